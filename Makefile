@@ -1,0 +1,187 @@
+# damo: `make help` lists the targets. Settings that a user may give on the command line come first.
+
+LUA     = 5.4
+GPL     = 1
+PREFIX  = /usr/local
+DESTDIR =
+MODE    = release
+WERROR  = -Werror
+PEERS   = pytensor
+# Extra compiler and linker flags of the user's own.
+CFLAGS  =
+LDFLAGS =
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+
+# ---- What follows from them ------------------------------------------------------------------------------------------
+
+B       := build/$(MODE)
+ARCH    := $(shell uname -m)
+LUA_EXE  = $(if $(filter jit,$(LUA)),luajit,lua$(LUA))
+LUA_VER  = $(if $(filter jit,$(LUA)),5.1,$(LUA))
+
+OPT_release = -O2 -g
+OPT_debug   = -O0 -g3 -DDAMO_DEBUG
+SANITIZE    = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+OPT_asan    = -O1 -g -fno-omit-frame-pointer $(SANITIZE) -DDAMO_DEBUG
+OPT         = $(or $(OPT_$(MODE)),$(error MODE is release, debug or asan, not '$(MODE)'))
+LINK_asan   = $(SANITIZE) -Wl,-z,nodelete
+
+# pkg-config may be one of the things that `make setup` has yet to install: ask it when a recipe needs it, and once.
+once       = $(eval $(1) := $(2))$($(1))
+LUA_CFLAGS = $(call once,LUA_CFLAGS,$(if $(LUA_INCDIR),-I$(LUA_INCDIR),$(shell pkg-config --cflags $(LUA_EXE))))
+LUA_LIBS   = $(call once,LUA_LIBS,$(shell pkg-config --libs $(LUA_EXE)))
+BLAS_LIBS  = $(call once,BLAS_LIBS,$(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas))
+
+# The solvers' libraries join here with their back ends: the free ones always, the others with GPL=1.
+SUITESPARSE_LIBS =
+LIBS = $(SUITESPARSE_LIBS) $(BLAS_LIBS) -lsleef -lz -lm -pthread
+
+WARN = -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes
+BASE_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPT) -DDAMO_GPL=$(GPL) $(WARN) -fPIC -fvisibility=hidden \
+  -ffp-contract=off -pthread -Isrc $(CFLAGS)
+LINK = $(CC) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
+
+SRC      := $(wildcard src/*/*.c)
+OBJ      := $(SRC:src/%.c=$(B)/%.o)
+LUA_OBJ  := $(filter $(B)/lua/%,$(OBJ))
+CORE_OBJ := $(filter-out $(LUA_OBJ),$(OBJ))
+TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(wildcard spec/c/*_test.c))
+LUA_DIRS := $(wildcard lua spec examples bench)
+MODULE   := $(B)/lua/damo/core.so
+
+# Programs run on the tree that was just built, whatever the caller's environment says about Lua.
+LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
+LUA_CPATH := $(CURDIR)/$(B)/lua/?.so;;
+OPENBLAS_NUM_THREADS ?= 1
+DAMO_BUILT_CORE := $(CURDIR)/$(MODULE)
+DAMO_MODE := $(MODE)
+export LUA_PATH LUA_CPATH OPENBLAS_NUM_THREADS DAMO_BUILT_CORE DAMO_MODE
+unexport LUA_INIT LUA_INIT_5_4 LUA_PATH_5_4 LUA_CPATH_5_4
+RUN_LUA = sh make/blas-coretype $(LUA_EXE)
+PRELOAD_asan = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)
+
+# A target that runs something installs what is missing first; a plain `make` or `make install` never does.
+RUNNERS := demo test reference bench debug asan lint rock setup
+SETUP   := $(if $(filter $(RUNNERS),$(MAKECMDGOALS)),setup)
+Q       := $(if $(V),,@)
+
+.DELETE_ON_ERROR:
+.PHONY: all demo test reference bench debug asan lint check-layers check-exports docs install install-lua rock \
+  print-lua-env clean setup help FORCE
+
+all: $(B)/libdamo.a $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
+
+demo: all ## set up, build, and run the main job: examples/digits.lua
+	$(Q)echo "demo: $(LUA_EXE) examples/digits.lua"
+	$(Q)$(RUN_LUA) examples/digits.lua
+
+test: all $(TESTS) check-layers check-exports ## set up, build, and run every test; the last line is the total
+	$(Q)LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" sh make/blas-coretype sh make/run-tests $(B) $(TESTS)
+
+reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default spec/reference)
+	$(Q)$(RUN_LUA) spec/reference_runner.lua
+
+bench: all ## time damo, and its peers where Python can be had
+	$(Q)$(RUN_LUA) bench/run.lua
+	$(Q)[ -f build/peers/ready ] || { echo "bench: installing $(PEERS) in build/peers" && mkdir -p build && \
+	  python3 -m venv build/peers && build/peers/bin/pip -q install $(PEERS) && touch build/peers/ready; } || true
+	$(Q)if [ -f build/peers/ready ]; then sh make/blas-coretype build/peers/bin/python bench/peers.py; \
+	  else echo "bench: the peers are left out: no Python with venv, or no network for pip install $(PEERS)"; fi
+
+debug: ## build with -O0 -g3 and internal checks under build/debug
+	$(Q)$(MAKE) --no-print-directory MODE=debug all
+
+asan: ## build with AddressSanitizer and UBSan under build/asan, and run every test on that
+	$(Q)$(MAKE) --no-print-directory MODE=asan test
+
+lint: all check-layers check-exports ## luacheck, clang-format, layers and exported names
+	$(Q)LUA_PATH="/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua;;" $(LUA_EXE) /usr/bin/luacheck -q --no-color $(LUA_DIRS)
+	$(Q)clang-format --dry-run -Werror $(wildcard src/*.h src/*/*.[ch] spec/c/*.[ch])
+
+check-layers: ## fail on an #include that goes up the layers or past an umbrella header
+	$(Q)sh make/check-layers
+
+check-exports: $(MODULE) ## fail when core.so exports more than luaopen_*, or the core prints, exits or aborts
+	$(Q)sh make/check-exports $(MODULE) $(if $(filter release,$(MODE)),$(CORE_OBJ))
+
+docs: all ## write the pages and annotations that are made from the op registry
+	$(Q)if [ -f docs/generate.lua ]; then $(LUA_EXE) docs/generate.lua; else echo "docs: nothing to generate"; fi
+
+install: all install-lua ## install header, library, damo.pc and the Lua modules under PREFIX
+	$(Q)install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	$(Q)install -m 644 src/damo.h $(DESTDIR)$(PREFIX)/include/damo.h
+	$(Q)install -m 644 $(B)/libdamo.a $(DESTDIR)$(PREFIX)/lib/libdamo.a
+	$(Q)version=$$(sed -n 's/^#define DAMO_VERSION "\(.*\)"/\1/p' src/damo.h); \
+	  sed "s|@PREFIX@|$(PREFIX)|; s|@VERSION@|$$version|; s|@LIBS@|$(strip $(LIBS))|" make/damo.pc.in \
+	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/damo.pc
+
+LUADIR = $(PREFIX)/share/lua/$(LUA_VER)
+LIBDIR = $(PREFIX)/lib/lua/$(LUA_VER)
+install-lua: all ## install the Lua modules alone, in LUADIR and LIBDIR (the rock does this)
+	$(Q)cd lua && find damo -name '*.lua' -exec install -D -m 644 '{}' '$(DESTDIR)$(abspath $(LUADIR))/{}' ';'
+	$(Q)install -D -m 755 $(MODULE) '$(DESTDIR)$(LIBDIR)/damo/core.so'
+
+rock: all ## build the rock into build/rock through luarocks make, and load it from there
+	$(Q)env -u MAKEFLAGS -u MAKELEVEL -u LUA_PATH -u LUA_CPATH luarocks --lua-version $(LUA_VER) --tree build/rock \
+	  make rocks/damo-scm-1.rockspec
+	$(Q)cd build/rock && LUA_PATH="./share/lua/$(LUA_VER)/?.lua;./share/lua/$(LUA_VER)/?/init.lua" \
+	  LUA_CPATH="./lib/lua/$(LUA_VER)/?.so" $(LUA_EXE) -e 'require "damo"; print("rock: build/rock loads")'
+
+print-lua-env: ## print LUA_PATH and LUA_CPATH of the built tree: eval "$(make -s print-lua-env)"
+	@echo "export LUA_PATH='$(LUA_PATH)'"
+	@echo "export LUA_CPATH='$(LUA_CPATH)'"
+
+clean: ## remove build/
+	rm -rf build
+
+setup: ## check for the Debian packages, and install what is missing where that is allowed
+	$(Q)sh make/setup $(LUA) $(if $(filter lint,$(MAKECMDGOALS)),clang-format:clang-format)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+
+# ---- Rules -----------------------------------------------------------------------------------------------------------
+
+# Changes only when the flags do, and then everything is compiled anew.
+$(B)/flags: FORCE | $(SETUP)
+	@mkdir -p $(@D)
+	@echo '$(CC) $(BASE_FLAGS)' | cmp -s - $@ || echo '$(CC) $(BASE_FLAGS)' >$@
+
+$(B)/kernel/%.o: OPT_release = -O3 -g
+$(B)/lua/%.o: LAYER_FLAGS = $(LUA_CFLAGS)
+ifeq ($(ARCH),x86_64)
+$(B)/kernel/%_avx2.o: ISA_FLAGS = -mavx2 -mfma
+$(B)/kernel/%_avx512.o: ISA_FLAGS = -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
+endif
+
+$(B)/%.o: src/%.c $(B)/flags
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CC    $<")
+	$(Q)$(CC) $(BASE_FLAGS) $(WERROR) $(ISA_FLAGS) $(LAYER_FLAGS) -MMD -MP -c -o $@ $<
+
+$(MODULE): $(OBJ) make/core.map
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  LINK  $@")
+	$(Q)$(LINK) -shared -Wl,-z,relro,-z,now -Wl,--version-script=make/core.map -o $@ $(OBJ) $(LIBS)
+
+$(B)/libdamo.a: $(OBJ) make/archive
+	@$(if $(V),,echo "  AR    $@")
+	$(Q)CC="$(CC)" sh make/archive $@ "$(CORE_OBJ)" "$(LUA_OBJ)"
+
+# C tests may use internal names, so they link the objects themselves; the host sees what a user's program sees.
+$(B)/internal.a: $(CORE_OBJ)
+	@rm -f $@ && ar rcsT $@ $^
+
+$(B)/spec/host_test: TEST_FLAGS = $(LUA_CFLAGS)
+$(B)/spec/host_test: TEST_LIBS = $(LUA_LIBS)
+$(B)/spec/host_test: $(B)/libdamo.a
+$(filter-out %/host_test,$(TESTS)): $(B)/internal.a
+$(B)/spec/%: spec/c/%.c $(B)/flags
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  TEST  $<")
+	$(Q)$(LINK) $(BASE_FLAGS) $(WERROR) $(TEST_FLAGS) -Ispec/c -MMD -MP -MF $@.d -o $@ $< $(filter %.a,$^) \
+	  $(TEST_LIBS) $(LIBS)
+
+-include $(OBJ:.o=.d) $(TESTS:=.d)

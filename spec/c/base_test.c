@@ -1,0 +1,484 @@
+/* Tests of base: memory accounting and failure, objects and contexts, errors, dtypes, containers. */
+#include <stdlib.h>
+
+#include "../../src/base/base.h"
+#include "test.h"
+
+/* ---- An allocator that checks sizes ------------------------------------------------------------------------------ */
+
+typedef struct tally {
+  size_t bytes;
+  int wrong;
+} tally;
+
+/* Keeps the size in front of each block and compares it with what is passed back. */
+static void *tally_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
+  tally *t = user;
+  char *block = ptr ? (char *)ptr - 64 : NULL;
+  if (block && *(size_t *)(void *)block != osize) t->wrong++;
+  if (nsize == 0) {
+    t->bytes -= osize;
+    free(block);
+    return NULL;
+  }
+  block = realloc(block, nsize + 64);
+  if (!block) return NULL;
+  t->bytes += nsize - osize;
+  *(size_t *)(void *)block = nsize;
+  return block + 64;
+}
+
+static void test_memory(void) {
+  tally t = {0};
+  damo_ctx *ctx = ctx_new_bare(tally_alloc, &t);
+  if (!CHECK(ctx != NULL)) return;
+  char *p = mem_alloc(ctx, 100);
+  void *zero = mem_alloc(ctx, 0), *zero2 = mem_alloc(ctx, 0);
+  CHECK(p && zero && zero2 && zero != zero2);
+  CHECK_EQ_I(damo_ctx_memory(ctx).bytes, 102);
+  p = mem_realloc(ctx, p, 100, 300);
+  p = mem_realloc(ctx, p, 300, 50);
+  CHECK_EQ_I(damo_ctx_memory(ctx).bytes, 52);
+  CHECK_EQ_I(damo_ctx_memory(ctx).peak, 302);
+  char *s = mem_strdup(ctx, "abc");
+  CHECK_EQ_S(s, "abc");
+  mem_strfree(ctx, s);
+  mem_strfree(ctx, NULL);
+  mem_free(ctx, p, 50);
+  mem_free(ctx, zero, 0);
+  mem_free(ctx, zero2, 0);
+  CHECK_EQ_I(damo_ctx_memory(ctx).bytes, 0);
+  damo_ctx_release(ctx);
+  CHECK_EQ_I(t.bytes, 0);
+  CHECK_EQ_I(t.wrong, 0);
+}
+
+static void test_cap(void) {
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  damo_ctx_set_memory_cap(ctx, 1000);
+  void *p = mem_alloc(ctx, 600);
+  CHECK(p != NULL);
+  CHECK(mem_alloc(ctx, 401) == NULL);
+  CHECK_EQ_I(damo_error_status(ctx), DAMO_EMEMORY);
+  CHECK_EQ_S(damo_error_message(ctx),
+             "out of memory: 401 bytes asked with 600 in use, past the memory cap of 1000 bytes");
+  CHECK(mem_realloc(ctx, p, 600, 1001) == NULL);
+  CHECK_EQ_I(ctx->bytes, 600);
+  p = mem_realloc(ctx, p, 600, 1000);
+  CHECK(p != NULL);
+  damo_ctx_set_memory_cap(ctx, 10); /* below what is in use: frees still work, allocations fail */
+  CHECK(mem_alloc(ctx, 1) == NULL);
+  mem_free(ctx, p, 1000);
+  CHECK(mem_alloc(ctx, SIZE_MAX) == NULL);
+  damo_ctx_set_memory_cap(ctx, 0);
+  CHECK(mem_alloc(ctx, SIZE_MAX) == NULL);
+  CHECK_EQ_I(ctx->bytes, 0);
+  damo_ctx_release(ctx);
+}
+
+static void test_fail_after(void) {
+  setenv("DAMO_FAIL_ALLOC", "2", 1);
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  unsetenv("DAMO_FAIL_ALLOC");
+  void *a = mem_alloc(ctx, 8), *b = mem_alloc(ctx, 8), *c = mem_alloc(ctx, 8);
+  CHECK(a && !b && c);
+  CHECK(strstr(damo_error_message(ctx), "8 bytes asked") != NULL);
+  mem_free(ctx, a, 8);
+  mem_free(ctx, c, 8);
+  ctx->fail_after = 0;
+  CHECK(mem_calloc(ctx, 8) == NULL);
+  damo_ctx_release(ctx);
+}
+
+static void test_sizes(void) {
+  size_t n = 7;
+  int64_t i = 7;
+  CHECK(!size_mul(SIZE_MAX / 2, 3, &n) && !size_add(SIZE_MAX, 1, &n) && n == 7);
+  CHECK(size_mul(SIZE_MAX, 1, &n) && n == SIZE_MAX);
+  CHECK(size_mul(5, 0, &n) && n == 0);
+  CHECK(!i64_mul(INT64_MIN, -1, &i) && !i64_mul(-1, INT64_MIN, &i) && !i64_mul(INT64_C(1) << 32, INT64_C(1) << 31, &i));
+  CHECK_EQ_I(i, 7);
+  CHECK(i64_mul(-(INT64_C(1) << 32), INT64_C(1) << 31, &i) && i == INT64_MIN);
+  CHECK(i64_mul(INT64_MIN, 1, &i) && i == INT64_MIN);
+  CHECK(i64_mul(0, INT64_MIN, &i) && i == 0);
+}
+
+/* ---- Objects ----------------------------------------------------------------------------------------------------- */
+
+typedef struct link {
+  damo_obj obj;
+  struct link *child, *other; /* owned */
+  int *deaths;
+} link;
+
+static void link_destroy(damo_obj *obj) {
+  link *l = (link *)obj;
+  if (l->deaths) ++*l->deaths;
+  damo_retain(obj); /* as a destructor that looks itself up would: must not die twice */
+  damo_release(obj);
+  damo_release(l->child);
+  damo_release(l->other);
+  obj_free(obj, sizeof(link));
+}
+
+static link *link_new(damo_ctx *ctx, link *child, int *deaths) {
+  link *l = obj_new(ctx, OBJ_GENERIC, sizeof(link));
+  if (!l) return NULL;
+  l->child = child;
+  l->deaths = deaths;
+  return l;
+}
+
+static void test_long_chain(void) {
+  int deaths = 0;
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  ctx_register_kind(ctx, OBJ_GENERIC, link_destroy, NULL);
+  link *chain = NULL;
+  for (int i = 0; i < 300000; i++) chain = link_new(ctx, chain, &deaths);
+  char census[64];
+  CHECK_EQ_S(ctx_census(ctx, census, sizeof census), "generic 300000");
+  CHECK_EQ_I(damo_ctx_memory(ctx).objects, 300000);
+  damo_release(chain);
+  CHECK_EQ_I(deaths, 300000);
+  CHECK_EQ_S(ctx_census(ctx, census, sizeof census), "");
+  damo_release(NULL);
+  CHECK(damo_retain(NULL) == NULL);
+  damo_ctx_release(ctx);
+}
+
+static void test_shared_child(void) {
+  int deaths = 0;
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  ctx_register_kind(ctx, OBJ_GENERIC, link_destroy, NULL);
+  link *leaf = link_new(ctx, NULL, &deaths);
+  link *top = link_new(ctx, leaf, &deaths);
+  top->other = damo_retain(leaf);
+  link *kept = damo_retain(leaf);
+  damo_release(top);
+  CHECK_EQ_I(deaths, 1);
+  CHECK_EQ_I(kept->obj.refs, 1);
+  damo_release(kept);
+  CHECK_EQ_I(deaths, 2);
+  damo_ctx_release(ctx);
+}
+
+/* A pair: `part` belongs to `whole`, whose references it counts on. */
+typedef struct part {
+  damo_obj obj;
+  damo_obj *whole;
+} part;
+typedef struct whole {
+  damo_obj obj;
+  part *part;
+  int *deaths;
+} whole;
+
+static damo_obj *part_holder(damo_obj *obj) {
+  part *p = (part *)obj;
+  return p->whole ? p->whole : obj;
+}
+
+static void part_destroy(damo_obj *obj) { obj_free(obj, sizeof(part)); }
+
+static void whole_destroy(damo_obj *obj) {
+  whole *w = (whole *)obj;
+  ++*w->deaths;
+  obj_free(&w->part->obj, sizeof(part));
+  obj_free(obj, sizeof(whole));
+}
+
+static void test_holder(void) {
+  int deaths = 0;
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  ctx_register_kind(ctx, OBJ_VAR, part_destroy, part_holder);
+  ctx_register_kind(ctx, OBJ_APPLY, whole_destroy, NULL);
+  whole *w = obj_new(ctx, OBJ_APPLY, sizeof(whole));
+  w->deaths = &deaths;
+  w->part = obj_new(ctx, OBJ_VAR, sizeof(part));
+  w->part->whole = &w->obj;
+  part *p = damo_retain(w->part);
+  CHECK_EQ_I(w->obj.refs, 2);
+  damo_release(w);
+  CHECK_EQ_I(deaths, 0);
+  damo_release(p);
+  CHECK_EQ_I(deaths, 1);
+  damo_release(obj_new(ctx, OBJ_VAR, sizeof(part))); /* without a whole it counts for itself */
+  CHECK_EQ_I(ctx->n_objects, 0);
+  damo_ctx_release(ctx);
+}
+
+static void test_context_outlives_host(void) {
+  tally t = {0};
+  damo_ctx *ctx = ctx_new_bare(tally_alloc, &t);
+  ctx_register_kind(ctx, OBJ_GENERIC, link_destroy, NULL);
+  link *l = link_new(ctx, link_new(ctx, NULL, NULL), NULL);
+  CHECK(damo_ctx_retain(ctx) == ctx);
+  damo_ctx_release(ctx);
+  damo_ctx_release(ctx);
+  CHECK(t.bytes > sizeof(damo_ctx));
+  damo_release(l);
+  CHECK_EQ_I(t.bytes, 0);
+  CHECK_EQ_I(t.wrong, 0);
+}
+
+/* A slot that owns an object and its own memory. */
+typedef struct cache {
+  link *kept;
+  int drops;
+} cache;
+
+static void cache_drop(damo_ctx *ctx, void *data) {
+  (void)ctx;
+  cache *c = data;
+  link *l = c->kept;
+  c->kept = NULL;
+  c->drops++;
+  damo_release(l);
+}
+
+static int slots_destroyed;
+static void cache_destroy(damo_ctx *ctx, void *data) {
+  slots_destroyed++;
+  cache_drop(ctx, data);
+  mem_free(ctx, data, sizeof(cache));
+}
+
+static void test_slots(void) {
+  tally t = {0};
+  int deaths = 0;
+  slots_destroyed = 0;
+  damo_ctx *ctx = ctx_new_bare(tally_alloc, &t);
+  ctx_register_kind(ctx, OBJ_GENERIC, link_destroy, NULL);
+  cache *c = mem_calloc(ctx, sizeof(cache));
+  c->kept = link_new(ctx, link_new(ctx, NULL, &deaths), &deaths);
+  ctx->slots[CTX_TYPES] = (ctx_slot){.data = c, .destroy = cache_destroy};
+  ctx->drop[CTX_TYPES] = cache_drop;
+  link *mine = link_new(ctx, damo_retain(c->kept), &deaths);
+  damo_ctx_release(ctx);
+  CHECK_EQ_I(slots_destroyed, 0); /* `mine` may still need it */
+  CHECK_EQ_I(c->drops, 1);
+  CHECK_EQ_I(deaths, 0);
+  damo_release(mine);
+  CHECK_EQ_I(slots_destroyed, 1);
+  CHECK_EQ_I(deaths, 3);
+  CHECK_EQ_I(t.bytes, 0);
+}
+
+/* The error's node must not keep a context alive that nobody holds. */
+static void test_error_node(void) {
+  tally t = {0};
+  int deaths = 0;
+  damo_ctx *ctx = ctx_new_bare(tally_alloc, &t);
+  ctx_register_kind(ctx, OBJ_GENERIC, link_destroy, NULL);
+  link *l = link_new(ctx, link_new(ctx, NULL, &deaths), &deaths);
+  ctx_fail(ctx, DAMO_EVALUE, "bad");
+  ctx_fail_at(ctx, "dot", (damo_apply *)(void *)l);
+  ctx_fail_at(ctx, "outer", (damo_apply *)(void *)l); /* the first name stays */
+  CHECK_EQ_S(damo_error_op(ctx), "dot");
+  CHECK((void *)damo_error_get_node(ctx) == (void *)l);
+  damo_release(l);
+  CHECK_EQ_I(deaths, 0);
+  ctx_fail(ctx, DAMO_EVALUE, "%s again", damo_error_message(ctx));
+  CHECK_EQ_S(damo_error_message(ctx), "bad again");
+  CHECK_EQ_I(deaths, 2);
+  CHECK(damo_error_op(ctx) == NULL && damo_error_get_node(ctx) == NULL);
+  l = link_new(ctx, NULL, &deaths);
+  ctx_fail_at(ctx, NULL, (damo_apply *)(void *)l);
+  damo_release(l);
+  damo_ctx_release(ctx);
+  CHECK_EQ_I(deaths, 3);
+  CHECK_EQ_I(t.bytes, 0);
+}
+
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
+
+static void test_errors(void) {
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  CHECK_EQ_I(damo_error_status(ctx), DAMO_OK);
+  CHECK_EQ_S(damo_error_message(ctx), "no error");
+  CHECK_EQ_I(ctx_fail(ctx, DAMO_ESHAPE, "dot: %d and %d", 3, 4), DAMO_ESHAPE);
+  CHECK_EQ_S(damo_error_kind(ctx), "shape");
+  ctx_fail_add(ctx, "while compiling %s", "f");
+  CHECK_EQ_S(damo_error_message(ctx), "dot: 3 and 4\nwhile compiling f");
+  CHECK_EQ_I(ctx_fail_memory(ctx), DAMO_EMEMORY);
+  CHECK_EQ_S(damo_error_message(ctx), "out of memory");
+  ctx_clear_error(ctx);
+  CHECK_EQ_I(damo_error_status(ctx), DAMO_OK);
+  CHECK_EQ_S(damo_status_kind(DAMO_ECALLBACK), "callback");
+  CHECK_EQ_S(damo_status_kind((damo_status)99), "unknown");
+  char big[3000];
+  memset(big, 'x', sizeof big);
+  memcpy(big + ERROR_MESSAGE_MAX - 3, "\xe2\x86\x92", 3); /* an arrow across the limit is left out whole */
+  big[sizeof big - 1] = '\0';
+  ctx_fail(ctx, DAMO_EVALUE, "%s", big);
+  CHECK_EQ_I(strlen(damo_error_message(ctx)), ERROR_MESSAGE_MAX - 3);
+  ctx_fail_add(ctx, "%s", big);
+  CHECK_EQ_I(strlen(damo_error_message(ctx)), ERROR_MESSAGE_MAX - 1);
+  damo_ctx_release(ctx);
+}
+
+static void remember_warning(void *user, const char *kind, const char *message) {
+  snprintf(user, 64, "%s/%s", kind, message);
+}
+
+static void test_warning(void) {
+  char text[64] = "";
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  ctx_warn(ctx, "value", "lost");
+  damo_ctx_set_warning(ctx, remember_warning, text);
+  ctx_warn(ctx, "value", "%d entries", 3);
+  CHECK_EQ_S(text, "value/3 entries");
+  damo_ctx_release(ctx);
+}
+
+static void test_suggest(void) {
+  static const char *const words[] = {"axis", "keepdims", "dtype", "format", "x", NULL};
+  CHECK_EQ_S(suggest("axes", words), "axis");
+  CHECK_EQ_S(suggest("keepdim", words), "keepdims");
+  CHECK_EQ_S(suggest("Dytpe", words), "dtype");
+  CHECK(suggest("banana", words) == NULL);
+  CHECK(suggest("", words) == NULL);
+  CHECK(suggest("q", words) == NULL);
+}
+
+/* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
+
+static void test_dtypes(void) {
+  /* NumPy's promote_types, rows and columns in the order of the codes; each letter is dtype_table's. */
+  static const char *const table[DAMO_N_DTYPES] = {"?bwilBWILfdcz", "bbwilwildfdcz", "wwwilwildfdcz", "iiiiliildddzz",
+                                                   "lllllllldddzz", "BwwilBWILfdcz", "WiiilWWILfdcz", "IllllIIILddzz",
+                                                   "LddddLLLLddzz", "fffddffddfdcz", "dddddddddddzz", "ccczzcczzczcz",
+                                                   "zzzzzzzzzzzzz"};
+  int wrong = 0;
+  for (int a = 0; a < DAMO_N_DTYPES; a++) {
+    for (int b = a; b < DAMO_N_DTYPES; b++) {
+      damo_dtype ab = dtype_promote((damo_dtype)a, (damo_dtype)b);
+      if (ab != dtype_promote((damo_dtype)b, (damo_dtype)a)) wrong++;
+      if (dtype_table[ab].letter != table[a][b]) wrong++;
+    }
+  }
+  CHECK_EQ_I(wrong, 0);
+  CHECK_EQ_I(dtype_promote(DAMO_INT8, DAMO_UINT8), DAMO_INT16);
+  CHECK_EQ_I(dtype_promote(DAMO_INT64, DAMO_UINT64), DAMO_FLOAT64);
+  CHECK_EQ_I(dtype_promote(DAMO_FLOAT64, DAMO_COMPLEX64), DAMO_COMPLEX128);
+  CHECK(dtype_can_cast_safely(DAMO_INT16, DAMO_FLOAT32) && !dtype_can_cast_safely(DAMO_INT32, DAMO_FLOAT32));
+  CHECK(dtype_can_cast_safely(DAMO_INT64, DAMO_FLOAT64) && !dtype_can_cast_safely(DAMO_FLOAT64, DAMO_COMPLEX64));
+  CHECK(!dtype_can_cast_safely(DAMO_UINT8, DAMO_INT8) && dtype_can_cast_safely(DAMO_BOOL, DAMO_UINT8));
+  CHECK_EQ_I(dtype_to_float(DAMO_UINT16), DAMO_FLOAT32);
+  CHECK_EQ_I(dtype_to_float(DAMO_INT32), DAMO_FLOAT64);
+  CHECK_EQ_I(dtype_to_float(DAMO_COMPLEX64), DAMO_COMPLEX64);
+  damo_dtype dt;
+  CHECK(damo_dtype_from_name("uint16", &dt) && dt == DAMO_UINT16);
+  CHECK(!damo_dtype_from_name("float16", &dt));
+  CHECK_EQ_S(damo_dtype_name(DAMO_COMPLEX128), "complex128");
+  CHECK_EQ_I(damo_dtype_size(DAMO_COMPLEX128), 16);
+}
+
+/* ---- Containers -------------------------------------------------------------------------------------------------- */
+
+static void test_ptrvec(void) {
+  int deaths = 0;
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  ctx_register_kind(ctx, OBJ_GENERIC, link_destroy, NULL);
+  ptrvec v;
+  ptrvec_init(&v, ctx);
+  for (int i = 0; i < 100; i++) ptrvec_push(&v, link_new(ctx, NULL, &deaths));
+  CHECK_EQ_I(v.n, 100);
+  ctx->fail_after = 0;
+  CHECK_EQ_I(ptrvec_reserve(&v, 1000), DAMO_EMEMORY);
+  CHECK_EQ_I(v.n, 100);
+  ptrvec_release_all(&v);
+  CHECK_EQ_I(deaths, 100);
+  CHECK_EQ_I(ctx->bytes, 0);
+  ptrvec_push(&v, link_new(ctx, NULL, &deaths));
+  damo_ctx_release(ctx);
+  ptrvec_release_all(&v); /* the last object takes the context along */
+  CHECK_EQ_I(deaths, 101);
+}
+
+static void test_map(void) {
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  map m;
+  map_init(&m, ctx);
+  CHECK(!map_get(&m, &m, NULL) && !map_remove(&m, &m));
+  for (uintptr_t k = 2; k < 2000; k++) map_put(&m, (void *)(k * 16), k);
+  for (uintptr_t k = 2; k < 2000; k += 2) map_remove(&m, (void *)(k * 16));
+  int wrong = 0;
+  for (uintptr_t k = 2; k < 2000; k++) {
+    uintptr_t v = 0;
+    bool has = map_get(&m, (void *)(k * 16), &v);
+    if (has != (k % 2 == 1) || (has && v != k)) wrong++;
+  }
+  CHECK_EQ_I(wrong, 0);
+  CHECK_EQ_I(m.n, 999);
+  size_t cap = m.cap;
+  for (uintptr_t i = 0; i < 100000; i++) { /* tombstones must not fill it */
+    map_put(&m, (void *)(1000000 + i * 8), i);
+    map_remove(&m, (void *)(1000000 + i * 8));
+  }
+  CHECK(m.cap <= cap * 2);
+  int64_t live = 0;
+  for (size_t i = 0; i < m.cap; i++) live += m.cells[i].key > MAP_TOMBSTONE;
+  CHECK_EQ_I(live, 999);
+  map_put(&m, &m, 5);
+  map_put(&m, &m, 6);
+  CHECK_EQ_I((uintptr_t)map_get_ptr(&m, &m), 6);
+  CHECK(map_get_ptr(&m, ctx) == NULL);
+  CHECK(!map_get(&m, NULL, NULL));
+  map_clear(&m);
+  CHECK_EQ_I(ctx->bytes, 0);
+  ctx->fail_after = 0;
+  CHECK_EQ_I(map_put(&m, &m, 1), DAMO_EMEMORY);
+  CHECK(!map_get(&m, &m, NULL));
+  damo_ctx_release(ctx);
+}
+
+static void test_strbuf(void) {
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  strbuf b;
+  strbuf_init(&b, ctx);
+  strbuf_add(&b, "");
+  CHECK_EQ_S(b.at, "");
+  strbuf_add(&b, "ab");
+  strbuf_addn(&b, "cdef", 2);
+  strbuf_addf(&b, "-%0100d-%s", 7, "end");
+  CHECK_EQ_I(b.n, 4 + 1 + 100 + 4);
+  CHECK_EQ_I(strlen(b.at), b.n);
+  CHECK_EQ_S(b.at + b.n - 6, "07-end");
+  ctx->fail_after = 0;
+  for (int i = 0; i < 10; i++) strbuf_addf(&b, "%0100d", i);
+  CHECK(b.failed);
+  strbuf_add(&b, "x");
+  strbuf_clear(&b);
+  CHECK_EQ_I(ctx->bytes, 0);
+  damo_ctx_release(ctx);
+}
+
+static void test_hash(void) {
+  CHECK(hash_bytes(1, "abcdefghi", 9) == hash_bytes(1, "abcdefghi", 9));
+  CHECK(hash_bytes(1, "abcdefghi", 9) != hash_bytes(1, "abcdefghj", 9));
+  CHECK(hash_bytes(1, "a", 1) != hash_bytes(2, "a", 1));
+  CHECK(hash_bytes(1, "a\0", 2) != hash_bytes(1, "a", 1));
+}
+
+int main(void) {
+  test_memory();
+  test_cap();
+  test_fail_after();
+  test_sizes();
+  test_long_chain();
+  test_shared_child();
+  test_holder();
+  test_context_outlives_host();
+  test_slots();
+  test_error_node();
+  test_errors();
+  test_warning();
+  test_suggest();
+  test_dtypes();
+  test_ptrvec();
+  test_map();
+  test_strbuf();
+  test_hash();
+  TEST_MAIN_END;
+}

@@ -1,0 +1,335 @@
+/* kernel_test: the raw loops: elementwise values in ULPs against the C library and high-precision constants, every
+ * table the CPU runs; casts at the borders; strided copies; reductions against plain loops; Philox's known answers. */
+#include <complex.h>
+#undef complex
+#include <stdlib.h>
+
+#include "../../src/kernel/kernel.h"
+#include "test.h"
+
+#define OF(name) offsetof(kernel_table, name)
+
+static const kernel_table *tables[5];
+static int n_tables;
+
+static kernel_fn kernel_of(const kernel_table *t, size_t offset, damo_dtype dtype) {
+  return ((const kernel_set *)(const void *)((const char *)t + offset))->fn[dtype];
+}
+
+/* A small generator of our own: the tests of Philox must not hang on Philox. */
+static uint64_t random_state = 12345;
+static uint64_t random_word(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  return random_state ^= random_state << 17;
+}
+static double random_in(double lo, double hi) { return lo + (hi - lo) * (double)(random_word() >> 11) * 0x1p-53; }
+
+/* ---- Elementwise: functions of the C library --------------------------------------------------------------------- */
+
+static long double lgamma_long(long double x) { return lgammal(x); }
+static long double recip_long(long double x) { return 1 / x; }
+static long double sqr_long(long double x) { return x * x; }
+static long double deg_long(long double x) { return x * (3.14159265358979323846264338327950288L / 180); }
+static long double rad_long(long double x) { return x * (180 / 3.14159265358979323846264338327950288L); }
+static long double sigmoid_long(long double x) { return 1 / (1 + expl(-x)); }
+static long double softplus_long(long double x) { return log1pl(expl(-fabsl(x))) + (x > 0 ? x : 0); }
+static long double log1mexp_long(long double x) { return x > -0.5L ? logl(-expm1l(x)) : log1pl(-expl(x)); }
+
+typedef struct unary_case {
+  const char *name;
+  size_t offset;
+  long double (*want)(long double);
+  double lo, hi; /* where random arguments are drawn; special values are all tried */
+  double ulps;
+} unary_case;
+
+static const unary_case unary_cases[] = {
+    {"exp", OF(exp), expl, -745, 710, 1.0},
+    {"exp2", OF(exp2), exp2l, -1074, 1024, 1.0},
+    {"expm1", OF(expm1), expm1l, -40, 40, 1.0},
+    {"log", OF(log), logl, 0, 10, 1.0},
+    {"log2", OF(log2), log2l, 0, 10, 1.0},
+    {"log10", OF(log10), log10l, 0, 10, 1.0},
+    {"log1p", OF(log1p), log1pl, -1, 10, 1.0},
+    {"sin", OF(sin), sinl, -30, 30, 1.0},
+    {"cos", OF(cos), cosl, -30, 30, 1.0},
+    {"tan", OF(tan), tanl, -30, 30, 1.0},
+    {"arcsin", OF(arcsin), asinl, -1, 1, 1.0},
+    {"arccos", OF(arccos), acosl, -1, 1, 1.0},
+    {"arctan", OF(arctan), atanl, -20, 20, 1.0},
+    {"sinh", OF(sinh), sinhl, -720, 720, 1.0},
+    {"cosh", OF(cosh), coshl, -720, 720, 1.0},
+    {"tanh", OF(tanh), tanhl, -20, 20, 1.0},
+    {"arcsinh", OF(arcsinh), asinhl, -50, 50, 1.0},
+    {"arccosh", OF(arccosh), acoshl, 1, 50, 1.0},
+    {"arctanh", OF(arctanh), atanhl, -1, 1, 1.0},
+    {"erf", OF(erf), erfl, -6, 6, 1.0},
+    {"erfc", OF(erfc), erfcl, -6, 27, 1.5},
+    {"gamma", OF(gamma), tgammal, -20, 171, 1.0},
+    {"gammaln", OF(gammaln), lgamma_long, 0.01, 500, 1.0},
+    {"sigmoid", OF(sigmoid), sigmoid_long, -745, 40, 3.0},
+    {"softplus", OF(softplus), softplus_long, -745, 50, 3.0},
+    {"log1mexp", OF(log1mexp), log1mexp_long, -50, 0, 2.0},
+    {"sqrt", OF(sqrt), sqrtl, 0, 100, 0.5},
+    {"sqr", OF(sqr), sqr_long, -100, 100, 0.5},
+    {"reciprocal", OF(reciprocal), recip_long, -100, 100, 0.5},
+    {"ceil", OF(ceil), ceill, -10, 10, 0},
+    {"floor", OF(floor), floorl, -10, 10, 0},
+    {"trunc", OF(trunc), truncl, -10, 10, 0},
+    {"round_half_to_even", OF(round_half_to_even), rintl, -10, 10, 0},
+    {"round_half_away_from_zero", OF(round_half_away_from_zero), roundl, -10, 10, 0},
+    {"deg2rad", OF(deg2rad), deg_long, -400, 400, 1.5},
+    {"rad2deg", OF(rad2deg), rad_long, -7, 7, 1.5},
+};
+
+static const double special_points[] = {
+    0,    -0.0,  0.5,  -0.5, 1.5,   -1.5,  2.5,   -2.5,  1,     -1,    2,      -2,    3,    -3,      5e-324,
+    -5e-324, 1e-310, -1e-310, 1e-300, -1e-300, 1e-30, -1e-30, 1e-8,  -1e-8, 0.25, 0.9999999, 1.0000001, 88, -88, 89,
+    89.2, -103, 127.5, -149, 170.5, 172,   709.5, -709.5, 710.2, -710.2, -745.1, 746, -746, 1023.9, -1074, 1e5, -1e5,
+    1e10, -1e10, 1e15, 4503599627370497.5, -4503599627370495.5, 1e20, -1e20, 1e100, -1e100, 1e155, -1e155, 1.7e308,
+    -1.7e308, INFINITY, -INFINITY, NAN, 0.49999999999999994, -0.49999999999999994, 1e38, -1e38, 3e38, 2e19, 1e-45, -1e-40};
+
+#define N_SPECIAL ((int)(sizeof special_points / sizeof *special_points))
+#define N_POINTS 1500
+
+/* The distance in units of the last place of want rounded to a type of `digits` bits and least exponent `least`. */
+static double ulps_apart(double got, long double want, int digits, int least) {
+  const double rounded = digits == 24 ? (double)(float)want : (double)want;
+  if (isnan(got) && isnan(rounded)) return 0;
+  if (got == rounded) return 0;
+  if (isnan(got) || isnan(rounded) || isinf(got) || isinf(rounded)) return INFINITY;
+  int e;
+  frexp(rounded, &e);
+  e = e - digits < least ? least : e - digits;
+  return (double)(fabsl((long double)got - want) / exp2l(e));
+}
+
+static void check_unary_f64(const kernel_table *t, const unary_case *c, const double *x, int n) {
+  double y[N_POINTS], worst = 0, where = 0;
+  kernel_of(t, c->offset, DAMO_FLOAT64)((void *[]){(void *)(uintptr_t)x, y}, n);
+  for (int i = 0; i < n; i++) {
+    const double u = ulps_apart(y[i], c->want(x[i]), 53, -1074);
+    if (u > worst) worst = u, where = x[i];
+  }
+  if (!CHECK(worst <= c->ulps + 0.01)) fprintf(stderr, "    %s %s float64: %g ULP at %.17g\n", t->isa, c->name, worst, where);
+}
+
+static void check_unary_f32(const kernel_table *t, const unary_case *c, const double *points, int n) {
+  float x[N_POINTS], y[N_POINTS];
+  double worst = 0, where = 0;
+  for (int i = 0; i < n; i++) x[i] = (float)points[i];
+  kernel_of(t, c->offset, DAMO_FLOAT32)((void *[]){x, y}, n);
+  for (int i = 0; i < n; i++) {
+    const double u = ulps_apart((double)y[i], c->want(x[i]), 24, -149);
+    if (u > worst) worst = u, where = (double)x[i];
+  }
+  if (!CHECK(worst <= c->ulps + 0.05)) fprintf(stderr, "    %s %s float32: %g ULP at %.9g\n", t->isa, c->name, worst, where);
+}
+
+static void test_unary(const kernel_table *t) {
+  double x[N_POINTS];
+  for (size_t k = 0; k < sizeof unary_cases / sizeof *unary_cases; k++) {
+    const unary_case *c = &unary_cases[k];
+    for (int i = 0; i < N_POINTS; i++) x[i] = i < N_SPECIAL ? special_points[i] : random_in(c->lo, c->hi);
+    check_unary_f64(t, c, x, N_POINTS);
+    check_unary_f32(t, c, x, N_POINTS);
+  }
+}
+
+/* ---- Elementwise: constants of high precision (mpmath, 50 digits) ------------------------------------------------ */
+
+typedef struct constant_case {
+  const char *name;
+  size_t offset;
+  double x, want;
+} constant_case;
+
+/* clang-format off */
+static const constant_case constants[] = {
+@REFS@
+    {"psi", OF(psi), 0.0, -INFINITY},
+    {"psi", OF(psi), -1.0, NAN},
+    {"psi", OF(psi), INFINITY, INFINITY},
+    {"psi", OF(psi), -INFINITY, NAN},
+    {"tri_gamma", OF(tri_gamma), -2.0, INFINITY},
+    {"tri_gamma", OF(tri_gamma), INFINITY, 0.0},
+    {"erfinv", OF(erfinv), 1.0, INFINITY},
+    {"erfinv", OF(erfinv), -1.0, -INFINITY},
+    {"erfinv", OF(erfinv), 1.5, NAN},
+    {"erfinv", OF(erfinv), 0.0, 0.0},
+    {"erfcinv", OF(erfcinv), 0.0, INFINITY},
+    {"erfcinv", OF(erfcinv), 2.0, -INFINITY},
+    {"erfcinv", OF(erfcinv), -0.1, NAN},
+    {"erfcx", OF(erfcx), INFINITY, 0.0},
+    {"erfcx", OF(erfcx), -INFINITY, INFINITY},
+    {"log1mexp", OF(log1mexp), 0.0, -INFINITY},
+    {"log1mexp", OF(log1mexp), -INFINITY, 0.0},
+    {"sigmoid", OF(sigmoid), NAN, NAN},
+    {"sigmoid", OF(sigmoid), -INFINITY, 0.0},
+    {"sigmoid", OF(sigmoid), INFINITY, 1.0},
+    {"softplus", OF(softplus), INFINITY, INFINITY},
+    {"softplus", OF(softplus), -INFINITY, 0.0},
+    {"softplus", OF(softplus), NAN, NAN},
+};
+/* clang-format on */
+
+static void test_constants(const kernel_table *t) {
+  for (size_t k = 0; k < sizeof constants / sizeof *constants; k++) {
+    const constant_case *c = &constants[k];
+    double x = c->x, y;
+    kernel_of(t, c->offset, DAMO_FLOAT64)((void *[]){&x, &y}, 1);
+    const double tolerance = fabs(c->want) * 1e-14 + 5e-324;
+    if (!CHECK_NEAR(y, c->want, isinf(c->want) ? 0 : tolerance))
+      fprintf(stderr, "    %s %s(%.17g): relative %g\n", t->isa, c->name, x, fabs(y / c->want - 1));
+    float xf = (float)x, yf;
+    kernel_of(t, c->offset, DAMO_FLOAT32)((void *[]){&xf, &yf}, 1);
+    if ((double)xf == x && isfinite((float)c->want)) CHECK_NEAR((double)yf, c->want, fabs(c->want) * 3e-7 + 1.5e-45);
+  }
+}
+
+/* ---- Elementwise: two operands ----------------------------------------------------------------------------------- */
+
+static long double floor_div_long(long double a, long double b) {
+  if (b == 0) return a / b;
+  if (isinf(b) && isfinite(a)) return a == 0 ? a / b : (a < 0) != (b < 0) ? -1 : 0;
+  return floorl((a - fmodl(a, b)) / b + ((fmodl(a, b) != 0 && (fmodl(a, b) < 0) != (b < 0)) ? -1 : 0) + 0.25L);
+}
+static long double mod_long(long double a, long double b) {
+  const long double r = fmodl(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+static long double maximum_long(long double a, long double b) { return isnan(a) || isnan(b) ? a + b : fmaxl(a, b); }
+static long double minimum_long(long double a, long double b) { return isnan(a) || isnan(b) ? a + b : fminl(a, b); }
+static long double add_long(long double a, long double b) { return a + b; }
+static long double sub_long(long double a, long double b) { return a - b; }
+static long double mul_long(long double a, long double b) { return a * b; }
+static long double div_long(long double a, long double b) { return a / b; }
+static long double logaddexp_long(long double a, long double b) {
+  if (a == b) return a + 0.693147180559945309417232121458L;
+  return isnan(a) || isnan(b) ? a + b : fmaxl(a, b) + log1pl(expl(-fabsl(a - b)));
+}
+
+typedef struct binary_case {
+  const char *name;
+  size_t offset;
+  long double (*want)(long double, long double);
+  double ulps;
+} binary_case;
+
+static const binary_case binary_cases[] = {
+    {"add", OF(add), add_long, 0.5},           {"sub", OF(sub), sub_long, 0.5},
+    {"mul", OF(mul), mul_long, 0.5},           {"true_div", OF(true_div), div_long, 0.5},
+    {"pow", OF(pow), powl, 1.0},               {"arctan2", OF(arctan2), atan2l, 1.5},
+    {"hypot", OF(hypot), hypotl, 1.0},         {"maximum", OF(maximum), maximum_long, 0},
+    {"minimum", OF(minimum), minimum_long, 0}, {"mod", OF(mod), mod_long, 0.5},
+};
+
+static void test_binary(const kernel_table *t) {
+  enum { N = N_SPECIAL * N_SPECIAL };
+  static double x[N], y[N], z[N];
+  static float xf[N], yf[N], zf[N];
+  for (int i = 0; i < N; i++) {
+    xf[i] = (float)(x[i] = special_points[i / N_SPECIAL]);
+    yf[i] = (float)(y[i] = special_points[i % N_SPECIAL]);
+  }
+  for (size_t k = 0; k < sizeof binary_cases / sizeof *binary_cases; k++) {
+    const binary_case *c = &binary_cases[k];
+    double worst = 0, worst_f = 0;
+    int at = 0, at_f = 0;
+    kernel_of(t, c->offset, DAMO_FLOAT64)((void *[]){x, y, z}, N);
+    kernel_of(t, c->offset, DAMO_FLOAT32)((void *[]){xf, yf, zf}, N);
+    for (int i = 0; i < N; i++) {
+      const double u = ulps_apart(z[i], c->want(x[i], y[i]), 53, -1074);
+      const double u_f = ulps_apart((double)zf[i], c->want(xf[i], yf[i]), 24, -149);
+      if (u > worst) worst = u, at = i;
+      if (u_f > worst_f) worst_f = u_f, at_f = i;
+    }
+    if (!CHECK(worst <= c->ulps + 0.01))
+      fprintf(stderr, "    %s %s(%g, %g) = %g: %g ULP\n", t->isa, c->name, x[at], y[at], z[at], worst);
+    if (!CHECK(worst_f <= c->ulps + 0.01))
+      fprintf(stderr, "    %s %s(%gf, %gf) = %g: %g ULP\n", t->isa, c->name, (double)xf[at_f], (double)yf[at_f],
+              (double)zf[at_f], worst_f);
+  }
+}
+
+static double binary(kernel_fn fn, double a, double b) {
+  double out;
+  fn((void *[]){&a, &b, &out}, 1);
+  return out;
+}
+
+static void test_division_and_logs(const kernel_table *t) {
+  const kernel_fn floor_div = t->floor_div.fn[DAMO_FLOAT64], mod = t->mod.fn[DAMO_FLOAT64];
+  const kernel_fn logaddexp = t->logaddexp.fn[DAMO_FLOAT64];
+  CHECK(binary(floor_div, 7, 2) == 3 && binary(floor_div, -7, 2) == -4 && binary(floor_div, 7, -2) == -4);
+  CHECK(binary(mod, 7, 2) == 1 && binary(mod, -7, 2) == 1 && binary(mod, 7, -2) == -1);
+  CHECK(binary(floor_div, 1, 0.1) == 9); /* 0.1 is a little more than a tenth */
+  CHECK(binary(floor_div, 1, 0) == INFINITY && isnan(binary(floor_div, 0, 0)) && isnan(binary(mod, 1, 0)));
+  CHECK(binary(floor_div, -1, INFINITY) == -1 && binary(mod, -1, INFINITY) == INFINITY);
+  CHECK(isnan(binary(floor_div, INFINITY, 2)));
+  CHECK(signbit(binary(mod, 4, -2)) && !signbit(binary(mod, -4, 2)));
+  for (int i = 0; i < 2000; i++) {
+    const double a = random_in(-100, 100), b = random_in(-10, 10);
+    CHECK(binary(floor_div, a, b) == (double)floor_div_long(a, b));
+    const double want = (double)logaddexp_long(a, b);
+    CHECK_NEAR(binary(logaddexp, a, b), want, 4e-16 * fmax(fabs(a), fabs(b)));
+  }
+  CHECK(binary(logaddexp, -INFINITY, -INFINITY) == -INFINITY && binary(logaddexp, INFINITY, INFINITY) == INFINITY);
+  CHECK(binary(logaddexp, -INFINITY, 3) == 3 && binary(logaddexp, INFINITY, -INFINITY) == INFINITY);
+  CHECK(isnan(binary(logaddexp, NAN, 1)) && isnan(binary(logaddexp, 1, NAN)));
+}
+
+/* ---- Elementwise: position ---------------------------------------------------------------------------------------- */
+
+/* Each element of blocks of any length and place has the bits it has alone. In place, too, where sizes allow. */
+static void check_position(const kernel_table *t, size_t offset, const char *name, damo_dtype dtype, int n_in) {
+  const kernel_fn fn = kernel_of(t, offset, dtype);
+  const size_t size = dtype_size(dtype);
+  static char a[64 * 16], b[64 * 16], alone[64 * 16], out[64 * 16];
+  for (int i = 0; i < 48; i++) {
+    const double x = i < 5 ? special_points[i * 9] : random_in(-3, 3), y = random_in(-3, 3);
+    kernel_cast(DAMO_FLOAT64, dtype)(&x, a + (size_t)i * size, 1);
+    kernel_cast(DAMO_FLOAT64, dtype)(&y, b + (size_t)i * size, 1);
+  }
+  memset(alone, 0, sizeof alone);
+  for (int i = 0; i < 48; i++) {
+    char *at = a + (size_t)i * size, *bt = b + (size_t)i * size, *o = alone + (size_t)i * size;
+    fn(n_in == 1 ? (void *[]){at, o, NULL} : (void *[]){at, bt, o}, 1);
+  }
+  bool same = true;
+  for (int shift = 0; shift < 8; shift++)
+    for (int n = 0; n <= 40; n++) {
+      char *at = a + (size_t)shift * size, *bt = b + (size_t)shift * size, *o = out + (size_t)shift * size;
+      memset(out, 0x5A, sizeof out);
+      fn(n_in == 1 ? (void *[]){at, o, NULL} : (void *[]){at, bt, o}, n);
+      same = same && memcmp(o, alone + (size_t)shift * size, (size_t)n * size) == 0 && o[(size_t)n * size] == 0x5A;
+      memcpy(o, at, (size_t)n * size);
+      fn(n_in == 1 ? (void *[]){o, o, NULL} : (void *[]){o, bt, o}, n);
+      same = same && memcmp(o, alone + (size_t)shift * size, (size_t)n * size) == 0;
+    }
+  if (!CHECK(same)) fprintf(stderr, "    %s %s %s\n", t->isa, name, dtype_name(dtype));
+}
+
+static void test_position(const kernel_table *t) {
+  static const struct { const char *name; size_t offset; int n_in; } extra[] = {
+      {"logaddexp", OF(logaddexp), 2}, {"floor_div", OF(floor_div), 2}, {"erfinv", OF(erfinv), 1}, {"psi", OF(psi), 1},
+      {"sign", OF(sign), 1},           {"neg", OF(neg), 1}};
+  for (size_t k = 0; k < sizeof unary_cases / sizeof *unary_cases; k++)
+    for (int d = DAMO_FLOAT32; d <= DAMO_FLOAT64; d++)
+      check_position(t, unary_cases[k].offset, unary_cases[k].name, (damo_dtype)d, 1);
+  for (size_t k = 0; k < sizeof binary_cases / sizeof *binary_cases; k++)
+    for (int d = DAMO_FLOAT32; d <= DAMO_FLOAT64; d++)
+      check_position(t, binary_cases[k].offset, binary_cases[k].name, (damo_dtype)d, 2);
+  for (size_t k = 0; k < sizeof extra / sizeof *extra; k++)
+    for (int d = DAMO_FLOAT32; d <= DAMO_FLOAT64; d++)
+      check_position(t, extra[k].offset, extra[k].name, (damo_dtype)d, extra[k].n_in);
+  for (int d = DAMO_INT8; d <= DAMO_COMPLEX128; d++) {
+    check_position(t, OF(add), "add", (damo_dtype)d, 2);
+    check_position(t, OF(mul), "mul", (damo_dtype)d, 2);
+    check_position(t, OF(sqr), "sqr", (damo_dtype)d, 1);
+    if (!dtype_is_complex((damo_dtype)d)) check_position(t, OF(maximum), "maximum", (damo_dtype)d, 2);
+  }
+}
+
+@REST@

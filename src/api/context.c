@@ -1,0 +1,18 @@
+/* context.c: damo_ctx_new: a bare context with every layer and op family registered. */
+#include "api.h"
+
+static damo_status register_layers(damo_ctx *ctx) {
+  array_register(ctx);
+  DAMO_TRY(graph_register(ctx));
+  DAMO_TRY(op_register_all(ctx));
+  DAMO_TRY(rewrite_register_all(ctx));
+  return compile_register(ctx);
+}
+
+damo_ctx *damo_ctx_new(damo_alloc_fn alloc, void *user) {
+  damo_ctx *ctx = ctx_new_bare(alloc, user);
+  if (ctx == NULL) return NULL;
+  if (register_layers(ctx) == DAMO_OK) return ctx;
+  damo_ctx_release(ctx);
+  return NULL;
+}

@@ -1,0 +1,208 @@
+/* graph_api.c: the part of damo.h that stands for graph, grad and compile: thin calls of the layers. */
+#include "api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Types and Variables ----------------------------------------------------------------------------------------- */
+
+damo_type *damo_type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
+  return type_tensor(ctx, dtype, ndim, shape);
+}
+
+damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name) { return var_new(ctx, type, name); }
+
+damo_var *damo_constant(damo_ctx *ctx, const damo_array *value) {
+  damo_array *copy = array_copy(value);
+  if (copy == NULL) return NULL;
+  damo_var *v = var_constant(ctx, NULL, (damo_obj *)copy);
+  damo_release(copy);
+  return v;
+}
+
+damo_var *damo_number(damo_ctx *ctx, double value) {
+  damo_array *a = damo_array_scalar(ctx, DAMO_FLOAT64, value);
+  if (a == NULL) return NULL;
+  damo_var *v = var_constant(ctx, NULL, (damo_obj *)a);
+  damo_release(a);
+  if (v != NULL) v->weak = true;
+  return v;
+}
+
+damo_var *damo_shared(damo_ctx *ctx, const damo_array *value, const char *name) {
+  damo_array *copy = array_copy(value);
+  damo_type *type = type_tensor(ctx, array_dtype(value), value->ndim, NULL); /* updates may change the shape */
+  damo_var *v = copy != NULL && type != NULL ? var_shared(ctx, type, (damo_obj *)copy, name) : NULL;
+  damo_release(type);
+  damo_release(copy);
+  return v;
+}
+
+static damo_status check_shared(const damo_var *v) {
+  char name[160];
+  if (v->kind == VAR_SHARED) return DAMO_OK;
+  return ctx_fail(v->obj.ctx, DAMO_ETYPE, "%s is no shared Variable", var_format(name, sizeof name, v));
+}
+
+damo_array *damo_shared_value(damo_var *shared) {
+  if (check_shared(shared) != DAMO_OK) return NULL;
+  return damo_retain(shared->value);
+}
+
+damo_status damo_shared_set(damo_var *shared, const damo_array *value) {
+  DAMO_TRY(check_shared(shared));
+  damo_array *copy = array_copy(value);
+  if (copy == NULL) return DAMO_EMEMORY;
+  damo_obj *fit = type_filter(shared->type, (damo_obj *)copy, (filter_options){0});
+  damo_release(copy);
+  if (fit == NULL) return damo_error_status(shared->obj.ctx);
+  damo_release(shared->value);
+  shared->value = fit;
+  return DAMO_OK;
+}
+
+damo_type *damo_var_get_type(const damo_var *v) { return v->type; }
+damo_apply *damo_var_get_owner(const damo_var *v) { return v->owner; }
+const char *damo_var_get_name(const damo_var *v) { return v->name; }
+
+/* ---- Calls of op functions --------------------------------------------------------------------------------------- */
+
+static damo_var *first_result(damo_ctx *ctx, const op_func *f, damo_var *const *in, int n, const prop_value *opt) {
+  build b;
+  build_init(&b, ctx);
+  damo_var *v = damo_retain(build_fn(&b, f->name, in, n, opt));
+  if (build_end(&b) == DAMO_OK) return v;
+  damo_release(v);
+  return NULL;
+}
+
+static const op_func *find(damo_ctx *ctx, const char *name) {
+  const op_func *f = func_find(ctx, name);
+  if (f == NULL) ctx_fail(ctx, DAMO_EVALUE, "there is no function '%s'", name);
+  return f;
+}
+
+damo_var *damo_call(damo_ctx *ctx, const char *func, damo_var *const *operands, int n) {
+  const op_func *f = find(ctx, func);
+  return f != NULL ? first_result(ctx, f, operands, n, NULL) : NULL;
+}
+
+#define MAX_OPTIONS 16
+#define MAX_TEXT 256
+
+/* One word "name=value" of the text. */
+typedef struct option_text {
+  char *name, *value;
+} option_text;
+
+/* Where the option stands in the signature, and its kind; -1 when there is none of that name. */
+static int option_place(const op_func *f, const char *name, char kind[16]) {
+  int place = 0;
+  for (const char *p = f->options; p != NULL && *p != '\0'; place++) {
+    size_t word = strcspn(p, " "), n = strcspn(p, ":");
+    if (n == strlen(name) && memcmp(p, name, n) == 0) {
+      size_t k = word - n - 1 < 15 ? word - n - 1 : 15;
+      memcpy(kind, p + n + 1, k);
+      kind[k] = '\0';
+      return place;
+    }
+    p += word;
+    while (*p == ' ') p++;
+  }
+  return -1;
+}
+
+/* list holds the entries of a list value; *used counts them. */
+static damo_status parse_value(damo_ctx *ctx, const char *kind, char *text, prop_value *list, int *used,
+                               prop_value *out) {
+  char *end;
+  if (strcmp(kind, "bool") == 0) {
+    *out = prop_bool(strcmp(text, "true") == 0);
+  } else if (strcmp(kind, "str") == 0 || strcmp(kind, "dtype") == 0) {
+    *out = prop_str(text);
+  } else if (strcmp(kind, "num") == 0) {
+    *out = prop_num(strtod(text, &end));
+  } else if (strchr(text, ',') == NULL) {
+    *out = prop_int(strtoll(text, &end, 10));
+    if (*end != '\0') return ctx_fail(ctx, DAMO_EVALUE, "option value '%s' is no integer", text);
+  } else {
+    int from = *used;
+    for (char *p = text; p != NULL && *used < MAX_OPTIONS; p = *end == ',' ? end + 1 : NULL) {
+      list[(*used)++] = prop_int(strtoll(p, &end, 10));
+    }
+    *out = prop_list(list + from, *used - from);
+  }
+  return DAMO_OK;
+}
+
+damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n, const char *options) {
+  const op_func *f = find(ctx, func);
+  if (f == NULL) return NULL;
+  char text[MAX_TEXT], kind[16];
+  prop_value opt[MAX_OPTIONS] = {{.kind = PROP_NIL}}, list[MAX_OPTIONS];
+  int used = 0;
+  if (options == NULL || strlen(options) >= sizeof text) {
+    ctx_fail(ctx, DAMO_EVALUE, "%s: the options text is missing or too long", func);
+    return NULL;
+  }
+  strcpy(text, options);
+  for (char *p = text + strspn(text, " "); *p != '\0'; p += strspn(p, " ")) {
+    option_text word = {p, p + strcspn(p, "= ")};
+    p += strcspn(p, " ");
+    if (*p != '\0') *p++ = '\0';
+    int place = -1;
+    if (*word.value == '=') {
+      *word.value++ = '\0';
+      place = option_place(f, word.name, kind);
+    }
+    if (place < 0 || place >= MAX_OPTIONS) {
+      ctx_fail(ctx, DAMO_EVALUE, "%s: unknown option '%s'; there are: %s", func, word.name,
+               f->options ? f->options : "none");
+      return NULL;
+    }
+    if (parse_value(ctx, kind, word.value, list, &used, &opt[place]) != DAMO_OK) return NULL;
+  }
+  return first_result(ctx, f, operands, n, opt);
+}
+
+/* ---- Gradients and text ------------------------------------------------------------------------------------------ */
+
+damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out) {
+  return grad_reverse(ctx, cost, wrt, n, NULL, out);
+}
+
+char *damo_debugprint(damo_ctx *ctx, damo_var *v) {
+  strbuf text;
+  strbuf_init(&text, ctx);
+  char *copy =
+      graph_debugprint(ctx, &v, 1, NULL, &text) == DAMO_OK && text.at != NULL ? mem_strdup(ctx, text.at) : NULL;
+  strbuf_clear(&text);
+  return copy;
+}
+
+void damo_text_free(damo_ctx *ctx, char *text) { mem_strfree(ctx, text); }
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
+                            int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
+                            const char *mode) {
+  in_spec *in = mem_calloc(ctx, (size_t)n_in * sizeof *in);
+  out_spec *out = mem_calloc(ctx, (size_t)n_out * sizeof *out);
+  damo_function *f = NULL;
+  if (in != NULL && out != NULL) {
+    for (int64_t i = 0; i < n_in; i++) in[i].var = inputs[i];
+    for (int64_t i = 0; i < n_out; i++) out[i].var = outputs[i];
+    compile_options o = {.update_of = shared, .update_to = update, .n_updates = n_updates, .mode = mode};
+    f = compile_function(ctx, in, n_in, out, n_out, &o);
+  }
+  if (in != NULL) mem_free(ctx, in, (size_t)n_in * sizeof *in);
+  if (out != NULL) mem_free(ctx, out, (size_t)n_out * sizeof *out);
+  return f;
+}
+
+damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args, damo_array **results) {
+  return function_call(f, (damo_obj *const *)args, n_args, NULL, (damo_obj **)results);
+}
+
+int64_t damo_function_n_outputs(const damo_function *f) { return f->n_outputs; }

@@ -1,0 +1,38 @@
+/* number_text: one number as text with NumPy's digits: the shortest that read back as the same number, cut at a
+ * precision, with columns padded to widths found in a first pass. */
+#ifndef DAMO_NUMBER_TEXT_H
+#define DAMO_NUMBER_TEXT_H
+
+#include "array.h"
+
+#define NUMBER_TEXT_MAX 64
+
+/* How the numbers of one column set are written; made by column_begin, column_scale and column_measure in this order. */
+typedef struct column {
+  bool single; /* digits of float32 */
+  bool plus;   /* + before positive numbers */
+  int64_t n, n_finite;
+  bool has_neg_inf;
+  double max, min; /* of the absolute values that are finite and not 0; max is 0 when there is none */
+  bool exponent;   /* 1.5e+10 */
+  int precision;   /* digits after the point at most */
+  int left, right; /* widths before and after the point */
+  int exp_digits;
+} column;
+
+void column_begin(column *c, bool single, bool plus);
+/* First pass: every number. */
+void column_scale(column *c, double x);
+/* Between the passes: chooses the form. */
+void column_choose(column *c);
+/* Second pass: every number again. */
+void column_measure(column *c, double x);
+/* After the second pass. */
+void column_end(column *c);
+/* The padded text of a number; returns its length. dst has NUMBER_TEXT_MAX bytes. */
+int column_text(const column *c, double x, char *dst);
+
+/* A number that stands alone: "2.0", "1e+16", "nan". Whole numbers lose ".0" when bare. */
+int number_text(double x, bool single, bool bare, char *dst);
+
+#endif

@@ -1,0 +1,231 @@
+/* print: arrays as NumPy's str() writes them, with true and false as Lua writes them.
+ *
+ * A first walk over the elements that will be shown finds the widths of the columns; a second writes them, row by row,
+ * lines broken at LINE_WIDTH. More than THRESHOLD elements: three from each end of an axis.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "array_int.h"
+#include "number_text.h"
+
+#define LINE_WIDTH 75
+#define THRESHOLD 1000
+#define EDGE 3
+
+typedef struct printer {
+  strbuf *buf;
+  const damo_array *a;
+  bool cut;      /* show the ends of long axes only */
+  int width;     /* of integers and booleans */
+  column re, im; /* of floats; of complex numbers */
+  int line;      /* characters on the line being written */
+} printer;
+
+static bool axis_is_cut(const printer *p, int axis) { return p->cut && array_shape(p->a)[axis] > 2 * EDGE; }
+
+/* Entries shown along an axis, and the place of the i-th of them. */
+static int64_t shown(const printer *p, int axis) { return axis_is_cut(p, axis) ? 2 * EDGE : array_shape(p->a)[axis]; }
+
+static int64_t place(const printer *p, int axis, int64_t i) {
+  return axis_is_cut(p, axis) && i >= EDGE ? array_shape(p->a)[axis] - 2 * EDGE + i : i;
+}
+
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
+
+static int integer_text(scalar s, char *dst, size_t n) {
+  if (dtype_kind_of(s.dtype) == KIND_UINT) return snprintf(dst, n, "%llu", (unsigned long long)s.v.u);
+  return snprintf(dst, n, "%lld", (long long)s.v.i);
+}
+
+static bool is_single(damo_dtype dt) { return dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64; }
+
+/* The j goes right behind the digits, before the padding. */
+static void put_imaginary_unit(char *text, int n) {
+  int end = n;
+  while (end > 0 && text[end - 1] == ' ') end--;
+  memmove(text + end + 1, text + end, (size_t)(n - end) + 1);
+  text[end] = 'j';
+}
+
+/* The padded text of an element; dst has 2 * NUMBER_TEXT_MAX bytes. */
+static void word_of(const printer *p, scalar s, char *dst) {
+  char text[NUMBER_TEXT_MAX];
+  switch (dtype_kind_of(s.dtype)) {
+    case KIND_BOOL: snprintf(dst, NUMBER_TEXT_MAX, "%*s", p->width, s.v.i ? "true" : "false"); break;
+    case KIND_INT:
+    case KIND_UINT:
+      integer_text(s, text, sizeof text);
+      snprintf(dst, NUMBER_TEXT_MAX, "%*s", p->width, text);
+      break;
+    case KIND_FLOAT: column_text(&p->re, s.v.f, dst); break;
+    case KIND_COMPLEX: {
+      int n = column_text(&p->re, s.v.c.re, dst);
+      put_imaginary_unit(dst + n, column_text(&p->im, s.v.c.im, dst + n));
+      break;
+    }
+  }
+}
+
+/* ---- Widths ------------------------------------------------------------------------------------------------------ */
+
+static void scale(printer *p, scalar s) {
+  char text[NUMBER_TEXT_MAX];
+  switch (dtype_kind_of(s.dtype)) {
+    case KIND_BOOL: p->width = 5; break;
+    case KIND_INT:
+    case KIND_UINT: {
+      int n = integer_text(s, text, sizeof text);
+      if (n > p->width) p->width = n;
+      break;
+    }
+    case KIND_FLOAT: column_scale(&p->re, s.v.f); break;
+    case KIND_COMPLEX:
+      column_scale(&p->re, s.v.c.re);
+      column_scale(&p->im, s.v.c.im);
+      break;
+  }
+}
+
+static void measure(printer *p, scalar s) {
+  if (dtype_kind_of(s.dtype) == KIND_FLOAT) {
+    column_measure(&p->re, s.v.f);
+  } else if (dtype_kind_of(s.dtype) == KIND_COMPLEX) {
+    column_measure(&p->re, s.v.c.re);
+    column_measure(&p->im, s.v.c.im);
+  }
+}
+
+/* Calls visit on every element that is shown, in C order. */
+static void each_shown(printer *p, void (*visit)(printer *p, scalar s)) {
+  const damo_array *a = p->a;
+  int64_t at[DAMO_MAX_NDIM] = {0}, index[DAMO_MAX_NDIM] = {0};
+  for (;;) {
+    visit(p, array_get(a, index));
+    int i = a->ndim - 1;
+    while (i >= 0 && ++at[i] == shown(p, i)) {
+      at[i] = 0;
+      index[i] = 0;
+      i--;
+    }
+    if (i < 0) return;
+    index[i] = place(p, i, at[i]);
+  }
+}
+
+static void find_widths(printer *p) {
+  bool single = is_single(array_dtype(p->a));
+  column_begin(&p->re, single, false);
+  column_begin(&p->im, single, true);
+  each_shown(p, scale);
+  column_choose(&p->re);
+  column_choose(&p->im);
+  each_shown(p, measure);
+  column_end(&p->re);
+  column_end(&p->im);
+}
+
+/* ---- Layout ------------------------------------------------------------------------------------------------------ */
+
+static void new_lines(printer *p, int n, int indent) {
+  for (int i = 0; i < n; i++) strbuf_add(p->buf, "\n");
+  for (int i = 0; i < indent; i++) strbuf_add(p->buf, " ");
+}
+
+static void strip_spaces(strbuf *b) {
+  while (b->n > 0 && b->at[b->n - 1] == ' ') b->at[--b->n] = '\0';
+}
+
+/* A word of a row at that depth, on a new line when this one is full. */
+static void add_word(printer *p, int depth, const char *word) {
+  int indent = depth + 1, n = (int)strlen(word);
+  if (p->line > indent && p->line + n > LINE_WIDTH - depth - 1) {
+    if (!p->buf->failed) strip_spaces(p->buf);
+    new_lines(p, 1, indent);
+    p->line = indent;
+  }
+  strbuf_addn(p->buf, word, (size_t)n);
+  p->line += n;
+}
+
+static void add_space(printer *p) {
+  strbuf_add(p->buf, " ");
+  p->line++;
+}
+
+/* The innermost axis; index holds the places along the outer ones. */
+static void print_row(printer *p, int64_t *index) {
+  char word[2 * NUMBER_TEXT_MAX + 2];
+  int axis = p->a->ndim - 1;
+  int64_t n = shown(p, axis);
+  p->line = axis + 1;
+  for (int64_t i = 0; i < n; i++) {
+    if (i > 0) add_space(p);
+    if (i == EDGE && axis_is_cut(p, axis)) {
+      add_word(p, axis, "...");
+      add_space(p);
+    }
+    index[axis] = place(p, axis, i);
+    word_of(p, array_get(p->a, index), word);
+    add_word(p, axis, word);
+  }
+}
+
+/* Recursion is as deep as the rank. */
+static void print_axis(printer *p, int axis, int64_t *index) {
+  strbuf_add(p->buf, "[");
+  if (axis == p->a->ndim - 1) {
+    print_row(p, index);
+  } else {
+    int64_t n = shown(p, axis);
+    int gap = p->a->ndim - 1 - axis;
+    for (int64_t i = 0; i < n; i++) {
+      if (i > 0) new_lines(p, gap, axis + 1);
+      if (i == EDGE && axis_is_cut(p, axis)) {
+        strbuf_add(p->buf, "...");
+        new_lines(p, gap, axis + 1);
+      }
+      index[axis] = place(p, axis, i);
+      print_axis(p, axis + 1, index);
+    }
+  }
+  strbuf_add(p->buf, "]");
+}
+
+/* ---- Single values ----------------------------------------------------------------------------------------------- */
+
+static void print_complex(strbuf *buf, damo_c128 z, bool single) {
+  char re[NUMBER_TEXT_MAX], im[NUMBER_TEXT_MAX];
+  number_text(z.re, single, true, re);
+  number_text(z.im, single, true, im);
+  if (strcmp(re, "0") == 0) {
+    strbuf_addf(buf, "%sj", im);
+  } else {
+    strbuf_addf(buf, "(%s%s%sj)", re, im[0] == '-' ? "" : "+", im);
+  }
+}
+
+static void print_scalar(strbuf *buf, scalar s) {
+  char text[NUMBER_TEXT_MAX];
+  switch (dtype_kind_of(s.dtype)) {
+    case KIND_BOOL: strbuf_add(buf, s.v.i ? "true" : "false"); return;
+    case KIND_INT:
+    case KIND_UINT: integer_text(s, text, sizeof text); break;
+    case KIND_FLOAT: number_text(s.v.f, s.dtype == DAMO_FLOAT32, false, text); break;
+    case KIND_COMPLEX: print_complex(buf, s.v.c, s.dtype == DAMO_COMPLEX64); return;
+  }
+  strbuf_add(buf, text);
+}
+
+void array_format(strbuf *buf, const damo_array *a) {
+  int64_t index[DAMO_MAX_NDIM] = {0}, size = array_size(a);
+  if (size == 0) {
+    strbuf_add(buf, "[]");
+  } else if (a->ndim == 0) {
+    print_scalar(buf, array_item(a));
+  } else {
+    printer p = {.buf = buf, .a = a, .cut = size > THRESHOLD};
+    find_widths(&p);
+    print_axis(&p, 0, index);
+  }
+}

@@ -1,0 +1,244 @@
+/* base: what every layer stands on.
+ *
+ * In: an allocator from the host. Out: a context that counts and caps memory, reference-counted objects, the error
+ * object, the dtype table, and three containers (ptrvec, map, strbuf). Always holds: every allocation goes through
+ * mem_*; an object's memory is freed only by damo_release, which never recurses (a dying object is queued, and the
+ * outermost release drains the queue); a failing function has set the context's error exactly once.
+ */
+#ifndef DAMO_BASE_H
+#define DAMO_BASE_H
+
+#include <stdarg.h>
+
+#include "../damo.h"
+
+#if defined(__GNUC__)
+#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+#else
+#define PRINTF_LIKE(f, a)
+#endif
+
+/* Returns the failing status of expr from the current function: only where nothing is owned. */
+#define DAMO_TRY(expr)                               \
+  do {                                               \
+    damo_status try_status_ = (expr);                \
+    if (try_status_ != DAMO_OK) return try_status_;  \
+  } while (0)
+
+/* For our own bugs, in debug builds; a wrong value from a user is a status. */
+#ifdef DAMO_DEBUG
+#include <assert.h>
+#define damo_assert(c) assert(c)
+#else
+#define damo_assert(c) ((void)0)
+#endif
+
+/* ---- Objects ----------------------------------------------------------------------------------------------------- */
+
+typedef enum obj_kind {
+  OBJ_BUFFER,
+  OBJ_ARRAY,
+  OBJ_SPARSE,
+  OBJ_TYPE,
+  OBJ_TRACE,
+  OBJ_OPCLASS,
+  OBJ_OP,
+  OBJ_VAR,
+  OBJ_APPLY,
+  OBJ_FGRAPH,
+  OBJ_FUNCTION,
+  OBJ_GENERIC,
+  OBJ_N_KINDS
+} obj_kind;
+
+struct damo_obj {
+  int64_t refs;
+  damo_ctx *ctx;
+  damo_obj *next; /* the queue of the dying */
+  uint8_t kind;   /* obj_kind */
+  uint8_t flags;  /* free for the kind's own use */
+};
+
+/* Frees what obj holds (releasing children with damo_release) and its memory (mem_free). Never fails. */
+typedef void (*obj_destroy_fn)(damo_obj *obj);
+/* What a reference on obj really counts on: an output Variable's references are its node's. NULL: obj itself. */
+typedef damo_obj *(*obj_holder_fn)(damo_obj *obj);
+
+/* Allocates size zeroed bytes (size >= sizeof(damo_obj)) with the header set and one reference. */
+void *obj_new(damo_ctx *ctx, obj_kind kind, size_t size);
+/* Frees the memory of an object of that size: the last act of a destructor. */
+void obj_free(damo_obj *obj, size_t size);
+
+/* ---- Context ----------------------------------------------------------------------------------------------------- */
+
+typedef enum test_value_mode { TEST_VALUE_OFF, TEST_VALUE_IGNORE, TEST_VALUE_WARN, TEST_VALUE_RAISE } test_value_mode;
+
+typedef struct ctx_config {
+  damo_dtype floatX; /* float64 or float32 */
+  test_value_mode compute_test_value;
+  int traceback_limit;
+  int threads;
+} ctx_config;
+
+#define ERROR_MESSAGE_MAX 2048
+
+typedef struct ctx_error {
+  damo_status status;
+  char message[ERROR_MESSAGE_MAX];
+  char op[128];       /* "" when unknown */
+  damo_apply *node;   /* owned, or NULL */
+} ctx_error;
+
+/* A layer's own table that hangs from the context (interned types, interned ops, op functions, default generator…).
+ * destroy is called once, when the context dies. An object that a slot holds a reference on would keep the context alive
+ * for ever: such a slot sets ctx->drop[id], which releases these objects and leaves the slot able to work on. It is called
+ * when the host's last reference on the context is gone, and after each later drain. A slot of weak entries needs none. */
+typedef enum ctx_slot_id { CTX_TYPES, CTX_OPS, CTX_FUNCS, CTX_REWRITES, CTX_RANDOM, CTX_LUA, CTX_N_SLOTS } ctx_slot_id;
+typedef struct ctx_slot {
+  void *data;
+  void (*destroy)(damo_ctx *ctx, void *data);
+} ctx_slot;
+
+struct damo_ctx {
+  int64_t refs; /* hosts' references plus one for every live object */
+  damo_alloc_fn alloc;
+  void *alloc_user;
+  size_t bytes, peak, cap;
+  int64_t n_objects;
+  int64_t census[OBJ_N_KINDS]; /* live objects by kind */
+  int64_t fail_after; /* DAMO_FAIL_ALLOC: allocations until one fails; -1 never */
+  ctx_error error;
+  ctx_config config;
+  damo_warning_fn on_warning;
+  void *warning_user;
+  damo_obj *dying, *dying_last;
+  bool draining;
+  uint64_t next_id;     /* creation order of Variables and nodes */
+  damo_obj *trace;      /* the user's line for nodes made now (graph's damo_trace), borrowed; set by the binding */
+  obj_destroy_fn destroy[OBJ_N_KINDS];
+  obj_holder_fn holder[OBJ_N_KINDS];
+  ctx_slot slots[CTX_N_SLOTS];
+  void (*drop[CTX_N_SLOTS])(damo_ctx *ctx, void *data); /* see ctx_slot; NULL: the slot holds no references */
+};
+
+/* A bare context: malloc when alloc is NULL; reads DAMO_FAIL_ALLOC. The api layer adds the tables of the upper layers. */
+damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user);
+/* Registers the destructor (and holder rule) of a kind; each layer does so once for each of its kinds. */
+void ctx_register_kind(damo_ctx *ctx, obj_kind kind, obj_destroy_fn destroy, obj_holder_fn holder);
+/* The live objects by kind, "buffer 2, array 2"; "" when there are none. Writes at most n bytes; returns dst. */
+char *ctx_census(const damo_ctx *ctx, char *dst, size_t n);
+void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+/* NULL after setting DAMO_EMEMORY. Size 0 gives a unique pointer. The size is passed back on free. */
+void *mem_alloc(damo_ctx *ctx, size_t size);
+void *mem_calloc(damo_ctx *ctx, size_t size);
+void *mem_realloc(damo_ctx *ctx, void *ptr, size_t osize, size_t nsize);
+void mem_free(damo_ctx *ctx, void *ptr, size_t size);
+char *mem_strdup(damo_ctx *ctx, const char *s); /* free with mem_strfree */
+void mem_strfree(damo_ctx *ctx, char *s);
+/* false on overflow; *out untouched then. */
+bool size_mul(size_t a, size_t b, size_t *out);
+bool size_add(size_t a, size_t b, size_t *out);
+bool i64_mul(int64_t a, int64_t b, int64_t *out);
+
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
+
+/* Sets the error object (status, message); returns status, so that `return ctx_fail(…)` reads well. */
+damo_status ctx_fail(damo_ctx *ctx, damo_status status, const char *fmt, ...) PRINTF_LIKE(3, 4);
+damo_status ctx_vfail(damo_ctx *ctx, damo_status status, const char *fmt, va_list args);
+/* The preallocated error: formats nothing, allocates nothing. */
+damo_status ctx_fail_memory(damo_ctx *ctx);
+/* Adds a line of context to the pending error ("while …"); the status stays. */
+void ctx_fail_add(damo_ctx *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Names the op and the node (either may be NULL) of the pending error, unless already named. */
+void ctx_fail_at(damo_ctx *ctx, const char *op, damo_apply *node);
+void ctx_clear_error(damo_ctx *ctx);
+/* The word of list (NULL-terminated) closest to word, for "did you mean …?"; NULL when none is near. */
+const char *suggest(const char *word, const char *const *list);
+
+/* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
+
+typedef enum dtype_kind { KIND_BOOL, KIND_INT, KIND_UINT, KIND_FLOAT, KIND_COMPLEX } dtype_kind;
+
+typedef struct dtype_info {
+  const char *name;
+  uint8_t size;
+  char letter;
+  dtype_kind kind;
+} dtype_info;
+
+extern const dtype_info dtype_table[DAMO_N_DTYPES];
+
+#define dtype_size(dt) ((size_t)dtype_table[dt].size)
+#define dtype_name(dt) (dtype_table[dt].name)
+#define dtype_kind_of(dt) (dtype_table[dt].kind)
+static inline bool dtype_is_integer(damo_dtype dt) { return dt >= DAMO_INT8 && dt <= DAMO_UINT64; } /* bool excluded */
+static inline bool dtype_is_discrete(damo_dtype dt) { return dt <= DAMO_UINT64; }                   /* bool included */
+static inline bool dtype_is_float(damo_dtype dt) { return dt == DAMO_FLOAT32 || dt == DAMO_FLOAT64; }
+static inline bool dtype_is_complex(damo_dtype dt) { return dt == DAMO_COMPLEX64 || dt == DAMO_COMPLEX128; }
+static inline bool dtype_is_signed(damo_dtype dt) { return dt >= DAMO_INT8 && dt <= DAMO_INT64; }
+/* The common dtype, as NumPy promotes. */
+damo_dtype dtype_promote(damo_dtype a, damo_dtype b);
+/* NumPy's safe casts: every value of from is a value of to, but for (u)int64 to float64 or complex128, which count too. */
+bool dtype_can_cast_safely(damo_dtype from, damo_dtype to);
+/* The dtype of float functions: bool, int8, int16, uint8 (uint16: float32 too, as NumPy) give float32, wider integers float64; others themselves. */
+damo_dtype dtype_to_float(damo_dtype dt);
+
+/* ---- Containers -------------------------------------------------------------------------------------------------- */
+
+/* A growing list of borrowed pointers. {ctx} or ptrvec_init, then push; clear frees the storage. */
+typedef struct ptrvec {
+  damo_ctx *ctx;
+  void **at;
+  int64_t n, cap;
+} ptrvec;
+static inline void ptrvec_init(ptrvec *v, damo_ctx *ctx) { *v = (ptrvec){.ctx = ctx}; }
+damo_status ptrvec_push(ptrvec *v, const void *p);
+damo_status ptrvec_reserve(ptrvec *v, int64_t n);
+void ptrvec_clear(ptrvec *v);
+/* Releases every pointer as an object, then clears. */
+void ptrvec_release_all(ptrvec *v);
+
+/* Pointer (or any uintptr_t but 0) to uintptr_t; open addressing; never shrinks. Iterate over cells with key != 0. */
+typedef struct map_cell { uintptr_t key, value; } map_cell;
+typedef struct map {
+  damo_ctx *ctx;
+  map_cell *cells;
+  size_t cap; /* a power of two, or 0 */
+  size_t n, used; /* live entries; live entries and tombstones */
+} map;
+static inline void map_init(map *m, damo_ctx *ctx) { *m = (map){.ctx = ctx}; }
+damo_status map_put(map *m, const void *key, uintptr_t value);
+bool map_get(const map *m, const void *key, uintptr_t *value); /* value may be NULL */
+bool map_remove(map *m, const void *key);
+void map_clear(map *m);
+static inline void *map_get_ptr(const map *m, const void *key) {
+  uintptr_t v = 0;
+  return map_get(m, key, &v) ? (void *)v : NULL;
+}
+#define MAP_TOMBSTONE ((uintptr_t)1) /* a removed cell's key: skip it when iterating */
+
+/* A growing text. Appends after a failure do nothing; take returns NULL then. */
+typedef struct strbuf {
+  damo_ctx *ctx;
+  char *at;
+  size_t n, cap;
+  bool failed;
+} strbuf;
+static inline void strbuf_init(strbuf *b, damo_ctx *ctx) { *b = (strbuf){.ctx = ctx}; }
+void strbuf_add(strbuf *b, const char *s);
+void strbuf_addn(strbuf *b, const char *s, size_t n);
+void strbuf_addf(strbuf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void strbuf_clear(strbuf *b);
+
+/* A 64-bit mixing step for hashes. */
+static inline uint64_t hash_mix(uint64_t h, uint64_t v) {
+  h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
+  h *= 0xff51afd7ed558ccdULL;
+  return h ^ (h >> 33);
+}
+uint64_t hash_bytes(uint64_t h, const void *data, size_t n);
+
+#endif

@@ -1,0 +1,110 @@
+/* context: birth, configuration and death of a damo_ctx.
+ *
+ * A context counts the host's references and one for every live object, so it outlives the host's last reference for as
+ * long as objects do. The objects that the context itself holds (the node of the last error, what slots own) must not
+ * keep it alive: they are let go as soon as the host's references are gone (refs == n_objects).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base_int.h"
+
+static void *malloc_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
+  (void)user;
+  (void)osize;
+  if (nsize == 0) {
+    free(ptr);
+    return NULL;
+  }
+  return realloc(ptr, nsize);
+}
+
+static int64_t fail_after_from_env(void) {
+  const char *text = getenv("DAMO_FAIL_ALLOC");
+  if (!text) return -1;
+  char *end;
+  long long n = strtoll(text, &end, 10);
+  return end != text && *end == '\0' && n > 0 ? n - 1 : -1;
+}
+
+damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
+  if (!alloc) alloc = malloc_alloc;
+  damo_ctx *ctx = alloc(user, NULL, 0, sizeof(damo_ctx));
+  if (!ctx) return NULL;
+  *ctx = (damo_ctx){
+      .refs = 1,
+      .alloc = alloc,
+      .alloc_user = user,
+      .fail_after = fail_after_from_env(),
+      .config = {.floatX = DAMO_FLOAT64, .compute_test_value = TEST_VALUE_OFF, .traceback_limit = 8, .threads = 1},
+      .next_id = 1,
+  };
+  return ctx;
+}
+
+/* Lets go what only the context holds. The slots work on: what they dropped they make again when asked. */
+static void drop_own_objects(damo_ctx *ctx) {
+  damo_apply *node = ctx->error.node;
+  ctx->error.node = NULL;
+  damo_release(node);
+  for (int i = 0; i < CTX_N_SLOTS; i++) {
+    if (ctx->drop[i] && ctx->slots[i].data) ctx->drop[i](ctx, ctx->slots[i].data);
+  }
+}
+
+static void destroy_slots(damo_ctx *ctx) {
+  for (int i = CTX_N_SLOTS - 1; i >= 0; i--) {
+    ctx_slot slot = ctx->slots[i];
+    ctx->slots[i] = (ctx_slot){0};
+    if (slot.destroy) slot.destroy(ctx, slot.data);
+  }
+}
+
+void ctx_settle(damo_ctx *ctx) {
+  if (ctx->draining || ctx->refs > ctx->n_objects) return;
+  ctx->refs++; /* the releases below must not come here again */
+  drop_own_objects(ctx);
+  if (ctx->n_objects == 0) destroy_slots(ctx);
+  ctx->refs--;
+  if (ctx->refs > 0) return;
+  ctx->alloc(ctx->alloc_user, ctx, sizeof(damo_ctx), 0);
+}
+
+void damo_ctx_release(damo_ctx *ctx) {
+  if (!ctx) return;
+  damo_assert(ctx->refs > ctx->n_objects);
+  ctx->refs--;
+  ctx_settle(ctx);
+}
+
+damo_ctx *damo_ctx_retain(damo_ctx *ctx) {
+  if (ctx) ctx->refs++;
+  return ctx;
+}
+
+void ctx_register_kind(damo_ctx *ctx, obj_kind kind, obj_destroy_fn destroy, obj_holder_fn holder) {
+  damo_assert(kind < OBJ_N_KINDS && destroy);
+  ctx->destroy[kind] = destroy;
+  ctx->holder[kind] = holder;
+}
+
+void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) {
+  if (!ctx->on_warning) return;
+  char text[ERROR_MESSAGE_MAX];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  ctx->on_warning(ctx->warning_user, kind, text);
+}
+
+damo_memory_info damo_ctx_memory(const damo_ctx *ctx) {
+  return (damo_memory_info){.bytes = ctx->bytes, .peak = ctx->peak, .cap = ctx->cap, .objects = ctx->n_objects};
+}
+
+void damo_ctx_set_memory_cap(damo_ctx *ctx, size_t bytes) { ctx->cap = bytes; }
+
+void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user) {
+  ctx->on_warning = fn;
+  ctx->warning_user = user;
+}

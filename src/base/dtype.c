@@ -1,0 +1,87 @@
+/* dtype: the table of element types and NumPy's promotion rules. */
+#include <string.h>
+
+#include "base.h"
+
+/* The kind of each code, so that the table below is made from DAMO_DTYPE_MAP alone. */
+enum {
+  KIND_OF_BOOL = KIND_BOOL,
+  KIND_OF_INT8 = KIND_INT,
+  KIND_OF_INT16 = KIND_INT,
+  KIND_OF_INT32 = KIND_INT,
+  KIND_OF_INT64 = KIND_INT,
+  KIND_OF_UINT8 = KIND_UINT,
+  KIND_OF_UINT16 = KIND_UINT,
+  KIND_OF_UINT32 = KIND_UINT,
+  KIND_OF_UINT64 = KIND_UINT,
+  KIND_OF_FLOAT32 = KIND_FLOAT,
+  KIND_OF_FLOAT64 = KIND_FLOAT,
+  KIND_OF_COMPLEX64 = KIND_COMPLEX,
+  KIND_OF_COMPLEX128 = KIND_COMPLEX
+};
+
+const dtype_info dtype_table[DAMO_N_DTYPES] = {
+#define X(code, text, ctype, bytes, sign) \
+  [DAMO_##code] = {.name = text, .size = bytes, .letter = sign, .kind = (dtype_kind)KIND_OF_##code},
+    DAMO_DTYPE_MAP(X)
+#undef X
+};
+
+#define X(code, text, ctype, bytes, sign) _Static_assert(sizeof(ctype) == bytes, "size of " text);
+DAMO_DTYPE_MAP(X)
+#undef X
+
+static damo_dtype max_dtype(damo_dtype a, damo_dtype b) { return a > b ? a : b; }
+
+/* The smallest signed integer that holds both; float64 where there is none. */
+static damo_dtype promote_signs(damo_dtype sig, damo_dtype uns) {
+  if (dtype_size(sig) > dtype_size(uns)) return sig;
+  switch (dtype_size(uns)) {
+    case 1: return DAMO_INT16;
+    case 2: return DAMO_INT32;
+    case 4: return DAMO_INT64;
+    default: return DAMO_FLOAT64;
+  }
+}
+
+static damo_dtype promote_real(damo_dtype a, damo_dtype b) {
+  if (a == b || b == DAMO_BOOL) return a;
+  if (a == DAMO_BOOL) return b;
+  if (dtype_is_float(a) || dtype_is_float(b)) return max_dtype(dtype_to_float(a), dtype_to_float(b));
+  if (dtype_kind_of(a) == dtype_kind_of(b)) return max_dtype(a, b);
+  return dtype_is_signed(a) ? promote_signs(a, b) : promote_signs(b, a);
+}
+
+static damo_dtype real_part(damo_dtype dt) {
+  if (!dtype_is_complex(dt)) return dt;
+  return dt == DAMO_COMPLEX64 ? DAMO_FLOAT32 : DAMO_FLOAT64;
+}
+
+damo_dtype dtype_promote(damo_dtype a, damo_dtype b) {
+  damo_dtype real = promote_real(real_part(a), real_part(b));
+  if (!dtype_is_complex(a) && !dtype_is_complex(b)) return real;
+  return real == DAMO_FLOAT32 ? DAMO_COMPLEX64 : DAMO_COMPLEX128;
+}
+
+bool dtype_can_cast_safely(damo_dtype from, damo_dtype to) { return dtype_promote(from, to) == to; }
+
+damo_dtype dtype_to_float(damo_dtype dt) {
+  if (!dtype_is_discrete(dt)) return dt;
+  return dtype_size(dt) <= 2 ? DAMO_FLOAT32 : DAMO_FLOAT64;
+}
+
+const char *damo_dtype_name(damo_dtype dtype) {
+  return (unsigned)dtype < DAMO_N_DTYPES ? dtype_name(dtype) : "unknown";
+}
+
+size_t damo_dtype_size(damo_dtype dtype) { return (unsigned)dtype < DAMO_N_DTYPES ? dtype_size(dtype) : 0; }
+
+bool damo_dtype_from_name(const char *name, damo_dtype *out) {
+  for (int dt = 0; dt < DAMO_N_DTYPES; dt++) {
+    if (strcmp(name, dtype_table[dt].name) == 0) {
+      *out = (damo_dtype)dt;
+      return true;
+    }
+  }
+  return false;
+}

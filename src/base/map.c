@@ -1,0 +1,91 @@
+/* map: pointers to words, by open addressing with linear probing; a removed cell stays as a tombstone until the next
+ * growth. At most three quarters of the cells are used. */
+#include "base.h"
+
+#define MAP_MIN_CAP 8
+
+static size_t slot_of(uintptr_t key, size_t cap) {
+  uint64_t h = (uint64_t)key * 0x9e3779b97f4a7c15ULL;
+  return (size_t)((h ^ (h >> 32)) & (cap - 1));
+}
+
+/* The cell of key, or NULL. */
+static map_cell *find(const map *m, uintptr_t key) {
+  if (!m->cap) return NULL;
+  for (size_t i = slot_of(key, m->cap);; i = (i + 1) & (m->cap - 1)) {
+    if (m->cells[i].key == key) return &m->cells[i];
+    if (m->cells[i].key == 0) return NULL;
+  }
+}
+
+/* The cell where an absent key goes: a tombstone or a free one. */
+static map_cell *find_free(map_cell *cells, size_t cap, uintptr_t key) {
+  size_t i = slot_of(key, cap);
+  while (cells[i].key > MAP_TOMBSTONE) i = (i + 1) & (cap - 1);
+  return &cells[i];
+}
+
+static damo_status grow(map *m) {
+  size_t cap = m->cap ? m->cap : MAP_MIN_CAP, bytes;
+  if (m->n * 2 >= m->cap && m->cap && !size_mul(cap, 2, &cap)) return ctx_fail_memory(m->ctx);
+  if (!size_mul(cap, sizeof(map_cell), &bytes)) return ctx_fail_memory(m->ctx);
+  map_cell *cells = mem_calloc(m->ctx, bytes);
+  if (!cells) return DAMO_EMEMORY;
+  for (size_t i = 0; i < m->cap; i++) {
+    if (m->cells[i].key > MAP_TOMBSTONE) *find_free(cells, cap, m->cells[i].key) = m->cells[i];
+  }
+  if (m->cells) mem_free(m->ctx, m->cells, m->cap * sizeof(map_cell));
+  m->cells = cells;
+  m->cap = cap;
+  m->used = m->n;
+  return DAMO_OK;
+}
+
+damo_status map_put(map *m, const void *key, uintptr_t value) {
+  uintptr_t k = (uintptr_t)key;
+  damo_assert(k > MAP_TOMBSTONE);
+  map_cell *cell = find(m, k);
+  if (cell) {
+    cell->value = value;
+    return DAMO_OK;
+  }
+  if ((m->used + 1) * 4 > m->cap * 3) DAMO_TRY(grow(m));
+  cell = find_free(m->cells, m->cap, k);
+  if (cell->key == 0) m->used++;
+  m->n++;
+  *cell = (map_cell){.key = k, .value = value};
+  return DAMO_OK;
+}
+
+bool map_get(const map *m, const void *key, uintptr_t *value) {
+  const map_cell *cell = (uintptr_t)key > MAP_TOMBSTONE ? find(m, (uintptr_t)key) : NULL;
+  if (!cell) return false;
+  if (value) *value = cell->value;
+  return true;
+}
+
+bool map_remove(map *m, const void *key) {
+  map_cell *cell = (uintptr_t)key > MAP_TOMBSTONE ? find(m, (uintptr_t)key) : NULL;
+  if (!cell) return false;
+  *cell = (map_cell){.key = MAP_TOMBSTONE};
+  m->n--;
+  return true;
+}
+
+void map_clear(map *m) {
+  if (m->cells) mem_free(m->ctx, m->cells, m->cap * sizeof(map_cell));
+  map_init(m, m->ctx);
+}
+
+uint64_t hash_bytes(uint64_t h, const void *data, size_t n) {
+  const unsigned char *p = data;
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    uint64_t word = 0;
+    for (int b = 0; b < 8; b++) word |= (uint64_t)p[i + (size_t)b] << (8 * b);
+    h = hash_mix(h, word);
+  }
+  uint64_t tail = 0;
+  for (int b = 0; i < n; i++, b++) tail |= (uint64_t)p[i] << (8 * b);
+  return hash_mix(h, tail ^ ((uint64_t)n << 56));
+}

@@ -1,0 +1,285 @@
+/* compile.c: from Variables and options to a FunctionGraph that computes outputs and updates, rewritten by the mode. */
+#include "compile_int.h"
+
+#include <string.h>
+
+typedef struct job {
+  damo_ctx *ctx;
+  const in_spec *in;
+  int64_t n_in, n_out;
+  const compile_options *options;
+  build b;        /* holds what is made on the way */
+  ptrvec wanted;  /* damo_var*: outputs, then new values of `targets`; after givens */
+  ptrvec targets; /* damo_var*: the shared Variable, or the input, that takes wanted[n_out + i] */
+  map is_target;
+} job;
+
+/* ---- What is to be computed -------------------------------------------------------------------------------------- */
+
+/* The update as something that the target can hold: itself, or cast where nothing is lost. */
+static damo_var *fit_update(job *j, damo_var *target, damo_var *now) {
+  const damo_type *want = target->type, *got = now->type;
+  if (type_is_compatible(want, got)) return now;
+  bool tensors = type_is_tensor(want) && type_is_tensor(got) && want->ndim == got->ndim;
+  if (tensors && (now->weak || dtype_can_cast_safely(got->dtype, want->dtype)))
+    return build_cast(&j->b, now, want->dtype);
+  char a[320], b[320], name[160];
+  return build_fail(&j->b, DAMO_ETYPE, "compile: the update of %s must be of %s, got %s",
+                    var_format(name, sizeof name, target), type_format(a, sizeof a, want),
+                    type_format(b, sizeof b, got));
+}
+
+static damo_status add_update(job *j, damo_var *target, damo_var *now) {
+  char name[160];
+  if (map_get(&j->is_target, target, NULL)) {
+    return ctx_fail(j->ctx, DAMO_EVALUE, "compile: %s has two updates", var_format(name, sizeof name, target));
+  }
+  now = fit_update(j, target, now);
+  if (now == NULL) return j->b.status;
+  DAMO_TRY(map_put(&j->is_target, target, 1));
+  DAMO_TRY(ptrvec_push(&j->targets, target));
+  return ptrvec_push(&j->wanted, now);
+}
+
+static damo_status add_explicit_updates(job *j) {
+  const compile_options *o = j->options;
+  char name[160];
+  for (int64_t i = 0; i < o->n_updates; i++) {
+    if (o->update_of[i]->kind != VAR_SHARED) {
+      return ctx_fail(j->ctx, DAMO_ETYPE, "compile: updates are of shared Variables, %s is none",
+                      var_format(name, sizeof name, o->update_of[i]));
+    }
+    DAMO_TRY(add_update(j, o->update_of[i], o->update_to[i]));
+  }
+  for (int64_t i = 0; i < j->n_in; i++) {
+    if (j->in[i].update != NULL) DAMO_TRY(add_update(j, j->in[i].var, j->in[i].update));
+  }
+  return DAMO_OK;
+}
+
+/* Shared Variables that outputs use and that update themselves (random streams); their updates may use more of them. */
+static damo_status add_default_updates(job *j) {
+  if (j->options->no_default_updates) return DAMO_OK;
+  ptrvec leaves;
+  ptrvec_init(&leaves, j->ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t before = -1; before != j->wanted.n && s == DAMO_OK;) {
+    before = j->wanted.n;
+    leaves.n = 0;
+    s = graph_inputs(j->ctx, (damo_var *const *)j->wanted.at, j->wanted.n, &leaves);
+    for (int64_t i = 0; i < leaves.n && s == DAMO_OK; i++) {
+      damo_var *v = leaves.at[i];
+      if (v->kind != VAR_SHARED || v->default_update == NULL || map_get(&j->is_target, v, NULL)) continue;
+      s = add_update(j, v, v->default_update);
+    }
+  }
+  ptrvec_clear(&leaves);
+  return s;
+}
+
+static damo_status apply_givens(job *j) {
+  const compile_options *o = j->options;
+  if (o->n_givens == 0) return DAMO_OK;
+  map memo;
+  map_init(&memo, j->ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < o->n_givens && s == DAMO_OK; i++) {
+    damo_var *as = fit_update(j, o->given[i], o->given_as[i]);
+    s = as != NULL ? map_put(&memo, o->given[i], (uintptr_t)as) : j->b.status;
+  }
+  size_t bytes = (size_t)j->wanted.n * sizeof(damo_var *);
+  damo_var **now = s == DAMO_OK ? mem_calloc(j->ctx, bytes) : NULL;
+  if (s == DAMO_OK && now == NULL) s = DAMO_EMEMORY;
+  if (s == DAMO_OK) s = graph_clone(j->ctx, (damo_var *const *)j->wanted.at, j->wanted.n, &memo, false, NULL, now);
+  for (int64_t i = 0; i < j->wanted.n && s == DAMO_OK; i++) {
+    j->wanted.at[i] = build_take(&j->b, now[i]);
+    s = j->b.status;
+  }
+  if (now != NULL) mem_free(j->ctx, now, bytes);
+  map_clear(&memo);
+  return s;
+}
+
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
+
+static damo_status check_unused(job *j) {
+  if (j->options->on_unused_input == UNUSED_IGNORE) return DAMO_OK;
+  ptrvec used;
+  map is_used;
+  ptrvec_init(&used, j->ctx);
+  map_init(&is_used, j->ctx);
+  damo_status s = graph_ancestors(j->ctx, (damo_var *const *)j->wanted.at, j->wanted.n, &used);
+  for (int64_t i = 0; i < used.n && s == DAMO_OK; i++) s = map_put(&is_used, used.at[i], 1);
+  for (int64_t i = 0; i < j->n_in && s == DAMO_OK; i++) {
+    const damo_var *v = j->in[i].var;
+    if (map_get(&is_used, v, NULL)) continue;
+    char name[160];
+    var_format(name, sizeof name, v);
+    if (j->options->on_unused_input == UNUSED_WARN) {
+      ctx_warn(j->ctx, "unused_input", "compile: input %lld (%s) is not used", (long long)i + 1, name);
+    } else {
+      s = ctx_fail(
+          j->ctx, DAMO_EUNUSED_INPUT,
+          "compile: input %lld (%s) is not used by any output; leave it out or pass on_unused_input=\"ignore\"",
+          (long long)i + 1, name);
+    }
+  }
+  map_clear(&is_used);
+  ptrvec_clear(&used);
+  return s;
+}
+
+static damo_fgraph *make_fgraph(job *j) {
+  ptrvec inputs;
+  ptrvec_init(&inputs, j->ctx);
+  damo_fgraph *fg = NULL;
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < j->n_in && s == DAMO_OK; i++) s = ptrvec_push(&inputs, j->in[i].var);
+  if (s == DAMO_OK) {
+    fg = fgraph_new(j->ctx, (damo_var *const *)inputs.at, inputs.n, (damo_var *const *)j->wanted.at, j->wanted.n, true,
+                    NULL);
+  }
+  ptrvec_clear(&inputs);
+  return fg;
+}
+
+static damo_status rewrite_by_mode(job *j, damo_fgraph *fg) {
+  const char *mode = j->options->mode != NULL ? j->options->mode : "FAST_RUN";
+  rewrite_query q = {.include = NULL, .exclude = j->options->exclude};
+  if (strcmp(mode, "FAST_RUN") == 0) {
+    q.include = "fast_run";
+  } else if (strcmp(mode, "FAST_COMPILE") == 0) {
+    q.include = "fast_compile";
+  } else {
+    static const char *const modes[] = {"FAST_RUN", "FAST_COMPILE", NULL};
+    const char *near = suggest(mode, modes);
+    return ctx_fail(j->ctx, DAMO_EVALUE, "compile: unknown mode '%s'%s%s%s", mode, near ? ", did you mean '" : "",
+                    near ? near : "", near ? "'?" : "; there are FAST_RUN and FAST_COMPILE");
+  }
+  DAMO_TRY(rewrite_run(fg, &q));
+  if (j->options->include != NULL) {
+    q.include = j->options->include;
+    DAMO_TRY(rewrite_run(fg, &q));
+  }
+  return protect_destroyed(fg);
+}
+
+/* ---- The function ------------------------------------------------------------------------------------------------ */
+
+static damo_status copy_name(damo_ctx *ctx, const char *name, char **out) {
+  if (name == NULL) return DAMO_OK;
+  *out = mem_strdup(ctx, name);
+  return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status fill_inputs(job *j, damo_function *f) {
+  for (int64_t i = 0; i < j->n_in; i++) {
+    const in_spec *spec = &j->in[i];
+    fn_input *in = &f->inputs[i];
+    in->var = damo_retain(spec->var);
+    in->strict = spec->strict;
+    in->mutable_ = spec->mutable_;
+    DAMO_TRY(copy_name(j->ctx, spec->name != NULL ? spec->name : spec->var->name, &in->name));
+    if (spec->value == NULL) continue;
+    in->value =
+        type_filter(spec->var->type, spec->value, (filter_options){spec->strict, j->options->allow_input_downcast});
+    if (in->value == NULL) return damo_error_status(j->ctx);
+  }
+  return DAMO_OK;
+}
+
+static damo_status fill_outputs(job *j, damo_function *f, const out_spec *out) {
+  for (int64_t i = 0; i < j->n_out; i++) {
+    f->outputs[i].type = damo_retain(out[i].var->type);
+    f->outputs[i].borrow = out[i].borrow;
+    DAMO_TRY(copy_name(j->ctx, out[i].name, &f->outputs[i].name));
+  }
+  return DAMO_OK;
+}
+
+static int32_t input_place(const job *j, const damo_var *v) {
+  for (int64_t i = 0; i < j->n_in; i++) {
+    if (j->in[i].var == v) return (int32_t)i;
+  }
+  return -1;
+}
+
+/* Updated ones first, in the order of the fgraph's outputs, then those that are only read. */
+static damo_status fill_shared(job *j, damo_function *f, const ptrvec *read) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < j->targets.n; i++, n++) {
+    damo_var *v = j->targets.at[i];
+    f->shared[n] = (fn_shared){.input = v->kind == VAR_SHARED ? -1 : input_place(j, v), .cell = -1, .update_cell = 0};
+    f->shared[n].var = v->kind == VAR_SHARED ? damo_retain(v) : NULL;
+  }
+  for (int64_t i = 0; i < read->n; i++, n++) {
+    f->shared[n] = (fn_shared){.var = damo_retain(read->at[i]), .input = -1, .cell = -1, .update_cell = -1};
+  }
+  return DAMO_OK;
+}
+
+static damo_status shared_only_read(job *j, damo_fgraph *fg, ptrvec *out) {
+  ptrvec leaves;
+  ptrvec_init(&leaves, j->ctx);
+  damo_status s = graph_inputs(j->ctx, (damo_var *const *)fg->outputs.at, fg->outputs.n, &leaves);
+  for (int64_t i = 0; i < leaves.n && s == DAMO_OK; i++) {
+    damo_var *v = leaves.at[i];
+    if (v->kind == VAR_SHARED && !map_get(&j->is_target, v, NULL)) s = ptrvec_push(out, v);
+  }
+  ptrvec_clear(&leaves);
+  return s;
+}
+
+static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out) {
+  ptrvec read;
+  ptrvec_init(&read, j->ctx);
+  damo_function *f = NULL;
+  damo_status s = shared_only_read(j, fg, &read);
+  if (s == DAMO_OK) {
+    f = function_new(j->ctx, j->n_in, j->n_out, j->targets.n + read.n);
+    s = f != NULL ? DAMO_OK : DAMO_EMEMORY;
+  }
+  if (s == DAMO_OK) {
+    f->fgraph = damo_retain(fg);
+    f->allow_downcast = j->options->allow_input_downcast;
+    s = copy_name(j->ctx, j->options->name, &f->name);
+  }
+  if (s == DAMO_OK) s = fill_inputs(j, f);
+  if (s == DAMO_OK) s = fill_outputs(j, f, out);
+  if (s == DAMO_OK) s = fill_shared(j, f, &read);
+  if (s == DAMO_OK) s = plan_build(f);
+  ptrvec_clear(&read);
+  if (s == DAMO_OK) return f;
+  damo_release(f);
+  return NULL;
+}
+
+static damo_function *job_run(job *j, const out_spec *out) {
+  for (int64_t i = 0; i < j->n_out; i++) {
+    if (ptrvec_push(&j->wanted, out[i].var) != DAMO_OK) return NULL;
+  }
+  if (add_explicit_updates(j) != DAMO_OK || add_default_updates(j) != DAMO_OK || apply_givens(j) != DAMO_OK)
+    return NULL;
+  if (check_unused(j) != DAMO_OK) return NULL;
+  damo_fgraph *fg = make_fgraph(j);
+  if (fg == NULL) return NULL;
+  damo_function *f = rewrite_by_mode(j, fg) == DAMO_OK ? make_function(j, fg, out) : NULL;
+  damo_release(fg);
+  return f;
+}
+
+damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
+                                const compile_options *options) {
+  static const compile_options plain = {0};
+  job j = {.ctx = ctx, .in = in, .n_in = n_in, .n_out = n_out, .options = options != NULL ? options : &plain};
+  build_init(&j.b, ctx);
+  ptrvec_init(&j.wanted, ctx);
+  ptrvec_init(&j.targets, ctx);
+  map_init(&j.is_target, ctx);
+  damo_function *f = job_run(&j, out);
+  ptrvec_clear(&j.wanted);
+  ptrvec_clear(&j.targets);
+  map_clear(&j.is_target);
+  build_end(&j.b);
+  return f;
+}

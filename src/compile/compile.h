@@ -1,0 +1,108 @@
+/* compile: from a graph to a Function.
+ *
+ * In: input and output Variables, updates, givens, a mode. Out: a damo_function that is called again and again. Always
+ * holds: the user's graph is never changed (everything works on a copy); a call is atomic: shared values change only when
+ * the whole call has succeeded; the same graph gives the same program each time.
+ */
+#ifndef DAMO_COMPILE_H
+#define DAMO_COMPILE_H
+
+#include "../vm/vm.h"
+
+typedef struct in_spec {
+  damo_var *var;
+  const char *name; /* NULL: the Variable's */
+  damo_obj *value;  /* default value, or NULL */
+  damo_var *update; /* new default value after each call, or NULL */
+  bool mutable_;    /* the caller's value may be overwritten */
+  bool borrow, strict;
+} in_spec;
+
+typedef struct out_spec {
+  damo_var *var;
+  const char *name; /* or NULL */
+  bool borrow;      /* the result is valid until the next call only */
+} out_spec;
+
+typedef enum unused_mode { UNUSED_RAISE, UNUSED_WARN, UNUSED_IGNORE } unused_mode;
+
+typedef struct compile_options {
+  damo_var *const *update_of, *const *update_to; /* shared Variables and their new values */
+  int64_t n_updates;
+  damo_var *const *given, *const *given_as; /* givens: every use of given[i] becomes given_as[i] */
+  int64_t n_givens;
+  const char *mode;              /* "FAST_RUN" (NULL), "FAST_COMPILE" */
+  const char *include, *exclude; /* further rewrite tags */
+  const char *name;
+  unused_mode on_unused_input;
+  bool allow_input_downcast;
+  bool no_default_updates;
+} compile_options;
+
+struct damo_function {
+  damo_obj obj;
+  char *name;          /* or NULL */
+  damo_fgraph *fgraph; /* after rewriting */
+  vm_plan plan;
+  struct fn_input *inputs;   /* n_inputs */
+  struct fn_output *outputs; /* n_outputs */
+  struct fn_shared *shared;  /* n_shared: shared Variables read or updated, and inputs with an update */
+  int64_t n_inputs, n_outputs, n_shared;
+  bool allow_downcast;
+  bool running; /* a call is under way: another is a state error */
+  bool freed;
+  uint64_t n_calls;
+};
+
+typedef struct fn_input {
+  damo_var *var;   /* the user's Variable, owned (its name and Type) */
+  char *name;      /* or NULL */
+  int32_t cell;    /* -1: unused */
+  damo_obj *value; /* default, or NULL */
+  bool strict, mutable_;
+} fn_input;
+
+/* copy: the cell is an input's, a shared value's, a constant's, a view, or serves another result too. Then the result is
+ * a copy, made before anything shared changes. */
+typedef struct fn_output {
+  damo_type *type;
+  char *name; /* or NULL */
+  int32_t cell;
+  thunk *maker; /* what writes the cell, NULL for leaves */
+  int32_t maker_index;
+  bool borrow, copy;
+  damo_obj *staged; /* the copy between run and take */
+} fn_output;
+
+typedef struct fn_shared {
+  damo_var *var;       /* owned; NULL for an input with an update */
+  int32_t input;       /* that input, -1 */
+  int32_t cell;        /* where its value is read; -1: only written */
+  int32_t update_cell; /* -1: only read */
+  bool copy;           /* as fn_output.copy */
+  damo_obj *staged;    /* the new value between run and commit, when copied */
+  damo_obj *spare;     /* an earlier value, written again when nobody holds it */
+} fn_shared;
+
+damo_status compile_register(damo_ctx *ctx);
+damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
+                                const compile_options *options);
+
+/* One call in three steps, for who wants to read 0-d results without owning them. function_run converts and checks the
+ * borrowed args (NULL entries: defaults), runs, and commits updates; on failure nothing shared has changed and the call is
+ * over. into (may be NULL, entries too): caller's arrays that results are written to. After success every output is
+ * peeked at or taken, then function_finish ends the call. */
+damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into);
+damo_obj *function_peek(const damo_function *f, int64_t i); /* borrowed until function_finish */
+damo_obj *function_take(damo_function *f, int64_t i);       /* owned; once */
+void function_finish(damo_function *f);
+
+/* The three in one: results receives owned references (n_outputs); with into the result is that array. */
+damo_status function_call(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into,
+                          damo_obj **results);
+/* Another Function over the same graph and shared Variables with its own storage. */
+damo_function *function_copy(const damo_function *f);
+/* Frees program and storage now; later calls are state errors. A running Function is a state error. */
+damo_status function_free(damo_function *f);
+
+#endif

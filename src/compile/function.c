@@ -1,0 +1,364 @@
+/* function.c: calls of a compiled function.
+ *
+ * A call: convert the arguments into cells; run; stage every result that needs a copy (all that can fail); commit the
+ * updates by moving values, which cannot fail. Whatever fails before the commit leaves shared values as they were.
+ */
+#include "compile_int.h"
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static void drop_contents(damo_function *f) {
+  damo_ctx *ctx = f->obj.ctx;
+  vm_plan_clear(&f->plan);
+  for (int64_t i = 0; i < f->n_inputs; i++) {
+    damo_release(f->inputs[i].var);
+    damo_release(f->inputs[i].value);
+    mem_strfree(ctx, f->inputs[i].name);
+  }
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    damo_release(f->outputs[i].type);
+    damo_release(f->outputs[i].staged);
+    mem_strfree(ctx, f->outputs[i].name);
+  }
+  for (int64_t i = 0; i < f->n_shared; i++) {
+    damo_release(f->shared[i].var);
+    damo_release(f->shared[i].staged);
+    damo_release(f->shared[i].spare);
+  }
+  mem_free(ctx, f->inputs, (size_t)f->n_inputs * sizeof *f->inputs);
+  mem_free(ctx, f->outputs, (size_t)f->n_outputs * sizeof *f->outputs);
+  mem_free(ctx, f->shared, (size_t)f->n_shared * sizeof *f->shared);
+  f->inputs = NULL;
+  f->outputs = NULL;
+  f->shared = NULL;
+  f->n_inputs = f->n_outputs = f->n_shared = 0;
+  damo_release(f->fgraph);
+  f->fgraph = NULL;
+  mem_strfree(ctx, f->name);
+  f->name = NULL;
+}
+
+static void function_destroy(damo_obj *obj) {
+  drop_contents((damo_function *)obj);
+  obj_free(obj, sizeof(damo_function));
+}
+
+damo_function *function_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int64_t n_shared) {
+  damo_function *f = obj_new(ctx, OBJ_FUNCTION, sizeof *f);
+  if (f == NULL) return NULL;
+  f->plan.ctx = ctx;
+  f->inputs = mem_calloc(ctx, (size_t)n_inputs * sizeof *f->inputs);
+  if (f->inputs != NULL) f->n_inputs = n_inputs;
+  f->outputs = f->inputs != NULL ? mem_calloc(ctx, (size_t)n_outputs * sizeof *f->outputs) : NULL;
+  if (f->outputs != NULL) f->n_outputs = n_outputs;
+  f->shared = f->outputs != NULL ? mem_calloc(ctx, (size_t)n_shared * sizeof *f->shared) : NULL;
+  if (f->shared != NULL) {
+    f->n_shared = n_shared;
+    return f;
+  }
+  damo_release(f);
+  return NULL;
+}
+
+damo_status function_free(damo_function *f) {
+  if (f->running) return ctx_fail(f->obj.ctx, DAMO_ESTATE, "the function is running and can't be freed now");
+  if (!f->freed) drop_contents(f);
+  f->freed = true;
+  return DAMO_OK;
+}
+
+static damo_status copy_text(damo_ctx *ctx, const char *text, char **out) {
+  if (text == NULL) return DAMO_OK;
+  *out = mem_strdup(ctx, text);
+  return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status copy_parts(const damo_function *f, damo_function *g) {
+  damo_ctx *ctx = f->obj.ctx;
+  g->fgraph = damo_retain(f->fgraph);
+  g->allow_downcast = f->allow_downcast;
+  DAMO_TRY(copy_text(ctx, f->name, &g->name));
+  for (int64_t i = 0; i < f->n_inputs; i++) {
+    const fn_input *in = &f->inputs[i];
+    g->inputs[i] = (fn_input){
+        .var = damo_retain(in->var), .value = damo_retain(in->value), .strict = in->strict, .mutable_ = in->mutable_};
+    DAMO_TRY(copy_text(ctx, in->name, &g->inputs[i].name));
+  }
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    g->outputs[i] = (fn_output){.type = damo_retain(f->outputs[i].type), .borrow = f->outputs[i].borrow};
+    DAMO_TRY(copy_text(ctx, f->outputs[i].name, &g->outputs[i].name));
+  }
+  for (int64_t i = 0; i < f->n_shared; i++) {
+    const fn_shared *sh = &f->shared[i];
+    g->shared[i] = (fn_shared){
+        .var = damo_retain(sh->var), .input = sh->input, .cell = -1, .update_cell = sh->update_cell < 0 ? -1 : 0};
+  }
+  return plan_build(g);
+}
+
+damo_function *function_copy(const damo_function *f) {
+  damo_ctx *ctx = f->obj.ctx;
+  if (f->freed) {
+    ctx_fail(ctx, DAMO_ESTATE, "the function was freed");
+    return NULL;
+  }
+  damo_function *g = function_new(ctx, f->n_inputs, f->n_outputs, f->n_shared);
+  if (g == NULL) return NULL;
+  if (copy_parts(f, g) == DAMO_OK) return g;
+  damo_release(g);
+  return NULL;
+}
+
+damo_status compile_register(damo_ctx *ctx) {
+  ctx_register_kind(ctx, OBJ_FUNCTION, function_destroy, NULL);
+  return DAMO_OK;
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+static const char *function_name(const damo_function *f) { return f->name != NULL ? f->name : "function"; }
+
+static void set_cell(cell *c, damo_obj *take_value) {
+  damo_obj *old = *c;
+  *c = take_value;
+  damo_release(old);
+}
+
+static damo_status missing_input(damo_function *f, int64_t i) {
+  char name[160];
+  return ctx_fail(f->obj.ctx, DAMO_EMISSING_INPUT, "%s: input %lld (%s) is missing", function_name(f), (long long)i + 1,
+                  f->inputs[i].name != NULL ? f->inputs[i].name : var_format(name, sizeof name, f->inputs[i].var));
+}
+
+static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
+  const fn_input *in = &f->inputs[i];
+  if (value == NULL) value = in->value;
+  if (value == NULL) return missing_input(f, i);
+  damo_obj *filtered;
+  if (type_is_valid(in->var->type, value)) {
+    filtered = damo_retain(value);
+  } else {
+    filtered = type_filter(in->var->type, value, (filter_options){in->strict, f->allow_downcast});
+    if (filtered == NULL) {
+      char name[160];
+      ctx_fail_add(f->obj.ctx, "in input %lld (%s) of %s", (long long)i + 1,
+                   in->name != NULL ? in->name : var_format(name, sizeof name, in->var), function_name(f));
+      return damo_error_status(f->obj.ctx);
+    }
+  }
+  set_cell(&f->plan.cells[in->cell], filtered);
+  return DAMO_OK;
+}
+
+static damo_status load_all(damo_function *f, damo_obj *const *args, int64_t n_args) {
+  if (n_args > f->n_inputs) {
+    return ctx_fail(f->obj.ctx, DAMO_ETYPE, "%s: expected %lld argument%s, got %lld", function_name(f),
+                    (long long)f->n_inputs, f->n_inputs == 1 ? "" : "s", (long long)n_args);
+  }
+  for (int64_t i = 0; i < f->n_inputs; i++) DAMO_TRY(load_input(f, i, i < n_args ? args[i] : NULL));
+  for (int64_t i = 0; i < f->n_shared; i++) {
+    const fn_shared *sh = &f->shared[i];
+    if (sh->cell >= 0) set_cell(&f->plan.cells[sh->cell], damo_retain(sh->var->value));
+  }
+  return DAMO_OK;
+}
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+/* A caller's array may be written while the thunks run when nothing they read can lie in it. */
+static bool may_write_early(const damo_function *f, int64_t i, damo_obj *const *into) {
+  const fn_output *out = &f->outputs[i];
+  if (out->copy || out->maker == NULL || into[i]->kind != OBJ_ARRAY) return false;
+  const damo_array *target = (const damo_array *)into[i];
+  if (!type_is_valid(out->type, into[i]) || !target->writeable) return false;
+  for (int64_t k = 0; k < f->plan.n_transient; k++) {
+    const damo_obj *v = f->plan.cells[f->plan.transient[k]];
+    if (v != NULL && v->kind == OBJ_ARRAY && array_may_overlap(target, (const damo_array *)v)) return false;
+  }
+  for (int64_t k = 0; k < f->n_outputs; k++) {
+    if (k != i && into[k] != NULL && into[k]->kind == OBJ_ARRAY &&
+        array_may_overlap(target, (const damo_array *)into[k])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static damo_status offer_targets(damo_function *f, damo_obj *const *into) {
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    const fn_output *out = &f->outputs[i];
+    if (into[i] == NULL || !may_write_early(f, i, into)) continue;
+    thunk *t = out->maker;
+    if (t->out_fixed == NULL) {
+      t->out_fixed = mem_calloc(f->obj.ctx, (size_t)t->n_out);
+      if (t->out_fixed == NULL) return DAMO_EMEMORY;
+    }
+    t->out_fixed[out->maker_index] = 1;
+    set_cell(&f->plan.cells[out->cell], damo_retain(into[i]));
+  }
+  return DAMO_OK;
+}
+
+/* Writes what did not go there directly; shapes and dtypes must be the target's. */
+static damo_status fill_target(damo_function *f, int64_t i, damo_obj *target) {
+  damo_obj *value = f->plan.cells[f->outputs[i].cell];
+  if (value == target) return DAMO_OK;
+  if (target->kind != OBJ_ARRAY || value->kind != OBJ_ARRAY) {
+    return ctx_fail(f->obj.ctx, DAMO_ETYPE, "%s: output %lld can't be written into that object", function_name(f),
+                    (long long)i + 1);
+  }
+  damo_array *a = (damo_array *)target, *v = (damo_array *)value;
+  bool same = a->ndim == v->ndim && a->dtype == v->dtype;
+  for (int d = 0; same && d < a->ndim; d++) same = array_shape(a)[d] == array_shape(v)[d];
+  if (!same) {
+    char want[160], got[160];
+    return ctx_fail(f->obj.ctx, a->dtype != v->dtype ? DAMO_ETYPE : DAMO_ESHAPE,
+                    "%s: output %lld is %s %s, the array to write into is %s %s", function_name(f), (long long)i + 1,
+                    dtype_name(array_dtype(v)), shape_format(want, sizeof want, v->ndim, array_shape(v)),
+                    dtype_name(array_dtype(a)), shape_format(got, sizeof got, a->ndim, array_shape(a)));
+  }
+  return array_assign(a, v);
+}
+
+/* A copy of value, in spare where nobody else holds it and it fits. */
+static damo_obj *copy_value(damo_obj *value, damo_obj **spare) {
+  if (value->kind != OBJ_ARRAY) return damo_retain(value);
+  damo_array *v = (damo_array *)value, *s = spare != NULL ? (damo_array *)*spare : NULL;
+  bool fits = s != NULL && s->obj.kind == OBJ_ARRAY && array_is_exclusive(s) && s->writeable && s->ndim == v->ndim &&
+              s->dtype == v->dtype;
+  for (int d = 0; fits && d < v->ndim; d++) fits = array_shape(s)[d] == array_shape(v)[d];
+  if (!fits) return (damo_obj *)array_copy(v);
+  if (array_assign(s, v) != DAMO_OK) return NULL;
+  *spare = NULL;
+  return &s->obj;
+}
+
+static damo_status stage_outputs(damo_function *f, damo_obj *const *into) {
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    fn_output *out = &f->outputs[i];
+    if (into != NULL && into[i] != NULL) {
+      DAMO_TRY(fill_target(f, i, into[i]));
+    } else if (out->copy) {
+      damo_obj *value = f->plan.cells[out->cell];
+      set_cell(&out->staged, out->borrow ? damo_retain(value) : copy_value(value, NULL));
+      if (out->staged == NULL) return DAMO_EMEMORY;
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status stage_updates(damo_function *f) {
+  for (int64_t i = 0; i < f->n_shared; i++) {
+    fn_shared *sh = &f->shared[i];
+    if (sh->update_cell < 0) continue;
+    damo_obj *value = f->plan.cells[sh->update_cell];
+    const damo_type *t = sh->var != NULL ? sh->var->type : f->inputs[sh->input].var->type;
+    if (!type_is_valid(t, value)) {
+      char want[320], name[160];
+      return ctx_fail(f->obj.ctx, DAMO_ESHAPE, "%s: the update of %s is not of %s", function_name(f),
+                      sh->var != NULL ? var_format(name, sizeof name, sh->var) : f->inputs[sh->input].name,
+                      type_format(want, sizeof want, t));
+    }
+    if (!sh->copy) continue;
+    set_cell(&sh->staged, copy_value(value, &sh->spare));
+    if (sh->staged == NULL) return DAMO_EMEMORY;
+  }
+  return DAMO_OK;
+}
+
+/* Moves the new values in; what was there becomes the room for the next. Cannot fail. */
+static void commit(damo_function *f) {
+  for (int64_t i = 0; i < f->n_shared; i++) {
+    fn_shared *sh = &f->shared[i];
+    if (sh->update_cell < 0) continue;
+    damo_obj **place = sh->var != NULL ? &sh->var->value : &f->inputs[sh->input].value;
+    damo_obj *old = *place;
+    if (sh->copy) {
+      *place = sh->staged;
+      sh->staged = NULL;
+      set_cell(&sh->spare, old);
+    } else {
+      cell *c = &f->plan.cells[sh->update_cell];
+      *place = *c;
+      *c = old;
+    }
+  }
+}
+
+static void forget_targets(damo_function *f, damo_obj *const *into) {
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    const fn_output *out = &f->outputs[i];
+    if (into[i] == NULL || out->maker == NULL || out->maker->out_fixed == NULL) continue;
+    out->maker->out_fixed[out->maker_index] = 0;
+  }
+}
+
+static void drop_staged(damo_function *f) {
+  for (int64_t i = 0; i < f->n_outputs; i++) set_cell(&f->outputs[i].staged, NULL);
+  for (int64_t i = 0; i < f->n_shared; i++) set_cell(&f->shared[i].staged, NULL);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+static damo_status run_steps(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
+  DAMO_TRY(load_all(f, args, n_args));
+  if (into != NULL) DAMO_TRY(offer_targets(f, into));
+  DAMO_TRY(vm_run(&f->plan));
+  DAMO_TRY(stage_outputs(f, into));
+  return stage_updates(f);
+}
+
+damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
+  if (f->freed) return ctx_fail(f->obj.ctx, DAMO_ESTATE, "%s was freed and can't be called", function_name(f));
+  if (f->running) {
+    return ctx_fail(f->obj.ctx, DAMO_ESTATE, "%s is running and can't be called from inside its own call",
+                    function_name(f));
+  }
+  f->running = true;
+  damo_status s = run_steps(f, args, n_args, into);
+  if (into != NULL) {
+    forget_targets(f, into);
+    for (int64_t i = 0; i < f->n_outputs; i++) {
+      /* the caller's array must not stay in a cell that the next call writes */
+      if (into[i] != NULL && f->plan.cells[f->outputs[i].cell] == into[i])
+        set_cell(&f->plan.cells[f->outputs[i].cell], NULL);
+    }
+  }
+  if (s == DAMO_OK) {
+    commit(f);
+    f->n_calls++;
+  } else {
+    drop_staged(f);
+    function_finish(f);
+  }
+  return s;
+}
+
+damo_obj *function_peek(const damo_function *f, int64_t i) {
+  const fn_output *out = &f->outputs[i];
+  return out->staged != NULL ? out->staged : f->plan.cells[out->cell];
+}
+
+damo_obj *function_take(damo_function *f, int64_t i) {
+  fn_output *out = &f->outputs[i];
+  if (out->borrow && !out->copy) return damo_retain(f->plan.cells[out->cell]);
+  damo_obj **place = out->copy ? &out->staged : &f->plan.cells[out->cell];
+  damo_obj *v = *place;
+  *place = NULL;
+  return v;
+}
+
+void function_finish(damo_function *f) {
+  vm_reset(&f->plan);
+  f->running = false;
+}
+
+damo_status function_call(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into,
+                          damo_obj **results) {
+  DAMO_TRY(function_run(f, args, n_args, into));
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    results[i] = into != NULL && into[i] != NULL ? damo_retain(into[i]) : function_take(f, i);
+  }
+  function_finish(f);
+  return DAMO_OK;
+}

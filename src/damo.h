@@ -1,0 +1,219 @@
+/* damo.h: the public C API of damo, a numerical engine of graphs.
+ *
+ * Rules that hold for every function here
+ *
+ * Names.     `damo_<noun>_<verb>`. `new` and `make_` return an owned reference, `get` a borrowed one, `take` steals its
+ *            argument, `is_`/`has_` ask a question. Everything not declared here is private.
+ * Errors.    A function returns a damo_status, or a pointer that is NULL on failure. The error object (kind, message,
+ *            node, trace) is left in the context until the next failing call: damo_error_*. Results that go through an
+ *            `out` argument are untouched on failure. Nothing here prints, exits, aborts or raises.
+ * Ownership. Objects carry a reference count. Arguments are borrowed unless the name says `take`; what is returned is
+ *            owned unless the name says `get`. damo_release takes NULL.
+ * Threads.   One thread at a time uses a context and what belongs to it. Two contexts share nothing.
+ * Numbers.   Axes, positions and indices are 0-based in C (the Lua side is 1-based, and so are the values that an index
+ *            operand of an op holds). Strides are in bytes.
+ */
+#ifndef DAMO_H
+#define DAMO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define DAMO_API __attribute__((visibility("default")))
+#else
+#define DAMO_API
+#endif
+
+#define DAMO_VERSION "0.1.0"
+#define DAMO_MAX_NDIM 32
+
+/* ---- Status ------------------------------------------------------------------------------------------------------ */
+
+/* code, kind as scripts see it, default text */
+#define DAMO_STATUS_MAP(X)                                                  \
+  X(OK, "ok", "no error")                                                   \
+  X(ETYPE, "type", "wrong type")                                            \
+  X(ESHAPE, "shape", "shapes disagree")                                     \
+  X(EVALUE, "value", "value not allowed")                                   \
+  X(EINDEX, "index", "index out of range")                                  \
+  X(EMISSING_INPUT, "missing_input", "an input is missing")                 \
+  X(EUNUSED_INPUT, "unused_input", "an input is not used")                  \
+  X(ENULL_GRADIENT, "null_gradient", "the gradient is undefined")           \
+  X(EDISCONNECTED_INPUT, "disconnected_input", "an input is not connected") \
+  X(EMISSING_TEST_VALUE, "missing_test_value", "a test value is missing")   \
+  X(ENOT_IMPLEMENTED, "not_implemented", "not implemented")                 \
+  X(EINCONSISTENCY, "inconsistency", "the graph is inconsistent")           \
+  X(ENUMERIC, "numeric", "numerical failure")                               \
+  X(EMEMORY, "memory", "out of memory")                                     \
+  X(EIO, "io", "input or output failed")                                    \
+  X(ESTATE, "state", "the object is not in a usable state")                 \
+  X(ECALLBACK, "callback", "a callback failed")
+
+typedef enum damo_status {
+#define X(code, kind, text) DAMO_##code,
+  DAMO_STATUS_MAP(X)
+#undef X
+} damo_status;
+
+/* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
+
+/* code, name, C type, bytes, letter (of the Variable makers) */
+#define DAMO_DTYPE_MAP(X)                     \
+  X(BOOL, "bool", uint8_t, 1, '?')            \
+  X(INT8, "int8", int8_t, 1, 'b')             \
+  X(INT16, "int16", int16_t, 2, 'w')          \
+  X(INT32, "int32", int32_t, 4, 'i')          \
+  X(INT64, "int64", int64_t, 8, 'l')          \
+  X(UINT8, "uint8", uint8_t, 1, 'B')          \
+  X(UINT16, "uint16", uint16_t, 2, 'W')       \
+  X(UINT32, "uint32", uint32_t, 4, 'I')       \
+  X(UINT64, "uint64", uint64_t, 8, 'L')       \
+  X(FLOAT32, "float32", float, 4, 'f')        \
+  X(FLOAT64, "float64", double, 8, 'd')       \
+  X(COMPLEX64, "complex64", damo_c64, 8, 'c') \
+  X(COMPLEX128, "complex128", damo_c128, 16, 'z')
+
+typedef struct damo_c64 {
+  float re, im;
+} damo_c64;
+typedef struct damo_c128 {
+  double re, im;
+} damo_c128;
+
+typedef enum damo_dtype {
+#define X(code, name, ctype, size, letter) DAMO_##code,
+  DAMO_DTYPE_MAP(X)
+#undef X
+      DAMO_N_DTYPES
+} damo_dtype;
+
+/* ---- Objects ----------------------------------------------------------------------------------------------------- */
+
+typedef struct damo_ctx damo_ctx;           /* owns everything: allocator, config, error, registries */
+typedef struct damo_obj damo_obj;           /* what all reference-counted objects begin with */
+typedef struct damo_array damo_array;       /* strided n-d array */
+typedef struct damo_type damo_type;         /* TensorType, RandomType, NullType, DisconnectedType, GenericType */
+typedef struct damo_var damo_var;           /* Variable, Constant or shared Variable */
+typedef struct damo_apply damo_apply;       /* an Op applied to Variables */
+typedef struct damo_op damo_op;             /* an Op: a table of functions and properties */
+typedef struct damo_fgraph damo_fgraph;     /* FunctionGraph */
+typedef struct damo_function damo_function; /* a compiled graph */
+
+/* Adds a reference; returns its argument (NULL is allowed). */
+DAMO_API void *damo_retain(const void *obj);
+/* Drops a reference; frees without recursion what nobody holds any more. */
+DAMO_API void damo_release(const void *obj);
+
+/* ---- Context ----------------------------------------------------------------------------------------------------- */
+
+/* Allocator: as Lua's. nsize 0 frees ptr (of osize bytes); ptr NULL allocates; NULL means out of memory. */
+typedef void *(*damo_alloc_fn)(void *user, void *ptr, size_t osize, size_t nsize);
+/* Receives warnings; kind is an error kind. */
+typedef void (*damo_warning_fn)(void *user, const char *kind, const char *message);
+
+/* A new context with every op family; alloc NULL is malloc. NULL when out of memory. */
+DAMO_API damo_ctx *damo_ctx_new(damo_alloc_fn alloc, void *user);
+/* Drops a reference on the context: it lives until its last object is gone. */
+DAMO_API void damo_ctx_release(damo_ctx *ctx);
+DAMO_API damo_ctx *damo_ctx_retain(damo_ctx *ctx);
+/* Bytes in use, the most ever in use, the cap (0: none), live objects. */
+typedef struct damo_memory_info {
+  size_t bytes, peak, cap;
+  int64_t objects;
+} damo_memory_info;
+DAMO_API damo_memory_info damo_ctx_memory(const damo_ctx *ctx);
+/* Past the cap an allocation fails with DAMO_EMEMORY; 0 means no cap. */
+DAMO_API void damo_ctx_set_memory_cap(damo_ctx *ctx, size_t bytes);
+DAMO_API void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user);
+
+/* The last error. Texts are borrowed until the next failing call. */
+DAMO_API damo_status damo_error_status(const damo_ctx *ctx);
+DAMO_API const char *damo_error_kind(const damo_ctx *ctx);    /* "shape", … */
+DAMO_API const char *damo_error_message(const damo_ctx *ctx); /* without kind and trace */
+DAMO_API const char *damo_error_op(const damo_ctx *ctx);      /* name of the op, or NULL */
+DAMO_API damo_apply *damo_error_get_node(const damo_ctx *ctx);
+DAMO_API const char *damo_status_kind(damo_status status);
+
+/* ---- Arrays ------------------------------------------------------------------------------------------------------ */
+
+DAMO_API const char *damo_dtype_name(damo_dtype dtype);
+DAMO_API size_t damo_dtype_size(damo_dtype dtype);
+/* The dtype of that name; false when there is none. */
+DAMO_API bool damo_dtype_from_name(const char *name, damo_dtype *out);
+
+/* A new C-contiguous array of zeros. */
+DAMO_API damo_array *damo_array_new(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
+/* A new array with a copy of C-contiguous data. */
+DAMO_API damo_array *damo_array_from(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, const void *data);
+DAMO_API damo_array *damo_array_scalar(damo_ctx *ctx, damo_dtype dtype, double value);
+DAMO_API int damo_array_ndim(const damo_array *a);
+DAMO_API damo_dtype damo_array_dtype(const damo_array *a);
+DAMO_API const int64_t *damo_array_shape(const damo_array *a);
+DAMO_API const int64_t *damo_array_strides(const damo_array *a);
+DAMO_API void *damo_array_data(const damo_array *a);
+DAMO_API int64_t damo_array_size(const damo_array *a);
+/* The entry of a 0-d or one-element array as a double. */
+DAMO_API damo_status damo_array_item(const damo_array *a, double *out);
+
+/* ---- Graph ------------------------------------------------------------------------------------------------------- */
+
+/* TensorType; shape may be NULL (unknown) or hold -1 for unknown dimensions. Types are interned: equal ones are the same pointer. */
+DAMO_API damo_type *damo_type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
+/* A new input Variable; name may be NULL. */
+DAMO_API damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name);
+/* A constant (the array is copied). */
+DAMO_API damo_var *damo_constant(damo_ctx *ctx, const damo_array *value);
+/* A literal that takes the dtype of its neighbours, as a Lua number does. */
+DAMO_API damo_var *damo_number(damo_ctx *ctx, double value);
+/* A shared Variable (the array is copied), read and updated by compiled functions. */
+DAMO_API damo_var *damo_shared(damo_ctx *ctx, const damo_array *value, const char *name);
+/* Its current value, owned; never written by later calls while held. */
+DAMO_API damo_array *damo_shared_value(damo_var *shared);
+DAMO_API damo_status damo_shared_set(damo_var *shared, const damo_array *value);
+DAMO_API damo_type *damo_var_get_type(const damo_var *v);
+DAMO_API damo_apply *damo_var_get_owner(const damo_var *v);
+DAMO_API const char *damo_var_get_name(const damo_var *v);
+
+/* Calls an op function by its name ("add", "dot", "sum", …) without options; the first result, owned. */
+DAMO_API damo_var *damo_call(damo_ctx *ctx, const char *func, damo_var *const *operands, int n);
+/* The same with options as text "axis=1 keepdims=true" (1-based axes, as scripts give them). */
+DAMO_API damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n,
+                                  const char *options);
+
+/* d cost / d wrt[i] into out[i], owned. */
+DAMO_API damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out);
+/* The tree of a Variable as text; free with damo_text_free. */
+DAMO_API char *damo_debugprint(damo_ctx *ctx, damo_var *v);
+DAMO_API void damo_text_free(damo_ctx *ctx, char *text);
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+/* Compiles inputs → outputs; shared[i] takes the value of update[i] after each successful call. mode: NULL, "FAST_RUN",
+ * "FAST_COMPILE". */
+DAMO_API damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
+                                     int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
+                                     const char *mode);
+/* Calls it; results receives n_out owned arrays. Nothing shared changes when the call fails. */
+DAMO_API damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args,
+                                        damo_array **results);
+DAMO_API int64_t damo_function_n_outputs(const damo_function *f);
+
+/* ---- Lua --------------------------------------------------------------------------------------------------------- */
+
+struct lua_State;
+/* The module: put it into package.preload["damo.core"]. */
+DAMO_API int luaopen_damo_core(struct lua_State *L);
+/* Gives the state a host's context (retained); before damo.core is loaded there, else a state error. */
+DAMO_API damo_status damo_lua_set_context(struct lua_State *L, damo_ctx *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,33 @@
+/* grad: reverse and forward mode as graph. Asks each node's op through its table; names no op but add and zeros_like.
+ *
+ * In: a cost or known gradients, and what to differentiate by. Out: Variables. Always holds: the given graph is not
+ * changed; a gradient has its input's dtype and rank; work is linear in the graph between cost and wrt.
+ */
+#ifndef DAMO_GRAD_H
+#define DAMO_GRAD_H
+
+#include "../op/op.h"
+
+typedef enum disconnected_mode { DISCONNECTED_RAISE, DISCONNECTED_WARN, DISCONNECTED_IGNORE } disconnected_mode;
+typedef enum return_disconnected { RETURN_ZERO, RETURN_NONE, RETURN_DISCONNECTED } return_disconnected;
+
+typedef struct grad_options {
+  damo_var *const *known;    /* known_grads: gradients known[i] of … */
+  damo_var *const *known_of; /* … these Variables */
+  int64_t n_known;
+  damo_var *const *constant; /* consider_constant */
+  int64_t n_constant;
+  disconnected_mode disconnected_inputs;
+  bool null_gradients_return; /* false: raise null_gradient */
+  return_disconnected return_disconnected;
+} grad_options;
+
+/* d cost / d wrt[i] into out (owned references; NULL entries only with RETURN_NONE). cost: a real scalar of float dtype, or
+ * NULL with known gradients. options may be NULL. */
+damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, const grad_options *options,
+                         damo_var **out);
+/* R-operator: d f / d wrt · eval, one per f (NULL where there is no path). Ops without rop go by two L_ops. */
+damo_status grad_forward(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_var *const *wrt, damo_var *const *eval,
+                         int64_t n, damo_var **out);
+
+#endif

@@ -1,0 +1,64 @@
+/* node.c: one node's L_op, asked and checked. */
+#include "grad_int.h"
+
+#include <stdio.h>
+
+void grad_connections(const damo_apply *node, bool *connected) {
+  for (int i = 0; i < node->n_in * node->n_out; i++) connected[i] = true;
+  if (node->op->def->connection_pattern != NULL) node->op->def->connection_pattern(node, connected);
+}
+
+static damo_status wrong_result(build *b, const damo_apply *node, int i, const damo_var *g) {
+  char want[320], got[320];
+  build_fail(b, DAMO_ETYPE, "the gradient of %s for its input %d must have rank %d like %s, got %s",
+             node->op->def->name, i + 1, node->in[i]->type->ndim, type_format(want, sizeof want, node->in[i]->type),
+             type_format(got, sizeof got, g->type));
+  return b->status;
+}
+
+/* The dtype that a gradient for this input has. */
+static damo_dtype grad_dtype(const damo_ctx *ctx, const damo_var *x) {
+  return dtype_is_discrete(var_dtype(x)) ? ctx->config.floatX : var_dtype(x);
+}
+
+static damo_status check_result(build *b, const damo_apply *node, int i, damo_var **g) {
+  const damo_var *x = node->in[i];
+  if (*g == NULL || (*g)->type->kind == TYPE_NULL) return DAMO_OK;
+  if ((*g)->type->kind == TYPE_DISCONNECTED) {
+    *g = NULL;
+    return DAMO_OK;
+  }
+  if (!type_is_tensor(x->type) || !type_is_tensor((*g)->type)) {
+    return type_is_tensor(x->type) ? wrong_result(b, node, i, *g) : DAMO_OK;
+  }
+  if (var_ndim(*g) != var_ndim(x)) return wrong_result(b, node, i, *g);
+  damo_dtype want = grad_dtype(b->ctx, x);
+  if (var_dtype(*g) == want) return DAMO_OK;
+  if (dtype_is_complex(var_dtype(*g)) && !dtype_is_complex(want)) *g = build_fn1(b, "real", *g);
+  *g = *g != NULL ? build_cast(b, *g, want) : NULL;
+  return b->status;
+}
+
+static damo_status missing_rule(build *b, damo_apply *node, damo_var **gin) {
+  char why[200];
+  snprintf(why, sizeof why, "the gradient of %s is not implemented", node->op->def->name);
+  for (int i = 0; i < node->n_in; i++) gin[i] = build_null(b, why);
+  return b->status;
+}
+
+damo_status grad_node(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_obj *trace = b->ctx->trace;
+  for (int i = 0; i < node->n_in; i++) gin[i] = NULL;
+  /* what a rule makes belongs to the line that made the node */
+  if (node->trace != NULL) b->ctx->trace = &node->trace->obj;
+  damo_status s = node->op->def->grad != NULL ? node->op->def->grad(b, node, gout, gin) : missing_rule(b, node, gin);
+  if (s == DAMO_OK) s = b->status;
+  for (int i = 0; i < node->n_in && s == DAMO_OK; i++) s = check_result(b, node, i, &gin[i]);
+  b->ctx->trace = trace;
+  if (s != DAMO_OK) {
+    if (b->status == DAMO_OK) b->status = s;
+    ctx_fail_add(b->ctx, "while differentiating %s", node->op->def->name);
+    ctx_fail_at(b->ctx, node->op->def->name, node);
+  }
+  return s;
+}

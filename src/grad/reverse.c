@@ -1,0 +1,223 @@
+/* reverse.c: reverse-mode gradients: one sweep from cost to inputs, adding up what each use contributes.
+ *
+ * Only nodes between cost and wrt are asked (`reaches`). Integer Variables carry a zero gradient onward, as floatX, so that
+ * what is connected through them counts as connected.
+ */
+#include "grad_int.h"
+
+typedef struct sweep {
+  build *b;
+  const grad_options *options;
+  ptrvec nodes; /* inputs first */
+  map reaches;  /* damo_var* that depend on some wrt */
+  map acc;      /* damo_var* → its gradient so far */
+  map fixed;    /* known gradients: nothing is added to them */
+  map stops;    /* consider_constant */
+  ptrvec gout, gin;
+  bool *connected;
+  size_t connected_size;
+} sweep;
+
+static damo_status sweep_room(sweep *w, const damo_apply *node) {
+  DAMO_TRY(ptrvec_reserve(&w->gout, node->n_out));
+  DAMO_TRY(ptrvec_reserve(&w->gin, node->n_in));
+  size_t size = (size_t)node->n_in * (size_t)node->n_out;
+  if (size <= w->connected_size) return DAMO_OK;
+  bool *grown = mem_realloc(w->b->ctx, w->connected, w->connected_size, size);
+  if (grown == NULL) return DAMO_EMEMORY;
+  w->connected = grown;
+  w->connected_size = size;
+  return DAMO_OK;
+}
+
+/* Which Variables depend on a wrt through differentiable paths. */
+static damo_status mark_reaching(sweep *w, damo_var *const *wrt, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    if (!map_get(&w->stops, wrt[i], NULL)) DAMO_TRY(map_put(&w->reaches, wrt[i], 1));
+  }
+  for (int64_t k = 0; k < w->nodes.n; k++) {
+    damo_apply *node = w->nodes.at[k];
+    DAMO_TRY(sweep_room(w, node));
+    grad_connections(node, w->connected);
+    for (int o = 0; o < node->n_out; o++) {
+      bool any = false;
+      for (int i = 0; i < node->n_in && !any; i++) {
+        any = w->connected[i * node->n_out + o] && map_get(&w->reaches, node->in[i], NULL);
+      }
+      if (any && !map_get(&w->stops, node->out[o], NULL)) DAMO_TRY(map_put(&w->reaches, node->out[o], 1));
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status accumulate(sweep *w, damo_var *x, damo_var *g) {
+  if (map_get(&w->fixed, x, NULL)) return DAMO_OK;
+  damo_var *before = map_get_ptr(&w->acc, x);
+  if (before != NULL) {
+    if (before->type->kind == TYPE_NULL) return DAMO_OK;
+    if (g->type->kind != TYPE_NULL) g = build_fn2(w->b, "add", before, g);
+    if (g == NULL) return w->b->status;
+  }
+  return map_put(&w->acc, x, (uintptr_t)g);
+}
+
+/* A null gradient goes through a node as null, whatever the op. */
+static damo_status spread_null(sweep *w, damo_apply *node, damo_var *null) {
+  for (int i = 0; i < node->n_in; i++) {
+    bool used = false;
+    for (int o = 0; o < node->n_out; o++) used = used || w->connected[i * node->n_out + o];
+    if (used && map_get(&w->reaches, node->in[i], NULL)) DAMO_TRY(accumulate(w, node->in[i], null));
+  }
+  return DAMO_OK;
+}
+
+static damo_status sweep_node(sweep *w, damo_apply *node) {
+  damo_var **gout = (damo_var **)w->gout.at, **gin = (damo_var **)w->gin.at, *null = NULL;
+  bool any = false;
+  for (int o = 0; o < node->n_out; o++) {
+    damo_var *y = node->out[o];
+    gout[o] = map_get(&w->reaches, y, NULL) ? map_get_ptr(&w->acc, y) : NULL;
+    any = any || gout[o] != NULL;
+    if (gout[o] != NULL && gout[o]->type->kind == TYPE_NULL) null = gout[o];
+  }
+  if (!any) return DAMO_OK;
+  grad_connections(node, w->connected);
+  if (null != NULL) return spread_null(w, node, null);
+  DAMO_TRY(grad_node(w->b, node, gout, gin));
+  for (int i = 0; i < node->n_in; i++) {
+    if (gin[i] != NULL && map_get(&w->reaches, node->in[i], NULL)) DAMO_TRY(accumulate(w, node->in[i], gin[i]));
+  }
+  return DAMO_OK;
+}
+
+static damo_status check_cost(damo_ctx *ctx, const damo_var *cost) {
+  char type[320];
+  if (cost->type->kind == TYPE_NULL) {
+    return ctx_fail(ctx, DAMO_ENULL_GRADIENT, "grad: the cost is undefined: %s", cost->type->why);
+  }
+  if (!type_is_tensor(cost->type)) {
+    return ctx_fail(ctx, DAMO_ETYPE, "grad: the cost must be a tensor, got %s",
+                    type_format(type, sizeof type, cost->type));
+  }
+  if (cost->type->ndim != 0) {
+    return ctx_fail(ctx, DAMO_ETYPE, "grad: the cost must be a scalar, got %s; take its sum or mean",
+                    type_format(type, sizeof type, cost->type));
+  }
+  if (dtype_is_complex(var_dtype(cost))) {
+    return ctx_fail(ctx, DAMO_ETYPE, "grad: the cost must be real, got dtype %s", dtype_name(var_dtype(cost)));
+  }
+  return DAMO_OK;
+}
+
+/* The gradients that start the sweep: 1 for the cost, what is known for others. */
+static damo_status seed(sweep *w, damo_var *cost) {
+  damo_ctx *ctx = w->b->ctx;
+  for (int64_t i = 0; i < w->options->n_known; i++) {
+    DAMO_TRY(map_put(&w->acc, w->options->known_of[i], (uintptr_t)w->options->known[i]));
+    DAMO_TRY(map_put(&w->fixed, w->options->known_of[i], 1));
+  }
+  if (cost == NULL || map_get(&w->fixed, cost, NULL)) return DAMO_OK;
+  damo_dtype dtype = dtype_is_discrete(var_dtype(cost)) ? ctx->config.floatX : var_dtype(cost);
+  damo_var *one = build_scalar(w->b, dtype, 1.0);
+  return one != NULL ? map_put(&w->acc, cost, (uintptr_t)one) : w->b->status;
+}
+
+static damo_status toposort_all(sweep *w, damo_var *cost) {
+  ptrvec roots;
+  ptrvec_init(&roots, w->b->ctx);
+  damo_status s = cost != NULL ? ptrvec_push(&roots, cost) : DAMO_OK;
+  for (int64_t i = 0; i < w->options->n_known && s == DAMO_OK; i++) s = ptrvec_push(&roots, w->options->known_of[i]);
+  if (s == DAMO_OK) {
+    s = graph_toposort(w->b->ctx, (damo_var *const *)roots.at, roots.n, w->options->constant, w->options->n_constant,
+                       &w->nodes);
+  }
+  for (int64_t i = 0; i < w->options->n_constant && s == DAMO_OK; i++)
+    s = map_put(&w->stops, w->options->constant[i], 1);
+  ptrvec_clear(&roots);
+  return s;
+}
+
+static damo_status disconnected(sweep *w, damo_var *x, damo_var **out) {
+  damo_ctx *ctx = w->b->ctx;
+  char name[160];
+  switch (w->options->disconnected_inputs) {
+    case DISCONNECTED_RAISE:
+      return ctx_fail(ctx, DAMO_EDISCONNECTED_INPUT,
+                      "grad: the cost does not depend on %s, or only through operations that have no gradient",
+                      var_format(name, sizeof name, x));
+    case DISCONNECTED_WARN:
+      ctx_warn(ctx, "disconnected_input", "grad: the cost does not depend on %s", var_format(name, sizeof name, x));
+      break;
+    case DISCONNECTED_IGNORE: break;
+  }
+  switch (w->options->return_disconnected) {
+    case RETURN_NONE: *out = NULL; return DAMO_OK;
+    case RETURN_DISCONNECTED: *out = damo_retain(build_disconnected(w->b)); return w->b->status;
+    case RETURN_ZERO: break;
+  }
+  damo_var *zero = build_zeros_like(w->b, x);
+  if (zero != NULL && dtype_is_discrete(var_dtype(x))) zero = build_cast(w->b, zero, ctx->config.floatX);
+  *out = damo_retain(zero);
+  return w->b->status;
+}
+
+static damo_status collect(sweep *w, damo_var *const *wrt, int64_t n, damo_var **out) {
+  for (int64_t i = 0; i < n; i++) {
+    damo_var *g = map_get(&w->stops, wrt[i], NULL) ? NULL : map_get_ptr(&w->acc, wrt[i]);
+    if (g == NULL || g->type->kind == TYPE_DISCONNECTED) {
+      DAMO_TRY(disconnected(w, wrt[i], &out[i]));
+    } else if (g->type->kind == TYPE_NULL && !w->options->null_gradients_return) {
+      char name[160];
+      return ctx_fail(w->b->ctx, DAMO_ENULL_GRADIENT, "grad: the gradient for %s is undefined: %s",
+                      var_format(name, sizeof name, wrt[i]), g->type->why);
+    } else {
+      out[i] = damo_retain(g);
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status sweep_run(sweep *w, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out) {
+  DAMO_TRY(toposort_all(w, cost));
+  DAMO_TRY(mark_reaching(w, wrt, n));
+  DAMO_TRY(seed(w, cost));
+  for (int64_t k = w->nodes.n - 1; k >= 0; k--) DAMO_TRY(sweep_node(w, w->nodes.at[k]));
+  return collect(w, wrt, n, out);
+}
+
+damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, const grad_options *options,
+                         damo_var **out) {
+  static const grad_options plain = {0};
+  if (cost == NULL && (options == NULL || options->n_known == 0)) {
+    return ctx_fail(ctx, DAMO_EVALUE, "grad: without a cost, known_grads must be given");
+  }
+  if (cost != NULL) DAMO_TRY(check_cost(ctx, cost));
+  build b;
+  build_init(&b, ctx);
+  sweep w = {.b = &b, .options = options != NULL ? options : &plain};
+  ptrvec_init(&w.nodes, ctx);
+  ptrvec_init(&w.gout, ctx);
+  ptrvec_init(&w.gin, ctx);
+  map_init(&w.reaches, ctx);
+  map_init(&w.acc, ctx);
+  map_init(&w.fixed, ctx);
+  map_init(&w.stops, ctx);
+  for (int64_t i = 0; i < n; i++) out[i] = NULL;
+  damo_status s = sweep_run(&w, cost, wrt, n, out);
+  ptrvec_clear(&w.nodes);
+  ptrvec_clear(&w.gout);
+  ptrvec_clear(&w.gin);
+  map_clear(&w.reaches);
+  map_clear(&w.acc);
+  map_clear(&w.fixed);
+  map_clear(&w.stops);
+  mem_free(ctx, w.connected, w.connected_size);
+  if (s != DAMO_OK) {
+    for (int64_t i = 0; i < n; i++) {
+      damo_release(out[i]);
+      out[i] = NULL;
+    }
+  }
+  damo_status ended = build_end(&b);
+  return s != DAMO_OK ? s : ended;
+}

@@ -1,0 +1,119 @@
+/* clone.c: copies of graphs, with replacements, and the question whether two graphs compute the same. */
+#include "graph_int.h"
+
+/* ---- Clone ------------------------------------------------------------------------------------------------------- */
+
+static damo_var *renewed(const map *memo, damo_var *v) {
+  damo_var *now = map_get_ptr(memo, v);
+  return now != NULL ? now : v;
+}
+
+/* Copies one node over the renewed inputs when one changed (or copy_all); notes old → new for its outputs. */
+static damo_status clone_node(damo_apply *node, map *memo, bool copy_all, ptrvec *in, ptrvec *created) {
+  bool changed = copy_all;
+  in->n = 0;
+  for (int i = 0; i < node->n_in; i++) {
+    damo_var *now = renewed(memo, node->in[i]);
+    changed = changed || now != node->in[i];
+    DAMO_TRY(ptrvec_push(in, now));
+  }
+  if (!changed) return DAMO_OK;
+  damo_apply *copy = apply_clone_with(node, (damo_var *const *)in->at);
+  if (copy == NULL) return DAMO_EMEMORY;
+  if (ptrvec_push(created, copy) != DAMO_OK) {
+    damo_release(copy);
+    return DAMO_EMEMORY;
+  }
+  for (int i = 0; i < node->n_out; i++) {
+    if (!map_get(memo, node->out[i], NULL)) DAMO_TRY(map_put(memo, node->out[i], (uintptr_t)copy->out[i]));
+  }
+  return DAMO_OK;
+}
+
+damo_status graph_clone(damo_ctx *ctx, damo_var *const *outputs, int64_t n, map *memo, bool copy_all, ptrvec *created,
+                        damo_var **out) {
+  ptrvec nodes, in, mine;
+  ptrvec_init(&nodes, ctx);
+  ptrvec_init(&in, ctx);
+  ptrvec_init(&mine, ctx);
+  damo_status s = graph_toposort_map(ctx, outputs, n, memo, &nodes);
+  for (int64_t k = 0; k < nodes.n && s == DAMO_OK; k++) {
+    s = clone_node(nodes.at[k], memo, copy_all, &in, created != NULL ? created : &mine);
+  }
+  if (s == DAMO_OK) {
+    for (int64_t i = 0; i < n; i++) out[i] = damo_retain(renewed(memo, outputs[i]));
+  }
+  ptrvec_release_all(&mine);
+  ptrvec_clear(&in);
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+/* ---- Equality ---------------------------------------------------------------------------------------------------- */
+
+static bool leaves_equal(const damo_var *x, const damo_var *y) {
+  if (x == y) return true;
+  if (x->kind != VAR_CONSTANT || y->kind != VAR_CONSTANT || x->type != y->type) return false;
+  return x->value != NULL && y->value != NULL && type_values_equal(x->type, x->value, y->value);
+}
+
+/* same: y-node matched to each x-node walked so far, so that shared parts are compared once. */
+static bool nodes_equal(const damo_apply *x, const damo_apply *y, const map *same) {
+  if (x->op != y->op || x->n_in != y->n_in || x->n_out != y->n_out) return false;
+  for (int i = 0; i < x->n_in; i++) {
+    const damo_var *a = x->in[i], *b = y->in[i];
+    const damo_var *paired = map_get_ptr(same, a);
+    if (paired != NULL) {
+      if (paired != b) return false;
+    } else if (a->owner != NULL) {
+      if (b->owner == NULL || map_get_ptr(same, a->owner) != b->owner || a->index != b->index) return false;
+    } else if (!leaves_equal(a, b)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Walks both graphs in the same order: equal graphs give equal lists of nodes. */
+static damo_status compare(damo_ctx *ctx, damo_var *const *xs, damo_var *const *ys, int64_t n, map *same,
+                           const map *stop_y, ptrvec *nx, ptrvec *ny, bool *equal) {
+  DAMO_TRY(graph_toposort_map(ctx, xs, n, same, nx));
+  DAMO_TRY(graph_toposort_map(ctx, ys, n, stop_y, ny));
+  *equal = nx->n == ny->n;
+  for (int64_t k = 0; k < nx->n && *equal; k++) {
+    *equal = nodes_equal(nx->at[k], ny->at[k], same);
+    DAMO_TRY(map_put(same, nx->at[k], (uintptr_t)ny->at[k]));
+  }
+  for (int64_t i = 0; i < n && *equal; i++) {
+    const damo_var *paired = map_get_ptr(same, xs[i]);
+    if (paired != NULL) {
+      *equal = paired == ys[i];
+    } else if (xs[i]->owner != NULL) {
+      *equal = map_get_ptr(same, xs[i]->owner) == ys[i]->owner && xs[i]->index == ys[i]->index;
+    } else {
+      *equal = leaves_equal(xs[i], ys[i]);
+    }
+  }
+  return DAMO_OK;
+}
+
+damo_status graph_equal(damo_ctx *ctx, damo_var *const *xs, damo_var *const *ys, int64_t n, damo_var *const *in_x,
+                        damo_var *const *in_y, int64_t n_in, bool *equal) {
+  map same, stop_y;
+  ptrvec nx, ny;
+  map_init(&same, ctx);
+  map_init(&stop_y, ctx);
+  ptrvec_init(&nx, ctx);
+  ptrvec_init(&ny, ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < n_in && s == DAMO_OK; i++) {
+    s = map_put(&same, in_x[i], (uintptr_t)in_y[i]);
+    if (s == DAMO_OK) s = map_put(&stop_y, in_y[i], 1);
+  }
+  if (s == DAMO_OK) s = compare(ctx, xs, ys, n, &same, &stop_y, &nx, &ny, equal);
+  ptrvec_clear(&nx);
+  ptrvec_clear(&ny);
+  map_clear(&stop_y);
+  map_clear(&same);
+  return s;
+}

@@ -1,0 +1,540 @@
+/* fgraph.c: FunctionGraph: a graph with known users of every Variable, changed only through checked replacement.
+ *
+ * A change has three beats: import what is new (may fail; what came in without users goes out again), move the uses (each
+ * step noted, so that a refusal undoes them), prune what lost its last user (cannot fail: room was reserved on import).
+ */
+#include "graph_int.h"
+
+#include <string.h>
+
+/* ---- Clients ----------------------------------------------------------------------------------------------------- */
+
+const fg_clients *fgraph_clients(const damo_fgraph *fg, const damo_var *v) { return map_get_ptr(&fg->clients, v); }
+
+bool fgraph_has_node(const damo_fgraph *fg, const damo_apply *node) { return map_get(&fg->nodes, node, NULL); }
+
+static damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index) {
+  damo_ctx *ctx = fg->obj.ctx;
+  fg_clients *c = map_get_ptr(&fg->clients, v);
+  if (c == NULL) {
+    c = mem_calloc(ctx, sizeof *c);
+    if (c == NULL) return DAMO_EMEMORY;
+    if (map_put(&fg->clients, v, (uintptr_t)c) != DAMO_OK) {
+      mem_free(ctx, c, sizeof *c);
+      return DAMO_EMEMORY;
+    }
+  }
+  if (c->n == c->cap) {
+    int32_t cap = c->cap == 0 ? 2 : 2 * c->cap;
+    fg_client *at = mem_realloc(ctx, c->at, (size_t)c->cap * sizeof *at, (size_t)cap * sizeof *at);
+    if (at == NULL) return DAMO_EMEMORY;
+    c->at = at;
+    c->cap = cap;
+  }
+  c->at[c->n++] = (fg_client){node, index};
+  return DAMO_OK;
+}
+
+static void clients_free(damo_fgraph *fg, fg_clients *c) {
+  mem_free(fg->obj.ctx, c->at, (size_t)c->cap * sizeof *c->at);
+  mem_free(fg->obj.ctx, c, sizeof *c);
+}
+
+static void clients_drop(damo_fgraph *fg, const damo_var *v) {
+  fg_clients *c = map_get_ptr(&fg->clients, v);
+  if (c == NULL) return;
+  map_remove(&fg->clients, v);
+  clients_free(fg, c);
+}
+
+/* Takes one use away, keeping the order of the others; the entry goes with its last use. */
+static void clients_remove(damo_fgraph *fg, const damo_var *v, const damo_apply *node, int32_t index) {
+  fg_clients *c = map_get_ptr(&fg->clients, v);
+  if (c == NULL) return;
+  for (int32_t i = 0; i < c->n; i++) {
+    if (c->at[i].node != node || c->at[i].index != index) continue;
+    memmove(&c->at[i], &c->at[i + 1], (size_t)(c->n - i - 1) * sizeof *c->at);
+    c->n--;
+    break;
+  }
+  if (c->n == 0) clients_drop(fg, v);
+}
+
+/* ---- Prune ------------------------------------------------------------------------------------------------------- */
+
+static bool is_used(const damo_fgraph *fg, const damo_apply *node) {
+  for (int i = 0; i < node->n_out; i++) {
+    if (map_get(&fg->clients, node->out[i], NULL)) return true;
+  }
+  return false;
+}
+
+static void drop_node(damo_fgraph *fg, damo_apply *node) {
+  for (int64_t i = 0; i < fg->features.n; i++) {
+    fg_feature *f = fg->features.at[i];
+    if (f->on_prune != NULL) f->on_prune(fg, f->user, node);
+  }
+  map_remove(&fg->nodes, node);
+  for (int i = 0; i < node->n_in; i++) {
+    damo_apply *owner = node->in[i]->owner;
+    clients_remove(fg, node->in[i], node, i);
+    if (owner != NULL && map_get(&fg->nodes, owner, NULL) && !is_used(fg, owner)) {
+      fg->work.at[fg->work.n++] = owner; /* once: its last use has just gone */
+    }
+  }
+  damo_release(node);
+}
+
+static void prune(damo_fgraph *fg, damo_apply *node) {
+  if (node == NULL || !map_get(&fg->nodes, node, NULL) || is_used(fg, node)) return;
+  fg->work.n = 0;
+  fg->work.at[fg->work.n++] = node;
+  while (fg->work.n > 0) drop_node(fg, fg->work.at[--fg->work.n]);
+}
+
+/* ---- Import ------------------------------------------------------------------------------------------------------ */
+
+static bool is_input(const damo_fgraph *fg, const damo_var *v) {
+  for (int64_t i = 0; i < fg->inputs.n; i++) {
+    if (fg->inputs.at[i] == v) return true;
+  }
+  return false;
+}
+
+static damo_status check_leaf(damo_fgraph *fg, const damo_var *v) {
+  if (v->owner != NULL || v->kind != VAR_PLAIN || map_get(&fg->clients, v, NULL) || is_input(fg, v)) return DAMO_OK;
+  char name[160], type[320];
+  return ctx_fail(fg->obj.ctx, DAMO_EMISSING_INPUT,
+                  "the graph needs the value of %s (%s), which is not among the inputs",
+                  var_format(name, sizeof name, v), type_format(type, sizeof type, v->type));
+}
+
+static damo_status import_node(damo_fgraph *fg, damo_apply *node) {
+  DAMO_TRY(ptrvec_reserve(&fg->work, (int64_t)fg->nodes.n + 2));
+  for (int i = 0; i < node->n_in; i++) DAMO_TRY(check_leaf(fg, node->in[i]));
+  DAMO_TRY(map_put(&fg->nodes, node, 1));
+  damo_retain(node);
+  for (int i = 0; i < node->n_in; i++) {
+    if (clients_add(fg, node->in[i], node, i) != DAMO_OK) {
+      while (i-- > 0) clients_remove(fg, node->in[i], node, i);
+      map_remove(&fg->nodes, node);
+      damo_release(node);
+      return DAMO_EMEMORY;
+    }
+  }
+  for (int64_t i = 0; i < fg->features.n; i++) {
+    fg_feature *f = fg->features.at[i];
+    if (f->on_import != NULL) DAMO_TRY(f->on_import(fg, f->user, node));
+  }
+  return DAMO_OK;
+}
+
+/* Nodes above v that the fgraph does not have, inputs first. */
+static damo_status new_nodes(damo_fgraph *fg, damo_var *v, ptrvec *out) {
+  damo_ctx *ctx = fg->obj.ctx;
+  map seen;
+  ptrvec stack;
+  map_init(&seen, ctx);
+  ptrvec_init(&stack, ctx);
+  damo_status s = DAMO_OK;
+  if (v->owner != NULL && !fgraph_has_node(fg, v->owner)) s = ptrvec_push(&stack, v->owner);
+  while (stack.n > 0 && s == DAMO_OK) {
+    damo_apply *node = stack.at[stack.n - 1];
+    uintptr_t state = 0;
+    map_get(&seen, node, &state); /* 1: its inputs are on the stack above it, 2: listed */
+    if (state != 0) {
+      stack.n--;
+      if (state == 2) continue;
+      s = ptrvec_push(out, node);
+      if (s == DAMO_OK) s = map_put(&seen, node, 2);
+      continue;
+    }
+    s = map_put(&seen, node, 1);
+    for (int i = node->n_in - 1; i >= 0 && s == DAMO_OK; i--) {
+      damo_apply *up = node->in[i]->owner;
+      if (up == NULL || fgraph_has_node(fg, up) || map_get(&seen, up, NULL)) continue;
+      if (!is_input(fg, node->in[i])) s = ptrvec_push(&stack, up);
+    }
+  }
+  ptrvec_clear(&stack);
+  map_clear(&seen);
+  return s;
+}
+
+static void prune_list(damo_fgraph *fg, const ptrvec *nodes) {
+  for (int64_t i = nodes->n - 1; i >= 0; i--) prune(fg, nodes->at[i]);
+}
+
+/* Brings in the graph above v; imported (kept by the caller) lists what came. */
+static damo_status import_var(damo_fgraph *fg, damo_var *v, ptrvec *imported) {
+  int64_t from = imported->n;
+  DAMO_TRY(check_leaf(fg, v));
+  DAMO_TRY(new_nodes(fg, v, imported));
+  for (int64_t i = from; i < imported->n; i++) {
+    damo_status s = import_node(fg, imported->at[i]);
+    if (s == DAMO_OK) continue;
+    imported->n = i; /* the rest never came in */
+    return s;
+  }
+  return DAMO_OK;
+}
+
+/* ---- Changes ----------------------------------------------------------------------------------------------------- */
+
+typedef struct change {
+  damo_apply *node; /* NULL: output */
+  int32_t index;
+  damo_var *old; /* owned */
+} change;
+
+typedef struct change_log {
+  change *at;
+  int64_t n, cap;
+} change_log;
+
+static damo_status log_reserve(damo_ctx *ctx, change_log *log, int64_t extra) {
+  if (log->n + extra <= log->cap) return DAMO_OK;
+  int64_t cap = 2 * log->cap > log->n + extra ? 2 * log->cap : log->n + extra;
+  change *at = mem_realloc(ctx, log->at, (size_t)log->cap * sizeof *at, (size_t)cap * sizeof *at);
+  if (at == NULL) return DAMO_EMEMORY;
+  log->at = at;
+  log->cap = cap;
+  return DAMO_OK;
+}
+
+static void log_clear(damo_ctx *ctx, change_log *log) {
+  for (int64_t i = 0; i < log->n; i++) damo_release(log->at[i].old);
+  mem_free(ctx, log->at, (size_t)log->cap * sizeof *log->at);
+}
+
+static damo_var **use_of(damo_fgraph *fg, damo_apply *node, int32_t index) {
+  return node != NULL ? &node->in[index] : (damo_var **)&fg->outputs.at[index];
+}
+
+static damo_status tell_change(damo_fgraph *fg, damo_apply *node, int32_t index, damo_var *old, damo_var *now) {
+  for (int64_t i = 0; i < fg->features.n; i++) {
+    fg_feature *f = fg->features.at[i];
+    if (f->on_change_input != NULL) DAMO_TRY(f->on_change_input(fg, f->user, node, index, old, now));
+  }
+  return DAMO_OK;
+}
+
+/* Moves one use; the log (with room) keeps the old Variable. */
+static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, damo_var *now, change_log *log) {
+  damo_var **use = use_of(fg, node, index), *old = *use;
+  DAMO_TRY(clients_add(fg, now, node, index));
+  *use = damo_retain(now);
+  log->at[log->n++] = (change){node, index, old};
+  clients_remove(fg, old, node, index);
+  fg->changes++;
+  return tell_change(fg, node, index, old, now);
+}
+
+/* Puts every use of the log back, last first. A use that can't be noted for lack of memory leaves the fgraph without that
+ * client entry: the one case that is not undone, and the caller gets the memory error. */
+static void undo(damo_fgraph *fg, change_log *log) {
+  while (log->n > 0) {
+    change *c = &log->at[--log->n];
+    damo_var **use = use_of(fg, c->node, c->index), *now = *use;
+    (void)clients_add(fg, c->old, c->node, c->index);
+    *use = c->old;
+    clients_remove(fg, now, c->node, c->index);
+    (void)tell_change(fg, c->node, c->index, now, c->old);
+    damo_release(now);
+  }
+}
+
+static damo_status validate(damo_fgraph *fg) {
+  for (int64_t i = 0; i < fg->features.n; i++) {
+    fg_feature *f = fg->features.at[i];
+    if (f->validate != NULL) DAMO_TRY(f->validate(fg, f->user));
+  }
+  return DAMO_OK;
+}
+
+static damo_status check_types(damo_fgraph *fg, const damo_var *old, const damo_var *now, const char *reason) {
+  if (type_is_super(old->type, now->type)) return DAMO_OK;
+  char a[320], b[320], name[160];
+  return ctx_fail(fg->obj.ctx, DAMO_ETYPE, "replace%s%s: %s has %s, its replacement %s", reason ? " by " : "",
+                  reason ? reason : "", var_format(name, sizeof name, old), type_format(a, sizeof a, old->type),
+                  type_format(b, sizeof b, now->type));
+}
+
+/* A cycle would arise when now's graph uses a node that is to use now. */
+static damo_status check_acyclic(damo_fgraph *fg, const damo_var *old, damo_var *now) {
+  const fg_clients *c = fgraph_clients(fg, old);
+  if (c == NULL || now->owner == NULL) return DAMO_OK;
+  ptrvec nodes;
+  map above;
+  ptrvec_init(&nodes, fg->obj.ctx);
+  map_init(&above, fg->obj.ctx);
+  damo_status s = graph_toposort_map(fg->obj.ctx, &now, 1, NULL, &nodes);
+  for (int64_t i = 0; i < nodes.n && s == DAMO_OK; i++) s = map_put(&above, nodes.at[i], 1);
+  for (int32_t i = 0; i < c->n && s == DAMO_OK; i++) {
+    if (c->at[i].node == NULL || !map_get(&above, c->at[i].node, NULL)) continue;
+    char a[160], b[160];
+    s = ctx_fail(fg->obj.ctx, DAMO_EINCONSISTENCY, "replace: %s in place of %s would make a cycle",
+                 var_format(a, sizeof a, now), var_format(b, sizeof b, old));
+  }
+  ptrvec_clear(&nodes);
+  map_clear(&above);
+  return s;
+}
+
+/* Moves all uses of old that existed before `now` came in. */
+static damo_status replace_one(damo_fgraph *fg, damo_var *old, damo_var *now, ptrvec *imported, change_log *log) {
+  if (old == now) return DAMO_OK;
+  const fg_clients *c = fgraph_clients(fg, old);
+  if (c == NULL) return DAMO_OK;
+  damo_ctx *ctx = fg->obj.ctx;
+  size_t bytes = (size_t)c->n * sizeof(fg_client);
+  int32_t n = c->n;
+  fg_client *uses = mem_alloc(ctx, bytes);
+  if (uses == NULL) return DAMO_EMEMORY;
+  memcpy(uses, c->at, bytes);
+  damo_status s = import_var(fg, now, imported);
+  if (s == DAMO_OK) s = log_reserve(ctx, log, n);
+  for (int32_t i = 0; i < n && s == DAMO_OK; i++) s = move_use(fg, uses[i].node, uses[i].index, now, log);
+  mem_free(ctx, uses, bytes);
+  return s;
+}
+
+static damo_status replace_many(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n, bool check,
+                                const char *reason) {
+  damo_ctx *ctx = fg->obj.ctx;
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(check_types(fg, old[i], now[i], reason));
+  ptrvec imported;
+  change_log log = {NULL, 0, 0};
+  ptrvec_init(&imported, ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
+    if (check) s = check_acyclic(fg, old[i], now[i]);
+    if (s == DAMO_OK) s = replace_one(fg, old[i], now[i], &imported, &log);
+  }
+  if (s == DAMO_OK) s = validate(fg);
+  if (s != DAMO_OK) undo(fg, &log);
+  prune_list(fg, &imported);
+  for (int64_t i = 0; i < log.n; i++) prune(fg, log.at[i].old->owner);
+  log_clear(ctx, &log);
+  ptrvec_clear(&imported);
+  return s;
+}
+
+damo_status fgraph_replace_all(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
+                               const char *reason) {
+  return replace_many(fg, old, now, n, true, reason);
+}
+
+damo_status fgraph_replace_trusted(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
+                                   const char *reason) {
+  return replace_many(fg, old, now, n, false, reason);
+}
+
+damo_status fgraph_replace(damo_fgraph *fg, damo_var *old, damo_var *now, const char *reason) {
+  return replace_many(fg, &old, &now, 1, true, reason);
+}
+
+static damo_status check_change(damo_fgraph *fg, damo_apply *node, int index, damo_var *now) {
+  if (node == NULL ? index < 0 || index >= fg->outputs.n : index < 0 || index >= node->n_in) {
+    return ctx_fail(fg->obj.ctx, DAMO_EINDEX, "change_node_input: there is no input %d", index + 1);
+  }
+  if (node == NULL) return DAMO_OK;
+  if (!fgraph_has_node(fg, node))
+    return ctx_fail(fg->obj.ctx, DAMO_EVALUE, "change_node_input: the node is not in the graph");
+  ptrvec nodes;
+  ptrvec_init(&nodes, fg->obj.ctx);
+  damo_status s = graph_toposort_map(fg->obj.ctx, &now, 1, NULL, &nodes);
+  for (int64_t i = 0; i < nodes.n && s == DAMO_OK; i++) {
+    if (nodes.at[i] == node)
+      s = ctx_fail(fg->obj.ctx, DAMO_EINCONSISTENCY, "change_node_input: this would make a cycle");
+  }
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+damo_status fgraph_change_input(damo_fgraph *fg, damo_apply *node, int index, damo_var *now, const char *reason) {
+  DAMO_TRY(check_change(fg, node, index, now));
+  DAMO_TRY(check_types(fg, *use_of(fg, node, index), now, reason));
+  damo_ctx *ctx = fg->obj.ctx;
+  ptrvec imported;
+  change_log log = {NULL, 0, 0};
+  ptrvec_init(&imported, ctx);
+  damo_status s = import_var(fg, now, &imported);
+  if (s == DAMO_OK) s = log_reserve(ctx, &log, 1);
+  if (s == DAMO_OK) s = move_use(fg, node, index, now, &log);
+  if (s == DAMO_OK) s = validate(fg);
+  if (s != DAMO_OK) undo(fg, &log);
+  prune_list(fg, &imported);
+  for (int64_t i = 0; i < log.n; i++) prune(fg, log.at[i].old->owner);
+  log_clear(ctx, &log);
+  ptrvec_clear(&imported);
+  return s;
+}
+
+/* ---- Features and checks ----------------------------------------------------------------------------------------- */
+
+damo_status fgraph_attach(damo_fgraph *fg, fg_feature *feature) {
+  DAMO_TRY(ptrvec_push(&fg->features, feature));
+  damo_status s = feature->on_attach != NULL ? feature->on_attach(fg, feature->user) : DAMO_OK;
+  if (s != DAMO_OK) fg->features.n--;
+  return s;
+}
+
+void fgraph_detach(damo_fgraph *fg, fg_feature *feature) {
+  for (int64_t i = 0; i < fg->features.n; i++) {
+    if (fg->features.at[i] != feature) continue;
+    memmove(&fg->features.at[i], &fg->features.at[i + 1], (size_t)(fg->features.n - i - 1) * sizeof(void *));
+    fg->features.n--;
+    if (feature->on_detach != NULL) feature->on_detach(fg, feature->user);
+    return;
+  }
+}
+
+damo_status fgraph_toposort(const damo_fgraph *fg, ptrvec *out) {
+  map stops;
+  map_init(&stops, fg->obj.ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < fg->inputs.n && s == DAMO_OK; i++) s = map_put(&stops, fg->inputs.at[i], 1);
+  if (s == DAMO_OK) {
+    s = graph_toposort_map(fg->obj.ctx, (damo_var *const *)fg->outputs.at, fg->outputs.n, &stops, out);
+  }
+  map_clear(&stops);
+  return s;
+}
+
+static bool has_client(const damo_fgraph *fg, const damo_var *v, const damo_apply *node, int32_t index) {
+  const fg_clients *c = fgraph_clients(fg, v);
+  for (int32_t i = 0; c != NULL && i < c->n; i++) {
+    if (c->at[i].node == node && c->at[i].index == index) return true;
+  }
+  return false;
+}
+
+damo_status fgraph_check(const damo_fgraph *fg) {
+  damo_ctx *ctx = fg->obj.ctx;
+  ptrvec nodes;
+  ptrvec_init(&nodes, ctx);
+  damo_status s = fgraph_toposort(fg, &nodes);
+  if (s == DAMO_OK && (size_t)nodes.n != fg->nodes.n) {
+    s = ctx_fail(ctx, DAMO_EINCONSISTENCY, "the graph lists %zu nodes, its outputs reach %lld", fg->nodes.n,
+                 (long long)nodes.n);
+  }
+  for (int64_t k = 0; k < nodes.n && s == DAMO_OK; k++) {
+    damo_apply *node = nodes.at[k];
+    for (int i = 0; i < node->n_in && s == DAMO_OK; i++) {
+      if (!has_client(fg, node->in[i], node, i)) {
+        s = ctx_fail(ctx, DAMO_EINCONSISTENCY, "input %d of a %s node is not noted as a use", i + 1,
+                     node->op->def->name);
+      }
+    }
+  }
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static void fgraph_destroy(damo_obj *obj) {
+  damo_fgraph *fg = (damo_fgraph *)obj;
+  for (size_t i = 0; i < fg->clients.cap; i++) {
+    map_cell *c = &fg->clients.cells[i];
+    if (c->key != 0 && c->key != MAP_TOMBSTONE) clients_free(fg, (fg_clients *)c->value);
+  }
+  for (size_t i = 0; i < fg->nodes.cap; i++) {
+    map_cell *c = &fg->nodes.cells[i];
+    if (c->key != 0 && c->key != MAP_TOMBSTONE) damo_release((damo_apply *)c->key);
+  }
+  map_clear(&fg->clients);
+  map_clear(&fg->nodes);
+  ptrvec_release_all(&fg->inputs);
+  ptrvec_release_all(&fg->outputs);
+  ptrvec_clear(&fg->features);
+  ptrvec_clear(&fg->work);
+  obj_free(obj, sizeof *fg);
+}
+
+static damo_status push_owned(ptrvec *v, damo_var *take) {
+  damo_status s = take != NULL ? ptrvec_push(v, take) : DAMO_EMEMORY;
+  if (s != DAMO_OK) damo_release(take);
+  return s;
+}
+
+/* Inputs are renewed, then the graph above the outputs is copied over them. */
+static damo_status take_copies(damo_fgraph *fg, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
+                               int64_t n_out, map *memo) {
+  damo_ctx *ctx = fg->obj.ctx;
+  for (int64_t i = 0; i < n_in; i++) {
+    DAMO_TRY(push_owned(&fg->inputs, var_new(ctx, inputs[i]->type, inputs[i]->name)));
+    DAMO_TRY(map_put(memo, inputs[i], (uintptr_t)fg->inputs.at[i]));
+  }
+  DAMO_TRY(ptrvec_reserve(&fg->outputs, n_out));
+  DAMO_TRY(graph_clone(ctx, outputs, n_out, memo, true, NULL, (damo_var **)fg->outputs.at));
+  fg->outputs.n = n_out;
+  return DAMO_OK;
+}
+
+static damo_status take_originals(damo_fgraph *fg, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
+                                  int64_t n_out) {
+  for (int64_t i = 0; i < n_in; i++) DAMO_TRY(push_owned(&fg->inputs, damo_retain(inputs[i])));
+  for (int64_t i = 0; i < n_out; i++) DAMO_TRY(push_owned(&fg->outputs, damo_retain(outputs[i])));
+  return DAMO_OK;
+}
+
+static damo_status check_inputs(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in) {
+  map seen;
+  map_init(&seen, ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < n_in && s == DAMO_OK; i++) {
+    char name[160];
+    if (map_get(&seen, inputs[i], NULL)) {
+      s = ctx_fail(ctx, DAMO_EVALUE, "%s is listed twice among the inputs", var_format(name, sizeof name, inputs[i]));
+    } else if (inputs[i]->kind != VAR_PLAIN) {
+      s = ctx_fail(ctx, DAMO_ETYPE, "%s is a %s Variable, which can't be an input",
+                   var_format(name, sizeof name, inputs[i]), inputs[i]->kind == VAR_SHARED ? "shared" : "constant");
+    } else {
+      s = map_put(&seen, inputs[i], 1);
+    }
+  }
+  map_clear(&seen);
+  return s;
+}
+
+static damo_status import_outputs(damo_fgraph *fg) {
+  ptrvec nodes;
+  ptrvec_init(&nodes, fg->obj.ctx);
+  damo_status s = fgraph_toposort(fg, &nodes);
+  for (int64_t i = 0; i < nodes.n && s == DAMO_OK; i++) s = import_node(fg, nodes.at[i]);
+  ptrvec_clear(&nodes);
+  for (int64_t i = 0; i < fg->outputs.n && s == DAMO_OK; i++) {
+    s = check_leaf(fg, fg->outputs.at[i]);
+    if (s == DAMO_OK) s = clients_add(fg, fg->outputs.at[i], NULL, (int32_t)i);
+  }
+  return s;
+}
+
+damo_fgraph *fgraph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs, int64_t n_out,
+                        bool clone, map *memo) {
+  if (check_inputs(ctx, inputs, n_in) != DAMO_OK) return NULL;
+  damo_fgraph *fg = obj_new(ctx, OBJ_FGRAPH, sizeof *fg);
+  if (fg == NULL) return NULL;
+  ptrvec_init(&fg->inputs, ctx);
+  ptrvec_init(&fg->outputs, ctx);
+  ptrvec_init(&fg->features, ctx);
+  ptrvec_init(&fg->work, ctx);
+  map_init(&fg->nodes, ctx);
+  map_init(&fg->clients, ctx);
+  map own;
+  map_init(&own, ctx);
+  damo_status s = clone ? take_copies(fg, inputs, n_in, outputs, n_out, memo != NULL ? memo : &own)
+                        : take_originals(fg, inputs, n_in, outputs, n_out);
+  map_clear(&own);
+  if (s == DAMO_OK) s = import_outputs(fg);
+  if (s == DAMO_OK) return fg;
+  damo_release(fg);
+  return NULL;
+}
+
+damo_status fgraph_register(damo_ctx *ctx) {
+  ctx_register_kind(ctx, OBJ_FGRAPH, fgraph_destroy, NULL);
+  return DAMO_OK;
+}

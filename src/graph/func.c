@@ -1,0 +1,111 @@
+/* func.c: the functions that scripts and hosts call by name: rows of the op families, found by a hash of the name. */
+#include "graph_int.h"
+
+#include <string.h>
+
+typedef struct func_table {
+  map by_name; /* hash of the name (probed by +4) → op_func* */
+  ptrvec rows; /* in the order of registration */
+} func_table;
+
+static func_table *table_of(damo_ctx *ctx) { return ctx->slots[CTX_FUNCS].data; }
+
+static void table_destroy(damo_ctx *ctx, void *data) {
+  func_table *t = data;
+  map_clear(&t->by_name);
+  ptrvec_clear(&t->rows);
+  mem_free(ctx, t, sizeof *t);
+}
+
+/* The key under which the name stands, or would stand. */
+static const void *name_key(const func_table *t, const char *name) {
+  uint64_t h = hash_bytes(17, name, strlen(name)) | 2;
+  for (;; h += 4) {
+    const op_func *f = map_get_ptr(&t->by_name, intern_key(h));
+    if (f == NULL || strcmp(f->name, name) == 0) return intern_key(h);
+  }
+}
+
+damo_status funcs_register(damo_ctx *ctx, const op_func *rows) {
+  func_table *t = table_of(ctx);
+  for (const op_func *f = rows; f->name != NULL; f++) {
+    const void *key = name_key(t, f->name);
+    if (map_get(&t->by_name, key, NULL))
+      return ctx_fail(ctx, DAMO_EVALUE, "function '%s' is registered twice", f->name);
+    DAMO_TRY(ptrvec_push(&t->rows, f));
+    DAMO_TRY(map_put(&t->by_name, key, (uintptr_t)f));
+  }
+  return DAMO_OK;
+}
+
+const op_func *func_find(damo_ctx *ctx, const char *name) {
+  func_table *t = table_of(ctx);
+  return map_get_ptr(&t->by_name, name_key(t, name));
+}
+
+const op_func *func_at(damo_ctx *ctx, int64_t i) {
+  const ptrvec *rows = &table_of(ctx)->rows;
+  return i >= 0 && i < rows->n ? rows->at[i] : NULL;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+typedef struct arity {
+  int required, most;
+} arity; /* most -1: a list of any length ends the operands */
+
+static arity operand_count(const op_func *f) {
+  arity a = {0, 0};
+  const char *p = f->operands;
+  while (p != NULL && *p != '\0') {
+    size_t n = strcspn(p, " ");
+    bool optional = *p == '[', list = n > 3 && memcmp(p + n - 3, "...", 3) == 0;
+    if (list) return (arity){a.required, -1};
+    a.required += !optional;
+    a.most++;
+    p += n;
+    while (*p == ' ') p++;
+  }
+  return a;
+}
+
+#define MAX_OPTIONS 16 /* of one function; every row has fewer */
+
+damo_status func_call(build *b, const op_func *f, damo_var *const *in, int n_in, const prop_value *opt, ptrvec *out) {
+  if (b->status != DAMO_OK) return b->status;
+  arity a = operand_count(f);
+  if (n_in < a.required || (a.most >= 0 && n_in > a.most)) {
+    build_fail(b, DAMO_ETYPE, "%s: expected %d operand%s%s (%s), got %d", f->name, a.required,
+               a.required == 1 ? "" : "s", a.most != a.required ? " or more" : "", f->operands ? f->operands : "",
+               n_in);
+    return b->status;
+  }
+  prop_value none[MAX_OPTIONS] = {{.kind = PROP_NIL}};
+  fn_args args = {.func = f, .n_in = n_in, .in = in, .opt = opt != NULL ? opt : none};
+  damo_var *padded[8] = {NULL};
+  if (a.most > 0 && n_in < a.most && a.most <= 8) { /* absent optional operands read as NULL */
+    memcpy(padded, in, (size_t)n_in * sizeof *in);
+    args.in = padded;
+  }
+  damo_status s = f->call(b, &args, out);
+  if (s != DAMO_OK && b->status == DAMO_OK) b->status = s;
+  if (b->status != DAMO_OK) ctx_fail_at(b->ctx, f->name, NULL);
+  return b->status;
+}
+
+damo_status func_register_table(damo_ctx *ctx) {
+  func_table *t = mem_calloc(ctx, sizeof *t);
+  if (t == NULL) return DAMO_EMEMORY;
+  map_init(&t->by_name, ctx);
+  ptrvec_init(&t->rows, ctx);
+  ctx->slots[CTX_FUNCS] = (ctx_slot){.data = t, .destroy = table_destroy};
+  return DAMO_OK;
+}
+
+damo_status graph_register(damo_ctx *ctx) {
+  DAMO_TRY(type_register(ctx));
+  DAMO_TRY(op_register(ctx));
+  DAMO_TRY(var_register(ctx));
+  DAMO_TRY(fgraph_register(ctx));
+  return func_register_table(ctx);
+}

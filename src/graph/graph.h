@@ -1,0 +1,222 @@
+/* graph: Types, Variables, Ops, Apply nodes, and what is done to graphs of them without knowing any op.
+ *
+ * In: Types and Ops from the op families, values from hosts. Out: graphs, walks, clones, FunctionGraphs, text.
+ * Always holds: a graph is a DAG; an Apply node owns its output Variables and counts references for them (a reference to
+ * an output keeps its node, the node keeps its inputs); Types and Ops with equal properties are interned, so they compare
+ * by pointer; an Op never changes once made; no function here recurses over a graph.
+ *
+ * op.h      how an Op is described (op_def), interned, and what a thunk is
+ * build.h   a scope for building graph in C without counting references
+ */
+#ifndef DAMO_GRAPH_H
+#define DAMO_GRAPH_H
+
+#include "../io/io.h"
+
+typedef struct op_def op_def;
+typedef struct thunk thunk;
+typedef struct build build;
+
+damo_status graph_register(damo_ctx *ctx); /* destructors and intern tables; called once by the api layer */
+
+/* ---- Types ------------------------------------------------------------------------------------------------------- */
+
+typedef enum type_kind { TYPE_TENSOR, TYPE_SPARSE, TYPE_RANDOM, TYPE_NULL, TYPE_DISCONNECTED, TYPE_GENERIC } type_kind;
+
+struct damo_type {
+  damo_obj obj;
+  uint64_t hash;
+  damo_type *chain; /* the intern table's bucket */
+  type_kind kind;
+  damo_dtype dtype; /* tensor */
+  int32_t ndim;     /* tensor */
+  char *why;        /* null: the reason */
+  int64_t shape[];  /* tensor: -1 where unknown */
+};
+
+/* Each returns an owned reference to the interned Type, or NULL. shape NULL: all dimensions unknown. */
+damo_type *type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
+damo_type *type_random(damo_ctx *ctx); /* a generator's state: value is an Array uint64 of shape {3}: philox_state */
+damo_type *type_null(damo_ctx *ctx, const char *why);
+damo_type *type_disconnected(damo_ctx *ctx);
+damo_type *type_generic(damo_ctx *ctx);
+/* The Type of a value (Array: a TensorType with its full shape). */
+damo_type *type_of_value(damo_obj *value);
+
+static inline bool type_is_tensor(const damo_type *t) { return t->kind == TYPE_TENSOR; }
+/* Static shape says that the dimension broadcasts. */
+static inline bool type_dim_is_one(const damo_type *t, int axis) { return t->shape[axis] == 1; }
+/* True when every value of `sub` is a value of `super`: same kind, dtype and rank, and each known dim of super agrees. */
+bool type_is_super(const damo_type *super, const damo_type *sub);
+/* Same kind, dtype and rank; static dims may differ where one is unknown. */
+bool type_is_compatible(const damo_type *a, const damo_type *b);
+/* "TensorType(float64, shape={?, 3})" … Returns dst. */
+char *type_format(char *dst, size_t n, const damo_type *t);
+/* Short name as PyTensor's: "Vector(float64, shape={?})". */
+
+typedef struct filter_options {
+  bool strict, allow_downcast;
+} filter_options;
+/* The value itself (retained) when valid, else converted where nothing is lost (allow_downcast: converted anyway; strict:
+ * never), else NULL with a type or shape error that says what came and what was wanted. */
+damo_obj *type_filter(const damo_type *t, damo_obj *value, filter_options options);
+/* True when the value may sit in a cell of that Type as it is. */
+bool type_is_valid(const damo_type *t, const damo_obj *value);
+bool type_values_equal(const damo_type *t, const damo_obj *a, const damo_obj *b); /* exactly; nan equals nan */
+
+/* ---- Variables and nodes ----------------------------------------------------------------------------------------- */
+
+typedef enum var_kind { VAR_PLAIN, VAR_CONSTANT, VAR_SHARED } var_kind;
+
+struct damo_var {
+  damo_obj obj;
+  damo_type *type;
+  damo_apply *owner;        /* the node this is an output of, or NULL; not counted */
+  int32_t index;            /* place among the owner's outputs, 0-based */
+  uint8_t kind;             /* var_kind */
+  bool weak;                /* constant: a literal, whose dtype gives way to its neighbours' (build_resolve) */
+  uint64_t id;              /* creation order in the context */
+  char *name;               /* or NULL */
+  damo_obj *value;          /* constant: its data, never written; shared: the current value, replaced by updates */
+  damo_var *default_update; /* shared: what a compiled Function that uses it stores into it, or NULL */
+};
+
+/* The user's lines where a node was made, innermost first: "file:line\nfile:line". */
+typedef struct damo_trace {
+  damo_obj obj;
+  int32_t size;
+  char text[];
+} damo_trace;
+
+struct damo_apply {
+  damo_obj obj;
+  damo_op *op;
+  damo_trace *trace; /* or NULL */
+  uint64_t id;
+  int32_t n_in, n_out;
+  damo_var **in;  /* owned */
+  damo_var **out; /* owned by this node, whose references count for them */
+};
+
+damo_var *var_new(damo_ctx *ctx, damo_type *type, const char *name); /* name may be NULL */
+/* A constant; value is borrowed, must be valid for type (NULL: its own Type), and must not be written any more. */
+damo_var *var_constant(damo_ctx *ctx, damo_type *type, damo_obj *value);
+/* A shared Variable that holds `value` (borrowed: the caller copies first where the value may be written elsewhere). */
+damo_var *var_shared(damo_ctx *ctx, damo_type *type, damo_obj *value, const char *name);
+damo_status var_set_name(damo_var *v, const char *name);
+static inline damo_dtype var_dtype(const damo_var *v) { return v->type->dtype; }
+static inline int var_ndim(const damo_var *v) { return v->type->ndim; }
+static inline bool var_is_constant(const damo_var *v) { return v->kind == VAR_CONSTANT; }
+/* The constant's Array, NULL when v is no constant Array. */
+const damo_array *var_constant_array(const damo_var *v);
+
+damo_trace *trace_new(damo_ctx *ctx, const char *text);
+
+/* A node with fresh output Variables of the given Types. Everything borrowed. No check beyond ndim: op_apply does that. */
+damo_apply *apply_new(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in, damo_type *const *out, int n_out);
+/* A node of the same op and output Types over other inputs; keeps the trace. */
+damo_apply *apply_clone_with(const damo_apply *node, damo_var *const *in);
+
+/* ---- Walks: all iterative, O(nodes + edges) ------------------------------------------------------------------------ */
+
+/* Nodes between the outputs and what they are made from, inputs before users, in one order for one graph: a node comes
+ * as early as a depth-first walk over outputs and inputs in their order finds it. Walks stop at Variables of `stops`
+ * (may be NULL). out holds borrowed damo_apply*. */
+damo_status graph_toposort(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_var *const *stops, int64_t n_stops,
+                           ptrvec *out);
+/* All Variables that outputs depend on, themselves included, each once. */
+damo_status graph_ancestors(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out);
+/* Those of them without an owner (inputs, constants, shared). */
+damo_status graph_inputs(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out);
+/* Copies the graph above `outputs`, with each key of `memo` (damo_var* → damo_var*) replaced by its value; shares what
+ * depends on no key. With copy_all every node is copied (constants, shared and other leaves are shared). memo gains
+ * old → new for all that was copied. out receives owned references. */
+damo_status graph_clone(damo_ctx *ctx, damo_var *const *outputs, int64_t n, map *memo, bool copy_all, ptrvec *created,
+                        damo_var **out);
+/* True when the two lists of graphs compute the same from corresponding inputs (in_x[i] ~ in_y[i]). */
+damo_status graph_equal(damo_ctx *ctx, damo_var *const *xs, damo_var *const *ys, int64_t n, damo_var *const *in_x,
+                        damo_var *const *in_y, int64_t n_in, bool *equal);
+
+/* ---- FunctionGraph ----------------------------------------------------------------------------------------------- */
+
+typedef struct fg_client {
+  damo_apply *node;
+  int32_t index;
+} fg_client; /* node NULL: the fgraph's output `index` */
+typedef struct fg_clients {
+  fg_client *at;
+  int32_t n, cap;
+} fg_clients;
+
+/* A listener on a FunctionGraph; any callback may be NULL. A failing on_attach or on_import undoes nothing by itself. */
+typedef struct fg_feature {
+  const char *name;
+  damo_status (*on_attach)(damo_fgraph *fg, void *user);
+  void (*on_detach)(damo_fgraph *fg, void *user);
+  damo_status (*on_import)(damo_fgraph *fg, void *user, damo_apply *node);
+  void (*on_prune)(damo_fgraph *fg, void *user, damo_apply *node);
+  damo_status (*on_change_input)(damo_fgraph *fg, void *user, damo_apply *node, int index, damo_var *old,
+                                 damo_var *now);
+  /* May refuse the state after a change: the change is then undone. */
+  damo_status (*validate)(damo_fgraph *fg, void *user);
+  void *user;
+} fg_feature;
+
+struct damo_fgraph {
+  damo_obj obj;
+  ptrvec inputs;    /* owned damo_var* */
+  ptrvec outputs;   /* owned damo_var* */
+  map nodes;        /* damo_apply* (owned) → 1 */
+  map clients;      /* damo_var* → fg_clients* */
+  ptrvec features;  /* fg_feature* , borrowed */
+  ptrvec work;      /* room for pruning, reserved when nodes come in: pruning can't fail */
+  uint64_t changes; /* counts changes, so that a rewriter can tell */
+};
+
+/* Over the given Variables (clone: over a copy of the graph above outputs, inputs renewed). Leaves other than inputs must
+ * be constants or shared Variables, else missing_input. An input listed twice is a value error. memo (may be NULL) gains
+ * the copies. */
+damo_fgraph *fgraph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs, int64_t n_out,
+                        bool clone, map *memo);
+/* Users of v, in the order they came; NULL when none. */
+const fg_clients *fgraph_clients(const damo_fgraph *fg, const damo_var *v);
+bool fgraph_has_node(const damo_fgraph *fg, const damo_apply *node);
+/* Borrowed nodes in dependency order (graph_toposort's). */
+damo_status fgraph_toposort(const damo_fgraph *fg, ptrvec *out);
+/* Every use of `old` becomes a use of `now`, whose graph is imported; nodes left without users are dropped. type error
+ * when now's Type is not one of old's values, inconsistency when a cycle would arise (checked; nothing changed then),
+ * missing_input when now's graph has a leaf that is not in the fgraph. */
+damo_status fgraph_replace(damo_fgraph *fg, damo_var *old, damo_var *now, const char *reason);
+/* All or none. */
+damo_status fgraph_replace_all(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
+                               const char *reason);
+/* The same without the walk that looks for a cycle: for rewrite rules, whose `now` is built from what `old` is made from. */
+damo_status fgraph_replace_trusted(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
+                                   const char *reason);
+damo_status fgraph_change_input(damo_fgraph *fg, damo_apply *node, int index, damo_var *now, const char *reason);
+damo_status fgraph_attach(damo_fgraph *fg, fg_feature *feature);
+void fgraph_detach(damo_fgraph *fg, fg_feature *feature);
+/* Debug invariants (clients and inputs agree, acyclic); inconsistency error with the first offence. */
+damo_status fgraph_check(const damo_fgraph *fg);
+
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
+
+typedef struct print_options {
+  bool print_type;
+  bool print_destroy_map, print_view_map;
+  int depth; /* levels, 0: all */
+  bool stop_on_name;
+} print_options;
+
+/* The tree of each output as PyTensor's debugprint: ids in brackets, a shared part printed once. */
+damo_status graph_debugprint(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const print_options *options,
+                             strbuf *out);
+/* One line, infix: "(x * 2) + exp(y)"; deep or long graphs are cut with "…". */
+damo_status graph_pprint(damo_ctx *ctx, const damo_var *v, strbuf *out);
+/* Short name of a Variable: its name, a constant's value, or "op.index". Returns dst. */
+char *var_format(char *dst, size_t n, const damo_var *v);
+
+#include "op_def.h"
+#include "build.h"
+
+#endif

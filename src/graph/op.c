@@ -1,0 +1,251 @@
+/* op.c: Ops: interned by class and properties, applied to Variables, formatted. */
+#include "graph_int.h"
+
+#include <string.h>
+
+static intern_table *op_table(damo_ctx *ctx) { return ctx->slots[CTX_OPS].data; }
+
+static void table_destroy(damo_ctx *ctx, void *data) {
+  intern_table *table = data;
+  map_clear(&table->heads);
+  mem_free(ctx, table, sizeof *table);
+}
+
+/* ---- Property copies --------------------------------------------------------------------------------------------- */
+
+static void prop_free(damo_ctx *ctx, prop_value *v) {
+  switch (v->kind) {
+    case PROP_STR: mem_strfree(ctx, (char *)v->u.s); break;
+    case PROP_TYPE: damo_release(v->u.type); break;
+    case PROP_OP: damo_release(v->u.op); break;
+    case PROP_LIST:
+      for (int i = 0; i < v->n; i++) prop_free(ctx, (prop_value *)&v->u.list[i]);
+      mem_free(ctx, (void *)v->u.list, (size_t)v->n * sizeof(prop_value));
+      break;
+    case PROP_NIL:
+    case PROP_BOOL:
+    case PROP_INT:
+    case PROP_NUM:
+    case PROP_VAR: break;
+  }
+  v->kind = PROP_NIL;
+}
+
+/* Deep copy; on failure dst is PROP_NIL. */
+static damo_status prop_copy(damo_ctx *ctx, prop_value *dst, const prop_value *src) {
+  *dst = *src;
+  switch (src->kind) {
+    case PROP_STR:
+      dst->u.s = mem_strdup(ctx, src->u.s);
+      if (dst->u.s != NULL) return DAMO_OK;
+      break;
+    case PROP_TYPE: damo_retain(src->u.type); return DAMO_OK;
+    case PROP_OP: damo_retain(src->u.op); return DAMO_OK;
+    case PROP_LIST: {
+      prop_value *list = mem_calloc(ctx, (size_t)src->n * sizeof *list);
+      if (list == NULL) break;
+      dst->u.list = list;
+      for (int i = 0; i < src->n; i++) {
+        if (prop_copy(ctx, &list[i], &src->u.list[i]) != DAMO_OK) {
+          prop_free(ctx, dst);
+          return DAMO_EMEMORY;
+        }
+      }
+      return DAMO_OK;
+    }
+    case PROP_VAR: dst->kind = PROP_NIL; return ctx_fail(ctx, DAMO_ETYPE, "a property of an Op can't be a Variable");
+    case PROP_NIL:
+    case PROP_BOOL:
+    case PROP_INT:
+    case PROP_NUM: return DAMO_OK;
+  }
+  dst->kind = PROP_NIL;
+  return DAMO_EMEMORY;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static void op_unlink(damo_op *op) {
+  intern_table *table = op_table(op->obj.ctx);
+  damo_op *head = map_get_ptr(&table->heads, intern_key(op->hash));
+  if (head == op) {
+    if (op->chain != NULL) {
+      map_put(&table->heads, intern_key(op->hash), (uintptr_t)op->chain); /* an existing key: cannot fail */
+    } else {
+      map_remove(&table->heads, intern_key(op->hash));
+    }
+    return;
+  }
+  for (; head != NULL; head = head->chain) {
+    if (head->chain == op) {
+      head->chain = op->chain;
+      return;
+    }
+  }
+}
+
+static void op_destroy(damo_obj *obj) {
+  damo_op *op = (damo_op *)obj;
+  const op_def *def = op->def;
+  op_unlink(op);
+  if (def->clear != NULL) def->clear(op);
+  for (int i = 0; i < op->n_props; i++) prop_free(obj->ctx, &op->props[i]);
+  mem_free(obj->ctx, op->props, (size_t)op->n_props * sizeof *op->props);
+  size_t size = sizeof *op + def->data_size;
+  damo_release(op->owner); /* def may go with it */
+  obj_free(obj, size);
+}
+
+static bool same_op(const damo_op *op, const op_def *def, const prop_value *props, int n) {
+  if (op->def != def || op->n_props != n) return false;
+  for (int i = 0; i < n; i++) {
+    if (!prop_equal(&op->props[i], &props[i])) return false;
+  }
+  return true;
+}
+
+static damo_op *op_make(damo_ctx *ctx, const op_def *def, damo_obj *owner, const prop_value *props, int n,
+                        uint64_t hash) {
+  damo_op *op = obj_new(ctx, OBJ_OP, sizeof *op + def->data_size);
+  if (op == NULL) return NULL;
+  op->def = def;
+  op->owner = damo_retain(owner);
+  op->hash = hash;
+  op->view_map = def->view_map;
+  op->destroy_map = def->destroy_map;
+  op->data = op + 1;
+  if (n > 0) {
+    op->props = mem_calloc(ctx, (size_t)n * sizeof *op->props);
+    if (op->props == NULL) goto fail;
+    op->n_props = n;
+    for (int i = 0; i < n; i++) {
+      if (prop_copy(ctx, &op->props[i], &props[i]) != DAMO_OK) goto fail;
+    }
+  }
+  if (def->init != NULL && def->init(op) != DAMO_OK) {
+    ctx_fail_at(ctx, def->name, NULL);
+    goto fail;
+  }
+  return op;
+fail:
+  damo_release(op);
+  return NULL;
+}
+
+damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const prop_value *props, int n) {
+  intern_table *table = op_table(ctx);
+  uint64_t hash = hash_mix((uint64_t)(uintptr_t)def, (uint64_t)n);
+  for (int i = 0; i < n; i++) hash = prop_hash(hash, &props[i]);
+  damo_op *head = map_get_ptr(&table->heads, intern_key(hash));
+  for (damo_op *op = head; op != NULL && !def->unique; op = op->chain) {
+    if (same_op(op, def, props, n)) return damo_retain(op);
+  }
+  damo_op *op = op_make(ctx, def, owner, props, n, hash);
+  if (op == NULL) return NULL;
+  /* init may have interned others of the same hash: read the head again */
+  head = map_get_ptr(&table->heads, intern_key(hash));
+  if (map_put(&table->heads, intern_key(hash), (uintptr_t)op) != DAMO_OK) {
+    damo_release(op);
+    return NULL;
+  }
+  op->chain = head;
+  return op;
+}
+
+damo_op *op_new(damo_ctx *ctx, const op_def *def, const prop_value *props, int n_props) {
+  return op_new_owned(ctx, def, NULL, props, n_props);
+}
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+const prop_value *op_prop(const damo_op *op, const char *name) {
+  static const prop_value none = {.kind = PROP_NIL};
+  const char *p = op->def->props;
+  size_t n = strlen(name);
+  for (int i = 0; p != NULL && *p != '\0' && i < op->n_props; i++) {
+    size_t len = strcspn(p, " ");
+    if (len == n && memcmp(p, name, n) == 0) return &op->props[i];
+    p += len;
+    while (*p == ' ') p++;
+  }
+  return &none;
+}
+
+void op_format(strbuf *out, const damo_op *op) {
+  if (op->def->format != NULL) {
+    op->def->format(out, op);
+    return;
+  }
+  strbuf_add(out, op->def->name);
+  if (op->n_props == 0) return;
+  strbuf_add(out, "{");
+  const char *p = op->def->props;
+  for (int i = 0; i < op->n_props; i++) {
+    size_t len = p != NULL ? strcspn(p, " ") : 0;
+    if (i > 0) strbuf_add(out, ", ");
+    if (len > 0) {
+      strbuf_addn(out, p, len);
+      strbuf_add(out, "=");
+      p += len;
+      while (*p == ' ') p++;
+    }
+    prop_format(out, &op->props[i]);
+  }
+  strbuf_add(out, "}");
+}
+
+int op_n_out(const damo_op *op, int n_in) {
+  if (op->def->n_out == OP_VARIADIC) return op->def->count_out(op, n_in);
+  return op->def->n_out == 0 ? 1 : op->def->n_out;
+}
+
+/* ---- Application ------------------------------------------------------------------------------------------------- */
+
+#define SMALL_OUT 8
+
+static damo_apply *apply_inferred(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in) {
+  int n_out = op_n_out(op, n_in);
+  damo_type *small[SMALL_OUT] = {NULL};
+  size_t bytes = (size_t)n_out * sizeof(damo_type *);
+  damo_type **types = n_out <= SMALL_OUT ? small : mem_calloc(ctx, bytes);
+  if (types == NULL) return NULL;
+  damo_apply *node = NULL;
+  if (op->def->infer_type(op, in, n_in, types) == DAMO_OK) node = apply_new(ctx, op, in, n_in, types, n_out);
+  for (int i = 0; i < n_out; i++) damo_release(types[i]);
+  if (types != small) mem_free(ctx, types, bytes);
+  return node;
+}
+
+static damo_apply *apply_made(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in) {
+  build b;
+  build_init(&b, ctx);
+  damo_apply *node = op->def->make_node(&b, op, in, n_in);
+  if (build_end(&b) != DAMO_OK) {
+    damo_release(node);
+    return NULL;
+  }
+  return node;
+}
+
+damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in) {
+  const op_def *def = op->def;
+  damo_apply *node = NULL;
+  if (def->n_in != OP_VARIADIC && def->n_in != n_in) {
+    ctx_fail(ctx, DAMO_ETYPE, "%s: expected %d input%s, got %d", def->name, def->n_in, def->n_in == 1 ? "" : "s", n_in);
+  } else if (def->make_node != NULL) {
+    node = apply_made(ctx, op, in, n_in);
+  } else {
+    node = apply_inferred(ctx, op, in, n_in);
+  }
+  if (node == NULL) ctx_fail_at(ctx, def->name, NULL);
+  return node;
+}
+
+damo_status op_register(damo_ctx *ctx) {
+  intern_table *table = mem_calloc(ctx, sizeof *table);
+  if (table == NULL) return DAMO_EMEMORY;
+  map_init(&table->heads, ctx);
+  ctx->slots[CTX_OPS] = (ctx_slot){.data = table, .destroy = table_destroy};
+  ctx_register_kind(ctx, OBJ_OP, op_destroy, NULL);
+  return DAMO_OK;
+}

@@ -1,0 +1,174 @@
+/* op_def.h: how an Op is described, made and run. Part of graph.h.
+ *
+ * An op_def is a class: a table of functions with documented defaults. A damo_op is an instance: the class with property
+ * values, interned, immutable. A thunk is one node made runnable: cells of inputs and outputs, and a run function.
+ */
+#ifndef DAMO_OP_DEF_H
+#define DAMO_OP_DEF_H
+
+/* ---- Properties -------------------------------------------------------------------------------------------------- */
+
+/* PROP_VAR only occurs among the options of a function call (op_func), never in an Op. */
+typedef enum prop_kind {
+  PROP_NIL,
+  PROP_BOOL,
+  PROP_INT,
+  PROP_NUM,
+  PROP_STR,
+  PROP_TYPE,
+  PROP_OP,
+  PROP_LIST,
+  PROP_VAR
+} prop_kind;
+
+typedef struct prop_value {
+  prop_kind kind;
+  int32_t n; /* list: entries */
+  union {
+    int64_t i; /* bool, int */
+    double f;
+    const char *s;
+    damo_type *type;
+    damo_op *op;
+    damo_var *var;
+    const struct prop_value *list;
+  } u;
+} prop_value;
+
+static inline prop_value prop_nil(void) { return (prop_value){.kind = PROP_NIL}; }
+static inline prop_value prop_bool(bool b) { return (prop_value){.kind = PROP_BOOL, .u.i = b}; }
+static inline prop_value prop_int(int64_t i) { return (prop_value){.kind = PROP_INT, .u.i = i}; }
+static inline prop_value prop_num(double f) { return (prop_value){.kind = PROP_NUM, .u.f = f}; }
+static inline prop_value prop_str(const char *s) { return (prop_value){.kind = PROP_STR, .u.s = s}; }
+static inline prop_value prop_list(const prop_value *list, int n) {
+  return (prop_value){.kind = PROP_LIST, .n = n, .u.list = list};
+}
+bool prop_equal(const prop_value *a, const prop_value *b);
+uint64_t prop_hash(uint64_t h, const prop_value *v);
+void prop_format(strbuf *out, const prop_value *v);
+
+/* ---- The class --------------------------------------------------------------------------------------------------- */
+
+/* Output `out` views or destroys input `in`; 0-based; a list ends with {-1, -1}. */
+typedef struct op_alias {
+  int16_t out, in;
+} op_alias;
+#define OP_ALIAS_END \
+  { -1, -1 }
+
+#define OP_VARIADIC (-1)
+
+struct op_def {
+  const char *name; /* of the class: "Elemwise", "Dot" */
+  const char *doc;
+  const char *props;  /* names of the properties in order, "scalar axis keepdims"; NULL: none */
+  int n_in;           /* or OP_VARIADIC */
+  int n_out;          /* 0 means 1; or OP_VARIADIC: count_out tells */
+  int default_output; /* 1-based output that a call returns; 0: all of them (the one, if there is one) */
+
+  /* Parses props into op->data (data_size zeroed bytes beside the op) and may set op->view_map, op->destroy_map, which
+   * default to these. NULL: nothing to parse. */
+  size_t data_size;
+  damo_status (*init)(damo_op *op);
+  void (*clear)(damo_op *op); /* frees what init allocated */
+  const op_alias *view_map, *destroy_map;
+
+  int (*count_out)(const damo_op *op, int n_in);
+  /* Checks the inputs and gives owned output Types (already counted n_out; NULL entries on failure). Required. */
+  damo_status (*infer_type)(const damo_op *op, damo_var *const *in, int n_in, damo_type **out);
+  /* The whole make_node, when inputs must be converted first; NULL: op_apply with infer_type. The result is owned. */
+  damo_apply *(*make_node)(build *b, damo_op *op, damo_var *const *in, int n_in);
+
+  /* Runs the node: reads t->in, writes t->out (see below). Takes all memory before it writes. NULL: no native code. */
+  damo_status (*perform)(thunk *t);
+  size_t state_size; /* zeroed bytes a thunk keeps between runs (t->state): plans, workspaces */
+  void (*state_clear)(thunk *t);
+
+  /* L_op: given the node and one gradient per output (NULL: disconnected), sets one gradient per input. Left NULL means
+   * disconnected; build_null(b, why) means undefined. Results are borrowed from b. NULL function: not implemented. */
+  damo_status (*grad)(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+  /* Forward mode: eval[i] NULL where an input has none; sets one per output (NULL: none). NULL: by two L_ops. */
+  damo_status (*rop)(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+  /* Shapes of the outputs, as int64 scalar Variables, from the inputs' (in_shape[i] has the input's ndim entries).
+   * NULL: not known without the value. */
+  damo_status (*infer_shape)(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
+  /* connected[i * n_out + o]: input i reaches output o differentiably; preset to true. NULL: all. */
+  void (*connection_pattern)(const damo_apply *node, bool *connected);
+  /* Asked when all inputs are constant. NULL: yes. */
+  bool (*do_constant_folding)(const damo_apply *node);
+  /* Op text for printing, "Sum{axis={1}}"; NULL: name and props. */
+  void (*format)(strbuf *out, const damo_op *op);
+
+  bool
+      impure; /* reads or changes what is not its input (a Lua Op without props, random draws are pure: state is an input) */
+  bool unique; /* instances are never equal to another (a Lua Op without props) */
+  void *user;  /* a host's or the binding's data */
+};
+
+struct damo_op {
+  damo_obj obj;
+  const op_def *def;
+  damo_obj *owner; /* keeps def alive when it is not static (a Lua or host class), or NULL */
+  uint64_t hash;
+  damo_op *chain; /* intern bucket */
+  int32_t n_props;
+  prop_value *props;                      /* owned deep copies, in the order of def->props */
+  const op_alias *view_map, *destroy_map; /* NULL: none */
+  void *data;                             /* def->data_size bytes */
+};
+
+/* The interned Op of that class and these property values (copied). NULL on failure. */
+damo_op *op_new(damo_ctx *ctx, const op_def *def, const prop_value *props, int n_props);
+/* The same for a class that is itself an object (owner is retained). */
+damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const prop_value *props, int n_props);
+/* The property of that name; a PROP_NIL when there is none. */
+const prop_value *op_prop(const damo_op *op, const char *name);
+void op_format(strbuf *out, const damo_op *op);
+int op_n_out(const damo_op *op, int n_in);
+
+/* The node of op over these inputs: checks the count, asks make_node or infer_type, checks what they gave. Errors name the
+ * op. Owned. */
+damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in);
+
+/* ---- Thunks ------------------------------------------------------------------------------------------------------ */
+
+/* A cell holds one value, NULL when empty, and owns a reference. */
+typedef damo_obj *cell;
+
+struct thunk {
+  damo_status (*run)(thunk *t);
+  damo_ctx *ctx;
+  damo_apply *node; /* owned */
+  int32_t n_in, n_out;
+  cell **in; /* cells elsewhere: the value of input i is *t->in[i] */
+  cell **out;
+  void *state;   /* op_def.state_size bytes */
+  void *scratch; /* thunk_scratch */
+  size_t scratch_size;
+  bool lazy;
+  uint8_t *out_fixed; /* NULL, or per output: the cell holds a caller's array that should be written into (f:into) */
+};
+
+/* A thunk over the node and these cells; native ops get their perform as run. Owned by the caller (thunk_free). */
+thunk *thunk_new(damo_ctx *ctx, damo_apply *node, cell **in, cell **out);
+void thunk_free(thunk *t);
+/* Scratch memory of the thunk, at least size bytes, 64-byte aligned, kept between runs; contents undefined. NULL: memory error. */
+void *thunk_scratch(thunk *t, size_t size);
+
+static inline damo_array *thunk_in(const thunk *t, int i) { return (damo_array *)*t->in[i]; }
+
+/* The array to write output i into: what the cell holds when it has that dtype and shape, is contiguous, writeable and
+ * held by nobody else, else a fresh one, put into the cell. Contents undefined. NULL: memory error. */
+damo_array *thunk_out(thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
+/* The same, but any strides will do: a caller's strided array (f:into) is taken as it is. */
+damo_array *thunk_out_strided(thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
+/* Makes output i a view of base (reusing the cell's header). */
+damo_status thunk_out_view(thunk *t, int i, const damo_array *base, int ndim, const int64_t *shape,
+                           const int64_t *strides, int64_t offset);
+/* Output i for an op that destroys input j when its destroy_map says so: the input itself where it is writeable, else a
+ * copy of it (contiguous) in the cell. */
+damo_array *thunk_out_inplace(thunk *t, int i, int j);
+/* Puts an owned value into output cell i, dropping what was there. */
+void thunk_set_out(thunk *t, int i, damo_obj *take_value);
+
+#endif

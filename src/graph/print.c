@@ -1,0 +1,271 @@
+/* print.c: graphs as text: the tree (debugprint), one line (pprint), and names for messages. */
+#include "graph_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+/* Copies text into dst, cut with "…" where it does not fit. */
+static void copy_cut(char *dst, size_t n, const char *text) {
+  size_t len = strlen(text);
+  if (len < n) {
+    memcpy(dst, text, len + 1);
+  } else {
+    snprintf(dst, n, "%.*s…", (int)n - 4, text);
+  }
+}
+
+static void format_constant(char *dst, size_t n, const damo_var *v) {
+  const damo_array *a = var_constant_array(v);
+  if (a == NULL) {
+    snprintf(dst, n, "a generic constant");
+    return;
+  }
+  if (array_size(a) > 16) {
+    char type[320];
+    snprintf(dst, n, "a constant of %s", type_format(type, sizeof type, v->type));
+    return;
+  }
+  strbuf text;
+  strbuf_init(&text, v->obj.ctx);
+  array_format(&text, a);
+  copy_cut(dst, n, text.failed || text.at == NULL ? "constant" : text.at);
+  for (char *p = dst; *p != '\0'; p++) {
+    if (*p == '\n') *p = ' ';
+  }
+  strbuf_clear(&text);
+}
+
+char *var_format(char *dst, size_t n, const damo_var *v) {
+  if (v->name != NULL) {
+    copy_cut(dst, n, v->name);
+  } else if (v->kind == VAR_CONSTANT && v->value != NULL) {
+    format_constant(dst, n, v);
+  } else if (v->owner != NULL) {
+    strbuf text;
+    strbuf_init(&text, v->obj.ctx);
+    op_format(&text, v->owner->op);
+    strbuf_addf(&text, ".%d", v->index + 1);
+    copy_cut(dst, n, text.failed ? v->owner->op->def->name : text.at);
+    strbuf_clear(&text);
+  } else {
+    char type[320];
+    snprintf(dst, n, "<%s>", type_format(type, sizeof type, v->type));
+  }
+  return dst;
+}
+
+/* ---- The tree ---------------------------------------------------------------------------------------------------- */
+
+typedef struct tree_item {
+  const damo_var *v;
+  int32_t depth;
+} tree_item;
+
+typedef struct tree {
+  damo_ctx *ctx;
+  const print_options *options;
+  strbuf *out;
+  map ids; /* damo_apply* or leaf damo_var* → number from 1 */
+  tree_item *stack;
+  int64_t n, cap;
+} tree;
+
+/* A, B, … Z, AA, AB … as debugprint names what it has met. */
+static void add_id(strbuf *out, uintptr_t number) {
+  char text[16];
+  int i = (int)sizeof text;
+  text[--i] = '\0';
+  for (; number > 0; number = (number - 1) / 26) text[--i] = (char)('A' + (number - 1) % 26);
+  strbuf_addf(out, " [id %s]", text + i);
+}
+
+static damo_status tree_push(tree *t, const damo_var *v, int32_t depth) {
+  if (t->n == t->cap) {
+    int64_t cap = t->cap == 0 ? 64 : 2 * t->cap;
+    tree_item *stack = mem_realloc(t->ctx, t->stack, (size_t)t->cap * sizeof *stack, (size_t)cap * sizeof *stack);
+    if (stack == NULL) return DAMO_EMEMORY;
+    t->stack = stack;
+    t->cap = cap;
+  }
+  t->stack[t->n++] = (tree_item){v, depth};
+  return DAMO_OK;
+}
+
+static void add_aliases(strbuf *out, const char *what, const op_alias *a) {
+  if (a == NULL || a->out < 0) return;
+  strbuf_addf(out, " %s={", what);
+  for (; a->out >= 0; a++) strbuf_addf(out, "[%d]={%d}%s", a->out + 1, a->in + 1, a[1].out >= 0 ? ", " : "");
+  strbuf_add(out, "}");
+}
+
+/* One line; *first tells whether the part was met for the first time. */
+static damo_status tree_line(tree *t, const tree_item *item, bool *first) {
+  const damo_var *v = item->v;
+  const void *key = v->owner != NULL ? (const void *)v->owner : (const void *)v;
+  uintptr_t id = 0;
+  *first = !map_get(&t->ids, key, &id);
+  if (*first) {
+    id = t->ids.n + 1;
+    DAMO_TRY(map_put(&t->ids, key, id));
+  }
+  /* deep chains would print a quadratic amount of blanks: past a level the depth is a number */
+  if (item->depth <= 40) {
+    for (int32_t i = 1; i < item->depth; i++) strbuf_add(t->out, " │");
+    if (item->depth > 0) strbuf_add(t->out, " ├─ ");
+  } else {
+    strbuf_addf(t->out, " (%d) ├─ ", item->depth);
+  }
+  char text[320];
+  if (v->owner != NULL) {
+    op_format(t->out, v->owner->op);
+    if (v->owner->n_out > 1) strbuf_addf(t->out, ".%d", v->index + 1);
+  } else {
+    strbuf_add(t->out, var_format(text, sizeof text, v));
+  }
+  add_id(t->out, id);
+  if (t->options->print_type) strbuf_addf(t->out, " <%s>", type_format(text, sizeof text, v->type));
+  if (v->owner != NULL && v->name != NULL) strbuf_addf(t->out, " '%s'", v->name);
+  if (v->owner != NULL && t->options->print_destroy_map) add_aliases(t->out, "d", v->owner->op->destroy_map);
+  if (v->owner != NULL && t->options->print_view_map) add_aliases(t->out, "v", v->owner->op->view_map);
+  if (!*first && v->owner != NULL && v->owner->n_in > 0) strbuf_add(t->out, " ···");
+  strbuf_add(t->out, "\n");
+  return DAMO_OK;
+}
+
+static damo_status tree_print(tree *t, const damo_var *root) {
+  DAMO_TRY(tree_push(t, root, 0));
+  while (t->n > 0) {
+    tree_item item = t->stack[--t->n];
+    bool first;
+    DAMO_TRY(tree_line(t, &item, &first));
+    const damo_apply *node = item.v->owner;
+    if (node == NULL || !first || (t->options->stop_on_name && item.v->name != NULL)) continue;
+    if (t->options->depth > 0 && item.depth + 1 >= t->options->depth) continue;
+    for (int i = node->n_in - 1; i >= 0; i--) DAMO_TRY(tree_push(t, node->in[i], item.depth + 1));
+  }
+  return DAMO_OK;
+}
+
+damo_status graph_debugprint(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const print_options *options,
+                             strbuf *out) {
+  static const print_options plain = {0};
+  tree t = {.ctx = ctx, .options = options != NULL ? options : &plain, .out = out};
+  map_init(&t.ids, ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < n && s == DAMO_OK; i++) s = tree_print(&t, outputs[i]);
+  map_clear(&t.ids);
+  mem_free(ctx, t.stack, (size_t)t.cap * sizeof *t.stack);
+  if (s == DAMO_OK && out->failed) s = ctx_fail_memory(ctx);
+  return s;
+}
+
+/* ---- One line ---------------------------------------------------------------------------------------------------- */
+
+#define PPRINT_MAX 2000 /* characters, past which "…" ends the line */
+
+typedef struct infix {
+  const char *name, *sign;
+  int level;
+} infix;
+
+static const infix infix_table[] = {
+    {"or_", " | ", 1}, {"xor", " ~ ", 2}, {"and_", " & ", 3},     {"eq", " == ", 4},        {"neq", " ~= ", 4},
+    {"lt", " < ", 4},  {"le", " <= ", 4}, {"gt", " > ", 4},       {"ge", " >= ", 4},        {"add", " + ", 5},
+    {"sub", " - ", 5}, {"mul", " * ", 6}, {"true_div", " / ", 6}, {"floor_div", " // ", 6}, {"mod", " % ", 6},
+    {"pow", " ^ ", 8}, {NULL, NULL, 0},
+};
+
+static const char *short_name(const damo_op *op) {
+  const prop_value *inner = op_prop(op, "scalar");
+  return inner->kind == PROP_STR ? inner->u.s : op->def->name;
+}
+
+static const infix *infix_of(const damo_apply *node) {
+  if (node->n_in != 2) return NULL;
+  const char *name = short_name(node->op);
+  for (const infix *i = infix_table; i->name != NULL; i++) {
+    if (strcmp(i->name, name) == 0) return i;
+  }
+  return NULL;
+}
+
+/* What is still to be written: a text, or a Variable inside an operator of some level. */
+typedef struct piece {
+  const char *text;
+  const damo_var *v;
+  int level;
+} piece;
+
+typedef struct line {
+  damo_ctx *ctx;
+  piece *stack;
+  int64_t n, cap;
+} line;
+
+static damo_status line_push(line *l, piece p) {
+  if (l->n == l->cap) {
+    int64_t cap = l->cap == 0 ? 64 : 2 * l->cap;
+    piece *stack = mem_realloc(l->ctx, l->stack, (size_t)l->cap * sizeof *stack, (size_t)cap * sizeof *stack);
+    if (stack == NULL) return DAMO_EMEMORY;
+    l->stack = stack;
+    l->cap = cap;
+  }
+  l->stack[l->n++] = p;
+  return DAMO_OK;
+}
+
+static damo_status push_infix(line *l, const damo_apply *node, const infix *op, int outer) {
+  bool wrap = op->level < outer;
+  if (wrap) DAMO_TRY(line_push(l, (piece){")", NULL, 0}));
+  DAMO_TRY(line_push(l, (piece){NULL, node->in[1], op->level + 1}));
+  DAMO_TRY(line_push(l, (piece){op->sign, NULL, 0}));
+  DAMO_TRY(line_push(l, (piece){NULL, node->in[0], op->level}));
+  return wrap ? line_push(l, (piece){"(", NULL, 0}) : DAMO_OK;
+}
+
+static damo_status push_call(line *l, const damo_apply *node) {
+  DAMO_TRY(line_push(l, (piece){")", NULL, 0}));
+  for (int i = node->n_in - 1; i >= 0; i--) {
+    DAMO_TRY(line_push(l, (piece){NULL, node->in[i], 0}));
+    if (i > 0) DAMO_TRY(line_push(l, (piece){", ", NULL, 0}));
+  }
+  return DAMO_OK;
+}
+
+static damo_status line_var(line *l, const piece *p, strbuf *out) {
+  const damo_apply *node = p->v->owner;
+  if (node == NULL || p->v->name != NULL) {
+    char text[320];
+    strbuf_add(out, var_format(text, sizeof text, p->v));
+    return DAMO_OK;
+  }
+  const infix *op = infix_of(node);
+  if (op != NULL) return push_infix(l, node, op, p->level);
+  strbuf_add(out, short_name(node->op));
+  if (node->n_out > 1) strbuf_addf(out, ".%d", p->v->index + 1);
+  strbuf_add(out, "(");
+  return push_call(l, node);
+}
+
+damo_status graph_pprint(damo_ctx *ctx, const damo_var *v, strbuf *out) {
+  line l = {.ctx = ctx};
+  size_t from = out->n;
+  damo_status s = line_push(&l, (piece){NULL, v, 0});
+  while (l.n > 0 && s == DAMO_OK) {
+    piece p = l.stack[--l.n];
+    if (out->n - from > PPRINT_MAX) {
+      strbuf_add(out, "…");
+      break;
+    }
+    if (p.text != NULL) {
+      strbuf_add(out, p.text);
+    } else {
+      s = line_var(&l, &p, out);
+    }
+  }
+  mem_free(ctx, l.stack, (size_t)l.cap * sizeof *l.stack);
+  if (s == DAMO_OK && out->failed) s = ctx_fail_memory(ctx);
+  return s;
+}

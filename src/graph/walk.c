@@ -1,0 +1,107 @@
+/* walk.c: walks over graphs, with their own stack on the heap. */
+#include "graph_int.h"
+
+/* The depth-first walk's stack: a node and the input to look at next, in alternate entries. */
+typedef struct walk {
+  ptrvec stack;
+  map seen; /* damo_apply* */
+} walk;
+
+static damo_status walk_enter(walk *w, damo_apply *node) {
+  DAMO_TRY(map_put(&w->seen, node, 1));
+  DAMO_TRY(ptrvec_push(&w->stack, node));
+  return ptrvec_push(&w->stack, (void *)(uintptr_t)0);
+}
+
+/* The next input of `node` from place *i on whose owner has not been entered; NULL when there is none. */
+static damo_apply *next_unseen(const walk *w, const map *stops, const damo_apply *node, intptr_t *i) {
+  while (*i < node->n_in) {
+    damo_var *v = node->in[(*i)++];
+    if (v->owner == NULL || map_get(&w->seen, v->owner, NULL)) continue;
+    if (stops != NULL && map_get(stops, v, NULL)) continue;
+    return v->owner;
+  }
+  return NULL;
+}
+
+static damo_status walk_drain(walk *w, const map *stops, ptrvec *out) {
+  while (w->stack.n > 0) {
+    damo_apply *node = w->stack.at[w->stack.n - 2];
+    intptr_t i = (intptr_t)w->stack.at[w->stack.n - 1];
+    damo_apply *next = next_unseen(w, stops, node, &i);
+    w->stack.at[w->stack.n - 1] = (void *)i;
+    if (next != NULL) {
+      DAMO_TRY(walk_enter(w, next));
+    } else {
+      w->stack.n -= 2;
+      DAMO_TRY(ptrvec_push(out, node));
+    }
+  }
+  return DAMO_OK;
+}
+
+damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out) {
+  walk w;
+  ptrvec_init(&w.stack, ctx);
+  map_init(&w.seen, ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t k = 0; k < n && s == DAMO_OK; k++) {
+    damo_var *v = outputs[k];
+    if (v->owner == NULL || map_get(&w.seen, v->owner, NULL)) continue;
+    if (stops != NULL && map_get(stops, v, NULL)) continue;
+    s = walk_enter(&w, v->owner);
+    if (s == DAMO_OK) s = walk_drain(&w, stops, out);
+  }
+  ptrvec_clear(&w.stack);
+  map_clear(&w.seen);
+  return s;
+}
+
+damo_status graph_toposort(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_var *const *stops, int64_t n_stops,
+                           ptrvec *out) {
+  map stop;
+  map_init(&stop, ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < n_stops && s == DAMO_OK; i++) s = map_put(&stop, stops[i], 1);
+  if (s == DAMO_OK) s = graph_toposort_map(ctx, outputs, n, n_stops > 0 ? &stop : NULL, out);
+  map_clear(&stop);
+  return s;
+}
+
+static damo_status add_once(map *seen, ptrvec *out, damo_var *v) {
+  if (map_get(seen, v, NULL)) return DAMO_OK;
+  DAMO_TRY(map_put(seen, v, 1));
+  return ptrvec_push(out, v);
+}
+
+static damo_status collect_ancestors(damo_ctx *ctx, damo_var *const *outputs, int64_t n, map *seen, ptrvec *nodes,
+                                     ptrvec *out) {
+  DAMO_TRY(graph_toposort_map(ctx, outputs, n, NULL, nodes));
+  for (int64_t k = 0; k < nodes->n; k++) {
+    damo_apply *node = nodes->at[k];
+    for (int i = 0; i < node->n_in; i++) DAMO_TRY(add_once(seen, out, node->in[i]));
+  }
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(add_once(seen, out, outputs[i]));
+  return DAMO_OK;
+}
+
+damo_status graph_ancestors(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out) {
+  ptrvec nodes;
+  map seen;
+  ptrvec_init(&nodes, ctx);
+  map_init(&seen, ctx);
+  damo_status s = collect_ancestors(ctx, outputs, n, &seen, &nodes, out);
+  ptrvec_clear(&nodes);
+  map_clear(&seen);
+  return s;
+}
+
+damo_status graph_inputs(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out) {
+  int64_t kept = out->n, from = out->n;
+  DAMO_TRY(graph_ancestors(ctx, outputs, n, out));
+  for (int64_t i = from; i < out->n; i++) {
+    if (((damo_var *)out->at[i])->owner == NULL) out->at[kept++] = out->at[i];
+  }
+  out->n = kept;
+  return DAMO_OK;
+}

@@ -1,0 +1,151 @@
+/* stream: bytes out of files and zip members, bytes into files that appear only when whole. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io_int.h"
+
+damo_status io_fail(damo_ctx *ctx, const char *path, int errno_value, const char *fmt, ...) {
+  char text[1024], reason[256];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  if (errno_value == 0) return ctx_fail(ctx, DAMO_EIO, "%s: %s", path, text);
+  if (strerror_r(errno_value, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "error %d", errno_value);
+  return ctx_fail(ctx, DAMO_EIO, "%s: %s: %s", path, text, reason);
+}
+
+FILE *io_open(damo_ctx *ctx, const char *path, uint64_t *size) {
+  struct stat info;
+  FILE *f = fopen(path, "rb");
+  if (!f) {
+    io_fail(ctx, path, errno, "can't be opened");
+    return NULL;
+  }
+  if (fstat(fileno(f), &info) != 0 || S_ISDIR(info.st_mode)) {
+    io_fail(ctx, path, EISDIR, "can't be read");
+    fclose(f);
+    return NULL;
+  }
+  if (size) *size = (uint64_t)info.st_size;
+  return f;
+}
+
+/* ---- Source ---------------------------------------------------------------------------------------------------------- */
+
+damo_status source_fail(const io_source *s, const char *fmt, ...) {
+  char text[768];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  if (!s->member) return io_fail(s->ctx, s->path, 0, "%s", text);
+  return io_fail(s->ctx, s->path, 0, "member '%.200s': %s", s->member, text);
+}
+
+/* zlib frees without a size: it is kept in front of each block. */
+#define BLOCK_HEAD 16
+
+static voidpf zip_alloc(voidpf user, uInt items, uInt size) {
+  size_t bytes;
+  if (!size_mul(items, size, &bytes) || !size_add(bytes, BLOCK_HEAD, &bytes)) return Z_NULL;
+  char *block = mem_alloc(user, bytes);
+  if (!block) return Z_NULL;
+  memcpy(block, &bytes, sizeof bytes);
+  return block + BLOCK_HEAD;
+}
+
+static void zip_free(voidpf user, voidpf ptr) {
+  size_t bytes;
+  if (!ptr) return;
+  char *block = (char *)ptr - BLOCK_HEAD;
+  memcpy(&bytes, block, sizeof bytes);
+  mem_free(user, block, bytes);
+}
+
+damo_status source_begin(io_source *s) {
+  s->crc = (uint32_t)crc32(0, Z_NULL, 0);
+  if (!s->deflated) return DAMO_OK;
+  s->z = (z_stream){.zalloc = zip_alloc, .zfree = zip_free, .opaque = s->ctx};
+  const int status = inflateInit2(&s->z, -MAX_WBITS);
+  if (status == Z_OK) return DAMO_OK;
+  s->deflated = false;
+  return status == Z_MEM_ERROR ? ctx_fail_memory(s->ctx) : source_fail(s, "can't be inflated");
+}
+
+void source_end(io_source *s) {
+  if (s->deflated) inflateEnd(&s->z);
+}
+
+/* Takes the next deflated bytes from the file. */
+static damo_status refill(io_source *s) {
+  const size_t want = s->packed_left < SOURCE_BUFFER ? (size_t)s->packed_left : SOURCE_BUFFER;
+  const size_t got = want ? fread(s->buffer, 1, want, s->f) : 0;
+  if (got == 0) return source_fail(s, "the data are cut short");
+  s->packed_left -= got;
+  s->z.next_in = s->buffer;
+  s->z.avail_in = (uInt)got;
+  return DAMO_OK;
+}
+
+static damo_status inflate_some(io_source *s, char *dst, size_t n) {
+  s->z.next_out = (Bytef *)dst;
+  s->z.avail_out = (uInt)n;
+  while (s->z.avail_out > 0) {
+    if (s->z.avail_in == 0) DAMO_TRY(refill(s));
+    const int status = inflate(&s->z, Z_NO_FLUSH);
+    if (status == Z_STREAM_END && s->z.avail_out > 0) return source_fail(s, "the data are cut short");
+    if (status == Z_MEM_ERROR) return ctx_fail_memory(s->ctx);
+    if (status != Z_OK && status != Z_STREAM_END) return source_fail(s, "the deflated data are damaged");
+  }
+  return DAMO_OK;
+}
+
+#define READ_STEP ((size_t)1 << 24) /* bytes at a time: within zlib's uInt */
+
+damo_status source_read(io_source *s, void *dst, size_t n) {
+  char *p = dst;
+  if (n > s->left) return source_fail(s, "the data are cut short");
+  while (n > 0) {
+    const size_t m = n < READ_STEP ? n : READ_STEP;
+    if (s->deflated) DAMO_TRY(inflate_some(s, p, m));
+    else if (fread(p, 1, m, s->f) != m) return source_fail(s, "the data are cut short");
+    if (s->member) s->crc = (uint32_t)crc32(s->crc, (const Bytef *)p, (uInt)m);
+    p += m, n -= m, s->left -= m;
+  }
+  return DAMO_OK;
+}
+
+/* ---- Sink ------------------------------------------------------------------------------------------------------------ */
+
+#define PART_SUFFIX ".part"
+
+static size_t part_size(const char *path) { return strlen(path) + sizeof PART_SUFFIX; }
+
+damo_status sink_open(io_sink *s, damo_ctx *ctx, const char *path) {
+  const size_t n = part_size(path);
+  *s = (io_sink){.ctx = ctx, .path = path};
+  s->part = mem_alloc(ctx, n);
+  if (!s->part) return DAMO_EMEMORY;
+  snprintf(s->part, n, "%s%s", path, PART_SUFFIX);
+  s->f = fopen(s->part, "wb");
+  if (s->f) return DAMO_OK;
+  const int why = errno;
+  mem_free(ctx, s->part, n);
+  return io_fail(ctx, path, why, "can't be written");
+}
+
+damo_status sink_write(io_sink *s, const void *data, size_t n) {
+  if (n > 0 && fwrite(data, 1, n, s->f) != n) return io_fail(s->ctx, s->path, errno, "writing failed");
+  s->written += n;
+  return DAMO_OK;
+}
+
+damo_status sink_close(io_sink *s, damo_status status) {
+  if (fclose(s->f) != 0 && status == DAMO_OK) status = io_fail(s->ctx, s->path, errno, "writing failed");
+  if (status == DAMO_OK && rename(s->part, s->path) != 0) status = io_fail(s->ctx, s->path, errno, "can't be written");
+  if (status != DAMO_OK) remove(s->part);
+  mem_free(s->ctx, s->part, part_size(s->path));
+  return status;
+}

@@ -1,0 +1,100 @@
+/* elemwise_body: every elementwise kernel and the table of them, for the instruction set of the stub that includes this.
+ *
+ * In, from the stub: ISA_NAME, ISA_TABLE (the table's identifier), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64
+ * (their lengths), VEC_F32(name, bound), VEC_F64(name, bound). Out: the table. Everything else is static. */
+
+#include "elemwise_int.h"
+
+#define U uint8_t
+#define SUFFIX _w8
+#include "elemwise_bits_body.h"
+#define U uint16_t
+#define SUFFIX _w16
+#include "elemwise_bits_body.h"
+#define U uint32_t
+#define SUFFIX _w32
+#include "elemwise_bits_body.h"
+#define U uint64_t
+#define SUFFIX _w64
+#include "elemwise_bits_body.h"
+
+#define T int8_t
+#define SUFFIX _i8
+#define IS_SIGNED 1
+#include "elemwise_order_body.h"
+#define T int16_t
+#define SUFFIX _i16
+#define IS_SIGNED 1
+#include "elemwise_order_body.h"
+#define T int32_t
+#define SUFFIX _i32
+#define IS_SIGNED 1
+#include "elemwise_order_body.h"
+#define T int64_t
+#define SUFFIX _i64
+#define IS_SIGNED 1
+#include "elemwise_order_body.h"
+#define T uint8_t
+#define SUFFIX _u8
+#define IS_SIGNED 0
+#include "elemwise_order_body.h"
+#define T uint16_t
+#define SUFFIX _u16
+#define IS_SIGNED 0
+#include "elemwise_order_body.h"
+#define T uint32_t
+#define SUFFIX _u32
+#define IS_SIGNED 0
+#include "elemwise_order_body.h"
+#define T uint64_t
+#define SUFFIX _u64
+#define IS_SIGNED 0
+#include "elemwise_order_body.h"
+
+#include "elemwise_bool_body.h"
+
+#define T float
+#define SUFFIX _f32
+#define V V_F32
+#define VU vu_f32
+#define W W_F32
+#define BITS uint32_t
+#define VEC VEC_F32
+#define RFN(name) name##f
+#define T_HUGE 0x1p60f
+#define T_MAX_LOG 88.0f
+typedef V_F32 VU __attribute__((aligned(4), may_alias));
+#include "elemwise_float_body.h"
+
+#define T double
+#define SUFFIX _f64
+#define V V_F64
+#define VU vu_f64
+#define W W_F64
+#define BITS uint64_t
+#define VEC VEC_F64
+#define RFN(name) name
+#define T_HUGE 0x1p500
+#define T_MAX_LOG 700.0
+typedef V_F64 VU __attribute__((aligned(8), may_alias));
+#include "elemwise_float_body.h"
+
+ALWAYS_INLINE float _Complex make_c64(float re, float im) { return CMPLXF(re, im); }
+ALWAYS_INLINE double _Complex make_c128(double re, double im) { return CMPLX(re, im); }
+
+#define T damo_c64
+#define F float
+#define C float _Complex
+#define SUFFIX _c64
+#define FN(name) name##f
+#define RFN(name) name##f
+#include "elemwise_complex_body.h"
+#define T damo_c128
+#define F double
+#define C double _Complex
+#define SUFFIX _c128
+#define FN(name) name
+#define RFN(name) name
+#include "elemwise_complex_body.h"
+
+#include "elemwise_table.h"

@@ -1,0 +1,139 @@
+/* elemwise_complex_body: complex kernels. Included with T (the struct), F (its part), C (C99's complex type), SUFFIX,
+ * FN(name) (C99's function for that type) and RFN(name) (the real function).
+ * Products are the plain formula and quotients Smith's (Algorithm 116, CACM 1962), as NumPy's: C's own operators take
+ * an Annex G path that costs ten times as much. */
+
+ALWAYS_INLINE T NAME(of)(C z) { return (T){FN(creal)(z), FN(cimag)(z)}; }
+ALWAYS_INLINE C NAME(to)(T z) { return NAME(make)(z.re, z.im); }
+
+ALWAYS_INLINE T NAME(at_add)(T a, T b) { return (T){a.re + b.re, a.im + b.im}; }
+ALWAYS_INLINE T NAME(at_sub)(T a, T b) { return (T){a.re - b.re, a.im - b.im}; }
+ALWAYS_INLINE T NAME(at_mul)(T a, T b) { return (T){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+ALWAYS_INLINE T NAME(at_sqr)(T a) { return NAME(at_mul)(a, a); }
+ALWAYS_INLINE T NAME(at_neg)(T a) { return (T){-a.re, -a.im}; }
+ALWAYS_INLINE T NAME(at_conj)(T a) { return (T){a.re, -a.im}; }
+ALWAYS_INLINE F NAME(at_real)(T a) { return a.re; }
+ALWAYS_INLINE F NAME(at_imag)(T a) { return a.im; }
+ALWAYS_INLINE F NAME(at_abs)(T a) { return RFN(hypot)(a.re, a.im); }
+ALWAYS_INLINE F NAME(at_angle)(T a) { return RFN(atan2)(a.im, a.re); }
+ALWAYS_INLINE uint8_t NAME(at_eq)(T a, T b) { return (a.re == b.re) & (a.im == b.im); }
+ALWAYS_INLINE uint8_t NAME(at_neq)(T a, T b) { return (a.re != b.re) | (a.im != b.im); }
+ALWAYS_INLINE uint8_t NAME(at_isnan)(T a) { return (a.re != a.re) | (a.im != a.im); }
+ALWAYS_INLINE uint8_t NAME(at_isinf)(T a) { return (RFN(fabs)(a.re) == INFINITY) | (RFN(fabs)(a.im) == INFINITY); }
+ALWAYS_INLINE T NAME(at_switch_)(uint8_t c, T a, T b) { return c ? a : b; }
+
+static T NAME(at_true_div)(T a, T b) {
+  const F re = RFN(fabs)(b.re), im = RFN(fabs)(b.im);
+  if (re == 0 && im == 0) return (T){a.re / re, a.im / re};
+  if (re >= im) {
+    const F r = b.im / b.re, d = b.re + b.im * r;
+    return (T){(a.re + a.im * r) / d, (a.im - a.re * r) / d};
+  }
+  const F r = b.re / b.im, d = b.re * r + b.im;
+  return (T){(a.re * r + a.im) / d, (a.im * r - a.re) / d};
+}
+
+static T NAME(at_reciprocal)(T a) { return NAME(at_true_div)((T){1, 0}, a); }
+
+/* z / |z|; 0 of 0. Halving first keeps |z| finite near the top of the range. */
+static T NAME(at_sign)(T z) {
+  if (z.re == 0 && z.im == 0) return (T){0, 0};
+  const F re = z.re / 2, im = z.im / 2, size = RFN(hypot)(re, im);
+  if (size == 0) return NAME(at_sign)((T){z.re * (F)0x1p60, z.im * (F)0x1p60});
+  return (T){re / size, im / size};
+}
+
+/* Small whole exponents by multiplication, exact where the result is; 0**0 is 1. */
+static T NAME(at_pow)(T a, T b) {
+  if (b.re == 0 && b.im == 0) return (T){1, 0};
+  if (a.re == 0 && a.im == 0) return b.re > 0 && b.im == 0 ? (T){0, 0} : (T){(F)NAN, (F)NAN};
+  if (b.im == 0 && b.re == RFN(trunc)(b.re) && RFN(fabs)(b.re) <= 100) {
+    T result = {1, 0}, square = a;
+    for (unsigned e = (unsigned)RFN(fabs)(b.re); e != 0; e >>= 1) {
+      if (e & 1) result = NAME(at_mul)(result, square);
+      square = NAME(at_mul)(square, square);
+    }
+    return b.re < 0 ? NAME(at_reciprocal)(result) : result;
+  }
+  return NAME(of)(FN(cpow)(NAME(to)(a), NAME(to)(b)));
+}
+
+ALWAYS_INLINE T NAME(at_expm1)(T z) {
+  /* e^x cos y - 1 = expm1(x) cos y - 2 sin²(y/2): no cancellation near 0 */
+  const F s = RFN(sin)(z.im / 2);
+  return (T){RFN(expm1)(z.re) * RFN(cos)(z.im) - 2 * s * s, RFN(exp)(z.re) * RFN(sin)(z.im)};
+}
+
+/* log|1 + z| = log1p(x (2 + x) + y²) / 2 while |z| is small. */
+static T NAME(at_log1p)(T z) {
+  const F x = z.re, y = z.im, size = RFN(hypot)(x, y);
+  if (!(size < (F)0.5)) return NAME(of)(FN(clog)(NAME(make)(1 + x, y)));
+  return (T){RFN(log1p)(x * (2 + x) + y * y) / 2, RFN(atan2)(y, 1 + x)};
+}
+
+ALWAYS_INLINE T NAME(scale)(T z, F by) { return (T){z.re * by, z.im * by}; }
+ALWAYS_INLINE T NAME(at_sqrt)(T z) { return NAME(of)(FN(csqrt)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_exp)(T z) { return NAME(of)(FN(cexp)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_exp2)(T z) { return NAME(at_exp)(NAME(scale)(z, (F)0.69314718055994530942)); }
+ALWAYS_INLINE T NAME(at_log)(T z) { return NAME(of)(FN(clog)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_log2)(T z) { return NAME(scale)(NAME(at_log)(z), (F)1.44269504088896340736); }
+ALWAYS_INLINE T NAME(at_log10)(T z) { return NAME(scale)(NAME(at_log)(z), (F)0.43429448190325182765); }
+ALWAYS_INLINE T NAME(at_sin)(T z) { return NAME(of)(FN(csin)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_cos)(T z) { return NAME(of)(FN(ccos)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_tan)(T z) { return NAME(of)(FN(ctan)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_arcsin)(T z) { return NAME(of)(FN(casin)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_arccos)(T z) { return NAME(of)(FN(cacos)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_arctan)(T z) { return NAME(of)(FN(catan)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_sinh)(T z) { return NAME(of)(FN(csinh)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_cosh)(T z) { return NAME(of)(FN(ccosh)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_tanh)(T z) { return NAME(of)(FN(ctanh)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_arcsinh)(T z) { return NAME(of)(FN(casinh)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_arccosh)(T z) { return NAME(of)(FN(cacosh)(NAME(to)(z))); }
+ALWAYS_INLINE T NAME(at_arctanh)(T z) { return NAME(of)(FN(catanh)(NAME(to)(z))); }
+
+LOOP2(add, T, T)
+LOOP2(sub, T, T)
+LOOP2(mul, T, T)
+LOOP2(true_div, T, T)
+LOOP2(pow, T, T)
+LOOP2(eq, T, uint8_t)
+LOOP2(neq, T, uint8_t)
+LOOP1(isnan, T, uint8_t)
+LOOP1(isinf, T, uint8_t)
+LOOP3(switch_, uint8_t, T)
+LOOP1(sqr, T, T)
+LOOP1(neg, T, T)
+LOOP1(conj, T, T)
+LOOP1(real, T, F)
+LOOP1(imag, T, F)
+LOOP1(abs, T, F)
+LOOP1(angle, T, F)
+LOOP1(reciprocal, T, T)
+LOOP1(sign, T, T)
+LOOP1(sqrt, T, T)
+LOOP1(exp, T, T)
+LOOP1(exp2, T, T)
+LOOP1(expm1, T, T)
+LOOP1(log, T, T)
+LOOP1(log2, T, T)
+LOOP1(log10, T, T)
+LOOP1(log1p, T, T)
+LOOP1(sin, T, T)
+LOOP1(cos, T, T)
+LOOP1(tan, T, T)
+LOOP1(arcsin, T, T)
+LOOP1(arccos, T, T)
+LOOP1(arctan, T, T)
+LOOP1(sinh, T, T)
+LOOP1(cosh, T, T)
+LOOP1(tanh, T, T)
+LOOP1(arcsinh, T, T)
+LOOP1(arccosh, T, T)
+LOOP1(arctanh, T, T)
+
+#undef T
+#undef F
+#undef C
+#undef FN
+#undef RFN
+#undef SUFFIX

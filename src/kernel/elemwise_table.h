@@ -1,0 +1,107 @@
+/* elemwise_table: which kernel serves which dtype, one row a name. A dtype that a row does not name is not defined. */
+
+/* integers by width, sign regarded or not */
+#define SIGNED_W(f)                                                                                              \
+  [DAMO_INT8] = f##_w8, [DAMO_INT16] = f##_w16, [DAMO_INT32] = f##_w32, [DAMO_INT64] = f##_w64
+#define UNSIGNED_W(f)                                                                                            \
+  [DAMO_UINT8] = f##_w8, [DAMO_UINT16] = f##_w16, [DAMO_UINT32] = f##_w32, [DAMO_UINT64] = f##_w64
+#define INTS_W(f) SIGNED_W(f), UNSIGNED_W(f)
+#define SIGNED(f) [DAMO_INT8] = f##_i8, [DAMO_INT16] = f##_i16, [DAMO_INT32] = f##_i32, [DAMO_INT64] = f##_i64
+#define UNSIGNED(f) [DAMO_UINT8] = f##_u8, [DAMO_UINT16] = f##_u16, [DAMO_UINT32] = f##_u32, [DAMO_UINT64] = f##_u64
+#define INTS(f) SIGNED(f), UNSIGNED(f)
+#define FLOATS(f) [DAMO_FLOAT32] = f##_f32, [DAMO_FLOAT64] = f##_f64
+#define COMPLEXES(f) [DAMO_COMPLEX64] = f##_c64, [DAMO_COMPLEX128] = f##_c128
+#define INTS_SAME(f)                                                                                             \
+  [DAMO_INT8] = f, [DAMO_INT16] = f, [DAMO_INT32] = f, [DAMO_INT64] = f, [DAMO_UINT8] = f, [DAMO_UINT16] = f,   \
+  [DAMO_UINT32] = f, [DAMO_UINT64] = f
+#define BOOL(f) [DAMO_BOOL] = f
+#define FLOATS_COPY [DAMO_FLOAT32] = copy_w32, [DAMO_FLOAT64] = copy_w64
+
+#define ROW(name, ...) .name = {{__VA_ARGS__}}
+
+const kernel_table ISA_TABLE = {
+    .isa = ISA_NAME,
+    ROW(add, BOOL(or__bool), INTS_W(add), FLOATS(add), COMPLEXES(add)),
+    ROW(sub, INTS_W(sub), FLOATS(sub), COMPLEXES(sub)),
+    ROW(mul, BOOL(and__bool), INTS_W(mul), FLOATS(mul), COMPLEXES(mul)),
+    ROW(true_div, FLOATS(true_div), COMPLEXES(true_div)),
+    ROW(floor_div, INTS(floor_div), FLOATS(floor_div)),
+    ROW(mod, INTS(mod), FLOATS(mod)),
+    ROW(pow, INTS(pow), FLOATS(pow), COMPLEXES(pow)),
+    ROW(maximum, BOOL(or__bool), INTS(maximum), FLOATS(maximum)),
+    ROW(minimum, BOOL(and__bool), INTS(minimum), FLOATS(minimum)),
+    ROW(arctan2, FLOATS(arctan2)),
+    ROW(logaddexp, FLOATS(logaddexp)),
+    ROW(hypot, FLOATS(hypot)),
+
+    ROW(eq, BOOL(eq_w8), INTS_W(eq), FLOATS(eq), COMPLEXES(eq)),
+    ROW(neq, BOOL(neq_w8), INTS_W(neq), FLOATS(neq), COMPLEXES(neq)),
+    ROW(lt, BOOL(lt_u8), INTS(lt), FLOATS(lt)),
+    ROW(le, BOOL(le_u8), INTS(le), FLOATS(le)),
+    ROW(gt, BOOL(gt_u8), INTS(gt), FLOATS(gt)),
+    ROW(ge, BOOL(ge_u8), INTS(ge), FLOATS(ge)),
+    ROW(isnan, BOOL(all_false), INTS_SAME(all_false), FLOATS(isnan), COMPLEXES(isnan)),
+    ROW(isinf, BOOL(all_false), INTS_SAME(all_false), FLOATS(isinf), COMPLEXES(isinf)),
+
+    ROW(and_, BOOL(and__bool), INTS_W(and_)),
+    ROW(or_, BOOL(or__bool), INTS_W(or_)),
+    ROW(xor, BOOL(xor_bool), INTS_W(xor)),
+    ROW(invert, BOOL(invert_bool), INTS_W(invert)),
+
+    ROW(switch_, BOOL(switch__w8), INTS_W(switch_), FLOATS(switch_), COMPLEXES(switch_)),
+    ROW(clip, BOOL(clip_u8), INTS(clip), FLOATS(clip)),
+
+    ROW(neg, INTS_W(neg), FLOATS(neg), COMPLEXES(neg)),
+    ROW(abs, BOOL(copy_w8), SIGNED(abs), UNSIGNED_W(copy), FLOATS(abs), COMPLEXES(abs)),
+    ROW(sign, INTS(sign), FLOATS(sign), COMPLEXES(sign)),
+    ROW(sqr, BOOL(copy_w8), INTS_W(sqr), FLOATS(sqr), COMPLEXES(sqr)),
+    ROW(sqrt, FLOATS(sqrt), COMPLEXES(sqrt)),
+    ROW(reciprocal, FLOATS(reciprocal), COMPLEXES(reciprocal)),
+    ROW(ceil, BOOL(copy_w8), INTS_W(copy), FLOATS(ceil)),
+    ROW(floor, BOOL(copy_w8), INTS_W(copy), FLOATS(floor)),
+    ROW(trunc, BOOL(copy_w8), INTS_W(copy), FLOATS(trunc)),
+    ROW(round_half_to_even, BOOL(copy_w8), INTS_W(copy), FLOATS(round_half_to_even)),
+    ROW(round_half_away_from_zero, BOOL(copy_w8), INTS_W(copy), FLOATS(round_half_away_from_zero)),
+
+    ROW(exp, FLOATS(exp), COMPLEXES(exp)),
+    ROW(exp2, FLOATS(exp2), COMPLEXES(exp2)),
+    ROW(expm1, FLOATS(expm1), COMPLEXES(expm1)),
+    ROW(log, FLOATS(log), COMPLEXES(log)),
+    ROW(log2, FLOATS(log2), COMPLEXES(log2)),
+    ROW(log10, FLOATS(log10), COMPLEXES(log10)),
+    ROW(log1p, FLOATS(log1p), COMPLEXES(log1p)),
+    ROW(sigmoid, FLOATS(sigmoid)),
+    ROW(softplus, FLOATS(softplus)),
+    ROW(log1mexp, FLOATS(log1mexp)),
+
+    ROW(sin, FLOATS(sin), COMPLEXES(sin)),
+    ROW(cos, FLOATS(cos), COMPLEXES(cos)),
+    ROW(tan, FLOATS(tan), COMPLEXES(tan)),
+    ROW(arcsin, FLOATS(arcsin), COMPLEXES(arcsin)),
+    ROW(arccos, FLOATS(arccos), COMPLEXES(arccos)),
+    ROW(arctan, FLOATS(arctan), COMPLEXES(arctan)),
+    ROW(sinh, FLOATS(sinh), COMPLEXES(sinh)),
+    ROW(cosh, FLOATS(cosh), COMPLEXES(cosh)),
+    ROW(tanh, FLOATS(tanh), COMPLEXES(tanh)),
+    ROW(arcsinh, FLOATS(arcsinh), COMPLEXES(arcsinh)),
+    ROW(arccosh, FLOATS(arccosh), COMPLEXES(arccosh)),
+    ROW(arctanh, FLOATS(arctanh), COMPLEXES(arctanh)),
+    ROW(deg2rad, FLOATS(deg2rad)),
+    ROW(rad2deg, FLOATS(rad2deg)),
+
+    ROW(erf, FLOATS(erf)),
+    ROW(erfc, FLOATS(erfc)),
+    ROW(erfcx, FLOATS(erfcx)),
+    ROW(erfinv, FLOATS(erfinv)),
+    ROW(erfcinv, FLOATS(erfcinv)),
+    ROW(gamma, FLOATS(gamma)),
+    ROW(gammaln, FLOATS(gammaln)),
+    ROW(psi, FLOATS(psi)),
+    ROW(tri_gamma, FLOATS(tri_gamma)),
+
+    ROW(conj, BOOL(copy_w8), INTS_W(copy), FLOATS_COPY, COMPLEXES(conj)),
+    ROW(real, BOOL(copy_w8), INTS_W(copy), FLOATS_COPY, COMPLEXES(real)),
+    ROW(imag, FLOATS(imag), COMPLEXES(imag)),
+    ROW(angle, FLOATS(angle), COMPLEXES(angle)),
+    ROW(complex, FLOATS(complex)),
+};

@@ -1,0 +1,113 @@
+/* kernel: pure loops over raw pointers; no context, no graph, no allocation, no failure.
+ *
+ * In: pointers, counts, byte strides. Out: values written. Always holds: a kernel computes the same value for an element
+ * wherever the element lies in a block and however long the block is (tails go through the same vector routine, padded);
+ * integers wrap; integer division and modulo by 0 give 0 and the smallest integer // -1 wraps; nan and inf pass as IEEE
+ * says.
+ *
+ * Elementwise kernels see contiguous blocks only: the driver (op/elemwise) gathers strided operands into blocks that fit
+ * in L1 and scatters results, so a kernel is one loop and vectorises. The tables are compiled once for each instruction
+ * set (kernel/elemwise_<isa>.c) and chosen when a context is made.
+ */
+#ifndef DAMO_KERNEL_H
+#define DAMO_KERNEL_H
+
+#include "../base/base.h"
+
+/* args: inputs then outputs, each contiguous with n elements, aligned to its element. An output may be the same block as
+ * an input of the same element size, else blocks do not overlap. */
+typedef void (*kernel_fn)(void *const *args, int64_t n);
+
+/* One elementwise function for each loop dtype (the dtype all its inputs have been converted to); NULL: not defined. */
+typedef struct kernel_set {
+  kernel_fn fn[DAMO_N_DTYPES];
+} kernel_set;
+
+/* Names of the elementwise kernels, PyTensor's. Results have the loop dtype, but: BOOL kernels (comparisons, logical_not
+ * on non-bool never occurs, isnan, isinf) write bool; abs, angle, real, imag of complex write the matching float. */
+#define KERNEL_LIST(X)                                                                                              \
+  /* binary arithmetic; bool add = or, bool mul = and */                                                            \
+  X(add) X(sub) X(mul) X(true_div) X(floor_div) X(mod) X(pow) X(maximum) X(minimum) X(arctan2) X(logaddexp)         \
+  X(hypot)                                                                                                          \
+  /* comparisons, into bool */                                                                                      \
+  X(eq) X(neq) X(lt) X(le) X(gt) X(ge) X(isnan) X(isinf)                                                            \
+  /* logic: bool is logical, integers bitwise */                                                                    \
+  X(and_) X(or_) X(xor) X(invert)                                                                                   \
+  /* ternary: switch takes (cond as bool block, a, b) with a, b, out of the loop dtype; clip (x, lo, hi) */         \
+  X(switch_) X(clip)                                                                                                \
+  /* unary arithmetic and rounding */                                                                               \
+  X(neg) X(abs) X(sign) X(sqr) X(sqrt) X(reciprocal) X(ceil) X(floor) X(trunc) X(round_half_to_even)                \
+  X(round_half_away_from_zero)                                                                                      \
+  /* exponentials and logarithms */                                                                                 \
+  X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sigmoid) X(softplus) X(log1mexp)                       \
+  /* trigonometry */                                                                                                \
+  X(sin) X(cos) X(tan) X(arcsin) X(arccos) X(arctan) X(sinh) X(cosh) X(tanh) X(arcsinh) X(arccosh) X(arctanh)       \
+  X(deg2rad) X(rad2deg)                                                                                             \
+  /* special functions */                                                                                           \
+  X(erf) X(erfc) X(erfcx) X(erfinv) X(erfcinv) X(gamma) X(gammaln) X(psi) X(tri_gamma)                              \
+  /* complex */                                                                                                     \
+  X(conj) X(real) X(imag) X(angle) X(complex)
+
+typedef struct kernel_table {
+  const char *isa; /* "sse2", "avx2", "avx512", "neon", "scalar" */
+#define X(name) kernel_set name;
+  KERNEL_LIST(X)
+#undef X
+} kernel_table;
+
+/* The best table this CPU runs; never NULL. DAMO_ISA=<name> in the environment chooses a lower one. */
+const kernel_table *kernel_table_select(void);
+/* The table of that name, NULL when it is not compiled in or the CPU lacks it. For tests and benchmarks. */
+const kernel_table *kernel_table_named(const char *isa);
+
+/* Contiguous conversion of n elements, C's rules (float to integer truncates, out of range saturates, nan gives 0;
+ * complex to real drops the imaginary part; anything to bool is x != 0). */
+typedef void (*cast_fn)(const void *src, void *dst, int64_t n);
+cast_fn kernel_cast(damo_dtype from, damo_dtype to);
+
+/* Copies n elements of size bytes (1, 2, 4, 8, 16) between byte strides; a source stride of 0 fills. */
+void kernel_copy_strided(const char *src, int64_t src_stride, char *dst, int64_t dst_stride, int64_t n, size_t size);
+/* dst (C-contiguous when dst_strides is NULL) = src over an n-d box, same element size; axes are coalesced and tiled. */
+void kernel_copy_nd(const char *src, const int64_t *src_strides, char *dst, const int64_t *dst_strides, int ndim,
+                    const int64_t *shape, size_t size);
+
+/* ---- Reductions -------------------------------------------------------------------------------------------------- */
+
+typedef enum reduce_kind {
+  REDUCE_SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ANY, REDUCE_ALL, REDUCE_ARGMAX, REDUCE_ARGMIN, REDUCE_LOGSUMEXP
+} reduce_kind;
+
+/* The output dtype of a reduction over dtype `in`: sum and prod of bool and signed integers int64, of unsigned uint64;
+ * any, all bool; argmax, argmin int64 (1-based positions); logsumexp dtype_to_float; others `in`. */
+damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in);
+/* false when the kind is not defined for the dtype (max of complex, logsumexp of complex…). */
+bool reduce_supported(reduce_kind kind, damo_dtype in);
+
+/* Reduces x (dtype `in`, shape and byte strides of ndim entries) over the axes whose bit is set in `axes`, into `out`:
+ * C-contiguous over the kept axes, of reduce_out_dtype. float sums and products are pairwise in blocks, with an order that
+ * depends on the shape alone. Empty: sum 0, prod 1, any false, all true; max, min, argmax, argmin over an empty axis must
+ * not be asked for. max, min, argmax, argmin give nan (the first nan's position) where there is a nan. argmax over several
+ * axes counts positions in C order over the reduced axes. work: reduce_workspace bytes, 64-byte aligned. */
+size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape, uint32_t axes);
+void kernel_reduce(reduce_kind kind, damo_dtype in, const char *x, int ndim, const int64_t *shape, const int64_t *strides,
+                   uint32_t axes, char *out, void *work);
+
+/* ---- Random numbers ---------------------------------------------------------------------------------------------- */
+
+/* Philox 4x32-10 (Salmon et al., SC'11). A stream is (key, counter); block i of a draw is philox(key, counter + i), so the
+ * numbers depend on neither machine nor thread count. */
+typedef struct philox_state { uint64_t key, counter_lo, counter_hi; } philox_state;
+void philox_block(const philox_state *s, uint64_t block, uint32_t out[4]);
+void philox_advance(philox_state *s, uint64_t blocks);
+/* A key and zero counter from any seed (SplitMix64). */
+philox_state philox_seed(uint64_t seed);
+/* Blocks that a draw of n values takes (the same for every distribution: 1 block gives two 53-bit uniforms). */
+uint64_t philox_blocks(int64_t n);
+/* n uniforms in [0, 1): 53 random bits (float64) or 24 (float32: rounded from the same bits, never 1). */
+void philox_uniform_f64(const philox_state *s, double *out, int64_t n);
+/* n standard normals by inversion-free Box-Muller on pairs of uniforms; the same values on every machine to 1e-15. */
+void philox_normal_f64(const philox_state *s, double *out, int64_t n);
+/* A permutation of 0…n-1 (Fisher-Yates with unbiased bounded draws from consecutive blocks). */
+void philox_permutation(const philox_state *s, int64_t *out, int64_t n);
+
+#endif

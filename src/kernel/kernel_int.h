@@ -1,0 +1,54 @@
+/* kernel_int: what the files of kernel/ share and no other folder sees. */
+#ifndef DAMO_KERNEL_INT_H
+#define DAMO_KERNEL_INT_H
+
+#include "kernel.h"
+
+/* The instruction set's tables compiled in: x86-64 has three, aarch64 one, other machines the portable one. With
+ * DAMO_SCALAR_KERNELS the portable one is there everywhere (to test it). */
+#if defined(__x86_64__)
+extern const kernel_table kernel_table_sse2;
+extern const kernel_table kernel_table_avx2;
+extern const kernel_table kernel_table_avx512;
+#elif defined(__aarch64__)
+extern const kernel_table kernel_table_neon;
+#else
+#define KERNEL_SCALAR_ONLY 1
+#endif
+#if defined(KERNEL_SCALAR_ONLY) || defined(DAMO_SCALAR_KERNELS)
+#define KERNEL_HAS_SCALAR 1
+extern const kernel_table kernel_table_scalar;
+#endif
+
+/* ---- Reducers ---------------------------------------------------------------------------------------------------- */
+
+#define REDUCE_BLOCK 512 /* elements folded in lanes before the pairwise tree begins */
+#define REDUCE_STRIP 256 /* columns taken at once when many results are reduced side by side */
+
+/* One associative operation on one element type. Lane l takes the elements l, l + lanes, … of a block; lanes are folded
+ * by halves. block and rows apply the operation in the same order, so a result does not depend on the way taken. */
+typedef struct reducer {
+  size_t size; /* bytes of an element, and of a result */
+  int lanes;   /* a power of two */
+  void (*block)(const void *x, int64_t n, void *out);      /* *out = the n >= 1 elements of a block folded */
+  void (*rows)(void *acc, const void *row, int64_t width); /* acc[j] = op(acc[j], row[j]) */
+} reducer;
+
+extern const reducer reduce_sum_of[DAMO_N_DTYPES];  /* uint64 also serves int64 */
+extern const reducer reduce_prod_of[DAMO_N_DTYPES];
+extern const reducer reduce_max_of[DAMO_N_DTYPES];
+extern const reducer reduce_min_of[DAMO_N_DTYPES];
+
+/* The position of the best element, kept while runs of elements go by. position: of the run's first element; at 0 a new
+ * search begins. */
+typedef struct arg_reducer {
+  /* *best and *at (the position) updated with the n elements of x, which follow those seen before. */
+  void (*run)(const void *x, int64_t n, int64_t position, void *best, int64_t *at);
+  /* The same for `width` results side by side, one row. */
+  void (*rows)(const void *row, int64_t width, int64_t position, void *best, int64_t *at);
+} arg_reducer;
+
+extern const arg_reducer reduce_argmax_of[DAMO_N_DTYPES];
+extern const arg_reducer reduce_argmin_of[DAMO_N_DTYPES];
+
+#endif

@@ -1,0 +1,139 @@
+/* philox: counter-based random numbers, Philox 4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
+ * easy as 1, 2, 3" (SC'11). Every draw is a pure function of (key, counter), so no order of work changes the numbers. */
+#include <math.h>
+
+#include "kernel_int.h"
+
+#define PHILOX_M0 0xD2511F53u
+#define PHILOX_M1 0xCD9E8D57u
+#define PHILOX_W0 0x9E3779B9u /* golden ratio */
+#define PHILOX_W1 0xBB67AE85u /* sqrt(3) - 1 */
+#define PHILOX_ROUNDS 10
+
+/* Ten rounds of two products; c is the counter on entry and the random words on return. */
+static inline void philox_rounds(uint32_t c[4], uint32_t k0, uint32_t k1) {
+  for (int i = 0; i < PHILOX_ROUNDS; i++) {
+    const uint64_t p0 = (uint64_t)PHILOX_M0 * c[0], p1 = (uint64_t)PHILOX_M1 * c[2];
+    c[0] = (uint32_t)(p1 >> 32) ^ c[1] ^ k0;
+    c[1] = (uint32_t)p1;
+    c[2] = (uint32_t)(p0 >> 32) ^ c[3] ^ k1;
+    c[3] = (uint32_t)p0;
+    k0 += PHILOX_W0;
+    k1 += PHILOX_W1;
+  }
+}
+
+void philox_block(const philox_state *s, uint64_t block, uint32_t out[4]) {
+  const uint64_t lo = s->counter_lo + block, hi = s->counter_hi + (lo < block);
+  out[0] = (uint32_t)lo;
+  out[1] = (uint32_t)(lo >> 32);
+  out[2] = (uint32_t)hi;
+  out[3] = (uint32_t)(hi >> 32);
+  philox_rounds(out, (uint32_t)s->key, (uint32_t)(s->key >> 32));
+}
+
+void philox_advance(philox_state *s, uint64_t blocks) {
+  s->counter_lo += blocks;
+  s->counter_hi += s->counter_lo < blocks;
+}
+
+/* SplitMix64's output function (Steele, Lea, Flood 2014): neighbouring seeds give unrelated keys. */
+philox_state philox_seed(uint64_t seed) {
+  uint64_t z = seed + 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return (philox_state){.key = z ^ (z >> 31)};
+}
+
+uint64_t philox_blocks(int64_t n) { return n <= 0 ? 0 : ((uint64_t)n + 1) / 2; }
+
+/* ---- Distributions ----------------------------------------------------------------------------------------------- */
+
+static inline uint64_t word_of(const uint32_t block[4], int which) {
+  return (uint64_t)block[2 * which + 1] << 32 | block[2 * which];
+}
+
+/* The 53 high bits, in steps of 2^-53: every value is a double, and 1 is never reached. */
+static inline double unit_of(uint64_t word) { return (double)(int64_t)(word >> 11) * 0x1p-53; }
+
+void philox_uniform_f64(const philox_state *s, double *out, int64_t n) {
+  uint32_t block[4];
+  for (int64_t i = 0; i < n; i += 2) {
+    philox_block(s, (uint64_t)(i / 2), block);
+    out[i] = unit_of(word_of(block, 0));
+    if (i + 1 < n) out[i + 1] = unit_of(word_of(block, 1));
+  }
+}
+
+#define PAIRS 128 /* pairs staged at once */
+
+/* Box and Muller (1958): radius sqrt(-2 log u) with u in (0, 1], angle 2 pi v. The logarithm and the sines go through the
+ * elementwise kernels, which are the same at any position. */
+static void normal_pairs(const kernel_table *k, const double *uniform, double *z, int64_t pairs) {
+  double radius[PAIRS], angle[PAIRS], c[PAIRS], s[PAIRS];
+  for (int64_t i = 0; i < pairs; i++) {
+    radius[i] = 1 - uniform[2 * i];
+    angle[i] = 6.28318530717958647693 * uniform[2 * i + 1];
+  }
+  k->log.fn[DAMO_FLOAT64]((void *[]){radius, radius}, pairs);
+  k->cos.fn[DAMO_FLOAT64]((void *[]){angle, c}, pairs);
+  k->sin.fn[DAMO_FLOAT64]((void *[]){angle, s}, pairs);
+  for (int64_t i = 0; i < pairs; i++) {
+    const double r = sqrt(-2 * radius[i]);
+    z[2 * i] = r * c[i];
+    z[2 * i + 1] = r * s[i];
+  }
+}
+
+void philox_normal_f64(const philox_state *s, double *out, int64_t n) {
+  const kernel_table *k = kernel_table_select();
+  philox_state at = *s;
+  double uniform[2 * PAIRS], z[2 * PAIRS];
+  for (int64_t i = 0; i < n; i += 2 * PAIRS) {
+    const int64_t m = n - i < 2 * PAIRS ? n - i : 2 * PAIRS, pairs = (m + 1) / 2;
+    philox_uniform_f64(&at, uniform, 2 * pairs);
+    philox_advance(&at, (uint64_t)pairs);
+    normal_pairs(k, uniform, z, pairs);
+    for (int64_t j = 0; j < m; j++) out[i + j] = z[j];
+  }
+}
+
+/* The two halves of a * b. */
+static void multiply_wide(uint64_t a, uint64_t b, uint64_t *hi, uint64_t *lo) {
+  const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+  const uint64_t low = a0 * b0, mid1 = a1 * b0, mid2 = a0 * b1;
+  const uint64_t mid = (low >> 32) + (uint32_t)mid1 + (uint32_t)mid2;
+  *hi = a1 * b1 + (mid1 >> 32) + (mid2 >> 32) + (mid >> 32);
+  *lo = mid << 32 | (uint32_t)low;
+}
+
+/* A draw of 0…bound-1 from a word (Lemire, "Fast random integer generation in an interval", 2019). A word among the few
+ * that would bias the draw is replaced from the far half of the counter's range, which no draw reaches otherwise: so a
+ * permutation takes philox_blocks(n) blocks whatever was rejected. */
+static uint64_t draw_below(const philox_state *s, uint64_t bound, uint64_t word, uint64_t *spare) {
+  uint64_t hi, lo;
+  multiply_wide(word, bound, &hi, &lo);
+  if (lo >= bound) return hi;
+  const uint64_t biased = (0 - bound) % bound;
+  while (lo < biased) {
+    philox_state far = *s;
+    uint32_t block[4];
+    far.counter_hi ^= (uint64_t)1 << 63;
+    philox_block(&far, (*spare)++, block);
+    multiply_wide(word_of(block, 0), bound, &hi, &lo);
+  }
+  return hi;
+}
+
+void philox_permutation(const philox_state *s, int64_t *out, int64_t n) {
+  uint32_t block[4] = {0};
+  uint64_t spare = 0;
+  for (int64_t i = 0; i < n; i++) out[i] = i;
+  for (int64_t i = n - 1, draw = 0; i > 0; i--, draw++) {
+    if (draw % 2 == 0) philox_block(s, (uint64_t)(draw / 2), block);
+    const int64_t j = (int64_t)draw_below(s, (uint64_t)i + 1, word_of(block, (int)(draw % 2)), &spare);
+    const int64_t swap = out[i];
+    out[i] = out[j];
+    out[j] = swap;
+  }
+}

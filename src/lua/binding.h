@@ -1,0 +1,191 @@
+/* binding: the Lua module damo.core. Checks arguments, calls the core, translates results; holds no numerics.
+ *
+ * In: a lua_State. Out: userdata, functions, error objects. Always holds:
+ * - One C object has one userdata, while that lives (bind_push): found through a weak table keyed by the object's address.
+ * - A userdata holds one reference on its C object, and reaches in Lua whatever the object reaches in C (its one user
+ *   value holds, flat or through others, the userdata of the neighbours): so a tag or a Lua Op lives as long as it is
+ *   reachable, and cycles through Lua are garbage to Lua's collector. Wrapping is iterative and stops at what is wrapped.
+ * - The core holds no reference to a Lua value. What is Lua's (tag, Op table, generic value) hangs from the user value.
+ * - Every C resource of a frame sits in a userdata on the stack before a call that may raise; errors rise only in
+ *   lua_error.c, after the core has returned.
+ *
+ * Files, one theme each: lua_state.c module and context; lua_config.c; lua_info.c; lua_error.c; lua_object.c identity and anchoring; lua_array.c Arrays;
+ * lua_index.c index tables; lua_value.c numbers and values to and from Lua, lua_nested.c nested tables; lua_func.c the op functions and methods;
+ * lua_type.c Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks; lua_op.c Ops written in Lua; lua_grad.c;
+ * lua_compile.c Functions; lua_random.c; lua_io.c.
+ */
+#ifndef DAMO_BINDING_H
+#define DAMO_BINDING_H
+
+#include "../api/api.h"
+#include "compat.h" /* includes lua.h, lauxlib.h; one private place for 5.1 … 5.4 and LuaJIT */
+
+/* ---- State (lua_state.c) ------------------------------------------------------------------------------------------- */
+
+/* What one lua_State has, in a userdata in its registry: the context and the references of the binding's tables. */
+typedef struct bind_state {
+  damo_ctx *ctx;     /* one reference */
+  size_t gc_bytes;   /* native bytes from which on bind_gc_pressure asks for a full collection */
+  int ref_objects;   /* registry refs: weak table address → userdata */
+  int ref_methods;   /* table: names → functions shared by Arrays and Variables */
+  int ref_module;    /* the table that luaopen_damo_core returns */
+  int ref_metatable[OBJ_N_KINDS];
+  int ref_error;     /* metatable of error objects */
+  int ref_pending;   /* list of userdata whose neighbours are not wrapped yet (lua_object.c), n_pending long */
+  int n_pending;
+  int n_orphans;     /* references on their way into a userdata: kept here so that a raise loses none */
+  void *orphans[32];
+  damo_trace *trace; /* what ctx->trace borrows, owned */
+  const void *newaxis, *ellipsis; /* the two marks of index tables: their userdata's addresses */
+  char source[256];  /* how the sources of damo's own Lua files begin: "@/usr/share/lua/5.4/damo/"; "" unknown */
+  char mode[32];     /* config.mode */
+  char cause[256];   /* how the message of the callback error begins whose cause is kept; "" none */
+  lua_State *running; /* the coroutine that is inside the core now, where Lua callbacks run; NULL: none (bind_enter) */
+  damo_status deferred; /* the error of a callback whose place in the core cannot fail (bind_defer) */
+  lua_State *hook;   /* a thread of its own for warning callbacks, which may come while any coroutine runs */
+  int warn;          /* bind_warn_mode */
+  bool closed;
+} bind_state;
+
+/* Raises when the state is closed already (a finalizer that runs last). */
+bind_state *bind_get(lua_State *L);
+static inline damo_ctx *bind_ctx(lua_State *L) { return bind_get(L)->ctx; }
+/* Asks Lua for a full collection whenever native bytes have doubled since the last one, from 32 MB on. Called after
+ * allocating calls, never with unanchored C memory. */
+void bind_gc_pressure(lua_State *L);
+/* Runs `again` style retries: after DAMO_EMEMORY asks for a full collection; true when worth one more try. */
+bool bind_retry_memory(lua_State *L);
+/* Sets ctx->trace to the user's lines of the running Lua code (config.traceback_limit of them; files of damo itself are
+ * left out). The trace object is anchored until the next call. */
+void bind_set_trace(lua_State *L);
+
+/* Each theme file: adds its functions to the module table at the top of the stack, and makes its metatables. */
+void bind_open_config(lua_State *L);
+void bind_open_info(lua_State *L);
+void bind_open_error(lua_State *L);
+void bind_open_object(lua_State *L);
+void bind_open_array(lua_State *L);
+void bind_open_value(lua_State *L);
+void bind_open_index(lua_State *L);
+void bind_open_func(lua_State *L);
+void bind_open_type(lua_State *L);
+void bind_open_var(lua_State *L);
+void bind_open_graph(lua_State *L);
+void bind_open_op(lua_State *L);
+void bind_open_grad(lua_State *L);
+void bind_open_compile(lua_State *L);
+void bind_open_random(lua_State *L);
+void bind_open_io(lua_State *L);
+
+/* ---- Errors (lua_error.c) ------------------------------------------------------------------------------------------ */
+
+/* Raises the context's pending error as an error object {kind, message, op, node, trace, cause}. Never returns. */
+int bind_error(lua_State *L);
+static inline void bind_check(lua_State *L, damo_status s) { if (s != DAMO_OK) bind_error(L); }
+/* Pushes that error object and raises nothing: for on_fail="return". */
+void bind_push_error(lua_State *L);
+/* Raises an error of that status; the format is lua_pushfstring's. Never returns. */
+int bind_raise(lua_State *L, damo_status status, const char *fmt, ...);
+/* What a user calls the value at idx: "Array", "string", "nothing". Borrowed from the value's metatable, or static. */
+const char *bind_typename(lua_State *L, int idx);
+/* "add: argument 2 (y) must be a Variable, Array, number or table, got string". Never returns. */
+int bind_arg_error(lua_State *L, const char *func, int arg, const char *argname, const char *expected);
+/* Refuses keys of the options table at idx that are not in names (NULL-terminated): "sum: unknown option 'axsi', did you
+ * mean 'axis'?". */
+void bind_check_options(lua_State *L, const char *func, int idx, const char *const *names);
+/* Turns what a Lua callback threw (on top of the stack, popped) into the context's pending error and keeps the thrown
+ * value for the error object's `cause`; returns its status (the thrown damo error's kind, else DAMO_ECALLBACK). */
+damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo_apply *node);
+
+/* ---- Objects (lua_object.c) ---------------------------------------------------------------------------------------- */
+
+/* obj NULL: freed, or finalized. magic tells our userdata from any other without a look into Lua. */
+typedef struct bind_box {
+  damo_obj *obj;
+  const void *magic;
+  bind_state *state;
+  int kind; /* obj_kind */
+} bind_box;
+
+/* Pushes the one userdata of obj, wrapping what it reaches; takes the reference (also when it raises). */
+void bind_push(lua_State *L, void *take_obj);
+/* The same for a borrowed reference. */
+void bind_push_borrowed(lua_State *L, const void *obj);
+/* Pushes obj's userdata if it lives (else pushes nothing and returns false). */
+bool bind_push_existing(lua_State *L, const void *obj);
+/* The box of a userdata of ours at idx (of any kind, freed ones too), NULL for any other value. */
+bind_box *bind_box_at(lua_State *L, int idx);
+/* Drops the object of the userdata at idx now: uses of it are state errors from here on. Harmless when repeated. */
+void bind_free(lua_State *L, int idx);
+/* The object of that kind at idx; NULL when the value there is another (foreign userdata included). Raises a state error
+ * when it was freed. */
+void *bind_to(lua_State *L, int idx, obj_kind kind);
+/* The same, raising a type error that names function and argument. */
+void *bind_check_obj(lua_State *L, int idx, obj_kind kind, const char *func, const char *argname);
+/* Holds an owned reference while what follows may raise: released with the state then. Returns a ticket for
+ * bind_let_go, which gives the reference back to the caller (and releases nothing). */
+int bind_hold(bind_state *st, void *obj);
+void bind_let_go(bind_state *st, int ticket);
+/* Pushes the table that hangs from the userdata at idx (tag, and what the kind keeps), made when first asked. */
+void bind_peer(lua_State *L, int idx);
+/* Re-anchors what the node or FunctionGraph at idx reaches, after its inputs changed in place. */
+void bind_reanchor(lua_State *L, int idx);
+/* The release function of foreign memory that belongs to Lua: its owner is a Generic object (one reference), whose
+ * userdata every Array over that memory keeps alive. */
+void bind_release_owner(void *owner);
+/* The metatable of a kind, for the theme files to fill: pushes it. "damo.Array", "damo.Variable", … */
+void bind_metatable(lua_State *L, obj_kind kind);
+
+static inline damo_array *bind_to_array(lua_State *L, int idx) { return (damo_array *)bind_to(L, idx, OBJ_ARRAY); }
+static inline damo_var *bind_to_var(lua_State *L, int idx) { return (damo_var *)bind_to(L, idx, OBJ_VAR); }
+
+/* ---- Values (lua_value.c, lua_index.c) ------------------------------------------------------------------------------- */
+
+/* Pushes a value as scripts see it: 0-d Arrays as Lua scalars (complex and what Lua can't hold stay 0-d Arrays), else the
+ * Array; takes the reference. */
+void bind_push_value(lua_State *L, damo_obj *take_value);
+/* Pushes it as Ops see it: 0-d values stay Arrays. */
+void bind_push_raw(lua_State *L, damo_obj *take_value);
+/* A new C-contiguous Array, pushed and returned; tries once more after a collection when memory is short. */
+damo_array *bind_new_array(lua_State *L, damo_dtype dtype, int ndim, const int64_t *shape);
+/* Pushes what is owned, or raises the pending error when it is NULL. */
+void *bind_push_made(lua_State *L, void *take_obj);
+/* The Array at idx made from an Array (itself), number, boolean or nested table, left as a userdata on top of the stack
+ * (so anchored) and returned. dtype < 0: floatX for numbers, bool for booleans; an Array keeps its own. Errors name
+ * `what`: ragged tables, strings, values that do not fit. */
+damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what);
+/* The Variable for the operand at idx, pushed and returned: a Variable itself; a number or boolean a weak constant; an
+ * Array or table a constant. *is_graph is set when it was a Variable. copy: Arrays are copied (graphs), not for eager use. */
+damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const char *func, int arg, const char *argname);
+/* Makes a Generic object that stands for the Lua value at idx (which hangs from its userdata); pushes the userdata and
+ * returns the object, borrowed. bind_push_value gives the Lua value back. */
+damo_obj *bind_push_generic(lua_State *L, int idx);
+/* The nested table at idx as an Array, pushed: bind_value_array without the other kinds of values. */
+damo_array *bind_nested_array(lua_State *L, int idx, int dtype, const char *what);
+/* Pushes nested tables of a's elements (anchored by the caller); the element itself when a is 0-d. */
+void bind_push_table(lua_State *L, const damo_array *a);
+/* Pushes a scalar as a Lua value; false (nothing pushed) when Lua has none for it. */
+bool bind_push_scalar(lua_State *L, scalar s);
+/* A number at idx as an element of that dtype into *out; false when it does not fit there (a fraction, nan or a large
+ * value in an integer dtype). */
+bool bind_to_scalar(lua_State *L, int idx, damo_dtype dtype, scalar *out);
+bool bind_dtype(lua_State *L, int idx, damo_dtype *out); /* from a string; false when idx is no dtype name */
+damo_dtype bind_check_dtype(lua_State *L, int idx, const char *func); /* value error with a suggestion */
+
+/* One parsed index table or number: the spec string of op subtensor ("i", "s110", "n", "e", "l" an item) and, pushed on
+ * the stack in order, its operands as Variables (when graph) or plain values; see op/subtensor.c. Returns the count pushed. */
+typedef struct bind_index { char spec[DAMO_MAX_NDIM * 8]; int n_operands; bool is_graph; } bind_index;
+void bind_parse_index(lua_State *L, int idx, bind_index *out, const char *func);
+/* a[key], pushed, and a[key] = value, for the Array at stack index 1 and absolute indices of key and value. */
+int bind_index_get(lua_State *L, const damo_array *a, int key);
+int bind_index_set(lua_State *L, damo_array *a, int key, int value);
+
+/* ---- Functions (lua_func.c) ------------------------------------------------------------------------------------------ */
+
+/* Calls the op function with the Lua arguments at stack 1..top (operands, then an options table or first option). With a
+ * Variable among them pushes Variables, else computes and pushes values. Returns the count pushed. */
+int bind_call_func(lua_State *L, const op_func *f);
+/* The same by name over arguments at 1..top: for metamethods and index operators. */
+int bind_call_name(lua_State *L, const char *name);
+
+#endif

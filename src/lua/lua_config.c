@@ -1,0 +1,220 @@
+/* lua_config: damo.config, damo.memory() and where warnings go.
+ *
+ * A warning may come while any coroutine runs, so a callback is called on a thread of its own, protected. Without one the
+ * binding writes one line to stderr; config.on_warning = nil silences. A host's own hook stays until a script sets one.
+ */
+#include <stdio.h>
+
+#include "binding.h"
+
+static const char callback_key = 'w';
+
+/* ---- Warnings ------------------------------------------------------------------------------------------------------ */
+
+static void write_warning(void *user, const char *kind, const char *message) {
+  (void)user;
+  fprintf(stderr, "damo: %s warning: %s\n", kind, message);
+}
+
+/* Protected, on the hook's thread: (kind, message). */
+static int call_callback(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &callback_key);
+  lua_insert(L, 1);
+  lua_call(L, 2, 0);
+  return 0;
+}
+
+static int push_and_call(lua_State *L) {
+  const char *const *texts = lua_touserdata(L, 1);
+  lua_pushcfunction(L, call_callback);
+  lua_pushstring(L, texts[0]);
+  lua_pushstring(L, texts[1]);
+  lua_call(L, 2, 0);
+  return 0;
+}
+
+/* A callback that fails is told in the default way: a warning must not break the call it is about. */
+static void hook_warning(void *user, const char *kind, const char *message) {
+  bind_state *st = user;
+  lua_State *H = st->hook;
+  const char *texts[] = {kind, message};
+  if (!lua_checkstack(H, 4)) return;
+  lua_pushcfunction(H, push_and_call);
+  lua_pushlightuserdata(H, (void *)texts);
+  if (lua_pcall(H, 1, 0, 0) != LUA_OK) {
+    const char *why = lua_tostring(H, -1);
+    write_warning(NULL, kind, message);
+    write_warning(NULL, "callback", why ? why : "config.on_warning failed");
+    lua_pop(H, 1);
+  }
+}
+
+/* on_warning(kind, message) as a function of Lua: what config.on_warning holds before a script sets it. */
+static int default_warning(lua_State *L) {
+  write_warning(NULL, luaL_checkstring(L, 1), luaL_checkstring(L, 2));
+  return 0;
+}
+
+static void set_on_warning(lua_State *L, bind_state *st, int idx) {
+  if (lua_isnil(L, idx)) {
+    damo_ctx_set_warning(st->ctx, NULL, NULL);
+    return;
+  }
+  if (!lua_isfunction(L, idx)) {
+    bind_raise(L, DAMO_ETYPE, "config.on_warning must be a function or nil, got %s", bind_typename(L, idx));
+  }
+  if (!st->hook) {
+    st->hook = lua_newthread(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, st);
+  }
+  lua_pushvalue(L, idx);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &callback_key);
+  damo_ctx_set_warning(st->ctx, hook_warning, st);
+}
+
+static void push_on_warning(lua_State *L, bind_state *st) {
+  if (!st->ctx->on_warning) {
+    lua_pushnil(L);
+  } else if (st->ctx->on_warning == hook_warning) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &callback_key);
+  } else {
+    lua_pushcfunction(L, default_warning);
+  }
+}
+
+/* ---- Fields -------------------------------------------------------------------------------------------------------- */
+
+static const char *const FIELDS[] = {"floatX", "compute_test_value", "traceback_limit", "on_warning",
+                                     "memory_cap", "threads", "mode", NULL};
+enum { F_FLOATX, F_TEST_VALUE, F_TRACEBACK, F_ON_WARNING, F_MEMORY_CAP, F_THREADS, F_MODE };
+
+static const char *const TEST_VALUE_MODES[] = {"off", "ignore", "warn", "raise", NULL};
+static const char *const FLOATS[] = {"float64", "float32", NULL};
+static const char *const MODES[] = {"FAST_RUN", "FAST_COMPILE", NULL};
+
+static int field_index(lua_State *L, int idx) {
+  const char *key = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
+  if (!key) bind_raise(L, DAMO_ETYPE, "config: a setting's name is a string, got %s", bind_typename(L, idx));
+  for (int i = 0; FIELDS[i]; i++) {
+    if (strcmp(FIELDS[i], key) == 0) return i;
+  }
+  const char *near = suggest(key, FIELDS);
+  if (near) bind_raise(L, DAMO_EVALUE, "config: unknown setting '%s', did you mean '%s'?", key, near);
+  return bind_raise(L, DAMO_EVALUE, "config: unknown setting '%s'", key);
+}
+
+/* Which of the words the string at idx is. */
+static int check_word(lua_State *L, int idx, const char *field, const char *const *words) {
+  if (lua_type(L, idx) != LUA_TSTRING) {
+    bind_raise(L, DAMO_ETYPE, "config.%s must be a string such as '%s', got %s", field, words[0], bind_typename(L, idx));
+  }
+  const char *word = lua_tostring(L, idx);
+  for (int i = 0; words[i]; i++) {
+    if (strcmp(words[i], word) == 0) return i;
+  }
+  const char *near = suggest(word, words);
+  return bind_raise(L, DAMO_EVALUE, "config.%s cannot be '%s', did you mean '%s'?", field, word, near ? near : words[0]);
+}
+
+static lua_Integer check_count(lua_State *L, int idx, const char *field, lua_Integer least, lua_Integer most) {
+  if (lua_type(L, idx) != LUA_TNUMBER) {
+    bind_raise(L, DAMO_ETYPE, "config.%s must be an integer, got %s", field, bind_typename(L, idx));
+  }
+  scalar s;
+  bool fits = bind_to_scalar(L, idx, DAMO_INT64, &s) && s.v.i >= least && s.v.i <= most;
+  if (!fits) {
+    lua_pushvalue(L, idx);
+    bind_raise(L, DAMO_EVALUE, "config.%s must be an integer from %d on, got %s", field, (int)least,
+               lua_tostring(L, -1));
+  }
+  return (lua_Integer)s.v.i;
+}
+
+static int config_index(lua_State *L) {
+  bind_state *st = bind_get(L);
+  const ctx_config *c = &st->ctx->config;
+  switch (field_index(L, 2)) {
+    case F_FLOATX: lua_pushstring(L, dtype_name(c->floatX)); break;
+    case F_TEST_VALUE: lua_pushstring(L, TEST_VALUE_MODES[c->compute_test_value]); break;
+    case F_TRACEBACK: lua_pushinteger(L, c->traceback_limit); break;
+    case F_ON_WARNING: push_on_warning(L, st); break;
+    case F_MEMORY_CAP: lua_pushinteger(L, (lua_Integer)st->ctx->cap); break;
+    case F_THREADS: lua_pushinteger(L, c->threads); break;
+    case F_MODE: lua_pushstring(L, st->mode); break;
+  }
+  return 1;
+}
+
+static int config_newindex(lua_State *L) {
+  bind_state *st = bind_get(L);
+  ctx_config *c = &st->ctx->config;
+  switch (field_index(L, 2)) {
+    case F_FLOATX: c->floatX = check_word(L, 3, "floatX", FLOATS) == 0 ? DAMO_FLOAT64 : DAMO_FLOAT32; break;
+    case F_TEST_VALUE:
+      c->compute_test_value = (test_value_mode)check_word(L, 3, "compute_test_value", TEST_VALUE_MODES);
+      break;
+    case F_TRACEBACK: c->traceback_limit = (int)check_count(L, 3, "traceback_limit", 0, 64); break;
+    case F_ON_WARNING: set_on_warning(L, st, 3); break;
+    case F_MEMORY_CAP:
+      damo_ctx_set_memory_cap(st->ctx, (size_t)check_count(L, 3, "memory_cap", 0, (lua_Integer)COMPAT_MAX_INTEGER));
+      break;
+    case F_THREADS: c->threads = (int)check_count(L, 3, "threads", 1, 1024); break;
+    case F_MODE: snprintf(st->mode, sizeof st->mode, "%s", MODES[check_word(L, 3, "mode", MODES)]); break;
+  }
+  return 0;
+}
+
+static int next_field(lua_State *L) {
+  int at = lua_isnil(L, 2) ? 0 : field_index(L, 2) + 1;
+  lua_settop(L, 1);
+  if (!FIELDS[at]) return 0;
+  lua_pushstring(L, FIELDS[at]);
+  lua_pushvalue(L, -1);
+  lua_gettable(L, 1);
+  return 2;
+}
+
+static int config_pairs(lua_State *L) {
+  lua_pushcfunction(L, next_field);
+  lua_pushvalue(L, 1);
+  lua_pushnil(L);
+  return 3;
+}
+
+static int config_tostring(lua_State *L) {
+  lua_pushliteral(L, "damo.config");
+  return 1;
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------------------- */
+
+static int memory(lua_State *L) {
+  damo_memory_info info = damo_ctx_memory(bind_ctx(L));
+  lua_createtable(L, 0, 4);
+  lua_pushinteger(L, (lua_Integer)info.bytes);
+  lua_setfield(L, -2, "bytes");
+  lua_pushinteger(L, (lua_Integer)info.peak);
+  lua_setfield(L, -2, "peak");
+  lua_pushinteger(L, (lua_Integer)info.cap);
+  lua_setfield(L, -2, "cap");
+  lua_pushinteger(L, (lua_Integer)info.objects);
+  lua_setfield(L, -2, "objects");
+  return 1;
+}
+
+void bind_open_config(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__index", config_index},
+                                  {"__newindex", config_newindex},
+                                  {"__pairs", config_pairs},
+                                  {"__tostring", config_tostring},
+                                  {NULL, NULL}};
+  bind_state *st = bind_get(L);
+  if (!st->ctx->on_warning) damo_ctx_set_warning(st->ctx, write_warning, st);
+  lua_newtable(L);
+  lua_newtable(L);
+  luaL_setfuncs(L, meta, 0);
+  lua_setmetatable(L, -2);
+  lua_setfield(L, -2, "config");
+  lua_pushcfunction(L, memory);
+  lua_setfield(L, -2, "memory");
+}

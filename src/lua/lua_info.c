@@ -1,0 +1,78 @@
+/* lua_info: damo.info(), what this build is made of and what it found: version, Lua, BLAS, CPU kernels, libraries. */
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "binding.h"
+
+/* Of OpenBLAS; absent in any other BLAS. */
+extern char *openblas_get_config(void) __attribute__((weak));
+extern char *openblas_get_corename(void) __attribute__((weak));
+extern void cblas_dgemm(void) __attribute__((weak));
+
+static void set_text(lua_State *L, const char *field, const char *text) {
+  lua_pushstring(L, text);
+  lua_setfield(L, -2, field);
+}
+
+/* The file that the BLAS in use came from: Debian's alternatives may bind another one than was linked. */
+static void set_blas(lua_State *L) {
+  Dl_info info;
+  union {
+    void (*fn)(void);
+    void *address;
+  } gemm = {.fn = cblas_dgemm};
+  bool found = gemm.address && dladdr(gemm.address, &info) && info.dli_fname;
+  set_text(L, "blas", found ? info.dli_fname : "none");
+  set_text(L, "core", openblas_get_corename ? openblas_get_corename() : "unknown");
+}
+
+/* "OpenBLAS 0.3.21 NO_LAPACKE …" → "0.3.21". */
+static void push_openblas_version(lua_State *L) {
+  const char *config = openblas_get_config ? openblas_get_config() : "";
+  config += strcspn(config, "0123456789");
+  lua_pushlstring(L, config, strcspn(config, " "));
+}
+
+/* Adds {version, licence} to the table of libraries at the top; takes the version from the stack. */
+static void add_library(lua_State *L, const char *name, const char *licence) {
+  lua_createtable(L, 0, 2);
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "version");
+  set_text(L, "licence", licence);
+  lua_setfield(L, -2, name);
+}
+
+static void set_libraries(lua_State *L) {
+  lua_newtable(L);
+  if (openblas_get_config) {
+    push_openblas_version(L);
+    add_library(L, "OpenBLAS", "BSD-3-Clause");
+  }
+  lua_setfield(L, -2, "libraries");
+}
+
+static int info(lua_State *L) {
+  damo_ctx *ctx = bind_ctx(L);
+  lua_createtable(L, 0, 8);
+  set_text(L, "version", DAMO_VERSION);
+  lua_getglobal(L, "_VERSION");
+  lua_setfield(L, -2, "lua");
+  set_blas(L);
+  set_text(L, "kernels", kernel_table_select()->isa);
+#if defined(DAMO_GPL) && DAMO_GPL
+  lua_pushboolean(L, 1);
+#else
+  lua_pushboolean(L, 0);
+#endif
+  lua_setfield(L, -2, "gpl");
+  lua_pushinteger(L, ctx->config.threads);
+  lua_setfield(L, -2, "threads");
+  set_libraries(L);
+  return 1;
+}
+
+void bind_open_info(lua_State *L) {
+  lua_pushcfunction(L, info);
+  lua_setfield(L, -2, "info");
+}

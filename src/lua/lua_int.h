@@ -1,0 +1,86 @@
+/* lua_int: what the files of the binding that deal with graphs share (lua_scope.c unless said otherwise). */
+#ifndef DAMO_LUA_INT_H
+#define DAMO_LUA_INT_H
+
+#include "binding.h"
+
+/* ---- Into the core and back ---------------------------------------------------------------------------------------- */
+
+/* Around every core call in which a Lua callback may run: Ops written in Lua run on the coroutine that entered last.
+ * Nothing may raise between enter and leave. */
+typedef struct bind_entry {
+  bind_state *state;
+  lua_State *before;
+  damo_obj *trace; /* the trace that the core may remember while a callback sets another; owned */
+} bind_entry;
+bind_entry bind_enter(lua_State *L);
+void bind_leave(bind_entry e);
+/* Keeps the Lua value at idx alive until bind_done: what a callback made lives in C alone until the results are pushed. */
+void bind_keep(lua_State *L, int idx);
+/* Lets go what bind_keep holds, when no core call is under way: after the results are pushed. */
+void bind_done(lua_State *L);
+/* Raises when a callback whose place in the core can't fail (a connection pattern) left an error. */
+void bind_defer(bind_state *state, damo_status s);
+damo_status bind_deferred(bind_state *state);
+
+/* ---- Lists ---------------------------------------------------------------------------------------------------------- */
+
+/* Pushes a userdata of n zeroed pointers and returns them: room for borrowed pointers, freed by Lua's collector. */
+void *bind_room(lua_State *L, size_t n, size_t size);
+/* The same, for owned references: what is left in it is released with it. */
+void **bind_vault(lua_State *L, int64_t n);
+/* Pushes the object in slot i (nil when empty), which gives up its reference. */
+void bind_push_slot(lua_State *L, void **vault, int64_t i);
+
+/* A list of Variables as an argument: a table, or one Variable alone. */
+typedef struct bind_list {
+  damo_var **at; /* borrowed */
+  int64_t n;
+  bool single; /* it was one Variable */
+} bind_list;
+/* Reads it, pushing one value that keeps all alive. With convert, numbers, Arrays and tables become constants. nil gives an
+ * empty list. */
+bind_list bind_var_list(lua_State *L, int idx, bool convert, const char *func, const char *argname);
+/* True when the table at idx has a string key: it is options. */
+bool bind_is_options(lua_State *L, int idx);
+/* Pushes a list of lines of a trace (an empty one for NULL). */
+void bind_push_trace(lua_State *L, const damo_trace *trace);
+/* Options at idx (none, nil or a table): pushes the option, returns whether it is there (then it stays on the stack). */
+bool bind_option(lua_State *L, int idx, const char *name);
+/* Boolean option; type error naming it otherwise. */
+bool bind_option_bool(lua_State *L, int idx, const char *name, bool otherwise, const char *func);
+/* One of names (NULL-terminated) by its place; value error naming the option otherwise. */
+int bind_option_enum(lua_State *L, int idx, const char *name, const char *const *names, int otherwise, const char *func);
+/* A string option, borrowed from the table; NULL when absent. */
+const char *bind_option_str(lua_State *L, int idx, const char *name, const char *func);
+
+/* ---- Properties (lua_prop.c) ----------------------------------------------------------------------------------------- */
+
+/* The value at idx as an Op's property: nil, boolean, number, string, Type, Op or a list of these. Lists sit in a userdata
+ * that is pushed (one, or nothing); strings and objects stay borrowed from the value. allow_var: Variables too. */
+prop_value bind_to_prop(lua_State *L, int idx, bool allow_var, const char *func, const char *what);
+/* Pushes the property as a Lua value. */
+void bind_push_prop(lua_State *L, const prop_value *v);
+
+/* ---- Calls (lua_func.c) ---------------------------------------------------------------------------------------------- */
+
+/* Pushes n owned results (Variables, or values as scripts see them) and frees the list; raises only after that. */
+int bind_push_results(lua_State *L, damo_obj **take, int64_t n, bool values);
+/* Calls a function by name over n operands on the stack from `first` on (a list operand's entries too, one by one), with the
+ * options given as properties in the row's order (may be NULL). Returns the count pushed. */
+int bind_call_parsed(lua_State *L, const char *name, int first, int n, const prop_value *opt);
+
+/* ---- Types (lua_type.c) ----------------------------------------------------------------------------------------------- */
+
+/* The value at idx as a value of that Type: numbers, booleans and tables converted where they fit, Arrays filtered. Pushes
+ * the userdata that keeps it and returns it, borrowed. Raises an error that begins with `what`. */
+damo_obj *bind_filter(lua_State *L, int idx, const damo_type *t, filter_options options, const char *what);
+
+/* ---- Ops written in Lua (lua_op.c, lua_op_call.c) --------------------------------------------------------------------- */
+
+/* Whether the class is one of damo.Op's. */
+bool bind_is_lua_op(const damo_op *op);
+/* Sets up the place through which Ops find their Lua state; called once. */
+void bind_open_op_link(lua_State *L);
+
+#endif

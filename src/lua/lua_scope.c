@@ -1,0 +1,212 @@
+/* lua_scope: ways into the core and back, rooms that Lua's collector frees, and readers of lists and options. */
+#include "lua_int.h"
+
+static const char kept_key = 'k', vault_key = 'v';
+
+/* ---- Into the core and back ---------------------------------------------------------------------------------------- */
+
+bind_entry bind_enter(lua_State *L) {
+  bind_state *st = bind_get(L);
+  bind_entry e = {st, st->running, damo_retain(st->ctx->trace)};
+  st->running = L;
+  return e;
+}
+
+void bind_leave(bind_entry e) {
+  damo_ctx *ctx = e.state->ctx;
+  e.state->running = e.before;
+  if (ctx->trace != (damo_obj *)e.state->trace) ctx->trace = NULL; /* st->trace may be a later one by now */
+  damo_release(e.trace);
+}
+
+void bind_keep(lua_State *L, int idx) {
+  idx = lua_absindex(L, idx);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &kept_key);
+  if (!lua_istable(L, -1)) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &kept_key);
+  }
+  lua_pushvalue(L, idx);
+  lua_rawseti(L, -2, (int)lua_rawlen(L, -2) + 1);
+  lua_pop(L, 1);
+}
+
+void bind_done(lua_State *L) {
+  if (bind_get(L)->running) return;
+  lua_pushnil(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &kept_key);
+}
+
+void bind_defer(bind_state *state, damo_status s) {
+  if (s != DAMO_OK && state->deferred == DAMO_OK) state->deferred = s;
+}
+
+damo_status bind_deferred(bind_state *state) {
+  damo_status s = state->deferred;
+  state->deferred = DAMO_OK;
+  return s;
+}
+
+/* ---- Rooms --------------------------------------------------------------------------------------------------------- */
+
+void *bind_room(lua_State *L, size_t n, size_t size) {
+  size_t bytes = n * size;
+  void *room = lua_newuserdatauv(L, bytes ? bytes : 1, 0);
+  memset(room, 0, bytes);
+  return room;
+}
+
+typedef struct vault {
+  int64_t n;
+  void *at[];
+} vault;
+
+static int vault_gc(lua_State *L) {
+  vault *v = lua_touserdata(L, 1);
+  for (int64_t i = 0; i < v->n; i++) {
+    void *obj = v->at[i];
+    v->at[i] = NULL;
+    damo_release(obj);
+  }
+  return 0;
+}
+
+void **bind_vault(lua_State *L, int64_t n) {
+  size_t bytes = sizeof(vault) + (size_t)n * sizeof(void *);
+  vault *v = lua_newuserdatauv(L, bytes, 0);
+  memset(v, 0, bytes);
+  v->n = n;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &vault_key);
+  if (!lua_istable(L, -1)) {
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, vault_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &vault_key);
+  }
+  lua_setmetatable(L, -2);
+  return v->at;
+}
+
+void bind_push_slot(lua_State *L, void **at, int64_t i) {
+  void *obj = at[i];
+  at[i] = NULL;
+  bind_push(L, obj);
+}
+
+/* ---- Lists --------------------------------------------------------------------------------------------------------- */
+
+bool bind_is_options(lua_State *L, int idx) {
+  if (!lua_istable(L, idx)) return false;
+  idx = lua_absindex(L, idx);
+  bool found = false;
+  for (lua_pushnil(L); !found && lua_next(L, idx);) {
+    found = lua_type(L, -2) == LUA_TSTRING;
+    lua_pop(L, found ? 2 : 1);
+  }
+  return found;
+}
+
+/* The Variable at the top (converted in place where that is asked). */
+static damo_var *list_entry(lua_State *L, int i, bool convert, const char *func, const char *argname) {
+  damo_var *v = bind_to_var(L, -1);
+  if (v) return v;
+  if (!convert || lua_isnil(L, -1)) {
+    bind_raise(L, DAMO_ETYPE, "%s: entry %d of %s must be a Variable, got %s", func, i, argname, luaL_typename(L, -1));
+  }
+  bool graph;
+  v = bind_operand(L, lua_gettop(L), true, &graph, func, i, argname);
+  lua_remove(L, -2);
+  return v;
+}
+
+bind_list bind_var_list(lua_State *L, int idx, bool convert, const char *func, const char *argname) {
+  bind_list list = {NULL, 0, false};
+  luaL_checkstack(L, 8, func);
+  idx = lua_absindex(L, idx);
+  if (lua_isnoneornil(L, idx)) {
+    lua_pushnil(L);
+    return list;
+  }
+  damo_var *v = bind_to_var(L, idx);
+  bool number = convert && (lua_type(L, idx) == LUA_TNUMBER || lua_type(L, idx) == LUA_TBOOLEAN || bind_to_array(L, idx));
+  list.single = v || number;
+  if (!list.single && !lua_istable(L, idx)) bind_arg_error(L, func, idx, argname, "a Variable or a list of Variables");
+  list.n = list.single ? 1 : (int64_t)lua_rawlen(L, idx);
+  lua_createtable(L, list.single ? 1 : (int)list.n, 1);
+  list.at = bind_room(L, (size_t)list.n, sizeof *list.at);
+  lua_setfield(L, -2, "room"); /* the entries' userdata and the room live as long as the table that stays pushed */
+  for (int64_t i = 0; i < list.n; i++) {
+    if (list.single) {
+      lua_pushvalue(L, idx);
+    } else {
+      lua_rawgeti(L, idx, (int)(i + 1));
+    }
+    list.at[i] = list_entry(L, (int)(i + 1), convert, func, argname);
+    lua_rawseti(L, -2, (int)(i + 1));
+  }
+  return list;
+}
+
+void bind_push_trace(lua_State *L, const damo_trace *trace) {
+  lua_newtable(L);
+  const char *text = trace ? trace->text : "";
+  for (int i = 1; *text; i++) {
+    size_t n = strcspn(text, "\n");
+    lua_pushlstring(L, text, n);
+    lua_rawseti(L, -2, i);
+    text += n + (text[n] == '\n');
+  }
+}
+
+/* ---- Options ------------------------------------------------------------------------------------------------------- */
+
+bool bind_option(lua_State *L, int idx, const char *name) {
+  if (!lua_istable(L, idx)) return false;
+  lua_getfield(L, idx, name);
+  if (!lua_isnil(L, -1)) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+bool bind_option_bool(lua_State *L, int idx, const char *name, bool otherwise, const char *func) {
+  if (!bind_option(L, idx, name)) return otherwise;
+  if (!lua_isboolean(L, -1)) {
+    bind_raise(L, DAMO_ETYPE, "%s: option '%s' must be true or false, got %s", func, name, luaL_typename(L, -1));
+  }
+  bool b = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return b;
+}
+
+const char *bind_option_str(lua_State *L, int idx, const char *name, const char *func) {
+  if (!bind_option(L, idx, name)) return NULL;
+  if (lua_type(L, -1) != LUA_TSTRING) {
+    bind_raise(L, DAMO_ETYPE, "%s: option '%s' must be a string, got %s", func, name, luaL_typename(L, -1));
+  }
+  const char *s = lua_tostring(L, -1);
+  lua_pop(L, 1);
+  return s;
+}
+
+int bind_option_enum(lua_State *L, int idx, const char *name, const char *const *names, int otherwise, const char *func) {
+  const char *s = bind_option_str(L, idx, name, func);
+  if (!s) return otherwise;
+  for (int i = 0; names[i]; i++) {
+    if (strcmp(names[i], s) == 0) return i;
+  }
+  const char *near = suggest(s, names);
+  lua_pushfstring(L, "%s: option '%s' can't be '%s'", func, name, s);
+  if (near) return bind_raise(L, DAMO_EVALUE, "%s, did you mean '%s'?", lua_tostring(L, -1), near);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (int i = 0; names[i]; i++) {
+    if (i) luaL_addstring(&b, ", ");
+    luaL_addstring(&b, names[i]);
+  }
+  luaL_pushresult(&b);
+  return bind_raise(L, DAMO_EVALUE, "%s, expected one of %s", lua_tostring(L, -2), lua_tostring(L, -1));
+}

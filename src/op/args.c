@@ -1,0 +1,168 @@
+/* args: what op functions need to read their operands and options. Messages count from 1, as scripts do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "op.h"
+#include "shape_int.h"
+
+/* The name of operand i in the signature, without brackets and dots. */
+static void operand_name(char *dst, size_t n, const char *operands, int i) {
+  const char *p = operands ? operands : "";
+  size_t length = strcspn(p, " ");
+  for (; i > 0 && p[length] == ' '; i--) {
+    p += length + 1;
+    length = strcspn(p, " ");
+  }
+  if (*p == '[') p++, length--;
+  while (length > 0 && (p[length - 1] == ']' || p[length - 1] == '.')) length--;
+  snprintf(dst, n, "%.*s", (int)length, p);
+}
+
+damo_status fn_check_tensor(const fn_args *a, damo_ctx *ctx, int i) {
+  damo_var *v = i < a->n_in ? a->in[i] : NULL;
+  if (v != NULL && type_is_tensor(v->type)) return DAMO_OK;
+  char name[64], type[256] = "nothing";
+  operand_name(name, sizeof name, a->func->operands, i);
+  if (v != NULL) type_format(type, sizeof type, v->type);
+  return ctx_fail(ctx, DAMO_ETYPE, "%s: operand %d (%s) must be a tensor, got %s", a->func->name, i + 1, name, type);
+}
+
+damo_status fn_opt_bool(const fn_args *a, int i, bool *out) {
+  if (a->opt[i].kind == PROP_BOOL || a->opt[i].kind == PROP_INT) *out = a->opt[i].u.i != 0;
+  return DAMO_OK;
+}
+
+damo_status fn_opt_int(const fn_args *a, int i, int64_t *out) {
+  if (a->opt[i].kind == PROP_INT) *out = a->opt[i].u.i;
+  return DAMO_OK;
+}
+
+damo_status fn_opt_num(const fn_args *a, int i, double *out) {
+  if (a->opt[i].kind == PROP_NUM) *out = a->opt[i].u.f;
+  if (a->opt[i].kind == PROP_INT) *out = (double)a->opt[i].u.i;
+  return DAMO_OK;
+}
+
+static const char *const dtype_names[] = {
+#define X(code, name, ctype, size, letter) name,
+    DAMO_DTYPE_MAP(X)
+#undef X
+        "floatX",
+    NULL};
+
+damo_status fn_opt_dtype(const fn_args *a, damo_ctx *ctx, int i, damo_dtype *out) {
+  const prop_value *v = &a->opt[i];
+  if (v->kind == PROP_NIL) return DAMO_OK;
+  if (v->kind != PROP_STR) return ctx_fail(ctx, DAMO_ETYPE, "%s: a dtype is given by its name", a->func->name);
+  if (strcmp(v->u.s, "floatX") == 0) {
+    *out = ctx->config.floatX;
+    return DAMO_OK;
+  }
+  if (damo_dtype_from_name(v->u.s, out)) return DAMO_OK;
+  const char *near = suggest(v->u.s, dtype_names);
+  return ctx_fail(ctx, DAMO_EVALUE, "%s: there is no dtype '%s'%s%s%s", a->func->name, v->u.s,
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+damo_status axis_check(damo_ctx *ctx, const char *func, int64_t axis, int ndim, int *out) {
+  int64_t k = axis < 0 ? axis + ndim : axis - 1;
+  if (axis == 0 || k < 0 || k >= ndim) {
+    return ctx_fail(ctx, DAMO_EINDEX, "%s: there is no axis %lld in a tensor of %d dimension%s%s", func, (long long)axis,
+                    ndim, ndim == 1 ? "" : "s", axis == 0 ? " (axes count from 1)" : "");
+  }
+  *out = (int)k;
+  return DAMO_OK;
+}
+
+/* The integer of a property that holds a whole number. */
+static bool whole_number(const prop_value *v, int64_t *out) {
+  if (v->kind == PROP_INT) {
+    *out = v->u.i;
+    return true;
+  }
+  if (v->kind != PROP_NUM || !(v->u.f >= -0x1p53 && v->u.f <= 0x1p53) || v->u.f != (double)(int64_t)v->u.f) return false;
+  *out = (int64_t)v->u.f;
+  return true;
+}
+
+damo_status axes_check(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n) {
+  *n = 0;
+  if (v->kind == PROP_NIL) {
+    while (*n < ndim) axes[*n] = *n, ++*n;
+    return DAMO_OK;
+  }
+  const prop_value *list = v->kind == PROP_LIST ? v->u.list : v;
+  int count = v->kind == PROP_LIST ? v->n : 1;
+  uint32_t seen = 0;
+  for (int i = 0; i < count; i++) {
+    int64_t axis = 0;
+    int k = 0;
+    if (!whole_number(&list[i], &axis)) return ctx_fail(ctx, DAMO_ETYPE, "%s: an axis is a whole number", func);
+    DAMO_TRY(axis_check(ctx, func, axis, ndim, &k));
+    if (seen >> k & 1) return ctx_fail(ctx, DAMO_EVALUE, "%s: axis %lld is named twice", func, (long long)axis);
+    seen |= UINT32_C(1) << k;
+  }
+  for (int k = 0; k < ndim; k++) {
+    if (seen >> k & 1) axes[(*n)++] = k;
+  }
+  return DAMO_OK;
+}
+
+/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
+
+static bool is_integer_tensor(const damo_var *v, int ndim) {
+  return type_is_tensor(v->type) && dtype_is_integer(var_dtype(v)) && var_ndim(v) == ndim;
+}
+
+/* The entries of an integer vector Variable, whose length its Type must tell. */
+static damo_status vector_entries(build *b, const char *func, damo_var *v, damo_var **shape, int *n) {
+  int64_t length = v->type->shape[0];
+  if (length < 0) {
+    return ctx_fail(b->ctx, DAMO_ESHAPE,
+                    "%s: the number of dimensions is the length of the shape vector, which its Type does not tell; declare "
+                    "it, or give a list",
+                    func);
+  }
+  if (length > DAMO_MAX_NDIM) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: more than %d dimensions", func, DAMO_MAX_NDIM);
+  damo_var *dims = build_cast(b, v, DAMO_INT64);
+  const damo_array *known = dims ? var_constant_array(dims) : NULL;
+  for (*n = 0; *n < length && b->status == DAMO_OK; ++*n) {
+    int64_t i = *n;
+    shape[*n] = known ? build_i64(b, array_get(known, &i).v.i) : build_index(b, dims, 0, build_i64(b, i));
+  }
+  return b->status;
+}
+
+/* One entry of a list. */
+static damo_status shape_entry(build *b, const char *func, const prop_value *v, int i, damo_var **out) {
+  int64_t d = 0;
+  if (v->kind == PROP_VAR && is_integer_tensor(v->u.var, 0)) {
+    const damo_array *known = var_constant_array(v->u.var);
+    *out = known ? build_i64(b, scalar_to_int64(array_item(known))) : build_cast(b, v->u.var, DAMO_INT64);
+    return b->status;
+  }
+  if (!whole_number(v, &d)) {
+    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: entry %d of the shape is neither a whole number nor an integer scalar", func,
+                    i + 1);
+  }
+  *out = build_i64(b, d);
+  return b->status;
+}
+
+damo_status shape_check(build *b, const char *func, const prop_value *v, damo_var **shape, int *n) {
+  *n = 0;
+  if (v->kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the shape is missing", func);
+  if (v->kind == PROP_VAR && is_integer_tensor(v->u.var, 1)) return vector_entries(b, func, v->u.var, shape, n);
+  const prop_value *list = v->kind == PROP_LIST ? v->u.list : v;
+  int count = v->kind == PROP_LIST ? v->n : 1;
+  if (count > DAMO_MAX_NDIM) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: more than %d dimensions", func, DAMO_MAX_NDIM);
+  for (; *n < count; ++*n) DAMO_TRY(shape_entry(b, func, &list[*n], *n, &shape[*n]));
+  return DAMO_OK;
+}
+
+bool var_static_int(const damo_var *v, int64_t *out) {
+  const damo_array *a = v ? var_constant_array(v) : NULL;
+  if (a == NULL || a->ndim != 0 || !dtype_is_discrete(array_dtype(a))) return false;
+  *out = scalar_to_int64(array_item(a));
+  return true;
+}

@@ -1,0 +1,135 @@
+/* eager.c: values of graphs of constants, node by node: what a function call on plain values, constant folding and test
+ * values run on. No rewriting, no plan: each node gets a thunk, runs, and is done. */
+#include "op.h"
+
+#include <string.h>
+
+static damo_status fail_leaf(damo_ctx *ctx, const damo_var *v) {
+  char name[160];
+  return ctx_fail(ctx, DAMO_EMISSING_INPUT, "the value of %s is not known", var_format(name, sizeof name, v));
+}
+
+/* Runs one node over values in cells. */
+static damo_status run_node(damo_ctx *ctx, damo_apply *node, cell **in, cell **out) {
+  thunk *t = thunk_new(ctx, node, in, out);
+  if (t == NULL) return DAMO_EMEMORY;
+  damo_status s = t->run(t);
+  if (s != DAMO_OK) ctx_fail_at(ctx, node->op->def->name, node);
+  thunk_free(t);
+  return s;
+}
+
+#define SMALL 8
+
+/* ins and outs are rooms for the pointers; cells for the values, inputs first (borrowed), then outputs (owned). */
+static damo_status node_in_room(damo_ctx *ctx, damo_apply *node, cell *cells, cell **at, damo_obj **values) {
+  int n_in = node->n_in, n_out = node->n_out;
+  for (int i = 0; i < n_in; i++) {
+    if (node->in[i]->value == NULL) return fail_leaf(ctx, node->in[i]);
+    cells[i] = node->in[i]->value;
+    at[i] = &cells[i];
+  }
+  for (int i = 0; i < n_out; i++) {
+    cells[n_in + i] = NULL;
+    at[n_in + i] = &cells[n_in + i];
+  }
+  damo_status s = run_node(ctx, node, at, at + n_in);
+  for (int i = 0; i < n_out; i++) {
+    values[i] = s == DAMO_OK ? cells[n_in + i] : NULL;
+    if (s != DAMO_OK) damo_release(cells[n_in + i]);
+  }
+  return s;
+}
+
+damo_status eager_node(damo_ctx *ctx, damo_apply *node, damo_obj **values) {
+  cell small_cells[SMALL], *small_at[SMALL];
+  size_t n = (size_t)node->n_in + (size_t)node->n_out;
+  if (n <= SMALL) return node_in_room(ctx, node, small_cells, small_at, values);
+  size_t bytes = n * (sizeof(cell) + sizeof(cell *));
+  cell *cells = mem_alloc(ctx, bytes);
+  if (cells == NULL) return DAMO_EMEMORY;
+  damo_status s = node_in_room(ctx, node, cells, (cell **)(cells + n), values);
+  mem_free(ctx, cells, bytes);
+  return s;
+}
+
+/* ---- Whole graphs ------------------------------------------------------------------------------------------------ */
+
+typedef struct evaluation {
+  damo_ctx *ctx;
+  map place;   /* damo_var* → its cell's number + 1 */
+  cell *cells; /* owned values */
+  int64_t n, cap;
+  ptrvec at; /* room for one node's cell pointers */
+} evaluation;
+
+static int64_t place_of(const evaluation *e, const damo_var *v) {
+  uintptr_t place = 0;
+  map_get(&e->place, v, &place);
+  return (int64_t)place - 1;
+}
+
+static damo_status place_leaf(evaluation *e, damo_var *v) {
+  if (v->value == NULL) return fail_leaf(e->ctx, v);
+  e->cells[e->n] = damo_retain(v->value);
+  return map_put(&e->place, v, (uintptr_t)++e->n);
+}
+
+static damo_status evaluate_node(evaluation *e, damo_apply *node) {
+  DAMO_TRY(ptrvec_reserve(&e->at, node->n_in + node->n_out));
+  cell **at = (cell **)e->at.at;
+  for (int i = 0; i < node->n_in; i++) {
+    if (place_of(e, node->in[i]) < 0) DAMO_TRY(place_leaf(e, node->in[i]));
+    at[i] = &e->cells[place_of(e, node->in[i])];
+  }
+  for (int o = 0; o < node->n_out; o++) {
+    at[node->n_in + o] = &e->cells[e->n];
+    DAMO_TRY(map_put(&e->place, node->out[o], (uintptr_t)++e->n));
+  }
+  return run_node(e->ctx, node, at, at + node->n_in);
+}
+
+/* At most one cell for each input and output of each node, and one for each asked for. */
+static damo_status evaluate(evaluation *e, const ptrvec *nodes, damo_var *const *outputs, int64_t n,
+                            damo_obj **values) {
+  e->cap = n;
+  for (int64_t k = 0; k < nodes->n; k++) {
+    const damo_apply *node = nodes->at[k];
+    e->cap += node->n_in + node->n_out;
+  }
+  e->cells = mem_calloc(e->ctx, (size_t)e->cap * sizeof *e->cells);
+  if (e->cells == NULL) return DAMO_EMEMORY;
+  for (int64_t k = 0; k < nodes->n; k++) DAMO_TRY(evaluate_node(e, nodes->at[k]));
+  for (int64_t i = 0; i < n; i++) {
+    if (place_of(e, outputs[i]) < 0) DAMO_TRY(place_leaf(e, outputs[i]));
+  }
+  for (int64_t i = 0; i < n; i++) values[i] = damo_retain(e->cells[place_of(e, outputs[i])]);
+  return DAMO_OK;
+}
+
+/* One node over leaves: no maps, no walk. */
+static bool is_single(damo_var *const *outputs, int64_t n) {
+  const damo_apply *node = n == 1 ? outputs[0]->owner : NULL;
+  if (node == NULL || node->n_out != 1) return false;
+  for (int i = 0; i < node->n_in; i++) {
+    if (node->in[i]->owner != NULL) return false;
+  }
+  return true;
+}
+
+damo_status eager_eval(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_obj **values) {
+  if (is_single(outputs, n)) return eager_node(ctx, outputs[0]->owner, values);
+  evaluation e = {.ctx = ctx};
+  ptrvec nodes;
+  map_init(&e.place, ctx);
+  ptrvec_init(&e.at, ctx);
+  ptrvec_init(&nodes, ctx);
+  damo_status s = graph_toposort(ctx, outputs, n, NULL, 0, &nodes);
+  if (s == DAMO_OK) s = evaluate(&e, &nodes, outputs, n, values);
+  for (int64_t i = 0; i < e.n; i++) damo_release(e.cells[i]);
+  mem_free(ctx, e.cells, (size_t)e.cap * sizeof *e.cells);
+  ptrvec_clear(&nodes);
+  ptrvec_clear(&e.at);
+  map_clear(&e.place);
+  return s;
+}

@@ -1,0 +1,105 @@
+/* nnet: the functions of neural networks that scripts call. relu is elementwise, logsumexp a reduction. */
+#include "nnet.h"
+
+static damo_status check_operands(build *b, const fn_args *a) {
+  for (int i = 0; i < a->n_in; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
+  return DAMO_OK;
+}
+
+static damo_status give(build *b, damo_var *v, ptrvec *out) { return v ? ptrvec_push(out, v) : b->status; }
+
+static damo_var *mul(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "mul", x, y); }
+
+/* x in the dtype of float functions; type error for complex. */
+static damo_status to_float(build *b, const fn_args *a, damo_var **x) {
+  DAMO_TRY(check_operands(b, a));
+  if (dtype_is_complex(var_dtype(a->in[0]))) {
+    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: a real operand is needed, got %s", a->func->name, dtype_name(var_dtype(a->in[0])));
+  }
+  damo_var *strong[1];
+  DAMO_TRY(build_resolve(b, a->in, 1, false, strong));
+  *x = build_cast(b, strong[0], dtype_to_float(var_dtype(strong[0])));
+  return b->status;
+}
+
+static damo_status call_soft(build *b, const fn_args *a, ptrvec *out, bool log_form) {
+  damo_var *x = NULL;
+  int axis = -1;
+  DAMO_TRY(to_float(b, a, &x));
+  if (a->opt[0].kind != PROP_NIL) {
+    int64_t wanted = 0;
+    DAMO_TRY(fn_opt_int(a, 0, &wanted));
+    DAMO_TRY(axis_check(b->ctx, a->func->name, wanted, var_ndim(x), &axis));
+  }
+  return give(b, log_form ? build_log_softmax(b, x, axis) : build_softmax(b, x, axis), out);
+}
+
+static damo_status call_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, false); }
+static damo_status call_log_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, true); }
+
+/* ---- Losses ----------------------------------------------------------------------------------------------------------- */
+
+static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *p = a->in[0], *t = a->in[1];
+  DAMO_TRY(check_operands(b, a));
+  const int n = var_ndim(p), last = n - 1;
+  if (n > 0 && var_ndim(t) == n) {
+    damo_var *s = build_reduce(b, REDUCE_SUM, mul(b, t, build_fn1(b, "log", p)), &last, 1, false);
+    return give(b, build_fn1(b, "neg", s), out);
+  }
+  if (n == 0 || var_ndim(t) != last) {
+    return ctx_fail(b->ctx, DAMO_ESHAPE,
+                    "%s: true_dist must have rank %d (a distribution) or %d (positions), got %d", a->func->name, n, last,
+                    var_ndim(t));
+  }
+  if (!dtype_is_integer(var_dtype(t))) {
+    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: positions must be integers, got %s", a->func->name, dtype_name(var_dtype(t)));
+  }
+  return give(b, build_fn1(b, "neg", build_fn1(b, "log", build_pick(b, p, t))), out);
+}
+
+/* -(t·log p + (1 - t)·log(1 - p)) */
+static damo_status call_binary(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *p = a->in[0], *t = a->in[1], *one = build_num(b, 1);
+  DAMO_TRY(check_operands(b, a));
+  damo_var *yes = mul(b, t, build_fn1(b, "log", p));
+  damo_var *no = mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "log1p", build_fn1(b, "neg", p)));
+  return give(b, build_fn1(b, "neg", build_fn2(b, "add", yes, no)), out);
+}
+
+/* The same of p = sigmoid(x), without overflow: t·softplus(-x) + (1 - t)·softplus(x) */
+static damo_status call_sigmoid_binary(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = a->in[0], *t = a->in[1], *one = build_num(b, 1);
+  DAMO_TRY(check_operands(b, a));
+  damo_var *yes = mul(b, t, build_fn1(b, "softplus", build_fn1(b, "neg", x)));
+  damo_var *no = mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "softplus", x));
+  return give(b, build_fn2(b, "add", yes, no), out);
+}
+
+static damo_status call_squared_error(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(check_operands(b, a));
+  damo_var *d = build_fn1(b, "sqr", build_fn2(b, "sub", a->in[0], a->in[1]));
+  return give(b, build_fn1(b, "mean", d), out);
+}
+
+static damo_status call_dense_layer(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(check_operands(b, a));
+  damo_var *z = build_fn2(b, "add", build_fn2(b, "dot", a->in[0], a->in[1]), a->in[2]);
+  return give(b, build_fn1(b, "tanh", z), out);
+}
+
+const op_func nnet_funcs[] = {
+    {.name = "softmax", .operands = "x", .options = "axis:int", .call = call_softmax,
+     .doc = "exp(x) divided by its sum along an axis (nil: over all entries)"},
+    {.name = "log_softmax", .operands = "x", .options = "axis:int", .call = call_log_softmax,
+     .doc = "logarithm of softmax, without overflow"},
+    {.name = "categorical_crossentropy", .operands = "coding_dist true_dist", .call = call_categorical,
+     .doc = "-sum(true_dist * log(coding_dist)) along the last axis; true_dist may be integer positions, 1-based"},
+    {.name = "binary_crossentropy", .operands = "output target", .call = call_binary,
+     .doc = "-(target*log(output) + (1 - target)*log(1 - output))"},
+    {.name = "sigmoid_binary_crossentropy", .operands = "output target", .call = call_sigmoid_binary,
+     .doc = "binary_crossentropy of sigmoid(output), without overflow"},
+    {.name = "mean_squared_error", .operands = "x y", .call = call_squared_error, .doc = "mean of (x - y)^2"},
+    {.name = "dense_layer", .operands = "x w b", .call = call_dense_layer, .doc = "tanh(dot(x, w) + b)"},
+    {.name = NULL},
+};

@@ -1,0 +1,115 @@
+/* op: the op families, the registry of functions, and eager evaluation.
+ *
+ * In: the graph layer. Out: rows (op_func) that scripts and hosts call by name, Op classes (op_def), and the builders below,
+ * which gradient and rewrite rules of any family use. Always holds: a family is one file (or a few of one prefix) that ends
+ * in one array of rows; registry.c lists families, not ops; adding an op touches its family's file and its spec.
+ *
+ * Positions in options and in index-valued operands and results are 1-based, ranges inclusive; the builders below are C:
+ * axes 0-based.
+ */
+#ifndef DAMO_OP_H
+#define DAMO_OP_H
+
+#include "../graph/graph.h"
+
+/* Adds every family's rows to the context (called once by the api layer). */
+damo_status op_register_all(damo_ctx *ctx);
+
+/* ---- Families: each file exports its rows, ended by a NULL name ------------------------------------------------------ */
+
+extern const op_func
+    elemwise_funcs[]; /* elemwise.c: add mul exp … from the rows of elemwise_rows.c; cast; clip; switch */
+extern const op_func reduce_funcs[]; /* reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
+extern const op_func shape_funcs[];  /* shape.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
+extern const op_func alloc_funcs[];  /* alloc.c: alloc zeros_like ones_like full_like eye arange fill … */
+extern const op_func join_funcs[];   /* join.c: join concatenate stack split tile repeat roll pad */
+extern const op_func index_funcs[]; /* subtensor.c, advindex.c: subtensor set_subtensor inc_subtensor take one_hot … */
+extern const op_func blas_funcs[];  /* blas.c: dot matmul outer tensordot … */
+extern const op_func nnet_funcs[];  /* nnet.c: softmax log_softmax crossentropies relu … */
+extern const op_func random_funcs[]; /* random.c: normal uniform bernoulli permutation over a state Variable */
+extern const op_func marker_funcs[]; /* marker.c: disconnected_grad zero_grad consider_constant grad_clip assert_op */
+
+/* ---- Builders shared by rules (all borrow, all give borrowed results of the scope) ------------------------------------ */
+
+/* elemwise.c */
+damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype); /* x itself when it has the dtype */
+/* value broadcast to like's shape, of value's dtype (PyTensor's fill / second). */
+damo_var *build_fill(build *b, damo_var *like, damo_var *value);
+/* g summed over the axes along which an operand of like's Type was broadcast to g's shape, so that it has like's rank and
+ * static ones; also cast to like's dtype when that is a float or complex (real part taken where like is real). */
+damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like);
+/* The Elemwise Op of a scalar row by name ("add"), owned. */
+damo_op *elemwise_op(damo_ctx *ctx, const char *scalar);
+/* The scalar row's name of an Elemwise op, NULL when op is not one. */
+const char *elemwise_scalar(const damo_op *op);
+extern const op_def elemwise_def;
+
+/* reduce.c: axes 0-based, n_axes < 0: all */
+damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims);
+/* Puts back, as ones, the axes that a reduction of x took away from g. */
+damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, int n_axes);
+
+/* shape.c */
+damo_var *build_shape(build *b, damo_var *x);         /* int64 vector */
+damo_var *build_dim(build *b, damo_var *x, int axis); /* int64 scalar; a constant where static */
+damo_var *build_reshape(build *b, damo_var *x, damo_var *shape,
+                        int ndim); /* shape: int64 vector Variable, -1 allowed once */
+damo_var *build_reshape_like(build *b, damo_var *x, damo_var *like);
+damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern,
+                           int n);                /* -1: a new axis of 1; left-out axes must be 1 */
+damo_var *build_transpose(build *b, damo_var *x); /* axes reversed */
+damo_var *build_swap_last(build *b, damo_var *x); /* last two axes swapped */
+
+/* alloc.c */
+damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape,
+                      int ndim); /* value broadcast to int64 scalars */
+damo_var *build_zeros_like(build *b,
+                           damo_var *x); /* of x's dtype (floatX for integer x when asked by grad: cast after) */
+damo_var *build_ones_like(build *b, damo_var *x);
+
+/* subtensor.c: entries start:stop:step of one axis, 0-based half-open C semantics; start and stop may be NULL */
+damo_var *build_slice(build *b, damo_var *x, int axis, damo_var *start, damo_var *stop, int64_t step);
+damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0); /* 0-based position; axis removed */
+
+/* blas.c */
+damo_var *build_dot(build *b, damo_var *x, damo_var *y);    /* ranks 1 and 2 */
+damo_var *build_matmul(build *b, damo_var *x, damo_var *y); /* batched over leading axes */
+/* beta·z + alpha·x·y: Gemm of matrices, Gemv with vectors z and y; Ger: z + alpha·x·yᵀ of vectors. gemm.c. The classes have
+ * one property, inplace (bool; these builders give false): the op then destroys z, its first input. */
+damo_var *build_gemm(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
+damo_var *build_gemv(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
+damo_var *build_ger(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y);
+extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
+
+/* random.c */
+damo_array *random_seed_array(damo_ctx *ctx,
+                              uint64_t seed); /* a generator's state: what a Variable of RandomType holds */
+
+/* ---- Helpers for families -------------------------------------------------------------------------------------------- */
+
+/* Operand i of the call as a tensor; type error naming function and operand otherwise. */
+damo_status fn_check_tensor(const fn_args *a, damo_ctx *ctx, int i);
+/* Options by place; *out is left as it is when the option was not given. */
+damo_status fn_opt_bool(const fn_args *a, int i, bool *out);
+damo_status fn_opt_int(const fn_args *a, int i, int64_t *out);
+damo_status fn_opt_num(const fn_args *a, int i, double *out);
+damo_status fn_opt_dtype(const fn_args *a, damo_ctx *ctx, int i, damo_dtype *out);
+/* A 1-based, possibly negative axis to a 0-based one of ndim; index error naming the function. */
+damo_status axis_check(damo_ctx *ctx, const char *func, int64_t axis, int ndim, int *out);
+/* An axes option (nil: all, n = -1 then… axes[] all listed) to sorted unique 0-based axes (axes: DAMO_MAX_NDIM ints). */
+damo_status axes_check(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n);
+/* A shape option (list of ints and Variables, an int, or a vector Variable) as scalars (int64, borrowed from b); *n set.
+ * For a vector Variable its static length must be known. shape: DAMO_MAX_NDIM entries. */
+damo_status shape_check(build *b, const char *func, const prop_value *v, damo_var **shape, int *n);
+/* Static value of an int64 scalar Variable: true and *out when it is a constant. */
+bool var_static_int(const damo_var *v, int64_t *out);
+
+/* ---- Eager evaluation ------------------------------------------------------------------------------------------------- */
+
+/* Values of graphs whose leaves are constants and shared Variables, node by node with fresh thunks; no rewriting.
+ * values receives owned references. */
+damo_status eager_eval(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_obj **values);
+/* The values of one node's outputs, its inputs being constants. */
+damo_status eager_node(damo_ctx *ctx, damo_apply *node, damo_obj **values);
+
+#endif

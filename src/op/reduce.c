@@ -1,0 +1,338 @@
+/* reduce: sum, prod, max, min, any, all, argmax, argmin and logsumexp over any axes.
+ *
+ * One Op class, Reduce. Properties: `kind`, the name of the reduction; `axis`, nil for all axes or a sorted list of 1-based
+ * axes; `keepdims`, whether the axes stay as dimensions of 1. argmax and argmin give 1-based positions, in C order over
+ * the reduced axes. Reducing no axis (a 0-d operand, an empty list) is no Reduce node: it is the operand, of the result's
+ * dtype.
+ */
+#include "reduce_int.h"
+
+#include <string.h>
+
+typedef struct reduce_data {
+  reduce_kind kind;
+  bool all, keepdims;
+  uint32_t mask; /* bit k: axis k is reduced; unless all */
+} reduce_data;
+
+static const struct {
+  const char *name, *class_name;
+} kinds[] = {
+    [REDUCE_SUM] = {"sum", "Sum"},          [REDUCE_PROD] = {"prod", "Prod"},
+    [REDUCE_MAX] = {"max", "Max"},          [REDUCE_MIN] = {"min", "Min"},
+    [REDUCE_ANY] = {"any", "Any"},          [REDUCE_ALL] = {"all", "All"},
+    [REDUCE_ARGMAX] = {"argmax", "Argmax"}, [REDUCE_ARGMIN] = {"argmin", "Argmin"},
+    [REDUCE_LOGSUMEXP] = {"logsumexp", "LogSumExp"},
+};
+#define N_KINDS ((int)(sizeof kinds / sizeof *kinds))
+
+static const reduce_data *data_of(const damo_op *op) { return (const reduce_data *)op->data; }
+
+static uint32_t mask_of(const reduce_data *d, int ndim) {
+  if (!d->all) return d->mask;
+  return ndim >= 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
+}
+
+static int axes_of(const reduce_data *d, int ndim, int *axes) {
+  int n = 0;
+  uint32_t mask = mask_of(d, ndim);
+  for (int k = 0; k < ndim; k++) {
+    if (mask >> k & 1) axes[n++] = k;
+  }
+  return n;
+}
+
+/* ---- The Op ------------------------------------------------------------------------------------------------------ */
+
+static damo_status reduce_init(damo_op *op) {
+  reduce_data *d = op->data;
+  const prop_value *kind = op_prop(op, "kind"), *axis = op_prop(op, "axis"), *keepdims = op_prop(op, "keepdims");
+  int k = 0;
+  while (k < N_KINDS && (kind->kind != PROP_STR || strcmp(kind->u.s, kinds[k].name) != 0)) k++;
+  if (k == N_KINDS) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Reduce: unknown kind");
+  d->kind = (reduce_kind)k;
+  d->keepdims = keepdims->kind == PROP_BOOL && keepdims->u.i;
+  d->all = axis->kind == PROP_NIL;
+  for (int i = 0; !d->all && i < axis->n; i++) {
+    int64_t a = axis->u.list[i].u.i;
+    if (a < 1 || a > DAMO_MAX_NDIM) return ctx_fail(op->obj.ctx, DAMO_EINDEX, "%s: bad axis", kinds[k].name);
+    d->mask |= UINT32_C(1) << (a - 1);
+  }
+  return DAMO_OK;
+}
+
+static void reduce_format(strbuf *out, const damo_op *op) {
+  const reduce_data *d = data_of(op);
+  strbuf_add(out, kinds[d->kind].class_name);
+  if (d->all && !d->keepdims) return;
+  strbuf_add(out, "{");
+  if (!d->all) {
+    strbuf_add(out, "axis=");
+    prop_format(out, op_prop(op, "axis"));
+  }
+  if (d->keepdims) strbuf_add(out, d->all ? "keepdims" : ", keepdims");
+  strbuf_add(out, "}");
+}
+
+/* The result's shape, from the operand's; returns its rank. */
+static int reduced_shape(const reduce_data *d, int ndim, const int64_t *shape, int64_t *out) {
+  uint32_t mask = mask_of(d, ndim);
+  int n = 0;
+  for (int k = 0; k < ndim; k++) {
+    if (!(mask >> k & 1)) {
+      out[n++] = shape[k];
+    } else if (d->keepdims) {
+      out[n++] = 1;
+    }
+  }
+  return n;
+}
+
+static damo_status reduce_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  const reduce_data *d = data_of(op);
+  const char *name = kinds[d->kind].name;
+  damo_ctx *ctx = op->obj.ctx;
+  const damo_type *t = in[0]->type;
+  if (!type_is_tensor(t)) return ctx_fail(ctx, DAMO_ETYPE, "%s: the operand must be a tensor", name);
+  if (!d->all && t->ndim < 32 && d->mask >> t->ndim) {
+    return ctx_fail(ctx, DAMO_EINDEX, "%s: an axis is outside a tensor of %d dimensions", name, t->ndim);
+  }
+  if (!reduce_supported(d->kind, t->dtype)) {
+    return ctx_fail(ctx, DAMO_ETYPE, "%s is not defined for %s", name, dtype_name(t->dtype));
+  }
+  int64_t shape[DAMO_MAX_NDIM];
+  int ndim = reduced_shape(d, t->ndim, t->shape, shape);
+  out[0] = type_tensor(ctx, reduce_out_dtype(d->kind, t->dtype), ndim, shape);
+  return out[0] ? DAMO_OK : damo_error_status(ctx);
+}
+
+static bool needs_an_element(reduce_kind kind) {
+  return kind == REDUCE_MAX || kind == REDUCE_MIN || kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
+}
+
+static damo_status check_not_empty(const thunk *t, const reduce_data *d, const damo_array *x) {
+  uint32_t mask = mask_of(d, x->ndim);
+  for (int k = 0; k < x->ndim; k++) {
+    if (!(mask >> k & 1) || array_shape(x)[k] > 0) continue;
+    char text[256];
+    return ctx_fail(t->ctx, DAMO_EVALUE, "%s: axis %d of shape %s is empty and has no such element", kinds[d->kind].name,
+                    k + 1, shape_format(text, sizeof text, x->ndim, array_shape(x)));
+  }
+  return DAMO_OK;
+}
+
+static damo_status reduce_perform(thunk *t) {
+  const reduce_data *d = data_of(t->node->op);
+  const damo_array *x = thunk_in(t, 0);
+  damo_dtype dt = array_dtype(x);
+  int64_t shape[DAMO_MAX_NDIM];
+  int ndim = reduced_shape(d, x->ndim, array_shape(x), shape);
+  uint32_t mask = mask_of(d, x->ndim);
+  int64_t n_out = 1;
+  for (int k = 0; k < ndim; k++) n_out *= shape[k];
+  if (needs_an_element(d->kind) && n_out > 0) DAMO_TRY(check_not_empty(t, d, x));
+  size_t bytes = reduce_workspace(d->kind, dt, x->ndim, array_shape(x), mask);
+  void *work = bytes > 0 ? thunk_scratch(t, bytes) : NULL;
+  if (bytes > 0 && work == NULL) return damo_error_status(t->ctx);
+  damo_array *out = thunk_out(t, 0, reduce_out_dtype(d->kind, dt), ndim, shape);
+  if (out == NULL) return damo_error_status(t->ctx);
+  if (n_out == 0) return DAMO_OK;
+  kernel_reduce(d->kind, dt, x->data, x->ndim, array_shape(x), array_strides(x), mask, out->data, work);
+  return DAMO_OK;
+}
+
+static damo_status reduce_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                      damo_var ***out_shape) {
+  const reduce_data *d = data_of(node->op);
+  int ndim = var_ndim(node->in[0]), n = 0;
+  uint32_t mask = mask_of(d, ndim);
+  for (int k = 0; k < ndim; k++) {
+    if (!(mask >> k & 1)) {
+      out_shape[0][n++] = in_shape[0][k];
+    } else if (d->keepdims) {
+      out_shape[0][n++] = build_i64(b, 1);
+    }
+  }
+  return b->status;
+}
+
+/* ---- Gradients --------------------------------------------------------------------------------------------------- */
+
+/* v, of the result's shape, with the reduced axes as ones. */
+static damo_var *expand(build *b, const damo_apply *node, damo_var *v) {
+  const reduce_data *d = data_of(node->op);
+  if (d->keepdims) return v;
+  int axes[DAMO_MAX_NDIM], ndim = var_ndim(node->in[0]);
+  int n = axes_of(d, ndim, axes);
+  return build_expand_axes(b, v, ndim, axes, n);
+}
+
+static damo_var *reduce_like(build *b, const damo_apply *node, reduce_kind kind, damo_var *x, bool keepdims) {
+  int axes[DAMO_MAX_NDIM];
+  int n = axes_of(data_of(node->op), var_ndim(node->in[0]), axes);
+  return build_reduce(b, kind, x, axes, n, keepdims);
+}
+
+/* d prod / d x_i is the product of the others: with p the product of what is not 0 and n the number of zeros of a group,
+ * it is p / x where nothing is 0, p at a single 0 (x read as 1 there), and 0 elsewhere; so p / x where n is the count of
+ * zeros at x itself. */
+static damo_var *prod_derivative(build *b, const damo_apply *node) {
+  damo_var *x = node->in[0];
+  damo_var *is_zero = build_fn2(b, "eq", x, build_num(b, 0));
+  damo_var *safe = build_fn3(b, "switch", is_zero, build_num(b, 1), x);
+  damo_var *p = reduce_like(b, node, REDUCE_PROD, safe, true);
+  damo_var *n = reduce_like(b, node, REDUCE_SUM, is_zero, true);
+  damo_var *reached = build_fn2(b, "eq", n, build_cast(b, is_zero, DAMO_INT64));
+  return build_fn3(b, "switch", reached, build_fn2(b, "true_div", p, safe), build_num(b, 0));
+}
+
+/* d result / d x, of x's shape (sum: NULL, meaning 1). */
+static damo_var *derivative(build *b, damo_apply *node) {
+  damo_var *x = node->in[0], *out = node->out[0];
+  switch (data_of(node->op)->kind) {
+    case REDUCE_PROD: return prod_derivative(b, node);
+    case REDUCE_MAX:
+    case REDUCE_MIN: return build_cast(b, build_fn2(b, "eq", x, expand(b, node, out)), var_dtype(x));
+    case REDUCE_LOGSUMEXP: return build_fn1(b, "exp", build_fn2(b, "sub", x, expand(b, node, out)));
+    case REDUCE_SUM:
+    case REDUCE_ANY:
+    case REDUCE_ALL:
+    case REDUCE_ARGMAX:
+    case REDUCE_ARGMIN: break;
+  }
+  return NULL;
+}
+
+static bool is_flat(const damo_apply *node) {
+  return dtype_is_discrete(var_dtype(node->in[0])) || dtype_is_discrete(var_dtype(node->out[0]));
+}
+
+static damo_var *zeros_for(build *b, damo_var *x) {
+  damo_dtype dt = var_dtype(x);
+  return build_zeros_of(b, x, dtype_is_discrete(dt) ? b->ctx->config.floatX : dt);
+}
+
+static damo_status reduce_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *x = node->in[0];
+  if (gout[0] == NULL) return DAMO_OK;
+  if (is_flat(node)) {
+    gin[0] = zeros_for(b, x);
+    return b->status;
+  }
+  damo_var *g = expand(b, node, gout[0]);
+  if (data_of(node->op)->kind == REDUCE_SUM) {
+    gin[0] = build_unbroadcast(b, build_fill(b, x, g), x);
+    return b->status;
+  }
+  damo_var *d = derivative(b, node);
+  if (d && dtype_is_complex(var_dtype(d))) d = build_fn1(b, "conj", d);
+  gin[0] = build_unbroadcast(b, build_fn2(b, "mul", g, d), x);
+  return b->status;
+}
+
+static damo_status reduce_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0] == NULL) return DAMO_OK;
+  if (is_flat(node)) {
+    rout[0] = zeros_for(b, node->out[0]);
+    return b->status;
+  }
+  const reduce_data *d = data_of(node->op);
+  damo_var *e = eval[0];
+  if (d->kind != REDUCE_SUM) e = build_fn2(b, "mul", e, derivative(b, node));
+  rout[0] = reduce_like(b, node, REDUCE_SUM, e, d->keepdims);
+  return b->status;
+}
+
+static const op_def reduce_def = {
+    .name = "Reduce",
+    .doc = "a reduction over axes",
+    .props = "kind axis keepdims",
+    .n_in = 1,
+    .data_size = sizeof(reduce_data),
+    .init = reduce_init,
+    .infer_type = reduce_infer_type,
+    .perform = reduce_perform,
+    .grad = reduce_grad,
+    .rop = reduce_rop,
+    .infer_shape = reduce_infer_shape,
+    .format = reduce_format,
+};
+
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
+
+/* A reduction over no axis: each element stands for itself. */
+static damo_var *reduce_nothing(build *b, reduce_kind kind, damo_var *x) {
+  if (kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN) return build_fill(b, x, build_i64(b, 1));
+  return build_cast(b, x, reduce_out_dtype(kind, var_dtype(x)));
+}
+
+damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims) {
+  if (b->status != DAMO_OK || x == NULL) return NULL;
+  if (x->weak && build_resolve(b, &x, 1, false, &x) != DAMO_OK) return NULL;
+  if (kind == REDUCE_LOGSUMEXP) x = build_cast(b, x, dtype_to_float(var_dtype(x)));
+  if (x == NULL) return NULL;
+  int ndim = var_ndim(x);
+  if (n_axes < 0 || n_axes >= ndim) n_axes = ndim;
+  if (n_axes == 0 && reduce_supported(kind, var_dtype(x))) return reduce_nothing(b, kind, x);
+  prop_value list[DAMO_MAX_NDIM];
+  bool all = n_axes == ndim;
+  for (int i = 0; i < n_axes && !all; i++) list[i] = prop_int(axes[i] + 1);
+  prop_value props[3] = {prop_str(kinds[kind].name), all ? prop_nil() : prop_list(list, n_axes), prop_bool(keepdims)};
+  return build_op(b, op_new(b->ctx, &reduce_def, props, 3), &x, 1);
+}
+
+damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, int n_axes) {
+  int pattern[DAMO_MAX_NDIM], next = 0;
+  bool ones[DAMO_MAX_NDIM] = {false};
+  for (int i = 0; i < (n_axes < 0 ? ndim : n_axes); i++) ones[n_axes < 0 ? i : axes[i]] = true;
+  for (int k = 0; k < ndim; k++) pattern[k] = ones[k] ? -1 : next++;
+  if (next == ndim) return g;
+  return build_dimshuffle(b, g, pattern, ndim);
+}
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+damo_status reduce_read_call(build *b, const fn_args *a, int dtype_at, reduce_call *out) {
+  out->keepdims = false;
+  out->dtype = DAMO_N_DTYPES;
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  DAMO_TRY(axes_check(b->ctx, a->func->name, &a->opt[0], var_ndim(a->in[0]), out->axes, &out->n));
+  DAMO_TRY(fn_opt_bool(a, 1, &out->keepdims));
+  if (dtype_at >= 0) DAMO_TRY(fn_opt_dtype(a, b->ctx, dtype_at, &out->dtype));
+  return build_resolve(b, a->in, 1, false, &out->x);
+}
+
+static damo_status fn_reduce(build *b, const fn_args *a, ptrvec *out) {
+  const reduce_kind *kind = a->func->data;
+  bool typed = *kind == REDUCE_SUM || *kind == REDUCE_PROD;
+  reduce_call c;
+  DAMO_TRY(reduce_read_call(b, a, typed ? 2 : -1, &c));
+  if (c.dtype != DAMO_N_DTYPES) c.x = build_cast(b, c.x, c.dtype);
+  damo_var *y = build_reduce(b, *kind, c.x, c.axes, c.n, c.keepdims);
+  return fn_give(b, out, c.dtype != DAMO_N_DTYPES ? build_cast(b, y, c.dtype) : y);
+}
+
+static const reduce_kind kind_values[] = {REDUCE_SUM, REDUCE_PROD, REDUCE_MAX,    REDUCE_MIN,      REDUCE_ANY,
+                                          REDUCE_ALL, REDUCE_ARGMAX, REDUCE_ARGMIN, REDUCE_LOGSUMEXP};
+
+#define AXES "axis:axes keepdims:bool"
+#define ROW(name, kind, options, doc) {name, "x", options, fn_reduce, &kind_values[kind], doc, false}
+
+const op_func reduce_funcs[] = {
+    ROW("sum", REDUCE_SUM, AXES " dtype:dtype", "sum over axes; of integers int64 or uint64"),
+    ROW("prod", REDUCE_PROD, AXES " dtype:dtype", "product over axes; of integers int64 or uint64"),
+    ROW("max", REDUCE_MAX, AXES, "largest element over axes; nan where there is one"),
+    ROW("min", REDUCE_MIN, AXES, "smallest element over axes; nan where there is one"),
+    ROW("any", REDUCE_ANY, AXES, "is any element true, over axes"),
+    ROW("all", REDUCE_ALL, AXES, "are all elements true, over axes"),
+    ROW("argmax", REDUCE_ARGMAX, AXES, "1-based position of the first largest element over axes"),
+    ROW("argmin", REDUCE_ARGMIN, AXES, "1-based position of the first smallest element over axes"),
+    ROW("logsumexp", REDUCE_LOGSUMEXP, AXES, "log of the sum of exponentials over axes, without overflow"),
+    {"mean", "x", AXES " dtype:dtype", fn_mean, NULL, "mean over axes; of integers float64", false},
+    {"var", "x", AXES " ddof:num", fn_var, NULL, "variance over axes, divided by n - ddof (default 0)", false},
+    {"std", "x", AXES " ddof:num", fn_std, NULL, "standard deviation over axes: the root of var", false},
+    {"ptp", "x", AXES, fn_ptp, NULL, "largest less smallest element over axes", false},
+    {"max_and_argmax", "x", AXES, fn_max_and_argmax, NULL, "max, then argmax", false},
+    {.name = NULL},
+};

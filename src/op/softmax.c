@@ -1,0 +1,242 @@
+/* softmax: exp(x) / Σ exp(x) along an axis, its logarithm, and the gradients of both as ops of their own.
+ *
+ * Softmax(x), LogSoftmax(x); SoftmaxGrad(dy, p), LogSoftmaxGrad(dy, p), p being the forward result: dx = (dy - Σ dy·p)·p and
+ * dx = dy - exp(p)·Σ dy. Property axis: 1-based, or nil for all axes together. The maximum is taken off first, so that
+ * nothing overflows. float32 and float64.
+ */
+#include "nnet.h"
+
+typedef struct soft_box {
+  int64_t outer, n, inner;
+  int64_t block;  /* rows that are worked on together when inner is 1 */
+  bool log_form;
+  kernel_fn exp, log;
+} soft_box;
+
+#define BLOCK_SIZE 1024
+
+#define T float
+#define F(name) name##_f32
+#include "softmax_body.h"
+#define T double
+#define F(name) name##_f64
+#include "softmax_body.h"
+
+typedef struct soft_axis { int axis; } soft_axis; /* 0-based; -1: all */
+
+static damo_status soft_init(damo_op *op) {
+  const prop_value *v = op_prop(op, "axis");
+  ((soft_axis *)op->data)->axis = v->kind == PROP_INT ? (int)v->u.i - 1 : -1;
+  return DAMO_OK;
+}
+
+static int axis_of(const damo_op *op) { return ((const soft_axis *)op->data)->axis; }
+static bool is_log_form(const damo_op *op) { return op->def == &log_softmax_def || op->def == &log_softmax_grad_def; }
+
+static damo_status soft_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  char text[256];
+  const char *name = op->def->name;
+  for (int i = 0; i < n_in; i++) {
+    const damo_type *t = in[i]->type;
+    if (!type_is_tensor(t) || !dtype_is_float(t->dtype) || t->dtype != in[0]->type->dtype) {
+      return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be a float tensor, got %s", name, i + 1,
+                      type_format(text, sizeof text, t));
+    }
+    if (t->ndim != in[0]->type->ndim || axis_of(op) >= t->ndim) {
+      return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: axis %d does not fit an operand of rank %d", name, axis_of(op) + 1,
+                      t->ndim);
+    }
+  }
+  out[0] = damo_retain(in[n_in - 1]->type);
+  return DAMO_OK;
+}
+
+/* ---- Run ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct soft_state { const kernel_table *table; } soft_state;
+
+static soft_box box_of(thunk *t, const damo_array *x) {
+  soft_state *state = t->state;
+  const int axis = axis_of(t->node->op);
+  const damo_dtype dtype = array_dtype(x);
+  soft_box s = {.outer = 1, .n = 1, .inner = 1, .log_form = is_log_form(t->node->op)};
+  if (!state->table) state->table = kernel_table_select();
+  s.exp = state->table->exp.fn[dtype];
+  s.log = state->table->log.fn[dtype];
+  for (int i = 0; i < x->ndim; i++) {
+    if (axis < 0 || i == axis) s.n *= array_shape(x)[i];
+    else if (i < axis) s.outer *= array_shape(x)[i];
+    else s.inner *= array_shape(x)[i];
+  }
+  s.block = s.n > 0 && s.n < BLOCK_SIZE ? BLOCK_SIZE / s.n : 1;
+  return s;
+}
+
+static size_t work_bytes(const soft_box *s, damo_dtype dtype) {
+  const int64_t rows = s->block < s->outer ? s->block : s->outer;
+  const int64_t n = s->inner > 1 ? 3 * s->inner : rows * s->n;
+  return ((size_t)n * dtype_size(dtype) + 63) & ~(size_t)63;
+}
+
+/* a's data when contiguous, else a copy of it in `to`. */
+static void *contiguous_data(const damo_array *a, void *to) {
+  if (array_is_contiguous(a)) return a->data;
+  kernel_copy_nd(a->data, array_strides(a), to, NULL, a->ndim, array_shape(a), dtype_size(array_dtype(a)));
+  return to;
+}
+
+static damo_status soft_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  const soft_box s = box_of(t, x);
+  damo_array *y = thunk_out(t, 0, array_dtype(x), x->ndim, array_shape(x));
+  void *work = y ? thunk_scratch(t, work_bytes(&s, array_dtype(x))) : NULL;
+  if (!work) return DAMO_EMEMORY;
+  if (array_size(x) == 0) return DAMO_OK;
+  const void *from = contiguous_data(x, y->data);
+  if (array_dtype(x) == DAMO_FLOAT32) forward_f32(&s, from, y->data, work);
+  else forward_f64(&s, from, y->data, work);
+  return DAMO_OK;
+}
+
+static damo_status soft_grad_perform(thunk *t) {
+  const damo_array *dy = thunk_in(t, 0), *p = thunk_in(t, 1);
+  const soft_box s = box_of(t, p);
+  const damo_dtype dtype = array_dtype(p);
+  char a[256], c[256];
+  for (int i = 0; i < p->ndim; i++) {
+    if (array_shape(p)[i] == array_shape(dy)[i]) continue;
+    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes %s and %s differ", t->node->op->def->name,
+                    shape_format(a, sizeof a, dy->ndim, array_shape(dy)), shape_format(c, sizeof c, p->ndim, array_shape(p)));
+  }
+  const size_t work_size = work_bytes(&s, dtype), copy_size = array_is_contiguous(p) ? 0 : (size_t)array_size(p) * dtype_size(dtype);
+  damo_array *dx = thunk_out(t, 0, dtype, p->ndim, array_shape(p));
+  char *work = dx ? thunk_scratch(t, work_size + copy_size) : NULL;
+  if (!work) return DAMO_EMEMORY;
+  if (array_size(p) == 0) return DAMO_OK;
+  const void *from = contiguous_data(dy, dx->data), *pd = contiguous_data(p, work + work_size);
+  if (dtype == DAMO_FLOAT32) backward_f32(&s, from, pd, dx->data, work);
+  else backward_f64(&s, from, pd, dx->data, work);
+  return DAMO_OK;
+}
+
+/* ---- Gradients ------------------------------------------------------------------------------------------------------- */
+
+static damo_var *build_soft(build *b, const op_def *def, int axis, damo_var *const *in, int n_in) {
+  const prop_value prop = axis < 0 ? prop_nil() : prop_int(axis + 1);
+  for (int i = 0; i < n_in; i++) {
+    if (!in[i]) return NULL;
+  }
+  if (b->status != DAMO_OK) return NULL;
+  return build_op(b, op_new(b->ctx, def, &prop, 1), in, n_in);
+}
+
+static damo_var *sum_along(build *b, damo_var *x, int axis) {
+  return build_reduce(b, REDUCE_SUM, x, &axis, axis < 0 ? -1 : 1, true);
+}
+
+static damo_var *mul(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "mul", x, y); }
+static damo_var *sub(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "sub", x, y); }
+
+static damo_status soft_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const op_def *def = is_log_form(node->op) ? &log_softmax_grad_def : &softmax_grad_def;
+  if (!gout[0]) return DAMO_OK;
+  gin[0] = build_soft(b, def, axis_of(node->op), (damo_var *const[]){gout[0], node->out[0]}, 2);
+  return b->status;
+}
+
+static damo_status soft_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const int axis = axis_of(node->op);
+  damo_var *p = node->out[0], *v = eval[0];
+  if (!v) return DAMO_OK;
+  if (is_log_form(node->op)) rout[0] = sub(b, v, sum_along(b, mul(b, build_fn1(b, "exp", p), v), axis));
+  else rout[0] = build_soft(b, &softmax_grad_def, axis, (damo_var *const[]){v, p}, 2);
+  return b->status;
+}
+
+/* f(dy, p) = (dy - Σ dy·p)·p: symmetric in its linear part; by p: G·(dy - Σ dy·p) - dy·Σ G·p. */
+static damo_status softmax_grad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const int axis = axis_of(node->op);
+  damo_var *g = gout[0], *dy = node->in[0], *p = node->in[1];
+  if (!g) return DAMO_OK;
+  gin[0] = build_soft(b, &softmax_grad_def, axis, (damo_var *const[]){g, p}, 2);
+  damo_var *rest = sub(b, dy, sum_along(b, mul(b, dy, p), axis));
+  gin[1] = sub(b, mul(b, g, rest), mul(b, dy, sum_along(b, mul(b, g, p), axis)));
+  return b->status;
+}
+
+/* f(dy, p) = dy - e·Σ dy with e = exp(p): by dy, G - Σ G·e; by p, -G·e·Σ dy. */
+static damo_status log_softmax_grad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const int axis = axis_of(node->op);
+  damo_var *g = gout[0], *dy = node->in[0];
+  if (!g) return DAMO_OK;
+  damo_var *ge = mul(b, g, build_fn1(b, "exp", node->in[1]));
+  gin[0] = sub(b, g, sum_along(b, ge, axis));
+  gin[1] = build_fn1(b, "neg", mul(b, ge, sum_along(b, dy, axis)));
+  return b->status;
+}
+
+static damo_status soft_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[node->n_in - 1][i];
+  return b->status;
+}
+
+const op_def softmax_def = {
+    .name = "Softmax",
+    .doc = "exp(x) divided by its sum along an axis",
+    .props = "axis",
+    .n_in = 1,
+    .data_size = sizeof(soft_axis),
+    .init = soft_init,
+    .infer_type = soft_infer_type,
+    .perform = soft_perform,
+    .state_size = sizeof(soft_state),
+    .grad = soft_grad,
+    .rop = soft_rop,
+    .infer_shape = soft_infer_shape,
+};
+
+const op_def log_softmax_def = {
+    .name = "LogSoftmax",
+    .doc = "logarithm of the softmax along an axis",
+    .props = "axis",
+    .n_in = 1,
+    .data_size = sizeof(soft_axis),
+    .init = soft_init,
+    .infer_type = soft_infer_type,
+    .perform = soft_perform,
+    .state_size = sizeof(soft_state),
+    .grad = soft_grad,
+    .rop = soft_rop,
+    .infer_shape = soft_infer_shape,
+};
+
+const op_def softmax_grad_def = {
+    .name = "SoftmaxGrad",
+    .doc = "gradient of Softmax from the cotangent and the result",
+    .props = "axis",
+    .n_in = 2,
+    .data_size = sizeof(soft_axis),
+    .init = soft_init,
+    .infer_type = soft_infer_type,
+    .perform = soft_grad_perform,
+    .state_size = sizeof(soft_state),
+    .grad = softmax_grad_grad,
+    .infer_shape = soft_infer_shape,
+};
+
+const op_def log_softmax_grad_def = {
+    .name = "LogSoftmaxGrad",
+    .doc = "gradient of LogSoftmax from the cotangent and the result",
+    .props = "axis",
+    .n_in = 2,
+    .data_size = sizeof(soft_axis),
+    .init = soft_init,
+    .infer_type = soft_infer_type,
+    .perform = soft_grad_perform,
+    .state_size = sizeof(soft_state),
+    .grad = log_softmax_grad_grad,
+    .infer_shape = soft_infer_shape,
+};
+
+damo_var *build_softmax(build *b, damo_var *x, int axis) { return build_soft(b, &softmax_def, axis, &x, 1); }
+damo_var *build_log_softmax(build *b, damo_var *x, int axis) { return build_soft(b, &log_softmax_def, axis, &x, 1); }

@@ -1,0 +1,118 @@
+/* softmax over one float type, included once for each: the stub defines T and F(name), and undefines them afterwards.
+ *
+ * Data is C-contiguous outer × n × inner, the middle axis being the one that is normalised. Results may overwrite x. work
+ * has soft_work() elements. nan in, nan out along that axis.
+ */
+static T F(sum)(const T *x, int64_t n) {
+  T s[8] = {0};
+  int64_t i = 0;
+  if (n > 256) return F(sum)(x, n / 2) + F(sum)(x + n / 2, n - n / 2);
+  for (; i + 8 <= n; i += 8) {
+    for (int j = 0; j < 8; j++) s[j] += x[i + j];
+  }
+  for (int j = 0; i < n; i++, j++) s[j] += x[i];
+  return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
+static T F(max)(const T *x, int64_t n) {
+  T m = x[0];
+  for (int64_t i = 1; i < n; i++) m = x[i] > m ? x[i] : m;
+  return m;
+}
+
+/* Several rows at once, so that the kernel for exp works on full blocks. */
+static void F(rows)(const soft_box *s, const T *x, T *y, int64_t rows, T *work) {
+  const int64_t n = s->n;
+  T *e = s->log_form ? work : y;
+  for (int64_t r = 0; r < rows; r++) {
+    const T m = F(max)(x + r * n, n);
+    for (int64_t i = r * n; i < (r + 1) * n; i++) y[i] = x[i] - m;
+  }
+  s->exp((void *const[]){y, e}, rows * n);
+  for (int64_t r = 0; r < rows; r++) {
+    T total = F(sum)(e + r * n, n);
+    if (s->log_form) s->log((void *const[]){&total, &total}, 1);
+    for (int64_t i = r * n; i < (r + 1) * n; i++) y[i] = s->log_form ? y[i] - total : y[i] / total;
+  }
+}
+
+/* One outer × n × inner slab with inner > 1: the inner axis is what vectorises. */
+static void F(slab)(const soft_box *s, const T *x, T *y, T *work) {
+  const int64_t n = s->n, m = s->inner;
+  T *top = work, *total = work + m, *e = work + 2 * m;
+  for (int64_t j = 0; j < m; j++) top[j] = x[j], total[j] = 0;
+  for (int64_t i = 1; i < n; i++) {
+    for (int64_t j = 0; j < m; j++) top[j] = x[i * m + j] > top[j] ? x[i * m + j] : top[j];
+  }
+  for (int64_t i = 0; i < n; i++) {
+    T *yi = y + i * m, *ei = s->log_form ? e : yi;
+    for (int64_t j = 0; j < m; j++) yi[j] = x[i * m + j] - top[j];
+    s->exp((void *const[]){yi, ei}, m);
+    for (int64_t j = 0; j < m; j++) total[j] += ei[j];
+  }
+  if (s->log_form) s->log((void *const[]){total, total}, m);
+  for (int64_t i = 0; i < n; i++) {
+    T *yi = y + i * m;
+    for (int64_t j = 0; j < m; j++) yi[j] = s->log_form ? yi[j] - total[j] : yi[j] / total[j];
+  }
+}
+
+static void F(forward)(const soft_box *s, const void *from, void *to, void *work) {
+  const T *x = from;
+  T *y = to;
+  if (s->inner > 1) {
+    for (int64_t o = 0; o < s->outer; o++) F(slab)(s, x + o * s->n * s->inner, y + o * s->n * s->inner, work);
+    return;
+  }
+  for (int64_t r = 0; r < s->outer; r += s->block) {
+    const int64_t rows = r + s->block < s->outer ? s->block : s->outer - r;
+    F(rows)(s, x + r * s->n, y + r * s->n, rows, work);
+  }
+}
+
+/* One line along the axis, with step m: dx = (dy - Σ dy·p)·p for p the softmax, dx = dy - exp(p)·Σ dy for p its logarithm
+ * (e = exp(p) then). Sums run over the inner axis together. */
+static void F(backward_slab)(const soft_box *s, const T *dy, const T *p, T *dx, T *work) {
+  const int64_t n = s->n, m = s->inner;
+  T *total = work, *e = work + m;
+  for (int64_t j = 0; j < m; j++) total[j] = 0;
+  for (int64_t i = 0; i < n * m; i += m) {
+    for (int64_t j = 0; j < m; j++) total[j] += s->log_form ? dy[i + j] : dy[i + j] * p[i + j];
+  }
+  for (int64_t i = 0; i < n * m; i += m) {
+    if (s->log_form) s->exp((void *const[]){(void *)(p + i), e}, m);
+    for (int64_t j = 0; j < m; j++) {
+      dx[i + j] = s->log_form ? dy[i + j] - e[j] * total[j] : (dy[i + j] - total[j]) * p[i + j];
+    }
+  }
+}
+
+static void F(backward_rows)(const soft_box *s, const T *dy, const T *p, T *dx, int64_t rows, T *work) {
+  const int64_t n = s->n;
+  if (s->log_form) s->exp((void *const[]){(void *)p, work}, rows * n);
+  else for (int64_t i = 0; i < rows * n; i++) work[i] = dy[i] * p[i];
+  for (int64_t r = 0; r < rows; r++) {
+    const T total = F(sum)((s->log_form ? dy : work) + r * n, n);
+    for (int64_t i = r * n; i < (r + 1) * n; i++) {
+      dx[i] = s->log_form ? dy[i] - work[i] * total : (dy[i] - total) * p[i];
+    }
+  }
+}
+
+static void F(backward)(const soft_box *s, const void *dy_, const void *p_, void *dx_, void *work) {
+  const T *dy = dy_, *p = p_;
+  T *dx = dx_;
+  if (s->inner > 1) {
+    for (int64_t o = 0; o < s->outer; o++) {
+      const int64_t at = o * s->n * s->inner;
+      F(backward_slab)(s, dy + at, p + at, dx + at, work);
+    }
+    return;
+  }
+  for (int64_t r = 0; r < s->outer; r += s->block) {
+    const int64_t rows = r + s->block < s->outer ? s->block : s->outer - r;
+    F(backward_rows)(s, dy + r * s->n, p + r * s->n, dx + r * s->n, rows, work);
+  }
+}
+#undef T
+#undef F

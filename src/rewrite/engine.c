@@ -1,0 +1,205 @@
+/* engine.c: the database of rules, and the run over phases.
+ *
+ * Local rules of a phase run from a work list: every node once, inputs first, then whatever a replacement made or touched,
+ * until nothing changes. A rule that never comes to rest is cut off by a bound on the number of replacements.
+ */
+#include "rewrite_int.h"
+
+#include <string.h>
+
+/* ---- The database ------------------------------------------------------------------------------------------------ */
+
+static ptrvec *rules_of(damo_ctx *ctx) { return ctx->slots[CTX_REWRITES].data; }
+
+static void rules_destroy(damo_ctx *ctx, void *data) {
+  ptrvec_clear(data);
+  mem_free(ctx, data, sizeof(ptrvec));
+}
+
+damo_status rewrite_register(damo_ctx *ctx, const rewrite_rule *rule) {
+  ptrvec *rules = rules_of(ctx);
+  for (int64_t i = 0; i < rules->n; i++) {
+    if (strcmp(((const rewrite_rule *)rules->at[i])->name, rule->name) == 0) {
+      return ctx_fail(ctx, DAMO_EVALUE, "there is a rewrite rule '%s' already", rule->name);
+    }
+  }
+  return ptrvec_push(rules, rule);
+}
+
+const rewrite_rule *rewrite_at(damo_ctx *ctx, int64_t i) {
+  const ptrvec *rules = rules_of(ctx);
+  return i >= 0 && i < rules->n ? rules->at[i] : NULL;
+}
+
+damo_status rewrite_register_all(damo_ctx *ctx) {
+  static const rewrite_rule *const families[] = {merge_rules, fold_rules, canonicalize_rules, stabilize_rules,
+                                                 specialize_rules};
+  ptrvec *rules = mem_calloc(ctx, sizeof *rules);
+  if (rules == NULL) return DAMO_EMEMORY;
+  ptrvec_init(rules, ctx);
+  ctx->slots[CTX_REWRITES] = (ctx_slot){.data = rules, .destroy = rules_destroy};
+  for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
+    for (const rewrite_rule *r = families[f]; r->name != NULL; r++) DAMO_TRY(rewrite_register(ctx, r));
+  }
+  return DAMO_OK;
+}
+
+/* ---- What a query selects ---------------------------------------------------------------------------------------- */
+
+/* Whether some word of a is a word of b. */
+static bool share_word(const char *a, const char *b) {
+  while (a != NULL && *a != '\0') {
+    size_t n = strcspn(a, " ");
+    for (const char *p = b; p != NULL && *p != '\0';) {
+      size_t m = strcspn(p, " ");
+      if (n == m && n > 0 && memcmp(a, p, n) == 0) return true;
+      p += m;
+      while (*p == ' ') p++;
+    }
+    a += n;
+    while (*a == ' ') a++;
+  }
+  return false;
+}
+
+static bool selected(const rewrite_rule *r, const rewrite_query *q) {
+  bool in = share_word(r->tags, q->include) || share_word(r->name, q->include);
+  return in && !share_word(r->tags, q->exclude) && !share_word(r->name, q->exclude);
+}
+
+static damo_status select_rules(damo_ctx *ctx, const rewrite_query *q, rewrite_phase phase, ptrvec *out) {
+  const ptrvec *rules = rules_of(ctx);
+  out->n = 0;
+  for (int64_t i = 0; i < rules->n; i++) {
+    const rewrite_rule *r = rules->at[i];
+    if (r->phase == phase && selected(r, q)) DAMO_TRY(ptrvec_push(out, r));
+  }
+  return DAMO_OK;
+}
+
+/* ---- Local rules ------------------------------------------------------------------------------------------------- */
+
+typedef struct work_list {
+  ptrvec queue; /* damo_apply*, looked at only while the fgraph has them */
+  int64_t head;
+  map queued;
+} work_list;
+
+static damo_status work_push(work_list *w, damo_apply *node) {
+  if (node == NULL || map_get(&w->queued, node, NULL)) return DAMO_OK;
+  DAMO_TRY(map_put(&w->queued, node, 1));
+  return ptrvec_push(&w->queue, node);
+}
+
+/* After v took another's place: its maker, its users, and its maker's makers may match again. */
+static damo_status work_touch(work_list *w, damo_fgraph *fg, const damo_var *v) {
+  if (v->owner != NULL && fgraph_has_node(fg, v->owner)) {
+    for (int i = 0; i < v->owner->n_in; i++) {
+      damo_apply *up = v->owner->in[i]->owner;
+      if (up != NULL && fgraph_has_node(fg, up)) DAMO_TRY(work_push(w, up));
+    }
+    DAMO_TRY(work_push(w, v->owner));
+  }
+  const fg_clients *c = fgraph_clients(fg, v);
+  for (int32_t i = 0; c != NULL && i < c->n; i++) DAMO_TRY(work_push(w, c->at[i].node));
+  return DAMO_OK;
+}
+
+#define MAX_OUT 64
+
+/* Replaces what the rule gave; a replacement whose Type says less than the old one's is not taken. */
+static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_var **repl, work_list *w,
+                                      const char *name, bool *changed) {
+  damo_var *old[MAX_OUT], *now[MAX_OUT];
+  int n = 0;
+  for (int i = 0; i < node->n_out; i++) {
+    if (repl[i] == NULL || repl[i] == node->out[i]) continue;
+    if (!type_is_super(node->out[i]->type, repl[i]->type)) return DAMO_OK;
+    if (fgraph_clients(fg, node->out[i]) == NULL) continue;
+    old[n] = node->out[i];
+    now[n++] = repl[i];
+  }
+  if (n == 0) return DAMO_OK;
+  *changed = true;
+  DAMO_TRY(fgraph_replace_trusted(fg, old, now, n, name));
+  for (int i = 0; i < n; i++) DAMO_TRY(work_touch(w, fg, now[i]));
+  return DAMO_OK;
+}
+
+static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *node, work_list *w, bool *changed) {
+  damo_ctx *ctx = fg->obj.ctx;
+  damo_var *repl[MAX_OUT] = {NULL};
+  bool did = false;
+  build b;
+  build_init(&b, ctx);
+  damo_obj *trace = ctx->trace;
+  ctx->trace = node->trace != NULL ? &node->trace->obj : NULL;
+  damo_status s = r->local(&b, fg, node, repl, &did);
+  ctx->trace = trace;
+  if (s == DAMO_OK) s = b.status;
+  if (s == DAMO_OK && did) s = apply_replacements(fg, node, repl, w, r->name, changed);
+  damo_status ended = build_end(&b);
+  if (s == DAMO_OK) s = ended;
+  if (s != DAMO_OK) ctx_fail_add(ctx, "while rewriting by %s", r->name);
+  return s;
+}
+
+static bool tracks(const rewrite_rule *r, const damo_apply *node) {
+  return r->tracks == NULL || strcmp(r->tracks, node->op->def->name) == 0;
+}
+
+static damo_status run_work(damo_fgraph *fg, const ptrvec *rules, work_list *w) {
+  int64_t budget = 1000 + 20 * (int64_t)fg->nodes.n;
+  while (w->head < w->queue.n && budget > 0) {
+    damo_apply *node = w->queue.at[w->head++];
+    map_remove(&w->queued, node);
+    if (!fgraph_has_node(fg, node) || node->n_out > MAX_OUT) continue;
+    bool changed = false;
+    for (int64_t i = 0; i < rules->n && !changed; i++) {
+      const rewrite_rule *r = rules->at[i];
+      if (r->local != NULL && tracks(r, node)) DAMO_TRY(try_rule(r, fg, node, w, &changed));
+    }
+    if (changed) budget--;
+  }
+  return DAMO_OK;
+}
+
+static damo_status run_local(damo_fgraph *fg, const ptrvec *rules) {
+  bool any = false;
+  for (int64_t i = 0; i < rules->n; i++) any = any || ((const rewrite_rule *)rules->at[i])->local != NULL;
+  if (!any) return DAMO_OK;
+  work_list w = {.head = 0};
+  ptrvec_init(&w.queue, fg->obj.ctx);
+  map_init(&w.queued, fg->obj.ctx);
+  damo_status s = fgraph_toposort(fg, &w.queue);
+  for (int64_t i = 0; i < w.queue.n && s == DAMO_OK; i++) s = map_put(&w.queued, w.queue.at[i], 1);
+  if (s == DAMO_OK) s = run_work(fg, rules, &w);
+  ptrvec_clear(&w.queue);
+  map_clear(&w.queued);
+  return s;
+}
+
+/* ---- Phases ------------------------------------------------------------------------------------------------------ */
+
+static damo_status run_phase(damo_fgraph *fg, const rewrite_query *q, rewrite_phase phase, ptrvec *rules) {
+  DAMO_TRY(select_rules(fg->obj.ctx, q, phase, rules));
+  for (int64_t i = 0; i < rules->n; i++) {
+    const rewrite_rule *r = rules->at[i];
+    if (r->global != NULL) DAMO_TRY(r->global(fg));
+  }
+  return run_local(fg, rules);
+}
+
+damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
+  ptrvec rules;
+  ptrvec_init(&rules, fg->obj.ctx);
+  damo_status s = DAMO_OK;
+  for (int phase = 0; phase < N_PHASES && s == DAMO_OK; phase++) {
+    uint64_t before = fg->changes;
+    s = run_phase(fg, query, (rewrite_phase)phase, &rules);
+    /* what a phase made may be equal to what was there */
+    if (s == DAMO_OK && phase != PHASE_MERGE && fg->changes != before) s = run_phase(fg, query, PHASE_MERGE, &rules);
+  }
+  ptrvec_clear(&rules);
+  return s;
+}

@@ -1,0 +1,56 @@
+/* fold.c: a node over constants becomes a constant. */
+#include "rewrite_int.h"
+
+#define FOLD_MAX_BYTES (1 << 20) /* larger results are cheaper to compute than to keep beside the graph */
+
+static bool all_constant(const damo_apply *node) {
+  for (int i = 0; i < node->n_in; i++) {
+    if (node->in[i]->kind != VAR_CONSTANT || node->in[i]->value == NULL) return false;
+  }
+  return true;
+}
+
+static bool may_fold(const damo_apply *node) {
+  const op_def *def = node->op->def;
+  if (def->impure || def->perform == NULL || !all_constant(node)) return false;
+  for (int i = 0; i < node->n_out; i++) {
+    if (!type_is_tensor(node->out[i]->type)) return false;
+  }
+  return def->do_constant_folding == NULL || def->do_constant_folding(node);
+}
+
+static bool is_small(damo_obj *const *values, int n) {
+  for (int i = 0; i < n; i++) {
+    const damo_array *a = (const damo_array *)values[i];
+    if (values[i]->kind != OBJ_ARRAY) return false;
+    if ((size_t)array_size(a) * dtype_size(array_dtype(a)) > FOLD_MAX_BYTES) return false;
+  }
+  return true;
+}
+
+#define MAX_OUT 64
+
+/* A node that fails on its constants stays: the error belongs to the call that computes it. */
+static damo_status fold(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_obj *values[MAX_OUT];
+  if (node->n_out > MAX_OUT || !may_fold(node)) return DAMO_OK;
+  damo_status s = eager_node(b->ctx, node, values);
+  if (s == DAMO_EMEMORY) return s;
+  if (s != DAMO_OK) {
+    ctx_clear_error(b->ctx);
+    return DAMO_OK;
+  }
+  bool keep = is_small(values, node->n_out);
+  for (int i = 0; i < node->n_out; i++) {
+    if (keep) repl[i] = build_take(b, var_constant(b->ctx, NULL, values[i]));
+    damo_release(values[i]);
+  }
+  *did = keep && b->status == DAMO_OK;
+  return b->status;
+}
+
+const rewrite_rule fold_rules[] = {
+    {.name = "constant_folding", .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile fold", .local = fold},
+    {.name = NULL},
+};

@@ -1,0 +1,127 @@
+/* merge.c: equal nodes become one: same op, same inputs; constants of one Type and equal value count as the same input.
+ * Works through the graph inputs first, so that one pass finds all; the earliest of equal nodes stays. */
+#include "rewrite_int.h"
+
+typedef struct entry {
+  void *what;   /* damo_apply* or damo_var* */
+  int64_t next; /* of the same hash, or -1 */
+} entry;
+
+typedef struct merger {
+  damo_fgraph *fg;
+  map heads; /* hash → first entry + 1 */
+  entry *entries;
+  int64_t n, cap;
+} merger;
+
+static const void *hash_key(uint64_t h) { return (const void *)(uintptr_t)(h | 2); }
+
+static int64_t first_entry(const merger *m, uint64_t hash) {
+  uintptr_t head = 0;
+  map_get(&m->heads, hash_key(hash), &head);
+  return (int64_t)head - 1;
+}
+
+static damo_status add_entry(merger *m, uint64_t hash, void *what) {
+  if (m->n == m->cap) {
+    int64_t cap = m->cap == 0 ? 64 : 2 * m->cap;
+    entry *grown = mem_realloc(m->fg->obj.ctx, m->entries, (size_t)m->cap * sizeof *grown, (size_t)cap * sizeof *grown);
+    if (grown == NULL) return DAMO_EMEMORY;
+    m->entries = grown;
+    m->cap = cap;
+  }
+  m->entries[m->n] = (entry){what, first_entry(m, hash)};
+  return map_put(&m->heads, hash_key(hash), (uintptr_t)++m->n);
+}
+
+/* ---- Constants --------------------------------------------------------------------------------------------------- */
+
+#define HASHED_BYTES 1024 /* of a constant's data: enough to tell most apart */
+
+static uint64_t constant_hash(const damo_var *v) {
+  uint64_t h = hash_mix(7, (uint64_t)(uintptr_t)v->type);
+  const damo_array *a = var_constant_array(v);
+  if (a == NULL || !array_is_contiguous(a)) return h;
+  size_t bytes = (size_t)array_size(a) * dtype_size(array_dtype(a));
+  return hash_bytes(h, a->data, bytes < HASHED_BYTES ? bytes : HASHED_BYTES);
+}
+
+/* The first constant equal to v: v itself when it is the first. */
+static damo_status canonical_constant(merger *m, damo_var *v, damo_var **out) {
+  uint64_t h = constant_hash(v);
+  *out = v;
+  for (int64_t i = first_entry(m, h); i >= 0; i = m->entries[i].next) {
+    damo_var *u = m->entries[i].what;
+    if (u == v) return DAMO_OK;
+    if (((damo_obj *)u)->kind != OBJ_VAR || u->type != v->type) continue;
+    if (u->value == v->value || (var_constant_array(v) != NULL && type_values_equal(v->type, u->value, v->value))) {
+      *out = u;
+      return DAMO_OK;
+    }
+  }
+  return add_entry(m, h, v);
+}
+
+static damo_status merge_constants(merger *m, damo_apply *node) {
+  for (int i = 0; i < node->n_in; i++) {
+    damo_var *v = node->in[i], *first;
+    if (v->kind != VAR_CONSTANT || v->value == NULL) continue;
+    DAMO_TRY(canonical_constant(m, v, &first));
+    if (first == v) continue;
+    DAMO_TRY(fgraph_replace_trusted(m->fg, &v, &first, 1, "merge"));
+  }
+  return DAMO_OK;
+}
+
+/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t node_hash(const damo_apply *node) {
+  uint64_t h = hash_mix(11, (uint64_t)(uintptr_t)node->op);
+  for (int i = 0; i < node->n_in; i++) h = hash_mix(h, (uint64_t)(uintptr_t)node->in[i]);
+  return h;
+}
+
+static bool same_node(const damo_apply *a, const damo_apply *b) {
+  if (a->obj.kind != OBJ_APPLY || a->op != b->op || a->n_in != b->n_in || a->n_out != b->n_out) return false;
+  for (int i = 0; i < a->n_in; i++) {
+    if (a->in[i] != b->in[i]) return false;
+  }
+  for (int i = 0; i < a->n_out; i++) {
+    if (!type_is_super(b->out[i]->type, a->out[i]->type)) return false;
+  }
+  return true;
+}
+
+static damo_status merge_node(merger *m, damo_apply *node) {
+  if (node->op->def->impure) return DAMO_OK;
+  uint64_t h = node_hash(node);
+  for (int64_t i = first_entry(m, h); i >= 0; i = m->entries[i].next) {
+    damo_apply *twin = m->entries[i].what;
+    if (!same_node(twin, node)) continue;
+    return fgraph_replace_trusted(m->fg, node->out, twin->out, node->n_out, "merge");
+  }
+  return add_entry(m, h, node);
+}
+
+static damo_status merge_all(damo_fgraph *fg) {
+  merger m = {.fg = fg};
+  ptrvec nodes;
+  map_init(&m.heads, fg->obj.ctx);
+  ptrvec_init(&nodes, fg->obj.ctx);
+  damo_status s = fgraph_toposort(fg, &nodes);
+  /* a merged node is pruned at once, but never one that comes later: its inputs are another's now */
+  for (int64_t i = 0; i < nodes.n && s == DAMO_OK; i++) {
+    if (!fgraph_has_node(fg, nodes.at[i])) continue;
+    s = merge_constants(&m, nodes.at[i]);
+    if (s == DAMO_OK) s = merge_node(&m, nodes.at[i]);
+  }
+  mem_free(fg->obj.ctx, m.entries, (size_t)m.cap * sizeof *m.entries);
+  map_clear(&m.heads);
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+const rewrite_rule merge_rules[] = {
+    {.name = "merge", .phase = PHASE_MERGE, .tags = "fast_run fast_compile merge", .global = merge_all},
+    {.name = NULL},
+};

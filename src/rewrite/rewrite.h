@@ -1,0 +1,46 @@
+/* rewrite: better graphs with the same values.
+ *
+ * In: a FunctionGraph that the compiler owns. Out: the same FunctionGraph, changed. Always holds: values are the same (to
+ * rounding where a rule says so), Types too; rules are registered by name with tags in one database, run in phases, in an
+ * order that depends on the graph alone.
+ *
+ * One file a family of rules: merge.c, fold.c, canonicalize.c, stabilize.c, specialize.c, blas.c, inplace.c.
+ */
+#ifndef DAMO_REWRITE_H
+#define DAMO_REWRITE_H
+
+#include "../grad/grad.h"
+
+typedef enum rewrite_phase {
+  PHASE_MERGE,        /* equal nodes become one, equal constants too */
+  PHASE_CANONICALIZE, /* one form for equal things; constant folding */
+  PHASE_STABILIZE,    /* forms that keep precision */
+  PHASE_SPECIALIZE,   /* faster forms: BLAS, … */
+  PHASE_FUSE,
+  PHASE_INPLACE,
+  N_PHASES
+} rewrite_phase;
+
+/* A local rule looks at one node and may give a replacement for each output: sets repl[i] (borrowed from b) for the outputs
+ * to replace, leaves NULL for the others. *did tells whether anything was given. */
+typedef struct rewrite_rule {
+  const char *name;
+  rewrite_phase phase;
+  const char *tags;   /* space-separated: "fast_run fast_compile stabilize blas inplace …" */
+  const char *tracks; /* Op class name this rule looks at, NULL: any node */
+  damo_status (*local)(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did);
+  damo_status (*global)(damo_fgraph *fg); /* or a rule over the whole graph */
+} rewrite_rule;
+
+/* What a Mode asks for: tags included and excluded (space-separated, NULL: none). */
+typedef struct rewrite_query {
+  const char *include, *exclude;
+} rewrite_query;
+
+damo_status rewrite_register_all(damo_ctx *ctx);
+damo_status rewrite_register(damo_ctx *ctx, const rewrite_rule *rule); /* value error when the name is taken */
+const rewrite_rule *rewrite_at(damo_ctx *ctx, int64_t i);              /* NULL past the end */
+/* Runs all phases. */
+damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query);
+
+#endif
