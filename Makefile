@@ -149,7 +149,7 @@ $(B)/flags: FORCE | $(SETUP)
 	@mkdir -p $(@D)
 	@echo '$(CC) $(BASE_FLAGS)' | cmp -s - $@ || echo '$(CC) $(BASE_FLAGS)' >$@
 
-$(B)/kernel/%.o: OPT_release = -O3 -g
+$(B)/kernel/%.o: OPT_release = -O3 -g -fno-math-errno -fno-trapping-math
 $(B)/lua/%.o: LAYER_FLAGS = $(LUA_CFLAGS)
 ifeq ($(ARCH),x86_64)
 $(B)/kernel/%_avx2.o: ISA_FLAGS = -mavx2 -mfma

@@ -1,6 +1,7 @@
-/* op_elemwise_test: values, dtypes, derivatives, walks over strided and broadcast operands, and errors of the elementwise
- * family. Derivatives are compared with central differences of step 1e-6 in float64: their own error is about 1e-9 of the
- * function's third derivative and 1e-10 of its value, so 1e-6 relative tells a wrong formula from rounding. */
+/* op_elemwise_test: values, dtypes, derivatives, walks over strided and broadcast operands, and errors of the
+ * elementwise family. Derivatives are compared with central differences of step 1e-6 in float64: their own error is
+ * about 1e-9 of the function's third derivative and 1e-10 of its value, so 1e-6 relative tells a wrong formula from
+ * rounding. */
 #include "../../src/grad/grad.h"
 #include "test.h"
 
@@ -8,7 +9,9 @@ static damo_ctx *ctx;
 
 /* ---- Small tools ------------------------------------------------------------------------------------------------- */
 
-static damo_var *constant(build *b, const damo_array *a) { return build_take(b, var_constant(ctx, NULL, (damo_obj *)a)); }
+static damo_var *constant(build *b, const damo_array *a) {
+  return build_take(b, var_constant(ctx, NULL, (damo_obj *)a));
+}
 
 static damo_var *vector(build *b, const double *x, int64_t n) {
   return build_value(b, (damo_obj *)damo_array_from(ctx, DAMO_FLOAT64, 1, &n, x));
@@ -50,21 +53,64 @@ static double f_log2(double x) { return log(x) / log(2); }
 static double f_exp2(double x) { return pow(2, x); }
 
 /* name, libm's function (NULL: the derivative alone is checked), the interval where points lie */
-typedef struct unary_case { const char *name; double (*f)(double); double lo, hi; } unary_case;
+typedef struct unary_case {
+  const char *name;
+  double (*f)(double);
+  double lo, hi;
+} unary_case;
 
 static const unary_case unary_cases[] = {
-    {"neg", f_neg, -3, 3}, {"abs", fabs, 0.1, 3}, {"sign", f_sign, 0.1, 3}, {"sqr", f_sqr, -3, 3},
-    {"sqrt", sqrt, 0.1, 9}, {"reciprocal", f_reciprocal, 0.5, 4}, {"ceil", ceil, 1.1, 1.9}, {"floor", floor, 1.1, 1.9},
-    {"trunc", trunc, -1.9, -1.1}, {"round_half_to_even", rint, 0.6, 1.4}, {"round_half_away_from_zero", round, 0.6, 1.4},
-    {"exp", exp, -2, 3}, {"exp2", f_exp2, -2, 3}, {"expm1", expm1, -1, 2}, {"log", log, 0.2, 9}, {"log2", f_log2, 0.2, 9},
-    {"log10", log10, 0.2, 9}, {"log1p", log1p, -0.5, 3}, {"sigmoid", f_sigmoid, -6, 6}, {"softplus", f_softplus, -6, 40},
-    {"log1mexp", f_log1mexp, -3, -0.2}, {"sin", sin, -4, 4}, {"cos", cos, -4, 4}, {"tan", tan, -1.2, 1.2},
-    {"arcsin", asin, -0.9, 0.9}, {"arccos", acos, -0.9, 0.9}, {"arctan", atan, -4, 4}, {"sinh", sinh, -3, 3},
-    {"cosh", cosh, -3, 3}, {"tanh", tanh, -3, 3}, {"arcsinh", asinh, -3, 3}, {"arccosh", acosh, 1.2, 5},
-    {"arctanh", atanh, -0.9, 0.9}, {"deg2rad", f_deg2rad, -200, 200}, {"rad2deg", f_rad2deg, -4, 4}, {"erf", erf, -2, 2},
-    {"erfc", erfc, -2, 2}, {"erfcx", f_erfcx, -1, 2}, {"erfinv", NULL, -0.8, 0.8}, {"erfcinv", NULL, 0.2, 1.8},
-    {"gamma", tgamma, 0.5, 5}, {"gammaln", lgamma, 0.5, 9}, {"psi", NULL, 0.5, 9}, {"tri_gamma", NULL, 0.5, 9},
-    {"identity", NULL, -3, 3}, {"relu", NULL, 0.5, 2}, {"round", rint, 0.6, 1.4},
+    {"neg", f_neg, -3, 3},
+    {"abs", fabs, 0.1, 3},
+    {"sign", f_sign, 0.1, 3},
+    {"sqr", f_sqr, -3, 3},
+    {"sqrt", sqrt, 0.1, 9},
+    {"reciprocal", f_reciprocal, 0.5, 4},
+    {"ceil", ceil, 1.1, 1.9},
+    {"floor", floor, 1.1, 1.9},
+    {"trunc", trunc, -1.9, -1.1},
+    {"round_half_to_even", rint, 0.6, 1.4},
+    {"round_half_away_from_zero", round, 0.6, 1.4},
+    {"exp", exp, -2, 3},
+    {"exp2", f_exp2, -2, 3},
+    {"expm1", expm1, -1, 2},
+    {"log", log, 0.2, 9},
+    {"log2", f_log2, 0.2, 9},
+    {"log10", log10, 0.2, 9},
+    {"log1p", log1p, -0.5, 3},
+    {"sigmoid", f_sigmoid, -6, 6},
+    {"softplus", f_softplus, -6, 40},
+    {"log1mexp", f_log1mexp, -3, -0.2},
+    {"sin", sin, -4, 4},
+    {"cos", cos, -4, 4},
+    {"tan", tan, -1.2, 1.2},
+    {"arcsin", asin, -0.9, 0.9},
+    {"arccos", acos, -0.9, 0.9},
+    {"arctan", atan, -4, 4},
+    {"sinh", sinh, -3, 3},
+    {"cosh", cosh, -3, 3},
+    {"tanh", tanh, -3, 3},
+    {"arcsinh", asinh, -3, 3},
+    {"arccosh", acosh, 1.2, 5},
+    {"arctanh", atanh, -0.9, 0.9},
+    {"deg2rad", f_deg2rad, -200, 200},
+    {"rad2deg", f_rad2deg, -4, 4},
+    {"erf", erf, -2, 2},
+    {"erfc", erfc, -2, 2},
+    {"erfcx", f_erfcx, -1, 2},
+    {"erfinv", NULL, -0.8, 0.8},
+    {"erfcinv", NULL, 0.2, 1.8},
+    {"gamma", tgamma, 0.5, 5},
+    {"gammaln", lgamma, 0.5, 9},
+    {"psi", NULL, 0.5, 9},
+    {"tri_gamma", NULL, 0.5, 9},
+    {"i0", NULL, -3, 35},
+    {"i1", NULL, -3, 35},
+    {"j0", NULL, -3, 9},
+    {"j1", NULL, -3, 9},
+    {"identity", NULL, -3, 3},
+    {"relu", NULL, 0.5, 2},
+    {"round", rint, 0.6, 1.4},
 };
 
 #define POINTS 7
@@ -119,7 +165,8 @@ static void check_derivative(const char *name, int arity, double in[][POINTS], i
   damo_var *out = build_fn(&b, name, v, arity, NULL);
   damo_var *g = build_ones_like(&b, out);
   damo_array *got = NULL;
-  if (CHECK(out && g) && CHECK(out->owner->op->def->grad(&b, out->owner, &g, gin) == DAMO_OK) && CHECK(gin[i] != NULL)) {
+  if (CHECK(out && g) && CHECK(out->owner->op->def->grad(&b, out->owner, &g, gin) == DAMO_OK) &&
+      CHECK(gin[i] != NULL)) {
     CHECK_EQ_I(var_dtype(gin[i]), DAMO_FLOAT64);
     got = value_of(&b, gin[i]);
   }
@@ -166,20 +213,36 @@ static damo_var *of_dtype(build *b, damo_dtype dt) {
 }
 
 static void test_dtypes(void) {
-  static const struct { const char *name; damo_dtype x, y, out; } cases[] = {
-      {"add", DAMO_INT32, DAMO_INT64, DAMO_INT64}, {"add", DAMO_INT64, DAMO_FLOAT32, DAMO_FLOAT64},
-      {"add", DAMO_UINT8, DAMO_UINT8, DAMO_UINT8}, {"add", DAMO_BOOL, DAMO_BOOL, DAMO_BOOL},
-      {"true_div", DAMO_UINT8, DAMO_UINT8, DAMO_FLOAT64}, {"true_div", DAMO_INT8, DAMO_FLOAT32, DAMO_FLOAT32},
-      {"arctan2", DAMO_UINT8, DAMO_UINT8, DAMO_FLOAT32}, {"logaddexp", DAMO_INT32, DAMO_INT32, DAMO_FLOAT64},
-      {"floor_div", DAMO_INT32, DAMO_INT32, DAMO_INT32}, {"pow", DAMO_BOOL, DAMO_BOOL, DAMO_INT8},
-      {"eq", DAMO_COMPLEX64, DAMO_COMPLEX64, DAMO_BOOL}, {"lt", DAMO_INT8, DAMO_FLOAT64, DAMO_BOOL},
-      {"and_", DAMO_INT64, DAMO_INT64, DAMO_INT64}, {"complex", DAMO_FLOAT32, DAMO_FLOAT32, DAMO_COMPLEX64},
-      {"exp", DAMO_INT8, DAMO_N_DTYPES, DAMO_FLOAT32}, {"exp", DAMO_INT32, DAMO_N_DTYPES, DAMO_FLOAT64},
-      {"ceil", DAMO_UINT8, DAMO_N_DTYPES, DAMO_FLOAT32}, {"sign", DAMO_INT8, DAMO_N_DTYPES, DAMO_INT8},
-      {"abs", DAMO_COMPLEX64, DAMO_N_DTYPES, DAMO_FLOAT32}, {"abs", DAMO_UINT8, DAMO_N_DTYPES, DAMO_UINT8},
-      {"angle", DAMO_COMPLEX128, DAMO_N_DTYPES, DAMO_FLOAT64}, {"angle", DAMO_FLOAT32, DAMO_N_DTYPES, DAMO_FLOAT32},
-      {"real", DAMO_FLOAT32, DAMO_N_DTYPES, DAMO_FLOAT32}, {"isnan", DAMO_INT64, DAMO_N_DTYPES, DAMO_BOOL},
-      {"round", DAMO_INT16, DAMO_N_DTYPES, DAMO_INT16}, {"sqr", DAMO_UINT8, DAMO_N_DTYPES, DAMO_UINT8},
+  static const struct {
+    const char *name;
+    damo_dtype x, y, out;
+  } cases[] = {
+      {"add", DAMO_INT32, DAMO_INT64, DAMO_INT64},
+      {"add", DAMO_INT64, DAMO_FLOAT32, DAMO_FLOAT64},
+      {"add", DAMO_UINT8, DAMO_UINT8, DAMO_UINT8},
+      {"add", DAMO_BOOL, DAMO_BOOL, DAMO_BOOL},
+      {"true_div", DAMO_UINT8, DAMO_UINT8, DAMO_FLOAT64},
+      {"true_div", DAMO_INT8, DAMO_FLOAT32, DAMO_FLOAT32},
+      {"arctan2", DAMO_UINT8, DAMO_UINT8, DAMO_FLOAT32},
+      {"logaddexp", DAMO_INT32, DAMO_INT32, DAMO_FLOAT64},
+      {"floor_div", DAMO_INT32, DAMO_INT32, DAMO_INT32},
+      {"pow", DAMO_BOOL, DAMO_BOOL, DAMO_INT8},
+      {"eq", DAMO_COMPLEX64, DAMO_COMPLEX64, DAMO_BOOL},
+      {"lt", DAMO_INT8, DAMO_FLOAT64, DAMO_BOOL},
+      {"and_", DAMO_INT64, DAMO_INT64, DAMO_INT64},
+      {"complex", DAMO_FLOAT32, DAMO_FLOAT32, DAMO_COMPLEX64},
+      {"exp", DAMO_INT8, DAMO_N_DTYPES, DAMO_FLOAT32},
+      {"exp", DAMO_INT32, DAMO_N_DTYPES, DAMO_FLOAT64},
+      {"ceil", DAMO_UINT8, DAMO_N_DTYPES, DAMO_FLOAT32},
+      {"sign", DAMO_INT8, DAMO_N_DTYPES, DAMO_INT8},
+      {"abs", DAMO_COMPLEX64, DAMO_N_DTYPES, DAMO_FLOAT32},
+      {"abs", DAMO_UINT8, DAMO_N_DTYPES, DAMO_UINT8},
+      {"angle", DAMO_COMPLEX128, DAMO_N_DTYPES, DAMO_FLOAT64},
+      {"angle", DAMO_FLOAT32, DAMO_N_DTYPES, DAMO_FLOAT32},
+      {"real", DAMO_FLOAT32, DAMO_N_DTYPES, DAMO_FLOAT32},
+      {"isnan", DAMO_INT64, DAMO_N_DTYPES, DAMO_BOOL},
+      {"round", DAMO_INT16, DAMO_N_DTYPES, DAMO_INT16},
+      {"sqr", DAMO_UINT8, DAMO_N_DTYPES, DAMO_UINT8},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     build b;
@@ -209,7 +272,8 @@ static void test_weak_literals(void) {
 /* ---- Walks ------------------------------------------------------------------------------------------------------- */
 
 /* An array of that shape whose memory has the axes in the order `order` and every `step`-th element used. */
-static damo_array *laid_out(damo_dtype dt, int ndim, const int64_t *shape, const int *order, int64_t step, double salt) {
+static damo_array *laid_out(damo_dtype dt, int ndim, const int64_t *shape, const int *order, int64_t step,
+                            double salt) {
   int64_t total = step, strides[DAMO_MAX_NDIM], at_stride = step * (int64_t)dtype_size(dt);
   for (int k = ndim - 1; k >= 0; k--) {
     strides[order[k]] = at_stride;
@@ -256,12 +320,18 @@ static void test_walks(void) {
   const int ranks[] = {2, 2, 3};
   for (int k = 0; k < 3; k++) {
     const int *other = ranks[k] == 3 ? turned : flipped;
-    check_walk(laid_out(DAMO_FLOAT64, ranks[k], shapes[k], straight, 1, 0), laid_out(DAMO_FLOAT64, ranks[k], shapes[k], straight, 1, 3));
-    check_walk(laid_out(DAMO_FLOAT64, ranks[k], shapes[k], straight, 1, 0), laid_out(DAMO_FLOAT64, ranks[k], shapes[k], other, 2, 3));
-    check_walk(laid_out(DAMO_INT32, ranks[k], shapes[k], other, 3, 0), laid_out(DAMO_FLOAT64, ranks[k], shapes[k], straight, 1, 3));
-    check_walk(laid_out(DAMO_INT8, ranks[k], shapes[k], straight, 1, 0), laid_out(DAMO_INT16, ranks[k], shapes[k], straight, 1, 3));
-    check_walk(laid_out(DAMO_FLOAT64, 0, NULL, straight, 1, 2), laid_out(DAMO_FLOAT64, ranks[k], shapes[k], other, 1, 3));
-    check_walk(laid_out(DAMO_INT8, ranks[k], shapes[k], straight, 1, 2), laid_out(DAMO_FLOAT32, 0, NULL, straight, 1, 3));
+    check_walk(laid_out(DAMO_FLOAT64, ranks[k], shapes[k], straight, 1, 0),
+               laid_out(DAMO_FLOAT64, ranks[k], shapes[k], straight, 1, 3));
+    check_walk(laid_out(DAMO_FLOAT64, ranks[k], shapes[k], straight, 1, 0),
+               laid_out(DAMO_FLOAT64, ranks[k], shapes[k], other, 2, 3));
+    check_walk(laid_out(DAMO_INT32, ranks[k], shapes[k], other, 3, 0),
+               laid_out(DAMO_FLOAT64, ranks[k], shapes[k], straight, 1, 3));
+    check_walk(laid_out(DAMO_INT8, ranks[k], shapes[k], straight, 1, 0),
+               laid_out(DAMO_INT16, ranks[k], shapes[k], straight, 1, 3));
+    check_walk(laid_out(DAMO_FLOAT64, 0, NULL, straight, 1, 2),
+               laid_out(DAMO_FLOAT64, ranks[k], shapes[k], other, 1, 3));
+    check_walk(laid_out(DAMO_INT8, ranks[k], shapes[k], straight, 1, 2),
+               laid_out(DAMO_FLOAT32, 0, NULL, straight, 1, 3));
   }
   check_walk(laid_out(DAMO_FLOAT64, 2, long_rows, straight, 1, 0), laid_out(DAMO_FLOAT64, 1, row, straight, 2, 3));
   check_walk(laid_out(DAMO_FLOAT64, 2, long_rows, straight, 1, 0), laid_out(DAMO_INT8, 2, column, straight, 1, 3));
@@ -318,8 +388,10 @@ static void test_shape_errors(void) {
 }
 
 static void test_type_errors(void) {
-  static const struct { const char *name; damo_dtype dt; } cases[] = {
-      {"sigmoid", DAMO_COMPLEX128}, {"invert", DAMO_FLOAT64}, {"neg", DAMO_BOOL}};
+  static const struct {
+    const char *name;
+    damo_dtype dt;
+  } cases[] = {{"sigmoid", DAMO_COMPLEX128}, {"invert", DAMO_FLOAT64}, {"neg", DAMO_BOOL}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     build b;
     build_init(&b, ctx);
@@ -340,7 +412,8 @@ static void test_complex_gradient(void) {
   damo_var *z = build_fn2(&b, "complex", vector(&b, re, 2), vector(&b, im, 2));
   damo_array *value = value_of(&b, z);
   damo_var *c = value ? constant(&b, value) : NULL;
-  damo_var *cost = build_reduce(&b, REDUCE_SUM, build_fn1(&b, "real", build_fn2(&b, "mul", c, build_fn1(&b, "conj", c))), NULL, -1, false);
+  damo_var *cost = build_reduce(
+      &b, REDUCE_SUM, build_fn1(&b, "real", build_fn2(&b, "mul", c, build_fn1(&b, "conj", c))), NULL, -1, false);
   damo_var *g = NULL;
   if (CHECK(cost != NULL) && CHECK(grad_reverse(ctx, cost, &c, 1, NULL, &g) == DAMO_OK)) {
     damo_array *got = value_of(&b, g);

@@ -10,7 +10,11 @@ damo_type *damo_type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int
   return type_tensor(ctx, dtype, ndim, shape);
 }
 
-damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name) { return var_new(ctx, type, name); }
+damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name) {
+  if (type != NULL) return var_new(ctx, type, name);
+  ctx_fail(ctx, DAMO_ETYPE, "a Variable needs a Type");
+  return NULL;
+}
 
 damo_var *damo_constant(damo_ctx *ctx, const damo_array *value) {
   damo_array *copy = array_copy(value);
@@ -112,40 +116,57 @@ static int option_place(const op_func *f, const char *name, char kind[16]) {
   return -1;
 }
 
-/* list holds the entries of a list value; *used counts them. */
-static damo_status parse_value(damo_ctx *ctx, const char *kind, char *text, prop_value *list, int *used,
-                               prop_value *out) {
-  char *end;
+/* Room for the entries of all list values of one call. */
+typedef struct list_room {
+  prop_value at[2 * DAMO_MAX_NDIM];
+  int n;
+} list_room;
+
+static damo_status parse_int(damo_ctx *ctx, const char *text, const char **end, prop_value *out) {
+  char *stop;
+  *out = prop_int(strtoll(text, &stop, 10));
+  if (stop == text || (*stop != ',' && *stop != '\0')) {
+    return ctx_fail(ctx, DAMO_EVALUE, "option value '%s' is no integer", text);
+  }
+  *end = stop;
+  return DAMO_OK;
+}
+
+static damo_status parse_list(damo_ctx *ctx, const char *text, list_room *room, prop_value *out) {
+  int from = room->n;
+  for (const char *p = text; *p != '\0';) {
+    if (room->n == (int)(sizeof room->at / sizeof room->at[0]))
+      return ctx_fail(ctx, DAMO_EVALUE, "option value '%s' has too many entries", text);
+    DAMO_TRY(parse_int(ctx, p, &p, &room->at[room->n++]));
+    if (*p == ',') p++;
+  }
+  *out = prop_list(room->at + from, room->n - from);
+  return DAMO_OK;
+}
+
+static damo_status parse_value(damo_ctx *ctx, const char *kind, const char *text, list_room *room, prop_value *out) {
+  const char *end;
   if (strcmp(kind, "bool") == 0) {
     *out = prop_bool(strcmp(text, "true") == 0);
+    if (!out->u.i && strcmp(text, "false") != 0)
+      return ctx_fail(ctx, DAMO_EVALUE, "option value '%s' is neither true nor false", text);
   } else if (strcmp(kind, "str") == 0 || strcmp(kind, "dtype") == 0) {
     *out = prop_str(text);
   } else if (strcmp(kind, "num") == 0) {
-    *out = prop_num(strtod(text, &end));
-  } else if (strchr(text, ',') == NULL) {
-    *out = prop_int(strtoll(text, &end, 10));
-    if (*end != '\0') return ctx_fail(ctx, DAMO_EVALUE, "option value '%s' is no integer", text);
+    char *stop;
+    *out = prop_num(strtod(text, &stop));
+    if (stop == text || *stop != '\0') return ctx_fail(ctx, DAMO_EVALUE, "option value '%s' is no number", text);
+  } else if (strchr(text, ',') != NULL) {
+    return parse_list(ctx, text, room, out);
   } else {
-    int from = *used;
-    for (char *p = text; p != NULL && *used < MAX_OPTIONS; p = *end == ',' ? end + 1 : NULL) {
-      list[(*used)++] = prop_int(strtoll(p, &end, 10));
-    }
-    *out = prop_list(list + from, *used - from);
+    return parse_int(ctx, text, &end, out);
   }
   return DAMO_OK;
 }
 
-damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n, const char *options) {
-  const op_func *f = find(ctx, func);
-  if (f == NULL) return NULL;
-  char text[MAX_TEXT], kind[16];
-  prop_value opt[MAX_OPTIONS] = {{.kind = PROP_NIL}}, list[MAX_OPTIONS];
-  int used = 0;
-  if (options == NULL || strlen(options) >= sizeof text) {
-    ctx_fail(ctx, DAMO_EVALUE, "%s: the options text is missing or too long", func);
-    return NULL;
-  }
-  strcpy(text, options);
+/* Reads "axis=1 keepdims=true" (text is changed) into opt, by the places of the signature. */
+static damo_status parse_options(damo_ctx *ctx, const op_func *f, char *text, list_room *room, prop_value *opt) {
+  char kind[16];
   for (char *p = text + strspn(text, " "); *p != '\0'; p += strspn(p, " ")) {
     option_text word = {p, p + strcspn(p, "= ")};
     p += strcspn(p, " ");
@@ -156,11 +177,28 @@ damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *opera
       place = option_place(f, word.name, kind);
     }
     if (place < 0 || place >= MAX_OPTIONS) {
-      ctx_fail(ctx, DAMO_EVALUE, "%s: unknown option '%s'; there are: %s", func, word.name,
-               f->options ? f->options : "none");
-      return NULL;
+      return ctx_fail(ctx, DAMO_EVALUE, "%s: unknown option '%s'; there are: %s", f->name, word.name,
+                      f->options ? f->options : "none");
     }
-    if (parse_value(ctx, kind, word.value, list, &used, &opt[place]) != DAMO_OK) return NULL;
+    DAMO_TRY(parse_value(ctx, kind, word.value, room, &opt[place]));
+  }
+  return DAMO_OK;
+}
+
+damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n, const char *options) {
+  const op_func *f = find(ctx, func);
+  if (f == NULL) return NULL;
+  char text[MAX_TEXT];
+  prop_value opt[MAX_OPTIONS] = {{.kind = PROP_NIL}};
+  list_room room = {.n = 0};
+  if (options == NULL || strlen(options) >= sizeof text) {
+    ctx_fail(ctx, DAMO_EVALUE, "%s: the options text is missing or too long", func);
+    return NULL;
+  }
+  strcpy(text, options);
+  if (parse_options(ctx, f, text, &room, opt) != DAMO_OK) {
+    ctx_fail_at(ctx, f->name, NULL);
+    return NULL;
   }
   return first_result(ctx, f, operands, n, opt);
 }
@@ -168,7 +206,13 @@ damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *opera
 /* ---- Gradients and text ------------------------------------------------------------------------------------------ */
 
 damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out) {
-  return grad_reverse(ctx, cost, wrt, n, NULL, out);
+  size_t bytes = (size_t)n * sizeof *out;
+  damo_var **found = mem_calloc(ctx, bytes);
+  if (found == NULL) return DAMO_EMEMORY;
+  damo_status s = grad_reverse(ctx, cost, wrt, n, NULL, found);
+  if (s == DAMO_OK && n > 0) memcpy(out, found, bytes);
+  mem_free(ctx, found, bytes);
+  return s;
 }
 
 char *damo_debugprint(damo_ctx *ctx, damo_var *v) {

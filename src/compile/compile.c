@@ -16,17 +16,23 @@ typedef struct job {
 
 /* ---- What is to be computed -------------------------------------------------------------------------------------- */
 
-/* The update as something that the target can hold: itself, or cast where nothing is lost. */
-static damo_var *fit_update(job *j, damo_var *target, damo_var *now) {
-  const damo_type *want = target->type, *got = now->type;
-  if (type_is_compatible(want, got)) return now;
+/* The new value (what: "update", "given") as something that the target can hold: itself, or cast where nothing is lost. A
+ * literal first takes the dtype that it has next to the target. */
+static damo_var *fit_value(job *j, damo_var *target, damo_var *now, const char *what) {
+  const damo_type *want = target->type;
+  damo_var *fit[2] = {target, now};
+  if (now->weak && build_resolve(&j->b, fit, 2, false, fit) != DAMO_OK) return NULL;
+  const damo_type *got = fit[1]->type;
   bool tensors = type_is_tensor(want) && type_is_tensor(got) && want->ndim == got->ndim;
-  if (tensors && (now->weak || dtype_can_cast_safely(got->dtype, want->dtype)))
-    return build_cast(&j->b, now, want->dtype);
+  if (tensors && got->dtype != want->dtype && dtype_can_cast_safely(got->dtype, want->dtype)) {
+    fit[1] = build_cast(&j->b, fit[1], want->dtype);
+    if (fit[1] == NULL) return NULL;
+  }
+  if (type_is_compatible(want, fit[1]->type)) return fit[1];
   char a[320], b[320], name[160];
-  return build_fail(&j->b, DAMO_ETYPE, "compile: the update of %s must be of %s, got %s",
+  return build_fail(&j->b, DAMO_ETYPE, "compile: the %s of %s must be of %s, got %s", what,
                     var_format(name, sizeof name, target), type_format(a, sizeof a, want),
-                    type_format(b, sizeof b, got));
+                    type_format(b, sizeof b, now->type));
 }
 
 static damo_status add_update(job *j, damo_var *target, damo_var *now) {
@@ -34,7 +40,7 @@ static damo_status add_update(job *j, damo_var *target, damo_var *now) {
   if (map_get(&j->is_target, target, NULL)) {
     return ctx_fail(j->ctx, DAMO_EVALUE, "compile: %s has two updates", var_format(name, sizeof name, target));
   }
-  now = fit_update(j, target, now);
+  now = fit_value(j, target, now, "update");
   if (now == NULL) return j->b.status;
   DAMO_TRY(map_put(&j->is_target, target, 1));
   DAMO_TRY(ptrvec_push(&j->targets, target));
@@ -84,17 +90,15 @@ static damo_status apply_givens(job *j) {
   map_init(&memo, j->ctx);
   damo_status s = DAMO_OK;
   for (int64_t i = 0; i < o->n_givens && s == DAMO_OK; i++) {
-    damo_var *as = fit_update(j, o->given[i], o->given_as[i]);
+    damo_var *as = fit_value(j, o->given[i], o->given_as[i], "given value");
     s = as != NULL ? map_put(&memo, o->given[i], (uintptr_t)as) : j->b.status;
   }
   size_t bytes = (size_t)j->wanted.n * sizeof(damo_var *);
   damo_var **now = s == DAMO_OK ? mem_calloc(j->ctx, bytes) : NULL;
   if (s == DAMO_OK && now == NULL) s = DAMO_EMEMORY;
   if (s == DAMO_OK) s = graph_clone(j->ctx, (damo_var *const *)j->wanted.at, j->wanted.n, &memo, false, NULL, now);
-  for (int64_t i = 0; i < j->wanted.n && s == DAMO_OK; i++) {
-    j->wanted.at[i] = build_take(&j->b, now[i]);
-    s = j->b.status;
-  }
+  for (int64_t i = 0; i < j->wanted.n && s == DAMO_OK; i++) j->wanted.at[i] = build_take(&j->b, now[i]);
+  if (s == DAMO_OK) s = j->b.status;
   if (now != NULL) mem_free(j->ctx, now, bytes);
   map_clear(&memo);
   return s;

@@ -199,10 +199,8 @@ static damo_status offer_targets(damo_function *f, damo_obj *const *into) {
   return DAMO_OK;
 }
 
-/* Writes what did not go there directly; shapes and dtypes must be the target's. */
-static damo_status fill_target(damo_function *f, int64_t i, damo_obj *target) {
-  damo_obj *value = f->plan.cells[f->outputs[i].cell];
-  if (value == target) return DAMO_OK;
+/* Can the result be written into the caller's array? */
+static damo_status check_target(const damo_function *f, int64_t i, damo_obj *value, damo_obj *target) {
   if (target->kind != OBJ_ARRAY || value->kind != OBJ_ARRAY) {
     return ctx_fail(f->obj.ctx, DAMO_ETYPE, "%s: output %lld can't be written into that object", function_name(f),
                     (long long)i + 1);
@@ -217,7 +215,9 @@ static damo_status fill_target(damo_function *f, int64_t i, damo_obj *target) {
                     dtype_name(array_dtype(v)), shape_format(want, sizeof want, v->ndim, array_shape(v)),
                     dtype_name(array_dtype(a)), shape_format(got, sizeof got, a->ndim, array_shape(a)));
   }
-  return array_assign(a, v);
+  if (a->writeable) return DAMO_OK;
+  return ctx_fail(f->obj.ctx, DAMO_ESTATE, "%s: the array for output %lld is read-only", function_name(f),
+                  (long long)i + 1);
 }
 
 /* A copy of value, in spare where nobody else holds it and it fits. */
@@ -233,16 +233,35 @@ static damo_obj *copy_value(damo_obj *value, damo_obj **spare) {
   return &s->obj;
 }
 
+/* Would writing the other targets spoil this result? */
+static bool lies_in_target(const damo_function *f, int64_t i, damo_obj *const *into) {
+  const damo_obj *value = f->plan.cells[f->outputs[i].cell];
+  for (int64_t k = 0; k < f->n_outputs; k++) {
+    if (k == i || into[k] == NULL || into[k]->kind != OBJ_ARRAY || value->kind != OBJ_ARRAY) continue;
+    if (array_may_overlap((const damo_array *)into[k], (const damo_array *)value)) return true;
+  }
+  return false;
+}
+
+/* Copies what would not last, and checks the targets: nothing of the caller's is written yet. */
 static damo_status stage_outputs(damo_function *f, damo_obj *const *into) {
   for (int64_t i = 0; i < f->n_outputs; i++) {
     fn_output *out = &f->outputs[i];
-    if (into != NULL && into[i] != NULL) {
-      DAMO_TRY(fill_target(f, i, into[i]));
-    } else if (out->copy) {
-      damo_obj *value = f->plan.cells[out->cell];
-      set_cell(&out->staged, out->borrow ? damo_retain(value) : copy_value(value, NULL));
-      if (out->staged == NULL) return DAMO_EMEMORY;
-    }
+    damo_obj *value = f->plan.cells[out->cell], *target = into != NULL ? into[i] : NULL;
+    if (target != NULL && value != target) DAMO_TRY(check_target(f, i, value, target));
+    if (!out->copy || (target != NULL && !lies_in_target(f, i, into))) continue;
+    set_cell(&out->staged, out->borrow && target == NULL ? damo_retain(value) : copy_value(value, NULL));
+    if (out->staged == NULL) return DAMO_EMEMORY;
+  }
+  return DAMO_OK;
+}
+
+/* Writes what did not go there directly. */
+static damo_status fill_targets(damo_function *f, damo_obj *const *into) {
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    const damo_obj *value = function_peek(f, i);
+    if (into[i] == NULL || into[i] == value) continue;
+    DAMO_TRY(array_assign((damo_array *)into[i], (const damo_array *)value));
   }
   return DAMO_OK;
 }
@@ -255,9 +274,9 @@ static damo_status stage_updates(damo_function *f) {
     const damo_type *t = sh->var != NULL ? sh->var->type : f->inputs[sh->input].var->type;
     if (!type_is_valid(t, value)) {
       char want[320], name[160];
+      const damo_var *target = sh->var != NULL ? sh->var : f->inputs[sh->input].var;
       return ctx_fail(f->obj.ctx, DAMO_ESHAPE, "%s: the update of %s is not of %s", function_name(f),
-                      sh->var != NULL ? var_format(name, sizeof name, sh->var) : f->inputs[sh->input].name,
-                      type_format(want, sizeof want, t));
+                      var_format(name, sizeof name, target), type_format(want, sizeof want, t));
     }
     if (!sh->copy) continue;
     set_cell(&sh->staged, copy_value(value, &sh->spare));
@@ -305,7 +324,8 @@ static damo_status run_steps(damo_function *f, damo_obj *const *args, int64_t n_
   if (into != NULL) DAMO_TRY(offer_targets(f, into));
   DAMO_TRY(vm_run(&f->plan));
   DAMO_TRY(stage_outputs(f, into));
-  return stage_updates(f);
+  DAMO_TRY(stage_updates(f));
+  return into != NULL ? fill_targets(f, into) : DAMO_OK;
 }
 
 damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
@@ -349,6 +369,9 @@ damo_obj *function_take(damo_function *f, int64_t i) {
 }
 
 void function_finish(damo_function *f) {
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    if (f->outputs[i].staged != NULL) set_cell(&f->outputs[i].staged, NULL);
+  }
   vm_reset(&f->plan);
   f->running = false;
 }

@@ -22,53 +22,79 @@ static damo_status make_dummies(build *b, damo_apply *node, damo_var **u) {
   return b->status;
 }
 
+/* Marks what the L_op started from, where walks of one node's graph end: they would go through all that lies above. */
+static damo_status keep_all(map *memo, damo_var *const *v, int n) {
+  for (int i = 0; i < n; i++) {
+    if (v[i] != NULL) DAMO_TRY(map_put(memo, v[i], (uintptr_t)v[i]));
+  }
+  return DAMO_OK;
+}
+
 /* Replaces what is left of the dummies in r by zeros like the outputs. */
-static damo_var *without_dummy(build *b, damo_apply *node, damo_var *const *u, damo_var *r) {
+static damo_var *without_dummy(build *b, damo_apply *node, damo_var *const *eval, damo_var *const *u, damo_var *r) {
   map memo;
   map_init(&memo, b->ctx);
   damo_var *clean = NULL;
-  for (int o = 0; o < node->n_out && b->status == DAMO_OK; o++) {
-    damo_var *zero = u[o] != NULL ? build_zeros_like(b, node->out[o]) : NULL;
-    if (zero != NULL && map_put(&memo, u[o], (uintptr_t)zero) != DAMO_OK) b->status = DAMO_EMEMORY;
+  damo_status s = keep_all(&memo, node->in, node->n_in);
+  if (s == DAMO_OK) s = keep_all(&memo, node->out, node->n_out);
+  if (s == DAMO_OK) s = keep_all(&memo, eval, node->n_in);
+  for (int o = 0; o < node->n_out && s == DAMO_OK; o++) {
+    if (u[o] == NULL) continue;
+    damo_var *zero = build_zeros_like(b, node->out[o]);
+    s = zero != NULL ? map_put(&memo, u[o], (uintptr_t)zero) : b->status;
   }
-  if (b->status == DAMO_OK && graph_clone(b->ctx, &r, 1, &memo, false, NULL, &clean) != DAMO_OK) {
-    b->status = damo_error_status(b->ctx);
-  }
+  if (s == DAMO_OK) s = graph_clone(b->ctx, &r, 1, &memo, false, NULL, &clean);
   map_clear(&memo);
-  return b->status == DAMO_OK ? build_take(b, clean) : NULL;
+  if (s == DAMO_OK) return build_take(b, clean);
+  b->status = s;
+  return NULL;
 }
 
-/* The tangents of the outputs by two L_ops; arrays have room for max(n_in, n_out). */
-static damo_status two_l_ops(build *b, damo_apply *node, damo_var *const *eval, damo_var **u, damo_var **gin,
-                             damo_var **known, damo_var **rout) {
-  DAMO_TRY(make_dummies(b, node, u));
-  DAMO_TRY(grad_node(b, node, u, gin));
+/* Room for one node's L_op and what comes of it. */
+typedef struct l_op_room {
+  damo_var **u, **gin, **known, **result; /* room for max(n_in, n_out) each */
+  damo_var **constant;                    /* the node's inputs, then its outputs */
+} l_op_room;
+
+/* The gradients that are there, compacted, each with its tangent; the number of them. */
+static int64_t pair_up(build *b, damo_apply *node, damo_var *const *eval, l_op_room *room) {
   int64_t n = 0;
-  damo_var **known_of = gin; /* compacted in place */
   for (int i = 0; i < node->n_in; i++) {
-    if (gin[i] == NULL || eval[i] == NULL) continue;
-    if (gin[i]->type->kind == TYPE_NULL) {
+    damo_var *g = room->gin[i];
+    if (g == NULL || eval[i] == NULL) continue;
+    if (g->type->kind == TYPE_NULL) {
       build_fail(b, DAMO_ENULL_GRADIENT, "Rop: the derivative of %s is undefined: %s", node->op->def->name,
-                 gin[i]->type->why);
-      return b->status;
+                 g->type->why);
+      return 0;
     }
-    known_of[n] = gin[i];
-    known[n++] = eval[i];
+    room->gin[n] = g;
+    room->known[n++] = eval[i];
   }
-  if (n == 0) return DAMO_OK;
-  grad_options o = {.known = known,
-                    .known_of = known_of,
+  return n;
+}
+
+/* The tangents of the outputs by two L_ops. */
+static damo_status two_l_ops(build *b, damo_apply *node, damo_var *const *eval, l_op_room *room, damo_var **rout) {
+  DAMO_TRY(make_dummies(b, node, room->u));
+  DAMO_TRY(grad_node(b, node, room->u, room->gin));
+  int64_t n = pair_up(b, node, eval, room);
+  if (n == 0) return b->status;
+  for (int i = 0; i < node->n_in; i++) room->constant[i] = node->in[i];
+  for (int o = 0; o < node->n_out; o++) room->constant[node->n_in + o] = node->out[o];
+  grad_options o = {.known = room->known,
+                    .known_of = room->gin,
                     .n_known = n,
+                    .constant = room->constant,
+                    .n_constant = node->n_in + node->n_out,
                     .disconnected_inputs = DISCONNECTED_IGNORE,
                     .return_disconnected = RETURN_NONE};
   for (int k = 0; k < node->n_out; k++) {
-    if (u[k] == NULL) continue;
-    damo_var *r = NULL;
-    damo_status s = grad_reverse(b->ctx, NULL, &u[k], 1, &o, &r);
+    if (room->u[k] == NULL) continue;
+    damo_status s = grad_reverse(b->ctx, NULL, &room->u[k], 1, &o, &room->result[k]);
     if (s != DAMO_OK) return b->status = s;
-    if (r == NULL) continue;
-    build_take(b, r);
-    rout[k] = without_dummy(b, node, u, r);
+    if (room->result[k] == NULL) continue;
+    if (build_take(b, room->result[k]) == NULL) return b->status;
+    rout[k] = without_dummy(b, node, eval, room->u, room->result[k]);
   }
   return b->status;
 }
@@ -76,11 +102,12 @@ static damo_status two_l_ops(build *b, damo_apply *node, damo_var *const *eval, 
 static damo_status push_by_l_ops(push *p, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   damo_ctx *ctx = p->b->ctx;
   size_t n = (size_t)(node->n_in > node->n_out ? node->n_in : node->n_out);
-  size_t bytes = 3 * n * sizeof(damo_var *);
-  damo_var **room = mem_calloc(ctx, bytes);
-  if (room == NULL) return p->b->status = DAMO_EMEMORY;
-  damo_status s = two_l_ops(p->b, node, eval, room, room + n, room + 2 * n, rout);
-  mem_free(ctx, room, bytes);
+  size_t bytes = 6 * n * sizeof(damo_var *);
+  damo_var **at = mem_calloc(ctx, bytes);
+  if (at == NULL) return p->b->status = DAMO_EMEMORY;
+  l_op_room room = {at, at + n, at + 2 * n, at + 3 * n, at + 4 * n};
+  damo_status s = two_l_ops(p->b, node, eval, &room, rout);
+  mem_free(ctx, at, bytes);
   return s;
 }
 

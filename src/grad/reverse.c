@@ -113,6 +113,11 @@ static damo_status check_cost(damo_ctx *ctx, const damo_var *cost) {
 static damo_status seed(sweep *w, damo_var *cost) {
   damo_ctx *ctx = w->b->ctx;
   for (int64_t i = 0; i < w->options->n_known; i++) {
+    const damo_type *x = w->options->known_of[i]->type, *g = w->options->known[i]->type;
+    if (type_is_tensor(x) && type_is_tensor(g) && x->ndim != g->ndim) {
+      return ctx_fail(ctx, DAMO_ETYPE, "grad: known gradient %lld must have rank %d like its Variable, got rank %d",
+                      (long long)i + 1, x->ndim, g->ndim);
+    }
     DAMO_TRY(map_put(&w->acc, w->options->known_of[i], (uintptr_t)w->options->known[i]));
     DAMO_TRY(map_put(&w->fixed, w->options->known_of[i], 1));
   }

@@ -173,7 +173,7 @@ static damo_dtype smallest_int(int64_t v) {
 /* The dtype of a literal next to strong operands of dtype `strong` (DESIGN, "Numbers"). */
 static damo_dtype weak_dtype(const damo_ctx *ctx, scalar value, damo_dtype strong) {
   if (value.dtype == DAMO_INT64) return int_fits(value.v.i, strong) ? strong : smallest_int(value.v.i);
-  if (dtype_is_discrete(strong)) return ctx->config.floatX;
+  if (dtype_is_discrete(strong)) strong = ctx->config.floatX;
   bool narrow = strong == DAMO_FLOAT32 || strong == DAMO_COMPLEX64;
   bool fits = !narrow || !isfinite(value.v.f) || fabs(value.v.f) <= 3.4028234663852886e38;
   return fits ? strong : DAMO_FLOAT64;

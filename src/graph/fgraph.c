@@ -9,9 +9,46 @@
 
 /* ---- Clients ----------------------------------------------------------------------------------------------------- */
 
-const fg_clients *fgraph_clients(const damo_fgraph *fg, const damo_var *v) { return map_get_ptr(&fg->clients, v); }
+const fg_clients *fgraph_clients(const damo_fgraph *fg, const damo_var *v) {
+  const fg_clients *c = map_get_ptr(&fg->clients, v);
+  return c != NULL && c->n > 0 ? c : NULL;
+}
 
 bool fgraph_has_node(const damo_fgraph *fg, const damo_apply *node) { return map_get(&fg->nodes, node, NULL); }
+
+static damo_var **use_of(const damo_fgraph *fg, const damo_apply *node, int32_t index) {
+  return node != NULL ? &node->in[index] : (damo_var **)&fg->outputs.at[index];
+}
+
+#define LONG_LIST 64 /* uses, from which on their places are kept in a map */
+
+static void places_drop(damo_ctx *ctx, fg_clients *c) {
+  if (c->places == NULL) return;
+  map_clear(c->places);
+  mem_free(ctx, c->places, sizeof *c->places);
+  c->places = NULL;
+}
+
+static damo_status places_make(const damo_fgraph *fg, fg_clients *c) {
+  damo_ctx *ctx = fg->obj.ctx;
+  c->places = mem_alloc(ctx, sizeof *c->places);
+  if (c->places == NULL) return DAMO_EMEMORY;
+  map_init(c->places, ctx);
+  damo_status s = DAMO_OK;
+  for (int32_t i = 0; i < c->n && s == DAMO_OK; i++) {
+    s = map_put(c->places, use_of(fg, c->at[i].node, c->at[i].index), (uintptr_t)i);
+  }
+  if (s != DAMO_OK) places_drop(ctx, c);
+  return s;
+}
+
+/* Appends a use; room is there. */
+static damo_status clients_append(damo_fgraph *fg, fg_clients *c, damo_apply *node, int32_t index) {
+  if (c->places == NULL && c->n >= LONG_LIST) DAMO_TRY(places_make(fg, c));
+  if (c->places != NULL) DAMO_TRY(map_put(c->places, use_of(fg, node, index), (uintptr_t)c->n));
+  c->at[c->n++] = (fg_client){node, index};
+  return DAMO_OK;
+}
 
 static damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index) {
   damo_ctx *ctx = fg->obj.ctx;
@@ -31,40 +68,61 @@ static damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, i
     c->at = at;
     c->cap = cap;
   }
+  return clients_append(fg, c, node, index);
+}
+
+/* Puts back a use that clients_remove took and clients_settle has not seen yet: its room is still there, so it can't fail. */
+static void clients_restore(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index) {
+  fg_clients *c = map_get_ptr(&fg->clients, v);
+  if (clients_append(fg, c, node, index) == DAMO_OK) return;
+  places_drop(fg->obj.ctx, c); /* a search will do */
   c->at[c->n++] = (fg_client){node, index};
-  return DAMO_OK;
 }
 
 static void clients_free(damo_fgraph *fg, fg_clients *c) {
+  places_drop(fg->obj.ctx, c);
   mem_free(fg->obj.ctx, c->at, (size_t)c->cap * sizeof *c->at);
   mem_free(fg->obj.ctx, c, sizeof *c);
 }
 
-static void clients_drop(damo_fgraph *fg, const damo_var *v) {
+/* Drops the entry of a Variable that has no use. */
+static void clients_settle(damo_fgraph *fg, const damo_var *v) {
   fg_clients *c = map_get_ptr(&fg->clients, v);
-  if (c == NULL) return;
+  if (c == NULL || c->n > 0) return;
   map_remove(&fg->clients, v);
   clients_free(fg, c);
 }
 
-/* Takes one use away, keeping the order of the others; the entry goes with its last use. */
+static int32_t place_of_use(const damo_fgraph *fg, const fg_clients *c, const damo_apply *node, int32_t index) {
+  uintptr_t place;
+  if (c->places != NULL) return map_get(c->places, use_of(fg, node, index), &place) ? (int32_t)place : -1;
+  for (int32_t i = 0; i < c->n; i++) {
+    if (c->at[i].node == node && c->at[i].index == index) return i;
+  }
+  return -1;
+}
+
+/* Takes one use away. A short list keeps the order of the others; in a long one the last takes the free place. */
 static void clients_remove(damo_fgraph *fg, const damo_var *v, const damo_apply *node, int32_t index) {
   fg_clients *c = map_get_ptr(&fg->clients, v);
-  if (c == NULL) return;
-  for (int32_t i = 0; i < c->n; i++) {
-    if (c->at[i].node != node || c->at[i].index != index) continue;
-    memmove(&c->at[i], &c->at[i + 1], (size_t)(c->n - i - 1) * sizeof *c->at);
-    c->n--;
-    break;
+  int32_t i = c != NULL ? place_of_use(fg, c, node, index) : -1;
+  if (i < 0) return;
+  c->n--;
+  if (c->places == NULL) {
+    memmove(&c->at[i], &c->at[i + 1], (size_t)(c->n - i) * sizeof *c->at);
+    return;
   }
-  if (c->n == 0) clients_drop(fg, v);
+  map_remove(c->places, use_of(fg, node, index));
+  if (i == c->n) return;
+  c->at[i] = c->at[c->n];
+  map_put(c->places, use_of(fg, c->at[i].node, c->at[i].index), (uintptr_t)i); /* an existing key: cannot fail */
 }
 
 /* ---- Prune ------------------------------------------------------------------------------------------------------- */
 
 static bool is_used(const damo_fgraph *fg, const damo_apply *node) {
   for (int i = 0; i < node->n_out; i++) {
-    if (map_get(&fg->clients, node->out[i], NULL)) return true;
+    if (fgraph_clients(fg, node->out[i]) != NULL) return true;
   }
   return false;
 }
@@ -78,6 +136,7 @@ static void drop_node(damo_fgraph *fg, damo_apply *node) {
   for (int i = 0; i < node->n_in; i++) {
     damo_apply *owner = node->in[i]->owner;
     clients_remove(fg, node->in[i], node, i);
+    clients_settle(fg, node->in[i]);
     if (owner != NULL && map_get(&fg->nodes, owner, NULL) && !is_used(fg, owner)) {
       fg->work.at[fg->work.n++] = owner; /* once: its last use has just gone */
     }
@@ -94,15 +153,10 @@ static void prune(damo_fgraph *fg, damo_apply *node) {
 
 /* ---- Import ------------------------------------------------------------------------------------------------------ */
 
-static bool is_input(const damo_fgraph *fg, const damo_var *v) {
-  for (int64_t i = 0; i < fg->inputs.n; i++) {
-    if (fg->inputs.at[i] == v) return true;
-  }
-  return false;
-}
+static bool is_input(const damo_fgraph *fg, const damo_var *v) { return map_get(&fg->input_set, v, NULL); }
 
 static damo_status check_leaf(damo_fgraph *fg, const damo_var *v) {
-  if (v->owner != NULL || v->kind != VAR_PLAIN || map_get(&fg->clients, v, NULL) || is_input(fg, v)) return DAMO_OK;
+  if (v->owner != NULL || v->kind != VAR_PLAIN || is_input(fg, v)) return DAMO_OK;
   char name[160], type[320];
   return ctx_fail(fg->obj.ctx, DAMO_EMISSING_INPUT,
                   "the graph needs the value of %s (%s), which is not among the inputs",
@@ -115,12 +169,15 @@ static damo_status import_node(damo_fgraph *fg, damo_apply *node) {
   DAMO_TRY(map_put(&fg->nodes, node, 1));
   damo_retain(node);
   for (int i = 0; i < node->n_in; i++) {
-    if (clients_add(fg, node->in[i], node, i) != DAMO_OK) {
-      while (i-- > 0) clients_remove(fg, node->in[i], node, i);
-      map_remove(&fg->nodes, node);
-      damo_release(node);
-      return DAMO_EMEMORY;
+    if (clients_add(fg, node->in[i], node, i) == DAMO_OK) continue;
+    clients_settle(fg, node->in[i]);
+    while (i-- > 0) {
+      clients_remove(fg, node->in[i], node, i);
+      clients_settle(fg, node->in[i]);
     }
+    map_remove(&fg->nodes, node);
+    damo_release(node);
+    return DAMO_EMEMORY;
   }
   for (int64_t i = 0; i < fg->features.n; i++) {
     fg_feature *f = fg->features.at[i];
@@ -168,12 +225,13 @@ static void prune_list(damo_fgraph *fg, const ptrvec *nodes) {
 /* Brings in the graph above v; imported (kept by the caller) lists what came. */
 static damo_status import_var(damo_fgraph *fg, damo_var *v, ptrvec *imported) {
   int64_t from = imported->n;
+  if (is_input(fg, v)) return DAMO_OK;
   DAMO_TRY(check_leaf(fg, v));
   DAMO_TRY(new_nodes(fg, v, imported));
   for (int64_t i = from; i < imported->n; i++) {
     damo_status s = import_node(fg, imported->at[i]);
     if (s == DAMO_OK) continue;
-    imported->n = i; /* the rest never came in */
+    imported->n = fgraph_has_node(fg, imported->at[i]) ? i + 1 : i; /* the rest never came in */
     return s;
   }
   return DAMO_OK;
@@ -207,10 +265,6 @@ static void log_clear(damo_ctx *ctx, change_log *log) {
   mem_free(ctx, log->at, (size_t)log->cap * sizeof *log->at);
 }
 
-static damo_var **use_of(damo_fgraph *fg, damo_apply *node, int32_t index) {
-  return node != NULL ? &node->in[index] : (damo_var **)&fg->outputs.at[index];
-}
-
 static damo_status tell_change(damo_fgraph *fg, damo_apply *node, int32_t index, damo_var *old, damo_var *now) {
   for (int64_t i = 0; i < fg->features.n; i++) {
     fg_feature *f = fg->features.at[i];
@@ -222,26 +276,35 @@ static damo_status tell_change(damo_fgraph *fg, damo_apply *node, int32_t index,
 /* Moves one use; the log (with room) keeps the old Variable. */
 static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, damo_var *now, change_log *log) {
   damo_var **use = use_of(fg, node, index), *old = *use;
-  DAMO_TRY(clients_add(fg, now, node, index));
+  damo_status s = clients_add(fg, now, node, index);
+  if (s != DAMO_OK) {
+    clients_settle(fg, now);
+    return s;
+  }
   *use = damo_retain(now);
   log->at[log->n++] = (change){node, index, old};
-  clients_remove(fg, old, node, index);
+  clients_remove(fg, old, node, index); /* settled when the change is final: undo needs the room */
   fg->changes++;
   return tell_change(fg, node, index, old, now);
 }
 
-/* Puts every use of the log back, last first. A use that can't be noted for lack of memory leaves the fgraph without that
- * client entry: the one case that is not undone, and the caller gets the memory error. */
+/* Puts every use of the log back, last first, and empties the log. Entries of clients are settled only when all uses are
+ * back: an earlier change may need the room of a later one's. */
 static void undo(damo_fgraph *fg, change_log *log) {
-  while (log->n > 0) {
-    change *c = &log->at[--log->n];
+  for (int64_t i = log->n - 1; i >= 0; i--) {
+    change *c = &log->at[i];
     damo_var **use = use_of(fg, c->node, c->index), *now = *use;
-    (void)clients_add(fg, c->old, c->node, c->index);
-    *use = c->old;
+    clients_restore(fg, c->old, c->node, c->index);
     clients_remove(fg, now, c->node, c->index);
+    *use = c->old;
     (void)tell_change(fg, c->node, c->index, now, c->old);
-    damo_release(now);
+    c->old = now;
   }
+  for (int64_t i = 0; i < log->n; i++) {
+    clients_settle(fg, log->at[i].old);
+    damo_release(log->at[i].old);
+  }
+  log->n = 0;
 }
 
 static damo_status validate(damo_fgraph *fg) {
@@ -250,6 +313,18 @@ static damo_status validate(damo_fgraph *fg) {
     if (f->validate != NULL) DAMO_TRY(f->validate(fg, f->user));
   }
   return DAMO_OK;
+}
+
+/* The end of a change: undone when it failed; what came in or was left without users goes. */
+static damo_status finish_change(damo_fgraph *fg, damo_status s, ptrvec *imported, change_log *log) {
+  if (s == DAMO_OK) s = validate(fg);
+  if (s != DAMO_OK) undo(fg, log);
+  for (int64_t i = 0; i < log->n; i++) clients_settle(fg, log->at[i].old);
+  prune_list(fg, imported);
+  for (int64_t i = 0; i < log->n; i++) prune(fg, log->at[i].old->owner);
+  log_clear(fg->obj.ctx, log);
+  ptrvec_clear(imported);
+  return s;
 }
 
 static damo_status check_types(damo_fgraph *fg, const damo_var *old, const damo_var *now, const char *reason) {
@@ -311,13 +386,7 @@ static damo_status replace_many(damo_fgraph *fg, damo_var *const *old, damo_var 
     if (check) s = check_acyclic(fg, old[i], now[i]);
     if (s == DAMO_OK) s = replace_one(fg, old[i], now[i], &imported, &log);
   }
-  if (s == DAMO_OK) s = validate(fg);
-  if (s != DAMO_OK) undo(fg, &log);
-  prune_list(fg, &imported);
-  for (int64_t i = 0; i < log.n; i++) prune(fg, log.at[i].old->owner);
-  log_clear(ctx, &log);
-  ptrvec_clear(&imported);
-  return s;
+  return finish_change(fg, s, &imported, &log);
 }
 
 damo_status fgraph_replace_all(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
@@ -362,13 +431,7 @@ damo_status fgraph_change_input(damo_fgraph *fg, damo_apply *node, int index, da
   damo_status s = import_var(fg, now, &imported);
   if (s == DAMO_OK) s = log_reserve(ctx, &log, 1);
   if (s == DAMO_OK) s = move_use(fg, node, index, now, &log);
-  if (s == DAMO_OK) s = validate(fg);
-  if (s != DAMO_OK) undo(fg, &log);
-  prune_list(fg, &imported);
-  for (int64_t i = 0; i < log.n; i++) prune(fg, log.at[i].old->owner);
-  log_clear(ctx, &log);
-  ptrvec_clear(&imported);
-  return s;
+  return finish_change(fg, s, &imported, &log);
 }
 
 /* ---- Features and checks ----------------------------------------------------------------------------------------- */
@@ -446,6 +509,7 @@ static void fgraph_destroy(damo_obj *obj) {
   }
   map_clear(&fg->clients);
   map_clear(&fg->nodes);
+  map_clear(&fg->input_set);
   ptrvec_release_all(&fg->inputs);
   ptrvec_release_all(&fg->outputs);
   ptrvec_clear(&fg->features);
@@ -523,11 +587,13 @@ damo_fgraph *fgraph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, da
   ptrvec_init(&fg->work, ctx);
   map_init(&fg->nodes, ctx);
   map_init(&fg->clients, ctx);
+  map_init(&fg->input_set, ctx);
   map own;
   map_init(&own, ctx);
   damo_status s = clone ? take_copies(fg, inputs, n_in, outputs, n_out, memo != NULL ? memo : &own)
                         : take_originals(fg, inputs, n_in, outputs, n_out);
   map_clear(&own);
+  for (int64_t i = 0; i < fg->inputs.n && s == DAMO_OK; i++) s = map_put(&fg->input_set, fg->inputs.at[i], 1);
   if (s == DAMO_OK) s = import_outputs(fg);
   if (s == DAMO_OK) return fg;
   damo_release(fg);

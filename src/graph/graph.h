@@ -114,6 +114,8 @@ damo_trace *trace_new(damo_ctx *ctx, const char *text);
 
 /* A node with fresh output Variables of the given Types. Everything borrowed. No check beyond ndim: op_apply does that. */
 damo_apply *apply_new(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in, damo_type *const *out, int n_out);
+/* Puts v (plain, without an owner, of output i's Type) in the place of the fresh output i: who holds v holds the node's output. */
+void apply_adopt(damo_apply *node, int i, damo_var *v);
 /* A node of the same op and output Types over other inputs; keeps the trace. */
 damo_apply *apply_clone_with(const damo_apply *node, damo_var *const *in);
 
@@ -146,6 +148,7 @@ typedef struct fg_client {
 typedef struct fg_clients {
   fg_client *at;
   int32_t n, cap;
+  map *places; /* long lists: where each use stands, so that taking one away costs no search; else NULL */
 } fg_clients;
 
 /* A listener on a FunctionGraph; any callback may be NULL. A failing on_attach or on_import undoes nothing by itself. */
@@ -168,6 +171,7 @@ struct damo_fgraph {
   ptrvec outputs;   /* owned damo_var* */
   map nodes;        /* damo_apply* (owned) → 1 */
   map clients;      /* damo_var* → fg_clients* */
+  map input_set;    /* damo_var* among inputs → 1 */
   ptrvec features;  /* fg_feature* , borrowed */
   ptrvec work;      /* room for pruning, reserved when nodes come in: pruning can't fail */
   uint64_t changes; /* counts changes, so that a rewriter can tell */
@@ -178,7 +182,7 @@ struct damo_fgraph {
  * the copies. */
 damo_fgraph *fgraph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs, int64_t n_out,
                         bool clone, map *memo);
-/* Users of v, in the order they came; NULL when none. */
+/* Users of v, NULL when none: in the order they came (a long list may be reordered when a use goes, always in the same way). */
 const fg_clients *fgraph_clients(const damo_fgraph *fg, const damo_var *v);
 bool fgraph_has_node(const damo_fgraph *fg, const damo_apply *node);
 /* Borrowed nodes in dependency order (graph_toposort's). */

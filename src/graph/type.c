@@ -80,6 +80,10 @@ damo_type *type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t 
     ctx_fail(ctx, DAMO_EVALUE, "TensorType: rank %d is outside 0 … %d", ndim, DAMO_MAX_NDIM);
     return NULL;
   }
+  if ((unsigned)dtype >= DAMO_N_DTYPES) {
+    ctx_fail(ctx, DAMO_EVALUE, "TensorType: %d is no dtype", (int)dtype);
+    return NULL;
+  }
   for (int i = 0; i < ndim; i++) { dims[i] = shape != NULL && shape[i] >= 0 ? shape[i] : -1; }
   return type_intern(ctx, TYPE_TENSOR, dtype, ndim, dims, NULL);
 }

@@ -125,6 +125,16 @@ damo_apply *apply_new(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in,
   return node;
 }
 
+void apply_adopt(damo_apply *node, int i, damo_var *v) {
+  damo_var *fresh = node->out[i];
+  damo_assert(v->owner == NULL && v->kind == VAR_PLAIN);
+  v->owner = node;
+  v->index = i;
+  node->out[i] = v;
+  node->obj.refs += v->obj.refs; /* an output's references count on its node */
+  var_free(fresh);
+}
+
 damo_apply *apply_clone_with(const damo_apply *node, damo_var *const *in) {
   damo_type *types_small[8] = {NULL};
   damo_ctx *ctx = node->obj.ctx;

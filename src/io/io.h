@@ -13,7 +13,7 @@ damo_status io_write_npy(const char *path, const damo_array *a);
 
 /* .npz: a zip archive of .npy members, stored or deflated on reading, stored on writing. Names are without ".npy". */
 typedef struct npz_entry { char *name; damo_array *array; } npz_entry;
-typedef struct npz { damo_ctx *ctx; npz_entry *at; int64_t n; } npz;
+typedef struct npz { damo_ctx *ctx; npz_entry *at; int64_t n, cap; } npz;
 damo_status io_read_npz(damo_ctx *ctx, const char *path, npz *out);
 void npz_clear(npz *z);
 /* Writes to a temporary file beside path first, so that a failure leaves the old file. */

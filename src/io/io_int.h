@@ -12,7 +12,7 @@ damo_status io_fail(damo_ctx *ctx, const char *path, int errno_value, const char
 /* Opens for reading and tells the size (out may be NULL); NULL: failed. Directories are refused. */
 FILE *io_open(damo_ctx *ctx, const char *path, uint64_t *size);
 
-/* ---- Bytes in -------------------------------------------------------------------------------------------------------- */
+/* ---- Bytes in ---------------------------------------------------------------------------------------------------- */
 
 #define SOURCE_BUFFER 16384
 
@@ -21,11 +21,11 @@ typedef struct io_source {
   damo_ctx *ctx;
   const char *path, *member; /* for error texts; member may be NULL */
   FILE *f;
-  uint64_t left;             /* bytes that may still be read */
-  uint64_t packed_left;      /* deflated bytes not yet taken from the file */
+  uint64_t left;        /* bytes that may still be read */
+  uint64_t packed_left; /* deflated bytes not yet taken from the file */
   bool deflated;
   z_stream z;
-  uint32_t crc;              /* of what was read */
+  uint32_t crc; /* of what was read */
   unsigned char buffer[SOURCE_BUFFER];
 } io_source;
 
@@ -36,7 +36,7 @@ void source_end(io_source *s);
 damo_status source_read(io_source *s, void *dst, size_t n);
 damo_status source_fail(const io_source *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* ---- Bytes out ------------------------------------------------------------------------------------------------------- */
+/* ---- Bytes out --------------------------------------------------------------------------------------------------- */
 
 /* A file that is written beside its path and takes its place at the end. */
 typedef struct io_sink {
@@ -52,7 +52,7 @@ damo_status sink_write(io_sink *s, const void *data, size_t n);
 /* Closes and, where status is DAMO_OK, moves the file to its path; else removes it. Gives the status of the whole. */
 damo_status sink_close(io_sink *s, damo_status status);
 
-/* ---- npy ------------------------------------------------------------------------------------------------------------- */
+/* ---- npy --------------------------------------------------------------------------------------------------------- */
 
 /* The array of a .npy stream. */
 damo_array *npy_read(io_source *s);

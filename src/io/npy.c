@@ -1,5 +1,5 @@
-/* npy: NumPy's file of one array, versions 1 to 3 (numpy.lib.format): magic, version, header length, a Python dict literal
- * with descr, fortran_order and shape, then the entries.
+/* npy: NumPy's file of one array, versions 1 to 3 (numpy.lib.format): magic, version, header length, a Python dict
+ * literal with descr, fortran_order and shape, then the entries.
  *
  * The header comes from outside: its numbers are checked against the bytes that follow before memory is taken.
  */
@@ -19,7 +19,7 @@ static bool host_is_little(void) {
   return first == 1;
 }
 
-/* ---- Header ---------------------------------------------------------------------------------------------------------- */
+/* ---- Header ------------------------------------------------------------------------------------------------------ */
 
 typedef struct npy_info {
   damo_dtype dtype;
@@ -40,10 +40,14 @@ static const char *value_of(const char *header, const char *key) {
 }
 
 static bool dtype_of_kind(char kind, int size, damo_dtype *out) {
-  static const struct { char kind; int size; damo_dtype dtype; } known[] = {
-      {'b', 1, DAMO_BOOL},    {'i', 1, DAMO_INT8},    {'i', 2, DAMO_INT16},   {'i', 4, DAMO_INT32},
-      {'i', 8, DAMO_INT64},   {'u', 1, DAMO_UINT8},   {'u', 2, DAMO_UINT16},  {'u', 4, DAMO_UINT32},
-      {'u', 8, DAMO_UINT64},  {'f', 4, DAMO_FLOAT32}, {'f', 8, DAMO_FLOAT64}, {'c', 8, DAMO_COMPLEX64},
+  static const struct {
+    char kind;
+    int size;
+    damo_dtype dtype;
+  } known[] = {
+      {'b', 1, DAMO_BOOL},        {'i', 1, DAMO_INT8},    {'i', 2, DAMO_INT16},   {'i', 4, DAMO_INT32},
+      {'i', 8, DAMO_INT64},       {'u', 1, DAMO_UINT8},   {'u', 2, DAMO_UINT16},  {'u', 4, DAMO_UINT32},
+      {'u', 8, DAMO_UINT64},      {'f', 4, DAMO_FLOAT32}, {'f', 8, DAMO_FLOAT64}, {'c', 8, DAMO_COMPLEX64},
       {'c', 16, DAMO_COMPLEX128},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -84,8 +88,10 @@ static damo_status parse_shape(const io_source *s, const char *at, npy_info *inf
     }
     info->shape[info->ndim++] = n;
     while (isspace((unsigned char)*at) || *at == 'L') at++;
-    if (*at == ',') at++;
-    else if (*at != ')') return source_fail(s, "the header's shape is damaged");
+    if (*at == ',')
+      at++;
+    else if (*at != ')')
+      return source_fail(s, "the header's shape is damaged");
   }
 }
 
@@ -114,7 +120,7 @@ static damo_status read_header(io_source *s, npy_info *info) {
   return status;
 }
 
-/* ---- Entries --------------------------------------------------------------------------------------------------------- */
+/* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
 static void swap_bytes(char *p, int64_t n, size_t size) {
   for (int64_t i = 0; i < n; i++, p += size) {
@@ -179,10 +185,11 @@ damo_array *io_read_npy(damo_ctx *ctx, const char *path) {
   return a;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 size_t npy_header(const damo_array *a, char out[NPY_HEADER_MAX]) {
-  static const char kinds[] = {[KIND_BOOL] = 'b', [KIND_INT] = 'i', [KIND_UINT] = 'u', [KIND_FLOAT] = 'f', [KIND_COMPLEX] = 'c'};
+  static const char kinds[] = {
+      [KIND_BOOL] = 'b', [KIND_INT] = 'i', [KIND_UINT] = 'u', [KIND_FLOAT] = 'f', [KIND_COMPLEX] = 'c'};
   const damo_dtype dtype = array_dtype(a);
   const size_t size = dtype_size(dtype);
   const char order = size == 1 ? '|' : host_is_little() ? '<' : '>';

@@ -32,7 +32,7 @@ FILE *io_open(damo_ctx *ctx, const char *path, uint64_t *size) {
   return f;
 }
 
-/* ---- Source ---------------------------------------------------------------------------------------------------------- */
+/* ---- Source ------------------------------------------------------------------------------------------------------ */
 
 damo_status source_fail(const io_source *s, const char *fmt, ...) {
   char text[768];
@@ -109,15 +109,17 @@ damo_status source_read(io_source *s, void *dst, size_t n) {
   if (n > s->left) return source_fail(s, "the data are cut short");
   while (n > 0) {
     const size_t m = n < READ_STEP ? n : READ_STEP;
-    if (s->deflated) DAMO_TRY(inflate_some(s, p, m));
-    else if (fread(p, 1, m, s->f) != m) return source_fail(s, "the data are cut short");
+    if (s->deflated)
+      DAMO_TRY(inflate_some(s, p, m));
+    else if (fread(p, 1, m, s->f) != m)
+      return source_fail(s, "the data are cut short");
     if (s->member) s->crc = (uint32_t)crc32(s->crc, (const Bytef *)p, (uInt)m);
     p += m, n -= m, s->left -= m;
   }
   return DAMO_OK;
 }
 
-/* ---- Sink ------------------------------------------------------------------------------------------------------------ */
+/* ---- Sink -------------------------------------------------------------------------------------------------------- */
 
 #define PART_SUFFIX ".part"
 

@@ -1,8 +1,8 @@
 /* cast: contiguous conversion between all pairs of dtypes.
  *
- * Integers wrap into narrower integers. Floats truncate into integers, saturate at the border, and nan gives 0: C leaves
- * the last two undefined, and machines differ. Complex drops its imaginary part, but a bool is true when any part is
- * not 0. Bool is 0 or 1. */
+ * Integers wrap into narrower integers. Floats truncate into integers, saturate at the border, and nan gives 0: C
+ * leaves the last two undefined, and machines differ. Complex drops its imaginary part, but a bool is true when any
+ * part is not 0. Bool is 0 or 1. */
 #include <string.h>
 
 #include "kernel_int.h"
@@ -37,21 +37,21 @@ typedef uint16_t wrap_u16;
 typedef uint32_t wrap_u32;
 typedef uint64_t wrap_u64;
 
-#define CAST(to, type, value)                                                           \
+#define CAST(to, type, value)                                                            \
   static void NAME(to##_from)(const void *restrict src, void *restrict dst, int64_t n) { \
-    const FROM *s = src;                                                                \
-    type *d = dst;                                                                      \
-    for (int64_t i = 0; i < n; i++) d[i] = value;                                       \
+    const FROM *s = src;                                                                 \
+    type *d = dst;                                                                       \
+    for (int64_t i = 0; i < n; i++) d[i] = value;                                        \
   }
 
 /* What a source element is as a bool, a real number and an imaginary part. */
-#define REAL_PARTS(suffix, from)                                                \
-  static inline uint8_t at_bool##suffix(from x) { return x != 0; }              \
-  static inline from at_real##suffix(from x) { return x; }                      \
+#define REAL_PARTS(suffix, from)                                   \
+  static inline uint8_t at_bool##suffix(from x) { return x != 0; } \
+  static inline from at_real##suffix(from x) { return x; }         \
   static inline float at_im##suffix(from x) { return (void)x, 0.0f; }
-#define COMPLEX_PARTS(suffix, from, part)                                       \
+#define COMPLEX_PARTS(suffix, from, part)                                             \
   static inline uint8_t at_bool##suffix(from z) { return (z.re != 0) | (z.im != 0); } \
-  static inline part at_real##suffix(from z) { return z.re; }                   \
+  static inline part at_real##suffix(from z) { return z.re; }                         \
   static inline part at_im##suffix(from z) { return z.im; }
 
 REAL_PARTS(_i8, int8_t)
@@ -124,14 +124,16 @@ static void copy_8(const void *src, void *dst, int64_t n) { memcpy(dst, src, (si
 static void copy_16(const void *src, void *dst, int64_t n) { memcpy(dst, src, (size_t)n * 16); }
 
 /* A bool is an 8-bit unsigned integer that is 0 or 1. */
-#define ROW(from)                                                                                                    \
-  {bool_from_##from, i8_from_##from,  i16_from_##from, i32_from_##from, i64_from_##from, u8_from_##from,             \
-   u16_from_##from,  u32_from_##from, u64_from_##from, f32_from_##from, f64_from_##from, c64_from_##from,            \
-   c128_from_##from}
+#define ROW(from)                                                                                             \
+  {                                                                                                           \
+    bool_from_##from, i8_from_##from, i16_from_##from, i32_from_##from, i64_from_##from, u8_from_##from,      \
+        u16_from_##from, u32_from_##from, u64_from_##from, f32_from_##from, f64_from_##from, c64_from_##from, \
+        c128_from_##from                                                                                      \
+  }
 
-static const cast_fn casts[DAMO_N_DTYPES][DAMO_N_DTYPES] = {
-    ROW(u8),  ROW(i8),  ROW(i16), ROW(i32), ROW(i64), ROW(u8), ROW(u16), ROW(u32), ROW(u64),
-    ROW(f32), ROW(f64), ROW(c64), ROW(c128)};
+static const cast_fn casts[DAMO_N_DTYPES][DAMO_N_DTYPES] = {ROW(u8),  ROW(i8),  ROW(i16), ROW(i32), ROW(i64),
+                                                            ROW(u8),  ROW(u16), ROW(u32), ROW(u64), ROW(f32),
+                                                            ROW(f64), ROW(c64), ROW(c128)};
 
 static cast_fn copy_of_size(size_t size) {
   if (size == 1) return copy_1;

@@ -7,29 +7,31 @@
 
 #include "kernel_int.h"
 
-typedef struct bytes16 { uint64_t at[2]; } bytes16;
+typedef struct bytes16 {
+  uint64_t at[2];
+} bytes16;
 
 /* memcpy of a constant size is one move, at any alignment. */
-#define STRIDED(size, type)                                                                                  \
-  static void strided_##size(const char *src, int64_t ss, char *dst, int64_t ds, int64_t n) {                \
-    for (int64_t i = 0; i < n; i++) {                                                                        \
-      type element;                                                                                          \
-      memcpy(&element, src + i * ss, sizeof element);                                                        \
-      memcpy(dst + i * ds, &element, sizeof element);                                                        \
-    }                                                                                                        \
-  }                                                                                                          \
-  /* Into a contiguous run: the compiler gathers or fills with vectors. */                                   \
-  static void gather_##size(const char *restrict src, int64_t ss, char *restrict dst, int64_t n) {           \
-    for (int64_t i = 0; i < n; i++) {                                                                        \
-      type element;                                                                                          \
-      memcpy(&element, src + i * ss, sizeof element);                                                        \
-      memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);                                   \
-    }                                                                                                        \
-  }                                                                                                          \
-  static void fill_##size(const char *restrict src, char *restrict dst, int64_t n) {                         \
-    type element;                                                                                            \
-    memcpy(&element, src, sizeof element);                                                                   \
-    for (int64_t i = 0; i < n; i++) memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);     \
+#define STRIDED(size, type)                                                                              \
+  static void strided_##size(const char *src, int64_t ss, char *dst, int64_t ds, int64_t n) {            \
+    for (int64_t i = 0; i < n; i++) {                                                                    \
+      type element;                                                                                      \
+      memcpy(&element, src + i * ss, sizeof element);                                                    \
+      memcpy(dst + i * ds, &element, sizeof element);                                                    \
+    }                                                                                                    \
+  }                                                                                                      \
+  /* Into a contiguous run: the compiler gathers or fills with vectors. */                               \
+  static void gather_##size(const char *restrict src, int64_t ss, char *restrict dst, int64_t n) {       \
+    for (int64_t i = 0; i < n; i++) {                                                                    \
+      type element;                                                                                      \
+      memcpy(&element, src + i * ss, sizeof element);                                                    \
+      memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);                               \
+    }                                                                                                    \
+  }                                                                                                      \
+  static void fill_##size(const char *restrict src, char *restrict dst, int64_t n) {                     \
+    type element;                                                                                        \
+    memcpy(&element, src, sizeof element);                                                               \
+    for (int64_t i = 0; i < n; i++) memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element); \
   }
 STRIDED(1, uint8_t)
 STRIDED(2, uint16_t)
@@ -70,7 +72,9 @@ void kernel_copy_strided(const char *src, int64_t src_stride, char *dst, int64_t
 
 /* ---- n-d copies -------------------------------------------------------------------------------------------------- */
 
-typedef struct copy_axis { int64_t n, src, dst; } copy_axis;
+typedef struct copy_axis {
+  int64_t n, src, dst;
+} copy_axis;
 
 static int64_t size_of_stride(int64_t stride) { return stride < 0 ? -stride : stride; }
 
@@ -110,7 +114,7 @@ static int join_axes(copy_axis *axes, int n) {
   return n ? last + 1 : 0;
 }
 
-/* The axis along which the source's elements lie closest (a repeated element costs nothing); the innermost when equal. */
+/* The axis along which the source lies closest (a repeated element costs nothing); the innermost when equal. */
 static int closest_source_axis(const copy_axis *axes, int n) {
   int best = n - 1;
   for (int k = n - 2; k >= 0; k--) {

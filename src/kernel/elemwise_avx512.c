@@ -1,4 +1,5 @@
-/* elemwise_avx512: the elementwise kernels for x86-64 with AVX-512 F, DQ, BW, VL. Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma. */
+/* elemwise_avx512: the elementwise kernels for x86-64 with AVX-512 F, DQ, BW, VL. Compiled with -mavx512f -mavx512dq
+ * -mavx512bw -mavx512vl -mavx2 -mfma. */
 #include "kernel_int.h"
 
 #if defined(__x86_64__)

@@ -1,4 +1,5 @@
-/* elemwise_body: every elementwise kernel and the table of them, for the instruction set of the stub that includes this.
+/* elemwise_body: every elementwise kernel and the table of them, for the instruction set of the stub that includes
+ * this.
  *
  * In, from the stub: ISA_NAME, ISA_TABLE (the table's identifier), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64
  * (their lengths), VEC_F32(name, bound), VEC_F64(name, bound). Out: the table. Everything else is static. */
@@ -63,6 +64,8 @@
 #define RFN(name) name##f
 #define T_HUGE 0x1p60f
 #define T_MAX_LOG 88.0f
+#define T_TRIG_MIDDLE 62.5f
+#define T_TRIG_LARGE 125.0f
 typedef V_F32 VU __attribute__((aligned(4), may_alias));
 #include "elemwise_float_body.h"
 
@@ -76,11 +79,10 @@ typedef V_F32 VU __attribute__((aligned(4), may_alias));
 #define RFN(name) name
 #define T_HUGE 0x1p500
 #define T_MAX_LOG 700.0
+#define T_TRIG_MIDDLE 15.0
+#define T_TRIG_LARGE 1e14
 typedef V_F64 VU __attribute__((aligned(8), may_alias));
 #include "elemwise_float_body.h"
-
-ALWAYS_INLINE float _Complex make_c64(float re, float im) { return CMPLXF(re, im); }
-ALWAYS_INLINE double _Complex make_c128(double re, double im) { return CMPLX(re, im); }
 
 #define T damo_c64
 #define F float

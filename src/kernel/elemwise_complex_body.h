@@ -3,8 +3,17 @@
  * Products are the plain formula and quotients Smith's (Algorithm 116, CACM 1962), as NumPy's: C's own operators take
  * an Annex G path that costs ten times as much. */
 
-ALWAYS_INLINE T NAME(of)(C z) { return (T){FN(creal)(z), FN(cimag)(z)}; }
-ALWAYS_INLINE C NAME(to)(T z) { return NAME(make)(z.re, z.im); }
+/* Both are two parts in a row. (C11's CMPLX is not there with every compiler, and re + im * I mixes infinities.) */
+ALWAYS_INLINE T NAME(of)(C z) {
+  T parts;
+  memcpy(&parts, &z, sizeof parts);
+  return parts;
+}
+ALWAYS_INLINE C NAME(to)(T parts) {
+  C z;
+  memcpy(&z, &parts, sizeof z);
+  return z;
+}
 
 ALWAYS_INLINE T NAME(at_add)(T a, T b) { return (T){a.re + b.re, a.im + b.im}; }
 ALWAYS_INLINE T NAME(at_sub)(T a, T b) { return (T){a.re - b.re, a.im - b.im}; }
@@ -67,7 +76,7 @@ ALWAYS_INLINE T NAME(at_expm1)(T z) {
 /* log|1 + z| = log1p(x (2 + x) + y²) / 2 while |z| is small. */
 static T NAME(at_log1p)(T z) {
   const F x = z.re, y = z.im, size = RFN(hypot)(x, y);
-  if (!(size < (F)0.5)) return NAME(of)(FN(clog)(NAME(make)(1 + x, y)));
+  if (!(size < (F)0.5)) return NAME(of)(FN(clog)(NAME(to)((T){1 + x, y})));
   return (T){RFN(log1p)(x * (2 + x) + y * y) / 2, RFN(atan2)(y, 1 + x)};
 }
 

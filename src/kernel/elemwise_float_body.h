@@ -1,7 +1,7 @@
 /* elemwise_float_body: kernels of float32 and float64. Included with T, SUFFIX, V (a SLEEF vector), VU (the same,
  * aligned to its element), W (its length), BITS (the unsigned type of T's size), VEC(name, bound) (SLEEF's function of
- * that error bound), RFN(name) (C's), T_MAX_LOG (exp of it is finite) and
- * T_HUGE (its square is).
+ * that error bound), RFN(name) (C's), T_MAX_LOG (exp of it is finite), T_HUGE (its square is), T_TRIG_MIDDLE and
+ * T_TRIG_LARGE (SLEEF's borders of argument reduction).
  *
  * Arithmetic is plain loops. Transcendental functions go through SLEEF, whole vectors at a time: a tail is padded to a
  * vector, so an element's value does not depend on its position. Where SLEEF leaves its error bound (the predicates
@@ -16,6 +16,9 @@ typedef V (*NAME(vec1))(V);
 typedef V (*NAME(vec2))(V, V);
 typedef bool (*NAME(hard1))(T);
 typedef T (*NAME(fn1))(T);
+/* SLEEF declares its results const, which clang counts as another type. */
+#define VEC1(name, bound) ((NAME(vec1))VEC(name, bound))
+#define VEC2(name, bound) ((NAME(vec2))VEC(name, bound))
 
 /* n is a multiple of W; outputs may be inputs. */
 ALWAYS_INLINE void NAME(apply1)(const T *x, T *y, int64_t n, NAME(vec1) f) {
@@ -60,6 +63,37 @@ ALWAYS_INLINE void NAME(map1_or)(void *const *args, int64_t n, NAME(vec1) f, NAM
   }
 }
 
+/* map1 of sin, cos and tan, whose argument reduction SLEEF chooses by the largest argument of a vector. So that no
+ * element's value depends on its neighbours, the vectors given to f lie in one range of sizes each: elements of other
+ * ranges stand aside for a number of this one. */
+ALWAYS_INLINE void NAME(map1_by_range)(void *const *args, int64_t n, NAME(vec1) f) {
+  static const T from[] = {0, T_TRIG_MIDDLE, T_TRIG_LARGE}, dummy[] = {1, T_TRIG_MIDDLE, T_TRIG_LARGE};
+  const T *a = args[0];
+  T *o = args[1], x[CHUNK], y[CHUNK], part[CHUNK];
+  for (int64_t i = 0; i < n; i += CHUNK) {
+    const int64_t m = n - i < CHUNK ? n - i : CHUNK, padded = NAME(stage)(x, a + i, m);
+    BITS mixed = 0;
+    for (int64_t j = 0; j < padded; j++) mixed |= !(RFN(fabs)(x[j]) < T_TRIG_MIDDLE);
+    if (!mixed) NAME(apply1)(x, y, padded, f);
+    for (int r = 0; mixed && r < 3; r++) {
+      BITS any = 0;
+      for (int64_t j = 0; j < padded; j++) {
+        const T size = RFN(fabs)(x[j]);
+        const BITS below = r > 0 && size < from[r], above = r < 2 && !(size < from[r + 1]);
+        part[j] = (below | above) ? dummy[r] : x[j];
+        any |= !(below | above);
+      }
+      if (!any) continue;
+      NAME(apply1)(part, part, padded, f);
+      for (int64_t j = 0; j < padded; j++) {
+        const T size = RFN(fabs)(x[j]);
+        y[j] = r > 0 && size < from[r] ? y[j] : part[j];
+      }
+    }
+    memcpy(o + i, y, (size_t)m * sizeof(T));
+  }
+}
+
 ALWAYS_INLINE void NAME(map2)(void *const *args, int64_t n, NAME(vec2) f) {
   const T *a = args[0], *b = args[1];
   T *o = args[2], x[W], y[W];
@@ -74,6 +108,8 @@ ALWAYS_INLINE void NAME(map2)(void *const *args, int64_t n, NAME(vec2) f) {
 
 #define MAP1(name, vec) \
   static void NAME(name)(void *const *args, int64_t n) { NAME(map1)(args, n, vec); }
+#define MAP1_BY_RANGE(name, vec) \
+  static void NAME(name)(void *const *args, int64_t n) { NAME(map1_by_range)(args, n, vec); }
 #define MAP2(name, vec) \
   static void NAME(name)(void *const *args, int64_t n) { NAME(map2)(args, n, vec); }
 #define MAP1_OR(name, vec, hard, scalar) \
@@ -86,9 +122,13 @@ ALWAYS_INLINE T NAME(at_sub)(T a, T b) { return a - b; }
 ALWAYS_INLINE T NAME(at_mul)(T a, T b) { return a * b; }
 ALWAYS_INLINE T NAME(at_true_div)(T a, T b) { return a / b; }
 /* The larger, or nan where either is nan. */
-ALWAYS_INLINE T NAME(at_maximum)(T a, T b) { return (a > b) | (a != a) ? a : b; }
-ALWAYS_INLINE T NAME(at_minimum)(T a, T b) { return (a < b) | (a != a) ? a : b; }
-ALWAYS_INLINE T NAME(at_clip)(T x, T lo, T hi) { return NAME(at_minimum)(NAME(at_maximum)(x, lo), hi); }
+ALWAYS_INLINE T NAME(at_maximum)(T a, T b) { return ((a > b) | (a != a)) ? a : b; }
+ALWAYS_INLINE T NAME(at_minimum)(T a, T b) { return ((a < b) | (a != a)) ? a : b; }
+/* minimum(maximum(x, lo), hi), in a form that vectorises: x's nan passes both comparisons, a bound's is added last. */
+ALWAYS_INLINE T NAME(at_clip)(T x, T lo, T hi) {
+  const T up = x < lo ? lo : x, r = up > hi ? hi : up;
+  return ((lo != lo) | (hi != hi)) ? lo + hi : r;
+}
 ALWAYS_INLINE T NAME(at_switch_)(uint8_t c, T a, T b) { return c ? a : b; }
 ALWAYS_INLINE uint8_t NAME(at_eq)(T a, T b) { return a == b; }
 ALWAYS_INLINE uint8_t NAME(at_neq)(T a, T b) { return a != b; }
@@ -189,39 +229,42 @@ ALWAYS_INLINE bool NAME(hard_log1p)(T x) { return x > T_HUGE; }
 ALWAYS_INLINE bool NAME(hard_hyperbolic)(T x) { return RFN(fabs)(x) > T_MAX_LOG; }
 ALWAYS_INLINE bool NAME(hard_inverse)(T x) { return RFN(fabs)(x) > T_HUGE; } /* it squares x */
 
-MAP1(exp, VEC(exp, u10))
-MAP1(exp2, VEC(exp2, u10))
-MAP1(expm1, VEC(expm1, u10))
-MAP1(log, VEC(log, u10))
-MAP1(log2, VEC(log2, u10))
-MAP1(log10, VEC(log10, u10))
-MAP1_OR(log1p, VEC(log1p, u10), NAME(hard_log1p), RFN(log1p))
-MAP1(sin, VEC(sin, u10))
-MAP1(cos, VEC(cos, u10))
-MAP1(tan, VEC(tan, u10))
-MAP1(arcsin, VEC(asin, u10))
-MAP1(arccos, VEC(acos, u10))
-MAP1(arctan, VEC(atan, u10))
-MAP1_OR(sinh, VEC(sinh, u10), NAME(hard_hyperbolic), RFN(sinh))
-MAP1_OR(cosh, VEC(cosh, u10), NAME(hard_hyperbolic), RFN(cosh))
-MAP1(tanh, VEC(tanh, u10))
-MAP1_OR(arcsinh, VEC(asinh, u10), NAME(hard_inverse), RFN(asinh))
-MAP1_OR(arccosh, VEC(acosh, u10), NAME(hard_inverse), RFN(acosh))
-MAP1(arctanh, VEC(atanh, u10))
-MAP1(erf, VEC(erf, u10))
-MAP1(erfc, VEC(erfc, u15))
-MAP1(gamma, VEC(tgamma, u10))
-MAP1(gammaln, VEC(lgamma, u10))
-MAP2(pow, VEC(pow, u10))
-MAP2(arctan2, VEC(atan2, u10))
-MAP2(hypot, VEC(hypot, u05))
+MAP1(exp, VEC1(exp, u10))
+MAP1(exp2, VEC1(exp2, u10))
+MAP1(expm1, VEC1(expm1, u10))
+MAP1(log, VEC1(log, u10))
+MAP1(log2, VEC1(log2, u10))
+MAP1(log10, VEC1(log10, u10))
+MAP1_OR(log1p, VEC1(log1p, u10), NAME(hard_log1p), RFN(log1p))
+/* log|gamma| at -infinity is -infinity, as SciPy has it; SLEEF follows C, which gives +infinity. */
+ALWAYS_INLINE int NAME(is_minus_infinity)(T a) { return a == -(T)INFINITY; }
+ALWAYS_INLINE T NAME(at_itself)(T a) { return a; }
+MAP1_BY_RANGE(sin, VEC1(sin, u10))
+MAP1_BY_RANGE(cos, VEC1(cos, u10))
+MAP1_BY_RANGE(tan, VEC1(tan, u10))
+MAP1(arcsin, VEC1(asin, u10))
+MAP1(arccos, VEC1(acos, u10))
+MAP1(arctan, VEC1(atan, u10))
+MAP1_OR(sinh, VEC1(sinh, u10), NAME(hard_hyperbolic), RFN(sinh))
+MAP1_OR(cosh, VEC1(cosh, u10), NAME(hard_hyperbolic), RFN(cosh))
+MAP1(tanh, VEC1(tanh, u10))
+MAP1_OR(arcsinh, VEC1(asinh, u10), NAME(hard_inverse), RFN(asinh))
+MAP1_OR(arccosh, VEC1(acosh, u10), NAME(hard_inverse), RFN(acosh))
+MAP1(arctanh, VEC1(atanh, u10))
+MAP1(erf, VEC1(erf, u10))
+MAP1(erfc, VEC1(erfc, u15))
+MAP1(gamma, VEC1(tgamma, u10))
+MAP1_OR(gammaln, VEC1(lgamma, u10), NAME(is_minus_infinity), NAME(at_itself))
+MAP2(pow, VEC2(pow, u10))
+MAP2(arctan2, VEC2(atan2, u10))
+MAP2(hypot, VEC2(hypot, u05))
 
 /* ---- Functions from SLEEF's exp and log1p ------------------------------------------------------------------------ */
 
 /* e[j] = exp(-|x[j]|), which never overflows and loses no small result. */
 ALWAYS_INLINE void NAME(exp_minus_abs)(const T *x, T *e, int64_t padded) {
   for (int64_t j = 0; j < padded; j++) e[j] = -RFN(fabs)(x[j]);
-  NAME(apply1)(e, e, padded, VEC(exp, u10));
+  NAME(apply1)(e, e, padded, VEC1(exp, u10));
 }
 
 /* 1 / (1 + exp(-x)), for x < 0 as e / (1 + e). */
@@ -245,7 +288,7 @@ static void NAME(softplus)(void *const *args, int64_t n) {
   for (int64_t i = 0; i < n; i += CHUNK) {
     const int64_t m = n - i < CHUNK ? n - i : CHUNK, padded = NAME(stage)(x, a + i, m);
     NAME(exp_minus_abs)(x, e, padded);
-    NAME(apply1)(e, e, padded, VEC(log1p, u10));
+    NAME(apply1)(e, e, padded, VEC1(log1p, u10));
     for (int64_t j = 0; j < m; j++) o[i + j] = NAME(at_maximum)(x[j], 0) + e[j];
   }
 }
@@ -262,7 +305,7 @@ static void NAME(logaddexp)(void *const *args, int64_t n) {
       x[j] = x[j] == b[i + j] ? 0 : gap;
     }
     NAME(exp_minus_abs)(x, e, padded);
-    NAME(apply1)(e, e, padded, VEC(log1p, u10));
+    NAME(apply1)(e, e, padded, VEC1(log1p, u10));
     for (int64_t j = 0; j < m; j++) o[i + j] = top[j] + e[j];
   }
 }
@@ -286,6 +329,7 @@ LOOP1(log1mexp, T, T)
 #undef PAD
 #undef MAP1
 #undef MAP1_OR
+#undef MAP1_BY_RANGE
 #undef MAP2
 #undef T
 #undef V
@@ -293,7 +337,11 @@ LOOP1(log1mexp, T, T)
 #undef W
 #undef BITS
 #undef VEC
+#undef VEC1
+#undef VEC2
 #undef RFN
 #undef T_HUGE
 #undef T_MAX_LOG
+#undef T_TRIG_MIDDLE
+#undef T_TRIG_LARGE
 #undef SUFFIX

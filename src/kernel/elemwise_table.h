@@ -1,18 +1,16 @@
 /* elemwise_table: which kernel serves which dtype, one row a name. A dtype that a row does not name is not defined. */
 
 /* integers by width, sign regarded or not */
-#define SIGNED_W(f)                                                                                              \
-  [DAMO_INT8] = f##_w8, [DAMO_INT16] = f##_w16, [DAMO_INT32] = f##_w32, [DAMO_INT64] = f##_w64
-#define UNSIGNED_W(f)                                                                                            \
-  [DAMO_UINT8] = f##_w8, [DAMO_UINT16] = f##_w16, [DAMO_UINT32] = f##_w32, [DAMO_UINT64] = f##_w64
+#define SIGNED_W(f) [DAMO_INT8] = f##_w8, [DAMO_INT16] = f##_w16, [DAMO_INT32] = f##_w32, [DAMO_INT64] = f##_w64
+#define UNSIGNED_W(f) [DAMO_UINT8] = f##_w8, [DAMO_UINT16] = f##_w16, [DAMO_UINT32] = f##_w32, [DAMO_UINT64] = f##_w64
 #define INTS_W(f) SIGNED_W(f), UNSIGNED_W(f)
 #define SIGNED(f) [DAMO_INT8] = f##_i8, [DAMO_INT16] = f##_i16, [DAMO_INT32] = f##_i32, [DAMO_INT64] = f##_i64
 #define UNSIGNED(f) [DAMO_UINT8] = f##_u8, [DAMO_UINT16] = f##_u16, [DAMO_UINT32] = f##_u32, [DAMO_UINT64] = f##_u64
 #define INTS(f) SIGNED(f), UNSIGNED(f)
 #define FLOATS(f) [DAMO_FLOAT32] = f##_f32, [DAMO_FLOAT64] = f##_f64
 #define COMPLEXES(f) [DAMO_COMPLEX64] = f##_c64, [DAMO_COMPLEX128] = f##_c128
-#define INTS_SAME(f)                                                                                             \
-  [DAMO_INT8] = f, [DAMO_INT16] = f, [DAMO_INT32] = f, [DAMO_INT64] = f, [DAMO_UINT8] = f, [DAMO_UINT16] = f,   \
+#define INTS_SAME(f)                                                                                          \
+  [DAMO_INT8] = f, [DAMO_INT16] = f, [DAMO_INT32] = f, [DAMO_INT64] = f, [DAMO_UINT8] = f, [DAMO_UINT16] = f, \
   [DAMO_UINT32] = f, [DAMO_UINT64] = f
 #define BOOL(f) [DAMO_BOOL] = f
 #define FLOATS_COPY [DAMO_FLOAT32] = copy_w32, [DAMO_FLOAT64] = copy_w64

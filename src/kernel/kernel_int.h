@@ -28,13 +28,13 @@ extern const kernel_table kernel_table_scalar;
 /* One associative operation on one element type. Lane l takes the elements l, l + lanes, … of a block; lanes are folded
  * by halves. block and rows apply the operation in the same order, so a result does not depend on the way taken. */
 typedef struct reducer {
-  size_t size; /* bytes of an element, and of a result */
-  int lanes;   /* a power of two */
+  size_t size;                                             /* bytes of an element, and of a result */
+  int lanes;                                               /* a power of two */
   void (*block)(const void *x, int64_t n, void *out);      /* *out = the n >= 1 elements of a block folded */
   void (*rows)(void *acc, const void *row, int64_t width); /* acc[j] = op(acc[j], row[j]) */
 } reducer;
 
-extern const reducer reduce_sum_of[DAMO_N_DTYPES];  /* uint64 also serves int64 */
+extern const reducer reduce_sum_of[DAMO_N_DTYPES]; /* uint64 also serves int64 */
 extern const reducer reduce_prod_of[DAMO_N_DTYPES];
 extern const reducer reduce_max_of[DAMO_N_DTYPES];
 extern const reducer reduce_min_of[DAMO_N_DTYPES];

@@ -1,5 +1,5 @@
 /* philox: counter-based random numbers, Philox 4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
- * easy as 1, 2, 3" (SC'11). Every draw is a pure function of (key, counter), so no order of work changes the numbers. */
+ * easy as 1, 2, 3" (SC'11). Every draw is a pure function of (key, counter), whatever the order of work. */
 #include <math.h>
 
 #include "kernel_int.h"
@@ -67,8 +67,8 @@ void philox_uniform_f64(const philox_state *s, double *out, int64_t n) {
 
 #define PAIRS 128 /* pairs staged at once */
 
-/* Box and Muller (1958): radius sqrt(-2 log u) with u in (0, 1], angle 2 pi v. The logarithm and the sines go through the
- * elementwise kernels, which are the same at any position. */
+/* Box and Muller (1958): radius sqrt(-2 log u) with u in (0, 1], angle 2 pi v. The logarithm and the sines go through
+ * the elementwise kernels, which are the same at any position. */
 static void normal_pairs(const kernel_table *k, const double *uniform, double *z, int64_t pairs) {
   double radius[PAIRS], angle[PAIRS], c[PAIRS], s[PAIRS];
   for (int64_t i = 0; i < pairs; i++) {

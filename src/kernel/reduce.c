@@ -1,8 +1,8 @@
 /* reduce: what a reduction of a strided array computes, and the choice of the way.
  *
- * Elements are first converted to the dtype that is accumulated: int64 or uint64 for sums and products of integers, bool
- * for any and all (maximum and minimum of bools), float for logsumexp, which takes two passes: the maximum, then the sum
- * of exp(x - maximum). reduce_int.h says how results stay independent of strides. */
+ * Elements are first converted to the dtype that is accumulated: int64 or uint64 for sums and products of integers,
+ * bool for any and all (maximum and minimum of bools), float for logsumexp, which takes two passes: the maximum, then
+ * the sum of exp(x - maximum). reduce_int.h says how results stay independent of strides. */
 #include <math.h>
 #include <string.h>
 
@@ -126,7 +126,8 @@ static void fill_empty(reduce_kind kind, damo_dtype acc, char *out, int64_t n) {
 
 static int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride; }
 
-/* Strips read rows along the kept axis: best when it is the closer one in memory, or when each result has few elements. */
+/* Strips read rows along the kept axis: best when it is the closer one in memory, or when each result has few
+ * elements. */
 static bool by_strips(const reduce_plan *plan) {
   const reduce_axis kept = plan->kept[plan->n_kept - 1], reduced = plan->reduced[plan->n_reduced - 1];
   if (kept.n < 8) return false;
@@ -140,8 +141,8 @@ static void carry_out(const reduce_plan *plan, const char *x, char *out) {
     reduce_by_sequence(plan, x, out);
 }
 
-void kernel_reduce(reduce_kind kind, damo_dtype in, const char *x, int ndim, const int64_t *shape, const int64_t *strides,
-                   uint32_t axes, char *out, void *work) {
+void kernel_reduce(reduce_kind kind, damo_dtype in, const char *x, int ndim, const int64_t *shape,
+                   const int64_t *strides, uint32_t axes, char *out, void *work) {
   reduce_plan plan;
   plan_op(&plan, kind, in);
   plan_axes(&plan, ndim, shape, strides, axes);

@@ -1,6 +1,6 @@
-/* reduce_arg_body: the position of the first best element. Included after reduce_body.h with the same T and SUFFIX, whose
- * at_op takes the better of two, and at_beats<SUFFIX>(a, b): a comes before b although it stands later,
- * and at_nan<SUFFIX>. */
+/* reduce_arg_body: the position of the first best element. Included after reduce_body.h with the same T and SUFFIX,
+ * whose at_op takes the better of two, and at_beats<SUFFIX>(a, b): a comes before b although it stands later, and
+ * at_nan<SUFFIX>. */
 
 static void NAME(arg_run)(const void *run, int64_t n, int64_t position, void *best_so_far, int64_t *at) {
   const T *x = run;

@@ -1,5 +1,5 @@
-/* reduce_body: one reducer: an associative operation on one element type. Included with T, SUFFIX, LANES and an ordinary
- * function at_op<SUFFIX>(a, b) already defined. See `reducer` in kernel_int.h for what the functions promise. */
+/* reduce_body: one reducer: an associative operation on one element type. Included with T, SUFFIX, LANES and an
+ * ordinary function at_op<SUFFIX>(a, b) already defined. `reducer` in kernel_int.h says what the functions promise. */
 
 /* The whole groups of LANES elements from x on, into lanes that stay in registers. */
 static inline int64_t NAME(groups)(const T *x, int64_t n, T *lanes) {

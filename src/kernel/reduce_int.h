@@ -2,13 +2,15 @@
  *
  * The reduced axes, in C order, are one sequence of n_per elements for each result; the kept axes enumerate the n_out
  * results. Adjacent axes of the same list that run on are joined. What is computed is fixed on that sequence alone:
- * blocks of REDUCE_BLOCK elements are folded in lanes, block results in a binary tree. So strides never change a bit. */
+ * blocks of REDUCE_BLOCK elements are folded in lanes, block results in a binary tree. Strides never change a bit. */
 #ifndef DAMO_REDUCE_INT_H
 #define DAMO_REDUCE_INT_H
 
 #include "kernel_int.h"
 
-typedef struct reduce_axis { int64_t n, stride; } reduce_axis;
+typedef struct reduce_axis {
+  int64_t n, stride;
+} reduce_axis;
 
 typedef struct reduce_plan {
   const reducer *op;

@@ -105,7 +105,7 @@ static inline damo_c128 at_op_prod_c128(damo_c128 a, damo_c128 b) {
 #undef SUFFIX
 #undef LANES
 
-/* ---- Maxima and minima: nan wins ---------------------------------------------------------------------------------- */
+/* ---- Maxima and minima: nan wins --------------------------------------------------------------------------------- */
 
 #define T int8_t
 #define SUFFIX _max_i8
@@ -302,7 +302,7 @@ static inline bool at_nan_min_u64(uint64_t a) { return (void)a, false; }
 #define T float
 #define SUFFIX _max_f32
 #define LANES 16
-static inline float at_op_max_f32(float a, float b) { return (a > b) | (a != a) ? a : b; }
+static inline float at_op_max_f32(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
 #include "reduce_body.h"
 static inline bool at_beats_max_f32(float a, float b) { return (a > b) | ((a != a) & (b == b)); }
 static inline bool at_nan_max_f32(float a) { return a != a; }
@@ -314,7 +314,7 @@ static inline bool at_nan_max_f32(float a) { return a != a; }
 #define T float
 #define SUFFIX _min_f32
 #define LANES 16
-static inline float at_op_min_f32(float a, float b) { return (a < b) | (a != a) ? a : b; }
+static inline float at_op_min_f32(float a, float b) { return ((a < b) | (a != a)) ? a : b; }
 #include "reduce_body.h"
 static inline bool at_beats_min_f32(float a, float b) { return (a < b) | ((a != a) & (b == b)); }
 static inline bool at_nan_min_f32(float a) { return a != a; }
@@ -326,7 +326,7 @@ static inline bool at_nan_min_f32(float a) { return a != a; }
 #define T double
 #define SUFFIX _max_f64
 #define LANES 8
-static inline double at_op_max_f64(double a, double b) { return (a > b) | (a != a) ? a : b; }
+static inline double at_op_max_f64(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
 #include "reduce_body.h"
 static inline bool at_beats_max_f64(double a, double b) { return (a > b) | ((a != a) & (b == b)); }
 static inline bool at_nan_max_f64(double a) { return a != a; }
@@ -338,7 +338,7 @@ static inline bool at_nan_max_f64(double a) { return a != a; }
 #define T double
 #define SUFFIX _min_f64
 #define LANES 8
-static inline double at_op_min_f64(double a, double b) { return (a < b) | (a != a) ? a : b; }
+static inline double at_op_min_f64(double a, double b) { return ((a < b) | (a != a)) ? a : b; }
 #include "reduce_body.h"
 static inline bool at_beats_min_f64(double a, double b) { return (a < b) | ((a != a) & (b == b)); }
 static inline bool at_nan_min_f64(double a) { return a != a; }
@@ -350,24 +350,32 @@ static inline bool at_nan_min_f64(double a) { return a != a; }
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 /* The members are copied: a constant object is no constant expression in C11. */
-#define REDUCER(name, type, lanes) {sizeof(type), lanes, block##name, rows##name}
-#define ARITHMETIC(op)                                                                                     \
-  {[DAMO_INT64] = REDUCER(_##op##_u64, uint64_t, 1),      [DAMO_UINT64] = REDUCER(_##op##_u64, uint64_t, 1), \
-   [DAMO_FLOAT32] = REDUCER(_##op##_f32, float, 16),      [DAMO_FLOAT64] = REDUCER(_##op##_f64, double, 8),  \
-   [DAMO_COMPLEX64] = REDUCER(_##op##_c64, damo_c64, 8), [DAMO_COMPLEX128] = REDUCER(_##op##_c128, damo_c128, 4)}
-#define ORDER(op)                                                                                          \
-  {[DAMO_BOOL] = REDUCER(_##op##_u8, uint8_t, 1),      [DAMO_INT8] = REDUCER(_##op##_i8, int8_t, 1),         \
-   [DAMO_INT16] = REDUCER(_##op##_i16, int16_t, 1),    [DAMO_INT32] = REDUCER(_##op##_i32, int32_t, 1),      \
-   [DAMO_INT64] = REDUCER(_##op##_i64, int64_t, 1),    [DAMO_UINT8] = REDUCER(_##op##_u8, uint8_t, 1),       \
-   [DAMO_UINT16] = REDUCER(_##op##_u16, uint16_t, 1),  [DAMO_UINT32] = REDUCER(_##op##_u32, uint32_t, 1),    \
-   [DAMO_UINT64] = REDUCER(_##op##_u64, uint64_t, 1),  [DAMO_FLOAT32] = REDUCER(_##op##_f32, float, 16),     \
-   [DAMO_FLOAT64] = REDUCER(_##op##_f64, double, 8)}
-#define ARG(name) {arg_run##name, arg_rows##name}
-#define POSITION(op)                                                                                       \
-  {[DAMO_BOOL] = ARG(_##op##_u8),    [DAMO_INT8] = ARG(_##op##_i8),     [DAMO_INT16] = ARG(_##op##_i16),     \
-   [DAMO_INT32] = ARG(_##op##_i32),  [DAMO_INT64] = ARG(_##op##_i64),   [DAMO_UINT8] = ARG(_##op##_u8),      \
-   [DAMO_UINT16] = ARG(_##op##_u16), [DAMO_UINT32] = ARG(_##op##_u32),  [DAMO_UINT64] = ARG(_##op##_u64),    \
-   [DAMO_FLOAT32] = ARG(_##op##_f32), [DAMO_FLOAT64] = ARG(_##op##_f64)}
+#define REDUCER(name, type, lanes) \
+  { sizeof(type), lanes, block##name, rows##name }
+#define ARITHMETIC(op)                                                                                            \
+  {                                                                                                               \
+    [DAMO_INT64] = REDUCER(_##op##_u64, uint64_t, 1), [DAMO_UINT64] = REDUCER(_##op##_u64, uint64_t, 1),          \
+    [DAMO_FLOAT32] = REDUCER(_##op##_f32, float, 16), [DAMO_FLOAT64] = REDUCER(_##op##_f64, double, 8),           \
+    [DAMO_COMPLEX64] = REDUCER(_##op##_c64, damo_c64, 8), [DAMO_COMPLEX128] = REDUCER(_##op##_c128, damo_c128, 4) \
+  }
+#define ORDER(op)                                                                                         \
+  {                                                                                                       \
+    [DAMO_BOOL] = REDUCER(_##op##_u8, uint8_t, 1), [DAMO_INT8] = REDUCER(_##op##_i8, int8_t, 1),          \
+    [DAMO_INT16] = REDUCER(_##op##_i16, int16_t, 1), [DAMO_INT32] = REDUCER(_##op##_i32, int32_t, 1),     \
+    [DAMO_INT64] = REDUCER(_##op##_i64, int64_t, 1), [DAMO_UINT8] = REDUCER(_##op##_u8, uint8_t, 1),      \
+    [DAMO_UINT16] = REDUCER(_##op##_u16, uint16_t, 1), [DAMO_UINT32] = REDUCER(_##op##_u32, uint32_t, 1), \
+    [DAMO_UINT64] = REDUCER(_##op##_u64, uint64_t, 1), [DAMO_FLOAT32] = REDUCER(_##op##_f32, float, 16),  \
+    [DAMO_FLOAT64] = REDUCER(_##op##_f64, double, 8)                                                      \
+  }
+#define ARG(name) \
+  { arg_run##name, arg_rows##name }
+#define POSITION(op)                                                                                      \
+  {                                                                                                       \
+    [DAMO_BOOL] = ARG(_##op##_u8), [DAMO_INT8] = ARG(_##op##_i8), [DAMO_INT16] = ARG(_##op##_i16),        \
+    [DAMO_INT32] = ARG(_##op##_i32), [DAMO_INT64] = ARG(_##op##_i64), [DAMO_UINT8] = ARG(_##op##_u8),     \
+    [DAMO_UINT16] = ARG(_##op##_u16), [DAMO_UINT32] = ARG(_##op##_u32), [DAMO_UINT64] = ARG(_##op##_u64), \
+    [DAMO_FLOAT32] = ARG(_##op##_f32), [DAMO_FLOAT64] = ARG(_##op##_f64)                                  \
+  }
 
 const reducer reduce_sum_of[DAMO_N_DTYPES] = ARITHMETIC(sum);
 const reducer reduce_prod_of[DAMO_N_DTYPES] = ARITHMETIC(prod);

@@ -1,5 +1,5 @@
-/* select: which table of elementwise kernels this CPU runs. Stateless: each call asks the CPU's feature words, which the
- * compiler's runtime read at start. */
+/* select: which table of elementwise kernels this CPU runs. Stateless: each call asks the CPU's feature words, which
+ * the compiler's runtime read at start. */
 #include <stdlib.h>
 #include <string.h>
 

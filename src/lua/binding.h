@@ -65,6 +65,8 @@ void bind_open_info(lua_State *L);
 void bind_open_error(lua_State *L);
 void bind_open_object(lua_State *L);
 void bind_open_array(lua_State *L);
+void bind_open_array_make(lua_State *L);
+void bind_array_methods(lua_State *L); /* into the table at the top */
 void bind_open_value(lua_State *L);
 void bind_open_index(lua_State *L);
 void bind_open_func(lua_State *L);
@@ -130,6 +132,9 @@ void bind_let_go(bind_state *st, int ticket);
 void bind_peer(lua_State *L, int idx);
 /* Re-anchors what the node or FunctionGraph at idx reaches, after its inputs changed in place. */
 void bind_reanchor(lua_State *L, int idx);
+/* Gives the userdata at the top a metatable with that finalizer; made once, kept in the registry under the key's address
+ * (not under a name, which another copy of the library in the same state would share). */
+void bind_set_gc(lua_State *L, lua_CFunction gc, const void *key);
 /* The release function of foreign memory that belongs to Lua: its owner is a Generic object (one reference), whose
  * userdata every Array over that memory keeps alive. */
 void bind_release_owner(void *owner);
@@ -146,6 +151,9 @@ static inline damo_var *bind_to_var(lua_State *L, int idx) { return (damo_var *)
 void bind_push_value(lua_State *L, damo_obj *take_value);
 /* Pushes it as Ops see it: 0-d values stay Arrays. */
 void bind_push_raw(lua_State *L, damo_obj *take_value);
+/* Pushes an empty text that Lua's collector frees; bind_finish_strbuf replaces it, at the top, by its string. */
+strbuf *bind_push_strbuf(lua_State *L);
+void bind_finish_strbuf(lua_State *L);
 /* A new C-contiguous Array, pushed and returned; tries once more after a collection when memory is short. */
 damo_array *bind_new_array(lua_State *L, damo_dtype dtype, int ndim, const int64_t *shape);
 /* Pushes what is owned, or raises the pending error when it is NULL. */

@@ -84,8 +84,8 @@ static void push_on_warning(lua_State *L, bind_state *st) {
 
 /* ---- Fields -------------------------------------------------------------------------------------------------------- */
 
-static const char *const FIELDS[] = {"floatX", "compute_test_value", "traceback_limit", "on_warning",
-                                     "memory_cap", "threads", "mode", NULL};
+static const char *const FIELDS[] = {
+    "floatX", "compute_test_value", "traceback_limit", "on_warning", "memory_cap", "threads", "mode", NULL};
 enum { F_FLOATX, F_TEST_VALUE, F_TRACEBACK, F_ON_WARNING, F_MEMORY_CAP, F_THREADS, F_MODE };
 
 static const char *const TEST_VALUE_MODES[] = {"off", "ignore", "warn", "raise", NULL};
@@ -106,14 +106,16 @@ static int field_index(lua_State *L, int idx) {
 /* Which of the words the string at idx is. */
 static int check_word(lua_State *L, int idx, const char *field, const char *const *words) {
   if (lua_type(L, idx) != LUA_TSTRING) {
-    bind_raise(L, DAMO_ETYPE, "config.%s must be a string such as '%s', got %s", field, words[0], bind_typename(L, idx));
+    bind_raise(L, DAMO_ETYPE, "config.%s must be a string such as '%s', got %s", field, words[0],
+               bind_typename(L, idx));
   }
   const char *word = lua_tostring(L, idx);
   for (int i = 0; words[i]; i++) {
     if (strcmp(words[i], word) == 0) return i;
   }
   const char *near = suggest(word, words);
-  return bind_raise(L, DAMO_EVALUE, "config.%s cannot be '%s', did you mean '%s'?", field, word, near ? near : words[0]);
+  return bind_raise(L, DAMO_EVALUE, "config.%s cannot be '%s', did you mean '%s'?", field, word,
+                    near ? near : words[0]);
 }
 
 static lua_Integer check_count(lua_State *L, int idx, const char *field, lua_Integer least, lua_Integer most) {

@@ -7,8 +7,8 @@
 
 #include "binding.h"
 
-#define MAX_LEVELS 64   /* of the Lua stack that are looked at */
-#define TRACE_MAX 2048  /* bytes of a trace's text */
+#define MAX_LEVELS 64  /* of the Lua stack that are looked at */
+#define TRACE_MAX 2048 /* bytes of a trace's text */
 
 static const char cause_key = 'c';
 
@@ -53,7 +53,8 @@ void bind_set_trace(lua_State *L) {
   int limit = ctx->config.traceback_limit;
   ctx->trace = NULL;
   if (limit <= 0 || user_lines(L, st, limit, text, sizeof text) == 0) return;
-  if (!st->trace || strcmp(st->trace->text, text) != 0) { /* a loop that builds comes from the same line again and again */
+  if (!st->trace ||
+      strcmp(st->trace->text, text) != 0) { /* a loop that builds comes from the same line again and again */
     damo_release(st->trace);
     st->trace = trace_new(ctx, text);
     bind_check(L, st->trace ? DAMO_OK : DAMO_EMEMORY);
@@ -267,7 +268,7 @@ static int keep_caught(lua_State *L) {
   ctx_fail_at(st->ctx, c->op, c->node);
   lua_pushvalue(L, 1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &cause_key);
-  snprintf(st->cause, sizeof st->cause, "%s", st->ctx->error.message);
+  snprintf(st->cause, sizeof st->cause, "%.*s", (int)sizeof st->cause - 1, st->ctx->error.message);
   return 0;
 }
 

@@ -2,7 +2,7 @@
  *
  * A key is a position (number), a list (an Array or Variable of one axis or more, or a mask), or a table with one item an
  * axis: position, range {start, stop, step}, list, damo.newaxis, damo.ellipsis. Basic keys (no list, nothing symbolic) are
- * read and written here through views; all others go to the ops subtensor and set_subtensor.
+ * read and written here through views; all others go to the ops subtensor and set_subtensor_at.
  */
 #include <stdio.h>
 
@@ -24,6 +24,7 @@ static bool is_scalar_box(lua_State *L, int idx) {
 
 static int64_t integral(lua_State *L, int idx, const char *func) {
   scalar s;
+  if (lua_isinteger(L, idx)) return (int64_t)lua_tointeger(L, idx);
   if (!bind_to_scalar(L, idx, DAMO_INT64, &s)) {
     lua_pushvalue(L, idx);
     bind_raise(L, DAMO_EINDEX, "%s: %s is no position: positions are integers", func, lua_tostring(L, -1));
@@ -136,16 +137,22 @@ static void put_item(spec_writer *w, int idx) {
 /* Item i of the key at idx, pushed under what follows: here at the top, nil is an error. */
 static void push_item(lua_State *L, int idx, int i, const char *func) {
   lua_rawgeti(L, idx, i);
-  if (lua_isnil(L, -1)) {
-    bind_raise(L, DAMO_EINDEX, "%s: index item %d is nil; {} stands for a whole axis", func, i);
-  }
+  if (lua_isnil(L, -1)) { bind_raise(L, DAMO_EINDEX, "%s: index item %d is nil; {} stands for a whole axis", func, i); }
 }
 
-/* How many items the index table at idx has. */
+/* How many items the index table at idx has. Keys behind the list part are looked at: a name there is a mistake. */
 static int count_items(lua_State *L, int idx, const char *func) {
   size_t n = lua_rawlen(L, idx);
   if (n > MAX_ITEMS) bind_raise(L, DAMO_EINDEX, "%s: too many index items", func);
-  if (bind_is_options(L, idx)) bind_raise(L, DAMO_ETYPE, "%s: an index table has no names in it", func);
+  if (n == 0) {
+    lua_pushnil(L);
+  } else {
+    lua_pushinteger(L, (lua_Integer)n);
+  }
+  if (lua_next(L, idx)) {
+    if (lua_type(L, -2) == LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "%s: an index table has no names in it", func);
+    lua_pop(L, 2);
+  }
   return (int)n;
 }
 
@@ -208,6 +215,10 @@ static bool read_range(lua_State *L, int idx, basic_item *it, const char *func) 
 }
 
 static bool read_item(lua_State *L, int idx, basic_item *it, const char *func) {
+  if (lua_type(L, idx) == LUA_TNUMBER) {
+    *it = (basic_item){.kind = POSITION, .at = {integral(L, idx, func), 0, 0}};
+    return true;
+  }
   *it = (basic_item){.kind = classify(L, idx, func)};
   if (it->kind == POSITION) return plain_integer(L, idx, &it->at[0], func);
   if (it->kind == RANGE) return read_range(L, idx, it, func);
@@ -263,15 +274,15 @@ static damo_status resolve_position(const view_maker *v, int64_t position, int64
 }
 
 static damo_status add_position(view_maker *v, const basic_item *it) {
-  int64_t at;
+  int64_t at = 0;
   DAMO_TRY(resolve_position(v, it->at[0], &at));
   v->offset += at * array_strides(v->a)[v->axis++];
   return DAMO_OK;
 }
 
 static damo_status fail_end(const view_maker *v, const char *end, int64_t at, int64_t n) {
-  return ctx_fail(v->a->obj.ctx, DAMO_EINDEX, "%s: the range's %s, %lld, is outside axis %d of length %lld", v->func, end,
-                  (long long)at, v->axis + 1, (long long)n);
+  return ctx_fail(v->a->obj.ctx, DAMO_EINDEX, "%s: the range's %s, %lld, is outside axis %d of length %lld", v->func,
+                  end, (long long)at, v->axis + 1, (long long)n);
 }
 
 static damo_status add_range(view_maker *v, const basic_item *it) {
@@ -330,8 +341,12 @@ static damo_status check_items(const view_maker *v, const basic_key *key, int *f
 
 /* The view that a basic key picks; NULL on failure. */
 static damo_array *make_view(const damo_array *a, const basic_key *key, const char *func) {
-  view_maker v = {.a = a, .func = func};
+  view_maker v; /* not zeroed: its lists are long */
   int fill;
+  v.a = a;
+  v.func = func;
+  v.axis = v.ndim = 0;
+  v.offset = 0;
   if (check_items(&v, key, &fill) != DAMO_OK) return NULL;
   for (int i = 0; i < key->n; i++) {
     if (add_item(&v, &key->item[i], fill) != DAMO_OK) return NULL;
@@ -353,9 +368,8 @@ static int get_advanced(lua_State *L, int key) {
 
 /* a[i]: an element, the view of a row, or nil just past the end. */
 static int get_position(lua_State *L, const damo_array *a, int key) {
-  basic_key k = {.n = 1};
-  int64_t i = k.item[0].at[0] = integral(L, key, "index");
-  int64_t n = a->ndim > 0 ? array_shape(a)[0] : 0;
+  basic_key k;
+  int64_t i = integral(L, key, "index"), n = a->ndim > 0 ? array_shape(a)[0] : 0;
   if (a->ndim > 0 && i == n + 1) {
     lua_pushnil(L);
     return 1;
@@ -364,16 +378,31 @@ static int get_position(lua_State *L, const damo_array *a, int key) {
     int64_t at = i < 0 ? i + n : i - 1;
     if (i != 0 && at >= 0 && at < n && bind_push_scalar(L, array_get(a, &at))) return 1;
   }
+  k.n = 1;
+  k.item[0] = (basic_item){.kind = POSITION, .at = {i, 0, 0}};
   damo_array *view = make_view(a, &k, "index");
   if (!view) return bind_error(L);
   bind_push_value(L, &view->obj);
   return 1;
 }
 
+/* a[{i, j}] with a position on every axis: the element, without a view. False when it is another case, or an error. */
+static bool get_element(lua_State *L, const damo_array *a, const basic_key *key) {
+  int64_t index[DAMO_MAX_NDIM];
+  if (key->n != a->ndim) return false;
+  for (int i = 0; i < key->n; i++) {
+    int64_t at = key->item[i].at[0], n = array_shape(a)[i];
+    if (key->item[i].kind != POSITION || at == 0 || at < -n || at > n) return false;
+    index[i] = at < 0 ? at + n : at - 1;
+  }
+  return bind_push_scalar(L, array_get(a, index));
+}
+
 int bind_index_get(lua_State *L, const damo_array *a, int key) {
   basic_key k;
   if (lua_type(L, key) == LUA_TNUMBER) return get_position(L, a, key);
   if (!read_key(L, key, &k, "index")) return get_advanced(L, key);
+  if (get_element(L, a, &k)) return 1;
   damo_array *view = make_view(a, &k, "index");
   if (!view) return bind_error(L);
   bind_push_value(L, &view->obj);
@@ -382,23 +411,24 @@ int bind_index_get(lua_State *L, const damo_array *a, int key) {
 
 /* ---- Writing ------------------------------------------------------------------------------------------------------- */
 
-/* Pushes the value at idx as an Array that may be assigned to a: literals must fit a's dtype. */
-static damo_array *assigned(lua_State *L, const damo_array *a, int idx) {
+/* Pushes the value at idx as an Array that may be assigned to a: literals must fit a's dtype, an Array is cast to
+ * `dtype` (-1: left as it is). */
+static damo_array *assigned(lua_State *L, const damo_array *a, int idx, int dtype) {
   bool is_array = bind_to_array(L, idx) != NULL;
   if (bind_to_var(L, idx)) {
     bind_raise(L, DAMO_ETYPE, "index: an Array holds values, not Variables; damo.set_subtensor builds graph");
   }
-  return bind_value_array(L, idx, is_array ? -1 : (int)array_dtype(a), "index assignment");
+  return bind_value_array(L, idx, is_array ? dtype : (int)array_dtype(a), "index assignment");
 }
 
 static void set_advanced(lua_State *L, damo_array *a, int key, int value) {
   bind_index ix;
   lua_pushvalue(L, 1);
   int first = lua_gettop(L);
-  assigned(L, a, value);
+  assigned(L, a, value, (int)array_dtype(a));
   bind_parse_index(L, key, &ix, "index");
   prop_value opt[] = {prop_str(ix.spec)};
-  bind_call_parsed(L, "set_subtensor", first, 2 + ix.n_operands, opt);
+  bind_call_parsed(L, "set_subtensor_at", first, 2 + ix.n_operands, opt);
   damo_array *whole = bind_to_array(L, -1);
   if (!whole) bind_raise(L, DAMO_ETYPE, "index: assignment with a symbolic index; damo.set_subtensor builds graph");
   bind_check(L, array_assign(a, whole));
@@ -426,7 +456,7 @@ int bind_index_set(lua_State *L, damo_array *a, int key, int value) {
     set_advanced(L, a, key, value);
     return 0;
   }
-  damo_array *src = assigned(L, a, value);
+  damo_array *src = assigned(L, a, value, -1);
   damo_array *view = make_view(a, &k, "index");
   damo_status s = view ? array_assign(view, src) : bind_ctx(L)->error.status;
   damo_release(view);

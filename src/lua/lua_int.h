@@ -54,6 +54,13 @@ int bind_option_enum(lua_State *L, int idx, const char *name, const char *const 
 /* A string option, borrowed from the table; NULL when absent. */
 const char *bind_option_str(lua_State *L, int idx, const char *name, const char *func);
 
+/* ---- Metatables ------------------------------------------------------------------------------------------------------ */
+
+/* Fills the metatable of a kind: fields are functions of the object that push one value, methods are found after them, then
+ * `more` (a table's registry reference, or LUA_NOREF). meta may override __index. Pushes nothing. */
+void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_Reg *methods, const luaL_Reg *meta,
+                int more);
+
 /* ---- Properties (lua_prop.c) ----------------------------------------------------------------------------------------- */
 
 /* The value at idx as an Op's property: nil, boolean, number, string, Type, Op or a list of these. Lists sit in a userdata
@@ -75,6 +82,31 @@ int bind_call_parsed(lua_State *L, const char *name, int first, int n, const pro
 /* The value at idx as a value of that Type: numbers, booleans and tables converted where they fit, Arrays filtered. Pushes
  * the userdata that keeps it and returns it, borrowed. Raises an error that begins with `what`. */
 damo_obj *bind_filter(lua_State *L, int idx, const damo_type *t, filter_options options, const char *what);
+
+/* A shape list at idx, {false, 3}: -1 where unknown. Raises errors that name func. */
+int bind_static_shape(lua_State *L, int idx, int64_t *shape, const char *func);
+/* A new Variable of that Type; the name is at idx (a string, or nothing). Pushes it. */
+int bind_new_var(lua_State *L, damo_type *t, int idx, const char *func);
+
+/* ---- Variables (lua_maker.c, lua_part.c) ------------------------------------------------------------------------------ */
+
+/* Adds scalar … tensor, shared, constant, as_tensor_variable to the table at the top. */
+void bind_add_makers(lua_State *L);
+/* Variables' parts: x[index] for a key at 2, and the methods set and inc. */
+int bind_var_part(lua_State *L);
+int bind_var_set(lua_State *L);
+int bind_var_inc(lua_State *L);
+
+/* ---- FunctionGraphs (lua_fgraph.c) ------------------------------------------------------------------------------------- */
+
+/* Fills its metatable and adds FunctionGraph to the table at the top. */
+void bind_add_fgraph_class(lua_State *L);
+
+/* ---- Functions (lua_function.c) --------------------------------------------------------------------------------------- */
+
+/* Pushes a compiled Function. named: results come in a table of the outputs' names; single: it is one value. */
+void bind_push_function(lua_State *L, damo_function *take_f, bool named, bool single);
+void bind_add_function_class(lua_State *L);
 
 /* ---- Ops written in Lua (lua_op.c, lua_op_call.c) --------------------------------------------------------------------- */
 

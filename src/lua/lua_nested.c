@@ -11,7 +11,7 @@ typedef struct nest {
   lua_State *L;
   const char *what;
   damo_dtype dtype;
-  bool strict;     /* the dtype was not named: numbers and booleans do not mix */
+  bool strict; /* the dtype was not named: numbers and booleans do not mix */
   int ndim;
   damo_array *out;
   int64_t shape[DAMO_MAX_NDIM];
@@ -39,7 +39,8 @@ static const char *place(nest *n, int depth) {
 
 static void fail_length(nest *n, int depth, int64_t got) {
   char numbers[64];
-  snprintf(numbers, sizeof numbers, "%lld entries, expected %lld", (long long)got, (long long)n->shape[depth]);
+  snprintf(numbers, sizeof numbers, "%lld %s, expected %lld", (long long)got, got == 1 ? "entry" : "entries",
+           (long long)n->shape[depth]);
   bind_raise(n->L, DAMO_ESHAPE, "%s: %s has %s", n->what, place(n, depth), numbers);
 }
 
@@ -58,7 +59,7 @@ static void fail_kind(nest *n, int depth) {
 static void fail_fit(nest *n) {
   lua_State *L = n->L;
   lua_pushvalue(L, -1);
-  const char *text = lua_tostring(L, -1);
+  const char *text = lua_tonumber(L, -1) != lua_tonumber(L, -1) ? "nan" : lua_tostring(L, -1);
   bind_raise(L, DAMO_EVALUE, "%s: %s is %s, which does not fit into %s", n->what, place(n, n->ndim), text,
              dtype_name(n->dtype));
 }

@@ -22,9 +22,15 @@
 static const char magic = 'm';
 
 static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
-    [OBJ_ARRAY] = "damo.Array",          [OBJ_SPARSE] = "damo.Sparse",     [OBJ_TYPE] = "damo.Type",
-    [OBJ_OPCLASS] = "damo.OpClass",      [OBJ_OP] = "damo.Op",             [OBJ_VAR] = "damo.Variable",
-    [OBJ_APPLY] = "damo.Apply",          [OBJ_FGRAPH] = "damo.FunctionGraph", [OBJ_FUNCTION] = "damo.Function",
+    [OBJ_ARRAY] = "damo.Array",
+    [OBJ_SPARSE] = "damo.Sparse",
+    [OBJ_TYPE] = "damo.Type",
+    [OBJ_OPCLASS] = "damo.OpClass",
+    [OBJ_OP] = "damo.Op",
+    [OBJ_VAR] = "damo.Variable",
+    [OBJ_APPLY] = "damo.Apply",
+    [OBJ_FGRAPH] = "damo.FunctionGraph",
+    [OBJ_FUNCTION] = "damo.Function",
     [OBJ_GENERIC] = "damo.Generic",
 };
 
@@ -99,14 +105,17 @@ static damo_obj *value_anchor(damo_obj *value) {
   return value && value->kind == OBJ_ARRAY && foreign_owner((damo_array *)value) ? value : NULL;
 }
 
-/* An Op that can have something of Lua's about it: a class of its own, or Ops among its properties. */
-static bool op_has_lua(const damo_op *op) {
-  if (op->owner) return true;
-  for (int i = 0; i < op->n_props; i++) {
-    if (op->props[i].kind == PROP_OP || op->props[i].kind == PROP_LIST) return true;
+/* Properties nest a few levels at most (they are written as literals), so recursion is as deep as the literal. */
+static bool props_have_op(const prop_value *props, int n) {
+  for (int i = 0; i < n; i++) {
+    if (props[i].kind == PROP_OP) return true;
+    if (props[i].kind == PROP_LIST && props_have_op(props[i].u.list, props[i].n)) return true;
   }
   return false;
 }
+
+/* An Op that can have something of Lua's about it: a class of its own, or Ops among its properties. */
+static bool op_has_lua(const damo_op *op) { return op->owner || props_have_op(op->props, op->n_props); }
 
 /* Nothing to anchor: the userdata is complete as soon as it is made. */
 static bool is_leaf(const damo_obj *obj) {
@@ -212,7 +221,6 @@ static void anchor_apply(anchors *a, const damo_apply *node) {
   anchor_all(a, (void *const *)node->out, node->n_out);
 }
 
-/* Properties nest a few levels at most (they are written as literals), so recursion is as deep as the literal. */
 static void anchor_props(anchors *a, const prop_value *props, int n) {
   for (int i = 0; i < n; i++) {
     if (props[i].kind == PROP_OP) anchor(a, props[i].u.op);
@@ -372,6 +380,19 @@ void bind_reanchor(lua_State *L, int idx) {
   anchor_top(L, box->state);
   lua_pop(L, 1);
   if (box->state->n_pending > 0) drain(L, box->state);
+}
+
+void bind_set_gc(lua_State *L, lua_CFunction gc, const void *key) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, key);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+  }
+  lua_setmetatable(L, -2);
 }
 
 void bind_release_owner(void *owner) { damo_release(owner); }

@@ -210,3 +210,42 @@ int bind_option_enum(lua_State *L, int idx, const char *name, const char *const 
   luaL_pushresult(&b);
   return bind_raise(L, DAMO_EVALUE, "%s, expected one of %s", lua_tostring(L, -2), lua_tostring(L, -1));
 }
+
+/* ---- Metatables ---------------------------------------------------------------------------------------------------- */
+
+/* Upvalues: fields, methods, further methods (a table or nil). */
+static int class_index(lua_State *L) {
+  lua_settop(L, 2);
+  lua_pushvalue(L, 2);
+  lua_rawget(L, lua_upvalueindex(1));
+  if (!lua_isnil(L, -1)) {
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+  }
+  lua_pushvalue(L, 2);
+  lua_rawget(L, lua_upvalueindex(2));
+  if (lua_isnil(L, -1) && lua_istable(L, lua_upvalueindex(3))) {
+    lua_pushvalue(L, 2);
+    lua_rawget(L, lua_upvalueindex(3));
+  }
+  return 1;
+}
+
+void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_Reg *methods, const luaL_Reg *meta,
+                int more) {
+  bind_metatable(L, kind);
+  lua_newtable(L);
+  luaL_setfuncs(L, fields, 0);
+  lua_newtable(L);
+  luaL_setfuncs(L, methods, 0);
+  if (more == LUA_NOREF) {
+    lua_pushnil(L);
+  } else {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, more);
+  }
+  lua_pushcclosure(L, class_index, 3);
+  lua_setfield(L, -2, "__index");
+  luaL_setfuncs(L, meta, 0);
+  lua_pop(L, 1);
+}

@@ -215,7 +215,8 @@ static damo_var *table_constant(lua_State *L, int idx, const char *func) {
   return v;
 }
 
-damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const char *func, int arg, const char *argname) {
+damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const char *func, int arg,
+                       const char *argname) {
   idx = lua_absindex(L, idx);
   luaL_checkstack(L, 8, "damo");
   bind_box *box = bind_box_at(L, idx);
@@ -231,8 +232,9 @@ damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const c
     case LUA_TBOOLEAN: return weak_constant(L, idx);
     case LUA_TTABLE: return table_constant(L, idx, func);
   }
-  bind_raise(L, DAMO_ETYPE, argname ? "%s: argument %d (%s) must be %s, got %s" : "%s: argument %d%s must be %s, got %s",
-             func, arg, argname ? argname : "", "a Variable, Array, number, boolean or table", bind_typename(L, idx));
+  bind_raise(L, DAMO_ETYPE,
+             argname ? "%s: argument %d (%s) must be %s, got %s" : "%s: argument %d%s must be %s, got %s", func, arg,
+             argname ? argname : "", "a Variable, Array, number, boolean or table", bind_typename(L, idx));
   return NULL;
 }
 

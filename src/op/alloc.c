@@ -70,9 +70,16 @@ static damo_status alloc_infer_shape(build *b, damo_apply *node, damo_var *const
 }
 
 const op_def alloc_def = {
-    .name = "Alloc", .doc = "a value broadcast to a shape", .n_in = OP_VARIADIC, .infer_type = alloc_type,
-    .perform = alloc_perform, .grad = alloc_grad, .rop = alloc_rop, .infer_shape = alloc_infer_shape,
-    .connection_pattern = connect_first, .do_constant_folding = no_folding,
+    .name = "Alloc",
+    .doc = "a value broadcast to a shape",
+    .n_in = OP_VARIADIC,
+    .infer_type = alloc_type,
+    .perform = alloc_perform,
+    .grad = alloc_grad,
+    .rop = alloc_rop,
+    .infer_shape = alloc_infer_shape,
+    .connection_pattern = connect_first,
+    .do_constant_folding = no_folding,
 };
 
 damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape, int ndim) {
@@ -132,9 +139,16 @@ static damo_status empty_infer_shape(build *b, damo_apply *node, damo_var *const
 }
 
 static const op_def empty_def = {
-    .name = "AllocEmpty", .doc = "an array whose entries are not set", .props = "dtype", .n_in = OP_VARIADIC,
-    .infer_type = empty_type, .perform = empty_perform, .grad = grad_none, .infer_shape = empty_infer_shape,
-    .connection_pattern = connect_none, .do_constant_folding = no_folding,
+    .name = "AllocEmpty",
+    .doc = "an array whose entries are not set",
+    .props = "dtype",
+    .n_in = OP_VARIADIC,
+    .infer_type = empty_type,
+    .perform = empty_perform,
+    .grad = grad_none,
+    .infer_shape = empty_infer_shape,
+    .connection_pattern = connect_none,
+    .do_constant_folding = no_folding,
 };
 
 /* ---- Eye and Tri: ones on, or on and below, the k-th diagonal -------------------------------------------------------------- */
@@ -173,13 +187,27 @@ static damo_status eye_perform(thunk *t) { return eye_fill(t, false); }
 static damo_status tri_perform(thunk *t) { return eye_fill(t, true); }
 
 static const op_def eye_def = {
-    .name = "Eye", .doc = "ones on the k-th diagonal", .props = "dtype", .n_in = 3, .infer_type = eye_type,
-    .perform = eye_perform, .grad = grad_none, .infer_shape = empty_infer_shape, .connection_pattern = connect_none,
+    .name = "Eye",
+    .doc = "ones on the k-th diagonal",
+    .props = "dtype",
+    .n_in = 3,
+    .infer_type = eye_type,
+    .perform = eye_perform,
+    .grad = grad_none,
+    .infer_shape = empty_infer_shape,
+    .connection_pattern = connect_none,
 };
 
 static const op_def tri_def = {
-    .name = "Tri", .doc = "ones on and below the k-th diagonal", .props = "dtype", .n_in = 3, .infer_type = eye_type,
-    .perform = tri_perform, .grad = grad_none, .infer_shape = empty_infer_shape, .connection_pattern = connect_none,
+    .name = "Tri",
+    .doc = "ones on and below the k-th diagonal",
+    .props = "dtype",
+    .n_in = 3,
+    .infer_type = eye_type,
+    .perform = tri_perform,
+    .grad = grad_none,
+    .infer_shape = empty_infer_shape,
+    .connection_pattern = connect_none,
 };
 
 /* ---- ARange ------------------------------------------------------------------------------------------------------------- */
@@ -251,8 +279,14 @@ static damo_status arange_infer_shape(build *b, damo_apply *node, damo_var *cons
 }
 
 static const op_def arange_def = {
-    .name = "ARange", .doc = "start, start + step … before stop", .props = "dtype", .n_in = 3,
-    .infer_type = arange_type, .perform = arange_perform, .grad = grad_none, .infer_shape = arange_infer_shape,
+    .name = "ARange",
+    .doc = "start, start + step … before stop",
+    .props = "dtype",
+    .n_in = 3,
+    .infer_type = arange_type,
+    .perform = arange_perform,
+    .grad = grad_none,
+    .infer_shape = arange_infer_shape,
     .connection_pattern = connect_none,
 };
 
@@ -264,8 +298,8 @@ static damo_var *build_arange(build *b, damo_var *start, damo_var *stop, damo_va
 
 damo_var *build_range(build *b, damo_var *first, damo_var *last) {
   int64_t end;
-  damo_var *stop = last && var_static_int(last, &end) ? build_i64(b, end + 1)
-                                                      : build_fn2(b, "add", last, build_i64(b, 1));
+  damo_var *stop =
+      last && var_static_int(last, &end) ? build_i64(b, end + 1) : build_fn2(b, "add", last, build_i64(b, 1));
   return stop && first ? build_arange(b, first, stop, build_i64(b, 1), DAMO_INT64) : NULL;
 }
 
@@ -377,8 +411,10 @@ static damo_dtype arange_dtype(const build *b, damo_var *const *in) {
   for (int i = 0; i < 3; i++) {
     damo_dtype d = in[i] ? var_dtype(in[i]) : DAMO_INT64;
     if (!dtype_is_float(d)) continue;
-    if (in[i]->weak) weak_float = true;
-    else dt = dtype_is_float(dt) ? dtype_promote(dt, d) : d;
+    if (in[i]->weak)
+      weak_float = true;
+    else
+      dt = dtype_is_float(dt) ? dtype_promote(dt, d) : d;
   }
   return weak_float && dt == DAMO_INT64 ? b->ctx->config.floatX : dt;
 }
@@ -423,31 +459,79 @@ static damo_status fn_linspace(build *b, const fn_args *a, ptrvec *out) {
 }
 
 const op_func alloc_funcs[] = {
-    {.name = "alloc", .operands = "value", .options = "shape:shape dtype:dtype", .call = fn_alloc,
-     .doc = "a value broadcast to a shape", .no_method = true},
-    {.name = "zeros", .operands = "", .options = "shape:shape dtype:dtype", .call = fn_zeros,
-     .doc = "zeros of a shape", .no_method = true},
-    {.name = "ones", .operands = "", .options = "shape:shape dtype:dtype", .call = fn_ones, .doc = "ones of a shape",
+    {.name = "alloc",
+     .operands = "value",
+     .options = "shape:shape dtype:dtype",
+     .call = fn_alloc,
+     .doc = "a value broadcast to a shape",
      .no_method = true},
-    {.name = "empty", .operands = "", .options = "shape:shape dtype:dtype", .call = fn_empty,
-     .doc = "an array of a shape whose entries are not set", .no_method = true},
-    {.name = "full", .operands = "value", .options = "shape:shape dtype:dtype", .call = fn_alloc,
-     .doc = "an array of a shape filled with a value", .no_method = true},
-    {.name = "zeros_like", .operands = "x", .options = "dtype:dtype", .call = fn_zeros_like,
+    {.name = "zeros",
+     .operands = "",
+     .options = "shape:shape dtype:dtype",
+     .call = fn_zeros,
+     .doc = "zeros of a shape",
+     .no_method = true},
+    {.name = "ones",
+     .operands = "",
+     .options = "shape:shape dtype:dtype",
+     .call = fn_ones,
+     .doc = "ones of a shape",
+     .no_method = true},
+    {.name = "empty",
+     .operands = "",
+     .options = "shape:shape dtype:dtype",
+     .call = fn_empty,
+     .doc = "an array of a shape whose entries are not set",
+     .no_method = true},
+    {.name = "full",
+     .operands = "value",
+     .options = "shape:shape dtype:dtype",
+     .call = fn_alloc,
+     .doc = "an array of a shape filled with a value",
+     .no_method = true},
+    {.name = "zeros_like",
+     .operands = "x",
+     .options = "dtype:dtype",
+     .call = fn_zeros_like,
      .doc = "zeros of x's shape and dtype"},
-    {.name = "ones_like", .operands = "x", .options = "dtype:dtype", .call = fn_ones_like,
+    {.name = "ones_like",
+     .operands = "x",
+     .options = "dtype:dtype",
+     .call = fn_ones_like,
      .doc = "ones of x's shape and dtype"},
-    {.name = "full_like", .operands = "x value", .options = "dtype:dtype", .call = fn_full_like,
+    {.name = "full_like",
+     .operands = "x value",
+     .options = "dtype:dtype",
+     .call = fn_full_like,
      .doc = "a value in x's shape and dtype"},
-    {.name = "empty_like", .operands = "x", .options = "dtype:dtype", .call = fn_empty_like,
+    {.name = "empty_like",
+     .operands = "x",
+     .options = "dtype:dtype",
+     .call = fn_empty_like,
      .doc = "an array of x's shape and dtype whose entries are not set"},
-    {.name = "eye", .operands = "n [m] [k]", .options = "dtype:dtype", .call = fn_eye,
-     .doc = "an n by m matrix with ones on its k-th diagonal", .no_method = true},
-    {.name = "tri", .operands = "n [m] [k]", .options = "dtype:dtype", .call = fn_tri,
-     .doc = "an n by m matrix with ones on and below its k-th diagonal", .no_method = true},
-    {.name = "arange", .operands = "start [stop] [step]", .options = "dtype:dtype", .call = fn_arange,
-     .doc = "start, start + step … before stop; one operand is the stop, from 0", .no_method = true},
-    {.name = "linspace", .operands = "start stop", .options = "num:int dtype:dtype", .call = fn_linspace,
-     .doc = "num evenly spaced values from start to stop, both included", .no_method = true},
+    {.name = "eye",
+     .operands = "n [m] [k]",
+     .options = "dtype:dtype",
+     .call = fn_eye,
+     .doc = "an n by m matrix with ones on its k-th diagonal",
+     .no_method = true},
+    {.name = "tri",
+     .operands = "n [m] [k]",
+     .options = "dtype:dtype",
+     .call = fn_tri,
+     .doc = "an n by m matrix with ones on and below its k-th diagonal",
+     .no_method = true},
+    {.name = "arange",
+     .operands = "start [stop] [step]",
+     .options = "dtype:dtype",
+     .call = fn_arange,
+     .doc = "start, start + step … before stop; one operand is the stop, from 0",
+     .no_method = true},
+    {.name = "linspace",
+     .operands = "start stop",
+     .options = "num:int dtype:dtype",
+     .call = fn_linspace,
+     .doc = "num evenly spaced values from start to stop, both included",
+     .no_method = true},
     {.name = NULL},
 };

@@ -67,8 +67,8 @@ damo_status fn_opt_dtype(const fn_args *a, damo_ctx *ctx, int i, damo_dtype *out
 damo_status axis_check(damo_ctx *ctx, const char *func, int64_t axis, int ndim, int *out) {
   int64_t k = axis < 0 ? axis + ndim : axis - 1;
   if (axis == 0 || k < 0 || k >= ndim) {
-    return ctx_fail(ctx, DAMO_EINDEX, "%s: there is no axis %lld in a tensor of %d dimension%s%s", func, (long long)axis,
-                    ndim, ndim == 1 ? "" : "s", axis == 0 ? " (axes count from 1)" : "");
+    return ctx_fail(ctx, DAMO_EINDEX, "%s: there is no axis %lld in a tensor of %d dimension%s%s", func,
+                    (long long)axis, ndim, ndim == 1 ? "" : "s", axis == 0 ? " (axes count from 1)" : "");
   }
   *out = (int)k;
   return DAMO_OK;
@@ -80,7 +80,8 @@ static bool whole_number(const prop_value *v, int64_t *out) {
     *out = v->u.i;
     return true;
   }
-  if (v->kind != PROP_NUM || !(v->u.f >= -0x1p53 && v->u.f <= 0x1p53) || v->u.f != (double)(int64_t)v->u.f) return false;
+  if (v->kind != PROP_NUM || !(v->u.f >= -0x1p53 && v->u.f <= 0x1p53) || v->u.f != (double)(int64_t)v->u.f)
+    return false;
   *out = (int64_t)v->u.f;
   return true;
 }
@@ -118,10 +119,11 @@ static bool is_integer_tensor(const damo_var *v, int ndim) {
 static damo_status vector_entries(build *b, const char *func, damo_var *v, damo_var **shape, int *n) {
   int64_t length = v->type->shape[0];
   if (length < 0) {
-    return ctx_fail(b->ctx, DAMO_ESHAPE,
-                    "%s: the number of dimensions is the length of the shape vector, which its Type does not tell; declare "
-                    "it, or give a list",
-                    func);
+    return ctx_fail(
+        b->ctx, DAMO_ESHAPE,
+        "%s: the number of dimensions is the length of the shape vector, which its Type does not tell; declare "
+        "it, or give a list",
+        func);
   }
   if (length > DAMO_MAX_NDIM) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: more than %d dimensions", func, DAMO_MAX_NDIM);
   damo_var *dims = build_cast(b, v, DAMO_INT64);
@@ -142,8 +144,8 @@ static damo_status shape_entry(build *b, const char *func, const prop_value *v, 
     return b->status;
   }
   if (!whole_number(v, &d)) {
-    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: entry %d of the shape is neither a whole number nor an integer scalar", func,
-                    i + 1);
+    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: entry %d of the shape is neither a whole number nor an integer scalar",
+                    func, i + 1);
   }
   *out = build_i64(b, d);
   return b->status;

@@ -1,4 +1,5 @@
-/* blas: the functions of products that scripts call, as rows over the ops of dot.c, tensordot.c, gemm.c and einsum.c. */
+/* blas: the functions of products that scripts call, as rows over the ops of dot.c, tensordot.c, gemm.c and
+ * einsum.c. */
 #include "blas.h"
 
 /* Both operands, checked to be tensors. */
@@ -38,7 +39,7 @@ static damo_status call_outer(build *b, const fn_args *a, ptrvec *out) {
   return give(b, build_outer(b, flat(b, x), flat(b, y)), out);
 }
 
-/* ---- Stacks of vectors ------------------------------------------------------------------------------------------------ */
+/* ---- Stacks of vectors ------------------------------------------------------------------------------------------- */
 
 /* x with an axis of 1 put in so that it becomes axis `at` of the result, counted from the end: 1 is the last. */
 static damo_var *with_axis(build *b, damo_var *x, int at) {
@@ -103,7 +104,7 @@ static damo_status call_batched_dot(build *b, const fn_args *a, ptrvec *out) {
   return give(b, build_tensordot_batched(b, x, y, 1, &ax, &ay, 1, &first, &first), out);
 }
 
-/* ---- tensordot -------------------------------------------------------------------------------------------------------- */
+/* ---- tensordot --------------------------------------------------------------------------------------------------- */
 
 /* One side of the axes option: an axis or a list of axes, 1-based, to 0-based ones. */
 static damo_status read_side(build *b, const prop_value *v, int ndim, int *axes, int *n) {
@@ -139,7 +140,8 @@ static damo_status read_axes_option(build *b, const prop_value *v, int nx, int n
   DAMO_TRY(read_side(b, &v->u.list[0], nx, ax, n));
   DAMO_TRY(read_side(b, &v->u.list[1], ny, ay, &m));
   if (m == *n) return DAMO_OK;
-  return ctx_fail(b->ctx, DAMO_EVALUE, "tensordot: %d axes of the first operand do not pair with %d of the second", *n, m);
+  return ctx_fail(b->ctx, DAMO_EVALUE, "tensordot: %d axes of the first operand do not pair with %d of the second", *n,
+                  m);
 }
 
 static damo_status call_tensordot(build *b, const fn_args *a, ptrvec *out) {
@@ -150,7 +152,7 @@ static damo_status call_tensordot(build *b, const fn_args *a, ptrvec *out) {
   return give(b, build_tensordot(b, x, y, n, ax, ay), out);
 }
 
-/* ---- kron ------------------------------------------------------------------------------------------------------------- */
+/* ---- kron -------------------------------------------------------------------------------------------------------- */
 
 /* Axes of x and y take turns, then each pair becomes one axis. */
 static damo_status call_kron(build *b, const fn_args *a, ptrvec *out) {
@@ -167,25 +169,44 @@ static damo_status call_kron(build *b, const fn_args *a, ptrvec *out) {
     dims[i] = dx && dy ? build_fn2(b, "mul", dx, dy) : dx ? dx : dy;
   }
   damo_var *z = build_fn2(b, "mul", build_dimshuffle(b, x, px, 2 * n), build_dimshuffle(b, y, py, 2 * n));
-  return give(b, build_reshape(b, z, build_fn(b, "stack", dims, n, NULL), n), out);
+  return give(b, build_reshape(b, z, build_vector(b, dims, n), n), out);
 }
 
 const op_func blas_funcs[] = {
-    {.name = "dot", .operands = "x y", .call = call_dot,
+    {.name = "dot",
+     .operands = "x y",
+     .call = call_dot,
      .doc = "product: the last axis of x with the last but one of y (its only one when y is a vector)"},
-    {.name = "matmul", .operands = "x y", .call = call_matmul,
+    {.name = "matmul",
+     .operands = "x y",
+     .call = call_matmul,
      .doc = "matrix product over the last two axes; leading axes broadcast"},
     {.name = "outer", .operands = "x y", .call = call_outer, .doc = "outer product of two vectors (flattened)"},
-    {.name = "tensordot", .operands = "x y", .options = "axes:any", .call = call_tensordot,
-     .doc = "sum of products over axes: a number n (the last n of x, the first n of y; 2 if not given), or {axes of x, axes of y}"},
-    {.name = "vecdot", .operands = "x y", .call = call_vecdot,
+    {.name = "tensordot",
+     .operands = "x y",
+     .options = "axes:any",
+     .call = call_tensordot,
+     .doc = "sum of products over axes: a number n (the last n of x, the first n of y; 2 if not given), or {axes of x, "
+            "axes of y}"},
+    {.name = "vecdot",
+     .operands = "x y",
+     .call = call_vecdot,
      .doc = "product of vectors along the last axes, x conjugated; leading axes broadcast"},
-    {.name = "matvec", .operands = "x y", .call = call_matvec,
-     .doc = "matrices times vectors; leading axes broadcast"},
-    {.name = "vecmat", .operands = "x y", .call = call_vecmat,
+    {.name = "matvec", .operands = "x y", .call = call_matvec, .doc = "matrices times vectors; leading axes broadcast"},
+    {.name = "vecmat",
+     .operands = "x y",
+     .call = call_vecmat,
      .doc = "vectors, conjugated, times matrices; leading axes broadcast"},
-    {.name = "batched_dot", .operands = "x y", .call = call_batched_dot,
+    {.name = "batched_dot",
+     .operands = "x y",
+     .call = call_batched_dot,
      .doc = "one dot for each entry of the first axis, which x and y share"},
     {.name = "kron", .operands = "x y", .call = call_kron, .doc = "Kronecker product"},
+    {.name = "einsum",
+     .operands = "xs...",
+     .options = "subscripts:str",
+     .call = fn_einsum,
+     .no_method = true,
+     .doc = "sum of products by Einstein's convention: einsum({x, y}, \"ij,jk->ik\")"},
     {.name = NULL},
 };

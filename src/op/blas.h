@@ -1,8 +1,9 @@
 /* blas: products of matrices. Private to the family (blas.c, dot.c, tensordot.c, gemm.c, gemm_run.c).
  *
- * In: matrices as data with byte strides. Out: c = alpha · a · b + beta · c, by OpenBLAS for floats and complex numbers, by
- * plain loops for integers and bool. Always holds: a transposed or row-strided operand is passed on as it is, any other
- * goes through scratch; every size is checked before BLAS is called; dimensions past 2^31-1 take the plain loops.
+ * In: matrices as data with byte strides. Out: c = alpha · a · b + beta · c, by OpenBLAS for floats and complex
+ * numbers, by plain loops for integers and bool. Always holds: a transposed or row-strided operand is passed on as
+ * it is, any other goes through scratch; every size is checked before BLAS is called; dimensions past 2^31-1 take
+ * the plain loops.
  */
 #ifndef DAMO_OP_BLAS_H
 #define DAMO_OP_BLAS_H
@@ -24,13 +25,13 @@ blas_mat mat_column_of(const damo_array *a);
 /* How a product of matrices with these shapes and strides is done; good for any data pointers of the same alignment. */
 typedef struct gemm_plan {
   damo_dtype dtype;
-  bool swapped;                /* done as cᵀ = bᵀ aᵀ: a and b change places */
+  bool swapped; /* done as cᵀ = bᵀ aᵀ: a and b change places */
   bool use_blas;
   blas_mat a, b, c;             /* as they lie (after swapping) */
   blas_mat use_a, use_b, use_c; /* as they are worked on */
   bool copy_a, copy_b, copy_c;  /* that is in scratch */
-  size_t at_a, at_b, at_c;     /* offsets in scratch */
-  size_t scratch;              /* bytes */
+  size_t at_a, at_b, at_c;      /* offsets in scratch */
+  size_t scratch;               /* bytes */
 } gemm_plan;
 
 /* a is m × k, b k × n, c m × n: the caller has checked. */
@@ -48,7 +49,8 @@ damo_status fail_shapes(damo_ctx *ctx, const char *func, int nx, const int64_t *
 /* type error unless both inputs are tensors of one dtype. */
 damo_status check_pair(damo_ctx *ctx, const char *func, damo_var *const *in);
 /* The node of a class without properties, or with these, over operands brought to one dtype; borrowed first output. */
-damo_var *build_common(build *b, const op_def *def, const prop_value *props, int n_props, damo_var *const *in, int n_in);
+damo_var *build_common(build *b, const op_def *def, const prop_value *props, int n_props, damo_var *const *in,
+                       int n_in);
 /* x, or its conjugate where x is complex. */
 damo_var *build_conj(build *b, damo_var *x);
 /* Zeros of x's shape in floatX: the gradient of a discrete input. */
@@ -60,6 +62,9 @@ damo_var *build_tensordot(build *b, damo_var *x, damo_var *y, int n, const int *
 /* The same with axes bx[i], by[i] that go together and come first in the result. */
 damo_var *build_tensordot_batched(build *b, damo_var *x, damo_var *y, int n, const int *ax, const int *ay, int n_batch,
                                   const int *bx, const int *by);
+
+/* The row of einsum. */
+damo_status fn_einsum(build *b, const fn_args *a, ptrvec *out);
 
 extern const op_def tensordot_def;
 

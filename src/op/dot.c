@@ -1,20 +1,20 @@
 /* dot: products of vectors and matrices (Dot) and of stacks of matrices (Matmul).
  *
- * In: two tensors of one dtype. Out: sums of products. Dot takes ranks 1 and 2; Matmul two tensors of the same rank, 2 or
- * more, whose leading axes broadcast where a dimension is statically 1. Gradients use the conjugate transpose.
+ * In: two tensors of one dtype. Out: sums of products. Dot takes ranks 1 and 2; Matmul two tensors of the same rank,
+ * 2 or more, whose leading axes broadcast where a dimension is statically 1. Gradients use the conjugate transpose.
  */
 #include "blas.h"
 
 #include <string.h>
 
-/* ---- Checks and small builders of the family -------------------------------------------------------------------------- */
+/* ---- Checks and small builders of the family --------------------------------------------------------------------- */
 
 damo_status fail_shapes(damo_ctx *ctx, const char *func, int nx, const int64_t *x, int ny, const int64_t *y, int axis_x,
                         int axis_y) {
   char sx[256], sy[256];
   return ctx_fail(ctx, DAMO_ESHAPE,
-                  "%s: shapes %s and %s do not agree: axis %d of the first is %lld, axis %d of the second is %lld", func,
-                  shape_format(sx, sizeof sx, nx, x), shape_format(sy, sizeof sy, ny, y), axis_x + 1,
+                  "%s: shapes %s and %s do not agree: axis %d of the first is %lld, axis %d of the second is %lld",
+                  func, shape_format(sx, sizeof sx, nx, x), shape_format(sy, sizeof sy, ny, y), axis_x + 1,
                   (long long)x[axis_x], axis_y + 1, (long long)y[axis_y]);
 }
 
@@ -26,11 +26,12 @@ damo_status check_pair(damo_ctx *ctx, const char *func, damo_var *const *in) {
                     type_format(text, sizeof text, in[i]->type));
   }
   if (var_dtype(in[0]) == var_dtype(in[1])) return DAMO_OK;
-  return ctx_fail(ctx, DAMO_ETYPE, "%s: operands must have one dtype, got %s and %s", func, dtype_name(var_dtype(in[0])),
-                  dtype_name(var_dtype(in[1])));
+  return ctx_fail(ctx, DAMO_ETYPE, "%s: operands must have one dtype, got %s and %s", func,
+                  dtype_name(var_dtype(in[0])), dtype_name(var_dtype(in[1])));
 }
 
-damo_var *build_common(build *b, const op_def *def, const prop_value *props, int n_props, damo_var *const *in, int n_in) {
+damo_var *build_common(build *b, const op_def *def, const prop_value *props, int n_props, damo_var *const *in,
+                       int n_in) {
   damo_var *same[8];
   damo_assert(n_in <= 8);
   if (b->status != DAMO_OK) return NULL;
@@ -57,7 +58,7 @@ damo_var *build_outer(build *b, damo_var *x, damo_var *y) {
 /* Static dimensions that surely differ. */
 static bool dims_differ(int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b; }
 
-/* ---- Dot ------------------------------------------------------------------------------------------------------------- */
+/* ---- Dot --------------------------------------------------------------------------------------------------------- */
 
 static damo_status dot_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
@@ -67,7 +68,8 @@ static damo_status dot_infer_type(const damo_op *op, damo_var *const *in, int n_
   int64_t shape[2];
   int n = 0;
   if (x->ndim < 1 || x->ndim > 2 || y->ndim < 1 || y->ndim > 2) {
-    return ctx_fail(ctx, DAMO_ESHAPE, "dot: operands must be vectors or matrices, got ranks %d and %d", x->ndim, y->ndim);
+    return ctx_fail(ctx, DAMO_ESHAPE, "dot: operands must be vectors or matrices, got ranks %d and %d", x->ndim,
+                    y->ndim);
   }
   if (dims_differ(x->shape[x->ndim - 1], y->shape[0])) {
     return fail_shapes(ctx, "dot", x->ndim, x->shape, y->ndim, y->shape, x->ndim - 1, 0);
@@ -129,7 +131,8 @@ static damo_status dot_rop(build *b, damo_apply *node, damo_var *const *eval, da
   return product_rop(b, node, eval, rout, build_dot);
 }
 
-static damo_status dot_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+static damo_status dot_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                   damo_var ***out_shape) {
   int n = 0;
   if (var_ndim(node->in[0]) == 2) out_shape[0][n++] = in_shape[0][0];
   if (var_ndim(node->in[1]) == 2) out_shape[0][n++] = in_shape[1][1];
@@ -151,7 +154,7 @@ damo_var *build_dot(build *b, damo_var *x, damo_var *y) {
   return build_common(b, &dot_def, NULL, 0, (damo_var *const[]){x, y}, 2);
 }
 
-/* ---- Matmul ---------------------------------------------------------------------------------------------------------- */
+/* ---- Matmul ------------------------------------------------------------------------------------------------------ */
 
 static damo_status matmul_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
@@ -161,7 +164,8 @@ static damo_status matmul_infer_type(const damo_op *op, damo_var *const *in, int
   const int n = x->ndim;
   int64_t shape[DAMO_MAX_NDIM];
   if (n < 2 || y->ndim != n) {
-    return ctx_fail(ctx, DAMO_ESHAPE, "matmul: operands must have one rank, 2 or more, got ranks %d and %d", n, y->ndim);
+    return ctx_fail(ctx, DAMO_ESHAPE, "matmul: operands must have one rank, 2 or more, got ranks %d and %d", n,
+                    y->ndim);
   }
   if (dims_differ(x->shape[n - 1], y->shape[n - 2])) {
     return fail_shapes(ctx, "matmul", n, x->shape, n, y->shape, n - 1, n - 2);
@@ -309,7 +313,8 @@ damo_var *build_matmul(build *b, damo_var *x, damo_var *y) {
   if (!x || !y || b->status != DAMO_OK) return NULL;
   const int nx = var_ndim(x), ny = var_ndim(y);
   if (nx == 0 || ny == 0) {
-    return build_fail(b, DAMO_ESHAPE, "matmul: operand %d is a scalar; use mul for a product with a scalar", nx ? 2 : 1);
+    return build_fail(b, DAMO_ESHAPE, "matmul: operand %d is a scalar; use mul for a product with a scalar",
+                      nx ? 2 : 1);
   }
   if (nx <= 2 && ny <= 2) return build_dot(b, x, y);
   if (nx == 1) x = build_dimshuffle(b, x, (const int[]){-1, 0}, 2);

@@ -1,8 +1,9 @@
 /* elemwise: the Elemwise Op class over the rows of elemwise_rows.c: dtypes, static shapes, gradients, builders.
  *
- * An Elemwise Op is a scalar op applied to every element of its broadcast operands. Operands of lower rank are padded on
- * the left with dimensions of 1; a dimension broadcasts only where the operand's static Type says 1. Properties: `scalar`,
- * the row's name; `dtype`, what a cast converts to; `inplace`, the 1-based operand that the output overwrites.
+ * An Elemwise Op is a scalar op applied to every element of its broadcast operands. Operands of lower rank are padded
+ * on the left with dimensions of 1; a dimension broadcasts only where the operand's static Type says 1. Properties:
+ * `scalar`, the row's name; `dtype`, what a cast converts to; `inplace`, the 1-based operand that the output
+ * overwrites.
  */
 #include "elemwise_int.h"
 #include "shape_int.h"
@@ -77,8 +78,9 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
   apply_rule(op, all, in[row->arity - 1], loop, out);
   if (row->rule == RULE_LOGIC && !dtype_is_discrete(all)) return refuse(op, all, "; it takes bool and integers");
   if (row->rule == RULE_CAST && dtype_is_complex(all) && !dtype_is_complex(*out)) {
-    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "cast: %s to %s would drop the imaginary part; take real(x), imag(x) or abs(x)",
-                    dtype_name(all), dtype_name(*out));
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE,
+                    "cast: %s to %s would drop the imaginary part; take real(x), imag(x) or abs(x)", dtype_name(all),
+                    dtype_name(*out));
   }
   if (row->kernel != KERNEL_NONE && elemwise_kernel(d, *loop) == NULL) {
     return refuse(op, *loop, *loop == DAMO_BOOL ? "; cast the operands first" : "");
@@ -136,8 +138,8 @@ static damo_status shapes_disagree(const damo_op *op, damo_var *const *in, int n
   return ctx_fail(op->obj.ctx, DAMO_ESHAPE,
                   "%s: shapes %s and %s do not agree: axis %d is %lld in operand %d and %lld in operand %d",
                   elemwise_data_of(op)->row->name, text[0], text[1], axis + 1,
-                  (long long)padded_dim(in[i]->type, ndim, axis), i + 1,
-                  (long long)padded_dim(in[j]->type, ndim, axis), j + 1);
+                  (long long)padded_dim(in[i]->type, ndim, axis), i + 1, (long long)padded_dim(in[j]->type, ndim, axis),
+                  j + 1);
 }
 
 /* The static dims of the broadcast result. */

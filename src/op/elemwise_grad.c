@@ -320,6 +320,32 @@ damo_var *elemwise_d_tri_gamma(build *b, damo_var *const *in, damo_var *out, dam
   return times(b, g, build_fn1(b, "tetra_gamma", in[0]));
 }
 
+damo_var *elemwise_d_i0(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return times(b, g, build_fn1(b, "i1", in[0]));
+}
+
+/* f0(x) - f1(x) / x, which is 1/2 at 0: the derivative of i1 and of j1 */
+static damo_var *bessel_one(build *b, const char *zeroth, damo_var *x, damo_var *out) {
+  damo_var *d = sub(b, build_fn1(b, zeroth, x), build_fn2(b, "true_div", out, x));
+  return build_fn3(b, "switch", build_fn2(b, "eq", x, build_num(b, 0)), build_num(b, 0.5), d);
+}
+
+damo_var *elemwise_d_i1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)i;
+  return times(b, g, bessel_one(b, "i0", in[0], out));
+}
+
+damo_var *elemwise_d_j0(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)out, (void)i;
+  return neg(b, times(b, g, build_fn1(b, "j1", in[0])));
+}
+
+damo_var *elemwise_d_j1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
+  (void)i;
+  return times(b, g, bessel_one(b, "j0", in[0], out));
+}
+
 /* ---- Complex parts: as maps of (re, im), not holomorphic --------------------------------------------------------- */
 
 damo_var *elemwise_d_conj(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {

@@ -38,10 +38,10 @@ typedef struct scalar_op {
   int8_t arity;
   const char *operands; /* names, as op_func's */
   dtype_rule rule;
-  int32_t kernel;        /* offset in kernel_table; KERNEL_NONE: copies its last operand; KERNEL_OWN: see own */
+  int32_t kernel; /* offset in kernel_table; KERNEL_NONE: copies its last operand; KERNEL_OWN: see own */
   const kernel_set *own;
-  scalar_grad_fn *grad;  /* NULL: not implemented */
-  const char *c_expr;    /* C text of one element, operands as {0} {1} {2} */
+  scalar_grad_fn *grad; /* NULL: not implemented */
+  const char *c_expr;   /* C text of one element, operands as {0} {1} {2} */
   const char *doc;
 } scalar_op;
 
@@ -83,7 +83,7 @@ damo_status elemwise_perform(thunk *t);
 void elemwise_state_clear(thunk *t);
 
 /* elemwise_special.c */
-extern const kernel_set elemwise_tetra_gamma;
+extern const kernel_set elemwise_tetra_gamma, elemwise_i0, elemwise_i1, elemwise_j0, elemwise_j1;
 
 /* elemwise_grad.c */
 scalar_grad_fn elemwise_d_zero; /* a marker: gradients are zeros */
@@ -97,7 +97,8 @@ scalar_grad_fn elemwise_d_sin, elemwise_d_cos, elemwise_d_tan, elemwise_d_arcsin
     elemwise_d_sinh, elemwise_d_cosh, elemwise_d_tanh, elemwise_d_arcsinh, elemwise_d_arccosh, elemwise_d_arctanh,
     elemwise_d_deg2rad, elemwise_d_rad2deg;
 scalar_grad_fn elemwise_d_erf, elemwise_d_erfc, elemwise_d_erfcx, elemwise_d_erfinv, elemwise_d_erfcinv,
-    elemwise_d_gamma, elemwise_d_gammaln, elemwise_d_psi, elemwise_d_tri_gamma;
+    elemwise_d_gamma, elemwise_d_gammaln, elemwise_d_psi, elemwise_d_tri_gamma, elemwise_d_i0, elemwise_d_i1,
+    elemwise_d_j0, elemwise_d_j1;
 scalar_grad_fn elemwise_d_conj, elemwise_d_real, elemwise_d_imag, elemwise_d_angle, elemwise_d_complex;
 
 #endif

@@ -1,6 +1,7 @@
 /* elemwise_rows: the scalar ops, a row each, and the functions that scripts call, made from the rows.
  *
- * To add a scalar op: a row here, its derivative in elemwise_grad.c, its kernel in kernel/ (or a kernel_set of its own).
+ * To add a scalar op: a row here, its derivative in elemwise_grad.c, its kernel in kernel/ (or a kernel_set of its
+ * own).
  */
 #include "elemwise_int.h"
 #include "shape_int.h"
@@ -27,7 +28,7 @@
   X(pow, BINARY, NUMBER, K(pow), D(pow), "pow({0}, {1})", "x to the power y")                                          \
   X(maximum, BINARY, PROMOTE, K(maximum), D(extremum), "fmax({0}, {1})", "the larger; nan where one is nan")           \
   X(minimum, BINARY, PROMOTE, K(minimum), D(extremum), "fmin({0}, {1})", "the smaller; nan where one is nan")          \
-  X(arctan2, BINARY, FLOAT, K(arctan2), D(arctan2), "atan2({0}, {1})", "angle of the point (y, x), called (x, y) here") \
+  X(arctan2, BINARY, FLOAT, K(arctan2), D(arctan2), "atan2({0}, {1})", "angle of a point, its height first")           \
   X(logaddexp, BINARY, FLOAT, K(logaddexp), D(logaddexp), "logaddexp({0}, {1})", "log(exp(x) + exp(y))")               \
   X(hypot, BINARY, FLOAT, K(hypot), D(hypot), "hypot({0}, {1})", "sqrt(x*x + y*y) without overflow")                   \
                                                                                                                        \
@@ -45,7 +46,8 @@
   X(xor, BINARY, LOGIC, K(xor), ZERO, "({0} ^ {1})", "exclusive or of bool, bitwise of integers")                      \
   X(invert, UNARY, LOGIC, K(invert), ZERO, "(~{0})", "logical not of bool, all bits flipped of integers")              \
                                                                                                                        \
-  X(switch, ARGS(3, "condition x y"), SWITCH, K(switch_), D(switch), "({0} ? {1} : {2})", "x where the condition holds, else y") \
+  X(switch, ARGS(3, "condition x y"), SWITCH, K(switch_), D(switch), "({0} ? {1} : {2})",                              \
+    "x where the condition holds, else y")                                                                             \
   X(clip, ARGS(3, "x min max"), PROMOTE, K(clip), D(clip), "fmin(fmax({0}, {1}), {2})", "x kept inside [min, max]")    \
   X(second, BINARY, SECOND, COPY, D(copy), "({1})", "y broadcast to x's shape")                                        \
   X(identity, UNARY, PROMOTE, COPY, D(copy), "({0})", "x itself, as a copy")                                           \
@@ -60,7 +62,8 @@
   X(floor, UNARY, FLOAT, K(floor), ZERO, "floor({0})", "rounded down")                                                 \
   X(trunc, UNARY, ROUND, K(trunc), ZERO, "trunc({0})", "rounded towards 0")                                            \
   X(round_half_to_even, UNARY, ROUND, K(round_half_to_even), ZERO, "rint({0})", "rounded, halves to even")             \
-  X(round_half_away_from_zero, UNARY, ROUND, K(round_half_away_from_zero), ZERO, "round({0})", "rounded, halves away from 0") \
+  X(round_half_away_from_zero, UNARY, ROUND, K(round_half_away_from_zero), ZERO, "round({0})",                         \
+    "rounded, halves away from 0")                                                                                     \
                                                                                                                        \
   X(exp, UNARY, FLOAT, K(exp), D(exp), "exp({0})", "e to the power x")                                                 \
   X(exp2, UNARY, FLOAT, K(exp2), D(exp2), "exp2({0})", "2 to the power x")                                             \
@@ -98,6 +101,10 @@
   X(psi, UNARY, FLOAT, K(psi), D(psi), "psi({0})", "derivative of gammaln")                                            \
   X(tri_gamma, UNARY, FLOAT, K(tri_gamma), D(tri_gamma), "tri_gamma({0})", "second derivative of gammaln")             \
   X(tetra_gamma, UNARY, FLOAT, OWN(tetra_gamma), NULL, "tetra_gamma({0})", "third derivative of gammaln")              \
+  X(i0, UNARY, FLOAT, OWN(i0), D(i0), "i0({0})", "modified Bessel function of order 0")                                \
+  X(i1, UNARY, FLOAT, OWN(i1), D(i1), "i1({0})", "modified Bessel function of order 1")                                \
+  X(j0, UNARY, FLOAT, OWN(j0), D(j0), "j0({0})", "Bessel function of order 0")                                         \
+  X(j1, UNARY, FLOAT, OWN(j1), D(j1), "j1({0})", "Bessel function of order 1")                                         \
                                                                                                                        \
   X(conj, UNARY, CONJ, K(conj), D(conj), "conj({0})", "complex conjugate")                                             \
   X(real, UNARY, REAL, K(real), D(real), "creal({0})", "real part")                                                    \
@@ -222,7 +229,8 @@ static damo_status call_allclose(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_fn1(b, "all", make_isclose(b, a)));
 }
 
-#define ALIAS(alias, of, operands) {alias, operands, NULL, call_row, &scalar_rows[ROW_##of], "another name of " #of, false}
+#define ALIAS(alias, of, operands) \
+  { alias, operands, NULL, call_row, &scalar_rows[ROW_##of], "another name of " #of, false }
 
 const op_func elemwise_funcs[] = {
 #define X(name, operands, rule, kernel, own, d, c, doc) \
@@ -233,7 +241,7 @@ const op_func elemwise_funcs[] = {
 #undef ROW_OF
 #undef Y
 #undef X
-    ALIAS("div", true_div, "x y"),
+        ALIAS("div", true_div, "x y"),
     ALIAS("int_div", floor_div, "x y"),
     ALIAS("logical_not", invert, "x"),
     ALIAS("not_", invert, "x"),
@@ -245,9 +253,11 @@ const op_func elemwise_funcs[] = {
     ALIAS("digamma", psi, "x"),
     ALIAS("expit", sigmoid, "x"),
     {"cast", "x", "dtype:dtype", call_cast, &scalar_rows[ROW_cast], "x converted to another dtype", false},
-    {"round", "x", "mode:str", call_round, NULL, "rounded; mode 'half_to_even' (default) or 'half_away_from_zero'", false},
+    {"round", "x", "mode:str", call_round, NULL, "rounded; mode 'half_to_even' (default) or 'half_away_from_zero'",
+     false},
     {"relu", "x [alpha]", NULL, call_relu, NULL, "max(x, 0); with alpha, alpha*x where x is not positive", false},
-    {"isclose", "x y", "rtol:num atol:num equal_nan:bool", call_isclose, NULL, "|x - y| <= atol + rtol |y|, as bool", false},
+    {"isclose", "x y", "rtol:num atol:num equal_nan:bool", call_isclose, NULL, "|x - y| <= atol + rtol |y|, as bool",
+     false},
     {"allclose", "x y", "rtol:num atol:num equal_nan:bool", call_allclose, NULL, "isclose everywhere", false},
     {.name = NULL},
 };

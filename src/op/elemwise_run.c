@@ -1,10 +1,10 @@
 /* elemwise_run: runs an Elemwise node.
  *
- * In: the thunk's cells. Out: the result in its cell. A node of 0-d values calls its kernel at once. For the others a plan
- * is made once for given shapes and strides: axes that can be walked as one are merged; the innermost axis is walked in
- * blocks that stay in L1. A kernel sees contiguous blocks only: an operand that is contiguous where a block lies is used in
- * place, others (strided, repeated, of another dtype) are gathered into a buffer of the thunk's scratch first; a strided
- * result is scattered from one. Holds: all memory is taken before anything is written.
+ * In: the thunk's cells. Out: the result in its cell. A node of 0-d values calls its kernel at once. For the others a
+ * plan is made once for given shapes and strides: axes that can be walked as one are merged; the innermost axis is
+ * walked in blocks that stay in L1. A kernel sees contiguous blocks only: an operand that is contiguous where a block
+ * lies is used in place, others (strided, repeated, of another dtype) are gathered into a buffer of the thunk's scratch
+ * first; a strided result is scattered from one. Holds: all memory is taken before anything is written.
  */
 #include "elemwise_int.h"
 
@@ -34,10 +34,10 @@ typedef struct plan_operand {
 } plan_operand;
 
 struct elemwise_plan {
-  size_t bytes;     /* of this allocation */
+  size_t bytes; /* of this allocation */
   bool valid;
-  int32_t ndim;     /* of the result */
-  int32_t n_axes;   /* merged, at least 1 */
+  int32_t ndim;   /* of the result */
+  int32_t n_axes; /* merged, at least 1 */
   int32_t n_in;
   int64_t total, inner, outer; /* elements; length of a row; rows */
   int64_t rows;                /* rows a block: 1, or several short ones */
@@ -128,17 +128,18 @@ static damo_status fail_shapes(const thunk *t, int axis, int ndim, int i, int64_
   shape_format(b, sizeof b, y->ndim, array_shape(y));
   if (di != 1 && dj != 1) {
     return ctx_fail(t->ctx, DAMO_ESHAPE,
-                    "%s: shapes %s and %s do not agree: axis %d is %lld in operand %d and %lld in operand %d", name, a, b,
-                    axis + 1, (long long)di, i + 1, (long long)dj, j + 1);
+                    "%s: shapes %s and %s do not agree: axis %d is %lld in operand %d and %lld in operand %d", name, a,
+                    b, axis + 1, (long long)di, i + 1, (long long)dj, j + 1);
   }
   int one = di == 1 ? i : j;
   const damo_var *v = t->node->in[one];
   int own = axis - (ndim - var_ndim(v));
   declare_hint(hint, sizeof hint, v, own);
-  return ctx_fail(t->ctx, DAMO_ESHAPE,
-                  "%s: shapes %s and %s do not agree: axis %d of operand %d is 1, which broadcasts only where its Type says "
-                  "so; declare it: damo.tensor(name, {shape={%s}})",
-                  name, a, b, own + 1, one + 1, hint);
+  return ctx_fail(
+      t->ctx, DAMO_ESHAPE,
+      "%s: shapes %s and %s do not agree: axis %d of operand %d is 1, which broadcasts only where its Type says "
+      "so; declare it: damo.tensor(name, {shape={%s}})",
+      name, a, b, own + 1, one + 1, hint);
 }
 
 /* The result's shape at run time: a dimension broadcasts only where the operand's static Type says 1. */
@@ -337,7 +338,8 @@ static int64_t row_offset(const elemwise_plan *p, const plan_operand *at, int64_
   return p->n_axes > 1 ? offset + row * at->strides[0] : 0;
 }
 
-/* Elements [pos, pos + n) of row `row`, or n / inner whole rows from it on, between the array and a contiguous block. */
+/* Elements [pos, pos + n) of row `row`, or n / inner whole rows from it on, between the array and a contiguous block.
+ */
 static void move_block(const walk *w, int o, int64_t row, int64_t pos, int64_t n, char *block, bool gather) {
   const elemwise_plan *p = w->p;
   const plan_operand *at = &p->at[o];

@@ -1,14 +1,14 @@
 /* gemm: the BLAS updates that rewriting turns scaled products and sums into.
  *
- * Gemm(z, alpha, x, y, beta) = beta·z + alpha·x·y, matrices; Gemv(z, alpha, x, y, beta) the same with vectors z and y;
- * Ger(z, alpha, x, y) = z + alpha·x·yᵀ, z a matrix, x and y vectors. float or complex, one dtype; alpha and beta 0-d. As
- * in BLAS, z is not read when beta is 0. With inplace=true the op destroys z. z does not broadcast.
+ * Gemm(z, alpha, x, y, beta) = beta·z + alpha·x·y, matrices; Gemv(z, alpha, x, y, beta) the same with vectors z and
+ * y; Ger(z, alpha, x, y) = z + alpha·x·yᵀ, z a matrix, x and y vectors. float or complex, one dtype; alpha and beta
+ * 0-d. As in BLAS, z is not read when beta is 0. With inplace=true the op destroys z. z does not broadcast.
  */
 #include "blas.h"
 
 #include <string.h>
 
-/* ---- Types ----------------------------------------------------------------------------------------------------------- */
+/* ---- Types ------------------------------------------------------------------------------------------------------- */
 
 typedef struct update_class {
   int rank_z, rank_x, rank_y;
@@ -27,10 +27,12 @@ static damo_status check_operands(const damo_op *op, damo_var *const *in, int n_
   char text[256];
   for (int i = 0; i < n_in; i++) {
     const damo_type *t = in[i]->type;
-    if (type_is_tensor(t) && t->ndim == rank[i] && t->dtype == in[0]->type->dtype && !dtype_is_discrete(t->dtype)) continue;
-    return ctx_fail(op->obj.ctx, DAMO_ETYPE,
-                    "%s: operand %d must be a float or complex tensor of rank %d and of one dtype with the first, got %s",
-                    op->def->name, i + 1, rank[i], type_format(text, sizeof text, t));
+    if (type_is_tensor(t) && t->ndim == rank[i] && t->dtype == in[0]->type->dtype && !dtype_is_discrete(t->dtype))
+      continue;
+    return ctx_fail(
+        op->obj.ctx, DAMO_ETYPE,
+        "%s: operand %d must be a float or complex tensor of rank %d and of one dtype with the first, got %s",
+        op->def->name, i + 1, rank[i], type_format(text, sizeof text, t));
   }
   return DAMO_OK;
 }
@@ -49,7 +51,7 @@ static damo_status update_init(damo_op *op) {
   return DAMO_OK;
 }
 
-/* ---- Run ------------------------------------------------------------------------------------------------------------- */
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
 
 static damo_c128 coefficient(const damo_array *a) {
   const scalar s = scalar_cast(array_item(a), DAMO_COMPLEX128);
@@ -63,8 +65,8 @@ static damo_status check_shapes(const thunk *t, const blas_mat *z, const blas_ma
   if (x->cols == y->rows && z->rows == x->rows && z->cols == y->cols) return DAMO_OK;
   return ctx_fail(t->ctx, DAMO_ESHAPE,
                   "%s: a product of (%lld, %lld) and (%lld, %lld) does not go into a (%lld, %lld) matrix",
-                  t->node->op->def->name, (long long)x->rows, (long long)x->cols, (long long)y->rows, (long long)y->cols,
-                  (long long)z->rows, (long long)z->cols);
+                  t->node->op->def->name, (long long)x->rows, (long long)x->cols, (long long)y->rows,
+                  (long long)y->cols, (long long)z->rows, (long long)z->cols);
 }
 
 /* The output, holding z already unless it need not be read; NULL: memory error. */
@@ -101,7 +103,7 @@ static damo_status update_perform(thunk *t) {
   return DAMO_OK;
 }
 
-/* ---- Gradients ------------------------------------------------------------------------------------------------------- */
+/* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
 static damo_var *sum_of_product(build *b, damo_var *x, damo_var *y) {
   return build_reduce(b, REDUCE_SUM, build_fn2(b, "mul", x, y), NULL, -1, false);
@@ -170,7 +172,7 @@ const op_def ger_def = {
     .infer_shape = update_infer_shape,
 };
 
-/* ---- Builders -------------------------------------------------------------------------------------------------------- */
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
 static damo_var *build_update(build *b, const op_def *def, damo_var *const *in, int n_in) {
   const prop_value inplace = prop_bool(false);

@@ -1,8 +1,8 @@
-/* The plain product loop of one element type, included once for each: the stub defines NAME, T (element) and ACC (the type
- * that products are made in, wide enough not to overflow as int), and undefines them afterwards.
+/* The plain product loop of one element type, included once for each: the stub defines NAME, T (element) and ACC
+ * (the type that products are made in, wide enough not to overflow as int), and undefines them afterwards.
  *
- * c += alpha · a · b, blocked over k and n so that a panel of b stays in cache. a has any strides; rows of b and c are
- * contiguous.
+ * c += alpha · a · b, blocked over k and n so that a panel of b stays in cache. a has any strides; rows of b and c
+ * are contiguous.
  */
 static void NAME(const blas_mat *a, const blas_mat *b, const blas_mat *c, T alpha) {
   const int64_t m = a->rows, k = a->cols, n = b->cols;

@@ -1,8 +1,8 @@
 /* gemm_run: c = alpha · a · b + beta · c over strided matrices of any dtype.
  *
- * In: matrices as data and byte strides, scratch. Out: c written. Always holds: BLAS gets only sizes and strides that it
- * takes (unit stride along one axis, leading dimension at least the row, all below 2^31); what does not fit is copied to
- * scratch, what is too large goes through the plain loops. Integers wrap; bool is or-and.
+ * In: matrices as data and byte strides, scratch. Out: c written. Always holds: BLAS gets only sizes and strides
+ * that it takes (unit stride along one axis, leading dimension at least the row, all below 2^31); what does not fit
+ * is copied to scratch, what is too large goes through the plain loops. Integers wrap; bool is or-and.
  */
 #include "blas.h"
 
@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* ---- Plain loops, one element type each; signed integers share the bits of unsigned ones ----------------------------- */
+/* ---- Plain loops, one element type each; signed integers share the bits of unsigned ones ------------------------- */
 
 #define PANEL_ROWS 64
 #define PANEL_COLS 1024
@@ -68,14 +68,18 @@ static void run_loop(damo_dtype dtype, const blas_mat *a, const blas_mat *b, con
     case DAMO_COMPLEX64: loop_c64(a, b, c, (float)alpha.re + (float)alpha.im * I); break;
     case DAMO_COMPLEX128: loop_c128(a, b, c, alpha.re + alpha.im * I); break;
     default:
-      if (dtype_size(dtype) == 1) loop_u8(a, b, c, 1);
-      else if (dtype_size(dtype) == 2) loop_u16(a, b, c, 1);
-      else if (dtype_size(dtype) == 4) loop_u32(a, b, c, 1);
-      else loop_u64(a, b, c, 1);
+      if (dtype_size(dtype) == 1)
+        loop_u8(a, b, c, 1);
+      else if (dtype_size(dtype) == 2)
+        loop_u16(a, b, c, 1);
+      else if (dtype_size(dtype) == 4)
+        loop_u32(a, b, c, 1);
+      else
+        loop_u64(a, b, c, 1);
   }
 }
 
-/* ---- c = beta · c ---------------------------------------------------------------------------------------------------- */
+/* ---- c = beta · c ------------------------------------------------------------------------------------------------ */
 
 static void scale_entry(damo_dtype dtype, char *p, damo_c128 beta) {
   switch (dtype) {
@@ -101,7 +105,7 @@ static void scale(damo_dtype dtype, const blas_mat *c, damo_c128 beta) {
   }
 }
 
-/* ---- BLAS ------------------------------------------------------------------------------------------------------------ */
+/* ---- BLAS -------------------------------------------------------------------------------------------------------- */
 
 /* What BLAS wants to know of an operand: rows contiguous (or, transposed, columns), and the step between them. */
 typedef struct blas_arg {
@@ -211,7 +215,7 @@ static void run_blas(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const
   }
 }
 
-/* ---- Plan ------------------------------------------------------------------------------------------------------------ */
+/* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
 static bool dtype_has_blas(damo_dtype dtype) { return dtype_is_float(dtype) || dtype_is_complex(dtype); }
 
@@ -254,7 +258,7 @@ void gemm_plan_init(gemm_plan *p, damo_dtype dtype, blas_mat a, blas_mat b, blas
   }
 }
 
-/* ---- Run ------------------------------------------------------------------------------------------------------------- */
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
 
 static void copy_mat(const blas_mat *src, const blas_mat *dst, size_t size) {
   const int64_t shape[2] = {src->rows, src->cols}, from[2] = {src->rs, src->cs}, to[2] = {dst->rs, dst->cs};
@@ -292,7 +296,7 @@ damo_status gemm_once(thunk *t, damo_dtype dtype, damo_c128 alpha, blas_mat a, b
   return DAMO_OK;
 }
 
-/* ---- Matrices of arrays ---------------------------------------------------------------------------------------------- */
+/* ---- Matrices of arrays ------------------------------------------------------------------------------------------ */
 
 blas_mat mat_of(const damo_array *a) {
   const int64_t *s = array_shape(a) + a->ndim - 2, *st = array_strides(a) + a->ndim - 2;

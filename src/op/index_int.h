@@ -9,9 +9,9 @@
 typedef enum item_kind { ITEM_POSITION, ITEM_RANGE, ITEM_NEWAXIS, ITEM_ELLIPSIS, ITEM_LIST } item_kind;
 
 typedef struct index_item {
-  uint8_t kind;      /* item_kind */
-  uint8_t given;     /* range: bit 0 start, bit 1 stop, bit 2 step */
-  int16_t operand;   /* its first index operand, counted from 0 */
+  uint8_t kind;    /* item_kind */
+  uint8_t given;   /* range: bit 0 start, bit 1 stop, bit 2 step */
+  int16_t operand; /* its first index operand, counted from 0 */
 } index_item;
 
 /* A parsed spec: the data of the four index Ops (the prop `spec` comes first). */
@@ -26,11 +26,11 @@ typedef struct index_spec {
 damo_status index_spec_parse(damo_ctx *ctx, const char *spec, index_spec *out);
 /* op_def.init of the index Ops: parses the prop `spec` into op->data. */
 damo_status index_op_init(damo_op *op);
-/* Axes of x that the items take; masks[i] has the rank of the mask at operand i (0: no mask). */
+/* How the items share out the axes of x. */
 typedef struct index_axes {
-  int ndim;                  /* of x */
-  int fill;                  /* whole axes that the ellipsis (or the end) stands for */
-  int fill_at;               /* the item before which they come: n when at the end; an ellipsis item's own place */
+  int ndim;    /* of x */
+  int fill;    /* whole axes that the ellipsis (or the end) stands for */
+  int fill_at; /* the item before which they come: n when at the end; an ellipsis item's own place */
 } index_axes;
 /* Index error naming func when there are more items than axes. rank[k]: axes that list operand k takes. */
 damo_status index_axes_of(damo_ctx *ctx, const char *func, const index_spec *spec, int ndim, const int *rank,

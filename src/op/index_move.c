@@ -6,8 +6,8 @@
 typedef void (*add_fn)(char *dst, int64_t dst_stride, const char *src, int64_t src_stride, int64_t n);
 
 /* One row a dtype: integers wrap, so they add as unsigned. */
-#define ADD_ROW(name, type)                                                                             \
-  static void add_##name(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {               \
+#define ADD_ROW(name, type)                                                                                         \
+  static void add_##name(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {                           \
     for (int64_t i = 0; i < n; i++, dst += ds, src += ss) *(type *)dst = (type)(*(type *)dst + *(const type *)src); \
   }
 ADD_ROW(u8, uint8_t)
@@ -33,9 +33,9 @@ static void add_c128(char *dst, int64_t ds, const char *src, int64_t ss, int64_t
 }
 
 static const add_fn add_rows[DAMO_N_DTYPES] = {
-    [DAMO_BOOL] = add_bool,     [DAMO_INT8] = add_u8,     [DAMO_INT16] = add_u16,   [DAMO_INT32] = add_u32,
-    [DAMO_INT64] = add_u64,     [DAMO_UINT8] = add_u8,    [DAMO_UINT16] = add_u16,  [DAMO_UINT32] = add_u32,
-    [DAMO_UINT64] = add_u64,    [DAMO_FLOAT32] = add_f32, [DAMO_FLOAT64] = add_f64, [DAMO_COMPLEX64] = add_c64,
+    [DAMO_BOOL] = add_bool,       [DAMO_INT8] = add_u8,     [DAMO_INT16] = add_u16,   [DAMO_INT32] = add_u32,
+    [DAMO_INT64] = add_u64,       [DAMO_UINT8] = add_u8,    [DAMO_UINT16] = add_u16,  [DAMO_UINT32] = add_u32,
+    [DAMO_UINT64] = add_u64,      [DAMO_FLOAT32] = add_f32, [DAMO_FLOAT64] = add_f64, [DAMO_COMPLEX64] = add_c64,
     [DAMO_COMPLEX128] = add_c128,
 };
 

@@ -29,8 +29,7 @@ damo_status index_spec_parse(damo_ctx *ctx, const char *spec, index_spec *out) {
   bool ellipsis = false;
   *out = (index_spec){0};
   for (const char *p = spec; *p;) {
-    if (out->n == INDEX_MAX_ITEMS)
-      return ctx_fail(ctx, DAMO_EINDEX, "index: more than %d items", INDEX_MAX_ITEMS);
+    if (out->n == INDEX_MAX_ITEMS) return ctx_fail(ctx, DAMO_EINDEX, "index: more than %d items", INDEX_MAX_ITEMS);
     p = parse_item(p, out);
     if (!p) return ctx_fail(ctx, DAMO_EVALUE, "index: '%s' is not an index spec", spec);
     if (out->item[out->n].kind == ITEM_ELLIPSIS) {
@@ -53,9 +52,12 @@ damo_status index_axes_of(damo_ctx *ctx, const char *func, const index_spec *spe
   int used = 0, fill_at = spec->n;
   for (int i = 0; i < spec->n; i++) {
     const index_item *it = &spec->item[i];
-    if (it->kind == ITEM_ELLIPSIS) fill_at = i;
-    else if (it->kind == ITEM_LIST) used += rank[it->operand];
-    else if (it->kind != ITEM_NEWAXIS) used++;
+    if (it->kind == ITEM_ELLIPSIS)
+      fill_at = i;
+    else if (it->kind == ITEM_LIST)
+      used += rank[it->operand];
+    else if (it->kind != ITEM_NEWAXIS)
+      used++;
   }
   if (used > ndim)
     return ctx_fail(ctx, DAMO_EINDEX, "%s: too many indices: %d for an operand with %d %s", func, used, ndim,
@@ -109,7 +111,8 @@ damo_status range_static(damo_ctx *ctx, const char *func, int axis, int64_t n, d
   if (v[2] == 0) return ctx_fail(ctx, DAMO_EVALUE, "%s: the step of a range on axis %d is 0", func, axis + 1);
   if (!ends[0] && !ends[1] && n < 0) return DAMO_OK;
   if (!known[0] || !known[1]) return DAMO_OK;
-  if (n >= 0) return range_resolve(ctx, func, axis, n, ends[0] ? &v[0] : NULL, ends[1] ? &v[1] : NULL, v[2], &first, count);
+  if (n >= 0)
+    return range_resolve(ctx, func, axis, n, ends[0] ? &v[0] : NULL, ends[1] ? &v[1] : NULL, v[2], &first, count);
   int64_t a = ends[0] ? v[0] : v[2] > 0 ? 1 : -1, z = ends[1] ? v[1] : v[2] > 0 ? -1 : 1;
   if ((a < 0) != (z < 0)) return DAMO_OK;
   *count = (v[2] > 0 ? z < a : z > a) ? 0 : (z - a) / v[2] + 1;

@@ -15,9 +15,9 @@ static damo_status merge_shape(damo_ctx *ctx, int axis, int ndim, int64_t *shape
   for (int k = 0; k < ndim; k++) {
     if (k == axis) continue;
     if (shape[k] >= 0 && other[k] >= 0 && shape[k] != other[k])
-      return ctx_fail(ctx, DAMO_ESHAPE, "join: along axis %d, operand %d of shape %s does not fit shape %s: axis %d differs",
-                      axis + 1, i + 1, shape_format(a, sizeof a, ndim, other), shape_format(c, sizeof c, ndim, shape),
-                      k + 1);
+      return ctx_fail(ctx, DAMO_ESHAPE,
+                      "join: along axis %d, operand %d of shape %s does not fit shape %s: axis %d differs", axis + 1,
+                      i + 1, shape_format(a, sizeof a, ndim, other), shape_format(c, sizeof c, ndim, shape), k + 1);
     if (shape[k] < 0) shape[k] = other[k];
   }
   return DAMO_OK;
@@ -106,8 +106,14 @@ static damo_status join_infer_shape(build *b, damo_apply *node, damo_var *const 
 }
 
 static const op_def join_def = {
-    .name = "Join", .doc = "operands one after the other along an axis", .props = "axis", .n_in = OP_VARIADIC,
-    .infer_type = join_type, .perform = join_perform, .grad = join_grad, .rop = join_rop,
+    .name = "Join",
+    .doc = "operands one after the other along an axis",
+    .props = "axis",
+    .n_in = OP_VARIADIC,
+    .infer_type = join_type,
+    .perform = join_perform,
+    .grad = join_grad,
+    .rop = join_rop,
     .infer_shape = join_infer_shape,
 };
 
@@ -121,7 +127,10 @@ damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, 
 
 /* ---- Split: x, then the length of each part -------------------------------------------------------------------------------- */
 
-typedef struct split_data { op_alias *views; int n; } split_data;
+typedef struct split_data {
+  op_alias *views;
+  int n;
+} split_data;
 
 /* Props: axis, n. Every part is a view of x. */
 static damo_status split_init(damo_op *op) {
@@ -157,12 +166,15 @@ static damo_status split_type(const damo_op *op, damo_var *const *in, int n_in, 
   int64_t shape[DAMO_MAX_NDIM], sum = 0;
   if (!type_is_tensor(t) || axis >= t->ndim)
     return ctx_fail(ctx, DAMO_EINDEX, "split: axis %d of an operand with %d axes", axis + 1, t->ndim);
-  if (n != op->props[1].u.i) return ctx_fail(ctx, DAMO_ETYPE, "split: %d sizes for %lld parts", n, (long long)op->props[1].u.i);
+  if (n != op->props[1].u.i)
+    return ctx_fail(ctx, DAMO_ETYPE, "split: %d sizes for %lld parts", n, (long long)op->props[1].u.i);
   for (int i = 0; i < n; i++) {
     int64_t v;
     DAMO_TRY(static_dims(ctx, "split", in + 1 + i, 1, &v));
-    if (v >= 0) sum += v;
-    else open = i, unknown++;
+    if (v >= 0)
+      sum += v;
+    else
+      open = i, unknown++;
   }
   int64_t length = t->shape[axis];
   if (length >= 0 && (unknown ? sum > length : sum != length)) return split_bad_sizes(ctx, axis, sum, length);
@@ -227,10 +239,21 @@ static damo_status split_infer_shape(build *b, damo_apply *node, damo_var *const
 }
 
 static const op_def split_def = {
-    .name = "Split", .doc = "the parts of x along an axis", .props = "axis n", .n_in = OP_VARIADIC,
-    .n_out = OP_VARIADIC, .count_out = split_count, .data_size = sizeof(split_data), .init = split_init,
-    .clear = split_clear, .infer_type = split_type, .perform = split_perform, .grad = split_grad, .rop = split_rop,
-    .infer_shape = split_infer_shape, .connection_pattern = connect_first,
+    .name = "Split",
+    .doc = "the parts of x along an axis",
+    .props = "axis n",
+    .n_in = OP_VARIADIC,
+    .n_out = OP_VARIADIC,
+    .count_out = split_count,
+    .data_size = sizeof(split_data),
+    .init = split_init,
+    .clear = split_clear,
+    .infer_type = split_type,
+    .perform = split_perform,
+    .grad = split_grad,
+    .rop = split_rop,
+    .infer_shape = split_infer_shape,
+    .connection_pattern = connect_first,
 };
 
 static damo_apply *split_node(build *b, damo_var *x, damo_var *const *sizes, int n, int axis) {
@@ -312,12 +335,14 @@ static damo_status fn_stack(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_opt_int(a, 0, &axis));
   damo_var **xs = common(b, a, 0, &n);
   if (!xs) return b->status;
-  damo_status s = axis_check(b->ctx, "stack", axis, var_ndim(xs[0]) + 1, &k);
+  int ndim = var_ndim(xs[0]);
+  damo_status s = axis_check(b->ctx, "stack", axis, ndim + 1, &k);
   for (int i = 0; i < n && s == DAMO_OK; i++) {
-    if (var_ndim(xs[i]) != var_ndim(xs[0]))
+    if (var_ndim(xs[i]) != ndim)
       s = ctx_fail(b->ctx, DAMO_ESHAPE, "stack: operand %d has %d axes, the first has %d", i + 1, var_ndim(xs[i]),
-                   var_ndim(xs[0]));
-    else if (!(xs[i] = with_axis(b, xs[i], k))) s = b->status;
+                   ndim);
+    else if (!(xs[i] = with_axis(b, xs[i], k)))
+      s = b->status;
   }
   if (s == DAMO_OK) s = fn_give(b, out, build_join(b, "stack", k, xs, n));
   common_free(b, xs, n);
@@ -416,8 +441,13 @@ static damo_status positions_perform(thunk *t) {
 }
 
 static const op_def positions_def = {
-    .name = "RepeatPositions", .doc = "position i as often as entry i says", .n_in = 1, .infer_type = positions_type,
-    .perform = positions_perform, .grad = grad_none, .connection_pattern = connect_none,
+    .name = "RepeatPositions",
+    .doc = "position i as often as entry i says",
+    .n_in = 1,
+    .infer_type = positions_type,
+    .perform = positions_perform,
+    .grad = grad_none,
+    .connection_pattern = connect_none,
 };
 
 static damo_var *take(build *b, damo_var *x, damo_var *positions, int axis) {
@@ -502,8 +532,7 @@ static damo_status pad_widths(damo_ctx *ctx, const prop_value *v, int ndim, int6
   for (int i = 0; i < ndim; i++) {
     const prop_value *e = v;
     if (v->kind == PROP_LIST && v->n && v->u.list[0].kind == PROP_LIST) {
-      if (v->n != ndim && v->n != 1)
-        return ctx_fail(ctx, DAMO_EVALUE, "pad: %d pairs for %d axes", v->n, ndim);
+      if (v->n != ndim && v->n != 1) return ctx_fail(ctx, DAMO_EVALUE, "pad: %d pairs for %d axes", v->n, ndim);
       e = &v->u.list[v->n == 1 ? 0 : i];
     }
     for (int k = 0; k < 2; k++) {
@@ -516,6 +545,13 @@ static damo_status pad_widths(damo_ctx *ctx, const prop_value *v, int ndim, int6
   return DAMO_OK;
 }
 
+/* n + k, a constant where n is one. */
+static damo_var *plus(build *b, damo_var *n, int64_t k) {
+  int64_t known;
+  if (!n || k == 0) return n;
+  return var_static_int(n, &known) ? build_i64(b, known + k) : build_fn2(b, "add", n, build_i64(b, k));
+}
+
 /* A constant border: the middle of an array filled with the value is set. */
 static damo_var *pad_constant(build *b, damo_var *x, int64_t (*width)[2], double value) {
   damo_var *dims[DAMO_MAX_NDIM], *in[2 + 2 * DAMO_MAX_NDIM], *full;
@@ -523,13 +559,9 @@ static damo_var *pad_constant(build *b, damo_var *x, int64_t (*width)[2], double
   int n = 2;
   for (int i = 0; i < var_ndim(x); i++) {
     damo_var *length = build_dim(b, x, i);
-    int64_t known;
-    bool is_known = length && var_static_int(length, &known);
-    dims[i] = is_known ? build_i64(b, known + width[i][0] + width[i][1])
-                       : build_fn2(b, "add", length, build_i64(b, width[i][0] + width[i][1]));
+    dims[i] = plus(b, length, width[i][0] + width[i][1]);
     in[n++] = build_i64(b, width[i][0] + 1);
-    in[n++] = is_known ? build_i64(b, known + width[i][0])
-                       : build_fn2(b, "add", length, build_i64(b, width[i][0]));
+    in[n++] = plus(b, length, width[i][0]);
     strcat(spec, "s110");
   }
   if (b->status != DAMO_OK) return NULL;
@@ -544,8 +576,8 @@ static damo_var *pad_constant(build *b, damo_var *x, int64_t (*width)[2], double
  * edge clips i; wrap is i mod n; symmetric mirrors with period 2n, reflect with period 2n - 2. */
 static damo_var *pad_positions(build *b, const char *mode, damo_var *n, int64_t before, int64_t after) {
   damo_var *one = build_i64(b, 1), *zero = build_i64(b, 0);
-  damo_var *i = build_range(b, build_i64(b, -before), build_fn2(b, "add", n, build_i64(b, after - 1)));
-  damo_var *last = build_fn2(b, "sub", n, one);
+  damo_var *i = build_range(b, build_i64(b, -before), plus(b, n, after - 1));
+  damo_var *last = plus(b, n, -1);
   if (strcmp(mode, "edge") == 0) {
     i = build_fn2(b, "minimum", build_fn2(b, "maximum", i, zero), last);
   } else if (strcmp(mode, "wrap") == 0) {
@@ -587,23 +619,49 @@ static damo_status fn_pad(build *b, const fn_args *a, ptrvec *out) {
 }
 
 const op_func join_funcs[] = {
-    {.name = "join", .operands = "axis xs...", .call = fn_join, .doc = "xs one after the other along an axis",
+    {.name = "join",
+     .operands = "axis xs...",
+     .call = fn_join,
+     .doc = "xs one after the other along an axis",
      .no_method = true},
-    {.name = "concatenate", .operands = "xs...", .options = "axis:int", .call = fn_concatenate,
-     .doc = "xs one after the other along an axis", .no_method = true},
-    {.name = "stack", .operands = "xs...", .options = "axis:int", .call = fn_stack, .doc = "xs along a new axis",
+    {.name = "concatenate",
+     .operands = "xs...",
+     .options = "axis:int",
+     .call = fn_concatenate,
+     .doc = "xs one after the other along an axis",
+     .no_method = true},
+    {.name = "stack",
+     .operands = "xs...",
+     .options = "axis:int",
+     .call = fn_stack,
+     .doc = "xs along a new axis",
      .no_method = true},
     {.name = "vstack", .operands = "xs...", .call = fn_vstack, .doc = "xs one above the other", .no_method = true},
     {.name = "hstack", .operands = "xs...", .call = fn_hstack, .doc = "xs side by side", .no_method = true},
-    {.name = "split", .operands = "x", .options = "sizes:shape axis:int", .call = fn_split,
+    {.name = "split",
+     .operands = "x",
+     .options = "sizes:shape axis:int",
+     .call = fn_split,
      .doc = "the parts of x along an axis, of these sizes; views"},
-    {.name = "tile", .operands = "x", .options = "reps:shape", .call = fn_tile,
+    {.name = "tile",
+     .operands = "x",
+     .options = "reps:shape",
+     .call = fn_tile,
      .doc = "x repeated as a whole, reps times along each axis"},
-    {.name = "repeat_", .operands = "x repeats", .options = "axis:int", .call = fn_repeat,
+    {.name = "repeat_",
+     .operands = "x repeats",
+     .options = "axis:int",
+     .call = fn_repeat,
      .doc = "each entry repeated along an axis; of all entries in order without one"},
-    {.name = "roll", .operands = "x shift", .options = "axis:axes", .call = fn_roll,
+    {.name = "roll",
+     .operands = "x shift",
+     .options = "axis:axes",
+     .call = fn_roll,
      .doc = "entries shifted along an axis, around its end"},
-    {.name = "pad", .operands = "x", .options = "pad_width:any mode:str constant_values:num", .call = fn_pad,
+    {.name = "pad",
+     .operands = "x",
+     .options = "pad_width:any mode:str constant_values:num",
+     .call = fn_pad,
      .doc = "a border around x: constant, edge, wrap, reflect or symmetric"},
     {.name = NULL},
 };

@@ -43,31 +43,65 @@ static damo_status scale_gradient(build *b, damo_apply *node, damo_var *const *g
 }
 
 static const op_def disconnected_def = {
-    .name = "DisconnectedGrad", .doc = "x, no gradient passing", .n_in = 1, .view_map = view_of_first,
-    .infer_type = same_type, .perform = thunk_pass, .grad = grad_none, .rop = no_rop, .infer_shape = infer_shape_same,
+    .name = "DisconnectedGrad",
+    .doc = "x, no gradient passing",
+    .n_in = 1,
+    .view_map = view_of_first,
+    .infer_type = same_type,
+    .perform = thunk_pass,
+    .grad = grad_none,
+    .rop = no_rop,
+    .infer_shape = infer_shape_same,
     .connection_pattern = connect_none,
 };
 
 static const op_def zero_def = {
-    .name = "ZeroGrad", .doc = "x, its gradient zero", .n_in = 1, .view_map = view_of_first, .infer_type = same_type,
-    .perform = thunk_pass, .grad = zero_gradient, .rop = no_rop, .infer_shape = infer_shape_same,
+    .name = "ZeroGrad",
+    .doc = "x, its gradient zero",
+    .n_in = 1,
+    .view_map = view_of_first,
+    .infer_type = same_type,
+    .perform = thunk_pass,
+    .grad = zero_gradient,
+    .rop = no_rop,
+    .infer_shape = infer_shape_same,
 };
 
 static const op_def constant_def = {
-    .name = "ConsiderConstant", .doc = "x, its gradient zero", .n_in = 1, .view_map = view_of_first,
-    .infer_type = same_type, .perform = thunk_pass, .grad = zero_gradient, .rop = no_rop,
+    .name = "ConsiderConstant",
+    .doc = "x, its gradient zero",
+    .n_in = 1,
+    .view_map = view_of_first,
+    .infer_type = same_type,
+    .perform = thunk_pass,
+    .grad = zero_gradient,
+    .rop = no_rop,
     .infer_shape = infer_shape_same,
 };
 
 static const op_def clip_def = {
-    .name = "GradClip", .doc = "x, its gradient clipped", .props = "lower upper", .n_in = 1,
-    .view_map = view_of_first, .infer_type = same_type, .perform = thunk_pass, .grad = clip_gradient, .rop = same_rop,
+    .name = "GradClip",
+    .doc = "x, its gradient clipped",
+    .props = "lower upper",
+    .n_in = 1,
+    .view_map = view_of_first,
+    .infer_type = same_type,
+    .perform = thunk_pass,
+    .grad = clip_gradient,
+    .rop = same_rop,
     .infer_shape = infer_shape_same,
 };
 
 static const op_def scale_def = {
-    .name = "GradScale", .doc = "x, its gradient scaled", .props = "multiplier", .n_in = 1, .view_map = view_of_first,
-    .infer_type = same_type, .perform = thunk_pass, .grad = scale_gradient, .rop = same_rop,
+    .name = "GradScale",
+    .doc = "x, its gradient scaled",
+    .props = "multiplier",
+    .n_in = 1,
+    .view_map = view_of_first,
+    .infer_type = same_type,
+    .perform = thunk_pass,
+    .grad = scale_gradient,
+    .rop = same_rop,
     .infer_shape = infer_shape_same,
 };
 
@@ -108,7 +142,8 @@ static damo_status fn_grad_scale(build *b, const fn_args *a, ptrvec *out) {
 
 static damo_status assert_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   for (int i = 1; i < n_in; i++)
-    if (!type_is_tensor(in[i]->type)) return ctx_fail(op->obj.ctx, DAMO_ETYPE, "assert_op: a condition must be a tensor");
+    if (!type_is_tensor(in[i]->type))
+      return ctx_fail(op->obj.ctx, DAMO_ETYPE, "assert_op: a condition must be a tensor");
   out[0] = damo_retain(in[0]->type);
   return DAMO_OK;
 }
@@ -140,9 +175,17 @@ static bool no_folding(const damo_apply *node) {
 }
 
 static const op_def assert_def = {
-    .name = "Assert", .doc = "x, where every condition holds", .props = "message", .n_in = OP_VARIADIC,
-    .view_map = view_of_first, .infer_type = assert_type, .perform = assert_perform, .grad = pass_gradient,
-    .rop = same_rop, .infer_shape = infer_shape_same, .connection_pattern = connect_first,
+    .name = "Assert",
+    .doc = "x, where every condition holds",
+    .props = "message",
+    .n_in = OP_VARIADIC,
+    .view_map = view_of_first,
+    .infer_type = assert_type,
+    .perform = assert_perform,
+    .grad = pass_gradient,
+    .rop = same_rop,
+    .infer_shape = infer_shape_same,
+    .connection_pattern = connect_first,
     .do_constant_folding = no_folding,
 };
 
@@ -210,9 +253,17 @@ static damo_status specify_infer_shape(build *b, damo_apply *node, damo_var *con
 }
 
 static const op_def specify_def = {
-    .name = "SpecifyShape", .doc = "x, whose axes must have these lengths", .props = "axes", .n_in = OP_VARIADIC,
-    .view_map = view_of_first, .infer_type = specify_type, .perform = specify_perform, .grad = specify_grad,
-    .rop = specify_rop, .infer_shape = specify_infer_shape, .connection_pattern = connect_first,
+    .name = "SpecifyShape",
+    .doc = "x, whose axes must have these lengths",
+    .props = "axes",
+    .n_in = OP_VARIADIC,
+    .view_map = view_of_first,
+    .infer_type = specify_type,
+    .perform = specify_perform,
+    .grad = specify_grad,
+    .rop = specify_rop,
+    .infer_shape = specify_infer_shape,
+    .connection_pattern = connect_first,
 };
 
 damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) {
@@ -247,7 +298,7 @@ static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
     bool open = e->kind == PROP_NIL || (e->kind == PROP_BOOL && !e->u.i);
     if (!open && e->kind != PROP_INT && e->kind != PROP_VAR)
       return ctx_fail(b->ctx, DAMO_ETYPE, "specify_shape: a length is an integer, a Variable or false");
-    dims[i] = open ? NULL
+    dims[i] = open                  ? NULL
               : e->kind == PROP_INT ? build_i64(b, e->u.i)
                                     : build_integer(b, "specify_shape", "a length", e->u.var);
     if (!open && !dims[i]) return b->status;
@@ -283,9 +334,16 @@ static damo_status unbroadcast_grad(build *b, damo_apply *node, damo_var *const 
 }
 
 static const op_def unbroadcast_def = {
-    .name = "Unbroadcast", .doc = "x, its axes not known to be one", .props = "axes", .n_in = 1,
-    .view_map = view_of_first, .infer_type = unbroadcast_type, .perform = thunk_pass, .grad = unbroadcast_grad,
-    .rop = same_rop, .infer_shape = infer_shape_same,
+    .name = "Unbroadcast",
+    .doc = "x, its axes not known to be one",
+    .props = "axes",
+    .n_in = 1,
+    .view_map = view_of_first,
+    .infer_type = unbroadcast_type,
+    .perform = thunk_pass,
+    .grad = unbroadcast_grad,
+    .rop = same_rop,
+    .infer_shape = infer_shape_same,
 };
 
 static damo_status fn_unbroadcast(build *b, const fn_args *a, ptrvec *out) {
@@ -299,19 +357,36 @@ static damo_status fn_unbroadcast(build *b, const fn_args *a, ptrvec *out) {
 }
 
 const op_func marker_funcs[] = {
-    {.name = "disconnected_grad", .operands = "x", .call = fn_disconnected_grad,
+    {.name = "disconnected_grad",
+     .operands = "x",
+     .call = fn_disconnected_grad,
      .doc = "x, through which no gradient passes: as if nothing were connected"},
     {.name = "zero_grad", .operands = "x", .call = fn_zero_grad, .doc = "x, whose gradient is zero"},
     {.name = "consider_constant", .operands = "x", .call = fn_consider_constant, .doc = "x, whose gradient is zero"},
-    {.name = "grad_clip", .operands = "x", .options = "lower:num upper:num", .call = fn_grad_clip,
+    {.name = "grad_clip",
+     .operands = "x",
+     .options = "lower:num upper:num",
+     .call = fn_grad_clip,
      .doc = "x, whose gradient is clipped to lower … upper"},
-    {.name = "grad_scale", .operands = "x", .options = "multiplier:num", .call = fn_grad_scale,
+    {.name = "grad_scale",
+     .operands = "x",
+     .options = "multiplier:num",
+     .call = fn_grad_scale,
      .doc = "x, whose gradient is scaled"},
-    {.name = "assert_op", .operands = "x cond", .options = "message:str", .call = fn_assert_op,
+    {.name = "assert_op",
+     .operands = "x cond",
+     .options = "message:str",
+     .call = fn_assert_op,
      .doc = "x where cond is true everywhere, else a value error with the message"},
-    {.name = "specify_shape", .operands = "x", .options = "shape:any", .call = fn_specify_shape,
+    {.name = "specify_shape",
+     .operands = "x",
+     .options = "shape:any",
+     .call = fn_specify_shape,
      .doc = "x, whose shape must be this (false: any length), known to the graph and checked when it runs"},
-    {.name = "unbroadcast", .operands = "x", .options = "axes:axes", .call = fn_unbroadcast,
+    {.name = "unbroadcast",
+     .operands = "x",
+     .options = "axes:axes",
+     .call = fn_unbroadcast,
      .doc = "x, its axes named here no longer known to have length 1"},
     {.name = NULL},
 };

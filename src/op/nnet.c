@@ -14,7 +14,8 @@ static damo_var *mul(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "
 static damo_status to_float(build *b, const fn_args *a, damo_var **x) {
   DAMO_TRY(check_operands(b, a));
   if (dtype_is_complex(var_dtype(a->in[0]))) {
-    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: a real operand is needed, got %s", a->func->name, dtype_name(var_dtype(a->in[0])));
+    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: a real operand is needed, got %s", a->func->name,
+                    dtype_name(var_dtype(a->in[0])));
   }
   damo_var *strong[1];
   DAMO_TRY(build_resolve(b, a->in, 1, false, strong));
@@ -37,7 +38,7 @@ static damo_status call_soft(build *b, const fn_args *a, ptrvec *out, bool log_f
 static damo_status call_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, false); }
 static damo_status call_log_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, true); }
 
-/* ---- Losses ----------------------------------------------------------------------------------------------------------- */
+/* ---- Losses ------------------------------------------------------------------------------------------------------ */
 
 static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
   damo_var *p = a->in[0], *t = a->in[1];
@@ -48,12 +49,12 @@ static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
     return give(b, build_fn1(b, "neg", s), out);
   }
   if (n == 0 || var_ndim(t) != last) {
-    return ctx_fail(b->ctx, DAMO_ESHAPE,
-                    "%s: true_dist must have rank %d (a distribution) or %d (positions), got %d", a->func->name, n, last,
-                    var_ndim(t));
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: true_dist must have rank %d (a distribution) or %d (positions), got %d",
+                    a->func->name, n, last, var_ndim(t));
   }
   if (!dtype_is_integer(var_dtype(t))) {
-    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: positions must be integers, got %s", a->func->name, dtype_name(var_dtype(t)));
+    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: positions must be integers, got %s", a->func->name,
+                    dtype_name(var_dtype(t)));
   }
   return give(b, build_fn1(b, "neg", build_fn1(b, "log", build_pick(b, p, t))), out);
 }
@@ -89,15 +90,27 @@ static damo_status call_dense_layer(build *b, const fn_args *a, ptrvec *out) {
 }
 
 const op_func nnet_funcs[] = {
-    {.name = "softmax", .operands = "x", .options = "axis:int", .call = call_softmax,
+    {.name = "softmax",
+     .operands = "x",
+     .options = "axis:int",
+     .call = call_softmax,
      .doc = "exp(x) divided by its sum along an axis (nil: over all entries)"},
-    {.name = "log_softmax", .operands = "x", .options = "axis:int", .call = call_log_softmax,
+    {.name = "log_softmax",
+     .operands = "x",
+     .options = "axis:int",
+     .call = call_log_softmax,
      .doc = "logarithm of softmax, without overflow"},
-    {.name = "categorical_crossentropy", .operands = "coding_dist true_dist", .call = call_categorical,
+    {.name = "categorical_crossentropy",
+     .operands = "coding_dist true_dist",
+     .call = call_categorical,
      .doc = "-sum(true_dist * log(coding_dist)) along the last axis; true_dist may be integer positions, 1-based"},
-    {.name = "binary_crossentropy", .operands = "output target", .call = call_binary,
+    {.name = "binary_crossentropy",
+     .operands = "output target",
+     .call = call_binary,
      .doc = "-(target*log(output) + (1 - target)*log(1 - output))"},
-    {.name = "sigmoid_binary_crossentropy", .operands = "output target", .call = call_sigmoid_binary,
+    {.name = "sigmoid_binary_crossentropy",
+     .operands = "output target",
+     .call = call_sigmoid_binary,
      .doc = "binary_crossentropy of sigmoid(output), without overflow"},
     {.name = "mean_squared_error", .operands = "x y", .call = call_squared_error, .doc = "mean of (x - y)^2"},
     {.name = "dense_layer", .operands = "x w b", .call = call_dense_layer, .doc = "tanh(dot(x, w) + b)"},

@@ -20,6 +20,7 @@ damo_status op_register_all(damo_ctx *ctx);
 extern const op_func
     elemwise_funcs[]; /* elemwise.c: add mul exp … from the rows of elemwise_rows.c; cast; clip; switch */
 extern const op_func reduce_funcs[]; /* reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
+extern const op_func cumulative_funcs[]; /* cumulative.c: cumsum cumprod sort argsort diff */
 extern const op_func shape_funcs[];  /* shape.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
 extern const op_func alloc_funcs[];  /* alloc.c: alloc zeros_like ones_like full_like eye arange fill … */
 extern const op_func join_funcs[];   /* join.c: join concatenate stack split tile repeat roll pad */
@@ -58,6 +59,8 @@ damo_var *build_reshape_like(build *b, damo_var *x, damo_var *like);
 damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern,
                            int n);                /* -1: a new axis of 1; left-out axes must be 1 */
 damo_var *build_transpose(build *b, damo_var *x); /* axes reversed */
+/* A vector of n int64 scalars: a constant where they all are. */
+damo_var *build_vector(build *b, damo_var *const *dims, int n);
 damo_var *build_swap_last(build *b, damo_var *x); /* last two axes swapped */
 
 /* alloc.c */
@@ -80,6 +83,9 @@ damo_var *build_gemm(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_v
 damo_var *build_gemv(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
 damo_var *build_ger(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y);
 extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
+
+/* softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */
+extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def;
 
 /* random.c */
 damo_array *random_seed_array(damo_ctx *ctx,

@@ -32,8 +32,8 @@ static void copy_slices(const damo_array *x, damo_array *out, const int64_t *ord
   const size_t size = dtype_size(array_dtype(x));
   const int64_t slice = n > 0 ? array_size(x) / n * (int64_t)size : 0;
   for (int64_t i = 0; i < n; i++) {
-    kernel_copy_nd(x->data + order[i] * array_strides(x)[0], array_strides(x) + 1, out->data + i * slice, NULL, x->ndim - 1,
-                   array_shape(x) + 1, size);
+    kernel_copy_nd(x->data + order[i] * array_strides(x)[0], array_strides(x) + 1, out->data + i * slice, NULL,
+                   x->ndim - 1, array_shape(x) + 1, size);
   }
 }
 
@@ -52,8 +52,10 @@ static damo_status permutation_perform(thunk *t) {
   int64_t *order = x->ndim == 0 ? (int64_t *)out->data : thunk_scratch(t, bytes);
   if (!order) return DAMO_EMEMORY;
   philox_permutation(&s, order, n);
-  if (x->ndim > 0) copy_slices(x, out, order, n);
-  else for (int64_t i = 0; i < n; i++) order[i]++;
+  if (x->ndim > 0)
+    copy_slices(x, out, order, n);
+  else
+    for (int64_t i = 0; i < n; i++) order[i]++;
   philox_advance(&s, philox_blocks(n));
   state_write(next, &s);
   return DAMO_OK;

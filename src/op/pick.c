@@ -12,12 +12,16 @@ static damo_status check_index(const damo_op *op, damo_var *const *in, int n_in,
   for (int i = 0; i < n_in; i++) {
     const damo_type *t = in[i]->type;
     const bool is_index = i == 1;
-    if (type_is_tensor(t) && t->ndim == (i == 0 ? in[0]->type->ndim : i == 1 ? rank : 0) &&
+    if (type_is_tensor(t) &&
+        t->ndim == (i == 0   ? in[0]->type->ndim
+                    : i == 1 ? rank
+                             : 0) &&
         (i == 0 || t->dtype == DAMO_INT64)) {
       continue;
     }
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: %s must be a tensor%s, got %s", op->def->name,
-                    is_index ? "the index" : "the operand", is_index ? " of int64 with one axis less than the first operand" : "",
+                    is_index ? "the index" : "the operand",
+                    is_index ? " of int64 with one axis less than the first operand" : "",
                     type_format(text, sizeof text, t));
   }
   return DAMO_OK;
@@ -27,13 +31,15 @@ static damo_status pick_infer_type(const damo_op *op, damo_var *const *in, int n
   damo_ctx *ctx = op->obj.ctx;
   const damo_type *x = in[0]->type, *index = in[1]->type;
   int64_t shape[DAMO_MAX_NDIM];
-  if (!type_is_tensor(x) || x->ndim < 1) return ctx_fail(ctx, DAMO_ETYPE, "Pick: the first operand must have an axis to pick from");
+  if (!type_is_tensor(x) || x->ndim < 1)
+    return ctx_fail(ctx, DAMO_ETYPE, "Pick: the first operand must have an axis to pick from");
   DAMO_TRY(check_index(op, in, n_in, x->ndim - 1));
   for (int i = 0; i < index->ndim; i++) {
     if (x->shape[i] >= 0 && index->shape[i] >= 0 && x->shape[i] != index->shape[i]) {
       char a[256], c[256];
       return ctx_fail(ctx, DAMO_ESHAPE, "Pick: an index of shape %s does not fit an operand of shape %s",
-                      shape_format(a, sizeof a, index->ndim, index->shape), shape_format(c, sizeof c, x->ndim, x->shape));
+                      shape_format(a, sizeof a, index->ndim, index->shape),
+                      shape_format(c, sizeof c, x->ndim, x->shape));
     }
     shape[i] = x->shape[i] >= 0 ? x->shape[i] : index->shape[i];
   }
@@ -46,15 +52,16 @@ static damo_status check_positions(const thunk *t, const damo_array *index, cons
   char a[256], c[256];
   for (int i = 0; i < index->ndim; i++) {
     if (array_shape(index)[i] == of[i]) continue;
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: an index of shape %s does not fit leading dimensions %s", t->node->op->def->name,
-                    shape_format(a, sizeof a, index->ndim, array_shape(index)), shape_format(c, sizeof c, index->ndim, of));
+    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: an index of shape %s does not fit leading dimensions %s",
+                    t->node->op->def->name, shape_format(a, sizeof a, index->ndim, array_shape(index)),
+                    shape_format(c, sizeof c, index->ndim, of));
   }
   kernel_copy_nd(index->data, array_strides(index), (char *)at, NULL, index->ndim, array_shape(index), sizeof(int64_t));
   const int64_t count = array_size(index);
   for (int64_t i = 0; i < count; i++) {
     if (at[i] >= 1 && at[i] <= n) continue;
-    return ctx_fail(t->ctx, DAMO_EINDEX, "%s: position %lld is outside 1..%lld", t->node->op->def->name, (long long)at[i],
-                    (long long)n);
+    return ctx_fail(t->ctx, DAMO_EINDEX, "%s: position %lld is outside 1..%lld", t->node->op->def->name,
+                    (long long)at[i], (long long)n);
   }
   return DAMO_OK;
 }
@@ -100,7 +107,8 @@ static void only_first_connected(const damo_apply *node, bool *connected) {
   for (int i = 1; i < node->n_in; i++) connected[i] = false;
 }
 
-static damo_status pick_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+static damo_status pick_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                    damo_var ***out_shape) {
   for (int i = 0; i < var_ndim(node->in[1]); i++) out_shape[0][i] = in_shape[1][i];
   return b->status;
 }
@@ -117,7 +125,7 @@ const op_def pick_def = {
     .connection_pattern = only_first_connected,
 };
 
-/* ---- PickGrad -------------------------------------------------------------------------------------------------------- */
+/* ---- PickGrad ---------------------------------------------------------------------------------------------------- */
 
 static damo_status pick_grad_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   damo_ctx *ctx = op->obj.ctx;

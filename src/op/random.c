@@ -1,5 +1,6 @@
-/* random: functions that draw random numbers. Each takes a generator's state first and gives the next state and the draw,
- * so that a graph of draws has no hidden order. Without a size a draw has the shape its parameters broadcast to.
+/* random: functions that draw random numbers. Each takes a generator's state first and gives the next state and the
+ * draw, so that a graph of draws has no hidden order. Without a size a draw has the shape its parameters broadcast
+ * to.
  */
 #include "random_draw.h"
 
@@ -86,19 +87,47 @@ static damo_status call_permutation(build *b, const fn_args *a, ptrvec *out) {
 #define DRAW_OPTIONS "size:shape dtype:dtype"
 
 const op_func random_funcs[] = {
-    {.name = "normal", .operands = "rng [loc] [scale]", .options = DRAW_OPTIONS, .call = call_draw, .no_method = true,
+    {.name = "normal",
+     .operands = "rng [loc] [scale]",
+     .options = DRAW_OPTIONS,
+     .call = call_draw,
+     .no_method = true,
      .doc = "normal draws: mean loc (0), standard deviation scale (1); gives the next state and the draw"},
-    {.name = "uniform", .operands = "rng [low] [high]", .options = DRAW_OPTIONS, .call = call_draw, .no_method = true,
+    {.name = "uniform",
+     .operands = "rng [low] [high]",
+     .options = DRAW_OPTIONS,
+     .call = call_draw,
+     .no_method = true,
      .doc = "uniform draws from low (0) to high (1), high left out; gives the next state and the draw"},
-    {.name = "bernoulli", .operands = "rng [p]", .options = DRAW_OPTIONS, .call = call_draw, .no_method = true,
+    {.name = "bernoulli",
+     .operands = "rng [p]",
+     .options = DRAW_OPTIONS,
+     .call = call_draw,
+     .no_method = true,
      .doc = "true with probability p (0.5); gives the next state and the draw, bool"},
-    {.name = "exponential", .operands = "rng [scale]", .options = DRAW_OPTIONS, .call = call_draw, .no_method = true,
+    {.name = "exponential",
+     .operands = "rng [scale]",
+     .options = DRAW_OPTIONS,
+     .call = call_draw,
+     .no_method = true,
      .doc = "exponential draws with mean scale (1); gives the next state and the draw"},
-    {.name = "gumbel", .operands = "rng [loc] [scale]", .options = DRAW_OPTIONS, .call = call_draw, .no_method = true,
+    {.name = "gumbel",
+     .operands = "rng [loc] [scale]",
+     .options = DRAW_OPTIONS,
+     .call = call_draw,
+     .no_method = true,
      .doc = "Gumbel draws of location loc (0) and scale (1); gives the next state and the draw"},
-    {.name = "integers", .operands = "rng low high", .options = DRAW_OPTIONS, .call = call_draw, .no_method = true,
+    {.name = "integers",
+     .operands = "rng low high",
+     .options = DRAW_OPTIONS,
+     .call = call_draw,
+     .no_method = true,
      .doc = "integers from low to high, both included; gives the next state and the draw, int64"},
-    {.name = "permutation", .operands = "rng x", .call = call_permutation, .no_method = true,
-     .doc = "a random order of 1…x, or of an array's entries along its first axis; gives the next state and the result"},
+    {.name = "permutation",
+     .operands = "rng x",
+     .call = call_permutation,
+     .no_method = true,
+     .doc =
+         "a random order of 1…x, or of an array's entries along its first axis; gives the next state and the result"},
     {.name = NULL},
 };

@@ -1,7 +1,8 @@
 /* random_draw: the op that draws from a distribution: a pure function of a generator's state.
  *
- * In: a state, parameters as float64 (int64 for integers), dimensions. Out: the state after the draw, and the draw. Always
- * holds: value i of a draw depends on the state and i alone; the state moves on by philox_blocks(number of values).
+ * In: a state, parameters as float64 (int64 for integers), dimensions. Out: the state after the draw, and the draw.
+ * Always holds: value i of a draw depends on the state and i alone; the state moves on by philox_blocks(number of
+ * values).
  */
 #include "random_draw.h"
 
@@ -20,7 +21,7 @@ void state_write(damo_array *a, const philox_state *s) {
   memcpy(a->data, v, sizeof v);
 }
 
-/* ---- Distributions ---------------------------------------------------------------------------------------------------- */
+/* ---- Distributions ----------------------------------------------------------------------------------------------- */
 
 static void draw_normal(double *v, const double *const *p, int64_t n) {
   for (int64_t i = 0; i < n; i++) v[i] = p[0][i] + p[1][i] * v[i];
@@ -67,18 +68,56 @@ static damo_var *grad_exponential(build *b, damo_var *const *p, damo_var *draw, 
 }
 
 const distribution distributions[] = {
-    {.name = "normal", .n_params = 2, .param = {"loc", "scale"}, .preset = {0, 1}, .base = BASE_NORMAL,
-     .draw = draw_normal, .dtype = DAMO_N_DTYPES, .refuse = refuse_scale_second, .grad = grad_loc_scale},
-    {.name = "uniform", .n_params = 2, .param = {"low", "high"}, .preset = {0, 1}, .base = BASE_UNIFORM,
-     .draw = draw_uniform, .dtype = DAMO_N_DTYPES, .grad = grad_uniform},
-    {.name = "bernoulli", .n_params = 1, .param = {"p"}, .preset = {0.5}, .base = BASE_UNIFORM, .draw = draw_bernoulli,
-     .dtype = DAMO_BOOL, .refuse = refuse_p},
-    {.name = "exponential", .n_params = 1, .param = {"scale"}, .preset = {1}, .base = BASE_UNIFORM,
-     .draw = draw_exponential, .dtype = DAMO_N_DTYPES, .refuse = refuse_scale_first, .grad = grad_exponential},
-    {.name = "gumbel", .n_params = 2, .param = {"loc", "scale"}, .preset = {0, 1}, .base = BASE_UNIFORM,
-     .draw = draw_gumbel, .dtype = DAMO_N_DTYPES, .refuse = refuse_scale_second, .grad = grad_loc_scale},
-    {.name = "integers", .n_params = 2, .param = {"low", "high"}, .preset = {1, 1}, .base = BASE_WORD,
-     .dtype = DAMO_INT64, .refuse = refuse_range},
+    {.name = "normal",
+     .n_params = 2,
+     .param = {"loc", "scale"},
+     .preset = {0, 1},
+     .base = BASE_NORMAL,
+     .draw = draw_normal,
+     .dtype = DAMO_N_DTYPES,
+     .refuse = refuse_scale_second,
+     .grad = grad_loc_scale},
+    {.name = "uniform",
+     .n_params = 2,
+     .param = {"low", "high"},
+     .preset = {0, 1},
+     .base = BASE_UNIFORM,
+     .draw = draw_uniform,
+     .dtype = DAMO_N_DTYPES,
+     .grad = grad_uniform},
+    {.name = "bernoulli",
+     .n_params = 1,
+     .param = {"p"},
+     .preset = {0.5},
+     .base = BASE_UNIFORM,
+     .draw = draw_bernoulli,
+     .dtype = DAMO_BOOL,
+     .refuse = refuse_p},
+    {.name = "exponential",
+     .n_params = 1,
+     .param = {"scale"},
+     .preset = {1},
+     .base = BASE_UNIFORM,
+     .draw = draw_exponential,
+     .dtype = DAMO_N_DTYPES,
+     .refuse = refuse_scale_first,
+     .grad = grad_exponential},
+    {.name = "gumbel",
+     .n_params = 2,
+     .param = {"loc", "scale"},
+     .preset = {0, 1},
+     .base = BASE_UNIFORM,
+     .draw = draw_gumbel,
+     .dtype = DAMO_N_DTYPES,
+     .refuse = refuse_scale_second,
+     .grad = grad_loc_scale},
+    {.name = "integers",
+     .n_params = 2,
+     .param = {"low", "high"},
+     .preset = {1, 1},
+     .base = BASE_WORD,
+     .dtype = DAMO_INT64,
+     .refuse = refuse_range},
     {.name = NULL},
 };
 
@@ -89,7 +128,7 @@ const distribution *distribution_find(const char *name) {
   return NULL;
 }
 
-/* ---- The op ---------------------------------------------------------------------------------------------------------- */
+/* ---- The op ------------------------------------------------------------------------------------------------------ */
 
 typedef struct draw_op {
   const distribution *dist;
@@ -128,15 +167,17 @@ static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in
   for (int i = 1; i < n_in; i++) {
     const bool param = i <= n_params;
     const damo_type *t = in[i]->type;
-    if (type_is_tensor(t) && t->dtype == (param ? param_dtype(d->dist) : DAMO_INT64) && (param || t->ndim == 0)) continue;
-    return ctx_fail(ctx, DAMO_ETYPE, "%s: %s has the Type %s", d->dist->name, param ? d->dist->param[i - 1] : "a dimension",
-                    type_format(text, sizeof text, t));
+    if (type_is_tensor(t) && t->dtype == (param ? param_dtype(d->dist) : DAMO_INT64) && (param || t->ndim == 0))
+      continue;
+    return ctx_fail(ctx, DAMO_ETYPE, "%s: %s has the Type %s", d->dist->name,
+                    param ? d->dist->param[i - 1] : "a dimension", type_format(text, sizeof text, t));
   }
   return DAMO_OK;
 }
 
 /* The common shape of the parameters by their static ones; shape error when they disagree. */
-static damo_status params_static_shape(damo_ctx *ctx, const draw_op *d, damo_var *const *params, int *ndim, int64_t *shape) {
+static damo_status params_static_shape(damo_ctx *ctx, const draw_op *d, damo_var *const *params, int *ndim,
+                                       int64_t *shape) {
   *ndim = 0;
   for (int i = 0; i < d->dist->n_params; i++) *ndim = var_ndim(params[i]) > *ndim ? var_ndim(params[i]) : *ndim;
   for (int k = 0; k < *ndim; k++) {
@@ -163,7 +204,8 @@ static damo_status draw_infer_type(const damo_op *op, damo_var *const *in, int n
   DAMO_TRY(params_static_shape(ctx, d, in + 1, &ndim, shape));
   if (d->sized) {
     if (ndim > d->ndim) {
-      return ctx_fail(ctx, DAMO_ESHAPE, "%s: parameters of rank %d do not fit a size of rank %d", d->dist->name, ndim, d->ndim);
+      return ctx_fail(ctx, DAMO_ESHAPE, "%s: parameters of rank %d do not fit a size of rank %d", d->dist->name, ndim,
+                      d->ndim);
     }
     ndim = d->ndim;
     for (int i = 0; i < ndim; i++) {
@@ -175,7 +217,7 @@ static damo_status draw_infer_type(const damo_op *op, damo_var *const *in, int n
   return out[0] && out[1] ? DAMO_OK : ctx->error.status;
 }
 
-/* ---- Run ------------------------------------------------------------------------------------------------------------- */
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
 
 /* Walks the parameters along the draw: byte steps, 0 where they broadcast. */
 typedef struct walk {
@@ -192,7 +234,8 @@ static damo_status walk_shape(walk *w, const thunk *t, const draw_op *d) {
     for (int i = 0; i < w->ndim; i++) {
       w->shape[i] = scalar_to_int64(array_item(thunk_in(t, 1 + w->n_params + i)));
       if (w->shape[i] >= 0) continue;
-      return ctx_fail(t->ctx, DAMO_EVALUE, "%s: a size must not be negative, got %lld", d->dist->name, (long long)w->shape[i]);
+      return ctx_fail(t->ctx, DAMO_EVALUE, "%s: a size must not be negative, got %lld", d->dist->name,
+                      (long long)w->shape[i]);
     }
     return DAMO_OK;
   }
@@ -269,17 +312,22 @@ static void store_uniform_f32(const double *v, float *out, int64_t n) {
 }
 
 static void store(const draw_op *d, const double *v, char *out, int64_t n) {
-  if (d->dtype == DAMO_FLOAT32 && d->dist->draw == draw_uniform) store_uniform_f32(v, (float *)out, n);
-  else kernel_cast(DAMO_FLOAT64, d->dtype)(v, out, n);
+  if (d->dtype == DAMO_FLOAT32 && d->dist->draw == draw_uniform)
+    store_uniform_f32(v, (float *)out, n);
+  else
+    kernel_cast(DAMO_FLOAT64, d->dtype)(v, out, n);
 }
 
-static damo_status draw_floats(thunk *t, const draw_op *d, walk *w, philox_state at, char *out, int64_t n, double *room) {
+static damo_status draw_floats(thunk *t, const draw_op *d, walk *w, philox_state at, char *out, int64_t n,
+                               double *room) {
   double *values = room, *params[DRAW_MAX_PARAMS] = {room + DRAW_BLOCK, room + 2 * DRAW_BLOCK};
   const size_t size = dtype_size(d->dtype);
   for (int64_t i = 0; i < n; i += DRAW_BLOCK) {
     const int64_t m = n - i < DRAW_BLOCK ? n - i : DRAW_BLOCK;
-    if (d->dist->base == BASE_NORMAL) philox_normal_f64(&at, values, m);
-    else philox_uniform_f64(&at, values, m);
+    if (d->dist->base == BASE_NORMAL)
+      philox_normal_f64(&at, values, m);
+    else
+      philox_uniform_f64(&at, values, m);
     philox_advance(&at, philox_blocks(m));
     DAMO_TRY(gather_params(t, d->dist, w, params, m));
     d->dist->draw(values, (const double *const *)params, m);
@@ -295,7 +343,8 @@ static uint64_t below(uint64_t word, uint64_t range) {
   return range == 0 ? word : a1 * b1 + (mid1 >> 32) + (mid2 >> 32);
 }
 
-static damo_status draw_words(thunk *t, const draw_op *d, walk *w, philox_state at, char *out, int64_t n, int64_t *room) {
+static damo_status draw_words(thunk *t, const draw_op *d, walk *w, philox_state at, char *out, int64_t n,
+                              int64_t *room) {
   const cast_fn cast = kernel_cast(DAMO_INT64, d->dtype);
   const size_t size = dtype_size(d->dtype);
   uint32_t block[4];
@@ -331,14 +380,16 @@ static damo_status draw_perform(thunk *t) {
   damo_array *next = room ? thunk_out(t, 0, DAMO_UINT64, 1, (const int64_t[]){3}) : NULL;
   damo_array *out = next ? thunk_out(t, 1, d->dtype, w.ndim, w.shape) : NULL;
   if (!out) return DAMO_EMEMORY;
-  if (d->dist->base == BASE_WORD) DAMO_TRY(draw_words(t, d, &w, s, out->data, n, room));
-  else DAMO_TRY(draw_floats(t, d, &w, s, out->data, n, room));
+  if (d->dist->base == BASE_WORD)
+    DAMO_TRY(draw_words(t, d, &w, s, out->data, n, room));
+  else
+    DAMO_TRY(draw_floats(t, d, &w, s, out->data, n, room));
   philox_advance(&s, philox_blocks(n));
   state_write(next, &s);
   return DAMO_OK;
 }
 
-/* ---- Gradients and shapes --------------------------------------------------------------------------------------------- */
+/* ---- Gradients and shapes ---------------------------------------------------------------------------------------- */
 
 static damo_status draw_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const draw_op *d = node->op->data;
@@ -364,7 +415,8 @@ static void draw_connections(const damo_apply *node, bool *connected) {
   }
 }
 
-static damo_status draw_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+static damo_status draw_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                    damo_var ***out_shape) {
   const draw_op *d = node->op->data;
   const int ndim = var_ndim(node->out[1]), n_params = d->dist->n_params;
   for (int k = 0; k < ndim; k++) {

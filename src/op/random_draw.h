@@ -16,7 +16,7 @@ typedef struct distribution {
   const char *param[DRAW_MAX_PARAMS];
   double preset[DRAW_MAX_PARAMS];
   enum { BASE_UNIFORM, BASE_NORMAL, BASE_WORD } base;
-  draw_fn draw; /* NULL for BASE_WORD: integers between both parameters */
+  draw_fn draw;     /* NULL for BASE_WORD: integers between both parameters */
   damo_dtype dtype; /* when none is asked for; DAMO_N_DTYPES: floatX */
   /* NULL, or why these parameters are not allowed. */
   const char *(*refuse)(const double *params);
@@ -31,7 +31,8 @@ const distribution *distribution_find(const char *name);
 philox_state state_read(const damo_array *a);
 void state_write(damo_array *a, const philox_state *s);
 
-/* RandomDraw: in rng, parameters, then the size's dimensions (sized); out next state, draw. props dist dtype sized ndim. */
+/* RandomDraw: in rng, parameters, then the size's dimensions (sized); out next state, draw. props dist dtype sized
+ * ndim. */
 /* Permutation: in rng, x; out next state, the positions 1…x for a scalar x, else x with its first axis shuffled. */
 extern const op_def random_draw_def, permutation_def;
 

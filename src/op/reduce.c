@@ -1,9 +1,9 @@
 /* reduce: sum, prod, max, min, any, all, argmax, argmin and logsumexp over any axes.
  *
- * One Op class, Reduce. Properties: `kind`, the name of the reduction; `axis`, nil for all axes or a sorted list of 1-based
- * axes; `keepdims`, whether the axes stay as dimensions of 1. argmax and argmin give 1-based positions, in C order over
- * the reduced axes. Reducing no axis (a 0-d operand, an empty list) is no Reduce node: it is the operand, of the result's
- * dtype.
+ * One Op class, Reduce. Properties: `kind`, the name of the reduction; `axis`, nil for all axes or a sorted list of
+ * 1-based axes; `keepdims`, whether the axes stay as dimensions of 1. argmax and argmin give 1-based positions, in C
+ * order over the reduced axes. Reducing no axis (a 0-d operand, an empty list) is no Reduce node: it is the operand, of
+ * the result's dtype.
  */
 #include "reduce_int.h"
 
@@ -18,10 +18,14 @@ typedef struct reduce_data {
 static const struct {
   const char *name, *class_name;
 } kinds[] = {
-    [REDUCE_SUM] = {"sum", "Sum"},          [REDUCE_PROD] = {"prod", "Prod"},
-    [REDUCE_MAX] = {"max", "Max"},          [REDUCE_MIN] = {"min", "Min"},
-    [REDUCE_ANY] = {"any", "Any"},          [REDUCE_ALL] = {"all", "All"},
-    [REDUCE_ARGMAX] = {"argmax", "Argmax"}, [REDUCE_ARGMIN] = {"argmin", "Argmin"},
+    [REDUCE_SUM] = {"sum", "Sum"},
+    [REDUCE_PROD] = {"prod", "Prod"},
+    [REDUCE_MAX] = {"max", "Max"},
+    [REDUCE_MIN] = {"min", "Min"},
+    [REDUCE_ANY] = {"any", "Any"},
+    [REDUCE_ALL] = {"all", "All"},
+    [REDUCE_ARGMAX] = {"argmax", "Argmax"},
+    [REDUCE_ARGMIN] = {"argmin", "Argmin"},
     [REDUCE_LOGSUMEXP] = {"logsumexp", "LogSumExp"},
 };
 #define N_KINDS ((int)(sizeof kinds / sizeof *kinds))
@@ -116,8 +120,8 @@ static damo_status check_not_empty(const thunk *t, const reduce_data *d, const d
   for (int k = 0; k < x->ndim; k++) {
     if (!(mask >> k & 1) || array_shape(x)[k] > 0) continue;
     char text[256];
-    return ctx_fail(t->ctx, DAMO_EVALUE, "%s: axis %d of shape %s is empty and has no such element", kinds[d->kind].name,
-                    k + 1, shape_format(text, sizeof text, x->ndim, array_shape(x)));
+    return ctx_fail(t->ctx, DAMO_EVALUE, "%s: axis %d of shape %s is empty and has no such element",
+                    kinds[d->kind].name, k + 1, shape_format(text, sizeof text, x->ndim, array_shape(x)));
   }
   return DAMO_OK;
 }
@@ -174,9 +178,9 @@ static damo_var *reduce_like(build *b, const damo_apply *node, reduce_kind kind,
   return build_reduce(b, kind, x, axes, n, keepdims);
 }
 
-/* d prod / d x_i is the product of the others: with p the product of what is not 0 and n the number of zeros of a group,
- * it is p / x where nothing is 0, p at a single 0 (x read as 1 there), and 0 elsewhere; so p / x where n is the count of
- * zeros at x itself. */
+/* d prod / d x_i is the product of the others: with p the product of what is not 0 and n the number of zeros of a
+ * group, it is p / x where nothing is 0, p at a single 0 (x read as 1 there), and 0 elsewhere; so p / x where n is the
+ * count of zeros at x itself. */
 static damo_var *prod_derivative(build *b, const damo_apply *node) {
   damo_var *x = node->in[0];
   damo_var *is_zero = build_fn2(b, "eq", x, build_num(b, 0));
@@ -313,11 +317,12 @@ static damo_status fn_reduce(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, c.dtype != DAMO_N_DTYPES ? build_cast(b, y, c.dtype) : y);
 }
 
-static const reduce_kind kind_values[] = {REDUCE_SUM, REDUCE_PROD, REDUCE_MAX,    REDUCE_MIN,      REDUCE_ANY,
+static const reduce_kind kind_values[] = {REDUCE_SUM, REDUCE_PROD,   REDUCE_MAX,    REDUCE_MIN,      REDUCE_ANY,
                                           REDUCE_ALL, REDUCE_ARGMAX, REDUCE_ARGMIN, REDUCE_LOGSUMEXP};
 
 #define AXES "axis:axes keepdims:bool"
-#define ROW(name, kind, options, doc) {name, "x", options, fn_reduce, &kind_values[kind], doc, false}
+#define ROW(name, kind, options, doc) \
+  { name, "x", options, fn_reduce, &kind_values[kind], doc, false }
 
 const op_func reduce_funcs[] = {
     ROW("sum", REDUCE_SUM, AXES " dtype:dtype", "sum over axes; of integers int64 or uint64"),

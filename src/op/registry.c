@@ -2,7 +2,7 @@
 #include "op.h"
 
 static const op_func *const families[] = {
-    elemwise_funcs, reduce_funcs, shape_funcs, alloc_funcs, join_funcs,
+    elemwise_funcs, reduce_funcs, cumulative_funcs, shape_funcs,  alloc_funcs,  join_funcs,
     index_funcs,    blas_funcs,   nnet_funcs,       random_funcs, marker_funcs,
 };
 

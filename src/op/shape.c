@@ -16,15 +16,16 @@ damo_var *build_strong(build *b, damo_var *x) {
   return x;
 }
 
-/* An int64 copy of a constant of whole numbers, NULL (no error) when some entry is none. */
-static damo_array *whole_numbers(const damo_array *a) {
-  damo_array *as_int = array_cast(a, DAMO_INT64);
-  damo_array *back = as_int ? array_cast(as_int, array_dtype(a)) : NULL;
-  bool same = back && array_equal(a, back, false);
-  damo_release(back);
-  if (same) return as_int;
-  damo_release(as_int);
-  return NULL;
+/* True when no entry has a fraction or lies outside int64. */
+static bool whole_numbers(const damo_array *a) {
+  int64_t index[DAMO_MAX_NDIM] = {0};
+  if (dtype_is_integer(array_dtype(a))) return true;
+  for (int64_t k = array_size(a); k > 0; k--) {
+    double v = scalar_to_double(array_get(a, index));
+    if (!(v >= -0x1p63 && v < 0x1p63) || v != (double)(int64_t)v) return false;
+    for (int i = a->ndim - 1; i >= 0 && ++index[i] == array_shape(a)[i]; i--) index[i] = 0;
+  }
+  return true;
 }
 
 damo_var *build_integer(build *b, const char *func, const char *what, damo_var *v) {
@@ -34,8 +35,7 @@ damo_var *build_integer(build *b, const char *func, const char *what, damo_var *
   if (dt == DAMO_INT64 && !v->weak) return v;
   const damo_array *a = var_constant_array(v);
   if (a && (dtype_is_integer(dt) || dtype_is_float(dt))) {
-    damo_array *whole = whole_numbers(a);
-    if (whole) return build_value(b, (damo_obj *)whole);
+    if (whole_numbers(a)) return build_value(b, (damo_obj *)array_cast(a, DAMO_INT64));
     return build_fail(b, DAMO_ETYPE, "%s: %s must be integers, got %s with a fraction", func, what, dtype_name(dt));
   }
   if (dtype_is_integer(dt)) return build_cast(b, v, DAMO_INT64);
@@ -141,8 +141,14 @@ static damo_status shape_infer_shape(build *b, damo_apply *node, damo_var *const
 }
 
 const op_def shape_def = {
-    .name = "Shape", .doc = "the shape as an int64 vector", .n_in = 1, .infer_type = shape_type,
-    .perform = shape_perform, .grad = grad_none, .infer_shape = shape_infer_shape, .connection_pattern = connect_none,
+    .name = "Shape",
+    .doc = "the shape as an int64 vector",
+    .n_in = 1,
+    .infer_type = shape_type,
+    .perform = shape_perform,
+    .grad = grad_none,
+    .infer_shape = shape_infer_shape,
+    .connection_pattern = connect_none,
 };
 
 static damo_status shape_i_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -169,8 +175,14 @@ static damo_status infer_shape_scalar(build *b, damo_apply *node, damo_var *cons
 }
 
 const op_def shape_i_def = {
-    .name = "Shape_i", .doc = "the length of one axis", .props = "i", .n_in = 1, .infer_type = shape_i_type,
-    .perform = shape_i_perform, .grad = grad_none, .infer_shape = infer_shape_scalar,
+    .name = "Shape_i",
+    .doc = "the length of one axis",
+    .props = "i",
+    .n_in = 1,
+    .infer_type = shape_i_type,
+    .perform = shape_i_perform,
+    .grad = grad_none,
+    .infer_shape = infer_shape_scalar,
     .connection_pattern = connect_none,
 };
 
@@ -225,8 +237,13 @@ static damo_status makevector_infer_shape(build *b, damo_apply *node, damo_var *
 }
 
 const op_def makevector_def = {
-    .name = "MakeVector", .doc = "an int64 vector of scalars", .n_in = OP_VARIADIC, .infer_type = makevector_type,
-    .perform = makevector_perform, .grad = grad_none, .infer_shape = makevector_infer_shape,
+    .name = "MakeVector",
+    .doc = "an int64 vector of scalars",
+    .n_in = OP_VARIADIC,
+    .infer_type = makevector_type,
+    .perform = makevector_perform,
+    .grad = grad_none,
+    .infer_shape = makevector_infer_shape,
     .connection_pattern = connect_none,
 };
 
@@ -397,9 +414,17 @@ static damo_status reshape_infer_shape(build *b, damo_apply *node, damo_var *con
 static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
 
 const op_def reshape_def = {
-    .name = "Reshape", .doc = "the same entries in another shape; a view of a contiguous array", .props = "ndim",
-    .n_in = 2, .view_map = view_of_first, .infer_type = reshape_type, .perform = reshape_perform,
-    .grad = reshape_grad, .rop = reshape_rop, .infer_shape = reshape_infer_shape, .connection_pattern = connect_first,
+    .name = "Reshape",
+    .doc = "the same entries in another shape; a view of a contiguous array",
+    .props = "ndim",
+    .n_in = 2,
+    .view_map = view_of_first,
+    .infer_type = reshape_type,
+    .perform = reshape_perform,
+    .grad = reshape_grad,
+    .rop = reshape_rop,
+    .infer_shape = reshape_infer_shape,
+    .connection_pattern = connect_first,
 };
 
 damo_var *build_reshape(build *b, damo_var *x, damo_var *shape, int ndim) {
@@ -415,7 +440,10 @@ damo_var *build_reshape_like(build *b, damo_var *x, damo_var *like) {
 
 /* ---- DimShuffle -------------------------------------------------------------------------------------------------------- */
 
-typedef struct dimshuffle_data { int n; int8_t from[DAMO_MAX_NDIM]; /* -1: a new axis */ } dimshuffle_data;
+typedef struct dimshuffle_data {
+  int n;
+  int8_t from[DAMO_MAX_NDIM]; /* -1: a new axis */
+} dimshuffle_data;
 
 static damo_status dimshuffle_init(damo_op *op) {
   dimshuffle_data *d = op->data;
@@ -506,16 +534,23 @@ static damo_status dimshuffle_infer_shape(build *b, damo_apply *node, damo_var *
 }
 
 const op_def dimshuffle_def = {
-    .name = "DimShuffle", .doc = "axes reordered, added and dropped; a view", .props = "new_order", .n_in = 1,
-    .data_size = sizeof(dimshuffle_data), .init = dimshuffle_init, .view_map = view_of_first,
-    .infer_type = dimshuffle_type, .perform = dimshuffle_perform, .grad = dimshuffle_grad, .rop = dimshuffle_rop,
+    .name = "DimShuffle",
+    .doc = "axes reordered, added and dropped; a view",
+    .props = "new_order",
+    .n_in = 1,
+    .data_size = sizeof(dimshuffle_data),
+    .init = dimshuffle_init,
+    .view_map = view_of_first,
+    .infer_type = dimshuffle_type,
+    .perform = dimshuffle_perform,
+    .grad = dimshuffle_grad,
+    .rop = dimshuffle_rop,
     .infer_shape = dimshuffle_infer_shape,
 };
 
 damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern, int n) {
   if (!x || b->status != DAMO_OK) return NULL;
-  if (n > DAMO_MAX_NDIM)
-    return build_fail(b, DAMO_ESHAPE, "dimshuffle: %d axes, at most %d", n, DAMO_MAX_NDIM);
+  if (n > DAMO_MAX_NDIM) return build_fail(b, DAMO_ESHAPE, "dimshuffle: %d axes, at most %d", n, DAMO_MAX_NDIM);
   prop_value list[DAMO_MAX_NDIM];
   bool same = type_is_tensor(x->type) && n == var_ndim(x);
   for (int i = 0; i < n; i++) {

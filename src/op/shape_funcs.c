@@ -35,8 +35,10 @@ static damo_status fn_size(build *b, const fn_args *a, ptrvec *out) {
   if (!x) return b->status;
   DAMO_TRY(build_dims(b, x, dims));
   for (int i = 0; i < var_ndim(x); i++) {
-    if (x->type->shape[i] >= 0) known *= x->type->shape[i];
-    else size = size ? build_fn2(b, "mul", size, dims[i]) : dims[i];
+    if (x->type->shape[i] >= 0)
+      known *= x->type->shape[i];
+    else
+      size = size ? build_fn2(b, "mul", size, dims[i]) : dims[i];
   }
   if (!size) return fn_give(b, out, build_i64(b, known));
   return fn_give(b, out, known == 1 ? size : build_fn2(b, "mul", size, build_i64(b, known)));
@@ -122,9 +124,12 @@ static damo_status fn_dimshuffle(build *b, const fn_args *a, ptrvec *out) {
   int n = v->kind == PROP_LIST ? v->n : 1;
   if (n > DAMO_MAX_NDIM) return ctx_fail(b->ctx, DAMO_ESHAPE, "dimshuffle: %d axes, at most %d", n, DAMO_MAX_NDIM);
   for (int i = 0; i < n; i++) {
-    if (at[i].kind == PROP_STR && strcmp(at[i].u.s, "x") == 0) pattern[i] = -1;
-    else if (at[i].kind == PROP_INT) DAMO_TRY(axis_check(b->ctx, "dimshuffle", at[i].u.i, var_ndim(x), &pattern[i]));
-    else return ctx_fail(b->ctx, DAMO_ETYPE, "dimshuffle: a pattern entry is an axis or \"x\"");
+    if (at[i].kind == PROP_STR && strcmp(at[i].u.s, "x") == 0)
+      pattern[i] = -1;
+    else if (at[i].kind == PROP_INT)
+      DAMO_TRY(axis_check(b->ctx, "dimshuffle", at[i].u.i, var_ndim(x), &pattern[i]));
+    else
+      return ctx_fail(b->ctx, DAMO_ETYPE, "dimshuffle: a pattern entry is an axis or \"x\"");
   }
   return fn_give(b, out, build_dimshuffle(b, x, pattern, n));
 }
@@ -241,39 +246,78 @@ const op_func shape_funcs[] = {
     {.name = "shape", .operands = "x", .call = fn_shape, .doc = "the shape as an int64 vector"},
     {.name = "shape_i", .operands = "x", .options = "axis:int", .call = fn_shape_i, .doc = "the length of one axis"},
     {.name = "size", .operands = "x", .call = fn_size, .doc = "the number of entries"},
-    {.name = "reshape", .operands = "x", .options = "shape:shape ndim:int", .call = fn_reshape,
+    {.name = "reshape",
+     .operands = "x",
+     .options = "shape:shape ndim:int",
+     .call = fn_reshape,
      .doc = "the same entries in another shape; -1 may stand once, for what is left"},
-    {.name = "flatten", .operands = "x", .options = "ndim:int", .call = fn_flatten,
+    {.name = "flatten",
+     .operands = "x",
+     .options = "ndim:int",
+     .call = fn_flatten,
      .doc = "the last axes made one, so that ndim are left"},
     {.name = "ravel", .operands = "x", .call = fn_ravel, .doc = "all entries as a vector"},
-    {.name = "transpose", .operands = "x", .options = "axes:axes", .call = fn_transpose,
+    {.name = "transpose",
+     .operands = "x",
+     .options = "axes:axes",
+     .call = fn_transpose,
      .doc = "axes in another order, reversed by default"},
     {.name = "matrix_transpose", .operands = "x", .call = fn_matrix_transpose, .doc = "the last two axes swapped"},
-    {.name = "dimshuffle", .operands = "x", .options = "pattern:any", .call = fn_dimshuffle,
+    {.name = "dimshuffle",
+     .operands = "x",
+     .options = "pattern:any",
+     .call = fn_dimshuffle,
      .doc = "axes in the order of the pattern, \"x\" for a new one; axes left out must have length 1"},
-    {.name = "expand_dims", .operands = "x", .options = "axis:axes", .call = fn_expand_dims,
+    {.name = "expand_dims",
+     .operands = "x",
+     .options = "axis:axes",
+     .call = fn_expand_dims,
      .doc = "new axes of length 1 at these places of the result"},
-    {.name = "squeeze", .operands = "x", .options = "axis:axes", .call = fn_squeeze,
+    {.name = "squeeze",
+     .operands = "x",
+     .options = "axis:axes",
+     .call = fn_squeeze,
      .doc = "axes of length 1 dropped: those named, or all that are known to be"},
-    {.name = "moveaxis", .operands = "x", .options = "source:axes destination:axes", .call = fn_moveaxis,
+    {.name = "moveaxis",
+     .operands = "x",
+     .options = "source:axes destination:axes",
+     .call = fn_moveaxis,
      .doc = "axes moved to other places, the rest in order"},
-    {.name = "swapaxes", .operands = "x", .options = "axis1:int axis2:int", .call = fn_swapaxes,
+    {.name = "swapaxes",
+     .operands = "x",
+     .options = "axis1:int axis2:int",
+     .call = fn_swapaxes,
      .doc = "two axes swapped"},
     {.name = "atleast_1d", .operands = "x", .call = fn_atleast_1d, .doc = "new first axes up to 1"},
     {.name = "atleast_2d", .operands = "x", .call = fn_atleast_2d, .doc = "new first axes up to 2"},
     {.name = "atleast_3d", .operands = "x", .call = fn_atleast_3d, .doc = "new first axes up to 3"},
-    {.name = "broadcast_to", .operands = "x", .options = "shape:shape", .call = fn_broadcast_to,
+    {.name = "broadcast_to",
+     .operands = "x",
+     .options = "shape:shape",
+     .call = fn_broadcast_to,
      .doc = "x broadcast to a shape; a read-only view"},
     {.name = "flip", .operands = "x", .options = "axis:axes", .call = fn_flip, .doc = "axes in reverse order"},
-    {.name = "diag", .operands = "x", .options = "k:int", .call = fn_diag,
+    {.name = "diag",
+     .operands = "x",
+     .options = "k:int",
+     .call = fn_diag,
      .doc = "a matrix with a vector as its k-th diagonal, or the k-th diagonal of a matrix"},
-    {.name = "diagonal", .operands = "x", .options = "offset:int axis1:int axis2:int", .call = fn_diagonal,
+    {.name = "diagonal",
+     .operands = "x",
+     .options = "offset:int axis1:int axis2:int",
+     .call = fn_diagonal,
      .doc = "a diagonal of two axes, as the last axis; a view"},
-    {.name = "trace", .operands = "x", .options = "offset:int axis1:int axis2:int", .call = fn_trace,
+    {.name = "trace",
+     .operands = "x",
+     .options = "offset:int axis1:int axis2:int",
+     .call = fn_trace,
      .doc = "the sum along a diagonal"},
     {.name = "tril", .operands = "x", .options = "k:int", .call = fn_tril, .doc = "zeros above the k-th diagonal"},
     {.name = "triu", .operands = "x", .options = "k:int", .call = fn_triu, .doc = "zeros below the k-th diagonal"},
-    {.name = "specify_broadcastable", .operands = "x", .options = "axis:axes", .call = fn_specify_broadcastable,
+    {.name = "specify_broadcastable",
+     .operands = "x",
+     .options = "axis:axes",
+     .call = fn_specify_broadcastable,
      .doc = "x, its axes named here known to have length 1"},
     {.name = NULL},
 };

@@ -27,8 +27,6 @@ damo_var *build_strong(build *b, damo_var *x);
 damo_var *build_integer(build *b, const char *func, const char *what, damo_var *v);
 /* One value of an int64 cell value or constant of any integer dtype. */
 int64_t array_int(const damo_array *a);
-/* A vector of n int64 scalars: a constant where they all are. */
-damo_var *build_vector(build *b, damo_var *const *dims, int n);
 /* The n shape entries of x as scalars. */
 damo_status build_dims(build *b, damo_var *x, damo_var **dims);
 /* Static shape from int64 scalars: -1 where one is no constant; shape error where one is negative. */

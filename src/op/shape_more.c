@@ -74,9 +74,16 @@ static damo_status broadcast_infer_shape(build *b, damo_apply *node, damo_var *c
 }
 
 static const op_def broadcast_def = {
-    .name = "BroadcastTo", .doc = "x broadcast to a shape", .n_in = OP_VARIADIC, .view_map = view_of_first,
-    .infer_type = broadcast_type, .perform = broadcast_perform, .grad = broadcast_grad, .rop = broadcast_rop,
-    .infer_shape = broadcast_infer_shape, .connection_pattern = connect_first,
+    .name = "BroadcastTo",
+    .doc = "x broadcast to a shape",
+    .n_in = OP_VARIADIC,
+    .view_map = view_of_first,
+    .infer_type = broadcast_type,
+    .perform = broadcast_perform,
+    .grad = broadcast_grad,
+    .rop = broadcast_rop,
+    .infer_shape = broadcast_infer_shape,
+    .connection_pattern = connect_first,
 };
 
 damo_var *build_broadcast_to(build *b, const char *func, damo_var *x, damo_var *const *dims, int n) {
@@ -117,8 +124,10 @@ static damo_status sumto_perform(thunk *t) {
   bool ok = lead >= 0;
   for (int i = 0; i < g->ndim && ok; i++) {
     int64_t n = i < lead ? 1 : array_shape(x)[i - lead];
-    if (i < lead || (n == 1 && array_shape(g)[i] != 1)) axes |= (uint32_t)1 << i;
-    else ok = n == array_shape(g)[i];
+    if (i < lead || (n == 1 && array_shape(g)[i] != 1))
+      axes |= (uint32_t)1 << i;
+    else
+      ok = n == array_shape(g)[i];
   }
   if (!ok)
     return ctx_fail(t->ctx, DAMO_ESHAPE, "sum_to: shape %s is no broadcast of %s",
@@ -151,8 +160,14 @@ static damo_status sumto_infer_shape(build *b, damo_apply *node, damo_var *const
 }
 
 static const op_def sumto_def = {
-    .name = "SumTo", .doc = "a gradient summed to the shape that was broadcast", .n_in = 2, .infer_type = sumto_type,
-    .perform = sumto_perform, .grad = sumto_grad, .rop = sumto_rop, .infer_shape = sumto_infer_shape,
+    .name = "SumTo",
+    .doc = "a gradient summed to the shape that was broadcast",
+    .n_in = 2,
+    .infer_type = sumto_type,
+    .perform = sumto_perform,
+    .grad = sumto_grad,
+    .rop = sumto_rop,
+    .infer_shape = sumto_infer_shape,
     .connection_pattern = connect_first,
 };
 
@@ -173,7 +188,10 @@ damo_var *build_sum_to(build *b, damo_var *g, damo_var *x) {
 
 /* ---- ExtractDiag ------------------------------------------------------------------------------------------------------- */
 
-typedef struct diag_data { int64_t offset; int axis1, axis2; } diag_data;
+typedef struct diag_data {
+  int64_t offset;
+  int axis1, axis2;
+} diag_data;
 
 /* Props: offset, axis1, axis2 (1-based, of the operand with both axes). */
 static damo_status diag_init(damo_op *op) {
@@ -257,9 +275,18 @@ static damo_status extract_infer_shape(build *b, damo_apply *node, damo_var *con
 }
 
 static const op_def extract_def = {
-    .name = "ExtractDiag", .doc = "a diagonal of two axes as the last axis", .props = "offset axis1 axis2", .n_in = 1,
-    .data_size = sizeof(diag_data), .init = diag_init, .view_map = view_of_first, .infer_type = extract_type,
-    .perform = extract_perform, .grad = extract_grad, .rop = extract_rop, .infer_shape = extract_infer_shape,
+    .name = "ExtractDiag",
+    .doc = "a diagonal of two axes as the last axis",
+    .props = "offset axis1 axis2",
+    .n_in = 1,
+    .data_size = sizeof(diag_data),
+    .init = diag_init,
+    .view_map = view_of_first,
+    .infer_type = extract_type,
+    .perform = extract_perform,
+    .grad = extract_grad,
+    .rop = extract_rop,
+    .infer_shape = extract_infer_shape,
 };
 
 static damo_var *build_extract_diag(build *b, damo_var *x, int64_t offset, int axis1, int axis2) {
@@ -307,9 +334,17 @@ static damo_status allocdiag_rop(build *b, damo_apply *node, damo_var *const *ev
 }
 
 static const op_def allocdiag_def = {
-    .name = "AllocDiag", .doc = "zeros with a diagonal", .props = "offset axis1 axis2", .n_in = OP_VARIADIC,
-    .data_size = sizeof(diag_data), .init = diag_init, .infer_type = allocdiag_type, .perform = allocdiag_perform,
-    .grad = allocdiag_grad, .rop = allocdiag_rop, .infer_shape = broadcast_infer_shape,
+    .name = "AllocDiag",
+    .doc = "zeros with a diagonal",
+    .props = "offset axis1 axis2",
+    .n_in = OP_VARIADIC,
+    .data_size = sizeof(diag_data),
+    .init = diag_init,
+    .infer_type = allocdiag_type,
+    .perform = allocdiag_perform,
+    .grad = allocdiag_grad,
+    .rop = allocdiag_rop,
+    .infer_shape = broadcast_infer_shape,
     .connection_pattern = connect_first,
 };
 
@@ -389,8 +424,10 @@ static damo_status triangle_perform(thunk *t) {
     int64_t keep = r % rows + k + (lower ? 1 : 0); /* lower: columns below keep stay; upper: from keep on */
     keep = keep < 0 ? 0 : keep > cols ? cols : keep;
     char *row = out->data + r * cols * size;
-    if (lower) memset(row + keep * size, 0, (size_t)((cols - keep) * size));
-    else memset(row, 0, (size_t)(keep * size));
+    if (lower)
+      memset(row + keep * size, 0, (size_t)((cols - keep) * size));
+    else
+      memset(row, 0, (size_t)(keep * size));
   }
   return DAMO_OK;
 }
@@ -406,8 +443,14 @@ static damo_status triangle_rop(build *b, damo_apply *node, damo_var *const *eva
 }
 
 static const op_def triangle_def = {
-    .name = "Triangle", .doc = "one triangle of the last two axes, zeros elsewhere", .props = "k lower", .n_in = 1,
-    .infer_type = triangle_type, .perform = triangle_perform, .grad = triangle_grad, .rop = triangle_rop,
+    .name = "Triangle",
+    .doc = "one triangle of the last two axes, zeros elsewhere",
+    .props = "k lower",
+    .n_in = 1,
+    .infer_type = triangle_type,
+    .perform = triangle_perform,
+    .grad = triangle_grad,
+    .rop = triangle_rop,
     .infer_shape = infer_shape_same,
 };
 

@@ -1,14 +1,14 @@
 /* softmax: exp(x) / Σ exp(x) along an axis, its logarithm, and the gradients of both as ops of their own.
  *
- * Softmax(x), LogSoftmax(x); SoftmaxGrad(dy, p), LogSoftmaxGrad(dy, p), p being the forward result: dx = (dy - Σ dy·p)·p and
- * dx = dy - exp(p)·Σ dy. Property axis: 1-based, or nil for all axes together. The maximum is taken off first, so that
- * nothing overflows. float32 and float64.
+ * Softmax(x), LogSoftmax(x); SoftmaxGrad(dy, p), LogSoftmaxGrad(dy, p), p being the forward result: dx = (dy - Σ
+ * dy·p)·p and dx = dy - exp(p)·Σ dy. Property axis: 1-based, or nil for all axes together. The maximum is taken off
+ * first, so that nothing overflows. float32 and float64.
  */
 #include "nnet.h"
 
 typedef struct soft_box {
   int64_t outer, n, inner;
-  int64_t block;  /* rows that are worked on together when inner is 1 */
+  int64_t block; /* rows that are worked on together when inner is 1 */
   bool log_form;
   kernel_fn exp, log;
 } soft_box;
@@ -22,7 +22,9 @@ typedef struct soft_box {
 #define F(name) name##_f64
 #include "softmax_body.h"
 
-typedef struct soft_axis { int axis; } soft_axis; /* 0-based; -1: all */
+typedef struct soft_axis {
+  int axis;
+} soft_axis; /* 0-based; -1: all */
 
 static damo_status soft_init(damo_op *op) {
   const prop_value *v = op_prop(op, "axis");
@@ -51,9 +53,11 @@ static damo_status soft_infer_type(const damo_op *op, damo_var *const *in, int n
   return DAMO_OK;
 }
 
-/* ---- Run ------------------------------------------------------------------------------------------------------------- */
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
 
-typedef struct soft_state { const kernel_table *table; } soft_state;
+typedef struct soft_state {
+  const kernel_table *table;
+} soft_state;
 
 static soft_box box_of(thunk *t, const damo_array *x) {
   soft_state *state = t->state;
@@ -64,9 +68,12 @@ static soft_box box_of(thunk *t, const damo_array *x) {
   s.exp = state->table->exp.fn[dtype];
   s.log = state->table->log.fn[dtype];
   for (int i = 0; i < x->ndim; i++) {
-    if (axis < 0 || i == axis) s.n *= array_shape(x)[i];
-    else if (i < axis) s.outer *= array_shape(x)[i];
-    else s.inner *= array_shape(x)[i];
+    if (axis < 0 || i == axis)
+      s.n *= array_shape(x)[i];
+    else if (i < axis)
+      s.outer *= array_shape(x)[i];
+    else
+      s.inner *= array_shape(x)[i];
   }
   s.block = s.n > 0 && s.n < BLOCK_SIZE ? BLOCK_SIZE / s.n : 1;
   return s;
@@ -93,8 +100,10 @@ static damo_status soft_perform(thunk *t) {
   if (!work) return DAMO_EMEMORY;
   if (array_size(x) == 0) return DAMO_OK;
   const void *from = contiguous_data(x, y->data);
-  if (array_dtype(x) == DAMO_FLOAT32) forward_f32(&s, from, y->data, work);
-  else forward_f64(&s, from, y->data, work);
+  if (array_dtype(x) == DAMO_FLOAT32)
+    forward_f32(&s, from, y->data, work);
+  else
+    forward_f64(&s, from, y->data, work);
   return DAMO_OK;
 }
 
@@ -106,20 +115,24 @@ static damo_status soft_grad_perform(thunk *t) {
   for (int i = 0; i < p->ndim; i++) {
     if (array_shape(p)[i] == array_shape(dy)[i]) continue;
     return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes %s and %s differ", t->node->op->def->name,
-                    shape_format(a, sizeof a, dy->ndim, array_shape(dy)), shape_format(c, sizeof c, p->ndim, array_shape(p)));
+                    shape_format(a, sizeof a, dy->ndim, array_shape(dy)),
+                    shape_format(c, sizeof c, p->ndim, array_shape(p)));
   }
-  const size_t work_size = work_bytes(&s, dtype), copy_size = array_is_contiguous(p) ? 0 : (size_t)array_size(p) * dtype_size(dtype);
+  const size_t work_size = work_bytes(&s, dtype),
+               copy_size = array_is_contiguous(p) ? 0 : (size_t)array_size(p) * dtype_size(dtype);
   damo_array *dx = thunk_out(t, 0, dtype, p->ndim, array_shape(p));
   char *work = dx ? thunk_scratch(t, work_size + copy_size) : NULL;
   if (!work) return DAMO_EMEMORY;
   if (array_size(p) == 0) return DAMO_OK;
   const void *from = contiguous_data(dy, dx->data), *pd = contiguous_data(p, work + work_size);
-  if (dtype == DAMO_FLOAT32) backward_f32(&s, from, pd, dx->data, work);
-  else backward_f64(&s, from, pd, dx->data, work);
+  if (dtype == DAMO_FLOAT32)
+    backward_f32(&s, from, pd, dx->data, work);
+  else
+    backward_f64(&s, from, pd, dx->data, work);
   return DAMO_OK;
 }
 
-/* ---- Gradients ------------------------------------------------------------------------------------------------------- */
+/* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
 static damo_var *build_soft(build *b, const op_def *def, int axis, damo_var *const *in, int n_in) {
   const prop_value prop = axis < 0 ? prop_nil() : prop_int(axis + 1);
@@ -148,8 +161,10 @@ static damo_status soft_rop(build *b, damo_apply *node, damo_var *const *eval, d
   const int axis = axis_of(node->op);
   damo_var *p = node->out[0], *v = eval[0];
   if (!v) return DAMO_OK;
-  if (is_log_form(node->op)) rout[0] = sub(b, v, sum_along(b, mul(b, build_fn1(b, "exp", p), v), axis));
-  else rout[0] = build_soft(b, &softmax_grad_def, axis, (damo_var *const[]){v, p}, 2);
+  if (is_log_form(node->op))
+    rout[0] = sub(b, v, sum_along(b, mul(b, build_fn1(b, "exp", p), v), axis));
+  else
+    rout[0] = build_soft(b, &softmax_grad_def, axis, (damo_var *const[]){v, p}, 2);
   return b->status;
 }
 
@@ -175,7 +190,8 @@ static damo_status log_softmax_grad_grad(build *b, damo_apply *node, damo_var *c
   return b->status;
 }
 
-static damo_status soft_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+static damo_status soft_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                    damo_var ***out_shape) {
   for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[node->n_in - 1][i];
   return b->status;
 }

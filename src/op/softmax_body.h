@@ -1,7 +1,8 @@
-/* softmax over one float type, included once for each: the stub defines T and F(name), and undefines them afterwards.
+/* softmax over one float type, included once for each: the stub defines T and F(name), and undefines them
+ * afterwards.
  *
- * Data is C-contiguous outer × n × inner, the middle axis being the one that is normalised. Results may overwrite x. work
- * has soft_work() elements. nan in, nan out along that axis.
+ * Data is C-contiguous outer × n × inner, the middle axis being the one that is normalised. Results may overwrite x.
+ * work has soft_work() elements. nan in, nan out along that axis.
  */
 static T F(sum)(const T *x, int64_t n) {
   T s[8] = {0};
@@ -70,8 +71,8 @@ static void F(forward)(const soft_box *s, const void *from, void *to, void *work
   }
 }
 
-/* One line along the axis, with step m: dx = (dy - Σ dy·p)·p for p the softmax, dx = dy - exp(p)·Σ dy for p its logarithm
- * (e = exp(p) then). Sums run over the inner axis together. */
+/* One line along the axis, with step m: dx = (dy - Σ dy·p)·p for p the softmax, dx = dy - exp(p)·Σ dy for p its
+ * logarithm (e = exp(p) then). Sums run over the inner axis together. */
 static void F(backward_slab)(const soft_box *s, const T *dy, const T *p, T *dx, T *work) {
   const int64_t n = s->n, m = s->inner;
   T *total = work, *e = work + m;
@@ -89,8 +90,10 @@ static void F(backward_slab)(const soft_box *s, const T *dy, const T *p, T *dx, 
 
 static void F(backward_rows)(const soft_box *s, const T *dy, const T *p, T *dx, int64_t rows, T *work) {
   const int64_t n = s->n;
-  if (s->log_form) s->exp((void *const[]){(void *)p, work}, rows * n);
-  else for (int64_t i = 0; i < rows * n; i++) work[i] = dy[i] * p[i];
+  if (s->log_form)
+    s->exp((void *const[]){(void *)p, work}, rows * n);
+  else
+    for (int64_t i = 0; i < rows * n; i++) work[i] = dy[i] * p[i];
   for (int64_t r = 0; r < rows; r++) {
     const T total = F(sum)((s->log_form ? dy : work) + r * n, n);
     for (int64_t i = r * n; i < (r + 1) * n; i++) {

@@ -47,7 +47,8 @@ static damo_status box_push(damo_ctx *ctx, box *r, int64_t length, int64_t strid
 }
 
 /* One item on x's axis *axis, with the values of its operands. */
-static damo_status box_item(damo_ctx *ctx, const index_item *it, const damo_array *x, int *axis, const int64_t *v, box *r) {
+static damo_status box_item(damo_ctx *ctx, const index_item *it, const damo_array *x, int *axis, const int64_t *v,
+                            box *r) {
   if (it->kind == ITEM_NEWAXIS) return box_push(ctx, r, 1, (int64_t)dtype_size(x->dtype));
   if (it->kind == ITEM_ELLIPSIS) return DAMO_OK;
   int64_t n = array_shape(x)[*axis], stride = array_strides(x)[*axis], first, count;
@@ -160,10 +161,19 @@ static damo_status subtensor_infer_shape(build *b, damo_apply *node, damo_var *c
 }
 
 const op_def subtensor_def = {
-    .name = "Subtensor", .doc = "x at positions and ranges; a view", .props = "spec", .n_in = OP_VARIADIC,
-    .data_size = sizeof(index_spec), .init = index_op_init, .view_map = view_of_first, .infer_type = subtensor_type,
-    .perform = subtensor_perform, .grad = index_read_grad, .rop = index_read_rop,
-    .infer_shape = subtensor_infer_shape, .connection_pattern = connect_first,
+    .name = "Subtensor",
+    .doc = "x at positions and ranges; a view",
+    .props = "spec",
+    .n_in = OP_VARIADIC,
+    .data_size = sizeof(index_spec),
+    .init = index_op_init,
+    .view_map = view_of_first,
+    .infer_type = subtensor_type,
+    .perform = subtensor_perform,
+    .grad = index_read_grad,
+    .rop = index_read_rop,
+    .infer_shape = subtensor_infer_shape,
+    .connection_pattern = connect_first,
 };
 
 /* ---- IncSubtensor ---------------------------------------------------------------------------------------------------------- */
@@ -242,10 +252,17 @@ void index_write_connected(const damo_apply *node, bool *connected) {
 }
 
 const op_def incsubtensor_def = {
-    .name = "IncSubtensor", .doc = "x with y set or added at positions and ranges",
-    .props = "spec set_instead_of_inc inplace", .n_in = OP_VARIADIC, .data_size = sizeof(index_spec),
-    .init = index_write_init, .infer_type = incsubtensor_type, .perform = incsubtensor_perform,
-    .grad = index_write_grad, .rop = index_write_rop, .infer_shape = infer_shape_same,
+    .name = "IncSubtensor",
+    .doc = "x with y set or added at positions and ranges",
+    .props = "spec set_instead_of_inc inplace",
+    .n_in = OP_VARIADIC,
+    .data_size = sizeof(index_spec),
+    .init = index_write_init,
+    .infer_type = incsubtensor_type,
+    .perform = incsubtensor_perform,
+    .grad = index_write_grad,
+    .rop = index_write_rop,
+    .infer_shape = infer_shape_same,
     .connection_pattern = index_write_connected,
 };
 
@@ -348,7 +365,8 @@ static damo_status index_operands(build *b, const fn_args *a, int first, char *t
   DAMO_TRY(index_spec_parse(b->ctx, a->opt[0].u.s, &spec));
   *n = a->n_in - first;
   if (*n != spec.n_operands)
-    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: spec '%s' wants %d operands, got %d", f, a->opt[0].u.s, spec.n_operands, *n);
+    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: spec '%s' wants %d operands, got %d", f, a->opt[0].u.s, spec.n_operands,
+                    *n);
   strcpy(text, a->opt[0].u.s);
   char *p = text;
   for (int i = 0; i < spec.n; p += spec.item[i].kind == ITEM_RANGE ? 4 : 1, i++) {
@@ -422,26 +440,54 @@ static damo_status fn_set_subtensor(build *b, const fn_args *a, ptrvec *out) { r
 static damo_status fn_inc_subtensor(build *b, const fn_args *a, ptrvec *out) { return write_part(b, a, out, false); }
 
 const op_func index_funcs[] = {
-    {.name = "subtensor", .operands = "x idx...", .options = "spec:str", .call = fn_subtensor,
-     .doc = "x at an index; spec has for each item i (position), sABC (range; A, B, C: are start, stop, step among idx), "
-            "n (newaxis), e (ellipsis) or l (list or mask)"},
-    {.name = "set_subtensor_at", .operands = "x y idx...", .options = "spec:str", .call = fn_set_at,
+    {.name = "subtensor",
+     .operands = "x idx...",
+     .options = "spec:str",
+     .call = fn_subtensor,
+     .doc =
+         "x at an index; spec has for each item i (position), sABC (range; A, B, C: are start, stop, step among idx), "
+         "n (newaxis), e (ellipsis) or l (list or mask)"},
+    {.name = "set_subtensor_at",
+     .operands = "x y idx...",
+     .options = "spec:str",
+     .call = fn_set_at,
      .doc = "x with y set at an index; spec as subtensor's"},
-    {.name = "inc_subtensor_at", .operands = "x y idx...", .options = "spec:str", .call = fn_inc_at,
+    {.name = "inc_subtensor_at",
+     .operands = "x y idx...",
+     .options = "spec:str",
+     .call = fn_inc_at,
      .doc = "x with y added at an index, repeated positions adding up; spec as subtensor's"},
-    {.name = "set_subtensor", .operands = "x y", .call = fn_set_subtensor,
+    {.name = "set_subtensor",
+     .operands = "x y",
+     .call = fn_set_subtensor,
      .doc = "the tensor that x is a part of, with y in that part"},
-    {.name = "inc_subtensor", .operands = "x y", .call = fn_inc_subtensor,
+    {.name = "inc_subtensor",
+     .operands = "x y",
+     .call = fn_inc_subtensor,
      .doc = "the tensor that x is a part of, with y added to that part"},
-    {.name = "take", .operands = "x indices", .options = "axis:int", .call = fn_take,
+    {.name = "take",
+     .operands = "x indices",
+     .options = "axis:int",
+     .call = fn_take,
      .doc = "entries of x at 1-based positions along an axis; of all entries in order without one"},
-    {.name = "take_along_axis", .operands = "x indices", .options = "axis:int", .call = fn_take_along_axis,
+    {.name = "take_along_axis",
+     .operands = "x indices",
+     .options = "axis:int",
+     .call = fn_take_along_axis,
      .doc = "entries of x at positions along one axis, chosen for each place of the other axes"},
-    {.name = "one_hot", .operands = "x n", .options = "dtype:dtype", .call = fn_one_hot,
+    {.name = "one_hot",
+     .operands = "x n",
+     .options = "dtype:dtype",
+     .call = fn_one_hot,
      .doc = "a last axis of n classes, one at the 1-based class that x names"},
-    {.name = "to_one_hot", .operands = "x n", .options = "dtype:dtype", .call = fn_one_hot,
+    {.name = "to_one_hot",
+     .operands = "x n",
+     .options = "dtype:dtype",
+     .call = fn_one_hot,
      .doc = "a last axis of n classes, one at the 1-based class that x names"},
-    {.name = "nonzero", .operands = "x", .call = fn_nonzero,
+    {.name = "nonzero",
+     .operands = "x",
+     .call = fn_nonzero,
      .doc = "the positions of entries that are not zero, a vector for each axis"},
     {.name = NULL},
 };

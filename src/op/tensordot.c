@@ -1,15 +1,15 @@
 /* tensordot: sums of products of two tensors over any pairs of axes, with paired axes kept apart if asked (a batch).
  *
- * In: x, y of one dtype; lists of axes: batch axes bx[i] of x and by[i] of y go together, contracted axes ax[i], ay[i] are
- * summed over, the others are free. Out: axes batch, then x's free ones, then y's, each in order. Always holds: an operand
- * whose free and contracted axes each have one step is multiplied where it lies, any other is copied to scratch first.
- * The gradient of a Tensordot is a Tensordot and a transpose.
+ * In: x, y of one dtype; lists of axes: batch axes bx[i] of x and by[i] of y go together, contracted axes ax[i],
+ * ay[i] are summed over, the others are free. Out: axes batch, then x's free ones, then y's, each in order. Always
+ * holds: an operand whose free and contracted axes each have one step is multiplied where it lies, any other is
+ * copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
  */
 #include "blas.h"
 
 #include <string.h>
 
-/* ---- Properties: four lists of 1-based axes -------------------------------------------------------------------------- */
+/* ---- Properties: four lists of 1-based axes ---------------------------------------------------------------------- */
 
 typedef struct pairing {
   int n, n_batch;
@@ -28,7 +28,8 @@ static damo_status tensordot_init(damo_op *op) {
   pairing *p = op->data;
   p->n = read_axes(op_prop(op, "axes_x"), p->ax);
   p->n_batch = read_axes(op_prop(op, "batch_x"), p->bx);
-  if (read_axes(op_prop(op, "axes_y"), p->ay) == p->n && read_axes(op_prop(op, "batch_y"), p->by) == p->n_batch) return DAMO_OK;
+  if (read_axes(op_prop(op, "axes_y"), p->ay) == p->n && read_axes(op_prop(op, "batch_y"), p->by) == p->n_batch)
+    return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "tensordot: as many axes are needed of the first operand as of the second");
 }
 
@@ -47,7 +48,7 @@ static damo_var *build_pairing(build *b, damo_var *x, damo_var *y, const pairing
   return build_common(b, &tensordot_def, props, 4, (damo_var *const[]){x, y}, 2);
 }
 
-/* ---- Axes ------------------------------------------------------------------------------------------------------------ */
+/* ---- Axes -------------------------------------------------------------------------------------------------------- */
 
 static bool has_axis(const int *axes, int n, int axis) {
   for (int i = 0; i < n; i++) {
@@ -113,20 +114,21 @@ static damo_status tensordot_infer_type(const damo_op *op, damo_var *const *in, 
   for (int i = 0; i < nfx; i++) shape[n++] = x->shape[fx[i]];
   for (int i = 0; i < nfy; i++) shape[n++] = y->shape[fy[i]];
   if (n > DAMO_MAX_NDIM) {
-    return ctx_fail(ctx, DAMO_ESHAPE, "tensordot: the result would have %d axes; at most %d are possible", n, DAMO_MAX_NDIM);
+    return ctx_fail(ctx, DAMO_ESHAPE, "tensordot: the result would have %d axes; at most %d are possible", n,
+                    DAMO_MAX_NDIM);
   }
   out[0] = type_tensor(ctx, x->dtype, n, shape);
   return out[0] ? DAMO_OK : ctx->error.status;
 }
 
-/* ---- Run ------------------------------------------------------------------------------------------------------------- */
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
 
 /* One operand as a stack of matrices rows × cols, each group of axes walked in its order. */
 typedef struct operand {
   const damo_array *a;
   int order[DAMO_MAX_NDIM]; /* batch axes, row axes, column axes */
   int n_batch;
-  blas_mat mat;             /* of batch entry 0; data NULL when it is to be copied */
+  blas_mat mat;                /* of batch entry 0; data NULL when it is to be copied */
   int64_t step[DAMO_MAX_NDIM]; /* bytes along the batch axes */
   bool copy;
   size_t at, bytes; /* in scratch */
@@ -139,8 +141,10 @@ static int64_t group(const damo_array *a, const int *axes, int n, int64_t *step,
   for (int i = n - 1; i >= 0; i--) {
     const int64_t dim = array_shape(a)[axes[i]], st = array_strides(a)[axes[i]];
     if (dim == 1) continue;
-    if (count == 1) *step = st;
-    else if (st != *step * count) *one_step = false;
+    if (count == 1)
+      *step = st;
+    else if (st != *step * count)
+      *one_step = false;
     count *= dim;
   }
   return count;
@@ -230,10 +234,10 @@ static damo_status tensordot_perform(thunk *t) {
   return DAMO_OK;
 }
 
-/* ---- Gradients ------------------------------------------------------------------------------------------------------- */
+/* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-/* The gradient of the first operand (the second: swapped): the cotangent contracted with `other` over other's free axes,
- * which in g begin at other_at; its batch, free and contracted axes go back to their places. */
+/* The gradient of the first operand (the second: swapped): the cotangent contracted with `other` over other's free
+ * axes, which in g begin at other_at; its batch, free and contracted axes go back to their places. */
 static damo_var *grad_of(build *b, const damo_apply *node, damo_var *g, bool second) {
   const pairing *p = node->op->data;
   damo_var *self = node->in[second ? 1 : 0], *other = build_conj(b, node->in[second ? 0 : 1]);
@@ -297,11 +301,12 @@ const op_def tensordot_def = {
     .infer_shape = tensordot_infer_shape,
 };
 
-/* ---- Builders -------------------------------------------------------------------------------------------------------- */
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
 damo_var *build_tensordot(build *b, damo_var *x, damo_var *y, int n, const int *ax, const int *ay) {
   if (!x || !y) return NULL;
-  if (n == 1 && var_ndim(x) <= 2 && var_ndim(y) <= 2 && ax[0] >= 0 && ay[0] >= 0 && ax[0] < var_ndim(x) && ay[0] < var_ndim(y)) {
+  if (n == 1 && var_ndim(x) <= 2 && var_ndim(y) <= 2 && ax[0] >= 0 && ay[0] >= 0 && ax[0] < var_ndim(x) &&
+      ay[0] < var_ndim(y)) {
     if (ax[0] != var_ndim(x) - 1) x = build_transpose(b, x);
     if (ay[0] != 0) y = build_transpose(b, y);
     return build_dot(b, x, y);

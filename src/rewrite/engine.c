@@ -32,8 +32,8 @@ const rewrite_rule *rewrite_at(damo_ctx *ctx, int64_t i) {
 }
 
 damo_status rewrite_register_all(damo_ctx *ctx) {
-  static const rewrite_rule *const families[] = {merge_rules, fold_rules, canonicalize_rules, stabilize_rules,
-                                                 specialize_rules};
+  static const rewrite_rule *const families[] = {merge_rules, fold_rules,      canonicalize_rules, shape_rules,
+                                                 fill_rules,  stabilize_rules, specialize_rules,   inplace_rules};
   ptrvec *rules = mem_calloc(ctx, sizeof *rules);
   if (rules == NULL) return DAMO_EMEMORY;
   ptrvec_init(rules, ctx);
@@ -91,18 +91,21 @@ static damo_status work_push(work_list *w, damo_apply *node) {
   return ptrvec_push(&w->queue, node);
 }
 
-/* After v took another's place: its maker, its users, and its maker's makers may match again. */
-static damo_status work_touch(work_list *w, damo_fgraph *fg, const damo_var *v) {
-  if (v->owner != NULL && fgraph_has_node(fg, v->owner)) {
-    for (int i = 0; i < v->owner->n_in; i++) {
-      damo_apply *up = v->owner->in[i]->owner;
-      if (up != NULL && fgraph_has_node(fg, up)) DAMO_TRY(work_push(w, up));
-    }
-    DAMO_TRY(work_push(w, v->owner));
-  }
+/* v is about to go: its users may match again. (Not all users of what takes its place: there may be very many.) */
+static damo_status work_touch_users(work_list *w, damo_fgraph *fg, const damo_var *v) {
   const fg_clients *c = fgraph_clients(fg, v);
   for (int32_t i = 0; c != NULL && i < c->n; i++) DAMO_TRY(work_push(w, c->at[i].node));
   return DAMO_OK;
+}
+
+/* v took another's place: its maker and its maker's makers may match again. */
+static damo_status work_touch_makers(work_list *w, damo_fgraph *fg, const damo_var *v) {
+  if (v->owner == NULL || !fgraph_has_node(fg, v->owner)) return DAMO_OK;
+  for (int i = 0; i < v->owner->n_in; i++) {
+    damo_apply *up = v->owner->in[i]->owner;
+    if (up != NULL && fgraph_has_node(fg, up)) DAMO_TRY(work_push(w, up));
+  }
+  return work_push(w, v->owner);
 }
 
 #define MAX_OUT 64
@@ -121,8 +124,9 @@ static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_va
   }
   if (n == 0) return DAMO_OK;
   *changed = true;
+  for (int i = 0; i < n; i++) DAMO_TRY(work_touch_users(w, fg, old[i]));
   DAMO_TRY(fgraph_replace_trusted(fg, old, now, n, name));
-  for (int i = 0; i < n; i++) DAMO_TRY(work_touch(w, fg, now[i]));
+  for (int i = 0; i < n; i++) DAMO_TRY(work_touch_makers(w, fg, now[i]));
   return DAMO_OK;
 }
 
@@ -142,6 +146,12 @@ static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *
   if (s == DAMO_OK) s = ended;
   if (s != DAMO_OK) ctx_fail_add(ctx, "while rewriting by %s", r->name);
   return s;
+}
+
+/* What a replacement brings in is looked at too, however deep it lies. */
+static damo_status work_import(damo_fgraph *fg, void *user, damo_apply *node) {
+  (void)fg;
+  return work_push(user, node);
 }
 
 static bool tracks(const rewrite_rule *r, const damo_apply *node) {
@@ -173,7 +183,10 @@ static damo_status run_local(damo_fgraph *fg, const ptrvec *rules) {
   map_init(&w.queued, fg->obj.ctx);
   damo_status s = fgraph_toposort(fg, &w.queue);
   for (int64_t i = 0; i < w.queue.n && s == DAMO_OK; i++) s = map_put(&w.queued, w.queue.at[i], 1);
+  fg_feature feature = {.name = "work list", .on_import = work_import, .user = &w};
+  if (s == DAMO_OK) s = fgraph_attach(fg, &feature);
   if (s == DAMO_OK) s = run_work(fg, rules, &w);
+  fgraph_detach(fg, &feature);
   ptrvec_clear(&w.queue);
   map_clear(&w.queued);
   return s;

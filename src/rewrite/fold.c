@@ -10,11 +10,21 @@ static bool all_constant(const damo_apply *node) {
   return true;
 }
 
+/* The Type tells, before anything is computed, that the result is too large to keep. */
+static bool is_too_large(const damo_type *t) {
+  int64_t n = (int64_t)dtype_size(t->dtype);
+  for (int i = 0; i < t->ndim; i++) {
+    if (t->shape[i] < 0 || !i64_mul(n, t->shape[i], &n)) return t->shape[i] >= 0;
+  }
+  return n > FOLD_MAX_BYTES;
+}
+
+/* (An Op that destroys an input would write into a constant.) */
 static bool may_fold(const damo_apply *node) {
   const op_def *def = node->op->def;
-  if (def->impure || def->perform == NULL || !all_constant(node)) return false;
+  if (def->impure || def->perform == NULL || node->op->destroy_map != NULL || !all_constant(node)) return false;
   for (int i = 0; i < node->n_out; i++) {
-    if (!type_is_tensor(node->out[i]->type)) return false;
+    if (!type_is_tensor(node->out[i]->type) || is_too_large(node->out[i]->type)) return false;
   }
   return def->do_constant_folding == NULL || def->do_constant_folding(node);
 }
@@ -52,5 +62,6 @@ static damo_status fold(build *b, damo_fgraph *fg, damo_apply *node, damo_var **
 
 const rewrite_rule fold_rules[] = {
     {.name = "constant_folding", .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile fold", .local = fold},
+    {.name = "constant_folding_again", .phase = PHASE_SPECIALIZE, .tags = "fast_run fold", .local = fold},
     {.name = NULL},
 };

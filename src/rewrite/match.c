@@ -13,6 +13,11 @@ damo_apply *match_op(const damo_var *v, const char *class_name) {
   return v->owner != NULL && strcmp(v->owner->op->def->name, class_name) == 0 ? v->owner : NULL;
 }
 
+damo_var *match_fill(const damo_var *v) {
+  if (match_op(v, "Alloc") != NULL) return v->owner->in[0];
+  return match_elemwise(v, "second") != NULL ? v->owner->in[1] : NULL;
+}
+
 /* Looks through nodes that only repeat or reorder entries. */
 static const damo_var *same_entries(const damo_var *v) {
   for (int steps = 0; steps < 8 && v->owner != NULL; steps++) {
@@ -41,9 +46,8 @@ bool match_constant(const damo_var *v, double value) {
   return true;
 }
 
-/* Elementwise output v has the shape of its input i: same rank, and no dimension that Types let another input stretch.
- * (A dimension of unknown length does not broadcast, so it is the output's.) */
-static bool input_has_shape(const damo_apply *node, int i) {
+/* A dimension of unknown length does not broadcast, so it is the output's. */
+bool match_fits(const damo_apply *node, int i) {
   const damo_type *in = node->in[i]->type, *out = node->out[0]->type;
   if (!type_is_tensor(in) || in->ndim != out->ndim) return false;
   for (int d = 0; d < in->ndim; d++) {
@@ -61,20 +65,128 @@ static bool reaches_shape(const damo_var *v, const damo_var *target) {
     const damo_apply *node = queue[k]->owner;
     if (node == NULL || node->op->def != &elemwise_def) continue;
     for (int i = 0; i < node->n_in && n < 16; i++) {
-      if (input_has_shape(node, i)) queue[n++] = node->in[i];
+      if (match_fits(node, i)) queue[n++] = node->in[i];
     }
   }
   return false;
 }
 
-static bool same_static_shape(const damo_type *a, const damo_type *b) {
-  if (!type_is_tensor(a) || !type_is_tensor(b) || a->ndim != b->ndim) return false;
-  for (int d = 0; d < a->ndim; d++) {
-    if (a->shape[d] < 0 || a->shape[d] != b->shape[d]) return false;
+/* ---- Lengths ------------------------------------------------------------------------------------------------------ */
+
+/* Where the length of an axis comes from: a number, an axis of `v`, or (axis -1) the value of the scalar v. */
+typedef struct dim_root {
+  const damo_var *v;
+  int axis;
+  int64_t n;
+} dim_root;
+
+/* The axis of which operand gives axis of the node's output, as the Op's infer_shape says; false: not known. */
+static bool elemwise_step(const damo_apply *node, const damo_var **v, int *axis) {
+  for (int i = 0; i < node->n_in; i++) {
+    int k = *axis - (var_ndim(node->out[0]) - var_ndim(node->in[i]));
+    if (k < 0 || type_dim_is_one(node->in[i]->type, k)) continue;
+    *v = node->in[i];
+    *axis = k;
+    return true;
+  }
+  return false;
+}
+
+static bool dot_step(const damo_apply *node, const damo_var **v, int *axis) {
+  bool first = *axis == 0 && var_ndim(node->in[0]) == 2;
+  *v = node->in[first ? 0 : 1];
+  *axis = first ? 0 : 1;
+  return true;
+}
+
+static bool dimshuffle_step(const damo_apply *node, const damo_var **v, int *axis) {
+  const prop_value *from = &node->op->props[0].u.list[*axis];
+  if (from->kind != PROP_INT) return false;
+  *v = node->in[0];
+  *axis = (int)from->u.i - 1;
+  return true;
+}
+
+/* One step towards the leaves. */
+static bool step(const damo_var **v, int *axis) {
+  const damo_apply *node = (*v)->owner;
+  if (node == NULL) return false;
+  const char *name = node->op->def->name;
+  if (node->op->def == &elemwise_def) return elemwise_step(node, v, axis);
+  if (node->op->def == &dot_def) return dot_step(node, v, axis);
+  if (strcmp(name, "DimShuffle") == 0) return dimshuffle_step(node, v, axis);
+  if (node->op->def == &softmax_def || node->op->def == &log_softmax_def) {
+    *v = node->in[0];
+    return true;
+  }
+  return false;
+}
+
+static dim_root length_root(const damo_var *d);
+
+/* An axis of Alloc is what its operand says: at most one such change, so this is no recursion over a graph. */
+static dim_root axis_root(const damo_var *v, int axis, bool through_alloc) {
+  for (int steps = 0; steps < 64; steps++) {
+    if (v->type->shape[axis] >= 0) return (dim_root){NULL, 0, v->type->shape[axis]};
+    if (through_alloc && match_op(v, "Alloc") != NULL) return length_root(v->owner->in[1 + axis]);
+    if (!step(&v, &axis)) break;
+  }
+  return (dim_root){v, axis, -1};
+}
+
+static dim_root length_root(const damo_var *d) {
+  int64_t n;
+  if (var_static_int(d, &n)) return (dim_root){NULL, 0, n};
+  const damo_apply *node = match_op(d, "Shape_i");
+  if (node == NULL) return (dim_root){d, -1, -1};
+  return axis_root(node->in[0], (int)node->op->props[0].u.i - 1, false);
+}
+
+static bool same_root(dim_root a, dim_root b) { return a.v == b.v && a.axis == b.axis && a.n == b.n; }
+
+bool match_length(const damo_var *d, const damo_var *v, int axis) {
+  return same_root(length_root(d), axis_root(v, axis, true));
+}
+
+static bool same_roots(const damo_var *u, const damo_var *v) {
+  if (!type_is_tensor(u->type) || !type_is_tensor(v->type) || var_ndim(u) != var_ndim(v)) return false;
+  for (int d = 0; d < var_ndim(u); d++) {
+    if (!same_root(axis_root(u, d, true), axis_root(v, d, true))) return false;
   }
   return true;
 }
 
 bool match_same_shape(const damo_var *u, const damo_var *v) {
-  return u == v || same_static_shape(u->type, v->type) || reaches_shape(u, v) || reaches_shape(v, u);
+  return u == v || same_roots(u, v) || reaches_shape(u, v) || reaches_shape(v, u);
+}
+
+/* ---- Users -------------------------------------------------------------------------------------------------------- */
+
+bool match_single_use(const damo_fgraph *fg, const damo_var *v) {
+  const fg_clients *c = fgraph_clients(fg, v);
+  return c != NULL && c->n == 1 && c->at[0].node != NULL;
+}
+
+static bool is_view(const damo_var *v) {
+  const op_alias *a = v->owner != NULL ? v->owner->op->view_map : NULL;
+  for (; a != NULL && a->out >= 0; a++) {
+    if (a->out == v->index) return true;
+  }
+  return false;
+}
+
+static bool is_viewed(const damo_fgraph *fg, const damo_var *v) {
+  const fg_clients *c = fgraph_clients(fg, v);
+  for (int32_t i = 0; c != NULL && i < c->n; i++) {
+    const op_alias *a = c->at[i].node != NULL ? c->at[i].node->op->view_map : NULL;
+    for (; a != NULL && a->out >= 0; a++) {
+      if (a->in == c->at[i].index) return true;
+    }
+  }
+  return false;
+}
+
+bool rewrite_must_last(const damo_fgraph *fg, const damo_var *v) {
+  const fg_clients *c = fgraph_clients(fg, v);
+  return v->owner == NULL || is_view(v) || (c != NULL && c->n > 1) || is_viewed(fg, v);
 }

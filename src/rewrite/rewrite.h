@@ -4,7 +4,7 @@
  * rounding where a rule says so), Types too; rules are registered by name with tags in one database, run in phases, in an
  * order that depends on the graph alone.
  *
- * One file a family of rules: merge.c, fold.c, canonicalize.c, stabilize.c, specialize.c, blas.c, inplace.c.
+ * One file a family of rules: merge.c, fold.c, canonicalize.c, shapes.c, fill.c, stabilize.c, specialize.c, inplace.c.
  */
 #ifndef DAMO_REWRITE_H
 #define DAMO_REWRITE_H
@@ -40,6 +40,8 @@ typedef struct rewrite_query {
 damo_status rewrite_register_all(damo_ctx *ctx);
 damo_status rewrite_register(damo_ctx *ctx, const rewrite_rule *rule); /* value error when the name is taken */
 const rewrite_rule *rewrite_at(damo_ctx *ctx, int64_t i);              /* NULL past the end */
+/* What destroys v would spoil it for somebody: v is a leaf, a view or viewed, or has more than one use. */
+bool rewrite_must_last(const damo_fgraph *fg, const damo_var *v);
 /* Runs all phases. */
 damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query);
 

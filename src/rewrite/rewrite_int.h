@@ -8,8 +8,18 @@
 extern const rewrite_rule merge_rules[];
 extern const rewrite_rule fold_rules[];
 extern const rewrite_rule canonicalize_rules[];
+extern const rewrite_rule shape_rules[];
+extern const rewrite_rule fill_rules[];
 extern const rewrite_rule stabilize_rules[];
 extern const rewrite_rule specialize_rules[];
+extern const rewrite_rule inplace_rules[];
+
+/* What a local rule ends with: v takes the place of the node's first output, unless it is NULL. */
+static inline damo_status rule_give(build *b, damo_var **repl, bool *did, damo_var *v) {
+  repl[0] = v;
+  *did = v != NULL;
+  return b->status;
+}
 
 /* ---- Questions that rules ask (match.c) ---- */
 
@@ -19,7 +29,15 @@ damo_apply *match_elemwise(const damo_var *v, const char *scalar);
 damo_apply *match_op(const damo_var *v, const char *class_name);
 /* v is a constant whose entries all equal `value`; a constant seen through DimShuffle or fill counts. */
 bool match_constant(const damo_var *v, double value);
-/* The two have the same shape at run time, as far as Types and elementwise nodes in between can tell. */
+/* Input i of an elementwise node has the output's shape: same rank, and no dimension that Types let another stretch. */
+bool match_fits(const damo_apply *node, int i);
+/* The two have the same shape at run time, as far as Types and the nodes in between can tell. */
 bool match_same_shape(const damo_var *u, const damo_var *v);
+/* The int64 scalar d is the length of that axis of v, as far as can be told. */
+bool match_length(const damo_var *d, const damo_var *v, int axis);
+/* One node uses v, in one place, and it is no output of the graph. */
+bool match_single_use(const damo_fgraph *fg, const damo_var *v);
+/* The value that a node repeats over a shape, second(like, value) or Alloc(value, lengths…); NULL for any other v. */
+damo_var *match_fill(const damo_var *v);
 
 #endif

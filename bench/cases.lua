@@ -1,0 +1,102 @@
+-- cases.lua: what damo is timed at. Each case makes a function that runs the work `n` times and returns seconds.
+--
+-- As a program it serves bench/peers.py: a line "name n" on standard input is answered by the seconds that n runs took.
+
+local damo = require "damo"
+
+local cases = {}
+
+local clock = os.clock
+
+--- A call of f(x) = x*x + 1, a Lua number in and out.
+function cases.call()
+  local x = damo.dscalar("x")
+  local f = damo.compile({ x }, x * x + 1)
+  return function(n)
+    local start = clock()
+    for _ = 1, n do f(3.0) end
+    return clock() - start
+  end
+end
+
+--- The digits network: 64 pixels, 64 rectified units, 10 classes, cross-entropy, plain gradient steps.
+local function network(batch)
+  local x, y = damo.dmatrix("x"), damo.lvector("y")
+  local rs = damo.random.RandomStream(7)
+  local function weights(m, n, name)
+    return damo.shared(rs:normal(0, 0.1, { size = { m, n } }):eval(), name)
+  end
+  local w1, b1 = weights(64, 64, "w1"), damo.shared(damo.zeros { 64 }, "b1")
+  local w2, b2 = weights(64, 10, "w2"), damo.shared(damo.zeros { 10 }, "b2")
+  local hidden = damo.maximum(damo.dot(x, w1) + b1, 0)
+  local logits = damo.dot(hidden, w2) + b2
+  local chosen = damo.one_hot(y, 10) * damo.log_softmax(logits, { axis = 2 })
+  local loss = -damo.mean(damo.sum(chosen, { axis = 2 }))
+  local params = { w1, b1, w2, b2 }
+  local grads = damo.grad(loss, params)
+  local updates = {}
+  for i, p in ipairs(params) do updates[i] = { p, p - 0.1 * grads[i] } end
+  local step = damo.compile({ x, y }, loss, { updates = updates })
+  local xs = rs:uniform(0, 1, { size = { batch, 64 } }):eval()
+  local ys = damo.zeros({ batch }, "int64")
+  for i = 1, batch do ys[i] = i % 10 + 1 end
+  return step, xs, ys
+end
+
+--- Building, differentiating and compiling the digits network, its first call included.
+function cases.compile()
+  return function(n)
+    local start = clock()
+    for _ = 1, n do
+      local step, xs, ys = network(64)
+      step(xs, ys)
+    end
+    return clock() - start
+  end
+end
+
+--- A training step of the digits network on a batch of 64.
+function cases.step()
+  local step, xs, ys = network(64)
+  return function(n)
+    local start = clock()
+    for _ = 1, n do step(xs, ys) end
+    return clock() - start
+  end
+end
+
+--- A chain of elementwise operations over a million entries.
+function cases.elemwise()
+  local x = damo.dvector("x")
+  local f = damo.compile({ x }, damo.exp(-x * x) * damo.tanh(x) + 1)
+  local xs = damo.linspace(-2, 2, 1000000)
+  return function(n)
+    local start = clock()
+    for _ = 1, n do f(xs) end
+    return clock() - start
+  end
+end
+
+--- Building and compiling a chain of n multiplications: microseconds a node tell whether compiling is linear.
+function cases.chain()
+  return function(n)
+    local start = clock()
+    local x = damo.dscalar("x")
+    local y = x
+    for _ = 1, n do y = y * x end
+    damo.compile({ x }, damo.grad(y, x))
+    return clock() - start
+  end
+end
+
+if arg and arg[0] and arg[0]:match("cases%.lua$") then
+  io.stdout:setvbuf "line"
+  local made = {}
+  for line in io.lines() do
+    local name, n = line:match("^(%S+)%s+(%d+)$")
+    made[name] = made[name] or cases[name]()
+    print(string.format("%.9g", made[name](tonumber(n))))
+  end
+end
+
+return cases

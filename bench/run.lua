@@ -1,0 +1,22 @@
+-- run.lua: damo's own figures; bench/peers.py sets them against its peers.
+
+package.path = (arg[0]:match("^(.*)/") or ".") .. "/?.lua;" .. package.path
+local cases = require "cases"
+
+local plan = {
+  { "call", 1000000, "f(x) = x*x + 1, number in and out", 1e9, "ns a call" },
+  { "compile", 5, "digits network: build, differentiate, compile, first call", 1e3, "ms" },
+  { "step", 200, "digits network: training step, batch of 64", 1e6, "us a step" },
+  { "elemwise", 10, "exp(-x*x)*tanh(x) + 1 over 1e6 entries", 1e3, "ms" },
+  { "chain", 10000, "chain of 10,000 products: gradient and compile", 1e6, "us a node" },
+}
+
+for _, row in ipairs(plan) do
+  local name, n, what, scale, unit = table.unpack(row)
+  local run = cases[name]()
+  run(math.max(1, n // 10))
+  local times = {}
+  for i = 1, 5 do times[i] = run(n) / n end
+  table.sort(times)
+  print(string.format("%-58s %10.3f %s", what, times[3] * scale, unit))
+end

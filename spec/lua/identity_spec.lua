@@ -1,0 +1,102 @@
+-- One C object, one userdata; what is reachable lives, what is not dies.
+local damo = require "damo"
+
+local function settle()
+  collectgarbage()
+  collectgarbage()
+  return damo.memory().objects
+end
+
+describe("identity", function()
+  it("is the same userdata for the same object", function()
+    local x = damo.vector("x")
+    local y = damo.exp(x)
+    assert.is_true(rawequal(y.owner, y.owner))
+    assert.is_true(rawequal(y.owner.inputs[1], x))
+    assert.is_true(rawequal(y.owner.outputs[1], y))
+    assert.is_true(rawequal(y.owner.op, damo.exp(x).owner.op))
+    assert.is_true(rawequal(x.type, damo.vector("z").type))
+  end)
+
+  it("makes Variables and nodes good keys", function()
+    local x = damo.vector("x")
+    local y = damo.exp(x)
+    local t = { [x] = 1, [y] = 2, [y.owner] = 3 }
+    assert.equal(1, t[y.owner.inputs[1]])
+    assert.equal(3, t[y.owner])
+  end)
+
+  it("keeps tags for as long as the object can be reached", function()
+    local function graph()
+      local x = damo.vector("x")
+      local inner = damo.exp(x)
+      inner.tag.note = "inner"
+      x.tag.note = "leaf"
+      return damo.sum(inner * 2)
+    end
+    local root = graph()
+    settle()
+    local inner = root.owner.inputs[1].owner.inputs[1]
+    assert.equal("inner", inner.tag.note)
+    assert.equal("leaf", inner.owner.inputs[1].tag.note)
+    inner.tag.again = true
+    inner = nil -- luacheck: ignore
+    settle()
+    assert.is_true(root.owner.inputs[1].owner.inputs[1].tag.again)
+  end)
+
+  it("keeps a node's outputs and their tags through the node alone", function()
+    local node
+    do
+      local y = damo.exp(damo.vector("x"))
+      y.tag.note = 7
+      node = y.owner
+    end
+    settle()
+    assert.equal(7, node.outputs[1].tag.note)
+  end)
+end)
+
+describe("garbage", function()
+  it("is a tag that holds its own Variable", function()
+    local before = settle()
+    for _ = 1, 1000 do
+      local x = damo.vector("x")
+      local y = x + 1
+      y.tag.self = y
+      x.tag.user = y
+    end
+    assert.is_true(settle() <= before + 10)
+  end)
+
+  it("is a chain of any length, without recursion", function()
+    local before = settle()
+    do
+      local y = damo.scalar("x")
+      for _ = 1, 100000 do y = damo.exp(y) end
+      settle()
+      assert.equal(0, y.ndim)
+    end
+    assert.is_true(settle() <= before + 10)
+  end)
+
+  it("of a state goes when it is closed, whatever it holds", function()
+    local lua = arg and arg[-1] or "lua5.4"
+    local script = [[
+      local damo = require "damo"
+      local x = damo.vector("x")
+      x.tag.self = x
+      keep = { x, damo.exp(x), damo.zeros(3), damo.zeros(3)[1] }
+      late = setmetatable({}, { __gc = function() pcall(function() return keep[3]:sum() end) end })
+      print "done"
+    ]]
+    local path = os.tmpname()
+    local f = assert(io.open(path, "w"))
+    f:write(script)
+    f:close()
+    local p = assert(io.popen(("%s %s 2>&1"):format(lua:match "lua" and "lua5.4" or lua, path)))
+    assert.equal("done\n", p:read "a")
+    assert.is_true(p:close())
+    os.remove(path)
+  end)
+end)

@@ -1,0 +1,96 @@
+-- Native memory: what the collector can't see, the cap, what is given back.
+local damo = require "damo"
+
+local MB = 2 ^ 20
+local modes = _VERSION == "Lua 5.4" and { "incremental", "generational" } or { "incremental" }
+
+local function settle()
+  collectgarbage()
+  collectgarbage()
+  return damo.memory()
+end
+
+describe("native memory", function()
+  after_each(function()
+    damo.config.memory_cap = 0
+    if #modes > 1 then collectgarbage("incremental") end
+  end)
+
+  it("is told, with its peak", function()
+    local before = settle()
+    local a = damo.zeros(131072)
+    local now = damo.memory()
+    assert.is_true(now.bytes >= before.bytes + MB)
+    assert.is_true(now.peak >= now.bytes)
+    assert.is_true(now.objects > before.objects)
+    assert.equal(0, now.cap)
+    a:free()
+    assert.is_true(damo.memory().bytes < before.bytes + MB / 2)
+  end)
+
+  for _, mode in ipairs(modes) do
+    local function switch()
+      if #modes > 1 then collectgarbage(mode) end
+      settle()
+    end
+
+    it("of dropped Arrays stays below 150 MB in " .. mode .. " mode", function()
+      switch()
+      local most = 0
+      for _ = 1, 10000 do
+        damo.empty(131072)
+        most = math.max(most, damo.memory().bytes)
+      end
+      assert.is_true(most < 150 * MB)
+    end)
+
+    it("of Arrays that live 20 steps among 200,000 objects stays below 150 MB in " .. mode .. " mode", function()
+      switch()
+      local others, ring, most = {}, {}, 0
+      for i = 1, 200000 do others[i] = { i } end
+      for i = 1, 10000 do
+        ring[i % 20 + 1] = damo.empty(131072)
+        most = math.max(most, damo.memory().bytes)
+      end
+      assert.is_true(most < 150 * MB)
+      assert.equal(20, #ring)
+      assert.equal(200000, #others)
+    end)
+  end
+
+  it("has a cap, past which a call fails and leaves everything usable", function()
+    local keep = damo.ones(1000)
+    damo.config.memory_cap = settle().bytes + 4 * MB
+    local ok, err = pcall(damo.zeros, { 1024, 1024 })
+    assert.is_false(ok)
+    assert.equal("memory", err.kind)
+    assert.matches("memory cap", err.message)
+    ok, err = pcall(function() return damo.zeros(131072) + damo.zeros { 6, 131072 } end)
+    assert.is_false(ok)
+    assert.equal("memory", err.kind)
+    assert.equal(1000, keep:sum())
+    assert.equal(131072, damo.zeros(131072).size)
+  end)
+
+  it("under a cap is collected before a call fails", function()
+    settle()
+    damo.config.memory_cap = damo.memory().bytes + 4 * MB
+    for _ = 1, 100 do damo.zeros(131072) end
+    local a = damo.ones(131072)
+    for _ = 1, 100 do assert.equal(131072, (a + 1).size) end
+  end)
+
+  it("is all given back", function()
+    local before = settle().objects
+    do
+      local a = damo.zeros { 10, 10 }
+      local x = damo.matrix("x")
+      local y = (x * 2 + a):sum()
+      y.tag.mine = y
+      x.tag.mine = { y, a, a[1], a.T }
+      pcall(function() return a + damo.zeros(3) end)
+      pcall(damo.array, { { 1 }, { 2, 3 } })
+    end
+    assert.is_true(settle().objects <= before + 2)
+  end)
+end)

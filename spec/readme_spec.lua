@@ -1,0 +1,34 @@
+-- Every Lua snippet of README.md and of the pages in docs/ runs.
+
+local function snippets(path)
+  local found, line_number, block, start = {}, 0, nil, nil
+  for line in io.lines(path) do
+    line_number = line_number + 1
+    if line:match "^```lua" then
+      block, start = {}, line_number
+    elseif line:match "^```" and block then
+      found[#found + 1] = { code = table.concat(block, "\n"), line = start }
+      block = nil
+    elseif block then
+      block[#block + 1] = line
+    end
+  end
+  return found
+end
+
+local pages = { "README.md" }
+for path in io.popen("ls docs/*.md 2>/dev/null"):lines() do pages[#pages + 1] = path end
+
+describe("the pages", function()
+  for _, path in ipairs(pages) do
+    for _, snippet in ipairs(snippets(path)) do
+      it(("%s: the snippet at line %d runs"):format(path, snippet.line), function()
+        local env = setmetatable({ print = function(...)
+          for i = 1, select("#", ...) do tostring((select(i, ...))) end
+        end }, { __index = _G })
+        local chunk = assert(load(snippet.code, "@" .. path .. ":" .. snippet.line, "t", env))
+        chunk()
+      end)
+    end
+  end
+end)

@@ -1,0 +1,424 @@
+/* csv: a matrix out of a text of numbers, a row a line, cells between delimiters.
+ *
+ * Cells may be quoted ("" inside stands for one quote); lines end with \n or \r\n; a byte order mark at the start
+ * and blank lines are passed over; spaces around a cell don't count; an empty cell is nan. Every row has as many
+ * cells as the first line: else an io error with the line's number.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io_int.h"
+
+typedef struct csv {
+  damo_ctx *ctx;
+  const char *path;
+  csv_options o;
+  const char *at, *end; /* what is left of the text */
+  int64_t line;         /* of at, from 1 */
+  int64_t row_line;     /* where the row that is being read began */
+  int64_t cols;         /* -1: not known yet */
+  int64_t cols_line;    /* the line that says so */
+  char *cell;           /* the unquoted text of a quoted cell */
+  size_t cell_cap;
+  char *values;  /* entries of the result's dtype */
+  size_t n, cap; /* bytes */
+} csv;
+
+typedef struct cell_text {
+  const char *at;
+  size_t n;
+} cell_text;
+
+/* ---- The text ---------------------------------------------------------------------------------------------------- */
+
+static damo_status read_text(damo_ctx *ctx, const char *path, strbuf *out) {
+  char chunk[16384];
+  size_t n;
+  FILE *f = io_open(ctx, path, NULL);
+  if (!f) return ctx->error.status;
+  while ((n = fread(chunk, 1, sizeof chunk, f)) > 0) strbuf_addn(out, chunk, n);
+  const int why = ferror(f) ? errno : 0;
+  fclose(f);
+  if (why) return io_fail(ctx, path, why, "reading failed");
+  return out->failed ? DAMO_EMEMORY : DAMO_OK;
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t'; }
+
+/* Past \n, \r\n or a lone \r at at. */
+static void end_line(csv *c) {
+  if (c->at < c->end && *c->at == '\r') c->at++;
+  if (c->at < c->end && *c->at == '\n') c->at++;
+  c->line++;
+}
+
+static bool at_line_end(const csv *c) { return c->at == c->end || *c->at == '\n' || *c->at == '\r'; }
+
+static void skip_spaces(csv *c) {
+  while (c->at < c->end && is_space(*c->at) && *c->at != c->o.delimiter) c->at++;
+}
+
+static void skip_blank_lines(csv *c) {
+  for (;;) {
+    const char *start = c->at;
+    while (c->at < c->end && is_space(*c->at) && *c->at != c->o.delimiter) c->at++;
+    if (c->at == c->end) return;
+    if (!at_line_end(c)) {
+      c->at = start;
+      return;
+    }
+    end_line(c);
+  }
+}
+
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
+
+static damo_status grow_cell(csv *c, size_t n) {
+  if (n <= c->cell_cap) return DAMO_OK;
+  const size_t cap = 2 * n;
+  char *p = mem_realloc(c->ctx, c->cell, c->cell_cap, cap);
+  if (!p) return DAMO_EMEMORY;
+  c->cell = p;
+  c->cell_cap = cap;
+  return DAMO_OK;
+}
+
+static damo_status read_quoted(csv *c, cell_text *out) {
+  const int64_t began = c->line;
+  size_t n = 0;
+  c->at++;
+  for (;; c->at++) {
+    if (c->at == c->end) return io_fail(c->ctx, c->path, 0, "line %lld: a quoted cell does not end", (long long)began);
+    if (*c->at == '"') {
+      if (c->at + 1 == c->end || c->at[1] != '"') break;
+      c->at++;
+    }
+    c->line += *c->at == '\n';
+    DAMO_TRY(grow_cell(c, n + 1));
+    c->cell[n++] = *c->at;
+  }
+  c->at++;
+  skip_spaces(c);
+  if (!at_line_end(c) && *c->at != c->o.delimiter) {
+    return io_fail(c->ctx, c->path, 0, "line %lld: text follows a closing quote", (long long)c->line);
+  }
+  *out = (cell_text){c->cell, n};
+  return DAMO_OK;
+}
+
+static void trim(cell_text *t) {
+  while (t->n > 0 && is_space(*t->at)) t->at++, t->n--;
+  while (t->n > 0 && is_space(t->at[t->n - 1])) t->n--;
+}
+
+/* The next cell, valid until the next; *last: it ends its line, which is then passed. */
+static damo_status read_cell(csv *c, cell_text *out, bool *last) {
+  skip_spaces(c);
+  if (c->at < c->end && *c->at == '"') {
+    DAMO_TRY(read_quoted(c, out));
+  } else {
+    const char *start = c->at;
+    while (!at_line_end(c) && *c->at != c->o.delimiter) c->at++;
+    *out = (cell_text){start, (size_t)(c->at - start)};
+  }
+  trim(out);
+  *last = at_line_end(c);
+  if (*last)
+    end_line(c);
+  else
+    c->at++;
+  return DAMO_OK;
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+#define CELL_LONGEST 1000 /* of a number */
+
+static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* A decimal literal taken apart: (-1)^negative · digits · 10^exponent. exact: all digits are in `digits`. */
+typedef struct decimal {
+  bool negative, exact, whole; /* whole: written as an integer */
+  uint64_t digits;
+  int exponent;
+} decimal;
+
+static bool parse_decimal(cell_text t, decimal *d) {
+  const char *p = t.at, *end = t.at + t.n;
+  int n_digits = 0, n_seen = 0;
+  *d = (decimal){.exact = true, .whole = true};
+  if (p < end && (*p == '-' || *p == '+')) d->negative = *p++ == '-';
+  for (bool fraction = false; p < end; p++) {
+    if (*p == '.' && !fraction) {
+      fraction = true;
+      d->whole = false;
+      continue;
+    }
+    if (!is_digit(*p)) break;
+    n_seen++;
+    if (n_digits < 19) {
+      d->digits = 10 * d->digits + (uint64_t)(*p - '0');
+      n_digits += d->digits > 0;
+      d->exponent -= fraction;
+    } else {
+      d->exact = false;
+      d->exponent += !fraction;
+    }
+  }
+  if (n_seen == 0) return false;
+  if (p < end && (*p == 'e' || *p == 'E')) {
+    bool minus = false;
+    int e = 0;
+    d->whole = false;
+    if (++p < end && (*p == '-' || *p == '+')) minus = *p++ == '-';
+    if (p == end || !is_digit(*p)) return false;
+    for (; p < end && is_digit(*p); p++) e = e < 100000 ? 10 * e + (*p - '0') : e;
+    d->exponent += minus ? -e : e;
+  }
+  return p == end;
+}
+
+/* Where one multiplication is not exact: the C library's conversion, told the decimal point of the locale. */
+static double slow_double(cell_text t) {
+  char text[CELL_LONGEST + 2];
+  const char *point = localeconv()->decimal_point;
+  size_t n = 0;
+  for (size_t i = 0; i < t.n; i++) text[n++] = t.at[i] == '.' && !point[1] ? point[0] : t.at[i];
+  text[n] = '\0';
+  return strtod(text, NULL);
+}
+
+static bool is_word(cell_text t, const char *word) {
+  if (t.n != strlen(word)) return false;
+  for (size_t i = 0; i < t.n; i++) {
+    if ((t.at[i] | 0x20) != word[i]) return false;
+  }
+  return true;
+}
+
+static bool parse_word(cell_text t, double *out) {
+  const double sign = t.n > 0 && *t.at == '-' ? -1 : 1;
+  if (t.n > 0 && (*t.at == '-' || *t.at == '+')) t.at++, t.n--;
+  if (is_word(t, "nan") || is_word(t, "na"))
+    *out = NAN;
+  else if (is_word(t, "inf") || is_word(t, "infinity"))
+    *out = sign * INFINITY;
+  else
+    return false;
+  return true;
+}
+
+/* A number, or nan for an empty cell; false when it is neither. */
+static bool parse_double(cell_text t, double *out) {
+  decimal d;
+  if (t.n == 0) {
+    *out = NAN;
+    return true;
+  }
+  if (t.n > CELL_LONGEST || !parse_decimal(t, &d)) return parse_word(t, out);
+  double v = (double)d.digits;
+  if (d.digits == 0) {
+    v = 0;
+  } else if (!d.exact || d.digits > ((uint64_t)1 << 53) || d.exponent < -22 || d.exponent > 22) {
+    *out = slow_double(t);
+    return true;
+  } else {
+    v = d.exponent < 0 ? v / power_of_ten[-d.exponent] : v * power_of_ten[d.exponent];
+  }
+  *out = d.negative ? -v : v;
+  return true;
+}
+
+/* ---- Entries ----------------------------------------------------------------------------------------------------- */
+
+static damo_status bad_cell(const csv *c, int64_t col, cell_text t, const char *what) {
+  return io_fail(c->ctx, c->path, 0, "line %lld, cell %lld: '%.*s' %s", (long long)c->row_line, (long long)col + 1,
+                 t.n < 60 ? (int)t.n : 60, t.at, what);
+}
+
+static bool integer_fits(damo_dtype dtype, bool negative, uint64_t magnitude) {
+  if (dtype == DAMO_BOOL) return magnitude <= 1 && !negative;
+  const int bits = 8 * (int)dtype_size(dtype);
+  if (!dtype_is_signed(dtype)) return (!negative || magnitude == 0) && (bits == 64 || magnitude >> bits == 0);
+  const uint64_t most = ((uint64_t)1 << (bits - 1)) - 1;
+  return magnitude <= most + negative;
+}
+
+/* Integers keep all their digits: they don't pass through double. */
+static damo_status parse_integer(const csv *c, int64_t col, cell_text t, scalar *out) {
+  decimal d;
+  double v;
+  const damo_dtype dtype = c->o.dtype;
+  if (parse_decimal(t, &d) && d.whole && d.exact) {
+    if (!integer_fits(dtype, d.negative, d.digits)) return bad_cell(c, col, t, "is outside the result's dtype");
+    *out = (scalar){.dtype = DAMO_INT64, .v.i = (int64_t)(d.negative ? 0 - d.digits : d.digits)};
+    if (!d.negative) *out = (scalar){.dtype = DAMO_UINT64, .v.u = d.digits};
+    return DAMO_OK;
+  }
+  if (t.n == 0) return bad_cell(c, col, t, "has no value as an integer");
+  if (!parse_double(t, &v)) return bad_cell(c, col, t, "is not a number");
+  if (!(v == floor(v)) || fabs(v) >= 0x1p53 || !integer_fits(dtype, v < 0, (uint64_t)fabs(v))) {
+    return bad_cell(c, col, t, "is not a value of the result's dtype");
+  }
+  *out = (scalar){.dtype = DAMO_INT64, .v.i = (int64_t)v};
+  return DAMO_OK;
+}
+
+static void store_scalar(char *dst, scalar s) {
+  const damo_dtype dtype = s.dtype;
+  if (dtype_kind_of(dtype) == KIND_UINT)
+    kernel_cast(DAMO_UINT64, dtype)(&s.v.u, dst, 1);
+  else if (dtype_is_discrete(dtype))
+    kernel_cast(DAMO_INT64, dtype)(&s.v.i, dst, 1);
+  else if (dtype_is_complex(dtype))
+    kernel_cast(DAMO_COMPLEX128, dtype)(&s.v.c, dst, 1);
+  else
+    kernel_cast(DAMO_FLOAT64, dtype)(&s.v.f, dst, 1);
+}
+
+static damo_status store_cell(csv *c, int64_t col, cell_text t) {
+  const damo_dtype dtype = c->o.dtype;
+  const size_t size = dtype_size(dtype);
+  scalar s = {.dtype = DAMO_FLOAT64};
+  if (dtype_is_discrete(dtype)) {
+    DAMO_TRY(parse_integer(c, col, t, &s));
+  } else if (!parse_double(t, &s.v.f)) {
+    if (!c->o.text_as_nan) return bad_cell(c, col, t, "is not a number");
+    s.v.f = NAN;
+  }
+  if (c->n + size > c->cap) {
+    const size_t cap = c->cap ? 2 * c->cap : 4096;
+    char *p = mem_realloc(c->ctx, c->values, c->cap, cap);
+    if (!p) return DAMO_EMEMORY;
+    c->values = p;
+    c->cap = cap;
+  }
+  if (dtype == DAMO_FLOAT64)
+    memcpy(c->values + c->n, &s.v.f, size);
+  else
+    store_scalar(c->values + c->n, scalar_cast(s, dtype));
+  c->n += size;
+  return DAMO_OK;
+}
+
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
+
+static damo_status check_width(csv *c, int64_t n) {
+  if (c->cols < 0) c->cols = n, c->cols_line = c->row_line;
+  if (n == c->cols) return DAMO_OK;
+  return io_fail(c->ctx, c->path, 0, "line %lld has %lld cells, line %lld has %lld", (long long)c->row_line,
+                 (long long)n, (long long)c->cols_line, (long long)c->cols);
+}
+
+/* All numbers: looked at without moving on. */
+static damo_status is_numeric_line(csv *c, bool *numeric) {
+  const char *start = c->at;
+  const int64_t line = c->line;
+  bool last = false;
+  double v;
+  cell_text t;
+  *numeric = true;
+  while (!last) {
+    DAMO_TRY(read_cell(c, &t, &last));
+    *numeric = *numeric && parse_double(t, &v);
+  }
+  c->at = start;
+  c->line = line;
+  return DAMO_OK;
+}
+
+static damo_status read_header_line(csv *c, strbuf *names) {
+  bool last = false;
+  int64_t n = 0;
+  cell_text t;
+  strbuf_clear(names);
+  strbuf_init(names, c->ctx);
+  c->row_line = c->line;
+  for (; !last; n++) {
+    DAMO_TRY(read_cell(c, &t, &last));
+    if (n > 0) strbuf_addn(names, "\n", 1);
+    for (size_t i = 0; i < t.n; i++) strbuf_addn(names, t.at[i] == '\n' ? " " : &t.at[i], 1);
+  }
+  c->cols = n;
+  c->cols_line = c->row_line;
+  return names->failed ? DAMO_EMEMORY : DAMO_OK;
+}
+
+/* Lines before the data; the last of them gives the names, and says nothing about the width when lines were counted. */
+static damo_status read_head(csv *c, strbuf *names) {
+  int64_t skip = c->o.skip;
+  if (skip < 0) {
+    bool numeric;
+    skip_blank_lines(c);
+    if (c->at == c->end) return DAMO_OK;
+    DAMO_TRY(is_numeric_line(c, &numeric));
+    return numeric ? DAMO_OK : read_header_line(c, names);
+  }
+  for (int64_t i = 0; i < skip && c->at < c->end; i++) DAMO_TRY(read_header_line(c, names));
+  c->cols = -1;
+  return DAMO_OK;
+}
+
+static damo_status read_rows(csv *c, int64_t *rows) {
+  cell_text t;
+  for (*rows = 0;; ++*rows) {
+    skip_blank_lines(c);
+    if (c->at == c->end) return DAMO_OK;
+    bool last = false;
+    int64_t n = 0;
+    c->row_line = c->line;
+    for (; !last; n++) {
+      DAMO_TRY(read_cell(c, &t, &last));
+      DAMO_TRY(store_cell(c, n, t));
+    }
+    DAMO_TRY(check_width(c, n));
+  }
+}
+
+static damo_array *read_matrix(csv *c, strbuf *names) {
+  int64_t rows = 0;
+  if (read_head(c, names) != DAMO_OK || read_rows(c, &rows) != DAMO_OK) return NULL;
+  if (c->cols < 0 && rows == 0) {
+    io_fail(c->ctx, c->path, 0, "there are no data in it");
+    return NULL;
+  }
+  damo_array *a = array_empty(c->ctx, c->o.dtype, 2, (const int64_t[]){rows, c->cols});
+  if (a && c->n > 0) memcpy(a->data, c->values, c->n);
+  return a;
+}
+
+damo_array *io_read_csv(damo_ctx *ctx, const char *path, const csv_options *options, char **header) {
+  csv c = {.ctx = ctx, .path = path, .line = 1, .cols = -1};
+  strbuf text, names;
+  damo_array *a = NULL;
+  c.o = options ? *options : (csv_options){.skip = -1, .dtype = DAMO_FLOAT64};
+  if (c.o.delimiter == 0) c.o.delimiter = ',';
+  strbuf_init(&text, ctx);
+  strbuf_init(&names, ctx);
+  if (read_text(ctx, path, &text) == DAMO_OK) {
+    c.at = text.at ? text.at : "";
+    c.end = c.at + text.n;
+    if (text.n >= 3 && memcmp(c.at, "\xEF\xBB\xBF", 3) == 0) c.at += 3;
+    a = read_matrix(&c, &names);
+  }
+  if (a && header) {
+    char *copy = names.n > 0 ? mem_strdup(ctx, names.at) : NULL;
+    if (names.n > 0 && !copy) {
+      damo_release(a);
+      a = NULL;
+    } else {
+      *header = copy;
+    }
+  }
+  if (c.values) mem_free(ctx, c.values, c.cap);
+  if (c.cell) mem_free(ctx, c.cell, c.cell_cap);
+  strbuf_clear(&names);
+  strbuf_clear(&text);
+  return a;
+}

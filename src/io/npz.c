@@ -1,0 +1,146 @@
+/* npz: NumPy's archive of arrays: a zip whose members are .npy files. */
+#include <string.h>
+
+#include "zip.h"
+
+#define SUFFIX ".npy"
+#define SUFFIX_LENGTH 4
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+static bool is_array_name(const char *name) {
+  const size_t n = strlen(name);
+  return n >= SUFFIX_LENGTH && strcmp(name + n - SUFFIX_LENGTH, SUFFIX) == 0;
+}
+
+static damo_array *read_member(io_source *s, const zip_member *m, uint64_t file_size) {
+  if (zip_open_member(s, m, file_size) != DAMO_OK) return NULL;
+  damo_array *a = npy_read(s);
+  if (a && zip_check_member(s, m) != DAMO_OK) {
+    damo_release(a);
+    a = NULL;
+  }
+  source_end(s);
+  return a;
+}
+
+/* A copy of the name without the suffix. */
+static char *short_name(damo_ctx *ctx, const char *name) {
+  strbuf text;
+  strbuf_init(&text, ctx);
+  strbuf_addn(&text, name, strlen(name) - SUFFIX_LENGTH);
+  char *copy = text.failed ? NULL : mem_strdup(ctx, text.at ? text.at : "");
+  strbuf_clear(&text);
+  return copy;
+}
+
+static damo_status add_member(npz *out, io_source *s, const zip_member *m, uint64_t file_size) {
+  npz_entry *e = &out->at[out->n];
+  *s = (io_source){.ctx = s->ctx, .path = s->path, .f = s->f};
+  e->name = short_name(s->ctx, m->name);
+  if (!e->name) return DAMO_EMEMORY;
+  e->array = read_member(s, m, file_size);
+  if (!e->array) {
+    mem_strfree(s->ctx, e->name);
+    return s->ctx->error.status;
+  }
+  out->n++;
+  return DAMO_OK;
+}
+
+static damo_status read_members(npz *out, const zip_dir *dir, io_source *s, uint64_t file_size) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < dir->n; i++) n += is_array_name(dir->at[i].name);
+  out->at = mem_calloc(s->ctx, (size_t)n * sizeof *out->at);
+  if (!out->at) return DAMO_EMEMORY;
+  out->cap = n;
+  for (int64_t i = 0; i < dir->n; i++) {
+    if (is_array_name(dir->at[i].name)) DAMO_TRY(add_member(out, s, &dir->at[i], file_size));
+  }
+  return DAMO_OK;
+}
+
+damo_status io_read_npz(damo_ctx *ctx, const char *path, npz *out) {
+  uint64_t size = 0;
+  zip_dir dir = {.ctx = ctx};
+  npz got = {.ctx = ctx};
+  FILE *f = io_open(ctx, path, &size);
+  if (!f) return ctx->error.status;
+  io_source *s = mem_alloc(ctx, sizeof *s);
+  damo_status status = s ? zip_read(ctx, path, f, size, &dir) : DAMO_EMEMORY;
+  if (status == DAMO_OK) {
+    s->ctx = ctx, s->path = path, s->f = f;
+    status = read_members(&got, &dir, s, size);
+  }
+  zip_clear(&dir);
+  if (s) mem_free(ctx, s, sizeof *s);
+  fclose(f);
+  if (status == DAMO_OK)
+    *out = got;
+  else
+    npz_clear(&got);
+  return status;
+}
+
+void npz_clear(npz *z) {
+  for (int64_t i = 0; i < z->n; i++) {
+    mem_strfree(z->ctx, z->at[i].name);
+    damo_release(z->at[i].array);
+  }
+  if (z->at) mem_free(z->ctx, z->at, (size_t)z->cap * sizeof *z->at);
+  *z = (npz){.ctx = z->ctx};
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t check_sum(const char *header, size_t header_size, const char *data, size_t n) {
+  uLong crc = crc32(crc32(0, Z_NULL, 0), (const Bytef *)header, (uInt)header_size);
+  while (n > 0) {
+    const size_t m = n < ((size_t)1 << 24) ? n : (size_t)1 << 24;
+    crc = crc32(crc, (const Bytef *)data, (uInt)m);
+    data += m, n -= m;
+  }
+  return (uint32_t)crc;
+}
+
+static damo_status write_member(io_sink *sink, const char *name, const damo_array *a, zip_dir *dir) {
+  char header[NPY_HEADER_MAX];
+  zip_member *m = &dir->at[dir->n];
+  strbuf full;
+  damo_array *c = array_as_contiguous(a, array_dtype(a));
+  if (!c) return DAMO_EMEMORY;
+  strbuf_init(&full, sink->ctx);
+  strbuf_add(&full, name);
+  strbuf_add(&full, SUFFIX);
+  m->name = full.failed ? NULL : mem_strdup(sink->ctx, full.at);
+  damo_status status = m->name ? DAMO_OK : DAMO_EMEMORY;
+  strbuf_clear(&full);
+  if (status == DAMO_OK) {
+    const size_t head = npy_header(c, header), bytes = (size_t)array_size(c) * dtype_size(array_dtype(c));
+    dir->n++;
+    m->size = head + bytes;
+    m->crc = check_sum(header, head, c->data, bytes);
+    status = zip_write_header(sink, m);
+    if (status == DAMO_OK) status = sink_write(sink, header, head);
+    if (status == DAMO_OK) status = sink_write(sink, c->data, bytes);
+  }
+  damo_release(c);
+  return status;
+}
+
+damo_status io_write_npz(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays,
+                         int64_t n) {
+  io_sink sink;
+  zip_dir dir = {.ctx = ctx};
+  dir.at = mem_calloc(ctx, (size_t)n * sizeof *dir.at);
+  if (!dir.at) return DAMO_EMEMORY;
+  dir.cap = n;
+  damo_status status = sink_open(&sink, ctx, path);
+  if (status == DAMO_OK) {
+    for (int64_t i = 0; i < n && status == DAMO_OK; i++) status = write_member(&sink, names[i], arrays[i], &dir);
+    if (status == DAMO_OK) status = zip_write_end(&sink, &dir);
+    status = sink_close(&sink, status);
+  }
+  zip_clear(&dir);
+  return status;
+}

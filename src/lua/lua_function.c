@@ -1,0 +1,397 @@
+/* lua_function: calls of compiled Functions from Lua.
+ *
+ * Beside a Function's userdata lies its `caller`: 0-d Arrays that numbers are written into, and how results are handed
+ * over. A call reads what needs conversion first (which may run Lua: finalizers, tostring), then writes the numbers, then
+ * stays in C until the Function has finished: a number in and out costs no allocation and no table.
+ */
+#include <stdio.h>
+
+#include "lua_int.h"
+
+#define SMALL 16 /* inputs and outputs that need no room of their own */
+
+static const char caller_key = 'c', meta_key = 'm';
+
+typedef struct caller {
+  bind_state *st;
+  bool named, single;
+  int64_t n_arrays;    /* outputs that are not 0-d: with more than one a vault is needed */
+  int64_t n;           /* of scalars */
+  damo_array *scalar[]; /* per input: NULL until a number first came */
+} caller;
+
+static int caller_gc(lua_State *L) {
+  caller *c = lua_touserdata(L, 1);
+  for (int64_t i = 0; i < c->n; i++) {
+    damo_array *a = c->scalar[i];
+    c->scalar[i] = NULL;
+    damo_release(a);
+  }
+  return 0;
+}
+
+/* Gives the Function's userdata at idx its caller. */
+static void attach_caller(lua_State *L, int idx, const damo_function *f, bool named, bool single) {
+  idx = lua_absindex(L, idx);
+  size_t bytes = sizeof(caller) + (size_t)f->n_inputs * sizeof(damo_array *);
+  bind_peer(L, idx);
+  caller *c = lua_newuserdatauv(L, bytes, 0);
+  memset(c, 0, bytes);
+  *c = (caller){.st = bind_get(L), .named = named, .single = single, .n = f->n_inputs};
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    const damo_type *t = f->outputs[i].type;
+    if (!type_is_tensor(t) || t->ndim > 0 || dtype_is_complex(t->dtype) || t->dtype == DAMO_UINT64) c->n_arrays++;
+  }
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &meta_key);
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, -2, &caller_key);
+  lua_pop(L, 1);
+}
+
+void bind_push_function(lua_State *L, damo_function *take_f, bool named, bool single) {
+  bind_push(L, take_f);
+  attach_caller(L, -1, take_f, named, single);
+}
+
+static damo_function *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_FUNCTION, func, "self"); }
+
+static caller *caller_of(lua_State *L, int idx) {
+  lua_getiuservalue(L, idx, 1);
+  if (!lua_istable(L, -1)) bind_raise(L, DAMO_ESTATE, "this Function was made by another program: it can't be called from here");
+  lua_rawgetp(L, -1, &caller_key);
+  caller *c = lua_touserdata(L, -1);
+  lua_pop(L, 2); /* the userdata of f keeps it */
+  if (!c) bind_raise(L, DAMO_ESTATE, "this Function was made by another program: it can't be called from here");
+  return c;
+}
+
+static const char *name_of(const damo_function *f) { return f->name ? f->name : "function"; }
+
+/* Raises the state or count error that the core has for it. */
+static int refuse(lua_State *L, damo_function *f, int64_t n) {
+  if (f->running || f->freed) {
+    bind_check(L, function_run(f, NULL, 0, NULL));
+  }
+  return bind_raise(L, DAMO_ETYPE, "%s: expected %d argument%s, got %d", name_of(f), (int)f->n_inputs,
+                    f->n_inputs == 1 ? "" : "s", (int)n);
+}
+
+/* ---- Arguments ----------------------------------------------------------------------------------------------------- */
+
+static bool is_scalar_input(const damo_function *f, int64_t i) {
+  const damo_type *t = f->inputs[i].var->type;
+  return type_is_tensor(t) && t->ndim == 0;
+}
+
+/* A value that is neither a number for a 0-d input nor an Array: converted, and kept on the stack. */
+static damo_obj *convert(lua_State *L, const damo_function *f, int64_t i, int idx) {
+  char what[200], name[120];
+  const fn_input *in = &f->inputs[i];
+  snprintf(what, sizeof what, "%s: input %d (%s)", name_of(f), (int)i + 1,
+           in->name ? in->name : var_format(name, sizeof name, in->var));
+  luaL_checkstack(L, 8, "damo");
+  filter_options o = {.strict = in->strict, .allow_downcast = f->allow_downcast};
+  return bind_filter(L, idx, in->var->type, o, what);
+}
+
+/* Writes the number at idx into the input's own 0-d Array; NULL when it does not fit, or memory is out. */
+static damo_array *write_number(lua_State *L, caller *c, const damo_function *f, int64_t i, int idx) {
+  damo_dtype dtype = f->inputs[i].var->type->dtype;
+  damo_array *a = c->scalar[i];
+  if (!a || !array_is_exclusive(a)) {
+    a = array_empty(c->st->ctx, dtype, 0, NULL);
+    if (!a) return NULL;
+    damo_release(c->scalar[i]);
+    c->scalar[i] = a;
+  }
+  if (dtype == DAMO_FLOAT64) {
+    *(double *)a->data = (double)lua_tonumber(L, idx);
+    return a;
+  }
+  scalar s;
+  if (!bind_to_scalar(L, idx, dtype, &s)) {
+    if (!f->allow_downcast) return NULL;
+    s = scalar_cast((scalar){.dtype = DAMO_FLOAT64, .v.f = (double)lua_tonumber(L, idx)}, dtype);
+  }
+  array_set(a, NULL, s);
+  return a;
+}
+
+/* Reads the values at first … first + n - 1 into args (borrowed). */
+static void read_args(lua_State *L, caller *c, damo_function *f, int first, int64_t n, damo_obj **args) {
+  bool numbers = false;
+  for (int64_t i = 0; i < n; i++) {
+    int idx = first + (int)i, type = lua_type(L, idx);
+    args[i] = NULL;
+    if (type == LUA_TNIL) continue;
+    if (type == LUA_TNUMBER && is_scalar_input(f, i) && !f->inputs[i].strict) {
+      numbers = true;
+      continue;
+    }
+    damo_array *a = type == LUA_TUSERDATA && f->inputs[i].var->type->kind != TYPE_GENERIC ? bind_to_array(L, idx) : NULL;
+    args[i] = a ? &a->obj : convert(L, f, i, idx);
+    if (f->freed) refuse(L, f, n); /* by a finalizer that ran in there */
+  }
+  for (int64_t i = 0; i < n && numbers; i++) {
+    int idx = first + (int)i;
+    if (args[i] || lua_type(L, idx) != LUA_TNUMBER) continue;
+    damo_array *a = write_number(L, c, f, i, idx);
+    args[i] = a ? &a->obj : convert(L, f, i, idx); /* which says what is wrong */
+  }
+}
+
+/* ---- Results ------------------------------------------------------------------------------------------------------- */
+
+/* What a call gives: scalars by value, other values owned. */
+typedef struct outcome {
+  int64_t n;
+  scalar small_scalar[SMALL], *scalars;
+  damo_obj *small_value[SMALL], **values; /* NULL where it is a scalar */
+} outcome;
+
+static bool is_plain_scalar(const damo_obj *v) {
+  const damo_array *a = (const damo_array *)v;
+  if (v->kind != OBJ_ARRAY || a->ndim > 0 || dtype_is_complex(array_dtype(a)) || a->dtype == DAMO_UINT64) return false;
+  return a->dtype != DAMO_INT64 || COMPAT_MAX_INTEGER == INT64_MAX;
+}
+
+static void take_outcome(damo_function *f, damo_obj *const *into, outcome *r) {
+  for (int64_t i = 0; i < r->n; i++) {
+    damo_obj *v = into && into[i] ? into[i] : function_peek(f, i);
+    if (is_plain_scalar(v)) {
+      r->scalars[i] = array_item((damo_array *)v);
+      r->values[i] = NULL;
+      if (f->outputs[i].staged) damo_release(function_take(f, i));
+    } else {
+      r->values[i] = into && into[i] ? damo_retain(into[i]) : function_take(f, i);
+    }
+  }
+}
+
+/* Runs the Function; results go to r. In C alone. */
+static damo_status run(lua_State *L, caller *c, damo_function *f, damo_obj *const *args, int64_t n,
+                       damo_obj *const *into, outcome *r) {
+  lua_State *before = c->st->running;
+  c->st->running = L;
+  damo_status s = function_run(f, args, n, into);
+  c->st->running = before;
+  if (s != DAMO_OK) return s;
+  take_outcome(f, into, r);
+  function_finish(f);
+  return DAMO_OK;
+}
+
+static void push_result(lua_State *L, outcome *r, int64_t i) {
+  damo_obj *v = r->values[i];
+  r->values[i] = NULL;
+  if (!v) {
+    bind_push_scalar(L, r->scalars[i]); /* is_plain_scalar: it can */
+    return;
+  }
+  bind_push_value(L, v);
+}
+
+static int push_outcome(lua_State *L, const caller *c, const damo_function *f, outcome *r) {
+  if (!c->named) {
+    for (int64_t i = 0; i < r->n; i++) push_result(L, r, i);
+    return (int)r->n;
+  }
+  lua_createtable(L, 0, (int)r->n);
+  for (int64_t i = 0; i < r->n; i++) {
+    lua_pushstring(L, f->outputs[i].name);
+    push_result(L, r, i);
+    lua_rawset(L, -3);
+  }
+  return 1;
+}
+
+/* ---- Calls --------------------------------------------------------------------------------------------------------- */
+
+/* Calls f with the n values from stack place `first` on. */
+static int call_with(lua_State *L, damo_function *f, caller *c, int first, int64_t n, damo_obj *const *into) {
+  damo_obj *small_args[SMALL], **args = small_args;
+  outcome r = {.n = f->n_outputs};
+  if (f->running || f->freed || n > f->n_inputs) return refuse(L, f, n);
+  if (n > SMALL) args = bind_room(L, (size_t)n, sizeof *args);
+  r.scalars = r.small_scalar;
+  r.values = r.small_value;
+  if (r.n > SMALL) r.scalars = bind_room(L, (size_t)r.n, sizeof *r.scalars);
+  if (r.n > SMALL || c->n_arrays > 1 || (c->named && c->n_arrays > 0)) r.values = (damo_obj **)bind_vault(L, r.n);
+  luaL_checkstack(L, (int)(r.n > n ? r.n : n) + 16, "damo: too many values");
+  read_args(L, c, f, first, n, args);
+  damo_status s = run(L, c, f, args, n, into, &r);
+  if (s == DAMO_EMEMORY && bind_retry_memory(L)) s = run(L, c, f, args, n, into, &r);
+  if (s != DAMO_OK) return bind_error(L);
+  return push_outcome(L, c, f, &r);
+}
+
+/* f(...) */
+static int call(lua_State *L) {
+  damo_function *f = self(L, "Function");
+  caller *c = caller_of(L, 1);
+  return call_with(L, f, c, 2, lua_gettop(L) - 1, NULL);
+}
+
+static int64_t input_named(lua_State *L, const damo_function *f, const char *name) {
+  for (int64_t i = 0; i < f->n_inputs; i++) {
+    if (f->inputs[i].name && strcmp(f->inputs[i].name, name) == 0) return i;
+  }
+  const char **names = bind_room(L, (size_t)f->n_inputs + 1, sizeof *names);
+  for (int64_t i = 0, k = 0; i < f->n_inputs; i++) {
+    if (f->inputs[i].name) names[k++] = f->inputs[i].name;
+  }
+  const char *near = suggest(name, names);
+  if (near) bind_raise(L, DAMO_EVALUE, "%s: there is no input '%s', did you mean '%s'?", name_of(f), name, near);
+  bind_raise(L, DAMO_EVALUE, "%s: there is no input '%s'", name_of(f), name);
+  return -1;
+}
+
+/* f:call{name = value}; positions are allowed too. */
+static int call_named(lua_State *L) {
+  damo_function *f = self(L, "call");
+  caller *c = caller_of(L, 1);
+  lua_settop(L, 2);
+  if (lua_isnil(L, 2)) lua_newtable(L), lua_replace(L, 2);
+  if (!lua_istable(L, 2)) bind_arg_error(L, "call", 2, "values", "a table {name = value}");
+  if (f->freed) return refuse(L, f, 0);
+  luaL_checkstack(L, (int)f->n_inputs + 16, "call");
+  lua_settop(L, 2 + (int)f->n_inputs);
+  for (lua_pushnil(L); lua_next(L, 2);) {
+    int64_t i = -1;
+    if (lua_type(L, -2) == LUA_TSTRING) {
+      i = input_named(L, f, lua_tostring(L, -2));
+    } else if (lua_isinteger(L, -2)) {
+      i = (int64_t)lua_tointeger(L, -2) - 1;
+    }
+    if (i < 0 || i >= f->n_inputs) bind_raise(L, DAMO_EVALUE, "%s: keys must be names or positions of inputs", name_of(f));
+    lua_replace(L, 3 + (int)i);
+  }
+  return call_with(L, f, c, 3, f->n_inputs, NULL);
+}
+
+/* ---- into ---------------------------------------------------------------------------------------------------------- */
+
+/* Upvalues: f, the vault of the arrays, its address. */
+static int call_into(lua_State *L) {
+  int n = lua_gettop(L);
+  damo_function *f = bind_check_obj(L, lua_upvalueindex(1), OBJ_FUNCTION, "into", "self");
+  caller *c = caller_of(L, lua_upvalueindex(1));
+  damo_obj *const *into = lua_touserdata(L, lua_upvalueindex(3));
+  return call_with(L, f, c, 1, n, into);
+}
+
+/* f:into(out1, out2, …): a function whose calls write their results there. */
+static int into(lua_State *L) {
+  damo_function *f = self(L, "into");
+  int n = lua_gettop(L) - 1;
+  if (f->freed) return refuse(L, f, 0);
+  if (n != f->n_outputs) {
+    bind_raise(L, DAMO_ETYPE, "into: %s has %d output%s, got %d arrays", name_of(f), (int)f->n_outputs,
+               f->n_outputs == 1 ? "" : "s", n);
+  }
+  lua_pushvalue(L, 1);
+  void **vault = bind_vault(L, n);
+  for (int i = 0; i < n; i++) {
+    damo_array *a = NULL;
+    if (!lua_isnil(L, 2 + i)) a = bind_check_obj(L, 2 + i, OBJ_ARRAY, "into", "out");
+    if (a && !a->writeable) bind_raise(L, DAMO_ESTATE, "into: array %d is read-only", i + 1);
+    vault[i] = damo_retain(a);
+  }
+  lua_pushlightuserdata(L, vault);
+  lua_pushcclosure(L, call_into, 3);
+  return 1;
+}
+
+/* ---- Fields and methods --------------------------------------------------------------------------------------------- */
+
+static int copy(lua_State *L) {
+  damo_function *f = self(L, "copy");
+  caller *c = caller_of(L, 1);
+  damo_function *g = function_copy(f);
+  if (!g && bind_retry_memory(L)) g = function_copy(f);
+  if (!g) return bind_error(L);
+  bind_push_function(L, g, c->named, c->single);
+  return 1;
+}
+
+/* Of an object that is gone already nothing is left to do. */
+static int free_now(lua_State *L) {
+  bind_box *box = bind_box_at(L, 1);
+  if (!box || box->kind != OBJ_FUNCTION) return bind_arg_error(L, "free", 1, "self", "a Function");
+  if (!box->obj) return 0;
+  bind_check(L, function_free((damo_function *)box->obj));
+  return 0;
+}
+
+static int get_name(lua_State *L) {
+  lua_pushstring(L, self(L, "name")->name);
+  return 1;
+}
+
+static int get_n_calls(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)self(L, "n_calls")->n_calls);
+  return 1;
+}
+
+static int get_fgraph(lua_State *L) {
+  bind_push_borrowed(L, self(L, "fgraph")->fgraph);
+  return 1;
+}
+
+static int get_inputs(lua_State *L) {
+  damo_function *f = self(L, "inputs");
+  lua_createtable(L, (int)f->n_inputs, 0);
+  for (int64_t i = 0; i < f->n_inputs; i++) {
+    bind_push_borrowed(L, f->inputs[i].var);
+    lua_rawseti(L, -2, (int)(i + 1));
+  }
+  return 1;
+}
+
+static int get_shared(lua_State *L) {
+  damo_function *f = self(L, "shared");
+  int n = 0;
+  lua_newtable(L);
+  for (int64_t i = 0; i < f->n_shared; i++) {
+    if (!f->shared[i].var) continue;
+    bind_push_borrowed(L, f->shared[i].var);
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
+static int tostring(lua_State *L) {
+  bind_box *box = bind_box_at(L, 1);
+  const damo_function *f = box ? (const damo_function *)box->obj : NULL;
+  if (!f || f->freed) {
+    lua_pushliteral(L, "Function: freed");
+    return 1;
+  }
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addstring(&b, "Function ");
+  luaL_addstring(&b, f->name ? f->name : "");
+  luaL_addstring(&b, "(");
+  for (int64_t i = 0; i < f->n_inputs && i < 8; i++) {
+    char text[120];
+    if (i) luaL_addstring(&b, ", ");
+    luaL_addstring(&b, f->inputs[i].name ? f->inputs[i].name : var_format(text, sizeof text, f->inputs[i].var));
+  }
+  if (f->n_inputs > 8) luaL_addstring(&b, ", …");
+  lua_pushfstring(L, ") -> %d output%s", (int)f->n_outputs, f->n_outputs == 1 ? "" : "s");
+  luaL_addvalue(&b);
+  luaL_pushresult(&b);
+  return 1;
+}
+
+void bind_add_function_class(lua_State *L) {
+  static const luaL_Reg fields[] = {{"name", get_name}, {"n_calls", get_n_calls}, {"fgraph", get_fgraph},
+                                    {"inputs", get_inputs}, {"shared", get_shared}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"call", call_named}, {"into", into}, {"copy", copy}, {"free", free_now}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__call", call}, {"__tostring", tostring}, {"__close", free_now}, {NULL, NULL}};
+  bind_class(L, OBJ_FUNCTION, fields, methods, meta, LUA_NOREF);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, caller_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &meta_key);
+}

@@ -1,0 +1,224 @@
+/* lua_io: damo.io, files of Arrays. load and save know .npy and .npz by the path's end; read_csv reads tables of numbers.
+ * With {on_fail="return"} a file that can't be read gives nil and the error object.
+ */
+#include <stdlib.h>
+
+#include "lua_int.h"
+
+static const char *const FAIL_MODES[] = {"raise", "return", NULL};
+
+typedef enum file_kind { FILE_NPY, FILE_NPZ } file_kind;
+
+static bool ends_with(const char *s, const char *tail) {
+  size_t n = strlen(s), m = strlen(tail);
+  return n >= m && strcmp(s + n - m, tail) == 0;
+}
+
+static const char *check_path(lua_State *L, const char *func) {
+  if (lua_type(L, 1) != LUA_TSTRING) bind_arg_error(L, func, 1, "path", "a string");
+  return lua_tostring(L, 1);
+}
+
+static file_kind check_kind(lua_State *L, const char *path, const char *func) {
+  if (ends_with(path, ".npy")) return FILE_NPY;
+  if (ends_with(path, ".npz")) return FILE_NPZ;
+  bind_raise(L, DAMO_EVALUE, "%s: '%s' ends in neither .npy nor .npz", func, path);
+  return FILE_NPY;
+}
+
+static bool fails_softly(lua_State *L, int options, const char *func) {
+  return bind_option_enum(L, options, "on_fail", FAIL_MODES, 0, func) == 1;
+}
+
+/* Raises the pending error, or returns nil and the error object. */
+static int fail(lua_State *L, bool softly) {
+  if (!softly) return bind_error(L);
+  lua_pushnil(L);
+  bind_push_error(L);
+  return 2;
+}
+
+/* ---- Loading --------------------------------------------------------------------------------------------------------- */
+
+static const char npz_key = 'z';
+
+static int npz_gc(lua_State *L) {
+  npz_clear(lua_touserdata(L, 1));
+  return 0;
+}
+
+/* Pushes an empty npz that Lua's collector clears. */
+static npz *push_npz(lua_State *L) {
+  npz *z = lua_newuserdatauv(L, sizeof *z, 0);
+  *z = (npz){.ctx = bind_ctx(L)};
+  bind_set_gc(L, npz_gc, &npz_key);
+  return z;
+}
+
+static int load_npz(lua_State *L, const char *path, bool softly) {
+  damo_ctx *ctx = bind_ctx(L);
+  npz *z = push_npz(L);
+  damo_status s = io_read_npz(ctx, path, z);
+  if (s == DAMO_EMEMORY && bind_retry_memory(L)) s = io_read_npz(ctx, path, z);
+  if (s != DAMO_OK) return fail(L, softly);
+  lua_newtable(L);
+  for (int64_t i = 0; i < z->n; i++) {
+    bind_push_value(L, damo_retain(z->at[i].array));
+    lua_setfield(L, -2, z->at[i].name);
+  }
+  return 1;
+}
+
+static int load_npy(lua_State *L, const char *path, bool softly) {
+  damo_ctx *ctx = bind_ctx(L);
+  damo_array *a = io_read_npy(ctx, path);
+  if (!a && bind_retry_memory(L)) a = io_read_npy(ctx, path);
+  if (!a) return fail(L, softly);
+  bind_push_value(L, &a->obj);
+  return 1;
+}
+
+/* load(path, {on_fail=}): the Array of a .npy, a table name → Array of a .npz. */
+static int load(lua_State *L) {
+  static const char *const names[] = {"on_fail", NULL};
+  lua_settop(L, 2);
+  const char *path = check_path(L, "load");
+  bind_check_options(L, "load", 2, names);
+  bool softly = fails_softly(L, 2, "load");
+  return check_kind(L, path, "load") == FILE_NPY ? load_npy(L, path, softly) : load_npz(L, path, softly);
+}
+
+/* ---- Saving ---------------------------------------------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int64_t count_names(lua_State *L, int table) {
+  int64_t n = 0;
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) {
+      bind_raise(L, DAMO_ETYPE, "save: an .npz takes a table of names, got a %s among its keys", luaL_typename(L, -2));
+    }
+    n++;
+  }
+  return n;
+}
+
+/* Pushes the keys of the table, sorted; they stay alive with it. */
+static const char **sorted_names(lua_State *L, int table, int64_t n) {
+  const char **names = bind_room(L, (size_t)n, sizeof *names);
+  int64_t i = 0;
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) names[i++] = lua_tostring(L, -2);
+  qsort((void *)names, (size_t)n, sizeof *names, compare_names);
+  return names;
+}
+
+static int save_npz(lua_State *L, const char *path, bool softly) {
+  if (!lua_istable(L, 2)) return bind_arg_error(L, "save", 2, "values", "a table of names for an .npz");
+  int64_t n = count_names(L, 2);
+  const char **names = sorted_names(L, 2, n);
+  damo_array **arrays = bind_room(L, (size_t)n, sizeof *arrays);
+  lua_createtable(L, (int)n, 0); /* anchors */
+  for (int64_t i = 0; i < n; i++) {
+    lua_getfield(L, 2, names[i]);
+    arrays[i] = bind_value_array(L, -1, -1, names[i]);
+    lua_rawseti(L, -3, (int)i + 1);
+    lua_pop(L, 1);
+  }
+  if (io_write_npz(bind_ctx(L), path, names, arrays, n) != DAMO_OK) return fail(L, softly);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+static int save_npy(lua_State *L, const char *path, bool softly) {
+  if (lua_isnoneornil(L, 2)) return bind_arg_error(L, "save", 2, "value", "an Array, a number, a boolean or a table");
+  const damo_array *a = bind_value_array(L, 2, -1, "save");
+  if (io_write_npy(path, a) != DAMO_OK) return fail(L, softly);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+/* save(path, value, {on_fail=}): true. A .npz takes a table name → value. */
+static int save(lua_State *L) {
+  static const char *const names[] = {"on_fail", NULL};
+  lua_settop(L, 3);
+  const char *path = check_path(L, "save");
+  bind_check_options(L, "save", 3, names);
+  bool softly = fails_softly(L, 3, "save");
+  return check_kind(L, path, "save") == FILE_NPY ? save_npy(L, path, softly) : save_npz(L, path, softly);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------------------------------- */
+
+static char delimiter_option(lua_State *L, int options) {
+  const char *text = bind_option_str(L, options, "delimiter", "read_csv");
+  if (!text) return 0;
+  if (strlen(text) != 1) bind_raise(L, DAMO_EVALUE, "read_csv: delimiter must be one character, got '%s'", text);
+  return text[0];
+}
+
+static csv_options read_options(lua_State *L, int idx) {
+  static const char *const names[] = {"delimiter", "skip", "dtype", "text_as_nan", "on_fail", NULL};
+  csv_options o = {.skip = -1, .dtype = bind_ctx(L)->config.floatX};
+  bind_check_options(L, "read_csv", idx, names);
+  o.delimiter = delimiter_option(L, idx);
+  o.text_as_nan = bind_option_bool(L, idx, "text_as_nan", false, "read_csv");
+  if (bind_option(L, idx, "dtype")) o.dtype = bind_check_dtype(L, -1, "read_csv");
+  if (bind_option(L, idx, "skip")) {
+    scalar s;
+    if (!bind_to_scalar(L, -1, DAMO_INT64, &s) || s.v.i < 0) {
+      bind_raise(L, DAMO_EVALUE, "read_csv: skip must be a count of lines");
+    }
+    o.skip = s.v.i;
+  }
+  return o;
+}
+
+/* Pushes the cells of the header line as a list. */
+static void push_header(lua_State *L, char *take_header) {
+  strbuf *b = bind_push_strbuf(L);
+  strbuf_add(b, take_header);
+  mem_strfree(b->ctx, take_header);
+  bind_check(L, b->failed ? DAMO_EMEMORY : DAMO_OK);
+  lua_newtable(L);
+  const char *p = b->at ? b->at : "";
+  for (int i = 1;; i++) {
+    size_t n = strcspn(p, "\n");
+    lua_pushlstring(L, p, n);
+    lua_rawseti(L, -2, i);
+    if (!p[n]) break;
+    p += n + 1;
+  }
+  lua_remove(L, -2);
+}
+
+/* read_csv(path, options): the matrix, and the header's cells where there is a header. */
+static int read_csv(lua_State *L) {
+  lua_settop(L, 2);
+  const char *path = check_path(L, "read_csv");
+  damo_ctx *ctx = bind_ctx(L);
+  csv_options options = read_options(L, 2);
+  bool softly = fails_softly(L, 2, "read_csv");
+  char *header = NULL;
+  damo_array *a = io_read_csv(ctx, path, &options, &header);
+  if (!a && bind_retry_memory(L)) a = io_read_csv(ctx, path, &options, &header);
+  if (!a) return fail(L, softly);
+  int ticket = bind_hold(bind_get(L), a);
+  if (header) {
+    push_header(L, header);
+  } else {
+    lua_pushnil(L);
+  }
+  bind_let_go(bind_get(L), ticket);
+  bind_push(L, a);
+  lua_insert(L, -2);
+  return 2;
+}
+
+void bind_open_io(lua_State *L) {
+  static const luaL_Reg functions[] = {{"load", load}, {"save", save}, {"read_csv", read_csv}, {NULL, NULL}};
+  lua_newtable(L);
+  luaL_setfuncs(L, functions, 0);
+  lua_setfield(L, -2, "io");
+}

@@ -1,0 +1,193 @@
+/* canonicalize.c: one form for equal things, in arithmetic: neutral operands, signs, constants, powers, useless nodes.
+ * The rules of shapes are in shapes.c, those of repeated values in fill.c.
+ *
+ * A rule here gives the same values bit by bit, but for those about products of constants and powers (to rounding) and for
+ * the sign of a zero after x + 0.
+ */
+#include "rewrite_int.h"
+
+#include <string.h>
+
+static bool is_real_number(const damo_var *v) {
+  return type_is_tensor(v->type) && var_dtype(v) != DAMO_BOOL && !dtype_is_complex(var_dtype(v));
+}
+
+static bool same_dtype(const damo_var *u, const damo_var *v) { return var_dtype(u) == var_dtype(v); }
+
+/* Operand i in the output's place: of its dtype, and repeated over the shape of the other operand where that gives it. */
+static damo_var *as_output(build *b, const damo_apply *node, int i) {
+  damo_var *x = build_cast(b, node->in[i], var_dtype(node->out[0]));
+  if (x == NULL || match_fits(node, i)) return x;
+  return build_fn2(b, "second", node->in[1 - i], x);
+}
+
+/* ---- Neutral operands ---------------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *scalar;
+  double value;
+  bool left; /* may also be the first operand */
+} neutral[] = {{"mul", 1, true}, {"true_div", 1, false}, {"add", 0, true}, {"sub", 0, false}, {"pow", 1, false}};
+
+/* x*1, x/1, x+0, x-0, x^1 → x */
+static damo_status drop_neutral(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  for (size_t k = 0; k < sizeof neutral / sizeof *neutral; k++) {
+    if (match_elemwise(node->out[0], neutral[k].scalar) == NULL) continue;
+    for (int i = 1; i >= (neutral[k].left ? 0 : 1); i--) {
+      if (match_constant(node->in[i], neutral[k].value)) return rule_give(b, repl, did, as_output(b, node, 1 - i));
+    }
+  }
+  return DAMO_OK;
+}
+
+/* 0*x → 0 of integers; a float x may be nan or infinite. */
+static damo_status drop_zero_product(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  if (match_elemwise(node->out[0], "mul") == NULL || !dtype_is_discrete(var_dtype(node->out[0]))) return DAMO_OK;
+  for (int i = 0; i < 2; i++) {
+    if (!match_constant(node->in[i], 0) || !match_fits(node, 1 - i)) continue;
+    damo_var *zero = build_scalar(b, var_dtype(node->out[0]), 0);
+    return rule_give(b, repl, did, build_fill(b, node->in[1 - i], zero));
+  }
+  return DAMO_OK;
+}
+
+/* ---- Signs --------------------------------------------------------------------------------------------------------- */
+
+static damo_var *negated(const damo_var *v) {
+  const damo_apply *n = match_elemwise(v, "neg");
+  return n != NULL ? n->in[0] : NULL;
+}
+
+/* --x → x; x + -y → x - y; x - -y → x + y; -x * -y → x*y; -x / -y → x/y; x * -1 → -x */
+static damo_status sort_signs(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const char *name = elemwise_scalar(node->op);
+  if (node->n_in == 1) {
+    if (strcmp(name, "neg") != 0) return DAMO_OK;
+    return rule_give(b, repl, did, negated(node->in[0]));
+  }
+  if (node->n_in != 2) return DAMO_OK;
+  damo_var *x = negated(node->in[0]), *y = negated(node->in[1]);
+  if (x != NULL && !same_dtype(x, node->out[0])) x = NULL; /* an integer's sign may wrap before it is converted */
+  if (y != NULL && !same_dtype(y, node->out[0])) y = NULL;
+  if (strcmp(name, "add") == 0) {
+    if (y != NULL) return rule_give(b, repl, did, build_fn2(b, "sub", node->in[0], y));
+    return rule_give(b, repl, did, x != NULL ? build_fn2(b, "sub", node->in[1], x) : NULL);
+  }
+  if (strcmp(name, "sub") == 0) return rule_give(b, repl, did, y != NULL ? build_fn2(b, "add", node->in[0], y) : NULL);
+  bool is_mul = strcmp(name, "mul") == 0;
+  if (!is_mul && strcmp(name, "true_div") != 0) return DAMO_OK;
+  if (x != NULL && y != NULL) return rule_give(b, repl, did, build_fn2(b, name, x, y));
+  if (!is_real_number(node->out[0])) return DAMO_OK;
+  for (int i = 1; i >= (is_mul ? 0 : 1); i--) {
+    if (!match_constant(node->in[i], -1)) continue;
+    damo_var *rest = as_output(b, node, 1 - i);
+    return rule_give(b, repl, did, rest != NULL ? build_fn1(b, "neg", rest) : NULL);
+  }
+  return DAMO_OK;
+}
+
+/* ---- Constants ----------------------------------------------------------------------------------------------------- */
+
+static bool split_constant(const damo_apply *node, damo_var **constant, damo_var **rest) {
+  for (int i = 0; i < 2; i++) {
+    if (node->in[i]->kind != VAR_CONSTANT || node->in[1 - i]->kind == VAR_CONSTANT) continue;
+    *constant = node->in[i];
+    *rest = node->in[1 - i];
+    return true;
+  }
+  return false;
+}
+
+/* (x*c1)*c2 → x*(c1*c2), the same for sums; the product of the constants is then folded. */
+static damo_status join_constants(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const char *name = elemwise_scalar(node->op);
+  damo_var *c1, *c2, *x, *inner;
+  if (strcmp(name, "mul") != 0 && strcmp(name, "add") != 0) return DAMO_OK;
+  if (!split_constant(node, &c2, &inner) || !match_single_use(fg, inner)) return DAMO_OK;
+  const damo_apply *below = match_elemwise(inner, name);
+  if (below == NULL || !split_constant(below, &c1, &x)) return DAMO_OK;
+  if (!same_dtype(c1, c2) || !same_dtype(x, c1) || !same_dtype(x, node->out[0])) return DAMO_OK;
+  return rule_give(b, repl, did, build_fn2(b, name, x, build_fn2(b, name, c1, c2)));
+}
+
+/* ---- Powers and quotients ------------------------------------------------------------------------------------------ */
+
+/* x^2 → sqr(x), x^0.5 → sqrt(x), x^-1 → reciprocal(x), x^-2 → reciprocal(sqr(x)), x*x → sqr(x) */
+static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *x = node->in[0];
+  if (!is_real_number(node->out[0]) || !same_dtype(x, node->out[0])) return DAMO_OK;
+  if (match_elemwise(node->out[0], "mul") != NULL) {
+    return rule_give(b, repl, did, node->in[1] == x ? build_fn1(b, "sqr", x) : NULL);
+  }
+  if (match_elemwise(node->out[0], "pow") == NULL || !match_fits(node, 0)) return DAMO_OK;
+  const damo_var *e = node->in[1];
+  if (match_constant(e, 2)) return rule_give(b, repl, did, build_fn1(b, "sqr", x));
+  if (!dtype_is_float(var_dtype(x))) return DAMO_OK;
+  if (match_constant(e, 0.5)) return rule_give(b, repl, did, build_fn1(b, "sqrt", x));
+  if (match_constant(e, -1)) return rule_give(b, repl, did, build_fn1(b, "reciprocal", x));
+  if (!match_constant(e, -2)) return DAMO_OK;
+  return rule_give(b, repl, did, build_fn1(b, "reciprocal", build_fn1(b, "sqr", x)));
+}
+
+/* 1/x → reciprocal(x); x * reciprocal(y) → x/y where both fill the output */
+static damo_status name_quotients(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  if (!dtype_is_float(var_dtype(node->out[0]))) return DAMO_OK;
+  if (match_elemwise(node->out[0], "true_div") != NULL) {
+    bool one = match_constant(node->in[0], 1) && match_fits(node, 1) && same_dtype(node->in[1], node->out[0]);
+    return rule_give(b, repl, did, one ? build_fn1(b, "reciprocal", node->in[1]) : NULL);
+  }
+  if (match_elemwise(node->out[0], "mul") == NULL) return DAMO_OK;
+  for (int i = 0; i < 2; i++) {
+    const damo_apply *r = match_elemwise(node->in[i], "reciprocal");
+    if (r == NULL || !match_fits(node, i) || !same_dtype(r->in[0], node->in[1 - i])) continue;
+    return rule_give(b, repl, did, build_fn2(b, "true_div", node->in[1 - i], r->in[0]));
+  }
+  return DAMO_OK;
+}
+
+/* ---- Useless nodes ------------------------------------------------------------------------------------------------- */
+
+/* A cast to the own dtype, or after a cast that lost nothing. */
+static damo_status drop_cast(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *x = node->in[0];
+  if (match_elemwise(node->out[0], "identity") != NULL) return rule_give(b, repl, did, x);
+  if (match_elemwise(node->out[0], "cast") == NULL) return DAMO_OK;
+  if (same_dtype(x, node->out[0])) return rule_give(b, repl, did, x);
+  const damo_apply *below = match_elemwise(x, "cast");
+  if (below == NULL || var_dtype(node->out[0]) == DAMO_BOOL) return DAMO_OK;
+  damo_dtype from = var_dtype(below->in[0]);
+  bool wide = dtype_is_integer(from) && dtype_size(from) == 8 && !dtype_is_discrete(var_dtype(x));
+  if (wide || dtype_is_complex(var_dtype(x)) || !dtype_can_cast_safely(from, var_dtype(x))) return DAMO_OK;
+  return rule_give(b, repl, did, build_cast(b, below->in[0], var_dtype(node->out[0])));
+}
+
+/* What speaks to gradients alone has done its work. */
+static damo_status drop_marker(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  static const char *const markers[] = {"DisconnectedGrad", "ZeroGrad", "ConsiderConstant", "GradClip", "GradScale"};
+  (void)fg;
+  for (size_t k = 0; k < sizeof markers / sizeof *markers; k++) {
+    if (strcmp(node->op->def->name, markers[k]) == 0) return rule_give(b, repl, did, node->in[0]);
+  }
+  return DAMO_OK;
+}
+
+#define RULE(rule_name, fast, class, fn) \
+  { .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = fast "fast_run canonicalize", .tracks = class, .local = fn }
+
+const rewrite_rule canonicalize_rules[] = {
+    RULE("drop_neutral", "fast_compile ", "Elemwise", drop_neutral),
+    RULE("drop_cast", "fast_compile ", "Elemwise", drop_cast),
+    RULE("drop_marker", "fast_compile ", NULL, drop_marker),
+    RULE("drop_zero_product", "", "Elemwise", drop_zero_product),
+    RULE("sort_signs", "", "Elemwise", sort_signs),
+    RULE("join_constants", "", "Elemwise", join_constants),
+    RULE("name_powers", "", "Elemwise", name_powers),
+    RULE("name_quotients", "", "Elemwise", name_quotients),
+    {.name = NULL},
+};

@@ -1,0 +1,151 @@
+/* fill.c: rules of repeated values: a fill, second(like, value) or Alloc(value, lengths…), is broadcast by the nodes that
+ * use it, so it need not be made. */
+#include "rewrite_int.h"
+
+#include <string.h>
+
+static bool is_repeated_scalar(const damo_var *fill) {
+  const damo_var *v = match_fill(fill);
+  return v != NULL && var_ndim(v) == 0;
+}
+
+/* The same fill of another value. */
+static damo_var *fill_with(build *b, const damo_var *fill, damo_var *value) {
+  const damo_apply *node = fill->owner;
+  if (value == NULL) return NULL;
+  if (node->op->def == &elemwise_def) return build_fn2(b, "second", node->in[0], value);
+  return build_alloc(b, value, node->in + 1, node->n_in - 1);
+}
+
+/* An operand that another one of the same shape makes superfluous: x * second(x, v) → x * v */
+static damo_status sink_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *in[8];
+  if (node->n_in < 2 || node->n_in > 8) return DAMO_OK;
+  for (int i = 0; i < node->n_in; i++) {
+    damo_var *value = match_fill(node->in[i]);
+    if (value == NULL || value == node->in[i]) continue;
+    for (int j = 0; j < node->n_in; j++) {
+      if (j == i || node->in[j] == node->in[i] || !match_same_shape(node->in[j], node->in[i])) continue;
+      for (int k = 0; k < node->n_in; k++) in[k] = k == i ? value : node->in[k];
+      return rule_give(b, repl, did, build_op(b, damo_retain(node->op), in, node->n_in));
+    }
+  }
+  return DAMO_OK;
+}
+
+/* Everything of one element: no shape but the fill's. */
+static bool others_are_single(const damo_apply *node, int i) {
+  for (int j = 0; j < node->n_in; j++) {
+    if (j != i && var_ndim(node->in[j]) != 0) return false;
+  }
+  return true;
+}
+
+/* f(second(a, v), c) → second(a, f(v, c)): computed once. */
+static damo_status lift_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *in[8];
+  if (node->n_in > 8 || var_ndim(node->out[0]) == 0) return DAMO_OK;
+  for (int i = 0; i < node->n_in; i++) {
+    if (!is_repeated_scalar(node->in[i]) || !others_are_single(node, i)) continue;
+    for (int k = 0; k < node->n_in; k++) in[k] = k == i ? match_fill(node->in[i]) : node->in[k];
+    damo_var *value = build_op(b, damo_retain(node->op), in, node->n_in);
+    return rule_give(b, repl, did, fill_with(b, node->in[i], value));
+  }
+  return DAMO_OK;
+}
+
+/* A fill by what has its shape already. */
+static damo_status drop_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *value = match_fill(node->out[0]);
+  if (value == NULL) return DAMO_OK;
+  bool same = var_ndim(value) == var_ndim(node->out[0]) && match_same_shape(value, node->out[0]);
+  if (same && node->op->def == &elemwise_def) same = match_fits(node, 1);
+  return rule_give(b, repl, did, same ? value : NULL);
+}
+
+/* A fill of a scalar that was given axes of one: of the scalar itself. */
+static damo_status strip_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const damo_var *value = match_fill(node->out[0]);
+  const damo_apply *shuffle = value != NULL ? match_op(value, "DimShuffle") : NULL;
+  if (shuffle == NULL || var_ndim(shuffle->in[0]) != 0) return DAMO_OK;
+  return rule_give(b, repl, did, fill_with(b, node->out[0], shuffle->in[0]));
+}
+
+/* second(second(a, u), v) → second(a, v) */
+static damo_status join_fills(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  if (match_elemwise(node->out[0], "second") == NULL) return DAMO_OK;
+  const damo_apply *below = match_elemwise(node->in[0], "second");
+  if (below == NULL || !match_fits(below, 0)) return DAMO_OK;
+  return rule_give(b, repl, did, build_fn2(b, "second", below->in[0], node->in[1]));
+}
+
+/* DimShuffle(second(a, v)) → second(DimShuffle(a), v) for a scalar v */
+static damo_status lift_fill_over_dimshuffle(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *x = node->in[0], *dims[DAMO_MAX_NDIM], *one;
+  if (!is_repeated_scalar(x) || var_ndim(node->out[0]) == 0) return DAMO_OK;
+  const damo_apply *fill = x->owner;
+  if (fill->op->def == &elemwise_def) {
+    if (var_ndim(fill->in[0]) != var_ndim(x)) return DAMO_OK;
+    damo_var *like = build_op(b, damo_retain(node->op), &fill->in[0], 1);
+    return rule_give(b, repl, did, like != NULL ? build_fn2(b, "second", like, fill->in[1]) : NULL);
+  }
+  one = build_scalar(b, DAMO_INT64, 1);
+  for (int i = 0; i < var_ndim(node->out[0]); i++) {
+    const prop_value *from = &node->op->props[0].u.list[i];
+    dims[i] = from->kind == PROP_INT ? fill->in[from->u.i] : one;
+  }
+  return rule_give(b, repl, did, build_alloc(b, fill->in[0], dims, var_ndim(node->out[0])));
+}
+
+/* The sum of everything in a fill of v is v times the number of entries. */
+static damo_status sum_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *x = node->in[0], *out = node->out[0];
+  const prop_value *kind = op_prop(node->op, "kind");
+  if (kind->kind != PROP_STR || strcmp(kind->u.s, "sum") != 0) return DAMO_OK;
+  if (op_prop(node->op, "axis")->kind != PROP_NIL || var_ndim(out) != 0 || !is_repeated_scalar(x)) return DAMO_OK;
+  damo_var *count = build_scalar(b, DAMO_INT64, 1);
+  for (int k = 0; k < var_ndim(x); k++) count = build_fn2(b, "mul", count, build_dim(b, x, k));
+  if (count == NULL) return b->status;
+  damo_var *value = build_cast(b, match_fill(x), var_dtype(out));
+  return rule_give(b, repl, did, build_fn2(b, "mul", value, build_cast(b, count, var_dtype(out))));
+}
+
+/* second(a, v) → Alloc(v, lengths of a): a need not be computed. */
+static damo_status fill_by_lengths(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *dims[DAMO_MAX_NDIM];
+  int n = var_ndim(node->out[0]);
+  if (match_elemwise(node->out[0], "second") == NULL || n == 0 || !match_fits(node, 0)) return DAMO_OK;
+  for (int k = 0; k < n; k++) dims[k] = build_dim(b, node->in[0], k);
+  if (b->status != DAMO_OK) return b->status;
+  return rule_give(b, repl, did, build_alloc(b, node->in[1], dims, n));
+}
+
+#define RULE(rule_name, rule_phase, rule_tags, class, fn) \
+  { .name = rule_name, .phase = rule_phase, .tags = rule_tags, .tracks = class, .local = fn }
+#define ROW(...) RULE(__VA_ARGS__)
+#define CANONICAL PHASE_CANONICALIZE, "fast_run canonicalize fill"
+#define SPECIAL PHASE_SPECIALIZE, "fast_run specialize fill"
+
+const rewrite_rule fill_rules[] = {
+    ROW("drop_fill", CANONICAL, NULL, drop_fill),
+    ROW("strip_fill", CANONICAL, NULL, strip_fill),
+    ROW("join_fills", CANONICAL, "Elemwise", join_fills),
+    ROW("sink_fill", CANONICAL, "Elemwise", sink_fill),
+    ROW("lift_fill", CANONICAL, "Elemwise", lift_fill),
+    ROW("lift_fill_over_dimshuffle", CANONICAL, "DimShuffle", lift_fill_over_dimshuffle),
+    ROW("sum_fill", CANONICAL, "Reduce", sum_fill),
+    ROW("fill_by_lengths", SPECIAL, "Elemwise", fill_by_lengths),
+    ROW("drop_fill_again", SPECIAL, NULL, drop_fill),
+    ROW("strip_fill_again", SPECIAL, NULL, strip_fill),
+    ROW("sink_fill_again", SPECIAL, "Elemwise", sink_fill),
+    ROW("lift_fill_again", SPECIAL, "Elemwise", lift_fill),
+    {.name = NULL},
+};

@@ -1,0 +1,63 @@
+/* inplace.c: nodes that may write over an operand do so. The operand must be of no use to anybody afterwards (no leaf, no
+ * view, not viewed, used here alone), and the result must not leave the graph: it would have to be copied. */
+#include "rewrite_int.h"
+
+#include <string.h>
+
+#define MAX_PROPS 8
+
+/* The number of the class's property `inplace`; -1: it has none. */
+static int inplace_prop(const op_def *def) {
+  const char *p = def->props;
+  for (int i = 0; p != NULL && *p != '\0'; i++) {
+    size_t n = strcspn(p, " ");
+    if (n == 7 && memcmp(p, "inplace", n) == 0) return i;
+    p += n + (p[n] == ' ');
+  }
+  return -1;
+}
+
+static bool leaves_graph(const damo_fgraph *fg, const damo_var *v) {
+  const fg_clients *c = fgraph_clients(fg, v);
+  for (int32_t i = 0; c != NULL && i < c->n; i++) {
+    if (c->at[i].node == NULL) return true;
+  }
+  return false;
+}
+
+/* The node's Op with its property set. */
+static damo_var *in_place(build *b, const damo_apply *node, int prop, prop_value value) {
+  prop_value props[MAX_PROPS];
+  for (int i = 0; i < node->op->n_props; i++) props[i] = node->op->props[i];
+  props[prop] = value;
+  return build_op(b, op_new(b->ctx, node->op->def, props, node->op->n_props), node->in, node->n_in);
+}
+
+static bool may_take(const damo_fgraph *fg, const damo_apply *node, int i) {
+  const damo_var *x = node->in[i];
+  return type_is_tensor(x->type) && var_dtype(x) == var_dtype(node->out[0]) && !rewrite_must_last(fg, x);
+}
+
+static damo_status elemwise_in_place(build *b, damo_fgraph *fg, damo_apply *node, int prop, damo_var **repl,
+                                     bool *did) {
+  if (var_ndim(node->out[0]) == 0) return DAMO_OK; /* nothing to gain */
+  for (int i = 0; i < node->n_in; i++) {
+    if (!may_take(fg, node, i) || !match_fits(node, i)) continue;
+    return rule_give(b, repl, did, in_place(b, node, prop, prop_int(i + 1)));
+  }
+  return DAMO_OK;
+}
+
+static damo_status take_over(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  int prop = inplace_prop(node->op->def);
+  if (prop < 0 || node->op->n_props > MAX_PROPS || node->op->destroy_map != NULL || node->n_out != 1) return DAMO_OK;
+  if (leaves_graph(fg, node->out[0])) return DAMO_OK;
+  if (node->op->def == &elemwise_def) return elemwise_in_place(b, fg, node, prop, repl, did);
+  bool ok = node->op->props[prop].kind != PROP_INT && may_take(fg, node, 0);
+  return rule_give(b, repl, did, ok ? in_place(b, node, prop, prop_bool(true)) : NULL);
+}
+
+const rewrite_rule inplace_rules[] = {
+    {.name = "take_over", .phase = PHASE_INPLACE, .tags = "fast_run inplace", .local = take_over},
+    {.name = NULL},
+};

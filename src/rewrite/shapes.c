@@ -1,0 +1,157 @@
+/* shapes.c: rules of shapes: nodes that only move axes, and lengths known without the value they belong to. */
+#include "rewrite_int.h"
+
+#include <string.h>
+
+/* ---- DimShuffle and Reshape ---------------------------------------------------------------------------------------- */
+
+/* The axis of the input that axis i of the output is, 0-based; -1: a new one. */
+static int source_axis(const damo_apply *node, int i) {
+  const prop_value *from = &node->op->props[0].u.list[i];
+  return from->kind == PROP_INT ? (int)from->u.i - 1 : -1;
+}
+
+/* The identity is dropped, two in a row become one. */
+static damo_status join_dimshuffles(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  int n = var_ndim(node->out[0]), pattern[DAMO_MAX_NDIM];
+  bool same = n == var_ndim(node->in[0]);
+  for (int i = 0; i < n; i++) {
+    pattern[i] = source_axis(node, i);
+    same = same && pattern[i] == i;
+  }
+  if (same) return rule_give(b, repl, did, node->in[0]);
+  const damo_apply *below = match_op(node->in[0], "DimShuffle");
+  if (below == NULL) return DAMO_OK;
+  for (int i = 0; i < n; i++) {
+    if (pattern[i] >= 0) pattern[i] = source_axis(below, pattern[i]);
+  }
+  return rule_give(b, repl, did, build_dimshuffle(b, below->in[0], pattern, n));
+}
+
+/* The shape operand says nothing but x's own shape. */
+static bool is_shape_of(const damo_var *shape, const damo_var *x) {
+  const damo_apply *node = match_op(shape, "Shape");
+  if (node != NULL) return match_same_shape(node->in[0], x);
+  node = match_op(shape, "MakeVector");
+  if (node == NULL || node->n_in != var_ndim(x)) return false;
+  for (int i = 0; i < node->n_in; i++) {
+    if (!match_length(node->in[i], x, i)) return false;
+  }
+  return true;
+}
+
+static bool same_known_shape(const damo_type *a, const damo_type *b) {
+  if (a->ndim != b->ndim) return false;
+  for (int d = 0; d < a->ndim; d++) {
+    if (a->shape[d] < 0 || a->shape[d] != b->shape[d]) return false;
+  }
+  return true;
+}
+
+/* A reshape to the shape that x has is dropped, the first of two in a row too. */
+static damo_status join_reshapes(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *x = node->in[0];
+  int n = var_ndim(node->out[0]);
+  if (same_known_shape(x->type, node->out[0]->type)) return rule_give(b, repl, did, x);
+  if (n == var_ndim(x) && is_shape_of(node->in[1], x)) return rule_give(b, repl, did, x);
+  const damo_apply *below = match_op(x, "Reshape");
+  return rule_give(b, repl, did, below != NULL ? build_reshape(b, below->in[0], node->in[1], n) : NULL);
+}
+
+/* ---- Lengths ------------------------------------------------------------------------------------------------------- */
+
+/* Room for the shapes of a node's inputs and outputs. */
+typedef struct dims {
+  damo_var ***at; /* n_in inputs, then n_out outputs */
+  size_t bytes;
+} dims;
+
+static int rank_of(const damo_var *v) { return type_is_tensor(v->type) ? var_ndim(v) : 0; }
+
+static damo_status dims_init(dims *d, damo_ctx *ctx, const damo_apply *node) {
+  int n = node->n_in + node->n_out;
+  size_t total = 0;
+  for (int i = 0; i < n; i++) total += (size_t)rank_of(i < node->n_in ? node->in[i] : node->out[i - node->n_in]);
+  d->bytes = (size_t)n * sizeof(damo_var **) + total * sizeof(damo_var *);
+  d->at = mem_calloc(ctx, d->bytes);
+  if (d->at == NULL) return DAMO_EMEMORY;
+  damo_var **next = (damo_var **)(d->at + n);
+  for (int i = 0; i < n; i++) {
+    d->at[i] = next;
+    next += rank_of(i < node->n_in ? node->in[i] : node->out[i - node->n_in]);
+  }
+  return DAMO_OK;
+}
+
+static damo_status infer(build *b, damo_apply *node, dims *d) {
+  for (int i = 0; i < node->n_in; i++) {
+    for (int k = 0; k < rank_of(node->in[i]); k++) d->at[i][k] = build_dim(b, node->in[i], k);
+  }
+  if (b->status != DAMO_OK) return b->status;
+  return node->op->def->infer_shape(b, node, (damo_var *const *const *)d->at, d->at + node->n_in);
+}
+
+/* The lengths of v's axes by its node's infer_shape into out, NULL where that can't tell; *known false when there is none. */
+static damo_status infer_lengths(build *b, const damo_var *v, damo_var **out, bool *known) {
+  damo_apply *node = v->owner;
+  *known = node != NULL && node->op->def->infer_shape != NULL;
+  if (!*known) return DAMO_OK;
+  dims d;
+  DAMO_TRY(dims_init(&d, b->ctx, node));
+  damo_status s = infer(b, node, &d);
+  for (int k = 0; k < var_ndim(v); k++) out[k] = s == DAMO_OK ? d.at[node->n_in + v->index][k] : NULL;
+  mem_free(b->ctx, d.at, d.bytes);
+  return s;
+}
+
+/* Shape_i of a computed value comes from its inputs' lengths. */
+static damo_status infer_length(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *out[DAMO_MAX_NDIM];
+  const damo_var *x = node->in[0];
+  int axis = (int)node->op->props[0].u.i - 1;
+  bool known;
+  if (x->type->shape[axis] >= 0) return rule_give(b, repl, did, build_dim(b, node->in[0], axis));
+  DAMO_TRY(infer_lengths(b, x, out, &known));
+  return rule_give(b, repl, did, known ? out[axis] : NULL);
+}
+
+/* Shape is a constant, or a vector of lengths. */
+static damo_status infer_shape(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *x = node->in[0], *out[DAMO_MAX_NDIM];
+  if (!type_is_tensor(x->type)) return DAMO_OK;
+  for (int k = 0; k < var_ndim(x); k++) out[k] = build_dim(b, x, k);
+  if (b->status != DAMO_OK) return b->status;
+  return rule_give(b, repl, did, build_vector(b, out, var_ndim(x)));
+}
+
+/* A known entry of a vector of lengths: x.shape[2]. */
+static damo_status take_length(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const damo_apply *vector = match_op(node->in[0], "MakeVector");
+  int64_t i;
+  if (vector == NULL || node->n_in != 2 || strcmp(node->op->props[0].u.s, "i") != 0) return DAMO_OK;
+  if (!var_static_int(node->in[1], &i)) return DAMO_OK;
+  if (i < 0) i += vector->n_in + 1;
+  return rule_give(b, repl, did, i >= 1 && i <= vector->n_in ? vector->in[i - 1] : NULL);
+}
+
+#define RULE(rule_name, rule_phase, rule_tags, class, fn) \
+  { .name = rule_name, .phase = rule_phase, .tags = rule_tags, .tracks = class, .local = fn }
+#define CANONICAL PHASE_CANONICALIZE, "fast_run canonicalize shape"
+#define CHEAP PHASE_CANONICALIZE, "fast_run fast_compile canonicalize shape"
+#define AGAIN PHASE_SPECIALIZE, "fast_run specialize shape"
+#define ROW(...) RULE(__VA_ARGS__)
+
+const rewrite_rule shape_rules[] = {
+    ROW("join_dimshuffles", CHEAP, "DimShuffle", join_dimshuffles),
+    ROW("join_reshapes", CANONICAL, "Reshape", join_reshapes),
+    ROW("infer_length", CANONICAL, "Shape_i", infer_length),
+    ROW("infer_shape", CANONICAL, "Shape", infer_shape),
+    ROW("take_length", CANONICAL, "Subtensor", take_length),
+    ROW("infer_length_again", AGAIN, "Shape_i", infer_length),
+    {.name = NULL},
+};

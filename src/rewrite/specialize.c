@@ -1,0 +1,103 @@
+/* specialize.c: products of matrices inside sums become BLAS updates: z ± alpha·x·y → Gemm or Gemv. */
+#include "rewrite_int.h"
+
+#include <string.h>
+
+#define MAX_FACTORS 6
+
+/* A term of a sum: scalar factors times `rest`. */
+typedef struct term {
+  damo_var *rest;
+  damo_var *factor[MAX_FACTORS];
+  bool divided[MAX_FACTORS];
+  int n;
+  bool negative;
+} term;
+
+static bool is_single_entry(const damo_var *v) {
+  for (int d = 0; d < var_ndim(v); d++) {
+    if (!type_dim_is_one(v->type, d)) return false;
+  }
+  return true;
+}
+
+/* The scalar operand of a product or quotient; -1: none. */
+static int scalar_operand(const damo_apply *node, bool quotient) {
+  for (int i = 1; i >= (quotient ? 1 : 0); i--) {
+    const damo_var *s = node->in[i], *rest = node->in[1 - i];
+    if (is_single_entry(s) && match_fits(node, 1 - i) && var_dtype(s) == var_dtype(rest)) return i;
+  }
+  return -1;
+}
+
+/* Takes scalar factors and signs off v, through nodes that nobody else uses. */
+static term split_term(const damo_fgraph *fg, damo_var *v) {
+  term t = {.rest = v};
+  while (t.n < MAX_FACTORS && match_single_use(fg, t.rest)) {
+    const damo_apply *node = t.rest->owner;
+    bool quotient = match_elemwise(t.rest, "true_div") != NULL;
+    if (match_elemwise(t.rest, "neg") != NULL) {
+      t.negative = !t.negative;
+      t.rest = node->in[0];
+      continue;
+    }
+    if (!quotient && match_elemwise(t.rest, "mul") == NULL) break;
+    int i = scalar_operand(node, quotient);
+    if (i < 0) break;
+    t.divided[t.n] = quotient;
+    t.factor[t.n++] = node->in[i];
+    t.rest = node->in[1 - i];
+  }
+  return t;
+}
+
+/* The factors as one 0-d scalar of that dtype. */
+static damo_var *coefficient(build *b, const term *t, damo_dtype dtype) {
+  damo_var *c = NULL;
+  for (int k = 0; k < t->n; k++) {
+    damo_var *f = build_dimshuffle(b, t->factor[k], NULL, 0);
+    if (t->divided[k]) f = build_fn1(b, "reciprocal", f);
+    c = c != NULL ? build_fn2(b, "mul", c, f) : f;
+  }
+  if (c == NULL) return build_scalar(b, dtype, t->negative ? -1 : 1);
+  return t->negative ? build_fn1(b, "neg", c) : c;
+}
+
+static bool has_dtype(const damo_var *v, damo_dtype dtype) { return type_is_tensor(v->type) && var_dtype(v) == dtype; }
+
+/* z·beta + alpha·dot, z operand i of the sum; NULL when the operands are no such thing. */
+static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, int i, bool difference) {
+  damo_dtype dtype = var_dtype(node->out[0]);
+  if (!match_fits(node, i) || !has_dtype(node->in[i], dtype)) return NULL;
+  term product = split_term(fg, node->in[1 - i]);
+  const damo_apply *dot = product.rest->owner;
+  if (dot == NULL || dot->op->def != &dot_def || !has_dtype(product.rest, dtype)) return NULL;
+  if (!match_single_use(fg, product.rest) || var_ndim(product.rest) != var_ndim(node->in[i])) return NULL;
+  damo_var *x = dot->in[0], *y = dot->in[1];
+  if (var_ndim(x) == 1 && var_ndim(y) == 1) return NULL;
+  term z = split_term(fg, node->in[i]);
+  if (difference && i == 0) product.negative = !product.negative;
+  if (difference && i == 1) z.negative = !z.negative;
+  damo_var *alpha = coefficient(b, &product, dtype), *beta = coefficient(b, &z, dtype);
+  if (var_ndim(x) == 2 && var_ndim(y) == 2) return build_gemm(b, z.rest, alpha, x, y, beta);
+  if (var_ndim(x) == 2) return build_gemv(b, z.rest, alpha, x, y, beta);
+  return build_gemv(b, z.rest, alpha, build_transpose(b, y), x, beta);
+}
+
+static damo_status dot_to_blas(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  bool difference = match_elemwise(node->out[0], "sub") != NULL;
+  if (!difference && match_elemwise(node->out[0], "add") == NULL) return DAMO_OK;
+  if (dtype_is_discrete(var_dtype(node->out[0])) || var_ndim(node->out[0]) < 1) return DAMO_OK;
+  damo_var *now = update_of(b, fg, node, 0, difference);
+  if (now == NULL && b->status == DAMO_OK) now = update_of(b, fg, node, 1, difference);
+  return rule_give(b, repl, did, now);
+}
+
+const rewrite_rule specialize_rules[] = {
+    {.name = "dot_to_blas",
+     .phase = PHASE_SPECIALIZE,
+     .tags = "fast_run specialize blas",
+     .tracks = "Elemwise",
+     .local = dot_to_blas},
+    {.name = NULL},
+};

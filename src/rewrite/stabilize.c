@@ -1,0 +1,304 @@
+/* stabilize.c: forms that keep precision where the plain formula overflows or cancels. Of real floats only; values are the
+ * same to rounding wherever the plain formula is sound. */
+#include "rewrite_int.h"
+
+#include <string.h>
+
+static bool is_float(const damo_var *v) { return type_is_tensor(v->type) && dtype_is_float(var_dtype(v)); }
+
+/* The operand of the unary scalar op `name`, of the result's own dtype; NULL when v is something else. */
+static damo_var *operand(const damo_var *v, const char *name) {
+  const damo_apply *node = match_elemwise(v, name);
+  return node != NULL && is_float(v) && var_dtype(node->in[0]) == var_dtype(v) ? node->in[0] : NULL;
+}
+
+/* The operand of v beside a constant: node is the binary `name`, constant its operand i (either when i is -1). */
+static damo_var *beside_constant(const damo_var *v, const char *name, double value, int i) {
+  const damo_apply *node = match_elemwise(v, name);
+  if (node == NULL || !is_float(v)) return NULL;
+  for (int k = 0; k < 2; k++) {
+    if ((i >= 0 && k != i) || !match_constant(node->in[k], value) || !match_fits(node, 1 - k)) continue;
+    return var_dtype(node->in[1 - k]) == var_dtype(v) ? node->in[1 - k] : NULL;
+  }
+  return NULL;
+}
+
+static damo_var *one_plus(const damo_var *v) { return beside_constant(v, "add", 1, -1); }
+static damo_var *neg(build *b, damo_var *x) { return build_fn1(b, "neg", x); }
+
+/* x of v = 1 - x, or NULL. */
+static damo_var *one_minus(const damo_var *v) {
+  damo_var *x = beside_constant(v, "sub", 1, 0);
+  if (x != NULL) return x;
+  x = one_plus(v);
+  return x != NULL ? operand(x, "neg") : NULL;
+}
+
+/* ---- Logarithms ---------------------------------------------------------------------------------------------------- */
+
+/* log(1 - p) → log1p(-p); for p = sigmoid(x) -softplus(x), for p = exp(x) log1mexp(x) */
+static damo_var *log_of_rest(build *b, damo_var *p) {
+  damo_var *x = operand(p, "sigmoid");
+  if (x != NULL) return neg(b, build_fn1(b, "softplus", x));
+  x = operand(p, "exp");
+  return x != NULL ? build_fn1(b, "log1mexp", x) : build_fn1(b, "log1p", neg(b, p));
+}
+
+/* log(sigmoid(x)) → -softplus(-x) */
+static damo_var *log_sigmoid(build *b, damo_var *x) {
+  damo_var *minus = operand(x, "neg");
+  return neg(b, build_fn1(b, "softplus", minus != NULL ? minus : neg(b, x)));
+}
+
+/* log(exp(x) + exp(y)) → logaddexp(x, y) */
+static damo_var *log_of_exps(build *b, const damo_var *v) {
+  const damo_apply *node = match_elemwise(v, "add");
+  damo_var *x = node != NULL ? operand(node->in[0], "exp") : NULL,
+           *y = node != NULL ? operand(node->in[1], "exp") : NULL;
+  return x != NULL && y != NULL ? build_fn2(b, "logaddexp", x, y) : NULL;
+}
+
+/* log(sum(exp(x))) → logsumexp(x) over the same axes */
+static damo_var *log_of_sum(build *b, const damo_var *v) {
+  const damo_apply *node = match_op(v, "Reduce");
+  const prop_value *kind = node != NULL ? op_prop(node->op, "kind") : NULL;
+  if (kind == NULL || kind->kind != PROP_STR || strcmp(kind->u.s, "sum") != 0) return NULL;
+  damo_var *x = operand(node->in[0], "exp");
+  if (x == NULL) return NULL;
+  const prop_value *axis = op_prop(node->op, "axis"), *keepdims = op_prop(node->op, "keepdims");
+  int axes[DAMO_MAX_NDIM], n = axis->kind == PROP_LIST ? axis->n : -1;
+  for (int i = 0; i < n; i++) axes[i] = (int)axis->u.list[i].u.i - 1;
+  return build_reduce(b, REDUCE_LOGSUMEXP, x, axes, n, keepdims->kind == PROP_BOOL && keepdims->u.i);
+}
+
+static damo_var *log_softmax_of(build *b, damo_apply *softmax) {
+  return build_op(b, op_new(b->ctx, &log_softmax_def, softmax->op->props, softmax->op->n_props), softmax->in, 1);
+}
+
+/* log(softmax(x)) → log_softmax(x), also where entries are picked, or axes moved, in between */
+static damo_var *log_of_softmax(build *b, const damo_var *v) {
+  damo_apply *node = match_op(v, "Softmax");
+  if (node != NULL) return log_softmax_of(b, node);
+  damo_apply *move = match_op(v, "Pick");
+  if (move == NULL) move = match_op(v, "DimShuffle");
+  if (move == NULL || (node = match_op(move->in[0], "Softmax")) == NULL || move->n_in > 2) return NULL;
+  damo_var *in[2] = {log_softmax_of(b, node), move->n_in > 1 ? move->in[1] : NULL};
+  return in[0] != NULL ? build_op(b, damo_retain(move->op), in, move->n_in) : NULL;
+}
+
+static damo_status stable_log(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *v = operand(node->out[0], "log"), *x, *now;
+  if (v == NULL) return DAMO_OK;
+  if ((x = one_minus(v)) != NULL) return rule_give(b, repl, did, log_of_rest(b, x));
+  if ((x = one_plus(v)) != NULL) return rule_give(b, repl, did, build_fn1(b, "log1p", x));
+  if ((x = operand(v, "sigmoid")) != NULL) return rule_give(b, repl, did, log_sigmoid(b, x));
+  if ((x = operand(v, "exp")) != NULL) return rule_give(b, repl, did, x);
+  now = log_of_exps(b, v);
+  if (now == NULL && b->status == DAMO_OK) now = log_of_sum(b, v);
+  if (now == NULL && b->status == DAMO_OK) now = log_of_softmax(b, v);
+  return rule_give(b, repl, did, now);
+}
+
+/* log1p(exp(x)) → softplus(x), log1p(-exp(x)) → log1mexp(x), log1p(-sigmoid(x)) → -softplus(x) */
+static damo_status stable_log1p(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *v = operand(node->out[0], "log1p"), *x;
+  if (v == NULL) return DAMO_OK;
+  if ((x = operand(v, "exp")) != NULL) return rule_give(b, repl, did, build_fn1(b, "softplus", x));
+  damo_var *p = operand(v, "neg");
+  if (p == NULL) return DAMO_OK;
+  bool better = operand(p, "exp") != NULL || operand(p, "sigmoid") != NULL;
+  return rule_give(b, repl, did, better ? log_of_rest(b, p) : NULL);
+}
+
+/* ---- Differences, quotients, roots ----------------------------------------------------------------------------------- */
+
+/* exp(x) - 1 → expm1(x), 1 - sigmoid(x) → sigmoid(-x) */
+static damo_status stable_difference(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *out = node->out[0], *p = one_minus(out);
+  damo_var *x = p != NULL ? operand(p, "sigmoid") : NULL;
+  if (x != NULL) return rule_give(b, repl, did, build_fn1(b, "sigmoid", neg(b, x)));
+  p = beside_constant(out, "sub", 1, 1);
+  if (p == NULL) p = beside_constant(out, "add", -1, -1);
+  x = p != NULL ? operand(p, "exp") : NULL;
+  return rule_give(b, repl, did, x != NULL ? build_fn1(b, "expm1", x) : NULL);
+}
+
+/* 1 / (1 + exp(-x)) → sigmoid(x) */
+static damo_status name_sigmoid(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *v = operand(node->out[0], "reciprocal");
+  damo_var *e = v != NULL ? one_plus(v) : NULL;
+  damo_var *x = e != NULL ? operand(e, "exp") : NULL;
+  if (x == NULL) return DAMO_OK;
+  damo_var *minus = operand(x, "neg");
+  return rule_give(b, repl, did, build_fn1(b, "sigmoid", minus != NULL ? minus : neg(b, x)));
+}
+
+/* sqrt(sqr(x)) → abs(x): without overflow */
+static damo_status name_abs(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *v = operand(node->out[0], "sqrt");
+  damo_var *x = v != NULL ? operand(v, "sqr") : NULL;
+  return rule_give(b, repl, did, x != NULL ? build_fn1(b, "abs", x) : NULL);
+}
+
+/* ---- Cancelling ------------------------------------------------------------------------------------------------------ */
+
+#define MAX_FACTORS 12
+
+/* A product: numerators, denominators, and its sign. */
+typedef struct product {
+  damo_var *at[MAX_FACTORS];
+  bool below[MAX_FACTORS]; /* a denominator */
+  int n;
+  bool negative;
+} product;
+
+static bool may_open(const damo_fgraph *fg, const damo_var *v, bool top) {
+  if (!is_float(v) || !(top || match_single_use(fg, v))) return false;
+  return match_elemwise(v, "mul") || match_elemwise(v, "true_div") || match_elemwise(v, "neg") ||
+         match_elemwise(v, "reciprocal");
+}
+
+/* The factors of v, as far as nodes are used here alone; false when there are too many. */
+static bool collect(const damo_fgraph *fg, damo_var *v, product *p) {
+  *p = (product){.at = {v}, .n = 1};
+  for (int k = 0; k < p->n;) {
+    damo_var *f = p->at[k];
+    if (!may_open(fg, f, f == v)) {
+      k++;
+      continue;
+    }
+    const damo_apply *node = f->owner;
+    p->at[k] = node->in[0];
+    if (node->n_in == 1) {
+      if (match_elemwise(f, "neg"))
+        p->negative = !p->negative;
+      else
+        p->below[k] = !p->below[k];
+      continue;
+    }
+    if (p->n == MAX_FACTORS) return false;
+    p->at[p->n] = node->in[1];
+    p->below[p->n++] = p->below[k] != (match_elemwise(f, "true_div") != NULL);
+  }
+  return true;
+}
+
+static void take_away(product *p, int k) {
+  p->n--;
+  p->at[k] = p->at[p->n];
+  p->below[k] = p->below[p->n];
+}
+
+/* Drops pairs of a factor above and below; tells whether there were any. */
+static bool cancel_pairs(product *p, damo_var **gone) {
+  bool any = false;
+  for (int i = 0; i < p->n; i++) {
+    for (int j = i + 1; j < p->n; j++) {
+      if (p->at[i] != p->at[j] || p->below[i] == p->below[j]) continue;
+      *gone = p->at[i];
+      any = true;
+      take_away(p, j);
+      take_away(p, i);
+      i = -1;
+      break;
+    }
+  }
+  return any;
+}
+
+static damo_var *multiply_out(build *b, const product *p, damo_dtype dtype) {
+  damo_var *above = NULL, *below = NULL;
+  for (int k = 0; k < p->n; k++) {
+    damo_var **side = p->below[k] ? &below : &above;
+    *side = *side != NULL ? build_fn2(b, "mul", *side, p->at[k]) : p->at[k];
+  }
+  if (above == NULL) above = build_scalar(b, dtype, 1);
+  if (below != NULL) above = build_fn2(b, "true_div", above, below);
+  return p->negative ? neg(b, above) : above;
+}
+
+static bool fills(const damo_var *v, const damo_var *out) {
+  if (var_ndim(v) != var_ndim(out)) return false;
+  for (int d = 0; d < var_ndim(v); d++) {
+    if (type_dim_is_one(v->type, d) && !type_dim_is_one(out->type, d)) return false;
+  }
+  return true;
+}
+
+/* x/x → 1 inside products: (g/s) * s * t → g * t. As PyTensor, this takes x for a number that is not 0. */
+static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  damo_var *out = node->out[0], *gone = NULL;
+  product p;
+  if (!match_elemwise(out, "mul") && !match_elemwise(out, "true_div")) return DAMO_OK;
+  if (!is_float(out) || !collect(fg, out, &p) || !cancel_pairs(&p, &gone)) return DAMO_OK;
+  for (int k = 0; k < p.n; k++) {
+    if (var_dtype(p.at[k]) != var_dtype(out)) return DAMO_OK;
+  }
+  damo_var *now = multiply_out(b, &p, var_dtype(out));
+  if (now == NULL || var_dtype(gone) != var_dtype(out)) return b->status;
+  if (!fills(now, out)) now = build_fn2(b, "second", gone, now);
+  return rule_give(b, repl, did, now);
+}
+
+/* ---- The gradient of log(softmax(x)) ----------------------------------------------------------------------------------- */
+
+/* g of v = g / d, where d holds as `wanted` says; NULL when v is no such quotient. */
+static damo_var *numerator(build *b, const damo_fgraph *fg, damo_var *v,
+                           bool (*wanted)(const damo_var *d, const void *of), const void *of) {
+  product p;
+  if (!is_float(v) || !collect(fg, v, &p)) return NULL;
+  for (int k = 0; k < p.n; k++) {
+    if (!p.below[k] || !wanted(p.at[k], of) || var_dtype(p.at[k]) != var_dtype(v) || !fills(p.at[k], v)) continue;
+    take_away(&p, k);
+    return multiply_out(b, &p, var_dtype(v));
+  }
+  return NULL;
+}
+
+static bool is_same(const damo_var *d, const void *of) { return d == of; }
+
+/* d is the entry of p where the SoftmaxGrad node `of` (PickGrad(…), p) has its cotangent put. */
+static bool is_picked(const damo_var *d, const void *of) {
+  const damo_apply *pick = match_op(d, "Pick"), *node = of;
+  return pick != NULL && pick->in[0] == node->in[1] && pick->in[1] == node->in[0]->owner->in[1];
+}
+
+static damo_var *log_grad(build *b, const damo_apply *node, damo_var *g) {
+  damo_var *in[2] = {g, log_softmax_of(b, node->in[1]->owner)};
+  if (in[0] == NULL || in[1] == NULL) return NULL;
+  return build_op(b, op_new(b->ctx, &log_softmax_grad_def, node->op->props, node->op->n_props), in, 2);
+}
+
+/* SoftmaxGrad(g / p, p) → LogSoftmaxGrad(g, log p), the same with one picked entry: no division by a p that underflowed. */
+static damo_status stable_softmax_grad(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  damo_var *p = node->in[1], *v = node->in[0];
+  if (match_op(p, "Softmax") == NULL) return DAMO_OK;
+  damo_var *g = numerator(b, fg, v, is_same, p);
+  if (g != NULL) return rule_give(b, repl, did, log_grad(b, node, build_fill(b, p, g)));
+  damo_apply *put = match_op(v, "PickGrad");
+  if (put == NULL || b->status != DAMO_OK) return b->status;
+  g = numerator(b, fg, put->in[0], is_picked, node);
+  if (g == NULL) return b->status;
+  damo_var *in[3] = {build_fill(b, put->in[1], g), put->in[1], put->in[2]};
+  if (in[0] == NULL) return b->status;
+  return rule_give(b, repl, did, log_grad(b, node, build_op(b, damo_retain(put->op), in, 3)));
+}
+
+#define RULE(rule_name, class, fn) \
+  { .name = rule_name, .phase = PHASE_STABILIZE, .tags = "fast_run stabilize", .tracks = class, .local = fn }
+
+const rewrite_rule stabilize_rules[] = {
+    RULE("stable_log", "Elemwise", stable_log),
+    RULE("stable_log1p", "Elemwise", stable_log1p),
+    RULE("stable_difference", "Elemwise", stable_difference),
+    RULE("name_sigmoid", "Elemwise", name_sigmoid),
+    RULE("name_abs", "Elemwise", name_abs),
+    RULE("stable_softmax_grad", "SoftmaxGrad", stable_softmax_grad),
+    RULE("cancel_factors", "Elemwise", cancel_factors),
+    {.name = NULL},
+};
