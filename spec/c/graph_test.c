@@ -214,7 +214,7 @@ static void test_fgraph_basics(void) {
   map memo;
   map_init(&memo, ctx);
   fg = fgraph_new(ctx, (damo_var *[]){x, y}, 2, &c, 1, true, &memo);
-  damo_var *new_a = map_get_ptr(&memo, a), *new_x = map_get_ptr(&memo, x);
+  damo_var *new_a = damo_retain(map_get_ptr(&memo, a)), *new_x = map_get_ptr(&memo, x);
   CHECK(new_a != NULL && new_a != a && new_x == fg->inputs.at[0]);
   damo_var *s = call1("sin", new_x);
   CHECK_EQ_I(fgraph_replace(fg, new_a, s, "test"), DAMO_OK);
@@ -223,6 +223,7 @@ static void test_fgraph_basics(void) {
   CHECK(b->owner->in[0] == a);
   map_clear(&memo);
   damo_release(s);
+  damo_release(new_a);
   damo_release(fg);
   CHECK(fgraph_new(ctx, (damo_var *[]){x, x}, 2, &a, 1, true, NULL) == NULL);
   CHECK_EQ_I(damo_error_status(ctx), DAMO_EVALUE);

@@ -107,6 +107,25 @@ describe("config", function()
   end)
 end)
 
+describe("a warning", function()
+  local function warn()
+    local x, z = damo.vector "x", damo.vector "z"
+    return damo.compile({ x, z }, x + 1, { on_unused_input = "warn" })
+  end
+
+  it("goes to config.on_warning with its kind, in coroutines too", function()
+    local old, seen = damo.config.on_warning, {}
+    damo.config.on_warning = function(kind, message) seen[#seen + 1] = kind .. ": " .. message end
+    warn()
+    coroutine.wrap(warn)()
+    damo.config.on_warning = nil
+    warn()
+    damo.config.on_warning = old
+    assert.equal(2, #seen)
+    assert.matches("^unused_input: .*z", seen[1])
+  end)
+end)
+
 describe("files", function()
   it("that can't be read give an io error, or nil and the error", function()
     local err = caught(damo.io.load, "no/such/file.npy")

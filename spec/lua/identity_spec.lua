@@ -57,7 +57,67 @@ describe("identity", function()
   end)
 end)
 
+local function identity_op(name, perform)
+  return damo.Op {
+    name = name,
+    make_node = function(self, x) return damo.Apply(self, { x }, { x.type() }) end,
+    perform = perform,
+    grad = function(_, _, gs) return { gs[1] } end,
+  }
+end
+
+describe("what is reachable", function()
+  it("lives: a Lua Op deep inside what only a gradient's root holds", function()
+    local root, calls = nil, 0
+    do
+      local x = damo.vector("x")
+      local op = identity_op("Pass", function(_, _, inputs, out)
+        calls = calls + 1
+        out[1][1] = inputs[1] * 2
+      end)
+      local y = damo.sum(damo.sqr(op(x)))
+      root = damo.grad(y, x)
+      settle()
+    end
+    local function find(v, name)
+      local todo, seen = { v }, {}
+      while #todo > 0 do
+        local w = table.remove(todo)
+        if w.name == name then return w end
+        if w.owner and not seen[w.owner] then
+          seen[w.owner] = true
+          for _, input in ipairs(w.owner.inputs) do todo[#todo + 1] = input end
+        end
+      end
+    end
+    find(root, "x").tag.note = "here"
+    settle()
+    local x = find(root, "x")
+    assert.equal("here", x.tag.note)
+    local f = damo.compile({ x }, root)
+    x, root = nil, nil -- luacheck: ignore
+    settle()
+    assert.same({ 4, 8 }, f(damo.array { 1, 2 }):totable())
+    assert.is_true(calls > 0)
+  end)
+end)
+
 describe("garbage", function()
+  it("is a Lua Op that captures its own output, and the Function that runs it", function()
+    local before = settle()
+    for i = 1, 5000 do
+      local held = {}
+      local x = damo.vector("x")
+      local op = identity_op("Own", function(_, _, inputs, out)
+        held.used = true
+        out[1][1] = inputs[1]
+      end)
+      held.y = op(x)
+      if i % 50 == 0 then held.f = damo.compile({ x }, held.y) end
+    end
+    assert.is_true(settle() <= before + 10)
+  end)
+
   it("is a tag that holds its own Variable", function()
     local before = settle()
     for _ = 1, 1000 do

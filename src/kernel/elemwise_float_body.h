@@ -237,7 +237,7 @@ MAP1(log2, VEC1(log2, u10))
 MAP1(log10, VEC1(log10, u10))
 MAP1_OR(log1p, VEC1(log1p, u10), NAME(hard_log1p), RFN(log1p))
 /* log|gamma| at -infinity is -infinity, as SciPy has it; SLEEF follows C, which gives +infinity. */
-ALWAYS_INLINE int NAME(is_minus_infinity)(T a) { return a == -(T)INFINITY; }
+ALWAYS_INLINE bool NAME(is_minus_infinity)(T a) { return a == -(T)INFINITY; }
 ALWAYS_INLINE T NAME(at_itself)(T a) { return a; }
 MAP1_BY_RANGE(sin, VEC1(sin, u10))
 MAP1_BY_RANGE(cos, VEC1(cos, u10))

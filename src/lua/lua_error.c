@@ -137,7 +137,8 @@ void bind_push_error(lua_State *L) {
   ctx->error.node = NULL;
   int ticket = bind_hold(st, e.node);
   if (!e.message[0]) snprintf(e.message, sizeof e.message, "%s", damo_error_message(ctx));
-  const char *op = e.op[0] ? e.op : e.node ? e.node->op->def->name : NULL;
+  const char *scalar = e.node ? elemwise_scalar(e.node->op) : NULL; /* the user said "add", not "Elemwise" */
+  const char *op = scalar ? scalar : e.op[0] ? e.op : e.node ? e.node->op->def->name : NULL;
   luaL_checkstack(L, 4, "damo");
   lua_pushstring(L, e.message);
   make_error(L, st, e.status, op, e.node);

@@ -263,7 +263,7 @@ static void read_operands_at(lua_State *L, fn_call *c) {
 
 static int bad_option(lua_State *L, const fn_info *info, int i, int idx, const char *expected) {
   return bind_raise(L, DAMO_ETYPE, "%s: option '%s' must be %s, got %s", info->f->name, info->option[i], expected,
-                    luaL_typename(L, idx));
+                    bind_typename(L, idx));
 }
 
 /* A float that is integral counts as an integer. */
@@ -613,6 +613,9 @@ static bool is_field(const char *name) {
   return false;
 }
 
+/* Rows over a generator's state live in the table `random`: damo.random wraps them. */
+static bool is_draw(const fn_info *info) { return info->n_operands > 0 && strcmp(info->operand[0], "rng") == 0; }
+
 static void push_row(lua_State *L, const fn_info *info) {
   lua_createtable(L, 0, 6);
   lua_pushstring(L, info->f->name);
@@ -625,9 +628,11 @@ static void push_row(lua_State *L, const fn_info *info) {
   lua_setfield(L, -2, "doc");
   lua_pushboolean(L, !info->f->no_method && !is_field(info->f->name));
   lua_setfield(L, -2, "method");
+  lua_pushboolean(L, is_draw(info));
+  lua_setfield(L, -2, "random");
 }
 
-/* damo.registry(): every row {name, operands, options, doc, method}, in the order of registration. */
+/* damo.registry(): every row {name, operands, options, doc, method, random}, in the order of registration. */
 static int list_rows(lua_State *L) {
   fn_table *t = get_table(L);
   lua_createtable(L, t->n, 0);
@@ -657,6 +662,8 @@ static fn_table *make_table(lua_State *L, damo_ctx *ctx) {
 void bind_open_func(lua_State *L) {
   bind_state *st = bind_get(L);
   fn_table *t = make_table(L, st->ctx);
+  int module = lua_gettop(L), draws = module + 1, methods = module + 2;
+  lua_newtable(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_methods);
   for (int i = 0; i < t->n; i++) {
     const op_func *f = t->at[i].f;
@@ -664,11 +671,12 @@ void bind_open_func(lua_State *L) {
     lua_pushcclosure(L, call_closure, 1);
     if (!f->no_method && !is_field(f->name)) {
       lua_pushvalue(L, -1);
-      lua_setfield(L, -3, f->name);
+      lua_setfield(L, methods, f->name);
     }
-    lua_setfield(L, -3, f->name);
+    lua_setfield(L, is_draw(&t->at[i]) ? draws : module, f->name);
   }
   lua_pop(L, 1);
+  lua_setfield(L, module, "random");
   lua_pushcfunction(L, list_rows);
   lua_setfield(L, -2, "registry");
 }

@@ -27,6 +27,30 @@ static void set_blas(lua_State *L) {
   set_text(L, "core", openblas_get_corename ? openblas_get_corename() : "unknown");
 }
 
+/* The core type that fits the CPU's kernels where OpenBLAS took the CPU for an older one, else NULL. */
+static const char *better_core(const char *isa, const char *core) {
+  static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
+  static const char *const middle[] = {"Haswell", "Zen", "Excavator", NULL};
+  bool avx512 = strcmp(isa, "avx512") == 0;
+  if (!avx512 && strcmp(isa, "avx2") != 0) return NULL;
+  for (int i = 0; wide[i]; i++) {
+    if (strcmp(wide[i], core) == 0) return NULL;
+  }
+  for (int i = 0; !avx512 && middle[i]; i++) {
+    if (strcmp(middle[i], core) == 0) return NULL;
+  }
+  return avx512 ? "SkylakeX" : "Haswell";
+}
+
+static void warn_of_core(damo_ctx *ctx) {
+  const char *core = openblas_get_corename ? openblas_get_corename() : NULL;
+  const char *better = core ? better_core(kernel_table_select()->isa, core) : NULL;
+  if (!better) return;
+  ctx_warn(ctx, "state",
+           "OpenBLAS takes this CPU for the older '%s', which costs speed: set OPENBLAS_CORETYPE=%s in the environment",
+           core, better);
+}
+
 /* "OpenBLAS 0.3.21 NO_LAPACKE …" → "0.3.21". */
 static void push_openblas_version(lua_State *L) {
   const char *config = openblas_get_config ? openblas_get_config() : "";
@@ -69,6 +93,7 @@ static int info(lua_State *L) {
   lua_pushinteger(L, ctx->config.threads);
   lua_setfield(L, -2, "threads");
   set_libraries(L);
+  warn_of_core(ctx);
   return 1;
 }
 
