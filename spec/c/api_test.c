@@ -75,7 +75,7 @@ static void test_training(const char *mode, double *w_out) {
   for (int i = 0; i < N; i++) {
     ys[i] = 0.75;
     for (int k = 0; k < K; k++) {
-      xs[i * K + k] = sin(1.7 * i + 2.9 * k);
+      xs[i * K + k] = sin((1.7 + 0.9 * k) * i + k);
       ys[i] += xs[i * K + k] * truth[k];
     }
   }

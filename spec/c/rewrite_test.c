@@ -131,6 +131,10 @@ static damo_var *fill_beside(model *m) {
   damo_var *x = matrix(m, 2, 3);
   return f2(m, "mul", x, f2(m, "second", f1(m, "exp", x), number(m)));
 }
+static damo_var *fill_beside_row(model *m) {
+  damo_var *row = leaf(m, DAMO_FLOAT64, 2, (int64_t[]){1, 3}, (int64_t[]){1, -1});
+  return f2(m, "mul", row, f2(m, "second", f1(m, "exp", matrix(m, 2, 3)), number(m)));
+}
 static damo_var *alloc_beside(model *m) {
   damo_var *x = matrix(m, 2, 3), *dims[2];
   for (int i = 0; i < 2; i++) dims[i] = build_dim(&m->b, f1(m, "tanh", x), i);
@@ -232,6 +236,7 @@ static const rule_case cases[] = {
     {"a length of a product", length_of_dot, "Dot DimShuffle Shape_i", "Shape_i", 0},
     {"a shape of a reduction", shape_of_reduction, "exp Reduce Shape", "Shape_i MakeVector", 0},
     {"a fill beside its shape", fill_beside, "exp second mul", "mul", 0},
+    {"a fill beside a row stays", fill_beside_row, "exp second mul", "Shape_i Shape_i Alloc mul", 0},
     {"an alloc beside its shape", alloc_beside, "tanh Shape_i tanh Shape_i Alloc mul", "mul", 0},
     {"a fill of a value", fill_of_other_shape, "exp second", "Shape_i Shape_i Alloc", 0},
     {"a function of a fill", fill_alone, "second exp", "exp Shape_i Shape_i Alloc", 0},
@@ -369,6 +374,35 @@ static void check_softmax_gradient(damo_ctx *ctx, bool picked, const double *wan
   build_end(&m.b);
 }
 
+/* The entry that categorical_crossentropy takes the logarithm of. */
+static damo_var *picked_entry(model *m, damo_var *p, damo_var *at) {
+  damo_var *minus_log = f2(m, "categorical_crossentropy", p, at);
+  return minus_log ? minus_log->owner->in[0]->owner->in[0] : NULL;
+}
+
+/* A quotient of picks of two softmaxes is no logarithm: its gradient stays what it is. */
+static void test_quotient_of_picks(damo_ctx *ctx) {
+  model m = {.ctx = ctx};
+  build_init(&m.b, ctx);
+  damo_var *x = matrix(&m, 2, 3), *y = matrix(&m, 2, 3), *at = build_ints(&m.b, (const int64_t[]){3, 1}, 2), *g = NULL;
+  damo_var *above = picked_entry(&m, f1(&m, "softmax", x), at), *below = picked_entry(&m, f1(&m, "softmax", y), at);
+  damo_var *cost = f1(&m, "sum", f2(&m, "true_div", above, below));
+  CHECK(damo_grad(ctx, cost, &x, 1, &g) == DAMO_OK);
+  strbuf plain, fast;
+  strbuf_init(&plain, ctx);
+  strbuf_init(&fast, ctx);
+  damo_array *before = NULL, *after = NULL;
+  if (g) run_graph(ctx, g, "none", &plain, &before);
+  if (g) run_graph(ctx, g, "fast_run", &fast, &after);
+  CHECK(before && after && array_allclose(before, after, 1e-12, 1e-12, false));
+  strbuf_clear(&plain);
+  strbuf_clear(&fast);
+  damo_release(before);
+  damo_release(after);
+  damo_release(g);
+  build_end(&m.b);
+}
+
 static void test_softmax_gradient(damo_ctx *ctx) {
   check_softmax_gradient(ctx, false, (const double[]){-2, 1, 1});
   check_softmax_gradient(ctx, true, (const double[]){1, 0, -1});
@@ -445,6 +479,7 @@ int main(void) {
   int64_t objects = damo_ctx_memory(ctx).objects;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) run_case(ctx, &cases[i]);
   test_softmax_gradient(ctx);
+  test_quotient_of_picks(ctx);
   test_in_place_is_safe(ctx);
   test_query(ctx);
   test_compiled(ctx);

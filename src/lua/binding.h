@@ -9,10 +9,11 @@
  * - Every C resource of a frame sits in a userdata on the stack before a call that may raise; errors rise only in
  *   lua_error.c, after the core has returned.
  *
- * Files, one theme each: lua_state.c module and context; lua_config.c; lua_info.c; lua_error.c; lua_object.c identity and anchoring; lua_array.c Arrays;
- * lua_index.c index tables; lua_value.c numbers and values to and from Lua, lua_nested.c nested tables; lua_func.c the op functions and methods;
- * lua_type.c Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks; lua_op.c Ops written in Lua; lua_grad.c;
- * lua_compile.c Functions; lua_random.c; lua_io.c.
+ * Files, one theme each: lua_state.c module and context; lua_config.c, lua_info.c; lua_error.c; lua_object.c identity and
+ * anchoring; lua_array.c Arrays, lua_array_make.c making them, lua_array_methods.c; lua_index.c index tables; lua_value.c
+ * numbers and values to and from Lua, lua_nested.c nested tables; lua_func.c the op functions and methods; lua_type.c
+ * Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks; lua_op.c Ops written in Lua; lua_grad.c;
+ * lua_compile.c Functions; lua_random.c; lua_io.c. lua_int.h has what the files about graphs share.
  */
 #ifndef DAMO_BINDING_H
 #define DAMO_BINDING_H
@@ -24,26 +25,25 @@
 
 /* What one lua_State has, in a userdata in its registry: the context and the references of the binding's tables. */
 typedef struct bind_state {
-  damo_ctx *ctx;     /* one reference */
-  size_t gc_bytes;   /* native bytes from which on bind_gc_pressure asks for a full collection */
-  int ref_objects;   /* registry refs: weak table address → userdata */
-  int ref_methods;   /* table: names → functions shared by Arrays and Variables */
-  int ref_module;    /* the table that luaopen_damo_core returns */
+  damo_ctx *ctx;   /* one reference */
+  size_t gc_bytes; /* native bytes from which on bind_gc_pressure asks for a full collection */
+  int ref_objects; /* registry refs: weak table address → userdata */
+  int ref_methods; /* table: names → functions shared by Arrays and Variables */
+  int ref_module;  /* the table that luaopen_damo_core returns */
   int ref_metatable[OBJ_N_KINDS];
-  int ref_error;     /* metatable of error objects */
-  int ref_pending;   /* list of userdata whose neighbours are not wrapped yet (lua_object.c), n_pending long */
+  int ref_error;   /* metatable of error objects */
+  int ref_pending; /* list of userdata whose neighbours are not wrapped yet (lua_object.c), n_pending long */
   int n_pending;
-  int n_orphans;     /* references on their way into a userdata: kept here so that a raise loses none */
+  int n_orphans; /* references on their way into a userdata: kept here so that a raise loses none */
   void *orphans[32];
-  damo_trace *trace; /* what ctx->trace borrows, owned */
+  damo_trace *trace;              /* what ctx->trace borrows, owned */
   const void *newaxis, *ellipsis; /* the two marks of index tables: their userdata's addresses */
-  char source[256];  /* how the sources of damo's own Lua files begin: "@/usr/share/lua/5.4/damo/"; "" unknown */
-  char mode[32];     /* config.mode */
-  char cause[256];   /* how the message of the callback error begins whose cause is kept; "" none */
+  char source[256];   /* how the sources of damo's own Lua files begin: "@/usr/share/lua/5.4/damo/"; "" unknown */
+  char mode[32];      /* config.mode */
+  char cause[256];    /* how the message of the callback error begins whose cause is kept; "" none */
   lua_State *running; /* the coroutine that is inside the core now, where Lua callbacks run; NULL: none (bind_enter) */
   damo_status deferred; /* the error of a callback whose place in the core cannot fail (bind_defer) */
-  lua_State *hook;   /* a thread of its own for warning callbacks, which may come while any coroutine runs */
-  int warn;          /* bind_warn_mode */
+  lua_State *hook;      /* a thread of its own for warning callbacks, which may come while any coroutine runs */
   bool closed;
 } bind_state;
 
@@ -83,7 +83,9 @@ void bind_open_io(lua_State *L);
 
 /* Raises the context's pending error as an error object {kind, message, op, node, trace, cause}. Never returns. */
 int bind_error(lua_State *L);
-static inline void bind_check(lua_State *L, damo_status s) { if (s != DAMO_OK) bind_error(L); }
+static inline void bind_check(lua_State *L, damo_status s) {
+  if (s != DAMO_OK) bind_error(L);
+}
 /* Pushes that error object and raises nothing: for on_fail="return". */
 void bind_push_error(lua_State *L);
 /* Raises an error of that status; the format is lua_pushfstring's. Never returns. */
@@ -164,7 +166,8 @@ void *bind_push_made(lua_State *L, void *take_obj);
 damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what);
 /* The Variable for the operand at idx, pushed and returned: a Variable itself; a number or boolean a weak constant; an
  * Array or table a constant. *is_graph is set when it was a Variable. copy: Arrays are copied (graphs), not for eager use. */
-damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const char *func, int arg, const char *argname);
+damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const char *func, int arg,
+                       const char *argname);
 /* Makes a Generic object that stands for the Lua value at idx (which hangs from its userdata); pushes the userdata and
  * returns the object, borrowed. bind_push_value gives the Lua value back. */
 damo_obj *bind_push_generic(lua_State *L, int idx);
@@ -182,7 +185,11 @@ damo_dtype bind_check_dtype(lua_State *L, int idx, const char *func); /* value e
 
 /* One parsed index table or number: the spec string of op subtensor ("i", "s110", "n", "e", "l" an item) and, pushed on
  * the stack in order, its operands as Variables (when graph) or plain values; see op/subtensor.c. Returns the count pushed. */
-typedef struct bind_index { char spec[DAMO_MAX_NDIM * 8]; int n_operands; bool is_graph; } bind_index;
+typedef struct bind_index {
+  char spec[DAMO_MAX_NDIM * 8];
+  int n_operands;
+  bool is_graph;
+} bind_index;
 void bind_parse_index(lua_State *L, int idx, bind_index *out, const char *func);
 /* a[key], pushed, and a[key] = value, for the Array at stack index 1 and absolute indices of key and value. */
 int bind_index_get(lua_State *L, const damo_array *a, int key);

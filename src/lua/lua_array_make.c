@@ -4,7 +4,7 @@
  */
 #include "lua_int.h"
 
-/* ---- Arguments ------------------------------------------------------------------------------------------------------- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 /* A dtype argument: a string, options {dtype=}, or nothing (-1). */
 static int dtype_argument(lua_State *L, int idx, const char *func) {
@@ -85,7 +85,8 @@ static bool has_variable(lua_State *L, int idx) {
   return found;
 }
 
-/* Calls the op function with options {shape=, dtype=} from the stack places, after the operand at `operand` (0: none). */
+/* Calls the op function with options {shape=, dtype=} from the stack places, after the operand at `operand` (0: none).
+ * */
 static int call_symbolic(lua_State *L, const char *func, int operand, int shape) {
   int dtype = dtype_argument(L, shape + (operand ? 2 : 1), func);
   lua_createtable(L, 0, 2);
@@ -103,9 +104,10 @@ static int call_symbolic(lua_State *L, const char *func, int operand, int shape)
   return bind_call_name(L, func);
 }
 
-/* ---- Of a shape ------------------------------------------------------------------------------------------------------ */
+/* ---- Of a shape -------------------------------------------------------------------------------------------------- */
 
-/* Pushes an Array from (shape, dtype) at 1 and 2. NULL when op `func` has been called instead: its results are on top. */
+/* Pushes an Array from (shape, dtype) at 1 and 2. NULL when op `func` has been called instead: its results are on top.
+ * */
 static damo_array *make_of_shape(lua_State *L, const char *func, int *n) {
   int64_t shape[DAMO_MAX_NDIM];
   lua_settop(L, 2);
@@ -152,7 +154,7 @@ static int full(lua_State *L) {
   return 1;
 }
 
-/* ---- From values ----------------------------------------------------------------------------------------------------- */
+/* ---- From values ------------------------------------------------------------------------------------------------- */
 
 static int array(lua_State *L) {
   lua_settop(L, 2);
@@ -205,7 +207,7 @@ static int equal_values(lua_State *L) {
   return 1;
 }
 
-/* ---- Over memory ----------------------------------------------------------------------------------------------------- */
+/* ---- Over memory ------------------------------------------------------------------------------------------------- */
 
 static int frombytes(lua_State *L) {
   int64_t shape[DAMO_MAX_NDIM];
@@ -228,8 +230,9 @@ static int frombytes(lua_State *L) {
   return 1;
 }
 
-/* frompointer(pointer, dtype, shape, owner): owner (any Lua value) lives as long as an Array over this memory does in Lua.
- * What C alone holds (a graph's constant is a copy, so that is only a value handed on inside a Lua Op) does not keep it. */
+/* frompointer(pointer, dtype, shape, owner): owner (any Lua value) lives as long as an Array over this memory does in
+ * Lua. What C alone holds (a graph's constant is a copy, so that is only a value handed on inside a Lua Op) does not
+ * keep it. */
 static int frompointer(lua_State *L) {
   int64_t shape[DAMO_MAX_NDIM];
   lua_settop(L, 4);

@@ -1,7 +1,8 @@
 /* lua_config: damo.config, damo.memory() and where warnings go.
  *
- * A warning may come while any coroutine runs, so a callback is called on a thread of its own, protected. Without one the
- * binding writes one line to stderr; config.on_warning = nil silences. A host's own hook stays until a script sets one.
+ * A warning may come while any coroutine runs, so a callback is called on a thread of its own, protected. Without one
+ * the binding writes one line to stderr; config.on_warning = nil silences. A host's own hook stays until a script sets
+ * one.
  */
 #include <stdio.h>
 
@@ -9,7 +10,7 @@
 
 static const char callback_key = 'w';
 
-/* ---- Warnings ------------------------------------------------------------------------------------------------------ */
+/* ---- Warnings ---------------------------------------------------------------------------------------------------- */
 
 static void write_warning(void *user, const char *kind, const char *message) {
   (void)user;
@@ -82,7 +83,7 @@ static void push_on_warning(lua_State *L, bind_state *st) {
   }
 }
 
-/* ---- Fields -------------------------------------------------------------------------------------------------------- */
+/* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
 static const char *const FIELDS[] = {
     "floatX", "compute_test_value", "traceback_limit", "on_warning", "memory_cap", "threads", "mode", NULL};
@@ -188,7 +189,7 @@ static int config_tostring(lua_State *L) {
   return 1;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static int memory(lua_State *L) {
   damo_memory_info info = damo_ctx_memory(bind_ctx(L));

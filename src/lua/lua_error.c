@@ -1,7 +1,7 @@
 /* lua_error: error objects, the user's lines, and the one place where Lua errors rise.
  *
- * An error object is a table {kind, message, op, node, trace, cause, where}: trace has the user's lines where the node was
- * made (without a node: where the call was made), where is the line that called. tostring gives the whole story.
+ * An error object is a table {kind, message, op, node, trace, cause, where}: trace has the user's lines where the node
+ * was made (without a node: where the call was made), where is the line that called. tostring gives the whole story.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 
 static const char cause_key = 'c';
 
-/* ---- The user's lines ---------------------------------------------------------------------------------------------- */
+/* ---- The user's lines -------------------------------------------------------------------------------------------- */
 
 static bool is_own_source(const bind_state *st, const char *source) {
   return st->source[0] && strncmp(source, st->source, strlen(st->source)) == 0;
@@ -73,7 +73,7 @@ static void push_lines(lua_State *L, const char *text) {
   }
 }
 
-/* ---- Error objects ------------------------------------------------------------------------------------------------- */
+/* ---- Error objects ----------------------------------------------------------------------------------------------- */
 
 static void set_string(lua_State *L, const char *field, const char *s) {
   if (!s || !s[0]) return;
@@ -137,8 +137,8 @@ void bind_push_error(lua_State *L) {
   ctx->error.node = NULL;
   int ticket = bind_hold(st, e.node);
   if (!e.message[0]) snprintf(e.message, sizeof e.message, "%s", damo_error_message(ctx));
-  const char *scalar = e.node ? elemwise_scalar(e.node->op) : NULL; /* the user said "add", not "Elemwise" */
-  const char *op = scalar ? scalar : e.op[0] ? e.op : e.node ? e.node->op->def->name : NULL;
+  const char *row = e.node ? elemwise_scalar(e.node->op) : NULL; /* the user said "add", not "Elemwise" */
+  const char *op = row ? row : e.op[0] ? e.op : e.node ? e.node->op->def->name : NULL;
   luaL_checkstack(L, 4, "damo");
   lua_pushstring(L, e.message);
   make_error(L, st, e.status, op, e.node);
@@ -162,7 +162,7 @@ int bind_raise(lua_State *L, damo_status status, const char *fmt, ...) {
   return lua_error(L);
 }
 
-/* ---- Arguments ----------------------------------------------------------------------------------------------------- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 const char *bind_typename(lua_State *L, int idx) {
   if (lua_isnone(L, idx)) return "nothing";
@@ -228,7 +228,7 @@ void bind_check_options(lua_State *L, const char *func, int idx, const char *con
   if (worst) unknown_option(L, func, worst, names);
 }
 
-/* ---- Callbacks ----------------------------------------------------------------------------------------------------- */
+/* ---- Callbacks --------------------------------------------------------------------------------------------------- */
 
 typedef struct caught {
   const char *op, *callback;
@@ -291,7 +291,7 @@ damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo
   return c.status;
 }
 
-/* ---- The whole story ----------------------------------------------------------------------------------------------- */
+/* ---- The whole story --------------------------------------------------------------------------------------------- */
 
 /* Pushes a field of the error object at 1 when it is a string. */
 static const char *field(lua_State *L, const char *name) {

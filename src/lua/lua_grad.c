@@ -187,4 +187,5 @@ void bind_open_grad(lua_State *L) {
   static const luaL_Reg fns[] = {{"grad", grad}, {"Lop", l_op}, {"Rop", r_op}, {"grad_undefined", grad_undefined},
                                  {"grad_not_implemented", grad_not_implemented}, {NULL, NULL}};
   luaL_setfuncs(L, fns, 0);
+  bind_add_raise(L);
 }

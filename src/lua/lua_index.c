@@ -1,8 +1,8 @@
 /* lua_index: index tables, for Arrays and for the index functions.
  *
- * A key is a position (number), a list (an Array or Variable of one axis or more, or a mask), or a table with one item an
- * axis: position, range {start, stop, step}, list, damo.newaxis, damo.ellipsis. Basic keys (no list, nothing symbolic) are
- * read and written here through views; all others go to the ops subtensor and set_subtensor_at.
+ * A key is a position (number), a list (an Array or Variable of one axis or more, or a mask), or a table with one item
+ * an axis: position, range {start, stop, step}, list, damo.newaxis, damo.ellipsis. Basic keys (no list, nothing
+ * symbolic) are read and written here through views; all others go to the ops subtensor and set_subtensor_at.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 
 typedef enum item_kind { POSITION, RANGE, NEWAXIS, ELLIPSIS, LIST } item_kind;
 
-/* ---- Items --------------------------------------------------------------------------------------------------------- */
+/* ---- Items ------------------------------------------------------------------------------------------------------- */
 
 /* A 0-d integer Array or Variable: it stands for a position or the end of a range. */
 static bool is_scalar_box(lua_State *L, int idx) {
@@ -69,7 +69,7 @@ static void check_range(lua_State *L, int idx, const char *func) {
   if (bind_is_options(L, idx)) bind_raise(L, DAMO_ETYPE, "%s: a range has no names in it", func);
 }
 
-/* ---- Specs for the index ops --------------------------------------------------------------------------------------- */
+/* ---- Specs for the index ops ------------------------------------------------------------------------------------- */
 
 typedef struct spec_writer {
   lua_State *L;
@@ -174,7 +174,7 @@ void bind_parse_index(lua_State *L, int idx, bind_index *out, const char *func) 
   }
 }
 
-/* ---- Basic keys ------------------------------------------------------------------------------------------------------ */
+/* ---- Basic keys -------------------------------------------------------------------------------------------------- */
 
 /* A key without lists: each item with its integers. */
 typedef struct basic_item {
@@ -241,7 +241,7 @@ static bool read_key(lua_State *L, int idx, basic_key *key, const char *func) {
   return true;
 }
 
-/* ---- Views --------------------------------------------------------------------------------------------------------- */
+/* ---- Views ------------------------------------------------------------------------------------------------------- */
 
 /* A view in the making: source axes are taken in order. */
 typedef struct view_maker {
@@ -355,7 +355,7 @@ static damo_array *make_view(const damo_array *a, const basic_key *key, const ch
   return array_view(a, v.ndim, v.shape, v.strides, v.offset);
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static int get_advanced(lua_State *L, int key) {
   bind_index ix;
@@ -409,7 +409,7 @@ int bind_index_get(lua_State *L, const damo_array *a, int key) {
   return 1;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* Pushes the value at idx as an Array that may be assigned to a: literals must fit a's dtype, an Array is cast to
  * `dtype` (-1: left as it is). */
@@ -464,7 +464,7 @@ int bind_index_set(lua_State *L, damo_array *a, int key, int value) {
   return 0;
 }
 
-/* ---- The module's part ----------------------------------------------------------------------------------------------- */
+/* ---- The module's part ------------------------------------------------------------------------------------------- */
 
 /* damo.idx{1, 3, 5}: a list of positions. */
 static int make_list(lua_State *L) {

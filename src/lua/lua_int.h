@@ -23,6 +23,9 @@ void bind_done(lua_State *L);
 void bind_defer(bind_state *state, damo_status s);
 damo_status bind_deferred(bind_state *state);
 
+/* Adds core.raise(kind, message), for damo's own Lua files, to the table at the top. */
+void bind_add_raise(lua_State *L);
+
 /* ---- Lists ---------------------------------------------------------------------------------------------------------- */
 
 /* Pushes a userdata of n zeroed pointers and returns them: room for borrowed pointers, freed by Lua's collector. */

@@ -1,5 +1,5 @@
-/* lua_io: damo.io, files of Arrays. load and save know .npy and .npz by the path's end; read_csv reads tables of numbers.
- * With {on_fail="return"} a file that can't be read gives nil and the error object.
+/* lua_io: damo.io, files of Arrays. load and save know .npy and .npz by the path's end; read_csv reads tables of
+ * numbers. With {on_fail="return"} a file that can't be read gives nil and the error object.
  */
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ static int fail(lua_State *L, bool softly) {
   return 2;
 }
 
-/* ---- Loading --------------------------------------------------------------------------------------------------------- */
+/* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
 static const char npz_key = 'z';
 
@@ -88,7 +88,7 @@ static int load(lua_State *L) {
   return check_kind(L, path, "load") == FILE_NPY ? load_npy(L, path, softly) : load_npz(L, path, softly);
 }
 
-/* ---- Saving ---------------------------------------------------------------------------------------------------------- */
+/* ---- Saving ------------------------------------------------------------------------------------------------------ */
 
 static int compare_names(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -149,7 +149,7 @@ static int save(lua_State *L) {
   return check_kind(L, path, "save") == FILE_NPY ? save_npy(L, path, softly) : save_npz(L, path, softly);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------------------------------- */
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
 static char delimiter_option(lua_State *L, int options) {
   const char *text = bind_option_str(L, options, "delimiter", "read_csv");

@@ -18,7 +18,7 @@ typedef struct nest {
   int64_t index[DAMO_MAX_NDIM]; /* 0-based place of the entry at work */
 } nest;
 
-/* ---- Errors in the user's terms ------------------------------------------------------------------------------------ */
+/* ---- Errors in the user's terms ---------------------------------------------------------------------------------- */
 
 /* "row 2" or "entry {1, 2}": the entry of which `depth` positions are known. Pushes and returns the text. */
 static const char *place(nest *n, int depth) {
@@ -64,7 +64,7 @@ static void fail_fit(nest *n) {
              dtype_name(n->dtype));
 }
 
-/* ---- Shape and dtype ----------------------------------------------------------------------------------------------- */
+/* ---- Shape and dtype --------------------------------------------------------------------------------------------- */
 
 static void add_dim(nest *n, int64_t dim) {
   if (n->ndim == DAMO_MAX_NDIM) {
@@ -119,7 +119,7 @@ static damo_dtype find_dtype(nest *n, int idx) {
   return dtype;
 }
 
-/* ---- Filling ------------------------------------------------------------------------------------------------------- */
+/* ---- Filling ----------------------------------------------------------------------------------------------------- */
 
 static char *element(nest *n, int depth) {
   char *p = n->out->data;
@@ -216,7 +216,7 @@ damo_array *bind_nested_array(lua_State *L, int idx, int dtype, const char *what
   return n.out;
 }
 
-/* ---- Arrays to tables ---------------------------------------------------------------------------------------------- */
+/* ---- Arrays to tables -------------------------------------------------------------------------------------------- */
 
 /* Pushes the part of a from axis on whose first element has that index. */
 static void push_part(lua_State *L, const damo_array *a, int axis, int64_t *index) {

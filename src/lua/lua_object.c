@@ -1,21 +1,22 @@
 /* lua_object: identity and anchoring of the userdata that stand for C objects.
  *
- * Identity. A weak table maps an object's address to its userdata. A finalizer takes an entry away only when it is its own.
+ * Identity. A weak table maps an object's address to its userdata. A finalizer takes an entry away only when it is its
+ * own.
  *
- * Anchoring. The user value of a userdata keeps alive the userdata of the object's neighbours, so that what Lua hung from
- * them (tags, Op tables, generic values) lives as long as the object can be reached:
+ * Anchoring. The user value of a userdata keeps alive the userdata of the object's neighbours, so that what Lua hung
+ * from them (tags, Op tables, generic values) lives as long as the object can be reached:
  *   Variable   its owner's Apply; a shared one its default update and a generic value; a constant its generic value
  *   Apply      its Op when that has a Lua part, inputs, outputs
  *   Op         its class, and the Ops among its properties
  *   FunctionGraph  inputs, outputs, nodes
  *   Function   a flat list: the Ops with a Lua part, generic values and shared Variables that its program uses
  *   Array      the owner of foreign memory, when there is one
- * The user value is nil, or one neighbour's userdata, or the peer table: neighbours from 1 on, everything else under string
- * keys (bind_peer).
+ * The user value is nil, or one neighbour's userdata, or the peer table: neighbours from 1 on, everything else under
+ * string keys (bind_peer).
  *
  * Invariant: a userdata in the weak table has all its neighbours wrapped and anchored, or stands in the pending list. A
- * wrap works that list off, without recursion. A raise in the middle (Lua out of memory) leaves the rest there for the next
- * wrap.
+ * wrap works that list off, without recursion. A raise in the middle (Lua out of memory) leaves the rest there for the
+ * next wrap.
  */
 #include "binding.h"
 
@@ -34,7 +35,7 @@ static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
     [OBJ_GENERIC] = "damo.Generic",
 };
 
-/* ---- Boxes --------------------------------------------------------------------------------------------------------- */
+/* ---- Boxes ------------------------------------------------------------------------------------------------------- */
 
 bind_box *bind_box_at(lua_State *L, int idx) {
   bind_box *box = lua_touserdata(L, idx);
@@ -91,7 +92,7 @@ void bind_free(lua_State *L, int idx) {
   if (box) drop_box(L, box);
 }
 
-/* ---- What a userdata must reach ------------------------------------------------------------------------------------- */
+/* ---- What a userdata must reach ---------------------------------------------------------------------------------- */
 
 static bool is_generic(const damo_obj *value) { return value && value->kind == OBJ_GENERIC; }
 
@@ -138,7 +139,7 @@ static bool is_leaf(const damo_obj *obj) {
   return true;
 }
 
-/* ---- Wrapping ------------------------------------------------------------------------------------------------------ */
+/* ---- Wrapping ---------------------------------------------------------------------------------------------------- */
 
 static bool push_existing(lua_State *L, bind_state *st, const damo_obj *obj) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_objects);
@@ -397,7 +398,7 @@ void bind_set_gc(lua_State *L, lua_CFunction gc, const void *key) {
 
 void bind_release_owner(void *owner) { damo_release(owner); }
 
-/* ---- Metatables ---------------------------------------------------------------------------------------------------- */
+/* ---- Metatables -------------------------------------------------------------------------------------------------- */
 
 void bind_metatable(lua_State *L, obj_kind kind) {
   bind_state *st = bind_get(L);

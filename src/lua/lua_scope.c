@@ -249,3 +249,20 @@ void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_
   luaL_setfuncs(L, meta, 0);
   lua_pop(L, 1);
 }
+
+/* ---- Errors of damo's own Lua files ---------------------------------------------------------------------------------- */
+
+/* core.raise(kind, message): raises an error object of that kind. */
+static int raise_kind(lua_State *L) {
+  const char *kind = luaL_checkstring(L, 1), *message = luaL_checkstring(L, 2);
+  damo_status s = DAMO_EVALUE;
+  for (int i = 1; i <= DAMO_ECALLBACK; i++) {
+    if (strcmp(damo_status_kind((damo_status)i), kind) == 0) s = (damo_status)i;
+  }
+  return bind_raise(L, s, "%s", message);
+}
+
+void bind_add_raise(lua_State *L) {
+  lua_pushcfunction(L, raise_kind);
+  lua_setfield(L, -2, "raise");
+}

@@ -1,8 +1,8 @@
 /* lua_state: the module, the context of a lua_State, and the pressure that native memory puts on Lua's collector.
  *
- * The bind_state is a userdata in the registry under an address of this file's own, so a second copy of the library in the
- * same state (a host's and one loaded from disk) has a bind_state of its own. It is made before any other userdata of damo,
- * so Lua finalizes it last.
+ * The bind_state is a userdata in the registry under an address of this file's own, so a second copy of the library in
+ * the same state (a host's and one loaded from disk) has a bind_state of its own. It is made before any other userdata
+ * of damo, so Lua finalizes it last.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 
 static const char state_key = 's';
 
-/* ---- The state ----------------------------------------------------------------------------------------------------- */
+/* ---- The state --------------------------------------------------------------------------------------------------- */
 
 static bind_state *find_state(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key);
@@ -77,7 +77,7 @@ damo_status damo_lua_set_context(lua_State *L, damo_ctx *ctx) {
   return ctx_fail_memory(ctx);
 }
 
-/* ---- The module ---------------------------------------------------------------------------------------------------- */
+/* ---- The module -------------------------------------------------------------------------------------------------- */
 
 static void make_tables(lua_State *L, bind_state *st) {
   lua_newtable(L);
@@ -149,7 +149,7 @@ int luaopen_damo_core(lua_State *L) {
   return 1;
 }
 
-/* ---- Memory pressure ----------------------------------------------------------------------------------------------- */
+/* ---- Memory pressure --------------------------------------------------------------------------------------------- */
 
 static void collect(lua_State *L, bind_state *st) {
   st->gc_bytes = st->ctx->bytes * 2; /* before: a finalizer that allocates must not collect in here again */

@@ -1,11 +1,12 @@
 /* lua_value: numbers and values between Lua and the core.
  *
- * Scripts see 0-d values as Lua scalars (bind_push_value), Ops see them as 0-d Arrays (bind_push_raw). A Lua number among
- * Variables is a weak constant: int64 or float64 by its math.type, and build_resolve gives it its neighbours' dtype.
+ * Scripts see 0-d values as Lua scalars (bind_push_value), Ops see them as 0-d Arrays (bind_push_raw). A Lua number
+ * among Variables is a weak constant: int64 or float64 by its math.type, and build_resolve gives it its neighbours'
+ * dtype.
  */
 #include "binding.h"
 
-/* ---- Scalars ------------------------------------------------------------------------------------------------------- */
+/* ---- Scalars ----------------------------------------------------------------------------------------------------- */
 
 static bool push_int(lua_State *L, int64_t i) {
   if (i > COMPAT_MAX_INTEGER || i < -COMPAT_MAX_INTEGER - (LUA_VERSION_NUM >= 503)) return false;
@@ -86,7 +87,7 @@ bool bind_to_scalar(lua_State *L, int idx, damo_dtype dtype, scalar *out) {
   return true;
 }
 
-/* ---- Values to Lua ------------------------------------------------------------------------------------------------- */
+/* ---- Values to Lua ----------------------------------------------------------------------------------------------- */
 
 void bind_push_raw(lua_State *L, damo_obj *take_value) {
   bool generic = take_value && take_value->kind == OBJ_GENERIC;
@@ -122,7 +123,7 @@ damo_array *bind_new_array(lua_State *L, damo_dtype dtype, int ndim, const int64
   return bind_push_made(L, a);
 }
 
-/* ---- Generic values ------------------------------------------------------------------------------------------------ */
+/* ---- Generic values ---------------------------------------------------------------------------------------------- */
 
 static void generic_destroy(damo_obj *obj) { obj_free(obj, sizeof *obj); }
 
@@ -139,7 +140,7 @@ damo_obj *bind_push_generic(lua_State *L, int idx) {
   return obj;
 }
 
-/* ---- Values from Lua ----------------------------------------------------------------------------------------------- */
+/* ---- Values from Lua --------------------------------------------------------------------------------------------- */
 
 /* Pushes and returns a 0-d Array of the number or boolean at idx. */
 static damo_array *scalar_array(lua_State *L, int idx, damo_dtype dtype, const char *what) {
@@ -179,7 +180,7 @@ damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what)
   return NULL;
 }
 
-/* ---- Operands ------------------------------------------------------------------------------------------------------ */
+/* ---- Operands ---------------------------------------------------------------------------------------------------- */
 
 /* Pushes a constant of the number or boolean at idx that takes its neighbours' dtype. */
 static damo_var *weak_constant(lua_State *L, int idx) {
@@ -238,7 +239,7 @@ damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const c
   return NULL;
 }
 
-/* ---- Dtypes -------------------------------------------------------------------------------------------------------- */
+/* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
 
 bool bind_dtype(lua_State *L, int idx, damo_dtype *out) {
   if (lua_type(L, idx) != LUA_TSTRING) return false;
@@ -265,7 +266,7 @@ damo_dtype bind_check_dtype(lua_State *L, int idx, const char *func) {
   return dtype;
 }
 
-/* ---- The module's part --------------------------------------------------------------------------------------------- */
+/* ---- The module's part ------------------------------------------------------------------------------------------- */
 
 void bind_open_value(lua_State *L) {
   damo_ctx *ctx = bind_ctx(L);

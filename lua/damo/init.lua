@@ -1,0 +1,38 @@
+--- damo: numerical arrays and compiled graphs, scripted from Lua.
+-- The table holds every op function (`damo.exp`, `damo.sum`, …), the makers of Variables and Arrays, `compile` and `grad`.
+-- The submodules `random`, `graph`, `printing`, `io`, `optim`, `plot`, `progress` also load by `require "damo.random"` and
+-- so on.
+-- @module damo
+
+local core = require "damo.core"
+
+---@class damo
+local damo = {}
+for name, value in pairs(core) do damo[name] = value end
+
+-- Loaded before the submodules, which may themselves require "damo".
+package.loaded["damo"] = damo
+
+local gradient = require "damo.gradient"
+damo.jacobian = gradient.jacobian
+damo.hessian = gradient.hessian
+damo.hessian_vector_product = gradient.hessian_vector_product
+damo.verify_grad = gradient.verify_grad
+
+damo.random = require "damo.random"
+damo.graph = require "damo.graph"
+damo.printing = require "damo.printing"
+damo.io = require "damo.io"
+
+-- What only some scripts use is loaded when first asked for.
+local lazy = { optim = true, plot = true, progress = true }
+setmetatable(damo, {
+  __index = function(t, name)
+    if not lazy[name] then return nil end
+    local module = require("damo." .. name)
+    rawset(t, name, module)
+    return module
+  end,
+})
+
+return damo

@@ -1,0 +1,115 @@
+--- Optimisers: each gives the updates of one training step, a list of pairs {shared, new value} for `compile`.
+--
+--    local updates = damo.optim.adam(params, damo.grad(cost, params), { lr = 1e-3 })
+--    local step = damo.compile({x, t}, cost, { updates = updates })
+-- @module damo.optim
+
+local damo = require "damo"
+
+---@class damo.optim
+local optim = {}
+
+local function check_options(func, options, allowed)
+  for name in pairs(options or {}) do
+    if allowed[name] == nil then
+      local names = {}
+      for known in pairs(allowed) do names[#names + 1] = known end
+      table.sort(names)
+      damo.raise("value", ("%s: unknown option '%s': the options are %s"):format(func, tostring(name),
+        table.concat(names, ", ")))
+    end
+  end
+  return setmetatable({}, { __index = function(_, name)
+    local given = options and options[name]
+    if given == nil then return allowed[name] end
+    return given
+  end })
+end
+
+local function check_lists(func, params, grads)
+  if damo.is_variable(params) then params, grads = { params }, { grads } end
+  if #params ~= #grads then
+    damo.raise("value", ("%s: %d parameters, but %d gradients"):format(func, #params, #grads))
+  end
+  return params, grads
+end
+
+-- A shared Variable of the parameter's shape and dtype, zeros.
+local function zeros_of(p, suffix)
+  local value = damo.zeros_like(p:get_value({ borrow = true }))
+  return damo.shared(value, (p.name or "param") .. suffix, { dtype = p.dtype })
+end
+
+--- Gradient descent: p - lr·g.
+-- @tparam {Variable,...} params shared Variables
+-- @tparam {Variable,...} grads
+-- @tparam[opt] table options `lr` (0.01; a number or a Variable)
+-- @treturn table updates
+function optim.sgd(params, grads, options)
+  local o = check_options("sgd", options, { lr = 0.01 })
+  params, grads = check_lists("sgd", params, grads)
+  local updates = {}
+  for i, p in ipairs(params) do updates[i] = { p, p - o.lr * grads[i] } end
+  return updates
+end
+
+--- Gradient descent with momentum, Nesterov's if asked.
+-- @tparam {Variable,...} params
+-- @tparam {Variable,...} grads
+-- @tparam[opt] table options `lr` (0.01), `momentum` (0.9), `nesterov` (false)
+-- @treturn table updates
+function optim.momentum(params, grads, options)
+  local o = check_options("momentum", options, { lr = 0.01, momentum = 0.9, nesterov = false })
+  params, grads = check_lists("momentum", params, grads)
+  local updates = {}
+  for i, p in ipairs(params) do
+    local velocity = zeros_of(p, "_velocity")
+    local v = o.momentum * velocity - o.lr * grads[i]
+    updates[#updates + 1] = { velocity, v }
+    updates[#updates + 1] = { p, o.nesterov and p + o.momentum * v - o.lr * grads[i] or p + v }
+  end
+  return updates
+end
+
+--- RMSprop: steps scaled by a running mean of squared gradients.
+-- @tparam {Variable,...} params
+-- @tparam {Variable,...} grads
+-- @tparam[opt] table options `lr` (0.001), `rho` (0.9), `epsilon` (1e-8)
+-- @treturn table updates
+function optim.rmsprop(params, grads, options)
+  local o = check_options("rmsprop", options, { lr = 0.001, rho = 0.9, epsilon = 1e-8 })
+  params, grads = check_lists("rmsprop", params, grads)
+  local updates = {}
+  for i, p in ipairs(params) do
+    local g, square = grads[i], zeros_of(p, "_square")
+    local s = o.rho * square + (1 - o.rho) * damo.sqr(g)
+    updates[#updates + 1] = { square, s }
+    updates[#updates + 1] = { p, p - o.lr * g / (damo.sqrt(s) + o.epsilon) }
+  end
+  return updates
+end
+
+--- Adam (Kingma and Ba 2015).
+-- @tparam {Variable,...} params
+-- @tparam {Variable,...} grads
+-- @tparam[opt] table options `lr` (0.001), `beta1` (0.9), `beta2` (0.999), `epsilon` (1e-8)
+-- @treturn table updates
+function optim.adam(params, grads, options)
+  local o = check_options("adam", options, { lr = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 })
+  params, grads = check_lists("adam", params, grads)
+  local step = damo.shared(0.0, "adam_step")
+  local t = step + 1
+  local rate = o.lr * damo.sqrt(1 - o.beta2 ^ t) / (1 - o.beta1 ^ t)
+  local updates = { { step, t } }
+  for i, p in ipairs(params) do
+    local g, mean, square = grads[i], zeros_of(p, "_mean"), zeros_of(p, "_square")
+    local m = o.beta1 * mean + (1 - o.beta1) * g
+    local s = o.beta2 * square + (1 - o.beta2) * damo.sqr(g)
+    updates[#updates + 1] = { mean, m }
+    updates[#updates + 1] = { square, s }
+    updates[#updates + 1] = { p, p - damo.cast(rate, p.dtype) * m / (damo.sqrt(s) + o.epsilon) }
+  end
+  return updates
+end
+
+return optim

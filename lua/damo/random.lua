@@ -1,0 +1,108 @@
+--- Random numbers: streams whose state is a shared Variable, and draws that are made at once.
+-- The generator is counter-based (Philox): the same seed gives the same numbers on every machine.
+-- @module damo.random
+
+local core = require "damo.core"
+
+---@class damo.random
+local random = {}
+
+-- The state that eager draws advance. It starts at the clock, so that two runs differ unless they are seeded.
+local own
+
+local function is_options(v)
+  if type(v) ~= "table" then return false end
+  for key in pairs(v) do
+    if type(key) == "string" then return true end
+  end
+  return false
+end
+
+-- The arguments without the options at their end, the options without rng, and rng.
+local function take_rng(...)
+  local n = select("#", ...)
+  local last = select(n, ...)
+  if n == 0 or not is_options(last) or last.rng == nil then return nil, n, { ... } end
+  local rest, args = {}, { ... }
+  for key, value in pairs(last) do
+    if key ~= "rng" then rest[key] = value end
+  end
+  args[n] = next(rest) ~= nil and rest or nil
+  if args[n] == nil then n = n - 1 end
+  return last.rng, n, args
+end
+
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+--- Seeds the eager draws.
+-- @tparam integer n
+function random.seed(n) own = core.random_state(n) end
+
+--- The state of a generator as an Array, for a draw's `rng`.
+-- @tparam integer seed
+-- @treturn Array
+function random.state(seed) return core.random_state(seed) end
+
+local function eager(row, ...)
+  if not own then random.seed(os.time()) end
+  local state, draw = row(own, ...)
+  if core.is_variable(draw) then
+    core.raise("type", "damo.random: a draw over Variables needs a state: use a RandomStream, or the option rng")
+  end
+  own = state
+  return draw
+end
+
+-- The rows of the core take rng first. With {rng=} a draw gives the next state and the sample; without, it is made at once
+-- from the context's own stream.
+for name, row in pairs(core.random) do
+  random[name] = function(...)
+    local rng, n, args = take_rng(...)
+    if rng == nil then return eager(row, ...) end
+    return row(rng, unpack(args, 1, n))
+  end
+end
+
+---@class damo.RandomStream
+local Stream = {}
+local stream_meta = { __index = Stream, __name = "damo.RandomStream" }
+
+-- Each draw has a state of its own, made from the stream's seed: draws of one graph are independent, and a compiled
+-- Function that draws advances the states it uses.
+for name, row in pairs(core.random) do
+  Stream[name] = function(self, ...)
+    local state = core.random_shared(core.random_state(self:next_seed()), ("%s_state_%d"):format(name, self.n))
+    local following, draw = row(state, ...)
+    state.default_update = following
+    self.states[#self.states + 1] = state
+    return draw
+  end
+end
+
+--- The seed of the next draw's state.
+-- @treturn integer
+function Stream:next_seed()
+  self.n = self.n + 1
+  return (self.seed_value * 1000003 + self.n * 7919) % 9007199254740881
+end
+
+--- Sets every state of the stream back to what the seed gives.
+-- @tparam[opt] integer seed a new seed
+function Stream:seed(seed)
+  if seed then self.seed_value = seed end
+  local states = self.states
+  self.n = 0
+  for _, state in ipairs(states) do state:set_value(core.random_state(self:next_seed())) end
+end
+
+--- Draws as Variables: `rs:normal(loc, scale, {size=, dtype=})`, `rs:uniform(low, high, {size=})`, `rs:bernoulli(p,
+-- {size=})`, `rs:integers(low, high, {size=})`, `rs:permutation(n)` and the others of `damo.random`.
+-- @tparam[opt] integer seed
+-- @treturn RandomStream
+function random.RandomStream(seed)
+  seed = seed or os.time()
+  if type(seed) ~= "number" or seed ~= math.floor(seed) then core.raise("type", "RandomStream: the seed must be an integer") end
+  return setmetatable({ seed_value = seed % 9007199, n = 0, states = {} }, stream_meta)
+end
+
+return random

@@ -1,0 +1,4 @@
+-- The elementwise functions, a row each.
+local h = assert(loadfile "spec/op/harness.lua")(describe, it)
+
+h.run_family "elemwise"
