@@ -8,7 +8,7 @@ package.path = here .. "/reference/?.lua;" .. package.path
 local damo = require "damo"
 local translate = require "translate"
 
--- ---- What is not built yet: its cases are skipped --------------------------------------------------------------------
+-- ---- What is not built yet: its cases are skipped -----------------------------------------------------------------
 
 local unclaimed = {
   families = {
@@ -34,7 +34,7 @@ unclaimed = { families = set(unclaimed.families), ops = set(unclaimed.ops) }
 -- Kinds of error that a case which must raise may meet.
 local refusals = set { "type", "shape", "value", "index", "numeric", "null_gradient" }
 
--- ---- Values ----------------------------------------------------------------------------------------------------------
+-- ---- Values -------------------------------------------------------------------------------------------------------
 
 local function size_of(shape)
   local n = 1
@@ -99,7 +99,7 @@ local function plain(result, dtype)
   return out
 end
 
--- ---- Comparison ------------------------------------------------------------------------------------------------------
+-- ---- Comparison ---------------------------------------------------------------------------------------------------
 
 local function text_of_shape(s) return "(" .. table.concat(s, ", ") .. ")" end
 
@@ -146,7 +146,7 @@ local function differs(got, want, case, offset, loose)
   return compare_data(got.data or got.re, data, case, offset)
 end
 
--- ---- A case ----------------------------------------------------------------------------------------------------------
+-- ---- A case -------------------------------------------------------------------------------------------------------
 
 local function operands_of(case)
   local vars, values = {}, {}
@@ -248,7 +248,7 @@ local function run_case(case)
   return problems
 end
 
--- ---- All of them -----------------------------------------------------------------------------------------------------
+-- ---- All of them --------------------------------------------------------------------------------------------------
 
 local function files_of(folder)
   local list = {}
@@ -277,13 +277,10 @@ end
 local function run_family(folder, family, only)
   local load_case = assert(loadfile(("%s/%s.lua"):format(folder, family), "t", { nan = 0 / 0, inf = 1 / 0 }))
   for _, case in ipairs(load_case()) do
-    if only and not case.name:find(only, 1, true) then
-      -- not asked for
-    elseif unclaimed.families[family] or unclaimed.ops[case.op] then
-      count.skipped = count.skipped + 1
-    else
-      run_and_count(case)
-    end
+    local asked = not only or case.name:find(only, 1, true)
+    local is_unclaimed = unclaimed.families[family] or unclaimed.ops[case.op]
+    if asked and is_unclaimed then count.skipped = count.skipped + 1 end
+    if asked and not is_unclaimed then run_and_count(case) end
   end
 end
 

@@ -25,7 +25,8 @@ static double random_in(double lo, double hi) { return lo + (hi - lo) * (double)
 
 /* ---- Elementwise: functions of the C library --------------------------------------------------------------------- */
 
-static long double lgamma_long(long double x) { return lgammal(x); }
+/* SciPy has -infinity at -infinity, where C has +infinity. */
+static long double lgamma_long(long double x) { return x == -INFINITY ? x : lgammal(x); }
 static long double recip_long(long double x) { return 1 / x; }
 static long double sqr_long(long double x) { return x * x; }
 static long double deg_long(long double x) { return x * (3.14159265358979323846264338327950288L / 180); }

@@ -1,13 +1,13 @@
--- From the reference cases' conventions to damo's: for each op, how a case's kwargs (0-based, half-open, absent for None)
--- and operands become a call, and which outputs hold positions. An op that is not listed is called by its own name with
--- its operands alone.
+-- From the reference cases' conventions to damo's: for each op, how a case's kwargs (0-based, half-open, absent for
+-- None) and operands become a call, and which outputs hold positions. An op that is not listed is called by its own
+-- name with its operands alone.
 --
 --   translate.call(damo, case, operands) → a list of results (Variables, or values where the operands are values)
 --   translate.positions[op]              → true where the outputs are 0-based positions
 
 local translate = {}
 
--- ---- Positions and axes ----------------------------------------------------------------------------------------------
+-- ---- Positions and axes -------------------------------------------------------------------------------------------
 
 -- A 0-based axis or position, or nested lists of them; negative ones count from the end in both conventions.
 local function from0(i)
@@ -75,7 +75,7 @@ local function index_table(damo, index, shape)
   return list
 end
 
--- ---- Calls -----------------------------------------------------------------------------------------------------------
+-- ---- Calls --------------------------------------------------------------------------------------------------------
 
 -- Options by name, each through a function: a position, an axis, or as it is.
 local function same(v) return v end

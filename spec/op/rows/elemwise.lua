@@ -115,8 +115,8 @@ return function(h)
     ints = { { 1, 5, 9 }, { 2, 2, 2 }, { 6, 6, 6 } }, outer = false,
     special = { { { nan, -3, 7 }, -1, 1, want = { nan, -1, 1 } } } }
   rows.second = {
-    { { { 1, 2, 3 }, { 4, 5, 6 } }, { 1.5 }, want = { { 1.5, 1.5, 1.5 }, { 1.5, 1.5, 1.5 } } },
-    { { 1, 2 }, 2.5, want = { 2.5, 2.5 } },
+    { { { 1, 2, 3 }, { 4, 5, 6 } }, { 1.5 }, want = { { 1.5, 1.5, 1.5 }, { 1.5, 1.5, 1.5 } }, grad = { 2 } },
+    { { 1, 2 }, 2.5, want = { 2.5, 2.5 }, grad = false },
     { { 1, 2 }, h.ints { 3, 4 }, want = { 3, 4 }, dtype = "int64", grad = false },
   }
   rows.fill = rows.second

@@ -1,0 +1,330 @@
+-- generate: docs/functions.md and lua/damo/meta.lua, made from the registry of op functions (damo.registry()).
+-- `make docs` runs this file and writes both; who loads it with dofile gets their texts by path instead.
+
+local damo = require "damo"
+
+-- ---- The registry, in families ----------------------------------------------------------------------------------------
+
+-- A family begins at the row of that name and goes on to the next one's.
+local families = {
+  { "add", "Arithmetic of two operands" },
+  { "eq", "Comparisons and tests" },
+  { "and_", "Logic and bits" },
+  { "switch", "Choice, copies" },
+  { "neg", "Signs, roots, rounding" },
+  { "exp", "Exponentials and logarithms" },
+  { "sin", "Trigonometry" },
+  { "erf", "Special functions" },
+  { "conj", "Complex numbers" },
+  { "div", "Other names of these" },
+  { "cast", "Conversion and closeness" },
+  { "sum", "Reductions" },
+  { "cumsum", "Running sums, sorting" },
+  { "shape", "Shapes" },
+  { "alloc", "Making arrays" },
+  { "join", "Joining, splitting, repeating" },
+  { "subtensor", "Indexing" },
+  { "dot", "Products" },
+  { "softmax", "Networks" },
+  { "normal", "Random numbers" },
+  { "disconnected_grad", "Gradients and checks" },
+}
+
+local function read_operands(text)
+  local list = {}
+  for word in text:gmatch "%S+" do
+    local name = word:match "[%w_]+"
+    list[#list + 1] = { name = name, optional = word:sub(1, 1) == "[", many = word:sub(-3) == "..." }
+  end
+  return list
+end
+
+local function read_options(text)
+  local list = {}
+  for name, kind in text:gmatch "([%w_]+):(%w+)" do list[#list + 1] = { name = name, kind = kind } end
+  return list
+end
+
+local rows, rows_by_name = damo.registry(), {}
+for _, row in ipairs(rows) do
+  row.operands, row.options = read_operands(row.operands), read_options(row.options)
+  rows_by_name[row.name] = row
+end
+
+local function by_family()
+  local title_of, out = {}, {}
+  for _, family in ipairs(families) do
+    assert(rows_by_name[family[1]], "docs/generate.lua: there is no row " .. family[1])
+    title_of[family[1]] = family[2]
+  end
+  for _, row in ipairs(rows) do
+    if title_of[row.name] then out[#out + 1] = { title = title_of[row.name], rows = {} } end
+    assert(out[#out], "docs/generate.lua: the first row begins no family")
+    table.insert(out[#out].rows, row)
+  end
+  return out
+end
+
+-- ---- Whether a function has a gradient: it is asked for one -----------------------------------------------------------
+
+local function numbers(n, from)
+  local list = {}
+  for i = 1, n do list[i] = from + 0.37 * i % 0.8 end
+  return list
+end
+local values = {
+  [0] = function() return 0.4 end,
+  [1] = function(k) return damo.array(numbers(3, 0.1 * k)) end,
+  [2] = function(k) return damo.reshape(damo.array(numbers(9, 0.1 * k)), { 3, 3 }) end,
+  [3] = function(k) return damo.reshape(damo.array(numbers(27, 0.1 * k)), { 3, 3, 3 }) end,
+}
+
+-- Functions that want more than float operands alone.
+local calls = {
+  switch = function(x, y) return damo.switch(damo.gt(x, 0.3), x, y) end,
+  where = function(x, y) return damo.where(damo.gt(x, 0.3), x, y) end,
+  and_ = false, or_ = false, xor = false, invert = false, logical_not = false, not_ = false, -- not of floats
+  cast = function(x) return x:cast "float32" end,
+  shape_i = function(x) return x:shape_i(1) end,
+  reshape = function(x) return x:reshape { -1 } end,
+  dimshuffle = function(x) return x:dimshuffle { "x", 1, 2 } end,
+  moveaxis = function(x) return x:moveaxis { source = 1, destination = 2 } end,
+  swapaxes = function(x) return x:swapaxes { axis1 = 1, axis2 = 2 } end,
+  expand_dims = function(x) return x:expand_dims(1) end,
+  broadcast_to = function(x) return x:broadcast_to { 2, 3, 3 } end,
+  specify_broadcastable = function(x) return damo.sum(x, { axis = 1, keepdims = true }):specify_broadcastable(1) end,
+  alloc = function(x) return damo.alloc(x, { shape = { 2, 3, 3 } }) end,
+  full = function(_, _, s) return damo.full({ 2 }, s) end,
+  full_like = function(x, _, s) return damo.full_like(x, s) end,
+  linspace = function(_, _, s) return damo.linspace(0, s, { num = 5 }) end,
+  join = function(x, y) return damo.join(1, { x, y }) end,
+  concatenate = function(x, y) return damo.concatenate { x, y } end,
+  stack = function(x, y) return damo.stack { x, y } end,
+  vstack = function(x, y) return damo.vstack { x, y } end,
+  hstack = function(x, y) return damo.hstack { x, y } end,
+  split = function(x) return (x:split { { 1, 2 } }) end,
+  tile = function(x) return x:tile { 2, 2 } end,
+  repeat_ = function(x) return x:repeat_(2) end,
+  roll = function(x) return x:roll(1) end,
+  pad = function(x) return x:pad { 1 } end,
+  subtensor = function(x) return x[{ 1 }] end,
+  set_subtensor = function(x, y) return damo.set_subtensor(x[{ 1 }], y[{ 2 }]) end,
+  inc_subtensor = function(x, y) return damo.inc_subtensor(x[{ 1 }], y[{ 2 }]) end,
+  set_subtensor_at = function(x, y) return damo.set_subtensor(x[{ 1 }], y[{ 2 }]) end,
+  inc_subtensor_at = function(x, y) return damo.inc_subtensor(x[{ 1 }], y[{ 2 }]) end,
+  take = function(x) return x:take(damo.idx { 1 }) end,
+  take_along_axis = function(x)
+    return x:take_along_axis(damo.constant(damo.ones({ 3, 3 }, "int64")), { axis = 1 })
+  end,
+  one_hot = false, to_one_hot = false, eye = false, tri = false, -- of integers
+  einsum = function(x, y) return damo.einsum({ x, y }, "ij,jk->ik") end,
+  nonzero = function(x) return (x:nonzero()) end,
+  normal = function(_, _, s) return (select(2, damo.random.normal(s, 1, { rng = damo.random.state(1) }))) end,
+  uniform = function(_, _, s) return (select(2, damo.random.uniform(s, 1, { rng = damo.random.state(1) }))) end,
+  bernoulli = function(_, _, s) return (select(2, damo.random.bernoulli(s, { rng = damo.random.state(1) }))) end,
+  exponential = function(_, _, s) return (select(2, damo.random.exponential(s, { rng = damo.random.state(1) }))) end,
+  gumbel = function(_, _, s) return (select(2, damo.random.gumbel(s, 1, { rng = damo.random.state(1) }))) end,
+  integers = false, permutation = false,
+  assert_op = function(x) return damo.assert_op(x, damo.all(damo.gt(x, -1))) end,
+  specify_shape = function(x) return x:specify_shape { 3, 3 } end,
+  grad_clip = function(x) return x:grad_clip { lower = -1, upper = 1 } end,
+  grad_scale = function(x) return x:grad_scale(2) end,
+  unbroadcast = function(x) return damo.sum(x, { axis = 1, keepdims = true }):unbroadcast(1) end,
+  dense_layer = function(x, y) return damo.dense_layer(x, y, y[1]) end,
+}
+
+local function plain_call(row, v)
+  local args = {}
+  for i, operand in ipairs(row.operands) do
+    if not operand.optional then args[i] = v[i] end
+  end
+  local f = row.random and damo.random[row.name] or damo[row.name]
+  return (f(table.unpack(args)))
+end
+
+-- The Variable that the function gives of three float operands of that rank (a scalar third), nil where it takes none.
+local function result_of(row, v)
+  local call = calls[row.name]
+  local ok, out = pcall(function()
+    if call then return call(v[1], v[2], v.scalar) end
+    return plain_call(row, v)
+  end)
+  if ok and damo.is_variable(out) then return out end
+end
+
+local function verdict(out, v)
+  local cost = damo.sum(damo.real(out)):cast "float64"
+  local wrt = { v[1], v[2], v[3], v.scalar }
+  local ok, grads = pcall(damo.grad, cost, wrt, { return_disconnected = "none", disconnected_inputs = "ignore" })
+  if not ok then return grads.kind == "null_gradient" and "not implemented" or error(grads) end
+  local found, inputs = {}, {}
+  for i = 1, #wrt do found[#found + 1] = grads[i] end
+  if #found == 0 then return "disconnected" end
+  for i = 1, #wrt do inputs[i] = damo.In(wrt[i], { value = values[wrt[i].ndim](i) }) end
+  local results = { damo.compile(inputs, found, { on_unused_input = "ignore" })() }
+  for _, g in ipairs(results) do
+    local total = damo.sum(damo.abs(g))
+    if total ~= 0 then return "yes" end
+  end
+  return "zero"
+end
+
+-- "yes", "zero" (everywhere, as of rounding), "disconnected", "not implemented", or "-" where no operand is a float.
+local function gradient_of(row)
+  if #row.operands == 0 or calls[row.name] == false then return "-" end
+  for _, ndim in ipairs { 2, 1, 0, 3 } do
+    local v = { scalar = damo.dscalar "s" }
+    for i = 1, 3 do v[i] = damo.tensor("x" .. i, { dtype = "float64", ndim = ndim }) end
+    local out = result_of(row, v)
+    if out then return verdict(out, v) end
+  end
+  error("docs/generate.lua: no call of " .. row.name .. " is known: add one to `calls`")
+end
+
+-- ---- Signatures -------------------------------------------------------------------------------------------------------
+
+-- Makers whose first argument is the shape, an option of the row.
+local shape_first = { zeros = "shape", ones = "shape", empty = "shape", full = "shape, value" }
+
+local function operand_text(o)
+  if o.many then return o.name == "idx" and "idx…" or ("{%s1, …}"):format((o.name:gsub("s$", ""))) end
+  return o.optional and ("[%s]"):format(o.name) or o.name
+end
+
+-- "damo.sum(x, {axis=axes, keepdims=bool, dtype=dtype})"
+local function signature(row)
+  local parts, options = {}, {}
+  if shape_first[row.name] then return ("damo.%s(%s, [dtype])"):format(row.name, shape_first[row.name]) end
+  for i, o in ipairs(row.operands) do
+    if not (row.random and i == 1) then parts[#parts + 1] = operand_text(o) end
+  end
+  for _, o in ipairs(row.options) do options[#options + 1] = o.name .. "=" .. o.kind end
+  if row.random then options[#options + 1] = "rng=state" end
+  if #options > 0 then parts[#parts + 1] = "{" .. table.concat(options, ", ") .. "}" end
+  return ("damo.%s%s(%s)"):format(row.random and "random." or "", row.name, table.concat(parts, ", "))
+end
+
+local function cell(text) return (text:gsub("[|*]", "\\%0")) end
+
+-- ---- docs/functions.md ------------------------------------------------------------------------------------------------
+
+local function functions_page()
+  local out = { [[
+<!-- Written by docs/generate.lua (`make docs`) from the op registry; change the rows in src/op, not this page. -->
+
+# Functions
+
+Every op function, by family. Each takes Variables, and then builds graph, or values alone, and then computes at once.
+Options come in one table after the operands; the first of them may stand without its name. Operands in square brackets
+may be left out. Except where noted, a function is also a method of its first operand: `damo.sum(x, {axis=1})` is
+`x:sum{axis=1}` and `x:sum(1)`.
+
+Kinds of options: `int`, `num`, `bool`, `str`; `dtype`, a name such as `"float32"`; `axes`, a 1-based position or a list
+of them, negative from the end; `shape`, a list of integers and Variables, or an integer vector; `any`, as the line says.
+
+The last column tells the gradient for float operands: *yes*; *zero*, as of a step function; *disconnected*, no path for
+a gradient; *not implemented*; a dash where no operand is a float. It was found by asking each function for one.
+]] }
+  for _, family in ipairs(by_family()) do
+    out[#out + 1] = ("## %s\n\n| call | what | gradient |\n|---|---|---|"):format(family.title)
+    for _, row in ipairs(family.rows) do
+      local note = (row.method or row.random) and "" or " (no method)"
+      out[#out + 1] = ("| `%s` | %s%s | %s |"):format(signature(row), cell(row.doc), note, (gradient_of(row):gsub("^%-$", "–")))
+    end
+    out[#out + 1] = ""
+  end
+  return table.concat(out, "\n")
+end
+
+-- ---- lua/damo/meta.lua ------------------------------------------------------------------------------------------------
+
+local lua_types = {
+  int = "integer", num = "number", bool = "boolean", str = "string", dtype = "damo.Dtype", axes = "integer|integer[]",
+  ints = "integer[]", shape = "damo.Shape", var = "damo.Operand", any = "any",
+}
+
+local reserved = {}
+for word in ("and break do else elseif end false for function goto if in local nil not or repeat return then true until "
+  .. "while"):gmatch "%S+" do reserved[word] = true end
+
+local function param_name(name) return reserved[name] and name .. "_" or name end
+
+local function options_type(row)
+  local fields = {}
+  for _, o in ipairs(row.options) do fields[#fields + 1] = ("%s?: %s"):format(o.name, lua_types[o.kind]) end
+  if row.random then fields[#fields + 1] = "rng?: any" end
+  local first = row.options[1] and lua_types[row.options[1].kind] .. "|" or ""
+  return ("%s{ %s }"):format(first, table.concat(fields, ", "))
+end
+
+-- The annotated declaration of `owner.name` (a function) or `owner:name` (a method: the first operand is self).
+local function declaration(row, owner, skip, has_options)
+  local lines, names = { "---" .. row.doc }, {}
+  for i, o in ipairs(row.operands) do
+    if i > skip then
+      local name = param_name(o.name)
+      names[#names + 1] = name
+      lines[#lines + 1] = ("---@param %s%s damo.Operand%s"):format(name, o.optional and "?" or "", o.many and "[]" or "")
+    end
+  end
+  if has_options and #row.options > 0 then
+    names[#names + 1] = "options"
+    lines[#lines + 1] = "---@param options? " .. options_type(row)
+  end
+  lines[#lines + 1] = "---@return damo.Result"
+  lines[#lines + 1] = ("function %s%s(%s) end"):format(owner, row.name, table.concat(names, ", "))
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function maker_lines()
+  local names, out = {}, {}
+  for name in pairs(damo) do
+    local kind = name:match "^[bwilfdcz]?(%a+)%d?$"
+    if kind == "scalar" or kind == "vector" or kind == "row" or kind == "col" or kind == "matrix" or
+      name:match "^[bwilfdcz]?tensor%d$" then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    out[#out + 1] = ("---@param name? string\n---@param options? damo.MakerOptions\n---@return damo.Variable\n"
+      .. "function damo.%s(name, options) end\n"):format(name)
+  end
+  return table.concat(out, "\n")
+end
+
+local function meta(fixed)
+  local out = { "---@meta", "-- Written by docs/generate.lua (`make docs`) from the op registry and docs/annotations.lua; read by editors,",
+    "-- never loaded at run time.", "-- luacheck: ignore", "", fixed, maker_lines() }
+  for _, row in ipairs(rows) do
+    if row.random then
+      out[#out + 1] = declaration(row, "random.", 1, true)
+      out[#out + 1] = declaration(row, "RandomStream:", 1, true)
+    elseif not shape_first[row.name] then
+      out[#out + 1] = declaration(row, "damo.", 0, true)
+    end
+    if row.method and #row.operands > 0 then out[#out + 1] = declaration(row, "Tensor:", 1, true) end
+  end
+  return table.concat(out, "\n")
+end
+
+-- ---- Texts by path ----------------------------------------------------------------------------------------------------
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+local here = debug.getinfo(1, "S").source:match "^@(.*)generate%.lua$"
+local pages = {
+  ["docs/functions.md"] = functions_page(),
+  ["lua/damo/meta.lua"] = meta(read(here .. "annotations.lua")),
+}
+if not (arg and arg[0] and arg[0]:match "docs/generate%.lua$") then return pages end
+
+for path, text in pairs(pages) do
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  print("docs: " .. path)
+end

@@ -1,0 +1,201 @@
+/* alloc_fail_test: a program run again and again with the n-th allocation failing, n counted up until all of it passes: every
+ * failure is a memory error, nothing leaks, and nothing shared changes. The same under a memory cap, and with an allocator
+ * of the host that fails. */
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "test.h"
+
+typedef struct host {
+  int64_t blocks, bytes; /* outstanding */
+  int64_t left;          /* allocations until one fails, -1: never */
+} host;
+
+static void *host_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
+  host *h = user;
+  if (nsize == 0) {
+    if (ptr != NULL) h->blocks--, h->bytes -= (int64_t)osize;
+    free(ptr);
+    return NULL;
+  }
+  if (h->left >= 0 && h->left-- == 0) return NULL;
+  void *p = realloc(ptr, nsize);
+  if (ptr == NULL) h->blocks++;
+  h->bytes += (int64_t)nsize - (ptr != NULL ? (int64_t)osize : 0);
+  return p;
+}
+
+/* What the program made, so that all of it can be dropped wherever it stopped. */
+typedef struct made {
+  void *at[64];
+  int n;
+} made;
+
+static void *keep(made *m, void *obj) {
+  if (obj != NULL) m->at[m->n++] = obj;
+  return obj;
+}
+
+static void drop(made *m) {
+  while (m->n > 0) damo_release(m->at[--m->n]);
+}
+
+#define NEED(expr) \
+  if ((expr) == NULL) return false
+
+static damo_array *vector(damo_ctx *ctx, double from) {
+  double at[4] = {from, from + 1, from + 2, from + 3};
+  return damo_array_from(ctx, DAMO_FLOAT64, 1, (const int64_t[]){4}, at);
+}
+
+static bool holds(damo_var *s, double from) {
+  const damo_array *a = (const damo_array *)s->value;
+  return ((const double *)a->data)[0] == from;
+}
+
+static damo_var *op2(damo_ctx *ctx, made *m, const char *f, damo_var *x, damo_var *y) {
+  return keep(m, damo_call(ctx, f, (damo_var *[]){x, y}, 2));
+}
+static damo_var *op1(damo_ctx *ctx, made *m, const char *f, damo_var *x) { return keep(m, damo_call(ctx, f, &x, 1)); }
+
+/* One update of s and t: all or none. */
+static bool train(damo_ctx *ctx, made *m, damo_function *f, damo_var *s, damo_var *t, damo_array *a) {
+  damo_array *r[2] = {NULL, NULL};
+  for (int i = 0; i < 3; i++) {
+    double before_s = ((double *)((damo_array *)s->value)->data)[0], before_t = ((double *)((damo_array *)t->value)->data)[0];
+    if (damo_function_call(f, &a, 1, r) != DAMO_OK) {
+      CHECK(holds(s, before_s) && holds(t, before_t) && r[0] == NULL && r[1] == NULL);
+      return false;
+    }
+    CHECK(!holds(s, before_s) && !holds(t, before_t));
+    keep(m, r[0]);
+    keep(m, r[1]);
+    r[0] = r[1] = NULL;
+  }
+  (void)ctx;
+  return true;
+}
+
+/* True when all of it passed; else the context has the error. */
+static bool program(damo_ctx *ctx, made *m, const char *mode) {
+  damo_type *type;
+  damo_var *x, *s, *t, *two, *y, *z, *w, *cost, *g[2] = {NULL, NULL}, *ns, *nt, *sum, *cat, *pick;
+  damo_array *a, *b, *c;
+  damo_function *f;
+  NEED(type = keep(m, damo_type_tensor(ctx, DAMO_FLOAT64, 1, NULL)));
+  NEED(x = keep(m, damo_var_new(ctx, type, "x")));
+  NEED(a = keep(m, vector(ctx, 1)));
+  NEED(b = keep(m, vector(ctx, 5)));
+  NEED(s = keep(m, damo_shared(ctx, a, "s")));
+  NEED(t = keep(m, damo_shared(ctx, b, "t")));
+  NEED(two = keep(m, damo_number(ctx, 0.25)));
+  NEED(y = op2(ctx, m, "mul", x, s));
+  NEED(z = op2(ctx, m, "add", y, t));
+  NEED(w = op1(ctx, m, "tanh", z));
+  NEED(sum = op2(ctx, m, "dot", w, s));
+  NEED(cat = op2(ctx, m, "concatenate", z, w));
+  NEED(pick = keep(m, damo_call_with(ctx, "sum", &cat, 1, "axis=1")));
+  NEED(cost = op2(ctx, m, "add", sum, pick));
+  if (damo_grad(ctx, cost, (damo_var *[]){s, t}, 2, g) != DAMO_OK) return false;
+  keep(m, g[0]);
+  keep(m, g[1]);
+  damo_var *step[2];
+  NEED(step[0] = op2(ctx, m, "mul", g[0], two));
+  NEED(step[1] = op2(ctx, m, "mul", g[1], two));
+  NEED(ns = op2(ctx, m, "sub", s, step[0]));
+  NEED(nt = op2(ctx, m, "sub", t, step[1]));
+  NEED(f = keep(m, damo_compile(ctx, &x, 1, (damo_var *[]){cost, w}, 2, (damo_var *[]){s, t}, (damo_var *[]){ns, nt}, 2, mode)));
+  if (!train(ctx, m, f, s, t, a)) return false;
+  NEED(c = keep(m, vector(ctx, 9)));
+  if (damo_shared_set(s, c) != DAMO_OK) {
+    CHECK(!holds(s, 9));
+    return false;
+  }
+  char *text = damo_debugprint(ctx, g[0]);
+  if (text == NULL) return false;
+  CHECK(strlen(text) > 100);
+  damo_text_free(ctx, text);
+  damo_function *again = keep(m, function_copy(f));
+  return again != NULL && function_free(f) == DAMO_OK && train(ctx, m, again, s, t, a);
+}
+
+/* Runs it once more; true when it passed. */
+static bool attempt(damo_ctx *ctx, const char *mode) {
+  made m = {.n = 0};
+  bool passed = program(ctx, &m, mode), memory = passed || damo_error_status(ctx) == DAMO_EMEMORY;
+  if (!CHECK(memory)) fprintf(stderr, "    %s: %s\n", damo_error_kind(ctx), damo_error_message(ctx));
+  drop(&m);
+  return passed;
+}
+
+#define LIMIT 200000
+
+/* In one context that is used again after each failure. */
+static void test_one_context(const char *mode) {
+  host h = {.left = -1};
+  damo_ctx *ctx = damo_ctx_new(host_alloc, &h);
+  if (!CHECK(ctx != NULL)) return;
+  CHECK(attempt(ctx, mode)); /* what is made once and kept is there */
+  int64_t n = 0;
+  for (; n < LIMIT; n++) {
+    ctx->fail_after = n;
+    bool passed = attempt(ctx, mode);
+    ctx->fail_after = -1;
+    ctx_clear_error(ctx);
+    if (!CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0)) break;
+    if (passed) break;
+  }
+  CHECK(n > 100 && n < LIMIT);
+  printf("alloc_fail_test: %s, %lld allocations\n", mode, (long long)n);
+  size_t bytes = damo_ctx_memory(ctx).bytes;
+  CHECK(attempt(ctx, mode));
+  CHECK_EQ_I(damo_ctx_memory(ctx).bytes, bytes);
+  damo_ctx_release(ctx);
+  CHECK(h.blocks == 0 && h.bytes == 0);
+}
+
+/* From the birth of a context on, by the environment variable and by the host's allocator. */
+static void test_new_context(bool by_host) {
+  int64_t n = 1;
+  bool passed = false;
+  for (; n < LIMIT && !passed; n++) {
+    host h = {.left = by_host ? n - 1 : -1};
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    if (!by_host) setenv("DAMO_FAIL_ALLOC", text, 1);
+    damo_ctx *ctx = damo_ctx_new(host_alloc, &h);
+    unsetenv("DAMO_FAIL_ALLOC");
+    if (ctx != NULL) passed = attempt(ctx, "FAST_RUN");
+    damo_ctx_release(ctx);
+    if (!CHECK(h.blocks == 0 && h.bytes == 0)) {
+      fprintf(stderr, "    allocation %lld: %lld blocks, %lld bytes left\n", (long long)n, (long long)h.blocks, (long long)h.bytes);
+      break;
+    }
+  }
+  CHECK(passed);
+}
+
+static void test_cap(void) {
+  host h = {.left = -1};
+  damo_ctx *ctx = damo_ctx_new(host_alloc, &h);
+  size_t base = damo_ctx_memory(ctx).bytes, birth = damo_ctx_memory(ctx).peak, cap = base + 1;
+  int failures = 0;
+  for (; cap < base + (64u << 20); cap += 1 + (cap - base) / 7, failures++) {
+    damo_ctx_set_memory_cap(ctx, cap);
+    if (attempt(ctx, "FAST_RUN")) break;
+    ctx_clear_error(ctx);
+    CHECK(damo_ctx_memory(ctx).objects == 0 && damo_ctx_memory(ctx).peak <= (cap > birth ? cap : birth));
+  }
+  CHECK(failures > 20 && cap < base + (64u << 20));
+  damo_ctx_release(ctx);
+  CHECK(h.blocks == 0 && h.bytes == 0);
+}
+
+int main(void) {
+  test_one_context("FAST_RUN");
+  test_one_context("FAST_COMPILE");
+  test_new_context(false);
+  test_new_context(true);
+  test_cap();
+  TEST_MAIN_END;
+}
