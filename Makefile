@@ -6,7 +6,7 @@ PREFIX  = /usr/local
 DESTDIR =
 MODE    = release
 WERROR  = -Werror
-PEERS   = pytensor
+PEERS   = pytensor jax
 # Extra compiler and linker flags of the user's own.
 CFLAGS  =
 LDFLAGS =

@@ -3,14 +3,22 @@
 Needs a Python with pytensor (and, where there, jax); `make bench` makes one under build/peers. Run from the project's
 root with LUA_PATH and LUA_CPATH set (`make bench` does)."""
 
+import atexit
 import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Compile times are of a first compilation: the peers' caches start empty.
+cache = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, cache, ignore_errors=True)
+os.environ["PYTENSOR_FLAGS"] = f"base_compiledir={cache}/pytensor"
+os.environ["NUMBA_CACHE_DIR"] = f"{cache}/numba"
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
 
 import numpy as np

@@ -2,7 +2,7 @@
 --
 --     lua5.4 examples/digits.lua [folder for results]
 --
--- The data are 1797 pictures of 8 x 8 pixels (0 to 16) and the digit each shows; every fifth row is held out for the test.
+-- The data are 1797 pictures of 8 x 8 pixels (0 to 16) and the digit each shows; every fifth row is held out.
 
 local damo = require "damo"
 local progress = require "damo.progress"
@@ -10,7 +10,7 @@ local progress = require "damo.progress"
 local here = arg[0]:match("^(.*)/") or "."
 local results = arg[1] or os.getenv("TMPDIR") or "/tmp"
 
--- ---- Data ----------------------------------------------------------------------------------------------------------
+-- ---- Data ---------------------------------------------------------------------------------------------------------
 
 local table_ = damo.io.read_csv(here .. "/data/digits.csv")
 local pixels = table_[{ {}, { 1, 64 } }] / 16
@@ -26,7 +26,7 @@ local test_x, test_y = pixels[damo.idx(test_rows)], digits[damo.idx(test_rows)]
 
 print(string.format("digits: %d pictures to train on, %d to test on", #train_y, #test_y))
 
--- ---- Models --------------------------------------------------------------------------------------------------------
+-- ---- Models -------------------------------------------------------------------------------------------------------
 
 local x, y = damo.dmatrix "x", damo.lvector "y"
 local rs = damo.random.RandomStream(1)
@@ -54,7 +54,7 @@ local function network()
   return { name = "network", logits = damo.dot(hidden, w2) + b2, params = { w1, b1, w2, b2 } }
 end
 
--- ---- Optimisers: new values of shared Variables ----------------------------------------------------------------------
+-- ---- Optimisers: new values of shared Variables -------------------------------------------------------------------
 
 --- Gradient descent with momentum.
 local function sgd(loss, params, rate, momentum)
@@ -88,7 +88,7 @@ local function adam(loss, params, rate)
   return updates
 end
 
--- ---- Training --------------------------------------------------------------------------------------------------------
+-- ---- Training -----------------------------------------------------------------------------------------------------
 
 local batch = 64
 
@@ -137,7 +137,7 @@ local net_losses = train(net, function(loss, params) return adam(loss, params, 0
 local reached = accuracy(net)
 print(string.format("%s: test accuracy %.4f", net.name, reached))
 
--- ---- Parameters: saved, loaded, the same answer -----------------------------------------------------------------------
+-- ---- Parameters: saved, loaded, the same answer -------------------------------------------------------------------
 
 local path = results .. "/digits.npz"
 local values = {}
@@ -150,7 +150,7 @@ for i, p in ipairs(again.params) do p:set_value(loaded[net.params[i].name]) end
 assert(accuracy(again) == reached, "the loaded parameters give another answer")
 print("parameters: saved to " .. path .. ", loaded, the same accuracy")
 
--- ---- The loss curve ----------------------------------------------------------------------------------------------------
+-- ---- The loss curve -----------------------------------------------------------------------------------------------
 
 local picture = damo.plot.lines({
   { name = logistic.name, y = logistic_losses },

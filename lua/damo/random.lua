@@ -21,8 +21,8 @@ end
 -- The arguments without the options at their end, the options without rng, and rng.
 local function take_rng(...)
   local n = select("#", ...)
-  local last = select(n, ...)
-  if n == 0 or not is_options(last) or last.rng == nil then return nil, n, { ... } end
+  local last = n > 0 and select(n, ...) or nil
+  if not is_options(last) or last.rng == nil then return nil, n, { ... } end
   local rest, args = {}, { ... }
   for key, value in pairs(last) do
     if key ~= "rng" then rest[key] = value end

@@ -62,7 +62,8 @@ static damo_var *op1(damo_ctx *ctx, made *m, const char *f, damo_var *x) { retur
 static bool train(damo_ctx *ctx, made *m, damo_function *f, damo_var *s, damo_var *t, damo_array *a) {
   damo_array *r[2] = {NULL, NULL};
   for (int i = 0; i < 3; i++) {
-    double before_s = ((double *)((damo_array *)s->value)->data)[0], before_t = ((double *)((damo_array *)t->value)->data)[0];
+    double before_s = ((double *)((damo_array *)s->value)->data)[0],
+           before_t = ((double *)((damo_array *)t->value)->data)[0];
     if (damo_function_call(f, &a, 1, r) != DAMO_OK) {
       CHECK(holds(s, before_s) && holds(t, before_t) && r[0] == NULL && r[1] == NULL);
       return false;
@@ -104,7 +105,8 @@ static bool program(damo_ctx *ctx, made *m, const char *mode) {
   NEED(step[1] = op2(ctx, m, "mul", g[1], two));
   NEED(ns = op2(ctx, m, "sub", s, step[0]));
   NEED(nt = op2(ctx, m, "sub", t, step[1]));
-  NEED(f = keep(m, damo_compile(ctx, &x, 1, (damo_var *[]){cost, w}, 2, (damo_var *[]){s, t}, (damo_var *[]){ns, nt}, 2, mode)));
+  NEED(f = keep(m, damo_compile(ctx, &x, 1, (damo_var *[]){cost, w}, 2, (damo_var *[]){s, t}, (damo_var *[]){ns, nt}, 2,
+                                mode)));
   if (!train(ctx, m, f, s, t, a)) return false;
   NEED(c = keep(m, vector(ctx, 9)));
   if (damo_shared_set(s, c) != DAMO_OK) {
@@ -168,7 +170,8 @@ static void test_new_context(bool by_host) {
     if (ctx != NULL) passed = attempt(ctx, "FAST_RUN");
     damo_ctx_release(ctx);
     if (!CHECK(h.blocks == 0 && h.bytes == 0)) {
-      fprintf(stderr, "    allocation %lld: %lld blocks, %lld bytes left\n", (long long)n, (long long)h.blocks, (long long)h.bytes);
+      fprintf(stderr, "    allocation %lld: %lld blocks, %lld bytes left\n", (long long)n, (long long)h.blocks,
+              (long long)h.bytes);
       break;
     }
   }

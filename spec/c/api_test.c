@@ -79,14 +79,17 @@ static void test_training(const char *mode, double *w_out) {
       ys[i] += xs[i * K + k] * truth[k];
     }
   }
-  damo_array *w0 = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){K}), *b0 = damo_array_scalar(ctx, DAMO_FLOAT64, 0);
+  damo_array *w0 = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){K}),
+             *b0 = damo_array_scalar(ctx, DAMO_FLOAT64, 0);
   damo_var *x = tensor(DAMO_FLOAT64, 2, "x"), *y = tensor(DAMO_FLOAT64, 1, "y");
   damo_var *w = damo_shared(ctx, w0, "w"), *b = damo_shared(ctx, b0, "b");
-  damo_var *p = op2("dot", x, w), *q = op2("add", p, b), *d = op2("sub", q, y), *sq = op1("sqr", d), *cost = op1("mean", sq);
+  damo_var *p = op2("dot", x, w), *q = op2("add", p, b), *d = op2("sub", q, y), *sq = op1("sqr", d),
+           *cost = op1("mean", sq);
   damo_var *g[2] = {NULL, NULL}, *rate = damo_number(ctx, 0.3);
   CHECK(damo_grad(ctx, cost, (damo_var *[]){w, b}, 2, g) == DAMO_OK);
   damo_var *sw = op2("mul", g[0], rate), *sb = op2("mul", g[1], rate), *nw = op2("sub", w, sw), *nb = op2("sub", b, sb);
-  damo_function *f = damo_compile(ctx, (damo_var *[]){x, y}, 2, &cost, 1, (damo_var *[]){w, b}, (damo_var *[]){nw, nb}, 2, mode);
+  damo_function *f =
+      damo_compile(ctx, (damo_var *[]){x, y}, 2, &cost, 1, (damo_var *[]){w, b}, (damo_var *[]){nw, nb}, 2, mode);
   if (!CHECK(f != NULL)) fprintf(stderr, "    %s\n", damo_error_message(ctx));
   damo_array *in[2] = {damo_array_from(ctx, DAMO_FLOAT64, 2, (const int64_t[]){N, K}, xs),
                        damo_array_from(ctx, DAMO_FLOAT64, 1, (const int64_t[]){N}, ys)};
@@ -112,7 +115,8 @@ static void test_training(const char *mode, double *w_out) {
 /* The caller's hold on a shared value: later calls leave it alone. */
 static void test_shared(void) {
   damo_array *one = damo_array_scalar(ctx, DAMO_FLOAT64, 1), *other = damo_array_scalar(ctx, DAMO_INT8, 7);
-  damo_array *wrong = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){2}), *wide = damo_array_scalar(ctx, DAMO_COMPLEX128, 1);
+  damo_array *wrong = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){2}),
+             *wide = damo_array_scalar(ctx, DAMO_COMPLEX128, 1);
   damo_var *s = damo_shared(ctx, one, "s"), *n = op2("add", s, s);
   ((double *)damo_array_data(one))[0] = 99; /* the shared Variable has a copy */
   damo_function *f = damo_compile(ctx, NULL, 0, NULL, 0, &s, &n, 1, NULL);
@@ -130,12 +134,14 @@ static void test_shared(void) {
 static void test_options(void) {
   damo_array *a = damo_array_from(ctx, DAMO_FLOAT64, 2, (const int64_t[]){2, 3}, (const double[]){1, 2, 3, 4, 5, 6});
   damo_var *c = damo_constant(ctx, a), *s = damo_call_with(ctx, "sum", &c, 1, " axis=1  keepdims=true ");
-  damo_var *r = damo_call_with(ctx, "reshape", &c, 1, "shape=3,2"), *both = damo_call_with(ctx, "sum", &c, 1, "axis=1,-1");
+  damo_var *r = damo_call_with(ctx, "reshape", &c, 1, "shape=3,2"),
+           *both = damo_call_with(ctx, "sum", &c, 1, "axis=1,-1");
   CHECK(s != NULL && r != NULL && both != NULL);
   damo_function *f = damo_compile(ctx, NULL, 0, (damo_var *[]){s, r, both}, 3, NULL, NULL, 0, NULL);
   damo_array *out[3] = {NULL};
   if (CHECK(f != NULL) && CHECK(damo_function_call(f, NULL, 0, out) == DAMO_OK)) {
-    CHECK(damo_array_ndim(out[0]) == 2 && damo_array_shape(out[0])[0] == 1 && ((double *)damo_array_data(out[0]))[2] == 9);
+    CHECK(damo_array_ndim(out[0]) == 2 && damo_array_shape(out[0])[0] == 1 &&
+          ((double *)damo_array_data(out[0]))[2] == 9);
     CHECK(damo_array_shape(out[1])[0] == 3 && ((double *)damo_array_data(out[1]))[2] == 3);
     CHECK(item(out[2]) == 21);
   }
@@ -152,7 +158,8 @@ static void test_options(void) {
 /* What goes wrong says what, where and why, and leaves everything usable. */
 static void test_errors(void) {
   damo_var *x = tensor(DAMO_FLOAT64, 1, "x"), *y = tensor(DAMO_FLOAT64, 1, "y"), *z = op2("add", x, y);
-  damo_array *a2 = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){2}), *a3 = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){3});
+  damo_array *a2 = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){2}),
+             *a3 = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){3});
   damo_array *c2 = damo_array_new(ctx, DAMO_COMPLEX128, 1, (const int64_t[]){2}), *out = NULL;
   damo_var *const xy[] = {x, y};
   CHECK(damo_compile(ctx, &x, 1, &z, 1, NULL, NULL, 0, NULL) == NULL);
@@ -165,7 +172,8 @@ static void test_errors(void) {
   damo_function *f = damo_compile(ctx, xy, 2, &z, 1, NULL, NULL, 0, NULL);
   CHECK(damo_function_call(f, (damo_array *[]){a2, a3}, 2, &out) == DAMO_ESHAPE && out == NULL);
   CHECK(damo_error_op(ctx) != NULL && damo_error_get_node(ctx) != NULL);
-  CHECK(damo_function_call(f, (damo_array *[]){a2, c2}, 2, &out) == DAMO_ETYPE && strstr(damo_error_message(ctx), "y") != NULL);
+  CHECK(damo_function_call(f, (damo_array *[]){a2, c2}, 2, &out) == DAMO_ETYPE &&
+        strstr(damo_error_message(ctx), "y") != NULL);
   CHECK(damo_function_call(f, &a2, 1, &out) == DAMO_EMISSING_INPUT);
   CHECK(damo_function_call(f, (damo_array *[]){a2, a2, a2}, 3, &out) == DAMO_ETYPE);
   CHECK(damo_function_call(f, (damo_array *[]){a2, a2}, 2, &out) == DAMO_OK && damo_array_size(out) == 2);
@@ -179,7 +187,8 @@ static void test_errors(void) {
 static char *program_text(damo_ctx *c) {
   damo_ctx *saved = ctx;
   ctx = c;
-  damo_var *x = tensor(DAMO_FLOAT64, 2, "x"), *y = tensor(DAMO_FLOAT64, 2, "y"), *p = op2("dot", x, y), *t = op1("tanh", p);
+  damo_var *x = tensor(DAMO_FLOAT64, 2, "x"), *y = tensor(DAMO_FLOAT64, 2, "y"), *p = op2("dot", x, y),
+           *t = op1("tanh", p);
   damo_var *m = op2("mul", t, t), *s = op1("sum", m), *g[2] = {NULL, NULL};
   CHECK(damo_grad(ctx, s, (damo_var *[]){x, y}, 2, g) == DAMO_OK);
   damo_var *both = op2("add", g[0], g[1]);
@@ -211,7 +220,8 @@ static void test_memory(void) {
   CHECK(after.bytes == before.bytes && after.objects == before.objects && after.peak >= during.bytes);
   damo_ctx_set_memory_cap(ctx, after.bytes + (1 << 20));
   CHECK_EQ_I(damo_ctx_memory(ctx).cap, after.bytes + (1 << 20));
-  CHECK(damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){1 << 20}) == NULL && damo_error_status(ctx) == DAMO_EMEMORY);
+  CHECK(damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){1 << 20}) == NULL &&
+        damo_error_status(ctx) == DAMO_EMEMORY);
   damo_ctx_set_memory_cap(ctx, 0);
   CHECK(damo_ctx_memory(ctx).bytes == before.bytes);
 }

@@ -114,10 +114,14 @@ static damo_status reverse_run(thunk *t) {
 static const op_alias first_of_first[] = {{0, 0}, OP_ALIAS_END};
 static const op_def fragile_def = {.name = "Fragile", .n_in = 1, .infer_type = same_type, .perform = fragile_run};
 static const op_def recursive_def = {.name = "Recursive", .n_in = 1, .infer_type = same_type, .perform = recursive_run};
-static const op_def destroyer_def = {.name = "Destroyer", .n_in = 1, .infer_type = same_type, .perform = destroyer_run, .destroy_map = first_of_first};
-static const op_def reverse_def = {.name = "ReverseView", .n_in = 1, .infer_type = same_type, .perform = reverse_run, .view_map = first_of_first};
+static const op_def destroyer_def = {
+    .name = "Destroyer", .n_in = 1, .infer_type = same_type, .perform = destroyer_run, .destroy_map = first_of_first};
+static const op_def reverse_def = {
+    .name = "ReverseView", .n_in = 1, .infer_type = same_type, .perform = reverse_run, .view_map = first_of_first};
 
-static damo_var *apply1(build *b, const op_def *def, damo_var *x) { return build_op(b, op_new(ctx, def, NULL, 0), &x, 1); }
+static damo_var *apply1(build *b, const op_def *def, damo_var *x) {
+  return build_op(b, op_new(ctx, def, NULL, 0), &x, 1);
+}
 
 /* ---- Updates ------------------------------------------------------------------------------------------------------- */
 
@@ -125,7 +129,8 @@ static void test_atomic(build *b, const char *mode) {
   damo_var *s = shared(b, 0, "s"), *t = shared(b, 10, "t"), *x = vec(b, "x");
   damo_var *new_s = build_fn2(b, "add", s, x), *new_t = apply1(b, &fragile_def, build_fn2(b, "mul", t, new_s));
   damo_var *out = build_fn1(b, "neg", new_s);
-  compile_options o = {.update_of = (damo_var *[]){s, t}, .update_to = (damo_var *[]){new_s, new_t}, .n_updates = 2, .mode = mode};
+  compile_options o = {
+      .update_of = (damo_var *[]){s, t}, .update_to = (damo_var *[]){new_s, new_t}, .n_updates = 2, .mode = mode};
   damo_function *f = make(&x, 1, &out, 1, &o);
   damo_array *a = ramp(1), *r = NULL;
   fail_now = 1;
@@ -156,10 +161,14 @@ static void test_update_shape(build *b) {
 }
 
 static void test_update_refusals(build *b) {
-  damo_var *s = shared(b, 0, "s"), *x = vec(b, "x"), *m = typed(b, DAMO_FLOAT64, 2, "m"), *z = typed(b, DAMO_COMPLEX128, 1, "z");
+  damo_var *s = shared(b, 0, "s"), *x = vec(b, "x"), *m = typed(b, DAMO_FLOAT64, 2, "m"),
+           *z = typed(b, DAMO_COMPLEX128, 1, "z");
   damo_var *i = typed(b, DAMO_INT32, 1, "i"), *num = build_num(b, 2.5), *r = NULL;
-  struct { damo_var *of, *to; damo_status expect; } cases[] = {
-      {s, m, DAMO_ETYPE}, {s, z, DAMO_ETYPE}, {s, num, DAMO_ETYPE}, {x, x, DAMO_ETYPE}, {s, i, DAMO_OK}, {s, x, DAMO_OK}};
+  struct {
+    damo_var *of, *to;
+    damo_status expect;
+  } cases[] = {{s, m, DAMO_ETYPE}, {s, z, DAMO_ETYPE}, {s, num, DAMO_ETYPE},
+               {x, x, DAMO_ETYPE}, {s, i, DAMO_OK},    {s, x, DAMO_OK}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     in_spec in = {.var = k < 4 ? cases[k].to : cases[k].to};
     bool leaf = cases[k].to->kind == VAR_PLAIN;
@@ -170,9 +179,11 @@ static void test_update_refusals(build *b) {
     damo_release(f);
   }
   /* a static shape that can't fit is found when compiling */
-  damo_type *two = type_tensor(ctx, DAMO_FLOAT64, 1, (const int64_t[]){2}), *six = type_tensor(ctx, DAMO_FLOAT64, 1, (const int64_t[]){N});
+  damo_type *two = type_tensor(ctx, DAMO_FLOAT64, 1, (const int64_t[]){2}),
+            *six = type_tensor(ctx, DAMO_FLOAT64, 1, (const int64_t[]){N});
   damo_array *a = ramp(0);
-  damo_var *fixed = build_take(b, var_shared(ctx, six, &a->obj, "fixed")), *short_ = build_take(b, var_new(ctx, two, "short"));
+  damo_var *fixed = build_take(b, var_shared(ctx, six, &a->obj, "fixed")),
+           *short_ = build_take(b, var_new(ctx, two, "short"));
   in_spec in = {.var = short_};
   compile_options o = {.update_of = &fixed, .update_to = &short_, .n_updates = 1};
   CHECK(compile_function(ctx, &in, 1, NULL, 0, &o) == NULL && damo_error_status(ctx) == DAMO_ETYPE);
@@ -183,7 +194,8 @@ static void test_update_refusals(build *b) {
   CHECK(compile_function(ctx, NULL, 0, NULL, 0, &o) == NULL && damo_error_status(ctx) == DAMO_ETYPE);
   o.update_to = &two_;
   damo_function *f = make(NULL, 0, NULL, 0, &o);
-  CHECK(f != NULL && call(f, NULL, 0, NULL, NULL) == DAMO_OK && scalar_to_int64(array_item((damo_array *)k->value)) == 2);
+  CHECK(f != NULL && call(f, NULL, 0, NULL, NULL) == DAMO_OK &&
+        scalar_to_int64(array_item((damo_array *)k->value)) == 2);
   damo_var *const twice[] = {s, s}, *const to[] = {x, x};
   o = (compile_options){.update_of = (damo_var *const *)twice, .update_to = (damo_var *const *)to, .n_updates = 2};
   in.var = x;
@@ -195,17 +207,20 @@ static void test_update_refusals(build *b) {
 /* Outputs and updates that are one another, or inputs, or views. */
 static void test_aliasing(build *b, const char *mode) {
   damo_var *s = shared(b, 0, "s"), *t = shared(b, 100, "t"), *x = vec(b, "x");
-  damo_var *next = build_fn2(b, "add", s, x), *rev = apply1(b, &reverse_def, x), *rev_next = apply1(b, &reverse_def, next);
+  damo_var *next = build_fn2(b, "add", s, x), *rev = apply1(b, &reverse_def, x),
+           *rev_next = apply1(b, &reverse_def, next);
   damo_var *k = build_value(b, &ramp(50)->obj);
   /* outputs: the input, the shared value, the update, the update again, a view of it, a view of the input, a constant */
   damo_var *out[] = {x, s, next, next, rev_next, rev, k};
-  compile_options o = {.update_of = (damo_var *[]){s, t}, .update_to = (damo_var *[]){next, next}, .n_updates = 2, .mode = mode};
+  compile_options o = {
+      .update_of = (damo_var *[]){s, t}, .update_to = (damo_var *[]){next, next}, .n_updates = 2, .mode = mode};
   damo_function *f = make(&x, 1, out, 7, &o);
   damo_array *a = ramp(1), *r[7], *first[7];
   for (int round = 0; round < 4; round++) {
     double from = round + 1, step = round + 2; /* of the new s, whose entry i is i + (round + 1)·(i + 1) */
     CHECK_EQ_I(call(f, &a, 1, NULL, r), DAMO_OK);
-    CHECK(is_ramp(r[0], 1, 1) && is_ramp(r[1], from - 1, step - 1) && is_ramp(r[2], from, step) && is_ramp(r[3], from, step));
+    CHECK(is_ramp(r[0], 1, 1) && is_ramp(r[1], from - 1, step - 1) && is_ramp(r[2], from, step) &&
+          is_ramp(r[3], from, step));
     CHECK(is_ramp(r[4], from + step * (N - 1), -step) && is_ramp(r[5], N, -1) && is_ramp(r[6], 50, 1));
     CHECK(holds(s, from, step) && holds(t, from, step) && s->value != t->value);
     /* all are the caller's own: writing one changes nothing else */
@@ -228,7 +243,8 @@ static void test_aliasing(build *b, const char *mode) {
 
 static void test_swap(build *b, const char *mode) {
   damo_var *s = shared(b, 1, "s"), *t = shared(b, 20, "t");
-  compile_options o = {.update_of = (damo_var *[]){s, t}, .update_to = (damo_var *[]){t, s}, .n_updates = 2, .mode = mode};
+  compile_options o = {
+      .update_of = (damo_var *[]){s, t}, .update_to = (damo_var *[]){t, s}, .n_updates = 2, .mode = mode};
   damo_function *f = make(NULL, 0, NULL, 0, &o);
   damo_array *held = damo_shared_value(s);
   for (int i = 0; i < 5; i++) CHECK_EQ_I(call(f, NULL, 0, NULL, NULL), DAMO_OK);
@@ -252,8 +268,12 @@ static void test_update_from_input(build *b) {
 /* An in-place op gets a copy of what must last, and only then. */
 static void test_destroy(build *b, const char *mode) {
   damo_var *s = shared(b, 0, "s"), *x = vec(b, "x"), *e = build_fn1(b, "neg", x), *k = build_value(b, &ramp(0)->obj);
-  damo_var *out[] = {apply1(b, &destroyer_def, x), apply1(b, &destroyer_def, s), apply1(b, &destroyer_def, e), e,
-                     apply1(b, &destroyer_def, k), apply1(b, &destroyer_def, apply1(b, &reverse_def, e)),
+  damo_var *out[] = {apply1(b, &destroyer_def, x),
+                     apply1(b, &destroyer_def, s),
+                     apply1(b, &destroyer_def, e),
+                     e,
+                     apply1(b, &destroyer_def, k),
+                     apply1(b, &destroyer_def, apply1(b, &reverse_def, e)),
                      apply1(b, &destroyer_def, apply1(b, &destroyer_def, build_fn1(b, "abs", x)))};
   damo_function *f = make(&x, 1, out, 7, &(compile_options){.mode = mode});
   damo_array *a = ramp(0), *r[7];
@@ -270,25 +290,29 @@ static void test_destroy(build *b, const char *mode) {
 /* ---- Results ------------------------------------------------------------------------------------------------------- */
 
 static void test_into(build *b) {
-  damo_var *s = shared(b, 10, "s"), *x = vec(b, "x"), *y = build_fn2(b, "add", x, s), *next = build_fn2(b, "mul", y, build_num(b, 1));
+  damo_var *s = shared(b, 10, "s"), *x = vec(b, "x"), *y = build_fn2(b, "add", x, s),
+           *next = build_fn2(b, "mul", y, build_num(b, 1));
   damo_var *out[] = {y, x, apply1(b, &reverse_def, y), s};
   compile_options o = {.update_of = &s, .update_to = &next, .n_updates = 1};
   damo_function *f = make(&x, 1, out, 4, &o);
   damo_array *a = ramp(0), *own[4] = {ramp(0), ramp(0), ramp(0), ramp(0)}, *r[4];
   CHECK_EQ_I(call(f, &a, 1, own, r), DAMO_OK);
   for (int i = 0; i < 4; i++) CHECK(r[i] == own[i]);
-  CHECK(is_ramp(own[0], 10, 2) && is_ramp(own[1], 0, 1) && is_ramp(own[2], 20, -2) && is_ramp(own[3], 10, 1) && holds(s, 10, 2));
+  CHECK(is_ramp(own[0], 10, 2) && is_ramp(own[1], 0, 1) && is_ramp(own[2], 20, -2) && is_ramp(own[3], 10, 1) &&
+        holds(s, 10, 2));
   release_all((void *const *)r, 4);
   /* into the input itself, and the input's output elsewhere */
   damo_array *const overlap[4] = {a, own[0], own[1], own[2]};
   CHECK_EQ_I(call(f, &a, 1, overlap, r), DAMO_OK);
-  CHECK(is_ramp(a, 10, 3) && is_ramp(own[0], 0, 1) && is_ramp(own[1], 25, -3) && is_ramp(own[2], 10, 2) && holds(s, 10, 3));
+  CHECK(is_ramp(a, 10, 3) && is_ramp(own[0], 0, 1) && is_ramp(own[1], 25, -3) && is_ramp(own[2], 10, 2) &&
+        holds(s, 10, 3));
   release_all((void *const *)r, 4);
   /* into the shared value that somebody holds, and an output that is it */
   damo_array *held = damo_shared_value(s);
   damo_array *const shared_target[4] = {held, NULL, NULL, own[3]};
   CHECK_EQ_I(call(f, &a, 1, shared_target, r), DAMO_OK);
-  CHECK(is_ramp(held, 20, 6) && is_ramp(r[1], 10, 3) && is_ramp(r[2], 50, -6) && is_ramp(own[3], 10, 3) && holds(s, 20, 6));
+  CHECK(is_ramp(held, 20, 6) && is_ramp(r[1], 10, 3) && is_ramp(r[2], 50, -6) && is_ramp(own[3], 10, 3) &&
+        holds(s, 20, 6));
   release_all((void *const *)r, 4);
   /* a strided target: every second entry of a longer array, backwards */
   damo_array *wide = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){2 * N});
@@ -309,8 +333,10 @@ static void test_into_refused(build *b) {
   damo_var *s = shared(b, 0, "s"), *x = vec(b, "x"), *y = build_fn1(b, "neg", x), *next = build_fn2(b, "add", s, x);
   compile_options o = {.update_of = &s, .update_to = &next, .n_updates = 1};
   damo_function *f = make(&x, 1, &y, 1, &o);
-  damo_array *a = ramp(1), *longer = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){N + 1}), *fixed = ramp(0), *r = NULL;
-  damo_array *ints = damo_array_new(ctx, DAMO_INT64, 1, (const int64_t[]){N}), *rank = damo_array_new(ctx, DAMO_FLOAT64, 2, (const int64_t[]){1, N});
+  damo_array *a = ramp(1), *longer = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){N + 1}), *fixed = ramp(0),
+             *r = NULL;
+  damo_array *ints = damo_array_new(ctx, DAMO_INT64, 1, (const int64_t[]){N}),
+             *rank = damo_array_new(ctx, DAMO_FLOAT64, 2, (const int64_t[]){1, N});
   fixed->writeable = false;
   CHECK_EQ_I(call(f, &a, 1, &longer, &r), DAMO_ESHAPE);
   CHECK_EQ_I(call(f, &a, 1, &ints, &r), DAMO_ETYPE);
@@ -421,13 +447,15 @@ static void test_unused(build *b) {
   CHECK(f != NULL && warned == 1);
   damo_release(f);
   damo_var *both = build_fn2(b, "add", x, y);
-  CHECK(compile_function(ctx, in, 1, &(out_spec){.var = both}, 1, NULL) == NULL && damo_error_status(ctx) == DAMO_EMISSING_INPUT);
+  CHECK(compile_function(ctx, in, 1, &(out_spec){.var = both}, 1, NULL) == NULL &&
+        damo_error_status(ctx) == DAMO_EMISSING_INPUT);
   in[1].var = x;
   CHECK(compile_function(ctx, in, 2, &out, 1, NULL) == NULL && damo_error_status(ctx) == DAMO_EVALUE);
 }
 
 static void test_givens(build *b) {
-  damo_var *x = vec(b, "x"), *y = vec(b, "y"), *s = shared(b, 5, "s"), *e = build_fn2(b, "mul", x, build_num(b, 2)), *z = build_fn2(b, "add", e, y);
+  damo_var *x = vec(b, "x"), *y = vec(b, "y"), *s = shared(b, 5, "s"), *e = build_fn2(b, "mul", x, build_num(b, 2)),
+           *z = build_fn2(b, "add", e, y);
   damo_var *const given[] = {x, y}, *const as[] = {s, build_fn1(b, "neg", s)};
   compile_options o = {.given = (damo_var *const *)given, .given_as = (damo_var *const *)as, .n_givens = 2};
   damo_function *f = make(NULL, 0, &z, 1, &o);
@@ -449,9 +477,10 @@ static void test_givens(build *b) {
 
 static void test_default_updates(build *b) {
   damo_var *s = shared(b, 0, "s"), *t = shared(b, 1, "t"), *y = build_fn1(b, "neg", s);
-  s->default_update = damo_retain(build_fn2(b, "add", s, t));                   /* uses t, … */
-  t->default_update = damo_retain(build_fn2(b, "mul", t, build_num(b, 2)));     /* … which updates itself too */
-  damo_function *f = make(NULL, 0, &y, 1, NULL), *g = make(NULL, 0, &y, 1, &(compile_options){.no_default_updates = true});
+  s->default_update = damo_retain(build_fn2(b, "add", s, t));               /* uses t, … */
+  t->default_update = damo_retain(build_fn2(b, "mul", t, build_num(b, 2))); /* … which updates itself too */
+  damo_function *f = make(NULL, 0, &y, 1, NULL),
+                *g = make(NULL, 0, &y, 1, &(compile_options){.no_default_updates = true});
   damo_array *r = NULL;
   CHECK_EQ_I(call(f, NULL, 0, NULL, &r), DAMO_OK);
   CHECK(is_ramp(r, 0, -1) && holds(s, 1, 2) && holds(t, 2, 2));
@@ -521,9 +550,11 @@ static damo_array *filled(int64_t rows, int64_t cols, double phase) {
 
 /* Training steps through `into`: no block is asked for after the first call of a shape. */
 static void test_warm(build *b, const char *mode) {
-  damo_array *w0 = filled(8, 5, 1), *u0 = filled(5, 2, 2), *a = filled(16, 8, 3), *loss = damo_array_scalar(ctx, DAMO_FLOAT64, 0);
+  damo_array *w0 = filled(8, 5, 1), *u0 = filled(5, 2, 2), *a = filled(16, 8, 3),
+             *loss = damo_array_scalar(ctx, DAMO_FLOAT64, 0);
   damo_array *wt = damo_array_new(ctx, DAMO_FLOAT64, 2, (const int64_t[]){5, 8});
-  damo_var *x = typed(b, DAMO_FLOAT64, 2, "x"), *w = build_take(b, damo_shared(ctx, w0, "w")), *u = build_take(b, damo_shared(ctx, u0, "u"));
+  damo_var *x = typed(b, DAMO_FLOAT64, 2, "x"), *w = build_take(b, damo_shared(ctx, w0, "w")),
+           *u = build_take(b, damo_shared(ctx, u0, "u"));
   damo_var *cost = small_net(b, x, w, u), *g[2] = {NULL, NULL}, *momentum = build_take(b, damo_shared(ctx, w0, "m"));
   CHECK_EQ_I(grad_reverse(ctx, cost, (damo_var *[]){w, u}, 2, NULL, g), DAMO_OK);
   build_take(b, g[0]);
@@ -532,7 +563,8 @@ static void test_warm(build *b, const char *mode) {
   damo_var *const of[] = {w, u, momentum};
   damo_var *const to[] = {build_fn2(b, "sub", w, build_fn2(b, "mul", m, build_num(b, 0.1))),
                           build_fn2(b, "sub", u, build_fn2(b, "mul", g[1], build_num(b, 0.1))), m};
-  compile_options o = {.update_of = (damo_var *const *)of, .update_to = (damo_var *const *)to, .n_updates = 3, .mode = mode};
+  compile_options o = {
+      .update_of = (damo_var *const *)of, .update_to = (damo_var *const *)to, .n_updates = 3, .mode = mode};
   damo_function *f = make(&x, 1, (damo_var *[]){cost, build_transpose(b, w)}, 2, &o);
   damo_array *const into[2] = {loss, wt};
   damo_array *r[2];
@@ -556,7 +588,8 @@ static void test_modes(build *b) {
   damo_var *p = build_fn2(b, "add", build_fn2(b, "mul", x, two), v), *sm = build_fn1(b, "softmax", p);
   damo_var *lse = build_fn1(b, "log", build_fn1(b, "sum", build_fn1(b, "exp", p)));
   damo_var *l1p = build_fn1(b, "log", build_fn2(b, "add", build_num(b, 1), build_fn1(b, "sqr", p)));
-  damo_var *zero = build_fn2(b, "sub", p, p), *one = build_fn2(b, "true_div", build_fn1(b, "exp", p), build_fn1(b, "exp", p));
+  damo_var *zero = build_fn2(b, "sub", p, p),
+           *one = build_fn2(b, "true_div", build_fn1(b, "exp", p), build_fn1(b, "exp", p));
   damo_var *cost = build_fn2(b, "add", lse, build_fn1(b, "sum", build_fn2(b, "mul", l1p, sm))), *g[2] = {NULL, NULL};
   CHECK_EQ_I(grad_reverse(ctx, cost, (damo_var *[]){x, v}, 2, NULL, g), DAMO_OK);
   build_take(b, g[0]);
@@ -566,9 +599,11 @@ static void test_modes(build *b) {
   damo_function *run = make((damo_var *[]){x, v}, 2, out, 8, &(compile_options){.mode = "FAST_RUN"});
   damo_function *fast = make((damo_var *[]){x, v}, 2, out, 8, &(compile_options){.mode = "FAST_COMPILE"});
   damo_array *args[2] = {filled(4, N, 0.5), ramp(-2)}, *r[8], *q[8];
-  if (CHECK(run != NULL && fast != NULL) && CHECK_EQ_I(call(run, args, 2, NULL, r), DAMO_OK) && CHECK_EQ_I(call(fast, args, 2, NULL, q), DAMO_OK)) {
+  if (CHECK(run != NULL && fast != NULL) && CHECK_EQ_I(call(run, args, 2, NULL, r), DAMO_OK) &&
+      CHECK_EQ_I(call(fast, args, 2, NULL, q), DAMO_OK)) {
     for (int i = 0; i < 8; i++) {
-      if (!CHECK(r[i]->dtype == q[i]->dtype && array_allclose(r[i], q[i], 1e-11, 1e-12, true))) fprintf(stderr, "    output %d\n", i);
+      if (!CHECK(r[i]->dtype == q[i]->dtype && array_allclose(r[i], q[i], 1e-11, 1e-12, true)))
+        fprintf(stderr, "    output %d\n", i);
       damo_release(r[i]);
       damo_release(q[i]);
     }
@@ -583,7 +618,8 @@ static void test_determinism(build *b) {
   for (int k = 0; k < 2; k++) {
     strbuf_init(&text[k], ctx);
     damo_array *w0 = filled(3, 2, 1);
-    damo_var *x = typed(b, DAMO_FLOAT64, 2, "x"), *w = build_take(b, damo_shared(ctx, w0, "w")), *u = build_take(b, damo_shared(ctx, w0, "u"));
+    damo_var *x = typed(b, DAMO_FLOAT64, 2, "x"), *w = build_take(b, damo_shared(ctx, w0, "w")),
+             *u = build_take(b, damo_shared(ctx, w0, "u"));
     damo_var *cost = small_net(b, x, w, build_transpose(b, u)), *g[2] = {NULL, NULL};
     CHECK_EQ_I(grad_reverse(ctx, cost, (damo_var *[]){w, u}, 2, NULL, g), DAMO_OK);
     build_take(b, g[0]);
@@ -592,7 +628,8 @@ static void test_determinism(build *b) {
     if (CHECK(f != NULL)) {
       CHECK_EQ_I(fgraph_check(f->fgraph), DAMO_OK);
       CHECK_EQ_I(graph_debugprint(ctx, (damo_var *const *)f->fgraph->outputs.at, 3, NULL, &text[k]), DAMO_OK);
-      for (int64_t i = 0; i < f->plan.n_thunks; i++) strbuf_addf(&text[k], "%s\n", f->plan.thunks[i]->node->op->def->name);
+      for (int64_t i = 0; i < f->plan.n_thunks; i++)
+        strbuf_addf(&text[k], "%s\n", f->plan.thunks[i]->node->op->def->name);
     }
     RELEASE(w0, f);
   }

@@ -7,7 +7,7 @@
 #include "test.h"
 
 #ifdef DAMO_DEBUG
-#define NODES 50000
+#define NODES 100000
 #else
 #define NODES 1000000
 #endif

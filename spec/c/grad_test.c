@@ -22,7 +22,8 @@ static double value_at(damo_var *of, damo_var *x, double at, damo_var *y, double
     fprintf(stderr, "    %s\n", damo_error_message(ctx));
     return v;
   }
-  damo_array *args[2] = {damo_array_scalar(ctx, var_dtype(x), at), y != NULL ? damo_array_scalar(ctx, var_dtype(y), at2) : NULL};
+  damo_array *args[2] = {damo_array_scalar(ctx, var_dtype(x), at),
+                         y != NULL ? damo_array_scalar(ctx, var_dtype(y), at2) : NULL};
   damo_array *result = NULL;
   if (CHECK(damo_function_call(f, args, y != NULL ? 2 : 1, &result) == DAMO_OK)) damo_array_item(result, &v);
   damo_release(result);
@@ -229,8 +230,10 @@ static damo_status plain_mul_run(thunk *t) {
   *(double *)out->data = *(double *)thunk_in(t, 0)->data * *(double *)thunk_in(t, 1)->data;
   return DAMO_OK;
 }
-static const op_def sin_def = {.name = "PlainSin", .n_in = 1, .infer_type = same_type, .grad = plain_sin_grad, .perform = plain_sin_run};
-static const op_def mul_def = {.name = "PlainMul", .n_in = 2, .infer_type = same_type, .grad = plain_mul_grad, .perform = plain_mul_run};
+static const op_def sin_def = {
+    .name = "PlainSin", .n_in = 1, .infer_type = same_type, .grad = plain_sin_grad, .perform = plain_sin_run};
+static const op_def mul_def = {
+    .name = "PlainMul", .n_in = 2, .infer_type = same_type, .grad = plain_mul_grad, .perform = plain_mul_run};
 
 static damo_var *apply2(build *b, const op_def *def, damo_var *x, damo_var *y) {
   return build_op(b, op_new(ctx, def, NULL, 0), (damo_var *[]){x, y}, def->n_in);
@@ -238,7 +241,8 @@ static damo_var *apply2(build *b, const op_def *def, damo_var *x, damo_var *y) {
 
 static damo_var *rop1(damo_var *f, damo_var *x, damo_var *eval) {
   damo_var *r = NULL;
-  if (!CHECK_EQ_I(grad_forward(ctx, &f, 1, &x, &eval, 1, &r), DAMO_OK)) fprintf(stderr, "    %s\n", damo_error_message(ctx));
+  if (!CHECK_EQ_I(grad_forward(ctx, &f, 1, &x, &eval, 1, &r), DAMO_OK))
+    fprintf(stderr, "    %s\n", damo_error_message(ctx));
   return r;
 }
 
@@ -267,7 +271,8 @@ static void test_forward_is_transposed(build *b) {
   damo_var *v = build_take(b, typed(DAMO_FLOAT64, 1, "v")), *u = build_take(b, typed(DAMO_FLOAT64, 1, "u"));
   damo_var *f = build_fn1(b, "softmax", build_fn2(b, "dot", w, build_fn1(b, "tanh", x)));
   damo_var *r = rop1(f, x, v), *l = grad1(NULL, x, &(grad_options){.known = &u, .known_of = &f, .n_known = 1});
-  damo_var *left = build_fn1(b, "sum", build_fn2(b, "mul", u, r)), *right = build_fn1(b, "sum", build_fn2(b, "mul", v, l));
+  damo_var *left = build_fn1(b, "sum", build_fn2(b, "mul", u, r)),
+           *right = build_fn1(b, "sum", build_fn2(b, "mul", v, l));
   in_spec in[4] = {{.var = w}, {.var = x}, {.var = v}, {.var = u}};
   damo_function *fn = compile_function(ctx, in, 4, (out_spec[]){{.var = left}, {.var = right}}, 2, NULL);
   double data[12];

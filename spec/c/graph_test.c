@@ -185,7 +185,8 @@ static void test_clone_and_equal(void) {
 
 static void test_equal_constants_and_shared_parts(void) {
   damo_array *one = damo_array_scalar(ctx, DAMO_FLOAT64, 1), *two = damo_array_scalar(ctx, DAMO_FLOAT64, 2);
-  damo_var *x = scalar_var("x"), *c1 = damo_constant(ctx, one), *c2 = damo_constant(ctx, one), *c3 = damo_constant(ctx, two);
+  damo_var *x = scalar_var("x"), *c1 = damo_constant(ctx, one), *c2 = damo_constant(ctx, one),
+           *c3 = damo_constant(ctx, two);
   damo_var *a = call2("add", x, c1), *b = call2("add", x, c2), *c = call2("add", x, c3);
   bool equal = false;
   graph_equal(ctx, &a, &b, 1, NULL, NULL, 0, &equal);
@@ -193,7 +194,8 @@ static void test_equal_constants_and_shared_parts(void) {
   graph_equal(ctx, &a, &c, 1, NULL, NULL, 0, &equal);
   CHECK(!equal);
   /* x + x over one exp is not x + y over two different exps of the same shape */
-  damo_var *y = scalar_var("y"), *e = call1("exp", x), *f = call1("exp", y), *p = call2("mul", e, e), *q = call2("mul", e, f);
+  damo_var *y = scalar_var("y"), *e = call1("exp", x), *f = call1("exp", y), *p = call2("mul", e, e),
+           *q = call2("mul", e, f);
   graph_equal(ctx, &p, &q, 1, NULL, NULL, 0, &equal);
   CHECK(!equal);
   void *const all[] = {one, two, x, c1, c2, c3, a, b, c, y, e, f, p, q};
@@ -203,7 +205,8 @@ static void test_equal_constants_and_shared_parts(void) {
 /* ---- FunctionGraph ----------------------------------------------------------------------------------------------- */
 
 static void test_fgraph_basics(void) {
-  damo_var *x = scalar_var("x"), *y = scalar_var("y"), *a = call1("exp", x), *b = call2("mul", a, a), *c = call2("add", b, y);
+  damo_var *x = scalar_var("x"), *y = scalar_var("y"), *a = call1("exp", x), *b = call2("mul", a, a),
+           *c = call2("add", b, y);
   damo_fgraph *fg = fgraph_new(ctx, (damo_var *[]){x, y}, 2, (damo_var *[]){c, a}, 2, false, NULL);
   CHECK(fg != NULL && fg->nodes.n == 3);
   CHECK_EQ_I(fgraph_check(fg), DAMO_OK);
@@ -254,6 +257,10 @@ static void test_fgraph_refusals(void) {
   CHECK_EQ_I(fgraph_replace_all(fg, (damo_var *[]){a, b}, (damo_var *[]){s, c}, 2, NULL), DAMO_EINCONSISTENCY);
   CHECK(b->owner->in[0] == a && fg->nodes.n == 3 && !fgraph_has_node(fg, s->owner));
   CHECK_EQ_I(fgraph_check(fg), DAMO_OK);
+  /* a cycle that no output reaches is one too */
+  CHECK_EQ_I(fgraph_replace_all(fg, (damo_var *[]){b, c}, (damo_var *[]){c, s}, 2, NULL), DAMO_EINCONSISTENCY);
+  CHECK(b->owner->in[0] == a && c->owner->in[0] == b && fg->outputs.at[0] == c && fg->nodes.n == 3);
+  CHECK_EQ_I(fgraph_check(fg), DAMO_OK);
   /* a chain: a becomes s, then s becomes x */
   CHECK_EQ_I(fgraph_replace_all(fg, (damo_var *[]){a, s}, (damo_var *[]){s, x}, 2, NULL), DAMO_OK);
   CHECK(b->owner->in[0] == x && fg->nodes.n == 2);
@@ -292,11 +299,16 @@ static damo_status on_validate(damo_fgraph *fg, void *user) {
 }
 
 static void test_fgraph_features(void) {
-  damo_var *x = scalar_var("x"), *a = call1("exp", x), *b = call2("add", a, a), *s = call1("sin", x), *t = call1("cos", s);
+  damo_var *x = scalar_var("x"), *a = call1("exp", x), *b = call2("add", a, a), *s = call1("sin", x),
+           *t = call1("cos", s);
   damo_fgraph *fg = fgraph_new(ctx, &x, 1, &b, 1, false, NULL);
   listener l = {0};
-  fg_feature f = {.name = "listener", .on_import = on_import, .on_prune = on_prune, .on_change_input = on_change,
-                  .validate = on_validate, .user = &l};
+  fg_feature f = {.name = "listener",
+                  .on_import = on_import,
+                  .on_prune = on_prune,
+                  .on_change_input = on_change,
+                  .validate = on_validate,
+                  .user = &l};
   CHECK_EQ_I(fgraph_attach(fg, &f), DAMO_OK);
   CHECK_EQ_I(fgraph_replace(fg, a, t, NULL), DAMO_OK);
   CHECK(l.imported == 2 && l.pruned == 1 && l.changed == 2 && l.validated == 1);
@@ -365,7 +377,8 @@ static void check_text(const char *what, damo_var *v, const char *expect, const 
 }
 
 static void test_text(void) {
-  damo_var *x = scalar_var("x"), *y = scalar_var("y"), *e = call1("exp", x), *m = call2("mul", e, y), *a = call2("add", m, e);
+  damo_var *x = scalar_var("x"), *y = scalar_var("y"), *e = call1("exp", x), *m = call2("mul", e, y),
+           *a = call2("add", m, e);
   check_text("debug", a,
              "Elemwise{add} [id A]\n"
              " ├─ Elemwise{mul} [id B]\n"
@@ -426,16 +439,26 @@ static void test_weak_literals(void) {
     double value;
     damo_dtype expect;
   } cases[] = {
-      {DAMO_FLOAT32, true, 2, DAMO_FLOAT32},    {DAMO_FLOAT32, false, 2.5, DAMO_FLOAT32},
-      {DAMO_FLOAT64, true, 2, DAMO_FLOAT64},    {DAMO_INT32, false, 1.5, DAMO_FLOAT64},
-      {DAMO_INT32, false, 2.0, DAMO_FLOAT64},   {DAMO_INT8, true, 3, DAMO_INT8},
-      {DAMO_INT8, true, 300, DAMO_INT16},       {DAMO_INT8, true, 70000, DAMO_INT32},
-      {DAMO_UINT8, true, -1, DAMO_INT16},       {DAMO_UINT8, true, 255, DAMO_UINT8},
-      {DAMO_UINT8, true, 256, DAMO_INT16},      {DAMO_BOOL, true, 1, DAMO_INT8},
-      {DAMO_BOOL, false, 0.5, DAMO_FLOAT64},    {DAMO_COMPLEX64, false, 0.5, DAMO_COMPLEX64},
-      {DAMO_COMPLEX64, true, 2, DAMO_COMPLEX64}, {DAMO_FLOAT32, false, 1e300, DAMO_FLOAT64},
-      {DAMO_FLOAT32, false, INFINITY, DAMO_FLOAT32}, {DAMO_UINT64, true, 5, DAMO_UINT64},
-      {DAMO_INT64, true, 5e9, DAMO_INT64},      {DAMO_INT16, true, 40000, DAMO_INT32},
+      {DAMO_FLOAT32, true, 2, DAMO_FLOAT32},
+      {DAMO_FLOAT32, false, 2.5, DAMO_FLOAT32},
+      {DAMO_FLOAT64, true, 2, DAMO_FLOAT64},
+      {DAMO_INT32, false, 1.5, DAMO_FLOAT64},
+      {DAMO_INT32, false, 2.0, DAMO_FLOAT64},
+      {DAMO_INT8, true, 3, DAMO_INT8},
+      {DAMO_INT8, true, 300, DAMO_INT16},
+      {DAMO_INT8, true, 70000, DAMO_INT32},
+      {DAMO_UINT8, true, -1, DAMO_INT16},
+      {DAMO_UINT8, true, 255, DAMO_UINT8},
+      {DAMO_UINT8, true, 256, DAMO_INT16},
+      {DAMO_BOOL, true, 1, DAMO_INT8},
+      {DAMO_BOOL, false, 0.5, DAMO_FLOAT64},
+      {DAMO_COMPLEX64, false, 0.5, DAMO_COMPLEX64},
+      {DAMO_COMPLEX64, true, 2, DAMO_COMPLEX64},
+      {DAMO_FLOAT32, false, 1e300, DAMO_FLOAT64},
+      {DAMO_FLOAT32, false, INFINITY, DAMO_FLOAT32},
+      {DAMO_UINT64, true, 5, DAMO_UINT64},
+      {DAMO_INT64, true, 5e9, DAMO_INT64},
+      {DAMO_INT16, true, 40000, DAMO_INT32},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     damo_dtype got = resolved(cases[i].strong, cases[i].is_int, cases[i].value);

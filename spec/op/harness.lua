@@ -244,16 +244,15 @@ end
 
 --- The case on operands of another dtype, eagerly and compiled.
 local function run_as(f, case, dtype, wanted, tol)
-  local operands = map_arrays(case, function(a) return is_float(a.dtype) and a:astype(dtype) or a end)
+  local function convert(a) return is_float(a.dtype) and a:astype(dtype) or a end
+  local operands = map_arrays(case, convert)
   local got = call(f, operands, case)
   local dtypes = {}
   for i, old in ipairs(dtypes_of(case, got.n)) do dtypes[i] = is_float(old) and wanted or old end
   check_results(got, case, dtypes, tol, dtype)
-  local as_rows = { opts = case.opts, table.unpack(case) }
-  for i = 1, #case do
-    if not is_list(case[i]) then as_rows[i] = operands[i] end
-  end
-  local symbolic, vars, values = graph_operands(as_rows)
+  local converted = {}
+  for i = 1, #case do converted[i] = is_list(case[i]) and h.list(operands[i]) or operands[i] end
+  local symbolic, vars, values = graph_operands(converted)
   if #vars == 0 then return end
   local results = call(f, symbolic, case)
   local g = damo.compile(vars, { table.unpack(results, 1, results.n) }, { on_unused_input = "ignore" })

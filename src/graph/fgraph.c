@@ -356,6 +356,50 @@ static damo_status check_acyclic(damo_fgraph *fg, const damo_var *old, damo_var 
   return s;
 }
 
+enum { ON_PATH = 1, DONE = 2 };
+
+/* The walk's next step from the node on top of the stack (nodes and input numbers in turn): *bad when it meets its own path. */
+static damo_status cycle_step(ptrvec *stack, map *state, bool *bad) {
+  damo_apply *node = stack->at[stack->n - 2];
+  intptr_t i = (intptr_t)stack->at[stack->n - 1];
+  stack->at[stack->n - 1] = (void *)(i + 1);
+  if (i >= node->n_in) {
+    stack->n -= 2;
+    return map_put(state, node, DONE);
+  }
+  damo_apply *up = node->in[i]->owner;
+  uintptr_t seen = 0;
+  if (up == NULL) return DAMO_OK;
+  *bad = map_get(state, up, &seen) && seen == ON_PATH;
+  if (seen != 0) return DAMO_OK;
+  DAMO_TRY(map_put(state, up, ON_PATH));
+  DAMO_TRY(ptrvec_push(stack, up));
+  return ptrvec_push(stack, (void *)0);
+}
+
+/* Whether the moves of the log closed a cycle: one walk over what lies above the changed nodes. */
+static damo_status check_cycles(damo_fgraph *fg, const change_log *log) {
+  damo_ctx *ctx = fg->obj.ctx;
+  ptrvec stack;
+  map state;
+  ptrvec_init(&stack, ctx);
+  map_init(&state, ctx);
+  damo_status s = DAMO_OK;
+  bool bad = false;
+  for (int64_t k = 0; k < log->n && s == DAMO_OK; k++) {
+    damo_apply *node = log->at[k].node;
+    if (node == NULL || map_get(&state, node, NULL)) continue;
+    s = map_put(&state, node, ON_PATH);
+    if (s == DAMO_OK) s = ptrvec_push(&stack, node);
+    if (s == DAMO_OK) s = ptrvec_push(&stack, (void *)0);
+    while (stack.n > 0 && s == DAMO_OK && !bad) s = cycle_step(&stack, &state, &bad);
+    if (bad) s = ctx_fail(ctx, DAMO_EINCONSISTENCY, "replace: these replacements would make a cycle");
+  }
+  ptrvec_clear(&stack);
+  map_clear(&state);
+  return s;
+}
+
 /* Moves all uses of old that existed before `now` came in. */
 static damo_status replace_one(damo_fgraph *fg, damo_var *old, damo_var *now, ptrvec *imported, change_log *log) {
   if (old == now) return DAMO_OK;
@@ -383,9 +427,11 @@ static damo_status replace_many(damo_fgraph *fg, damo_var *const *old, damo_var 
   ptrvec_init(&imported, ctx);
   damo_status s = DAMO_OK;
   for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
-    if (check) s = check_acyclic(fg, old[i], now[i]);
+    if (check && n == 1) s = check_acyclic(fg, old[i], now[i]);
     if (s == DAMO_OK) s = replace_one(fg, old[i], now[i], &imported, &log);
   }
+  if (s == DAMO_OK && check && n > 1)
+    s = check_cycles(fg, &log); /* once for all: each walk may go through the whole graph */
   return finish_change(fg, s, &imported, &log);
 }
 

@@ -237,6 +237,11 @@ static lua_class *make_class(lua_State *L, int def) {
     lua_insert(L, -2);
     lua_rawset(L, -4);
   }
+  static const char *const told[] = {"props", "destroy_map", "view_map", "default_output", NULL};
+  for (int i = 0; told[i]; i++) { /* the fields of every Op tell these, in one form */
+    lua_pushnil(L);
+    lua_setfield(L, -2, told[i]);
+  }
   lua_setfield(L, -2, "def");
   lua_settop(L, at);
   return k;
@@ -342,8 +347,15 @@ static int get_name(lua_State *L) {
   return 1;
 }
 
+/* The names of the properties. */
 static int get_props(lua_State *L) {
-  bind_push_props(L, self(L, "props"));
+  const char *names[MAX_PROPS + 1];
+  int n = prop_names(L, self(L, "props")->def, names);
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushstring(L, names[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
   return 1;
 }
 

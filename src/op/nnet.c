@@ -59,10 +59,17 @@ static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
   return give(b, build_fn1(b, "neg", build_fn1(b, "log", build_pick(b, p, t))), out);
 }
 
+/* A literal next to an operand takes that one's dtype, also where it is first met beside another literal. */
+static damo_status resolve_pair(build *b, const fn_args *a, damo_var **in) {
+  DAMO_TRY(check_operands(b, a));
+  return build_resolve(b, a->in, 2, false, in);
+}
+
 /* -(t·log p + (1 - t)·log(1 - p)) */
 static damo_status call_binary(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *p = a->in[0], *t = a->in[1], *one = build_num(b, 1);
-  DAMO_TRY(check_operands(b, a));
+  damo_var *in[2], *one = build_num(b, 1);
+  DAMO_TRY(resolve_pair(b, a, in));
+  damo_var *p = in[0], *t = in[1];
   damo_var *yes = mul(b, t, build_fn1(b, "log", p));
   damo_var *no = mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "log1p", build_fn1(b, "neg", p)));
   return give(b, build_fn1(b, "neg", build_fn2(b, "add", yes, no)), out);
@@ -70,8 +77,9 @@ static damo_status call_binary(build *b, const fn_args *a, ptrvec *out) {
 
 /* The same of p = sigmoid(x), without overflow: t·softplus(-x) + (1 - t)·softplus(x) */
 static damo_status call_sigmoid_binary(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = a->in[0], *t = a->in[1], *one = build_num(b, 1);
-  DAMO_TRY(check_operands(b, a));
+  damo_var *in[2], *one = build_num(b, 1);
+  DAMO_TRY(resolve_pair(b, a, in));
+  damo_var *x = in[0], *t = in[1];
   damo_var *yes = mul(b, t, build_fn1(b, "softplus", build_fn1(b, "neg", x)));
   damo_var *no = mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "softplus", x));
   return give(b, build_fn2(b, "add", yes, no), out);

@@ -1,0 +1,569 @@
+---@alias damo.Dtype "bool"|"int8"|"int16"|"int32"|"int64"|"uint8"|"uint16"|"uint32"|"uint64"|"float32"|"float64"|"complex64"|"complex128"
+---@alias damo.Operand damo.Variable|damo.Array|number|boolean|table
+---@alias damo.Result damo.Variable|damo.Array|number|boolean
+---@alias damo.Shape integer|(integer|damo.Variable)[]|damo.Variable
+---@alias damo.MakerOptions { dtype?: damo.Dtype, shape?: (integer|false)[], name?: string }
+---@alias damo.ErrorKind "type"|"shape"|"value"|"index"|"missing_input"|"unused_input"|"null_gradient"|"disconnected_input"|"missing_test_value"|"not_implemented"|"inconsistency"|"numeric"|"memory"|"io"|"state"|"callback"
+
+---What damo raises; tostring gives the whole story.
+---@class damo.Error
+---@field kind damo.ErrorKind
+---@field message string
+---@field op? string name of the Op
+---@field node? damo.Apply
+---@field trace? string[] "file:line" of the script, innermost first
+---@field cause? any what a callback threw
+
+---What Arrays and Variables have in common: the op functions as methods, arithmetic, indexing.
+---@class damo.Tensor
+---@field dtype damo.Dtype
+---@field ndim integer
+---@field T damo.Result axes reversed
+---@operator add(damo.Operand): damo.Result
+---@operator sub(damo.Operand): damo.Result
+---@operator mul(damo.Operand): damo.Result
+---@operator div(damo.Operand): damo.Result
+---@operator idiv(damo.Operand): damo.Result
+---@operator mod(damo.Operand): damo.Result
+---@operator pow(damo.Operand): damo.Result
+---@operator band(damo.Operand): damo.Result
+---@operator bor(damo.Operand): damo.Result
+---@operator bxor(damo.Operand): damo.Result
+---@operator unm: damo.Result
+---@operator bnot: damo.Result
+---@operator len: integer
+---@field [any] any a position, or one item an axis in a table
+local Tensor = {}
+
+---A strided n-d array.
+---@class damo.Array: damo.Tensor
+---@field shape integer[] a fresh list
+---@field strides integer[] in bytes
+---@field size integer number of entries
+---@field writeable boolean
+local Array = {}
+
+---The entries as nested tables.
+---@return any
+function Array:totable() end
+---The one entry of an Array of size 1.
+---@return any
+function Array:item() end
+---@return damo.Array
+function Array:copy() end
+---@param dtype damo.Dtype
+---@return damo.Array
+function Array:astype(dtype) end
+---The entries in C order.
+---@return string
+function Array:tobytes() end
+---The address of the first entry.
+---@return lightuserdata
+function Array:pointer() end
+---@return boolean
+function Array:iscontiguous() end
+---Lets the memory go now; uses of the Array are state errors from here on.
+function Array:free() end
+
+---A place in a graph: an input, a constant, a shared value, or what a node computes.
+---@class damo.Variable: damo.Tensor
+---@field name? string
+---@field type damo.Type
+---@field owner? damo.Apply the node that computes it
+---@field index? integer its place among the owner's outputs
+---@field shape damo.Variable int64 vector
+---@field size damo.Variable
+---@field broadcastable boolean[]
+---@field data any a constant's value
+---@field tag table the script's own; tag.trace is where the Variable was made
+---@field default_update? damo.Variable of a shared Variable: its value after each call
+local Variable = {}
+
+---A shared Variable's value.
+---@param options? { borrow?: boolean }
+---@return any
+function Variable:get_value(options) end
+---@param value any
+---@param options? { borrow?: boolean }
+function Variable:set_value(value, options) end
+---The value of this graph, computed at once.
+---@param givens? table<damo.Variable, any>
+---@return any
+function Variable:eval(givens) end
+---@return damo.Variable
+function Variable:clone() end
+---x with y in the part that the index names.
+---@param index table|integer
+---@param y damo.Operand
+---@return damo.Variable
+function Variable:set(index, y) end
+---x with y added in the part that the index names.
+---@param index table|integer
+---@param y damo.Operand
+---@return damo.Variable
+function Variable:inc(index, y) end
+
+---@class damo.Type
+---@field kind string
+---@field dtype? damo.Dtype
+---@field ndim? integer
+---@field shape? (integer|false)[]
+---@field broadcastable? boolean[]
+---@field why? string
+---@overload fun(name?: string): damo.Variable
+local Type = {}
+
+---@param value any
+---@param options? { strict?: boolean, allow_downcast?: boolean }
+---@return any
+function Type:filter(value, options) end
+---@param value any
+---@return boolean
+function Type:is_valid_value(value) end
+---@return boolean
+function Type:values_eq(a, b) end
+---@param other damo.Type
+---@return boolean
+function Type:is_super(other) end
+---@param name? string
+---@return damo.Variable
+function Type:make_variable(name) end
+
+---@class damo.OpClass
+---@field name string
+---@overload fun(props?: table): damo.Op
+
+---@class damo.Op
+---@field name string
+---@field props table
+---@field class? damo.OpClass
+---@field default_output? integer
+---@field destroy_map table<integer, integer[]>
+---@field view_map table<integer, integer[]>
+---@overload fun(...: damo.Operand): damo.Variable
+local Op = {}
+
+---@return damo.Apply
+function Op:make_node(...) end
+
+---What damo.Op takes.
+---@class damo.OpDefinition
+---@field name? string
+---@field doc? string
+---@field props? string[]
+---@field itypes? damo.Type[]
+---@field otypes? damo.Type[]
+---@field make_node? fun(self: damo.Op, ...: any): damo.Apply
+---@field perform? fun(self: damo.Op, node: damo.Apply, inputs: damo.Array[], output_storage: any[][], params?: table)
+---@field grad? fun(self: damo.Op, inputs: damo.Variable[], output_grads: damo.Variable[]): damo.Variable[]
+---@field L_op? fun(self: damo.Op, inputs: damo.Variable[], outputs: damo.Variable[], output_grads: damo.Variable[]): damo.Variable[]
+---@field R_op? fun(self: damo.Op, inputs: damo.Variable[], eval_points: damo.Variable[]): damo.Variable[]
+---@field infer_shape? fun(self: damo.Op, fgraph: nil, node: damo.Apply, shapes: damo.Variable[][]): any[][]
+---@field connection_pattern? fun(self: damo.Op, node: damo.Apply): boolean[][]
+---@field do_constant_folding? boolean|fun(self: damo.Op, fgraph: nil, node: damo.Apply): boolean
+---@field default_output? integer
+---@field destroy_map? table<integer, integer|integer[]>
+---@field view_map? table<integer, integer|integer[]>
+---@field [string] any helpers of the Op's own
+
+---An Op applied to Variables.
+---@class damo.Apply
+---@field op damo.Op
+---@field inputs damo.Variable[]
+---@field outputs damo.Variable[]
+---@field nin integer
+---@field nout integer
+---@field tag table
+local Apply = {}
+
+---@return damo.Variable
+function Apply:default_output() end
+---@return damo.Apply
+function Apply:clone() end
+---@param inputs damo.Variable[]
+---@return damo.Apply
+function Apply:clone_with_new_inputs(inputs) end
+
+---A compiled graph; called with the values of its inputs.
+---@class damo.Function
+---@field name? string
+---@field n_calls integer
+---@field fgraph damo.FunctionGraph
+---@field inputs damo.Variable[]
+---@field shared damo.Variable[]
+---@overload fun(...: any): ...
+local Function = {}
+
+---A call with inputs by name or position.
+---@param values table
+---@return ...
+function Function:call(values) end
+---A callable that writes its results into these Arrays.
+---@param ... damo.Array
+---@return fun(...: any): ...
+function Function:into(...) end
+---The same program and shared Variables with storage of its own.
+---@return damo.Function
+function Function:copy() end
+---Lets program and storage go now.
+function Function:free() end
+
+---@class damo.FunctionGraph
+---@field inputs damo.Variable[]
+---@field outputs damo.Variable[]
+---@field apply_nodes damo.Apply[]
+---@field variables damo.Variable[]
+---@field features table[]
+local FunctionGraph = {}
+
+---@param old damo.Variable
+---@param new damo.Variable
+---@param options? { reason?: string, import_missing?: boolean }
+function FunctionGraph:replace(old, new, options) end
+---@param pairs table
+---@param options? { reason?: string, import_missing?: boolean }
+function FunctionGraph:replace_all(pairs, options) end
+---@param old damo.Variable
+---@param new damo.Variable
+---@param options? { reason?: string, import_missing?: boolean }
+function FunctionGraph:replace_validate(old, new, options) end
+---@param pairs table
+---@param options? { reason?: string, import_missing?: boolean }
+function FunctionGraph:replace_all_validate(pairs, options) end
+---@param node damo.Apply|"output"
+---@param i integer
+---@param new damo.Variable
+---@param options? { reason?: string, import_missing?: boolean }
+function FunctionGraph:change_node_input(node, i, new, options) end
+---@return damo.Apply[]
+function FunctionGraph:toposort() end
+---@param v damo.Variable
+---@return { [1]: damo.Apply|"output", [2]: integer }[]
+function FunctionGraph:clients(v) end
+---@return damo.FunctionGraph
+function FunctionGraph:clone() end
+---Raises what is wrong with the graph, if anything.
+function FunctionGraph:validate() end
+---@return boolean
+function FunctionGraph:consistent() end
+---@param feature table
+function FunctionGraph:attach_feature(feature) end
+---@param feature table
+function FunctionGraph:remove_feature(feature) end
+
+---@class damo.RandomStream
+local RandomStream = {}
+
+---Sets every state of the stream back to what the seed gives.
+---@param seed? integer
+function RandomStream:seed(seed) end
+
+---@class damo.Config
+---@field floatX "float64"|"float32"
+---@field compute_test_value "off"|"ignore"|"warn"|"raise"
+---@field traceback_limit integer
+---@field on_warning? fun(kind: damo.ErrorKind, message: string)
+---@field memory_cap integer bytes, 0: none
+---@field threads integer
+---@field mode "FAST_RUN"|"FAST_COMPILE"
+
+---@class damo
+---@field config damo.Config
+---@field newaxis userdata
+---@field ellipsis userdata
+---@field random damo.random
+---@field graph damo.graph
+---@field printing damo.printing
+---@field io damo.io
+---@field optim damo.optim
+---@field plot damo.plot
+---@field progress damo.progress
+local damo = {}
+
+---@class damo.random
+local random = {}
+---@class damo.graph
+local graph = {}
+---@class damo.printing
+local printing = {}
+---@class damo.io
+local io = {}
+
+---An Array of a number, boolean, nested table or Array.
+---@param value any
+---@param dtype? damo.Dtype
+---@return damo.Array
+function damo.array(value, dtype) end
+---@param shape damo.Shape
+---@param dtype? damo.Dtype
+---@return damo.Array
+function damo.zeros(shape, dtype) end
+---@param shape damo.Shape
+---@param dtype? damo.Dtype
+---@return damo.Array
+function damo.ones(shape, dtype) end
+---Entries are not set.
+---@param shape damo.Shape
+---@param dtype? damo.Dtype
+---@return damo.Array
+function damo.empty(shape, dtype) end
+---@param shape damo.Shape
+---@param value damo.Operand
+---@param dtype? damo.Dtype
+---@return damo.Array
+function damo.full(shape, value, dtype) end
+---As Lua's for: from start (1) to stop, which is included.
+---@param start number
+---@param stop? number
+---@param step? number
+---@return damo.Array
+function damo.range(start, stop, step) end
+---@param bytes string
+---@param dtype damo.Dtype
+---@param shape? damo.Shape
+---@return damo.Array
+function damo.frombytes(bytes, dtype, shape) end
+---An Array over foreign memory; owner lives as long as it does.
+---@param pointer lightuserdata
+---@param dtype damo.Dtype
+---@param shape damo.Shape
+---@param owner? any
+---@return damo.Array
+function damo.frompointer(pointer, dtype, shape, owner) end
+---Equal in shape and in every entry.
+---@param a any
+---@param b any
+---@param options? { equal_nan?: boolean }
+---@return boolean
+function damo.array_equal(a, b, options) end
+---A list of positions for an index table.
+---@param positions integer[]
+---@return userdata
+function damo.idx(positions) end
+
+---@param name? string
+---@param options? { dtype?: damo.Dtype, shape?: (integer|false)[], ndim?: integer, name?: string }
+---@return damo.Variable
+function damo.tensor(name, options) end
+---A Variable that keeps its value from call to call.
+---@param value any
+---@param name? string
+---@param options? { borrow?: boolean, dtype?: damo.Dtype, shape?: (integer|false)[], name?: string, type?: damo.Type }
+---@return damo.Variable
+function damo.shared(value, name, options) end
+---@param value any
+---@param options? { dtype?: damo.Dtype, name?: string, type?: damo.Type }
+---@return damo.Variable
+function damo.constant(value, options) end
+---@param value any
+---@param options? { name?: string, ndim?: integer, dtype?: damo.Dtype }
+---@return damo.Variable
+function damo.as_tensor_variable(value, options) end
+---@param value any
+---@param options? { name?: string, ndim?: integer, dtype?: damo.Dtype }
+---@return damo.Variable
+function damo.as_tensor(value, options) end
+---@param value any
+---@return damo.Variable
+function damo.as_variable(value) end
+---@param value any
+---@return boolean
+function damo.is_variable(value) end
+
+---@param dtype damo.Dtype
+---@param options? { shape?: (integer|false)[], ndim?: integer }
+---@return damo.Type
+function damo.TensorType(dtype, options) end
+---@param why string
+---@return damo.Type
+function damo.NullType(why) end
+---@return damo.Type
+function damo.DisconnectedType() end
+---@return damo.Type
+function damo.GenericType() end
+---@return damo.Type
+function damo.RandomType() end
+---An Op class, or an Op where the definition has no props.
+---@param definition damo.OpDefinition
+---@return damo.OpClass|damo.Op
+function damo.Op(definition) end
+---@param op damo.Op
+---@param inputs damo.Variable[]
+---@param outputs damo.Variable[]
+---@return damo.Apply
+function damo.Apply(op, inputs, outputs) end
+
+---@class damo.CompileOptions
+---@field updates? table {[shared]=new} or {{shared, new}, …}
+---@field givens? table {[variable]=replacement} or a list of pairs
+---@field mode? string|table "FAST_RUN", "FAST_COMPILE", or what damo.Mode gives
+---@field on_unused_input? "raise"|"warn"|"ignore"
+---@field allow_input_downcast? boolean
+---@field name? string
+---@field borrow? boolean
+---@field no_default_updates? boolean
+
+---Compiles a graph to a Function.
+---@param inputs any[] Variables and damo.In
+---@param outputs? any a Variable, a list, a table of names, or nil
+---@param options? damo.CompileOptions
+---@return damo.Function
+function damo.compile(inputs, outputs, options) end
+---@param variable damo.Variable
+---@param options? { name?: string, value?: any, update?: damo.Variable, mutable?: boolean, borrow?: boolean, strict?: boolean }
+---@return table
+function damo.In(variable, options) end
+---@param variable damo.Variable
+---@param options? { borrow?: boolean }
+---@return table
+function damo.Out(variable, options) end
+---@param options { linker?: string, optimizer?: "fast_run"|"fast_compile", include?: string[], exclude?: string[], require?: string[] }
+---@return table
+function damo.Mode(options) end
+
+---@class damo.GradOptions
+---@field known_grads? table<damo.Variable, damo.Variable>
+---@field consider_constant? damo.Variable[]
+---@field disconnected_inputs? "raise"|"warn"|"ignore"
+---@field null_gradients? "raise"|"return"
+---@field return_disconnected? "zero"|"none"|"disconnected"
+
+---The derivative of a scalar: a Variable for one wrt, a list for a list.
+---@param cost? damo.Variable
+---@param wrt damo.Variable|damo.Variable[]
+---@param options? damo.GradOptions
+---@return any
+function damo.grad(cost, wrt, options) end
+---Row vector times Jacobian.
+---@param f damo.Variable|damo.Variable[]
+---@param wrt damo.Variable|damo.Variable[]
+---@param output_grads damo.Variable|damo.Variable[]
+---@param options? { consider_constant?: damo.Variable[], disconnected_inputs?: "raise"|"warn"|"ignore" }
+---@return any
+function damo.Lop(f, wrt, output_grads, options) end
+---Jacobian times vector.
+---@param f damo.Variable|damo.Variable[]
+---@param wrt damo.Variable|damo.Variable[]
+---@param eval_points damo.Variable|damo.Variable[]
+---@return any
+function damo.Rop(f, wrt, eval_points) end
+---@param f damo.Variable a vector whose length is known
+---@param wrt damo.Variable|damo.Variable[]
+---@param options? damo.GradOptions
+---@return any
+function damo.jacobian(f, wrt, options) end
+---@param cost damo.Variable
+---@param wrt damo.Variable|damo.Variable[] vectors whose length is known
+---@param options? damo.GradOptions
+---@return any
+function damo.hessian(cost, wrt, options) end
+---@param cost damo.Variable
+---@param wrt damo.Variable|damo.Variable[]
+---@param p damo.Variable|damo.Variable[] directions
+---@return any
+function damo.hessian_vector_product(cost, wrt, p) end
+---Checks a gradient against finite differences; raises a numeric error with the worst entry.
+---@param fun fun(...: damo.Variable): damo.Variable
+---@param values any[]
+---@param options? { eps?: number, abs_tol?: number, rel_tol?: number, rng?: integer }
+function damo.verify_grad(fun, values, options) end
+---What a grad returns for an input whose gradient is undefined.
+---@param op damo.Op
+---@param i integer
+---@param x damo.Variable
+---@param why? string
+---@return damo.Variable
+function damo.grad_undefined(op, i, x, why) end
+---@param op damo.Op
+---@param i integer
+---@param x damo.Variable
+---@param why? string
+---@return damo.Variable
+function damo.grad_not_implemented(op, i, x, why) end
+
+---Versions, libraries, kernels.
+---@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, threads: integer, libraries: table }
+function damo.info() end
+---@return { bytes: integer, peak: integer, cap: integer, objects: integer }
+function damo.memory() end
+---Every op function: the rows that docs/functions.md is made from.
+---@return table[]
+function damo.registry() end
+---Raises an error object of that kind.
+---@param kind damo.ErrorKind
+---@param message string
+function damo.raise(kind, message) end
+---A generator's state from a seed.
+---@param seed integer
+---@return damo.Array
+function damo.random_state(seed) end
+---A shared Variable that holds a generator's state.
+---@param state damo.Array
+---@param name? string
+---@return damo.Variable
+function damo.random_shared(state, name) end
+
+---@param seed? integer
+---@return damo.RandomStream
+function random.RandomStream(seed) end
+---Seeds the eager draws.
+---@param n integer
+function random.seed(n) end
+---A generator's state, for a draw's rng.
+---@param seed integer
+---@return damo.Array
+function random.state(seed) end
+
+---@param inputs damo.Variable[]
+---@param outputs damo.Variable[]
+---@param options? { clone?: boolean }
+---@return damo.FunctionGraph
+function graph.FunctionGraph(inputs, outputs, options) end
+---@param outputs damo.Variable[]
+---@return damo.Variable[]
+function graph.ancestors(outputs) end
+---@param outputs damo.Variable[]
+---@return damo.Variable[]
+function graph.graph_inputs(outputs) end
+---@param outputs damo.Variable[]
+---@return damo.Apply[]
+function graph.toposort(outputs) end
+---@param inputs damo.Variable[]
+---@param outputs damo.Variable[]
+---@return damo.Variable[]
+function graph.variables(inputs, outputs) end
+---@param outputs damo.Variable[]
+---@param replace table<damo.Variable, damo.Variable>
+---@return damo.Variable[]
+function graph.clone_replace(outputs, replace) end
+---@param xs damo.Variable[]
+---@param ys damo.Variable[]
+---@param in_xs? damo.Variable[]
+---@param in_ys? damo.Variable[]
+---@return boolean
+function graph.equal_computations(xs, ys, in_xs, in_ys) end
+
+---@param x any
+---@param options? { print_type?: boolean, depth?: integer, stop_on_name?: boolean, id_type?: string, print_destroy_map?: boolean, print_view_map?: boolean, print_storage?: boolean, file?: any }
+---@return string?
+function printing.debugprint(x, options) end
+---@param x damo.Variable
+---@return string
+function printing.pprint(x) end
+---@param x any
+---@param options? { path?: string }
+---@return string
+function printing.dot(x, options) end
+
+---@param path string
+---@param options? { on_fail?: "raise"|"return" }
+---@return any
+function io.load(path, options) end
+---@param path string
+---@param value any
+---@param options? { on_fail?: "raise"|"return" }
+function io.save(path, value, options) end
+---@param path string
+---@param options? { delimiter?: string, skip?: integer, dtype?: damo.Dtype, text_as_nan?: boolean, on_fail?: "raise"|"return" }
+---@return damo.Array
+function io.read_csv(path, options) end

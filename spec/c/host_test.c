@@ -1,0 +1,169 @@
+/* host_test: a host program that links libdamo.a and liblua: it gives a Lua state its own context, runs a script that trains
+ * something there, and reads results and memory from C. Run from the root of the tree. */
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <stdlib.h>
+
+#include "damo.h"
+#include "test.h"
+
+typedef struct host {
+  int64_t blocks, bytes;
+} host;
+
+static void *host_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
+  host *h = user;
+  if (nsize == 0) {
+    if (ptr != NULL) h->blocks--, h->bytes -= (int64_t)osize;
+    free(ptr);
+    return NULL;
+  }
+  void *p = realloc(ptr, nsize);
+  if (p == NULL) return NULL;
+  if (ptr == NULL) h->blocks++;
+  h->bytes += (int64_t)nsize - (ptr != NULL ? (int64_t)osize : 0);
+  return p;
+}
+
+/* A state where `require "damo"` finds the binding inside this program. */
+static lua_State *new_state(damo_ctx *ctx) {
+  lua_State *L = luaL_newstate();
+  if (L == NULL) return NULL;
+  luaL_openlibs(L);
+  if (ctx != NULL) CHECK_EQ_I(damo_lua_set_context(L, ctx), DAMO_OK);
+  lua_getglobal(L, "package");
+  lua_pushliteral(L, "lua/?.lua;lua/?/init.lua");
+  lua_setfield(L, -2, "path");
+  lua_pushliteral(L, "");
+  lua_setfield(L, -2, "cpath");
+  lua_getfield(L, -1, "preload");
+  lua_pushcfunction(L, luaopen_damo_core);
+  lua_setfield(L, -2, "damo.core");
+  lua_settop(L, 0);
+  return L;
+}
+
+static bool run(lua_State *L, const char *script, int n_results) {
+  bool ok = luaL_loadstring(L, script) == LUA_OK && lua_pcall(L, 0, n_results, 0) == LUA_OK;
+  if (!CHECK(ok)) {
+    fprintf(stderr, "    %s\n", luaL_tolstring(L, -1, NULL));
+    lua_settop(L, 0);
+  }
+  return ok;
+}
+
+static const char training[] =
+    "local damo = require 'damo'\n"
+    "local x, y = damo.dmatrix('x'), damo.dvector('y')\n"
+    "w = damo.shared(damo.zeros({2}), 'w')\n"
+    "local cost = damo.mean(damo.sqr(damo.dot(x, w) - y))\n"
+    "local step = damo.compile({x, y}, cost, {updates = {[w] = w - 0.5 * damo.grad(cost, w)}})\n"
+    "local data, target = damo.array{{1, 0}, {0, 1}, {1, 1}}, damo.array{2, -3, -1}\n"
+    "local loss\n"
+    "for i = 1, 300 do loss = step(data, target) end\n"
+    "local value = w:get_value()\n"
+    "return loss, value[1], value[2], damo.memory().bytes\n";
+
+static void train(lua_State *L, damo_ctx *ctx) {
+  if (!run(L, training, 4)) return;
+  CHECK(lua_tonumber(L, 1) < 1e-12);
+  CHECK_NEAR(lua_tonumber(L, 2), 2, 1e-6);
+  CHECK_NEAR(lua_tonumber(L, 3), -3, 1e-6);
+  CHECK(lua_tointeger(L, 4) > 0);
+  if (ctx != NULL) { /* the script's objects live in the host's context */
+    damo_memory_info m = damo_ctx_memory(ctx);
+    CHECK(m.objects > 10 && m.bytes > 0 && m.peak >= m.bytes);
+  }
+  lua_settop(L, 0);
+}
+
+/* The state goes first, or the host's reference does: nothing is left either way. */
+static void test_close(bool state_first) {
+  host h = {0, 0};
+  damo_ctx *ctx = damo_ctx_new(host_alloc, &h);
+  lua_State *L = new_state(ctx);
+  if (!CHECK(ctx != NULL && L != NULL)) return;
+  train(L, ctx);
+  CHECK(h.blocks > 10 && h.bytes >= (int64_t)damo_ctx_memory(ctx).bytes);
+  if (state_first) {
+    lua_close(L);
+    CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0);
+    damo_array *a = damo_array_scalar(ctx, DAMO_FLOAT64, 1); /* still the host's */
+    CHECK(a != NULL);
+    damo_release(a);
+    damo_ctx_release(ctx);
+  } else {
+    damo_ctx_release(ctx);
+    train(L, NULL);
+    lua_close(L);
+  }
+  CHECK(h.blocks == 0 && h.bytes == 0);
+}
+
+static void test_set_context(void) {
+  host h = {0, 0};
+  damo_ctx *ctx = damo_ctx_new(host_alloc, &h), *other = damo_ctx_new(host_alloc, &h);
+  lua_State *L = new_state(ctx);
+  CHECK_EQ_I(damo_lua_set_context(L, other), DAMO_ESTATE); /* it has one */
+  CHECK_EQ_S(damo_error_kind(other), "state");
+  run(L, "require 'damo'", 0);
+  CHECK_EQ_I(damo_lua_set_context(L, other), DAMO_ESTATE);
+  train(L, ctx);
+  CHECK_EQ_I(damo_ctx_memory(other).objects, 0);
+  /* one context for two states, one after the other and at once */
+  lua_State *M = new_state(ctx);
+  train(M, ctx);
+  lua_close(L);
+  train(M, ctx);
+  lua_close(M);
+  damo_ctx_release(ctx);
+  damo_ctx_release(other);
+  CHECK(h.blocks == 0 && h.bytes == 0);
+  L = new_state(NULL); /* without a host's context the state makes its own */
+  run(L, "require 'damo'", 0);
+  ctx = damo_ctx_new(NULL, NULL);
+  CHECK_EQ_I(damo_lua_set_context(L, ctx), DAMO_ESTATE);
+  damo_ctx_release(ctx);
+  train(L, NULL);
+  lua_close(L);
+}
+
+/* Errors are objects, and a cap set by the host is one of them; the state goes on. */
+static void test_errors(void) {
+  host h = {0, 0};
+  damo_ctx *ctx = damo_ctx_new(host_alloc, &h);
+  lua_State *L = new_state(ctx);
+  if (run(L,
+          "local damo = require 'damo'\n"
+          "local ok, e = pcall(damo.dot, damo.ones({2, 3}), damo.ones({2, 3}))\n"
+          "return ok, e.kind, tostring(e)",
+          3)) {
+    CHECK(!lua_toboolean(L, 1));
+    CHECK_EQ_S(lua_tostring(L, 2), "shape");
+    CHECK(strstr(lua_tostring(L, 3), "(2, 3)") != NULL);
+    lua_settop(L, 0);
+  }
+  damo_ctx_set_memory_cap(ctx, damo_ctx_memory(ctx).bytes + (1 << 20));
+  if (run(L,
+          "local damo = require 'damo'\n"
+          "local ok, e = pcall(damo.zeros, {1000, 1000})\n"
+          "return ok, e.kind",
+          2)) {
+    CHECK(!lua_toboolean(L, 1));
+    CHECK_EQ_S(lua_tostring(L, 2), "memory");
+    lua_settop(L, 0);
+  }
+  train(L, ctx);
+  lua_close(L);
+  damo_ctx_release(ctx);
+  CHECK(h.blocks == 0 && h.bytes == 0);
+}
+
+int main(void) {
+  test_close(true);
+  test_close(false);
+  test_set_context();
+  test_errors();
+  TEST_MAIN_END;
+}

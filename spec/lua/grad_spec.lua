@@ -1,0 +1,116 @@
+-- Gradients from Lua.
+local damo = require "damo"
+
+local function failure(kind, fn, ...)
+  local ok, err = pcall(fn, ...)
+  assert.is_false(ok)
+  assert.equal("table", type(err), tostring(err))
+  assert.equal(kind, err.kind, tostring(err))
+  return err
+end
+
+local x, y = damo.dvector "x", damo.dvector "y"
+local at = { [x] = { 1, 2 }, [y] = { 3, 4 } }
+local function list(v) return v:eval(at):totable() end
+
+describe("grad", function()
+  it("gives one Variable for one, a list for a list", function()
+    local cost = damo.sum(x * y)
+    assert.same({ 3, 4 }, list(damo.grad(cost, x)))
+    local g = damo.grad(cost, { x, y })
+    assert.equal(2, #g)
+    assert.same({ 1, 2 }, list(g[2]))
+  end)
+
+  it("has the input's dtype and rank", function()
+    local m = damo.fmatrix "m"
+    local g = damo.grad(damo.sum(m * damo.dmatrix "d"), m)
+    assert.equal("float32", g.dtype)
+    assert.equal(2, g.ndim)
+  end)
+
+  it("wants a scalar cost", function()
+    failure("type", damo.grad, x, x)
+    failure("type", damo.grad, 3, x)
+    failure("type", damo.grad, damo.sum(x))
+    failure("type", damo.grad, damo.sum(x), { 3 })
+    failure("value", damo.grad, nil, x)
+  end)
+
+  it("refuses what the cost does not depend on, unless told", function()
+    local err = failure("disconnected_input", damo.grad, damo.sum(x), y)
+    assert.truthy(err.message:find "y", err.message)
+    assert.same({ 0, 0 }, list(damo.grad(damo.sum(x), y, { disconnected_inputs = "ignore" })))
+    local g = damo.grad(damo.sum(x), { x, y }, { disconnected_inputs = "ignore", return_disconnected = "none" })
+    assert.is_nil(g[2])
+    g = damo.grad(damo.sum(x), y, { disconnected_inputs = "ignore", return_disconnected = "disconnected" })
+    assert.equal(damo.DisconnectedType(), g.type)
+  end)
+
+  it("starts from known gradients", function()
+    local z = x * x
+    assert.same({ 20, 40 }, list(damo.grad(nil, x, { known_grads = { [z] = damo.constant { 10, 10 } } })))
+  end)
+
+  it("stops where told", function()
+    local z = x * y
+    assert.same({ 3, 8 }, list(damo.grad(damo.sum(z * x), x, { consider_constant = { z } })))
+    assert.same({ 3, 8 }, list(damo.grad(damo.sum(damo.consider_constant(z) * x), x)))
+  end)
+
+  it("checks its options", function()
+    local err = failure("value", damo.grad, damo.sum(x), x, { disconected_inputs = "warn" })
+    assert.equal("grad: unknown option 'disconected_inputs', did you mean 'disconnected_inputs'?", err.message)
+    err = failure("value", damo.grad, damo.sum(x), x, { disconnected_inputs = "warm" })
+    assert.equal("grad: option 'disconnected_inputs' can't be 'warm', did you mean 'warn'?", err.message)
+  end)
+end)
+
+describe("Lop and Rop", function()
+  it("weight the derivatives", function()
+    assert.same({ 20, 80 }, list(damo.Lop(x * x, x, damo.constant { 10, 20 })))
+    assert.same({ 2, 8 }, list(damo.Rop(x * x, x, damo.constant { 1, 2 })))
+    local rs = damo.Rop({ x * y, y }, { x, y }, { damo.constant { 1, 0 }, damo.constant { 0, 1 } })
+    assert.same({ 3, 2 }, list(rs[1]))
+    assert.same({ 0, 1 }, list(rs[2]))
+  end)
+
+  it("agree with each other", function()
+    local u, v = damo.constant { 0.3, 0.7 }, damo.constant { -1.0, 2.0 }
+    local f = damo.tanh(x) * damo.sum(x)
+    local forward = damo.dot(damo.Rop(f, x, v), u):eval(at)
+    local backward = damo.dot(damo.Lop(f, x, u), v):eval(at)
+    assert.near(forward, backward, 1e-12)
+  end)
+end)
+
+describe("jacobian and hessian", function()
+  local p = damo.dvector("p", { shape = { 2 } })
+  it("are matrices", function()
+    assert.same({ { 2, 0 }, { 0, 4 } }, damo.jacobian(p * p, p):eval({ [p] = { 1, 2 } }):totable())
+    assert.same({ { 0, 1 }, { 1, 0 } }, damo.hessian(p[1] * p[2], p):eval({ [p] = { 1, 2 } }):totable())
+  end)
+
+  it("have a product without the matrix", function()
+    local v = damo.constant { 1.0, 3.0 }
+    assert.same({ 3, 1 }, damo.hessian_vector_product(p[1] * p[2], p, v):eval({ [p] = { 1, 2 } }):totable())
+  end)
+end)
+
+describe("verify_grad", function()
+  it("accepts a right gradient", function()
+    damo.verify_grad(function(a, b) return damo.tanh(a) * b end, { damo.array { 0.5, -1 }, damo.array { 2, 3 } })
+    damo.verify_grad(function(a) return damo.exp(a) end, { 0.3 })
+  end)
+
+  it("names the worst entry of a wrong one", function()
+    local Wrong = damo.Op {
+      name = "Wrong",
+      make_node = function(self, a) return damo.Apply(self, { a }, { a.type() }) end,
+      perform = function(_, _, i, o) o[1][1] = i[1] * damo.array { 1, 5 } end,
+      grad = function(_, _, g) return { g[1] } end,
+    }
+    local err = failure("numeric", damo.verify_grad, Wrong, { damo.array { 1, 2 } })
+    assert.truthy(err.message:find "input 1, entry 2", err.message)
+  end)
+end)

@@ -1,0 +1,3 @@
+local h = assert(loadfile "spec/op/harness.lua")(describe, it)
+
+h.run_family "alloc"
