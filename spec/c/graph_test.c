@@ -258,7 +258,7 @@ static void test_fgraph_refusals(void) {
   CHECK(b->owner->in[0] == a && fg->nodes.n == 3 && !fgraph_has_node(fg, s->owner));
   CHECK_EQ_I(fgraph_check(fg), DAMO_OK);
   /* a cycle that no output reaches is one too */
-  CHECK_EQ_I(fgraph_replace_all(fg, (damo_var *[]){b, c}, (damo_var *[]){c, s}, 2, NULL), DAMO_EINCONSISTENCY);
+  CHECK_EQ_I(fgraph_replace_all(fg, (damo_var *[]){c, b}, (damo_var *[]){s, c}, 2, NULL), DAMO_EINCONSISTENCY);
   CHECK(b->owner->in[0] == a && c->owner->in[0] == b && fg->outputs.at[0] == c && fg->nodes.n == 3);
   CHECK_EQ_I(fgraph_check(fg), DAMO_OK);
   /* a chain: a becomes s, then s becomes x */
