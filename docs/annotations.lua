@@ -164,7 +164,7 @@ function Op:make_node(...) end
 ---@field default_output? integer
 ---@field destroy_map? table<integer, integer|integer[]>
 ---@field view_map? table<integer, integer|integer[]>
----@field [string] any helpers of the Op's own
+---@field [string] any what else the Op needs
 
 ---An Op applied to Variables.
 ---@class damo.Apply
@@ -519,6 +519,8 @@ function random.state(seed) end
 ---@param options? { clone?: boolean }
 ---@return damo.FunctionGraph
 function graph.FunctionGraph(inputs, outputs, options) end
+---@return table feature
+function graph.DestroyHandler() end
 ---@param outputs damo.Variable[]
 ---@return damo.Variable[]
 function graph.ancestors(outputs) end

@@ -3,7 +3,7 @@
 
 local damo = require "damo"
 
--- ---- The registry, in families ----------------------------------------------------------------------------------------
+-- ---- The registry, in families --------------------------------------------------------------------------------------
 
 -- A family begins at the row of that name and goes on to the next one's.
 local families = {
@@ -65,7 +65,7 @@ local function by_family()
   return out
 end
 
--- ---- Whether a function has a gradient: it is asked for one -----------------------------------------------------------
+-- ---- Whether a function has a gradient: it is asked for one ---------------------------------------------------------
 
 local function numbers(n, from)
   local list = {}
@@ -136,6 +136,7 @@ local calls = {
   grad_clip = function(x) return x:grad_clip { lower = -1, upper = 1 } end,
   grad_scale = function(x) return x:grad_scale(2) end,
   unbroadcast = function(x) return damo.sum(x, { axis = 1, keepdims = true }):unbroadcast(1) end,
+  ifelse = function(x, y, s) return damo.ifelse(damo.gt(s, 0.2), x, y) end,
   dense_layer = function(x, y) return damo.dense_layer(x, y, y[1]) end,
 }
 
@@ -163,7 +164,9 @@ local function verdict(out, v)
   local cost = damo.sum(damo.sqr(damo.real(out):cast "float64"))
   local wrt = { v[1], v[2], v[3], v.scalar }
   local ok, grads = pcall(damo.grad, cost, wrt, { return_disconnected = "none", disconnected_inputs = "ignore" })
-  if not ok then return type(grads) == "table" and grads.kind == "null_gradient" and "not implemented" or error(grads) end
+  if not ok then
+    return type(grads) == "table" and grads.kind == "null_gradient" and "not implemented" or error(grads)
+  end
   local found, inputs = {}, {}
   for i = 1, #wrt do found[#found + 1] = grads[i] end
   if #found == 0 then return "disconnected" end
@@ -177,7 +180,7 @@ local function verdict(out, v)
   return "zero"
 end
 
--- "yes", "zero" (everywhere, as of rounding), "disconnected", "not implemented", or "-" where no operand is a float.
+-- "yes", "zero" (everywhere, as of rounding), "disconnected", "not implemented", "-" where no operand is a float, "?".
 local function gradient_of(row)
   if #row.operands == 0 or calls[row.name] == false then return "-" end
   for _, ndim in ipairs { 2, 1, 0, 3 } do
@@ -189,10 +192,10 @@ local function gradient_of(row)
       return ok and answer or error(("docs/generate.lua: %s: %s"):format(row.name, tostring(answer)))
     end
   end
-  error("docs/generate.lua: no call of " .. row.name .. " is known: add one to `calls`")
+  return "?" -- `calls` lacks one that fits
 end
 
--- ---- Signatures -------------------------------------------------------------------------------------------------------
+-- ---- Signatures -----------------------------------------------------------------------------------------------------
 
 -- Makers whose first argument is the shape, an option of the row.
 local shape_first = { zeros = "shape", ones = "shape", empty = "shape", full = "shape, value" }
@@ -219,7 +222,13 @@ local fields = { shape = true, size = true }
 
 local function cell(text) return (text:gsub("[|*]", "\\%0")) end
 
--- ---- docs/functions.md ------------------------------------------------------------------------------------------------
+-- ---- docs/functions.md ----------------------------------------------------------------------------------------------
+
+local notes = {
+  ["Random numbers"] = "With `rng=` a draw gives the next state and the values; without, values alone, drawn at once\n"
+    .. "from the context's own stream. A `damo.random.RandomStream` has the same draws as methods, which give a\n"
+    .. "Variable each.",
+}
 
 local function functions_page()
   local out = { [[
@@ -233,23 +242,28 @@ may be left out. Except where noted, a function is also a method of its first op
 `x:sum{axis=1}` and `x:sum(1)`.
 
 Kinds of options: `int`, `num`, `bool`, `str`; `dtype`, a name such as `"float32"`; `axes`, a 1-based position or a list
-of them, negative from the end; `shape`, a list of integers and Variables, or an integer vector; `any`, as the line says.
+of them, negative from the end; `shape`, a list of integers and Variables, or an integer vector; `any`, as the line
+says.
 
 The last column tells the gradient for float operands: *yes*; *zero*, as of a step function; *disconnected*, no path for
-a gradient; *not implemented*; a dash where no operand is a float. It was found by asking each function for one.
+a gradient; *not implemented*; a dash where no operand is a float; a question mark where nobody asked. It was found by
+asking each function for one.
 ]] }
   for _, family in ipairs(by_family()) do
-    out[#out + 1] = ("## %s\n\n| call | what | gradient |\n|---|---|---|"):format(family.title)
+    local words = notes[family.title] and notes[family.title] .. "\n\n" or ""
+    out[#out + 1] = ("## %s\n\n%s| call | what | gradient |\n|---|---|---|"):format(family.title, words)
     for _, row in ipairs(family.rows) do
-      local note = (row.method or row.random) and "" or fields[row.name] and " (`x." .. row.name .. "`)" or " (no method)"
-      out[#out + 1] = ("| `%s` | %s%s | %s |"):format(signature(row), cell(row.doc), note, (gradient_of(row):gsub("^%-$", "–")))
+      local note = (row.method or row.random) and "" or " (no method)"
+      if fields[row.name] then note = (" (`x.%s`)"):format(row.name) end
+      local gradient = gradient_of(row):gsub("^%-$", "–")
+      out[#out + 1] = ("| `%s` | %s%s | %s |"):format(signature(row), cell(row.doc), note, gradient)
     end
     out[#out + 1] = ""
   end
   return table.concat(out, "\n")
 end
 
--- ---- lua/damo/meta.lua ------------------------------------------------------------------------------------------------
+-- ---- lua/damo/meta.lua ----------------------------------------------------------------------------------------------
 
 local lua_types = {
   int = "integer", num = "number", bool = "boolean", str = "string", dtype = "damo.Dtype", axes = "integer|integer[]",
@@ -257,17 +271,19 @@ local lua_types = {
 }
 
 local reserved = {}
-for word in ("and break do else elseif end false for function goto if in local nil not or repeat return then true until "
-  .. "while"):gmatch "%S+" do reserved[word] = true end
+for word in ("and break do else elseif end false for function goto if in local nil not or repeat return then true "
+  .. "until while"):gmatch "%S+" do reserved[word] = true end
 
 local function param_name(name) return reserved[name] and name .. "_" or name end
 
 local function options_type(row)
-  local fields = {}
-  for _, o in ipairs(row.options) do fields[#fields + 1] = ("%s?: %s"):format(o.name, assert(lua_types[o.kind], o.kind)) end
-  if row.random then fields[#fields + 1] = "rng?: any" end
+  local keys = {}
+  for _, o in ipairs(row.options) do
+    keys[#keys + 1] = ("%s?: %s"):format(o.name, assert(lua_types[o.kind], o.kind))
+  end
+  if row.random then keys[#keys + 1] = "rng?: any" end
   local first = row.options[1] and lua_types[row.options[1].kind] .. "|" or ""
-  return ("%s{ %s }"):format(first, table.concat(fields, ", "))
+  return ("%s{ %s }"):format(first, table.concat(keys, ", "))
 end
 
 -- The annotated declaration of `owner.name` (a function) or `owner:name` (a method: the first operand is self).
@@ -277,7 +293,8 @@ local function declaration(row, owner, skip, has_options)
     if i > skip then
       local name = param_name(o.name)
       names[#names + 1] = name
-      lines[#lines + 1] = ("---@param %s%s damo.Operand%s"):format(name, o.optional and "?" or "", o.many and "[]" or "")
+      local mark, list = o.optional and "?" or "", o.many and "[]" or ""
+      lines[#lines + 1] = ("---@param %s%s damo.Operand%s"):format(name, mark, list)
     end
   end
   if has_options and #row.options > 0 then
@@ -291,10 +308,11 @@ end
 
 local function maker_lines()
   local names, out = {}, {}
+  local ends = { scalar = true, vector = true, row = true, col = true, matrix = true }
+  local function is_maker(name) return ends[name] or name:match "^tensor%d$" end
   for name in pairs(damo) do
-    local kind = name:match "^[bwilfdcz]?(%a+)%d?$"
-    if kind == "scalar" or kind == "vector" or kind == "row" or kind == "col" or kind == "matrix" or
-      name:match "^[bwilfdcz]?tensor%d$" then names[#names + 1] = name end
+    local bare = name:match "^[bwilfdcz](.*)$"
+    if is_maker(name) or bare and is_maker(bare) then names[#names + 1] = name end
   end
   table.sort(names)
   for _, name in ipairs(names) do
@@ -305,8 +323,9 @@ local function maker_lines()
 end
 
 local function meta(fixed)
-  local out = { "---@meta", "-- Written by docs/generate.lua (`make docs`) from the op registry and docs/annotations.lua; read by editors,",
-    "-- never loaded at run time.", "-- luacheck: ignore", "", fixed, maker_lines() }
+  local head = "-- Written by docs/generate.lua (`make docs`) from the op registry and docs/annotations.lua;\n"
+    .. "-- read by editors, never loaded at run time."
+  local out = { "---@meta", head, "-- luacheck: ignore", "", fixed, maker_lines() }
   for _, row in ipairs(rows) do
     if row.random then
       out[#out + 1] = declaration(row, "random.", 1, true)
@@ -319,7 +338,7 @@ local function meta(fixed)
   return table.concat(out, "\n")
 end
 
--- ---- Texts by path ----------------------------------------------------------------------------------------------------
+-- ---- Texts by path --------------------------------------------------------------------------------------------------
 
 local function read(path)
   local file = assert(io.open(path))

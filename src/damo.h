@@ -98,12 +98,14 @@ typedef enum damo_dtype {
 typedef struct damo_ctx damo_ctx;           /* owns everything: allocator, config, error, registries */
 typedef struct damo_obj damo_obj;           /* what all reference-counted objects begin with */
 typedef struct damo_array damo_array;       /* strided n-d array */
+typedef struct damo_sparse damo_sparse;     /* sparse matrix, csr or csc */
 typedef struct damo_type damo_type;         /* TensorType, RandomType, NullType, DisconnectedType, GenericType */
 typedef struct damo_var damo_var;           /* Variable, Constant or shared Variable */
 typedef struct damo_apply damo_apply;       /* an Op applied to Variables */
 typedef struct damo_op damo_op;             /* an Op: a table of functions and properties */
 typedef struct damo_fgraph damo_fgraph;     /* FunctionGraph */
 typedef struct damo_function damo_function; /* a compiled graph */
+typedef struct damo_thunk damo_thunk;       /* a node made runnable: what an Op's perform is given */
 
 /* Adds a reference; returns its argument (NULL is allowed). */
 DAMO_API void *damo_retain(const void *obj);
@@ -161,6 +163,34 @@ DAMO_API int64_t damo_array_size(const damo_array *a);
 /* The entry of a 0-d or one-element array as a double. */
 DAMO_API damo_status damo_array_item(const damo_array *a, double *out);
 
+/* ---- Sparse matrices --------------------------------------------------------------------------------------------- */
+
+/* How a matrix is compressed: row by row, or column by column. */
+typedef enum damo_format { DAMO_CSR, DAMO_CSC } damo_format;
+
+/* A matrix of rows × cols with nnz stored entries, all arrays copied and checked. indptr has rows + 1 (csr) or cols + 1
+ * (csc) entries, indices and data have nnz; numbers in them are 0-based. Lines may be unsorted; duplicates stand for
+ * their sum. Indices are kept as int32 where the dimensions and nnz allow. */
+DAMO_API damo_sparse *damo_sparse_new(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows, int64_t cols,
+                                      int64_t nnz, const int64_t *indptr, const int64_t *indices, const void *data);
+/* From n coordinates, 0-based; duplicates are summed. */
+DAMO_API damo_sparse *damo_sparse_from_coo(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows,
+                                           int64_t cols, int64_t n, const int64_t *row, const int64_t *col,
+                                           const void *data);
+/* The entries of a matrix that are not 0. */
+DAMO_API damo_sparse *damo_sparse_from_array(const damo_array *a, damo_format format);
+DAMO_API damo_format damo_sparse_format(const damo_sparse *a);
+DAMO_API damo_dtype damo_sparse_dtype(const damo_sparse *a);
+/* Rows and columns. */
+DAMO_API const int64_t *damo_sparse_shape(const damo_sparse *a);
+/* Stored entries: explicit zeros and duplicates count. */
+DAMO_API int64_t damo_sparse_nnz(const damo_sparse *a);
+/* The arrays themselves, borrowed; indices and indptr (int32 or int64) are read-only. */
+DAMO_API damo_array *damo_sparse_get_data(const damo_sparse *a);
+DAMO_API damo_array *damo_sparse_get_indices(const damo_sparse *a);
+DAMO_API damo_array *damo_sparse_get_indptr(const damo_sparse *a);
+DAMO_API damo_array *damo_sparse_toarray(const damo_sparse *a);
+
 /* ---- Graph ------------------------------------------------------------------------------------------------------- */
 
 /* TensorType; shape may be NULL (unknown) or hold -1 for unknown dimensions. Types are interned: equal ones are the same pointer. */
@@ -186,11 +216,123 @@ DAMO_API damo_var *damo_call(damo_ctx *ctx, const char *func, damo_var *const *o
 DAMO_API damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n,
                                   const char *options);
 
+/* A Variable that says "this gradient is undefined": asking for it raises null_gradient with the reason. */
+DAMO_API damo_var *damo_grad_undefined(damo_ctx *ctx, const char *why);
+
 /* d cost / d wrt[i] into out[i], owned. */
 DAMO_API damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out);
 /* The tree of a Variable as text; free with damo_text_free. */
 DAMO_API char *damo_debugprint(damo_ctx *ctx, damo_var *v);
 DAMO_API void damo_text_free(damo_ctx *ctx, char *text);
+DAMO_API int damo_type_ndim(const damo_type *type);
+DAMO_API damo_dtype damo_type_dtype(const damo_type *type);
+/* -1 where a dimension is unknown; ndim entries. */
+DAMO_API const int64_t *damo_type_shape(const damo_type *type);
+
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+/* Output `out` is a view of input `in`, or overwrites it; 0-based. A list ends with {-1, -1}. */
+typedef struct damo_alias {
+  int16_t out, in;
+} damo_alias;
+
+/* A property by name: nil (not given), boolean, integer, number or string. */
+typedef enum damo_prop_kind {
+  DAMO_PROP_NIL,
+  DAMO_PROP_BOOL,
+  DAMO_PROP_INT,
+  DAMO_PROP_NUMBER,
+  DAMO_PROP_STRING
+} damo_prop_kind;
+typedef struct damo_prop {
+  const char *name;
+  damo_prop_kind kind;
+  int64_t i; /* bool, int */
+  double number;
+  const char *string;
+} damo_prop;
+
+/* An Op class of the host's. Every callback runs on the thread that uses the context, may fail (damo_fail) and must not
+ * jump out. What a NULL callback means is said beside it. Variables that a callback hands over are owned references, which
+ * damo releases. */
+typedef struct damo_op_class {
+  const char *name;   /* letters, digits and '_'; a script finds the class as damo.ops.<name> */
+  const char *doc;    /* or NULL */
+  const char *props;  /* the properties' names, space-separated, "low high"; NULL: none, and the class has one Op */
+  int n_in;           /* inputs; -1: any number */
+  int n_out;          /* outputs; 0 means 1 */
+  int default_output; /* the output, from 1, that a call gives; 0: all */
+
+  /* Checks the inputs and sets an owned Type an output. NULL: every output has the first input's Type. */
+  damo_status (*infer_type)(const damo_op *op, damo_var *const *in, int n_in, damo_type **out);
+  /* Computes: reads damo_thunk_input, writes damo_thunk_output. Inputs are read-only unless destroy_map names them.
+   * Required. */
+  damo_status (*perform)(damo_thunk *t);
+  /* Zeroed bytes that a thunk keeps between runs (damo_thunk_state), and what frees things kept there (or NULL). */
+  size_t state_size;
+  void (*state_clear)(void *state);
+  /* L_op: gout[o] is the gradient of output o, NULL where there is none; sets gin[i], left NULL where input i gets none.
+   * NULL: not implemented. */
+  damo_status (*grad)(const damo_op *op, damo_apply *node, damo_var *const *gout, damo_var **gin);
+  /* R_op: eval[i] is NULL where input i has no tangent; sets tangent[o]. NULL: by two L_ops. */
+  damo_status (*rop)(const damo_op *op, damo_apply *node, damo_var *const *eval, damo_var **tangent);
+  /* The outputs' lengths as int64 scalar Variables, from the inputs': in[i][axis], out[o][axis]. NULL: not known without
+   * the value. */
+  damo_status (*infer_shape)(const damo_op *op, damo_apply *node, damo_var *const *const *in, damo_var ***out);
+  /* connected[i * n_out + o]: a gradient goes from output o to input i; preset to true. NULL: all do. */
+  void (*connection_pattern)(const damo_apply *node, bool *connected);
+  /* Asked when all inputs are constants. NULL: yes. */
+  bool (*do_constant_folding)(const damo_apply *node);
+  const damo_alias *view_map, *destroy_map; /* copied; NULL: none */
+
+  void *user;                  /* damo_op_user gives it back */
+  void (*destroy)(void *user); /* called when the context goes, or when registering fails; or NULL */
+} damo_op_class;
+
+/* Adds the class (copied, its texts too) to the context, where it stays. A name that is taken is a value error. */
+DAMO_API damo_status damo_op_register(damo_ctx *ctx, const damo_op_class *op_class);
+/* The Op of a registered class with these properties, those not named being nil. Equal properties give the same Op. */
+DAMO_API damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *props, int n_props);
+/* Applies it: the node, owned; its outputs live as long as references on them, or on the node, do. */
+DAMO_API damo_apply *damo_op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in);
+/* The class's user pointer. */
+DAMO_API void *damo_op_user(const damo_op *op);
+DAMO_API const char *damo_op_name(const damo_op *op);
+/* A property into *out; false, *out untouched, when it is nil or of another kind (an integer is a number too). */
+DAMO_API bool damo_op_get_number(const damo_op *op, const char *prop, double *out);
+DAMO_API bool damo_op_get_int(const damo_op *op, const char *prop, int64_t *out);
+DAMO_API bool damo_op_get_bool(const damo_op *op, const char *prop, bool *out);
+DAMO_API const char *damo_op_get_string(const damo_op *op, const char *prop); /* NULL when it is none */
+
+DAMO_API int damo_apply_n_inputs(const damo_apply *node);
+DAMO_API int damo_apply_n_outputs(const damo_apply *node);
+DAMO_API damo_var *damo_apply_get_input(const damo_apply *node, int i);
+DAMO_API damo_var *damo_apply_get_output(const damo_apply *node, int i);
+DAMO_API damo_op *damo_apply_get_op(const damo_apply *node);
+
+/* Inside perform. The value of input i, borrowed. */
+DAMO_API const damo_array *damo_thunk_input(const damo_thunk *t, int i);
+/* A C-contiguous array to write output i into (contents undefined): the last run's where it fits and nobody holds it, so
+ * that a warm call allocates nothing. NULL: out of memory. Take all outputs before writing any. */
+DAMO_API damo_array *damo_thunk_output(damo_thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
+/* Output i where destroy_map lets it overwrite input j: the input itself when it may be written, else a copy of it. */
+DAMO_API damo_array *damo_thunk_output_inplace(damo_thunk *t, int i, int j);
+/* Scratch memory of at least that size, 64-byte aligned, kept between runs; contents undefined. NULL: out of memory. */
+DAMO_API void *damo_thunk_scratch(damo_thunk *t, size_t size);
+DAMO_API void *damo_thunk_state(const damo_thunk *t);
+DAMO_API damo_op *damo_thunk_get_op(const damo_thunk *t);
+DAMO_API damo_ctx *damo_thunk_ctx(const damo_thunk *t);
+
+/* Sets the context's error, for callbacks: `return damo_fail(ctx, DAMO_ESHAPE, "…")`. Returns status. */
+DAMO_API damo_status damo_fail(damo_ctx *ctx, damo_status status, const char *message);
+/* The context that an object belongs to. */
+DAMO_API damo_ctx *damo_obj_ctx(const void *obj);
+
+/* A graph as an Op of its own: the inner graph is copied, rewritten and compiled once. Shared Variables inside become
+ * further inputs, which applying it adds. inlined: the node gives way to its inner graph when it is compiled. name: NULL
+ * for "OpFromGraph". */
+DAMO_API damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs,
+                                     int n_out, const char *name, bool inlined);
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 

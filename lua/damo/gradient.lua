@@ -5,6 +5,18 @@ local core = require "damo.core"
 
 local gradient = {}
 
+--- Raises a type error unless the argument is right.
+local function check(ok, func, place, name, expected, value)
+  if ok then return end
+  core.raise("type", ("%s: argument %d (%s) must be %s, got %s"):format(func, place, name, expected, type(value)))
+end
+
+-- A Variable, or a list of them (never a Variable walked as a list: its entries have no end).
+local function check_variables(func, place, name, value)
+  check(core.is_variable(value) or type(value) == "table", func, place, name, "a Variable or a list of Variables",
+    value)
+end
+
 local function static_length(f, what)
   local shape = f.type.shape
   if not shape or #shape ~= 1 then core.raise("type", what .. ": expected a vector") end
@@ -24,6 +36,8 @@ end
 -- @tparam Variable|{Variable,...} wrt
 -- @tparam[opt] table options as `grad`'s
 function gradient.jacobian(f, wrt, options)
+  check(core.is_variable(f), "jacobian", 1, "f", "a Variable", f)
+  check_variables("jacobian", 2, "wrt", wrt)
   if f.ndim == 0 then return core.grad(f, wrt, options) end
   if core.is_variable(wrt) then return rows(f, wrt, options, "jacobian") end
   local out = {}
@@ -36,6 +50,8 @@ end
 -- @tparam Variable|{Variable,...} wrt vectors whose length is known
 -- @tparam[opt] table options as `grad`'s
 function gradient.hessian(cost, wrt, options)
+  check(core.is_variable(cost), "hessian", 1, "cost", "a Variable", cost)
+  check_variables("hessian", 2, "wrt", wrt)
   if core.is_variable(wrt) then
     -- the length is wrt's, which its gradient may not know
     local n, g, parts = static_length(wrt, "hessian"), core.grad(cost, wrt, options), {}
@@ -53,6 +69,8 @@ end
 -- @tparam Variable|{Variable,...} wrt
 -- @tparam Variable|{Variable,...} p directions
 function gradient.hessian_vector_product(cost, wrt, p)
+  check_variables("hessian_vector_product", 2, "wrt", wrt)
+  check_variables("hessian_vector_product", 3, "p", p)
   local single = core.is_variable(wrt)
   if single then wrt, p = { wrt }, { p } end
   local gs, total = core.grad(cost, wrt, { disconnected_inputs = "ignore" }), nil
@@ -71,7 +89,9 @@ local tolerances = {
   float32 = { eps = 1e-4, abs = 1e-2, rel = 1e-2 },
 }
 
-local known = { eps = true, abs_tol = true, rel_tol = true, rng = true, n_tests = true, cast_to_output_type = true, mode = true }
+local known = { eps = true, abs_tol = true, rel_tol = true, rng = true }
+
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 -- A 0-d value reaches a script as a number: these helpers treat it as an Array of shape {}.
 local function as_array(v, dtype) return type(v) == "userdata" and v or core.array(v, dtype) end
@@ -90,66 +110,85 @@ local function moved(a, k, h)
   return core.reshape(v, a.shape)
 end
 
-local function relative_error(a, b)
+local function errors_of(a, b)
   local absolute = math.abs(a - b)
   local scale = math.max(math.abs(a) + math.abs(b), 1e-8)
   return absolute, absolute / scale
 end
 
---- Checks the gradient of `fun` at `values` against finite differences; raises a numeric error that names the worst entry.
--- `fun` takes Variables and gives one Variable; the cost is its sum, weighted by random numbers.
--- @tparam function fun
--- @tparam table values a list of Arrays, numbers or tables of floats
--- @tparam[opt] table options `eps` (step), `abs_tol`, `rel_tol`, `rng` (a seed)
-function gradient.verify_grad(fun, values, options)
-  options = options or {}
-  for name in pairs(options) do
-    if not known[name] then core.raise("value", ("verify_grad: unknown option '%s'"):format(tostring(name))) end
-  end
+-- Inputs of the values' Types, the values as Arrays, and the tolerances of the weakest dtype among them.
+local function make_inputs(values)
   local inputs, args, weakest = {}, {}, "float64"
   for i, v in ipairs(values) do
     args[i] = as_array(v)
     if args[i].dtype == "float32" then weakest = "float32" end
     inputs[i] = core.tensor("x" .. i, { dtype = args[i].dtype, ndim = args[i].ndim })
   end
-  local unpack = table.unpack or unpack -- luacheck: ignore
-  local result = fun(unpack(inputs))
-  if not core.is_variable(result) then core.raise("type", "verify_grad: fun must return one Variable") end
+  return inputs, args, tolerances[weakest]
+end
+
+-- The sum of the result's entries, each with a random weight, so that no error cancels.
+local function weighted_cost(result, inputs, args, seed)
   local draws = require "damo.random"
-  local seed = options.rng or 20260101
-  local out = core.compile(inputs, result)
-  local at = as_array(out(unpack(args)))
-  local _, w = draws.uniform(0.5, 1.5, { size = #at.shape > 0 and at.shape or {}, rng = core.random_state(seed) })
-  local cost = core.sum(result * core.constant(w, { dtype = result.dtype }))
-  local grads = core.grad(cost, inputs, { disconnected_inputs = "ignore" })
-  local value_of, grad_of = core.compile(inputs, cost), core.compile(inputs, grads, { on_unused_input = "ignore" })
-  local analytic = { grad_of(unpack(args)) }
-  local t = tolerances[weakest]
-  local eps, abs_tol, rel_tol = options.eps or t.eps, options.abs_tol or t.abs, options.rel_tol or t.rel
+  local at = as_array(core.compile(inputs, result)(unpack(args)))
+  local _, weights = draws.uniform(0.5, 1.5, { size = at.shape, rng = core.random_state(seed) })
+  return core.sum(result * core.constant(weights, { dtype = result.dtype }))
+end
+
+-- The worst entry that is out of tolerance, nil when all are in.
+local function worst_entry(cost, analytic, args, limits)
   local worst
   for i, a in ipairs(args) do
-    local g = flat(as_array(analytic[i]))
-    local original = flat(a)
+    local g, original = flat(as_array(analytic[i])), flat(a)
     for k = 1, #original do
-      local h = eps * math.max(1, math.abs(original[k]))
+      local h = limits.eps * math.max(1, math.abs(original[k]))
       args[i] = moved(a, k, h)
-      local up = value_of(unpack(args))
+      local up = cost(unpack(args))
       args[i] = moved(a, k, -h)
-      local down = value_of(unpack(args))
-      args[i] = a
-      local numeric = (up - down) / (2 * h)
-      local absolute, relative = relative_error(g[k], numeric)
-      local bad = not (absolute <= abs_tol or relative <= rel_tol)
-      local size = math.min(absolute / abs_tol, relative / rel_tol)
+      local numeric = (up - cost(unpack(args))) / (2 * h)
+      local absolute, relative = errors_of(g[k], numeric)
+      local size = math.min(absolute / limits.abs, relative / limits.rel)
+      local bad = size > 1 or size ~= size
       if bad and (not worst or size > worst.size or size ~= size) then
-        worst = { input = i, entry = k, analytic = g[k], numeric = numeric, absolute = absolute, relative = relative, size = size }
+        worst = { input = i, entry = k, analytic = g[k], numeric = numeric, absolute = absolute, relative = relative,
+          size = size }
       end
     end
+    args[i] = a
   end
+  return worst
+end
+
+--- Checks the gradient of `fun` at `values` against finite differences; raises a numeric error that names the worst.
+-- `fun` takes Variables and gives one Variable; the cost is its sum, weighted by random numbers.
+-- @tparam function fun
+-- @tparam table values a list of Arrays, numbers or tables of floats
+-- @tparam[opt] table options `eps` (step), `abs_tol`, `rel_tol`, `rng` (a seed)
+function gradient.verify_grad(fun, values, options)
+  local meta = type(fun) ~= "function" and getmetatable(fun)
+  check(type(fun) == "function" or (type(meta) == "table" and meta.__call) or type(fun) == "userdata"
+    and not core.is_variable(fun),
+    "verify_grad", 1, "fun", "a function or an Op", fun)
+  check(type(values) == "table", "verify_grad", 2, "values", "a list of values", values)
+  options = options or {}
+  for name in pairs(options) do
+    if not known[name] then
+      local message = "verify_grad: unknown option '%s': the options are abs_tol, eps, rel_tol, rng"
+      core.raise("value", message:format(tostring(name)))
+    end
+  end
+  local inputs, args, t = make_inputs(values)
+  local limits = { eps = options.eps or t.eps, abs = options.abs_tol or t.abs, rel = options.rel_tol or t.rel }
+  local result = fun(unpack(inputs))
+  if not core.is_variable(result) then core.raise("type", "verify_grad: fun must return one Variable") end
+  local cost = weighted_cost(result, inputs, args, options.rng or 20260101)
+  local grads = core.grad(cost, inputs, { disconnected_inputs = "ignore" })
+  local analytic = { core.compile(inputs, grads, { on_unused_input = "ignore" })(unpack(args)) }
+  local worst = worst_entry(core.compile(inputs, cost, { on_unused_input = "ignore" }), analytic, args, limits)
   if not worst then return end
   core.raise("numeric", ("verify_grad: the gradient for input %d, entry %d is %.10g, finite differences give %.10g "
     .. "(absolute error %.3g, relative %.3g; allowed %.3g, %.3g)"):format(worst.input, worst.entry, worst.analytic,
-    worst.numeric, worst.absolute, worst.relative, abs_tol, rel_tol))
+    worst.numeric, worst.absolute, worst.relative, limits.abs, limits.rel))
 end
 
 return gradient

@@ -1,7 +1,7 @@
 --- damo: numerical arrays and compiled graphs, scripted from Lua.
--- The table holds every op function (`damo.exp`, `damo.sum`, …), the makers of Variables and Arrays, `compile` and `grad`.
--- The submodules `random`, `graph`, `printing`, `io`, `optim`, `plot`, `progress` also load by `require "damo.random"` and
--- so on.
+-- The table holds every op function (`damo.exp`, `damo.sum`, …), the makers of Variables and Arrays, `compile`, `grad`.
+-- The submodules `random`, `graph`, `printing`, `io`, `optim`, `plot`, `progress` also load by themselves:
+-- `require "damo.random"`.
 -- @module damo
 
 local core = require "damo.core"
@@ -18,6 +18,7 @@ damo.jacobian = gradient.jacobian
 damo.hessian = gradient.hessian
 damo.hessian_vector_product = gradient.hessian_vector_product
 damo.verify_grad = gradient.verify_grad
+damo.ifelse = require "damo.ifelse"
 
 damo.random = require "damo.random"
 damo.graph = require "damo.graph"

@@ -1,6 +1,6 @@
 ---@meta
--- Written by docs/generate.lua (`make docs`) from the op registry and docs/annotations.lua; read by editors,
--- never loaded at run time.
+-- Written by docs/generate.lua (`make docs`) from the op registry and docs/annotations.lua;
+-- read by editors, never loaded at run time.
 -- luacheck: ignore
 
 ---@alias damo.Dtype "bool"|"int8"|"int16"|"int32"|"int64"|"uint8"|"uint16"|"uint32"|"uint64"|"float32"|"float64"|"complex64"|"complex128"
@@ -169,7 +169,7 @@ function Op:make_node(...) end
 ---@field default_output? integer
 ---@field destroy_map? table<integer, integer|integer[]>
 ---@field view_map? table<integer, integer|integer[]>
----@field [string] any helpers of the Op's own
+---@field [string] any what else the Op needs
 
 ---An Op applied to Variables.
 ---@class damo.Apply
@@ -632,6 +632,11 @@ function damo.ccol(name, options) end
 ---@param options? damo.MakerOptions
 ---@return damo.Variable
 function damo.cmatrix(name, options) end
+
+---@param name? string
+---@param options? damo.MakerOptions
+---@return damo.Variable
+function damo.col(name, options) end
 
 ---@param name? string
 ---@param options? damo.MakerOptions

@@ -14,8 +14,9 @@ for _, name in ipairs(known) do is_known[name] = true end
 
 --- The tree of a Variable, a list of Variables, a node, a FunctionGraph or a Function, shared parts printed once.
 -- @param x what to print
--- @tparam[opt] table options `print_type`, `depth`, `stop_on_name`, `print_destroy_map`, `print_view_map`, and `file`:
--- a file handle (default stdout) or "str", which returns the text
+-- @tparam[opt] table options `print_type`, `depth`, `stop_on_name`, `print_destroy_map`, `print_view_map`, `id_type` ("CHAR",
+-- "int" in the order of the text, "id" the same in every text, "" none), `print_storage` (of a Function: what its cells
+-- hold), and `file`: a file handle (default stdout) or "str", which returns the text
 -- @treturn ?string
 function printing.debugprint(x, options)
   options = options or {}
@@ -39,43 +40,54 @@ end
 -- @treturn string
 printing.pprint = core.graph.pprint
 
-local function quote(s) return '"' .. s:gsub('[\\"]', "\\%0"):gsub("\n", "\\n") .. '"' end
+local formats = { png = "png", svg = "svg", pdf = "pdf" }
 
---- The graph in the language of Graphviz; with `path` it is also written there.
--- @param x a Variable, a list of Variables, or a Function
+local function write_file(path, text)
+  local file, why = io.open(path, "w")
+  if not file then core.raise("io", ("dot: %s can't be written: %s"):format(path, why)) end
+  file:write(text)
+  file:close()
+end
+
+-- The shell's words, quoted.
+local function quoted(s) return "'" .. s:gsub("'", [['\'']]) .. "'" end
+
+local function succeeded(first) return first == true or first == 0 end
+
+-- Runs Graphviz on the text, by a file beside the picture.
+local function draw(path, format, text)
+  local source = path .. ".gv"
+  write_file(source, text)
+  local done = succeeded(os.execute(("dot -T%s -o %s %s 2>/dev/null"):format(format, quoted(path), quoted(source))))
+  os.remove(source)
+  if done then return end
+  if not succeeded(os.execute("command -v dot >/dev/null 2>&1")) then
+    core.raise("io", ("dot: %s needs Graphviz's program `dot`, which is not installed; write a .gv or .dot file instead")
+      :format(path))
+  end
+  core.raise("io", "dot: Graphviz failed to draw " .. path)
+end
+
+--- The graph in the language of Graphviz: Ops as ellipses (red edges: destroyed, blue: viewed), inputs green, shared
+-- Variables gold, constants grey. With `path` it is also written there: as a picture where the path ends in .png, .svg or
+-- .pdf (by Graphviz's program `dot`), as text else.
+-- @param x a Variable, a list of Variables, a node, a FunctionGraph or a Function
 -- @tparam[opt] table options `path`
 -- @treturn string
 function printing.dot(x, options)
-  local outputs = x
-  if type(x) == "userdata" then
-    outputs = core.is_variable(x) and { x } or (x.fgraph and x.fgraph.outputs) or x.outputs
-  end
-  local lines, ids, n = { "digraph damo {", "  rankdir = TB;" }, {}, 0
-  local function id_of(object, label, shape)
-    if ids[object] then return ids[object] end
-    n = n + 1
-    ids[object] = "n" .. n
-    lines[#lines + 1] = ("  n%d [label=%s, shape=%s];"):format(n, quote(label), shape)
-    return ids[object]
-  end
-  for _, node in ipairs(core.graph.toposort(outputs)) do
-    local to = id_of(node, tostring(node.op), "ellipse")
-    for i, input in ipairs(node.inputs) do
-      local from = input.owner and id_of(input.owner, tostring(input.owner.op), "ellipse")
-        or id_of(input, tostring(input), "box")
-      lines[#lines + 1] = ("  %s -> %s [label=%s];"):format(from, to, quote(tostring(i)))
+  for name in pairs(options or {}) do
+    if name ~= "path" then
+      core.raise("value", ("dot: unknown option '%s': the option is path"):format(tostring(name)))
     end
   end
-  for i, output in ipairs(outputs) do
-    local from = output.owner and ids[output.owner] or id_of(output, tostring(output), "box")
-    lines[#lines + 1] = ("  out%d [label=%s, shape=box]; %s -> out%d;"):format(i, quote("output " .. i), from, i)
-  end
-  lines[#lines + 1] = "}\n"
-  local text = table.concat(lines, "\n")
-  if options and options.path then
-    local file = assert(io.open(options.path, "w"))
-    file:write(text)
-    file:close()
+  local text, path = core.graph.dot_text(x), options and options.path
+  if path then
+    local format = formats[(path:match("%.(%w+)$") or ""):lower()]
+    if format then
+      draw(path, format, text)
+    else
+      write_file(path, text)
+    end
   end
   return text
 end

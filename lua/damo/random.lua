@@ -53,8 +53,8 @@ local function eager(row, ...)
   return draw
 end
 
--- The rows of the core take rng first. With {rng=} a draw gives the next state and the sample; without, it is made at once
--- from the context's own stream.
+-- The rows of the core take rng first. With {rng=} a draw gives the next state and the sample; without, it is made at
+-- once from the context's own stream.
 for name, row in pairs(core.random) do
   random[name] = function(...)
     local rng, n, args = take_rng(...)
@@ -101,7 +101,9 @@ end
 -- @treturn RandomStream
 function random.RandomStream(seed)
   seed = seed or os.time()
-  if type(seed) ~= "number" or seed ~= math.floor(seed) then core.raise("type", "RandomStream: the seed must be an integer") end
+  if type(seed) ~= "number" or seed ~= math.floor(seed) then
+    core.raise("type", "RandomStream: the seed must be an integer")
+  end
   return setmetatable({ seed_value = seed % 9007199, n = 0, states = {} }, stream_meta)
 end
 

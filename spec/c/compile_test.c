@@ -499,6 +499,38 @@ static void test_default_updates(build *b) {
   t->default_update = NULL;
 }
 
+/* A random stream: each call moves its state on, a failing one does not. */
+static void test_stream(build *b) {
+  damo_type *t = type_random(ctx);
+  damo_array *seed = random_seed_array(ctx, 42), *r[3] = {NULL}, *a = ramp(0);
+  damo_var *state = build_take(b, var_shared(ctx, t, &seed->obj, "state")), *x = vec(b, "x");
+  const prop_value opt[2] = {prop_int(N), prop_nil()};
+  ptrvec drawn;
+  ptrvec_init(&drawn, ctx);
+  CHECK_EQ_I(func_call(b, func_find(ctx, "normal"), &state, 1, opt, &drawn), DAMO_OK);
+  if (CHECK_EQ_I(drawn.n, 2)) {
+    damo_var *sample = drawn.at[1], *y = apply1(b, &fragile_def, build_fn2(b, "add", sample, x));
+    state->default_update = damo_retain(drawn.at[0]);
+    damo_function *f = make(&x, 1, &y, 1, NULL);
+    for (int k = 0; k < 2; k++) CHECK_EQ_I(call(f, &a, 1, NULL, &r[k]), DAMO_OK);
+    CHECK(!array_equal(r[0], r[1], false));
+    damo_obj *before = damo_retain(state->value);
+    fail_now = 1;
+    CHECK_EQ_I(call(f, &a, 1, NULL, &r[2]), DAMO_ENUMERIC);
+    fail_now = 0;
+    CHECK(type_values_equal(t, state->value, before));
+    damo_release(state->value); /* from the same state, the same numbers */
+    state->value = damo_retain(seed);
+    CHECK_EQ_I(call(f, &a, 1, NULL, &r[2]), DAMO_OK);
+    CHECK(array_equal(r[0], r[2], false));
+    damo_release(state->default_update);
+    state->default_update = NULL;
+    RELEASE(before, f, r[0], r[1], r[2]);
+  }
+  ptrvec_clear(&drawn);
+  RELEASE(t, seed, a);
+}
+
 /* ---- Life ---------------------------------------------------------------------------------------------------------- */
 
 static void test_copy_and_free(build *b) {
@@ -638,6 +670,79 @@ static void test_determinism(build *b) {
   strbuf_clear(&text[1]);
 }
 
+/* ---- Random graphs -------------------------------------------------------------------------------------------------- */
+
+static uint64_t dice;
+static int roll(int n) {
+  dice = dice * 6364136223846793005ULL + 1442695040888963407ULL;
+  return (int)((dice >> 33) % (uint64_t)n);
+}
+
+/* A node over earlier Variables; values stay within reach of each other. */
+static damo_var *random_node(build *b, damo_var *const *v, int n) {
+  static const char *const unary[] = {"tanh", "neg", "sin", "abs", "sigmoid"}, *const binary[] = {"add", "sub", "mul",
+                                                                                                  "maximum"};
+  damo_var *x = v[roll(n)], *y = v[roll(n)];
+  switch (roll(8)) {
+    case 0: return apply1(b, &reverse_def, x);
+    case 1: return build_fn1(b, "sin", apply1(b, &destroyer_def, x));
+    case 2: return build_fn2(b, "add", x, build_num(b, roll(3)));
+    case 3: return build_fn2(b, "mul", x, build_num(b, roll(3)));
+    case 4: return build_fn1(b, unary[roll(5)], x);
+    case 5: return build_fn1(b, "tanh", build_fn2(b, "mul", x, build_fn1(b, "sum", y)));
+    default: return build_fn1(b, "tanh", build_fn2(b, binary[roll(4)], x, y));
+  }
+}
+
+/* Three calls in one mode: all results, and the shared values after them, into out. */
+static bool run_random(damo_var *const *in, damo_var *const *out, damo_var *const *of, damo_var *const *to, bool into,
+                       const char *mode, damo_array **results) {
+  compile_options o = {
+      .update_of = of, .update_to = to, .n_updates = 2, .mode = mode, .on_unused_input = UNUSED_IGNORE};
+  damo_array *start[2] = {ramp(-2), ramp(0.5)}, *args[2] = {ramp(1), ramp(-3)},
+             *own[4] = {ramp(0), args[1], args[0], ramp(0)};
+  for (int i = 0; i < 2; i++) damo_shared_set(of[i], start[i]);
+  damo_function *f = make(in, 2, out, 4, &o);
+  bool ok = CHECK(f != NULL);
+  for (int k = 0; k < 3 && ok; k++) {
+    damo_array *r[4];
+    ok = CHECK_EQ_I(call(f, args, 2, into && k == 2 ? own : NULL, r), DAMO_OK);
+    for (int i = 0; i < 4 && ok; i++) {
+      results[4 * k + i] = into && k == 2 ? array_copy(r[i]) : damo_retain(r[i]);
+      damo_release(r[i]);
+    }
+    if (k < 2) ok = ok && CHECK(is_ramp(args[0], 1, 1) && is_ramp(args[1], -3, 1));
+  }
+  for (int i = 0; i < 2 && ok; i++) results[12 + i] = damo_shared_value(of[i]);
+  RELEASE(start[0], start[1], args[0], args[1], own[0], own[3], f);
+  return ok;
+}
+
+static void test_random_graphs(build *outer) {
+  for (int round = 0; round < 150; round++) {
+    build b;
+    build_init(&b, outer->ctx);
+    dice = (uint64_t)round + 1;
+    damo_var *v[24] = {vec(&b, "x"), vec(&b, "y"), shared(&b, 0, "s"), shared(&b, 0, "t"),
+                       build_value(&b, &ramp(0.25)->obj)};
+    int n = 5, size = 8 + roll(16);
+    for (; n < size; n++) v[n] = random_node(&b, v, n);
+    damo_var *out[4], *to[2] = {v[roll(n)], v[roll(n)]};
+    for (int i = 0; i < 4; i++) out[i] = v[roll(n)];
+    damo_array *r[3][14] = {{NULL}};
+    bool ok = CHECK_EQ_I(b.status, DAMO_OK) && run_random(v, out, v + 2, to, false, "FAST_COMPILE", r[0]) &&
+              run_random(v, out, v + 2, to, false, "FAST_RUN", r[1]) &&
+              run_random(v, out, v + 2, to, true, "FAST_RUN", r[2]);
+    for (int i = 0; i < 14 && ok; i++) {
+      ok = CHECK(array_allclose(r[0][i], r[1][i], 1e-9, 1e-9, true)) &&
+           CHECK(array_allclose(r[1][i], r[2][i], 0, 0, true));
+    }
+    if (!ok) fprintf(stderr, "    random graph %d\n", round);
+    for (int k = 0; k < 3; k++) release_all((void *const *)r[k], 14);
+    build_end(&b);
+  }
+}
+
 int main(void) {
   ctx = damo_ctx_new(counting_alloc, NULL);
   if (!CHECK(ctx != NULL)) TEST_MAIN_END;
@@ -662,10 +767,12 @@ int main(void) {
   test_unused(&b);
   test_givens(&b);
   test_default_updates(&b);
+  test_stream(&b);
   test_copy_and_free(&b);
   test_recursion(&b);
   test_modes(&b);
   test_determinism(&b);
+  test_random_graphs(&b);
   CHECK_EQ_I(build_end(&b), DAMO_OK);
   ctx_clear_error(ctx);
   char text[200];

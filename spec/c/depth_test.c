@@ -86,6 +86,10 @@ static void walk_text(damo_ctx *ctx, damo_var *y, damo_var *g) {
   CHECK(line.n > 0 && line.n < 10000);
   strbuf_clear(&line);
   lap("pprint", NODES);
+  CHECK_EQ_I(graph_dot(ctx, &g, 1, &line), DAMO_OK);
+  CHECK(line.n > (size_t)NODES * 10);
+  strbuf_clear(&line);
+  lap("dot", NODES);
 }
 
 static void compare(damo_ctx *ctx, damo_var *x, damo_var *y) {

@@ -1,14 +1,6 @@
 -- Arrays as scripts see them: made, read, converted, freed.
 local damo = require "damo"
-
--- Calls and returns the error object, whose kind must be the one given.
-local function failure(kind, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.equal("table", type(err), tostring(err))
-  assert.equal(kind, err.kind, tostring(err))
-  return err
-end
+local failure = require "spec.support.failure"
 
 describe("making an Array", function()
   it("takes nested tables, and floatX for numbers", function()

@@ -1,13 +1,6 @@
 -- damo.compile and the Functions it gives.
 local damo = require "damo"
-
-local function failure(kind, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.equal("table", type(err), tostring(err))
-  assert.equal(kind, err.kind, tostring(err))
-  return err
-end
+local failure = require "spec.support.failure"
 
 local x, y = damo.dscalar "x", damo.dscalar "y"
 local v = damo.dvector "v"
@@ -210,7 +203,9 @@ describe("modes", function()
     end
   end)
 
-  it("that are not there say so", function() failure("not_implemented", damo.compile, { x }, x, { mode = "DEBUG" }) end)
+  it("that are not there say so", function()
+    assert.matches("did you mean 'FAST_RUN'", failure("value", damo.compile, { x }, x, { mode = "FAST_RUM" }).message)
+  end)
 end)
 
 describe("into", function()

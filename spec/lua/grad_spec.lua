@@ -1,13 +1,6 @@
 -- Gradients from Lua.
 local damo = require "damo"
-
-local function failure(kind, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.equal("table", type(err), tostring(err))
-  assert.equal(kind, err.kind, tostring(err))
-  return err
-end
+local failure = require "spec.support.failure"
 
 local x, y = damo.dvector "x", damo.dvector "y"
 local at = { [x] = { 1, 2 }, [y] = { 3, 4 } }

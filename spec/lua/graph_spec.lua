@@ -1,14 +1,7 @@
 -- Graphs as data: nodes, FunctionGraphs with features, walks, texts.
 local damo = require "damo"
+local failure = require "spec.support.failure"
 local graph = damo.graph
-
-local function failure(kind, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.equal("table", type(err), tostring(err))
-  assert.equal(kind, err.kind, tostring(err))
-  return err
-end
 
 local x, y = damo.dvector "x", damo.dvector "y"
 
@@ -47,6 +40,7 @@ describe("an Apply", function()
     local fresh = x.type()
     failure("value", damo.Apply, node.op, { x }, { fresh, fresh })
     failure("inconsistency", damo.Apply, node.op, { fresh }, { fresh })
+    failure("inconsistency", damo.Apply, node.op, { damo.exp(fresh) }, { fresh })
     failure("type", damo.Apply, node.op, { x }, { 3 })
     failure("type", damo.Apply, 3, { x }, { fresh })
     failure("type", damo.Apply, node.op, x, { fresh })

@@ -1,13 +1,6 @@
 -- Index tables on Arrays: 1-based positions, inclusive ranges, lists, assignment.
 local damo = require "damo"
-
-local function failure(kind, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.equal("table", type(err), tostring(err))
-  assert.equal(kind, err.kind, tostring(err))
-  return err
-end
+local failure = require "spec.support.failure"
 
 local function grid() return damo.array({ { 1, 2, 3 }, { 4, 5, 6 } }, "int64") end
 

@@ -1,13 +1,6 @@
 -- Ops written in Lua: classes and instances, make_node, perform, gradients, and what goes wrong in them.
 local damo = require "damo"
-
-local function failure(kind, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.equal("table", type(err), tostring(err))
-  assert.equal(kind, err.kind, tostring(err))
-  return err
-end
+local failure = require "spec.support.failure"
 
 local function same_type(self, x)
   x = damo.as_tensor_variable(x)
@@ -226,7 +219,8 @@ describe("perform", function()
     assert.equal("One", err.op)
     assert.equal("One", err.node.op.name)
     err = failure("type", run, one(function(_, _, _, o) o[1][1] = damo.array({ 1 }, "int32") end), { 1 })
-    assert.truthy(err.message:find("put an Array of dtype int32 and shape (1,) into output 1, expected", 1, true), err.message)
+    local expected = "put an Array of dtype int32 and shape (1,) into output 1, expected"
+    assert.truthy(err.message:find(expected, 1, true), err.message)
     failure("type", run, one(function(_, _, _, o) o[1][1] = { 1 } end), { 1 })
     failure("type", run, one(function(_, _, _, o) o[1][1] = damo.zeros { 1, 1 } end), { 1 })
     failure("type", run, one(function(_, _, _, o) o[1][1] = 1.0 end), { 1 })
@@ -330,7 +324,9 @@ describe("gradients of Lua Ops", function()
   end)
 
   it("may be undefined, with the reason", function()
-    local op = one(print, { grad = function(self, i) return { damo.grad_undefined(self, 1, i[1], "it is a secret") } end })
+    local op = one(print, {
+      grad = function(self, i) return { damo.grad_undefined(self, 1, i[1], "it is a secret") } end,
+    })
     local err = failure("null_gradient", function() return damo.grad(damo.sum(op(x)), x) end)
     assert.truthy(err.message:find "it is a secret", err.message)
     local g = damo.grad(damo.sum(op(x)), x, { null_gradients = "return" })

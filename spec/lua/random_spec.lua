@@ -107,4 +107,33 @@ describe("a RandomStream", function()
     assert.near(100, values:mean(), 5)
     assert.near(5, slope, 1e-12)
   end)
+
+  it("is collected with its states, which hold their updates", function()
+    local function cycle()
+      local rs = damo.random.RandomStream(1)
+      damo.compile({}, rs:normal(0, 1, { size = { 3 } }))()
+    end
+    local function settle()
+      collectgarbage()
+      collectgarbage()
+      return damo.memory().objects
+    end
+    cycle()
+    local before = settle()
+    for _ = 1, 50 do cycle() end
+    assert.equal(before, settle())
+  end)
+
+  it("goes on advancing when only the Function is left", function()
+    local function make()
+      local rs = damo.random.RandomStream(1)
+      return damo.compile({}, rs:uniform())
+    end
+    local f = make()
+    collectgarbage()
+    collectgarbage()
+    local g = f:copy()
+    assert.is_false(f() == f())
+    assert.is_false(g() == g())
+  end)
 end)

@@ -28,7 +28,7 @@ local plain = dofile "spec/op/plain_math.lua"
 local h = { plain = plain }
 local modes = { "FAST_RUN", "FAST_COMPILE" }
 
--- ---- Rows' words -------------------------------------------------------------------------------------------------------
+-- ---- Rows' words ----------------------------------------------------------------------------------------------------
 
 local list_mark, shape_mark = {}, {}
 function h.list(items) return { list_mark, items = items } end
@@ -41,7 +41,7 @@ local function is_list(x) return type(x) == "table" and x[1] == list_mark end
 local function is_array(x) return type(x) == "userdata" and not damo.is_variable(x) end
 local function is_float(dtype) return dtype:match "^float" ~= nil end
 
--- ---- Operands ----------------------------------------------------------------------------------------------------------
+-- ---- Operands -------------------------------------------------------------------------------------------------------
 
 --- The operands with fn applied to each Array (in lists too); nested tables have become Arrays.
 local function map_arrays(operands, fn)
@@ -92,7 +92,7 @@ local layouts = {
   end },
 }
 
--- ---- Comparing ----------------------------------------------------------------------------------------------------------
+-- ---- Comparing ------------------------------------------------------------------------------------------------------
 
 local function shape_text(shape) return "(" .. table.concat(shape, ", ") .. ")" end
 
@@ -165,7 +165,8 @@ end
 
 local function dtypes_of(case, n)
   local out = {}
-  for i = 1, n do out[i] = type(case.dtype) == "table" and case.dtype[i] or type(case.dtype) == "string" and case.dtype or "float64" end
+  for i = 1, n do out[i] = type(case.dtype) == "table" and case.dtype[i] or type(case.dtype) == "string"
+    and case.dtype or "float64" end
   return out
 end
 
@@ -180,7 +181,7 @@ local function check_results(got, case, dtypes, tol, what)
   end
 end
 
--- ---- The runs of one case -------------------------------------------------------------------------------------------------
+-- ---- The runs of one case -------------------------------------------------------------------------------------------
 
 local function variable(a, name)
   local shape = a.shape
@@ -266,11 +267,12 @@ local function run_dtypes(f, case)
     return a
   end)
   if not has_float or case.check then return end
-  if case.f32 ~= false then run_as(f, case, "float32", case.f32 or "float32", math.max(case.tol or 0, case.tol32 or 3e-6)) end
+  if case.f32 ~= false then run_as(f, case, "float32", case.f32 or "float32", math.max(case.tol or 0, case.tol32
+    or 3e-6)) end
   if case.int then run_as(f, case, "int64", case.int, case.tol or 1e-12) end
 end
 
--- ---- Gradients --------------------------------------------------------------------------------------------------------------
+-- ---- Gradients ------------------------------------------------------------------------------------------------------
 
 --- Fixed weights of changing sign, so that no two entries of a result are alike to the cost.
 local function weights_like(value, seed)
@@ -372,9 +374,10 @@ local function run_gradient(f, case)
   end
 end
 
--- ---- Cases of elementwise functions -------------------------------------------------------------------------------------------
+-- ---- Cases of elementwise functions ---------------------------------------------------------------------------------
 
-local float_of = { bool = "float32", int8 = "float32", uint8 = "float32", int16 = "float32", int32 = "float64", int64 = "float64" }
+local float_of = { bool = "float32", int8 = "float32", uint8 = "float32", int16 = "float32", int32 = "float64",
+  int64 = "float64" }
 local rules = {
   promote = function(dtype) return dtype end,
   number = function(dtype) return dtype == "bool" and "int8" or dtype end,
@@ -437,14 +440,15 @@ local function integer_cases(cases, spec)
     if not (negative and dtype == "uint8") then
       local operands = map_columns(spec.ints, function(c) return damo.array(c, dtype) end)
       cases[#cases + 1] = case_of(operands,
-        { want = map_each(spec.each, spec.ints), dtype = want, tol = want == "float32" and 1e-6 or spec.tol, grad = false })
+        { want = map_each(spec.each, spec.ints), dtype = want, tol = want == "float32" and 1e-6 or spec.tol,
+          grad = false })
     end
   end
 end
 
 --- Cases of an elementwise function: spec has each (the function in plain Lua), at (a list of points for each operand),
--- ints (the same, of integers), rule (which dtype comes out; "float" if not said), grad and tol as in cases, outer=false
--- where not every pair of points is allowed, and special: cases of their own (nan, infinities, signed zeros).
+-- ints (the same, of integers), rule (which dtype comes out; "float" if not said), grad and tol as in cases,
+-- outer=false where not every pair of points is allowed, and special: cases of their own (nan, infinities, signed zeros).
 function h.each(spec)
   local columns, fn = spec.at, spec.each
   spec.rule = spec.rule or "float"
@@ -482,7 +486,7 @@ function h.each(spec)
   return cases
 end
 
--- ---- Families ----------------------------------------------------------------------------------------------------------------
+-- ---- Families -------------------------------------------------------------------------------------------------------
 
 h.registry = {}
 for _, row in ipairs(require("damo.core").registry()) do h.registry[row.name] = row end
@@ -535,7 +539,7 @@ function h.run_family(family)
   end)
 end
 
--- ---- Errors ------------------------------------------------------------------------------------------------------------------
+-- ---- Errors ---------------------------------------------------------------------------------------------------------
 
 --- Runs a list of {what, kind, message, function}: each function must raise that error, with that whole message.
 function h.run_errors(family, list)

@@ -1,3 +1,59 @@
+-- Functions that put arrays together and take them apart.
+local damo = require "damo"
 local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 
 h.run_family "join"
+
+local Z = damo.zeros
+
+local X, M, N = damo.dvector "x", damo.dmatrix "x", damo.dmatrix "y"
+
+--- Compiles the expression and calls it.
+local function call(inputs, out, ...) return damo.compile(inputs, out)(...) end
+
+h.run_errors("join", {
+    { "joining shapes that do not fit", "shape",
+      "join: along axis 1, operand 2 of shape (2, 4) does not fit shape (2, 3): axis 2 differs",
+      function() return damo.join(1, { Z { 2, 3 }, Z { 2, 4 } }) end },
+    { "joining what turns out not to fit", "shape",
+      "join: along axis 1, operand 2 of shape (2, 4) does not fit shape (2, 3): axis 2 differs",
+      function()
+      return call({ M, N }, damo.join(1, { M, N }), Z { 2, 3 }, Z { 2, 4 })
+    end },
+    { "joining ranks that differ", "shape", "join: operand 2 has 1 axes, the first has 2",
+      function() return damo.join(1, { Z { 2, 3 }, Z { 3 } }) end },
+    { "joining along an axis that is not there", "index", "join: there is no axis 3 in a tensor of 2 dimensions",
+      function() return damo.join(3, { Z { 2, 3 }, Z { 2, 3 } }) end },
+    { "joining nothing", "value", "concatenate: no operands", function() return damo.concatenate {} end },
+    { "joining without a list", "type", "join: argument 2 (xs) must be a list of operands, got Array",
+      function() return damo.join(1, Z { 2 }, Z { 3 }) end },
+    { "stacking shapes that differ", "shape",
+      "join: along axis 1, operand 2 of shape (1, 3) does not fit shape (1, 2): axis 2 differs",
+      function() return damo.stack { Z { 2 }, Z { 3 } } end },
+    { "stacking along an axis that is not there", "index", "stack: there is no axis 4 in a tensor of 2 dimensions",
+      function() return damo.stack({ Z { 2 }, Z { 2 } }, { axis = 4 }) end },
+    { "stacking a string", "type",
+      "stack: argument 2 (xs) must be a Variable, Array, number, boolean or table, got string",
+      function() return damo.stack { Z { 2 }, "x" } end },
+    { "sizes that do not add up", "shape", "split: the sizes add up to 4, but axis 1 has length 5",
+      function() return damo.split(Z { 5 }, { 2, 2 }) end },
+    { "sizes that turn out not to add up", "shape", "split: the sizes add up to 4, but axis 1 has length 5",
+      function() return call({ X }, { damo.split(X, { 2, 2 }) }, Z { 5 }) end },
+    { "a negative size", "value", "split: length -1 of axis 1 is negative",
+      function() return damo.split(Z { 2 }, { -1, 3 }) end },
+    { "a split without sizes", "type", "split: the sizes are missing", function() return damo.split(Z { 2 }) end },
+    { "negative repeats", "value", "repeat_: repeats must not be negative, got -1",
+      function() return damo.repeat_(Z { 2 }, -1) end },
+    { "repeats of another length", "shape", "repeat_: 3 repeats for axis 1 of length 2",
+      function() return damo.repeat_(Z { 2 }, damo.array({ 1, 2, 3 }, "int64")) end },
+    { "repeats that are fractions", "type", "repeat_: repeats must be integers, got float64 with a fraction",
+      function() return damo.repeat_(Z { 2 }, 1.5) end },
+    { "an unknown mode of pad", "value", "pad: unknown mode 'egde', did you mean 'edge'?",
+      function() return damo.pad(Z { 2 }, { pad_width = 1, mode = "egde" }) end },
+    { "a pad of pairs too many", "value", "pad: 2 pairs for 1 axes",
+      function() return damo.pad(Z { 2 }, { pad_width = { { 1, 1 }, { 1, 1 } } }) end },
+    { "a negative pad", "value", "pad: pad_width is a count, {before, after}, or a list of such pairs",
+      function() return damo.pad(Z { 2 }, { pad_width = -1 }) end },
+    { "a negative tile", "value", "tile: reps must not be negative, got -1",
+      function() return damo.tile(Z { 2 }, -1) end },
+})

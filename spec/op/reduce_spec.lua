@@ -1,3 +1,53 @@
+-- Reductions.
+local damo = require "damo"
 local h = assert(loadfile "spec/op/harness.lua")(describe, it)
 
 h.run_family "reduce"
+
+local Z = damo.zeros
+
+local X = damo.dvector "x"
+
+--- Compiles the expression and calls it.
+local function call(inputs, out, ...) return damo.compile(inputs, out)(...) end
+
+h.run_errors("reduce", {
+    { "an axis that is not there", "index", "sum: there is no axis 3 in a tensor of 2 dimensions",
+      function() return damo.sum(Z { 2, 3 }, { axis = 3 }) end },
+    { "axis 0", "index", "sum: there is no axis 0 in a tensor of 2 dimensions (axes count from 1)",
+      function() return damo.sum(Z { 2, 3 }, { axis = 0 }) end },
+    { "an axis too far from the end", "index", "max: there is no axis -3 in a tensor of 2 dimensions",
+      function() return damo.max(damo.dmatrix "x", { axis = -3 }) end },
+    { "an axis twice", "value", "mean: axis -2 is named twice",
+      function() return damo.mean(Z { 2, 3 }, { axis = { 1, -2 } }) end },
+    { "an axis of a scalar", "index", "sum: there is no axis 1 in a tensor of 0 dimensions",
+      function() return damo.sum(damo.array(1.5), { axis = 1 }) end },
+    { "an axis that is a fraction", "type", "sum: option 'axis' must be an integer or a list of integers, got number",
+      function() return damo.sum(Z { 2, 3 }, { axis = 1.5 }) end },
+    { "an axis that is a string", "type", "sum: option 'axis' must be an integer or a list of integers, got string",
+      function() return damo.sum(Z { 2, 3 }, { axis = "rows" }) end },
+    { "a misspelt option", "value", "sum: unknown option 'keepdim', did you mean 'keepdims'?",
+      function() return damo.sum(Z { 2 }, { keepdim = true }) end },
+    { "an option that is another function's", "value", "max: unknown option 'dtype': the options are axis, keepdims",
+      function() return damo.max(Z { 2 }, { dtype = "int8" }) end },
+    { "an option of the wrong kind", "type", "sum: option 'keepdims' must be true or false, got number",
+      function() return damo.sum(Z { 2 }, { keepdims = 1 }) end },
+    { "the maximum of nothing", "value", "max: axis 1 of shape (0,) is empty and has no such element",
+      function() return damo.max(Z { 0 }) end },
+    { "the minimum over an empty axis", "value", "min: axis 2 of shape (2, 0) is empty and has no such element",
+      function() return damo.min(Z { 2, 0 }, { axis = 2 }) end },
+    { "the position of the maximum of nothing", "value",
+      "argmax: axis 1 of shape (0,) is empty and has no such element",
+      function() return damo.argmax(Z { 0 }) end },
+    { "the maximum of what turns out to be nothing", "value",
+      "max: axis 1 of shape (0,) is empty and has no such element",
+      function() return call({ X }, damo.max(X), Z { 0 }) end },
+    { "the maximum of complex numbers", "type", "max is not defined for complex128",
+      function() return damo.max(damo.zvector "z") end },
+    { "a string", "type", "sum: argument 1 (x) must be a Variable, Array, number, boolean or table, got string",
+      function() return damo.sum "abc" end },
+    { "no operand", "type", "sum: argument 1 (x) must be a Variable, Array, number or table, got nothing",
+      function() return damo.sum() end },
+    { "too many arguments", "type", "sum: too many arguments: 4 given; operands: x, then a table of options",
+      function() return damo.sum(Z { 2 }, 1, true, 4) end },
+})

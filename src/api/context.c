@@ -1,11 +1,16 @@
 /* context.c: damo_ctx_new: a bare context with every layer and op family registered. */
 #include "api.h"
 
+#include "../sparse/sparse.h"
+
 static damo_status register_layers(damo_ctx *ctx) {
   array_register(ctx);
+  sparse_register(ctx);
   DAMO_TRY(graph_register(ctx));
   DAMO_TRY(op_register_all(ctx));
   DAMO_TRY(rewrite_register_all(ctx));
+  DAMO_TRY(api_graph_ops_register(ctx));
+  DAMO_TRY(api_classes_register(ctx));
   return compile_register(ctx);
 }
 

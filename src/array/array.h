@@ -21,6 +21,8 @@ typedef struct damo_buffer {
   void *owner;
 } damo_buffer;
 
+#define BUFFER_FROZEN 2 /* obj.flags: nobody writes any more, every view is read-only (indices of sparse matrices) */
+
 struct damo_array {
   damo_obj obj;
   damo_buffer *buf; /* owned; NULL only in a detached view header (array_detach) */

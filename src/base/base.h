@@ -42,6 +42,7 @@ typedef enum obj_kind {
   OBJ_TYPE,
   OBJ_TRACE,
   OBJ_OPCLASS,
+  OBJ_OPGRAPH,
   OBJ_OP,
   OBJ_VAR,
   OBJ_APPLY,
@@ -93,7 +94,7 @@ typedef struct ctx_error {
  * destroy is called once, when the context dies. An object that a slot holds a reference on would keep the context alive
  * for ever: such a slot sets ctx->drop[id], which releases these objects and leaves the slot able to work on. It is called
  * when the host's last reference on the context is gone, and after each later drain. A slot of weak entries needs none. */
-typedef enum ctx_slot_id { CTX_TYPES, CTX_OPS, CTX_FUNCS, CTX_REWRITES, CTX_RANDOM, CTX_LUA, CTX_N_SLOTS } ctx_slot_id;
+typedef enum ctx_slot_id { CTX_TYPES, CTX_OPS, CTX_FUNCS, CTX_REWRITES, CTX_RANDOM, CTX_LUA, CTX_CLASSES, CTX_N_SLOTS } ctx_slot_id;
 typedef struct ctx_slot {
   void *data;
   void (*destroy)(damo_ctx *ctx, void *data);
@@ -115,6 +116,7 @@ struct damo_ctx {
   bool draining;
   uint64_t next_id;     /* creation order of Variables and nodes */
   damo_obj *trace;      /* the user's line for nodes made now (graph's damo_trace), borrowed; set by the binding */
+  damo_obj *rewriting;  /* the FunctionGraph that rewrite rules are at work on now, borrowed; NULL: none */
   obj_destroy_fn destroy[OBJ_N_KINDS];
   obj_holder_fn holder[OBJ_N_KINDS];
   ctx_slot slots[CTX_N_SLOTS];

@@ -133,7 +133,7 @@ static damo_status check_unused(job *j) {
   return s;
 }
 
-static damo_fgraph *make_fgraph(job *j) {
+static damo_fgraph *make_fgraph(job *j, map *memo) {
   ptrvec inputs;
   ptrvec_init(&inputs, j->ctx);
   damo_fgraph *fg = NULL;
@@ -141,31 +141,57 @@ static damo_fgraph *make_fgraph(job *j) {
   for (int64_t i = 0; i < j->n_in && s == DAMO_OK; i++) s = ptrvec_push(&inputs, j->in[i].var);
   if (s == DAMO_OK) {
     fg = fgraph_new(j->ctx, (damo_var *const *)inputs.at, inputs.n, (damo_var *const *)j->wanted.at, j->wanted.n, true,
-                    NULL);
+                    memo);
   }
   ptrvec_clear(&inputs);
   return fg;
 }
 
+const char *const compile_modes[] = {"FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD", NULL};
+const char *const compile_optimizers[] = {"fast_run", "fast_compile", "none", NULL};
+
+static bool is_word(const char *word, const char *const *list) {
+  for (; *list != NULL; list++) {
+    if (strcmp(*list, word) == 0) return true;
+  }
+  return false;
+}
+
+static damo_status check_word(damo_ctx *ctx, const char *what, const char *word, const char *const *list) {
+  if (word == NULL || is_word(word, list)) return DAMO_OK;
+  const char *near = suggest(word, list);
+  if (near != NULL) {
+    return ctx_fail(ctx, DAMO_EVALUE, "compile: unknown %s '%s', did you mean '%s'?", what, word, near);
+  }
+  strbuf all;
+  strbuf_init(&all, ctx);
+  for (int i = 0; list[i] != NULL; i++) strbuf_addf(&all, "%s%s", i > 0 ? ", " : "", list[i]);
+  damo_status s =
+      ctx_fail(ctx, DAMO_EVALUE, "compile: unknown %s '%s'; there are %s", what, word, all.failed ? "others" : all.at);
+  strbuf_clear(&all);
+  return s;
+}
+
+static const char *mode_of(const compile_options *o) { return o->mode != NULL ? o->mode : "FAST_RUN"; }
+
+static fn_watch watch_of(const compile_options *o) {
+  if (strcmp(mode_of(o), "NANGUARD") == 0) return WATCH_NAN;
+  return strcmp(mode_of(o), "DEBUG") == 0 ? WATCH_DEBUG : WATCH_NONE;
+}
+
+static damo_status check_mode(damo_ctx *ctx, const compile_options *o) {
+  DAMO_TRY(check_word(ctx, "mode", mode_of(o), compile_modes));
+  return check_word(ctx, "optimizer", o->optimizer, compile_optimizers);
+}
+
 static damo_status rewrite_by_mode(job *j, damo_fgraph *fg) {
-  const char *mode = j->options->mode != NULL ? j->options->mode : "FAST_RUN";
-  rewrite_query q = {.include = NULL, .exclude = j->options->exclude};
-  if (strcmp(mode, "FAST_RUN") == 0) {
-    q.include = "fast_run";
-  } else if (strcmp(mode, "FAST_COMPILE") == 0) {
-    q.include = "fast_compile";
-  } else {
-    static const char *const modes[] = {"FAST_RUN", "FAST_COMPILE", NULL};
-    const char *near = suggest(mode, modes);
-    return ctx_fail(j->ctx, DAMO_EVALUE, "compile: unknown mode '%s'%s%s%s", mode, near ? ", did you mean '" : "",
-                    near ? near : "", near ? "'?" : "; there are FAST_RUN and FAST_COMPILE");
-  }
-  DAMO_TRY(rewrite_run(fg, &q));
-  if (j->options->include != NULL) {
-    q.include = j->options->include;
-    DAMO_TRY(rewrite_run(fg, &q));
-  }
-  return protect_destroyed(fg);
+  const compile_options *o = j->options;
+  const char *optimizer = o->optimizer;
+  if (optimizer == NULL) optimizer = strcmp(mode_of(o), "FAST_COMPILE") == 0 ? "fast_compile" : "fast_run";
+  bool none = strcmp(optimizer, "none") == 0;
+  rewrite_query q = {none ? NULL : optimizer, o->include, o->exclude, o->require};
+  if (!none || o->include != NULL) DAMO_TRY(rewrite_run(fg, &q));
+  return DAMO_OK;
 }
 
 /* ---- The function ------------------------------------------------------------------------------------------------ */
@@ -234,7 +260,22 @@ static damo_status shared_only_read(job *j, damo_fgraph *fg, ptrvec *out) {
   return s;
 }
 
-static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out) {
+/* The copies in the fgraph of what no_recycling names. */
+static damo_status keep_fresh(job *j, damo_function *f, const map *memo) {
+  const compile_options *o = j->options;
+  ptrvec fresh;
+  ptrvec_init(&fresh, j->ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < o->n_no_recycling && s == DAMO_OK; i++) {
+    damo_var *v = map_get_ptr(memo, o->no_recycling[i]);
+    if (v != NULL) s = ptrvec_push(&fresh, v);
+  }
+  if (s == DAMO_OK) s = function_set_fresh(f, (damo_var *const *)fresh.at, fresh.n);
+  ptrvec_clear(&fresh);
+  return s;
+}
+
+static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out, const map *memo, bool rewritten) {
   ptrvec read;
   ptrvec_init(&read, j->ctx);
   damo_function *f = NULL;
@@ -246,8 +287,10 @@ static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out
   if (s == DAMO_OK) {
     f->fgraph = damo_retain(fg);
     f->allow_downcast = j->options->allow_input_downcast;
+    f->watch = rewritten ? watch_of(j->options) : WATCH_NONE;
     s = copy_name(j->ctx, j->options->name, &f->name);
   }
+  if (s == DAMO_OK) s = keep_fresh(j, f, memo);
   if (s == DAMO_OK) s = fill_inputs(j, f);
   if (s == DAMO_OK) s = fill_outputs(j, f, out);
   if (s == DAMO_OK) s = fill_shared(j, f, &read);
@@ -258,18 +301,41 @@ static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out
   return NULL;
 }
 
+/* Only what the caller gives away may be overwritten. */
+static damo_status protect_graph(job *j, damo_fgraph *fg) {
+  for (int64_t i = 0; i < j->n_in; i++) ((damo_var *)fg->inputs.at[i])->indestructible = !j->in[i].mutable_;
+  return protect_destroyed(fg);
+}
+
+/* A Function over a copy of the graph, rewritten by the mode or as it is. */
+static damo_function *compile_graph(job *j, const out_spec *out, bool rewritten) {
+  map memo;
+  map_init(&memo, j->ctx);
+  damo_fgraph *fg = make_fgraph(j, &memo);
+  damo_function *f = NULL;
+  damo_status s = fg != NULL ? DAMO_OK : DAMO_EMEMORY;
+  if (s == DAMO_OK && rewritten) s = rewrite_by_mode(j, fg);
+  if (s == DAMO_OK) s = protect_graph(j, fg);
+  if (s == DAMO_OK) f = make_function(j, fg, out, &memo, rewritten);
+  map_clear(&memo);
+  damo_release(fg);
+  return f;
+}
+
 static damo_function *job_run(job *j, const out_spec *out) {
+  if (check_mode(j->ctx, j->options) != DAMO_OK) return NULL;
   for (int64_t i = 0; i < j->n_out; i++) {
     if (ptrvec_push(&j->wanted, out[i].var) != DAMO_OK) return NULL;
   }
   if (add_explicit_updates(j) != DAMO_OK || add_default_updates(j) != DAMO_OK || apply_givens(j) != DAMO_OK)
     return NULL;
   if (check_unused(j) != DAMO_OK) return NULL;
-  damo_fgraph *fg = make_fgraph(j);
-  if (fg == NULL) return NULL;
-  damo_function *f = rewrite_by_mode(j, fg) == DAMO_OK ? make_function(j, fg, out) : NULL;
-  damo_release(fg);
-  return f;
+  damo_function *f = compile_graph(j, out, true);
+  if (f == NULL || watch_of(j->options) != WATCH_DEBUG) return f;
+  f->plain = compile_graph(j, out, false);
+  if (f->plain != NULL) return f;
+  damo_release(f);
+  return NULL;
 }
 
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,

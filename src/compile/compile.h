@@ -31,23 +31,36 @@ typedef struct compile_options {
   int64_t n_updates;
   damo_var *const *given, *const *given_as; /* givens: every use of given[i] becomes given_as[i] */
   int64_t n_givens;
-  const char *mode;              /* "FAST_RUN" (NULL), "FAST_COMPILE" */
-  const char *include, *exclude; /* further rewrite tags */
+  const char *mode;                        /* compile_modes: "FAST_RUN" (NULL) … */
+  const char *optimizer;                   /* compile_optimizers; NULL: the mode's */
+  const char *include, *exclude, *require; /* further rewrite tags */
+  damo_var *const *no_recycling; /* Variables whose cells must be empty before each call (of the user's graph) */
+  int64_t n_no_recycling;
   const char *name;
   unused_mode on_unused_input;
   bool allow_input_downcast;
   bool no_default_updates;
 } compile_options;
 
+/* The names, NULL-terminated, that options take. */
+extern const char *const compile_modes[];      /* FAST_RUN FAST_COMPILE DEBUG NANGUARD */
+extern const char *const compile_optimizers[]; /* fast_run fast_compile none */
+
+/* What looks at the thunks while a function runs. */
+typedef enum fn_watch { WATCH_NONE, WATCH_NAN, WATCH_DEBUG } fn_watch;
+
 struct damo_function {
   damo_obj obj;
-  char *name;          /* or NULL */
-  damo_fgraph *fgraph; /* after rewriting */
+  fn_watch watch;
+  damo_function *plain; /* DEBUG: the same function, not rewritten, whose results are compared; else NULL */
+  char *name;           /* or NULL */
+  damo_fgraph *fgraph;  /* after rewriting */
   vm_plan plan;
   struct fn_input *inputs;   /* n_inputs */
   struct fn_output *outputs; /* n_outputs */
   struct fn_shared *shared;  /* n_shared: shared Variables read or updated, and inputs with an update */
-  int64_t n_inputs, n_outputs, n_shared;
+  damo_var **no_recycling;   /* owned, of fgraph: their cells are emptied after each call */
+  int64_t n_inputs, n_outputs, n_shared, n_no_recycling;
   bool allow_downcast;
   bool running; /* a call is under way: another is a state error */
   bool freed;
@@ -60,6 +73,7 @@ typedef struct fn_input {
   int32_t cell;    /* -1: unused */
   damo_obj *value; /* default, or NULL */
   bool strict, mutable_;
+  bool destroyed; /* a thunk overwrites it: only where it is mutable */
 } fn_input;
 
 /* copy: the cell is an input's, a shared value's, a constant's, a view, or serves another result too. Then the result is

@@ -8,11 +8,39 @@
  * function's outputs, then the updates of f->shared in their order (those with update_cell >= 0 before the call). */
 damo_status plan_build(damo_function *f);
 
-/* protect.c: inserts a copy before every destroyer of a value that must last: an input, a constant, a shared value, a view,
- * or what another node still reads. */
+/* protect.c: inserts a copy wherever an Op would overwrite what must last: an input without `indestructible` cleared, a
+ * constant, a shared value, a result, what another node reads that can't run earlier. The order of destroy_order then is
+ * safe; in graphs with lazy Ops any order is. */
 damo_status protect_destroyed(damo_fgraph *fg);
 
+/* nanguard.c */
+/* The first entry of a float or complex array that is nan or infinite, as text "nan at {2, 3}"; false: there is none. */
+bool find_nonfinite(const damo_array *a, char *text, size_t n);
+/* A numeric error when output of the thunk holds one. func is the mode's name. */
+damo_status guard_outputs(const thunk *t, const char *func);
+/* Warns when the node, about to run, divides integers by zero or past their range. */
+void warn_integer_division(const thunk *t, const char *func);
+/* A numeric error when an argument or a shared value holds nan or inf. */
+damo_status guard_inputs(const damo_function *f, const char *func);
+/* Sets the plan's step as f->watch asks. */
+void watch_plan(damo_function *f);
+
+/* debug.c: runs the thunk and all checks of DEBUG mode on it. */
+damo_status debug_step(vm_plan *p, thunk *t);
+/* debug_values.c: whether two values agree, but for rounding; where not, text says where and how. With `lenient`, an entry
+ * that is not finite in a but is in b agrees: rewriting gains precision. */
+bool debug_agree(const damo_obj *a, const damo_obj *b, bool lenient, char *text, size_t n);
+/* debug_graph.c: gives f->plain the same arguments, copied where f may overwrite them; then, after the run of f and before
+ * anything is committed, runs it and compares. (f first: its nodes are checked one by one, those of f->plain are not.) */
+damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_t n_args);
+damo_status debug_compare(damo_function *f);
+
 /* function.c */
+/* Converts the arguments and loads them and shared values into cells. copy_mutable: what the call may overwrite is copied. */
+/* Keeps the Variables as f->no_recycling. */
+damo_status function_set_fresh(damo_function *f, damo_var *const *vars, int64_t n);
+damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable);
+const char *function_name(const damo_function *f);
 damo_function *function_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int64_t n_shared);
 
 #endif

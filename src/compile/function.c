@@ -33,7 +33,13 @@ static void drop_contents(damo_function *f) {
   f->shared = NULL;
   f->n_inputs = f->n_outputs = f->n_shared = 0;
   damo_release(f->fgraph);
+  damo_release(f->plain);
   f->fgraph = NULL;
+  f->plain = NULL;
+  for (int64_t i = 0; i < f->n_no_recycling; i++) damo_release(f->no_recycling[i]);
+  mem_free(ctx, f->no_recycling, (size_t)f->n_no_recycling * sizeof *f->no_recycling);
+  f->no_recycling = NULL;
+  f->n_no_recycling = 0;
   mem_strfree(ctx, f->name);
   f->name = NULL;
 }
@@ -60,6 +66,15 @@ damo_function *function_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, 
   return NULL;
 }
 
+damo_status function_set_fresh(damo_function *f, damo_var *const *vars, int64_t n) {
+  if (n == 0) return DAMO_OK;
+  f->no_recycling = mem_alloc(f->obj.ctx, (size_t)n * sizeof *f->no_recycling);
+  if (f->no_recycling == NULL) return DAMO_EMEMORY;
+  for (int64_t i = 0; i < n; i++) f->no_recycling[i] = damo_retain(vars[i]);
+  f->n_no_recycling = n;
+  return DAMO_OK;
+}
+
 damo_status function_free(damo_function *f) {
   if (f->running) return ctx_fail(f->obj.ctx, DAMO_ESTATE, "the function is running and can't be freed now");
   if (!f->freed) drop_contents(f);
@@ -75,6 +90,8 @@ static damo_status copy_text(damo_ctx *ctx, const char *text, char **out) {
 
 static damo_status copy_parts(const damo_function *f, damo_function *g) {
   damo_ctx *ctx = f->obj.ctx;
+  g->watch = f->watch;
+  if (f->plain != NULL && (g->plain = function_copy(f->plain)) == NULL) return damo_error_status(ctx);
   g->fgraph = damo_retain(f->fgraph);
   g->allow_downcast = f->allow_downcast;
   DAMO_TRY(copy_text(ctx, f->name, &g->name));
@@ -93,6 +110,7 @@ static damo_status copy_parts(const damo_function *f, damo_function *g) {
     g->shared[i] = (fn_shared){
         .var = damo_retain(sh->var), .input = sh->input, .cell = -1, .update_cell = sh->update_cell < 0 ? -1 : 0};
   }
+  DAMO_TRY(function_set_fresh(g, f->no_recycling, f->n_no_recycling));
   return plan_build(g);
 }
 
@@ -116,7 +134,7 @@ damo_status compile_register(damo_ctx *ctx) {
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-static const char *function_name(const damo_function *f) { return f->name != NULL ? f->name : "function"; }
+const char *function_name(const damo_function *f) { return f->name != NULL ? f->name : "function"; }
 
 static void set_cell(cell *c, damo_obj *take_value) {
   damo_obj *old = *c;
@@ -150,7 +168,32 @@ static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
   return DAMO_OK;
 }
 
-static damo_status load_all(damo_function *f, damo_obj *const *args, int64_t n_args) {
+/* Whether the value of cell c shares memory with another value that came from outside. */
+static bool is_shared_memory(const damo_function *f, int32_t c) {
+  const damo_array *a = (const damo_array *)f->plan.cells[c];
+  for (int64_t k = 0; k < f->plan.n_transient; k++) {
+    const damo_obj *v = f->plan.cells[f->plan.transient[k]];
+    if (f->plan.transient[k] == c || v == NULL || v->kind != OBJ_ARRAY) continue;
+    if (array_may_overlap(a, (const damo_array *)v)) return true;
+  }
+  return false;
+}
+
+/* What a thunk overwrites must be the caller's to give away, and nobody else's: else it is a copy. */
+static damo_status own_destroyed(damo_function *f, int64_t i, damo_obj *arg, bool copy_all) {
+  const fn_input *in = &f->inputs[i];
+  cell *c = &f->plan.cells[in->cell];
+  if (!in->destroyed && !(copy_all && in->mutable_)) return DAMO_OK;
+  if (*c == NULL || (*c)->kind != OBJ_ARRAY) return DAMO_OK;
+  damo_array *a = (damo_array *)*c;
+  if (!copy_all && arg != NULL && a->writeable && !is_shared_memory(f, in->cell)) return DAMO_OK;
+  damo_array *copy = array_copy(a);
+  if (copy == NULL) return DAMO_EMEMORY;
+  set_cell(c, &copy->obj);
+  return DAMO_OK;
+}
+
+damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable) {
   if (n_args > f->n_inputs) {
     return ctx_fail(f->obj.ctx, DAMO_ETYPE, "%s: expected %lld argument%s, got %lld", function_name(f),
                     (long long)f->n_inputs, f->n_inputs == 1 ? "" : "s", (long long)n_args);
@@ -160,6 +203,7 @@ static damo_status load_all(damo_function *f, damo_obj *const *args, int64_t n_a
     const fn_shared *sh = &f->shared[i];
     if (sh->cell >= 0) set_cell(&f->plan.cells[sh->cell], damo_retain(sh->var->value));
   }
+  for (int64_t i = 0; i < f->n_inputs; i++) DAMO_TRY(own_destroyed(f, i, i < n_args ? args[i] : NULL, copy_mutable));
   return DAMO_OK;
 }
 
@@ -320,9 +364,12 @@ static void drop_staged(damo_function *f) {
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 static damo_status run_steps(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
-  DAMO_TRY(load_all(f, args, n_args));
-  if (into != NULL) DAMO_TRY(offer_targets(f, into));
+  DAMO_TRY(function_load(f, args, n_args, false));
+  if (f->watch != WATCH_NONE) DAMO_TRY(guard_inputs(f, f->watch == WATCH_NAN ? "NANGUARD" : "DEBUG"));
+  if (into != NULL && f->watch != WATCH_DEBUG) DAMO_TRY(offer_targets(f, into));
+  if (f->plain != NULL) DAMO_TRY(debug_prepare(f, args, n_args));
   DAMO_TRY(vm_run(&f->plan));
+  if (f->plain != NULL) DAMO_TRY(debug_compare(f));
   DAMO_TRY(stage_outputs(f, into));
   DAMO_TRY(stage_updates(f));
   return into != NULL ? fill_targets(f, into) : DAMO_OK;
@@ -373,6 +420,7 @@ void function_finish(damo_function *f) {
     if (f->outputs[i].staged != NULL) set_cell(&f->outputs[i].staged, NULL);
   }
   vm_reset(&f->plan);
+  if (f->plain != NULL) vm_reset(&f->plain->plan);
   f->running = false;
 }
 

@@ -10,7 +10,9 @@ typedef struct planner {
   map maker; /* damo_apply* → its thunk */
   ptrvec nodes;
   ptrvec views, transient; /* cell numbers, as pointers */
+  ptrvec fresh;            /* damo_var*: no_recycling */
   ptrvec in, out;
+  bool lazy; /* some thunk is */
 } planner;
 
 static int32_t cell_of(const planner *p, const damo_var *v) {
@@ -21,18 +23,31 @@ static int32_t cell_of(const planner *p, const damo_var *v) {
 
 static damo_status new_cell(planner *p, damo_var *v) { return map_put(&p->place, v, (uintptr_t)++p->plan->n_cells); }
 
-static bool is_alias(const op_alias *a, int out) {
-  for (; a != NULL && a->out >= 0; a++) {
-    if (a->out == out) return true;
-  }
-  return false;
-}
+static bool is_alias(const op_alias *a, int out) { return op_alias_has(a, out, -1); }
 
 static damo_status count_leaf(planner *p, damo_var *v) {
   if (cell_of(p, v) >= 0) return DAMO_OK;
   DAMO_TRY(new_cell(p, v));
   if (v->kind == VAR_CONSTANT) return DAMO_OK;
   return ptrvec_push(&p->transient, (void *)(intptr_t)cell_of(p, v));
+}
+
+/* Thunks are told of what leaves the function as its own memory, and of what was asked for; the cells of the latter are
+ * emptied after each call. (Those of results are taken.) */
+static damo_status list_fresh(planner *p) {
+  const damo_function *f = p->f;
+  for (int64_t i = 0; i < f->fgraph->outputs.n; i++) {
+    damo_var *v = f->fgraph->outputs.at[i];
+    bool stays = i < f->n_outputs && f->outputs[i].borrow;
+    if (v->owner != NULL && !stays) DAMO_TRY(ptrvec_push(&p->fresh, v));
+  }
+  for (int64_t i = 0; i < f->n_no_recycling; i++) {
+    damo_var *v = f->no_recycling[i];
+    if (v->owner == NULL || cell_of(p, v) < 0) continue;
+    DAMO_TRY(ptrvec_push(&p->fresh, v));
+    DAMO_TRY(ptrvec_push(&p->transient, (void *)(intptr_t)cell_of(p, v)));
+  }
+  return DAMO_OK;
 }
 
 /* Numbers the cells: inputs, then as nodes meet them. */
@@ -49,7 +64,7 @@ static damo_status number_cells(planner *p) {
     }
   }
   for (int64_t i = 0; i < fg->outputs.n; i++) DAMO_TRY(count_leaf(p, fg->outputs.at[i]));
-  return DAMO_OK;
+  return list_fresh(p);
 }
 
 static damo_status take_numbers(damo_ctx *ctx, const ptrvec *v, int32_t **out, int64_t *n) {
@@ -86,9 +101,11 @@ static damo_status make_thunk(planner *p, damo_apply *node) {
     p->in.at[i] = &plan->cells[cell_of(p, node->in[i])];
   }
   for (int o = 0; o < node->n_out; o++) p->out.at[o] = &plan->cells[cell_of(p, node->out[o])];
-  thunk *t = thunk_new(plan->ctx, node, (cell **)p->in.at, (cell **)p->out.at);
-  if (t == NULL) return DAMO_EMEMORY;
+  thunk_request how = {.no_recycling = (damo_var *const *)p->fresh.at, .n_no_recycling = p->fresh.n};
+  thunk *t = thunk_make(plan->ctx, node, (cell **)p->in.at, (cell **)p->out.at, &how);
+  if (t == NULL) return damo_error_status(plan->ctx);
   plan->thunks[plan->n_thunks++] = t;
+  p->lazy = p->lazy || t->lazy;
   return map_put(&p->maker, node, (uintptr_t)t);
 }
 
@@ -99,6 +116,44 @@ static damo_status make_thunks(planner *p) {
   plan->thunk_room = p->nodes.n;
   for (int64_t k = 0; k < p->nodes.n; k++) DAMO_TRY(make_thunk(p, p->nodes.at[k]));
   return DAMO_OK;
+}
+
+/* ---- Lazy plans --------------------------------------------------------------------------------------------------- */
+
+static int32_t number_of_thunk(const map *numbers, const damo_apply *node) {
+  uintptr_t k = 0;
+  map_get(numbers, node, &k);
+  return (int32_t)k - 1;
+}
+
+static damo_status fill_demand(planner *p, map *numbers) {
+  vm_plan *plan = p->plan;
+  const ptrvec *wanted = &p->f->fgraph->outputs;
+  for (int64_t k = 0; k < plan->n_thunks; k++) DAMO_TRY(map_put(numbers, plan->thunks[k]->node, (uintptr_t)k + 1));
+  int64_t n_goals = 0;
+  for (int64_t i = 0; i < wanted->n; i++) n_goals += ((damo_var *)wanted->at[i])->owner != NULL;
+  DAMO_TRY(vm_demand_init(plan, n_goals));
+  n_goals = 0;
+  for (int64_t i = 0; i < wanted->n; i++) {
+    const damo_var *v = wanted->at[i];
+    if (v->owner != NULL) plan->demand.goals[n_goals++] = number_of_thunk(numbers, v->owner);
+  }
+  for (int64_t c = 0; c < plan->n_cells; c++) plan->demand.maker[c] = -1;
+  for (int64_t k = 0; k < plan->n_thunks; k++) {
+    const damo_apply *node = plan->thunks[k]->node;
+    for (int o = 0; o < node->n_out; o++) plan->demand.maker[cell_of(p, node->out[o])] = (int32_t)k;
+  }
+  plan->lazy = true;
+  return DAMO_OK;
+}
+
+static damo_status plan_demand(planner *p) {
+  if (!p->lazy) return DAMO_OK;
+  map numbers;
+  map_init(&numbers, p->plan->ctx);
+  damo_status s = fill_demand(p, &numbers);
+  map_clear(&numbers);
+  return s;
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
@@ -142,11 +197,23 @@ static damo_status place_shared(planner *p, map *given) {
   return DAMO_OK;
 }
 
+/* Whether some thunk may overwrite the input: whether the graph destroys anything, that is, and the input's used. */
+static bool may_be_destroyed(const planner *p, const damo_var *v) {
+  if (fgraph_clients(p->f->fgraph, v) == NULL) return false;
+  for (int64_t k = 0; k < p->nodes.n; k++) {
+    if (((const damo_apply *)p->nodes.at[k])->op->destroy_map != NULL) return true;
+  }
+  return false;
+}
+
 static damo_status place_results(planner *p) {
   damo_function *f = p->f;
   map given; /* cells that serve a result already */
   map_init(&given, f->obj.ctx);
-  for (int64_t i = 0; i < f->n_inputs; i++) f->inputs[i].cell = cell_of(p, f->fgraph->inputs.at[i]);
+  for (int64_t i = 0; i < f->n_inputs; i++) {
+    f->inputs[i].cell = cell_of(p, f->fgraph->inputs.at[i]);
+    f->inputs[i].destroyed = f->inputs[i].mutable_ && may_be_destroyed(p, f->fgraph->inputs.at[i]);
+  }
   damo_status s = place_shared(p, &given); /* first: updates are moved, outputs of the same cell copied */
   if (s == DAMO_OK) s = place_outputs(p, &given);
   map_clear(&given);
@@ -162,19 +229,23 @@ damo_status plan_build(damo_function *f) {
   ptrvec_init(&p.nodes, ctx);
   ptrvec_init(&p.views, ctx);
   ptrvec_init(&p.transient, ctx);
+  ptrvec_init(&p.fresh, ctx);
   ptrvec_init(&p.in, ctx);
   ptrvec_init(&p.out, ctx);
-  damo_status s = fgraph_toposort(f->fgraph, &p.nodes);
+  damo_status s = destroy_order(f->fgraph, NULL, NULL, &p.nodes);
   if (s == DAMO_OK) s = number_cells(&p);
   if (s != DAMO_OK) f->plan.n_cells = 0;
   if (s == DAMO_OK) s = make_cells(&p);
   if (s == DAMO_OK) s = make_thunks(&p);
+  if (s == DAMO_OK) s = plan_demand(&p);
   if (s == DAMO_OK) s = place_results(&p);
+  if (s == DAMO_OK) watch_plan(f);
   map_clear(&p.place);
   map_clear(&p.maker);
   ptrvec_clear(&p.nodes);
   ptrvec_clear(&p.views);
   ptrvec_clear(&p.transient);
+  ptrvec_clear(&p.fresh);
   ptrvec_clear(&p.in);
   ptrvec_clear(&p.out);
   return s;

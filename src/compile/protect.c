@@ -1,4 +1,4 @@
-/* protect.c: what an Op destroys must not be needed by anybody else. */
+/* protect.c: what an Op destroys must not be needed by anybody else: where no order of the nodes does, a copy does. */
 #include "compile_int.h"
 
 static damo_status protect_input(damo_fgraph *fg, damo_apply *node, int i) {
@@ -10,15 +10,61 @@ static damo_status protect_input(damo_fgraph *fg, damo_apply *node, int i) {
   return s != DAMO_OK ? s : ended;
 }
 
+/* What is destroyed, and what a glance tells: used by its destroyer alone, neither a leaf nor viewed, it is safe. */
+typedef struct glance {
+  bool destroyers, doubtful, lazy;
+} glance;
+
+static glance look(const damo_fgraph *fg, const ptrvec *nodes) {
+  glance g = {false, false, false};
+  for (int64_t k = 0; k < nodes->n; k++) {
+    const damo_apply *node = nodes->at[k];
+    g.lazy = g.lazy || node->op->def->lazy || node->op->def->make_thunk != NULL;
+    for (const op_alias *a = node->op->destroy_map; a != NULL && a->out >= 0; a++) {
+      g.destroyers = true;
+      g.doubtful = g.doubtful || a->in >= node->n_in || rewrite_must_last(fg, node->in[a->in]);
+    }
+  }
+  return g;
+}
+
+/* Where the order is only found as the thunks run, everything doubtful is copied. */
+static damo_status protect_all(damo_fgraph *fg, const ptrvec *nodes) {
+  for (int64_t k = 0; k < nodes->n; k++) {
+    damo_apply *node = nodes->at[k];
+    for (const op_alias *a = node->op->destroy_map; a != NULL && a->out >= 0; a++) {
+      if (a->in < node->n_in && rewrite_must_last(fg, node->in[a->in])) DAMO_TRY(protect_input(fg, node, a->in));
+    }
+  }
+  return DAMO_OK;
+}
+
+/* Copies one input after the other, until there is an order. */
+static damo_status protect_by_order(damo_fgraph *fg) {
+  static const destroy_rules rules = {.protect_shared = true};
+  ptrvec order;
+  ptrvec_init(&order, fg->obj.ctx);
+  damo_status s = DAMO_OK;
+  for (bool again = true; again && s == DAMO_OK;) {
+    destroy_offence at;
+    order.n = 0;
+    s = destroy_order(fg, &rules, &at, &order);
+    again = s == DAMO_EINCONSISTENCY && at.node != NULL;
+    if (!again) continue;
+    ctx_clear_error(fg->obj.ctx);
+    s = protect_input(fg, at.node, at.in);
+  }
+  ptrvec_clear(&order);
+  return s;
+}
+
 damo_status protect_destroyed(damo_fgraph *fg) {
   ptrvec nodes;
   ptrvec_init(&nodes, fg->obj.ctx);
   damo_status s = fgraph_toposort(fg, &nodes);
-  for (int64_t k = 0; k < nodes.n && s == DAMO_OK; k++) {
-    damo_apply *node = nodes.at[k];
-    for (const op_alias *a = node->op->destroy_map; a != NULL && a->out >= 0 && s == DAMO_OK; a++) {
-      if (rewrite_must_last(fg, node->in[a->in])) s = protect_input(fg, node, a->in);
-    }
+  if (s == DAMO_OK) {
+    glance g = look(fg, &nodes);
+    if (g.doubtful) s = g.lazy ? protect_all(fg, &nodes) : protect_by_order(fg);
   }
   ptrvec_clear(&nodes);
   return s;

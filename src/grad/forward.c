@@ -99,15 +99,43 @@ static damo_status two_l_ops(build *b, damo_apply *node, damo_var *const *eval, 
   return b->status;
 }
 
-static damo_status push_by_l_ops(push *p, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  damo_ctx *ctx = p->b->ctx;
+static damo_status push_by_l_ops(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_ctx *ctx = b->ctx;
   size_t n = (size_t)(node->n_in > node->n_out ? node->n_in : node->n_out);
   size_t bytes = 6 * n * sizeof(damo_var *);
   damo_var **at = mem_calloc(ctx, bytes);
-  if (at == NULL) return p->b->status = DAMO_EMEMORY;
+  if (at == NULL) return b->status = DAMO_EMEMORY;
   l_op_room room = {at, at + n, at + 2 * n, at + 3 * n, at + 4 * n};
-  damo_status s = two_l_ops(p->b, node, eval, &room, rout);
+  damo_status s = two_l_ops(b, node, eval, &room, rout);
   mem_free(ctx, at, bytes);
+  return s;
+}
+
+/* A tangent has its output's rank and dtype. */
+static damo_status check_tangent(build *b, const damo_apply *node, int o, damo_var **r) {
+  char want[320], got[320];
+  const damo_type *y = node->out[o]->type;
+  if (*r == NULL || !type_is_tensor(y) || (*r)->type->kind == TYPE_DISCONNECTED) return DAMO_OK;
+  if ((*r)->type->kind == TYPE_NULL) {
+    build_fail(b, DAMO_ENULL_GRADIENT, "Rop: the derivative of %s is undefined: %s", node->op->def->name, (*r)->type->why);
+    return b->status;
+  }
+  if (!type_is_tensor((*r)->type) || var_ndim(*r) != y->ndim) {
+    build_fail(b, DAMO_ETYPE, "the derivative of output %d of %s must have rank %d like %s, got %s", o + 1,
+               node->op->def->name, y->ndim, type_format(want, sizeof want, y),
+               type_format(got, sizeof got, (*r)->type));
+    return b->status;
+  }
+  if (var_dtype(*r) != y->dtype && !dtype_is_discrete(y->dtype)) *r = build_cast(b, *r, y->dtype);
+  return b->status;
+}
+
+damo_status grad_forward_node(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  for (int o = 0; o < node->n_out; o++) rout[o] = NULL;
+  damo_status s =
+      node->op->def->rop != NULL ? node->op->def->rop(b, node, eval, rout) : push_by_l_ops(b, node, eval, rout);
+  if (s == DAMO_OK) s = b->status;
+  for (int o = 0; o < node->n_out && s == DAMO_OK; o++) s = check_tangent(b, node, o, &rout[o]);
   return s;
 }
 
@@ -121,10 +149,7 @@ static damo_status push_node(push *p, damo_apply *node) {
     any = any || eval[i] != NULL;
   }
   if (!any) return DAMO_OK;
-  for (int o = 0; o < node->n_out; o++) rout[o] = NULL;
-  damo_status s =
-      node->op->def->rop != NULL ? node->op->def->rop(p->b, node, eval, rout) : push_by_l_ops(p, node, eval, rout);
-  if (s == DAMO_OK) s = p->b->status;
+  damo_status s = grad_forward_node(p->b, node, eval, rout);
   if (s != DAMO_OK) {
     ctx_fail_add(p->b->ctx, "while taking the R-operator of %s", node->op->def->name);
     return s;

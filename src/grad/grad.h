@@ -30,4 +30,13 @@ damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, in
 damo_status grad_forward(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_var *const *wrt, damo_var *const *eval,
                          int64_t n, damo_var **out);
 
+/* Runs the op's L_op on the node with cotangents gout (NULL: disconnected) and checks what it gave: gin[i] is NULL
+ * (disconnected), of NullType, or a tensor of the input's rank and dtype (cast where the rule gave another float dtype;
+ * floatX for integer inputs). An op without a rule gives null gradients that say so. */
+damo_status grad_node(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+
+/* The tangents of the node's outputs from those of its inputs (eval[i] NULL: none): by the op's rule, whose results are
+ * checked for rank and dtype, else by two L_ops. rout[o] is NULL where an output has none. */
+damo_status grad_forward_node(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+
 #endif

@@ -163,6 +163,31 @@ static damo_status check_leaf(damo_fgraph *fg, const damo_var *v) {
                   var_format(name, sizeof name, v), type_format(type, sizeof type, v->type));
 }
 
+/* Takes back a node that came in half: its first n inputs have it as a client. */
+static void unimport(damo_fgraph *fg, damo_apply *node, int n) {
+  while (n-- > 0) {
+    clients_remove(fg, node->in[n], node, n);
+    clients_settle(fg, node->in[n]);
+  }
+  map_remove(&fg->nodes, node);
+  damo_release(node);
+}
+
+/* Tells the features; when one fails, those before it learn that the node goes again, those behind it never hear of it. */
+static damo_status tell_import(damo_fgraph *fg, damo_apply *node) {
+  for (int64_t i = 0; i < fg->features.n; i++) {
+    fg_feature *f = fg->features.at[i];
+    damo_status s = f->on_import != NULL ? f->on_import(fg, f->user, node) : DAMO_OK;
+    if (s == DAMO_OK) continue;
+    while (i-- > 0) {
+      f = fg->features.at[i];
+      if (f->on_prune != NULL) f->on_prune(fg, f->user, node);
+    }
+    return s;
+  }
+  return DAMO_OK;
+}
+
 static damo_status import_node(damo_fgraph *fg, damo_apply *node) {
   DAMO_TRY(ptrvec_reserve(&fg->work, (int64_t)fg->nodes.n + 2));
   for (int i = 0; i < node->n_in; i++) DAMO_TRY(check_leaf(fg, node->in[i]));
@@ -171,19 +196,12 @@ static damo_status import_node(damo_fgraph *fg, damo_apply *node) {
   for (int i = 0; i < node->n_in; i++) {
     if (clients_add(fg, node->in[i], node, i) == DAMO_OK) continue;
     clients_settle(fg, node->in[i]);
-    while (i-- > 0) {
-      clients_remove(fg, node->in[i], node, i);
-      clients_settle(fg, node->in[i]);
-    }
-    map_remove(&fg->nodes, node);
-    damo_release(node);
+    unimport(fg, node, i);
     return DAMO_EMEMORY;
   }
-  for (int64_t i = 0; i < fg->features.n; i++) {
-    fg_feature *f = fg->features.at[i];
-    if (f->on_import != NULL) DAMO_TRY(f->on_import(fg, f->user, node));
-  }
-  return DAMO_OK;
+  damo_status s = tell_import(fg, node);
+  if (s != DAMO_OK) unimport(fg, node, node->n_in);
+  return s;
 }
 
 /* Nodes above v that the fgraph does not have, inputs first. */
@@ -500,6 +518,14 @@ void fgraph_detach(damo_fgraph *fg, fg_feature *feature) {
 }
 
 damo_status fgraph_toposort(const damo_fgraph *fg, ptrvec *out) {
+  for (int64_t i = 0; i < fg->features.n; i++) {
+    const fg_feature *f = fg->features.at[i];
+    if (f->order != NULL) return f->order(fg, f->user, out);
+  }
+  return fgraph_toposort_plain(fg, out);
+}
+
+damo_status fgraph_toposort_plain(const damo_fgraph *fg, ptrvec *out) {
   map stops;
   map_init(&stops, fg->obj.ctx);
   damo_status s = DAMO_OK;

@@ -14,7 +14,8 @@
 #include "../io/io.h"
 
 typedef struct op_def op_def;
-typedef struct thunk thunk;
+typedef struct damo_thunk thunk;
+typedef struct thunk_request thunk_request;
 typedef struct build build;
 
 damo_status graph_register(damo_ctx *ctx); /* destructors and intern tables; called once by the api layer */
@@ -74,6 +75,7 @@ struct damo_var {
   damo_apply *owner;        /* the node this is an output of, or NULL; not counted */
   int32_t index;            /* place among the owner's outputs, 0-based */
   uint8_t kind;             /* var_kind */
+  bool indestructible;      /* an input that no Op of a graph may overwrite (destroy.c) */
   bool weak;                /* constant: a literal, whose dtype gives way to its neighbours' (build_resolve) */
   uint64_t id;              /* creation order in the context */
   char *name;               /* or NULL */
@@ -162,6 +164,8 @@ typedef struct fg_feature {
                                  damo_var *now);
   /* May refuse the state after a change: the change is then undone. */
   damo_status (*validate)(damo_fgraph *fg, void *user);
+  /* Gives fgraph_toposort's order (the first feature that has one does). */
+  damo_status (*order)(const damo_fgraph *fg, void *user, ptrvec *out);
   void *user;
 } fg_feature;
 
@@ -185,8 +189,9 @@ damo_fgraph *fgraph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, da
 /* Users of v, NULL when none: in the order they came (a long list may be reordered when a use goes, always in the same way). */
 const fg_clients *fgraph_clients(const damo_fgraph *fg, const damo_var *v);
 bool fgraph_has_node(const damo_fgraph *fg, const damo_apply *node);
-/* Borrowed nodes in dependency order (graph_toposort's). */
+/* Borrowed nodes in dependency order: graph_toposort's, or that of a feature (a destroy handler's). */
 damo_status fgraph_toposort(const damo_fgraph *fg, ptrvec *out);
+damo_status fgraph_toposort_plain(const damo_fgraph *fg, ptrvec *out); /* graph_toposort's in any case */
 /* Every use of `old` becomes a use of `now`, whose graph is imported; nodes left without users are dropped. type error
  * when now's Type is not one of old's values, inconsistency when a cycle would arise (checked; nothing changed then),
  * missing_input when now's graph has a leaf that is not in the fgraph. */
@@ -203,20 +208,59 @@ void fgraph_detach(damo_fgraph *fg, fg_feature *feature);
 /* Debug invariants (clients and inputs agree, acyclic); inconsistency error with the first offence. */
 damo_status fgraph_check(const damo_fgraph *fg);
 
+/* ---- Destroyers -------------------------------------------------------------------------------------------------- */
+
+/* What must not be overwritten, beside constants and Variables marked indestructible. */
+typedef struct destroy_rules {
+  bool protect_shared;
+  bool (*is_protected)(void *user, const damo_var *v); /* asked of leaves; NULL: no */
+  void *user;
+} destroy_rules;
+
+/* The node that may not destroy its input `in` (0-based); node NULL: none. */
+typedef struct destroy_offence {
+  damo_apply *node;
+  int32_t in;
+} destroy_offence;
+
+/* Borrowed nodes in an order in which every reader of a value, and of what shares its memory, comes before the node that
+ * destroys it: as graph_toposort where nothing is destroyed. inconsistency error, and *at (may be NULL), when there is no
+ * such order, when two nodes destroy one value, or what is destroyed is a constant, protected or an output. */
+damo_status destroy_order(const damo_fgraph *fg, const destroy_rules *rules, destroy_offence *at, ptrvec *out);
+/* A feature that refuses changes after which destroy_order fails, and gives fgraph_toposort that order. rules: copied;
+ * NULL: none. Freed by the caller once it is detached. */
+fg_feature *destroy_handler_new(damo_ctx *ctx, const destroy_rules *rules);
+void destroy_handler_free(fg_feature *feature);
+
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
+
+typedef enum print_id {
+  PRINT_ID_CHAR,   /* A, B, … Z, AA, … in the order of the text */
+  PRINT_ID_INT,    /* 1, 2, … in that order */
+  PRINT_ID_OBJECT, /* the Variable's or node's number in the context, the same in every text */
+  PRINT_ID_NONE
+} print_id;
 
 typedef struct print_options {
   bool print_type;
   bool print_destroy_map, print_view_map;
   int depth; /* levels, 0: all */
   bool stop_on_name;
+  print_id id_type;
+  /* Adds what v's storage holds to its line; NULL: nothing is printed about storage. */
+  void (*storage)(strbuf *out, const damo_var *v, void *user);
+  void *user;
 } print_options;
 
-/* The tree of each output as PyTensor's debugprint: ids in brackets, a shared part printed once. */
+/* The tree of each output as PyTensor's debugprint: ids in brackets, a shared part printed once, inner graphs of Ops at the
+ * end. */
 damo_status graph_debugprint(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const print_options *options,
                              strbuf *out);
 /* One line, infix: "(x * 2) + exp(y)"; deep or long graphs are cut with "…". */
 damo_status graph_pprint(damo_ctx *ctx, const damo_var *v, strbuf *out);
+/* The graph in Graphviz's language: nodes as ellipses, Variables without an owner and outputs as boxes; inputs that an Op
+ * destroys red, that it views blue. */
+damo_status graph_dot(damo_ctx *ctx, damo_var *const *outputs, int64_t n, strbuf *out);
 /* Short name of a Variable: its name, a constant's value, or "op.index". Returns dst. */
 char *var_format(char *dst, size_t n, const damo_var *v);
 

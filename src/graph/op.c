@@ -194,6 +194,11 @@ void op_format(strbuf *out, const damo_op *op) {
   strbuf_add(out, "}");
 }
 
+int op_default_output(const damo_op *op) {
+  const prop_value *v = op_prop(op, "default_output");
+  return v->kind == PROP_INT ? (int)v->u.i : v->kind == PROP_BOOL ? 0 : op->def->default_output;
+}
+
 int op_n_out(const damo_op *op, int n_in) {
   if (op->def->n_out == OP_VARIADIC) return op->def->count_out(op, n_in);
   return op->def->n_out == 0 ? 1 : op->def->n_out;

@@ -50,9 +50,7 @@ void prop_format(strbuf *out, const prop_value *v);
 /* ---- The class --------------------------------------------------------------------------------------------------- */
 
 /* Output `out` views or destroys input `in`; 0-based; a list ends with {-1, -1}. */
-typedef struct op_alias {
-  int16_t out, in;
-} op_alias;
+typedef damo_alias op_alias;
 #define OP_ALIAS_END \
   { -1, -1 }
 
@@ -81,6 +79,15 @@ struct op_def {
 
   /* Runs the node: reads t->in, writes t->out (see below). Takes all memory before it writes. NULL: no native code. */
   damo_status (*perform)(thunk *t);
+  /* The same, by calling into Lua: what impl "lua" runs. Both may exist: DEBUG mode then compares them. */
+  damo_status (*perform_lua)(thunk *t);
+  /* Its thunks ask for the inputs that they need (thunk_need); the others are not computed. */
+  bool lazy;
+  /* Called before each thunk is made, once for each implementation tried; may change the node in place. NULL: nothing. */
+  damo_status (*prepare_node)(damo_apply *node, const char *impl);
+  /* Makes t run the node by that implementation ("c" or "lua"): sets t->run, and where wanted t->user, t->user_clear and
+   * lazy (thunk_set_lazy). DAMO_ENOT_IMPLEMENTED from "c" lets "lua" be tried. NULL: thunk_make_default. */
+  damo_status (*make_thunk)(thunk *t, const thunk_request *how);
   size_t state_size; /* zeroed bytes a thunk keeps between runs (t->state): plans, workspaces */
   void (*state_clear)(thunk *t);
 
@@ -96,6 +103,8 @@ struct op_def {
   void (*connection_pattern)(const damo_apply *node, bool *connected);
   /* Asked when all inputs are constant. NULL: yes. */
   bool (*do_constant_folding)(const damo_apply *node);
+  /* The graph that the Op holds, borrowed (OpFromGraph); NULL: none. */
+  damo_fgraph *(*inner_graph)(const damo_op *op);
   /* Op text for printing, "Sum{axis={1}}"; NULL: name and props. */
   void (*format)(strbuf *out, const damo_op *op);
 
@@ -125,6 +134,8 @@ damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const p
 const prop_value *op_prop(const damo_op *op, const char *name);
 void op_format(strbuf *out, const damo_op *op);
 int op_n_out(const damo_op *op, int n_in);
+/* The 1-based output that a call returns: a property default_output where the Op has one (false: all), else the class's. */
+int op_default_output(const damo_op *op);
 
 /* The node of op over these inputs: checks the count, asks make_node or infer_type, checks what they gave. Errors name the
  * op. Owned. */
@@ -135,7 +146,7 @@ damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in);
 /* A cell holds one value, NULL when empty, and owns a reference. */
 typedef damo_obj *cell;
 
-struct thunk {
+struct damo_thunk {
   damo_status (*run)(thunk *t);
   damo_ctx *ctx;
   damo_apply *node; /* owned */
@@ -146,12 +157,43 @@ struct thunk {
   void *scratch; /* thunk_scratch */
   size_t scratch_size;
   bool lazy;
+  int32_t n_need;    /* lazy: inputs asked for by the last run; 0: done */
+  int32_t *need;     /* lazy: their 0-based positions, room for n_in */
+  uint8_t *in_ready; /* lazy: which inputs have their values; set before each run. Unready cells may hold old values */
+  void *user;        /* of who made the thunk; freed by user_clear */
+  void (*user_clear)(thunk *t);
   uint8_t *out_fixed; /* NULL, or per output: the cell holds a caller's array that should be written into (f:into) */
 };
 
-/* A thunk over the node and these cells; native ops get their perform as run. Owned by the caller (thunk_free). */
+/* How a thunk is to be made. */
+struct thunk_request {
+  const char *impl; /* "c", "lua"; NULL: "c", then "lua" where "c" is not implemented */
+  damo_var *const
+      *no_recycling;      /* Variables whose cells must be empty before each run: nothing of an earlier call may */
+  int64_t n_no_recycling; /* be seen there, in what a thunk keeps for itself either */
+};
+
+/* A thunk over the node and these cells: prepare_node, then the Op's make_thunk, for each implementation tried (how NULL:
+ * all defaults). Every error but not_implemented from "c" goes up. Owned by the caller (thunk_free). */
+thunk *thunk_make(damo_ctx *ctx, damo_apply *node, cell **in, cell **out, const thunk_request *how);
+/* What op_def.make_thunk stands for when it is NULL: "c" runs perform, "lua" perform_lua; not_implemented without. A
+ * make_thunk may end with it. */
+damo_status thunk_make_default(thunk *t, const thunk_request *how);
+/* The bare thunk, which runs perform or perform_lua: no preparation, no hook. */
 thunk *thunk_new(damo_ctx *ctx, damo_apply *node, cell **in, cell **out);
 void thunk_free(thunk *t);
+/* Makes t lazy: room for need and in_ready. */
+damo_status thunk_set_lazy(thunk *t);
+/* A lazy thunk asks for input i (once a run). */
+void thunk_need(thunk *t, int i);
+/* Whether input i has its value: always so in a thunk that runs by itself. */
+static inline bool thunk_ready(const thunk *t, int i) { return t->in_ready == NULL || t->in_ready[i] != 0; }
+/* Whether nodes of the Op can run at all. */
+static inline bool op_can_run(const op_def *def) {
+  return def->perform != NULL || def->perform_lua != NULL || def->make_thunk != NULL;
+}
+/* The Op of the node says that output `out` may be a view of input `in`, or destroys it; -1: any. */
+bool op_alias_has(const op_alias *map, int out, int in);
 /* Scratch memory of the thunk, at least size bytes, 64-byte aligned, kept between runs; contents undefined. NULL: memory error. */
 void *thunk_scratch(thunk *t, size_t size);
 

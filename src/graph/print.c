@@ -67,18 +67,30 @@ typedef struct tree {
   damo_ctx *ctx;
   const print_options *options;
   strbuf *out;
-  map ids; /* damo_apply* or leaf damo_var* → number from 1 */
+  map ids;      /* damo_apply* or leaf damo_var* → number from 1 */
+  map told;     /* damo_op* among inner → 1 */
+  ptrvec inner; /* damo_op* whose graphs are to be printed */
   tree_item *stack;
   int64_t n, cap;
 } tree;
 
 /* A, B, … Z, AA, AB … as debugprint names what it has met. */
-static void add_id(strbuf *out, uintptr_t number) {
+static void add_letters(strbuf *out, uintptr_t number) {
   char text[16];
   int i = (int)sizeof text;
   text[--i] = '\0';
   for (; number > 0; number = (number - 1) / 26) text[--i] = (char)('A' + (number - 1) % 26);
   strbuf_addf(out, " [id %s]", text + i);
+}
+
+static void add_id(const tree *t, const damo_var *v, uintptr_t number) {
+  uint64_t id = v->owner != NULL ? v->owner->id : v->id;
+  switch (t->options->id_type) {
+    case PRINT_ID_CHAR: add_letters(t->out, number); break;
+    case PRINT_ID_INT: strbuf_addf(t->out, " [id %llu]", (unsigned long long)number); break;
+    case PRINT_ID_OBJECT: strbuf_addf(t->out, " [id %llu]", (unsigned long long)id); break;
+    case PRINT_ID_NONE: break;
+  }
 }
 
 static damo_status tree_push(tree *t, const damo_var *v, int32_t depth) {
@@ -100,50 +112,83 @@ static void add_aliases(strbuf *out, const char *what, const op_alias *a) {
   strbuf_add(out, "}");
 }
 
+/* deep chains would print a quadratic amount of blanks: past a level the depth is a number */
+static void add_branch(strbuf *out, int32_t depth) {
+  if (depth > 40) {
+    strbuf_addf(out, " (%d) ├─ ", depth);
+    return;
+  }
+  for (int32_t i = 1; i < depth; i++) strbuf_add(out, " │");
+  if (depth > 0) strbuf_add(out, " ├─ ");
+}
+
+/* What is told of a Variable's node beside its name. */
+static void add_node(const tree *t, const damo_var *v, bool first) {
+  const damo_apply *node = v->owner;
+  if (v->name != NULL) strbuf_addf(t->out, " '%s'", v->name);
+  if (t->options->print_destroy_map) add_aliases(t->out, "d", node->op->destroy_map);
+  if (t->options->print_view_map) add_aliases(t->out, "v", node->op->view_map);
+  if (!first && node->n_in > 0) strbuf_add(t->out, " ···");
+}
+
 /* One line; *first tells whether the part was met for the first time. */
 static damo_status tree_line(tree *t, const tree_item *item, bool *first) {
   const damo_var *v = item->v;
   const void *key = v->owner != NULL ? (const void *)v->owner : (const void *)v;
   uintptr_t id = 0;
+  char text[320];
   *first = !map_get(&t->ids, key, &id);
   if (*first) {
     id = t->ids.n + 1;
     DAMO_TRY(map_put(&t->ids, key, id));
   }
-  /* deep chains would print a quadratic amount of blanks: past a level the depth is a number */
-  if (item->depth <= 40) {
-    for (int32_t i = 1; i < item->depth; i++) strbuf_add(t->out, " │");
-    if (item->depth > 0) strbuf_add(t->out, " ├─ ");
-  } else {
-    strbuf_addf(t->out, " (%d) ├─ ", item->depth);
-  }
-  char text[320];
+  add_branch(t->out, item->depth);
   if (v->owner != NULL) {
     op_format(t->out, v->owner->op);
     if (v->owner->n_out > 1) strbuf_addf(t->out, ".%d", v->index + 1);
   } else {
     strbuf_add(t->out, var_format(text, sizeof text, v));
   }
-  add_id(t->out, id);
+  add_id(t, v, id);
   if (t->options->print_type) strbuf_addf(t->out, " <%s>", type_format(text, sizeof text, v->type));
-  if (v->owner != NULL && v->name != NULL) strbuf_addf(t->out, " '%s'", v->name);
-  if (v->owner != NULL && t->options->print_destroy_map) add_aliases(t->out, "d", v->owner->op->destroy_map);
-  if (v->owner != NULL && t->options->print_view_map) add_aliases(t->out, "v", v->owner->op->view_map);
-  if (!*first && v->owner != NULL && v->owner->n_in > 0) strbuf_add(t->out, " ···");
+  if (v->owner != NULL) add_node(t, v, *first);
+  if (t->options->storage != NULL) t->options->storage(t->out, v, t->options->user);
   strbuf_add(t->out, "\n");
   return DAMO_OK;
 }
 
-static damo_status tree_print(tree *t, const damo_var *root) {
-  DAMO_TRY(tree_push(t, root, 0));
+/* An Op that holds a graph is told about at the end, once. */
+static damo_status note_inner(tree *t, const damo_op *op) {
+  if (op->def->inner_graph == NULL || map_get(&t->told, op, NULL)) return DAMO_OK;
+  DAMO_TRY(map_put(&t->told, op, 1));
+  return ptrvec_push(&t->inner, op);
+}
+
+static damo_status tree_print(tree *t, const damo_var *root, int32_t depth) {
+  DAMO_TRY(tree_push(t, root, depth));
   while (t->n > 0) {
     tree_item item = t->stack[--t->n];
     bool first;
     DAMO_TRY(tree_line(t, &item, &first));
     const damo_apply *node = item.v->owner;
-    if (node == NULL || !first || (t->options->stop_on_name && item.v->name != NULL)) continue;
+    if (node == NULL || !first) continue;
+    DAMO_TRY(note_inner(t, node->op));
+    if (t->options->stop_on_name && item.v->name != NULL) continue;
     if (t->options->depth > 0 && item.depth + 1 >= t->options->depth) continue;
     for (int i = node->n_in - 1; i >= 0; i--) DAMO_TRY(tree_push(t, node->in[i], item.depth + 1));
+  }
+  return DAMO_OK;
+}
+
+/* Inner graphs, those inside them too: the list grows while it is worked off. */
+static damo_status print_inner(tree *t) {
+  for (int64_t k = 0; k < t->inner.n; k++) {
+    const damo_op *op = t->inner.at[k];
+    const damo_fgraph *fg = op->def->inner_graph(op);
+    strbuf_add(t->out, k == 0 ? "\nInner graphs:\n\n" : "\n");
+    op_format(t->out, op);
+    strbuf_add(t->out, "\n");
+    for (int64_t i = 0; i < fg->outputs.n; i++) DAMO_TRY(tree_print(t, fg->outputs.at[i], 1));
   }
   return DAMO_OK;
 }
@@ -153,9 +198,14 @@ damo_status graph_debugprint(damo_ctx *ctx, damo_var *const *outputs, int64_t n,
   static const print_options plain = {0};
   tree t = {.ctx = ctx, .options = options != NULL ? options : &plain, .out = out};
   map_init(&t.ids, ctx);
+  map_init(&t.told, ctx);
+  ptrvec_init(&t.inner, ctx);
   damo_status s = DAMO_OK;
-  for (int64_t i = 0; i < n && s == DAMO_OK; i++) s = tree_print(&t, outputs[i]);
+  for (int64_t i = 0; i < n && s == DAMO_OK; i++) s = tree_print(&t, outputs[i], 0);
+  if (s == DAMO_OK) s = print_inner(&t);
   map_clear(&t.ids);
+  map_clear(&t.told);
+  ptrvec_clear(&t.inner);
   mem_free(ctx, t.stack, (size_t)t.cap * sizeof *t.stack);
   if (s == DAMO_OK && out->failed) s = ctx_fail_memory(ctx);
   return s;

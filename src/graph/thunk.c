@@ -17,7 +17,7 @@ thunk *thunk_new(damo_ctx *ctx, damo_apply *node, cell **in, cell **out) {
   const op_def *def = node->op->def;
   thunk *t = mem_calloc(ctx, thunk_bytes(node->n_in, node->n_out, def->state_size));
   if (t == NULL) return NULL;
-  t->run = def->perform != NULL ? def->perform : run_missing;
+  t->run = def->perform != NULL ? def->perform : def->perform_lua != NULL ? def->perform_lua : run_missing;
   t->ctx = ctx;
   t->node = damo_retain(node);
   t->n_in = node->n_in;
@@ -30,13 +30,71 @@ thunk *thunk_new(damo_ctx *ctx, damo_apply *node, cell **in, cell **out) {
   return t;
 }
 
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
+
+damo_status thunk_make_default(thunk *t, const thunk_request *how) {
+  const op_def *def = t->node->op->def;
+  bool lua = strcmp(how->impl, "lua") == 0;
+  damo_status (*run)(thunk *) = lua ? def->perform_lua : def->perform;
+  if (run == NULL) {
+    return ctx_fail(t->ctx, DAMO_ENOT_IMPLEMENTED, "%s has no %s code to run", def->name, lua ? "Lua" : "native");
+  }
+  t->run = run;
+  return def->lazy ? thunk_set_lazy(t) : DAMO_OK;
+}
+
+/* Makes t by one implementation. */
+static damo_status make_by(thunk *t, const thunk_request *how, const char *impl) {
+  const op_def *def = t->node->op->def;
+  thunk_request one = *how;
+  one.impl = impl;
+  if (def->prepare_node != NULL) DAMO_TRY(def->prepare_node(t->node, impl));
+  return def->make_thunk != NULL ? def->make_thunk(t, &one) : thunk_make_default(t, &one);
+}
+
+static damo_status make_by_any(thunk *t, const thunk_request *how) {
+  const op_def *def = t->node->op->def;
+  if (how->impl != NULL) return make_by(t, how, how->impl);
+  if (def->make_thunk == NULL && def->perform == NULL && def->perform_lua != NULL) return make_by(t, how, "lua");
+  damo_status s = make_by(t, how, "c");
+  bool has_lua = def->make_thunk != NULL || def->perform_lua != NULL;
+  if (s != DAMO_ENOT_IMPLEMENTED || !has_lua) return s;
+  ctx_clear_error(t->ctx);
+  return make_by(t, how, "lua");
+}
+
+thunk *thunk_make(damo_ctx *ctx, damo_apply *node, cell **in, cell **out, const thunk_request *how) {
+  static const thunk_request any = {0};
+  thunk *t = thunk_new(ctx, node, in, out);
+  if (t == NULL) return NULL;
+  if (make_by_any(t, how != NULL ? how : &any) == DAMO_OK) return t;
+  ctx_fail_at(ctx, node->op->def->name, node);
+  thunk_free(t);
+  return NULL;
+}
+
+damo_status thunk_set_lazy(thunk *t) {
+  if (t->lazy) return DAMO_OK;
+  size_t n = (size_t)t->n_in;
+  t->need = mem_calloc(t->ctx, n * (sizeof *t->need + 1));
+  if (t->need == NULL) return DAMO_EMEMORY;
+  t->lazy = true;
+  return DAMO_OK;
+}
+
+void thunk_need(thunk *t, int i) {
+  if (t->lazy && t->n_need < t->n_in) t->need[t->n_need++] = i;
+}
+
 void thunk_free(thunk *t) {
   if (t == NULL) return;
   const op_def *def = t->node->op->def;
+  if (t->user_clear != NULL) t->user_clear(t);
   if (def->state_clear != NULL) def->state_clear(t);
   if (t->scratch != NULL) mem_free(t->ctx, ((void **)t->scratch)[-1], t->scratch_size + SCRATCH_ALIGN + sizeof(void *));
   damo_ctx *ctx = t->ctx;
   damo_apply *node = t->node;
+  if (t->need != NULL) mem_free(ctx, t->need, (size_t)t->n_in * (sizeof *t->need + 1));
   if (t->out_fixed != NULL) mem_free(ctx, t->out_fixed, (size_t)t->n_out);
   mem_free(ctx, t, thunk_bytes(t->n_in, t->n_out, def->state_size));
   damo_release(node);
@@ -109,17 +167,16 @@ damo_status thunk_out_view(thunk *t, int i, const damo_array *base, int ndim, co
   return DAMO_OK;
 }
 
-static bool destroys(const damo_op *op, int out, int in) {
-  const op_alias *a = op->destroy_map;
+bool op_alias_has(const op_alias *a, int out, int in) {
   for (; a != NULL && a->out >= 0; a++) {
-    if (a->out == out && a->in == in) return true;
+    if ((out < 0 || a->out == out) && (in < 0 || a->in == in)) return true;
   }
   return false;
 }
 
 damo_array *thunk_out_inplace(thunk *t, int i, int j) {
   damo_array *x = thunk_in(t, j);
-  if (destroys(t->node->op, i, j) && x->writeable) {
+  if (op_alias_has(t->node->op->destroy_map, i, j) && x->writeable) {
     if (*t->out[i] != (damo_obj *)x) thunk_set_out(t, i, damo_retain(x));
     return x;
   }

@@ -5,7 +5,6 @@
  * cells as the first line: else an io error with the line's number.
  */
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,24 +26,7 @@ typedef struct csv {
   size_t n, cap; /* bytes */
 } csv;
 
-typedef struct cell_text {
-  const char *at;
-  size_t n;
-} cell_text;
-
 /* ---- The text ---------------------------------------------------------------------------------------------------- */
-
-static damo_status read_text(damo_ctx *ctx, const char *path, strbuf *out) {
-  char chunk[16384];
-  size_t n;
-  FILE *f = io_open(ctx, path, NULL);
-  if (!f) return ctx->error.status;
-  while ((n = fread(chunk, 1, sizeof chunk, f)) > 0) strbuf_addn(out, chunk, n);
-  const int why = ferror(f) ? errno : 0;
-  fclose(f);
-  if (why) return io_fail(ctx, path, why, "reading failed");
-  return out->failed ? DAMO_EMEMORY : DAMO_OK;
-}
 
 static bool is_space(char c) { return c == ' ' || c == '\t'; }
 
@@ -133,108 +115,6 @@ static damo_status read_cell(csv *c, cell_text *out, bool *last) {
   return DAMO_OK;
 }
 
-/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
-
-#define CELL_LONGEST 1000 /* of a number */
-
-static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/* A decimal literal taken apart: (-1)^negative · digits · 10^exponent. exact: all digits are in `digits`. */
-typedef struct decimal {
-  bool negative, exact, whole; /* whole: written as an integer */
-  uint64_t digits;
-  int exponent;
-} decimal;
-
-static bool parse_decimal(cell_text t, decimal *d) {
-  const char *p = t.at, *end = t.at + t.n;
-  int n_digits = 0, n_seen = 0;
-  *d = (decimal){.exact = true, .whole = true};
-  if (p < end && (*p == '-' || *p == '+')) d->negative = *p++ == '-';
-  for (bool fraction = false; p < end; p++) {
-    if (*p == '.' && !fraction) {
-      fraction = true;
-      d->whole = false;
-      continue;
-    }
-    if (!is_digit(*p)) break;
-    n_seen++;
-    if (n_digits < 19) {
-      d->digits = 10 * d->digits + (uint64_t)(*p - '0');
-      n_digits += d->digits > 0;
-      d->exponent -= fraction;
-    } else {
-      d->exact = false;
-      d->exponent += !fraction;
-    }
-  }
-  if (n_seen == 0) return false;
-  if (p < end && (*p == 'e' || *p == 'E')) {
-    bool minus = false;
-    int e = 0;
-    d->whole = false;
-    if (++p < end && (*p == '-' || *p == '+')) minus = *p++ == '-';
-    if (p == end || !is_digit(*p)) return false;
-    for (; p < end && is_digit(*p); p++) e = e < 100000 ? 10 * e + (*p - '0') : e;
-    d->exponent += minus ? -e : e;
-  }
-  return p == end;
-}
-
-/* Where one multiplication is not exact: the C library's conversion, told the decimal point of the locale. */
-static double slow_double(cell_text t) {
-  char text[CELL_LONGEST + 2];
-  const char *point = localeconv()->decimal_point;
-  size_t n = 0;
-  for (size_t i = 0; i < t.n; i++) text[n++] = t.at[i] == '.' && !point[1] ? point[0] : t.at[i];
-  text[n] = '\0';
-  return strtod(text, NULL);
-}
-
-static bool is_word(cell_text t, const char *word) {
-  if (t.n != strlen(word)) return false;
-  for (size_t i = 0; i < t.n; i++) {
-    if ((t.at[i] | 0x20) != word[i]) return false;
-  }
-  return true;
-}
-
-static bool parse_word(cell_text t, double *out) {
-  const double sign = t.n > 0 && *t.at == '-' ? -1 : 1;
-  if (t.n > 0 && (*t.at == '-' || *t.at == '+')) t.at++, t.n--;
-  if (is_word(t, "nan") || is_word(t, "na"))
-    *out = NAN;
-  else if (is_word(t, "inf") || is_word(t, "infinity"))
-    *out = sign * INFINITY;
-  else
-    return false;
-  return true;
-}
-
-/* A number, or nan for an empty cell; false when it is neither. */
-static bool parse_double(cell_text t, double *out) {
-  decimal d;
-  if (t.n == 0) {
-    *out = NAN;
-    return true;
-  }
-  if (t.n > CELL_LONGEST || !parse_decimal(t, &d)) return parse_word(t, out);
-  double v = (double)d.digits;
-  if (d.digits == 0) {
-    v = 0;
-  } else if (!d.exact || d.digits > ((uint64_t)1 << 53) || d.exponent < -22 || d.exponent > 22) {
-    *out = slow_double(t);
-    return true;
-  } else {
-    v = d.exponent < 0 ? v / power_of_ten[-d.exponent] : v * power_of_ten[d.exponent];
-  }
-  *out = d.negative ? -v : v;
-  return true;
-}
-
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
 static damo_status bad_cell(const csv *c, int64_t col, cell_text t, const char *what) {
@@ -255,14 +135,14 @@ static damo_status parse_integer(const csv *c, int64_t col, cell_text t, scalar 
   decimal d;
   double v;
   const damo_dtype dtype = c->o.dtype;
-  if (parse_decimal(t, &d) && d.whole && d.exact) {
+  if (number_decimal(t, &d) && d.whole && d.exact) {
     if (!integer_fits(dtype, d.negative, d.digits)) return bad_cell(c, col, t, "is outside the result's dtype");
     *out = (scalar){.dtype = DAMO_INT64, .v.i = (int64_t)(d.negative ? 0 - d.digits : d.digits)};
     if (!d.negative) *out = (scalar){.dtype = DAMO_UINT64, .v.u = d.digits};
     return DAMO_OK;
   }
   if (t.n == 0) return bad_cell(c, col, t, "has no value as an integer");
-  if (!parse_double(t, &v)) return bad_cell(c, col, t, "is not a number");
+  if (!number_double(t, &v)) return bad_cell(c, col, t, "is not a number");
   if (!(v == floor(v)) || fabs(v) >= 0x1p53 || !integer_fits(dtype, v < 0, (uint64_t)fabs(v))) {
     return bad_cell(c, col, t, "is not a value of the result's dtype");
   }
@@ -288,7 +168,7 @@ static damo_status store_cell(csv *c, int64_t col, cell_text t) {
   scalar s = {.dtype = DAMO_FLOAT64};
   if (dtype_is_discrete(dtype)) {
     DAMO_TRY(parse_integer(c, col, t, &s));
-  } else if (!parse_double(t, &s.v.f)) {
+  } else if (!number_double(t, &s.v.f)) {
     if (!c->o.text_as_nan) return bad_cell(c, col, t, "is not a number");
     s.v.f = NAN;
   }
@@ -326,7 +206,7 @@ static damo_status is_numeric_line(csv *c, bool *numeric) {
   *numeric = true;
   while (!last) {
     DAMO_TRY(read_cell(c, &t, &last));
-    *numeric = *numeric && parse_double(t, &v);
+    *numeric = *numeric && number_double(t, &v);
   }
   c->at = start;
   c->line = line;
@@ -401,7 +281,7 @@ damo_array *io_read_csv(damo_ctx *ctx, const char *path, const csv_options *opti
   if (c.o.delimiter == 0) c.o.delimiter = ',';
   strbuf_init(&text, ctx);
   strbuf_init(&names, ctx);
-  if (read_text(ctx, path, &text) == DAMO_OK) {
+  if (io_read_text(ctx, path, &text) == DAMO_OK) {
     c.at = text.at ? text.at : "";
     c.end = c.at + text.n;
     if (text.n >= 3 && memcmp(c.at, "\xEF\xBB\xBF", 3) == 0) c.at += 3;

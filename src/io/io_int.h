@@ -12,6 +12,28 @@ damo_status io_fail(damo_ctx *ctx, const char *path, int errno_value, const char
 /* Opens for reading and tells the size (out may be NULL); NULL: failed. Directories are refused. */
 FILE *io_open(damo_ctx *ctx, const char *path, uint64_t *size);
 
+/* The whole file. */
+damo_status io_read_text(damo_ctx *ctx, const char *path, strbuf *out);
+
+/* ---- Numbers in text: number.c ----------------------------------------------------------------------------------- */
+
+typedef struct cell_text {
+  const char *at;
+  size_t n;
+} cell_text;
+
+/* A decimal literal taken apart: (-1)^negative · digits · 10^exponent. exact: all digits are in `digits`. */
+typedef struct decimal {
+  bool negative, exact, whole; /* whole: written as an integer */
+  uint64_t digits;
+  int exponent;
+} decimal;
+
+/* false: the text is no decimal literal. */
+bool number_decimal(cell_text t, decimal *d);
+/* A number, nan and inf as words included, or nan for an empty text; false when it is neither. */
+bool number_double(cell_text t, double *out);
+
 /* ---- Bytes in ---------------------------------------------------------------------------------------------------- */
 
 #define SOURCE_BUFFER 16384
@@ -60,5 +82,18 @@ damo_array *npy_read(io_source *s);
 #define NPY_HEADER_MAX 1024
 /* The header of a C-contiguous array; returns its length. */
 size_t npy_header(const damo_array *a, char out[NPY_HEADER_MAX]);
+/* The header of one text of the characters in a uint8 vector. */
+size_t npy_text_header(const damo_array *a, char out[NPY_HEADER_MAX]);
+
+/* ---- npz --------------------------------------------------------------------------------------------------------- */
+
+/* io_write_npz; arrays[text], a uint8 vector, is written as one text (-1: none). */
+damo_status npz_write(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays, int64_t n,
+                      int64_t text);
+
+/* ---- mtx --------------------------------------------------------------------------------------------------------- */
+
+/* io_read_mtx of a text that is already there; path is for messages. */
+damo_obj *mtx_parse(damo_ctx *ctx, const char *path, const char *text, size_t n, damo_format format);
 
 #endif

@@ -24,6 +24,7 @@ static bool host_is_little(void) {
 typedef struct npy_info {
   damo_dtype dtype;
   bool swap, fortran;
+  int text; /* > 0: texts of that many characters, read as one more axis of character codes */
   int ndim;
   int64_t shape[DAMO_MAX_NDIM];
 } npy_info;
@@ -66,6 +67,12 @@ static damo_status parse_descr(const io_source *s, const char *at, npy_info *inf
   int size = 0, digits = 0;
   if (kind) at++;
   for (; isdigit((unsigned char)*at) && digits < 4; digits++) size = 10 * size + (*at++ - '0');
+  if ((kind == 'S' || kind == 'U') && size > 0 && *at == quote) {
+    info->text = size;
+    info->dtype = kind == 'S' ? DAMO_UINT8 : DAMO_UINT32;
+    info->swap = kind == 'U' && order != '=' && order != '|' && (order == '<') != host_is_little();
+    return DAMO_OK;
+  }
   if (*at != quote || !dtype_of_kind(kind, size, &info->dtype)) {
     return source_fail(s, "dtype %c%d is not one that damo has", isprint((unsigned char)kind) ? kind : '?', size);
   }
@@ -101,6 +108,9 @@ static damo_status parse_header(const io_source *s, const char *header, npy_info
   DAMO_TRY(parse_shape(s, value_of(header, "'shape'"), info));
   if (!order) return source_fail(s, "the header has no fortran_order");
   info->fortran = strncmp(order, "True", 4) == 0;
+  if (info->text == 0) return DAMO_OK;
+  if (info->ndim > 0) return source_fail(s, "arrays of texts are not supported");
+  info->shape[info->ndim++] = info->text;
   return DAMO_OK;
 }
 
@@ -187,6 +197,17 @@ damo_array *io_read_npy(damo_ctx *ctx, const char *path) {
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
+/* Padding, the end of line, and the magic in front; at: where the text ends. */
+static size_t finish_header(char out[NPY_HEADER_MAX], char *at) {
+  while ((at - out) % 64 != 63) *at++ = ' ';
+  *at++ = '\n';
+  const size_t n = (size_t)(at - out) - 10;
+  memcpy(out, MAGIC "\1\0", 8);
+  out[8] = (char)(n & 255);
+  out[9] = (char)(n >> 8);
+  return (size_t)(at - out);
+}
+
 size_t npy_header(const damo_array *a, char out[NPY_HEADER_MAX]) {
   static const char kinds[] = {
       [KIND_BOOL] = 'b', [KIND_INT] = 'i', [KIND_UINT] = 'u', [KIND_FLOAT] = 'f', [KIND_COMPLEX] = 'c'};
@@ -200,13 +221,14 @@ size_t npy_header(const damo_array *a, char out[NPY_HEADER_MAX]) {
     at += snprintf(at, (size_t)(end - at), "%s%lld", i ? ", " : "", (long long)array_shape(a)[i]);
   }
   at += snprintf(at, (size_t)(end - at), "%s), }", a->ndim == 1 ? "," : "");
-  while ((at - out) % 64 != 63) *at++ = ' ';
-  *at++ = '\n';
-  const size_t n = (size_t)(at - out) - 10;
-  memcpy(out, MAGIC "\1\0", 8);
-  out[8] = (char)(n & 255);
-  out[9] = (char)(n >> 8);
-  return (size_t)(at - out);
+  return finish_header(out, at);
+}
+
+size_t npy_text_header(const damo_array *a, char out[NPY_HEADER_MAX]) {
+  char *at = out + 10;
+  at += snprintf(at, NPY_HEADER_MAX - 10, "{'descr': '|S%lld', 'fortran_order': False, 'shape': (), }",
+                 (long long)array_size(a));
+  return finish_header(out, at);
 }
 
 damo_status io_write_npy(const char *path, const damo_array *a) {

@@ -103,7 +103,7 @@ static uint32_t check_sum(const char *header, size_t header_size, const char *da
   return (uint32_t)crc;
 }
 
-static damo_status write_member(io_sink *sink, const char *name, const damo_array *a, zip_dir *dir) {
+static damo_status write_member(io_sink *sink, const char *name, const damo_array *a, bool text, zip_dir *dir) {
   char header[NPY_HEADER_MAX];
   zip_member *m = &dir->at[dir->n];
   strbuf full;
@@ -116,7 +116,8 @@ static damo_status write_member(io_sink *sink, const char *name, const damo_arra
   damo_status status = m->name ? DAMO_OK : DAMO_EMEMORY;
   strbuf_clear(&full);
   if (status == DAMO_OK) {
-    const size_t head = npy_header(c, header), bytes = (size_t)array_size(c) * dtype_size(array_dtype(c));
+    const size_t head = text ? npy_text_header(c, header) : npy_header(c, header),
+                 bytes = (size_t)array_size(c) * dtype_size(array_dtype(c));
     dir->n++;
     m->size = head + bytes;
     m->crc = check_sum(header, head, c->data, bytes);
@@ -130,6 +131,11 @@ static damo_status write_member(io_sink *sink, const char *name, const damo_arra
 
 damo_status io_write_npz(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays,
                          int64_t n) {
+  return npz_write(ctx, path, names, arrays, n, -1);
+}
+
+damo_status npz_write(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays, int64_t n,
+                      int64_t text) {
   io_sink sink;
   zip_dir dir = {.ctx = ctx};
   dir.at = mem_calloc(ctx, (size_t)n * sizeof *dir.at);
@@ -137,7 +143,8 @@ damo_status io_write_npz(damo_ctx *ctx, const char *path, const char *const *nam
   dir.cap = n;
   damo_status status = sink_open(&sink, ctx, path);
   if (status == DAMO_OK) {
-    for (int64_t i = 0; i < n && status == DAMO_OK; i++) status = write_member(&sink, names[i], arrays[i], &dir);
+    for (int64_t i = 0; i < n && status == DAMO_OK; i++)
+      status = write_member(&sink, names[i], arrays[i], i == text, &dir);
     if (status == DAMO_OK) status = zip_write_end(&sink, &dir);
     status = sink_close(&sink, status);
   }

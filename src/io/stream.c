@@ -32,6 +32,18 @@ FILE *io_open(damo_ctx *ctx, const char *path, uint64_t *size) {
   return f;
 }
 
+damo_status io_read_text(damo_ctx *ctx, const char *path, strbuf *out) {
+  char chunk[16384];
+  size_t n;
+  FILE *f = io_open(ctx, path, NULL);
+  if (!f) return ctx->error.status;
+  while ((n = fread(chunk, 1, sizeof chunk, f)) > 0) strbuf_addn(out, chunk, n);
+  const int why = ferror(f) ? errno : 0;
+  fclose(f);
+  if (why) return io_fail(ctx, path, why, "reading failed");
+  return out->failed ? DAMO_EMEMORY : DAMO_OK;
+}
+
 /* ---- Source ------------------------------------------------------------------------------------------------------ */
 
 damo_status source_fail(const io_source *s, const char *fmt, ...) {

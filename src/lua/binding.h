@@ -12,7 +12,7 @@
  * Files, one theme each: lua_state.c module and context; lua_config.c, lua_info.c; lua_error.c; lua_object.c identity and
  * anchoring; lua_array.c Arrays, lua_array_make.c making them, lua_array_methods.c; lua_index.c index tables; lua_value.c
  * numbers and values to and from Lua, lua_nested.c nested tables; lua_func.c the op functions and methods; lua_type.c
- * Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks; lua_op.c Ops written in Lua; lua_grad.c;
+ * Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks; lua_op.c Ops written in Lua; lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c texts of graphs; lua_grad.c;
  * lua_compile.c Functions; lua_random.c; lua_io.c. lua_int.h has what the files about graphs share.
  */
 #ifndef DAMO_BINDING_H
@@ -74,6 +74,8 @@ void bind_open_type(lua_State *L);
 void bind_open_var(lua_State *L);
 void bind_open_graph(lua_State *L);
 void bind_open_op(lua_State *L);
+void bind_open_op_from_graph(lua_State *L); /* after graph and op */
+void bind_open_host_op(lua_State *L);
 void bind_open_grad(lua_State *L);
 void bind_open_compile(lua_State *L);
 void bind_open_random(lua_State *L);
@@ -137,6 +139,9 @@ void bind_reanchor(lua_State *L, int idx);
 /* Gives the userdata at the top a metatable with that finalizer; made once, kept in the registry under the key's address
  * (not under a name, which another copy of the library in the same state would share). */
 void bind_set_gc(lua_State *L, lua_CFunction gc, const void *key);
+/* Pushes an Array's userdata without an Array, that no table knows: whoever pushed it lends it one (box->obj, with a
+ * reference) for the time of a call and takes it back. Using it in between is a state error. */
+bind_box *bind_push_lender(lua_State *L);
 /* The release function of foreign memory that belongs to Lua: its owner is a Generic object (one reference), whose
  * userdata every Array over that memory keeps alive. */
 void bind_release_owner(void *owner);

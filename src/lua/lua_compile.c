@@ -42,11 +42,21 @@ static int make_out(lua_State *L) {
   return make_spec(L, "Out", options, &out_key);
 }
 
+static const char *const linkers[] = {"vm", "c", "cvm", "nanguard", "debug", NULL};
+
+/* The Mode's field of that name: one of words. */
+static const char *mode_word(lua_State *L, int idx, const char *field, const char *const *words) {
+  int i = bind_option_enum(L, idx, field, words, -1, "Mode");
+  return i < 0 ? NULL : words[i];
+}
+
 /* damo.Mode{optimizer=, linker=, include=, exclude=, require=} */
 static int make_mode(lua_State *L) {
   static const char *const options[] = {"linker", "optimizer", "include", "exclude", "require", NULL};
   lua_settop(L, 1);
   bind_check_options(L, "Mode", 1, options);
+  mode_word(L, 1, "linker", linkers);
+  mode_word(L, 1, "optimizer", compile_optimizers);
   lua_createtable(L, 0, 4);
   for (int i = 0; options[i]; i++) {
     if (!bind_option(L, 1, options[i])) continue;
@@ -115,7 +125,8 @@ static void read_inputs(lua_State *L, job *j, int idx) {
   if (!alone && !lua_isnoneornil(L, idx) && !lua_istable(L, idx)) {
     bind_arg_error(L, "compile", idx, "inputs", "a list of Variables");
   }
-  if (!alone && bind_is_options(L, idx)) bind_arg_error(L, "compile", idx, "inputs", "a list without names (name an In instead)");
+  if (!alone && bind_is_options(L, idx))
+    bind_arg_error(L, "compile", idx, "inputs", "a list without names (name an In instead)");
   j->n_in = alone ? 1 : lua_istable(L, idx) ? (int64_t)lua_rawlen(L, idx) : 0;
   j->in = bind_room(L, (size_t)j->n_in, sizeof *j->in);
   for (int64_t i = 0; i < j->n_in; i++) {
@@ -206,7 +217,9 @@ static void read_outputs(lua_State *L, job *j, int idx, bool borrow) {
 
 /* ---- Pairs: updates and givens -------------------------------------------------------------------------------------- */
 
-typedef struct pair { damo_var *of, *to; } pair;
+typedef struct pair {
+  damo_var *of, *to;
+} pair;
 
 /* The pair whose key and value are the two topmost values, which are popped. */
 static pair read_pair(lua_State *L, const job *j, const char *option) {
@@ -215,7 +228,9 @@ static pair read_pair(lua_State *L, const job *j, const char *option) {
   if (!p.of) {
     bind_raise(L, DAMO_ETYPE, "compile: %s: expected a Variable on the left, got %s", option, bind_typename(L, -2));
   }
-  if (lua_isnil(L, -1)) bind_raise(L, DAMO_ETYPE, "compile: %s: the new value of %s is nil", option, p.of->name ? p.of->name : "a Variable");
+  if (lua_isnil(L, -1))
+    bind_raise(L, DAMO_ETYPE, "compile: %s: the new value of %s is nil", option,
+               p.of->name ? p.of->name : "a Variable");
   p.to = bind_operand(L, lua_gettop(L), true, &graph, "compile", 0, option);
   keep_top(L, j);
   lua_pushvalue(L, -2); /* the key too: a pair's table may be a fresh one */
@@ -252,7 +267,8 @@ static int64_t read_pair_list(lua_State *L, const job *j, int idx, pair *pairs, 
 static int64_t read_pairs(lua_State *L, const job *j, const char *option, damo_var *const **of, damo_var *const **to) {
   int idx = lua_gettop(L);
   int64_t n = 0;
-  if (!lua_istable(L, idx)) bind_raise(L, DAMO_ETYPE, "compile: option '%s' must be a table, got %s", option, bind_typename(L, idx));
+  if (!lua_istable(L, idx))
+    bind_raise(L, DAMO_ETYPE, "compile: option '%s' must be a table, got %s", option, bind_typename(L, idx));
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) n++;
   pair *pairs = bind_room(L, (size_t)n, sizeof *pairs);
   damo_var **a = bind_room(L, (size_t)n, sizeof *a), **b = bind_room(L, (size_t)n, sizeof *b);
@@ -297,30 +313,28 @@ static const char *joined(lua_State *L, int idx, const char *field) {
   return lua_tostring(L, -1);
 }
 
-/* The mode at the top, which stays: a name, or a Mode. */
+/* The mode at the top, which stays: a name, or a Mode. Names are checked by the core. */
 static void read_mode(lua_State *L, job *j) {
-  static const char *const optimizers[] = {"fast_run", "fast_compile", NULL};
-  static const char *const linkers[] = {"vm", "c", "cvm", NULL};
   int idx = lua_gettop(L);
   if (lua_type(L, idx) == LUA_TSTRING) {
     j->o.mode = lua_tostring(L, idx);
   } else if (has_meta(L, idx, &mode_key)) {
-    bind_option_enum(L, idx, "linker", linkers, 0, "Mode");
-    j->o.mode = bind_option_enum(L, idx, "optimizer", optimizers, 0, "Mode") == 0 ? "FAST_RUN" : "FAST_COMPILE";
+    const char *linker = mode_word(L, idx, "linker", linkers);
+    j->o.mode = linker && linker[0] == 'n' ? "NANGUARD" : linker && linker[0] == 'd' ? "DEBUG" : "FAST_RUN";
+    j->o.optimizer = mode_word(L, idx, "optimizer", compile_optimizers);
     j->o.include = joined(L, idx, "include");
     j->o.exclude = joined(L, idx, "exclude");
+    j->o.require = joined(L, idx, "require");
   } else {
     bind_raise(L, DAMO_ETYPE, "compile: option 'mode' must be a name or a Mode, got %s", bind_typename(L, idx));
-  }
-  if (strcmp(j->o.mode, "DEBUG") == 0 || strcmp(j->o.mode, "NANGUARD") == 0) {
-    bind_raise(L, DAMO_ENOT_IMPLEMENTED, "compile: mode '%s' is not implemented", j->o.mode);
   }
 }
 
 static void read_options(lua_State *L, job *j, int idx) {
   static const char *const unused[] = {"raise", "warn", "ignore", NULL};
-  static const char *const names[] = {"updates", "givens", "mode", "on_unused_input", "allow_input_downcast", "name",
-                                      "profile", "borrow", "threads", "no_default_updates", NULL};
+  static const char *const names[] = {"updates", "givens",  "mode",   "on_unused_input", "allow_input_downcast",
+                                      "name",    "profile", "borrow", "threads",         "no_default_updates",
+                                      NULL};
   bind_check_options(L, "compile", idx, names);
   j->o.mode = bind_get(L)->mode;
   j->o.name = bind_option_str(L, idx, "name", "compile");
@@ -382,7 +396,8 @@ static void add_metatable(lua_State *L, const char *name, const void *key) {
 }
 
 void bind_open_compile(lua_State *L) {
-  static const luaL_Reg fns[] = {{"compile", compile}, {"In", make_in}, {"Out", make_out}, {"Mode", make_mode}, {NULL, NULL}};
+  static const luaL_Reg fns[] = {
+      {"compile", compile}, {"In", make_in}, {"Out", make_out}, {"Mode", make_mode}, {NULL, NULL}};
   add_metatable(L, "damo.In", &in_key);
   add_metatable(L, "damo.Out", &out_key);
   add_metatable(L, "damo.Mode", &mode_key);

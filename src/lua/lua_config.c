@@ -91,7 +91,7 @@ enum { F_FLOATX, F_TEST_VALUE, F_TRACEBACK, F_ON_WARNING, F_MEMORY_CAP, F_THREAD
 
 static const char *const TEST_VALUE_MODES[] = {"off", "ignore", "warn", "raise", NULL};
 static const char *const FLOATS[] = {"float64", "float32", NULL};
-static const char *const MODES[] = {"FAST_RUN", "FAST_COMPILE", NULL};
+static const char *const MODES[] = {"FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD", NULL};
 
 static int field_index(lua_State *L, int idx) {
   const char *key = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;

@@ -140,6 +140,79 @@ static damo_status leave(bind_entry e, damo_status s) {
   return s != DAMO_OK ? s : left;
 }
 
+/* ---- The destroy handler --------------------------------------------------------------------------------------------- */
+
+static const char destroy_key = 'd';
+
+/* A leaf as protected code looks at it. */
+typedef struct leaf_question {
+  const damo_var *v;
+  bool answer;
+} leaf_question;
+
+static int ask_tag(lua_State *L) {
+  leaf_question *q = lua_touserdata(L, 1);
+  if (!bind_push_existing(L, q->v)) return 0;
+  bind_peer(L, -1);
+  lua_getfield(L, -1, "tag");
+  if (!lua_istable(L, -1)) return 0;
+  lua_getfield(L, -1, "indestructible");
+  q->answer = lua_toboolean(L, -1);
+  return 0;
+}
+
+/* tag.indestructible of an input whose Variable a script has seen. */
+static bool is_indestructible(void *user, const damo_var *v) {
+  const lua_feature *lf = user;
+  lua_State *L = lf->st->running;
+  leaf_question q = {v, false};
+  if (!L || lf->st->closed || !lua_checkstack(L, 10)) return false;
+  lua_pushcfunction(L, ask_tag);
+  lua_pushlightuserdata(L, &q);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
+  return q.answer;
+}
+
+static damo_status destroy_sort(const damo_fgraph *fg, void *user, ptrvec *out) {
+  destroy_rules rules = {.is_protected = is_indestructible, .user = user};
+  return destroy_order(fg, &rules, NULL, out);
+}
+
+static damo_status destroy_validate(damo_fgraph *fg, void *user) {
+  ptrvec order;
+  ptrvec_init(&order, fg->obj.ctx);
+  damo_status s = destroy_sort(fg, user, &order);
+  ptrvec_clear(&order);
+  return s;
+}
+
+/* damo.graph.DestroyHandler(): a feature, for attach_feature. */
+static int make_destroy_handler(lua_State *L) {
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "DestroyHandler");
+  lua_setfield(L, -2, "name");
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &destroy_key);
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+static bool is_destroy_handler(lua_State *L, int idx) {
+  if (!lua_getmetatable(L, idx)) return false;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &destroy_key);
+  bool same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same;
+}
+
+static void add_destroy_handler(lua_State *L) {
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "damo.DestroyHandler");
+  lua_setfield(L, -2, "__name");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &destroy_key);
+  lua_pushcfunction(L, make_destroy_handler);
+  lua_setfield(L, -2, "DestroyHandler");
+}
+
 /* fg:attach_feature{on_import = function(self, fgraph, node) … end} */
 static int attach_feature(lua_State *L) {
   damo_fgraph *fg = self(L, "attach_feature");
@@ -149,7 +222,22 @@ static int attach_feature(lua_State *L) {
   push_sub(L, 3, "features");
   push_sub(L, 3, "handles");
   lua_feature *lf = lua_newuserdatauv(L, sizeof *lf, 0);
-  *lf = (lua_feature){.f = {"lua", on_attach, on_detach, on_import, on_prune, on_change, validate, lf}, .st = bind_get(L)};
+  *lf = (lua_feature){.f = {.name = "lua",
+                            .on_attach = on_attach,
+                            .on_detach = on_detach,
+                            .on_import = on_import,
+                            .on_prune = on_prune,
+                            .on_change_input = on_change,
+                            .validate = validate,
+                            .user = lf},
+                      .st = bind_get(L)};
+  if (is_destroy_handler(L, 2)) {
+    lf->f = (fg_feature){.name = "DestroyHandler",
+                         .on_attach = destroy_validate,
+                         .validate = destroy_validate,
+                         .order = destroy_sort,
+                         .user = lf};
+  }
   lua_rawgetp(L, LUA_REGISTRYINDEX, &meta_key);
   lua_setmetatable(L, -2);
   lua_pushvalue(L, 2);
@@ -284,18 +372,18 @@ static int get_variables(lua_State *L) {
   int nodes = lua_gettop(L), n = 0;
   lua_newtable(L);
   lua_newtable(L); /* seen */
-#define ADD(v)                            \
-  do {                                    \
-    const void *v_ = (v);                 \
-    lua_rawgetp(L, nodes + 2, v_);        \
-    bool seen = !lua_isnil(L, -1);        \
-    lua_pop(L, 1);                        \
-    if (!seen) {                          \
-      lua_pushboolean(L, 1);              \
-      lua_rawsetp(L, nodes + 2, v_);      \
-      bind_push_borrowed(L, v_);          \
-      lua_rawseti(L, nodes + 1, ++n);     \
-    }                                     \
+#define ADD(v)                        \
+  do {                                \
+    const void *v_ = (v);             \
+    lua_rawgetp(L, nodes + 2, v_);    \
+    bool seen = !lua_isnil(L, -1);    \
+    lua_pop(L, 1);                    \
+    if (!seen) {                      \
+      lua_pushboolean(L, 1);          \
+      lua_rawsetp(L, nodes + 2, v_);  \
+      bind_push_borrowed(L, v_);      \
+      lua_rawseti(L, nodes + 1, ++n); \
+    }                                 \
   } while (0)
   for (int64_t i = 0; i < fg->inputs.n; i++) ADD(fg->inputs.at[i]);
   for (int k = 1; k <= (int)lua_rawlen(L, nodes); k++) {
@@ -413,8 +501,10 @@ static int change_node_input(lua_State *L) {
   damo_fgraph *fg = self(L, "change_node_input");
   bool graph;
   lua_settop(L, 5);
-  damo_apply *node = lua_type(L, 2) == LUA_TSTRING ? NULL : bind_check_obj(L, 2, OBJ_APPLY, "change_node_input", "node");
-  if (!node && strcmp(lua_tostring(L, 2), "output") != 0) bind_arg_error(L, "change_node_input", 2, "node", "a node or 'output'");
+  damo_apply *node =
+      lua_type(L, 2) == LUA_TSTRING ? NULL : bind_check_obj(L, 2, OBJ_APPLY, "change_node_input", "node");
+  if (!node && strcmp(lua_tostring(L, 2), "output") != 0)
+    bind_arg_error(L, "change_node_input", 2, "node", "a node or 'output'");
   if (!lua_isinteger(L, 3)) bind_arg_error(L, "change_node_input", 3, "i", "a 1-based position");
   const char *reason = read_reason(L, 5, "change_node_input");
   damo_var *now = bind_operand(L, 4, true, &graph, "change_node_input", 4, "new");
@@ -451,18 +541,27 @@ static int consistent(lua_State *L) {
 
 static int tostring(lua_State *L) {
   damo_fgraph *fg = self(L, "tostring");
-  lua_pushfstring(L, "FunctionGraph(%d inputs, %d outputs, %d nodes)", (int)fg->inputs.n, (int)fg->outputs.n, (int)fg->nodes.n);
+  lua_pushfstring(L, "FunctionGraph(%d inputs, %d outputs, %d nodes)", (int)fg->inputs.n, (int)fg->outputs.n,
+                  (int)fg->nodes.n);
   return 1;
 }
 
 void bind_add_fgraph_class(lua_State *L) {
-  static const luaL_Reg fields[] = {{"inputs", get_inputs}, {"outputs", get_outputs}, {"apply_nodes", toposort},
+  static const luaL_Reg fields[] = {{"inputs", get_inputs},       {"outputs", get_outputs},   {"apply_nodes", toposort},
                                     {"variables", get_variables}, {"features", get_features}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {
-      {"replace", replace}, {"replace_all", replace_all}, {"replace_validate", replace},
-      {"replace_all_validate", replace_all}, {"change_node_input", change_node_input}, {"toposort", toposort},
-      {"clients", clients}, {"clone", clone}, {"validate", validate_now}, {"consistent", consistent},
-      {"attach_feature", attach_feature}, {"remove_feature", remove_feature}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"replace", replace},
+                                     {"replace_all", replace_all},
+                                     {"replace_validate", replace},
+                                     {"replace_all_validate", replace_all},
+                                     {"change_node_input", change_node_input},
+                                     {"toposort", toposort},
+                                     {"clients", clients},
+                                     {"clone", clone},
+                                     {"validate", validate_now},
+                                     {"consistent", consistent},
+                                     {"attach_feature", attach_feature},
+                                     {"remove_feature", remove_feature},
+                                     {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__tostring", tostring}, {NULL, NULL}};
   bind_class(L, OBJ_FGRAPH, fields, methods, meta, LUA_NOREF);
   lua_createtable(L, 0, 1);
@@ -471,4 +570,5 @@ void bind_add_fgraph_class(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &meta_key);
   lua_pushcfunction(L, make_fgraph);
   lua_setfield(L, -2, "FunctionGraph");
+  add_destroy_handler(L);
 }

@@ -15,9 +15,21 @@
 
 static const char table_key = 'f';
 
-typedef enum option_kind { OPT_INT, OPT_NUM, OPT_BOOL, OPT_STR, OPT_DTYPE, OPT_AXES, OPT_INTS, OPT_SHAPE, OPT_VAR, OPT_ANY } option_kind;
+typedef enum option_kind {
+  OPT_INT,
+  OPT_NUM,
+  OPT_BOOL,
+  OPT_STR,
+  OPT_DTYPE,
+  OPT_AXES,
+  OPT_INTS,
+  OPT_SHAPE,
+  OPT_VAR,
+  OPT_ANY
+} option_kind;
 
-static const char *const kind_names[] = {"int", "num", "bool", "str", "dtype", "axes", "ints", "shape", "var", "any", NULL};
+static const char *const kind_names[] = {"int",  "num",   "bool", "str", "dtype", "axes",
+                                         "ints", "shape", "var",  "any", NULL};
 
 /* A row's signature, read once. */
 typedef struct fn_info {
@@ -35,7 +47,10 @@ typedef struct fn_info {
 #define N_SLOTS 4096
 typedef struct fn_table {
   int n;
-  struct { const void *key; fn_info *info; } slot[N_SLOTS];
+  struct {
+    const void *key;
+    fn_info *info;
+  } slot[N_SLOTS];
   fn_info at[];
 } fn_table;
 
@@ -85,7 +100,8 @@ static void read_options(lua_State *L, fn_info *info) {
   while (word(&p, name) > 0) {
     char *colon = strchr(name, ':');
     int kind = colon ? kind_of(colon + 1) : -1;
-    if (kind < 0 || info->n_options == MAX_OPTIONS) luaL_error(L, "damo: row '%s': bad option '%s'", info->f->name, name);
+    if (kind < 0 || info->n_options == MAX_OPTIONS)
+      luaL_error(L, "damo: row '%s': bad option '%s'", info->f->name, name);
     *colon = '\0';
     int i = info->n_options++;
     memcpy(info->option[i], name, WORD_MAX);
@@ -293,8 +309,8 @@ static prop_value ints_of_array(lua_State *L, const fn_info *info, int i, const 
 /* An integer, or a list of them and, for shapes, Variables. */
 static prop_value read_ints(lua_State *L, fn_call *c, int i, int idx, bool vars) {
   const fn_info *info = c->info;
-  const char *expected = vars ? "an integer, a list of integers and Variables, or an integer vector"
-                              : "an integer or a list of integers";
+  const char *expected =
+      vars ? "an integer, a list of integers and Variables, or an integer vector" : "an integer or a list of integers";
   int64_t k;
   if (to_int(L, idx, &k)) {
     prop_value one = prop_int(k);
@@ -393,7 +409,9 @@ static void read_option(lua_State *L, fn_call *c, int i, int idx) {
 }
 
 /* Kinds whose values are lists: an array part stands for the whole value, else for its one entry. */
-static bool takes_list(option_kind k) { return k == OPT_AXES || k == OPT_INTS || k == OPT_SHAPE || k == OPT_ANY || k == OPT_VAR; }
+static bool takes_list(option_kind k) {
+  return k == OPT_AXES || k == OPT_INTS || k == OPT_SHAPE || k == OPT_ANY || k == OPT_VAR;
+}
 
 /* The array part of the table at idx as the first option. */
 static void read_array_part(lua_State *L, fn_call *c, int idx, bool has_keys) {
@@ -445,10 +463,12 @@ static void read_options_from(lua_State *L, fn_call *c, int idx, int top) {
       read_named_options(L, c, idx);
       return;
     }
-    bool allowed = next == 0 || (next == 1 && info->n_options > 1 && info->kind[1] == OPT_DTYPE && lua_isstring(L, idx));
+    bool allowed =
+        next == 0 || (next == 1 && info->n_options > 1 && info->kind[1] == OPT_DTYPE && lua_isstring(L, idx));
     if (next >= info->n_options || !allowed) too_many(L, info, top);
     if (next == 0 && lua_istable(L, idx)) {
-      bool named_none = lua_rawlen(L, idx) == 0 && idx == top && info->kind[0] != OPT_SHAPE && info->kind[0] != OPT_AXES;
+      bool named_none =
+          lua_rawlen(L, idx) == 0 && idx == top && info->kind[0] != OPT_SHAPE && info->kind[0] != OPT_AXES;
       if (!named_none) read_array_part(L, c, idx, false);
     } else {
       read_option(L, c, next, idx);
@@ -531,17 +551,23 @@ static int push_protected(lua_State *L) {
   return (int)p->n;
 }
 
-int bind_push_results(lua_State *L, damo_obj **take, int64_t n, bool values) {
-  if (n == 1) {
-    push_one(L, take, values);
-    return 1;
-  }
+/* Pushes all under protection and releases what is left; returns Lua's status, an error at the top when it failed. */
+static int push_all(lua_State *L, damo_obj **take, int64_t n, bool values) {
   pushing p = {take, n, values};
-  int top = lua_gettop(L);
   lua_pushcfunction(L, push_protected);
   lua_pushlightuserdata(L, &p);
   int status = lua_pcall(L, 1, LUA_MULTRET, 0);
   for (int64_t i = 0; i < n; i++) damo_release(take[i]);
+  return status;
+}
+
+static int push_results(lua_State *L, fn_results *r, bool values) {
+  if (r->n == 1) {
+    push_one(L, r->at, values);
+    return 1;
+  }
+  int top = lua_gettop(L), status = push_all(L, r->at, r->n, values);
+  if (r->at != r->small) mem_free(bind_ctx(L), r->at, (size_t)r->n * sizeof *r->at);
   if (status != LUA_OK) lua_error(L);
   return lua_gettop(L) - top;
 }
@@ -557,13 +583,9 @@ static int finish_call(lua_State *L, fn_call *c) {
   damo_status s = run_call(ctx, c, &r);
   if (s == DAMO_EMEMORY && bind_retry_memory(L)) s = run_call(ctx, c, &r);
   if (s != DAMO_OK) return bind_error(L);
-  if (r.at == r.small) return bind_push_results(L, r.at, r.n, !c->graph);
-  void **vault = bind_vault(L, r.n);
-  memcpy(vault, r.at, (size_t)r.n * sizeof *vault);
-  mem_free(ctx, r.at, (size_t)r.n * sizeof *r.at);
-  luaL_checkstack(L, (int)r.n + 8, "damo: too many results");
-  for (int64_t i = 0; i < r.n; i++) push_one(L, (damo_obj **)&vault[i], !c->graph);
-  return (int)r.n;
+  int n = push_results(L, &r, !c->graph);
+  if (c->graph && ctx->config.compute_test_value != TEST_VALUE_OFF) bind_test_values(L, lua_gettop(L) - n + 1, n);
+  return n;
 }
 
 /* ---- Doors --------------------------------------------------------------------------------------------------------- */
@@ -603,8 +625,8 @@ static int call_closure(lua_State *L) { return call_info(L, lua_touserdata(L, lu
 /* ---- The module ---------------------------------------------------------------------------------------------------- */
 
 /* Names that are fields of Arrays and Variables: these rows are functions only. */
-static const char *const fields[] = {"shape", "size", "type",  "name",   "index", "owner",
-                                     "tag",   "data", "T",     "dtype",  "ndim",  "format", NULL};
+static const char *const fields[] = {"shape", "size", "type",  "name", "index",  "owner", "tag",
+                                     "data",  "T",    "dtype", "ndim", "format", NULL};
 
 static bool is_field(const char *name) {
   for (int i = 0; fields[i]; i++) {

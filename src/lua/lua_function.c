@@ -15,8 +15,8 @@ static const char caller_key = 'c', meta_key = 'm';
 typedef struct caller {
   bind_state *st;
   bool named, single;
-  int64_t n_arrays;    /* outputs that are not 0-d: with more than one a vault is needed */
-  int64_t n;           /* of scalars */
+  int64_t n_arrays;     /* outputs that are not 0-d: with more than one a vault is needed */
+  int64_t n;            /* of scalars */
   damo_array *scalar[]; /* per input: NULL until a number first came */
 } caller;
 
@@ -57,7 +57,8 @@ static damo_function *self(lua_State *L, const char *func) { return bind_check_o
 
 static caller *caller_of(lua_State *L, int idx) {
   lua_getiuservalue(L, idx, 1);
-  if (!lua_istable(L, -1)) bind_raise(L, DAMO_ESTATE, "this Function was made by another program: it can't be called from here");
+  if (!lua_istable(L, -1))
+    bind_raise(L, DAMO_ESTATE, "this Function was made by another program: it can't be called from here");
   lua_rawgetp(L, -1, &caller_key);
   caller *c = lua_touserdata(L, -1);
   lua_pop(L, 2); /* the userdata of f keeps it */
@@ -69,9 +70,7 @@ static const char *name_of(const damo_function *f) { return f->name ? f->name : 
 
 /* Raises the state or count error that the core has for it. */
 static int refuse(lua_State *L, damo_function *f, int64_t n) {
-  if (f->running || f->freed) {
-    bind_check(L, function_run(f, NULL, 0, NULL));
-  }
+  if (f->running || f->freed) { bind_check(L, function_run(f, NULL, 0, NULL)); }
   return bind_raise(L, DAMO_ETYPE, "%s: expected %d argument%s, got %d", name_of(f), (int)f->n_inputs,
                     f->n_inputs == 1 ? "" : "s", (int)n);
 }
@@ -128,7 +127,8 @@ static void read_args(lua_State *L, caller *c, damo_function *f, int first, int6
       numbers = true;
       continue;
     }
-    damo_array *a = type == LUA_TUSERDATA && f->inputs[i].var->type->kind != TYPE_GENERIC ? bind_to_array(L, idx) : NULL;
+    damo_array *a =
+        type == LUA_TUSERDATA && f->inputs[i].var->type->kind != TYPE_GENERIC ? bind_to_array(L, idx) : NULL;
     args[i] = a ? &a->obj : convert(L, f, i, idx);
     if (f->freed) refuse(L, f, n); /* by a finalizer that ran in there */
   }
@@ -263,7 +263,8 @@ static int call_named(lua_State *L) {
     } else if (lua_isinteger(L, -2)) {
       i = (int64_t)lua_tointeger(L, -2) - 1;
     }
-    if (i < 0 || i >= f->n_inputs) bind_raise(L, DAMO_EVALUE, "%s: keys must be names or positions of inputs", name_of(f));
+    if (i < 0 || i >= f->n_inputs)
+      bind_raise(L, DAMO_EVALUE, "%s: keys must be names or positions of inputs", name_of(f));
     lua_replace(L, 3 + (int)i);
   }
   return call_with(L, f, c, 3, f->n_inputs, NULL);
@@ -385,9 +386,10 @@ static int tostring(lua_State *L) {
 }
 
 void bind_add_function_class(lua_State *L) {
-  static const luaL_Reg fields[] = {{"name", get_name}, {"n_calls", get_n_calls}, {"fgraph", get_fgraph},
-                                    {"inputs", get_inputs}, {"shared", get_shared}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"call", call_named}, {"into", into}, {"copy", copy}, {"free", free_now}, {NULL, NULL}};
+  static const luaL_Reg fields[] = {{"name", get_name},     {"n_calls", get_n_calls}, {"fgraph", get_fgraph},
+                                    {"inputs", get_inputs}, {"shared", get_shared},   {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"call", call_named}, {"into", into}, {"copy", copy}, {"free", free_now}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__call", call}, {"__tostring", tostring}, {"__close", free_now}, {NULL, NULL}};
   bind_class(L, OBJ_FUNCTION, fields, methods, meta, LUA_NOREF);
   lua_createtable(L, 0, 1);

@@ -35,7 +35,9 @@ static const char *const modes_return[] = {"zero", "none", "disconnected", NULL}
 
 /* known_grads at the top, {[v] = g}, replaced by one table that keeps both lists; sorted by creation, so that the same script
  * gives the same graph. */
-typedef struct known_pair { damo_var *of, *to; } known_pair;
+typedef struct known_pair {
+  damo_var *of, *to;
+} known_pair;
 
 static void sort_pairs(known_pair *p, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
@@ -60,7 +62,8 @@ static void read_known(lua_State *L, grad_options *o, const char *func) {
   while (lua_next(L, idx)) {
     bool graph;
     pairs[n].of = bind_to_var(L, -2);
-    if (!pairs[n].of) bind_raise(L, DAMO_ETYPE, "%s: the keys of known_grads must be Variables, got %s", func, bind_typename(L, -2));
+    if (!pairs[n].of)
+      bind_raise(L, DAMO_ETYPE, "%s: the keys of known_grads must be Variables, got %s", func, bind_typename(L, -2));
     pairs[n].to = bind_operand(L, -1, true, &graph, func, 0, "known_grads");
     lua_rawseti(L, keep, (int)++n);
     lua_pop(L, 1);
@@ -76,8 +79,8 @@ static void read_known(lua_State *L, grad_options *o, const char *func) {
 }
 
 static grad_options read_grad_options(lua_State *L, int idx, const char *func) {
-  static const char *const names[] = {"known_grads", "consider_constant", "disconnected_inputs", "null_gradients",
-                                      "return_disconnected", NULL};
+  static const char *const names[] = {"known_grads",    "consider_constant",   "disconnected_inputs",
+                                      "null_gradients", "return_disconnected", NULL};
   grad_options o = {0};
   bind_check_options(L, func, idx, names);
   if (bind_option(L, idx, "known_grads")) read_known(L, &o, func);
@@ -86,18 +89,21 @@ static grad_options read_grad_options(lua_State *L, int idx, const char *func) {
     o.constant = list.at;
     o.n_constant = list.n;
   }
-  o.disconnected_inputs = (disconnected_mode)bind_option_enum(L, idx, "disconnected_inputs", modes_disconnected, 0, func);
+  o.disconnected_inputs =
+      (disconnected_mode)bind_option_enum(L, idx, "disconnected_inputs", modes_disconnected, 0, func);
   o.null_gradients_return = bind_option_enum(L, idx, "null_gradients", modes_null, 0, func) == 1;
   o.return_disconnected = (return_disconnected)bind_option_enum(L, idx, "return_disconnected", modes_return, 0, func);
   return o;
 }
 
-static damo_status take_gradients(lua_State *L, damo_var *cost, const bind_list *wrt, const grad_options *o, void **out) {
+static damo_status take_gradients(lua_State *L, damo_var *cost, const bind_list *wrt, const grad_options *o,
+                                  void **out) {
   bind_entry e = bind_enter(L);
   return after_core(e, grad_reverse(e.state->ctx, cost, wrt->at, wrt->n, o, (damo_var **)out));
 }
 
-static damo_status retry_gradients(lua_State *L, damo_var *cost, const bind_list *wrt, const grad_options *o, void **out) {
+static damo_status retry_gradients(lua_State *L, damo_var *cost, const bind_list *wrt, const grad_options *o,
+                                   void **out) {
   damo_status s = take_gradients(L, cost, wrt, o, out);
   return s == DAMO_EMEMORY && bind_retry_memory(L) ? take_gradients(L, cost, wrt, o, out) : s;
 }
@@ -129,7 +135,8 @@ static int l_op(lua_State *L) {
   static const char *const names[] = {"consider_constant", "disconnected_inputs", NULL};
   lua_settop(L, 4);
   bind_check_options(L, "Lop", 4, names);
-  o.disconnected_inputs = (disconnected_mode)bind_option_enum(L, 4, "disconnected_inputs", modes_disconnected, 0, "Lop");
+  o.disconnected_inputs =
+      (disconnected_mode)bind_option_enum(L, 4, "disconnected_inputs", modes_disconnected, 0, "Lop");
   if (bind_option(L, 4, "consider_constant")) {
     bind_list list = bind_var_list(L, -1, false, "Lop", "consider_constant");
     o.constant = list.at;
@@ -184,8 +191,12 @@ static int grad_undefined(lua_State *L) { return missing(L, "grad_undefined", "u
 static int grad_not_implemented(lua_State *L) { return missing(L, "grad_not_implemented", "not implemented"); }
 
 void bind_open_grad(lua_State *L) {
-  static const luaL_Reg fns[] = {{"grad", grad}, {"Lop", l_op}, {"Rop", r_op}, {"grad_undefined", grad_undefined},
-                                 {"grad_not_implemented", grad_not_implemented}, {NULL, NULL}};
+  static const luaL_Reg fns[] = {{"grad", grad},
+                                 {"Lop", l_op},
+                                 {"Rop", r_op},
+                                 {"grad_undefined", grad_undefined},
+                                 {"grad_not_implemented", grad_not_implemented},
+                                 {NULL, NULL}};
   luaL_setfuncs(L, fns, 0);
   bind_add_raise(L);
 }

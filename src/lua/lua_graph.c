@@ -1,4 +1,4 @@
-/* lua_graph: Apply nodes, walks over graphs, their texts. */
+/* lua_graph: Apply nodes, walks over graphs. */
 #include <stdio.h>
 
 #include "lua_int.h"
@@ -35,6 +35,21 @@ static made_outputs read_outputs(lua_State *L, int idx) {
   return o;
 }
 
+/* Whether an input depends on v. A fresh Variable, held by its userdata alone, is in no graph yet. */
+static bool depends_on(lua_State *L, const bind_list *in, const damo_var *v) {
+  bool found = false;
+  for (int64_t i = 0; i < in->n && !found; i++) found = in->at[i] == v;
+  if (found || v->obj.refs == 1) return found;
+  damo_ctx *ctx = bind_ctx(L);
+  ptrvec above;
+  ptrvec_init(&above, ctx);
+  damo_status s = graph_ancestors(ctx, in->at, in->n, &above);
+  for (int64_t i = 0; i < above.n && !found; i++) found = above.at[i] == v;
+  ptrvec_clear(&above);
+  bind_check(L, s);
+  return found;
+}
+
 /* damo.Apply(op, inputs, outputs) */
 static int make_apply(lua_State *L) {
   lua_settop(L, 3);
@@ -44,8 +59,8 @@ static int make_apply(lua_State *L) {
   bind_list in = bind_var_list(L, 2, false, "Apply", "inputs");
   made_outputs out = read_outputs(L, 3);
   for (int i = 0; i < out.n; i++) {
-    for (int64_t k = 0; k < in.n; k++) {
-      if (out.var[i] && in.at[k] == out.var[i]) bind_raise(L, DAMO_EINCONSISTENCY, "Apply: output %d is an input too", i + 1);
+    if (out.var[i] && depends_on(L, &in, out.var[i])) {
+      bind_raise(L, DAMO_EINCONSISTENCY, "Apply: the inputs depend on output %d: this would make a cycle", i + 1);
     }
   }
   bind_set_trace(L);
@@ -118,7 +133,8 @@ static int get_tag(lua_State *L) {
 static int newindex(lua_State *L) {
   self(L, "Apply");
   const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
-  if (strcmp(key, "tag") != 0) return bind_raise(L, DAMO_ETYPE, "Apply: the field '%s' can't be set; node.tag.%s can", key, key);
+  if (strcmp(key, "tag") != 0)
+    return bind_raise(L, DAMO_ETYPE, "Apply: the field '%s' can't be set; node.tag.%s can", key, key);
   if (!lua_istable(L, 3)) bind_raise(L, DAMO_ETYPE, "tag: expected a table, got %s", luaL_typename(L, 3));
   bind_peer(L, 1);
   lua_pushvalue(L, 3);
@@ -129,13 +145,14 @@ static int newindex(lua_State *L) {
 /* node:default_output(): the output that a call gives. */
 static int default_output(lua_State *L) {
   damo_apply *node = self(L, "default_output");
-  int i = node->op->def->default_output;
+  int i = op_default_output(node->op);
   if (i == 0 && node->n_out == 1) i = 1;
   if (i == 0) {
     bind_raise(L, DAMO_EVALUE, "%s has %d outputs and no default output", node->op->def->name, node->n_out);
   }
   if (i > node->n_out) {
-    bind_raise(L, DAMO_EVALUE, "%s: default_output is %d, the node has %d outputs", node->op->def->name, i, node->n_out);
+    bind_raise(L, DAMO_EVALUE, "%s: default_output is %d, the node has %d outputs", node->op->def->name, i,
+               node->n_out);
   }
   bind_push_borrowed(L, node->out[i - 1]);
   return 1;
@@ -161,7 +178,8 @@ static int clone_with_new_inputs(lua_State *L) {
   lua_settop(L, 3);
   bind_list in = bind_var_list(L, 2, false, "clone_with_new_inputs", "inputs");
   if (in.n != node->n_in) {
-    bind_raise(L, DAMO_EVALUE, "clone_with_new_inputs: %s has %d inputs, got %d", node->op->def->name, node->n_in, (int)in.n);
+    bind_raise(L, DAMO_EVALUE, "clone_with_new_inputs: %s has %d inputs, got %d", node->op->def->name, node->n_in,
+               (int)in.n);
   }
   if (same_types(node, in.at)) {
     copy = apply_clone_with(node, in.at);
@@ -252,12 +270,12 @@ static int variables(lua_State *L) {
   ptrvec_init(&found, ctx);
   map_init(&seen, ctx);
   damo_status s = graph_toposort(ctx, out.at, out.n, in.at, in.n, &nodes);
-#define ADD(v)                                              \
-  do {                                                      \
-    if (s == DAMO_OK && !map_get(&seen, (v), NULL)) {       \
-      s = map_put(&seen, (v), 1);                           \
-      if (s == DAMO_OK) s = ptrvec_push(&found, (v));       \
-    }                                                       \
+#define ADD(v)                                        \
+  do {                                                \
+    if (s == DAMO_OK && !map_get(&seen, (v), NULL)) { \
+      s = map_put(&seen, (v), 1);                     \
+      if (s == DAMO_OK) s = ptrvec_push(&found, (v)); \
+    }                                                 \
   } while (0)
   for (int64_t i = 0; i < in.n; i++) ADD(in.at[i]);
   for (int64_t k = 0; k < nodes.n; k++) {
@@ -341,92 +359,38 @@ static int equal_computations(lua_State *L) {
   bind_list ys = bind_var_list(L, 2, false, "equal_computations", "ys");
   bind_list in_xs = bind_var_list(L, 3, false, "equal_computations", "in_xs");
   bind_list in_ys = bind_var_list(L, 4, false, "equal_computations", "in_ys");
-  if (xs.n != ys.n || in_xs.n != in_ys.n) bind_raise(L, DAMO_EVALUE, "equal_computations: the lists must be equally long");
+  if (xs.n != ys.n || in_xs.n != in_ys.n)
+    bind_raise(L, DAMO_EVALUE, "equal_computations: the lists must be equally long");
   bool equal = false;
   bind_check(L, graph_equal(bind_ctx(L), xs.at, ys.at, xs.n, in_xs.at, in_ys.at, in_xs.n, &equal));
   lua_pushboolean(L, equal);
   return 1;
 }
 
-/* ---- Texts -------------------------------------------------------------------------------------------------------------- */
-
-static int push_text_protected(lua_State *L) {
-  strbuf *b = lua_touserdata(L, 1);
-  lua_pushlstring(L, b->at ? b->at : "", b->n);
-  return 1;
-}
-
-/* Pushes the text and frees it, whatever happens. */
-static int push_text(lua_State *L, strbuf *b, damo_status s) {
-  if (s == DAMO_OK && b->failed) s = ctx_fail_memory(b->ctx);
-  if (s != DAMO_OK) {
-    strbuf_clear(b);
-    return bind_error(L);
-  }
-  lua_pushcfunction(L, push_text_protected);
-  lua_pushlightuserdata(L, b);
-  int rc = lua_pcall(L, 1, 1, 0);
-  strbuf_clear(b);
-  return rc == LUA_OK ? 1 : lua_error(L);
-}
-
-/* The outputs that x stands for: Variables, a node, a FunctionGraph, a Function, or a list of Variables. Pushes the list. */
-static bind_list print_list(lua_State *L, int idx, const char *func) {
-  damo_function *f = bind_to(L, idx, OBJ_FUNCTION);
-  damo_fgraph *fg = f ? f->fgraph : bind_to(L, idx, OBJ_FGRAPH);
-  damo_apply *node = bind_to(L, idx, OBJ_APPLY);
-  if (f && !fg) bind_raise(L, DAMO_ESTATE, "%s: this Function has been freed", func);
-  if (fg) {
-    push_list(L, (damo_var *const *)fg->outputs.at, fg->outputs.n);
-  } else if (node) {
-    push_list(L, node->out, node->n_out);
-  } else {
-    lua_pushvalue(L, idx);
-  }
-  return bind_var_list(L, lua_gettop(L), false, func, "x");
-}
-
-/* The text of debugprint; lua/damo/printing.lua decides where it goes. */
-static int debug_text(lua_State *L) {
-  print_options o = {0};
-  lua_settop(L, 2);
-  o.print_type = bind_option_bool(L, 2, "print_type", false, "debugprint");
-  o.print_destroy_map = bind_option_bool(L, 2, "print_destroy_map", false, "debugprint");
-  o.print_view_map = bind_option_bool(L, 2, "print_view_map", false, "debugprint");
-  o.stop_on_name = bind_option_bool(L, 2, "stop_on_name", false, "debugprint");
-  if (bind_option(L, 2, "depth")) o.depth = (int)lua_tonumber(L, -1);
-  bind_list list = print_list(L, 1, "debugprint");
-  strbuf b;
-  strbuf_init(&b, bind_ctx(L));
-  return push_text(L, &b, graph_debugprint(bind_ctx(L), list.at, list.n, &o, &b));
-}
-
-static int pprint(lua_State *L) {
-  lua_settop(L, 1);
-  bind_list list = print_list(L, 1, "pprint");
-  if (list.n == 0) return bind_arg_error(L, "pprint", 1, "x", "a Variable");
-  strbuf b;
-  strbuf_init(&b, bind_ctx(L));
-  return push_text(L, &b, graph_pprint(bind_ctx(L), list.at[0], &b));
-}
-
 /* ---- The module ----------------------------------------------------------------------------------------------------------- */
 
 void bind_open_graph(lua_State *L) {
-  static const luaL_Reg fields[] = {{"op", get_op}, {"inputs", get_inputs}, {"outputs", get_outputs}, {"nin", get_nin},
-                                    {"nout", get_nout}, {"tag", get_tag}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"default_output", default_output}, {"clone", clone},
-                                     {"clone_with_new_inputs", clone_with_new_inputs}, {NULL, NULL}};
+  static const luaL_Reg fields[] = {{"op", get_op},   {"inputs", get_inputs}, {"outputs", get_outputs},
+                                    {"nin", get_nin}, {"nout", get_nout},     {"tag", get_tag},
+                                    {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"default_output", default_output},
+                                     {"clone", clone},
+                                     {"clone_with_new_inputs", clone_with_new_inputs},
+                                     {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__newindex", newindex}, {"__tostring", tostring}, {NULL, NULL}};
-  static const luaL_Reg walks[] = {{"ancestors", ancestors}, {"graph_inputs", inputs_of}, {"toposort", toposort},
-                                   {"variables", variables}, {"clone_replace", clone_replace},
-                                   {"equal_computations", equal_computations}, {"debug_text", debug_text},
-                                   {"pprint", pprint}, {NULL, NULL}};
+  static const luaL_Reg walks[] = {{"ancestors", ancestors},
+                                   {"graph_inputs", inputs_of},
+                                   {"toposort", toposort},
+                                   {"variables", variables},
+                                   {"clone_replace", clone_replace},
+                                   {"equal_computations", equal_computations},
+                                   {NULL, NULL}};
   bind_class(L, OBJ_APPLY, fields, methods, meta, LUA_NOREF);
   lua_pushcfunction(L, make_apply);
   lua_setfield(L, -2, "Apply");
   lua_newtable(L); /* damo.core.graph: lua/damo/graph.lua and printing.lua give these their places */
   luaL_setfuncs(L, walks, 0);
   bind_add_fgraph_class(L);
+  bind_add_printing(L);
   lua_setfield(L, -2, "graph");
 }

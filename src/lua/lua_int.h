@@ -53,7 +53,8 @@ bool bind_option(lua_State *L, int idx, const char *name);
 /* Boolean option; type error naming it otherwise. */
 bool bind_option_bool(lua_State *L, int idx, const char *name, bool otherwise, const char *func);
 /* One of names (NULL-terminated) by its place; value error naming the option otherwise. */
-int bind_option_enum(lua_State *L, int idx, const char *name, const char *const *names, int otherwise, const char *func);
+int bind_option_enum(lua_State *L, int idx, const char *name, const char *const *names, int otherwise,
+                     const char *func);
 /* A string option, borrowed from the table; NULL when absent. */
 const char *bind_option_str(lua_State *L, int idx, const char *name, const char *func);
 
@@ -74,8 +75,6 @@ void bind_push_prop(lua_State *L, const prop_value *v);
 
 /* ---- Calls (lua_func.c) ---------------------------------------------------------------------------------------------- */
 
-/* Pushes n owned results (Variables, or values as scripts see them) and frees the list; raises only after that. */
-int bind_push_results(lua_State *L, damo_obj **take, int64_t n, bool values);
 /* Calls a function by name over n operands on the stack from `first` on (a list operand's entries too, one by one), with the
  * options given as properties in the row's order (may be NULL). Returns the count pushed. */
 int bind_call_parsed(lua_State *L, const char *name, int first, int n, const prop_value *opt);
@@ -102,6 +101,8 @@ int bind_var_inc(lua_State *L);
 
 /* ---- FunctionGraphs (lua_fgraph.c) ------------------------------------------------------------------------------------- */
 
+/* Adds debug_text, pprint and dot_text to the table at the top (lua_print.c). */
+void bind_add_printing(lua_State *L);
 /* Fills its metatable and adds FunctionGraph to the table at the top. */
 void bind_add_fgraph_class(lua_State *L);
 
@@ -110,6 +111,13 @@ void bind_add_fgraph_class(lua_State *L);
 /* Pushes a compiled Function. named: results come in a table of the outputs' names; single: it is one value. */
 void bind_push_function(lua_State *L, damo_function *take_f, bool named, bool single);
 void bind_add_function_class(lua_State *L);
+
+/* ---- Test values (lua_test_value.c) ------------------------------------------------------------------------------------ */
+
+/* Computes the node's test values when config.compute_test_value asks for that; an error of the computation is raised. */
+void bind_test_node(lua_State *L, damo_apply *node);
+/* The same for whatever the n Variables at stack index first and up are made from and has no test value yet. */
+void bind_test_values(lua_State *L, int first, int n);
 
 /* ---- Ops written in Lua (lua_op.c, lua_op_call.c) --------------------------------------------------------------------- */
 

@@ -47,7 +47,8 @@ static int make_ranked(lua_State *L) {
   int64_t shape[DAMO_MAX_NDIM];
   int opt = read_maker(L, m->name, options, &dtype, &name);
   if (fixed >= 0 && dtype != (damo_dtype)fixed) {
-    bind_raise(L, DAMO_EVALUE, "%s: this maker's dtype is %s, not %s", m->name, dtype_name((damo_dtype)fixed), dtype_name(dtype));
+    bind_raise(L, DAMO_EVALUE, "%s: this maker's dtype is %s, not %s", m->name, dtype_name((damo_dtype)fixed),
+               dtype_name(dtype));
   }
   for (int i = 0; i < m->ndim; i++) shape[i] = m->ones >> i & 1 ? 1 : -1;
   if (opt && bind_option(L, opt, "shape")) {
@@ -188,7 +189,8 @@ static int make_constant(lua_State *L) {
   const char *name = bind_option_str(L, 2, "name", "constant");
   damo_type *t = bind_option(L, 2, "type") ? bind_check_obj(L, -1, OBJ_TYPE, "constant", "type") : NULL;
   if (bind_option(L, 2, "dtype")) dtype = (int)bind_check_dtype(L, -1, "constant");
-  if (t && !type_is_tensor(t)) return finish_constant(L, t, bind_filter(L, 1, t, (filter_options){0}, "constant"), name);
+  if (t && !type_is_tensor(t))
+    return finish_constant(L, t, bind_filter(L, 1, t, (filter_options){0}, "constant"), name);
   if (t) dtype = (int)t->dtype;
   damo_obj *value = own_value(L, 1, dtype, false, "constant");
   if (t && !type_is_valid(t, value)) bind_raise(L, DAMO_ETYPE, "constant: the value is not of the type asked for");
@@ -248,9 +250,10 @@ static int is_variable(lua_State *L) {
 }
 
 void bind_add_makers(lua_State *L) {
-  static const luaL_Reg fns[] = {{"tensor", make_tensor}, {"shared", make_shared}, {"constant", make_constant},
-                                 {"as_tensor_variable", as_tensor}, {"as_tensor", as_tensor},
-                                 {"as_variable", as_variable}, {"is_variable", is_variable}, {NULL, NULL}};
+  static const luaL_Reg fns[] = {{"tensor", make_tensor},      {"shared", make_shared},
+                                 {"constant", make_constant},  {"as_tensor_variable", as_tensor},
+                                 {"as_tensor", as_tensor},     {"as_variable", as_variable},
+                                 {"is_variable", is_variable}, {NULL, NULL}};
   add_makers(L);
   luaL_setfuncs(L, fns, 0);
 }

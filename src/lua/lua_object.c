@@ -7,6 +7,7 @@
  * from them (tags, Op tables, generic values) lives as long as the object can be reached:
  *   Variable   its owner's Apply; a shared one its default update and a generic value; a constant its generic value
  *   Apply      its Op when that has a Lua part, inputs, outputs
+ *   OpGraph    (the class of an OpFromGraph) its inner graph, the Ops that override its gradients, shared Variables
  *   Op         its class, and the Ops among its properties
  *   FunctionGraph  inputs, outputs, nodes
  *   Function   a flat list: the Ops with a Lua part, generic values and shared Variables that its program uses
@@ -27,6 +28,7 @@ static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
     [OBJ_SPARSE] = "damo.Sparse",
     [OBJ_TYPE] = "damo.Type",
     [OBJ_OPCLASS] = "damo.OpClass",
+    [OBJ_OPGRAPH] = "damo.OpGraph",
     [OBJ_OP] = "damo.Op",
     [OBJ_VAR] = "damo.Variable",
     [OBJ_APPLY] = "damo.Apply",
@@ -61,12 +63,21 @@ void *bind_check_obj(lua_State *L, int idx, obj_kind kind, const char *func, con
   return obj;
 }
 
+/* A random stream's state and the update that makes its next state hold each other in C. Once nothing in Lua reaches the
+ * state, nobody compiles with it any more: the update goes, and with it the cycle. */
+static void drop_default_update(damo_var *v) {
+  damo_var *update = v->default_update;
+  v->default_update = NULL;
+  damo_release(update);
+}
+
 /* Takes the box's entry out of the weak table, if it is its own, and drops its reference. Never raises. */
 static void drop_box(lua_State *L, bind_box *box) {
   damo_obj *obj = box->obj;
   bind_state *st = box->state;
   if (!obj) return;
   box->obj = NULL;
+  if (box->kind == OBJ_VAR) drop_default_update((damo_var *)obj);
   if (!st->closed) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_objects);
     lua_rawgetp(L, -1, obj);
@@ -127,6 +138,7 @@ static bool is_leaf(const damo_obj *obj) {
     case OBJ_OP: return !op_has_lua((const damo_op *)obj);
     case OBJ_APPLY:
     case OBJ_FGRAPH:
+    case OBJ_OPGRAPH:
     case OBJ_FUNCTION: return false;
     case OBJ_BUFFER:
     case OBJ_SPARSE:
@@ -254,6 +266,14 @@ static void anchor_function(anchors *a, const damo_function *f) {
   for (int64_t i = 0; i < f->n_shared; i++) anchor(a, f->shared[i].var);
 }
 
+/* What an OpFromGraph's class reaches. */
+static void anchor_op_graph(anchors *a, const op_graph *g) {
+  anchor(a, g->fgraph);
+  anchor(a, g->lop_op);
+  anchor(a, g->rop_op);
+  anchor_all(a, (void *const *)g->shared, g->n_in - g->n_given);
+}
+
 static void anchor_neighbours(anchors *a, damo_obj *obj) {
   switch ((obj_kind)obj->kind) {
     case OBJ_ARRAY: anchor(a, foreign_owner((damo_array *)obj)); break;
@@ -262,6 +282,7 @@ static void anchor_neighbours(anchors *a, damo_obj *obj) {
     case OBJ_OP: anchor_op(a, (damo_op *)obj); break;
     case OBJ_FGRAPH: anchor_fgraph(a, (damo_fgraph *)obj); break;
     case OBJ_FUNCTION: anchor_function(a, (damo_function *)obj); break;
+    case OBJ_OPGRAPH: anchor_op_graph(a, (op_graph *)obj); break;
     case OBJ_BUFFER:
     case OBJ_SPARSE:
     case OBJ_TYPE:
@@ -394,6 +415,15 @@ void bind_set_gc(lua_State *L, lua_CFunction gc, const void *key) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, key);
   }
   lua_setmetatable(L, -2);
+}
+
+bind_box *bind_push_lender(lua_State *L) {
+  bind_state *st = bind_get(L);
+  bind_box *box = lua_newuserdatauv(L, sizeof *box, 1);
+  *box = (bind_box){.obj = NULL, .magic = &magic, .state = st, .kind = OBJ_ARRAY};
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_metatable[OBJ_ARRAY]);
+  lua_setmetatable(L, -2);
+  return box;
 }
 
 void bind_release_owner(void *owner) { damo_release(owner); }

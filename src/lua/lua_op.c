@@ -4,12 +4,13 @@
 #include "op_class.h"
 
 #define MAX_PROPS 32
+#define HIDDEN " default_output" /* a last property of every class: the table that makes the Op may give it */
 
 static const char link_key = 'l';
 
 /* ---- The link ------------------------------------------------------------------------------------------------------ */
 
-static void link_release(op_link *link) {
+void op_link_release(op_link *link) {
   if (link && --link->refs == 0) mem_free(link->ctx, link, sizeof *link);
 }
 
@@ -17,7 +18,7 @@ static int link_gc(lua_State *L) {
   op_link **at = lua_touserdata(L, 1), *link = *at;
   *at = NULL;
   if (link) link->state = NULL;
-  link_release(link);
+  op_link_release(link);
   return 0;
 }
 
@@ -70,7 +71,7 @@ static void class_destroy(damo_obj *obj) {
   if (k->destroy_map) mem_free(ctx, k->destroy_map, (size_t)k->n_destroy * sizeof *k->destroy_map);
   free_types(ctx, k->itypes, k->n_in);
   free_types(ctx, k->otypes, k->n_out);
-  link_release(k->link);
+  op_link_release(k->link);
   obj_free(obj, sizeof *k);
 }
 
@@ -93,7 +94,8 @@ static void class_props(lua_State *L, lua_class *k, int def) {
   lua_getfield(L, def, "props");
   k->def.unique = lua_isnil(L, -1);
   if (!k->def.unique) {
-    if (!lua_istable(L, -1)) bind_raise(L, DAMO_ETYPE, "Op: props must be a list of names, got %s", luaL_typename(L, -1));
+    if (!lua_istable(L, -1))
+      bind_raise(L, DAMO_ETYPE, "Op: props must be a list of names, got %s", luaL_typename(L, -1));
     int list = lua_gettop(L), n = (int)lua_rawlen(L, list);
     if (n > MAX_PROPS) bind_raise(L, DAMO_EVALUE, "Op: %d props, at most %d", n, MAX_PROPS);
     luaL_Buffer b;
@@ -102,9 +104,11 @@ static void class_props(lua_State *L, lua_class *k, int def) {
       lua_rawgeti(L, list, i);
       const char *s = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
       if (!s || !s[0] || strpbrk(s, " :")) bind_raise(L, DAMO_EVALUE, "Op: prop %d must be a name", i);
+      if (strcmp(s, HIDDEN + 1) == 0) bind_raise(L, DAMO_EVALUE, "Op: every class has the prop 'default_output'");
       luaL_addvalue(&b);
       if (i < n) luaL_addchar(&b, ' ');
     }
+    luaL_addstring(&b, n > 0 ? HIDDEN : HIDDEN + 1);
     luaL_pushresult(&b);
     check(L, k->props = mem_strdup(k->obj.ctx, lua_tostring(L, -1)));
     k->def.props = k->props;
@@ -184,13 +188,31 @@ static void class_default_output(lua_State *L, lua_class *k, int def) {
   lua_pop(L, 1);
 }
 
-static const char *const members[] = {
-    "name", "props", "make_node", "perform", "grad", "L_op", "R_op", "infer_shape", "connection_pattern",
-    "do_constant_folding", "default_output", "destroy_map", "view_map", "itypes", "otypes", "doc", NULL};
-/* Of the full contract, not there yet. */
-static const char *const later[] = {"params_type", "get_params", "prepare_node", "make_thunk", "make_c_thunk",
-                                    "make_lua_thunk", "add_tag_trace", NULL};
-
+static const char *const members[] = {"name",
+                                      "props",
+                                      "make_node",
+                                      "perform",
+                                      "grad",
+                                      "L_op",
+                                      "R_op",
+                                      "infer_shape",
+                                      "connection_pattern",
+                                      "do_constant_folding",
+                                      "default_output",
+                                      "destroy_map",
+                                      "view_map",
+                                      "itypes",
+                                      "otypes",
+                                      "doc",
+                                      "params_type",
+                                      "get_params",
+                                      "prepare_node",
+                                      "make_thunk",
+                                      "make_c_thunk",
+                                      "make_lua_thunk",
+                                      "add_tag_trace",
+                                      "debug_perform",
+                                      NULL};
 static bool among(const char *s, const char *const *list) {
   for (; *list; list++) {
     if (strcmp(*list, s) == 0) return true;
@@ -203,7 +225,6 @@ static void check_members(lua_State *L, int def) {
   for (lua_pushnil(L); lua_next(L, def); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "Op: the definition has names only");
     const char *key = lua_tostring(L, -2);
-    if (among(key, later)) bind_raise(L, DAMO_ENOT_IMPLEMENTED, "Op: '%s' is not implemented", key);
     const char *near = among(key, members) ? NULL : suggest(key, members);
     if (near) bind_raise(L, DAMO_EVALUE, "Op: unknown member '%s', did you mean '%s'?", key, near);
   }
@@ -290,11 +311,20 @@ static int prop_names(lua_State *L, const op_def *def, const char **names) {
   return n;
 }
 
+/* The last property is there only where it was given: a position, or false for all outputs. Returns the count that stays. */
+static int check_default_output(lua_State *L, const lua_class *k, const prop_value *props, int n) {
+  const prop_value *v = &props[n - 1];
+  if (v->kind == PROP_NIL) return n - 1;
+  bool good = v->kind == PROP_BOOL ? !v->u.i : v->kind == PROP_INT && v->u.i >= 1 && v->u.i <= INT16_MAX;
+  if (!good) bind_raise(L, DAMO_EVALUE, "%s: default_output is a 1-based position, or false", k->def.name);
+  return n;
+}
+
 /* Scale{factor = 3} */
 static int instance(lua_State *L) {
   lua_class *k = bind_check_obj(L, 1, OBJ_OPCLASS, "Op", "self");
-  const char *names[MAX_PROPS + 1];
-  prop_value props[MAX_PROPS];
+  const char *names[MAX_PROPS + 2];
+  prop_value props[MAX_PROPS + 1];
   lua_settop(L, 2);
   if (lua_isnil(L, 2)) lua_newtable(L), lua_replace(L, 2);
   if (!lua_istable(L, 2)) bind_arg_error(L, k->def.name, 2, "props", "a table of properties");
@@ -306,12 +336,13 @@ static int instance(lua_State *L) {
     lua_getfield(L, 2, names[i]);
     props[i] = bind_to_prop(L, lua_gettop(L), false, k->def.name, names[i]);
   }
+  n = check_default_output(L, k, props, n);
   push_op(L, op_new_owned(bind_ctx(L), &k->def, &k->obj, props, n));
   return 1;
 }
 
 void bind_push_props(lua_State *L, const damo_op *op) {
-  const char *names[MAX_PROPS + 1];
+  const char *names[MAX_PROPS + 2];
   int n = op->n_props < MAX_PROPS ? op->n_props : MAX_PROPS;
   lua_createtable(L, 0, n);
   prop_names(L, op->def, names);
@@ -349,8 +380,10 @@ static int get_name(lua_State *L) {
 
 /* The names of the properties. */
 static int get_props(lua_State *L) {
-  const char *names[MAX_PROPS + 1];
-  int n = prop_names(L, self(L, "props")->def, names);
+  const char *names[MAX_PROPS + 2];
+  const damo_op *op = self(L, "props");
+  int n = prop_names(L, op->def, names);
+  if (n > op->n_props) n = op->n_props;
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
     lua_pushstring(L, names[i]);
@@ -370,7 +403,7 @@ static int get_view_map(lua_State *L) {
 }
 
 static int get_default_output(lua_State *L) {
-  int i = self(L, "default_output")->def->default_output;
+  int i = op_default_output(self(L, "default_output"));
   if (i == 0) return 0;
   lua_pushinteger(L, i);
   return 1;
@@ -389,7 +422,7 @@ static int index(lua_State *L) {
   lua_settop(L, 2);
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
   const prop_value *v = op_prop(op, lua_tostring(L, 2));
-  if (v->kind != PROP_NIL) {
+  if (v->kind != PROP_NIL && !(v->kind == PROP_BOOL && strcmp(lua_tostring(L, 2), HIDDEN + 1) == 0)) {
     bind_push_prop(L, v);
     return 1;
   }
@@ -429,7 +462,8 @@ static damo_apply *node_from_lua(lua_State *L, damo_op *op, int top) {
   lua_call(L, top, 1);
   damo_apply *node = bind_to(L, -1, OBJ_APPLY);
   if (!node) bind_raise(L, DAMO_ETYPE, "%s: make_node must return an Apply, got %s", name, bind_typename(L, -1));
-  if (node->op != op) bind_raise(L, DAMO_EVALUE, "%s: make_node returned a node of another Op, %s", name, node->op->def->name);
+  if (node->op != op)
+    bind_raise(L, DAMO_EVALUE, "%s: make_node returned a node of another Op, %s", name, node->op->def->name);
   return node;
 }
 
@@ -463,9 +497,10 @@ static damo_apply *node_from_core(lua_State *L, damo_op *op, int top) {
 }
 
 static int push_outputs(lua_State *L, const damo_apply *node, bool list) {
-  int only = node->op->def->default_output;
+  int only = op_default_output(node->op);
   if (only > node->n_out) {
-    bind_raise(L, DAMO_EVALUE, "%s: default_output is %d, the node has %d outputs", node->op->def->name, only, node->n_out);
+    bind_raise(L, DAMO_EVALUE, "%s: default_output is %d, the node has %d outputs", node->op->def->name, only,
+               node->n_out);
   }
   if (only == 0 && node->n_out == 1) only = 1;
   if (list) {
@@ -512,6 +547,7 @@ static int call(lua_State *L) {
   int top = lua_gettop(L);
   if (top > 1 && takes_return_list(L, top, &list)) lua_settop(L, --top);
   damo_apply *node = make_node_at(L, op, top);
+  bind_test_node(L, node);
   int n = push_outputs(L, node, list);
   bind_done(L);
   return n;
@@ -559,10 +595,28 @@ static int class_get_name(lua_State *L) {
 }
 
 void bind_open_op(lua_State *L) {
-  static const luaL_Reg fields[] = {{"name", get_name}, {"props", get_props}, {"destroy_map", get_destroy_map},
-                                    {"view_map", get_view_map}, {"default_output", get_default_output},
-                                    {"class", get_class}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"make_node", make_node}, {NULL, NULL}};
+  static const luaL_Reg fields[] = {{"name", get_name},
+                                    {"props", get_props},
+                                    {"destroy_map", get_destroy_map},
+                                    {"view_map", get_view_map},
+                                    {"default_output", get_default_output},
+                                    {"class", get_class},
+                                    {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"make_node", make_node},
+                                     {"make_thunk", op_make_thunk},
+                                     {"make_c_thunk", op_make_c_thunk},
+                                     {"make_lua_thunk", op_make_lua_thunk},
+                                     {"perform", op_member_perform},
+                                     {"grad", op_member_grad},
+                                     {"L_op", op_member_L_op},
+                                     {"R_op", op_member_R_op},
+                                     {"infer_shape", op_member_infer_shape},
+                                     {"connection_pattern", op_member_connection_pattern},
+                                     {"do_constant_folding", op_member_do_constant_folding},
+                                     {"get_params", op_member_get_params},
+                                     {"prepare_node", op_member_prepare_node},
+                                     {"add_tag_trace", op_member_add_tag_trace},
+                                     {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__call", call}, {"__tostring", tostring}, {"__eq", equal}, {NULL, NULL}};
   static const luaL_Reg class_fields[] = {{"name", class_get_name}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
@@ -579,4 +633,8 @@ void bind_open_op(lua_State *L) {
   bind_class(L, OBJ_OPCLASS, class_fields, none, class_meta, LUA_NOREF);
   lua_pushcfunction(L, define);
   lua_setfield(L, -2, "Op");
+  op_open_thunk(L);
+  op_open_test_value(L);
+  lua_pushcfunction(L, op_member_add_tag_trace);
+  lua_setfield(L, -2, "add_tag_trace");
 }

@@ -1,4 +1,5 @@
-/* lua_op_call: the core calls an Op written in Lua: perform, gradients, make_node and the rest of its table.
+/* lua_op_call: the core calls an Op written in Lua: make_node, gradients, shapes and the rest of its table; what runs it
+ * is in lua_op_perform.c.
  *
  * Every callback runs on the coroutine that is inside the core, under lua_pcall. What it throws becomes the context's
  * pending error (bind_caught); a wrong result is a pending error of its own. Results that live in C alone from here on
@@ -8,37 +9,17 @@
 
 #include "op_class.h"
 
-/* One callback under way; the body runs protected, finds the arguments here, and sets status when a result is wrong. */
-typedef struct callback {
-  const char *name; /* "perform" */
-  const damo_op *op;
-  damo_apply *node; /* or NULL */
-  void (*body)(lua_State *L, struct callback *c);
-  damo_status status;
-  thunk *t;
-  build *b;
-  damo_var *const *in;
-  int n_in;
-  damo_var **out; /* gradients, tangents */
-  damo_var *const *const *in_shape;
-  damo_var ***out_shape;
-  damo_apply *made;
-  bool *flags;
-  bool answer;
-} callback;
-
 /* ---- Into Lua ------------------------------------------------------------------------------------------------------ */
 
 static int protected_body(lua_State *L) {
-  callback *c = lua_touserdata(L, 1);
+  op_callback *c = lua_touserdata(L, 1);
   luaL_checkstack(L, 60, c->op->def->name);
   lua_settop(L, 0);
   c->body(L, c);
   return 0;
 }
 
-static damo_status fail(callback *c, damo_status s, const char *fmt, ...) PRINTF_LIKE(3, 4);
-static damo_status fail(callback *c, damo_status s, const char *fmt, ...) {
+damo_status op_call_fail(op_callback *c, damo_status s, const char *fmt, ...) {
   char text[600];
   va_list args;
   va_start(args, fmt);
@@ -51,7 +32,7 @@ static damo_status fail(callback *c, damo_status s, const char *fmt, ...) {
 }
 
 /* What was thrown is at the top. */
-static damo_status thrown(lua_State *L, callback *c, int rc) {
+static damo_status thrown(lua_State *L, op_callback *c, int rc) {
   damo_ctx *ctx = c->op->obj.ctx;
   if (rc == LUA_ERRMEM) {
     lua_pop(L, 1);
@@ -60,15 +41,15 @@ static damo_status thrown(lua_State *L, callback *c, int rc) {
   const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   if (text && strstr(text, "attempt to yield")) {
     lua_pop(L, 1);
-    return fail(c, DAMO_ECALLBACK, "failed: it yields, which an Op can't do");
+    return op_call_fail(c, DAMO_ECALLBACK, "failed: it yields, which an Op can't do");
   }
   return bind_caught(L, c->op->def->name, c->name, c->node);
 }
 
-static damo_status run(callback *c) {
+damo_status op_call_run(op_callback *c) {
   damo_ctx *ctx = c->op->obj.ctx;
   bind_state *st = op_class(c->op)->link->state;
-  if (!st || st->closed) return fail(c, DAMO_ESTATE, "can't be called: its Lua state is closed");
+  if (!st || st->closed) return op_call_fail(c, DAMO_ESTATE, "can't be called: its Lua state is closed");
   lua_State *L = st->running ? st->running : op_class(c->op)->link->main;
   if (!lua_checkstack(L, 10)) return ctx_fail_memory(ctx);
   c->status = DAMO_OK;
@@ -78,15 +59,14 @@ static damo_status run(callback *c) {
   return rc == LUA_OK ? c->status : thrown(L, c, rc);
 }
 
-/* Pushes the function of that name and the Op, its first argument. */
-static void push_function(lua_State *L, const callback *c, const char *name) {
+void op_call_push(lua_State *L, const op_callback *c, const char *name) {
   bind_push_definition(L, op_class(c->op));
   lua_getfield(L, -1, name);
   lua_remove(L, -2);
   bind_push_borrowed(L, c->op);
 }
 
-static void push_vars(lua_State *L, damo_var *const *v, int n) {
+void op_call_push_vars(lua_State *L, damo_var *const *v, int n) {
   luaL_checkstack(L, 10, "damo");
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
@@ -96,133 +76,18 @@ static void push_vars(lua_State *L, damo_var *const *v, int n) {
   }
 }
 
-/* ---- perform --------------------------------------------------------------------------------------------------------- */
-
-static bool has_alias(const op_alias *at, int out, int in) {
-  for (; at && at->out >= 0; at++) {
-    if ((out < 0 || at->out == out) && at->in == in) return true;
-  }
-  return false;
-}
-
-/* Inputs are read-only unless the Op destroys them. */
-static void push_input(lua_State *L, const thunk *t, int i) {
-  damo_obj *v = *t->in[i];
-  damo_array *a = (damo_array *)v;
-  if (v->kind != OBJ_ARRAY || !a->writeable || has_alias(t->node->op->destroy_map, -1, i)) {
-    bind_push_raw(L, damo_retain(v));
-    return;
-  }
-  damo_array *view = array_view(a, a->ndim, array_shape(a), array_strides(a), 0);
-  if (!view) bind_error(L);
-  view->writeable = false;
-  bind_push(L, view);
-}
-
-/* A number or boolean for a 0-d output: integers fit any number dtype, fractions none of integers. */
-static bool scalar_fits(lua_State *L, int idx, damo_dtype dtype, scalar *s) {
-  if (lua_type(L, idx) == LUA_TBOOLEAN ? dtype != DAMO_BOOL : dtype == DAMO_BOOL) return false;
-  if (dtype_is_discrete(dtype) && lua_type(L, idx) == LUA_TNUMBER && !lua_isinteger(L, idx)) return false;
-  return bind_to_scalar(L, idx, dtype, s);
-}
-
-/* The value is (part of) an input, which the Op has not declared: or read-only, which is no result. */
-static bool must_copy(const thunk *t, int o, const damo_array *a) {
-  const damo_op *op = t->node->op;
-  for (int i = 0; i < t->n_in; i++) {
-    const damo_array *x = (const damo_array *)*t->in[i];
-    if (x->obj.kind != OBJ_ARRAY || x->buf != a->buf) continue;
-    return !has_alias(op->view_map, o, i) && !has_alias(op->destroy_map, o, i);
-  }
-  for (int k = 0; k < o; k++) {
-    const damo_array *y = (const damo_array *)*t->out[k];
-    if (y && y->obj.kind == OBJ_ARRAY && y->buf == a->buf) return true;
-  }
-  return !a->writeable;
-}
-
-static damo_status wrong_value(lua_State *L, callback *c, int o, const damo_array *a) {
-  char want[320], dims[200];
-  type_format(want, sizeof want, c->node->out[o]->type);
-  if (a) {
-    return fail(c, DAMO_ETYPE, "put an Array of dtype %s and shape %s into output %d, expected %s",
-                dtype_name(array_dtype(a)), shape_format(dims, sizeof dims, a->ndim, array_shape(a)), o + 1, want);
-  }
-  return fail(c, DAMO_ETYPE, "put a %s into output %d, expected %s", bind_typename(L, -1), o + 1, want);
-}
-
-/* Takes the value at the top as output o. */
-static damo_status take_output(lua_State *L, callback *c, int o) {
-  thunk *t = c->t;
-  const damo_type *type = t->node->out[o]->type;
-  if (lua_isnil(L, -1)) return fail(c, DAMO_EVALUE, "left output %d empty", o + 1);
-  damo_array *a = bind_to_array(L, -1);
-  if (a) {
-    if (!type_is_valid(type, &a->obj)) return wrong_value(L, c, o, a);
-    a = must_copy(t, o, a) ? array_copy(a) : damo_retain(a);
-    if (!a) return c->status = DAMO_EMEMORY;
-    thunk_set_out(t, o, &a->obj);
-    return DAMO_OK;
-  }
-  scalar s;
-  if (!type_is_tensor(type) || type->ndim > 0 || !scalar_fits(L, -1, type->dtype, &s)) return wrong_value(L, c, o, NULL);
-  damo_array *made = array_from_scalar(t->ctx, s);
-  if (!made) return c->status = DAMO_EMEMORY;
-  thunk_set_out(t, o, &made->obj);
-  return DAMO_OK;
-}
-
-static void body_perform(lua_State *L, callback *c) {
-  thunk *t = c->t;
-  push_function(L, c, "perform");
-  bind_push_borrowed(L, t->node);
-  lua_createtable(L, t->n_in, 0);
-  for (int i = 0; i < t->n_in; i++) {
-    push_input(L, t, i);
-    lua_rawseti(L, -2, i + 1);
-  }
-  lua_createtable(L, t->n_out, 0);
-  for (int o = 0; o < t->n_out; o++) {
-    lua_createtable(L, 1, 0);
-    lua_rawseti(L, -2, o + 1);
-  }
-  lua_pushvalue(L, -1);
-  lua_insert(L, 1); /* the storage, kept below */
-  if (t->node->op->n_props > 0) {
-    bind_push_props(L, t->node->op);
-  } else {
-    lua_pushnil(L);
-  }
-  lua_call(L, 5, 0);
-  for (int o = 0; o < t->n_out && c->status == DAMO_OK; o++) {
-    lua_rawgeti(L, 1, o + 1);
-    if (!lua_istable(L, -1)) {
-      fail(c, DAMO_ETYPE, "replaced cell %d of output_storage by a %s", o + 1, bind_typename(L, -1));
-      return;
-    }
-    lua_rawgeti(L, -1, 1);
-    take_output(L, c, o);
-    lua_settop(L, 1);
-  }
-}
-
-static damo_status lua_perform(thunk *t) {
-  callback c = {.name = "perform", .op = t->node->op, .node = t->node, .body = body_perform, .t = t};
-  return run(&c);
-}
-
 /* ---- Nodes ------------------------------------------------------------------------------------------------------------ */
 
-static void body_make_node(lua_State *L, callback *c) {
-  push_function(L, c, "make_node");
+static void body_make_node(lua_State *L, op_callback *c) {
+  op_call_push(L, c, "make_node");
   luaL_checkstack(L, c->n_in + 10, "too many inputs");
   for (int i = 0; i < c->n_in; i++) bind_push_borrowed(L, c->in[i]);
   lua_call(L, 1 + c->n_in, 1);
   damo_apply *node = bind_to(L, -1, OBJ_APPLY);
   if (!node) {
-    fail(c, DAMO_ETYPE, "must return an Apply, got %s", bind_typename(L, -1));
+    op_call_fail(c, DAMO_ETYPE, "must return an Apply, got %s", bind_typename(L, -1));
   } else if (node->op != c->op) {
-    fail(c, DAMO_EVALUE, "returned a node of another Op, %s", node->op->def->name);
+    op_call_fail(c, DAMO_EVALUE, "returned a node of another Op, %s", node->op->def->name);
   } else {
     bind_keep(L, -1);
     c->made = damo_retain(node);
@@ -230,8 +95,8 @@ static void body_make_node(lua_State *L, callback *c) {
 }
 
 static damo_apply *lua_make_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
-  callback c = {.name = "make_node", .op = op, .body = body_make_node, .b = b, .in = in, .n_in = n_in};
-  damo_status s = run(&c);
+  op_callback c = {.name = "make_node", .op = op, .body = body_make_node, .b = b, .in = in, .n_in = n_in};
+  damo_status s = op_call_run(&c);
   if (s == DAMO_OK) return c.made;
   damo_release(c.made);
   b->status = s;
@@ -244,7 +109,8 @@ static damo_status types_from_class(const damo_op *op, damo_var *const *in, int 
   damo_ctx *ctx = op->obj.ctx;
   char want[320], got[320];
   if (n_in != k->n_in) {
-    return ctx_fail(ctx, DAMO_ETYPE, "%s: expected %d input%s, got %d", op->def->name, k->n_in, k->n_in == 1 ? "" : "s", n_in);
+    return ctx_fail(ctx, DAMO_ETYPE, "%s: expected %d input%s, got %d", op->def->name, k->n_in, k->n_in == 1 ? "" : "s",
+                    n_in);
   }
   for (int i = 0; i < n_in; i++) {
     if (type_is_super(k->itypes[i], in[i]->type)) continue;
@@ -277,23 +143,23 @@ static int count_otypes(const damo_op *op, int n_in) {
 /* ---- Derivatives ------------------------------------------------------------------------------------------------------- */
 
 /* The list of n Variables or nils at the top into c->out; nil and DisconnectedType leave NULL. */
-static void take_vars(lua_State *L, callback *c, int n, const char *what) {
+static void take_vars(lua_State *L, op_callback *c, int n, const char *what) {
   if (!lua_istable(L, -1)) {
-    fail(c, DAMO_ETYPE, "must return a list with %d %s, got %s", n, what, bind_typename(L, -1));
+    op_call_fail(c, DAMO_ETYPE, "must return a list with %d %s, got %s", n, what, bind_typename(L, -1));
     return;
   }
   int list = lua_gettop(L);
   for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1)) {
     lua_Number at = lua_type(L, -2) == LUA_TNUMBER ? lua_tonumber(L, -2) : 0;
     if (at >= 1 && at <= n && at == floor(at)) continue;
-    fail(c, DAMO_EVALUE, "must return a list with %d %s, got more", n, what);
+    op_call_fail(c, DAMO_EVALUE, "must return a list with %d %s, got more", n, what);
     return;
   }
   for (int i = 0; i < n; i++) {
     lua_rawgeti(L, list, i + 1);
     damo_var *v = bind_to_var(L, -1);
     if (!v && !lua_isnil(L, -1)) {
-      fail(c, DAMO_ETYPE, "must return Variables, entry %d is a %s", i + 1, bind_typename(L, -1));
+      op_call_fail(c, DAMO_ETYPE, "must return Variables, entry %d is a %s", i + 1, bind_typename(L, -1));
       return;
     }
     if (v && v->type->kind != TYPE_DISCONNECTED) {
@@ -306,7 +172,7 @@ static void take_vars(lua_State *L, callback *c, int n, const char *what) {
 }
 
 /* Output gradients: DisconnectedType Variables where there is none. */
-static void push_output_grads(lua_State *L, callback *c) {
+static void push_output_grads(lua_State *L, op_callback *c) {
   lua_createtable(L, c->node->n_out, 0);
   for (int o = 0; o < c->node->n_out; o++) {
     damo_var *g = c->in[o] ? c->in[o] : build_disconnected(c->b);
@@ -316,12 +182,12 @@ static void push_output_grads(lua_State *L, callback *c) {
   }
 }
 
-static void body_grad(lua_State *L, callback *c) {
-  push_function(L, c, c->name);
-  push_vars(L, c->node->in, c->node->n_in);
+static void body_grad(lua_State *L, op_callback *c) {
+  op_call_push(L, c, c->name);
+  op_call_push_vars(L, c->node->in, c->node->n_in);
   int n = 3;
   if (strcmp(c->name, "L_op") == 0) {
-    push_vars(L, c->node->out, c->node->n_out);
+    op_call_push_vars(L, c->node->out, c->node->n_out);
     n = 4;
   }
   push_output_grads(L, c);
@@ -330,8 +196,8 @@ static void body_grad(lua_State *L, callback *c) {
 }
 
 static damo_status derive(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin, const char *name) {
-  callback c = {.name = name, .op = node->op, .node = node, .body = body_grad, .b = b, .in = gout, .out = gin};
-  return run(&c);
+  op_callback c = {.name = name, .op = node->op, .node = node, .body = body_grad, .b = b, .in = gout, .out = gin};
+  return op_call_run(&c);
 }
 
 static damo_status lua_L_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -342,10 +208,10 @@ static damo_status lua_grad(build *b, damo_apply *node, damo_var *const *gout, d
   return derive(b, node, gout, gin, "grad");
 }
 
-static void body_R_op(lua_State *L, callback *c) {
-  push_function(L, c, "R_op");
-  push_vars(L, c->node->in, c->node->n_in);
-  push_vars(L, c->in, c->node->n_in);
+static void body_R_op(lua_State *L, op_callback *c) {
+  op_call_push(L, c, "R_op");
+  op_call_push_vars(L, c->node->in, c->node->n_in);
+  op_call_push_vars(L, c->in, c->node->n_in);
   lua_pushinteger(L, c->node->n_in);
   lua_setfield(L, -2, "n");
   lua_call(L, 3, 1);
@@ -353,24 +219,24 @@ static void body_R_op(lua_State *L, callback *c) {
 }
 
 static damo_status lua_R_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  callback c = {.name = "R_op", .op = node->op, .node = node, .body = body_R_op, .b = b, .in = eval, .out = rout};
-  return run(&c);
+  op_callback c = {.name = "R_op", .op = node->op, .node = node, .body = body_R_op, .b = b, .in = eval, .out = rout};
+  return op_call_run(&c);
 }
 
-static void body_connection(lua_State *L, callback *c) {
+static void body_connection(lua_State *L, op_callback *c) {
   int n_in = c->node->n_in, n_out = c->node->n_out;
-  push_function(L, c, "connection_pattern");
+  op_call_push(L, c, "connection_pattern");
   bind_push_borrowed(L, c->node);
   lua_call(L, 2, 1);
   int list = lua_gettop(L);
   if (!lua_istable(L, list) || (int)lua_rawlen(L, list) != n_in) {
-    fail(c, DAMO_EVALUE, "must return a list with %d entries, one for each input", n_in);
+    op_call_fail(c, DAMO_EVALUE, "must return a list with %d entries, one for each input", n_in);
     return;
   }
   for (int i = 0; i < n_in; i++) {
     lua_rawgeti(L, list, i + 1);
     if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != n_out) {
-      fail(c, DAMO_EVALUE, "must return for each input a list with %d booleans, one for each output", n_out);
+      op_call_fail(c, DAMO_EVALUE, "must return for each input a list with %d booleans, one for each output", n_out);
       return;
     }
     for (int o = 0; o < n_out; o++) {
@@ -384,21 +250,52 @@ static void body_connection(lua_State *L, callback *c) {
 
 /* The place in the core can't fail: an error waits for the end of the call that asked. */
 static void lua_connection_pattern(const damo_apply *node, bool *connected) {
-  callback c = {.name = "connection_pattern", .op = node->op, .node = (damo_apply *)node, .body = body_connection,
+  op_callback c = {.name = "connection_pattern",
+                .op = node->op,
+                .node = (damo_apply *)node,
+                .body = body_connection,
                 .flags = connected};
-  damo_status s = run(&c);
+  damo_status s = op_call_run(&c);
   bind_state *st = op_class(node->op)->link->state;
   if (st) bind_defer(st, s);
 }
 
+/* ---- Preparing ---------------------------------------------------------------------------------------------------------- */
+
+static void body_prepare(lua_State *L, op_callback *c) {
+  op_call_push(L, c, "prepare_node");
+  bind_push_borrowed(L, c->node);
+  bind_keep(L, -1); /* with what the Op hangs from it, until the thunk holds it */
+  op_push_maps(L);
+  lua_pushstring(L, c->impl);
+  lua_call(L, 5, 0);
+}
+
+/* Only "lua" is tried for an Op without native code. */
+static damo_status lua_prepare_node(damo_apply *node, const char *impl) {
+  op_callback c = {.name = "prepare_node", .op = node->op, .node = node, .body = body_prepare, .impl = impl};
+  return strcmp(impl, "c") == 0 ? DAMO_OK : op_call_run(&c);
+}
+
 /* ---- Rewriting ---------------------------------------------------------------------------------------------------------- */
 
-static void body_folding(lua_State *L, callback *c) {
+/* Pushes the FunctionGraph that is being rewritten, nil outside. It is kept: wrapping it again would cost its size. */
+static void push_rewritten(lua_State *L) {
+  damo_obj *fg = bind_ctx(L)->rewriting;
+  if (!fg) {
+    lua_pushnil(L);
+    return;
+  }
+  bind_push_borrowed(L, fg);
+  bind_keep(L, -1);
+}
+
+static void body_folding(lua_State *L, op_callback *c) {
   bind_push_definition(L, op_class(c->op));
   lua_getfield(L, -1, "do_constant_folding");
   if (lua_isfunction(L, -1)) {
     bind_push_borrowed(L, c->op);
-    lua_pushnil(L);
+    push_rewritten(L);
     bind_push_borrowed(L, c->node);
     lua_call(L, 3, 1);
   }
@@ -406,19 +303,19 @@ static void body_folding(lua_State *L, callback *c) {
 }
 
 static bool lua_do_constant_folding(const damo_apply *node) {
-  callback c = {.name = "do_constant_folding", .op = node->op, .node = (damo_apply *)node, .body = body_folding};
-  damo_status s = run(&c);
+  op_callback c = {.name = "do_constant_folding", .op = node->op, .node = (damo_apply *)node, .body = body_folding};
+  damo_status s = op_call_run(&c);
   bind_state *st = op_class(node->op)->link->state;
   if (st) bind_defer(st, s);
   return s == DAMO_OK && c.answer;
 }
 
-static void push_shapes(lua_State *L, callback *c) {
+static void push_shapes(lua_State *L, op_callback *c) {
   lua_createtable(L, c->node->n_in, 0);
   for (int i = 0; i < c->node->n_in; i++) {
     const damo_type *t = c->node->in[i]->type;
     if (type_is_tensor(t) && c->in_shape[i]) {
-      push_vars(L, c->in_shape[i], t->ndim);
+      op_call_push_vars(L, c->in_shape[i], t->ndim);
     } else {
       lua_newtable(L);
     }
@@ -427,10 +324,10 @@ static void push_shapes(lua_State *L, callback *c) {
 }
 
 /* One output's shape, the list at the top. */
-static void take_shape(lua_State *L, callback *c, int o) {
+static void take_shape(lua_State *L, op_callback *c, int o) {
   int ndim = c->node->out[o]->type->ndim;
   if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != ndim) {
-    fail(c, DAMO_EVALUE, "must give %d lengths for output %d", ndim, o + 1);
+    op_call_fail(c, DAMO_EVALUE, "must give %d lengths for output %d", ndim, o + 1);
     return;
   }
   for (int d = 0; d < ndim; d++) {
@@ -443,14 +340,14 @@ static void take_shape(lua_State *L, callback *c, int o) {
   }
 }
 
-static void body_infer_shape(lua_State *L, callback *c) {
-  push_function(L, c, "infer_shape");
-  lua_pushnil(L); /* the fgraph */
+static void body_infer_shape(lua_State *L, op_callback *c) {
+  op_call_push(L, c, "infer_shape");
+  push_rewritten(L);
   bind_push_borrowed(L, c->node);
   push_shapes(L, c);
   lua_call(L, 4, 1);
   if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != c->node->n_out) {
-    fail(c, DAMO_EVALUE, "must return a list with %d shapes, one for each output", c->node->n_out);
+    op_call_fail(c, DAMO_EVALUE, "must return a list with %d shapes, one for each output", c->node->n_out);
     return;
   }
   int list = lua_gettop(L);
@@ -461,10 +358,16 @@ static void body_infer_shape(lua_State *L, callback *c) {
   }
 }
 
-static damo_status lua_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
-  callback c = {.name = "infer_shape", .op = node->op, .node = node, .body = body_infer_shape, .b = b,
-                .in_shape = in_shape, .out_shape = out_shape};
-  return run(&c);
+static damo_status lua_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                   damo_var ***out_shape) {
+  op_callback c = {.name = "infer_shape",
+                .op = node->op,
+                .node = node,
+                .body = body_infer_shape,
+                .b = b,
+                .in_shape = in_shape,
+                .out_shape = out_shape};
+  return op_call_run(&c);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------------------- */
@@ -499,7 +402,10 @@ void bind_set_callbacks(lua_State *L, int idx, lua_class *k) {
   } else if (!by_types) {
     bind_raise(L, DAMO_EVALUE, "Op: %s needs make_node, or itypes and otypes", k->name);
   }
-  if (has(L, idx, "perform")) def->perform = lua_perform;
+  k->own_thunk = has(L, idx, "make_thunk");
+  if (has(L, idx, "perform") || k->own_thunk) def->perform_lua = op_lua_perform;
+  if (k->own_thunk || has(L, idx, "get_params")) def->make_thunk = op_lua_make_thunk;
+  if (has(L, idx, "prepare_node")) def->prepare_node = lua_prepare_node;
   if (has(L, idx, "grad")) def->grad = lua_grad;
   if (has(L, idx, "L_op")) def->grad = lua_L_op;
   if (has(L, idx, "R_op")) def->rop = lua_R_op;

@@ -132,7 +132,8 @@ bind_list bind_var_list(lua_State *L, int idx, bool convert, const char *func, c
     return list;
   }
   damo_var *v = bind_to_var(L, idx);
-  bool number = convert && (lua_type(L, idx) == LUA_TNUMBER || lua_type(L, idx) == LUA_TBOOLEAN || bind_to_array(L, idx));
+  bool number =
+      convert && (lua_type(L, idx) == LUA_TNUMBER || lua_type(L, idx) == LUA_TBOOLEAN || bind_to_array(L, idx));
   list.single = v || number;
   if (!list.single && !lua_istable(L, idx)) bind_arg_error(L, func, idx, argname, "a Variable or a list of Variables");
   list.n = list.single ? 1 : (int64_t)lua_rawlen(L, idx);
@@ -192,7 +193,8 @@ const char *bind_option_str(lua_State *L, int idx, const char *name, const char 
   return s;
 }
 
-int bind_option_enum(lua_State *L, int idx, const char *name, const char *const *names, int otherwise, const char *func) {
+int bind_option_enum(lua_State *L, int idx, const char *name, const char *const *names, int otherwise,
+                     const char *func) {
   const char *s = bind_option_str(L, idx, name, func);
   if (!s) return otherwise;
   for (int i = 0; names[i]; i++) {

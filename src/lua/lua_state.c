@@ -122,6 +122,8 @@ static void open_all(lua_State *L) {
   bind_open_var(L);
   bind_open_graph(L);
   bind_open_op(L);
+  bind_open_op_from_graph(L);
+  bind_open_host_op(L);
   bind_open_grad(L);
   bind_open_compile(L);
   bind_open_random(L);

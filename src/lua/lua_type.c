@@ -37,7 +37,8 @@ damo_obj *bind_filter(lua_State *L, int idx, const damo_type *t, filter_options 
 int bind_static_shape(lua_State *L, int idx, int64_t *shape, const char *func) {
   idx = lua_absindex(L, idx);
   if (!lua_istable(L, idx)) {
-    bind_raise(L, DAMO_ETYPE, "%s: option 'shape' must be a list such as {false, 3}, got %s", func, luaL_typename(L, idx));
+    bind_raise(L, DAMO_ETYPE, "%s: option 'shape' must be a list such as {false, 3}, got %s", func,
+               luaL_typename(L, idx));
   }
   int n = (int)lua_rawlen(L, idx);
   if (n > DAMO_MAX_NDIM) bind_raise(L, DAMO_EVALUE, "%s: %d axes, at most %d", func, n, DAMO_MAX_NDIM);
@@ -155,7 +156,8 @@ static int get_why(lua_State *L) {
 }
 
 static int get_kind(lua_State *L) {
-  static const char *const names[] = {"TensorType", "SparseTensorType", "RandomType", "NullType", "DisconnectedType", "GenericType"};
+  static const char *const names[] = {"TensorType", "SparseTensorType", "RandomType",
+                                      "NullType",   "DisconnectedType", "GenericType"};
   lua_pushstring(L, names[self(L, "kind")->kind]);
   return 1;
 }
@@ -218,15 +220,16 @@ static int equal(lua_State *L) {
 }
 
 void bind_open_type(lua_State *L) {
-  static const luaL_Reg fields[] = {{"dtype", get_dtype}, {"ndim", get_ndim}, {"shape", get_shape},
-                                    {"broadcastable", get_broadcastable}, {"why", get_why}, {"kind", get_kind},
-                                    {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"filter", filter}, {"is_valid_value", is_valid_value}, {"values_eq", values_eq},
-                                     {"is_super", is_super}, {"make_variable", call}, {NULL, NULL}};
+  static const luaL_Reg fields[] = {
+      {"dtype", get_dtype}, {"ndim", get_ndim}, {"shape", get_shape}, {"broadcastable", get_broadcastable},
+      {"why", get_why},     {"kind", get_kind}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"filter", filter},       {"is_valid_value", is_valid_value},
+                                     {"values_eq", values_eq}, {"is_super", is_super},
+                                     {"make_variable", call},  {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__call", call}, {"__tostring", tostring}, {"__eq", equal}, {NULL, NULL}};
-  static const luaL_Reg makers[] = {{"TensorType", tensor_type}, {"NullType", null_type},
-                                    {"DisconnectedType", disconnected_type}, {"GenericType", generic_type},
-                                    {"RandomType", random_type}, {NULL, NULL}};
+  static const luaL_Reg makers[] = {
+      {"TensorType", tensor_type},   {"NullType", null_type},     {"DisconnectedType", disconnected_type},
+      {"GenericType", generic_type}, {"RandomType", random_type}, {NULL, NULL}};
   bind_class(L, OBJ_TYPE, fields, methods, meta, LUA_NOREF);
   luaL_setfuncs(L, makers, 0);
 }

@@ -133,9 +133,10 @@ static int set_default_update(lua_State *L, damo_var *v) {
 static int newindex(lua_State *L) {
   damo_var *v = self(L, "Variable");
   if (lua_type(L, 2) != LUA_TSTRING) {
-    bind_raise(L, DAMO_ETYPE,
-               "a Variable can't be assigned to: y = damo.set_subtensor(x[i], v), or x:set(i, v), gives the changed one "
-               "(inc_subtensor, x:inc add)");
+    bind_raise(
+        L, DAMO_ETYPE,
+        "a Variable can't be assigned to: y = damo.set_subtensor(x[i], v), or x:set(i, v), gives the changed one "
+        "(inc_subtensor, x:inc add)");
   }
   const char *key = lua_tostring(L, 2);
   if (strcmp(key, "name") == 0) return set_name(L, v);
@@ -156,7 +157,8 @@ static int index(lua_State *L) {
 
 static int length(lua_State *L) {
   damo_var *v = self(L, "#");
-  if (!type_is_tensor(v->type) || var_ndim(v) == 0) return bind_raise(L, DAMO_ETYPE, "#: a Variable without axes has no length");
+  if (!type_is_tensor(v->type) || var_ndim(v) == 0)
+    return bind_raise(L, DAMO_ETYPE, "#: a Variable without axes has no length");
   if (v->type->shape[0] < 0) {
     bind_raise(L, DAMO_ETYPE, "#: the length of the first axis is not known before the graph is run; use x.shape[1]");
   }
@@ -284,8 +286,11 @@ static int eval(lua_State *L) {
 
 /* ---- Operators ----------------------------------------------------------------------------------------------------- */
 
-#define BINARY(op, row) \
-  static int op(lua_State *L) { lua_settop(L, 2); return bind_call_name(L, row); }
+#define BINARY(op, row)            \
+  static int op(lua_State *L) {    \
+    lua_settop(L, 2);              \
+    return bind_call_name(L, row); \
+  }
 BINARY(op_add, "add")
 BINARY(op_sub, "sub")
 BINARY(op_mul, "mul")
@@ -324,19 +329,44 @@ static int tostring(lua_State *L) {
 
 /* ---- The module ---------------------------------------------------------------------------------------------------- */
 
-static const luaL_Reg var_fields[] = {
-    {"name", get_name}, {"type", get_type}, {"owner", get_owner}, {"index", get_index}, {"ndim", get_ndim},
-    {"dtype", get_dtype}, {"broadcastable", get_broadcastable}, {"shape", get_shape}, {"size", get_size}, {"T", get_T},
-    {"data", get_data}, {"tag", get_tag}, {"default_update", get_default_update}, {NULL, NULL}};
+static const luaL_Reg var_fields[] = {{"name", get_name},
+                                      {"type", get_type},
+                                      {"owner", get_owner},
+                                      {"index", get_index},
+                                      {"ndim", get_ndim},
+                                      {"dtype", get_dtype},
+                                      {"broadcastable", get_broadcastable},
+                                      {"shape", get_shape},
+                                      {"size", get_size},
+                                      {"T", get_T},
+                                      {"data", get_data},
+                                      {"tag", get_tag},
+                                      {"default_update", get_default_update},
+                                      {NULL, NULL}};
 
-static const luaL_Reg var_methods[] = {{"get_value", get_value}, {"set_value", set_value}, {"clone", clone},
-                                       {"eval", eval}, {"set", bind_var_set}, {"inc", bind_var_inc}, {NULL, NULL}};
+static const luaL_Reg var_methods[] = {
+    {"get_value", get_value}, {"set_value", set_value}, {"clone", clone}, {"eval", eval},
+    {"set", bind_var_set},    {"inc", bind_var_inc},    {NULL, NULL}};
 
-static const luaL_Reg var_meta[] = {
-    {"__newindex", newindex}, {"__len", length}, {"__tostring", tostring}, {"__concat", op_concat}, {"__add", op_add},
-    {"__sub", op_sub}, {"__mul", op_mul}, {"__div", op_div}, {"__idiv", op_idiv}, {"__mod", op_mod}, {"__pow", op_pow},
-    {"__unm", op_neg}, {"__band", op_and}, {"__bor", op_or}, {"__bxor", op_xor}, {"__bnot", op_not}, {"__lt", op_lt},
-    {"__le", op_le}, {NULL, NULL}};
+static const luaL_Reg var_meta[] = {{"__newindex", newindex},
+                                    {"__len", length},
+                                    {"__tostring", tostring},
+                                    {"__concat", op_concat},
+                                    {"__add", op_add},
+                                    {"__sub", op_sub},
+                                    {"__mul", op_mul},
+                                    {"__div", op_div},
+                                    {"__idiv", op_idiv},
+                                    {"__mod", op_mod},
+                                    {"__pow", op_pow},
+                                    {"__unm", op_neg},
+                                    {"__band", op_and},
+                                    {"__bor", op_or},
+                                    {"__bxor", op_xor},
+                                    {"__bnot", op_not},
+                                    {"__lt", op_lt},
+                                    {"__le", op_le},
+                                    {NULL, NULL}};
 
 void bind_open_var(lua_State *L) {
   bind_class(L, OBJ_VAR, var_fields, var_methods, var_meta, bind_get(L)->ref_methods);

@@ -153,10 +153,13 @@ static const op_def empty_def = {
 
 /* ---- Eye and Tri: ones on, or on and below, the k-th diagonal -------------------------------------------------------------- */
 
+/* In the words of scripts. */
+static const char *matrix_name(const damo_op *op) { return strcmp(op->def->name, "Eye") == 0 ? "eye" : "tri"; }
+
 static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
-  DAMO_TRY(static_dims(op->obj.ctx, op->def->name, in, 2, shape));
+  DAMO_TRY(static_dims(op->obj.ctx, matrix_name(op), in, 2, shape));
   out[0] = type_tensor(op->obj.ctx, op_dtype(op), 2, shape);
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
@@ -165,7 +168,7 @@ static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, da
 static damo_status eye_fill(thunk *t, bool full) {
   int64_t shape[2], k = array_int(thunk_in(t, 2));
   damo_dtype dt = op_dtype(t->node->op);
-  DAMO_TRY(thunk_dims(t, t->node->op->def->name, 0, 2, shape));
+  DAMO_TRY(thunk_dims(t, matrix_name(t->node->op), 0, 2, shape));
   damo_array *out = thunk_out(t, 0, dt, 2, shape);
   if (!out) return DAMO_EMEMORY;
   char one[16] = {0};

@@ -128,8 +128,15 @@ static damo_status vector_entries(build *b, const char *func, damo_var *v, damo_
   if (length > DAMO_MAX_NDIM) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: more than %d dimensions", func, DAMO_MAX_NDIM);
   damo_var *dims = build_cast(b, v, DAMO_INT64);
   const damo_array *known = dims ? var_constant_array(dims) : NULL;
+  /* x.shape is read dimension by dimension: those that x's Type tells stay known. */
+  const damo_apply *of = dims && dims->owner && dims->owner->op->def == &shape_def ? dims->owner : NULL;
+  const bool tensor = of && type_is_tensor(of->in[0]->type);
   for (*n = 0; *n < length && b->status == DAMO_OK; ++*n) {
     int64_t i = *n;
+    if (tensor) {
+      shape[*n] = build_dim(b, of->in[0], (int)i);
+      continue;
+    }
     shape[*n] = known ? build_i64(b, array_get(known, &i).v.i) : build_index(b, dims, 0, build_i64(b, i));
   }
   return b->status;

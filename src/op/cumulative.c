@@ -329,6 +329,10 @@ static damo_status call_sort(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[2] = {NULL, NULL};
   int axis = 0;
   DAMO_TRY(read_call(b, a, false, &in[0], &axis));
+  if (in[0] && dtype_is_complex(var_dtype(in[0]))) {
+    return ctx_fail(b->ctx, DAMO_ETYPE, "sort is not defined for %s: complex numbers have no order",
+                    dtype_name(var_dtype(in[0])));
+  }
   in[1] = make_argsort(b, in[0], axis);
   prop_value opt[1] = {prop_int(axis + 1)};
   return fn_give(b, out, build_fn(b, "take_along_axis", in, 2, opt));

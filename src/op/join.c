@@ -402,6 +402,9 @@ static damo_status fn_tile(build *b, const fn_args *a, ptrvec *out) {
   for (int i = 0; i < ndim; i++) {
     damo_var *r = i < ndim - given ? build_i64(b, 1) : reps[i - (ndim - given)];
     damo_var *length = i < lead ? build_i64(b, 1) : build_dim(b, x, i - lead);
+    int64_t known;
+    if (r && var_static_int(r, &known) && known < 0)
+      return ctx_fail(b->ctx, DAMO_EVALUE, "tile: reps must not be negative, got %lld", (long long)known);
     pattern[2 * i] = -1;
     pattern[2 * i + 1] = i < lead ? -1 : i - lead;
     wide[2 * i] = r;

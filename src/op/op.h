@@ -29,6 +29,7 @@ extern const op_func blas_funcs[];  /* blas.c: dot matmul outer tensordot … */
 extern const op_func nnet_funcs[];  /* nnet.c: softmax log_softmax crossentropies relu … */
 extern const op_func random_funcs[]; /* random.c: normal uniform bernoulli permutation over a state Variable */
 extern const op_func marker_funcs[]; /* marker.c: disconnected_grad zero_grad consider_constant grad_clip assert_op */
+extern const op_func ifelse_funcs[]; /* ifelse.c: one of two branches, computed lazily */
 
 /* ---- Builders shared by rules (all borrow, all give borrowed results of the scope) ------------------------------------ */
 

@@ -175,6 +175,15 @@ static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in
   return DAMO_OK;
 }
 
+/* The shape error of two parameters. */
+static damo_status params_disagree(damo_ctx *ctx, const distribution *dist, const int *ndim,
+                                   const int64_t *const *shape) {
+  char a[256], c[256];
+  return ctx_fail(ctx, DAMO_ESHAPE, "%s: %s of shape %s and %s of shape %s do not broadcast", dist->name,
+                  dist->param[0], shape_format(a, sizeof a, ndim[0], shape[0]), dist->param[1],
+                  shape_format(c, sizeof c, ndim[1], shape[1]));
+}
+
 /* The common shape of the parameters by their static ones; shape error when they disagree. */
 static damo_status params_static_shape(damo_ctx *ctx, const draw_op *d, damo_var *const *params, int *ndim,
                                        int64_t *shape) {
@@ -186,8 +195,10 @@ static damo_status params_static_shape(damo_ctx *ctx, const draw_op *d, damo_var
       const damo_type *t = params[i]->type;
       const int axis = k - (*ndim - t->ndim);
       if (axis < 0 || t->shape[axis] == 1) continue;
-      if (shape[k] > 1 && t->shape[axis] >= 0 && shape[k] != t->shape[axis]) {
-        return ctx_fail(ctx, DAMO_ESHAPE, "%s: the shapes of its parameters do not broadcast", d->dist->name);
+      if (shape[k] != 1 && shape[k] >= 0 && t->shape[axis] >= 0 && shape[k] != t->shape[axis]) {
+        const damo_type *u = params[0]->type;
+        return params_disagree(ctx, d->dist, (const int[]){u->ndim, t->ndim},
+                               (const int64_t *const[]){u->shape, t->shape});
       }
       if (shape[k] == 1 || shape[k] < 0) shape[k] = t->shape[axis];
     }
@@ -244,7 +255,9 @@ static damo_status walk_shape(walk *w, const thunk *t, const draw_op *d) {
     int64_t shape[DAMO_MAX_NDIM];
     int n;
     if (!shape_broadcast(w->ndim, w->shape, p->ndim, array_shape(p), &n, shape)) {
-      return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: the shapes of its parameters do not broadcast", d->dist->name);
+      const damo_array *q = thunk_in(t, 1);
+      return params_disagree(t->ctx, d->dist, (const int[]){q->ndim, p->ndim},
+                             (const int64_t *const[]){array_shape(q), array_shape(p)});
     }
     w->ndim = n;
     memcpy(w->shape, shape, (size_t)n * sizeof *shape);
@@ -260,11 +273,11 @@ static damo_status walk_params(walk *w, const thunk *t, const draw_op *d) {
     w->data[i] = p->data;
     for (int k = 0; k < p->ndim; k++) {
       const int64_t n = array_shape(p)[k];
-      const bool broadcasts = n == 1 && (d->sized || type_dim_is_one(t->node->in[1 + i]->type, k));
-      if (n != w->shape[lift + k] && !broadcasts) {
-        return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: %s of shape %s does not broadcast to shape %s", d->dist->name,
+      if (n != w->shape[lift + k] && !type_dim_is_one(t->node->in[1 + i]->type, k)) {
+        return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: %s of shape %s does not broadcast to shape %s%s", d->dist->name,
                         d->dist->param[i], shape_format(a, sizeof a, p->ndim, array_shape(p)),
-                        shape_format(c, sizeof c, w->ndim, w->shape));
+                        shape_format(c, sizeof c, w->ndim, w->shape),
+                        n == 1 ? ": an axis of length 1 broadcasts only where its Type says so" : "");
       }
       w->step[i][lift + k] = n == 1 ? 0 : array_strides(p)[k];
       if (n != 1) w->constant = false;

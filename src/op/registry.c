@@ -3,7 +3,7 @@
 
 static const op_func *const families[] = {
     elemwise_funcs, reduce_funcs, cumulative_funcs, shape_funcs,  alloc_funcs,  join_funcs,
-    index_funcs,    blas_funcs,   nnet_funcs,       random_funcs, marker_funcs,
+    index_funcs,    blas_funcs,   nnet_funcs,       random_funcs, marker_funcs, ifelse_funcs,
 };
 
 damo_status op_register_all(damo_ctx *ctx) {

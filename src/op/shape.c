@@ -50,7 +50,7 @@ damo_status static_dims(damo_ctx *ctx, const char *func, damo_var *const *dims, 
   for (int i = 0; i < n; i++) {
     int64_t v = -1;
     if (var_static_int(dims[i], &v) && v < 0)
-      return ctx_fail(ctx, DAMO_ESHAPE, "%s: length %lld of axis %d is negative", func, (long long)v, i + 1);
+      return ctx_fail(ctx, DAMO_EVALUE, "%s: length %lld of axis %d is negative", func, (long long)v, i + 1);
     shape[i] = v;
   }
   return DAMO_OK;
@@ -60,7 +60,7 @@ damo_status thunk_dims(thunk *t, const char *func, int first, int n, int64_t *sh
   for (int i = 0; i < n; i++) {
     shape[i] = array_int(thunk_in(t, first + i));
     if (shape[i] < 0)
-      return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: length %lld of axis %d is negative", func, (long long)shape[i], i + 1);
+      return ctx_fail(t->ctx, DAMO_EVALUE, "%s: length %lld of axis %d is negative", func, (long long)shape[i], i + 1);
   }
   return DAMO_OK;
 }
@@ -266,7 +266,12 @@ static bool static_entry(const damo_var *shape, int i, int64_t *out) {
     *out = scalar_to_int64(array_get(a, &at));
     return true;
   }
-  if (shape->owner && shape->owner->op->def == &makevector_def) return var_static_int(shape->owner->in[i], out);
+  const damo_apply *node = shape->owner;
+  if (node && node->op->def == &makevector_def) return var_static_int(node->in[i], out);
+  if (node && node->op->def == &shape_def && type_is_tensor(node->in[0]->type)) {
+    *out = node->in[0]->type->shape[i];
+    return *out >= 0;
+  }
   return false;
 }
 
@@ -279,7 +284,7 @@ static damo_status reshape_resolve(damo_ctx *ctx, const damo_array *x, int n, in
     if (shape[i] == -1 && open < 0) {
       open = i;
     } else if (shape[i] < 0) {
-      return ctx_fail(ctx, DAMO_ESHAPE, "reshape: length %lld of axis %d is not allowed (-1 may stand once)",
+      return ctx_fail(ctx, DAMO_EVALUE, "reshape: length %lld of axis %d is not allowed (-1 may stand once)",
                       (long long)shape[i], i + 1);
     } else if (!i64_mul(known, shape[i], &known)) {
       known = -1;
@@ -322,10 +327,10 @@ static damo_status reshape_type(const damo_op *op, damo_var *const *in, int n_in
     if (!static_entry(in[1], i, &v)) {
       all = false;
     } else if (v == -1) {
-      if (open >= 0) return ctx_fail(ctx, DAMO_ESHAPE, "reshape: -1 may stand once in a shape");
+      if (open >= 0) return ctx_fail(ctx, DAMO_EVALUE, "reshape: -1 may stand once in a shape");
       open = i;
     } else if (v < 0) {
-      return ctx_fail(ctx, DAMO_ESHAPE, "reshape: length %lld of axis %d is negative", (long long)v, i + 1);
+      return ctx_fail(ctx, DAMO_EVALUE, "reshape: length %lld of axis %d is negative", (long long)v, i + 1);
     } else {
       shape[i] = v;
       if (!i64_mul(known, v, &known)) return ctx_fail(ctx, DAMO_ESHAPE, "reshape: the shape has too many entries");

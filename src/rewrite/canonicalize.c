@@ -162,9 +162,13 @@ static damo_status drop_cast(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   const damo_apply *below = match_elemwise(x, "cast");
   if (below == NULL || var_dtype(node->out[0]) == DAMO_BOOL) return DAMO_OK;
   damo_dtype from = var_dtype(below->in[0]);
-  bool wide = dtype_is_integer(from) && dtype_size(from) == 8 && !dtype_is_discrete(var_dtype(x));
-  if (wide || dtype_is_complex(var_dtype(x)) || !dtype_can_cast_safely(from, var_dtype(x))) return DAMO_OK;
-  return rule_give(b, repl, did, build_cast(b, below->in[0], var_dtype(node->out[0])));
+  const damo_dtype to = var_dtype(node->out[0]);
+  bool through_float = dtype_is_integer(from) && !dtype_is_discrete(var_dtype(x));
+  bool wide = through_float && dtype_size(from) == 8;
+  /* Integers wrap into narrower ones, floats saturate. */
+  bool wraps = through_float && dtype_is_integer(to) && !dtype_can_cast_safely(from, to);
+  if (wide || wraps || dtype_is_complex(var_dtype(x)) || !dtype_can_cast_safely(from, var_dtype(x))) return DAMO_OK;
+  return rule_give(b, repl, did, build_cast(b, below->in[0], to));
 }
 
 /* What speaks to gradients alone has done its work. */

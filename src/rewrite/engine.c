@@ -32,8 +32,9 @@ const rewrite_rule *rewrite_at(damo_ctx *ctx, int64_t i) {
 }
 
 damo_status rewrite_register_all(damo_ctx *ctx) {
-  static const rewrite_rule *const families[] = {merge_rules, fold_rules,      canonicalize_rules, shape_rules,
-                                                 fill_rules,  stabilize_rules, specialize_rules,   inplace_rules};
+  static const rewrite_rule *const families[] = {merge_rules,      fold_rules,    canonicalize_rules,
+                                                 shape_rules,      fill_rules,    stabilize_rules,
+                                                 specialize_rules, inplace_rules, choice_rules};
   ptrvec *rules = mem_calloc(ctx, sizeof *rules);
   if (rules == NULL) return DAMO_EMEMORY;
   ptrvec_init(rules, ctx);
@@ -46,25 +47,40 @@ damo_status rewrite_register_all(damo_ctx *ctx) {
 
 /* ---- What a query selects ---------------------------------------------------------------------------------------- */
 
-/* Whether some word of a is a word of b. */
-static bool share_word(const char *a, const char *b) {
-  while (a != NULL && *a != '\0') {
-    size_t n = strcspn(a, " ");
-    for (const char *p = b; p != NULL && *p != '\0';) {
-      size_t m = strcspn(p, " ");
-      if (n == m && n > 0 && memcmp(a, p, n) == 0) return true;
-      p += m;
-      while (*p == ' ') p++;
-    }
-    a += n;
-    while (*a == ' ') a++;
+/* Whether the rule has that word (of n bytes) for its name or among its tags. */
+static bool has_word(const rewrite_rule *r, const char *word, size_t n) {
+  if (strlen(r->name) == n && memcmp(r->name, word, n) == 0) return true;
+  for (const char *p = r->tags; p != NULL && *p != '\0';) {
+    size_t m = strcspn(p, " ");
+    if (m == n && memcmp(p, word, n) == 0) return true;
+    p += m;
+    while (*p == ' ') p++;
+  }
+  return false;
+}
+
+static bool has_all(const rewrite_rule *r, const char *words) {
+  while (words != NULL && *words != '\0') {
+    size_t n = strcspn(words, " ");
+    if (n > 0 && !has_word(r, words, n)) return false;
+    words += n;
+    while (*words == ' ') words++;
+  }
+  return true;
+}
+
+static bool has_any(const rewrite_rule *r, const char *words) {
+  while (words != NULL && *words != '\0') {
+    size_t n = strcspn(words, " ");
+    if (n > 0 && has_word(r, words, n)) return true;
+    words += n;
+    while (*words == ' ') words++;
   }
   return false;
 }
 
 static bool selected(const rewrite_rule *r, const rewrite_query *q) {
-  bool in = share_word(r->tags, q->include) || share_word(r->name, q->include);
-  return in && !share_word(r->tags, q->exclude) && !share_word(r->name, q->exclude);
+  return (has_any(r, q->include) || has_any(r, q->also)) && !has_any(r, q->exclude) && has_all(r, q->require);
 }
 
 static damo_status select_rules(damo_ctx *ctx, const rewrite_query *q, rewrite_phase phase, ptrvec *out) {
@@ -205,6 +221,8 @@ static damo_status run_phase(damo_fgraph *fg, const rewrite_query *q, rewrite_ph
 
 damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
   ptrvec rules;
+  damo_obj *outer = fg->obj.ctx->rewriting;
+  fg->obj.ctx->rewriting = &fg->obj;
   ptrvec_init(&rules, fg->obj.ctx);
   damo_status s = DAMO_OK;
   for (int phase = 0; phase < N_PHASES && s == DAMO_OK; phase++) {
@@ -214,5 +232,6 @@ damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
     if (s == DAMO_OK && phase != PHASE_MERGE && fg->changes != before) s = run_phase(fg, query, PHASE_MERGE, &rules);
   }
   ptrvec_clear(&rules);
+  fg->obj.ctx->rewriting = outer;
   return s;
 }

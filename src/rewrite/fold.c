@@ -22,7 +22,7 @@ static bool is_too_large(const damo_type *t) {
 /* (An Op that destroys an input would write into a constant.) */
 static bool may_fold(const damo_apply *node) {
   const op_def *def = node->op->def;
-  if (def->impure || def->perform == NULL || node->op->destroy_map != NULL || !all_constant(node)) return false;
+  if (def->impure || !op_can_run(def) || node->op->destroy_map != NULL || !all_constant(node)) return false;
   for (int i = 0; i < node->n_out; i++) {
     if (!type_is_tensor(node->out[i]->type) || is_too_large(node->out[i]->type)) return false;
   }

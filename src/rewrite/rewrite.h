@@ -4,7 +4,7 @@
  * rounding where a rule says so), Types too; rules are registered by name with tags in one database, run in phases, in an
  * order that depends on the graph alone.
  *
- * One file a family of rules: merge.c, fold.c, canonicalize.c, shapes.c, fill.c, stabilize.c, specialize.c, inplace.c.
+ * One file a family of rules: merge.c, fold.c, canonicalize.c, shapes.c, fill.c, stabilize.c, specialize.c, choice.c, inplace.c.
  */
 #ifndef DAMO_REWRITE_H
 #define DAMO_REWRITE_H
@@ -32,9 +32,10 @@ typedef struct rewrite_rule {
   damo_status (*global)(damo_fgraph *fg); /* or a rule over the whole graph */
 } rewrite_rule;
 
-/* What a Mode asks for: tags included and excluded (space-separated, NULL: none). */
+/* What a Mode asks for, space-separated tags or names of rules (NULL: none): rules with one of include or also, that have
+ * none of exclude and all of require. */
 typedef struct rewrite_query {
-  const char *include, *exclude;
+  const char *include, *also, *exclude, *require;
 } rewrite_query;
 
 damo_status rewrite_register_all(damo_ctx *ctx);

@@ -13,6 +13,7 @@ extern const rewrite_rule fill_rules[];
 extern const rewrite_rule stabilize_rules[];
 extern const rewrite_rule specialize_rules[];
 extern const rewrite_rule inplace_rules[];
+extern const rewrite_rule choice_rules[];
 
 /* What a local rule ends with: v takes the place of the node's first output, unless it is NULL. */
 static inline damo_status rule_give(build *b, damo_var **repl, bool *did, damo_var *v) {

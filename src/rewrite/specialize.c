@@ -68,7 +68,7 @@ static bool has_dtype(const damo_var *v, damo_dtype dtype) { return type_is_tens
 /* z·beta + alpha·dot, z operand i of the sum; NULL when the operands are no such thing. */
 static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, int i, bool difference) {
   damo_dtype dtype = var_dtype(node->out[0]);
-  if (!match_fits(node, i) || !has_dtype(node->in[i], dtype)) return NULL;
+  if (!match_fits(node, 0) || !match_fits(node, 1) || !has_dtype(node->in[i], dtype)) return NULL;
   term product = split_term(fg, node->in[1 - i]);
   const damo_apply *dot = product.rest->owner;
   if (dot == NULL || dot->op->def != &dot_def || !has_dtype(product.rest, dtype)) return NULL;

@@ -60,7 +60,8 @@ return function(h)
   rows.vecdot = { { u, v, want = 12, int = "int64" }, { { u, v }, v, want = { 12, 77 } } }
   rows.matvec = { { a, { 1, -1 }, want = { -1, -1, -1 }, int = "int64" }, { batch, { 1, 2 }, want = { { 5, 11 }, { 17, 23 } } } }
   rows.vecmat = { { u, a, want = { 22, 28 }, int = "int64" }, { { 1, 2 }, batch, want = { { 7, 10 }, { 19, 22 } } } }
-  rows.batched_dot = { { batch, other, want = batched, int = "int64" }, { batch, { { 1, 2 }, { 3, 4 } }, want = { { 5, 11 }, { 39, 53 } } } }
+  rows.batched_dot = { { batch, other, want = batched, int = "int64" }, { batch, { { 1, 2 }, { 3, 4 } }, want = { { 5, 11 }, { 39, 53 } } },
+    { u, v, want = { 4, -10, 18 } } }
   rows.kron = { { { { 1, 2 } }, { { 1 }, { 10 } }, want = { { 1, 2 }, { 10, 20 } }, int = "int64" },
     { { { 1, 2 }, { 3, 4 } }, { { 0, 5 } }, want = { { 0, 5, 0, 10 }, { 0, 15, 0, 20 } } } }
   rows.einsum = {

@@ -46,6 +46,7 @@ return function(h)
     { { 1, 2, 3 }, opts = { pad_width = 2, mode = "wrap" }, want = { 2, 3, 1, 2, 3, 1, 2 } },
     { { 1, 2, 3 }, opts = { pad_width = 2, mode = "reflect" }, want = { 3, 2, 1, 2, 3, 2, 1 } },
     { { 1, 2, 3 }, opts = { pad_width = 2, mode = "symmetric" }, want = { 2, 1, 1, 2, 3, 3, 2 } },
+    { { 1, 2 }, opts = { pad_width = 5, mode = "reflect" }, want = { 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1 } },
     { b, opts = { pad_width = { { 1, 0 }, { 0, 1 } } }, want = { { 0, 0, 0 }, { 5, 6, 0 } } },
   }
   return rows

@@ -6,7 +6,8 @@ local function bowl()
   return p, damo.sum(damo.sqr(p - damo.array { 1, 1 }))
 end
 
-for name, options in pairs { sgd = { lr = 0.1 }, momentum = { lr = 0.05 }, rmsprop = { lr = 0.05 }, adam = { lr = 0.1 } } do
+local rates = { sgd = { lr = 0.1 }, momentum = { lr = 0.05 }, rmsprop = { lr = 0.05 }, adam = { lr = 0.1 } }
+for name, options in pairs(rates) do
   describe("damo.optim." .. name, function()
     it("finds a minimum", function()
       local p, cost = bowl()

@@ -1,0 +1,327 @@
+/* mode_test: NANGUARD and DEBUG: what each finds, where it says so, and that it finds nothing in honest graphs; Modes' tags. */
+#include "watch_case.h"
+
+static char warned[400];
+static void on_warning(void *user, const char *kind, const char *message) {
+  (void)user;
+  snprintf(warned, sizeof warned, "%s: %s", kind, message);
+}
+
+static damo_function *in_mode(damo_var *const *in, int n_in, damo_var *out, const char *mode) {
+  return make(in, n_in, &out, 1, &(compile_options){.mode = mode});
+}
+
+/* ---- NANGUARD ------------------------------------------------------------------------------------------------------ */
+
+static const char *const watching[] = {"NANGUARD", "DEBUG"};
+
+static void test_nan(build *b) {
+  damo_obj *line = (damo_obj *)trace_new(ctx, "script.lua:7");
+  ctx->trace = line;
+  damo_var *x = vec(b, "x"), *bad = build_fn1(b, "log", x), *out = build_fn1(b, "neg", bad);
+  ctx->trace = NULL;
+  for (int k = 0; k < 2; k++) {
+    damo_function *f = in_mode(&x, 1, out, watching[k]);
+    damo_array *good = ramp(1), *zero = ramp(0), *r = NULL, *sick = ramp(1);
+    CHECK_NEAR(first_of(f, &good, 1), 0, 0);
+    CHECK_EQ_I(call(f, &zero, 1, &r), DAMO_ENUMERIC);
+    CHECK(says(watching[k]) && says("-inf at {1}") && says("log"));
+    CHECK(ctx->error.node != NULL && ctx->error.node->trace != NULL);
+    CHECK(ctx->error.node == NULL || strcmp(ctx->error.node->trace->text, "script.lua:7") == 0);
+    ((double *)(void *)sick->data)[2] = NAN;
+    CHECK_EQ_I(call(f, &sick, 1, &r), DAMO_ENUMERIC);
+    CHECK(says("input 1 (x)") && says("nan at {3}"));
+    CHECK_NEAR(first_of(f, &good, 1), 0, 0);
+    damo_function *g = function_copy(f);
+    CHECK_EQ_I(call(g, &zero, 1, &r), DAMO_ENUMERIC);
+    damo_release(good), damo_release(zero), damo_release(sick), damo_release(f), damo_release(g);
+  }
+  damo_release(line);
+  damo_array *zero = ramp(0), *r = NULL;
+  damo_function *f = in_mode(&x, 1, out, "FAST_RUN");
+  CHECK_EQ_I(call(f, &zero, 1, &r), DAMO_OK);
+  CHECK(isinf(entry(r, 0)));
+  damo_release(zero), damo_release(r), damo_release(f);
+}
+
+static void test_shared_nan(build *b) {
+  damo_array *a = ramp(0);
+  ((double *)(void *)a->data)[1] = INFINITY;
+  damo_var *s = build_take(b, damo_shared(ctx, a, "weights")), *x = vec(b, "x");
+  damo_function *f = in_mode(&x, 1, build_fn2(b, "add", x, s), "NANGUARD");
+  damo_array *arg = ramp(0), *r = NULL;
+  CHECK_EQ_I(call(f, &arg, 1, &r), DAMO_ENUMERIC);
+  CHECK(says("weights") && says("inf at {2}"));
+  damo_release(a), damo_release(arg), damo_release(f);
+}
+
+static void test_integer_division(build *b) {
+  damo_ctx_set_warning(ctx, on_warning, NULL);
+  damo_var *i = typed(b, DAMO_INT64, 1, "i"), *j = typed(b, DAMO_INT64, 1, "j");
+  static const char *const ops[] = {"floor_div", "mod"};
+  for (int k = 0; k < 4; k++) {
+    damo_function *f = in_mode((damo_var *[]){i, j}, 2, build_fn2(b, ops[k % 2], i, j), watching[k / 2]);
+    damo_array *args[2], *fine[2], *r = NULL;
+    args[0] = damo_array_from(ctx, DAMO_INT64, 1, (const int64_t[]){2}, (const int64_t[]){5, INT64_MIN});
+    args[1] = damo_array_from(ctx, DAMO_INT64, 1, (const int64_t[]){2}, (const int64_t[]){0, 2});
+    fine[0] = args[0];
+    fine[1] = damo_array_from(ctx, DAMO_INT64, 1, (const int64_t[]){2}, (const int64_t[]){-1, 3});
+    warned[0] = '\0';
+    CHECK_EQ_I(call(f, args, 2, &r), DAMO_OK);
+    CHECK(strstr(warned, "numeric: ") == warned && strstr(warned, "divided by zero") != NULL);
+    CHECK_NEAR(entry(r, 0), 0, 0);
+    damo_release(r);
+    warned[0] = '\0';
+    CHECK_EQ_I(call(f, fine, 2, &r), DAMO_OK);
+    CHECK_EQ_S(warned, "");
+    damo_release(r);
+    damo_release(fine[1]);
+    fine[1] = damo_array_from(ctx, DAMO_INT64, 1, (const int64_t[]){2}, (const int64_t[]){1, -1});
+    CHECK_EQ_I(call(f, fine, 2, &r), DAMO_OK);
+    CHECK((strstr(warned, "wraps") != NULL) == (k % 2 == 0));
+    damo_release(r), damo_release(args[0]), damo_release(args[1]), damo_release(fine[1]), damo_release(f);
+  }
+}
+
+/* ---- DEBUG: Ops that lie --------------------------------------------------------------------------------------------- */
+
+static double *at(const damo_array *a, int64_t i) { return (double *)(void *)(a->data + i * array_strides(a)[0]); }
+
+static damo_status secret_destroyer(thunk *t) {
+  damo_array *x = (damo_array *)*t->in[0];
+  *at(x, 1) = -5;
+  return add_run(t, 0);
+}
+static damo_status secret_view(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  return thunk_out_view(t, 0, x, 1, array_shape(x), array_strides(x), 0);
+}
+static damo_status wrong_type(thunk *t) {
+  return thunk_out(t, 0, DAMO_FLOAT32, 1, (const int64_t[]){N}) ? DAMO_OK : DAMO_EMEMORY;
+}
+static damo_status nothing(thunk *t) { return thunk_set_out(t, 0, NULL), DAMO_OK; }
+/* Reads its operand as if it were contiguous. */
+static damo_status blind(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  damo_array *out = thunk_out(t, 0, DAMO_FLOAT64, 1, array_shape(x));
+  if (out == NULL) return DAMO_EMEMORY;
+  for (int64_t i = 0; i < N; i++) *at(out, i) = *(double *)(void *)(x->data + (array_strides(x)[0] > 0 ? 8 * i : 0));
+  return DAMO_OK;
+}
+/* Writes any strides as if they were contiguous: takes the first entry alone. */
+static damo_status blind_result(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  damo_array *out = thunk_out_strided(t, 0, DAMO_FLOAT64, 1, array_shape(x));
+  if (out == NULL) return DAMO_EMEMORY;
+  for (int64_t i = 0; i < N; i++) *at(out, array_strides(out)[0] > 0 ? i : 0) = *at(x, i);
+  return DAMO_OK;
+}
+/* Adds to what its cell happens to hold. */
+static damo_status hoarder(thunk *t) {
+  damo_array *old = (damo_array *)*t->out[0];
+  double seen = old != NULL ? *at(old, 0) : 0;
+  return add_run(t, seen);
+}
+static int n_random;
+static damo_status moody(thunk *t) { return add_run(t, n_random++); }
+static damo_status plus_one(thunk *t) { return add_run(t, 1); }
+static damo_status plus_two(thunk *t) { return add_run(t, 2); }
+
+static const op_alias first_of_first[] = {{0, 0}, OP_ALIAS_END};
+static const op_def liars[] = {
+    {.name = "SecretDestroyer", .n_in = 1, .infer_type = same_type, .perform = secret_destroyer},
+    {.name = "SecretView", .n_in = 1, .infer_type = same_type, .perform = secret_view},
+    {.name = "WrongType", .n_in = 1, .infer_type = same_type, .perform = wrong_type},
+    {.name = "Empty", .n_in = 1, .infer_type = same_type, .perform = nothing},
+    {.name = "Blind", .n_in = 1, .infer_type = same_type, .perform = blind},
+    {.name = "BlindResult", .n_in = 1, .infer_type = same_type, .perform = blind_result},
+    {.name = "Hoarder", .n_in = 1, .infer_type = same_type, .perform = hoarder},
+    {.name = "Moody", .n_in = 1, .infer_type = same_type, .perform = moody},
+    {.name = "TwoMinds", .n_in = 1, .infer_type = same_type, .perform = plus_one, .perform_lua = plus_two},
+};
+static const char *const found[] = {"destroy_map does not say",
+                                    "shares memory with input 1",
+                                    "no value of",
+                                    "left empty",
+                                    "odd strides",
+                                    "odd strides",
+                                    "odd strides",
+                                    "runs without room",
+                                    "runs in Lua"};
+
+static void test_liars(build *b) {
+  damo_obj *line = (damo_obj *)trace_new(ctx, "script.lua:12");
+  for (size_t k = 0; k < sizeof liars / sizeof *liars; k++) {
+    ctx->trace = line;
+    damo_var *x = vec(b, "x"), *out = build_fn1(b, "neg", apply1(b, &liars[k], build_fn1(b, "abs", x)));
+    ctx->trace = NULL;
+    damo_function *f = make(&x, 1, &out, 1, &(compile_options){.mode = "DEBUG"});
+    damo_array *a = ramp(1), *r = NULL;
+    CHECK_EQ_I(call(f, &a, 1, &r), DAMO_EINCONSISTENCY);
+    if (!CHECK(says(found[k]))) fprintf(stderr, "    %s: %s\n", liars[k].name, damo_error_message(ctx));
+    CHECK_EQ_S(damo_error_op(ctx), liars[k].name);
+    CHECK(ctx->error.node != NULL && ctx->error.node->trace == (damo_trace *)line);
+    damo_release(a), damo_release(r), damo_release(f);
+  }
+  damo_release(line);
+}
+
+static damo_status honest_destroyer(thunk *t) {
+  damo_array *x = thunk_out_inplace(t, 0, 0);
+  if (x == NULL) return damo_error_status(t->ctx);
+  for (int64_t i = 0; i < array_shape(x)[0]; i++) *at(x, i) += 100;
+  return DAMO_OK;
+}
+static damo_status reverse(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  int64_t stride = -array_strides(x)[0];
+  return thunk_out_view(t, 0, x, 1, array_shape(x), &stride, -stride * (array_shape(x)[0] - 1));
+}
+static const op_def destroyer_def = {.name = "Destroyer",
+                                     .n_in = 1,
+                                     .infer_type = same_type,
+                                     .perform = honest_destroyer,
+                                     .destroy_map = first_of_first};
+static const op_def reverse_def = {
+    .name = "Reverse", .n_in = 1, .infer_type = same_type, .perform = reverse, .view_map = first_of_first};
+static const op_def both_def = {
+    .name = "OneMind", .n_in = 1, .infer_type = same_type, .perform = plus_one, .perform_lua = plus_one};
+
+/* Ops that keep their word, updates, defaults, results into arrays: the same as in FAST_RUN. */
+static void test_honest(build *b) {
+  damo_array *start = ramp(0);
+  damo_var *s = build_take(b, damo_shared(ctx, start, "s")), *x = vec(b, "x");
+  damo_var *e = build_fn1(b, "exp", x), *next = build_fn2(b, "add", s, apply1(b, &both_def, x));
+  damo_var *out[] = {apply1(b, &destroyer_def, apply1(b, &reverse_def, e)),
+                     build_fn1(b, "sum", build_fn2(b, "mul", e, e)), build_fn1(b, "softmax", x),
+                     build_fn2(b, "dot", x, e)};
+  compile_options o = {.mode = "DEBUG", .update_of = &s, .update_to = &next, .n_updates = 1};
+  damo_function *f = make(&x, 1, out, 4, &o);
+  damo_array *a = ramp(0), *r[4] = {NULL};
+  for (int k = 1; k < 3; k++) {
+    damo_status st = call(f, &a, 1, r);
+    if (!CHECK_EQ_I(st, DAMO_OK)) fprintf(stderr, "    %s\n", damo_error_message(ctx));
+    CHECK_NEAR(entry(r[0], 0), 100 + exp(N - 1), 1e-12);
+    CHECK_NEAR(entry((damo_array *)s->value, 1), 1 + 2 * k, 0);
+    for (int i = 0; i < 4; i++) damo_release(r[i]), r[i] = NULL;
+  }
+  damo_release(a), damo_release(start), damo_release(f);
+}
+
+/* ---- DEBUG: a rewrite that is wrong ---------------------------------------------------------------------------------- */
+
+static damo_status exp_to_sin(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const char *name = elemwise_scalar(node->op);
+  if (name == NULL || strcmp(name, "exp") != 0) return DAMO_OK;
+  repl[0] = build_fn1(b, "sin", node->in[0]);
+  *did = true;
+  return b->status;
+}
+static const rewrite_rule wrong = {
+    .name = "exp_to_sin", .phase = PHASE_SPECIALIZE, .tags = "mistaken odd", .tracks = "Elemwise", .local = exp_to_sin};
+
+static void test_wrong_rewrite(build *b) {
+  CHECK_EQ_I(rewrite_register(ctx, &wrong), DAMO_OK);
+  damo_var *x = vec(b, "x"), *out = build_fn1(b, "neg", build_fn1(b, "exp", x));
+  damo_array *a = ramp(1), *r = NULL;
+  compile_options o = {.mode = "DEBUG", .include = "mistaken"};
+  damo_function *f = make(&x, 1, &out, 1, &o);
+  CHECK_EQ_I(call(f, &a, 1, &r), DAMO_EINCONSISTENCY);
+  CHECK(says("rewriting changed result 1") && says("-2.718281828459045") && says("-0.8414709848078965"));
+  damo_release(f);
+  /* tags: include, exclude, require */
+  struct {
+    const char *include, *exclude, *require;
+    bool applies;
+  } cases[] = {{NULL, NULL, NULL, false},
+               {"mistaken", NULL, NULL, true},
+               {"exp_to_sin", NULL, NULL, true},
+               {"mistaken", "odd", NULL, false},
+               {"mistaken", "exp_to_sin", NULL, 0},
+               {"mistaken", NULL, "odd", true},
+               {"mistaken", NULL, "odd fast_run", 0}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    o = (compile_options){.include = cases[k].include, .exclude = cases[k].exclude, .require = cases[k].require};
+    f = make(&x, 1, &out, 1, &o);
+    CHECK_NEAR(first_of(f, &a, 1), cases[k].applies ? -sin(1) : -exp(1), 1e-12);
+    damo_release(f);
+  }
+  damo_release(a);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------------------------------- */
+
+static void test_names(build *b) {
+  damo_var *x = vec(b, "x");
+  in_spec in = {.var = x};
+  out_spec out = {.var = x};
+  struct {
+    compile_options o;
+    const char *says;
+  } cases[] = {{{.mode = "FAST_RUM"}, "did you mean 'FAST_RUN'"},
+               {{.mode = "NANGAURD"}, "did you mean 'NANGUARD'"},
+               {{.mode = "what else"}, "there are FAST_RUN, FAST_COMPILE, DEBUG, NANGUARD"},
+               {{.optimizer = "fast_rn"}, "did you mean 'fast_run'"}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    CHECK(compile_function(ctx, &in, 1, &out, 1, &cases[k].o) == NULL && damo_error_status(ctx) == DAMO_EVALUE);
+    CHECK(says(cases[k].says));
+  }
+  damo_var *e = build_fn2(b, "mul", x, build_num(b, 1));
+  damo_function *f = make(&x, 1, &e, 1, &(compile_options){.optimizer = "none"});
+  CHECK(f != NULL && f->fgraph->nodes.n > 0);
+  damo_release(f);
+}
+
+/* ---- Out of memory --------------------------------------------------------------------------------------------------- */
+
+/* Lazy nodes, destroyers, updates, in a mode: false when memory ran out, which is then the error. */
+static bool whole_way(const char *mode) {
+  build b;
+  build_init(&b, ctx);
+  damo_array *start = ramp(0), *a = ramp(1), *r[2] = {NULL};
+  damo_var *s = build_take(&b, start ? damo_shared(ctx, start, "s") : NULL), *x = vec(&b, "x");
+  damo_var *e = build_fn1(&b, "exp", x), *d = apply1(&b, &destroyer_def, e);
+  damo_var *c = build_fn2(&b, "gt", build_fn1(&b, "sum", x), build_num(&b, 0));
+  damo_var *out[] = {build_fn3(&b, "ifelse", c, d, build_fn1(&b, "neg", e)), e}, *next = build_fn2(&b, "add", s, x);
+  compile_options o = {.mode = mode, .update_of = &s, .update_to = &next, .n_updates = 1};
+  in_spec in = {.var = x};
+  out_spec outs[] = {{.var = out[0]}, {.var = out[1]}};
+  damo_function *f = b.status == DAMO_OK && a != NULL ? compile_function(ctx, &in, 1, outs, 2, &o) : NULL;
+  bool ok = f != NULL && call(f, &a, 1, r) == DAMO_OK;
+  if (ok) CHECK_NEAR(entry(r[0], 0), 100 + exp(1), 1e-12);
+  if (!ok && !CHECK_EQ_I(damo_error_status(ctx), DAMO_EMEMORY)) fprintf(stderr, "    %s\n", damo_error_message(ctx));
+  void *all[] = {start, a, r[0], r[1], f};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
+  build_end(&b);
+  ctx_clear_error(ctx);
+  return ok;
+}
+
+static void test_memory(void) {
+  for (int k = 0; k < 3; k++) {
+    int64_t n = 0;
+    for (bool done = false; !done && n < 20000; n++) {
+      ctx = damo_ctx_new(counting_alloc, NULL);
+      ctx->fail_after = n;
+      done = whole_way(k == 2 ? "FAST_RUN" : watching[k]);
+      ctx->fail_after = -1;
+      char left[400];
+      if (!CHECK_EQ_S(ctx_census(ctx, left, sizeof left), "")) fprintf(stderr, "    allocation %lld\n", (long long)n);
+      damo_ctx_release(ctx);
+    }
+    CHECK(n > 100 && n < 20000);
+  }
+}
+
+int main(void) {
+  test_memory();
+  in_context(test_nan);
+  in_context(test_shared_nan);
+  in_context(test_integer_division);
+  in_context(test_liars);
+  in_context(test_honest);
+  in_context(test_wrong_rewrite);
+  in_context(test_names);
+  TEST_MAIN_END;
+}

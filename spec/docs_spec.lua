@@ -1,0 +1,105 @@
+-- The generated pages are up to date, and every C program of the pages compiles against libdamo.a and runs.
+
+local damo = require "damo"
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+describe("a generated file", function()
+  local made = dofile "docs/generate.lua"
+  for _, path in ipairs { "docs/functions.md", "lua/damo/meta.lua" } do
+    it(path .. " is what `make docs` writes", function()
+      assert.is_true(made[path] == read(path), path .. " is out of date: run `make docs`")
+    end)
+  end
+
+  it("says at its head where it comes from", function()
+    for path, text in pairs(made) do
+      assert.is_truthy(text:sub(1, 200):find("Written by docs/generate.lua", 1, true), path)
+    end
+  end)
+
+  it("meta.lua is Lua", function() assert.is_function(load(made["lua/damo/meta.lua"], "@meta.lua")) end)
+
+  it("meta.lua declares every function of damo and its core modules", function()
+    local meta, missing = made["lua/damo/meta.lua"], {}
+    local function look(owner, functions)
+      for name, value in pairs(functions) do
+        if type(value) == "function" and not meta:find(("\nfunction %s.%s("):format(owner, name), 1, true) then
+          missing[#missing + 1] = owner .. "." .. name
+        end
+      end
+    end
+    look("damo", damo)
+    for _, name in ipairs { "random", "graph", "printing", "io" } do look(name, damo[name]) end
+    table.sort(missing)
+    assert.equal("", table.concat(missing, " "))
+  end)
+
+  it("meta.lua declares every method made from a row", function()
+    local meta = made["lua/damo/meta.lua"]
+    for _, row in ipairs(damo.registry()) do
+      if row.method and #row.operands > 0 then
+        assert.is_truthy(meta:find(("\nfunction Tensor:%s("):format(row.name), 1, true), row.name)
+      end
+    end
+  end)
+end)
+
+-- ---- C --------------------------------------------------------------------------------------------------------------
+
+local function c_blocks(path)
+  local found, block, start, line_number = {}, nil, nil, 0
+  for line in io.lines(path) do
+    line_number = line_number + 1
+    if line:match "^```c$" then
+      block, start = {}, line_number
+    elseif line:match "^```" and block then
+      local code = table.concat(block, "\n") .. "\n"
+      if code:match "int main%(" then found[#found + 1] = { code = code, line = start } end
+      block = nil
+    elseif block then
+      block[#block + 1] = line
+    end
+  end
+  return found
+end
+
+local function run(command)
+  local pipe = assert(io.popen(command .. " 2>&1"))
+  local out = pipe:read "a"
+  local ok, _, code = pipe:close()
+  return ok, ("%s\n%s(status %s)"):format(command, out, tostring(code))
+end
+
+local core = os.getenv "DAMO_BUILT_CORE"
+local build = core and core:match "^(.*)/lua/damo/core%.so$"
+local cc = os.getenv "CC" or "gcc"
+local sanitize = os.getenv "DAMO_MODE" == "asan" and "-fsanitize=address,undefined " or ""
+local flags = "-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -pthread -Isrc " .. sanitize
+local libs = " -lopenblas -lsleef -lz -lm -pthread"
+
+for _, path in ipairs { "docs/embedding.md" } do
+  describe("the C programs of " .. path, function()
+    local blocks = c_blocks(path)
+    it("are there", function() assert.is_true(#blocks >= 4) end)
+    for i, block in ipairs(blocks) do
+      it(("the one at line %d compiles and succeeds"):format(block.line), function()
+        assert(build, "DAMO_BUILT_CORE must name the built damo/core.so")
+        local stem = ("%s/docs_%d"):format(build, i)
+        local file = assert(io.open(stem .. ".c", "w"))
+        file:write(block.code)
+        file:close()
+        local needs_lua = block.code:find("#include <lua.h>", 1, true)
+        local extra = needs_lua and " $(pkg-config --cflags --libs lua" .. _VERSION:match "%d%.%d" .. ")" or ""
+        assert(run(("%s %s %s.c -o %s %s/libdamo.a%s%s"):format(cc, flags, stem, stem, build, extra, libs)))
+        -- a library loaded first for Lua's sake is none of this program's
+        assert(run("env -u LD_PRELOAD " .. stem))
+      end)
+    end
+  end)
+end

@@ -1,0 +1,104 @@
+-- An error in any callback leaves nothing leaked and everything usable; many objects leave memory flat.
+local damo = require "damo"
+
+local x = damo.dvector "x"
+
+-- What makes each callback run. The Op is new each time; bad tells whether its callback throws.
+local use = {
+  make_node = function(op) return op(x) end,
+  perform = function(op) return damo.compile({ x }, op(x)) { 1 } end,
+  grad = function(op) return damo.grad(damo.sum(op(x)), x) end,
+  L_op = function(op) return damo.grad(damo.sum(op(x)), x) end,
+  R_op = function(op) return damo.Rop(op(x), x, x) end,
+  infer_shape = function(op) return damo.compile({ x }, op(x).shape[1]) { 1 } end,
+  connection_pattern = function(op) return damo.grad(damo.sum(op(x)), x) end,
+  do_constant_folding = function(op) return damo.compile({}, op(damo.constant { 1 }))() end,
+  get_params = function(op) return damo.compile({ x }, op(x)) { 1 } end,
+  prepare_node = function(op) return damo.compile({ x }, op(x)) { 1 } end,
+  make_thunk = function(op) return damo.compile({ x }, op(x)) { 1 } end,
+}
+
+local good = {
+  make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+  perform = function(_, _, i, o) o[1][1] = i[1] * 2 end,
+  grad = function(_, _, g) return { g[1] * 2 } end,
+  L_op = function(_, _, _, g) return { g[1] * 2 } end,
+  R_op = function(_, _, eval) return { eval[1] * 2 } end,
+  infer_shape = function(_, _, _, shapes) return shapes end,
+  connection_pattern = function() return { { true } } end,
+  do_constant_folding = function() return true end,
+  get_params = function() return { k = 1 } end,
+  prepare_node = function() end,
+  make_thunk = function(self, node, s, c, r) return self:make_lua_thunk(node, s, c, r) end,
+}
+
+local function op_with(name, fn)
+  local def = { name = "Bad", props = {}, make_node = good.make_node, perform = good.perform, grad = good.grad }
+  if name == "L_op" then def.grad = nil end
+  def[name] = fn
+  return damo.Op(def) {}
+end
+
+local function flat(fn, n)
+  for _ = 1, n do fn() end
+  collectgarbage() collectgarbage()
+  local native, lua = damo.memory(), collectgarbage "count"
+  for _ = 1, n do fn() end
+  collectgarbage() collectgarbage()
+  local after = damo.memory()
+  assert.is_true(after.objects <= native.objects + 20, ("%d objects, then %d"):format(native.objects, after.objects))
+  assert.is_true(after.bytes <= native.bytes + 20000, ("%d bytes, then %d"):format(native.bytes, after.bytes))
+  assert.is_true(collectgarbage "count" <= lua + 100, ("%.0f KB, then %.0f"):format(lua, collectgarbage "count"))
+end
+
+local function keys(t)
+  local list = {}
+  for k in pairs(t) do list[#list + 1] = k end
+  table.sort(list)
+  return list
+end
+
+describe("an error in a callback", function()
+  for _, name in ipairs(keys(use)) do
+    it("leaves all as it was: " .. name, function()
+      local bad = true
+      local function once()
+        bad = true
+        local op = op_with(name, function(...)
+          if bad then error({ name = name }, 0) end
+          return good[name](...)
+        end)
+        local ok, err = pcall(use[name], op)
+        assert.is_false(ok)
+        assert.equal(name, (err.cause or err).name)
+        bad = false
+        assert(use[name](op))
+      end
+      flat(once, 60)
+    end)
+  end
+end)
+
+describe("memory stays flat", function()
+  it("with many Ops, Variables and Functions", function()
+    local n = tonumber(os.getenv "DAMO_FLAT_LOOPS") or 1000
+    flat(function()
+      local op = op_with("grad", good.grad)
+      local v = damo.dscalar "v"
+      damo.compile({ v }, op(v) * 2)(1.5)
+    end, n)
+  end)
+
+  it("with Ops that hold their own output, Function and thunk", function()
+    flat(function()
+      local held = {}
+      local op = op_with("perform", function(_, _, i, o) held.n = 1; o[1][1] = i[1] * 2 end)
+      held.y = op(x)
+      held.y.tag.self = held
+      held.f = damo.compile({ x }, held.y)
+      held.f { 1 }
+      held.t = op:make_thunk(held.y.owner, { [x] = { damo.array { 1 } } })
+      held.t()
+    end, 300)
+  end)
+end)

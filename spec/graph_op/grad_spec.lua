@@ -1,0 +1,144 @@
+-- grad, L_op, R_op, connection_pattern; null and disconnected gradients.
+local damo = require "damo"
+local failure = require "spec.support.failure"
+
+local x, y = damo.dvector "x", damo.dvector "y"
+
+local function one(more)
+  local def = { name = "One", make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+    perform = function(_, _, i, o) o[1][1] = i[1] * 2 end }
+  for k, v in pairs(more) do def[k] = v end
+  return damo.Op(def)
+end
+
+local function grad_of(grad, v) return damo.grad(damo.sum(one { grad = grad }(v or x)), v or x) end
+
+describe("the results of grad", function()
+  it("are checked for count, kind and rank", function()
+    failure("type", grad_of, function() return 3 end)
+    failure("value", grad_of, function(_, i) return { i[1], i[1] } end)
+    failure("type", grad_of, function() return { 2 } end)
+    local err = failure("type", grad_of, function() return { damo.dmatrix() } end)
+    assert.equal("One", err.op)
+  end)
+
+  it("get the dtype of the input, floatX for integers", function()
+    assert.equal("float64", grad_of(function() return { damo.fvector() } end).dtype)
+    local n = damo.lvector "n"
+    local op = damo.Op { name = "Int", make_node = function(self, v) return damo.Apply(self, { v }, { damo.dvector() }) end,
+      grad = function(_, i) return { damo.zeros_like(i[1]) } end }
+    assert.equal("float64", damo.grad(damo.sum(op(n)), n).dtype)
+  end)
+end)
+
+describe("L_op", function()
+  it("sees the outputs, and falls back on grad", function()
+    local exp = one { perform = function(_, _, i, o) o[1][1] = damo.exp(i[1]) end,
+      L_op = function(_, _, outputs, gouts) return { outputs[1] * gouts[1] } end }
+    damo.verify_grad(exp, { damo.array { 0.5, -1 } })
+    local twice = one { grad = function(_, _, g) return { g[1] * 2 } end }
+    local out = twice(x)
+    local g = twice:L_op({ x }, { out }, { y })
+    assert.same({ 6 }, g[1]:eval({ [y] = { 3 } }):totable())
+  end)
+end)
+
+describe("R_op", function()
+  local mul = damo.Op { name = "Mul",
+    make_node = function(self, a, b) return damo.Apply(self, { a, b }, { a.type() }) end,
+    perform = function(_, _, i, o) o[1][1] = i[1] * i[2] end,
+    R_op = function(_, i, eval)
+      assert.equal(2, eval.n)
+      local r
+      if eval[1] then r = eval[1] * i[2] end
+      if eval[2] then r = r and r + i[1] * eval[2] or i[1] * eval[2] end
+      return { r }
+    end }
+  local v = damo.dvector "v"
+  local values = { [x] = { 2 }, [y] = { 5 }, [v] = { 10 } }
+
+  it("may miss evaluation points", function()
+    assert.same({ 50 }, damo.Rop(mul(x, y), x, v):eval(values):totable())
+    assert.same({ 20 }, damo.Rop(mul(x, y), y, v):eval(values):totable())
+    assert.same({ 70 }, damo.Rop(mul(x, y), { x, y }, { v, v }):eval(values):totable())
+  end)
+
+  it("may give nothing for an output", function()
+    assert.is_nil(damo.Rop(one { R_op = function() return {} end }(x), x, v))
+  end)
+
+  it("is checked", function()
+    failure("value", function() damo.Rop(one { R_op = function() return { x, x } end }(x), x, v) end)
+    failure("type", function() damo.Rop(one { R_op = function() return { damo.dmatrix() } end }(x), x, v) end)
+    failure("type", function() damo.Rop(one { R_op = function() return 3 end }(x), x, v) end)
+  end)
+
+  it("falls back on two L_ops", function()
+    local twice = one { grad = function(_, _, g) return { g[1] * 2 } end }
+    assert.same({ 20 }, damo.Rop(twice(x), x, v):eval(values):totable())
+    local r = twice:R_op({ x }, v) -- one Variable for one input
+    assert.same({ 20 }, r[1]:eval(values):totable())
+    r = damo.mul(x, y).owner.op:R_op({ x, y }, { nil, v })
+    assert.same({ 20 }, r[1]:eval(values):totable())
+  end)
+end)
+
+describe("connection_pattern", function()
+  it("prunes what is not connected", function()
+    local op = damo.Op { name = "Pick",
+      make_node = function(self, a, b) return damo.Apply(self, { a, b }, { a.type() }) end,
+      grad = function(_, _, g) return { g[1] } end,
+      connection_pattern = function(_, node) return { { true }, { #node.inputs == 1 } } end }
+    local cost = damo.sum(op(x, y))
+    assert.same({ 1 }, damo.grad(cost, x):eval({ [x] = { 1 }, [y] = { 1 } }):totable())
+    failure("disconnected_input", damo.grad, cost, y)
+    assert.same({ { true }, { false } }, op:connection_pattern(op(x, y).owner))
+  end)
+end)
+
+describe("a gradient that does not exist", function()
+  local secret = one { grad = function(self, i) return { damo.grad_undefined(self, 1, i[1], "it is a secret") } end }
+
+  it("keeps its reason when multiplied onward", function()
+    local cost = damo.sum(damo.exp(3 * secret(x * 2)) * 2)
+    local err = failure("null_gradient", damo.grad, cost, x)
+    assert.truthy(err.message:find("the gradient of One for its input 1 is undefined: it is a secret", 1, true), err.message)
+    local g = damo.grad(cost, x, { null_gradients = "return" })
+    assert.truthy(g.type.why:find "it is a secret")
+  end)
+
+  it("may be not implemented", function()
+    local op = one { grad = function(self, i) return { damo.grad_not_implemented(self, 1, i[1], "later") } end }
+    local err = failure("null_gradient", damo.grad, damo.sum(op(x)), x)
+    assert.truthy(err.message:find("not implemented: later", 1, true), err.message)
+    err = failure("null_gradient", damo.grad, damo.sum(one {}(x)), x)
+    assert.truthy(err.message:find "not implemented", err.message)
+  end)
+
+  it("adds up as undefined", function()
+    failure("null_gradient", damo.grad, damo.sum(secret(x) + x), x)
+  end)
+end)
+
+describe("disconnected inputs", function()
+  local cost = damo.sum(one { grad = function() return { damo.DisconnectedType()() } end }(x))
+
+  it("raise, warn, or are ignored", function()
+    failure("disconnected_input", damo.grad, cost, x)
+    local got
+    local before = damo.config.on_warning
+    damo.config.on_warning = function(kind) got = kind end
+    damo.grad(cost, x, { disconnected_inputs = "warn" })
+    damo.config.on_warning = before
+    assert.equal("disconnected_input", got)
+  end)
+
+  it("are zero, none or disconnected", function()
+    local function ask(how)
+      return damo.grad(cost, { x }, { disconnected_inputs = "ignore", return_disconnected = how })[1]
+    end
+    assert.same({ 0, 0 }, ask "zero":eval({ [x] = { 1, 2 } }):totable())
+    assert.is_nil(ask "none")
+    assert.equal(damo.DisconnectedType(), ask "disconnected".type)
+  end)
+end)

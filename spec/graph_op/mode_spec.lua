@@ -1,0 +1,141 @@
+-- Modes: names, damo.Mode, NANGUARD, DEBUG.
+local damo = require "damo"
+
+local x = damo.dvector "x"
+
+local function failure(kind, fn, ...)
+  local ok, err = pcall(fn, ...)
+  assert.is_false(ok)
+  assert.equal(kind, err.kind, tostring(err))
+  return err
+end
+
+-- Runs fn and returns the warnings that came.
+local function warnings(fn)
+  local before, got = damo.config.on_warning, {}
+  damo.config.on_warning = function(kind, message) got[#got + 1] = kind .. ": " .. message end
+  local ok, err = pcall(fn)
+  damo.config.on_warning = before
+  if not ok then error(err, 0) end
+  return got
+end
+
+local function names(f)
+  local seen = {}
+  for _, node in ipairs(f.fgraph.apply_nodes) do seen[#seen + 1] = node.op.scalar or node.op.name end
+  return table.concat(seen, " ")
+end
+
+describe("a mode", function()
+  it("goes by its name, and a misspelt one is told", function()
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD" } do
+      assert.same({ 3, 5 }, damo.compile({ x }, x * 2 + 1, { mode = mode })({ 1, 2 }):totable())
+    end
+    local err = failure("value", damo.compile, { x }, x, { mode = "NANGARD" })
+    assert.matches("did you mean 'NANGUARD'", err.message)
+    failure("type", damo.compile, { x }, x, { mode = 3 })
+  end)
+
+  it("is what config.mode says where none is given", function()
+    local before = damo.config.mode
+    damo.config.mode = "NANGUARD"
+    local ok, err = pcall(function() return damo.compile({ x }, damo.log(x)) { -1 } end)
+    damo.config.mode = before
+    assert.is_false(ok)
+    assert.equal("numeric", err.kind)
+  end)
+
+  it("is an object too: linker, optimizer, tags", function()
+    local y = damo.log(1 + x)
+    assert.matches("log1p", names(damo.compile({ x }, y, { mode = damo.Mode { optimizer = "fast_run" } })))
+    assert.not_matches("log1p", names(damo.compile({ x }, y, { mode = damo.Mode { exclude = { "stabilize" } } })))
+    assert.not_matches("log1p", names(damo.compile({ x }, y, { mode = damo.Mode { optimizer = "none" } })))
+    assert.not_matches("log1p", names(damo.compile({ x }, y, { mode = damo.Mode { require = { "fast_compile" } } })))
+    local included = damo.Mode { optimizer = "fast_compile", include = { "stabilize" } }
+    assert.matches("log1p", names(damo.compile({ x }, y, { mode = included })))
+    failure("numeric", damo.compile({ x }, y, { mode = damo.Mode { linker = "nanguard" } }), { -2 })
+    assert.matches("did you mean 'fast_run'", failure("value", damo.Mode, { optimizer = "fast_rum" }).message)
+    failure("value", damo.Mode, { linker = "wm" })
+    failure("value", damo.Mode, { optimiser = "fast_run" })
+  end)
+end)
+
+describe("NANGUARD", function()
+  it("names the node, the line and the value", function()
+    local line = debug.getinfo(1, "l").currentline + 1
+    local bad = damo.log(x)
+    local f = damo.compile({ x }, damo.sum(bad), { mode = "NANGUARD" })
+    assert.equal(0.0, f { 1 })
+    local err = failure("numeric", f, { 1, -1 })
+    assert.matches("nan at {2}", err.message)
+    assert.matches("log", err.op)
+    assert.matches("mode_spec.lua:" .. line, err.trace[1])
+    assert.matches("inf at {1}", failure("numeric", f, { 0 }).message)
+  end)
+
+  it("looks at arguments and shared values", function()
+    local s = damo.shared(damo.array { 1, 1 / 0 }, "weights")
+    assert.matches("weights", failure("numeric", damo.compile({ x }, x + s, { mode = "NANGUARD" }), { 1, 2 }).message)
+    assert.matches("input 1", failure("numeric", damo.compile({ x }, x, { mode = "NANGUARD" }), { 0 / 0 }).message)
+  end)
+
+  it("warns of an integer division by zero", function()
+    local i = damo.lvector "i"
+    for _, mode in ipairs { "NANGUARD", "DEBUG" } do
+      local f = damo.compile({ i }, { 7 // i, 7 % i }, { mode = mode })
+      local got = warnings(function() f { 0, 2 } end)
+      assert.equal(2, #got)
+      assert.matches("^numeric: .*divided by zero", got[1])
+      assert.matches("mode_spec.lua", got[1])
+      assert.equal(0, #warnings(function() f { 1, 2 } end))
+    end
+  end)
+end)
+
+describe("DEBUG", function()
+  local function unary(fields)
+    fields.make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end
+    return damo.Op(fields)
+  end
+
+  it("passes honest graphs, with updates and gradients", function()
+    local w = damo.shared(damo.array { { 1, 2 }, { 3, 4 } })
+    local cost = damo.sum(damo.tanh(damo.dot(w, x)) ^ 2)
+    local updates = { [w] = w - 0.1 * damo.grad(cost, w) }
+    local f = damo.compile({ x }, { cost, damo.softmax(x) }, { mode = "DEBUG", updates = updates })
+    local g = damo.compile({ x }, cost, { givens = { [w] = damo.constant(w:get_value()) } })
+    assert.is_true(math.abs(f { 0.5, 1 } - g { 0.5, 1 }) < 1e-12)
+    assert.is_true(f { 0.5, 1 } < g { 0.5, 1 })
+    local rs = damo.random.RandomStream(3)
+    local draw = damo.compile({}, rs:normal(0, 1, { size = { 3 } }), { mode = "DEBUG" })
+    assert.is_false(damo.array_equal(draw(), draw()))
+  end)
+
+  it("finds an Op that gives another result when it is run again", function()
+    local n = 0
+    local Moody = unary {
+      name = "Moody",
+      perform = function(_, _, inputs, storage)
+        n = n + 1
+        storage[1][1] = inputs[1] + n
+      end,
+    }
+    local line = debug.getinfo(1, "l").currentline + 1
+    local y = Moody(x)
+    local err = failure("inconsistency", damo.compile({ x }, y, { mode = "DEBUG" }), { 1 })
+    assert.equal("Moody", err.op)
+    assert.matches("2 against 3", err.message)
+    assert.matches("mode_spec.lua:" .. line, err.trace[1])
+  end)
+
+  it("finds nan", function()
+    assert.matches("nan", failure("numeric", damo.compile({ x }, damo.sqrt(x), { mode = "DEBUG" }), { -1 }).message)
+  end)
+
+  it("leaves the caller's values alone", function()
+    local given, out = damo.array { 1, 2 }, damo.zeros { 2 }
+    damo.compile({ x }, x * 2, { mode = "DEBUG" }):into(out)(given)
+    assert.same({ 2, 4 }, out:totable())
+    assert.same({ 1, 2 }, given:totable())
+  end)
+end)

@@ -1,0 +1,90 @@
+-- infer_shape and do_constant_folding.
+local damo = require "damo"
+local failure = require "spec.support.failure"
+
+local x = damo.dvector "x"
+
+local function same_type(self, v)
+  v = damo.as_tensor_variable(v)
+  return damo.Apply(self, { v }, { v.type() })
+end
+
+describe("infer_shape", function()
+  local ran, asked
+  local function double(infer_shape)
+    return damo.Op { name = "Double", make_node = function(self, v) return damo.Apply(self, { v }, { damo.dvector() }) end,
+      perform = function(_, _, i, o) ran = true; o[1][1] = damo.join(1, { i[1], i[1] }) end, infer_shape = infer_shape }
+  end
+
+  it("gives the shape without the value", function()
+    ran = false
+    local op = double(function(_, fgraph, node, shapes)
+      asked = { fgraph, node.op.name }
+      return { { shapes[1][1] * 2 } }
+    end)
+    local f = damo.compile({ x }, op(x).shape[1])
+    assert.equal(6, f { 1, 2, 3 })
+    assert.is_false(ran)
+    assert.equal("Double", asked[2])
+    assert.truthy(#asked[1].outputs == 1)
+    local g = damo.compile({ x }, damo.zeros_like(op(x)))
+    assert.same({ 0, 0 }, g({ 1 }):totable())
+    assert.is_false(ran)
+  end)
+
+  it("is not needed", function()
+    assert.equal(4, damo.compile({ x }, double()(x).shape[1]) { 1, 2 })
+    assert.is_true(ran)
+  end)
+
+  it("is checked", function()
+    local function compiled(infer_shape) return damo.compile({ x }, double(infer_shape)(x).shape[1]) end
+    local err = failure("value", compiled, function() return {} end)
+    assert.truthy(err.message:find("Double: infer_shape must return a list with 1 shapes", 1, true), err.message)
+    failure("value", compiled, function() return { { 1, 2 } } end)
+    failure("type", compiled, function() return { { "no" } } end)
+    failure("callback", compiled, function() error "no" end)
+  end)
+
+  it("is answered by native Ops", function()
+    local y = damo.dot(damo.dmatrix "a", damo.dmatrix "b")
+    local node = y.owner
+    local shapes = node.op:infer_shape(nil, node, { { 2, 3 }, { 3, 5 } })
+    assert.equal(2, shapes[1][1]:eval())
+    assert.equal(5, shapes[1][2]:eval())
+  end)
+end)
+
+describe("do_constant_folding", function()
+  local runs
+  local function count(fold)
+    return damo.Op { name = "Count", props = {}, make_node = same_type, do_constant_folding = fold,
+      perform = function(_, _, i, o) runs = runs + 1; o[1][1] = i[1] + 1 end } {}
+  end
+  local function runs_of(fold)
+    runs = 0
+    local f = damo.compile({}, count(fold)(damo.constant { 1, 2 }))
+    local compiling = runs
+    assert.same({ 2, 3 }, f():totable())
+    return compiling, runs - compiling
+  end
+
+  it("is true by default: computed once", function()
+    assert.same({ 1, 0 }, { runs_of() })
+  end)
+
+  it("false keeps the node", function()
+    assert.same({ 0, 1 }, { runs_of(false) })
+    local asked
+    assert.same({ 0, 1 }, { runs_of(function(_, fgraph, node)
+      asked = { fgraph.outputs, node.op.name }
+      return false
+    end) })
+    assert.equal("Count", asked[2])
+    assert.equal(1, #asked[1])
+  end)
+
+  it("gives its errors to who compiles", function()
+    failure("callback", runs_of, function() error "no" end)
+  end)
+end)

@@ -1,0 +1,132 @@
+-- Test values under damo.config.compute_test_value.
+local damo = require "damo"
+local failure = require "spec.support.failure"
+local graph = damo.graph
+
+local warnings = {}
+local before
+local function with(mode, fn, ...)
+  damo.config.compute_test_value = mode
+  local ok, err = pcall(fn, ...)
+  damo.config.compute_test_value = "off"
+  if not ok then error(err, 0) end
+  return err
+end
+
+describe("test values", function()
+  before_each(function()
+    before = damo.config.on_warning
+    warnings = {}
+    damo.config.on_warning = function(kind, message) warnings[#warnings + 1] = { kind, message } end
+  end)
+  after_each(function()
+    damo.config.on_warning = before
+    damo.config.compute_test_value = "off"
+  end)
+
+  it("are not computed when off", function()
+    local x = damo.dvector "x"
+    x.tag.test_value = { 1, 2 }
+    assert.is_nil((x + 1).tag.test_value)
+  end)
+
+  it("follow the graph as it is built", function()
+    local x, s = damo.dvector "x", damo.shared(damo.array { 10.0, 20.0 }, "s")
+    x.tag.test_value = { 1, 2 }
+    with("raise", function()
+      local y = damo.sum(x * s + 1)
+      assert.equal(52.0, y.tag.test_value)
+      assert.equal(52.0, graph.get_test_value(y))
+      assert.same({ 2 }, x[{ { 2, 2 } }].tag.test_value:totable())
+    end)
+  end)
+
+  it("show a mistake on the line that makes it", function()
+    local x, y = damo.dvector "x", damo.dvector "y"
+    x.tag.test_value, y.tag.test_value = { 1, 2 }, { 1, 2, 3 }
+    for _, mode in ipairs { "ignore", "warn", "raise" } do
+      local line
+      local err = failure("shape", with, mode, function()
+        line = debug.getinfo(1, "l").currentline + 1
+        local z = x + y
+        return z
+      end)
+      assert.truthy(err.trace[1]:find("test_value_spec.lua:" .. line .. "$"), err.trace[1])
+      assert.truthy(tostring(err):find("(3,)", 1, true), tostring(err))
+    end
+  end)
+
+  it("that are missing are an error, a warning, or nothing", function()
+    local x = damo.dvector "x"
+    local err = failure("missing_test_value", with, "raise", function() return x + 1 end)
+    assert.truthy(err.message:find("x, a TensorType", 1, true), err.message)
+    assert.is_nil(with("warn", function() return x + 1 end).tag.test_value)
+    assert.equal("missing_test_value", warnings[1][1])
+    assert.equal(1, #warnings)
+    with("ignore", function() return x + 1 end)
+    assert.equal(1, #warnings)
+  end)
+
+  it("of the wrong Type are errors", function()
+    local x = damo.dvector "x"
+    x.tag.test_value = { { 1 } }
+    failure("type", with, "raise", function() return x + 1 end)
+  end)
+
+  it("come from Lua Ops too", function()
+    local x = damo.dvector "x"
+    x.tag.test_value = { 1, 2 }
+    local op = damo.Op { name = "Twice", make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+      perform = function(_, _, i, o) o[1][1] = i[1] * 2 end }
+    assert.same({ 2, 4 }, with("raise", op, x).tag.test_value:totable())
+  end)
+
+  it("compute_test_value computes one node", function()
+    local x = damo.dvector "x"
+    local y = damo.exp(x)
+    graph.compute_test_value(y.owner)
+    assert.is_nil(y.tag.test_value)
+    failure("missing_test_value", with, "raise", graph.compute_test_value, y.owner)
+    x.tag.test_value = { 0 }
+    graph.compute_test_value(y.owner)
+    assert.same({ 1 }, y.tag.test_value:totable())
+  end)
+
+  it("get_test_value reads values, constants, shared and plain ones", function()
+    local x = damo.dscalar "x"
+    failure("missing_test_value", graph.get_test_value, x)
+    x.tag.test_value = 3
+    assert.equal(3.0, graph.get_test_value(x))
+    assert.equal(2.0, graph.get_test_value(damo.constant(2.0)))
+    assert.equal(5.0, graph.get_test_value(damo.shared(5.0)))
+    assert.equal(7, graph.get_test_value(7))
+    assert.same({ 1, 2 }, graph.get_test_value({ 1, 2 }):totable())
+  end)
+
+  it("get_test_values gives all of them once, or nothing", function()
+    local x, y, got = damo.dscalar "x", damo.dscalar "y", {}
+    local function collect()
+      for a, b in graph.get_test_values(x, y) do got[#got + 1] = { a, b } end
+    end
+    x.tag.test_value, y.tag.test_value = 1, 2
+    collect()
+    assert.same({}, got)
+    with("ignore", collect)
+    assert.same({ { 1.0, 2.0 } }, got)
+    y.tag.test_value = nil
+    with("ignore", collect)
+    with("warn", collect)
+    assert.equal(1, #got)
+    assert.equal(1, #warnings)
+    failure("missing_test_value", with, "raise", collect)
+  end)
+
+  it("missing_test_message goes where the config says", function()
+    graph.missing_test_message "m"
+    with("ignore", graph.missing_test_message, "m")
+    assert.equal(0, #warnings)
+    with("warn", graph.missing_test_message, "m")
+    assert.same({ { "missing_test_value", "m" } }, warnings)
+    assert.equal("m", failure("missing_test_value", with, "raise", graph.missing_test_message, "m").message)
+  end)
+end)

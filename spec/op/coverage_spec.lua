@@ -1,0 +1,63 @@
+-- Every op function has a row of tests, is a function of damo, and is a method where its row in the registry says so.
+local damo = require "damo"
+local h = assert(loadfile "spec/op/harness.lua")(describe, it)
+
+-- Functions without a row, and why.
+local elsewhere = {
+  ifelse = "lazy: graph_op/ifelse_spec.lua",
+  ifelse_list = "the same over a flat list",
+  set_subtensor = "takes x[…] and not x: index_spec.lua",
+  inc_subtensor = "takes x[…] and not x: index_spec.lua",
+}
+
+describe("every op function", function()
+  local rows = {}
+  for _, family in ipairs(h.families) do
+    for name, cases in pairs(h.rows(family)) do
+      assert(not rows[name], name .. " has two rows")
+      rows[name] = cases
+    end
+  end
+
+  it("has a row of tests", function()
+    local missing = {}
+    for name, row in pairs(h.registry) do
+      if not rows[name] and not row.random and not elsewhere[name] then missing[#missing + 1] = name end
+    end
+    table.sort(missing)
+    assert.equal("", table.concat(missing, " "))
+  end)
+
+  it("of random numbers has a row in random_spec.lua", function()
+    local known, missing = assert(loadfile "spec/op/rows/random.lua")(), {}
+    for name, row in pairs(h.registry) do
+      if row.random and not known[name] then missing[#missing + 1] = name end
+    end
+    assert.equal("", table.concat(missing, " "))
+  end)
+
+  it("with a row exists, and each row has a case", function()
+    for name, cases in pairs(rows) do
+      assert.is_truthy(h.registry[name], name)
+      assert.is_true(#cases > 0, name)
+    end
+    for name in pairs(elsewhere) do assert.is_truthy(h.registry[name], name) end
+  end)
+
+  it("says what it does", function()
+    for name, row in pairs(h.registry) do assert.is_true(#row.doc > 0, name) end
+  end)
+
+  it("is a method of Arrays and Variables, or a function alone", function()
+    local a, x = damo.zeros { 2, 2 }, damo.matrix "x"
+    local fields = { shape = true, size = true }
+    for name, row in pairs(h.registry) do
+      if row.method then
+        assert.equal("function", type(a[name]), name)
+        assert.equal("function", type(x[name]), name)
+      elseif not fields[name] then
+        assert.is_false(pcall(function() return a[name](a) end), name)
+      end
+    end
+  end)
+end)

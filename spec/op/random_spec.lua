@@ -1,0 +1,298 @@
+-- Random numbers: what a seed gives, moments, streams, states.
+local damo = require "damo"
+
+local rows = assert(loadfile "spec/op/rows/random.lua")()
+local names = {}
+for name in pairs(rows) do
+  if name ~= "permutation" then names[#names + 1] = name end
+end
+table.sort(names)
+
+local function same(a, b) return damo.array_equal(a, b) end
+local function drawn(name, size)
+  local operands = { table.unpack(rows[name][1]) }
+  operands[#operands + 1] = { size = size }
+  return damo.random[name](table.unpack(operands))
+end
+local function caught(fn, ...)
+  local ok, err = pcall(fn, ...)
+  assert.is_false(ok)
+  return err
+end
+
+describe("draws of", function()
+  local n = 100000
+  for _, name in ipairs(names) do
+    local row = rows[name]
+
+    it(name .. " have its mean, variance, bounds and dtype", function()
+      damo.random.seed(17)
+      local x = drawn(name, { n })
+      assert.same({ n }, x.shape)
+      assert.equal(row.dtype, x.dtype)
+      x = x:astype "float64"
+      -- Five standard errors of the mean; the variance within 5 %.
+      assert.near(row.mean, damo.mean(x), 5 * math.sqrt(row.variance / n))
+      assert.near(row.variance, damo.var(x), 0.05 * row.variance)
+      if row.from then assert.is_true(damo.min(x) >= row.from) end
+      if row.below then assert.is_true(damo.max(x) < row.below) end
+      if row.to then assert.equal(row.to, damo.max(x)) end
+    end)
+
+    it(name .. " do not depend on how many are drawn at once, nor on neighbours", function()
+      damo.random.seed(5)
+      local long = drawn(name, { 1000 })
+      damo.random.seed(5)
+      local short = drawn(name, { 10 })
+      assert.is_true(same(long[{ { 1, 10 } }], short))
+      local x = long:astype "float64"
+      local a, b = x[{ { 1, -2 } }] - row.mean, x[{ { 2, -1 } }] - row.mean
+      assert.near(0, damo.mean(a * b) / row.variance, 0.16)
+    end)
+
+    it(name .. " follow the seed", function()
+      damo.random.seed(3)
+      local a, b = drawn(name, { 50 }), drawn(name, { 50 })
+      damo.random.seed(3)
+      local c = drawn(name, { 50 })
+      damo.random.seed(4)
+      local d = drawn(name, { 50 })
+      assert.is_true(same(a, c))
+      assert.is_false(same(a, b))
+      assert.is_false(same(a, d))
+    end)
+
+    it(name .. " over a state give the next state, eagerly and compiled", function()
+      local state = damo.random.state(9)
+      local operands = { table.unpack(row[1]) }
+      operands[#operands + 1] = { size = { 2, 3 }, rng = state }
+      local next_state, x = damo.random[name](table.unpack(operands))
+      assert.same({ 2, 3 }, x.shape)
+      operands[#operands] = { size = { 2, 3 }, rng = next_state }
+      local _, y = damo.random[name](table.unpack(operands))
+      assert.is_false(same(x, y))
+      local s = damo.RandomType() "s"
+      operands[#operands] = { size = { 2, 3 }, rng = s }
+      local following, draw = damo.random[name](table.unpack(operands))
+      for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do
+        local f = damo.compile({ s }, { following, draw }, { mode = mode })
+        local after, z = f(state)
+        assert.is_true(same(x, z))
+        assert.is_true(same(next_state, after))
+      end
+    end)
+  end
+
+  it("a size of nothing are empty, and leave the state where it was", function()
+    damo.random.seed(1)
+    assert.same({ 0 }, damo.random.normal(0, 1, { size = { 0 } }).shape)
+    local a = damo.random.normal(0, 1, { size = { 3 } })
+    damo.random.seed(1)
+    assert.is_true(same(a, damo.random.normal(0, 1, { size = { 3 } })))
+  end)
+
+  it("parameters have the shape that these broadcast to", function()
+    damo.random.seed(1)
+    local x = damo.random.normal(damo.array { { 0 }, { 1000 } }, damo.array { 1, 2, 3 })
+    assert.same({ 2, 3 }, x.shape)
+    assert.is_true(damo.max(x[1]) < 100 and damo.min(x[2]) > 900)
+    assert.equal("number", type(damo.random.uniform()))
+    assert.equal("boolean", type(damo.random.bernoulli(0.5)))
+  end)
+
+  it("another dtype have it", function()
+    assert.equal("float32", damo.random.normal(0, 1, { size = 2, dtype = "float32" }).dtype)
+    assert.equal("int32", damo.random.integers(1, 6, { size = 2, dtype = "int32" }).dtype)
+  end)
+end)
+
+describe("a permutation", function()
+  local function is_permutation(p, n)
+    return damo.array_equal(damo.sort(p), damo.arange(1, n + 1))
+  end
+
+  it("has each position once, in another order", function()
+    damo.random.seed(2)
+    local p, q = damo.random.permutation(1000), damo.random.permutation(1000)
+    assert.equal("int64", p.dtype)
+    assert.is_true(is_permutation(p, 1000))
+    assert.is_true(is_permutation(q, 1000))
+    assert.is_false(same(p, q))
+    assert.is_false(same(p, damo.arange(1, 1001)))
+    damo.random.seed(2)
+    assert.is_true(same(p, damo.random.permutation(1000)))
+  end)
+
+  it("takes every first entry equally often", function()
+    damo.random.seed(6)
+    local counts = { 0, 0, 0, 0 }
+    for _ = 1, 4000 do
+      local first = damo.random.permutation(4)[1]
+      counts[first] = counts[first] + 1
+    end
+    for i = 1, 4 do assert.near(1000, counts[i], 150) end
+  end)
+
+  it("of an Array is one of its rows", function()
+    damo.random.seed(2)
+    local a = damo.array { { 1, 10 }, { 2, 20 }, { 3, 30 }, { 4, 40 } }
+    local p = damo.random.permutation(a)
+    assert.is_true(same(damo.sort(p, { axis = 1 }), a))
+    assert.is_true(same(p[{ {}, 1 }] * 10, p[{ {}, 2 }]))
+    assert.is_true(same(damo.array { { 1, 10 }, { 2, 20 }, { 3, 30 }, { 4, 40 } }, a))
+  end)
+
+  it("of nothing and of one is itself", function()
+    assert.equal(0, #damo.random.permutation(0))
+    assert.same({ 1 }, damo.random.permutation(1):totable())
+  end)
+end)
+
+describe("a stream", function()
+  it("advances by itself in a compiled Function", function()
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do
+      local rs = damo.random.RandomStream(8)
+      local f = damo.compile({}, rs:normal(0, 1, { size = { 4 } }), { mode = mode })
+      local a, b = f(), f()
+      assert.is_false(same(a, b))
+      rs:seed()
+      assert.is_true(same(a, f()))
+      assert.is_true(same(b, f()))
+      rs:seed(9)
+      assert.is_false(same(a, f()))
+    end
+  end)
+
+  it("of the same seed gives the same draws; two draws differ", function()
+    local function both()
+      local rs = damo.random.RandomStream(8)
+      return damo.compile({}, { rs:uniform(0, 1, { size = 3 }), rs:uniform(0, 1, { size = 3 }) })()
+    end
+    local a, b = both()
+    local c, d = both()
+    assert.is_true(same(a, c))
+    assert.is_true(same(b, d))
+    assert.is_false(same(a, b))
+  end)
+
+  it("used twice in a graph is drawn once", function()
+    local u = damo.random.RandomStream(1):uniform(0, 1, { size = 5 })
+    local f = damo.compile({}, damo.sum(damo.abs(u - u)))
+    assert.equal(0, f())
+    local x = damo.compile({}, { u, 2 * u })
+    local a, b = x()
+    assert.is_true(same(2 * a, b))
+  end)
+
+  it("stays where it is without default updates", function()
+    local f = damo.compile({}, damo.random.RandomStream(1):normal(0, 1, { size = 2 }), { no_default_updates = true })
+    assert.is_true(same(f(), f()))
+  end)
+
+  it("stays where it is when a call fails, and goes on after", function()
+    local function make(check)
+      local rs = damo.random.RandomStream(4)
+      local x = damo.dvector "x"
+      local draw = rs:normal(0, 1, { size = { 3 } })
+      return damo.compile({ x }, check and draw + x or draw, { on_unused_input = "ignore" })
+    end
+    local plain, checked = make(false), make(true)
+    local zero = damo.zeros { 3 }
+    assert.is_true(same(plain(zero), checked(zero)))
+    assert.equal("shape", caught(checked, damo.zeros { 2 }).kind)
+    assert.equal("shape", caught(checked, damo.zeros { 4 }).kind)
+    assert.is_true(same(plain(zero), checked(zero)))
+  end)
+
+  it("has draws of symbolic size and parameters", function()
+    local rs = damo.random.RandomStream(4)
+    local n, p = damo.lscalar "n", damo.dvector "p"
+    local f = damo.compile({ n, p }, { rs:uniform(0, 1, { size = { n, 2 } }), rs:bernoulli(p), rs:permutation(n) })
+    local u, b, order = f(5, damo.array { 0, 1, 0 })
+    assert.same({ 5, 2 }, u.shape)
+    assert.same({ false, true, false }, b:totable())
+    assert.equal(15, damo.sum(order))
+  end)
+
+  -- With the same state a draw is a smooth function of its parameters, where these shift and scale it.
+  it("carries gradient to locations, scales and bounds", function()
+    local state = damo.random.state(12)
+    for _, case in ipairs { { "normal", 0.5, 2 }, { "uniform", -1, 2.5 }, { "gumbel", 0.5, 2 }, { "exponential",
+      1.5 } } do
+      local name, values = case[1], { table.unpack(case, 2) }
+      local params, operands = {}, {}
+      for i = 1, #values do params[i] = damo.dscalar() end
+      for i = 1, #values do operands[i] = params[i] end
+      operands[#operands + 1] = { size = { 6 }, rng = state }
+      local _, draw = damo.random[name](table.unpack(operands))
+      local weights = damo.array { 1, -2, 3, 0.5, -1, 2 }
+      local cost = damo.sum(draw * weights)
+      local f, g = damo.compile(params, cost), damo.compile(params, damo.grad(cost, params))
+      local slopes = { g(table.unpack(values)) }
+      for i = 1, #values do
+        local up, down = { table.unpack(values) }, { table.unpack(values) }
+        up[i], down[i] = up[i] + 1e-5, down[i] - 1e-5
+        assert.near((f(table.unpack(up)) - f(table.unpack(down))) / 2e-5, slopes[i], 1e-5)
+      end
+    end
+  end)
+
+  it("carries gradient of a parameter's shape, or refuses to broadcast", function()
+    local rs = damo.random.RandomStream(4)
+    local open = damo.dvector "open"
+    local one = damo.tensor("one", { dtype = "float64", shape = { 1 } })
+    local f = damo.compile({ one }, damo.grad(damo.sum(rs:normal(one, 1, { size = { 3 } })), one))
+    assert.same({ 3 }, f(damo.array { 5 }):totable())
+    local g = damo.compile({ open }, rs:normal(open, 1, { size = { 3 } }))
+    assert.same({ 3 }, g(damo.zeros { 3 }).shape)
+    assert.equal("normal: loc of shape (1,) does not broadcast to shape (3,): an axis of length 1 broadcasts only "
+      .. "where its Type says so", caught(g, damo.zeros { 1 }).message)
+  end)
+
+  it("says that other draws have no derivative", function()
+    local p = damo.dscalar "p"
+    local err = caught(damo.grad, damo.sum(damo.random.RandomStream(4):bernoulli(p, { size = { 3 },
+      dtype = "float64" })), p)
+    assert.equal("null_gradient", err.kind)
+    assert.matches("bernoulli draws have no derivative by p", err.message, 1, true)
+  end)
+end)
+
+describe("random numbers refuse", function()
+  local h = assert(loadfile "spec/op/harness.lua")(describe, it)
+  local R = damo.random
+  h.run_errors("a draw", {
+    { "a negative scale", "value", "normal: scale must not be negative, got loc=0, scale=-1",
+      function() return R.normal(0, -1, { size = 2 }) end },
+    { "a probability above 1", "value", "bernoulli: p must lie between 0 and 1, got p=1.5",
+      function() return R.bernoulli(1.5) end },
+    { "an empty range of integers", "value", "integers: low must not be greater than high, got low=5, high=1",
+      function() return R.integers(5, 1) end },
+    { "fractions as bounds of integers", "type", "integers: low must be integer, got float64",
+      function() return R.integers(0.5, 2.5) end },
+    { "a negative size", "value", "uniform: a size must not be negative, got -1",
+      function() return R.uniform(0, 1, { size = { -1 } }) end },
+    { "a misspelt option", "value", "uniform: unknown option 'sice', did you mean 'size'?",
+      function() return R.uniform(0, 1, { sice = 2 }) end },
+    { "an integer dtype of normal draws", "type", "normal: draws can't have dtype int32",
+      function() return R.normal(0, 1, { dtype = "int32" }) end },
+    { "a state that is none", "type", "normal: rng must be a generator's state, got TensorType(float64, shape=(3,))",
+      function() return R.normal(0, 1, { rng = damo.zeros { 3 } }) end },
+    { "Variables without a state", "type",
+      "damo.random: a draw over Variables needs a state: use a RandomStream, or the option rng",
+      function() return R.normal(damo.dscalar "m", 1) end },
+    { "parameters that do not broadcast", "shape", "normal: loc of shape (2,) and scale of shape (3,) do not broadcast",
+      function() return R.normal(damo.zeros { 2 }, damo.ones { 3 }) end },
+    { "parameters that do not broadcast to the size", "shape",
+      "normal: loc of shape (2,) does not broadcast to shape (3,)",
+      function() return R.normal(damo.zeros { 2 }, 1, { size = { 3 } }) end },
+    { "a permutation of a negative number", "value", "permutation: n must not be negative, got -1",
+      function() return R.permutation(-1) end },
+    { "a permutation of a fraction", "type", "permutation: n must be an integer, got float64",
+      function() return R.permutation(2.5) end },
+    { "a seed that is a fraction", "type", "seed: argument 1 (seed) must be an integer, got number",
+      function() return R.seed(1.5) end },
+    { "a seed of a stream that is a string", "type", "RandomStream: the seed must be an integer",
+      function() return R.RandomStream "x" end },
+  })
+end)

@@ -1,0 +1,578 @@
+/* op_from_graph.c: OpFromGraph: a graph as an Op.
+ *
+ * In: Variables that bound a graph. Out: an Op whose class (op_graph) is its own. The inner graph is a copy that nobody
+ * changes; shared Variables in it become further inputs, which applying the Op adds, so that values are read at each call
+ * and gradients reach them. Each thunk runs a copy of the one compiled inner function, with storage of its own.
+ */
+#include <string.h>
+
+#include "api_int.h"
+
+static op_graph *graph_of(const damo_op *op) { return (op_graph *)op->owner; }
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static void release_list(damo_ctx *ctx, void *at, int n) {
+  void **list = at;
+  if (list == NULL) return;
+  for (int i = 0; i < n; i++) damo_release(list[i]);
+  mem_free(ctx, list, (size_t)n * sizeof *list);
+}
+
+static void graph_destroy(damo_obj *obj) {
+  op_graph *g = (op_graph *)obj;
+  damo_ctx *ctx = obj->ctx;
+  if (g->source != NULL) g->source->derived[g->which] = NULL;
+  for (int k = 0; k < 2; k++) {
+    if (g->derived[k] != NULL) g->derived[k]->source = NULL;
+  }
+  mem_strfree(ctx, g->name);
+  mem_strfree(ctx, g->mode);
+  damo_release(g->fgraph);
+  release_list(ctx, g->shared, g->n_in - g->n_given);
+  if (g->connected != NULL) mem_free(ctx, g->connected, (size_t)g->n_in * (size_t)g->n_out);
+  damo_release(g->fn);
+  damo_release(g->lop_op);
+  damo_release(g->rop_op);
+  if (g->pick != NULL) mem_free(ctx, g->pick, (size_t)g->n_pick * sizeof *g->pick);
+  release_list(ctx, g->lack, g->n_result);
+  if (g->from != NULL) mem_free(ctx, g->from, (size_t)g->n_from);
+  obj_free(obj, sizeof *g);
+}
+
+/* Ops never change once made: what replaces inside one works on a clone. */
+static damo_status refuse_change(damo_fgraph *fg, void *user, damo_apply *node, int index, damo_var *old,
+                                 damo_var *now) {
+  (void)user;
+  (void)node;
+  (void)index;
+  (void)old;
+  (void)now;
+  return ctx_fail(fg->obj.ctx, DAMO_EINCONSISTENCY, "the inner graph of an Op can't be changed; change a clone of it");
+}
+
+static const fg_feature frozen = {.name = "inner graph", .on_change_input = refuse_change};
+
+/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
+
+/* x as the inner input can take it: a literal in the dtype that it has next to it, and what converts without loss. */
+static damo_var *fit_input(build *b, const op_graph *g, int i, damo_var *x) {
+  const damo_type *want = ((damo_var *)g->fgraph->inputs.at[i])->type;
+  damo_var *fit[2] = {g->fgraph->inputs.at[i], x};
+  if (x->weak && build_resolve(b, fit, 2, false, fit) != DAMO_OK) return NULL;
+  x = fit[1];
+  bool tensors = type_is_tensor(want) && type_is_tensor(x->type) && want->ndim == x->type->ndim;
+  if (tensors && x->type->dtype != want->dtype && dtype_can_cast_safely(x->type->dtype, want->dtype)) {
+    x = build_cast(b, x, want->dtype);
+  }
+  if (x == NULL || type_is_compatible(want, x->type)) return x;
+  char a[320], c[320];
+  return build_fail(b, DAMO_ETYPE, "%s: input %d must be %s, got %s", g->def.name, i + 1,
+                    type_format(a, sizeof a, want), type_format(c, sizeof c, x->type));
+}
+
+static damo_apply *graph_make_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
+  op_graph *g = graph_of(op);
+  if (n_in != g->n_given && n_in != g->n_in) {
+    build_fail(b, DAMO_ETYPE, "%s: expected %d input%s, got %d", g->def.name, g->n_given, g->n_given == 1 ? "" : "s",
+               n_in);
+    return NULL;
+  }
+  size_t bytes = ((size_t)g->n_in + (size_t)g->n_out) * sizeof(void *);
+  damo_var **all = mem_calloc(b->ctx, bytes);
+  if (all == NULL) {
+    b->status = DAMO_EMEMORY;
+    return NULL;
+  }
+  damo_type **types = (damo_type **)(all + g->n_in);
+  for (int i = 0; i < g->n_in; i++) all[i] = fit_input(b, g, i, i < n_in ? in[i] : g->shared[i - g->n_given]);
+  for (int o = 0; o < g->n_out; o++) types[o] = ((damo_var *)g->fgraph->outputs.at[o])->type;
+  damo_apply *node = b->status == DAMO_OK ? apply_new(b->ctx, op, all, g->n_in, types, g->n_out) : NULL;
+  if (node == NULL && b->status == DAMO_OK) b->status = DAMO_EMEMORY;
+  mem_free(b->ctx, all, bytes);
+  return node;
+}
+
+static damo_status graph_types(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  const op_graph *g = graph_of(op);
+  (void)in;
+  (void)n_in;
+  for (int o = 0; o < g->n_out; o++) out[o] = damo_retain(((damo_var *)g->fgraph->outputs.at[o])->type);
+  return DAMO_OK;
+}
+
+static int graph_count_out(const damo_op *op, int n_in) {
+  (void)n_in;
+  return graph_of(op)->n_out;
+}
+
+static damo_fgraph *graph_inner(const damo_op *op) { return graph_of(op)->fgraph; }
+
+static void graph_connections(const damo_apply *node, bool *connected) {
+  const op_graph *g = graph_of(node->op);
+  memcpy(connected, g->connected, (size_t)g->n_in * (size_t)g->n_out);
+}
+
+static bool graph_folds(const damo_apply *node) {
+  const damo_fgraph *fg = graph_of(node->op)->fgraph;
+  for (size_t i = 0; i < fg->nodes.cap; i++) {
+    uintptr_t key = fg->nodes.cells[i].key;
+    if (key == 0 || key == MAP_TOMBSTONE) continue;
+    const damo_apply *inner = (const damo_apply *)key;
+    const op_def *def = inner->op->def;
+    if (def->impure || (def->do_constant_folding != NULL && !def->do_constant_folding(inner))) return false;
+  }
+  return true;
+}
+
+/* ---- Unfolding --------------------------------------------------------------------------------------------------- */
+
+damo_status op_graph_unfold(build *b, const op_graph *g, damo_apply *node, damo_var *const *what, int n,
+                            damo_var **out) {
+  map memo;
+  map_init(&memo, b->ctx);
+  damo_status s = DAMO_OK;
+  for (int i = 0; i < g->n_in && s == DAMO_OK; i++) s = map_put(&memo, g->fgraph->inputs.at[i], (uintptr_t)node->in[i]);
+  /* every node is copied: a shared one would be changed with the graph that it comes into */
+  if (s == DAMO_OK) s = graph_clone(b->ctx, what, n, &memo, true, NULL, out);
+  map_clear(&memo);
+  for (int i = 0; i < n && s == DAMO_OK; i++) {
+    if (build_take(b, out[i]) == NULL) s = b->status;
+  }
+  if (s != DAMO_OK && b->status == DAMO_OK) b->status = s;
+  return b->status;
+}
+
+static damo_var **unfold_outputs(build *b, const op_graph *g, damo_apply *node, size_t bytes) {
+  damo_var **out = mem_calloc(b->ctx, bytes);
+  if (out == NULL) {
+    b->status = DAMO_EMEMORY;
+  } else {
+    op_graph_unfold(b, g, node, (damo_var *const *)g->fgraph->outputs.at, g->n_out, out);
+  }
+  return out;
+}
+
+/* The lengths of the unfolded outputs: rewriting finds them from the inputs', and nothing of the copy is computed. */
+static damo_status graph_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                     damo_var ***out_shape) {
+  const op_graph *g = graph_of(node->op);
+  (void)in_shape;
+  if (!g->shapes_known) return DAMO_OK;
+  size_t bytes = (size_t)g->n_out * sizeof(damo_var *);
+  damo_var **out = unfold_outputs(b, g, node, bytes);
+  for (int o = 0; o < g->n_out && b->status == DAMO_OK; o++) {
+    if (!type_is_tensor(out[o]->type)) continue;
+    for (int k = 0; k < var_ndim(out[o]); k++) out_shape[o][k] = build_dim(b, out[o], k);
+  }
+  if (out != NULL) mem_free(b->ctx, out, bytes);
+  return b->status;
+}
+
+static damo_status inline_node(damo_fgraph *fg, damo_apply *node) {
+  const op_graph *g = graph_of(node->op);
+  build b;
+  build_init(&b, fg->obj.ctx);
+  damo_obj *trace = b.ctx->trace;
+  size_t bytes = (size_t)g->n_out * sizeof(damo_var *);
+  damo_var **out = unfold_outputs(&b, g, node, bytes);
+  damo_status s = b.status;
+  if (s == DAMO_OK) s = fgraph_replace_trusted(fg, node->out, out, g->n_out, "inline_op_from_graph");
+  b.ctx->trace = trace;
+  if (out != NULL) mem_free(b.ctx, out, bytes);
+  damo_status ended = build_end(&b);
+  return s != DAMO_OK ? s : ended;
+}
+
+static bool is_inlined(const damo_apply *node) {
+  const op_graph *g = op_graph_of(node->op);
+  return g != NULL && g->inlined;
+}
+
+/* One sweep; what it brings in may hold further ones. */
+static damo_status inline_sweep(damo_fgraph *fg, bool *any) {
+  ptrvec nodes;
+  *any = false;
+  for (size_t i = 0; i < fg->nodes.cap && !*any; i++) {
+    uintptr_t key = fg->nodes.cells[i].key;
+    *any = key != 0 && key != MAP_TOMBSTONE && is_inlined((const damo_apply *)key);
+  }
+  if (!*any) return DAMO_OK;
+  ptrvec_init(&nodes, fg->obj.ctx);
+  damo_status s = fgraph_toposort(fg, &nodes);
+  for (int64_t k = 0; k < nodes.n && s == DAMO_OK; k++) {
+    if (fgraph_has_node(fg, nodes.at[k]) && is_inlined(nodes.at[k])) s = inline_node(fg, nodes.at[k]);
+  }
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+static damo_status inline_all(damo_fgraph *fg) {
+  for (bool any = true; any;) DAMO_TRY(inline_sweep(fg, &any));
+  return DAMO_OK;
+}
+
+static const rewrite_rule inline_rule = {.name = "inline_op_from_graph",
+                                         .phase = PHASE_CANONICALIZE,
+                                         .tags = "fast_run fast_compile inline",
+                                         .global = inline_all};
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+typedef struct inner_state {
+  damo_function *f;
+} inner_state;
+
+damo_function *op_graph_fn(op_graph *g) {
+  if (g->fn != NULL && !g->fn->freed) return g->fn;
+  damo_release(g->fn);
+  g->fn = NULL;
+  damo_ctx *ctx = g->obj.ctx;
+  size_t n_in = (size_t)g->n_in * sizeof(in_spec), n_out = (size_t)g->n_out * sizeof(out_spec);
+  in_spec *in = mem_calloc(ctx, n_in);
+  out_spec *out = in != NULL ? mem_calloc(ctx, n_out) : NULL;
+  if (out != NULL) {
+    for (int i = 0; i < g->n_in; i++) in[i].var = g->fgraph->inputs.at[i];
+    for (int o = 0; o < g->n_out; o++) out[o].var = g->fgraph->outputs.at[o];
+    compile_options options = {.mode = g->mode, .name = g->def.name, .on_unused_input = UNUSED_IGNORE};
+    damo_function *f = compile_function(ctx, in, g->n_in, out, g->n_out, &options);
+    if (f == NULL) ctx_fail_add(ctx, "while compiling the inner graph of %s", g->def.name);
+    if (g->fn == NULL) {
+      g->fn = f;
+    } else { /* a callback asked for it meanwhile */
+      damo_release(f);
+    }
+    mem_free(ctx, out, n_out);
+  }
+  if (in != NULL) mem_free(ctx, in, n_in);
+  return g->fn;
+}
+
+/* The thunk's own copy: results stay in its cells too, and are written again when nobody else holds them. */
+static damo_function *thunk_function(thunk *t) {
+  inner_state *state = t->state;
+  if (state->f != NULL) return state->f;
+  damo_function *fn = op_graph_fn(graph_of(t->node->op)), *f = fn != NULL ? function_copy(fn) : NULL;
+  if (f == NULL) return NULL;
+  for (int64_t o = 0; o < f->n_outputs; o++) f->outputs[o].borrow = !f->outputs[o].copy;
+  return state->f = f;
+}
+
+static damo_status run_inner(thunk *t, damo_function *f, damo_obj **args) {
+  for (int i = 0; i < t->n_in; i++) args[i] = *t->in[i];
+  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, o, NULL); /* so that the inner cells hold their values alone */
+  damo_status s = function_run(f, args, t->n_in, NULL);
+  if (s != DAMO_OK) {
+    ctx_fail_add(t->ctx, "while computing %s", t->node->op->def->name);
+    return s;
+  }
+  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, o, function_take(f, o));
+  function_finish(f);
+  return DAMO_OK;
+}
+
+#define SMALL_IN 16
+
+static damo_status graph_perform(thunk *t) {
+  damo_function *f = thunk_function(t);
+  if (f == NULL) return damo_error_status(t->ctx);
+  damo_obj *small[SMALL_IN];
+  if (t->n_in <= SMALL_IN) return run_inner(t, f, small);
+  damo_obj **args = thunk_scratch(t, (size_t)t->n_in * sizeof *args);
+  return args != NULL ? run_inner(t, f, args) : DAMO_EMEMORY;
+}
+
+static void graph_state_clear(thunk *t) { damo_release(((inner_state *)t->state)->f); }
+
+/* ---- Connections ------------------------------------------------------------------------------------------------- */
+
+typedef struct reach {
+  damo_ctx *ctx;
+  int words;      /* of 64 inputs each, a Variable */
+  map place;      /* damo_var* → number + 1 */
+  uint64_t *bits; /* words for each numbered Variable: the inputs that it depends on */
+  size_t bytes;
+  bool *connected;
+  size_t room;
+} reach;
+
+static uint64_t *bits_of(reach *r, const damo_var *v) {
+  uintptr_t place = 0;
+  return map_get(&r->place, v, &place) ? r->bits + (place - 1) * (size_t)r->words : NULL;
+}
+
+static damo_status number(reach *r, const damo_var *v) {
+  return map_get(&r->place, v, NULL) ? DAMO_OK : map_put(&r->place, v, (uintptr_t)r->place.n + 1);
+}
+
+static damo_status reach_node(reach *r, damo_apply *node) {
+  size_t n = (size_t)node->n_in * (size_t)node->n_out;
+  if (n > r->room) {
+    bool *grown = mem_realloc(r->ctx, r->connected, r->room, n);
+    if (grown == NULL) return DAMO_EMEMORY;
+    r->connected = grown;
+    r->room = n;
+  }
+  for (size_t i = 0; i < n; i++) r->connected[i] = true;
+  if (node->op->def->connection_pattern != NULL) node->op->def->connection_pattern(node, r->connected);
+  for (int i = 0; i < node->n_in; i++) {
+    const uint64_t *from = bits_of(r, node->in[i]);
+    for (int o = 0; from != NULL && o < node->n_out; o++) {
+      uint64_t *to = bits_of(r, node->out[o]);
+      for (int w = 0; w < r->words && r->connected[i * node->n_out + o]; w++) to[w] |= from[w];
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status reach_all(reach *r, const damo_fgraph *fg, const ptrvec *nodes) {
+  for (int64_t i = 0; i < fg->inputs.n; i++) DAMO_TRY(number(r, fg->inputs.at[i]));
+  for (int64_t k = 0; k < nodes->n; k++) {
+    damo_apply *node = nodes->at[k];
+    for (int o = 0; o < node->n_out; o++) DAMO_TRY(number(r, node->out[o]));
+  }
+  r->bytes = r->place.n * (size_t)r->words * sizeof *r->bits;
+  r->bits = mem_calloc(r->ctx, r->bytes);
+  if (r->bits == NULL) return DAMO_EMEMORY;
+  for (int64_t i = 0; i < fg->inputs.n; i++) bits_of(r, fg->inputs.at[i])[i / 64] |= (uint64_t)1 << (i % 64);
+  for (int64_t k = 0; k < nodes->n; k++) DAMO_TRY(reach_node(r, nodes->at[k]));
+  return DAMO_OK;
+}
+
+/* g->connected from the inner graph, and what else is asked of its nodes. */
+static damo_status look_inside(op_graph *g) {
+  damo_ctx *ctx = g->obj.ctx;
+  reach r = {.ctx = ctx, .words = (g->n_in + 63) / 64};
+  ptrvec nodes;
+  map_init(&r.place, ctx);
+  ptrvec_init(&nodes, ctx);
+  damo_status s = fgraph_toposort(g->fgraph, &nodes);
+  if (s == DAMO_OK) s = reach_all(&r, g->fgraph, &nodes);
+  for (int i = 0; i < g->n_in && s == DAMO_OK; i++) {
+    for (int o = 0; o < g->n_out; o++) {
+      const uint64_t *bits = bits_of(&r, g->fgraph->outputs.at[o]);
+      g->connected[i * g->n_out + o] = bits != NULL && (bits[i / 64] >> (i % 64) & 1) != 0;
+    }
+  }
+  g->shapes_known = true;
+  for (int64_t k = 0; k < nodes.n; k++) {
+    const op_def *def = ((damo_apply *)nodes.at[k])->op->def;
+    g->shapes_known = g->shapes_known && def->infer_shape != NULL;
+    g->def.impure = g->def.impure || def->impure;
+  }
+  if (r.bits != NULL) mem_free(ctx, r.bits, r.bytes);
+  mem_free(ctx, r.connected, r.room);
+  map_clear(&r.place);
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
+
+/* The shared Variables that the graph between inputs and outputs reads, in the order in which it meets them. */
+static damo_status find_shared(damo_ctx *ctx, damo_var *const *in, int n_in, damo_var *const *out, int n_out,
+                               ptrvec *shared) {
+  ptrvec nodes;
+  map seen;
+  ptrvec_init(&nodes, ctx);
+  map_init(&seen, ctx);
+  damo_status s = graph_toposort(ctx, out, n_out, in, n_in, &nodes);
+  for (int64_t k = 0; k <= nodes.n && s == DAMO_OK; k++) {
+    const damo_apply *node = k < nodes.n ? nodes.at[k] : NULL;
+    int n = node != NULL ? node->n_in : n_out;
+    for (int i = 0; i < n && s == DAMO_OK; i++) {
+      damo_var *v = node != NULL ? node->in[i] : out[i];
+      if (v->kind != VAR_SHARED || map_get(&seen, v, NULL)) continue;
+      s = map_put(&seen, v, 1);
+      if (s == DAMO_OK) s = ptrvec_push(shared, v);
+    }
+  }
+  map_clear(&seen);
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+static damo_status add_input(op_graph *g, map *memo, ptrvec *fresh, damo_var *v) {
+  char name[160];
+  damo_ctx *ctx = g->obj.ctx;
+  if (map_get(memo, v, NULL)) {
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: %s is listed twice among the inputs", g->def.name,
+                    var_format(name, sizeof name, v));
+  }
+  damo_var *inner = var_new(ctx, v->type, v->name);
+  if (inner == NULL) return DAMO_EMEMORY;
+  damo_status s = ptrvec_push(fresh, inner);
+  if (s != DAMO_OK) damo_release(inner);
+  return s == DAMO_OK ? map_put(memo, v, (uintptr_t)inner) : s;
+}
+
+static damo_status add_inputs(op_graph *g, map *memo, ptrvec *fresh, damo_var *const *in) {
+  char name[160];
+  for (int i = 0; i < g->n_given; i++) {
+    if (in[i]->kind != VAR_PLAIN) {
+      return ctx_fail(g->obj.ctx, DAMO_ETYPE, "%s: %s is a %s Variable, which can't be an input", g->def.name,
+                      var_format(name, sizeof name, in[i]), in[i]->kind == VAR_SHARED ? "shared" : "constant");
+    }
+    DAMO_TRY(add_input(g, memo, fresh, in[i]));
+  }
+  for (int i = g->n_given; i < g->n_in; i++) DAMO_TRY(add_input(g, memo, fresh, g->shared[i - g->n_given]));
+  return DAMO_OK;
+}
+
+/* A copy of the graph above the outputs, over fresh inputs. */
+static damo_status copy_graph(op_graph *g, damo_var *const *in, damo_var *const *out) {
+  damo_ctx *ctx = g->obj.ctx;
+  size_t bytes = (size_t)g->n_out * sizeof(damo_var *);
+  damo_var **copies = mem_calloc(ctx, bytes);
+  if (copies == NULL) return DAMO_EMEMORY;
+  map memo;
+  ptrvec fresh;
+  map_init(&memo, ctx);
+  ptrvec_init(&fresh, ctx);
+  damo_status s = add_inputs(g, &memo, &fresh, in);
+  if (s == DAMO_OK) s = graph_clone(ctx, out, g->n_out, &memo, true, NULL, copies);
+  if (s == DAMO_OK) {
+    g->fgraph = fgraph_new(ctx, (damo_var *const *)fresh.at, fresh.n, copies, g->n_out, false, NULL);
+    s = g->fgraph != NULL ? fgraph_attach(g->fgraph, (fg_feature *)&frozen) : damo_error_status(ctx);
+  }
+  ptrvec_release_all(&fresh);
+  map_clear(&memo);
+  release_list(ctx, copies, g->n_out);
+  if (s != DAMO_OK) ctx_fail_at(ctx, g->def.name, NULL);
+  return s;
+}
+
+static bool is_output(const op_graph *g, const damo_var *v) {
+  for (int o = 0; o < g->n_out; o++) {
+    if (g->fgraph->outputs.at[o] == v) return true;
+  }
+  return false;
+}
+
+static damo_status check_unused(const op_graph *g, unused_mode mode) {
+  if (mode == UNUSED_IGNORE) return DAMO_OK;
+  for (int i = 0; i < g->n_given; i++) {
+    char name[160];
+    const damo_var *v = g->fgraph->inputs.at[i];
+    if (fgraph_clients(g->fgraph, v) != NULL || is_output(g, v)) continue;
+    var_format(name, sizeof name, v);
+    if (mode == UNUSED_WARN) {
+      ctx_warn(g->obj.ctx, "unused_input", "%s: input %d (%s) is not used", g->def.name, i + 1, name);
+      continue;
+    }
+    return ctx_fail(g->obj.ctx, DAMO_EUNUSED_INPUT,
+                    "%s: input %d (%s) is not used by any output; leave it out or pass on_unused_input=\"ignore\"",
+                    g->def.name, i + 1, name);
+  }
+  return DAMO_OK;
+}
+
+static void set_class(op_graph *g) {
+  g->def = (op_def){.name = g->name,
+                    .doc = "a graph as an Op",
+                    .n_in = OP_VARIADIC,
+                    .n_out = OP_VARIADIC,
+                    .count_out = graph_count_out,
+                    .infer_type = graph_types,
+                    .make_node = graph_make_node,
+                    .perform = graph_perform,
+                    .state_size = sizeof(inner_state),
+                    .state_clear = graph_state_clear,
+                    .grad = op_graph_l_op,
+                    .rop = op_graph_r_op,
+                    .infer_shape = graph_infer_shape,
+                    .connection_pattern = graph_connections,
+                    .do_constant_folding = graph_folds,
+                    .inner_graph = graph_inner,
+                    .unique = true};
+}
+
+static damo_status take_shared(op_graph *g, const ptrvec *shared) {
+  size_t bytes = (size_t)shared->n * sizeof *g->shared;
+  g->shared = mem_calloc(g->obj.ctx, bytes);
+  if (g->shared == NULL) return DAMO_EMEMORY;
+  g->n_in = g->n_given + (int)shared->n;
+  for (int64_t i = 0; i < shared->n; i++) g->shared[i] = damo_retain(shared->at[i]);
+  g->connected = mem_calloc(g->obj.ctx, (size_t)g->n_in * (size_t)g->n_out);
+  return g->connected != NULL ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status fill(op_graph *g, damo_var *const *in, damo_var *const *out, const op_graph_options *o) {
+  damo_ctx *ctx = g->obj.ctx;
+  g->n_in = g->n_given;
+  g->name = mem_strdup(ctx, o->name != NULL ? o->name : "OpFromGraph");
+  if (g->name == NULL) return DAMO_EMEMORY;
+  set_class(g);
+  if (o->mode != NULL && (g->mode = mem_strdup(ctx, o->mode)) == NULL) return DAMO_EMEMORY;
+  if (g->n_out == 0) return ctx_fail(ctx, DAMO_EVALUE, "%s: there must be an output", g->name);
+  ptrvec shared;
+  ptrvec_init(&shared, ctx);
+  damo_status s = find_shared(ctx, in, g->n_given, out, g->n_out, &shared);
+  if (s == DAMO_OK) s = take_shared(g, &shared);
+  ptrvec_clear(&shared);
+  DAMO_TRY(s);
+  g->inlined = o->inlined;
+  g->lop_op = damo_retain(o->lop_op);
+  g->rop_op = damo_retain(o->rop_op);
+  DAMO_TRY(copy_graph(g, in, out));
+  DAMO_TRY(check_unused(g, o->on_unused_input));
+  DAMO_TRY(look_inside(g));
+  if (o->connected != NULL) memcpy(g->connected, o->connected, (size_t)g->n_given * (size_t)g->n_out);
+  return DAMO_OK;
+}
+
+damo_op *op_graph_new(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs, int n_out,
+                      const op_graph_options *options) {
+  static const op_graph_options plain = {0};
+  op_graph *g = obj_new(ctx, OBJ_OPGRAPH, sizeof *g);
+  if (g == NULL) return NULL;
+  g->n_given = n_in;
+  g->n_out = n_out;
+  damo_op *op = NULL;
+  if (fill(g, inputs, outputs, options != NULL ? options : &plain) == DAMO_OK) {
+    op = op_new_owned(ctx, &g->def, &g->obj, NULL, 0);
+    g->op = op;
+  }
+  damo_release(g);
+  return op;
+}
+
+damo_op *op_graph_copy(const op_graph *g) {
+  op_graph_options o = {.name = g->name,
+                        .mode = g->mode,
+                        .inlined = g->inlined,
+                        .on_unused_input = UNUSED_IGNORE,
+                        .connected = g->connected,
+                        .lop_op = g->lop_op,
+                        .rop_op = g->rop_op};
+  const damo_fgraph *fg = g->fgraph;
+  damo_op *op = op_graph_new(g->obj.ctx, (damo_var *const *)fg->inputs.at, g->n_in, (damo_var *const *)fg->outputs.at,
+                             g->n_out, &o);
+  if (op == NULL) return NULL;
+  op_graph *copy = graph_of(op); /* the last inputs stand for the same shared Variables */
+  damo_var **shared = mem_calloc(g->obj.ctx, (size_t)(g->n_in - g->n_given) * sizeof *shared);
+  if (shared == NULL) {
+    damo_release(op);
+    return NULL;
+  }
+  for (int i = 0; i < g->n_in - g->n_given; i++) shared[i] = damo_retain(g->shared[i]);
+  mem_free(g->obj.ctx, copy->shared, 0);
+  copy->shared = shared;
+  copy->n_given = g->n_given;
+  return op;
+}
+
+op_graph *op_graph_of(const damo_op *op) {
+  return op->owner != NULL && op->owner->kind == OBJ_OPGRAPH ? (op_graph *)op->owner : NULL;
+}
+
+damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs, int n_out,
+                            const char *name, bool inlined) {
+  op_graph_options o = {.name = name, .inlined = inlined};
+  return op_graph_new(ctx, inputs, n_in, outputs, n_out, &o);
+}
+
+damo_status api_graph_ops_register(damo_ctx *ctx) {
+  ctx_register_kind(ctx, OBJ_OPGRAPH, graph_destroy, NULL);
+  return rewrite_register(ctx, &inline_rule);
+}

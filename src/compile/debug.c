@@ -1,0 +1,274 @@
+/* debug.c: DEBUG mode runs each thunk and looks at what it did: Types, aliases, inputs left alone; then runs the node again in
+ * other ways (plain, with operands and results of odd strides, in Lua) and compares the results.
+ *
+ * The inputs of a node are copied before it runs. A lazy node is run once: what it does not ask for is not there.
+ */
+#include "compile_int.h"
+
+#include <string.h>
+
+/* One node under examination: values in the order of inputs, then outputs. */
+typedef struct exam {
+  thunk *t;
+  damo_ctx *ctx;
+  damo_obj **before; /* owned: copies of the inputs as they were */
+  cell *cells;       /* of a rerun */
+  cell **at;
+  int64_t n; /* inputs and outputs */
+} exam;
+
+static damo_status exam_begin(exam *e, thunk *t) {
+  *e = (exam){.t = t, .ctx = t->ctx, .n = (int64_t)t->n_in + t->n_out};
+  size_t n = (size_t)e->n;
+  e->before = mem_calloc(e->ctx, n * (sizeof *e->before + sizeof *e->cells + sizeof *e->at));
+  if (e->before == NULL) return DAMO_EMEMORY;
+  e->cells = (cell *)(e->before + n);
+  e->at = (cell **)(e->cells + n);
+  for (int64_t i = 0; i < e->n; i++) e->at[i] = &e->cells[i];
+  return DAMO_OK;
+}
+
+static void drop_cells(exam *e) {
+  for (int64_t i = 0; i < e->n; i++) {
+    damo_release(e->cells[i]);
+    e->cells[i] = NULL;
+  }
+}
+
+static void exam_end(exam *e) {
+  if (e->before == NULL) return;
+  drop_cells(e);
+  for (int64_t i = 0; i < e->n; i++) damo_release(e->before[i]);
+  mem_free(e->ctx, e->before, (size_t)e->n * (sizeof *e->before + sizeof *e->cells + sizeof *e->at));
+}
+
+static damo_obj *copy_of(damo_obj *v) {
+  return v->kind == OBJ_ARRAY ? (damo_obj *)array_copy((damo_array *)v) : damo_retain(v);
+}
+
+static damo_status remember_inputs(exam *e) {
+  for (int i = 0; i < e->t->n_in; i++) {
+    e->before[i] = copy_of(*e->t->in[i]);
+    if (e->before[i] == NULL) return DAMO_EMEMORY;
+  }
+  return DAMO_OK;
+}
+
+static damo_status accuse(const exam *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static damo_status accuse(const exam *e, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  damo_status s = ctx_vfail(e->ctx, DAMO_EINCONSISTENCY, fmt, args);
+  va_end(args);
+  return s;
+}
+
+/* ---- What the run left ------------------------------------------------------------------------------------------- */
+
+static damo_status check_types(const exam *e) {
+  for (int o = 0; o < e->t->n_out; o++) {
+    const damo_obj *v = *e->t->out[o];
+    const damo_var *out = e->t->node->out[o];
+    char want[320];
+    type_format(want, sizeof want, out->type);
+    if (v == NULL) return accuse(e, "DEBUG: output %d was left empty, expected %s", o + 1, want);
+    if (!type_is_valid(out->type, v)) {
+      char got[160] = "another kind of value";
+      if (v->kind == OBJ_ARRAY) {
+        const damo_array *a = (const damo_array *)v;
+        shape_format(got, sizeof got, a->ndim, array_shape(a));
+      }
+      return accuse(e, "DEBUG: output %d is no value of %s: %s", o + 1, want, got);
+    }
+    const char *why = "";
+    if (v->kind == OBJ_ARRAY && !array_check((const damo_array *)v, &why))
+      return accuse(e, "DEBUG: output %d is a damaged array: %s", o + 1, why);
+  }
+  return DAMO_OK;
+}
+
+static damo_status check_inputs(const exam *e) {
+  const damo_op *op = e->t->node->op;
+  for (int i = 0; i < e->t->n_in; i++) {
+    const damo_obj *v = *e->t->in[i], *was = e->before[i];
+    char text[400], name[160];
+    if (op_alias_has(op->destroy_map, -1, i) || v->kind != OBJ_ARRAY || was->kind != OBJ_ARRAY) continue;
+    if (array_equal((const damo_array *)was, (const damo_array *)v, true)) continue;
+    if (debug_agree(was, v, false, text, sizeof text)) text[0] = '\0';
+    return accuse(e, "DEBUG: input %d (%s) was overwritten, which destroy_map does not say: %s", i + 1,
+                  var_format(name, sizeof name, e->t->node->in[i]), text);
+  }
+  return DAMO_OK;
+}
+
+static bool share(const damo_obj *v, const damo_obj *w) {
+  if (v == NULL || w == NULL || v->kind != OBJ_ARRAY || w->kind != OBJ_ARRAY) return false;
+  const damo_array *a = (const damo_array *)v, *b = (const damo_array *)w;
+  if (array_size(a) == 0 || array_size(b) == 0) return false;
+  return a->buf == b->buf && array_may_overlap(a, b);
+}
+
+/* Output o may share memory with input i: it says so of i, or of an input that itself shares memory with i. */
+static bool is_declared(const exam *e, int o, int i) {
+  const damo_op *op = e->t->node->op;
+  for (int j = 0; j < e->t->n_in; j++) {
+    if (!op_alias_has(op->view_map, o, j) && !op_alias_has(op->destroy_map, o, j)) continue;
+    if (j == i || share(*e->t->in[j], *e->t->in[i])) return true;
+  }
+  return false;
+}
+
+static bool is_alias_of_something(const exam *e, int o) {
+  const damo_op *op = e->t->node->op;
+  return op_alias_has(op->view_map, o, -1) || op_alias_has(op->destroy_map, o, -1);
+}
+
+static damo_status check_aliases(const exam *e) {
+  for (int o = 0; o < e->t->n_out; o++) {
+    for (int i = 0; i < e->t->n_in; i++) {
+      if (!share(*e->t->out[o], *e->t->in[i]) || is_declared(e, o, i)) continue;
+      return accuse(e, "DEBUG: output %d shares memory with input %d, which neither view_map nor destroy_map says",
+                    o + 1, i + 1);
+    }
+    for (int k = 0; k < o; k++) {
+      if (!share(*e->t->out[o], *e->t->out[k])) continue;
+      if (is_alias_of_something(e, o) && is_alias_of_something(e, k)) continue;
+      return accuse(e, "DEBUG: outputs %d and %d share memory", k + 1, o + 1);
+    }
+  }
+  return DAMO_OK;
+}
+
+/* ---- Runs in other ways ------------------------------------------------------------------------------------------ */
+
+/* An array of that shape, each entry of the last axis two steps before the one before it. */
+static damo_array *odd_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
+  int64_t room[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  if (ndim == 0 || shape[ndim - 1] == 0) return array_empty(ctx, dtype, ndim, shape);
+  memcpy(room, shape, (size_t)ndim * sizeof *room);
+  room[ndim - 1] = 2 * shape[ndim - 1] + 1;
+  damo_array *base = array_empty(ctx, dtype, ndim, room);
+  if (base == NULL) return NULL;
+  memcpy(strides, array_strides(base), (size_t)ndim * sizeof *strides);
+  int64_t step = strides[ndim - 1];
+  strides[ndim - 1] = -2 * step;
+  damo_array *odd = array_view(base, ndim, shape, strides, step * (2 * (shape[ndim - 1] - 1) + 1));
+  damo_release(base);
+  return odd;
+}
+
+static damo_obj *odd_copy(damo_ctx *ctx, const damo_type *type, damo_obj *v) {
+  if (v->kind != OBJ_ARRAY || !type_is_tensor(type)) return copy_of(v);
+  const damo_array *a = (const damo_array *)v;
+  damo_array *odd = odd_array(ctx, array_dtype(a), a->ndim, array_shape(a));
+  if (odd != NULL && array_assign(odd, a) == DAMO_OK) return &odd->obj;
+  damo_release(odd);
+  return NULL;
+}
+
+/* Room of odd strides for a result like v, filled with what nobody computes. */
+static damo_status odd_result(damo_ctx *ctx, const damo_type *type, const damo_obj *v, cell *out) {
+  if (v == NULL || v->kind != OBJ_ARRAY || !type_is_tensor(type)) return DAMO_OK;
+  const damo_array *a = (const damo_array *)v;
+  damo_array *odd = odd_array(ctx, array_dtype(a), a->ndim, array_shape(a));
+  if (odd == NULL) return DAMO_EMEMORY;
+  *out = &odd->obj;
+  scalar junk = {.dtype = DAMO_FLOAT64, .v.f = 77};
+  return array_fill(odd, junk);
+}
+
+/* How a node is run again. */
+typedef struct rerun {
+  const char *how;  /* in a user's words */
+  const char *impl; /* NULL: as ever */
+  bool odd, read_only;
+} rerun;
+
+static damo_status fill_cells(exam *e, const rerun *r) {
+  thunk *t = e->t;
+  for (int i = 0; i < t->n_in; i++) {
+    damo_obj *v = r->odd ? odd_copy(e->ctx, t->node->in[i]->type, e->before[i]) : copy_of(e->before[i]);
+    if (v == NULL) return damo_error_status(e->ctx);
+    e->cells[i] = v;
+    if (r->read_only && v->kind == OBJ_ARRAY) ((damo_array *)v)->writeable = false;
+  }
+  for (int o = 0; r->odd && o < t->n_out; o++) {
+    DAMO_TRY(odd_result(e->ctx, t->node->out[o]->type, *t->out[o], &e->cells[t->n_in + o]));
+  }
+  return DAMO_OK;
+}
+
+static damo_status run_cells(exam *e, const rerun *r) {
+  thunk *t = e->t;
+  thunk_request how = {.impl = r->impl};
+  thunk *again = thunk_make(e->ctx, t->node, e->at, e->at + t->n_in, &how);
+  if (again == NULL) return damo_error_status(e->ctx);
+  damo_status s = again->run(again);
+  thunk_free(again);
+  if (s != DAMO_OK && s != DAMO_EMEMORY) ctx_fail_add(e->ctx, "while DEBUG mode ran the node again %s", r->how);
+  return s;
+}
+
+static damo_status compare_cells(const exam *e, const rerun *r) {
+  thunk *t = e->t;
+  char text[400];
+  for (int o = 0; o < t->n_out; o++) {
+    if (debug_agree(*t->out[o], e->cells[t->n_in + o], false, text, sizeof text)) continue;
+    return accuse(e, "DEBUG: output %d is another one when the node runs %s: %s", o + 1, r->how, text);
+  }
+  return DAMO_OK;
+}
+
+static damo_status run_again(exam *e, const rerun *r) {
+  damo_status s = fill_cells(e, r);
+  if (s == DAMO_OK) s = run_cells(e, r);
+  if (s == DAMO_OK) s = compare_cells(e, r);
+  drop_cells(e);
+  return s;
+}
+
+/* An Op with the property in_place copies what it may not write: that is its plain kernel. */
+static damo_status run_all_ways(exam *e) {
+  const damo_op *op = e->t->node->op;
+  bool in_place = op_prop(op, "inplace")->kind != PROP_NIL;
+  const rerun plain = {.how = "without room for its results", .read_only = in_place};
+  const rerun odd = {.how = "with operands and results of odd strides", .odd = true};
+  const rerun lua = {.how = "in Lua", .impl = "lua"};
+  if (op->def->impure) return DAMO_OK;
+  DAMO_TRY(run_again(e, &plain));
+  DAMO_TRY(run_again(e, &odd));
+  return op->def->perform != NULL && op->def->perform_lua != NULL ? run_again(e, &lua) : DAMO_OK;
+}
+
+/* ---- One thunk --------------------------------------------------------------------------------------------------- */
+
+static damo_status check_run(const exam *e) {
+  DAMO_TRY(check_types(e));
+  DAMO_TRY(check_inputs(e));
+  return check_aliases(e);
+}
+
+static damo_status debug_lazy(thunk *t) {
+  exam e = {.t = t, .ctx = t->ctx};
+  DAMO_TRY(t->run(t));
+  if (t->n_need > 0) return DAMO_OK;
+  DAMO_TRY(check_types(&e));
+  return guard_outputs(t, "DEBUG");
+}
+
+damo_status debug_step(vm_plan *p, thunk *t) {
+  (void)p;
+  if (t->lazy) return debug_lazy(t);
+  exam e;
+  damo_status s = exam_begin(&e, t);
+  if (s == DAMO_OK) s = remember_inputs(&e);
+  if (s == DAMO_OK) {
+    warn_integer_division(t, "DEBUG");
+    s = t->run(t);
+  }
+  if (s == DAMO_OK) s = check_run(&e);
+  if (s == DAMO_OK) s = run_all_ways(&e);
+  if (s == DAMO_OK) s = guard_outputs(t, "DEBUG");
+  exam_end(&e);
+  return s;
+}

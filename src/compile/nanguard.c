@@ -1,0 +1,159 @@
+/* nanguard.c: NANGUARD mode: after each thunk its float outputs are looked at, and before it integer divisors. */
+#include "compile_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- What is no number ------------------------------------------------------------------------------------------- */
+
+static bool is_finite(scalar s) {
+  if (dtype_is_complex(s.dtype)) return isfinite(s.v.c.re) && isfinite(s.v.c.im);
+  return !dtype_is_float(s.dtype) || isfinite(s.v.f);
+}
+
+static const char *name_of(scalar s) {
+  bool complex_ = dtype_is_complex(s.dtype);
+  if (complex_ ? isnan(s.v.c.re) || isnan(s.v.c.im) : isnan(s.v.f)) return "nan";
+  if (complex_) return "inf";
+  return s.v.f < 0 ? "-inf" : "inf";
+}
+
+/* Contiguous floats without a search for the place: x - x is 0 for what is finite alone. */
+static bool all_finite(const damo_array *a) {
+  if (!array_is_contiguous(a)) return false;
+  int64_t n = array_size(a);
+  double sum = 0;
+  if (a->dtype == DAMO_FLOAT64) {
+    for (int64_t i = 0; i < n; i++) sum += ((const double *)(const void *)a->data)[i] * 0;
+  } else if (a->dtype == DAMO_FLOAT32) {
+    for (int64_t i = 0; i < n; i++) sum += (double)((const float *)(const void *)a->data)[i] * 0;
+  } else {
+    return false;
+  }
+  return sum == 0;
+}
+
+/* The next index in C order; false past the end. */
+static bool step_index(const damo_array *a, int64_t *index) {
+  for (int d = a->ndim - 1; d >= 0; d--) {
+    if (++index[d] < array_shape(a)[d]) return true;
+    index[d] = 0;
+  }
+  return false;
+}
+
+static void place_text(char *dst, size_t n, const damo_array *a, const int64_t *index) {
+  size_t at = 0;
+  for (int d = 0; d < a->ndim && at + 24 < n; d++) {
+    at += (size_t)snprintf(dst + at, n - at, "%s%lld", d == 0 ? " at {" : ", ", (long long)index[d] + 1);
+  }
+  snprintf(dst + at, n - at, "%s", a->ndim > 0 ? "}" : "");
+}
+
+bool find_nonfinite(const damo_array *a, char *text, size_t n) {
+  if (dtype_is_discrete(array_dtype(a)) || array_size(a) == 0 || all_finite(a)) return false;
+  int64_t index[DAMO_MAX_NDIM] = {0};
+  do {
+    scalar s = array_get(a, index);
+    if (is_finite(s)) continue;
+    char place[160];
+    place_text(place, sizeof place, a, index);
+    snprintf(text, n, "%s%s", name_of(s), place);
+    return true;
+  } while (step_index(a, index));
+  return false;
+}
+
+damo_status guard_outputs(const thunk *t, const char *func) {
+  for (int o = 0; o < t->n_out; o++) {
+    const damo_obj *v = *t->out[o];
+    char text[200], op[160];
+    if (v == NULL || v->kind != OBJ_ARRAY || !type_is_tensor(t->node->out[o]->type)) continue;
+    if (!find_nonfinite((const damo_array *)v, text, sizeof text)) continue;
+    return ctx_fail(t->ctx, DAMO_ENUMERIC, "%s: the result %s holds %s", func,
+                    var_format(op, sizeof op, t->node->out[o]), text);
+  }
+  return DAMO_OK;
+}
+
+damo_status guard_inputs(const damo_function *f, const char *func) {
+  char text[200], name[160];
+  for (int64_t i = 0; i < f->n_inputs; i++) {
+    const damo_obj *v = f->inputs[i].cell >= 0 ? f->plan.cells[f->inputs[i].cell] : NULL;
+    if (v == NULL || v->kind != OBJ_ARRAY || !type_is_tensor(f->inputs[i].var->type)) continue;
+    if (!find_nonfinite((const damo_array *)v, text, sizeof text)) continue;
+    return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: input %lld (%s) of %s holds %s", func, (long long)i + 1,
+                    var_format(name, sizeof name, f->inputs[i].var), function_name(f), text);
+  }
+  for (int64_t i = 0; i < f->n_shared; i++) {
+    const damo_var *v = f->shared[i].var;
+    if (v == NULL || f->shared[i].cell < 0 || v->value->kind != OBJ_ARRAY || !type_is_tensor(v->type)) continue;
+    if (!find_nonfinite((const damo_array *)v->value, text, sizeof text)) continue;
+    return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: the shared value %s of %s holds %s", func,
+                    var_format(name, sizeof name, v), function_name(f), text);
+  }
+  return DAMO_OK;
+}
+
+/* ---- Integer division ------------------------------------------------------------------------------------------- */
+
+/* The entry of an operand that broadcasts to the output's index. */
+static scalar entry_for(const damo_array *a, int ndim, const int64_t *index) {
+  int64_t own[DAMO_MAX_NDIM];
+  for (int d = 0; d < a->ndim; d++) own[d] = array_shape(a)[d] == 1 ? 0 : index[d + ndim - a->ndim];
+  return array_get(a, own);
+}
+
+static bool is_smallest(scalar s) {
+  if (!dtype_is_signed(s.dtype)) return false;
+  int bits = 8 * (int)dtype_size(s.dtype);
+  return s.v.i == (bits == 64 ? INT64_MIN : -(INT64_C(1) << (bits - 1)));
+}
+
+/* What is odd about the division of these entries; NULL: nothing. */
+static const char *oddity(scalar x, scalar y, bool quotient) {
+  if (scalar_to_int64(y) == 0)
+    return quotient ? "an integer divided by zero (the result is 0)"
+                    : "the remainder of an integer divided by zero (the result is 0)";
+  bool wraps = quotient && is_smallest(x) && dtype_is_signed(y.dtype) && y.v.i == -1;
+  return wraps ? "the smallest integer divided by -1 (the result wraps)" : NULL;
+}
+
+void warn_integer_division(const thunk *t, const char *func) {
+  const char *name = elemwise_scalar(t->node->op);
+  bool quotient = name != NULL && strcmp(name, "floor_div") == 0;
+  if (name == NULL || (!quotient && strcmp(name, "mod") != 0)) return;
+  if (!dtype_is_discrete(var_dtype(t->node->out[0])) || t->n_in != 2) return;
+  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+  int64_t shape[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0};
+  int ndim;
+  if (!shape_broadcast(x->ndim, array_shape(x), y->ndim, array_shape(y), &ndim, shape)) return;
+  int64_t n = 1;
+  for (int d = 0; d < ndim; d++) n *= shape[d];
+  for (int64_t k = 0; k < n; k++) {
+    const char *what = oddity(entry_for(x, ndim, index), entry_for(y, ndim, index), quotient);
+    if (what != NULL) {
+      const damo_trace *trace = t->node->trace;
+      int line = trace != NULL ? (int)strcspn(trace->text, "\n") : 0;
+      ctx_warn(t->ctx, "numeric", "%s: %s: %s%s%.*s", func, name, what, line > 0 ? ", made at " : "", line,
+               line > 0 ? trace->text : "");
+      return;
+    }
+    for (int d = ndim - 1; d >= 0 && ++index[d] == shape[d]; d--) index[d] = 0;
+  }
+}
+
+/* ---- The mode ---------------------------------------------------------------------------------------------------- */
+
+static damo_status guarded_step(vm_plan *p, thunk *t) {
+  (void)p;
+  if (!t->lazy) warn_integer_division(t, "NANGUARD");
+  DAMO_TRY(t->run(t));
+  return t->n_need == 0 ? guard_outputs(t, "NANGUARD") : DAMO_OK;
+}
+
+void watch_plan(damo_function *f) {
+  if (f->watch == WATCH_NAN) f->plan.step = guarded_step;
+  if (f->watch == WATCH_DEBUG) f->plan.step = debug_step;
+}

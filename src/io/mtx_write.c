@@ -1,0 +1,223 @@
+/* mtx_write: Matrix Market files, with the fewest digits that read back to the same number. */
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io_int.h"
+
+typedef struct writer {
+  io_sink sink;
+  const mtx_options *o;
+} writer;
+
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
+
+static damo_status put(writer *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static damo_status put(writer *w, const char *fmt, ...) {
+  char text[256];
+  va_list args;
+  va_start(args, fmt);
+  const int n = vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  return sink_write(&w->sink, text, (size_t)n);
+}
+
+static void double_text(double x, bool single, char *dst, size_t size) {
+  if (!isfinite(x)) {
+    snprintf(dst, size, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
+    return;
+  }
+  for (int digits = single ? 6 : 15; digits <= 17; digits++) {
+    snprintf(dst, size, "%.*g", digits, x);
+    if (single ? strtof(dst, NULL) == (float)x : strtod(dst, NULL) == x) break;
+  }
+  const char point = *localeconv()->decimal_point;
+  char *at = point == '.' ? NULL : strchr(dst, point);
+  if (at) *at = '.';
+}
+
+/* Ends the line of an entry. */
+static damo_status put_value(writer *w, scalar s, const char *before) {
+  char re[40], im[40];
+  switch (dtype_kind_of(s.dtype)) {
+    case KIND_BOOL:
+    case KIND_INT: return put(w, "%s%lld\n", before, (long long)s.v.i);
+    case KIND_UINT: return put(w, "%s%llu\n", before, (unsigned long long)s.v.u);
+    case KIND_FLOAT: double_text(s.v.f, s.dtype == DAMO_FLOAT32, re, sizeof re); return put(w, "%s%s\n", before, re);
+    case KIND_COMPLEX:
+      double_text(s.v.c.re, s.dtype == DAMO_COMPLEX64, re, sizeof re);
+      double_text(s.v.c.im, s.dtype == DAMO_COMPLEX64, im, sizeof im);
+      return put(w, "%s%s %s\n", before, re, im);
+  }
+  return DAMO_OK;
+}
+
+static damo_status put_comment(writer *w, const char *text) {
+  while (text && *text) {
+    const size_t n = strcspn(text, "\n");
+    DAMO_TRY(sink_write(&w->sink, "% ", 2));
+    DAMO_TRY(sink_write(&w->sink, text, n));
+    DAMO_TRY(sink_write(&w->sink, "\n", 1));
+    text += n + (text[n] == '\n');
+  }
+  return DAMO_OK;
+}
+
+static damo_status put_header(writer *w, const char *format, damo_dtype dtype) {
+  static const char *const symmetries[] = {[MTX_GENERAL] = "general",
+                                           [MTX_SYMMETRIC] = "symmetric",
+                                           [MTX_SKEW] = "skew-symmetric",
+                                           [MTX_HERMITIAN] = "hermitian"};
+  const char *field = w->o->pattern              ? "pattern"
+                      : dtype_is_complex(dtype)  ? "complex"
+                      : dtype_is_discrete(dtype) ? "integer"
+                                                 : "real";
+  DAMO_TRY(put(w, "%%%%MatrixMarket matrix %s %s %s\n", format, field, symmetries[w->o->symmetry]));
+  if (dtype == DAMO_UINT64 && !w->o->pattern) DAMO_TRY(put(w, "%%%%GraphBLAS type uint64_t\n"));
+  return put_comment(w, w->o->comment);
+}
+
+/* ---- Symmetry ---------------------------------------------------------------------------------------------------- */
+
+/* The mirror image that the symmetry asks for, of a dense array of the values: conjugated or negated. */
+static damo_array *mirrored_values(const damo_array *a, mtx_symmetry symmetry) {
+  damo_array *b = array_copy(a);
+  if (!b || symmetry == MTX_SYMMETRIC) return b;
+  const int64_t n = array_size(b);
+  const size_t size = dtype_size(array_dtype(b));
+  for (int64_t p = 0; p < n; p++) {
+    char *at = b->data + (size_t)p * size;
+    damo_c128 z;
+    kernel_cast(array_dtype(b), DAMO_COMPLEX128)(at, &z, 1);
+    if (symmetry == MTX_HERMITIAN && dtype_is_complex(array_dtype(b))) z.im = -z.im;
+    if (symmetry == MTX_SKEW) z.re = -z.re, z.im = -z.im;
+    if (symmetry == MTX_SKEW || dtype_is_complex(array_dtype(b)))
+      kernel_cast(DAMO_COMPLEX128, array_dtype(b))(&z, at, 1);
+  }
+  return b;
+}
+
+static damo_status not_symmetric(damo_ctx *ctx, const char *path, mtx_symmetry symmetry) {
+  return ctx_fail(ctx, DAMO_EVALUE, "%s: the matrix is not %s", path,
+                  symmetry == MTX_SKEW        ? "skew-symmetric"
+                  : symmetry == MTX_HERMITIAN ? "hermitian"
+                                              : "symmetric");
+}
+
+static damo_status check_sparse_symmetry(damo_sparse *a, const char *path, mtx_symmetry symmetry) {
+  damo_ctx *ctx = a->obj.ctx;
+  bool same = false, pattern = false;
+  if (symmetry == MTX_GENERAL) return DAMO_OK;
+  if (a->shape[0] != a->shape[1]) return not_symmetric(ctx, path, symmetry);
+  damo_array *values = mirrored_values(a->data, symmetry);
+  damo_sparse *v = values ? sparse_with_data(a, values) : NULL, *t = v ? sparse_transpose(v) : NULL;
+  damo_status status = t ? sparse_equal(a, t, true, &same) : ctx->error.status;
+  if (status == DAMO_OK) status = sparse_same_pattern(a, t, &pattern);
+  damo_release(values);
+  damo_release(v);
+  damo_release(t);
+  if (status != DAMO_OK) return status;
+  return same && pattern ? DAMO_OK : not_symmetric(ctx, path, symmetry);
+}
+
+static damo_status check_array_symmetry(const damo_array *a, const char *path, mtx_symmetry symmetry) {
+  if (symmetry == MTX_GENERAL) return DAMO_OK;
+  const int64_t *shape = array_shape(a);
+  if (shape[0] != shape[1]) return not_symmetric(a->obj.ctx, path, symmetry);
+  damo_array *b = mirrored_values(a, symmetry);
+  if (!b) return DAMO_EMEMORY;
+  damo_array *t = array_view(b, 2, shape, (const int64_t[]){array_strides(b)[1], array_strides(b)[0]}, 0);
+  const bool same = t && array_equal(a, t, true);
+  const damo_status status = t ? DAMO_OK : a->obj.ctx->error.status;
+  damo_release(b);
+  damo_release(t);
+  if (status != DAMO_OK) return status;
+  return same ? DAMO_OK : not_symmetric(a->obj.ctx, path, symmetry);
+}
+
+/* Whether the entry at (i, j) is listed. */
+static bool is_listed(mtx_symmetry symmetry, int64_t i, int64_t j) {
+  return symmetry == MTX_GENERAL || (symmetry == MTX_SKEW ? i > j : i >= j);
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+static int64_t index_at(const damo_array *v, int64_t i) {
+  return array_dtype(v) == DAMO_INT64 ? ((const int64_t *)(void *)v->data)[i] : ((const int32_t *)(void *)v->data)[i];
+}
+
+/* Calls put_value for each listed entry; with w NULL, only counts them. */
+static damo_status each_entry(writer *w, const damo_sparse *a, mtx_symmetry symmetry, int64_t *count) {
+  char place[64];
+  const bool csr = a->format == DAMO_CSR;
+  *count = 0;
+  for (int64_t line = 0; line < sparse_major(a); line++) {
+    for (int64_t p = index_at(a->indptr, line); p < index_at(a->indptr, line + 1); p++) {
+      const int64_t other = index_at(a->indices, p), i = csr ? line : other, j = csr ? other : line;
+      if (!is_listed(symmetry, i, j)) continue;
+      ++*count;
+      if (!w) continue;
+      snprintf(place, sizeof place, "%lld %lld ", (long long)i + 1, (long long)j + 1);
+      if (w->o->pattern)
+        DAMO_TRY(put(w, "%lld %lld\n", (long long)i + 1, (long long)j + 1));
+      else
+        DAMO_TRY(put_value(w, array_get(a->data, &p), place));
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status write_sparse(writer *w, const damo_sparse *a) {
+  int64_t n;
+  each_entry(NULL, a, w->o->symmetry, &n);
+  DAMO_TRY(put_header(w, "coordinate", sparse_dtype(a)));
+  DAMO_TRY(put(w, "%lld %lld %lld\n", (long long)a->shape[0], (long long)a->shape[1], (long long)n));
+  return each_entry(w, a, w->o->symmetry, &n);
+}
+
+/* A vector is a column. */
+static damo_status write_array(writer *w, const damo_array *a) {
+  const int64_t rows = array_shape(a)[0], cols = a->ndim == 2 ? array_shape(a)[1] : 1;
+  DAMO_TRY(put_header(w, "array", array_dtype(a)));
+  DAMO_TRY(put(w, "%lld %lld\n", (long long)rows, (long long)cols));
+  for (int64_t j = 0; j < cols; j++) {
+    for (int64_t i = 0; i < rows; i++) {
+      const int64_t at[2] = {i, j};
+      if (is_listed(w->o->symmetry, i, j)) DAMO_TRY(put_value(w, array_get(a, at), ""));
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status check_value(const char *path, const damo_obj *value, const mtx_options *o) {
+  char shape[256];
+  const damo_array *a = (const damo_array *)value;
+  if (value->kind == OBJ_SPARSE) return DAMO_OK;
+  if (value->kind != OBJ_ARRAY) return ctx_fail(value->ctx, DAMO_ETYPE, "%s: the value is no matrix", path);
+  if (o->pattern) return ctx_fail(value->ctx, DAMO_EVALUE, "%s: a dense array can't be written as a pattern", path);
+  if (a->ndim == 2 || (a->ndim == 1 && o->symmetry == MTX_GENERAL)) return DAMO_OK;
+  return ctx_fail(value->ctx, DAMO_ESHAPE, "%s: the array has shape %s, expected a matrix", path,
+                  shape_format(shape, sizeof shape, a->ndim, array_shape(a)));
+}
+
+damo_status io_write_mtx(const char *path, damo_obj *value, const mtx_options *options) {
+  static const mtx_options plain = {.symmetry = MTX_GENERAL};
+  writer w = {.o = options ? options : &plain};
+  DAMO_TRY(check_value(path, value, w.o));
+  damo_sparse *a = NULL;
+  damo_status status;
+  if (value->kind == OBJ_SPARSE) {
+    a = sparse_sum_duplicates((damo_sparse *)value);
+    status = a ? check_sparse_symmetry(a, path, w.o->symmetry) : DAMO_EMEMORY;
+  } else {
+    status = check_array_symmetry((damo_array *)value, path, w.o->symmetry);
+  }
+  if (status == DAMO_OK) status = sink_open(&w.sink, value->ctx, path);
+  if (status == DAMO_OK) {
+    status = a ? write_sparse(&w, a) : write_array(&w, (damo_array *)value);
+    status = sink_close(&w.sink, status);
+  }
+  damo_release(a);
+  return status;
+}

@@ -1,0 +1,46 @@
+/* sparse_arith: add, sub, mul and zero tests of every element type, under one naming scheme, for the sparse bodies.
+ * Integers wrap; on bool, + is or and * is and; complex products are the textbook formula. */
+#ifndef DAMO_SPARSE_ARITH_H
+#define DAMO_SPARSE_ARITH_H
+
+#include "kernel_sparse.h"
+
+#define PLAIN(name, type, via)                                                      \
+  static inline type add_##name(type a, type b) { return (type)((via)a + (via)b); } \
+  static inline type sub_##name(type a, type b) { return (type)((via)a - (via)b); } \
+  static inline type mul_##name(type a, type b) { return (type)((via)a * (via)b); } \
+  static inline bool zero_##name(type a) { return a == 0; }
+PLAIN(i8, int8_t, uint32_t)
+PLAIN(i16, int16_t, uint32_t)
+PLAIN(i32, int32_t, uint32_t)
+PLAIN(i64, int64_t, uint64_t)
+PLAIN(u8, uint8_t, uint32_t)
+PLAIN(u16, uint16_t, uint32_t)
+PLAIN(u32, uint32_t, uint32_t)
+PLAIN(u64, uint64_t, uint64_t)
+PLAIN(f32, float, float)
+PLAIN(f64, double, double)
+#undef PLAIN
+
+static inline uint8_t add_b8(uint8_t a, uint8_t b) { return a | b; }
+static inline uint8_t sub_b8(uint8_t a, uint8_t b) { return a ^ b; }
+static inline uint8_t mul_b8(uint8_t a, uint8_t b) { return a & b; }
+static inline bool zero_b8(uint8_t a) { return a == 0; }
+
+#define COMPLEX(name, type)                                                                  \
+  static inline type add_##name(type a, type b) { return (type){a.re + b.re, a.im + b.im}; } \
+  static inline type sub_##name(type a, type b) { return (type){a.re - b.re, a.im - b.im}; } \
+  static inline type mul_##name(type a, type b) {                                            \
+    return (type){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                     \
+  }                                                                                          \
+  static inline bool zero_##name(type a) { return a.re == 0 && a.im == 0; }
+COMPLEX(c64, damo_c64)
+COMPLEX(c128, damo_c128)
+#undef COMPLEX
+
+#define PASTE3_(a, b, c) a##_##b##_##c
+#define PASTE3(a, b, c) PASTE3_(a, b, c)
+#define PASTE2_(a, b) a##_##b
+#define PASTE2(a, b) PASTE2_(a, b)
+
+#endif

@@ -1,0 +1,28 @@
+/* sparse_dense: the dense products on any machine, and the choice of tables. */
+#include <string.h>
+
+#include "kernel.h"
+#include "sparse_arith.h"
+#include "sparse_value.h"
+
+#define BYTES 16
+#define TABLE sparse_dense_base
+#include "sparse_dense_types.h"
+
+static const sparse_dense_table *table_for(const char *isa) {
+#if defined(__x86_64__)
+  if (strcmp(isa, "avx512") == 0) return &sparse_dense_avx512;
+  if (strcmp(isa, "avx2") == 0) return &sparse_dense_avx2;
+#endif
+  (void)isa;
+  return &sparse_dense_base;
+}
+
+const sparse_dense_fns *kernel_sparse_dense(bool wide, damo_dtype dtype) {
+  if (!dtype_is_float(dtype)) return NULL;
+  return &(*table_for(kernel_table_select()->isa))[wide][dtype == DAMO_FLOAT64];
+}
+
+const sparse_value_fns *kernel_sparse_value(bool wide, damo_dtype dtype) {
+  return wide ? sparse_value_wide[dtype] : sparse_value_narrow[dtype];
+}

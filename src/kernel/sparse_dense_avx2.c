@@ -1,0 +1,11 @@
+/* sparse_dense_avx2: the dense products for x86-64 with AVX2. */
+#include "sparse_arith.h"
+#include "sparse_value.h"
+
+#if defined(__x86_64__)
+#define BYTES 32
+#define TABLE sparse_dense_avx2
+#include "sparse_dense_types.h"
+#else
+typedef int sparse_dense_avx2_is_for_other_machines;
+#endif

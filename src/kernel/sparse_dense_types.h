@@ -1,0 +1,34 @@
+/* sparse_dense_types: the dense products for both index types and both float types, and their table. Included with
+ * BYTES and TABLE. */
+#define I int32_t
+#define IX n
+#define T float
+#define TX f32
+#include "sparse_dense_body.h"
+#undef T
+#undef TX
+#define T double
+#define TX f64
+#include "sparse_dense_body.h"
+#undef T
+#undef TX
+#undef I
+#undef IX
+#define I int64_t
+#define IX w
+#define T float
+#define TX f32
+#include "sparse_dense_body.h"
+#undef T
+#undef TX
+#define T double
+#define TX f64
+#include "sparse_dense_body.h"
+#undef T
+#undef TX
+#undef I
+#undef IX
+
+const sparse_dense_table TABLE = {
+    {{matmat_n_f32, matmat_t_n_f32, sample_n_f32}, {matmat_n_f64, matmat_t_n_f64, sample_n_f64}},
+    {{matmat_w_f32, matmat_t_w_f32, sample_w_f32}, {matmat_w_f64, matmat_t_w_f64, sample_w_f64}}};

@@ -1,0 +1,83 @@
+/* sparse_index_body: loops over the pattern alone. Included with I (index type) and IX (its name). */
+#define NAME(f) PASTE2(f, IX)
+
+/* The first place where indptr is wrong. */
+static bool NAME(check_indptr)(const sparse_raw *a, int64_t nnz, sparse_verdict *v) {
+  const I *ptr = a->indptr;
+  if (ptr[0] != 0) {
+    *v = (sparse_verdict){.flaw = SPARSE_BAD_START, .value = ptr[0]};
+    return false;
+  }
+  for (int64_t i = 1; i <= a->major; i++) {
+    if (ptr[i] >= ptr[i - 1]) continue;
+    *v = (sparse_verdict){.flaw = SPARSE_BAD_ORDER, .position = i, .value = ptr[i]};
+    return false;
+  }
+  if (ptr[a->major] == nnz) return true;
+  *v = (sparse_verdict){.flaw = SPARSE_BAD_END, .position = a->major, .value = ptr[a->major]};
+  return false;
+}
+
+static sparse_verdict NAME(check)(const sparse_raw *a, int64_t nnz) {
+  const I *ptr = a->indptr, *idx = a->indices;
+  sparse_verdict v = {.sorted = true, .unique = true};
+  if (!NAME(check_indptr)(a, nnz, &v)) return v;
+  for (int64_t i = 0; i < a->major; i++) {
+    int64_t last = -1;
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+      const int64_t j = idx[p];
+      if (j < 0 || j >= a->minor) return (sparse_verdict){.flaw = SPARSE_BAD_INDEX, .position = p, .value = j};
+      if (j < last) v.sorted = false;
+      if (j == last) v.unique = false;
+      last = j;
+    }
+  }
+  v.unique = v.unique && v.sorted;
+  return v;
+}
+
+static int64_t NAME(longest)(const sparse_raw *a) {
+  const I *ptr = a->indptr;
+  int64_t most = 0;
+  for (int64_t i = 0; i < a->major; i++) {
+    const int64_t n = ptr[i + 1] - ptr[i];
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+/* mark[k] is the last line of the result that met column k. */
+static int64_t NAME(count_product)(const sparse_raw *a, const sparse_raw *b, void *mark_room, void *out_ptr) {
+  const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr, *bj = b->indices;
+  I *mark = mark_room, *out = out_ptr;
+  int64_t n = 0;
+  out[0] = 0;
+  for (int64_t i = 0; i < a->major; i++) {
+    for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
+      const int64_t j = aj[p];
+      for (int64_t q = bp[j]; q < bp[j + 1]; q++) {
+        const int64_t k = bj[q];
+        n += mark[k] != (I)i;
+        mark[k] = (I)i;
+      }
+    }
+    out[i + 1] = (I)n;
+  }
+  return n;
+}
+
+static int64_t NAME(bound_product)(const sparse_raw *a, const sparse_raw *b) {
+  const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr;
+  const int64_t nnz = ap[a->major];
+  int64_t n = 0;
+  for (int64_t p = 0; p < nnz; p++) {
+    const int64_t more = bp[aj[p] + 1] - bp[aj[p]];
+    if (more > INT64_MAX - n) return INT64_MAX;
+    n += more;
+  }
+  return n;
+}
+
+static const sparse_index_fns NAME(index_fns) = {NAME(check), NAME(longest), NAME(count_product), NAME(bound_product)};
+
+#undef NAME

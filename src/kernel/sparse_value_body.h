@@ -1,0 +1,300 @@
+/* sparse_value_body: loops that compute with entries. Included with I (index type), IX (its name), T (element type) and
+ * TX (its name). */
+#define NAME(f) PASTE3(f, IX, TX)
+#define ADD PASTE2(add, TX)
+#define SUB PASTE2(sub, TX)
+#define MUL PASTE2(mul, TX)
+#define IS_ZERO PASTE2(zero, TX)
+
+/* ---- Products with dense ---- */
+
+static void NAME(matvec)(const sparse_raw *a, const void *alpha, const void *xs, void *ys, bool add) {
+  const I *restrict ptr = a->indptr, *restrict idx = a->indices;
+  const T *restrict val = a->data, *restrict x = xs, *scale = alpha;
+  T *restrict y = ys;
+  for (int64_t i = 0; i < a->major; i++) {
+    T sum = {0};
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) sum = ADD(sum, MUL(val[p], x[idx[p]]));
+    if (scale) sum = MUL(*scale, sum);
+    y[i] = add ? ADD(y[i], sum) : sum;
+  }
+}
+
+static void NAME(matvec_t)(const sparse_raw *a, const void *alpha, const void *xs, void *ys) {
+  const I *restrict ptr = a->indptr, *restrict idx = a->indices;
+  const T *restrict val = a->data, *restrict x = xs, *scale = alpha;
+  T *restrict y = ys;
+  for (int64_t i = 0; i < a->major; i++) {
+    const T xi = scale ? MUL(*scale, x[i]) : x[i];
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) y[idx[p]] = ADD(y[idx[p]], MUL(val[p], xi));
+  }
+}
+
+static inline void NAME(axpy)(T s, const T *restrict x, T *restrict y, int64_t n) {
+  for (int64_t k = 0; k < n; k++) y[k] = ADD(y[k], MUL(s, x[k]));
+}
+
+static void NAME(matmat)(const sparse_raw *a, const void *alpha, const sparse_block *xs, const sparse_block *ys,
+                         bool add) {
+  const I *ptr = a->indptr, *idx = a->indices;
+  const T *val = a->data, *scale = alpha, *x = xs->data;
+  T *y = ys->data;
+  for (int64_t i = 0; i < a->major; i++) {
+    T *row = y + i * ys->stride;
+    if (!add) memset(row, 0, (size_t)ys->cols * sizeof(T));
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+      const T s = scale ? MUL(*scale, val[p]) : val[p];
+      NAME(axpy)(s, x + idx[p] * xs->stride, row, ys->cols);
+    }
+  }
+}
+
+static void NAME(matmat_t)(const sparse_raw *a, const void *alpha, const sparse_block *xs, const sparse_block *ys) {
+  const I *ptr = a->indptr, *idx = a->indices;
+  const T *val = a->data, *scale = alpha, *x = xs->data;
+  T *y = ys->data;
+  for (int64_t i = 0; i < a->major; i++) {
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+      const T s = scale ? MUL(*scale, val[p]) : val[p];
+      NAME(axpy)(s, x + i * xs->stride, y + idx[p] * ys->stride, ys->cols);
+    }
+  }
+}
+
+static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const sparse_block *ys, void *out) {
+  const I *ptr = a->indptr, *idx = a->indices;
+  const T *x = xs->data, *y = ys->data;
+  T *z = out;
+  for (int64_t i = 0; i < a->major; i++) {
+    const T *row = x + i * xs->stride;
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+      const T *col = y + idx[p] * ys->stride;
+      T sum = {0};
+      for (int64_t k = 0; k < xs->cols; k++) sum = ADD(sum, MUL(row[k], col[k]));
+      z[p] = sum;
+    }
+  }
+}
+
+/* ---- Products and merges of two sparse ---- */
+
+/* mark[k] is where column k stands in the result; before the line's start: not met yet. */
+static int64_t NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark_room, void *indptr,
+                                  void *indices, void *data) {
+  const I *restrict ap = a->indptr, *restrict aj = a->indices, *restrict bp = b->indptr, *restrict bj = b->indices;
+  const T *restrict ax = a->data, *restrict bx = b->data;
+  I *restrict mark = mark_room, *restrict idx = indices, *restrict ptr = indptr;
+  T *restrict val = data;
+  int64_t n = 0;
+  ptr[0] = 0;
+  for (int64_t i = 0; i < a->major; i++) {
+    const int64_t start = n;
+    for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
+      const T s = ax[p];
+      const int64_t j = aj[p];
+      for (int64_t q = bp[j]; q < bp[j + 1]; q++) {
+        const int64_t k = bj[q], at = mark[k];
+        if (at >= start) {
+          val[at] = ADD(val[at], MUL(s, bx[q]));
+        } else {
+          mark[k] = (I)n;
+          idx[n] = (I)k;
+          val[n++] = MUL(s, bx[q]);
+        }
+      }
+    }
+    ptr[i + 1] = (I)n;
+  }
+  return n;
+}
+
+static inline T NAME(combine)(sparse_merge_op op, T x, T y) {
+  return op == SPARSE_ADD ? ADD(x, y) : op == SPARSE_SUB ? SUB(x, y) : MUL(x, y);
+}
+
+/* One loop for the three operations; op is a constant where it is inlined. */
+static inline int64_t NAME(unite)(sparse_merge_op op, const sparse_raw *a, const sparse_raw *b, void *indptr,
+                                  void *indices, void *data) {
+  const I *restrict ap = a->indptr, *restrict aj = a->indices, *restrict bp = b->indptr, *restrict bj = b->indices;
+  const T *restrict ax = a->data, *restrict bx = b->data;
+  I *restrict ptr = indptr, *restrict idx = indices;
+  T *restrict val = data;
+  const T zero = {0};
+  int64_t n = 0;
+  ptr[0] = 0;
+  for (int64_t i = 0; i < a->major; i++) {
+    int64_t p = ap[i], q = bp[i];
+    const int64_t pn = ap[i + 1], qn = bp[i + 1];
+    while (p < pn && q < qn) {
+      const I j = aj[p], k = bj[q];
+      const T v = NAME(combine)(op, j <= k ? ax[p] : zero, k <= j ? bx[q] : zero);
+      idx[n] = j < k ? j : k;
+      val[n] = v;
+      n += !IS_ZERO(v);
+      p += j <= k;
+      q += k <= j;
+    }
+    for (; p < pn; p++) {
+      idx[n] = aj[p];
+      val[n] = NAME(combine)(op, ax[p], zero);
+      n += !IS_ZERO(val[n]);
+    }
+    for (; q < qn; q++) {
+      idx[n] = bj[q];
+      val[n] = NAME(combine)(op, zero, bx[q]);
+      n += !IS_ZERO(val[n]);
+    }
+    ptr[i + 1] = (I)n;
+  }
+  return n;
+}
+
+static int64_t NAME(merge)(sparse_merge_op op, const sparse_raw *a, const sparse_raw *b, void *indptr, void *indices,
+                           void *data) {
+  if (op == SPARSE_ADD) return NAME(unite)(SPARSE_ADD, a, b, indptr, indices, data);
+  if (op == SPARSE_SUB) return NAME(unite)(SPARSE_SUB, a, b, indptr, indices, data);
+  return NAME(unite)(SPARSE_MUL, a, b, indptr, indices, data);
+}
+
+/* ---- Scaling and sums ---- */
+
+static void NAME(scale_major)(const sparse_raw *a, const void *scale, void *out) {
+  const I *ptr = a->indptr;
+  const T *val = a->data, *s = scale;
+  T *o = out;
+  for (int64_t i = 0; i < a->major; i++) {
+    const T si = s[i];
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) o[p] = MUL(val[p], si);
+  }
+}
+
+static void NAME(scale_minor)(const sparse_raw *a, const void *scale, void *out) {
+  const I *ptr = a->indptr, *idx = a->indices;
+  const T *val = a->data, *s = scale;
+  T *o = out;
+  const int64_t nnz = ptr[a->major];
+  for (int64_t p = 0; p < nnz; p++) o[p] = MUL(val[p], s[idx[p]]);
+}
+
+#define SUM_BLOCK 128 /* entries summed one by one; then block sums are */
+
+static void NAME(sum_major)(const sparse_raw *a, void *out) {
+  const I *ptr = a->indptr;
+  const T *val = a->data;
+  T *o = out;
+  for (int64_t i = 0; i < a->major; i++) {
+    T total = {0};
+    for (int64_t p = ptr[i]; p < ptr[i + 1];) {
+      const int64_t end = ptr[i + 1] - p < SUM_BLOCK ? ptr[i + 1] : p + SUM_BLOCK;
+      T sum = {0};
+      for (; p < end; p++) sum = ADD(sum, val[p]);
+      total = ADD(total, sum);
+    }
+    o[i] = total;
+  }
+}
+
+static void NAME(sum_minor)(const sparse_raw *a, void *out) {
+  const I *ptr = a->indptr, *idx = a->indices;
+  const T *val = a->data;
+  T *o = out;
+  const int64_t nnz = ptr[a->major];
+  for (int64_t p = 0; p < nnz; p++) o[idx[p]] = ADD(o[idx[p]], val[p]);
+}
+
+/* ---- Dense boxes ---- */
+
+static void NAME(add_dense)(const sparse_raw *a, char *dst, int64_t major_stride, int64_t minor_stride) {
+  const I *ptr = a->indptr, *idx = a->indices;
+  const T *val = a->data;
+  for (int64_t i = 0; i < a->major; i++) {
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+      T *at = (T *)(void *)(dst + i * major_stride + idx[p] * minor_stride);
+      *at = ADD(*at, val[p]);
+    }
+  }
+}
+
+static int64_t NAME(count_dense)(const char *src, int64_t major, int64_t minor, int64_t major_stride,
+                                 int64_t minor_stride, void *indptr) {
+  I *ptr = indptr;
+  int64_t n = 0;
+  ptr[0] = 0;
+  for (int64_t i = 0; i < major; i++) {
+    const char *line = src + i * major_stride;
+    for (int64_t j = 0; j < minor; j++) n += !IS_ZERO(*(const T *)(const void *)(line + j * minor_stride));
+    ptr[i + 1] = (I)n;
+  }
+  return n;
+}
+
+static void NAME(fill_dense)(const char *src, int64_t major, int64_t minor, int64_t major_stride, int64_t minor_stride,
+                             void *indices, void *data) {
+  I *idx = indices;
+  T *val = data;
+  for (int64_t i = 0; i < major; i++) {
+    const char *line = src + i * major_stride;
+    for (int64_t j = 0; j < minor; j++) {
+      const T v = *(const T *)(const void *)(line + j * minor_stride);
+      if (IS_ZERO(v)) continue;
+      *idx++ = (I)j;
+      *val++ = v;
+    }
+  }
+}
+
+/* ---- Clean-up in place ---- */
+
+static int64_t NAME(sum_duplicates)(int64_t major, void *indptr, void *indices, void *data) {
+  I *ptr = indptr, *idx = indices;
+  T *val = data;
+  int64_t n = 0, p = 0;
+  for (int64_t i = 0; i < major; i++) {
+    const int64_t start = n, end = ptr[i + 1];
+    for (; p < end; p++) {
+      if (n > start && idx[n - 1] == idx[p]) {
+        val[n - 1] = ADD(val[n - 1], val[p]);
+      } else {
+        idx[n] = idx[p];
+        val[n++] = val[p];
+      }
+    }
+    ptr[i + 1] = (I)n;
+  }
+  return n;
+}
+
+static int64_t NAME(drop_zeros)(int64_t major, void *indptr, void *indices, void *data) {
+  I *ptr = indptr, *idx = indices;
+  T *val = data;
+  int64_t n = 0, p = 0;
+  for (int64_t i = 0; i < major; i++) {
+    const int64_t end = ptr[i + 1];
+    for (; p < end; p++) {
+      idx[n] = idx[p];
+      val[n] = val[p];
+      n += !IS_ZERO(val[n]);
+    }
+    ptr[i + 1] = (I)n;
+  }
+  return n;
+}
+
+static int64_t NAME(count_zeros)(const void *data, int64_t n) {
+  const T *val = data;
+  int64_t zeros = 0;
+  for (int64_t p = 0; p < n; p++) zeros += IS_ZERO(val[p]);
+  return zeros;
+}
+
+static const sparse_value_fns NAME(value_fns) = {
+    NAME(matvec),      NAME(matvec_t),    NAME(matmat),         NAME(matmat_t),   NAME(sample),     NAME(fill_product),
+    NAME(merge),       NAME(scale_major), NAME(scale_minor),    NAME(sum_major),  NAME(sum_minor),  NAME(add_dense),
+    NAME(count_dense), NAME(fill_dense),  NAME(sum_duplicates), NAME(drop_zeros), NAME(count_zeros)};
+
+#undef SUM_BLOCK
+#undef NAME
+#undef ADD
+#undef SUB
+#undef MUL
+#undef IS_ZERO

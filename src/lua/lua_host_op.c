@@ -1,0 +1,83 @@
+/* lua_host_op: damo.ops, the Op classes that the host registered, by name. */
+#include "lua_int.h"
+
+#define MAX_PROPS 32
+#define MAX_NAMES 64 /* among which a name is suggested */
+
+/* The names split at their spaces, in a room that is pushed. */
+static int split(lua_State *L, const char *text, const char **names) {
+  size_t size = (text ? strlen(text) : 0) + 1;
+  char *room = bind_room(L, size, 1);
+  int n = 0;
+  if (text) memcpy(room, text, size);
+  for (char *p = room; *p && n < MAX_PROPS;) {
+    names[n++] = p;
+    p += strcspn(p, " ");
+    while (*p == ' ') *p++ = '\0';
+  }
+  names[n] = NULL;
+  return n;
+}
+
+/* damo.ops.Name{prop = value}: upvalue 1 is the class, which lives as long as the context. */
+static int host_instance(lua_State *L) {
+  const op_def *def = lua_touserdata(L, lua_upvalueindex(1));
+  const char *names[MAX_PROPS + 1];
+  prop_value props[MAX_PROPS];
+  lua_settop(L, 1);
+  if (lua_isnil(L, 1)) lua_newtable(L), lua_replace(L, 1);
+  if (!lua_istable(L, 1)) bind_arg_error(L, def->name, 1, "props", "a table of properties");
+  luaL_checkstack(L, 2 * MAX_PROPS + 20, def->name);
+  int n = split(L, def->props, names);
+  if (lua_rawlen(L, 1) > 0) bind_raise(L, DAMO_ETYPE, "%s: properties are given by name", def->name);
+  bind_check_options(L, def->name, 1, names);
+  for (int i = 0; i < n; i++) {
+    lua_getfield(L, 1, names[i]);
+    props[i] = bind_to_prop(L, lua_gettop(L), false, def->name, names[i]);
+  }
+  damo_op *op = op_new(bind_ctx(L), def, props, n);
+  if (!op) return bind_error(L);
+  bind_push(L, op);
+  return 1;
+}
+
+static int no_class(lua_State *L, damo_ctx *ctx, const char *name) {
+  const char *names[MAX_NAMES + 1];
+  int n = 0;
+  for (const op_def *def; n < MAX_NAMES && (def = api_class_at(ctx, n)) != NULL; n++) names[n] = def->name;
+  names[n] = NULL;
+  const char *near = suggest(name, names);
+  if (near)
+    return bind_raise(L, DAMO_EVALUE, "damo.ops: no Op class '%s' is registered, did you mean '%s'?", name, near);
+  return bind_raise(L, DAMO_EVALUE, "damo.ops: no Op class '%s' is registered", name);
+}
+
+/* damo.ops.Name: the Op of a class without properties, else a function of a table of them. */
+static int host_class(lua_State *L) {
+  lua_settop(L, 2);
+  if (lua_type(L, 2) != LUA_TSTRING) return 0;
+  damo_ctx *ctx = bind_ctx(L);
+  const op_def *def = api_class_find(ctx, lua_tostring(L, 2));
+  if (!def) return no_class(L, ctx, lua_tostring(L, 2));
+  if (def->props && def->props[0]) {
+    lua_pushlightuserdata(L, (void *)def);
+    lua_pushcclosure(L, host_instance, 1);
+  } else {
+    damo_op *op = op_new(ctx, def, NULL, 0);
+    if (!op) return bind_error(L);
+    bind_push(L, op);
+  }
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, 1);
+  return 1;
+}
+
+void bind_open_host_op(lua_State *L) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, host_class);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, -2, "ops");
+}

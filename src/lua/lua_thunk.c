@@ -1,0 +1,386 @@
+/* lua_thunk: thunks that a script makes: op:make_thunk(node, storage_map, compute_map, no_recycling, impl).
+ *
+ * A cell is a Lua table with its value in [1]; the maps' own tables serve, so who holds the maps sees what runs. The thunk
+ * loads the cells' values before a run and puts the outputs back after it: between runs it holds no value itself.
+ */
+#include "op_class.h"
+
+static const char type_key = 't', maps_key = 'm';
+
+typedef struct thunk_box {
+  const void *magic;
+  thunk *t;
+  cell *cells; /* inputs, then outputs */
+  size_t bytes;
+  uint8_t *fresh; /* per output: in no_recycling */
+  bool busy;
+} thunk_box;
+
+/* Places in the table that hangs from a thunk's userdata. */
+enum { P_INPUTS = 1, P_OUTPUTS, P_IN_READY, P_OUT_READY, P_NODE };
+
+static thunk_box *to_box(lua_State *L, int idx) {
+  thunk_box *box = lua_touserdata(L, idx);
+  return box && lua_rawlen(L, idx) >= sizeof *box && box->magic == &type_key ? box : NULL;
+}
+
+static thunk_box *self(lua_State *L) {
+  thunk_box *box = to_box(L, 1);
+  if (!box) bind_arg_error(L, "thunk", 1, "self", "a thunk");
+  if (!box->t) bind_raise(L, DAMO_ESTATE, "this thunk has been freed");
+  return box;
+}
+
+static int box_gc(lua_State *L) {
+  thunk_box *box = to_box(L, 1);
+  if (!box || !box->cells) return 0;
+  thunk *t = box->t;
+  damo_apply *node = t ? t->node : NULL;
+  if (!t) return 0;
+  damo_ctx *ctx = t->ctx;
+  int n = node->n_in + node->n_out;
+  cell *cells = box->cells;
+  box->t = NULL;
+  box->cells = NULL;
+  thunk_free(t);
+  for (int i = 0; i < n; i++) damo_release(cells[i]);
+  mem_free(ctx, cells, box->bytes);
+  return 0;
+}
+
+/* ---- Making ---------------------------------------------------------------------------------------------------------- */
+
+void op_push_maps(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &maps_key);
+  if (lua_istable(L, -1)) {
+    lua_rawgeti(L, -1, 1);
+    lua_rawgeti(L, -2, 2);
+    lua_remove(L, -3);
+  } else {
+    lua_pushnil(L);
+  }
+}
+
+/* Appends the cell of v in the map at `of` to the list at the top; one is made, and put into the map, where there is none. */
+static void add_cell(lua_State *L, int of, int i, damo_var *v, const char *what) {
+  int list = lua_gettop(L);
+  bind_push_borrowed(L, v);
+  lua_pushvalue(L, -1);
+  lua_gettable(L, of);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_createtable(L, 1, 0);
+    if (v->kind == VAR_CONSTANT && v->value) {
+      bind_push_raw(L, damo_retain(v->value));
+      lua_rawseti(L, -2, 1);
+    }
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_settable(L, of);
+  } else if (!lua_istable(L, -1)) {
+    bind_raise(L, DAMO_ETYPE, "make_thunk: %s must hold cells, {value}, got %s", what, bind_typename(L, -1));
+  }
+  lua_rawseti(L, list, i + 1);
+  lua_settop(L, list);
+}
+
+/* The list of the cells in the map at `of`; put at `place` of the table at `peer`. */
+static void add_cells(lua_State *L, int peer, int place, int of, damo_var *const *v, int n, const char *what) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) add_cell(L, of, i, v[i], what);
+  lua_rawseti(L, peer, place);
+}
+
+/* Which outputs are in the list of Variables. */
+static void mark_fresh(thunk_box *box, const damo_apply *node, const bind_list *list) {
+  for (int o = 0; o < node->n_out; o++) {
+    for (int64_t i = 0; i < list->n; i++) {
+      if (list->at[i] == node->out[o]) box->fresh[o] = 1;
+    }
+  }
+}
+
+static void make_cells(lua_State *L, thunk_box *box, const damo_apply *node) {
+  size_t n = (size_t)node->n_in + (size_t)node->n_out;
+  box->bytes = n * (sizeof(cell) + sizeof(cell *)) + (size_t)node->n_out + 1;
+  box->cells = mem_calloc(bind_ctx(L), box->bytes);
+  if (!box->cells) bind_error(L);
+  cell **at = (cell **)(box->cells + n);
+  for (size_t i = 0; i < n; i++) at[i] = &box->cells[i];
+  box->fresh = (uint8_t *)(at + n);
+}
+
+/* A map at idx: what was given, or a new table. */
+static void check_map(lua_State *L, int idx, const char *name, const char *func) {
+  if (lua_isnil(L, idx)) {
+    lua_newtable(L);
+    lua_replace(L, idx);
+  } else if (!lua_istable(L, idx)) {
+    bind_arg_error(L, func, idx, name, "a table {[variable] = {value}}");
+  }
+}
+
+/* The core makes the thunk; prepare_node finds the maps, as they were given, in the registry. */
+static damo_status make_in_core(lua_State *L, thunk_box *box, damo_apply *node, const thunk_request *how, bool debug) {
+  cell **at = (cell **)(box->cells + node->n_in + node->n_out);
+  op_link *link = bind_is_lua_op(node->op) ? op_class(node->op)->link : NULL;
+  op_link before = {0};
+  if (link) {
+    before = *link;
+    link->plain = true;
+    link->debug = debug;
+  }
+  bind_entry e = bind_enter(L);
+  box->t = thunk_make(e.state->ctx, node, at, at + node->n_in, how);
+  damo_status s = box->t ? DAMO_OK : damo_error_status(e.state->ctx);
+  if (s == DAMO_OK && debug && link && !box->t->user) s = op_lua_furnish(box->t);
+  bind_leave(e);
+  if (link) {
+    link->plain = before.plain;
+    link->debug = before.debug;
+  }
+  return s;
+}
+
+/* Stack: 1 op, 2 node, 3 storage_map, 4 compute_map, 5 no_recycling. Pushes the thunk. */
+static int make(lua_State *L, const char *func, const char *impl, bool debug) {
+  lua_settop(L, 5);
+  luaL_checkstack(L, 40, func);
+  damo_op *op = bind_check_obj(L, 1, OBJ_OP, func, "self");
+  damo_apply *node = bind_check_obj(L, 2, OBJ_APPLY, func, "node");
+  if (node->op != op) {
+    bind_raise(L, DAMO_EVALUE, "%s: the node is one of %s, not of %s", func, node->op->def->name, op->def->name);
+  }
+  lua_createtable(L, 2, 0); /* 6: the maps as given */
+  lua_pushvalue(L, 3);
+  lua_rawseti(L, 6, 1);
+  lua_pushvalue(L, 4);
+  lua_rawseti(L, 6, 2);
+  bool computes = !lua_isnil(L, 4);
+  check_map(L, 3, "storage_map", func);
+  check_map(L, 4, "compute_map", func);
+  bind_list list = bind_var_list(L, 5, false, func, "no_recycling"); /* 7 */
+  thunk_box *box = lua_newuserdatauv(L, sizeof *box, 1);             /* 8 */
+  *box = (thunk_box){.magic = &type_key};
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &type_key);
+  lua_setmetatable(L, 8);
+  lua_createtable(L, 5, 0); /* 9 */
+  add_cells(L, 9, P_INPUTS, 3, node->in, node->n_in, "storage_map");
+  add_cells(L, 9, P_OUTPUTS, 3, node->out, node->n_out, "storage_map");
+  if (computes) {
+    add_cells(L, 9, P_IN_READY, 4, node->in, node->n_in, "compute_map");
+    add_cells(L, 9, P_OUT_READY, 4, node->out, node->n_out, "compute_map");
+  }
+  lua_pushvalue(L, 2);
+  lua_rawseti(L, 9, P_NODE);
+  lua_setiuservalue(L, 8, 1);
+  make_cells(L, box, node);
+  mark_fresh(box, node, &list);
+  thunk_request how = {.impl = impl, .no_recycling = list.at, .n_no_recycling = list.n};
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &maps_key); /* 9: of a make_thunk outside */
+  lua_pushvalue(L, 6);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &maps_key);
+  damo_status s = make_in_core(L, box, node, &how, debug);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &maps_key);
+  if (!box->t) { /* the finalizer would not know how many cells there are; they are empty */
+    mem_free(bind_ctx(L), box->cells, box->bytes);
+    box->cells = NULL;
+  }
+  bind_check(L, s);
+  lua_settop(L, 8);
+  bind_done(L);
+  return 1;
+}
+
+int op_make_thunk(lua_State *L) {
+  static const char *const impls[] = {"c", "lua", NULL};
+  const char *impl = NULL;
+  lua_settop(L, 6);
+  if (!lua_isnil(L, 6)) {
+    const char *word = lua_type(L, 6) == LUA_TSTRING ? lua_tostring(L, 6) : "";
+    for (int i = 0; impls[i]; i++) {
+      if (strcmp(word, impls[i]) == 0) impl = impls[i];
+    }
+    if (!impl) bind_arg_error(L, "make_thunk", 6, "impl", "'c', 'lua' or nil");
+  }
+  return make(L, "make_thunk", impl, false);
+}
+
+int op_make_c_thunk(lua_State *L) { return make(L, "make_c_thunk", "c", false); }
+
+int op_make_lua_thunk(lua_State *L) {
+  lua_settop(L, 6);
+  return make(L, "make_lua_thunk", "lua", lua_toboolean(L, 6));
+}
+
+/* ---- Running ---------------------------------------------------------------------------------------------------------- */
+
+static void put_cell(thunk_box *box, int i, damo_obj *take_value) {
+  damo_obj *old = box->cells[i];
+  box->cells[i] = take_value;
+  damo_release(old);
+}
+
+/* Input i may be read: its flag says so, or, without flags, its cell holds something. The flags' list or nil is at `flags`. */
+static bool is_ready(lua_State *L, int flags, int i, bool full) {
+  if (!lua_istable(L, flags)) return full;
+  lua_rawgeti(L, flags, i + 1);
+  lua_rawgeti(L, -1, 1);
+  bool ready = lua_toboolean(L, -1);
+  lua_pop(L, 2);
+  return ready && full;
+}
+
+/* Stack: 1 thunk, 2 its table, 3 inputs, 4 outputs, 5 and 6 flags or nil. */
+static void load_inputs(lua_State *L, thunk_box *box) {
+  thunk *t = box->t;
+  const char *name = t->node->op->def->name;
+  if (t->lazy) t->in_ready = (uint8_t *)(t->need + t->n_in);
+  for (int i = 0; i < t->n_in; i++) {
+    lua_rawgeti(L, 3, i + 1);
+    lua_rawgeti(L, -1, 1);
+    bool full = !lua_isnil(L, -1);
+    if (t->lazy) {
+      t->in_ready[i] = is_ready(L, 5, i, full);
+      full = t->in_ready[i];
+    } else if (!full) {
+      bind_raise(L, DAMO_EMISSING_INPUT, "%s: the cell of input %d is empty", name, i + 1);
+    }
+    if (full) {
+      lua_pushfstring(L, "%s: the cell of input %d", name, i + 1);
+      damo_obj *value =
+          bind_filter(L, lua_gettop(L) - 1, t->node->in[i]->type, (filter_options){0}, lua_tostring(L, -1));
+      put_cell(box, i, damo_retain(value));
+    } else {
+      put_cell(box, i, NULL);
+    }
+    lua_settop(L, 6);
+  }
+}
+
+/* A value that an output's cell holds is shown to the Op, unless no memory of it may be seen. */
+static void load_outputs(lua_State *L, thunk_box *box) {
+  thunk *t = box->t;
+  for (int o = 0; o < t->n_out; o++) {
+    lua_rawgeti(L, 4, o + 1);
+    if (box->fresh[o]) {
+      lua_pushnil(L);
+      lua_rawseti(L, -2, 1);
+    }
+    lua_rawgeti(L, -1, 1);
+    bind_box *value = bind_box_at(L, -1);
+    bool fits = value && value->obj && type_is_valid(t->node->out[o]->type, value->obj);
+    put_cell(box, t->n_in + o, fits ? damo_retain(value->obj) : NULL);
+    lua_settop(L, 6);
+  }
+}
+
+static void unload_outputs(lua_State *L, thunk_box *box) {
+  thunk *t = box->t;
+  for (int o = 0; o < t->n_out; o++) {
+    lua_rawgeti(L, 4, o + 1);
+    damo_obj *value = box->cells[t->n_in + o];
+    box->cells[t->n_in + o] = NULL;
+    bind_push_raw(L, value);
+    lua_rawseti(L, -2, 1);
+    if (lua_istable(L, 6)) {
+      lua_rawgeti(L, 6, o + 1);
+      lua_pushboolean(L, 1);
+      lua_rawseti(L, -2, 1);
+    }
+    lua_settop(L, 6);
+  }
+}
+
+static void empty_cells(thunk_box *box) {
+  for (int i = 0; i < box->t->n_in + box->t->n_out; i++) put_cell(box, i, NULL);
+}
+
+/* thunk(): nothing, or from a lazy thunk the 1-based positions of the inputs that it still needs. */
+static int call(lua_State *L) {
+  thunk_box *box = self(L);
+  thunk *t = box->t;
+  if (box->busy) bind_raise(L, DAMO_ESTATE, "%s: this thunk is running already", t->node->op->def->name);
+  lua_settop(L, 1);
+  luaL_checkstack(L, 20, "thunk");
+  lua_getiuservalue(L, 1, 1);
+  for (int k = P_INPUTS; k <= P_OUT_READY; k++) lua_rawgeti(L, 2, k);
+  load_inputs(L, box);
+  load_outputs(L, box);
+  box->busy = true;
+  t->n_need = 0;
+  bind_entry e = bind_enter(L);
+  damo_status s = t->run(t);
+  if (s != DAMO_OK) ctx_fail_at(t->ctx, t->node->op->def->name, t->node);
+  bind_leave(e);
+  box->busy = false;
+  if (s == DAMO_OK && t->n_need == 0) unload_outputs(L, box);
+  empty_cells(box);
+  bind_check(L, s);
+  bind_done(L);
+  if (t->n_need == 0) return 0;
+  lua_createtable(L, t->n_need, 0);
+  for (int i = 0; i < t->n_need; i++) {
+    lua_pushinteger(L, t->need[i] + 1);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+/* ---- Fields ----------------------------------------------------------------------------------------------------------- */
+
+static int index(lua_State *L) {
+  thunk_box *box = self(L);
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  lua_getiuservalue(L, 1, 1);
+  if (strcmp(key, "inputs") == 0) {
+    lua_rawgeti(L, -1, P_INPUTS);
+  } else if (strcmp(key, "outputs") == 0) {
+    lua_rawgeti(L, -1, P_OUTPUTS);
+  } else if (strcmp(key, "node") == 0) {
+    lua_rawgeti(L, -1, P_NODE);
+  } else if (strcmp(key, "lazy") == 0) {
+    lua_pushboolean(L, box->t->lazy);
+  } else {
+    lua_pushnil(L);
+  }
+  return 1;
+}
+
+static int tostring(lua_State *L) {
+  lua_pushfstring(L, "thunk of %s", self(L)->t->node->op->def->name);
+  return 1;
+}
+
+static bool field_is(lua_State *L, int idx, const char *name, int type) {
+  lua_getfield(L, idx, name);
+  bool is = lua_type(L, -1) == type;
+  lua_pop(L, 1);
+  return is;
+}
+
+/* ThunkType(x): whether x is a thunk, a script's own kind too: callable, with inputs, outputs and lazy. */
+static int thunk_type(lua_State *L) {
+  lua_settop(L, 1);
+  bool is = to_box(L, 1) != NULL;
+  if (!is && luaL_getmetafield(L, 1, "__call") && lua_istable(L, 1)) {
+    is = field_is(L, 1, "inputs", LUA_TTABLE) && field_is(L, 1, "outputs", LUA_TTABLE) &&
+         field_is(L, 1, "lazy", LUA_TBOOLEAN);
+  }
+  lua_pushboolean(L, is);
+  return 1;
+}
+
+void op_open_thunk(lua_State *L) {
+  static const luaL_Reg meta[] = {
+      {"__call", call}, {"__index", index}, {"__tostring", tostring}, {"__gc", box_gc}, {NULL, NULL}};
+  lua_createtable(L, 0, 6);
+  luaL_setfuncs(L, meta, 0);
+  lua_pushliteral(L, "damo.Thunk");
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "__name");
+  lua_setfield(L, -2, "__metatable");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &type_key);
+  lua_pushcfunction(L, thunk_type);
+  lua_setfield(L, -2, "ThunkType");
+}

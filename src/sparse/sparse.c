@@ -1,0 +1,289 @@
+/* sparse: the object, its making from three vectors, and its invariants. */
+#include "sparse_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NARROW_MAX INT32_MAX
+
+static void sparse_destroy(damo_obj *obj) {
+  damo_sparse *a = (damo_sparse *)obj;
+  damo_release(a->data);
+  damo_release(a->indices);
+  damo_release(a->indptr);
+  obj_free(obj, sizeof(damo_sparse));
+}
+
+void sparse_register(damo_ctx *ctx) { ctx_register_kind(ctx, OBJ_SPARSE, sparse_destroy, NULL); }
+
+damo_dtype sparse_itype_for(damo_dtype asked, int64_t rows, int64_t cols, int64_t nnz) {
+  const bool needed = rows > NARROW_MAX || cols > NARROW_MAX || nnz > NARROW_MAX;
+  return needed || asked == DAMO_INT64 ? DAMO_INT64 : DAMO_INT32;
+}
+
+damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n) {
+  return array_empty(ctx, dtype, 1, (const int64_t[]){n});
+}
+
+static void freeze(damo_array *a) {
+  a->writeable = false;
+  a->buf->obj.flags |= BUFFER_FROZEN;
+}
+
+static damo_sparse *header_new(damo_ctx *ctx, damo_format format, const int64_t shape[2]) {
+  damo_sparse *a = obj_new(ctx, OBJ_SPARSE, sizeof(damo_sparse));
+  if (!a) return NULL;
+  a->format = (uint8_t)format;
+  a->shape[0] = shape[0];
+  a->shape[1] = shape[1];
+  return a;
+}
+
+damo_sparse *sparse_empty(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, const int64_t shape[2],
+                          int64_t nnz) {
+  damo_sparse *a = header_new(ctx, format, shape);
+  if (!a) return NULL;
+  a->data = sparse_vector(ctx, dtype, nnz);
+  a->indices = a->data ? sparse_vector(ctx, itype, nnz) : NULL;
+  a->indptr = a->indices ? sparse_vector(ctx, itype, sparse_major(a) + 1) : NULL;
+  if (!a->indptr) {
+    damo_release(a);
+    return NULL;
+  }
+  freeze(a->indices);
+  freeze(a->indptr);
+  return a;
+}
+
+/* The first n entries: a copy where much room would stay unused, else a view. Takes its argument. */
+static damo_array *cut_vector(damo_array *take, int64_t n) {
+  const int64_t had = array_shape(take)[0];
+  if (n == had) return take;
+  damo_array *out = array_view(take, 1, &n, array_strides(take), 0);
+  if (out && n < had - had / 8) {
+    damo_array *view = out;
+    out = array_copy(view);
+    if (out && !take->writeable) freeze(out);
+    damo_release(view);
+  }
+  damo_release(take);
+  return out;
+}
+
+damo_sparse *sparse_cut(damo_sparse *take, int64_t nnz) {
+  take->data = cut_vector(take->data, nnz);
+  take->indices = cut_vector(take->indices, nnz);
+  if (take->data && take->indices) return take;
+  damo_release(take);
+  return NULL;
+}
+
+damo_sparse *sparse_with_data(const damo_sparse *a, damo_array *data) {
+  damo_sparse *b = header_new(a->obj.ctx, sparse_format(a), a->shape);
+  if (!b) return NULL;
+  b->sorted = a->sorted;
+  b->unique = a->unique;
+  b->data = damo_retain(data);
+  b->indices = damo_retain(a->indices);
+  b->indptr = damo_retain(a->indptr);
+  return b;
+}
+
+/* ---- From parts, checked ----------------------------------------------------------------------------------------- */
+
+damo_status sparse_check_shape(damo_ctx *ctx, const char *who, int64_t rows, int64_t cols) {
+  if (rows >= 0 && cols >= 0 && rows < INT64_MAX && cols < INT64_MAX) return DAMO_OK;
+  return ctx_fail(ctx, DAMO_ESHAPE, "%s: shape (%lld, %lld), expected dimensions of 0 or more", who, (long long)rows,
+                  (long long)cols);
+}
+
+static damo_status check_vector(damo_ctx *ctx, const char *who, const char *part, const damo_array *v, bool integer) {
+  char shape[256];
+  if (v->ndim != 1) {
+    return ctx_fail(ctx, DAMO_ESHAPE, "%s: %s has shape %s, expected a vector", who, part,
+                    shape_format(shape, sizeof shape, v->ndim, array_shape(v)));
+  }
+  if (!integer || dtype_is_integer(array_dtype(v))) return DAMO_OK;
+  return ctx_fail(ctx, DAMO_ETYPE, "%s: %s is %s, expected an integer dtype", who, part, dtype_name(array_dtype(v)));
+}
+
+static damo_status check_parts(damo_ctx *ctx, damo_format format, const int64_t shape[2], const damo_array *data,
+                               const damo_array *indices, const damo_array *indptr) {
+  const char *who = sparse_format_name(format);
+  DAMO_TRY(sparse_check_shape(ctx, who, shape[0], shape[1]));
+  DAMO_TRY(check_vector(ctx, who, "data", data, false));
+  DAMO_TRY(check_vector(ctx, who, "indices", indices, true));
+  DAMO_TRY(check_vector(ctx, who, "indptr", indptr, true));
+  const int64_t nnz = array_size(indices), major = shape[format == DAMO_CSC];
+  if (array_size(data) != nnz) {
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: data has %lld entries and indices %lld, expected as many", who,
+                    (long long)array_size(data), (long long)nnz);
+  }
+  if (array_size(indptr) == major + 1) return DAMO_OK;
+  return ctx_fail(ctx, DAMO_EVALUE, "%s: indptr has %lld entries, expected %lld: one more than the %lld %s", who,
+                  (long long)array_size(indptr), (long long)major + 1, (long long)major,
+                  format == DAMO_CSR ? "rows" : "columns");
+}
+
+/* Entries are counted from 1 in the text; what they hold are the format's own 0-based numbers. */
+static damo_status report(damo_ctx *ctx, damo_format format, const sparse_raw *raw, int64_t nnz, sparse_verdict v) {
+  const char *who = sparse_format_name(format);
+  const long long at = (long long)v.position + 1, value = (long long)v.value;
+  switch (v.flaw) {
+    case SPARSE_FINE: break;
+    case SPARSE_BAD_START: return ctx_fail(ctx, DAMO_EVALUE, "%s: indptr begins with %lld, expected 0", who, value);
+    case SPARSE_BAD_ORDER:
+      return ctx_fail(ctx, DAMO_EVALUE, "%s: entry %lld of indptr is %lld, less than the entry before it", who, at,
+                      value);
+    case SPARSE_BAD_END:
+      return ctx_fail(ctx, DAMO_EVALUE, "%s: indptr ends with %lld, expected the %lld entries of indices", who, value,
+                      (long long)nnz);
+    case SPARSE_BAD_INDEX:
+      return ctx_fail(ctx, DAMO_EINDEX,
+                      "%s: entry %lld of indices is %lld, expected at least 0 and less than the %lld %s", who, at,
+                      value, (long long)raw->minor, format == DAMO_CSR ? "columns" : "rows");
+  }
+  return DAMO_OK;
+}
+
+static bool is_frozen(const damo_array *v) { return !v->writeable && v->buf->obj.flags & BUFFER_FROZEN; }
+
+/* The vector as `itype` that nobody writes: shared where that is so already. */
+static damo_array *frozen(const damo_array *v, damo_dtype itype) {
+  if (is_frozen(v) && array_dtype(v) == itype && array_is_contiguous(v)) return damo_retain(v);
+  damo_array *copy = array_cast(v, itype);
+  if (copy) freeze(copy);
+  return copy;
+}
+
+/* Checks indices and indptr, which are contiguous and of one width. */
+static damo_status check_storage(damo_ctx *ctx, damo_sparse *a, const damo_array *indices, const damo_array *indptr) {
+  const int64_t nnz = array_size(indices);
+  const sparse_raw raw = {sparse_major(a), sparse_minor(a), indptr->data, indices->data, NULL};
+  const sparse_verdict v = kernel_sparse_index(array_dtype(indices) == DAMO_INT64)->check(&raw, nnz);
+  a->sorted = v.sorted;
+  a->unique = v.unique;
+  return report(ctx, sparse_format(a), &raw, nnz, v);
+}
+
+damo_sparse *sparse_from_parts(damo_ctx *ctx, damo_format format, const int64_t shape[2], const damo_array *data,
+                               const damo_array *indices, const damo_array *indptr, damo_dtype itype) {
+  if (check_parts(ctx, format, shape, data, indices, indptr) != DAMO_OK) return NULL;
+  const bool narrow = array_dtype(indices) == DAMO_INT32 && array_dtype(indptr) == DAMO_INT32;
+  const damo_dtype checked = narrow ? DAMO_INT32 : DAMO_INT64;
+  damo_array *idx = array_as_contiguous(indices, checked), *ptr = idx ? array_as_contiguous(indptr, checked) : NULL;
+  damo_sparse *a = ptr ? header_new(ctx, format, shape) : NULL;
+  bool ok = a && check_storage(ctx, a, idx, ptr) == DAMO_OK;
+  if (ok) {
+    itype = sparse_itype_for(itype, shape[0], shape[1], array_size(idx));
+    a->data = array_as_contiguous(data, array_dtype(data));
+    a->indices = a->data ? frozen(idx, itype) : NULL;
+    a->indptr = a->indices ? frozen(ptr, itype) : NULL;
+    ok = a->indptr != NULL;
+  }
+  damo_release(idx);
+  damo_release(ptr);
+  if (ok) return a;
+  damo_release(a);
+  return NULL;
+}
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+void sparse_find_flags(damo_sparse *a) {
+  const sparse_raw raw = sparse_raw_of(a);
+  const sparse_verdict v = index_fns_of(a)->check(&raw, sparse_nnz(a));
+  a->sorted = v.sorted;
+  a->unique = v.unique;
+}
+
+int64_t sparse_count_zeros(const damo_sparse *a) { return value_fns_of(a)->count_zeros(a->data->data, sparse_nnz(a)); }
+
+static const char *find_flaw(const damo_sparse *a) {
+  const char *why = NULL;
+  if (a->obj.kind != OBJ_SPARSE) return "not a sparse matrix";
+  if (a->format > DAMO_CSC) return "unknown format";
+  if (a->shape[0] < 0 || a->shape[1] < 0) return "negative dimension";
+  if (!a->data || !a->indices || !a->indptr) return "a part is missing";
+  if (!array_check(a->data, &why) || !array_check(a->indices, &why) || !array_check(a->indptr, &why)) return why;
+  if (a->data->ndim != 1 || a->indices->ndim != 1 || a->indptr->ndim != 1) return "a part is no vector";
+  if (!array_is_contiguous(a->data) || !array_is_contiguous(a->indices) || !array_is_contiguous(a->indptr))
+    return "a part is not contiguous";
+  if (sparse_itype(a) != array_dtype(a->indptr)) return "indices and indptr differ in dtype";
+  if (sparse_itype(a) != DAMO_INT32 && sparse_itype(a) != DAMO_INT64) return "index dtype is neither int32 nor int64";
+  if (sparse_itype_for(sparse_itype(a), a->shape[0], a->shape[1], sparse_nnz(a)) != sparse_itype(a))
+    return "int32 indices are too narrow";
+  if (!is_frozen(a->indices) || !is_frozen(a->indptr)) return "indices or indptr can be written";
+  if (array_size(a->indices) != sparse_nnz(a)) return "data and indices differ in length";
+  if (array_size(a->indptr) != sparse_major(a) + 1) return "indptr has the wrong length";
+  const sparse_raw raw = sparse_raw_of(a);
+  const sparse_verdict v = index_fns_of(a)->check(&raw, sparse_nnz(a));
+  if (v.flaw != SPARSE_FINE) return v.flaw == SPARSE_BAD_INDEX ? "an index is out of range" : "indptr is wrong";
+  if (a->sorted && !v.sorted) return "flagged sorted, but is not";
+  if (a->sorted && a->unique && !v.unique) return "flagged unique, but is not";
+  return NULL;
+}
+
+bool sparse_check(const damo_sparse *a, const char **why) {
+  const char *flaw = find_flaw(a);
+  if (why) *why = flaw;
+  return flaw == NULL;
+}
+
+/* ---- Public functions -------------------------------------------------------------------------------------------- */
+
+static damo_status check_public(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows, int64_t cols,
+                                int64_t n) {
+  if (format != DAMO_CSR && format != DAMO_CSC)
+    return ctx_fail(ctx, DAMO_EVALUE, "sparse: %d is not a format", (int)format);
+  if ((unsigned)dtype >= DAMO_N_DTYPES) return ctx_fail(ctx, DAMO_ETYPE, "sparse: %d is not a dtype", (int)dtype);
+  if (n < 0) return ctx_fail(ctx, DAMO_EVALUE, "sparse: %lld entries", (long long)n);
+  return sparse_check_shape(ctx, "sparse", rows, cols);
+}
+
+damo_sparse *damo_sparse_new(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows, int64_t cols,
+                             int64_t nnz, const int64_t *indptr, const int64_t *indices, const void *data) {
+  if (check_public(ctx, format, dtype, rows, cols, nnz) != DAMO_OK) return NULL;
+  const int64_t lines = (format == DAMO_CSR ? rows : cols) + 1;
+  damo_array *val = damo_array_from(ctx, dtype, 1, &nnz, data);
+  damo_array *idx = val ? damo_array_from(ctx, DAMO_INT64, 1, &nnz, indices) : NULL;
+  damo_array *ptr = idx ? damo_array_from(ctx, DAMO_INT64, 1, &lines, indptr) : NULL;
+  damo_sparse *a = NULL;
+  if (ptr) a = sparse_from_parts(ctx, format, (const int64_t[]){rows, cols}, val, idx, ptr, DAMO_INT32);
+  damo_release(val);
+  damo_release(idx);
+  damo_release(ptr);
+  return a;
+}
+
+damo_sparse *damo_sparse_from_coo(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows, int64_t cols,
+                                  int64_t n, const int64_t *row, const int64_t *col, const void *data) {
+  if (check_public(ctx, format, dtype, rows, cols, n) != DAMO_OK) return NULL;
+  for (int64_t p = 0; p < n; p++) {
+    if (row[p] >= 0 && row[p] < rows && col[p] >= 0 && col[p] < cols) continue;
+    ctx_fail(ctx, DAMO_EINDEX, "sparse: entry %lld lies at (%lld, %lld), outside the shape (%lld, %lld)", (long long)p,
+             (long long)row[p], (long long)col[p], (long long)rows, (long long)cols);
+    return NULL;
+  }
+  return sparse_from_places(ctx, format, dtype, (const int64_t[]){rows, cols}, n, row, col, data, DAMO_INT32, false);
+}
+
+damo_sparse *damo_sparse_from_array(const damo_array *a, damo_format format) {
+  return sparse_from_dense(a, format, DAMO_INT32);
+}
+
+damo_format damo_sparse_format(const damo_sparse *a) { return sparse_format(a); }
+
+damo_dtype damo_sparse_dtype(const damo_sparse *a) { return sparse_dtype(a); }
+
+const int64_t *damo_sparse_shape(const damo_sparse *a) { return a->shape; }
+
+int64_t damo_sparse_nnz(const damo_sparse *a) { return sparse_nnz(a); }
+
+damo_array *damo_sparse_get_data(const damo_sparse *a) { return a->data; }
+
+damo_array *damo_sparse_get_indices(const damo_sparse *a) { return a->indices; }
+
+damo_array *damo_sparse_get_indptr(const damo_sparse *a) { return a->indptr; }
+
+damo_array *damo_sparse_toarray(const damo_sparse *a) { return sparse_to_dense(a); }

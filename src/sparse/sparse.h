@@ -1,0 +1,124 @@
+/* sparse: matrices in compressed storage, csr and csc.
+ *
+ * In: arrays of data, indices, indptr; coordinates; dense arrays. Out: matrices, and the products, merges and sums of
+ * them that ops are made of. Always holds: data, indices and indptr are contiguous vectors of one length rule (indptr:
+ * major + 1 entries from 0 to nnz, monotone; indices inside the minor axis); indices and indptr are both int32 or both
+ * int64, read-only, and nobody can write them any more, so `sorted` and `unique` stay true once found. data is
+ * writeable and may be shared with other matrices. A matrix itself never changes.
+ *
+ * major: the axis that is compressed (rows of csr, columns of csc); minor: the other. Duplicates stand for their sum.
+ * Functions that return a matrix may return their argument, retained, where nothing has to be done.
+ */
+#ifndef DAMO_SPARSE_H
+#define DAMO_SPARSE_H
+
+#include "../array/array.h"
+
+struct damo_sparse {
+  damo_obj obj;
+  uint8_t format; /* damo_format */
+  bool sorted;    /* known: each line's indices ascend (equal neighbours allowed) */
+  bool unique;    /* known: no duplicates */
+  int64_t shape[2];
+  damo_array *data, *indices, *indptr; /* owned */
+};
+
+static inline damo_format sparse_format(const damo_sparse *a) { return (damo_format)a->format; }
+static inline damo_dtype sparse_dtype(const damo_sparse *a) { return array_dtype(a->data); }
+static inline damo_dtype sparse_itype(const damo_sparse *a) { return array_dtype(a->indices); }
+static inline bool sparse_is_wide(const damo_sparse *a) { return sparse_itype(a) == DAMO_INT64; }
+static inline int64_t sparse_nnz(const damo_sparse *a) { return array_shape(a->data)[0]; }
+static inline int64_t sparse_major(const damo_sparse *a) { return a->shape[a->format == DAMO_CSC]; }
+static inline int64_t sparse_minor(const damo_sparse *a) { return a->shape[a->format == DAMO_CSR]; }
+static inline bool sparse_is_canonical(const damo_sparse *a) { return a->sorted && a->unique; }
+static inline const char *sparse_format_name(damo_format f) { return f == DAMO_CSR ? "csr" : "csc"; }
+static inline sparse_raw sparse_raw_of(const damo_sparse *a) {
+  return (sparse_raw){sparse_major(a), sparse_minor(a), a->indptr->data, a->indices->data, a->data->data};
+}
+
+void sparse_register(damo_ctx *ctx); /* destructor; called once by the api layer */
+
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
+
+/* The index dtype: int64 when asked for (DAMO_INT64) or needed (a dimension or nnz past 2^31 - 1), else int32. */
+damo_dtype sparse_itype_for(damo_dtype asked, int64_t rows, int64_t cols, int64_t nnz);
+/* Room for nnz entries, contents undefined: the maker fills it through its raw pointers and sets the flags. */
+damo_sparse *sparse_empty(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, const int64_t shape[2],
+                          int64_t nnz);
+/* Keeps the first nnz entries of a matrix just made (a reference is taken); indptr says nnz already. */
+damo_sparse *sparse_cut(damo_sparse *take, int64_t nnz);
+/* The same pattern (shared, with its flags) and that data, a contiguous vector of nnz entries (retained). */
+damo_sparse *sparse_with_data(const damo_sparse *a, damo_array *data);
+/* From the three vectors, any integer dtypes for indices and indptr. Checks all, in O(nnz + major); the first offence is
+ * named. data is shared where it is contiguous; indices and indptr are copied, or shared when they came out of a matrix. */
+damo_sparse *sparse_from_parts(damo_ctx *ctx, damo_format format, const int64_t shape[2], const damo_array *data,
+                               const damo_array *indices, const damo_array *indptr, damo_dtype itype);
+/* From coordinates, 1-based vectors of any integer dtype; duplicates are summed. shape NULL: the largest found. */
+damo_sparse *sparse_from_coo(damo_ctx *ctx, damo_format format, const int64_t *shape, const damo_array *rows,
+                             const damo_array *cols, const damo_array *values, damo_dtype itype);
+/* From n 0-based coordinates that are in range; values has n elements of dtype. Stable, duplicates are kept when told. */
+damo_sparse *sparse_from_places(damo_ctx *ctx, damo_format format, damo_dtype dtype, const int64_t shape[2], int64_t n,
+                                const int64_t *rows, const int64_t *cols, const void *values, damo_dtype itype,
+                                bool keep_duplicates);
+/* The entries of a matrix that are not 0 (nan is not 0). */
+damo_sparse *sparse_from_dense(const damo_array *a, damo_format format, damo_dtype itype);
+/* Ones on the k-th diagonal (0: main, positive: above). */
+damo_sparse *sparse_eye(damo_ctx *ctx, int64_t rows, int64_t cols, int64_t k, damo_dtype dtype, damo_format format);
+/* Diagonals by offsets; diagonal k has the length of that diagonal, or 1 entry for all of it. shape NULL: square, as
+ * large as the first diagonal says. Zeros are not stored, as in SciPy. */
+damo_sparse *sparse_diags(damo_ctx *ctx, int64_t n, const damo_array *const *diagonals, const int64_t *offsets,
+                          const int64_t *shape, damo_dtype dtype, damo_format format);
+/* Exactly round(density·rows·cols) entries at random places: floats in [0, 1), complex numbers in the unit square, integers
+ * of all bits, bool true. The state moves on. */
+damo_sparse *sparse_random(damo_ctx *ctx, int64_t rows, int64_t cols, double density, damo_dtype dtype,
+                           damo_format format, philox_state *state);
+
+/* ---- Forms of the same matrix ------------------------------------------------------------------------------------ */
+
+damo_array *sparse_to_dense(const damo_sparse *a);                 /* C-contiguous, duplicates summed */
+damo_sparse *sparse_copy(const damo_sparse *a);                    /* data of its own */
+damo_sparse *sparse_to_format(damo_sparse *a, damo_format format); /* O(nnz + rows + cols); stable */
+damo_sparse *sparse_transpose(const damo_sparse *a);               /* the other format, same arrays */
+damo_sparse *sparse_cast(damo_sparse *a, damo_dtype dtype);        /* the same pattern */
+damo_sparse *sparse_to_itype(damo_sparse *a, damo_dtype itype);    /* to int32 only where it fits, else a value error */
+damo_sparse *sparse_sort(damo_sparse *a);                          /* each line ascending, stable */
+damo_sparse *sparse_sum_duplicates(damo_sparse *a);                /* sorted and without duplicates: canonical */
+damo_sparse *sparse_drop_zeros(damo_sparse *a);                    /* without entries that are 0 */
+int64_t sparse_count_zeros(const damo_sparse *a);                  /* stored entries that are 0 */
+
+/* ---- Computing --------------------------------------------------------------------------------------------------- */
+
+/* alpha·A·x or alpha·Aᵀ·x, dense; x is a vector or a matrix; alpha 1 where NULL. With `onto` (contiguous, of the result's
+ * dtype and shape, no overlap with x) the product is added to it and it is returned, retained. */
+damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alpha, const damo_array *x,
+                             damo_array *onto);
+/* A·B in A's format; explicit zeros kept, lines unsorted. */
+damo_sparse *sparse_dot_sparse(damo_sparse *a, damo_sparse *b);
+/* A op B in A's format, canonical; what comes out as 0 is dropped. */
+damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b);
+/* Rows (axis 0) or columns (axis 1) times the entries of a vector. */
+damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s);
+/* Sums over axis 0 (a vector of columns), 1 (rows), or both (-1: 0-d), in the dtype of dense sums. */
+damo_array *sparse_sum(damo_sparse *a, int axis);
+/* Rows (axis 0) or columns (axis 1) by 0-based list, an int64 vector, in A's format. */
+damo_sparse *sparse_take(damo_sparse *a, int axis, const damo_array *list);
+/* For each stored (i, j) of p the inner product of row i of x with row j of y: p's pattern. */
+damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array *y);
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+/* The same places hold entries, duplicates counted once; format and index dtype don't matter. */
+damo_status sparse_same_pattern(damo_sparse *a, damo_sparse *b, bool *out);
+/* Same dtype, shape and values at every place; explicit zeros equal absent ones. */
+damo_status sparse_equal(damo_sparse *a, damo_sparse *b, bool equal_nan, bool *out);
+/* Same shape, |a - b| <= atol + rtol·|b| at every place. */
+damo_status sparse_allclose(damo_sparse *a, damo_sparse *b, double rtol, double atol, bool equal_nan, bool *out);
+
+/* "<csr float64 (3, 4), 5 stored>". */
+void sparse_describe(strbuf *buf, const damo_sparse *a);
+/* That, and a line for each entry, 1-based, cut in the middle. Never fails: a failed allocation leaves buf->failed. */
+void sparse_print(strbuf *buf, const damo_sparse *a);
+/* Debug invariants; returns false and says why through *why. */
+bool sparse_check(const damo_sparse *a, const char **why);
+
+#endif

@@ -1,0 +1,24 @@
+/* sparse_int: what the files of sparse share with each other only. */
+#ifndef DAMO_SPARSE_INT_H
+#define DAMO_SPARSE_INT_H
+
+#include "sparse.h"
+
+static inline const sparse_index_fns *index_fns_of(const damo_sparse *a) {
+  return kernel_sparse_index(sparse_is_wide(a));
+}
+static inline const sparse_move_fns *move_fns_of(const damo_sparse *a) {
+  return kernel_sparse_move(sparse_is_wide(a), dtype_size(sparse_dtype(a)));
+}
+static inline const sparse_value_fns *value_fns_of(const damo_sparse *a) {
+  return kernel_sparse_value(sparse_is_wide(a), sparse_dtype(a));
+}
+
+/* Finds out `sorted` and `unique` for a matrix just made. */
+void sparse_find_flags(damo_sparse *a);
+/* shape error unless both dimensions are 0 or more and the indptr of either fits in memory's address space. */
+damo_status sparse_check_shape(damo_ctx *ctx, const char *who, int64_t rows, int64_t cols);
+/* An uninitialised vector. */
+damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n);
+
+#endif

@@ -1,0 +1,132 @@
+/* sparse_random: a given number of entries at random places.
+ *
+ * Few places: drawn one by one, those met before thrown away (a set with open addressing). Many: each place in turn is
+ * taken with the chance that it still has (Knuth, selection sampling). Memory is O(entries) both ways.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "sparse_int.h"
+
+/* 64-bit words from a stream, two a block. */
+typedef struct words {
+  philox_state *state;
+  uint64_t at[2];
+  int left;
+} words;
+
+static uint64_t next_word(words *w) {
+  if (w->left == 0) {
+    uint32_t block[4];
+    philox_block(w->state, 0, block);
+    philox_advance(w->state, 1);
+    w->at[1] = (uint64_t)block[1] << 32 | block[0];
+    w->at[0] = (uint64_t)block[3] << 32 | block[2];
+    w->left = 2;
+  }
+  return w->at[--w->left];
+}
+
+static double next_unit(words *w) { return (double)(int64_t)(next_word(w) >> 11) * 0x1p-53; }
+
+/* Uniform in 0 … n - 1: the words above the last multiple of n are drawn again. */
+static int64_t next_below(words *w, int64_t n) {
+  const uint64_t un = (uint64_t)n, limit = UINT64_MAX - UINT64_MAX % un;
+  uint64_t x = next_word(w);
+  while (x >= limit) x = next_word(w);
+  return (int64_t)(x % un);
+}
+
+static void select_places(words *w, int64_t total, int64_t count, int64_t *out) {
+  int64_t n = 0;
+  for (int64_t i = 0; n < count; i++) {
+    if (next_unit(w) * (double)(total - i) < (double)(count - n)) out[n++] = i;
+  }
+}
+
+/* set: cap places, a power of two above count, holding -1. */
+static void draw_places(words *w, int64_t total, int64_t count, int64_t *out, int64_t *set, uint64_t cap) {
+  for (int64_t n = 0; n < count;) {
+    const int64_t place = next_below(w, total);
+    uint64_t cell = hash_mix(0, (uint64_t)place) & (cap - 1);
+    while (set[cell] >= 0 && set[cell] != place) cell = (cell + 1) & (cap - 1);
+    if (set[cell] == place) continue;
+    set[cell] = place;
+    out[n++] = place;
+  }
+}
+
+static damo_status choose_places(damo_ctx *ctx, words *w, int64_t total, int64_t count, int64_t *out) {
+  if (count > total / 4) {
+    select_places(w, total, count, out);
+    return DAMO_OK;
+  }
+  uint64_t cap = 16;
+  while (cap < 2 * (uint64_t)count) cap *= 2;
+  int64_t *set = mem_alloc(ctx, (size_t)cap * sizeof *set);
+  if (!set) return DAMO_EMEMORY;
+  memset(set, 0xff, (size_t)cap * sizeof *set);
+  draw_places(w, total, count, out, set, cap);
+  mem_free(ctx, set, (size_t)cap * sizeof *set);
+  return DAMO_OK;
+}
+
+/* n values into a fresh vector. */
+static damo_array *draw_values(damo_ctx *ctx, words *w, damo_dtype dtype, int64_t n) {
+  damo_array *a = sparse_vector(ctx, dtype, n);
+  if (!a) return NULL;
+  const size_t size = dtype_size(dtype);
+  for (int64_t i = 0; i < n; i++) {
+    char *to = a->data + (size_t)i * size;
+    const uint64_t one = 1, word = dtype == DAMO_BOOL ? one : dtype_is_discrete(dtype) ? next_word(w) : 0;
+    if (dtype_is_discrete(dtype)) {
+      kernel_cast(DAMO_UINT64, dtype)(&word, to, 1);
+      continue;
+    }
+    damo_c128 z = {.re = next_unit(w)};
+    if (dtype_is_complex(dtype)) z.im = next_unit(w);
+    kernel_cast(DAMO_COMPLEX128, dtype)(&z, to, 1);
+    if (dtype == DAMO_FLOAT32 && *(float *)(void *)to >= 1) *(float *)(void *)to = 0x1.fffffep-1f;
+  }
+  return a;
+}
+
+static damo_status check_random(damo_ctx *ctx, int64_t rows, int64_t cols, double density, int64_t *total) {
+  DAMO_TRY(sparse_check_shape(ctx, "random", rows, cols));
+  if (!(density >= 0 && density <= 1))
+    return ctx_fail(ctx, DAMO_EVALUE, "random: density is %g, expected 0 to 1", density);
+  if (rows == 0 || cols == 0) {
+    *total = 0;
+    return DAMO_OK;
+  }
+  if (i64_mul(rows, cols, total)) return DAMO_OK;
+  return ctx_fail(ctx, DAMO_EVALUE, "random: shape (%lld, %lld) has more than 2^63 - 1 places", (long long)rows,
+                  (long long)cols);
+}
+
+damo_sparse *sparse_random(damo_ctx *ctx, int64_t rows, int64_t cols, double density, damo_dtype dtype,
+                           damo_format format, philox_state *state) {
+  int64_t total = 0;
+  if (check_random(ctx, rows, cols, density, &total) != DAMO_OK) return NULL;
+  const double wanted = nearbyint(density * (double)total);
+  const int64_t n = wanted >= (double)total ? total : (int64_t)wanted;
+  words w = {.state = state};
+  damo_array *row = sparse_vector(ctx, DAMO_INT64, n), *col = row ? sparse_vector(ctx, DAMO_INT64, n) : NULL;
+  damo_sparse *a = NULL;
+  if (col && choose_places(ctx, &w, total, n, (int64_t *)(void *)row->data) == DAMO_OK) {
+    int64_t *r = (int64_t *)(void *)row->data, *c = (int64_t *)(void *)col->data;
+    for (int64_t i = 0; i < n; i++) {
+      c[i] = r[i] % cols;
+      r[i] /= cols;
+    }
+    damo_array *value = draw_values(ctx, &w, dtype, n);
+    if (value) {
+      a = sparse_from_places(ctx, format, dtype, (const int64_t[]){rows, cols}, n, r, c, value->data, DAMO_INT32,
+                             false);
+    }
+    damo_release(value);
+  }
+  damo_release(row);
+  damo_release(col);
+  return a;
+}
