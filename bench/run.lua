@@ -5,6 +5,7 @@ local cases = require "cases"
 
 local plan = {
   { "call", 1000000, "f(x) = x*x + 1, number in and out", 1e9, "ns a call" },
+  { "lua_op", 300000, "an Op written in Lua, above its own Lua code", 1e9, "ns a call" },
   { "compile", 5, "digits network: build, differentiate, compile, first call", 1e3, "ms" },
   { "step", 200, "digits network: training step, batch of 64", 1e6, "us a step" },
   { "elemwise", 10, "exp(-x*x)*tanh(x) + 1 over 1e6 entries", 1e3, "ms" },

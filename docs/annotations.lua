@@ -273,6 +273,7 @@ function RandomStream:seed(seed) end
 ---@field ellipsis userdata
 ---@field random damo.random
 ---@field graph damo.graph
+---@field ops table<string, any> the Op classes that the host registered
 ---@field printing damo.printing
 ---@field io damo.io
 ---@field optim damo.optim
@@ -544,6 +545,51 @@ function graph.clone_replace(outputs, replace) end
 ---@param in_ys? damo.Variable[]
 ---@return boolean
 function graph.equal_computations(xs, ys, in_xs, in_ys) end
+---A graph as an Op of its own.
+---@param inputs damo.Variable[]
+---@param outputs damo.Variable[]
+---@param options? { inline?: boolean, lop_overrides?: any, rop_overrides?: any, connection_pattern?: boolean[][], name?: string, on_unused_input?: "raise"|"warn"|"ignore", mode?: any }
+---@return damo.Op
+function graph.OpFromGraph(inputs, outputs, options) end
+---@param op any
+---@return boolean
+function graph.HasInnerGraph(op) end
+---@param x any
+---@return boolean
+function graph.ThunkType(x) end
+---Puts the user's lines into `thing.tag.trace`.
+---@param thing damo.Variable|damo.Apply
+---@param limit? integer
+---@return damo.Variable|damo.Apply
+function graph.add_tag_trace(thing, limit) end
+---@param node damo.Apply
+function graph.compute_test_value(node) end
+---@param v any
+---@return any
+function graph.get_test_value(v) end
+---@param ... damo.Variable
+---@return fun(): ...
+function graph.get_test_values(...) end
+---@param msg string
+function graph.missing_test_message(msg) end
+---@param x any
+---@return boolean
+function damo.ThunkType(x) end
+---Puts the user's lines into `thing.tag.trace`.
+---@param thing damo.Variable|damo.Apply
+---@param limit? integer
+---@return damo.Variable|damo.Apply
+function damo.add_tag_trace(thing, limit) end
+---@param node damo.Apply
+function damo.compute_test_value(node) end
+---@param v any
+---@return any
+function damo.get_test_value(v) end
+---@param ... damo.Variable
+---@return fun(): ...
+function damo.get_test_values(...) end
+---@param msg string
+function damo.missing_test_message(msg) end
 
 ---@param x any
 ---@param options? { print_type?: boolean, depth?: integer, stop_on_name?: boolean, id_type?: string, print_destroy_map?: boolean, print_view_map?: boolean, print_storage?: boolean, file?: any }

@@ -166,9 +166,8 @@ end
 -- @tparam[opt] table options `eps` (step), `abs_tol`, `rel_tol`, `rng` (a seed)
 function gradient.verify_grad(fun, values, options)
   local meta = type(fun) ~= "function" and getmetatable(fun)
-  check(type(fun) == "function" or (type(meta) == "table" and meta.__call) or type(fun) == "userdata"
-    and not core.is_variable(fun),
-    "verify_grad", 1, "fun", "a function or an Op", fun)
+  local callable = type(fun) == "function" or meta == "damo.Op" or (type(meta) == "table" and meta.__call ~= nil)
+  check(callable, "verify_grad", 1, "fun", "a function or an Op", fun)
   check(type(values) == "table", "verify_grad", 2, "values", "a list of values", values)
   options = options or {}
   for name in pairs(options) do

@@ -15,8 +15,8 @@ local graph = {}
 graph.FunctionGraph = core.graph.FunctionGraph
 
 --- A feature for `fgraph:attach_feature`: refuses (kind inconsistency) what in-place Ops can't do safely: two
--- destroyers of one value, a destroyer of a constant, of an output, of an input whose `tag.indestructible` is set, or of
--- a value that is read after; and orders `fgraph:toposort()` so that readers come before the destroyer.
+-- destroyers of one value, a destroyer of a constant, of an output, of an input whose `tag.indestructible` is set, or
+-- of a value that is read after; and orders `fgraph:toposort()` so that readers come before the destroyer.
 -- @function DestroyHandler
 -- @treturn table
 graph.DestroyHandler = core.graph.DestroyHandler
@@ -62,14 +62,14 @@ graph.clone_replace = core.graph.clone_replace
 -- @treturn boolean
 graph.equal_computations = core.graph.equal_computations
 
---- A graph as an Op of its own: copied, rewritten and compiled once. Shared Variables inside become further inputs, which
--- applying the Op adds.
+--- A graph as an Op of its own: copied, rewritten and compiled once. Shared Variables inside become further inputs,
+-- which applying the Op adds.
 -- @function OpFromGraph
 -- @tparam {Variable,...} inputs
 -- @tparam {Variable,...} outputs
 -- @tparam[opt] table options `inline` (the node gives way to its inner graph when it is compiled), `lop_overrides` and
--- `rop_overrides` (a function, an Op, or a list of these and "default"), `connection_pattern`, `name`, `on_unused_input`,
--- `mode`
+-- `rop_overrides` (a function, an Op, or a list of these and "default"), `connection_pattern`, `name`,
+-- `on_unused_input`, `mode`
 -- @treturn Op with the fields `fgraph`, `fn`, `inner_inputs`, `inner_outputs` and the method `clone`
 graph.OpFromGraph = core.graph.OpFromGraph
 
@@ -83,34 +83,34 @@ graph.HasInnerGraph = core.graph.HasInnerGraph
 -- @function ThunkType
 -- @param x
 -- @treturn boolean
-graph.ThunkType = core.ThunkType
+graph.ThunkType = core.graph.ThunkType
 
 --- Puts the user's lines into `thing.tag.trace`, where errors show them.
 -- @function add_tag_trace
 -- @tparam Variable|Apply thing
 -- @tparam[opt] integer limit of lines, at most `damo.config.traceback_limit`
 -- @return the thing
-graph.add_tag_trace = core.add_tag_trace
+graph.add_tag_trace = core.graph.add_tag_trace
 
 --- Computes the test values of a node's outputs from those of its inputs.
 -- @function compute_test_value
 -- @tparam Apply node
-graph.compute_test_value = core.compute_test_value
+graph.compute_test_value = core.graph.compute_test_value
 
 --- The test value of a Variable; a missing_test_value error when there is none.
 -- @function get_test_value
 -- @param v a Variable, or a value, which is made one
-graph.get_test_value = core.get_test_value
+graph.get_test_value = core.graph.get_test_value
 
 --- An iterator that gives the test values of all Variables once, or nothing:
 -- `for a, b in get_test_values(x, y) do … end`.
 -- @function get_test_values
 -- @tparam Variable ...
-graph.get_test_values = core.get_test_values
+graph.get_test_values = core.graph.get_test_values
 
 --- Tells that a test value is missing, as `damo.config.compute_test_value` has it: nothing, a warning, an error.
 -- @function missing_test_message
 -- @tparam string msg
-graph.missing_test_message = core.missing_test_message
+graph.missing_test_message = core.graph.missing_test_message
 
 return graph

@@ -10,6 +10,9 @@ local damo = require "damo"
 local optim = {}
 
 local function check_options(func, options, allowed)
+  if options ~= nil and type(options) ~= "table" then
+    damo.raise("type", ("%s: options must be a table, got %s"):format(func, type(options)))
+  end
   for name in pairs(options or {}) do
     if allowed[name] == nil then
       local names = {}
@@ -28,6 +31,15 @@ end
 
 local function check_lists(func, params, grads)
   if damo.is_variable(params) then params, grads = { params }, { grads } end
+  if type(params) ~= "table" or type(grads) ~= "table" then
+    damo.raise("type", ("%s: expected a list of shared Variables and a list of their gradients, got %s and %s"):format(func,
+      type(params), type(grads)))
+  end
+  for i, p in ipairs(params) do
+    if not damo.is_variable(p) or p.get_value == nil then
+      damo.raise("type", ("%s: parameter %d must be a shared Variable, got %s"):format(func, i, tostring(p)))
+    end
+  end
   if #params ~= #grads then
     damo.raise("value", ("%s: %d parameters, but %d gradients"):format(func, #params, #grads))
   end

@@ -14,9 +14,9 @@ for _, name in ipairs(known) do is_known[name] = true end
 
 --- The tree of a Variable, a list of Variables, a node, a FunctionGraph or a Function, shared parts printed once.
 -- @param x what to print
--- @tparam[opt] table options `print_type`, `depth`, `stop_on_name`, `print_destroy_map`, `print_view_map`, `id_type` ("CHAR",
--- "int" in the order of the text, "id" the same in every text, "" none), `print_storage` (of a Function: what its cells
--- hold), and `file`: a file handle (default stdout) or "str", which returns the text
+-- @tparam[opt] table options `print_type`, `depth`, `stop_on_name`, `print_destroy_map`, `print_view_map`, `id_type`
+-- ("CHAR"; "int" in the order of the text; "id" the same in every text; "" none), `print_storage` (of a Function: what
+-- its cells hold), and `file`: a file handle (default stdout) or "str", which returns the text
 -- @treturn ?string
 function printing.debugprint(x, options)
   options = options or {}
@@ -62,15 +62,15 @@ local function draw(path, format, text)
   os.remove(source)
   if done then return end
   if not succeeded(os.execute("command -v dot >/dev/null 2>&1")) then
-    core.raise("io", ("dot: %s needs Graphviz's program `dot`, which is not installed; write a .gv or .dot file instead")
+    core.raise("io", ("dot: %s needs Graphviz's program `dot`, which is not installed; write a .gv file instead")
       :format(path))
   end
   core.raise("io", "dot: Graphviz failed to draw " .. path)
 end
 
 --- The graph in the language of Graphviz: Ops as ellipses (red edges: destroyed, blue: viewed), inputs green, shared
--- Variables gold, constants grey. With `path` it is also written there: as a picture where the path ends in .png, .svg or
--- .pdf (by Graphviz's program `dot`), as text else.
+-- Variables gold, constants grey. With `path` it is also written there: as a picture where the path ends in .png, .svg
+-- or .pdf (by Graphviz's program `dot`), as text else.
 -- @param x a Variable, a list of Variables, a node, a FunctionGraph or a Function
 -- @tparam[opt] table options `path`
 -- @treturn string

@@ -48,7 +48,9 @@ local function flat(fn, n)
   local after = damo.memory()
   assert.is_true(after.objects <= native.objects + 20, ("%d objects, then %d"):format(native.objects, after.objects))
   assert.is_true(after.bytes <= native.bytes + 20000, ("%d bytes, then %d"):format(native.bytes, after.bytes))
-  assert.is_true(collectgarbage "count" <= lua + 100, ("%.0f KB, then %.0f"):format(lua, collectgarbage "count"))
+  -- damo's table of objects may double; a leak would be an object a turn
+  local now = collectgarbage "count"
+  assert.is_true(now <= lua + 100 + n * 0.01, ("%.0f KB, then %.0f"):format(lua, now))
 end
 
 local function keys(t)

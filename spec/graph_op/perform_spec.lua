@@ -22,7 +22,8 @@ describe("the inputs of perform", function()
 
   it("are lent for the call", function()
     local kept, copied
-    local f = damo.compile({ x }, one(function(_, _, i, o) kept = i[1]; copied = i[1]:copy(); o[1][1] = i[1] + 0 end)(x))
+    local op = one(function(_, _, i, o) kept = i[1]; copied = i[1]:copy(); o[1][1] = i[1] + 0 end)
+    local f = damo.compile({ x }, op(x))
     f { 1, 2 }
     assert.same({ 1, 2 }, copied:totable())
     failure("state", function() return kept:totable() end)
@@ -32,7 +33,8 @@ describe("the inputs of perform", function()
 
   it("stay where something keeps them", function()
     local s = damo.shared(damo.zeros { 2 })
-    local f = damo.compile({ x }, one(function(_, _, i, o) s:set_value(i[1], { borrow = true }); o[1][1] = i[1] + 0 end)(x))
+    local op = one(function(_, _, i, o) s:set_value(i[1], { borrow = true }); o[1][1] = i[1] + 0 end)
+    local f = damo.compile({ x }, op(x))
     f { 1, 2 }
     f { 3, 4 }
     assert.same({ 3, 4 }, s:get_value():totable())
@@ -116,7 +118,8 @@ describe("params", function()
 
   it("are what get_params gives, typed, read once when the thunk is made", function()
     local asked, got = 0, {}
-    local P = damo.Op { name = "P", props = { "k" }, make_node = same_type, params_type = { k = "float64", n = "int32" },
+    local P = damo.Op { name = "P", props = { "k" }, make_node = same_type,
+      params_type = { k = "float64", n = "int32" },
       get_params = function(self, node)
         asked = asked + 1
         assert.equal("P", node.op.name)

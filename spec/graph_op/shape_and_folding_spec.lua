@@ -12,7 +12,8 @@ end
 describe("infer_shape", function()
   local ran, asked
   local function double(infer_shape)
-    return damo.Op { name = "Double", make_node = function(self, v) return damo.Apply(self, { v }, { damo.dvector() }) end,
+    return damo.Op { name = "Double",
+      make_node = function(self, v) return damo.Apply(self, { v }, { damo.dvector() }) end,
       perform = function(_, _, i, o) ran = true; o[1][1] = damo.join(1, { i[1], i[1] }) end, infer_shape = infer_shape }
   end
 

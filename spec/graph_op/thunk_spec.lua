@@ -99,12 +99,12 @@ describe("an Op's own make_thunk", function()
   it("may return a closure over the cells", function()
     local seen
     local op = one(nil, { make_thunk = function(self, node, storage_map, compute_map, no_recycling, impl)
-      seen = { self.name, type(compute_map), #no_recycling, impl }
+      seen = { self.name, type(compute_map), type(no_recycling), impl }
       local input, output = storage_map[node.inputs[1]], storage_map[node.outputs[1]]
       return function() output[1] = input[1] * 2 end
     end })
     local f = damo.compile({ x }, damo.sum(op(x + 1)))
-    assert.same({ "One", "table", 0, "lua" }, seen)
+    assert.same({ "One", "table", "table", "lua" }, seen)
     assert.equal(10.0, f { 1, 2 })
     assert.equal(4.0, f { 1 })
   end)

@@ -52,3 +52,15 @@ describe("one step", function()
     end
   end)
 end)
+
+describe("wrong arguments of an optimiser", function()
+  local failure = require "spec.support.failure"
+  local p = damo.shared(damo.zeros { 2 }, "p")
+  local g = damo.grad(damo.sum(p * p), p)
+
+  it("are type errors that name the function", function()
+    assert.matches("^sgd: expected a list of shared Variables", failure("type", damo.optim.sgd, 3, { g }).message)
+    assert.matches("^adam: parameter 1 must be a shared Variable", failure("type", damo.optim.adam, { 1 }, { g }).message)
+    assert.matches("^sgd: options must be a table", failure("type", damo.optim.sgd, { p }, { g }, 0.1).message)
+  end)
+end)

@@ -91,7 +91,7 @@ h.run_errors("elemwise", {
     { "a number that does not fit", "value", "array: entry {1} is 300, which does not fit into uint8",
       function() return damo.array({ 300 }, "uint8") end },
     { "< of Arrays", "type",
-      "<: is not defined for Arrays with axes (got Array); damo.lt(a, b) compares entry by entry",
+      "'<' gives one boolean in Lua, which an Array with axes has not (got Array): use damo.lt(a, b)",
       function() return Z { 2 } < Z { 2 } end },
     { "<= of Variables", "type", "'<=' and '>=' give one boolean in Lua: use damo.le(a, b), a:le(b), damo.ge(a, b)",
       function() return damo.dvector "x" <= 3 end },

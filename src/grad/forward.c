@@ -117,7 +117,8 @@ static damo_status check_tangent(build *b, const damo_apply *node, int o, damo_v
   const damo_type *y = node->out[o]->type;
   if (*r == NULL || !type_is_tensor(y) || (*r)->type->kind == TYPE_DISCONNECTED) return DAMO_OK;
   if ((*r)->type->kind == TYPE_NULL) {
-    build_fail(b, DAMO_ENULL_GRADIENT, "Rop: the derivative of %s is undefined: %s", node->op->def->name, (*r)->type->why);
+    build_fail(b, DAMO_ENULL_GRADIENT, "Rop: the derivative of %s is undefined: %s", node->op->def->name,
+               (*r)->type->why);
     return b->status;
   }
   if (!type_is_tensor((*r)->type) || var_ndim(*r) != y->ndim) {

@@ -24,17 +24,10 @@
 static const char magic = 'm';
 
 static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
-    [OBJ_ARRAY] = "damo.Array",
-    [OBJ_SPARSE] = "damo.Sparse",
-    [OBJ_TYPE] = "damo.Type",
-    [OBJ_OPCLASS] = "damo.OpClass",
-    [OBJ_OPGRAPH] = "damo.OpGraph",
-    [OBJ_OP] = "damo.Op",
-    [OBJ_VAR] = "damo.Variable",
-    [OBJ_APPLY] = "damo.Apply",
-    [OBJ_FGRAPH] = "damo.FunctionGraph",
-    [OBJ_FUNCTION] = "damo.Function",
-    [OBJ_GENERIC] = "damo.Generic",
+    [OBJ_ARRAY] = "damo.Array",       [OBJ_SPARSE] = "damo.Sparse",   [OBJ_TYPE] = "damo.Type",
+    [OBJ_OPCLASS] = "damo.OpClass",   [OBJ_OPGRAPH] = "damo.OpGraph", [OBJ_OP] = "damo.Op",
+    [OBJ_VAR] = "damo.Variable",      [OBJ_APPLY] = "damo.Apply",     [OBJ_FGRAPH] = "damo.FunctionGraph",
+    [OBJ_FUNCTION] = "damo.Function", [OBJ_GENERIC] = "damo.Generic",
 };
 
 /* ---- Boxes ------------------------------------------------------------------------------------------------------- */

@@ -633,8 +633,10 @@ void bind_open_op(lua_State *L) {
   bind_class(L, OBJ_OPCLASS, class_fields, none, class_meta, LUA_NOREF);
   lua_pushcfunction(L, define);
   lua_setfield(L, -2, "Op");
+  lua_getfield(L, -1, "graph");
   op_open_thunk(L);
   op_open_test_value(L);
   lua_pushcfunction(L, op_member_add_tag_trace);
   lua_setfield(L, -2, "add_tag_trace");
+  lua_pop(L, 1);
 }

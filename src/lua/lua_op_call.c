@@ -251,10 +251,10 @@ static void body_connection(lua_State *L, op_callback *c) {
 /* The place in the core can't fail: an error waits for the end of the call that asked. */
 static void lua_connection_pattern(const damo_apply *node, bool *connected) {
   op_callback c = {.name = "connection_pattern",
-                .op = node->op,
-                .node = (damo_apply *)node,
-                .body = body_connection,
-                .flags = connected};
+                   .op = node->op,
+                   .node = (damo_apply *)node,
+                   .body = body_connection,
+                   .flags = connected};
   damo_status s = op_call_run(&c);
   bind_state *st = op_class(node->op)->link->state;
   if (st) bind_defer(st, s);
@@ -361,12 +361,12 @@ static void body_infer_shape(lua_State *L, op_callback *c) {
 static damo_status lua_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                    damo_var ***out_shape) {
   op_callback c = {.name = "infer_shape",
-                .op = node->op,
-                .node = node,
-                .body = body_infer_shape,
-                .b = b,
-                .in_shape = in_shape,
-                .out_shape = out_shape};
+                   .op = node->op,
+                   .node = node,
+                   .body = body_infer_shape,
+                   .b = b,
+                   .in_shape = in_shape,
+                   .out_shape = out_shape};
   return op_call_run(&c);
 }
 
@@ -404,8 +404,8 @@ void bind_set_callbacks(lua_State *L, int idx, lua_class *k) {
   }
   k->own_thunk = has(L, idx, "make_thunk");
   if (has(L, idx, "perform") || k->own_thunk) def->perform_lua = op_lua_perform;
-  if (k->own_thunk || has(L, idx, "get_params")) def->make_thunk = op_lua_make_thunk;
   if (has(L, idx, "prepare_node")) def->prepare_node = lua_prepare_node;
+  if (k->own_thunk || def->prepare_node || has(L, idx, "get_params")) def->make_thunk = op_lua_make_thunk;
   if (has(L, idx, "grad")) def->grad = lua_grad;
   if (has(L, idx, "L_op")) def->grad = lua_L_op;
   if (has(L, idx, "R_op")) def->rop = lua_R_op;

@@ -16,9 +16,9 @@ typedef struct lua_run {
   op_link *link;
   bool busy;
   size_t size;
-  bind_box **lender;  /* of inputs, then of outputs */
-  damo_array **view;  /* owned: the read-only headers that inputs are lent as; NULL: none yet */
-  uint8_t *fresh;     /* per output: in no_recycling, so no old value is shown */
+  bind_box **lender; /* of inputs, then of outputs */
+  damo_array **view; /* owned: the read-only headers that inputs are lent as; NULL: none yet */
+  uint8_t *fresh;    /* per output: in no_recycling, so no old value is shown */
 } lua_run;
 
 /* Places in a thunk's room. For perform the cells of outputs follow; an own thunk has lists of cells. */
@@ -488,8 +488,8 @@ static void take_callable(lua_State *L, op_callback *c, int room) {
 static void body_make_thunk(lua_State *L, op_callback *c) {
   const thunk *t = c->t;
   lua_createtable(L, R_CELLS + t->n_in + 2 * t->n_out, 0); /* 1: the room */
-  lua_newtable(L);                /* 2: storage_map */
-  lua_newtable(L);                /* 3: compute_map */
+  lua_newtable(L);                                         /* 2: storage_map */
+  lua_newtable(L);                                         /* 3: compute_map */
   add_cells(L, 1, R_INPUTS, 2, t, false, false);
   add_cells(L, 1, R_STORAGE, 2, t, true, false);
   add_cells(L, 1, R_IN_READY, 3, t, false, true);

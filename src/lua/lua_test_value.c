@@ -53,9 +53,7 @@ static damo_var *as_variable(lua_State *L, int idx, const char *func) {
 static void tell_missing(lua_State *L, const char *message) {
   damo_ctx *ctx = bind_ctx(L);
   if (ctx->config.compute_test_value == TEST_VALUE_WARN) ctx_warn(ctx, "missing_test_value", "%s", message);
-  if (ctx->config.compute_test_value == TEST_VALUE_RAISE) {
-    bind_raise(L, DAMO_EMISSING_TEST_VALUE, "%s", message);
-  }
+  if (ctx->config.compute_test_value == TEST_VALUE_RAISE) { bind_raise(L, DAMO_EMISSING_TEST_VALUE, "%s", message); }
 }
 
 static int missing_test_message(lua_State *L) {
@@ -170,8 +168,8 @@ static bool push_inputs(lua_State *L, damo_apply *node) {
       continue;
     }
     const char *missing = push_missing(L, node->in[i]);
-    tell_missing(L, lua_pushfstring(L, "%s: no test value is computed: input %d, %s", node->op->def->name, i + 1,
-                                    missing));
+    tell_missing(
+        L, lua_pushfstring(L, "%s: no test value is computed: input %d, %s", node->op->def->name, i + 1, missing));
     lua_settop(L, base);
     return false;
   }
