@@ -572,24 +572,6 @@ function graph.get_test_value(v) end
 function graph.get_test_values(...) end
 ---@param msg string
 function graph.missing_test_message(msg) end
----@param x any
----@return boolean
-function damo.ThunkType(x) end
----Puts the user's lines into `thing.tag.trace`.
----@param thing damo.Variable|damo.Apply
----@param limit? integer
----@return damo.Variable|damo.Apply
-function damo.add_tag_trace(thing, limit) end
----@param node damo.Apply
-function damo.compute_test_value(node) end
----@param v any
----@return any
-function damo.get_test_value(v) end
----@param ... damo.Variable
----@return fun(): ...
-function damo.get_test_values(...) end
----@param msg string
-function damo.missing_test_message(msg) end
 
 ---@param x any
 ---@param options? { print_type?: boolean, depth?: integer, stop_on_name?: boolean, id_type?: string, print_destroy_map?: boolean, print_view_map?: boolean, print_storage?: boolean, file?: any }

@@ -12,7 +12,7 @@
  * Files, one theme each: lua_state.c module and context; lua_config.c, lua_info.c; lua_error.c; lua_object.c identity and
  * anchoring; lua_array.c Arrays, lua_array_make.c making them, lua_array_methods.c; lua_index.c index tables; lua_value.c
  * numbers and values to and from Lua, lua_nested.c nested tables; lua_func.c the op functions and methods; lua_type.c
- * Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks; lua_op.c Ops written in Lua;
+ * Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks; lua_op*.c Ops written in Lua, lua_thunk.c their thunks, lua_test_value.c;
  * lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c texts of graphs; lua_grad.c;
  * lua_compile.c Functions; lua_random.c; lua_io.c. lua_int.h has what the files about graphs share.
  */

@@ -15,6 +15,7 @@ static const char rooms_key = 'r', list_key = 'l';
 typedef struct lua_run {
   op_link *link;
   bool busy;
+  bool lent; /* in this call: only then are the lenders known to be there */
   size_t size;
   bind_box **lender; /* of inputs, then of outputs */
   damo_array **view; /* owned: the read-only headers that inputs are lent as; NULL: none yet */
@@ -188,6 +189,7 @@ static void lend(lua_State *L, const thunk *t, int i, damo_array *a) {
     lua_rawseti(L, 1, place);
   }
   r->lender[i]->obj = damo_retain(&a->obj);
+  r->lent = true;
 }
 
 /* Memory that belongs to a Lua value must be reached in Lua: an ordinary userdata does that. */
@@ -219,6 +221,8 @@ static void push_input(lua_State *L, const thunk *t, int i) {
 /* Takes back what was lent. An Array that something in C holds on to stays with its userdata. */
 static void take_back(const thunk *t) {
   lua_run *r = t->user;
+  if (!r->lent) return;
+  r->lent = false;
   for (int i = 0; i < t->n_in + t->n_out; i++) {
     bind_box *box = r->lender[i];
     damo_array **view = i < t->n_in ? &r->view[i] : NULL;
