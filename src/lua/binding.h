@@ -44,6 +44,7 @@ typedef struct bind_state {
   char cause[256];    /* how the message of the callback error begins whose cause is kept; "" none */
   lua_State *running; /* the coroutine that is inside the core now, where Lua callbacks run; NULL: none (bind_enter) */
   damo_status deferred; /* the error of a callback whose place in the core cannot fail (bind_defer) */
+  struct bind_box *boxes; /* all that are not finalized: Lua finalizes none that is made while a state closes */
   lua_State *hook;      /* a thread of its own for warning callbacks, which may come while any coroutine runs */
   bool closed;
 } bind_state;
@@ -111,7 +112,8 @@ typedef struct bind_box {
   damo_obj *obj;
   const void *magic;
   bind_state *state;
-  int kind; /* obj_kind */
+  struct bind_box *before, *after; /* the state's list of boxes */
+  int kind;                        /* obj_kind */
 } bind_box;
 
 /* Pushes the one userdata of obj, wrapping what it reaches; takes the reference (also when it raises). */
@@ -122,6 +124,8 @@ void bind_push_borrowed(lua_State *L, const void *obj);
 bool bind_push_existing(lua_State *L, const void *obj);
 /* The box of a userdata of ours at idx (of any kind, freed ones too), NULL for any other value. */
 bind_box *bind_box_at(lua_State *L, int idx);
+/* Drops the objects of all boxes left: the last act of a closing state. */
+void bind_drop_boxes(bind_state *st);
 /* Drops the object of the userdata at idx now: uses of it are state errors from here on. Harmless when repeated. */
 void bind_free(lua_State *L, int idx);
 /* The object of that kind at idx; NULL when the value there is another (foreign userdata included). Raises a state error

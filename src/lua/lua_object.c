@@ -85,10 +85,34 @@ static void drop_box(lua_State *L, bind_box *box) {
   damo_release(obj);
 }
 
+static void link_box(bind_state *st, bind_box *box) {
+  box->after = st->boxes;
+  if (st->boxes) st->boxes->before = box;
+  st->boxes = box;
+}
+
+static void unlink_box(bind_state *st, bind_box *box) {
+  if (box->before) box->before->after = box->after;
+  if (box->after) box->after->before = box->before;
+  if (st->boxes == box) st->boxes = box->after;
+}
+
 static int box_gc(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
-  if (box) drop_box(L, box);
+  if (!box) return 0;
+  drop_box(L, box);
+  if (!box->state->closed) unlink_box(box->state, box);
   return 0;
+}
+
+void bind_drop_boxes(bind_state *st) {
+  for (bind_box *box = st->boxes; box; box = box->after) {
+    damo_obj *obj = box->obj;
+    box->obj = NULL;
+    if (obj && box->kind == OBJ_VAR) drop_default_update((damo_var *)obj);
+    damo_release(obj);
+  }
+  st->boxes = NULL;
 }
 
 void bind_free(lua_State *L, int idx) {
@@ -177,6 +201,7 @@ static void push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bool leaf
   *box = (bind_box){.obj = take_obj, .magic = &magic, .state = st, .kind = take_obj->kind};
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_metatable[take_obj->kind]);
   lua_setmetatable(L, -2);
+  link_box(st, box);
   bind_let_go(st, ticket);
   if (!leaf) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_pending);
@@ -416,6 +441,7 @@ bind_box *bind_push_lender(lua_State *L) {
   *box = (bind_box){.obj = NULL, .magic = &magic, .state = st, .kind = OBJ_ARRAY};
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_metatable[OBJ_ARRAY]);
   lua_setmetatable(L, -2);
+  link_box(st, box);
   return box;
 }
 
