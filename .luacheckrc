@@ -4,3 +4,4 @@ self = false
 exclude_files = { "build/**", "spec/reference/dense_*.lua" } -- the cases are data, one a line
 files["spec/**/*_spec.lua"] = { std = "+busted" }
 files["spec/op/rows/*.lua"] = { max_line_length = false } -- tables, a case a row
+files["spec/names.lua"] = { max_line_length = false } -- a list of names

@@ -96,7 +96,8 @@ for _, path in ipairs { "docs/embedding.md" } do
         file:close()
         local needs_lua = block.code:find("#include <lua.h>", 1, true)
         local extra = needs_lua and " $(pkg-config --cflags --libs lua" .. _VERSION:match "%d%.%d" .. ")" or ""
-        assert(run(("env -u LD_PRELOAD %s %s %s.c -o %s %s/libdamo.a%s%s"):format(cc, flags, stem, stem, build, extra, libs)))
+        local command = "env -u LD_PRELOAD %s %s %s.c -o %s %s/libdamo.a%s%s"
+        assert(run(command:format(cc, flags, stem, stem, build, extra, libs)))
         -- a library loaded first for Lua's sake is none of this program's
         assert(run("env -u LD_PRELOAD " .. stem))
       end)

@@ -32,8 +32,8 @@ end
 local function check_lists(func, params, grads)
   if damo.is_variable(params) then params, grads = { params }, { grads } end
   if type(params) ~= "table" or type(grads) ~= "table" then
-    damo.raise("type", ("%s: expected a list of shared Variables and a list of their gradients, got %s and %s"):format(func,
-      type(params), type(grads)))
+    local text = "%s: expected a list of shared Variables and a list of their gradients, got %s and %s"
+    damo.raise("type", text:format(func, type(params), type(grads)))
   end
   for i, p in ipairs(params) do
     if not damo.is_variable(p) or p.get_value == nil then

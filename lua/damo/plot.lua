@@ -87,7 +87,9 @@ local function text_plot(series, options)
     grid[row] = {}
     for column = 1, COLUMNS do grid[row][column] = " " end
   end
-  local function place(v, low, high, n) return high > low and math.floor((v - low) / (high - low) * (n - 1) + 1.5) or 1 end
+  local function place(v, low, high, n)
+    return high > low and math.floor((v - low) / (high - low) * (n - 1) + 1.5) or 1
+  end
   for i, s in ipairs(series) do
     for k, y in ipairs(s.y) do
       local v = options.logy and (y > 0 and math.log(y, 10) or y0) or y

@@ -46,7 +46,7 @@ end
 --- A bar of `total` steps.
 ---@param total integer number of steps
 ---@param title string|nil what is being done
----@param options table|nil {out = file, terminal = boolean}: where to write (standard error), and whether that is a terminal
+---@param options table|nil {out = file, terminal = boolean}: where to write (standard error); is that a terminal?
 ---@return table bar
 function progress.new(total, title, options)
   options = options or {}
@@ -85,7 +85,8 @@ function Bar:step(done, figures)
   elseif done >= self.next_line or done >= self.total then
     self.next_line = done + math.max(1, self.total // 10)
     local left = done > 0 and seconds / done * (self.total - done) or 0
-    self.out:write(("%s %d/%d  %s  %s left\n"):format(self.title, done, self.total, figures_text(figures), clock_text(left)))
+    local line = "%s %d/%d  %s  %s left\n"
+    self.out:write(line:format(self.title, done, self.total, figures_text(figures), clock_text(left)))
   end
 end
 

@@ -448,7 +448,7 @@ end
 
 --- Cases of an elementwise function: spec has each (the function in plain Lua), at (a list of points for each operand),
 -- ints (the same, of integers), rule (which dtype comes out; "float" if not said), grad and tol as in cases,
--- outer=false where not every pair of points is allowed, and special: cases of their own (nan, infinities, signed zeros).
+-- outer=false where not every pair of points is allowed, and special: cases of their own (nan, infinities, -0.0).
 function h.each(spec)
   local columns, fn = spec.at, spec.each
   spec.rule = spec.rule or "float"

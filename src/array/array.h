@@ -13,9 +13,9 @@
 
 typedef struct damo_buffer {
   damo_obj obj;
-  char *data;    /* aligned */
+  char *data; /* aligned */
   size_t nbytes;
-  void *block;   /* what mem_alloc gave, block_size bytes (the buffer itself when small); NULL for foreign memory */
+  void *block; /* what mem_alloc gave, block_size bytes (the buffer itself when small); NULL for foreign memory */
   size_t block_size;
   void (*release)(void *owner); /* foreign memory: told when the last view is gone; may be NULL */
   void *owner;
@@ -45,7 +45,12 @@ static inline int64_t array_size(const damo_array *a) {
 /* One value of any dtype. Integers live in i or u by signedness, bool in i, complex in c. */
 typedef struct scalar {
   damo_dtype dtype;
-  union { int64_t i; uint64_t u; double f; damo_c128 c; } v;
+  union {
+    int64_t i;
+    uint64_t u;
+    double f;
+    damo_c128 c;
+  } v;
 } scalar;
 
 void array_register(damo_ctx *ctx); /* destructors; called once by the api layer */
@@ -76,9 +81,10 @@ damo_status array_assign(damo_array *dst, const damo_array *src);
 /* Fills with one value converted as array_cast does. */
 damo_status array_fill(damo_array *dst, scalar value);
 
-bool array_is_contiguous(const damo_array *a);   /* C order; arrays of size 0 or 1 are */
+bool array_is_contiguous(const damo_array *a); /* C order; arrays of size 0 or 1 are */
 bool array_is_f_contiguous(const damo_array *a);
-bool array_is_exclusive(const damo_array *a);    /* nobody else holds the array or its buffer: may be overwritten and reused */
+bool array_is_exclusive(
+    const damo_array *a); /* nobody else holds the array or its buffer: may be overwritten and reused */
 bool array_may_overlap(const damo_array *a, const damo_array *b); /* by address ranges: may say true falsely */
 
 /* Exact equality of dtype, shape and bits as values (nan equals nan when equal_nan). */

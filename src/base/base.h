@@ -19,10 +19,10 @@
 #endif
 
 /* Returns the failing status of expr from the current function: only where nothing is owned. */
-#define DAMO_TRY(expr)                               \
-  do {                                               \
-    damo_status try_status_ = (expr);                \
-    if (try_status_ != DAMO_OK) return try_status_;  \
+#define DAMO_TRY(expr)                              \
+  do {                                              \
+    damo_status try_status_ = (expr);               \
+    if (try_status_ != DAMO_OK) return try_status_; \
   } while (0)
 
 /* For our own bugs, in debug builds; a wrong value from a user is a status. */
@@ -86,15 +86,24 @@ typedef struct ctx_config {
 typedef struct ctx_error {
   damo_status status;
   char message[ERROR_MESSAGE_MAX];
-  char op[128];       /* "" when unknown */
-  damo_apply *node;   /* owned, or NULL */
+  char op[128];     /* "" when unknown */
+  damo_apply *node; /* owned, or NULL */
 } ctx_error;
 
 /* A layer's own table that hangs from the context (interned types, interned ops, op functions, default generator…).
  * destroy is called once, when the context dies. An object that a slot holds a reference on would keep the context alive
  * for ever: such a slot sets ctx->drop[id], which releases these objects and leaves the slot able to work on. It is called
  * when the host's last reference on the context is gone, and after each later drain. A slot of weak entries needs none. */
-typedef enum ctx_slot_id { CTX_TYPES, CTX_OPS, CTX_FUNCS, CTX_REWRITES, CTX_RANDOM, CTX_LUA, CTX_CLASSES, CTX_N_SLOTS } ctx_slot_id;
+typedef enum ctx_slot_id {
+  CTX_TYPES,
+  CTX_OPS,
+  CTX_FUNCS,
+  CTX_REWRITES,
+  CTX_RANDOM,
+  CTX_LUA,
+  CTX_CLASSES,
+  CTX_N_SLOTS
+} ctx_slot_id;
 typedef struct ctx_slot {
   void *data;
   void (*destroy)(damo_ctx *ctx, void *data);
@@ -107,16 +116,16 @@ struct damo_ctx {
   size_t bytes, peak, cap;
   int64_t n_objects;
   int64_t census[OBJ_N_KINDS]; /* live objects by kind */
-  int64_t fail_after; /* DAMO_FAIL_ALLOC: allocations until one fails; -1 never */
+  int64_t fail_after;          /* DAMO_FAIL_ALLOC: allocations until one fails; -1 never */
   ctx_error error;
   ctx_config config;
   damo_warning_fn on_warning;
   void *warning_user;
   damo_obj *dying, *dying_last;
   bool draining;
-  uint64_t next_id;     /* creation order of Variables and nodes */
-  damo_obj *trace;      /* the user's line for nodes made now (graph's damo_trace), borrowed; set by the binding */
-  damo_obj *rewriting;  /* the FunctionGraph that rewrite rules are at work on now, borrowed; NULL: none */
+  uint64_t next_id;    /* creation order of Variables and nodes */
+  damo_obj *trace;     /* the user's line for nodes made now (graph's damo_trace), borrowed; set by the binding */
+  damo_obj *rewriting; /* the FunctionGraph that rewrite rules are at work on now, borrowed; NULL: none */
   obj_destroy_fn destroy[OBJ_N_KINDS];
   obj_holder_fn holder[OBJ_N_KINDS];
   ctx_slot slots[CTX_N_SLOTS];
@@ -204,11 +213,13 @@ void ptrvec_clear(ptrvec *v);
 void ptrvec_release_all(ptrvec *v);
 
 /* Pointer (or any uintptr_t but 0) to uintptr_t; open addressing; never shrinks. Iterate over cells with key != 0. */
-typedef struct map_cell { uintptr_t key, value; } map_cell;
+typedef struct map_cell {
+  uintptr_t key, value;
+} map_cell;
 typedef struct map {
   damo_ctx *ctx;
   map_cell *cells;
-  size_t cap; /* a power of two, or 0 */
+  size_t cap;     /* a power of two, or 0 */
   size_t n, used; /* live entries; live entries and tombstones */
 } map;
 static inline void map_init(map *m, damo_ctx *ctx) { *m = (map){.ctx = ctx}; }

@@ -26,28 +26,22 @@ typedef struct kernel_set {
 
 /* Names of the elementwise kernels, PyTensor's. Results have the loop dtype, but: BOOL kernels (comparisons, logical_not
  * on non-bool never occurs, isnan, isinf) write bool; abs, angle, real, imag of complex write the matching float. */
-#define KERNEL_LIST(X)                                                                                              \
-  /* binary arithmetic; bool add = or, bool mul = and */                                                            \
-  X(add) X(sub) X(mul) X(true_div) X(floor_div) X(mod) X(pow) X(maximum) X(minimum) X(arctan2) X(logaddexp)         \
-  X(hypot)                                                                                                          \
-  /* comparisons, into bool */                                                                                      \
-  X(eq) X(neq) X(lt) X(le) X(gt) X(ge) X(isnan) X(isinf)                                                            \
-  /* logic: bool is logical, integers bitwise */                                                                    \
-  X(and_) X(or_) X(xor) X(invert)                                                                                   \
-  /* ternary: switch takes (cond as bool block, a, b) with a, b, out of the loop dtype; clip (x, lo, hi) */         \
-  X(switch_) X(clip)                                                                                                \
-  /* unary arithmetic and rounding */                                                                               \
-  X(neg) X(abs) X(sign) X(sqr) X(sqrt) X(reciprocal) X(ceil) X(floor) X(trunc) X(round_half_to_even)                \
-  X(round_half_away_from_zero)                                                                                      \
-  /* exponentials and logarithms */                                                                                 \
-  X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sigmoid) X(softplus) X(log1mexp)                       \
-  /* trigonometry */                                                                                                \
-  X(sin) X(cos) X(tan) X(arcsin) X(arccos) X(arctan) X(sinh) X(cosh) X(tanh) X(arcsinh) X(arccosh) X(arctanh)       \
-  X(deg2rad) X(rad2deg)                                                                                             \
-  /* special functions */                                                                                           \
-  X(erf) X(erfc) X(erfcx) X(erfinv) X(erfcinv) X(gamma) X(gammaln) X(psi) X(tri_gamma)                              \
-  /* complex */                                                                                                     \
-  X(conj) X(real) X(imag) X(angle) X(complex)
+#define KERNEL_LIST(X)                                                                                                      \
+  /* binary arithmetic; bool add = or, bool mul = and */                                                                    \
+  X(add)                                                                                                                    \
+  X(sub) X(mul) X(true_div) X(floor_div) X(mod) X(pow) X(maximum) X(minimum) X(arctan2) X(logaddexp)                        \
+      X(hypot)                                               /* comparisons, into bool */                                   \
+      X(eq) X(neq) X(lt) X(le) X(gt) X(ge) X(isnan) X(isinf) /* logic: bool is logical, integers bitwise */                 \
+      X(and_) X(or_) X(xor) X(                                                                                              \
+          invert) /* ternary: switch takes (cond as bool block, a, b) with a, b, out of the loop dtype; clip (x, lo, hi) */ \
+      X(switch_) X(clip) /* unary arithmetic and rounding */                                                                \
+      X(neg) X(abs) X(sign) X(sqr) X(sqrt) X(reciprocal) X(ceil) X(floor) X(trunc) X(round_half_to_even)                    \
+          X(round_half_away_from_zero) /* exponentials and logarithms */                                                    \
+      X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sigmoid) X(softplus) X(log1mexp) /* trigonometry */        \
+      X(sin) X(cos) X(tan) X(arcsin) X(arccos) X(arctan) X(sinh) X(cosh) X(tanh) X(arcsinh) X(arccosh) X(arctanh)           \
+          X(deg2rad) X(rad2deg)                                                            /* special functions */          \
+      X(erf) X(erfc) X(erfcx) X(erfinv) X(erfcinv) X(gamma) X(gammaln) X(psi) X(tri_gamma) /* complex */                    \
+      X(conj) X(real) X(imag) X(angle) X(complex)
 
 typedef struct kernel_table {
   const char *isa; /* "sse2", "avx2", "avx512", "neon", "scalar" */
@@ -75,7 +69,15 @@ void kernel_copy_nd(const char *src, const int64_t *src_strides, char *dst, cons
 /* ---- Reductions -------------------------------------------------------------------------------------------------- */
 
 typedef enum reduce_kind {
-  REDUCE_SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ANY, REDUCE_ALL, REDUCE_ARGMAX, REDUCE_ARGMIN, REDUCE_LOGSUMEXP
+  REDUCE_SUM,
+  REDUCE_PROD,
+  REDUCE_MAX,
+  REDUCE_MIN,
+  REDUCE_ANY,
+  REDUCE_ALL,
+  REDUCE_ARGMAX,
+  REDUCE_ARGMIN,
+  REDUCE_LOGSUMEXP
 } reduce_kind;
 
 /* The output dtype of a reduction over dtype `in`: sum and prod of bool and signed integers int64, of unsigned uint64;
@@ -90,14 +92,16 @@ bool reduce_supported(reduce_kind kind, damo_dtype in);
  * not be asked for. max, min, argmax, argmin give nan (the first nan's position) where there is a nan. argmax over several
  * axes counts positions in C order over the reduced axes. work: reduce_workspace bytes, 64-byte aligned. */
 size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape, uint32_t axes);
-void kernel_reduce(reduce_kind kind, damo_dtype in, const char *x, int ndim, const int64_t *shape, const int64_t *strides,
-                   uint32_t axes, char *out, void *work);
+void kernel_reduce(reduce_kind kind, damo_dtype in, const char *x, int ndim, const int64_t *shape,
+                   const int64_t *strides, uint32_t axes, char *out, void *work);
 
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
 /* Philox 4x32-10 (Salmon et al., SC'11). A stream is (key, counter); block i of a draw is philox(key, counter + i), so the
  * numbers depend on neither machine nor thread count. */
-typedef struct philox_state { uint64_t key, counter_lo, counter_hi; } philox_state;
+typedef struct philox_state {
+  uint64_t key, counter_lo, counter_hi;
+} philox_state;
 void philox_block(const philox_state *s, uint64_t block, uint32_t out[4]);
 void philox_advance(philox_state *s, uint64_t blocks);
 /* A key and zero counter from any seed (SplitMix64). */

@@ -43,9 +43,9 @@ typedef struct bind_state {
   char mode[32];      /* config.mode */
   char cause[256];    /* how the message of the callback error begins whose cause is kept; "" none */
   lua_State *running; /* the coroutine that is inside the core now, where Lua callbacks run; NULL: none (bind_enter) */
-  damo_status deferred; /* the error of a callback whose place in the core cannot fail (bind_defer) */
+  damo_status deferred;   /* the error of a callback whose place in the core cannot fail (bind_defer) */
   struct bind_box *boxes; /* all that are not finalized: Lua finalizes none that is made while a state closes */
-  lua_State *hook;      /* a thread of its own for warning callbacks, which may come while any coroutine runs */
+  lua_State *hook;        /* a thread of its own for warning callbacks, which may come while any coroutine runs */
   bool closed;
 } bind_state;
 

@@ -152,8 +152,9 @@ static void check_ordered(lua_State *L, const char *sign, const char *func) {
   for (int i = 1; i <= 2; i++) {
     const damo_array *a = bind_to_array(L, i);
     if (lua_type(L, i) == LUA_TNUMBER || (a && a->ndim == 0)) continue;
-    bind_raise(L, DAMO_ETYPE, "'%s' gives one boolean in Lua, which an Array with axes has not (got %s): use damo.%s(a, b)",
-               sign, bind_typename(L, i), func);
+    bind_raise(L, DAMO_ETYPE,
+               "'%s' gives one boolean in Lua, which an Array with axes has not (got %s): use damo.%s(a, b)", sign,
+               bind_typename(L, i), func);
   }
 }
 

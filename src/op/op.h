@@ -21,9 +21,9 @@ extern const op_func
     elemwise_funcs[]; /* elemwise.c: add mul exp … from the rows of elemwise_rows.c; cast; clip; switch */
 extern const op_func reduce_funcs[]; /* reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
 extern const op_func cumulative_funcs[]; /* cumulative.c: cumsum cumprod sort argsort diff */
-extern const op_func shape_funcs[];  /* shape.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
-extern const op_func alloc_funcs[];  /* alloc.c: alloc zeros_like ones_like full_like eye arange fill … */
-extern const op_func join_funcs[];   /* join.c: join concatenate stack split tile repeat roll pad */
+extern const op_func shape_funcs[];      /* shape.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
+extern const op_func alloc_funcs[];      /* alloc.c: alloc zeros_like ones_like full_like eye arange fill … */
+extern const op_func join_funcs[];       /* join.c: join concatenate stack split tile repeat roll pad */
 extern const op_func index_funcs[]; /* subtensor.c, advindex.c: subtensor set_subtensor inc_subtensor take one_hot … */
 extern const op_func blas_funcs[];  /* blas.c: dot matmul outer tensordot … */
 extern const op_func nnet_funcs[];  /* nnet.c: softmax log_softmax crossentropies relu … */
