@@ -135,7 +135,7 @@ function Type:make_variable(name) end
 
 ---@class damo.Op
 ---@field name string
----@field props table
+---@field props string[] names of the properties
 ---@field class? damo.OpClass
 ---@field default_output? integer
 ---@field destroy_map table<integer, integer[]>
@@ -158,9 +158,17 @@ function Op:make_node(...) end
 ---@field grad? fun(self: damo.Op, inputs: damo.Variable[], output_grads: damo.Variable[]): damo.Variable[]
 ---@field L_op? fun(self: damo.Op, inputs: damo.Variable[], outputs: damo.Variable[], output_grads: damo.Variable[]): damo.Variable[]
 ---@field R_op? fun(self: damo.Op, inputs: damo.Variable[], eval_points: damo.Variable[]): damo.Variable[]
----@field infer_shape? fun(self: damo.Op, fgraph: nil, node: damo.Apply, shapes: damo.Variable[][]): any[][]
+---@field infer_shape? fun(self: damo.Op, fgraph: damo.FunctionGraph?, node: damo.Apply, shapes: damo.Variable[][]): any[][]
 ---@field connection_pattern? fun(self: damo.Op, node: damo.Apply): boolean[][]
----@field do_constant_folding? boolean|fun(self: damo.Op, fgraph: nil, node: damo.Apply): boolean
+---@field do_constant_folding? boolean|fun(self: damo.Op, fgraph: damo.FunctionGraph?, node: damo.Apply): boolean
+---@field params_type? table<string, damo.Dtype>
+---@field get_params? fun(self: damo.Op, node: damo.Apply): table
+---@field prepare_node? fun(self: damo.Op, node: damo.Apply, storage_map?: table, compute_map?: table, impl: string)
+---@field make_thunk? fun(self: damo.Op, node: damo.Apply, storage_map: table, compute_map: table, no_recycling: damo.Variable[], impl?: "c"|"lua"): any
+---@field make_c_thunk? fun(self: damo.Op, node: damo.Apply, storage_map: table, compute_map: table, no_recycling: damo.Variable[]): any
+---@field make_lua_thunk? fun(self: damo.Op, node: damo.Apply, storage_map: table, compute_map: table, no_recycling: damo.Variable[], debug?: boolean): any
+---@field debug_perform? fun(self: damo.Op, node: damo.Apply, inputs: damo.Array[], output_storage: any[][], params?: table)
+---@field add_tag_trace? fun(thing: damo.Variable|damo.Apply, limit?: integer): damo.Variable|damo.Apply
 ---@field default_output? integer
 ---@field destroy_map? table<integer, integer|integer[]>
 ---@field view_map? table<integer, integer|integer[]>
@@ -265,7 +273,7 @@ function RandomStream:seed(seed) end
 ---@field on_warning? fun(kind: damo.ErrorKind, message: string)
 ---@field memory_cap integer bytes, 0: none
 ---@field threads integer
----@field mode "FAST_RUN"|"FAST_COMPILE"
+---@field mode "FAST_RUN"|"FAST_COMPILE"|"DEBUG"|"NANGUARD"
 
 ---@class damo
 ---@field config damo.Config
@@ -324,7 +332,7 @@ function damo.range(start, stop, step) end
 ---@param shape? damo.Shape
 ---@return damo.Array
 function damo.frombytes(bytes, dtype, shape) end
----An Array over foreign memory; owner lives as long as it does.
+---An Array over foreign memory; owner lives as long as an Array over it is held in Lua or is a wrapped Variable's value.
 ---@param pointer lightuserdata
 ---@param dtype damo.Dtype
 ---@param shape damo.Shape
@@ -397,7 +405,7 @@ function damo.Apply(op, inputs, outputs) end
 ---@class damo.CompileOptions
 ---@field updates? table {[shared]=new} or {{shared, new}, …}
 ---@field givens? table {[variable]=replacement} or a list of pairs
----@field mode? string|table "FAST_RUN", "FAST_COMPILE", or what damo.Mode gives
+---@field mode? string|table "FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD", or what damo.Mode gives
 ---@field on_unused_input? "raise"|"warn"|"ignore"
 ---@field allow_input_downcast? boolean
 ---@field name? string
@@ -418,7 +426,7 @@ function damo.In(variable, options) end
 ---@param options? { borrow?: boolean }
 ---@return table
 function damo.Out(variable, options) end
----@param options { linker?: string, optimizer?: "fast_run"|"fast_compile", include?: string[], exclude?: string[], require?: string[] }
+---@param options { linker?: "vm"|"c"|"cvm"|"nanguard"|"debug", optimizer?: "fast_run"|"fast_compile"|"none", include?: string[], exclude?: string[], require?: string[] }
 ---@return table
 function damo.Mode(options) end
 

@@ -337,7 +337,7 @@ DAMO_API damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* Compiles inputs → outputs; shared[i] takes the value of update[i] after each successful call. mode: NULL, "FAST_RUN",
- * "FAST_COMPILE". */
+ * "FAST_COMPILE", "DEBUG", "NANGUARD". */
 DAMO_API damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
                                      int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
                                      const char *mode);
