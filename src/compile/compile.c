@@ -196,12 +196,6 @@ static damo_status rewrite_by_mode(job *j, damo_fgraph *fg) {
 
 /* ---- The function ------------------------------------------------------------------------------------------------ */
 
-static damo_status copy_name(damo_ctx *ctx, const char *name, char **out) {
-  if (name == NULL) return DAMO_OK;
-  *out = mem_strdup(ctx, name);
-  return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
-}
-
 static damo_status fill_inputs(job *j, damo_function *f) {
   for (int64_t i = 0; i < j->n_in; i++) {
     const in_spec *spec = &j->in[i];
@@ -209,7 +203,7 @@ static damo_status fill_inputs(job *j, damo_function *f) {
     in->var = damo_retain(spec->var);
     in->strict = spec->strict;
     in->mutable_ = spec->mutable_;
-    DAMO_TRY(copy_name(j->ctx, spec->name != NULL ? spec->name : spec->var->name, &in->name));
+    DAMO_TRY(function_copy_text(j->ctx, spec->name != NULL ? spec->name : spec->var->name, &in->name));
     if (spec->value == NULL) continue;
     in->value =
         type_filter(spec->var->type, spec->value, (filter_options){spec->strict, j->options->allow_input_downcast});
@@ -222,7 +216,7 @@ static damo_status fill_outputs(job *j, damo_function *f, const out_spec *out) {
   for (int64_t i = 0; i < j->n_out; i++) {
     f->outputs[i].type = damo_retain(out[i].var->type);
     f->outputs[i].borrow = out[i].borrow;
-    DAMO_TRY(copy_name(j->ctx, out[i].name, &f->outputs[i].name));
+    DAMO_TRY(function_copy_text(j->ctx, out[i].name, &f->outputs[i].name));
   }
   return DAMO_OK;
 }
@@ -288,7 +282,7 @@ static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out
     f->fgraph = damo_retain(fg);
     f->allow_downcast = j->options->allow_input_downcast;
     f->watch = rewritten ? watch_of(j->options) : WATCH_NONE;
-    s = copy_name(j->ctx, j->options->name, &f->name);
+    s = function_copy_text(j->ctx, j->options->name, &f->name);
   }
   if (s == DAMO_OK) s = keep_fresh(j, f, memo);
   if (s == DAMO_OK) s = fill_inputs(j, f);

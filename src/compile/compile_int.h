@@ -41,6 +41,8 @@ damo_status debug_compare(damo_function *f);
 damo_status function_set_fresh(damo_function *f, damo_var *const *vars, int64_t n);
 damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable);
 const char *function_name(const damo_function *f);
+/* A copy of text into *out; NULL text leaves *out alone. */
+damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out);
 damo_function *function_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int64_t n_shared);
 
 #endif

@@ -82,7 +82,7 @@ damo_status function_free(damo_function *f) {
   return DAMO_OK;
 }
 
-static damo_status copy_text(damo_ctx *ctx, const char *text, char **out) {
+damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out) {
   if (text == NULL) return DAMO_OK;
   *out = mem_strdup(ctx, text);
   return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
@@ -94,16 +94,16 @@ static damo_status copy_parts(const damo_function *f, damo_function *g) {
   if (f->plain != NULL && (g->plain = function_copy(f->plain)) == NULL) return damo_error_status(ctx);
   g->fgraph = damo_retain(f->fgraph);
   g->allow_downcast = f->allow_downcast;
-  DAMO_TRY(copy_text(ctx, f->name, &g->name));
+  DAMO_TRY(function_copy_text(ctx, f->name, &g->name));
   for (int64_t i = 0; i < f->n_inputs; i++) {
     const fn_input *in = &f->inputs[i];
     g->inputs[i] = (fn_input){
         .var = damo_retain(in->var), .value = damo_retain(in->value), .strict = in->strict, .mutable_ = in->mutable_};
-    DAMO_TRY(copy_text(ctx, in->name, &g->inputs[i].name));
+    DAMO_TRY(function_copy_text(ctx, in->name, &g->inputs[i].name));
   }
   for (int64_t i = 0; i < f->n_outputs; i++) {
     g->outputs[i] = (fn_output){.type = damo_retain(f->outputs[i].type), .borrow = f->outputs[i].borrow};
-    DAMO_TRY(copy_text(ctx, f->outputs[i].name, &g->outputs[i].name));
+    DAMO_TRY(function_copy_text(ctx, f->outputs[i].name, &g->outputs[i].name));
   }
   for (int64_t i = 0; i < f->n_shared; i++) {
     const fn_shared *sh = &f->shared[i];

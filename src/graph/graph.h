@@ -24,10 +24,15 @@ damo_status graph_register(damo_ctx *ctx); /* destructors and intern tables; cal
 
 typedef enum type_kind { TYPE_TENSOR, TYPE_SPARSE, TYPE_RANDOM, TYPE_NULL, TYPE_DISCONNECTED, TYPE_GENERIC } type_kind;
 
+/* The place of an interned object among those of its hash (intern.c). */
+typedef struct intern_link {
+  uint64_t hash;
+  struct intern_link *next;
+} intern_link;
+
 struct damo_type {
   damo_obj obj;
-  uint64_t hash;
-  damo_type *chain; /* the intern table's bucket */
+  intern_link link;
   type_kind kind;
   damo_dtype dtype; /* tensor */
   int32_t ndim;     /* tensor */

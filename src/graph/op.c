@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-static intern_table *op_table(damo_ctx *ctx) { return ctx->slots[CTX_OPS].data; }
-
-static void table_destroy(damo_ctx *ctx, void *data) {
-  intern_table *table = data;
-  map_clear(&table->heads);
-  mem_free(ctx, table, sizeof *table);
-}
-
 /* ---- Property copies --------------------------------------------------------------------------------------------- */
 
 static void prop_free(damo_ctx *ctx, prop_value *v) {
@@ -65,29 +57,10 @@ static damo_status prop_copy(damo_ctx *ctx, prop_value *dst, const prop_value *s
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
-static void op_unlink(damo_op *op) {
-  intern_table *table = op_table(op->obj.ctx);
-  damo_op *head = map_get_ptr(&table->heads, intern_key(op->hash));
-  if (head == op) {
-    if (op->chain != NULL) {
-      map_put(&table->heads, intern_key(op->hash), (uintptr_t)op->chain); /* an existing key: cannot fail */
-    } else {
-      map_remove(&table->heads, intern_key(op->hash));
-    }
-    return;
-  }
-  for (; head != NULL; head = head->chain) {
-    if (head->chain == op) {
-      head->chain = op->chain;
-      return;
-    }
-  }
-}
-
 static void op_destroy(damo_obj *obj) {
   damo_op *op = (damo_op *)obj;
   const op_def *def = op->def;
-  op_unlink(op);
+  intern_remove(obj->ctx, CTX_OPS, &op->link);
   if (def->clear != NULL) def->clear(op);
   for (int i = 0; i < op->n_props; i++) prop_free(obj->ctx, &op->props[i]);
   mem_free(obj->ctx, op->props, (size_t)op->n_props * sizeof *op->props);
@@ -110,7 +83,7 @@ static damo_op *op_make(damo_ctx *ctx, const op_def *def, damo_obj *owner, const
   if (op == NULL) return NULL;
   op->def = def;
   op->owner = damo_retain(owner);
-  op->hash = hash;
+  op->link.hash = hash;
   op->view_map = def->view_map;
   op->destroy_map = def->destroy_map;
   op->data = op + 1;
@@ -133,22 +106,18 @@ fail:
 }
 
 damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const prop_value *props, int n) {
-  intern_table *table = op_table(ctx);
   uint64_t hash = hash_mix((uint64_t)(uintptr_t)def, (uint64_t)n);
   for (int i = 0; i < n; i++) hash = prop_hash(hash, &props[i]);
-  damo_op *head = map_get_ptr(&table->heads, intern_key(hash));
-  for (damo_op *op = head; op != NULL && !def->unique; op = op->chain) {
+  for (intern_link *l = def->unique ? NULL : intern_first(ctx, CTX_OPS, hash); l != NULL; l = l->next) {
+    damo_op *op = INTERNED(damo_op, l);
     if (same_op(op, def, props, n)) return damo_retain(op);
   }
   damo_op *op = op_make(ctx, def, owner, props, n, hash);
   if (op == NULL) return NULL;
-  /* init may have interned others of the same hash: read the head again */
-  head = map_get_ptr(&table->heads, intern_key(hash));
-  if (map_put(&table->heads, intern_key(hash), (uintptr_t)op) != DAMO_OK) {
+  if (intern_add(ctx, CTX_OPS, &op->link) != DAMO_OK) {
     damo_release(op);
     return NULL;
   }
-  op->chain = head;
   return op;
 }
 
@@ -247,10 +216,7 @@ damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in) 
 }
 
 damo_status op_register(damo_ctx *ctx) {
-  intern_table *table = mem_calloc(ctx, sizeof *table);
-  if (table == NULL) return DAMO_EMEMORY;
-  map_init(&table->heads, ctx);
-  ctx->slots[CTX_OPS] = (ctx_slot){.data = table, .destroy = table_destroy};
+  DAMO_TRY(intern_register(ctx, CTX_OPS));
   ctx_register_kind(ctx, OBJ_OP, op_destroy, NULL);
   return DAMO_OK;
 }

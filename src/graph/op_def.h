@@ -116,10 +116,9 @@ struct op_def {
 
 struct damo_op {
   damo_obj obj;
+  intern_link link;
   const op_def *def;
   damo_obj *owner; /* keeps def alive when it is not static (a Lua or host class), or NULL */
-  uint64_t hash;
-  damo_op *chain; /* intern bucket */
   int32_t n_props;
   prop_value *props;                      /* owned deep copies, in the order of def->props */
   const op_alias *view_map, *destroy_map; /* NULL: none */

@@ -9,34 +9,11 @@ static const char *const kind_names[] = {"TensorType", "SparseTensorType", "Rand
 
 static size_t type_bytes(const damo_type *t) { return sizeof(damo_type) + (size_t)t->ndim * sizeof(int64_t); }
 
-static intern_table *type_table(damo_ctx *ctx) { return ctx->slots[CTX_TYPES].data; }
-
 static void type_destroy(damo_obj *obj) {
   damo_type *t = (damo_type *)obj;
-  intern_table *table = type_table(obj->ctx);
-  damo_type *head = map_get_ptr(&table->heads, intern_key(t->hash));
-  if (head == t) {
-    if (t->chain != NULL) {
-      map_put(&table->heads, intern_key(t->hash), (uintptr_t)t->chain); /* an existing key: cannot fail */
-    } else {
-      map_remove(&table->heads, intern_key(t->hash));
-    }
-  } else {
-    for (; head != NULL; head = head->chain) {
-      if (head->chain == t) {
-        head->chain = t->chain;
-        break;
-      }
-    }
-  }
+  intern_remove(obj->ctx, CTX_TYPES, &t->link);
   mem_strfree(obj->ctx, t->why);
   obj_free(obj, type_bytes(t));
-}
-
-static void table_destroy(damo_ctx *ctx, void *data) {
-  intern_table *table = data;
-  map_clear(&table->heads);
-  mem_free(ctx, table, sizeof *table);
 }
 
 static bool same_type(const damo_type *t, type_kind kind, damo_dtype dtype, int ndim, const int64_t *shape,
@@ -49,12 +26,11 @@ static bool same_type(const damo_type *t, type_kind kind, damo_dtype dtype, int 
 /* The interned Type with these properties: found, or made and put at the head of its chain. */
 static damo_type *type_intern(damo_ctx *ctx, type_kind kind, damo_dtype dtype, int ndim, const int64_t *shape,
                               const char *why) {
-  intern_table *table = type_table(ctx);
   uint64_t hash = hash_mix(hash_mix((uint64_t)kind + 1, (uint64_t)dtype), (uint64_t)ndim);
   hash = hash_bytes(hash, shape, (size_t)ndim * sizeof *shape);
   if (why != NULL) hash = hash_bytes(hash, why, strlen(why));
-  damo_type *head = map_get_ptr(&table->heads, intern_key(hash));
-  for (damo_type *t = head; t != NULL; t = t->chain) {
+  for (intern_link *l = intern_first(ctx, CTX_TYPES, hash); l != NULL; l = l->next) {
+    damo_type *t = INTERNED(damo_type, l);
     if (same_type(t, kind, dtype, ndim, shape, why)) return damo_retain(t);
   }
   char *why_copy = NULL;
@@ -64,13 +40,12 @@ static damo_type *type_intern(damo_ctx *ctx, type_kind kind, damo_dtype dtype, i
     mem_strfree(ctx, why_copy);
     return NULL;
   }
-  *t = (damo_type){.obj = t->obj, .hash = hash, .kind = kind, .dtype = dtype, .ndim = ndim, .why = why_copy};
+  *t = (damo_type){.obj = t->obj, .link.hash = hash, .kind = kind, .dtype = dtype, .ndim = ndim, .why = why_copy};
   memcpy(t->shape, shape, (size_t)ndim * sizeof *shape);
-  if (map_put(&table->heads, intern_key(hash), (uintptr_t)t) != DAMO_OK) {
-    damo_release(t); /* finds no head of its own: leaves the chain alone */
+  if (intern_add(ctx, CTX_TYPES, &t->link) != DAMO_OK) {
+    damo_release(t);
     return NULL;
   }
-  t->chain = head;
   return t;
 }
 
@@ -226,10 +201,7 @@ bool type_values_equal(const damo_type *t, const damo_obj *a, const damo_obj *b)
 }
 
 damo_status type_register(damo_ctx *ctx) {
-  intern_table *table = mem_calloc(ctx, sizeof *table);
-  if (table == NULL) return DAMO_EMEMORY;
-  map_init(&table->heads, ctx);
-  ctx->slots[CTX_TYPES] = (ctx_slot){.data = table, .destroy = table_destroy};
+  DAMO_TRY(intern_register(ctx, CTX_TYPES));
   ctx_register_kind(ctx, OBJ_TYPE, type_destroy, NULL);
   return DAMO_OK;
 }

@@ -52,6 +52,9 @@ typedef struct bind_state {
 /* Raises when the state is closed already (a finalizer that runs last). */
 bind_state *bind_get(lua_State *L);
 static inline damo_ctx *bind_ctx(lua_State *L) { return bind_get(L)->ctx; }
+/* The main thread of the state, where callbacks run when no coroutine is known to be inside the core; L itself where Lua
+ * has no way to ask (5.1). */
+lua_State *bind_main_thread(lua_State *L);
 /* Asks Lua for a full collection whenever native bytes have doubled since the last one, from 32 MB on. Called after
  * allocating calls, never with unanchored C memory. */
 void bind_gc_pressure(lua_State *L);
@@ -101,6 +104,8 @@ int bind_arg_error(lua_State *L, const char *func, int arg, const char *argname,
 /* Refuses keys of the options table at idx that are not in names (NULL-terminated): "sum: unknown option 'axsi', did you
  * mean 'axis'?". */
 void bind_check_options(lua_State *L, const char *func, int idx, const char *const *names);
+/* Pushes "axis, keepdims" from a NULL-terminated list: for a user who is told what there is. */
+void bind_push_names(lua_State *L, const char *const *names);
 /* Turns what a Lua callback threw (on top of the stack, popped) into the context's pending error and keeps the thrown
  * value for the error object's `cause`; returns its status (the thrown damo error's kind, else DAMO_ECALLBACK). */
 damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo_apply *node);

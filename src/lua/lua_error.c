@@ -189,8 +189,7 @@ static bool is_known(const char *key, const char *const *names) {
   return false;
 }
 
-/* "axis, keepdims" for a user who is told what there is. */
-static void push_names(lua_State *L, const char *const *names) {
+void bind_push_names(lua_State *L, const char *const *names) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   for (int i = 0; names[i]; i++) {
@@ -207,7 +206,7 @@ static void unknown_option(lua_State *L, const char *func, const char *key, cons
   } else if (!names[0]) {
     bind_raise(L, DAMO_EVALUE, "%s: unknown option '%s': it takes no options", func, key);
   }
-  push_names(L, names);
+  bind_push_names(L, names);
   bind_raise(L, DAMO_EVALUE, "%s: unknown option '%s': the options are %s", func, key, lua_tostring(L, -1));
 }
 

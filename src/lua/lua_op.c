@@ -29,17 +29,6 @@ static op_link *get_link(lua_State *L) {
   return *at;
 }
 
-static lua_State *main_thread(lua_State *L) {
-#ifdef LUA_RIDX_MAINTHREAD
-  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
-  lua_State *main = lua_tothread(L, -1);
-  lua_pop(L, 1);
-  return main;
-#else
-  return L;
-#endif
-}
-
 void bind_open_op_link(lua_State *L) {
   bind_state *st = bind_get(L);
   op_link **at = lua_newuserdatauv(L, sizeof *at, 0);
@@ -50,7 +39,7 @@ void bind_open_op_link(lua_State *L) {
   lua_setmetatable(L, -2);
   *at = mem_calloc(st->ctx, sizeof **at);
   if (!*at) bind_error(L);
-  **at = (op_link){.refs = 1, .ctx = st->ctx, .state = st, .main = main_thread(L)};
+  **at = (op_link){.refs = 1, .ctx = st->ctx, .state = st, .main = bind_main_thread(L)};
   lua_rawsetp(L, LUA_REGISTRYINDEX, &link_key);
 }
 

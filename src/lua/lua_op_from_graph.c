@@ -255,17 +255,6 @@ static const bool *read_pattern(lua_State *L, int options, int n_in, int n_out) 
   return connected;
 }
 
-static lua_State *main_thread(lua_State *L) {
-#ifdef LUA_RIDX_MAINTHREAD
-  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
-  lua_State *main = lua_tothread(L, -1);
-  lua_pop(L, 1);
-  return main;
-#else
-  return L;
-#endif
-}
-
 /* Hangs the overrides at lop and rop (nil: none) from the userdata of the class. */
 static void hang_overrides(lua_State *L, op_graph *g, int lop, int rop) {
   if (lua_isnil(L, lop) && lua_isnil(L, rop)) return;
@@ -276,7 +265,7 @@ static void hang_overrides(lua_State *L, op_graph *g, int lop, int rop) {
   lua_pushvalue(L, rop);
   lua_setfield(L, -2, "rop");
   guard *w = lua_newuserdatauv(L, sizeof *w, 0);
-  *w = (guard){NULL, bind_get(L), main_thread(L)};
+  *w = (guard){NULL, bind_get(L), bind_main_thread(L)};
   bind_set_gc(L, guard_gc, &guard_key);
   lua_setfield(L, -2, "guard");
   w->g = damo_retain(&g->obj);

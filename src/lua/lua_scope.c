@@ -203,13 +203,7 @@ int bind_option_enum(lua_State *L, int idx, const char *name, const char *const 
   const char *near = suggest(s, names);
   lua_pushfstring(L, "%s: option '%s' can't be '%s'", func, name, s);
   if (near) return bind_raise(L, DAMO_EVALUE, "%s, did you mean '%s'?", lua_tostring(L, -1), near);
-  luaL_Buffer b;
-  luaL_buffinit(L, &b);
-  for (int i = 0; names[i]; i++) {
-    if (i) luaL_addstring(&b, ", ");
-    luaL_addstring(&b, names[i]);
-  }
-  luaL_pushresult(&b);
+  bind_push_names(L, names);
   return bind_raise(L, DAMO_EVALUE, "%s, expected one of %s", lua_tostring(L, -2), lua_tostring(L, -1));
 }
 

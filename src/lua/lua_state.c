@@ -27,6 +27,17 @@ bind_state *bind_get(lua_State *L) {
   return st;
 }
 
+lua_State *bind_main_thread(lua_State *L) {
+#ifdef LUA_RIDX_MAINTHREAD
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  lua_State *main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  return main;
+#else
+  return L;
+#endif
+}
+
 static int state_gc(lua_State *L) {
   bind_state *st = lua_touserdata(L, 1);
   damo_ctx *ctx = st->ctx;

@@ -16,23 +16,7 @@ static bool no_folding(const damo_apply *node) {
 /* ---- Alloc ------------------------------------------------------------------------------------------------------------- */
 
 static damo_status alloc_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  damo_ctx *ctx = op->obj.ctx;
-  int n = n_in - 1, lead = n - var_ndim(in[0]);
-  int64_t shape[DAMO_MAX_NDIM];
-  char from[160], to[160];
-  DAMO_TRY(static_dims(ctx, "alloc", in + 1, n, shape));
-  bool ok = lead >= 0;
-  for (int i = lead; i < n && ok; i++) {
-    int64_t d = in[0]->type->shape[i - lead];
-    ok = d == -1 || d == 1 || shape[i] == -1 || d == shape[i];
-    if (d > 1 && shape[i] == -1) shape[i] = d;
-  }
-  if (!ok)
-    return ctx_fail(ctx, DAMO_ESHAPE, "alloc: a value of shape %s does not broadcast to %s",
-                    shape_format(from, sizeof from, var_ndim(in[0]), in[0]->type->shape),
-                    shape_format(to, sizeof to, n, shape));
-  out[0] = type_tensor(ctx, var_dtype(in[0]), n, shape);
-  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+  return broadcast_dims_type(op, "alloc", "a value of shape", in, n_in, out);
 }
 
 static damo_status alloc_perform(thunk *t) {

@@ -31,6 +31,10 @@ int64_t array_int(const damo_array *a);
 damo_status build_dims(build *b, damo_var *x, damo_var **dims);
 /* Static shape from int64 scalars: -1 where one is no constant; shape error where one is negative. */
 damo_status static_dims(damo_ctx *ctx, const char *func, damo_var *const *dims, int n, int64_t *shape);
+/* The Type of in[0] broadcast to the lengths in[1 ..]: what Alloc and BroadcastTo give. A shape error reads
+ * "func: what (2, 3) does not broadcast to (4,)". */
+damo_status broadcast_dims_type(const damo_op *op, const char *func, const char *what, damo_var *const *in, int n_in,
+                                damo_type **out);
 /* The values of n scalar cells from input `first` on; shape error when negative. */
 damo_status thunk_dims(thunk *t, const char *func, int first, int n, int64_t *shape);
 /* An axes option (int or list) in the order given, 0-based, each once; n is -1 when it was not given. */

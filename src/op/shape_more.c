@@ -25,12 +25,13 @@ damo_status broadcast_strides(damo_ctx *ctx, const char *func, const damo_array 
 
 /* ---- BroadcastTo ------------------------------------------------------------------------------------------------------- */
 
-static damo_status broadcast_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+damo_status broadcast_dims_type(const damo_op *op, const char *func, const char *what, damo_var *const *in, int n_in,
+                                damo_type **out) {
   damo_ctx *ctx = op->obj.ctx;
   int n = n_in - 1, lead = n - var_ndim(in[0]);
   int64_t shape[DAMO_MAX_NDIM];
   char from[160], to[160];
-  DAMO_TRY(static_dims(ctx, "broadcast_to", in + 1, n, shape));
+  DAMO_TRY(static_dims(ctx, func, in + 1, n, shape));
   bool ok = lead >= 0;
   for (int i = lead; i < n && ok; i++) {
     int64_t d = in[0]->type->shape[i - lead];
@@ -38,11 +39,15 @@ static damo_status broadcast_type(const damo_op *op, damo_var *const *in, int n_
     if (d > 1 && shape[i] == -1) shape[i] = d;
   }
   if (!ok)
-    return ctx_fail(ctx, DAMO_ESHAPE, "broadcast_to: shape %s does not broadcast to %s",
+    return ctx_fail(ctx, DAMO_ESHAPE, "%s: %s %s does not broadcast to %s", func, what,
                     shape_format(from, sizeof from, var_ndim(in[0]), in[0]->type->shape),
                     shape_format(to, sizeof to, n, shape));
   out[0] = type_tensor(ctx, var_dtype(in[0]), n, shape);
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status broadcast_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  return broadcast_dims_type(op, "broadcast_to", "shape", in, n_in, out);
 }
 
 static damo_status broadcast_perform(thunk *t) {
