@@ -221,15 +221,45 @@ static damo_status exp_to_sin(build *b, damo_fgraph *fg, damo_apply *node, damo_
 static const rewrite_rule wrong = {
     .name = "exp_to_sin", .phase = PHASE_SPECIALIZE, .tags = "mistaken odd", .tracks = "Elemwise", .local = exp_to_sin};
 
+/* exp(x) = 1 / exp(-x), but for rounding. */
+static damo_status exp_of_neg(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const char *name = elemwise_scalar(node->op);
+  const damo_apply *up = node->in[0]->owner;
+  if (name == NULL || strcmp(name, "exp") != 0 || up != NULL) return DAMO_OK;
+  repl[0] = build_fn2(b, "true_div", build_num(b, 1), build_fn1(b, "exp", build_fn1(b, "neg", node->in[0])));
+  *did = true;
+  return b->status;
+}
+static const rewrite_rule right = {
+    .name = "one_over", .phase = PHASE_SPECIALIZE, .tags = "right", .tracks = "Elemwise", .local = exp_of_neg};
+
+/* Of the right Type, and never of the right length. */
+static damo_status exp_to_pair(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const char *name = elemwise_scalar(node->op);
+  if (name == NULL || strcmp(name, "exp") != 0) return DAMO_OK;
+  damo_var *pair = build_value(
+      b, (damo_obj *)damo_array_from(b->ctx, DAMO_FLOAT64, 1, (const int64_t[]){2}, (const double[]){1, 2}));
+  repl[0] = build_fn2(b, "add", node->in[0], pair);
+  *did = true;
+  return b->status;
+}
+static const rewrite_rule failing = {
+    .name = "exp_to_pair", .phase = PHASE_SPECIALIZE, .tags = "failing", .tracks = "Elemwise", .local = exp_to_pair};
+
 static void test_wrong_rewrite(build *b) {
   CHECK_EQ_I(rewrite_register(ctx, &wrong), DAMO_OK);
   damo_var *x = vec(b, "x"), *out = build_fn1(b, "neg", build_fn1(b, "exp", x));
   damo_array *a = ramp(1), *r = NULL;
   compile_options o = {.mode = "DEBUG", .include = "mistaken"};
-  damo_function *f = make(&x, 1, &out, 1, &o);
-  CHECK_EQ_I(call(f, &a, 1, &r), DAMO_EINCONSISTENCY);
-  CHECK(says("rewriting changed result 1") && says("-2.718281828459045") && says("-0.8414709848078965"));
-  damo_release(f);
+  damo_function *f = make(&x, 1, &out, 1, &o), *g = function_copy(f);
+  for (int k = 0; k < 2; k++) {
+    CHECK_EQ_I(call(k == 0 ? f : g, &a, 1, &r), DAMO_EINCONSISTENCY);
+    CHECK(says("the rewrite 'exp_to_sin'") && says("2.718281828459045") && says("0.8414709848078965"));
+    CHECK_EQ_S(damo_error_op(ctx), "Elemwise");
+  }
+  damo_release(f), damo_release(g);
   /* tags: include, exclude, require */
   struct {
     const char *include, *exclude, *require;
@@ -248,6 +278,60 @@ static void test_wrong_rewrite(build *b) {
     damo_release(f);
   }
   damo_release(a);
+}
+
+/* One rule among others is at fault: the error names that one, and the line of the node whose place it took. */
+static void test_blame(build *b) {
+  CHECK_EQ_I(rewrite_register(ctx, &wrong), DAMO_OK);
+  CHECK_EQ_I(rewrite_register(ctx, &right), DAMO_OK);
+  CHECK_EQ_I(rewrite_register(ctx, &failing), DAMO_OK);
+  damo_obj *line = (damo_obj *)trace_new(ctx, "script.lua:5");
+  damo_var *x = vec(b, "x");
+  ctx->trace = line;
+  damo_var *e = build_fn1(b, "exp", x);
+  ctx->trace = NULL;
+  /* x·1 + 0, merged halves, a sum, an in-place chain: rules at work before and after */
+  damo_var *whole = build_fn2(b, "add", build_fn2(b, "mul", e, build_num(b, 1)), build_num(b, 0));
+  damo_var *twice = build_fn2(b, "add", build_fn1(b, "neg", whole), build_fn1(b, "neg", whole));
+  damo_var *c = build_fn2(b, "gt", build_fn1(b, "sum", x), build_num(b, 100));
+  damo_var *out[] = {build_fn1(b, "tanh", build_fn1(b, "tanh", twice)), build_fn1(b, "sum", twice),
+                     build_fn1(b, "log", build_fn2(b, "add", x, build_num(b, 1)))};
+  damo_var *chosen = build_fn3(b, "ifelse", c, twice, x);
+  struct {
+    const char *include, *rule; /* NULL: nothing is wrong */
+    damo_var **out;
+    int n;
+  } cases[] = {{NULL, NULL, out, 3},
+               {"right", NULL, out, 3},
+               {"mistaken", "exp_to_sin", out, 3},
+               {"right mistaken", "exp_to_sin", out, 2},
+               {"failing", "exp_to_pair", out, 2},
+               {"mistaken", NULL, &chosen, 1}, /* in the branch that is not taken */
+               {"failing", NULL, &chosen, 1}};
+  damo_array *a = ramp(0.5), *tiny = ramp(1e-12);
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    compile_options o = {.mode = "DEBUG", .include = cases[k].include};
+    damo_function *f = make(&x, 1, cases[k].out, cases[k].n, &o);
+    damo_array *r[3] = {NULL};
+    damo_status s = call(f, &a, 1, r);
+    if (!CHECK_EQ_I(s, cases[k].rule != NULL ? DAMO_EINCONSISTENCY : DAMO_OK)) {
+      fprintf(stderr, "    case %zu: %s\n", k, damo_error_message(ctx));
+    }
+    if (cases[k].rule != NULL) {
+      char want[80];
+      snprintf(want, sizeof want, "the rewrite '%s'", cases[k].rule);
+      if (!CHECK(says(want))) fprintf(stderr, "    case %zu: %s\n", k, damo_error_message(ctx));
+      CHECK(ctx->error.node != NULL && ctx->error.node->trace == (damo_trace *)line);
+    }
+    for (int i = 0; i < 3; i++) damo_release(r[i]), r[i] = NULL;
+    if (k == 0) { /* log(1 + x) as written has no digit right here */
+      CHECK_EQ_I(call(f, &tiny, 1, r), DAMO_OK);
+      CHECK_NEAR(entry(r[2], 0), 1e-12, 1e-20);
+      for (int i = 0; i < 3; i++) damo_release(r[i]);
+    }
+    damo_release(f);
+  }
+  damo_release(a), damo_release(tiny), damo_release(line);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------------------------------- */
@@ -322,6 +406,7 @@ int main(void) {
   in_context(test_liars);
   in_context(test_honest);
   in_context(test_wrong_rewrite);
+  in_context(test_blame);
   in_context(test_names);
   TEST_MAIN_END;
 }

@@ -47,10 +47,11 @@ local function flat(fn, n)
   collectgarbage() collectgarbage()
   local after = damo.memory()
   assert.is_true(after.objects <= native.objects + 20, ("%d objects, then %d"):format(native.objects, after.objects))
-  assert.is_true(after.bytes <= native.bytes + 20000, ("%d bytes, then %d"):format(native.bytes, after.bytes))
+  -- tables of the core are as large as what waited for Lua's collector once asked for
+  assert.is_true(after.bytes <= native.bytes + 20000 + 2 * n, ("%d bytes, then %d"):format(native.bytes, after.bytes))
   -- damo's table of objects may double; a leak would be an object a turn
   local now = collectgarbage "count"
-  assert.is_true(now <= lua + 100 + n * 0.01, ("%.0f KB, then %.0f"):format(lua, now))
+  assert.is_true(now <= lua + 100 + n * 0.03, ("%.0f KB, then %.0f"):format(lua, now))
 end
 
 local function keys(t)
@@ -81,9 +82,84 @@ describe("an error in a callback", function()
   end
 end)
 
+-- Callbacks that are no members of an Op: each runs one that calls fail() first, and what it is in.
+local x2 = damo.dvector "x2"
+
+local function overridden(field)
+  return function(fail)
+    local op = damo.graph.OpFromGraph({ x }, { x * 2 }, {
+      [field] = function(_, along, grads) -- inputs, eval_points; or inputs, outputs, output_grads
+        fail()
+        return { (grads or along)[1] * 2 }
+      end,
+    })
+    local y = op(x2)
+    return field == "lop_overrides" and damo.grad(damo.sum(y), x2) or damo.Rop(y, x2, x2)
+  end
+end
+
+local function featured(name)
+  return function(fail)
+    local fg = damo.graph.FunctionGraph({ x }, { damo.exp(x) })
+    local feature = { [name] = function() fail() end }
+    fg:attach_feature(feature)
+    fg:replace(fg.outputs[1], damo.log(fg.inputs[1]))
+    fg:remove_feature(feature)
+    return fg
+  end
+end
+
+local others = {
+  rewriter = function(fail)
+    damo.rewrite.register("flat", function(_, node)
+      if node.op.scalar ~= "exp" then return nil end
+      fail()
+      return damo.sin(node.inputs[1])
+    end, "flat")
+    local ok, result = pcall(damo.compile, { x }, damo.exp(x), { mode = damo.Mode { include = { "flat" } } })
+    damo.rewrite.unregister "flat"
+    if not ok then error(result, 0) end
+    return result { 1 }
+  end,
+  ["a closure that make_thunk returned"] = function(fail)
+    local op = op_with("make_thunk", function(_, node, storage)
+      return function()
+        fail()
+        storage[node.outputs[1]][1] = storage[node.inputs[1]][1] * 2
+      end
+    end)
+    return damo.compile({ x }, op(x)) { 1 }
+  end,
+  ["perform under DEBUG"] = function(fail)
+    local op = op_with("perform", function(_, _, i, o)
+      fail()
+      o[1][1] = i[1] * 2
+    end)
+    return damo.compile({ x }, op(x), { mode = "DEBUG" }) { 1 }
+  end,
+  lop_overrides = overridden "lop_overrides",
+  rop_overrides = overridden "rop_overrides",
+}
+for _, name in ipairs { "on_attach", "on_import", "on_change_input", "validate", "on_prune", "on_detach" } do
+  others["a feature's " .. name] = featured(name)
+end
+
+describe("an error in a callback beside an Op's", function()
+  for _, name in ipairs(keys(others)) do
+    it("leaves all as it was: " .. name, function()
+      flat(function()
+        local ok, err = pcall(others[name], function() error({ name = name }, 0) end)
+        assert.is_false(ok)
+        assert.equal(name, err.cause.name)
+        assert(others[name](function() end))
+      end, 60)
+    end)
+  end
+end)
+
 describe("memory stays flat", function()
   it("with many Ops, Variables and Functions", function()
-    local n = tonumber(os.getenv "DAMO_FLAT_LOOPS") or 1000
+    local n = tonumber(os.getenv "DAMO_FLAT_LOOPS") or os.getenv "DAMO_MODE" == "asan" and 2000 or 50000 -- twice
     flat(function()
       local op = op_with("grad", good.grad)
       local v = damo.dscalar "v"

@@ -120,6 +120,20 @@ describe("a feature that fails", function()
     end)
   end
 
+  it("in on_change_input leaves the others with a story that comes out even", function()
+    local fg, first, f, last = graph(), recorder(), recorder(), recorder()
+    for _, one in ipairs { first, f, last } do fg:attach_feature(one) end
+    local sum = fg.outputs[1].owner.inputs[1]
+    f.fail = "on_change_input"
+    failure("callback", fg.replace, fg, sum, fg.inputs[1] * fg.inputs[2])
+    assert.equal("on_attach on_import on_change_input on_change_input on_prune", names(first.log))
+    local there, back = first.log[3], first.log[4]
+    assert.equal(there[6], back[7]) -- old and new, exchanged
+    assert.equal(there[7], back[6])
+    assert.equal("on_attach on_import on_change_input on_prune", names(f.log))
+    assert.equal("on_attach on_import on_prune", names(last.log)) -- behind it: never heard of the change
+  end)
+
   it("in on_attach is not attached", function()
     local fg, f = graph(), recorder()
     f.fail = "on_attach"

@@ -145,3 +145,25 @@ describe("disconnected inputs", function()
     assert.equal(damo.DisconnectedType(), ask "disconnected".type)
   end)
 end)
+
+describe("Rop", function()
+  it("goes through abs and angle of complex numbers", function()
+    local z, dz = damo.zvector "z", damo.zvector "dz"
+    local at = damo.complex(damo.array { 0.3, -1.2, 2 }, damo.array { 0.7, 0.4, -0.5 })
+    local along = damo.complex(damo.array { 0.2, 0.9, -1.1 }, damo.array { -0.3, 0.8, 0.6 })
+    for _, name in ipairs { "abs", "angle" } do
+      local result = damo[name](z)
+      local f = damo.compile({ z }, result)
+      local step = 1e-6
+      local differences = (f(at + along * step) - f(at - along * step)) / (2 * step)
+      local got = damo.Rop(result, z, dz):eval { [z] = at, [dz] = along }
+      assert.equal("float64", got.dtype)
+      assert.is_true(damo.allclose(got, differences, { rtol = 1e-8 }), name)
+      -- the other mode agrees: <w, R v> = Re <L w, v>
+      local w = damo.dvector "w"
+      local back = damo.Lop(result, z, w):eval { [z] = at, [w] = damo.array { 1, 1, 1 } }
+      local inner = damo.real(damo.sum(damo.conj(back) * along))
+      assert.is_true(math.abs(inner - damo.sum(got)) < 1e-12)
+    end
+  end)
+end)

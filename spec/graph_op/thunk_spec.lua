@@ -84,6 +84,41 @@ describe("the makers by name", function()
     failure("not_implemented", op.make_thunk, op, op(x).owner, {}, {}, {}, "c")
   end)
 
+  it("write into what an output's cell holds, where that fits and nobody else needs it", function()
+    local y = damo.exp(x)
+    local op, node = y.owner.op, y.owner
+    local function run(value, no_recycling, given)
+      local storage = { [x] = { given or damo.array { 0, 0 } }, [y] = { value } }
+      op:make_thunk(node, storage, nil, no_recycling, "c")()
+      assert.same({ 1, 1 }, storage[y][1]:totable())
+      return storage[y][1]
+    end
+    local room = damo.array { 7, 7 }
+    assert.equal(room, run(room))
+    assert.same({ 1, 1 }, room:totable())
+    local kept = damo.array { 7, 7 }
+    assert.not_equal(kept, run(kept, { y }))
+    local view = kept[{ {} }] -- what shares memory
+    assert.not_equal(kept, run(kept))
+    assert.not_equal(view, run(view))
+    assert.same({ 7, 7 }, kept:totable())
+    for _, other in ipairs { damo.array { 7 }, damo.array({ 7, 7 }, "float32") } do
+      assert.not_equal(other, run(other))
+      assert.equal(7, other[1])
+    end
+    local both = damo.array { 0, 0 } -- the input too
+    assert.not_equal(both, run(both, nil, both))
+    assert.same({ 0, 0 }, both:totable())
+    local storage = { [x] = { damo.array { 0, 0 } } }
+    local thunk = op:make_c_thunk(node, storage)
+    thunk()
+    local first = storage[y][1]
+    storage[x][1] = damo.array { 1, 1 }
+    thunk()
+    assert.equal(first, storage[y][1])
+    assert.is_true(math.abs(first[1] - math.exp(1)) < 1e-15)
+  end)
+
   it("debug: debug_perform where there is one", function()
     local log = {}
     local op = one(function(_, _, i, o) log[#log + 1] = "plain"; o[1][1] = i[1] + 0 end,

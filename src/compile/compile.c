@@ -10,6 +10,7 @@ typedef struct job {
   const compile_options *options;
   build b;        /* holds what is made on the way */
   ptrvec wanted;  /* damo_var*: outputs, then new values of `targets`; after givens */
+  ptrvec fresh;   /* owned damo_var*: of the fgraph, what no_recycling names */
   ptrvec targets; /* damo_var*: the shared Variable, or the input, that takes wanted[n_out + i] */
   map is_target;
 } job;
@@ -254,22 +255,40 @@ static damo_status shared_only_read(job *j, damo_fgraph *fg, ptrvec *out) {
   return s;
 }
 
-/* The copies in the fgraph of what no_recycling names. */
-static damo_status keep_fresh(job *j, damo_function *f, const map *memo) {
+/* The copies in the fgraph of what no_recycling names, owned: rewriting may drop them. */
+static damo_status find_fresh(job *j, const map *memo) {
   const compile_options *o = j->options;
-  ptrvec fresh;
-  ptrvec_init(&fresh, j->ctx);
-  damo_status s = DAMO_OK;
-  for (int64_t i = 0; i < o->n_no_recycling && s == DAMO_OK; i++) {
+  for (int64_t i = 0; i < o->n_no_recycling; i++) {
     damo_var *v = map_get_ptr(memo, o->no_recycling[i]);
-    if (v != NULL) s = ptrvec_push(&fresh, v);
+    if (v == NULL) continue;
+    DAMO_TRY(ptrvec_push(&j->fresh, v));
+    damo_retain(v);
   }
-  if (s == DAMO_OK) s = function_set_fresh(f, (damo_var *const *)fresh.at, fresh.n);
-  ptrvec_clear(&fresh);
+  return DAMO_OK;
+}
+
+/* Those that the fgraph still computes. */
+static damo_status keep_fresh(damo_function *f, const ptrvec *fresh) {
+  ptrvec used;
+  ptrvec_init(&used, f->obj.ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < fresh->n && s == DAMO_OK; i++) {
+    if (fgraph_clients(f->fgraph, fresh->at[i]) != NULL) s = ptrvec_push(&used, fresh->at[i]);
+  }
+  if (s == DAMO_OK) s = function_set_fresh(f, (damo_var *const *)used.at, used.n);
+  ptrvec_clear(&used);
   return s;
 }
 
-static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out, const map *memo, bool rewritten) {
+static damo_status keep_rewrites(damo_function *f, const history *past) {
+  char *const *rules;
+  int64_t n = history_rules(past, &rules);
+  return function_set_rewrites(f, rules, n);
+}
+
+/* past: of what rewriting did, in which case fg is its graph, which stays as it is; else NULL. */
+static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out, const ptrvec *fresh,
+                                    const history *past) {
   ptrvec read;
   ptrvec_init(&read, j->ctx);
   damo_function *f = NULL;
@@ -281,13 +300,14 @@ static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out
   if (s == DAMO_OK) {
     f->fgraph = damo_retain(fg);
     f->allow_downcast = j->options->allow_input_downcast;
-    f->watch = rewritten ? watch_of(j->options) : WATCH_NONE;
+    f->watch = past == NULL ? watch_of(j->options) : WATCH_NONE;
     s = function_copy_text(j->ctx, j->options->name, &f->name);
   }
-  if (s == DAMO_OK) s = keep_fresh(j, f, memo);
+  if (s == DAMO_OK) s = keep_fresh(f, fresh);
   if (s == DAMO_OK) s = fill_inputs(j, f);
   if (s == DAMO_OK) s = fill_outputs(j, f, out);
   if (s == DAMO_OK) s = fill_shared(j, f, &read);
+  if (s == DAMO_OK && past != NULL) s = keep_rewrites(f, past);
   if (s == DAMO_OK) s = plan_build(f);
   ptrvec_clear(&read);
   if (s == DAMO_OK) return f;
@@ -296,23 +316,56 @@ static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out
 }
 
 /* Only what the caller gives away may be overwritten. */
-static damo_status protect_graph(job *j, damo_fgraph *fg) {
+static damo_status protect_graph(job *j, damo_fgraph *fg, bool by_demand) {
   for (int64_t i = 0; i < j->n_in; i++) ((damo_var *)fg->inputs.at[i])->indestructible = !j->in[i].mutable_;
-  return protect_destroyed(fg);
+  return by_demand ? protect_for_demand(fg) : protect_destroyed(fg);
 }
 
-/* A Function over a copy of the graph, rewritten by the mode or as it is. */
-static damo_function *compile_graph(job *j, const out_spec *out, bool rewritten) {
-  map memo;
-  map_init(&memo, j->ctx);
-  damo_fgraph *fg = make_fgraph(j, &memo);
+/* DEBUG's other Function: the graph as it was written, and both sides of every rewrite. */
+static damo_function *compile_past(job *j, const out_spec *out, const damo_fgraph *fg, const history *past,
+                                   const ptrvec *shadows) {
+  map copies;
+  ptrvec fresh;
+  map_init(&copies, j->ctx);
+  ptrvec_init(&fresh, j->ctx);
+  damo_fgraph *graph = history_graph(past, fg, &copies);
   damo_function *f = NULL;
-  damo_status s = fg != NULL ? DAMO_OK : DAMO_EMEMORY;
-  if (s == DAMO_OK && rewritten) s = rewrite_by_mode(j, fg);
-  if (s == DAMO_OK) s = protect_graph(j, fg);
-  if (s == DAMO_OK) f = make_function(j, fg, out, &memo, rewritten);
-  map_clear(&memo);
-  damo_release(fg);
+  damo_status s = graph != NULL ? DAMO_OK : damo_error_status(j->ctx);
+  for (int64_t i = 0; i < shadows->n && s == DAMO_OK; i++) {
+    damo_var *copy = map_get_ptr(&copies, shadows->at[i]);
+    if (copy != NULL) s = ptrvec_push(&fresh, copy);
+  }
+  if (s == DAMO_OK) s = protect_graph(j, graph, true);
+  if (s == DAMO_OK) f = make_function(j, graph, out, &fresh, past);
+  map_clear(&copies);
+  ptrvec_clear(&fresh);
+  damo_release(graph);
+  return f;
+}
+
+static damo_function *compile_rewritten(job *j, const out_spec *out, damo_fgraph *fg) {
+  if (rewrite_by_mode(j, fg) != DAMO_OK || protect_graph(j, fg, false) != DAMO_OK) return NULL;
+  return make_function(j, fg, out, &j->fresh, NULL);
+}
+
+/* The Function of DEBUG mode, with the other one. */
+static damo_function *compile_debug(job *j, const out_spec *out, damo_fgraph *fg) {
+  history *past = history_begin(fg);
+  if (past == NULL) return NULL;
+  ptrvec shadows;
+  ptrvec_init(&shadows, j->ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < j->fresh.n && s == DAMO_OK; i++) {
+    s = ptrvec_push(&shadows, history_shadow(past, j->fresh.at[i]));
+  }
+  damo_function *f = s == DAMO_OK ? compile_rewritten(j, out, fg) : NULL;
+  history_end(past);
+  if (f != NULL && (f->plain = compile_past(j, out, fg, past, &shadows)) == NULL) {
+    damo_release(f);
+    f = NULL;
+  }
+  ptrvec_clear(&shadows);
+  history_free(past);
   return f;
 }
 
@@ -324,12 +377,16 @@ static damo_function *job_run(job *j, const out_spec *out) {
   if (add_explicit_updates(j) != DAMO_OK || add_default_updates(j) != DAMO_OK || apply_givens(j) != DAMO_OK)
     return NULL;
   if (check_unused(j) != DAMO_OK) return NULL;
-  damo_function *f = compile_graph(j, out, true);
-  if (f == NULL || watch_of(j->options) != WATCH_DEBUG) return f;
-  f->plain = compile_graph(j, out, false);
-  if (f->plain != NULL) return f;
-  damo_release(f);
-  return NULL;
+  map memo;
+  map_init(&memo, j->ctx);
+  damo_fgraph *fg = make_fgraph(j, &memo);
+  damo_function *f = NULL;
+  if (fg != NULL && find_fresh(j, &memo) == DAMO_OK) {
+    f = watch_of(j->options) == WATCH_DEBUG ? compile_debug(j, out, fg) : compile_rewritten(j, out, fg);
+  }
+  map_clear(&memo);
+  damo_release(fg);
+  return f;
 }
 
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
@@ -339,10 +396,12 @@ damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, 
   build_init(&j.b, ctx);
   ptrvec_init(&j.wanted, ctx);
   ptrvec_init(&j.targets, ctx);
+  ptrvec_init(&j.fresh, ctx);
   map_init(&j.is_target, ctx);
   damo_function *f = job_run(&j, out);
   ptrvec_clear(&j.wanted);
   ptrvec_clear(&j.targets);
+  ptrvec_release_all(&j.fresh);
   map_clear(&j.is_target);
   build_end(&j.b);
   return f;

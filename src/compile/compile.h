@@ -52,9 +52,12 @@ typedef enum fn_watch { WATCH_NONE, WATCH_NAN, WATCH_DEBUG } fn_watch;
 struct damo_function {
   damo_obj obj;
   fn_watch watch;
-  damo_function *plain; /* DEBUG: the same function, not rewritten, whose results are compared; else NULL */
-  char *name;           /* or NULL */
-  damo_fgraph *fgraph;  /* after rewriting */
+  damo_function *plain; /* DEBUG: the same function, not rewritten, and both sides of each rewrite; else NULL */
+  struct fn_rewrite
+      *rewrites; /* of a plain function: the rewrites in their order, and where their sides are computed */
+  int64_t n_rewrites;
+  char *name;          /* or NULL */
+  damo_fgraph *fgraph; /* after rewriting */
   vm_plan plan;
   struct fn_input *inputs;   /* n_inputs */
   struct fn_output *outputs; /* n_outputs */
@@ -78,6 +81,8 @@ typedef struct fn_input {
 
 /* copy: the cell is an input's, a shared value's, a constant's, a view, or serves another result too. Then the result is
  * a copy, made before anything shared changes. */
+#define FN_ALONG_MOST 3
+
 typedef struct fn_output {
   damo_type *type;
   char *name; /* or NULL */
@@ -85,8 +90,16 @@ typedef struct fn_output {
   thunk *maker; /* what writes the cell, NULL for leaves */
   int32_t maker_index;
   bool borrow, copy;
+  int8_t n_along; /* without copy: cells that share the value's buffer, which are emptied when it is taken */
+  int32_t along[FN_ALONG_MOST];
   damo_obj *staged; /* the copy between run and take */
 } fn_output;
+
+/* A rewrite that was made: its two sides are outputs of the plain function's fgraph, behind results and updates. */
+typedef struct fn_rewrite {
+  char *rule;
+  int32_t old_cell, new_cell;
+} fn_rewrite;
 
 typedef struct fn_shared {
   damo_var *var;       /* owned; NULL for an input with an update */

@@ -12,6 +12,8 @@ damo_status plan_build(damo_function *f);
  * constant, a shared value, a result, what another node reads that can't run earlier. The order of destroy_order then is
  * safe; in graphs with lazy Ops any order is. */
 damo_status protect_destroyed(damo_fgraph *fg);
+/* The same where nodes run by demand: any order is safe then. */
+damo_status protect_for_demand(damo_fgraph *fg);
 
 /* nanguard.c */
 /* The first entry of a float or complex array that is nan or infinite, as text "nan at {2, 3}"; false: there is none. */
@@ -27,18 +29,37 @@ void watch_plan(damo_function *f);
 
 /* debug.c: runs the thunk and all checks of DEBUG mode on it. */
 damo_status debug_step(vm_plan *p, thunk *t);
+/* debug_sparse.c: inconsistency where the node's first output, sparse or of sparse inputs, is another one with dense operands. */
+damo_status debug_dense_equal(thunk *t, damo_obj *const *inputs);
 /* debug_values.c: whether two values agree, but for rounding; where not, text says where and how. With `lenient`, an entry
  * that is not finite in a but is in b agrees: rewriting gains precision. */
 bool debug_agree(const damo_obj *a, const damo_obj *b, bool lenient, char *text, size_t n);
+/* debug_history.c: what rewriting does to fg, from begin to end. */
+typedef struct history history;
+history *history_begin(damo_fgraph *fg);
+void history_end(history *h); /* fg is left alone from here on */
+void history_free(history *h);
+/* What v, a Variable of fg, was before any rule touched what it is made from; v itself where nothing is known of it. */
+damo_var *history_shadow(const history *h, damo_var *v);
+/* A FunctionGraph over copies of fg's inputs: the outputs as they were written, then what each rewrite replaced and by
+ * what, in turn. memo gains the copies of shadows. */
+damo_fgraph *history_graph(const history *h, const damo_fgraph *fg, map *memo);
+/* The names of the rules, one a replacement, borrowed. Returns their number. */
+int64_t history_rules(const history *h, char *const **rules);
+
 /* debug_graph.c: gives f->plain the same arguments, copied where f may overwrite them; then, after the run of f and before
  * anything is committed, runs it and compares. (f first: its nodes are checked one by one, those of f->plain are not.) */
 damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_t n_args);
 damo_status debug_compare(damo_function *f);
+/* After a run of f that failed with s: where a rewrite is to blame, that becomes the pending error. Returns the status. */
+damo_status debug_explain(damo_function *f, damo_status s);
 
 /* function.c */
-/* Converts the arguments and loads them and shared values into cells. copy_mutable: what the call may overwrite is copied. */
 /* Keeps the Variables as f->no_recycling. */
 damo_status function_set_fresh(damo_function *f, damo_var *const *vars, int64_t n);
+/* Keeps the names of n rewrites, whose two sides each are the last outputs of f->fgraph. */
+damo_status function_set_rewrites(damo_function *f, char *const *rules, int64_t n);
+/* Converts the arguments and loads them and shared values into cells. copy_mutable: what the call may overwrite is copied. */
 damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable);
 const char *function_name(const damo_function *f);
 /* A copy of text into *out; NULL text leaves *out alone. */

@@ -5,6 +5,7 @@
  */
 #include "compile_int.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* One node under examination: values in the order of inputs, then outputs. */
@@ -42,13 +43,9 @@ static void exam_end(exam *e) {
   mem_free(e->ctx, e->before, (size_t)e->n * (sizeof *e->before + sizeof *e->cells + sizeof *e->at));
 }
 
-static damo_obj *copy_of(damo_obj *v) {
-  return v->kind == OBJ_ARRAY ? (damo_obj *)array_copy((damo_array *)v) : damo_retain(v);
-}
-
 static damo_status remember_inputs(exam *e) {
   for (int i = 0; i < e->t->n_in; i++) {
-    e->before[i] = copy_of(*e->t->in[i]);
+    e->before[i] = value_copy(*e->t->in[i]);
     if (e->before[i] == NULL) return DAMO_EMEMORY;
   }
   return DAMO_OK;
@@ -65,6 +62,22 @@ static damo_status accuse(const exam *e, const char *fmt, ...) {
 
 /* ---- What the run left ------------------------------------------------------------------------------------------- */
 
+static const char *value_text(char *dst, size_t n, const damo_obj *v) {
+  char dims[120];
+  int ndim;
+  const int64_t *shape = value_shape(v, &ndim);
+  if (shape == NULL && v->kind != OBJ_ARRAY) {
+    snprintf(dst, n, "another kind of value");
+  } else if (v->kind == OBJ_SPARSE) {
+    const damo_sparse *m = (const damo_sparse *)v;
+    snprintf(dst, n, "%s %s with %s indices, %s", sparse_format_name(sparse_format(m)), dtype_name(sparse_dtype(m)),
+             dtype_name(sparse_itype(m)), shape_format(dims, sizeof dims, ndim, shape));
+  } else {
+    shape_format(dst, n, ndim, shape);
+  }
+  return dst;
+}
+
 static damo_status check_types(const exam *e) {
   for (int o = 0; o < e->t->n_out; o++) {
     const damo_obj *v = *e->t->out[o];
@@ -73,16 +86,14 @@ static damo_status check_types(const exam *e) {
     type_format(want, sizeof want, out->type);
     if (v == NULL) return accuse(e, "DEBUG: output %d was left empty, expected %s", o + 1, want);
     if (!type_is_valid(out->type, v)) {
-      char got[160] = "another kind of value";
-      if (v->kind == OBJ_ARRAY) {
-        const damo_array *a = (const damo_array *)v;
-        shape_format(got, sizeof got, a->ndim, array_shape(a));
-      }
-      return accuse(e, "DEBUG: output %d is no value of %s: %s", o + 1, want, got);
+      char got[200];
+      return accuse(e, "DEBUG: output %d is no value of %s: %s", o + 1, want, value_text(got, sizeof got, v));
     }
     const char *why = "";
     if (v->kind == OBJ_ARRAY && !array_check((const damo_array *)v, &why))
       return accuse(e, "DEBUG: output %d is a damaged array: %s", o + 1, why);
+    if (v->kind == OBJ_SPARSE && !sparse_check((const damo_sparse *)v, &why))
+      return accuse(e, "DEBUG: output %d is a damaged sparse matrix: %s", o + 1, why);
   }
   return DAMO_OK;
 }
@@ -92,8 +103,8 @@ static damo_status check_inputs(const exam *e) {
   for (int i = 0; i < e->t->n_in; i++) {
     const damo_obj *v = *e->t->in[i], *was = e->before[i];
     char text[400], name[160];
-    if (op_alias_has(op->destroy_map, -1, i) || v->kind != OBJ_ARRAY || was->kind != OBJ_ARRAY) continue;
-    if (array_equal((const damo_array *)was, (const damo_array *)v, true)) continue;
+    const damo_array *a = value_array(was), *b = value_array(v);
+    if (op_alias_has(op->destroy_map, -1, i) || a == NULL || b == NULL || array_equal(a, b, true)) continue;
     if (debug_agree(was, v, false, text, sizeof text)) text[0] = '\0';
     return accuse(e, "DEBUG: input %d (%s) was overwritten, which destroy_map does not say: %s", i + 1,
                   var_format(name, sizeof name, e->t->node->in[i]), text);
@@ -102,9 +113,8 @@ static damo_status check_inputs(const exam *e) {
 }
 
 static bool share(const damo_obj *v, const damo_obj *w) {
-  if (v == NULL || w == NULL || v->kind != OBJ_ARRAY || w->kind != OBJ_ARRAY) return false;
-  const damo_array *a = (const damo_array *)v, *b = (const damo_array *)w;
-  if (array_size(a) == 0 || array_size(b) == 0) return false;
+  const damo_array *a = value_array(v), *b = value_array(w);
+  if (a == NULL || b == NULL || array_size(a) == 0 || array_size(b) == 0) return false;
   return a->buf == b->buf && array_may_overlap(a, b);
 }
 
@@ -158,7 +168,7 @@ static damo_array *odd_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const in
 }
 
 static damo_obj *odd_copy(damo_ctx *ctx, const damo_type *type, damo_obj *v) {
-  if (v->kind != OBJ_ARRAY || !type_is_tensor(type)) return copy_of(v);
+  if (v->kind != OBJ_ARRAY || !type_is_tensor(type)) return value_copy(v);
   const damo_array *a = (const damo_array *)v;
   damo_array *odd = odd_array(ctx, array_dtype(a), a->ndim, array_shape(a));
   if (odd != NULL && array_assign(odd, a) == DAMO_OK) return &odd->obj;
@@ -166,14 +176,20 @@ static damo_obj *odd_copy(damo_ctx *ctx, const damo_type *type, damo_obj *v) {
   return NULL;
 }
 
-/* Room of odd strides for a result like v, filled with what nobody computes. */
+/* Room of odd strides for a result like v, filled with what nobody computes; for a sparse one its pattern with other values,
+ * as a call before may have left it. */
 static damo_status odd_result(damo_ctx *ctx, const damo_type *type, const damo_obj *v, cell *out) {
+  scalar junk = {.dtype = DAMO_FLOAT64, .v.f = 77};
+  if (v != NULL && v->kind == OBJ_SPARSE) {
+    damo_sparse *old = sparse_copy((const damo_sparse *)v);
+    *out = (damo_obj *)old;
+    return old != NULL ? array_fill(old->data, junk) : DAMO_EMEMORY;
+  }
   if (v == NULL || v->kind != OBJ_ARRAY || !type_is_tensor(type)) return DAMO_OK;
   const damo_array *a = (const damo_array *)v;
   damo_array *odd = odd_array(ctx, array_dtype(a), a->ndim, array_shape(a));
   if (odd == NULL) return DAMO_EMEMORY;
   *out = &odd->obj;
-  scalar junk = {.dtype = DAMO_FLOAT64, .v.f = 77};
   return array_fill(odd, junk);
 }
 
@@ -187,10 +203,10 @@ typedef struct rerun {
 static damo_status fill_cells(exam *e, const rerun *r) {
   thunk *t = e->t;
   for (int i = 0; i < t->n_in; i++) {
-    damo_obj *v = r->odd ? odd_copy(e->ctx, t->node->in[i]->type, e->before[i]) : copy_of(e->before[i]);
+    damo_obj *v = r->odd ? odd_copy(e->ctx, t->node->in[i]->type, e->before[i]) : value_copy(e->before[i]);
     if (v == NULL) return damo_error_status(e->ctx);
     e->cells[i] = v;
-    if (r->read_only && v->kind == OBJ_ARRAY) ((damo_array *)v)->writeable = false;
+    if (r->read_only && value_array(v) != NULL) value_array(v)->writeable = false;
   }
   for (int o = 0; r->odd && o < t->n_out; o++) {
     DAMO_TRY(odd_result(e->ctx, t->node->out[o]->type, *t->out[o], &e->cells[t->n_in + o]));
@@ -268,6 +284,7 @@ damo_status debug_step(vm_plan *p, thunk *t) {
   }
   if (s == DAMO_OK) s = check_run(&e);
   if (s == DAMO_OK) s = run_all_ways(&e);
+  if (s == DAMO_OK) s = debug_dense_equal(t, e.before);
   if (s == DAMO_OK) s = guard_outputs(t, "DEBUG");
   exam_end(&e);
   return s;

@@ -1,4 +1,5 @@
-/* debug_graph.c: DEBUG mode compares the rewritten function with the graph as it was written, on each call. */
+/* debug_graph.c: on each call DEBUG mode computes the graph as it was written and both sides of every rewrite, and compares:
+ * the rewrites in the order in which they were made, then the results of the rewritten function. */
 #include <stdio.h>
 
 #include "compile_int.h"
@@ -11,6 +12,59 @@ damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_t n_arg
   }
   return function_load(g, args, n_args, true);
 }
+
+/* ---- Rewrites ---------------------------------------------------------------------------------------------------- */
+
+/* What replaced `before`, in a user's words. */
+static damo_status accuse_rule(damo_function *g, const fn_rewrite *r, damo_var *before, const damo_var *after,
+                               const char *text) {
+  damo_ctx *ctx = g->obj.ctx;
+  char old[160], now[160];
+  ctx_fail(ctx, DAMO_EINCONSISTENCY, "DEBUG: the rewrite '%s' changed the value of %s, in whose place it put %s: %s",
+           r->rule, var_format(old, sizeof old, before), var_format(now, sizeof now, after), text);
+  if (before->owner != NULL) ctx_fail_at(ctx, before->owner->op->def->name, before->owner);
+  return DAMO_EINCONSISTENCY;
+}
+
+/* Rewrite k of g, whose old side has been computed where it is there at all (a branch may not have been taken). */
+static damo_status check_rewrite(damo_function *g, int64_t k) {
+  const fn_rewrite *r = &g->rewrites[k];
+  if (!vm_has_value(&g->plan, r->old_cell)) return DAMO_OK;
+  int64_t at = g->fgraph->outputs.n - 2 * (g->n_rewrites - k);
+  damo_var *before = g->fgraph->outputs.at[at], *after = g->fgraph->outputs.at[at + 1];
+  damo_status s = vm_run_for(&g->plan, r->new_cell);
+  char text[ERROR_MESSAGE_MAX];
+  if (s == DAMO_EMEMORY || s == DAMO_ECALLBACK) return s;
+  if (s != DAMO_OK) {
+    snprintf(text, sizeof text, "that fails: %s", damo_error_message(g->obj.ctx));
+    ctx_clear_error(g->obj.ctx);
+    return accuse_rule(g, r, before, after, text);
+  }
+  if (debug_agree(g->plan.cells[r->old_cell], g->plan.cells[r->new_cell], true, text, sizeof text)) return DAMO_OK;
+  return accuse_rule(g, r, before, after, text);
+}
+
+static damo_status check_rewrites(damo_function *g) {
+  for (int64_t k = 0; k < g->n_rewrites; k++) DAMO_TRY(check_rewrite(g, k));
+  return DAMO_OK;
+}
+
+/* Numeric and shape errors of a run may be those of a graph that nobody wrote. */
+damo_status debug_explain(damo_function *f, damo_status s) {
+  if (s != DAMO_ENUMERIC && s != DAMO_ESHAPE && s != DAMO_EINDEX && s != DAMO_EVALUE && s != DAMO_ETYPE) return s;
+  damo_ctx *ctx = f->obj.ctx;
+  ctx_error first = ctx->error;
+  damo_retain(first.node);
+  if (vm_run(&f->plain->plan) == DAMO_OK && check_rewrites(f->plain) == DAMO_EINCONSISTENCY) {
+    damo_release(first.node);
+    return DAMO_EINCONSISTENCY;
+  }
+  ctx_clear_error(ctx);
+  ctx->error = first;
+  return s;
+}
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static damo_status compare(damo_function *f, int64_t i, int32_t cell_f, int32_t cell_g, const char *what) {
   damo_function *g = f->plain;
@@ -32,6 +86,7 @@ damo_status debug_compare(damo_function *f) {
     ctx_fail_add(f->obj.ctx, "in DEBUG mode's run of the graph as it was written");
     return s;
   }
+  DAMO_TRY(check_rewrites(g));
   for (; k < f->n_outputs; k++) {
     char what[48];
     snprintf(what, sizeof what, "result %lld", (long long)k + 1);

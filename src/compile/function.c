@@ -36,6 +36,10 @@ static void drop_contents(damo_function *f) {
   damo_release(f->plain);
   f->fgraph = NULL;
   f->plain = NULL;
+  for (int64_t i = 0; i < f->n_rewrites; i++) mem_strfree(ctx, f->rewrites[i].rule);
+  mem_free(ctx, f->rewrites, (size_t)f->n_rewrites * sizeof *f->rewrites);
+  f->rewrites = NULL;
+  f->n_rewrites = 0;
   for (int64_t i = 0; i < f->n_no_recycling; i++) damo_release(f->no_recycling[i]);
   mem_free(ctx, f->no_recycling, (size_t)f->n_no_recycling * sizeof *f->no_recycling);
   f->no_recycling = NULL;
@@ -75,17 +79,37 @@ damo_status function_set_fresh(damo_function *f, damo_var *const *vars, int64_t 
   return DAMO_OK;
 }
 
+damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out) {
+  if (text == NULL) return DAMO_OK;
+  *out = mem_strdup(ctx, text);
+  return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
+}
+
+damo_status function_set_rewrites(damo_function *f, char *const *rules, int64_t n) {
+  if (n == 0) return DAMO_OK;
+  f->rewrites = mem_calloc(f->obj.ctx, (size_t)n * sizeof *f->rewrites);
+  if (f->rewrites == NULL) return DAMO_EMEMORY;
+  f->n_rewrites = n;
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(function_copy_text(f->obj.ctx, rules[i], &f->rewrites[i].rule));
+  return DAMO_OK;
+}
+
+static damo_status copy_rewrites(const damo_function *f, damo_function *g) {
+  if (f->n_rewrites == 0) return DAMO_OK;
+  g->rewrites = mem_calloc(g->obj.ctx, (size_t)f->n_rewrites * sizeof *g->rewrites);
+  if (g->rewrites == NULL) return DAMO_EMEMORY;
+  g->n_rewrites = f->n_rewrites;
+  for (int64_t i = 0; i < f->n_rewrites; i++) {
+    DAMO_TRY(function_copy_text(g->obj.ctx, f->rewrites[i].rule, &g->rewrites[i].rule));
+  }
+  return DAMO_OK;
+}
+
 damo_status function_free(damo_function *f) {
   if (f->running) return ctx_fail(f->obj.ctx, DAMO_ESTATE, "the function is running and can't be freed now");
   if (!f->freed) drop_contents(f);
   f->freed = true;
   return DAMO_OK;
-}
-
-damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out) {
-  if (text == NULL) return DAMO_OK;
-  *out = mem_strdup(ctx, text);
-  return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
 }
 
 static damo_status copy_parts(const damo_function *f, damo_function *g) {
@@ -111,6 +135,7 @@ static damo_status copy_parts(const damo_function *f, damo_function *g) {
         .var = damo_retain(sh->var), .input = sh->input, .cell = -1, .update_cell = sh->update_cell < 0 ? -1 : 0};
   }
   DAMO_TRY(function_set_fresh(g, f->no_recycling, f->n_no_recycling));
+  DAMO_TRY(copy_rewrites(f, g));
   return plan_build(g);
 }
 
@@ -170,11 +195,9 @@ static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
 
 /* Whether the value of cell c shares memory with another value that came from outside. */
 static bool is_shared_memory(const damo_function *f, int32_t c) {
-  const damo_array *a = (const damo_array *)f->plan.cells[c];
   for (int64_t k = 0; k < f->plan.n_transient; k++) {
     const damo_obj *v = f->plan.cells[f->plan.transient[k]];
-    if (f->plan.transient[k] == c || v == NULL || v->kind != OBJ_ARRAY) continue;
-    if (array_may_overlap(a, (const damo_array *)v)) return true;
+    if (f->plan.transient[k] != c && value_may_overlap(f->plan.cells[c], v)) return true;
   }
   return false;
 }
@@ -184,12 +207,12 @@ static damo_status own_destroyed(damo_function *f, int64_t i, damo_obj *arg, boo
   const fn_input *in = &f->inputs[i];
   cell *c = &f->plan.cells[in->cell];
   if (!in->destroyed && !(copy_all && in->mutable_)) return DAMO_OK;
-  if (*c == NULL || (*c)->kind != OBJ_ARRAY) return DAMO_OK;
-  damo_array *a = (damo_array *)*c;
+  const damo_array *a = value_array(*c);
+  if (a == NULL) return DAMO_OK;
   if (!copy_all && arg != NULL && a->writeable && !is_shared_memory(f, in->cell)) return DAMO_OK;
-  damo_array *copy = array_copy(a);
+  damo_obj *copy = value_copy(*c);
   if (copy == NULL) return DAMO_EMEMORY;
-  set_cell(c, &copy->obj);
+  set_cell(c, copy);
   return DAMO_OK;
 }
 
@@ -217,7 +240,7 @@ static bool may_write_early(const damo_function *f, int64_t i, damo_obj *const *
   if (!type_is_valid(out->type, into[i]) || !target->writeable) return false;
   for (int64_t k = 0; k < f->plan.n_transient; k++) {
     const damo_obj *v = f->plan.cells[f->plan.transient[k]];
-    if (v != NULL && v->kind == OBJ_ARRAY && array_may_overlap(target, (const damo_array *)v)) return false;
+    if (value_may_overlap(&target->obj, v)) return false;
   }
   for (int64_t k = 0; k < f->n_outputs; k++) {
     if (k != i && into[k] != NULL && into[k]->kind == OBJ_ARRAY &&
@@ -266,7 +289,7 @@ static damo_status check_target(const damo_function *f, int64_t i, damo_obj *val
 
 /* A copy of value, in spare where nobody else holds it and it fits. */
 static damo_obj *copy_value(damo_obj *value, damo_obj **spare) {
-  if (value->kind != OBJ_ARRAY) return damo_retain(value);
+  if (value->kind != OBJ_ARRAY) return value_copy(value);
   damo_array *v = (damo_array *)value, *s = spare != NULL ? (damo_array *)*spare : NULL;
   bool fits = s != NULL && s->obj.kind == OBJ_ARRAY && array_is_exclusive(s) && s->writeable && s->ndim == v->ndim &&
               s->dtype == v->dtype;
@@ -281,8 +304,7 @@ static damo_obj *copy_value(damo_obj *value, damo_obj **spare) {
 static bool lies_in_target(const damo_function *f, int64_t i, damo_obj *const *into) {
   const damo_obj *value = f->plan.cells[f->outputs[i].cell];
   for (int64_t k = 0; k < f->n_outputs; k++) {
-    if (k == i || into[k] == NULL || into[k]->kind != OBJ_ARRAY || value->kind != OBJ_ARRAY) continue;
-    if (array_may_overlap((const damo_array *)into[k], (const damo_array *)value)) return true;
+    if (k != i && value_may_overlap(into[k], value)) return true;
   }
   return false;
 }
@@ -368,7 +390,8 @@ static damo_status run_steps(damo_function *f, damo_obj *const *args, int64_t n_
   if (f->watch != WATCH_NONE) DAMO_TRY(guard_inputs(f, f->watch == WATCH_NAN ? "NANGUARD" : "DEBUG"));
   if (into != NULL && f->watch != WATCH_DEBUG) DAMO_TRY(offer_targets(f, into));
   if (f->plain != NULL) DAMO_TRY(debug_prepare(f, args, n_args));
-  DAMO_TRY(vm_run(&f->plan));
+  damo_status s = vm_run(&f->plan);
+  if (s != DAMO_OK) return f->plain != NULL ? debug_explain(f, s) : s;
   if (f->plain != NULL) DAMO_TRY(debug_compare(f));
   DAMO_TRY(stage_outputs(f, into));
   DAMO_TRY(stage_updates(f));
@@ -412,6 +435,7 @@ damo_obj *function_take(damo_function *f, int64_t i) {
   damo_obj **place = out->copy ? &out->staged : &f->plan.cells[out->cell];
   damo_obj *v = *place;
   *place = NULL;
+  for (int k = 0; !out->copy && k < out->n_along; k++) set_cell(&f->plan.cells[out->along[k]], NULL);
   return v;
 }
 

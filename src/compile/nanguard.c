@@ -65,12 +65,20 @@ bool find_nonfinite(const damo_array *a, char *text, size_t n) {
   return false;
 }
 
+/* The same in a value; a sparse matrix holds it among its stored entries. */
+static bool find_in_value(const damo_obj *v, char *text, size_t n) {
+  if (!find_nonfinite(value_array(v), text, n)) return false;
+  const size_t used = strlen(text);
+  if (v->kind == OBJ_SPARSE) snprintf(text + used, n - used, " of the stored entries");
+  return true;
+}
+
 damo_status guard_outputs(const thunk *t, const char *func) {
   for (int o = 0; o < t->n_out; o++) {
     const damo_obj *v = *t->out[o];
     char text[200], op[160];
-    if (v == NULL || v->kind != OBJ_ARRAY || !type_is_tensor(t->node->out[o]->type)) continue;
-    if (!find_nonfinite((const damo_array *)v, text, sizeof text)) continue;
+    if (value_array(v) == NULL || !type_has_shape(t->node->out[o]->type)) continue;
+    if (!find_in_value(v, text, sizeof text)) continue;
     return ctx_fail(t->ctx, DAMO_ENUMERIC, "%s: the result %s holds %s", func,
                     var_format(op, sizeof op, t->node->out[o]), text);
   }
@@ -81,15 +89,15 @@ damo_status guard_inputs(const damo_function *f, const char *func) {
   char text[200], name[160];
   for (int64_t i = 0; i < f->n_inputs; i++) {
     const damo_obj *v = f->inputs[i].cell >= 0 ? f->plan.cells[f->inputs[i].cell] : NULL;
-    if (v == NULL || v->kind != OBJ_ARRAY || !type_is_tensor(f->inputs[i].var->type)) continue;
-    if (!find_nonfinite((const damo_array *)v, text, sizeof text)) continue;
+    if (value_array(v) == NULL || !type_has_shape(f->inputs[i].var->type)) continue;
+    if (!find_in_value(v, text, sizeof text)) continue;
     return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: input %lld (%s) of %s holds %s", func, (long long)i + 1,
                     var_format(name, sizeof name, f->inputs[i].var), function_name(f), text);
   }
   for (int64_t i = 0; i < f->n_shared; i++) {
     const damo_var *v = f->shared[i].var;
-    if (v == NULL || f->shared[i].cell < 0 || v->value->kind != OBJ_ARRAY || !type_is_tensor(v->type)) continue;
-    if (!find_nonfinite((const damo_array *)v->value, text, sizeof text)) continue;
+    if (v == NULL || f->shared[i].cell < 0 || value_array(v->value) == NULL || !type_has_shape(v->type)) continue;
+    if (!find_in_value(v->value, text, sizeof text)) continue;
     return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: the shared value %s of %s holds %s", func,
                     var_format(name, sizeof name, v), function_name(f), text);
   }
@@ -155,5 +163,7 @@ static damo_status guarded_step(vm_plan *p, thunk *t) {
 
 void watch_plan(damo_function *f) {
   if (f->watch == WATCH_NAN) f->plan.step = guarded_step;
-  if (f->watch == WATCH_DEBUG) f->plan.step = debug_step;
+  if (f->watch != WATCH_DEBUG) return;
+  f->plan.step = debug_step;
+  for (int64_t k = 0; k < f->plan.n_thunks; k++) f->plan.thunks[k]->watched = true;
 }

@@ -32,11 +32,14 @@ static damo_status count_leaf(planner *p, damo_var *v) {
   return ptrvec_push(&p->transient, (void *)(intptr_t)cell_of(p, v));
 }
 
+/* Results and updates; the sides of rewrites come behind them. */
+static int64_t n_wanted(const damo_function *f) { return f->fgraph->outputs.n - 2 * f->n_rewrites; }
+
 /* Thunks are told of what leaves the function as its own memory, and of what was asked for; the cells of the latter are
  * emptied after each call. (Those of results are taken.) */
 static damo_status list_fresh(planner *p) {
   const damo_function *f = p->f;
-  for (int64_t i = 0; i < f->fgraph->outputs.n; i++) {
+  for (int64_t i = 0; i < n_wanted(f); i++) {
     damo_var *v = f->fgraph->outputs.at[i];
     bool stays = i < f->n_outputs && f->outputs[i].borrow;
     if (v->owner != NULL && !stays) DAMO_TRY(ptrvec_push(&p->fresh, v));
@@ -129,12 +132,13 @@ static int32_t number_of_thunk(const map *numbers, const damo_apply *node) {
 static damo_status fill_demand(planner *p, map *numbers) {
   vm_plan *plan = p->plan;
   const ptrvec *wanted = &p->f->fgraph->outputs;
+  int64_t n = n_wanted(p->f);
   for (int64_t k = 0; k < plan->n_thunks; k++) DAMO_TRY(map_put(numbers, plan->thunks[k]->node, (uintptr_t)k + 1));
   int64_t n_goals = 0;
-  for (int64_t i = 0; i < wanted->n; i++) n_goals += ((damo_var *)wanted->at[i])->owner != NULL;
+  for (int64_t i = 0; i < n; i++) n_goals += ((damo_var *)wanted->at[i])->owner != NULL;
   DAMO_TRY(vm_demand_init(plan, n_goals));
   n_goals = 0;
-  for (int64_t i = 0; i < wanted->n; i++) {
+  for (int64_t i = 0; i < n; i++) {
     const damo_var *v = wanted->at[i];
     if (v->owner != NULL) plan->demand.goals[n_goals++] = number_of_thunk(numbers, v->owner);
   }
@@ -147,8 +151,9 @@ static damo_status fill_demand(planner *p, map *numbers) {
   return DAMO_OK;
 }
 
+/* (Rewrites are run by demand: a side of one may lie in a branch that is not taken.) */
 static damo_status plan_demand(planner *p) {
-  if (!p->lazy) return DAMO_OK;
+  if (!p->lazy && p->f->n_rewrites == 0) return DAMO_OK;
   map numbers;
   map_init(&numbers, p->plan->ctx);
   damo_status s = fill_demand(p, &numbers);
@@ -166,6 +171,42 @@ static bool must_copy(const planner *p, const damo_var *v, map *given) {
   return map_get(given, (void *)(intptr_t)(c + 2), NULL);
 }
 
+/* The input whose buffer output v of its node holds: -1 when it is its own, or one of several. */
+static int input_shared(const damo_var *v, bool *many) {
+  const op_alias *const maps[] = {v->owner->op->view_map, v->owner->op->destroy_map};
+  int in = -1;
+  *many = false;
+  for (int m = 0; m < 2; m++) {
+    for (const op_alias *a = maps[m]; a != NULL && a->out >= 0; a++) {
+      if (a->out != v->index) continue;
+      *many = *many || in >= 0;
+      in = a->in;
+    }
+  }
+  return in;
+}
+
+/* A sparse result is often a pattern with the values of a node before it. Where neither an argument nor another result
+ * is in them, they can go with it. */
+static bool take_along(const planner *p, const damo_var *v, const map *given, fn_output *out) {
+  bool many = false;
+  out->n_along = 0;
+  if (!type_is_sparse(v->type)) return false;
+  for (; v->owner != NULL; out->along[out->n_along++] = cell_of(p, v)) {
+    const int in = input_shared(v, &many);
+    if (in < 0) return true;
+    if (many || in >= v->owner->n_in || out->n_along == FN_ALONG_MOST) return false;
+    v = v->owner->in[in];
+    if (map_get(given, (void *)(intptr_t)(cell_of(p, v) + 2), NULL)) return false;
+  }
+  return false;
+}
+
+static damo_status give_along(map *given, const fn_output *out) {
+  for (int k = 0; k < out->n_along; k++) DAMO_TRY(map_put(given, (void *)(intptr_t)(out->along[k] + 2), 1));
+  return DAMO_OK;
+}
+
 static damo_status place_outputs(planner *p, map *given) {
   damo_function *f = p->f;
   for (int64_t i = 0; i < f->n_outputs; i++) {
@@ -176,6 +217,10 @@ static damo_status place_outputs(planner *p, map *given) {
     out->maker = v->owner != NULL ? map_get_ptr(&p->maker, v->owner) : NULL;
     out->maker_index = v->index;
     out->copy = must_copy(p, v, given);
+    if (out->copy && !map_get(given, (void *)(intptr_t)(out->cell + 2), NULL) && take_along(p, v, given, out)) {
+      out->copy = false;
+      DAMO_TRY(give_along(given, out));
+    }
     DAMO_TRY(map_put(given, (void *)(intptr_t)(out->cell + 2), 1));
   }
   return DAMO_OK;
@@ -197,6 +242,20 @@ static damo_status place_shared(planner *p, map *given) {
   return DAMO_OK;
 }
 
+static int32_t place_side(planner *p, int64_t i) {
+  damo_var *v = p->f->fgraph->outputs.at[i];
+  hold_constant(p, v);
+  return cell_of(p, v);
+}
+
+static void place_rewrites(planner *p) {
+  int64_t first = n_wanted(p->f);
+  for (int64_t k = 0; k < p->f->n_rewrites; k++) {
+    p->f->rewrites[k].old_cell = place_side(p, first + 2 * k);
+    p->f->rewrites[k].new_cell = place_side(p, first + 2 * k + 1);
+  }
+}
+
 /* Whether some thunk may overwrite the input: whether the graph destroys anything, that is, and the input's used. */
 static bool may_be_destroyed(const planner *p, const damo_var *v) {
   if (fgraph_clients(p->f->fgraph, v) == NULL) return false;
@@ -216,6 +275,7 @@ static damo_status place_results(planner *p) {
   }
   damo_status s = place_shared(p, &given); /* first: updates are moved, outputs of the same cell copied */
   if (s == DAMO_OK) s = place_outputs(p, &given);
+  if (s == DAMO_OK) place_rewrites(p);
   map_clear(&given);
   return s;
 }

@@ -1,11 +1,21 @@
 /* protect.c: what an Op destroys must not be needed by anybody else: where no order of the nodes does, a copy does. */
 #include "compile_int.h"
 
+static damo_var *identity(build *b, damo_var *x) {
+  return x != NULL ? build_op(b, elemwise_op(b->ctx, "identity"), &x, 1) : NULL;
+}
+
+/* The same value with numbers of its own: a sparse matrix's pattern is never written. */
+static damo_var *copied(build *b, damo_var *x) {
+  if (!type_is_sparse(x->type)) return identity(b, x);
+  return build_fn2(b, "sparse.with_data", x, identity(b, build_fn1(b, "sparse.csm_data", x)));
+}
+
 static damo_status protect_input(damo_fgraph *fg, damo_apply *node, int i) {
   build b;
   build_init(&b, fg->obj.ctx);
-  damo_var *copy = build_op(&b, elemwise_op(fg->obj.ctx, "identity"), &node->in[i], 1);
-  damo_status s = copy != NULL ? fgraph_change_input(fg, node, i, copy, "protect_destroyed") : b.status;
+  damo_var *copy = copied(&b, node->in[i]);
+  damo_status s = copy != NULL ? fgraph_change_input_trusted(fg, node, i, copy, "protect_destroyed") : b.status;
   damo_status ended = build_end(&b);
   return s != DAMO_OK ? s : ended;
 }
@@ -58,14 +68,17 @@ static damo_status protect_by_order(damo_fgraph *fg) {
   return s;
 }
 
-damo_status protect_destroyed(damo_fgraph *fg) {
+static damo_status protect(damo_fgraph *fg, bool by_demand) {
   ptrvec nodes;
   ptrvec_init(&nodes, fg->obj.ctx);
   damo_status s = fgraph_toposort(fg, &nodes);
   if (s == DAMO_OK) {
     glance g = look(fg, &nodes);
-    if (g.doubtful) s = g.lazy ? protect_all(fg, &nodes) : protect_by_order(fg);
+    if (g.doubtful) s = g.lazy || by_demand ? protect_all(fg, &nodes) : protect_by_order(fg);
   }
   ptrvec_clear(&nodes);
   return s;
 }
+
+damo_status protect_destroyed(damo_fgraph *fg) { return protect(fg, false); }
+damo_status protect_for_demand(damo_fgraph *fg) { return protect(fg, true); }

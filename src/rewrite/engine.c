@@ -31,10 +31,23 @@ const rewrite_rule *rewrite_at(damo_ctx *ctx, int64_t i) {
   return i >= 0 && i < rules->n ? rules->at[i] : NULL;
 }
 
+damo_status rewrite_unregister(damo_ctx *ctx, const rewrite_rule *rule) {
+  ptrvec *rules = rules_of(ctx);
+  if (ctx->rewriting != NULL) {
+    return ctx_fail(ctx, DAMO_ESTATE, "the rewrite rule '%s' can't go while rules are at work", rule->name);
+  }
+  for (int64_t i = 0; i < rules->n; i++) {
+    if (rules->at[i] != rule) continue;
+    memmove(&rules->at[i], &rules->at[i + 1], (size_t)(rules->n - i - 1) * sizeof(void *));
+    rules->n--;
+  }
+  return DAMO_OK;
+}
+
 damo_status rewrite_register_all(damo_ctx *ctx) {
-  static const rewrite_rule *const families[] = {merge_rules,      fold_rules,    canonicalize_rules,
-                                                 shape_rules,      fill_rules,    stabilize_rules,
-                                                 specialize_rules, inplace_rules, choice_rules};
+  static const rewrite_rule *const families[] = {merge_rules,   fold_rules,      canonicalize_rules, shape_rules,
+                                                 fill_rules,    stabilize_rules, specialize_rules,   sparse_rules,
+                                                 inplace_rules, choice_rules};
   ptrvec *rules = mem_calloc(ctx, sizeof *rules);
   if (rules == NULL) return DAMO_EMEMORY;
   ptrvec_init(rules, ctx);
@@ -57,6 +70,17 @@ static bool has_word(const rewrite_rule *r, const char *word, size_t n) {
     while (*p == ' ') p++;
   }
   return false;
+}
+
+bool rewrite_has_tag(const rewrite_rule *rule, const char *word) { return has_word(rule, word, strlen(word)); }
+
+rewrite_phase rewrite_phase_of(const char *tags) {
+  static const char *const names[N_PHASES] = {NULL, "canonicalize", "stabilize", "specialize", "fuse", "inplace"};
+  const rewrite_rule r = {.name = "", .tags = tags};
+  for (int p = 0; p < N_PHASES; p++) {
+    if (names[p] != NULL && rewrite_has_tag(&r, names[p])) return (rewrite_phase)p;
+  }
+  return PHASE_SPECIALIZE;
 }
 
 static bool has_all(const rewrite_rule *r, const char *words) {
@@ -126,13 +150,65 @@ static damo_status work_touch_makers(work_list *w, damo_fgraph *fg, const damo_v
 
 #define MAX_OUT 64
 
+/* A Variable that can't depend on the node: a leaf, an input of the node, or an input of an input's maker. */
+static bool is_near(const damo_apply *node, const damo_var *v) {
+  if (v->owner == NULL || v->owner == node) return true;
+  for (int i = 0; i < node->n_in; i++) {
+    const damo_apply *up = node->in[i]->owner;
+    if (v == node->in[i]) return true;
+    for (int k = 0; up != NULL && k < up->n_in; k++) {
+      if (v == up->in[k]) return true;
+    }
+  }
+  return false;
+}
+
+/* Walks over what a host's rule has just made (nodes numbered from first_id on): they take over the node's trace. *near:
+ * what they are made from lies near the node, so that no cycle can arise. */
+static damo_status look_over(damo_fgraph *fg, damo_apply *node, damo_var **repl, uint64_t first_id, bool *near) {
+  map seen;
+  ptrvec stack;
+  map_init(&seen, fg->obj.ctx);
+  ptrvec_init(&stack, fg->obj.ctx);
+  *near = true;
+  damo_status s = DAMO_OK;
+  for (int i = 0; i < node->n_out && s == DAMO_OK; i++) {
+    if (repl[i] != NULL) s = ptrvec_push(&stack, repl[i]);
+  }
+  while (stack.n > 0 && s == DAMO_OK) {
+    damo_var *v = stack.at[--stack.n];
+    damo_apply *up = v->owner;
+    if (up == NULL || up->id < first_id || fgraph_has_node(fg, up)) {
+      *near = *near && is_near(node, v);
+      continue;
+    }
+    if (map_get(&seen, up, NULL)) continue;
+    if (node->trace != NULL) {
+      damo_release(up->trace);
+      up->trace = damo_retain(node->trace);
+    }
+    s = map_put(&seen, up, 1);
+    for (int i = 0; i < up->n_in && s == DAMO_OK; i++) s = ptrvec_push(&stack, up->in[i]);
+  }
+  ptrvec_clear(&stack);
+  map_clear(&seen);
+  return s;
+}
+
+/* The node itself, made once more. */
+static bool is_same_again(const damo_apply *node, const damo_var *v, int i) {
+  const damo_apply *up = v->owner;
+  if (up == NULL || up->op != node->op || v->index != i || up->n_in != node->n_in) return false;
+  return memcmp(up->in, node->in, (size_t)node->n_in * sizeof *node->in) == 0;
+}
+
 /* Replaces what the rule gave; a replacement whose Type says less than the old one's is not taken. */
-static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_var **repl, work_list *w,
+static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_var **repl, bool trusted, work_list *w,
                                       const char *name, bool *changed) {
   damo_var *old[MAX_OUT], *now[MAX_OUT];
   int n = 0;
   for (int i = 0; i < node->n_out; i++) {
-    if (repl[i] == NULL || repl[i] == node->out[i]) continue;
+    if (repl[i] == NULL || repl[i] == node->out[i] || is_same_again(node, repl[i], i)) continue;
     if (!type_is_super(node->out[i]->type, repl[i]->type)) return DAMO_OK;
     if (fgraph_clients(fg, node->out[i]) == NULL) continue;
     old[n] = node->out[i];
@@ -141,7 +217,7 @@ static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_va
   if (n == 0) return DAMO_OK;
   *changed = true;
   for (int i = 0; i < n; i++) DAMO_TRY(work_touch_users(w, fg, old[i]));
-  DAMO_TRY(fgraph_replace_trusted(fg, old, now, n, name));
+  DAMO_TRY(trusted ? fgraph_replace_trusted(fg, old, now, n, name) : fgraph_replace_all(fg, old, now, n, name));
   for (int i = 0; i < n; i++) DAMO_TRY(work_touch_makers(w, fg, now[i]));
   return DAMO_OK;
 }
@@ -149,18 +225,25 @@ static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_va
 static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *node, work_list *w, bool *changed) {
   damo_ctx *ctx = fg->obj.ctx;
   damo_var *repl[MAX_OUT] = {NULL};
-  bool did = false;
+  bool did = false, trusted = true;
+  uint64_t first_id = ctx->next_id;
   build b;
   build_init(&b, ctx);
   damo_obj *trace = ctx->trace;
   ctx->trace = node->trace != NULL ? &node->trace->obj : NULL;
-  damo_status s = r->local(&b, fg, node, repl, &did);
+  damo_retain(node); /* a host's rule may change the graph by itself */
+  damo_status s = r->local != NULL ? r->local(&b, fg, node, repl, &did) : r->host(r, &b, fg, node, repl, &did);
   ctx->trace = trace;
   if (s == DAMO_OK) s = b.status;
-  if (s == DAMO_OK && did) s = apply_replacements(fg, node, repl, w, r->name, changed);
+  if (s == DAMO_OK && did && r->host != NULL) s = look_over(fg, node, repl, first_id, &trusted);
+  if (s == DAMO_OK && did) s = apply_replacements(fg, node, repl, trusted, w, r->name, changed);
   damo_status ended = build_end(&b);
   if (s == DAMO_OK) s = ended;
-  if (s != DAMO_OK) ctx_fail_add(ctx, "while rewriting by %s", r->name);
+  if (s != DAMO_OK) {
+    ctx_fail_add(ctx, "while rewriting by %s", r->name);
+    ctx_fail_at(ctx, node->op->def->name, node);
+  }
+  damo_release(node);
   return s;
 }
 
@@ -169,6 +252,8 @@ static damo_status work_import(damo_fgraph *fg, void *user, damo_apply *node) {
   (void)fg;
   return work_push(user, node);
 }
+
+static bool is_local(const rewrite_rule *r) { return r->local != NULL || r->host != NULL; }
 
 static bool tracks(const rewrite_rule *r, const damo_apply *node) {
   return r->tracks == NULL || strcmp(r->tracks, node->op->def->name) == 0;
@@ -183,16 +268,20 @@ static damo_status run_work(damo_fgraph *fg, const ptrvec *rules, work_list *w) 
     bool changed = false;
     for (int64_t i = 0; i < rules->n && !changed; i++) {
       const rewrite_rule *r = rules->at[i];
-      if (r->local != NULL && tracks(r, node)) DAMO_TRY(try_rule(r, fg, node, w, &changed));
+      if (is_local(r) && tracks(r, node)) DAMO_TRY(try_rule(r, fg, node, w, &changed));
     }
     if (changed) budget--;
+  }
+  if (w->head < w->queue.n) {
+    ctx_warn(fg->obj.ctx, "rewrite",
+             "rewriting was cut off: some rules go on for ever, each undoing what another does");
   }
   return DAMO_OK;
 }
 
 static damo_status run_local(damo_fgraph *fg, const ptrvec *rules) {
   bool any = false;
-  for (int64_t i = 0; i < rules->n; i++) any = any || ((const rewrite_rule *)rules->at[i])->local != NULL;
+  for (int64_t i = 0; i < rules->n; i++) any = any || is_local(rules->at[i]);
   if (!any) return DAMO_OK;
   work_list w = {.head = 0};
   ptrvec_init(&w.queue, fg->obj.ctx);

@@ -13,6 +13,7 @@ static bool all_constant(const damo_apply *node) {
 /* The Type tells, before anything is computed, that the result is too large to keep. */
 static bool is_too_large(const damo_type *t) {
   int64_t n = (int64_t)dtype_size(t->dtype);
+  if (type_is_sparse(t)) return false;
   for (int i = 0; i < t->ndim; i++) {
     if (t->shape[i] < 0 || !i64_mul(n, t->shape[i], &n)) return t->shape[i] >= 0;
   }
@@ -24,15 +25,15 @@ static bool may_fold(const damo_apply *node) {
   const op_def *def = node->op->def;
   if (def->impure || !op_can_run(def) || node->op->destroy_map != NULL || !all_constant(node)) return false;
   for (int i = 0; i < node->n_out; i++) {
-    if (!type_is_tensor(node->out[i]->type) || is_too_large(node->out[i]->type)) return false;
+    if (!type_has_shape(node->out[i]->type) || is_too_large(node->out[i]->type)) return false;
   }
   return def->do_constant_folding == NULL || def->do_constant_folding(node);
 }
 
 static bool is_small(damo_obj *const *values, int n) {
   for (int i = 0; i < n; i++) {
-    const damo_array *a = (const damo_array *)values[i];
-    if (values[i]->kind != OBJ_ARRAY) return false;
+    const damo_array *a = value_array(values[i]);
+    if (a == NULL) return false;
     if ((size_t)array_size(a) * dtype_size(array_dtype(a)) > FOLD_MAX_BYTES) return false;
   }
   return true;

@@ -25,17 +25,26 @@ static bool leaves_graph(const damo_fgraph *fg, const damo_var *v) {
   return false;
 }
 
-/* The node's Op with its property set. */
-static damo_var *in_place(build *b, const damo_apply *node, int prop, prop_value value) {
+/* The node's Op with its property set, owned. */
+static damo_op *in_place_op(build *b, const damo_apply *node, int prop, prop_value value) {
   prop_value props[MAX_PROPS];
   for (int i = 0; i < node->op->n_props; i++) props[i] = node->op->props[i];
   props[prop] = value;
-  return build_op(b, op_new(b->ctx, node->op->def, props, node->op->n_props), node->in, node->n_in);
+  return op_new(b->ctx, node->op->def, props, node->op->n_props);
 }
 
 static bool may_take(const damo_fgraph *fg, const damo_apply *node, int i) {
   const damo_var *x = node->in[i];
-  return type_is_tensor(x->type) && var_dtype(x) == var_dtype(node->out[0]) && !rewrite_must_last(fg, x);
+  return type_has_shape(x->type) && var_dtype(x) == var_dtype(node->out[0]) && !rewrite_must_last(fg, x);
+}
+
+/* The same where the node itself, not in place, views the operand: in place it does not. */
+static bool may_take_viewed(const damo_fgraph *fg, const damo_apply *node, int i) {
+  const damo_var *x = node->in[i];
+  const fg_clients *c = fgraph_clients(fg, x);
+  bool alone = c != NULL && c->n == 1 && c->at[0].node == node;
+  return alone && x->owner != NULL && !op_alias_has(x->owner->op->view_map, x->index, -1) && type_has_shape(x->type) &&
+         var_dtype(x) == var_dtype(node->out[0]);
 }
 
 static damo_status elemwise_in_place(build *b, damo_fgraph *fg, damo_apply *node, int prop, damo_var **repl,
@@ -43,8 +52,21 @@ static damo_status elemwise_in_place(build *b, damo_fgraph *fg, damo_apply *node
   if (var_ndim(node->out[0]) == 0) return DAMO_OK; /* nothing to gain */
   for (int i = 0; i < node->n_in; i++) {
     if (!may_take(fg, node, i) || !match_fits(node, i)) continue;
-    return rule_give(b, repl, did, in_place(b, node, prop, prop_int(i + 1)));
+    return rule_give(b, repl, did, build_op(b, in_place_op(b, node, prop, prop_int(i + 1)), node->in, node->n_in));
   }
+  return DAMO_OK;
+}
+
+/* The property is a flag: the Op that has it set says which operand it destroys. */
+static damo_status op_in_place(build *b, damo_fgraph *fg, damo_apply *node, int prop, damo_var **repl, bool *did) {
+  if (node->op->props[prop].kind == PROP_INT) return DAMO_OK;
+  damo_op *op = in_place_op(b, node, prop, prop_bool(true));
+  if (op == NULL) return damo_error_status(b->ctx);
+  const op_alias *alias = op->destroy_map;
+  if (alias != NULL && alias->out >= 0 && alias->in < node->n_in && may_take_viewed(fg, node, alias->in)) {
+    return rule_give(b, repl, did, build_op(b, op, node->in, node->n_in));
+  }
+  damo_release(op);
   return DAMO_OK;
 }
 
@@ -53,8 +75,7 @@ static damo_status take_over(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   if (prop < 0 || node->op->n_props > MAX_PROPS || node->op->destroy_map != NULL || node->n_out != 1) return DAMO_OK;
   if (leaves_graph(fg, node->out[0])) return DAMO_OK;
   if (node->op->def == &elemwise_def) return elemwise_in_place(b, fg, node, prop, repl, did);
-  bool ok = node->op->props[prop].kind != PROP_INT && may_take(fg, node, 0);
-  return rule_give(b, repl, did, ok ? in_place(b, node, prop, prop_bool(true)) : NULL);
+  return op_in_place(b, fg, node, prop, repl, did);
 }
 
 const rewrite_rule inplace_rules[] = {

@@ -40,7 +40,7 @@ static damo_status add_entry(merger *m, uint64_t hash, void *what) {
 
 static uint64_t constant_hash(const damo_var *v) {
   uint64_t h = hash_mix(7, (uint64_t)(uintptr_t)v->type);
-  const damo_array *a = var_constant_array(v);
+  const damo_array *a = value_array(v->value);
   if (a == NULL || !array_is_contiguous(a)) return h;
   size_t bytes = (size_t)array_size(a) * dtype_size(array_dtype(a));
   return hash_bytes(h, a->data, bytes < HASHED_BYTES ? bytes : HASHED_BYTES);
@@ -54,7 +54,7 @@ static damo_status canonical_constant(merger *m, damo_var *v, damo_var **out) {
     damo_var *u = m->entries[i].what;
     if (u == v) return DAMO_OK;
     if (((damo_obj *)u)->kind != OBJ_VAR || u->type != v->type) continue;
-    if (u->value == v->value || (var_constant_array(v) != NULL && type_values_equal(v->type, u->value, v->value))) {
+    if (u->value == v->value || (value_array(v->value) != NULL && type_values_equal(v->type, u->value, v->value))) {
       *out = u;
       return DAMO_OK;
     }

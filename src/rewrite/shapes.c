@@ -68,7 +68,7 @@ typedef struct dims {
   size_t bytes;
 } dims;
 
-static int rank_of(const damo_var *v) { return type_is_tensor(v->type) ? var_ndim(v) : 0; }
+static int rank_of(const damo_var *v) { return type_has_shape(v->type) ? var_ndim(v) : 0; }
 
 static damo_status dims_init(dims *d, damo_ctx *ctx, const damo_apply *node) {
   int n = node->n_in + node->n_out;
@@ -122,7 +122,7 @@ static damo_status infer_length(build *b, damo_fgraph *fg, damo_apply *node, dam
 static damo_status infer_shape(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0], *out[DAMO_MAX_NDIM];
-  if (!type_is_tensor(x->type)) return DAMO_OK;
+  if (!type_has_shape(x->type)) return DAMO_OK;
   for (int k = 0; k < var_ndim(x); k++) out[k] = build_dim(b, x, k);
   if (b->status != DAMO_OK) return b->status;
   return rule_give(b, repl, did, build_vector(b, out, var_ndim(x)));

@@ -1,4 +1,5 @@
-/* specialize.c: products of matrices inside sums become BLAS updates: z ± alpha·x·y → Gemm or Gemv. */
+/* specialize.c: products of matrices inside sums become updates: z ± alpha·x·y → Gemm or Gemv, Usmm where x or y is
+ * sparse. */
 #include "rewrite_int.h"
 
 #include <string.h>
@@ -65,14 +66,31 @@ static damo_var *coefficient(build *b, const term *t, damo_dtype dtype) {
 
 static bool has_dtype(const damo_var *v, damo_dtype dtype) { return type_is_tensor(v->type) && var_dtype(v) == dtype; }
 
+static bool is_sparse_product(const damo_apply *node) {
+  return node->op->def == &sparse_dot_def || node->op->def == &structured_dot_def;
+}
+
+/* z + alpha·x·y, or -z + alpha·x·y, of matrices. */
+static damo_var *sparse_update(build *b, const term *product, damo_var *z, bool negate) {
+  const damo_apply *dot = product->rest->owner;
+  if (var_ndim(dot->in[0]) != 2 || var_ndim(dot->in[1]) != 2 || var_ndim(z) != 2) return NULL;
+  damo_var *alpha = coefficient(b, product, var_dtype(z));
+  return build_usmm(b, alpha, dot->in[0], dot->in[1], negate ? build_fn1(b, "neg", z) : z);
+}
+
 /* z·beta + alpha·dot, z operand i of the sum; NULL when the operands are no such thing. */
 static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, int i, bool difference) {
   damo_dtype dtype = var_dtype(node->out[0]);
   if (!match_fits(node, 0) || !match_fits(node, 1) || !has_dtype(node->in[i], dtype)) return NULL;
   term product = split_term(fg, node->in[1 - i]);
   const damo_apply *dot = product.rest->owner;
-  if (dot == NULL || dot->op->def != &dot_def || !has_dtype(product.rest, dtype)) return NULL;
-  if (!match_single_use(fg, product.rest) || var_ndim(product.rest) != var_ndim(node->in[i])) return NULL;
+  if (dot == NULL || (dot->op->def != &dot_def && !is_sparse_product(dot))) return NULL;
+  if (!has_dtype(product.rest, dtype) || !match_single_use(fg, product.rest)) return NULL;
+  if (var_ndim(product.rest) != var_ndim(node->in[i])) return NULL;
+  if (is_sparse_product(dot)) {
+    if (difference && i == 0) product.negative = !product.negative;
+    return sparse_update(b, &product, node->in[i], difference && i == 1);
+  }
   damo_var *x = dot->in[0], *y = dot->in[1];
   if (var_ndim(x) == 1 && var_ndim(y) == 1) return NULL;
   term z = split_term(fg, node->in[i]);
@@ -93,11 +111,28 @@ static damo_status dot_to_blas(build *b, damo_fgraph *fg, damo_apply *node, damo
   return rule_give(b, repl, did, now);
 }
 
+/* Usmm of one dtype with a sparse x and a dense y, which the in-place forms know. */
+static damo_status special_usmm(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  const damo_type *x = node->in[1]->type;
+  if (!type_is_sparse(x) || !type_is_tensor(node->in[2]->type)) return DAMO_OK;
+  for (int i = 0; i < node->n_in; i++) {
+    if (var_dtype(node->in[i]) != var_dtype(node->out[0])) return DAMO_OK;
+  }
+  const op_def *def = x->format == DAMO_CSC ? &usmm_csc_dense_def : &usmm_csr_dense_def;
+  return rule_give(b, repl, did, build_op(b, op_new(b->ctx, def, &(prop_value){.kind = PROP_BOOL}, 1), node->in, 4));
+}
+
 const rewrite_rule specialize_rules[] = {
     {.name = "dot_to_blas",
      .phase = PHASE_SPECIALIZE,
      .tags = "fast_run specialize blas",
      .tracks = "Elemwise",
      .local = dot_to_blas},
+    {.name = "special_usmm",
+     .phase = PHASE_SPECIALIZE,
+     .tags = "fast_run specialize sparse",
+     .tracks = "Usmm",
+     .local = special_usmm},
     {.name = NULL},
 };

@@ -1,0 +1,317 @@
+-- Rewrite rules written in Lua: what a rewriter may return, how modes name its rule, what DEBUG says of a wrong one.
+local damo = require "damo"
+local failure = require "spec.support.failure"
+local rewrite = require "damo.rewrite"
+
+local x = damo.dvector "x"
+
+local registered = {}
+local function register(name, rewriter, ...)
+  rewrite.register(name, rewriter, ...)
+  registered[#registered + 1] = name
+end
+
+local function compile(ins, outs, fields) return damo.compile(ins, outs, { mode = damo.Mode(fields) }) end
+
+local function names(f)
+  local seen = {}
+  for _, node in ipairs(f.fgraph.apply_nodes) do seen[#seen + 1] = node.op.scalar or node.op.name end
+  return table.concat(seen, " ")
+end
+
+local function is_exp(node) return node.op.scalar == "exp" end
+local function exp_to_sin(_, node) return is_exp(node) and damo.sin(node.inputs[1]) end
+
+describe("a rewrite rule written in Lua", function()
+  after_each(function()
+    for _, name in ipairs(registered) do pcall(rewrite.unregister, name) end
+    registered = {}
+  end)
+
+  it("is picked by its name and by its tags", function()
+    register("my_rule", exp_to_sin, "odd", "strange")
+    local y = damo.exp(x)
+    assert.equal("exp", names(damo.compile({ x }, y)))
+    assert.equal("sin", names(compile({ x }, y, { include = { "my_rule" } })))
+    assert.equal("sin", names(compile({ x }, y, { include = { "odd" } })))
+    assert.equal("exp", names(compile({ x }, y, { include = { "odd" }, exclude = { "strange" } })))
+    assert.equal("exp", names(compile({ x }, y, { include = { "odd" }, exclude = { "my_rule" } })))
+    assert.equal("sin", names(compile({ x }, y, { include = { "odd" }, require = { "strange" } })))
+    assert.equal("exp", names(compile({ x }, y, { include = { "odd" }, require = { "fast_run" } })))
+  end)
+
+  it("runs in FAST_RUN or FAST_COMPILE where a tag says so, and until nothing changes", function()
+    register("peel", function(_, node)
+      local up = node.op.scalar == "abs" and node.inputs[1].owner
+      return up and up.op.scalar == "abs" and node.inputs[1]
+    end, "fast_run", "canonicalize")
+    local y = x
+    for _ = 1, 20 do y = damo.abs(y) end
+    assert.equal("abs", names(damo.compile({ x }, y)))
+    assert.equal(20, #damo.compile({ x }, y, { mode = "FAST_COMPILE" }).fgraph.apply_nodes)
+    rewrite.unregister "peel"
+    assert.equal(20, #damo.compile({ x }, y).fgraph.apply_nodes)
+    register("peel", function(_, node) return is_exp(node) and damo.sin(node.inputs[1]) end, "fast_compile")
+    assert.equal("sin", names(damo.compile({ x }, damo.exp(x), { mode = "FAST_COMPILE" })))
+    assert.equal("exp", names(damo.compile({ x }, damo.exp(x))))
+  end)
+
+  it("runs beside others of its phase in the order of registration, phases in theirs", function()
+    local seen = {}
+    local function note(name, ...)
+      register(name, function(_, node)
+        if is_exp(node) then seen[#seen + 1] = name end
+      end, "noted", ...)
+    end
+    note("c", "specialize") note("b", "stabilize") note("d") note("a", "canonicalize") note("e", "inplace")
+    for _ = 1, 3 do
+      seen = {}
+      compile({ x }, damo.exp(x), { optimizer = "none", include = { "noted" } })
+      assert.equal("a b c d e", table.concat(seen, " "))
+    end
+  end)
+
+  it("gets the graph and the node", function()
+    local graph, users
+    register("look", function(fgraph, node)
+      if not is_exp(node) then return end
+      graph, users = fgraph, fgraph:clients(node.outputs[1])
+      assert.equal(node, fgraph:toposort()[1])
+    end, "look")
+    local f = compile({ x }, damo.exp(x) * 2, { include = { "look" } })
+    assert.equal(f.fgraph, graph)
+    assert.equal(1, #users)
+  end)
+
+  it("replaces each output of a node, or some", function()
+    local Pair = damo.Op {
+      name = "Pair", default_output = nil,
+      make_node = function(self, v) return damo.Apply(self, { v }, { v.type(), v.type() }) end,
+      perform = function(_, _, inputs, storage)
+        storage[1][1], storage[2][1] = inputs[1] + 1, inputs[1] + 2
+      end,
+    }
+    local a, b = Pair(x)
+    local result
+    register("split", function(_, node) return node.op == Pair and result(node.inputs[1]) end, "split")
+    local function run()
+      return { compile({ x }, { a, b }, { include = { "split" } })(damo.array { 1 }) }
+    end
+    local function values(list) return { list[1][1], list[2][1] } end
+    result = function(v) return { v + 10, v + 20 } end
+    assert.same({ 11, 21 }, values(run()))
+    result = function(v) return { false, v + 20 } end
+    assert.same({ 2, 21 }, values(run()))
+    result = function() return {} end
+    assert.matches("'split' returned 0 replacements for 2 outputs", failure("value", run).message)
+    result = function(v) return v end
+    assert.matches("'split' returned 1 replacement for 2 outputs", failure("value", run).message)
+  end)
+
+  it("may put Lua Ops into the graph, which live as long as the Function", function()
+    register("to_lua", function(_, node)
+      if not is_exp(node) then return end
+      local Mine = damo.Op {
+        name = "Mine",
+        make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+        perform = function(_, _, inputs, storage) storage[1][1] = inputs[1] * 3 end,
+      }
+      return Mine(node.inputs[1])
+    end, "to_lua")
+    local f = compile({ x }, damo.exp(x), { include = { "to_lua" } })
+    collectgarbage() collectgarbage()
+    assert.same({ 3, 6 }, f({ 1, 2 }):totable())
+    assert.same({ 3 }, f:copy()({ 1 }):totable())
+  end)
+
+  it("that gives the node once more changes nothing; one that goes on for ever is cut off with a warning", function()
+    local before, warned = damo.config.on_warning, {}
+    damo.config.on_warning = function(kind, message) warned[#warned + 1] = kind .. ": " .. message end
+    register("again", function(_, node) return is_exp(node) and damo.exp(node.inputs[1]) end, "again")
+    register("swing", function(_, node)
+      local scalar = node.op.scalar
+      return (scalar == "sin" and damo.cos(node.inputs[1])) or (scalar == "cos" and damo.sin(node.inputs[1]))
+    end, "swing")
+    local again = names(compile({ x }, damo.exp(x), { include = { "again" } }))
+    local none = #warned
+    compile({ x }, damo.sin(x), { include = { "swing" } })
+    damo.config.on_warning = before
+    assert.equal("exp", again)
+    assert.equal(0, none)
+    assert.equal(1, #warned)
+    assert.matches("^rewrite: ", warned[1])
+  end)
+end)
+
+describe("a rewrite rule written in Lua that is wrong", function()
+  after_each(function()
+    for _, name in ipairs(registered) do pcall(rewrite.unregister, name) end
+    registered = {}
+  end)
+
+  local line = debug.getinfo(1, "l").currentline + 1
+  local y = damo.exp(x)
+
+  local function broken(rewriter)
+    register("broken", rewriter, "broken")
+    local graph = damo.neg(y)
+    local ok, err = pcall(compile, { x }, graph, { include = { "broken" } })
+    rewrite.unregister "broken"
+    assert.is_false(ok)
+    assert.matches("while rewriting by broken", err.message)
+    assert.matches("rewrite_spec.lua:", err.trace[1])
+    assert.same({ -1 }, damo.compile({ x }, graph)({ 0 }):totable()) -- all is usable
+    return err
+  end
+
+  it("by its result's type, dtype or rank is told", function()
+    local err = broken(function(_, node) return is_exp(node) and damo.cast(node.inputs[1], "float32") end)
+    assert.equal("type", err.kind)
+    assert.matches("rewrite rule 'broken' returned .*float32.* for output 1, which is .*float64", err.message)
+    assert.matches("rewrite_spec.lua:" .. line, err.trace[1])
+    assert.equal("type", broken(function(_, node) return is_exp(node) and damo.sum(node.inputs[1]) end).kind)
+    for _, what in ipairs { 3, "text", true, { 3 } } do
+      assert.equal("type", broken(function() return what end).kind)
+    end
+    assert.matches("got number for output 1", broken(function() return { 3 } end).message)
+  end)
+
+  it("by its count of results is told", function()
+    assert.equal("value", broken(function(_, node) return { node.inputs[1], node.inputs[1] } end).kind)
+  end)
+
+  it("by what it throws arrives with its name, the cause and the node", function()
+    local thing = {}
+    local err = broken(function(_, node) if is_exp(node) then error(thing) end end)
+    assert.equal("callback", err.kind)
+    assert.equal(thing, err.cause)
+    assert.matches("rewrite rule 'broken' failed", err.message)
+    assert.matches("exp", err.op)
+    assert.matches("rewrite_spec.lua:" .. line, err.trace[1])
+    assert.equal("shape", broken(function() damo.dot(damo.ones { 2, 3 }, damo.ones { 2, 3 }) end).kind)
+    assert.matches("yields", broken(function() coroutine.yield() end).message)
+  end)
+
+  it("by a cycle or a foreign input changes nothing", function()
+    assert.equal("inconsistency",
+      broken(function(fgraph, node) return is_exp(node) and fgraph.outputs[1] end).kind)
+    assert.equal("inconsistency",
+      broken(function(fgraph, node) return is_exp(node) and damo.sin(fgraph.outputs[1]) end).kind)
+    assert.equal("missing_input", broken(function(_, node) return is_exp(node) and damo.dvector "z" end).kind)
+  end)
+
+  it("by the value is named by DEBUG, with the node, the line and both values", function()
+    register("exp_to_sin", exp_to_sin, "fast_run", "mine")
+    local f = damo.compile({ x }, damo.neg(y) * 1 + 0, { mode = "DEBUG" })
+    for _, g in ipairs { f, f:copy() } do
+      local err = failure("inconsistency", g, { 1 })
+      assert.matches("the rewrite 'exp_to_sin' changed the value", err.message)
+      assert.matches("2.718281828459045%d* against 0.841470984807896%d* at {1}", err.message)
+      assert.matches("exp", err.op)
+      assert.matches("rewrite_spec.lua:" .. line, err.trace[1])
+    end
+    assert.same({ -0.0 }, damo.compile({ x }, damo.neg(y), { mode = "FAST_RUN" })({ 0 }):totable())
+  end)
+
+  it("by the shape, too, where the wrong graph can't even run", function()
+    register("longer", function(_, node)
+      return is_exp(node) and damo.join(1, { node.inputs[1], damo.constant { 1.0 } })
+    end, "fast_run")
+    local z = damo.dvector "z"
+    local err = failure("inconsistency", damo.compile({ x, z }, y + z, { mode = "DEBUG" }), { 1, 2 }, { 3, 4 })
+    assert.matches("the rewrite 'longer'.*%(2,%) against float64 %(3,%)", err.message)
+    assert.matches("rewrite_spec.lua:" .. line, err.trace[1])
+  end)
+
+  it("is found inside an OpFromGraph too", function()
+    register("exp_to_sin", exp_to_sin, "fast_run", "mine")
+    local op = damo.graph.OpFromGraph({ x }, { damo.exp(x) + 1 }, { name = "Inner" })
+    local z = damo.dvector "z"
+    local graph = op(z) * 2
+    assert.is_true(math.abs(damo.compile({ z }, graph)({ 1 })[1] - 2 * math.sin(1) - 2) < 1e-12)
+    local err = failure("inconsistency", damo.compile({ z }, graph, { mode = "DEBUG" }), { 1 })
+    assert.matches("the rewrite 'exp_to_sin' changed the value", err.message)
+    assert.matches("while computing Inner", err.message)
+  end)
+
+  it("by little enough passes DEBUG", function()
+    register("nearly", function(_, node)
+      local up = node.inputs[1].owner
+      return is_exp(node) and not up and 1 / damo.exp(-node.inputs[1])
+    end, "fast_run")
+    local f = damo.compile({ x }, damo.neg(y), { mode = "DEBUG" })
+    assert.is_true(math.abs(f({ 1 })[1] + math.exp(1)) < 1e-12)
+  end)
+end)
+
+describe("DEBUG with Ops that rewriting took away", function()
+  it("keeps them as long as the Function", function()
+    local f
+    do
+      local Gone = damo.Op {
+        name = "Gone",
+        make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+        perform = function(_, _, inputs, storage) storage[1][1] = inputs[1] + 1 end,
+      }
+      f = damo.compile({ x }, x + Gone(damo.constant { 1.0 }), { mode = "DEBUG" })
+    end
+    collectgarbage() collectgarbage() collectgarbage()
+    assert.same({ 3 }, f({ 1 }):totable())
+    local g = f:copy()
+    f = nil -- luacheck: ignore
+    collectgarbage() collectgarbage()
+    assert.same({ 3 }, g({ 1 }):totable())
+  end)
+end)
+
+describe("damo.rewrite", function()
+  it("lists rules, takes away those of scripts, and refuses names that are taken or no words", function()
+    local before = #rewrite.names()
+    rewrite.register("extra", print, "some_tag")
+    assert.equal(before + 1, #rewrite.names())
+    assert.same({ "extra" }, rewrite.names "some_tag")
+    assert.equal("merge", rewrite.names "fast_run"[1])
+    local err = failure("value", rewrite.register, "extra", print)
+    assert.matches("there is a rewrite rule 'extra' already", err.message)
+    failure("value", rewrite.register, "merge", print)
+    rewrite.unregister "extra"
+    assert.equal(before, #rewrite.names())
+    failure("value", rewrite.unregister, "extra")
+    failure("value", rewrite.unregister, "merge")
+    failure("type", rewrite.register, "two words", print)
+    failure("type", rewrite.register, "", print)
+    failure("type", rewrite.register, "x", 3)
+    failure("type", rewrite.register, "x", print, "two tags")
+    failure("type", rewrite.register, "x")
+    failure("type", rewrite.unregister)
+    assert.equal(rewrite, damo.rewrite)
+  end)
+
+  it("keeps a rule's function until it is unregistered, whatever it holds", function()
+    local gone = setmetatable({}, { __mode = "k" })
+    do
+      local held = {}
+      held.rule = function(_, node)
+        held.node = node
+      end
+      gone[held] = true
+      rewrite.register("holder", held.rule, "holder")
+    end
+    collectgarbage() collectgarbage()
+    compile({ x }, damo.exp(x), { include = { "holder" } })
+    assert.is_not_nil(next(gone))
+    rewrite.unregister "holder"
+    collectgarbage() collectgarbage() collectgarbage()
+    assert.is_nil(next(gone))
+  end)
+
+  it("can't take a rule away while rules are at work, and lets one be added", function()
+    rewrite.register("inner", function()
+      failure("state", rewrite.unregister, "inner")
+      if #rewrite.names "late" == 0 then rewrite.register("late", function() end, "late") end
+    end, "inner")
+    compile({ x }, damo.exp(x), { include = { "inner" } })
+    rewrite.unregister "inner"
+    rewrite.unregister "late"
+  end)
+end)
