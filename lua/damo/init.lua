@@ -1,6 +1,6 @@
 --- damo: numerical arrays and compiled graphs, scripted from Lua.
 -- The table holds every op function (`damo.exp`, `damo.sum`, …), the makers of Variables and Arrays, `compile`, `grad`.
--- The submodules `random`, `graph`, `printing`, `io`, `optim`, `plot`, `progress` also load by themselves:
+-- The submodules `random`, `graph`, `rewrite`, `printing`, `io`, `optim`, `plot`, `progress` also load by themselves:
 -- `require "damo.random"`.
 -- @module damo
 
@@ -21,8 +21,10 @@ damo.verify_grad = gradient.verify_grad
 damo.ifelse = require "damo.ifelse"
 
 damo.random = require "damo.random"
+damo.sparse = require "damo.sparse"
 damo.graph = require "damo.graph"
 damo.printing = require "damo.printing"
+damo.rewrite = require "damo.rewrite"
 damo.io = require "damo.io"
 
 -- What only some scripts use is loaded when first asked for.

@@ -204,6 +204,7 @@ function Apply:clone_with_new_inputs(inputs) end
 ---@field fgraph damo.FunctionGraph
 ---@field inputs damo.Variable[]
 ---@field shared damo.Variable[]
+---@field profile { symbolic_analyses: integer, factorizations: integer } of sparse systems, in all calls so far
 ---@overload fun(...: any): ...
 local Function = {}
 
@@ -285,7 +286,9 @@ function RandomStream:seed(seed) end
 ---@field newaxis userdata
 ---@field ellipsis userdata
 ---@field random damo.random
+---@field sparse damo.sparse
 ---@field graph damo.graph
+---@field rewrite damo.rewrite
 ---@field ops table<string, any> the Op classes that the host registered
 ---@field printing damo.printing
 ---@field io damo.io
@@ -294,10 +297,157 @@ function RandomStream:seed(seed) end
 ---@field progress damo.progress
 local damo = {}
 
+---What sparse matrices and sparse Variables have in common.
+---@class damo.Sparse: damo.Tensor
+---@field format "csr"|"csc"
+---@field itype "int32"|"int64" dtype of indices and indptr
+---@field shape integer[]
+---@field nnz integer stored entries
+---@field size integer stored entries
+---@field data damo.Array the stored values, a view
+---@field indices damo.Array 0-based, a read-only view
+---@field indptr damo.Array from 0, a read-only view
+---@field has_sorted_indices boolean
+---@field has_canonical_format boolean sorted, without duplicates
+local Sparse = {}
+
+---@return damo.Sparse with data of its own
+function Sparse:copy() end
+---Lets the memory go now; uses of the matrix are state errors from here on.
+function Sparse:free() end
+
+---The factorization of a sparse matrix: made once, used for many systems.
+---@class damo.Factor
+---@field backend "cholmod"|"umfpack"|"klu"|"cxsparse"|"spqr"|"none"
+---@field kind "cholesky"|"lu"|"qr"|"none"
+---@field shape integer[] of the matrix
+---@field dtype damo.Dtype of the matrix
+---@field analyses integer done since the factor was made
+---@field factorizations integer done since the factor was made
+---@field nbytes integer held by the back end
+local Factor = {}
+
+---x with A x = b; of a Variable b a Variable.
+---@param b any a vector, a matrix or a sparse matrix
+---@return any
+function Factor:solve(b) end
+---x with A.T x = b.
+---@param b any
+---@return any
+function Factor:solve_t(b) end
+---log|det A|, and the sign of det A.
+---@return number log_abs
+---@return number sign
+function Factor:logdet() end
+---@return number
+function Factor:det() end
+---An estimate of the reciprocal condition number.
+---@return number
+function Factor:rcond() end
+---Lets the factor go now; uses of it are state errors from here on.
+function Factor:free() end
+
+---@alias damo.Format "csr"|"csc"
+
+---Sparse matrices: makers of values, Types, Variables; the op functions are declared below.
+---@class damo.sparse
+---@field sparse_formats damo.Format[]
+---@field CSM any class: CSM{format=} makes a matrix from data, indices, indptr, shape
+local sparse = {}
+
+---From the three vectors (0-based), or of a dense or sparse matrix.
+---@param parts { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse
+---@return damo.Sparse
+function sparse.csr(parts) end
+---From the three vectors (0-based), or of a dense or sparse matrix.
+---@param parts { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse
+---@return damo.Sparse
+function sparse.csc(parts) end
+---From 1-based coordinates; duplicates are summed.
+---@param parts { rows: any, cols: any, values: any, shape?: integer[], format?: damo.Format, dtype?: damo.Dtype, itype?: string }
+---@return damo.Sparse
+function sparse.coo(parts) end
+---The entries of a dense matrix that are not 0.
+---@param a damo.Array|table
+---@param format? damo.Format|{ format?: damo.Format, itype?: string }
+---@return damo.Sparse
+function sparse.from_dense(a, format) end
+---Ones on the k-th diagonal.
+---@param m integer
+---@param n? integer
+---@param options? { k?: integer, dtype?: damo.Dtype, format?: damo.Format }
+---@return damo.Sparse
+function sparse.eye(m, n, options) end
+---Diagonals by their offsets.
+---@param diagonals table
+---@param offsets? integer[]
+---@param options? { shape?: integer[], dtype?: damo.Dtype, format?: damo.Format }
+---@return damo.Sparse
+function sparse.diags(diagonals, offsets, options) end
+---A random matrix with exactly density*m*n entries.
+---@param m integer
+---@param n integer
+---@param options? { density?: number, format?: damo.Format, dtype?: damo.Dtype }
+---@return damo.Sparse
+function sparse.random(m, n, options) end
+---@param format damo.Format
+---@param dtype? damo.Dtype
+---@param options? { itype?: string, shape?: (integer|false)[] }
+---@return damo.Type
+function sparse.SparseTensorType(format, dtype, options) end
+---The Type of factors of matrices with that dtype and shape.
+---@param dtype? damo.Dtype
+---@param options? { shape?: (integer|false)[], least_squares?: boolean }
+---@return damo.Type
+function sparse.FactorType(dtype, options) end
+---A sparse input.
+---@param format damo.Format
+---@param name? string
+---@param options? { dtype?: damo.Dtype, itype?: string, shape?: (integer|false)[] }
+---@return damo.Variable
+function sparse.matrix(format, name, options) end
+---A sparse Variable itself, of a sparse matrix a constant.
+---@param x damo.Variable|damo.Sparse
+---@param name? string
+---@return damo.Variable
+function sparse.as_sparse_variable(x, name) end
+---The same as as_sparse_variable.
+---@param x damo.Variable|damo.Sparse
+---@param name? string
+---@return damo.Variable
+function sparse.as_sparse(x, name) end
+---Sparse things as as_sparse_variable, all others as as_tensor_variable.
+---@param x any
+---@param name? string
+---@return damo.Variable
+function sparse.as_sparse_or_tensor_variable(x, name) end
+---Whether x is a sparse matrix or Variable.
+---@param x any
+---@return boolean
+function sparse.is_sparse(x) end
+---A structured function of any function of a tensor, which is applied to the vector of stored values alone.
+---@param fn function
+---@return fun(x: damo.Variable|damo.Sparse, ...: any): any
+function sparse.structured_monoid(fn) end
+---Random operands for tests: n sparse Variables, and as many matrices for them.
+---@param format damo.Format
+---@param shape integer[]
+---@param options? { n?: integer, p?: number, explicit_zero?: boolean, unsorted_indices?: boolean, dtype?: damo.Dtype }
+---@return damo.Variable[], damo.Sparse[]
+function sparse.sparse_random_inputs(format, shape, options) end
+---Checks gradients against finite differences, at the stored places alone when structured; a numeric error names the worst.
+---@param fn function of Variables, giving one
+---@param values any[] sparse matrices, Arrays, numbers
+---@param options? { structured?: boolean, eps?: number, abs_tol?: number, rel_tol?: number }
+function sparse.verify_grad_sparse(fn, values, options) end
+
+
 ---@class damo.random
 local random = {}
 ---@class damo.graph
 local graph = {}
+---@class damo.rewrite
+local rewrite = {}
 ---@class damo.printing
 local printing = {}
 ---@class damo.io
@@ -523,6 +673,10 @@ function random.RandomStream(seed) end
 ---Seeds the eager draws.
 ---@param n integer
 function random.seed(n) end
+---Draws at once from the context's own stream.
+---@param draw fun(state: damo.Array, ...): damo.Array, any gives the next state and the draw
+---@return any
+function random.eager(draw, ...) end
 ---A generator's state, for a draw's rng.
 ---@param seed integer
 ---@return damo.Array
@@ -586,6 +740,19 @@ function graph.get_test_values(...) end
 ---@param msg string
 function graph.missing_test_message(msg) end
 
+---Adds a rule that `damo.compile` rewrites graphs by.
+---@param name string one word
+---@param rewriter fun(fgraph: damo.FunctionGraph, node: damo.Apply): damo.Variable|(damo.Variable|false)[]|false|nil
+---@param ... string tags: "fast_run", "fast_compile"; "canonicalize", "stabilize", "specialize", "inplace" say when
+function rewrite.register(name, rewriter, ...) end
+---Takes a rule of a script away.
+---@param name string
+function rewrite.unregister(name) end
+---The names of all rules, or of those with that tag, in the order in which they were registered.
+---@param tag? string
+---@return string[]
+function rewrite.names(tag) end
+
 ---@param x any
 ---@param options? { print_type?: boolean, depth?: integer, stop_on_name?: boolean, id_type?: string, print_destroy_map?: boolean, print_view_map?: boolean, print_storage?: boolean, file?: any }
 ---@return string?
@@ -610,6 +777,18 @@ function io.save(path, value, options) end
 ---@param options? { delimiter?: string, skip?: integer, dtype?: damo.Dtype, text_as_nan?: boolean, on_fail?: "raise"|"return" }
 ---@return damo.Array
 function io.read_csv(path, options) end
+---A sparse matrix of a coordinate file (entries listed twice are summed, symmetric storage is expanded), an Array of an
+---array file. An io error names the line and the reason.
+---@param path string
+---@param options? { format?: damo.Format, on_fail?: "raise"|"return" }
+---@return damo.Sparse|damo.Array
+function io.read_mtx(path, options) end
+---Matrix Market: a coordinate file of a sparse matrix, an array file of anything else.
+---@param path string
+---@param value damo.Sparse|damo.Array|table
+---@param options? { comment?: string, pattern?: boolean, symmetry?: "general"|"symmetric"|"skew-symmetric"|"hermitian", on_fail?: "raise"|"return" }
+---@return boolean
+function io.write_mtx(path, value, options) end
 
 ---@param name? string
 ---@param options? damo.MakerOptions
@@ -1060,6 +1239,432 @@ function damo.ztensor7(name, options) end
 ---@param options? damo.MakerOptions
 ---@return damo.Variable
 function damo.zvector(name, options) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.AddSD(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.AddSS(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.AddSSData(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Band(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Binomial(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.BlockDiag(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.CSM(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.CSMGrad(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.CSMProperties(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Cast(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.ColScaleCSC(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.ConstructSparseFromList(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.DenseFromSparse(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Diag(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.DivSD(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Dot(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.EnsureSortedIndices(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.EqualSD(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.EqualSS(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.EyeLike(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorDet(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorInverse(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorLeast(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorLeastAdjoint(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorLogdet(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorRcond(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorSandwich(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorSolve(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorType(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Factorize(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorizeQR(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GatherData(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GetItem2Lists(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GetItem2ListsGrad(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GetItem2d(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GetItem2dGrad(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GetItemList(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GetItemListGrad(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GetItemScalar(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GreaterEqualSD(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GreaterEqualSS(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GreaterThanSD(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.GreaterThanSS(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.HStack(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.KronPlaces(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.LessEqualSD(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.LessEqualSS(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.LessThanSD(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.LessThanSS(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.MulSD(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.MulSS(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.MulSV(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Multinomial(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Neg(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.NotEqualSD(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.NotEqualSS(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Permute(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Poisson(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Remove0(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.RowScaleCSC(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SamplingDot(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SpExtremum(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SpSum(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SpSumGrad(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SparseData(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SparseFromDense(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SparseSplit(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SparseZeros(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SquareDiagonal(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.StructuredAddSV(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.StructuredDot(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.StructuredDotGrad(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.StructuredDotGradCSC(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.StructuredDotGradCSR(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SumDuplicates(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.ToFormat(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Trace(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Transpose(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.TrueDot(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Usmm(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.UsmmCscDense(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.UsmmCsrDense(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.VStack(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.WithData(...) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csc_bmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csc_cmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csc_dmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csc_fmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csc_imatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csc_lmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csc_matrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csc_wmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csc_zmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csr_bmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csr_cmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csr_dmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csr_fmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csr_imatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csr_lmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csr_matrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csr_wmatrix(name, options) end
+
+---@param name? string
+---@param options? table
+---@return damo.Variable
+function sparse.csr_zmatrix(name, options) end
 
 ---sum
 ---@param x damo.Operand
@@ -3139,3 +3744,1144 @@ function damo.ifelse(cond, a, b) end
 ---@param operands damo.Operand[]
 ---@return damo.Result
 function damo.ifelse_list(operands) end
+
+---dense; its gradient is read at the stored places, or everywhere with structured=false
+---@param x damo.Operand
+---@param options? boolean|{ structured?: boolean }
+---@return damo.Result
+function sparse.dense_from_sparse(x, options) end
+
+---dense; its gradient is read at the stored places, or everywhere with structured=false
+---@param options? boolean|{ structured?: boolean }
+---@return damo.Result
+function Tensor:dense_from_sparse(options) end
+
+---dense_from_sparse; a dense matrix is itself
+---@param x damo.Operand
+---@param options? boolean|{ structured?: boolean }
+---@return damo.Result
+function sparse.toarray(x, options) end
+
+---dense_from_sparse; a dense matrix is itself
+---@param options? boolean|{ structured?: boolean }
+---@return damo.Result
+function Tensor:toarray(options) end
+
+---the entries that are not 0, as csr; the gradient is dense
+---@param x damo.Operand
+---@return damo.Result
+function sparse.csr_from_dense(x) end
+
+---the entries that are not 0, as csr; the gradient is dense
+---@return damo.Result
+function Tensor:csr_from_dense() end
+
+---the entries that are not 0, as csc; the gradient is dense
+---@param x damo.Operand
+---@return damo.Result
+function sparse.csc_from_dense(x) end
+
+---the entries that are not 0, as csc; the gradient is dense
+---@return damo.Result
+function Tensor:csc_from_dense() end
+
+---the same matrix in csr
+---@param x damo.Operand
+---@return damo.Result
+function sparse.tocsr(x) end
+
+---the same matrix in csr
+---@return damo.Result
+function Tensor:tocsr() end
+
+---the same matrix in csc
+---@param x damo.Operand
+---@return damo.Result
+function sparse.tocsc(x) end
+
+---the same matrix in csc
+---@return damo.Result
+function Tensor:tocsc() end
+
+---a sparse matrix converted to another dtype
+---@param x damo.Operand
+---@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@return damo.Result
+function sparse.cast(x, options) end
+
+---another name of cast
+---@param x damo.Operand
+---@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@return damo.Result
+function sparse.astype(x, options) end
+
+---another name of cast
+---@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@return damo.Result
+function Tensor:astype(options) end
+
+---a sparse matrix converted to int8
+---@param x damo.Operand
+---@return damo.Result
+function sparse.bcast(x) end
+
+---a sparse matrix converted to int8
+---@return damo.Result
+function Tensor:bcast() end
+
+---a sparse matrix converted to int16
+---@param x damo.Operand
+---@return damo.Result
+function sparse.wcast(x) end
+
+---a sparse matrix converted to int16
+---@return damo.Result
+function Tensor:wcast() end
+
+---a sparse matrix converted to int32
+---@param x damo.Operand
+---@return damo.Result
+function sparse.icast(x) end
+
+---a sparse matrix converted to int32
+---@return damo.Result
+function Tensor:icast() end
+
+---a sparse matrix converted to int64
+---@param x damo.Operand
+---@return damo.Result
+function sparse.lcast(x) end
+
+---a sparse matrix converted to int64
+---@return damo.Result
+function Tensor:lcast() end
+
+---a sparse matrix converted to float32
+---@param x damo.Operand
+---@return damo.Result
+function sparse.fcast(x) end
+
+---a sparse matrix converted to float32
+---@return damo.Result
+function Tensor:fcast() end
+
+---a sparse matrix converted to float64
+---@param x damo.Operand
+---@return damo.Result
+function sparse.dcast(x) end
+
+---a sparse matrix converted to float64
+---@return damo.Result
+function Tensor:dcast() end
+
+---a sparse matrix converted to complex64
+---@param x damo.Operand
+---@return damo.Result
+function sparse.ccast(x) end
+
+---a sparse matrix converted to complex64
+---@return damo.Result
+function Tensor:ccast() end
+
+---a sparse matrix converted to complex128
+---@param x damo.Operand
+---@return damo.Result
+function sparse.zcast(x) end
+
+---a sparse matrix converted to complex128
+---@return damo.Result
+function Tensor:zcast() end
+
+---the transpose, in the other format
+---@param x damo.Operand
+---@return damo.Result
+function sparse.transpose(x) end
+
+----x, entry by entry
+---@param x damo.Operand
+---@return damo.Result
+function sparse.neg(x) end
+
+---a csc matrix from its vectors (indices and indptr 0-based)
+---@param data damo.Operand
+---@param indices damo.Operand
+---@param indptr damo.Operand
+---@param shape damo.Operand
+---@param options? string|{ itype?: string }
+---@return damo.Result
+function sparse.CSC(data, indices, indptr, shape, options) end
+
+---a csr matrix from its vectors (indices and indptr 0-based)
+---@param data damo.Operand
+---@param indices damo.Operand
+---@param indptr damo.Operand
+---@param shape damo.Operand
+---@param options? string|{ itype?: string }
+---@return damo.Result
+function sparse.CSR(data, indices, indptr, shape, options) end
+
+---data, indices, indptr and shape of a sparse matrix
+---@param x damo.Operand
+---@return damo.Result
+function sparse.csm_properties(x) end
+
+---data, indices, indptr and shape of a sparse matrix
+---@return damo.Result
+function Tensor:csm_properties() end
+
+---the vector of stored values
+---@param x damo.Operand
+---@return damo.Result
+function sparse.csm_data(x) end
+
+---the vector of stored values
+---@return damo.Result
+function Tensor:csm_data() end
+
+---the 0-based indices of the entries
+---@param x damo.Operand
+---@return damo.Result
+function sparse.csm_indices(x) end
+
+---the 0-based indices of the entries
+---@return damo.Result
+function Tensor:csm_indices() end
+
+---where each line starts, from 0
+---@param x damo.Operand
+---@return damo.Result
+function sparse.csm_indptr(x) end
+
+---where each line starts, from 0
+---@return damo.Result
+function Tensor:csm_indptr() end
+
+---the shape as a vector of the indices' dtype
+---@param x damo.Operand
+---@return damo.Result
+function sparse.csm_shape(x) end
+
+---the shape as a vector of the indices' dtype
+---@return damo.Result
+function Tensor:csm_shape() end
+
+---the shape as an int64 vector
+---@param x damo.Operand
+---@return damo.Result
+function sparse.get_shape(x) end
+
+---the shape as an int64 vector
+---@return damo.Result
+function Tensor:get_shape() end
+
+---the number of stored entries
+---@param x damo.Operand
+---@return damo.Result
+function sparse.size(x) end
+
+---the number of stored entries
+---@param x damo.Operand
+---@return damo.Result
+function sparse.nnz(x) end
+
+---ones at x's stored places
+---@param x damo.Operand
+---@return damo.Result
+function sparse.sp_ones_like(x) end
+
+---ones at x's stored places
+---@return damo.Result
+function Tensor:sp_ones_like() end
+
+---x's shape, with nothing stored
+---@param x damo.Operand
+---@return damo.Result
+function sparse.sp_zeros_like(x) end
+
+---x's shape, with nothing stored
+---@return damo.Result
+function Tensor:sp_zeros_like() end
+
+---x's shape, with nothing stored
+---@param x damo.Operand
+---@return damo.Result
+function sparse.zeros_like(x) end
+
+---x's pattern with the values of a vector, in the order in which x's are stored
+---@param x damo.Operand
+---@param data damo.Operand
+---@return damo.Result
+function sparse.with_data(x, data) end
+
+---x's pattern with the values of a vector, in the order in which x's are stored
+---@param data damo.Operand
+---@return damo.Result
+function Tensor:with_data(data) end
+
+---the values of g, sparse or dense, at the stored places of x, in their order
+---@param g damo.Operand
+---@param x damo.Operand
+---@return damo.Result
+function sparse.gather(g, x) end
+
+---x + y, one of them sparse: sparse when both are, else dense
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.add(x, y) end
+
+---x - y, one of them sparse: sparse when both are, else dense
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.sub(x, y) end
+
+---the sum of two sparse matrices
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.add_s_s(x, y) end
+
+---the sum of two sparse matrices
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:add_s_s(y) end
+
+---the sum of a sparse and a dense matrix: dense
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.add_s_d(x, y) end
+
+---the sum of a sparse and a dense matrix: dense
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:add_s_d(y) end
+
+---the sum of two sparse matrices that store the same places in the same order
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.add_s_s_data(x, y) end
+
+---the sum of two sparse matrices that store the same places in the same order
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:add_s_s_data(y) end
+
+---v[j] added to the entries of column j that are not 0
+---@param x damo.Operand
+---@param v damo.Operand
+---@return damo.Result
+function sparse.structured_add_s_v(x, v) end
+
+---v[j] added to the entries of column j that are not 0
+---@param v damo.Operand
+---@return damo.Result
+function Tensor:structured_add_s_v(v) end
+
+---x * y entry by entry, one of them sparse: sparse; the other sparse, a number or a dense matrix
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.mul(x, y) end
+
+---the stored entries of x divided by a number, or by a dense matrix, row or column at their places
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.true_div(x, y) end
+
+---the product of two sparse matrices entry by entry
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.mul_s_s(x, y) end
+
+---the product of two sparse matrices entry by entry
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:mul_s_s(y) end
+
+---a sparse matrix times a dense one or a number, entry by entry: sparse
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.mul_s_d(x, y) end
+
+---a sparse matrix times a dense one or a number, entry by entry: sparse
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:mul_s_d(y) end
+
+---column j times v[j]; products that are 0 are not stored
+---@param x damo.Operand
+---@param v damo.Operand
+---@return damo.Result
+function sparse.mul_s_v(x, v) end
+
+---column j times v[j]; products that are 0 are not stored
+---@param v damo.Operand
+---@return damo.Result
+function Tensor:mul_s_v(v) end
+
+---column j times s[j], on x's pattern
+---@param x damo.Operand
+---@param s damo.Operand
+---@return damo.Result
+function sparse.col_scale(x, s) end
+
+---column j times s[j], on x's pattern
+---@param s damo.Operand
+---@return damo.Result
+function Tensor:col_scale(s) end
+
+---row i times s[i], on x's pattern
+---@param x damo.Operand
+---@param s damo.Operand
+---@return damo.Result
+function sparse.row_scale(x, s) end
+
+---row i times s[i], on x's pattern
+---@param s damo.Operand
+---@return damo.Result
+function Tensor:row_scale(s) end
+
+---x == y: sparse bool; dense bool with a dense matrix; absent entries count as 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.eq(x, y) end
+
+---x ~= y: sparse bool; dense bool with a dense matrix; absent entries count as 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.neq(x, y) end
+
+---x < y: sparse bool; dense bool with a dense matrix; absent entries count as 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.lt(x, y) end
+
+---x <= y: sparse bool; dense bool with a dense matrix; absent entries count as 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.le(x, y) end
+
+---x > y: sparse bool; dense bool with a dense matrix; absent entries count as 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.gt(x, y) end
+
+---x >= y: sparse bool; dense bool with a dense matrix; absent entries count as 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.ge(x, y) end
+
+---the dense product of two matrices, or a matrix and a vector, one of them sparse; regular gradient
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.dot(x, y) end
+
+---the dense product of two matrices, or a matrix and a vector, one of them sparse: dot
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.matmul(x, y) end
+
+---the product of two matrices, one of them sparse, as a sparse one; regular gradient, dense for a dense operand unless grad_preserves_dense=false
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? boolean|{ grad_preserves_dense?: boolean }
+---@return damo.Result
+function sparse.true_dot(x, y, options) end
+
+---the product of two matrices, one of them sparse, as a sparse one; regular gradient, dense for a dense operand unless grad_preserves_dense=false
+---@param y damo.Operand
+---@param options? boolean|{ grad_preserves_dense?: boolean }
+---@return damo.Result
+function Tensor:true_dot(y, options) end
+
+---the product of two matrices, one of them sparse: dense, or sparse where both are; the gradient of a sparse first operand stays on its pattern
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.structured_dot(x, y) end
+
+---the product of two matrices, one of them sparse: dense, or sparse where both are; the gradient of a sparse first operand stays on its pattern
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:structured_dot(y) end
+
+---p * dot(x, y.T), computed at the stored places of the sparse p alone; x and y are dense
+---@param x damo.Operand
+---@param y damo.Operand
+---@param p damo.Operand
+---@return damo.Result
+function sparse.sampling_dot(x, y, p) end
+
+---p * dot(x, y.T), computed at the stored places of the sparse p alone; x and y are dense
+---@param y damo.Operand
+---@param p damo.Operand
+---@return damo.Result
+function Tensor:sampling_dot(y, p) end
+
+---alpha * dot(x, y) + z, dense; alpha a scalar, x or y sparse, z a dense matrix
+---@param alpha damo.Operand
+---@param x damo.Operand
+---@param y damo.Operand
+---@param z damo.Operand
+---@return damo.Result
+function sparse.usmm(alpha, x, y, z) end
+
+---an element or a block of a sparse matrix; spec and idx as subtensor's
+---@param x damo.Operand
+---@param idx damo.Operand[]
+---@param options? string|{ spec?: string }
+---@return damo.Result
+function sparse.subtensor(x, idx, options) end
+
+---the block of a range {start, stop, step} of rows and one of columns: x[{ {a, b}, {c, d} }]
+---@param x damo.Operand
+---@param ranges damo.Operand[]
+---@return damo.Result
+function sparse.get_item_2d(x, ranges) end
+
+---the block of a range {start, stop, step} of rows and one of columns: x[{ {a, b}, {c, d} }]
+---@param ranges damo.Operand[]
+---@return damo.Result
+function Tensor:get_item_2d(ranges) end
+
+---the element in a row and a column: x[{i, j}]
+---@param x damo.Operand
+---@param positions damo.Operand[]
+---@return damo.Result
+function sparse.get_item_scalar(x, positions) end
+
+---the element in a row and a column: x[{i, j}]
+---@param positions damo.Operand[]
+---@return damo.Result
+function Tensor:get_item_scalar(positions) end
+
+---the rows of a sparse matrix at a list of positions, repeats included
+---@param x damo.Operand
+---@param list damo.Operand
+---@return damo.Result
+function sparse.get_item_list(x, list) end
+
+---the rows of a sparse matrix at a list of positions, repeats included
+---@param list damo.Operand
+---@return damo.Result
+function Tensor:get_item_list(list) end
+
+---the elements of a sparse matrix at pairs of positions, as a dense vector
+---@param x damo.Operand
+---@param rows damo.Operand
+---@param cols damo.Operand
+---@return damo.Result
+function sparse.get_item_2lists(x, rows, cols) end
+
+---the elements of a sparse matrix at pairs of positions, as a dense vector
+---@param rows damo.Operand
+---@param cols damo.Operand
+---@return damo.Result
+function Tensor:get_item_2lists(rows, cols) end
+
+---a csc matrix with a vector on its diagonal
+---@param x damo.Operand
+---@return damo.Result
+function sparse.square_diagonal(x) end
+
+---a csc matrix with a vector on its diagonal
+---@return damo.Result
+function Tensor:square_diagonal() end
+
+---the diagonal of a square sparse matrix, as a dense vector
+---@param x damo.Operand
+---@return damo.Result
+function sparse.diag(x) end
+
+---a csc matrix of the shape of a dense x, row ilist[k] of it row k of values; what meets adds up
+---@param x damo.Operand
+---@param values damo.Operand
+---@param ilist damo.Operand
+---@return damo.Result
+function sparse.construct_sparse_from_list(x, values, ilist) end
+
+---sparse matrices side by side, as csc unless format says else
+---@param blocks damo.Operand[]
+---@param options? string|{ format?: string, dtype?: damo.Dtype }
+---@return damo.Result
+function sparse.hstack(blocks, options) end
+
+---sparse matrices one above the other, as csc unless format says else
+---@param blocks damo.Operand[]
+---@param options? string|{ format?: string, dtype?: damo.Dtype }
+---@return damo.Result
+function sparse.vstack(blocks, options) end
+
+---sparse matrices one after the other along an axis, in the first one's format
+---@param xs damo.Operand[]
+---@param options? integer|{ axis?: integer }
+---@return damo.Result
+function sparse.concatenate(xs, options) end
+
+---sparse matrices one after the other along an axis, in the first one's format
+---@param axis damo.Operand
+---@param xs damo.Operand[]
+---@return damo.Result
+function sparse.join(axis, xs) end
+
+---sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every place, with sparse_grad at the stored ones
+---@param x damo.Operand
+---@param options? integer|{ axis?: integer, sparse_grad?: boolean }
+---@return damo.Result
+function sparse.sp_sum(x, options) end
+
+---sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every place, with sparse_grad at the stored ones
+---@param options? integer|{ axis?: integer, sparse_grad?: boolean }
+---@return damo.Result
+function Tensor:sp_sum(options) end
+
+---sum over axes, dense; of integers int64 or uint64
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, sparse_grad?: boolean }
+---@return damo.Result
+function sparse.sum(x, options) end
+
+---mean over axes, absent entries counted as 0, dense; of integers float64
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean, dtype?: damo.Dtype, sparse_grad?: boolean }
+---@return damo.Result
+function sparse.mean(x, options) end
+
+---the same matrix with the indices of each line in ascending order; duplicates stay apart
+---@param x damo.Operand
+---@return damo.Result
+function sparse.ensure_sorted_indices(x) end
+
+---the same matrix with the indices of each line in ascending order; duplicates stay apart
+---@return damo.Result
+function Tensor:ensure_sorted_indices() end
+
+---the same matrix without stored entries that are 0
+---@param x damo.Operand
+---@return damo.Result
+function sparse.remove0(x) end
+
+---the same matrix without stored entries that are 0
+---@return damo.Result
+function Tensor:remove0() end
+
+---the same matrix with sorted indices and without stored zeros; duplicates stay apart
+---@param x damo.Operand
+---@return damo.Result
+function sparse.clean(x) end
+
+---the same matrix with sorted indices and without stored zeros; duplicates stay apart
+---@return damo.Result
+function Tensor:clean() end
+
+---the entries on and below the k-th diagonal
+---@param x damo.Operand
+---@param options? integer|{ k?: integer }
+---@return damo.Result
+function sparse.tril(x, options) end
+
+---the entries on and above the k-th diagonal
+---@param x damo.Operand
+---@param options? integer|{ k?: integer }
+---@return damo.Result
+function sparse.triu(x, options) end
+
+---the sum of the main diagonal
+---@param x damo.Operand
+---@return damo.Result
+function sparse.trace(x) end
+
+---Kronecker product of two sparse matrices, in the first one's format
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.kron(x, y) end
+
+---norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum)
+---@param x damo.Operand
+---@param options? any|{ ord?: any }
+---@return damo.Result
+function sparse.norm(x, options) end
+
+---norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum)
+---@param options? any|{ ord?: any }
+---@return damo.Result
+function Tensor:norm(options) end
+
+---sparse matrices along the diagonal, in the first one's format unless format says else
+---@param blocks damo.Operand[]
+---@param options? string|{ format?: string }
+---@return damo.Result
+function sparse.block_diag(blocks, options) end
+
+---rows and columns in another order, 1-based permutations: row i is row rows[i] of x
+---@param x damo.Operand
+---@param rows damo.Operand
+---@param cols damo.Operand
+---@return damo.Result
+function sparse.permute(x, rows, cols) end
+
+---rows and columns in another order, 1-based permutations: row i is row rows[i] of x
+---@param rows damo.Operand
+---@param cols damo.Operand
+---@return damo.Result
+function Tensor:permute(rows, cols) end
+
+---a square matrix times itself, n factors; n = 0: the identity
+---@param x damo.Operand
+---@param options? integer|{ n?: integer }
+---@return damo.Result
+function sparse.power(x, options) end
+
+---a square matrix times itself, n factors; n = 0: the identity
+---@param options? integer|{ n?: integer }
+---@return damo.Result
+function Tensor:power(options) end
+
+---largest element over axes, absent entries counted as 0; dense
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@return damo.Result
+function sparse.max(x, options) end
+
+---smallest element over axes, absent entries counted as 0; dense
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@return damo.Result
+function sparse.min(x, options) end
+
+---1-based position of the first largest element over axes, absent entries counted as 0
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@return damo.Result
+function sparse.argmax(x, options) end
+
+---1-based position of the first smallest element over axes, absent entries counted as 0
+---@param x damo.Operand
+---@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@return damo.Result
+function sparse.argmin(x, options) end
+
+---1/(1 + exp(-x)) of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.structured_sigmoid(x) end
+
+---1/(1 + exp(-x)) of each stored value
+---@return damo.Result
+function Tensor:structured_sigmoid() end
+
+---exponential of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.structured_exp(x) end
+
+---exponential of each stored value
+---@return damo.Result
+function Tensor:structured_exp() end
+
+---natural logarithm of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.structured_log(x) end
+
+---natural logarithm of each stored value
+---@return damo.Result
+function Tensor:structured_log() end
+
+---x to the power y, a scalar; stored values alone
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.structured_pow(x, y) end
+
+---x to the power y, a scalar; stored values alone
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:structured_pow(y) end
+
+---the smaller of x and y, a scalar; stored values alone
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.structured_minimum(x, y) end
+
+---the smaller of x and y, a scalar; stored values alone
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:structured_minimum(y) end
+
+---the larger of x and y, a scalar; stored values alone
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.structured_maximum(x, y) end
+
+---the larger of x and y, a scalar; stored values alone
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:structured_maximum(y) end
+
+---x plus y, a scalar; stored values alone
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.structured_add(x, y) end
+
+---x plus y, a scalar; stored values alone
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:structured_add(y) end
+
+---sine of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.sin(x) end
+
+---inverse sine of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.arcsin(x) end
+
+---tangent of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.tan(x) end
+
+---inverse tangent of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.arctan(x) end
+
+---hyperbolic sine of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.sinh(x) end
+
+---inverse hyperbolic sine of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.arcsinh(x) end
+
+---hyperbolic tangent of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.tanh(x) end
+
+---inverse hyperbolic tangent of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.arctanh(x) end
+
+---degrees of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.rad2deg(x) end
+
+---radians of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.deg2rad(x) end
+
+---each stored value rounded, halves to even; integers are refused
+---@param x damo.Operand
+---@return damo.Result
+function sparse.rint(x) end
+
+---each stored value rounded, halves to even; integers are refused
+---@return damo.Result
+function Tensor:rint() end
+
+---rounding up of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.ceil(x) end
+
+---rounding down of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.floor(x) end
+
+---each stored value rounded towards 0; of integers a float
+---@param x damo.Operand
+---@return damo.Result
+function sparse.trunc(x) end
+
+---sign of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.sgn(x) end
+
+---sign of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.sign(x) end
+
+---log(1 + x) of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.log1p(x) end
+
+---exp(x) - 1 of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.expm1(x) end
+
+---square of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.square(x) end
+
+---square of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.sqr(x) end
+
+---square root of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.sqrt(x) end
+
+---complex conjugate of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.conjugate(x) end
+
+---complex conjugate of each stored value
+---@return damo.Result
+function Tensor:conjugate() end
+
+---complex conjugate of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.conj(x) end
+
+---absolute value of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.abs(x) end
+
+---real part of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.real(x) end
+
+---imaginary part of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.imag(x) end
+
+---argument of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.angle(x) end
+
+---error function of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.erf(x) end
+
+---inverse error function of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.erfinv(x) end
+
+---modified Bessel function of order 1 of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.i1(x) end
+
+---Bessel function of order 1 of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.j1(x) end
+
+---whether nan of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.isnan(x) end
+
+---whether infinite of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.isinf(x) end
+
+---copy of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.identity(x) end
+
+---rounding, halves to even, of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.round_half_to_even(x) end
+
+---rounding, halves away from 0, of each stored value
+---@param x damo.Operand
+---@return damo.Result
+function sparse.round_half_away_from_zero(x) end
+
+---each stored value rounded; mode 'half_to_even' (default) or 'half_away_from_zero'
+---@param x damo.Operand
+---@param options? string|{ mode?: string }
+---@return damo.Result
+function sparse.round(x, options) end
+
+---each stored value to a constant power above 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.pow(x, y) end
+
+---max(x, 0); with alpha, alpha*x where x is not positive
+---@param x damo.Operand
+---@param alpha? damo.Operand
+---@return damo.Result
+function sparse.relu(x, alpha) end
+
+---Poisson draws whose means are x's stored values; with rng it gives the next state and the draw
+---@param x damo.Operand
+---@return damo.Result
+function sparse.poisson(x) end
+
+---n draws (a number, or one for each row) over the stored chances of each row of p, csr; with rng it gives the next state and the counts
+---@param n damo.Operand
+---@param p damo.Operand
+---@return damo.Result
+function sparse.multinomial(n, p) end
+
+---binomial draws over a shape as csr, float32; with rng it gives the next state and the draw
+---@param n damo.Operand
+---@param p damo.Operand
+---@param options? damo.Shape|{ shape?: damo.Shape, rng?: any }
+---@return damo.Result
+function sparse.csr_fbinomial(n, p, options) end
+
+---binomial draws over a shape as csr, float64; with rng it gives the next state and the draw
+---@param n damo.Operand
+---@param p damo.Operand
+---@param options? damo.Shape|{ shape?: damo.Shape, rng?: any }
+---@return damo.Result
+function sparse.csr_dbinomial(n, p, options) end
+
+---binomial draws over a shape as csc, float32; with rng it gives the next state and the draw
+---@param n damo.Operand
+---@param p damo.Operand
+---@param options? damo.Shape|{ shape?: damo.Shape, rng?: any }
+---@return damo.Result
+function sparse.csc_fbinomial(n, p, options) end
+
+---binomial draws over a shape as csc, float64; with rng it gives the next state and the draw
+---@param n damo.Operand
+---@param p damo.Operand
+---@param options? damo.Shape|{ shape?: damo.Shape, rng?: any }
+---@return damo.Result
+function sparse.csc_dbinomial(n, p, options) end
+
+---the factor of a square sparse matrix, for many systems; assume: 'pos', 'sym' or 'gen'
+---@param A damo.Operand
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function sparse.factorize(A, options) end
+
+---the factor of a square sparse matrix, for many systems; assume: 'pos', 'sym' or 'gen'
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function Tensor:factorize(options) end
+
+---an estimate of the reciprocal condition number of a sparse matrix or its factor
+---@param A damo.Operand
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function sparse.rcond(A, options) end
+
+---an estimate of the reciprocal condition number of a sparse matrix or its factor
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function Tensor:rcond(options) end
+
+---x with A x = b for a square sparse matrix or its factor and a dense or sparse b; assume: 'pos', 'sym' or 'gen'
+---@param A damo.Operand
+---@param b damo.Operand
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function sparse.solve(A, b, options) end
+
+---x with A x = b for a square sparse matrix or its factor and a dense or sparse b; assume: 'pos', 'sym' or 'gen'
+---@param b damo.Operand
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function Tensor:solve(b, options) end
+
+---x with A.T x = b for a square sparse matrix or its factor and a dense or sparse b
+---@param A damo.Operand
+---@param b damo.Operand
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function sparse.solve_t(A, b, options) end
+
+---x with A.T x = b for a square sparse matrix or its factor and a dense or sparse b
+---@param b damo.Operand
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function Tensor:solve_t(b, options) end
+
+---the logarithm of a sparse matrix's determinant, which must be positive; of a factor log|det| and the sign
+---@param A damo.Operand
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function sparse.logdet(A, options) end
+
+---the logarithm of a sparse matrix's determinant, which must be positive; of a factor log|det| and the sign
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function Tensor:logdet(options) end
+
+---log|det| and the sign of the determinant of a sparse matrix or its factor
+---@param A damo.Operand
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function sparse.slogdet(A, options) end
+
+---log|det| and the sign of the determinant of a sparse matrix or its factor
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function Tensor:slogdet(options) end
+
+---the determinant of a sparse matrix or its factor
+---@param A damo.Operand
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function sparse.det(A, options) end
+
+---the determinant of a sparse matrix or its factor
+---@param options? string|{ assume?: string, on_fail?: string }
+---@return damo.Result
+function Tensor:det(options) end
+
+---the least-squares solution of A x = b for a sparse A of any shape (of minimum norm where it has more columns than rows), the residual b - A x, and A's rank
+---@param A damo.Operand
+---@param b damo.Operand
+---@param options? string|{ on_fail?: string }
+---@return damo.Result
+function sparse.lstsq(A, b, options) end
+
+---the least-squares solution of A x = b for a sparse A of any shape (of minimum norm where it has more columns than rows), the residual b - A x, and A's rank
+---@param b damo.Operand
+---@param options? string|{ on_fail?: string }
+---@return damo.Result
+function Tensor:lstsq(b, options) end

@@ -1,4 +1,4 @@
---- Line plots: a PNG by gnuplot where that is installed, else text.
+--- Line plots and pictures of matrices: a PNG by gnuplot where that is installed, else text.
 -- @module damo.plot
 
 local plot = {}
@@ -119,6 +119,95 @@ function plot.lines(series, options)
   local drawn = options.path and not options.text and have_gnuplot() and run_gnuplot(gnuplot_script(checked, options))
   if drawn then return options.path end
   return text_plot(checked, options)
+end
+
+-- ---- Pictures of matrices -----------------------------------------------------------------------------------------
+
+--- A list of rows from a matrix Array or a list of lists.
+local function rows_of(z)
+  if type(z) == "table" then return z end
+  return z:totable()
+end
+
+local function check_panels(panels)
+  if type(panels) ~= "table" or panels.z then panels = { panels.z and panels or { z = panels } } end
+  if type(panels[1]) == "table" and type(panels[1][1]) == "number" then panels = { { z = panels } } end
+  local checked = {}
+  for i, p in ipairs(panels) do
+    local rows = type(p) == "table" and p.z ~= nil and rows_of(p.z)
+    if not rows or type(rows[1]) ~= "table" then
+      error(("plot.image: panel %d has no matrix z"):format(i), 3)
+    end
+    checked[i] = { name = p.name or "", rows = rows }
+  end
+  return checked
+end
+
+local function image_script(panels, options)
+  local across = math.min(#panels, 2)
+  local down = math.ceil(#panels / across)
+  local lines = {
+    ("set terminal pngcairo size %d,%d font ',11'"):format(440 * across, 400 * down),
+    "set output " .. quoted(options.path),
+    ("set multiplot layout %d,%d title %s"):format(down, across, quoted(options.title or "")),
+    "set size ratio -1",
+    "unset tics",
+    "set cbtics",
+    "unset key",
+  }
+  for _, p in ipairs(panels) do
+    lines[#lines + 1] = "set title " .. quoted(p.name)
+    lines[#lines + 1] = ("set xrange [-0.5:%g]"):format(#p.rows[1] - 0.5)
+    lines[#lines + 1] = ("set yrange [-0.5:%g]"):format(#p.rows - 0.5)
+    lines[#lines + 1] = "plot '-' matrix with image"
+    for _, row in ipairs(p.rows) do
+      local words = {}
+      for k, v in ipairs(row) do words[k] = ("%.6g"):format(v) end
+      lines[#lines + 1] = table.concat(words, " ")
+    end
+    lines[#lines + 1] = "e"
+  end
+  lines[#lines + 1] = "unset multiplot"
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local SHADES = " .:-=+*#%@"
+
+--- A matrix as characters, darker where it is larger; the last row on top, as in the PNG.
+local function text_image(p)
+  local low, high = math.huge, -math.huge
+  for _, row in ipairs(p.rows) do
+    for _, v in ipairs(row) do
+      if v == v then low, high = math.min(low, v), math.max(high, v) end
+    end
+  end
+  local m, n = #p.rows, #p.rows[1]
+  local height, width = math.min(m, ROWS), math.min(n, 2 * ROWS)
+  local lines = { ("%s from %.4g (' ') to %.4g ('@')"):format(p.name ~= "" and p.name .. ":" or "values", low, high) }
+  for i = height, 1, -1 do
+    local row, shades = p.rows[math.floor((i - 0.5) * m / height) + 1], {}
+    for j = 1, width do
+      local v = row[math.floor((j - 0.5) * n / width) + 1]
+      local shade = (v == v and high > low) and math.floor((v - low) / (high - low) * 9.999) + 1 or 1
+      shades[j] = SHADES:sub(shade, shade)
+    end
+    lines[#lines + 1] = "|" .. table.concat(shades) .. "|"
+  end
+  return table.concat(lines, "\n")
+end
+
+--- Draws matrices as pictures: into options.path as a PNG where gnuplot is installed, else as text.
+---@param panels table a matrix (an Array or a list of rows), or a list of {name=, z=}; row 1 is at the bottom
+---@param options table|nil {title=, path=, text=}: text=true asks for text
+---@return string what the path of the PNG, or the text
+function plot.image(panels, options)
+  options = options or {}
+  local checked = check_panels(panels)
+  local drawn = options.path and not options.text and have_gnuplot() and run_gnuplot(image_script(checked, options))
+  if drawn then return options.path end
+  local parts = { options.title }
+  for _, p in ipairs(checked) do parts[#parts + 1] = text_image(p) end
+  return table.concat(parts, "\n")
 end
 
 return plot

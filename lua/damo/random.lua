@@ -43,6 +43,17 @@ function random.seed(n) own = core.random_state(n) end
 -- @treturn Array
 function random.state(seed) return core.random_state(seed) end
 
+--- Draws at once from the context's own stream: `draw(state, ...)` gives the state that follows and the draw.
+-- @tparam function draw
+-- @param ... its other arguments
+-- @return the draw
+function random.eager(draw, ...)
+  if not own then random.seed(os.time()) end
+  local state, value = draw(own, ...)
+  own = state
+  return value
+end
+
 local function eager(row, ...)
   if not own then random.seed(os.time()) end
   local state, draw = row(own, ...)

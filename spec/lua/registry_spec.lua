@@ -1,6 +1,13 @@
 -- Every row of the registry is a function and, unless it says otherwise, a method of Arrays and Variables.
 local damo = require "damo"
 
+-- The table of functions that a row stands in, and its name there.
+local function place_of(row)
+  local home, name = row.name:match "^(.*)%.(.*)$"
+  if row.random and not home then return damo.random, row.name end
+  return home and damo[home] or damo, name or row.name
+end
+
 -- Rows that are fields of Arrays and Variables instead of methods.
 local fields = { shape = true, size = true }
 
@@ -22,20 +29,32 @@ describe("the registry", function()
 
   it("gives each row as a function", function()
     for _, row in ipairs(rows) do
-      local home = row.random and damo.random or damo
-      assert.equal("function", type(home[row.name]), row.name)
+      local home, name = place_of(row)
+      assert.equal("function", type(home[name]), row.name)
     end
   end)
 
   it("gives each row as a method of Variables and of Arrays, or as a field", function()
     local x, a = damo.dmatrix "x", damo.zeros { 2, 2 }
     for _, row in ipairs(rows) do
+      local _, name = place_of(row)
       if row.method then
-        assert.equal("function", type(x[row.name]), row.name)
-        assert.equal("function", type(a[row.name]), row.name)
+        assert.equal("function", type(x[name]), row.name)
+        assert.equal("function", type(a[name]), row.name)
       elseif fields[row.name] then
-        assert.is_not_nil(x[row.name], row.name)
-        assert.is_not_nil(a[row.name], row.name)
+        assert.is_not_nil(x[name], row.name)
+        assert.is_not_nil(a[name], row.name)
+      end
+    end
+  end)
+
+  it("gives each row of sparse functions as a method of sparse Variables and matrices", function()
+    local x, a = damo.sparse.csr_matrix "x", damo.sparse.eye(2)
+    for _, row in ipairs(rows) do
+      local _, name = place_of(row)
+      if row.method then
+        assert.equal("function", type(x[name]), row.name)
+        assert.equal("function", type(a[name]), row.name)
       end
     end
   end)

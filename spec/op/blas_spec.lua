@@ -59,7 +59,7 @@ h.run_errors("blas", {
     { "an einsum with a letter from nowhere", "value",
       "einsum: subscripts 'i->ij': the output names an axis that no operand has",
       function() return damo.einsum({ Z { 2 } }, "i->ij") end },
-    { "a string", "type", "dot: argument 2 (y) must be a Variable, Array, number, boolean or table, got string",
+    { "a string", "type", "dot: argument 2 (y) must be a Variable, Array, sparse matrix, number, boolean or table, got string",
       function() return damo.dot(Z { 2 }, "x") end },
     { "one operand", "type", "dot: argument 2 (y) must be a Variable, Array, number or table, got nothing",
       function() return damo.dot(Z { 2 }) end },

@@ -489,7 +489,10 @@ end
 -- ---- Families -------------------------------------------------------------------------------------------------------
 
 h.registry = {}
-for _, row in ipairs(require("damo.core").registry()) do h.registry[row.name] = row end
+-- (Rows of sparse functions have specs of their own, spec/sparse.)
+for _, row in ipairs(require("damo.core").registry()) do
+  if not row.name:find(".", 1, true) then h.registry[row.name] = row end
+end
 
 h.families = { "elemwise", "reduce", "cumulative", "shape", "alloc", "join", "index", "blas", "nnet", "marker" }
 

@@ -33,7 +33,7 @@ h.run_errors("join", {
     { "stacking along an axis that is not there", "index", "stack: there is no axis 4 in a tensor of 2 dimensions",
       function() return damo.stack({ Z { 2 }, Z { 2 } }, { axis = 4 }) end },
     { "stacking a string", "type",
-      "stack: argument 2 (xs) must be a Variable, Array, number, boolean or table, got string",
+      "stack: argument 2 (xs) must be a Variable, Array, sparse matrix, number, boolean or table, got string",
       function() return damo.stack { Z { 2 }, "x" } end },
     { "sizes that do not add up", "shape", "split: the sizes add up to 4, but axis 1 has length 5",
       function() return damo.split(Z { 5 }, { 2, 2 }) end },

@@ -44,7 +44,7 @@ h.run_errors("reduce", {
       function() return call({ X }, damo.max(X), Z { 0 }) end },
     { "the maximum of complex numbers", "type", "max is not defined for complex128",
       function() return damo.max(damo.zvector "z") end },
-    { "a string", "type", "sum: argument 1 (x) must be a Variable, Array, number, boolean or table, got string",
+    { "a string", "type", "sum: argument 1 (x) must be a Variable, Array, sparse matrix, number, boolean or table, got string",
       function() return damo.sum "abc" end },
     { "no operand", "type", "sum: argument 1 (x) must be a Variable, Array, number or table, got nothing",
       function() return damo.sum() end },

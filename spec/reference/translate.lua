@@ -189,6 +189,10 @@ local calls = {
   arange = function(damo, _, kw) return damo.arange(kw.start, kw.stop, kw.step) end,
 }
 
+-- Ops of the sparse families: translate_sparse.lua.
+translate.sparse = require "translate_sparse"
+translate.sparse.positions = { from0 = from0, range = range }
+
 translate.positions = { argmax = true, argmin = true, argsort = true, searchsorted = true }
 
 function translate.call(damo, case, operands)

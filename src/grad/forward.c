@@ -16,7 +16,7 @@ typedef struct push {
 static damo_status make_dummies(build *b, damo_apply *node, damo_var **u) {
   for (int o = 0; o < node->n_out; o++) {
     damo_type *t = node->out[o]->type;
-    bool smooth = type_is_tensor(t) && !dtype_is_discrete(t->dtype);
+    bool smooth = type_has_shape(t) && !dtype_is_discrete(t->dtype);
     u[o] = smooth ? build_take(b, var_new(b->ctx, t, NULL)) : NULL;
   }
   return b->status;
@@ -115,13 +115,13 @@ static damo_status push_by_l_ops(build *b, damo_apply *node, damo_var *const *ev
 static damo_status check_tangent(build *b, const damo_apply *node, int o, damo_var **r) {
   char want[320], got[320];
   const damo_type *y = node->out[o]->type;
-  if (*r == NULL || !type_is_tensor(y) || (*r)->type->kind == TYPE_DISCONNECTED) return DAMO_OK;
+  if (*r == NULL || !type_has_shape(y) || (*r)->type->kind == TYPE_DISCONNECTED) return DAMO_OK;
   if ((*r)->type->kind == TYPE_NULL) {
     build_fail(b, DAMO_ENULL_GRADIENT, "Rop: the derivative of %s is undefined: %s", node->op->def->name,
                (*r)->type->why);
     return b->status;
   }
-  if (!type_is_tensor((*r)->type) || var_ndim(*r) != y->ndim) {
+  if (!type_has_shape((*r)->type) || var_ndim(*r) != y->ndim) {
     build_fail(b, DAMO_ETYPE, "the derivative of output %d of %s must have rank %d like %s, got %s", o + 1,
                node->op->def->name, y->ndim, type_format(want, sizeof want, y),
                type_format(got, sizeof got, (*r)->type));
@@ -181,7 +181,7 @@ damo_status grad_forward(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_va
   ptrvec_init(&nodes, ctx);
   damo_status s = DAMO_OK;
   for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
-    if (type_is_tensor(wrt[i]->type) && type_is_tensor(eval[i]->type) && wrt[i]->type->ndim != eval[i]->type->ndim) {
+    if (type_has_shape(wrt[i]->type) && type_has_shape(eval[i]->type) && wrt[i]->type->ndim != eval[i]->type->ndim) {
       s = ctx_fail(ctx, DAMO_ETYPE, "Rop: eval point %lld must have rank %d, got %d", (long long)i + 1,
                    wrt[i]->type->ndim, eval[i]->type->ndim);
     }

@@ -28,8 +28,8 @@ static damo_status check_result(build *b, const damo_apply *node, int i, damo_va
     *g = NULL;
     return DAMO_OK;
   }
-  if (!type_is_tensor(x->type) || !type_is_tensor((*g)->type)) {
-    return type_is_tensor(x->type) ? wrong_result(b, node, i, *g) : DAMO_OK;
+  if (!type_has_shape(x->type) || !type_has_shape((*g)->type)) {
+    return type_has_shape(x->type) ? wrong_result(b, node, i, *g) : DAMO_OK;
   }
   if (var_ndim(*g) != var_ndim(x)) return wrong_result(b, node, i, *g);
   damo_dtype want = grad_dtype(b->ctx, x);

@@ -71,6 +71,13 @@ static damo_status spread_null(sweep *w, damo_apply *node, damo_var *null) {
   return DAMO_OK;
 }
 
+/* A rule reads a cotangent of its output's kind: a sparse one of a dense output is made dense (of the output's size). */
+static damo_status fit_cotangent(sweep *w, const damo_var *y, damo_var **g) {
+  if (*g == NULL || !type_is_tensor(y->type) || !type_is_sparse((*g)->type)) return DAMO_OK;
+  *g = build_fn1(w->b, "sparse.toarray", *g);
+  return w->b->status;
+}
+
 static damo_status sweep_node(sweep *w, damo_apply *node) {
   damo_var **gout = (damo_var **)w->gout.at, **gin = (damo_var **)w->gin.at, *null = NULL;
   bool any = false;
@@ -78,6 +85,7 @@ static damo_status sweep_node(sweep *w, damo_apply *node) {
     damo_var *y = node->out[o];
     gout[o] = map_get(&w->reaches, y, NULL) ? map_get_ptr(&w->acc, y) : NULL;
     any = any || gout[o] != NULL;
+    DAMO_TRY(fit_cotangent(w, y, &gout[o]));
     if (gout[o] != NULL && gout[o]->type->kind == TYPE_NULL) null = gout[o];
   }
   if (!any) return DAMO_OK;
@@ -114,7 +122,7 @@ static damo_status seed(sweep *w, damo_var *cost) {
   damo_ctx *ctx = w->b->ctx;
   for (int64_t i = 0; i < w->options->n_known; i++) {
     const damo_type *x = w->options->known_of[i]->type, *g = w->options->known[i]->type;
-    if (type_is_tensor(x) && type_is_tensor(g) && x->ndim != g->ndim) {
+    if (type_has_shape(x) && type_has_shape(g) && x->ndim != g->ndim) {
       return ctx_fail(ctx, DAMO_ETYPE, "grad: known gradient %lld must have rank %d like its Variable, got rank %d",
                       (long long)i + 1, x->ndim, g->ndim);
     }
@@ -160,7 +168,7 @@ static damo_status disconnected(sweep *w, damo_var *x, damo_var **out) {
     case RETURN_DISCONNECTED: *out = damo_retain(build_disconnected(w->b)); return w->b->status;
     case RETURN_ZERO: break;
   }
-  damo_var *zero = build_zeros_like(w->b, x);
+  damo_var *zero = type_has_shape(x->type) ? build_zeros_like(w->b, x) : build_null(w->b, "it has no numbers");
   if (zero != NULL && dtype_is_discrete(var_dtype(x))) zero = build_cast(w->b, zero, ctx->config.floatX);
   *out = damo_retain(zero);
   return w->b->status;

@@ -185,7 +185,7 @@ static bool is_weak(const damo_var *v) { return v->weak && v->kind == VAR_CONSTA
 static bool strong_dtype(const damo_ctx *ctx, damo_var *const *in, int n, damo_dtype *out) {
   bool any = false, any_float = false;
   for (int i = 0; i < n; i++) {
-    if (!type_is_tensor(in[i]->type)) continue;
+    if (!type_has_shape(in[i]->type)) continue;
     if (is_weak(in[i])) {
       any_float = any_float || dtype_is_float(var_dtype(in[i]));
       continue;
@@ -215,10 +215,10 @@ damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, dam
       damo_dtype dt = weak_dtype(b->ctx, array_item(var_constant_array(in[i])), strong);
       if ((out[i] = weak_cast(b, in[i], dt)) == NULL) return b->status;
     }
-    if (type_is_tensor(out[i]->type)) all = i == 0 ? var_dtype(out[i]) : dtype_promote(all, var_dtype(out[i]));
+    if (type_has_shape(out[i]->type)) all = i == 0 ? var_dtype(out[i]) : dtype_promote(all, var_dtype(out[i]));
   }
   for (int i = 0; common && i < n; i++) {
-    if (!type_is_tensor(out[i]->type) || var_dtype(out[i]) == all) continue;
+    if (!type_has_shape(out[i]->type) || var_dtype(out[i]) == all) continue;
     prop_value opt[1] = {prop_str(dtype_name(all))};
     if ((out[i] = build_fn(b, "cast", &out[i], 1, opt)) == NULL) return b->status;
   }

@@ -60,7 +60,9 @@ typedef struct fn_args {
   const prop_value *opt;
 } fn_args;
 
-/* A function of the public API: makes one or more nodes. `damo.sum(x, {axis=1})` and `x:sum(1)` are this row. */
+/* A function of the public API: makes one or more nodes. `damo.sum(x, {axis=1})` and `x:sum(1)` are this row. A name with a
+ * dot stands in that table: "sparse.dot" is damo.sparse.dot. A call of a plain row with a sparse operand is a call of
+ * "sparse.NAME" with the same options, where there is such a row, and a type error where there is none. */
 struct op_func {
   const char *name;
   /* Operands by name, space-separated: "x y"; "[y]" may be absent (NULL); "xs..." is one list of any length, given to the
@@ -74,6 +76,7 @@ struct op_func {
   const void *data; /* the row this is made from (an elementwise op), or NULL */
   const char *doc;
   bool no_method; /* not offered as a method of Variables and Arrays (arange, eye, …) */
+  bool any_type;  /* takes operands of every Type itself: a sparse one does not lead to the row "sparse.NAME" */
 };
 
 /* Adds the rows of a family (an array that ends with a NULL name, static for the context's life) to the context. */

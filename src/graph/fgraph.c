@@ -260,6 +260,7 @@ static damo_status import_var(damo_fgraph *fg, damo_var *v, ptrvec *imported) {
 typedef struct change {
   damo_apply *node; /* NULL: output */
   int32_t index;
+  bool told;     /* the features know of it */
   damo_var *old; /* owned */
 } change;
 
@@ -283,12 +284,36 @@ static void log_clear(damo_ctx *ctx, change_log *log) {
   mem_free(ctx, log->at, (size_t)log->cap * sizeof *log->at);
 }
 
-static damo_status tell_change(damo_fgraph *fg, damo_apply *node, int32_t index, damo_var *old, damo_var *now) {
-  for (int64_t i = 0; i < fg->features.n; i++) {
+/* Tells the first n features that a use is back where it was. The error that led here stays the pending one. */
+static void tell_back(damo_fgraph *fg, int64_t n, damo_apply *node, int32_t index, damo_var *now, damo_var *old) {
+  damo_ctx *ctx = fg->obj.ctx;
+  ctx_error first = ctx->error;
+  damo_retain(first.node);
+  for (int64_t i = n < fg->features.n ? n : fg->features.n; i-- > 0;) {
     fg_feature *f = fg->features.at[i];
+    if (f->on_change_input != NULL) (void)f->on_change_input(fg, f->user, node, index, now, old);
+  }
+  ctx_clear_error(ctx);
+  ctx->error = first;
+}
+
+/* Tells the features; when one fails, *heard is the number of those before it. */
+static damo_status tell_change(damo_fgraph *fg, damo_apply *node, int32_t index, damo_var *old, damo_var *now,
+                               int64_t *heard) {
+  for (*heard = 0; *heard < fg->features.n; ++*heard) {
+    fg_feature *f = fg->features.at[*heard];
     if (f->on_change_input != NULL) DAMO_TRY(f->on_change_input(fg, f->user, node, index, old, now));
   }
   return DAMO_OK;
+}
+
+/* Puts one use back; c->old then is what stood in its place. */
+static void step_back(damo_fgraph *fg, change *c) {
+  damo_var **use = use_of(fg, c->node, c->index), *now = *use;
+  clients_restore(fg, c->old, c->node, c->index);
+  clients_remove(fg, now, c->node, c->index);
+  *use = c->old;
+  c->old = now;
 }
 
 /* Moves one use; the log (with room) keeps the old Variable. */
@@ -300,10 +325,15 @@ static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, da
     return s;
   }
   *use = damo_retain(now);
-  log->at[log->n++] = (change){node, index, old};
   clients_remove(fg, old, node, index); /* settled when the change is final: undo needs the room */
   fg->changes++;
-  return tell_change(fg, node, index, old, now);
+  int64_t heard;
+  s = tell_change(fg, node, index, old, now, &heard);
+  log->at[log->n++] = (change){node, index, s == DAMO_OK, old};
+  if (s == DAMO_OK) return DAMO_OK;
+  step_back(fg, &log->at[log->n - 1]);
+  tell_back(fg, heard, node, index, now, old);
+  return s;
 }
 
 /* Puts every use of the log back, last first, and empties the log. Entries of clients are settled only when all uses are
@@ -311,12 +341,10 @@ static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, da
 static void undo(damo_fgraph *fg, change_log *log) {
   for (int64_t i = log->n - 1; i >= 0; i--) {
     change *c = &log->at[i];
-    damo_var **use = use_of(fg, c->node, c->index), *now = *use;
-    clients_restore(fg, c->old, c->node, c->index);
-    clients_remove(fg, now, c->node, c->index);
-    *use = c->old;
-    (void)tell_change(fg, c->node, c->index, now, c->old);
-    c->old = now;
+    if (!c->told) continue; /* is back already */
+    damo_var *old = c->old;
+    step_back(fg, c);
+    tell_back(fg, fg->features.n, c->node, c->index, c->old, old);
   }
   for (int64_t i = 0; i < log->n; i++) {
     clients_settle(fg, log->at[i].old);
@@ -333,9 +361,28 @@ static damo_status validate(damo_fgraph *fg) {
   return DAMO_OK;
 }
 
+/* What is replaced by what, and why. */
+typedef struct replacement {
+  damo_var *const *old, *const *now;
+  int64_t n;
+  const char *reason;
+} replacement;
+
+static damo_status tell_replaced(damo_fgraph *fg, const replacement *r) {
+  for (int64_t i = 0; i < fg->features.n; i++) {
+    fg_feature *f = fg->features.at[i];
+    for (int64_t k = 0; f->on_replace != NULL && k < r->n; k++) {
+      if (r->old[k] != r->now[k]) DAMO_TRY(f->on_replace(fg, f->user, r->old[k], r->now[k], r->reason));
+    }
+  }
+  return DAMO_OK;
+}
+
 /* The end of a change: undone when it failed; what came in or was left without users goes. */
-static damo_status finish_change(damo_fgraph *fg, damo_status s, ptrvec *imported, change_log *log) {
+static damo_status finish_change(damo_fgraph *fg, damo_status s, const replacement *r, ptrvec *imported,
+                                 change_log *log) {
   if (s == DAMO_OK) s = validate(fg);
+  if (s == DAMO_OK && log->n > 0) s = tell_replaced(fg, r);
   if (s != DAMO_OK) undo(fg, log);
   for (int64_t i = 0; i < log->n; i++) clients_settle(fg, log->at[i].old);
   prune_list(fg, imported);
@@ -438,6 +485,7 @@ static damo_status replace_one(damo_fgraph *fg, damo_var *old, damo_var *now, pt
 
 static damo_status replace_many(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n, bool check,
                                 const char *reason) {
+  const replacement r = {old, now, n, reason};
   damo_ctx *ctx = fg->obj.ctx;
   for (int64_t i = 0; i < n; i++) DAMO_TRY(check_types(fg, old[i], now[i], reason));
   ptrvec imported;
@@ -450,7 +498,7 @@ static damo_status replace_many(damo_fgraph *fg, damo_var *const *old, damo_var 
   }
   if (s == DAMO_OK && check && n > 1)
     s = check_cycles(fg, &log); /* once for all: each walk may go through the whole graph */
-  return finish_change(fg, s, &imported, &log);
+  return finish_change(fg, s, &r, &imported, &log);
 }
 
 damo_status fgraph_replace_all(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
@@ -487,15 +535,22 @@ static damo_status check_change(damo_fgraph *fg, damo_apply *node, int index, da
 
 damo_status fgraph_change_input(damo_fgraph *fg, damo_apply *node, int index, damo_var *now, const char *reason) {
   DAMO_TRY(check_change(fg, node, index, now));
+  return fgraph_change_input_trusted(fg, node, index, now, reason);
+}
+
+damo_status fgraph_change_input_trusted(damo_fgraph *fg, damo_apply *node, int index, damo_var *now,
+                                        const char *reason) {
   DAMO_TRY(check_types(fg, *use_of(fg, node, index), now, reason));
   damo_ctx *ctx = fg->obj.ctx;
+  damo_var *old = *use_of(fg, node, index);
+  const replacement r = {&old, &now, 1, reason};
   ptrvec imported;
   change_log log = {NULL, 0, 0};
   ptrvec_init(&imported, ctx);
   damo_status s = import_var(fg, now, &imported);
   if (s == DAMO_OK) s = log_reserve(ctx, &log, 1);
   if (s == DAMO_OK) s = move_use(fg, node, index, now, &log);
-  return finish_change(fg, s, &imported, &log);
+  return finish_change(fg, s, &r, &imported, &log);
 }
 
 /* ---- Features and checks ----------------------------------------------------------------------------------------- */

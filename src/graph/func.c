@@ -1,6 +1,7 @@
 /* func.c: the functions that scripts and hosts call by name: rows of the op families, found by a hash of the name. */
 #include "graph_int.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct func_table {
@@ -71,6 +72,60 @@ static arity operand_count(const op_func *f) {
 
 #define MAX_OPTIONS 16 /* of one function; every row has fewer */
 
+/* ---- Sparse operands --------------------------------------------------------------------------------------------- */
+
+static bool has_sparse(damo_var *const *in, int n_in) {
+  for (int i = 0; i < n_in; i++) {
+    if (in[i] != NULL && type_is_sparse(in[i]->type)) return true;
+  }
+  return false;
+}
+
+/* The row "sparse.NAME", "sparse.structured_NAME" …; NULL: none. */
+static const op_func *sparse_row(damo_ctx *ctx, const char *prefix, const char *name) {
+  char text[96];
+  snprintf(text, sizeof text, "sparse.%s%s", prefix, name);
+  return func_find(ctx, text);
+}
+
+/* The place of an option among "axis:int keepdims:bool", -1 when it is not there; n: the name's length. */
+static int option_place(const char *options, const char *name, size_t n) {
+  int place = 0;
+  for (const char *p = options; p != NULL && *p != '\0'; place++) {
+    size_t whole = strcspn(p, " "), own = strcspn(p, ":");
+    if (own == n && memcmp(p, name, n) == 0) return place;
+    p += whole;
+    while (*p == ' ') p++;
+  }
+  return -1;
+}
+
+/* f's options in the order in which g has them. */
+static damo_status carry_options(build *b, const op_func *f, const op_func *g, const prop_value *opt, prop_value *out) {
+  int place = 0;
+  for (const char *p = f->options; p != NULL && *p != '\0'; place++) {
+    size_t n = strcspn(p, ":");
+    int at = option_place(g->options, p, n);
+    if (opt[place].kind != PROP_NIL && at < 0) {
+      build_fail(b, DAMO_EVALUE, "%s: option '%.*s' is not for a sparse operand", f->name, (int)n, p);
+      return b->status;
+    }
+    if (at >= 0) out[at] = opt[place];
+    p += strcspn(p, " ");
+    while (*p == ' ') p++;
+  }
+  return DAMO_OK;
+}
+
+static damo_status refuse_sparse(build *b, const op_func *f) {
+  const op_func *structured = sparse_row(b->ctx, "structured_", f->name);
+  build_fail(b, DAMO_ETYPE,
+             "%s: a sparse operand would give a dense result: use %s%s%sx:toarray() to compute on the dense matrix",
+             f->name, structured ? "damo." : "", structured ? structured->name : "",
+             structured ? "(x) to compute on the stored entries alone, or " : "");
+  return b->status;
+}
+
 damo_status func_call(build *b, const op_func *f, damo_var *const *in, int n_in, const prop_value *opt, ptrvec *out) {
   if (b->status != DAMO_OK) return b->status;
   arity a = operand_count(f);
@@ -82,6 +137,15 @@ damo_status func_call(build *b, const op_func *f, damo_var *const *in, int n_in,
   }
   prop_value none[MAX_OPTIONS] = {{.kind = PROP_NIL}};
   fn_args args = {.func = f, .n_in = n_in, .in = in, .opt = opt != NULL ? opt : none};
+  prop_value carried[MAX_OPTIONS] = {{.kind = PROP_NIL}};
+  if (!f->any_type && strchr(f->name, '.') == NULL && has_sparse(in, n_in)) {
+    const op_func *g = sparse_row(b->ctx, "", f->name);
+    if (g == NULL) return refuse_sparse(b, f);
+    if (opt != NULL) DAMO_TRY(carry_options(b, f, g, opt, carried));
+    f = g;
+    args.func = f;
+    args.opt = carried;
+  }
   damo_var *padded[8] = {NULL};
   if (a.most > 0 && n_in < a.most && a.most <= 8) { /* absent optional operands read as NULL */
     memcpy(padded, in, (size_t)n_in * sizeof *in);

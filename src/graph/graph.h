@@ -22,7 +22,15 @@ damo_status graph_register(damo_ctx *ctx); /* destructors and intern tables; cal
 
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
 
-typedef enum type_kind { TYPE_TENSOR, TYPE_SPARSE, TYPE_RANDOM, TYPE_NULL, TYPE_DISCONNECTED, TYPE_GENERIC } type_kind;
+typedef enum type_kind {
+  TYPE_TENSOR,
+  TYPE_SPARSE,
+  TYPE_RANDOM,
+  TYPE_NULL,
+  TYPE_DISCONNECTED,
+  TYPE_GENERIC,
+  TYPE_FACTOR
+} type_kind;
 
 /* The place of an interned object among those of its hash (intern.c). */
 typedef struct intern_link {
@@ -34,27 +42,39 @@ struct damo_type {
   damo_obj obj;
   intern_link link;
   type_kind kind;
-  damo_dtype dtype; /* tensor */
-  int32_t ndim;     /* tensor */
+  damo_dtype dtype; /* tensor, sparse; factor: of its matrix */
+  int32_t ndim;     /* tensor; 2 of sparse and factor */
+  uint8_t format;   /* sparse: damo_format; factor: 1 when it is for least squares */
+  uint8_t itype;    /* sparse: DAMO_INT32 (int64 only where the size needs it) or DAMO_INT64 */
   char *why;        /* null: the reason */
-  int64_t shape[];  /* tensor: -1 where unknown */
+  int64_t shape[];  /* tensor, sparse, factor (of its matrix): -1 where unknown */
 };
 
 /* Each returns an owned reference to the interned Type, or NULL. shape NULL: all dimensions unknown. */
 damo_type *type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
+/* shape NULL: both unknown; itype DAMO_INT32 or DAMO_INT64. */
+damo_type *type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, const int64_t *shape);
 damo_type *type_random(damo_ctx *ctx); /* a generator's state: value is an Array uint64 of shape {3}: philox_state */
 damo_type *type_null(damo_ctx *ctx, const char *why);
 damo_type *type_disconnected(damo_ctx *ctx);
 damo_type *type_generic(damo_ctx *ctx);
-/* The Type of a value (Array: a TensorType with its full shape). */
+/* A factorization of a matrix of that dtype and shape (NULL: both unknown), for square systems or for least squares: values
+ * are factors, which nothing changes while more than their maker holds them. */
+damo_type *type_factor(damo_ctx *ctx, damo_dtype dtype, const int64_t *shape, bool least);
+/* The Type of a value (Array, sparse matrix, factor: with its full shape). */
 damo_type *type_of_value(damo_obj *value);
 
 static inline bool type_is_tensor(const damo_type *t) { return t->kind == TYPE_TENSOR; }
+static inline bool type_is_sparse(const damo_type *t) { return t->kind == TYPE_SPARSE; }
+static inline bool type_is_factor(const damo_type *t) { return t->kind == TYPE_FACTOR; }
+/* Values have numbers, a dtype and a shape. */
+static inline bool type_has_shape(const damo_type *t) { return t->kind == TYPE_TENSOR || t->kind == TYPE_SPARSE; }
 /* Static shape says that the dimension broadcasts. */
 static inline bool type_dim_is_one(const damo_type *t, int axis) { return t->shape[axis] == 1; }
-/* True when every value of `sub` is a value of `super`: same kind, dtype and rank, and each known dim of super agrees. */
+/* True when every value of `sub` is a value of `super`: same kind, dtype, rank and format, and each known dim of super
+ * agrees. */
 bool type_is_super(const damo_type *super, const damo_type *sub);
-/* Same kind, dtype and rank; static dims may differ where one is unknown. */
+/* Same kind, dtype, rank and format; static dims may differ where one is unknown. */
 bool type_is_compatible(const damo_type *a, const damo_type *b);
 /* "TensorType(float64, shape={?, 3})" … Returns dst. */
 char *type_format(char *dst, size_t n, const damo_type *t);
@@ -68,7 +88,30 @@ typedef struct filter_options {
 damo_obj *type_filter(const damo_type *t, damo_obj *value, filter_options options);
 /* True when the value may sit in a cell of that Type as it is. */
 bool type_is_valid(const damo_type *t, const damo_obj *value);
-bool type_values_equal(const damo_type *t, const damo_obj *a, const damo_obj *b); /* exactly; nan equals nan */
+/* Exactly; nan equals nan. Sparse matrices: entry by entry as they are stored. */
+bool type_values_equal(const damo_type *t, const damo_obj *a, const damo_obj *b);
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+/* The Array whose memory the numbers of a value lie in: an Array itself, a sparse matrix's data; NULL for other values. */
+static inline damo_array *value_array(const damo_obj *v) {
+  if (v == NULL) return NULL;
+  if (v->kind == OBJ_SPARSE) return ((const damo_sparse *)v)->data;
+  return v->kind == OBJ_ARRAY ? (damo_array *)(uintptr_t)v : NULL;
+}
+/* The shape of an Array or sparse matrix, *ndim its rank; NULL for other values. */
+static inline const int64_t *value_shape(const damo_obj *v, int *ndim) {
+  if (v->kind == OBJ_SPARSE) {
+    *ndim = 2;
+    return ((const damo_sparse *)v)->shape;
+  }
+  *ndim = v->kind == OBJ_ARRAY ? ((const damo_array *)v)->ndim : 0;
+  return v->kind == OBJ_ARRAY ? array_shape((const damo_array *)v) : NULL;
+}
+/* A copy with numbers of its own (what has none is retained). NULL: memory error. */
+damo_obj *value_copy(damo_obj *v);
+/* The numbers of the two may lie in the same memory. */
+bool value_may_overlap(const damo_obj *a, const damo_obj *b);
 
 /* ---- Variables and nodes ----------------------------------------------------------------------------------------- */
 
@@ -158,7 +201,10 @@ typedef struct fg_clients {
   map *places; /* long lists: where each use stands, so that taking one away costs no search; else NULL */
 } fg_clients;
 
-/* A listener on a FunctionGraph; any callback may be NULL. A failing on_attach or on_import undoes nothing by itself. */
+/* A listener on a FunctionGraph; any callback may be NULL. Where on_import, on_change_input, validate or on_replace fails,
+ * the change is undone: the features that heard of a step hear the step back (on_prune for on_import, on_change_input with
+ * old and now exchanged), last step first; the failing one and those behind it, which never heard of it, hear nothing. What
+ * fails on the way back is passed over. */
 typedef struct fg_feature {
   const char *name;
   damo_status (*on_attach)(damo_fgraph *fg, void *user);
@@ -169,6 +215,8 @@ typedef struct fg_feature {
                                  damo_var *now);
   /* May refuse the state after a change: the change is then undone. */
   damo_status (*validate)(damo_fgraph *fg, void *user);
+  /* After all have validated: now took old's place, by that rule (NULL: unnamed). What lost its users is still there. */
+  damo_status (*on_replace)(damo_fgraph *fg, void *user, damo_var *old, damo_var *now, const char *reason);
   /* Gives fgraph_toposort's order (the first feature that has one does). */
   damo_status (*order)(const damo_fgraph *fg, void *user, ptrvec *out);
   void *user;
@@ -208,6 +256,9 @@ damo_status fgraph_replace_all(damo_fgraph *fg, damo_var *const *old, damo_var *
 damo_status fgraph_replace_trusted(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
                                    const char *reason);
 damo_status fgraph_change_input(damo_fgraph *fg, damo_apply *node, int index, damo_var *now, const char *reason);
+/* The same without the walk that looks for a cycle: `now` is built from that input. */
+damo_status fgraph_change_input_trusted(damo_fgraph *fg, damo_apply *node, int index, damo_var *now,
+                                        const char *reason);
 damo_status fgraph_attach(damo_fgraph *fg, fg_feature *feature);
 void fgraph_detach(damo_fgraph *fg, fg_feature *feature);
 /* Debug invariants (clients and inputs agree, acyclic); inconsistency error with the first offence. */

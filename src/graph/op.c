@@ -146,21 +146,19 @@ void op_format(strbuf *out, const damo_op *op) {
     return;
   }
   strbuf_add(out, op->def->name);
-  if (op->n_props == 0) return;
-  strbuf_add(out, "{");
-  const char *p = op->def->props;
+  const char *p = op->def->props, *before = "{";
   for (int i = 0; i < op->n_props; i++) {
-    size_t len = p != NULL ? strcspn(p, " ") : 0;
-    if (i > 0) strbuf_add(out, ", ");
-    if (len > 0) {
-      strbuf_addn(out, p, len);
-      strbuf_add(out, "=");
-      p += len;
-      while (*p == ' ') p++;
+    const size_t len = p != NULL ? strcspn(p, " ") : 0;
+    if (op->props[i].kind != PROP_NIL) {
+      strbuf_add(out, before);
+      before = ", ";
+      if (len > 0) strbuf_addn(out, p, len);
+      if (len > 0) strbuf_add(out, "=");
+      prop_format(out, &op->props[i]);
     }
-    prop_format(out, &op->props[i]);
+    for (p = p != NULL ? p + len : NULL; p != NULL && *p == ' '; p++) {}
   }
-  strbuf_add(out, "}");
+  if (*before == ',') strbuf_add(out, "}");
 }
 
 int op_default_output(const damo_op *op) {

@@ -155,6 +155,7 @@ struct damo_thunk {
   void *state;   /* op_def.state_size bytes */
   void *scratch; /* thunk_scratch */
   size_t scratch_size;
+  bool watched; /* by DEBUG mode: an Op that holds a graph runs that in DEBUG mode too */
   bool lazy;
   int32_t n_need;    /* lazy: inputs asked for by the last run; 0: done */
   int32_t *need;     /* lazy: their 0-based positions, room for n_in */

@@ -18,6 +18,14 @@ static void copy_cut(char *dst, size_t n, const char *text) {
 
 static void format_constant(char *dst, size_t n, const damo_var *v) {
   const damo_array *a = var_constant_array(v);
+  if (v->value->kind == OBJ_SPARSE) {
+    strbuf text;
+    strbuf_init(&text, v->obj.ctx);
+    sparse_describe(&text, (const damo_sparse *)v->value);
+    copy_cut(dst, n, text.failed || text.at == NULL ? "a sparse constant" : text.at);
+    strbuf_clear(&text);
+    return;
+  }
   if (a == NULL) {
     snprintf(dst, n, "a generic constant");
     return;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const kind_names[] = {"TensorType", "SparseTensorType", "RandomType",
-                                         "NullType",   "DisconnectedType", "GenericType"};
+static const char *const kind_names[] = {"TensorType",       "SparseTensorType", "RandomType", "NullType",
+                                         "DisconnectedType", "GenericType",      "FactorType"};
 
 static size_t type_bytes(const damo_type *t) { return sizeof(damo_type) + (size_t)t->ndim * sizeof(int64_t); }
 
@@ -16,32 +16,53 @@ static void type_destroy(damo_obj *obj) {
   obj_free(obj, type_bytes(t));
 }
 
-static bool same_type(const damo_type *t, type_kind kind, damo_dtype dtype, int ndim, const int64_t *shape,
-                      const char *why) {
-  if (t->kind != kind || t->dtype != dtype || t->ndim != ndim) return false;
-  if (memcmp(t->shape, shape, (size_t)ndim * sizeof *shape) != 0) return false;
-  return strcmp(t->why ? t->why : "", why ? why : "") == 0;
+/* What a Type is made of. */
+typedef struct type_parts {
+  type_kind kind;
+  damo_dtype dtype;
+  int ndim;
+  uint8_t format, itype;
+  const int64_t *shape;
+  const char *why;
+} type_parts;
+
+static bool same_type(const damo_type *t, const type_parts *p) {
+  if (t->kind != p->kind || t->dtype != p->dtype || t->ndim != p->ndim) return false;
+  if (t->format != p->format || t->itype != p->itype) return false;
+  if (memcmp(t->shape, p->shape, (size_t)p->ndim * sizeof *p->shape) != 0) return false;
+  return strcmp(t->why ? t->why : "", p->why ? p->why : "") == 0;
+}
+
+static uint64_t hash_type(const type_parts *p) {
+  uint64_t hash = hash_mix(hash_mix((uint64_t)p->kind + 1, (uint64_t)p->dtype), (uint64_t)p->ndim);
+  hash = hash_mix(hash, (uint64_t)p->format << 8 | p->itype);
+  hash = hash_bytes(hash, p->shape, (size_t)p->ndim * sizeof *p->shape);
+  return p->why != NULL ? hash_bytes(hash, p->why, strlen(p->why)) : hash;
 }
 
 /* The interned Type with these properties: found, or made and put at the head of its chain. */
-static damo_type *type_intern(damo_ctx *ctx, type_kind kind, damo_dtype dtype, int ndim, const int64_t *shape,
-                              const char *why) {
-  uint64_t hash = hash_mix(hash_mix((uint64_t)kind + 1, (uint64_t)dtype), (uint64_t)ndim);
-  hash = hash_bytes(hash, shape, (size_t)ndim * sizeof *shape);
-  if (why != NULL) hash = hash_bytes(hash, why, strlen(why));
+static damo_type *type_intern(damo_ctx *ctx, const type_parts *p) {
+  uint64_t hash = hash_type(p);
   for (intern_link *l = intern_first(ctx, CTX_TYPES, hash); l != NULL; l = l->next) {
     damo_type *t = INTERNED(damo_type, l);
-    if (same_type(t, kind, dtype, ndim, shape, why)) return damo_retain(t);
+    if (same_type(t, p)) return damo_retain(t);
   }
   char *why_copy = NULL;
-  if (why != NULL && (why_copy = mem_strdup(ctx, why)) == NULL) return NULL;
-  damo_type *t = obj_new(ctx, OBJ_TYPE, sizeof(damo_type) + (size_t)ndim * sizeof(int64_t));
+  if (p->why != NULL && (why_copy = mem_strdup(ctx, p->why)) == NULL) return NULL;
+  damo_type *t = obj_new(ctx, OBJ_TYPE, sizeof(damo_type) + (size_t)p->ndim * sizeof(int64_t));
   if (t == NULL) {
     mem_strfree(ctx, why_copy);
     return NULL;
   }
-  *t = (damo_type){.obj = t->obj, .link.hash = hash, .kind = kind, .dtype = dtype, .ndim = ndim, .why = why_copy};
-  memcpy(t->shape, shape, (size_t)ndim * sizeof *shape);
+  *t = (damo_type){.obj = t->obj,
+                   .link.hash = hash,
+                   .kind = p->kind,
+                   .dtype = p->dtype,
+                   .ndim = p->ndim,
+                   .format = p->format,
+                   .itype = p->itype,
+                   .why = why_copy};
+  memcpy(t->shape, p->shape, (size_t)p->ndim * sizeof *p->shape);
   if (intern_add(ctx, CTX_TYPES, &t->link) != DAMO_OK) {
     damo_release(t);
     return NULL;
@@ -60,11 +81,30 @@ damo_type *type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t 
     return NULL;
   }
   for (int i = 0; i < ndim; i++) { dims[i] = shape != NULL && shape[i] >= 0 ? shape[i] : -1; }
-  return type_intern(ctx, TYPE_TENSOR, dtype, ndim, dims, NULL);
+  return type_intern(ctx, &(type_parts){.kind = TYPE_TENSOR, .dtype = dtype, .ndim = ndim, .shape = dims});
+}
+
+damo_type *type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, const int64_t *shape) {
+  int64_t dims[2] = {-1, -1};
+  for (int i = 0; i < 2 && shape != NULL; i++) dims[i] = shape[i] >= 0 ? shape[i] : -1;
+  type_parts p = {.kind = TYPE_SPARSE,
+                  .dtype = dtype,
+                  .ndim = 2,
+                  .format = (uint8_t)format,
+                  .itype = (uint8_t)(itype == DAMO_INT64 ? DAMO_INT64 : DAMO_INT32),
+                  .shape = dims};
+  return type_intern(ctx, &p);
+}
+
+damo_type *type_factor(damo_ctx *ctx, damo_dtype dtype, const int64_t *shape, bool least) {
+  int64_t dims[2] = {-1, -1};
+  for (int i = 0; i < 2 && shape != NULL; i++) dims[i] = shape[i] >= 0 ? shape[i] : -1;
+  return type_intern(ctx,
+                     &(type_parts){.kind = TYPE_FACTOR, .dtype = dtype, .ndim = 2, .format = least, .shape = dims});
 }
 
 static damo_type *type_plain(damo_ctx *ctx, type_kind kind, const char *why) {
-  return type_intern(ctx, kind, DAMO_BOOL, 0, (const int64_t[1]){0}, why);
+  return type_intern(ctx, &(type_parts){.kind = kind, .dtype = DAMO_BOOL, .shape = (const int64_t[1]){0}, .why = why});
 }
 
 damo_type *type_random(damo_ctx *ctx) { return type_plain(ctx, TYPE_RANDOM, NULL); }
@@ -77,15 +117,29 @@ damo_type *type_of_value(damo_obj *value) {
     const damo_array *a = (const damo_array *)value;
     return type_tensor(value->ctx, array_dtype(a), a->ndim, array_shape(a));
   }
+  if (value->kind == OBJ_SPARSE) {
+    const damo_sparse *m = (const damo_sparse *)value;
+    bool needed = sparse_itype_for(DAMO_INT32, m->shape[0], m->shape[1], sparse_nnz(m)) == DAMO_INT64;
+    return type_sparse(value->ctx, sparse_format(m), sparse_dtype(m), needed ? DAMO_INT32 : sparse_itype(m), m->shape);
+  }
+  if (value->kind == OBJ_FACTOR) {
+    const factor_info f = factor_get_info((const damo_factor *)value);
+    return type_factor(value->ctx, f.dtype, (const int64_t[2]){f.rows, f.cols}, f.least_squares);
+  }
   return type_generic(value->ctx);
 }
 
 /* ---- Relations --------------------------------------------------------------------------------------------------- */
 
+/* What the values are made of agrees: all but the lengths. */
+static bool same_make(const damo_type *a, const damo_type *b) {
+  return a->kind == b->kind && (type_has_shape(a) || type_is_factor(a)) && a->dtype == b->dtype && a->ndim == b->ndim &&
+         a->format == b->format && a->itype == b->itype;
+}
+
 bool type_is_super(const damo_type *super, const damo_type *sub) {
   if (super == sub) return true;
-  if (super->kind != sub->kind || super->kind != TYPE_TENSOR) return false;
-  if (super->dtype != sub->dtype || super->ndim != sub->ndim) return false;
+  if (!same_make(super, sub)) return false;
   for (int i = 0; i < super->ndim; i++) {
     if (super->shape[i] >= 0 && super->shape[i] != sub->shape[i]) return false;
   }
@@ -94,8 +148,7 @@ bool type_is_super(const damo_type *super, const damo_type *sub) {
 
 bool type_is_compatible(const damo_type *a, const damo_type *b) {
   if (a == b) return true;
-  if (a->kind != b->kind || a->kind != TYPE_TENSOR) return false;
-  if (a->dtype != b->dtype || a->ndim != b->ndim) return false;
+  if (!same_make(a, b)) return false;
   for (int i = 0; i < a->ndim; i++) {
     if (a->shape[i] >= 0 && b->shape[i] >= 0 && a->shape[i] != b->shape[i]) return false;
   }
@@ -111,6 +164,14 @@ char *type_format(char *dst, size_t n, const damo_type *t) {
       break;
     case TYPE_NULL: snprintf(dst, n, "NullType(%s)", t->why); break;
     case TYPE_SPARSE:
+      snprintf(dst, n, "SparseTensorType(%s, %s, shape=%s%s)", sparse_format_name((damo_format)t->format),
+               dtype_name(t->dtype), shape_format(dims, sizeof dims, t->ndim, t->shape),
+               t->itype == DAMO_INT64 ? ", itype=int64" : "");
+      break;
+    case TYPE_FACTOR:
+      snprintf(dst, n, "FactorType(%s, shape=%s%s)", dtype_name(t->dtype),
+               shape_format(dims, sizeof dims, t->ndim, t->shape), t->format ? ", least squares" : "");
+      break;
     case TYPE_RANDOM:
     case TYPE_DISCONNECTED:
     case TYPE_GENERIC: snprintf(dst, n, "%s", kind_names[t->kind]); break;
@@ -120,40 +181,97 @@ char *type_format(char *dst, size_t n, const damo_type *t) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static bool shape_fits(const damo_type *t, const damo_array *a) {
+static bool shape_fits(const damo_type *t, const int64_t *shape) {
   for (int i = 0; i < t->ndim; i++) {
-    if (t->shape[i] >= 0 && t->shape[i] != array_shape(a)[i]) return false;
+    if (t->shape[i] >= 0 && t->shape[i] != shape[i]) return false;
   }
   return true;
 }
 
-static damo_obj *refuse(const damo_type *t, const damo_array *a, damo_status status) {
-  char want[320], dims[256];
-  ctx_fail(t->obj.ctx, status, "expected a value of %s, got an Array of dtype %s and shape %s",
-           type_format(want, sizeof want, t), dtype_name(array_dtype(a)),
-           shape_format(dims, sizeof dims, a->ndim, array_shape(a)));
+/* "an Array of dtype int64 and shape {3}" */
+static const char *describe_value(char *dst, size_t n, const damo_obj *value) {
+  char dims[256];
+  if (value->kind == OBJ_ARRAY) {
+    const damo_array *a = (const damo_array *)value;
+    snprintf(dst, n, "an Array of dtype %s and shape %s", dtype_name(array_dtype(a)),
+             shape_format(dims, sizeof dims, a->ndim, array_shape(a)));
+  } else if (value->kind == OBJ_SPARSE) {
+    const damo_sparse *m = (const damo_sparse *)value;
+    snprintf(dst, n, "a sparse matrix (%s) of dtype %s and shape %s", sparse_format_name(sparse_format(m)),
+             dtype_name(sparse_dtype(m)), shape_format(dims, sizeof dims, 2, m->shape));
+  } else if (value->kind == OBJ_FACTOR) {
+    const factor_info f = factor_get_info((const damo_factor *)value);
+    const int64_t shape[2] = {f.rows, f.cols};
+    snprintf(dst, n, "a factor (%s) of a matrix of dtype %s and shape %s",
+             f.least_squares ? "least squares" : "square systems", dtype_name(f.dtype),
+             shape_format(dims, sizeof dims, 2, shape));
+  } else {
+    snprintf(dst, n, "another kind of object");
+  }
+  return dst;
+}
+
+static damo_obj *refuse(const damo_type *t, const damo_obj *value, damo_status status, const char *advice) {
+  char want[320], got[340];
+  ctx_fail(t->obj.ctx, status, "expected a value of %s, got %s%s", type_format(want, sizeof want, t),
+           describe_value(got, sizeof got, value), advice);
   return NULL;
 }
 
 /* Nothing is lost by the dtypes alone. */
-static bool conversion_allowed(const damo_type *t, const damo_array *a, filter_options options) {
+static bool conversion_allowed(const damo_type *t, damo_dtype given, filter_options options) {
   if (options.strict) return false;
-  return options.allow_downcast || dtype_can_cast_safely(array_dtype(a), t->dtype);
+  return options.allow_downcast || dtype_can_cast_safely(given, t->dtype);
 }
 
 static damo_obj *filter_tensor(const damo_type *t, damo_obj *value, filter_options options) {
-  if (value->kind != OBJ_ARRAY) {
-    char want[320];
-    ctx_fail(t->obj.ctx, DAMO_ETYPE, "expected a value of %s, got another kind of object",
-             type_format(want, sizeof want, t));
-    return NULL;
-  }
+  if (value->kind == OBJ_SPARSE) return refuse(t, value, DAMO_ETYPE, "; its :toarray() is dense");
+  if (value->kind != OBJ_ARRAY) return refuse(t, value, DAMO_ETYPE, "");
   damo_array *a = (damo_array *)value;
-  if (a->ndim != t->ndim) return refuse(t, a, DAMO_ETYPE);
-  if (!shape_fits(t, a)) return refuse(t, a, DAMO_ESHAPE);
+  if (a->ndim != t->ndim) return refuse(t, value, DAMO_ETYPE, "");
+  if (!shape_fits(t, array_shape(a))) return refuse(t, value, DAMO_ESHAPE, "");
   if (array_dtype(a) == t->dtype) return damo_retain(value);
-  if (!conversion_allowed(t, a, options)) return refuse(t, a, DAMO_ETYPE);
+  if (!conversion_allowed(t, array_dtype(a), options)) return refuse(t, value, DAMO_ETYPE, "");
   return (damo_obj *)array_cast(a, t->dtype);
+}
+
+/* The index dtype that a value of the Type has. */
+static damo_dtype itype_wanted(const damo_type *t, const damo_sparse *m) {
+  return sparse_itype_for((damo_dtype)t->itype, m->shape[0], m->shape[1], sparse_nnz(m));
+}
+
+static bool is_sparse_of(const damo_type *t, const damo_obj *value) {
+  const damo_sparse *m = (const damo_sparse *)value;
+  return value->kind == OBJ_SPARSE && m->format == t->format && sparse_dtype(m) == t->dtype &&
+         shape_fits(t, m->shape) && sparse_itype(m) == itype_wanted(t, m);
+}
+
+/* Format, dtype and index dtype by turns; each step gives a matrix of its own or the same one, retained. */
+static damo_obj *filter_sparse(const damo_type *t, damo_obj *value, filter_options options) {
+  if (value->kind == OBJ_ARRAY) { return refuse(t, value, DAMO_ETYPE, "; damo.sparse.from_dense makes it sparse"); }
+  if (value->kind != OBJ_SPARSE) return refuse(t, value, DAMO_ETYPE, "");
+  damo_sparse *m = (damo_sparse *)value;
+  if (!shape_fits(t, m->shape)) return refuse(t, value, DAMO_ESHAPE, "");
+  if (options.strict && m->format != t->format) return refuse(t, value, DAMO_ETYPE, "");
+  if (options.strict && sparse_itype(m) != itype_wanted(t, m)) {
+    return refuse(t, value, DAMO_ETYPE, sparse_is_wide(m) ? " with int64 indices" : " with int32 indices");
+  }
+  if (sparse_dtype(m) != t->dtype && !conversion_allowed(t, sparse_dtype(m), options)) {
+    return refuse(t, value, DAMO_ETYPE, "");
+  }
+  damo_sparse *formed = sparse_to_format(m, (damo_format)t->format);
+  damo_sparse *cast = formed != NULL ? sparse_cast(formed, t->dtype) : NULL;
+  damo_sparse *out = cast != NULL ? sparse_to_itype(cast, itype_wanted(t, m)) : NULL;
+  damo_release(formed);
+  damo_release(cast);
+  return (damo_obj *)out;
+}
+
+static bool is_factor_of(const damo_type *t, const damo_obj *value) {
+  if (value->kind != OBJ_FACTOR) return false;
+  const factor_info f = factor_get_info((const damo_factor *)value);
+  return f.dtype == t->dtype && f.least_squares == (t->format != 0) &&
+         shape_fits(t, (const int64_t[2]){f.rows, f.cols});
 }
 
 static bool is_random_state(const damo_obj *value) {
@@ -170,7 +288,8 @@ damo_obj *type_filter(const damo_type *t, damo_obj *value, filter_options option
       ctx_fail(t->obj.ctx, DAMO_ETYPE, "expected a generator's state (a uint64 Array of shape {3})");
       return NULL;
     case TYPE_GENERIC: return damo_retain(value);
-    case TYPE_SPARSE:
+    case TYPE_SPARSE: return filter_sparse(t, value, options);
+    case TYPE_FACTOR: return is_factor_of(t, value) ? damo_retain(value) : refuse(t, value, DAMO_ETYPE, "");
     case TYPE_NULL:
     case TYPE_DISCONNECTED: break;
   }
@@ -183,21 +302,53 @@ bool type_is_valid(const damo_type *t, const damo_obj *value) {
   switch (t->kind) {
     case TYPE_TENSOR: {
       const damo_array *a = (const damo_array *)value;
-      return value->kind == OBJ_ARRAY && array_dtype(a) == t->dtype && a->ndim == t->ndim && shape_fits(t, a);
+      return value->kind == OBJ_ARRAY && array_dtype(a) == t->dtype && a->ndim == t->ndim &&
+             shape_fits(t, array_shape(a));
     }
     case TYPE_RANDOM: return is_random_state(value);
     case TYPE_GENERIC: return true;
-    case TYPE_SPARSE:
+    case TYPE_SPARSE: return is_sparse_of(t, value);
+    case TYPE_FACTOR: return is_factor_of(t, value);
     case TYPE_NULL:
     case TYPE_DISCONNECTED: break;
   }
   return false;
 }
 
+static bool same_storage(const damo_sparse *a, const damo_sparse *b) {
+  return a->format == b->format && a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1] &&
+         array_equal(a->indptr, b->indptr, true) && array_equal(a->indices, b->indices, true) &&
+         array_equal(a->data, b->data, true);
+}
+
+/* Of matrices of one Type: their determinants, or their ranks, tell. */
+static bool same_factor(damo_factor *a, damo_factor *b) {
+  double log_a, log_b;
+  damo_c128 sign_a, sign_b;
+  if (factor_get_info(a).least_squares) return factor_rank(a) == factor_rank(b);
+  if (factor_logdet(a, &log_a, &sign_a) != DAMO_OK || factor_logdet(b, &log_b, &sign_b) != DAMO_OK) {
+    ctx_clear_error(((damo_obj *)a)->ctx);
+    return false;
+  }
+  return log_a == log_b && sign_a.re == sign_b.re && sign_a.im == sign_b.im;
+}
+
 bool type_values_equal(const damo_type *t, const damo_obj *a, const damo_obj *b) {
   if (a == b) return true;
-  if (!type_is_valid(t, a) || !type_is_valid(t, b) || a->kind != OBJ_ARRAY || b->kind != OBJ_ARRAY) return false;
-  return array_equal((const damo_array *)a, (const damo_array *)b, true);
+  if (!type_is_valid(t, a) || !type_is_valid(t, b) || a->kind != b->kind) return false;
+  if (a->kind == OBJ_FACTOR) return same_factor((damo_factor *)(uintptr_t)a, (damo_factor *)(uintptr_t)b);
+  if (a->kind == OBJ_SPARSE) return same_storage((const damo_sparse *)a, (const damo_sparse *)b);
+  return a->kind == OBJ_ARRAY && array_equal((const damo_array *)a, (const damo_array *)b, true);
+}
+
+damo_obj *value_copy(damo_obj *v) {
+  if (v->kind == OBJ_SPARSE) return (damo_obj *)sparse_copy((damo_sparse *)v);
+  return v->kind == OBJ_ARRAY ? (damo_obj *)array_copy((damo_array *)v) : damo_retain(v);
+}
+
+bool value_may_overlap(const damo_obj *a, const damo_obj *b) {
+  const damo_array *x = value_array(a), *y = value_array(b);
+  return x != NULL && y != NULL && array_may_overlap(x, y);
 }
 
 damo_status type_register(damo_ctx *ctx) {

@@ -51,7 +51,7 @@ const sparse_index_fns *kernel_sparse_index(bool wide);
 typedef struct sparse_move_fns {
   /* The same matrix compressed along the other axis: O(entries + major + minor), stable; lines come out sorted. */
   void (*swap)(const sparse_raw *a, void *indptr, void *indices, void *data);
-  /* Each line sorted by index, equal ones in their order. work: sort_room(longest line) bytes. */
+  /* Each line sorted by index, equal ones in their order; data may be a's own. work: sort_room(longest line) bytes. */
   void (*sort)(const sparse_raw *a, void *indices, void *data, void *work);
   size_t (*sort_room)(int64_t longest);
   /* The lines lines[0…n-1] in that order. */
@@ -59,9 +59,63 @@ typedef struct sparse_move_fns {
   /* n coordinates, stable, into indptr (major + 1), indices, data. */
   void (*place)(int64_t n, const int64_t *major, const int64_t *minor, const void *values, int64_t n_major,
                 void *indptr, void *indices, void *data);
+  /* a's entries behind those that its lines hold in indices, data: next[i] is where line i goes on, and is moved on.
+   * offset is added to the indices. */
+  void (*append)(const sparse_raw *a, int64_t offset, void *next, void *indices, void *data);
+  /* The parts of a whose indices lie in bounds[b] … bounds[b + 1] - 1, counted from bounds[b]: first each part's
+   * indptr, then its entries in their order; at: n places, 0. */
+  void (*split_count)(const sparse_raw *a, int64_t n, const int64_t *bounds, void *const *indptr);
+  void (*split_fill)(const sparse_raw *a, int64_t n, const int64_t *bounds, int64_t *at, void *const *indices,
+                     void *const *data);
+  /* out[p] = g's value, 0 where it has none, at the place of x's entry p; g's lines are sorted without duplicates. */
+  void (*pick)(const sparse_raw *g, const sparse_raw *x, void *out);
+  /* The same from a dense box with byte strides. */
+  void (*pick_dense)(const char *src, int64_t major_stride, int64_t minor_stride, const sparse_raw *x, void *out);
 } sparse_move_fns;
 
 const sparse_move_fns *kernel_sparse_move(bool wide, size_t element_size);
+
+/* Positions first, first + step, … of an axis: count of them, all inside it. step is not 0. */
+typedef struct sparse_range {
+  int64_t first, step, count;
+} sparse_range;
+
+/* Where in a list of positions a position stands: a chained hash table of 2^bits heads. */
+typedef struct sparse_lookup {
+  const int64_t *list;
+  int64_t *heads, *next; /* places in the list, -1: none; a chain holds equal positions, in the order of the list */
+  int bits;
+} sparse_lookup;
+
+/* Fills heads (2^bits) and next (n) for a list of n < 2^bits positions. */
+void kernel_sparse_lookup(sparse_lookup *s, int64_t n);
+
+typedef struct sparse_part_fns {
+  /* Entries in those lines and minor positions. `sorted`: the lines are. */
+  int64_t (*count_block)(const sparse_raw *a, const sparse_range *lines, const sparse_range *across, bool sorted);
+  /* The entries, their minor positions counted along the range; in storage order, each line `backward` when told. */
+  void (*fill_block)(const sparse_raw *a, const sparse_range *lines, const sparse_range *across, bool sorted,
+                     bool backward, void *indptr, void *indices, void *data);
+  /* Entries at the minor positions of a list, once for each time they stand there; then the entries, whose minor positions
+   * are the places in the list. */
+  int64_t (*count_listed)(const sparse_raw *a, const sparse_lookup *list);
+  void (*fill_listed)(const sparse_raw *a, const sparse_lookup *list, void *indptr, void *indices, void *data);
+  /* The 0-based coordinates of all entries, in storage order. */
+  void (*coordinates)(const sparse_raw *a, int64_t *major, int64_t *minor);
+} sparse_part_fns;
+
+const sparse_part_fns *kernel_sparse_part(bool wide, size_t element_size);
+
+/* ---- Places that hold true or false ------------------------------------------------------------------------------- */
+
+typedef struct sparse_flag_fns {
+  /* All places but e's, which is sorted without duplicates: lines ascend. */
+  void (*complement)(const sparse_raw *e, void *indptr, void *indices);
+  /* flags[p] to the place of x's entry p in a dense box of bytes. */
+  void (*put)(const sparse_raw *x, const uint8_t *flags, uint8_t *dst, int64_t major_stride, int64_t minor_stride);
+} sparse_flag_fns;
+
+const sparse_flag_fns *kernel_sparse_flags(bool wide);
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
@@ -88,6 +142,14 @@ typedef struct sparse_value_fns {
    * set to -1. Lines come out in the order in which entries are met, explicit zeros kept. Returns how many there are. */
   int64_t (*fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark, void *indptr, void *indices,
                           void *data);
+  /* dst += alpha·a·b, dst being a dense box with byte strides; alpha NULL is 1. */
+  void (*add_product)(const sparse_raw *a, const sparse_raw *b, const void *alpha, char *dst, int64_t major_stride,
+                      int64_t minor_stride);
+  /* out[p] = the inner product of line i of x and line j of y for each stored (i, j) of a: only places that both hold
+   * count. x has major, y minor lines; both have one minor axis: row is room for as many elements, mark for as many
+   * indices, set to -1. */
+  void (*sample_product)(const sparse_raw *a, const sparse_raw *x, const sparse_raw *y, void *row, void *mark,
+                         void *out);
   /* a op b of equal shape, both sorted without duplicates; absent entries count as 0, results equal to 0 are dropped.
    * Room for the entries of both; returns how many there are. */
   int64_t (*merge)(sparse_merge_op op, const sparse_raw *a, const sparse_raw *b, void *indptr, void *indices,
@@ -109,6 +171,8 @@ typedef struct sparse_value_fns {
   int64_t (*sum_duplicates)(int64_t major, void *indptr, void *indices, void *data);
   int64_t (*drop_zeros)(int64_t major, void *indptr, void *indices, void *data);
   int64_t (*count_zeros)(const void *data, int64_t n);
+  /* out[k] = the sum of the entries at (major[k], minor[k]), k < n; both lists NULL: of the diagonal. `sorted`: lines are. */
+  void (*elements)(const sparse_raw *a, bool sorted, int64_t n, const int64_t *major, const int64_t *minor, void *out);
 } sparse_value_fns;
 
 const sparse_value_fns *kernel_sparse_value(bool wide, damo_dtype dtype);

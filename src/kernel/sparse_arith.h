@@ -38,6 +38,26 @@ COMPLEX(c64, damo_c64)
 COMPLEX(c128, damo_c128)
 #undef COMPLEX
 
+/* The first place from low on, before high, whose index is not below `want`, in a sorted line: halves while it is long, then
+ * counts without a branch. */
+#define LOWER(name, type)                                                                \
+  static inline int64_t name(const type *idx, int64_t low, int64_t high, int64_t want) { \
+    while (high - low > 16) {                                                            \
+      const int64_t middle = low + (high - low) / 2;                                     \
+      const bool below = idx[middle] < want;                                             \
+      low = below ? middle + 1 : low;                                                    \
+      high = below ? high : middle;                                                      \
+    }                                                                                    \
+    int64_t at = low;                                                                    \
+    for (int64_t p = low; p < high; p++) at += idx[p] < want;                            \
+    return at;                                                                           \
+  }
+LOWER(lower_narrow, int32_t)
+LOWER(lower_wide, int64_t)
+#undef LOWER
+#define lower_place(idx, low, high, want) \
+  _Generic((idx), const int32_t * : lower_narrow, const int64_t * : lower_wide)(idx, low, high, want)
+
 #define PASTE3_(a, b, c) a##_##b##_##c
 #define PASTE3(a, b, c) PASTE3_(a, b, c)
 #define PASTE2_(a, b) a##_##b

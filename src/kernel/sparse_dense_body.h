@@ -2,24 +2,41 @@
  * BYTES, the width of a vector register.
  *
  * A row of the result is made in pieces of N_ACC vectors that stay in registers while the row's entries go by; what is
- * left over at its end in single vectors, then elements. Each element is the same sum in the same order in all three. */
+ * left over at its end in single vectors, then elements. Each element is the same sum in the same order in all three.
+ *
+ * Rows of a large block are met in no order that the machine foresees: each is asked for AHEAD entries before its turn. */
 #define NAME(f) PASTE3(f, IX, TX)
 #define V NAME(vec)
 #define W (int64_t)(BYTES / sizeof(T))
 #define N_ACC 8
+#define AHEAD 6
+#define FAR_BYTES (1 << 20) /* blocks past this do not stay near */
+#define LINE 64
+#define FETCH_MOST 1024 /* bytes of a row; the machine follows from there */
 
 typedef T V __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 
 typedef struct NAME(row) {
   const I *idx; /* the row's entries */
   const T *val;
-  int64_t n;
-  const T *x; /* the dense operand, from the piece's first column on */
+  int64_t n, known; /* how many of them; how many indices may be read */
+  const T *x;       /* the dense operand, from the piece's first column on */
   int64_t stride;
   T *y; /* the piece of the result */
   T alpha;
   bool add;
 } NAME(row);
+
+/* Asks for the lines of memory from p on. */
+static inline void NAME(fetch)(const T *p, int64_t bytes) {
+  for (int64_t k = 0; k < bytes; k += LINE) __builtin_prefetch((const char *)p + k);
+}
+
+/* How many entries' indices may be read ahead of their turn; none where the block is near anyway. */
+static inline int64_t NAME(known)(const sparse_raw *a, const sparse_block *b) {
+  const bool is_far = a->minor > FAR_BYTES / (int64_t)sizeof(T) / (b->cols > 0 ? b->cols : 1);
+  return is_far ? ((const I *)a->indptr)[a->major] : 0;
+}
 
 static inline void NAME(wide_piece)(const NAME(row) * r) {
   V acc[N_ACC];
@@ -28,6 +45,7 @@ static inline void NAME(wide_piece)(const NAME(row) * r) {
   for (int64_t p = 0; p < r->n; p++) {
     const T *x = r->x + r->idx[p] * r->stride;
     const T s = r->alpha * r->val[p];
+    if (p + AHEAD < r->known) NAME(fetch)(r->x + r->idx[p + AHEAD] * r->stride, N_ACC * BYTES);
 #pragma GCC unroll 8
     for (int k = 0; k < N_ACC; k++) acc[k] += *(const V *)(x + k * W) * s;
   }
@@ -51,11 +69,12 @@ static void NAME(matmat)(const sparse_raw *a, const void *alpha, const sparse_bl
                          bool add) {
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data, *x = xs->data;
+  const int64_t known = NAME(known)(a, xs);
   NAME(row) r = {.stride = xs->stride, .alpha = alpha ? *(const T *)alpha : 1, .add = add};
   for (int64_t i = 0; i < a->major; i++) {
     T *y = (T *)ys->data + i * ys->stride;
     int64_t j = 0;
-    r.idx = idx + ptr[i], r.val = val + ptr[i], r.n = ptr[i + 1] - ptr[i];
+    r.idx = idx + ptr[i], r.val = val + ptr[i], r.n = ptr[i + 1] - ptr[i], r.known = known - ptr[i];
     for (; j + N_ACC * W <= ys->cols; j += N_ACC * W) {
       r.x = x + j, r.y = y + j;
       NAME(wide_piece)(&r);
@@ -81,8 +100,10 @@ static void NAME(matmat_t)(const sparse_raw *a, const void *alpha, const sparse_
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data, *x = xs->data, scale = alpha ? *(const T *)alpha : 1;
   T *y = ys->data;
+  const int64_t known = NAME(known)(a, ys), bytes = ys->cols * (int64_t)sizeof(T);
   for (int64_t i = 0; i < a->major; i++) {
     for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+      if (p + AHEAD < known) NAME(fetch)(y + idx[p + AHEAD] * ys->stride, bytes < FETCH_MOST ? bytes : FETCH_MOST);
       NAME(axpy)(scale * val[p], x + i * xs->stride, y + idx[p] * ys->stride, ys->cols);
     }
   }
@@ -108,8 +129,10 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
   const I *ptr = a->indptr, *idx = a->indices;
   const T *x = xs->data, *y = ys->data;
   T *z = out;
+  const int64_t known = NAME(known)(a, ys), bytes = ys->cols * (int64_t)sizeof(T);
   for (int64_t i = 0; i < a->major; i++) {
     for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+      if (p + AHEAD < known) NAME(fetch)(y + idx[p + AHEAD] * ys->stride, bytes < FETCH_MOST ? bytes : FETCH_MOST);
       z[p] = NAME(inner)(x + i * xs->stride, y + idx[p] * ys->stride, xs->cols);
     }
   }
@@ -119,3 +142,7 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
 #undef V
 #undef W
 #undef N_ACC
+#undef AHEAD
+#undef FAR_BYTES
+#undef LINE
+#undef FETCH_MOST

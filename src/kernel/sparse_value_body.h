@@ -61,7 +61,22 @@ static void NAME(matmat_t)(const sparse_raw *a, const void *alpha, const sparse_
   }
 }
 
+/* Of one column each: products of the entries of two vectors. */
+static void NAME(sample_outer)(const sparse_raw *a, const sparse_block *xs, const sparse_block *ys, void *out) {
+  const I *restrict ptr = a->indptr, *restrict idx = a->indices;
+  const T *restrict x = xs->data, *restrict y = ys->data;
+  T *restrict z = out;
+  for (int64_t i = 0; i < a->major; i++) {
+    const T row = x[i * xs->stride];
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) z[p] = MUL(row, y[idx[p] * ys->stride]);
+  }
+}
+
 static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const sparse_block *ys, void *out) {
+  if (xs->cols == 1) {
+    NAME(sample_outer)(a, xs, ys, out);
+    return;
+  }
   const I *ptr = a->indptr, *idx = a->indices;
   const T *x = xs->data, *y = ys->data;
   T *z = out;
@@ -78,6 +93,8 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
 
 /* ---- Products and merges of two sparse ---- */
 
+#define AHEAD 4
+
 /* mark[k] is where column k stands in the result; before the line's start: not met yet. */
 static int64_t NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark_room, void *indptr,
                                   void *indices, void *data) {
@@ -86,12 +103,19 @@ static int64_t NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void
   I *restrict mark = mark_room, *restrict idx = indices, *restrict ptr = indptr;
   T *restrict val = data;
   int64_t n = 0;
+  const int64_t ahead = ap[a->major] - AHEAD;
   ptr[0] = 0;
   for (int64_t i = 0; i < a->major; i++) {
     const int64_t start = n;
     for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
       const T s = ax[p];
       const int64_t j = aj[p];
+      if (p < ahead) { /* lines of b are met in no order: they are asked for before their turn */
+        const int64_t next = bp[aj[p + AHEAD]];
+        __builtin_prefetch(bj + next);
+        __builtin_prefetch(bx + next);
+        __builtin_prefetch((const char *)(bx + next) + 64);
+      }
       for (int64_t q = bp[j]; q < bp[j + 1]; q++) {
         const int64_t k = bj[q], at = mark[k];
         if (at >= start) {
@@ -106,6 +130,49 @@ static int64_t NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void
     ptr[i + 1] = (I)n;
   }
   return n;
+}
+
+static void NAME(add_product)(const sparse_raw *a, const sparse_raw *b, const void *alpha, char *dst,
+                              int64_t major_stride, int64_t minor_stride) {
+  const I *restrict ap = a->indptr, *restrict aj = a->indices, *restrict bp = b->indptr, *restrict bj = b->indices;
+  const T *restrict ax = a->data, *restrict bx = b->data, *scale = alpha;
+  for (int64_t i = 0; i < a->major; i++) {
+    char *line = dst + i * major_stride;
+    for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
+      const T s = scale ? MUL(*scale, ax[p]) : ax[p];
+      const int64_t j = aj[p];
+      for (int64_t q = bp[j]; q < bp[j + 1]; q++) {
+        T *at = (T *)(void *)(line + bj[q] * minor_stride);
+        *at = ADD(*at, MUL(s, bx[q]));
+      }
+    }
+  }
+}
+
+/* mark[k] is the last line of x that was spread out and holds column k. */
+static void NAME(sample_product)(const sparse_raw *a, const sparse_raw *x, const sparse_raw *y, void *row_room,
+                                 void *mark_room, void *out) {
+  const I *restrict ap = a->indptr, *restrict aj = a->indices;
+  const I *restrict xp = x->indptr, *restrict xj = x->indices, *restrict yp = y->indptr, *restrict yj = y->indices;
+  const T *restrict xv = x->data, *restrict yv = y->data;
+  T *restrict row = row_room, *restrict val = out;
+  I *restrict mark = mark_room;
+  for (int64_t i = 0; i < a->major; i++) {
+    if (ap[i] == ap[i + 1]) continue;
+    for (int64_t p = xp[i]; p < xp[i + 1]; p++) {
+      const int64_t k = xj[p];
+      row[k] = mark[k] == (I)i ? ADD(row[k], xv[p]) : xv[p];
+      mark[k] = (I)i;
+    }
+    for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
+      const int64_t j = aj[p];
+      T sum = {0};
+      for (int64_t q = yp[j]; q < yp[j + 1]; q++) {
+        if (mark[yj[q]] == (I)i) sum = ADD(sum, MUL(row[yj[q]], yv[q]));
+      }
+      val[p] = sum;
+    }
+  }
 }
 
 static inline T NAME(combine)(sparse_merge_op op, T x, T y) {
@@ -178,19 +245,31 @@ static void NAME(scale_minor)(const sparse_raw *a, const void *scale, void *out)
 
 #define SUM_BLOCK 128 /* entries summed one by one; then block sums are */
 
+static T NAME(sum_line)(const T *val, int64_t n) {
+  T total = {0};
+  for (int64_t p = 0; p < n;) {
+    const int64_t end = n - p < SUM_BLOCK ? n : p + SUM_BLOCK;
+    T sum = {0};
+    for (; p < end; p++) sum = ADD(sum, val[p]);
+    total = ADD(total, sum);
+  }
+  return total;
+}
+
 static void NAME(sum_major)(const sparse_raw *a, void *out) {
-  const I *ptr = a->indptr;
-  const T *val = a->data;
-  T *o = out;
+  const I *restrict ptr = a->indptr;
+  const T *restrict val = a->data;
+  T *restrict o = out;
+  int64_t p = ptr[0];
   for (int64_t i = 0; i < a->major; i++) {
-    T total = {0};
-    for (int64_t p = ptr[i]; p < ptr[i + 1];) {
-      const int64_t end = ptr[i + 1] - p < SUM_BLOCK ? ptr[i + 1] : p + SUM_BLOCK;
-      T sum = {0};
-      for (; p < end; p++) sum = ADD(sum, val[p]);
-      total = ADD(total, sum);
+    const int64_t end = ptr[i + 1];
+    T sum = {0};
+    if (end - p > SUM_BLOCK) {
+      sum = NAME(sum_line)(val + p, end - p);
+      p = end;
     }
-    o[i] = total;
+    for (; p < end; p++) sum = ADD(sum, val[p]);
+    o[i] = sum;
   }
 }
 
@@ -287,12 +366,36 @@ static int64_t NAME(count_zeros)(const void *data, int64_t n) {
   return zeros;
 }
 
+/* ---- Elements ---- */
+
+static T NAME(element)(const I *idx, const T *val, int64_t low, int64_t high, int64_t want, bool sorted) {
+  T sum = {0};
+  if (sorted) low = lower_place(idx, low, high, want);
+  for (; low < high && (!sorted || idx[low] == want); low++) {
+    if (idx[low] == want) sum = ADD(sum, val[low]);
+  }
+  return sum;
+}
+
+static void NAME(elements)(const sparse_raw *a, bool sorted, int64_t n, const int64_t *major, const int64_t *minor,
+                           void *out) {
+  const I *ptr = a->indptr, *idx = a->indices;
+  const T *val = a->data;
+  T *o = out;
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t i = major ? major[k] : k, j = minor ? minor[k] : k;
+    o[k] = NAME(element)(idx, val, ptr[i], ptr[i + 1], j, sorted);
+  }
+}
+
 static const sparse_value_fns NAME(value_fns) = {
-    NAME(matvec),      NAME(matvec_t),    NAME(matmat),         NAME(matmat_t),   NAME(sample),     NAME(fill_product),
-    NAME(merge),       NAME(scale_major), NAME(scale_minor),    NAME(sum_major),  NAME(sum_minor),  NAME(add_dense),
-    NAME(count_dense), NAME(fill_dense),  NAME(sum_duplicates), NAME(drop_zeros), NAME(count_zeros)};
+    NAME(matvec),       NAME(matvec_t),       NAME(matmat),         NAME(matmat_t),    NAME(sample),
+    NAME(fill_product), NAME(add_product),    NAME(sample_product), NAME(merge),       NAME(scale_major),
+    NAME(scale_minor),  NAME(sum_major),      NAME(sum_minor),      NAME(add_dense),   NAME(count_dense),
+    NAME(fill_dense),   NAME(sum_duplicates), NAME(drop_zeros),     NAME(count_zeros), NAME(elements)};
 
 #undef SUM_BLOCK
+#undef AHEAD
 #undef NAME
 #undef ADD
 #undef SUB

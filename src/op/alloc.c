@@ -4,6 +4,7 @@
  * it isn't folded into constants: a later op may write into what it makes.
  */
 #include "shape_int.h"
+#include "sparse_op.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,6 +87,7 @@ static damo_var *alloc_like(build *b, damo_var *x, damo_var *value) {
 }
 
 damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype) {
+  if (x && type_is_sparse(x->type)) return build_sparse_zeros(b, x, dtype);
   return alloc_like(b, x, build_scalar(b, dtype, 0));
 }
 

@@ -130,7 +130,7 @@ static damo_status vector_entries(build *b, const char *func, damo_var *v, damo_
   const damo_array *known = dims ? var_constant_array(dims) : NULL;
   /* x.shape is read dimension by dimension: those that x's Type tells stay known. */
   const damo_apply *of = dims && dims->owner && dims->owner->op->def == &shape_def ? dims->owner : NULL;
-  const bool tensor = of && type_is_tensor(of->in[0]->type);
+  const bool tensor = of && type_has_shape(of->in[0]->type);
   for (*n = 0; *n < length && b->status == DAMO_OK; ++*n) {
     int64_t i = *n;
     if (tensor) {

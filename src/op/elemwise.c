@@ -7,6 +7,7 @@
  */
 #include "elemwise_int.h"
 #include "shape_int.h"
+#include "sparse_op.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -263,6 +264,13 @@ static damo_var *linear_rop(build *b, damo_apply *node, damo_var *const *eval) {
   return build_op(b, damo_retain(node->op), in, node->n_in);
 }
 
+/* Of a real function of a complex number, whose gradient is ∂/∂Re + i ∂/∂Im. */
+static damo_var *real_of_complex_rop(build *b, damo_apply *node, damo_var *dz) {
+  const scalar_op *row = elemwise_data_of(node->op)->row;
+  damo_var *slope = row->grad(b, node->in, node->out[0], build_ones_like(b, node->out[0]), 0);
+  return build_fn1(b, "real", build_fn2(b, "mul", conj_of(b, slope), dz));
+}
+
 /* Sum over the operands of derivative · eval: the gradient rule with eval for g, conjugated twice where complex. */
 static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
@@ -278,7 +286,11 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
     rout[0] = linear_rop(b, node, eval);
     return b->status;
   }
-  if (row->grad == NULL || (is_complex && (row->rule == RULE_ABS || row->rule == RULE_PART))) {
+  if (is_complex && (row->rule == RULE_ABS || row->rule == RULE_PART) && row->grad != NULL) {
+    rout[0] = real_of_complex_rop(b, node, eval[0]);
+    return b->status;
+  }
+  if (row->grad == NULL) {
     build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: forward mode is not implemented", row->name);
     return b->status;
   }
@@ -324,6 +336,7 @@ const char *elemwise_scalar(const damo_op *op) {
 damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype) {
   if (b->status != DAMO_OK || x == NULL) return NULL;
   if (x->weak && build_resolve(b, &x, 1, false, &x) != DAMO_OK) return NULL;
+  if (type_is_sparse(x->type)) return build_sparse_cast(b, x, dtype);
   if (type_is_tensor(x->type) && var_dtype(x) == dtype) return x;
   prop_value props[3] = {prop_str("cast"), prop_str(dtype_name(dtype)), prop_nil()};
   return build_op(b, op_new(b->ctx, &elemwise_def, props, 3), &x, 1);

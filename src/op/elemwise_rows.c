@@ -230,11 +230,11 @@ static damo_status call_allclose(build *b, const fn_args *a, ptrvec *out) {
 }
 
 #define ALIAS(alias, of, operands) \
-  { alias, operands, NULL, call_row, &scalar_rows[ROW_##of], "another name of " #of, false }
+  { alias, operands, NULL, call_row, &scalar_rows[ROW_##of], "another name of " #of, false, false }
 
 const op_func elemwise_funcs[] = {
 #define X(name, operands, rule, kernel, own, d, c, doc) \
-  {#name, operands, NULL, call_row, &scalar_rows[ROW_##name], doc, false},
+  {#name, operands, NULL, call_row, &scalar_rows[ROW_##name], doc, false, false},
 #define Y(name, operands, ...) ROW_OF(name, OPERANDS(operands), __VA_ARGS__)
 #define ROW_OF(...) X(__VA_ARGS__)
     SCALAR_FUNCTIONS(Y)
@@ -252,12 +252,12 @@ const op_func elemwise_funcs[] = {
     ALIAS("inv", reciprocal, "x"),
     ALIAS("digamma", psi, "x"),
     ALIAS("expit", sigmoid, "x"),
-    {"cast", "x", "dtype:dtype", call_cast, &scalar_rows[ROW_cast], "x converted to another dtype", false},
+    {"cast", "x", "dtype:dtype", call_cast, &scalar_rows[ROW_cast], "x converted to another dtype", false, false},
     {"round", "x", "mode:str", call_round, NULL, "rounded; mode 'half_to_even' (default) or 'half_away_from_zero'",
-     false},
-    {"relu", "x [alpha]", NULL, call_relu, NULL, "max(x, 0); with alpha, alpha*x where x is not positive", false},
+     false, false},
+    {"relu", "x [alpha]", NULL, call_relu, NULL, "max(x, 0); with alpha, alpha*x where x is not positive", false, false},
     {"isclose", "x y", "rtol:num atol:num equal_nan:bool", call_isclose, NULL, "|x - y| <= atol + rtol |y|, as bool",
-     false},
-    {"allclose", "x y", "rtol:num atol:num equal_nan:bool", call_allclose, NULL, "isclose everywhere", false},
+     false, false},
+    {"allclose", "x y", "rtol:num atol:num equal_nan:bool", call_allclose, NULL, "isclose everywhere", false, false},
     {.name = NULL},
 };

@@ -44,6 +44,12 @@ static int ifelse_count(const damo_op *op, int n_in) {
 static damo_type *unify(damo_ctx *ctx, const damo_type *a, const damo_type *b, int i) {
   if (type_is_super(a, b)) return damo_retain(a);
   if (type_is_super(b, a)) return damo_retain(b);
+  bool alike = type_is_sparse(a) && type_is_sparse(b) && a->format == b->format && a->itype == b->itype;
+  if (alike && a->dtype == b->dtype) {
+    const int64_t shape[2] = {a->shape[0] == b->shape[0] ? a->shape[0] : -1,
+                              a->shape[1] == b->shape[1] ? a->shape[1] : -1};
+    return type_sparse(ctx, (damo_format)a->format, a->dtype, (damo_dtype)a->itype, shape);
+  }
   if (type_is_tensor(a) && type_is_tensor(b) && a->dtype == b->dtype && a->ndim == b->ndim) {
     int64_t shape[DAMO_MAX_NDIM];
     for (int d = 0; d < a->ndim; d++) shape[d] = a->shape[d] == b->shape[d] ? a->shape[d] : -1;
@@ -105,7 +111,7 @@ static damo_status choose(build *b, damo_var *cond, damo_var *const *x, damo_var
 
 /* Zeros that stand beside g, of its Type. */
 static damo_var *no_change(build *b, damo_var *g) {
-  return type_is_tensor(g->type) ? build_zeros_like(b, g) : build_fn1(b, "sp_zeros_like", g);
+  return type_is_tensor(g->type) ? build_zeros_like(b, g) : build_fn1(b, "sparse.sp_zeros_like", g);
 }
 
 /* Each branch gets the gradient where it is taken, zeros where it is not. */
@@ -234,12 +240,14 @@ const op_func ifelse_funcs[] = {
      .operands = "cond a b",
      .call = fn_ifelse,
      .no_method = true,
+     .any_type = true,
      .doc = "a where the scalar cond is true, else b: only that branch is computed when a compiled function runs. The "
             "branches may be lists of one length, which give several results"},
     {.name = "ifelse_list",
      .operands = "operands...",
      .call = fn_ifelse_list,
      .no_method = true,
+     .any_type = true,
      .doc = "ifelse over a flat list: cond, the values of the first branch, those of the second"},
     {.name = NULL},
 };

@@ -30,6 +30,32 @@ extern const op_func nnet_funcs[];  /* nnet.c: softmax log_softmax crossentropie
 extern const op_func random_funcs[]; /* random.c: normal uniform bernoulli permutation over a state Variable */
 extern const op_func marker_funcs[]; /* marker.c: disconnected_grad zero_grad consider_constant grad_clip assert_op */
 extern const op_func ifelse_funcs[]; /* ifelse.c: one of two branches, computed lazily */
+extern const op_func sparse_move_funcs[]; /* sparse_move.c: toarray csr_from_dense cast transpose neg … */
+extern const op_func sparse_csm_funcs[];  /* sparse_csm.c: CSR CSC csm_properties sp_ones_like … */
+extern const op_func sparse_add_funcs[];  /* sparse_add.c: AddSS AddSD AddSSData StructuredAddSV: add sub … */
+extern const op_func
+    sparse_mul_funcs[]; /* sparse_mul.c: MulSS MulSD MulSV ColScaleCSC RowScaleCSC: mul col_scale row_scale … */
+extern const op_func sparse_compare_funcs[];        /* sparse_compare.c: eq neq lt le gt ge */
+extern const op_func sparse_dot_funcs[];            /* sparse_dot.c: Dot TrueDot: dot true_dot */
+extern const op_func sparse_structured_dot_funcs[]; /* sparse_structured_dot.c: StructuredDot and its gradient Ops */
+extern const op_func sparse_sampling_funcs[];       /* sparse_sampling.c: SamplingDot: sampling_dot */
+extern const op_func sparse_usmm_funcs[];           /* sparse_usmm.c: Usmm and its in-place forms */
+extern const op_func sparse_index_funcs[];          /* sparse_index.c: GetItem2d GetItemScalar: x[{…}] */
+extern const op_func sparse_take_funcs[];      /* sparse_take.c: GetItemList GetItem2Lists and their gradient Ops */
+extern const op_func sparse_construct_funcs[]; /* sparse_construct.c: SquareDiagonal Diag ConstructSparseFromList */
+extern const op_func sparse_stack_funcs[];     /* sparse_stack.c: HStack VStack */
+extern const op_func sparse_sum_funcs[];       /* sparse_sum.c: SpSum: sp_sum sum */
+extern const op_func sparse_clean_funcs[];     /* sparse_clean.c: EnsureSortedIndices Remove0: clean */
+extern const op_func
+    sparse_more_funcs[]; /* sparse_more.c: tril triu kron norm trace block_diag max min argmax power permute */
+extern const op_func sparse_monoid_funcs[]; /* sparse_monoid.c: functions of the stored values alone */
+extern const op_func sparse_draw_funcs[];   /* sparse_draw.c: Poisson Binomial Multinomial */
+extern const op_func sparse_factor_funcs[]; /* sparse_factor.c: Factorize FactorizeQR FactorRcond: factorize rcond */
+extern const op_func sparse_solve_funcs[];  /* sparse_solve.c: FactorSolve: solve solve_t */
+extern const op_func sparse_logdet_funcs[]; /* sparse_logdet.c: FactorLogdet FactorDet: logdet slogdet det */
+extern const op_func sparse_lstsq_funcs[];  /* sparse_lstsq.c: FactorLeast FactorLeastAdjoint: lstsq */
+/* The Op classes of a table of functions that scripts make by name, damo.sparse.CSM{…}: lists of lists, NULL-ended. */
+extern const op_def *const *const sparse_classes[];
 
 /* ---- Builders shared by rules (all borrow, all give borrowed results of the scope) ------------------------------------ */
 
@@ -85,12 +111,20 @@ damo_var *build_gemv(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_v
 damo_var *build_ger(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y);
 extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
 
+/* sparse_usmm.c: alpha·x·y + z, brought to one dtype; x or y is sparse, alpha 0-d, z dense. The special classes take one
+ * dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
+damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z);
+extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
+
 /* softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */
 extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def;
 
 /* random.c */
 damo_array *random_seed_array(damo_ctx *ctx,
                               uint64_t seed); /* a generator's state: what a Variable of RandomType holds */
+/* Such a state (checked to be one by its Type) read and made. */
+philox_state random_state_read(const damo_array *a);
+damo_array *random_state_array(damo_ctx *ctx, const philox_state *s);
 
 /* ---- Helpers for families -------------------------------------------------------------------------------------------- */
 
@@ -110,6 +144,9 @@ damo_status axes_check(damo_ctx *ctx, const char *func, const prop_value *v, int
 damo_status shape_check(build *b, const char *func, const prop_value *v, damo_var **shape, int *n);
 /* Static value of an int64 scalar Variable: true and *out when it is a constant. */
 bool var_static_int(const damo_var *v, int64_t *out);
+
+/* sparse_factor.c: adds what the factor of that thunk took so far, where it makes one. */
+void factor_counts(const thunk *t, int64_t *analyses, int64_t *factorizations);
 
 /* ---- Eager evaluation ------------------------------------------------------------------------------------------------- */
 

@@ -39,7 +39,7 @@ static void copy_slices(const damo_array *x, damo_array *out, const int64_t *ord
 
 static damo_status permutation_perform(thunk *t) {
   const damo_array *x = thunk_in(t, 1);
-  philox_state s = state_read(thunk_in(t, 0));
+  philox_state s = random_state_read(thunk_in(t, 0));
   const int64_t n = x->ndim == 0 ? scalar_to_int64(array_item(x)) : array_shape(x)[0];
   size_t bytes;
   if (n < 0) return ctx_fail(t->ctx, DAMO_EVALUE, "permutation: n must not be negative, got %lld", (long long)n);

@@ -6,15 +6,18 @@
 
 #include <string.h>
 
-damo_array *random_seed_array(damo_ctx *ctx, uint64_t seed) {
-  const philox_state s = philox_seed(seed);
+damo_array *random_state_array(damo_ctx *ctx, const philox_state *s) {
   damo_array *a = array_empty(ctx, DAMO_UINT64, 1, (const int64_t[]){3});
-  if (a) state_write(a, &s);
+  if (a) state_write(a, s);
   return a;
 }
 
-/* The state operand: a Variable of RandomType, or a constant uint64 vector of 3, which becomes one. */
-static damo_var *state_operand(build *b, const fn_args *a) {
+damo_array *random_seed_array(damo_ctx *ctx, uint64_t seed) {
+  const philox_state s = philox_seed(seed);
+  return random_state_array(ctx, &s);
+}
+
+damo_var *random_state_operand(build *b, const fn_args *a) {
   damo_var *rng = a->in[0];
   char text[256];
   if (rng->type->kind == TYPE_RANDOM) return rng;
@@ -57,7 +60,7 @@ static damo_status call_draw(build *b, const fn_args *a, ptrvec *out) {
   int n = 0, ndim = 0;
   damo_dtype dtype = d->dtype == DAMO_N_DTYPES ? b->ctx->config.floatX : d->dtype;
   const bool sized = a->opt[0].kind != PROP_NIL;
-  in[n++] = state_operand(b, a);
+  in[n++] = random_state_operand(b, a);
   for (int i = 0; i < d->n_params; i++) in[n++] = param_operand(b, a, d, i);
   if (b->status != DAMO_OK) return b->status;
   if (sized) DAMO_TRY(shape_check(b, d->name, &a->opt[0], in + n, &ndim));
@@ -70,7 +73,7 @@ static damo_status call_draw(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status call_permutation(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *in[2] = {state_operand(b, a), a->in[1]};
+  damo_var *in[2] = {random_state_operand(b, a), a->in[1]};
   if (!in[0]) return b->status;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
   DAMO_TRY(build_resolve(b, in + 1, 1, false, in + 1));

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-philox_state state_read(const damo_array *a) {
+philox_state random_state_read(const damo_array *a) {
   uint64_t v[3];
   for (int i = 0; i < 3; i++) memcpy(&v[i], a->data + i * array_strides(a)[0], sizeof v[i]);
   return (philox_state){.key = v[0], .counter_lo = v[1], .counter_hi = v[2]};
@@ -384,7 +384,7 @@ static damo_status draw_words(thunk *t, const draw_op *d, walk *w, philox_state 
 static damo_status draw_perform(thunk *t) {
   const draw_op *d = t->node->op->data;
   walk w = {.constant = true};
-  philox_state s = state_read(thunk_in(t, 0));
+  philox_state s = random_state_read(thunk_in(t, 0));
   int64_t n;
   DAMO_TRY(walk_shape(&w, t, d));
   DAMO_TRY(walk_params(&w, t, d));

@@ -27,8 +27,10 @@ typedef struct distribution {
 extern const distribution distributions[]; /* ended by a NULL name */
 const distribution *distribution_find(const char *name);
 
-/* Reads a state (checked to be one), and writes it into output cell 0 of the thunk. */
-philox_state state_read(const damo_array *a);
+/* Operand 0 of a call, a generator's state: a Variable of RandomType, or a constant uint64 vector of 3, which becomes
+ * one. */
+damo_var *random_state_operand(build *b, const fn_args *a);
+/* Writes a state into an Array made for one. */
 void state_write(damo_array *a, const philox_state *s);
 
 /* RandomDraw: in rng, parameters, then the size's dimensions (sized); out next state, draw. props dist dtype sized

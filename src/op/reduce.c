@@ -322,7 +322,7 @@ static const reduce_kind kind_values[] = {REDUCE_SUM, REDUCE_PROD,   REDUCE_MAX,
 
 #define AXES "axis:axes keepdims:bool"
 #define ROW(name, kind, options, doc) \
-  { name, "x", options, fn_reduce, &kind_values[kind], doc, false }
+  { name, "x", options, fn_reduce, &kind_values[kind], doc, false, false }
 
 const op_func reduce_funcs[] = {
     ROW("sum", REDUCE_SUM, AXES " dtype:dtype", "sum over axes; of integers int64 or uint64"),
@@ -334,10 +334,10 @@ const op_func reduce_funcs[] = {
     ROW("argmax", REDUCE_ARGMAX, AXES, "1-based position of the first largest element over axes"),
     ROW("argmin", REDUCE_ARGMIN, AXES, "1-based position of the first smallest element over axes"),
     ROW("logsumexp", REDUCE_LOGSUMEXP, AXES, "log of the sum of exponentials over axes, without overflow"),
-    {"mean", "x", AXES " dtype:dtype", fn_mean, NULL, "mean over axes; of integers float64", false},
-    {"var", "x", AXES " ddof:num", fn_var, NULL, "variance over axes, divided by n - ddof (default 0)", false},
-    {"std", "x", AXES " ddof:num", fn_std, NULL, "standard deviation over axes: the root of var", false},
-    {"ptp", "x", AXES, fn_ptp, NULL, "largest less smallest element over axes", false},
-    {"max_and_argmax", "x", AXES, fn_max_and_argmax, NULL, "max, then argmax", false},
+    {"mean", "x", AXES " dtype:dtype", fn_mean, NULL, "mean over axes; of integers float64", false, false},
+    {"var", "x", AXES " ddof:num", fn_var, NULL, "variance over axes, divided by n - ddof (default 0)", false, false},
+    {"std", "x", AXES " ddof:num", fn_std, NULL, "standard deviation over axes: the root of var", false, false},
+    {"ptp", "x", AXES, fn_ptp, NULL, "largest less smallest element over axes", false, false},
+    {"max_and_argmax", "x", AXES, fn_max_and_argmax, NULL, "max, then argmax", false, false},
     {.name = NULL},
 };

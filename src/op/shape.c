@@ -108,9 +108,9 @@ damo_status grad_none(build *b, damo_apply *node, damo_var *const *gout, damo_va
   return b->status;
 }
 
-static damo_status need_tensor(damo_ctx *ctx, const char *op, const damo_var *x) {
+static damo_status need_shape(damo_ctx *ctx, const char *op, const damo_var *x) {
   char text[160];
-  if (type_is_tensor(x->type)) return DAMO_OK;
+  if (type_has_shape(x->type)) return DAMO_OK;
   return ctx_fail(ctx, DAMO_ETYPE, "%s: expected a tensor, got %s", op, type_format(text, sizeof text, x->type));
 }
 
@@ -118,18 +118,18 @@ static damo_status need_tensor(damo_ctx *ctx, const char *op, const damo_var *x)
 
 static damo_status shape_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_tensor(op->obj.ctx, "shape", in[0]));
+  DAMO_TRY(need_shape(op->obj.ctx, "shape", in[0]));
   int64_t n = var_ndim(in[0]);
   out[0] = type_tensor(op->obj.ctx, DAMO_INT64, 1, &n);
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
 static damo_status shape_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
-  int64_t n = x->ndim;
-  damo_array *out = thunk_out(t, 0, DAMO_INT64, 1, &n);
+  int ndim;
+  const int64_t *shape = value_shape(*t->in[0], &ndim);
+  damo_array *out = thunk_out(t, 0, DAMO_INT64, 1, &(int64_t){ndim});
   if (!out) return DAMO_EMEMORY;
-  if (n) memcpy(out->data, array_shape(x), (size_t)n * sizeof(int64_t));
+  if (ndim > 0) memcpy(out->data, shape, (size_t)ndim * sizeof(int64_t));
   return DAMO_OK;
 }
 
@@ -154,7 +154,7 @@ const op_def shape_def = {
 static damo_status shape_i_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   damo_ctx *ctx = op->obj.ctx;
-  DAMO_TRY(need_tensor(ctx, "shape_i", in[0]));
+  DAMO_TRY(need_shape(ctx, "shape_i", in[0]));
   int axis;
   DAMO_TRY(axis_check(ctx, "shape_i", op->props[0].u.i, var_ndim(in[0]), &axis));
   out[0] = type_tensor(ctx, DAMO_INT64, 0, NULL);
@@ -164,7 +164,8 @@ static damo_status shape_i_type(const damo_op *op, damo_var *const *in, int n_in
 static damo_status shape_i_perform(thunk *t) {
   damo_array *out = thunk_out(t, 0, DAMO_INT64, 0, NULL);
   if (!out) return DAMO_EMEMORY;
-  *(int64_t *)out->data = array_shape(thunk_in(t, 0))[t->node->op->props[0].u.i - 1];
+  int ndim;
+  *(int64_t *)out->data = value_shape(*t->in[0], &ndim)[t->node->op->props[0].u.i - 1];
   return DAMO_OK;
 }
 
@@ -201,7 +202,7 @@ damo_status build_dims(build *b, damo_var *x, damo_var **dims) {
 
 damo_var *build_shape(build *b, damo_var *x) {
   if (!x || b->status != DAMO_OK) return NULL;
-  if (!type_is_tensor(x->type)) return build_op(b, op_new(b->ctx, &shape_def, NULL, 0), &x, 1);
+  if (!type_has_shape(x->type)) return build_op(b, op_new(b->ctx, &shape_def, NULL, 0), &x, 1);
   int n = var_ndim(x);
   for (int i = 0; i < n; i++)
     if (x->type->shape[i] < 0) return build_op(b, op_new(b->ctx, &shape_def, NULL, 0), &x, 1);
@@ -312,7 +313,7 @@ static int64_t static_size(const damo_type *t) {
 static damo_status reshape_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   damo_ctx *ctx = op->obj.ctx;
-  DAMO_TRY(need_tensor(ctx, "reshape", in[0]));
+  DAMO_TRY(need_shape(ctx, "reshape", in[0]));
   int n = (int)op->props[0].u.i, open = -1;
   int64_t shape[DAMO_MAX_NDIM], known = 1, size = static_size(in[0]->type);
   bool all = true;
@@ -490,7 +491,7 @@ static damo_status dimshuffle_type(const damo_op *op, damo_var *const *in, int n
   (void)n_in;
   damo_ctx *ctx = op->obj.ctx;
   const dimshuffle_data *d = op->data;
-  DAMO_TRY(need_tensor(ctx, "dimshuffle", in[0]));
+  DAMO_TRY(need_shape(ctx, "dimshuffle", in[0]));
   int64_t shape[DAMO_MAX_NDIM];
   const damo_type *t = in[0]->type;
   for (int i = 0; i < d->n; i++) {

@@ -15,12 +15,16 @@ static damo_var *operand(build *b, const fn_args *a, int i) {
   return build_strong(b, a->in[i]);
 }
 
+static damo_var *operand_with_shape(build *b, const fn_args *a, int i) {
+  return a->in[i] && type_is_sparse(a->in[i]->type) ? a->in[i] : operand(b, a, i);
+}
+
 static damo_status fn_shape(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, build_shape(b, operand(b, a, 0)));
+  return fn_give(b, out, build_shape(b, operand_with_shape(b, a, 0)));
 }
 
 static damo_status fn_shape_i(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0);
+  damo_var *x = operand_with_shape(b, a, 0);
   int64_t i = 1;
   int axis;
   if (!x) return b->status;
@@ -243,8 +247,13 @@ static damo_status fn_specify_broadcastable(build *b, const fn_args *a, ptrvec *
 }
 
 const op_func shape_funcs[] = {
-    {.name = "shape", .operands = "x", .call = fn_shape, .doc = "the shape as an int64 vector"},
-    {.name = "shape_i", .operands = "x", .options = "axis:int", .call = fn_shape_i, .doc = "the length of one axis"},
+    {.name = "shape", .operands = "x", .call = fn_shape, .doc = "the shape as an int64 vector", .any_type = true},
+    {.name = "shape_i",
+     .operands = "x",
+     .options = "axis:int",
+     .call = fn_shape_i,
+     .doc = "the length of one axis",
+     .any_type = true},
     {.name = "size", .operands = "x", .call = fn_size, .doc = "the number of entries"},
     {.name = "reshape",
      .operands = "x",

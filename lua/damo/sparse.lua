@@ -1,0 +1,354 @@
+--- Sparse matrices, csr and csc: values, Variables, and every op on them.
+-- Op functions are rows of the core (`damo.sparse.dot`, `damo.sparse.structured_exp`, …), as are the Op classes
+-- (`damo.sparse.CSM{format="csc"}`); a tensor function of a sparse operand comes here by itself (`damo.dot(A, x)`).
+-- @module damo.sparse
+
+local core = require "damo.core"
+local random = require "damo.random"
+
+---@class damo.sparse
+local sparse = {}
+for name, value in pairs(core.sparse) do sparse[name] = value end
+
+local random_from = sparse.random_from
+sparse.random_from = nil
+
+--- A random matrix with exactly `density * m * n` entries, drawn from the stream that `damo.random.seed` sets.
+-- @tparam integer m rows
+-- @tparam integer n columns
+-- @tparam[opt] table options `density` (0.01), `format` ("csr"), `dtype` (floatX)
+-- @treturn Sparse
+function sparse.random(m, n, options) return random.eager(random_from, m, n, options) end
+
+--- A structured function of any function of a tensor: `fn` is applied to the vector of stored values alone, whatever it
+-- makes of 0, and the result put back on the pattern; so are its gradients.
+-- @tparam function fn of a Variable or Array (and any further arguments): `damo.exp`, or a function of your own
+-- @treturn function of a sparse Variable or matrix (and those further arguments)
+function sparse.structured_monoid(fn)
+  local meta = getmetatable(fn)
+  if type(fn) ~= "function" and not (type(meta) == "table" and meta.__call) and meta ~= "damo.Op" then
+    core.raise("type", "structured_monoid: argument 1 (fn) must be a function, got " .. type(fn))
+  end
+  return function(x, ...)
+    if not sparse.is_sparse(x) then
+      core.raise("type", "structured_monoid: the function's first operand must be sparse, got " .. type(x))
+    end
+    return sparse.with_data(x, fn(sparse.csm_data(x), ...))
+  end
+end
+
+-- ---- Draws -------------------------------------------------------------------------------------------------------
+
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+local function has_variable(args, n)
+  for i = 1, n do
+    local v = args[i]
+    if core.is_variable(v) then return true end
+    if type(v) == "table" then
+      if has_variable(v, #v) or core.is_variable(v.shape) then return true end
+      if type(v.shape) == "table" and has_variable(v.shape, #v.shape) then return true end
+    end
+  end
+  return false
+end
+
+-- The option rng out of the last of n arguments, a table; how many arguments are left.
+local function take_rng(args, n)
+  local last = args[n]
+  if type(last) ~= "table" or last.rng == nil then return nil, n end
+  local rest = {}
+  for key, value in pairs(last) do
+    if key ~= "rng" then rest[key] = value end
+  end
+  args[n] = next(rest) ~= nil and rest or nil
+  return last.rng, args[n] and n or n - 1
+end
+
+-- A draw of Variables from a state of its own, which moves on with each call of a Function that draws.
+local function draw_variable(name, draw, args, n)
+  local seed = random.integers(0, 9007199254740880)
+  local state = core.random_shared(core.random_state(seed), name .. "_state")
+  local following, value = draw(state, unpack(args, 1, n))
+  state.default_update = following
+  return value
+end
+
+local draws = { "poisson", "multinomial", "csr_fbinomial", "csr_dbinomial", "csc_fbinomial", "csc_dbinomial" }
+for _, name in ipairs(draws) do
+  local row = sparse[name]
+  sparse[name] = function(...)
+    local args = { ... }
+    local rng, n = take_rng(args, select("#", ...))
+    if rng ~= nil then return row(rng, unpack(args, 1, n)) end
+    if has_variable(args, n) then return draw_variable(name, row, args, n) end
+    return random.eager(row, unpack(args, 1, n))
+  end
+end
+
+-- Op classes of draws: called without a state first, the node has one of its own.
+for _, name in ipairs { "Poisson", "Multinomial", "Binomial" } do
+  local make = sparse[name]
+  sparse[name] = function(props)
+    local op = make(props or {})
+    local function call(_, ...)
+      local args, n = { ... }, select("#", ...)
+      if core.is_variable(args[1]) and tostring(args[1].type) == "RandomType" then return op(...) end
+      return draw_variable(name:lower(), op, args, n)
+    end
+    local meta = { __name = "damo.Op", __call = call }
+    function meta.__index(_, key) return op[key] end
+    function meta.__tostring() return tostring(op) end
+    return setmetatable({}, meta)
+  end
+end
+
+-- ---- For tests ---------------------------------------------------------------------------------------------------
+
+-- Raises a value error for an option that is not in `known`, a table of names.
+local function check_options(func, options, known)
+  for name in pairs(options) do
+    if not known[name] then
+      core.raise("value", ("%s: there is no option '%s'"):format(func, tostring(name)))
+    end
+  end
+end
+
+-- The same matrix, each line stored backwards.
+local function reversed(a)
+  local indptr, order = a.indptr:totable(), {}
+  for line = 1, #indptr - 1 do
+    for k = indptr[line] + 1, indptr[line + 1] do order[k] = indptr[line] + indptr[line + 1] - k + 1 end
+  end
+  if #order == 0 then return a end
+  local places = core.array(order, "int64")
+  return sparse[a.format] {
+    data = core.take(a.data, places), indices = core.take(a.indices, places), indptr = a.indptr, shape = a.shape,
+    itype = a.itype,
+  }
+end
+
+local input_options = { n = true, p = true, explicit_zero = true, unsorted_indices = true, dtype = true }
+
+--- Random operands for tests of sparse functions: Variables, and as many values for them.
+-- @tparam string format "csr" or "csc"
+-- @tparam table shape {rows, columns}
+-- @tparam[opt] table options `n` (1) how many; `p` (0.5) the share of places that hold an entry; `explicit_zero`
+-- (false) whether one stored entry is 0; `unsorted_indices` (false) whether lines are stored backwards; `dtype`
+-- (floatX)
+-- @treturn {Variable,...}
+-- @treturn {Sparse,...}
+function sparse.sparse_random_inputs(format, shape, options)
+  options = options or {}
+  check_options("sparse_random_inputs", options, input_options)
+  local variables, values = {}, {}
+  for i = 1, options.n or 1 do
+    local how = { density = options.p or 0.5, format = format, dtype = options.dtype }
+    local a = sparse.random(shape[1], shape[2], how)
+    if options.explicit_zero and a.nnz > 0 then
+      a = a:copy()
+      local middle = math.floor((a.nnz + 1) / 2)
+      a.data[middle] = a.dtype == "bool" and false or 0
+    end
+    values[i] = options.unsorted_indices and reversed(a) or a
+    variables[i] = sparse.matrix(format, "x" .. i, { dtype = a.dtype })
+  end
+  return variables, values
+end
+
+local part_dtype = { complex64 = "float32", complex128 = "float64" }
+local steps = {
+  float32 = { eps = 1e-3, abs = 1e-2, rel = 1e-2 },
+  float64 = { eps = 1e-6, abs = 1e-5, rel = 1e-5 },
+}
+
+local function is_differentiable(dtype) return dtype:find "float" ~= nil or dtype:find "complex" ~= nil end
+
+-- The entries as flat lists: real parts, and imaginary parts where the dtype is complex.
+local function entries(a)
+  local function flat(v)
+    local r = core.ravel(v)
+    return type(r) == "userdata" and r:totable() or { r }
+  end
+  if part_dtype[a.dtype] then return flat(core.real(a)), flat(core.imag(a)) end
+  return flat(a)
+end
+
+-- An Array of those entries.
+local function from_entries(re, im, dtype, shape)
+  local part = part_dtype[dtype] or dtype
+  local function build(list)
+    if #shape == 0 then return core.array(list[1], part) end
+    return core.reshape(core.array(list, part), shape)
+  end
+  return im and core.complex(build(re), build(im)) or build(re)
+end
+
+-- The 1-based places of the stored entries.
+local function places_of(a)
+  local indptr, indices, rows, cols = a.indptr:totable(), a.indices:totable(), {}, {}
+  for line = 1, #indptr - 1 do
+    for k = indptr[line] + 1, indptr[line + 1] do
+      local other = indices[k] + 1
+      rows[k], cols[k] = line, other
+      if a.format == "csc" then rows[k], cols[k] = other, line end
+    end
+  end
+  return rows, cols
+end
+
+-- What moves entry k of the data of a, a sparse matrix or an Array: f(k, real step, imaginary step).
+local function mover(a)
+  local dense = not sparse.is_sparse(a)
+  local data = dense and a or a.data
+  local re, im = entries(data)
+  return function(k, h, hi)
+    local keep, keep_im = re[k], im and im[k]
+    re[k] = keep + h
+    if im then im[k] = keep_im + hi end
+    local moved = from_entries(re, im, a.dtype, data.shape)
+    re[k] = keep
+    if im then im[k] = keep_im end
+    return dense and moved or sparse.with_data(a, moved)
+  end
+end
+
+-- What moves the element in row i and column j of the matrix a, stored or not: f(i, j, real step, imaginary step).
+local function place_mover(a)
+  local rows, cols = places_of(a)
+  local re, im = {}, part_dtype[a.dtype] and {} or nil
+  if a.nnz > 0 then re, im = entries(a.data) end
+  local n = #rows + 1
+  return function(i, j, h, hi)
+    rows[n], cols[n], re[n] = i, j, h
+    if im then im[n] = hi end
+    local values = from_entries(re, im, a.dtype, { n })
+    return sparse.coo { rows = rows, cols = cols, values = values, shape = a.shape, format = a.format }
+  end
+end
+
+-- The steps to try for a value: a list of { name, analytic place, moved by (h, hi) }.
+local function probes_of(a, structured)
+  local list = {}
+  local function add(row, col, place, move)
+    list[#list + 1] = { row = row, col = col, place = place, move = move }
+  end
+  if not sparse.is_sparse(a) then
+    local move = mover(a)
+    for k = 1, a.size do add(nil, nil, k, function(h, hi) return move(k, h, hi) end) end
+    return list
+  end
+  local width = a.shape[2]
+  if structured then
+    local move, rows, cols = a.nnz > 0 and mover(a), places_of(a)
+    for k = 1, a.nnz do
+      add(rows[k], cols[k], (rows[k] - 1) * width + cols[k], function(h, hi) return move(k, h, hi) end)
+    end
+    return list
+  end
+  local move = place_mover(a)
+  for i = 1, a.shape[1] do
+    for j = 1, width do add(i, j, (i - 1) * width + j, function(h, hi) return move(i, j, h, hi) end) end
+  end
+  return list
+end
+
+-- A real cost of the result: its elements, each with a random weight, summed.
+local function weighted_cost(result, inputs, args)
+  local dense = result
+  if sparse.is_sparse(result) then dense = sparse.toarray(result, { structured = false }) end
+  local at = core.compile(inputs, dense, { on_unused_input = "ignore" })(unpack(args))
+  local shape = type(at) == "userdata" and at.shape or {}
+  local part, state = part_dtype[dense.dtype] or dense.dtype, core.random_state(20260101)
+  local function draw()
+    local weights
+    state, weights = random.uniform(0.5, 1.5, { size = shape, rng = state, dtype = part })
+    return type(weights) == "userdata" and weights or core.array(weights, part)
+  end
+  if not part_dtype[dense.dtype] then return core.sum(dense * core.constant(draw())) end
+  return core.real(core.sum(dense * core.constant(core.complex(draw(), draw()))))
+end
+
+local function dense_entries(g)
+  if type(g) ~= "userdata" then return { g } end
+  return entries(sparse.is_sparse(g) and sparse.toarray(g) or g)
+end
+
+-- The worst element out of tolerance, or nil.
+local function worst_element(cost, args, analytic, limits, structured)
+  local worst
+  local function judge(i, probe, part, found, numeric)
+    local absolute = math.abs(found - numeric)
+    local relative = absolute / math.max(math.abs(found) + math.abs(numeric), 1e-8)
+    local size = math.min(absolute / limits.abs, relative / limits.rel)
+    if size <= 1 or (worst and size <= worst.size) then return end
+    worst = { input = i, probe = probe, part = part, found = found, numeric = numeric, size = size,
+      absolute = absolute, relative = relative }
+  end
+  for i, a in ipairs(args) do
+    local g = analytic[i]
+    for _, probe in ipairs(g and probes_of(a, structured) or {}) do
+      local function slope(h, hi)
+        args[i] = probe.move(h, hi)
+        local up = cost(unpack(args))
+        args[i] = probe.move(-h, -hi)
+        return (up - cost(unpack(args))) / (2 * limits.eps)
+      end
+      judge(i, probe, "", g.re[probe.place], slope(limits.eps, 0))
+      if g.im then judge(i, probe, " (imaginary part)", g.im[probe.place], slope(0, limits.eps)) end
+    end
+    args[i] = a
+  end
+  return worst
+end
+
+-- Inputs of the values' Types, and the tolerances of the weakest dtype among them.
+local function make_inputs(values)
+  local inputs, args, weakest = {}, {}, "float64"
+  for i, v in ipairs(values) do
+    args[i] = type(v) == "userdata" and v or core.array(v)
+    local dtype, name = args[i].dtype, "x" .. i
+    if dtype == "float32" or dtype == "complex64" then weakest = "float32" end
+    inputs[i] = sparse.is_sparse(args[i]) and sparse.matrix(args[i].format, name, { dtype = dtype })
+      or core.tensor(name, { dtype = dtype, ndim = args[i].ndim })
+  end
+  return inputs, args, steps[weakest]
+end
+
+local verify_options = { structured = true, eps = true, abs_tol = true, rel_tol = true }
+
+--- Checks the gradients of `fn` at `values` against finite differences; raises a numeric error that names the worst
+-- element. `fn` takes Variables and gives one, sparse or dense; values of integers are held fixed.
+-- @tparam function fn
+-- @tparam table values a list of sparse matrices, Arrays and numbers
+-- @tparam[opt] table options `structured` (false): the gradient of a sparse operand is compared at its stored places
+-- alone, else at every place; `eps` (step), `abs_tol`, `rel_tol`
+function sparse.verify_grad_sparse(fn, values, options)
+  options = options or {}
+  check_options("verify_grad_sparse", options, verify_options)
+  if type(values) ~= "table" then
+    core.raise("type", "verify_grad_sparse: argument 2 (values) must be a list of values, got " .. type(values))
+  end
+  local inputs, args, t = make_inputs(values)
+  local limits = { eps = options.eps or t.eps, abs = options.abs_tol or t.abs, rel = options.rel_tol or t.rel }
+  local result = fn(unpack(inputs))
+  if not core.is_variable(result) then core.raise("type", "verify_grad_sparse: fn must return one Variable") end
+  local cost = weighted_cost(result, inputs, args)
+  local analytic = {}
+  for i, x in ipairs(inputs) do
+    if is_differentiable(x.dtype) then
+      local g = core.grad(cost, x, { disconnected_inputs = "ignore" })
+      local re, im = dense_entries(core.compile(inputs, g, { on_unused_input = "ignore" })(unpack(args)))
+      analytic[i] = { re = re, im = im }
+    end
+  end
+  local f = core.compile(inputs, cost, { on_unused_input = "ignore" })
+  local worst = worst_element(f, args, analytic, limits, options.structured)
+  if not worst then return end
+  local where = worst.probe.row and ("(%d, %d)"):format(worst.probe.row, worst.probe.col) or tostring(worst.probe.place)
+  core.raise("numeric", ("verify_grad_sparse: the gradient for input %d at %s%s is %.10g, finite differences give "
+    .. "%.10g (absolute error %.3g, relative %.3g; allowed %.3g, %.3g)"):format(worst.input, where, worst.part,
+    worst.found, worst.numeric, worst.absolute, worst.relative, limits.abs, limits.rel))
+end
+
+return sparse

@@ -1,0 +1,157 @@
+-- Sorting indices and leaving zeros out.
+local damo = require "damo"
+local s = require "spec.sparse.support"
+local sparse = damo.sparse
+
+-- What fn gives, squared: its second derivative goes through the gradient Op's own gradient.
+local function squared(fn)
+  return function(x)
+    local y = fn(x)
+    return y * y
+  end
+end
+
+-- Lines in disorder, with zeros and duplicates among them: 3×4 for csr, its transpose for csc.
+local function messy(format, dtype)
+  local data = damo.cast(damo.array { 3, 0, 1, 4, 0, 5, 7, 2 }, { dtype = dtype or "float64" })
+  return sparse[format] {
+    data = data, indices = damo.array({ 3, 1, 0, 3, 2, 2, 1, 1 }, "int64"),
+    indptr = damo.array({ 0, 4, 4, 8 }, "int64"), shape = format == "csr" and { 3, 4 } or { 4, 3 },
+  }
+end
+
+local families = {
+  {
+    name = "ensure_sorted_indices", class = "EnsureSortedIndices", indptr = { 0, 4, 4, 8 },
+    indices = { 0, 1, 3, 3, 1, 1, 2, 2 }, data = { 1, 0, 3, 4, 7, 2, 0, 5 },
+  },
+  {
+    name = "remove0", class = "Remove0", indptr = { 0, 3, 3, 6 }, indices = { 3, 0, 3, 2, 1, 1 },
+    data = { 3, 1, 4, 5, 7, 2 },
+  },
+  { name = "clean", indptr = { 0, 3, 3, 6 }, indices = { 0, 3, 3, 1, 1, 2 }, data = { 1, 3, 4, 7, 2, 5 } },
+}
+
+local function check_storage(got, want)
+  s.close(got.indptr, want.indptr)
+  s.close(got.indices, want.indices)
+  s.close(damo.real(got.data), want.data)
+end
+
+for _, family in ipairs(families) do
+  local tidy = sparse[family.name]
+  describe(family.name, function()
+    it("keeps the numbers", function()
+      for _, dtype in ipairs(s.dtypes) do
+        for _, m in ipairs(s.matrices(dtype)) do
+          local got = s.same_everywhere(tidy, { m.value })[1]
+          s.close(got, s.flat(m.value), m.name)
+          assert.equal(m.value.itype, got.itype)
+        end
+      end
+    end)
+
+    it("stores what it says, duplicates apart", function()
+      for _, format in ipairs(s.formats) do
+        for _, dtype in ipairs { "float32", "float64", "complex64", "complex128", "int16" } do
+          local a = messy(format, dtype)
+          local kept = s.flat(a.data)
+          check_storage(s.same_everywhere(tidy, { a })[1], family)
+          s.close(a.data, kept, "the operand")
+        end
+      end
+    end)
+
+    it("has derivatives", function()
+      for _, dtype in ipairs { "float64", "complex128" } do
+        for _, format in ipairs(s.formats) do
+          for _, kind in ipairs { "plain", "unsorted", "nnz0" } do
+            local x = { s.matrix { format = format, dtype = dtype, kind = kind } }
+            s.check_grad(tidy, x)
+            s.check_rop(tidy, x)
+            s.check_second(squared(tidy), x, { tol = 1e-5 })
+          end
+        end
+      end
+    end)
+
+    it("passes the cotangent on as it is", function()
+      local x = sparse.csr_matrix "x"
+      local y = tidy(x)
+      local other = sparse.csc_matrix "g"
+      assert.equal(other, damo.grad(nil, x, { known_grads = { [y] = other } }))
+    end)
+
+    it("works on a huge axis", function()
+      local a = s.huge { rows = 4, cols = 33 }
+      s.close(tidy(a).data, a.data)
+    end)
+  end)
+end
+
+describe("in place", function()
+  local function run(class, format, via, mode)
+    local x = sparse.matrix(format, "x")
+    local moved = via(x)
+    return damo.compile({ x }, sparse[class] { inplace = true }(moved), { mode = mode })
+  end
+
+  for _, family in ipairs(families) do
+    if family.class then
+      it(family.class .. " gives the same and destroys what the graph made", function()
+        for _, format in ipairs(s.formats) do
+          for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do
+            local f = run(family.class, format, function(x) return sparse.neg(sparse.neg(x)) end, mode)
+            local a = messy(format)
+            local kept = s.flat(a.data)
+            for _ = 1, 3 do check_storage(f(a), family) end
+            s.close(a.data, kept, "the operand")
+          end
+        end
+      end)
+
+      it(family.class .. " copies an input that is the caller's or is needed again", function()
+        for _, format in ipairs(s.formats) do
+          local a = messy(format)
+          local kept = s.flat(a.data)
+          check_storage(run(family.class, format, function(x) return x end)(a), family)
+          s.close(a.data, kept, "the operand")
+          local x = sparse.matrix(format, "x")
+          local y = sparse.neg(x)
+          local both = damo.compile({ x }, { sparse[family.class] { inplace = true }(y), sparse.neg(y), y })
+          local tidy, back, same = both(a)
+          s.close(tidy.indices, family.indices)
+          s.close(back, s.flat(a))
+          s.close(same.data, s.flat(sparse.neg(a).data))
+        end
+      end)
+
+      it(family.class .. " is another Op than the plain one, with a destroy_map", function()
+        local plain, inplace = sparse[family.class] {}, sparse[family.class] { inplace = true }
+        assert.is_false(plain == inplace)
+        assert.same({ { 1 } }, inplace.destroy_map)
+        assert.same({ { 1 } }, plain.view_map)
+      end)
+    end
+  end
+
+  it("refuses what is no bool", function()
+    s.raises("type", "Remove0: inplace is true or false", function() sparse.Remove0 { inplace = "yes" } end)
+  end)
+end)
+
+describe("clean forms", function()
+  it("refuse what is not sparse", function()
+    for _, family in ipairs(families) do
+      s.raises("type", nil, function() sparse[family.name](damo.array { { 1.0 } }) end)
+    end
+  end)
+
+  it("keep nan and drop both zeros", function()
+    local data = damo.array { 0 / 0, -0.0, 0.0 }
+    local a = sparse.csr { data = data, indices = { 0, 1, 2 }, indptr = { 0, 3 }, shape = { 1, 3 } }
+    local got = sparse.remove0(a)
+    assert.equal(1, got.nnz)
+    assert.is_true(got.data[1] ~= got.data[1])
+  end)
+end)

@@ -1,0 +1,181 @@
+-- Comparisons with a sparse operand: sparse bool, dense bool next to a dense matrix.
+
+local damo = require "damo"
+local s = require "spec.sparse.support"
+local sp = damo.sparse
+
+local relations = {
+  eq = function(a, b) return a == b end,
+  neq = function(a, b) return a ~= b end,
+  lt = function(a, b) return a < b end,
+  le = function(a, b) return a <= b end,
+  gt = function(a, b) return a > b end,
+  ge = function(a, b) return a >= b end,
+}
+local classes = {
+  eq = "Equal", neq = "NotEqual", lt = "LessThan", le = "LessEqual", gt = "GreaterThan", ge = "GreaterEqual",
+}
+local names = { "eq", "neq", "lt", "le", "gt", "ge" }
+
+local function each_entry(op)
+  return function(x, y)
+    local out = {}
+    for i, row in ipairs(x) do
+      out[i] = {}
+      for j, v in ipairs(row) do out[i][j] = op(v, type(y) == "table" and y[i][j] or y) end
+    end
+    return out
+  end
+end
+
+local function count_true(z)
+  local n = 0
+  for _, v in ipairs(s.flat(z)) do n = n + v end
+  return n
+end
+
+local function with_places(list)
+  local out = {}
+  for _, m in ipairs(list) do
+    if m.value.shape[1] * m.value.shape[2] > 0 then out[#out + 1] = m end
+  end
+  return out
+end
+
+-- A matrix of whole numbers, so that some entries are equal.
+local function whole(m)
+  return m.dtype:find "float" and sp.with_data(m, damo.round(m.data)) or m
+end
+
+for _, name in ipairs(names) do
+  describe(name, function()
+    local fn, holds = sp[name], each_entry(relations[name])
+
+    it("compares two sparse matrices, storing what is true", function()
+      for _, dtype in ipairs { "float32", "float64", "int64", "uint8" } do
+        for _, m in ipairs(with_places(s.matrices(dtype))) do
+          local x, shape = whole(m.value), m.value.shape
+          local y = whole(s.matrix { dtype = dtype, format = m.format, rows = shape[1], cols = shape[2], seed = 21 })
+          local z = s.check_value(fn, { x, y }, holds)
+          assert.equal("bool", z.dtype)
+          assert.equal(m.format, z.format)
+          assert.equal(count_true(z), z.nnz)
+          s.check_value(fn, { x, x }, holds)
+        end
+      end
+    end)
+
+    it("compares with a dense matrix on either side", function()
+      for _, dtype in ipairs { "float32", "float64", "int64" } do
+        for _, m in ipairs(with_places(s.matrices(dtype))) do
+          local y = damo.round(s.dense(m.value.shape[1], m.value.shape[2], dtype))
+          local z = s.check_value(fn, { whole(m.value), y }, holds)
+          assert.equal("bool", z.dtype)
+          s.check_value(fn, { y, whole(m.value) }, holds)
+        end
+      end
+    end)
+
+    it("compares with a number", function()
+      for _, kind in ipairs { "plain", "duplicates", "zeros", "unsorted", "nnz0" } do
+        for _, format in ipairs(s.formats) do
+          for _, number in ipairs { -1, 0, 0.5, 2 } do
+            local x = whole(s.matrix { kind = kind, format = format })
+            local z = s.same_everywhere(function(a) return fn(a, number) end, { x })[1]
+            s.close(z, s.flat(damo.array(holds(s.todense(x), number))))
+            assert.equal(count_true(z), z.nnz)
+            s.close(fn(number, x), s.flat(damo.array(each_entry(function(a, b)
+              return relations[name](b, a)
+            end)(s.todense(x), number))))
+          end
+        end
+      end
+      local x, a = sp.csr_matrix "x", damo.scalar "a"
+      local f = damo.compile({ x, a }, fn(x, a))
+      local A = s.matrix {}
+      s.same_storage(f(A, 0.25), fn(A, 0.25))
+    end)
+
+    it("has no gradient", function()
+      local x, y = sp.csr_matrix "x", sp.csr_matrix "y"
+      local cost = damo.sum(sp.toarray(sp.cast(fn(x, y), { dtype = "float64" })))
+      local g = damo.grad(cost, x, { disconnected_inputs = "ignore", return_disconnected = "none" })
+      assert.is_nil(g)
+    end)
+
+    it("names its classes", function()
+      local x, d = sp.csr_matrix "x", damo.matrix "d"
+      assert.equal(classes[name] .. "SS", fn(x, x).owner.op.name)
+      assert.equal(classes[name] .. "SD", fn(x, d).owner.op.name)
+    end)
+
+    it("refuses other shapes, formats and ranks", function()
+      local x = s.matrix {}
+      s.raises("shape", nil, function() return fn(x, s.matrix { rows = 5, cols = 4 }) end)
+      s.raises("shape", nil, function() return fn(x, damo.ones { 5, 4 }) end)
+      s.raises("type", nil, function() return fn(x, damo.ones { 5 }) end)
+      s.raises("type", nil, function() return fn(damo.ones { 2 }, damo.ones { 2 }) end)
+      s.raises("type", classes[name] .. "SS: the operands must have one format, got csr and csc; convert one of them",
+        function() return fn(x, x:tocsc()) end)
+      local a, b, d = sp.csr_matrix "a", sp.csr_matrix "b", damo.matrix "d"
+      local f, g = damo.compile({ a, b }, fn(a, b)), damo.compile({ a, d }, fn(a, d))
+      s.raises("shape", classes[name] .. "SS: shapes (4, 5) and (3, 5) are not equal",
+        function() return f(x, s.matrix { rows = 3, cols = 5 }) end)
+      s.raises("shape", classes[name] .. "SD: shapes (4, 5) and (1, 5) are not equal",
+        function() return g(x, damo.ones { 1, 5 }) end)
+    end)
+  end)
+end
+
+describe("comparisons", function()
+  it("hold nan unequal to everything, itself too", function()
+    local x = s.matrix {}
+    local nan = sp.with_data(x, damo.full(x.data.shape, 0 / 0))
+    assert.equal(x.nnz, sp.neq(nan, nan).nnz)
+    assert.equal(20 - x.nnz, sp.eq(nan, nan).nnz)
+    assert.equal(20 - x.nnz, sp.le(nan, nan).nnz)
+    assert.equal(0, sp.lt(nan, nan).nnz + sp.gt(nan, nan).nnz)
+    assert.equal(0, sp.eq(x, 0 / 0).nnz)
+    assert.equal(20, sp.neq(x, 0 / 0).nnz)
+    assert.equal(0, count_true(sp.eq(nan, damo.full({ 4, 5 }, 0 / 0))))
+  end)
+
+  it("compare complex numbers for equality alone", function()
+    local x = s.matrix { dtype = "complex128" }
+    assert.equal(20, sp.eq(x, x).nnz)
+    assert.equal(x.nnz, sp.neq(x, sp.conj(x)).nnz)
+    s.raises("type", "LessThanSS is not defined for complex128", function() return sp.lt(x, x) end)
+    s.raises("type", "GreaterEqualSD is not defined for complex128", function() return sp.ge(x, 1) end)
+  end)
+
+  it("promote dtypes and join index dtypes", function()
+    local x, y = s.matrix { dtype = "int8" }, s.matrix { dtype = "float32", itype = "int64" }
+    local z = s.same_everywhere(sp.gt, { x, y })[1]
+    s.close(z, damo.gt(x:toarray(), y:toarray()))
+    assert.equal("int64", z.itype)
+    assert.equal("int32", sp.eq(x, x).itype)
+  end)
+
+  it("of a matrix without entries or places", function()
+    for _, shape in ipairs { { 0, 0 }, { 0, 3 }, { 3, 0 } } do
+      local x = s.matrix { rows = shape[1], cols = shape[2] }
+      assert.equal(0, s.same_everywhere(sp.eq, { x, x })[1].nnz)
+      assert.same(shape, s.same_everywhere(sp.ge, { x, damo.ones(shape) })[1].shape)
+      assert.equal(0, s.same_everywhere(function(a) return sp.le(a, 1) end, { x })[1].nnz)
+    end
+  end)
+
+  it("need no memory for positions that compare false", function()
+    local n = 1 << 33
+    local x = sp.coo { rows = { 1, 2 }, cols = { 5, n }, values = { 3.0, 2.0 }, shape = { 2, n } }
+    assert.equal(1, sp.gt(x, 2).nnz)
+    assert.equal(2, sp.neq(x, x * 2).nnz)
+    assert.equal(0, sp.lt(x, x).nnz)
+  end)
+
+  it("are reached from the tensor functions", function()
+    local x = s.matrix {}
+    s.same_storage(damo.gt(x, 0), sp.gt(x, 0))
+    s.close(damo.lt(damo.ones { 4, 5 }, x), sp.gt(x, damo.ones { 4, 5 }))
+  end)
+end)

@@ -1,0 +1,119 @@
+-- Rewrites of sparse graphs: which nodes are left, and that the values stay.
+local damo = require "damo"
+local sparse = damo.sparse
+
+--- A small matrix with an explicit zero, unsorted in its second row.
+local function matrix(format)
+  local parts = { data = { 1.5, -2, 0, 3, 4, 0.5 }, indices = { 0, 3, 1, 2, 0, 3 }, indptr = { 0, 2, 3, 3, 6 }, shape = { 4, 4 } }
+  return sparse[format](parts)
+end
+
+--- The names of the Ops that the Function runs, in order.
+local function ops(f)
+  local names = {}
+  for i, node in ipairs(f.fgraph:toposort()) do names[i] = node.op.name end
+  return table.concat(names, " ")
+end
+
+local function dense(v) return sparse.is_sparse(v) and v:toarray() or v end
+
+--- Compiles in every mode, checks that all give the same, and returns the names of FAST_RUN's Ops.
+local function check(inputs, output, values)
+  local plain = damo.compile(inputs, output, { mode = "FAST_COMPILE", on_unused_input = "ignore" })
+  local want = dense(plain(table.unpack(values)))
+  for _, mode in ipairs { "FAST_RUN", "DEBUG" } do
+    local f = damo.compile(inputs, output, { mode = mode, on_unused_input = "ignore" })
+    assert.is_true(damo.allclose(dense(f(table.unpack(values))), want), mode)
+  end
+  return ops(damo.compile(inputs, output, { on_unused_input = "ignore" }))
+end
+
+for _, format in ipairs(sparse.sparse_formats) do
+  describe("of " .. format .. " matrices", function()
+    local x, s, t = sparse.matrix(format, "x"), damo.dvector "s", damo.dvector "t"
+    local d, c = damo.dmatrix "d", damo.dmatrix "c"
+    local a = matrix(format)
+    local v, w = damo.array { 1, 2, 3, 4 }, damo.array { 0.5, -1, 2, 1 }
+    local dv = damo.reshape(damo.arange(12), { 4, 3 })
+    local cv = damo.ones { 4, 3 }
+
+    it("a matrix made of its own parts is itself", function()
+      local made = sparse.CSM { format = format }(x.data, x.indices, x.indptr, x.shape)
+      assert.equal("", check({ x }, made, { a }))
+      local other = sparse.CSM { format = format }(x.data * 2, x.indices, x.indptr, x.shape)
+      assert.matches("CSM", check({ x }, other, { a }), 1, true)
+    end)
+
+    it("values put onto a pattern and read back are the values", function()
+      local twice = sparse.with_data(x, sparse.csm_data(sparse.with_data(x, x.data * 2)) + 1)
+      assert.equal("SparseData Elemwise Elemwise WithData", check({ x }, twice, { a }))
+      assert.equal("", check({ x }, sparse.with_data(x, x.data), { a }))
+    end)
+
+    it("a pattern is read from where it comes", function()
+      local y = sparse.with_data(sparse.neg(sparse.col_scale(x, s)), x.data + 1)
+      assert.equal("SparseData Elemwise WithData", check({ x, s }, y, { a, v }))
+      local g = sparse.gather(d, sparse.neg(x))
+      assert.equal("GatherData", check({ x, d }, g, { a, damo.reshape(damo.arange(16), { 4, 4 }) }))
+    end)
+
+    it("there and back is nowhere", function()
+      assert.equal("", check({ x }, x.T.T, { a }))
+      assert.equal("", check({ x }, -(-x), { a }))
+      assert.equal("", check({ x }, x:tocsr():tocsc():tocsr():tocsc()[format == "csc" and "tocsc" or "tocsr"](x), { a }))
+      assert.equal("", check({ d }, sparse[format .. "_from_dense"](d):toarray(), { dv }))
+    end)
+
+    it("scales join", function()
+      local y = sparse.col_scale(sparse.col_scale(x, s), t)
+      assert.equal("Elemwise ColScaleCSC", check({ x, s, t }, y, { a, v, w }))
+      y = sparse.row_scale(sparse.row_scale(x, s), t)
+      assert.equal("Elemwise RowScaleCSC", check({ x, s, t }, y, { a, v, w }))
+    end)
+
+    it("a product in a sum becomes Usmm, in place where nobody needs the sum's other operand", function()
+      local name = format == "csc" and "UsmmCscDense" or "UsmmCsrDense"
+      for _, dot in ipairs { damo.dot, sparse.structured_dot } do
+        assert.equal(name, check({ x, d, c }, 2 * dot(x, d) + c, { a, dv, cv }))
+        assert.equal(name, check({ x, d, c }, c - dot(x, d), { a, dv, cv }))
+        assert.equal("Elemwise " .. name, check({ x, d, c }, dot(x, d) / 3 - c, { a, dv, cv }))
+      end
+      local y = damo.exp(damo.sin(c) + damo.dot(x, d))
+      local f = damo.compile({ x, d, c }, y)
+      local usmm = f.fgraph:toposort()[2].op
+      assert.equal(name, usmm.name)
+      assert.same({ { 4 } }, usmm.destroy_map)
+      check({ x, d, c }, y, { a, dv, cv })
+      -- the product is needed by itself: nothing to join
+      local both = damo.dot(x, d)
+      assert.is_nil(check({ x, d, c }, both * damo.sum(both) + c, { a, dv, cv }):find("Usmm", 1, true))
+    end)
+
+    it("Usmm never writes what the caller holds", function()
+      local f = damo.compile({ x, d, c }, damo.exp(damo.dot(x, d) + c))
+      local mine = damo.ones { 4, 3 }
+      f(a, dv, mine)
+      assert.is_true(damo.array_equal(mine, damo.ones { 4, 3 }))
+    end)
+
+    it("clean, remove0 and ensure_sorted_indices work in place on what nobody else needs", function()
+      local y = sparse.remove0(sparse.neg(x))
+      local f = damo.compile({ x }, sparse.neg(sparse.ensure_sorted_indices(y)))
+      local in_place = 0
+      for _, node in ipairs(f.fgraph:toposort()) do
+        if node.op.inplace then in_place = in_place + 1 end
+      end
+      assert.is_true(in_place >= 1)
+      local before = a:copy()
+      check({ x }, sparse.neg(sparse.clean(x)), { a })
+      assert.is_true(damo.array_equal(before.data, a.data))
+    end)
+
+    it("equal sparse constants become one", function()
+      local k1, k2 = damo.constant(a), damo.constant(a:copy())
+      local names = check({ d }, damo.dot(k1, d) + damo.dot(k2, d), { dv })
+      local _, n = names:gsub("Dot", "")
+      assert.is_true(n <= 1, names)
+    end)
+  end)
+end

@@ -1,0 +1,15 @@
+/* sparse_flags: what comparisons need beside the elementwise kernels, for both index types. */
+#include "sparse_arith.h"
+
+#define I int32_t
+#define IX n
+#include "sparse_flags_body.h"
+#undef I
+#undef IX
+#define I int64_t
+#define IX w
+#include "sparse_flags_body.h"
+#undef I
+#undef IX
+
+const sparse_flag_fns *kernel_sparse_flags(bool wide) { return wide ? &flag_fns_w : &flag_fns_n; }

@@ -1,0 +1,106 @@
+/* sparse_part: entries picked by ranges and by lists of positions, by index type and element size. */
+#include "sparse_arith.h"
+
+typedef struct bytes16 {
+  uint64_t at[2];
+} bytes16;
+
+/* Where the range passes index j, -1: not there. */
+static inline int64_t place_in(const sparse_range *r, int64_t j) {
+  const int64_t by = r->step > 0 ? r->step : -r->step;
+  int64_t away = r->step > 0 ? j - r->first : r->first - j;
+  if (away < 0) return -1;
+  if (by != 1) {
+    if (away % by != 0) return -1;
+    away /= by;
+  }
+  return away < r->count ? away : -1;
+}
+
+static inline int64_t head_of(const sparse_lookup *s, int64_t j) {
+  return (int64_t)(((uint64_t)j * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - s->bits));
+}
+
+/* Where position j stands first in the list, -1: nowhere. */
+static inline int64_t first_place(const sparse_lookup *s, int64_t j) {
+  const int64_t mask = ((int64_t)1 << s->bits) - 1;
+  int64_t h = head_of(s, j);
+  while (s->heads[h] >= 0 && s->list[s->heads[h]] != j) h = (h + 1) & mask;
+  return s->heads[h];
+}
+
+void kernel_sparse_lookup(sparse_lookup *s, int64_t n) {
+  const int64_t size = (int64_t)1 << s->bits, mask = size - 1;
+  for (int64_t h = 0; h < size; h++) s->heads[h] = -1;
+  for (int64_t k = n - 1; k >= 0; k--) { /* from the end, so that chains ascend */
+    int64_t h = head_of(s, s->list[k]);
+    while (s->heads[h] >= 0 && s->list[s->heads[h]] != s->list[k]) h = (h + 1) & mask;
+    s->next[k] = s->heads[h];
+    s->heads[h] = k;
+  }
+}
+
+#define I int32_t
+#define T uint8_t
+#define SUFFIX n1
+#include "sparse_part_body.h"
+#undef T
+#undef SUFFIX
+#define T uint16_t
+#define SUFFIX n2
+#include "sparse_part_body.h"
+#undef T
+#undef SUFFIX
+#define T uint32_t
+#define SUFFIX n4
+#include "sparse_part_body.h"
+#undef T
+#undef SUFFIX
+#define T uint64_t
+#define SUFFIX n8
+#include "sparse_part_body.h"
+#undef T
+#undef SUFFIX
+#define T bytes16
+#define SUFFIX n16
+#include "sparse_part_body.h"
+#undef T
+#undef SUFFIX
+#undef I
+#define I int64_t
+#define T uint8_t
+#define SUFFIX w1
+#include "sparse_part_body.h"
+#undef T
+#undef SUFFIX
+#define T uint16_t
+#define SUFFIX w2
+#include "sparse_part_body.h"
+#undef T
+#undef SUFFIX
+#define T uint32_t
+#define SUFFIX w4
+#include "sparse_part_body.h"
+#undef T
+#undef SUFFIX
+#define T uint64_t
+#define SUFFIX w8
+#include "sparse_part_body.h"
+#undef T
+#undef SUFFIX
+#define T bytes16
+#define SUFFIX w16
+#include "sparse_part_body.h"
+#undef T
+#undef SUFFIX
+#undef I
+
+const sparse_part_fns *kernel_sparse_part(bool wide, size_t element_size) {
+  switch (element_size) {
+    case 1: return wide ? &part_fns_w1 : &part_fns_n1;
+    case 2: return wide ? &part_fns_w2 : &part_fns_n2;
+    case 4: return wide ? &part_fns_w4 : &part_fns_n4;
+    case 8: return wide ? &part_fns_w8 : &part_fns_n8;
+  }
+  return wide ? &part_fns_w16 : &part_fns_n16;
+}

@@ -1,0 +1,162 @@
+/* sparse_compare: eq neq lt le gt ge.
+ *
+ * The SS classes compare two sparse matrices of one format, entry by entry: sparse bool, true places stored. The SD classes
+ * compare with a dense matrix, into dense bool, or with a number, into sparse bool. What is absent counts as 0, so eq, le
+ * and ge of two sparse matrices are true nearly everywhere, and so is the memory of their result. nan is unequal to all.
+ */
+#include "sparse_op.h"
+
+#include <stddef.h>
+
+typedef struct relation {
+  size_t kernel;  /* offset of its set in the kernel table */
+  bool of_zeros;  /* 0 op 0 */
+  int8_t flipped; /* the relation with the operands exchanged */
+} relation;
+
+enum { EQ, NEQ, LT, LE, GT, GE, N_RELATIONS };
+
+static const relation relations[N_RELATIONS] = {
+    [EQ] = {offsetof(kernel_table, eq), true, EQ},  [NEQ] = {offsetof(kernel_table, neq), false, NEQ},
+    [LT] = {offsetof(kernel_table, lt), false, GT}, [LE] = {offsetof(kernel_table, le), true, GE},
+    [GT] = {offsetof(kernel_table, gt), false, LT}, [GE] = {offsetof(kernel_table, ge), true, LE},
+};
+
+static const op_def ss_defs[N_RELATIONS], sd_defs[N_RELATIONS];
+
+/* The kernel for operands of that dtype, NULL: not defined. */
+static kernel_fn kernel_of(const relation *r, damo_dtype dtype) {
+  const char *table = (const char *)kernel_table_select();
+  return ((const kernel_set *)(const void *)(table + r->kernel))->fn[dtype];
+}
+
+static damo_dtype loop_dtype(damo_var *const *in) { return dtype_promote(var_dtype(in[0]), var_dtype(in[1])); }
+
+static damo_status need_kernel(const damo_op *op, const relation *r, damo_var *const *in) {
+  if (kernel_of(r, loop_dtype(in)) != NULL) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for %s", op->def->name, dtype_name(loop_dtype(in)));
+}
+
+static damo_status need_same_shape(const damo_op *op, damo_var *const *in) {
+  DAMO_TRY(need_same_length(op, in, 0, 0, 1, 0));
+  return need_same_length(op, in, 0, 1, 1, 1);
+}
+
+static damo_status check_shapes(thunk *t, const damo_sparse *x, const int64_t *y) {
+  if (x->shape[0] == y[0] && x->shape[1] == y[1]) return DAMO_OK;
+  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal", t->node->op->def->name,
+                  (long long)x->shape[0], (long long)x->shape[1], (long long)y[0], (long long)y[1]);
+}
+
+/* ---- Two sparse ------------------------------------------------------------------------------------------------------ */
+
+static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(need_same_shape(op, in));
+  DAMO_TRY(need_kernel(op, &relations[op->def - ss_defs], in));
+  if (var_format_of(in[0]) != var_format_of(in[1])) {
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE,
+                    "%s: the operands must have one format, got %s and %s; convert one of them", op->def->name,
+                    sparse_format_name(var_format_of(in[0])), sparse_format_name(var_format_of(in[1])));
+  }
+  return give_sparse(op, out, var_format_of(in[0]), DAMO_BOOL, itype_join(var_itype(in[0]), var_itype(in[1])),
+                     in[0]->type->shape[0], in[0]->type->shape[1]);
+}
+
+static damo_status ss_perform(thunk *t) {
+  damo_sparse *x = thunk_in_sparse(t, 0), *y = thunk_in_sparse(t, 1);
+  const relation *r = &relations[t->node->op->def - ss_defs];
+  const damo_dtype loop = loop_dtype(t->node->in);
+  DAMO_TRY(check_shapes(t, x, y->shape));
+  return thunk_give_sparse(t, 0, sparse_relate(kernel_of(r, loop), r->of_zeros, loop, x, y));
+}
+
+#define SS(r, class_name, text)                                               \
+  [r] = {.name = class_name "SS",                                             \
+         .doc = text " two sparse matrices: sparse bool, true places stored", \
+         .n_in = 2,                                                           \
+         .infer_type = ss_type,                                               \
+         .perform = ss_perform,                                               \
+         .grad = grad_none,                                                   \
+         .rop = rop_none,                                                     \
+         .infer_shape = infer_shape_same,                                     \
+         .connection_pattern = connect_none}
+
+static const op_def ss_defs[N_RELATIONS] = {
+    SS(EQ, "Equal", "x = y of"),      SS(NEQ, "NotEqual", "x /= y of"),  SS(LT, "LessThan", "x < y of"),
+    SS(LE, "LessEqual", "x <= y of"), SS(GT, "GreaterThan", "x > y of"), SS(GE, "GreaterEqual", "x >= y of"),
+};
+
+/* ---- Sparse and dense -------------------------------------------------------------------------------------------------- */
+
+static damo_status sd_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  const bool number = var_is_dense(in[1]) && var_ndim(in[1]) == 0;
+  if (!number) {
+    DAMO_TRY(need_dense(op, in, 1, 2));
+    DAMO_TRY(need_same_shape(op, in));
+  }
+  DAMO_TRY(need_kernel(op, &relations[op->def - sd_defs], in));
+  return number ? give_like(op, out, in[0], DAMO_BOOL) : give_dense(op, out, DAMO_BOOL, 2, in[0]->type->shape);
+}
+
+static damo_status sd_perform(thunk *t) {
+  damo_sparse *x = thunk_in_sparse(t, 0);
+  const damo_array *y = thunk_in(t, 1);
+  const damo_dtype loop = loop_dtype(t->node->in);
+  const kernel_fn op = kernel_of(&relations[t->node->op->def - sd_defs], loop);
+  if (y->ndim == 0) return thunk_give_sparse(t, 0, sparse_relate_number(op, loop, x, y));
+  DAMO_TRY(check_shapes(t, x, array_shape(y)));
+  damo_array *out = thunk_out(t, 0, DAMO_BOOL, 2, x->shape);
+  return out != NULL ? sparse_relate_dense(op, loop, x, y, out) : DAMO_EMEMORY;
+}
+
+#define SD(r, class_name, text)                                                                 \
+  [r] = {.name = class_name "SD",                                                               \
+         .doc = text " a sparse matrix and a dense one: dense bool; and a number: sparse bool", \
+         .n_in = 2,                                                                             \
+         .infer_type = sd_type,                                                                 \
+         .perform = sd_perform,                                                                 \
+         .grad = grad_none,                                                                     \
+         .rop = rop_none,                                                                       \
+         .infer_shape = infer_shape_same,                                                       \
+         .connection_pattern = connect_none}
+
+static const op_def sd_defs[N_RELATIONS] = {
+    SD(EQ, "Equal", "x = y of"),      SD(NEQ, "NotEqual", "x /= y of"),  SD(LT, "LessThan", "x < y of"),
+    SD(LE, "LessEqual", "x <= y of"), SD(GT, "GreaterThan", "x > y of"), SD(GE, "GreaterEqual", "x >= y of"),
+};
+
+/* ---- Functions --------------------------------------------------------------------------------------------------------- */
+
+static damo_status fn_compare(build *b, const fn_args *a, ptrvec *out) {
+  const relation *r = a->func->data;
+  damo_var *pair[2];
+  char p[320], q[320];
+  DAMO_TRY(pair_operands(b, a, pair));
+  const bool first = var_is_sparse(pair[0]), second = var_is_sparse(pair[1]);
+  if (first && second) return fn_give(b, out, build_class(b, &ss_defs[r - relations], pair, 2));
+  if (first) return fn_give(b, out, build_class(b, &sd_defs[r - relations], pair, 2));
+  if (second) return fn_give(b, out, build_class(b, &sd_defs[r->flipped], (damo_var *[]){pair[1], pair[0]}, 2));
+  build_fail(b, DAMO_ETYPE, "%s: one operand must be sparse, got %s and %s", a->func->name,
+             type_format(p, sizeof p, pair[0]->type), type_format(q, sizeof q, pair[1]->type));
+  return b->status;
+}
+
+#define ROW(r, fn, sign)                                                                          \
+  {                                                                                               \
+    .name = "sparse." fn, .operands = "x y", .call = fn_compare, .data = &relations[r],           \
+    .doc = "x " sign " y: sparse bool; dense bool with a dense matrix; absent entries count as 0" \
+  }
+
+const op_func sparse_compare_funcs[] = {
+    ROW(EQ, "eq", "=="), ROW(NEQ, "neq", "~="), ROW(LT, "lt", "<"), ROW(LE, "le", "<="),
+    ROW(GT, "gt", ">"),  ROW(GE, "ge", ">="),   {.name = NULL},
+};
+
+const op_def *const sparse_compare_classes[] = {&ss_defs[EQ], &ss_defs[NEQ], &ss_defs[LT],  &ss_defs[LE], &ss_defs[GT],
+                                                &ss_defs[GE], &sd_defs[EQ],  &sd_defs[NEQ], &sd_defs[LT], &sd_defs[LE],
+                                                &sd_defs[GT], &sd_defs[GE],  NULL};

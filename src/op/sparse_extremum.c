@@ -1,0 +1,134 @@
+/* sparse_extremum: max, min, argmax, argmin of sparse matrices, absent entries counted as 0, nan as the most extreme.
+ *
+ * SpExtremum has the properties kind and axis (1 over the rows, 2 over the columns, nil all). Results are dense,
+ * positions 1-based. The gradients of max and min go to the stored entries that equal the result: structured.
+ */
+#include "sparse_op.h"
+
+#include <string.h>
+
+typedef struct extremum_data {
+  bool largest, position;
+  int axis; /* -1: all */
+} extremum_data;
+
+static const extremum_data *data_of(const damo_op *op) { return op->data; }
+
+static damo_status extremum_init(damo_op *op) {
+  static const char *const kinds[] = {"max", "min", "argmax", "argmin"};
+  extremum_data *d = op->data;
+  const prop_value *kind = op_prop(op, "kind"), *axis = op_prop(op, "axis");
+  int k = 0;
+  while (k < 4 && (kind->kind != PROP_STR || strcmp(kind->u.s, kinds[k]) != 0)) k++;
+  if (k == 4) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "SpExtremum: kind is 'max', 'min', 'argmax' or 'argmin'");
+  d->largest = k % 2 == 0;
+  d->position = k > 1;
+  d->axis = axis->kind == PROP_NIL ? -1 : (int)axis->u.i - 1;
+  if (axis->kind == PROP_NIL || (axis->kind == PROP_INT && axis->u.i >= 1 && axis->u.i <= 2)) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_EINDEX, "SpExtremum: the axis is nil, 1 or 2");
+}
+
+static damo_status extremum_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  const extremum_data *d = data_of(op);
+  DAMO_TRY(need_sparse(op, in, 0));
+  if (dtype_is_complex(var_dtype(in[0]))) {
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for %s", op_prop(op, "kind")->u.s,
+                    dtype_name(var_dtype(in[0])));
+  }
+  return give_dense(op, out, d->position ? DAMO_INT64 : var_dtype(in[0]), d->axis < 0 ? 0 : 1,
+                    &in[0]->type->shape[d->axis == 0]);
+}
+
+/* Entries that are -1 are 0. */
+static void give_values(const damo_sparse *a, const int64_t *entry, damo_array *out) {
+  const size_t size = dtype_size(sparse_dtype(a));
+  memset(out->data, 0, (size_t)array_size(out) * size);
+  for (int64_t i = 0; i < array_size(out); i++) {
+    if (entry[i] >= 0) memcpy(out->data + (size_t)i * size, a->data->data + (size_t)entry[i] * size, size);
+  }
+}
+
+static damo_status extremum_perform(thunk *t) {
+  const extremum_data *d = data_of(t->node->op);
+  damo_sparse *x = thunk_in_sparse(t, 0);
+  const int64_t n = d->axis < 0 ? 1 : x->shape[d->axis == 0];
+  damo_array *entry = array_empty(t->ctx, DAMO_INT64, 1, &n),
+             *place = entry ? array_empty(t->ctx, DAMO_INT64, 1, &n) : NULL;
+  damo_sparse *clean = NULL;
+  damo_array *out = NULL;
+  if (place != NULL) {
+    clean = sparse_extremes(x, d->axis, d->largest, (int64_t *)(void *)entry->data, (int64_t *)(void *)place->data);
+  }
+  if (clean != NULL) out = thunk_out(t, 0, d->position ? DAMO_INT64 : sparse_dtype(x), d->axis < 0 ? 0 : 1, &n);
+  if (out != NULL && d->position) {
+    for (int64_t i = 0; i < n; i++) ((int64_t *)(void *)out->data)[i] = ((int64_t *)(void *)place->data)[i] + 1;
+  } else if (out != NULL) {
+    give_values(clean, (const int64_t *)(void *)entry->data, out);
+  }
+  damo_release(entry);
+  damo_release(place);
+  damo_release(clean);
+  return out != NULL ? DAMO_OK : damo_error_status(t->ctx);
+}
+
+/* v where the clean matrix x's stored values equal the result, else 0: two vectors, as x's data. */
+static damo_var *where_hit(build *b, damo_apply *node, damo_var *x, damo_var *v) {
+  damo_var *result = sparse_data(b, build_sp_spread(b, node->out[0], x, data_of(node->op)->axis));
+  damo_var *hit = build_fn2(b, "eq", sparse_data(b, x), result);
+  return build_fn3(b, "switch", hit, v, build_int(b, 0));
+}
+
+static damo_status extremum_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] == NULL || data_of(node->op)->position) return DAMO_OK;
+  if (dtype_is_discrete(var_dtype(node->in[0]))) {
+    gin[0] = build_sparse_zeros(b, node->in[0], b->ctx->config.floatX);
+    return b->status;
+  }
+  damo_var *x = build_summed(b, node->in[0]);
+  damo_var *g = sparse_data(b, build_sp_spread(b, gout[0], x, data_of(node->op)->axis));
+  gin[0] = sparse_with(b, x, where_hit(b, node, x, g));
+  return b->status;
+}
+
+static damo_status extremum_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const extremum_data *d = data_of(node->op);
+  if (eval[0] == NULL || d->position) return DAMO_OK;
+  damo_var *x = build_summed(b, node->in[0]);
+  damo_var *e = where_hit(b, node, x, sparse_gather(b, eval[0], x));
+  rout[0] = build_sp_sum(b, sparse_with(b, x, e), d->axis, true);
+  return b->status;
+}
+
+static damo_status extremum_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  const int axis = data_of(node->op)->axis;
+  if (axis >= 0) out_shape[0][0] = in_shape[0][!axis];
+  return b->status;
+}
+
+static void extremum_connect(const damo_apply *node, bool *connected) { connected[0] = !data_of(node->op)->position; }
+
+const op_def sparse_extremum_def = {
+    .name = "SpExtremum",
+    .doc = "max, min, argmax or argmin of a sparse matrix, dense; absent entries count as 0",
+    .props = "kind axis",
+    .n_in = 1,
+    .data_size = sizeof(extremum_data),
+    .init = extremum_init,
+    .infer_type = extremum_type,
+    .perform = extremum_perform,
+    .grad = extremum_grad,
+    .rop = extremum_rop,
+    .infer_shape = extremum_shape,
+    .connection_pattern = extremum_connect,
+};
+
+damo_status sparse_fn_extremum(build *b, const fn_args *a, ptrvec *out) {
+  int axes[DAMO_MAX_NDIM], n;
+  damo_var *x = sparse_operand(b, a, 0);
+  if (x == NULL) return b->status;
+  DAMO_TRY(axes_check(b->ctx, a->func->name, &a->opt[0], 2, axes, &n));
+  if (n == 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the list of axes is empty", a->func->name);
+  const prop_value props[2] = {prop_str(a->func->data), n == 2 ? prop_nil() : prop_int(axes[0] + 1)};
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &sparse_extremum_def, props, 2), &x, 1));
+}

@@ -1,0 +1,295 @@
+/* sparse_lstsq: least squares with a QR factor.
+ *
+ * FactorLeast (F, A, b) or (F, b): x = A⁺·b, the residual b − A·x and the rank. FactorLeastAdjoint (F, A, g):
+ * A⁺ᴴ·g by the normal equations of the factor, and whether x is a minimum-norm solution (1.0 or 0.0). The derivative of the
+ * pseudo-inverse (Golub, Pereyra 1973), with r = b − A·x and u = A⁺ᴴ·x:
+ *
+ *     dx = A⁺·(db − dA·x) + A⁺·A⁺ᴴ·dAᴴ·r + (I − A⁺·A)·dAᴴ·u
+ *
+ * Its last term is there for minimum-norm solutions only: with full column rank I − A⁺·A is 0, and a basic solution of a
+ * rank-deficient matrix keeps its columns.
+ */
+#include "sparse_factor.h"
+
+static const op_def least_def, adjoint_def;
+
+static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in, int axis) {
+  char got[320];
+  if (n_in != 2 && n_in != 3) {
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected F, A, b or F, b, got %d inputs", op->def->name, n_in);
+  }
+  DAMO_TRY(need_factor(op->def, in, 0, true));
+  if (n_in == 3) DAMO_TRY(need_sparse(op, in, 1));
+  const damo_var *rhs = in[n_in - 1];
+  if (!var_is_dense(rhs) || var_ndim(rhs) < 1 || var_ndim(rhs) > 2) {
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the right side must be a dense vector or matrix, got %s",
+                    op->def->name, type_format(got, sizeof got, rhs->type));
+  }
+  const int64_t *shape = in[0]->type->shape, n = shape[axis], rows = rhs->type->shape[0];
+  if (n < 0 || rows < 0 || n == rows) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ESHAPE,
+                  "%s: the matrix has shape (%lld, %lld) and the right side %s, expected %lld rows", op->def->name,
+                  (long long)shape[0], (long long)shape[1],
+                  shape_format(got, sizeof got, rhs->type->ndim, rhs->type->shape), (long long)n);
+}
+
+/* A dense Type like the right side's with other rows. */
+static damo_type *type_of_rows(const damo_op *op, damo_var *const *in, int n_in, int64_t rows) {
+  const damo_type *t = in[n_in - 1]->type;
+  const int64_t shape[2] = {rows, t->ndim == 2 ? t->shape[1] : -1};
+  return type_tensor(op->obj.ctx, dtype_promote(var_dtype(in[0]), dtype_to_float(t->dtype)), t->ndim, shape);
+}
+
+/* ---- Algebra of the rules ------------------------------------------------------------------------------------------ */
+
+static damo_apply *make_least(build *b, const factor_var *v, damo_var *rhs) {
+  damo_var *with[3] = {v->f, v->a, rhs}, *without[2] = {v->f, rhs};
+  if (rhs == NULL || b->status != DAMO_OK) return NULL;
+  return build_apply(b, op_new(b->ctx, &least_def, NULL, 0), v->a ? with : without, v->a ? 3 : 2);
+}
+
+/* A⁺·b */
+static damo_var *least(build *b, const factor_var *v, damo_var *rhs) {
+  damo_apply *node = make_least(b, v, rhs);
+  return node ? node->out[0] : NULL;
+}
+
+/* A⁺ᴴ·g; *wide (may be NULL): 1 for minimum-norm solutions. */
+static damo_var *adjoint(build *b, const factor_var *v, damo_var *g, damo_var **wide) {
+  damo_var *in[3] = {v->f, v->a, g};
+  if (g == NULL || b->status != DAMO_OK) return NULL;
+  damo_apply *node = build_apply(b, op_new(b->ctx, &adjoint_def, NULL, 0), in, 3);
+  if (node != NULL && wide != NULL) *wide = node->out[1];
+  return node ? node->out[0] : NULL;
+}
+
+static damo_var *dot(build *b, damo_var *m, damo_var *x) { return m && x ? build_sparse_dot(b, m, x) : NULL; }
+static damo_var *turned(build *b, damo_var *m) { return build_sparse_transpose(b, build_conj(b, m)); }
+static damo_var *minus(build *b, damo_var *x, damo_var *y) { return x && y ? build_fn2(b, "sub", x, y) : NULL; }
+static damo_var *plus(build *b, damo_var *x, damo_var *y) { return x && y ? build_fn2(b, "add", x, y) : x ? x : y; }
+static damo_var *times(build *b, damo_var *x, damo_var *y) { return x && y ? build_fn2(b, "mul", x, y) : NULL; }
+
+static damo_var *as_columns(build *b, damo_var *x) {
+  return x && var_ndim(x) == 1 ? build_dimshuffle(b, x, (const int[]){0, -1}, 2) : x;
+}
+
+/* rows·colsᴴ at A's stored places: a vector. */
+static damo_var *outer_at(build *b, damo_var *a, damo_var *rows, damo_var *cols) {
+  return sparse_samples(b, a, as_columns(b, rows), build_conj(b, as_columns(b, cols)));
+}
+
+/* ---- FactorLeast --------------------------------------------------------------------------------------------------- */
+
+static damo_status least_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  DAMO_TRY(check_inputs(op, in, n_in, 0));
+  const int64_t *shape = in[0]->type->shape, rows = in[n_in - 1]->type->shape[0];
+  out[0] = type_of_rows(op, in, n_in, shape[1]);
+  out[1] = type_of_rows(op, in, n_in, shape[0] >= 0 ? shape[0] : rows);
+  out[2] = type_tensor(op->obj.ctx, DAMO_INT64, 0, NULL);
+  return out[0] && out[1] && out[2] ? DAMO_OK : damo_error_status(op->obj.ctx);
+}
+
+static damo_status least_perform(thunk *t) {
+  damo_factor *f = thunk_in_factor(t, 0);
+  damo_array *x = NULL, *residual = NULL, *rank = thunk_out(t, 2, DAMO_INT64, 0, NULL);
+  if (rank == NULL) return DAMO_EMEMORY;
+  DAMO_TRY(factor_lstsq(f, thunk_in(t, t->n_in - 1), &x, &residual));
+  array_set(rank, NULL, (scalar){.dtype = DAMO_INT64, .v.i = factor_rank(f)});
+  thunk_set_out(t, 0, &x->obj);
+  thunk_set_out(t, 1, &residual->obj);
+  return DAMO_OK;
+}
+
+/* With v = A⁺ᴴ·g: v for b, and −v·xᴴ + r·(A⁺v)ᴴ + u·(g − Aᴴv)ᴴ for A. The residual b − A·x adds its cotangent to both. */
+static damo_status least_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const factor_var v = factor_of_node(node, 3);
+  damo_var *g = gout[0], *gr = gout[1], *x = node->out[0], *r = node->out[1], *wide = NULL;
+  damo_var *rhs = node->in[node->n_in - 1];
+  if (g == NULL && gr == NULL) return b->status;
+  if (v.a == NULL) {
+    gin[1] = build_null(b, "the gradient of least squares needs the matrix that the factor was made from");
+    return b->status;
+  }
+  if (gr != NULL) {
+    damo_var *through = dot(b, turned(b, v.a), gr);
+    g = g ? minus(b, g, through) : through ? build_fn1(b, "neg", through) : NULL;
+  }
+  damo_var *w = adjoint(b, &v, g, &wide), *both = plus(b, w, gr);
+  gin[node->n_in - 1] = dtype_is_discrete(var_dtype(rhs)) ? build_zero_grad(b, rhs) : both;
+  if (dtype_is_discrete(var_dtype(v.a))) {
+    gin[1] = build_zero_grad(b, v.a);
+    return b->status;
+  }
+  damo_var *u = adjoint(b, &v, x, NULL), *rest = times(b, wide, minus(b, g, dot(b, turned(b, v.a), w)));
+  damo_var *data = minus(b, outer_at(b, v.a, r, least(b, &v, w)), outer_at(b, v.a, both, x));
+  data = data && rest ? plus(b, data, outer_at(b, v.a, u, rest)) : NULL;
+  gin[1] = data ? sparse_with(b, v.a, data) : NULL;
+  return b->status;
+}
+
+static damo_status least_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const factor_var v = factor_of_node(node, 3);
+  damo_var *x = node->out[0], *r = node->out[1], *wide = NULL;
+  damo_var *db = build_tangent(b, eval[node->n_in - 1], node->in[node->n_in - 1]);
+  damo_var *da = v.a ? build_tangent(b, eval[1], v.a) : NULL, *moved = da ? dot(b, da, x) : NULL;
+  if (db == NULL && da == NULL) return b->status;
+  damo_var *rhs = da == NULL ? db : db ? minus(b, db, moved) : build_fn1(b, "neg", moved);
+  rout[0] = least(b, &v, rhs);
+  if (da != NULL) {
+    damo_var *dah = turned(b, da), *u = adjoint(b, &v, x, &wide), *y = dot(b, dah, u);
+    damo_var *seen = least(b, &v, adjoint(b, &v, dot(b, dah, r), NULL));
+    damo_var *rest = times(b, wide, minus(b, y, least(b, &v, dot(b, v.a, y))));
+    rout[0] = plus(b, plus(b, rout[0], seen), rest);
+  }
+  if (v.a != NULL) rout[1] = minus(b, rhs, dot(b, v.a, rout[0]));
+  return b->status;
+}
+
+static damo_status least_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  damo_var *const *rhs = in_shape[node->n_in - 1];
+  out_shape[0][0] = node->n_in == 3 ? in_shape[1][1] : build_dim(b, node->out[0], 0);
+  out_shape[1][0] = rhs[0];
+  for (int o = 0; o < 2 && var_ndim(node->out[0]) == 2; o++) out_shape[o][1] = rhs[1];
+  return b->status;
+}
+
+static void least_connect(const damo_apply *node, bool *connected) {
+  for (int i = 0; i < node->n_in; i++) {
+    for (int o = 0; o < 3; o++) connected[i * 3 + o] = i > 0 && o < 2;
+  }
+}
+
+static const op_def least_def = {
+    .name = "FactorLeast",
+    .doc = "the least-squares solution, its residual and the rank with a QR factor: (F, A, b), A for the gradient",
+    .n_in = OP_VARIADIC,
+    .n_out = 3,
+    .infer_type = least_type,
+    .perform = least_perform,
+    .grad = least_grad,
+    .rop = least_rop,
+    .infer_shape = least_shape,
+    .connection_pattern = least_connect,
+};
+
+/* ---- FactorLeastAdjoint -------------------------------------------------------------------------------------------- */
+
+static damo_status adjoint_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  DAMO_TRY(check_inputs(op, in, n_in, 1));
+  out[0] = type_of_rows(op, in, n_in, in[0]->type->shape[0]);
+  out[1] = type_tensor(op->obj.ctx, dtype_of_modulus(var_dtype(in[0])), 0, NULL);
+  return out[0] && out[1] ? DAMO_OK : damo_error_status(op->obj.ctx);
+}
+
+/* With full column rank A·(AᴴA)⁻¹·g, for minimum-norm solutions (A·Aᴴ)⁻¹·A·g. */
+static damo_array *adjoint_of(damo_factor *f, damo_sparse *a, const damo_array *g, bool wide) {
+  damo_array *first = wide ? sparse_dot_dense(a, false, NULL, g, NULL) : factor_normal(f, g);
+  if (first == NULL) return NULL;
+  damo_array *out = wide ? factor_normal(f, first) : sparse_dot_dense(a, false, NULL, first, NULL);
+  damo_release(first);
+  return out;
+}
+
+static damo_status adjoint_perform(thunk *t) {
+  damo_factor *f = thunk_in_factor(t, 0);
+  const bool wide = factor_get_info(f).minimum_norm;
+  const damo_dtype dt = t->node->out[0]->type->dtype;
+  damo_array *flag = thunk_out(t, 1, t->node->out[1]->type->dtype, 0, NULL);
+  damo_array *g = flag ? array_cast(thunk_in(t, 2), dt) : NULL, *out = NULL;
+  damo_sparse *a = g ? sparse_cast(thunk_in_sparse(t, 1), dt) : NULL;
+  damo_array *found = a ? adjoint_of(f, a, g, wide) : NULL;
+  if (found != NULL) out = array_dtype(found) == dt ? damo_retain(found) : array_cast(found, dt);
+  damo_release(found);
+  damo_release(g);
+  damo_release(a);
+  if (out == NULL) return damo_error_status(t->ctx);
+  array_set(flag, NULL, scalar_cast((scalar){.dtype = DAMO_FLOAT64, .v.f = wide}, array_dtype(flag)));
+  thunk_set_out(t, 0, &out->obj);
+  return DAMO_OK;
+}
+
+/* It is the pseudo-inverse of Aᴴ: with v = A⁺ᴴ·g, p = A⁺·c, h = g − Aᴴ·v, q = A⁺·v: p for g, and for A
+ * −v·pᴴ + (A⁺ᴴ·p)·hᴴ + (c − A·p)·qᴴ. */
+static damo_status adjoint_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const factor_var v = factor_of_node(node, 3);
+  damo_var *c = gout[0], *g = node->in[2], *w = node->out[0], *wide = node->out[1];
+  if (c == NULL) return b->status;
+  damo_var *p = least(b, &v, c), *q = least(b, &v, w);
+  damo_var *h = times(b, wide, minus(b, g, dot(b, turned(b, v.a), w)));
+  gin[2] = p;
+  if (dtype_is_discrete(var_dtype(v.a))) {
+    gin[1] = build_zero_grad(b, v.a);
+    return b->status;
+  }
+  damo_var *data = minus(b, outer_at(b, v.a, adjoint(b, &v, p, NULL), h), outer_at(b, v.a, w, p));
+  data = data ? plus(b, data, outer_at(b, v.a, minus(b, c, dot(b, v.a, p)), q)) : NULL;
+  gin[1] = data ? sparse_with(b, v.a, data) : NULL;
+  return b->status;
+}
+
+static damo_status adjoint_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const factor_var v = factor_of_node(node, 3);
+  damo_var *g = node->in[2], *w = node->out[0], *wide = node->out[1];
+  damo_var *dg = build_tangent(b, eval[2], g), *da = build_tangent(b, eval[1], v.a), *sum = dg;
+  if (da != NULL) {
+    damo_var *moved = dot(b, turned(b, da), w);
+    sum = dg ? minus(b, dg, moved) : moved ? build_fn1(b, "neg", moved) : NULL;
+  }
+  rout[0] = sum ? adjoint(b, &v, sum, NULL) : NULL;
+  if (da == NULL) return b->status;
+  damo_var *h = times(b, wide, minus(b, g, dot(b, turned(b, v.a), w))), *y = dot(b, da, least(b, &v, w));
+  damo_var *seen = adjoint(b, &v, least(b, &v, dot(b, da, h)), NULL);
+  rout[0] = plus(b, plus(b, rout[0], seen), minus(b, y, dot(b, v.a, least(b, &v, y))));
+  return b->status;
+}
+
+static damo_status adjoint_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  out_shape[0][0] = in_shape[1][0];
+  if (var_ndim(node->out[0]) == 2) out_shape[0][1] = in_shape[2][1];
+  return b->status;
+}
+
+static void adjoint_connect(const damo_apply *node, bool *connected) {
+  for (int i = 0; i < node->n_in; i++) {
+    connected[i * 2] = i > 0;
+    connected[i * 2 + 1] = false;
+  }
+}
+
+static const op_def adjoint_def = {
+    .name = "FactorLeastAdjoint",
+    .doc = "the adjoint of FactorLeast's solution, and 1 where that has minimum norm: (F, A, g)",
+    .n_in = 3,
+    .n_out = 2,
+    .infer_type = adjoint_type,
+    .perform = adjoint_perform,
+    .grad = adjoint_grad,
+    .rop = adjoint_rop,
+    .infer_shape = adjoint_shape,
+    .connection_pattern = adjoint_connect,
+};
+
+/* ---- Function ------------------------------------------------------------------------------------------------------ */
+
+static damo_status fn_lstsq(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = sparse_operand(b, a, 0), *rhs = any_operand(b, a, 1);
+  factor_var v = {.a = x};
+  if (!check_on_fail(b, a, 0)) return b->status;
+  if (x != NULL) v.f = build_class(b, &factorize_qr_def, &x, 1);
+  damo_apply *node = v.f ? make_least(b, &v, rhs) : NULL;
+  for (int i = 0; i < 3 && node != NULL; i++) DAMO_TRY(fn_give(b, out, node->out[i]));
+  return b->status;
+}
+
+const op_func sparse_lstsq_funcs[] = {
+    {.name = "sparse.lstsq",
+     .operands = "A b",
+     .options = "on_fail:str",
+     .call = fn_lstsq,
+     .doc =
+         "the least-squares solution of A x = b for a sparse A of any shape (of minimum norm where it has more columns "
+         "than rows), the residual b - A x, and A's rank"},
+    {.name = NULL},
+};
+
+const op_def *const sparse_lstsq_classes[] = {&least_def, &adjoint_def, NULL};

@@ -1,0 +1,440 @@
+/* sparse_move: between sparse and dense, between formats and dtypes; transpose, neg.
+ *
+ * DenseFromSparse (property structured: what its gradient is), SparseFromDense (format), ToFormat (format), Cast (out_type),
+ * Transpose, Neg. Cast, Transpose and Neg keep the pattern arrays; Transpose the data too.
+ */
+#include "sparse_op.h"
+
+#include <string.h>
+
+static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
+
+static damo_format format_prop(const damo_op *op) {
+  damo_format f = DAMO_CSR;
+  format_check(op->obj.ctx, op->def->name, op_prop(op, "format"), &f);
+  return f;
+}
+
+static damo_status check_format(damo_op *op) {
+  damo_format f;
+  return format_check(op->obj.ctx, op->def->name, op_prop(op, "format"), &f);
+}
+
+/* ---- DenseFromSparse --------------------------------------------------------------------------------------------- */
+
+static bool is_structured(const damo_op *op) {
+  const prop_value *v = op_prop(op, "structured");
+  return v->kind == PROP_NIL || v->u.i != 0;
+}
+
+static damo_status dense_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  return give_dense(op, out, var_dtype(in[0]), 2, in[0]->type->shape);
+}
+
+static damo_status dense_perform(thunk *t) {
+  const damo_sparse *x = thunk_in_sparse(t, 0);
+  damo_array *y = thunk_out(t, 0, sparse_dtype(x), 2, x->shape);
+  if (y == NULL) return DAMO_EMEMORY;
+  memset(y->data, 0, (size_t)array_size(y) * dtype_size(sparse_dtype(x)));
+  sparse_add_to_dense(x, y);
+  return DAMO_OK;
+}
+
+static damo_status dense_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] == NULL) return DAMO_OK;
+  damo_var *x = node->in[0];
+  gin[0] = is_structured(node->op) ? sparse_structured(b, gout[0], x) : build_sparse_from(b, gout[0], var_format_of(x));
+  return b->status;
+}
+
+static const op_def dense_def = {
+    .name = "DenseFromSparse",
+    .doc = "a sparse matrix as a dense one; structured: the gradient is taken at the stored places alone",
+    .props = "structured",
+    .n_in = 1,
+    .infer_type = dense_type,
+    .perform = dense_perform,
+    .grad = dense_grad,
+    .rop = rop_again,
+    .infer_shape = infer_shape_same,
+};
+
+static damo_var *make_dense(build *b, damo_var *x, bool structured) {
+  if (x == NULL || b->status != DAMO_OK) return NULL;
+  if (!var_is_sparse(x)) return x;
+  prop_value p = prop_bool(structured);
+  return build_op(b, op_new(b->ctx, &dense_def, &p, 1), &x, 1);
+}
+
+damo_var *build_toarray(build *b, damo_var *x) { return make_dense(b, x, false); }
+
+/* ---- SparseFromDense --------------------------------------------------------------------------------------------- */
+
+static damo_status sparse_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_dense(op, in, 0, 2));
+  const int64_t *shape = in[0]->type->shape;
+  return give_sparse(op, out, format_prop(op), var_dtype(in[0]), DAMO_INT32, shape[0], shape[1]);
+}
+
+static damo_status sparse_perform(thunk *t) {
+  return thunk_give(t, 0, sparse_from_dense(thunk_in(t, 0), format_prop(t->node->op), DAMO_INT32));
+}
+
+static damo_status sparse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  if (gout[0] != NULL) gin[0] = build_toarray(b, gout[0]);
+  return b->status;
+}
+
+static const op_def sparse_def = {
+    .name = "SparseFromDense",
+    .doc = "the entries of a dense matrix that are not 0, in a sparse format",
+    .props = "format",
+    .n_in = 1,
+    .init = check_format,
+    .infer_type = sparse_type,
+    .perform = sparse_perform,
+    .grad = sparse_grad,
+    .rop = rop_again,
+    .infer_shape = infer_shape_same,
+};
+
+static damo_var *with_format(build *b, const op_def *def, damo_var *x, damo_format format) {
+  prop_value p = prop_str(sparse_format_name(format));
+  return build_op(b, op_new(b->ctx, def, &p, 1), &x, 1);
+}
+
+damo_var *build_sparse_from(build *b, damo_var *x, damo_format format) {
+  if (x == NULL || b->status != DAMO_OK) return NULL;
+  return var_is_sparse(x) ? x : with_format(b, &sparse_def, x, format);
+}
+
+/* ---- ToFormat ---------------------------------------------------------------------------------------------------- */
+
+static damo_status format_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  const int64_t *shape = in[0]->type->shape;
+  return give_sparse(op, out, format_prop(op), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
+}
+
+static damo_status format_perform(thunk *t) {
+  return thunk_give(t, 0, sparse_to_format(thunk_in_sparse(t, 0), format_prop(t->node->op)));
+}
+
+static damo_status pass_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  gin[0] = gout[0];
+  return b->status;
+}
+
+static const op_def format_def = {
+    .name = "ToFormat",
+    .doc = "the same matrix in csr or csc",
+    .props = "format",
+    .n_in = 1,
+    .init = check_format,
+    .view_map = view_of_first,
+    .infer_type = format_type,
+    .perform = format_perform,
+    .grad = pass_grad,
+    .rop = rop_again,
+    .infer_shape = infer_shape_same,
+};
+
+damo_var *build_to_format(build *b, damo_var *x, damo_format format) {
+  if (x == NULL || b->status != DAMO_OK) return NULL;
+  return var_format_of(x) == format ? x : with_format(b, &format_def, x, format);
+}
+
+/* ---- Cast -------------------------------------------------------------------------------------------------------- */
+
+static damo_dtype cast_dtype(const damo_op *op) {
+  damo_dtype dt = DAMO_FLOAT64;
+  damo_dtype_from_name(op_prop(op, "out_type")->u.s, &dt);
+  return dt;
+}
+
+static damo_status cast_init(damo_op *op) {
+  damo_dtype dt;
+  const prop_value *v = op_prop(op, "out_type");
+  if (v->kind == PROP_STR && damo_dtype_from_name(v->u.s, &dt)) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Cast: out_type must be the name of a dtype, got '%s'",
+                  v->kind == PROP_STR ? v->u.s : "another value");
+}
+
+static damo_status cast_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  return give_like(op, out, in[0], cast_dtype(op));
+}
+
+static damo_status cast_perform(thunk *t) {
+  const damo_sparse *x = thunk_in_sparse(t, 0);
+  damo_dtype to = cast_dtype(t->node->op), from = sparse_dtype(x);
+  damo_sparse *y = thunk_out_like(t, 0, x, to);
+  if (y == NULL) return DAMO_EMEMORY;
+  if (from == to) return array_assign(y->data, x->data);
+  kernel_cast(from, to)(x->data->data, y->data->data, sparse_nnz(x));
+  return DAMO_OK;
+}
+
+static damo_status cast_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_dtype dt = var_dtype(node->in[0]);
+  damo_var *g = gout[0];
+  if (g == NULL) return DAMO_OK;
+  if (dtype_is_discrete(dt)) dt = b->ctx->config.floatX;
+  if (dtype_is_discrete(cast_dtype(node->op))) {
+    gin[0] = build_sparse_zeros(b, node->in[0], dt);
+    return b->status;
+  }
+  if (dtype_is_complex(var_dtype(g)) && !dtype_is_complex(dt)) g = build_fn1(b, "real", g);
+  gin[0] = build_cast(b, g, dt);
+  return b->status;
+}
+
+static const op_def cast_def = {
+    .name = "Cast",
+    .doc = "a sparse matrix of another dtype",
+    .props = "out_type",
+    .n_in = 1,
+    .init = cast_init,
+    .infer_type = cast_type,
+    .perform = cast_perform,
+    .grad = cast_grad,
+    .rop = rop_again,
+    .infer_shape = infer_shape_same,
+};
+
+damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype) {
+  if (x == NULL || b->status != DAMO_OK || var_dtype(x) == dtype) return x;
+  prop_value p = prop_str(dtype_name(dtype));
+  return build_op(b, op_new(b->ctx, &cast_def, &p, 1), &x, 1);
+}
+
+/* ---- SumDuplicates ----------------------------------------------------------------------------------------------- */
+
+static damo_status summed_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  return give_like(op, out, in[0], var_dtype(in[0]));
+}
+
+static damo_status summed_perform(thunk *t) { return thunk_give(t, 0, sparse_sum_duplicates(thunk_in_sparse(t, 0))); }
+
+static const op_def summed_def = {
+    .name = "SumDuplicates",
+    .doc = "the same matrix with sorted lines and every place stored once",
+    .n_in = 1,
+    .view_map = view_of_first,
+    .infer_type = summed_type,
+    .perform = summed_perform,
+    .grad = pass_grad,
+    .rop = rop_again,
+    .infer_shape = infer_shape_same,
+};
+
+damo_var *build_summed(build *b, damo_var *x) { return build_class(b, &summed_def, &x, 1); }
+
+/* What a script casts is summed first: duplicates stand for their sum, which a narrower dtype holds otherwise. */
+static damo_var *cast_summed(build *b, damo_var *x, damo_dtype dtype) {
+  if (x == NULL || var_dtype(x) == dtype) return x;
+  return build_sparse_cast(b, build_class(b, &summed_def, &x, 1), dtype);
+}
+
+/* ---- Transpose --------------------------------------------------------------------------------------------------- */
+
+static damo_status transpose_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  const int64_t *shape = in[0]->type->shape;
+  return give_sparse(op, out, format_other(var_format_of(in[0])), var_dtype(in[0]), var_itype(in[0]), shape[1],
+                     shape[0]);
+}
+
+static damo_status transpose_perform(thunk *t) { return thunk_give(t, 0, sparse_transpose(thunk_in_sparse(t, 0))); }
+
+static damo_status transpose_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  if (gout[0] != NULL) gin[0] = build_sparse_transpose(b, gout[0]);
+  return b->status;
+}
+
+static damo_status transpose_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                   damo_var ***out_shape) {
+  (void)node;
+  out_shape[0][0] = in_shape[0][1];
+  out_shape[0][1] = in_shape[0][0];
+  return b->status;
+}
+
+static const op_def transpose_def = {
+    .name = "Transpose",
+    .doc = "the transpose of a sparse matrix: the other format over the same arrays",
+    .n_in = 1,
+    .view_map = view_of_first,
+    .infer_type = transpose_type,
+    .perform = transpose_perform,
+    .grad = transpose_grad,
+    .rop = rop_again,
+    .infer_shape = transpose_shape,
+};
+
+damo_var *build_sparse_transpose(build *b, damo_var *x) {
+  if (x == NULL || b->status != DAMO_OK) return NULL;
+  return var_is_sparse(x) ? build_class(b, &transpose_def, &x, 1) : build_transpose(b, x);
+}
+
+/* ---- Neg --------------------------------------------------------------------------------------------------------- */
+
+static damo_status neg_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  if (var_dtype(in[0]) == DAMO_BOOL) return ctx_fail(op->obj.ctx, DAMO_ETYPE, "neg is not defined for bool");
+  return give_like(op, out, in[0], var_dtype(in[0]));
+}
+
+static damo_status neg_perform(thunk *t) {
+  const damo_sparse *x = thunk_in_sparse(t, 0);
+  damo_sparse *y = thunk_out_like(t, 0, x, sparse_dtype(x));
+  if (y == NULL) return DAMO_EMEMORY;
+  kernel_table_select()->neg.fn[sparse_dtype(x)]((void *[]){x->data->data, y->data->data}, sparse_nnz(x));
+  return DAMO_OK;
+}
+
+static damo_status neg_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  if (gout[0] != NULL) gin[0] = build_fn1(b, "neg", gout[0]);
+  return b->status;
+}
+
+static const op_def neg_def = {
+    .name = "Neg",
+    .doc = "a sparse matrix with its sign changed",
+    .n_in = 1,
+    .infer_type = neg_type,
+    .perform = neg_perform,
+    .grad = neg_grad,
+    .rop = rop_again,
+    .infer_shape = infer_shape_same,
+};
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+static damo_status fn_dense(build *b, const fn_args *a, ptrvec *out) {
+  bool structured = true;
+  DAMO_TRY(fn_opt_bool(a, 0, &structured));
+  return fn_give(b, out, make_dense(b, sparse_operand(b, a, 0), structured));
+}
+
+static damo_status fn_toarray(build *b, const fn_args *a, ptrvec *out) {
+  bool structured = true;
+  DAMO_TRY(fn_opt_bool(a, 0, &structured));
+  return fn_give(b, out, make_dense(b, any_operand(b, a, 0), structured));
+}
+
+/* A scalar counts as 1 x 1, a vector as one row. */
+static damo_status from_dense(build *b, const fn_args *a, ptrvec *out, damo_format format) {
+  damo_var *x = any_operand(b, a, 0);
+  if (x == NULL) return b->status;
+  if (var_is_sparse(x)) return fn_give(b, out, build_to_format(b, x, format));
+  if (var_ndim(x) == 0) x = build_dimshuffle(b, x, (const int[]){-1, -1}, 2);
+  if (x != NULL && var_ndim(x) == 1) x = build_dimshuffle(b, x, (const int[]){-1, 0}, 2);
+  return fn_give(b, out, build_sparse_from(b, x, format));
+}
+
+static damo_status fn_csr_from_dense(build *b, const fn_args *a, ptrvec *out) {
+  return from_dense(b, a, out, DAMO_CSR);
+}
+static damo_status fn_csc_from_dense(build *b, const fn_args *a, ptrvec *out) {
+  return from_dense(b, a, out, DAMO_CSC);
+}
+
+static damo_status fn_tocsr(build *b, const fn_args *a, ptrvec *out) {
+  return fn_give(b, out, build_to_format(b, sparse_operand(b, a, 0), DAMO_CSR));
+}
+static damo_status fn_tocsc(build *b, const fn_args *a, ptrvec *out) {
+  return fn_give(b, out, build_to_format(b, sparse_operand(b, a, 0), DAMO_CSC));
+}
+
+static damo_status fn_cast(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = sparse_operand(b, a, 0);
+  if (x == NULL) return b->status;
+  damo_dtype dt = var_dtype(x);
+  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the dtype is missing", a->func->name);
+  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  return fn_give(b, out, cast_summed(b, x, dt));
+}
+
+/* bcast … zcast: the dtype is the row's data. */
+static const damo_dtype letters[] = {DAMO_INT8,    DAMO_INT16,   DAMO_INT32,     DAMO_INT64,
+                                     DAMO_FLOAT32, DAMO_FLOAT64, DAMO_COMPLEX64, DAMO_COMPLEX128};
+
+static damo_status fn_letter_cast(build *b, const fn_args *a, ptrvec *out) {
+  return fn_give(b, out, cast_summed(b, sparse_operand(b, a, 0), *(const damo_dtype *)a->func->data));
+}
+
+static damo_status fn_transpose(build *b, const fn_args *a, ptrvec *out) {
+  return fn_give(b, out, build_sparse_transpose(b, sparse_operand(b, a, 0)));
+}
+
+static damo_status fn_neg(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = sparse_operand(b, a, 0);
+  return fn_give(b, out, build_class(b, &neg_def, &x, 1));
+}
+
+#define LETTER(letter, i, dtype)                                                                   \
+  {                                                                                                \
+    .name = "sparse." letter "cast", .operands = "x", .call = fn_letter_cast, .data = &letters[i], \
+    .doc = "a sparse matrix converted to " dtype                                                   \
+  }
+
+const op_func sparse_move_funcs[] = {
+    {.name = "sparse.dense_from_sparse",
+     .operands = "x",
+     .options = "structured:bool",
+     .call = fn_dense,
+     .doc = "dense; its gradient is read at the stored places, or everywhere with structured=false"},
+    {.name = "sparse.toarray",
+     .operands = "x",
+     .options = "structured:bool",
+     .call = fn_toarray,
+     .doc = "dense_from_sparse; a dense matrix is itself"},
+    {.name = "sparse.csr_from_dense",
+     .operands = "x",
+     .call = fn_csr_from_dense,
+     .doc = "the entries that are not 0, as csr; the gradient is dense"},
+    {.name = "sparse.csc_from_dense",
+     .operands = "x",
+     .call = fn_csc_from_dense,
+     .doc = "the entries that are not 0, as csc; the gradient is dense"},
+    {.name = "sparse.tocsr", .operands = "x", .call = fn_tocsr, .doc = "the same matrix in csr"},
+    {.name = "sparse.tocsc", .operands = "x", .call = fn_tocsc, .doc = "the same matrix in csc"},
+    {.name = "sparse.cast",
+     .operands = "x",
+     .options = "dtype:dtype",
+     .call = fn_cast,
+     .doc = "a sparse matrix converted to another dtype"},
+    {.name = "sparse.astype",
+     .operands = "x",
+     .options = "dtype:dtype",
+     .call = fn_cast,
+     .doc = "another name of cast"},
+    LETTER("b", 0, "int8"),
+    LETTER("w", 1, "int16"),
+    LETTER("i", 2, "int32"),
+    LETTER("l", 3, "int64"),
+    LETTER("f", 4, "float32"),
+    LETTER("d", 5, "float64"),
+    LETTER("c", 6, "complex64"),
+    LETTER("z", 7, "complex128"),
+    {.name = "sparse.transpose", .operands = "x", .call = fn_transpose, .doc = "the transpose, in the other format"},
+    {.name = "sparse.neg", .operands = "x", .call = fn_neg, .doc = "-x, entry by entry"},
+    {.name = NULL},
+};
+
+const op_def *const sparse_move_classes[] = {&dense_def,  &sparse_def,    &format_def, &cast_def,
+                                             &summed_def, &transpose_def, &neg_def,    NULL};

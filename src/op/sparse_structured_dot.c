@@ -1,0 +1,293 @@
+/* sparse_structured_dot: products whose gradient for the sparse operand stays on its pattern.
+ *
+ * StructuredDot: sparse · dense is dense, sparse · sparse is sparse. StructuredDotGradCSC, StructuredDotGradCSR (indices,
+ * indptr, b, g): the values of the gradient of a csc or csr matrix, at entry (i, j) the inner product of row i of g and row j
+ * of b, both dense; StructuredDotGrad (x, b, g): the same at x's entries for sparse b and g, over the columns that both
+ * store.
+ */
+#include "sparse_op.h"
+
+/* ---- StructuredDot ------------------------------------------------------------------------------------------------- */
+
+static damo_status structured_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  int64_t shape[2];
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(product_check(op, in, 0, 1, false));
+  product_shape(in, 0, 1, shape);
+  const damo_dtype dt = dtype_promote(var_dtype(in[0]), var_dtype(in[1]));
+  if (var_is_dense(in[1])) return give_dense(op, out, dt, 2, shape);
+  return give_sparse(op, out, var_format_of(in[0]), dt, itype_join(var_itype(in[0]), var_itype(in[1])), shape[0],
+                     shape[1]);
+}
+
+static damo_status structured_perform(thunk *t) {
+  int64_t shape[2];
+  int n = 0;
+  DAMO_TRY(thunk_product_shape(t, 0, 1, &n, shape));
+  if (thunk_in_is_sparse(t, 1)) {
+    return thunk_give_product(t, sparse_dot_sparse(thunk_in_sparse(t, 0), thunk_in_sparse(t, 1)));
+  }
+  damo_array *y = thunk_out(t, 0, t->node->out[0]->type->dtype, 2, shape);
+  return y != NULL ? thunk_product(t, 0, 1, NULL, NULL, y) : damo_error_status(t->ctx);
+}
+
+damo_var *build_structured_dot(build *b, damo_var *x, damo_var *y) {
+  return build_class(b, &structured_dot_def, (damo_var *[]){x, y}, 2);
+}
+
+static damo_var *structured_samples(build *b, damo_var *x, damo_var *y, damo_var *g);
+
+/* g as the product's kind. */
+static damo_var *cotangent(build *b, damo_var *g, const damo_var *out) {
+  return var_is_sparse(out) ? build_sparse_from(b, g, var_format_of(out)) : build_toarray(b, g);
+}
+
+static damo_status structured_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *x = node->in[0], *y = node->in[1];
+  if (gout[0] == NULL) return DAMO_OK;
+  damo_var *g = cotangent(b, gout[0], node->out[0]);
+  gin[0] = dtype_is_discrete(var_dtype(x)) ? build_zero_grad(b, x)
+                                           : sparse_with(b, x, structured_samples(b, x, build_conj(b, y), g));
+  gin[1] = dtype_is_discrete(var_dtype(y)) ? build_zero_grad(b, y)
+                                           : build_structured_dot(b, build_sparse_transpose(b, build_conj(b, x)), g);
+  return b->status;
+}
+
+static damo_status structured_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *dx = build_tangent(b, eval[0], node->in[0]), *dy = build_tangent(b, eval[1], node->in[1]);
+  if (dx != NULL) dx = build_structured_dot(b, dx, node->in[1]);
+  if (dy != NULL) dy = build_structured_dot(b, node->in[0], dy);
+  rout[0] = dx && dy ? build_fn2(b, "add", dx, dy) : dx ? dx : dy;
+  return b->status;
+}
+
+const op_def structured_dot_def = {
+    .name = "StructuredDot",
+    .doc = "sparse times dense or sparse; the sparse operand's gradient stays on its pattern",
+    .n_in = 2,
+    .infer_type = structured_type,
+    .perform = structured_perform,
+    .grad = structured_grad,
+    .rop = structured_rop,
+    .infer_shape = infer_shape_product,
+};
+
+/* ---- StructuredDotGradCSC, StructuredDotGradCSR -------------------------------------------------------------------- */
+
+static bool is_csr(const damo_op *op);
+
+static damo_status need_indices(const damo_op *op, damo_var *const *in, int i) {
+  DAMO_TRY(need_dense(op, in, i, 1));
+  if (dtype_is_integer(var_dtype(in[i]))) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be integers, got %s", op->def->name, i + 1,
+                  dtype_name(var_dtype(in[i])));
+}
+
+static damo_status samples_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  for (int i = 0; i < 2; i++) DAMO_TRY(need_indices(op, in, i));
+  for (int i = 2; i < 4; i++) DAMO_TRY(need_dense(op, in, i, 2));
+  DAMO_TRY(need_same_length(op, in, 2, 1, 3, 1));
+  return give_dense(op, out, dtype_promote(var_dtype(in[2]), var_dtype(in[3])), 1, in[0]->type->shape);
+}
+
+static damo_status fail_storage(const thunk *t, sparse_verdict v) {
+  const char *name = t->node->op->def->name;
+  const long long at = (long long)v.position + 1, value = (long long)v.value;
+  if (v.flaw == SPARSE_BAD_INDEX) {
+    return ctx_fail(t->ctx, DAMO_EINDEX, "%s: entry %lld of indices is %lld, and %s has %lld rows", name, at, value,
+                    is_csr(t->node->op) ? "b" : "g",
+                    (long long)array_shape(thunk_in(t, is_csr(t->node->op) ? 2 : 3))[0]);
+  }
+  return ctx_fail(t->ctx, DAMO_EVALUE,
+                  "%s: indptr does not go from 0 up to the %lld entries of indices (entry %lld is %lld)", name,
+                  (long long)array_size(thunk_in(t, 0)), at, value);
+}
+
+static damo_status check_samples(const thunk *t, const sparse_raw *raw, bool wide) {
+  const damo_array *b = thunk_in(t, 2), *g = thunk_in(t, 3);
+  const char *name = t->node->op->def->name;
+  const bool csr = is_csr(t->node->op);
+  if (array_shape(b)[1] != array_shape(g)[1]) {
+    return fail_shapes(t->ctx, name, 2, array_shape(b), 2, array_shape(g), 1, 1);
+  }
+  if (raw->major != array_shape(csr ? g : b)[0]) {
+    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: indptr has %lld entries, expected one more than the %lld rows of %s",
+                    name, (long long)raw->major + 1, (long long)array_shape(csr ? g : b)[0], csr ? "g" : "b");
+  }
+  const sparse_verdict v = kernel_sparse_index(wide)->check(raw, array_size(thunk_in(t, 0)));
+  return v.flaw == SPARSE_FINE ? DAMO_OK : fail_storage(t, v);
+}
+
+static damo_status samples_perform(thunk *t) {
+  const bool csr = is_csr(t->node->op);
+  const damo_array *in = thunk_in(t, 0), *ptr = thunk_in(t, 1);
+  const bool wide = array_dtype(in) != DAMO_INT32 || array_dtype(ptr) != DAMO_INT32;
+  const damo_dtype itype = wide ? DAMO_INT64 : DAMO_INT32, dt = t->node->out[0]->type->dtype;
+  damo_array *idx = array_as_contiguous(in, itype), *ends = idx ? array_as_contiguous(ptr, itype) : NULL;
+  damo_array *b = ends ? array_as_contiguous(thunk_in(t, 2), dt) : NULL;
+  damo_array *g = b ? array_as_contiguous(thunk_in(t, 3), dt) : NULL;
+  damo_array *out = g ? thunk_out(t, 0, dt, 1, array_shape(in)) : NULL;
+  damo_status s = out != NULL ? DAMO_OK : damo_error_status(t->ctx);
+  if (out != NULL) {
+    const sparse_raw raw = {array_size(ends) - 1, array_shape(csr ? b : g)[0], ends->data, idx->data, NULL};
+    s = check_samples(t, &raw, wide);
+    if (s == DAMO_OK) sparse_sample_rows(&raw, wide, csr ? g : b, csr ? b : g, out->data);
+  }
+  damo_release(idx);
+  damo_release(ends);
+  damo_release(b);
+  damo_release(g);
+  return s;
+}
+
+/* The matrix with these values. */
+static damo_var *matrix_of(build *b, damo_apply *node, damo_var *values) {
+  damo_var *dims[2] = {build_dim(b, node->in[3], 0), build_dim(b, node->in[2], 0)};
+  if (b->status != DAMO_OK) return NULL;
+  damo_var *in[4] = {values, node->in[0], node->in[1], build_vector(b, dims, 2)};
+  return build_fn(b, is_csr(node->op) ? "sparse.CSR" : "sparse.CSC", in, 4, NULL);
+}
+
+/* With V of the cotangent's values: V·b and Vᵀ·g. */
+static damo_status samples_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] == NULL) return DAMO_OK;
+  damo_var *v = matrix_of(b, node, gout[0]), *y = node->in[2], *g = node->in[3];
+  gin[2] = dtype_is_discrete(var_dtype(y)) ? build_zero_grad(b, y)
+                                           : build_structured_dot(b, build_sparse_transpose(b, v), build_conj(b, g));
+  gin[3] = dtype_is_discrete(var_dtype(g)) ? build_zero_grad(b, g) : build_structured_dot(b, v, build_conj(b, y));
+  return b->status;
+}
+
+/* Linear in each of two inputs. */
+static damo_status rop_of_two(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, int first) {
+  damo_var *sum = NULL;
+  for (int k = first; k < first + 2; k++) {
+    damo_var *in[4], *dk = build_tangent(b, eval[k], node->in[k]);
+    if (dk == NULL) continue;
+    for (int i = 0; i < node->n_in; i++) in[i] = i == k ? dk : node->in[i];
+    damo_var *term = build_op(b, damo_retain(node->op), in, node->n_in);
+    sum = sum ? build_fn2(b, "add", sum, term) : term;
+  }
+  rout[0] = sum;
+  return b->status;
+}
+
+static damo_status samples_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  return rop_of_two(b, node, eval, rout, 2);
+}
+
+static void connect_last_two(const damo_apply *node, bool *connected) {
+  for (int i = 0; i < node->n_in - 2; i++) connected[i] = false;
+}
+
+#define SAMPLES(title, text)                                                                                           \
+  {                                                                                                                    \
+    .name = title, .doc = text, .n_in = 4, .infer_type = samples_type, .perform = samples_perform,                     \
+    .grad = samples_grad, .rop = samples_rop, .infer_shape = infer_shape_same, .connection_pattern = connect_last_two, \
+  }
+
+static const op_def grad_csc_def = SAMPLES(
+    "StructuredDotGradCSC", "the values of a csc operand's gradient in StructuredDot, from dense b and cotangent");
+static const op_def grad_csr_def = SAMPLES(
+    "StructuredDotGradCSR", "the values of a csr operand's gradient in StructuredDot, from dense b and cotangent");
+
+static bool is_csr(const damo_op *op) { return op->def == &grad_csr_def; }
+
+damo_var *sparse_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
+  if (x == NULL || rows == NULL || cols == NULL || b->status != DAMO_OK) return NULL;
+  damo_var *in[4] = {build_fn1(b, "sparse.csm_indices", x), build_fn1(b, "sparse.csm_indptr", x), cols, rows};
+  return build_class(b, var_format_of(x) == DAMO_CSR ? &grad_csr_def : &grad_csc_def, in, 4);
+}
+
+/* ---- StructuredDotGrad --------------------------------------------------------------------------------------------- */
+
+static damo_status sparse_samples_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  for (int i = 0; i < 3; i++) DAMO_TRY(need_sparse(op, in, i));
+  DAMO_TRY(need_same_length(op, in, 0, 0, 2, 0));
+  DAMO_TRY(need_same_length(op, in, 0, 1, 1, 0));
+  DAMO_TRY(need_same_length(op, in, 1, 1, 2, 1));
+  return give_dense(op, out, dtype_promote(var_dtype(in[1]), var_dtype(in[2])), 1, NULL);
+}
+
+static damo_status sparse_samples_perform(thunk *t) {
+  damo_sparse *x = thunk_in_sparse(t, 0), *b = thunk_in_sparse(t, 1), *g = thunk_in_sparse(t, 2);
+  const char *name = t->node->op->def->name;
+  if (b->shape[1] != g->shape[1]) return fail_shapes(t->ctx, name, 2, b->shape, 2, g->shape, 1, 1);
+  if (x->shape[0] != g->shape[0]) return fail_shapes(t->ctx, name, 2, x->shape, 2, g->shape, 0, 0);
+  if (x->shape[1] != b->shape[0]) return fail_shapes(t->ctx, name, 2, x->shape, 2, b->shape, 1, 0);
+  return thunk_give(t, 0, sparse_sample_sparse(x, g, b));
+}
+
+static damo_status sparse_samples_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] == NULL) return DAMO_OK;
+  damo_var *v = sparse_with(b, node->in[0], gout[0]), *y = node->in[1], *g = node->in[2];
+  gin[1] = build_structured_dot(b, build_sparse_transpose(b, v), build_conj(b, g));
+  gin[2] = build_structured_dot(b, v, build_conj(b, y));
+  return b->status;
+}
+
+static damo_status sparse_samples_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  return rop_of_two(b, node, eval, rout, 1);
+}
+
+static damo_status sparse_samples_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                        damo_var ***out_shape) {
+  (void)in_shape;
+  out_shape[0][0] = build_fn1(b, "sparse.nnz", node->in[0]);
+  return b->status;
+}
+
+static const op_def grad_sparse_def = {
+    .name = "StructuredDotGrad",
+    .doc = "the values of the first operand's gradient in StructuredDot of two sparse matrices",
+    .n_in = 3,
+    .infer_type = sparse_samples_type,
+    .perform = sparse_samples_perform,
+    .grad = sparse_samples_grad,
+    .rop = sparse_samples_rop,
+    .infer_shape = sparse_samples_shape,
+    .connection_pattern = connect_last_two,
+};
+
+static damo_var *structured_samples(build *b, damo_var *x, damo_var *y, damo_var *g) {
+  if (y == NULL || g == NULL || b->status != DAMO_OK) return NULL;
+  return var_is_dense(y) ? sparse_samples(b, x, g, y) : sparse_samples_both(b, x, g, y);
+}
+
+damo_var *sparse_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
+  return build_class(b, &grad_sparse_def, (damo_var *[]){x, cols, rows}, 3);
+}
+
+/* ---- Functions ----------------------------------------------------------------------------------------------------- */
+
+/* dense · sparse is the transpose of a product that begins with the sparse one. */
+static damo_status fn_structured_dot(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = any_operand(b, a, 0), *y = any_operand(b, a, 1);
+  if (x == NULL || y == NULL) return b->status;
+  const damo_dtype dt = dtype_promote(var_dtype(x), var_dtype(y));
+  x = build_cast(b, x, dt);
+  y = build_cast(b, y, dt);
+  if (x == NULL || y == NULL) return b->status;
+  if (var_is_sparse(x) || !var_is_sparse(y)) return fn_give(b, out, build_structured_dot(b, x, y));
+  if (var_ndim(x) != 2) {
+    return ctx_fail(b->ctx, DAMO_ETYPE, "structured_dot: operand 1 must be a matrix, got rank %d", var_ndim(x));
+  }
+  damo_var *turned = build_structured_dot(b, build_sparse_transpose(b, y), build_transpose(b, x));
+  return fn_give(b, out, turned ? build_transpose(b, turned) : NULL);
+}
+
+const op_func sparse_structured_dot_funcs[] = {
+    {.name = "sparse.structured_dot",
+     .operands = "x y",
+     .call = fn_structured_dot,
+     .doc =
+         "the product of two matrices, one of them sparse: dense, or sparse where both are; the gradient of a sparse "
+         "first operand stays on its pattern"},
+    {.name = NULL},
+};
+
+const op_def *const sparse_structured_dot_classes[] = {&structured_dot_def, &grad_csc_def, &grad_csr_def,
+                                                       &grad_sparse_def, NULL};

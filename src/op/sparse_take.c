@@ -1,0 +1,353 @@
+/* sparse_take: rows and elements by lists of positions.
+ *
+ * GetItemList(x, list) gives rows, a sparse matrix; GetItem2Lists(x, rows, cols) elements, a vector. GetItemListGrad(x, list,
+ * g) and GetItem2ListsGrad(x, rows, cols, g) put rows or elements back into a matrix of x's shape and format, where what
+ * comes more than once adds up; they read nothing of x but its shape. Each pair is linear and the other's adjoint, which
+ * makes all derivatives. Lists are 1-based int64 vectors; negative positions count from the end.
+ */
+#include "index_int.h"
+#include "sparse_op.h"
+
+/* ---- Positions --------------------------------------------------------------------------------------------------- */
+
+damo_status thunk_give_matrix(thunk *t, int i, damo_sparse *take_value) {
+  if (take_value == NULL) return damo_error_status(t->ctx);
+  const damo_dtype asked = (damo_dtype)t->node->out[i]->type->itype;
+  const int64_t *shape = take_value->shape;
+  const damo_dtype itype = sparse_itype_for(asked, shape[0], shape[1], sparse_nnz(take_value));
+  damo_sparse *out = sparse_to_itype(take_value, itype);
+  damo_release(take_value);
+  return thunk_give(t, i, out);
+}
+
+damo_status thunk_positions(thunk *t, int i, int axis, int64_t n, int64_t *out) {
+  const damo_array *list = thunk_in(t, i);
+  const char *p = list->data;
+  for (int64_t k = 0; k < array_size(list); k++, p += array_strides(list)[0]) {
+    const int64_t position = *(const int64_t *)(const void *)p, at = position < 0 ? position + n : position - 1;
+    if (position == 0 || at < 0 || at >= n)
+      return ctx_fail(t->ctx, DAMO_EINDEX, "%s: position %lld, entry %lld of the list, is outside the %lld %s",
+                      t->node->op->def->name, (long long)position, (long long)k + 1, (long long)n,
+                      axis ? "columns" : "rows");
+    out[k] = at;
+  }
+  return DAMO_OK;
+}
+
+damo_var *list_operand(build *b, const fn_args *a, int i) {
+  damo_var *x = any_operand(b, a, i);
+  if (x == NULL) return NULL;
+  if (!var_is_dense(x) || var_ndim(x) != 1) {
+    char got[320];
+    return build_fail(b, DAMO_ETYPE, "%s: operand %d must be a vector of positions, got %s", a->func->name, i + 1,
+                      type_format(got, sizeof got, x->type));
+  }
+  return build_integer(b, a->func->name, "a list of positions", x);
+}
+
+static damo_status need_list(const damo_op *op, damo_var *const *in, int i) {
+  DAMO_TRY(need_dense(op, in, i, 1));
+  if (var_dtype(in[i]) == DAMO_INT64) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be an int64 vector, got %s", op->def->name, i + 1,
+                  dtype_name(var_dtype(in[i])));
+}
+
+/* A node whose lists (inputs first to last) may come as any whole numbers. */
+static damo_apply *with_lists(build *b, damo_op *op, damo_var *const *in, int n_in, int first, int last) {
+  damo_var *own[4] = {NULL};
+  damo_type *out = NULL;
+  const op_def *def = op->def;
+  if (n_in != def->n_in)
+    return build_fail(b, DAMO_ETYPE, "%s: expected %d operands, got %d", def->name, def->n_in, n_in), NULL;
+  for (int i = 0; i < n_in; i++) {
+    const bool list = i >= first && i <= last;
+    own[i] = list ? build_integer(b, def->name, "a list of positions", in[i]) : build_strong(b, in[i]);
+  }
+  if (b->status != DAMO_OK || def->infer_type(op, own, n_in, &out) != DAMO_OK) return NULL;
+  damo_apply *node = apply_new(b->ctx, op, own, n_in, &out, 1);
+  damo_release(out);
+  return node;
+}
+
+static damo_apply *one_list_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
+  return with_lists(b, op, in, n_in, 1, 1);
+}
+static damo_apply *two_lists_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
+  return with_lists(b, op, in, n_in, 1, 2);
+}
+
+/* Room for the 0-based positions of n lists that begin at input 1; NULL: memory error. */
+static int64_t *positions_room(thunk *t, int n) {
+  size_t entries = 1;
+  for (int i = 1; i <= n; i++) entries += (size_t)array_size(thunk_in(t, i));
+  return thunk_scratch(t, entries * sizeof(int64_t));
+}
+
+/* ---- GetItemList ------------------------------------------------------------------------------------------------- */
+
+static damo_status list_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(need_list(op, in, 1));
+  return give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), in[1]->type->shape[0],
+                     in[0]->type->shape[1]);
+}
+
+static damo_status list_perform(thunk *t) {
+  damo_sparse *x = thunk_in_sparse(t, 0);
+  damo_array *at = array_empty(t->ctx, DAMO_INT64, 1, array_shape(thunk_in(t, 1)));
+  if (at == NULL) return DAMO_EMEMORY;
+  damo_status s = thunk_positions(t, 1, 0, x->shape[0], (int64_t *)(void *)at->data);
+  if (s == DAMO_OK) s = thunk_give_matrix(t, 0, sparse_take(x, 0, at));
+  damo_release(at);
+  return s;
+}
+
+static damo_status list_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+
+static damo_status list_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0] != NULL) rout[0] = build_take_rows(b, eval[0], node->in[1]);
+  return b->status;
+}
+
+static damo_status list_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  (void)node;
+  out_shape[0][0] = in_shape[1][0];
+  out_shape[0][1] = in_shape[0][1];
+  return b->status;
+}
+
+static const op_def list_def = {
+    .name = "GetItemList",
+    .doc = "rows of a sparse matrix by a list of positions",
+    .n_in = 2,
+    .infer_type = list_type,
+    .make_node = one_list_node,
+    .perform = list_perform,
+    .grad = list_grad,
+    .rop = list_rop,
+    .infer_shape = list_shape,
+    .connection_pattern = connect_first,
+};
+
+damo_var *build_take_rows(build *b, damo_var *x, damo_var *list) {
+  if (x == NULL || list == NULL || b->status != DAMO_OK) return NULL;
+  if (!var_is_sparse(x)) return index_read(b, x, "l", &list, 1);
+  return build_class(b, &list_def, (damo_var *[]){x, list}, 2);
+}
+
+/* ---- GetItemListGrad --------------------------------------------------------------------------------------------- */
+
+static damo_status listgrad_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(need_list(op, in, 1));
+  DAMO_TRY(need_sparse(op, in, 2));
+  DAMO_TRY(need_same_length(op, in, 2, 0, 1, 0));
+  DAMO_TRY(need_same_length(op, in, 2, 1, 0, 1));
+  return give_like(op, out, in[0], var_dtype(in[2]));
+}
+
+static damo_status check_rows(thunk *t, const damo_sparse *x, const damo_sparse *g) {
+  const int64_t n = array_size(thunk_in(t, 1));
+  if (g->shape[0] == n && g->shape[1] == x->shape[1]) return DAMO_OK;
+  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: the rows have shape (%lld, %lld), expected (%lld, %lld)",
+                  t->node->op->def->name, (long long)g->shape[0], (long long)g->shape[1], (long long)n,
+                  (long long)x->shape[1]);
+}
+
+static damo_status listgrad_perform(thunk *t) {
+  const damo_sparse *x = thunk_in_sparse(t, 0), *g = thunk_in_sparse(t, 2);
+  int64_t *at = positions_room(t, 1);
+  if (at == NULL) return DAMO_EMEMORY;
+  DAMO_TRY(check_rows(t, x, g));
+  DAMO_TRY(thunk_positions(t, 1, 0, x->shape[0], at));
+  const sparse_where rows = {.list = at}, cols = {.step = 1};
+  return thunk_give_matrix(t, 0, sparse_put(g, sparse_format(x), x->shape, &rows, &cols));
+}
+
+static damo_status listgrad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] != NULL) gin[2] = build_take_rows(b, gout[0], node->in[1]);
+  return b->status;
+}
+
+/* Of gradient Ops: again on the tangent of the last input, which alone they are functions of. */
+static damo_status last_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *in[4];
+  const int last = node->n_in - 1;
+  for (int i = 0; i < last; i++) in[i] = node->in[i];
+  in[last] = eval[last];
+  if (in[last] != NULL) rout[0] = build_op(b, damo_retain(node->op), in, node->n_in);
+  return b->status;
+}
+
+static void connect_last(const damo_apply *node, bool *connected) {
+  for (int i = 0; i < node->n_in; i++) connected[i] = i == node->n_in - 1;
+}
+
+static const op_def listgrad_def = {
+    .name = "GetItemListGrad",
+    .doc = "rows put back where a list says, into a matrix of x's shape; what meets adds up",
+    .n_in = 3,
+    .infer_type = listgrad_type,
+    .make_node = one_list_node,
+    .perform = listgrad_perform,
+    .grad = listgrad_grad,
+    .rop = last_rop,
+    .infer_shape = infer_shape_same,
+    .connection_pattern = connect_last,
+};
+
+static damo_status list_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] == NULL) return DAMO_OK;
+  damo_var *g = build_sparse_from(b, gout[0], var_format_of(node->in[0]));
+  gin[0] = build_class(b, &listgrad_def, (damo_var *[]){node->in[0], node->in[1], g}, 3);
+  return b->status;
+}
+
+/* ---- GetItem2Lists ----------------------------------------------------------------------------------------------- */
+
+static damo_status lists_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(need_list(op, in, 1));
+  DAMO_TRY(need_list(op, in, 2));
+  DAMO_TRY(need_same_length(op, in, 1, 0, 2, 0));
+  return give_dense(op, out, var_dtype(in[0]), 1, in[in[1]->type->shape[0] < 0 ? 2 : 1]->type->shape);
+}
+
+/* 0-based rows, then columns, n of each; NULL: an error. */
+static int64_t *read_lists(thunk *t, const int64_t *shape, int64_t *n) {
+  const int64_t rows = array_size(thunk_in(t, 1)), cols = array_size(thunk_in(t, 2));
+  if (rows != cols) {
+    ctx_fail(t->ctx, DAMO_ESHAPE, "%s: the lists have %lld and %lld entries, expected as many", t->node->op->def->name,
+             (long long)rows, (long long)cols);
+    return NULL;
+  }
+  int64_t *at = positions_room(t, 2);
+  *n = rows;
+  if (at == NULL || thunk_positions(t, 1, 0, shape[0], at) != DAMO_OK) return NULL;
+  return thunk_positions(t, 2, 1, shape[1], at + rows) == DAMO_OK ? at : NULL;
+}
+
+static damo_status lists_perform(thunk *t) {
+  damo_sparse *x = thunk_in_sparse(t, 0);
+  int64_t n = 0;
+  const int64_t *at = read_lists(t, x->shape, &n);
+  if (at == NULL) return damo_error_status(t->ctx);
+  damo_array *out = thunk_out(t, 0, sparse_dtype(x), 1, &n);
+  return out != NULL ? sparse_elements(x, n, at, at + n, out->data) : DAMO_EMEMORY;
+}
+
+static damo_status lists_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] != NULL) gin[0] = build_put_elements(b, node->in[0], node->in[1], node->in[2], gout[0]);
+  return b->status;
+}
+
+static damo_status lists_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0] != NULL) rout[0] = build_take_elements(b, eval[0], node->in[1], node->in[2]);
+  return b->status;
+}
+
+static damo_status lists_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  (void)node;
+  out_shape[0][0] = in_shape[1][0];
+  return b->status;
+}
+
+static const op_def lists_def = {
+    .name = "GetItem2Lists",
+    .doc = "elements of a sparse matrix by a list of rows and one of columns, as a dense vector",
+    .n_in = 3,
+    .infer_type = lists_type,
+    .make_node = two_lists_node,
+    .perform = lists_perform,
+    .grad = lists_grad,
+    .rop = lists_rop,
+    .infer_shape = lists_shape,
+    .connection_pattern = connect_first,
+};
+
+damo_var *build_take_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
+  if (x == NULL || b->status != DAMO_OK) return NULL;
+  if (!var_is_sparse(x)) return index_read(b, x, "ll", (damo_var *[]){rows, cols}, 2);
+  return build_class(b, &lists_def, (damo_var *[]){x, rows, cols}, 3);
+}
+
+/* ---- GetItem2ListsGrad ------------------------------------------------------------------------------------------- */
+
+static damo_status listsgrad_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(need_list(op, in, 1));
+  DAMO_TRY(need_list(op, in, 2));
+  DAMO_TRY(need_dense(op, in, 3, 1));
+  DAMO_TRY(need_same_length(op, in, 1, 0, 2, 0));
+  DAMO_TRY(need_same_length(op, in, 1, 0, 3, 0));
+  return give_like(op, out, in[0], var_dtype(in[3]));
+}
+
+static damo_status listsgrad_perform(thunk *t) {
+  const damo_sparse *x = thunk_in_sparse(t, 0);
+  int64_t n = 0;
+  const int64_t *at = read_lists(t, x->shape, &n);
+  if (at == NULL) return damo_error_status(t->ctx);
+  const int64_t given = array_size(thunk_in(t, 3));
+  if (given != n)
+    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: %lld values for %lld positions", t->node->op->def->name, (long long)given,
+                    (long long)n);
+  damo_array *g = array_as_contiguous(thunk_in(t, 3), array_dtype(thunk_in(t, 3)));
+  if (g == NULL) return DAMO_EMEMORY;
+  damo_sparse *out =
+      sparse_from_places(t->ctx, sparse_format(x), array_dtype(g), x->shape, n, at, at + n, g->data, DAMO_INT32, false);
+  damo_release(g);
+  return thunk_give_matrix(t, 0, out);
+}
+
+static damo_status listsgrad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] != NULL) gin[3] = build_take_elements(b, gout[0], node->in[1], node->in[2]);
+  return b->status;
+}
+
+static const op_def listsgrad_def = {
+    .name = "GetItem2ListsGrad",
+    .doc = "a vector put back where two lists say, into a matrix of x's shape; what meets adds up",
+    .n_in = 4,
+    .infer_type = listsgrad_type,
+    .make_node = two_lists_node,
+    .perform = listsgrad_perform,
+    .grad = listsgrad_grad,
+    .rop = last_rop,
+    .infer_shape = infer_shape_same,
+    .connection_pattern = connect_last,
+};
+
+damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols, damo_var *g) {
+  return build_class(b, &listsgrad_def, (damo_var *[]){x, rows, cols, g}, 4);
+}
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+static damo_status fn_list(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = sparse_operand(b, a, 0), *list = list_operand(b, a, 1);
+  return fn_give(b, out, build_take_rows(b, x, list));
+}
+
+static damo_status fn_2lists(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = sparse_operand(b, a, 0), *rows = list_operand(b, a, 1), *cols = list_operand(b, a, 2);
+  return fn_give(b, out, build_take_elements(b, x, rows, cols));
+}
+
+const op_func sparse_take_funcs[] = {
+    {.name = "sparse.get_item_list",
+     .operands = "x list",
+     .call = fn_list,
+     .doc = "the rows of a sparse matrix at a list of positions, repeats included"},
+    {.name = "sparse.get_item_2lists",
+     .operands = "x rows cols",
+     .call = fn_2lists,
+     .doc = "the elements of a sparse matrix at pairs of positions, as a dense vector"},
+    {.name = NULL},
+};
+
+const op_def *const sparse_take_classes[] = {&list_def, &listgrad_def, &lists_def, &listsgrad_def, NULL};

@@ -1,0 +1,163 @@
+/* sparse_type: checks of operands, Types of results, outputs of thunks that all sparse op families use. */
+#include "sparse_op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+
+static damo_status refuse(const damo_op *op, damo_var *const *in, int i, const char *wanted) {
+  char got[320];
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be %s, got %s", op->def->name, i + 1, wanted,
+                  type_format(got, sizeof got, in[i]->type));
+}
+
+damo_status need_sparse(const damo_op *op, damo_var *const *in, int i) {
+  return var_is_sparse(in[i]) ? DAMO_OK : refuse(op, in, i, "sparse");
+}
+
+damo_status need_dense(const damo_op *op, damo_var *const *in, int i, int ndim) {
+  static const char *const names[] = {"a scalar", "a vector", "a dense matrix"};
+  if (var_is_dense(in[i]) && var_ndim(in[i]) == ndim) return DAMO_OK;
+  return refuse(op, in, i, names[ndim]);
+}
+
+damo_status need_matrix(const damo_op *op, damo_var *const *in, int i) {
+  if (var_is_sparse(in[i]) || (var_is_dense(in[i]) && var_ndim(in[i]) == 2)) return DAMO_OK;
+  return refuse(op, in, i, "a sparse or dense matrix");
+}
+
+damo_status need_same_length(const damo_op *op, damo_var *const *in, int i, int a, int j, int b) {
+  const int64_t m = in[i]->type->shape[a], n = in[j]->type->shape[b];
+  if (m < 0 || n < 0 || m == n) return DAMO_OK;
+  char x[256], y[256];
+  return ctx_fail(
+      op->obj.ctx, DAMO_ESHAPE,
+      "%s: shapes %s and %s do not agree: axis %d of operand %d has length %lld, axis %d of operand %d %lld",
+      op->def->name, shape_format(x, sizeof x, in[i]->type->ndim, in[i]->type->shape),
+      shape_format(y, sizeof y, in[j]->type->ndim, in[j]->type->shape), a + 1, i + 1, (long long)m, b + 1, j + 1,
+      (long long)n);
+}
+
+damo_status format_check(damo_ctx *ctx, const char *func, const prop_value *v, damo_format *out) {
+  if (v->kind == PROP_STR && strcmp(v->u.s, "csr") == 0) return *out = DAMO_CSR, DAMO_OK;
+  if (v->kind == PROP_STR && strcmp(v->u.s, "csc") == 0) return *out = DAMO_CSC, DAMO_OK;
+  return ctx_fail(ctx, DAMO_EVALUE, "%s: the format is 'csc' or 'csr', not '%s'", func,
+                  v->kind == PROP_STR ? v->u.s : "another value");
+}
+
+/* ---- Types ------------------------------------------------------------------------------------------------------- */
+
+static damo_status given(const damo_op *op, const damo_type *t) {
+  return t != NULL ? DAMO_OK : damo_error_status(op->obj.ctx);
+}
+
+damo_status give_sparse(const damo_op *op, damo_type **out, damo_format format, damo_dtype dtype, damo_dtype itype,
+                        int64_t rows, int64_t cols) {
+  out[0] = type_sparse(op->obj.ctx, format, dtype, itype, (const int64_t[2]){rows, cols});
+  return given(op, out[0]);
+}
+
+damo_status give_like(const damo_op *op, damo_type **out, const damo_var *x, damo_dtype dtype) {
+  return give_sparse(op, out, var_format_of(x), dtype, var_itype(x), x->type->shape[0], x->type->shape[1]);
+}
+
+damo_status give_dense(const damo_op *op, damo_type **out, damo_dtype dtype, int ndim, const int64_t *shape) {
+  out[0] = type_tensor(op->obj.ctx, dtype, ndim, shape);
+  return given(op, out[0]);
+}
+
+damo_dtype itype_join(damo_dtype a, damo_dtype b) {
+  return a == DAMO_INT64 || b == DAMO_INT64 ? DAMO_INT64 : DAMO_INT32;
+}
+
+/* ---- Thunks ------------------------------------------------------------------------------------------------------ */
+
+damo_status thunk_give(thunk *t, int i, void *take_value) {
+  if (take_value == NULL) return damo_error_status(t->ctx);
+  thunk_set_out(t, i, take_value);
+  return DAMO_OK;
+}
+
+damo_status thunk_give_sparse(thunk *t, int i, damo_sparse *take) {
+  if (take == NULL) return damo_error_status(t->ctx);
+  damo_dtype asked = (damo_dtype)t->node->out[i]->type->itype;
+  damo_dtype itype = sparse_itype_for(asked, take->shape[0], take->shape[1], sparse_nnz(take));
+  damo_sparse *out = sparse_to_itype(take, itype);
+  damo_release(take);
+  return thunk_give(t, i, out);
+}
+
+/* What the cell holds, if its data can be overwritten and its pattern is x's. */
+static damo_sparse *reusable(const thunk *t, int i, const damo_sparse *x, damo_dtype dtype) {
+  damo_sparse *m = (damo_sparse *)*t->out[i];
+  if (m == NULL || m->obj.kind != OBJ_SPARSE || m == x || m->obj.refs > 1 || m->format != x->format) return NULL;
+  if (m->indices != x->indices || m->indptr != x->indptr || sparse_dtype(m) != dtype) return NULL;
+  return m->data->obj.refs == 1 && array_is_exclusive(m->data) && m->data->writeable ? m : NULL;
+}
+
+damo_sparse *thunk_out_like(thunk *t, int i, const damo_sparse *x, damo_dtype dtype) {
+  damo_sparse *m = reusable(t, i, x, dtype);
+  if (m != NULL) return m;
+  damo_array *data = array_empty(t->ctx, dtype, 1, (const int64_t[]){sparse_nnz(x)});
+  m = data != NULL ? sparse_with_data(x, data) : NULL;
+  damo_release(data);
+  if (m != NULL) thunk_set_out(t, i, &m->obj);
+  return m;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+damo_var *any_operand(build *b, const fn_args *a, int i) {
+  damo_var *x = i < a->n_in && b->status == DAMO_OK ? a->in[i] : NULL;
+  if (x == NULL) return build_fail(b, DAMO_ETYPE, "%s: operand %d is missing", a->func->name, i + 1);
+  if (type_has_shape(x->type)) return build_strong(b, x);
+  char got[320];
+  return build_fail(b, DAMO_ETYPE, "%s: operand %d must be sparse or dense, got %s", a->func->name, i + 1,
+                    type_format(got, sizeof got, x->type));
+}
+
+damo_var *sparse_operand(build *b, const fn_args *a, int i) {
+  damo_var *x = any_operand(b, a, i);
+  if (x == NULL || var_is_sparse(x)) return x;
+  char got[320];
+  return build_fail(b, DAMO_ETYPE, "%s: operand %d must be sparse, got %s", a->func->name, i + 1,
+                    type_format(got, sizeof got, x->type));
+}
+
+damo_status pair_operands(build *b, const fn_args *a, damo_var **pair) {
+  char got[320];
+  for (int i = 0; i < 2 && b->status == DAMO_OK; i++) {
+    if (type_has_shape(a->in[i]->type)) continue;
+    build_fail(b, DAMO_ETYPE, "%s: operand %d must be sparse or dense, got %s", a->func->name, i + 1,
+               type_format(got, sizeof got, a->in[i]->type));
+  }
+  return b->status == DAMO_OK ? build_resolve(b, a->in, 2, false, pair) : b->status;
+}
+
+damo_var *build_class(build *b, const op_def *def, damo_var *const *in, int n_in) {
+  if (b->status != DAMO_OK) return NULL;
+  for (int i = 0; i < n_in; i++) {
+    if (in[i] == NULL) return NULL;
+  }
+  return build_op(b, op_new(b->ctx, def, NULL, 0), in, n_in);
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------- */
+
+damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0] != NULL) rout[0] = build_op(b, damo_retain(node->op), eval, 1);
+  return b->status;
+}
+
+damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  (void)node, (void)eval, (void)rout;
+  return b->status;
+}
+
+damo_var *flat_zeros(build *b, const damo_apply *node, int i) {
+  damo_var *x = node->in[i];
+  bool discrete = dtype_is_discrete(var_dtype(x));
+  if (!discrete && !dtype_is_discrete(var_dtype(node->out[0]))) return NULL;
+  return build_zeros_of(b, x, discrete ? b->ctx->config.floatX : var_dtype(x));
+}
