@@ -7,9 +7,12 @@ DESTDIR =
 MODE    = release
 WERROR  = -Werror
 PEERS   = pytensor jax
+AESARA  = aesara 'numpy<2' 'scipy<1.13' 'setuptools<70'
 # Extra compiler and linker flags of the user's own.
 CFLAGS  =
 LDFLAGS =
+# A rock hands on an empty GPL where none was given.
+override GPL := $(or $(strip $(GPL)),1)
 ifeq ($(origin CC),default)
 CC = gcc
 endif
@@ -34,8 +37,8 @@ LUA_CFLAGS = $(call once,LUA_CFLAGS,$(if $(LUA_INCDIR),-I$(LUA_INCDIR),$(shell p
 LUA_LIBS   = $(call once,LUA_LIBS,$(shell pkg-config --libs $(LUA_EXE)))
 BLAS_LIBS  = $(call once,BLAS_LIBS,$(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas))
 
-# The solvers' libraries join here with their back ends: the free ones always, the others with GPL=1.
-SUITESPARSE_LIBS =
+# The solvers' libraries: the free ones always; CHOLMOD (Debian ships its GPL modules in it), UMFPACK, SPQR with GPL=1.
+SUITESPARSE_LIBS = $(if $(filter 0,$(GPL)),,-lcholmod -lumfpack -lspqr) -lklu -lcxsparse -lldl -lamd
 LIBS = $(SUITESPARSE_LIBS) $(BLAS_LIBS) -lsleef -lz -lm -pthread
 
 WARN = -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes
@@ -69,7 +72,7 @@ Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
 .PHONY: all demo test reference bench debug asan lint check-layers check-exports docs install install-lua rock \
-  print-lua-env clean setup help FORCE
+  print-lua-env print-libs clean setup help FORCE
 
 all: $(B)/libdamo.a $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
 
@@ -83,12 +86,18 @@ test: all $(TESTS) check-layers check-exports ## set up, build, and run every te
 reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default spec/reference)
 	$(Q)$(RUN_LUA) spec/reference_runner.lua
 
-bench: all ## time damo, and its peers where Python can be had
+bench: all $(B)/bench/floor.so ## time damo, and its peers where Python can be had
 	$(Q)$(RUN_LUA) bench/run.lua
 	$(Q)[ -f build/peers/ready ] || { echo "bench: installing $(PEERS) in build/peers" && mkdir -p build && \
 	  python3 -m venv build/peers && build/peers/bin/pip -q install $(PEERS) && touch build/peers/ready; } || true
+	$(Q)[ -f build/aesara/ready ] || { echo "bench: installing aesara in build/aesara" && mkdir -p build && \
+	  python3 -m venv build/aesara && build/aesara/bin/pip -q install $(AESARA) && touch build/aesara/ready; } || true
 	$(Q)if [ -f build/peers/ready ]; then sh make/blas-coretype build/peers/bin/python bench/peers.py; \
 	  else echo "bench: the peers are left out: no Python with venv, or no network for pip install $(PEERS)"; fi
+	$(Q)export LUA_CPATH="$(CURDIR)/$(B)/bench/?.so;$$LUA_CPATH"; if [ -f build/peers/ready ]; then \
+	  sh make/blas-coretype build/peers/bin/python bench/sparse_peers.py \
+	  $$([ ! -f build/aesara/ready ] || echo build/aesara/bin/python); \
+	  else $(RUN_LUA) bench/sparse.lua; fi
 
 debug: ## build with -O0 -g3 and internal checks under build/debug
 	$(Q)$(MAKE) --no-print-directory MODE=debug all
@@ -125,13 +134,16 @@ install-lua: all ## install the Lua modules alone, in LUADIR and LIBDIR (the roc
 
 rock: all ## build the rock into build/rock through luarocks make, and load it from there
 	$(Q)env -u MAKEFLAGS -u MAKELEVEL -u LUA_PATH -u LUA_CPATH luarocks --lua-version $(LUA_VER) --tree build/rock \
-	  make rocks/damo-scm-1.rockspec
+	  make rocks/damo-scm-1.rockspec GPL=$(GPL)
 	$(Q)cd build/rock && LUA_PATH="./share/lua/$(LUA_VER)/?.lua;./share/lua/$(LUA_VER)/?/init.lua" \
 	  LUA_CPATH="./lib/lua/$(LUA_VER)/?.so" $(LUA_EXE) -e 'require "damo"; print("rock: build/rock loads")'
 
 print-lua-env: ## print LUA_PATH and LUA_CPATH of the built tree: eval "$(make -s print-lua-env)"
 	@echo "export LUA_PATH='$(LUA_PATH)'"
 	@echo "export LUA_CPATH='$(LUA_CPATH)'"
+
+print-libs: ## print the libraries that a program with libdamo.a links
+	@echo '$(LIBS)'
 
 clean: ## remove build/
 	rm -rf build
@@ -148,6 +160,11 @@ help: ## list the targets
 $(B)/flags: FORCE | $(SETUP)
 	@mkdir -p $(@D)
 	@echo '$(CC) $(BASE_FLAGS)' | cmp -s - $@ || echo '$(CC) $(BASE_FLAGS)' >$@
+
+$(B)/bench/floor.so: bench/floor.c $(B)/flags
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CC    $<")
+	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O3 $(if $(filter x86_64,$(ARCH)),-march=native) $(WARN) -fPIC -shared $(LUA_CFLAGS) -o $@ $< -lm
 
 $(B)/kernel/%.o: OPT_release = -O3 -g -fno-math-errno -fno-trapping-math
 $(B)/lua/%.o: LAYER_FLAGS = $(LUA_CFLAGS)

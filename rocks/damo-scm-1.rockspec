@@ -20,6 +20,8 @@ dependencies = { "lua >= 5.4, < 5.5" }
 external_dependencies = {
   OPENBLAS = { library = "openblas" },
   SLEEF = { library = "sleef" },
+  KLU = { library = "klu" },
+  CXSPARSE = { library = "cxsparse" },
 }
 build = {
   type = "make",
@@ -30,11 +32,14 @@ build = {
     -- Not CFLAGS: the Makefile knows which files want -O3 and which instruction sets.
     ROCK_CFLAGS = "$(CFLAGS)",
     LUA_INCDIR = "$(LUA_INCDIR)",
+    -- luarocks make … GPL=0 leaves the GPL solvers (CHOLMOD, UMFPACK, SPQR) out.
+    GPL = "$(GPL)",
     WERROR = "",
   },
   install_variables = {
     CC = "$(CC)",
     LUA_INCDIR = "$(LUA_INCDIR)",
+    GPL = "$(GPL)",
     WERROR = "",
     LUADIR = "$(LUADIR)",
     LIBDIR = "$(LIBDIR)",

@@ -88,7 +88,7 @@ static void test_streams(damo_ctx *ctx) {
   b = draw(ctx, "uniform", state, NULL, 0, 1, &first, NULL);
   if (CHECK(a.draw && b.draw)) {
     double whole[5000];
-    const philox_state s = state_read(state);
+    const philox_state s = random_state_read(state);
     philox_uniform_f64(&s, whole, many);
     CHECK(memcmp(a.draw->data, whole, sizeof whole) == 0);
     CHECK(memcmp(a.draw->data, b.draw->data, (size_t)first * sizeof(double)) == 0);

@@ -49,6 +49,7 @@ typedef enum obj_kind {
   OBJ_FGRAPH,
   OBJ_FUNCTION,
   OBJ_GENERIC,
+  OBJ_FACTOR,
   OBJ_N_KINDS
 } obj_kind;
 
@@ -147,6 +148,10 @@ void *mem_alloc(damo_ctx *ctx, size_t size);
 void *mem_calloc(damo_ctx *ctx, size_t size);
 void *mem_realloc(damo_ctx *ctx, void *ptr, size_t osize, size_t nsize);
 void mem_free(damo_ctx *ctx, void *ptr, size_t size);
+/* Memory that a foreign library takes by itself: counted and capped as if it came from here, never touched. DAMO_EMEMORY
+ * past the cap. Each charge is given back with mem_uncharge. */
+damo_status mem_charge(damo_ctx *ctx, size_t size);
+void mem_uncharge(damo_ctx *ctx, size_t size);
 char *mem_strdup(damo_ctx *ctx, const char *s); /* free with mem_strfree */
 void mem_strfree(damo_ctx *ctx, char *s);
 /* false on overflow; *out untouched then. */

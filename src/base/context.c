@@ -9,16 +9,6 @@
 
 #include "base_int.h"
 
-static void *malloc_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
-  (void)user;
-  (void)osize;
-  if (nsize == 0) {
-    free(ptr);
-    return NULL;
-  }
-  return realloc(ptr, nsize);
-}
-
 static int64_t fail_after_from_env(void) {
   const char *text = getenv("DAMO_FAIL_ALLOC");
   if (!text) return -1;
@@ -28,9 +18,18 @@ static int64_t fail_after_from_env(void) {
 }
 
 damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
-  if (!alloc) alloc = malloc_alloc;
+  mem_heap *heap = NULL;
+  if (!alloc) {
+    heap = heap_new();
+    if (!heap) return NULL;
+    alloc = heap_alloc;
+    user = heap;
+  }
   damo_ctx *ctx = alloc(user, NULL, 0, sizeof(damo_ctx));
-  if (!ctx) return NULL;
+  if (!ctx) {
+    if (heap) heap_free(heap);
+    return NULL;
+  }
   *ctx = (damo_ctx){
       .refs = 1,
       .alloc = alloc,
@@ -67,7 +66,9 @@ void ctx_settle(damo_ctx *ctx) {
   if (ctx->n_objects == 0) destroy_slots(ctx);
   ctx->refs--;
   if (ctx->refs > 0) return;
+  mem_heap *heap = ctx->alloc == heap_alloc ? ctx->alloc_user : NULL;
   ctx->alloc(ctx->alloc_user, ctx, sizeof(damo_ctx), 0);
+  if (heap) heap_free(heap);
 }
 
 void damo_ctx_release(damo_ctx *ctx) {

@@ -86,6 +86,18 @@ void mem_free(damo_ctx *ctx, void *ptr, size_t size) {
   ctx->alloc(ctx->alloc_user, ptr, n, 0);
 }
 
+damo_status mem_charge(damo_ctx *ctx, size_t size) {
+  if (size == 0) return DAMO_OK;
+  if (!admit(ctx, size)) return DAMO_EMEMORY;
+  count(ctx, size);
+  return DAMO_OK;
+}
+
+void mem_uncharge(damo_ctx *ctx, size_t size) {
+  damo_assert(ctx->bytes >= size);
+  ctx->bytes -= size;
+}
+
 char *mem_strdup(damo_ctx *ctx, const char *s) {
   size_t n = strlen(s) + 1;
   char *copy = mem_alloc(ctx, n);

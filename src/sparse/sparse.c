@@ -14,7 +14,10 @@ static void sparse_destroy(damo_obj *obj) {
   obj_free(obj, sizeof(damo_sparse));
 }
 
-void sparse_register(damo_ctx *ctx) { ctx_register_kind(ctx, OBJ_SPARSE, sparse_destroy, NULL); }
+void sparse_register(damo_ctx *ctx) {
+  ctx_register_kind(ctx, OBJ_SPARSE, sparse_destroy, NULL);
+  factor_register(ctx);
+}
 
 damo_dtype sparse_itype_for(damo_dtype asked, int64_t rows, int64_t cols, int64_t nnz) {
   const bool needed = rows > NARROW_MAX || cols > NARROW_MAX || nnz > NARROW_MAX;
@@ -23,11 +26,6 @@ damo_dtype sparse_itype_for(damo_dtype asked, int64_t rows, int64_t cols, int64_
 
 damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n) {
   return array_empty(ctx, dtype, 1, (const int64_t[]){n});
-}
-
-static void freeze(damo_array *a) {
-  a->writeable = false;
-  a->buf->obj.flags |= BUFFER_FROZEN;
 }
 
 static damo_sparse *header_new(damo_ctx *ctx, damo_format format, const int64_t shape[2]) {
@@ -50,20 +48,20 @@ damo_sparse *sparse_empty(damo_ctx *ctx, damo_format format, damo_dtype dtype, d
     damo_release(a);
     return NULL;
   }
-  freeze(a->indices);
-  freeze(a->indptr);
+  sparse_freeze(a->indices);
+  sparse_freeze(a->indptr);
   return a;
 }
 
-/* The first n entries: a copy where much room would stay unused, else a view. Takes its argument. */
+/* The first n entries: a copy where more than half of the room would stay unused, else a view. Takes its argument. */
 static damo_array *cut_vector(damo_array *take, int64_t n) {
   const int64_t had = array_shape(take)[0];
   if (n == had) return take;
   damo_array *out = array_view(take, 1, &n, array_strides(take), 0);
-  if (out && n < had - had / 8) {
+  if (out && n < had / 2) {
     damo_array *view = out;
     out = array_copy(view);
-    if (out && !take->writeable) freeze(out);
+    if (out && !take->writeable) sparse_freeze(out);
     damo_release(view);
   }
   damo_release(take);
@@ -152,7 +150,7 @@ static bool is_frozen(const damo_array *v) { return !v->writeable && v->buf->obj
 static damo_array *frozen(const damo_array *v, damo_dtype itype) {
   if (is_frozen(v) && array_dtype(v) == itype && array_is_contiguous(v)) return damo_retain(v);
   damo_array *copy = array_cast(v, itype);
-  if (copy) freeze(copy);
+  if (copy) sparse_freeze(copy);
   return copy;
 }
 

@@ -76,6 +76,7 @@ damo_sparse *sparse_random(damo_ctx *ctx, int64_t rows, int64_t cols, double den
 /* ---- Forms of the same matrix ------------------------------------------------------------------------------------ */
 
 damo_array *sparse_to_dense(const damo_sparse *a);                 /* C-contiguous, duplicates summed */
+void sparse_add_to_dense(const damo_sparse *a, damo_array *dense); /* of a's dtype and shape, any strides */
 damo_sparse *sparse_copy(const damo_sparse *a);                    /* data of its own */
 damo_sparse *sparse_to_format(damo_sparse *a, damo_format format); /* O(nnz + rows + cols); stable */
 damo_sparse *sparse_transpose(const damo_sparse *a);               /* the other format, same arrays */
@@ -92,18 +93,111 @@ int64_t sparse_count_zeros(const damo_sparse *a);                  /* stored ent
  * dtype and shape, no overlap with x) the product is added to it and it is returned, retained. */
 damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alpha, const damo_array *x,
                              damo_array *onto);
+/* A product into a dense array that stands ready: y = alpha·op(A)·x, or alpha·x·op(A) when `left`, plus z; op(A) is A, or
+ * Aᵀ when `transposed`. x, y and z are vectors or matrices of A's dtype with any strides; the caller has checked that their
+ * shapes agree. z is NULL, y itself, or apart from y; x is apart from y. */
+typedef struct sparse_product {
+  const damo_sparse *a;
+  bool transposed, left;
+  const void *alpha; /* one element; NULL: 1 */
+  const damo_array *x, *z;
+  damo_array *y;
+} sparse_product;
+size_t sparse_product_room(const sparse_product *p); /* bytes of workspace, 0 where x and y are laid out in rows */
+void sparse_product_run(const sparse_product *p, void *room);
+/* y += alpha·A·B, y any dense matrix of A's and B's one dtype; alpha one element, 1 where NULL. Takes its memory before it
+ * writes. */
+damo_status sparse_add_product(damo_sparse *a, damo_sparse *b, const void *alpha, damo_array *y);
 /* A·B in A's format; explicit zeros kept, lines unsorted. */
 damo_sparse *sparse_dot_sparse(damo_sparse *a, damo_sparse *b);
+/* A·x, or x·A when `left`, sparse in A's format, without entries that are 0; x is a dense matrix. */
+damo_sparse *sparse_dot_mixed(damo_sparse *a, const damo_array *x, bool left);
 /* A op B in A's format, canonical; what comes out as 0 is dropped. */
 damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b);
 /* Rows (axis 0) or columns (axis 1) times the entries of a vector. */
 damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s);
+/* The same into out, which has a's pattern and the promoted dtype. */
+damo_status sparse_scale_to(const damo_sparse *a, int axis, const damo_array *s, damo_sparse *out);
+/* out[p] = op(entry p, y at its place) by an elementwise kernel of dtype `loop`; y is 0-d or a matrix of a's shape, whose
+ * axes of length 1 are stretched; out: a vector, not a's data, of the kernel's result dtype. */
+damo_status sparse_entries_with(kernel_fn op, damo_dtype loop, const damo_sparse *a, const damo_array *y,
+                                damo_array *out);
+/* op(entry, s at its column) of the entries that are not 0, canonical; what comes out as 0 is dropped. The result has the
+ * kernel's dtype. */
+damo_sparse *sparse_with_columns(kernel_fn op, damo_dtype dtype, damo_sparse *a, const damo_array *s);
+/* Comparisons by an elementwise kernel of dtype `loop` into bool, absent entries counting as 0: the true places. of_zeros:
+ * op(0, 0). a and b have one shape; s is 0-d. */
+damo_sparse *sparse_relate(kernel_fn op, bool of_zeros, damo_dtype loop, damo_sparse *a, damo_sparse *b);
+damo_sparse *sparse_relate_number(kernel_fn op, damo_dtype loop, damo_sparse *a, const damo_array *s);
+/* The same with a dense matrix of a's shape, into a dense contiguous bool one. */
+damo_status sparse_relate_dense(kernel_fn op, damo_dtype loop, damo_sparse *a, const damo_array *y, damo_array *out);
 /* Sums over axis 0 (a vector of columns), 1 (rows), or both (-1: 0-d), in the dtype of dense sums. */
 damo_array *sparse_sum(damo_sparse *a, int axis);
-/* Rows (axis 0) or columns (axis 1) by 0-based list, an int64 vector, in A's format. */
-damo_sparse *sparse_take(damo_sparse *a, int axis, const damo_array *list);
+/* n >= 1 blocks one above the other (axis 0) or side by side (axis 1), in that format and dtype; entries keep their
+ * order inside a block. A shape error names who. */
+damo_sparse *sparse_stack(damo_ctx *ctx, const char *who, int axis, int64_t n, damo_sparse *const *blocks,
+                          damo_format format, damo_dtype dtype);
+/* n >= 1 blocks along the diagonal. */
+damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blocks, damo_format format,
+                               damo_dtype dtype);
+/* The inverse: parts of that many rows (axis 0) or columns (axis 1) in a's format, owned, into out; zeros are left
+ * out. */
+damo_status sparse_split(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes, damo_sparse **out);
+/* The entries (i, j) with low <= j - i <= high; both from -INT64_MAX to INT64_MAX. */
+damo_sparse *sparse_band(damo_sparse *a, int64_t low, int64_t high);
+/* Row i, column j of the result is row rows[i], column cols[j]: 0-based permutations, int64 vectors; lines unsorted. A
+ * value error where one is none. */
+damo_sparse *sparse_permute(damo_sparse *a, const damo_array *rows, const damo_array *cols);
+/* The places of the Kronecker product of two matrices of one format, as bool; for each entry the 1-based numbers of the
+ * entries that it is the product of, int64 vectors (owned by the caller). */
+damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **left, damo_array **right);
+/* The largest (smallest) element of each column (axis 0), each row (axis 1), or of all (-1), absent entries counted as
+ * 0, nan as the most extreme; real dtypes. entry: the number of the stored entry, -1 for an absent one; place: where it
+ * stands along the axis, or in C order of all, 0-based, the first of equal ones. Both have an element for each result.
+ * The matrix that entries are counted in comes back, owned. A value error where there is no element. */
+damo_sparse *sparse_extremes(damo_sparse *a, int axis, bool largest, int64_t *entry, int64_t *place);
 /* For each stored (i, j) of p the inner product of row i of x with row j of y: p's pattern. */
 damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array *y);
+/* The same into out, one element for each entry of a pattern; x has its major, y its minor rows: contiguous matrices of one
+ * dtype and equally many columns. wide: int64 indices. */
+void sparse_sample_rows(const sparse_raw *at, bool wide, const damo_array *x, const damo_array *y, void *out);
+/* The same inner products of the rows of two sparse matrices, over the columns that both store: a vector in the order of
+ * p's entries. The caller has checked the shapes. */
+damo_array *sparse_sample_sparse(damo_sparse *p, damo_sparse *x, damo_sparse *y);
+
+/* ---- Parts ------------------------------------------------------------------------------------------------------- */
+
+/* Rows (axis 0) or columns (axis 1) by 0-based list, an int64 vector, in A's format. */
+damo_sparse *sparse_take(damo_sparse *a, int axis, const damo_array *list);
+/* A block with memory of its own, in A's format: ranges of rows and columns, inside the shape. */
+damo_sparse *sparse_slice(const damo_sparse *a, const sparse_range *rows, const sparse_range *cols);
+/* Where along an axis the lines of a part belong: line i at list[i], or without a list at first + i·step. */
+typedef struct sparse_where {
+  const int64_t *list;
+  int64_t first, step;
+} sparse_where;
+/* A matrix of that format and shape with the entries of g where they belong, what meets at one place summed. */
+damo_sparse *sparse_put(const damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
+                        const sparse_where *cols);
+/* The n elements at 0-based (rows[k], cols[k]), inside the shape, duplicates summed, to out of A's dtype. */
+damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, const int64_t *cols, void *out);
+/* The elements (k, k), as many as the smaller dimension, duplicates summed. */
+void sparse_diagonal(const damo_sparse *a, void *out);
+/* csc of n × n with a vector of n entries on its diagonal, zeros stored. */
+damo_sparse *sparse_square_diagonal(const damo_array *v);
+/* csc of that shape with row k of a dense matrix as row list[k] (0-based, in range): every entry stored, what comes more
+ * than once too. values has shape[1] columns. */
+damo_sparse *sparse_from_rows(const damo_array *values, const int64_t *list, const int64_t shape[2]);
+
+/* sparse_sort and sparse_drop_zeros that work in A's data where that is writeable; A itself is garbage afterwards. */
+damo_sparse *sparse_sort_within(damo_sparse *a);
+damo_sparse *sparse_drop_zeros_within(damo_sparse *a);
+
+/* The values of g at the places of x's entries, a vector in their order; duplicates in g are summed. Where the two share
+ * their pattern arrays it is g's data itself (retained), entry by entry, duplicates too: so a structured gradient, which
+ * has the whole derivative at each duplicate, goes on through structured ops unchanged. */
+damo_array *sparse_at(damo_sparse *g, const damo_sparse *x);
+damo_array *sparse_at_dense(const damo_array *g, const damo_sparse *x);
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
@@ -120,5 +214,7 @@ void sparse_describe(strbuf *buf, const damo_sparse *a);
 void sparse_print(strbuf *buf, const damo_sparse *a);
 /* Debug invariants; returns false and says why through *why. */
 bool sparse_check(const damo_sparse *a, const char **why);
+
+#include "factor.h"
 
 #endif

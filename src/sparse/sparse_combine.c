@@ -1,4 +1,4 @@
-/* sparse_combine: sums and products entry by entry, scaling, sums along axes, rows and columns by list. */
+/* sparse_combine: sums and products entry by entry, scaling, sums along axes. */
 #include "sparse_int.h"
 
 #include <string.h>
@@ -38,29 +38,39 @@ damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b) {
   return out;
 }
 
-damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s) {
+static damo_status check_scale(const damo_sparse *a, int axis, const damo_array *s) {
   char text[256];
-  if (s->ndim != 1 || array_size(s) != a->shape[axis]) {
-    ctx_fail(a->obj.ctx, DAMO_ESHAPE, "%s: the vector has shape %s, expected (%lld,): one entry for each %s",
-             axis ? "col_scale" : "row_scale", shape_format(text, sizeof text, s->ndim, array_shape(s)),
-             (long long)a->shape[axis], axis ? "column" : "row");
-    return NULL;
-  }
-  const damo_dtype dtype = dtype_promote(sparse_dtype(a), array_dtype(s));
-  damo_sparse *b = sparse_cast(a, dtype), *out = NULL;
-  damo_array *v = b ? array_as_contiguous(s, dtype) : NULL;
-  damo_array *data = v ? sparse_vector(a->obj.ctx, dtype, sparse_nnz(a)) : NULL;
-  if (data) {
-    const sparse_raw raw = sparse_raw_of(b);
-    const sparse_value_fns *f = value_fns_of(b);
+  if (s->ndim == 1 && array_size(s) == a->shape[axis]) return DAMO_OK;
+  return ctx_fail(a->obj.ctx, DAMO_ESHAPE, "%s: the vector has shape %s, expected (%lld,): one entry for each %s",
+                  axis ? "col_scale" : "row_scale", shape_format(text, sizeof text, s->ndim, array_shape(s)),
+                  (long long)a->shape[axis], axis ? "column" : "row");
+}
+
+damo_status sparse_scale_to(const damo_sparse *a, int axis, const damo_array *s, damo_sparse *out) {
+  DAMO_TRY(check_scale(a, axis, s));
+  const damo_dtype dtype = sparse_dtype(out);
+  damo_array *x = array_as_contiguous(a->data, dtype), *v = x ? array_as_contiguous(s, dtype) : NULL;
+  if (v) {
+    sparse_raw raw = sparse_raw_of(a);
+    raw.data = x->data;
+    const sparse_value_fns *f = kernel_sparse_value(sparse_is_wide(a), dtype);
     const bool by_major = (axis == 0) == (a->format == DAMO_CSR);
-    (by_major ? f->scale_major : f->scale_minor)(&raw, v->data, data->data);
-    out = sparse_with_data(a, data);
+    (by_major ? f->scale_major : f->scale_minor)(&raw, v->data, out->data->data);
   }
-  damo_release(b);
+  const damo_status status = v ? DAMO_OK : damo_error_status(a->obj.ctx);
+  damo_release(x);
   damo_release(v);
+  return status;
+}
+
+damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s) {
+  const damo_dtype dtype = dtype_promote(sparse_dtype(a), array_dtype(s));
+  damo_array *data = sparse_vector(a->obj.ctx, dtype, sparse_nnz(a));
+  damo_sparse *out = data ? sparse_with_data(a, data) : NULL;
   damo_release(data);
-  return out;
+  if (!out || sparse_scale_to(a, axis, s, out) == DAMO_OK) return out;
+  damo_release(out);
+  return NULL;
 }
 
 /* The sum of all entries: the data's, whatever the pattern. */
@@ -89,67 +99,5 @@ damo_array *sparse_sum(damo_sparse *a, int axis) {
     (along_major ? value_fns_of(b)->sum_major : value_fns_of(b)->sum_minor)(&raw, out->data);
   }
   damo_release(b);
-  return out;
-}
-
-/* ---- By list ----------------------------------------------------------------------------------------------------- */
-
-static damo_status check_list(const damo_sparse *a, int axis, const damo_array *list) {
-  char text[256];
-  damo_ctx *ctx = a->obj.ctx;
-  const char *what = axis ? "column" : "row";
-  if (list->ndim != 1 || array_dtype(list) != DAMO_INT64 || !array_is_contiguous(list)) {
-    return ctx_fail(ctx, DAMO_ETYPE, "get_item_list: the %ss are a %s array of shape %s, expected an int64 vector",
-                    what, dtype_name(array_dtype(list)),
-                    shape_format(text, sizeof text, list->ndim, array_shape(list)));
-  }
-  const int64_t *at = (const int64_t *)(void *)list->data;
-  for (int64_t i = 0; i < array_size(list); i++) {
-    if (at[i] >= 0 && at[i] < a->shape[axis]) continue;
-    return ctx_fail(ctx, DAMO_EINDEX, "get_item_list: entry %lld asks for %s %lld of %lld", (long long)i + 1, what,
-                    (long long)at[i] + 1, (long long)a->shape[axis]);
-  }
-  return DAMO_OK;
-}
-
-/* Entries of the lines named. */
-static int64_t count_lines(const damo_sparse *a, const int64_t *at, int64_t n) {
-  int64_t nnz = 0;
-  if (sparse_is_wide(a)) {
-    const int64_t *ptr = (const int64_t *)(void *)a->indptr->data;
-    for (int64_t i = 0; i < n; i++) nnz += ptr[at[i] + 1] - ptr[at[i]];
-  } else {
-    const int32_t *ptr = (const int32_t *)(void *)a->indptr->data;
-    for (int64_t i = 0; i < n; i++) nnz += ptr[at[i] + 1] - ptr[at[i]];
-  }
-  return nnz;
-}
-
-/* a is compressed along the axis. */
-static damo_sparse *take_lines(damo_sparse *a, int axis, const damo_array *list) {
-  const int64_t n = array_size(list), *at = (const int64_t *)(void *)list->data;
-  const int64_t nnz = count_lines(a, at, n);
-  int64_t shape[2] = {a->shape[0], a->shape[1]};
-  shape[axis] = n;
-  const damo_dtype itype = sparse_itype_for(sparse_itype(a), shape[0], shape[1], nnz);
-  damo_sparse *from = sparse_to_itype(a, itype), *out = NULL;
-  if (from) out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), itype, shape, nnz);
-  if (out) {
-    const sparse_raw raw = sparse_raw_of(from);
-    move_fns_of(out)->take(&raw, at, n, out->indptr->data, out->indices->data, out->data->data);
-    out->sorted = a->sorted;
-    out->unique = a->unique;
-  }
-  damo_release(from);
-  return out;
-}
-
-damo_sparse *sparse_take(damo_sparse *a, int axis, const damo_array *list) {
-  if (check_list(a, axis, list) != DAMO_OK) return NULL;
-  const damo_format by = axis == 0 ? DAMO_CSR : DAMO_CSC, format = sparse_format(a);
-  damo_sparse *b = sparse_to_format(a, by), *c = b ? take_lines(b, axis, list) : NULL;
-  damo_sparse *out = c ? sparse_to_format(c, format) : NULL;
-  damo_release(b);
-  damo_release(c);
   return out;
 }

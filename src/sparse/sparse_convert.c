@@ -3,13 +3,16 @@
 
 #include <string.h>
 
+void sparse_add_to_dense(const damo_sparse *a, damo_array *dense) {
+  const sparse_raw raw = sparse_raw_of(a);
+  const int64_t *strides = array_strides(dense);
+  const bool csc = a->format == DAMO_CSC;
+  value_fns_of(a)->add_dense(&raw, dense->data, strides[csc], strides[!csc]);
+}
+
 damo_array *sparse_to_dense(const damo_sparse *a) {
   damo_array *out = damo_array_new(a->obj.ctx, sparse_dtype(a), 2, a->shape);
-  if (!out) return NULL;
-  const sparse_raw raw = sparse_raw_of(a);
-  const int64_t *strides = array_strides(out);
-  const bool csc = a->format == DAMO_CSC;
-  value_fns_of(a)->add_dense(&raw, out->data, strides[csc], strides[!csc]);
+  if (out) sparse_add_to_dense(a, out);
   return out;
 }
 
@@ -67,8 +70,7 @@ damo_sparse *sparse_to_itype(damo_sparse *a, damo_dtype itype) {
   }
   cast(a->indices->data, indices->data, sparse_nnz(a));
   cast(a->indptr->data, b->indptr->data, sparse_major(a) + 1);
-  indices->writeable = false;
-  indices->buf->obj.flags |= BUFFER_FROZEN;
+  sparse_freeze(indices);
   damo_release(b->indices);
   damo_release(b->data);
   b->indices = indices;

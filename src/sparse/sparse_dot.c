@@ -5,43 +5,6 @@
 
 /* ---- With dense -------------------------------------------------------------------------------------------------- */
 
-/* Narrow blocks gain nothing from vectors across columns. */
-#define VECTOR_COLS 4
-
-typedef struct dense_product {
-  damo_sparse *a;
-  bool across; /* the result runs along the minor axis: entries scatter into it */
-  _Alignas(16) char alpha[16];
-  bool scaled;
-  const damo_array *x;
-  damo_array *y;
-  bool add;
-} dense_product;
-
-static sparse_block block_of(const damo_array *a) {
-  const int64_t cols = a->ndim == 2 ? array_shape(a)[1] : 1;
-  return (sparse_block){a->data, cols, cols};
-}
-
-static void run_product(const dense_product *d) {
-  const sparse_raw raw = sparse_raw_of(d->a);
-  const sparse_value_fns *f = value_fns_of(d->a);
-  const void *alpha = d->scaled ? d->alpha : NULL;
-  const sparse_block x = block_of(d->x), y = block_of(d->y);
-  const sparse_dense_fns *v = kernel_sparse_dense(sparse_is_wide(d->a), sparse_dtype(d->a));
-  const bool vectors = v && x.cols >= VECTOR_COLS;
-  if (d->across) {
-    if (x.cols == 1)
-      f->matvec_t(&raw, alpha, x.data, y.data);
-    else
-      (vectors ? v->matmat_t : f->matmat_t)(&raw, alpha, &x, &y);
-  } else if (x.cols == 1) {
-    f->matvec(&raw, alpha, x.data, y.data, d->add);
-  } else {
-    (vectors ? v->matmat : f->matmat)(&raw, alpha, &x, &y, d->add);
-  }
-}
-
 static damo_status check_dense(const damo_sparse *a, bool transposed, const damo_array *x) {
   char text[256];
   damo_ctx *ctx = a->obj.ctx;
@@ -75,22 +38,34 @@ damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alph
   const damo_dtype dtype = dtype_promote(sparse_dtype(a), array_dtype(x));
   const int64_t shape[2] = {a->shape[transposed], x->ndim == 2 ? array_shape(x)[1] : 1};
   if (onto && check_onto(a, onto, dtype, x->ndim, shape) != DAMO_OK) return NULL;
-  dense_product d = {.across = transposed == (a->format == DAMO_CSR), .add = onto != NULL, .scaled = alpha != NULL};
+  _Alignas(16) char factor[16];
   if (alpha) {
     const scalar s = scalar_cast(*alpha, DAMO_COMPLEX128);
-    kernel_cast(DAMO_COMPLEX128, dtype)(&s.v.c, d.alpha, 1);
+    kernel_cast(DAMO_COMPLEX128, dtype)(&s.v.c, factor, 1);
   }
-  d.a = sparse_cast(a, dtype);
-  damo_array *xc = d.a ? array_as_contiguous(x, dtype) : NULL;
-  if (xc)
-    d.y = onto       ? damo_retain(onto)
-          : d.across ? damo_array_new(a->obj.ctx, dtype, x->ndim, shape)
-                     : array_empty(a->obj.ctx, dtype, x->ndim, shape);
-  d.x = xc;
-  if (d.y) run_product(&d);
-  damo_release(d.a);
+  damo_sparse *same = sparse_cast(a, dtype);
+  damo_array *xc = same ? array_as_contiguous(x, dtype) : NULL, *y = NULL;
+  if (xc) y = onto ? damo_retain(onto) : array_empty(a->obj.ctx, dtype, x->ndim, shape);
+  if (y) {
+    const sparse_product p = {same, transposed, false, alpha ? factor : NULL, xc, onto ? y : NULL, y};
+    const size_t size = sparse_product_room(&p); /* 0 but for memory that is not aligned */
+    void *room = size > 0 ? mem_alloc(a->obj.ctx, size) : NULL;
+    if (size > 0 && !room) {
+      damo_release(y);
+      y = NULL;
+    } else {
+      sparse_product_run(&p, room);
+    }
+    if (room) mem_free(a->obj.ctx, room, size);
+  }
+  damo_release(same);
   damo_release(xc);
-  return d.y;
+  return y;
+}
+
+static sparse_block block_of(const damo_array *a) {
+  const int64_t cols = a->ndim == 2 ? array_shape(a)[1] : 1;
+  return (sparse_block){a->data, cols, cols};
 }
 
 /* ---- Sampled ----------------------------------------------------------------------------------------------------- */
@@ -108,6 +83,12 @@ static damo_status check_sample(const damo_sparse *p, const damo_array *x, const
                   (long long)p->shape[0], (long long)p->shape[1]);
 }
 
+void sparse_sample_rows(const sparse_raw *at, bool wide, const damo_array *x, const damo_array *y, void *out) {
+  const sparse_block bx = block_of(x), by = block_of(y);
+  const sparse_dense_fns *v = bx.cols > 1 ? kernel_sparse_dense(wide, array_dtype(x)) : NULL;
+  (v ? v->sample : kernel_sparse_value(wide, array_dtype(x))->sample)(at, &bx, &by, out);
+}
+
 damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array *y) {
   if (check_sample(p, x, y) != DAMO_OK) return NULL;
   const damo_dtype dtype = dtype_promote(array_dtype(x), array_dtype(y));
@@ -117,9 +98,7 @@ damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array
   if (out) {
     const sparse_raw raw = sparse_raw_of(p);
     const bool csr = p->format == DAMO_CSR;
-    const sparse_block bx = block_of(csr ? xc : yc), by = block_of(csr ? yc : xc);
-    const sparse_dense_fns *v = kernel_sparse_dense(sparse_is_wide(p), dtype);
-    (v ? v->sample : kernel_sparse_value(sparse_is_wide(p), dtype)->sample)(&raw, &bx, &by, out->data);
+    sparse_sample_rows(&raw, sparse_is_wide(p), csr ? xc : yc, csr ? yc : xc, out->data);
     z = sparse_with_data(p, out);
   }
   damo_release(xc);
@@ -129,49 +108,6 @@ damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array
 }
 
 /* ---- With sparse ------------------------------------------------------------------------------------------------- */
-
-/* Where b has far more columns than entries, its columns are numbered anew, so that work is O(entries): rank → column,
- * ascending. Takes b; *columns is NULL where nothing was done. */
-static damo_sparse *renumber(damo_sparse *take, damo_array **columns) {
-  damo_ctx *ctx = take->obj.ctx;
-  const int64_t nnz = sparse_nnz(take);
-  *columns = NULL;
-  if (sparse_minor(take) <= 4 * nnz + 4096) return take;
-  damo_sparse *b = sparse_to_itype(take, DAMO_INT64), *out = NULL;
-  damo_release(take);
-  if (!b) return NULL;
-  const sparse_move_fns *move = kernel_sparse_move(true, sizeof(int64_t));
-  const int64_t ends[2] = {0, nnz};
-  const size_t room = move->sort_room(nnz);
-  damo_array *sorted = sparse_vector(ctx, DAMO_INT64, nnz), *place = sparse_vector(ctx, DAMO_INT64, nnz);
-  damo_array *order = sparse_vector(ctx, DAMO_INT64, nnz);
-  void *work = mem_alloc(ctx, room);
-  int64_t shape[2] = {b->shape[0], b->shape[1]};
-  shape[b->format == DAMO_CSR] = nnz;
-  if (sorted && place && order && work)
-    out = sparse_empty(ctx, sparse_format(b), sparse_dtype(b), DAMO_INT64, shape, nnz);
-  if (out) {
-    int64_t *at = (int64_t *)(void *)place->data, *from = (int64_t *)(void *)order->data, n = 0;
-    int64_t *col = (int64_t *)(void *)sorted->data, *rank = (int64_t *)(void *)out->indices->data;
-    for (int64_t p = 0; p < nnz; p++) from[p] = p;
-    const sparse_raw line = {1, sparse_minor(b), ends, b->indices->data, from};
-    move->sort(&line, col, at, work);
-    for (int64_t p = 0; p < nnz; p++) {
-      if (p > 0 && col[p] != col[n]) col[++n] = col[p];
-      rank[at[p]] = n;
-    }
-    memcpy(out->indptr->data, b->indptr->data, (size_t)(sparse_major(b) + 1) * sizeof(int64_t));
-    damo_release(out->data);
-    out->data = damo_retain(b->data);
-    *columns = damo_retain(sorted);
-  }
-  if (work) mem_free(ctx, work, room);
-  damo_release(sorted);
-  damo_release(place);
-  damo_release(order);
-  damo_release(b);
-  return out;
-}
 
 /* Room that a product may take unseen, in entries of its operands: counting first costs as much as multiplying. */
 #define ROOM_FACTOR 8
@@ -239,23 +175,22 @@ static damo_sparse *product_as(damo_sparse *a, damo_sparse *b, damo_dtype itype,
   const damo_format format = sparse_format(a);
   const int64_t shape[2] = {a->shape[0], b->shape[1]};
   damo_array *columns = NULL;
+  damo_sparse *left = damo_retain(a), *right = damo_retain(b), *x = NULL, *y = NULL, *out = NULL;
+  damo_status s = DAMO_OK;
+  /* Both are compressed along the outer axes: the right one would need an array as long as the inner one. */
+  if (format == DAMO_CSR && b->format == DAMO_CSC) s = sparse_narrow(&left, &right);
   /* The csc of A·B is the csr of Bᵀ·Aᵀ. */
-  damo_sparse *x = readied(format == DAMO_CSR ? a : b, format, dtype, itype);
-  damo_sparse *y = x ? readied(format == DAMO_CSR ? b : a, format, dtype, itype) : NULL;
-  if (y) y = renumber(y, &columns);
-  if (y && sparse_is_wide(y) && !sparse_is_wide(x)) {
-    damo_sparse *w = sparse_to_itype(x, DAMO_INT64);
-    damo_release(x);
-    x = w;
-  }
-  damo_sparse *out = NULL;
-  if (x && y) {
+  if (s == DAMO_OK) x = readied(format == DAMO_CSR ? left : right, format, dtype, itype);
+  if (x) y = readied(format == DAMO_CSR ? right : left, format, dtype, itype);
+  if (y && sparse_narrow_one(&y, &columns) == DAMO_OK && sparse_same_itype(&x, &y) == DAMO_OK) {
     int64_t made[2] = {shape[0], shape[1]};
     if (columns) made[format == DAMO_CSR] = sparse_minor(y);
     out = multiply(x, y, format, made, wider);
     if (out && columns) out = restore(out, columns, shape);
   }
   damo_release(columns);
+  damo_release(left);
+  damo_release(right);
   damo_release(x);
   damo_release(y);
   return out;
@@ -274,4 +209,89 @@ damo_sparse *sparse_dot_sparse(damo_sparse *a, damo_sparse *b) {
   const bool wide = sparse_is_wide(a) || sparse_is_wide(b);
   damo_sparse *out = product_as(a, b, wide ? DAMO_INT64 : DAMO_INT32, &wider);
   return wider ? product_as(a, b, DAMO_INT64, &wider) : out;
+}
+
+/* ---- With dense, sparse result ----------------------------------------------------------------------------------- */
+
+static bool all_finite(const damo_array *v) {
+  const damo_dtype dt = array_dtype(v);
+  const int64_t n = array_size(v) * (dtype_is_complex(dt) ? 2 : 1);
+  if (dtype_is_discrete(dt)) return true;
+  if (dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64) {
+    const float *x = (const float *)(const void *)v->data;
+    float sum = 0; /* x - x is 0, or nan */
+    for (int64_t i = 0; i < n; i++) sum += x[i] - x[i];
+    return sum == 0;
+  }
+  const double *x = (const double *)(const void *)v->data;
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += x[i] - x[i];
+  return sum == 0;
+}
+
+/* A dense matrix with every entry stored. */
+static damo_sparse *sparse_full(const damo_array *x, damo_format format) {
+  damo_ctx *ctx = x->obj.ctx;
+  const int64_t *shape = array_shape(x), major = shape[format == DAMO_CSC], minor = shape[format == DAMO_CSR];
+  const int64_t turned[2] = {major, minor},
+                step[2] = {array_strides(x)[format == DAMO_CSC], array_strides(x)[format == DAMO_CSR]};
+  damo_sparse *out = sparse_empty(ctx, format, array_dtype(x), DAMO_INT64, shape, array_size(x));
+  if (!out) return NULL;
+  int64_t *ptr = (int64_t *)(void *)out->indptr->data, *idx = (int64_t *)(void *)out->indices->data;
+  for (int64_t i = 0; i <= major; i++) ptr[i] = i * minor;
+  for (int64_t i = 0; i < major; i++) {
+    for (int64_t j = 0; j < minor; j++) *idx++ = j;
+  }
+  kernel_copy_nd(x->data, step, out->data->data, NULL, 2, turned, dtype_size(array_dtype(x)));
+  out->sorted = out->unique = true;
+  return out;
+}
+
+/* Whether a dense result is no larger than what its operands hold. */
+static bool result_is_small(const damo_sparse *a, const damo_array *x, bool left) {
+  const int64_t rows = left ? array_shape(x)[0] : a->shape[0], cols = left ? a->shape[1] : array_shape(x)[1];
+  return rows == 0 || cols <= 2 * (sparse_nnz(a) + array_size(x)) / rows;
+}
+
+static damo_sparse *through_dense(damo_sparse *a, const damo_array *x, bool left) {
+  damo_array *turned = NULL, *y = NULL;
+  damo_sparse *out = NULL;
+  const damo_format f = left ? (a->format == DAMO_CSR ? DAMO_CSC : DAMO_CSR) : sparse_format(a);
+  if (left) {
+    const int64_t shape[2] = {array_shape(x)[1], array_shape(x)[0]};
+    const int64_t step[2] = {array_strides(x)[1], array_strides(x)[0]};
+    turned = array_view(x, 2, shape, step, 0);
+    if (!turned) return NULL;
+  }
+  y = sparse_dot_dense(a, left, NULL, left ? turned : x, NULL);
+  if (y) out = sparse_from_dense(y, f, sparse_itype(a));
+  if (out && left) {
+    damo_sparse *back = sparse_transpose(out);
+    damo_release(out);
+    out = back;
+  }
+  damo_release(turned);
+  damo_release(y);
+  return out;
+}
+
+/* Zeros of x can be left out unless they meet inf or nan. */
+static damo_sparse *through_sparse(damo_sparse *a, const damo_array *x, bool left) {
+  damo_sparse *b =
+      all_finite(a->data) ? sparse_from_dense(x, sparse_format(a), DAMO_INT32) : sparse_full(x, sparse_format(a));
+  damo_sparse *full = b ? (left ? sparse_dot_sparse(b, a) : sparse_dot_sparse(a, b)) : NULL;
+  damo_sparse *out = full ? sparse_drop_zeros(full) : NULL;
+  damo_release(b);
+  damo_release(full);
+  return out;
+}
+
+damo_sparse *sparse_dot_mixed(damo_sparse *a, const damo_array *x, bool left) {
+  const int64_t inner = left ? a->shape[0] : a->shape[1], own = array_shape(x)[left];
+  if (x->ndim != 2 || inner != own) {
+    ctx_fail(a->obj.ctx, DAMO_ESHAPE, "dot: a matrix with %lld %s and a dense one with %lld %s do not agree",
+             (long long)inner, left ? "rows" : "columns", (long long)own, left ? "columns" : "rows");
+    return NULL;
+  }
+  return result_is_small(a, x, left) ? through_dense(a, x, left) : through_sparse(a, x, left);
 }

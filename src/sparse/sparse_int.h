@@ -18,7 +18,21 @@ static inline const sparse_value_fns *value_fns_of(const damo_sparse *a) {
 void sparse_find_flags(damo_sparse *a);
 /* shape error unless both dimensions are 0 or more and the indptr of either fits in memory's address space. */
 damo_status sparse_check_shape(damo_ctx *ctx, const char *who, int64_t rows, int64_t cols);
+/* Nobody can write the vector any more (its maker may, through its pointer, until it is handed out). */
+static inline void sparse_freeze(damo_array *v) {
+  v->writeable = false;
+  v->buf->obj.flags |= BUFFER_FROZEN;
+}
 /* An uninitialised vector. */
 damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n);
+
+/* Where a's minor axis is far longer than its entries are many: a with the positions that occur numbered anew, and
+ * (*columns)[number] the position; else *columns is NULL. *a is replaced; it may be NULL after a failure. */
+damo_status sparse_narrow_one(damo_sparse **a, damo_array **columns);
+/* The same for two matrices with one minor axis: numbered as a's entries occur; b's others are left out. Both are
+ * replaced; they may be NULL after a failure. */
+damo_status sparse_narrow(damo_sparse **a, damo_sparse **b);
+/* Replaces the narrower one where their index dtypes differ. */
+damo_status sparse_same_itype(damo_sparse **a, damo_sparse **b);
 
 #endif

@@ -1,0 +1,282 @@
+/* sparse_product: products into dense arrays of every layout, sampled and mixed products, axes far longer than what is
+ * stored, against plain sums over dense numbers; failing allocations. */
+#include "../../src/sparse/sparse.h"
+
+#include <stdlib.h>
+
+#include "test.h"
+
+static uint64_t seed = 88172645463325252u;
+
+static int64_t draw(int64_t n) {
+  seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+  return (int64_t)((seed >> 11) % (uint64_t)n);
+}
+
+static damo_sparse *matrix(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, int64_t m, int64_t n,
+                           int64_t nnz) {
+  int64_t rows[64], cols[64];
+  double values[64];
+  for (int64_t p = 0; p < nnz; p++) rows[p] = draw(m), cols[p] = draw(n), values[p] = (double)(1 + draw(5));
+  damo_sparse *a = sparse_from_places(ctx, format, DAMO_FLOAT64, (const int64_t[]){m, n}, nnz, rows, cols, values,
+                                      itype, draw(2) == 0);
+  damo_sparse *b = sparse_cast(a, dtype);
+  damo_release(a);
+  return b;
+}
+
+/* m × n of one of four layouts: rows, columns, rows apart, every other entry of both axes. */
+static damo_array *dense(damo_ctx *ctx, damo_dtype dtype, int64_t m, int64_t n, int layout) {
+  const int64_t size = (int64_t)dtype_size(dtype), whole[2] = {2 * m + 2, 2 * n + 2}, shape[2] = {m, n};
+  const int64_t step[4][2] = {
+      {n * size, size}, {size, m * size}, {(2 * n + 2) * size, size}, {2 * (2 * n + 2) * size, 2 * size}};
+  damo_array *base = array_empty(ctx, dtype, 2, whole);
+  for (int64_t i = 0; i < whole[0]; i++) {
+    for (int64_t j = 0; j < whole[1]; j++) {
+      array_set(base, (const int64_t[]){i, j}, (scalar){.dtype = DAMO_FLOAT64, .v.f = (double)(1 + draw(6))});
+    }
+  }
+  damo_array *a = array_view(base, 2, shape, step[layout], 0);
+  damo_release(base);
+  return a;
+}
+
+static double number(const damo_array *a, int64_t i, int64_t j) {
+  return scalar_to_double(array_get(a, (const int64_t[]){i, j}));
+}
+
+/* Small whole numbers: every sum is exact. */
+static bool is_product(const damo_array *left, const damo_array *right, double alpha, const damo_array *z,
+                       const damo_array *y) {
+  bool same = true;
+  for (int64_t i = 0; i < array_shape(y)[0]; i++) {
+    for (int64_t j = 0; j < array_shape(y)[1]; j++) {
+      double sum = 0;
+      for (int64_t k = 0; k < array_shape(left)[1]; k++) sum += number(left, i, k) * number(right, k, j);
+      same = same && number(y, i, j) == alpha * sum + (z ? number(z, i, j) : 0);
+    }
+  }
+  return same;
+}
+
+/* ---- Products with dense ----------------------------------------------------------------------------------------- */
+
+typedef struct layouts {
+  int x, y, z;
+} layouts;
+
+static void check_product(damo_ctx *ctx, const damo_sparse *a, bool transposed, bool left, int64_t width, layouts l) {
+  const damo_dtype dtype = sparse_dtype(a);
+  const int64_t rows = a->shape[transposed], cols = a->shape[!transposed];
+  const int64_t m = left ? width : rows, k = left ? rows : cols, n = left ? cols : width;
+  damo_array *x = left ? dense(ctx, dtype, m, k, l.x) : dense(ctx, dtype, k, n, l.x);
+  damo_array *y = dense(ctx, dtype, m, n, l.y), *full = sparse_to_dense(a);
+  damo_array *before = array_copy(y), *z = l.z == 1 ? damo_retain(y) : l.z == 2 ? dense(ctx, dtype, m, n, l.x) : NULL;
+  const int64_t step[2] = {array_strides(full)[transposed], array_strides(full)[!transposed]};
+  damo_array *op = array_view(full, 2, (const int64_t[]){rows, cols}, step, 0);
+  _Alignas(16) char factor[16];
+  kernel_cast(DAMO_FLOAT64, dtype)(&(double){3}, factor, 1);
+  const sparse_product p = {a, transposed, left, l.z ? factor : NULL, x, z, y};
+  const size_t room = sparse_product_room(&p);
+  void *work = room > 0 ? malloc(room) : NULL;
+  sparse_product_run(&p, work);
+  CHECK(is_product(left ? x : op, left ? op : x, l.z ? 3 : 1, l.z == 1 ? before : z, y));
+  free(work);
+  damo_release(op);
+  damo_release(full);
+  damo_release(before);
+  damo_release(x);
+  damo_release(y);
+  damo_release(z);
+}
+
+static void test_dense_products(damo_ctx *ctx) {
+  static const damo_dtype dtypes[] = {DAMO_FLOAT32, DAMO_FLOAT64, DAMO_INT32, DAMO_COMPLEX128};
+  static const int64_t widths[] = {0, 1, 2, 3, 4, 31, 70};
+  for (int form = 0; form < 16; form++) {
+    damo_sparse *a =
+        matrix(ctx, (damo_format)(form & 1), dtypes[form >> 2], form & 2 ? DAMO_INT64 : DAMO_INT32, 7, 5, 14);
+    for (int w = 0; w < 7 * 4 * 4 * 3; w++) {
+      const layouts l = {w / 7 % 4, w / 28 % 4, w / 112};
+      check_product(ctx, a, draw(2) == 0, draw(2) == 0, widths[w % 7], l);
+    }
+    damo_release(a);
+  }
+}
+
+static void test_empty_products(damo_ctx *ctx) {
+  static const int64_t shapes[][2] = {{0, 0}, {0, 4}, {4, 0}, {3, 4}};
+  for (int s = 0; s < 4; s++) {
+    for (int form = 0; form < 8; form++) {
+      damo_sparse *a = matrix(ctx, (damo_format)(form & 1), DAMO_FLOAT64, DAMO_INT32, shapes[s][0], shapes[s][1], 0);
+      for (int z = 0; z < 3; z++) check_product(ctx, a, form & 2, form & 4, 5, (layouts){z, z, z});
+      damo_release(a);
+    }
+  }
+}
+
+/* ---- Products of two sparse, mixed, sampled ---------------------------------------------------------------------- */
+
+static void test_sparse_products(damo_ctx *ctx) {
+  for (int form = 0; form < 16; form++) {
+    damo_sparse *a = matrix(ctx, (damo_format)(form & 1), DAMO_FLOAT64, form & 4 ? DAMO_INT64 : DAMO_INT32, 6, 8, 17);
+    damo_sparse *b =
+        matrix(ctx, (damo_format)(form >> 1 & 1), DAMO_FLOAT64, form & 8 ? DAMO_INT64 : DAMO_INT32, 8, 9, 21);
+    damo_array *y = dense(ctx, DAMO_FLOAT64, 6, 9, form & 3), *before = array_copy(y);
+    damo_array *da = sparse_to_dense(a), *db = sparse_to_dense(b);
+    const double half = 0.5;
+    CHECK(sparse_add_product(a, b, form & 4 ? &half : NULL, y) == DAMO_OK);
+    CHECK(is_product(da, db, form & 4 ? 0.5 : 1, before, y));
+    for (int left = 0; left < 2; left++) {
+      damo_array *x = left ? dense(ctx, DAMO_FLOAT64, 5, 6, form & 3) : dense(ctx, DAMO_FLOAT64, 8, 5, form & 3);
+      damo_sparse *mixed = sparse_dot_mixed(a, x, left);
+      damo_array *got = mixed ? sparse_to_dense(mixed) : NULL;
+      CHECK(got && sparse_format(mixed) == sparse_format(a) && sparse_check(mixed, NULL));
+      CHECK(got && is_product(left ? x : da, left ? da : x, 1, NULL, got));
+      damo_release(x);
+      damo_release(mixed);
+      damo_release(got);
+    }
+    damo_release(a);
+    damo_release(b);
+    damo_release(y);
+    damo_release(before);
+    damo_release(da);
+    damo_release(db);
+  }
+}
+
+static void test_samples(damo_ctx *ctx) {
+  for (int form = 0; form < 32; form++) {
+    const damo_dtype itype = form & 8 ? DAMO_INT64 : DAMO_INT32;
+    damo_sparse *p = matrix(ctx, (damo_format)(form & 1), DAMO_FLOAT32, itype, 6, 8, 19);
+    damo_sparse *x =
+        matrix(ctx, (damo_format)(form >> 1 & 1), DAMO_FLOAT64, form & 16 ? DAMO_INT64 : DAMO_INT32, 6, 5, 14);
+    damo_sparse *y = matrix(ctx, (damo_format)(form >> 2 & 1), DAMO_FLOAT32, DAMO_INT32, 8, 5, 16);
+    damo_array *dx = sparse_to_dense(x), *dy = sparse_to_dense(y),
+               *full = damo_array_new(ctx, DAMO_FLOAT64, 2, (const int64_t[]){6, 8});
+    for (int64_t i = 0; i < 6; i++) {
+      for (int64_t j = 0; j < 8; j++) {
+        double sum = 0;
+        for (int64_t k = 0; k < 5; k++) sum += number(dx, i, k) * number(dy, j, k);
+        array_set(full, (const int64_t[]){i, j}, (scalar){.dtype = DAMO_FLOAT64, .v.f = sum});
+      }
+    }
+    damo_array *got = sparse_sample_sparse(p, x, y), *want = sparse_at_dense(full, p);
+    CHECK(got && want && array_equal(got, want, false));
+    damo_release(p);
+    damo_release(x);
+    damo_release(y);
+    damo_release(dx);
+    damo_release(dy);
+    damo_release(full);
+    damo_release(got);
+    damo_release(want);
+  }
+}
+
+/* ---- Axes far longer than what is stored -------------------------------------------------------------------------- */
+
+#define LONG (INT64_C(1) << 40)
+
+static damo_sparse *wide_matrix(damo_ctx *ctx) {
+  const int64_t rows[] = {0, 0, 1, 2}, cols[] = {5, LONG - 1, LONG - 1, 77};
+  const double values[] = {2, 3, 4, 5};
+  return sparse_from_places(ctx, DAMO_CSR, DAMO_FLOAT64, (const int64_t[]){3, LONG}, 4, rows, cols, values, DAMO_INT32,
+                            false);
+}
+
+static void test_long_axes(damo_ctx *ctx) {
+  damo_sparse *a = wide_matrix(ctx), *t = sparse_transpose(a);
+  damo_sparse *inner = sparse_dot_sparse(a, t);
+  damo_array *d = inner ? sparse_to_dense(inner) : NULL,
+             *y = damo_array_new(ctx, DAMO_FLOAT64, 2, (const int64_t[]){3, 3});
+  static const double want[3][3] = {{13, 12, 0}, {12, 16, 0}, {0, 0, 25}};
+  CHECK(sparse_add_product(a, t, NULL, y) == DAMO_OK);
+  for (int64_t i = 0; d && i < 3; i++) {
+    for (int64_t j = 0; j < 3; j++) {
+      CHECK_NEAR(number(d, i, j), want[i][j], 0);
+      CHECK_NEAR(number(y, i, j), want[i][j], 0);
+    }
+  }
+  /* A's places of inner products over a short axis, and the other way about */
+  damo_sparse *g = sparse_dot_sparse(a, t), *s = sparse_transpose(t);
+  damo_array *v = g ? sparse_sample_sparse(s, g, t) : NULL, *w = g ? sparse_sample_sparse(g, a, a) : NULL;
+  damo_sparse *ga = g ? sparse_dot_sparse(g, a) : NULL;
+  damo_array *at = ga ? sparse_at(ga, a) : NULL;
+  CHECK(v && at && array_equal(v, at, false));
+  CHECK(w && array_equal(w, g->data, false));
+  damo_release(ga);
+  damo_release(a);
+  damo_release(t);
+  damo_release(inner);
+  damo_release(d);
+  damo_release(y);
+  damo_release(g);
+  damo_release(s);
+  damo_release(v);
+  damo_release(w);
+  damo_release(at);
+}
+
+/* ---- Failing allocations ------------------------------------------------------------------------------------------ */
+
+static bool run_program(damo_sparse *a, damo_sparse *b, damo_sparse *wide, damo_sparse *turned, damo_array *x,
+                        damo_array *y) {
+  void *made[8];
+  int n = 0;
+  bool ok = true;
+#define TRY(expr) \
+  if (ok && !(made[n++] = (expr))) ok = false
+  TRY(sparse_dot_mixed(a, x, false));
+  TRY(sparse_dot_mixed(a, x, true));
+  TRY(sparse_sample_sparse(a, b, a));
+  TRY(sparse_dot_sparse(wide, turned));
+  damo_sparse *inner = ok ? made[n - 1] : NULL;
+  TRY(sparse_sample_sparse(turned, turned, inner));
+#undef TRY
+  if (ok) ok = sparse_add_product(a, b, NULL, y) == DAMO_OK;
+  while (n > 0) damo_release(made[--n]);
+  return ok;
+}
+
+static void test_failing_allocations(damo_ctx *ctx) {
+  damo_sparse *a = matrix(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 6, 6, 9);
+  damo_sparse *b = matrix(ctx, DAMO_CSC, DAMO_FLOAT64, DAMO_INT64, 6, 6, 9);
+  damo_sparse *tall = wide_matrix(ctx), *turned = sparse_transpose(tall);
+  damo_array *x = dense(ctx, DAMO_FLOAT64, 6, 6, 3), *y = dense(ctx, DAMO_FLOAT64, 6, 6, 0);
+  const int64_t objects = ctx->n_objects;
+  const size_t bytes = ctx->bytes;
+  int64_t n = 0;
+  for (bool done = false; !done && n < 10000; n++) {
+    ctx_clear_error(ctx);
+    ctx->fail_after = n;
+    done = run_program(a, b, tall, turned, x, y);
+    ctx->fail_after = -1;
+    if (!done && ctx->error.status != DAMO_EMEMORY) CHECK_EQ_I(ctx->error.status, DAMO_EMEMORY);
+    if (ctx->n_objects != objects || ctx->bytes != bytes) CHECK_EQ_I(ctx->n_objects, objects);
+  }
+  CHECK(n > 50 && n < 10000);
+  damo_release(a);
+  damo_release(b);
+  damo_release(tall);
+  damo_release(turned);
+  damo_release(x);
+  damo_release(y);
+}
+
+int main(void) {
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  array_register(ctx);
+  sparse_register(ctx);
+  test_dense_products(ctx);
+  test_empty_products(ctx);
+  test_sparse_products(ctx);
+  test_samples(ctx);
+  test_long_axes(ctx);
+  test_failing_allocations(ctx);
+  CHECK_EQ_I(ctx->n_objects, 0);
+  CHECK_EQ_I(ctx->bytes, 0);
+  damo_ctx_release(ctx);
+  TEST_MAIN_END;
+}

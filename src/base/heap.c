@@ -1,0 +1,117 @@
+/* heap: the allocator of a context whose host gives none.
+ *
+ * It is malloc, with two things that large blocks gain from. They ask for large pages, so that touching fresh memory
+ * costs a fraction of the faults. And freed ones are kept for a while: the C library would give them back to the system,
+ * which clears every page again for the next result of the same size. Kept is no more than half of what was once in use,
+ * between SPARE_LOW and SPARE_HIGH; no count of the context includes it, and it is let go when malloc fails. Debug builds
+ * keep nothing, so that a sanitizer sees each block's end.
+ */
+#define _DEFAULT_SOURCE /* madvise */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base_int.h"
+
+#define LARGE_PAGE ((size_t)2 << 20)
+#define LARGE_BLOCK ((size_t)4 << 20) /* from here on large pages are asked for */
+
+#ifdef DAMO_DEBUG
+#define SPARE_LOW ((size_t)0)
+#define SPARE_HIGH ((size_t)0)
+#else
+#define SPARE_LOW ((size_t)32 << 20)
+#define SPARE_HIGH ((size_t)256 << 20)
+#endif
+#define SPARE_LEAST ((size_t)64 << 10) /* smaller ones are not worth it */
+#define SPARE_MOST 128
+
+typedef struct spare {
+  void *ptr;
+  size_t size; /* that may be used; at least what was asked for last */
+} spare;
+
+struct mem_heap {
+  spare spares[SPARE_MOST]; /* n of them, oldest first, `bytes` in all */
+  int n;
+  size_t bytes, used, peak; /* used: by the context */
+};
+
+mem_heap *heap_new(void) { return calloc(1, sizeof(mem_heap)); }
+
+static void remove_spare(mem_heap *h, int i) {
+  h->bytes -= h->spares[i].size;
+  h->n--;
+  memmove(h->spares + i, h->spares + i + 1, (size_t)(h->n - i) * sizeof *h->spares);
+}
+
+static void drop_oldest(mem_heap *h) {
+  free(h->spares[0].ptr);
+  remove_spare(h, 0);
+}
+
+void heap_free(mem_heap *h) {
+  while (h->n > 0) drop_oldest(h);
+  free(h);
+}
+
+/* A kept block with room for size bytes, and not much more; the newest, which may still be in the caches. */
+static void *take_spare(mem_heap *h, size_t size) {
+  for (int i = h->n - 1; i >= 0; i--) {
+    const spare s = h->spares[i];
+    if (s.size < size || s.size - size > size / 8) continue;
+    remove_spare(h, i);
+    return s.ptr;
+  }
+  return NULL;
+}
+
+static size_t most_kept(const mem_heap *h) {
+  const size_t half = h->peak / 2;
+  return half < SPARE_LOW ? SPARE_LOW : half < SPARE_HIGH ? half : SPARE_HIGH;
+}
+
+static void release(mem_heap *h, void *ptr, size_t size) {
+  const size_t most = most_kept(h);
+  if (!ptr || size < SPARE_LEAST || size > most) {
+    free(ptr);
+    return;
+  }
+  while (h->n == SPARE_MOST || h->bytes + size > most) drop_oldest(h);
+  h->spares[h->n++] = (spare){ptr, size};
+  h->bytes += size;
+}
+
+static void *fresh(size_t size) {
+  if (size < LARGE_BLOCK) return malloc(size);
+  void *ptr = NULL;
+  if (posix_memalign(&ptr, LARGE_PAGE, size) != 0) return NULL;
+#ifdef MADV_HUGEPAGE
+  (void)madvise(ptr, size / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* no more than advice */
+#endif
+  return ptr;
+}
+
+static void *grow(void *ptr, size_t size) { return ptr ? realloc(ptr, size) : fresh(size); }
+
+static void *take(mem_heap *h, void *ptr, size_t size) {
+  void *got = !ptr && size >= SPARE_LEAST ? take_spare(h, size) : NULL;
+  if (!got) got = grow(ptr, size);
+  if (got || h->n == 0) return got;
+  while (h->n > 0) drop_oldest(h);
+  return grow(ptr, size);
+}
+
+void *heap_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
+  mem_heap *h = user;
+  if (nsize == 0) {
+    release(h, ptr, osize);
+    h->used -= ptr ? osize : 0;
+    return NULL;
+  }
+  void *got = take(h, ptr, nsize);
+  if (!got) return NULL;
+  h->used += nsize - (ptr ? osize : 0);
+  if (h->used > h->peak) h->peak = h->used;
+  return got;
+}

@@ -1,0 +1,439 @@
+/* factor: the object, the stored matrix, the choice of a back end, and what is kept when A changes. */
+#include "factor_int.h"
+
+#include <stdio.h>
+
+/* Operations an entry of L and U from which dense fronts pay (UMFPACK instead of KLU). */
+#define FRONTS_PAY 40.0
+/* The backward error above which kept pivots are given up. */
+#define KEPT_PROBE 1e-11
+/* The same for LDLᵀ: what refinement can mend. */
+#define LDL_PROBE 1e-9
+
+/* ---- The object -------------------------------------------------------------------------------------------------- */
+
+static void drop_backend(damo_factor *f) {
+  if (f->backend) f->backend->free(f);
+  f->backend = NULL;
+  factor_charge(f, 0);
+}
+
+static void matrix_clear(damo_ctx *ctx, factor_matrix *m) {
+  damo_release(m->indptr);
+  damo_release(m->indices);
+  if (m->x) mem_free(ctx, m->x, (size_t)m->nnz * factor_entry(m));
+  *m = (factor_matrix){0};
+}
+
+static void factor_destroy(damo_obj *obj) {
+  damo_factor *f = (damo_factor *)obj;
+  drop_backend(f);
+  matrix_clear(obj->ctx, &f->m);
+  mem_free(obj->ctx, f->work, f->work_room * sizeof(double));
+  obj_free(obj, sizeof *f);
+}
+
+void factor_register(damo_ctx *ctx) { ctx_register_kind(ctx, OBJ_FACTOR, factor_destroy, NULL); }
+
+damo_status factor_charge(damo_factor *f, size_t bytes) {
+  if (bytes > f->charged) DAMO_TRY(mem_charge(f->obj.ctx, bytes - f->charged));
+  if (bytes < f->charged) mem_uncharge(f->obj.ctx, f->charged - bytes);
+  f->charged = bytes;
+  return DAMO_OK;
+}
+
+double *factor_work(damo_factor *f, size_t n) {
+  if (n <= f->work_room && f->work) return f->work;
+  damo_ctx *ctx = f->obj.ctx;
+  mem_free(ctx, f->work, f->work_room * sizeof(double));
+  f->work_room = 0;
+  size_t bytes;
+  f->work = size_mul(n, sizeof(double), &bytes) ? mem_alloc(ctx, bytes) : NULL;
+  if (f->work) f->work_room = n;
+  return f->work;
+}
+
+damo_status factor_fail_memory(damo_factor *f) {
+  return ctx_fail(f->obj.ctx, DAMO_EMEMORY, "out of memory in %s, for a matrix of %lld rows with %lld entries",
+                  f->backend->name, (long long)f->m.rows, (long long)f->m.nnz);
+}
+
+damo_status factor_fail_size(damo_factor *f) {
+  return ctx_fail(f->obj.ctx, DAMO_EMEMORY, "%s: the factors have more entries than %s indices can count%s",
+                  f->backend->name, f->m.wide ? "int64" : "int32", f->m.wide ? "" : "; give the matrix itype int64");
+}
+
+/* ---- The stored matrix ------------------------------------------------------------------------------------------- */
+
+static bool all_finite(const double *x, int64_t n) {
+  double zero = 0;
+  for (int64_t k = 0; k < n; k++) zero += x[k] * 0;
+  return zero == 0;
+}
+
+/* The line of entry k. */
+static int64_t line_of(const factor_matrix *m, int64_t k) {
+  int64_t low = 0, high = m->cols;
+  while (high - low > 1) {
+    const int64_t mid = low + (high - low) / 2;
+    if (factor_place(m->indptr->data, mid, m->wide) <= k)
+      low = mid;
+    else
+      high = mid;
+  }
+  return low;
+}
+
+static damo_status check_finite(damo_ctx *ctx, const factor_matrix *m, bool flipped) {
+  const int64_t per = m->cplx ? 2 : 1, n = m->nnz * per;
+  if (all_finite(m->x, n)) return DAMO_OK;
+  int64_t k = 0;
+  while (isfinite(m->x[k])) k++;
+  const double value = m->x[k];
+  k /= per;
+  const int64_t line = line_of(m, k);
+  const int64_t other = factor_place(m->indices->data, k, m->wide);
+  return ctx_fail(ctx, DAMO_ENUMERIC,
+                  "the matrix has the entry %s at {%lld, %lld}: only finite numbers can be factorized",
+                  isnan(value) ? "nan"
+                  : value > 0  ? "inf"
+                               : "-inf",
+                  (long long)(flipped ? line : other) + 1, (long long)(flipped ? other : line) + 1);
+}
+
+/* The parts of c (canonical, of the dtype wanted), read as csc; values copied. */
+static damo_status matrix_take(factor_matrix *m, const damo_sparse *c, bool conjugated) {
+  damo_ctx *ctx = c->obj.ctx;
+  *m = (factor_matrix){.rows = sparse_minor(c),
+                       .cols = sparse_major(c),
+                       .nnz = sparse_nnz(c),
+                       .wide = sparse_is_wide(c),
+                       .cplx = sparse_dtype(c) == DAMO_COMPLEX128};
+  m->x = mem_alloc(ctx, (size_t)m->nnz * factor_entry(m));
+  if (!m->x) return DAMO_EMEMORY;
+  memcpy(m->x, c->data->data, (size_t)m->nnz * factor_entry(m));
+  if (conjugated && m->cplx)
+    for (int64_t k = 0; k < m->nnz; k++) m->x[2 * k + 1] = -m->x[2 * k + 1];
+  m->indptr = damo_retain(c->indptr);
+  m->indices = damo_retain(c->indices);
+  return DAMO_OK;
+}
+
+/* The part of M that counts under FACTOR_ASSUME_POS, in M's place. */
+static damo_status take_hermitian_part(damo_ctx *ctx, factor_matrix *m) {
+  const factor_fns *fns = factor_fns_of(m);
+  const damo_dtype itype = m->wide ? DAMO_INT64 : DAMO_INT32, dtype = m->cplx ? DAMO_COMPLEX128 : DAMO_FLOAT64;
+  const int64_t shape[2] = {m->rows, m->cols};
+  damo_sparse *t = sparse_empty(ctx, DAMO_CSC, dtype, itype, shape, m->nnz), *h = NULL;
+  damo_status status = DAMO_EMEMORY;
+  if (!t) return status;
+  const sparse_raw raw = {m->cols, m->rows, m->indptr->data, m->indices->data, m->x};
+  kernel_sparse_move(m->wide, factor_entry(m))->swap(&raw, t->indptr->data, t->indices->data, t->data->data);
+  const factor_matrix turned = {.rows = m->rows,
+                                .cols = m->cols,
+                                .nnz = m->nnz,
+                                .wide = m->wide,
+                                .cplx = m->cplx,
+                                .indptr = t->indptr,
+                                .indices = t->indices,
+                                .x = (double *)(void *)t->data->data};
+  const int64_t n = fns->hermitian_part(m, &turned, NULL, NULL, NULL);
+  if (!m->wide && n > INT32_MAX) {
+    status = ctx_fail(ctx, DAMO_EMEMORY, "the symmetric part has more entries than int32 indices can count");
+    goto done;
+  }
+  h = sparse_empty(ctx, DAMO_CSC, dtype, itype, shape, n);
+  if (!h) goto done;
+  fns->hermitian_part(m, &turned, h->indptr->data, h->indices->data, (double *)(void *)h->data->data);
+  factor_matrix fresh;
+  status = matrix_take(&fresh, h, false);
+  matrix_clear(ctx, status == DAMO_OK ? m : &fresh);
+  if (status == DAMO_OK) *m = fresh;
+done:
+  damo_release(t);
+  damo_release(h);
+  return status;
+}
+
+/* a without duplicates, sorted, in double precision; for QR in the format that makes M what is asked for. */
+static damo_sparse *canonical(damo_sparse *a, const damo_format *format) {
+  damo_sparse *b = sparse_cast(a, factor_work_dtype(sparse_dtype(a)));
+  damo_sparse *c = b ? sparse_sum_duplicates(b) : NULL;
+  damo_release(b);
+  if (!c || !format) return c;
+  damo_sparse *d = sparse_to_format(c, *format);
+  damo_release(c);
+  return d;
+}
+
+/* Is M Hermitian, with a positive diagonal? Square M only. */
+static damo_status look(damo_factor *f, const factor_matrix *m, bool *hermitian, bool *positive) {
+  double *at = factor_work(f, (size_t)m->cols);
+  if (!at) return DAMO_EMEMORY;
+  *hermitian = factor_fns_of(m)->is_hermitian(m, (int64_t *)(void *)at, positive);
+  return DAMO_OK;
+}
+
+/* M of a into *m, checked; *method: what to try first. */
+static damo_status prepare(damo_factor *f, damo_sparse *a, factor_matrix *m, factor_method *method) {
+  damo_ctx *ctx = f->obj.ctx;
+  const damo_format format = f->conjugated ? DAMO_CSR : DAMO_CSC;
+  *m = (factor_matrix){0};
+  *method = f->least ? FACTOR_QR : FACTOR_LU;
+  damo_sparse *c = canonical(a, f->least ? &format : NULL);
+  if (!c) return damo_error_status(ctx);
+  f->flipped = !f->least && sparse_format(c) == DAMO_CSR;
+  damo_status status = matrix_take(m, c, f->conjugated);
+  damo_release(c);
+  if (status == DAMO_OK) status = check_finite(ctx, m, f->flipped || f->conjugated);
+  if (status != DAMO_OK || f->least || f->assume == FACTOR_ASSUME_GEN) return status;
+  bool hermitian = false, positive = false;
+  status = look(f, m, &hermitian, &positive);
+  if (status == DAMO_OK && f->assume == FACTOR_ASSUME_POS && !hermitian) status = take_hermitian_part(ctx, m);
+  if (f->assume == FACTOR_ASSUME_POS || (hermitian && positive))
+    *method = FACTOR_CHOLESKY;
+  else if (hermitian && f->assume == FACTOR_ASSUME_SYM && !m->cplx)
+    *method = FACTOR_LDL;
+  return status;
+}
+
+/* ---- The choice of a back end ------------------------------------------------------------------------------------ */
+
+const char *const *factor_backends(void) {
+#if DAMO_GPL
+  static const char *const names[] = {"cholmod", "umfpack", "spqr", "klu", "cxsparse", "ldl", NULL};
+#else
+  static const char *const names[] = {"klu", "cxsparse", "ldl", NULL};
+#endif
+  return names;
+}
+
+static const factor_backend *first_of(const factor_backend *a, const factor_backend *b, bool wide) {
+  return a[wide].name ? &a[wide] : &b[wide];
+}
+
+static damo_status analyze_with(damo_factor *f, const factor_backend *backend) {
+  drop_backend(f);
+  f->backend = backend;
+  return backend->analyze(f);
+}
+
+/* KLU's analysis is cheap next to what fronts are good for, so it tells which of both is better. */
+static damo_status analyze_lu(damo_factor *f) {
+  const bool wide = f->m.wide;
+  DAMO_TRY(analyze_with(f, &solve_klu[wide]));
+  if (!solve_umfpack[wide].name || f->backend->work(f) < FRONTS_PAY) return DAMO_OK;
+  return analyze_with(f, &solve_umfpack[wide]);
+}
+
+static damo_status analyze(damo_factor *f, factor_method method) {
+  f->analyses++;
+  f->gave_up = false;
+  switch (method) {
+    case FACTOR_QR: return analyze_with(f, first_of(solve_spqr, solve_cxqr, f->m.wide));
+    case FACTOR_CHOLESKY: return analyze_with(f, first_of(solve_cholmod, solve_cxsparse, f->m.wide));
+    case FACTOR_LDL: return analyze_with(f, &solve_ldl[f->m.wide]);
+    case FACTOR_LU: break;
+  }
+  return analyze_lu(f);
+}
+
+/* A column of A for a place of M. */
+static long long column_of_a(const damo_factor *f) { return (long long)(f->flipped ? f->row : f->column) + 1; }
+
+static damo_status fail_indefinite(damo_factor *f) {
+  return ctx_fail(f->obj.ctx, DAMO_ENUMERIC,
+                  "the matrix is not positive definite: pivot %lld of %lld (column %lld) is not positive",
+                  (long long)f->step + 1, (long long)f->m.cols, column_of_a(f));
+}
+
+static damo_status factorize(damo_factor *f) {
+  f->fault = FACTOR_FINE;
+  f->rcond_known = f->rcond_rough = f->refines = f->kept_pivots = false;
+  return f->backend->factorize(f);
+}
+
+/* Are the factors good enough to stay? Asked of pivots kept from older values, and of LDLᵀ, which takes none. */
+static damo_status look_again(damo_factor *f, bool *good) {
+  const bool ldl = f->backend->method == FACTOR_LDL;
+  *good = f->fault == FACTOR_FINE;
+  if (!*good || !(ldl || f->kept_pivots)) return DAMO_OK;
+  DAMO_TRY(factor_estimate(f, false));
+  *good = f->rcond >= DBL_EPSILON && f->probe <= (ldl ? LDL_PROBE : fmax(KEPT_PROBE, 100 * f->fresh_probe));
+  return DAMO_OK;
+}
+
+/* Numbers for the analysis at hand, or for LU's where it does not do. */
+static damo_status compute(damo_factor *f) {
+  bool good;
+  f->factorizations++;
+  f->choose_pivots = f->fresh_pivots = false;
+  DAMO_TRY(factorize(f));
+  DAMO_TRY(look_again(f, &good));
+  if (good) return DAMO_OK;
+  if (f->kept_pivots) {
+    f->fresh_pivots = true;
+    return factorize(f);
+  }
+  if (f->fault == FACTOR_INDEFINITE && f->assume == FACTOR_ASSUME_POS) return fail_indefinite(f);
+  if (!f->backend->hermitian) return DAMO_OK;
+  DAMO_TRY(analyze_lu(f));
+  f->gave_up = true;
+  return factorize(f);
+}
+
+/* ---- Keeping what can be kept ------------------------------------------------------------------------------------ */
+
+static bool same_vector(const damo_array *a, const damo_array *b) {
+  if (a->data == b->data) return array_size(a) == array_size(b);
+  const size_t size = (size_t)array_size(a) * dtype_size(array_dtype(a));
+  return array_size(a) == array_size(b) && memcmp(a->data, b->data, size) == 0;
+}
+
+static bool same_pattern(const factor_matrix *a, const factor_matrix *b) {
+  return a->indptr && a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz && a->wide == b->wide &&
+         a->cplx == b->cplx && same_vector(a->indptr, b->indptr) && same_vector(a->indices, b->indices);
+}
+
+static damo_status install(damo_factor *f, factor_matrix *take, factor_method wanted, bool was_flipped) {
+  damo_ctx *ctx = f->obj.ctx;
+  const bool same = same_pattern(&f->m, take) && was_flipped == f->flipped;
+  const bool usable = same && f->backend;
+  if (usable && f->fault != FACTOR_EMPTY && memcmp(f->m.x, take->x, (size_t)take->nnz * factor_entry(take)) == 0) {
+    matrix_clear(ctx, take);
+    return DAMO_OK;
+  }
+  if (!same) drop_backend(f); /* it goes by the old M */
+  matrix_clear(ctx, &f->m);
+  f->m = *take;
+  f->fault = FACTOR_EMPTY; /* until all is well */
+  if (f->m.rows == 0 || f->m.cols == 0) {
+    drop_backend(f);
+    f->fault = FACTOR_FINE;
+    return DAMO_OK;
+  }
+  const factor_method method = usable && f->gave_up ? FACTOR_LU : wanted;
+  damo_status status = usable && f->backend->method == method ? DAMO_OK : analyze(f, method);
+  if (status == DAMO_OK) status = compute(f);
+  if (status == DAMO_OK) return DAMO_OK;
+  drop_backend(f);
+  f->fault = FACTOR_EMPTY;
+  return status;
+}
+
+static damo_status check_shape(damo_factor *f, damo_sparse *a) {
+  if (f->least || a->shape[0] == a->shape[1]) return DAMO_OK;
+  return ctx_fail(f->obj.ctx, DAMO_ESHAPE, "the matrix has shape (%lld, %lld), expected a square one",
+                  (long long)a->shape[0], (long long)a->shape[1]);
+}
+
+static damo_status refresh_as(damo_factor *f, damo_sparse *a) {
+  factor_matrix m;
+  factor_method method;
+  const bool was_flipped = f->flipped;
+  const damo_status status = prepare(f, a, &m, &method);
+  if (status == DAMO_OK) return install(f, &m, method, was_flipped);
+  matrix_clear(f->obj.ctx, &m);
+  f->flipped = was_flipped;
+  f->fault = FACTOR_EMPTY;
+  return status;
+}
+
+/* Least squares of a matrix with more columns than rows work on Aᴴ, unless its rank is less than its rows: then on A
+ * itself, first of all from the next time on. */
+static damo_status refresh_least(damo_factor *f, damo_sparse *a) {
+  const int64_t rows = a->shape[0];
+  const bool more_columns = rows < a->shape[1];
+  f->conjugated = more_columns && !f->basic;
+  DAMO_TRY(refresh_as(f, a));
+  const bool basic = more_columns && f->backend && f->rank < rows;
+  if (more_columns && f->backend && basic == f->conjugated) {
+    f->conjugated = !basic;
+    DAMO_TRY(refresh_as(f, a));
+  }
+  f->basic = basic;
+  return DAMO_OK;
+}
+
+/* The same arrays as before with the same values: told without a copy. */
+static bool is_unchanged(const damo_factor *f, const damo_sparse *a) {
+  const damo_format format = (f->least ? f->conjugated : f->flipped) ? DAMO_CSR : DAMO_CSC;
+  return f->fault != FACTOR_EMPTY && f->m.indptr && a->indptr->data == f->m.indptr->data &&
+         a->indices->data == f->m.indices->data && sparse_format(a) == format && sparse_is_canonical(a) &&
+         sparse_dtype(a) == f->dtype && f->dtype == factor_work_dtype(f->dtype) && sparse_nnz(a) == f->m.nnz &&
+         a->shape[0] == f->shape[0] && a->shape[1] == f->shape[1] &&
+         memcmp(a->data->data, f->m.x, (size_t)f->m.nnz * factor_entry(&f->m)) == 0;
+}
+
+damo_status factor_refresh(damo_factor *f, damo_sparse *a) {
+  if (is_unchanged(f, a)) return DAMO_OK;
+  DAMO_TRY(check_shape(f, a));
+  f->dtype = dtype_is_discrete(sparse_dtype(a)) ? DAMO_FLOAT64 : sparse_dtype(a);
+  f->shape[0] = a->shape[0], f->shape[1] = a->shape[1];
+  return f->least ? refresh_least(f, a) : refresh_as(f, a);
+}
+
+static damo_factor *make(damo_sparse *a, factor_assume assume, bool least) {
+  damo_factor *f = obj_new(a->obj.ctx, OBJ_FACTOR, sizeof *f);
+  if (!f) return NULL;
+  f->assume = assume;
+  f->least = least;
+  f->fault = FACTOR_EMPTY;
+  if (factor_refresh(f, a) == DAMO_OK) return f;
+  damo_release(f);
+  return NULL;
+}
+
+damo_factor *factor_new(damo_sparse *a, factor_assume assume) { return make(a, assume, false); }
+
+damo_factor *factor_new_least_squares(damo_sparse *a) { return make(a, FACTOR_ASSUME_NONE, true); }
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+static damo_status fail_singular(damo_factor *f, const char *why) {
+  return ctx_fail(f->obj.ctx, DAMO_ENUMERIC,
+                  "the matrix is singular%s: pivot %lld of %lld (column %lld) %s; rcond is %.3g%s",
+                  f->rcond > 0 ? " to working precision" : "", (long long)f->step + 1, (long long)f->m.cols,
+                  column_of_a(f), f->rcond > 0 ? "is the smallest" : "is 0", f->rcond, why);
+}
+
+damo_status factor_check(damo_factor *f) {
+  char why[96] = "";
+  if (f->fault == FACTOR_EMPTY)
+    return ctx_fail(f->obj.ctx, DAMO_ESTATE, "the factorization failed before: it holds no factor");
+  if (f->least || !f->backend) return DAMO_OK;
+  if (f->fault == FACTOR_SINGULAR) {
+    f->rcond = 0;
+    return fail_singular(f, why);
+  }
+  DAMO_TRY(factor_estimate(f, false));
+  const bool single = f->dtype == DAMO_FLOAT32 || f->dtype == DAMO_COMPLEX64;
+  const double epsilon = single ? FLT_EPSILON : DBL_EPSILON;
+  if (f->rcond >= epsilon) return DAMO_OK;
+  factor_pivots found = {.smallest = INFINITY};
+  DAMO_TRY(f->backend->pivots(f, false, &found));
+  f->step = found.step, f->row = found.row, f->column = found.column;
+  snprintf(why, sizeof why, ", below the epsilon of %s, %.3g", dtype_name(f->dtype), epsilon);
+  return fail_singular(f, why);
+}
+
+static const char *const METHOD_NAMES[] = {
+    [FACTOR_LU] = "lu", [FACTOR_CHOLESKY] = "cholesky", [FACTOR_LDL] = "ldl", [FACTOR_QR] = "qr"};
+
+factor_info factor_get_info(const damo_factor *f) {
+  return (factor_info){.backend = f->backend ? f->backend->name : "none",
+                       .kind = f->backend ? METHOD_NAMES[f->backend->method] : "none",
+                       .rows = f->shape[0],
+                       .cols = f->shape[1],
+                       .analyses = f->analyses,
+                       .factorizations = f->factorizations,
+                       .bytes = f->charged,
+                       .singular = f->fault == FACTOR_SINGULAR,
+                       .positive = f->backend && f->backend->method == FACTOR_CHOLESKY,
+                       .dtype = f->dtype,
+                       .minimum_norm = f->least && f->conjugated,
+                       .refinements = f->refinements,
+                       .least_squares = f->least};
+}
+
+int64_t factor_rank(const damo_factor *f) { return f->backend ? f->rank : 0; }

@@ -1,0 +1,47 @@
+/* factor_kernel: loops over the stored matrix of a factor, for both index types, real and complex. */
+#include "factor_int.h"
+
+#define REAL_CONJ(a) (a)
+#define REAL_MUL(a, b) ((a) * (b))
+
+#define T double
+#define MUL REAL_MUL
+#define CONJ REAL_CONJ
+#define ABS1 fabs
+#define MODULUS fabs
+#define I int32_t
+#define N(name) name##_dn
+#include "factor_kernel_body.h"
+#undef I
+#undef N
+#define I int64_t
+#define N(name) name##_dw
+#include "factor_kernel_body.h"
+#undef I
+#undef N
+#undef T
+#undef MUL
+#undef CONJ
+#undef ABS1
+#undef MODULUS
+
+#define T zdouble
+#define MUL zmul
+#define CONJ conj
+#define ABS1 zabs1
+#define MODULUS cabs
+#define I int32_t
+#define N(name) name##_zn
+#include "factor_kernel_body.h"
+#undef I
+#undef N
+#define I int64_t
+#define N(name) name##_zw
+#include "factor_kernel_body.h"
+#undef I
+#undef N
+
+const factor_fns *factor_fns_of(const factor_matrix *m) {
+  if (m->cplx) return m->wide ? &fns_zw : &fns_zn;
+  return m->wide ? &fns_dw : &fns_dn;
+}

@@ -1,0 +1,126 @@
+/* factor_least: least squares with a QR factorization.
+ *
+ * M = Q·R·Eᵀ is A itself, or Aᴴ for an A of full row rank with more columns than rows (`conjugated`). Then x is
+ * E·R⁻¹·Qᴴ·b, or the minimum-norm solution Q·R⁻ᴴ·Eᵀ·b. */
+#include "factor_int.h"
+
+static damo_status check_least(damo_factor *f, const char *what, int64_t rows, const damo_array *b) {
+  char text[256];
+  damo_ctx *ctx = f->obj.ctx;
+  if (!f->least) return ctx_fail(ctx, DAMO_ESTATE, "%s: the factor was made for square systems", what);
+  DAMO_TRY(factor_check(f));
+  if ((b->ndim == 1 || b->ndim == 2) && array_shape(b)[0] == rows) return DAMO_OK;
+  return ctx_fail(
+      ctx, DAMO_ESHAPE,
+      "%s: the matrix has shape (%lld, %lld) and the right side %s, expected a vector or matrix of %lld rows", what,
+      (long long)f->shape[0], (long long)f->shape[1], shape_format(text, sizeof text, b->ndim, array_shape(b)),
+      (long long)rows);
+}
+
+static damo_array *like(const damo_factor *f, const damo_array *b, int64_t rows) {
+  int64_t shape[2] = {rows, b->ndim == 2 ? array_shape(b)[1] : 1};
+  const damo_dtype dtype = dtype_promote(f->dtype, dtype_to_float(array_dtype(b)));
+  return array_empty(f->obj.ctx, dtype, b->ndim, shape);
+}
+
+static damo_array *zeros_like(const damo_factor *f, const damo_array *b, int64_t rows) {
+  damo_array *out = like(f, b, rows);
+  if (out) array_fill(out, (scalar){.dtype = DAMO_FLOAT64});
+  return out;
+}
+
+/* The residuals of k columns (of the back end) take the place of their right sides. */
+static void to_residuals(const damo_factor *f, const factor_block *w, int64_t k, int64_t n, int64_t m) {
+  const size_t per = f->m.cplx ? 2 : 1;
+  double *r = w->room, *s = w->room + (size_t)n * per;
+  for (int64_t c = 0; c < k; c++) {
+    double *b = w->b + (size_t)(c * n) * per;
+    factor_fns_of(&f->m)->residual(&f->m, f->conjugated, f->conjugated, w->x + (size_t)(c * m) * per, b, r, s);
+    memcpy(b, r, (size_t)n * per * sizeof *b);
+  }
+}
+
+static damo_status least_dense(damo_factor *f, const damo_array *b, damo_array *x, damo_array *residual) {
+  const int64_t width = b->ndim == 2 ? array_shape(b)[1] : 1, n = f->shape[0], m = f->shape[1];
+  const bool cplx = dtype_is_complex(array_dtype(b));
+  factor_block w;
+  if (width == 0) return DAMO_OK;
+  DAMO_TRY(factor_block_init(f, &w, n, m, width, cplx));
+  for (int64_t from = 0; from < width; from += w.k) {
+    const int64_t k = width - from < w.k ? width - from : w.k, columns = factor_block_columns(&w, k);
+    factor_block_load(&w, n, (const double *)(const void *)b->data, cplx, width, from, k);
+    DAMO_TRY(f->backend->apply(f, f->conjugated, columns, w.b, w.x));
+    factor_block_store(&w, w.x, m, x, width, from, k);
+    if (!residual) continue;
+    to_residuals(f, &w, columns, n, m);
+    factor_block_store(&w, w.b, n, residual, width, from, k);
+  }
+  return DAMO_OK;
+}
+
+damo_status factor_lstsq(damo_factor *f, const damo_array *b, damo_array **x, damo_array **residual) {
+  DAMO_TRY(check_least(f, "lstsq", f->shape[0], b));
+  damo_array *right = array_as_contiguous(b, factor_work_dtype(array_dtype(b)));
+  damo_array *solution = right ? zeros_like(f, b, f->shape[1]) : NULL;
+  damo_array *rest = solution ? like(f, b, f->shape[0]) : NULL;
+  damo_status status = rest ? DAMO_OK : DAMO_EMEMORY;
+  if (status == DAMO_OK)
+    status = f->backend ? least_dense(f, right, solution, residual ? rest : NULL) : array_assign(rest, right);
+  damo_release(right);
+  if (status == DAMO_OK) {
+    *x = damo_retain(solution);
+    if (residual) *residual = damo_retain(rest);
+  }
+  damo_release(solution);
+  damo_release(rest);
+  return status;
+}
+
+/* ---- Normal equations -------------------------------------------------------------------------------------------- */
+
+/* r := w − MᴴM z for one column; t: room for M's rows, s for either side. */
+static void normal_residual(const damo_factor *f, const double *w, const double *z, double *t, double *r, double *s) {
+  const factor_fns *fns = factor_fns_of(&f->m);
+  const size_t per = f->m.cplx ? 2 : 1, rows = (size_t)f->m.rows * per;
+  memset(r, 0, rows * sizeof *r);
+  fns->residual(&f->m, false, false, z, r, t, s); /* t = −M z */
+  for (size_t k = 0; k < rows; k++) t[k] = -t[k];
+  fns->residual(&f->m, true, true, t, w, r, s);
+}
+
+static damo_status normal_dense(damo_factor *f, const damo_array *b, damo_array *out) {
+  const int64_t width = b->ndim == 2 ? array_shape(b)[1] : 1, n = f->m.cols;
+  const bool cplx = dtype_is_complex(array_dtype(b));
+  const size_t per = f->m.cplx ? 2 : 1, longer = (size_t)(f->m.rows > n ? f->m.rows : n) * per, size = (size_t)n * per;
+  factor_block w;
+  if (width == 0) return DAMO_OK;
+  DAMO_TRY(factor_block_init(f, &w, n, f->m.rows, width, cplx));
+  double *t = w.room, *r = t + longer, *s = r + longer;
+  for (int64_t from = 0; from < width; from += w.k) {
+    const int64_t k = width - from < w.k ? width - from : w.k, columns = factor_block_columns(&w, k);
+    factor_block_load(&w, n, (const double *)(const void *)b->data, cplx, width, from, k);
+    memcpy(w.x, w.b, size * (size_t)columns * sizeof *w.x);
+    DAMO_TRY(f->backend->normal(f, columns, w.x));
+    for (int64_t c = 0; c < columns; c++) {
+      double *z = w.x + size * (size_t)c;
+      normal_residual(f, w.b + size * (size_t)c, z, t, r, s);
+      DAMO_TRY(f->backend->normal(f, 1, r));
+      for (size_t i = 0; i < size; i++) z[i] += r[i];
+    }
+    factor_block_store(&w, w.x, n, out, width, from, k);
+  }
+  return DAMO_OK;
+}
+
+damo_array *factor_normal(damo_factor *f, const damo_array *w) {
+  const int64_t n = f->conjugated ? f->shape[0] : f->shape[1];
+  if (check_least(f, "lstsq", n, w) != DAMO_OK) return NULL;
+  damo_array *right = array_as_contiguous(w, factor_work_dtype(array_dtype(w)));
+  damo_array *out = right ? zeros_like(f, w, n) : NULL;
+  if (out && f->backend && normal_dense(f, right, out) != DAMO_OK) {
+    damo_release(out);
+    out = NULL;
+  }
+  damo_release(right);
+  return out;
+}

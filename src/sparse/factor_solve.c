@@ -1,0 +1,278 @@
+/* factor_solve: systems with a factor: mapping them to the stored matrix, blocks of columns, iterative refinement, and
+ * the estimate of the condition number.
+ *
+ * Refinement: after a factorization one solve is looked at, by its componentwise backward error
+ * w = max |b − Ax| / (|A||x| + |b|) (factor_rcond.c). Where w is more than rounding, each later solve is looked at too, and
+ * corrections are solved for until w stops halving (Arioli, Demmel, Duff 1989). Where that does not help and the pivots
+ * were kept from older values, or were chosen for sparsity, A is factorized anew with careful pivots. A Cholesky factor is
+ * as good as its matrix lets it be, and is looked at only when its diagonal says that A is near to singular. */
+#include "factor_int.h"
+
+#define REFINE_ABOVE 5e-15
+#define REFINE_STEPS 6
+#define RESCUE_ABOVE 1e-10
+
+/* ---- Systems of A on M ------------------------------------------------------------------------------------------- */
+
+/* op(M) for a system of A. */
+static void map_system(const damo_factor *f, factor_system system, bool *transposed, bool *conjugated) {
+  *conjugated = system == FACTOR_H && f->m.cplx;
+  *transposed = (system != FACTOR_A) != f->flipped;
+  if (!f->backend->hermitian || !*transposed) return;
+  *transposed = false; /* Mᵀ is M's conjugate */
+  *conjugated = f->m.cplx && !*conjugated;
+}
+
+static void conjugate(double *x, int64_t n) {
+  for (int64_t k = 0; k < n; k++) x[2 * k + 1] = -x[2 * k + 1];
+}
+
+damo_status factor_raw_solve(damo_factor *f, factor_system system, int64_t k, double *x) {
+  bool transposed, conjugated;
+  map_system(f, system, &transposed, &conjugated);
+  const bool around = conjugated && !transposed;
+  const int64_t n = f->m.cols * k;
+  if (around) conjugate(x, n);
+  const factor_system of_m = !transposed ? FACTOR_A : conjugated ? FACTOR_H : FACTOR_T;
+  const damo_status status = f->backend->solve(f, of_m, k, x);
+  if (around && status == DAMO_OK) conjugate(x, n);
+  return status;
+}
+
+double factor_residual(const damo_factor *f, factor_system system, const double *x, const double *b, double *r,
+                       double *s) {
+  bool transposed, conjugated;
+  map_system(f, system, &transposed, &conjugated);
+  return factor_fns_of(&f->m)->residual(&f->m, transposed, conjugated, x, b, r, s);
+}
+
+/* ---- Refinement -------------------------------------------------------------------------------------------------- */
+
+/* One column: x is improved in place, *worst is what is left. r, s, saved: n entries each. */
+static damo_status refine(damo_factor *f, factor_system system, double *x, const double *b, double *r, double *s,
+                          double *saved, double *worst) {
+  const size_t n = (size_t)f->m.cols * (f->m.cplx ? 2 : 1);
+  double best = factor_residual(f, system, x, b, r, s);
+  for (int step = 0; step < REFINE_STEPS && best > REFINE_ABOVE; step++) {
+    memcpy(saved, x, n * sizeof *x);
+    DAMO_TRY(factor_raw_solve(f, system, 1, r));
+    for (size_t k = 0; k < n; k++) x[k] += r[k];
+    f->refinements++;
+    const double now = factor_residual(f, system, x, b, r, s);
+    if (!(now < best)) {
+      memcpy(x, saved, n * sizeof *x);
+      break;
+    }
+    const bool slow = now > best / 2;
+    best = now;
+    if (slow) break;
+  }
+  if (best > *worst || isnan(best)) *worst = best;
+  return DAMO_OK;
+}
+
+/* k columns of b into x; room: entries of 3 columns. */
+static damo_status solve_block(damo_factor *f, factor_system system, int64_t k, const double *b, double *x,
+                               double *room, double *worst) {
+  const size_t n = (size_t)f->m.cols * (f->m.cplx ? 2 : 1);
+  memcpy(x, b, n * (size_t)k * sizeof *x);
+  DAMO_TRY(factor_raw_solve(f, system, k, x));
+  *worst = 0;
+  for (int64_t c = 0; f->refines && c < k; c++) {
+    const size_t at = n * (size_t)c;
+    DAMO_TRY(refine(f, system, x + at, b + at, room, room + n, room + 2 * n, worst));
+  }
+  return DAMO_OK;
+}
+
+/* The numbers of A once more, with pivots chosen for accuracy. */
+static damo_status factorize_carefully(damo_factor *f) {
+  f->choose_pivots = true;
+  f->factorizations++;
+  f->rcond_known = f->rcond_rough = false;
+  const damo_status status = f->backend->factorize(f);
+  if (status == DAMO_OK) return factor_check(f);
+  f->fault = FACTOR_EMPTY;
+  return status;
+}
+
+static damo_status solve_refined(damo_factor *f, factor_system system, int64_t k, const double *b, double *x,
+                                 double *room) {
+  double worst;
+  DAMO_TRY(solve_block(f, system, k, b, x, room, &worst));
+  if (worst <= RESCUE_ABOVE || f->choose_pivots || f->backend->hermitian) return DAMO_OK;
+  DAMO_TRY(factorize_carefully(f));
+  return solve_block(f, system, k, b, x, room, &worst);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+static damo_status block_solve(damo_factor *f, factor_system system, factor_block *w, int64_t k) {
+  return solve_refined(f, system, factor_block_columns(w, k), w->b, w->x, w->room);
+}
+
+/* ---- Dense right sides ------------------------------------------------------------------------------------------- */
+
+static damo_status check_rows(damo_factor *f, int ndim, const int64_t *shape) {
+  char text[256];
+  if ((ndim == 1 || ndim == 2) && shape[0] == f->shape[0]) return DAMO_OK;
+  return ctx_fail(f->obj.ctx, DAMO_ESHAPE,
+                  "the matrix has shape (%lld, %lld) and the right side %s, expected a vector or matrix of %lld rows",
+                  (long long)f->shape[0], (long long)f->shape[1], shape_format(text, sizeof text, ndim, shape),
+                  (long long)f->shape[0]);
+}
+
+static damo_dtype result_dtype(const damo_factor *f, damo_dtype b) {
+  return dtype_promote(f->dtype, dtype_to_float(b));
+}
+
+/* `onto` where it fits, else fresh. */
+static damo_array *result_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, damo_array *onto) {
+  if (!onto) return array_empty(ctx, dtype, ndim, shape);
+  bool fits = array_dtype(onto) == dtype && onto->ndim == ndim && onto->writeable && array_is_contiguous(onto);
+  for (int k = 0; fits && k < ndim; k++) fits = array_shape(onto)[k] == shape[k];
+  if (fits) return damo_retain(onto);
+  ctx_fail(ctx, DAMO_ESHAPE, "solve: the array for the result is not a contiguous %s one of the result's shape",
+           dtype_name(dtype));
+  return NULL;
+}
+
+static damo_status solve_dense(damo_factor *f, factor_system system, const damo_array *b, damo_array *out) {
+  const int64_t width = b->ndim == 2 ? array_shape(b)[1] : 1;
+  const bool cplx = dtype_is_complex(array_dtype(b));
+  factor_block w;
+  if (width == 0 || f->m.cols == 0) return DAMO_OK;
+  DAMO_TRY(factor_block_init(f, &w, f->m.cols, f->m.cols, width, cplx));
+  for (int64_t from = 0; from < width; from += w.k) {
+    const int64_t k = width - from < w.k ? width - from : w.k;
+    factor_block_load(&w, w.n, (const double *)(const void *)b->data, cplx, width, from, k);
+    DAMO_TRY(block_solve(f, system, &w, k));
+    factor_block_store(&w, w.x, w.n, out, width, from, k);
+  }
+  return DAMO_OK;
+}
+
+damo_array *factor_solve(damo_factor *f, factor_system system, const damo_array *b, damo_array *onto) {
+  damo_ctx *ctx = f->obj.ctx;
+  if (factor_check(f) != DAMO_OK || check_rows(f, b->ndim, array_shape(b)) != DAMO_OK) return NULL;
+  damo_array *out = result_array(ctx, result_dtype(f, array_dtype(b)), b->ndim, array_shape(b), onto);
+  damo_array *right = out ? array_as_contiguous(b, factor_work_dtype(array_dtype(b))) : NULL;
+  if (!right || solve_dense(f, system, right, out) != DAMO_OK) {
+    damo_release(out);
+    out = NULL;
+  }
+  damo_release(right);
+  return out;
+}
+
+/* ---- Sparse right sides ------------------------------------------------------------------------------------------ */
+
+/* Entries as they are found, by columns. */
+typedef struct found {
+  damo_ctx *ctx;
+  int64_t n, room;
+  int64_t *rows, *cols;
+  damo_c128 *values;
+} found;
+
+static damo_status found_grow(found *v) {
+  const size_t had = (size_t)v->room, now = had ? 2 * had : 256;
+  int64_t *rows = mem_realloc(v->ctx, v->rows, had * sizeof *rows, now * sizeof *rows);
+  if (!rows) return DAMO_EMEMORY;
+  v->rows = rows;
+  int64_t *cols = mem_realloc(v->ctx, v->cols, had * sizeof *cols, now * sizeof *cols);
+  if (!cols) { /* one length for all */
+    rows = mem_realloc(v->ctx, v->rows, now * sizeof *rows, had * sizeof *rows);
+    if (rows) v->rows = rows;
+    return DAMO_EMEMORY;
+  }
+  v->cols = cols;
+  damo_c128 *values = mem_realloc(v->ctx, v->values, had * sizeof *values, now * sizeof *values);
+  if (!values) {
+    rows = mem_realloc(v->ctx, v->rows, now * sizeof *rows, had * sizeof *rows);
+    cols = mem_realloc(v->ctx, v->cols, now * sizeof *cols, had * sizeof *cols);
+    if (rows) v->rows = rows;
+    if (cols) v->cols = cols;
+    return DAMO_EMEMORY;
+  }
+  v->values = values;
+  v->room = (int64_t)now;
+  return DAMO_OK;
+}
+
+static void found_clear(found *v) {
+  const size_t n = (size_t)v->room;
+  mem_free(v->ctx, v->rows, n * sizeof *v->rows);
+  mem_free(v->ctx, v->cols, n * sizeof *v->cols);
+  mem_free(v->ctx, v->values, n * sizeof *v->values);
+}
+
+static damo_status found_take(found *v, const factor_block *w, int64_t from, int64_t k) {
+  for (int64_t c = 0; c < k; c++) {
+    for (int64_t i = 0; i < w->n; i++) {
+      const damo_c128 x = factor_block_get(w, w->x, w->n, i, c);
+      if (x.re == 0 && x.im == 0) continue;
+      if (v->n == v->room) DAMO_TRY(found_grow(v));
+      v->rows[v->n] = i, v->cols[v->n] = from + c;
+      v->values[v->n++] = x;
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_sparse *sparse_of_found(damo_factor *f, const found *v, damo_dtype dtype, const damo_sparse *b) {
+  damo_ctx *ctx = f->obj.ctx;
+  damo_array *values = array_empty(ctx, DAMO_COMPLEX128, 1, &v->n);
+  if (!values) return NULL;
+  if (v->n) memcpy(values->data, v->values, (size_t)v->n * sizeof *v->values);
+  damo_array *cast = array_cast(values, dtype);
+  damo_release(values);
+  if (!cast) return NULL;
+  damo_sparse *out = sparse_from_places(ctx, sparse_format(b), dtype, b->shape, v->n, v->rows, v->cols, cast->data,
+                                        sparse_itype(b), true);
+  damo_release(cast);
+  return out;
+}
+
+static damo_status solve_columns(damo_factor *f, factor_system system, const damo_sparse *b, found *v) {
+  const int64_t width = b->shape[1];
+  factor_block w;
+  if (width == 0 || f->m.cols == 0) return DAMO_OK;
+  DAMO_TRY(factor_block_init(f, &w, f->m.cols, f->m.cols, width, sparse_dtype(b) == DAMO_COMPLEX128));
+  for (int64_t from = 0; from < width; from += w.k) {
+    const int64_t k = width - from < w.k ? width - from : w.k;
+    factor_block_scatter(&w, b, from, k);
+    DAMO_TRY(block_solve(f, system, &w, k));
+    DAMO_TRY(found_take(v, &w, from, k));
+  }
+  return DAMO_OK;
+}
+
+damo_sparse *factor_solve_sparse(damo_factor *f, factor_system system, damo_sparse *b) {
+  if (factor_check(f) != DAMO_OK || check_rows(f, 2, b->shape) != DAMO_OK) return NULL;
+  const damo_dtype dtype = result_dtype(f, sparse_dtype(b));
+  damo_sparse *cast = sparse_cast(b, factor_work_dtype(sparse_dtype(b)));
+  damo_sparse *columns = cast ? sparse_to_format(cast, DAMO_CSC) : NULL;
+  damo_sparse *clean = columns ? sparse_sum_duplicates(columns) : NULL, *out = NULL;
+  found v = {.ctx = f->obj.ctx};
+  if (clean && solve_columns(f, system, clean, &v) == DAMO_OK) out = sparse_of_found(f, &v, dtype, b);
+  found_clear(&v);
+  damo_release(cast);
+  damo_release(columns);
+  damo_release(clean);
+  return out;
+}
+
+/* ---- Determinant ------------------------------------------------------------------------------------------------- */
+
+damo_status factor_logdet(damo_factor *f, double *log_abs, damo_c128 *sign) {
+  if (f->fault == FACTOR_EMPTY) return factor_check(f);
+  factor_pivots pivots = {.sign = {1, 0}, .smallest = INFINITY};
+  if (f->fault == FACTOR_SINGULAR)
+    pivots.log_abs = -INFINITY, pivots.sign.re = 0;
+  else if (f->backend)
+    DAMO_TRY(f->backend->pivots(f, true, &pivots));
+  *log_abs = pivots.log_abs;
+  *sign = pivots.sign;
+  return DAMO_OK;
+}

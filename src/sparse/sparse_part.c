@@ -1,0 +1,283 @@
+/* sparse_part: parts of matrices (blocks, lines by list, elements, diagonals), and matrices put together from parts. */
+#include "sparse_int.h"
+
+#include <string.h>
+
+static const sparse_part_fns *part_fns_of(const damo_sparse *a) {
+  return kernel_sparse_part(sparse_is_wide(a), dtype_size(sparse_dtype(a)));
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* A single position has no step: none that could be too large to count with. */
+static sparse_range plain_range(const sparse_range *r) {
+  return (sparse_range){r->first, r->count > 1 ? r->step : 1, r->count};
+}
+
+damo_sparse *sparse_slice(const damo_sparse *a, const sparse_range *rows, const sparse_range *cols) {
+  const bool csr = a->format == DAMO_CSR;
+  const sparse_range lines = plain_range(csr ? rows : cols), across = plain_range(csr ? cols : rows);
+  const int64_t shape[2] = {rows->count, cols->count};
+  const sparse_raw raw = sparse_raw_of(a);
+  const bool turned = across.step < 0, backward = turned && sparse_is_canonical(a);
+  const int64_t nnz = part_fns_of(a)->count_block(&raw, &lines, &across, a->sorted);
+  damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), shape, nnz);
+  if (!out) return NULL;
+  part_fns_of(a)->fill_block(&raw, &lines, &across, a->sorted, backward, out->indptr->data, out->indices->data,
+                             out->data->data);
+  out->sorted = a->sorted && (backward || !turned);
+  out->unique = a->unique;
+  return out;
+}
+
+/* ---- By list ----------------------------------------------------------------------------------------------------- */
+
+static damo_status check_list(const damo_sparse *a, int axis, const damo_array *list) {
+  char text[256];
+  damo_ctx *ctx = a->obj.ctx;
+  const char *what = axis ? "column" : "row";
+  if (list->ndim != 1 || array_dtype(list) != DAMO_INT64 || !array_is_contiguous(list)) {
+    return ctx_fail(ctx, DAMO_ETYPE, "get_item_list: the %ss are a %s array of shape %s, expected an int64 vector",
+                    what, dtype_name(array_dtype(list)),
+                    shape_format(text, sizeof text, list->ndim, array_shape(list)));
+  }
+  const int64_t *at = (const int64_t *)(void *)list->data;
+  for (int64_t i = 0; i < array_size(list); i++) {
+    if (at[i] >= 0 && at[i] < a->shape[axis]) continue;
+    return ctx_fail(ctx, DAMO_EINDEX, "get_item_list: entry %lld asks for %s %lld of %lld", (long long)i + 1, what,
+                    (long long)at[i] + 1, (long long)a->shape[axis]);
+  }
+  return DAMO_OK;
+}
+
+/* Entries of the lines named. */
+static int64_t count_lines(const damo_sparse *a, const int64_t *at, int64_t n) {
+  int64_t nnz = 0;
+  if (sparse_is_wide(a)) {
+    const int64_t *ptr = (const int64_t *)(void *)a->indptr->data;
+    for (int64_t i = 0; i < n; i++) nnz += ptr[at[i] + 1] - ptr[at[i]];
+  } else {
+    const int32_t *ptr = (const int32_t *)(void *)a->indptr->data;
+    for (int64_t i = 0; i < n; i++) nnz += ptr[at[i] + 1] - ptr[at[i]];
+  }
+  return nnz;
+}
+
+/* a is compressed along the axis. */
+static damo_sparse *take_lines(damo_sparse *a, int axis, const damo_array *list) {
+  const int64_t n = array_size(list), *at = (const int64_t *)(void *)list->data;
+  const int64_t nnz = count_lines(a, at, n);
+  int64_t shape[2] = {a->shape[0], a->shape[1]};
+  shape[axis] = n;
+  const damo_dtype itype = sparse_itype_for(sparse_itype(a), shape[0], shape[1], nnz);
+  damo_sparse *from = sparse_to_itype(a, itype), *out = NULL;
+  if (from) out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), itype, shape, nnz);
+  if (out) {
+    const sparse_raw raw = sparse_raw_of(from);
+    move_fns_of(out)->take(&raw, at, n, out->indptr->data, out->indices->data, out->data->data);
+    out->sorted = a->sorted;
+    out->unique = a->unique;
+  }
+  damo_release(from);
+  return out;
+}
+
+/* A hash table of the list; NULL list: memory error. */
+static sparse_lookup lookup_new(damo_ctx *ctx, const int64_t *list, int64_t n) {
+  sparse_lookup s = {.list = list, .bits = 1};
+  while (((int64_t)1 << s.bits) < 8 * n) s.bits++; /* sparse, so that most look-ups end at an empty head */
+  const size_t heads = (size_t)1 << s.bits;
+  s.heads = mem_alloc(ctx, (heads + (size_t)n) * sizeof *s.heads);
+  if (!s.heads) return (sparse_lookup){0};
+  s.next = s.heads + heads;
+  kernel_sparse_lookup(&s, n);
+  return s;
+}
+
+static void lookup_free(damo_ctx *ctx, sparse_lookup *s, int64_t n) {
+  if (s->heads) mem_free(ctx, s->heads, (((size_t)1 << s->bits) + (size_t)n) * sizeof *s->heads);
+}
+
+/* a is compressed along the other axis. */
+static damo_sparse *take_across(damo_sparse *a, int axis, const damo_array *list) {
+  damo_ctx *ctx = a->obj.ctx;
+  const int64_t n = array_size(list);
+  int64_t shape[2] = {a->shape[0], a->shape[1]};
+  shape[axis] = n;
+  sparse_lookup s = lookup_new(ctx, (const int64_t *)(void *)list->data, n);
+  if (!s.heads) return NULL;
+  const sparse_raw plain = sparse_raw_of(a);
+  const int64_t nnz = part_fns_of(a)->count_listed(&plain, &s);
+  const damo_dtype itype = sparse_itype_for(sparse_itype(a), shape[0], shape[1], nnz);
+  damo_sparse *from = sparse_to_itype(a, itype);
+  damo_sparse *out = from ? sparse_empty(ctx, sparse_format(a), sparse_dtype(a), itype, shape, nnz) : NULL;
+  if (out) {
+    const sparse_raw raw = sparse_raw_of(from);
+    part_fns_of(out)->fill_listed(&raw, &s, out->indptr->data, out->indices->data, out->data->data);
+    sparse_find_flags(out);
+  }
+  damo_release(from);
+  lookup_free(ctx, &s, n);
+  return out;
+}
+
+damo_sparse *sparse_take(damo_sparse *a, int axis, const damo_array *list) {
+  if (check_list(a, axis, list) != DAMO_OK) return NULL;
+  const bool along = (axis == 0) == (a->format == DAMO_CSR);
+  return along ? take_lines(a, axis, list) : take_across(a, axis, list);
+}
+
+/* ---- Put together ------------------------------------------------------------------------------------------------ */
+
+static void move_places(const sparse_where *w, int64_t n, int64_t *at) {
+  for (int64_t p = 0; p < n; p++) at[p] = w->list ? w->list[at[p]] : w->first + at[p] * w->step;
+}
+
+damo_sparse *sparse_put(const damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
+                        const sparse_where *cols) {
+  damo_ctx *ctx = g->obj.ctx;
+  const int64_t nnz = sparse_nnz(g);
+  const bool csr = g->format == DAMO_CSR;
+  damo_array *r = sparse_vector(ctx, DAMO_INT64, nnz), *c = r ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
+  damo_sparse *out = NULL;
+  if (c) {
+    int64_t *row = (int64_t *)(void *)r->data, *col = (int64_t *)(void *)c->data;
+    const sparse_raw raw = sparse_raw_of(g);
+    part_fns_of(g)->coordinates(&raw, csr ? row : col, csr ? col : row);
+    move_places(rows, nnz, row);
+    move_places(cols, nnz, col);
+    out = sparse_from_places(ctx, format, sparse_dtype(g), shape, nnz, row, col, g->data->data, DAMO_INT32, false);
+  }
+  damo_release(r);
+  damo_release(c);
+  return out;
+}
+
+/* ---- Elements ---------------------------------------------------------------------------------------------------- */
+
+damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, const int64_t *cols, void *out) {
+  const bool csr = a->format == DAMO_CSR;
+  const int64_t *major = csr ? rows : cols, *minor = csr ? cols : rows;
+  damo_sparse *b = a;
+  /* where long unsorted lines would be gone through again and again, sorting them once is less work */
+  const bool sort = !a->sorted && count_lines(a, major, n) / 4 > sparse_nnz(a);
+  if (sort) b = sparse_sort(a);
+  if (!b) return damo_error_status(a->obj.ctx);
+  const sparse_raw raw = sparse_raw_of(b);
+  value_fns_of(b)->elements(&raw, b->sorted, n, major, minor, out);
+  if (sort) damo_release(b);
+  return DAMO_OK;
+}
+
+void sparse_diagonal(const damo_sparse *a, void *out) {
+  const int64_t n = a->shape[0] < a->shape[1] ? a->shape[0] : a->shape[1];
+  const sparse_raw raw = sparse_raw_of(a);
+  value_fns_of(a)->elements(&raw, a->sorted, n, NULL, NULL, out);
+}
+
+/* ---- From dense parts -------------------------------------------------------------------------------------------- */
+
+/* first, first + step, … */
+static void count_up(damo_array *v, int64_t step) {
+  const int64_t n = array_size(v);
+  for (int64_t i = 0; i < n; i++) {
+    if (array_dtype(v) == DAMO_INT64) {
+      ((int64_t *)(void *)v->data)[i] = i * step;
+    } else {
+      ((int32_t *)(void *)v->data)[i] = (int32_t)(i * step);
+    }
+  }
+}
+
+damo_sparse *sparse_square_diagonal(const damo_array *v) {
+  const int64_t n = array_size(v), size = (int64_t)dtype_size(array_dtype(v)), shape[2] = {n, n};
+  const damo_dtype itype = sparse_itype_for(DAMO_INT32, n, n, n);
+  damo_sparse *out = sparse_empty(v->obj.ctx, DAMO_CSC, array_dtype(v), itype, shape, n);
+  if (!out) return NULL;
+  if (n > 0) kernel_copy_strided(v->data, array_strides(v)[0], out->data->data, size, n, (size_t)size);
+  count_up(out->indices, 1);
+  count_up(out->indptr, 1);
+  out->sorted = out->unique = true;
+  return out;
+}
+
+damo_sparse *sparse_from_rows(const damo_array *values, const int64_t *list, const int64_t shape[2]) {
+  const damo_dtype dtype = array_dtype(values);
+  const int64_t rows = array_shape(values)[0], cols = array_shape(values)[1], nnz = rows * cols;
+  const damo_dtype itype = sparse_itype_for(DAMO_INT32, shape[0], shape[1], nnz);
+  damo_sparse *out = sparse_empty(values->obj.ctx, DAMO_CSC, dtype, itype, shape, nnz);
+  if (!out) return NULL;
+  const int64_t *strides = array_strides(values);
+  kernel_copy_nd(values->data, (const int64_t[]){strides[1], strides[0]}, out->data->data, NULL, 2,
+                 (const int64_t[]){cols, rows}, dtype_size(dtype));
+  const size_t column = (size_t)rows * dtype_size(itype);
+  for (int64_t j = 0; j < cols && rows > 0; j++) {
+    char *to = out->indices->data + (size_t)j * column;
+    if (j == 0) {
+      kernel_cast(DAMO_INT64, itype)(list, to, rows);
+    } else {
+      memcpy(to, out->indices->data, column);
+    }
+  }
+  count_up(out->indptr, rows);
+  sparse_find_flags(out);
+  return out;
+}
+
+/* ---- In place ---------------------------------------------------------------------------------------------------- */
+
+/* a's data under indices and an indptr that are copies of a's, to be changed. */
+static damo_sparse *own_pattern(const damo_sparse *a) {
+  const size_t size = dtype_size(sparse_itype(a)), nnz = (size_t)sparse_nnz(a);
+  damo_sparse *b = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), a->shape, 0);
+  damo_array *indices = b ? sparse_vector(a->obj.ctx, sparse_itype(a), (int64_t)nnz) : NULL;
+  if (!indices) {
+    damo_release(b);
+    return NULL;
+  }
+  if (nnz > 0) memcpy(indices->data, a->indices->data, nnz * size);
+  memcpy(b->indptr->data, a->indptr->data, (size_t)(sparse_major(a) + 1) * size);
+  sparse_freeze(indices);
+  damo_release(b->indices);
+  damo_release(b->data);
+  b->indices = indices;
+  b->data = damo_retain(a->data);
+  return b;
+}
+
+damo_sparse *sparse_sort_within(damo_sparse *a) {
+  if (a->sorted || !a->data->writeable) return sparse_sort(a);
+  damo_ctx *ctx = a->obj.ctx;
+  const sparse_raw raw = sparse_raw_of(a);
+  const size_t room = move_fns_of(a)->sort_room(index_fns_of(a)->longest(&raw));
+  void *work = mem_alloc(ctx, room);
+  damo_sparse *b = work ? own_pattern(a) : NULL;
+  if (b) {
+    move_fns_of(a)->sort(&raw, b->indices->data, b->data->data, work);
+    sparse_find_flags(b);
+  }
+  if (work) mem_free(ctx, work, room);
+  return b;
+}
+
+damo_sparse *sparse_drop_zeros_within(damo_sparse *a) {
+  const int64_t zeros = sparse_count_zeros(a);
+  if (zeros == 0 || !a->data->writeable) return sparse_drop_zeros(a);
+  const int64_t left = sparse_nnz(a) - zeros;
+  damo_array *head = array_view(a->data, 1, &left, array_strides(a->data), 0);
+  damo_sparse *b = head ? own_pattern(a) : NULL;
+  damo_array *indices = b ? array_view(b->indices, 1, &left, array_strides(b->indices), 0) : NULL;
+  if (!indices) {
+    damo_release(head);
+    damo_release(b);
+    return NULL;
+  }
+  value_fns_of(b)->drop_zeros(sparse_major(b), b->indptr->data, b->indices->data, b->data->data);
+  damo_release(b->data);
+  damo_release(b->indices);
+  b->data = head;
+  b->indices = indices;
+  b->sorted = a->sorted;
+  b->unique = a->unique;
+  return b;
+}

@@ -1,0 +1,272 @@
+/* sparse_place: entries chosen by their place or moved to others: bands, permutations, Kronecker products, extremes. */
+#include "sparse_int.h"
+
+#include <string.h>
+
+/* Indices of either width. */
+static inline int64_t index_at(const void *p, bool wide, int64_t i) {
+  return wide ? ((const int64_t *)p)[i] : ((const int32_t *)p)[i];
+}
+
+static inline void index_put(void *p, bool wide, int64_t i, int64_t v) {
+  if (wide) {
+    ((int64_t *)p)[i] = v;
+  } else {
+    ((int32_t *)p)[i] = (int32_t)v;
+  }
+}
+
+/* ---- Bands ------------------------------------------------------------------------------------------------------- */
+
+/* Is the entry of that line and index in the band? low and high are of index - line. */
+static inline bool in_band(int64_t line, int64_t index, int64_t low, int64_t high) {
+  const int64_t k = index - line;
+  return k >= low && k <= high;
+}
+
+static int64_t count_band(const damo_sparse *a, int64_t low, int64_t high) {
+  const bool wide = sparse_is_wide(a);
+  int64_t n = 0;
+  for (int64_t i = 0; i < sparse_major(a); i++) {
+    const int64_t end = index_at(a->indptr->data, wide, i + 1);
+    for (int64_t p = index_at(a->indptr->data, wide, i); p < end; p++) {
+      n += in_band(i, index_at(a->indices->data, wide, p), low, high);
+    }
+  }
+  return n;
+}
+
+damo_sparse *sparse_band(damo_sparse *a, int64_t low, int64_t high) {
+  const bool wide = sparse_is_wide(a);
+  const size_t size = dtype_size(sparse_dtype(a));
+  if (a->format == DAMO_CSC) { /* lines are columns: row - column is asked */
+    const int64_t t = low;
+    low = -high;
+    high = -t;
+  }
+  damo_sparse *b =
+      sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), a->shape, count_band(a, low, high));
+  if (!b) return NULL;
+  int64_t n = 0;
+  index_put(b->indptr->data, wide, 0, 0);
+  for (int64_t i = 0; i < sparse_major(a); i++) {
+    const int64_t end = index_at(a->indptr->data, wide, i + 1);
+    for (int64_t p = index_at(a->indptr->data, wide, i); p < end; p++) {
+      const int64_t index = index_at(a->indices->data, wide, p);
+      if (!in_band(i, index, low, high)) continue;
+      index_put(b->indices->data, wide, n, index);
+      memcpy(b->data->data + (size_t)n * size, a->data->data + (size_t)p * size, size);
+      n++;
+    }
+    index_put(b->indptr->data, wide, i + 1, n);
+  }
+  b->sorted = a->sorted;
+  b->unique = a->unique;
+  return b;
+}
+
+/* ---- Permutations ------------------------------------------------------------------------------------------------ */
+
+/* The inverse, fresh; NULL: an error, where v is no permutation of n. */
+static damo_array *inverse_of(damo_ctx *ctx, const char *what, const damo_array *v, int64_t n) {
+  if (v->ndim != 1 || array_size(v) != n || array_dtype(v) != DAMO_INT64) {
+    ctx_fail(ctx, DAMO_ESHAPE, "permute: %s has %lld entries, expected %lld", what, (long long)array_size(v),
+             (long long)n);
+    return NULL;
+  }
+  damo_array *out = sparse_vector(ctx, DAMO_INT64, n);
+  if (!out) return NULL;
+  int64_t *to = (int64_t *)(void *)out->data;
+  for (int64_t i = 0; i < n; i++) to[i] = -1;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t k = ((const int64_t *)(const void *)v->data)[i];
+    if (k >= 0 && k < n && to[k] < 0) {
+      to[k] = i;
+      continue;
+    }
+    ctx_fail(ctx, DAMO_EVALUE, "permute: %s is no permutation of 1 to %lld: entry %lld is %lld%s", what, (long long)n,
+             (long long)i + 1, (long long)k + 1, k >= 0 && k < n ? ", for the second time" : "");
+    damo_release(out);
+    return NULL;
+  }
+  return out;
+}
+
+damo_sparse *sparse_permute(damo_sparse *a, const damo_array *rows, const damo_array *cols) {
+  damo_ctx *ctx = a->obj.ctx;
+  const bool csr = a->format == DAMO_CSR;
+  damo_array *r = inverse_of(ctx, "rows", rows, a->shape[0]),
+             *c = r ? inverse_of(ctx, "cols", cols, a->shape[1]) : NULL;
+  damo_sparse *lines = c ? sparse_take(a, !csr, csr ? rows : cols) : NULL, *out = NULL;
+  if (lines) {
+    out = sparse_empty(ctx, sparse_format(a), sparse_dtype(a), sparse_itype(lines), a->shape, 0);
+    damo_array *indices = out ? sparse_vector(ctx, sparse_itype(lines), sparse_nnz(lines)) : NULL;
+    if (indices) {
+      const bool wide = sparse_is_wide(lines);
+      const int64_t *to = (const int64_t *)(const void *)(csr ? c : r)->data;
+      for (int64_t p = 0; p < sparse_nnz(lines); p++)
+        index_put(indices->data, wide, p, to[index_at(lines->indices->data, wide, p)]);
+      memcpy(out->indptr->data, lines->indptr->data, (size_t)(sparse_major(a) + 1) * dtype_size(sparse_itype(lines)));
+      indices->writeable = false;
+      indices->buf->obj.flags |= BUFFER_FROZEN;
+      damo_release(out->indices);
+      damo_release(out->data);
+      out->indices = indices;
+      out->data = damo_retain(lines->data);
+      out->sorted = false;
+      out->unique = false;
+      sparse_find_flags(out);
+    } else {
+      damo_release(out);
+      out = NULL;
+    }
+  }
+  damo_release(r);
+  damo_release(c);
+  damo_release(lines);
+  return out;
+}
+
+/* ---- Kronecker products ------------------------------------------------------------------------------------------ */
+
+/* Line i of a with line k of b into line i·major(b) + k; n: entries so far. */
+static int64_t kron_line(const damo_sparse *a, const damo_sparse *b, int64_t i, int64_t k, damo_sparse *out,
+                         int64_t *left, int64_t *right, int64_t n) {
+  const bool wa = sparse_is_wide(a), wb = sparse_is_wide(b), wide = sparse_is_wide(out);
+  const int64_t from = index_at(b->indptr->data, wb, k), end = index_at(b->indptr->data, wb, k + 1);
+  const int64_t last = index_at(a->indptr->data, wa, i + 1);
+  for (int64_t p = index_at(a->indptr->data, wa, i); p < last; p++) {
+    const int64_t base = index_at(a->indices->data, wa, p) * sparse_minor(b);
+    for (int64_t q = from; q < end; q++, n++) {
+      index_put(out->indices->data, wide, n, base + index_at(b->indices->data, wb, q));
+      left[n] = p + 1;
+      right[n] = q + 1;
+    }
+  }
+  index_put(out->indptr->data, wide, i * sparse_major(b) + k + 1, n);
+  return n;
+}
+
+damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **left, damo_array **right) {
+  damo_ctx *ctx = a->obj.ctx;
+  int64_t shape[2], nnz;
+  const bool fits = i64_mul(a->shape[0], b->shape[0], &shape[0]) && i64_mul(a->shape[1], b->shape[1], &shape[1]) &&
+                    i64_mul(sparse_nnz(a), sparse_nnz(b), &nnz) && shape[0] < INT64_MAX && shape[1] < INT64_MAX;
+  if (!fits) {
+    ctx_fail(ctx, DAMO_EVALUE, "kron: the product of shapes (%lld, %lld) and (%lld, %lld) is too large",
+             (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1]);
+    return NULL;
+  }
+  const bool wide = sparse_is_wide(a) || sparse_is_wide(b);
+  const damo_dtype itype = sparse_itype_for(wide ? DAMO_INT64 : DAMO_INT32, shape[0], shape[1], nnz);
+  damo_sparse *out = sparse_empty(ctx, sparse_format(a), DAMO_BOOL, itype, shape, nnz);
+  *left = out ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
+  *right = *left ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
+  if (!*right) {
+    damo_release(*left);
+    damo_release(out);
+    return NULL;
+  }
+  int64_t n = 0, *l = (int64_t *)(void *)(*left)->data, *r = (int64_t *)(void *)(*right)->data;
+  if (nnz > 0) memset(out->data->data, 1, (size_t)nnz);
+  index_put(out->indptr->data, sparse_is_wide(out), 0, 0);
+  for (int64_t i = 0; i < sparse_major(a); i++) {
+    for (int64_t k = 0; k < sparse_major(b); k++) n = kron_line(a, b, i, k, out, l, r, n);
+  }
+  out->sorted = a->sorted && b->sorted && a->unique;
+  out->unique = a->unique && b->unique;
+  return out;
+}
+
+/* ---- Extremes ---------------------------------------------------------------------------------------------------- */
+
+/* A number of which the larger is the more extreme; nan is the most extreme. */
+static int64_t key_of_float(double v, bool largest) {
+  int64_t bits;
+  if (v != v) return INT64_MAX;
+  if (v == 0) v = 0; /* -0 equals 0 */
+  memcpy(&bits, &v, sizeof bits);
+  bits ^= bits < 0 ? INT64_MAX : 0;
+  return largest ? bits : ~bits;
+}
+
+static int64_t key_of_int(int64_t v, bool is_unsigned, bool largest) {
+  if (is_unsigned) v ^= INT64_MIN;
+  return largest ? v : ~v;
+}
+
+/* The keys of all entries, and that of an absent one. */
+static damo_array *make_keys(const damo_sparse *a, bool largest, int64_t *zero) {
+  const damo_dtype dtype = sparse_dtype(a);
+  const bool is_float = dtype_is_float(dtype);
+  damo_array *keys = array_cast(a->data, is_float ? DAMO_FLOAT64 : dtype == DAMO_UINT64 ? DAMO_UINT64 : DAMO_INT64);
+  if (!keys) return NULL;
+  for (int64_t p = 0; p < sparse_nnz(a); p++) {
+    char *at = keys->data + (size_t)p * sizeof(int64_t);
+    double v;
+    int64_t k;
+    memcpy(&v, at, sizeof v);
+    memcpy(&k, at, sizeof k);
+    k = is_float ? key_of_float(v, largest) : key_of_int(k, dtype == DAMO_UINT64, largest);
+    memcpy(at, &k, sizeof k);
+  }
+  *zero = is_float ? key_of_float(0, largest) : key_of_int(0, dtype == DAMO_UINT64, largest);
+  return keys;
+}
+
+typedef struct extreme {
+  int64_t key, entry, index;
+} extreme;
+
+/* The most extreme element of a line that is not empty, whose indices ascend. */
+static extreme line_extreme(const damo_sparse *a, const int64_t *keys, int64_t zero, int64_t line) {
+  const bool wide = sparse_is_wide(a);
+  const int64_t from = index_at(a->indptr->data, wide, line), end = index_at(a->indptr->data, wide, line + 1);
+  extreme best = {INT64_MIN, -1, -1};
+  int64_t absent = 0; /* the first index without an entry */
+  for (int64_t p = from; p < end; p++) {
+    const int64_t index = index_at(a->indices->data, wide, p);
+    absent += index == absent;
+    if (best.entry < 0 || keys[p] > best.key) best = (extreme){keys[p], p, index};
+  }
+  if (end - from == sparse_minor(a)) return best;
+  const bool wins = best.entry < 0 || zero > best.key || (zero == best.key && absent < best.index);
+  return wins ? (extreme){zero, -1, absent} : best;
+}
+
+static void find_extremes(const damo_sparse *a, int axis, const int64_t *keys, int64_t zero, int64_t *entry,
+                          int64_t *place) {
+  extreme best = {0};
+  for (int64_t i = 0; i < sparse_major(a); i++) {
+    extreme e = line_extreme(a, keys, zero, i);
+    if (axis >= 0) {
+      entry[i] = e.entry;
+      place[i] = e.index;
+    } else if (i == 0 || e.key > best.key) {
+      best = e;
+      entry[0] = e.entry;
+      place[0] = i * sparse_minor(a) + e.index;
+    }
+  }
+}
+
+damo_sparse *sparse_extremes(damo_sparse *a, int axis, bool largest, int64_t *entry, int64_t *place) {
+  int64_t zero = 0, total;
+  const bool none = axis < 0 ? a->shape[0] == 0 || a->shape[1] == 0 : a->shape[axis] == 0 && a->shape[!axis] > 0;
+  if (none || (axis < 0 && !i64_mul(a->shape[0], a->shape[1], &total))) {
+    ctx_fail(a->obj.ctx, DAMO_EVALUE, "the %s of shape (%lld, %lld) does not exist: %s", largest ? "max" : "min",
+             (long long)a->shape[0], (long long)a->shape[1], none ? "it has no elements" : "it has too many places");
+    return NULL;
+  }
+  damo_sparse *formed = sparse_to_format(a, axis == 0 ? DAMO_CSC : DAMO_CSR);
+  damo_sparse *clean = formed ? sparse_sum_duplicates(formed) : NULL;
+  damo_array *keys = clean ? make_keys(clean, largest, &zero) : NULL;
+  if (keys) find_extremes(clean, axis, (const int64_t *)(const void *)keys->data, zero, entry, place);
+  damo_release(formed);
+  if (!keys) {
+    damo_release(clean);
+    return NULL;
+  }
+  damo_release(keys);
+  return clean;
+}

@@ -1,0 +1,272 @@
+/* sparse_product: products of a sparse matrix with dense arrays, and of two sparse ones, into a dense array that stands
+ * ready. Nothing is allocated: what is not laid out as the loops want it passes through the caller's room.
+ *
+ * x·A is done as Aᵀ·xᵀ, by exchanging strides. The loops want rows of unit stride; other layouts are packed a block of
+ * columns at a time.
+ */
+#include <string.h>
+
+#include "sparse_int.h"
+
+#define VECTOR_COLS 4   /* narrower blocks gain nothing from vectors across columns */
+#define BLOCK_COLS 32   /* columns packed at a time */
+#define PACK_MIN 4      /* fewer columns, each of unit stride, are products with vectors */
+#define TILE_ROWS 64    /* rows packed at a time: a tile stays in the nearest cache */
+#define FUSE_BYTES 8192 /* of z copied to y before the product is added there */
+
+/* Entry (i, j) lies at data + i·rs + j·cs. */
+typedef struct mat {
+  char *data;
+  int64_t rows, cols, rs, cs;
+} mat;
+
+static mat mat_of_dense(const damo_array *a, bool turned) {
+  const int64_t size = (int64_t)dtype_size(array_dtype(a)), *shape = array_shape(a), *step = array_strides(a);
+  if (a->ndim == 1) return (mat){a->data, shape[0], 1, step[0], size};
+  return turned ? (mat){a->data, shape[1], shape[0], step[1], step[0]}
+                : (mat){a->data, shape[0], shape[1], step[0], step[1]};
+}
+
+static mat columns_of(mat m, int64_t first, int64_t n) {
+  m.data += first * m.cs;
+  m.cols = n;
+  return m;
+}
+
+/* Elements of a row one after the other, rows whole elements apart. */
+static bool in_rows(const mat *m, int64_t size) {
+  const bool unit = m->cols <= 1 || m->cs == size;
+  return unit && m->rs % size == 0 && (uintptr_t)m->data % (size_t)size == 0;
+}
+
+static bool is_column(const mat *m, int64_t size) {
+  return (m->rows <= 1 || m->rs == size) && (uintptr_t)m->data % (size_t)size == 0;
+}
+
+static sparse_block block_of(const mat *m, int64_t size) { return (sparse_block){m->data, m->cols, m->rs / size}; }
+
+/* From one layout to the other, in tiles. */
+static void move(const mat *from, const mat *to, int64_t size) {
+  for (int64_t i = 0; i < from->rows; i += TILE_ROWS) {
+    const int64_t n = from->rows - i < TILE_ROWS ? from->rows - i : TILE_ROWS;
+    for (int64_t j = 0; j < from->cols; j++) {
+      kernel_copy_strided(from->data + i * from->rs + j * from->cs, from->rs, to->data + i * to->rs + j * to->cs,
+                          to->rs, n, (size_t)size);
+    }
+  }
+}
+
+static void move_rows(const mat *from, const mat *to, int64_t size) {
+  const size_t row = (size_t)(from->cols * size);
+  for (int64_t i = 0; i < from->rows; i++) memcpy(to->data + i * to->rs, from->data + i * from->rs, row);
+}
+
+static void copy(const mat *from, const mat *to, int64_t size) {
+  const bool rows = (from->cols <= 1 || from->cs == size) && (to->cols <= 1 || to->cs == size) && from->cols > 1;
+  (rows ? move_rows : move)(from, to, size);
+}
+
+static void clear(const mat *m, int64_t size) {
+  if (m->cols == 1 || m->cs == size) {
+    const size_t row = (size_t)(m->cols * size);
+    if (m->rs == (int64_t)row) {
+      memset(m->data, 0, row * (size_t)m->rows);
+    } else {
+      for (int64_t i = 0; i < m->rows; i++) memset(m->data + i * m->rs, 0, row);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < m->rows; i++) {
+    for (int64_t j = 0; j < m->cols; j++) memset(m->data + i * m->rs + j * m->cs, 0, (size_t)size);
+  }
+}
+
+/* ---- The loops ---------------------------------------------------------------------------------------------------- */
+
+/* One product Y = alpha·op(A)·X (+ Z), as the loops see it. */
+typedef struct job {
+  sparse_raw a;
+  const sparse_value_fns *plain;
+  const sparse_dense_fns *vectors; /* or NULL */
+  bool across;                     /* the result runs along the minor axis: entries scatter into it */
+  bool wide;
+  const void *alpha;
+  int64_t size;
+} job;
+
+/* Y and Z are apart: rows of Z are copied a few at a time, so that they are still near when the product is added. */
+static void run_fused(const job *w, const mat *x, const mat *z, const mat *y) {
+  const int64_t bytes = y->cols * w->size, step = bytes < FUSE_BYTES ? FUSE_BYTES / (bytes > 0 ? bytes : 1) : 1;
+  const sparse_block bx = block_of(x, w->size);
+  const bool vectors = w->vectors && y->cols >= VECTOR_COLS;
+  for (int64_t i = 0; i < y->rows; i += step) {
+    const int64_t n = y->rows - i < step ? y->rows - i : step;
+    const mat zi = {z->data + i * z->rs, n, z->cols, z->rs, z->cs},
+              yi = {y->data + i * y->rs, n, y->cols, y->rs, y->cs};
+    const sparse_block by = block_of(&yi, w->size);
+    sparse_raw a = w->a;
+    a.major = n;
+    a.indptr = (const char *)a.indptr + i * (w->wide ? 8 : 4);
+    copy(&zi, &yi, w->size);
+    (vectors ? w->vectors->matmat : w->plain->matmat)(&a, w->alpha, &bx, &by, true);
+  }
+}
+
+/* Both laid out in rows; add: Y holds what the product is added to. */
+static void run_rows(const job *w, const mat *x, const mat *y, bool add) {
+  const sparse_block bx = block_of(x, w->size), by = block_of(y, w->size);
+  const bool vectors = w->vectors && y->cols >= VECTOR_COLS;
+  if (!w->across) {
+    (vectors ? w->vectors->matmat : w->plain->matmat)(&w->a, w->alpha, &bx, &by, add);
+    return;
+  }
+  if (!add) clear(y, w->size);
+  (vectors ? w->vectors->matmat_t : w->plain->matmat_t)(&w->a, w->alpha, &bx, &by);
+}
+
+static void run_column(const job *w, const mat *x, const mat *y, bool add) {
+  if (!w->across) {
+    w->plain->matvec(&w->a, w->alpha, x->data, y->data, add);
+    return;
+  }
+  if (!add) memset(y->data, 0, (size_t)(y->rows * w->size));
+  w->plain->matvec_t(&w->a, w->alpha, x->data, y->data);
+}
+
+/* How X and Y go through the room. */
+typedef struct packing {
+  bool by_column; /* products with vectors: both have unit stride along columns */
+  bool x, y;      /* these are packed */
+  int64_t cols;   /* at a time */
+} packing;
+
+static packing packing_of(const mat *x, const mat *y, int64_t size) {
+  if (is_column(x, size) && is_column(y, size) && y->cols < PACK_MIN) return (packing){true, false, false, 1};
+  const packing p = {false, !in_rows(x, size), !in_rows(y, size), 0};
+  const bool direct = !p.x && !p.y;
+  return (packing){false, p.x, p.y, direct || y->cols < BLOCK_COLS ? y->cols : BLOCK_COLS};
+}
+
+static void run_packed(const job *w, const packing *k, const mat *x, const mat *y, bool add, char *room) {
+  for (int64_t j = 0; j < y->cols; j += k->cols) {
+    const int64_t n = y->cols - j < k->cols ? y->cols - j : k->cols, row = n * w->size;
+    const mat xj = columns_of(*x, j, n), yj = columns_of(*y, j, n);
+    const mat px = k->x ? (mat){room, x->rows, n, row, w->size} : xj;
+    const mat py = k->y ? (mat){room + (k->x ? x->rows * row : 0), y->rows, n, row, w->size} : yj;
+    if (k->x) copy(&xj, &px, w->size);
+    if (k->y && add) copy(&yj, &py, w->size);
+    if (k->by_column || (n == 1 && px.rs == w->size && py.rs == w->size)) {
+      run_column(w, &px, &py, add);
+    } else {
+      run_rows(w, &px, &py, add);
+    }
+    if (k->y) copy(&py, &yj, w->size);
+  }
+}
+
+/* ---- With dense ---------------------------------------------------------------------------------------------------- */
+
+size_t sparse_product_room(const sparse_product *p) {
+  const int64_t size = (int64_t)dtype_size(array_dtype(p->y));
+  const mat x = mat_of_dense(p->x, p->left), y = mat_of_dense(p->y, p->left);
+  const packing k = packing_of(&x, &y, size);
+  return (size_t)(((k.x ? x.rows : 0) + (k.y ? y.rows : 0)) * k.cols * size);
+}
+
+void sparse_product_run(const sparse_product *p, void *room) {
+  const damo_sparse *a = p->a;
+  const bool turned = p->transposed != p->left; /* op(A)ᵀ where x stands on the left */
+  const job w = {.a = sparse_raw_of(a),
+                 .plain = value_fns_of(a),
+                 .vectors = kernel_sparse_dense(sparse_is_wide(a), sparse_dtype(a)),
+                 .across = turned == (a->format == DAMO_CSR),
+                 .wide = sparse_is_wide(a),
+                 .alpha = p->alpha,
+                 .size = (int64_t)dtype_size(sparse_dtype(a))};
+  const mat x = mat_of_dense(p->x, p->left), y = mat_of_dense(p->y, p->left);
+  const packing k = packing_of(&x, &y, w.size);
+  if (y.cols == 0 || y.rows == 0) return;
+  if (p->z && p->z != p->y) {
+    const mat z = mat_of_dense(p->z, p->left);
+    const bool fused = !k.by_column && !k.x && !k.y && !w.across && y.cols > 1 && (z.cs == w.size);
+    if (fused) {
+      run_fused(&w, &x, &z, &y);
+      return;
+    }
+    copy(&z, &y, w.size);
+  }
+  run_packed(&w, &k, &x, &y, p->z != NULL, room);
+}
+
+/* ---- Of two sparse ------------------------------------------------------------------------------------------------- */
+
+/* b in a's format; where that would take an array along an axis that is far longer than what is stored, the axis that both
+ * share is numbered anew first. */
+static damo_status align(damo_sparse **a, damo_sparse **b) {
+  if ((*a)->format == DAMO_CSR && (*b)->format == DAMO_CSC) DAMO_TRY(sparse_narrow(a, b));
+  damo_sparse *same = sparse_to_format(*b, sparse_format(*a));
+  if (!same) return damo_error_status((*a)->obj.ctx);
+  damo_release(*b);
+  *b = same;
+  return sparse_same_itype(a, b);
+}
+
+damo_status sparse_add_product(damo_sparse *a, damo_sparse *b, const void *alpha, damo_array *y) {
+  damo_sparse *x = damo_retain(a), *z = damo_retain(b);
+  const damo_status s = align(&x, &z);
+  if (s == DAMO_OK) {
+    /* The csc of A·B is the csr of Bᵀ·Aᵀ. */
+    const bool csr = x->format == DAMO_CSR;
+    const sparse_raw first = sparse_raw_of(csr ? x : z), second = sparse_raw_of(csr ? z : x);
+    const int64_t *step = array_strides(y);
+    value_fns_of(x)->add_product(&first, &second, alpha, y->data, step[!csr], step[csr]);
+  }
+  damo_release(x);
+  damo_release(z);
+  return s;
+}
+
+/* In rows, for the places of p: lines of x go with p's major axis, those of y with its minor one. */
+static damo_status ready_lines(damo_sparse **p, damo_sparse **x, damo_sparse **y) {
+  damo_sparse **line = (*p)->format == DAMO_CSR ? x : y, **across = line == x ? y : x;
+  if ((*across)->format == DAMO_CSC) { /* its rows are numbered as p's minor axis */
+    DAMO_TRY(sparse_narrow(p, across));
+  }
+  damo_sparse *l = sparse_to_format(*line, DAMO_CSR), *c = l ? sparse_to_format(*across, DAMO_CSR) : NULL;
+  if (l) damo_release(*line), *line = l;
+  if (c) damo_release(*across), *across = c;
+  if (!c) return damo_error_status((*p)->obj.ctx);
+  DAMO_TRY(sparse_narrow(x, y));
+  DAMO_TRY(sparse_same_itype(x, y));
+  DAMO_TRY(sparse_same_itype(p, x));
+  return sparse_same_itype(x, y);
+}
+
+static damo_array *sample_lines(const damo_sparse *p, const damo_sparse *x, const damo_sparse *y) {
+  damo_ctx *ctx = p->obj.ctx;
+  const bool csr = p->format == DAMO_CSR;
+  const sparse_raw at = sparse_raw_of(p), major = sparse_raw_of(csr ? x : y), minor = sparse_raw_of(csr ? y : x);
+  damo_array *out = sparse_vector(ctx, sparse_dtype(x), sparse_nnz(p));
+  damo_array *row = out ? sparse_vector(ctx, sparse_dtype(x), major.minor) : NULL;
+  damo_array *mark = row ? sparse_vector(ctx, sparse_itype(x), major.minor) : NULL;
+  if (mark) {
+    memset(mark->data, 0xff, (size_t)major.minor * dtype_size(sparse_itype(x)));
+    value_fns_of(x)->sample_product(&at, &major, &minor, row->data, mark->data, out->data);
+  } else {
+    damo_release(out);
+    out = NULL;
+  }
+  damo_release(row);
+  damo_release(mark);
+  return out;
+}
+
+damo_array *sparse_sample_sparse(damo_sparse *p, damo_sparse *x, damo_sparse *y) {
+  const damo_dtype dtype = dtype_promote(sparse_dtype(x), sparse_dtype(y));
+  damo_sparse *at = damo_retain(p), *a = sparse_cast(x, dtype), *b = a ? sparse_cast(y, dtype) : NULL;
+  damo_array *out = b && ready_lines(&at, &a, &b) == DAMO_OK ? sample_lines(at, a, b) : NULL;
+  damo_release(at);
+  damo_release(a);
+  damo_release(b);
+  return out;
+}
