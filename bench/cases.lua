@@ -19,6 +19,25 @@ function cases.call()
   end
 end
 
+--- What a native Op costs in a running Function: a chain of 102 of them over one number, less one of 2. The kernel's
+-- own work (a sign, a rounding) is in it.
+function cases.native_op()
+  local function chain(n)
+    local x = damo.dscalar("x")
+    local y = x
+    for _ = 1, n // 2 do y = -damo.floor(y) end
+    return damo.compile({ x }, y, { mode = damo.Mode { optimizer = "none" } })
+  end
+  local long, short = chain(102), chain(2)
+  return function(n)
+    local start = clock()
+    for _ = 1, n do long(3.0) end
+    local middle = clock()
+    for _ = 1, n do short(3.0) end
+    return ((middle - start) - (clock() - middle)) / 100
+  end
+end
+
 --- What a call of an Op written in Lua costs above its own Lua code: a Function with it, less the same Function with a
 -- native Op in its place, less a bare call of its perform.
 function cases.lua_op()

@@ -5,6 +5,7 @@ local cases = require "cases"
 
 local plan = {
   { "call", 1000000, "f(x) = x*x + 1, number in and out", 1e9, "ns a call" },
+  { "native_op", 100000, "a native Op, its kernel of one number included", 1e9, "ns an Op" },
   { "lua_op", 300000, "an Op written in Lua, above its own Lua code", 1e9, "ns a call" },
   { "compile", 5, "digits network: build, differentiate, compile, first call", 1e3, "ms" },
   { "step", 200, "digits network: training step, batch of 64", 1e6, "us a step" },

@@ -199,6 +199,7 @@ function Apply:clone_with_new_inputs(inputs) end
 ---@field fgraph damo.FunctionGraph
 ---@field inputs damo.Variable[]
 ---@field shared damo.Variable[]
+---@field profile { symbolic_analyses: integer, factorizations: integer } of sparse systems, in all calls so far
 ---@overload fun(...: any): ...
 local Function = {}
 
@@ -280,7 +281,9 @@ function RandomStream:seed(seed) end
 ---@field newaxis userdata
 ---@field ellipsis userdata
 ---@field random damo.random
+---@field sparse damo.sparse
 ---@field graph damo.graph
+---@field rewrite damo.rewrite
 ---@field ops table<string, any> the Op classes that the host registered
 ---@field printing damo.printing
 ---@field io damo.io
@@ -289,10 +292,157 @@ function RandomStream:seed(seed) end
 ---@field progress damo.progress
 local damo = {}
 
+---What sparse matrices and sparse Variables have in common.
+---@class damo.Sparse: damo.Tensor
+---@field format "csr"|"csc"
+---@field itype "int32"|"int64" dtype of indices and indptr
+---@field shape integer[]
+---@field nnz integer stored entries
+---@field size integer stored entries
+---@field data damo.Array the stored values, a view
+---@field indices damo.Array 0-based, a read-only view
+---@field indptr damo.Array from 0, a read-only view
+---@field has_sorted_indices boolean
+---@field has_canonical_format boolean sorted, without duplicates
+local Sparse = {}
+
+---@return damo.Sparse with data of its own
+function Sparse:copy() end
+---Lets the memory go now; uses of the matrix are state errors from here on.
+function Sparse:free() end
+
+---The factorization of a sparse matrix: made once, used for many systems.
+---@class damo.Factor
+---@field backend "cholmod"|"umfpack"|"klu"|"cxsparse"|"spqr"|"none"
+---@field kind "cholesky"|"lu"|"qr"|"none"
+---@field shape integer[] of the matrix
+---@field dtype damo.Dtype of the matrix
+---@field analyses integer done since the factor was made
+---@field factorizations integer done since the factor was made
+---@field nbytes integer held by the back end
+local Factor = {}
+
+---x with A x = b; of a Variable b a Variable.
+---@param b any a vector, a matrix or a sparse matrix
+---@return any
+function Factor:solve(b) end
+---x with A.T x = b.
+---@param b any
+---@return any
+function Factor:solve_t(b) end
+---log|det A|, and the sign of det A.
+---@return number log_abs
+---@return number sign
+function Factor:logdet() end
+---@return number
+function Factor:det() end
+---An estimate of the reciprocal condition number.
+---@return number
+function Factor:rcond() end
+---Lets the factor go now; uses of it are state errors from here on.
+function Factor:free() end
+
+---@alias damo.Format "csr"|"csc"
+
+---Sparse matrices: makers of values, Types, Variables; the op functions are declared below.
+---@class damo.sparse
+---@field sparse_formats damo.Format[]
+---@field CSM any class: CSM{format=} makes a matrix from data, indices, indptr, shape
+local sparse = {}
+
+---From the three vectors (0-based), or of a dense or sparse matrix.
+---@param parts { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse
+---@return damo.Sparse
+function sparse.csr(parts) end
+---From the three vectors (0-based), or of a dense or sparse matrix.
+---@param parts { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse
+---@return damo.Sparse
+function sparse.csc(parts) end
+---From 1-based coordinates; duplicates are summed.
+---@param parts { rows: any, cols: any, values: any, shape?: integer[], format?: damo.Format, dtype?: damo.Dtype, itype?: string }
+---@return damo.Sparse
+function sparse.coo(parts) end
+---The entries of a dense matrix that are not 0.
+---@param a damo.Array|table
+---@param format? damo.Format|{ format?: damo.Format, itype?: string }
+---@return damo.Sparse
+function sparse.from_dense(a, format) end
+---Ones on the k-th diagonal.
+---@param m integer
+---@param n? integer
+---@param options? { k?: integer, dtype?: damo.Dtype, format?: damo.Format }
+---@return damo.Sparse
+function sparse.eye(m, n, options) end
+---Diagonals by their offsets.
+---@param diagonals table
+---@param offsets? integer[]
+---@param options? { shape?: integer[], dtype?: damo.Dtype, format?: damo.Format }
+---@return damo.Sparse
+function sparse.diags(diagonals, offsets, options) end
+---A random matrix with exactly density*m*n entries.
+---@param m integer
+---@param n integer
+---@param options? { density?: number, format?: damo.Format, dtype?: damo.Dtype }
+---@return damo.Sparse
+function sparse.random(m, n, options) end
+---@param format damo.Format
+---@param dtype? damo.Dtype
+---@param options? { itype?: string, shape?: (integer|false)[] }
+---@return damo.Type
+function sparse.SparseTensorType(format, dtype, options) end
+---The Type of factors of matrices with that dtype and shape.
+---@param dtype? damo.Dtype
+---@param options? { shape?: (integer|false)[], least_squares?: boolean }
+---@return damo.Type
+function sparse.FactorType(dtype, options) end
+---A sparse input.
+---@param format damo.Format
+---@param name? string
+---@param options? { dtype?: damo.Dtype, itype?: string, shape?: (integer|false)[] }
+---@return damo.Variable
+function sparse.matrix(format, name, options) end
+---A sparse Variable itself, of a sparse matrix a constant.
+---@param x damo.Variable|damo.Sparse
+---@param name? string
+---@return damo.Variable
+function sparse.as_sparse_variable(x, name) end
+---The same as as_sparse_variable.
+---@param x damo.Variable|damo.Sparse
+---@param name? string
+---@return damo.Variable
+function sparse.as_sparse(x, name) end
+---Sparse things as as_sparse_variable, all others as as_tensor_variable.
+---@param x any
+---@param name? string
+---@return damo.Variable
+function sparse.as_sparse_or_tensor_variable(x, name) end
+---Whether x is a sparse matrix or Variable.
+---@param x any
+---@return boolean
+function sparse.is_sparse(x) end
+---A structured function of any function of a tensor, which is applied to the vector of stored values alone.
+---@param fn function
+---@return fun(x: damo.Variable|damo.Sparse, ...: any): any
+function sparse.structured_monoid(fn) end
+---Random operands for tests: n sparse Variables, and as many matrices for them.
+---@param format damo.Format
+---@param shape integer[]
+---@param options? { n?: integer, p?: number, explicit_zero?: boolean, unsorted_indices?: boolean, dtype?: damo.Dtype }
+---@return damo.Variable[], damo.Sparse[]
+function sparse.sparse_random_inputs(format, shape, options) end
+---Checks gradients against finite differences, at the stored places alone when structured; a numeric error names the worst.
+---@param fn function of Variables, giving one
+---@param values any[] sparse matrices, Arrays, numbers
+---@param options? { structured?: boolean, eps?: number, abs_tol?: number, rel_tol?: number }
+function sparse.verify_grad_sparse(fn, values, options) end
+
+
 ---@class damo.random
 local random = {}
 ---@class damo.graph
 local graph = {}
+---@class damo.rewrite
+local rewrite = {}
 ---@class damo.printing
 local printing = {}
 ---@class damo.io
@@ -518,6 +668,10 @@ function random.RandomStream(seed) end
 ---Seeds the eager draws.
 ---@param n integer
 function random.seed(n) end
+---Draws at once from the context's own stream.
+---@param draw fun(state: damo.Array, ...): damo.Array, any gives the next state and the draw
+---@return any
+function random.eager(draw, ...) end
 ---A generator's state, for a draw's rng.
 ---@param seed integer
 ---@return damo.Array
@@ -581,6 +735,19 @@ function graph.get_test_values(...) end
 ---@param msg string
 function graph.missing_test_message(msg) end
 
+---Adds a rule that `damo.compile` rewrites graphs by.
+---@param name string one word
+---@param rewriter fun(fgraph: damo.FunctionGraph, node: damo.Apply): damo.Variable|(damo.Variable|false)[]|false|nil
+---@param ... string tags: "fast_run", "fast_compile"; "canonicalize", "stabilize", "specialize", "inplace" say when
+function rewrite.register(name, rewriter, ...) end
+---Takes a rule of a script away.
+---@param name string
+function rewrite.unregister(name) end
+---The names of all rules, or of those with that tag, in the order in which they were registered.
+---@param tag? string
+---@return string[]
+function rewrite.names(tag) end
+
 ---@param x any
 ---@param options? { print_type?: boolean, depth?: integer, stop_on_name?: boolean, id_type?: string, print_destroy_map?: boolean, print_view_map?: boolean, print_storage?: boolean, file?: any }
 ---@return string?
@@ -605,3 +772,15 @@ function io.save(path, value, options) end
 ---@param options? { delimiter?: string, skip?: integer, dtype?: damo.Dtype, text_as_nan?: boolean, on_fail?: "raise"|"return" }
 ---@return damo.Array
 function io.read_csv(path, options) end
+---A sparse matrix of a coordinate file (entries listed twice are summed, symmetric storage is expanded), an Array of an
+---array file. An io error names the line and the reason.
+---@param path string
+---@param options? { format?: damo.Format, on_fail?: "raise"|"return" }
+---@return damo.Sparse|damo.Array
+function io.read_mtx(path, options) end
+---Matrix Market: a coordinate file of a sparse matrix, an array file of anything else.
+---@param path string
+---@param value damo.Sparse|damo.Array|table
+---@param options? { comment?: string, pattern?: boolean, symmetry?: "general"|"symmetric"|"skew-symmetric"|"hermitian", on_fail?: "raise"|"return" }
+---@return boolean
+function io.write_mtx(path, value, options) end

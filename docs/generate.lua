@@ -28,6 +28,7 @@ local families = {
   { "softmax", "Networks" },
   { "normal", "Random numbers" },
   { "disconnected_grad", "Gradients and checks" },
+  { "sparse.dense_from_sparse", "Sparse matrices" },
 }
 
 local function read_operands(text)
@@ -215,7 +216,8 @@ local function signature(row)
   for _, o in ipairs(row.options) do options[#options + 1] = o.name .. "=" .. o.kind end
   if row.random then options[#options + 1] = "rng=state" end
   if #options > 0 then parts[#parts + 1] = "{" .. table.concat(options, ", ") .. "}" end
-  return ("damo.%s%s(%s)"):format(row.random and "random." or "", row.name, table.concat(parts, ", "))
+  local owner = row.random and not row.name:find(".", 1, true) and "random." or ""
+  return ("damo.%s%s(%s)"):format(owner, row.name, table.concat(parts, ", "))
 end
 
 local fields = { shape = true, size = true }
@@ -228,6 +230,8 @@ local notes = {
   ["Random numbers"] = "With `rng=` a draw gives the next state and the values; without, values alone, drawn at once\n"
     .. "from the context's own stream. A `damo.random.RandomStream` has the same draws as methods, which give a\n"
     .. "Variable each.",
+  ["Sparse matrices"] = "Their gradients are in the guide, docs/sparse.md. A tensor function of a sparse operand is the sparse\n"
+    .. "function of its name: `damo.dot(A, x)` is `damo.sparse.dot(A, x)`.",
 }
 
 local function functions_page()
@@ -251,12 +255,15 @@ asking each function for one.
 ]] }
   for _, family in ipairs(by_family()) do
     local words = notes[family.title] and notes[family.title] .. "\n\n" or ""
-    out[#out + 1] = ("## %s\n\n%s| call | what | gradient |\n|---|---|---|"):format(family.title, words)
+    local head = family.title == "Sparse matrices" and "| call | what |\n|---|---|"
+      or "| call | what | gradient |\n|---|---|---|"
+    out[#out + 1] = ("## %s\n\n%s%s"):format(family.title, words, head)
+    local sparse = family.title == "Sparse matrices"
     for _, row in ipairs(family.rows) do
       local note = (row.method or row.random) and "" or " (no method)"
       if fields[row.name] then note = (" (`x.%s`)"):format(row.name) end
-      local gradient = gradient_of(row):gsub("^%-$", "–")
-      out[#out + 1] = ("| `%s` | %s%s | %s |"):format(signature(row), cell(row.doc), note, gradient)
+      local gradient = sparse and "" or (" %s |"):format((gradient_of(row):gsub("^%-$", "–")))
+      out[#out + 1] = ("| `%s` | %s%s |%s"):format(signature(row), cell(row.doc), note, gradient)
     end
     out[#out + 1] = ""
   end
@@ -302,7 +309,8 @@ local function declaration(row, owner, skip, has_options)
     lines[#lines + 1] = "---@param options? " .. options_type(row)
   end
   lines[#lines + 1] = "---@return damo.Result"
-  lines[#lines + 1] = ("function %s%s(%s) end"):format(owner, row.name, table.concat(names, ", "))
+  local name = row.name:match "[^.]*$"
+  lines[#lines + 1] = ("function %s%s(%s) end"):format(owner, name, table.concat(names, ", "))
   return table.concat(lines, "\n") .. "\n"
 end
 
@@ -322,18 +330,42 @@ local function maker_lines()
   return table.concat(out, "\n")
 end
 
+-- csr_matrix … csc_zmatrix, and the Op classes.
+local function sparse_lines()
+  local names, out = {}, {}
+  local declared = {}
+  for _, row in ipairs(rows) do declared[row.name] = true end
+  for name, value in pairs(damo.sparse) do
+    local class = name:match "^%u" and name ~= "SparseTensorType"
+    if type(value) == "function" and not declared["sparse." .. name] and (name:match "^cs[cr]_%w?matrix$" or class) then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local text = name:match "matrix$" and "---@param name? string\n---@param options? table\n---@return damo.Variable\n"
+        .. "function sparse.%s(name, options) end\n"
+      or "---The Op class: a table of its properties gives the Op.\n---@return any\nfunction sparse.%s(...) end\n"
+    out[#out + 1] = text:format(name)
+  end
+  return table.concat(out, "\n")
+end
+
 local function meta(fixed)
   local head = "-- Written by docs/generate.lua (`make docs`) from the op registry and docs/annotations.lua;\n"
     .. "-- read by editors, never loaded at run time."
-  local out = { "---@meta", head, "-- luacheck: ignore", "", fixed, maker_lines() }
+  local out = { "---@meta", head, "-- luacheck: ignore", "", fixed, maker_lines(), sparse_lines() }
   for _, row in ipairs(rows) do
-    if row.random then
+    local sparse = row.name:match "^sparse%."
+    if row.random and not sparse then
       out[#out + 1] = declaration(row, "random.", 1, true)
       out[#out + 1] = declaration(row, "RandomStream:", 1, true)
     elseif not shape_first[row.name] then
-      out[#out + 1] = declaration(row, "damo.", 0, true)
+      out[#out + 1] = declaration(row, sparse and "sparse." or "damo.", row.random and 1 or 0, true)
     end
-    if row.method and #row.operands > 0 then out[#out + 1] = declaration(row, "Tensor:", 1, true) end
+    local plain = row.name:match "%.(.*)$"
+    local known = plain and rows_by_name[plain] and rows_by_name[plain].method
+    if row.method and #row.operands > 0 and not known then out[#out + 1] = declaration(row, "Tensor:", 1, true) end
   end
   return table.concat(out, "\n")
 end

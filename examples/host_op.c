@@ -4,7 +4,7 @@
  * its shape. The script then fits a vector with it, through damo.grad and damo.compile. From the root of the tree:
  *
  *   make && cc -std=c11 -Isrc examples/host_op.c build/release/libdamo.a $(pkg-config --cflags --libs lua5.4) \
- *     -lopenblas -lsleef -lz -lm -pthread -o build/host_op && ./build/host_op
+ *     $(make -s print-libs) -o build/host_op && ./build/host_op
  */
 #include <damo.h>
 #include <lauxlib.h>

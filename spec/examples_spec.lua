@@ -82,10 +82,62 @@ describe("the example", function()
     assert.matches("selu", out, 1, true)
   end)
 
+  it("sms tells spam from words in a sparse matrix", function()
+    local out, ok = run("examples/sms.lua '" .. folder .. "'")
+    assert.is_true(ok, out)
+    assert.matches("sms: 4460 messages to train on, 1114 to test on, 3678 words, 61277 counts stored", out, 1, true)
+    local right, accuracy = out:match "sms: (%d+) of 1114 test messages right, accuracy ([%d.]+)"
+    right = tonumber(right)
+    assert.is_true(right and right >= 1085 and right <= 1114, out)
+    assert.near(right / 1114, tonumber(accuracy), 1e-4)
+    assert.matches("loss[ =]*[%d.]+", out)
+    assert.matches("say spam most: .*txt", out)
+    local picture = out:match "loss curve: ([^\n]+)"
+    if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
+  end)
+
+  it("filterbank finds the sunspots' period", function()
+    local out, ok = run("examples/filterbank.lua '" .. folder .. "'")
+    assert.is_true(ok, out)
+    assert.matches("filterbank: 309 years, largest peak at k = 28: a period of 11.04 years", out, 1, true)
+    local stored, all = out:match "24 filters over 154 frequencies, (%d+) of (%d+) entries stored"
+    assert.is_true(tonumber(stored) * 10 < tonumber(all), out)
+    local short, long = out:match "the strongest filter is %d+, periods of ([%d.]+) to ([%d.]+) years"
+    assert.is_true(tonumber(short) < 11.04 and tonumber(long) > 11.04, out)
+    local energy = tonumber(out:match "explain ([%d.]+) %% of the spectrum's energy")
+    assert.is_true(energy and energy > 40 and energy < 100, out)
+    local picture = out:match "picture: ([^\n]+)"
+    if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
+  end)
+
+  it("poisson2d finds a source through its field", function()
+    local out, ok = run("examples/poisson2d.lua '" .. folder .. "'")
+    assert.is_true(ok, out)
+    assert.matches("poisson2d: 2304 unknowns, 11328 entries in A", out, 1, true)
+    assert.matches("poisson2d: 2 analyses and 2 factorizations in all steps", out, 1, true)
+    local field, source = out:match "field off by ([%d.]+) %% of its size, source by ([%d.]+) %%"
+    assert.is_true(tonumber(field) < 3 and tonumber(source) < 35, out)
+    assert.matches("misfit", out, 1, true)
+    local picture = out:match "picture ([^\n]+)"
+    if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
+  end)
+
+  it("gmrf finds the period at which sunspots swing", function()
+    local out, ok = run("examples/gmrf.lua '" .. folder .. "'")
+    assert.is_true(ok, out)
+    assert.matches("gmrf: 2 analyses, 800 factorizations", out, 1, true)
+    local first, last = out:match "log likelihood ([-%d.]+) to ([-%d.]+)"
+    assert.is_true(tonumber(first) < -570 and tonumber(last) > -485, out)
+    local period = tonumber(out:match "a period of ([%d.]+) years")
+    assert.is_true(period > 10 and period < 13, out)
+    local picture = out:match "picture ([^\n]+)"
+    if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
+  end)
+
   it("of every file under examples is one of these", function()
     local pipe = io.popen "ls examples/*.lua"
     local files = pipe:read "a"
     pipe:close()
-    assert.equal("examples/custom_op.lua\nexamples/digits.lua\nexamples/lorenz.lua\n", files)
+    assert.equal("custom_op digits filterbank gmrf lorenz poisson2d sms ", (files:gsub("examples/(.-)%.lua\n", "%1 ")))
   end)
 end)

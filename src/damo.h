@@ -95,11 +95,12 @@ typedef enum damo_dtype {
 
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
-typedef struct damo_ctx damo_ctx;           /* owns everything: allocator, config, error, registries */
-typedef struct damo_obj damo_obj;           /* what all reference-counted objects begin with */
-typedef struct damo_array damo_array;       /* strided n-d array */
-typedef struct damo_sparse damo_sparse;     /* sparse matrix, csr or csc */
-typedef struct damo_type damo_type;         /* TensorType, RandomType, NullType, DisconnectedType, GenericType */
+typedef struct damo_ctx damo_ctx;       /* owns everything: allocator, config, error, registries */
+typedef struct damo_obj damo_obj;       /* what all reference-counted objects begin with */
+typedef struct damo_array damo_array;   /* strided n-d array */
+typedef struct damo_sparse damo_sparse; /* sparse matrix, csr or csc */
+typedef struct damo_type
+    damo_type; /* TensorType, SparseTensorType, RandomType, NullType, DisconnectedType, GenericType */
 typedef struct damo_var damo_var;           /* Variable, Constant or shared Variable */
 typedef struct damo_apply damo_apply;       /* an Op applied to Variables */
 typedef struct damo_op damo_op;             /* an Op: a table of functions and properties */
@@ -195,6 +196,10 @@ DAMO_API damo_array *damo_sparse_toarray(const damo_sparse *a);
 
 /* TensorType; shape may be NULL (unknown) or hold -1 for unknown dimensions. Types are interned: equal ones are the same pointer. */
 DAMO_API damo_type *damo_type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
+/* SparseTensorType; itype: DAMO_INT32, or DAMO_INT64 for indices that are int64 whatever the size; shape as above, 2 entries. */
+DAMO_API damo_type *damo_type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype,
+                                     const int64_t *shape);
+DAMO_API bool damo_type_is_sparse(const damo_type *type);
 /* A new input Variable; name may be NULL. */
 DAMO_API damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name);
 /* A constant (the array is copied). */
@@ -206,6 +211,11 @@ DAMO_API damo_var *damo_shared(damo_ctx *ctx, const damo_array *value, const cha
 /* Its current value, owned; never written by later calls while held. */
 DAMO_API damo_array *damo_shared_value(damo_var *shared);
 DAMO_API damo_status damo_shared_set(damo_var *shared, const damo_array *value);
+/* The same of sparse matrices. A shared Variable's format and dtype stay; values in the other format are converted. */
+DAMO_API damo_var *damo_constant_sparse(damo_ctx *ctx, const damo_sparse *value);
+DAMO_API damo_var *damo_shared_sparse(damo_ctx *ctx, const damo_sparse *value, const char *name);
+DAMO_API damo_sparse *damo_shared_sparse_value(damo_var *shared);
+DAMO_API damo_status damo_shared_sparse_set(damo_var *shared, const damo_sparse *value);
 DAMO_API damo_type *damo_var_get_type(const damo_var *v);
 DAMO_API damo_apply *damo_var_get_owner(const damo_var *v);
 DAMO_API const char *damo_var_get_name(const damo_var *v);
@@ -312,6 +322,10 @@ DAMO_API damo_op *damo_apply_get_op(const damo_apply *node);
 
 /* Inside perform. The value of input i, borrowed. */
 DAMO_API const damo_array *damo_thunk_input(const damo_thunk *t, int i);
+/* NULL where that value is sparse; it is this one then (NULL where it is not). */
+DAMO_API const damo_sparse *damo_thunk_input_sparse(const damo_thunk *t, int i);
+/* Makes an owned matrix output i. NULL is passed on as a failure of what made it. */
+DAMO_API damo_status damo_thunk_give_sparse(damo_thunk *t, int i, damo_sparse *take_value);
 /* A C-contiguous array to write output i into (contents undefined): the last run's where it fits and nobody holds it, so
  * that a warm call allocates nothing. NULL: out of memory. Take all outputs before writing any. */
 DAMO_API damo_array *damo_thunk_output(damo_thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
@@ -341,9 +355,17 @@ DAMO_API damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int
 DAMO_API damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
                                      int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
                                      const char *mode);
-/* Calls it; results receives n_out owned arrays. Nothing shared changes when the call fails. */
+/* Calls it; results receives n_out owned arrays. Nothing shared changes when the call fails. A type error where an output is
+ * sparse: damo_function_call_values gives those. */
 DAMO_API damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args,
                                         damo_array **results);
+/* The same with arguments and results that are arrays or sparse matrices: (damo_obj *)a; damo_as_array and damo_as_sparse
+ * tell which. */
+DAMO_API damo_status damo_function_call_values(damo_function *f, damo_obj *const *args, int64_t n_args,
+                                               damo_obj **results);
+/* The object itself when it is that, else NULL. */
+DAMO_API damo_array *damo_as_array(damo_obj *value);
+DAMO_API damo_sparse *damo_as_sparse(damo_obj *value);
 DAMO_API int64_t damo_function_n_outputs(const damo_function *f);
 
 /* ---- Lua --------------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,17 @@ damo_type *damo_type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int
   return type_tensor(ctx, dtype, ndim, shape);
 }
 
+damo_type *damo_type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype,
+                            const int64_t *shape) {
+  if ((format == DAMO_CSR || format == DAMO_CSC) && (unsigned)dtype < DAMO_N_DTYPES) {
+    return type_sparse(ctx, format, dtype, itype, shape);
+  }
+  ctx_fail(ctx, DAMO_EVALUE, "SparseTensorType: format %d or dtype %d does not exist", (int)format, (int)dtype);
+  return NULL;
+}
+
+bool damo_type_is_sparse(const damo_type *type) { return type_is_sparse(type); }
+
 damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name) {
   if (type != NULL) return var_new(ctx, type, name);
   ctx_fail(ctx, DAMO_ETYPE, "a Variable needs a Type");
@@ -42,27 +53,65 @@ damo_var *damo_shared(damo_ctx *ctx, const damo_array *value, const char *name) 
   return v;
 }
 
-static damo_status check_shared(const damo_var *v) {
+damo_var *damo_constant_sparse(damo_ctx *ctx, const damo_sparse *value) {
+  damo_sparse *copy = sparse_copy(value);
+  damo_var *v = copy != NULL ? var_constant(ctx, NULL, &copy->obj) : NULL;
+  damo_release(copy);
+  return v;
+}
+
+damo_var *damo_shared_sparse(damo_ctx *ctx, const damo_sparse *value, const char *name) {
+  damo_sparse *copy = sparse_copy(value);
+  damo_type *full = copy != NULL ? type_of_value(&copy->obj) : NULL;
+  damo_type *type =
+      full != NULL ? type_sparse(ctx, sparse_format(value), full->dtype, (damo_dtype)full->itype, NULL) : NULL;
+  damo_var *v = type != NULL ? var_shared(ctx, type, &copy->obj, name) : NULL;
+  damo_release(full);
+  damo_release(type);
+  damo_release(copy);
+  return v;
+}
+
+static damo_status check_shared(const damo_var *v, obj_kind kind) {
   char name[160];
-  if (v->kind == VAR_SHARED) return DAMO_OK;
-  return ctx_fail(v->obj.ctx, DAMO_ETYPE, "%s is no shared Variable", var_format(name, sizeof name, v));
+  if (v->kind != VAR_SHARED)
+    return ctx_fail(v->obj.ctx, DAMO_ETYPE, "%s is no shared Variable", var_format(name, sizeof name, v));
+  if (v->value->kind == kind) return DAMO_OK;
+  return ctx_fail(v->obj.ctx, DAMO_ETYPE, "the value of %s is %s", var_format(name, sizeof name, v),
+                  v->value->kind == OBJ_SPARSE  ? "sparse"
+                  : v->value->kind == OBJ_ARRAY ? "an array, not sparse"
+                                                : "neither an array nor sparse");
 }
 
 damo_array *damo_shared_value(damo_var *shared) {
-  if (check_shared(shared) != DAMO_OK) return NULL;
+  if (check_shared(shared, OBJ_ARRAY) != DAMO_OK) return NULL;
   return damo_retain(shared->value);
 }
 
-damo_status damo_shared_set(damo_var *shared, const damo_array *value) {
-  DAMO_TRY(check_shared(shared));
-  damo_array *copy = array_copy(value);
-  if (copy == NULL) return DAMO_EMEMORY;
-  damo_obj *fit = type_filter(shared->type, (damo_obj *)copy, (filter_options){0});
-  damo_release(copy);
+damo_sparse *damo_shared_sparse_value(damo_var *shared) {
+  if (check_shared(shared, OBJ_SPARSE) != DAMO_OK) return NULL;
+  return damo_retain(shared->value);
+}
+
+/* copy is taken. */
+static damo_status set_shared(damo_var *shared, damo_obj *take_copy) {
+  if (take_copy == NULL) return DAMO_EMEMORY;
+  damo_obj *fit = type_filter(shared->type, take_copy, (filter_options){0});
+  damo_release(take_copy);
   if (fit == NULL) return damo_error_status(shared->obj.ctx);
   damo_release(shared->value);
   shared->value = fit;
   return DAMO_OK;
+}
+
+damo_status damo_shared_set(damo_var *shared, const damo_array *value) {
+  DAMO_TRY(check_shared(shared, OBJ_ARRAY));
+  return set_shared(shared, (damo_obj *)array_copy(value));
+}
+
+damo_status damo_shared_sparse_set(damo_var *shared, const damo_sparse *value) {
+  DAMO_TRY(check_shared(shared, OBJ_SPARSE));
+  return set_shared(shared, (damo_obj *)sparse_copy(value));
 }
 
 damo_type *damo_var_get_type(const damo_var *v) { return v->type; }
@@ -246,7 +295,24 @@ damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in
 }
 
 damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args, damo_array **results) {
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    if (!type_is_sparse(f->outputs[i].type)) continue;
+    return ctx_fail(f->obj.ctx, DAMO_ETYPE, "output %lld is sparse: damo_function_call_values gives it",
+                    (long long)i + 1);
+  }
   return function_call(f, (damo_obj *const *)args, n_args, NULL, (damo_obj **)results);
+}
+
+damo_status damo_function_call_values(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj **results) {
+  return function_call(f, args, n_args, NULL, results);
+}
+
+damo_array *damo_as_array(damo_obj *value) {
+  return value != NULL && value->kind == OBJ_ARRAY ? (damo_array *)value : NULL;
+}
+
+damo_sparse *damo_as_sparse(damo_obj *value) {
+  return value != NULL && value->kind == OBJ_SPARSE ? (damo_sparse *)value : NULL;
 }
 
 int64_t damo_function_n_outputs(const damo_function *f) { return f->n_outputs; }

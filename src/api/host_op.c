@@ -310,13 +310,28 @@ damo_var *damo_apply_get_output(const damo_apply *node, int i) {
 }
 damo_op *damo_apply_get_op(const damo_apply *node) { return node->op; }
 
-int damo_type_ndim(const damo_type *type) { return type_is_tensor(type) ? type->ndim : 0; }
+int damo_type_ndim(const damo_type *type) { return type_has_shape(type) ? type->ndim : 0; }
 damo_dtype damo_type_dtype(const damo_type *type) { return type->dtype; }
 const int64_t *damo_type_shape(const damo_type *type) { return type->shape; }
 
 /* ---- Inside perform ---------------------------------------------------------------------------------------------- */
 
-const damo_array *damo_thunk_input(const damo_thunk *t, int i) { return thunk_in(t, i); }
+const damo_array *damo_thunk_input(const damo_thunk *t, int i) { return damo_as_array(*t->in[i]); }
+
+const damo_sparse *damo_thunk_input_sparse(const damo_thunk *t, int i) { return damo_as_sparse(*t->in[i]); }
+
+damo_status damo_thunk_give_sparse(damo_thunk *t, int i, damo_sparse *take_value) {
+  char want[320];
+  const damo_type *type = t->node->out[i]->type;
+  if (take_value == NULL) return damo_error_status(t->ctx);
+  if (type_is_valid(type, &take_value->obj)) {
+    thunk_set_out(t, i, &take_value->obj);
+    return DAMO_OK;
+  }
+  damo_release(take_value);
+  return ctx_fail(t->ctx, DAMO_ETYPE, "%s: output %d was given a matrix that is no value of %s", t->node->op->def->name,
+                  i + 1, type_format(want, sizeof want, type));
+}
 
 damo_array *damo_thunk_output(damo_thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
   return thunk_out(t, i, dtype, ndim, shape);

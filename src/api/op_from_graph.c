@@ -223,28 +223,34 @@ typedef struct inner_state {
   damo_function *f;
 } inner_state;
 
-damo_function *op_graph_fn(op_graph *g) {
-  if (g->fn != NULL && !g->fn->freed) return g->fn;
-  damo_release(g->fn);
-  g->fn = NULL;
+static damo_function *compile_inner(op_graph *g, const char *mode) {
   damo_ctx *ctx = g->obj.ctx;
+  damo_function *f = NULL;
   size_t n_in = (size_t)g->n_in * sizeof(in_spec), n_out = (size_t)g->n_out * sizeof(out_spec);
   in_spec *in = mem_calloc(ctx, n_in);
   out_spec *out = in != NULL ? mem_calloc(ctx, n_out) : NULL;
   if (out != NULL) {
     for (int i = 0; i < g->n_in; i++) in[i].var = g->fgraph->inputs.at[i];
     for (int o = 0; o < g->n_out; o++) out[o].var = g->fgraph->outputs.at[o];
-    compile_options options = {.mode = g->mode, .name = g->def.name, .on_unused_input = UNUSED_IGNORE};
-    damo_function *f = compile_function(ctx, in, g->n_in, out, g->n_out, &options);
+    compile_options options = {.mode = mode, .name = g->def.name, .on_unused_input = UNUSED_IGNORE};
+    f = compile_function(ctx, in, g->n_in, out, g->n_out, &options);
     if (f == NULL) ctx_fail_add(ctx, "while compiling the inner graph of %s", g->def.name);
-    if (g->fn == NULL) {
-      g->fn = f;
-    } else { /* a callback asked for it meanwhile */
-      damo_release(f);
-    }
     mem_free(ctx, out, n_out);
   }
   if (in != NULL) mem_free(ctx, in, n_in);
+  return f;
+}
+
+damo_function *op_graph_fn(op_graph *g) {
+  if (g->fn != NULL && !g->fn->freed) return g->fn;
+  damo_release(g->fn);
+  g->fn = NULL;
+  damo_function *f = compile_inner(g, g->mode);
+  if (g->fn == NULL) {
+    g->fn = f;
+  } else { /* a callback asked for it meanwhile */
+    damo_release(f);
+  }
   return g->fn;
 }
 
@@ -252,7 +258,14 @@ damo_function *op_graph_fn(op_graph *g) {
 static damo_function *thunk_function(thunk *t) {
   inner_state *state = t->state;
   if (state->f != NULL) return state->f;
-  damo_function *fn = op_graph_fn(graph_of(t->node->op)), *f = fn != NULL ? function_copy(fn) : NULL;
+  op_graph *g = graph_of(t->node->op);
+  damo_function *f = NULL;
+  if (t->watched && g->mode == NULL) {
+    f = compile_inner(g, "DEBUG");
+  } else {
+    const damo_function *fn = op_graph_fn(g);
+    if (fn != NULL) f = function_copy(fn);
+  }
   if (f == NULL) return NULL;
   for (int64_t o = 0; o < f->n_outputs; o++) f->outputs[o].borrow = !f->outputs[o].copy;
   return state->f = f;

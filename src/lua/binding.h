@@ -14,7 +14,7 @@
  * numbers and values to and from Lua, lua_nested.c nested tables; lua_func.c the op functions and methods; lua_type.c
  * Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks; lua_op*.c Ops written in Lua, lua_thunk.c their thunks, lua_test_value.c;
  * lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c texts of graphs; lua_grad.c;
- * lua_compile.c Functions; lua_random.c; lua_io.c. lua_int.h has what the files about graphs share.
+ * lua_compile.c Functions; lua_rewrite.c rewrite rules; lua_random.c; lua_io.c. lua_int.h has what the files about graphs share.
  */
 #ifndef DAMO_BINDING_H
 #define DAMO_BINDING_H
@@ -83,8 +83,11 @@ void bind_open_op_from_graph(lua_State *L); /* after graph and op */
 void bind_open_host_op(lua_State *L);
 void bind_open_grad(lua_State *L);
 void bind_open_compile(lua_State *L);
+void bind_open_rewrite(lua_State *L);
 void bind_open_random(lua_State *L);
 void bind_open_io(lua_State *L);
+void bind_open_sparse(lua_State *L); /* after func and host_op */
+void bind_open_factor(lua_State *L); /* after sparse */
 
 /* ---- Errors (lua_error.c) ------------------------------------------------------------------------------------------ */
 
@@ -159,6 +162,9 @@ void bind_release_owner(void *owner);
 void bind_metatable(lua_State *L, obj_kind kind);
 
 static inline damo_array *bind_to_array(lua_State *L, int idx) { return (damo_array *)bind_to(L, idx, OBJ_ARRAY); }
+/* The matrix over a read-only view of its data; NULL: memory error (lua_sparse.c). */
+damo_sparse *bind_sparse_read_only(const damo_sparse *m);
+static inline damo_sparse *bind_to_sparse(lua_State *L, int idx) { return (damo_sparse *)bind_to(L, idx, OBJ_SPARSE); }
 static inline damo_var *bind_to_var(lua_State *L, int idx) { return (damo_var *)bind_to(L, idx, OBJ_VAR); }
 
 /* ---- Values (lua_value.c, lua_index.c) ------------------------------------------------------------------------------- */
@@ -179,8 +185,10 @@ void *bind_push_made(lua_State *L, void *take_obj);
  * (so anchored) and returned. dtype < 0: floatX for numbers, bool for booleans; an Array keeps its own. Errors name
  * `what`: ragged tables, strings, values that do not fit. */
 damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what);
+/* The Array or sparse matrix at idx, borrowed; NULL when the value there is another. */
+damo_obj *bind_to_value(lua_State *L, int idx);
 /* The Variable for the operand at idx, pushed and returned: a Variable itself; a number or boolean a weak constant; an
- * Array or table a constant. *is_graph is set when it was a Variable. copy: Arrays are copied (graphs), not for eager use. */
+ * Array, sparse matrix or table a constant. *is_graph is set when it was a Variable. copy: Arrays are copied (graphs), not for eager use. */
 damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const char *func, int arg,
                        const char *argname);
 /* Makes a Generic object that stands for the Lua value at idx (which hangs from its userdata); pushes the userdata and

@@ -195,12 +195,25 @@ static int range(lua_State *L) {
   return bind_call_name(L, "arange");
 }
 
-/* Equal in shape and in every entry, whatever the dtypes. */
+static int equal_sparse(lua_State *L, damo_sparse *a, damo_sparse *b, bool equal_nan) {
+  bool same = false, alike = a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1];
+  if (sparse_dtype(a) == sparse_dtype(b)) {
+    bind_check(L, sparse_equal(a, b, equal_nan, &same));
+  } else if (alike) {
+    bind_check(L, sparse_allclose(a, b, 0, 0, equal_nan, &same));
+  }
+  lua_pushboolean(L, same);
+  return 1;
+}
+
+/* Equal in shape and in every entry, whatever the dtypes; two sparse matrices wherever their entries are stored. */
 static int equal_values(lua_State *L) {
   static const char *const names[] = {"equal_nan", NULL};
   lua_settop(L, 3);
   bind_check_options(L, "array_equal", 3, names);
   bool equal_nan = bind_option_bool(L, 3, "equal_nan", false, "array_equal");
+  damo_sparse *x = bind_to_sparse(L, 1), *y = bind_to_sparse(L, 2);
+  if (x && y) return equal_sparse(L, x, y, equal_nan);
   const damo_array *a = bind_value_array(L, 1, -1, "array_equal"), *b = bind_value_array(L, 2, -1, "array_equal");
   bool same = array_dtype(a) == array_dtype(b) ? array_equal(a, b, equal_nan) : array_allclose(a, b, 0, 0, equal_nan);
   lua_pushboolean(L, same);

@@ -384,6 +384,10 @@ static int compile(lua_State *L) {
   if (!f && bind_retry_memory(L)) f = run_compile(L, &j);
   if (!f) return bind_error(L);
   bind_push_function(L, f, j.named, j.single);
+  if (bind_push_existing(L, f->fgraph)) { /* a rewriter has seen it as it was */
+    bind_reanchor(L, -1);
+    lua_pop(L, 1);
+  }
   bind_done(L);
   return 1;
 }

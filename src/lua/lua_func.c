@@ -10,7 +10,7 @@
 
 #define MAX_OPERANDS 8
 #define MAX_OPTIONS 12
-#define WORD_MAX 24
+#define WORD_MAX 32
 #define SMALL_CALL 16 /* operands that need no room of their own */
 
 static const char table_key = 'f';
@@ -41,6 +41,7 @@ typedef struct fn_info {
   char option[MAX_OPTIONS][WORD_MAX];
   option_kind kind[MAX_OPTIONS];
   const char *names[MAX_OPTIONS + 1]; /* of the options, for messages */
+  const struct fn_info *sparse;       /* the row that a call with a sparse operand is a call of, NULL: itself */
 } fn_info;
 
 /* All rows, and a hash from their addresses, and from those of names that C asks for, to them. */
@@ -162,7 +163,7 @@ typedef struct fn_call {
   int n_in;
   int src_small[SMALL_CALL], *src;
   damo_var *in_small[SMALL_CALL], **in;   /* graph: borrowed from the stack */
-  damo_obj *val_small[SMALL_CALL], **val; /* eager: Arrays borrowed from the stack, NULL for a literal at src */
+  damo_obj *val_small[SMALL_CALL], **val; /* eager: values borrowed from the stack, NULL for a literal at src */
   scalar lit_small[SMALL_CALL], *lit;
   prop_value opt[MAX_OPTIONS];
   bool graph;
@@ -225,12 +226,11 @@ static int read_operand_places(lua_State *L, fn_call *c, int top) {
   return idx;
 }
 
-/* The operand at place idx without Variables in the call: an Array or a literal. */
+/* The operand at place idx without Variables in the call: an Array, a sparse matrix or a literal. */
 static void read_plain(lua_State *L, fn_call *c, int i, int idx) {
   const fn_info *info = c->info;
   const char *name = info->operand[i < info->n_operands ? i : info->n_operands - 1];
   bool graph = false;
-  damo_array *a;
   c->val[i] = NULL;
   switch (lua_type(L, idx)) {
     case LUA_TNUMBER:
@@ -241,11 +241,8 @@ static void read_plain(lua_State *L, fn_call *c, int i, int idx) {
       }
       return;
     case LUA_TUSERDATA:
-      a = bind_to_array(L, idx);
-      if (a) {
-        c->val[i] = &a->obj;
-        return;
-      }
+      c->val[i] = bind_to_value(L, idx);
+      if (c->val[i]) return;
       break;
     default: break;
   }
@@ -372,7 +369,7 @@ static prop_value read_any(lua_State *L, fn_call *c, int i, int idx) {
 
 static prop_value read_dtype(lua_State *L, const fn_info *info, int i, int idx) {
   damo_type *t = bind_to(L, idx, OBJ_TYPE);
-  if (t && type_is_tensor(t)) return prop_str(dtype_name(t->dtype));
+  if (t && type_has_shape(t)) return prop_str(dtype_name(t->dtype));
   if (lua_type(L, idx) != LUA_TSTRING) bad_option(L, info, i, idx, "the name of a dtype");
   return prop_str(dtype_name(bind_check_dtype(L, idx, info->f->name)));
 }
@@ -572,6 +569,15 @@ static int push_results(lua_State *L, fn_results *r, bool values) {
   return lua_gettop(L) - top;
 }
 
+/* With {on_fail = "return"} a numeric failure of a computation is a result: nil and the error. */
+static bool returns_failure(const fn_call *c, damo_status s) {
+  for (int i = 0; i < c->info->n_options && s == DAMO_ENUMERIC && !c->graph; i++) {
+    const prop_value *v = &c->opt[i];
+    if (strcmp(c->info->option[i], "on_fail") == 0) return v->kind == PROP_STR && strcmp(v->u.s, "return") == 0;
+  }
+  return false;
+}
+
 static int finish_call(lua_State *L, fn_call *c) {
   damo_ctx *ctx = bind_ctx(L);
   fn_results r = {.at = NULL};
@@ -582,6 +588,11 @@ static int finish_call(lua_State *L, fn_call *c) {
   }
   damo_status s = run_call(ctx, c, &r);
   if (s == DAMO_EMEMORY && bind_retry_memory(L)) s = run_call(ctx, c, &r);
+  if (s != DAMO_OK && returns_failure(c, s)) {
+    lua_pushnil(L);
+    bind_push_error(L);
+    return 2;
+  }
   if (s != DAMO_OK) return bind_error(L);
   int n = push_results(L, &r, !c->graph);
   if (c->graph && ctx->config.compute_test_value != TEST_VALUE_OFF) bind_test_values(L, lua_gettop(L) - n + 1, n);
@@ -590,10 +601,24 @@ static int finish_call(lua_State *L, fn_call *c) {
 
 /* ---- Doors --------------------------------------------------------------------------------------------------------- */
 
+/* Whether an operand is sparse: the options are then those of the sparse row. (The core itself finds the row for operands
+ * inside a list.) */
+static bool has_sparse(lua_State *L, const fn_info *info, int top) {
+  for (int i = 1; i <= info->n_operands && i <= top; i++) {
+    if (lua_type(L, i) != LUA_TUSERDATA) continue;
+    const bind_box *box = bind_box_at(L, i);
+    if (!box || !box->obj) continue;
+    if (box->kind == OBJ_SPARSE) return true;
+    if (box->kind == OBJ_VAR && type_is_sparse(((const damo_var *)box->obj)->type)) return true;
+  }
+  return false;
+}
+
 /* A Variable among the options makes the call symbolic, so they are read first. */
 static int call_info(lua_State *L, const fn_info *info) {
-  fn_call c = {.info = info};
   int top = lua_gettop(L);
+  if (info->sparse && has_sparse(L, info, top)) info = info->sparse;
+  fn_call c = {.info = info};
   luaL_checkstack(L, 40, info->f->name);
   call_room(L, &c, 0);
   int next = read_operand_places(L, &c, top);
@@ -626,7 +651,13 @@ static int call_closure(lua_State *L) { return call_info(L, lua_touserdata(L, lu
 
 /* Names that are fields of Arrays and Variables: these rows are functions only. */
 static const char *const fields[] = {"shape", "size", "type",  "name", "index",  "owner", "tag",
-                                     "data",  "T",    "dtype", "ndim", "format", NULL};
+                                     "data",  "T",    "dtype", "ndim", "format", "nnz",   NULL};
+
+/* The name after the table's: "dot" of "sparse.dot". */
+static const char *base_name(const char *name) {
+  const char *dot = strchr(name, '.');
+  return dot ? dot + 1 : name;
+}
 
 static bool is_field(const char *name) {
   for (int i = 0; fields[i]; i++) {
@@ -648,7 +679,7 @@ static void push_row(lua_State *L, const fn_info *info) {
   lua_setfield(L, -2, "options");
   lua_pushstring(L, info->f->doc ? info->f->doc : "");
   lua_setfield(L, -2, "doc");
-  lua_pushboolean(L, !info->f->no_method && !is_field(info->f->name));
+  lua_pushboolean(L, !info->f->no_method && !is_field(base_name(info->f->name)));
   lua_setfield(L, -2, "method");
   lua_pushboolean(L, is_draw(info));
   lua_setfield(L, -2, "random");
@@ -665,6 +696,15 @@ static int list_rows(lua_State *L) {
   return 1;
 }
 
+/* The row "sparse.NAME" of a plain row, NULL where there is none. */
+static const fn_info *sparse_twin(fn_table *t, damo_ctx *ctx, const op_func *f) {
+  char name[64];
+  if (f->any_type || strchr(f->name, '.')) return NULL;
+  snprintf(name, sizeof name, "sparse.%s", f->name);
+  fn_info **slot = slot_of(t, func_find(ctx, name), false);
+  return slot ? *slot : NULL;
+}
+
 static fn_table *make_table(lua_State *L, damo_ctx *ctx) {
   int n = 0;
   while (func_at(ctx, n)) n++;
@@ -678,26 +718,39 @@ static fn_table *make_table(lua_State *L, damo_ctx *ctx) {
     fn_info **slot = slot_of(t, info->f, true);
     if (slot) *slot = info;
   }
+  for (int i = 0; i < n; i++) t->at[i].sparse = sparse_twin(t, ctx, t->at[i].f);
   return t;
+}
+
+/* The function at the top into the table at place `methods`, where no function of that name is there: a plain row leads
+ * to the sparse one by itself. Keeps it. */
+static void set_method(lua_State *L, int methods, const char *name) {
+  lua_getfield(L, methods, name);
+  bool taken = !lua_isnil(L, -1);
+  lua_pop(L, 1);
+  if (taken) return;
+  lua_pushvalue(L, -1);
+  lua_setfield(L, methods, name);
 }
 
 void bind_open_func(lua_State *L) {
   bind_state *st = bind_get(L);
   fn_table *t = make_table(L, st->ctx);
-  int module = lua_gettop(L), draws = module + 1, methods = module + 2;
+  int module = lua_gettop(L), draws = module + 1, sparse = module + 2, methods = module + 3;
+  lua_newtable(L);
   lua_newtable(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_methods);
   for (int i = 0; i < t->n; i++) {
     const op_func *f = t->at[i].f;
+    const char *name = base_name(f->name);
+    int table = name != f->name ? sparse : is_draw(&t->at[i]) ? draws : module;
     lua_pushlightuserdata(L, &t->at[i]);
     lua_pushcclosure(L, call_closure, 1);
-    if (!f->no_method && !is_field(f->name)) {
-      lua_pushvalue(L, -1);
-      lua_setfield(L, methods, f->name);
-    }
-    lua_setfield(L, is_draw(&t->at[i]) ? draws : module, f->name);
+    if (!f->no_method && !is_field(name)) set_method(L, methods, name);
+    lua_setfield(L, table, name);
   }
   lua_pop(L, 1);
+  lua_setfield(L, module, "sparse");
   lua_setfield(L, module, "random");
   lua_pushcfunction(L, list_rows);
   lua_setfield(L, -2, "registry");

@@ -48,9 +48,32 @@ static void attach_caller(lua_State *L, int idx, const damo_function *f, bool na
   lua_pop(L, 1);
 }
 
+/* The Function at the top reaches what is Lua's in DEBUG mode's other Function: Ops that rewriting took away or passed
+ * through, values that only Lua reads. */
+static void anchor_plain(lua_State *L, const damo_function *plain) {
+  int n = 0;
+  bind_peer(L, -1);
+  lua_newtable(L);
+  for (int64_t i = 0; i < plain->plan.n_thunks; i++) {
+    const damo_apply *node = plain->plan.thunks[i]->node;
+    if (!node || !node->op->owner) continue;
+    bind_push_borrowed(L, node->op);
+    lua_rawseti(L, -2, ++n);
+  }
+  for (int64_t i = 0; i < plain->plan.n_cells; i++) {
+    const damo_obj *v = plain->plan.cells[i];
+    if (!v || v->kind != OBJ_GENERIC) continue;
+    bind_push_borrowed(L, v);
+    lua_rawseti(L, -2, ++n);
+  }
+  lua_setfield(L, -2, "plain");
+  lua_pop(L, 1);
+}
+
 void bind_push_function(lua_State *L, damo_function *take_f, bool named, bool single) {
   bind_push(L, take_f);
   attach_caller(L, -1, take_f, named, single);
+  if (take_f->plain) anchor_plain(L, take_f->plain);
 }
 
 static damo_function *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_FUNCTION, func, "self"); }
@@ -294,6 +317,13 @@ static int into(lua_State *L) {
   void **vault = bind_vault(L, n);
   for (int i = 0; i < n; i++) {
     damo_array *a = NULL;
+    if (type_is_sparse(f->outputs[i].type) && !lua_isnil(L, 2 + i)) {
+      bind_raise(
+          L, DAMO_ETYPE,
+          "into: output %d is sparse: how many entries it stores is known only once it is computed, so it can't be "
+          "written into a given object; nil lets the call return it",
+          i + 1);
+    }
     if (!lua_isnil(L, 2 + i)) a = bind_check_obj(L, 2 + i, OBJ_ARRAY, "into", "out");
     if (a && !a->writeable) bind_raise(L, DAMO_ESTATE, "into: array %d is read-only", i + 1);
     vault[i] = damo_retain(a);
@@ -361,6 +391,19 @@ static int get_shared(lua_State *L) {
   return 1;
 }
 
+/* What the calls so far took: analyses and factorizations of sparse matrices. */
+static int get_profile(lua_State *L) {
+  const damo_function *f = self(L, "profile");
+  int64_t analyses = 0, factorizations = 0;
+  for (int64_t i = 0; i < f->plan.n_thunks; i++) factor_counts(f->plan.thunks[i], &analyses, &factorizations);
+  lua_createtable(L, 0, 2);
+  lua_pushinteger(L, (lua_Integer)analyses);
+  lua_setfield(L, -2, "symbolic_analyses");
+  lua_pushinteger(L, (lua_Integer)factorizations);
+  lua_setfield(L, -2, "factorizations");
+  return 1;
+}
+
 static int tostring(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
   const damo_function *f = box ? (const damo_function *)box->obj : NULL;
@@ -386,8 +429,13 @@ static int tostring(lua_State *L) {
 }
 
 void bind_add_function_class(lua_State *L) {
-  static const luaL_Reg fields[] = {{"name", get_name},     {"n_calls", get_n_calls}, {"fgraph", get_fgraph},
-                                    {"inputs", get_inputs}, {"shared", get_shared},   {NULL, NULL}};
+  static const luaL_Reg fields[] = {{"name", get_name},
+                                    {"n_calls", get_n_calls},
+                                    {"fgraph", get_fgraph},
+                                    {"inputs", get_inputs},
+                                    {"shared", get_shared},
+                                    {"profile", get_profile},
+                                    {NULL, NULL}};
   static const luaL_Reg methods[] = {
       {"call", call_named}, {"into", into}, {"copy", copy}, {"free", free_now}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__call", call}, {"__tostring", tostring}, {"__close", free_now}, {NULL, NULL}};

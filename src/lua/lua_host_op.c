@@ -19,20 +19,18 @@ static int split(lua_State *L, const char *text, const char **names) {
   return n;
 }
 
-/* damo.ops.Name{prop = value}: upvalue 1 is the class, which lives as long as the context. */
-static int host_instance(lua_State *L) {
-  const op_def *def = lua_touserdata(L, lua_upvalueindex(1));
+int bind_class_instance(lua_State *L, const op_def *def, int idx) {
   const char *names[MAX_PROPS + 1];
   prop_value props[MAX_PROPS];
-  lua_settop(L, 1);
-  if (lua_isnil(L, 1)) lua_newtable(L), lua_replace(L, 1);
-  if (!lua_istable(L, 1)) bind_arg_error(L, def->name, 1, "props", "a table of properties");
+  lua_settop(L, idx);
+  if (lua_isnil(L, idx)) lua_newtable(L), lua_replace(L, idx);
+  if (!lua_istable(L, idx)) bind_arg_error(L, def->name, idx, "props", "a table of properties");
   luaL_checkstack(L, 2 * MAX_PROPS + 20, def->name);
   int n = split(L, def->props, names);
-  if (lua_rawlen(L, 1) > 0) bind_raise(L, DAMO_ETYPE, "%s: properties are given by name", def->name);
-  bind_check_options(L, def->name, 1, names);
+  if (lua_rawlen(L, idx) > 0) bind_raise(L, DAMO_ETYPE, "%s: properties are given by name", def->name);
+  bind_check_options(L, def->name, idx, names);
   for (int i = 0; i < n; i++) {
-    lua_getfield(L, 1, names[i]);
+    lua_getfield(L, idx, names[i]);
     props[i] = bind_to_prop(L, lua_gettop(L), false, def->name, names[i]);
   }
   damo_op *op = op_new(bind_ctx(L), def, props, n);
@@ -40,6 +38,9 @@ static int host_instance(lua_State *L) {
   bind_push(L, op);
   return 1;
 }
+
+/* damo.ops.Name{prop = value}: upvalue 1 is the class, which lives as long as the context. */
+static int host_instance(lua_State *L) { return bind_class_instance(L, lua_touserdata(L, lua_upvalueindex(1)), 1); }
 
 static int no_class(lua_State *L, damo_ctx *ctx, const char *name) {
   const char *names[MAX_NAMES + 1];

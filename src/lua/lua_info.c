@@ -5,6 +5,21 @@
 
 #include "binding.h"
 
+/* The versions that were compiled against: of SuiteSparse's libraries, which have no call that tells. */
+#include <suitesparse/amd.h>
+#include <suitesparse/btf.h>
+#include <suitesparse/colamd.h>
+#include <suitesparse/cs.h>
+#include <suitesparse/klu.h>
+#ifndef DAMO_GPL
+#define DAMO_GPL 1
+#endif
+#if DAMO_GPL
+#include <suitesparse/SuiteSparseQR_definitions.h>
+#include <suitesparse/cholmod.h>
+#include <suitesparse/umfpack.h>
+#endif
+
 /* Of OpenBLAS; absent in any other BLAS. */
 extern char *openblas_get_config(void) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
@@ -67,12 +82,51 @@ static void add_library(lua_State *L, const char *name, const char *licence) {
   lua_setfield(L, -2, name);
 }
 
+typedef struct library {
+  const char *name;
+  int major, minor, patch;
+  const char *licence;
+} library;
+
+static const library suitesparse[] = {
+    {"KLU", KLU_MAIN_VERSION, KLU_SUB_VERSION, KLU_SUBSUB_VERSION, "LGPL-2.1-or-later"},
+    {"BTF", BTF_MAIN_VERSION, BTF_SUB_VERSION, BTF_SUBSUB_VERSION, "LGPL-2.1-or-later"},
+    {"CXSparse", CS_VER, CS_SUBVER, CS_SUBSUB, "LGPL-2.1-or-later"},
+    {"AMD", AMD_MAIN_VERSION, AMD_SUB_VERSION, AMD_SUBSUB_VERSION, "BSD-3-Clause"},
+    {"COLAMD", COLAMD_MAIN_VERSION, COLAMD_SUB_VERSION, COLAMD_SUBSUB_VERSION, "BSD-3-Clause"},
+#if DAMO_GPL
+    {"CHOLMOD", CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION, "GPL-2.0-or-later"},
+    {"UMFPACK", UMFPACK_MAIN_VERSION, UMFPACK_SUB_VERSION, UMFPACK_SUBSUB_VERSION, "GPL-2.0-or-later"},
+    {"SPQR", SPQR_MAIN_VERSION, SPQR_SUB_VERSION, SPQR_SUBSUB_VERSION, "GPL-2.0-or-later"},
+#endif
+};
+
+static void add_suitesparse(lua_State *L) {
+  for (size_t i = 0; i < sizeof suitesparse / sizeof *suitesparse; i++) {
+    const library *lib = &suitesparse[i];
+    lua_pushfstring(L, "%d.%d.%d", lib->major, lib->minor, lib->patch);
+    add_library(L, lib->name, lib->licence);
+  }
+}
+
+/* The back ends of factorizations, in the order in which they are preferred. */
+static void set_backends(lua_State *L) {
+  const char *const *names = factor_backends();
+  lua_newtable(L);
+  for (int i = 0; names[i] != NULL; i++) {
+    lua_pushstring(L, names[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "backends");
+}
+
 static void set_libraries(lua_State *L) {
   lua_newtable(L);
   if (openblas_get_config) {
     push_openblas_version(L);
     add_library(L, "OpenBLAS", "BSD-3-Clause");
   }
+  add_suitesparse(L);
   lua_setfield(L, -2, "libraries");
 }
 
@@ -93,6 +147,7 @@ static int info(lua_State *L) {
   lua_pushinteger(L, ctx->config.threads);
   lua_setfield(L, -2, "threads");
   set_libraries(L);
+  set_backends(L);
   warn_of_core(ctx);
   return 1;
 }

@@ -96,8 +96,15 @@ int bind_new_var(lua_State *L, damo_type *t, int idx, const char *func);
 void bind_add_makers(lua_State *L);
 /* Variables' parts: x[index] for a key at 2, and the methods set and inc. */
 int bind_var_part(lua_State *L);
+/* The same for the value at 1, of any kind that has parts. */
+int bind_part(lua_State *L);
 int bind_var_set(lua_State *L);
 int bind_var_inc(lua_State *L);
+
+/* ---- Native Op classes (lua_host_op.c) --------------------------------------------------------------------------------- */
+
+/* Pushes the Op of that class with the properties in the table at idx. */
+int bind_class_instance(lua_State *L, const op_def *def, int idx);
 
 /* ---- FunctionGraphs (lua_fgraph.c) ------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
-/* lua_io: damo.io, files of Arrays. load and save know .npy and .npz by the path's end; read_csv reads tables of
- * numbers. With {on_fail="return"} a file that can't be read gives nil and the error object.
+/* lua_io: damo.io, files of Arrays and sparse matrices. load and save know .npy and .npz by the path's end; read_csv reads
+ * tables of numbers, read_mtx and write_mtx Matrix Market files. With {on_fail="return"} a file that can't be read or
+ * written gives nil and the error object.
  */
 #include <stdlib.h>
 
@@ -55,12 +56,22 @@ static npz *push_npz(lua_State *L) {
   return z;
 }
 
+static int give_sparse(lua_State *L, const char *path, const npz *z, bool softly) {
+  damo_sparse *m = io_sparse_of_npz(path, z);
+  if (!m && bind_retry_memory(L)) m = io_sparse_of_npz(path, z);
+  if (!m) return fail(L, softly);
+  bind_push_made(L, m);
+  bind_gc_pressure(L);
+  return 1;
+}
+
 static int load_npz(lua_State *L, const char *path, bool softly) {
   damo_ctx *ctx = bind_ctx(L);
   npz *z = push_npz(L);
   damo_status s = io_read_npz(ctx, path, z);
   if (s == DAMO_EMEMORY && bind_retry_memory(L)) s = io_read_npz(ctx, path, z);
   if (s != DAMO_OK) return fail(L, softly);
+  if (io_npz_is_sparse(z)) return give_sparse(L, path, z, softly);
   lua_newtable(L);
   for (int64_t i = 0; i < z->n; i++) {
     bind_push_value(L, damo_retain(z->at[i].array));
@@ -78,7 +89,7 @@ static int load_npy(lua_State *L, const char *path, bool softly) {
   return 1;
 }
 
-/* load(path, {on_fail=}): the Array of a .npy, a table name → Array of a .npz. */
+/* load(path, {on_fail=}): the Array of a .npy; of a .npz a table name → Array, or the sparse matrix that it holds. */
 static int load(lua_State *L) {
   static const char *const names[] = {"on_fail", NULL};
   lua_settop(L, 2);
@@ -89,6 +100,12 @@ static int load(lua_State *L) {
 }
 
 /* ---- Saving ------------------------------------------------------------------------------------------------------ */
+
+static int done(lua_State *L, damo_status status, bool softly) {
+  if (status != DAMO_OK) return fail(L, softly);
+  lua_pushboolean(L, 1);
+  return 1;
+}
 
 static int compare_names(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -115,7 +132,11 @@ static const char **sorted_names(lua_State *L, int table, int64_t n) {
 }
 
 static int save_npz(lua_State *L, const char *path, bool softly) {
-  if (!lua_istable(L, 2)) return bind_arg_error(L, "save", 2, "values", "a table of names for an .npz");
+  const damo_sparse *m = bind_to_sparse(L, 2);
+  if (m) return done(L, io_write_sparse_npz(path, m), softly);
+  if (!lua_istable(L, 2)) {
+    return bind_arg_error(L, "save", 2, "values", "a table of names, or a sparse matrix, for an .npz");
+  }
   int64_t n = count_names(L, 2);
   const char **names = sorted_names(L, 2, n);
   damo_array **arrays = bind_room(L, (size_t)n, sizeof *arrays);
@@ -126,20 +147,16 @@ static int save_npz(lua_State *L, const char *path, bool softly) {
     lua_rawseti(L, -3, (int)i + 1);
     lua_pop(L, 1);
   }
-  if (io_write_npz(bind_ctx(L), path, names, arrays, n) != DAMO_OK) return fail(L, softly);
-  lua_pushboolean(L, 1);
-  return 1;
+  return done(L, io_write_npz(bind_ctx(L), path, names, arrays, n), softly);
 }
 
 static int save_npy(lua_State *L, const char *path, bool softly) {
   if (lua_isnoneornil(L, 2)) return bind_arg_error(L, "save", 2, "value", "an Array, a number, a boolean or a table");
-  const damo_array *a = bind_value_array(L, 2, -1, "save");
-  if (io_write_npy(path, a) != DAMO_OK) return fail(L, softly);
-  lua_pushboolean(L, 1);
-  return 1;
+  if (bind_to_sparse(L, 2)) return bind_arg_error(L, "save", 2, "value", "dense for a .npy; an .npz holds it");
+  return done(L, io_write_npy(path, bind_value_array(L, 2, -1, "save")), softly);
 }
 
-/* save(path, value, {on_fail=}): true. A .npz takes a table name → value. */
+/* save(path, value, {on_fail=}): true. A .npz takes a table name → value, or a sparse matrix. */
 static int save(lua_State *L) {
   static const char *const names[] = {"on_fail", NULL};
   lua_settop(L, 3);
@@ -216,8 +233,44 @@ static int read_csv(lua_State *L) {
   return 2;
 }
 
+/* ---- Matrix Market ----------------------------------------------------------------------------------------------- */
+
+/* read_mtx(path, {format=, on_fail=}): a sparse matrix of a coordinate file, an Array of an array file. */
+static int read_mtx(lua_State *L) {
+  static const char *const names[] = {"format", "on_fail", NULL}, *const formats[] = {"csr", "csc", NULL};
+  lua_settop(L, 2);
+  const char *path = check_path(L, "read_mtx");
+  bind_check_options(L, "read_mtx", 2, names);
+  damo_format format = bind_option_enum(L, 2, "format", formats, 0, "read_mtx") == 1 ? DAMO_CSC : DAMO_CSR;
+  bool softly = fails_softly(L, 2, "read_mtx");
+  damo_obj *value = io_read_mtx(bind_ctx(L), path, format);
+  if (!value && bind_retry_memory(L)) value = io_read_mtx(bind_ctx(L), path, format);
+  if (!value) return fail(L, softly);
+  bind_push_made(L, value);
+  bind_gc_pressure(L);
+  return 1;
+}
+
+/* write_mtx(path, value, {comment=, pattern=, symmetry=, on_fail=}): true. */
+static int write_mtx(lua_State *L) {
+  static const char *const names[] = {"comment", "pattern", "symmetry", "on_fail", NULL};
+  static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
+  lua_settop(L, 3);
+  const char *path = check_path(L, "write_mtx");
+  if (lua_isnil(L, 2)) return bind_arg_error(L, "write_mtx", 2, "value", "a sparse matrix, an Array or a table");
+  bind_check_options(L, "write_mtx", 3, names);
+  mtx_options o = {.comment = bind_option_str(L, 3, "comment", "write_mtx"),
+                   .pattern = bind_option_bool(L, 3, "pattern", false, "write_mtx"),
+                   .symmetry = (mtx_symmetry)bind_option_enum(L, 3, "symmetry", symmetries, 0, "write_mtx")};
+  bool softly = fails_softly(L, 3, "write_mtx");
+  damo_sparse *m = bind_to_sparse(L, 2);
+  if (m) return done(L, io_write_mtx(path, &m->obj, &o), softly);
+  return done(L, io_write_mtx(path, &bind_value_array(L, 2, -1, "write_mtx")->obj, &o), softly);
+}
+
 void bind_open_io(lua_State *L) {
-  static const luaL_Reg functions[] = {{"load", load}, {"save", save}, {"read_csv", read_csv}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"load", load},         {"save", save},           {"read_csv", read_csv},
+                                       {"read_mtx", read_mtx}, {"write_mtx", write_mtx}, {NULL, NULL}};
   lua_newtable(L);
   luaL_setfuncs(L, functions, 0);
   lua_setfield(L, -2, "io");

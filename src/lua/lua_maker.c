@@ -103,8 +103,20 @@ static void add_makers(lua_State *L) {
 
 /* ---- Shared Variables ---------------------------------------------------------------------------------------------- */
 
+/* The sparse matrix at idx, pushed, of the dtype asked for (-1: its own) and with data of its own unless it may be
+ * borrowed. */
+static damo_sparse *own_sparse(lua_State *L, int idx, int dtype, bool borrow) {
+  damo_sparse *given = bind_to_sparse(L, idx);
+  bool cast = dtype >= 0 && (damo_dtype)dtype != sparse_dtype(given);
+  if (!cast && borrow) return lua_pushvalue(L, idx), given;
+  damo_sparse *own = cast ? sparse_cast(given, (damo_dtype)dtype) : sparse_copy(given);
+  if (!own && bind_retry_memory(L)) own = cast ? sparse_cast(given, (damo_dtype)dtype) : sparse_copy(given);
+  return bind_push_made(L, own);
+}
+
 /* The value at idx, pushed: a copy of an Array unless it may be borrowed. */
 static damo_obj *own_value(lua_State *L, int idx, int dtype, bool borrow, const char *func) {
+  if (bind_to_sparse(L, idx)) return &own_sparse(L, idx, dtype, borrow)->obj;
   bool foreign = bind_to_array(L, idx) != NULL;
   damo_array *a = bind_value_array(L, idx, dtype, func);
   if (!foreign || borrow || a != bind_to_array(L, idx)) return &a->obj;
@@ -117,18 +129,24 @@ static damo_obj *own_value(lua_State *L, int idx, int dtype, bool borrow, const 
 }
 
 /* The Type of a shared Variable: lengths are left open, but for those that the option shape fixes. */
-static damo_type *shared_type(lua_State *L, int opt, const damo_array *a) {
+static damo_type *shared_type(lua_State *L, int opt, damo_obj *value) {
   int64_t shape[DAMO_MAX_NDIM];
-  for (int i = 0; i < a->ndim; i++) shape[i] = -1;
+  damo_type *own = type_of_value(value);
+  if (!own) bind_error(L);
+  bind_push(L, own);
+  for (int i = 0; i < own->ndim; i++) shape[i] = -1;
   if (bind_option(L, opt, "shape")) {
     int n = bind_static_shape(L, -1, shape, "shared");
-    if (n != a->ndim) bind_raise(L, DAMO_EVALUE, "shared: the shape has %d axes, the value %d", n, a->ndim);
+    if (n != own->ndim) bind_raise(L, DAMO_EVALUE, "shared: the shape has %d axes, the value %d", n, (int)own->ndim);
     lua_pop(L, 1);
   }
-  damo_type *t = type_tensor(a->obj.ctx, array_dtype(a), a->ndim, shape);
+  damo_type *t = type_is_sparse(own)
+                     ? type_sparse(own->obj.ctx, (damo_format)own->format, own->dtype, (damo_dtype)own->itype, shape)
+                     : type_tensor(own->obj.ctx, own->dtype, own->ndim, shape);
   if (!t) bind_error(L);
   bind_push(L, t);
-  if (!type_is_valid(t, &a->obj)) bind_raise(L, DAMO_ESHAPE, "shared: the value does not have that shape");
+  lua_remove(L, -2);
+  if (!type_is_valid(t, value)) bind_raise(L, DAMO_ESHAPE, "shared: the value does not have that shape");
   return t;
 }
 
@@ -150,10 +168,14 @@ static int make_shared(lua_State *L) {
   damo_obj *value;
   if (t && !type_is_tensor(t)) {
     value = bind_filter(L, 1, t, (filter_options){0}, "shared");
+    damo_obj *given = bind_to_value(L, 1);
+    if (given && value_may_overlap(value, given) && !bind_option_bool(L, opt, "borrow", false, "shared")) {
+      value = bind_push_made(L, value_copy(value));
+    }
   } else {
     if (t) dtype = (int)t->dtype;
     value = own_value(L, 1, dtype, bind_option_bool(L, opt, "borrow", false, "shared"), "shared");
-    if (!t) t = shared_type(L, opt, (damo_array *)value);
+    if (!t) t = shared_type(L, opt, value);
     if (!type_is_valid(t, value)) bind_raise(L, DAMO_ETYPE, "shared: the value is not of the type asked for");
   }
   damo_var *v = var_shared(bind_ctx(L), t, value, name);

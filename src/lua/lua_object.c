@@ -27,7 +27,7 @@ static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
     [OBJ_ARRAY] = "damo.Array",       [OBJ_SPARSE] = "damo.Sparse",   [OBJ_TYPE] = "damo.Type",
     [OBJ_OPCLASS] = "damo.OpClass",   [OBJ_OPGRAPH] = "damo.OpGraph", [OBJ_OP] = "damo.Op",
     [OBJ_VAR] = "damo.Variable",      [OBJ_APPLY] = "damo.Apply",     [OBJ_FGRAPH] = "damo.FunctionGraph",
-    [OBJ_FUNCTION] = "damo.Function", [OBJ_GENERIC] = "damo.Generic",
+    [OBJ_FUNCTION] = "damo.Function", [OBJ_GENERIC] = "damo.Generic", [OBJ_FACTOR] = "damo.Factor",
 };
 
 /* ---- Boxes ------------------------------------------------------------------------------------------------------- */
@@ -163,6 +163,7 @@ static bool is_leaf(const damo_obj *obj) {
     case OBJ_TRACE:
     case OBJ_OPCLASS:
     case OBJ_GENERIC:
+    case OBJ_FACTOR:
     case OBJ_N_KINDS: break;
   }
   return true;
@@ -307,6 +308,7 @@ static void anchor_neighbours(anchors *a, damo_obj *obj) {
     case OBJ_TRACE:
     case OBJ_OPCLASS:
     case OBJ_GENERIC:
+    case OBJ_FACTOR:
     case OBJ_N_KINDS: break;
   }
 }

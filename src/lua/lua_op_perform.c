@@ -199,6 +199,10 @@ static bool is_foreign(const damo_array *a) { return a->buf->release == bind_rel
 static void push_input(lua_State *L, const thunk *t, int i) {
   damo_obj *v = *t->in[i];
   damo_array *a = (damo_array *)v, **view = &((lua_run *)t->user)->view[i];
+  if (v->kind == OBJ_SPARSE && !op_alias_has(t->node->op->destroy_map, -1, i)) {
+    bind_push_made(L, bind_sparse_read_only((const damo_sparse *)v));
+    return;
+  }
   if (v->kind != OBJ_ARRAY || is_foreign(a)) {
     bind_push_raw(L, damo_retain(v));
     return;
@@ -266,24 +270,32 @@ static bool scalar_fits(lua_State *L, int idx, damo_dtype dtype, scalar *s) {
 static bool must_copy(const thunk *t, int o, const damo_array *a) {
   const damo_op *op = t->node->op;
   for (int i = 0; i < t->n_in; i++) {
-    const damo_array *x = (const damo_array *)*t->in[i];
-    if (!x || x->obj.kind != OBJ_ARRAY || x->buf != a->buf) continue;
+    const damo_array *x = value_array(*t->in[i]);
+    if (!x || x->buf != a->buf) continue;
     return !op_alias_has(op->view_map, o, i) && !op_alias_has(op->destroy_map, o, i);
   }
   for (int k = 0; k < o; k++) {
-    const damo_array *y = (const damo_array *)*t->out[k];
-    if (y && y->obj.kind == OBJ_ARRAY && y->buf == a->buf) return true;
+    const damo_array *y = value_array(*t->out[k]);
+    if (y && y->buf == a->buf) return true;
   }
   return !a->writeable;
 }
 
-static damo_status wrong_value(lua_State *L, op_callback *c, int o, const damo_array *a) {
+static damo_status wrong_value(lua_State *L, op_callback *c, int o, const damo_obj *v) {
   char want[320], dims[200];
   type_format(want, sizeof want, c->node->out[o]->type);
-  if (a) {
+  if (v && v->kind == OBJ_ARRAY) {
+    const damo_array *a = (const damo_array *)v;
     return op_call_fail(c, DAMO_ETYPE, "put an Array of dtype %s and shape %s into output %d, expected %s",
                         dtype_name(array_dtype(a)), shape_format(dims, sizeof dims, a->ndim, array_shape(a)), o + 1,
                         want);
+  }
+  if (v && v->kind == OBJ_SPARSE) {
+    const damo_sparse *m = (const damo_sparse *)v;
+    return op_call_fail(c, DAMO_ETYPE,
+                        "put a sparse matrix (%s%s) of dtype %s and shape %s into output %d, expected %s",
+                        sparse_format_name(sparse_format(m)), sparse_is_wide(m) ? ", int64 indices" : "",
+                        dtype_name(sparse_dtype(m)), shape_format(dims, sizeof dims, 2, m->shape), o + 1, want);
   }
   return op_call_fail(c, DAMO_ETYPE, "put a %s into output %d, expected %s", bind_typename(L, -1), o + 1, want);
 }
@@ -298,7 +310,7 @@ static bool is_lent_view(const thunk *t, const damo_array *a) {
 }
 
 static damo_status take_array(lua_State *L, op_callback *c, int o, damo_array *a) {
-  if (!type_is_valid(c->node->out[o]->type, &a->obj)) return wrong_value(L, c, o, a);
+  if (!type_is_valid(c->node->out[o]->type, &a->obj)) return wrong_value(L, c, o, &a->obj);
   if (must_copy(c->t, o, a)) {
     a = array_copy(a);
   } else {
@@ -306,6 +318,14 @@ static damo_status take_array(lua_State *L, op_callback *c, int o, damo_array *a
   }
   if (!a) return c->status = DAMO_EMEMORY;
   thunk_set_out(c->t, o, &a->obj);
+  return DAMO_OK;
+}
+
+static damo_status take_sparse(lua_State *L, op_callback *c, int o, damo_sparse *m) {
+  if (!type_is_valid(c->node->out[o]->type, &m->obj)) return wrong_value(L, c, o, &m->obj);
+  m = must_copy(c->t, o, m->data) ? sparse_copy(m) : damo_retain(m);
+  if (!m) return c->status = DAMO_EMEMORY;
+  thunk_set_out(c->t, o, &m->obj);
   return DAMO_OK;
 }
 
@@ -317,6 +337,7 @@ static damo_status take_output(lua_State *L, op_callback *c, int o) {
   damo_array *a = bind_to_array(L, -1);
   if (a) return take_array(L, c, o, a);
   bind_box *box = bind_box_at(L, -1);
+  if (box && box->obj && box->kind == OBJ_SPARSE) return take_sparse(L, c, o, (damo_sparse *)box->obj);
   if (box && box->obj && type_is_valid(type, box->obj)) {
     thunk_set_out(t, o, damo_retain(box->obj));
     return DAMO_OK;

@@ -11,6 +11,10 @@ static int call_with_index(lua_State *L, const char *name, int first, int idx, c
 
 int bind_var_part(lua_State *L) {
   bind_check_obj(L, 1, OBJ_VAR, "index", "self");
+  return bind_part(L);
+}
+
+int bind_part(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, 1);
   return call_with_index(L, "subtensor", 3, 2, "index");

@@ -9,6 +9,10 @@
 #include "binding.h"
 
 #define GC_FLOOR ((size_t)32 << 20)
+/* Dropped blocks are better collected than left while fresh memory, slow to touch, takes their place: after so many bytes
+ * more, where Lua's own heap is small. A collection takes time by that heap. */
+#define GC_STEP ((size_t)8 << 20)
+#define GC_STEP_HEAPS 4
 
 static const char state_key = 's';
 
@@ -138,8 +142,11 @@ static void open_all(lua_State *L) {
   bind_open_host_op(L);
   bind_open_grad(L);
   bind_open_compile(L);
+  bind_open_rewrite(L);
   bind_open_random(L);
   bind_open_io(L);
+  bind_open_sparse(L);
+  bind_open_factor(L);
 }
 
 int luaopen_damo_core(lua_State *L) {
@@ -165,11 +172,18 @@ int luaopen_damo_core(lua_State *L) {
 
 /* ---- Memory pressure --------------------------------------------------------------------------------------------- */
 
+/* What may be in use before the next collection: twice what is now, or a step more. */
+static size_t next_gc_bytes(lua_State *L, size_t live) {
+  const size_t twice = live * 2 > GC_FLOOR ? live * 2 : GC_FLOOR;
+  const size_t heaps = GC_STEP_HEAPS * ((size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10);
+  const size_t step = heaps > GC_STEP ? heaps : GC_STEP;
+  return step < twice - live ? live + step : twice;
+}
+
 static void collect(lua_State *L, bind_state *st) {
   st->gc_bytes = st->ctx->bytes * 2; /* before: a finalizer that allocates must not collect in here again */
   lua_gc(L, LUA_GCCOLLECT, 0);
-  size_t twice = st->ctx->bytes * 2;
-  st->gc_bytes = twice > GC_FLOOR ? twice : GC_FLOOR;
+  st->gc_bytes = next_gc_bytes(L, st->ctx->bytes);
 }
 
 void bind_gc_pressure(lua_State *L) {

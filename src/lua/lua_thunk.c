@@ -1,7 +1,8 @@
 /* lua_thunk: thunks that a script makes: op:make_thunk(node, storage_map, compute_map, no_recycling, impl).
  *
  * A cell is a Lua table with its value in [1]; the maps' own tables serve, so who holds the maps sees what runs. The thunk
- * loads the cells' values before a run and puts the outputs back after it: between runs it holds no value itself.
+ * loads the cells' values before a run and puts the outputs back after it: between runs it holds no value itself. What an
+ * output's cell holds, the thunk writes into where it fits, unless no_recycling names the output.
  */
 #include "op_class.h"
 
@@ -91,6 +92,14 @@ static void add_cells(lua_State *L, int peer, int place, int of, damo_var *const
   lua_rawseti(L, peer, place);
 }
 
+/* A native thunk writes into what an output's cell holds where nobody else holds that: the value's userdata and the thunk's
+ * own cell are all. */
+static bool is_spare(const thunk *t, const damo_obj *value) {
+  const damo_array *a = (const damo_array *)value;
+  if (t->run != t->node->op->def->perform || value->kind != OBJ_ARRAY || value->refs != 2) return false;
+  return a->writeable && a->buf && a->buf->obj.refs == 1 && a->buf->block;
+}
+
 /* Which outputs are in the list of Variables. */
 static void mark_fresh(thunk_box *box, const damo_apply *node, const bind_list *list) {
   for (int o = 0; o < node->n_out; o++) {
@@ -134,6 +143,7 @@ static damo_status make_in_core(lua_State *L, thunk_box *box, damo_apply *node, 
   box->t = thunk_make(e.state->ctx, node, at, at + node->n_in, how);
   damo_status s = box->t ? DAMO_OK : damo_error_status(e.state->ctx);
   if (s == DAMO_OK && debug && link && !box->t->user) s = op_lua_furnish(box->t);
+  if (s == DAMO_OK && (box->t->out_fixed = mem_calloc(e.state->ctx, (size_t)node->n_out)) == NULL) s = DAMO_EMEMORY;
   bind_leave(e);
   if (link) {
     link->plain = before.plain;
@@ -271,6 +281,7 @@ static void load_outputs(lua_State *L, thunk_box *box) {
     bind_box *value = bind_box_at(L, -1);
     bool fits = value && value->obj && type_is_valid(t->node->out[o]->type, value->obj);
     put_cell(box, t->n_in + o, fits ? damo_retain(value->obj) : NULL);
+    t->out_fixed[o] = fits && is_spare(t, value->obj);
     lua_settop(L, 6);
   }
 }

@@ -15,17 +15,20 @@ static int fail_with(lua_State *L, const char *what) {
 
 damo_obj *bind_filter(lua_State *L, int idx, const damo_type *t, filter_options options, const char *what) {
   if (t->kind == TYPE_GENERIC) return bind_push_generic(L, idx);
-  damo_array *a = bind_to_array(L, idx);
-  if (a) {
+  damo_obj *given = bind_to_value(L, idx);
+  if (given) {
     lua_pushvalue(L, idx);
+  } else if (type_is_sparse(t)) {
+    bind_raise(L, DAMO_ETYPE, "%s: expected a sparse matrix, got %s; damo.sparse.from_dense and coo make one", what,
+               bind_typename(L, idx));
   } else if (options.strict && lua_type(L, idx) != LUA_TUSERDATA) {
     bind_raise(L, DAMO_ETYPE, "%s: only an Array is taken when strict, got %s", what, luaL_typename(L, idx));
   } else {
-    a = bind_value_array(L, idx, type_is_tensor(t) && !options.allow_downcast ? (int)t->dtype : -1, what);
+    given = &bind_value_array(L, idx, type_is_tensor(t) && !options.allow_downcast ? (int)t->dtype : -1, what)->obj;
   }
-  if (type_is_valid(t, &a->obj)) return &a->obj;
-  damo_obj *value = type_filter(t, &a->obj, options);
-  if (!value && bind_retry_memory(L)) value = type_filter(t, &a->obj, options);
+  if (type_is_valid(t, given)) return given;
+  damo_obj *value = type_filter(t, given, options);
+  if (!value && bind_retry_memory(L)) value = type_filter(t, given, options);
   if (!value) fail_with(L, what);
   bind_push(L, value);
   lua_remove(L, -2);
@@ -106,7 +109,7 @@ static damo_type *self(lua_State *L, const char *func) { return bind_check_obj(L
 
 static int get_dtype(lua_State *L) {
   const damo_type *t = self(L, "dtype");
-  if (type_is_tensor(t)) {
+  if (type_has_shape(t) || type_is_factor(t)) {
     lua_pushstring(L, dtype_name(t->dtype));
   } else {
     lua_pushnil(L);
@@ -116,7 +119,7 @@ static int get_dtype(lua_State *L) {
 
 static int get_ndim(lua_State *L) {
   const damo_type *t = self(L, "ndim");
-  if (type_is_tensor(t)) {
+  if (type_has_shape(t)) {
     lua_pushinteger(L, t->ndim);
   } else {
     lua_pushnil(L);
@@ -126,7 +129,7 @@ static int get_ndim(lua_State *L) {
 
 static int get_shape(lua_State *L) {
   const damo_type *t = self(L, "shape");
-  if (!type_is_tensor(t)) return 0;
+  if (!type_has_shape(t) && !type_is_factor(t)) return 0;
   lua_createtable(L, t->ndim, 0);
   for (int i = 0; i < t->ndim; i++) {
     if (t->shape[i] < 0) {
@@ -141,12 +144,26 @@ static int get_shape(lua_State *L) {
 
 static int get_broadcastable(lua_State *L) {
   const damo_type *t = self(L, "broadcastable");
-  if (!type_is_tensor(t)) return 0;
+  if (!type_has_shape(t)) return 0;
   lua_createtable(L, t->ndim, 0);
   for (int i = 0; i < t->ndim; i++) {
     lua_pushboolean(L, type_dim_is_one(t, i));
     lua_rawseti(L, -2, i + 1);
   }
+  return 1;
+}
+
+static int get_format(lua_State *L) {
+  const damo_type *t = self(L, "format");
+  if (!type_is_sparse(t)) return 0;
+  lua_pushstring(L, sparse_format_name((damo_format)t->format));
+  return 1;
+}
+
+static int get_itype(lua_State *L) {
+  const damo_type *t = self(L, "itype");
+  if (!type_is_sparse(t)) return 0;
+  lua_pushstring(L, dtype_name((damo_dtype)t->itype));
   return 1;
 }
 
@@ -156,8 +173,8 @@ static int get_why(lua_State *L) {
 }
 
 static int get_kind(lua_State *L) {
-  static const char *const names[] = {"TensorType", "SparseTensorType", "RandomType",
-                                      "NullType",   "DisconnectedType", "GenericType"};
+  static const char *const names[] = {"TensorType",       "SparseTensorType", "RandomType", "NullType",
+                                      "DisconnectedType", "GenericType",      "FactorType"};
   lua_pushstring(L, names[self(L, "kind")->kind]);
   return 1;
 }
@@ -180,8 +197,8 @@ static int filter(lua_State *L) {
 /* Scripts hold 0-d values as Lua scalars, so these count too. */
 static int is_valid_value(lua_State *L) {
   const damo_type *t = self(L, "is_valid_value");
-  damo_array *a = bind_to_array(L, 2);
-  bool valid = t->kind == TYPE_GENERIC || (a && type_is_valid(t, &a->obj));
+  const damo_obj *a = bind_to_value(L, 2);
+  bool valid = t->kind == TYPE_GENERIC || (a && type_is_valid(t, a));
   if (!a && type_is_tensor(t) && t->ndim == 0) {
     int lua = lua_type(L, 2);
     bool integer = lua == LUA_TNUMBER && lua_isinteger(L, 2);
@@ -220,9 +237,15 @@ static int equal(lua_State *L) {
 }
 
 void bind_open_type(lua_State *L) {
-  static const luaL_Reg fields[] = {
-      {"dtype", get_dtype}, {"ndim", get_ndim}, {"shape", get_shape}, {"broadcastable", get_broadcastable},
-      {"why", get_why},     {"kind", get_kind}, {NULL, NULL}};
+  static const luaL_Reg fields[] = {{"dtype", get_dtype},
+                                    {"ndim", get_ndim},
+                                    {"shape", get_shape},
+                                    {"broadcastable", get_broadcastable},
+                                    {"format", get_format},
+                                    {"itype", get_itype},
+                                    {"why", get_why},
+                                    {"kind", get_kind},
+                                    {NULL, NULL}};
   static const luaL_Reg methods[] = {{"filter", filter},       {"is_valid_value", is_valid_value},
                                      {"values_eq", values_eq}, {"is_super", is_super},
                                      {"make_variable", call},  {NULL, NULL}};

@@ -200,18 +200,24 @@ static damo_var *weak_constant(lua_State *L, int idx) {
   return bind_push_made(L, v);
 }
 
+damo_obj *bind_to_value(lua_State *L, int idx) {
+  bind_box *box = bind_box_at(L, idx);
+  if (!box || (box->kind != OBJ_ARRAY && box->kind != OBJ_SPARSE && box->kind != OBJ_FACTOR)) return NULL;
+  return bind_to(L, idx, (obj_kind)box->kind);
+}
+
 /* Pushes a constant of a value; a copy where the script may still write it. */
-static damo_var *value_constant(lua_State *L, damo_array *a, bool copy) {
-  damo_array *held = copy ? array_copy(a) : damo_retain(a);
-  if (!held && bind_retry_memory(L)) held = array_copy(a);
-  damo_var *v = held ? var_constant(bind_ctx(L), NULL, &held->obj) : NULL;
+static damo_var *value_constant(lua_State *L, damo_obj *value, bool copy) {
+  damo_obj *held = copy ? value_copy(value) : damo_retain(value);
+  if (!held && bind_retry_memory(L)) held = value_copy(value);
+  damo_var *v = held ? var_constant(bind_ctx(L), NULL, held) : NULL;
   damo_release(held);
   return bind_push_made(L, v);
 }
 
 static damo_var *table_constant(lua_State *L, int idx, const char *func) {
   damo_array *a = bind_nested_array(L, idx, -1, func);
-  damo_var *v = value_constant(L, a, false);
+  damo_var *v = value_constant(L, &a->obj, false);
   lua_remove(L, -2);
   return v;
 }
@@ -227,15 +233,17 @@ damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const c
     lua_pushvalue(L, idx);
     return v;
   }
-  if (box && box->kind == OBJ_ARRAY) return value_constant(L, bind_to_array(L, idx), copy);
+  if (box && (box->kind == OBJ_ARRAY || box->kind == OBJ_SPARSE || box->kind == OBJ_FACTOR)) {
+    return value_constant(L, bind_to_value(L, idx), copy);
+  }
   switch (lua_type(L, idx)) {
     case LUA_TNUMBER:
     case LUA_TBOOLEAN: return weak_constant(L, idx);
     case LUA_TTABLE: return table_constant(L, idx, func);
   }
-  bind_raise(L, DAMO_ETYPE,
-             argname ? "%s: argument %d (%s) must be %s, got %s" : "%s: argument %d%s must be %s, got %s", func, arg,
-             argname ? argname : "", "a Variable, Array, number, boolean or table", bind_typename(L, idx));
+  bind_raise(
+      L, DAMO_ETYPE, argname ? "%s: argument %d (%s) must be %s, got %s" : "%s: argument %d%s must be %s, got %s", func,
+      arg, argname ? argname : "", "a Variable, Array, sparse matrix, number, boolean or table", bind_typename(L, idx));
   return NULL;
 }
 

@@ -30,21 +30,21 @@ static int get_index(lua_State *L) {
 
 static int get_ndim(lua_State *L) {
   damo_var *v = self(L, "ndim");
-  if (!type_is_tensor(v->type)) return 0;
+  if (!type_has_shape(v->type)) return 0;
   lua_pushinteger(L, var_ndim(v));
   return 1;
 }
 
 static int get_dtype(lua_State *L) {
   damo_var *v = self(L, "dtype");
-  if (!type_is_tensor(v->type)) return 0;
+  if (!type_has_shape(v->type)) return 0;
   lua_pushstring(L, dtype_name(var_dtype(v)));
   return 1;
 }
 
 static int get_broadcastable(lua_State *L) {
   damo_var *v = self(L, "broadcastable");
-  if (!type_is_tensor(v->type)) return 0;
+  if (!type_has_shape(v->type)) return 0;
   lua_createtable(L, var_ndim(v), 0);
   for (int i = 0; i < var_ndim(v); i++) {
     lua_pushboolean(L, type_dim_is_one(v->type, i));
@@ -73,11 +73,40 @@ static int get_T(lua_State *L) {
   return call_on_self(L, "transpose");
 }
 
-/* A constant's value, nil for others. */
+static int get_format(lua_State *L) {
+  damo_var *v = self(L, "format");
+  if (!type_is_sparse(v->type)) return 0;
+  lua_pushstring(L, sparse_format_name((damo_format)v->type->format));
+  return 1;
+}
+
+static int get_itype(lua_State *L) {
+  damo_var *v = self(L, "itype");
+  if (!type_is_sparse(v->type)) return 0;
+  lua_pushstring(L, dtype_name((damo_dtype)v->type->itype));
+  return 1;
+}
+
+static int get_nnz(lua_State *L) { return type_is_sparse(self(L, "nnz")->type) ? call_on_self(L, "sparse.nnz") : 0; }
+
+static int get_indices(lua_State *L) {
+  return type_is_sparse(self(L, "indices")->type) ? call_on_self(L, "sparse.csm_indices") : 0;
+}
+
+static int get_indptr(lua_State *L) {
+  return type_is_sparse(self(L, "indptr")->type) ? call_on_self(L, "sparse.csm_indptr") : 0;
+}
+
+/* A constant's value (a sparse one's read-only); of another sparse Variable the vector of stored values; nil for others. */
 static int get_data(lua_State *L) {
   damo_var *v = self(L, "data");
+  if (v->kind != VAR_CONSTANT && type_is_sparse(v->type)) return call_on_self(L, "sparse.csm_data");
   if (v->kind != VAR_CONSTANT || !v->value) return 0;
-  bind_push_value(L, damo_retain(v->value));
+  if (v->value->kind == OBJ_SPARSE) {
+    bind_push_made(L, bind_sparse_read_only((const damo_sparse *)v->value));
+  } else {
+    bind_push_value(L, damo_retain(v->value));
+  }
   return 1;
 }
 
@@ -157,7 +186,7 @@ static int index(lua_State *L) {
 
 static int length(lua_State *L) {
   damo_var *v = self(L, "#");
-  if (!type_is_tensor(v->type) || var_ndim(v) == 0)
+  if (!type_has_shape(v->type) || var_ndim(v) == 0)
     return bind_raise(L, DAMO_ETYPE, "#: a Variable without axes has no length");
   if (v->type->shape[0] < 0) {
     bind_raise(L, DAMO_ETYPE, "#: the length of the first axis is not known before the graph is run; use x.shape[1]");
@@ -180,11 +209,11 @@ static int get_value(lua_State *L) {
   bind_check_options(L, "get_value", 2, options);
   bool borrow = bind_option_bool(L, 2, "borrow", false, "get_value");
   damo_obj *value = v->value;
-  if (!borrow && value->kind == OBJ_ARRAY) {
-    damo_array *copy = array_copy((damo_array *)value);
-    if (!copy && bind_retry_memory(L)) copy = array_copy((damo_array *)value);
+  if (!borrow && value_array(value)) {
+    damo_obj *copy = value_copy(value);
+    if (!copy && bind_retry_memory(L)) copy = value_copy(value);
     if (!copy) return bind_error(L);
-    bind_push_value(L, &copy->obj);
+    bind_push_value(L, copy);
   } else {
     bind_push_value(L, damo_retain(value));
   }
@@ -198,18 +227,19 @@ static int set_value(lua_State *L) {
   bind_check_options(L, "set_value", 3, options);
   bool borrow = bind_option_bool(L, 3, "borrow", false, "set_value");
   damo_obj *value = bind_filter(L, 2, v->type, (filter_options){0}, "set_value");
-  damo_array *given = lua_istable(L, 2) ? NULL : bind_to_array(L, 2);
-  if (!borrow && given && value == &given->obj) {
-    damo_array *copy = array_copy(given);
-    if (!copy && bind_retry_memory(L)) copy = array_copy(given);
+  damo_obj *given = lua_istable(L, 2) ? NULL : bind_to_value(L, 2);
+  /* a converted sparse matrix may still hold the given one's data */
+  if (!borrow && given && value_may_overlap(value, given)) {
+    damo_obj *copy = value_copy(value);
+    if (!copy && bind_retry_memory(L)) copy = value_copy(value);
     if (!copy) return bind_error(L);
     bind_push(L, copy);
-    value = &copy->obj;
+    value = copy;
   }
   damo_obj *old = v->value;
   v->value = damo_retain(value);
   damo_release(old);
-  if (value->kind != OBJ_ARRAY) bind_reanchor(L, 1);
+  if (!value_array(value)) bind_reanchor(L, 1);
   return 0;
 }
 
@@ -340,6 +370,11 @@ static const luaL_Reg var_fields[] = {{"name", get_name},
                                       {"size", get_size},
                                       {"T", get_T},
                                       {"data", get_data},
+                                      {"indices", get_indices},
+                                      {"indptr", get_indptr},
+                                      {"format", get_format},
+                                      {"itype", get_itype},
+                                      {"nnz", get_nnz},
                                       {"tag", get_tag},
                                       {"default_update", get_default_update},
                                       {NULL, NULL}};

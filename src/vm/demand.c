@@ -108,6 +108,13 @@ static damo_status run_goal(vm_plan *p, int32_t goal) {
   return DAMO_OK;
 }
 
+bool vm_has_value(const vm_plan *p, int32_t c) {
+  int32_t m = p->demand.maker[c];
+  return m < 0 || p->demand.done[m];
+}
+
+damo_status vm_run_for(vm_plan *p, int32_t c) { return vm_has_value(p, c) ? DAMO_OK : run_goal(p, p->demand.maker[c]); }
+
 damo_status vm_run_demand(vm_plan *p) {
   vm_demand *d = &p->demand;
   memset(d->done, 0, (size_t)d->n);

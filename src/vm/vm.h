@@ -47,6 +47,9 @@ struct vm_plan {
 void vm_plan_clear(vm_plan *p);
 /* Runs the thunks, in order or by demand; on failure the error names op, node and trace. */
 damo_status vm_run(vm_plan *p);
+/* After vm_run of a plan that runs by demand: whether that cell has its value; computes it where it has not. */
+bool vm_has_value(const vm_plan *p, int32_t c);
+damo_status vm_run_for(vm_plan *p, int32_t c);
 /* Empties transient cells and detaches views, after a run, whether it failed or not. */
 void vm_reset(vm_plan *p);
 

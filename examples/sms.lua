@@ -1,0 +1,120 @@
+-- sms.lua: which text messages are spam? Logistic regression on counts of words, held in a sparse matrix.
+--
+--     lua5.4 examples/sms.lua [folder for results]
+--
+-- 5574 messages (SMS Spam Collection), each a row; a word that occurs in at least two training messages is a column. All
+-- but one in 700 of the counts are 0: the matrix stores the others, and the gradient of structured_dot touches these alone.
+
+local damo = require "damo"
+local progress = require "damo.progress"
+local sparse = damo.sparse
+
+local here = arg[0]:match("^(.*)/") or "."
+local results = arg[1] or os.getenv("TMPDIR") or "/tmp"
+
+-- ---- Messages -----------------------------------------------------------------------------------------------------
+
+--- The words of a message: runs of letters and digits, ASCII letters made small.
+local function words(message)
+  local list = {}
+  for word in message:lower():gmatch "[a-z0-9]+" do list[#list + 1] = word end
+  return list
+end
+
+local messages, is_spam = {}, {}
+for line in io.lines(here .. "/data/sms_spam.txt") do
+  local kind, message = line:match "^(%a+)\t(.*)$"
+  messages[#messages + 1] = words(message)
+  is_spam[#is_spam + 1] = kind == "spam" and 1.0 or 0.0
+end
+
+--- Every fifth message is held out.
+local function is_test(row) return row % 5 == 0 end
+
+-- ---- The matrix of counts -----------------------------------------------------------------------------------------
+
+--- The words that occur in at least two training messages, each with its column.
+local function vocabulary()
+  local seen_in, column, names = {}, {}, {}
+  for row, list in ipairs(messages) do
+    local here_already = {}
+    for _, word in ipairs(is_test(row) and {} or list) do
+      if not here_already[word] then seen_in[word] = (seen_in[word] or 0) + 1 end
+      here_already[word] = true
+    end
+  end
+  for word, n in pairs(seen_in) do
+    if n >= 2 then names[#names + 1] = word end
+  end
+  table.sort(names)
+  for i, word in ipairs(names) do column[word] = i end
+  return column, names
+end
+
+local column, names = vocabulary()
+
+--- The rows that `keep` names as a csr matrix of counts (coo adds up words that occur twice), and their labels.
+local function counts(keep)
+  local rows, cols, labels = {}, {}, {}
+  for row, list in ipairs(messages) do
+    if keep(row) then
+      labels[#labels + 1] = is_spam[row]
+      for _, word in ipairs(list) do
+        if column[word] then
+          rows[#rows + 1] = #labels
+          cols[#cols + 1] = column[word]
+        end
+      end
+    end
+  end
+  local matrix = sparse.coo { rows = rows, cols = cols, values = damo.ones(#rows), shape = { #labels, #names } }
+  return matrix, damo.array(labels)
+end
+
+local train_x, train_y = counts(function(row) return not is_test(row) end)
+local test_x, test_y = counts(is_test)
+print(("sms: %d messages to train on, %d to test on, %d words, %d counts stored"):format(
+  #train_y, #test_y, #names, train_x.nnz))
+
+-- ---- The model: minus log likelihood of the labels, and half the squared weights -----------------------------------
+
+local x, y = sparse.csr_matrix "x", damo.dvector "y"
+local w = damo.shared(damo.zeros { #names, 1 }, "w")
+local b = damo.shared(0.0, "b")
+
+local logits = sparse.structured_dot(x, w)[{ {}, 1 }] + b
+local loss = damo.sum(damo.softplus(logits) - y * logits) + damo.sum(damo.sqr(w)) / 2
+local right = damo.mean(damo.eq(damo.gt(logits, 0), damo.gt(y, 0.5)):cast "float64")
+
+local rate = damo.dscalar "rate"
+local updates = damo.optim.adam({ w, b }, damo.grad(loss, { w, b }), { lr = rate })
+local step = damo.compile({ x, y, rate }, { loss, right }, { updates = updates })
+local evaluate = damo.compile({ x, y }, right)
+
+-- ---- Training -----------------------------------------------------------------------------------------------------
+
+local steps = 400
+local bar = progress.new(steps, "sms")
+local losses = {}
+for k = 1, steps do
+  local value, accuracy = step(train_x, train_y, 0.1 * (1 - (k - 1) / steps))
+  losses[k] = value
+  bar:step(k, { loss = value, accuracy = accuracy })
+end
+bar:finish()
+
+local accuracy = evaluate(test_x, test_y)
+print(("sms: %d of %d test messages right, accuracy %.4f"):format(
+  math.floor(accuracy * #test_y + 0.5), #test_y, accuracy))
+
+-- ---- What it learned ----------------------------------------------------------------------------------------------
+
+local weight = w:get_value():reshape { -1 }
+local order = damo.argsort(weight)
+local most = {}
+for k = 1, 8 do most[k] = names[order[-k]] end
+print("sms: the words that say spam most: " .. table.concat(most, " "))
+
+local picture = damo.plot.lines({ { name = "training", y = losses } },
+  { title = "sms: loss", xlabel = "step", ylabel = "loss", logy = true, path = results .. "/sms.png" })
+print("loss curve: " .. picture)

@@ -1,0 +1,233 @@
+/* lua_sparse: sparse matrices as scripts see them: fields, operators, text, and damo.sparse's Op classes. Making values is
+ * lua_sparse_make.c, making Variables lua_sparse_var.c; the op functions are rows like any others (lua_func.c).
+ */
+#include "lua_sparse.h"
+
+static damo_sparse *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_SPARSE, func, "self"); }
+
+/* ---- Fields ------------------------------------------------------------------------------------------------------ */
+
+static int get_format(lua_State *L) {
+  lua_pushstring(L, sparse_format_name(sparse_format(self(L, "format"))));
+  return 1;
+}
+
+static int get_dtype(lua_State *L) {
+  lua_pushstring(L, dtype_name(sparse_dtype(self(L, "dtype"))));
+  return 1;
+}
+
+static int get_itype(lua_State *L) {
+  lua_pushstring(L, dtype_name(sparse_itype(self(L, "itype"))));
+  return 1;
+}
+
+static int get_shape(lua_State *L) {
+  const damo_sparse *a = self(L, "shape");
+  lua_createtable(L, 2, 0);
+  for (int i = 0; i < 2; i++) {
+    lua_pushinteger(L, (lua_Integer)a->shape[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+static int get_nnz(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)sparse_nnz(self(L, "nnz")));
+  return 1;
+}
+
+static int get_ndim(lua_State *L) {
+  self(L, "ndim");
+  lua_pushinteger(L, 2);
+  return 1;
+}
+
+static int get_data(lua_State *L) {
+  bind_push_borrowed(L, self(L, "data")->data);
+  return 1;
+}
+
+static int get_indices(lua_State *L) {
+  bind_push_borrowed(L, self(L, "indices")->indices);
+  return 1;
+}
+
+static int get_indptr(lua_State *L) {
+  bind_push_borrowed(L, self(L, "indptr")->indptr);
+  return 1;
+}
+
+static int get_transposed(lua_State *L) {
+  bind_push_made(L, sparse_transpose(self(L, "T")));
+  return 1;
+}
+
+static int get_sorted(lua_State *L) {
+  lua_pushboolean(L, self(L, "has_sorted_indices")->sorted);
+  return 1;
+}
+
+static int get_canonical(lua_State *L) {
+  lua_pushboolean(L, sparse_is_canonical(self(L, "has_canonical_format")));
+  return 1;
+}
+
+damo_sparse *bind_sparse_read_only(const damo_sparse *m) {
+  damo_array *data = array_view(m->data, 1, array_shape(m->data), array_strides(m->data), 0);
+  if (!data) return NULL;
+  data->writeable = false;
+  damo_sparse *out = sparse_with_data(m, data);
+  damo_release(data);
+  return out;
+}
+
+/* ---- Methods ----------------------------------------------------------------------------------------------------- */
+
+static int copy(lua_State *L) {
+  damo_sparse *a = self(L, "copy"), *b = sparse_copy(a);
+  if (!b && bind_retry_memory(L)) b = sparse_copy(a);
+  bind_push_made(L, b);
+  bind_gc_pressure(L);
+  return 1;
+}
+
+static int free_now(lua_State *L) {
+  const bind_box *box = bind_box_at(L, 1);
+  if (!box || box->kind != OBJ_SPARSE) return bind_arg_error(L, "free", 1, "self", "a sparse matrix");
+  bind_free(L, 1);
+  return 0;
+}
+
+static int length(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)self(L, "#")->shape[0]);
+  return 1;
+}
+
+static int tostring(lua_State *L) {
+  const bind_box *box = bind_box_at(L, 1);
+  if (box && !box->obj) {
+    lua_pushliteral(L, "Sparse: freed");
+    return 1;
+  }
+  const damo_sparse *a = self(L, "tostring");
+  sparse_print(bind_push_strbuf(L), a);
+  bind_finish_strbuf(L);
+  return 1;
+}
+
+static int newindex(lua_State *L) {
+  self(L, "Sparse");
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    return bind_raise(L, DAMO_ETYPE, "Sparse: the field '%s' cannot be set", lua_tostring(L, 2));
+  }
+  return bind_raise(
+      L, DAMO_ETYPE,
+      "a sparse matrix's pattern never changes: A.data[i] = v sets stored values, damo.sparse.coo makes a "
+      "matrix with other entries");
+}
+
+/* A[{i, j}], A[{{a, b}, {c, d}}]. Upvalue 1: the plain __index (fields and methods). */
+static int index(lua_State *L) {
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    lua_settop(L, 2);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, 2, 1);
+    return 1;
+  }
+  self(L, "index");
+  return bind_part(L);
+}
+
+/* ---- Operators --------------------------------------------------------------------------------------------------- */
+
+#define OPERATOR(op, row, n)       \
+  static int op(lua_State *L) {    \
+    lua_settop(L, n);              \
+    return bind_call_name(L, row); \
+  }
+OPERATOR(op_add, "add", 2)
+OPERATOR(op_sub, "sub", 2)
+OPERATOR(op_mul, "mul", 2)
+OPERATOR(op_div, "true_div", 2)
+OPERATOR(op_pow, "pow", 2)
+OPERATOR(op_neg, "neg", 1)
+#undef OPERATOR
+
+static int no_order(lua_State *L) {
+  return bind_raise(L, DAMO_ETYPE, "'<' and '<=' give one boolean in Lua: use damo.lt(a, b), damo.le(a, b)");
+}
+
+/* ---- Op classes -------------------------------------------------------------------------------------------------- */
+
+/* damo.sparse.NAME{prop = value} is an Op; NAME(inputs…) applies the Op without properties. Upvalue 1: the class. */
+static int class_call(lua_State *L) {
+  const op_def *def = lua_touserdata(L, lua_upvalueindex(1));
+  bool props = lua_gettop(L) == 0 || (lua_gettop(L) == 1 && lua_istable(L, 1) && lua_rawlen(L, 1) == 0);
+  if (props) return bind_class_instance(L, def, 1);
+  int n = lua_gettop(L);
+  lua_newtable(L);
+  bind_class_instance(L, def, n + 1);
+  lua_insert(L, 1);
+  lua_settop(L, n + 1);
+  lua_call(L, n, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+static void add_classes(lua_State *L) {
+  for (const op_def *const *const *family = sparse_classes; *family; family++) {
+    for (const op_def *const *def = *family; *def; def++) {
+      lua_pushlightuserdata(L, (void *)(uintptr_t)*def);
+      lua_pushcclosure(L, class_call, 1);
+      lua_setfield(L, -2, (*def)->name);
+    }
+  }
+}
+
+/* ---- The module -------------------------------------------------------------------------------------------------- */
+
+static const luaL_Reg fields[] = {{"format", get_format},
+                                  {"dtype", get_dtype},
+                                  {"itype", get_itype},
+                                  {"shape", get_shape},
+                                  {"nnz", get_nnz},
+                                  {"size", get_nnz},
+                                  {"ndim", get_ndim},
+                                  {"data", get_data},
+                                  {"indices", get_indices},
+                                  {"indptr", get_indptr},
+                                  {"T", get_transposed},
+                                  {"has_sorted_indices", get_sorted},
+                                  {"has_canonical_format", get_canonical},
+                                  {NULL, NULL}};
+
+static const luaL_Reg methods[] = {{"copy", copy}, {"free", free_now}, {NULL, NULL}};
+
+static const luaL_Reg meta[] = {{"__newindex", newindex},
+                                {"__len", length},
+                                {"__tostring", tostring},
+                                {"__add", op_add},
+                                {"__sub", op_sub},
+                                {"__mul", op_mul},
+                                {"__div", op_div},
+                                {"__pow", op_pow},
+                                {"__unm", op_neg},
+                                {"__lt", no_order},
+                                {"__le", no_order},
+                                {"__close", free_now},
+                                {NULL, NULL}};
+
+void bind_open_sparse(lua_State *L) {
+  bind_class(L, OBJ_SPARSE, fields, methods, meta, bind_get(L)->ref_methods);
+  bind_metatable(L, OBJ_SPARSE);
+  lua_getfield(L, -1, "__index");
+  lua_pushcclosure(L, index, 1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+  lua_getfield(L, -1, "sparse");
+  bind_add_sparse_values(L);
+  bind_add_sparse_makers(L);
+  add_classes(L);
+  lua_pop(L, 1);
+}

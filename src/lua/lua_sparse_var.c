@@ -1,0 +1,160 @@
+/* lua_sparse_var: sparse Types and Variables: SparseTensorType, csr_matrix and its like, as_sparse_variable. */
+#include <stdio.h>
+
+#include "lua_sparse.h"
+
+/* ---- Types ------------------------------------------------------------------------------------------------------- */
+
+/* SparseTensorType(format, dtype, {itype=, shape=}) */
+static int sparse_type(lua_State *L) {
+  static const char *const names[] = {"itype", "shape", NULL};
+  int64_t shape[2] = {-1, -1};
+  lua_settop(L, 3);
+  if (lua_isnil(L, 1)) bind_arg_error(L, "SparseTensorType", 1, "format", "'csr' or 'csc'");
+  damo_format format = bind_check_format(L, 1, DAMO_CSR, "SparseTensorType");
+  damo_dtype dtype = lua_isnil(L, 2) ? bind_ctx(L)->config.floatX : bind_check_dtype(L, 2, "SparseTensorType");
+  bind_check_options(L, "SparseTensorType", 3, names);
+  bind_option_shape2(L, 3, true, shape, "SparseTensorType");
+  damo_dtype itype = bind_option_itype(L, 3, "SparseTensorType");
+  bind_push_made(L, type_sparse(bind_ctx(L), format, dtype, itype, shape));
+  return 1;
+}
+
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
+
+/* name and options at `first`; fixed: the dtype that the maker's letter says, or -1. */
+static int new_matrix(lua_State *L, damo_format format, int fixed, int first, const char *func) {
+  static const char *const names[] = {"dtype", "itype", "shape", "name", NULL};
+  int64_t shape[2] = {-1, -1};
+  int opt = lua_istable(L, first) ? first : first + 1, name = first;
+  lua_settop(L, first + 1);
+  bind_check_options(L, func, opt, names);
+  damo_dtype dtype = fixed >= 0 ? (damo_dtype)fixed : bind_ctx(L)->config.floatX;
+  if (bind_option(L, opt, "dtype")) {
+    dtype = bind_check_dtype(L, -1, func);
+    if (fixed >= 0 && dtype != (damo_dtype)fixed) {
+      bind_raise(L, DAMO_EVALUE, "%s: this maker's dtype is %s, not %s", func, dtype_name((damo_dtype)fixed),
+                 dtype_name(dtype));
+    }
+  }
+  bind_option_shape2(L, opt, true, shape, func);
+  damo_dtype itype = bind_option_itype(L, opt, func);
+  if (opt == first) {
+    if (!bind_option(L, opt, "name")) lua_pushnil(L);
+    name = lua_gettop(L);
+  }
+  damo_type *t = bind_push_made(L, type_sparse(bind_ctx(L), format, dtype, itype, shape));
+  return bind_new_var(L, t, name, func);
+}
+
+/* Upvalues: format, dtype or -1, the maker's name. */
+static int make_matrix(lua_State *L) {
+  damo_format format = (damo_format)lua_tointeger(L, lua_upvalueindex(1));
+  return new_matrix(L, format, (int)lua_tointeger(L, lua_upvalueindex(2)), 1, lua_tostring(L, lua_upvalueindex(3)));
+}
+
+/* matrix(format, name, {dtype=, itype=, shape=}) */
+static int matrix(lua_State *L) {
+  if (lua_isnoneornil(L, 1)) bind_arg_error(L, "matrix", 1, "format", "'csr' or 'csc'");
+  return new_matrix(L, bind_check_format(L, 1, DAMO_CSR, "matrix"), -1, 2, "matrix");
+}
+
+/* csr_matrix, csr_fmatrix, … csc_zmatrix. */
+static void add_matrices(lua_State *L) {
+  static const char letters[] = "bwilfdcz";
+  char name[24];
+  for (int f = 0; f < 2; f++) {
+    damo_format format = f == 0 ? DAMO_CSR : DAMO_CSC;
+    for (int i = -1; i < (int)strlen(letters); i++) {
+      int dtype = -1;
+      for (int d = 0; i >= 0 && d < DAMO_N_DTYPES; d++) {
+        if (dtype_table[d].letter == letters[i]) dtype = d;
+      }
+      snprintf(name, sizeof name, "%s_%.*smatrix", sparse_format_name(format), i >= 0, i < 0 ? "" : &letters[i]);
+      lua_pushinteger(L, format);
+      lua_pushinteger(L, dtype);
+      lua_pushstring(L, name);
+      lua_pushcclosure(L, make_matrix, 3);
+      lua_setfield(L, -2, name);
+    }
+  }
+}
+
+/* ---- Variables of values ----------------------------------------------------------------------------------------- */
+
+/* The name that a string or {name=} at idx gives; NULL without. */
+static const char *read_name(lua_State *L, int idx, const char *func) {
+  static const char *const names[] = {"name", NULL};
+  if (lua_type(L, idx) == LUA_TSTRING) return lua_tostring(L, idx);
+  bind_check_options(L, func, idx, names);
+  return bind_option_str(L, idx, "name", func);
+}
+
+static int constant_of(lua_State *L, damo_sparse *m, const char *name) {
+  damo_sparse *own = sparse_copy(m);
+  damo_var *v = own ? var_constant(bind_ctx(L), NULL, &own->obj) : NULL;
+  damo_release(own);
+  if (v && name && var_set_name(v, name) != DAMO_OK) {
+    damo_release(v);
+    v = NULL;
+  }
+  bind_push_made(L, v);
+  return 1;
+}
+
+/* as_sparse_variable(x, name): a sparse Variable itself, of a sparse matrix a constant. */
+static int as_sparse(lua_State *L) {
+  lua_settop(L, 2);
+  const char *name = read_name(L, 2, "as_sparse_variable");
+  damo_var *v = bind_to_var(L, 1);
+  if (v && type_is_sparse(v->type)) return lua_settop(L, 1), 1;
+  if (v) {
+    char text[320];
+    return bind_raise(L, DAMO_ETYPE,
+                      "as_sparse_variable: expected something sparse, got %s; csr_from_dense(x) makes it sparse",
+                      type_format(text, sizeof text, v->type));
+  }
+  damo_sparse *m = bind_to_sparse(L, 1);
+  if (!m) return bind_arg_error(L, "as_sparse_variable", 1, "x", "a sparse Variable or matrix");
+  return constant_of(L, m, name);
+}
+
+/* as_sparse_or_tensor_variable(x, name): sparse things sparse, all others as as_tensor_variable. */
+static int as_either(lua_State *L) {
+  lua_settop(L, 2);
+  damo_var *v = bind_to_var(L, 1);
+  if (bind_to_sparse(L, 1) || (v && type_is_sparse(v->type))) return as_sparse(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, bind_get(L)->ref_module);
+  lua_getfield(L, -1, "as_tensor_variable");
+  lua_insert(L, 1);
+  lua_settop(L, 3);
+  lua_call(L, 2, 1);
+  return 1;
+}
+
+/* is_sparse(x): whether x is a sparse matrix or Variable. */
+static int is_sparse(lua_State *L) {
+  bind_box *box = bind_box_at(L, 1);
+  bool sparse = box && box->obj && box->kind == OBJ_SPARSE;
+  if (box && box->obj && box->kind == OBJ_VAR) sparse = type_is_sparse(((damo_var *)box->obj)->type);
+  lua_pushboolean(L, sparse);
+  return 1;
+}
+
+void bind_add_sparse_makers(lua_State *L) {
+  static const luaL_Reg fns[] = {{"SparseTensorType", sparse_type},
+                                 {"matrix", matrix},
+                                 {"as_sparse_variable", as_sparse},
+                                 {"as_sparse", as_sparse},
+                                 {"as_sparse_or_tensor_variable", as_either},
+                                 {"is_sparse", is_sparse},
+                                 {NULL, NULL}};
+  luaL_setfuncs(L, fns, 0);
+  add_matrices(L);
+  lua_createtable(L, 2, 0);
+  lua_pushliteral(L, "csc");
+  lua_rawseti(L, -2, 1);
+  lua_pushliteral(L, "csr");
+  lua_rawseti(L, -2, 2);
+  lua_setfield(L, -2, "sparse_formats");
+}
