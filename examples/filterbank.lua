@@ -2,9 +2,9 @@
 --
 --     lua5.4 examples/filterbank.lua [folder for results]
 --
--- Each filter is a triangle over a few neighbouring frequencies, wider the higher it lies, so the bank is a matrix with few
--- entries. Its outputs smooth the spectrum; gains that rebuild the spectrum from the filters are found by gradient descent
--- through the sparse products.
+-- Each filter is a triangle over a few neighbouring frequencies, wider the higher it lies, so the bank is a matrix with
+-- few entries. Its outputs smooth the spectrum; gains that rebuild the spectrum from the filters are found by gradient
+-- descent through the sparse products.
 
 local damo = require "damo"
 local progress = require "damo.progress"
@@ -70,7 +70,8 @@ local f, p = sparse.csr_matrix "filters", damo.dvector "power"
 local gain = damo.shared(damo.zeros(filters.shape[1]), "gain")
 local rebuilt = damo.dot(f.T, gain)
 local loss = damo.mean(damo.sqr(rebuilt - p)) / damo.mean(damo.sqr(p))
-local step = damo.compile({ f, p }, loss, { updates = damo.optim.adam({ gain }, { damo.grad(loss, gain) }, { lr = 100 }) })
+local updates = damo.optim.adam({ gain }, { damo.grad(loss, gain) }, { lr = 100 })
+local step = damo.compile({ f, p }, loss, { updates = updates })
 local rebuild = damo.compile({ f }, rebuilt)
 
 local steps, left = 600, nil

@@ -2,8 +2,9 @@
 --
 --     lua5.4 examples/sms.lua [folder for results]
 --
--- 5574 messages (SMS Spam Collection), each a row; a word that occurs in at least two training messages is a column. All
--- but one in 700 of the counts are 0: the matrix stores the others, and the gradient of structured_dot touches these alone.
+-- 5574 messages (SMS Spam Collection), each a row; a word that occurs in at least two training messages is a column.
+-- More than 99 in 100 of the counts are 0: the matrix stores the others, and the gradient of structured_dot touches
+-- these alone.
 
 local damo = require "damo"
 local progress = require "damo.progress"

@@ -318,7 +318,7 @@ function Sparse:free() end
 
 ---The factorization of a sparse matrix: made once, used for many systems.
 ---@class damo.Factor
----@field backend "cholmod"|"umfpack"|"klu"|"cxsparse"|"spqr"|"none"
+---@field backend "cholmod"|"umfpack"|"klu"|"cxsparse"|"ldl"|"spqr"|"none"
 ---@field kind "cholesky"|"lu"|"qr"|"none"
 ---@field shape integer[] of the matrix
 ---@field dtype damo.Dtype of the matrix
@@ -646,7 +646,7 @@ function damo.grad_undefined(op, i, x, why) end
 function damo.grad_not_implemented(op, i, x, why) end
 
 ---Versions, libraries, kernels.
----@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, threads: integer, libraries: table }
+---@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, threads: integer, libraries: table, backends: string[] }
 function damo.info() end
 ---@return { bytes: integer, peak: integer, cap: integer, objects: integer }
 function damo.memory() end

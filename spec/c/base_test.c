@@ -1,7 +1,8 @@
 /* Tests of base: memory accounting and failure, objects and contexts, errors, dtypes, containers. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "../../src/base/base.h"
+#include "../../src/base/base_int.h"
 #include "test.h"
 
 /* ---- An allocator that checks sizes ------------------------------------------------------------------------------ */
@@ -461,8 +462,40 @@ static void test_hash(void) {
   CHECK(hash_bytes(1, "a\0", 2) != hash_bytes(1, "a", 1));
 }
 
+/* The allocator of a context without one: what is freed is found again, and blocks hold what they should. */
+static void test_heap(void) {
+  mem_heap *h = heap_new();
+  const size_t sizes[] = {1, 100, 70000, 1 << 20, 5 << 20, (5 << 20) - 4096, 40 << 20};
+  unsigned char *p[7];
+  CHECK(h != NULL);
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 7; i++) {
+      p[i] = heap_alloc(h, NULL, 0, sizes[i]);
+      CHECK(p[i] != NULL);
+      memset(p[i], i + 1, sizes[i]);
+    }
+    for (int i = 0; i < 7; i++) {
+      CHECK(p[i][0] == i + 1 && p[i][sizes[i] / 2] == i + 1 && p[i][sizes[i] - 1] == i + 1);
+      p[i] = heap_alloc(h, p[i], sizes[i], sizes[i] + 5000);
+      CHECK(p[i] != NULL && p[i][sizes[i] - 1] == i + 1);
+      p[i] = heap_alloc(h, p[i], sizes[i] + 5000, sizes[i]);
+      CHECK(p[i] != NULL && p[i][sizes[i] - 1] == i + 1);
+    }
+    for (int i = 0; i < 7; i++) CHECK(heap_alloc(h, p[i], sizes[i], 0) == NULL);
+  }
+  CHECK(heap_alloc(h, NULL, 0, 0) == NULL);
+  for (int i = 0; i < 400; i++) {
+    unsigned char *q = heap_alloc(h, NULL, 0, 65536 + (size_t)i * 9000);
+    CHECK(q != NULL);
+    q[65535 + i * 9000] = 1;
+    heap_alloc(h, q, 65536 + (size_t)i * 9000, 0);
+  }
+  heap_free(h);
+}
+
 int main(void) {
   test_memory();
+  test_heap();
   test_cap();
   test_fail_after();
   test_sizes();

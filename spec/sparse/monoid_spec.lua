@@ -161,3 +161,19 @@ describe("structured_monoid", function()
     s.raises("shape", nil, function() sparse.structured_monoid(function(v) return v[{ { 1, 1 } }] end)(s.matrix {}) end)
   end)
 end)
+
+describe("structured gradients of a matrix with duplicates", function()
+  it("add entry by entry, also through further structured functions", function()
+    local a = damo.sparse.csr { data = { 1.0, 2, 3 }, indices = { 0, 0, 1 }, indptr = { 0, 2, 3 }, shape = { 2, 2 } }
+    local x = damo.sparse.csr_matrix "x"
+    local cost = damo.sum(damo.sparse.sin(x):toarray()) + damo.sum(damo.sparse.structured_exp(-x):toarray())
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
+      local g = damo.compile({ x }, damo.grad(cost, x), { mode = mode })(a)
+      assert.equal(3, g.nnz)
+      for i = 1, 3 do
+        local v = a.data[i]
+        assert.is_true(math.abs(g.data[i] - (math.cos(v) - math.exp(-v))) < 1e-14, mode)
+      end
+    end
+  end)
+end)

@@ -193,6 +193,54 @@ describe("factors", function()
     near(damo.compile({ b }, F:solve(b))(v), F:solve(v), 1e-15)
   end)
 
+  it("are constants, shared values, branches, defaults and results of Lua Ops", function()
+    local A, b = sp.csc_matrix "A", damo.ones { 9 }
+    local one, two = sp.factorize(laplacian(3)), sp.factorize(laplacian(3) * 2)
+    local want = one:solve(b)
+    assert.equal("FactorType", damo.constant(one).type.kind)
+    local c = damo.bscalar "c"
+    local pick = damo.compile({ c }, damo.ifelse(c, damo.constant(one), damo.constant(two)):solve(b))
+    near(pick(1), want, 1e-15)
+    near(pick(0), want / 2, 1e-15)
+    local F = damo.shared(one, "F")
+    local f = damo.compile({ A }, F:solve(b), { updates = { [F] = sp.factorize(A) } })
+    near(f(laplacian(3) * 2), want, 1e-15)
+    near(f(laplacian(3) * 4), want / 2, 1e-12)
+    near(f(laplacian(3)), want / 4, 1e-12)
+    near(F:get_value():solve(b), want, 1e-12)
+    local G = sp.FactorType "float64" "G"
+    near(damo.compile({ damo.In(G, { value = one }) }, G:solve(b))(), want, 1e-15)
+    local Solve = damo.Op {
+      name = "Solve", itypes = { sp.FactorType "float64" }, otypes = { damo.TensorType("float64", { shape = { false } }) },
+      perform = function(_, _, inputs, output) output[1][1] = inputs[1]:solve(b) end,
+    }
+    near(damo.compile({ A }, Solve(sp.factorize(A)))(laplacian(3)), want, 1e-15)
+  end)
+
+  it("mean nothing to tensor functions", function()
+    local F = sp.factorize(laplacian(2))
+    s.raises("type", "add: operand 1 (x) must be a tensor, got FactorType(float64, shape=(4, 4))", function()
+      damo.add(F, 1)
+    end)
+    s.raises("type", "sparse.add: operand 2 must be sparse or dense, got FactorType(float64, shape=(4, 4))", function()
+      return laplacian(2) + F
+    end)
+  end)
+
+  it("give the same in DEBUG and NANGUARD mode", function()
+    local A, G, b = sp.csc_matrix "A", sp.FactorType "float64" "G", s.vector(9, "float64", 3)
+    local one, m = sp.factorize(laplacian(3)), laplacian(3)
+    for _, mode in ipairs { "DEBUG", "NANGUARD" } do
+      local f = damo.compile({ A, G }, { sp.factorize(A), G:solve(b), sp.solve(A, b), sp.logdet(A) }, { mode = mode })
+      local first, x, y = f(m, one)
+      near(x, y, 1e-15)
+      local second = f(m * 3, one)
+      assert.is_false(first == second)
+      near(first:det(), one:det())
+      near(second:det(), one:det() * 3 ^ 9)
+    end
+  end)
+
   it("are free after free, and then of no use", function()
     local F = sp.factorize(laplacian(3))
     F:free()
@@ -259,6 +307,15 @@ describe("what is done once", function()
     near(first:solve(v), x, 1e-15)
     near(damo.dot(m, second:solve(v)), v)
     assert.same({ 2, 2 }, counts(f))
+  end)
+
+  it("is counted inside of OpFromGraph too", function()
+    local A, b = sp.csc_matrix "A", damo.dvector "b"
+    local Solve = damo.graph.OpFromGraph({ A, b }, { sp.solve(A, b) })
+    local X, y = sp.csc_matrix "X", damo.dvector "y"
+    local f = damo.compile({ X, y }, Solve(X, y))
+    for k = 1, 3 do f(laplacian(3) * k, damo.ones { 9 }) end
+    assert.same({ 1, 3 }, counts(f))
   end)
 
   it("is counted in every Function, and is 0 without systems", function()
@@ -624,5 +681,40 @@ describe("systems that cannot be solved", function()
   it("say of logdet what the determinant is", function()
     local text = "logdet: the determinant is negative; damo.sparse.slogdet gives log|det| and its sign"
     s.raises("numeric", text, function() sp.logdet(matrix { { 0, 1 }, { 1, 0 } }) end)
+  end)
+end)
+
+describe("back ends", function()
+  local function has(list, name)
+    for _, word in ipairs(list) do
+      if word == name then return true end
+    end
+    return false
+  end
+
+  it("are listed with versions and licences", function()
+    local info = damo.info()
+    for _, name in ipairs { "klu", "cxsparse" } do assert.is_true(has(info.backends, name), name) end
+    for _, name in ipairs { "cholmod", "umfpack", "spqr" } do assert.equal(info.gpl, has(info.backends, name), name) end
+    for _, name in ipairs { "KLU", "BTF", "AMD", "COLAMD", "CXSparse", "LDL" } do
+      assert.matches("^%d+%.%d+%.%d+$", info.libraries[name].version)
+      assert.is_nil(info.libraries[name].licence:find "^GPL")
+    end
+    for _, name in ipairs { "CHOLMOD", "UMFPACK", "SPQR" } do
+      assert.equal(info.gpl, info.libraries[name] ~= nil, name)
+      if info.gpl then assert.matches("^GPL", info.libraries[name].licence) end
+    end
+  end)
+
+  it("under the GPL are not linked by a build without them", function()
+    local core = os.getenv "DAMO_BUILT_CORE" or package.searchpath("damo.core", package.cpath)
+    local pipe = assert(io.popen("readelf -d '" .. core .. "' 2>/dev/null"))
+    local text = pipe:read "a"
+    pipe:close()
+    if text == "" then return end -- no readelf here
+    assert.matches("NEEDED.*libklu", text)
+    for _, name in ipairs { "libcholmod", "libumfpack", "libspqr" } do
+      assert.equal(damo.info().gpl, text:find(name, 1, true) ~= nil, name)
+    end
   end)
 end)

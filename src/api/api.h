@@ -63,6 +63,8 @@ damo_op *op_graph_copy(const op_graph *g);
 op_graph *op_graph_of(const damo_op *op);
 /* The compiled inner graph, borrowed; compiled now when it was not. NULL: failed. */
 damo_function *op_graph_fn(op_graph *g);
+/* The Function that a thunk of an OpFromGraph runs; NULL: it has not run yet, or is another Op's. */
+const damo_function *op_graph_running(const thunk *t);
 
 /* ---- Classes of a host's: host_op.c ----------------------------------------------------------------------------------- */
 

@@ -271,6 +271,10 @@ static damo_function *thunk_function(thunk *t) {
   return state->f = f;
 }
 
+const damo_function *op_graph_running(const thunk *t) {
+  return op_graph_of(t->node->op) != NULL ? ((const inner_state *)t->state)->f : NULL;
+}
+
 static damo_status run_inner(thunk *t, damo_function *f, damo_obj **args) {
   for (int i = 0; i < t->n_in; i++) args[i] = *t->in[i];
   for (int o = 0; o < t->n_out; o++) thunk_set_out(t, o, NULL); /* so that the inner cells hold their values alone */

@@ -3,7 +3,7 @@
  * It is malloc, with two things that large blocks gain from. They ask for large pages, so that touching fresh memory
  * costs a fraction of the faults. And freed ones are kept for a while: the C library would give them back to the system,
  * which clears every page again for the next result of the same size. Kept is no more than half of what was once in use,
- * between SPARE_LOW and SPARE_HIGH; no count of the context includes it, and it is let go when malloc fails. Debug builds
+ * between spare_low and spare_high; no count of the context includes it, and it is let go when malloc fails. Debug builds
  * keep nothing, so that a sanitizer sees each block's end.
  */
 #define _DEFAULT_SOURCE /* madvise */
@@ -17,11 +17,9 @@
 #define LARGE_BLOCK ((size_t)4 << 20) /* from here on large pages are asked for */
 
 #ifdef DAMO_DEBUG
-#define SPARE_LOW ((size_t)0)
-#define SPARE_HIGH ((size_t)0)
+static const size_t spare_low = 0, spare_high = 0;
 #else
-#define SPARE_LOW ((size_t)32 << 20)
-#define SPARE_HIGH ((size_t)256 << 20)
+static const size_t spare_low = (size_t)32 << 20, spare_high = (size_t)256 << 20;
 #endif
 #define SPARE_LEAST ((size_t)64 << 10) /* smaller ones are not worth it */
 #define SPARE_MOST 128
@@ -68,7 +66,7 @@ static void *take_spare(mem_heap *h, size_t size) {
 
 static size_t most_kept(const mem_heap *h) {
   const size_t half = h->peak / 2;
-  return half < SPARE_LOW ? SPARE_LOW : half < SPARE_HIGH ? half : SPARE_HIGH;
+  return half < spare_low ? spare_low : half < spare_high ? half : spare_high;
 }
 
 static void release(mem_heap *h, void *ptr, size_t size) {

@@ -27,7 +27,7 @@ static void format_constant(char *dst, size_t n, const damo_var *v) {
     return;
   }
   if (a == NULL) {
-    snprintf(dst, n, "a generic constant");
+    snprintf(dst, n, type_is_factor(v->type) ? "a factor" : "a generic constant");
     return;
   }
   if (array_size(a) > 16) {

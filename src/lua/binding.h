@@ -28,6 +28,7 @@
 typedef struct bind_state {
   damo_ctx *ctx;   /* one reference */
   size_t gc_bytes; /* native bytes from which on bind_gc_pressure asks for a full collection */
+  size_t gc_low;   /* the fewest seen since the last one: gc_bytes goes by them */
   int ref_objects; /* registry refs: weak table address → userdata */
   int ref_methods; /* table: names → functions shared by Arrays and Variables */
   int ref_module;  /* the table that luaopen_damo_core returns */

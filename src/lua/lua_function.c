@@ -391,11 +391,21 @@ static int get_shared(lua_State *L) {
   return 1;
 }
 
+/* Adds what its thunks took, and those of the graphs inside (as deep as they are nested). */
+static void count_factors(const damo_function *f, int64_t *analyses, int64_t *factorizations) {
+  for (int64_t i = 0; i < f->plan.n_thunks; i++) {
+    const thunk *t = f->plan.thunks[i];
+    const damo_function *inner = op_graph_running(t);
+    factor_counts(t, analyses, factorizations);
+    if (inner) count_factors(inner, analyses, factorizations);
+  }
+}
+
 /* What the calls so far took: analyses and factorizations of sparse matrices. */
 static int get_profile(lua_State *L) {
   const damo_function *f = self(L, "profile");
   int64_t analyses = 0, factorizations = 0;
-  for (int64_t i = 0; i < f->plan.n_thunks; i++) factor_counts(f->plan.thunks[i], &analyses, &factorizations);
+  count_factors(f, &analyses, &factorizations);
   lua_createtable(L, 0, 2);
   lua_pushinteger(L, (lua_Integer)analyses);
   lua_setfield(L, -2, "symbolic_analyses");

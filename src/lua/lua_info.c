@@ -11,6 +11,7 @@
 #include <suitesparse/colamd.h>
 #include <suitesparse/cs.h>
 #include <suitesparse/klu.h>
+#include <suitesparse/ldl.h>
 #ifndef DAMO_GPL
 #define DAMO_GPL 1
 #endif
@@ -92,6 +93,7 @@ static const library suitesparse[] = {
     {"KLU", KLU_MAIN_VERSION, KLU_SUB_VERSION, KLU_SUBSUB_VERSION, "LGPL-2.1-or-later"},
     {"BTF", BTF_MAIN_VERSION, BTF_SUB_VERSION, BTF_SUBSUB_VERSION, "LGPL-2.1-or-later"},
     {"CXSparse", CS_VER, CS_SUBVER, CS_SUBSUB, "LGPL-2.1-or-later"},
+    {"LDL", LDL_MAIN_VERSION, LDL_SUB_VERSION, LDL_SUBSUB_VERSION, "LGPL-2.1-or-later"},
     {"AMD", AMD_MAIN_VERSION, AMD_SUB_VERSION, AMD_SUBSUB_VERSION, "BSD-3-Clause"},
     {"COLAMD", COLAMD_MAIN_VERSION, COLAMD_SUB_VERSION, COLAMD_SUBSUB_VERSION, "BSD-3-Clause"},
 #if DAMO_GPL

@@ -114,9 +114,11 @@ static damo_sparse *own_sparse(lua_State *L, int idx, int dtype, bool borrow) {
   return bind_push_made(L, own);
 }
 
-/* The value at idx, pushed: a copy of an Array unless it may be borrowed. */
+/* The value at idx, pushed: a copy of an Array unless it may be borrowed. A factor never changes while it is held. */
 static damo_obj *own_value(lua_State *L, int idx, int dtype, bool borrow, const char *func) {
   if (bind_to_sparse(L, idx)) return &own_sparse(L, idx, dtype, borrow)->obj;
+  damo_obj *factor = bind_to(L, idx, OBJ_FACTOR);
+  if (factor) return lua_pushvalue(L, idx), factor;
   bool foreign = bind_to_array(L, idx) != NULL;
   damo_array *a = bind_value_array(L, idx, dtype, func);
   if (!foreign || borrow || a != bind_to_array(L, idx)) return &a->obj;
@@ -140,9 +142,11 @@ static damo_type *shared_type(lua_State *L, int opt, damo_obj *value) {
     if (n != own->ndim) bind_raise(L, DAMO_EVALUE, "shared: the shape has %d axes, the value %d", n, (int)own->ndim);
     lua_pop(L, 1);
   }
+  damo_ctx *ctx = own->obj.ctx;
   damo_type *t = type_is_sparse(own)
-                     ? type_sparse(own->obj.ctx, (damo_format)own->format, own->dtype, (damo_dtype)own->itype, shape)
-                     : type_tensor(own->obj.ctx, own->dtype, own->ndim, shape);
+                     ? type_sparse(ctx, (damo_format)own->format, own->dtype, (damo_dtype)own->itype, shape)
+                 : type_is_factor(own) ? type_factor(ctx, own->dtype, shape, own->format != 0)
+                                       : type_tensor(ctx, own->dtype, own->ndim, shape);
   if (!t) bind_error(L);
   bind_push(L, t);
   lua_remove(L, -2);

@@ -407,7 +407,7 @@ void bind_push(lua_State *L, void *take_obj) {
   bool leaf = is_leaf(obj);
   push_box(L, st, obj, leaf);
   if (!leaf) drain(L, st);
-  if (st->ctx->bytes >= st->gc_bytes) bind_gc_pressure(L);
+  if (st->ctx->bytes >= st->gc_bytes || st->ctx->bytes < st->gc_low) bind_gc_pressure(L);
 }
 
 void bind_push_borrowed(lua_State *L, const void *obj) { bind_push(L, damo_retain(obj)); }

@@ -152,7 +152,13 @@ OPERATOR(op_sub, "sub", 2)
 OPERATOR(op_mul, "mul", 2)
 OPERATOR(op_div, "true_div", 2)
 OPERATOR(op_pow, "pow", 2)
+OPERATOR(op_mod, "mod", 2)
+OPERATOR(op_idiv, "floor_div", 2)
+OPERATOR(op_and, "and_", 2)
+OPERATOR(op_or, "or_", 2)
+OPERATOR(op_xor, "xor", 2)
 OPERATOR(op_neg, "neg", 1)
+OPERATOR(op_not, "invert", 1)
 #undef OPERATOR
 
 static int no_order(lua_State *L) {
@@ -204,19 +210,11 @@ static const luaL_Reg fields[] = {{"format", get_format},
 
 static const luaL_Reg methods[] = {{"copy", copy}, {"free", free_now}, {NULL, NULL}};
 
-static const luaL_Reg meta[] = {{"__newindex", newindex},
-                                {"__len", length},
-                                {"__tostring", tostring},
-                                {"__add", op_add},
-                                {"__sub", op_sub},
-                                {"__mul", op_mul},
-                                {"__div", op_div},
-                                {"__pow", op_pow},
-                                {"__unm", op_neg},
-                                {"__lt", no_order},
-                                {"__le", no_order},
-                                {"__close", free_now},
-                                {NULL, NULL}};
+static const luaL_Reg meta[] = {
+    {"__newindex", newindex}, {"__len", length},  {"__tostring", tostring}, {"__add", op_add}, {"__sub", op_sub},
+    {"__mul", op_mul},        {"__div", op_div},  {"__pow", op_pow},        {"__mod", op_mod}, {"__idiv", op_idiv},
+    {"__band", op_and},       {"__bor", op_or},   {"__bxor", op_xor},       {"__unm", op_neg}, {"__bnot", op_not},
+    {"__lt", no_order},       {"__le", no_order}, {"__close", free_now},    {NULL, NULL}};
 
 void bind_open_sparse(lua_State *L) {
   bind_class(L, OBJ_SPARSE, fields, methods, meta, bind_get(L)->ref_methods);

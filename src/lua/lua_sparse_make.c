@@ -67,7 +67,7 @@ static void infer_shape(damo_format format, const damo_array *indices, const dam
   int64_t minor = 0, lines = array_size(indptr) - 1;
   for (int64_t i = 0; indices->ndim == 1 && i < array_size(indices); i++) {
     int64_t v = scalar_to_int64(array_get(indices, &i));
-    if (v >= minor) minor = v + 1;
+    if (v >= minor && v < INT64_MAX) minor = v + 1;
   }
   shape[format == DAMO_CSC] = lines < 0 ? 0 : lines;
   shape[format == DAMO_CSR] = minor;
@@ -210,7 +210,7 @@ static int make_diags(lua_State *L) {
   }
   damo_array *at =
       lua_isnil(L, 2) ? NULL : bind_value_array(L, 2, bind_to_array(L, 2) ? -1 : DAMO_INT64, "diags: offsets");
-  if ((at ? array_size(at) : 1) != n || (at && !dtype_is_integer(array_dtype(at)))) {
+  if ((at ? array_size(at) : 1) != n || (at && (at->ndim > 1 || !dtype_is_integer(array_dtype(at))))) {
     bind_raise(L, DAMO_EVALUE, "diags: offsets must be as many whole numbers as there are diagonals: %d", (int)n);
   }
   for (int64_t i = 0; at && i < n; i++) offsets[i] = scalar_to_int64(array_get(at, at->ndim ? &i : NULL));

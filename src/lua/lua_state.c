@@ -183,12 +183,17 @@ static size_t next_gc_bytes(lua_State *L, size_t live) {
 static void collect(lua_State *L, bind_state *st) {
   st->gc_bytes = st->ctx->bytes * 2; /* before: a finalizer that allocates must not collect in here again */
   lua_gc(L, LUA_GCCOLLECT, 0);
-  st->gc_bytes = next_gc_bytes(L, st->ctx->bytes);
+  st->gc_low = st->ctx->bytes;
+  st->gc_bytes = next_gc_bytes(L, st->gc_low);
 }
 
 void bind_gc_pressure(lua_State *L) {
   bind_state *st = bind_get(L);
   if (st->ctx->bytes >= st->gc_bytes) collect(L, st);
+  if (st->ctx->bytes >= st->gc_low) return;
+  st->gc_low = st->ctx->bytes; /* much was let go without us: the next collection comes sooner */
+  const size_t next = next_gc_bytes(L, st->gc_low);
+  if (next < st->gc_bytes) st->gc_bytes = next;
 }
 
 bool bind_retry_memory(lua_State *L) {

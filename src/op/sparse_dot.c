@@ -87,8 +87,7 @@ damo_status thunk_product(thunk *t, int i, int j, const void *alpha, const damo_
 
 damo_status thunk_give_product(thunk *t, damo_sparse *take) {
   if (take == NULL) return damo_error_status(t->ctx);
-  damo_sparse *m = sparse_drop_zeros(take), *out = NULL;
-  damo_release(take);
+  damo_sparse *m = sparse_drop_own_zeros(take), *out = NULL;
   if (m != NULL) {
     const damo_dtype asked = (damo_dtype)t->node->out[0]->type->itype;
     out = sparse_to_itype(m, sparse_itype_for(asked, m->shape[0], m->shape[1], sparse_nnz(m)));

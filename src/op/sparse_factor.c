@@ -23,6 +23,11 @@ damo_dtype dtype_of_modulus(damo_dtype dt) {
   return dt == DAMO_COMPLEX64 ? DAMO_FLOAT32 : dt == DAMO_COMPLEX128 ? DAMO_FLOAT64 : dt;
 }
 
+damo_status infer_shape_scalars(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  (void)node, (void)in_shape, (void)out_shape;
+  return b->status;
+}
+
 void connect_all_but_factor(const damo_apply *node, bool *connected) {
   const int n_out = node->n_out;
   for (int o = 0; o < n_out; o++) connected[o] = false;
@@ -178,7 +183,7 @@ bool check_on_fail(build *b, const fn_args *a, int place) {
 bool factor_operand(build *b, const fn_args *a, int assume, factor_var *out) {
   damo_var *x = a->n_in > 0 && b->status == DAMO_OK ? a->in[0] : NULL;
   const prop_value *v = &a->opt[assume];
-  *out = (factor_var){NULL};
+  *out = (factor_var){.f = NULL};
   if (x == NULL || !check_on_fail(b, a, assume + 1)) return false;
   if (type_is_factor(x->type)) {
     const bool known = x->owner != NULL && x->owner->op->def == &factorize_def;
@@ -215,6 +220,10 @@ factor_var factor_of_node(const damo_apply *node, int with) {
   const prop_value *positive = op_prop(node->op, "positive");
   return (factor_var){node->in[0], node->n_in >= with ? node->in[1] : NULL,
                       positive->kind == PROP_BOOL && positive->u.i != 0};
+}
+
+damo_var *build_columns(build *b, damo_var *x) {
+  return x && var_ndim(x) == 1 ? build_dimshuffle(b, x, (const int[]){0, -1}, 2) : x;
 }
 
 damo_var *build_counting_part(build *b, const factor_var *v, damo_var *x) {
@@ -255,6 +264,7 @@ static const op_def rcond_def = {
     .perform = rcond_perform,
     .grad = grad_none,
     .rop = rop_none,
+    .infer_shape = infer_shape_scalars,
     .connection_pattern = connect_none,
 };
 

@@ -35,11 +35,6 @@ static damo_var *trace_of(build *b, const factor_var *v, damo_var *tangent) {
   return inverse ? build_fn1(b, "sum", build_fn2(b, "mul", inverse, data)) : NULL;
 }
 
-static damo_status scalar_shapes(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
-  (void)node, (void)in_shape, (void)out_shape;
-  return b->status;
-}
-
 /* ---- FactorLogdet -------------------------------------------------------------------------------------------------- */
 
 static damo_status logdet_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -107,7 +102,7 @@ static const op_def logdet_def = {
     .perform = logdet_perform,
     .grad = logdet_grad,
     .rop = logdet_rop,
-    .infer_shape = scalar_shapes,
+    .infer_shape = infer_shape_scalars,
     .connection_pattern = logdet_connect,
 };
 
@@ -156,7 +151,7 @@ static const op_def det_def = {
     .perform = det_perform,
     .grad = det_grad,
     .rop = det_rop,
-    .infer_shape = scalar_shapes,
+    .infer_shape = infer_shape_scalars,
     .connection_pattern = connect_all_but_factor,
 };
 

@@ -69,13 +69,9 @@ static damo_var *minus(build *b, damo_var *x, damo_var *y) { return x && y ? bui
 static damo_var *plus(build *b, damo_var *x, damo_var *y) { return x && y ? build_fn2(b, "add", x, y) : x ? x : y; }
 static damo_var *times(build *b, damo_var *x, damo_var *y) { return x && y ? build_fn2(b, "mul", x, y) : NULL; }
 
-static damo_var *as_columns(build *b, damo_var *x) {
-  return x && var_ndim(x) == 1 ? build_dimshuffle(b, x, (const int[]){0, -1}, 2) : x;
-}
-
 /* rows·colsᴴ at A's stored places: a vector. */
 static damo_var *outer_at(build *b, damo_var *a, damo_var *rows, damo_var *cols) {
-  return sparse_samples(b, a, as_columns(b, rows), build_conj(b, as_columns(b, cols)));
+  return sparse_samples(b, a, build_columns(b, rows), build_conj(b, build_columns(b, cols)));
 }
 
 /* ---- FactorLeast --------------------------------------------------------------------------------------------------- */

@@ -92,11 +92,6 @@ static damo_var *adjoint_solution(build *b, const factor_var *v, char system, da
   return build_conj(b, build_factor_solve(b, v, 'n', build_conj(b, g)));
 }
 
-/* A vector as a matrix of one column. */
-static damo_var *as_columns(build *b, damo_var *x) {
-  return x && var_ndim(x) == 1 ? build_dimshuffle(b, x, (const int[]){0, -1}, 2) : x;
-}
-
 /* rows·colsᵀ at A's stored places: a vector. */
 static damo_var *samples(build *b, damo_var *a, damo_var *rows, damo_var *cols) {
   if (rows == NULL || cols == NULL || b->status != DAMO_OK) return NULL;
@@ -105,7 +100,7 @@ static damo_var *samples(build *b, damo_var *a, damo_var *rows, damo_var *cols) 
 }
 
 static damo_var *matrix_gradient(build *b, const factor_var *v, char system, damo_var *z, damo_var *x) {
-  damo_var *zc = as_columns(b, z), *xc = as_columns(b, x), *rows = zc, *cols = build_conj(b, xc);
+  damo_var *zc = build_columns(b, z), *xc = build_columns(b, x), *rows = zc, *cols = build_conj(b, xc);
   if (system == 't') rows = build_conj(b, xc), cols = zc;
   if (system == 'h') rows = xc, cols = build_conj(b, zc);
   damo_var *sum = samples(b, v->a, rows, cols);

@@ -102,14 +102,15 @@ static damo_status twice(build *b, damo_fgraph *fg, damo_apply *node, damo_var *
   return rule_give(b, repl, did, from != NULL && from->op == node->op ? from->in[0] : NULL);
 }
 
-/* The last conversion counts; to the format that x had is x, whose lines may stand in another order. */
+/* The last conversion counts; to the format that x had is x with sorted lines, as a conversion leaves them. */
 static damo_status to_format(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *from = match_op(node->in[0], "ToFormat");
   if (from == NULL) return DAMO_OK;
   damo_var *x = from->in[0];
   bool home = x->type->format == node->out[0]->type->format;
-  return rule_give(b, repl, did, home ? x : build_op(b, damo_retain(node->op), &x, 1));
+  damo_var *sorted = home ? build_fn1(b, "sparse.ensure_sorted_indices", x) : NULL;
+  return rule_give(b, repl, did, home ? sorted : build_op(b, damo_retain(node->op), &x, 1));
 }
 
 /* Scaling twice by vectors is scaling once by their product. */

@@ -85,7 +85,8 @@ damo_sparse *sparse_to_itype(damo_sparse *a, damo_dtype itype);    /* to int32 o
 damo_sparse *sparse_sort(damo_sparse *a);                          /* each line ascending, stable */
 damo_sparse *sparse_sum_duplicates(damo_sparse *a);                /* sorted and without duplicates: canonical */
 damo_sparse *sparse_drop_zeros(damo_sparse *a);                    /* without entries that are 0 */
-int64_t sparse_count_zeros(const damo_sparse *a);                  /* stored entries that are 0 */
+damo_sparse *sparse_drop_own_zeros(damo_sparse *take); /* takes it; in its memory where nobody else holds that */
+int64_t sparse_count_zeros(const damo_sparse *a);      /* stored entries that are 0 */
 
 /* ---- Computing --------------------------------------------------------------------------------------------------- */
 
@@ -112,7 +113,8 @@ damo_status sparse_add_product(damo_sparse *a, damo_sparse *b, const void *alpha
 damo_sparse *sparse_dot_sparse(damo_sparse *a, damo_sparse *b);
 /* A·x, or x·A when `left`, sparse in A's format, without entries that are 0; x is a dense matrix. */
 damo_sparse *sparse_dot_mixed(damo_sparse *a, const damo_array *x, bool left);
-/* A op B in A's format, canonical; what comes out as 0 is dropped. */
+/* A op B in A's format, canonical; what comes out as 0 is dropped. Sums and differences of matrices that share their
+ * pattern arrays keep the pattern where nothing is dropped; with duplicates they keep it in any case. */
 damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b);
 /* Rows (axis 0) or columns (axis 1) times the entries of a vector. */
 damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s);

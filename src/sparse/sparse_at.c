@@ -1,4 +1,6 @@
 /* sparse_at: values read at the places where another matrix has its entries. */
+#include <string.h>
+
 #include "sparse_int.h"
 
 static damo_status check_shapes(const damo_sparse *x, const int64_t *shape) {
@@ -33,9 +35,18 @@ static damo_array *pick_formed(damo_sparse *g, const damo_sparse *x) {
   return out;
 }
 
+static bool same_integers(const damo_array *a, const damo_array *b) {
+  if (a == b) return true;
+  if (array_dtype(a) != array_dtype(b) || array_size(a) != array_size(b)) return false;
+  const size_t bytes = (size_t)array_size(a) * dtype_size(array_dtype(a));
+  return bytes == 0 || memcmp(a->data, b->data, bytes) == 0;
+}
+
 damo_array *sparse_at(damo_sparse *g, const damo_sparse *x) {
   if (check_shapes(x, g->shape) != DAMO_OK) return NULL;
-  const bool same = g->format == x->format && g->indices == x->indices && g->indptr == x->indptr;
+  /* by contents: whether two matrices share their vectors differs from mode to mode */
+  const bool same =
+      g->format == x->format && same_integers(g->indptr, x->indptr) && same_integers(g->indices, x->indices);
   if (same) return damo_retain(g->data);
   return pick_formed(g, x);
 }

@@ -12,6 +12,29 @@ static damo_sparse *form(damo_sparse *a, damo_format format, damo_dtype dtype, d
   return e;
 }
 
+/* The kernel for a op b entry by entry, where both have one pattern and dtype; NULL: they have not. */
+static kernel_fn aligned_kernel(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
+  const bool one = a->format == b->format && a->indices == b->indices && a->indptr == b->indptr &&
+                   sparse_dtype(a) == sparse_dtype(b);
+  if (!one || op == SPARSE_MUL || sparse_dtype(a) == DAMO_BOOL) return NULL;
+  const kernel_table *table = kernel_table_select();
+  return (op == SPARSE_ADD ? &table->add : &table->sub)->fn[sparse_dtype(a)];
+}
+
+/* On one pattern the entries are added one by one. Duplicates stay: each then has the sum of both, which is what two
+ * structured gradients of one matrix need. */
+static damo_sparse *merge_aligned(kernel_fn fn, const damo_sparse *a, const damo_sparse *b) {
+  damo_array *data = sparse_vector(a->obj.ctx, sparse_dtype(a), sparse_nnz(a));
+  if (!data) return NULL;
+  fn((void *[]){a->data->data, b->data->data, data->data}, sparse_nnz(a));
+  damo_sparse *out = sparse_with_data(a, data);
+  damo_release(data);
+  if (!out || !a->unique || sparse_count_zeros(out) == 0) return out;
+  damo_sparse *fewer = sparse_drop_zeros(out);
+  damo_release(out);
+  return fewer;
+}
+
 damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b) {
   static const char *const names[] = {[SPARSE_ADD] = "add", [SPARSE_SUB] = "sub", [SPARSE_MUL] = "mul"};
   if (a->shape[0] != b->shape[0] || a->shape[1] != b->shape[1]) {
@@ -19,6 +42,8 @@ damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b) {
              (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1]);
     return NULL;
   }
+  kernel_fn fn = aligned_kernel(op, a, b);
+  if (fn) return merge_aligned(fn, a, b);
   const damo_dtype dtype = dtype_promote(sparse_dtype(a), sparse_dtype(b));
   const int64_t most = sparse_nnz(a) + sparse_nnz(b);
   const bool wide = sparse_is_wide(a) || sparse_is_wide(b) || most > INT32_MAX;

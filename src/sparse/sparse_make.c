@@ -129,6 +129,8 @@ damo_sparse *sparse_from_dense(const damo_array *dense, damo_format format, damo
 
 /* ---- Diagonals --------------------------------------------------------------------------------------------------- */
 
+#define MAX_OFFSET ((int64_t)1 << 62)
+
 /* Entries of the k-th diagonal of a rows × cols matrix. */
 static int64_t diagonal_length(int64_t rows, int64_t cols, int64_t k) {
   const int64_t r = k < 0 ? rows + k : rows, c = k > 0 ? cols - k : cols, n = r < c ? r : c;
@@ -217,6 +219,11 @@ damo_sparse *sparse_diags(damo_ctx *ctx, int64_t n, const damo_array *const *dia
   int64_t shape[2] = {0, 0}, total = 0;
   if (n < 1) {
     ctx_fail(ctx, DAMO_EVALUE, "diags: no diagonals, expected one or more");
+    return NULL;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    if (offsets[i] > -MAX_OFFSET && offsets[i] < MAX_OFFSET) continue;
+    ctx_fail(ctx, DAMO_EVALUE, "diags: offset %lld is no diagonal of any matrix", (long long)offsets[i]);
     return NULL;
   }
   shape[0] = shape[1] = array_size(diagonals[0]) + (offsets[0] < 0 ? -offsets[0] : offsets[0]);

@@ -1,0 +1,67 @@
+-- Corners of the sparse ops that a script meets sooner or later: operators that are not defined, numbers at the end of
+-- int64, entries stored twice, the order that a conversion leaves.
+
+local damo = require "damo"
+local s = require "spec.sparse.support"
+
+local sparse = damo.sparse
+
+local function twice_stored()
+  return sparse.csr { data = { 1, 2, 4, 8 }, indices = { 1, 0, 1, 2 }, indptr = { 0, 3, 3, 4 }, shape = { 3, 3 } }
+end
+
+describe("operators without a sparse meaning", function()
+  local a = sparse.eye(2)
+  for name, call in pairs {
+    mod = function() return a % 2 end, floor_div = function() return 2 // a end, and_ = function() return a & a end,
+    or_ = function() return a | 1 end, xor = function() return a ~ a end, invert = function() return ~a end,
+  } do
+    it(name .. " is refused by its name", function()
+      local ok, err = pcall(call)
+      assert.is_false(ok)
+      assert.equal("type", err.kind)
+      assert.matches("^" .. name .. ": a sparse operand would give a dense result", err.message)
+    end)
+  end
+end)
+
+describe("diags and eye at the end of int64", function()
+  it("take offsets as a vector alone", function()
+    s.raises("value", "diags: offsets must be as many whole numbers as there are diagonals: 2",
+      function() return sparse.diags({ 1, 2 }, { { 0 }, { 1 } }) end)
+  end)
+
+  it("refuse what no matrix has", function()
+    for _, k in ipairs { math.maxinteger, math.mininteger } do
+      s.raises("value", ("diags: offset %d is no diagonal of any matrix"):format(k),
+        function() return sparse.diags({ { 1, 2 } }, { k }) end)
+    end
+    s.raises("shape", "eye: shape (1, 9223372036854775807), expected dimensions from 0 to 2^63 - 2",
+      function() return sparse.eye(1, math.maxinteger) end)
+  end)
+end)
+
+describe("entries stored twice", function()
+  it("have the same gradient in every mode", function()
+    local x = sparse.csr_matrix "x"
+    local d, i, p, shape = sparse.csm_properties(x)
+    local y = sparse.toarray(sparse.CSR(d, i, p, shape))
+    local g = damo.grad(damo.sum(y * damo.reshape(damo.arange(9) + 1.0, { 3, 3 })), d)
+    for _, mode in ipairs(s.modes) do
+      assert.same({ 2, 1, 2, 9 }, damo.compile({ x }, g, { mode = mode })(twice_stored()):totable())
+    end
+  end)
+end)
+
+describe("a conversion there and back", function()
+  it("leaves sorted lines, compiled too", function()
+    local x = sparse.csr_matrix "x"
+    local a = twice_stored()
+    local expected = a:tocsc():tocsr()
+    for _, mode in ipairs(s.modes) do
+      local got = damo.compile({ x }, x:tocsc():tocsr(), { mode = mode })(a)
+      assert.same(expected.indices:totable(), got.indices:totable())
+      assert.same(expected.data:totable(), got.data:totable())
+    end
+  end)
+end)
