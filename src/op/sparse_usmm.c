@@ -82,15 +82,27 @@ static damo_var *or_zero(build *b, damo_var *x, damo_var *g) {
   return dtype_is_discrete(var_dtype(x)) ? build_zero_grad(b, x) : g;
 }
 
-/* Dense for a sparse operand, as dot's. */
+/* Of x·y for x, from the cotangent: at a sparse x's places where y is dense, else everywhere. */
+static damo_var *grad_of_x(build *b, damo_var *x, damo_var *y, damo_var *g) {
+  if (var_is_sparse(x) && var_is_dense(y)) return sparse_with(b, x, sparse_samples(b, x, g, y));
+  return build_fn2(b, "dot", g, build_sparse_transpose(b, y));
+}
+
+static damo_var *grad_of_y(build *b, damo_var *x, damo_var *y, damo_var *g) {
+  damo_var *xt = build_sparse_transpose(b, x);
+  if (var_is_sparse(y) && var_is_dense(x)) return sparse_with(b, y, sparse_samples(b, y, xt, build_transpose(b, g)));
+  return build_fn2(b, "dot", xt, g);
+}
+
+/* Structured for a sparse operand beside a dense one, so that nothing grows past the operands. */
 static damo_status usmm_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *alpha = node->in[ALPHA], *x = node->in[X], *y = node->in[Y];
   if (g == NULL) return DAMO_OK;
   damo_var *xc = build_conj(b, x), *yc = build_conj(b, y), *scaled = build_fn2(b, "mul", build_conj(b, alpha), g);
   damo_var *product = build_fn2(b, "mul", g, build_sparse_dot(b, xc, yc));
   gin[ALPHA] = or_zero(b, alpha, build_reduce(b, REDUCE_SUM, product, NULL, -1, false));
-  gin[X] = or_zero(b, x, build_fn2(b, "dot", scaled, build_sparse_transpose(b, yc)));
-  gin[Y] = or_zero(b, y, build_fn2(b, "dot", build_sparse_transpose(b, xc), scaled));
+  gin[X] = or_zero(b, x, grad_of_x(b, x, yc, scaled));
+  gin[Y] = or_zero(b, y, grad_of_y(b, xc, y, scaled));
   gin[Z] = or_zero(b, node->in[Z], g);
   return b->status;
 }
