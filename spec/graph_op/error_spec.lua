@@ -48,7 +48,7 @@ local function flat(fn, n)
   local after = damo.memory()
   assert.is_true(after.objects <= native.objects + 20, ("%d objects, then %d"):format(native.objects, after.objects))
   -- tables of the core are as large as what waited for Lua's collector once asked for
-  assert.is_true(after.bytes <= native.bytes + 20000 + 2 * n, ("%d bytes, then %d"):format(native.bytes, after.bytes))
+  assert.is_true(after.bytes <= native.bytes + 20000 + 4 * n, ("%d bytes, then %d"):format(native.bytes, after.bytes))
   -- damo's table of objects may double; a leak would be an object a turn
   local now = collectgarbage "count"
   assert.is_true(now <= lua + 100 + n * 0.03, ("%.0f KB, then %.0f"):format(lua, now))

@@ -41,6 +41,35 @@ describe("diags and eye at the end of int64", function()
   end)
 end)
 
+describe("max and argmax of all", function()
+  it("take any format as it is", function()
+    local tall = sparse.coo {
+      rows = { 1 << 40, 7 }, cols = { 1, 2 }, values = { 4, 4 }, shape = { 1 << 40, 2 }, format = "csc",
+    }
+    assert.equal(4, tall:max())
+    assert.equal(14, tall:argmax())
+    assert.equal(0, tall:min())
+    assert.equal(1, tall:argmin())
+  end)
+
+  it("name the first of equals, row by row", function()
+    local next_number = s.numbers(5, 0, 3)
+    for _ = 1, 50 do
+      local rows = {}
+      for i = 1, 3 do
+        rows[i] = {}
+        for j = 1, 4 do rows[i][j] = math.floor(next_number()) - 1 end
+      end
+      local d = damo.array(rows)
+      for _, format in ipairs(s.formats) do
+        local a = sparse.from_dense(d, format)
+        assert.equal(damo.argmax(d), a:argmax())
+        assert.equal(damo.argmin(d), a:argmin())
+      end
+    end
+  end)
+end)
+
 describe("entries stored twice", function()
   it("have the same gradient in every mode", function()
     local x = sparse.csr_matrix "x"

@@ -90,6 +90,7 @@ typedef struct fn_output {
   thunk *maker; /* what writes the cell, NULL for leaves */
   int32_t maker_index;
   bool borrow, copy;
+  bool twice;     /* an output before this one, or an update, has the same cell */
   int8_t n_along; /* without copy: cells that share the value's buffer, which are emptied when it is taken */
   int32_t along[FN_ALONG_MOST];
   damo_obj *staged; /* the copy between run and take */

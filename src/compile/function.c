@@ -309,6 +309,12 @@ static bool lies_in_target(const damo_function *f, int64_t i, damo_obj *const *i
   return false;
 }
 
+/* The value's only holder is its cell, which the end of the call empties: it can leave as it is. */
+static bool is_cells_alone(const damo_obj *value) {
+  const damo_array *a = value_array(value);
+  return a != NULL && value->refs == 1 && a->writeable && array_is_exclusive(a);
+}
+
 /* Copies what would not last, and checks the targets: nothing of the caller's is written yet. */
 static damo_status stage_outputs(damo_function *f, damo_obj *const *into) {
   for (int64_t i = 0; i < f->n_outputs; i++) {
@@ -316,7 +322,8 @@ static damo_status stage_outputs(damo_function *f, damo_obj *const *into) {
     damo_obj *value = f->plan.cells[out->cell], *target = into != NULL ? into[i] : NULL;
     if (target != NULL && value != target) DAMO_TRY(check_target(f, i, value, target));
     if (!out->copy || (target != NULL && !lies_in_target(f, i, into))) continue;
-    set_cell(&out->staged, out->borrow && target == NULL ? damo_retain(value) : copy_value(value, NULL));
+    bool keep = target == NULL && (out->borrow || (!out->twice && is_cells_alone(value)));
+    set_cell(&out->staged, keep ? damo_retain(value) : copy_value(value, NULL));
     if (out->staged == NULL) return DAMO_EMEMORY;
   }
   return DAMO_OK;

@@ -217,6 +217,7 @@ static damo_status place_outputs(planner *p, map *given) {
     out->maker = v->owner != NULL ? map_get_ptr(&p->maker, v->owner) : NULL;
     out->maker_index = v->index;
     out->copy = must_copy(p, v, given);
+    out->twice = map_get(given, (void *)(intptr_t)(out->cell + 2), NULL);
     if (out->copy && !map_get(given, (void *)(intptr_t)(out->cell + 2), NULL) && take_along(p, v, given, out)) {
       out->copy = false;
       DAMO_TRY(give_along(given, out));

@@ -118,8 +118,16 @@ static damo_status csm_perform(thunk *t) {
       t, 0, from_vectors(t->ctx, csm_format(op), shape, thunk_in(t, 0), thunk_in(t, 1), thunk_in(t, 2), csm_itype(op)));
 }
 
-/* CSMGrad of the cotangent's parts, in the format of the matrix: what is as long as data. */
-static damo_status csm_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+/* The cotangent at the places of the matrix, and zeros for the data that it leaves out. */
+static damo_status csm_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] == NULL) return DAMO_OK;
+  damo_var *data = node->in[0], *at = sparse_gather(b, gout[0], node->out[0]);
+  if (at == NULL) return b->status;
+  damo_var *rest = build_fn2(b, "sub", build_dim(b, data, 0), build_dim(b, at, 0));
+  damo_var *parts[2] = {at, build_alloc(b, build_scalar(b, var_dtype(at), 0), &rest, 1)};
+  gin[0] = build_join(b, "CSM", 0, parts, 2);
+  return b->status;
+}
 
 static damo_status csm_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   damo_var *in[4] = {eval[0], node->in[1], node->in[2], node->in[3]};
@@ -287,7 +295,7 @@ static damo_sparse *lines_of(thunk *t, int first) {
 static damo_status csmgrad_perform(thunk *t) {
   const damo_array *data = thunk_in(t, 0);
   damo_sparse *x = lines_of(t, 0), *g = x ? lines_of(t, 4) : NULL;
-  damo_array *at = g ? sparse_at(g, x) : NULL;
+  damo_array *at = g ? sparse_at_summed(g, x) : NULL;
   damo_array *out = at ? thunk_out(t, 0, array_dtype(at), 1, array_shape(data)) : NULL;
   if (out != NULL) {
     size_t size = dtype_size(array_dtype(at)), used = (size_t)array_size(at) * size;
@@ -335,21 +343,6 @@ static const op_def csmgrad_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = csmgrad_connect,
 };
-
-static damo_status csm_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  damo_var *g = gout[0], *in[8];
-  if (g == NULL) return DAMO_OK;
-  damo_format format = csm_format(node->op);
-  g = var_is_sparse(g) ? build_to_format(b, g, format) : build_sparse_from(b, g, format);
-  damo_apply *parts = make_properties(b, g);
-  if (parts == NULL) return b->status;
-  for (int i = 0; i < 4; i++) {
-    in[i] = node->in[i];
-    in[i + 4] = parts->out[i];
-  }
-  gin[0] = build_op(b, op_new(b->ctx, &csmgrad_def, &(prop_value){.kind = PROP_NIL}, 1), in, 8);
-  return b->status;
-}
 
 /* ---- WithData ---------------------------------------------------------------------------------------------------- */
 

@@ -199,6 +199,7 @@ damo_sparse *sparse_drop_zeros_within(damo_sparse *a);
  * their pattern arrays it is g's data itself (retained), entry by entry, duplicates too: so a structured gradient, which
  * has the whole derivative at each duplicate, goes on through structured ops unchanged. */
 damo_array *sparse_at(damo_sparse *g, const damo_sparse *x);
+damo_array *sparse_at_summed(damo_sparse *g, const damo_sparse *x); /* duplicates summed in any case */
 damo_array *sparse_at_dense(const damo_array *g, const damo_sparse *x);
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */

@@ -35,18 +35,14 @@ static damo_array *pick_formed(damo_sparse *g, const damo_sparse *x) {
   return out;
 }
 
-static bool same_integers(const damo_array *a, const damo_array *b) {
-  if (a == b) return true;
-  if (array_dtype(a) != array_dtype(b) || array_size(a) != array_size(b)) return false;
-  const size_t bytes = (size_t)array_size(a) * dtype_size(array_dtype(a));
-  return bytes == 0 || memcmp(a->data, b->data, bytes) == 0;
+damo_array *sparse_at_summed(damo_sparse *g, const damo_sparse *x) {
+  return check_shapes(x, g->shape) == DAMO_OK ? pick_formed(g, x) : NULL;
 }
 
 damo_array *sparse_at(damo_sparse *g, const damo_sparse *x) {
   if (check_shapes(x, g->shape) != DAMO_OK) return NULL;
-  /* by contents: whether two matrices share their vectors differs from mode to mode */
-  const bool same =
-      g->format == x->format && same_integers(g->indptr, x->indptr) && same_integers(g->indices, x->indices);
+  /* (equal arrays of two matrices do not count: there duplicates are another matrix's, and stand for their sum) */
+  const bool same = g->format == x->format && g->indices == x->indices && g->indptr == x->indptr;
   if (same) return damo_retain(g->data);
   return pick_formed(g, x);
 }

@@ -242,11 +242,13 @@ static void find_extremes(const damo_sparse *a, int axis, const int64_t *keys, i
     if (axis >= 0) {
       entry[i] = e.entry;
       place[i] = e.index;
-    } else if (i == 0 || e.key > best.key) {
-      best = e;
-      entry[0] = e.entry;
-      place[0] = i * sparse_minor(a) + e.index;
+      continue;
     }
+    const int64_t at = a->format == DAMO_CSR ? i * a->shape[1] + e.index : e.index * a->shape[1] + i;
+    if (i > 0 && (e.key < best.key || (e.key == best.key && at > place[0]))) continue;
+    best = e;
+    entry[0] = e.entry;
+    place[0] = at;
   }
 }
 
@@ -258,7 +260,7 @@ damo_sparse *sparse_extremes(damo_sparse *a, int axis, bool largest, int64_t *en
              (long long)a->shape[0], (long long)a->shape[1], none ? "it has no elements" : "it has too many places");
     return NULL;
   }
-  damo_sparse *formed = sparse_to_format(a, axis == 0 ? DAMO_CSC : DAMO_CSR);
+  damo_sparse *formed = axis < 0 ? damo_retain(a) : sparse_to_format(a, axis == 0 ? DAMO_CSC : DAMO_CSR);
   damo_sparse *clean = formed ? sparse_sum_duplicates(formed) : NULL;
   damo_array *keys = clean ? make_keys(clean, largest, &zero) : NULL;
   if (keys) find_extremes(clean, axis, (const int64_t *)(const void *)keys->data, zero, entry, place);
