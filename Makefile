@@ -86,18 +86,21 @@ test: all $(TESTS) check-layers check-exports ## set up, build, and run every te
 reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default spec/reference)
 	$(Q)$(RUN_LUA) spec/reference_runner.lua
 
-bench: all $(B)/bench/floor.so ## time damo, and its peers where Python can be had
+bench: all $(B)/bench/floor.so $(B)/bench/solve_floor.so ## time damo, and its peers where Python can be had
 	$(Q)$(RUN_LUA) bench/run.lua
 	$(Q)[ -f build/peers/ready ] || { echo "bench: installing $(PEERS) in build/peers" && mkdir -p build && \
 	  python3 -m venv build/peers && build/peers/bin/pip -q install $(PEERS) && touch build/peers/ready; } || true
 	$(Q)[ -f build/aesara/ready ] || { echo "bench: installing aesara in build/aesara" && mkdir -p build && \
 	  python3 -m venv build/aesara && build/aesara/bin/pip -q install $(AESARA) && touch build/aesara/ready; } || true
+	$(Q)[ ! -f build/peers/ready ] || [ -f build/peers/casadi ] || \
+	  { build/peers/bin/pip -q install casadi && touch build/peers/casadi; } || true
 	$(Q)if [ -f build/peers/ready ]; then sh make/blas-coretype build/peers/bin/python bench/peers.py; \
 	  else echo "bench: the peers are left out: no Python with venv, or no network for pip install $(PEERS)"; fi
 	$(Q)export LUA_CPATH="$(CURDIR)/$(B)/bench/?.so;$$LUA_CPATH"; if [ -f build/peers/ready ]; then \
 	  sh make/blas-coretype build/peers/bin/python bench/sparse_peers.py \
-	  $$([ ! -f build/aesara/ready ] || echo build/aesara/bin/python); \
-	  else $(RUN_LUA) bench/sparse.lua; fi
+	  $$([ ! -f build/aesara/ready ] || echo build/aesara/bin/python) && \
+	  sh make/blas-coretype build/peers/bin/python bench/solve_peers.py; \
+	  else $(RUN_LUA) bench/sparse.lua && $(RUN_LUA) bench/sparse.lua alone solve_cases; fi
 
 debug: ## build with -O0 -g3 and internal checks under build/debug
 	$(Q)$(MAKE) --no-print-directory MODE=debug all
@@ -161,10 +164,11 @@ $(B)/flags: FORCE | $(SETUP)
 	@mkdir -p $(@D)
 	@echo '$(CC) $(BASE_FLAGS)' | cmp -s - $@ || echo '$(CC) $(BASE_FLAGS)' >$@
 
-$(B)/bench/floor.so: bench/floor.c $(B)/flags
+$(B)/bench/%.so: bench/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CC    $<")
-	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O3 $(if $(filter x86_64,$(ARCH)),-march=native) $(WARN) -fPIC -shared $(LUA_CFLAGS) -o $@ $< -lm
+	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O3 $(if $(filter x86_64,$(ARCH)),-march=native) $(WARN) $(if $(filter 0,$(GPL)),-DDAMO_GPL=0) -fPIC -shared $(LUA_CFLAGS) -o $@ $< $(BENCH_LIBS) -lm
+$(B)/bench/solve_floor.so: BENCH_LIBS = $(SUITESPARSE_LIBS)
 
 $(B)/kernel/%.o: OPT_release = -O3 -g -fno-math-errno -fno-trapping-math
 $(B)/lua/%.o: LAYER_FLAGS = $(LUA_CFLAGS)

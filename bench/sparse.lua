@@ -1,7 +1,8 @@
 -- sparse.lua: times damo's sparse ops.
 --
---     lua5.4 bench/sparse.lua          a table of damo against plain C loops
---     lua5.4 bench/sparse.lua serve    answers bench/sparse_peers.py, a line for a line:
+--     lua5.4 bench/sparse.lua                a table of damo against plain C loops
+--     lua5.4 bench/sparse.lua alone CASES   the same for the cases of CASES.lua ("sparse_cases", "solve_cases")
+--     lua5.4 bench/sparse.lua serve [CASES]  answers bench/sparse_peers.py, a line for a line:
 --       list                   the keys of the cases
 --       about KEY              title, then targets as name=ratio, between tabs
 --       matrix NAME FILE       takes this matrix from now on; writes data, indices, indptr and shape to FILE (.npz)
@@ -10,7 +11,7 @@
 
 package.path = (arg[0]:match("^(.*)/") or ".") .. "/?.lua;" .. package.path
 local damo = require "damo"
-local bench = require "sparse_cases"
+local bench = require(arg[2] or "sparse_cases")
 
 local by_key = {}
 for _, case in ipairs(bench.cases) do by_key[case.key] = case end
@@ -102,15 +103,17 @@ end
 local function report()
   for _, name in ipairs(bench.matrices) do
     local d = bench.load(name)
-    print(("sparse, csr: %s, %d x %d, %d entries"):format(name, d.A.shape[1], d.A.shape[2], d.A.nnz))
+    print(("sparse: %s, %d x %d, %d entries"):format(name, d.A.shape[1], d.A.shape[2], d.A.nnz))
     for _, case in ipairs(bench.cases) do
-      local m, why = make(case, d)
+      local fits = not case.matrix or case.matrix == name
+      local m, why
+      if fits then m, why = make(case, d) end
       if m then
         local time, ratio = compare(m, m.floor or m.value)
         local beside = m.floor and "plain loop" or m.value and "its value"
         print(("  %-36s %10.3f ms %s"):format(case.title, time * 1e3,
           ratio and ("%10.2f x %s"):format(ratio, beside) or ""))
-      else
+      elseif fits then
         print(("  %-36s left out: %s"):format(case.title, why))
       end
     end

@@ -140,6 +140,12 @@ local input_options = { n = true, p = true, explicit_zero = true, unsorted_indic
 -- @treturn {Sparse,...}
 function sparse.sparse_random_inputs(format, shape, options)
   options = options or {}
+  if type(shape) ~= "table" then
+    core.raise("type", "sparse_random_inputs: argument 2 (shape) must be {rows, columns}, got " .. type(shape))
+  end
+  if type(options) ~= "table" then
+    core.raise("type", "sparse_random_inputs: argument 3 (options) must be a table of options, got " .. type(options))
+  end
   check_options("sparse_random_inputs", options, input_options)
   local variables, values = {}, {}
   for i = 1, options.n or 1 do
@@ -325,6 +331,9 @@ local verify_options = { structured = true, eps = true, abs_tol = true, rel_tol 
 -- alone, else at every place; `eps` (step), `abs_tol`, `rel_tol`
 function sparse.verify_grad_sparse(fn, values, options)
   options = options or {}
+  if type(options) ~= "table" then
+    core.raise("type", "verify_grad_sparse: argument 3 (options) must be a table of options, got " .. type(options))
+  end
   check_options("verify_grad_sparse", options, verify_options)
   if type(values) ~= "table" then
     core.raise("type", "verify_grad_sparse: argument 2 (values) must be a list of values, got " .. type(values))

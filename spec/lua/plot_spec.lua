@@ -9,7 +9,8 @@ describe("plot.image", function()
 
   it("takes a list of rows, and named panels", function()
     assert.equal("values from 1 (' ') to 2 ('@')\n| @|", damo.plot.image({ { 1, 2 } }, { text = true }))
-    local both = damo.plot.image({ { name = "a", z = { { 1, 2 } } }, { name = "b", z = { { 3, 3 } } } }, { text = true })
+    local both = damo.plot.image({ { name = "a", z = { { 1, 2 } } },
+      { name = "b", z = { { 3, 3 } } } }, { text = true })
     assert.equal("a: from 1 (' ') to 2 ('@')\n| @|\nb: from 3 (' ') to 3 ('@')\n|  |", both)
   end)
 

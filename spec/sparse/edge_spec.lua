@@ -41,6 +41,25 @@ describe("diags and eye at the end of int64", function()
   end)
 end)
 
+describe("wrong arguments", function()
+  it("SparseZeros wants a dtype", function()
+    s.raises("value", "SparseZeros: dtype must be the name of a dtype, got 'another value'",
+      function() return sparse.SparseZeros(sparse.eye(2)) end)
+    s.raises("value", "SparseZeros: dtype must be the name of a dtype, got 'float31'",
+      function() return sparse.SparseZeros { dtype = "float31" } end)
+    assert.equal("int8", sparse.SparseZeros { dtype = "int8" }(sparse.eye(2)).dtype)
+  end)
+
+  it("helpers name what they miss", function()
+    s.raises("type", "sparse_random_inputs: argument 2 (shape) must be {rows, columns}, got nil",
+      function() return sparse.sparse_random_inputs "csr" end)
+    s.raises("type", "sparse_random_inputs: argument 3 (options) must be a table of options, got number",
+      function() return sparse.sparse_random_inputs("csr", { 2, 2 }, 3) end)
+    s.raises("type", "verify_grad_sparse: argument 3 (options) must be a table of options, got boolean",
+      function() return sparse.verify_grad_sparse(sparse.neg, { sparse.eye(2) }, true) end)
+  end)
+end)
+
 describe("max and argmax of all", function()
   it("take any format as it is", function()
     local tall = sparse.coo {

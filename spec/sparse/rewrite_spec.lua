@@ -4,7 +4,8 @@ local sparse = damo.sparse
 
 --- A small matrix with an explicit zero, unsorted in its second row.
 local function matrix(format)
-  local parts = { data = { 1.5, -2, 0, 3, 4, 0.5 }, indices = { 0, 3, 1, 2, 0, 3 }, indptr = { 0, 2, 3, 3, 6 }, shape = { 4, 4 } }
+  local parts = { data = { 1.5, -2, 0, 3, 4, 0.5 }, indices = { 0, 3, 1, 2, 0, 3 },
+    indptr = { 0, 2, 3, 3, 6 }, shape = { 4, 4 } }
   return sparse[format](parts)
 end
 

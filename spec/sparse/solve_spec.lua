@@ -211,7 +211,8 @@ describe("factors", function()
     local G = sp.FactorType "float64" "G"
     near(damo.compile({ damo.In(G, { value = one }) }, G:solve(b))(), want, 1e-15)
     local Solve = damo.Op {
-      name = "Solve", itypes = { sp.FactorType "float64" }, otypes = { damo.TensorType("float64", { shape = { false } }) },
+      name = "Solve", itypes = { sp.FactorType "float64" },
+      otypes = { damo.TensorType("float64", { shape = { false } }) },
       perform = function(_, _, inputs, output) output[1][1] = inputs[1]:solve(b) end,
     }
     near(damo.compile({ A }, Solve(sp.factorize(A)))(laplacian(3)), want, 1e-15)

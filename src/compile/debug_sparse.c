@@ -8,7 +8,7 @@
 #include "compile_int.h"
 
 /* A dense matrix of more entries is not made. */
-enum { MOST_ENTRIES = 1 << 20 };
+enum { MOST_ENTRIES = 1 << 20, MOST_OPERANDS = 16 };
 
 /* The Variable that the node's first output equals, of dense operands; NULL where there is none. */
 typedef damo_var *(*dense_form)(build *b, const damo_apply *node, damo_var *const *in);
@@ -82,6 +82,20 @@ static damo_var *compared(build *b, const damo_apply *node, damo_var *const *in)
   return NULL;
 }
 
+static damo_var *stacked(build *b, const damo_apply *node, damo_var *const *in) {
+  return build_fn(b, node->op->def->name[0] == 'H' ? "hstack" : "vstack", in, node->n_in, NULL);
+}
+
+static damo_var *diagonal(build *b, const damo_apply *node, damo_var *const *in) {
+  (void)node;
+  return build_fn1(b, "diag", in[0]);
+}
+
+static damo_var *zeros(build *b, const damo_apply *node, damo_var *const *in) {
+  (void)node;
+  return build_zeros_like(b, in[0]);
+}
+
 static const struct {
   const char *op;
   dense_form form;
@@ -112,6 +126,11 @@ static const struct {
     {"UsmmCscDense", product_onto},
     {"UsmmCsrDense", product_onto},
     {"SpSum", summed},
+    {"HStack", stacked},
+    {"VStack", stacked},
+    {"Diag", diagonal},
+    {"SquareDiagonal", diagonal},
+    {"SparseZeros", zeros},
     {"EqualSS", compared},
     {"NotEqualSS", compared},
     {"LessThanSS", compared},
@@ -155,7 +174,7 @@ static damo_obj *dense_value(damo_obj *v) {
 
 /* The node's first output by way of dense operands, as a Variable over constants. */
 static damo_var *build_dense(build *b, const damo_apply *node, damo_obj *const *inputs) {
-  damo_var *in[4];
+  damo_var *in[MOST_OPERANDS];
   for (int i = 0; i < node->n_in; i++) in[i] = build_value(b, dense_value(inputs[i]));
   damo_var *y = b->status == DAMO_OK ? form_of(node)(b, node, in) : NULL;
   const damo_dtype dtype = var_dtype(node->out[0]);
@@ -174,7 +193,7 @@ static damo_status compare(thunk *t, damo_obj *dense) {
 
 damo_status debug_dense_equal(thunk *t, damo_obj *const *inputs) {
   const damo_apply *node = t->node;
-  if (form_of(node) == NULL || node->n_in > 4 || !will_do(*t->out[0])) return DAMO_OK;
+  if (form_of(node) == NULL || node->n_in > MOST_OPERANDS || !will_do(*t->out[0])) return DAMO_OK;
   for (int i = 0; i < node->n_in; i++) {
     if (!will_do(inputs[i])) return DAMO_OK;
   }

@@ -456,6 +456,14 @@ static damo_dtype zeros_dtype(const damo_op *op) {
   return dt;
 }
 
+static damo_status zeros_init(damo_op *op) {
+  damo_dtype dt;
+  const prop_value *v = op_prop(op, "dtype");
+  if (v->kind == PROP_STR && damo_dtype_from_name(v->u.s, &dt)) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_EVALUE, "SparseZeros: dtype must be the name of a dtype, got '%s'",
+                  v->kind == PROP_STR ? v->u.s : "another value");
+}
+
 static damo_status zeros_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(need_sparse(op, in, 0));
@@ -477,6 +485,7 @@ static const op_def zeros_def = {
     .doc = "a sparse matrix of another's shape and format with nothing stored",
     .props = "dtype",
     .n_in = 1,
+    .init = zeros_init,
     .infer_type = zeros_type,
     .perform = zeros_perform,
     .grad = grad_none,

@@ -136,6 +136,8 @@ typedef struct factor_fns {
    * modulus of each row (column). */
   void (*column_sums)(const factor_matrix *m, const double *scale, double *sum, double *most);
   void (*row_sums)(const factor_matrix *m, const double *scale, double *sum, double *most);
+  /* r: powers of two that bring each row's largest entry to 1 … 2 (complex: up to 2√2); x: M's values, scaled by them. */
+  void (*equilibrate)(const factor_matrix *m, double *r, double *x);
   /* (M + Mᴴ)/2 on the union of both patterns; t is Mᵀ. With ip NULL it only counts. */
   int64_t (*hermitian_part)(const factor_matrix *m, const factor_matrix *t, void *ip, void *ii, double *x);
 } factor_fns;

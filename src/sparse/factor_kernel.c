@@ -4,6 +4,18 @@
 #define REAL_CONJ(a) (a)
 #define REAL_MUL(a, b) ((a) * (b))
 
+/* The inverse of the power of two at or below a size; 1 where that is no normal number. */
+static inline double inverse_power(double size) {
+  union {
+    double number;
+    uint64_t bits;
+  } u = {size};
+  const int64_t exponent = (int64_t)(u.bits >> 52 & 0x7ff);
+  if (exponent == 0) return 1;
+  u.bits = (uint64_t)(exponent < 2046 ? 2046 - exponent : 1) << 52;
+  return u.number;
+}
+
 #define T double
 #define MUL REAL_MUL
 #define CONJ REAL_CONJ

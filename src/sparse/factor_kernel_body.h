@@ -142,6 +142,20 @@ static void N(row_sums)(const factor_matrix *m, const double *scale, double *sum
   }
 }
 
+static void N(equilibrate)(const factor_matrix *m, double *r, double *x0) {
+  const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
+  const T *a = (const T *)(const void *)m->x;
+  T *x = (T *)(void *)x0;
+  const int64_t nnz = p[m->cols];
+  memset(r, 0, (size_t)m->rows * sizeof *r);
+  for (int64_t k = 0; k < nnz; k++) {
+    const double size = ABS1(a[k]), had = r[i[k]];
+    r[i[k]] = size > had ? size : had; /* no branch: it would be guessed wrong */
+  }
+  for (int64_t k = 0; k < m->rows; k++) r[k] = inverse_power(r[k]);
+  for (int64_t k = 0; k < nnz; k++) x[k] = a[k] * r[i[k]];
+}
+
 static int64_t N(hermitian_part)(const factor_matrix *m, const factor_matrix *t, void *ip0, void *ii0, double *x0) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   const I *tp = (const I *)(const void *)t->indptr->data, *ti = (const I *)(const void *)t->indices->data;
@@ -166,5 +180,5 @@ static int64_t N(hermitian_part)(const factor_matrix *m, const factor_matrix *t,
   return n;
 }
 
-static const factor_fns N(fns) = {N(is_hermitian), N(symmetry), N(residual),
-                                  N(column_sums),  N(row_sums), N(hermitian_part)};
+static const factor_fns N(fns) = {N(is_hermitian), N(symmetry),    N(residual),      N(column_sums),
+                                  N(row_sums),     N(equilibrate), N(hermitian_part)};

@@ -95,7 +95,7 @@ static damo_status first_look(const search *s, double *bound, int64_t *at) {
   uint64_t state = 88172645463325252u;
   for (int64_t k = 0; k < s->n; k++) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    const double size = 0.5 + (double)(state >> 32 & 0x7fffffff) / 0x7fffffff; /* equal ones may cancel to 0 */
+    const double size = 0.5 + (double)(state >> 32 & 0x7fffffff) * 0x1p-31; /* equal ones may cancel to 0 */
     b[k * s->per] = state >> 63 ? -size : size;
     if (s->per == 2) b[2 * k + 1] = 0;
   }

@@ -142,6 +142,10 @@ static damo_status solve_dense(damo_factor *f, factor_system system, const damo_
   const bool cplx = dtype_is_complex(array_dtype(b));
   factor_block w;
   if (width == 0 || f->m.cols == 0) return DAMO_OK;
+  if (width == 1 && !cplx && !f->m.cplx && !f->refines && array_dtype(out) == DAMO_FLOAT64) { /* in place */
+    memcpy(out->data, b->data, (size_t)f->m.cols * sizeof(double));
+    return factor_raw_solve(f, system, 1, (double *)(void *)out->data);
+  }
   DAMO_TRY(factor_block_init(f, &w, f->m.cols, f->m.cols, width, cplx));
   for (int64_t from = 0; from < width; from += w.k) {
     const int64_t k = width - from < w.k ? width - from : w.k;

@@ -91,8 +91,8 @@ damo_sparse *sparse_with_data(const damo_sparse *a, damo_array *data) {
 
 damo_status sparse_check_shape(damo_ctx *ctx, const char *who, int64_t rows, int64_t cols) {
   if (rows >= 0 && cols >= 0 && rows < INT64_MAX && cols < INT64_MAX) return DAMO_OK;
-  return ctx_fail(ctx, DAMO_ESHAPE, "%s: shape (%lld, %lld), expected dimensions from 0 to 2^63 - 2", who, (long long)rows,
-                  (long long)cols);
+  return ctx_fail(ctx, DAMO_ESHAPE, "%s: shape (%lld, %lld), expected dimensions from 0 to 2^63 - 2", who,
+                  (long long)rows, (long long)cols);
 }
 
 static damo_status check_vector(damo_ctx *ctx, const char *who, const char *part, const damo_array *v, bool integer) {
