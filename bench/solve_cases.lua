@@ -72,7 +72,7 @@ local function make_solve(how, backend, d)
   return made
 end
 
---- The gradient for A and b, where the solution is known. value: a solve with the factor kept, A an input as it is of the
+--- The gradient for A and b, where the solution is known. value: a solve with the factor kept, A an input as of the
 -- gradient, and 1/1.6 of a pass over A's entries, so that the target of 1.6 is that of 1.6 solves and a pass.
 local function make_gradient(d)
   local x = sparse.solve(a, b)

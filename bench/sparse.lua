@@ -1,7 +1,7 @@
 -- sparse.lua: times damo's sparse ops.
 --
 --     lua5.4 bench/sparse.lua                a table of damo against plain C loops
---     lua5.4 bench/sparse.lua alone CASES   the same for the cases of CASES.lua ("sparse_cases", "solve_cases")
+--     lua5.4 bench/sparse.lua alone CASES    the same for the cases of CASES.lua ("sparse_cases", "solve_cases")
 --     lua5.4 bench/sparse.lua serve [CASES]  answers bench/sparse_peers.py, a line for a line:
 --       list                   the keys of the cases
 --       about KEY              title, then targets as name=ratio, between tabs
