@@ -102,7 +102,7 @@ static void NAME(matmat_t)(const sparse_raw *a, const void *alpha, const sparse_
   T *y = ys->data;
   const int64_t known = NAME(known)(a, ys), bytes = ys->cols * (int64_t)sizeof(T);
   for (int64_t i = 0; i < a->major; i++) {
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       if (p + AHEAD < known) NAME(fetch)(y + idx[p + AHEAD] * ys->stride, bytes < FETCH_MOST ? bytes : FETCH_MOST);
       NAME(axpy)(scale * val[p], x + i * xs->stride, y + idx[p] * ys->stride, ys->cols);
     }
@@ -131,7 +131,7 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
   T *z = out;
   const int64_t known = NAME(known)(a, ys), bytes = ys->cols * (int64_t)sizeof(T);
   for (int64_t i = 0; i < a->major; i++) {
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       if (p + AHEAD < known) NAME(fetch)(y + idx[p + AHEAD] * ys->stride, bytes < FETCH_MOST ? bytes : FETCH_MOST);
       z[p] = NAME(inner)(x + i * xs->stride, y + idx[p] * ys->stride, xs->cols);
     }

@@ -8,7 +8,7 @@ static void NAME(complement)(const sparse_raw *e, void *indptr, void *indices) {
   optr[0] = 0;
   for (int64_t i = 0; i < e->major; i++) {
     int64_t j = 0;
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       for (; j < idx[p]; j++) oidx[n++] = (I)j;
       j++;
     }
@@ -22,7 +22,7 @@ static void NAME(put)(const sparse_raw *x, const uint8_t *flags, uint8_t *dst, i
   const I *ptr = x->indptr, *idx = x->indices;
   for (int64_t i = 0; i < x->major; i++) {
     uint8_t *line = dst + i * major_stride;
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) line[idx[p] * minor_stride] = flags[p];
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) line[idx[p] * minor_stride] = flags[p];
   }
 }
 

@@ -24,7 +24,7 @@ static sparse_verdict NAME(check)(const sparse_raw *a, int64_t nnz) {
   if (!NAME(check_indptr)(a, nnz, &v)) return v;
   for (int64_t i = 0; i < a->major; i++) {
     int64_t last = -1;
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       const int64_t j = idx[p];
       if (j < 0 || j >= a->minor) return (sparse_verdict){.flaw = SPARSE_BAD_INDEX, .position = p, .value = j};
       if (j < last) v.sorted = false;

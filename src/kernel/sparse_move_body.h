@@ -9,7 +9,7 @@ static void NAME(accumulate)(I *ptr, int64_t n) {
 
 /* After filling, ptr[i] is where line i ends: one place back are the starts. */
 static void NAME(shift_back)(I *ptr, int64_t n) {
-  for (int64_t i = n; i > 0; i--) ptr[i] = ptr[i - 1];
+  memmove(ptr + 1, ptr, (size_t)n * sizeof(I));
   ptr[0] = 0;
 }
 
@@ -23,8 +23,11 @@ static void NAME(swap)(const sparse_raw *a, void *indptr, void *indices, void *d
   for (int64_t p = 0; p < nnz; p++) optr[idx[p] + 1]++;
   NAME(accumulate)(optr, a->minor);
   for (int64_t i = 0; i < a->major; i++) {
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
-      const int64_t to = optr[idx[p]]++;
+    const int64_t end = ptr[i + 1];
+    for (int64_t p = ptr[i]; p < end; p++) {
+      I *place = &optr[idx[p]];
+      const I to = *place;
+      *place = (I)(to + 1);
       oidx[to] = (I)i;
       oval[to] = val[p];
     }
@@ -194,7 +197,7 @@ static void NAME(pick)(const sparse_raw *g, const sparse_raw *x, void *out) {
   for (int64_t i = 0; i < x->major; i++) {
     int64_t low = gptr[i];
     const int64_t end = gptr[i + 1];
-    for (int64_t p = xptr[i]; p < xptr[i + 1]; p++) {
+    for (int64_t p = xptr[i], last = xptr[i + 1]; p < last; p++) {
       const I want = xidx[p];
       if (low > gptr[i] && gidx[low - 1] >= want) low = gptr[i]; /* x's line is not sorted: from its start again */
       int64_t step = 1, from = low;
@@ -220,7 +223,8 @@ static void NAME(pick_dense)(const char *src, int64_t major_stride, int64_t mino
   T *to = out;
   for (int64_t i = 0; i < x->major; i++) {
     const char *line = src + i * major_stride;
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) to[p] = *(const T *)(const void *)(line + idx[p] * minor_stride);
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++)
+      to[p] = *(const T *)(const void *)(line + idx[p] * minor_stride);
   }
 }
 

@@ -81,7 +81,7 @@ static void NAME(fill_listed)(const sparse_raw *a, const sparse_lookup *list, vo
   int64_t n = 0;
   optr[0] = 0;
   for (int64_t i = 0; i < a->major; i++) {
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       for (int64_t k = first_place(list, idx[p]); k >= 0; k = list->next[k]) {
         oidx[n] = (I)k;
         oval[n++] = val[p];
@@ -94,7 +94,7 @@ static void NAME(fill_listed)(const sparse_raw *a, const sparse_lookup *list, vo
 static void NAME(coordinates)(const sparse_raw *a, int64_t *major, int64_t *minor) {
   const I *ptr = a->indptr, *idx = a->indices;
   for (int64_t i = 0; i < a->major; i++) {
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       major[p] = i;
       minor[p] = idx[p];
     }

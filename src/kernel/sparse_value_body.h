@@ -14,7 +14,7 @@ static void NAME(matvec)(const sparse_raw *a, const void *alpha, const void *xs,
   T *restrict y = ys;
   for (int64_t i = 0; i < a->major; i++) {
     T sum = {0};
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) sum = ADD(sum, MUL(val[p], x[idx[p]]));
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) sum = ADD(sum, MUL(val[p], x[idx[p]]));
     if (scale) sum = MUL(*scale, sum);
     y[i] = add ? ADD(y[i], sum) : sum;
   }
@@ -26,7 +26,7 @@ static void NAME(matvec_t)(const sparse_raw *a, const void *alpha, const void *x
   T *restrict y = ys;
   for (int64_t i = 0; i < a->major; i++) {
     const T xi = scale ? MUL(*scale, x[i]) : x[i];
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) y[idx[p]] = ADD(y[idx[p]], MUL(val[p], xi));
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) y[idx[p]] = ADD(y[idx[p]], MUL(val[p], xi));
   }
 }
 
@@ -42,7 +42,7 @@ static void NAME(matmat)(const sparse_raw *a, const void *alpha, const sparse_bl
   for (int64_t i = 0; i < a->major; i++) {
     T *row = y + i * ys->stride;
     if (!add) memset(row, 0, (size_t)ys->cols * sizeof(T));
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       const T s = scale ? MUL(*scale, val[p]) : val[p];
       NAME(axpy)(s, x + idx[p] * xs->stride, row, ys->cols);
     }
@@ -54,7 +54,7 @@ static void NAME(matmat_t)(const sparse_raw *a, const void *alpha, const sparse_
   const T *val = a->data, *scale = alpha, *x = xs->data;
   T *y = ys->data;
   for (int64_t i = 0; i < a->major; i++) {
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       const T s = scale ? MUL(*scale, val[p]) : val[p];
       NAME(axpy)(s, x + i * xs->stride, y + idx[p] * ys->stride, ys->cols);
     }
@@ -68,7 +68,7 @@ static void NAME(sample_outer)(const sparse_raw *a, const sparse_block *xs, cons
   T *restrict z = out;
   for (int64_t i = 0; i < a->major; i++) {
     const T row = x[i * xs->stride];
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) z[p] = MUL(row, y[idx[p] * ys->stride]);
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) z[p] = MUL(row, y[idx[p] * ys->stride]);
   }
 }
 
@@ -82,7 +82,7 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
   T *z = out;
   for (int64_t i = 0; i < a->major; i++) {
     const T *row = x + i * xs->stride;
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       const T *col = y + idx[p] * ys->stride;
       T sum = {0};
       for (int64_t k = 0; k < xs->cols; k++) sum = ADD(sum, MUL(row[k], col[k]));
@@ -231,7 +231,7 @@ static void NAME(scale_major)(const sparse_raw *a, const void *scale, void *out)
   T *o = out;
   for (int64_t i = 0; i < a->major; i++) {
     const T si = s[i];
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) o[p] = MUL(val[p], si);
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) o[p] = MUL(val[p], si);
   }
 }
 
@@ -287,7 +287,7 @@ static void NAME(add_dense)(const sparse_raw *a, char *dst, int64_t major_stride
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data;
   for (int64_t i = 0; i < a->major; i++) {
-    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       T *at = (T *)(void *)(dst + i * major_stride + idx[p] * minor_stride);
       *at = ADD(*at, val[p]);
     }

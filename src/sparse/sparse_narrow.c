@@ -61,7 +61,7 @@ static damo_sparse *renumbered(damo_sparse *take, const int64_t *used, int64_t n
     const size_t size = dtype_size(sparse_dtype(a));
     to_ptr[0] = 0;
     for (int64_t i = 0; i < sparse_major(a); i++) {
-      for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+      for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
         const int64_t k = place_of(used, n, idx[p]);
         if (k < 0) continue;
         memcpy(out->data->data + (size_t)count * size, a->data->data + (size_t)p * size, size);
