@@ -37,7 +37,7 @@ static damo_status sort_perform(thunk *t) {
 
 static damo_status drop_perform(thunk *t) {
   damo_sparse *x = thunk_in_sparse(t, 0);
-  return thunk_give_matrix(t, 0, is_inplace(t->node->op) ? sparse_drop_zeros_within(x) : sparse_drop_zeros(x));
+  return thunk_give_sparse(t, 0, is_inplace(t->node->op) ? sparse_drop_zeros_within(x) : sparse_drop_zeros(x));
 }
 
 static damo_status pass_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

@@ -123,7 +123,7 @@ static damo_status block_perform(thunk *t) {
   const damo_sparse *x = thunk_in_sparse(t, 0);
   sparse_range range[2];
   DAMO_TRY(read_block(t, 1, x, range));
-  return thunk_give_matrix(t, 0, sparse_slice(x, &range[0], &range[1]));
+  return thunk_give_sparse(t, 0, sparse_slice(x, &range[0], &range[1]));
 }
 
 static damo_status block_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
@@ -191,7 +191,7 @@ static damo_status put_perform(thunk *t) {
                     (long long)range[1].count);
   for (int axis = 0; axis < 2; axis++)
     where[axis] = (sparse_where){.first = range[axis].first, .step = range[axis].count > 1 ? range[axis].step : 1};
-  return thunk_give_matrix(t, 0, sparse_put(g, sparse_format(x), x->shape, &where[0], &where[1]));
+  return thunk_give_sparse(t, 0, sparse_put(g, sparse_format(x), x->shape, &where[0], &where[1]));
 }
 
 static damo_status put_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

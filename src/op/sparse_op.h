@@ -53,8 +53,6 @@ damo_status thunk_give_sparse(thunk *t, int i, damo_sparse *take);
  * other holder, else a fresh one. data's contents are undefined. NULL: memory error. */
 damo_sparse *thunk_out_like(thunk *t, int i, const damo_sparse *x, damo_dtype dtype);
 
-/* The same for a matrix whose index dtype is still to be made what the output's Type says. */
-damo_status thunk_give_matrix(thunk *t, int i, damo_sparse *take_value);
 /* Input i, an int64 vector of 1-based positions (negative ones count from the end) on an axis (0-based) of n entries, as
  * 0-based ones. An index error names the class and the entry. */
 damo_status thunk_positions(thunk *t, int i, int axis, int64_t n, int64_t *out);

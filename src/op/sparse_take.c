@@ -10,16 +10,6 @@
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
-damo_status thunk_give_matrix(thunk *t, int i, damo_sparse *take_value) {
-  if (take_value == NULL) return damo_error_status(t->ctx);
-  const damo_dtype asked = (damo_dtype)t->node->out[i]->type->itype;
-  const int64_t *shape = take_value->shape;
-  const damo_dtype itype = sparse_itype_for(asked, shape[0], shape[1], sparse_nnz(take_value));
-  damo_sparse *out = sparse_to_itype(take_value, itype);
-  damo_release(take_value);
-  return thunk_give(t, i, out);
-}
-
 damo_status thunk_positions(thunk *t, int i, int axis, int64_t n, int64_t *out) {
   const damo_array *list = thunk_in(t, i);
   const char *p = list->data;
@@ -98,7 +88,7 @@ static damo_status list_perform(thunk *t) {
   damo_array *at = array_empty(t->ctx, DAMO_INT64, 1, array_shape(thunk_in(t, 1)));
   if (at == NULL) return DAMO_EMEMORY;
   damo_status s = thunk_positions(t, 1, 0, x->shape[0], (int64_t *)(void *)at->data);
-  if (s == DAMO_OK) s = thunk_give_matrix(t, 0, sparse_take(x, 0, at));
+  if (s == DAMO_OK) s = thunk_give_sparse(t, 0, sparse_take(x, 0, at));
   damo_release(at);
   return s;
 }
@@ -163,7 +153,7 @@ static damo_status listgrad_perform(thunk *t) {
   DAMO_TRY(check_rows(t, x, g));
   DAMO_TRY(thunk_positions(t, 1, 0, x->shape[0], at));
   const sparse_where rows = {.list = at}, cols = {.step = 1};
-  return thunk_give_matrix(t, 0, sparse_put(g, sparse_format(x), x->shape, &rows, &cols));
+  return thunk_give_sparse(t, 0, sparse_put(g, sparse_format(x), x->shape, &rows, &cols));
 }
 
 static damo_status listgrad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -301,7 +291,7 @@ static damo_status listsgrad_perform(thunk *t) {
   damo_sparse *out =
       sparse_from_places(t->ctx, sparse_format(x), array_dtype(g), x->shape, n, at, at + n, g->data, DAMO_INT32, false);
   damo_release(g);
-  return thunk_give_matrix(t, 0, out);
+  return thunk_give_sparse(t, 0, out);
 }
 
 static damo_status listsgrad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
