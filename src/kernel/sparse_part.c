@@ -1,10 +1,6 @@
 /* sparse_part: entries picked by ranges and by lists of positions, by index type and element size. */
 #include "sparse_arith.h"
 
-typedef struct bytes16 {
-  uint64_t at[2];
-} bytes16;
-
 /* Where the range passes index j, -1: not there. */
 static inline int64_t place_in(const sparse_range *r, int64_t j) {
   const int64_t by = r->step > 0 ? r->step : -r->step;
@@ -40,60 +36,8 @@ void kernel_sparse_lookup(sparse_lookup *s, int64_t n) {
   }
 }
 
-#define I int32_t
-#define T uint8_t
-#define SUFFIX n1
-#include "sparse_part_body.h"
-#undef T
-#undef SUFFIX
-#define T uint16_t
-#define SUFFIX n2
-#include "sparse_part_body.h"
-#undef T
-#undef SUFFIX
-#define T uint32_t
-#define SUFFIX n4
-#include "sparse_part_body.h"
-#undef T
-#undef SUFFIX
-#define T uint64_t
-#define SUFFIX n8
-#include "sparse_part_body.h"
-#undef T
-#undef SUFFIX
-#define T bytes16
-#define SUFFIX n16
-#include "sparse_part_body.h"
-#undef T
-#undef SUFFIX
-#undef I
-#define I int64_t
-#define T uint8_t
-#define SUFFIX w1
-#include "sparse_part_body.h"
-#undef T
-#undef SUFFIX
-#define T uint16_t
-#define SUFFIX w2
-#include "sparse_part_body.h"
-#undef T
-#undef SUFFIX
-#define T uint32_t
-#define SUFFIX w4
-#include "sparse_part_body.h"
-#undef T
-#undef SUFFIX
-#define T uint64_t
-#define SUFFIX w8
-#include "sparse_part_body.h"
-#undef T
-#undef SUFFIX
-#define T bytes16
-#define SUFFIX w16
-#include "sparse_part_body.h"
-#undef T
-#undef SUFFIX
-#undef I
+#define SPARSE_BODY "sparse_part_body.h"
+#include "sparse_sizes.h"
 
 const sparse_part_fns *kernel_sparse_part(bool wide, size_t element_size) {
   switch (element_size) {

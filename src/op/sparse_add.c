@@ -289,17 +289,10 @@ static damo_status fn_sub(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, sum_pair(b, a, pair[0], y != NULL ? build_fn1(b, "neg", y) : NULL));
 }
 
-/* A class over the two operands as they are. */
-static damo_status give_class(build *b, const fn_args *a, ptrvec *out, const op_def *def) {
-  damo_var *pair[2];
-  DAMO_TRY(pair_operands(b, a, pair));
-  return fn_give(b, out, build_class(b, def, pair, 2));
-}
-
-static damo_status fn_add_s_s(build *b, const fn_args *a, ptrvec *out) { return give_class(b, a, out, &ss_def); }
-static damo_status fn_add_s_d(build *b, const fn_args *a, ptrvec *out) { return give_class(b, a, out, &sd_def); }
-static damo_status fn_add_data(build *b, const fn_args *a, ptrvec *out) { return give_class(b, a, out, &data_def); }
-static damo_status fn_add_s_v(build *b, const fn_args *a, ptrvec *out) { return give_class(b, a, out, &sv_def); }
+static damo_status fn_add_s_s(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &ss_def); }
+static damo_status fn_add_s_d(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &sd_def); }
+static damo_status fn_add_data(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &data_def); }
+static damo_status fn_add_s_v(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &sv_def); }
 
 const op_func sparse_add_funcs[] = {
     {.name = "sparse.add",

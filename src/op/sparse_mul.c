@@ -400,18 +400,11 @@ static damo_status fn_true_div(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_class(b, &div_def, (damo_var *[]){x, pair[1]}, 2));
 }
 
-/* A class over the two operands as they are. */
-static damo_status give_class(build *b, const fn_args *a, ptrvec *out, const op_def *def) {
-  damo_var *pair[2];
-  DAMO_TRY(pair_operands(b, a, pair));
-  return fn_give(b, out, build_class(b, def, pair, 2));
-}
-
-static damo_status fn_mul_s_s(build *b, const fn_args *a, ptrvec *out) { return give_class(b, a, out, &ss_def); }
-static damo_status fn_mul_s_d(build *b, const fn_args *a, ptrvec *out) { return give_class(b, a, out, &sd_def); }
-static damo_status fn_mul_s_v(build *b, const fn_args *a, ptrvec *out) { return give_class(b, a, out, &sv_def); }
-static damo_status fn_col_scale(build *b, const fn_args *a, ptrvec *out) { return give_class(b, a, out, &col_def); }
-static damo_status fn_row_scale(build *b, const fn_args *a, ptrvec *out) { return give_class(b, a, out, &row_def); }
+static damo_status fn_mul_s_s(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &ss_def); }
+static damo_status fn_mul_s_d(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &sd_def); }
+static damo_status fn_mul_s_v(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &sv_def); }
+static damo_status fn_col_scale(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &col_def); }
+static damo_status fn_row_scale(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &row_def); }
 
 const op_func sparse_mul_funcs[] = {
     {.name = "sparse.mul",

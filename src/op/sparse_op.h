@@ -67,6 +67,8 @@ damo_var *sparse_operand(build *b, const fn_args *a, int i);
 damo_var *any_operand(build *b, const fn_args *a, int i);
 /* Both operands of a call, each sparse or dense, weak literals resolved next to each other. */
 damo_status pair_operands(build *b, const fn_args *a, damo_var **pair);
+/* A call that is a class over the two operands as they are. */
+damo_status fn_give_pair(build *b, const fn_args *a, ptrvec *out, const op_def *def);
 /* An Op of that class without properties, applied. */
 damo_var *build_class(build *b, const op_def *def, damo_var *const *in, int n_in);
 

@@ -143,6 +143,12 @@ damo_var *build_class(build *b, const op_def *def, damo_var *const *in, int n_in
   return build_op(b, op_new(b->ctx, def, NULL, 0), in, n_in);
 }
 
+damo_status fn_give_pair(build *b, const fn_args *a, ptrvec *out, const op_def *def) {
+  damo_var *pair[2];
+  DAMO_TRY(pair_operands(b, a, pair));
+  return fn_give(b, out, build_class(b, def, pair, 2));
+}
+
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
 damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {

@@ -168,11 +168,7 @@ bool match_single_use(const damo_fgraph *fg, const damo_var *v) {
 }
 
 static bool is_view(const damo_var *v) {
-  const op_alias *a = v->owner != NULL ? v->owner->op->view_map : NULL;
-  for (; a != NULL && a->out >= 0; a++) {
-    if (a->out == v->index) return true;
-  }
-  return false;
+  return v->owner != NULL && op_alias_has(v->owner->op->view_map, v->index, -1);
 }
 
 static bool is_viewed(const damo_fgraph *fg, const damo_var *v) {

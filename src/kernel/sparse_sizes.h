@@ -1,0 +1,64 @@
+/* sparse_sizes: includes SPARSE_BODY once for each index type and element size: I the index type, T a type of the size,
+ * SUFFIX n (int32) or w (int64) and the size. */
+#ifndef SPARSE_SIZES_ONCE
+#define SPARSE_SIZES_ONCE
+typedef struct bytes16 {
+  uint64_t at[2];
+} bytes16;
+#endif
+
+#define I int32_t
+#define T uint8_t
+#define SUFFIX n1
+#include SPARSE_BODY
+#undef T
+#undef SUFFIX
+#define T uint16_t
+#define SUFFIX n2
+#include SPARSE_BODY
+#undef T
+#undef SUFFIX
+#define T uint32_t
+#define SUFFIX n4
+#include SPARSE_BODY
+#undef T
+#undef SUFFIX
+#define T uint64_t
+#define SUFFIX n8
+#include SPARSE_BODY
+#undef T
+#undef SUFFIX
+#define T bytes16
+#define SUFFIX n16
+#include SPARSE_BODY
+#undef T
+#undef SUFFIX
+#undef I
+#define I int64_t
+#define T uint8_t
+#define SUFFIX w1
+#include SPARSE_BODY
+#undef T
+#undef SUFFIX
+#define T uint16_t
+#define SUFFIX w2
+#include SPARSE_BODY
+#undef T
+#undef SUFFIX
+#define T uint32_t
+#define SUFFIX w4
+#include SPARSE_BODY
+#undef T
+#undef SUFFIX
+#define T uint64_t
+#define SUFFIX w8
+#include SPARSE_BODY
+#undef T
+#undef SUFFIX
+#define T bytes16
+#define SUFFIX w16
+#include SPARSE_BODY
+#undef T
+#undef SUFFIX
+#undef I
+#undef SPARSE_BODY
