@@ -5,7 +5,7 @@
 
 #include "../compile/compile.h"
 
-/* ---- OpFromGraph: op_from_graph.c, op_from_graph_grad.c ------------------------------------------------------------- */
+/* ---- OpFromGraph: op_from_graph.c, its _grad, _inline and _run --------------------------------------------------- */
 
 typedef struct op_graph op_graph;
 

@@ -1,14 +1,13 @@
 /* op_from_graph.c: OpFromGraph: a graph as an Op.
  *
- * In: Variables that bound a graph. Out: an Op whose class (op_graph) is its own. The inner graph is a copy that nobody
- * changes; shared Variables in it become further inputs, which applying the Op adds, so that values are read at each call
- * and gradients reach them. Each thunk runs a copy of the one compiled inner function, with storage of its own.
+ * In: Variables that bound a graph. Out: an Op whose class (op_graph) is its own. The inner graph is a copy that
+ * nobody changes; shared Variables in it become further inputs, which applying the Op adds, so that values are read at
+ * each call and gradients reach them. (Its thunks: op_from_graph_run.c; its copies in the graph around it:
+ * op_from_graph_inline.c; gradients: op_from_graph_grad.c.)
  */
 #include <string.h>
 
 #include "api_int.h"
-
-static op_graph *graph_of(const damo_op *op) { return (op_graph *)op->owner; }
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
@@ -72,7 +71,7 @@ static damo_var *fit_input(build *b, const op_graph *g, int i, damo_var *x) {
 }
 
 static damo_apply *graph_make_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
-  op_graph *g = graph_of(op);
+  op_graph *g = op_graph_at(op);
   if (n_in != g->n_given && n_in != g->n_in) {
     build_fail(b, DAMO_ETYPE, "%s: expected %d input%s, got %d", g->def.name, g->n_given, g->n_given == 1 ? "" : "s",
                n_in);
@@ -94,7 +93,7 @@ static damo_apply *graph_make_node(build *b, damo_op *op, damo_var *const *in, i
 }
 
 static damo_status graph_types(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  const op_graph *g = graph_of(op);
+  const op_graph *g = op_graph_at(op);
   (void)in;
   (void)n_in;
   for (int o = 0; o < g->n_out; o++) out[o] = damo_retain(((damo_var *)g->fgraph->outputs.at[o])->type);
@@ -103,18 +102,18 @@ static damo_status graph_types(const damo_op *op, damo_var *const *in, int n_in,
 
 static int graph_count_out(const damo_op *op, int n_in) {
   (void)n_in;
-  return graph_of(op)->n_out;
+  return op_graph_at(op)->n_out;
 }
 
-static damo_fgraph *graph_inner(const damo_op *op) { return graph_of(op)->fgraph; }
+static damo_fgraph *graph_inner(const damo_op *op) { return op_graph_at(op)->fgraph; }
 
 static void graph_connections(const damo_apply *node, bool *connected) {
-  const op_graph *g = graph_of(node->op);
+  const op_graph *g = op_graph_at(node->op);
   memcpy(connected, g->connected, (size_t)g->n_in * (size_t)g->n_out);
 }
 
 static bool graph_folds(const damo_apply *node) {
-  const damo_fgraph *fg = graph_of(node->op)->fgraph;
+  const damo_fgraph *fg = op_graph_at(node->op)->fgraph;
   for (size_t i = 0; i < fg->nodes.cap; i++) {
     uintptr_t key = fg->nodes.cells[i].key;
     if (key == 0 || key == MAP_TOMBSTONE) continue;
@@ -124,182 +123,6 @@ static bool graph_folds(const damo_apply *node) {
   }
   return true;
 }
-
-/* ---- Unfolding --------------------------------------------------------------------------------------------------- */
-
-damo_status op_graph_unfold(build *b, const op_graph *g, damo_apply *node, damo_var *const *what, int n,
-                            damo_var **out) {
-  map memo;
-  map_init(&memo, b->ctx);
-  damo_status s = DAMO_OK;
-  for (int i = 0; i < g->n_in && s == DAMO_OK; i++) s = map_put(&memo, g->fgraph->inputs.at[i], (uintptr_t)node->in[i]);
-  /* every node is copied: a shared one would be changed with the graph that it comes into */
-  if (s == DAMO_OK) s = graph_clone(b->ctx, what, n, &memo, true, NULL, out);
-  map_clear(&memo);
-  for (int i = 0; i < n && s == DAMO_OK; i++) {
-    if (build_take(b, out[i]) == NULL) s = b->status;
-  }
-  if (s != DAMO_OK && b->status == DAMO_OK) b->status = s;
-  return b->status;
-}
-
-static damo_var **unfold_outputs(build *b, const op_graph *g, damo_apply *node, size_t bytes) {
-  damo_var **out = mem_calloc(b->ctx, bytes);
-  if (out == NULL) {
-    b->status = DAMO_EMEMORY;
-  } else {
-    op_graph_unfold(b, g, node, (damo_var *const *)g->fgraph->outputs.at, g->n_out, out);
-  }
-  return out;
-}
-
-/* The lengths of the unfolded outputs: rewriting finds them from the inputs', and nothing of the copy is computed. */
-static damo_status graph_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
-                                     damo_var ***out_shape) {
-  const op_graph *g = graph_of(node->op);
-  (void)in_shape;
-  if (!g->shapes_known) return DAMO_OK;
-  size_t bytes = (size_t)g->n_out * sizeof(damo_var *);
-  damo_var **out = unfold_outputs(b, g, node, bytes);
-  for (int o = 0; o < g->n_out && b->status == DAMO_OK; o++) {
-    if (!type_is_tensor(out[o]->type)) continue;
-    for (int k = 0; k < var_ndim(out[o]); k++) out_shape[o][k] = build_dim(b, out[o], k);
-  }
-  if (out != NULL) mem_free(b->ctx, out, bytes);
-  return b->status;
-}
-
-static damo_status inline_node(damo_fgraph *fg, damo_apply *node) {
-  const op_graph *g = graph_of(node->op);
-  build b;
-  build_init(&b, fg->obj.ctx);
-  damo_obj *trace = b.ctx->trace;
-  size_t bytes = (size_t)g->n_out * sizeof(damo_var *);
-  damo_var **out = unfold_outputs(&b, g, node, bytes);
-  damo_status s = b.status;
-  if (s == DAMO_OK) s = fgraph_replace_trusted(fg, node->out, out, g->n_out, "inline_op_from_graph");
-  b.ctx->trace = trace;
-  if (out != NULL) mem_free(b.ctx, out, bytes);
-  damo_status ended = build_end(&b);
-  return s != DAMO_OK ? s : ended;
-}
-
-static bool is_inlined(const damo_apply *node) {
-  const op_graph *g = op_graph_of(node->op);
-  return g != NULL && g->inlined;
-}
-
-/* One sweep; what it brings in may hold further ones. */
-static damo_status inline_sweep(damo_fgraph *fg, bool *any) {
-  ptrvec nodes;
-  *any = false;
-  for (size_t i = 0; i < fg->nodes.cap && !*any; i++) {
-    uintptr_t key = fg->nodes.cells[i].key;
-    *any = key != 0 && key != MAP_TOMBSTONE && is_inlined((const damo_apply *)key);
-  }
-  if (!*any) return DAMO_OK;
-  ptrvec_init(&nodes, fg->obj.ctx);
-  damo_status s = fgraph_toposort(fg, &nodes);
-  for (int64_t k = 0; k < nodes.n && s == DAMO_OK; k++) {
-    if (fgraph_has_node(fg, nodes.at[k]) && is_inlined(nodes.at[k])) s = inline_node(fg, nodes.at[k]);
-  }
-  ptrvec_clear(&nodes);
-  return s;
-}
-
-static damo_status inline_all(damo_fgraph *fg) {
-  for (bool any = true; any;) DAMO_TRY(inline_sweep(fg, &any));
-  return DAMO_OK;
-}
-
-static const rewrite_rule inline_rule = {.name = "inline_op_from_graph",
-                                         .phase = PHASE_CANONICALIZE,
-                                         .tags = "fast_run fast_compile inline",
-                                         .global = inline_all};
-
-/* ---- Running ----------------------------------------------------------------------------------------------------- */
-
-typedef struct inner_state {
-  damo_function *f;
-} inner_state;
-
-static damo_function *compile_inner(op_graph *g, const char *mode) {
-  damo_ctx *ctx = g->obj.ctx;
-  damo_function *f = NULL;
-  size_t n_in = (size_t)g->n_in * sizeof(in_spec), n_out = (size_t)g->n_out * sizeof(out_spec);
-  in_spec *in = mem_calloc(ctx, n_in);
-  out_spec *out = in != NULL ? mem_calloc(ctx, n_out) : NULL;
-  if (out != NULL) {
-    for (int i = 0; i < g->n_in; i++) in[i].var = g->fgraph->inputs.at[i];
-    for (int o = 0; o < g->n_out; o++) out[o].var = g->fgraph->outputs.at[o];
-    compile_options options = {.mode = mode, .name = g->def.name, .on_unused_input = UNUSED_IGNORE};
-    f = compile_function(ctx, in, g->n_in, out, g->n_out, &options);
-    if (f == NULL) ctx_fail_add(ctx, "while compiling the inner graph of %s", g->def.name);
-    mem_free(ctx, out, n_out);
-  }
-  if (in != NULL) mem_free(ctx, in, n_in);
-  return f;
-}
-
-damo_function *op_graph_fn(op_graph *g) {
-  if (g->fn != NULL && !g->fn->freed) return g->fn;
-  damo_release(g->fn);
-  g->fn = NULL;
-  damo_function *f = compile_inner(g, g->mode);
-  if (g->fn == NULL) {
-    g->fn = f;
-  } else { /* a callback asked for it meanwhile */
-    damo_release(f);
-  }
-  return g->fn;
-}
-
-/* The thunk's own copy: results stay in its cells too, and are written again when nobody else holds them. */
-static damo_function *thunk_function(thunk *t) {
-  inner_state *state = t->state;
-  if (state->f != NULL) return state->f;
-  op_graph *g = graph_of(t->node->op);
-  damo_function *f = NULL;
-  if (t->watched && g->mode == NULL) {
-    f = compile_inner(g, "DEBUG");
-  } else {
-    const damo_function *fn = op_graph_fn(g);
-    if (fn != NULL) f = function_copy(fn);
-  }
-  if (f == NULL) return NULL;
-  for (int64_t o = 0; o < f->n_outputs; o++) f->outputs[o].borrow = !f->outputs[o].copy;
-  return state->f = f;
-}
-
-const damo_function *op_graph_running(const thunk *t) {
-  return op_graph_of(t->node->op) != NULL ? ((const inner_state *)t->state)->f : NULL;
-}
-
-static damo_status run_inner(thunk *t, damo_function *f, damo_obj **args) {
-  for (int i = 0; i < t->n_in; i++) args[i] = *t->in[i];
-  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, o, NULL); /* so that the inner cells hold their values alone */
-  damo_status s = function_run(f, args, t->n_in, NULL);
-  if (s != DAMO_OK) {
-    ctx_fail_add(t->ctx, "while computing %s", t->node->op->def->name);
-    return s;
-  }
-  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, o, function_take(f, o));
-  function_finish(f);
-  return DAMO_OK;
-}
-
-#define SMALL_IN 16
-
-static damo_status graph_perform(thunk *t) {
-  damo_function *f = thunk_function(t);
-  if (f == NULL) return damo_error_status(t->ctx);
-  damo_obj *small[SMALL_IN];
-  if (t->n_in <= SMALL_IN) return run_inner(t, f, small);
-  damo_obj **args = thunk_scratch(t, (size_t)t->n_in * sizeof *args);
-  return args != NULL ? run_inner(t, f, args) : DAMO_EMEMORY;
-}
-
-static void graph_state_clear(thunk *t) { damo_release(((inner_state *)t->state)->f); }
 
 /* ---- Connections ------------------------------------------------------------------------------------------------- */
 
@@ -492,12 +315,12 @@ static void set_class(op_graph *g) {
                     .count_out = graph_count_out,
                     .infer_type = graph_types,
                     .make_node = graph_make_node,
-                    .perform = graph_perform,
-                    .state_size = sizeof(inner_state),
-                    .state_clear = graph_state_clear,
+                    .perform = op_graph_perform,
+                    .state_size = sizeof(op_graph_state),
+                    .state_clear = op_graph_state_clear,
                     .grad = op_graph_l_op,
                     .rop = op_graph_r_op,
-                    .infer_shape = graph_infer_shape,
+                    .infer_shape = op_graph_infer_shape,
                     .connection_pattern = graph_connections,
                     .do_constant_folding = graph_folds,
                     .inner_graph = graph_inner,
@@ -566,7 +389,7 @@ damo_op *op_graph_copy(const op_graph *g) {
   damo_op *op = op_graph_new(g->obj.ctx, (damo_var *const *)fg->inputs.at, g->n_in, (damo_var *const *)fg->outputs.at,
                              g->n_out, &o);
   if (op == NULL) return NULL;
-  op_graph *copy = graph_of(op); /* the last inputs stand for the same shared Variables */
+  op_graph *copy = op_graph_at(op); /* the last inputs stand for the same shared Variables */
   damo_var **shared = mem_calloc(g->obj.ctx, (size_t)(g->n_in - g->n_given) * sizeof *shared);
   if (shared == NULL) {
     damo_release(op);
@@ -591,5 +414,5 @@ damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int n_in, da
 
 damo_status api_graph_ops_register(damo_ctx *ctx) {
   ctx_register_kind(ctx, OBJ_OPGRAPH, graph_destroy, NULL);
-  return rewrite_register(ctx, &inline_rule);
+  return rewrite_register(ctx, &op_graph_inline_rule);
 }

@@ -24,6 +24,32 @@ void intern_remove(damo_ctx *ctx, ctx_slot_id slot, intern_link *link);
 /* graph_toposort with the stops as the keys of a map (NULL: none). */
 damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out);
 
+/* ---- Uses of Variables (fgraph_clients.c) ------------------------------------------------------------------------ */
+
+/* The place that a use is written in: input `index` of node; of the graph's outputs when node is NULL. */
+damo_var **fgraph_use_at(const damo_fgraph *fg, const damo_apply *node, int32_t index);
+/* Notes a use of v. Fails for want of memory alone; clients_settle then drops what came in vain. */
+damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index);
+/* Takes a use away; harmless when it is not noted. v's list stays, empty or not, until clients_settle. */
+void clients_remove(damo_fgraph *fg, const damo_var *v, const damo_apply *node, int32_t index);
+/* Puts back a use that clients_remove took and clients_settle has not seen yet: cannot fail. */
+void clients_restore(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index);
+/* Drops v's list when v has no use. */
+void clients_settle(damo_fgraph *fg, const damo_var *v);
+void clients_free(damo_fgraph *fg, fg_clients *c);
+
+/* ---- Nodes that come and go (fgraph_import.c) -------------------------------------------------------------------- */
+
+/* Brings in what the new graph's outputs are made from, and notes the outputs as uses. */
+damo_status fgraph_import_outputs(damo_fgraph *fg);
+/* Brings in the graph above v; `imported` lists what came, also when it fails. v has no use for it yet. */
+damo_status fgraph_import(damo_fgraph *fg, damo_var *v, ptrvec *imported);
+/* Takes out the node, where nothing uses it, and what it alone used. NULL and nodes of other graphs: nothing. */
+void fgraph_prune(damo_fgraph *fg, damo_apply *node);
+void fgraph_prune_list(damo_fgraph *fg, const ptrvec *nodes);
+
+/* ---- Registration ------------------------------------------------------------------------------------------------ */
+
 /* Each makes its context slot and registers its destructors. */
 damo_status type_register(damo_ctx *ctx);
 damo_status var_register(damo_ctx *ctx);

@@ -11,10 +11,13 @@
  *
  * Files, one theme each: lua_state.c module and context; lua_config.c, lua_info.c; lua_error.c; lua_object.c identity and
  * anchoring; lua_array.c Arrays, lua_array_make.c making them, lua_array_methods.c; lua_index.c index tables; lua_value.c
- * numbers and values to and from Lua, lua_nested.c nested tables; lua_func.c the op functions and methods; lua_type.c
- * Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks; lua_op*.c Ops written in Lua, lua_thunk.c their thunks, lua_test_value.c;
- * lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c texts of graphs; lua_grad.c;
- * lua_compile.c Functions; lua_rewrite.c rewrite rules; lua_random.c; lua_io.c. lua_int.h has what the files about graphs share.
+ * numbers and values to and from Lua, lua_nested.c nested tables; lua_func.c the op functions and methods, lua_func_args.c
+ * and lua_func_call.c their calls; lua_type.c Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks;
+ * lua_op.c Ops, lua_op_class.c classes written in Lua, lua_op_node.c nodes of Ops, lua_op_member.c, lua_op_call.c callbacks
+ * of the core, lua_op_perform.c, lua_op_own_thunk.c, lua_op_room.c, lua_op_values.c and lua_op_params.c their runs,
+ * lua_thunk.c thunks that scripts make, lua_test_value.c; lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c texts of
+ * graphs; lua_grad.c; lua_compile.c Functions; lua_rewrite.c rewrite rules; lua_random.c; lua_io.c. lua_int.h has what the
+ * files about graphs share, op_class.h what those of Ops share, lua_op_run.h their runs, lua_func.h calls of functions.
  */
 #ifndef DAMO_BINDING_H
 #define DAMO_BINDING_H
@@ -219,7 +222,7 @@ void bind_parse_index(lua_State *L, int idx, bind_index *out, const char *func);
 int bind_index_get(lua_State *L, const damo_array *a, int key);
 int bind_index_set(lua_State *L, damo_array *a, int key, int value);
 
-/* ---- Functions (lua_func.c) ------------------------------------------------------------------------------------------ */
+/* ---- Functions (lua_func_call.c) ------------------------------------------------------------------------------------- */
 
 /* Calls the op function with the Lua arguments at stack 1..top (operands, then an options table or first option). With a
  * Variable among them pushes Variables, else computes and pushes values. Returns the count pushed. */

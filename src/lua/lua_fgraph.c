@@ -11,7 +11,7 @@ static damo_fgraph *self(lua_State *L, const char *func) { return bind_check_obj
 
 static const char meta_key = 'f';
 
-/* ---- Features ---------------------------------------------------------------------------------------------------------- */
+/* ---- Features ---------------------------------------------------------------------------------------------------- */
 
 typedef struct lua_feature {
   fg_feature f;
@@ -140,7 +140,7 @@ static damo_status leave(bind_entry e, damo_status s) {
   return s != DAMO_OK ? s : left;
 }
 
-/* ---- The destroy handler --------------------------------------------------------------------------------------------- */
+/* ---- The destroy handler ----------------------------------------------------------------------------------------- */
 
 static const char destroy_key = 'd';
 
@@ -213,14 +213,8 @@ static void add_destroy_handler(lua_State *L) {
   lua_setfield(L, -2, "DestroyHandler");
 }
 
-/* fg:attach_feature{on_import = function(self, fgraph, node) … end} */
-static int attach_feature(lua_State *L) {
-  damo_fgraph *fg = self(L, "attach_feature");
-  if (!lua_istable(L, 2)) bind_arg_error(L, "attach_feature", 2, "feature", "a table of callbacks");
-  lua_settop(L, 2);
-  bind_peer(L, 1);
-  push_sub(L, 3, "features");
-  push_sub(L, 3, "handles");
+/* Pushes a new feature that calls the functions of the table at stack index 2, or what a DestroyHandler is. */
+static lua_feature *new_feature(lua_State *L) {
   lua_feature *lf = lua_newuserdatauv(L, sizeof *lf, 0);
   *lf = (lua_feature){.f = {.name = "lua",
                             .on_attach = on_attach,
@@ -240,6 +234,18 @@ static int attach_feature(lua_State *L) {
   }
   lua_rawgetp(L, LUA_REGISTRYINDEX, &meta_key);
   lua_setmetatable(L, -2);
+  return lf;
+}
+
+/* fg:attach_feature{on_import = function(self, fgraph, node) … end} */
+static int attach_feature(lua_State *L) {
+  damo_fgraph *fg = self(L, "attach_feature");
+  if (!lua_istable(L, 2)) bind_arg_error(L, "attach_feature", 2, "feature", "a table of callbacks");
+  lua_settop(L, 2);
+  bind_peer(L, 1);
+  push_sub(L, 3, "features");
+  push_sub(L, 3, "handles");
+  lua_feature *lf = new_feature(L);
   lua_pushvalue(L, 2);
   lua_rawsetp(L, 4, lf);
   lua_pushvalue(L, -1);
@@ -309,7 +315,7 @@ static int get_features(lua_State *L) {
   return 1;
 }
 
-/* ---- Making and fields --------------------------------------------------------------------------------------------------- */
+/* ---- Making and fields ------------------------------------------------------------------------------------------- */
 
 static int push_fgraph(lua_State *L, damo_fgraph *fg) {
   if (!fg) return bind_error(L);
@@ -421,7 +427,7 @@ static int clients(lua_State *L) {
   return 1;
 }
 
-/* ---- Changes --------------------------------------------------------------------------------------------------------------- */
+/* ---- Changes ----------------------------------------------------------------------------------------------------- */
 
 /* The userdata of the graph and of the nodes that now use `now` reach what they reach in C again. */
 static void anchor_users(lua_State *L, const damo_fgraph *fg, damo_var *const *now, int64_t n) {

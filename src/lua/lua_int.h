@@ -73,7 +73,7 @@ prop_value bind_to_prop(lua_State *L, int idx, bool allow_var, const char *func,
 /* Pushes the property as a Lua value. */
 void bind_push_prop(lua_State *L, const prop_value *v);
 
-/* ---- Calls (lua_func.c) ---------------------------------------------------------------------------------------------- */
+/* ---- Calls (lua_func_call.c) ----------------------------------------------------------------------------------------- */
 
 /* Calls a function by name over n operands on the stack from `first` on (a list operand's entries too, one by one), with the
  * options given as properties in the row's order (may be NULL). Returns the count pushed. */
@@ -126,7 +126,7 @@ void bind_test_node(lua_State *L, damo_apply *node);
 /* The same for whatever the n Variables at stack index first and up are made from and has no test value yet. */
 void bind_test_values(lua_State *L, int first, int n);
 
-/* ---- Ops written in Lua (lua_op.c, lua_op_call.c) --------------------------------------------------------------------- */
+/* ---- Ops written in Lua (lua_op_class.c) ----------------------------------------------------------------------------- */
 
 /* Whether the class is one of damo.Op's. */
 bool bind_is_lua_op(const damo_op *op);

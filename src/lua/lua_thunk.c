@@ -1,8 +1,8 @@
 /* lua_thunk: thunks that a script makes: op:make_thunk(node, storage_map, compute_map, no_recycling, impl).
  *
- * A cell is a Lua table with its value in [1]; the maps' own tables serve, so who holds the maps sees what runs. The thunk
- * loads the cells' values before a run and puts the outputs back after it: between runs it holds no value itself. What an
- * output's cell holds, the thunk writes into where it fits, unless no_recycling names the output.
+ * A cell is a Lua table with its value in [1]; the maps' own tables serve, so who holds the maps sees what runs. The
+ * thunk loads the cells' values before a run and puts the outputs back after it: between runs it holds no value
+ * itself. What an output's cell holds, the thunk writes into where it fits, unless no_recycling names the output.
  */
 #include "op_class.h"
 
@@ -49,7 +49,7 @@ static int box_gc(lua_State *L) {
   return 0;
 }
 
-/* ---- Making ---------------------------------------------------------------------------------------------------------- */
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
 
 void op_push_maps(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &maps_key);
@@ -62,7 +62,8 @@ void op_push_maps(lua_State *L) {
   }
 }
 
-/* Appends the cell of v in the map at `of` to the list at the top; one is made, and put into the map, where there is none. */
+/* Appends the cell of v in the map at `of` to the list at the top; one is made, and put into the map, where there is
+ * none. */
 static void add_cell(lua_State *L, int of, int i, damo_var *v, const char *what) {
   int list = lua_gettop(L);
   bind_push_borrowed(L, v);
@@ -92,8 +93,8 @@ static void add_cells(lua_State *L, int peer, int place, int of, damo_var *const
   lua_rawseti(L, peer, place);
 }
 
-/* A native thunk writes into what an output's cell holds where nobody else holds that: the value's userdata and the thunk's
- * own cell are all. */
+/* A native thunk writes into what an output's cell holds where nobody else holds that: the value's userdata and the
+ * thunk's own cell are all. */
 static bool is_spare(const thunk *t, const damo_obj *value) {
   const damo_array *a = (const damo_array *)value;
   if (t->run != t->node->op->def->perform || value->kind != OBJ_ARRAY || value->refs != 2) return false;
@@ -152,6 +153,52 @@ static damo_status make_in_core(lua_State *L, thunk_box *box, damo_apply *node, 
   return s;
 }
 
+/* Pushes the two maps as given, for op_push_maps. */
+static void push_maps_list(lua_State *L, int storage_map, int compute_map) {
+  lua_createtable(L, 2, 0);
+  lua_pushvalue(L, storage_map);
+  lua_rawseti(L, -2, 1);
+  lua_pushvalue(L, compute_map);
+  lua_rawseti(L, -2, 2);
+}
+
+/* Pushes the userdata of a thunk that is still to be made. */
+static thunk_box *push_box(lua_State *L) {
+  thunk_box *box = lua_newuserdatauv(L, sizeof *box, 1);
+  *box = (thunk_box){.magic = &type_key};
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &type_key);
+  lua_setmetatable(L, -2);
+  return box;
+}
+
+/* Gives the userdata at the top its lists of cells, those of the maps at stack indices 3 and 4 (nil: what is computed
+ * is not asked), and the node. */
+static void give_cells(lua_State *L, damo_apply *node) {
+  int at = lua_gettop(L) + 1;
+  lua_createtable(L, 5, 0);
+  add_cells(L, at, P_INPUTS, 3, node->in, node->n_in, "storage_map");
+  add_cells(L, at, P_OUTPUTS, 3, node->out, node->n_out, "storage_map");
+  if (!lua_isnil(L, 4)) {
+    add_cells(L, at, P_IN_READY, 4, node->in, node->n_in, "compute_map");
+    add_cells(L, at, P_OUT_READY, 4, node->out, node->n_out, "compute_map");
+  }
+  bind_push_borrowed(L, node);
+  lua_rawseti(L, at, P_NODE);
+  lua_setiuservalue(L, at - 1, 1);
+}
+
+/* Makes box->t while op_push_maps knows of the maps at that place; then it knows those of the make_thunk outside
+ * again. */
+static damo_status make_with_maps(lua_State *L, int maps, thunk_box *box, damo_apply *node, const thunk_request *how,
+                                  bool debug) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &maps_key);
+  lua_pushvalue(L, maps);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &maps_key);
+  damo_status s = make_in_core(L, box, node, how, debug);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &maps_key);
+  return s;
+}
+
 /* Stack: 1 op, 2 node, 3 storage_map, 4 compute_map, 5 no_recycling. Pushes the thunk. */
 static int make(lua_State *L, const char *func, const char *impl, bool debug) {
   lua_settop(L, 5);
@@ -161,37 +208,16 @@ static int make(lua_State *L, const char *func, const char *impl, bool debug) {
   if (node->op != op) {
     bind_raise(L, DAMO_EVALUE, "%s: the node is one of %s, not of %s", func, node->op->def->name, op->def->name);
   }
-  lua_createtable(L, 2, 0); /* 6: the maps as given */
-  lua_pushvalue(L, 3);
-  lua_rawseti(L, 6, 1);
-  lua_pushvalue(L, 4);
-  lua_rawseti(L, 6, 2);
-  bool computes = !lua_isnil(L, 4);
+  push_maps_list(L, 3, 4); /* 6 */
   check_map(L, 3, "storage_map", func);
   check_map(L, 4, "compute_map", func);
   bind_list list = bind_var_list(L, 5, false, func, "no_recycling"); /* 7 */
-  thunk_box *box = lua_newuserdatauv(L, sizeof *box, 1);             /* 8 */
-  *box = (thunk_box){.magic = &type_key};
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &type_key);
-  lua_setmetatable(L, 8);
-  lua_createtable(L, 5, 0); /* 9 */
-  add_cells(L, 9, P_INPUTS, 3, node->in, node->n_in, "storage_map");
-  add_cells(L, 9, P_OUTPUTS, 3, node->out, node->n_out, "storage_map");
-  if (computes) {
-    add_cells(L, 9, P_IN_READY, 4, node->in, node->n_in, "compute_map");
-    add_cells(L, 9, P_OUT_READY, 4, node->out, node->n_out, "compute_map");
-  }
-  lua_pushvalue(L, 2);
-  lua_rawseti(L, 9, P_NODE);
-  lua_setiuservalue(L, 8, 1);
+  thunk_box *box = push_box(L);                                      /* 8 */
+  give_cells(L, node);
   make_cells(L, box, node);
   mark_fresh(box, node, &list);
   thunk_request how = {.impl = impl, .no_recycling = list.at, .n_no_recycling = list.n};
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &maps_key); /* 9: of a make_thunk outside */
-  lua_pushvalue(L, 6);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &maps_key);
-  damo_status s = make_in_core(L, box, node, &how, debug);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &maps_key);
+  damo_status s = make_with_maps(L, 6, box, node, &how, debug);
   if (!box->t) { /* the finalizer would not know how many cells there are; they are empty */
     mem_free(bind_ctx(L), box->cells, box->bytes);
     box->cells = NULL;
@@ -223,7 +249,7 @@ int op_make_lua_thunk(lua_State *L) {
   return make(L, "make_lua_thunk", "lua", lua_toboolean(L, 6));
 }
 
-/* ---- Running ---------------------------------------------------------------------------------------------------------- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 static void put_cell(thunk_box *box, int i, damo_obj *take_value) {
   damo_obj *old = box->cells[i];
@@ -231,7 +257,8 @@ static void put_cell(thunk_box *box, int i, damo_obj *take_value) {
   damo_release(old);
 }
 
-/* Input i may be read: its flag says so, or, without flags, its cell holds something. The flags' list or nil is at `flags`. */
+/* Input i may be read: its flag says so, or, without flags, its cell holds something. The flags' list or nil is at
+ * `flags`. */
 static bool is_ready(lua_State *L, int flags, int i, bool full) {
   if (!lua_istable(L, flags)) return full;
   lua_rawgeti(L, flags, i + 1);
@@ -338,7 +365,7 @@ static int call(lua_State *L) {
   return 1;
 }
 
-/* ---- Fields ----------------------------------------------------------------------------------------------------------- */
+/* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
 static int index(lua_State *L) {
   thunk_box *box = self(L);

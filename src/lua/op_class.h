@@ -1,7 +1,8 @@
 /* op_class: an Op class written in Lua, as the core sees it. Shared by lua_op*.c, lua_thunk.c and lua_test_value.c.
  *
- * The class is an object (OBJ_OPCLASS) that owns its op_def; its functions hang from its userdata (peer field "def"), so
- * the core keeps nothing of Lua's alive. Through the link it finds the Lua state it belongs to, until that is closed.
+ * The class is an object (OBJ_OPCLASS) that owns its op_def; its functions hang from its userdata (peer field "def"),
+ * so the core keeps nothing of Lua's alive. Through the link it finds the Lua state it belongs to, until that is
+ * closed.
  */
 #ifndef DAMO_OP_CLASS_H
 #define DAMO_OP_CLASS_H
@@ -69,17 +70,39 @@ void bind_set_callbacks(lua_State *L, int idx, lua_class *k);
 void bind_push_definition(lua_State *L, const lua_class *k);
 /* Pushes the properties of the op as a table. */
 void bind_push_props(lua_State *L, const damo_op *op);
-/* ---- Running (lua_op_perform.c) -------------------------------------------------------------------------------------- */
+
+/* ---- Classes and their Ops (lua_op_class.c, lua_op.c) ------------------------------------------------------------ */
+
+#define OP_MAX_PROPS 32
+#define OP_HIDDEN_PROP "default_output" /* a last property of every class: the table that makes the Op may give it */
+
+/* The names of a class's properties, NULL-terminated, for which names has OP_MAX_PROPS + 2 places; returns how many.
+ * The texts lie in one room that is pushed. */
+int op_prop_names(lua_State *L, const op_def *def, const char **names);
+/* Makes the kind of classes and adds Op to the table at the top. */
+void op_open_class(lua_State *L);
+/* The Op at stack index 1; a type error that names func otherwise. */
+static inline damo_op *op_self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_OP, func, "self"); }
+
+/* ---- Nodes (lua_op_node.c) --------------------------------------------------------------------------------------- */
+
+/* op(x, y, {return_list = true}) */
+int op_apply_call(lua_State *L);
+/* op:make_node(x, y) of an Op that has none in Lua: the node. */
+int op_apply_make_node(lua_State *L);
+
+/* ---- Running (lua_op_perform.c) ---------------------------------------------------------------------------------- */
 
 /* op_def.perform_lua and op_def.make_thunk of Lua classes. */
 damo_status op_lua_perform(thunk *t);
 damo_status op_lua_make_thunk(thunk *t, const thunk_request *how);
 /* Makes what the thunk's perform needs now, rather than at the first run. */
 damo_status op_lua_furnish(thunk *t);
-/* Pushes the params of the node: what get_params gives, converted by params_type; else the properties; else nil. */
+/* Pushes the params of the node: what get_params gives, converted by params_type; else the properties; else nil
+ * (lua_op_params.c). */
 void op_push_params(lua_State *L, const damo_apply *node);
 
-/* ---- Thunks in Lua (lua_thunk.c) --------------------------------------------------------------------------------------- */
+/* ---- Thunks in Lua (lua_thunk.c) --------------------------------------------------------------------------------- */
 
 /* (op, node, storage_map, compute_map, no_recycling, impl): a thunk whose cells are the maps'. */
 int op_make_thunk(lua_State *L);
@@ -90,7 +113,7 @@ void op_open_thunk(lua_State *L);
 /* Pushes the maps that the make_thunk under way was called with: storage_map, compute_map (nil, nil inside compile). */
 void op_push_maps(lua_State *L);
 
-/* ---- Members that every Op answers to (lua_op_member.c) ----------------------------------------------------------------- */
+/* ---- Members that every Op answers to (lua_op_member.c) ---------------------------------------------------------- */
 
 int op_member_perform(lua_State *L);
 int op_member_grad(lua_State *L);
@@ -103,11 +126,12 @@ int op_member_get_params(lua_State *L);
 int op_member_prepare_node(lua_State *L);
 int op_member_add_tag_trace(lua_State *L);
 
-/* ---- Test values (lua_test_value.c) --------------------------------------------------------------------------------------- */
+/* ---- Test values (lua_test_value.c) ------------------------------------------------------------------------------ */
 
 /* Adds compute_test_value and its company to the table at the top. */
 void op_open_test_value(lua_State *L);
-/* Runs the node over the values in the list at idx (absolute), filtered by the inputs' Types; pushes the list of outputs. */
+/* Runs the node over the values in the list at idx (absolute), filtered by the inputs' Types; pushes the list of
+ * outputs. */
 void op_run_values(lua_State *L, damo_apply *node, int values);
 
 #endif

@@ -23,16 +23,20 @@ extern const op_func reduce_funcs[]; /* reduce.c: sum prod mean var std max min 
 extern const op_func cumulative_funcs[]; /* cumulative.c: cumsum cumprod sort argsort diff */
 extern const op_func shape_funcs[];      /* shape.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
 extern const op_func alloc_funcs[];      /* alloc.c: alloc zeros_like ones_like full_like eye arange fill … */
-extern const op_func join_funcs[];       /* join.c: join concatenate stack split tile repeat roll pad */
+extern const op_func join_funcs[];       /* join.c: join concatenate stack vstack hstack */
+extern const op_func split_funcs[];      /* split.c: split */
+extern const op_func repeat_funcs[];     /* repeat.c: tile repeat_ */
+extern const op_func pad_funcs[];        /* pad.c: roll pad */
 extern const op_func index_funcs[]; /* subtensor.c, advindex.c: subtensor set_subtensor inc_subtensor take one_hot … */
 extern const op_func blas_funcs[];  /* blas.c: dot matmul outer tensordot … */
 extern const op_func nnet_funcs[];  /* nnet.c: softmax log_softmax crossentropies relu … */
 extern const op_func random_funcs[]; /* random.c: normal uniform bernoulli permutation over a state Variable */
 extern const op_func marker_funcs[]; /* marker.c: disconnected_grad zero_grad consider_constant grad_clip assert_op */
 extern const op_func ifelse_funcs[]; /* ifelse.c: one of two branches, computed lazily */
-extern const op_func sparse_move_funcs[]; /* sparse_move.c: toarray csr_from_dense cast transpose neg … */
-extern const op_func sparse_csm_funcs[];  /* sparse_csm.c: CSR CSC csm_properties sp_ones_like … */
-extern const op_func sparse_add_funcs[];  /* sparse_add.c: AddSS AddSD AddSSData StructuredAddSV: add sub … */
+extern const op_func sparse_move_funcs[];    /* sparse_move.c: toarray csr_from_dense cast transpose neg … */
+extern const op_func sparse_csm_funcs[];     /* sparse_csm.c: CSR CSC csm_properties csm_data … */
+extern const op_func sparse_pattern_funcs[]; /* sparse_pattern.c: sp_ones_like zeros_like with_data gather */
+extern const op_func sparse_add_funcs[];     /* sparse_add.c: AddSS AddSD AddSSData StructuredAddSV: add sub … */
 extern const op_func
     sparse_mul_funcs[]; /* sparse_mul.c: MulSS MulSD MulSV ColScaleCSC RowScaleCSC: mul col_scale row_scale … */
 extern const op_func sparse_compare_funcs[];        /* sparse_compare.c: eq neq lt le gt ge */

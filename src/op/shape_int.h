@@ -1,4 +1,4 @@
-/* shape_int.h: what the shape, alloc, join, index and marker families share. Private to src/op.
+/* shape_int.h: what the shape, alloc, join, split, repeat, pad, index and marker families share. Private to src/op.
  *
  * Everything borrows, and gives results that the build scope holds, unless it says otherwise.
  */
@@ -16,7 +16,7 @@ static inline damo_status fn_give(build *b, ptrvec *out, damo_var *v) {
 /* A strong int64 scalar constant. */
 static inline damo_var *build_i64(build *b, int64_t v) { return build_scalar(b, DAMO_INT64, (double)v); }
 
-/* ---- shape.c ------------------------------------------------------------------------------------------------------- */
+/* ---- shape.c ----------------------------------------------------------------------------------------------------- */
 
 extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuffle_def;
 
@@ -39,7 +39,8 @@ damo_status broadcast_dims_type(const damo_op *op, const char *func, const char 
 damo_status thunk_dims(thunk *t, const char *func, int first, int n, int64_t *shape);
 /* An axes option (int or list) in the order given, 0-based, each once; n is -1 when it was not given. */
 damo_status axes_in_order(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n);
-/* The output cell becomes a view of the input (what is no array, the input itself): for ops that change nothing but the Type or the gradient. */
+/* The output cell becomes a view of the input (what is no array, the input itself): for ops that change nothing but
+ * the Type or the gradient. */
 damo_status thunk_pass(thunk *t);
 /* For infer_shape: the same shape as input 0. */
 damo_status infer_shape_same(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
@@ -49,7 +50,7 @@ void connect_none(const damo_apply *node, bool *connected);
 /* grad of ops without differentiable inputs. */
 damo_status grad_none(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 
-/* ---- shape_more.c: broadcast, diagonals, triangles ------------------------------------------------------------------- */
+/* ---- shape_more.c: broadcast, diagonals, triangles --------------------------------------------------------------- */
 
 damo_var *build_broadcast_to(build *b, const char *func, damo_var *x, damo_var *const *dims, int n);
 /* g summed to x's shape, x having been broadcast to g's: also where only the run tells which axes were. */
@@ -64,7 +65,7 @@ damo_status fn_trace(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_tril(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_triu(build *b, const fn_args *a, ptrvec *out);
 
-/* ---- alloc.c ------------------------------------------------------------------------------------------------------- */
+/* ---- alloc.c ----------------------------------------------------------------------------------------------------- */
 
 extern const op_def alloc_def;
 /* Zeros of that dtype in x's shape. */
@@ -72,12 +73,24 @@ damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype);
 /* int64 positions first, first + 1 … last (1-based inclusive; int64 scalars). */
 damo_var *build_range(build *b, damo_var *first, damo_var *last);
 
-/* ---- join.c -------------------------------------------------------------------------------------------------------- */
+/* ---- join.c ------------------------------------------------------------------------------------------------------ */
 
 /* xs, of one rank and dtype, joined along a 0-based axis. */
 damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, int n);
+/* x with a new axis of length 1 at that place (0-based). */
+damo_var *build_new_axis(build *b, damo_var *x, int axis);
 
-/* ---- marker.c ------------------------------------------------------------------------------------------------------ */
+/* ---- split.c ----------------------------------------------------------------------------------------------------- */
+
+/* The node whose n outputs are x's parts along a 0-based axis, of those lengths (int64 scalars): views. */
+damo_apply *build_split(build *b, damo_var *x, damo_var *const *sizes, int n, int axis);
+
+/* ---- repeat.c ---------------------------------------------------------------------------------------------------- */
+
+/* x at 1-based positions (an int64 vector) along a 0-based axis. */
+damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis);
+
+/* ---- marker.c ---------------------------------------------------------------------------------------------------- */
 
 /* x with what its shape must be: entries NULL where nothing is said. */
 damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims);

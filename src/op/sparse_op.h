@@ -82,7 +82,7 @@ damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype);   /* x its
 damo_var *build_to_format(build *b, damo_var *x, damo_format format);   /* x itself when it has the format */
 damo_var *build_summed(build *b, damo_var *x); /* SumDuplicates: every place stored once, lines sorted */
 
-/* sparse_csm.c */
+/* sparse_pattern.c */
 damo_var *sparse_data(build *b, damo_var *x);                 /* the vector of stored values, a view */
 damo_var *sparse_with(build *b, damo_var *x, damo_var *data); /* x's pattern with other values; dtype is data's */
 damo_var *sparse_gather(build *b, damo_var *g, damo_var *x);  /* g, sparse or dense, at x's stored places: a vector */
@@ -146,30 +146,36 @@ damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis);  /* a s
 damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 /* rop of ops that no tangent goes through. */
 damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+/* grad and rop of ops of one matrix whose output 0 is the vector of its stored values (sparse_pattern.c). */
+damo_status sparse_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+damo_status sparse_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 /* Zeros for input i where it or the result is discrete: then they are its gradient; NULL: it has one of its own. */
 damo_var *flat_zeros(build *b, const damo_apply *node, int i);
 
 /* Op classes that scripts make by name, damo.sparse.NAME{…}; each family ends its list with NULL. */
-extern const op_def *const sparse_move_classes[],
-    *const sparse_csm_classes[],
-        *const sparse_add_classes[],
-            *const sparse_mul_classes[],
-                *const sparse_compare_classes[],
-                    *const sparse_dot_classes[],
-                        *const sparse_structured_dot_classes[],
-                            *const sparse_sampling_classes[],
-                                *const sparse_usmm_classes[],
-                                    *const sparse_index_classes[],
-                                        *const sparse_take_classes[],
-                                            *const sparse_construct_classes[],
-                                                *const sparse_stack_classes[],
-                                                    *const sparse_sum_classes[],
-                                                        *const sparse_clean_classes[],
-                                                            *const sparse_more_classes[],
-                                                                *const sparse_monoid_classes[],
-                                                                    *const sparse_draw_classes[];
-extern const op_def *const sparse_factor_classes[],
-    *const sparse_solve_classes[], *const sparse_logdet_classes[], *const sparse_inverse_classes[],
-                                                                       *const sparse_lstsq_classes[];
+extern const op_def *const sparse_move_classes[];
+extern const op_def *const sparse_csm_classes[];
+extern const op_def *const sparse_pattern_classes[];
+extern const op_def *const sparse_add_classes[];
+extern const op_def *const sparse_mul_classes[];
+extern const op_def *const sparse_compare_classes[];
+extern const op_def *const sparse_dot_classes[];
+extern const op_def *const sparse_structured_dot_classes[];
+extern const op_def *const sparse_sampling_classes[];
+extern const op_def *const sparse_usmm_classes[];
+extern const op_def *const sparse_index_classes[];
+extern const op_def *const sparse_take_classes[];
+extern const op_def *const sparse_construct_classes[];
+extern const op_def *const sparse_stack_classes[];
+extern const op_def *const sparse_sum_classes[];
+extern const op_def *const sparse_clean_classes[];
+extern const op_def *const sparse_more_classes[];
+extern const op_def *const sparse_monoid_classes[];
+extern const op_def *const sparse_draw_classes[];
+extern const op_def *const sparse_factor_classes[];
+extern const op_def *const sparse_solve_classes[];
+extern const op_def *const sparse_logdet_classes[];
+extern const op_def *const sparse_inverse_classes[];
+extern const op_def *const sparse_lstsq_classes[];
 
 #endif

@@ -1,0 +1,84 @@
+/* op_from_graph_run.c: the thunks of OpFromGraph: each runs a copy of the one compiled inner function, with storage of
+ * its own. What the copy gives goes out without being copied.
+ */
+#include "api_int.h"
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static damo_function *compile_inner(op_graph *g, const char *mode) {
+  damo_ctx *ctx = g->obj.ctx;
+  damo_function *f = NULL;
+  size_t n_in = (size_t)g->n_in * sizeof(in_spec), n_out = (size_t)g->n_out * sizeof(out_spec);
+  in_spec *in = mem_calloc(ctx, n_in);
+  out_spec *out = in != NULL ? mem_calloc(ctx, n_out) : NULL;
+  if (out != NULL) {
+    for (int i = 0; i < g->n_in; i++) in[i].var = g->fgraph->inputs.at[i];
+    for (int o = 0; o < g->n_out; o++) out[o].var = g->fgraph->outputs.at[o];
+    compile_options options = {.mode = mode, .name = g->def.name, .on_unused_input = UNUSED_IGNORE};
+    f = compile_function(ctx, in, g->n_in, out, g->n_out, &options);
+    if (f == NULL) ctx_fail_add(ctx, "while compiling the inner graph of %s", g->def.name);
+    mem_free(ctx, out, n_out);
+  }
+  if (in != NULL) mem_free(ctx, in, n_in);
+  return f;
+}
+
+damo_function *op_graph_fn(op_graph *g) {
+  if (g->fn != NULL && !g->fn->freed) return g->fn;
+  damo_release(g->fn);
+  g->fn = NULL;
+  damo_function *f = compile_inner(g, g->mode);
+  if (g->fn == NULL) {
+    g->fn = f;
+  } else { /* a callback asked for it meanwhile */
+    damo_release(f);
+  }
+  return g->fn;
+}
+
+/* The thunk's own copy: results stay in its cells too, and are written again when nobody else holds them. */
+static damo_function *thunk_function(thunk *t) {
+  op_graph_state *state = t->state;
+  if (state->f != NULL) return state->f;
+  op_graph *g = op_graph_at(t->node->op);
+  damo_function *f = NULL;
+  if (t->watched && g->mode == NULL) {
+    f = compile_inner(g, "DEBUG");
+  } else {
+    const damo_function *fn = op_graph_fn(g);
+    if (fn != NULL) f = function_copy(fn);
+  }
+  if (f == NULL) return NULL;
+  for (int64_t o = 0; o < f->n_outputs; o++) f->outputs[o].borrow = !f->outputs[o].copy;
+  return state->f = f;
+}
+
+const damo_function *op_graph_running(const thunk *t) {
+  return op_graph_of(t->node->op) != NULL ? ((const op_graph_state *)t->state)->f : NULL;
+}
+
+static damo_status run_inner(thunk *t, damo_function *f, damo_obj **args) {
+  for (int i = 0; i < t->n_in; i++) args[i] = *t->in[i];
+  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, o, NULL); /* so that the inner cells hold their values alone */
+  damo_status s = function_run(f, args, t->n_in, NULL);
+  if (s != DAMO_OK) {
+    ctx_fail_add(t->ctx, "while computing %s", t->node->op->def->name);
+    return s;
+  }
+  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, o, function_take(f, o));
+  function_finish(f);
+  return DAMO_OK;
+}
+
+#define SMALL_IN 16
+
+damo_status op_graph_perform(thunk *t) {
+  damo_function *f = thunk_function(t);
+  if (f == NULL) return damo_error_status(t->ctx);
+  damo_obj *small[SMALL_IN];
+  if (t->n_in <= SMALL_IN) return run_inner(t, f, small);
+  damo_obj **args = thunk_scratch(t, (size_t)t->n_in * sizeof *args);
+  return args != NULL ? run_inner(t, f, args) : DAMO_EMEMORY;
+}
+
+void op_graph_state_clear(thunk *t) { damo_release(((op_graph_state *)t->state)->f); }

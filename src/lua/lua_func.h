@@ -1,0 +1,77 @@
+/* lua_func: what the files of the op functions share: lua_func.c has the rows, lua_func_args.c reads a call's
+ * arguments, lua_func_call.c runs it.
+ */
+#ifndef DAMO_LUA_FUNC_H
+#define DAMO_LUA_FUNC_H
+
+#include "lua_int.h"
+
+#define MAX_OPERANDS 8
+#define MAX_OPTIONS 12
+#define WORD_MAX 32
+#define SMALL_CALL 16 /* operands that need no room of their own */
+
+typedef enum option_kind {
+  OPT_INT,
+  OPT_NUM,
+  OPT_BOOL,
+  OPT_STR,
+  OPT_DTYPE,
+  OPT_AXES,
+  OPT_INTS,
+  OPT_SHAPE,
+  OPT_VAR,
+  OPT_ANY
+} option_kind;
+
+/* A row's signature, read once. */
+typedef struct fn_info {
+  const op_func *f;
+  int n_operands, n_required, n_options;
+  bool list; /* the last operand is a list of any length */
+  char operand[MAX_OPERANDS][WORD_MAX];
+  bool optional[MAX_OPERANDS];
+  char option[MAX_OPTIONS][WORD_MAX];
+  option_kind kind[MAX_OPTIONS];
+  const char *names[MAX_OPTIONS + 1]; /* of the options, for messages */
+  const struct fn_info *sparse;       /* the row that a call with a sparse operand is a call of, NULL: itself */
+} fn_info;
+
+/* A call as it is read. src[i] is the stack place of operand i (0: absent); after reading, `graph` tells whether
+ * Variables take part, and the options are properties whose memory lies on the stack. */
+typedef struct fn_call {
+  const fn_info *info;
+  int n_in;
+  int src_small[SMALL_CALL], *src;
+  damo_var *in_small[SMALL_CALL], **in;   /* graph: borrowed from the stack */
+  damo_obj *val_small[SMALL_CALL], **val; /* eager: values borrowed from the stack, NULL for a literal at src */
+  scalar lit_small[SMALL_CALL], *lit;
+  prop_value opt[MAX_OPTIONS];
+  bool graph;
+} fn_call;
+
+/* ---- Rows (lua_func.c) ------------------------------------------------------------------------------------------- */
+
+/* The signature of a row; a state error when the row came after the module was loaded. */
+const fn_info *bind_func_info(lua_State *L, const op_func *f);
+/* The same by the row's name, a literal of C's: its address is its key from the second call on. */
+const fn_info *bind_func_info_named(lua_State *L, const char *name);
+
+/* ---- Arguments (lua_func_args.c) --------------------------------------------------------------------------------- */
+
+/* Makes room for n operands; what does not fit the call itself lies on the stack. */
+void bind_call_room(lua_State *L, fn_call *c, int n);
+/* Reads the arguments 1..top: where the operands are, the options, then the operands. What it makes stays on the
+ * stack. */
+void bind_read_args(lua_State *L, fn_call *c, int top);
+/* Reads the operands at the places src[0 .. n_in), the options being known. */
+void bind_read_operands(lua_State *L, fn_call *c);
+/* Whether a Variable is in the property. */
+bool bind_has_var(const prop_value *v);
+
+/* ---- Calls (lua_func_call.c) ------------------------------------------------------------------------------------- */
+
+/* Calls the row over the arguments 1..top. Returns the count pushed. */
+int bind_call_info(lua_State *L, const fn_info *info);
+
+#endif

@@ -1,0 +1,321 @@
+/* lua_func_args: the arguments of a call of an op function: operands, then options. Reading may raise, and leaves all
+ * that it makes on the Lua stack.
+ */
+#include <stdio.h>
+
+#include "lua_func.h"
+
+/* ---- Reading: operands ------------------------------------------------------------------------------------------- */
+
+static bool is_var(lua_State *L, int idx) {
+  if (lua_type(L, idx) != LUA_TUSERDATA) return false;
+  bind_box *box = bind_box_at(L, idx);
+  return box && box->kind == OBJ_VAR;
+}
+
+void bind_call_room(lua_State *L, fn_call *c, int n) {
+  c->src = c->src_small;
+  c->in = c->in_small;
+  c->val = c->val_small;
+  c->lit = c->lit_small;
+  if (n <= SMALL_CALL) return;
+  luaL_checkstack(L, 3 * n + 40, c->info->f->name);
+  c->src = bind_room(L, (size_t)n, sizeof *c->src);
+  c->in = bind_room(L, (size_t)n, sizeof *c->in);
+  c->val = bind_room(L, (size_t)n, sizeof *c->val);
+  c->lit = bind_room(L, (size_t)n, sizeof *c->lit);
+}
+
+/* Spreads the list at idx over the stack as the operands from `from` on. */
+static void read_list(lua_State *L, fn_call *c, int idx, int from) {
+  const fn_info *info = c->info;
+  if (!lua_istable(L, idx) || bind_is_options(L, idx)) {
+    bind_arg_error(L, info->f->name, idx, info->operand[from], "a list of operands");
+  }
+  int n = (int)lua_rawlen(L, idx);
+  int keep[MAX_OPERANDS];
+  for (int i = 0; i < from; i++) keep[i] = c->src[i];
+  if (from + n > SMALL_CALL) bind_call_room(L, c, from + n);
+  for (int i = 0; i < from; i++) c->src[i] = keep[i];
+  for (int i = 0; i < n; i++) {
+    lua_rawgeti(L, idx, i + 1);
+    c->src[from + i] = lua_gettop(L);
+  }
+  c->n_in = from + n;
+}
+
+/* Finds the operands among the arguments 1..top; returns the place of the first argument after them. */
+static int read_operand_places(lua_State *L, fn_call *c, int top) {
+  const fn_info *info = c->info;
+  int idx = 1;
+  for (int i = 0; i < info->n_operands; i++, idx++) {
+    bool missing = idx > top || lua_isnil(L, idx) || (info->optional[i] && bind_is_options(L, idx));
+    if (info->list && i == info->n_operands - 1) {
+      read_list(L, c, idx, i);
+      return idx + 1;
+    }
+    if (missing && !info->optional[i]) {
+      bind_arg_error(L, info->f->name, idx, info->operand[i], "a Variable, Array, number or table");
+    }
+    if (missing && (idx > top || !lua_isnil(L, idx))) break;
+    c->src[i] = missing ? 0 : idx;
+    if (!missing) c->n_in = i + 1;
+  }
+  return idx;
+}
+
+/* The operand at place idx without Variables in the call: an Array, a sparse matrix or a literal. */
+static void read_plain(lua_State *L, fn_call *c, int i, int idx) {
+  const fn_info *info = c->info;
+  const char *name = info->operand[i < info->n_operands ? i : info->n_operands - 1];
+  bool graph = false;
+  c->val[i] = NULL;
+  switch (lua_type(L, idx)) {
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, idx)) {
+        c->lit[i] = (scalar){.dtype = DAMO_INT64, .v.i = (int64_t)lua_tointeger(L, idx)};
+      } else {
+        c->lit[i] = (scalar){.dtype = DAMO_FLOAT64, .v.f = lua_tonumber(L, idx)};
+      }
+      return;
+    case LUA_TUSERDATA:
+      c->val[i] = bind_to_value(L, idx);
+      if (c->val[i]) return;
+      break;
+    default: break;
+  }
+  damo_var *v = bind_operand(L, idx, false, &graph, info->f->name, i + 1, name); /* raises when it is nothing of ours */
+  c->in[i] = v;
+  c->val[i] = v->value;
+  if (v->weak) {
+    c->lit[i] = array_item((damo_array *)v->value);
+    c->val[i] = NULL;
+  }
+}
+
+void bind_read_operands(lua_State *L, fn_call *c) {
+  const fn_info *info = c->info;
+  for (int i = 0; i < c->n_in && !c->graph; i++) c->graph = c->src[i] && is_var(L, c->src[i]);
+  for (int i = 0; i < c->n_in; i++) {
+    c->in[i] = NULL;
+    c->val[i] = NULL;
+    if (!c->src[i]) continue;
+    if (!c->graph) {
+      read_plain(L, c, i, c->src[i]);
+      continue;
+    }
+    bool graph = false;
+    const char *name = info->operand[i < info->n_operands ? i : info->n_operands - 1];
+    c->in[i] = bind_operand(L, c->src[i], true, &graph, info->f->name, i + 1, name);
+  }
+}
+
+/* ---- Reading: options -------------------------------------------------------------------------------------------- */
+
+static int bad_option(lua_State *L, const fn_info *info, int i, int idx, const char *expected) {
+  return bind_raise(L, DAMO_ETYPE, "%s: option '%s' must be %s, got %s", info->f->name, info->option[i], expected,
+                    bind_typename(L, idx));
+}
+
+/* A float that is integral counts as an integer. */
+static bool to_int(lua_State *L, int idx, int64_t *out) {
+  if (lua_type(L, idx) != LUA_TNUMBER) return false;
+  if (lua_isinteger(L, idx)) {
+    *out = (int64_t)lua_tointeger(L, idx);
+    return true;
+  }
+  double x = lua_tonumber(L, idx);
+  if (!(x >= -9.0e18 && x <= 9.0e18) || x != floor(x)) return false;
+  *out = (int64_t)x;
+  return true;
+}
+
+/* An integer Array as a list of integers. */
+static prop_value ints_of_array(lua_State *L, const fn_info *info, int i, const damo_array *a) {
+  if (a->ndim > 1 || !dtype_is_integer(array_dtype(a))) {
+    bind_raise(L, DAMO_ETYPE, "%s: option '%s' must hold integers", info->f->name, info->option[i]);
+  }
+  int n = (int)array_size(a);
+  prop_value *list = bind_room(L, (size_t)n, sizeof *list);
+  for (int64_t k = 0; k < n; k++) list[k] = prop_int(scalar_to_int64(array_get(a, &k)));
+  return prop_list(list, n);
+}
+
+/* An integer, or a list of them and, for shapes, Variables. */
+static prop_value read_ints(lua_State *L, fn_call *c, int i, int idx, bool vars) {
+  const fn_info *info = c->info;
+  const char *expected =
+      vars ? "an integer, a list of integers and Variables, or an integer vector" : "an integer or a list of integers";
+  int64_t k;
+  if (to_int(L, idx, &k)) {
+    prop_value one = prop_int(k);
+    if (info->kind[i] != OPT_INTS) return one;
+    prop_value *list = bind_room(L, 1, sizeof *list);
+    list[0] = one;
+    return prop_list(list, 1);
+  }
+  if (bind_to_array(L, idx)) return ints_of_array(L, info, i, bind_to_array(L, idx));
+  if (vars && is_var(L, idx)) {
+    c->graph = true;
+    return (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, idx)};
+  }
+  if (!lua_istable(L, idx)) bad_option(L, info, i, idx, expected);
+  int n = (int)lua_rawlen(L, idx);
+  prop_value *list = bind_room(L, (size_t)n, sizeof *list);
+  for (int j = 0; j < n; j++) {
+    lua_rawgeti(L, idx, j + 1);
+    if (to_int(L, -1, &k)) {
+      list[j] = prop_int(k);
+    } else if (vars && is_var(L, -1)) {
+      c->graph = true;
+      list[j] = (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, -1)};
+    } else {
+      bad_option(L, info, i, -1, expected);
+    }
+    lua_pop(L, 1); /* the list keeps it */
+  }
+  return prop_list(list, n);
+}
+
+static prop_value read_var(lua_State *L, fn_call *c, int i, int idx) {
+  bool graph = false;
+  if (is_var(L, idx)) c->graph = true;
+  damo_var *v = bind_operand(L, idx, true, &graph, c->info->f->name, c->info->n_operands + i + 1, c->info->option[i]);
+  return (prop_value){.kind = PROP_VAR, .u.var = v};
+}
+
+bool bind_has_var(const prop_value *v) {
+  if (v->kind == PROP_VAR) return true;
+  for (int i = 0; v->kind == PROP_LIST && i < v->n; i++) {
+    if (bind_has_var(&v->u.list[i])) return true;
+  }
+  return false;
+}
+
+static prop_value read_any(lua_State *L, fn_call *c, int i, int idx) {
+  if (bind_to_array(L, idx)) {
+    const damo_array *a = bind_to_array(L, idx);
+    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return ints_of_array(L, c->info, i, a);
+    return read_var(L, c, i, idx);
+  }
+  char what[48];
+  snprintf(what, sizeof what, "option '%s'", c->info->option[i]);
+  prop_value v = bind_to_prop(L, idx, true, c->info->f->name, what);
+  c->graph = c->graph || bind_has_var(&v);
+  return v;
+}
+
+static prop_value read_dtype(lua_State *L, const fn_info *info, int i, int idx) {
+  damo_type *t = bind_to(L, idx, OBJ_TYPE);
+  if (t && type_has_shape(t)) return prop_str(dtype_name(t->dtype));
+  if (lua_type(L, idx) != LUA_TSTRING) bad_option(L, info, i, idx, "the name of a dtype");
+  return prop_str(dtype_name(bind_check_dtype(L, idx, info->f->name)));
+}
+
+static void read_option(lua_State *L, fn_call *c, int i, int idx) {
+  const fn_info *info = c->info;
+  int64_t k;
+  luaL_checkstack(L, 10, info->f->name);
+  if (lua_isnoneornil(L, idx)) return;
+  switch (info->kind[i]) {
+    case OPT_INT:
+      if (!to_int(L, idx, &k)) bad_option(L, info, i, idx, "an integer");
+      c->opt[i] = prop_int(k);
+      return;
+    case OPT_NUM:
+      if (lua_type(L, idx) != LUA_TNUMBER) bad_option(L, info, i, idx, "a number");
+      c->opt[i] = prop_num(lua_tonumber(L, idx));
+      return;
+    case OPT_BOOL:
+      if (!lua_isboolean(L, idx)) bad_option(L, info, i, idx, "true or false");
+      c->opt[i] = prop_bool(lua_toboolean(L, idx));
+      return;
+    case OPT_STR:
+      if (lua_type(L, idx) != LUA_TSTRING) bad_option(L, info, i, idx, "a string");
+      c->opt[i] = prop_str(lua_tostring(L, idx));
+      return;
+    case OPT_DTYPE: c->opt[i] = read_dtype(L, info, i, idx); return;
+    case OPT_AXES:
+    case OPT_INTS: c->opt[i] = read_ints(L, c, i, idx, false); return;
+    case OPT_SHAPE: c->opt[i] = read_ints(L, c, i, idx, true); return;
+    case OPT_VAR: c->opt[i] = read_var(L, c, i, idx); return;
+    case OPT_ANY: c->opt[i] = read_any(L, c, i, idx); return;
+  }
+}
+
+/* Kinds whose values are lists: an array part stands for the whole value, else for its one entry. */
+static bool takes_list(option_kind k) {
+  return k == OPT_AXES || k == OPT_INTS || k == OPT_SHAPE || k == OPT_ANY || k == OPT_VAR;
+}
+
+/* The array part of the table at idx as the first option. */
+static void read_array_part(lua_State *L, fn_call *c, int idx, bool has_keys) {
+  const fn_info *info = c->info;
+  int n = (int)lua_rawlen(L, idx);
+  if (n == 0 && has_keys) return;
+  if (info->n_options == 0) bind_raise(L, DAMO_ETYPE, "%s: takes no options", info->f->name);
+  if (takes_list(info->kind[0])) {
+    lua_createtable(L, n, 0);
+    for (int j = 1; j <= n; j++) {
+      lua_rawgeti(L, idx, j);
+      lua_rawseti(L, -2, j);
+    }
+    read_option(L, c, 0, lua_gettop(L));
+    return;
+  }
+  if (n > 1) bind_raise(L, DAMO_ETYPE, "%s: option '%s' takes one value, got %d", info->f->name, info->option[0], n);
+  lua_rawgeti(L, idx, 1);
+  read_option(L, c, 0, lua_gettop(L));
+}
+
+static void read_named_options(lua_State *L, fn_call *c, int idx) {
+  const fn_info *info = c->info;
+  bind_check_options(L, info->f->name, idx, info->names);
+  for (int i = 0; i < info->n_options; i++) {
+    lua_getfield(L, idx, info->option[i]);
+    if (lua_isnil(L, -1)) {
+      lua_pop(L, 1);
+    } else {
+      read_option(L, c, i, lua_gettop(L));
+    }
+  }
+}
+
+static int too_many(lua_State *L, const fn_info *info, int top) {
+  const char *operands = info->f->operands ? info->f->operands : "";
+  return bind_raise(L, DAMO_ETYPE, "%s: too many arguments: %d given; operands: %s%s", info->f->name, top,
+                    operands[0] ? operands : "none", info->n_options ? ", then a table of options" : "");
+}
+
+/* Arguments from idx on: one value for the first option (a dtype's name may follow it), then a table with named
+ * options. */
+static void read_options_from(lua_State *L, fn_call *c, int idx, int top) {
+  const fn_info *info = c->info;
+  int next = 0;
+  for (; idx <= top; idx++) {
+    if (bind_is_options(L, idx)) {
+      if (idx < top) too_many(L, info, top);
+      read_array_part(L, c, idx, true);
+      read_named_options(L, c, idx);
+      return;
+    }
+    bool allowed =
+        next == 0 || (next == 1 && info->n_options > 1 && info->kind[1] == OPT_DTYPE && lua_isstring(L, idx));
+    if (next >= info->n_options || !allowed) too_many(L, info, top);
+    if (next == 0 && lua_istable(L, idx)) {
+      bool named_none =
+          lua_rawlen(L, idx) == 0 && idx == top && info->kind[0] != OPT_SHAPE && info->kind[0] != OPT_AXES;
+      if (!named_none) read_array_part(L, c, idx, false);
+    } else {
+      read_option(L, c, next, idx);
+    }
+    next++;
+  }
+}
+
+/* A Variable among the options makes the call symbolic, so they are read before the operands. */
+void bind_read_args(lua_State *L, fn_call *c, int top) {
+  int next = read_operand_places(L, c, top);
+  if (next <= top) read_options_from(L, c, next, top);
+  bind_read_operands(L, c);
+}

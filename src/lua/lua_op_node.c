@@ -1,0 +1,120 @@
+/* lua_op_node: the nodes that applying an Op makes: op(x, y) and op:make_node(x, y).
+ *
+ * A class's own make_node in Lua makes the node; without one the core does, over the arguments as inputs.
+ */
+#include "op_class.h"
+
+/* A last argument that is {return_list = …} and nothing else. */
+static bool takes_return_list(lua_State *L, int idx, bool *list) {
+  if (!lua_istable(L, idx) || lua_rawlen(L, idx) > 0) return false;
+  int keys = 0;
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) keys++;
+  if (keys != 1 || !bind_option(L, idx, "return_list")) return false;
+  *list = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return true;
+}
+
+/* make_node of the definition over the arguments 2..top; pushes the node. */
+static damo_apply *node_from_lua(lua_State *L, damo_op *op, int top) {
+  const char *name = op->def->name;
+  bind_push_definition(L, op_class(op));
+  lua_getfield(L, -1, "make_node");
+  lua_remove(L, -2);
+  for (int i = 1; i <= top; i++) lua_pushvalue(L, i);
+  lua_call(L, top, 1);
+  damo_apply *node = bind_to(L, -1, OBJ_APPLY);
+  if (!node) bind_raise(L, DAMO_ETYPE, "%s: make_node must return an Apply, got %s", name, bind_typename(L, -1));
+  if (node->op != op)
+    bind_raise(L, DAMO_EVALUE, "%s: make_node returned a node of another Op, %s", name, node->op->def->name);
+  return node;
+}
+
+/* An argument as an input: literals and values take the Type that the class names for it. */
+static damo_var *input_at(lua_State *L, const damo_op *op, int i, int idx) {
+  bool graph;
+  const lua_class *k = bind_is_lua_op(op) ? op_class(op) : NULL;
+  if (bind_to_var(L, idx) || !k || !k->itypes || i >= k->n_in) {
+    return bind_operand(L, idx, true, &graph, op->def->name, i + 1, NULL);
+  }
+  damo_obj *value = bind_filter(L, idx, k->itypes[i], (filter_options){0}, op->def->name);
+  damo_var *v = var_constant(bind_ctx(L), k->itypes[i], value);
+  bind_push_made(L, v);
+  return v;
+}
+
+/* The node that the core makes over the arguments 2..top; pushes it. */
+static damo_apply *node_from_core(lua_State *L, damo_op *op, int top) {
+  int n = top - 1;
+  luaL_checkstack(L, 2 * n + 20, op->def->name);
+  damo_var **in = bind_room(L, (size_t)n, sizeof *in);
+  for (int i = 0; i < n; i++) in[i] = input_at(L, op, i, i + 2);
+  bind_set_trace(L);
+  bind_entry e = bind_enter(L);
+  damo_apply *node = op_apply(e.state->ctx, op, in, n);
+  bind_leave(e);
+  bind_push_made(L, node);
+  return node;
+}
+
+static int push_outputs(lua_State *L, const damo_apply *node, bool list) {
+  int only = op_default_output(node->op);
+  if (only > node->n_out) {
+    bind_raise(L, DAMO_EVALUE, "%s: default_output is %d, the node has %d outputs", node->op->def->name, only,
+               node->n_out);
+  }
+  if (only == 0 && node->n_out == 1) only = 1;
+  if (list) {
+    lua_createtable(L, node->n_out, 0);
+    for (int i = 0; i < node->n_out; i++) {
+      bind_push_borrowed(L, node->out[i]);
+      lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+  }
+  if (only > 0) {
+    bind_push_borrowed(L, node->out[only - 1]);
+    return 1;
+  }
+  luaL_checkstack(L, node->n_out + 4, "too many outputs");
+  for (int i = 0; i < node->n_out; i++) bind_push_borrowed(L, node->out[i]);
+  return node->n_out;
+}
+
+static damo_apply *make_node_at(lua_State *L, damo_op *op, int top) {
+  bool own = false;
+  luaL_checkstack(L, top + 20, op->def->name);
+  if (bind_is_lua_op(op)) {
+    bind_push_definition(L, op_class(op));
+    lua_getfield(L, -1, "make_node");
+    own = !lua_isnil(L, -1);
+    lua_pop(L, 2);
+  }
+  if (!own) return node_from_core(L, op, top);
+  damo_apply *node = node_from_lua(L, op, top);
+  bind_set_trace(L); /* the line that applied the Op, rather than the one inside its make_node */
+  damo_obj *trace = bind_ctx(L)->trace;
+  if (trace && trace != (damo_obj *)node->trace) {
+    damo_release(node->trace);
+    node->trace = damo_retain(trace);
+  }
+  return node;
+}
+
+int op_apply_call(lua_State *L) {
+  damo_op *op = op_self(L, "Op");
+  bool list = false;
+  int top = lua_gettop(L);
+  if (top > 1 && takes_return_list(L, top, &list)) lua_settop(L, --top);
+  damo_apply *node = make_node_at(L, op, top);
+  bind_test_node(L, node);
+  int n = push_outputs(L, node, list);
+  bind_done(L);
+  return n;
+}
+
+int op_apply_make_node(lua_State *L) {
+  damo_op *op = op_self(L, "make_node");
+  make_node_at(L, op, lua_gettop(L));
+  return 1;
+}

@@ -1,0 +1,148 @@
+/* pad.c: entries moved along axes: roll, around the end of an axis, and pad, a border around an array.
+ *
+ * A constant border is an array filled with the value, whose middle is set to x; in the other modes x is read at a
+ * list of positions along one axis after the other.
+ */
+#include "shape_int.h"
+
+#include <string.h>
+
+/* ---- Roll -------------------------------------------------------------------------------------------------------- */
+
+/* The last (shift mod n) entries come first. */
+static damo_var *roll(build *b, damo_var *x, damo_var *shift, int axis) {
+  if (!x || !shift) return NULL;
+  damo_var *n = build_dim(b, x, axis), *cut;
+  int64_t by, length;
+  if (n && var_static_int(n, &length) && var_static_int(shift, &by)) {
+    by = length ? ((by % length) + length) % length : 0;
+    if (by == 0) return x;
+    cut = build_i64(b, length - by);
+  } else {
+    cut = build_fn2(b, "sub", n, build_fn2(b, "mod", shift, n));
+  }
+  damo_var *parts[2] = {build_slice(b, x, axis, cut, NULL, 1), build_slice(b, x, axis, NULL, cut, 1)};
+  return parts[0] && parts[1] ? build_join(b, "roll", axis, parts, 2) : NULL;
+}
+
+static damo_status fn_roll(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *x = build_strong(b, a->in[0]), *shift = build_integer(b, "roll", "the shift", a->in[1]);
+  int axes[DAMO_MAX_NDIM], n;
+  if (!x || !shift) return b->status;
+  if (var_ndim(shift)) return ctx_fail(b->ctx, DAMO_ETYPE, "roll: the shift must be a scalar");
+  DAMO_TRY(axes_in_order(b->ctx, "roll", &a->opt[0], var_ndim(x), axes, &n));
+  if (n < 0) { /* over all entries in their order */
+    damo_var *flat = roll(b, build_fn1(b, "ravel", x), shift, 0);
+    return fn_give(b, out, build_reshape_like(b, flat, x));
+  }
+  for (int i = 0; i < n; i++) x = roll(b, x, shift, axes[i]);
+  return fn_give(b, out, x);
+}
+
+/* ---- Pad --------------------------------------------------------------------------------------------------------- */
+
+/* Reads pad_width: k, {before, after}, or {{before, after}, …} an axis. */
+static damo_status pad_widths(damo_ctx *ctx, const prop_value *v, int ndim, int64_t (*width)[2]) {
+  for (int i = 0; i < ndim; i++) {
+    const prop_value *e = v;
+    if (v->kind == PROP_LIST && v->n && v->u.list[0].kind == PROP_LIST) {
+      if (v->n != ndim && v->n != 1) return ctx_fail(ctx, DAMO_EVALUE, "pad: %d pairs for %d axes", v->n, ndim);
+      e = &v->u.list[v->n == 1 ? 0 : i];
+    }
+    for (int k = 0; k < 2; k++) {
+      const prop_value *w = e->kind == PROP_LIST && (e->n == 1 || e->n == 2) ? &e->u.list[e->n == 2 ? k : 0] : e;
+      if (w->kind != PROP_INT || w->u.i < 0)
+        return ctx_fail(ctx, DAMO_EVALUE, "pad: pad_width is a count, {before, after}, or a list of such pairs");
+      width[i][k] = w->u.i;
+    }
+  }
+  return DAMO_OK;
+}
+
+/* n + k, a constant where n is one. */
+static damo_var *plus(build *b, damo_var *n, int64_t k) {
+  int64_t known;
+  if (!n || k == 0) return n;
+  return var_static_int(n, &known) ? build_i64(b, known + k) : build_fn2(b, "add", n, build_i64(b, k));
+}
+
+/* A constant border: the middle of an array filled with the value is set. */
+static damo_var *pad_constant(build *b, damo_var *x, int64_t (*width)[2], double value) {
+  damo_var *dims[DAMO_MAX_NDIM], *in[2 + 2 * DAMO_MAX_NDIM], *full;
+  char spec[DAMO_MAX_NDIM * 4 + 1] = "";
+  int n = 2;
+  for (int i = 0; i < var_ndim(x); i++) {
+    damo_var *length = build_dim(b, x, i);
+    dims[i] = plus(b, length, width[i][0] + width[i][1]);
+    in[n++] = build_i64(b, width[i][0] + 1);
+    in[n++] = plus(b, length, width[i][0]);
+    strcat(spec, "s110");
+  }
+  if (b->status != DAMO_OK) return NULL;
+  full = build_alloc(b, build_scalar(b, var_dtype(x), value), dims, var_ndim(x));
+  in[0] = full;
+  in[1] = x;
+  prop_value opt = prop_str(spec);
+  return full ? build_fn(b, "set_subtensor_at", in, n, &opt) : NULL;
+}
+
+/* The 1-based positions along one axis that the other modes read, from i = -before … n - 1 + after:
+ * edge clips i; wrap is i mod n; symmetric mirrors with period 2n, reflect with period 2n - 2. */
+static damo_var *pad_positions(build *b, const char *mode, damo_var *n, int64_t before, int64_t after) {
+  damo_var *one = build_i64(b, 1), *zero = build_i64(b, 0);
+  damo_var *i = build_range(b, build_i64(b, -before), plus(b, n, after - 1));
+  damo_var *last = plus(b, n, -1);
+  if (strcmp(mode, "edge") == 0) {
+    i = build_fn2(b, "minimum", build_fn2(b, "maximum", i, zero), last);
+  } else if (strcmp(mode, "wrap") == 0) {
+    i = build_fn2(b, "mod", i, n);
+  } else {
+    damo_var *edge = strcmp(mode, "symmetric") == 0 ? n : last;
+    damo_var *period = build_fn2(b, "mul", edge, build_i64(b, 2));
+    damo_var *m = build_fn2(b, "mod", i, period);
+    damo_var *back = build_fn2(b, "sub", edge == n ? build_fn2(b, "sub", period, one) : period, m);
+    i = build_fn2(b, "minimum", m, back);
+  }
+  return build_fn2(b, "add", i, one);
+}
+
+static damo_status fn_pad(build *b, const fn_args *a, ptrvec *out) {
+  const char *mode = a->opt[1].kind == PROP_STR ? a->opt[1].u.s : "constant";
+  static const char *const modes[] = {"constant", "edge", "wrap", "reflect", "symmetric", NULL};
+  int64_t width[DAMO_MAX_NDIM][2];
+  double value = 0;
+  int known = 0;
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *x = build_strong(b, a->in[0]);
+  if (!x) return b->status;
+  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "pad: pad_width is missing");
+  DAMO_TRY(fn_opt_num(a, 2, &value));
+  DAMO_TRY(pad_widths(b->ctx, &a->opt[0], var_ndim(x), width));
+  while (modes[known] && strcmp(modes[known], mode) != 0) known++;
+  if (!modes[known]) {
+    const char *near = suggest(mode, modes);
+    return ctx_fail(b->ctx, DAMO_EVALUE, "pad: unknown mode '%s'%s%s%s", mode, near ? ", did you mean '" : "",
+                    near ? near : "", near ? "'?" : "");
+  }
+  if (known == 0) return fn_give(b, out, pad_constant(b, x, width, value));
+  for (int i = 0; x && i < var_ndim(x); i++) {
+    if (width[i][0] == 0 && width[i][1] == 0) continue;
+    x = build_take_axis(b, x, pad_positions(b, mode, build_dim(b, x, i), width[i][0], width[i][1]), i);
+  }
+  return fn_give(b, out, x);
+}
+
+const op_func pad_funcs[] = {
+    {.name = "roll",
+     .operands = "x shift",
+     .options = "axis:axes",
+     .call = fn_roll,
+     .doc = "entries shifted along an axis, around its end"},
+    {.name = "pad",
+     .operands = "x",
+     .options = "pad_width:any mode:str constant_values:num",
+     .call = fn_pad,
+     .doc = "a border around x: constant, edge, wrap, reflect or symmetric"},
+    {.name = NULL},
+};

@@ -1,0 +1,138 @@
+/* repeat.c: entries that come more than once: tile repeats arrays as a whole, repeat_ each of their entries.
+ *
+ * Where all counts are alike, both broadcast over a new axis and reshape; repeat_ with a count for each entry reads x
+ * at the positions that RepeatPositions lists.
+ */
+#include "shape_int.h"
+
+/* ---- Tile -------------------------------------------------------------------------------------------------------- */
+
+static damo_var *times(build *b, damo_var *x, damo_var *y) {
+  int64_t i, j;
+  if (!x || !y) return NULL;
+  if (var_static_int(x, &i) && var_static_int(y, &j)) return build_i64(b, i * j);
+  return build_fn2(b, "mul", x, y);
+}
+
+/* Each axis i repeated reps[i] times as a whole: (n) → (1, n) → (reps, n) → (reps · n), for all axes at once. */
+static damo_status fn_tile(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *reps[DAMO_MAX_NDIM], *wide[DAMO_MAX_NDIM], *flat[DAMO_MAX_NDIM];
+  int pattern[DAMO_MAX_NDIM], given;
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *x = build_strong(b, a->in[0]);
+  if (!x) return b->status;
+  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "tile: reps is missing");
+  DAMO_TRY(shape_check(b, "tile", &a->opt[0], reps, &given));
+  int ndim = var_ndim(x) > given ? var_ndim(x) : given, lead = ndim - var_ndim(x);
+  if (2 * ndim > DAMO_MAX_NDIM) return ctx_fail(b->ctx, DAMO_ESHAPE, "tile: at most %d axes", DAMO_MAX_NDIM / 2);
+  for (int i = 0; i < ndim; i++) {
+    damo_var *r = i < ndim - given ? build_i64(b, 1) : reps[i - (ndim - given)];
+    damo_var *length = i < lead ? build_i64(b, 1) : build_dim(b, x, i - lead);
+    int64_t known;
+    if (r && var_static_int(r, &known) && known < 0)
+      return ctx_fail(b->ctx, DAMO_EVALUE, "tile: reps must not be negative, got %lld", (long long)known);
+    pattern[2 * i] = -1;
+    pattern[2 * i + 1] = i < lead ? -1 : i - lead;
+    wide[2 * i] = r;
+    wide[2 * i + 1] = length;
+    flat[i] = times(b, r, length);
+  }
+  if (b->status != DAMO_OK) return b->status;
+  damo_var *y = build_broadcast_to(b, "tile", build_dimshuffle(b, x, pattern, 2 * ndim), wide, 2 * ndim);
+  return fn_give(b, out, build_reshape(b, y, build_vector(b, flat, ndim), ndim));
+}
+
+/* ---- Repeat: how often each entry comes, as the list of 1-based positions that `take` reads ---------------------- */
+
+static damo_status positions_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  if (!type_is_tensor(in[0]->type) || var_ndim(in[0]) != 1 || var_dtype(in[0]) != DAMO_INT64)
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "repeat_: repeats must be an integer or an integer vector");
+  out[0] = type_tensor(op->obj.ctx, DAMO_INT64, 1, NULL);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status positions_perform(thunk *t) {
+  const damo_array *r = thunk_in(t, 0);
+  int64_t total = 0, at = 0;
+  for (int64_t i = 0; i < array_shape(r)[0]; i++) {
+    int64_t k = *(const int64_t *)(r->data + i * array_strides(r)[0]);
+    if (k < 0 || total > INT64_MAX - k)
+      return ctx_fail(t->ctx, DAMO_EVALUE, "repeat_: entry %lld of repeats is %lld", (long long)i + 1, (long long)k);
+    total += k;
+  }
+  damo_array *out = thunk_out(t, 0, DAMO_INT64, 1, &total);
+  if (!out) return DAMO_EMEMORY;
+  for (int64_t i = 0; i < array_shape(r)[0]; i++)
+    for (int64_t k = *(const int64_t *)(r->data + i * array_strides(r)[0]); k > 0; k--)
+      ((int64_t *)out->data)[at++] = i + 1;
+  return DAMO_OK;
+}
+
+static const op_def positions_def = {
+    .name = "RepeatPositions",
+    .doc = "position i as often as entry i says",
+    .n_in = 1,
+    .infer_type = positions_type,
+    .perform = positions_perform,
+    .grad = grad_none,
+    .connection_pattern = connect_none,
+};
+
+damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis) {
+  prop_value opt = prop_int(axis + 1);
+  damo_var *in[2] = {x, positions};
+  return x && positions ? build_fn(b, "take", in, 2, &opt) : NULL;
+}
+
+/* (…, n, …) → (…, n, 1, …) → (…, n, r, …) → (…, n r, …) */
+static damo_var *repeat_each(build *b, damo_var *x, damo_var *repeats, int axis) {
+  damo_var *wide[DAMO_MAX_NDIM], *flat[DAMO_MAX_NDIM];
+  int n = var_ndim(x);
+  damo_var *y = build_new_axis(b, x, axis + 1);
+  for (int i = 0, o = 0; i < n && y; i++) {
+    wide[o++] = flat[i] = build_dim(b, x, i);
+    if (i != axis) continue;
+    wide[o++] = repeats;
+    flat[i] = times(b, flat[i], repeats);
+  }
+  y = y ? build_broadcast_to(b, "repeat_", y, wide, n + 1) : NULL;
+  return y ? build_reshape(b, y, build_vector(b, flat, n), n) : NULL;
+}
+
+static damo_status fn_repeat(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *x = build_strong(b, a->in[0]), *repeats = build_integer(b, "repeat_", "repeats", a->in[1]);
+  int64_t axis = 1, known;
+  int k;
+  if (!x || !repeats) return b->status;
+  if (a->opt[0].kind == PROP_NIL) x = build_fn1(b, "ravel", x);
+  if (!x) return b->status;
+  DAMO_TRY(fn_opt_int(a, 0, &axis));
+  DAMO_TRY(axis_check(b->ctx, "repeat_", axis, var_ndim(x), &k));
+  if (var_ndim(repeats) == 0) {
+    if (var_static_int(repeats, &known) && known < 0)
+      return ctx_fail(b->ctx, DAMO_EVALUE, "repeat_: repeats must not be negative, got %lld", (long long)known);
+    return fn_give(b, out, repeat_each(b, x, repeats, k));
+  }
+  if (repeats->type->ndim == 1 && repeats->type->shape[0] >= 0 && x->type->shape[k] >= 0 &&
+      repeats->type->shape[0] != x->type->shape[k])
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "repeat_: %lld repeats for axis %d of length %lld",
+                    (long long)repeats->type->shape[0], k + 1, (long long)x->type->shape[k]);
+  damo_var *positions = build_op(b, op_new(b->ctx, &positions_def, NULL, 0), &repeats, 1);
+  return fn_give(b, out, build_take_axis(b, x, positions, k));
+}
+
+const op_func repeat_funcs[] = {
+    {.name = "tile",
+     .operands = "x",
+     .options = "reps:shape",
+     .call = fn_tile,
+     .doc = "x repeated as a whole, reps times along each axis"},
+    {.name = "repeat_",
+     .operands = "x repeats",
+     .options = "axis:int",
+     .call = fn_repeat,
+     .doc = "each entry repeated along an axis; of all entries in order without one"},
+    {.name = NULL},
+};
