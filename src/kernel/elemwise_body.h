@@ -2,9 +2,14 @@
  * this.
  *
  * In, from the stub: ISA_NAME, ISA_TABLE (the table's identifier), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64
- * (their lengths), VEC_F32(name, bound), VEC_F64(name, bound). Out: the table. Everything else is static. */
+ * (their lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_EXP_F64 where exp is not SLEEF's. Out: the
+ * table. Everything else is static. */
 
 #include "elemwise_int.h"
+
+#ifndef VEC_EXP_F64
+#define VEC_EXP_F64 VEC_F64(exp, u10)
+#endif
 
 #define U uint8_t
 #define SUFFIX _w8
@@ -61,6 +66,7 @@
 #define W W_F32
 #define BITS uint32_t
 #define VEC VEC_F32
+#define VEC_EXP VEC_F32(exp, u10)
 #define RFN(name) name##f
 #define T_HUGE 0x1p60f
 #define T_MAX_LOG 88.0f
@@ -76,6 +82,7 @@ typedef V_F32 VU __attribute__((aligned(4), may_alias));
 #define W W_F64
 #define BITS uint64_t
 #define VEC VEC_F64
+#define VEC_EXP VEC_EXP_F64
 #define RFN(name) name
 #define T_HUGE 0x1p500
 #define T_MAX_LOG 700.0

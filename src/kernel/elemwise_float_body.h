@@ -1,7 +1,7 @@
 /* elemwise_float_body: kernels of float32 and float64. Included with T, SUFFIX, V (a SLEEF vector), VU (the same,
  * aligned to its element), W (its length), BITS (the unsigned type of T's size), VEC(name, bound) (SLEEF's function of
- * that error bound), RFN(name) (C's), T_MAX_LOG (exp of it is finite), T_HUGE (its square is), T_TRIG_MIDDLE and
- * T_TRIG_LARGE (SLEEF's borders of argument reduction).
+ * that error bound), VEC_EXP (exp's), RFN(name) (C's), T_MAX_LOG (exp of it is finite), T_HUGE (its square is),
+ * T_TRIG_MIDDLE and T_TRIG_LARGE (SLEEF's borders of argument reduction).
  *
  * Arithmetic is plain loops. Transcendental functions go through SLEEF, whole vectors at a time: a tail is padded to a
  * vector, so an element's value does not depend on its position. Where SLEEF leaves its error bound (the predicates
@@ -19,6 +19,7 @@ typedef T (*NAME(fn1))(T);
 /* SLEEF declares its results const, which clang counts as another type. */
 #define VEC1(name, bound) ((NAME(vec1))VEC(name, bound))
 #define VEC2(name, bound) ((NAME(vec2))VEC(name, bound))
+#define EXP ((NAME(vec1))VEC_EXP)
 
 /* n is a multiple of W; outputs may be inputs. */
 ALWAYS_INLINE void NAME(apply1)(const T *x, T *y, int64_t n, NAME(vec1) f) {
@@ -229,7 +230,7 @@ ALWAYS_INLINE bool NAME(hard_log1p)(T x) { return x > T_HUGE; }
 ALWAYS_INLINE bool NAME(hard_hyperbolic)(T x) { return RFN(fabs)(x) > T_MAX_LOG; }
 ALWAYS_INLINE bool NAME(hard_inverse)(T x) { return RFN(fabs)(x) > T_HUGE; } /* it squares x */
 
-MAP1(exp, VEC1(exp, u10))
+MAP1(exp, EXP)
 MAP1(exp2, VEC1(exp2, u10))
 MAP1(expm1, VEC1(expm1, u10))
 MAP1(log, VEC1(log, u10))
@@ -259,12 +260,12 @@ MAP2(pow, VEC2(pow, u10))
 MAP2(arctan2, VEC2(atan2, u10))
 MAP2(hypot, VEC2(hypot, u05))
 
-/* ---- Functions from SLEEF's exp and log1p ------------------------------------------------------------------------ */
+/* ---- Functions from exp and SLEEF's log1p ------------------------------------------------------------------------ */
 
 /* e[j] = exp(-|x[j]|), which never overflows and loses no small result. */
 ALWAYS_INLINE void NAME(exp_minus_abs)(const T *x, T *e, int64_t padded) {
   for (int64_t j = 0; j < padded; j++) e[j] = -RFN(fabs)(x[j]);
-  NAME(apply1)(e, e, padded, VEC1(exp, u10));
+  NAME(apply1)(e, e, padded, EXP);
 }
 
 /* 1 / (1 + exp(-x)), for x < 0 as e / (1 + e). */
@@ -281,6 +282,9 @@ static void NAME(sigmoid)(void *const *args, int64_t n) {
   }
 }
 
+/* The sum, or top where rest is nan, as top then is too: which of two nans a sum gives is the compiler's choice. */
+ALWAYS_INLINE T NAME(at_rest_added)(T top, T rest) { return rest != rest ? top : top + rest; }
+
 /* log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)) */
 static void NAME(softplus)(void *const *args, int64_t n) {
   const T *a = args[0];
@@ -289,7 +293,7 @@ static void NAME(softplus)(void *const *args, int64_t n) {
     const int64_t m = n - i < CHUNK ? n - i : CHUNK, padded = NAME(stage)(x, a + i, m);
     NAME(exp_minus_abs)(x, e, padded);
     NAME(apply1)(e, e, padded, VEC1(log1p, u10));
-    for (int64_t j = 0; j < m; j++) o[i + j] = NAME(at_maximum)(x[j], 0) + e[j];
+    for (int64_t j = 0; j < m; j++) o[i + j] = NAME(at_rest_added)(NAME(at_maximum)(x[j], 0), e[j]);
   }
 }
 
@@ -306,7 +310,7 @@ static void NAME(logaddexp)(void *const *args, int64_t n) {
     }
     NAME(exp_minus_abs)(x, e, padded);
     NAME(apply1)(e, e, padded, VEC1(log1p, u10));
-    for (int64_t j = 0; j < m; j++) o[i + j] = top[j] + e[j];
+    for (int64_t j = 0; j < m; j++) o[i + j] = NAME(at_rest_added)(top[j], e[j]);
   }
 }
 
@@ -339,6 +343,8 @@ LOOP1(log1mexp, T, T)
 #undef VEC
 #undef VEC1
 #undef VEC2
+#undef VEC_EXP
+#undef EXP
 #undef RFN
 #undef T_HUGE
 #undef T_MAX_LOG
