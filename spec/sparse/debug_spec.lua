@@ -65,6 +65,122 @@ describe("DEBUG", function()
     }
     assert.has_no_error(function() damo.compile({ x, y, d, v }, outputs, { mode = "DEBUG" })(A, B, D, V) end)
   end)
+
+  -- Each class by a graph that has it; FAST_RUN's rewrites leave it there.
+  local x, y, z, sq = sparse.csr_matrix "x", sparse.csc_matrix "y", sparse.csr_matrix "z", sparse.csr_matrix "sq"
+  local d, v, w, g = damo.matrix "d", damo.vector "v", damo.vector "w", damo.vector "g"
+  local rows, cols, k = damo.lvector "rows", damo.lvector "cols", damo.lscalar "k"
+  local left, right = damo.matrix "left", damo.matrix "right"
+  local inputs = { x, y, z, sq, d, v, w, g, rows, cols, k, left, right }
+  local function of(class, props, ...) return sparse[class](props)(...) end
+  local function whole(list) return damo.array(list, "int64") end
+  local parts = { sparse.csm_properties(x) }
+  local function second_of_logdet()
+    local first = damo.grad(sparse.logdet(sq), sq)
+    return damo.grad(damo.sum(first.data * first.data), sq)
+  end
+  local function least(wrt) return damo.grad(damo.sum(damo.sqr((sparse.lstsq(x, v)))), wrt) end
+  local classes = {
+    { "GetItemList", function() return sparse.get_item_list(x, rows) end },
+    { "GetItemListGrad", function() return of("GetItemListGrad", {}, x, rows, of("GetItemList", {}, z, rows)) end },
+    { "GetItem2Lists", function() return sparse.get_item_2lists(x, rows, cols) end },
+    { "GetItem2ListsGrad", function() return of("GetItem2ListsGrad", {}, x, rows, cols, g) end },
+    { "GetItemScalar", function() return x[{ k, 3 }] end },
+    { "GetItem2d", function() return x[{ { 1, k }, { 3, 1, -2 } }] end },
+    { "GetItem2dGrad", function() return damo.grad(sparse.sp_sum(sparse.sqr(x[{ { 1, k }, { 3, 1, -2 } }])), x) end },
+    { "ConstructSparseFromList", function() return sparse.construct_sparse_from_list(left, right, rows) end },
+    { "Permute", function() return sparse.permute(x, whole { 2, 1 }, whole { 3, 1, 2 }) end },
+    { "BlockDiag", function() return sparse.block_diag { x, y, z } end },
+    { "SparseSplit", function() return damo.grad(sparse.sp_sum(sparse.sqr(sparse.hstack { x, y })), y) end },
+    { "Band", function() return sparse.tril(x, { k = -1 }), sparse.triu(x, { k = 1 }) end },
+    { "Trace", function() return sparse.trace(sq) end },
+    { "EyeLike", function() return damo.grad(damo.sqr(sparse.trace(sq)), sq) end },
+    { "SpExtremum", function() return sparse.max(x, { axis = 1 }), sparse.argmin(x), sparse.min(y, { axis = 2 }) end },
+    { "KronPlaces", function() return sparse.kron(x, y) end },
+    { "WithData", function() return sparse.structured_exp(x) end },
+    { "SparseData", function() return damo.sqr(sparse.csm_data(x)) end },
+    { "GatherData", function() return sparse.gather(y, x), sparse.gather(d, x) end },
+    { "CSM", function() return sparse.CSC(damo.sqr(parts[1]), parts[2], parts[3], whole { 3, 2 }) end },
+    { "CSMProperties", function() return parts[1] * 2, parts[2] + 1 end },
+    { "CSMGrad", function()
+      local own = { sparse.csm_properties(z) }
+      return of("CSMGrad", {}, parts[1], parts[2], parts[3], parts[4], own[1] * 2, own[2], own[3], own[4])
+    end },
+    { "SpSumGrad", function()
+      return damo.grad(damo.sum(damo.sqr(sparse.sp_sum(x, { axis = 2, sparse_grad = true }))), x),
+        damo.grad(damo.sum(damo.sqr(sparse.sp_sum(y, { axis = 1 }))), y), damo.grad(damo.sqr(sparse.sp_sum(z)), z)
+    end },
+    { "StructuredDotGradCSR", function() return damo.grad(damo.sum(damo.sqr(sparse.structured_dot(x, d.T))), x) end },
+    { "StructuredDotGradCSC", function() return damo.grad(damo.sum(damo.sqr(sparse.structured_dot(y, d.T))), y) end },
+    { "StructuredDotGrad", function()
+      return of("StructuredDotGrad", {}, x, sparse.transpose(y), sq[{ { 1, 2 }, { 1, 2 } }])
+    end },
+    { "StructuredAddSV", function() return of("StructuredAddSV", {}, x, w) end },
+    { "FactorSolve", function()
+      return sparse.solve(sq, w), sparse.solve_t(sq, right.T), sparse.solve(sq, w, { assume = "pos" }),
+        sparse.solve(sq, x.T)
+    end },
+    { "FactorLogdet", function() return sparse.logdet(sq) end },
+    { "FactorDet", function() return sparse.det(sq) end },
+    { "FactorInverse", function() return damo.grad(sparse.logdet(sq), sq) end },
+    { "FactorSandwich", second_of_logdet },
+    { "FactorLeast", function() return sparse.lstsq(x, v), sparse.lstsq(x.T, w) end },
+    { "FactorLeastAdjoint", function() return least(v), damo.grad(damo.sum(damo.sqr((sparse.lstsq(x.T, w)))), w) end },
+  }
+  local B = sparse.csc { data = { 5, 6 }, indices = { 1, 0 }, indptr = { 0, 1, 1, 2 }, shape = { 2, 3 } }
+  local C = sparse.csr { data = { 7, 8, 0, 4 }, indices = { 2, 1, 0, 1 }, indptr = { 0, 2, 4 }, shape = { 2, 3 } }
+  local S = sparse.csr { data = { 4, 1, 1, 5, 2, 6 }, indices = { 0, 1, 0, 1, 0, 2 }, indptr = { 0, 2, 4, 6 },
+    shape = { 3, 3 } }
+  local values = { A, B, C, S, s.dense(2, 3), damo.array { 1, 2 }, damo.array { 1, 2, 3 }, damo.array { 4, 5, 6 },
+    whole { 2, 1, 2 }, whole { 3, 1, 3 }, 2, s.dense(4, 3), s.dense(3, 3, "float64", 9) }
+
+  for _, row in ipairs(classes) do
+    it("computes " .. row[1] .. " with dense operands too", function()
+      local f = damo.compile(inputs, { row[2]() }, { mode = "DEBUG", on_unused_input = "ignore" })
+      local found = false
+      for _, node in ipairs(f.fgraph.apply_nodes) do found = found or node.op.name == row[1] end
+      assert.is_true(found, "no " .. row[1])
+      f(table.unpack(values))
+    end)
+  end
+
+  local inf, nan = 1 / 0, 0 / 0
+  local function run(fn)
+    return damo.compile({ x }, fn(x), { mode = "DEBUG", on_unused_input = "ignore" })(A)
+  end
+
+  it("does not hold against a sparse product that an absent entry meets neither nan nor inf", function()
+    local holes = damo.constant(damo.array { { 2, inf, 3 }, { nan, 4, inf } })
+    s.close(run(function(m) return m * holes end), { 2, 0, 6, 0, 12, 0 })
+    s.close(run(function(m) return sparse.col_scale(m[{ { 2, 2 } }], damo.constant(damo.array { inf, 2, nan })) end),
+      { 0, 6, 0 })
+    local gaps = damo.constant(damo.array { { 1, 2 }, { 3, 4 }, { inf, nan } })
+    s.close(run(function(m) return sparse.structured_dot(m[{ { 2, 2 } }], gaps) end), { 9, 12 })
+  end)
+
+  it("takes stored nan and inf in constants for what they are", function()
+    local odd = damo.constant(sparse.csr { data = { nan, inf, 3 }, indices = { 0, 2, 1 }, indptr = { 0, 2, 3 },
+      shape = { 2, 3 } })
+    s.close(run(function(m) return sparse.lt(m, odd) end), { 0, 0, 1, 0, 0, 0 })
+    s.close(run(function() return odd[{ { 2, 2 } }] end), { 0, 3, 0 })
+    s.close(run(function() return odd[{ 2, 2 }] end), { 3 })
+    s.raises("numeric", nil, function() run(function(m) return sparse.mul(m, odd) end) end)
+  end)
+
+  it("allows for what cancels in a sum of large terms", function()
+    local list, indices = {}, {}
+    for i = 1, 301 do
+      list[i] = i == 301 and 0.5 or (i % 2 == 0 and -1 or 1) * 1e14 * math.sin(i // 2 % 150)
+      indices[i] = i - 1
+    end
+    local wide = sparse.csr { data = list, indices = indices, indptr = { 0, 301 }, shape = { 1, 301 } }
+    local ones = damo.constant(damo.ones { 301, 2 })
+    local outputs = { sparse.dot(x, ones), sparse.sp_sum(x, { axis = 2 }), sparse.sp_sum(x.T, { axis = 1 }),
+      sparse.sp_sum(x), sparse.dot(x, x.T), sparse.true_dot(x, x.T * 0 + sparse.structured_add(x * 0, 1).T) }
+    for _, out in ipairs(outputs) do
+      assert.has_no_error(function() damo.compile({ x }, out, { mode = "DEBUG" })(wide) end)
+    end
+  end)
 end)
 
 describe("NANGUARD", function()

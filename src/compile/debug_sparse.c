@@ -1,105 +1,68 @@
-/* debug_sparse.c: DEBUG mode computes what sparse nodes compute once more, with dense operands and the dense function of
- * the same meaning, and compares. Nodes whose operands are large as dense matrices, or hold what is not finite (which meets
- * stored entries alone in a sparse product), are passed over. */
+/* debug_sparse.c: DEBUG mode computes what sparse nodes compute once more, with dense operands and the dense function
+ * of the same meaning, and compares. Nodes whose operands are large as dense matrices are passed over; where the
+ * dense function gives nan or inf, it says nothing of the sparse one: an absent entry meets no nan, a dense 0 does. */
+#include "debug_sparse.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "../op/op.h"
-#include "compile_int.h"
-
-/* A dense matrix of more entries is not made. */
-enum { MOST_ENTRIES = 1 << 20, MOST_OPERANDS = 16 };
-
-/* The Variable that the node's first output equals, of dense operands; NULL where there is none. */
-typedef damo_var *(*dense_form)(build *b, const damo_apply *node, damo_var *const *in);
-
 /* ---- Forms ------------------------------------------------------------------------------------------------------- */
 
-static damo_var *same(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)b, (void)node;
-  return in[0];
+static damo_var *same(dense_exam *e) { return e->in[0]; }
+
+static damo_var *transposed(dense_exam *e) { return build_fn1(e->b, "transpose", e->in[0]); }
+
+static damo_var *negated(dense_exam *e) { return build_fn1(e->b, "neg", e->in[0]); }
+
+static damo_var *added(dense_exam *e) { return build_fn2(e->b, "add", e->in[0], e->in[1]); }
+
+static damo_var *multiplied(dense_exam *e) { return build_fn2(e->b, "mul", e->in[0], e->in[1]); }
+
+static damo_var *divided(dense_exam *e) { return build_fn2(e->b, "true_div", e->in[0], e->in[1]); }
+
+static damo_var *rows_scaled(dense_exam *e) {
+  build *b = e->b;
+  return build_fn1(b, "transpose", build_fn2(b, "mul", build_fn1(b, "transpose", e->in[0]), e->in[1]));
 }
 
-static damo_var *transposed(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)node;
-  return build_fn1(b, "transpose", in[0]);
+static damo_var *product(dense_exam *e) { return build_fn2(e->b, "dot", e->in[0], e->in[1]); }
+
+static damo_var *sampled(dense_exam *e) {
+  build *b = e->b;
+  return build_fn2(b, "mul", e->in[2], build_fn2(b, "dot", e->in[0], build_fn1(b, "transpose", e->in[1])));
 }
 
-static damo_var *negated(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)node;
-  return build_fn1(b, "neg", in[0]);
+static damo_var *product_onto(dense_exam *e) {
+  build *b = e->b;
+  return build_fn2(b, "add", build_fn2(b, "mul", e->in[0], build_fn2(b, "dot", e->in[1], e->in[2])), e->in[3]);
 }
 
-static damo_var *added(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)node;
-  return build_fn2(b, "add", in[0], in[1]);
+static damo_var *summed(dense_exam *e) {
+  prop_value opt[4] = {exam_prop(e, "axis")};
+  return build_fn(e->b, "sum", e->in, 1, opt);
 }
 
-static damo_var *multiplied(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)node;
-  return build_fn2(b, "mul", in[0], in[1]);
-}
-
-static damo_var *divided(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)node;
-  return build_fn2(b, "true_div", in[0], in[1]);
-}
-
-static damo_var *rows_scaled(build *b, const damo_apply *node, damo_var *const *in) {
-  damo_var *flipped[2] = {build_fn1(b, "transpose", in[0]), in[1]};
-  return build_fn1(b, "transpose", multiplied(b, node, flipped));
-}
-
-static damo_var *product(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)node;
-  return build_fn2(b, "dot", in[0], in[1]);
-}
-
-static damo_var *sampled(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)node;
-  return build_fn2(b, "mul", in[2], build_fn2(b, "dot", in[0], build_fn1(b, "transpose", in[1])));
-}
-
-static damo_var *product_onto(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)node;
-  return build_fn2(b, "add", build_fn2(b, "mul", in[0], build_fn2(b, "dot", in[1], in[2])), in[3]);
-}
-
-static damo_var *summed(build *b, const damo_apply *node, damo_var *const *in) {
-  const prop_value *axis = op_prop(node->op, "axis");
-  prop_value opt[4] = {*axis};
-  return build_fn(b, "sum", in, 1, opt);
-}
-
-static damo_var *compared(build *b, const damo_apply *node, damo_var *const *in) {
+static damo_var *compared(dense_exam *e) {
   static const char *const names[][2] = {{"Equal", "eq"},     {"NotEqual", "neq"},   {"LessThan", "lt"},
                                          {"LessEqual", "le"}, {"GreaterThan", "gt"}, {"GreaterEqual", "ge"}};
-  const char *name = node->op->def->name;
+  const char *name = e->node->op->def->name;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (strncmp(name, names[i][0], strlen(name) - 2) == 0 && names[i][0][strlen(name) - 2] == '\0')
-      return build_fn2(b, names[i][1], in[0], in[1]);
+      return build_fn2(e->b, names[i][1], e->in[0], e->in[1]);
   }
   return NULL;
 }
 
-static damo_var *stacked(build *b, const damo_apply *node, damo_var *const *in) {
-  return build_fn(b, node->op->def->name[0] == 'H' ? "hstack" : "vstack", in, node->n_in, NULL);
+static damo_var *stacked(dense_exam *e) {
+  return build_fn(e->b, e->node->op->def->name[0] == 'H' ? "hstack" : "vstack", e->in, e->node->n_in, NULL);
 }
 
-static damo_var *diagonal(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)node;
-  return build_fn1(b, "diag", in[0]);
-}
+static damo_var *diagonal(dense_exam *e) { return build_fn1(e->b, "diag", e->in[0]); }
 
-static damo_var *zeros(build *b, const damo_apply *node, damo_var *const *in) {
-  (void)node;
-  return build_zeros_like(b, in[0]);
-}
+static damo_var *zeros(dense_exam *e) { return build_zeros_like(e->b, e->in[0]); }
 
-static const struct {
-  const char *op;
-  dense_form form;
-} forms[] = {
+/* (Some of these names are dense Ops' too.) */
+static const dense_row forms[] = {
     {"DenseFromSparse", same},
     {"SparseFromDense", same},
     {"ToFormat", same},
@@ -143,66 +106,156 @@ static const struct {
     {"LessEqualSD", compared},
     {"GreaterThanSD", compared},
     {"GreaterEqualSD", compared},
+    {NULL, NULL},
 };
 
-static dense_form form_of(const damo_apply *node) {
+static bool is_of_sparse(const damo_apply *node) {
   bool sparse = type_is_sparse(node->out[0]->type);
   for (int i = 0; i < node->n_in && !sparse; i++) sparse = type_is_sparse(node->in[i]->type);
-  for (size_t i = 0; sparse && i < sizeof forms / sizeof *forms; i++) {
-    if (strcmp(forms[i].op, node->op->def->name) == 0) return forms[i].form;
-  }
-  return NULL;
+  return sparse;
+}
+
+static dense_form form_among(const dense_row *rows, const char *name) {
+  while (rows->op != NULL && strcmp(rows->op, name) != 0) rows++;
+  return rows->form;
+}
+
+static dense_form form_of(const damo_apply *node) {
+  const char *name = node->op->def->name;
+  dense_form form = form_among(debug_entry_rows, name);
+  if (form != NULL || !is_of_sparse(node)) return form;
+  form = form_among(debug_part_rows, name);
+  return form != NULL ? form : form_among(forms, name);
+}
+
+/* ---- Builders of forms ------------------------------------------------------------------------------------------- */
+
+damo_var *exam_zeros(dense_exam *e, damo_dtype dtype, const int64_t *shape) {
+  damo_array *z = damo_array_new(e->b->ctx, dtype, 2, shape);
+  return build_value(e->b, z != NULL ? &z->obj : NULL);
+}
+
+damo_var *exam_read(dense_exam *e, damo_var *x, const char *spec, damo_var *const *idx, int n) {
+  damo_var *in[1 + DEBUG_MOST_OPERANDS] = {x};
+  const prop_value opt = prop_str(spec);
+  for (int i = 0; i < n; i++) in[1 + i] = idx[i];
+  return x != NULL && e->b->status == DAMO_OK ? build_fn(e->b, "subtensor", in, 1 + n, &opt) : NULL;
+}
+
+damo_var *exam_put(dense_exam *e, const int64_t *shape, damo_var *x, const char *spec, damo_var *const *idx, int n) {
+  if (x == NULL || e->b->status != DAMO_OK) return NULL;
+  const damo_dtype dtype = var_dtype(x), wide = dtype == DAMO_BOOL ? DAMO_INT64 : dtype;
+  damo_var *in[2 + DEBUG_MOST_OPERANDS] = {exam_zeros(e, wide, shape), build_cast(e->b, x, wide)};
+  const prop_value opt = prop_str(spec);
+  for (int i = 0; i < n; i++) in[2 + i] = idx[i];
+  if (e->b->status != DAMO_OK) return NULL;
+  damo_var *y = build_fn(e->b, "inc_subtensor_at", in, 2 + n, &opt);
+  return y != NULL ? build_cast(e->b, y, dtype) : NULL;
+}
+
+damo_var *exam_take(dense_exam *e, damo_var *x, damo_var *list, int axis) {
+  const prop_value opt = prop_int(axis + 1);
+  return x != NULL && list != NULL ? build_fn(e->b, "take", (damo_var *[]){x, list}, 2, &opt) : NULL;
 }
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* Small and finite. */
+/* A number, a small array, or a sparse matrix that is small as a dense one. */
 static bool will_do(const damo_obj *v) {
-  char text[200];
   int ndim;
   const int64_t *shape = v != NULL ? value_shape(v, &ndim) : NULL;
-  const damo_array *a = value_array(v);
-  if (a == NULL) return false;
+  if (value_array(v) == NULL) return false;
   double entries = 1;
   for (int d = 0; d < ndim; d++) entries *= (double)shape[d];
-  return entries <= MOST_ENTRIES && !find_nonfinite(a, text, sizeof text);
+  return entries <= DEBUG_MOST_ENTRIES && array_size(value_array(v)) <= DEBUG_MOST_ENTRIES;
+}
+
+/* Entries that meet at one place are converted to a wider dtype one by one, or as their sum: of whole numbers that wrap
+ * those are different things. */
+static bool wraps(const dense_exam *e, int i) {
+  const damo_sparse *m = exam_matrix(e, i);
+  if (e->values[i]->kind != OBJ_SPARSE || m->unique || !dtype_is_discrete(sparse_dtype(m))) return false;
+  return sparse_dtype(m) != var_dtype(e->node->out[0]);
+}
+
+static bool is_fit(dense_exam *e) {
+  const damo_apply *node = e->node;
+  for (int i = 0; i < node->n_in; i++) {
+    if (!will_do(e->values[i]) || wraps(e, i)) return false;
+  }
+  for (int o = 0; o < node->n_out; o++) {
+    if (!will_do(e->results[o])) return false;
+  }
+  return true;
 }
 
 static damo_obj *dense_value(damo_obj *v) {
   return v->kind == OBJ_SPARSE ? (damo_obj *)sparse_to_dense((const damo_sparse *)v) : damo_retain(v);
 }
 
-/* The node's first output by way of dense operands, as a Variable over constants. */
-static damo_var *build_dense(build *b, const damo_apply *node, damo_obj *const *inputs) {
-  damo_var *in[MOST_OPERANDS];
-  for (int i = 0; i < node->n_in; i++) in[i] = build_value(b, dense_value(inputs[i]));
-  damo_var *y = b->status == DAMO_OK ? form_of(node)(b, node, in) : NULL;
-  const damo_dtype dtype = var_dtype(node->out[0]);
-  return y != NULL && var_dtype(y) != dtype ? build_cast(b, y, dtype) : y;
+/* The operands' moduli in place of the operands. */
+static void take_moduli(dense_exam *e) {
+  for (int i = 0; i < e->node->n_in; i++) {
+    if (e->in[i] == NULL || dtype_is_discrete(var_dtype(e->in[i]))) continue;
+    damo_var *size = build_fn1(e->b, "abs", e->in[i]);
+    if (size != NULL) e->in[i] = size;
+  }
 }
 
-static damo_status compare(thunk *t, damo_obj *dense) {
-  char text[400];
-  damo_obj *mine = dense_value(*t->out[0]);
-  if (mine == NULL) return DAMO_EMEMORY;
-  const bool agree = debug_agree(mine, dense, true, text, sizeof text);
-  damo_release(mine);
-  if (agree) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_EINCONSISTENCY, "DEBUG: output 1 is another one with dense operands: %s", text);
+/* pair: what the dense function gives, what the node gave. With `bounded`, both have the size of the terms that they
+ * are sums of added, so that what cancelled counts no more than it was. */
+static bool build_pair(dense_exam *e, bool bounded, damo_var *pair[2]) {
+  const dense_form form = form_of(e->node);
+  build *b = e->b;
+  for (int i = 0; i < e->node->n_in; i++) e->in[i] = build_value(b, dense_value(e->values[i]));
+  for (int o = 0; o < e->node->n_out; o++) e->out[o] = build_value(b, dense_value(e->results[o]));
+  if (b->status != DAMO_OK) return false;
+  e->got = e->out[0];
+  damo_var *want = form(e);
+  pair[1] = e->got;
+  if (want != NULL && bounded) {
+    take_moduli(e);
+    damo_var *bound = b->status == DAMO_OK ? form(e) : NULL;
+    want = bound != NULL ? build_fn2(b, "add", want, bound) : NULL;
+    pair[1] = bound != NULL ? build_fn2(b, "add", pair[1], bound) : NULL;
+  }
+  if (want == NULL || pair[1] == NULL) return false;
+  pair[0] = build_cast(b, want, var_dtype(pair[1]));
+  return b->status == DAMO_OK;
+}
+
+/* Whether dense and node agree; *text says where not. */
+static damo_status agree(dense_exam *e, bool bounded, bool *same_values, char *text, size_t n) {
+  build b;
+  damo_var *pair[2];
+  damo_obj *values[2] = {NULL, NULL};
+  damo_ctx *ctx = e->node->obj.ctx;
+  build_init(&b, ctx);
+  e->b = &b;
+  *same_values = true;
+  if (build_pair(e, bounded, pair)) b.status = eager_eval(ctx, pair, 2, values);
+  if (values[0] != NULL && b.status == DAMO_OK) {
+    *same_values = debug_agree(values[0], values[1], true, text, n);
+    char turned[400];
+    if (!*same_values && !debug_agree(values[1], values[0], true, turned, sizeof turned))
+      snprintf(text, n, "%s", turned);
+  }
+  for (int i = 0; i < 2; i++) damo_release(values[i]);
+  return build_end(&b);
 }
 
 damo_status debug_dense_equal(thunk *t, damo_obj *const *inputs) {
   const damo_apply *node = t->node;
-  if (form_of(node) == NULL || node->n_in > MOST_OPERANDS || !will_do(*t->out[0])) return DAMO_OK;
-  for (int i = 0; i < node->n_in; i++) {
-    if (!will_do(inputs[i])) return DAMO_OK;
-  }
-  build b;
-  damo_obj *dense = NULL;
-  build_init(&b, t->ctx);
-  damo_var *y = build_dense(&b, node, inputs);
-  if (y != NULL) b.status = eager_eval(t->ctx, &y, 1, &dense);
-  if (dense != NULL) b.status = compare(t, dense);
-  damo_release(dense);
-  return build_end(&b);
+  char text[400], other[400];
+  bool same_values = true;
+  DAMO_TRY(debug_solution(t, inputs));
+  if (form_of(node) == NULL || node->n_in > DEBUG_MOST_OPERANDS || node->n_out > DEBUG_MOST_OPERANDS) return DAMO_OK;
+  dense_exam e = {.node = node, .values = inputs};
+  for (int o = 0; o < node->n_out; o++) e.results[o] = *t->out[o];
+  if (!is_fit(&e)) return DAMO_OK;
+  DAMO_TRY(agree(&e, false, &same_values, text, sizeof text));
+  if (!same_values && !dtype_is_discrete(var_dtype(node->out[0])))
+    DAMO_TRY(agree(&e, true, &same_values, other, sizeof other));
+  if (same_values) return DAMO_OK;
+  return ctx_fail(t->ctx, DAMO_EINCONSISTENCY, "DEBUG: output 1 is another one with dense operands: %s", text);
 }
