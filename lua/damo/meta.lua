@@ -212,8 +212,8 @@ local Function = {}
 ---@param values table
 ---@return ...
 function Function:call(values) end
----A callable that writes its results into these Arrays.
----@param ... damo.Array
+---A callable that writes its results into these Arrays and sparse matrices; nil where it gives a new one.
+---@param ... damo.Array|damo.Sparse|nil
 ---@return fun(...: any): ...
 function Function:into(...) end
 ---The same program and shared Variables with storage of its own.
@@ -355,39 +355,43 @@ function Factor:free() end
 ---@field CSM any class: CSM{format=} makes a matrix from data, indices, indptr, shape
 local sparse = {}
 
----From the three vectors (0-based), or of a dense or sparse matrix.
----@param parts { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse
+---From the three vectors (0-based), all in one table, or of a dense or sparse matrix; that is given back itself where it
+---is as wanted already, unless copy is true.
+---@param from { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse|table
+---@param options? { dtype?: damo.Dtype, itype?: string, shape?: integer[], copy?: boolean } of a matrix only
 ---@return damo.Sparse
-function sparse.csr(parts) end
----From the three vectors (0-based), or of a dense or sparse matrix.
----@param parts { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse
+function sparse.csr(from, options) end
+---From the three vectors (0-based), all in one table, or of a dense or sparse matrix; that is given back itself where it
+---is as wanted already, unless copy is true.
+---@param from { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse|table
+---@param options? { dtype?: damo.Dtype, itype?: string, shape?: integer[], copy?: boolean } of a matrix only
 ---@return damo.Sparse
-function sparse.csc(parts) end
+function sparse.csc(from, options) end
 ---From 1-based coordinates; duplicates are summed.
 ---@param parts { rows: any, cols: any, values: any, shape?: integer[], format?: damo.Format, dtype?: damo.Dtype, itype?: string }
 ---@return damo.Sparse
 function sparse.coo(parts) end
 ---The entries of a dense matrix that are not 0.
 ---@param a damo.Array|table
----@param format? damo.Format|{ format?: damo.Format, itype?: string }
+---@param format? damo.Format|{ format?: damo.Format, dtype?: damo.Dtype, itype?: string }
 ---@return damo.Sparse
 function sparse.from_dense(a, format) end
 ---Ones on the k-th diagonal.
 ---@param m integer
 ---@param n? integer
----@param options? { k?: integer, dtype?: damo.Dtype, format?: damo.Format }
+---@param options? { k?: integer, dtype?: damo.Dtype, format?: damo.Format, itype?: string }
 ---@return damo.Sparse
 function sparse.eye(m, n, options) end
 ---Diagonals by their offsets.
 ---@param diagonals table
 ---@param offsets? integer[]
----@param options? { shape?: integer[], dtype?: damo.Dtype, format?: damo.Format }
+---@param options? { shape?: integer[], dtype?: damo.Dtype, format?: damo.Format, itype?: string }
 ---@return damo.Sparse
 function sparse.diags(diagonals, offsets, options) end
 ---A random matrix with exactly density*m*n entries.
 ---@param m integer
 ---@param n integer
----@param options? { density?: number, format?: damo.Format, dtype?: damo.Dtype }
+---@param options? { density?: number, format?: damo.Format, dtype?: damo.Dtype, itype?: string }
 ---@return damo.Sparse
 function sparse.random(m, n, options) end
 ---@param format damo.Format
@@ -494,7 +498,7 @@ function damo.frombytes(bytes, dtype, shape) end
 ---@param owner? any
 ---@return damo.Array
 function damo.frompointer(pointer, dtype, shape, owner) end
----Equal in shape and in every entry.
+---Equal in shape and in every entry, whatever the dtypes; a sparse matrix equals the dense one with its values.
 ---@param a any
 ---@param b any
 ---@param options? { equal_nan?: boolean }
@@ -4182,6 +4186,20 @@ function sparse.gt(x, y) end
 ---@param y damo.Operand
 ---@return damo.Result
 function sparse.ge(x, y) end
+
+---|x - y| <= atol + rtol |y|: sparse bool; dense bool with a dense matrix; absent entries count as 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean }
+---@return damo.Result
+function sparse.isclose(x, y, options) end
+
+---isclose at every place, in memory for the stored entries; the other matrix may be dense
+---@param x damo.Operand
+---@param y damo.Operand
+---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean }
+---@return damo.Result
+function sparse.allclose(x, y, options) end
 
 ---the dense product of two matrices, or a matrix and a vector, one of them sparse; regular gradient
 ---@param x damo.Operand

@@ -13,20 +13,63 @@ for name, value in pairs(core.sparse) do sparse[name] = value end
 local random_from = sparse.random_from
 sparse.random_from = nil
 
+-- ---- Arguments ---------------------------------------------------------------------------------------------------
+
+-- Raises a type error for the values behind a function's arguments, unless they are nil.
+local function no_more(func, forms, ...)
+  for i = 1, select("#", ...) do
+    if select(i, ...) ~= nil then core.raise("type", ("%s: too many arguments; it takes %s"):format(func, forms)) end
+  end
+end
+
+-- Raises an error for options that are no table, or have a name that is not in the list `known`.
+local function check_options(func, number, options, known)
+  if type(options) ~= "table" then
+    core.raise("type", ("%s: argument %d (options) must be a table of options, got %s"):format(func, number,
+      type(options)))
+  end
+  for name in pairs(options) do
+    local found = false
+    for _, k in ipairs(known) do found = found or k == name end
+    if not found then
+      core.raise("value", ("%s: unknown option '%s': the options are %s"):format(func, tostring(name),
+        table.concat(known, ", ")))
+    end
+  end
+end
+
+-- Raises a type error where the option, if given, is not of the type.
+local function check_type(func, options, name, wanted)
+  local got = type(options[name])
+  if got ~= wanted and got ~= "nil" then
+    core.raise("type", ("%s: option '%s' must be a %s, got %s"):format(func, name, wanted, got))
+  end
+end
+
+local function is_callable(fn)
+  local meta = getmetatable(fn)
+  return type(fn) == "function" or meta == "damo.Op" or (type(meta) == "table" and meta.__call ~= nil)
+end
+
+-- ---- Values ------------------------------------------------------------------------------------------------------
+
 --- A random matrix with exactly `density * m * n` entries, drawn from the stream that `damo.random.seed` sets.
 -- @tparam integer m rows
 -- @tparam integer n columns
--- @tparam[opt] table options `density` (0.01), `format` ("csr"), `dtype` (floatX)
+-- @tparam[opt] table options `density` (0.01), `format` ("csr"), `dtype` (floatX), `itype` ("int32")
 -- @treturn Sparse
-function sparse.random(m, n, options) return random.eager(random_from, m, n, options) end
+function sparse.random(m, n, options, ...)
+  no_more("random", "two lengths and a table of options", ...)
+  return random.eager(random_from, m, n, options)
+end
 
 --- A structured function of any function of a tensor: `fn` is applied to the vector of stored values alone, whatever it
 -- makes of 0, and the result put back on the pattern; so are its gradients.
 -- @tparam function fn of a Variable or Array (and any further arguments): `damo.exp`, or a function of your own
 -- @treturn function of a sparse Variable or matrix (and those further arguments)
-function sparse.structured_monoid(fn)
-  local meta = getmetatable(fn)
-  if type(fn) ~= "function" and not (type(meta) == "table" and meta.__call) and meta ~= "damo.Op" then
+function sparse.structured_monoid(fn, ...)
+  no_more("structured_monoid", "one function", ...)
+  if not is_callable(fn) then
     core.raise("type", "structured_monoid: argument 1 (fn) must be a function, got " .. type(fn))
   end
   return function(x, ...)
@@ -105,15 +148,6 @@ end
 
 -- ---- For tests ---------------------------------------------------------------------------------------------------
 
--- Raises a value error for an option that is not in `known`, a table of names.
-local function check_options(func, options, known)
-  for name in pairs(options) do
-    if not known[name] then
-      core.raise("value", ("%s: there is no option '%s'"):format(func, tostring(name)))
-    end
-  end
-end
-
 -- The same matrix, each line stored backwards.
 local function reversed(a)
   local indptr, order = a.indptr:totable(), {}
@@ -128,7 +162,7 @@ local function reversed(a)
   }
 end
 
-local input_options = { n = true, p = true, explicit_zero = true, unsorted_indices = true, dtype = true }
+local input_options = { "n", "p", "explicit_zero", "unsorted_indices", "dtype" }
 
 --- Random operands for tests of sparse functions: Variables, and as many values for them.
 -- @tparam string format "csr" or "csc"
@@ -138,15 +172,14 @@ local input_options = { n = true, p = true, explicit_zero = true, unsorted_indic
 -- (floatX)
 -- @treturn {Variable,...}
 -- @treturn {Sparse,...}
-function sparse.sparse_random_inputs(format, shape, options)
-  options = options or {}
+function sparse.sparse_random_inputs(format, shape, options, ...)
+  no_more("sparse_random_inputs", "a format, a shape and a table of options", ...)
+  if options == nil then options = {} end
   if type(shape) ~= "table" then
     core.raise("type", "sparse_random_inputs: argument 2 (shape) must be {rows, columns}, got " .. type(shape))
   end
-  if type(options) ~= "table" then
-    core.raise("type", "sparse_random_inputs: argument 3 (options) must be a table of options, got " .. type(options))
-  end
-  check_options("sparse_random_inputs", options, input_options)
+  check_options("sparse_random_inputs", 3, options, input_options)
+  check_type("sparse_random_inputs", options, "n", "number")
   local variables, values = {}, {}
   for i = 1, options.n or 1 do
     local how = { density = options.p or 0.5, format = format, dtype = options.dtype }
@@ -321,7 +354,7 @@ local function make_inputs(values)
   return inputs, args, steps[weakest]
 end
 
-local verify_options = { structured = true, eps = true, abs_tol = true, rel_tol = true }
+local verify_options = { "structured", "eps", "abs_tol", "rel_tol" }
 
 --- Checks the gradients of `fn` at `values` against finite differences; raises a numeric error that names the worst
 -- element. `fn` takes Variables and gives one, sparse or dense; values of integers are held fixed.
@@ -329,12 +362,16 @@ local verify_options = { structured = true, eps = true, abs_tol = true, rel_tol 
 -- @tparam table values a list of sparse matrices, Arrays and numbers
 -- @tparam[opt] table options `structured` (false): the gradient of a sparse operand is compared at its stored places
 -- alone, else at every place; `eps` (step), `abs_tol`, `rel_tol`
-function sparse.verify_grad_sparse(fn, values, options)
-  options = options or {}
-  if type(options) ~= "table" then
-    core.raise("type", "verify_grad_sparse: argument 3 (options) must be a table of options, got " .. type(options))
+function sparse.verify_grad_sparse(fn, values, options, ...)
+  no_more("verify_grad_sparse", "a function, a list of values and a table of options", ...)
+  if not is_callable(fn) then
+    core.raise("type", "verify_grad_sparse: argument 1 (fn) must be a function, got " .. type(fn))
   end
-  check_options("verify_grad_sparse", options, verify_options)
+  if options == nil then options = {} end
+  check_options("verify_grad_sparse", 3, options, verify_options)
+  for _, name in ipairs { "eps", "abs_tol", "rel_tol" } do
+    check_type("verify_grad_sparse", options, name, "number")
+  end
   if type(values) ~= "table" then
     core.raise("type", "verify_grad_sparse: argument 2 (values) must be a list of values, got " .. type(values))
   end

@@ -148,6 +148,10 @@ add("eq neq lt le gt ge", {
   args = two, dtypes = { "float32", "float64", "int64" }, grad = truth, rop = truth, second = truth,
   huge = "absent entries may compare as true",
 })
+add("isclose", { args = two, dtypes = all, grad = truth, rop = truth, second = truth, reference = beyond,
+  huge = "absent entries are close" })
+add("allclose", { args = two, dtypes = all, grad = truth, rop = truth, second = truth, reference = beyond,
+  shape = "a scalar", huge = dense })
 
 -- ---- Products -----------------------------------------------------------------------------------------------------
 

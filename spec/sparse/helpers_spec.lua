@@ -36,7 +36,8 @@ describe("sparse_random_inputs", function()
   end)
 
   it("knows its options", function()
-    s.raises("value", "sparse_random_inputs: there is no option 'gap'",
+    s.raises("value", "sparse_random_inputs: unknown option 'gap': the options are n, p, explicit_zero, "
+      .. "unsorted_indices, dtype",
       function() sparse.sparse_random_inputs("csr", { 2, 2 }, { gap = 1 }) end)
   end)
 end)
@@ -79,7 +80,7 @@ describe("verify_grad_sparse", function()
   end)
 
   it("says what is wrong with the call", function()
-    s.raises("value", "verify_grad_sparse: there is no option 'rng'",
+    s.raises("value", "verify_grad_sparse: unknown option 'rng': the options are structured, eps, abs_tol, rel_tol",
       function() sparse.verify_grad_sparse(sparse.sin, { s.matrix {} }, { rng = 1 }) end)
     s.raises("type", "verify_grad_sparse: argument 2 (values) must be a list of values, got nil",
       function() sparse.verify_grad_sparse(sparse.sin) end)

@@ -137,7 +137,8 @@ for _, stack in ipairs(stacks) do
       s.raises("value", ("sparse.%s: there are no blocks"):format(stack.name), function() fn {} end)
       s.raises("value", class .. ": the format is 'csc' or 'csr', not 'coo'",
         function() fn({ a }, { format = "coo" }) end)
-      s.raises("type", class .. ": operand 2 must be sparse, got TensorType(float64, shape=(1, 1))",
+      s.raises("type", class .. ": operand 2 must be sparse, got TensorType(float64, shape=(1, 1)); "
+        .. "damo.sparse.csr_from_dense(x) makes it sparse",
         function() fn { a, damo.array { { 1.0 } } } end)
       s.raises("shape", nil, function() fn { a, wrong } end)
       local x, y = sparse.csr_matrix "x", sparse.csr_matrix "y"

@@ -97,7 +97,8 @@ describe("the first offence is named:", function()
     { data = { 1 }, indices = { 0 }, indptr = { 0, 1 }, itype = "int16" })
   refused("value", "csr: unknown dtype 'float99', did you mean 'float32'?",
     { data = { 1 }, indices = { 0 }, indptr = { 0, 1 }, dtype = "float99" })
-  refused("type", "csr: expected an Array, a number, a boolean or a table of them, got nil", nil)
+  refused("type", "csr: argument 1 must be a table {data=, indices=, indptr=}, a sparse matrix or a dense one, "
+    .. "got nil", nil)
   refused("shape", "csr: the array has shape (3,), expected a matrix", damo.array { 1, 2, 3 })
 
   it("in csc by its own axis", function()
@@ -183,7 +184,8 @@ describe("coo", function()
   refused("type", "coo: the format is 'csr' or 'csc', not number", { rows = { 1, 1 }, cols = { 1, 2 },
     values = values, format = 3 })
   refused("type", "coo: 'values' is missing", { rows = { 1, 1 }, cols = { 1, 2 } })
-  refused("type", "coo: argument 1 (parts) must be a table {rows=, cols=, values=, shape=}, got number", 3)
+  refused("type", "coo: argument 1 (parts) must be a table {rows=, cols=, values=} (sparse.csr and csc take a matrix, "
+    .. "dense or sparse), got number", 3)
 end)
 
 describe("from_dense, eye, diags, random", function()
@@ -226,13 +228,14 @@ describe("from_dense, eye, diags, random", function()
     function() return sparse.from_dense({ { 1 } }, "bsr") end)
   refused("shape", "from_dense: the array has shape (2,), expected a matrix",
     function() return sparse.from_dense { 1, 0 } end)
-  refused("type", "from_dense: argument 1 (a) must be dense; :tocsr() and :tocsc() convert, got Sparse",
+  refused("type", "from_dense: argument 1 (a) must be a dense matrix (A:tocsr() and A:tocsc() convert a sparse one), "
+    .. "got Sparse",
     function() return sparse.from_dense(sparse.eye(2)) end)
   refused("value", "eye: argument 1 (m) must be a count of 0 or more, got -1", function() return sparse.eye(-1) end)
   refused("value", "eye: argument 2 (n) must be a count of 0 or more, got 1.5", function() return sparse.eye(1,
     1.5) end)
   refused("type", "eye: argument 1 (m) must be a count of 0 or more, got string", function() return sparse.eye "3" end)
-  refused("value", "eye: unknown option 'q': the options are k, dtype, format", function() return sparse.eye(3,
+  refused("value", "eye: unknown option 'q': the options are k, dtype, format, itype", function() return sparse.eye(3,
     { q = 1 }) end)
   refused("type", "eye: option 'k' must be an integer, got number", function() return sparse.eye(3, { k = 1.5 }) end)
   refused("shape", "diags: diagonal 2 has 3 entries, expected 2 (offset 1, shape (3, 3))",

@@ -1,8 +1,8 @@
 /* compile: from a graph to a Function.
  *
  * In: input and output Variables, updates, givens, a mode. Out: a damo_function that is called again and again. Always
- * holds: the user's graph is never changed (everything works on a copy); a call is atomic: shared values change only when
- * the whole call has succeeded; the same graph gives the same program each time.
+ * holds: the user's graph is never changed (everything works on a copy); a call is atomic: shared values change only
+ * when the whole call has succeeded; the same graph gives the same program each time.
  */
 #ifndef DAMO_COMPILE_H
 #define DAMO_COMPILE_H
@@ -79,8 +79,8 @@ typedef struct fn_input {
   bool destroyed; /* a thunk overwrites it: only where it is mutable */
 } fn_input;
 
-/* copy: the cell is an input's, a shared value's, a constant's, a view, or serves another result too. Then the result is
- * a copy, made before anything shared changes. */
+/* copy: the cell is an input's, a shared value's, a constant's, a view, or serves another result too. Then the result
+ * is a copy, made before anything shared changes. */
 #define FN_ALONG_MOST 3
 
 typedef struct fn_output {
@@ -116,10 +116,14 @@ damo_status compile_register(damo_ctx *ctx);
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
                                 const compile_options *options);
 
+/* The script's reference to a sparse target and the one that the call holds. */
+#define FN_TARGET_HOLDERS 2
+
 /* One call in three steps, for who wants to read 0-d results without owning them. function_run converts and checks the
- * borrowed args (NULL entries: defaults), runs, and commits updates; on failure nothing shared has changed and the call is
- * over. into (may be NULL, entries too): caller's arrays that results are written to. After success every output is
- * peeked at or taken, then function_finish ends the call. */
+ * borrowed args (NULL entries: defaults), runs, and commits updates; on failure nothing shared has changed and the call
+ * is over. into (may be NULL, entries too): caller's arrays and sparse matrices that results are written to; a matrix
+ * takes the result's pattern too, and may have FN_TARGET_HOLDERS references besides f's own. After success every output
+ * is peeked at or taken, then function_finish ends the call. */
 damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into);
 damo_obj *function_peek(const damo_function *f, int64_t i); /* borrowed until function_finish */
 damo_obj *function_take(damo_function *f, int64_t i);       /* owned; once */

@@ -9,14 +9,15 @@
 damo_status plan_build(damo_function *f);
 
 /* protect.c: inserts a copy wherever an Op would overwrite what must last: an input without `indestructible` cleared, a
- * constant, a shared value, a result, what another node reads that can't run earlier. The order of destroy_order then is
- * safe; in graphs with lazy Ops any order is. */
+ * constant, a shared value, a result, what another node reads that can't run earlier. The order of destroy_order then
+ * is safe; in graphs with lazy Ops any order is. */
 damo_status protect_destroyed(damo_fgraph *fg);
 /* The same where nodes run by demand: any order is safe then. */
 damo_status protect_for_demand(damo_fgraph *fg);
 
 /* nanguard.c */
-/* The first entry of a float or complex array that is nan or infinite, as text "nan at {2, 3}"; false: there is none. */
+/* The first entry of a float or complex array that is nan or infinite, as text "nan at {2, 3}"; false: there is
+ * none. */
 bool find_nonfinite(const damo_array *a, char *text, size_t n);
 /* A numeric error when output of the thunk holds one. func is the mode's name. */
 damo_status guard_outputs(const thunk *t, const char *func);
@@ -29,10 +30,11 @@ void watch_plan(damo_function *f);
 
 /* debug.c: runs the thunk and all checks of DEBUG mode on it. */
 damo_status debug_step(vm_plan *p, thunk *t);
-/* debug_sparse.c: inconsistency where the node's first output, sparse or of sparse inputs, is another one with dense operands. */
+/* debug_sparse.c: inconsistency where the node's first output, sparse or of sparse inputs, is another one with dense
+ * operands. */
 damo_status debug_dense_equal(thunk *t, damo_obj *const *inputs);
-/* debug_values.c: whether two values agree, but for rounding; where not, text says where and how. With `lenient`, an entry
- * that is not finite in a but is in b agrees: rewriting gains precision. */
+/* debug_values.c: whether two values agree, but for rounding; where not, text says where and how. With `lenient`, an
+ * entry that is not finite in a but is in b agrees: rewriting gains precision. */
 bool debug_agree(const damo_obj *a, const damo_obj *b, bool lenient, char *text, size_t n);
 /* debug_history.c: what rewriting does to fg, from begin to end. */
 typedef struct history history;
@@ -47,11 +49,13 @@ damo_fgraph *history_graph(const history *h, const damo_fgraph *fg, map *memo);
 /* The names of the rules, one a replacement, borrowed. Returns their number. */
 int64_t history_rules(const history *h, char *const **rules);
 
-/* debug_graph.c: gives f->plain the same arguments, copied where f may overwrite them; then, after the run of f and before
- * anything is committed, runs it and compares. (f first: its nodes are checked one by one, those of f->plain are not.) */
+/* debug_graph.c: gives f->plain the same arguments, copied where f may overwrite them; then, after the run of f and
+ * before anything is committed, runs it and compares. (f first: its nodes are checked one by one, those of f->plain are
+ * not.) */
 damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_t n_args);
 damo_status debug_compare(damo_function *f);
-/* After a run of f that failed with s: where a rewrite is to blame, that becomes the pending error. Returns the status. */
+/* After a run of f that failed with s: where a rewrite is to blame, that becomes the pending error. Returns the
+ * status. */
 damo_status debug_explain(damo_function *f, damo_status s);
 
 /* function.c */
@@ -59,11 +63,38 @@ damo_status debug_explain(damo_function *f, damo_status s);
 damo_status function_set_fresh(damo_function *f, damo_var *const *vars, int64_t n);
 /* Keeps the names of n rewrites, whose two sides each are the last outputs of f->fgraph. */
 damo_status function_set_rewrites(damo_function *f, char *const *rules, int64_t n);
-/* Converts the arguments and loads them and shared values into cells. copy_mutable: what the call may overwrite is copied. */
+/* Converts the arguments and loads them and shared values into cells. copy_mutable: what the call may overwrite is
+ * copied. */
 damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable);
 const char *function_name(const damo_function *f);
 /* A copy of text into *out; NULL text leaves *out alone. */
 damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out);
 damo_function *function_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int64_t n_shared);
+
+static inline void cell_set(cell *c, damo_obj *take_value) {
+  damo_obj *old = *c;
+  *c = take_value;
+  damo_release(old);
+}
+
+/* The value's only holder is its cell: where the end of the call empties that, it can leave as it is. */
+static inline bool value_is_cells_alone(const damo_obj *value) {
+  const damo_array *a = value_array(value);
+  return a != NULL && value->refs == 1 && a->writeable && array_is_exclusive(a);
+}
+
+/* target.c: what a call writes into objects of the caller, in the order of a call. */
+/* A state error where a sparse target has more holders than FN_TARGET_HOLDERS and f's own cells, a value error where it
+ * is given twice. */
+damo_status target_begin(const damo_function *f, damo_obj *const *into);
+/* Gives thunks the arrays that they can write at once; target_forget takes them back. */
+damo_status target_offer(damo_function *f, damo_obj *const *into);
+void target_forget(damo_function *f, damo_obj *const *into);
+/* Whether the value of output i can be written into the target: format, dtype, shape, and who holds it. */
+damo_status target_check(const damo_function *f, int64_t i, damo_obj *value, damo_obj *target);
+/* Whether result i must be copied before anything is written: it would not last, or its target has no room for it. */
+bool target_must_stage(const damo_function *f, int64_t i, damo_obj *const *into);
+/* Writes what is not there yet. */
+damo_status target_fill(damo_function *f, damo_obj *const *into);
 
 #endif

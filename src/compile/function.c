@@ -161,12 +161,6 @@ damo_status compile_register(damo_ctx *ctx) {
 
 const char *function_name(const damo_function *f) { return f->name != NULL ? f->name : "function"; }
 
-static void set_cell(cell *c, damo_obj *take_value) {
-  damo_obj *old = *c;
-  *c = take_value;
-  damo_release(old);
-}
-
 static damo_status missing_input(damo_function *f, int64_t i) {
   char name[160];
   return ctx_fail(f->obj.ctx, DAMO_EMISSING_INPUT, "%s: input %lld (%s) is missing", function_name(f), (long long)i + 1,
@@ -189,7 +183,7 @@ static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
       return damo_error_status(f->obj.ctx);
     }
   }
-  set_cell(&f->plan.cells[in->cell], filtered);
+  cell_set(&f->plan.cells[in->cell], filtered);
   return DAMO_OK;
 }
 
@@ -212,7 +206,7 @@ static damo_status own_destroyed(damo_function *f, int64_t i, damo_obj *arg, boo
   if (!copy_all && arg != NULL && a->writeable && !is_shared_memory(f, in->cell)) return DAMO_OK;
   damo_obj *copy = value_copy(*c);
   if (copy == NULL) return DAMO_EMEMORY;
-  set_cell(c, copy);
+  cell_set(c, copy);
   return DAMO_OK;
 }
 
@@ -224,68 +218,13 @@ damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_arg
   for (int64_t i = 0; i < f->n_inputs; i++) DAMO_TRY(load_input(f, i, i < n_args ? args[i] : NULL));
   for (int64_t i = 0; i < f->n_shared; i++) {
     const fn_shared *sh = &f->shared[i];
-    if (sh->cell >= 0) set_cell(&f->plan.cells[sh->cell], damo_retain(sh->var->value));
+    if (sh->cell >= 0) cell_set(&f->plan.cells[sh->cell], damo_retain(sh->var->value));
   }
   for (int64_t i = 0; i < f->n_inputs; i++) DAMO_TRY(own_destroyed(f, i, i < n_args ? args[i] : NULL, copy_mutable));
   return DAMO_OK;
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
-
-/* A caller's array may be written while the thunks run when nothing they read can lie in it. */
-static bool may_write_early(const damo_function *f, int64_t i, damo_obj *const *into) {
-  const fn_output *out = &f->outputs[i];
-  if (out->copy || out->maker == NULL || into[i]->kind != OBJ_ARRAY) return false;
-  const damo_array *target = (const damo_array *)into[i];
-  if (!type_is_valid(out->type, into[i]) || !target->writeable) return false;
-  for (int64_t k = 0; k < f->plan.n_transient; k++) {
-    const damo_obj *v = f->plan.cells[f->plan.transient[k]];
-    if (value_may_overlap(&target->obj, v)) return false;
-  }
-  for (int64_t k = 0; k < f->n_outputs; k++) {
-    if (k != i && into[k] != NULL && into[k]->kind == OBJ_ARRAY &&
-        array_may_overlap(target, (const damo_array *)into[k])) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static damo_status offer_targets(damo_function *f, damo_obj *const *into) {
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    const fn_output *out = &f->outputs[i];
-    if (into[i] == NULL || !may_write_early(f, i, into)) continue;
-    thunk *t = out->maker;
-    if (t->out_fixed == NULL) {
-      t->out_fixed = mem_calloc(f->obj.ctx, (size_t)t->n_out);
-      if (t->out_fixed == NULL) return DAMO_EMEMORY;
-    }
-    t->out_fixed[out->maker_index] = 1;
-    set_cell(&f->plan.cells[out->cell], damo_retain(into[i]));
-  }
-  return DAMO_OK;
-}
-
-/* Can the result be written into the caller's array? */
-static damo_status check_target(const damo_function *f, int64_t i, damo_obj *value, damo_obj *target) {
-  if (target->kind != OBJ_ARRAY || value->kind != OBJ_ARRAY) {
-    return ctx_fail(f->obj.ctx, DAMO_ETYPE, "%s: output %lld can't be written into that object", function_name(f),
-                    (long long)i + 1);
-  }
-  damo_array *a = (damo_array *)target, *v = (damo_array *)value;
-  bool same = a->ndim == v->ndim && a->dtype == v->dtype;
-  for (int d = 0; same && d < a->ndim; d++) same = array_shape(a)[d] == array_shape(v)[d];
-  if (!same) {
-    char want[160], got[160];
-    return ctx_fail(f->obj.ctx, a->dtype != v->dtype ? DAMO_ETYPE : DAMO_ESHAPE,
-                    "%s: output %lld is %s %s, the array to write into is %s %s", function_name(f), (long long)i + 1,
-                    dtype_name(array_dtype(v)), shape_format(want, sizeof want, v->ndim, array_shape(v)),
-                    dtype_name(array_dtype(a)), shape_format(got, sizeof got, a->ndim, array_shape(a)));
-  }
-  if (a->writeable) return DAMO_OK;
-  return ctx_fail(f->obj.ctx, DAMO_ESTATE, "%s: the array for output %lld is read-only", function_name(f),
-                  (long long)i + 1);
-}
 
 /* A copy of value, in spare where nobody else holds it and it fits. */
 static damo_obj *copy_value(damo_obj *value, damo_obj **spare) {
@@ -300,41 +239,16 @@ static damo_obj *copy_value(damo_obj *value, damo_obj **spare) {
   return &s->obj;
 }
 
-/* Would writing the other targets spoil this result? */
-static bool lies_in_target(const damo_function *f, int64_t i, damo_obj *const *into) {
-  const damo_obj *value = f->plan.cells[f->outputs[i].cell];
-  for (int64_t k = 0; k < f->n_outputs; k++) {
-    if (k != i && value_may_overlap(into[k], value)) return true;
-  }
-  return false;
-}
-
-/* The value's only holder is its cell, which the end of the call empties: it can leave as it is. */
-static bool is_cells_alone(const damo_obj *value) {
-  const damo_array *a = value_array(value);
-  return a != NULL && value->refs == 1 && a->writeable && array_is_exclusive(a);
-}
-
 /* Copies what would not last, and checks the targets: nothing of the caller's is written yet. */
 static damo_status stage_outputs(damo_function *f, damo_obj *const *into) {
   for (int64_t i = 0; i < f->n_outputs; i++) {
     fn_output *out = &f->outputs[i];
     damo_obj *value = f->plan.cells[out->cell], *target = into != NULL ? into[i] : NULL;
-    if (target != NULL && value != target) DAMO_TRY(check_target(f, i, value, target));
-    if (!out->copy || (target != NULL && !lies_in_target(f, i, into))) continue;
-    bool keep = target == NULL && (out->borrow || (!out->twice && is_cells_alone(value)));
-    set_cell(&out->staged, keep ? damo_retain(value) : copy_value(value, NULL));
+    if (target != NULL && value != target) DAMO_TRY(target_check(f, i, value, target));
+    if (!target_must_stage(f, i, into)) continue;
+    bool keep = target == NULL && (out->borrow || (!out->twice && value_is_cells_alone(value)));
+    cell_set(&out->staged, keep ? damo_retain(value) : copy_value(value, NULL));
     if (out->staged == NULL) return DAMO_EMEMORY;
-  }
-  return DAMO_OK;
-}
-
-/* Writes what did not go there directly. */
-static damo_status fill_targets(damo_function *f, damo_obj *const *into) {
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    const damo_obj *value = function_peek(f, i);
-    if (into[i] == NULL || into[i] == value) continue;
-    DAMO_TRY(array_assign((damo_array *)into[i], (const damo_array *)value));
   }
   return DAMO_OK;
 }
@@ -352,7 +266,7 @@ static damo_status stage_updates(damo_function *f) {
                       var_format(name, sizeof name, target), type_format(want, sizeof want, t));
     }
     if (!sh->copy) continue;
-    set_cell(&sh->staged, copy_value(value, &sh->spare));
+    cell_set(&sh->staged, copy_value(value, &sh->spare));
     if (sh->staged == NULL) return DAMO_EMEMORY;
   }
   return DAMO_OK;
@@ -368,7 +282,7 @@ static void commit(damo_function *f) {
     if (sh->copy) {
       *place = sh->staged;
       sh->staged = NULL;
-      set_cell(&sh->spare, old);
+      cell_set(&sh->spare, old);
     } else {
       cell *c = &f->plan.cells[sh->update_cell];
       *place = *c;
@@ -377,32 +291,25 @@ static void commit(damo_function *f) {
   }
 }
 
-static void forget_targets(damo_function *f, damo_obj *const *into) {
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    const fn_output *out = &f->outputs[i];
-    if (into[i] == NULL || out->maker == NULL || out->maker->out_fixed == NULL) continue;
-    out->maker->out_fixed[out->maker_index] = 0;
-  }
-}
-
 static void drop_staged(damo_function *f) {
-  for (int64_t i = 0; i < f->n_outputs; i++) set_cell(&f->outputs[i].staged, NULL);
-  for (int64_t i = 0; i < f->n_shared; i++) set_cell(&f->shared[i].staged, NULL);
+  for (int64_t i = 0; i < f->n_outputs; i++) cell_set(&f->outputs[i].staged, NULL);
+  for (int64_t i = 0; i < f->n_shared; i++) cell_set(&f->shared[i].staged, NULL);
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 static damo_status run_steps(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
+  if (into != NULL) DAMO_TRY(target_begin(f, into));
   DAMO_TRY(function_load(f, args, n_args, false));
   if (f->watch != WATCH_NONE) DAMO_TRY(guard_inputs(f, f->watch == WATCH_NAN ? "NANGUARD" : "DEBUG"));
-  if (into != NULL && f->watch != WATCH_DEBUG) DAMO_TRY(offer_targets(f, into));
+  if (into != NULL && f->watch != WATCH_DEBUG) DAMO_TRY(target_offer(f, into));
   if (f->plain != NULL) DAMO_TRY(debug_prepare(f, args, n_args));
   damo_status s = vm_run(&f->plan);
   if (s != DAMO_OK) return f->plain != NULL ? debug_explain(f, s) : s;
   if (f->plain != NULL) DAMO_TRY(debug_compare(f));
   DAMO_TRY(stage_outputs(f, into));
   DAMO_TRY(stage_updates(f));
-  return into != NULL ? fill_targets(f, into) : DAMO_OK;
+  return into != NULL ? target_fill(f, into) : DAMO_OK;
 }
 
 damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
@@ -413,14 +320,7 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
   }
   f->running = true;
   damo_status s = run_steps(f, args, n_args, into);
-  if (into != NULL) {
-    forget_targets(f, into);
-    for (int64_t i = 0; i < f->n_outputs; i++) {
-      /* the caller's array must not stay in a cell that the next call writes */
-      if (into[i] != NULL && f->plan.cells[f->outputs[i].cell] == into[i])
-        set_cell(&f->plan.cells[f->outputs[i].cell], NULL);
-    }
-  }
+  if (into != NULL) target_forget(f, into);
   if (s == DAMO_OK) {
     commit(f);
     f->n_calls++;
@@ -442,13 +342,13 @@ damo_obj *function_take(damo_function *f, int64_t i) {
   damo_obj **place = out->copy ? &out->staged : &f->plan.cells[out->cell];
   damo_obj *v = *place;
   *place = NULL;
-  for (int k = 0; !out->copy && k < out->n_along; k++) set_cell(&f->plan.cells[out->along[k]], NULL);
+  for (int k = 0; !out->copy && k < out->n_along; k++) cell_set(&f->plan.cells[out->along[k]], NULL);
   return v;
 }
 
 void function_finish(damo_function *f) {
   for (int64_t i = 0; i < f->n_outputs; i++) {
-    if (f->outputs[i].staged != NULL) set_cell(&f->outputs[i].staged, NULL);
+    if (f->outputs[i].staged != NULL) cell_set(&f->outputs[i].staged, NULL);
   }
   vm_reset(&f->plan);
   if (f->plain != NULL) vm_reset(&f->plain->plan);

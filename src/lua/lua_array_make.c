@@ -195,27 +195,41 @@ static int range(lua_State *L) {
   return bind_call_name(L, "arange");
 }
 
-static int equal_sparse(lua_State *L, damo_sparse *a, damo_sparse *b, bool equal_nan) {
-  bool same = false, alike = a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1];
+static bool equal_sparse(lua_State *L, damo_sparse *a, damo_sparse *b, bool equal_nan) {
+  bool same = false;
   if (sparse_dtype(a) == sparse_dtype(b)) {
     bind_check(L, sparse_equal(a, b, equal_nan, &same));
-  } else if (alike) {
-    bind_check(L, sparse_allclose(a, b, 0, 0, equal_nan, &same));
+  } else {
+    bind_check(L, sparse_allclose(a, b, 0, 0, equal_nan, &same)); /* false where shapes differ */
   }
-  lua_pushboolean(L, same);
-  return 1;
+  return same;
 }
 
-/* Equal in shape and in every entry, whatever the dtypes; two sparse matrices wherever their entries are stored. */
+/* The operand at idx as a sparse matrix like m; NULL: it is no matrix. */
+static damo_sparse *as_matrix_like(lua_State *L, int idx, const damo_sparse *m) {
+  damo_sparse *given = bind_to_sparse(L, idx);
+  if (given) return given;
+  const damo_array *a = bind_value_array(L, idx, -1, "array_equal");
+  if (a->ndim != 2 || array_shape(a)[0] != m->shape[0] || array_shape(a)[1] != m->shape[1]) return NULL;
+  return bind_push_made(L, sparse_from_dense(a, sparse_format(m), sparse_itype(m)));
+}
+
+/* Equal in shape and in every entry, whatever the dtypes; sparse matrices wherever their entries are stored. */
 static int equal_values(lua_State *L) {
   static const char *const names[] = {"equal_nan", NULL};
+  bool same;
   lua_settop(L, 3);
   bind_check_options(L, "array_equal", 3, names);
   bool equal_nan = bind_option_bool(L, 3, "equal_nan", false, "array_equal");
-  damo_sparse *x = bind_to_sparse(L, 1), *y = bind_to_sparse(L, 2);
-  if (x && y) return equal_sparse(L, x, y, equal_nan);
-  const damo_array *a = bind_value_array(L, 1, -1, "array_equal"), *b = bind_value_array(L, 2, -1, "array_equal");
-  bool same = array_dtype(a) == array_dtype(b) ? array_equal(a, b, equal_nan) : array_allclose(a, b, 0, 0, equal_nan);
+  const damo_sparse *m = bind_to_sparse(L, 1);
+  if (!m) m = bind_to_sparse(L, 2);
+  if (m) {
+    damo_sparse *x = as_matrix_like(L, 1, m), *y = as_matrix_like(L, 2, m);
+    same = x && y && equal_sparse(L, x, y, equal_nan);
+  } else {
+    const damo_array *a = bind_value_array(L, 1, -1, "array_equal"), *b = bind_value_array(L, 2, -1, "array_equal");
+    same = array_dtype(a) == array_dtype(b) ? array_equal(a, b, equal_nan) : array_allclose(a, b, 0, 0, equal_nan);
+  }
   lua_pushboolean(L, same);
   return 1;
 }

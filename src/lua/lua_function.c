@@ -191,17 +191,53 @@ static void take_outcome(damo_function *f, damo_obj *const *into, outcome *r) {
   }
 }
 
+/* What results are written to: arrays, in a vault that lasts, and sparse matrices. The latter stay with their userdata
+ * alone, since a matrix is written only where nobody else holds it: `matrices` is the stack place of a table of them, 0
+ * without, and a call holds them while it is in C. */
+typedef struct targets {
+  damo_obj **into;
+  int matrices;
+} targets;
+
+static void find_matrices(lua_State *L, const damo_function *f, const targets *to) {
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    lua_rawgeti(L, to->matrices, (int)i + 1);
+    if (!lua_isnil(L, -1)) to->into[i] = bind_check_obj(L, -1, OBJ_SPARSE, "into", "out");
+    lua_pop(L, 1);
+  }
+}
+
+static void hold_matrices(const damo_function *f, const targets *to, bool hold) {
+  for (int64_t i = 0; to->matrices && i < f->n_outputs; i++) {
+    damo_obj *m = to->into[i];
+    if (!m || m->kind != OBJ_SPARSE) continue;
+    if (hold)
+      damo_retain(m);
+    else
+      damo_release(m);
+  }
+}
+
 /* Runs the Function; results go to r. In C alone. */
-static damo_status run(lua_State *L, caller *c, damo_function *f, damo_obj *const *args, int64_t n,
-                       damo_obj *const *into, outcome *r) {
+static damo_status run(lua_State *L, caller *c, damo_function *f, damo_obj *const *args, int64_t n, const targets *to,
+                       outcome *r) {
   lua_State *before = c->st->running;
   c->st->running = L;
-  damo_status s = function_run(f, args, n, into);
+  damo_status s = function_run(f, args, n, to->into);
   c->st->running = before;
   if (s != DAMO_OK) return s;
-  take_outcome(f, into, r);
+  take_outcome(f, to->into, r);
   function_finish(f);
   return DAMO_OK;
+}
+
+static damo_status run_held(lua_State *L, caller *c, damo_function *f, damo_obj *const *args, int64_t n,
+                            const targets *to, outcome *r) {
+  if (to->matrices) find_matrices(L, f, to);
+  hold_matrices(f, to, true);
+  damo_status s = run(L, c, f, args, n, to, r);
+  hold_matrices(f, to, false);
+  return s;
 }
 
 static void push_result(lua_State *L, outcome *r, int64_t i) {
@@ -231,7 +267,7 @@ static int push_outcome(lua_State *L, const caller *c, const damo_function *f, o
 /* ---- Calls --------------------------------------------------------------------------------------------------------- */
 
 /* Calls f with the n values from stack place `first` on. */
-static int call_with(lua_State *L, damo_function *f, caller *c, int first, int64_t n, damo_obj *const *into) {
+static int call_with(lua_State *L, damo_function *f, caller *c, int first, int64_t n, const targets *to) {
   damo_obj *small_args[SMALL], **args = small_args;
   outcome r = {.n = f->n_outputs};
   if (f->running || f->freed || n > f->n_inputs) return refuse(L, f, n);
@@ -242,8 +278,8 @@ static int call_with(lua_State *L, damo_function *f, caller *c, int first, int64
   if (r.n > SMALL || c->n_arrays > 1 || (c->named && c->n_arrays > 0)) r.values = (damo_obj **)bind_vault(L, r.n);
   luaL_checkstack(L, (int)(r.n > n ? r.n : n) + 16, "damo: too many values");
   read_args(L, c, f, first, n, args);
-  damo_status s = run(L, c, f, args, n, into, &r);
-  if (s == DAMO_EMEMORY && bind_retry_memory(L)) s = run(L, c, f, args, n, into, &r);
+  damo_status s = run_held(L, c, f, args, n, to, &r);
+  if (s == DAMO_EMEMORY && bind_retry_memory(L)) s = run_held(L, c, f, args, n, to, &r);
   if (s != DAMO_OK) return bind_error(L);
   return push_outcome(L, c, f, &r);
 }
@@ -252,7 +288,7 @@ static int call_with(lua_State *L, damo_function *f, caller *c, int first, int64
 static int call(lua_State *L) {
   damo_function *f = self(L, "Function");
   caller *c = caller_of(L, 1);
-  return call_with(L, f, c, 2, lua_gettop(L) - 1, NULL);
+  return call_with(L, f, c, 2, lua_gettop(L) - 1, &(targets){0});
 }
 
 static int64_t input_named(lua_State *L, const damo_function *f, const char *name) {
@@ -290,18 +326,43 @@ static int call_named(lua_State *L) {
       bind_raise(L, DAMO_EVALUE, "%s: keys must be names or positions of inputs", name_of(f));
     lua_replace(L, 3 + (int)i);
   }
-  return call_with(L, f, c, 3, f->n_inputs, NULL);
+  return call_with(L, f, c, 3, f->n_inputs, &(targets){0});
 }
 
 /* ---- into ---------------------------------------------------------------------------------------------------------- */
 
-/* Upvalues: f, the vault of the arrays, its address. */
+/* Upvalues: f, the vault of the arrays, its address, the table of matrices (nil: none). */
 static int call_into(lua_State *L) {
   int n = lua_gettop(L);
   damo_function *f = bind_check_obj(L, lua_upvalueindex(1), OBJ_FUNCTION, "into", "self");
   caller *c = caller_of(L, lua_upvalueindex(1));
-  damo_obj *const *into = lua_touserdata(L, lua_upvalueindex(3));
-  return call_with(L, f, c, 1, n, into);
+  targets to = {.into = lua_touserdata(L, lua_upvalueindex(3))};
+  if (lua_isnil(L, lua_upvalueindex(4))) return call_with(L, f, c, 1, n, &to);
+  damo_obj **into = bind_room(L, (size_t)f->n_outputs, sizeof *into);
+  memcpy(into, to.into, (size_t)f->n_outputs * sizeof *into);
+  lua_pushvalue(L, lua_upvalueindex(4));
+  to = (targets){.into = into, .matrices = lua_gettop(L)};
+  return call_with(L, f, c, 1, n, &to);
+}
+
+/* The object at idx as what output i is written to: an Array into the vault, a matrix into the table at the top, which
+ * stands for nil before the first. */
+static void take_target(lua_State *L, const damo_function *f, int64_t i, int idx, void **vault) {
+  if (!type_is_sparse(f->outputs[i].type)) {
+    damo_array *a = bind_check_obj(L, idx, OBJ_ARRAY, "into", "out");
+    if (!a->writeable) bind_raise(L, DAMO_ESTATE, "into: array %d is read-only", (int)i + 1);
+    vault[i] = damo_retain(a);
+    return;
+  }
+  damo_sparse *m = bind_to_sparse(L, idx);
+  if (!m) bind_arg_error(L, "into", idx, "out", "a sparse matrix, as the output is");
+  if (!m->data->writeable) bind_raise(L, DAMO_ESTATE, "into: matrix %d is read-only", (int)i + 1);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+  }
+  lua_pushvalue(L, idx);
+  lua_rawseti(L, -2, (int)i + 1);
 }
 
 /* f:into(out1, out2, …): a function whose calls write their results there. */
@@ -310,26 +371,17 @@ static int into(lua_State *L) {
   int n = lua_gettop(L) - 1;
   if (f->freed) return refuse(L, f, 0);
   if (n != f->n_outputs) {
-    bind_raise(L, DAMO_ETYPE, "into: %s has %d output%s, got %d arrays", name_of(f), (int)f->n_outputs,
-               f->n_outputs == 1 ? "" : "s", n);
+    bind_raise(L, DAMO_ETYPE, "into: %s has %d output%s, got %d object%s to write into", name_of(f), (int)f->n_outputs,
+               f->n_outputs == 1 ? "" : "s", n, n == 1 ? "" : "s");
   }
   lua_pushvalue(L, 1);
   void **vault = bind_vault(L, n);
-  for (int i = 0; i < n; i++) {
-    damo_array *a = NULL;
-    if (type_is_sparse(f->outputs[i].type) && !lua_isnil(L, 2 + i)) {
-      bind_raise(
-          L, DAMO_ETYPE,
-          "into: output %d is sparse: how many entries it stores is known only once it is computed, so it can't be "
-          "written into a given object; nil lets the call return it",
-          i + 1);
-    }
-    if (!lua_isnil(L, 2 + i)) a = bind_check_obj(L, 2 + i, OBJ_ARRAY, "into", "out");
-    if (a && !a->writeable) bind_raise(L, DAMO_ESTATE, "into: array %d is read-only", i + 1);
-    vault[i] = damo_retain(a);
-  }
   lua_pushlightuserdata(L, vault);
-  lua_pushcclosure(L, call_into, 3);
+  lua_pushnil(L);
+  for (int i = 0; i < n; i++) {
+    if (!lua_isnil(L, 2 + i)) take_target(L, f, i, 2 + i, vault);
+  }
+  lua_pushcclosure(L, call_into, 4);
   return 1;
 }
 

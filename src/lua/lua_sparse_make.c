@@ -13,6 +13,23 @@ damo_format bind_check_format(lua_State *L, int idx, damo_format otherwise, cons
   return otherwise;
 }
 
+void bind_check_arity(lua_State *L, int most, const char *func, const char *forms) {
+  int n = lua_gettop(L);
+  while (n > most && lua_isnil(L, n)) n--;
+  if (n > most) bind_raise(L, DAMO_ETYPE, "%s: too many arguments: %d given; it takes %s", func, n, forms);
+  lua_settop(L, most);
+}
+
+void bind_check_named(lua_State *L, const char *func, int idx, const char *const *names) {
+  bind_check_options(L, func, idx, names);
+  if (!lua_istable(L, idx)) return;
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TNUMBER) continue;
+    bind_push_names(L, names);
+    bind_raise(L, DAMO_EVALUE, "%s: an option without its name: the options are %s", func, lua_tostring(L, -1));
+  }
+}
+
 damo_dtype bind_option_itype(lua_State *L, int options, const char *func) {
   static const char *const names[] = {"int32", "int64", NULL};
   return bind_option_enum(L, options, "itype", names, 0, func) == 1 ? DAMO_INT64 : DAMO_INT32;
@@ -52,6 +69,13 @@ static int give(lua_State *L, damo_sparse *take) {
   return 1;
 }
 
+/* The matrix just made, with that index dtype where its size allows it. */
+static int give_with_itype(lua_State *L, damo_sparse *take, damo_dtype itype) {
+  damo_sparse *m = bind_push_made(L, take);
+  itype = sparse_itype_for(itype, m->shape[0], m->shape[1], sparse_nnz(m));
+  return give(L, sparse_to_itype(m, itype));
+}
+
 /* The option as an Array, pushed: a list of integers becomes int64 unless dtype says more. */
 static damo_array *option_array(lua_State *L, int options, const char *name, int dtype, const char *func) {
   if (!bind_option(L, options, name)) bind_raise(L, DAMO_ETYPE, "%s: '%s' is missing", func, name);
@@ -73,9 +97,9 @@ static void infer_shape(damo_format format, const damo_array *indices, const dam
   shape[format == DAMO_CSR] = minor;
 }
 
-/* The argument as a dense matrix. */
-static const damo_array *check_dense(lua_State *L, int idx, const char *func) {
-  const damo_array *a = bind_value_array(L, idx, -1, func);
+/* The argument as a dense matrix; dtype: of a table's numbers, -1: floatX. */
+static const damo_array *check_dense(lua_State *L, int idx, int dtype, const char *func) {
+  const damo_array *a = bind_value_array(L, idx, dtype, func);
   char dims[256];
   if (a->ndim != 2) {
     bind_raise(L, DAMO_ESHAPE, "%s: the array has shape %s, expected a matrix", func,
@@ -84,20 +108,74 @@ static const damo_array *check_dense(lua_State *L, int idx, const char *func) {
   return a;
 }
 
-/* Another sparse matrix, or a dense one, in that format. */
-static int converted(lua_State *L, damo_format format, const char *func) {
-  damo_sparse *m = bind_to_sparse(L, 1);
-  if (m) return give(L, sparse_to_format(m, format));
-  return give(L, sparse_from_dense(check_dense(L, 1, func), format, DAMO_INT32));
+/* What a matrix may be made with: of another matrix. */
+typedef struct matrix_options {
+  damo_format format;
+  int dtype, itype; /* -1: as it is */
+  bool copy, has_shape;
+  int64_t shape[2];
+  const char *takes; /* of argument 1 */
+} matrix_options;
+
+/* The options at idx, of those named; format is set already. */
+static void read_matrix_options(lua_State *L, int idx, const char *const *names, matrix_options *o, const char *func) {
+  bind_check_named(L, func, idx, names);
+  o->format = option_format(L, idx, o->format, func);
+  o->dtype = option_dtype(L, idx, -1, func);
+  o->itype = bind_option(L, idx, "itype") ? (lua_pop(L, 1), (int)bind_option_itype(L, idx, func)) : -1;
+  o->copy = bind_option_bool(L, idx, "copy", false, func);
+  o->has_shape = bind_option_shape2(L, idx, false, o->shape, func);
 }
 
+static damo_sparse *dense_to_sparse(lua_State *L, int idx, const matrix_options *o, const char *func) {
+  const damo_array *a = check_dense(L, idx, bind_to_array(L, idx) ? -1 : o->dtype, func);
+  const damo_format format = o->format;
+  damo_sparse *m = sparse_from_dense(a, format, DAMO_INT32);
+  if (!m && bind_retry_memory(L)) m = sparse_from_dense(a, format, DAMO_INT32);
+  return bind_push_made(L, m);
+}
+
+/* The matrix at idx, sparse or dense, as the options say. */
+static int converted(lua_State *L, int idx, const matrix_options *o, const char *func) {
+  if (lua_isnoneornil(L, idx) || lua_type(L, idx) == LUA_TSTRING || bind_to_var(L, idx)) {
+    return bind_arg_error(L, func, idx, NULL, o->takes);
+  }
+  damo_sparse *given = bind_to_sparse(L, idx), *m = given;
+  m = m ? bind_push_made(L, sparse_to_format(m, o->format)) : dense_to_sparse(L, idx, o, func);
+  if (o->has_shape && (m->shape[0] != o->shape[0] || m->shape[1] != o->shape[1])) {
+    char is[128], wanted[128];
+    bind_raise(L, DAMO_ESHAPE, "%s: the matrix has shape %s, not %s", func, shape_format(is, sizeof is, 2, m->shape),
+               shape_format(wanted, sizeof wanted, 2, o->shape));
+  }
+  if (o->dtype >= 0) m = bind_push_made(L, sparse_cast(m, (damo_dtype)o->dtype));
+  if (o->itype >= 0) {
+    const damo_dtype itype = sparse_itype_for((damo_dtype)o->itype, m->shape[0], m->shape[1], sparse_nnz(m));
+    m = bind_push_made(L, sparse_to_itype(m, itype));
+  }
+  const bool shares = given && array_may_overlap(m->data, given->data);
+  if (o->copy && (m == given || shares)) m = bind_push_made(L, sparse_copy(m));
+  bind_gc_pressure(L);
+  return 1;
+}
+
+static int from_matrix(lua_State *L, damo_format format, const char *func) {
+  static const char *const names[] = {"dtype", "itype", "shape", "copy", NULL};
+  matrix_options o = {.format = format, .takes = "a table {data=, indices=, indptr=}, a sparse matrix or a dense one"};
+  read_matrix_options(L, 2, names, &o, func);
+  return converted(L, 1, &o, func);
+}
+
+/* csr{data=, indices=, indptr=, …} or csr(matrix, {dtype=, itype=, shape=, copy=}) */
 static int from_parts(lua_State *L, damo_format format) {
   static const char *const names[] = {"data", "indices", "indptr", "shape", "itype", "dtype", NULL};
   const char *func = sparse_format_name(format);
   int64_t shape[2];
-  lua_settop(L, 1);
-  if (!bind_is_options(L, 1)) return converted(L, format, func);
-  bind_check_options(L, func, 1, names);
+  if (!bind_is_options(L, 1)) {
+    bind_check_arity(L, 2, func, "a matrix and a table of options");
+    return from_matrix(L, format, func);
+  }
+  bind_check_arity(L, 1, func, "one table {data=, indices=, indptr=}, options in it");
+  bind_check_named(L, func, 1, names);
   damo_dtype itype = bind_option_itype(L, 1, func);
   int dtype = option_dtype(L, 1, -1, func);
   damo_array *data = option_array(L, 1, "data", dtype, func);
@@ -118,9 +196,12 @@ static int make_csc(lua_State *L) { return from_parts(L, DAMO_CSC); }
 static int make_coo(lua_State *L) {
   static const char *const names[] = {"rows", "cols", "values", "shape", "format", "dtype", "itype", NULL};
   int64_t shape[2];
-  lua_settop(L, 1);
-  if (!lua_istable(L, 1)) bind_arg_error(L, "coo", 1, "parts", "a table {rows=, cols=, values=, shape=}");
-  bind_check_options(L, "coo", 1, names);
+  bind_check_arity(L, 1, "coo", "one table {rows=, cols=, values=}, options in it");
+  if (!bind_is_options(L, 1)) {
+    bind_arg_error(L, "coo", 1, "parts",
+                   "a table {rows=, cols=, values=} (sparse.csr and csc take a matrix, dense or sparse)");
+  }
+  bind_check_named(L, "coo", 1, names);
   damo_format format = option_format(L, 1, DAMO_CSR, "coo");
   damo_dtype itype = bind_option_itype(L, 1, "coo");
   int dtype = option_dtype(L, 1, -1, "coo");
@@ -134,17 +215,19 @@ static int make_coo(lua_State *L) {
   return give(L, sparse_from_coo(bind_ctx(L), format, known ? shape : NULL, rows, cols, values, itype));
 }
 
-/* from_dense(a, format) or from_dense(a, {format=, itype=}) */
+/* from_dense(a, format) or from_dense(a, {format=, dtype=, itype=}) */
 static int make_from_dense(lua_State *L) {
-  static const char *const names[] = {"format", "itype", NULL};
-  lua_settop(L, 2);
-  bool options = lua_istable(L, 2);
-  if (options) bind_check_options(L, "from_dense", 2, names);
-  damo_format format =
-      options ? option_format(L, 2, DAMO_CSR, "from_dense") : bind_check_format(L, 2, DAMO_CSR, "from_dense");
-  damo_dtype itype = options ? bind_option_itype(L, 2, "from_dense") : DAMO_INT32;
-  if (bind_to_sparse(L, 1)) return bind_arg_error(L, "from_dense", 1, "a", "dense; :tocsr() and :tocsc() convert");
-  return give(L, sparse_from_dense(check_dense(L, 1, "from_dense"), format, itype));
+  static const char *const names[] = {"format", "dtype", "itype", NULL};
+  matrix_options o = {.format = DAMO_CSR, .dtype = -1, .itype = -1, .takes = "a dense matrix"};
+  bind_check_arity(L, 2, "from_dense", "a dense matrix, and a format or a table of options");
+  if (lua_istable(L, 2))
+    read_matrix_options(L, 2, names, &o, "from_dense");
+  else
+    o.format = bind_check_format(L, 2, DAMO_CSR, "from_dense");
+  if (bind_to_sparse(L, 1)) {
+    return bind_arg_error(L, "from_dense", 1, "a", "a dense matrix (A:tocsr() and A:tocsc() convert a sparse one)");
+  }
+  return converted(L, 1, &o, "from_dense");
 }
 
 /* ---- By rule ----------------------------------------------------------------------------------------------------- */
@@ -174,27 +257,33 @@ static int64_t option_int(lua_State *L, int options, const char *name, int64_t o
   return s.v.i;
 }
 
-/* eye(m, n, {k=, dtype=, format=}); n defaults to m. */
+/* eye(m, n, {k=, dtype=, format=, itype=}); n defaults to m. */
 static int make_eye(lua_State *L) {
-  static const char *const names[] = {"k", "dtype", "format", NULL};
+  static const char *const names[] = {"k", "dtype", "format", "itype", NULL};
   int opt = lua_istable(L, 2) ? 2 : 3;
-  lua_settop(L, 3);
-  bind_check_options(L, "eye", opt, names);
+  bind_check_arity(L, opt, "eye", "one length or two, then a table of options");
+  bind_check_named(L, "eye", opt, names);
   int64_t m = check_length(L, 1, 1, "eye", "m"),
           n = opt == 2 || lua_isnil(L, 2) ? m : check_length(L, 2, 2, "eye", "n");
   damo_ctx *ctx = bind_ctx(L);
   damo_dtype dtype = (damo_dtype)option_dtype(L, opt, (int)ctx->config.floatX, "eye");
-  return give(L,
-              sparse_eye(ctx, m, n, option_int(L, opt, "k", 0, "eye"), dtype, option_format(L, opt, DAMO_CSR, "eye")));
+  damo_format format = option_format(L, opt, DAMO_CSR, "eye");
+  damo_dtype itype = bind_option_itype(L, opt, "eye");
+  return give_with_itype(L, sparse_eye(ctx, m, n, option_int(L, opt, "k", 0, "eye"), dtype, format), itype);
 }
 
-/* diags(diagonals, offsets, {shape=, dtype=, format=}): the k-th diagonal has its own length, or one number for all. */
+/* diags(diagonals, offsets, {shape=, dtype=, format=, itype=}): the k-th diagonal has its own length, or one number for
+ * all. */
 static int make_diags(lua_State *L) {
-  static const char *const names[] = {"shape", "dtype", "format", NULL};
+  static const char *const names[] = {"shape", "dtype", "format", "itype", NULL};
   int64_t shape[2];
-  lua_settop(L, 3);
+  if (bind_is_options(L, 2)) {
+    lua_pushnil(L);
+    lua_insert(L, 2);
+  }
+  bind_check_arity(L, 3, "diags", "diagonals, offsets and a table of options");
   if (!lua_istable(L, 1)) bind_arg_error(L, "diags", 1, "diagonals", "a list of diagonals");
-  bind_check_options(L, "diags", 3, names);
+  bind_check_named(L, "diags", 3, names);
   int64_t n = (int64_t)lua_rawlen(L, 1);
   damo_array **diagonals = bind_room(L, (size_t)n, sizeof *diagonals);
   int64_t *offsets = bind_room(L, (size_t)n, sizeof *offsets);
@@ -215,17 +304,21 @@ static int make_diags(lua_State *L) {
   }
   for (int64_t i = 0; at && i < n; i++) offsets[i] = scalar_to_int64(array_get(at, at->ndim ? &i : NULL));
   bool known = bind_option_shape2(L, 3, false, shape, "diags");
-  return give(L, sparse_diags(bind_ctx(L), n, (const damo_array *const *)diagonals, offsets, known ? shape : NULL,
-                              dtype >= 0 ? (damo_dtype)dtype : common, option_format(L, 3, DAMO_CSR, "diags")));
+  damo_format format = option_format(L, 3, DAMO_CSR, "diags");
+  damo_dtype itype = bind_option_itype(L, 3, "diags");
+  return give_with_itype(L,
+                         sparse_diags(bind_ctx(L), n, (const damo_array *const *)diagonals, offsets,
+                                      known ? shape : NULL, dtype >= 0 ? (damo_dtype)dtype : common, format),
+                         itype);
 }
 
 /* random_from(state, m, n, {density=, format=, dtype=}): the state after the draw, and a matrix with exactly density·m·n
  * entries. */
 static int make_random(lua_State *L) {
-  static const char *const names[] = {"density", "format", "dtype", NULL};
+  static const char *const names[] = {"density", "format", "dtype", "itype", NULL};
   double density = 0.01;
-  lua_settop(L, 4);
-  bind_check_options(L, "random", 4, names);
+  bind_check_arity(L, 4, "random", "a state, two lengths and a table of options");
+  bind_check_named(L, "random", 4, names);
   const damo_array *from = bind_check_obj(L, 1, OBJ_ARRAY, "random", "state");
   int64_t m = check_length(L, 2, 1, "random", "m"), n = check_length(L, 3, 2, "random", "n");
   damo_ctx *ctx = bind_ctx(L);
@@ -238,7 +331,8 @@ static int make_random(lua_State *L) {
   damo_format format = option_format(L, 4, DAMO_CSR, "random");
   damo_dtype dtype = (damo_dtype)option_dtype(L, 4, (int)ctx->config.floatX, "random");
   philox_state state = random_state_read(from);
-  bind_push_made(L, sparse_random(ctx, m, n, density, dtype, format, &state));
+  damo_dtype itype = bind_option_itype(L, 4, "random");
+  give_with_itype(L, sparse_random(ctx, m, n, density, dtype, format, &state), itype);
   bind_push_made(L, random_state_array(ctx, &state));
   lua_insert(L, -2);
   bind_gc_pressure(L);

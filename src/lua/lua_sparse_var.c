@@ -9,11 +9,11 @@
 static int sparse_type(lua_State *L) {
   static const char *const names[] = {"itype", "shape", NULL};
   int64_t shape[2] = {-1, -1};
-  lua_settop(L, 3);
+  bind_check_arity(L, 3, "SparseTensorType", "a format, a dtype and a table of options");
   if (lua_isnil(L, 1)) bind_arg_error(L, "SparseTensorType", 1, "format", "'csr' or 'csc'");
   damo_format format = bind_check_format(L, 1, DAMO_CSR, "SparseTensorType");
   damo_dtype dtype = lua_isnil(L, 2) ? bind_ctx(L)->config.floatX : bind_check_dtype(L, 2, "SparseTensorType");
-  bind_check_options(L, "SparseTensorType", 3, names);
+  bind_check_named(L, "SparseTensorType", 3, names);
   bind_option_shape2(L, 3, true, shape, "SparseTensorType");
   damo_dtype itype = bind_option_itype(L, 3, "SparseTensorType");
   bind_push_made(L, type_sparse(bind_ctx(L), format, dtype, itype, shape));
@@ -27,8 +27,9 @@ static int new_matrix(lua_State *L, damo_format format, int fixed, int first, co
   static const char *const names[] = {"dtype", "itype", "shape", "name", NULL};
   int64_t shape[2] = {-1, -1};
   int opt = lua_istable(L, first) ? first : first + 1, name = first;
-  lua_settop(L, first + 1);
-  bind_check_options(L, func, opt, names);
+  bind_check_arity(L, opt, func,
+                   first == 1 ? "a name and a table of options" : "a format, a name and a table of options");
+  bind_check_named(L, func, opt, names);
   damo_dtype dtype = fixed >= 0 ? (damo_dtype)fixed : bind_ctx(L)->config.floatX;
   if (bind_option(L, opt, "dtype")) {
     dtype = bind_check_dtype(L, -1, func);
@@ -104,7 +105,7 @@ static int constant_of(lua_State *L, damo_sparse *m, const char *name) {
 
 /* as_sparse_variable(x, name): a sparse Variable itself, of a sparse matrix a constant. */
 static int as_sparse(lua_State *L) {
-  lua_settop(L, 2);
+  bind_check_arity(L, 2, "as_sparse_variable", "a sparse Variable or matrix, and a name");
   const char *name = read_name(L, 2, "as_sparse_variable");
   damo_var *v = bind_to_var(L, 1);
   if (v && type_is_sparse(v->type)) return lua_settop(L, 1), 1;
@@ -121,7 +122,7 @@ static int as_sparse(lua_State *L) {
 
 /* as_sparse_or_tensor_variable(x, name): sparse things sparse, all others as as_tensor_variable. */
 static int as_either(lua_State *L) {
-  lua_settop(L, 2);
+  bind_check_arity(L, 2, "as_sparse_or_tensor_variable", "a value or Variable, and a name");
   damo_var *v = bind_to_var(L, 1);
   if (bind_to_sparse(L, 1) || (v && type_is_sparse(v->type))) return as_sparse(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, bind_get(L)->ref_module);

@@ -175,8 +175,8 @@ damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what)
     case LUA_TBOOLEAN: return scalar_array(L, idx, dtype < 0 ? DAMO_BOOL : (damo_dtype)dtype, what);
     case LUA_TTABLE: return bind_nested_array(L, idx, dtype, what);
   }
-  bind_raise(L, DAMO_ETYPE, "%s: expected an Array, a number, a boolean or a table of them, got %s", what,
-             bind_typename(L, idx));
+  bind_raise(L, DAMO_ETYPE, "%s: expected an Array, a number, a boolean or a table of them, got %s%s", what,
+             bind_typename(L, idx), bind_to_sparse(L, idx) ? "; its :toarray() is dense" : "");
   return NULL;
 }
 

@@ -1,8 +1,9 @@
-/* sparse_compare: eq neq lt le gt ge.
+/* sparse_compare: eq neq lt le gt ge, isclose and allclose.
  *
  * The SS classes compare two sparse matrices of one format, entry by entry: sparse bool, true places stored. The SD classes
  * compare with a dense matrix, into dense bool, or with a number, into sparse bool. What is absent counts as 0, so eq, le
  * and ge of two sparse matrices are true nearly everywhere, and so is the memory of their result. nan is unequal to all.
+ * isclose and allclose look at the places where either of two matrices stores an entry: elsewhere 0 is close to 0.
  */
 #include "sparse_op.h"
 
@@ -146,6 +147,71 @@ static damo_status fn_compare(build *b, const fn_args *a, ptrvec *out) {
   return b->status;
 }
 
+/* The operands of isclose and allclose: matrices of one shape as far as that is known. */
+static damo_status close_operands(build *b, const fn_args *a, damo_var **pair) {
+  char p[320], q[320];
+  DAMO_TRY(pair_operands(b, a, pair));
+  for (int i = 0; i < 2; i++) {
+    if (var_is_sparse(pair[i]) || (var_is_dense(pair[i]) && var_ndim(pair[i]) == 2)) continue;
+    build_fail(b, DAMO_ETYPE, "%s: operand %d must be a sparse or dense matrix, got %s", a->func->name, i + 1,
+               type_format(p, sizeof p, pair[i]->type));
+    return b->status;
+  }
+  if (!var_is_sparse(pair[0]) && !var_is_sparse(pair[1])) {
+    build_fail(b, DAMO_ETYPE, "%s: one operand must be sparse, got %s and %s", a->func->name,
+               type_format(p, sizeof p, pair[0]->type), type_format(q, sizeof q, pair[1]->type));
+    return b->status;
+  }
+  for (int k = 0; k < 2; k++) {
+    const int64_t m = pair[0]->type->shape[k], n = pair[1]->type->shape[k];
+    if (m < 0 || n < 0 || m == n) continue;
+    build_fail(b, DAMO_ESHAPE, "%s: shapes %s and %s are not equal", a->func->name,
+               shape_format(p, sizeof p, 2, pair[0]->type->shape), shape_format(q, sizeof q, 2, pair[1]->type->shape));
+    return b->status;
+  }
+  return DAMO_OK;
+}
+
+/* Both as sparse matrices of one format, every place stored once. */
+static void make_alike(build *b, damo_var *const *pair, damo_var **alike) {
+  const damo_format format = var_format_of(var_is_sparse(pair[0]) ? pair[0] : pair[1]);
+  for (int i = 0; i < 2 && b->status == DAMO_OK; i++) {
+    damo_var *x = build_sparse_from(b, pair[i], format);
+    if (x != NULL) x = build_to_format(b, x, format);
+    alike[i] = x != NULL ? build_summed(b, x) : NULL;
+  }
+}
+
+/* Whether the two are close at each place that either stores: a vector in the order of *places' entries. */
+static damo_var *close_places(build *b, const fn_args *a, damo_var *const *pair, damo_var **places) {
+  damo_var *m[2] = {NULL}, *at[2], *ones[2];
+  make_alike(b, pair, m);
+  for (int i = 0; i < 2; i++) ones[i] = m[i] != NULL ? build_fn1(b, "sparse.sp_ones_like", m[i]) : NULL;
+  *places = build_fn2(b, "add", ones[0], ones[1]);
+  for (int i = 0; i < 2; i++) at[i] = *places != NULL ? sparse_gather(b, m[i], *places) : NULL;
+  return *places != NULL ? build_fn(b, "isclose", at, 2, a->opt) : NULL;
+}
+
+static damo_status fn_allclose(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *pair[2], *places;
+  DAMO_TRY(close_operands(b, a, pair));
+  return fn_give(b, out, build_fn1(b, "all", close_places(b, a, pair, &places)));
+}
+
+/* Of two sparse matrices: false where one of the places is not close, true everywhere else. */
+static damo_status fn_isclose(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *pair[2], *places;
+  DAMO_TRY(close_operands(b, a, pair));
+  if (var_is_sparse(pair[0]) && var_is_sparse(pair[1])) {
+    damo_var *apart = build_fn1(b, "invert", close_places(b, a, pair, &places));
+    damo_var *where = apart != NULL ? sparse_with(b, places, apart) : NULL;
+    return fn_give(b, out, build_fn2(b, "eq", where, build_int(b, 0)));
+  }
+  for (int i = 0; i < 2 && b->status == DAMO_OK; i++) pair[i] = build_toarray(b, pair[i]);
+  return fn_give(b, out, b->status == DAMO_OK ? build_fn(b, "isclose", pair, 2, a->opt) : NULL);
+}
+
+#define CLOSE_OPTIONS "rtol:num atol:num equal_nan:bool"
 #define ROW(r, fn, sign)                                                                          \
   {                                                                                               \
     .name = "sparse." fn, .operands = "x y", .call = fn_compare, .data = &relations[r],           \
@@ -153,8 +219,23 @@ static damo_status fn_compare(build *b, const fn_args *a, ptrvec *out) {
   }
 
 const op_func sparse_compare_funcs[] = {
-    ROW(EQ, "eq", "=="), ROW(NEQ, "neq", "~="), ROW(LT, "lt", "<"), ROW(LE, "le", "<="),
-    ROW(GT, "gt", ">"),  ROW(GE, "ge", ">="),   {.name = NULL},
+    ROW(EQ, "eq", "=="),
+    ROW(NEQ, "neq", "~="),
+    ROW(LT, "lt", "<"),
+    ROW(LE, "le", "<="),
+    ROW(GT, "gt", ">"),
+    ROW(GE, "ge", ">="),
+    {.name = "sparse.isclose",
+     .operands = "x y",
+     .options = CLOSE_OPTIONS,
+     .call = fn_isclose,
+     .doc = "|x - y| <= atol + rtol |y|: sparse bool; dense bool with a dense matrix; absent entries count as 0"},
+    {.name = "sparse.allclose",
+     .operands = "x y",
+     .options = CLOSE_OPTIONS,
+     .call = fn_allclose,
+     .doc = "isclose at every place, in memory for the stored entries; the other matrix may be dense"},
+    {.name = NULL},
 };
 
 const op_def *const sparse_compare_classes[] = {&ss_defs[EQ], &ss_defs[NEQ], &ss_defs[LT],  &ss_defs[LE], &ss_defs[GT],

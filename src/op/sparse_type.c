@@ -6,25 +6,31 @@
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
-static damo_status refuse(const damo_op *op, damo_var *const *in, int i, const char *wanted) {
+/* What makes an operand of the other kind, behind the message that refuses it. */
+static const char *hint(const damo_var *x, bool want_sparse) {
+  if (want_sparse && var_is_dense(x) && var_ndim(x) == 2) return "; damo.sparse.csr_from_dense(x) makes it sparse";
+  return !want_sparse && var_is_sparse(x) ? "; x:toarray() is dense" : "";
+}
+
+static damo_status refuse(const damo_op *op, damo_var *const *in, int i, const char *wanted, bool want_sparse) {
   char got[320];
-  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be %s, got %s", op->def->name, i + 1, wanted,
-                  type_format(got, sizeof got, in[i]->type));
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be %s, got %s%s", op->def->name, i + 1, wanted,
+                  type_format(got, sizeof got, in[i]->type), hint(in[i], want_sparse));
 }
 
 damo_status need_sparse(const damo_op *op, damo_var *const *in, int i) {
-  return var_is_sparse(in[i]) ? DAMO_OK : refuse(op, in, i, "sparse");
+  return var_is_sparse(in[i]) ? DAMO_OK : refuse(op, in, i, "sparse", true);
 }
 
 damo_status need_dense(const damo_op *op, damo_var *const *in, int i, int ndim) {
   static const char *const names[] = {"a scalar", "a vector", "a dense matrix"};
   if (var_is_dense(in[i]) && var_ndim(in[i]) == ndim) return DAMO_OK;
-  return refuse(op, in, i, names[ndim]);
+  return refuse(op, in, i, names[ndim], false);
 }
 
 damo_status need_matrix(const damo_op *op, damo_var *const *in, int i) {
   if (var_is_sparse(in[i]) || (var_is_dense(in[i]) && var_ndim(in[i]) == 2)) return DAMO_OK;
-  return refuse(op, in, i, "a sparse or dense matrix");
+  return refuse(op, in, i, "a sparse or dense matrix", false);
 }
 
 damo_status need_same_length(const damo_op *op, damo_var *const *in, int i, int a, int j, int b) {
@@ -121,8 +127,8 @@ damo_var *sparse_operand(build *b, const fn_args *a, int i) {
   damo_var *x = any_operand(b, a, i);
   if (x == NULL || var_is_sparse(x)) return x;
   char got[320];
-  return build_fail(b, DAMO_ETYPE, "%s: operand %d must be sparse, got %s", a->func->name, i + 1,
-                    type_format(got, sizeof got, x->type));
+  return build_fail(b, DAMO_ETYPE, "%s: operand %d must be sparse, got %s%s", a->func->name, i + 1,
+                    type_format(got, sizeof got, x->type), hint(x, true));
 }
 
 damo_status pair_operands(build *b, const fn_args *a, damo_var **pair) {

@@ -4,7 +4,8 @@
  * them that ops are made of. Always holds: data, indices and indptr are contiguous vectors of one length rule (indptr:
  * major + 1 entries from 0 to nnz, monotone; indices inside the minor axis); indices and indptr are both int32 or both
  * int64, read-only, and nobody can write them any more, so `sorted` and `unique` stay true once found. data is
- * writeable and may be shared with other matrices. A matrix itself never changes.
+ * writeable and may be shared with other matrices. A matrix itself never changes,
+ * but where its only holder writes a Function's result into it (compile/target.c).
  *
  * major: the axis that is compressed (rows of csr, columns of csc); minor: the other. Duplicates stand for their sum.
  * Functions that return a matrix may return their argument, retained, where nothing has to be done.
