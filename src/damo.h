@@ -194,9 +194,11 @@ DAMO_API damo_array *damo_sparse_toarray(const damo_sparse *a);
 
 /* ---- Graph ------------------------------------------------------------------------------------------------------- */
 
-/* TensorType; shape may be NULL (unknown) or hold -1 for unknown dimensions. Types are interned: equal ones are the same pointer. */
+/* TensorType; shape may be NULL (unknown) or hold -1 for unknown dimensions. Types are interned: equal ones are the
+ * same pointer. */
 DAMO_API damo_type *damo_type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
-/* SparseTensorType; itype: DAMO_INT32, or DAMO_INT64 for indices that are int64 whatever the size; shape as above, 2 entries. */
+/* SparseTensorType; itype: DAMO_INT32, or DAMO_INT64 for indices that are int64 whatever the size; shape as above, 2
+ * entries. */
 DAMO_API damo_type *damo_type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype,
                                      const int64_t *shape);
 DAMO_API bool damo_type_is_sparse(const damo_type *type);
@@ -263,8 +265,8 @@ typedef struct damo_prop {
 } damo_prop;
 
 /* An Op class of the host's. Every callback runs on the thread that uses the context, may fail (damo_fail) and must not
- * jump out. What a NULL callback means is said beside it. Variables that a callback hands over are owned references, which
- * damo releases. */
+ * jump out. What a NULL callback means is said beside it. Variables that a callback hands over are owned references,
+ * which damo releases. */
 typedef struct damo_op_class {
   const char *name;   /* letters, digits and '_'; a script finds the class as damo.ops.<name> */
   const char *doc;    /* or NULL */
@@ -281,13 +283,13 @@ typedef struct damo_op_class {
   /* Zeroed bytes that a thunk keeps between runs (damo_thunk_state), and what frees things kept there (or NULL). */
   size_t state_size;
   void (*state_clear)(void *state);
-  /* L_op: gout[o] is the gradient of output o, NULL where there is none; sets gin[i], left NULL where input i gets none.
-   * NULL: not implemented. */
+  /* L_op: gout[o] is the gradient of output o, NULL where there is none; sets gin[i], left NULL where input i gets
+   * none. NULL: not implemented. */
   damo_status (*grad)(const damo_op *op, damo_apply *node, damo_var *const *gout, damo_var **gin);
   /* R_op: eval[i] is NULL where input i has no tangent; sets tangent[o]. NULL: by two L_ops. */
   damo_status (*rop)(const damo_op *op, damo_apply *node, damo_var *const *eval, damo_var **tangent);
-  /* The outputs' lengths as int64 scalar Variables, from the inputs': in[i][axis], out[o][axis]. NULL: not known without
-   * the value. */
+  /* The outputs' lengths as int64 scalar Variables, from the inputs': in[i][axis], out[o][axis]. NULL: not known
+   * without the value. */
   damo_status (*infer_shape)(const damo_op *op, damo_apply *node, damo_var *const *const *in, damo_var ***out);
   /* connected[i * n_out + o]: a gradient goes from output o to input i; preset to true. NULL: all do. */
   void (*connection_pattern)(const damo_apply *node, bool *connected);
@@ -326,8 +328,8 @@ DAMO_API const damo_array *damo_thunk_input(const damo_thunk *t, int i);
 DAMO_API const damo_sparse *damo_thunk_input_sparse(const damo_thunk *t, int i);
 /* Makes an owned matrix output i. NULL is passed on as a failure of what made it. */
 DAMO_API damo_status damo_thunk_give_sparse(damo_thunk *t, int i, damo_sparse *take_value);
-/* A C-contiguous array to write output i into (contents undefined): the last run's where it fits and nobody holds it, so
- * that a warm call allocates nothing. NULL: out of memory. Take all outputs before writing any. */
+/* A C-contiguous array to write output i into (contents undefined): the last run's where it fits and nobody holds it,
+ * so that a warm call allocates nothing. NULL: out of memory. Take all outputs before writing any. */
 DAMO_API damo_array *damo_thunk_output(damo_thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
 /* Output i where destroy_map lets it overwrite input j: the input itself when it may be written, else a copy of it. */
 DAMO_API damo_array *damo_thunk_output_inplace(damo_thunk *t, int i, int j);
@@ -343,8 +345,8 @@ DAMO_API damo_status damo_fail(damo_ctx *ctx, damo_status status, const char *me
 DAMO_API damo_ctx *damo_obj_ctx(const void *obj);
 
 /* A graph as an Op of its own: the inner graph is copied, rewritten and compiled once. Shared Variables inside become
- * further inputs, which applying it adds. inlined: the node gives way to its inner graph when it is compiled. name: NULL
- * for "OpFromGraph". */
+ * further inputs, which applying it adds. inlined: the node gives way to its inner graph when it is compiled. name:
+ * NULL for "OpFromGraph". */
 DAMO_API damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs,
                                      int n_out, const char *name, bool inlined);
 
@@ -355,12 +357,12 @@ DAMO_API damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int
 DAMO_API damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
                                      int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
                                      const char *mode);
-/* Calls it; results receives n_out owned arrays. Nothing shared changes when the call fails. A type error where an output is
- * sparse: damo_function_call_values gives those. */
+/* Calls it; results receives n_out owned arrays. Nothing shared changes when the call fails. A type error where an
+ * output is sparse: damo_function_call_values gives those. */
 DAMO_API damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args,
                                         damo_array **results);
-/* The same with arguments and results that are arrays or sparse matrices: (damo_obj *)a; damo_as_array and damo_as_sparse
- * tell which. */
+/* The same with arguments and results that are arrays or sparse matrices: (damo_obj *)a; damo_as_array and
+ * damo_as_sparse tell which. */
 DAMO_API damo_status damo_function_call_values(damo_function *f, damo_obj *const *args, int64_t n_args,
                                                damo_obj **results);
 /* The object itself when it is that, else NULL. */

@@ -1,6 +1,6 @@
-/* alloc_fail_test: a program run again and again with the n-th allocation failing, n counted up until all of it passes: every
- * failure is a memory error, nothing leaks, and nothing shared changes. The same under a memory cap, and with an allocator
- * of the host that fails. */
+/* alloc_fail_test: a program run again and again with the n-th allocation failing, n counted up until all of it passes:
+ * every failure is a memory error, nothing leaks, and nothing shared changes. The same under a memory cap, and with an
+ * allocator of the host that fails. */
 #include <stdlib.h>
 
 #include "api/api.h"

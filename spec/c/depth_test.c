@@ -1,5 +1,6 @@
-/* depth_test: a chain of very many nodes is built, differentiated, printed, compared, compiled, called and freed on a thread
- * with a small stack: nothing recurses over a graph, and nothing is quadratic in its length. Prints µs a node. */
+/* depth_test: a chain of very many nodes is built, differentiated, printed, compared, compiled, called and freed on a
+ * thread with a small stack: nothing recurses over a graph, and nothing is quadratic in its length. Prints µs a
+ * node. */
 #include <pthread.h>
 #include <time.h>
 

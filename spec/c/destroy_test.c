@@ -1,5 +1,5 @@
-/* destroy_test: what Ops that overwrite inputs demand: the handler's refusals and order, copies where no order does, and
- * random graphs of destroyers and views against the same graphs without destruction. */
+/* destroy_test: what Ops that overwrite inputs demand: the handler's refusals and order, copies where no order does,
+ * and random graphs of destroyers and views against the same graphs without destruction. */
 #include "watch_case.h"
 
 static double *at(const damo_array *a, int64_t i) { return (double *)(void *)(a->data + i * array_strides(a)[0]); }
@@ -46,7 +46,7 @@ static int count_copies(const damo_function *f) {
   return n;
 }
 
-/* ---- The handler ----------------------------------------------------------------------------------------------------- */
+/* ---- The handler ------------------------------------------------------------------------------------------------- */
 
 /* What attaching the handler to the graph of these outputs gives. */
 static damo_status attach(damo_var *x, damo_var *const *out, int n) {
@@ -154,7 +154,7 @@ static void test_changes(build *b) {
   damo_release(fg);
 }
 
-/* ---- The compiler ---------------------------------------------------------------------------------------------------- */
+/* ---- The compiler ------------------------------------------------------------------------------------------------ */
 
 /* The order suffices where it can; a copy is made where it can't. */
 static void test_copies(build *b) {
@@ -198,7 +198,7 @@ static void test_mutable(build *b) {
   damo_release(preset), damo_release(a), damo_release(c), damo_release(f);
 }
 
-/* ---- Random graphs --------------------------------------------------------------------------------------------------- */
+/* ---- Random graphs ----------------------------------------------------------------------------------------------- */
 
 static uint64_t dice = 1;
 static int roll(int n) {

@@ -1,4 +1,5 @@
-/* grad_test: reverse and forward mode over graphs: known gradients, stops, disconnected and undefined ones, accumulation. */
+/* grad_test: reverse and forward mode over graphs: known gradients, stops, disconnected and undefined ones,
+ * accumulation. */
 #include "api/api.h"
 #include "test.h"
 
@@ -130,7 +131,7 @@ static void test_disconnected(build *b, damo_var *x) {
   damo_release(g);
 }
 
-/* ---- An op without a gradient, one with an undefined one, one with a wrong rule ------------------------------------------- */
+/* ---- An op without a gradient, one with an undefined one, one with a wrong rule ---------------------------------- */
 
 static damo_status same_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)op, (void)n_in;
@@ -206,7 +207,7 @@ static void test_dtypes(build *b) {
   CHECK(strstr(damo_error_message(ctx), "sum") != NULL);
 }
 
-/* ---- Forward mode --------------------------------------------------------------------------------------------------- */
+/* ---- Forward mode ------------------------------------------------------------------------------------------------ */
 
 /* sin without a rop of its own: goes by two L_ops. */
 static damo_status plain_sin_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

@@ -25,7 +25,7 @@ static void *counted(void *user, void *ptr, size_t osize, size_t nsize) {
   return realloc(ptr, nsize);
 }
 
-/* ---- y = factor · x, any number of runs counted in the thunk's state -------------------------------------------------- */
+/* ---- y = factor · x, any number of runs counted in the thunk's state --------------------------------------------- */
 
 static int runs_seen, states_cleared, users_dropped;
 
@@ -225,7 +225,7 @@ static void test_errors(void) {
   CHECK_EQ_I(blocks, 0);
 }
 
-/* ---- Several outputs, one in place ------------------------------------------------------------------------------------- */
+/* ---- Several outputs, one in place ------------------------------------------------------------------------------- */
 
 static damo_status swap_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)op, (void)n_in;
@@ -276,7 +276,7 @@ static void test_inplace(void) {
   CHECK_EQ_I(blocks, 0);
 }
 
-/* ---- OpFromGraph from C -------------------------------------------------------------------------------------------------- */
+/* ---- OpFromGraph from C ------------------------------------------------------------------------------------------ */
 
 static void test_op_from_graph(bool inlined) {
   damo_ctx *ctx = damo_ctx_new(counted, NULL);
@@ -304,7 +304,8 @@ static void test_op_from_graph(bool inlined) {
   CHECK_EQ_I(blocks, 0);
 }
 
-/* A warm call of an Op that holds a graph takes no memory: what it computes lies where it lay, once the caller let go. */
+/* A warm call of an Op that holds a graph takes no memory: what it computes lies where it lay, once the caller let
+ * go. */
 static void test_warm(void) {
   damo_ctx *ctx = damo_ctx_new(counted, NULL);
   damo_var *x = vector(ctx, "x"), *a = vector(ctx, "a"), *e = damo_call(ctx, "exp", &x, 1);
@@ -324,7 +325,7 @@ static void test_warm(void) {
   CHECK_EQ_I(blocks, 0);
 }
 
-/* ---- Out of memory -------------------------------------------------------------------------------------------------------- */
+/* ---- Out of memory ----------------------------------------------------------------------------------------------- */
 
 /* An OpFromGraph over a host's Op, its gradient, its tangent's kin, compiled and called; false when memory ran out. */
 static bool whole_way(damo_ctx *ctx) {
@@ -362,7 +363,7 @@ static void test_memory(void) {
   CHECK(n > 100 && n < 5000);
 }
 
-/* ---- What a call costs --------------------------------------------------------------------------------------------------- */
+/* ---- What a call costs ------------------------------------------------------------------------------------------- */
 
 static damo_status next_perform(damo_thunk *t) {
   damo_array *out = damo_thunk_output(t, 0, DAMO_FLOAT64, 0, NULL);

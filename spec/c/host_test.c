@@ -1,5 +1,5 @@
-/* host_test: a host program that links libdamo.a and liblua: it gives a Lua state its own context, runs a script that trains
- * something there, and reads results and memory from C. Run from the root of the tree. */
+/* host_test: a host program that links libdamo.a and liblua: it gives a Lua state its own context, runs a script that
+ * trains something there, and reads results and memory from C. Run from the root of the tree. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>

@@ -1,7 +1,7 @@
 /* lazy_test: lazy thunks: only what is needed runs, once; ifelse; how thunks are made; cells that must be empty. */
 #include "watch_case.h"
 
-/* ---- Ops that count ------------------------------------------------------------------------------------------------ */
+/* ---- Ops that count ---------------------------------------------------------------------------------------------- */
 
 static int n_runs, n_other_runs;
 static damo_status count_run(thunk *t) { return n_runs++, add_run(t, 1); }
@@ -12,7 +12,7 @@ static const op_def other_def = {.name = "Other", .n_in = 1, .infer_type = same_
 static damo_array *number(double v) { return damo_array_scalar(ctx, DAMO_FLOAT64, v); }
 static damo_var *scalar_var(build *b, const char *name) { return typed(b, DAMO_FLOAT64, 0, name); }
 
-/* ---- ifelse -------------------------------------------------------------------------------------------------------- */
+/* ---- ifelse ------------------------------------------------------------------------------------------------------ */
 
 static void test_only_one_branch(build *b) {
   damo_var *c = scalar_var(b, "c"), *x = vec(b, "x");
@@ -148,7 +148,7 @@ static void test_types(build *b) {
   build_end(&other);
 }
 
-/* ---- Lazy thunks of other kinds ------------------------------------------------------------------------------------ */
+/* ---- Lazy thunks of other kinds ---------------------------------------------------------------------------------- */
 
 static int ask_for = 0; /* what the thunk below does wrong: 1: asks for what it has, 2: for what there is not */
 
@@ -224,7 +224,7 @@ static void test_destroyers(build *b) {
   damo_release(f);
 }
 
-/* ---- How thunks are made ------------------------------------------------------------------------------------------- */
+/* ---- How thunks are made ----------------------------------------------------------------------------------------- */
 
 static char tried[64];
 static damo_status c_answer;

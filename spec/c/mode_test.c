@@ -1,4 +1,5 @@
-/* mode_test: NANGUARD and DEBUG: what each finds, where it says so, and that it finds nothing in honest graphs; Modes' tags. */
+/* mode_test: NANGUARD and DEBUG: what each finds, where it says so, and that it finds nothing in honest graphs; Modes'
+ * tags. */
 #include "watch_case.h"
 
 static char warned[400];
@@ -11,7 +12,7 @@ static damo_function *in_mode(damo_var *const *in, int n_in, damo_var *out, cons
   return make(in, n_in, &out, 1, &(compile_options){.mode = mode});
 }
 
-/* ---- NANGUARD ------------------------------------------------------------------------------------------------------ */
+/* ---- NANGUARD ---------------------------------------------------------------------------------------------------- */
 
 static const char *const watching[] = {"NANGUARD", "DEBUG"};
 
@@ -83,7 +84,7 @@ static void test_integer_division(build *b) {
   }
 }
 
-/* ---- DEBUG: Ops that lie --------------------------------------------------------------------------------------------- */
+/* ---- DEBUG: Ops that lie ----------------------------------------------------------------------------------------- */
 
 static double *at(const damo_array *a, int64_t i) { return (double *)(void *)(a->data + i * array_strides(a)[0]); }
 
@@ -208,7 +209,7 @@ static void test_honest(build *b) {
   damo_release(a), damo_release(start), damo_release(f);
 }
 
-/* ---- DEBUG: a rewrite that is wrong ---------------------------------------------------------------------------------- */
+/* ---- DEBUG: a rewrite that is wrong ------------------------------------------------------------------------------ */
 
 static damo_status exp_to_sin(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
@@ -334,7 +335,7 @@ static void test_blame(build *b) {
   damo_release(a), damo_release(tiny), damo_release(line);
 }
 
-/* ---- Names ----------------------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 static void test_names(build *b) {
   damo_var *x = vec(b, "x");
@@ -357,7 +358,7 @@ static void test_names(build *b) {
   damo_release(f);
 }
 
-/* ---- Out of memory --------------------------------------------------------------------------------------------------- */
+/* ---- Out of memory ----------------------------------------------------------------------------------------------- */
 
 /* Lazy nodes, destroyers, updates, in a mode: false when memory ran out, which is then the error. */
 static bool whole_way(const char *mode) {

@@ -1,5 +1,5 @@
-/* mtx: Matrix Market files and SciPy's .npz of sparse matrices: real files against the facts in matrices.csv, every field
- * and symmetry, round trips, damaged and hostile files. */
+/* mtx: Matrix Market files and SciPy's .npz of sparse matrices: real files against the facts in matrices.csv, every
+ * field and symmetry, round trips, damaged and hostile files. */
 #include "../../src/io/io_int.h"
 
 #include <stdlib.h>

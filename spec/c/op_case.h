@@ -1,5 +1,5 @@
-/* op_case: one case of an op that is linear in x: values, Type, inferred shape, gradient and forward mode, each with the
- * shape of x known to the graph and not known. Gradients of sum(w * y) are compared with differences, exact but for
+/* op_case: one case of an op that is linear in x: values, Type, inferred shape, gradient and forward mode, each with
+ * the shape of x known to the graph and not known. Gradients of sum(w * y) are compared with differences, exact but for
  * rounding as the ops are linear. A program includes it once, after setting the context. */
 #ifndef DAMO_OP_CASE_H
 #define DAMO_OP_CASE_H

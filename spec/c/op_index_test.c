@@ -3,7 +3,7 @@
 #include "../../src/op/index_int.h"
 #include "op_case.h"
 
-/* ---- Building ------------------------------------------------------------------------------------------------------------ */
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static damo_var *ints(build *b, const int64_t *v, int n) { return build_ints(b, v, n); }
 #define LIST(...) ints(b, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((const int64_t[]){__VA_ARGS__}) / 8))
@@ -25,7 +25,7 @@ static damo_var *call_at(build *b, const char *name, damo_var *x, damo_var *y, c
 #define INC(y, spec, ...) call_at(b, "inc_subtensor_at", x, y, spec, (damo_var *[]){__VA_ARGS__, NULL})
 #define I(v) build_int(b, v)
 
-/* ---- Reading -------------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static damo_var *position(build *b, damo_var *x) { return READ("i", I(2)); }
 static damo_var *last(build *b, damo_var *x) { return READ("i", I(-1)); }
@@ -134,7 +134,7 @@ static const op_case reads[] = {
     {.name = NULL},
 };
 
-/* ---- Writing: x is both what is written to and, halved, the value ---------------------------------------------------------- */
+/* ---- Writing: x is both what is written to and, halved, the value ------------------------------------------------ */
 
 static damo_var *half(build *b, damo_var *part) { return part ? build_fn2(b, "mul", part, build_num(b, 0.5)) : NULL; }
 
@@ -177,7 +177,7 @@ static const op_case writes[] = {
     {.name = NULL},
 };
 
-/* ---- In place ---------------------------------------------------------------------------------------------------------------- */
+/* ---- In place ---------------------------------------------------------------------------------------------------- */
 
 /* Runs the in-place form of y's Op over x0 itself; the value may be a view of x0. */
 static void check_in_place(const char *name, damo_var *(*make)(build *b, damo_var *x), damo_array *x0, damo_array *y0) {
@@ -240,7 +240,7 @@ static void test_in_place(void) {
   build_end(&b);
 }
 
-/* ---- What has no gradient ---------------------------------------------------------------------------------------------------- */
+/* ---- What has no gradient ---------------------------------------------------------------------------------------- */
 
 static void test_positions(void) {
   build b_, *b = &b_;
@@ -279,7 +279,7 @@ static void test_symbolic(void) {
   build_end(&b);
 }
 
-/* ---- Errors ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 static damo_var *bad_position(build *b, damo_var *x) { return READ("i", I(9)); }
 static damo_var *zero_position(build *b, damo_var *x) { return READ("s000i", I(0)); }

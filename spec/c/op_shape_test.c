@@ -2,7 +2,7 @@
 #include "../../src/op/shape_int.h"
 #include "op_case.h"
 
-/* ---- Options ------------------------------------------------------------------------------------------------------------ */
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 static damo_var *with_ints(build *b, const char *name, damo_var *x, const int64_t *v, int n) {
   prop_value list[8], opt[4] = {prop_list(list, n), prop_nil(), prop_nil(), prop_nil()};
@@ -17,7 +17,7 @@ static damo_var *with_opts(build *b, const char *name, damo_var *x, prop_value p
   return build_fn(b, name, &x, 1, opt);
 }
 
-/* ---- Shapes -------------------------------------------------------------------------------------------------------------- */
+/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
 static damo_var *reshape_64(build *b, damo_var *x) { return INTS("reshape", 4, 6); }
 static damo_var *reshape_open(build *b, damo_var *x) { return INTS("reshape", 2, -1); }
@@ -102,7 +102,7 @@ static const op_case shape_cases[] = {
     {.name = NULL},
 };
 
-/* ---- Alloc, join --------------------------------------------------------------------------------------------------------- */
+/* ---- Alloc, join ------------------------------------------------------------------------------------------------- */
 
 static damo_var *alloc_23(build *b, damo_var *x) {
   damo_var *dims[2] = {build_scalar(b, DAMO_INT64, 2), build_scalar(b, DAMO_INT64, 3)};
@@ -201,7 +201,7 @@ static const op_case join_cases[] = {
     {.name = NULL},
 };
 
-/* ---- What has no operand to differentiate ---------------------------------------------------------------------------------- */
+/* ---- What has no operand to differentiate ------------------------------------------------------------------------ */
 
 static void check_values(damo_var *y, build *b, const char *name, damo_dtype dtype, int64_t n, const double *want) {
   damo_array *v = case_value(b, y, name);
@@ -265,7 +265,7 @@ static void test_repeat_list(void) {
   build_end(&b);
 }
 
-/* ---- Markers ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Markers ----------------------------------------------------------------------------------------------------- */
 
 static damo_var *specify(build *b, damo_var *x) {
   prop_value list[2] = {prop_int(2), prop_bool(false)}, opt = prop_list(list, 2);
@@ -284,7 +284,8 @@ static const op_case marker_cases[] = {
     {.name = NULL},
 };
 
-/* The gradient of sum(10 * marker(x)) is `want` at every entry; wrt is connected through a second path of gradient 1. */
+/* The gradient of sum(10 * marker(x)) is `want` at every entry; wrt is connected through a second path of gradient
+ * 1. */
 static void check_marker(const char *name, const prop_value *opt, double want) {
   build b;
   build_init(&b, ctx);
@@ -316,7 +317,7 @@ static void test_markers(void) {
   build_end(&b);
 }
 
-/* ---- Errors ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 static damo_var *bad_reshape(build *b, damo_var *x) { return INTS("reshape", 5, 5); }
 static damo_var *bad_transpose(build *b, damo_var *x) { return INTS("transpose", 1, 1, 2); }

@@ -1,4 +1,5 @@
-/* rewrite_test: each rule on a small graph: its nodes before and after, and the value before = after on random inputs. */
+/* rewrite_test: each rule on a small graph: its nodes before and after, and the value before = after on random
+ * inputs. */
 #include "api/api.h"
 #include "test.h"
 
@@ -15,7 +16,7 @@ typedef struct model {
   build b;
 } model;
 
-/* ---- Leaves: shared Variables, so that graphs can be evaluated as they are -------------------------------------------- */
+/* ---- Leaves: shared Variables, so that graphs can be evaluated as they are --------------------------------------- */
 
 static damo_var *leaf(model *m, damo_dtype dtype, int ndim, const int64_t *shape, const int64_t *known) {
   damo_array *a = damo_array_new(m->ctx, dtype, ndim, shape);
@@ -41,7 +42,7 @@ static damo_var *f1(model *m, const char *f, damo_var *x) { return build_fn1(&m-
 static damo_var *f2(model *m, const char *f, damo_var *x, damo_var *y) { return build_fn2(&m->b, f, x, y); }
 static damo_var *num(model *m, double v) { return build_num(&m->b, v); }
 
-/* ---- The table ------------------------------------------------------------------------------------------------------- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 typedef struct rule_case {
   const char *what;
@@ -268,7 +269,7 @@ static const rule_case cases[] = {
     {"a product used twice stays", dot_used_twice, "Dot Reduce add add", "Dot Reduce add add", 0},
 };
 
-/* ---- The run --------------------------------------------------------------------------------------------------------- */
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
 
 /* The nodes in order: scalar or class, ":k" after those that write over operand k. */
 static void describe(const damo_fgraph *fg, strbuf *out) {
@@ -335,7 +336,7 @@ static void run_case(damo_ctx *ctx, const rule_case *c) {
   build_end(&m.b);
 }
 
-/* ---- What a table can't say ------------------------------------------------------------------------------------------ */
+/* ---- What a table can't say -------------------------------------------------------------------------------------- */
 
 static void run_graph(damo_ctx *ctx, damo_var *out, const char *include, strbuf *text, damo_array **value) {
   damo_fgraph *fg = fgraph_new(ctx, NULL, 0, &out, 1, true, NULL);

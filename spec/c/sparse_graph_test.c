@@ -1,5 +1,5 @@
-/* sparse_graph_test: a program of damo.h alone with sparse matrices in graphs: Types, constants, shared Variables, compiled
- * functions and their gradients, an Op of the host's over sparse values, errors, memory. */
+/* sparse_graph_test: a program of damo.h alone with sparse matrices in graphs: Types, constants, shared Variables,
+ * compiled functions and their gradients, an Op of the host's over sparse values, errors, memory. */
 #include "damo.h"
 #include "test.h"
 
@@ -81,7 +81,7 @@ static void test_shared(void) {
   RELEASE(a, b, now, set, s, c, n, f, out);
 }
 
-/* ---- An Op of the host's: twice a sparse matrix ------------------------------------------------------------------- */
+/* ---- An Op of the host's: twice a sparse matrix ------------------------------------------------------------------ */
 
 static damo_status twice_perform(damo_thunk *t) {
   const damo_sparse *x = damo_thunk_input_sparse(t, 0);

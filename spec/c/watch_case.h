@@ -1,4 +1,5 @@
-/* watch_case.h: a context, vectors of doubles and compiled functions, for the tests of lazy plans, modes and destroyers. */
+/* watch_case.h: a context, vectors of doubles and compiled functions, for the tests of what compiles and runs.
+ * Who includes it may define N before. */
 #ifndef WATCH_CASE_H
 #define WATCH_CASE_H
 
@@ -7,7 +8,9 @@
 #include "api/api.h"
 #include "test.h"
 
+#ifndef N
 #define N 4 /* entries of the vectors here */
+#endif
 
 static damo_ctx *ctx;
 static int64_t n_allocations; /* new blocks and grown ones */

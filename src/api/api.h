@@ -9,9 +9,9 @@
 
 typedef struct op_graph op_graph;
 
-/* An override of L_op (of R_op): sets results for the inputs (outputs) that it decides, and given[i] for these; a result
- * left NULL means disconnected. Results are borrowed from b. Only the inputs that the user named are shown: in is
- * node->in[0..n_given). */
+/* An override of L_op (of R_op): sets results for the inputs (outputs) that it decides, and given[i] for these; a
+ * result left NULL means disconnected. Results are borrowed from b. Only the inputs that the user named are shown: in
+ * is node->in[0..n_given). */
 typedef damo_status graph_override(build *b, op_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
                                    bool *given);
 
@@ -66,7 +66,7 @@ damo_function *op_graph_fn(op_graph *g);
 /* The Function that a thunk of an OpFromGraph runs; NULL: it has not run yet, or is another Op's. */
 const damo_function *op_graph_running(const thunk *t);
 
-/* ---- Classes of a host's: host_op.c ----------------------------------------------------------------------------------- */
+/* ---- Classes of a host's: host_op.c ------------------------------------------------------------------------------ */
 
 damo_status api_classes_register(damo_ctx *ctx);
 /* The class of that name, NULL when there is none. */

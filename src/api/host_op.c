@@ -1,8 +1,8 @@
 /* host_op.c: Op classes that a host registers through damo.h, and what their callbacks see.
  *
  * In: damo_op_class tables. Out: op_defs that live as long as the context, found by name. The perform of a class is a
- * thunk's run function itself, so calling it costs nothing more; the other callbacks hand over owned Variables, which go
- * into the scope of who asked.
+ * thunk's run function itself, so calling it costs nothing more; the other callbacks hand over owned Variables, which
+ * go into the scope of who asked.
  */
 #include <string.h>
 

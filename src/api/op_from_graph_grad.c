@@ -8,10 +8,10 @@
 
 #include "api_int.h"
 
-/* ---- An identity --------------------------------------------------------------------------------------------------- */
+/* ---- An identity ------------------------------------------------------------------------------------------------- */
 
-/* A known gradient of y stands for all of it: where one output is made from another, or from nothing, or listed twice, the
- * contributions of the others would be lost. So each output is taken through a node of its own. It never runs. */
+/* A known gradient of y stands for all of it: where one output is made from another, or from nothing, or listed twice,
+ * the contributions of the others would be lost. So each output is taken through a node of its own. It never runs. */
 static damo_status pass_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)op;
   (void)n_in;
@@ -27,7 +27,7 @@ static damo_status pass_grad(build *b, damo_apply *node, damo_var *const *gout, 
 
 static const op_def pass_def = {.name = "Pass", .n_in = 1, .infer_type = pass_type, .grad = pass_grad};
 
-/* ---- One derivation ------------------------------------------------------------------------------------------------ */
+/* ---- One derivation ---------------------------------------------------------------------------------------------- */
 
 typedef struct derivation {
   build *b;
@@ -121,7 +121,7 @@ static bool is_value(const damo_var *v) {
   return v != NULL && v->type->kind != TYPE_NULL && v->type->kind != TYPE_DISCONNECTED;
 }
 
-/* ---- What the derived graph reads ------------------------------------------------------------------------------------ */
+/* ---- What the derived graph reads -------------------------------------------------------------------------------- */
 
 /* Candidates by number: inputs, then outputs that are computed (each once), then stand-ins. */
 static damo_var *candidate(const derivation *d, int i) {
@@ -187,7 +187,7 @@ static damo_status find_used(derivation *d, damo_var *const *values, int n, int3
   return s;
 }
 
-/* ---- The derived Op -------------------------------------------------------------------------------------------------- */
+/* ---- The derived Op ---------------------------------------------------------------------------------------------- */
 
 /* What the derived Op must remember to be applied again. */
 static damo_status remember(derivation *d, op_graph *made, const int32_t *pick, int n_pick) {
@@ -342,7 +342,7 @@ static damo_status derive(derivation *d, const bool *skip, damo_var **to) {
   return s;
 }
 
-/* ---- Overrides ------------------------------------------------------------------------------------------------------- */
+/* ---- Overrides --------------------------------------------------------------------------------------------------- */
 
 /* Output gradients (eval points) that an Op can take: zeros where there are none. */
 static damo_var *filled(build *b, damo_var *given, damo_var *like) {

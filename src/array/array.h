@@ -1,9 +1,9 @@
 /* array: strided n-d arrays over reference-counted buffers.
  *
  * In: dtypes, shapes, raw data. Out: arrays, views, copies, casts, comparisons, text. Always holds: a view keeps its
- * buffer alive; data is 64-byte aligned in buffers that damo made; shape and strides (bytes) have ndim entries and every
- * reachable element lies inside the buffer; a size never overflows int64_t; an array that is not writeable is never
- * written through that array object.
+ * buffer alive; data is 64-byte aligned in buffers that damo made; shape and strides (bytes) have ndim entries and
+ * every reachable element lies inside the buffer; a size never overflows int64_t; an array that is not writeable is
+ * never written through that array object.
  */
 #ifndef DAMO_ARRAY_H
 #define DAMO_ARRAY_H
@@ -64,7 +64,8 @@ char *shape_format(char *dst, size_t n, int ndim, const int64_t *shape);
 damo_array *array_empty(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
 /* A view: offset in bytes from base->data. Same dtype, writeable as base. The caller vouches for the bounds. */
 damo_array *array_view(const damo_array *base, int ndim, const int64_t *shape, const int64_t *strides, int64_t offset);
-/* Makes the existing header `a` (of rank a->ndim) a view of base: no allocation. For cells that are reused call after call. */
+/* Makes the existing header `a` (of rank a->ndim) a view of base: no allocation. For cells that are reused call after
+ * call. */
 void array_reseat(damo_array *a, const damo_array *base, const int64_t *shape, const int64_t *strides, int64_t offset);
 /* Drops a view header's hold on its buffer and keeps the header for array_reseat. */
 void array_detach(damo_array *a);
@@ -72,11 +73,13 @@ void array_detach(damo_array *a);
 damo_array *array_foreign(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, void *data, bool writeable,
                           void (*release)(void *owner), void *owner);
 damo_array *array_copy(const damo_array *a); /* fresh, C-contiguous, writeable */
-/* A fresh C-contiguous array of that dtype; C's conversions (complex drops the imaginary part, float to integer truncates, nan gives 0). */
+/* A fresh C-contiguous array of that dtype; C's conversions (complex drops the imaginary part, float to integer
+ * truncates, nan gives 0). */
 damo_array *array_cast(const damo_array *a, damo_dtype dtype);
 /* a itself (retained) when already contiguous, aligned and of that dtype, else a copy. */
 damo_array *array_as_contiguous(const damo_array *a, damo_dtype dtype);
-/* dst[...] = src with broadcasting of src and conversion; overlap is handled. state error when dst is read-only, shape error when src does not fit. */
+/* dst[...] = src with broadcasting of src and conversion; overlap is handled. state error when dst is read-only, shape
+ * error when src does not fit. */
 damo_status array_assign(damo_array *dst, const damo_array *src);
 /* Fills with one value converted as array_cast does. */
 damo_status array_fill(damo_array *dst, scalar value);
@@ -89,7 +92,8 @@ bool array_may_overlap(const damo_array *a, const damo_array *b); /* by address 
 
 /* Exact equality of dtype, shape and bits as values (nan equals nan when equal_nan). */
 bool array_equal(const damo_array *a, const damo_array *b, bool equal_nan);
-/* |a - b| <= atol + rtol |b| everywhere, after broadcasting of equal shapes; nan as told; shape mismatch is false. Dtypes may differ. */
+/* |a - b| <= atol + rtol |b| everywhere, after broadcasting of equal shapes; nan as told; shape mismatch is false.
+ * Dtypes may differ. */
 bool array_allclose(const damo_array *a, const damo_array *b, double rtol, double atol, bool equal_nan);
 
 scalar array_get(const damo_array *a, const int64_t *index); /* index of ndim entries, in bounds */

@@ -7,8 +7,8 @@
 /* Elements that a box holds at most: four blocks of the widest dtype fit in L1. */
 #define BOX_MAX 512
 
-/* Cuts an n-d box of elements into small boxes, in C order, so that strided operands can be gathered into a block on the
- * stack. A small box is axes axis..ndim-1 of the shape, the first of them cut to box[0]. */
+/* Cuts an n-d box of elements into small boxes, in C order, so that strided operands can be gathered into a block on
+ * the stack. A small box is axes axis..ndim-1 of the shape, the first of them cut to box[0]. */
 typedef struct box_walk {
   int ndim, axis;
   int64_t step;                 /* along `axis` */

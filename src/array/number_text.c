@@ -1,7 +1,7 @@
 /* number_text: shortest digits and NumPy's column rules.
  *
- * Digits come from printf's %e, which rounds exactly, with strtod as the judge of "reads back"; the text between is read
- * digit by digit, so that the decimal point of the host's locale doesn't matter.
+ * Digits come from printf's %e, which rounds exactly, with strtod as the judge of "reads back"; the text between is
+ * read digit by digit, so that the decimal point of the host's locale doesn't matter.
  */
 #include "number_text.h"
 

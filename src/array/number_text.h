@@ -7,7 +7,8 @@
 
 #define NUMBER_TEXT_MAX 64
 
-/* How the numbers of one column set are written; made by column_begin, column_scale and column_measure in this order. */
+/* How the numbers of one column set are written; made by column_begin, column_scale and column_measure in this
+ * order. */
 typedef struct column {
   bool single; /* digits of float32 */
   bool plus;   /* + before positive numbers */

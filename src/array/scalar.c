@@ -1,5 +1,5 @@
-/* scalar: single values of any dtype, in and out of arrays. Conversions are kernel_cast's, so that one value and a block
- * of values never differ. */
+/* scalar: single values of any dtype, in and out of arrays. Conversions are kernel_cast's, so that one value and a
+ * block of values never differ. */
 #include <string.h>
 
 #include "array_int.h"

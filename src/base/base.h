@@ -92,9 +92,10 @@ typedef struct ctx_error {
 } ctx_error;
 
 /* A layer's own table that hangs from the context (interned types, interned ops, op functions, default generator…).
- * destroy is called once, when the context dies. An object that a slot holds a reference on would keep the context alive
- * for ever: such a slot sets ctx->drop[id], which releases these objects and leaves the slot able to work on. It is called
- * when the host's last reference on the context is gone, and after each later drain. A slot of weak entries needs none. */
+ * destroy is called once, when the context dies. An object that a slot holds a reference on would keep the context
+ * alive for ever: such a slot sets ctx->drop[id], which releases these objects and leaves the slot able to work on. It
+ * is called when the host's last reference on the context is gone, and after each later drain. A slot of weak entries
+ * needs none. */
 typedef enum ctx_slot_id {
   CTX_TYPES,
   CTX_OPS,
@@ -133,7 +134,8 @@ struct damo_ctx {
   void (*drop[CTX_N_SLOTS])(damo_ctx *ctx, void *data); /* see ctx_slot; NULL: the slot holds no references */
 };
 
-/* A bare context: malloc when alloc is NULL; reads DAMO_FAIL_ALLOC. The api layer adds the tables of the upper layers. */
+/* A bare context: malloc when alloc is NULL; reads DAMO_FAIL_ALLOC. The api layer adds the tables of the upper
+ * layers. */
 damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user);
 /* Registers the destructor (and holder rule) of a kind; each layer does so once for each of its kinds. */
 void ctx_register_kind(damo_ctx *ctx, obj_kind kind, obj_destroy_fn destroy, obj_holder_fn holder);
@@ -148,8 +150,8 @@ void *mem_alloc(damo_ctx *ctx, size_t size);
 void *mem_calloc(damo_ctx *ctx, size_t size);
 void *mem_realloc(damo_ctx *ctx, void *ptr, size_t osize, size_t nsize);
 void mem_free(damo_ctx *ctx, void *ptr, size_t size);
-/* Memory that a foreign library takes by itself: counted and capped as if it came from here, never touched. DAMO_EMEMORY
- * past the cap. Each charge is given back with mem_uncharge. */
+/* Memory that a foreign library takes by itself: counted and capped as if it came from here, never touched.
+ * DAMO_EMEMORY past the cap. Each charge is given back with mem_uncharge. */
 damo_status mem_charge(damo_ctx *ctx, size_t size);
 void mem_uncharge(damo_ctx *ctx, size_t size);
 char *mem_strdup(damo_ctx *ctx, const char *s); /* free with mem_strfree */
@@ -197,9 +199,11 @@ static inline bool dtype_is_complex(damo_dtype dt) { return dt == DAMO_COMPLEX64
 static inline bool dtype_is_signed(damo_dtype dt) { return dt >= DAMO_INT8 && dt <= DAMO_INT64; }
 /* The common dtype, as NumPy promotes. */
 damo_dtype dtype_promote(damo_dtype a, damo_dtype b);
-/* NumPy's safe casts: every value of from is a value of to, but for (u)int64 to float64 or complex128, which count too. */
+/* NumPy's safe casts: every value of from is a value of to, but for (u)int64 to float64 or complex128, which count
+ * too. */
 bool dtype_can_cast_safely(damo_dtype from, damo_dtype to);
-/* The dtype of float functions: bool, int8, int16, uint8 (uint16: float32 too, as NumPy) give float32, wider integers float64; others themselves. */
+/* The dtype of float functions: bool, int8, int16, uint8 (uint16: float32 too, as NumPy) give float32, wider integers
+ * float64; others themselves. */
 damo_dtype dtype_to_float(damo_dtype dt);
 
 /* ---- Containers -------------------------------------------------------------------------------------------------- */

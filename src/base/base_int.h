@@ -8,8 +8,8 @@
  * gone, and frees the context when nothing is left. Does nothing inside a drain, whose end calls it again. */
 void ctx_settle(damo_ctx *ctx);
 
-/* The allocator of a context whose host gives none; heap_alloc is a damo_alloc_fn and its user data a mem_heap. NULL: no
- * memory. */
+/* The allocator of a context whose host gives none; heap_alloc is a damo_alloc_fn and its user data a mem_heap. NULL:
+ * no memory. */
 typedef struct mem_heap mem_heap;
 mem_heap *heap_new(void);
 void heap_free(mem_heap *h); /* and what it keeps; blocks in use must be gone */

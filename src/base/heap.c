@@ -1,10 +1,10 @@
 /* heap: the allocator of a context whose host gives none.
  *
  * It is malloc, with two things that large blocks gain from. They ask for large pages, so that touching fresh memory
- * costs a fraction of the faults. And freed ones are kept for a while: the C library would give them back to the system,
- * which clears every page again for the next result of the same size. Kept is no more than half of what was once in use,
- * between spare_low and spare_high; no count of the context includes it, and it is let go when malloc fails. Debug builds
- * keep nothing, so that a sanitizer sees each block's end.
+ * costs a fraction of the faults. And freed ones are kept for a while: the C library would give them back to the
+ * system, which clears every page again for the next result of the same size. Kept is no more than half of what was
+ * once in use, between spare_low and spare_high; no count of the context includes it, and it is let go when malloc
+ * fails. Debug builds keep nothing, so that a sanitizer sees each block's end.
  */
 #define _DEFAULT_SOURCE /* madvise */
 #include <stdlib.h>

@@ -17,8 +17,8 @@ typedef struct job {
 
 /* ---- What is to be computed -------------------------------------------------------------------------------------- */
 
-/* The new value (what: "update", "given") as something that the target can hold: itself, or cast where nothing is lost. A
- * literal first takes the dtype that it has next to the target. */
+/* The new value (what: "update", "given") as something that the target can hold: itself, or cast where nothing is lost.
+ * A literal first takes the dtype that it has next to the target. */
 static damo_var *fit_value(job *j, damo_var *target, damo_var *now, const char *what) {
   const damo_type *want = target->type;
   damo_var *fit[2] = {target, now};

@@ -121,7 +121,7 @@ static damo_status make_thunks(planner *p) {
   return DAMO_OK;
 }
 
-/* ---- Lazy plans --------------------------------------------------------------------------------------------------- */
+/* ---- Lazy plans -------------------------------------------------------------------------------------------------- */
 
 static int32_t number_of_thunk(const map *numbers, const damo_apply *node) {
   uintptr_t k = 0;

@@ -1,8 +1,8 @@
 /* forward.c: the R-operator: tangents pushed from inputs to outputs.
  *
  * An op without a rule of its own goes by two L_ops: with dummy cotangents u, L(u) = Jᵀu is linear in u, so the vector-
- * Jacobian product of L with the tangent v, differentiated for u, is J v. The result does not depend on u's value; where
- * u's shape is still read, zeros like the output stand in.
+ * Jacobian product of L with the tangent v, differentiated for u, is J v. The result does not depend on u's value;
+ * where u's shape is still read, zeros like the output stand in.
  */
 #include "grad_int.h"
 

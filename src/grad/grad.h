@@ -22,8 +22,8 @@ typedef struct grad_options {
   return_disconnected return_disconnected;
 } grad_options;
 
-/* d cost / d wrt[i] into out (owned references; NULL entries only with RETURN_NONE). cost: a real scalar of float dtype, or
- * NULL with known gradients. options may be NULL. */
+/* d cost / d wrt[i] into out (owned references; NULL entries only with RETURN_NONE). cost: a real scalar of float
+ * dtype, or NULL with known gradients. options may be NULL. */
 damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, const grad_options *options,
                          damo_var **out);
 /* R-operator: d f / d wrt · eval, one per f (NULL where there is no path). Ops without rop go by two L_ops. */

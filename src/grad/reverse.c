@@ -1,7 +1,7 @@
 /* reverse.c: reverse-mode gradients: one sweep from cost to inputs, adding up what each use contributes.
  *
- * Only nodes between cost and wrt are asked (`reaches`). Integer Variables carry a zero gradient onward, as floatX, so that
- * what is connected through them counts as connected.
+ * Only nodes between cost and wrt are asked (`reaches`). Integer Variables carry a zero gradient onward, as floatX, so
+ * that what is connected through them counts as connected.
  */
 #include "grad_int.h"
 
@@ -71,7 +71,8 @@ static damo_status spread_null(sweep *w, damo_apply *node, damo_var *null) {
   return DAMO_OK;
 }
 
-/* A rule reads a cotangent of its output's kind: a sparse one of a dense output is made dense (of the output's size). */
+/* A rule reads a cotangent of its output's kind: a sparse one of a dense output is made dense (of the output's
+ * size). */
 static damo_status fit_cotangent(sweep *w, const damo_var *y, damo_var **g) {
   if (*g == NULL || !type_is_tensor(y->type) || !type_is_sparse((*g)->type)) return DAMO_OK;
   *g = build_fn1(w->b, "sparse.toarray", *g);

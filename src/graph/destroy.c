@@ -1,8 +1,8 @@
 /* destroy.c: what Ops that overwrite their inputs demand of a graph.
  *
- * Values that may share memory (a view and what it views) form a group. A group has at most one destroyer, which runs after
- * every other node that reads a member; no member may be a constant, a protected input, or an output of the graph. What a
- * destroyer gives is a new value: the group ends with it.
+ * Values that may share memory (a view and what it views) form a group. A group has at most one destroyer, which runs
+ * after every other node that reads a member; no member may be a constant, a protected input, or an output of the
+ * graph. What a destroyer gives is a new value: the group ends with it.
  */
 #include "graph_int.h"
 
@@ -117,7 +117,8 @@ static damo_status check_groups(destroy_scan *d, destroy_offence *at) {
 
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 
-/* Edges as lists that hang from their later node: head maps it to 1 + the place of the first, and so on through next. */
+/* Edges as lists that hang from their later node: head maps it to 1 + the place of the first, and so on through
+ * next. */
 typedef struct edges {
   map head;
   ptrvec before; /* damo_apply* */

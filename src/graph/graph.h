@@ -1,9 +1,9 @@
 /* graph: Types, Variables, Ops, Apply nodes, and what is done to graphs of them without knowing any op.
  *
  * In: Types and Ops from the op families, values from hosts. Out: graphs, walks, clones, FunctionGraphs, text.
- * Always holds: a graph is a DAG; an Apply node owns its output Variables and counts references for them (a reference to
- * an output keeps its node, the node keeps its inputs); Types and Ops with equal properties are interned, so they compare
- * by pointer; an Op never changes once made; no function here recurses over a graph.
+ * Always holds: a graph is a DAG; an Apply node owns its output Variables and counts references for them (a reference
+ * to an output keeps its node, the node keeps its inputs); Types and Ops with equal properties are interned, so they
+ * compare by pointer; an Op never changes once made; no function here recurses over a graph.
  *
  * op.h      how an Op is described (op_def), interned, and what a thunk is
  * build.h   a scope for building graph in C without counting references
@@ -58,8 +58,8 @@ damo_type *type_random(damo_ctx *ctx); /* a generator's state: value is an Array
 damo_type *type_null(damo_ctx *ctx, const char *why);
 damo_type *type_disconnected(damo_ctx *ctx);
 damo_type *type_generic(damo_ctx *ctx);
-/* A factorization of a matrix of that dtype and shape (NULL: both unknown), for square systems or for least squares: values
- * are factors, which nothing changes while more than their maker holds them. */
+/* A factorization of a matrix of that dtype and shape (NULL: both unknown), for square systems or for least squares:
+ * values are factors, which nothing changes while more than their maker holds them. */
 damo_type *type_factor(damo_ctx *ctx, damo_dtype dtype, const int64_t *shape, bool least);
 /* The Type of a value (Array, sparse matrix, factor: with its full shape). */
 damo_type *type_of_value(damo_obj *value);
@@ -83,8 +83,8 @@ char *type_format(char *dst, size_t n, const damo_type *t);
 typedef struct filter_options {
   bool strict, allow_downcast;
 } filter_options;
-/* The value itself (retained) when valid, else converted where nothing is lost (allow_downcast: converted anyway; strict:
- * never), else NULL with a type or shape error that says what came and what was wanted. */
+/* The value itself (retained) when valid, else converted where nothing is lost (allow_downcast: converted anyway;
+ * strict: never), else NULL with a type or shape error that says what came and what was wanted. */
 damo_obj *type_filter(const damo_type *t, damo_obj *value, filter_options options);
 /* True when the value may sit in a cell of that Type as it is. */
 bool type_is_valid(const damo_type *t, const damo_obj *value);
@@ -93,7 +93,8 @@ bool type_values_equal(const damo_type *t, const damo_obj *a, const damo_obj *b)
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* The Array whose memory the numbers of a value lie in: an Array itself, a sparse matrix's data; NULL for other values. */
+/* The Array whose memory the numbers of a value lie in: an Array itself, a sparse matrix's data; NULL for other
+ * values. */
 static inline damo_array *value_array(const damo_obj *v) {
   if (v == NULL) return NULL;
   if (v->kind == OBJ_SPARSE) return ((const damo_sparse *)v)->data;
@@ -162,14 +163,16 @@ const damo_array *var_constant_array(const damo_var *v);
 
 damo_trace *trace_new(damo_ctx *ctx, const char *text);
 
-/* A node with fresh output Variables of the given Types. Everything borrowed. No check beyond ndim: op_apply does that. */
+/* A node with fresh output Variables of the given Types. Everything borrowed. No check beyond ndim: op_apply does
+ * that. */
 damo_apply *apply_new(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in, damo_type *const *out, int n_out);
-/* Puts v (plain, without an owner, of output i's Type) in the place of the fresh output i: who holds v holds the node's output. */
+/* Puts v (plain, without an owner, of output i's Type) in the place of the fresh output i: who holds v holds the node's
+ * output. */
 void apply_adopt(damo_apply *node, int i, damo_var *v);
 /* A node of the same op and output Types over other inputs; keeps the trace. */
 damo_apply *apply_clone_with(const damo_apply *node, damo_var *const *in);
 
-/* ---- Walks: all iterative, O(nodes + edges) ------------------------------------------------------------------------ */
+/* ---- Walks: all iterative, O(nodes + edges) ---------------------------------------------------------------------- */
 
 /* Nodes between the outputs and what they are made from, inputs before users, in one order for one graph: a node comes
  * as early as a depth-first walk over outputs and inputs in their order finds it. Walks stop at Variables of `stops`
@@ -201,10 +204,10 @@ typedef struct fg_clients {
   map *places; /* long lists: where each use stands, so that taking one away costs no search; else NULL */
 } fg_clients;
 
-/* A listener on a FunctionGraph; any callback may be NULL. Where on_import, on_change_input, validate or on_replace fails,
- * the change is undone: the features that heard of a step hear the step back (on_prune for on_import, on_change_input with
- * old and now exchanged), last step first; the failing one and those behind it, which never heard of it, hear nothing. What
- * fails on the way back is passed over. */
+/* A listener on a FunctionGraph; any callback may be NULL. Where on_import, on_change_input, validate or on_replace
+ * fails, the change is undone: the features that heard of a step hear the step back (on_prune for on_import,
+ * on_change_input with old and now exchanged), last step first; the failing one and those behind it, which never heard
+ * of it, hear nothing. What fails on the way back is passed over. */
 typedef struct fg_feature {
   const char *name;
   damo_status (*on_attach)(damo_fgraph *fg, void *user);
@@ -215,7 +218,8 @@ typedef struct fg_feature {
                                  damo_var *now);
   /* May refuse the state after a change: the change is then undone. */
   damo_status (*validate)(damo_fgraph *fg, void *user);
-  /* After all have validated: now took old's place, by that rule (NULL: unnamed). What lost its users is still there. */
+  /* After all have validated: now took old's place, by that rule (NULL: unnamed). What lost its users is still
+   * there. */
   damo_status (*on_replace)(damo_fgraph *fg, void *user, damo_var *old, damo_var *now, const char *reason);
   /* Gives fgraph_toposort's order (the first feature that has one does). */
   damo_status (*order)(const damo_fgraph *fg, void *user, ptrvec *out);
@@ -234,12 +238,13 @@ struct damo_fgraph {
   uint64_t changes; /* counts changes, so that a rewriter can tell */
 };
 
-/* Over the given Variables (clone: over a copy of the graph above outputs, inputs renewed). Leaves other than inputs must
- * be constants or shared Variables, else missing_input. An input listed twice is a value error. memo (may be NULL) gains
- * the copies. */
+/* Over the given Variables (clone: over a copy of the graph above outputs, inputs renewed). Leaves other than inputs
+ * must be constants or shared Variables, else missing_input. An input listed twice is a value error. memo (may be NULL)
+ * gains the copies. */
 damo_fgraph *fgraph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs, int64_t n_out,
                         bool clone, map *memo);
-/* Users of v, NULL when none: in the order they came (a long list may be reordered when a use goes, always in the same way). */
+/* Users of v, NULL when none: in the order they came (a long list may be reordered when a use goes, always in the same
+ * way). */
 const fg_clients *fgraph_clients(const damo_fgraph *fg, const damo_var *v);
 bool fgraph_has_node(const damo_fgraph *fg, const damo_apply *node);
 /* Borrowed nodes in dependency order: graph_toposort's, or that of a feature (a destroy handler's). */
@@ -252,7 +257,8 @@ damo_status fgraph_replace(damo_fgraph *fg, damo_var *old, damo_var *now, const 
 /* All or none. */
 damo_status fgraph_replace_all(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
                                const char *reason);
-/* The same without the walk that looks for a cycle: for rewrite rules, whose `now` is built from what `old` is made from. */
+/* The same without the walk that looks for a cycle: for rewrite rules, whose `now` is built from what `old` is made
+ * from. */
 damo_status fgraph_replace_trusted(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
                                    const char *reason);
 damo_status fgraph_change_input(damo_fgraph *fg, damo_apply *node, int index, damo_var *now, const char *reason);
@@ -279,9 +285,10 @@ typedef struct destroy_offence {
   int32_t in;
 } destroy_offence;
 
-/* Borrowed nodes in an order in which every reader of a value, and of what shares its memory, comes before the node that
- * destroys it: as graph_toposort where nothing is destroyed. inconsistency error, and *at (may be NULL), when there is no
- * such order, when two nodes destroy one value, or what is destroyed is a constant, protected or an output. */
+/* Borrowed nodes in an order in which every reader of a value, and of what shares its memory, comes before the node
+ * that destroys it: as graph_toposort where nothing is destroyed. inconsistency error, and *at (may be NULL), when
+ * there is no such order, when two nodes destroy one value, or what is destroyed is a constant, protected or an
+ * output. */
 damo_status destroy_order(const damo_fgraph *fg, const destroy_rules *rules, destroy_offence *at, ptrvec *out);
 /* A feature that refuses changes after which destroy_order fails, and gives fgraph_toposort that order. rules: copied;
  * NULL: none. Freed by the caller once it is detached. */
@@ -308,14 +315,14 @@ typedef struct print_options {
   void *user;
 } print_options;
 
-/* The tree of each output as PyTensor's debugprint: ids in brackets, a shared part printed once, inner graphs of Ops at the
- * end. */
+/* The tree of each output as PyTensor's debugprint: ids in brackets, a shared part printed once, inner graphs of Ops at
+ * the end. */
 damo_status graph_debugprint(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const print_options *options,
                              strbuf *out);
 /* One line, infix: "(x * 2) + exp(y)"; deep or long graphs are cut with "…". */
 damo_status graph_pprint(damo_ctx *ctx, const damo_var *v, strbuf *out);
-/* The graph in Graphviz's language: nodes as ellipses, Variables without an owner and outputs as boxes; inputs that an Op
- * destroys red, that it views blue. */
+/* The graph in Graphviz's language: nodes as ellipses, Variables without an owner and outputs as boxes; inputs that an
+ * Op destroys red, that it views blue. */
 damo_status graph_dot(damo_ctx *ctx, damo_var *const *outputs, int64_t n, strbuf *out);
 /* Short name of a Variable: its name, a constant's value, or "op.index". Returns dst. */
 char *var_format(char *dst, size_t n, const damo_var *v);

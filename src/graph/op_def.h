@@ -1,7 +1,8 @@
 /* op_def.h: how an Op is described, made and run. Part of graph.h.
  *
- * An op_def is a class: a table of functions with documented defaults. A damo_op is an instance: the class with property
- * values, interned, immutable. A thunk is one node made runnable: cells of inputs and outputs, and a run function.
+ * An op_def is a class: a table of functions with documented defaults. A damo_op is an instance: the class with
+ * property values, interned, immutable. A thunk is one node made runnable: cells of inputs and outputs, and a run
+ * function.
  */
 #ifndef DAMO_OP_DEF_H
 #define DAMO_OP_DEF_H
@@ -83,10 +84,11 @@ struct op_def {
   damo_status (*perform_lua)(thunk *t);
   /* Its thunks ask for the inputs that they need (thunk_need); the others are not computed. */
   bool lazy;
-  /* Called before each thunk is made, once for each implementation tried; may change the node in place. NULL: nothing. */
+  /* Called before each thunk is made, once for each implementation tried; may change the node in place. NULL:
+   * nothing. */
   damo_status (*prepare_node)(damo_apply *node, const char *impl);
-  /* Makes t run the node by that implementation ("c" or "lua"): sets t->run, and where wanted t->user, t->user_clear and
-   * lazy (thunk_set_lazy). DAMO_ENOT_IMPLEMENTED from "c" lets "lua" be tried. NULL: thunk_make_default. */
+  /* Makes t run the node by that implementation ("c" or "lua"): sets t->run, and where wanted t->user, t->user_clear
+   * and lazy (thunk_set_lazy). DAMO_ENOT_IMPLEMENTED from "c" lets "lua" be tried. NULL: thunk_make_default. */
   damo_status (*make_thunk)(thunk *t, const thunk_request *how);
   size_t state_size; /* zeroed bytes a thunk keeps between runs (t->state): plans, workspaces */
   void (*state_clear)(thunk *t);
@@ -108,8 +110,8 @@ struct op_def {
   /* Op text for printing, "Sum{axis={1}}"; NULL: name and props. */
   void (*format)(strbuf *out, const damo_op *op);
 
-  bool
-      impure; /* reads or changes what is not its input (a Lua Op without props, random draws are pure: state is an input) */
+  /* Reads or changes what is not its input: a Lua Op without props. Random draws are pure: their state is an input. */
+  bool impure;
   bool unique; /* instances are never equal to another (a Lua Op without props) */
   void *user;  /* a host's or the binding's data */
 };
@@ -133,11 +135,12 @@ damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const p
 const prop_value *op_prop(const damo_op *op, const char *name);
 void op_format(strbuf *out, const damo_op *op);
 int op_n_out(const damo_op *op, int n_in);
-/* The 1-based output that a call returns: a property default_output where the Op has one (false: all), else the class's. */
+/* The 1-based output that a call returns: a property default_output where the Op has one (false: all), else the
+ * class's. */
 int op_default_output(const damo_op *op);
 
-/* The node of op over these inputs: checks the count, asks make_node or infer_type, checks what they gave. Errors name the
- * op. Owned. */
+/* The node of op over these inputs: checks the count, asks make_node or infer_type, checks what they gave. Errors name
+ * the op. Owned. */
 damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in);
 
 /* ---- Thunks ------------------------------------------------------------------------------------------------------ */
@@ -173,8 +176,8 @@ struct thunk_request {
   int64_t n_no_recycling; /* be seen there, in what a thunk keeps for itself either */
 };
 
-/* A thunk over the node and these cells: prepare_node, then the Op's make_thunk, for each implementation tried (how NULL:
- * all defaults). Every error but not_implemented from "c" goes up. Owned by the caller (thunk_free). */
+/* A thunk over the node and these cells: prepare_node, then the Op's make_thunk, for each implementation tried (how
+ * NULL: all defaults). Every error but not_implemented from "c" goes up. Owned by the caller (thunk_free). */
 thunk *thunk_make(damo_ctx *ctx, damo_apply *node, cell **in, cell **out, const thunk_request *how);
 /* What op_def.make_thunk stands for when it is NULL: "c" runs perform, "lua" perform_lua; not_implemented without. A
  * make_thunk may end with it. */
@@ -194,7 +197,8 @@ static inline bool op_can_run(const op_def *def) {
 }
 /* The Op of the node says that output `out` may be a view of input `in`, or destroys it; -1: any. */
 bool op_alias_has(const op_alias *map, int out, int in);
-/* Scratch memory of the thunk, at least size bytes, 64-byte aligned, kept between runs; contents undefined. NULL: memory error. */
+/* Scratch memory of the thunk, at least size bytes, 64-byte aligned, kept between runs; contents undefined. NULL:
+ * memory error. */
 void *thunk_scratch(thunk *t, size_t size);
 
 static inline damo_array *thunk_in(const thunk *t, int i) { return (damo_array *)*t->in[i]; }

@@ -1,5 +1,5 @@
-/* prop.c: property values: compared, hashed, printed. Lists nest as deep as a user writes them: a fixed bound, not a graph's
- * depth. */
+/* prop.c: property values: compared, hashed, printed. Lists nest as deep as a user writes them: a fixed bound, not a
+ * graph's depth. */
 #include "graph_int.h"
 
 #include <string.h>

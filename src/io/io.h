@@ -36,13 +36,14 @@ typedef struct csv_options {
   damo_dtype dtype; /* of the result */
   bool text_as_nan; /* cells that are no number become nan instead of an error; empty cells are nan always */
 } csv_options;
-/* A matrix rows × columns; header (may be NULL) receives the cells of the header line, '\n'-separated, free by mem_strfree. */
+/* A matrix rows × columns; header (may be NULL) receives the cells of the header line, '\n'-separated, free by
+ * mem_strfree. */
 damo_array *io_read_csv(damo_ctx *ctx, const char *path, const csv_options *options, char **header);
 
-/* Matrix Market: a coordinate file gives a sparse matrix in that format, an array file a dense array; tell them apart by
- * obj.kind. All fields and symmetries; symmetric storage is expanded, entries listed twice are summed. pattern and real
- * give float64, complex complex128, integer int64 (uint64 or float64 where a %%GraphBLAS comment names such a type). A
- * file without its first line is real and general. Errors name the line and the reason. */
+/* Matrix Market: a coordinate file gives a sparse matrix in that format, an array file a dense array; tell them apart
+ * by obj.kind. All fields and symmetries; symmetric storage is expanded, entries listed twice are summed. pattern and
+ * real give float64, complex complex128, integer int64 (uint64 or float64 where a %%GraphBLAS comment names such a
+ * type). A file without its first line is real and general. Errors name the line and the reason. */
 damo_obj *io_read_mtx(damo_ctx *ctx, const char *path, damo_format format);
 
 typedef enum mtx_symmetry { MTX_GENERAL, MTX_SYMMETRIC, MTX_SKEW, MTX_HERMITIAN } mtx_symmetry;
@@ -53,8 +54,8 @@ typedef struct mtx_options {
   mtx_symmetry symmetry; /* write one triangle; a value error where the matrix isn't so */
 } mtx_options;
 
-/* Writes a damo_sparse as a coordinate file, a damo_array (vector or matrix) as an array file; every value with the digits
- * that read back to it. options may be NULL. */
+/* Writes a damo_sparse as a coordinate file, a damo_array (vector or matrix) as an array file; every value with the
+ * digits that read back to it. options may be NULL. */
 damo_status io_write_mtx(const char *path, damo_obj *value, const mtx_options *options);
 
 /* SciPy's save_npz: an .npz of format, shape, data, indices and indptr. csr and csc are read. */

@@ -1,8 +1,8 @@
 /* mtx_read: Matrix Market files (Boisvert, Pozo, Remington, NISTIR 5935; math.nist.gov/MatrixMarket/formats.html).
  *
- * Blank lines and lines that begin with % may stand anywhere after the first line. Every other line is one record: sizes,
- * then entries, each on a line of its own. Counts come from outside: they are held against the bytes that follow before
- * memory is taken.
+ * Blank lines and lines that begin with % may stand anywhere after the first line. Every other line is one record:
+ * sizes, then entries, each on a line of its own. Counts come from outside: they are held against the bytes that follow
+ * before memory is taken.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,23 +1,27 @@
 /* binding: the Lua module damo.core. Checks arguments, calls the core, translates results; holds no numerics.
  *
  * In: a lua_State. Out: userdata, functions, error objects. Always holds:
- * - One C object has one userdata, while that lives (bind_push): found through a weak table keyed by the object's address.
+ * - One C object has one userdata, while that lives (bind_push): found through a weak table keyed by the object's
+ *   address.
  * - A userdata holds one reference on its C object, and reaches in Lua whatever the object reaches in C (its one user
  *   value holds, flat or through others, the userdata of the neighbours): so a tag or a Lua Op lives as long as it is
- *   reachable, and cycles through Lua are garbage to Lua's collector. Wrapping is iterative and stops at what is wrapped.
+ *   reachable, and cycles through Lua are garbage to Lua's collector. Wrapping is iterative and stops at what is
+ *   wrapped.
  * - The core holds no reference to a Lua value. What is Lua's (tag, Op table, generic value) hangs from the user value.
  * - Every C resource of a frame sits in a userdata on the stack before a call that may raise; errors rise only in
  *   lua_error.c, after the core has returned.
  *
- * Files, one theme each: lua_state.c module and context; lua_config.c, lua_info.c; lua_error.c; lua_object.c identity and
- * anchoring; lua_array.c Arrays, lua_array_make.c making them, lua_array_methods.c; lua_index.c index tables; lua_value.c
- * numbers and values to and from Lua, lua_nested.c nested tables; lua_func.c the op functions and methods, lua_func_args.c
- * and lua_func_call.c their calls; lua_type.c Types; lua_var.c Variables; lua_graph.c Apply, FunctionGraph, walks;
- * lua_op.c Ops, lua_op_class.c classes written in Lua, lua_op_node.c nodes of Ops, lua_op_member.c, lua_op_call.c callbacks
- * of the core, lua_op_perform.c, lua_op_own_thunk.c, lua_op_room.c, lua_op_values.c and lua_op_params.c their runs,
- * lua_thunk.c thunks that scripts make, lua_test_value.c; lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c texts of
- * graphs; lua_grad.c; lua_compile.c Functions; lua_rewrite.c rewrite rules; lua_random.c; lua_io.c. lua_int.h has what the
- * files about graphs share, op_class.h what those of Ops share, lua_op_run.h their runs, lua_func.h calls of functions.
+ * Files, one theme each: lua_state.c module and context; lua_config.c, lua_info.c; lua_error.c; lua_object.c identity
+ * and anchoring; lua_array.c Arrays, lua_array_make.c making them, lua_array_methods.c; lua_index.c, lua_index_key.c
+ * and lua_index_view.c index tables; lua_value.c numbers and values to and from Lua, lua_nested.c nested tables;
+ * lua_func.c the op functions and methods, lua_func_args.c and lua_func_call.c their calls; lua_type.c Types; lua_var.c
+ * Variables; lua_graph.c Apply, walks; lua_fgraph.c FunctionGraphs, lua_feature.c their features; lua_op.c Ops,
+ * lua_op_class.c classes written in Lua, lua_op_node.c nodes of Ops, lua_op_member.c, lua_op_call.c callbacks of the
+ * core, lua_op_perform.c, lua_op_own_thunk.c, lua_op_room.c, lua_op_values.c and lua_op_params.c their runs,
+ * lua_thunk.c thunks that scripts make, lua_test_value.c; lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c
+ * texts of graphs; lua_grad.c; lua_compile.c Functions; lua_rewrite.c rewrite rules; lua_random.c; lua_io.c. lua_int.h
+ * has what the files about graphs share, op_class.h what those of Ops share, lua_op_run.h their runs, lua_func.h calls
+ * of functions, lua_index.h index tables.
  */
 #ifndef DAMO_BINDING_H
 #define DAMO_BINDING_H
@@ -25,7 +29,7 @@
 #include "../api/api.h"
 #include "compat.h" /* includes lua.h, lauxlib.h; one private place for 5.1 … 5.4 and LuaJIT */
 
-/* ---- State (lua_state.c) ------------------------------------------------------------------------------------------- */
+/* ---- State (lua_state.c) ----------------------------------------------------------------------------------------- */
 
 /* What one lua_State has, in a userdata in its registry: the context and the references of the binding's tables. */
 typedef struct bind_state {
@@ -56,8 +60,8 @@ typedef struct bind_state {
 /* Raises when the state is closed already (a finalizer that runs last). */
 bind_state *bind_get(lua_State *L);
 static inline damo_ctx *bind_ctx(lua_State *L) { return bind_get(L)->ctx; }
-/* The main thread of the state, where callbacks run when no coroutine is known to be inside the core; L itself where Lua
- * has no way to ask (5.1). */
+/* The main thread of the state, where callbacks run when no coroutine is known to be inside the core; L itself where
+ * Lua has no way to ask (5.1). */
 lua_State *bind_main_thread(lua_State *L);
 /* Asks Lua for a full collection whenever native bytes have doubled since the last one, from 32 MB on. Called after
  * allocating calls, never with unanchored C memory. */
@@ -93,7 +97,7 @@ void bind_open_io(lua_State *L);
 void bind_open_sparse(lua_State *L); /* after func and host_op */
 void bind_open_factor(lua_State *L); /* after sparse */
 
-/* ---- Errors (lua_error.c) ------------------------------------------------------------------------------------------ */
+/* ---- Errors (lua_error.c) ---------------------------------------------------------------------------------------- */
 
 /* Raises the context's pending error as an error object {kind, message, op, node, trace, cause}. Never returns. */
 int bind_error(lua_State *L);
@@ -108,8 +112,8 @@ int bind_raise(lua_State *L, damo_status status, const char *fmt, ...);
 const char *bind_typename(lua_State *L, int idx);
 /* "add: argument 2 (y) must be a Variable, Array, number or table, got string". Never returns. */
 int bind_arg_error(lua_State *L, const char *func, int arg, const char *argname, const char *expected);
-/* Refuses keys of the options table at idx that are not in names (NULL-terminated): "sum: unknown option 'axsi', did you
- * mean 'axis'?". */
+/* Refuses keys of the options table at idx that are not in names (NULL-terminated): "sum: unknown option 'axsi', did
+ * you mean 'axis'?". */
 void bind_check_options(lua_State *L, const char *func, int idx, const char *const *names);
 /* Pushes "axis, keepdims" from a NULL-terminated list: for a user who is told what there is. */
 void bind_push_names(lua_State *L, const char *const *names);
@@ -117,7 +121,7 @@ void bind_push_names(lua_State *L, const char *const *names);
  * value for the error object's `cause`; returns its status (the thrown damo error's kind, else DAMO_ECALLBACK). */
 damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo_apply *node);
 
-/* ---- Objects (lua_object.c) ---------------------------------------------------------------------------------------- */
+/* ---- Objects (lua_object.c) -------------------------------------------------------------------------------------- */
 
 /* obj NULL: freed, or finalized. magic tells our userdata from any other without a look into Lua. */
 typedef struct bind_box {
@@ -140,8 +144,8 @@ bind_box *bind_box_at(lua_State *L, int idx);
 void bind_drop_boxes(bind_state *st);
 /* Drops the object of the userdata at idx now: uses of it are state errors from here on. Harmless when repeated. */
 void bind_free(lua_State *L, int idx);
-/* The object of that kind at idx; NULL when the value there is another (foreign userdata included). Raises a state error
- * when it was freed. */
+/* The object of that kind at idx; NULL when the value there is another (foreign userdata included). Raises a state
+ * error when it was freed. */
 void *bind_to(lua_State *L, int idx, obj_kind kind);
 /* The same, raising a type error that names function and argument. */
 void *bind_check_obj(lua_State *L, int idx, obj_kind kind, const char *func, const char *argname);
@@ -153,8 +157,8 @@ void bind_let_go(bind_state *st, int ticket);
 void bind_peer(lua_State *L, int idx);
 /* Re-anchors what the node or FunctionGraph at idx reaches, after its inputs changed in place. */
 void bind_reanchor(lua_State *L, int idx);
-/* Gives the userdata at the top a metatable with that finalizer; made once, kept in the registry under the key's address
- * (not under a name, which another copy of the library in the same state would share). */
+/* Gives the userdata at the top a metatable with that finalizer; made once, kept in the registry under the key's
+ * address (not under a name, which another copy of the library in the same state would share). */
 void bind_set_gc(lua_State *L, lua_CFunction gc, const void *key);
 /* Pushes an Array's userdata without an Array, that no table knows: whoever pushed it lends it one (box->obj, with a
  * reference) for the time of a call and takes it back. Using it in between is a state error. */
@@ -171,10 +175,10 @@ damo_sparse *bind_sparse_read_only(const damo_sparse *m);
 static inline damo_sparse *bind_to_sparse(lua_State *L, int idx) { return (damo_sparse *)bind_to(L, idx, OBJ_SPARSE); }
 static inline damo_var *bind_to_var(lua_State *L, int idx) { return (damo_var *)bind_to(L, idx, OBJ_VAR); }
 
-/* ---- Values (lua_value.c, lua_index.c) ------------------------------------------------------------------------------- */
+/* ---- Values (lua_value.c, lua_index.c) --------------------------------------------------------------------------- */
 
-/* Pushes a value as scripts see it: 0-d Arrays as Lua scalars (complex and what Lua can't hold stay 0-d Arrays), else the
- * Array; takes the reference. */
+/* Pushes a value as scripts see it: 0-d Arrays as Lua scalars (complex and what Lua can't hold stay 0-d Arrays), else
+ * the Array; takes the reference. */
 void bind_push_value(lua_State *L, damo_obj *take_value);
 /* Pushes it as Ops see it: 0-d values stay Arrays. */
 void bind_push_raw(lua_State *L, damo_obj *take_value);
@@ -192,7 +196,8 @@ damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what)
 /* The Array or sparse matrix at idx, borrowed; NULL when the value there is another. */
 damo_obj *bind_to_value(lua_State *L, int idx);
 /* The Variable for the operand at idx, pushed and returned: a Variable itself; a number or boolean a weak constant; an
- * Array, sparse matrix or table a constant. *is_graph is set when it was a Variable. copy: Arrays are copied (graphs), not for eager use. */
+ * Array, sparse matrix or table a constant. *is_graph is set when it was a Variable. copy: Arrays are copied (graphs),
+ * not for eager use. */
 damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const char *func, int arg,
                        const char *argname);
 /* Makes a Generic object that stands for the Lua value at idx (which hangs from its userdata); pushes the userdata and
@@ -211,7 +216,8 @@ bool bind_dtype(lua_State *L, int idx, damo_dtype *out); /* from a string; false
 damo_dtype bind_check_dtype(lua_State *L, int idx, const char *func); /* value error with a suggestion */
 
 /* One parsed index table or number: the spec string of op subtensor ("i", "s110", "n", "e", "l" an item) and, pushed on
- * the stack in order, its operands as Variables (when graph) or plain values; see op/subtensor.c. Returns the count pushed. */
+ * the stack in order, its operands as Variables (when graph) or plain values; see op/subtensor.c. Returns the count
+ * pushed. */
 typedef struct bind_index {
   char spec[DAMO_MAX_NDIM * 8];
   int n_operands;
@@ -222,10 +228,10 @@ void bind_parse_index(lua_State *L, int idx, bind_index *out, const char *func);
 int bind_index_get(lua_State *L, const damo_array *a, int key);
 int bind_index_set(lua_State *L, damo_array *a, int key, int value);
 
-/* ---- Functions (lua_func_call.c) ------------------------------------------------------------------------------------- */
+/* ---- Functions (lua_func_call.c) --------------------------------------------------------------------------------- */
 
-/* Calls the op function with the Lua arguments at stack 1..top (operands, then an options table or first option). With a
- * Variable among them pushes Variables, else computes and pushes values. Returns the count pushed. */
+/* Calls the op function with the Lua arguments at stack 1..top (operands, then an options table or first option). With
+ * a Variable among them pushes Variables, else computes and pushes values. Returns the count pushed. */
 int bind_call_func(lua_State *L, const op_func *f);
 /* The same by name over arguments at 1..top: for metamethods and index operators. */
 int bind_call_name(lua_State *L, const char *name);

@@ -1,8 +1,8 @@
 /* compat: the one place that knows which Lua this is. Lua 5.4 is the language the binding is written for; 5.3, 5.1 and
  * LuaJIT get here what they lack, as small functions under 5.4's names.
  *
- * On 5.1 and LuaJIT the user value is the environment table (so only a table can hang from a userdata: COMPAT_UV_TABLE),
- * and a number is an integer when it is integral and below 2^53.
+ * On 5.1 and LuaJIT the user value is the environment table (so only a table can hang from a userdata:
+ * COMPAT_UV_TABLE), and a number is an integer when it is integral and below 2^53.
  */
 #ifndef DAMO_COMPAT_H
 #define DAMO_COMPAT_H

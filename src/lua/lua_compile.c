@@ -3,7 +3,7 @@
 
 static const char in_key = 'i', out_key = 'o', mode_key = 'm';
 
-/* ---- In, Out, Mode ------------------------------------------------------------------------------------------------- */
+/* ---- In, Out, Mode ----------------------------------------------------------------------------------------------- */
 
 static bool has_meta(lua_State *L, int idx, const void *key) {
   if (!lua_istable(L, idx) || !lua_getmetatable(L, idx)) return false;
@@ -67,9 +67,10 @@ static int make_mode(lua_State *L) {
   return 1;
 }
 
-/* ---- Inputs -------------------------------------------------------------------------------------------------------- */
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
-/* Places on the stack of what must live until the end of the call are left there; `keep` is a table for entries of lists. */
+/* Places on the stack of what must live until the end of the call are left there; `keep` is a table for entries of
+ * lists. */
 typedef struct job {
   in_spec *in;
   out_spec *out;
@@ -140,7 +141,7 @@ static void read_inputs(lua_State *L, job *j, int idx) {
   }
 }
 
-/* ---- Outputs ------------------------------------------------------------------------------------------------------- */
+/* ---- Outputs ----------------------------------------------------------------------------------------------------- */
 
 /* The output at the top, popped. */
 static void read_output(lua_State *L, job *j, int64_t i, const char *name) {
@@ -215,7 +216,7 @@ static void read_outputs(lua_State *L, job *j, int idx, bool borrow) {
   for (int64_t i = 0; i < j->n_out; i++) j->out[i].borrow = j->out[i].borrow || borrow;
 }
 
-/* ---- Pairs: updates and givens -------------------------------------------------------------------------------------- */
+/* ---- Pairs: updates and givens ----------------------------------------------------------------------------------- */
 
 typedef struct pair {
   damo_var *of, *to;
@@ -293,7 +294,7 @@ static int64_t read_pairs(lua_State *L, const job *j, const char *option, damo_v
   return n;
 }
 
-/* ---- Options ------------------------------------------------------------------------------------------------------- */
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 /* A list of tags as one text, pushed; NULL when there is none. */
 static const char *joined(lua_State *L, int idx, const char *field) {
@@ -355,7 +356,7 @@ static void read_options(lua_State *L, job *j, int idx) {
   if (bind_option(L, idx, "givens")) j->o.n_givens = read_pairs(L, j, "givens", &j->o.given, &j->o.given_as);
 }
 
-/* ---- compile ------------------------------------------------------------------------------------------------------- */
+/* ---- compile ----------------------------------------------------------------------------------------------------- */
 
 static damo_function *run_compile(lua_State *L, const job *j) {
   bind_entry e = bind_enter(L);

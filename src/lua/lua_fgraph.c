@@ -1,319 +1,7 @@
-/* lua_fgraph: FunctionGraphs: fields, checked changes, features written in Lua.
- *
- * A Lua feature is an fg_feature inside a userdata that hangs from the FunctionGraph's, beside the table it stands for:
- * peer.features = {[address] = table}, peer.handles = {userdata, …} in the order they came.
- */
-#include <stdio.h>
-
+/* lua_fgraph: FunctionGraphs: making, fields, checked changes. Features are in lua_feature.c. */
 #include "lua_int.h"
 
 static damo_fgraph *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_FGRAPH, func, "self"); }
-
-static const char meta_key = 'f';
-
-/* ---- Features ---------------------------------------------------------------------------------------------------- */
-
-typedef struct lua_feature {
-  fg_feature f;
-  damo_fgraph *fg; /* owned while attached */
-  bind_state *st;
-} lua_feature;
-
-/* A callback under way, as protected code sees it. */
-typedef struct feature_call {
-  lua_feature *lf;
-  const char *name;
-  const damo_apply *node;
-  int index;
-  damo_var *old, *now;
-} feature_call;
-
-/* Pushes the feature's table; false when it is gone. */
-static bool push_feature(lua_State *L, const lua_feature *lf) {
-  if (!bind_push_existing(L, lf->fg)) return false;
-  bind_peer(L, -1);
-  lua_getfield(L, -1, "features");
-  if (lua_istable(L, -1)) lua_rawgetp(L, -1, lf);
-  return lua_istable(L, -1);
-}
-
-static int feature_protected(lua_State *L) {
-  feature_call *c = lua_touserdata(L, 1);
-  luaL_checkstack(L, 30, "feature");
-  if (!push_feature(L, c->lf)) return 0;
-  int table = lua_gettop(L);
-  lua_getfield(L, table, c->name);
-  if (lua_isnil(L, -1)) return 0;
-  lua_pushvalue(L, table);
-  bind_push_borrowed(L, c->lf->fg);
-  int n = 2;
-  if (c->now) {
-    if (c->node) {
-      bind_push_borrowed(L, c->node);
-    } else {
-      lua_pushliteral(L, "output");
-    }
-    lua_pushinteger(L, c->index + 1);
-    bind_push_borrowed(L, c->old);
-    bind_push_borrowed(L, c->now);
-    n = 6;
-  } else if (c->node) {
-    bind_push_borrowed(L, c->node);
-    n = 3;
-  }
-  lua_call(L, n, 0);
-  return 0;
-}
-
-static damo_status tell(lua_feature *lf, feature_call c) {
-  lua_State *L = lf->st->running;
-  c.lf = lf;
-  if (!L || lf->st->closed) return DAMO_OK; /* a host changes the graph: nobody in Lua listens */
-  if (!lua_checkstack(L, 10)) return ctx_fail_memory(lf->st->ctx);
-  lua_pushcfunction(L, feature_protected);
-  lua_pushlightuserdata(L, &c);
-  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return DAMO_OK;
-  return bind_caught(L, NULL, c.name, (damo_apply *)c.node);
-}
-
-static damo_status on_attach(damo_fgraph *fg, void *user) {
-  (void)fg;
-  return tell(user, (feature_call){.name = "on_attach"});
-}
-
-static void on_detach(damo_fgraph *fg, void *user) {
-  (void)fg;
-  lua_feature *lf = user;
-  bind_defer(lf->st, tell(lf, (feature_call){.name = "on_detach"}));
-}
-
-static damo_status on_import(damo_fgraph *fg, void *user, damo_apply *node) {
-  (void)fg;
-  return tell(user, (feature_call){.name = "on_import", .node = node});
-}
-
-static void on_prune(damo_fgraph *fg, void *user, damo_apply *node) {
-  (void)fg;
-  lua_feature *lf = user;
-  bind_defer(lf->st, tell(lf, (feature_call){.name = "on_prune", .node = node}));
-}
-
-static damo_status on_change(damo_fgraph *fg, void *user, damo_apply *node, int index, damo_var *old, damo_var *now) {
-  (void)fg;
-  return tell(user, (feature_call){.name = "on_change_input", .node = node, .index = index, .old = old, .now = now});
-}
-
-static damo_status validate(damo_fgraph *fg, void *user) {
-  (void)fg;
-  return tell(user, (feature_call){.name = "validate"});
-}
-
-static void drop_feature(lua_feature *lf) {
-  damo_fgraph *fg = lf->fg;
-  lf->fg = NULL;
-  damo_release(fg);
-}
-
-/* Of a feature that is still attached: the userdata of its FunctionGraph dies too, so nobody in Lua is told. */
-static int feature_gc(lua_State *L) {
-  lua_feature *lf = lua_touserdata(L, 1);
-  if (!lf->fg) return 0;
-  lf->f.on_detach = NULL;
-  fgraph_detach(lf->fg, &lf->f);
-  drop_feature(lf);
-  return 0;
-}
-
-/* Pushes the peer's table of that name, made when there is none. */
-static void push_sub(lua_State *L, int peer, const char *name) {
-  lua_getfield(L, peer, name);
-  if (lua_istable(L, -1)) return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, peer, name);
-}
-
-static damo_status leave(bind_entry e, damo_status s) {
-  damo_status left = bind_deferred(e.state);
-  bind_leave(e);
-  return s != DAMO_OK ? s : left;
-}
-
-/* ---- The destroy handler ----------------------------------------------------------------------------------------- */
-
-static const char destroy_key = 'd';
-
-/* A leaf as protected code looks at it. */
-typedef struct leaf_question {
-  const damo_var *v;
-  bool answer;
-} leaf_question;
-
-static int ask_tag(lua_State *L) {
-  leaf_question *q = lua_touserdata(L, 1);
-  if (!bind_push_existing(L, q->v)) return 0;
-  bind_peer(L, -1);
-  lua_getfield(L, -1, "tag");
-  if (!lua_istable(L, -1)) return 0;
-  lua_getfield(L, -1, "indestructible");
-  q->answer = lua_toboolean(L, -1);
-  return 0;
-}
-
-/* tag.indestructible of an input whose Variable a script has seen. */
-static bool is_indestructible(void *user, const damo_var *v) {
-  const lua_feature *lf = user;
-  lua_State *L = lf->st->running;
-  leaf_question q = {v, false};
-  if (!L || lf->st->closed || !lua_checkstack(L, 10)) return false;
-  lua_pushcfunction(L, ask_tag);
-  lua_pushlightuserdata(L, &q);
-  if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
-  return q.answer;
-}
-
-static damo_status destroy_sort(const damo_fgraph *fg, void *user, ptrvec *out) {
-  destroy_rules rules = {.is_protected = is_indestructible, .user = user};
-  return destroy_order(fg, &rules, NULL, out);
-}
-
-static damo_status destroy_validate(damo_fgraph *fg, void *user) {
-  ptrvec order;
-  ptrvec_init(&order, fg->obj.ctx);
-  damo_status s = destroy_sort(fg, user, &order);
-  ptrvec_clear(&order);
-  return s;
-}
-
-/* damo.graph.DestroyHandler(): a feature, for attach_feature. */
-static int make_destroy_handler(lua_State *L) {
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "DestroyHandler");
-  lua_setfield(L, -2, "name");
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &destroy_key);
-  lua_setmetatable(L, -2);
-  return 1;
-}
-
-static bool is_destroy_handler(lua_State *L, int idx) {
-  if (!lua_getmetatable(L, idx)) return false;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &destroy_key);
-  bool same = lua_rawequal(L, -1, -2);
-  lua_pop(L, 2);
-  return same;
-}
-
-static void add_destroy_handler(lua_State *L) {
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "damo.DestroyHandler");
-  lua_setfield(L, -2, "__name");
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &destroy_key);
-  lua_pushcfunction(L, make_destroy_handler);
-  lua_setfield(L, -2, "DestroyHandler");
-}
-
-/* Pushes a new feature that calls the functions of the table at stack index 2, or what a DestroyHandler is. */
-static lua_feature *new_feature(lua_State *L) {
-  lua_feature *lf = lua_newuserdatauv(L, sizeof *lf, 0);
-  *lf = (lua_feature){.f = {.name = "lua",
-                            .on_attach = on_attach,
-                            .on_detach = on_detach,
-                            .on_import = on_import,
-                            .on_prune = on_prune,
-                            .on_change_input = on_change,
-                            .validate = validate,
-                            .user = lf},
-                      .st = bind_get(L)};
-  if (is_destroy_handler(L, 2)) {
-    lf->f = (fg_feature){.name = "DestroyHandler",
-                         .on_attach = destroy_validate,
-                         .validate = destroy_validate,
-                         .order = destroy_sort,
-                         .user = lf};
-  }
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &meta_key);
-  lua_setmetatable(L, -2);
-  return lf;
-}
-
-/* fg:attach_feature{on_import = function(self, fgraph, node) … end} */
-static int attach_feature(lua_State *L) {
-  damo_fgraph *fg = self(L, "attach_feature");
-  if (!lua_istable(L, 2)) bind_arg_error(L, "attach_feature", 2, "feature", "a table of callbacks");
-  lua_settop(L, 2);
-  bind_peer(L, 1);
-  push_sub(L, 3, "features");
-  push_sub(L, 3, "handles");
-  lua_feature *lf = new_feature(L);
-  lua_pushvalue(L, 2);
-  lua_rawsetp(L, 4, lf);
-  lua_pushvalue(L, -1);
-  lua_rawseti(L, 5, (int)lua_rawlen(L, 5) + 1);
-  lf->fg = damo_retain(fg);
-  bind_entry e = bind_enter(L);
-  damo_status s = fgraph_attach(fg, &lf->f);
-  s = leave(e, s);
-  if (s == DAMO_OK) return 0;
-  drop_feature(lf);
-  lua_pushnil(L);
-  lua_rawsetp(L, 4, lf);
-  lua_pushnil(L);
-  lua_rawseti(L, 5, (int)lua_rawlen(L, 5));
-  return bind_error(L);
-}
-
-/* The place of the feature's table among the handles, 0 when it is not attached; pushes the handle when it is. */
-static int find_feature(lua_State *L, int features, int handles, int table) {
-  for (int i = 1; i <= (int)lua_rawlen(L, handles); i++) {
-    lua_rawgeti(L, handles, i);
-    lua_rawgetp(L, features, lua_touserdata(L, -1));
-    bool same = lua_rawequal(L, -1, table);
-    lua_pop(L, 1);
-    if (same) return i;
-    lua_pop(L, 1);
-  }
-  return 0;
-}
-
-static int remove_feature(lua_State *L) {
-  damo_fgraph *fg = self(L, "remove_feature");
-  lua_settop(L, 2);
-  bind_peer(L, 1);
-  push_sub(L, 3, "features");
-  push_sub(L, 3, "handles");
-  int at = find_feature(L, 4, 5, 2);
-  if (at == 0) return bind_raise(L, DAMO_EVALUE, "remove_feature: the feature is not attached");
-  lua_feature *lf = lua_touserdata(L, 6);
-  bind_entry e = bind_enter(L);
-  fgraph_detach(fg, &lf->f);
-  damo_status s = leave(e, DAMO_OK);
-  drop_feature(lf);
-  lua_pushnil(L);
-  lua_rawsetp(L, 4, lf);
-  for (int n = (int)lua_rawlen(L, 5); at <= n; at++) {
-    lua_rawgeti(L, 5, at + 1);
-    lua_rawseti(L, 5, at);
-  }
-  bind_check(L, s);
-  return 0;
-}
-
-static int get_features(lua_State *L) {
-  self(L, "features");
-  bind_peer(L, 1);
-  int peer = lua_gettop(L);
-  push_sub(L, peer, "features");
-  push_sub(L, peer, "handles");
-  lua_newtable(L);
-  for (int i = 1; i <= (int)lua_rawlen(L, peer + 2); i++) {
-    lua_rawgeti(L, peer + 2, i);
-    lua_rawgetp(L, peer + 1, lua_touserdata(L, -1));
-    lua_rawseti(L, peer + 3, i);
-    lua_pop(L, 1);
-  }
-  return 1;
-}
 
 /* ---- Making and fields ------------------------------------------------------------------------------------------- */
 
@@ -453,7 +141,7 @@ static const char *read_reason(lua_State *L, int idx, const char *func) {
 
 static int replace_lists(lua_State *L, damo_fgraph *fg, damo_var **old, damo_var **now, int64_t n, const char *reason) {
   bind_entry e = bind_enter(L);
-  damo_status s = leave(e, fgraph_replace_all(fg, old, now, n, reason));
+  damo_status s = bind_leave_deferred(e, fgraph_replace_all(fg, old, now, n, reason));
   bind_check(L, s);
   anchor_users(L, fg, now, n);
   return 0;
@@ -515,7 +203,7 @@ static int change_node_input(lua_State *L) {
   const char *reason = read_reason(L, 5, "change_node_input");
   damo_var *now = bind_operand(L, 4, true, &graph, "change_node_input", 4, "new");
   bind_entry e = bind_enter(L);
-  damo_status s = leave(e, fgraph_change_input(fg, node, (int)lua_tointeger(L, 3) - 1, now, reason));
+  damo_status s = bind_leave_deferred(e, fgraph_change_input(fg, node, (int)lua_tointeger(L, 3) - 1, now, reason));
   bind_check(L, s);
   anchor_users(L, fg, &now, 1);
   return 0;
@@ -529,7 +217,7 @@ static damo_status check_state(lua_State *L, damo_fgraph *fg) {
     fg_feature *f = fg->features.at[i];
     if (f->validate) s = f->validate(fg, f->user);
   }
-  return leave(e, s);
+  return bind_leave_deferred(e, s);
 }
 
 static int validate_now(lua_State *L) {
@@ -553,8 +241,9 @@ static int tostring(lua_State *L) {
 }
 
 void bind_add_fgraph_class(lua_State *L) {
-  static const luaL_Reg fields[] = {{"inputs", get_inputs},       {"outputs", get_outputs},   {"apply_nodes", toposort},
-                                    {"variables", get_variables}, {"features", get_features}, {NULL, NULL}};
+  static const luaL_Reg fields[] = {{"inputs", get_inputs},          {"outputs", get_outputs},
+                                    {"apply_nodes", toposort},       {"variables", get_variables},
+                                    {"features", bind_get_features}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"replace", replace},
                                      {"replace_all", replace_all},
                                      {"replace_validate", replace},
@@ -565,16 +254,12 @@ void bind_add_fgraph_class(lua_State *L) {
                                      {"clone", clone},
                                      {"validate", validate_now},
                                      {"consistent", consistent},
-                                     {"attach_feature", attach_feature},
-                                     {"remove_feature", remove_feature},
+                                     {"attach_feature", bind_attach_feature},
+                                     {"remove_feature", bind_remove_feature},
                                      {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__tostring", tostring}, {NULL, NULL}};
   bind_class(L, OBJ_FGRAPH, fields, methods, meta, LUA_NOREF);
-  lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, feature_gc);
-  lua_setfield(L, -2, "__gc");
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &meta_key);
   lua_pushcfunction(L, make_fgraph);
   lua_setfield(L, -2, "FunctionGraph");
-  add_destroy_handler(L);
+  bind_add_features(L);
 }

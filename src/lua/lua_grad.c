@@ -3,7 +3,7 @@
 
 #include "lua_int.h"
 
-/* ---- Results ------------------------------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 /* Pushes what the vault holds: one Variable, or a list with holes where there is none. */
 static int push_gradients(lua_State *L, void **vault, const bind_list *like) {
@@ -27,14 +27,14 @@ static damo_status after_core(bind_entry e, damo_status s) {
   return s != DAMO_OK ? s : left;
 }
 
-/* ---- grad ---------------------------------------------------------------------------------------------------------- */
+/* ---- grad -------------------------------------------------------------------------------------------------------- */
 
 static const char *const modes_disconnected[] = {"raise", "warn", "ignore", NULL};
 static const char *const modes_null[] = {"raise", "return", NULL};
 static const char *const modes_return[] = {"zero", "none", "disconnected", NULL};
 
-/* known_grads at the top, {[v] = g}, replaced by one table that keeps both lists; sorted by creation, so that the same script
- * gives the same graph. */
+/* known_grads at the top, {[v] = g}, replaced by one table that keeps both lists; sorted by creation, so that the same
+ * script gives the same graph. */
 typedef struct known_pair {
   damo_var *of, *to;
 } known_pair;
@@ -122,7 +122,7 @@ static int grad(lua_State *L) {
   return push_gradients(L, out, &wrt);
 }
 
-/* ---- Lop, Rop ------------------------------------------------------------------------------------------------------ */
+/* ---- Lop, Rop ---------------------------------------------------------------------------------------------------- */
 
 static void check_same_length(lua_State *L, const char *func, int64_t a, int64_t b, const char *what) {
   if (a == b) return;
@@ -170,7 +170,7 @@ static int r_op(lua_State *L) {
   return push_gradients(L, out, &f);
 }
 
-/* ---- Missing gradients --------------------------------------------------------------------------------------------- */
+/* ---- Missing gradients ------------------------------------------------------------------------------------------- */
 
 /* (op, i, x, why): a Variable of NullType whose reason names op, input and why. */
 static int missing(lua_State *L, const char *func, const char *state) {

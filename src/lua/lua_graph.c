@@ -3,7 +3,7 @@
 
 #include "lua_int.h"
 
-/* ---- Apply: making -------------------------------------------------------------------------------------------------- */
+/* ---- Apply: making ----------------------------------------------------------------------------------------------- */
 
 /* The outputs of a node to be: fresh Variables, adopted by it, or Types. */
 typedef struct made_outputs {
@@ -78,7 +78,7 @@ static int make_apply(lua_State *L) {
   return 1;
 }
 
-/* ---- Apply: fields and methods ---------------------------------------------------------------------------------------- */
+/* ---- Apply: fields and methods ----------------------------------------------------------------------------------- */
 
 static damo_apply *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_APPLY, func, "self"); }
 
@@ -213,7 +213,7 @@ static int tostring(lua_State *L) {
   return 1;
 }
 
-/* ---- Walks ------------------------------------------------------------------------------------------------------------ */
+/* ---- Walks ------------------------------------------------------------------------------------------------------- */
 
 typedef damo_status (*walk_fn)(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out);
 
@@ -294,7 +294,7 @@ static int variables(lua_State *L) {
   return push_walk(L, &found);
 }
 
-/* ---- Copies and comparison --------------------------------------------------------------------------------------------- */
+/* ---- Copies and comparison --------------------------------------------------------------------------------------- */
 
 /* {[old] = new} at idx as two lists; pushes what keeps them. */
 static int64_t read_replacements(lua_State *L, int idx, damo_var ***old, damo_var ***now, const char *func) {
@@ -367,7 +367,7 @@ static int equal_computations(lua_State *L) {
   return 1;
 }
 
-/* ---- The module ----------------------------------------------------------------------------------------------------------- */
+/* ---- The module -------------------------------------------------------------------------------------------------- */
 
 void bind_open_graph(lua_State *L) {
   static const luaL_Reg fields[] = {{"op", get_op},   {"inputs", get_inputs}, {"outputs", get_outputs},

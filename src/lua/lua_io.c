@@ -1,6 +1,6 @@
-/* lua_io: damo.io, files of Arrays and sparse matrices. load and save know .npy and .npz by the path's end; read_csv reads
- * tables of numbers, read_mtx and write_mtx Matrix Market files. With {on_fail="return"} a file that can't be read or
- * written gives nil and the error object.
+/* lua_io: damo.io, files of Arrays and sparse matrices. load and save know .npy and .npz by the path's end; read_csv
+ * reads tables of numbers, read_mtx and write_mtx Matrix Market files. With {on_fail="return"} a file that can't be
+ * read or written gives nil and the error object.
  */
 #include <stdlib.h>
 

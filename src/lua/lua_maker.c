@@ -3,7 +3,7 @@
 
 #include "lua_int.h"
 
-/* ---- Inputs -------------------------------------------------------------------------------------------------------- */
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
 /* A rank by name; ones: bits of the axes whose length is 1. */
 typedef struct maker {
@@ -101,7 +101,7 @@ static void add_makers(lua_State *L) {
   }
 }
 
-/* ---- Shared Variables ---------------------------------------------------------------------------------------------- */
+/* ---- Shared Variables -------------------------------------------------------------------------------------------- */
 
 /* The sparse matrix at idx, pushed, of the dtype asked for (-1: its own) and with data of its own unless it may be
  * borrowed. */
@@ -188,7 +188,7 @@ static int make_shared(lua_State *L) {
   return 1;
 }
 
-/* ---- Constants ----------------------------------------------------------------------------------------------------- */
+/* ---- Constants --------------------------------------------------------------------------------------------------- */
 
 static int finish_constant(lua_State *L, damo_type *t, damo_obj *value, const char *name) {
   damo_var *v = var_constant(bind_ctx(L), t, value);

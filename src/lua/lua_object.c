@@ -56,8 +56,8 @@ void *bind_check_obj(lua_State *L, int idx, obj_kind kind, const char *func, con
   return obj;
 }
 
-/* A random stream's state and the update that makes its next state hold each other in C. Once nothing in Lua reaches the
- * state, nobody compiles with it any more: the update goes, and with it the cycle. */
+/* A random stream's state and the update that makes its next state hold each other in C. Once nothing in Lua reaches
+ * the state, nobody compiles with it any more: the update goes, and with it the cycle. */
 static void drop_default_update(damo_var *v) {
   damo_var *update = v->default_update;
   v->default_update = NULL;

@@ -1,5 +1,5 @@
-/* lua_op_call: the core calls an Op written in Lua: make_node, gradients, shapes and the rest of its table; what runs it
- * is in lua_op_perform.c.
+/* lua_op_call: the core calls an Op written in Lua: make_node, gradients, shapes and the rest of its table; what runs
+ * it is in lua_op_perform.c.
  *
  * Every callback runs on the coroutine that is inside the core, under lua_pcall. What it throws becomes the context's
  * pending error (bind_caught); a wrong result is a pending error of its own. Results that live in C alone from here on
@@ -9,7 +9,7 @@
 
 #include "op_class.h"
 
-/* ---- Into Lua ------------------------------------------------------------------------------------------------------ */
+/* ---- Into Lua ---------------------------------------------------------------------------------------------------- */
 
 static int protected_body(lua_State *L) {
   op_callback *c = lua_touserdata(L, 1);
@@ -76,7 +76,7 @@ void op_call_push_vars(lua_State *L, damo_var *const *v, int n) {
   }
 }
 
-/* ---- Nodes ------------------------------------------------------------------------------------------------------------ */
+/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
 static void body_make_node(lua_State *L, op_callback *c) {
   op_call_push(L, c, "make_node");
@@ -140,7 +140,7 @@ static int count_otypes(const damo_op *op, int n_in) {
   return op_class(op)->n_out;
 }
 
-/* ---- Derivatives ------------------------------------------------------------------------------------------------------- */
+/* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
 /* The list of n Variables or nils at the top into c->out; nil and DisconnectedType leave NULL. */
 static void take_vars(lua_State *L, op_callback *c, int n, const char *what) {
@@ -260,7 +260,7 @@ static void lua_connection_pattern(const damo_apply *node, bool *connected) {
   if (st) bind_defer(st, s);
 }
 
-/* ---- Preparing ---------------------------------------------------------------------------------------------------------- */
+/* ---- Preparing --------------------------------------------------------------------------------------------------- */
 
 static void body_prepare(lua_State *L, op_callback *c) {
   op_call_push(L, c, "prepare_node");
@@ -277,7 +277,7 @@ static damo_status lua_prepare_node(damo_apply *node, const char *impl) {
   return strcmp(impl, "c") == 0 ? DAMO_OK : op_call_run(&c);
 }
 
-/* ---- Rewriting ---------------------------------------------------------------------------------------------------------- */
+/* ---- Rewriting --------------------------------------------------------------------------------------------------- */
 
 /* Pushes the FunctionGraph that is being rewritten, nil outside. It is kept: wrapping it again would cost its size. */
 static void push_rewritten(lua_State *L) {
@@ -370,7 +370,7 @@ static damo_status lua_infer_shape(build *b, damo_apply *node, damo_var *const *
   return op_call_run(&c);
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------------------- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static bool has(lua_State *L, int idx, const char *name) {
   lua_getfield(L, idx, name);

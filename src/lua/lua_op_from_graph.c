@@ -7,7 +7,7 @@
 
 static const char guard_key = 'g';
 
-/* ---- Overrides ------------------------------------------------------------------------------------------------------ */
+/* ---- Overrides --------------------------------------------------------------------------------------------------- */
 
 typedef struct guard {
   op_graph *g; /* owned */
@@ -179,7 +179,7 @@ static damo_status rop_override(build *b, op_graph *g, damo_apply *node, damo_va
   return override(&c);
 }
 
-/* ---- Making ----------------------------------------------------------------------------------------------------------- */
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
 
 static bool is_override(lua_State *L, int idx) { return lua_isfunction(L, idx) || bind_to(L, idx, OBJ_OP); }
 
@@ -329,7 +329,7 @@ static int op_from_graph(lua_State *L) {
   return push_made(L, e, op, lop, lop + 1);
 }
 
-/* ---- Fields of Ops that hold a graph ------------------------------------------------------------------------------------ */
+/* ---- Fields of Ops that hold a graph ----------------------------------------------------------------------------- */
 
 static damo_op *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_OP, func, "self"); }
 
@@ -424,7 +424,7 @@ static int has_inner_graph(lua_State *L) {
   return 1;
 }
 
-/* ---- The module ----------------------------------------------------------------------------------------------------------- */
+/* ---- The module -------------------------------------------------------------------------------------------------- */
 
 /* The module table is at the top; its `graph` is there already, and the class of Ops has its index function. */
 void bind_open_op_from_graph(lua_State *L) {

@@ -12,7 +12,7 @@ static damo_apply *own_node(lua_State *L, const damo_op *op, int idx, const char
   return node;
 }
 
-/* ---- Values ---------------------------------------------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 /* op:perform(node, inputs, output_storage): the native code over these values. */
 int op_member_perform(lua_State *L) {
@@ -85,7 +85,7 @@ int op_member_connection_pattern(lua_State *L) {
   return 1;
 }
 
-/* ---- Derivatives ------------------------------------------------------------------------------------------------------- */
+/* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
 /* Pushes the node of the op over the inputs at idx: the owner of the first of the outputs, when that is such a node. */
 static damo_apply *node_over(lua_State *L, damo_op *op, int inputs, int outputs, const char *func) {
@@ -189,7 +189,7 @@ int op_member_R_op(lua_State *L) {
   return derive(L, grad_forward_node, node, eval, node->n_out, true);
 }
 
-/* ---- Shapes -------------------------------------------------------------------------------------------------------------- */
+/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
 static int rank(const damo_var *v) { return type_is_tensor(v->type) ? var_ndim(v) : 0; }
 
@@ -284,10 +284,10 @@ int op_member_infer_shape(lua_State *L) {
   return 1;
 }
 
-/* ---- Traces --------------------------------------------------------------------------------------------------------------- */
+/* ---- Traces ------------------------------------------------------------------------------------------------------ */
 
-/* add_tag_trace(thing, limit), also op:add_tag_trace(thing, limit): the user's lines into thing.tag.trace; what its node
- * tells in errors. Returns the thing. */
+/* add_tag_trace(thing, limit), also op:add_tag_trace(thing, limit): the user's lines into thing.tag.trace; what its
+ * node tells in errors. Returns the thing. */
 int op_member_add_tag_trace(lua_State *L) {
   if (bind_to(L, 1, OBJ_OP)) lua_remove(L, 1);
   lua_settop(L, 2);

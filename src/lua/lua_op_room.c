@@ -1,4 +1,5 @@
-/* lua_op_room: the rooms of thunks of Ops written in Lua (lua_op_run.h says what a room is): made, found and dropped. */
+/* lua_op_room: the rooms of thunks of Ops written in Lua (lua_op_run.h says what a room is): made, found and
+ * dropped. */
 #include "lua_op_run.h"
 
 static const char rooms_key = 'r', list_key = 'l';

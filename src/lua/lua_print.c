@@ -29,7 +29,8 @@ static int push_text(lua_State *L, strbuf *b, damo_status s) {
   return rc == LUA_OK ? 1 : lua_error(L);
 }
 
-/* The outputs that x stands for: Variables, a node, a FunctionGraph, a Function, or a list of Variables. Pushes the list. */
+/* The outputs that x stands for: Variables, a node, a FunctionGraph, a Function, or a list of Variables. Pushes the
+ * list. */
 static bind_list print_list(lua_State *L, int idx, const char *func) {
   damo_function *f = bind_to(L, idx, OBJ_FUNCTION);
   damo_fgraph *fg = f ? f->fgraph : bind_to(L, idx, OBJ_FGRAPH);
@@ -45,7 +46,7 @@ static bind_list print_list(lua_State *L, int idx, const char *func) {
   return bind_var_list(L, lua_gettop(L), false, func, "x");
 }
 
-/* ---- Storage --------------------------------------------------------------------------------------------------------- */
+/* ---- Storage ----------------------------------------------------------------------------------------------------- */
 
 /* Where a Function's Variables have their values: damo_var* → cell*. */
 static damo_status find_cells(const damo_function *f, map *cells) {
@@ -80,7 +81,7 @@ static void add_storage(strbuf *out, const damo_var *v, void *user) {
   strbuf_add(out, "]");
 }
 
-/* ---- Texts ----------------------------------------------------------------------------------------------------------- */
+/* ---- Texts ------------------------------------------------------------------------------------------------------- */
 
 static int read_depth(lua_State *L, int idx) {
   if (!bind_option(L, idx, "depth")) return 0;

@@ -1,8 +1,8 @@
 /* lua_rewrite: rewrite rules written in Lua: damo.rewrite.register, unregister, names.
  *
- * A rule is a rewrite_rule inside a userdata, whose user value holds the rewriter and the texts that the rule points to. The
- * registry's table of rules, name → userdata, keeps it until it is unregistered or the state closes; its finalizer takes
- * the rule out of the context. The core knows the rule by its address, and holds nothing of Lua's.
+ * A rule is a rewrite_rule inside a userdata, whose user value holds the rewriter and the texts that the rule points
+ * to. The registry's table of rules, name → userdata, keeps it until it is unregistered or the state closes; its
+ * finalizer takes the rule out of the context. The core knows the rule by its address, and holds nothing of Lua's.
  */
 #include "lua_int.h"
 
@@ -15,7 +15,7 @@ typedef struct lua_rule {
   bool registered;
 } lua_rule;
 
-/* ---- Running ------------------------------------------------------------------------------------------------------- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 /* One question to a rewriter, as protected code sees it. */
 typedef struct rule_call {
@@ -129,7 +129,7 @@ static damo_status run_rule(const rewrite_rule *r, build *b, damo_fgraph *fg, da
   return yields ? refuse(&c, DAMO_ECALLBACK, "failed: it yields, which a rewriter can't do") : ctx_fail_memory(b->ctx);
 }
 
-/* ---- Registering --------------------------------------------------------------------------------------------------- */
+/* ---- Registering ------------------------------------------------------------------------------------------------- */
 
 static bool is_word(const char *s, size_t n) {
   for (size_t i = 0; i < n; i++) {

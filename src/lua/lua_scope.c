@@ -3,7 +3,7 @@
 
 static const char kept_key = 'k', vault_key = 'v';
 
-/* ---- Into the core and back ---------------------------------------------------------------------------------------- */
+/* ---- Into the core and back -------------------------------------------------------------------------------------- */
 
 bind_entry bind_enter(lua_State *L) {
   bind_state *st = bind_get(L);
@@ -49,7 +49,13 @@ damo_status bind_deferred(bind_state *state) {
   return s;
 }
 
-/* ---- Rooms --------------------------------------------------------------------------------------------------------- */
+damo_status bind_leave_deferred(bind_entry e, damo_status s) {
+  damo_status left = bind_deferred(e.state);
+  bind_leave(e);
+  return s != DAMO_OK ? s : left;
+}
+
+/* ---- Rooms ------------------------------------------------------------------------------------------------------- */
 
 void *bind_room(lua_State *L, size_t n, size_t size) {
   size_t bytes = n * size;
@@ -97,7 +103,7 @@ void bind_push_slot(lua_State *L, void **at, int64_t i) {
   bind_push(L, obj);
 }
 
-/* ---- Lists --------------------------------------------------------------------------------------------------------- */
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
 bool bind_is_options(lua_State *L, int idx) {
   if (!lua_istable(L, idx)) return false;
@@ -163,7 +169,7 @@ void bind_push_trace(lua_State *L, const damo_trace *trace) {
   }
 }
 
-/* ---- Options ------------------------------------------------------------------------------------------------------- */
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 bool bind_option(lua_State *L, int idx, const char *name) {
   if (!lua_istable(L, idx)) return false;
@@ -207,7 +213,7 @@ int bind_option_enum(lua_State *L, int idx, const char *name, const char *const 
   return bind_raise(L, DAMO_EVALUE, "%s, expected one of %s", lua_tostring(L, -2), lua_tostring(L, -1));
 }
 
-/* ---- Metatables ---------------------------------------------------------------------------------------------------- */
+/* ---- Metatables -------------------------------------------------------------------------------------------------- */
 
 /* Upvalues: fields, methods, further methods (a table or nil). */
 static int class_index(lua_State *L) {
@@ -246,7 +252,7 @@ void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_
   lua_pop(L, 1);
 }
 
-/* ---- Errors of damo's own Lua files ---------------------------------------------------------------------------------- */
+/* ---- Errors of damo's own Lua files ------------------------------------------------------------------------------ */
 
 /* core.raise(kind, message): raises an error object of that kind. */
 static int raise_kind(lua_State *L) {

@@ -9,8 +9,8 @@
 #include "binding.h"
 
 #define GC_FLOOR ((size_t)32 << 20)
-/* Dropped blocks are better collected than left while fresh memory, slow to touch, takes their place: after so many bytes
- * more, where Lua's own heap is small. A collection takes time by that heap. */
+/* Dropped blocks are better collected than left while fresh memory, slow to touch, takes their place: after so many
+ * bytes more, where Lua's own heap is small. A collection takes time by that heap. */
 #define GC_STEP ((size_t)8 << 20)
 #define GC_STEP_HEAPS 4
 

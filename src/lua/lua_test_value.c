@@ -1,11 +1,12 @@
-/* lua_test_value: values that Variables carry while a graph is built, so that a mistake shows on the line that makes it.
+/* lua_test_value: values that Variables carry while a graph is built, so that a mistake shows on the line that makes
+ * it.
  *
  * x.tag.test_value is the value; a constant's is its own, a shared Variable's its current one. With
  * config.compute_test_value on, each node that a script makes is computed over the test values of its inputs.
  */
 #include "op_class.h"
 
-/* ---- Reading ----------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 /* Pushes the test value as it stands; false (nothing pushed) when there is none. */
 static bool push_test_value(lua_State *L, damo_var *v) {
@@ -48,7 +49,7 @@ static damo_var *as_variable(lua_State *L, int idx, const char *func) {
   return bind_operand(L, idx, true, &graph, func, idx, "v");
 }
 
-/* ---- What is missing ----------------------------------------------------------------------------------------------------- */
+/* ---- What is missing --------------------------------------------------------------------------------------------- */
 
 static void tell_missing(lua_State *L, const char *message) {
   damo_ctx *ctx = bind_ctx(L);
@@ -118,7 +119,7 @@ static int get_test_values(lua_State *L) {
   return 1;
 }
 
-/* ---- Computing ----------------------------------------------------------------------------------------------------------- */
+/* ---- Computing --------------------------------------------------------------------------------------------------- */
 
 /* Over owned cells: the inputs' values, then room for the outputs. */
 static damo_status run_cells(damo_ctx *ctx, damo_apply *node, cell *cells, cell **at) {

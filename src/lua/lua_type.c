@@ -3,7 +3,7 @@
 
 #include "lua_int.h"
 
-/* ---- Filtering ----------------------------------------------------------------------------------------------------- */
+/* ---- Filtering --------------------------------------------------------------------------------------------------- */
 
 /* Raises the pending error with `what` in front of it. */
 static int fail_with(lua_State *L, const char *what) {
@@ -35,7 +35,7 @@ damo_obj *bind_filter(lua_State *L, int idx, const damo_type *t, filter_options 
   return value;
 }
 
-/* ---- Makers -------------------------------------------------------------------------------------------------------- */
+/* ---- Makers ------------------------------------------------------------------------------------------------------ */
 
 int bind_static_shape(lua_State *L, int idx, int64_t *shape, const char *func) {
   idx = lua_absindex(L, idx);
@@ -103,7 +103,7 @@ int bind_new_var(lua_State *L, damo_type *t, int idx, const char *func) {
   return 1;
 }
 
-/* ---- Fields -------------------------------------------------------------------------------------------------------- */
+/* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
 static damo_type *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_TYPE, func, "self"); }
 
@@ -179,7 +179,7 @@ static int get_kind(lua_State *L) {
   return 1;
 }
 
-/* ---- Methods ------------------------------------------------------------------------------------------------------- */
+/* ---- Methods ----------------------------------------------------------------------------------------------------- */
 
 static int call(lua_State *L) { return bind_new_var(L, self(L, "Type"), 2, "Type"); }
 

@@ -3,7 +3,7 @@
 
 static damo_var *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_VAR, func, "self"); }
 
-/* ---- Fields -------------------------------------------------------------------------------------------------------- */
+/* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
 static int get_name(lua_State *L) {
   lua_pushstring(L, self(L, "name")->name); /* NULL pushes nil */
@@ -97,7 +97,8 @@ static int get_indptr(lua_State *L) {
   return type_is_sparse(self(L, "indptr")->type) ? call_on_self(L, "sparse.csm_indptr") : 0;
 }
 
-/* A constant's value (a sparse one's read-only); of another sparse Variable the vector of stored values; nil for others. */
+/* A constant's value (a sparse one's read-only); of another sparse Variable the vector of stored values; nil for
+ * others. */
 static int get_data(lua_State *L) {
   damo_var *v = self(L, "data");
   if (v->kind != VAR_CONSTANT && type_is_sparse(v->type)) return call_on_self(L, "sparse.csm_data");
@@ -131,7 +132,7 @@ static int get_tag(lua_State *L) {
   return 1;
 }
 
-/* ---- Assignment ---------------------------------------------------------------------------------------------------- */
+/* ---- Assignment -------------------------------------------------------------------------------------------------- */
 
 static int set_name(lua_State *L, damo_var *v) {
   if (!lua_isnil(L, 3) && lua_type(L, 3) != LUA_TSTRING) {
@@ -195,7 +196,7 @@ static int length(lua_State *L) {
   return 1;
 }
 
-/* ---- Methods ------------------------------------------------------------------------------------------------------- */
+/* ---- Methods ----------------------------------------------------------------------------------------------------- */
 
 static damo_var *shared_self(lua_State *L, const char *func) {
   damo_var *v = self(L, func);
@@ -314,7 +315,7 @@ static int eval(lua_State *L) {
   return 1;
 }
 
-/* ---- Operators ----------------------------------------------------------------------------------------------------- */
+/* ---- Operators --------------------------------------------------------------------------------------------------- */
 
 #define BINARY(op, row)            \
   static int op(lua_State *L) {    \
@@ -357,7 +358,7 @@ static int tostring(lua_State *L) {
   return 1;
 }
 
-/* ---- The module ---------------------------------------------------------------------------------------------------- */
+/* ---- The module -------------------------------------------------------------------------------------------------- */
 
 static const luaL_Reg var_fields[] = {{"name", get_name},
                                       {"type", get_type},

@@ -109,6 +109,57 @@ damo_status axes_check(damo_ctx *ctx, const char *func, const prop_value *v, int
   return DAMO_OK;
 }
 
+damo_status axes_in_order(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n) {
+  *n = -1;
+  if (v->kind == PROP_NIL) return DAMO_OK;
+  const prop_value *at = v->kind == PROP_LIST ? v->u.list : v;
+  int count = v->kind == PROP_LIST ? v->n : 1;
+  if (count > DAMO_MAX_NDIM) return ctx_fail(ctx, DAMO_EINDEX, "%s: %d axes, at most %d", func, count, DAMO_MAX_NDIM);
+  uint32_t seen = 0;
+  for (int i = 0; i < count; i++) {
+    if (at[i].kind != PROP_INT) return ctx_fail(ctx, DAMO_ETYPE, "%s: an axis must be an integer", func);
+    DAMO_TRY(axis_check(ctx, func, at[i].u.i, ndim, &axes[i]));
+    if (seen >> axes[i] & 1) return ctx_fail(ctx, DAMO_EVALUE, "%s: axis %d is named twice", func, axes[i] + 1);
+    seen |= (uint32_t)1 << axes[i];
+  }
+  *n = count;
+  return DAMO_OK;
+}
+
+/* ---- Operands ---------------------------------------------------------------------------------------------------- */
+
+damo_var *build_strong(build *b, damo_var *x) {
+  if (!x || b->status != DAMO_OK) return NULL;
+  if (x->weak && build_resolve(b, &x, 1, false, &x) != DAMO_OK) return NULL;
+  return x;
+}
+
+/* True when no entry has a fraction or lies outside int64. */
+static bool whole_numbers(const damo_array *a) {
+  int64_t index[DAMO_MAX_NDIM] = {0};
+  if (dtype_is_integer(array_dtype(a))) return true;
+  for (int64_t k = array_size(a); k > 0; k--) {
+    double v = scalar_to_double(array_get(a, index));
+    if (!(v >= -0x1p63 && v < 0x1p63) || v != (double)(int64_t)v) return false;
+    for (int i = a->ndim - 1; i >= 0 && ++index[i] == array_shape(a)[i]; i--) index[i] = 0;
+  }
+  return true;
+}
+
+damo_var *build_integer(build *b, const char *func, const char *what, damo_var *v) {
+  if (!v || b->status != DAMO_OK) return NULL;
+  if (!type_is_tensor(v->type)) return build_fail(b, DAMO_ETYPE, "%s: %s must be integers", func, what);
+  damo_dtype dt = var_dtype(v);
+  if (dt == DAMO_INT64 && !v->weak) return v;
+  const damo_array *a = var_constant_array(v);
+  if (a && (dtype_is_integer(dt) || dtype_is_float(dt))) {
+    if (whole_numbers(a)) return build_value(b, (damo_obj *)array_cast(a, DAMO_INT64));
+    return build_fail(b, DAMO_ETYPE, "%s: %s must be integers, got %s with a fraction", func, what, dtype_name(dt));
+  }
+  if (dtype_is_integer(dt)) return build_cast(b, v, DAMO_INT64);
+  return build_fail(b, DAMO_ETYPE, "%s: %s must be integers, got %s", func, what, dtype_name(dt));
+}
+
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
 static bool is_integer_tensor(const damo_var *v, int ndim) {

@@ -1,7 +1,7 @@
 /* ifelse.c: one of two branches, by a condition known when the function runs. Only the branch taken is computed.
  *
- * The Op IfElse has the inputs cond, a₁ … aₙ, b₁ … bₙ and n outputs, each a view of a branch's value. Its thunks are lazy:
- * they ask for cond, then for the values of one branch.
+ * The Op IfElse has the inputs cond, a₁ … aₙ, b₁ … bₙ and n outputs, each a view of a branch's value. Its thunks are
+ * lazy: they ask for cond, then for the values of one branch.
  */
 #include "shape_int.h"
 

@@ -1,11 +1,11 @@
-/* index_funcs.c: what is made of indexing: take, take_along_axis, one_hot, nonzero. Index-valued operands and results are
- * 1-based positions. subtensor.c has the rows.
+/* index_funcs.c: what is made of indexing: take, take_along_axis, one_hot, nonzero. Index-valued operands and results
+ * are 1-based positions. subtensor.c has the rows.
  */
 #include "index_int.h"
 
 #include <string.h>
 
-/* ---- take ------------------------------------------------------------------------------------------------------------------- */
+/* ---- take -------------------------------------------------------------------------------------------------------- */
 
 /* x[spec] with a list (or a position) on one axis. */
 static damo_var *take_axis(build *b, damo_var *x, int axis, damo_var *positions) {
@@ -29,7 +29,8 @@ damo_status fn_take(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, take_axis(b, x, axis, positions));
 }
 
-/* Lists for all axes: on the others each position along x, so that entry (i, j, …) reads x at (i, indices[i, j, …], …). */
+/* Lists for all axes: on the others each position along x, so that entry (i, j, …) reads x at (i, indices[i, j, …],
+ * …). */
 damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
   damo_var *idx[DAMO_MAX_NDIM];
   char spec[DAMO_MAX_NDIM + 1];
@@ -56,7 +57,7 @@ damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, b->status == DAMO_OK ? index_read(b, x, spec, idx, n) : NULL);
 }
 
-/* ---- OneHot ------------------------------------------------------------------------------------------------------------------ */
+/* ---- OneHot ------------------------------------------------------------------------------------------------------ */
 
 static damo_status onehot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
@@ -133,7 +134,7 @@ damo_status fn_one_hot(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &onehot_def, &p, 1), in, 2) : NULL);
 }
 
-/* ---- Nonzero ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Nonzero ----------------------------------------------------------------------------------------------------- */
 
 static int nonzero_count(const damo_op *op, int n_in) {
   (void)n_in;

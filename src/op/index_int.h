@@ -1,4 +1,5 @@
-/* index_int.h: index specs, shared by basic and advanced indexing. Private to src/op; subtensor.c tells what a spec is. */
+/* index_int.h: index specs, shared by basic and advanced indexing. Private to src/op; subtensor.c tells what a spec
+ * is. */
 #ifndef DAMO_INDEX_INT_H
 #define DAMO_INDEX_INT_H
 
@@ -21,7 +22,7 @@ typedef struct index_spec {
   index_item item[INDEX_MAX_ITEMS];
 } index_spec;
 
-/* ---- index_spec.c ------------------------------------------------------------------------------------------------------ */
+/* ---- index_spec.c ------------------------------------------------------------------------------------------------ */
 
 damo_status index_spec_parse(damo_ctx *ctx, const char *spec, index_spec *out);
 /* op_def.init of the index Ops: parses the prop `spec` into op->data. */
@@ -36,8 +37,8 @@ typedef struct index_axes {
 damo_status index_axes_of(damo_ctx *ctx, const char *func, const index_spec *spec, int ndim, const int *rank,
                           index_axes *out);
 
-/* first position (0-based) and count of a 1-based inclusive range on an axis of length n; NULL ends have their defaults.
- * Value error for a step of 0, index error for an end outside. axis is 0-based, for the message. */
+/* first position (0-based) and count of a 1-based inclusive range on an axis of length n; NULL ends have their
+ * defaults. Value error for a step of 0, index error for an end outside. axis is 0-based, for the message. */
 damo_status range_resolve(damo_ctx *ctx, const char *func, int axis, int64_t n, const int64_t *start,
                           const int64_t *stop, int64_t step, int64_t *first, int64_t *count);
 /* A 1-based position to a 0-based one; index error when outside. */
@@ -49,7 +50,7 @@ void range_ends(const index_item *item, damo_var *const *idx, damo_var **ends);
 /* The count as an int64 scalar Variable, from the axis's length. */
 damo_var *range_length(build *b, damo_var *n, damo_var *const *ends);
 
-/* ---- index_move.c: moving entries between boxes ---------------------------------------------------------------------------- */
+/* ---- index_move.c: moving entries between boxes ------------------------------------------------------------------ */
 
 /* dst += src over a box of byte strides. */
 void box_add(damo_dtype dtype, char *dst, const int64_t *dst_strides, const char *src, const int64_t *src_strides,
@@ -58,7 +59,7 @@ void box_add(damo_dtype dtype, char *dst, const int64_t *dst_strides, const char
 void box_move(damo_dtype dtype, bool add, char *dst, const int64_t *dst_strides, const char *src,
               const int64_t *src_strides, int ndim, const int64_t *shape);
 
-/* ---- subtensor.c, advindex.c -------------------------------------------------------------------------------------------- */
+/* ---- subtensor.c, advindex.c ------------------------------------------------------------------------------------- */
 
 extern const op_def subtensor_def, incsubtensor_def, advsubtensor_def, advincsubtensor_def;
 
@@ -81,7 +82,7 @@ damo_status index_write_type(const damo_op *op, damo_var *const *in, const damo_
 damo_status index_write_strides(damo_ctx *ctx, const damo_op *op, const damo_array *y, int ndim, const int64_t *shape,
                                 int64_t *strides);
 
-/* advindex.c */
+/* index_funcs.c */
 damo_status fn_take(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_one_hot(build *b, const fn_args *a, ptrvec *out);

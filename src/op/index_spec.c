@@ -1,5 +1,5 @@
-/* index_spec.c: what an index spec says: parsing, ranges and positions, static and at run time. Positions here are 1-based
- * and ranges inclusive, as scripts write them, until range_resolve and position_resolve have turned them round.
+/* index_spec.c: what an index spec says: parsing, ranges and positions, static and at run time. Positions here are
+ * 1-based and ranges inclusive, as scripts write them, until range_resolve and position_resolve have turned them round.
  */
 #include "index_int.h"
 
@@ -100,8 +100,8 @@ void range_ends(const index_item *item, damo_var *const *idx, damo_var **ends) {
   for (int k = 0; k < 3; k++) ends[k] = item->given >> k & 1 ? idx[at++] : NULL;
 }
 
-/* Even where n is not known: ends that are counted from the same side differ by a known number, and a range that reaches
- * outside is an error in any case. */
+/* Even where n is not known: ends that are counted from the same side differ by a known number, and a range that
+ * reaches outside is an error in any case. */
 damo_status range_static(damo_ctx *ctx, const char *func, int axis, int64_t n, damo_var *const *ends, int64_t *count) {
   int64_t v[3] = {0, 0, 1}, first;
   bool known[3];

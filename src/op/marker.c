@@ -19,7 +19,7 @@ static damo_status same_rop(build *b, damo_apply *node, damo_var *const *eval, d
   return b->status;
 }
 
-/* ---- Gradient markers ---------------------------------------------------------------------------------------------------- */
+/* ---- Gradient markers -------------------------------------------------------------------------------------------- */
 
 static damo_status no_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   (void)node, (void)eval, (void)rout;
@@ -138,7 +138,7 @@ static damo_status fn_grad_scale(build *b, const fn_args *a, ptrvec *out) {
   return mark(b, a, out, &scale_def, &p, 1);
 }
 
-/* ---- Assert -------------------------------------------------------------------------------------------------------------- */
+/* ---- Assert ------------------------------------------------------------------------------------------------------ */
 
 static damo_status assert_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   for (int i = 1; i < n_in; i++)
@@ -196,7 +196,7 @@ static damo_status fn_assert_op(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &assert_def, &p, 1), in, 2) : NULL);
 }
 
-/* ---- SpecifyShape: input 1 + k is the length of the k-th axis named in `axes` (1-based) ----------------------------------- */
+/* ---- SpecifyShape: input 1 + k is the length of the k-th axis named in `axes` (1-based) -------------------------- */
 
 static damo_status specify_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   damo_ctx *ctx = op->obj.ctx;
@@ -308,7 +308,7 @@ static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_specify_shape(b, x, dims));
 }
 
-/* ---- Unbroadcast: the axes named are no longer known to have length 1 ------------------------------------------------------ */
+/* ---- Unbroadcast: the axes named are no longer known to have length 1 -------------------------------------------- */
 
 static damo_status unbroadcast_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;

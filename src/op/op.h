@@ -1,11 +1,12 @@
 /* op: the op families, the registry of functions, and eager evaluation.
  *
- * In: the graph layer. Out: rows (op_func) that scripts and hosts call by name, Op classes (op_def), and the builders below,
- * which gradient and rewrite rules of any family use. Always holds: a family is one file (or a few of one prefix) that ends
- * in one array of rows; registry.c lists families, not ops; adding an op touches its family's file and its spec.
+ * In: the graph layer. Out: rows (op_func) that scripts and hosts call by name, Op classes (op_def), and the builders
+ * below, which gradient and rewrite rules of any family use. Always holds: a family is one file (or a few of one
+ * prefix) that ends in one array of rows; registry.c lists families, not ops; adding an op touches its family's file
+ * and its spec.
  *
- * Positions in options and in index-valued operands and results are 1-based, ranges inclusive; the builders below are C:
- * axes 0-based.
+ * Positions in options and in index-valued operands and results are 1-based, ranges inclusive; the builders below are
+ * C: axes 0-based.
  */
 #ifndef DAMO_OP_H
 #define DAMO_OP_H
@@ -15,18 +16,20 @@
 /* Adds every family's rows to the context (called once by the api layer). */
 damo_status op_register_all(damo_ctx *ctx);
 
-/* ---- Families: each file exports its rows, ended by a NULL name ------------------------------------------------------ */
+/* ---- Families: each file exports its rows, ended by a NULL name -------------------------------------------------- */
 
 extern const op_func
     elemwise_funcs[]; /* elemwise.c: add mul exp … from the rows of elemwise_rows.c; cast; clip; switch */
 extern const op_func reduce_funcs[]; /* reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
 extern const op_func cumulative_funcs[]; /* cumulative.c: cumsum cumprod sort argsort diff */
-extern const op_func shape_funcs[];      /* shape.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
-extern const op_func alloc_funcs[];      /* alloc.c: alloc zeros_like ones_like full_like eye arange fill … */
-extern const op_func join_funcs[];       /* join.c: join concatenate stack vstack hstack */
-extern const op_func split_funcs[];      /* split.c: split */
-extern const op_func repeat_funcs[];     /* repeat.c: tile repeat_ */
-extern const op_func pad_funcs[];        /* pad.c: roll pad */
+extern const op_func shape_funcs[]; /* shape_funcs.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
+extern const op_func alloc_funcs[]; /* alloc.c: alloc zeros ones empty full and their likes */
+extern const op_func eye_funcs[];   /* eye.c: eye tri */
+extern const op_func arange_funcs[]; /* arange.c: arange linspace */
+extern const op_func join_funcs[];   /* join.c: join concatenate stack vstack hstack */
+extern const op_func split_funcs[];  /* split.c: split */
+extern const op_func repeat_funcs[]; /* repeat.c: tile repeat_ */
+extern const op_func pad_funcs[];    /* pad.c: roll pad */
 extern const op_func index_funcs[]; /* subtensor.c, advindex.c: subtensor set_subtensor inc_subtensor take one_hot … */
 extern const op_func blas_funcs[];  /* blas.c: dot matmul outer tensordot … */
 extern const op_func nnet_funcs[];  /* nnet.c: softmax log_softmax crossentropies relu … */
@@ -45,15 +48,20 @@ extern const op_func sparse_structured_dot_funcs[]; /* sparse_structured_dot.c: 
 extern const op_func sparse_sampling_funcs[];       /* sparse_sampling.c: SamplingDot: sampling_dot */
 extern const op_func sparse_usmm_funcs[];           /* sparse_usmm.c: Usmm and its in-place forms */
 extern const op_func sparse_index_funcs[];          /* sparse_index.c: GetItem2d GetItemScalar: x[{…}] */
-extern const op_func sparse_take_funcs[];      /* sparse_take.c: GetItemList GetItem2Lists and their gradient Ops */
-extern const op_func sparse_construct_funcs[]; /* sparse_construct.c: SquareDiagonal Diag ConstructSparseFromList */
-extern const op_func sparse_stack_funcs[];     /* sparse_stack.c: HStack VStack */
-extern const op_func sparse_sum_funcs[];       /* sparse_sum.c: SpSum: sp_sum sum */
-extern const op_func sparse_clean_funcs[];     /* sparse_clean.c: EnsureSortedIndices Remove0: clean */
-extern const op_func
-    sparse_more_funcs[]; /* sparse_more.c: tril triu kron norm trace block_diag max min argmax power permute */
-extern const op_func sparse_monoid_funcs[]; /* sparse_monoid.c: functions of the stored values alone */
-extern const op_func sparse_draw_funcs[];   /* sparse_draw.c: Poisson Binomial Multinomial */
+extern const op_func sparse_take_funcs[];       /* sparse_take.c: GetItemList GetItem2Lists and their gradient Ops */
+extern const op_func sparse_construct_funcs[];  /* sparse_construct.c: SquareDiagonal Diag ConstructSparseFromList */
+extern const op_func sparse_stack_funcs[];      /* sparse_stack.c: HStack VStack */
+extern const op_func sparse_sum_funcs[];        /* sparse_sum.c: SpSum: sp_sum sum */
+extern const op_func sparse_clean_funcs[];      /* sparse_clean.c: EnsureSortedIndices Remove0: clean */
+extern const op_func sparse_band_funcs[];       /* sparse_band.c: Band Trace EyeLike: tril triu trace */
+extern const op_func sparse_kron_funcs[];       /* sparse_kron.c: KronPlaces: kron */
+extern const op_func sparse_norm_funcs[];       /* sparse_norm.c: norm */
+extern const op_func sparse_block_diag_funcs[]; /* sparse_block_diag.c: BlockDiag: block_diag */
+extern const op_func sparse_permute_funcs[];    /* sparse_permute.c: Permute: permute */
+extern const op_func sparse_power_funcs[];      /* sparse_power.c: power */
+extern const op_func sparse_extremum_funcs[];   /* sparse_extremum.c: SpExtremum: max min argmax argmin */
+extern const op_func sparse_monoid_funcs[];     /* sparse_monoid.c: functions of the stored values alone */
+extern const op_func sparse_draw_funcs[];       /* sparse_draw.c: Poisson Binomial Multinomial */
 extern const op_func sparse_factor_funcs[]; /* sparse_factor.c: Factorize FactorizeQR FactorRcond: factorize rcond */
 extern const op_func sparse_solve_funcs[];  /* sparse_solve.c: FactorSolve: solve solve_t */
 extern const op_func sparse_logdet_funcs[]; /* sparse_logdet.c: FactorLogdet FactorDet: logdet slogdet det */
@@ -61,14 +69,14 @@ extern const op_func sparse_lstsq_funcs[];  /* sparse_lstsq.c: FactorLeast Facto
 /* The Op classes of a table of functions that scripts make by name, damo.sparse.CSM{…}: lists of lists, NULL-ended. */
 extern const op_def *const *const sparse_classes[];
 
-/* ---- Builders shared by rules (all borrow, all give borrowed results of the scope) ------------------------------------ */
+/* ---- Builders shared by rules (all borrow, all give borrowed results of the scope) ------------------------------- */
 
 /* elemwise.c */
 damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype); /* x itself when it has the dtype */
 /* value broadcast to like's shape, of value's dtype (PyTensor's fill / second). */
 damo_var *build_fill(build *b, damo_var *like, damo_var *value);
-/* g summed over the axes along which an operand of like's Type was broadcast to g's shape, so that it has like's rank and
- * static ones; also cast to like's dtype when that is a float or complex (real part taken where like is real). */
+/* g summed over the axes along which an operand of like's Type was broadcast to g's shape, so that it has like's rank
+ * and static ones; also cast to like's dtype when that is a float or complex (real part taken where like is real). */
 damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like);
 /* The Elemwise Op of a scalar row by name ("add"), owned. */
 damo_op *elemwise_op(damo_ctx *ctx, const char *scalar);
@@ -108,15 +116,15 @@ damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0); /* 
 /* blas.c */
 damo_var *build_dot(build *b, damo_var *x, damo_var *y);    /* ranks 1 and 2 */
 damo_var *build_matmul(build *b, damo_var *x, damo_var *y); /* batched over leading axes */
-/* beta·z + alpha·x·y: Gemm of matrices, Gemv with vectors z and y; Ger: z + alpha·x·yᵀ of vectors. gemm.c. The classes have
- * one property, inplace (bool; these builders give false): the op then destroys z, its first input. */
+/* beta·z + alpha·x·y: Gemm of matrices, Gemv with vectors z and y; Ger: z + alpha·x·yᵀ of vectors. gemm.c. The classes
+ * have one property, inplace (bool; these builders give false): the op then destroys z, its first input. */
 damo_var *build_gemm(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
 damo_var *build_gemv(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
 damo_var *build_ger(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y);
 extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
 
-/* sparse_usmm.c: alpha·x·y + z, brought to one dtype; x or y is sparse, alpha 0-d, z dense. The special classes take one
- * dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
+/* sparse_usmm.c: alpha·x·y + z, brought to one dtype; x or y is sparse, alpha 0-d, z dense. The special classes take
+ * one dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
 damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z);
 extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
 
@@ -130,7 +138,7 @@ damo_array *random_seed_array(damo_ctx *ctx,
 philox_state random_state_read(const damo_array *a);
 damo_array *random_state_array(damo_ctx *ctx, const philox_state *s);
 
-/* ---- Helpers for families -------------------------------------------------------------------------------------------- */
+/* ---- Helpers for families ---------------------------------------------------------------------------------------- */
 
 /* Operand i of the call as a tensor; type error naming function and operand otherwise. */
 damo_status fn_check_tensor(const fn_args *a, damo_ctx *ctx, int i);
@@ -141,10 +149,11 @@ damo_status fn_opt_num(const fn_args *a, int i, double *out);
 damo_status fn_opt_dtype(const fn_args *a, damo_ctx *ctx, int i, damo_dtype *out);
 /* A 1-based, possibly negative axis to a 0-based one of ndim; index error naming the function. */
 damo_status axis_check(damo_ctx *ctx, const char *func, int64_t axis, int ndim, int *out);
-/* An axes option (nil: all, n = -1 then… axes[] all listed) to sorted unique 0-based axes (axes: DAMO_MAX_NDIM ints). */
+/* An axes option (nil: all, n = -1 then… axes[] all listed) to sorted unique 0-based axes (axes: DAMO_MAX_NDIM
+ * ints). */
 damo_status axes_check(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n);
-/* A shape option (list of ints and Variables, an int, or a vector Variable) as scalars (int64, borrowed from b); *n set.
- * For a vector Variable its static length must be known. shape: DAMO_MAX_NDIM entries. */
+/* A shape option (list of ints and Variables, an int, or a vector Variable) as scalars (int64, borrowed from b); *n
+ * set. For a vector Variable its static length must be known. shape: DAMO_MAX_NDIM entries. */
 damo_status shape_check(build *b, const char *func, const prop_value *v, damo_var **shape, int *n);
 /* Static value of an int64 scalar Variable: true and *out when it is a constant. */
 bool var_static_int(const damo_var *v, int64_t *out);
@@ -152,7 +161,7 @@ bool var_static_int(const damo_var *v, int64_t *out);
 /* sparse_factor.c: adds what the factor of that thunk took so far, where it makes one. */
 void factor_counts(const thunk *t, int64_t *analyses, int64_t *factorizations);
 
-/* ---- Eager evaluation ------------------------------------------------------------------------------------------------- */
+/* ---- Eager evaluation -------------------------------------------------------------------------------------------- */
 
 /* Values of graphs whose leaves are constants and shared Variables, node by node with fresh thunks; no rewriting.
  * values receives owned references. */

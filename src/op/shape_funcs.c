@@ -1,5 +1,5 @@
-/* shape_funcs.c: the functions of the shape family as scripts call them, and their rows. The ops are in shape.c and
- * shape_more.c.
+/* shape_funcs.c: the functions of the shape family as scripts call them, and their rows. The ops are in shape.c,
+ * reshape.c, dimshuffle.c, broadcast.c, diagonal.c and triangle.c.
  */
 #include "shape_int.h"
 

@@ -16,42 +16,56 @@ static inline damo_status fn_give(build *b, ptrvec *out, damo_var *v) {
 /* A strong int64 scalar constant. */
 static inline damo_var *build_i64(build *b, int64_t v) { return build_scalar(b, DAMO_INT64, (double)v); }
 
-/* ---- shape.c ----------------------------------------------------------------------------------------------------- */
-
-extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuffle_def;
+/* ---- args.c: operands and options -------------------------------------------------------------------------------- */
 
 /* A weak operand as the constant it stands for when it is alone. */
 damo_var *build_strong(build *b, damo_var *x);
 /* An integer operand as int64: integer Variables are cast; literals and constants of whole numbers converted. A type
  * error names func and what. Boolean operands are refused. */
 damo_var *build_integer(build *b, const char *func, const char *what, damo_var *v);
+/* An axes option (int or list) in the order given, 0-based, each once; n is -1 when it was not given. */
+damo_status axes_in_order(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n);
+
+/* ---- rules.c: rules that classes of many families have in common ------------------------------------------------- */
+
+/* The output cell becomes a view of the input (what is no array, the input itself): for ops that change nothing but
+ * the Type or the gradient. */
+damo_status thunk_pass(thunk *t);
+/* For infer_shape: the same shape as input 0. */
+damo_status infer_shape_same(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
+/* For infer_shape: the lengths are inputs themselves, from input 0 on; from input 1 on, behind a value. */
+damo_status infer_shape_lengths(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
+damo_status infer_shape_value_lengths(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                      damo_var ***out_shape);
+/* connection_pattern of ops whose only differentiable input is input 0, and of those that have none. */
+void connect_first(const damo_apply *node, bool *connected);
+void connect_none(const damo_apply *node, bool *connected);
+/* grad of ops without differentiable inputs. */
+damo_status grad_none(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+/* The property dtype of an Op that has one. */
+damo_dtype prop_dtype(const damo_op *op);
+
+/* ---- shape.c, reshape.c, dimshuffle.c ---------------------------------------------------------------------------- */
+
+extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuffle_def;
+
 /* One value of an int64 cell value or constant of any integer dtype. */
 int64_t array_int(const damo_array *a);
 /* The n shape entries of x as scalars. */
 damo_status build_dims(build *b, damo_var *x, damo_var **dims);
 /* Static shape from int64 scalars: -1 where one is no constant; shape error where one is negative. */
 damo_status static_dims(damo_ctx *ctx, const char *func, damo_var *const *dims, int n, int64_t *shape);
+/* The values of n scalar cells from input `first` on; shape error when negative. */
+damo_status thunk_dims(thunk *t, const char *func, int first, int n, int64_t *shape);
+/* A type error naming op where x is of a Type without a shape. */
+damo_status need_shape(damo_ctx *ctx, const char *op, const damo_var *x);
+
+/* ---- broadcast.c ------------------------------------------------------------------------------------------------- */
+
 /* The Type of in[0] broadcast to the lengths in[1 ..]: what Alloc and BroadcastTo give. A shape error reads
  * "func: what (2, 3) does not broadcast to (4,)". */
 damo_status broadcast_dims_type(const damo_op *op, const char *func, const char *what, damo_var *const *in, int n_in,
                                 damo_type **out);
-/* The values of n scalar cells from input `first` on; shape error when negative. */
-damo_status thunk_dims(thunk *t, const char *func, int first, int n, int64_t *shape);
-/* An axes option (int or list) in the order given, 0-based, each once; n is -1 when it was not given. */
-damo_status axes_in_order(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n);
-/* The output cell becomes a view of the input (what is no array, the input itself): for ops that change nothing but
- * the Type or the gradient. */
-damo_status thunk_pass(thunk *t);
-/* For infer_shape: the same shape as input 0. */
-damo_status infer_shape_same(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
-/* connection_pattern of ops whose only differentiable input is input 0, and of those that have none. */
-void connect_first(const damo_apply *node, bool *connected);
-void connect_none(const damo_apply *node, bool *connected);
-/* grad of ops without differentiable inputs. */
-damo_status grad_none(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
-
-/* ---- shape_more.c: broadcast, diagonals, triangles --------------------------------------------------------------- */
-
 damo_var *build_broadcast_to(build *b, const char *func, damo_var *x, damo_var *const *dims, int n);
 /* g summed to x's shape, x having been broadcast to g's: also where only the run tells which axes were. */
 damo_var *build_sum_to(build *b, damo_var *g, damo_var *x);
@@ -59,6 +73,9 @@ damo_var *build_sum_to(build *b, damo_var *g, damo_var *x);
 damo_status broadcast_strides(damo_ctx *ctx, const char *func, const damo_array *a, int ndim, const int64_t *shape,
                               int64_t *strides);
 damo_status fn_broadcast_to(build *b, const fn_args *a, ptrvec *out);
+
+/* ---- diagonal.c, triangle.c -------------------------------------------------------------------------------------- */
+
 damo_status fn_diag(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_diagonal(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_trace(build *b, const fn_args *a, ptrvec *out);
@@ -70,6 +87,9 @@ damo_status fn_triu(build *b, const fn_args *a, ptrvec *out);
 extern const op_def alloc_def;
 /* Zeros of that dtype in x's shape. */
 damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype);
+
+/* ---- arange.c ---------------------------------------------------------------------------------------------------- */
+
 /* int64 positions first, first + 1 … last (1-based inclusive; int64 scalars). */
 damo_var *build_range(build *b, damo_var *first, damo_var *last);
 

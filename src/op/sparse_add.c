@@ -1,8 +1,8 @@
 /* sparse_add: sums and differences.
  *
- * AddSS (two sparse: sparse, cancelled entries dropped), AddSD (sparse and dense: dense), AddSSData (two of one pattern:
- * their data), StructuredAddSV (a vector's entry added to each entry of its column). A difference is a sum with the second
- * operand negated. Gradients of the sparse results are the cotangent itself, with its own pattern.
+ * AddSS (two sparse: sparse, cancelled entries dropped), AddSD (sparse and dense: dense), AddSSData (two of one
+ * pattern: their data), StructuredAddSV (a vector's entry added to each entry of its column). A difference is a sum
+ * with the second operand negated. Gradients of the sparse results are the cotangent itself, with its own pattern.
  */
 #include "sparse_op.h"
 
@@ -37,7 +37,7 @@ static damo_var *sum_of(build *b, const damo_apply *node, damo_var *x, damo_var 
   return sum != NULL ? build_cast(b, sum, var_dtype(node->out[0])) : NULL;
 }
 
-/* ---- AddSS --------------------------------------------------------------------------------------------------------- */
+/* ---- AddSS ------------------------------------------------------------------------------------------------------- */
 
 static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
@@ -70,7 +70,7 @@ static const op_def ss_def = {
     .infer_shape = infer_shape_same,
 };
 
-/* ---- AddSD --------------------------------------------------------------------------------------------------------- */
+/* ---- AddSD ------------------------------------------------------------------------------------------------------- */
 
 static damo_status sd_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
@@ -125,7 +125,7 @@ static const op_def sd_def = {
     .infer_shape = infer_shape_same,
 };
 
-/* ---- AddSSData ----------------------------------------------------------------------------------------------------- */
+/* ---- AddSSData --------------------------------------------------------------------------------------------------- */
 
 static damo_status data_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
@@ -170,7 +170,7 @@ static const op_def data_def = {
     .infer_shape = infer_shape_same,
 };
 
-/* ---- StructuredAddSV ----------------------------------------------------------------------------------------------- */
+/* ---- StructuredAddSV --------------------------------------------------------------------------------------------- */
 
 static damo_status sv_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
@@ -217,7 +217,7 @@ static const op_def sv_def = {
     .infer_shape = infer_shape_same,
 };
 
-/* ---- Functions ----------------------------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_status refuse_dense(build *b, const fn_args *a, const damo_var *x, const damo_var *y) {
   char p[320], q[320];

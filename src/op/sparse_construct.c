@@ -1,7 +1,8 @@
 /* sparse_construct: diagonals, and matrices out of rows.
  *
- * SquareDiagonal: a vector as the diagonal of a csc matrix; Diag: the diagonal of a square matrix; ConstructSparseFromList:
- * rows of a dense matrix put where a list says, into a csc matrix of another dense matrix's shape. Zeros are stored.
+ * SquareDiagonal: a vector as the diagonal of a csc matrix; Diag: the diagonal of a square matrix;
+ * ConstructSparseFromList: rows of a dense matrix put where a list says, into a csc matrix of another dense matrix's
+ * shape. Zeros are stored.
  */
 #include "sparse_op.h"
 

@@ -2,7 +2,8 @@
  *
  * Poisson draws at the stored places of a matrix of means; Multinomial spreads counts over the stored places of each
  * row of a csr matrix of chances; Binomial draws every place of a shape without visiting the zeros. Each takes a
- * generator's state first and gives the next state and the draw, of which zeros are not stored. No draw has a derivative.
+ * generator's state first and gives the next state and the draw, of which zeros are not stored. No draw has a
+ * derivative.
  */
 #include "sparse_op.h"
 

@@ -108,7 +108,7 @@ static damo_status extremum_shape(build *b, damo_apply *node, damo_var *const *c
 
 static void extremum_connect(const damo_apply *node, bool *connected) { connected[0] = !data_of(node->op)->position; }
 
-const op_def sparse_extremum_def = {
+static const op_def extremum_def = {
     .name = "SpExtremum",
     .doc = "max, min, argmax or argmin of a sparse matrix, dense; absent entries count as 0",
     .props = "kind axis",
@@ -123,12 +123,42 @@ const op_def sparse_extremum_def = {
     .connection_pattern = extremum_connect,
 };
 
-damo_status sparse_fn_extremum(build *b, const fn_args *a, ptrvec *out) {
+static damo_status fn_extremum(build *b, const fn_args *a, ptrvec *out) {
   int axes[DAMO_MAX_NDIM], n;
   damo_var *x = sparse_operand(b, a, 0);
   if (x == NULL) return b->status;
   DAMO_TRY(axes_check(b->ctx, a->func->name, &a->opt[0], 2, axes, &n));
   if (n == 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the list of axes is empty", a->func->name);
   const prop_value props[2] = {prop_str(a->func->data), n == 2 ? prop_nil() : prop_int(axes[0] + 1)};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sparse_extremum_def, props, 2), &x, 1));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &extremum_def, props, 2), &x, 1));
 }
+
+const op_func sparse_extremum_funcs[] = {
+    {.name = "sparse.max",
+     .operands = "x",
+     .options = "axis:axes",
+     .call = fn_extremum,
+     .data = "max",
+     .doc = "largest element over axes, absent entries counted as 0; dense"},
+    {.name = "sparse.min",
+     .operands = "x",
+     .options = "axis:axes",
+     .call = fn_extremum,
+     .data = "min",
+     .doc = "smallest element over axes, absent entries counted as 0; dense"},
+    {.name = "sparse.argmax",
+     .operands = "x",
+     .options = "axis:axes",
+     .call = fn_extremum,
+     .data = "argmax",
+     .doc = "1-based position of the first largest element over axes, absent entries counted as 0"},
+    {.name = "sparse.argmin",
+     .operands = "x",
+     .options = "axis:axes",
+     .call = fn_extremum,
+     .data = "argmin",
+     .doc = "1-based position of the first smallest element over axes, absent entries counted as 0"},
+    {.name = NULL},
+};
+
+const op_def *const sparse_extremum_classes[] = {&extremum_def, NULL};

@@ -1,8 +1,8 @@
 /* sparse_monoid: functions of the stored values alone.
  *
  * A row computes with the vector of stored values by the dense row of that name, and puts the result back on the
- * matrix's pattern: gradients, R_op and result dtypes are those of the dense row, read and written at the stored places.
- * What a function makes of absent entries does not count; functions with f(0) = 0 also stand under the tensor
+ * matrix's pattern: gradients, R_op and result dtypes are those of the dense row, read and written at the stored
+ * places. What a function makes of absent entries does not count; functions with f(0) = 0 also stand under the tensor
  * functions' names, so that a call with a sparse operand leads here. Of duplicates each is taken by itself.
  */
 #include "sparse_op.h"

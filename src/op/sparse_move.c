@@ -1,7 +1,7 @@
 /* sparse_move: between sparse and dense, between formats and dtypes; transpose, neg.
  *
- * DenseFromSparse (property structured: what its gradient is), SparseFromDense (format), ToFormat (format), Cast (out_type),
- * Transpose, Neg. Cast, Transpose and Neg keep the pattern arrays; Transpose the data too.
+ * DenseFromSparse (property structured: what its gradient is), SparseFromDense (format), ToFormat (format), Cast
+ * (out_type), Transpose, Neg. Cast, Transpose and Neg keep the pattern arrays; Transpose the data too.
  */
 #include "sparse_op.h"
 

@@ -1,9 +1,9 @@
 /* sparse_mul: products and quotients entry by entry.
  *
- * MulSS (two sparse: entries that both have), MulSD and DivSD (sparse by a number or a dense matrix: the sparse operand's
- * pattern), MulSV (column j times v[j], zeros dropped), ColScaleCSC and RowScaleCSC (of either format; zeros kept). A
- * gradient for a sparse operand is the cotangent, with its own pattern, times the other operand; that of a dense operand
- * is dense.
+ * MulSS (two sparse: entries that both have), MulSD and DivSD (sparse by a number or a dense matrix: the sparse
+ * operand's pattern), MulSV (column j times v[j], zeros dropped), ColScaleCSC and RowScaleCSC (of either format; zeros
+ * kept). A gradient for a sparse operand is the cotangent, with its own pattern, times the other operand; that of a
+ * dense operand is dense.
  */
 #include "sparse_op.h"
 
@@ -45,7 +45,7 @@ static damo_var *sum_entries(build *b, damo_var *x) {
   return data != NULL ? build_fn1(b, "sum", data) : NULL;
 }
 
-/* ---- MulSS --------------------------------------------------------------------------------------------------------- */
+/* ---- MulSS ------------------------------------------------------------------------------------------------------- */
 
 static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
@@ -85,7 +85,7 @@ static const op_def ss_def = {
     .infer_shape = infer_shape_same,
 };
 
-/* ---- MulSD, DivSD --------------------------------------------------------------------------------------------------- */
+/* ---- MulSD, DivSD ------------------------------------------------------------------------------------------------ */
 
 static damo_status need_number_or_matrix(const damo_op *op, damo_var *const *in) {
   DAMO_TRY(need_sparse(op, in, 0));
@@ -122,7 +122,8 @@ static damo_status entries_perform(thunk *t, const kernel_set *op, bool stretch)
 
 static damo_status sd_perform(thunk *t) { return entries_perform(t, &kernel_table_select()->mul, false); }
 
-/* What a sparse matrix over x's shape gives y, which was stretched over it: its entries' sum, its line sums, or itself. */
+/* What a sparse matrix over x's shape gives y, which was stretched over it: its entries' sum, its line sums, or
+ * itself. */
 static damo_var *reduce_to(build *b, damo_var *z, const damo_var *y) {
   if (z == NULL || b->status != DAMO_OK) return NULL;
   if (var_ndim(y) == 0) return sum_entries(b, z);
@@ -213,7 +214,7 @@ static const op_def div_def = {
     .infer_shape = infer_shape_same,
 };
 
-/* ---- MulSV --------------------------------------------------------------------------------------------------------- */
+/* ---- MulSV ------------------------------------------------------------------------------------------------------- */
 
 static damo_status sv_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
@@ -269,7 +270,7 @@ static const op_def sv_def = {
     .infer_shape = infer_shape_same,
 };
 
-/* ---- ColScaleCSC, RowScaleCSC ---------------------------------------------------------------------------------------- */
+/* ---- ColScaleCSC, RowScaleCSC ------------------------------------------------------------------------------------ */
 
 static damo_status scale_type(const damo_op *op, damo_var *const *in, damo_type **out, int axis) {
   DAMO_TRY(need_sparse(op, in, 0));
@@ -336,7 +337,7 @@ static const op_def row_def = {
     .infer_shape = infer_shape_same,
 };
 
-/* ---- Functions ----------------------------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_status refuse_dense(build *b, const fn_args *a, damo_var *const *pair) {
   char p[320], q[320];

@@ -1,13 +1,13 @@
 /* sparse_op: what the sparse op families (sparse_*.c) share. Private to src/op.
  *
  * Rows are named "sparse.NAME"; a call of a tensor function with a sparse operand comes here too (graph/func.c). Result
- * and gradient kinds are those of DESIGN's table of sparse ops. Always holds: rules take a cotangent that is sparse (either
- * format, any pattern) or dense, since both occur; no rule densifies what is sparse unless its result is dense anyway;
- * everything an op does costs O(entries of inputs and outputs) memory.
+ * and gradient kinds are those of DESIGN's table of sparse ops. Always holds: rules take a cotangent that is sparse
+ * (either format, any pattern) or dense, since both occur; no rule densifies what is sparse unless its result is dense
+ * anyway; everything an op does costs O(entries of inputs and outputs) memory.
  *
- * Most of a structured op is arithmetic on the vector of stored values: sparse_data takes it out of a matrix, a dense op
- * works on it, sparse_with puts it back on the pattern (both without copying). A gradient is read at a matrix's stored
- * places by sparse_gather.
+ * Most of a structured op is arithmetic on the vector of stored values: sparse_data takes it out of a matrix, a dense
+ * op works on it, sparse_with puts it back on the pattern (both without copying). A gradient is read at a matrix's
+ * stored places by sparse_gather.
  */
 #ifndef DAMO_SPARSE_OP_H
 #define DAMO_SPARSE_OP_H
@@ -15,7 +15,7 @@
 #include "blas.h" /* build_conj: of sparse operands too */
 #include "shape_int.h"
 
-/* ---- Checks and Types (sparse_type.c) ------------------------------------------------------------------------------ */
+/* ---- Checks and Types (sparse_type.c) ---------------------------------------------------------------------------- */
 
 static inline bool var_is_sparse(const damo_var *v) { return type_is_sparse(v->type); }
 static inline bool var_is_dense(const damo_var *v) { return type_is_tensor(v->type); }
@@ -41,7 +41,7 @@ damo_dtype itype_join(damo_dtype a, damo_dtype b);
 /* "csr" or "csc" from a property or option; a value error names func otherwise. */
 damo_status format_check(damo_ctx *ctx, const char *func, const prop_value *v, damo_format *out);
 
-/* ---- Thunks --------------------------------------------------------------------------------------------------------- */
+/* ---- Thunks ------------------------------------------------------------------------------------------------------ */
 
 static inline damo_sparse *thunk_in_sparse(const thunk *t, int i) { return (damo_sparse *)*t->in[i]; }
 static inline bool thunk_in_is_sparse(const thunk *t, int i) { return (*t->in[i])->kind == OBJ_SPARSE; }
@@ -53,13 +53,13 @@ damo_status thunk_give_sparse(thunk *t, int i, damo_sparse *take);
  * other holder, else a fresh one. data's contents are undefined. NULL: memory error. */
 damo_sparse *thunk_out_like(thunk *t, int i, const damo_sparse *x, damo_dtype dtype);
 
-/* Input i, an int64 vector of 1-based positions (negative ones count from the end) on an axis (0-based) of n entries, as
- * 0-based ones. An index error names the class and the entry. */
+/* Input i, an int64 vector of 1-based positions (negative ones count from the end) on an axis (0-based) of n entries,
+ * as 0-based ones. An index error names the class and the entry. */
 damo_status thunk_positions(thunk *t, int i, int axis, int64_t n, int64_t *out);
 /* Operand i of a call: an int64 vector of positions; a type error names function and what is wrong. */
 damo_var *list_operand(build *b, const fn_args *a, int i);
 
-/* ---- Calls ---------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 /* Operand i of a call: sparse or a type error that names function and operand; weak literals resolved. */
 damo_var *sparse_operand(build *b, const fn_args *a, int i);
@@ -72,7 +72,7 @@ damo_status fn_give_pair(build *b, const fn_args *a, ptrvec *out, const op_def *
 /* An Op of that class without properties, applied. */
 damo_var *build_class(build *b, const op_def *def, damo_var *const *in, int n_in);
 
-/* ---- Builders -------------------------------------------------------------------------------------------------------- */
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
 /* sparse_move.c */
 damo_var *build_toarray(build *b, damo_var *x); /* dense; x itself when it is; regular gradient */
@@ -112,14 +112,14 @@ damo_var *sparse_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *c
  * Inputs of all: alpha, x, y, z. */
 extern const op_def true_dot_def, sampling_dot_def;
 
-/* Products of inputs i and j of a node, for the families of dot. product_check: kinds and static lengths (vectors: dense
- * ones may have rank 1), product_shape: the static shape of the result; returns its rank. */
+/* Products of inputs i and j of a node, for the families of dot. product_check: kinds and static lengths (vectors:
+ * dense ones may have rank 1), product_shape: the static shape of the result; returns its rank. */
 damo_status product_check(const damo_op *op, damo_var *const *in, int i, int j, bool vectors);
 int product_shape(damo_var *const *in, int i, int j, int64_t *shape);
 /* Checks the lengths of a run's operands; *ndim and shape are the result's. */
 damo_status thunk_product_shape(thunk *t, int i, int j, int *ndim, int64_t *shape);
-/* y = z + alpha·in[i]·in[j] in y's dtype (alpha: one element of it, NULL: 1); z is NULL, y, or apart from y. Takes its memory
- * before it writes. */
+/* y = z + alpha·in[i]·in[j] in y's dtype (alpha: one element of it, NULL: 1); z is NULL, y, or apart from y. Takes its
+ * memory before it writes. */
 damo_status thunk_product(thunk *t, int i, int j, const void *alpha, const damo_array *z, damo_array *y);
 /* A sparse product into output 0: without entries that are 0, in the index dtype that its Type says. */
 damo_status thunk_give_product(thunk *t, damo_sparse *take);
@@ -129,17 +129,18 @@ damo_var *build_zero_grad(build *b, damo_var *x);
 /* A tangent of x's kind and dtype. */
 damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x);
 
-/* sparse_stack.c, sparse_extremum.c */
+/* sparse_stack.c */
 /* g cut into n parts of those lengths (int64 scalars) along an axis, zeros left out. */
 damo_apply *build_sparse_split(build *b, damo_var *g, int axis, damo_var *const *sizes, int n);
-damo_status sparse_fn_extremum(build *b, const fn_args *a, ptrvec *out);
-extern const op_def sparse_extremum_def;
+
+/* sparse_band.c: ones along the main diagonal, in x's shape, format and dtype */
+damo_var *build_sparse_eye(build *b, damo_var *x);
 
 /* sparse_sum.c: axis 0-based, -1: all */
 damo_var *build_sp_sum(build *b, damo_var *x, int axis, bool structured); /* of a dense x: a dense sum */
 damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis);  /* a sum's cotangent at x's stored places */
 
-/* ---- Rules shared ------------------------------------------------------------------------------------------------------ */
+/* ---- Rules shared ------------------------------------------------------------------------------------------------ */
 
 /* infer_shape: as input 0. (infer_shape_same of shape_int.h.) rop of ops linear in input 0 with no other differentiable
  * input: the op again on the tangent. */
@@ -169,7 +170,11 @@ extern const op_def *const sparse_construct_classes[];
 extern const op_def *const sparse_stack_classes[];
 extern const op_def *const sparse_sum_classes[];
 extern const op_def *const sparse_clean_classes[];
-extern const op_def *const sparse_more_classes[];
+extern const op_def *const sparse_band_classes[];
+extern const op_def *const sparse_kron_classes[];
+extern const op_def *const sparse_block_diag_classes[];
+extern const op_def *const sparse_permute_classes[];
+extern const op_def *const sparse_extremum_classes[];
 extern const op_def *const sparse_monoid_classes[];
 extern const op_def *const sparse_draw_classes[];
 extern const op_def *const sparse_factor_classes[];

@@ -1,8 +1,8 @@
 /* sparse_sum: sums and means of sparse matrices, which are dense.
  *
  * SpSum has the properties axis (1 down the rows, 2 along them, nil all) and sparse_grad. The gradient is sparse, in
- * the matrix's format: with sparse_grad (the class's default) the cotangent at the matrix's stored places, without at every
- * place, zeros left out. SpSumGrad makes it, given the cotangent and the matrix.
+ * the matrix's format: with sparse_grad (the class's default) the cotangent at the matrix's stored places, without at
+ * every place, zeros left out. SpSumGrad makes it, given the cotangent and the matrix.
  */
 #include "sparse_op.h"
 

@@ -9,21 +9,21 @@
  * spec has one group of characters for each item of the index table, in order; items consume operands idx in order:
  *
  *   i      a position: one integer scalar
- *   sABC   a range; A, B, C are 1 where start, stop, step are operands (consumed in that order), 0 where they are absent:
- *          {} is s000, {2, 4} is s110, {nil, 3} is s010, {1, -1, 2} is s111
+ *   sABC   a range; A, B, C are 1 where start, stop, step are operands (consumed in that order), 0 where they are
+ *          absent: {} is s000, {2, 4} is s110, {nil, 3} is s010, {1, -1, 2} is s111
  *   n      newaxis
  *   e      ellipsis (at most one; axes that no item names are whole)
  *   l      a list: one integer tensor of any rank, or a boolean tensor (a mask, which takes as many axes as it has)
  *
- * Positions are 1-based, ranges inclusive, negative numbers count from the end. A range whose stop lies before its start
- * in the direction of its step is empty (a stop of 0 included); any other end outside the axis is an index error, while
- * building where the lengths are known. Operands may be literals and constants of whole numbers of any dtype. A 0-d `l` is
- * an `i`. y broadcasts to the shape of x[…] and must convert to x's dtype within its kind or upward.
+ * Positions are 1-based, ranges inclusive, negative numbers count from the end. A range whose stop lies before its
+ * start in the direction of its step is empty (a stop of 0 included); any other end outside the axis is an index error,
+ * while building where the lengths are known. Operands may be literals and constants of whole numbers of any dtype. A
+ * 0-d `l` is an `i`. y broadcasts to the shape of x[…] and must convert to x's dtype within its kind or upward.
  *
  * Without a list the Op is Subtensor{spec} (a view) or IncSubtensor{spec, set_instead_of_inc, inplace}, else
  * AdvancedSubtensor{spec} or AdvancedIncSubtensor{spec, set_instead_of_inc, inplace} (advindex.c). Inputs are x, (y,)
- * idx… as int64 (masks bool): the prop `spec` and the inputs of a node are all that a set on x[…] needs, and that is what
- * set_subtensor(x[…], y) and inc_subtensor(x[…], y) read.
+ * idx… as int64 (masks bool): the prop `spec` and the inputs of a node are all that a set on x[…] needs, and that is
+ * what set_subtensor(x[…], y) and inc_subtensor(x[…], y) read.
  */
 #include "index_int.h"
 
@@ -32,7 +32,7 @@
 
 static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
 
-/* ---- The box that basic items cut out ---------------------------------------------------------------------------------- */
+/* ---- The box that basic items cut out ---------------------------------------------------------------------------- */
 
 typedef struct box {
   int ndim;
@@ -124,7 +124,7 @@ static damo_status box_type(const damo_op *op, const damo_type *x, damo_var *con
   return *out ? DAMO_OK : DAMO_EMEMORY;
 }
 
-/* ---- Subtensor ------------------------------------------------------------------------------------------------------------ */
+/* ---- Subtensor --------------------------------------------------------------------------------------------------- */
 
 static damo_status subtensor_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   return box_type(op, in[0]->type, in + 1, n_in - 1, &out[0]);
@@ -176,7 +176,7 @@ const op_def subtensor_def = {
     .connection_pattern = connect_first,
 };
 
-/* ---- IncSubtensor ---------------------------------------------------------------------------------------------------------- */
+/* ---- IncSubtensor ------------------------------------------------------------------------------------------------ */
 
 static const op_alias destroys_first[] = {{0, 0}, OP_ALIAS_END};
 
@@ -266,7 +266,7 @@ const op_def incsubtensor_def = {
     .connection_pattern = index_write_connected,
 };
 
-/* ---- Building, and gradients of all four Ops -------------------------------------------------------------------------------- */
+/* ---- Building, and gradients of all four Ops --------------------------------------------------------------------- */
 
 static damo_var *apply_index(build *b, damo_op *take_op, damo_var *x, damo_var *y, damo_var *const *idx, int n) {
   damo_var *in[2 + 3 * INDEX_MAX_ITEMS];
@@ -355,7 +355,7 @@ damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0) {
   return position ? index_read(b, x, spec, &position, 1) : NULL;
 }
 
-/* ---- Functions -------------------------------------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* The operands from `first` on, as the Ops want them, and the spec with 0-d lists made positions. Both have room. */
 static damo_status index_operands(build *b, const fn_args *a, int first, char *text, damo_var **idx, int *n) {

@@ -1,8 +1,8 @@
 /* canonicalize.c: one form for equal things, in arithmetic: neutral operands, signs, constants, powers, useless nodes.
  * The rules of shapes are in shapes.c, those of repeated values in fill.c.
  *
- * A rule here gives the same values bit by bit, but for those about products of constants and powers (to rounding) and for
- * the sign of a zero after x + 0.
+ * A rule here gives the same values bit by bit, but for those about products of constants and powers (to rounding) and
+ * for the sign of a zero after x + 0.
  */
 #include "rewrite_int.h"
 
@@ -14,14 +14,15 @@ static bool is_real_number(const damo_var *v) {
 
 static bool same_dtype(const damo_var *u, const damo_var *v) { return var_dtype(u) == var_dtype(v); }
 
-/* Operand i in the output's place: of its dtype, and repeated over the shape of the other operand where that gives it. */
+/* Operand i in the output's place: of its dtype, and repeated over the shape of the other operand where that gives
+ * it. */
 static damo_var *as_output(build *b, const damo_apply *node, int i) {
   damo_var *x = build_cast(b, node->in[i], var_dtype(node->out[0]));
   if (x == NULL || match_fits(node, i)) return x;
   return build_fn2(b, "second", node->in[1 - i], x);
 }
 
-/* ---- Neutral operands ---------------------------------------------------------------------------------------------- */
+/* ---- Neutral operands -------------------------------------------------------------------------------------------- */
 
 static const struct {
   const char *scalar;
@@ -53,7 +54,7 @@ static damo_status drop_zero_product(build *b, damo_fgraph *fg, damo_apply *node
   return DAMO_OK;
 }
 
-/* ---- Signs --------------------------------------------------------------------------------------------------------- */
+/* ---- Signs ------------------------------------------------------------------------------------------------------- */
 
 static damo_var *negated(const damo_var *v) {
   const damo_apply *n = match_elemwise(v, "neg");
@@ -89,7 +90,7 @@ static damo_status sort_signs(build *b, damo_fgraph *fg, damo_apply *node, damo_
   return DAMO_OK;
 }
 
-/* ---- Constants ----------------------------------------------------------------------------------------------------- */
+/* ---- Constants --------------------------------------------------------------------------------------------------- */
 
 static bool split_constant(const damo_apply *node, damo_var **constant, damo_var **rest) {
   for (int i = 0; i < 2; i++) {
@@ -113,7 +114,7 @@ static damo_status join_constants(build *b, damo_fgraph *fg, damo_apply *node, d
   return rule_give(b, repl, did, build_fn2(b, name, x, build_fn2(b, name, c1, c2)));
 }
 
-/* ---- Powers and quotients ------------------------------------------------------------------------------------------ */
+/* ---- Powers and quotients ---------------------------------------------------------------------------------------- */
 
 /* x^2 → sqr(x), x^0.5 → sqrt(x), x^-1 → reciprocal(x), x^-2 → reciprocal(sqr(x)), x*x → sqr(x) */
 static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
@@ -150,7 +151,7 @@ static damo_status name_quotients(build *b, damo_fgraph *fg, damo_apply *node, d
   return DAMO_OK;
 }
 
-/* ---- Useless nodes ------------------------------------------------------------------------------------------------- */
+/* ---- Useless nodes ----------------------------------------------------------------------------------------------- */
 
 /* A cast to the own dtype, or after a cast that lost nothing. */
 static damo_status drop_cast(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {

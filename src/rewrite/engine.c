@@ -1,7 +1,7 @@
 /* engine.c: the database of rules, and the run over phases.
  *
- * Local rules of a phase run from a work list: every node once, inputs first, then whatever a replacement made or touched,
- * until nothing changes. A rule that never comes to rest is cut off by a bound on the number of replacements.
+ * Local rules of a phase run from a work list: every node once, inputs first, then whatever a replacement made or
+ * touched, until nothing changes. A rule that never comes to rest is cut off by a bound on the number of replacements.
  */
 #include "rewrite_int.h"
 
@@ -163,8 +163,8 @@ static bool is_near(const damo_apply *node, const damo_var *v) {
   return false;
 }
 
-/* Walks over what a host's rule has just made (nodes numbered from first_id on): they take over the node's trace. *near:
- * what they are made from lies near the node, so that no cycle can arise. */
+/* Walks over what a host's rule has just made (nodes numbered from first_id on): they take over the node's trace.
+ * *near: what they are made from lies near the node, so that no cycle can arise. */
 static damo_status look_over(damo_fgraph *fg, damo_apply *node, damo_var **repl, uint64_t first_id, bool *near) {
   map seen;
   ptrvec stack;

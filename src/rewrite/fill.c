@@ -1,5 +1,5 @@
-/* fill.c: rules of repeated values: a fill, second(like, value) or Alloc(value, lengths…), is broadcast by the nodes that
- * use it, so it need not be made. */
+/* fill.c: rules of repeated values: a fill, second(like, value) or Alloc(value, lengths…), is broadcast by the nodes
+ * that use it, so it need not be made. */
 #include "rewrite_int.h"
 
 #include <string.h>

@@ -71,7 +71,7 @@ static bool reaches_shape(const damo_var *v, const damo_var *target) {
   return false;
 }
 
-/* ---- Lengths ------------------------------------------------------------------------------------------------------ */
+/* ---- Lengths ----------------------------------------------------------------------------------------------------- */
 
 /* Where the length of an axis comes from: a number, an axis of `v`, or (axis -1) the value of the scalar v. */
 typedef struct dim_root {
@@ -160,7 +160,7 @@ bool match_same_shape(const damo_var *u, const damo_var *v) {
   return u == v || same_roots(u, v) || reaches_shape(u, v) || reaches_shape(v, u);
 }
 
-/* ---- Users -------------------------------------------------------------------------------------------------------- */
+/* ---- Users ------------------------------------------------------------------------------------------------------- */
 
 bool match_single_use(const damo_fgraph *fg, const damo_var *v) {
   const fg_clients *c = fgraph_clients(fg, v);

@@ -1,10 +1,11 @@
 /* rewrite: better graphs with the same values.
  *
- * In: a FunctionGraph that the compiler owns. Out: the same FunctionGraph, changed. Always holds: values are the same (to
- * rounding where a rule says so), Types too; rules are registered by name with tags in one database, run in phases, in an
- * order that depends on the graph alone.
+ * In: a FunctionGraph that the compiler owns. Out: the same FunctionGraph, changed. Always holds: values are the same
+ * (to rounding where a rule says so), Types too; rules are registered by name with tags in one database, run in phases,
+ * in an order that depends on the graph alone.
  *
- * One file a family of rules: merge.c, fold.c, canonicalize.c, shapes.c, fill.c, stabilize.c, specialize.c, sparse.c, choice.c, inplace.c.
+ * One file a family of rules: merge.c, fold.c, canonicalize.c, shapes.c, fill.c, stabilize.c, specialize.c, sparse.c,
+ * choice.c, inplace.c.
  */
 #ifndef DAMO_REWRITE_H
 #define DAMO_REWRITE_H
@@ -21,8 +22,8 @@ typedef enum rewrite_phase {
   N_PHASES
 } rewrite_phase;
 
-/* A local rule looks at one node and may give a replacement for each output: sets repl[i] (borrowed from b) for the outputs
- * to replace, leaves NULL for the others. *did tells whether anything was given. */
+/* A local rule looks at one node and may give a replacement for each output: sets repl[i] (borrowed from b) for the
+ * outputs to replace, leaves NULL for the others. *did tells whether anything was given. */
 typedef struct rewrite_rule rewrite_rule;
 struct rewrite_rule {
   const char *name;
@@ -31,15 +32,15 @@ struct rewrite_rule {
   const char *tracks; /* Op class name this rule looks at, NULL: any node */
   damo_status (*local)(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did);
   damo_status (*global)(damo_fgraph *fg); /* or a rule over the whole graph */
-  /* Or a local rule of a host or a script, which is given itself. What it makes takes over the node's trace, and is looked
-   * at for cycles; native rules build from what the node is made from. */
+  /* Or a local rule of a host or a script, which is given itself. What it makes takes over the node's trace, and is
+   * looked at for cycles; native rules build from what the node is made from. */
   damo_status (*host)(const rewrite_rule *rule, build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl,
                       bool *did);
   void *user; /* the host's */
 };
 
-/* What a Mode asks for, space-separated tags or names of rules (NULL: none): rules with one of include or also, that have
- * none of exclude and all of require. */
+/* What a Mode asks for, space-separated tags or names of rules (NULL: none): rules with one of include or also, that
+ * have none of exclude and all of require. */
 typedef struct rewrite_query {
   const char *include, *also, *exclude, *require;
 } rewrite_query;

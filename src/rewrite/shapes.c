@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- DimShuffle and Reshape ---------------------------------------------------------------------------------------- */
+/* ---- DimShuffle and Reshape -------------------------------------------------------------------------------------- */
 
 /* The axis of the input that axis i of the output is, 0-based; -1: a new one. */
 static int source_axis(const damo_apply *node, int i) {
@@ -60,7 +60,7 @@ static damo_status join_reshapes(build *b, damo_fgraph *fg, damo_apply *node, da
   return rule_give(b, repl, did, below != NULL ? build_reshape(b, below->in[0], node->in[1], n) : NULL);
 }
 
-/* ---- Lengths ------------------------------------------------------------------------------------------------------- */
+/* ---- Lengths ----------------------------------------------------------------------------------------------------- */
 
 /* Room for the shapes of a node's inputs and outputs. */
 typedef struct dims {
@@ -93,7 +93,8 @@ static damo_status infer(build *b, damo_apply *node, dims *d) {
   return node->op->def->infer_shape(b, node, (damo_var *const *const *)d->at, d->at + node->n_in);
 }
 
-/* The lengths of v's axes by its node's infer_shape into out, NULL where that can't tell; *known false when there is none. */
+/* The lengths of v's axes by its node's infer_shape into out, NULL where that can't tell; *known false when there is
+ * none. */
 static damo_status infer_lengths(build *b, const damo_var *v, damo_var **out, bool *known) {
   damo_apply *node = v->owner;
   *known = node != NULL && node->op->def->infer_shape != NULL;

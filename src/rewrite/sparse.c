@@ -1,5 +1,5 @@
-/* sparse.c: shorter ways through sparse matrices: parts taken out of what was put together, forms converted there and back,
- * scalings of scalings; and the update forms of alpha·x·y + z. */
+/* sparse.c: shorter ways through sparse matrices: parts taken out of what was put together, forms converted there and
+ * back, scalings of scalings; and the update forms of alpha·x·y + z. */
 #include "rewrite_int.h"
 
 #include <string.h>

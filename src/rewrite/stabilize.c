@@ -1,5 +1,5 @@
-/* stabilize.c: forms that keep precision where the plain formula overflows or cancels. Of real floats only; values are the
- * same to rounding wherever the plain formula is sound. */
+/* stabilize.c: forms that keep precision where the plain formula overflows or cancels. Of real floats only; values are
+ * the same to rounding wherever the plain formula is sound. */
 #include "rewrite_int.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static damo_var *one_minus(const damo_var *v) {
   return x != NULL ? operand(x, "neg") : NULL;
 }
 
-/* ---- Logarithms ---------------------------------------------------------------------------------------------------- */
+/* ---- Logarithms -------------------------------------------------------------------------------------------------- */
 
 /* log(1 - p) → log1p(-p); for p = sigmoid(x) -softplus(x), for p = exp(x) log1mexp(x) */
 static damo_var *log_of_rest(build *b, damo_var *p) {
@@ -112,7 +112,7 @@ static damo_status stable_log1p(build *b, damo_fgraph *fg, damo_apply *node, dam
   return rule_give(b, repl, did, better ? log_of_rest(b, p) : NULL);
 }
 
-/* ---- Differences, quotients, roots ----------------------------------------------------------------------------------- */
+/* ---- Differences, quotients, roots ------------------------------------------------------------------------------- */
 
 /* exp(x) - 1 → expm1(x), 1 - sigmoid(x) → sigmoid(-x) */
 static damo_status stable_difference(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
@@ -145,7 +145,7 @@ static damo_status name_abs(build *b, damo_fgraph *fg, damo_apply *node, damo_va
   return rule_give(b, repl, did, x != NULL ? build_fn1(b, "abs", x) : NULL);
 }
 
-/* ---- Cancelling ------------------------------------------------------------------------------------------------------ */
+/* ---- Cancelling -------------------------------------------------------------------------------------------------- */
 
 #define MAX_FACTORS 12
 
@@ -245,7 +245,7 @@ static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, d
   return rule_give(b, repl, did, now);
 }
 
-/* ---- The gradient of log(softmax(x)) ----------------------------------------------------------------------------------- */
+/* ---- The gradient of log(softmax(x)) ----------------------------------------------------------------------------- */
 
 /* g of v = g / d, where d holds as `wanted` says; NULL when v is no such quotient. */
 static damo_var *numerator(build *b, const damo_fgraph *fg, damo_var *v,
@@ -274,7 +274,8 @@ static damo_var *log_grad(build *b, const damo_apply *node, damo_var *g) {
   return build_op(b, op_new(b->ctx, &log_softmax_grad_def, node->op->props, node->op->n_props), in, 2);
 }
 
-/* SoftmaxGrad(g / p, p) → LogSoftmaxGrad(g, log p), the same with one picked entry: no division by a p that underflowed. */
+/* SoftmaxGrad(g / p, p) → LogSoftmaxGrad(g, log p), the same with one picked entry: no division by a p that
+ * underflowed. */
 static damo_status stable_softmax_grad(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *p = node->in[1], *v = node->in[0];
   if (match_op(p, "Softmax") == NULL) return DAMO_OK;

@@ -1,8 +1,8 @@
 /* demand.c: runs a plan by demand: a depth-first search from the goals over what thunks need, with a stack of its own.
  *
  * A plain thunk needs all its inputs. A lazy one is run, names the inputs that it needs, and is run again when they are
- * there. Always holds: a thunk is on the stack once, so its height is bounded by the number of thunks; a thunk that is done
- * is not run again in this call.
+ * there. Always holds: a thunk is on the stack once, so its height is bounded by the number of thunks; a thunk that is
+ * done is not run again in this call.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* vm: runs a compiled plan: an array of thunks over an array of cells.
  *
- * In: a plan (made by compile). Out: values in cells. Always holds: a run that fails leaves every shared value as it was;
- * a warm run of native thunks allocates nothing; the loop knows no op. A plan with a lazy thunk is run by demand, from the
- * cells of its goals: each thunk at most once, and only what is needed.
+ * In: a plan (made by compile). Out: values in cells. Always holds: a run that fails leaves every shared value as it
+ * was; a warm run of native thunks allocates nothing; the loop knows no op. A plan with a lazy thunk is run by demand,
+ * from the cells of its goals: each thunk at most once, and only what is needed.
  */
 #ifndef DAMO_VM_H
 #define DAMO_VM_H
@@ -30,7 +30,8 @@ struct vm_plan {
   int64_t n_thunks;
   thunk **thunks;
   int64_t thunk_room; /* allocated entries of thunks */
-  /* Cells that hold a view of another cell's buffer after a run: detached at its end, so that the base can be reused. */
+  /* Cells that hold a view of another cell's buffer after a run: detached at its end, so that the base can be
+   * reused. */
   int64_t n_views;
   int32_t *views;
   /* Cells that must be empty again after a run: inputs, shared values, what no_recycling lists. */

@@ -1,0 +1,80 @@
+-- Extremes and their places of sparse matrices, against dense tables.
+local damo = require "damo"
+local s = require "spec.sparse.support"
+local t = require "spec.sparse.tables"
+local sparse = damo.sparse
+
+describe("max, min, argmax, argmin", function()
+  local better = { max = function(v, w) return v > w end, min = function(v, w) return v < w end }
+  local function along(name, position)
+    return function(list)
+      local best = 1
+      for k, v in ipairs(list) do
+        if better[name](v, list[best]) then best = k end
+      end
+      return position and best or list[best]
+    end
+  end
+  local function each(rows, f)
+    local out = {}
+    for i, row in ipairs(rows) do out[i] = f(row) end
+    return out
+  end
+  local function joined(rows)
+    local out = {}
+    for _, row in ipairs(rows) do
+      for _, v in ipairs(row) do out[#out + 1] = v end
+    end
+    return out
+  end
+  for _, name in ipairs { "max", "min" } do
+    for _, position in ipairs { false, true } do
+      local own = (position and "arg" or "") .. name
+      it(own .. " counts absent entries as 0", function()
+        local pick = along(name, position)
+        t.check_all(function(x) return sparse[own](x) end, function(a) return pick(joined(a)) end)
+        t.check_all(function(x) return sparse[own](x, { axis = 2 }) end, function(a) return each(a, pick) end)
+        t.check_all(function(x) return damo[own](x, { axis = 1 }) end,
+          function(a) return each(t.transposed(a), pick) end)
+        local full = sparse.csr_from_dense(damo.array { { -1.0, -2.0 }, { -3.0, -4.0 } })
+        local function rows(x) return sparse[own](x, { axis = -1 }) end
+        s.check_value(rows, { full }, function(a) return each(a, pick) end)
+      end)
+    end
+    it(name .. " has gradients at the entries that it is", function()
+      for _, format in ipairs(s.formats) do
+        for _, axis in ipairs { 1, 2, false } do
+          local function fn(x) return sparse[name](x, axis and { axis = axis } or nil) end
+          t.check_derivatives(fn, { s.matrix { format = format, kind = "unsorted" } })
+        end
+      end
+      s.check_second(function(x) return damo.sqr(sparse[name](x, { axis = 1 })) end, { s.matrix {} }, { tol = 1e-5 })
+    end)
+  end
+  it("give nan where there is one, and compare large integers exactly", function()
+    local a = sparse.csr_from_dense(damo.array { { 5.0, 0 / 0, -1 } })
+    for _, name in ipairs { "max", "min" } do
+      local v = sparse[name](a)
+      assert.is_true(v ~= v)
+      assert.equal(2, sparse["arg" .. name](a))
+    end
+    local big = sparse.csr { data = damo.array({ 9007199254740992, 9007199254740993 }, "int64"), indices = { 0, 1 },
+      indptr = { 0, 2 }, shape = { 1, 2 } }
+    assert.equal(2, sparse.argmax(big))
+    local u = sparse.cast(big, "uint64")
+    assert.equal(2, sparse.argmax(u))
+    assert.equal(1, sparse.argmin(u))
+  end)
+  it("say what is wrong", function()
+    s.raises("value", "the max of shape (0, 0) does not exist: it has no elements",
+      function() sparse.max(sparse.csr_from_dense(damo.zeros { 0, 0 })) end)
+    s.raises("type", "max is not defined for complex128", function() sparse.max(s.matrix { dtype = "complex128" }) end)
+    s.raises("index", nil, function() sparse.max(s.matrix {}, { axis = 3 }) end)
+  end)
+  it("have their shapes without being computed", function()
+    for axis = 1, 2 do
+      t.check_shape(function(x) return sparse.max(x, { axis = axis }) end, { s.matrix {} }, "SpExtremum")
+      t.check_shape(function(x) return sparse.argmin(x, { axis = axis }) end, { s.matrix {} }, "SpExtremum")
+    end
+  end)
+end)

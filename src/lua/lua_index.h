@@ -1,0 +1,36 @@
+/* lua_index: what the files of index tables share: lua_index_key.c reads keys, lua_index_view.c makes views of basic
+ * ones, lua_index.c gets and sets.
+ *
+ * A key is a position (number), a list (an Array or Variable of one axis or more, or a mask), or a table with one item
+ * an axis: position, range {start, stop, step}, list, damo.newaxis, damo.ellipsis. Basic keys (no list, nothing
+ * symbolic) are read and written through views; all others go to the ops subtensor and set_subtensor_at.
+ */
+#ifndef DAMO_LUA_INDEX_H
+#define DAMO_LUA_INDEX_H
+
+#include "lua_int.h"
+
+#define MAX_ITEMS (2 * DAMO_MAX_NDIM)
+
+typedef enum item_kind { POSITION, RANGE, NEWAXIS, ELLIPSIS, LIST } item_kind;
+
+/* A key without lists: each item with its integers. */
+typedef struct basic_item {
+  item_kind kind;
+  bool has[3];
+  int64_t at[3]; /* position, or start, stop, step */
+} basic_item;
+
+typedef struct basic_key {
+  int n;
+  basic_item item[MAX_ITEMS];
+} basic_key;
+
+/* The number (or 0-d integer Array) at idx as a position; an index error that names func otherwise. */
+int64_t bind_index_position(lua_State *L, int idx, const char *func);
+/* Reads the key at idx; false when it needs the index ops. */
+bool bind_index_read(lua_State *L, int idx, basic_key *key, const char *func);
+/* The view that a basic key picks; NULL on failure. */
+damo_array *bind_index_view(const damo_array *a, const basic_key *key, const char *func);
+
+#endif

@@ -1,0 +1,170 @@
+/* arange.c: ARange: evenly spaced values, as arange and linspace give them, and ranges of positions.
+ *
+ * Integers are counted exactly, whatever their size; floats as ceil((stop - start) / step).
+ */
+#include "shape_int.h"
+
+#include <math.h>
+
+static int64_t arange_length(double start, double stop, double step) {
+  double n = ceil((stop - start) / step);
+  return n > 0 ? (n < 9e18 ? (int64_t)n : INT64_MAX) : 0;
+}
+
+/* Exact for integers of any size. */
+static int64_t arange_length_int(int64_t start, int64_t stop, int64_t step) {
+  if (step > 0 ? stop <= start : stop >= start) return 0;
+  uint64_t span = step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
+  uint64_t by = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+  return (int64_t)((span - 1) / by + 1);
+}
+
+static damo_status arange_count(damo_ctx *ctx, scalar start, scalar stop, scalar step, int64_t *n) {
+  if (scalar_to_double(step) == 0) return ctx_fail(ctx, DAMO_EVALUE, "arange: the step is 0");
+  double width = scalar_to_double(stop) - scalar_to_double(start) - scalar_to_double(step);
+  if (!isfinite(width)) return ctx_fail(ctx, DAMO_EVALUE, "arange: start, stop and step must be finite");
+  if (dtype_is_integer(start.dtype))
+    *n = arange_length_int(scalar_to_int64(start), scalar_to_int64(stop), scalar_to_int64(step));
+  else
+    *n = arange_length(scalar_to_double(start), scalar_to_double(stop), scalar_to_double(step));
+  return DAMO_OK;
+}
+
+static damo_status arange_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  int64_t n = -1;
+  const damo_array *a = var_constant_array(in[0]), *z = var_constant_array(in[1]), *s = var_constant_array(in[2]);
+  for (int i = 0; i < 3; i++)
+    if (!type_is_tensor(in[i]->type) || var_ndim(in[i]) != 0 || dtype_is_complex(var_dtype(in[i])))
+      return ctx_fail(op->obj.ctx, DAMO_ETYPE, "arange: start, stop and step must be real scalars");
+  if (a && z && s) DAMO_TRY(arange_count(op->obj.ctx, array_item(a), array_item(z), array_item(s), &n));
+  out[0] = type_tensor(op->obj.ctx, prop_dtype(op), 1, &n);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status arange_perform(thunk *t) {
+  scalar start = array_item(thunk_in(t, 0)), step = array_item(thunk_in(t, 2));
+  damo_dtype dt = prop_dtype(t->node->op);
+  int64_t n;
+  DAMO_TRY(arange_count(t->ctx, start, array_item(thunk_in(t, 1)), step, &n));
+  damo_array *out = thunk_out(t, 0, dt, 1, &n);
+  if (!out) return DAMO_EMEMORY;
+  if (dt == DAMO_INT64) {
+    int64_t at = scalar_to_int64(start), by = scalar_to_int64(step);
+    for (int64_t i = 0; i < n; i++) ((int64_t *)out->data)[i] = (int64_t)((uint64_t)at + (uint64_t)i * (uint64_t)by);
+    return DAMO_OK;
+  }
+  double at = scalar_to_double(start), by = scalar_to_double(step);
+  for (int64_t i = 0; i < n; i++) array_set(out, &i, (scalar){.dtype = DAMO_FLOAT64, .v.f = at + (double)i * by});
+  return DAMO_OK;
+}
+
+static damo_status arange_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                      damo_var ***out_shape) {
+  (void)in_shape;
+  if (node->out[0]->type->shape[0] >= 0) {
+    out_shape[0][0] = build_i64(b, node->out[0]->type->shape[0]);
+    return b->status;
+  }
+  damo_var *span = build_fn2(b, "sub", node->in[1], node->in[0]);
+  damo_var *n = build_cast(b, build_fn1(b, "ceil", build_fn2(b, "true_div", span, node->in[2])), DAMO_INT64);
+  out_shape[0][0] = build_fn2(b, "maximum", n, build_i64(b, 0));
+  return b->status;
+}
+
+static const op_def arange_def = {
+    .name = "ARange",
+    .doc = "start, start + step … before stop",
+    .props = "dtype",
+    .n_in = 3,
+    .infer_type = arange_type,
+    .perform = arange_perform,
+    .grad = grad_none,
+    .infer_shape = arange_infer_shape,
+    .connection_pattern = connect_none,
+};
+
+static damo_var *build_arange(build *b, damo_var *start, damo_var *stop, damo_var *step, damo_dtype dtype) {
+  damo_var *in[3] = {start, stop, step};
+  prop_value dt = prop_str(dtype_name(dtype));
+  return build_op(b, op_new(b->ctx, &arange_def, &dt, 1), in, 3);
+}
+
+damo_var *build_range(build *b, damo_var *first, damo_var *last) {
+  int64_t end;
+  damo_var *stop =
+      last && var_static_int(last, &end) ? build_i64(b, end + 1) : build_fn2(b, "add", last, build_i64(b, 1));
+  return stop && first ? build_arange(b, first, stop, build_i64(b, 1), DAMO_INT64) : NULL;
+}
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+/* The dtype of a range: int64 for integers; floats promote among themselves, and a literal gives way to them. */
+static damo_dtype arange_dtype(const build *b, damo_var *const *in) {
+  damo_dtype dt = DAMO_INT64;
+  bool weak_float = false;
+  for (int i = 0; i < 3; i++) {
+    damo_dtype d = in[i] ? var_dtype(in[i]) : DAMO_INT64;
+    if (!dtype_is_float(d)) continue;
+    if (in[i]->weak)
+      weak_float = true;
+    else
+      dt = dtype_is_float(dt) ? dtype_promote(dt, d) : d;
+  }
+  return weak_float && dt == DAMO_INT64 ? b->ctx->config.floatX : dt;
+}
+
+/* A cast that gives a constant for a constant, so that a length stays static. */
+static damo_var *cast_constant(build *b, damo_var *v, damo_dtype dtype) {
+  if (!v) return NULL;
+  const damo_array *a = var_constant_array(v);
+  return a && var_dtype(v) != dtype ? build_value(b, (damo_obj *)array_cast(a, dtype)) : build_cast(b, v, dtype);
+}
+
+static damo_status fn_arange(build *b, const fn_args *a, ptrvec *out) {
+  bool one = !a->in[1];
+  damo_var *in[3] = {one ? NULL : a->in[0], one ? a->in[0] : a->in[1], a->in[2]};
+  for (int i = 0; i < 3; i++)
+    if (in[i] && (!type_is_tensor(in[i]->type) || dtype_is_complex(var_dtype(in[i]))))
+      return ctx_fail(b->ctx, DAMO_ETYPE, "arange: start, stop and step must be real scalars");
+  damo_dtype dt = arange_dtype(b, in), loop = dt == DAMO_INT64 ? DAMO_INT64 : DAMO_FLOAT64;
+  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  for (int i = 0; i < 3; i++) {
+    in[i] = in[i] ? cast_constant(b, build_strong(b, in[i]), loop) : build_scalar(b, loop, i == 0 ? 0 : 1);
+    if (!in[i]) return b->status;
+  }
+  return fn_give(b, out, build_arange(b, in[0], in[1], in[2], dt));
+}
+
+/* start + i (stop - start) / (n - 1) */
+static damo_status fn_linspace(build *b, const fn_args *a, ptrvec *out) {
+  int64_t n = 50;
+  damo_dtype dt = b->ctx->config.floatX;
+  DAMO_TRY(fn_opt_int(a, 0, &n));
+  DAMO_TRY(fn_opt_dtype(a, b->ctx, 1, &dt));
+  if (n < 0) return ctx_fail(b->ctx, DAMO_EVALUE, "linspace: num must not be negative, got %lld", (long long)n);
+  damo_var *start = build_cast(b, build_strong(b, a->in[0]), DAMO_FLOAT64);
+  damo_var *stop = build_cast(b, build_strong(b, a->in[1]), DAMO_FLOAT64);
+  damo_var *i = build_arange(b, build_i64(b, 0), build_i64(b, n), build_i64(b, 1), DAMO_INT64);
+  damo_var *part = build_fn2(b, "true_div", build_cast(b, i, DAMO_FLOAT64),
+                             build_scalar(b, DAMO_FLOAT64, n > 1 ? (double)(n - 1) : 1));
+  damo_var *to = build_fn2(b, "mul", part, stop);
+  damo_var *from = build_fn2(b, "mul", build_fn2(b, "sub", build_scalar(b, DAMO_FLOAT64, 1), part), start);
+  return fn_give(b, out, build_cast(b, build_fn2(b, "add", from, to), dt));
+}
+
+const op_func arange_funcs[] = {
+    {.name = "arange",
+     .operands = "start [stop] [step]",
+     .options = "dtype:dtype",
+     .call = fn_arange,
+     .doc = "start, start + step … before stop; one operand is the stop, from 0",
+     .no_method = true},
+    {.name = "linspace",
+     .operands = "start stop",
+     .options = "num:int dtype:dtype",
+     .call = fn_linspace,
+     .doc = "num evenly spaced values from start to stop, both included",
+     .no_method = true},
+    {.name = NULL},
+};

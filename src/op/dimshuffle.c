@@ -1,0 +1,149 @@
+/* dimshuffle.c: DimShuffle: axes reordered, added and dropped, a view.
+ *
+ * Transposing, adding axes of one and dropping them are all this one op, as in PyTensor: its property new_order lists
+ * for each axis of the result the 1-based axis of x, or "x" for a new one.
+ */
+#include "shape_int.h"
+
+#include <string.h>
+
+static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
+
+typedef struct dimshuffle_data {
+  int n;
+  int8_t from[DAMO_MAX_NDIM]; /* -1: a new axis */
+} dimshuffle_data;
+
+static damo_status dimshuffle_init(damo_op *op) {
+  dimshuffle_data *d = op->data;
+  const prop_value *order = &op->props[0];
+  uint32_t seen = 0;
+  if (order->kind != PROP_LIST || order->n > DAMO_MAX_NDIM)
+    return ctx_fail(op->obj.ctx, DAMO_EVALUE, "dimshuffle: the pattern must be a list of at most %d entries",
+                    DAMO_MAX_NDIM);
+  d->n = order->n;
+  for (int i = 0; i < d->n; i++) {
+    const prop_value *v = &order->u.list[i];
+    bool is_new = v->kind == PROP_STR && strcmp(v->u.s, "x") == 0;
+    if (!is_new && (v->kind != PROP_INT || v->u.i < 1 || v->u.i > DAMO_MAX_NDIM))
+      return ctx_fail(op->obj.ctx, DAMO_EVALUE, "dimshuffle: a pattern entry is an axis or \"x\"");
+    d->from[i] = is_new ? -1 : (int8_t)(v->u.i - 1);
+    if (is_new) continue;
+    if (seen >> d->from[i] & 1)
+      return ctx_fail(op->obj.ctx, DAMO_EVALUE, "dimshuffle: axis %d is named twice", d->from[i] + 1);
+    seen |= (uint32_t)1 << d->from[i];
+  }
+  return DAMO_OK;
+}
+
+/* Axes of x that the pattern leaves out must have length 1. */
+static damo_status check_dropped(damo_ctx *ctx, const dimshuffle_data *d, int ndim, const int64_t *shape) {
+  uint32_t kept = 0;
+  char text[160];
+  for (int i = 0; i < d->n; i++)
+    if (d->from[i] >= 0) kept |= (uint32_t)1 << d->from[i];
+  for (int i = 0; i < ndim; i++) {
+    if ((kept >> i & 1) || shape[i] == 1 || shape[i] == -1) continue;
+    return ctx_fail(ctx, DAMO_ESHAPE, "dimshuffle: axis %d of shape %s is dropped, so its length must be 1", i + 1,
+                    shape_format(text, sizeof text, ndim, shape));
+  }
+  return DAMO_OK;
+}
+
+static damo_status dimshuffle_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  damo_ctx *ctx = op->obj.ctx;
+  const dimshuffle_data *d = op->data;
+  DAMO_TRY(need_shape(ctx, "dimshuffle", in[0]));
+  int64_t shape[DAMO_MAX_NDIM];
+  const damo_type *t = in[0]->type;
+  for (int i = 0; i < d->n; i++) {
+    if (d->from[i] >= t->ndim)
+      return ctx_fail(ctx, DAMO_EINDEX, "dimshuffle: the pattern names axis %d of an input with %d axes",
+                      d->from[i] + 1, t->ndim);
+    shape[i] = d->from[i] < 0 ? 1 : t->shape[d->from[i]];
+  }
+  DAMO_TRY(check_dropped(ctx, d, t->ndim, t->shape));
+  out[0] = type_tensor(ctx, t->dtype, d->n, shape);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status dimshuffle_perform(thunk *t) {
+  const dimshuffle_data *d = t->node->op->data;
+  const damo_array *x = thunk_in(t, 0);
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  DAMO_TRY(check_dropped(t->ctx, d, x->ndim, array_shape(x)));
+  for (int i = 0; i < d->n; i++) {
+    shape[i] = d->from[i] < 0 ? 1 : array_shape(x)[d->from[i]];
+    strides[i] = d->from[i] < 0 ? (int64_t)dtype_size(x->dtype) : array_strides(x)[d->from[i]];
+  }
+  return thunk_out_view(t, 0, x, d->n, shape, strides, 0);
+}
+
+static damo_status dimshuffle_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const dimshuffle_data *d = node->op->data;
+  int back[DAMO_MAX_NDIM], ndim = var_ndim(node->in[0]);
+  for (int i = 0; i < ndim; i++) back[i] = -1;
+  for (int i = 0; i < d->n; i++)
+    if (d->from[i] >= 0) back[d->from[i]] = i;
+  gin[0] = build_dimshuffle(b, gout[0], back, ndim);
+  return b->status;
+}
+
+static damo_status dimshuffle_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0]) rout[0] = build_op(b, damo_retain(node->op), eval, 1);
+  return b->status;
+}
+
+static damo_status dimshuffle_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                          damo_var ***out_shape) {
+  const dimshuffle_data *d = node->op->data;
+  for (int i = 0; i < d->n; i++) out_shape[0][i] = d->from[i] < 0 ? build_i64(b, 1) : in_shape[0][d->from[i]];
+  return b->status;
+}
+
+const op_def dimshuffle_def = {
+    .name = "DimShuffle",
+    .doc = "axes reordered, added and dropped; a view",
+    .props = "new_order",
+    .n_in = 1,
+    .data_size = sizeof(dimshuffle_data),
+    .init = dimshuffle_init,
+    .view_map = view_of_first,
+    .infer_type = dimshuffle_type,
+    .perform = dimshuffle_perform,
+    .grad = dimshuffle_grad,
+    .rop = dimshuffle_rop,
+    .infer_shape = dimshuffle_infer_shape,
+};
+
+damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern, int n) {
+  if (!x || b->status != DAMO_OK) return NULL;
+  if (n > DAMO_MAX_NDIM) return build_fail(b, DAMO_ESHAPE, "dimshuffle: %d axes, at most %d", n, DAMO_MAX_NDIM);
+  prop_value list[DAMO_MAX_NDIM];
+  bool same = type_is_tensor(x->type) && n == var_ndim(x);
+  for (int i = 0; i < n; i++) {
+    list[i] = pattern[i] < 0 ? prop_str("x") : prop_int(pattern[i] + 1);
+    same = same && pattern[i] == i;
+  }
+  if (same) return x;
+  prop_value order = prop_list(list, n);
+  return build_op(b, op_new(b->ctx, &dimshuffle_def, &order, 1), &x, 1);
+}
+
+damo_var *build_transpose(build *b, damo_var *x) {
+  int pattern[DAMO_MAX_NDIM];
+  if (!x) return NULL;
+  for (int i = 0; i < var_ndim(x); i++) pattern[i] = var_ndim(x) - 1 - i;
+  return build_dimshuffle(b, x, pattern, var_ndim(x));
+}
+
+damo_var *build_swap_last(build *b, damo_var *x) {
+  int pattern[DAMO_MAX_NDIM], n = x ? var_ndim(x) : 0;
+  if (!x) return NULL;
+  if (n < 2) return build_fail(b, DAMO_ESHAPE, "matrix_transpose: expected at least 2 axes, got %d", n);
+  for (int i = 0; i < n; i++) pattern[i] = i;
+  pattern[n - 1] = n - 2;
+  pattern[n - 2] = n - 1;
+  return build_dimshuffle(b, x, pattern, n);
+}

@@ -1,0 +1,96 @@
+/* eye.c: Eye and Tri: matrices of ones on, or on and below, the k-th diagonal. n, m and k are int64 scalar operands. */
+#include "shape_int.h"
+
+#include <string.h>
+
+/* In the words of scripts. */
+static const char *matrix_name(const damo_op *op) { return strcmp(op->def->name, "Eye") == 0 ? "eye" : "tri"; }
+
+static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  int64_t shape[2];
+  (void)n_in;
+  DAMO_TRY(static_dims(op->obj.ctx, matrix_name(op), in, 2, shape));
+  out[0] = type_tensor(op->obj.ctx, prop_dtype(op), 2, shape);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+/* Sets entries from..to of every row (relative to its diagonal) to one: the caller gives the range by `full`. */
+static damo_status eye_fill(thunk *t, bool full) {
+  int64_t shape[2], k = array_int(thunk_in(t, 2));
+  damo_dtype dt = prop_dtype(t->node->op);
+  DAMO_TRY(thunk_dims(t, matrix_name(t->node->op), 0, 2, shape));
+  damo_array *out = thunk_out(t, 0, dt, 2, shape);
+  if (!out) return DAMO_EMEMORY;
+  char one[16] = {0};
+  const double unit = 1;
+  int64_t size = (int64_t)dtype_size(dt);
+  kernel_cast(DAMO_FLOAT64, dt)(&unit, one, 1);
+  memset(out->data, 0, (size_t)(shape[0] * shape[1] * size));
+  for (int64_t i = 0; i < shape[0]; i++) {
+    int64_t last = i + k, first = full ? 0 : last;
+    if (last >= shape[1]) last = shape[1] - 1;
+    if (first < 0) continue;
+    if (first <= last)
+      kernel_copy_strided(one, 0, out->data + (i * shape[1] + first) * size, size, last - first + 1, (size_t)size);
+  }
+  return DAMO_OK;
+}
+
+static damo_status eye_perform(thunk *t) { return eye_fill(t, false); }
+static damo_status tri_perform(thunk *t) { return eye_fill(t, true); }
+
+static const op_def eye_def = {
+    .name = "Eye",
+    .doc = "ones on the k-th diagonal",
+    .props = "dtype",
+    .n_in = 3,
+    .infer_type = eye_type,
+    .perform = eye_perform,
+    .grad = grad_none,
+    .infer_shape = infer_shape_lengths,
+    .connection_pattern = connect_none,
+};
+
+static const op_def tri_def = {
+    .name = "Tri",
+    .doc = "ones on and below the k-th diagonal",
+    .props = "dtype",
+    .n_in = 3,
+    .infer_type = eye_type,
+    .perform = tri_perform,
+    .grad = grad_none,
+    .infer_shape = infer_shape_lengths,
+    .connection_pattern = connect_none,
+};
+
+static damo_status eye_like(build *b, const fn_args *a, ptrvec *out, const op_def *def) {
+  damo_dtype dt = b->ctx->config.floatX;
+  const char *f = a->func->name;
+  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  damo_var *n = build_integer(b, f, "n", a->in[0]);
+  damo_var *m = a->in[1] ? build_integer(b, f, "m", a->in[1]) : n;
+  damo_var *k = a->in[2] ? build_integer(b, f, "k", a->in[2]) : build_i64(b, 0);
+  if (!n || !m || !k) return b->status;
+  if (var_ndim(n) || var_ndim(m) || var_ndim(k)) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: n, m, k must be scalars", f);
+  damo_var *in[3] = {n, m, k};
+  prop_value p = prop_str(dtype_name(dt));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, def, &p, 1), in, 3));
+}
+static damo_status fn_eye(build *b, const fn_args *a, ptrvec *out) { return eye_like(b, a, out, &eye_def); }
+static damo_status fn_tri(build *b, const fn_args *a, ptrvec *out) { return eye_like(b, a, out, &tri_def); }
+
+const op_func eye_funcs[] = {
+    {.name = "eye",
+     .operands = "n [m] [k]",
+     .options = "dtype:dtype",
+     .call = fn_eye,
+     .doc = "an n by m matrix with ones on its k-th diagonal",
+     .no_method = true},
+    {.name = "tri",
+     .operands = "n [m] [k]",
+     .options = "dtype:dtype",
+     .call = fn_tri,
+     .doc = "an n by m matrix with ones on and below its k-th diagonal",
+     .no_method = true},
+    {.name = NULL},
+};

@@ -1,0 +1,190 @@
+/* reshape.c: Reshape: the same entries in another shape.
+ *
+ * Of a contiguous array a view; of any other a copy. A length of -1 may stand once: it is what the others leave.
+ */
+#include "shape_int.h"
+
+/* What is known of the entries of a shape vector: true and the value. */
+static bool static_entry(const damo_var *shape, int i, int64_t *out) {
+  const damo_array *a = var_constant_array(shape);
+  if (a) {
+    int64_t at = i;
+    *out = scalar_to_int64(array_get(a, &at));
+    return true;
+  }
+  const damo_apply *node = shape->owner;
+  if (node && node->op->def == &makevector_def) return var_static_int(node->in[i], out);
+  if (node && node->op->def == &shape_def && type_is_tensor(node->in[0]->type)) {
+    *out = node->in[0]->type->shape[i];
+    return *out >= 0;
+  }
+  return false;
+}
+
+/* Puts the length that -1 stands for into shape[] (at most one entry is -1); shape error when nothing fits. */
+static damo_status reshape_resolve(damo_ctx *ctx, const damo_array *x, int n, int64_t *shape) {
+  int64_t size = array_size(x), known = 1;
+  int open = -1;
+  char from[160], to[160];
+  for (int i = 0; i < n; i++) {
+    if (shape[i] == -1 && open < 0) {
+      open = i;
+    } else if (shape[i] < 0) {
+      return ctx_fail(ctx, DAMO_EVALUE, "reshape: length %lld of axis %d is not allowed (-1 may stand once)",
+                      (long long)shape[i], i + 1);
+    } else if (!i64_mul(known, shape[i], &known)) {
+      known = -1;
+      break;
+    }
+  }
+  bool fits = open < 0 ? known == size : known > 0 && size % known == 0;
+  if (!fits)
+    return ctx_fail(ctx, DAMO_ESHAPE, "reshape: an array of shape %s (%lld entries) does not fit shape %s",
+                    shape_format(from, sizeof from, x->ndim, array_shape(x)), (long long)size,
+                    shape_format(to, sizeof to, n, shape));
+  if (open >= 0) shape[open] = size / known;
+  return DAMO_OK;
+}
+
+/* The number of entries by static shape, -1 when not known. */
+static int64_t static_size(const damo_type *t) {
+  int64_t n = 1;
+  for (int i = 0; i < t->ndim; i++) {
+    if (t->shape[i] < 0 || !i64_mul(n, t->shape[i], &n)) return -1;
+  }
+  return n;
+}
+
+static damo_status reshape_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  damo_ctx *ctx = op->obj.ctx;
+  DAMO_TRY(need_shape(ctx, "reshape", in[0]));
+  int n = (int)op->props[0].u.i, open = -1;
+  int64_t shape[DAMO_MAX_NDIM], known = 1, size = static_size(in[0]->type);
+  bool all = true;
+  if (!type_is_tensor(in[1]->type) || var_ndim(in[1]) != 1 || var_dtype(in[1]) != DAMO_INT64)
+    return ctx_fail(ctx, DAMO_ETYPE, "reshape: the shape must be an int64 vector");
+  if (in[1]->type->shape[0] >= 0 && in[1]->type->shape[0] != n)
+    return ctx_fail(ctx, DAMO_ESHAPE, "reshape: the shape has %lld entries, expected %d",
+                    (long long)in[1]->type->shape[0], n);
+  for (int i = 0; i < n; i++) {
+    int64_t v;
+    shape[i] = -1;
+    if (!static_entry(in[1], i, &v)) {
+      all = false;
+    } else if (v == -1) {
+      if (open >= 0) return ctx_fail(ctx, DAMO_EVALUE, "reshape: -1 may stand once in a shape");
+      open = i;
+    } else if (v < 0) {
+      return ctx_fail(ctx, DAMO_EVALUE, "reshape: length %lld of axis %d is negative", (long long)v, i + 1);
+    } else {
+      shape[i] = v;
+      if (!i64_mul(known, v, &known)) return ctx_fail(ctx, DAMO_ESHAPE, "reshape: the shape has too many entries");
+    }
+  }
+  if (all && size >= 0) {
+    char from[160], to[160];
+    if (open < 0 ? known != size : known == 0 || size % known != 0)
+      return ctx_fail(ctx, DAMO_ESHAPE, "reshape: an array of shape %s (%lld entries) does not fit shape %s",
+                      shape_format(from, sizeof from, var_ndim(in[0]), in[0]->type->shape), (long long)size,
+                      shape_format(to, sizeof to, n, shape));
+    if (open >= 0) shape[open] = size / known;
+  }
+  out[0] = type_tensor(ctx, var_dtype(in[0]), n, shape);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static void c_strides(damo_dtype dtype, int n, const int64_t *shape, int64_t *strides) {
+  int64_t step = (int64_t)dtype_size(dtype);
+  for (int i = n - 1; i >= 0; i--) {
+    strides[i] = step;
+    step *= shape[i];
+  }
+}
+
+static damo_status reshape_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0), *want = thunk_in(t, 1);
+  int n = (int)t->node->op->props[0].u.i;
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  if (array_size(want) != n)
+    return ctx_fail(t->ctx, DAMO_ESHAPE, "reshape: the shape has %lld entries, expected %d",
+                    (long long)array_size(want), n);
+  for (int64_t i = 0; i < n; i++) shape[i] = *(const int64_t *)(want->data + i * array_strides(want)[0]);
+  DAMO_TRY(reshape_resolve(t->ctx, x, n, shape));
+  c_strides(array_dtype(x), n, shape, strides);
+  if (array_is_contiguous(x)) return thunk_out_view(t, 0, x, n, shape, strides, 0);
+  damo_array *out = thunk_out(t, 0, array_dtype(x), n, shape);
+  if (!out) return DAMO_EMEMORY;
+  kernel_copy_nd(x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), dtype_size(x->dtype));
+  return DAMO_OK;
+}
+
+static damo_status reshape_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  gin[0] = build_reshape_like(b, gout[0], node->in[0]);
+  return b->status;
+}
+
+static damo_status reshape_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0]) rout[0] = build_reshape(b, eval[0], node->in[1], var_ndim(node->out[0]));
+  return b->status;
+}
+
+static damo_var *product(build *b, damo_var *const *xs, int n) {
+  damo_var *p = NULL;
+  for (int i = 0; i < n; i++) p = p ? build_fn2(b, "mul", p, xs[i]) : xs[i];
+  return p ? p : build_i64(b, 1);
+}
+
+/* An entry that may be -1 stands for size // product of the others, which is size // -(product of all). */
+static damo_status reshape_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                       damo_var ***out_shape) {
+  int n = var_ndim(node->out[0]);
+  const int64_t *known = node->out[0]->type->shape;
+  damo_var *entry[DAMO_MAX_NDIM], *rest = NULL;
+  for (int i = 0; i < n; i++) {
+    if (known[i] >= 0) {
+      entry[i] = build_i64(b, known[i]);
+    } else if (node->in[1]->owner && node->in[1]->owner->op->def == &makevector_def) {
+      entry[i] = node->in[1]->owner->in[i];
+    } else {
+      entry[i] = build_index(b, node->in[1], 0, build_i64(b, i));
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    out_shape[0][i] = entry[i];
+    if (known[i] >= 0) continue;
+    if (!rest) {
+      damo_var *size = product(b, in_shape[0], var_ndim(node->in[0]));
+      rest = build_fn2(b, "floor_div", size, build_fn1(b, "neg", product(b, entry, n)));
+    }
+    out_shape[0][i] = build_fn3(b, "switch", build_fn2(b, "lt", entry[i], build_i64(b, 0)), rest, entry[i]);
+  }
+  return b->status;
+}
+
+static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
+
+const op_def reshape_def = {
+    .name = "Reshape",
+    .doc = "the same entries in another shape; a view of a contiguous array",
+    .props = "ndim",
+    .n_in = 2,
+    .view_map = view_of_first,
+    .infer_type = reshape_type,
+    .perform = reshape_perform,
+    .grad = reshape_grad,
+    .rop = reshape_rop,
+    .infer_shape = reshape_infer_shape,
+    .connection_pattern = connect_first,
+};
+
+damo_var *build_reshape(build *b, damo_var *x, damo_var *shape, int ndim) {
+  if (!x || !shape || b->status != DAMO_OK) return NULL;
+  prop_value n = prop_int(ndim);
+  damo_var *in[2] = {x, shape};
+  return build_op(b, op_new(b->ctx, &reshape_def, &n, 1), in, 2);
+}
+
+damo_var *build_reshape_like(build *b, damo_var *x, damo_var *like) {
+  return like ? build_reshape(b, x, build_shape(b, like), var_ndim(like)) : NULL;
+}

@@ -1,0 +1,49 @@
+/* rules.c: rules that the classes of many families have in common. */
+#include "shape_int.h"
+
+#include <string.h>
+
+damo_status thunk_pass(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  if (x->obj.kind == OBJ_ARRAY) return thunk_out_view(t, 0, x, x->ndim, array_shape(x), array_strides(x), 0);
+  thunk_set_out(t, 0, damo_retain(*t->in[0]));
+  return DAMO_OK;
+}
+
+damo_status infer_shape_same(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[0][i];
+  return b->status;
+}
+
+void connect_first(const damo_apply *node, bool *connected) {
+  for (int i = 1; i < node->n_in; i++)
+    for (int o = 0; o < node->n_out; o++) connected[i * node->n_out + o] = false;
+}
+
+void connect_none(const damo_apply *node, bool *connected) {
+  memset(connected, 0, (size_t)(node->n_in * node->n_out) * sizeof *connected);
+}
+
+damo_status grad_none(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node, (void)gout, (void)gin;
+  return b->status;
+}
+
+damo_status infer_shape_lengths(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  (void)in_shape;
+  for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = node->in[i];
+  return b->status;
+}
+
+damo_status infer_shape_value_lengths(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                      damo_var ***out_shape) {
+  (void)in_shape;
+  for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = node->in[i + 1];
+  return b->status;
+}
+
+damo_dtype prop_dtype(const damo_op *op) {
+  damo_dtype dt = DAMO_FLOAT64;
+  damo_dtype_from_name(op_prop(op, "dtype")->u.s, &dt);
+  return dt;
+}

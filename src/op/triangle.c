@@ -1,0 +1,69 @@
+/* triangle.c: Triangle: entries outside a triangle of the last two axes become 0: tril, triu. */
+#include "shape_int.h"
+
+#include <string.h>
+
+/* Props: k, lower. */
+static damo_status triangle_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  if (!type_is_tensor(in[0]->type) || var_ndim(in[0]) < 2)
+    return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: expected at least 2 axes, got %d",
+                    op->props[1].u.i ? "tril" : "triu", var_ndim(in[0]));
+  out[0] = damo_retain(in[0]->type);
+  return DAMO_OK;
+}
+
+static damo_status triangle_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  int64_t k = t->node->op->props[0].u.i;
+  bool lower = t->node->op->props[1].u.i;
+  damo_array *out = thunk_out(t, 0, array_dtype(x), x->ndim, array_shape(x));
+  if (!out) return DAMO_EMEMORY;
+  int64_t size = (int64_t)dtype_size(x->dtype), rows = array_shape(x)[x->ndim - 2], cols = array_shape(x)[x->ndim - 1];
+  kernel_copy_nd(x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), (size_t)size);
+  int64_t n = cols ? array_size(x) / cols : 0;
+  for (int64_t r = 0; r < n; r++) {
+    int64_t keep = r % rows + k + (lower ? 1 : 0); /* lower: columns below keep stay; upper: from keep on */
+    keep = keep < 0 ? 0 : keep > cols ? cols : keep;
+    char *row = out->data + r * cols * size;
+    if (lower)
+      memset(row + keep * size, 0, (size_t)((cols - keep) * size));
+    else
+      memset(row, 0, (size_t)(keep * size));
+  }
+  return DAMO_OK;
+}
+
+static damo_status triangle_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  gin[0] = build_op(b, damo_retain(node->op), gout, 1);
+  return b->status;
+}
+
+static damo_status triangle_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0]) rout[0] = build_op(b, damo_retain(node->op), eval, 1);
+  return b->status;
+}
+
+static const op_def triangle_def = {
+    .name = "Triangle",
+    .doc = "one triangle of the last two axes, zeros elsewhere",
+    .props = "k lower",
+    .n_in = 1,
+    .infer_type = triangle_type,
+    .perform = triangle_perform,
+    .grad = triangle_grad,
+    .rop = triangle_rop,
+    .infer_shape = infer_shape_same,
+};
+
+static damo_status triangle(build *b, const fn_args *a, ptrvec *out, bool lower) {
+  int64_t k = 0;
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  DAMO_TRY(fn_opt_int(a, 0, &k));
+  damo_var *x = build_strong(b, a->in[0]);
+  prop_value props[2] = {prop_int(k), prop_bool(lower)};
+  return fn_give(b, out, x ? build_op(b, op_new(b->ctx, &triangle_def, props, 2), &x, 1) : NULL);
+}
+
+damo_status fn_tril(build *b, const fn_args *a, ptrvec *out) { return triangle(b, a, out, true); }
+damo_status fn_triu(build *b, const fn_args *a, ptrvec *out) { return triangle(b, a, out, false); }
