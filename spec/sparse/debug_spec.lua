@@ -92,7 +92,7 @@ describe("DEBUG", function()
     { "Permute", function() return sparse.permute(x, whole { 2, 1 }, whole { 3, 1, 2 }) end },
     { "BlockDiag", function() return sparse.block_diag { x, y, z } end },
     { "SparseSplit", function() return damo.grad(sparse.sp_sum(sparse.sqr(sparse.hstack { x, y })), y) end },
-    { "Band", function() return sparse.tril(x, { k = -1 }), sparse.triu(x, { k = 1 }) end },
+    { "Band", function() return sparse.tril(x), sparse.triu(x, { k = 1 }) end },
     { "Trace", function() return sparse.trace(sq) end },
     { "EyeLike", function() return damo.grad(damo.sqr(sparse.trace(sq)), sq) end },
     { "SpExtremum", function() return sparse.max(x, { axis = 1 }), sparse.argmin(x), sparse.min(y, { axis = 2 }) end },
@@ -116,6 +116,8 @@ describe("DEBUG", function()
       return of("StructuredDotGrad", {}, x, sparse.transpose(y), sq[{ { 1, 2 }, { 1, 2 } }])
     end },
     { "StructuredAddSV", function() return of("StructuredAddSV", {}, x, w) end },
+    { "AddCotangents", function() return damo.grad(sparse.sp_sum(sparse.sqr(x)) + sparse.sp_sum(x), x) end },
+    { "MoveCotangent", function() return damo.grad(sparse.sp_sum(sparse.sqr(sparse.ensure_sorted_indices(x))), x) end },
     { "FactorSolve", function()
       return sparse.solve(sq, w), sparse.solve_t(sq, right.T), sparse.solve(sq, w, { assume = "pos" }),
         sparse.solve(sq, x.T)

@@ -363,6 +363,7 @@ local function at_places(g, v)
     for i = 1, #a do same = same and a[i] == b[i] end
     if same then return s.flat(g.data) end
   end
+  if is_sparse(g) and g.nnz == v.nnz then return s.flat(damo.sparse.gather(g, v)) end -- perhaps v's entries one by one
   return s.flat(damo.sparse.gather(is_sparse(g) and damo.sparse.toarray(g) or g, v))
 end
 

@@ -173,6 +173,13 @@ static damo_var *kron(dense_exam *e) {
   return build_fn2(e->b, "kron", e->in[0], e->in[1]);
 }
 
+/* Cotangents of a matrix without duplicates are matrices like others. */
+static damo_var *cotangents_added(dense_exam *e) {
+  return has_duplicates(e->values[0]) ? NULL : build_fn2(e->b, "add", e->in[1], e->in[2]);
+}
+
+static damo_var *cotangent_moved(dense_exam *e) { return has_duplicates(e->values[3]) ? NULL : e->in[0]; }
+
 const dense_row debug_entry_rows[] = {
     {"WithData", with_data},
     {"SparseData", data},
@@ -186,5 +193,7 @@ const dense_row debug_entry_rows[] = {
     {"StructuredDotGrad", sampled_matrices},
     {"StructuredAddSV", columns_added},
     {"KronPlaces", kron},
+    {"AddCotangents", cotangents_added},
+    {"MoveCotangent", cotangent_moved},
     {NULL, NULL},
 };

@@ -207,7 +207,7 @@ static double solved(exam *e) {
 }
 
 static double log_determined(exam *e) {
-  determinant det;
+  determinant det = {0, {0, 0}};
   matrix inverse = inverse_of(&e->a, &det);
   const double logs = fabs(entry(&e->x, 0, 0)->re - det.log_abs) / (1 + fabs(det.log_abs));
   const double signs = size_of(minus(*entry(&e->y, 0, 0), det.sign)), result = inverse.a != NULL ? logs + signs : -1;
@@ -216,7 +216,7 @@ static double log_determined(exam *e) {
 }
 
 static double determined(exam *e) {
-  determinant det;
+  determinant det = {0, {0, 0}};
   matrix inverse = inverse_of(&e->a, &det);
   if (inverse.a == NULL) return -1;
   damo_release(inverse.a);
@@ -244,7 +244,7 @@ static double apart_at(const exam *e, const matrix *m, const damo_sparse *p) {
 }
 
 static double inverted(exam *e) {
-  determinant det;
+  determinant det = {0, {0, 0}};
   matrix inverse = inverse_of(&e->a, &det);
   if (inverse.a == NULL) return -1;
   const double result = part(apart_at(e, &inverse, (const damo_sparse *)e->inputs[2]), largest(&inverse));
@@ -253,7 +253,7 @@ static double inverted(exam *e) {
 }
 
 static double sandwiched(exam *e) {
-  determinant det;
+  determinant det = {0, {0, 0}};
   matrix inverse = inverse_of(&e->a, &det), left = product(&inverse, &e->b), all = product(&left, &inverse);
   double result = -1;
   if (all.a != NULL)
@@ -266,7 +266,7 @@ static double sandwiched(exam *e) {
 
 /* What of v is not in the range of m, whose columns are independent: v - m·(mᴴ·m)⁻¹·mᴴ·v. */
 static double outside(const matrix *m, const matrix *v) {
-  determinant det;
+  determinant det = {0, {0, 0}};
   matrix h = turned(m, 'h'), square = {.a = NULL}, inverse = {.a = NULL}, right = {.a = NULL}, z = {.a = NULL};
   if (h.a != NULL) square = product(&h, m), right = product(&h, v);
   if (square.a != NULL && right.a != NULL) inverse = inverse_of(&square, &det);

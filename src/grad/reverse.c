@@ -55,7 +55,7 @@ static damo_status accumulate(sweep *w, damo_var *x, damo_var *g) {
   damo_var *before = map_get_ptr(&w->acc, x);
   if (before != NULL) {
     if (before->type->kind == TYPE_NULL) return DAMO_OK;
-    if (g->type->kind != TYPE_NULL) g = build_fn2(w->b, "add", before, g);
+    if (g->type->kind != TYPE_NULL) g = build_add_cotangents(w->b, x, before, g);
     if (g == NULL) return w->b->status;
   }
   return map_put(&w->acc, x, (uintptr_t)g);

@@ -126,6 +126,8 @@ extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
 /* sparse_usmm.c: alpha·x·y + z, brought to one dtype; x or y is sparse, alpha 0-d, z dense. The special classes take
  * one dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
 damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z);
+/* sparse_cotangent.c: g + h as cotangents of x: add, but for sparse ones of a sparse x that may store a place twice. */
+damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h);
 extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
 
 /* softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */

@@ -155,8 +155,19 @@ static damo_status data_perform(thunk *t) {
   return DAMO_OK;
 }
 
+/* What is on the result's pattern, the first one's, goes to the second one's entries in turn. */
+static damo_status data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  DAMO_TRY(pass_to_both(b, node, gout, gin));
+  if (gin[1] == gout[0]) gin[1] = build_move_cotangent(b, gin[1], gin[1], node->out[0], node->in[1]);
+  return b->status;
+}
+
 static damo_status data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  return ss_rop(b, node, eval, rout);
+  damo_var *second = build_move_cotangent(b, eval[1], eval[1], node->in[1], node->in[0]);
+  if (eval[0] == NULL || second == NULL) return ss_rop(b, node, (damo_var *[]){eval[0], second}, rout);
+  damo_var *sum = build_add_cotangents(b, node->in[0], eval[0], second);
+  rout[0] = sum != NULL ? build_cast(b, sum, var_dtype(node->out[0])) : NULL;
+  return b->status;
 }
 
 static const op_def data_def = {
@@ -165,7 +176,7 @@ static const op_def data_def = {
     .n_in = 2,
     .infer_type = data_type,
     .perform = data_perform,
-    .grad = pass_to_both,
+    .grad = data_grad,
     .rop = data_rop,
     .infer_shape = infer_shape_same,
 };

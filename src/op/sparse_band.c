@@ -37,14 +37,15 @@ static damo_status band_grad(build *b, damo_apply *node, damo_var *const *gout, 
   damo_var *x = node->in[0];
   if (gout[0] == NULL || (gin[0] = flat_zeros(b, node, 0)) != NULL) return b->status;
   damo_var *g = build_sparse_from(b, gout[0], var_format_of(x));
-  if (g != NULL) gin[0] = build_op(b, damo_retain(node->op), &g, 1);
+  damo_var *band = g != NULL ? build_op(b, damo_retain(node->op), &g, 1) : NULL;
+  gin[0] = build_move_cotangent(b, band, g, node->out[0], x);
   return b->status;
 }
 
 static damo_status band_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   if (eval[0] == NULL) return DAMO_OK;
   damo_var *e = build_sparse_from(b, eval[0], var_format_of(node->in[0]));
-  if (e != NULL) rout[0] = build_op(b, damo_retain(node->op), &e, 1);
+  if (e != NULL) rout[0] = build_move_tangent(b, build_op(b, damo_retain(node->op), &e, 1), node, eval);
   return b->status;
 }
 

@@ -59,7 +59,10 @@ static damo_status block_grad(build *b, damo_apply *node, damo_var *const *gout,
     damo_var *rest = build_fn2(b, "sub", build_dim(b, g, !lines), end);
     if (b->status != DAMO_OK) break;
     gin[i] = flat_zeros(b, node, i);
-    if (gin[i] == NULL) gin[i] = middle_of(b, strips->out[i], !lines, (damo_var *[]){before, own, rest});
+    if (gin[i] == NULL) {
+      damo_var *part = middle_of(b, strips->out[i], !lines, (damo_var *[]){before, own, rest});
+      gin[i] = build_move_cotangent(b, part, gout[0], node->out[0], node->in[i]);
+    }
     before = end;
   }
   mem_free(b->ctx, sizes, (size_t)n * sizeof *sizes);
@@ -77,6 +80,7 @@ static damo_status block_rop(build *b, damo_apply *node, damo_var *const *eval, 
                             : build_sparse_zeros(b, node->in[i], var_dtype(node->in[i]));
   }
   if (any && b->status == DAMO_OK) rout[0] = build_op(b, damo_retain(node->op), in, n);
+  rout[0] = build_move_tangent(b, rout[0], node, eval);
   mem_free(b->ctx, in, (size_t)n * sizeof *in);
   return b->status;
 }

@@ -41,15 +41,13 @@ static damo_status drop_perform(thunk *t) {
 }
 
 static damo_status pass_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  (void)node;
-  gin[0] = gout[0];
+  gin[0] = build_move_cotangent(b, gout[0], gout[0], node->out[0], node->in[0]);
   return b->status;
 }
 
 /* The matrix stands for the same numbers: so does its tangent, as it is. */
 static damo_status pass_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  (void)node;
-  rout[0] = eval[0];
+  rout[0] = build_move_tangent(b, eval[0], node, eval);
   return b->status;
 }
 

@@ -130,7 +130,7 @@ static damo_status block_grad(build *b, damo_apply *node, damo_var *const *gout,
 static damo_var *take_block(build *b, damo_var *x, const damo_apply *node, int first);
 
 static damo_status block_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0] != NULL) rout[0] = take_block(b, eval[0], node, 1);
+  if (eval[0] != NULL) rout[0] = build_move_tangent(b, take_block(b, eval[0], node, 1), node, eval);
   return b->status;
 }
 
@@ -181,7 +181,8 @@ static damo_status put_type(const damo_op *op, damo_var *const *in, int n_in, da
 }
 
 static damo_status put_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0), *g = thunk_in_sparse(t, 1);
+  const damo_sparse *x = thunk_in_sparse(t, 0);
+  damo_sparse *g = thunk_in_sparse(t, 1);
   sparse_range range[2];
   sparse_where where[2];
   DAMO_TRY(read_block(t, 2, x, range));
@@ -195,13 +196,16 @@ static damo_status put_perform(thunk *t) {
 }
 
 static damo_status put_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  if (gout[0] != NULL) gin[1] = take_block(b, gout[0], node, 2);
+  if (gout[0] == NULL) return DAMO_OK;
+  gin[1] = build_move_cotangent(b, take_block(b, gout[0], node, 2), gout[0], node->out[0], node->in[1]);
   return b->status;
 }
 
 static damo_status put_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   damo_var *head[2] = {node->in[0], eval[1]};
-  if (eval[1] != NULL) rout[0] = with_ends(b, node->op->def, spec_of(node->op), head, 2, node->in + 2, node->n_in - 2);
+  if (eval[1] == NULL) return DAMO_OK;
+  rout[0] = with_ends(b, node->op->def, spec_of(node->op), head, 2, node->in + 2, node->n_in - 2);
+  rout[0] = build_move_cotangent(b, rout[0], eval[1], node->in[1], node->out[0]);
   return b->status;
 }
 
@@ -228,7 +232,8 @@ static const op_def put_def = {
 static damo_status block_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *head[2] = {node->in[0], build_sparse_from(b, gout[0], var_format_of(node->in[0]))};
-  gin[0] = with_ends(b, &put_def, spec_of(node->op), head, 2, node->in + 1, node->n_in - 1);
+  damo_var *put = with_ends(b, &put_def, spec_of(node->op), head, 2, node->in + 1, node->n_in - 1);
+  gin[0] = build_move_cotangent(b, put, head[1], node->out[0], node->in[0]);
   return b->status;
 }
 

@@ -131,6 +131,20 @@ static damo_status pass_grad(build *b, damo_apply *node, damo_var *const *gout, 
   return b->status;
 }
 
+/* In y's format the cotangent is known for what it is; back in x's it must be put on x's pattern. */
+static damo_status format_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *g = gout[0], *x = node->in[0];
+  const bool back = g != NULL && var_is_sparse(g) && var_format_of(g) == var_format_of(x);
+  gin[0] = back ? build_move_cotangent(b, g, g, node->out[0], x) : g;
+  return b->status;
+}
+
+static damo_status format_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  DAMO_TRY(rop_again(b, node, eval, rout));
+  rout[0] = build_move_tangent(b, rout[0], node, eval);
+  return b->status;
+}
+
 static const op_def format_def = {
     .name = "ToFormat",
     .doc = "the same matrix in csr or csc",
@@ -140,8 +154,8 @@ static const op_def format_def = {
     .view_map = view_of_first,
     .infer_type = format_type,
     .perform = format_perform,
-    .grad = pass_grad,
-    .rop = rop_again,
+    .grad = format_grad,
+    .rop = format_rop,
     .infer_shape = infer_shape_same,
 };
 

@@ -14,7 +14,7 @@ static damo_status need_same_shape(const damo_op *op, damo_var *const *in) {
 
 /* The sum of the tangents' contributions that are there, in the result's dtype. */
 static damo_status give_sum(build *b, const damo_apply *node, damo_var *x, damo_var *y, damo_var **rout) {
-  damo_var *sum = x == NULL ? y : y == NULL ? x : build_fn2(b, "add", x, y);
+  damo_var *sum = x == NULL ? y : y == NULL ? x : build_add_cotangents(b, node->in[0], x, y);
   if (sum != NULL && b->status == DAMO_OK) rout[0] = build_cast(b, sum, var_dtype(node->out[0]));
   return b->status;
 }
@@ -26,11 +26,10 @@ static damo_status product_rop(build *b, damo_apply *node, damo_var *const *eval
   return give_sum(b, node, x, y, rout);
 }
 
-/* conj(x)·g at x's stored places, each taken once: read at a place stored twice, g would count twice. */
+/* conj(x)·g at x's stored entries; where g is on their pattern, one by one. */
 static damo_var *at_entries(build *b, damo_var *x, damo_var *g) {
-  damo_var *once = x != NULL ? build_summed(b, x) : NULL, *data = once != NULL ? sparse_data(b, once) : NULL;
-  damo_var *here = data != NULL ? sparse_gather(b, g, once) : NULL;
-  return here != NULL ? sparse_with(b, once, build_fn2(b, "mul", build_conj(b, data), here)) : NULL;
+  damo_var *data = x != NULL ? sparse_data(b, x) : NULL, *here = data != NULL ? sparse_gather(b, g, x) : NULL;
+  return here != NULL ? sparse_with(b, x, build_fn2(b, "mul", build_conj(b, data), here)) : NULL;
 }
 
 damo_var *build_line_sums(build *b, damo_var *x, int axis) {

@@ -90,6 +90,14 @@ damo_var *sparse_structured(build *b, damo_var *g,
                             damo_var *x); /* g on x's pattern: sparse_with(x, sparse_gather(g, x)) */
 damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype); /* x's shape and format, nothing stored */
 
+/* sparse_cotangent.c: what `part`, made of g as of a matrix that is y's cotangent, is for x, whose entries y has in another
+ * order or among others; part must keep g's duplicates apart. part itself where it is dense or x has no duplicates. */
+damo_var *build_move_cotangent(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x);
+/* The same of tangents: `part`, the node over the inputs' tangents, for its output; and of a node with several outputs:
+ * `part`, made of all their cotangents, for its first input. */
+damo_var *build_move_tangent(build *b, damo_var *part, const damo_apply *node, damo_var *const *eval);
+damo_var *build_move_outputs(build *b, damo_var *part, const damo_apply *node, damo_var *const *gout);
+
 /* sparse_take.c: list, rows, cols: int64 vectors, 1-based */
 damo_var *build_take_rows(build *b, damo_var *x, damo_var *list);                     /* of a sparse or dense matrix */
 damo_var *build_take_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols); /* a vector */

@@ -41,12 +41,15 @@ static damo_var *permuted(build *b, damo_apply *node, damo_var *x, damo_var *row
 /* The inverse of a permutation is what sorts it. */
 static damo_status permute_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL || (gin[0] = flat_zeros(b, node, 0)) != NULL) return b->status;
-  gin[0] = permuted(b, node, gout[0], build_fn1(b, "argsort", node->in[1]), build_fn1(b, "argsort", node->in[2]));
+  damo_var *rows = build_fn1(b, "argsort", node->in[1]), *cols = build_fn1(b, "argsort", node->in[2]);
+  damo_var *back = permuted(b, node, gout[0], rows, cols);
+  gin[0] = build_move_cotangent(b, back, gout[0], node->out[0], node->in[0]);
   return b->status;
 }
 
 static damo_status permute_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0] != NULL) rout[0] = permuted(b, node, eval[0], node->in[1], node->in[2]);
+  if (eval[0] == NULL) return DAMO_OK;
+  rout[0] = build_move_tangent(b, permuted(b, node, eval[0], node->in[1], node->in[2]), node, eval);
   return b->status;
 }
 

@@ -51,7 +51,10 @@ static damo_status split_perform(thunk *t) {
   if (sizes == NULL) return DAMO_EMEMORY;
   damo_sparse **parts = (damo_sparse **)(void *)(sizes + n);
   for (int i = 0; i < n; i++) sizes[i] = array_int(thunk_in(t, i + 1));
-  DAMO_TRY(sparse_split(thunk_in_sparse(t, 0), "SparseSplit", split_axis(t->node->op), n, sizes, parts));
+  damo_sparse *x = thunk_in_sparse(t, 0);
+  const int axis = split_axis(t->node->op);
+  /* of entries that may be a gradient one by one, each duplicate counts, 0 or not */
+  DAMO_TRY((x->unique ? sparse_split : sparse_split_entries)(x, "SparseSplit", axis, n, sizes, parts));
   for (int i = 0; i < n; i++) thunk_set_out(t, i, &parts[i]->obj);
   return DAMO_OK;
 }
@@ -74,7 +77,8 @@ static damo_status split_grad(build *b, damo_apply *node, damo_var *const *gout,
   for (int i = 0; i < n; i++) {
     parts[i] = gout[i] != NULL ? build_sparse_from(b, gout[i], format) : build_sparse_zeros(b, node->out[i], dtype);
   }
-  if (b->status == DAMO_OK) gin[0] = build_stack(b, split_axis(node->op), format, parts, n);
+  if (b->status == DAMO_OK)
+    gin[0] = build_move_outputs(b, build_stack(b, split_axis(node->op), format, parts, n), node, gout);
   mem_free(b->ctx, parts, (size_t)n * sizeof *parts);
   return b->status;
 }
@@ -92,7 +96,8 @@ static damo_apply *split_again(build *b, damo_op *op, damo_var *x, damo_var *con
 static damo_status split_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   if (eval[0] == NULL) return DAMO_OK;
   damo_apply *again = split_again(b, node->op, eval[0], node->in + 1, node->n_out);
-  for (int i = 0; again != NULL && i < node->n_out; i++) rout[i] = again->out[i];
+  for (int i = 0; again != NULL && i < node->n_out; i++)
+    rout[i] = build_move_cotangent(b, again->out[i], eval[0], node->in[0], node->out[i]);
   return b->status;
 }
 
@@ -111,7 +116,7 @@ static void split_connect(const damo_apply *node, bool *connected) {
 
 static const op_def split_def = {
     .name = "SparseSplit",
-    .doc = "the parts of a sparse matrix along an axis, without zeros",
+    .doc = "the parts of a sparse matrix along an axis, without zeros where it is known to have no duplicates",
     .props = "axis n",
     .n_in = OP_VARIADIC,
     .n_out = OP_VARIADIC,
@@ -206,7 +211,8 @@ static damo_status stack_grad(build *b, damo_apply *node, damo_var *const *gout,
   if (sizes == NULL) return b->status = DAMO_EMEMORY;
   for (int i = 0; i < n; i++) sizes[i] = build_dim(b, node->in[i], axis);
   damo_apply *parts = build_sparse_split(b, g, axis, sizes, n);
-  for (int i = 0; parts != NULL && i < n; i++) gin[i] = parts->out[i];
+  for (int i = 0; parts != NULL && i < n; i++)
+    gin[i] = build_move_cotangent(b, parts->out[i], gout[0], node->out[0], node->in[i]);
   mem_free(b->ctx, sizes, (size_t)n * sizeof *sizes);
   return b->status;
 }
@@ -222,6 +228,7 @@ static damo_status stack_rop(build *b, damo_apply *node, damo_var *const *eval, 
     if (in[i] != NULL) in[i] = build_sparse_from(b, in[i], stack_format(node->op));
   }
   if (any && b->status == DAMO_OK) rout[0] = build_op(b, damo_retain(node->op), in, n);
+  rout[0] = build_move_tangent(b, rout[0], node, eval);
   mem_free(b->ctx, in, (size_t)n * sizeof *in);
   return b->status;
 }

@@ -96,7 +96,7 @@ static damo_status list_perform(thunk *t) {
 static damo_status list_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 
 static damo_status list_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0] != NULL) rout[0] = build_take_rows(b, eval[0], node->in[1]);
+  if (eval[0] != NULL) rout[0] = build_move_tangent(b, build_take_rows(b, eval[0], node->in[1]), node, eval);
   return b->status;
 }
 
@@ -147,7 +147,8 @@ static damo_status check_rows(thunk *t, const damo_sparse *x, const damo_sparse 
 }
 
 static damo_status listgrad_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0), *g = thunk_in_sparse(t, 2);
+  const damo_sparse *x = thunk_in_sparse(t, 0);
+  damo_sparse *g = thunk_in_sparse(t, 2);
   int64_t *at = positions_room(t, 1);
   if (at == NULL) return DAMO_EMEMORY;
   DAMO_TRY(check_rows(t, x, g));
@@ -157,7 +158,8 @@ static damo_status listgrad_perform(thunk *t) {
 }
 
 static damo_status listgrad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  if (gout[0] != NULL) gin[2] = build_take_rows(b, gout[0], node->in[1]);
+  if (gout[0] == NULL) return DAMO_OK;
+  gin[2] = build_move_cotangent(b, build_take_rows(b, gout[0], node->in[1]), gout[0], node->out[0], node->in[2]);
   return b->status;
 }
 
@@ -167,7 +169,9 @@ static damo_status last_rop(build *b, damo_apply *node, damo_var *const *eval, d
   const int last = node->n_in - 1;
   for (int i = 0; i < last; i++) in[i] = node->in[i];
   in[last] = eval[last];
-  if (in[last] != NULL) rout[0] = build_op(b, damo_retain(node->op), in, node->n_in);
+  if (in[last] == NULL) return DAMO_OK;
+  rout[0] = build_op(b, damo_retain(node->op), in, node->n_in);
+  if (var_is_sparse(node->in[last])) rout[0] = build_move_tangent(b, rout[0], node, eval);
   return b->status;
 }
 
@@ -191,7 +195,8 @@ static const op_def listgrad_def = {
 static damo_status list_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *g = build_sparse_from(b, gout[0], var_format_of(node->in[0]));
-  gin[0] = build_class(b, &listgrad_def, (damo_var *[]){node->in[0], node->in[1], g}, 3);
+  damo_var *put = build_class(b, &listgrad_def, (damo_var *[]){node->in[0], node->in[1], g}, 3);
+  gin[0] = build_move_cotangent(b, put, g, node->out[0], node->in[0]);
   return b->status;
 }
 

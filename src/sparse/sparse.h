@@ -144,8 +144,10 @@ damo_sparse *sparse_stack(damo_ctx *ctx, const char *who, int axis, int64_t n, d
 damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blocks, damo_format format,
                                damo_dtype dtype);
 /* The inverse: parts of that many rows (axis 0) or columns (axis 1) in a's format, owned, into out; zeros are left
- * out. */
+ * out; of split_entries they are not. */
 damo_status sparse_split(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes, damo_sparse **out);
+damo_status sparse_split_entries(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes,
+                                 damo_sparse **out);
 /* The entries (i, j) with low <= j - i <= high; both from -INT64_MAX to INT64_MAX. */
 damo_sparse *sparse_band(damo_sparse *a, int64_t low, int64_t high);
 /* Row i, column j of the result is row rows[i], column cols[j]: 0-based permutations, int64 vectors; lines unsorted. A
@@ -179,8 +181,9 @@ typedef struct sparse_where {
   const int64_t *list;
   int64_t first, step;
 } sparse_where;
-/* A matrix of that format and shape with the entries of g where they belong, what meets at one place summed. */
-damo_sparse *sparse_put(const damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
+/* A matrix of that format and shape with the entries of g where they belong. What meets at one place is summed, but kept
+ * apart, line by line of g, where g is not known to be without duplicates. */
+damo_sparse *sparse_put(damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
                         const sparse_where *cols);
 /* The n elements at 0-based (rows[k], cols[k]), inside the shape, duplicates summed, to out of A's dtype. */
 damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, const int64_t *cols, void *out);
@@ -202,9 +205,21 @@ damo_sparse *sparse_drop_zeros_within(damo_sparse *a);
 damo_array *sparse_at(damo_sparse *g, const damo_sparse *x);
 damo_array *sparse_at_summed(damo_sparse *g, const damo_sparse *x); /* duplicates summed in any case */
 damo_array *sparse_at_dense(const damo_array *g, const damo_sparse *x);
+/* The values of g at the places of x's entries, duplicates one to one in their order. Where g has a multiple of x's
+ * entries at a place, or a divisor, they go round and add up. */
+damo_array *sparse_pair(damo_sparse *g, const damo_sparse *x);
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
+/* One format and the same pattern arrays. */
+static inline bool sparse_shares(const damo_sparse *a, const damo_sparse *b) {
+  return a->format == b->format && a->indices == b->indices && a->indptr == b->indptr;
+}
+/* g holds values for the entries of x, duplicates one by one: the two share their arrays, or g has the other format and
+ * stores the same places as often, as a conversion leaves them. */
+damo_status sparse_one_by_one(damo_sparse *g, const damo_sparse *x, bool *out);
+/* Some place is stored more than once. O(entries) where the flags don't tell. */
+damo_status sparse_repeats(damo_sparse *a, bool *out);
 /* The same places hold entries, duplicates counted once; format and index dtype don't matter. */
 damo_status sparse_same_pattern(damo_sparse *a, damo_sparse *b, bool *out);
 /* Same dtype, shape and values at every place; explicit zeros equal absent ones. */

@@ -39,12 +39,108 @@ damo_array *sparse_at_summed(damo_sparse *g, const damo_sparse *x) {
   return check_shapes(x, g->shape) == DAMO_OK ? pick_formed(g, x) : NULL;
 }
 
-damo_array *sparse_at(damo_sparse *g, const damo_sparse *x) {
+/* ---- Duplicates one by one --------------------------------------------------------------------------------------- */
+
+/* 0, 1, … on a's pattern, each line sorted, with int64 indices. */
+static damo_sparse *numbered(const damo_sparse *a) {
+  const int64_t n = sparse_nnz(a);
+  damo_array *numbers = sparse_vector(a->obj.ctx, DAMO_INT64, n);
+  for (int64_t p = 0; numbers && p < n; p++) ((int64_t *)(void *)numbers->data)[p] = p;
+  damo_sparse *own = numbers ? sparse_with_data(a, numbers) : NULL, *sorted = own ? sparse_sort(own) : NULL;
+  damo_sparse *out = sorted ? sparse_to_itype(sorted, DAMO_INT64) : NULL;
+  damo_release(numbers);
+  damo_release(own);
+  damo_release(sorted);
+  return out;
+}
+
+/* The same of a's own values, in that format. */
+static damo_sparse *in_order(damo_sparse *a, damo_format format) {
+  damo_sparse *formed = sparse_to_format(a, format), *sorted = formed ? sparse_sort(formed) : NULL;
+  damo_sparse *out = sorted ? sparse_to_itype(sorted, DAMO_INT64) : NULL;
+  damo_release(formed);
+  damo_release(sorted);
+  return out;
+}
+
+static const int64_t *ints(const damo_array *v) { return (const int64_t *)(const void *)v->data; }
+
+/* The end of the run of equal indices that begins at p. */
+static int64_t run_end(const damo_sparse *a, int64_t p, int64_t end) {
+  const int64_t first = ints(a->indices)[p];
+  while (p < end && ints(a->indices)[p] == first) p++;
+  return p;
+}
+
+/* Entries [p, p_end) of from onto those of to that [q, q_end) number, in turn. */
+static void pair_run(const damo_sparse *from, int64_t p, int64_t p_end, const damo_sparse *to, int64_t q, int64_t q_end,
+                     damo_array *out) {
+  const size_t size = dtype_size(array_dtype(out));
+  const kernel_fn add = kernel_table_select()->add.fn[array_dtype(out)];
+  const int64_t m = p_end - p, n = q_end - q, most = m > n ? m : n;
+  for (int64_t k = 0; k < most; k++) {
+    char *at = out->data + (size_t)ints(to->data)[q + k % n] * size;
+    add((void *[]){at, from->data->data + (size_t)(p + k % m) * size, at}, 1);
+  }
+}
+
+static void pair_line(const damo_sparse *from, const damo_sparse *to, int64_t line, damo_array *out) {
+  int64_t p = ints(from->indptr)[line], q = ints(to->indptr)[line];
+  const int64_t p_last = ints(from->indptr)[line + 1], q_last = ints(to->indptr)[line + 1];
+  while (p < p_last && q < q_last) {
+    const int64_t i = ints(from->indices)[p], j = ints(to->indices)[q];
+    const int64_t p_end = run_end(from, p, p_last), q_end = run_end(to, q, q_last);
+    if (i == j) pair_run(from, p, p_end, to, q, q_end, out);
+    if (i <= j) p = p_end;
+    if (j <= i) q = q_end;
+  }
+}
+
+damo_array *sparse_pair(damo_sparse *g, const damo_sparse *x) {
   if (check_shapes(x, g->shape) != DAMO_OK) return NULL;
+  damo_sparse *to = numbered(x), *from = to ? in_order(g, sparse_format(x)) : NULL;
+  damo_array *out = from ? damo_array_new(x->obj.ctx, sparse_dtype(g), 1, &(int64_t){sparse_nnz(x)}) : NULL;
+  for (int64_t line = 0; out && line < sparse_major(x); line++) pair_line(from, to, line, out);
+  damo_release(to);
+  damo_release(from);
+  return out;
+}
+
+/* Both store the same places, each as often. */
+static bool same_places(const damo_sparse *a, const damo_sparse *b) {
+  const size_t ends = (size_t)array_size(a->indptr) * sizeof(int64_t);
+  const size_t entries = (size_t)sparse_nnz(a) * sizeof(int64_t);
+  if (sparse_nnz(a) != sparse_nnz(b) || memcmp(a->indptr->data, b->indptr->data, ends) != 0) return false;
+  return entries == 0 || memcmp(a->indices->data, b->indices->data, entries) == 0;
+}
+
+damo_status sparse_one_by_one(damo_sparse *g, const damo_sparse *x, bool *out) {
+  *out = sparse_shares(g, x);
+  if (*out || g->format == x->format || g->unique || x->unique || sparse_nnz(g) != sparse_nnz(x)) return DAMO_OK;
+  damo_sparse *to = numbered(x), *from = to ? in_order(g, sparse_format(x)) : NULL;
+  if (from) *out = same_places(from, to);
+  const damo_status status = from ? DAMO_OK : damo_error_status(x->obj.ctx);
+  damo_release(to);
+  damo_release(from);
+  return status;
+}
+
+damo_array *sparse_at(damo_sparse *g, const damo_sparse *x) {
+  bool one_by_one;
   /* (equal arrays of two matrices do not count: there duplicates are another matrix's, and stand for their sum) */
-  const bool same = g->format == x->format && g->indices == x->indices && g->indptr == x->indptr;
-  if (same) return damo_retain(g->data);
-  return pick_formed(g, x);
+  if (check_shapes(x, g->shape) != DAMO_OK || sparse_one_by_one(g, x, &one_by_one) != DAMO_OK) return NULL;
+  if (sparse_shares(g, x)) return damo_retain(g->data);
+  return one_by_one ? sparse_pair(g, x) : pick_formed(g, x);
+}
+
+damo_status sparse_repeats(damo_sparse *a, bool *out) {
+  *out = false;
+  if (a->unique) return DAMO_OK;
+  damo_sparse *once = sparse_sum_duplicates(a);
+  if (!once) return damo_error_status(a->obj.ctx);
+  *out = sparse_nnz(once) < sparse_nnz(a);
+  damo_release(once);
+  return DAMO_OK;
 }
 
 damo_array *sparse_at_dense(const damo_array *g, const damo_sparse *x) {

@@ -14,8 +14,7 @@ static damo_sparse *form(damo_sparse *a, damo_format format, damo_dtype dtype, d
 
 /* The kernel for a op b entry by entry, where both have one pattern and dtype; NULL: they have not. */
 static kernel_fn aligned_kernel(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
-  const bool one = a->format == b->format && a->indices == b->indices && a->indptr == b->indptr &&
-                   sparse_dtype(a) == sparse_dtype(b);
+  const bool one = sparse_shares(a, b) && sparse_dtype(a) == sparse_dtype(b);
   if (!one || op == SPARSE_MUL || sparse_dtype(a) == DAMO_BOOL) return NULL;
   const kernel_table *table = kernel_table_select();
   return (op == SPARSE_ADD ? &table->add : &table->sub)->fn[sparse_dtype(a)];

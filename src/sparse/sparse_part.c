@@ -133,7 +133,7 @@ static void move_places(const sparse_where *w, int64_t n, int64_t *at) {
   for (int64_t p = 0; p < n; p++) at[p] = w->list ? w->list[at[p]] : w->first + at[p] * w->step;
 }
 
-damo_sparse *sparse_put(const damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
+static damo_sparse *put(const damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
                         const sparse_where *cols) {
   damo_ctx *ctx = g->obj.ctx;
   const int64_t nnz = sparse_nnz(g);
@@ -146,10 +146,18 @@ damo_sparse *sparse_put(const damo_sparse *g, damo_format format, const int64_t 
     part_fns_of(g)->coordinates(&raw, csr ? row : col, csr ? col : row);
     move_places(rows, nnz, row);
     move_places(cols, nnz, col);
-    out = sparse_from_places(ctx, format, sparse_dtype(g), shape, nnz, row, col, g->data->data, DAMO_INT32, false);
+    out = sparse_from_places(ctx, format, sparse_dtype(g), shape, nnz, row, col, g->data->data, DAMO_INT32, !g->unique);
   }
   damo_release(r);
   damo_release(c);
+  return out;
+}
+
+damo_sparse *sparse_put(damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
+                        const sparse_where *cols) {
+  damo_sparse *sorted = g->unique ? damo_retain(g) : sparse_sort(g);
+  damo_sparse *out = sorted ? put(sorted, format, shape, rows, cols) : NULL;
+  damo_release(sorted);
   return out;
 }
 

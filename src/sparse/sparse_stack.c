@@ -274,8 +274,8 @@ static bool split_parts(damo_sparse *a, int axis, int64_t n, const int64_t *size
   return ok;
 }
 
-damo_status sparse_split(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes,
-                         damo_sparse **out) {
+damo_status sparse_split_entries(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes,
+                                 damo_sparse **out) {
   damo_ctx *ctx = a->obj.ctx;
   int64_t left = a->shape[axis];
   for (int64_t k = 0; k < n && left >= 0; k++) left = sizes[k] < 0 || sizes[k] > left ? -1 : left - sizes[k];
@@ -284,14 +284,20 @@ damo_status sparse_split(damo_sparse *a, const char *who, int axis, int64_t n, c
                     (long long)a->shape[axis], axis ? "columns" : "rows", (long long)a->shape[0],
                     (long long)a->shape[1]);
   }
-  damo_sparse *clean = sparse_drop_zeros(a);
-  if (!clean) return damo_error_status(ctx);
   for (int64_t k = 0; k < n; k++) out[k] = NULL;
-  const bool ok = split_parts(clean, axis, n, sizes, out);
-  damo_release(clean);
+  const bool ok = split_parts(a, axis, n, sizes, out);
   for (int64_t k = 0; k < n && !ok; k++) {
     damo_release(out[k]);
     out[k] = NULL;
   }
   return ok ? DAMO_OK : damo_error_status(ctx);
+}
+
+damo_status sparse_split(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes,
+                         damo_sparse **out) {
+  damo_sparse *clean = sparse_drop_zeros(a);
+  if (!clean) return damo_error_status(a->obj.ctx);
+  const damo_status status = sparse_split_entries(clean, who, axis, n, sizes, out);
+  damo_release(clean);
+  return status;
 }

@@ -1,0 +1,234 @@
+/* sparse_cotangent: cotangents of matrices that may store a place more than once.
+ *
+ * A cotangent of x that shares x's pattern arrays, or stores x's places as often in the other format, holds the
+ * derivative for each entry of x, duplicates one by one; any other stands for the matrix of derivatives, which all
+ * entries at a place have in common. Where x has no duplicates the two are the same matrix. AddCotangents (x, g, h) is
+ * the sum of g and h as cotangents of x. MoveCotangent (part, g, y, x) is what g, the cotangent of y, becomes for x,
+ * whose entries y has in another order or among others: `part` is g moved as a matrix, duplicates kept apart. With the
+ * property partial, g is one of several that part is made of. Without duplicates in x both cost what the plain forms do.
+ */
+#include "sparse_op.h"
+
+#include <string.h>
+
+static bool is_among(const damo_apply *node, const char *const *names) {
+  for (; *names != NULL; names++) {
+    if (strcmp(node->op->def->name, *names) == 0) return true;
+  }
+  return false;
+}
+
+/* Steps that are looked back: a gradient over a long chain stays linear in its length. */
+#define MOST_STEPS 64
+
+/* A Variable near the leaves that has x's pattern arrays. */
+static damo_var *pattern_of(damo_var *x) {
+  static const char *const keep[] = {"WithData",    "Neg",         "Cast",      "MulSD", "DivSD",
+                                     "ColScaleCSC", "RowScaleCSC", "AddSSData", NULL};
+  for (int step = 0; step < MOST_STEPS && x->owner != NULL; step++) {
+    if (x->index != 0 || !var_is_sparse(x->owner->in[0]) || !is_among(x->owner, keep)) break;
+    x = x->owner->in[0];
+  }
+  return x;
+}
+
+/* False only where every place of x is stored once for sure. */
+static bool may_repeat(const damo_var *x) {
+  static const char *const follow[] = {"Transpose", "ToFormat", "EnsureSortedIndices", "Remove0", "AddSS", NULL};
+  static const char *const once[] = {"SumDuplicates",   "SparseFromDense",   "MulSS",   "MulSV",
+                                     "StructuredAddSV", "SquareDiagonal",    "TrueDot", "SparseZeros",
+                                     "StructuredDot",   "GetItem2ListsGrad", "EyeLike", NULL};
+  const damo_var *root = pattern_of((damo_var *)(uintptr_t)x);
+  for (int step = 0; step < MOST_STEPS && root->owner != NULL && is_among(root->owner, follow); step++)
+    root = pattern_of(root->owner->in[0]);
+  if (root->owner != NULL) return !is_among(root->owner, once);
+  const damo_obj *v = root->value;
+  return !var_is_constant(root) || v == NULL || v->kind != OBJ_SPARSE || !((const damo_sparse *)v)->unique;
+}
+
+/* ---- AddCotangents ----------------------------------------------------------------------------------------------- */
+
+static damo_status add_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  for (int i = 0; i < 3; i++) DAMO_TRY(need_sparse(op, in, i));
+  const damo_format x = var_format_of(in[0]), g = var_format_of(in[1]), h = var_format_of(in[2]);
+  return give_sparse(op, out, g == x || h == x ? x : g, dtype_promote(var_dtype(in[1]), var_dtype(in[2])),
+                     itype_join(var_itype(in[1]), var_itype(in[2])), in[0]->type->shape[0], in[0]->type->shape[1]);
+}
+
+/* g's values for x's entries, or for all that share a place. */
+static damo_array *values_at(damo_sparse *g, const damo_sparse *x, bool one_by_one) {
+  return one_by_one ? sparse_pair(g, x) : sparse_at_summed(g, x);
+}
+
+/* The sum entry by entry, in that format. */
+static damo_sparse *sum_at(damo_sparse *x, damo_format format, damo_sparse *const *in, const bool *one_by_one) {
+  damo_sparse *at = sparse_to_format(x, format), *terms[2] = {NULL, NULL}, *sum = NULL;
+  for (int i = 0; at != NULL && i < 2; i++) {
+    damo_array *values = values_at(in[i], at, one_by_one[i]);
+    terms[i] = values ? sparse_with_data(at, values) : NULL;
+    damo_release(values);
+  }
+  if (terms[0] != NULL && terms[1] != NULL) sum = sparse_merge(SPARSE_ADD, terms[0], terms[1]);
+  damo_release(at);
+  damo_release(terms[0]);
+  damo_release(terms[1]);
+  return sum;
+}
+
+/* NULL: the pending error. */
+static damo_sparse *sum_cotangents(damo_sparse *x, damo_format format, damo_sparse *const *in) {
+  bool one_by_one[2] = {false, false}, repeats = false;
+  const bool first = sparse_format(in[0]) == format;
+  if (x->unique || (sparse_shares(in[0], x) && sparse_shares(in[1], x)))
+    return sparse_merge(SPARSE_ADD, in[!first], in[first]);
+  for (int i = 0; i < 2; i++) {
+    if (sparse_one_by_one(in[i], x, &one_by_one[i]) != DAMO_OK) return NULL;
+  }
+  if ((one_by_one[0] || one_by_one[1]) && sparse_repeats(x, &repeats) != DAMO_OK) return NULL;
+  return repeats ? sum_at(x, format, in, one_by_one) : sparse_merge(SPARSE_ADD, in[!first], in[first]);
+}
+
+static damo_status add_perform(thunk *t) {
+  const damo_dtype dtype = var_dtype(t->node->out[0]);
+  damo_sparse *in[2] = {sparse_cast(thunk_in_sparse(t, 1), dtype), sparse_cast(thunk_in_sparse(t, 2), dtype)},
+              *sum = NULL;
+  if (in[0] != NULL && in[1] != NULL) sum = sum_cotangents(thunk_in_sparse(t, 0), var_format_of(t->node->out[0]), in);
+  damo_release(in[0]);
+  damo_release(in[1]);
+  return thunk_give_sparse(t, 0, sum);
+}
+
+static damo_status add_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  gin[1] = gin[2] = gout[0];
+  return b->status;
+}
+
+static damo_status add_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  rout[0] = eval[1] && eval[2] ? build_add_cotangents(b, node->in[0], eval[1], eval[2]) : eval[eval[1] ? 1 : 2];
+  return b->status;
+}
+
+static void connect_but_first(const damo_apply *node, bool *connected) {
+  (void)node;
+  connected[0] = false;
+}
+
+static const op_def add_def = {
+    .name = "AddCotangents",
+    .doc = "the sum of two cotangents of a sparse matrix, which may be derivatives of its entries one by one",
+    .n_in = 3,
+    .infer_type = add_type,
+    .perform = add_perform,
+    .grad = add_grad,
+    .rop = add_rop,
+    .infer_shape = infer_shape_same,
+    .connection_pattern = connect_but_first,
+};
+
+damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h) {
+  if (g == NULL || h == NULL || b->status != DAMO_OK) return NULL;
+  if (!var_is_sparse(x) || !var_is_sparse(g) || !var_is_sparse(h) || !may_repeat(x)) return build_fn2(b, "add", g, h);
+  return build_class(b, &add_def, (damo_var *[]){pattern_of(x), g, h}, 3);
+}
+
+/* ---- MoveCotangent ----------------------------------------------------------------------------------------------- */
+
+static damo_status move_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  for (int i = 0; i < 4; i++) DAMO_TRY(need_sparse(op, in, i));
+  return give_like(op, out, in[0], var_dtype(in[0]));
+}
+
+static damo_sparse *paired(damo_sparse *part, damo_sparse *x) {
+  damo_sparse *at = sparse_to_format(x, sparse_format(part));
+  damo_array *data = at ? sparse_pair(part, at) : NULL;
+  damo_sparse *out = data ? sparse_with_data(at, data) : NULL;
+  damo_release(at);
+  damo_release(data);
+  return out;
+}
+
+static damo_status move_perform(thunk *t) {
+  damo_sparse *part = thunk_in_sparse(t, 0), *g = thunk_in_sparse(t, 1), *y = thunk_in_sparse(t, 2);
+  damo_sparse *x = thunk_in_sparse(t, 3);
+  const bool seems = sparse_shares(part, x), partial = t->node->op->props[0].u.i != 0;
+  bool one_by_one = false, repeats = false;
+  if (!x->unique && !y->unique) DAMO_TRY(sparse_one_by_one(g, y, &one_by_one));
+  if (one_by_one != seems && !(seems && partial)) DAMO_TRY(sparse_repeats(x, &repeats));
+  if (repeats && one_by_one) return thunk_give(t, 0, paired(part, x));
+  return thunk_give_sparse(t, 0, repeats ? sparse_sum_duplicates(part) : damo_retain(part));
+}
+
+static damo_status move_init(damo_op *op) {
+  if (op->props[0].kind == PROP_BOOL) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "MoveCotangent: partial is true or false");
+}
+
+static damo_var *move(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x, bool partial);
+
+/* Pairing turned round is pairing. */
+static damo_status move_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] == NULL) return DAMO_OK;
+  damo_var *part = node->in[0], *g = build_sparse_from(b, gout[0], var_format_of(part));
+  gin[0] = move(b, g, g, node->out[0], part, node->op->props[0].u.i != 0);
+  return b->status;
+}
+
+static damo_status move_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *in[4] = {eval[0], node->in[1], node->in[2], node->in[3]};
+  if (eval[0] != NULL) rout[0] = build_op(b, damo_retain(node->op), in, 4);
+  return b->status;
+}
+
+static void connect_first_alone(const damo_apply *node, bool *connected) {
+  for (int i = 1; i < node->n_in; i++) connected[i] = false;
+}
+
+static damo_status last_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  (void)node;
+  for (int k = 0; k < 2; k++) out_shape[0][k] = in_shape[3][k];
+  return b->status;
+}
+
+static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
+
+static const op_def move_def = {
+    .name = "MoveCotangent",
+    .doc = "a matrix's cotangent, moved, for a matrix that has its entries in another order: duplicates one to one",
+    .props = "partial",
+    .n_in = 4,
+    .init = move_init,
+    .view_map = view_of_first,
+    .infer_type = move_type,
+    .perform = move_perform,
+    .grad = move_grad,
+    .rop = move_rop,
+    .infer_shape = last_shape,
+    .connection_pattern = connect_first_alone,
+};
+
+static damo_var *move(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x, bool partial) {
+  if (part == NULL || g == NULL || b->status != DAMO_OK) return part;
+  if (!var_is_sparse(part) || !var_is_sparse(g) || !may_repeat(x)) return part;
+  const prop_value p = prop_bool(partial);
+  damo_var *in[4] = {part, g, pattern_of(y), pattern_of(x)};
+  return build_op(b, op_new(b->ctx, &move_def, &p, 1), in, 4);
+}
+
+damo_var *build_move_cotangent(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x) {
+  return move(b, part, g, y, x, false);
+}
+
+damo_var *build_move_tangent(build *b, damo_var *part, const damo_apply *node, damo_var *const *eval) {
+  for (int i = 0; i < node->n_in; i++) {
+    if (eval[i] != NULL && var_is_sparse(node->in[i])) part = move(b, part, eval[i], node->in[i], node->out[0], true);
+  }
+  return part;
+}
+
+damo_var *build_move_outputs(build *b, damo_var *part, const damo_apply *node, damo_var *const *gout) {
+  for (int o = 0; o < node->n_out; o++) part = move(b, part, gout[o], node->out[o], node->in[0], true);
+  return part;
+}
