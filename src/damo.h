@@ -201,6 +201,11 @@ DAMO_API damo_type *damo_type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, 
  * entries. */
 DAMO_API damo_type *damo_type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype,
                                      const int64_t *shape);
+/* SparseTensorType of matrices of that dtype whose entries stand where a's do, stored in the same order; format, shape
+ * and index dtype are a's. Equal patterns give the same pointer. */
+DAMO_API damo_type *damo_type_sparse_like(const damo_sparse *a, damo_dtype dtype);
+/* That pattern, owned: a bool matrix with true at each place; NULL when the Type has none. */
+DAMO_API damo_sparse *damo_type_pattern(const damo_type *type);
 DAMO_API bool damo_type_is_sparse(const damo_type *type);
 /* A new input Variable; name may be NULL. */
 DAMO_API damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name);

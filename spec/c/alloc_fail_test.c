@@ -27,7 +27,7 @@ static void *host_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
 
 /* What the program made, so that all of it can be dropped wherever it stopped. */
 typedef struct made {
-  void *at[64];
+  void *at[96];
   int n;
 } made;
 
@@ -121,10 +121,41 @@ static bool program(damo_ctx *ctx, made *m, const char *mode) {
   return again != NULL && function_free(f) == DAMO_OK && train(ctx, m, again, s, t, a);
 }
 
+/* The same with a sparse input whose Type knows the pattern: an update of a shared one, its indices as a constant. */
+static bool patterned(damo_ctx *ctx, made *m, const char *mode) {
+  damo_sparse *a, *other;
+  damo_type *type;
+  damo_var *x, *in, *s, *out[2];
+  damo_function *f;
+  damo_obj *r[2] = {NULL, NULL};
+  NEED(a = keep(m, damo_sparse_from_coo(ctx, DAMO_CSR, DAMO_FLOAT64, 2, 3, 3, (const int64_t[]){0, 0, 1},
+                                        (const int64_t[]){0, 2, 1}, (const double[]){1, 2, 3})));
+  NEED(other = keep(m, damo_sparse_from_coo(ctx, DAMO_CSR, DAMO_FLOAT64, 2, 3, 3, (const int64_t[]){0, 1, 1},
+                                            (const int64_t[]){0, 0, 1}, (const double[]){1, 2, 3})));
+  NEED(type = keep(m, damo_type_sparse_like(a, DAMO_FLOAT64)));
+  NEED(keep(m, damo_type_pattern(type)));
+  NEED(x = keep(m, damo_var_new(ctx, type, "x")));
+  NEED(s = keep(m, var_shared(ctx, type, (damo_obj *)a, "s")));
+  NEED(in = op1(ctx, m, "sparse.neg", x));
+  NEED(out[0] = op1(ctx, m, "sparse.csm_indices", in));
+  NEED(out[1] = op1(ctx, m, "sparse.nnz", s));
+  NEED(f = keep(m, damo_compile(ctx, &x, 1, out, 2, &s, &x, 1, mode)));
+  for (int i = 0; i < 2; i++) {
+    if (damo_function_call_values(f, (damo_obj *[]){(damo_obj *)a}, 1, r) != DAMO_OK) return false;
+    keep(m, r[0]);
+    keep(m, r[1]);
+  }
+  damo_status refused = damo_function_call_values(f, (damo_obj *[]){(damo_obj *)other}, 1, r);
+  if (refused == DAMO_EMEMORY) return false;
+  CHECK_EQ_I(refused, DAMO_EVALUE);
+  return true;
+}
+
 /* Runs it once more; true when it passed. */
 static bool attempt(damo_ctx *ctx, const char *mode) {
   made m = {.n = 0};
-  bool passed = program(ctx, &m, mode), memory = passed || damo_error_status(ctx) == DAMO_EMEMORY;
+  bool passed = program(ctx, &m, mode) && patterned(ctx, &m, mode),
+       memory = passed || damo_error_status(ctx) == DAMO_EMEMORY;
   if (!CHECK(memory)) fprintf(stderr, "    %s: %s\n", damo_error_kind(ctx), damo_error_message(ctx));
   drop(&m);
   return passed;

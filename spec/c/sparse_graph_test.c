@@ -40,6 +40,23 @@ static void test_types(void) {
   RELEASE(t, same, dense);
 }
 
+/* Types of one pattern are one Type; the pattern is one object, which goes with the last of them. */
+static void test_patterns(void) {
+  const int64_t before = damo_ctx_memory(ctx).objects;
+  damo_sparse *a = matrix(DAMO_CSR), *b = matrix(DAMO_CSR), *c = matrix(DAMO_CSC);
+  damo_type *t = damo_type_sparse_like(a, DAMO_FLOAT64), *same = damo_type_sparse_like(b, DAMO_FLOAT64);
+  damo_type *single = damo_type_sparse_like(b, DAMO_FLOAT32), *other = damo_type_sparse_like(c, DAMO_FLOAT64);
+  damo_type *open = damo_type_sparse(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, (const int64_t[]){2, 3});
+  CHECK(t == same && t != single && t != other && t != open && damo_type_pattern(open) == NULL);
+  damo_sparse *p = damo_type_pattern(t), *q = damo_type_pattern(single);
+  CHECK(damo_sparse_dtype(p) == DAMO_BOOL && damo_sparse_nnz(p) == 3 && damo_sparse_shape(p)[1] == 3);
+  CHECK(damo_sparse_get_indices(p) == damo_sparse_get_indices(q));
+  CHECK(damo_type_sparse_like(a, (damo_dtype)99) == NULL);
+  CHECK_EQ_S(damo_error_kind(ctx), "value");
+  RELEASE(a, b, c, t, same, single, other, open, p, q);
+  CHECK_EQ_I(damo_ctx_memory(ctx).objects, before);
+}
+
 /* y = A·v, and the gradient of sum(y) by A, which is sparse and has A's pattern: v at the columns. */
 static void test_gradient(const char *mode) {
   damo_var *x = variable(DAMO_CSR, "x"), *v = NULL, *y, *cost, *g = NULL;
@@ -121,6 +138,7 @@ int main(void) {
   ctx = damo_ctx_new(NULL, NULL);
   if (!CHECK(ctx != NULL)) TEST_MAIN_END;
   test_types();
+  test_patterns();
   test_gradient(NULL);
   test_gradient("FAST_COMPILE");
   test_gradient("DEBUG");

@@ -19,6 +19,16 @@ damo_type *damo_type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype,
   return NULL;
 }
 
+damo_type *damo_type_sparse_like(const damo_sparse *a, damo_dtype dtype) {
+  if ((unsigned)dtype < DAMO_N_DTYPES) return type_sparse_like((damo_sparse *)(uintptr_t)a, dtype);
+  ctx_fail(a->obj.ctx, DAMO_EVALUE, "SparseTensorType: dtype %d does not exist", (int)dtype);
+  return NULL;
+}
+
+damo_sparse *damo_type_pattern(const damo_type *type) {
+  return type->pattern != NULL ? sparse_copy(type->pattern->matrix) : NULL;
+}
+
 bool damo_type_is_sparse(const damo_type *type) { return type_is_sparse(type); }
 
 damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name) {

@@ -70,6 +70,17 @@ static damo_var *fit_input(build *b, const op_graph *g, int i, damo_var *x) {
                     type_format(a, sizeof a, want), type_format(c, sizeof c, x->type));
 }
 
+static damo_status graph_types(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  const op_graph *g = op_graph_at(op);
+  (void)in;
+  (void)n_in;
+  for (int o = 0; o < g->n_out; o++) {
+    out[o] = type_without_pattern(((damo_var *)g->fgraph->outputs.at[o])->type);
+    if (out[o] == NULL) return DAMO_EMEMORY;
+  }
+  return DAMO_OK;
+}
+
 static damo_apply *graph_make_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
   op_graph *g = op_graph_at(op);
   if (n_in != g->n_given && n_in != g->n_in) {
@@ -85,19 +96,12 @@ static damo_apply *graph_make_node(build *b, damo_op *op, damo_var *const *in, i
   }
   damo_type **types = (damo_type **)(all + g->n_in);
   for (int i = 0; i < g->n_in; i++) all[i] = fit_input(b, g, i, i < n_in ? in[i] : g->shared[i - g->n_given]);
-  for (int o = 0; o < g->n_out; o++) types[o] = ((damo_var *)g->fgraph->outputs.at[o])->type;
-  damo_apply *node = b->status == DAMO_OK ? apply_new(b->ctx, op, all, g->n_in, types, g->n_out) : NULL;
+  damo_status s = graph_types(op, all, g->n_in, types);
+  damo_apply *node = b->status == DAMO_OK && s == DAMO_OK ? apply_new(b->ctx, op, all, g->n_in, types, g->n_out) : NULL;
   if (node == NULL && b->status == DAMO_OK) b->status = DAMO_EMEMORY;
+  for (int o = 0; o < g->n_out; o++) damo_release(types[o]);
   mem_free(b->ctx, all, bytes);
   return node;
-}
-
-static damo_status graph_types(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  const op_graph *g = op_graph_at(op);
-  (void)in;
-  (void)n_in;
-  for (int o = 0; o < g->n_out; o++) out[o] = damo_retain(((damo_var *)g->fgraph->outputs.at[o])->type);
-  return DAMO_OK;
 }
 
 static int graph_count_out(const damo_op *op, int n_in) {

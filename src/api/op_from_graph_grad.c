@@ -54,7 +54,7 @@ static damo_status derivation_init(derivation *d) {
 }
 
 static damo_type *stand_in_type(damo_ctx *ctx, damo_type *t) {
-  return type_is_tensor(t) ? type_tensor(ctx, t->dtype, t->ndim, NULL) : damo_retain(t);
+  return type_is_tensor(t) ? type_tensor(ctx, t->dtype, t->ndim, NULL) : type_without_pattern(t);
 }
 
 static damo_status make_stand_ins(derivation *d) {

@@ -50,6 +50,7 @@ typedef enum obj_kind {
   OBJ_FUNCTION,
   OBJ_GENERIC,
   OBJ_FACTOR,
+  OBJ_PATTERN,
   OBJ_N_KINDS
 } obj_kind;
 
@@ -98,6 +99,7 @@ typedef struct ctx_error {
  * needs none. */
 typedef enum ctx_slot_id {
   CTX_TYPES,
+  CTX_PATTERNS,
   CTX_OPS,
   CTX_FUNCS,
   CTX_REWRITES,

@@ -253,18 +253,27 @@ static damo_status stage_outputs(damo_function *f, damo_obj *const *into) {
   return DAMO_OK;
 }
 
+static damo_status refuse_update(const damo_function *f, const damo_var *target, damo_obj *value) {
+  char want[320], name[160];
+  damo_obj *filtered = NULL;
+  var_format(name, sizeof name, target);
+  if (target->type->pattern != NULL &&
+      (filtered = type_filter(target->type, value, (filter_options){.strict = true})) == NULL) {
+    ctx_fail_add(f->obj.ctx, "in the update of %s by %s", name, function_name(f)); /* it says where they differ */
+    return damo_error_status(f->obj.ctx);
+  }
+  damo_release(filtered);
+  return ctx_fail(f->obj.ctx, DAMO_ESHAPE, "%s: the update of %s is not of %s", function_name(f), name,
+                  type_format(want, sizeof want, target->type));
+}
+
 static damo_status stage_updates(damo_function *f) {
   for (int64_t i = 0; i < f->n_shared; i++) {
     fn_shared *sh = &f->shared[i];
     if (sh->update_cell < 0) continue;
     damo_obj *value = f->plan.cells[sh->update_cell];
-    const damo_type *t = sh->var != NULL ? sh->var->type : f->inputs[sh->input].var->type;
-    if (!type_is_valid(t, value)) {
-      char want[320], name[160];
-      const damo_var *target = sh->var != NULL ? sh->var : f->inputs[sh->input].var;
-      return ctx_fail(f->obj.ctx, DAMO_ESHAPE, "%s: the update of %s is not of %s", function_name(f),
-                      var_format(name, sizeof name, target), type_format(want, sizeof want, t));
-    }
+    const damo_var *target = sh->var != NULL ? sh->var : f->inputs[sh->input].var;
+    if (!type_is_valid(target->type, value)) return refuse_update(f, target, value);
     if (!sh->copy) continue;
     cell_set(&sh->staged, copy_value(value, &sh->spare));
     if (sh->staged == NULL) return DAMO_EMEMORY;

@@ -120,10 +120,14 @@ static damo_status carry_options(build *b, const op_func *f, const op_func *g, c
 static damo_status refuse_sparse(build *b, const op_func *f) {
   const op_func *structured = sparse_row(b->ctx, "structured_", f->name);
   if (structured == NULL) structured = sparse_row(b->ctx, "sp_", f->name);
+  const bool two = structured != NULL && strchr(structured->operands, ' ') != NULL;
   build_fail(b, DAMO_ETYPE,
-             "%s: a sparse operand would give a dense result: use %s%s%sx:toarray() to compute on the dense matrix",
+             "%s: a sparse operand would give a dense result: use %s%s%s%sx:toarray() to compute on the dense matrix",
              f->name, structured ? "damo." : "", structured ? structured->name : "",
-             structured ? "(x) to compute on the stored entries alone, or " : "");
+             two          ? "(x, y)"
+             : structured ? "(x)"
+                          : "",
+             structured ? " to compute on the stored entries alone, or " : "");
   return b->status;
 }
 

@@ -38,22 +38,37 @@ typedef struct intern_link {
   struct intern_link *next;
 } intern_link;
 
+/* Where the entries of sparse matrices stand. Interned by format, shape, index dtype, indptr and indices, so that equal
+ * ones are one object. */
+typedef struct type_pattern {
+  damo_obj obj;
+  intern_link link;
+  damo_sparse *matrix; /* owned: bool, true at each place */
+} type_pattern;
+
 struct damo_type {
   damo_obj obj;
   intern_link link;
   type_kind kind;
-  damo_dtype dtype; /* tensor, sparse; factor: of its matrix */
-  int32_t ndim;     /* tensor; 2 of sparse and factor */
-  uint8_t format;   /* sparse: damo_format; factor: 1 when it is for least squares */
-  uint8_t itype;    /* sparse: DAMO_INT32 (int64 only where the size needs it) or DAMO_INT64 */
-  char *why;        /* null: the reason */
-  int64_t shape[];  /* tensor, sparse, factor (of its matrix): -1 where unknown */
+  damo_dtype dtype;      /* tensor, sparse; factor: of its matrix */
+  int32_t ndim;          /* tensor; 2 of sparse and factor */
+  uint8_t format;        /* sparse: damo_format; factor: 1 when it is for least squares */
+  uint8_t itype;         /* sparse: DAMO_INT32 (int64 only where the size needs it) or DAMO_INT64 */
+  char *why;             /* null: the reason */
+  type_pattern *pattern; /* sparse: what all values have, owned; NULL: values may have any */
+  int64_t shape[];       /* tensor, sparse, factor (of its matrix): -1 where unknown */
 };
 
 /* Each returns an owned reference to the interned Type, or NULL. shape NULL: all dimensions unknown. */
 damo_type *type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
 /* shape NULL: both unknown; itype DAMO_INT32 or DAMO_INT64. */
 damo_type *type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, const int64_t *shape);
+/* The Type of matrices of that dtype whose entries stand where those of a do, stored in the same order; format, shape
+ * and index dtype are a's. */
+damo_type *type_sparse_like(damo_sparse *a, damo_dtype dtype);
+/* t, or the same Type with the pattern left open (owned). What Ops infer for their results goes through it: a result's
+ * Type has none. */
+damo_type *type_without_pattern(damo_type *t);
 damo_type *type_random(damo_ctx *ctx); /* a generator's state: value is an Array uint64 of shape {3}: philox_state */
 damo_type *type_null(damo_ctx *ctx, const char *why);
 damo_type *type_disconnected(damo_ctx *ctx);
@@ -72,9 +87,9 @@ static inline bool type_has_shape(const damo_type *t) { return t->kind == TYPE_T
 /* Static shape says that the dimension broadcasts. */
 static inline bool type_dim_is_one(const damo_type *t, int axis) { return t->shape[axis] == 1; }
 /* True when every value of `sub` is a value of `super`: same kind, dtype, rank and format, and each known dim of super
- * agrees. */
+ * agrees, its pattern too where it has one. */
 bool type_is_super(const damo_type *super, const damo_type *sub);
-/* Same kind, dtype, rank and format; static dims may differ where one is unknown. */
+/* Same kind, dtype, rank and format; static dims and patterns may differ where one is unknown. */
 bool type_is_compatible(const damo_type *a, const damo_type *b);
 /* "TensorType(float64, shape={?, 3})" … Returns dst. */
 char *type_format(char *dst, size_t n, const damo_type *t);

@@ -48,10 +48,24 @@ damo_status fgraph_import(damo_fgraph *fg, damo_var *v, ptrvec *imported);
 void fgraph_prune(damo_fgraph *fg, damo_apply *node);
 void fgraph_prune_list(damo_fgraph *fg, const ptrvec *nodes);
 
+/* ---- Patterns (type_pattern.c) ----------------------------------------------------------------------------------- */
+
+/* The interned pattern of a, owned. */
+type_pattern *pattern_of(damo_sparse *a);
+/* The entries of m stand where the pattern says, in the same order: at once where they share the arrays, else by
+ * comparing them. m has the pattern's format and shape. */
+bool pattern_fits(const type_pattern *p, const damo_sparse *m);
+/* m, taken, which has the pattern, with the pattern's own arrays. */
+damo_sparse *pattern_adopt(const type_pattern *p, damo_sparse *take);
+/* "entry 3 of row 2 is in column 4, the pattern's in column 5": the first place that differs. m has the format, shape
+ * and index dtype, but not the pattern. Returns dst. */
+char *pattern_difference(char *dst, size_t n, const type_pattern *p, const damo_sparse *m);
+
 /* ---- Registration ------------------------------------------------------------------------------------------------ */
 
 /* Each makes its context slot and registers its destructors. */
 damo_status type_register(damo_ctx *ctx);
+damo_status pattern_register(damo_ctx *ctx);
 damo_status var_register(damo_ctx *ctx);
 damo_status op_register(damo_ctx *ctx);
 damo_status fgraph_register(damo_ctx *ctx);

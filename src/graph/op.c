@@ -175,6 +175,18 @@ int op_n_out(const damo_op *op, int n_in) {
 
 #define SMALL_OUT 8
 
+/* What is known of a result's pattern is found when compiling. */
+static damo_status drop_patterns(damo_type **types, int n) {
+  for (int i = 0; i < n; i++) {
+    if (types[i] == NULL || types[i]->pattern == NULL) continue;
+    damo_type *open = type_without_pattern(types[i]);
+    if (open == NULL) return DAMO_EMEMORY;
+    damo_release(types[i]);
+    types[i] = open;
+  }
+  return DAMO_OK;
+}
+
 static damo_apply *apply_inferred(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in) {
   int n_out = op_n_out(op, n_in);
   damo_type *small[SMALL_OUT] = {NULL};
@@ -182,7 +194,9 @@ static damo_apply *apply_inferred(damo_ctx *ctx, damo_op *op, damo_var *const *i
   damo_type **types = n_out <= SMALL_OUT ? small : mem_calloc(ctx, bytes);
   if (types == NULL) return NULL;
   damo_apply *node = NULL;
-  if (op->def->infer_type(op, in, n_in, types) == DAMO_OK) node = apply_new(ctx, op, in, n_in, types, n_out);
+  if (op->def->infer_type(op, in, n_in, types) == DAMO_OK && drop_patterns(types, n_out) == DAMO_OK) {
+    node = apply_new(ctx, op, in, n_in, types, n_out);
+  }
   for (int i = 0; i < n_out; i++) damo_release(types[i]);
   if (types != small) mem_free(ctx, types, bytes);
   return node;

@@ -13,6 +13,7 @@ static void type_destroy(damo_obj *obj) {
   damo_type *t = (damo_type *)obj;
   intern_remove(obj->ctx, CTX_TYPES, &t->link);
   mem_strfree(obj->ctx, t->why);
+  damo_release(t->pattern);
   obj_free(obj, type_bytes(t));
 }
 
@@ -24,11 +25,12 @@ typedef struct type_parts {
   uint8_t format, itype;
   const int64_t *shape;
   const char *why;
+  type_pattern *pattern;
 } type_parts;
 
 static bool same_type(const damo_type *t, const type_parts *p) {
   if (t->kind != p->kind || t->dtype != p->dtype || t->ndim != p->ndim) return false;
-  if (t->format != p->format || t->itype != p->itype) return false;
+  if (t->format != p->format || t->itype != p->itype || t->pattern != p->pattern) return false;
   if (memcmp(t->shape, p->shape, (size_t)p->ndim * sizeof *p->shape) != 0) return false;
   return strcmp(t->why ? t->why : "", p->why ? p->why : "") == 0;
 }
@@ -36,6 +38,7 @@ static bool same_type(const damo_type *t, const type_parts *p) {
 static uint64_t hash_type(const type_parts *p) {
   uint64_t hash = hash_mix(hash_mix((uint64_t)p->kind + 1, (uint64_t)p->dtype), (uint64_t)p->ndim);
   hash = hash_mix(hash, (uint64_t)p->format << 8 | p->itype);
+  hash = hash_mix(hash, (uint64_t)(uintptr_t)p->pattern);
   hash = hash_bytes(hash, p->shape, (size_t)p->ndim * sizeof *p->shape);
   return p->why != NULL ? hash_bytes(hash, p->why, strlen(p->why)) : hash;
 }
@@ -61,7 +64,8 @@ static damo_type *type_intern(damo_ctx *ctx, const type_parts *p) {
                    .ndim = p->ndim,
                    .format = p->format,
                    .itype = p->itype,
-                   .why = why_copy};
+                   .why = why_copy,
+                   .pattern = damo_retain(p->pattern)};
   memcpy(t->shape, p->shape, (size_t)p->ndim * sizeof *p->shape);
   if (intern_add(ctx, CTX_TYPES, &t->link) != DAMO_OK) {
     damo_release(t);
@@ -84,16 +88,39 @@ damo_type *type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t 
   return type_intern(ctx, &(type_parts){.kind = TYPE_TENSOR, .dtype = dtype, .ndim = ndim, .shape = dims});
 }
 
+static type_parts sparse_parts(damo_format format, damo_dtype dtype, damo_dtype itype, const int64_t *dims) {
+  return (type_parts){.kind = TYPE_SPARSE,
+                      .dtype = dtype,
+                      .ndim = 2,
+                      .format = (uint8_t)format,
+                      .itype = (uint8_t)(itype == DAMO_INT64 ? DAMO_INT64 : DAMO_INT32),
+                      .shape = dims};
+}
+
 damo_type *type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, const int64_t *shape) {
   int64_t dims[2] = {-1, -1};
   for (int i = 0; i < 2 && shape != NULL; i++) dims[i] = shape[i] >= 0 ? shape[i] : -1;
-  type_parts p = {.kind = TYPE_SPARSE,
-                  .dtype = dtype,
-                  .ndim = 2,
-                  .format = (uint8_t)format,
-                  .itype = (uint8_t)(itype == DAMO_INT64 ? DAMO_INT64 : DAMO_INT32),
-                  .shape = dims};
+  const type_parts p = sparse_parts(format, dtype, itype, dims);
   return type_intern(ctx, &p);
+}
+
+/* The index dtype that a matrix's Type says: int64 only where the size does not need it anyway. */
+static damo_dtype itype_to_ask(const damo_sparse *m) {
+  const bool needed = sparse_itype_for(DAMO_INT32, m->shape[0], m->shape[1], sparse_nnz(m)) == DAMO_INT64;
+  return needed ? DAMO_INT32 : sparse_itype(m);
+}
+
+damo_type *type_sparse_like(damo_sparse *a, damo_dtype dtype) {
+  type_parts p = sparse_parts(sparse_format(a), dtype, itype_to_ask(a), a->shape);
+  p.pattern = pattern_of(a);
+  damo_type *t = p.pattern != NULL ? type_intern(a->obj.ctx, &p) : NULL;
+  damo_release(p.pattern);
+  return t;
+}
+
+damo_type *type_without_pattern(damo_type *t) {
+  if (t->pattern == NULL) return damo_retain(t);
+  return type_sparse(t->obj.ctx, (damo_format)t->format, t->dtype, (damo_dtype)t->itype, t->shape);
 }
 
 damo_type *type_factor(damo_ctx *ctx, damo_dtype dtype, const int64_t *shape, bool least) {
@@ -119,8 +146,7 @@ damo_type *type_of_value(damo_obj *value) {
   }
   if (value->kind == OBJ_SPARSE) {
     const damo_sparse *m = (const damo_sparse *)value;
-    bool needed = sparse_itype_for(DAMO_INT32, m->shape[0], m->shape[1], sparse_nnz(m)) == DAMO_INT64;
-    return type_sparse(value->ctx, sparse_format(m), sparse_dtype(m), needed ? DAMO_INT32 : sparse_itype(m), m->shape);
+    return type_sparse(value->ctx, sparse_format(m), sparse_dtype(m), itype_to_ask(m), m->shape);
   }
   if (value->kind == OBJ_FACTOR) {
     const factor_info f = factor_get_info((const damo_factor *)value);
@@ -139,7 +165,7 @@ static bool same_make(const damo_type *a, const damo_type *b) {
 
 bool type_is_super(const damo_type *super, const damo_type *sub) {
   if (super == sub) return true;
-  if (!same_make(super, sub)) return false;
+  if (!same_make(super, sub) || (super->pattern != NULL && super->pattern != sub->pattern)) return false;
   for (int i = 0; i < super->ndim; i++) {
     if (super->shape[i] >= 0 && super->shape[i] != sub->shape[i]) return false;
   }
@@ -149,10 +175,21 @@ bool type_is_super(const damo_type *super, const damo_type *sub) {
 bool type_is_compatible(const damo_type *a, const damo_type *b) {
   if (a == b) return true;
   if (!same_make(a, b)) return false;
+  if (a->pattern != NULL && b->pattern != NULL && a->pattern != b->pattern) return false;
   for (int i = 0; i < a->ndim; i++) {
     if (a->shape[i] >= 0 && b->shape[i] >= 0 && a->shape[i] != b->shape[i]) return false;
   }
   return true;
+}
+
+/* "SparseTensorType(csr, float64, shape={3, 4}, pattern of 7)" */
+static void format_sparse(char *dst, size_t n, const damo_type *t) {
+  char dims[256], pattern[40] = "";
+  if (t->pattern != NULL)
+    snprintf(pattern, sizeof pattern, ", pattern of %lld", (long long)sparse_nnz(t->pattern->matrix));
+  snprintf(dst, n, "SparseTensorType(%s, %s, shape=%s%s%s)", sparse_format_name((damo_format)t->format),
+           dtype_name(t->dtype), shape_format(dims, sizeof dims, t->ndim, t->shape),
+           t->itype == DAMO_INT64 ? ", itype=int64" : "", pattern);
 }
 
 char *type_format(char *dst, size_t n, const damo_type *t) {
@@ -163,11 +200,7 @@ char *type_format(char *dst, size_t n, const damo_type *t) {
                shape_format(dims, sizeof dims, t->ndim, t->shape));
       break;
     case TYPE_NULL: snprintf(dst, n, "NullType(%s)", t->why); break;
-    case TYPE_SPARSE:
-      snprintf(dst, n, "SparseTensorType(%s, %s, shape=%s%s)", sparse_format_name((damo_format)t->format),
-               dtype_name(t->dtype), shape_format(dims, sizeof dims, t->ndim, t->shape),
-               t->itype == DAMO_INT64 ? ", itype=int64" : "");
-      break;
+    case TYPE_SPARSE: format_sparse(dst, n, t); break;
     case TYPE_FACTOR:
       snprintf(dst, n, "FactorType(%s, shape=%s%s)", dtype_name(t->dtype),
                shape_format(dims, sizeof dims, t->ndim, t->shape), t->format ? ", least squares" : "");
@@ -243,7 +276,21 @@ static damo_dtype itype_wanted(const damo_type *t, const damo_sparse *m) {
 static bool is_sparse_of(const damo_type *t, const damo_obj *value) {
   const damo_sparse *m = (const damo_sparse *)value;
   return value->kind == OBJ_SPARSE && m->format == t->format && sparse_dtype(m) == t->dtype &&
-         shape_fits(t, m->shape) && sparse_itype(m) == itype_wanted(t, m);
+         shape_fits(t, m->shape) && sparse_itype(m) == itype_wanted(t, m) &&
+         (t->pattern == NULL || pattern_fits(t->pattern, m));
+}
+
+/* A matrix that is of the Type but for its pattern: the same, taken, where it has that too. One that was converted from
+ * `value` gets the pattern's arrays, which others share. */
+static damo_obj *filter_pattern(const damo_type *t, damo_sparse *take, const damo_obj *value) {
+  if (take == NULL || t->pattern == NULL) return (damo_obj *)take;
+  if (pattern_fits(t->pattern, take)) {
+    return (damo_obj *)(&take->obj == value ? take : pattern_adopt(t->pattern, take));
+  }
+  char place[200] = "; ";
+  pattern_difference(place + 2, sizeof place - 2, t->pattern, take);
+  damo_release(take);
+  return refuse(t, value, DAMO_EVALUE, place);
 }
 
 /* Format, dtype and index dtype by turns; each step gives a matrix of its own or the same one, retained. */
@@ -264,7 +311,7 @@ static damo_obj *filter_sparse(const damo_type *t, damo_obj *value, filter_optio
   damo_sparse *out = cast != NULL ? sparse_to_itype(cast, itype_wanted(t, m)) : NULL;
   damo_release(formed);
   damo_release(cast);
-  return (damo_obj *)out;
+  return filter_pattern(t, out, value);
 }
 
 static bool is_factor_of(const damo_type *t, const damo_obj *value) {
@@ -354,5 +401,5 @@ bool value_may_overlap(const damo_obj *a, const damo_obj *b) {
 damo_status type_register(damo_ctx *ctx) {
   DAMO_TRY(intern_register(ctx, CTX_TYPES));
   ctx_register_kind(ctx, OBJ_TYPE, type_destroy, NULL);
-  return DAMO_OK;
+  return pattern_register(ctx);
 }

@@ -30,7 +30,7 @@ static damo_status read_format(const char *path, const npz *z, damo_format *out)
   else if (strcmp(text, "csc") == 0)
     *out = DAMO_CSC;
   else
-    return io_fail(z->ctx, path, 0, "the sparse format is '%s', expected csr or csc", text);
+    return io_fail(z->ctx, path, 0, "the sparse format is '%s', expected csr or csc (SciPy's tocsr() converts)", text);
   return DAMO_OK;
 }
 
@@ -45,16 +45,25 @@ static damo_status read_shape(const char *path, const npz *z, int64_t shape[2]) 
   return DAMO_OK;
 }
 
+/* names: NULL-ended. */
+static damo_status need_members(const char *path, const npz *z, const char *const *names) {
+  for (; *names; names++) {
+    if (!member(z, *names)) {
+      return io_fail(z->ctx, path, 0, "the member '%s' of a sparse matrix is missing", *names);
+    }
+  }
+  return DAMO_OK;
+}
+
 damo_sparse *io_sparse_of_npz(const char *path, const npz *z) {
   damo_format format = DAMO_CSR;
   int64_t shape[2];
-  static const char *const needed[] = {"format", "shape", "data", "indices", "indptr"};
-  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-    if (member(z, needed[i])) continue;
-    io_fail(z->ctx, path, 0, "the member '%s' of a sparse matrix is missing", needed[i]);
+  static const char *const any[] = {"format", "shape", "data", NULL}, *const ours[] = {"indices", "indptr", NULL};
+  /* (a file in another format lacks some of ours: its format is what there is to say) */
+  if (need_members(path, z, any) != DAMO_OK || read_format(path, z, &format) != DAMO_OK ||
+      need_members(path, z, ours) != DAMO_OK || read_shape(path, z, shape) != DAMO_OK) {
     return NULL;
   }
-  if (read_format(path, z, &format) != DAMO_OK || read_shape(path, z, shape) != DAMO_OK) return NULL;
   damo_sparse *a = sparse_from_parts(z->ctx, format, shape, member(z, "data"), member(z, "indices"),
                                      member(z, "indptr"), DAMO_INT32);
   if (a || z->ctx->error.status == DAMO_EMEMORY) return a;

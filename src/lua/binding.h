@@ -33,12 +33,13 @@
 
 /* What one lua_State has, in a userdata in its registry: the context and the references of the binding's tables. */
 typedef struct bind_state {
-  damo_ctx *ctx;   /* one reference */
-  size_t gc_bytes; /* native bytes from which on bind_gc_pressure asks for a full collection */
-  size_t gc_low;   /* the fewest seen since the last one: gc_bytes goes by them */
-  int ref_objects; /* registry refs: weak table address → userdata */
-  int ref_methods; /* table: names → functions shared by Arrays and Variables */
-  int ref_module;  /* the table that luaopen_damo_core returns */
+  damo_ctx *ctx;      /* one reference */
+  size_t gc_bytes;    /* native bytes from which on bind_gc_pressure asks for a full collection */
+  size_t gc_low;      /* the fewest seen since the last one: gc_bytes goes by them */
+  size_t gc_patience; /* 1, more after collections that freed little */
+  int ref_objects;    /* registry refs: weak table address → userdata */
+  int ref_methods;    /* table: names → functions shared by Arrays and Variables */
+  int ref_module;     /* the table that luaopen_damo_core returns */
   int ref_metatable[OBJ_N_KINDS];
   int ref_error;   /* metatable of error objects */
   int ref_pending; /* list of userdata whose neighbours are not wrapped yet (lua_object.c), n_pending long */
@@ -63,8 +64,9 @@ static inline damo_ctx *bind_ctx(lua_State *L) { return bind_get(L)->ctx; }
 /* The main thread of the state, where callbacks run when no coroutine is known to be inside the core; L itself where
  * Lua has no way to ask (5.1). */
 lua_State *bind_main_thread(lua_State *L);
-/* Asks Lua for a full collection whenever native bytes have doubled since the last one, from 32 MB on. Called after
- * allocating calls, never with unanchored C memory. */
+/* Asks Lua for a full collection whenever native bytes, from 32 MB on, have grown enough since the last one (how much:
+ * lua_state.c). Called before a compiled Function runs and after other allocating calls, never with unanchored C
+ * memory. */
 void bind_gc_pressure(lua_State *L);
 /* Runs `again` style retries: after DAMO_EMEMORY asks for a full collection; true when worth one more try. */
 bool bind_retry_memory(lua_State *L);
@@ -134,6 +136,8 @@ typedef struct bind_box {
 
 /* Pushes the one userdata of obj, wrapping what it reaches; takes the reference (also when it raises). */
 void bind_push(lua_State *L, void *take_obj);
+/* The same for what a call has made that asked bind_gc_pressure before: it asks no more. */
+void bind_push_result(lua_State *L, void *take_obj);
 /* The same for a borrowed reference. */
 void bind_push_borrowed(lua_State *L, const void *obj);
 /* Pushes obj's userdata if it lives (else pushes nothing and returns false). */

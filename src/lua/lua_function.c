@@ -247,7 +247,11 @@ static void push_result(lua_State *L, outcome *r, int64_t i) {
     bind_push_scalar(L, r->scalars[i]); /* is_plain_scalar: it can */
     return;
   }
-  bind_push_value(L, v);
+  if (v->kind == OBJ_SPARSE || (v->kind == OBJ_ARRAY && ((const damo_array *)v)->ndim > 0)) {
+    bind_push_result(L, v);
+  } else {
+    bind_push_value(L, v);
+  }
 }
 
 static int push_outcome(lua_State *L, const caller *c, const damo_function *f, outcome *r) {
@@ -270,6 +274,8 @@ static int push_outcome(lua_State *L, const caller *c, const damo_function *f, o
 static int call_with(lua_State *L, damo_function *f, caller *c, int first, int64_t n, const targets *to) {
   damo_obj *small_args[SMALL], **args = small_args;
   outcome r = {.n = f->n_outputs};
+  /* Before, not after: the results of the call before are dropped by now, and these can take their warm memory. */
+  if (c->st->ctx->bytes >= c->st->gc_bytes || c->st->ctx->bytes < c->st->gc_low) bind_gc_pressure(L);
   if (f->running || f->freed || n > f->n_inputs) return refuse(L, f, n);
   if (n > SMALL) args = bind_room(L, (size_t)n, sizeof *args);
   r.scalars = r.small_scalar;

@@ -23,7 +23,8 @@ static const char *check_path(lua_State *L, const char *func) {
 static file_kind check_kind(lua_State *L, const char *path, const char *func) {
   if (ends_with(path, ".npy")) return FILE_NPY;
   if (ends_with(path, ".npz")) return FILE_NPZ;
-  bind_raise(L, DAMO_EVALUE, "%s: '%s' ends in neither .npy nor .npz", func, path);
+  const char *hint = !ends_with(path, ".mtx") ? "" : *func == 'l' ? ": read_mtx reads it" : ": write_mtx writes it";
+  bind_raise(L, DAMO_EVALUE, "%s: '%s' ends in neither .npy nor .npz%s", func, path, hint);
   return FILE_NPY;
 }
 

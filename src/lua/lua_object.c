@@ -164,6 +164,7 @@ static bool is_leaf(const damo_obj *obj) {
     case OBJ_OPCLASS:
     case OBJ_GENERIC:
     case OBJ_FACTOR:
+    case OBJ_PATTERN:
     case OBJ_N_KINDS: break;
   }
   return true;
@@ -309,6 +310,7 @@ static void anchor_neighbours(anchors *a, damo_obj *obj) {
     case OBJ_OPCLASS:
     case OBJ_GENERIC:
     case OBJ_FACTOR:
+    case OBJ_PATTERN:
     case OBJ_N_KINDS: break;
   }
 }
@@ -389,7 +391,7 @@ static void drain(lua_State *L, bind_state *st) {
   lua_pop(L, 1);
 }
 
-void bind_push(lua_State *L, void *take_obj) {
+void bind_push_result(lua_State *L, void *take_obj) {
   bind_state *st = bind_get(L);
   damo_obj *obj = take_obj;
   if (!obj) {
@@ -407,6 +409,11 @@ void bind_push(lua_State *L, void *take_obj) {
   bool leaf = is_leaf(obj);
   push_box(L, st, obj, leaf);
   if (!leaf) drain(L, st);
+}
+
+void bind_push(lua_State *L, void *take_obj) {
+  bind_push_result(L, take_obj);
+  bind_state *st = bind_get(L);
   if (st->ctx->bytes >= st->gc_bytes || st->ctx->bytes < st->gc_low) bind_gc_pressure(L);
 }
 

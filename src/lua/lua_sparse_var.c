@@ -5,18 +5,56 @@
 
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
 
-/* SparseTensorType(format, dtype, {itype=, shape=}) */
-static int sparse_type(lua_State *L) {
-  static const char *const names[] = {"itype", "shape", NULL};
+/* The matrix of the option pattern, which that table holds; NULL when absent. */
+static damo_sparse *option_pattern(lua_State *L, int options, damo_format format, const char *func) {
+  if (!bind_option(L, options, "pattern")) return NULL;
+  damo_sparse *m = bind_to_sparse(L, -1);
+  if (!m) {
+    bind_raise(L, DAMO_ETYPE, "%s: option 'pattern' must be a sparse matrix, got %s", func, bind_typename(L, -1));
+  }
+  if (sparse_format(m) != format) {
+    bind_raise(L, DAMO_EVALUE, "%s: the pattern is %s, not %s; its :to%s() is", func,
+               sparse_format_name(sparse_format(m)), sparse_format_name(format), sparse_format_name(format));
+  }
+  lua_pop(L, 1);
+  return m;
+}
+
+/* The Type that the options shape, itype and pattern make, pushed. Shape and itype follow from a pattern; given beside
+ * it they must say the same. */
+static damo_type *push_type(lua_State *L, damo_format format, damo_dtype dtype, int options, const char *func) {
   int64_t shape[2] = {-1, -1};
+  bind_option_shape2(L, options, true, shape, func);
+  const damo_dtype itype = bind_option_itype(L, options, func);
+  damo_sparse *m = option_pattern(L, options, format, func);
+  if (!m) return bind_push_made(L, type_sparse(bind_ctx(L), format, dtype, itype, shape));
+  for (int i = 0; i < 2; i++) {
+    if (shape[i] < 0 || shape[i] == m->shape[i]) continue;
+    char want[128], is[128];
+    bind_raise(L, DAMO_ESHAPE, "%s: the pattern has shape %s, not %s", func, shape_format(is, sizeof is, 2, m->shape),
+               shape_format(want, sizeof want, 2, shape));
+  }
+  if (bind_option(L, options, "itype")) {
+    lua_pop(L, 1);
+    if (itype != sparse_itype(m)) {
+      bind_raise(L, DAMO_EVALUE, "%s: the pattern's indices are %s, not %s", func, dtype_name(sparse_itype(m)),
+                 dtype_name(itype));
+    }
+  }
+  damo_type *t = type_sparse_like(m, dtype);
+  if (!t && bind_retry_memory(L)) t = type_sparse_like(m, dtype);
+  return bind_push_made(L, t);
+}
+
+/* SparseTensorType(format, dtype, {itype=, shape=, pattern=}) */
+static int sparse_type(lua_State *L) {
+  static const char *const names[] = {"itype", "shape", "pattern", NULL};
   bind_check_arity(L, 3, "SparseTensorType", "a format, a dtype and a table of options");
   if (lua_isnil(L, 1)) bind_arg_error(L, "SparseTensorType", 1, "format", "'csr' or 'csc'");
   damo_format format = bind_check_format(L, 1, DAMO_CSR, "SparseTensorType");
   damo_dtype dtype = lua_isnil(L, 2) ? bind_ctx(L)->config.floatX : bind_check_dtype(L, 2, "SparseTensorType");
   bind_check_named(L, "SparseTensorType", 3, names);
-  bind_option_shape2(L, 3, true, shape, "SparseTensorType");
-  damo_dtype itype = bind_option_itype(L, 3, "SparseTensorType");
-  bind_push_made(L, type_sparse(bind_ctx(L), format, dtype, itype, shape));
+  push_type(L, format, dtype, 3, "SparseTensorType");
   return 1;
 }
 
@@ -24,8 +62,7 @@ static int sparse_type(lua_State *L) {
 
 /* name and options at `first`; fixed: the dtype that the maker's letter says, or -1. */
 static int new_matrix(lua_State *L, damo_format format, int fixed, int first, const char *func) {
-  static const char *const names[] = {"dtype", "itype", "shape", "name", NULL};
-  int64_t shape[2] = {-1, -1};
+  static const char *const names[] = {"dtype", "itype", "shape", "pattern", "name", NULL};
   int opt = lua_istable(L, first) ? first : first + 1, name = first;
   bind_check_arity(L, opt, func,
                    first == 1 ? "a name and a table of options" : "a format, a name and a table of options");
@@ -38,14 +75,11 @@ static int new_matrix(lua_State *L, damo_format format, int fixed, int first, co
                  dtype_name(dtype));
     }
   }
-  bind_option_shape2(L, opt, true, shape, func);
-  damo_dtype itype = bind_option_itype(L, opt, func);
   if (opt == first) {
     if (!bind_option(L, opt, "name")) lua_pushnil(L);
     name = lua_gettop(L);
   }
-  damo_type *t = bind_push_made(L, type_sparse(bind_ctx(L), format, dtype, itype, shape));
-  return bind_new_var(L, t, name, func);
+  return bind_new_var(L, push_type(L, format, dtype, opt, func), name, func);
 }
 
 /* Upvalues: format, dtype or -1, the maker's name. */
@@ -54,7 +88,7 @@ static int make_matrix(lua_State *L) {
   return new_matrix(L, format, (int)lua_tointeger(L, lua_upvalueindex(2)), 1, lua_tostring(L, lua_upvalueindex(3)));
 }
 
-/* matrix(format, name, {dtype=, itype=, shape=}) */
+/* matrix(format, name, {dtype=, itype=, shape=, pattern=}) */
 static int matrix(lua_State *L) {
   if (lua_isnoneornil(L, 1)) bind_arg_error(L, "matrix", 1, "format", "'csr' or 'csc'");
   return new_matrix(L, bind_check_format(L, 1, DAMO_CSR, "matrix"), -1, 2, "matrix");

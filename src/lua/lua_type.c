@@ -167,6 +167,17 @@ static int get_itype(lua_State *L) {
   return 1;
 }
 
+/* A matrix of its own: true where values of the Type have entries. */
+static int get_pattern(lua_State *L) {
+  const damo_type *t = self(L, "pattern");
+  if (!t->pattern) return 0;
+  damo_sparse *m = sparse_copy(t->pattern->matrix);
+  if (!m && bind_retry_memory(L)) m = sparse_copy(t->pattern->matrix);
+  bind_push_made(L, m);
+  bind_gc_pressure(L);
+  return 1;
+}
+
 static int get_why(lua_State *L) {
   lua_pushstring(L, self(L, "why")->why);
   return 1;
@@ -237,15 +248,10 @@ static int equal(lua_State *L) {
 }
 
 void bind_open_type(lua_State *L) {
-  static const luaL_Reg fields[] = {{"dtype", get_dtype},
-                                    {"ndim", get_ndim},
-                                    {"shape", get_shape},
-                                    {"broadcastable", get_broadcastable},
-                                    {"format", get_format},
-                                    {"itype", get_itype},
-                                    {"why", get_why},
-                                    {"kind", get_kind},
-                                    {NULL, NULL}};
+  static const luaL_Reg fields[] = {
+      {"dtype", get_dtype},   {"ndim", get_ndim},   {"shape", get_shape},     {"broadcastable", get_broadcastable},
+      {"format", get_format}, {"itype", get_itype}, {"pattern", get_pattern}, {"why", get_why},
+      {"kind", get_kind},     {NULL, NULL}};
   static const luaL_Reg methods[] = {{"filter", filter},       {"is_valid_value", is_valid_value},
                                      {"values_eq", values_eq}, {"is_super", is_super},
                                      {"make_variable", call},  {NULL, NULL}};

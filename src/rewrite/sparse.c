@@ -1,5 +1,5 @@
 /* sparse.c: shorter ways through sparse matrices: parts taken out of what was put together, forms converted there and
- * back, scalings of scalings; and the update forms of alpha·x·y + z. */
+ * back, scalings of scalings; and what Types know of patterns as constants. */
 #include "rewrite_int.h"
 
 #include <string.h>
@@ -68,6 +68,16 @@ static damo_status data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **
   return rule_give(b, repl, did, with != NULL ? with->in[1] : NULL);
 }
 
+/* The vector says the shape that x's Type knows. */
+static bool is_known_shape(const damo_var *shape, const damo_type *t) {
+  const damo_array *v = var_constant_array(shape);
+  if (v == NULL || v->ndim != 1 || array_size(v) != 2) return false;
+  for (int64_t i = 0; i < 2; i++) {
+    if (t->shape[i] < 0 || scalar_to_int64(array_get(v, &i)) != t->shape[i]) return false;
+  }
+  return true;
+}
+
 /* CSM of all four parts of x is x, where the format and the index dtype are. */
 static damo_status csm(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
@@ -78,7 +88,8 @@ static damo_status csm(build *b, damo_fgraph *fg, damo_apply *node, damo_var **r
     if (node->in[i] != from->out[i]) return DAMO_OK;
   }
   const damo_var *shape = node->in[3];
-  bool same = shape == from->out[3] || (is_class(shape, "Shape") && shape->owner->in[0] == from->in[0]);
+  bool same = shape == from->out[3] || (is_class(shape, "Shape") && shape->owner->in[0] == from->in[0]) ||
+              is_known_shape(shape, from->in[0]->type);
   for (int i = 0; i < 2 && !same; i++) { /* the shape as rewritten: lengths of x */
     const damo_apply *v = match_op(shape, "MakeVector");
     if (v == NULL || v->n_in != 2 || !match_length(v->in[i], from->in[0], i)) return DAMO_OK;
@@ -122,11 +133,57 @@ static damo_status join_scales(build *b, damo_fgraph *fg, damo_apply *node, damo
   return rule_give(b, repl, did, in[1] != NULL ? build_op(b, damo_retain(node->op), in, 2) : NULL);
 }
 
+/* ---- Patterns that Types know ------------------------------------------------------------------------------------ */
+
+/* The pattern of v's values: of the leaf that has it, whose values are checked against its Type. NULL: not known. */
+static const type_pattern *known_pattern(damo_var *v) {
+  const damo_var *root = pattern_root(v);
+  return root->owner == NULL ? root->type->pattern : NULL;
+}
+
+static damo_var *as_constant(build *b, damo_array *value) {
+  return build_take(b, var_constant(b->ctx, NULL, &value->obj));
+}
+
+/* The shape in the dtype of the indices. */
+static damo_var *shape_constant(build *b, const damo_sparse *m) {
+  damo_array *v = damo_array_from(b->ctx, DAMO_INT64, 1, (const int64_t[]){2}, m->shape);
+  damo_array *cast = v != NULL ? array_cast(v, sparse_itype(m)) : NULL;
+  damo_var *out = cast != NULL ? as_constant(b, cast) : build_take(b, NULL);
+  damo_release(v);
+  damo_release(cast);
+  return out;
+}
+
+/* indices, indptr and shape of a matrix with a known pattern are constants. */
+static damo_status known_properties(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const type_pattern *p = known_pattern(node->in[0]);
+  if (p == NULL || sparse_itype(p->matrix) != var_dtype(node->out[1])) return DAMO_OK;
+  for (int i = 1; i < 4 && b->status == DAMO_OK; i++) {
+    if (fgraph_clients(fg, node->out[i]) == NULL) continue;
+    repl[i] = i == 3 ? shape_constant(b, p->matrix) : as_constant(b, i == 1 ? p->matrix->indices : p->matrix->indptr);
+    *did = true;
+  }
+  return b->status;
+}
+
+/* So is the number of its entries: the length of its data. */
+static damo_status known_length(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *x = matrix_of_data(node->in[0]);
+  const type_pattern *p = x != NULL ? known_pattern(x) : NULL;
+  return rule_give(b, repl, did, p != NULL ? build_scalar(b, DAMO_INT64, (double)sparse_nnz(p->matrix)) : NULL);
+}
+
 #define RULE(rule_name, class, fn)                                                                       \
   {                                                                                                      \
     .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile canonicalize sparse", \
     .tracks = class, .local = fn                                                                         \
   }
+
+/* Late, so that the parts of a matrix are still seen as its own where it is put together again. */
+#define KNOWN(rule_name, class, fn) \
+  { .name = rule_name, .phase = PHASE_SPECIALIZE, .tags = "fast_run specialize sparse", .tracks = class, .local = fn }
 
 const rewrite_rule sparse_rules[] = {
     RULE("sparse_with_data", "WithData", with_data),
@@ -140,5 +197,7 @@ const rewrite_rule sparse_rules[] = {
     RULE("sparse_to_format", "ToFormat", to_format),
     RULE("sparse_join_col_scales", "ColScaleCSC", join_scales),
     RULE("sparse_join_row_scales", "RowScaleCSC", join_scales),
+    KNOWN("sparse_known_properties", "CSMProperties", known_properties),
+    KNOWN("sparse_known_length", "Shape_i", known_length),
     {.name = NULL},
 };
