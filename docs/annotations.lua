@@ -109,6 +109,9 @@ function Variable:inc(index, y) end
 ---@field ndim? integer
 ---@field shape? (integer|false)[]
 ---@field broadcastable? boolean[]
+---@field format? damo.Format of sparse values
+---@field itype? "int32"|"int64" of sparse values: dtype of indices and indptr
+---@field pattern? damo.Sparse true where sparse values have entries, where the Type says that; a matrix of its own
 ---@field why? string
 ---@overload fun(name?: string): damo.Variable
 local Type = {}
@@ -391,7 +394,7 @@ function sparse.diags(diagonals, offsets, options) end
 function sparse.random(m, n, options) end
 ---@param format damo.Format
 ---@param dtype? damo.Dtype
----@param options? { itype?: string, shape?: (integer|false)[] }
+---@param options? { itype?: string, shape?: (integer|false)[], pattern?: damo.Sparse }
 ---@return damo.Type
 function sparse.SparseTensorType(format, dtype, options) end
 ---The Type of factors of matrices with that dtype and shape.
@@ -402,7 +405,7 @@ function sparse.FactorType(dtype, options) end
 ---A sparse input.
 ---@param format damo.Format
 ---@param name? string
----@param options? { dtype?: damo.Dtype, itype?: string, shape?: (integer|false)[] }
+---@param options? { dtype?: damo.Dtype, itype?: string, shape?: (integer|false)[], pattern?: damo.Sparse, name?: string }
 ---@return damo.Variable
 function sparse.matrix(format, name, options) end
 ---A sparse Variable itself, of a sparse matrix a constant.

@@ -387,8 +387,8 @@ static void test_shapes(void) {
   damo_ctx *ctx = new_ctx();
   damo_sparse *none = sparse_eye(ctx, 0, 0, 0, DAMO_FLOAT64, DAMO_CSC),
               *a = sparse_eye(ctx, 3, 4, 0, DAMO_FLOAT64, DAMO_CSC);
-  CHECK(!factor_new(a, FACTOR_ASSUME_NONE));
-  check_message(ctx, DAMO_ESHAPE, "(3, 4)");
+  CHECK(!factor_new(a, FACTOR_ASSUME_POS));
+  check_message(ctx, DAMO_ESHAPE, "(3, 4), expected a square one under assume='pos'");
   damo_factor *f = factor_new(none, FACTOR_ASSUME_NONE);
   damo_array *b = random_array(ctx, DAMO_FLOAT64, 2, (const int64_t[]){0, 3}), *x = factor_solve(f, FACTOR_A, b, NULL);
   CHECK(x && array_shape(x)[0] == 0 && array_shape(x)[1] == 3);
@@ -552,6 +552,92 @@ static void test_deficient(int64_t m, int64_t n, damo_dtype dtype, damo_dtype it
   close_ctx(ctx);
 }
 
+/* Σ x·ȳ of two matrices of one shape. */
+static z inner(const damo_array *x, const damo_array *y) {
+  z sum = 0;
+  for (int64_t i = 0; i < array_shape(x)[0]; i++) {
+    for (int64_t c = 0; c < array_shape(x)[1]; c++) {
+      const int64_t at[2] = {i, c};
+      sum += value_at(x, at) * conj(value_at(y, at));
+    }
+  }
+  return sum;
+}
+
+static double distance(const damo_array *x, const damo_array *y, bool conjugated) {
+  double worst = 0;
+  for (int64_t i = 0; i < array_shape(x)[0]; i++) {
+    for (int64_t c = 0; c < array_shape(x)[1]; c++) {
+      const int64_t at[2] = {i, c};
+      const double error = cabs(value_at(x, at) - (conjugated ? conj(value_at(y, at)) : value_at(y, at)));
+      if (!(error <= worst)) worst = error;
+    }
+  }
+  return worst;
+}
+
+/* Sᴴ is the adjoint of S, and Sᵀ c the conjugate of Sᴴ c̄. */
+static void check_adjoint(damo_factor *f, const damo_array *b, const damo_array *x, const damo_array *c) {
+  const damo_dtype dtype = array_dtype(c);
+  damo_array *y = factor_solve(f, FACTOR_H, c, NULL),
+             *bar = array_empty(((damo_obj *)f)->ctx, dtype, 2, array_shape(c));
+  if (CHECK(y && bar)) {
+    CHECK_NEAR(cabs(inner(x, c) - inner(b, y)), 0, 1e-9);
+    for (int64_t k = 0; k < array_size(c); k++) {
+      const z v = conj(((const z *)(const void *)c->data)[k]);
+      ((z *)(void *)bar->data)[k] = v;
+    }
+    damo_array *turned = factor_solve(f, FACTOR_T, bar, NULL);
+    if (CHECK(turned)) CHECK_NEAR(distance(turned, y, true), 0, 1e-10);
+    damo_release(turned);
+  }
+  damo_release(y);
+  damo_release(bar);
+}
+
+/* A factor of a rectangular matrix solves as least squares do. */
+static void test_rectangular(int64_t m, int64_t n, damo_dtype dtype, damo_dtype itype, damo_format format) {
+  damo_ctx *ctx = new_ctx();
+  dense *d = malloc(sizeof *d);
+  draw_rectangle(d, m, n, dtype);
+  damo_sparse *a = matrix_of(ctx, d, dtype, itype, format), *square = sparse_eye(ctx, m, m, 0, dtype, format);
+  damo_factor *f = factor_new(square, FACTOR_ASSUME_NONE);
+  damo_array *b = random_array(ctx, DAMO_COMPLEX128, 2, (const int64_t[]){m, 35}), *x = NULL, *r = NULL;
+  damo_array *c = random_array(ctx, DAMO_COMPLEX128, 2, (const int64_t[]){n, 35});
+  for (int round = 0; round < 2; round++) { /* the same factor for a square matrix in between */
+    double log_abs;
+    damo_c128 sign;
+    CHECK(factor_refresh(f, a) == DAMO_OK);
+    const factor_info info = factor_get_info(f);
+    CHECK(info.rectangular && !info.least_squares && strcmp(info.kind, "qr") == 0);
+    damo_array *y = factor_solve(f, FACTOR_A, b, NULL), *left = random_array(ctx, DAMO_COMPLEX128, 2, array_shape(b));
+    if (CHECK(y && factor_lstsq(f, b, &x, &r) == DAMO_OK)) {
+      CHECK_NEAR(distance(x, y, false), 0, 1e-10);
+      CHECK(factor_gap(f, FACTOR_A, y, b, left) == DAMO_OK);
+      for (int64_t k = 0; k < array_size(r); k++) ((z *)(void *)r->data)[k] *= -1;
+      CHECK_NEAR(distance(left, r, false), 0, 1e-10);
+      check_adjoint(f, b, y, c);
+      damo_release(x);
+      damo_release(r);
+    }
+    CHECK(factor_logdet(f, &log_abs, &sign) == DAMO_ESHAPE);
+    check_message(ctx, DAMO_ESHAPE, "expected a square one for a determinant");
+    CHECK(!factor_solve(f, FACTOR_T, b, NULL));
+    check_message(ctx, DAMO_ESHAPE, "expected a vector or matrix of");
+    damo_release(y);
+    damo_release(left);
+    CHECK(factor_refresh(f, square) == DAMO_OK);
+    CHECK(factor_logdet(f, &log_abs, &sign) == DAMO_OK && log_abs == 0);
+  }
+  damo_release(b);
+  damo_release(c);
+  damo_release(f);
+  damo_release(a);
+  damo_release(square);
+  free(d);
+  close_ctx(ctx);
+}
+
 static void test_least_squares(void) {
   const damo_dtype dtypes[] = {DAMO_FLOAT64, DAMO_COMPLEX128};
   for (int d = 0; d < 2; d++) {
@@ -561,6 +647,8 @@ static void test_least_squares(void) {
         test_least(30, 12, dtypes[d], itype, format ? DAMO_CSR : DAMO_CSC);
         test_least(12, 30, dtypes[d], itype, format ? DAMO_CSR : DAMO_CSC);
         test_least(9, 9, dtypes[d], itype, format ? DAMO_CSR : DAMO_CSC);
+        test_rectangular(30, 12, dtypes[d], itype, format ? DAMO_CSR : DAMO_CSC);
+        test_rectangular(12, 30, dtypes[d], itype, format ? DAMO_CSR : DAMO_CSC);
       }
       test_deficient(30, 12, dtypes[d], itype);
       test_deficient(12, 30, dtypes[d], itype);

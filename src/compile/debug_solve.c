@@ -193,19 +193,6 @@ static bool is_large(const matrix *m, int64_t columns) {
 
 static double part(double error, double whole) { return error > 0 ? error / whole : error; }
 
-/* op(A)·x - b */
-static double solved(exam *e) {
-  const prop_value *v = op_prop(e->t->node->op, "system");
-  if (is_large(&e->a, e->x.cols)) return -1;
-  matrix a = turned(&e->a, v->kind == PROP_STR ? v->u.s[0] : 'n'), back = product(&a, &e->x);
-  double result = -1;
-  if (back.a != NULL)
-    result = part(apart(&back, &e->b), (double)a.cols * largest(&a) * largest(&e->x) + largest(&e->b));
-  damo_release(a.a);
-  damo_release(back.a);
-  return result;
-}
-
 static double log_determined(exam *e) {
   determinant det = {0, {0, 0}};
   matrix inverse = inverse_of(&e->a, &det);
@@ -278,6 +265,46 @@ static double outside(const matrix *m, const matrix *v) {
   damo_release(inverse.a);
   damo_release(right.a);
   damo_release(z.a);
+  damo_release(back.a);
+  return result;
+}
+
+/* With a rectangular matrix m, turned as asked for: mᴴ takes m·x - b to 0, and x is in mᴴ's range where it is to have
+ * minimum norm. With less than full rank the turned systems are passed over. */
+static double solved_least(const exam *e, const matrix *m, char system) {
+  const bool full = factor_rank((const damo_factor *)e->inputs[0]) == (m->rows < m->cols ? m->rows : m->cols);
+  if (!full && system != 'n') return -1;
+  matrix h = turned(m, 'h'), back = product(m, &e->x), normal = {.a = NULL};
+  double result = -1;
+  for (int64_t k = 0; back.a != NULL && k < back.rows * back.cols; k++)
+    *entry(&back, 0, k) = minus(*entry(&back, 0, k), *entry(&e->b, 0, k));
+  if (back.a != NULL) normal = product(&h, &back);
+  if (normal.a != NULL) {
+    const double scale = (double)m->cols * largest(m) * largest(&e->x) + largest(&e->b);
+    result = part(largest(&normal), (double)h.cols * largest(&h) * scale);
+    if (full && m->cols > m->rows && h.rows <= MOST_LINES) result += fmax(0, outside(&h, &e->x));
+  }
+  damo_release(h.a);
+  damo_release(back.a);
+  damo_release(normal.a);
+  return result;
+}
+
+/* op(A)·x - b */
+static double solved(exam *e) {
+  const prop_value *v = op_prop(e->t->node->op, "system");
+  const char system = v->kind == PROP_STR ? v->u.s[0] : 'n';
+  if (is_large(&e->a, e->x.cols) || e->x.cols != e->b.cols) return -1; /* columns that do not count */
+  matrix a = turned(&e->a, system), back = {.a = NULL};
+  double result = -1;
+  if (a.a != NULL && a.rows != a.cols) {
+    result = solved_least(e, &a, system);
+  } else if (a.a != NULL) {
+    back = product(&a, &e->x);
+    if (back.a != NULL)
+      result = part(apart(&back, &e->b), (double)a.cols * largest(&a) * largest(&e->x) + largest(&e->b));
+  }
+  damo_release(a.a);
   damo_release(back.a);
   return result;
 }

@@ -1,8 +1,8 @@
 /* sparse_factor: Factorize and FactorizeQR, which make factors, and what all Ops on factors share.
  *
  * A thunk keeps the factor that it made and refreshes it when it runs again: the analysis stays while the pattern does, and
- * equal values cost nothing. Always holds: a factor that anybody else holds (a result that a script keeps) is left as it
- * is, and the next run makes another one.
+ * equal values cost nothing. Always holds: a factor that anybody else holds (a result that a script keeps, a shared value)
+ * is left as it is; then the one made before it is refreshed, or another one made where that is held too.
  */
 #include "sparse_factor.h"
 
@@ -16,7 +16,15 @@ damo_status need_factor(const op_def *def, damo_var *const *in, int i, bool leas
   if (type_is_factor(t) && (t->format != 0) == least) return DAMO_OK;
   char got[320];
   return ctx_fail(t->obj.ctx, DAMO_ETYPE, "%s: operand %d must be a factor for %s, got %s", def->name, i + 1,
-                  least ? "least squares" : "square systems", type_format(got, sizeof got, t));
+                  least ? "least squares" : "systems", type_format(got, sizeof got, t));
+}
+
+damo_status need_square_factor(const damo_op *op, damo_var *const *in) {
+  DAMO_TRY(need_factor(op->def, in, 0, false));
+  const int64_t *shape = in[0]->type->shape;
+  if (shape[0] < 0 || shape[1] < 0 || shape[0] == shape[1]) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: the matrix has shape (%lld, %lld), expected a square one",
+                  op->def->name, (long long)shape[0], (long long)shape[1]);
 }
 
 damo_dtype dtype_of_modulus(damo_dtype dt) {
@@ -46,7 +54,7 @@ static int assume_of(const prop_value *v) {
 }
 
 typedef struct factor_state {
-  damo_factor *kept;
+  damo_factor *kept, *before;       /* the last one made or refreshed, and the one before, where that was held */
   int64_t analyses, factorizations; /* of those kept before */
 } factor_state;
 
@@ -59,12 +67,23 @@ static void drop_kept(factor_state *s) {
   s->kept = NULL;
 }
 
-static void state_clear(thunk *t) { drop_kept(t->state); }
+static void swap_kept(factor_state *s) {
+  damo_factor *last = s->kept;
+  s->kept = s->before;
+  s->before = last;
+}
+
+static void state_clear(thunk *t) {
+  factor_state *s = t->state;
+  drop_kept(s);
+  swap_kept(s);
+  drop_kept(s);
+}
 
 /* Somebody beside the thunk and its cell holds the factor. */
 static bool is_held(const thunk *t, const factor_state *s) {
   const damo_obj *kept = (const damo_obj *)s->kept;
-  return kept->refs > (*t->out[0] == kept ? 2 : 1);
+  return kept != NULL && kept->refs > (*t->out[0] == kept ? 2 : 1);
 }
 
 static damo_factor *fresh_factor(const thunk *t, damo_sparse *a) {
@@ -75,7 +94,8 @@ static damo_factor *fresh_factor(const thunk *t, damo_sparse *a) {
 static damo_status factorize_perform(thunk *t) {
   factor_state *s = t->state;
   damo_sparse *a = thunk_in_sparse(t, 0);
-  if (s->kept != NULL && is_held(t, s)) drop_kept(s);
+  if (is_held(t, s)) swap_kept(s);
+  if (is_held(t, s)) drop_kept(s);
   if (s->kept != NULL) {
     DAMO_TRY(factor_refresh(s->kept, a));
   } else if ((s->kept = fresh_factor(t, a)) == NULL) {
@@ -91,10 +111,13 @@ void factor_counts(const thunk *t, int64_t *analyses, int64_t *factorizations) {
   const factor_state *s = t->state;
   *analyses += s->analyses;
   *factorizations += s->factorizations;
-  if (s->kept == NULL) return;
-  const factor_info info = factor_get_info(s->kept);
-  *analyses += info.analyses;
-  *factorizations += info.factorizations;
+  for (int k = 0; k < 2; k++) {
+    const damo_factor *f = k == 0 ? s->kept : s->before;
+    if (f == NULL) continue;
+    const factor_info info = factor_get_info(f);
+    *analyses += info.analyses;
+    *factorizations += info.factorizations;
+  }
 }
 
 /* ---- The classes --------------------------------------------------------------------------------------------------- */
@@ -108,18 +131,20 @@ static damo_status factorize_init(damo_op *op) {
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Factorize: assume is 'pos', 'sym', 'gen' or nil");
 }
 
+/* A matrix that is said to be Hermitian is square: one length tells the other. */
 static damo_status factorize_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
-  if (shape[0] >= 0 && shape[1] >= 0 && shape[0] != shape[1]) {
+  const int assume = assume_of(op_prop(op, "assume"));
+  const bool square = assume == FACTOR_ASSUME_POS || assume == FACTOR_ASSUME_SYM;
+  if (square && shape[0] >= 0 && shape[1] >= 0 && shape[0] != shape[1]) {
     return ctx_fail(op->obj.ctx, DAMO_ESHAPE,
-                    "%s: the matrix has shape (%lld, %lld), expected a square one; damo.sparse.lstsq solves "
-                    "rectangular systems",
-                    op->def->name, (long long)shape[0], (long long)shape[1]);
+                    "%s: the matrix has shape (%lld, %lld), expected a square one under assume='%s'", op->def->name,
+                    (long long)shape[0], (long long)shape[1], assume_names[assume]);
   }
-  const int64_t n = shape[0] >= 0 ? shape[0] : shape[1];
-  out[0] = type_factor(op->obj.ctx, factor_dtype(in[0]), (const int64_t[2]){n, n}, false);
+  const int64_t rows = square && shape[0] < 0 ? shape[1] : shape[0], cols = square && shape[1] < 0 ? rows : shape[1];
+  out[0] = type_factor(op->obj.ctx, factor_dtype(in[0]), (const int64_t[2]){rows, cols}, false);
   return out[0] != NULL ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
@@ -138,7 +163,7 @@ static bool never_folded(const damo_apply *node) {
 
 const op_def factorize_def = {
     .name = "Factorize",
-    .doc = "the factor of a square sparse matrix; assume: 'pos', 'sym', 'gen' or nil (found out)",
+    .doc = "the factor of a sparse matrix, by QR of a rectangular one; assume: 'pos', 'sym', 'gen' or nil (found out)",
     .props = "assume",
     .n_in = 1,
     .init = factorize_init,
@@ -243,7 +268,7 @@ static damo_status fn_factorize(build *b, const fn_args *a, ptrvec *out) {
 
 static damo_status rcond_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_factor(op->def, in, 0, false));
+  DAMO_TRY(need_square_factor(op, in));
   return give_dense(op, out, DAMO_FLOAT64, 0, NULL);
 }
 
@@ -279,7 +304,7 @@ const op_func sparse_factor_funcs[] = {
      .operands = "A",
      .options = "assume:str on_fail:str",
      .call = fn_factorize,
-     .doc = "the factor of a square sparse matrix, for many systems; assume: 'pos', 'sym' or 'gen'"},
+     .doc = "the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'"},
     {.name = "sparse.rcond",
      .operands = "A",
      .options = "assume:str on_fail:str",

@@ -17,7 +17,7 @@ static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected %d inputs, or %d without A, got %d", op->def->name, most,
                     most - 1, n_in);
   }
-  DAMO_TRY(need_factor(op->def, in, 0, false));
+  DAMO_TRY(need_square_factor(op, in));
   for (int i = 1; i < n_in; i++) {
     DAMO_TRY(need_sparse(op, in, i));
     DAMO_TRY(need_same_length(op, in, 0, 0, i, 0));

@@ -12,7 +12,7 @@ static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in
   if (n_in != 1 && n_in != 2) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected F, A or F, got %d inputs", op->def->name, n_in);
   }
-  DAMO_TRY(need_factor(op->def, in, 0, false));
+  DAMO_TRY(need_square_factor(op, in));
   if (n_in == 1) return DAMO_OK;
   DAMO_TRY(need_sparse(op, in, 1));
   return need_same_length(op, in, 0, 0, 1, 0);

@@ -59,8 +59,9 @@ damo_status factor_fail_memory(damo_factor *f) {
 }
 
 damo_status factor_fail_size(damo_factor *f) {
-  return ctx_fail(f->obj.ctx, DAMO_EMEMORY, "%s: the factors have more entries than %s indices can count%s",
-                  f->backend->name, f->m.wide ? "int64" : "int32", f->m.wide ? "" : "; give the matrix itype int64");
+  f->too_large = !f->m.wide;
+  return ctx_fail(f->obj.ctx, DAMO_EMEMORY, "%s: the factors have more entries than %s indices can count",
+                  f->backend->name, f->m.wide ? "int64" : "int32");
 }
 
 /* ---- The stored matrix ------------------------------------------------------------------------------------------- */
@@ -298,6 +299,34 @@ static bool same_pattern(const factor_matrix *a, const factor_matrix *b) {
          a->cplx == b->cplx && same_vector(a->indptr, b->indptr) && same_vector(a->indices, b->indices);
 }
 
+/* M with int64 indices. */
+static damo_status widen(factor_matrix *m) {
+  damo_array *indptr = array_cast(m->indptr, DAMO_INT64), *indices = indptr ? array_cast(m->indices, DAMO_INT64) : NULL;
+  if (!indices) {
+    damo_release(indptr);
+    return DAMO_EMEMORY;
+  }
+  damo_release(m->indptr);
+  damo_release(m->indices);
+  m->indptr = indptr, m->indices = indices;
+  m->wide = true;
+  return DAMO_OK;
+}
+
+/* The factor of M, analysed first unless its back end is to stay; with int64 indices where int32 ones do not do. */
+static damo_status make_factor(damo_factor *f, factor_method method, bool keep) {
+  f->too_large = false;
+  damo_status status = keep ? DAMO_OK : analyze(f, method);
+  if (status == DAMO_OK) status = compute(f);
+  if (status == DAMO_OK || !f->too_large) return status;
+  ctx_clear_error(f->obj.ctx);
+  drop_backend(f);
+  DAMO_TRY(widen(&f->m));
+  f->widened = true;
+  DAMO_TRY(analyze(f, method));
+  return compute(f);
+}
+
 static damo_status install(damo_factor *f, factor_matrix *take, factor_method wanted, bool was_flipped) {
   damo_ctx *ctx = f->obj.ctx;
   const bool same = same_pattern(&f->m, take) && was_flipped == f->flipped;
@@ -316,25 +345,34 @@ static damo_status install(damo_factor *f, factor_matrix *take, factor_method wa
     return DAMO_OK;
   }
   const factor_method method = usable && f->gave_up ? FACTOR_LU : wanted;
-  damo_status status = usable && f->backend->method == method ? DAMO_OK : analyze(f, method);
-  if (status == DAMO_OK) status = compute(f);
+  const damo_status status = make_factor(f, method, usable && f->backend->method == method);
   if (status == DAMO_OK) return DAMO_OK;
   drop_backend(f);
   f->fault = FACTOR_EMPTY;
   return status;
 }
 
+static damo_status fail_shape(damo_factor *f, const int64_t *shape, const char *why) {
+  return ctx_fail(f->obj.ctx, DAMO_ESHAPE, "the matrix has shape (%lld, %lld), expected a square one%s",
+                  (long long)shape[0], (long long)shape[1], why);
+}
+
+damo_status factor_need_square(damo_factor *f, const char *why) {
+  return f->shape[0] == f->shape[1] ? DAMO_OK : fail_shape(f, f->shape, why);
+}
+
 static damo_status check_shape(damo_factor *f, damo_sparse *a) {
-  if (f->least || a->shape[0] == a->shape[1]) return DAMO_OK;
-  return ctx_fail(f->obj.ctx, DAMO_ESHAPE, "the matrix has shape (%lld, %lld), expected a square one",
-                  (long long)a->shape[0], (long long)a->shape[1]);
+  const bool hermitian = f->assume == FACTOR_ASSUME_POS || f->assume == FACTOR_ASSUME_SYM;
+  if (!hermitian || a->shape[0] == a->shape[1]) return DAMO_OK;
+  return fail_shape(f, a->shape, f->assume == FACTOR_ASSUME_POS ? " under assume='pos'" : " under assume='sym'");
 }
 
 static damo_status refresh_as(damo_factor *f, damo_sparse *a) {
   factor_matrix m;
   factor_method method;
   const bool was_flipped = f->flipped;
-  const damo_status status = prepare(f, a, &m, &method);
+  damo_status status = prepare(f, a, &m, &method);
+  if (status == DAMO_OK && f->widened && !m.wide) status = widen(&m);
   if (status == DAMO_OK) return install(f, &m, method, was_flipped);
   matrix_clear(f->obj.ctx, &m);
   f->flipped = was_flipped;
@@ -373,6 +411,8 @@ damo_status factor_refresh(damo_factor *f, damo_sparse *a) {
   DAMO_TRY(check_shape(f, a));
   f->dtype = dtype_is_discrete(sparse_dtype(a)) ? DAMO_FLOAT64 : sparse_dtype(a);
   f->shape[0] = a->shape[0], f->shape[1] = a->shape[1];
+  f->least = f->asked_least || a->shape[0] != a->shape[1];
+  if (!f->least) f->conjugated = f->basic = false;
   return f->least ? refresh_least(f, a) : refresh_as(f, a);
 }
 
@@ -380,7 +420,7 @@ static damo_factor *make(damo_sparse *a, factor_assume assume, bool least) {
   damo_factor *f = obj_new(a->obj.ctx, OBJ_FACTOR, sizeof *f);
   if (!f) return NULL;
   f->assume = assume;
-  f->least = least;
+  f->asked_least = least;
   f->fault = FACTOR_EMPTY;
   if (factor_refresh(f, a) == DAMO_OK) return f;
   damo_release(f);
@@ -436,7 +476,8 @@ factor_info factor_get_info(const damo_factor *f) {
                        .dtype = f->dtype,
                        .minimum_norm = f->least && f->conjugated,
                        .refinements = f->refinements,
-                       .least_squares = f->least};
+                       .least_squares = f->asked_least,
+                       .rectangular = f->shape[0] != f->shape[1]};
 }
 
 int64_t factor_rank(const damo_factor *f) { return f->backend ? f->rank : 0; }

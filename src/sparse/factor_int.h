@@ -101,7 +101,11 @@ struct damo_factor {
   factor_matrix m;
   damo_dtype dtype;
   factor_assume assume;
-  bool least, flipped, gave_up;
+  bool asked_least; /* made for least squares */
+  bool least;       /* … or of a rectangular matrix: QR */
+  bool flipped, gave_up;
+  bool too_large;     /* said by a back end: the factors are more than int32 indices count */
+  bool widened;       /* so M has int64 indices, whatever A has */
   bool basic;         /* least squares: A's rank is less than its rows, which are fewer than its columns */
   bool conjugated;    /* least squares: M is Aᴴ */
   bool kept_pivots;   /* the numbers were computed with an older pivot order */
@@ -129,15 +133,17 @@ typedef struct factor_fns {
   /* The share of entries off the diagonal that have a mirror, and of columns whose diagonal would do as a pivot, in a
    * sample of the columns; there is one at least. */
   double (*symmetry)(const factor_matrix *m, int64_t sample, double *strong);
-  /* r = b − op(M)·x; the largest |r|/(|op(M)|·|x| + |b|) over the entries (s: room for as many doubles as b). */
+  /* r = b − op(M)·x; the largest |r|/(|op(M)|·|x| + |b|) over the entries (s: room for as many doubles as b). sums (may be
+   * NULL): those of op(M)'s rows, of |Re| + |Im|. */
   double (*residual)(const factor_matrix *m, bool transposed, bool conjugated, const double *x, const double *b,
-                     double *r, double *s);
+                     double *r, double *s, double *sums);
   /* The sums of moduli of each column (row), its entries scaled by their rows (columns). Without a scale also the largest
    * modulus of each row (column). */
   void (*column_sums)(const factor_matrix *m, const double *scale, double *sum, double *most);
   void (*row_sums)(const factor_matrix *m, const double *scale, double *sum, double *most);
   /* r: powers of two that bring each row's largest entry to 1 … 2 (complex: up to 2√2); x: M's values, scaled by them. */
   void (*equilibrate)(const factor_matrix *m, double *r, double *x);
+  void (*scale_rows)(const factor_matrix *m, const double *r, double *x); /* the same with r as it is */
   /* (M + Mᴴ)/2 on the union of both patterns; t is Mᵀ. With ip NULL it only counts. */
   int64_t (*hermitian_part)(const factor_matrix *m, const factor_matrix *t, void *ip, void *ii, double *x);
 } factor_fns;
@@ -172,7 +178,7 @@ damo_status factor_lu_new(damo_ctx *ctx, factor_lu *lu, int64_t n, bool cplx, bo
 /* (M⁻¹)ᵀ at M's places from triangular factors. */
 damo_status factor_selected_inverse(damo_ctx *ctx, const factor_matrix *m, const factor_lu *lu, double *out);
 void factor_lu_clear(damo_ctx *ctx, factor_lu *lu);
-/* The back end did not get memory, or needs more than its index type can count. */
+/* The back end did not get memory, or needs more than its index type can count: int64 indices are tried next. */
 damo_status factor_fail_memory(damo_factor *f);
 damo_status factor_fail_size(damo_factor *f);
 /* A block of columns on their way through a back end: column-major, real, or pairs; complex values on a real M take two
@@ -199,11 +205,14 @@ static inline damo_dtype factor_work_dtype(damo_dtype dtype) {
   return dtype_is_complex(dtype) ? DAMO_COMPLEX128 : DAMO_FLOAT64;
 }
 
+/* Shape error for a rectangular matrix; why ends the message. */
+damo_status factor_need_square(damo_factor *f, const char *why);
 /* Solves system · x = b for A, in place; complex when M is. No refinement. */
 damo_status factor_raw_solve(damo_factor *f, factor_system system, int64_t k, double *x);
-/* r = b − system·x and the componentwise backward error of x, for A. s: scratch for as many doubles as rows. */
+/* r = b − system·x and the componentwise backward error of x, for A. s: scratch for as many doubles as rows; sums (may be
+ * NULL): as factor_fns.residual has it, of op(A). */
 double factor_residual(const damo_factor *f, factor_system system, const double *x, const double *b, double *r,
-                       double *s);
+                       double *s, double *sums);
 /* Finds rcond: roughly (enough to tell regular from singular), or well. */
 damo_status factor_estimate(damo_factor *f, bool well);
 

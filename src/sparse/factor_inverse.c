@@ -111,6 +111,7 @@ static damo_status to_entries(const damo_factor *f, const damo_sparse *a, const 
 
 damo_array *factor_inverse_entries(damo_factor *f, damo_sparse *a) {
   damo_ctx *ctx = f->obj.ctx;
+  if (factor_need_square(f, " for entries of its inverse") != DAMO_OK) return NULL;
   if (f->least || a->shape[0] != f->shape[0] || a->shape[1] != f->shape[1]) {
     ctx_fail(ctx, DAMO_ESHAPE, "the matrix has shape (%lld, %lld), the factor that of a %s one of (%lld, %lld)",
              (long long)a->shape[0], (long long)a->shape[1], f->least ? "least-squares" : "square",

@@ -20,6 +20,7 @@ static inline double inverse_power(double size) {
 #define MUL REAL_MUL
 #define CONJ REAL_CONJ
 #define ABS1 fabs
+#define SIZE(product, a, b) fabs(product)
 #define MODULUS fabs
 #define I int32_t
 #define N(name) name##_dn
@@ -35,12 +36,14 @@ static inline double inverse_power(double size) {
 #undef MUL
 #undef CONJ
 #undef ABS1
+#undef SIZE
 #undef MODULUS
 
 #define T zdouble
 #define MUL zmul
 #define CONJ conj
 #define ABS1 zabs1
+#define SIZE(product, a, b) (zabs1(a) * zabs1(b))
 #define MODULUS cabs
 #define I int32_t
 #define N(name) name##_zn

@@ -1,5 +1,5 @@
 /* factor_kernel_body: loops over M for one index type I and one value type T. Included with I, T, N (names a function),
- * MUL, CONJ, ABS1 (a modulus that is cheap), MODULUS. */
+ * MUL, CONJ, ABS1 (a modulus that is cheap), SIZE (the product of two such ones, whose product is the first), MODULUS. */
 
 static bool N(is_hermitian)(const factor_matrix *m, int64_t *at, bool *positive) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
@@ -59,55 +59,63 @@ static double N(symmetry)(const factor_matrix *m, int64_t sample, double *strong
   return off ? (double)matched / (double)off : 1;
 }
 
-static void N(residual_plain)(const factor_matrix *m, bool conjugated, const T *x, T *r, double *s) {
-  const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
-  const T *a = (const T *)(const void *)m->x;
-  for (int64_t j = 0; j < m->cols; j++) {
-    const T xj = x[j];
-    const double size = ABS1(xj);
-    for (int64_t k = p[j]; k < p[j + 1]; k++) {
-      const T v = conjugated ? CONJ(a[k]) : a[k];
-      r[i[k]] -= MUL(v, xj);
-      s[i[k]] += ABS1(v) * size;
-    }
-  }
+/* The larger of worst and |r|/s; it divides only where that is the second. */
+static inline double N(worse)(double worst, T r, double s) {
+  const double size = ABS1(r);
+  if (size <= worst * s) return worst;
+  const double ratio = size > 0 ? size / s : size == 0 ? 0 : INFINITY;
+  return ratio > worst ? ratio : worst;
 }
 
-static void N(residual_turned)(const factor_matrix *m, bool conjugated, const T *x, T *r, double *s) {
+static double N(residual_plain)(const factor_matrix *m, bool conjugated, const T *x, const T *b, T *r, double *s,
+                                double *sums) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   const T *a = (const T *)(const void *)m->x;
-  for (int64_t j = 0; j < m->cols; j++) {
-    T sum = 0;
-    double size = 0;
-    for (int64_t k = p[j]; k < p[j + 1]; k++) {
-      const T v = conjugated ? CONJ(a[k]) : a[k];
-      sum += MUL(v, x[i[k]]);
-      size += ABS1(v) * ABS1(x[i[k]]);
-    }
-    r[j] -= sum;
-    s[j] += size;
-  }
-}
-
-static double N(residual)(const factor_matrix *m, bool transposed, bool conjugated, const double *x0, const double *b0,
-                          double *r0, double *s) {
-  const T *x = (const T *)(const void *)x0, *b = (const T *)(const void *)b0;
-  T *r = (T *)(void *)r0;
-  const int64_t n = transposed ? m->cols : m->rows;
-  for (int64_t j = 0; j < n; j++) {
+  for (int64_t j = 0; j < m->rows; j++) {
     r[j] = b[j];
     s[j] = ABS1(b[j]);
   }
-  if (transposed)
-    N(residual_turned)(m, conjugated, x, r, s);
-  else
-    N(residual_plain)(m, conjugated, x, r, s);
+  for (int64_t j = 0; j < m->cols; j++) {
+    const T xj = x[j];
+    for (int64_t k = p[j]; k < p[j + 1]; k++) {
+      const T v = conjugated ? CONJ(a[k]) : a[k], term = MUL(v, xj);
+      r[i[k]] -= term;
+      s[i[k]] += SIZE(term, v, xj);
+    }
+  }
+  if (sums) memset(sums, 0, (size_t)m->rows * sizeof *sums);
+  for (int64_t k = 0; sums && k < m->nnz; k++) sums[i[k]] += ABS1(a[k]);
   double worst = 0;
-  for (int64_t j = 0; j < n; j++) {
-    const double size = ABS1(r[j]), ratio = size > 0 ? size / s[j] : size == 0 ? 0 : INFINITY;
-    if (ratio > worst) worst = ratio;
+  for (int64_t j = 0; j < m->rows; j++) worst = N(worse)(worst, r[j], s[j]);
+  return worst;
+}
+
+static double N(residual_turned)(const factor_matrix *m, bool conjugated, const T *x, const T *b, T *r, double *sums) {
+  const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
+  const T *a = (const T *)(const void *)m->x;
+  double worst = 0;
+  for (int64_t j = 0; j < m->cols; j++) {
+    T sum = 0;
+    double size = ABS1(b[j]), own = 0;
+    for (int64_t k = p[j]; k < p[j + 1]; k++) {
+      const T v = conjugated ? CONJ(a[k]) : a[k], xi = x[i[k]], term = MUL(v, xi);
+      sum += term;
+      size += SIZE(term, v, xi);
+      own += ABS1(v);
+    }
+    r[j] = b[j] - sum;
+    if (sums) sums[j] = own;
+    worst = N(worse)(worst, r[j], size);
   }
   return worst;
+}
+
+static double N(residual)(const factor_matrix *m, bool transposed, bool conjugated, const double *x0, const double *b0,
+                          double *r0, double *s, double *sums) {
+  const T *x = (const T *)(const void *)x0, *b = (const T *)(const void *)b0;
+  T *r = (T *)(void *)r0;
+  if (transposed) return N(residual_turned)(m, conjugated, x, b, r, sums);
+  return N(residual_plain)(m, conjugated, x, b, r, s, sums);
 }
 
 static void N(column_sums)(const factor_matrix *m, const double *scale, double *sum, double *most) {
@@ -142,18 +150,23 @@ static void N(row_sums)(const factor_matrix *m, const double *scale, double *sum
   }
 }
 
-static void N(equilibrate)(const factor_matrix *m, double *r, double *x0) {
-  const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
+static void N(scale_rows)(const factor_matrix *m, const double *r, double *x0) {
+  const I *i = (const I *)(const void *)m->indices->data;
   const T *a = (const T *)(const void *)m->x;
   T *x = (T *)(void *)x0;
-  const int64_t nnz = p[m->cols];
+  for (int64_t k = 0; k < m->nnz; k++) x[k] = a[k] * r[i[k]];
+}
+
+static void N(equilibrate)(const factor_matrix *m, double *r, double *x) {
+  const I *i = (const I *)(const void *)m->indices->data;
+  const T *a = (const T *)(const void *)m->x;
   memset(r, 0, (size_t)m->rows * sizeof *r);
-  for (int64_t k = 0; k < nnz; k++) {
+  for (int64_t k = 0; k < m->nnz; k++) {
     const double size = ABS1(a[k]), had = r[i[k]];
     r[i[k]] = size > had ? size : had; /* no branch: it would be guessed wrong */
   }
   for (int64_t k = 0; k < m->rows; k++) r[k] = inverse_power(r[k]);
-  for (int64_t k = 0; k < nnz; k++) x[k] = a[k] * r[i[k]];
+  N(scale_rows)(m, r, x);
 }
 
 static int64_t N(hermitian_part)(const factor_matrix *m, const factor_matrix *t, void *ip0, void *ii0, double *x0) {
@@ -180,5 +193,5 @@ static int64_t N(hermitian_part)(const factor_matrix *m, const factor_matrix *t,
   return n;
 }
 
-static const factor_fns N(fns) = {N(is_hermitian), N(symmetry),    N(residual),      N(column_sums),
-                                  N(row_sums),     N(equilibrate), N(hermitian_part)};
+static const factor_fns N(fns) = {N(is_hermitian), N(symmetry),    N(residual),   N(column_sums),
+                                  N(row_sums),     N(equilibrate), N(scale_rows), N(hermitian_part)};

@@ -35,7 +35,7 @@ static void to_residuals(const damo_factor *f, const factor_block *w, int64_t k,
   double *r = w->room, *s = w->room + (size_t)n * per;
   for (int64_t c = 0; c < k; c++) {
     double *b = w->b + (size_t)(c * n) * per;
-    factor_fns_of(&f->m)->residual(&f->m, f->conjugated, f->conjugated, w->x + (size_t)(c * m) * per, b, r, s);
+    factor_fns_of(&f->m)->residual(&f->m, f->conjugated, f->conjugated, w->x + (size_t)(c * m) * per, b, r, s, NULL);
     memcpy(b, r, (size_t)n * per * sizeof *b);
   }
 }
@@ -76,6 +76,51 @@ damo_status factor_lstsq(damo_factor *f, const damo_array *b, damo_array **x, da
   return status;
 }
 
+/* ---- What a solution leaves ---------------------------------------------------------------------------------------- */
+
+/* n rows of x, m of b. */
+static damo_status gap_dense(damo_factor *f, factor_system system, const damo_array *x, const damo_array *b,
+                             damo_array *out) {
+  const int64_t width = array_shape(b)[1], n = array_shape(x)[0], m = array_shape(b)[0];
+  const bool cplx = dtype_is_complex(array_dtype(b));
+  const size_t per = f->m.cplx ? 2 : 1, longer = (size_t)(n > m ? n : m) * per;
+  factor_block w;
+  if (width == 0) return DAMO_OK;
+  DAMO_TRY(factor_block_init(f, &w, n, m, width, cplx));
+  factor_block of_b = w;
+  of_b.b = w.x;
+  double *r = w.room, *s = w.room + longer;
+  for (int64_t from = 0; from < width; from += w.k) {
+    const int64_t k = width - from < w.k ? width - from : w.k, columns = factor_block_columns(&w, k);
+    factor_block_load(&w, n, (const double *)(const void *)x->data, cplx, width, from, k);
+    factor_block_load(&of_b, m, (const double *)(const void *)b->data, cplx, width, from, k);
+    for (int64_t c = 0; c < columns; c++) {
+      double *of_c = w.x + (size_t)(c * m) * per;
+      factor_residual(f, system, w.b + (size_t)(c * n) * per, of_c, r, s, NULL);
+      for (size_t i = 0; i < (size_t)m * per; i++) of_c[i] = -r[i];
+    }
+    factor_block_store(&w, w.x, m, out, width, from, k);
+  }
+  return DAMO_OK;
+}
+
+damo_status factor_gap(damo_factor *f, factor_system system, const damo_array *x, const damo_array *b,
+                       damo_array *out) {
+  char text[256], more[256];
+  const int64_t *shape = array_shape(x), *like = array_shape(b), rows = f->shape[system != FACTOR_A];
+  if (f->fault == FACTOR_EMPTY) return factor_check(f);
+  if (shape[0] != factor_solution_rows(f, system) || like[0] != rows || shape[1] != like[1])
+    return ctx_fail(f->obj.ctx, DAMO_ESHAPE, "the matrix has shape (%lld, %lld), the solution %s, the right side %s",
+                    (long long)f->shape[0], (long long)f->shape[1], shape_format(text, sizeof text, 2, shape),
+                    shape_format(more, sizeof more, 2, like));
+  const damo_dtype dtype = factor_work_dtype(dtype_promote(array_dtype(x), array_dtype(b)));
+  damo_array *left = array_as_contiguous(x, dtype), *right = left ? array_as_contiguous(b, dtype) : NULL;
+  const damo_status status = right ? gap_dense(f, system, left, right, out) : DAMO_EMEMORY;
+  damo_release(left);
+  damo_release(right);
+  return status;
+}
+
 /* ---- Normal equations -------------------------------------------------------------------------------------------- */
 
 /* r := w − MᴴM z for one column; t: room for M's rows, s for either side. */
@@ -83,9 +128,9 @@ static void normal_residual(const damo_factor *f, const double *w, const double 
   const factor_fns *fns = factor_fns_of(&f->m);
   const size_t per = f->m.cplx ? 2 : 1, rows = (size_t)f->m.rows * per;
   memset(r, 0, rows * sizeof *r);
-  fns->residual(&f->m, false, false, z, r, t, s); /* t = −M z */
+  fns->residual(&f->m, false, false, z, r, t, s, NULL); /* t = −M z */
   for (size_t k = 0; k < rows; k++) t[k] = -t[k];
-  fns->residual(&f->m, true, true, t, w, r, s);
+  fns->residual(&f->m, true, true, t, w, r, s, NULL);
 }
 
 static damo_status normal_dense(damo_factor *f, const damo_array *b, damo_array *out) {

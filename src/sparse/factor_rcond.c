@@ -58,11 +58,16 @@ static void to_signs(const search *s) {
 
 static int64_t largest_of(const search *s, double *size) {
   int64_t at = 0;
-  *size = -1;
-  for (int64_t k = 0; k < s->n; k++) {
-    const double v = entry_size(s, k);
-    if (v > *size) *size = v, at = k;
+  double most = -1;
+  for (int64_t k = 0; k < s->n && s->per == 1; k++) {
+    const double v = fabs(s->x[k]);
+    if (v > most) most = v, at = k;
   }
+  for (int64_t k = 0; k < s->n && s->per == 2; k++) {
+    const double v = entry_size(s, k);
+    if (v > most) most = v, at = k;
+  }
+  *size = most;
   return at;
 }
 
@@ -84,27 +89,37 @@ static damo_status other_bound(const search *s, double *best) {
   return DAMO_OK;
 }
 
+/* ±0.5 … ±1.5 by the number: equal sizes may cancel to 0. */
+static inline double random_sign(uint64_t k) {
+  k *= 0x9e3779b97f4a7c15u;
+  k = (k ^ k >> 30) * 0xbf58476d1ce4e5b9u;
+  k ^= k >> 27;
+  union {
+    uint64_t bits;
+    double number;
+  } u = {k >> 12 | 0x3ff0000000000000u}; /* 1 … 2 */
+  u.number -= 0.5;
+  u.bits |= k << 63;
+  return u.number;
+}
+
 /* A solve of random signs with (RA)ᴴ: its largest entry hardly ever lies more than a few times √n below ‖(RA)⁻¹‖₁, since
  * entry j is the sum of column j of the inverse with these signs. The solve is also the probe: is what this factor gives
- * good as it is? */
-static damo_status first_look(const search *s, double *bound, int64_t *at) {
+ * good as it is? It also sums the moduli of A's columns. */
+static damo_status first_look(const search *s, double *bound, int64_t *at, double *sums) {
   damo_factor *f = s->f;
   const size_t n = (size_t)(s->n * s->per);
   double *b = factor_work(f, 3 * n);
   if (!b) return DAMO_EMEMORY;
-  uint64_t state = 88172645463325252u;
   for (int64_t k = 0; k < s->n; k++) {
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    const double size = 0.5 + (double)(state >> 32 & 0x7fffffff) * 0x1p-31; /* equal ones may cancel to 0 */
-    b[k * s->per] = state >> 63 ? -size : size;
+    b[k * s->per] = random_sign((uint64_t)k + 1);
     if (s->per == 2) b[2 * k + 1] = 0;
   }
   memcpy(s->x, b, n * sizeof *b);
   DAMO_TRY(factor_raw_solve(f, FACTOR_H, 1, s->x));
-  f->probe = factor_residual(f, FACTOR_H, s->x, b, b + n, b + 2 * n);
+  f->probe = factor_residual(f, FACTOR_H, s->x, b, b + n, b + 2 * n, sums);
   if (!f->kept_pivots) f->fresh_probe = f->probe;
   f->refines = !(f->probe <= PROBE_ABOVE);
-  rescale(s);
   *at = largest_of(s, bound);
   return DAMO_OK;
 }
@@ -161,11 +176,17 @@ static bool scale_constraints(int64_t n, double *size, double *order) {
   return true;
 }
 
+static double largest_sum(int64_t n, const double *sum) {
+  double norm = 0;
+  for (int64_t k = 0; k < n; k++) norm = sum[k] > norm ? sum[k] : norm;
+  return norm;
+}
+
 /* ‖RA‖₁, and the scaling R in s->scale; work: 3n. */
 static double matrix_norm(search *s, double *work) {
   const damo_factor *f = s->f;
   const factor_fns *fns = factor_fns_of(&f->m);
-  double *sum = work, *spare = sum + s->n, *scale = spare + s->n, norm = 0;
+  double *sum = work, *spare = sum + s->n, *scale = spare + s->n;
   void (*const sums)(const factor_matrix *, const double *, double *, double *) =
       f->flipped ? fns->row_sums : fns->column_sums;
   sums(&f->m, NULL, sum, scale);
@@ -173,8 +194,19 @@ static double matrix_norm(search *s, double *work) {
     s->scale = scale;
     sums(&f->m, scale, sum, spare);
   }
-  for (int64_t k = 0; k < s->n; k++) norm = sum[k] > norm ? sum[k] : norm;
-  return norm;
+  return largest_sum(s->n, sum);
+}
+
+/* ‖(RA)⁻¹‖₁ where A itself did not look far from singular: well, or by one more solve at most. at: as first_look has it. */
+static damo_status look_closer(search *s, bool well, double enough, double bound, int64_t at, double *inverse) {
+  if (well) return inverse_norm(s, inverse);
+  if (s->scale) {
+    rescale(s);
+    at = largest_of(s, &bound);
+    bound *= sqrt((double)s->n);
+  }
+  *inverse = bound;
+  return bound < enough ? DAMO_OK : column_norm(s, at, inverse);
 }
 
 /* Well: by all steps. Else one solve or two. */
@@ -184,17 +216,17 @@ static damo_status estimate(damo_factor *f, bool well, double epsilon) {
   double *work = mem_alloc(f->obj.ctx, room), inverse = INFINITY, bound = 0;
   if (!work) return DAMO_EMEMORY;
   search s = {.f = f, .n = n, .per = per, .x = work + 3 * n};
-  const double norm = matrix_norm(&s, work), enough = 1 / (norm * epsilon * FAR);
   int64_t at = 0;
-  damo_status status = first_look(&s, &bound, &at);
+  damo_status status = first_look(&s, &bound, &at, work);
+  double norm = status == DAMO_OK ? largest_sum(n, work) : 0;
   bound *= sqrt((double)n);
   f->rcond_rough = !well;
-  if (status == DAMO_OK && well)
-    status = inverse_norm(&s, &inverse);
-  else if (status == DAMO_OK && bound < enough)
+  if (status == DAMO_OK && !well && bound < 1 / (norm * epsilon * FAR)) {
     inverse = bound;
-  else if (status == DAMO_OK)
-    status = column_norm(&s, at, &inverse);
+  } else if (status == DAMO_OK) {
+    norm = matrix_norm(&s, work);
+    status = look_closer(&s, well, 1 / (norm * epsilon * FAR), bound, at, &inverse);
+  }
   mem_free(f->obj.ctx, work, room);
   if (status != DAMO_OK) return status;
   f->rcond = 1 / norm / inverse;
@@ -220,6 +252,7 @@ damo_status factor_estimate(damo_factor *f, bool well) {
 
 damo_status factor_rcond(damo_factor *f, double *rcond) {
   if (f->fault == FACTOR_EMPTY) return factor_check(f);
+  DAMO_TRY(factor_need_square(f, " for its condition"));
   *rcond = f->fault == FACTOR_SINGULAR ? 0 : 1;
   if (f->fault == FACTOR_SINGULAR || !f->backend) return DAMO_OK;
   DAMO_TRY(factor_estimate(f, true));

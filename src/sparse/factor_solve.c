@@ -16,9 +16,9 @@
 
 /* op(M) for a system of A. */
 static void map_system(const damo_factor *f, factor_system system, bool *transposed, bool *conjugated) {
-  *conjugated = system == FACTOR_H && f->m.cplx;
-  *transposed = (system != FACTOR_A) != f->flipped;
-  if (!f->backend->hermitian || !*transposed) return;
+  *conjugated = f->m.cplx && (system == FACTOR_H) != f->conjugated;
+  *transposed = (system != FACTOR_A) != (f->flipped || f->conjugated);
+  if (!f->backend || !f->backend->hermitian || !*transposed) return;
   *transposed = false; /* Mᵀ is M's conjugate */
   *conjugated = f->m.cplx && !*conjugated;
 }
@@ -40,10 +40,10 @@ damo_status factor_raw_solve(damo_factor *f, factor_system system, int64_t k, do
 }
 
 double factor_residual(const damo_factor *f, factor_system system, const double *x, const double *b, double *r,
-                       double *s) {
+                       double *s, double *sums) {
   bool transposed, conjugated;
   map_system(f, system, &transposed, &conjugated);
-  return factor_fns_of(&f->m)->residual(&f->m, transposed, conjugated, x, b, r, s);
+  return factor_fns_of(&f->m)->residual(&f->m, transposed, conjugated, x, b, r, s, sums);
 }
 
 /* ---- Refinement -------------------------------------------------------------------------------------------------- */
@@ -52,13 +52,13 @@ double factor_residual(const damo_factor *f, factor_system system, const double 
 static damo_status refine(damo_factor *f, factor_system system, double *x, const double *b, double *r, double *s,
                           double *saved, double *worst) {
   const size_t n = (size_t)f->m.cols * (f->m.cplx ? 2 : 1);
-  double best = factor_residual(f, system, x, b, r, s);
+  double best = factor_residual(f, system, x, b, r, s, NULL);
   for (int step = 0; step < REFINE_STEPS && best > REFINE_ABOVE; step++) {
     memcpy(saved, x, n * sizeof *x);
     DAMO_TRY(factor_raw_solve(f, system, 1, r));
     for (size_t k = 0; k < n; k++) x[k] += r[k];
     f->refinements++;
-    const double now = factor_residual(f, system, x, b, r, s);
+    const double now = factor_residual(f, system, x, b, r, s, NULL);
     if (!(now < best)) {
       memcpy(x, saved, n * sizeof *x);
       break;
@@ -107,19 +107,38 @@ static damo_status solve_refined(damo_factor *f, factor_system system, int64_t k
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
+int64_t factor_solution_rows(const damo_factor *f, factor_system system) { return f->shape[system == FACTOR_A]; }
+static int64_t right_rows(const damo_factor *f, factor_system system) { return f->shape[system != FACTOR_A]; }
+
+/* With QR: k columns of w->b into w->x, by the pseudo-inverse of A or its adjoint; w->b may change. */
+static damo_status apply_block(damo_factor *f, factor_system system, factor_block *w, int64_t k) {
+  const bool around = system == FACTOR_T && f->m.cplx; /* Aᵀ x = b: the conjugate of Aᴴ x̄ = b̄ */
+  if (around) conjugate(w->b, w->n * k);
+  DAMO_TRY(f->backend->apply(f, f->conjugated == (system == FACTOR_A), k, w->b, w->x));
+  if (around) conjugate(w->x, factor_solution_rows(f, system) * k);
+  return DAMO_OK;
+}
+
+static damo_status block_init(damo_factor *f, factor_system system, factor_block *w, int64_t width, bool cplx) {
+  return factor_block_init(f, w, right_rows(f, system), factor_solution_rows(f, system), width, cplx);
+}
+
 static damo_status block_solve(damo_factor *f, factor_system system, factor_block *w, int64_t k) {
-  return solve_refined(f, system, factor_block_columns(w, k), w->b, w->x, w->room);
+  const int64_t columns = factor_block_columns(w, k);
+  if (f->least) return apply_block(f, system, w, columns);
+  return solve_refined(f, system, columns, w->b, w->x, w->room);
 }
 
 /* ---- Dense right sides ------------------------------------------------------------------------------------------- */
 
-static damo_status check_rows(damo_factor *f, int ndim, const int64_t *shape) {
+static damo_status check_rows(damo_factor *f, factor_system system, int ndim, const int64_t *shape) {
   char text[256];
-  if ((ndim == 1 || ndim == 2) && shape[0] == f->shape[0]) return DAMO_OK;
+  const int64_t rows = right_rows(f, system);
+  if ((ndim == 1 || ndim == 2) && shape[0] == rows) return DAMO_OK;
   return ctx_fail(f->obj.ctx, DAMO_ESHAPE,
                   "the matrix has shape (%lld, %lld) and the right side %s, expected a vector or matrix of %lld rows",
                   (long long)f->shape[0], (long long)f->shape[1], shape_format(text, sizeof text, ndim, shape),
-                  (long long)f->shape[0]);
+                  (long long)rows);
 }
 
 static damo_dtype result_dtype(const damo_factor *f, damo_dtype b) {
@@ -141,25 +160,31 @@ static damo_status solve_dense(damo_factor *f, factor_system system, const damo_
   const int64_t width = b->ndim == 2 ? array_shape(b)[1] : 1;
   const bool cplx = dtype_is_complex(array_dtype(b));
   factor_block w;
-  if (width == 0 || f->m.cols == 0) return DAMO_OK;
-  if (width == 1 && !cplx && !f->m.cplx && !f->refines && array_dtype(out) == DAMO_FLOAT64) { /* in place */
+  if (width == 0) return DAMO_OK;
+  if (!f->backend) {
+    array_fill(out, (scalar){.dtype = DAMO_FLOAT64});
+    return DAMO_OK;
+  }
+  if (width == 1 && !cplx && !f->m.cplx && !f->refines && !f->least &&
+      array_dtype(out) == DAMO_FLOAT64) { /* in place */
     memcpy(out->data, b->data, (size_t)f->m.cols * sizeof(double));
     return factor_raw_solve(f, system, 1, (double *)(void *)out->data);
   }
-  DAMO_TRY(factor_block_init(f, &w, f->m.cols, f->m.cols, width, cplx));
+  DAMO_TRY(block_init(f, system, &w, width, cplx));
   for (int64_t from = 0; from < width; from += w.k) {
     const int64_t k = width - from < w.k ? width - from : w.k;
     factor_block_load(&w, w.n, (const double *)(const void *)b->data, cplx, width, from, k);
     DAMO_TRY(block_solve(f, system, &w, k));
-    factor_block_store(&w, w.x, w.n, out, width, from, k);
+    factor_block_store(&w, w.x, factor_solution_rows(f, system), out, width, from, k);
   }
   return DAMO_OK;
 }
 
 damo_array *factor_solve(damo_factor *f, factor_system system, const damo_array *b, damo_array *onto) {
   damo_ctx *ctx = f->obj.ctx;
-  if (factor_check(f) != DAMO_OK || check_rows(f, b->ndim, array_shape(b)) != DAMO_OK) return NULL;
-  damo_array *out = result_array(ctx, result_dtype(f, array_dtype(b)), b->ndim, array_shape(b), onto);
+  if (factor_check(f) != DAMO_OK || check_rows(f, system, b->ndim, array_shape(b)) != DAMO_OK) return NULL;
+  const int64_t shape[2] = {factor_solution_rows(f, system), b->ndim == 2 ? array_shape(b)[1] : 1};
+  damo_array *out = result_array(ctx, result_dtype(f, array_dtype(b)), b->ndim, shape, onto);
   damo_array *right = out ? array_as_contiguous(b, factor_work_dtype(array_dtype(b))) : NULL;
   if (!right || solve_dense(f, system, right, out) != DAMO_OK) {
     damo_release(out);
@@ -211,10 +236,11 @@ static void found_clear(found *v) {
   mem_free(v->ctx, v->values, n * sizeof *v->values);
 }
 
-static damo_status found_take(found *v, const factor_block *w, int64_t from, int64_t k) {
+/* k columns of n rows. */
+static damo_status found_take(found *v, const factor_block *w, int64_t n, int64_t from, int64_t k) {
   for (int64_t c = 0; c < k; c++) {
-    for (int64_t i = 0; i < w->n; i++) {
-      const damo_c128 x = factor_block_get(w, w->x, w->n, i, c);
+    for (int64_t i = 0; i < n; i++) {
+      const damo_c128 x = factor_block_get(w, w->x, n, i, c);
       if (x.re == 0 && x.im == 0) continue;
       if (v->n == v->room) DAMO_TRY(found_grow(v));
       v->rows[v->n] = i, v->cols[v->n] = from + c;
@@ -224,15 +250,16 @@ static damo_status found_take(found *v, const factor_block *w, int64_t from, int
   return DAMO_OK;
 }
 
-static damo_sparse *sparse_of_found(damo_factor *f, const found *v, damo_dtype dtype, const damo_sparse *b) {
-  damo_ctx *ctx = f->obj.ctx;
+static damo_sparse *sparse_of_found(const found *v, int64_t rows, damo_dtype dtype, const damo_sparse *b) {
+  damo_ctx *ctx = v->ctx;
+  const int64_t shape[2] = {rows, b->shape[1]};
   damo_array *values = array_empty(ctx, DAMO_COMPLEX128, 1, &v->n);
   if (!values) return NULL;
   if (v->n) memcpy(values->data, v->values, (size_t)v->n * sizeof *v->values);
   damo_array *cast = array_cast(values, dtype);
   damo_release(values);
   if (!cast) return NULL;
-  damo_sparse *out = sparse_from_places(ctx, sparse_format(b), dtype, b->shape, v->n, v->rows, v->cols, cast->data,
+  damo_sparse *out = sparse_from_places(ctx, sparse_format(b), dtype, shape, v->n, v->rows, v->cols, cast->data,
                                         sparse_itype(b), true);
   damo_release(cast);
   return out;
@@ -241,25 +268,26 @@ static damo_sparse *sparse_of_found(damo_factor *f, const found *v, damo_dtype d
 static damo_status solve_columns(damo_factor *f, factor_system system, const damo_sparse *b, found *v) {
   const int64_t width = b->shape[1];
   factor_block w;
-  if (width == 0 || f->m.cols == 0) return DAMO_OK;
-  DAMO_TRY(factor_block_init(f, &w, f->m.cols, f->m.cols, width, sparse_dtype(b) == DAMO_COMPLEX128));
+  if (width == 0 || !f->backend) return DAMO_OK;
+  DAMO_TRY(block_init(f, system, &w, width, sparse_dtype(b) == DAMO_COMPLEX128));
   for (int64_t from = 0; from < width; from += w.k) {
     const int64_t k = width - from < w.k ? width - from : w.k;
     factor_block_scatter(&w, b, from, k);
     DAMO_TRY(block_solve(f, system, &w, k));
-    DAMO_TRY(found_take(v, &w, from, k));
+    DAMO_TRY(found_take(v, &w, factor_solution_rows(f, system), from, k));
   }
   return DAMO_OK;
 }
 
 damo_sparse *factor_solve_sparse(damo_factor *f, factor_system system, damo_sparse *b) {
-  if (factor_check(f) != DAMO_OK || check_rows(f, 2, b->shape) != DAMO_OK) return NULL;
+  if (factor_check(f) != DAMO_OK || check_rows(f, system, 2, b->shape) != DAMO_OK) return NULL;
   const damo_dtype dtype = result_dtype(f, sparse_dtype(b));
   damo_sparse *cast = sparse_cast(b, factor_work_dtype(sparse_dtype(b)));
   damo_sparse *columns = cast ? sparse_to_format(cast, DAMO_CSC) : NULL;
   damo_sparse *clean = columns ? sparse_sum_duplicates(columns) : NULL, *out = NULL;
   found v = {.ctx = f->obj.ctx};
-  if (clean && solve_columns(f, system, clean, &v) == DAMO_OK) out = sparse_of_found(f, &v, dtype, b);
+  if (clean && solve_columns(f, system, clean, &v) == DAMO_OK)
+    out = sparse_of_found(&v, factor_solution_rows(f, system), dtype, b);
   found_clear(&v);
   damo_release(cast);
   damo_release(columns);
@@ -271,6 +299,7 @@ damo_sparse *factor_solve_sparse(damo_factor *f, factor_system system, damo_spar
 
 damo_status factor_logdet(damo_factor *f, double *log_abs, damo_c128 *sign) {
   if (f->fault == FACTOR_EMPTY) return factor_check(f);
+  DAMO_TRY(factor_need_square(f, " for a determinant"));
   factor_pivots pivots = {.sign = {1, 0}, .smallest = INFINITY};
   if (f->fault == FACTOR_SINGULAR)
     pivots.log_abs = -INFINITY, pivots.sign.re = 0;

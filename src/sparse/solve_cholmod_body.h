@@ -1,5 +1,5 @@
 /* solve_cholmod_body: CHOLMOD's Cholesky for one index type I. Included with N (names a function), CH (CHOLMOD's name for
- * it), ITYPE. */
+ * it), ITYPE, keep_to_one_thread, allow_threads. */
 
 typedef struct N(chol) {
   cholmod_common common;
@@ -71,7 +71,9 @@ static damo_status N(chol_factorize)(damo_factor *f) {
   const size_t has = s->l->xtype == CHOLMOD_PATTERN ? 0 : need;
   DAMO_TRY(factor_charge(f, s->common.memory_inuse + need - has));
   cholmod_sparse m = N(chol_matrix)(f);
+  const int levels = keep_to_one_thread(f);
   CH(factorize)(&m, s->l, &s->common);
+  allow_threads(levels);
   DAMO_TRY(N(chol_status)(f));
   DAMO_TRY(factor_charge(f, s->common.memory_inuse));
   if (s->l->minor < s->l->n) {
@@ -93,7 +95,9 @@ static damo_status N(chol_solve)(damo_factor *f, factor_system system, int64_t k
                      .x = x,
                      .xtype = f->m.cplx ? CHOLMOD_COMPLEX : CHOLMOD_REAL,
                      .dtype = CHOLMOD_DOUBLE};
+  const int levels = keep_to_one_thread(f);
   CH(solve2)(CHOLMOD_A, s->l, &b, NULL, &s->x, NULL, &s->y, &s->e, &s->common);
+  allow_threads(levels);
   DAMO_TRY(N(chol_status)(f));
   memcpy(x, s->x->x, n * (size_t)k * factor_entry(&f->m));
   return factor_charge(f, s->common.memory_inuse);

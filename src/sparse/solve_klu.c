@@ -9,6 +9,8 @@
 #define SAMPLE 200
 /* How far the bound of QR's work lies above LU's, as a rule. */
 #define BOUND_SLACK 15
+/* Solves with one column from which a copy of the factors in their order pays. */
+#define SOLVES_BEFORE_PACKING 8
 
 #define I int32_t
 #define N(name) name##_n

@@ -101,6 +101,9 @@ static damo_status N(umf_factorize)(damo_factor *f) {
   const I *p = N(umf_indptr)(f), *i = N(umf_indices)(f);
   const int64_t status = z ? UMZ(numeric)(p, i, f->m.x, NULL, s->symbolic, &s->numeric, s->control, info)
                            : UM(numeric)(p, i, f->m.x, s->symbolic, &s->numeric, s->control, info);
+  /* UMFPACK calls it a lack of memory, too, when its units are more than its integers count. */
+  if (status == UMFPACK_ERROR_out_of_memory && s->estimate / sizeof(double) > INT32_MAX && sizeof(I) == 4)
+    return factor_fail_size(f);
   DAMO_TRY(N(umf_status)(f, status));
   DAMO_TRY(factor_charge(f, s->symbolic_bytes + (size_t)(info[UMFPACK_NUMERIC_SIZE] * info[UMFPACK_SIZE_OF_UNIT])));
   if (status != UMFPACK_WARNING_singular_matrix) return DAMO_OK;
