@@ -170,7 +170,7 @@ $(B)/bench/%.so: bench/%.c $(B)/flags
 	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O3 $(if $(filter x86_64,$(ARCH)),-march=native) $(WARN) $(if $(filter 0,$(GPL)),-DDAMO_GPL=0) -fPIC -shared $(LUA_CFLAGS) -o $@ $< $(BENCH_LIBS) -lm
 $(B)/bench/solve_floor.so: BENCH_LIBS = $(SUITESPARSE_LIBS)
 
-$(B)/kernel/%.o: OPT_release = -O3 -g -fno-math-errno -fno-trapping-math
+$(B)/kernel/%.o: OPT_release = -O3 -g -falign-loops=64 -fno-math-errno -fno-trapping-math
 $(B)/lua/%.o: LAYER_FLAGS = $(LUA_CFLAGS)
 ifeq ($(ARCH),x86_64)
 $(B)/kernel/%_avx2.o: ISA_FLAGS = -mavx2 -mfma

@@ -114,6 +114,9 @@ function Variable:inc(index, y) end
 ---@field ndim? integer
 ---@field shape? (integer|false)[]
 ---@field broadcastable? boolean[]
+---@field format? damo.Format of sparse values
+---@field itype? "int32"|"int64" of sparse values: dtype of indices and indptr
+---@field pattern? damo.Sparse true where sparse values have entries, where the Type says that; a matrix of its own
 ---@field why? string
 ---@overload fun(name?: string): damo.Variable
 local Type = {}
@@ -396,7 +399,7 @@ function sparse.diags(diagonals, offsets, options) end
 function sparse.random(m, n, options) end
 ---@param format damo.Format
 ---@param dtype? damo.Dtype
----@param options? { itype?: string, shape?: (integer|false)[] }
+---@param options? { itype?: string, shape?: (integer|false)[], pattern?: damo.Sparse }
 ---@return damo.Type
 function sparse.SparseTensorType(format, dtype, options) end
 ---The Type of factors of matrices with that dtype and shape.
@@ -407,7 +410,7 @@ function sparse.FactorType(dtype, options) end
 ---A sparse input.
 ---@param format damo.Format
 ---@param name? string
----@param options? { dtype?: damo.Dtype, itype?: string, shape?: (integer|false)[] }
+---@param options? { dtype?: damo.Dtype, itype?: string, shape?: (integer|false)[], pattern?: damo.Sparse, name?: string }
 ---@return damo.Variable
 function sparse.matrix(format, name, options) end
 ---A sparse Variable itself, of a sparse matrix a constant.
@@ -1326,7 +1329,23 @@ function sparse.EyeLike(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any
+function sparse.FactorBeside(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorColumns(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorColumnsBack(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
 function sparse.FactorDet(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.FactorGap(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any
@@ -4810,13 +4829,13 @@ function sparse.csc_fbinomial(n, p, options) end
 ---@return damo.Result
 function sparse.csc_dbinomial(n, p, options) end
 
----the factor of a square sparse matrix, for many systems; assume: 'pos', 'sym' or 'gen'
+---the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'
 ---@param A damo.Operand
 ---@param options? string|{ assume?: string, on_fail?: string }
 ---@return damo.Result
 function sparse.factorize(A, options) end
 
----the factor of a square sparse matrix, for many systems; assume: 'pos', 'sym' or 'gen'
+---the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'
 ---@param options? string|{ assume?: string, on_fail?: string }
 ---@return damo.Result
 function Tensor:factorize(options) end
@@ -4832,27 +4851,27 @@ function sparse.rcond(A, options) end
 ---@return damo.Result
 function Tensor:rcond(options) end
 
----x with A x = b for a square sparse matrix or its factor and a dense or sparse b; assume: 'pos', 'sym' or 'gen'
+---x with A x = b for a sparse matrix or its factor and a dense or sparse b (least squares or minimum norm where A is rectangular); assume: 'pos', 'sym' or 'gen'
 ---@param A damo.Operand
 ---@param b damo.Operand
 ---@param options? string|{ assume?: string, on_fail?: string }
 ---@return damo.Result
 function sparse.solve(A, b, options) end
 
----x with A x = b for a square sparse matrix or its factor and a dense or sparse b; assume: 'pos', 'sym' or 'gen'
+---x with A x = b for a sparse matrix or its factor and a dense or sparse b (least squares or minimum norm where A is rectangular); assume: 'pos', 'sym' or 'gen'
 ---@param b damo.Operand
 ---@param options? string|{ assume?: string, on_fail?: string }
 ---@return damo.Result
 function Tensor:solve(b, options) end
 
----x with A.T x = b for a square sparse matrix or its factor and a dense or sparse b
+---x with A.T x = b for a sparse matrix or its factor and a dense or sparse b
 ---@param A damo.Operand
 ---@param b damo.Operand
 ---@param options? string|{ assume?: string, on_fail?: string }
 ---@return damo.Result
 function sparse.solve_t(A, b, options) end
 
----x with A.T x = b for a square sparse matrix or its factor and a dense or sparse b
+---x with A.T x = b for a sparse matrix or its factor and a dense or sparse b
 ---@param b damo.Operand
 ---@param options? string|{ assume?: string, on_fail?: string }
 ---@return damo.Result

@@ -1,8 +1,9 @@
-/* sparse kernels: raw storage of each index type against plain loops: verdicts on wrong storage, moves, products, merges
- * and sums on larger random matrices, and the same bits from every instruction set. */
+/* sparse kernels: raw storage of each index type against plain loops: verdicts on wrong storage, moves, products,
+ * merges and sums on larger random matrices, and the same bits from every instruction set. */
 #include "../../src/kernel/kernel.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "test.h"
 
@@ -146,6 +147,193 @@ static void test_moves(bool wide) {
   clear(&s);
 }
 
+/* ---- Lines side by side and apart -------------------------------------------------------------------------------- */
+
+/* Room after each vector is filled with this, and must still be when it was written. */
+#define MARK 0x5a5a5a5a
+
+static void *marked(int64_t n, bool wide) {
+  const size_t room = (size_t)n + 64;
+  void *v = malloc(room * (wide ? 8 : 4));
+  for (size_t k = 0; k < room; k++) {
+    if (wide) ((int64_t *)v)[k] = MARK;
+    if (!wide) ((int32_t *)v)[k] = MARK;
+  }
+  return v;
+}
+
+static bool is_marked(const void *v, bool wide, int64_t from) {
+  bool ok = true;
+  for (int64_t k = from; k < from + 64; k++) ok = ok && get(v, wide, k) == MARK;
+  return ok;
+}
+
+#define BLOCKS 10
+
+/* Blocks beside each other, and the parts of what comes out, with some values 0. */
+static void test_beside(bool wide, bool sorted) {
+  storage s[BLOCKS];
+  sparse_raw raw[BLOCKS];
+  int64_t at[BLOCKS] = {0}, bounds[BLOCKS + 1] = {0}, count[BLOCKS], nnz = 0, q = 0, minor = 0;
+  const sparse_move_fns *move = kernel_sparse_move(wide, 8);
+  for (int b = 0; b < BLOCKS; b++) {
+    s[b] = make(300, 40 + b, b == 3 ? 0 : 1 + b, sorted);
+    for (int64_t p = 0; p < s[b].nnz; p++)
+      if (p % 5 == 0) s[b].val[p] = p % 2 ? 0.0 : -0.0;
+    raw[b] = raw_of(&s[b], wide, false);
+    nnz += s[b].nnz;
+    bounds[b + 1] = bounds[b] + s[b].minor;
+  }
+  minor = bounds[BLOCKS];
+  void *ptr = marked(301, wide), *idx = marked(nnz, wide);
+  double *val = marked(nnz, true);
+  move->beside(BLOCKS, raw, at, ptr, idx, val);
+  bool ok = get(ptr, wide, 0) == 0;
+  for (int64_t i = 0; i < 300; i++) {
+    for (int b = 0; b < BLOCKS; b++)
+      for (int64_t p = s[b].ptr64[i]; p < s[b].ptr64[i + 1]; p++, q++)
+        ok = ok && get(idx, wide, q) == s[b].idx64[p] + bounds[b] && val[q] == s[b].val[p];
+    ok = ok && get(ptr, wide, i + 1) == q;
+  }
+  CHECK(ok && q == nnz);
+  CHECK(is_marked(ptr, wide, 301) && is_marked(idx, wide, nnz) && is_marked(val, true, nnz));
+  const sparse_raw whole = {300, minor, ptr, idx, val};
+  for (int n = BLOCKS; n >= 2; n -= 8) { /* as many parts as there were blocks, and two */
+    const int64_t two[3] = {0, bounds[4], minor}, *cuts = n == 2 ? two : bounds;
+    void *optr[BLOCKS], *oidx[BLOCKS], *oval[BLOCKS];
+    int64_t total = 0;
+    move->split_count(&whole, n, cuts, count);
+    for (int b = 0; b < n; b++) {
+      total += count[b];
+      optr[b] = marked(301, wide), oidx[b] = marked(count[b], wide), oval[b] = marked(count[b], true);
+    }
+    CHECK_EQ_I(total, nnz);
+    int64_t room[BLOCKS];
+    memcpy(room, count, sizeof room);
+    move->split_fill(&whole, n, cuts, UINT64_C(0x7fffffffffffffff), count, optr, oidx, oval);
+    for (int b = 0; b < n; b++) {
+      for (int64_t i = 0, to = 0; i < 300; i++) {
+        for (int64_t p = get(ptr, wide, i); p < get(ptr, wide, i + 1); p++) {
+          const int64_t j = get(idx, wide, p);
+          if (j < cuts[b] || j >= cuts[b + 1] || val[p] == 0) continue;
+          ok = ok && get(oidx[b], wide, to) == j - cuts[b] && ((double *)oval[b])[to] == val[p];
+          to++;
+        }
+        ok = ok && get(optr[b], wide, i + 1) == to;
+        if (i == 299) CHECK_EQ_I(count[b], to);
+      }
+      CHECK(ok && is_marked(oidx[b], wide, room[b]) && is_marked(oval[b], true, room[b]));
+      free(optr[b]), free(oidx[b]), free(oval[b]);
+    }
+  }
+  free(ptr), free(idx), free(val);
+  for (int b = 0; b < BLOCKS; b++) clear(&s[b]);
+}
+
+/* Lines `from` … `to` - 1 without their zeros: more entries than are gone through at a time. */
+static void check_squeeze(const storage *s, bool wide, int64_t from, int64_t to) {
+  const int64_t first = s->ptr64[from], nnz = s->ptr64[to] - first;
+  sparse_raw a = raw_of(s, wide, false);
+  a.major = to - from;
+  a.indptr = wide ? (void *)(s->ptr64 + from) : s->ptr32 + from;
+  void *ptr = marked(a.major + 1, wide), *idx = marked(nnz, wide);
+  double *val = marked(nnz, true);
+  const int64_t left = kernel_sparse_move(wide, 8)->squeeze(&a, UINT64_C(0x7fffffffffffffff), ptr, idx, val);
+  bool ok = get(ptr, wide, 0) == 0;
+  int64_t q = 0;
+  for (int64_t i = 0; i < a.major; i++) {
+    for (int64_t p = s->ptr64[from + i]; p < s->ptr64[from + i + 1]; p++) {
+      if (s->val[p] == 0) continue;
+      ok = ok && get(idx, wide, q) == s->idx64[p] && val[q] == s->val[p];
+      q++;
+    }
+    ok = ok && get(ptr, wide, i + 1) == q;
+  }
+  CHECK(ok && q == left);
+  CHECK(is_marked(ptr, wide, a.major + 1) && is_marked(idx, wide, nnz) && is_marked(val, true, nnz));
+  free(ptr), free(idx), free(val);
+}
+
+static void test_squeeze(bool wide) {
+  storage s = make(400, 90, 25, false);
+  for (int64_t p = 0; p < s.nnz; p++)
+    if (draw(4) == 0) s.val[p] = 0;
+  check_squeeze(&s, wide, 0, 400);
+  check_squeeze(&s, wide, 13, 390);
+  check_squeeze(&s, wide, 7, 7);
+  for (int64_t p = 0; p < s.nnz; p++) s.val[p] = 0;
+  check_squeeze(&s, wide, 0, 400);
+  clear(&s);
+  s = make(1, 3000, 0, true);
+  check_squeeze(&s, wide, 0, 1);
+  clear(&s);
+}
+
+/* Elements of 16 bytes hold something where either half does; a float's sign is nothing. */
+static void test_masks(void) {
+  const int32_t ptr[] = {0, 6}, idx[] = {0, 1, 2, 3, 4, 5};
+  const double pairs[] = {0, 0, 1, 0, 0, 1, -0.0, 0, 0, -0.0, 2, 2};
+  int32_t optr[2], oidx[6];
+  double out[12];
+  const sparse_raw a = {1, 6, ptr, idx, pairs};
+  CHECK_EQ_I(kernel_sparse_move(false, 16)->squeeze(&a, UINT64_C(0x7fffffffffffffff), optr, oidx, out), 3);
+  CHECK(oidx[0] == 1 && oidx[1] == 2 && oidx[2] == 5 && out[0] == 1 && out[3] == 1 && out[4] == 2 && optr[1] == 3);
+  const float singles[] = {0, -0.0f, 1, NAN, 0, -2};
+  const sparse_raw b = {1, 6, ptr, idx, singles};
+  CHECK_EQ_I(kernel_sparse_move(false, 4)->squeeze(&b, UINT64_C(0x7fffffff7fffffff), optr, oidx, out), 3);
+  const uint8_t bytes[] = {0, 255, 1, 0, 128, 0};
+  const sparse_raw c = {1, 6, ptr, idx, bytes};
+  CHECK_EQ_I(kernel_sparse_move(false, 1)->squeeze(&c, UINT64_MAX, optr, oidx, out), 3);
+  CHECK_EQ_I(kernel_sparse_move(false, 1)->squeeze(&c, 0, optr, oidx, out), 6);
+}
+
+static void test_spread(bool wide) {
+  storage s = make(50, 30, 9, false), t = make(3, 30, 9, true);
+  const sparse_raw a = raw_of(&s, wide, false), b = raw_of(&t, wide, false);
+  const int64_t from[] = {7, 50, 0, 49, 52, 3}, to[] = {2, 9, 9, 30, 69, 70};
+  int64_t nnz = 0, q = 0;
+  for (int k = 0; k < 6; k++) {
+    const int64_t i = from[k] < 50 ? from[k] : from[k] - 50, *p = from[k] < 50 ? s.ptr64 : t.ptr64;
+    nnz += p[i + 1] - p[i];
+  }
+  void *ptr = marked(72, wide), *idx = marked(nnz, wide);
+  double *val = marked(nnz, true);
+  kernel_sparse_move(wide, 8)->spread(&a, &b, 6, from, to, 71, nnz, ptr, idx, val);
+  bool ok = get(ptr, wide, 0) == 0;
+  for (int64_t line = 0; line < 71; line++) {
+    for (int k = 0; k < 6; k++) {
+      const storage *x = from[k] < 50 ? &s : &t;
+      const int64_t i = from[k] < 50 ? from[k] : from[k] - 50;
+      for (int64_t p = x->ptr64[i]; to[k] == line && p < x->ptr64[i + 1]; p++, q++)
+        ok = ok && get(idx, wide, q) == x->idx64[p] && val[q] == x->val[p];
+    }
+    ok = ok && get(ptr, wide, line + 1) == q;
+  }
+  CHECK(ok && q == nnz);
+  CHECK(is_marked(ptr, wide, 72) && is_marked(idx, wide, nnz) && is_marked(val, true, nnz));
+  free(ptr), free(idx), free(val);
+  clear(&s);
+  clear(&t);
+}
+
+static void test_copies(bool wide) {
+  for (int64_t n = 0; n < 12; n++) {
+    void *from = marked(n, wide), *to = marked(n, wide);
+    kernel_sparse_index(wide)->shift(from, n, 5, to);
+    bool ok = is_marked(to, wide, n);
+    for (int64_t k = 0; k < n; k++) ok = ok && get(to, wide, k) == MARK + 5;
+    CHECK(ok);
+    free(from), free(to);
+  }
+  for (int64_t n = 4000; n < 4300; n += 7) {
+    uint8_t *from = malloc((size_t)n + 1), *to = calloc((size_t)n + 64, 1);
+    for (int64_t k = 0; k <= n; k++) from[k] = (uint8_t)draw(256);
+    kernel_sparse_copy(to + 3, from + 1, (size_t)n);
+    CHECK(memcmp(to + 3, from + 1, (size_t)n) == 0 && to[2] == 0 && to[n + 3] == 0 && to[n + 4] == 0);
+    free(from), free(to);
+  }
+}
+
 /* ---- Products ---------------------------------------------------------------------------------------------------- */
 
 static void test_vectors(bool wide) {
@@ -197,8 +385,8 @@ static void test_blocks(bool wide, bool single) {
       const sparse_block bx = {x, widths[w], 160}, bw = {want, widths[w], 155}, bg = {got, widths[w], 155};
       for (int add = 0; add < 2; add++) {
         memcpy(want, start, room), memcpy(got, start, room);
-        plain->matmat(&a, NULL, &bx, &bw, add);
-        f->matmat(&a, NULL, &bx, &bg, add);
+        plain->matmat(&a, NULL, &bx, add ? &bw : NULL, &bw);
+        f->matmat(&a, NULL, &bx, add ? &bg : NULL, &bg);
         CHECK(memcmp(want, got, room) == 0);
       }
       memcpy(want, start, room), memcpy(got, start, room);
@@ -223,28 +411,81 @@ static void test_blocks(bool wide, bool single) {
   clear(&s);
 }
 
+/* A result that the caches would not keep, in every instruction set: the plain loop's bits. */
+static void test_large_block(bool wide, bool single) {
+  enum { ROWS = 17000, COLS = 64 };
+  static const char *const isas[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
+  storage s = make(ROWS, 30, 3, false);
+  const sparse_raw a = raw_of(&s, wide, single);
+  const damo_dtype dtype = single ? DAMO_FLOAT32 : DAMO_FLOAT64;
+  const size_t size = (size_t)ROWS * COLS * (single ? 4 : 8);
+  char *x = malloc(30 * COLS * 8), *start = aligned_alloc(64, size), *want = malloc(size),
+       *got = aligned_alloc(64, size);
+  for (size_t i = 0; i < 30 * COLS; i++) {
+    if (single)
+      ((float *)(void *)x)[i] = (float)unit();
+    else
+      ((double *)(void *)x)[i] = unit();
+  }
+  memset(start, 0x3f, size);
+  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
+    if (!kernel_table_named(isas[k])) continue;
+    setenv("DAMO_ISA", isas[k], 1);
+    const sparse_block bx = {x, COLS, COLS}, bz = {start, COLS, COLS}, bw = {want, COLS, COLS}, bg = {got, COLS, COLS};
+    for (int from = 0; from < 3; from++) { /* nothing, the result itself, another block */
+      memcpy(want, start, size), memcpy(got, start, size);
+      kernel_sparse_value(wide, dtype)->matmat(&a, NULL, &bx, from == 0 ? NULL : from == 1 ? &bw : &bz, &bw);
+      kernel_sparse_dense(wide, dtype)->matmat(&a, NULL, &bx, from == 0 ? NULL : from == 1 ? &bg : &bz, &bg);
+      CHECK(memcmp(want, got, size) == 0);
+    }
+  }
+  unsetenv("DAMO_ISA");
+  free(x), free(start), free(want), free(got);
+  clear(&s);
+}
+
+/* The whole product in runs that find room for `step` more entries each time, or for a line; returns how many it has.
+ * */
+static int64_t product_in_steps(bool wide, const sparse_raw *a, const sparse_raw *b, int64_t step, void *ptr, void *idx,
+                                void *val) {
+  const size_t room = (size_t)b->minor * (wide ? 8 : 4);
+  void *mark = malloc(room);
+  memset(mark, 0xff, room);
+  sparse_progress at = {0, 0, 0};
+  while (at.line < a->major) {
+    at.room = at.n + (step > b->minor ? step : b->minor);
+    const int64_t line = at.line;
+    kernel_sparse_value(wide, DAMO_FLOAT64)->fill_product(a, b, mark, &at, ptr, idx, val);
+    CHECK(at.line > line && at.n <= at.room);
+  }
+  free(mark);
+  return at.n;
+}
+
 static void test_sparse_product(bool wide) {
   storage s = make(50, 40, 9, false), t = make(40, 60, 9, false);
+  for (int64_t p = 0; p < t.nnz; p++) t.val[p] = (double)(p % 3) - 1;
+  for (int64_t p = 0; p < s.nnz; p++) s.val[p] = (double)(p % 2);
   const sparse_raw a = raw_of(&s, wide, false), b = raw_of(&t, wide, false);
-  const size_t isize = wide ? 8 : 4;
-  double *da = dense_of(&s), *db = dense_of(&t), *want = calloc(50 * 60, 8);
+  double *da = dense_of(&s), *db = dense_of(&t), *want = calloc(50 * 60, 8), *got = malloc(50 * 60 * 8);
   for (int64_t i = 0; i < 50; i++)
     for (int64_t k = 0; k < 40; k++)
       for (int64_t j = 0; j < 60; j++) want[i * 60 + j] += da[i * 40 + k] * db[k * 60 + j];
-  void *mark = malloc(60 * isize), *ptr = calloc(51, 8);
-  memset(mark, 0xff, 60 * isize);
-  storage c = {.major = 50, .minor = 60};
-  c.nnz = kernel_sparse_index(wide)->count_product(&a, &b, mark, ptr);
-  void *idx = calloc((size_t)c.nnz + 1, 8);
-  double *val = calloc((size_t)c.nnz + 1, 8);
-  memset(mark, 0xff, 60 * isize);
-  kernel_sparse_value(wide, DAMO_FLOAT64)->fill_product(&a, &b, mark, ptr, idx, val);
-  double *got = calloc(50 * 60, 8);
-  const sparse_raw r = {50, 60, ptr, idx, val};
-  kernel_sparse_value(wide, DAMO_FLOAT64)->add_dense(&r, (char *)got, 60 * 8, 8);
-  CHECK(kernel_sparse_index(wide)->check(&r, c.nnz).flaw == SPARSE_FINE);
-  CHECK(near_all(got, want, 50 * 60));
-  free(da), free(db), free(want), free(mark), free(ptr), free(idx), free(val), free(got);
+  int64_t others = 0;
+  for (int64_t p = 0; p < 50 * 60; p++) others += want[p] != 0;
+  for (int64_t step = 0; step <= 3000; step += 1000) {
+    void *ptr = calloc(51, 8), *idx = calloc(3060, 8);
+    double *val = calloc(3060, 8);
+    const int64_t nnz = product_in_steps(wide, &a, &b, step, ptr, idx, val);
+    const sparse_raw r = {50, 60, ptr, idx, val};
+    memset(got, 0, 50 * 60 * 8);
+    kernel_sparse_value(wide, DAMO_FLOAT64)->add_dense(&r, (char *)got, 60 * 8, 8);
+    CHECK(nnz == others);
+    CHECK(kernel_sparse_index(wide)->check(&r, nnz).flaw == SPARSE_FINE);
+    CHECK(near_all(got, want, 50 * 60));
+    free(ptr), free(idx), free(val);
+  }
+  free(da), free(db), free(want), free(got);
   clear(&s);
   clear(&t);
 }
@@ -293,11 +534,19 @@ static void test_sums(bool wide) {
 
 int main(void) {
   test_verdicts();
+  test_masks();
   for (int wide = 0; wide < 2; wide++) {
     test_moves(wide);
+    test_beside(wide, false);
+    test_beside(wide, true);
+    test_squeeze(wide);
+    test_spread(wide);
+    test_copies(wide);
     test_vectors(wide);
     test_blocks(wide, false);
     test_blocks(wide, true);
+    test_large_block(wide, false);
+    test_large_block(wide, true);
     test_sparse_product(wide);
     test_merges(wide);
     test_sums(wide);

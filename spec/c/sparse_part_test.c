@@ -88,6 +88,31 @@ static void check_take(damo_sparse *a, const damo_array *dense) {
   }
 }
 
+/* Lines put where a list says, some to one place: along the lines and across, into either format. */
+static void check_put(damo_sparse *a, const damo_array *dense) {
+  for (int way = 0; way < 12; way++) {
+    const int axis = way & 1, ascends = (way >> 1) & 1, most = way < 4 ? 30 : way < 8 ? 8 : 400;
+    const int64_t shape[2] = {axis ? ROWS : most, axis ? most : COLS};
+    int64_t list[COLS];
+    for (int64_t k = 0; k < a->shape[axis]; k++) list[k] = ascends ? (k * (most - 1)) / 10 : draw(most);
+    const sparse_where listed = {.list = list}, plain = {.step = 1};
+    const damo_format format = way == 11 ? DAMO_CSC : a->format;
+    damo_sparse *b = sparse_put(a, format, shape, axis ? &plain : &listed, axis ? &listed : &plain);
+    damo_array *got = sparse_to_dense(b);
+    CHECK(sparse_check(b, NULL) && (sparse_is_canonical(b) || !a->unique) && b->format == format);
+    for (int64_t i = 0; i < shape[0]; i++) {
+      for (int64_t j = 0; j < shape[1]; j++) {
+        double want = 0;
+        for (int64_t k = 0; k < a->shape[axis]; k++)
+          if (list[k] == (axis ? j : i)) want += axis ? number_at(dense, i, k) : number_at(dense, k, j);
+        CHECK_NEAR(number_at(got, i, j), want, 0);
+      }
+    }
+    damo_release(b);
+    damo_release(got);
+  }
+}
+
 static void check_elements(damo_ctx *ctx, damo_sparse *a, const damo_array *dense) {
   int64_t rows[200], cols[200];
   for (int64_t n = 1; n <= 200; n += 199) { /* the long list sorts unsorted lines first */
@@ -135,6 +160,7 @@ static void test_every_form(damo_ctx *ctx) {
       damo_array *dense = sparse_to_dense(a);
       check_block(a, dense);
       check_take(a, dense);
+      check_put(a, dense);
       check_elements(ctx, a, dense);
       check_within(a, true);
       check_within(a, false);
@@ -174,7 +200,8 @@ static bool run_program(damo_sparse *a, damo_array *list, damo_array *values) {
   if (ok && !(made[n++] = (expr))) ok = false
   const sparse_range rows = {1, 2, 3}, cols = {8, -1, 5};
   const sparse_where r = {.first = 0, .step = 1};
-  const int64_t *at = (const int64_t *)(void *)list->data;
+  const int64_t *at = (const int64_t *)(void *)list->data, lines[ROWS] = {9, 3, 9, 0, 19, 3, 5};
+  const sparse_where listed = {.list = lines};
   int64_t twice[200];
   double out[200];
   for (int k = 0; k < 200; k++) twice[k] = k % ROWS;
@@ -188,6 +215,8 @@ static bool run_program(damo_sparse *a, damo_array *list, damo_array *values) {
   TRY(sparse_sort_within(made[6]));
   TRY(sparse_copy(a));
   TRY(sparse_drop_zeros_within(made[8]));
+  TRY(sparse_sum_duplicates(a));
+  TRY(sparse_put(made[10], DAMO_CSR, (const int64_t[]){20, COLS}, &listed, &r));
 #undef TRY
   if (ok) ok = sparse_elements(a, 200, twice, twice, out) == DAMO_OK;
   while (n > 0) damo_release(made[--n]);

@@ -175,7 +175,7 @@ static void test_samples(damo_ctx *ctx) {
   }
 }
 
-/* ---- Axes far longer than what is stored -------------------------------------------------------------------------- */
+/* ---- Axes far longer than what is stored ------------------------------------------------------------------------- */
 
 #define LONG (INT64_C(1) << 40)
 
@@ -219,7 +219,7 @@ static void test_long_axes(damo_ctx *ctx) {
   damo_release(at);
 }
 
-/* ---- Failing allocations ------------------------------------------------------------------------------------------ */
+/* ---- Failing allocations ----------------------------------------------------------------------------------------- */
 
 static bool run_program(damo_sparse *a, damo_sparse *b, damo_sparse *wide, damo_sparse *turned, damo_array *x,
                         damo_array *y) {
@@ -265,6 +265,29 @@ static void test_failing_allocations(damo_ctx *ctx) {
   damo_release(y);
 }
 
+/* No entry in the lines that tell how much room the product needs. */
+static void test_uneven_product(damo_ctx *ctx) {
+  enum { SIZE = 3000, EACH = 20, NTH = 6 };
+  const int64_t shape[2] = {SIZE, SIZE};
+  int64_t *rows = malloc(SIZE * EACH * 8), *cols = malloc(SIZE * EACH * 8), n = 0;
+  double *values = malloc(SIZE * EACH * 8);
+  for (int64_t i = 0; i < SIZE; i++) {
+    for (int64_t k = 0; k < EACH && i % NTH != 0; k++, n++)
+      rows[n] = i, cols[n] = (i + 7 * k) % SIZE, values[n] = 1 + (double)k;
+  }
+  for (int wide = 0; wide < 2; wide++) {
+    const damo_dtype itype = wide ? DAMO_INT64 : DAMO_INT32;
+    damo_sparse *a = sparse_from_places(ctx, DAMO_CSR, DAMO_FLOAT64, shape, n, rows, cols, values, itype, false);
+    damo_sparse *one = sparse_eye(ctx, SIZE, SIZE, 0, DAMO_FLOAT64, DAMO_CSR), *b = sparse_dot_sparse(a, one);
+    bool same = false;
+    CHECK(b && sparse_check(b, NULL) && sparse_nnz(b) == n && sparse_equal(a, b, false, &same) == DAMO_OK && same);
+    damo_release(a);
+    damo_release(one);
+    damo_release(b);
+  }
+  free(rows), free(cols), free(values);
+}
+
 int main(void) {
   damo_ctx *ctx = ctx_new_bare(NULL, NULL);
   array_register(ctx);
@@ -272,6 +295,7 @@ int main(void) {
   test_dense_products(ctx);
   test_empty_products(ctx);
   test_sparse_products(ctx);
+  test_uneven_product(ctx);
   test_samples(ctx);
   test_long_axes(ctx);
   test_failing_allocations(ctx);

@@ -2,9 +2,9 @@
  *
  * It is malloc, with two things that large blocks gain from. They ask for large pages, so that touching fresh memory
  * costs a fraction of the faults. And freed ones are kept for a while: the C library would give them back to the
- * system, which clears every page again for the next result of the same size. Kept is no more than half of what was
- * once in use, between spare_low and spare_high; no count of the context includes it, and it is let go when malloc
- * fails. Debug builds keep nothing, so that a sanitizer sees each block's end.
+ * system, which clears every page again for the next result of the same size. Kept is no more than brings the whole
+ * back to the most that was ever in use, between spare_low and spare_high; no count of the context includes it, and it
+ * is let go when malloc fails. Debug builds keep nothing, so that a sanitizer sees each block's end.
  */
 #define _DEFAULT_SOURCE /* madvise */
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 #include "base_int.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)
-#define LARGE_BLOCK ((size_t)4 << 20) /* from here on large pages are asked for */
+#define LARGE_BLOCK ((size_t)2 << 20) /* from here on large pages are asked for */
 
 #ifdef DAMO_DEBUG
 static const size_t spare_low = 0, spare_high = 0;
 #else
 static const size_t spare_low = (size_t)32 << 20, spare_high = (size_t)256 << 20;
 #endif
-#define SPARE_LEAST ((size_t)64 << 10) /* smaller ones are not worth it */
+#define SPARE_LEAST ((size_t)16 << 10) /* the C library has smaller ones ready */
 #define SPARE_MOST 128
 
 typedef struct spare {
@@ -64,13 +64,14 @@ static void *take_spare(mem_heap *h, size_t size) {
   return NULL;
 }
 
-static size_t most_kept(const mem_heap *h) {
-  const size_t half = h->peak / 2;
-  return half < spare_low ? spare_low : half < spare_high ? half : spare_high;
+/* While `used` bytes are in use. */
+static size_t most_kept(const mem_heap *h, size_t used) {
+  const size_t room = h->peak - used;
+  return room < spare_low ? spare_low : room < spare_high ? room : spare_high;
 }
 
 static void release(mem_heap *h, void *ptr, size_t size) {
-  const size_t most = most_kept(h);
+  const size_t most = most_kept(h, h->used - size);
   if (!ptr || size < SPARE_LEAST || size > most) {
     free(ptr);
     return;

@@ -34,14 +34,15 @@ typedef struct sparse_verdict {
 /* ---- Pattern only ------------------------------------------------------------------------------------------------ */
 
 typedef struct sparse_index_fns {
+  /* to[k] = from[k] + offset; from and to are apart or the same. */
+  void (*shift)(const void *from, int64_t n, int64_t offset, void *to);
   /* Any bytes are safe to check: nothing is followed before it has been found right. */
   sparse_verdict (*check)(const sparse_raw *a, int64_t nnz);
   int64_t (*longest)(const sparse_raw *a); /* entries of the longest line */
-  /* Entries of a·b, duplicates joined; out[major of a + 1] its indptr (wrong, but harmless, when the result is past the
-   * index type). mark: minor of b indices, set to -1. */
-  int64_t (*count_product)(const sparse_raw *a, const sparse_raw *b, void *mark, void *out);
-  /* The multiplications that a·b takes: no fewer than its entries. INT64_MAX where they can't be counted. */
-  int64_t (*bound_product)(const sparse_raw *a, const sparse_raw *b);
+  /* Of each step-th line of a·b: the entries, duplicates joined; mark: minor of b indices, set to -1. */
+  int64_t (*count_product)(const sparse_raw *a, const sparse_raw *b, int64_t step, void *mark);
+  /* The multiplications that they take: no fewer than the entries. INT64_MAX where they can't be counted. */
+  int64_t (*bound_product)(const sparse_raw *a, const sparse_raw *b, int64_t step);
 } sparse_index_fns;
 
 const sparse_index_fns *kernel_sparse_index(bool wide);
@@ -56,17 +57,23 @@ typedef struct sparse_move_fns {
   size_t (*sort_room)(int64_t longest);
   /* The lines lines[0…n-1] in that order. */
   void (*take)(const sparse_raw *a, const int64_t *lines, int64_t n, void *indptr, void *indices, void *data);
+  /* Line from[k] as line to[k] of a matrix of n_major lines and nnz entries, for n lines with ascending to[]; what comes
+   * to one line is put one after the other. The lines from a's major on are b's. */
+  void (*spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, const int64_t *from, const int64_t *to,
+                 int64_t n_major, int64_t nnz, void *indptr, void *indices, void *data);
   /* n coordinates, stable, into indptr (major + 1), indices, data. */
   void (*place)(int64_t n, const int64_t *major, const int64_t *minor, const void *values, int64_t n_major,
                 void *indptr, void *indices, void *data);
-  /* a's entries behind those that its lines hold in indices, data: next[i] is where line i goes on, and is moved on.
-   * offset is added to the indices. */
-  void (*append)(const sparse_raw *a, int64_t offset, void *next, void *indices, void *data);
-  /* The parts of a whose indices lie in bounds[b] … bounds[b + 1] - 1, counted from bounds[b]: first each part's
-   * indptr, then its entries in their order; at: n places, 0. */
-  void (*split_count)(const sparse_raw *a, int64_t n, const int64_t *bounds, void *const *indptr);
-  void (*split_fill)(const sparse_raw *a, int64_t n, const int64_t *bounds, int64_t *at, void *const *indices,
-                     void *const *data);
+  /* n blocks with equally many lines side by side; at: n places, 0. */
+  void (*beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void *indptr, void *indices, void *data);
+  /* a's lines without the entries that have no bit in `mask` (8 bytes; for elements of 16 in each half; 0: all stay).
+   * Returns how many are left. a's indptr need not begin with 0; room for all entries. */
+  int64_t (*squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, void *indices, void *data);
+  /* The parts of a whose indices lie in bounds[b] … bounds[b + 1] - 1, counted from bounds[b]: first how many entries
+   * each has, then their lines, squeezed, and how many are left. */
+  void (*split_count)(const sparse_raw *a, int64_t n, const int64_t *bounds, int64_t *count);
+  void (*split_fill)(const sparse_raw *a, int64_t n, const int64_t *bounds, uint64_t mask, int64_t *count,
+                     void *const *indptr, void *const *indices, void *const *data);
   /* out[p] = g's value, 0 where it has none, at the place of x's entry p; g's lines are sorted without duplicates. */
   void (*pick)(const sparse_raw *g, const sparse_raw *x, void *out);
   /* The same from a dense box with byte strides. */
@@ -74,6 +81,9 @@ typedef struct sparse_move_fns {
 } sparse_move_fns;
 
 const sparse_move_fns *kernel_sparse_move(bool wide, size_t element_size);
+
+/* As memcpy, for vectors that may be long; n may be 0. */
+void kernel_sparse_copy(void *to, const void *from, size_t n);
 
 /* Positions first, first + step, … of an axis: count of them, all inside it. step is not 0. */
 typedef struct sparse_range {
@@ -96,8 +106,8 @@ typedef struct sparse_part_fns {
   /* The entries, their minor positions counted along the range; in storage order, each line `backward` when told. */
   void (*fill_block)(const sparse_raw *a, const sparse_range *lines, const sparse_range *across, bool sorted,
                      bool backward, void *indptr, void *indices, void *data);
-  /* Entries at the minor positions of a list, once for each time they stand there; then the entries, whose minor positions
-   * are the places in the list. */
+  /* Entries at the minor positions of a list, once for each time they stand there; then the entries, whose minor
+   * positions are the places in the list. */
   int64_t (*count_listed)(const sparse_raw *a, const sparse_lookup *list);
   void (*fill_listed)(const sparse_raw *a, const sparse_lookup *list, void *indptr, void *indices, void *data);
   /* The 0-based coordinates of all entries, in storage order. */
@@ -106,7 +116,7 @@ typedef struct sparse_part_fns {
 
 const sparse_part_fns *kernel_sparse_part(bool wide, size_t element_size);
 
-/* ---- Places that hold true or false ------------------------------------------------------------------------------- */
+/* ---- Places that hold true or false ------------------------------------------------------------------------------ */
 
 typedef struct sparse_flag_fns {
   /* All places but e's, which is sorted without duplicates: lines ascend. */
@@ -127,21 +137,28 @@ typedef struct sparse_block {
   int64_t cols, stride;
 } sparse_block;
 
+/* How far a product has come: lines done, entries that stand, and for how many there is room. */
+typedef struct sparse_progress {
+  int64_t line, n, room;
+} sparse_progress;
+
 typedef struct sparse_value_fns {
   /* y = alpha·A·x (+ y when add); alpha NULL is 1. x has minor, y major elements. */
   void (*matvec)(const sparse_raw *a, const void *alpha, const void *x, void *y, bool add);
   /* y += alpha·Aᵀ·x. */
   void (*matvec_t)(const sparse_raw *a, const void *alpha, const void *x, void *y);
-  /* Y = alpha·A·X (+ Y when add), X and Y with equally many columns. */
-  void (*matmat)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *y, bool add);
+  /* Y = alpha·A·X + Z, all with equally many columns; Z is NULL, Y itself or apart from it. */
+  void (*matmat)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *z,
+                 const sparse_block *y);
   /* Y += alpha·Aᵀ·X. */
   void (*matmat_t)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *y);
   /* out[p] = sum over k of X[i, k]·Y[j, k] for each stored (i, j); X has major rows, Y minor rows. */
   void (*sample)(const sparse_raw *a, const sparse_block *x, const sparse_block *y, void *out);
-  /* The entries of a·b and their indptr, into room for count_product or bound_product of them; mark: minor of b indices,
-   * set to -1. Lines come out in the order in which entries are met, explicit zeros kept. Returns how many there are. */
-  int64_t (*fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark, void *indptr, void *indices,
-                          void *data);
+  /* Lines of a·b and their indptr, on from where `at` says, until one may find no room for all that it could have.
+   * Entries come out in the order in which they are met; those that are 0 are left out. mark: minor of b indices, set
+   * to -1 before the first line. */
+  void (*fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark, sparse_progress *at, void *indptr,
+                       void *indices, void *data);
   /* dst += alpha·a·b, dst being a dense box with byte strides; alpha NULL is 1. */
   void (*add_product)(const sparse_raw *a, const sparse_raw *b, const void *alpha, char *dst, int64_t major_stride,
                       int64_t minor_stride);
@@ -171,7 +188,8 @@ typedef struct sparse_value_fns {
   int64_t (*sum_duplicates)(int64_t major, void *indptr, void *indices, void *data);
   int64_t (*drop_zeros)(int64_t major, void *indptr, void *indices, void *data);
   int64_t (*count_zeros)(const void *data, int64_t n);
-  /* out[k] = the sum of the entries at (major[k], minor[k]), k < n; both lists NULL: of the diagonal. `sorted`: lines are. */
+  /* out[k] = the sum of the entries at (major[k], minor[k]), k < n; both lists NULL: of the diagonal. `sorted`: lines
+   * are. */
   void (*elements)(const sparse_raw *a, bool sorted, int64_t n, const int64_t *major, const int64_t *minor, void *out);
 } sparse_value_fns;
 
@@ -180,7 +198,8 @@ const sparse_value_fns *kernel_sparse_value(bool wide, damo_dtype dtype);
 /* The products with a dense block for float32 and float64, for one instruction set; NULL entries: use the plain loop.
  * All instruction sets give the same bits but for `sample`, which folds vector lanes. */
 typedef struct sparse_dense_fns {
-  void (*matmat)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *y, bool add);
+  void (*matmat)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *z,
+                 const sparse_block *y);
   void (*matmat_t)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *y);
   void (*sample)(const sparse_raw *a, const sparse_block *x, const sparse_block *y, void *out);
 } sparse_dense_fns;

@@ -5,6 +5,17 @@
 #include "sparse_arith.h"
 #include "sparse_value.h"
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+
+#define STREAMS true
+#define STREAM(to, vector) _mm_stream_si128((__m128i *)(void *)(to), (__m128i)(vector))
+#define STREAMED() _mm_sfence()
+#else
+#define STREAMS false
+#define STREAM(to, vector) (*(V *)(to) = (vector))
+#define STREAMED() (void)0
+#endif
 #define BYTES 16
 #define TABLE sparse_dense_base
 #include "sparse_dense_types.h"

@@ -1,8 +1,15 @@
 /* sparse_dense_avx2: the dense products for x86-64 with AVX2. */
+#include <string.h>
+
 #include "sparse_arith.h"
 #include "sparse_value.h"
 
 #if defined(__x86_64__)
+#include <immintrin.h>
+
+#define STREAMS true
+#define STREAM(to, vector) _mm256_stream_si256((__m256i *)(void *)(to), (__m256i)(vector))
+#define STREAMED() _mm_sfence()
 #define BYTES 32
 #define TABLE sparse_dense_avx2
 #include "sparse_dense_types.h"

@@ -1,8 +1,15 @@
 /* sparse_dense_avx512: the dense products for x86-64 with AVX-512. */
+#include <string.h>
+
 #include "sparse_arith.h"
 #include "sparse_value.h"
 
 #if defined(__x86_64__)
+#include <immintrin.h>
+
+#define STREAMS true
+#define STREAM(to, vector) _mm512_stream_si512((__m512i *)(void *)(to), (__m512i)(vector))
+#define STREAMED() _mm_sfence()
 #define BYTES 64
 #define TABLE sparse_dense_avx512
 #include "sparse_dense_types.h"

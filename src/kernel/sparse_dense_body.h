@@ -1,18 +1,22 @@
-/* sparse_dense_body: products of a sparse matrix with a dense row-major block, in vectors. Included with I, IX, T, TX and
- * BYTES, the width of a vector register.
+/* sparse_dense_body: products of a sparse matrix with a dense row-major block, in vectors. Included with I, IX, T, TX
+ * and BYTES, the width of a vector register; STREAM(to, vector) stores past the caches where STREAMS, STREAMED() ends
+ * that.
  *
- * A row of the result is made in pieces of N_ACC vectors that stay in registers while the row's entries go by; what is
- * left over at its end in single vectors, then elements. Each element is the same sum in the same order in all three.
+ * A row of the result is made in pieces of up to N_ACC vectors that stay in registers while the row's entries go by;
+ * what is left over at its end by elements. Each element is the same sum in the same order in all of them.
  *
- * Rows of a large block are met in no order that the machine foresees: each is asked for AHEAD entries before its turn. */
+ * Rows of a large block are met in no order that the machine foresees: each is asked for AHEAD entries before its
+ * turn. */
 #define NAME(f) PASTE3(f, IX, TX)
 #define V NAME(vec)
-#define W (int64_t)(BYTES / sizeof(T))
+#define W (int)(BYTES / sizeof(T))
 #define N_ACC 8
 #define AHEAD 6
-#define FAR_BYTES (1 << 20) /* blocks past this do not stay near */
+#define FAR_BYTES (8 << 20)    /* blocks past this do not stay near */
+#define STREAM_BYTES (4 << 20) /* results past this don't stay until they are read */
 #define LINE 64
-#define FETCH_MOST 1024 /* bytes of a row; the machine follows from there */
+
+/* ---- Products ---- */
 
 typedef T V __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 
@@ -22,9 +26,10 @@ typedef struct NAME(row) {
   int64_t n, known; /* how many of them; how many indices may be read */
   const T *x;       /* the dense operand, from the piece's first column on */
   int64_t stride;
-  T *y; /* the piece of the result */
+  const T *z; /* what is added, NULL: nothing */
+  T *y;       /* the piece of the result */
   T alpha;
-  bool add;
+  bool stream;
 } NAME(row);
 
 /* Asks for the lines of memory from p on. */
@@ -38,103 +43,185 @@ static inline int64_t NAME(known)(const sparse_raw *a, const sparse_block *b) {
   return is_far ? ((const I *)a->indptr)[a->major] : 0;
 }
 
-static inline void NAME(wide_piece)(const NAME(row) * r) {
+/* A piece of n vectors; n is a constant where it is inlined. */
+static inline __attribute__((always_inline)) void NAME(piece)(const NAME(row) * r, const int n) {
   V acc[N_ACC];
 #pragma GCC unroll 8
-  for (int k = 0; k < N_ACC; k++) acc[k] = r->add ? *(const V *)(r->y + k * W) : (V){0};
+  for (int k = 0; k < n; k++) acc[k] = r->z ? *(const V *)(r->z + k * W) : (V){0};
   for (int64_t p = 0; p < r->n; p++) {
     const T *x = r->x + r->idx[p] * r->stride;
     const T s = r->alpha * r->val[p];
-    if (p + AHEAD < r->known) NAME(fetch)(r->x + r->idx[p + AHEAD] * r->stride, N_ACC * BYTES);
+    if (p + AHEAD < r->known) NAME(fetch)(r->x + r->idx[p + AHEAD] * r->stride, n * BYTES);
 #pragma GCC unroll 8
-    for (int k = 0; k < N_ACC; k++) acc[k] += *(const V *)(x + k * W) * s;
+    for (int k = 0; k < n; k++) acc[k] += *(const V *)(x + k * W) * s;
+  }
+  if (r->stream) {
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++) STREAM(r->y + k * W, acc[k]);
+    return;
   }
 #pragma GCC unroll 8
-  for (int k = 0; k < N_ACC; k++) *(V *)(r->y + k * W) = acc[k];
-}
-
-static inline void NAME(one_vector)(const NAME(row) * r) {
-  V acc = r->add ? *(const V *)r->y : (V){0};
-  for (int64_t p = 0; p < r->n; p++) acc += *(const V *)(r->x + r->idx[p] * r->stride) * (r->alpha * r->val[p]);
-  *(V *)r->y = acc;
+  for (int k = 0; k < n; k++) *(V *)(r->y + k * W) = acc[k];
 }
 
 static inline void NAME(one_element)(const NAME(row) * r) {
-  T acc = r->add ? *r->y : 0;
+  T acc = r->z ? *r->z : 0;
   for (int64_t p = 0; p < r->n; p++) acc += r->x[r->idx[p] * r->stride] * (r->alpha * r->val[p]);
   *r->y = acc;
 }
 
-static void NAME(matmat)(const sparse_raw *a, const void *alpha, const sparse_block *xs, const sparse_block *ys,
-                         bool add) {
+static inline void NAME(advance)(NAME(row) * r, int64_t n) {
+  r->x += n;
+  r->y += n;
+  if (r->z) r->z += n;
+}
+
+static inline void NAME(one_row)(NAME(row) * r, int64_t cols) {
+  for (; cols >= 8 * W; cols -= 8 * W, NAME(advance)(r, 8 * W)) NAME(piece)(r, 8);
+  for (; cols >= 4 * W; cols -= 4 * W, NAME(advance)(r, 4 * W)) NAME(piece)(r, 4);
+  for (; cols >= 2 * W; cols -= 2 * W, NAME(advance)(r, 2 * W)) NAME(piece)(r, 2);
+  for (; cols >= W; cols -= W, NAME(advance)(r, W)) NAME(piece)(r, 1);
+  for (; cols > 0; cols--, NAME(advance)(r, 1)) NAME(one_element)(r);
+}
+
+/* A result that the caches don't keep goes past them, where it fills whole lines. */
+static inline bool NAME(goes_past)(int64_t rows, const sparse_block *z, const sparse_block *y) {
+  const int64_t row = y->cols * (int64_t)sizeof(T), step = y->stride * (int64_t)sizeof(T);
+  const bool is_read = z && z->data == y->data, in_lines = row % LINE == 0 && step % LINE == 0;
+  return STREAMS && !is_read && in_lines && (uintptr_t)y->data % LINE == 0 && row > 0 && rows >= STREAM_BYTES / row;
+}
+
+static void NAME(matmat)(const sparse_raw *a, const void *alpha, const sparse_block *xs, const sparse_block *zs,
+                         const sparse_block *ys) {
   const I *ptr = a->indptr, *idx = a->indices;
-  const T *val = a->data, *x = xs->data;
+  const T *val = a->data;
   const int64_t known = NAME(known)(a, xs);
-  NAME(row) r = {.stride = xs->stride, .alpha = alpha ? *(const T *)alpha : 1, .add = add};
+  NAME(row)
+  r = {.stride = xs->stride, .alpha = alpha ? *(const T *)alpha : 1, .stream = NAME(goes_past)(a->major, zs, ys)};
   for (int64_t i = 0; i < a->major; i++) {
-    T *y = (T *)ys->data + i * ys->stride;
-    int64_t j = 0;
     r.idx = idx + ptr[i], r.val = val + ptr[i], r.n = ptr[i + 1] - ptr[i], r.known = known - ptr[i];
-    for (; j + N_ACC * W <= ys->cols; j += N_ACC * W) {
-      r.x = x + j, r.y = y + j;
-      NAME(wide_piece)(&r);
-    }
-    for (; j + W <= ys->cols; j += W) {
-      r.x = x + j, r.y = y + j;
-      NAME(one_vector)(&r);
-    }
-    for (; j < ys->cols; j++) {
-      r.x = x + j, r.y = y + j;
-      NAME(one_element)(&r);
-    }
+    r.x = xs->data, r.y = (T *)ys->data + i * ys->stride;
+    r.z = zs ? (const T *)zs->data + i * zs->stride : NULL;
+    NAME(one_row)(&r, ys->cols);
+  }
+  if (r.stream) STREAMED();
+}
+
+/* ---- Lines of entries and a row of a block for each ---- */
+
+typedef struct NAME(line) {
+  const I *idx; /* the line's entries */
+  const T *val;
+  int64_t n, known;
+  const T *x; /* the line's row, from the piece's first column on */
+  T *y;       /* the block whose rows the entries mean, from there on */
+  int64_t stride;
+  T *z; /* a number for each entry */
+  T alpha;
+} NAME(line);
+
+/* Adds multiples of n vectors of the line's row to rows of y; n is a constant where it is inlined. */
+static inline __attribute__((always_inline)) void NAME(scatter_piece)(const NAME(line) * r, const int n) {
+  V x[N_ACC];
+#pragma GCC unroll 8
+  for (int k = 0; k < n; k++) x[k] = *(const V *)(r->x + k * W);
+  for (int64_t p = 0; p < r->n; p++) {
+    T *y = r->y + r->idx[p] * r->stride;
+    const T s = r->alpha * r->val[p];
+    if (p + AHEAD < r->known) NAME(fetch)(r->y + r->idx[p + AHEAD] * r->stride, n * BYTES);
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++) *(V *)(y + k * W) += x[k] * s;
   }
 }
 
-static inline void NAME(axpy)(T s, const T *restrict x, T *restrict y, int64_t n) {
-  int64_t k = 0;
-  for (; k + W <= n; k += W) *(V *)(y + k) += *(const V *)(x + k) * s;
-  for (; k < n; k++) y[k] += x[k] * s;
+static inline void NAME(scatter_element)(const NAME(line) * r) {
+  for (int64_t p = 0; p < r->n; p++) r->y[r->idx[p] * r->stride] += *r->x * (r->alpha * r->val[p]);
+}
+
+static inline void NAME(scatter_line)(NAME(line) * r, int64_t cols) {
+  for (; cols >= 8 * W; cols -= 8 * W, r->x += 8 * W, r->y += 8 * W) NAME(scatter_piece)(r, 8);
+  for (; cols >= 4 * W; cols -= 4 * W, r->x += 4 * W, r->y += 4 * W) NAME(scatter_piece)(r, 4);
+  for (; cols >= 2 * W; cols -= 2 * W, r->x += 2 * W, r->y += 2 * W) NAME(scatter_piece)(r, 2);
+  for (; cols >= W; cols -= W, r->x += W, r->y += W) NAME(scatter_piece)(r, 1);
+  for (; cols > 0; cols--, r->x++, r->y++) NAME(scatter_element)(r);
 }
 
 static void NAME(matmat_t)(const sparse_raw *a, const void *alpha, const sparse_block *xs, const sparse_block *ys) {
   const I *ptr = a->indptr, *idx = a->indices;
-  const T *val = a->data, *x = xs->data, scale = alpha ? *(const T *)alpha : 1;
-  T *y = ys->data;
-  const int64_t known = NAME(known)(a, ys), bytes = ys->cols * (int64_t)sizeof(T);
+  const T *val = a->data, *x = xs->data;
+  const int64_t known = NAME(known)(a, ys);
+  NAME(line) r = {.stride = ys->stride, .alpha = alpha ? *(const T *)alpha : 1};
   for (int64_t i = 0; i < a->major; i++) {
-    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
-      if (p + AHEAD < known) NAME(fetch)(y + idx[p + AHEAD] * ys->stride, bytes < FETCH_MOST ? bytes : FETCH_MOST);
-      NAME(axpy)(scale * val[p], x + i * xs->stride, y + idx[p] * ys->stride, ys->cols);
-    }
+    r.idx = idx + ptr[i], r.val = val + ptr[i], r.n = ptr[i + 1] - ptr[i], r.known = known - ptr[i];
+    r.x = x + i * xs->stride, r.y = ys->data;
+    NAME(scatter_line)(&r, ys->cols);
   }
 }
 
-/* Four vectors of partial sums, folded in a fixed order. */
-static inline T NAME(inner)(const T *x, const T *y, int64_t n) {
-  V acc[4] = {{0}, {0}, {0}, {0}};
-  int64_t k = 0;
-  for (; k + 4 * W <= n; k += 4 * W) {
-#pragma GCC unroll 4
-    for (int c = 0; c < 4; c++) acc[c] += *(const V *)(x + k + c * W) * *(const V *)(y + k + c * W);
+/* ---- Sampled products ---- */
+
+/* The sum of a vector's elements: halves, quarters and so on are added. */
+static inline T NAME(fold)(V v) {
+  T part[W];
+  *(V *)part = v;
+#pragma GCC unroll 8
+  for (int half = W / 2; half > 0; half /= 2) {
+    for (int c = 0; c < half; c++) part[c] += part[c + half];
   }
-  for (; k + W <= n; k += W) acc[0] += *(const V *)(x + k) * *(const V *)(y + k);
-  const V all = (acc[0] + acc[1]) + (acc[2] + acc[3]);
-  T sum = 0;
-  for (int c = 0; c < W; c++) sum += all[c];
-  for (; k < n; k++) sum += x[k] * y[k];
-  return sum;
+  return part[0];
+}
+
+/* Adds the inner products of n vectors of columns to z, or sets them where they are the first; n is a constant where
+ * it is inlined. x stays in registers. */
+static inline __attribute__((always_inline)) void NAME(sample_piece)(const NAME(line) * r, const int n, bool first) {
+  V x[N_ACC];
+#pragma GCC unroll 8
+  for (int k = 0; k < n; k++) x[k] = *(const V *)(r->x + k * W);
+  for (int64_t p = 0; p < r->n; p++) {
+    const T *y = r->y + r->idx[p] * r->stride;
+    V acc[4] = {{0}, {0}, {0}, {0}};
+    if (p + AHEAD < r->known) NAME(fetch)(r->y + r->idx[p + AHEAD] * r->stride, n * BYTES);
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++) {
+      const V product = x[k] * *(const V *)(y + k * W);
+      if (k < 4) {
+        acc[k] = product;
+      } else {
+        acc[k - 4] += product;
+      }
+    }
+    if (n > 1) acc[0] = (acc[0] + acc[1]) + (acc[2] + acc[3]);
+    const T sum = NAME(fold)(acc[0]);
+    r->z[p] = first ? sum : r->z[p] + sum;
+  }
+}
+
+static inline void NAME(sample_element)(const NAME(line) * r, bool first) {
+  for (int64_t p = 0; p < r->n; p++) {
+    const T product = *r->x * r->y[r->idx[p] * r->stride];
+    r->z[p] = first ? product : r->z[p] + product;
+  }
+}
+
+static inline void NAME(sample_line)(NAME(line) * r, int64_t cols) {
+  bool first = true;
+  if (cols == 0) memset(r->z, 0, (size_t)r->n * sizeof(T));
+  for (; cols >= 8 * W; cols -= 8 * W, r->x += 8 * W, r->y += 8 * W, first = false) NAME(sample_piece)(r, 8, first);
+  for (; cols >= 4 * W; cols -= 4 * W, r->x += 4 * W, r->y += 4 * W, first = false) NAME(sample_piece)(r, 4, first);
+  for (; cols >= 2 * W; cols -= 2 * W, r->x += 2 * W, r->y += 2 * W, first = false) NAME(sample_piece)(r, 2, first);
+  for (; cols >= W; cols -= W, r->x += W, r->y += W, first = false) NAME(sample_piece)(r, 1, first);
+  for (; cols > 0; cols--, r->x++, r->y++, first = false) NAME(sample_element)(r, first);
 }
 
 static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const sparse_block *ys, void *out) {
   const I *ptr = a->indptr, *idx = a->indices;
-  const T *x = xs->data, *y = ys->data;
-  T *z = out;
-  const int64_t known = NAME(known)(a, ys), bytes = ys->cols * (int64_t)sizeof(T);
+  const T *x = xs->data;
+  const int64_t known = NAME(known)(a, ys);
+  NAME(line) r = {.stride = ys->stride};
   for (int64_t i = 0; i < a->major; i++) {
-    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
-      if (p + AHEAD < known) NAME(fetch)(y + idx[p + AHEAD] * ys->stride, bytes < FETCH_MOST ? bytes : FETCH_MOST);
-      z[p] = NAME(inner)(x + i * xs->stride, y + idx[p] * ys->stride, xs->cols);
-    }
+    r.idx = idx + ptr[i], r.z = (T *)out + ptr[i], r.n = ptr[i + 1] - ptr[i], r.known = known - ptr[i];
+    r.x = x + i * xs->stride, r.y = ys->data;
+    NAME(sample_line)(&r, xs->cols);
   }
 }
 
@@ -144,5 +231,5 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
 #undef N_ACC
 #undef AHEAD
 #undef FAR_BYTES
+#undef STREAM_BYTES
 #undef LINE
-#undef FETCH_MOST

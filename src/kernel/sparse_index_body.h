@@ -1,6 +1,16 @@
 /* sparse_index_body: loops over the pattern alone. Included with I (index type) and IX (its name). */
 #define NAME(f) PASTE2(f, IX)
 
+typedef I NAME(four) __attribute__((vector_size(4 * sizeof(I)), aligned(sizeof(I)), may_alias));
+
+static void NAME(shift)(const void *from, int64_t n, int64_t offset, void *to) {
+  const I *p = from;
+  I *q = to;
+  int64_t k = 0;
+  for (; k + 4 <= n; k += 4) *(NAME(four) *)(q + k) = *(const NAME(four) *)(p + k) + (I)offset;
+  for (; k < n; k++) q[k] = (I)(p[k] + offset);
+}
+
 /* The first place where indptr is wrong. */
 static bool NAME(check_indptr)(const sparse_raw *a, int64_t nnz, sparse_verdict *v) {
   const I *ptr = a->indptr;
@@ -47,12 +57,11 @@ static int64_t NAME(longest)(const sparse_raw *a) {
 }
 
 /* mark[k] is the last line of the result that met column k. */
-static int64_t NAME(count_product)(const sparse_raw *a, const sparse_raw *b, void *mark_room, void *out_ptr) {
+static int64_t NAME(count_product)(const sparse_raw *a, const sparse_raw *b, int64_t step, void *mark_room) {
   const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr, *bj = b->indices;
-  I *mark = mark_room, *out = out_ptr;
+  I *mark = mark_room;
   int64_t n = 0;
-  out[0] = 0;
-  for (int64_t i = 0; i < a->major; i++) {
+  for (int64_t i = 0; i < a->major; i += step) {
     for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
       const int64_t j = aj[p];
       for (int64_t q = bp[j]; q < bp[j + 1]; q++) {
@@ -61,23 +70,24 @@ static int64_t NAME(count_product)(const sparse_raw *a, const sparse_raw *b, voi
         mark[k] = (I)i;
       }
     }
-    out[i + 1] = (I)n;
   }
   return n;
 }
 
-static int64_t NAME(bound_product)(const sparse_raw *a, const sparse_raw *b) {
+static int64_t NAME(bound_product)(const sparse_raw *a, const sparse_raw *b, int64_t step) {
   const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr;
-  const int64_t nnz = ap[a->major];
   int64_t n = 0;
-  for (int64_t p = 0; p < nnz; p++) {
-    const int64_t more = bp[aj[p] + 1] - bp[aj[p]];
-    if (more > INT64_MAX - n) return INT64_MAX;
-    n += more;
+  for (int64_t i = 0; i < a->major; i += step) {
+    for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
+      const int64_t more = bp[aj[p] + 1] - bp[aj[p]];
+      if (more > INT64_MAX - n) return INT64_MAX;
+      n += more;
+    }
   }
   return n;
 }
 
-static const sparse_index_fns NAME(index_fns) = {NAME(check), NAME(longest), NAME(count_product), NAME(bound_product)};
+static const sparse_index_fns NAME(index_fns) = {NAME(shift), NAME(check), NAME(longest), NAME(count_product),
+                                                 NAME(bound_product)};
 
 #undef NAME

@@ -94,20 +94,94 @@ static void NAME(sort)(const sparse_raw *a, void *indices, void *data, void *wor
   }
 }
 
+/* ---- Whole lines ---- */
+
+typedef I NAME(four) __attribute__((vector_size(4 * sizeof(I)), aligned(sizeof(I)), may_alias));
+
+static inline void NAME(copy_line)(const I *restrict idx, const T *restrict val, int64_t n, I offset, I *restrict oidx,
+                                   T *restrict oval) {
+  for (int64_t k = 0; k < n; k++) oidx[k] = (I)(idx[k] + offset);
+  for (int64_t k = 0; k < n; k++) oval[k] = val[k];
+}
+
+/* The same by fours: reads and writes up to LOOSE entries behind the line. */
+static inline void NAME(copy_loose)(const I *restrict idx, const T *restrict val, int64_t n, I offset, I *restrict oidx,
+                                    T *restrict oval) {
+  for (int64_t k = 0; k < n; k += 4) {
+    *(NAME(four) *)(oidx + k) = *(const NAME(four) *)(idx + k) + offset;
+    memcpy(oval + k, val + k, 4 * sizeof(T));
+  }
+}
+
+static int64_t NAME(count_below)(const I *idx, int64_t n, I bound) {
+  int64_t sum = 0, k = 0;
+  while (n - k >= 4) { /* a lane of int32 must not overflow */
+    const int64_t end = n - k > ((int64_t)1 << 30) ? k + ((int64_t)1 << 30) : k + (n - k) / 4 * 4;
+    NAME(four) below = {0};
+    for (; k < end; k += 4) below -= *(const NAME(four) *)(idx + k) < bound;
+    for (int lane = 0; lane < 4; lane++) sum += below[lane];
+  }
+  for (; k < n; k++) sum += idx[k] < bound;
+  return sum;
+}
+
+static inline void NAME(fill_up)(I *to, int64_t n, I value) {
+  const NAME(four) all = (NAME(four)){0} + value;
+  int64_t k = 0;
+  for (; k + 4 <= n; k += 4) *(NAME(four) *)(to + k) = all;
+  for (; k < n; k++) to[k] = value;
+}
+
+#define AHEAD 16 /* lines that are asked for before they are copied */
+
 static void NAME(take)(const sparse_raw *a, const int64_t *lines, int64_t n, void *indptr, void *indices, void *data) {
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data;
   I *optr = indptr, *oidx = indices;
   T *oval = data;
-  int64_t at = 0;
+  const int64_t last = ptr[a->major] - LOOSE;
+  int64_t at = 0, loose = n, behind = 0; /* the first `loose` lines have LOOSE entries after them in the result */
+  while (loose > 0 && behind < LOOSE) loose--, behind += ptr[lines[loose] + 1] - ptr[lines[loose]];
   optr[0] = 0;
   for (int64_t i = 0; i < n; i++) {
     const int64_t from = ptr[lines[i]], count = ptr[lines[i] + 1] - from;
-    for (int64_t k = 0; k < count; k++) oidx[at + k] = idx[from + k];
-    for (int64_t k = 0; k < count; k++) oval[at + k] = val[from + k];
+    if (n - i > AHEAD) {
+      const int64_t next = ptr[lines[i + AHEAD]];
+      PREFETCH(idx + next);
+      PREFETCH(val + next);
+      PREFETCH((const char *)(val + next) + 64);
+    }
+    if (i < loose && from + count <= last) {
+      NAME(copy_loose)(idx + from, val + from, count, 0, oidx + at, oval + at);
+    } else {
+      NAME(copy_line)(idx + from, val + from, count, 0, oidx + at, oval + at);
+    }
     at += count;
     optr[i + 1] = (I)at;
   }
+}
+
+static void NAME(spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, const int64_t *from, const int64_t *to,
+                         int64_t n_major, int64_t nnz, void *indptr, void *indices, void *data) {
+  I *optr = indptr, *oidx = indices;
+  T *oval = data;
+  int64_t line = 0, at = 0;
+  for (int64_t k = 0; k < n; k++) {
+    const sparse_raw *s = from[k] < a->major ? a : b;
+    const I *ptr = s->indptr;
+    const int64_t i = from[k] - (s == a ? 0 : a->major), p = ptr[i], count = ptr[i + 1] - p;
+    const I *idx = (const I *)s->indices + p;
+    const T *val = (const T *)s->data + p;
+    if (to[k] >= line) NAME(fill_up)(optr + line, to[k] + 1 - line, (I)at);
+    line = to[k] + 1;
+    if (p + count + LOOSE <= ptr[s->major] && at + count + LOOSE <= nnz) {
+      NAME(copy_loose)(idx, val, count, 0, oidx + at, oval + at);
+    } else {
+      NAME(copy_line)(idx, val, count, 0, oidx + at, oval + at);
+    }
+    at += count;
+  }
+  NAME(fill_up)(optr + line, n_major + 1 - line, (I)at);
 }
 
 static void NAME(place)(int64_t n, const int64_t *major, const int64_t *minor, const void *values, int64_t n_major,
@@ -128,19 +202,58 @@ static void NAME(place)(int64_t n, const int64_t *major, const int64_t *minor, c
 
 /* ---- Side by side ---- */
 
-static void NAME(append)(const sparse_raw *a, int64_t offset, void *next, void *indices, void *data) {
+static void NAME(beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void *indptr, void *indices, void *data) {
+  I *restrict optr = indptr, *restrict oidx = indices;
+  T *restrict oval = data;
+  int64_t to = 0;
+  optr[0] = 0;
+  for (int64_t i = 0; i < blocks->major; i++) {
+    int64_t offset = 0;
+    for (int64_t b = 0; b < n; b++) {
+      const sparse_raw *a = &blocks[b];
+      const I *ptr = a->indptr;
+      const int64_t p = at[b], end = ptr[i + 1], count = end - p;
+      const I *idx = (const I *)a->indices + p;
+      const T *val = (const T *)a->data + p;
+      if (end + LOOSE <= ptr[a->major]) { /* as many follow in the result then */
+        NAME(copy_loose)(idx, val, count, (I)offset, oidx + to, oval + to);
+      } else {
+        NAME(copy_line)(idx, val, count, (I)offset, oidx + to, oval + to);
+      }
+      at[b] = end;
+      to += count;
+      offset += a->minor;
+    }
+    optr[i + 1] = (I)to;
+  }
+}
+
+/* ---- Apart ---- */
+
+/* Flat over the entries of all lines, without a branch: kept[k] of the first k of a chunk stay, by which the lines that
+ * end there get their place. */
+static int64_t NAME(squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, void *indices, void *data) {
   const I *restrict ptr = a->indptr, *restrict idx = a->indices;
   const T *restrict val = a->data;
-  I *restrict to = next;
-  int64_t p = ptr[0];
-  for (int64_t i = 0; i < a->major; i++) {
-    const int64_t n = ptr[i + 1] - p;
-    I *restrict oidx = (I *)indices + to[i];
-    T *restrict oval = (T *)data + to[i];
-    for (int64_t k = 0; k < n; k++) oidx[k] = (I)(idx[p + k] + offset);
-    for (int64_t k = 0; k < n; k++) oval[k] = val[p + k];
-    to[i] = (I)(to[i] + n);
-    p += n;
+  I *restrict optr = indptr, *restrict oidx = indices;
+  T *restrict oval = data;
+  const uint64_t always = mask == 0;
+  int32_t kept[SQUEEZED + 1] = {0};
+  const int64_t nnz = ptr[a->major];
+  int64_t to = 0, line = 0;
+  for (int64_t from = ptr[0];; from += SQUEEZED) {
+    const int64_t n = nnz - from < SQUEEZED ? nnz - from : SQUEEZED;
+    int32_t stay = 0;
+    for (int64_t k = 0; k < n; k++) {
+      const T v = val[from + k];
+      oidx[to + stay] = idx[from + k];
+      oval[to + stay] = v;
+      stay += BITS_IN(v, mask, always);
+      kept[k + 1] = stay;
+    }
+    for (; line <= a->major && ptr[line] <= from + n; line++) optr[line] = (I)(to + kept[ptr[line] - from]);
+    to += stay;
+    if (line > a->major) return to;
   }
 }
 
@@ -151,42 +264,49 @@ static inline int64_t NAME(part)(const int64_t *bounds, int64_t b, int64_t index
   return b;
 }
 
-/* Where the run of entries of one part ends that begins at p. */
-static inline int64_t NAME(run_end)(const I *idx, int64_t p, int64_t end, int64_t low, int64_t high) {
-  do p++;
-  while (p < end && idx[p] >= low && idx[p] < high);
-  return p;
-}
-
-static void NAME(split_count)(const sparse_raw *a, int64_t n, const int64_t *bounds, void *const *indptr) {
+static void NAME(split_count)(const sparse_raw *a, int64_t n, const int64_t *bounds, int64_t *count) {
   const I *ptr = a->indptr, *idx = a->indices;
-  for (int64_t b = 0; b < n; b++) memset(indptr[b], 0, (size_t)(a->major + 1) * sizeof(I));
-  for (int64_t i = 0; i < a->major; i++) {
-    for (int64_t p = ptr[i], b = 0; p < ptr[i + 1];) {
-      b = NAME(part)(bounds, b, idx[p]);
-      const int64_t end = NAME(run_end)(idx, p, ptr[i + 1], bounds[b], bounds[b + 1]);
-      I *count = (I *)indptr[b] + i + 1;
-      *count = (I)(*count + (end - p));
-      p = end;
+  const int64_t from = ptr[0], nnz = ptr[a->major] - from;
+  for (int64_t b = 0; b < n; b++) count[b] = 0;
+  if (n > SPLIT_FEW) {
+    for (int64_t p = 0, b = 0; p < nnz; p++) {
+      b = NAME(part)(bounds, b, idx[from + p]);
+      count[b]++;
     }
+    return;
   }
-  for (int64_t b = 0; b < n; b++) NAME(accumulate)(indptr[b], a->major);
+  for (int64_t b = 0, before = 0; b < n; b++) {
+    const int64_t below = b + 1 < n ? NAME(count_below)(idx + from, nnz, (I)bounds[b + 1]) : nnz;
+    count[b] = below - before;
+    before = below;
+  }
 }
 
-static void NAME(split_fill)(const sparse_raw *a, int64_t n, const int64_t *bounds, int64_t *at, void *const *indices,
-                             void *const *data) {
+static void NAME(split_fill)(const sparse_raw *a, int64_t n, const int64_t *bounds, uint64_t mask, int64_t *at,
+                             void *const *indptr, void *const *indices, void *const *data) {
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data;
-  const int64_t nnz = ptr[a->major];
-  for (int64_t p = 0, b = 0; p < nnz && n > 0;) {
-    b = NAME(part)(bounds, b, idx[p]);
-    const int64_t low = bounds[b], end = NAME(run_end)(idx, p, nnz, low, bounds[b + 1]);
-    I *restrict oidx = (I *)indices[b] + at[b];
-    T *restrict oval = (T *)data[b] + at[b];
-    for (int64_t k = 0; k < end - p; k++) oidx[k] = (I)(idx[p + k] - low);
-    for (int64_t k = 0; k < end - p; k++) oval[k] = val[p + k];
-    at[b] += end - p;
-    p = end;
+  const uint64_t always = mask == 0;
+  int64_t p = ptr[0];
+  for (int64_t b = 0; b < n; b++) at[b] = *(I *)indptr[b] = 0;
+  for (int64_t i = 0; i < a->major; i++) {
+    const int64_t end = ptr[i + 1];
+    for (int64_t b = 0; p < end;) {
+      b = NAME(part)(bounds, b, idx[p]);
+      const I low = (I)bounds[b], high = (I)bounds[b + 1];
+      I *restrict oidx = indices[b];
+      T *restrict oval = data[b];
+      int64_t to = at[b];
+      do {
+        const T v = val[p];
+        oidx[to] = (I)(idx[p] - low);
+        oval[to] = v;
+        to += BITS_IN(v, mask, always);
+        p++;
+      } while (p < end && idx[p] >= low && idx[p] < high);
+      at[b] = to;
+    }
+    for (int64_t b = 0; b < n; b++) ((I *)indptr[b])[i + 1] = (I)at[b];
   }
 }
 
@@ -228,9 +348,11 @@ static void NAME(pick_dense)(const char *src, int64_t major_stride, int64_t mino
   }
 }
 
-static const sparse_move_fns NAME(move_fns) = {NAME(swap),  NAME(sort),      NAME(sort_room),   NAME(take),
-                                               NAME(place), NAME(append),    NAME(split_count), NAME(split_fill),
-                                               NAME(pick),  NAME(pick_dense)};
+static const sparse_move_fns NAME(move_fns) = {
+    NAME(swap),   NAME(sort),    NAME(sort_room),   NAME(take),       NAME(spread), NAME(place),
+    NAME(beside), NAME(squeeze), NAME(split_count), NAME(split_fill), NAME(pick),   NAME(pick_dense),
+};
 
+#undef AHEAD
 #undef RUN
 #undef NAME

@@ -5,6 +5,13 @@
 typedef struct bytes16 {
   uint64_t at[2];
 } bytes16;
+
+/* Has an element bits in the mask (each half of 16 bytes), or is `always` not 0? */
+static inline bool bits_in_plain(uint64_t v, uint64_t mask, uint64_t always) { return ((v & mask) | always) != 0; }
+static inline bool bits_in_pair(bytes16 v, uint64_t mask, uint64_t always) {
+  return (((v.at[0] | v.at[1]) & mask) | always) != 0;
+}
+#define BITS_IN(v, mask, always) _Generic((v), bytes16 : bits_in_pair, default : bits_in_plain)(v, mask, always)
 #endif
 
 #define I int32_t

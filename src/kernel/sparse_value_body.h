@@ -8,17 +8,30 @@
 
 /* ---- Products with dense ---- */
 
+#define FAR_ENTRIES (1 << 18) /* matrices of more don't stay near: they are asked for */
+#define AHEAD 64              /* entries */
+
+/* Short lines, each with a jump that is not foreseen, keep the machine from fetching what follows by itself. */
 static void NAME(matvec)(const sparse_raw *a, const void *alpha, const void *xs, void *ys, bool add) {
   const I *restrict ptr = a->indptr, *restrict idx = a->indices;
   const T *restrict val = a->data, *restrict x = xs, *scale = alpha;
   T *restrict y = ys;
+  const int64_t ahead = ptr[a->major] > FAR_ENTRIES ? ptr[a->major] - AHEAD : 0;
+  int64_t p = ptr[0];
   for (int64_t i = 0; i < a->major; i++) {
+    const int64_t end = ptr[i + 1];
     T sum = {0};
-    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) sum = ADD(sum, MUL(val[p], x[idx[p]]));
+    if (p < ahead) {
+      __builtin_prefetch(idx + p + AHEAD);
+      __builtin_prefetch(val + p + AHEAD);
+    }
+    for (; p < end; p++) sum = ADD(sum, MUL(val[p], x[idx[p]]));
     if (scale) sum = MUL(*scale, sum);
     y[i] = add ? ADD(y[i], sum) : sum;
   }
 }
+
+#undef AHEAD
 
 static void NAME(matvec_t)(const sparse_raw *a, const void *alpha, const void *xs, void *ys) {
   const I *restrict ptr = a->indptr, *restrict idx = a->indices;
@@ -34,14 +47,16 @@ static inline void NAME(axpy)(T s, const T *restrict x, T *restrict y, int64_t n
   for (int64_t k = 0; k < n; k++) y[k] = ADD(y[k], MUL(s, x[k]));
 }
 
-static void NAME(matmat)(const sparse_raw *a, const void *alpha, const sparse_block *xs, const sparse_block *ys,
-                         bool add) {
+static void NAME(matmat)(const sparse_raw *a, const void *alpha, const sparse_block *xs, const sparse_block *zs,
+                         const sparse_block *ys) {
   const I *ptr = a->indptr, *idx = a->indices;
-  const T *val = a->data, *scale = alpha, *x = xs->data;
+  const T *val = a->data, *scale = alpha, *x = xs->data, *z = zs ? zs->data : NULL;
   T *y = ys->data;
+  const size_t bytes = (size_t)ys->cols * sizeof(T);
   for (int64_t i = 0; i < a->major; i++) {
     T *row = y + i * ys->stride;
-    if (!add) memset(row, 0, (size_t)ys->cols * sizeof(T));
+    if (!z) memset(row, 0, bytes);
+    if (z && z != y) memcpy(row, z + i * zs->stride, bytes);
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
       const T s = scale ? MUL(*scale, val[p]) : val[p];
       NAME(axpy)(s, x + idx[p] * xs->stride, row, ys->cols);
@@ -95,31 +110,54 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
 
 #define AHEAD 4
 
+/* Entries that line i of the product may have: no more than its products, or than there are columns. */
+static inline int64_t NAME(most_in_line)(const sparse_raw *a, const sparse_raw *b, int64_t i) {
+  const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr;
+  int64_t most = 0;
+  for (int64_t p = ap[i]; p < ap[i + 1] && most < b->minor; p++) most += bp[aj[p] + 1] - bp[aj[p]];
+  return most < b->minor ? most : b->minor;
+}
+
+/* The line's entries, from n to `end`, without those that are 0. Marks that lie where the next line begins, or behind,
+ * would be taken for its own: what has moved has none. */
+static int64_t NAME(close_line)(I *restrict mark, I *restrict idx, T *restrict val, int64_t n, int64_t end) {
+  while (n < end && !IS_ZERO(val[n])) n++;
+  for (int64_t p = n; p < end; p++) {
+    const I k = idx[p];
+    const T v = val[p];
+    mark[k] = -1;
+    idx[n] = k;
+    val[n] = v;
+    n += !IS_ZERO(v);
+  }
+  return n;
+}
+
 /* mark[k] is where column k stands in the result; before the line's start: not met yet. */
-static int64_t NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark_room, void *indptr,
-                                  void *indices, void *data) {
+static void NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark_room, sparse_progress *at,
+                               void *indptr, void *indices, void *data) {
   const I *restrict ap = a->indptr, *restrict aj = a->indices, *restrict bp = b->indptr, *restrict bj = b->indices;
   const T *restrict ax = a->data, *restrict bx = b->data;
   I *restrict mark = mark_room, *restrict idx = indices, *restrict ptr = indptr;
   T *restrict val = data;
-  int64_t n = 0;
   const int64_t ahead = ap[a->major] - AHEAD;
+  int64_t n = at->n, i = at->line;
   ptr[0] = 0;
-  for (int64_t i = 0; i < a->major; i++) {
+  for (; i < a->major && NAME(most_in_line)(a, b, i) <= at->room - n; i++) {
     const int64_t start = n;
     for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
       const T s = ax[p];
-      const int64_t j = aj[p];
+      const int64_t j = aj[p], end = bp[j + 1];
       if (p < ahead) { /* lines of b are met in no order: they are asked for before their turn */
         const int64_t next = bp[aj[p + AHEAD]];
         __builtin_prefetch(bj + next);
         __builtin_prefetch(bx + next);
         __builtin_prefetch((const char *)(bx + next) + 64);
       }
-      for (int64_t q = bp[j]; q < bp[j + 1]; q++) {
-        const int64_t k = bj[q], at = mark[k];
-        if (at >= start) {
-          val[at] = ADD(val[at], MUL(s, bx[q]));
+      for (int64_t q = bp[j]; q < end; q++) {
+        const int64_t k = bj[q], place = mark[k];
+        if (place >= start) {
+          val[place] = ADD(val[place], MUL(s, bx[q]));
         } else {
           mark[k] = (I)n;
           idx[n] = (I)k;
@@ -127,9 +165,11 @@ static int64_t NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void
         }
       }
     }
+    n = NAME(close_line)(mark, idx, val, start, n);
     ptr[i + 1] = (I)n;
   }
-  return n;
+  at->line = i;
+  at->n = n;
 }
 
 static void NAME(add_product)(const sparse_raw *a, const sparse_raw *b, const void *alpha, char *dst,
@@ -395,6 +435,7 @@ static const sparse_value_fns NAME(value_fns) = {
     NAME(fill_dense),   NAME(sum_duplicates), NAME(drop_zeros),     NAME(count_zeros), NAME(elements)};
 
 #undef SUM_BLOCK
+#undef FAR_ENTRIES
 #undef AHEAD
 #undef NAME
 #undef ADD

@@ -9,10 +9,12 @@
 #include "binding.h"
 
 #define GC_FLOOR ((size_t)32 << 20)
-/* Dropped blocks are better collected than left while fresh memory, slow to touch, takes their place: after so many
- * bytes more, where Lua's own heap is small. A collection takes time by that heap. */
-#define GC_STEP ((size_t)8 << 20)
-#define GC_STEP_HEAPS 4
+/* Dropped blocks are better collected than left while other memory, cold or fresh and so slow to touch, takes their
+ * place: after so many bytes more, or some times as many as Lua's own heap has, by which a collection takes its time.
+ * Where one finds little to drop the next waits for twice as many, up to GC_PATIENCE times. */
+#define GC_STEP ((size_t)2 << 20)
+#define GC_STEP_HEAPS 3
+#define GC_PATIENCE 32
 
 static const char state_key = 's';
 
@@ -69,6 +71,7 @@ static int make_state(lua_State *L) {
   memset(st, 0, sizeof *st);
   clear_refs(st);
   st->gc_bytes = GC_FLOOR;
+  st->gc_patience = 1;
   snprintf(st->mode, sizeof st->mode, "FAST_RUN");
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, state_gc);
@@ -172,19 +175,22 @@ int luaopen_damo_core(lua_State *L) {
 
 /* ---- Memory pressure --------------------------------------------------------------------------------------------- */
 
-/* What may be in use before the next collection: twice what is now, or a step more. */
-static size_t next_gc_bytes(lua_State *L, size_t live) {
+/* What may be in use before the next collection: twice what is now, or some steps more. */
+static size_t next_gc_bytes(lua_State *L, const bind_state *st, size_t live) {
   const size_t twice = live * 2 > GC_FLOOR ? live * 2 : GC_FLOOR;
   const size_t heaps = GC_STEP_HEAPS * ((size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10);
-  const size_t step = heaps > GC_STEP ? heaps : GC_STEP;
+  const size_t step = (heaps > GC_STEP ? heaps : GC_STEP) * st->gc_patience;
   return step < twice - live ? live + step : twice;
 }
 
 static void collect(lua_State *L, bind_state *st) {
-  st->gc_bytes = st->ctx->bytes * 2; /* before: a finalizer that allocates must not collect in here again */
+  const size_t before = st->ctx->bytes, grown = before > st->gc_low ? before - st->gc_low : 0;
+  st->gc_bytes = before * 2; /* before: a finalizer that allocates must not collect in here again */
   lua_gc(L, LUA_GCCOLLECT, 0);
   st->gc_low = st->ctx->bytes;
-  st->gc_bytes = next_gc_bytes(L, st->gc_low);
+  const bool little = st->gc_low > before - grown / 2;
+  st->gc_patience = !little ? 1 : st->gc_patience < GC_PATIENCE ? 2 * st->gc_patience : GC_PATIENCE;
+  st->gc_bytes = next_gc_bytes(L, st, st->gc_low);
 }
 
 void bind_gc_pressure(lua_State *L) {
@@ -192,7 +198,7 @@ void bind_gc_pressure(lua_State *L) {
   if (st->ctx->bytes >= st->gc_bytes) collect(L, st);
   if (st->ctx->bytes >= st->gc_low) return;
   st->gc_low = st->ctx->bytes; /* much was let go without us: the next collection comes sooner */
-  const size_t next = next_gc_bytes(L, st->gc_low);
+  const size_t next = next_gc_bytes(L, st, st->gc_low);
   if (next < st->gc_bytes) st->gc_bytes = next;
 }
 

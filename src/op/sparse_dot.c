@@ -1,14 +1,14 @@
 /* sparse_dot: products with a sparse operand that carry gradient everywhere.
  *
  * Dot: a dense result; operands are sparse or dense matrices or dense vectors, one of them sparse at least. TrueDot
- * (grad_preserves_dense): a sparse result of two matrices of one dtype. What the other families of dot share is here too:
- * checks, shapes and the run of a product into a dense array.
+ * (grad_preserves_dense): a sparse result of two matrices of one dtype. What the other families of dot share is here
+ * too: checks, shapes and the run of a product into a dense array.
  */
 #include "sparse_op.h"
 
 #include <string.h>
 
-/* ---- Shared -------------------------------------------------------------------------------------------------------- */
+/* ---- Shared ------------------------------------------------------------------------------------------------------ */
 
 static damo_status check_operand(const damo_op *op, damo_var *const *in, int i, bool vectors) {
   if (vectors && var_is_dense(in[i]) && var_ndim(in[i]) == 1) return DAMO_OK;
@@ -87,12 +87,10 @@ damo_status thunk_product(thunk *t, int i, int j, const void *alpha, const damo_
 
 damo_status thunk_give_product(thunk *t, damo_sparse *take) {
   if (take == NULL) return damo_error_status(t->ctx);
-  damo_sparse *m = sparse_drop_own_zeros(take), *out = NULL;
-  if (m != NULL) {
-    const damo_dtype asked = (damo_dtype)t->node->out[0]->type->itype;
-    out = sparse_to_itype(m, sparse_itype_for(asked, m->shape[0], m->shape[1], sparse_nnz(m)));
-  }
-  damo_release(m);
+  const damo_dtype asked = (damo_dtype)t->node->out[0]->type->itype;
+  const int64_t *shape = take->shape;
+  damo_sparse *out = sparse_to_itype(take, sparse_itype_for(asked, shape[0], shape[1], sparse_nnz(take)));
+  damo_release(take);
   return thunk_give(t, 0, out);
 }
 
@@ -117,7 +115,7 @@ static damo_var *add_present(build *b, damo_var *x, damo_var *y) {
   return x && y ? build_fn2(b, "add", x, y) : x ? x : y;
 }
 
-/* ---- Dot ----------------------------------------------------------------------------------------------------------- */
+/* ---- Dot --------------------------------------------------------------------------------------------------------- */
 
 static damo_status dot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
@@ -177,7 +175,7 @@ damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y) {
   return build_class(b, &sparse_dot_def, (damo_var *[]){x, y}, 2);
 }
 
-/* ---- TrueDot ------------------------------------------------------------------------------------------------------- */
+/* ---- TrueDot ----------------------------------------------------------------------------------------------------- */
 
 static bool preserves_dense(const damo_op *op) {
   const prop_value *v = op_prop(op, "grad_preserves_dense");
@@ -260,7 +258,7 @@ const op_def true_dot_def = {
     .infer_shape = infer_shape_product,
 };
 
-/* ---- Functions ----------------------------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* Both in the dtype that they promote to: a node casts what it is given, once. */
 static damo_status fn_dot(build *b, const fn_args *a, ptrvec *out) {

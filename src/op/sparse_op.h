@@ -129,7 +129,7 @@ damo_status thunk_product_shape(thunk *t, int i, int j, int *ndim, int64_t *shap
 /* y = z + alpha·in[i]·in[j] in y's dtype (alpha: one element of it, NULL: 1); z is NULL, y, or apart from y. Takes its
  * memory before it writes. */
 damo_status thunk_product(thunk *t, int i, int j, const void *alpha, const damo_array *z, damo_array *y);
-/* A sparse product into output 0: without entries that are 0, in the index dtype that its Type says. */
+/* A sparse product into output 0, in the index dtype that its Type says. */
 damo_status thunk_give_product(thunk *t, damo_sparse *take);
 damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
 /* A discrete input's gradient: zeros in floatX, sparse where x is. */

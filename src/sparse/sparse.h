@@ -86,8 +86,7 @@ damo_sparse *sparse_to_itype(damo_sparse *a, damo_dtype itype);    /* to int32 o
 damo_sparse *sparse_sort(damo_sparse *a);                          /* each line ascending, stable */
 damo_sparse *sparse_sum_duplicates(damo_sparse *a);                /* sorted and without duplicates: canonical */
 damo_sparse *sparse_drop_zeros(damo_sparse *a);                    /* without entries that are 0 */
-damo_sparse *sparse_drop_own_zeros(damo_sparse *take); /* takes it; in its memory where nobody else holds that */
-int64_t sparse_count_zeros(const damo_sparse *a);      /* stored entries that are 0 */
+int64_t sparse_count_zeros(const damo_sparse *a);                  /* stored entries that are 0 */
 
 /* ---- Computing --------------------------------------------------------------------------------------------------- */
 
@@ -105,12 +104,12 @@ typedef struct sparse_product {
   const damo_array *x, *z;
   damo_array *y;
 } sparse_product;
-size_t sparse_product_room(const sparse_product *p); /* bytes of workspace, 0 where x and y are laid out in rows */
+size_t sparse_product_room(const sparse_product *p); /* bytes of workspace, 0 where none is needed */
 void sparse_product_run(const sparse_product *p, void *room);
 /* y += alpha·A·B, y any dense matrix of A's and B's one dtype; alpha one element, 1 where NULL. Takes its memory before it
  * writes. */
 damo_status sparse_add_product(damo_sparse *a, damo_sparse *b, const void *alpha, damo_array *y);
-/* A·B in A's format; explicit zeros kept, lines unsorted. */
+/* A·B in A's format, without entries that are 0; lines unsorted. */
 damo_sparse *sparse_dot_sparse(damo_sparse *a, damo_sparse *b);
 /* A·x, or x·A when `left`, sparse in A's format, without entries that are 0; x is a dense matrix. */
 damo_sparse *sparse_dot_mixed(damo_sparse *a, const damo_array *x, bool left);

@@ -129,16 +129,3 @@ damo_sparse *sparse_drop_zeros(damo_sparse *a) {
   b->unique = a->unique;
   return sparse_cut(b, n);
 }
-
-static bool is_own(const damo_array *a) { return a->obj.refs == 1 && array_is_exclusive(a); }
-
-damo_sparse *sparse_drop_own_zeros(damo_sparse *take) {
-  if (take->obj.refs > 1 || !is_own(take->data) || !is_own(take->indices) || !is_own(take->indptr)) {
-    damo_sparse *out = sparse_drop_zeros(take);
-    damo_release(take);
-    return out;
-  }
-  if (sparse_count_zeros(take) == 0) return take;
-  return sparse_cut(take, value_fns_of(take)->drop_zeros(sparse_major(take), take->indptr->data, take->indices->data,
-                                                         take->data->data));
-}

@@ -48,7 +48,7 @@ damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alph
   if (xc) y = onto ? damo_retain(onto) : array_empty(a->obj.ctx, dtype, x->ndim, shape);
   if (y) {
     const sparse_product p = {same, transposed, false, alpha ? factor : NULL, xc, onto ? y : NULL, y};
-    const size_t size = sparse_product_room(&p); /* 0 but for memory that is not aligned */
+    const size_t size = sparse_product_room(&p);
     void *room = size > 0 ? mem_alloc(a->obj.ctx, size) : NULL;
     if (size > 0 && !room) {
       damo_release(y);
@@ -109,45 +109,102 @@ damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array
 
 /* ---- With sparse ------------------------------------------------------------------------------------------------- */
 
-/* Room that a product may take unseen, in entries of its operands: counting first costs as much as multiplying. */
-#define ROOM_FACTOR 8
+/* How many entries a product will have nobody knows before it is made, and counting all first takes as long as making
+ * them. Lines here and there are counted; where the room that seems to be needed by them is too little, more is taken
+ * by what was needed so far. */
+#define SURE_ROOM ((int64_t)1 << 14) /* products are that few: room for each */
+#define SAMPLE_LINES 512
+#define SPARE_SHARE 8 /* of the room that seems to be needed */
 
-/* How many entries to make room for: exactly those of the result, or a bound where that is small. -1: more than the index
- * type can count. mark is left as it was found. */
-static int64_t product_room(const damo_sparse *x, const sparse_raw *rx, const sparse_raw *ry, void *mark, size_t room,
-                            void *ptr, int64_t operands) {
-  const int64_t bound = index_fns_of(x)->bound_product(rx, ry);
-  if (bound <= ROOM_FACTOR * operands && (bound <= INT32_MAX || sparse_is_wide(x))) return bound;
-  const int64_t nnz = index_fns_of(x)->count_product(rx, ry, mark, ptr);
-  memset(mark, 0xff, room);
-  return nnz > INT32_MAX && !sparse_is_wide(x) ? -1 : nnz;
+typedef struct product {
+  const damo_sparse *x;
+  sparse_raw a, b;
+  int64_t bound; /* on the entries */
+  int64_t most;  /* that may be asked for */
+  void *mark;
+  size_t mark_size;
+  sparse_progress at;
+} product;
+
+/* Products of the first n lines. */
+static int64_t products_of(const product *p, int64_t n) {
+  const sparse_raw lines = {n, p->a.minor, p->a.indptr, p->a.indices, NULL};
+  return index_fns_of(p->x)->bound_product(&lines, &p->b, 1);
 }
 
-/* Raw product of the storage x·y, of one dtype and index width; the result has `format` and `shape`. *wider: it has more
- * entries than int32 indices can count. */
+/* Room for the entries that stand and those that `products` more make, at that share. */
+static int64_t room_for(const product *p, double share, int64_t products) {
+  const double rest = share * (double)products, room = (double)p->at.n + rest + rest / SPARE_SHARE + SURE_ROOM;
+  return room < (double)p->most ? (int64_t)room : p->most;
+}
+
+static int64_t first_room(const product *p) {
+  if (p->bound <= SURE_ROOM) return p->bound;
+  const int64_t step = p->a.major / SAMPLE_LINES + 1;
+  const sparse_index_fns *f = index_fns_of(p->x);
+  const int64_t of = f->bound_product(&p->a, &p->b, step), n = f->count_product(&p->a, &p->b, step, p->mark);
+  memset(p->mark, 0xff, p->mark_size);
+  const int64_t room = room_for(p, of > 0 ? (double)n / (double)of : 0, p->bound);
+  return room < p->bound ? room : p->bound;
+}
+
+/* Room for the next line at least. */
+static int64_t next_room(const product *p) {
+  const int64_t done = products_of(p, p->at.line), line = products_of(p, p->at.line + 1) - done;
+  const int64_t least = p->at.n + (line < p->b.minor ? line : p->b.minor);
+  const int64_t room = room_for(p, done > 0 ? (double)p->at.n / (double)done : 0, p->bound - done);
+  return room > least ? room : least;
+}
+
+/* Takes `old`: its n entries, with more room. */
+static damo_sparse *with_room(damo_sparse *old, int64_t n, int64_t room) {
+  const size_t index = dtype_size(sparse_itype(old));
+  damo_sparse *out =
+      sparse_empty(old->obj.ctx, sparse_format(old), sparse_dtype(old), sparse_itype(old), old->shape, room);
+  if (out) {
+    memcpy(out->indptr->data, old->indptr->data, (size_t)(sparse_major(old) + 1) * index);
+    memcpy(out->indices->data, old->indices->data, (size_t)n * index);
+    memcpy(out->data->data, old->data->data, (size_t)n * dtype_size(sparse_dtype(old)));
+  }
+  damo_release(old);
+  return out;
+}
+
+/* Takes `out`, which has room for at.room. NULL with *wider: past the index type. */
+static damo_sparse *filled(product *p, damo_sparse *out, bool *wider) {
+  while (out) {
+    value_fns_of(p->x)->fill_product(&p->a, &p->b, p->mark, &p->at, out->indptr->data, out->indices->data,
+                                     out->data->data);
+    if (p->at.line == p->a.major) return sparse_cut(out, p->at.n);
+    p->at.room = next_room(p);
+    *wider = p->at.room > p->most;
+    if (*wider) {
+      damo_release(out);
+      return NULL;
+    }
+    out = with_room(out, p->at.n, p->at.room);
+  }
+  return NULL;
+}
+
+/* Raw product of the storage x·y, of one dtype and index width; the result has `format` and `shape`. *wider: it may
+ * have more entries than int32 indices can count. */
 static damo_sparse *multiply(const damo_sparse *x, const damo_sparse *y, damo_format format, const int64_t shape[2],
                              bool *wider) {
   damo_ctx *ctx = x->obj.ctx;
-  const sparse_raw rx = sparse_raw_of(x), ry = sparse_raw_of(y);
-  const size_t room = (size_t)ry.minor * dtype_size(sparse_itype(x));
-  damo_sparse *out = NULL;
-  damo_array *ptr = sparse_vector(ctx, sparse_itype(x), rx.major + 1);
-  void *mark = ptr ? mem_alloc(ctx, room) : NULL;
+  product p = {.x = x, .a = sparse_raw_of(x), .b = sparse_raw_of(y)};
+  p.most = sparse_is_wide(x) ? INT64_MAX / 32 : INT32_MAX;
+  p.bound = products_of(&p, p.a.major);
+  p.mark_size = (size_t)p.b.minor * dtype_size(sparse_itype(x));
+  p.mark = mem_alloc(ctx, p.mark_size);
   *wider = false;
-  if (mark) {
-    memset(mark, 0xff, room);
-    const int64_t most = product_room(x, &rx, &ry, mark, room, ptr->data, sparse_nnz(x) + sparse_nnz(y));
-    *wider = most < 0;
-    if (!*wider) out = sparse_empty(ctx, format, sparse_dtype(x), sparse_itype(x), shape, most);
-    if (out) {
-      const int64_t nnz =
-          value_fns_of(x)->fill_product(&rx, &ry, mark, out->indptr->data, out->indices->data, out->data->data);
-      out->unique = true;
-      out = sparse_cut(out, nnz);
-    }
-    mem_free(ctx, mark, room);
-  }
-  damo_release(ptr);
+  if (!p.mark) return NULL;
+  memset(p.mark, 0xff, p.mark_size);
+  p.at.room = first_room(&p);
+  damo_sparse *out = sparse_empty(ctx, format, sparse_dtype(x), sparse_itype(x), shape, p.at.room);
+  out = filled(&p, out, wider);
+  if (out) out->unique = true;
+  mem_free(ctx, p.mark, p.mark_size);
   return out;
 }
 
@@ -279,10 +336,8 @@ static damo_sparse *through_dense(damo_sparse *a, const damo_array *x, bool left
 static damo_sparse *through_sparse(damo_sparse *a, const damo_array *x, bool left) {
   damo_sparse *b =
       all_finite(a->data) ? sparse_from_dense(x, sparse_format(a), DAMO_INT32) : sparse_full(x, sparse_format(a));
-  damo_sparse *full = b ? (left ? sparse_dot_sparse(b, a) : sparse_dot_sparse(a, b)) : NULL;
-  damo_sparse *out = full ? sparse_drop_zeros(full) : NULL;
+  damo_sparse *out = b ? (left ? sparse_dot_sparse(b, a) : sparse_dot_sparse(a, b)) : NULL;
   damo_release(b);
-  damo_release(full);
   return out;
 }
 

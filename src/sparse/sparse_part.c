@@ -41,9 +41,11 @@ static damo_status check_list(const damo_sparse *a, int axis, const damo_array *
                     what, dtype_name(array_dtype(list)),
                     shape_format(text, sizeof text, list->ndim, array_shape(list)));
   }
-  const int64_t *at = (const int64_t *)(void *)list->data;
-  for (int64_t i = 0; i < array_size(list); i++) {
-    if (at[i] >= 0 && at[i] < a->shape[axis]) continue;
+  const int64_t *at = (const int64_t *)(void *)list->data, n = array_size(list), lines = a->shape[axis];
+  bool fine = true;
+  for (int64_t i = 0; i < n; i++) fine &= (uint64_t)at[i] < (uint64_t)lines;
+  for (int64_t i = 0; i < n && !fine; i++) {
+    if (at[i] >= 0 && at[i] < lines) continue;
     return ctx_fail(ctx, DAMO_EINDEX, "get_item_list: entry %lld asks for %s %lld of %lld", (long long)i + 1, what,
                     (long long)at[i] + 1, (long long)a->shape[axis]);
   }
@@ -133,11 +135,102 @@ static void move_places(const sparse_where *w, int64_t n, int64_t *at) {
   for (int64_t p = 0; p < n; p++) at[p] = w->list ? w->list[at[p]] : w->first + at[p] * w->step;
 }
 
-static damo_sparse *put(const damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
+/* The places 0 … n - 1 in the order of at[], equal ones ascending: out, which is order or spare. Digit by digit from
+ * the last one; at[] is below `end`. */
+static int64_t *sort_places(const int64_t *at, int64_t n, int64_t end, int64_t *order, int64_t *spare) {
+  bool ascends = true;
+  for (int64_t k = 0; k < n; k++) order[k] = k;
+  for (int64_t k = 1; k < n; k++) ascends &= at[k - 1] <= at[k];
+  for (int shift = 0; !ascends && shift < 63 && (end - 1) >> shift > 0; shift += 8) {
+    int64_t start[257] = {0};
+    for (int64_t k = 0; k < n; k++) start[((at[k] >> shift) & 255) + 1]++;
+    for (int d = 0; d < 256; d++) start[d + 1] += start[d];
+    for (int64_t k = 0; k < n; k++) spare[start[(at[order[k]] >> shift) & 255]++] = order[k];
+    int64_t *t = order;
+    order = spare;
+    spare = t;
+  }
+  return order;
+}
+
+/* Lines from[k] of g, or of `more` behind g's, as the lines to[k], ascending, of a matrix of that shape. */
+static damo_sparse *spread_lines(const damo_sparse *g, const damo_sparse *more, int64_t n, const int64_t *from,
+                                 const int64_t *to, const int64_t shape[2]) {
+  int64_t nnz = 0;
+  const sparse_raw a = sparse_raw_of(g), b = sparse_raw_of(more);
+  for (int64_t k = 0; k < n; k++) {
+    const damo_sparse *s = from[k] < a.major ? g : more;
+    nnz += count_lines(s, (const int64_t[]){from[k] - (s == g ? 0 : a.major)}, 1);
+  }
+  damo_sparse *out = sparse_empty(g->obj.ctx, sparse_format(g), sparse_dtype(g), sparse_itype(g), shape, nnz);
+  if (out)
+    move_fns_of(g)->spread(&a, &b, n, from, to, shape[g->format == DAMO_CSC], nnz, out->indptr->data,
+                           out->indices->data, out->data->data);
+  return out;
+}
+
+/* Where the lines of a matrix go: n of them, from[k] to to[k]; and those of which several go to one line: these first to
+ * the lines 0 to sums - 1 of a matrix of their own, whose lines count on from the matrix's. */
+typedef struct line_plan {
+  int64_t n, *from, *to;
+  int64_t n_meeting, *meeting, *sum_of, sums;
+} line_plan;
+
+static void plan_lines(line_plan *p, const int64_t *at, int64_t n, const int64_t *order) {
+  p->n = p->n_meeting = p->sums = 0;
+  for (int64_t k = 0, end; k < n; k = end) {
+    const int64_t to = at[order[k]];
+    for (end = k + 1; end < n && at[order[end]] == to;) end++;
+    p->to[p->n] = to;
+    p->from[p->n++] = end == k + 1 ? order[k] : n + p->sums;
+    if (end == k + 1) continue;
+    for (int64_t j = k; j < end; j++) {
+      p->meeting[p->n_meeting] = order[j];
+      p->sum_of[p->n_meeting++] = p->sums;
+    }
+    p->sums++;
+  }
+}
+
+/* The sums of the lines that meet; g where none do. */
+static damo_sparse *sum_lines(damo_sparse *g, const line_plan *p) {
+  if (p->sums == 0) return damo_retain(g);
+  int64_t shape[2] = {g->shape[0], g->shape[1]};
+  shape[g->format == DAMO_CSC] = p->sums;
+  damo_sparse *all = spread_lines(g, g, p->n_meeting, p->meeting, p->sum_of, shape);
+  damo_sparse *sums = all ? sparse_sum_duplicates(all) : NULL;
+  damo_release(all);
+  return sums;
+}
+
+/* g's lines, canonical, as lines at[] of a matrix of g's format and that shape; what meets is summed. */
+static damo_sparse *put_lines(damo_sparse *g, const int64_t shape[2], const int64_t *at) {
+  damo_ctx *ctx = g->obj.ctx;
+  const int64_t n = sparse_major(g);
+  const size_t room = 6 * (size_t)n * sizeof(int64_t);
+  int64_t *work = mem_alloc(ctx, room);
+  if (!work) return NULL;
+  line_plan p = {.from = work + 2 * n, .to = work + 3 * n, .meeting = work + 4 * n, .sum_of = work + 5 * n};
+  plan_lines(&p, at, n, sort_places(at, n, shape[g->format == DAMO_CSC], work, work + n));
+  damo_sparse *sums = sum_lines(g, &p), *out = sums ? spread_lines(g, sums, p.n, p.from, p.to, shape) : NULL;
+  if (out) out->sorted = out->unique = true;
+  damo_release(sums);
+  mem_free(ctx, work, room);
+  return out;
+}
+
+static bool is_identity(const sparse_where *w) { return !w->list && w->first == 0 && w->step == 1; }
+
+static damo_sparse *put(damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
                         const sparse_where *cols) {
   damo_ctx *ctx = g->obj.ctx;
   const int64_t nnz = sparse_nnz(g);
   const bool csr = g->format == DAMO_CSR;
+  const sparse_where *lines = csr ? rows : cols;
+  const damo_dtype itype = sparse_itype_for(DAMO_INT32, shape[0], shape[1], nnz);
+  if (format == sparse_format(g) && itype == sparse_itype(g) && sparse_is_canonical(g) && lines->list &&
+      is_identity(csr ? cols : rows))
+    return put_lines(g, shape, lines->list);
   damo_array *r = sparse_vector(ctx, DAMO_INT64, nnz), *c = r ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
   damo_sparse *out = NULL;
   if (c) {

@@ -8,11 +8,13 @@
 
 #include "sparse_int.h"
 
-#define VECTOR_COLS 4   /* narrower blocks gain nothing from vectors across columns */
-#define BLOCK_COLS 32   /* columns packed at a time */
-#define PACK_MIN 4      /* fewer columns, each of unit stride, are products with vectors */
-#define TILE_ROWS 64    /* rows packed at a time: a tile stays in the nearest cache */
-#define FUSE_BYTES 8192 /* of z copied to y before the product is added there */
+#define VECTOR_COLS 4  /* narrower blocks gain nothing from vectors across columns */
+#define BLOCK_COLS 32  /* columns packed at a time */
+#define PACK_MIN 4     /* fewer columns, each of unit stride, are products with vectors */
+#define TILE_ROWS 64   /* rows packed at a time: a tile stays in the nearest cache */
+#define TURN_BYTES 256 /* rows of a result from which on entries are not scattered into it */
+#define TURN_MOST (32 << 20)
+#define ROOM_ALIGN 64
 
 /* Entry (i, j) lies at data + i·rs + j·cs. */
 typedef struct mat {
@@ -81,7 +83,7 @@ static void clear(const mat *m, int64_t size) {
   }
 }
 
-/* ---- The loops ---------------------------------------------------------------------------------------------------- */
+/* ---- The loops --------------------------------------------------------------------------------------------------- */
 
 /* One product Y = alpha·op(A)·X (+ Z), as the loops see it. */
 typedef struct job {
@@ -89,47 +91,31 @@ typedef struct job {
   const sparse_value_fns *plain;
   const sparse_dense_fns *vectors; /* or NULL */
   bool across;                     /* the result runs along the minor axis: entries scatter into it */
-  bool wide;
   const void *alpha;
   int64_t size;
 } job;
 
-/* Y and Z are apart: rows of Z are copied a few at a time, so that they are still near when the product is added. */
-static void run_fused(const job *w, const mat *x, const mat *z, const mat *y) {
-  const int64_t bytes = y->cols * w->size, step = bytes < FUSE_BYTES ? FUSE_BYTES / (bytes > 0 ? bytes : 1) : 1;
-  const sparse_block bx = block_of(x, w->size);
-  const bool vectors = w->vectors && y->cols >= VECTOR_COLS;
-  for (int64_t i = 0; i < y->rows; i += step) {
-    const int64_t n = y->rows - i < step ? y->rows - i : step;
-    const mat zi = {z->data + i * z->rs, n, z->cols, z->rs, z->cs},
-              yi = {y->data + i * y->rs, n, y->cols, y->rs, y->cs};
-    const sparse_block by = block_of(&yi, w->size);
-    sparse_raw a = w->a;
-    a.major = n;
-    a.indptr = (const char *)a.indptr + i * (w->wide ? 8 : 4);
-    copy(&zi, &yi, w->size);
-    (vectors ? w->vectors->matmat : w->plain->matmat)(&a, w->alpha, &bx, &by, true);
-  }
-}
-
-/* Both laid out in rows; add: Y holds what the product is added to. */
-static void run_rows(const job *w, const mat *x, const mat *y, bool add) {
+/* All laid out in rows. z: NULL, y itself, or apart from it. */
+static void run_rows(const job *w, const mat *x, const mat *z, const mat *y) {
   const sparse_block bx = block_of(x, w->size), by = block_of(y, w->size);
+  const sparse_block bz = z ? block_of(z, w->size) : by;
   const bool vectors = w->vectors && y->cols >= VECTOR_COLS;
   if (!w->across) {
-    (vectors ? w->vectors->matmat : w->plain->matmat)(&w->a, w->alpha, &bx, &by, add);
+    (vectors ? w->vectors->matmat : w->plain->matmat)(&w->a, w->alpha, &bx, z ? &bz : NULL, &by);
     return;
   }
-  if (!add) clear(y, w->size);
+  if (!z) clear(y, w->size);
+  if (z && z->data != y->data) copy(z, y, w->size);
   (vectors ? w->vectors->matmat_t : w->plain->matmat_t)(&w->a, w->alpha, &bx, &by);
 }
 
-static void run_column(const job *w, const mat *x, const mat *y, bool add) {
+static void run_column(const job *w, const mat *x, const mat *z, const mat *y) {
+  if (z && z->data != y->data) copy(z, y, w->size);
   if (!w->across) {
-    w->plain->matvec(&w->a, w->alpha, x->data, y->data, add);
+    w->plain->matvec(&w->a, w->alpha, x->data, y->data, z != NULL);
     return;
   }
-  if (!add) memset(y->data, 0, (size_t)(y->rows * w->size));
+  if (!z) memset(y->data, 0, (size_t)(y->rows * w->size));
   w->plain->matvec_t(&w->a, w->alpha, x->data, y->data);
 }
 
@@ -147,61 +133,97 @@ static packing packing_of(const mat *x, const mat *y, int64_t size) {
   return (packing){false, p.x, p.y, direct || y->cols < BLOCK_COLS ? y->cols : BLOCK_COLS};
 }
 
-static void run_packed(const job *w, const packing *k, const mat *x, const mat *y, bool add, char *room) {
+/* What a block of the product is added to: in y where it must stand there. */
+static const mat *start_of(const packing *k, const mat *z, const mat *y, int64_t size) {
+  if (z->data == y->data || (!k->y && in_rows(z, size))) return z;
+  copy(z, y, size);
+  return y;
+}
+
+static void run_packed(const job *w, const packing *k, const mat *x, const mat *z, const mat *y, char *room) {
   for (int64_t j = 0; j < y->cols; j += k->cols) {
     const int64_t n = y->cols - j < k->cols ? y->cols - j : k->cols, row = n * w->size;
-    const mat xj = columns_of(*x, j, n), yj = columns_of(*y, j, n);
+    const mat xj = columns_of(*x, j, n), yj = columns_of(*y, j, n), zj = z ? columns_of(*z, j, n) : yj;
     const mat px = k->x ? (mat){room, x->rows, n, row, w->size} : xj;
     const mat py = k->y ? (mat){room + (k->x ? x->rows * row : 0), y->rows, n, row, w->size} : yj;
     if (k->x) copy(&xj, &px, w->size);
-    if (k->y && add) copy(&yj, &py, w->size);
+    const mat *start = z ? start_of(k, &zj, &py, w->size) : NULL;
     if (k->by_column || (n == 1 && px.rs == w->size && py.rs == w->size)) {
-      run_column(w, &px, &py, add);
+      run_column(w, &px, start, &py);
     } else {
-      run_rows(w, &px, &py, add);
+      run_rows(w, &px, start, &py);
     }
     if (k->y) copy(&py, &yj, w->size);
   }
 }
 
-/* ---- With dense ---------------------------------------------------------------------------------------------------- */
+/* ---- Turned ------------------------------------------------------------------------------------------------------ */
+
+/* Rows of a block into which entries scatter are read and written once for each entry. Where they are long it takes
+ * less time to compress the matrix along its other axis first, by which each is written once; sums keep their order. A
+ * block that no cache holds gains nothing: then that takes as long as it saves. */
+static bool is_turned(const job *w, const mat *y) {
+  const int64_t row = y->cols * w->size;
+  return w->across && w->vectors && row >= TURN_BYTES && y->rows <= TURN_MOST / row;
+}
+
+static size_t aligned(size_t size) { return (size + ROOM_ALIGN - 1) / ROOM_ALIGN * ROOM_ALIGN; }
+
+typedef struct turned_sizes {
+  size_t ptr, idx, val;
+} turned_sizes;
+
+static turned_sizes sizes_of(const damo_sparse *a) {
+  const size_t index = dtype_size(sparse_itype(a)), nnz = (size_t)sparse_nnz(a);
+  return (turned_sizes){aligned(((size_t)sparse_minor(a) + 1) * index), aligned(nnz * index),
+                        aligned(nnz * dtype_size(sparse_dtype(a)))};
+}
+
+/* Leaves the room behind what it takes. */
+static char *turn(job *w, const damo_sparse *a, char *room) {
+  const turned_sizes s = sizes_of(a);
+  char *idx = room + s.ptr, *val = idx + s.idx;
+  move_fns_of(a)->swap(&w->a, room, idx, val);
+  w->a = (sparse_raw){w->a.minor, w->a.major, room, idx, val};
+  w->across = false;
+  return val + s.val;
+}
+
+/* ---- With dense -------------------------------------------------------------------------------------------------- */
+
+static job job_of(const sparse_product *p) {
+  const damo_sparse *a = p->a;
+  const bool turned = p->transposed != p->left; /* op(A)ᵀ where x stands on the left */
+  return (job){.a = sparse_raw_of(a),
+               .plain = value_fns_of(a),
+               .vectors = kernel_sparse_dense(sparse_is_wide(a), sparse_dtype(a)),
+               .across = turned == (a->format == DAMO_CSR),
+               .alpha = p->alpha,
+               .size = (int64_t)dtype_size(sparse_dtype(a))};
+}
 
 size_t sparse_product_room(const sparse_product *p) {
-  const int64_t size = (int64_t)dtype_size(array_dtype(p->y));
+  const job w = job_of(p);
   const mat x = mat_of_dense(p->x, p->left), y = mat_of_dense(p->y, p->left);
-  const packing k = packing_of(&x, &y, size);
-  return (size_t)(((k.x ? x.rows : 0) + (k.y ? y.rows : 0)) * k.cols * size);
+  const packing k = packing_of(&x, &y, w.size);
+  const turned_sizes s = is_turned(&w, &y) ? sizes_of(p->a) : (turned_sizes){0, 0, 0};
+  return s.ptr + s.idx + s.val + (size_t)(((k.x ? x.rows : 0) + (k.y ? y.rows : 0)) * k.cols * w.size);
 }
 
 void sparse_product_run(const sparse_product *p, void *room) {
-  const damo_sparse *a = p->a;
-  const bool turned = p->transposed != p->left; /* op(A)ᵀ where x stands on the left */
-  const job w = {.a = sparse_raw_of(a),
-                 .plain = value_fns_of(a),
-                 .vectors = kernel_sparse_dense(sparse_is_wide(a), sparse_dtype(a)),
-                 .across = turned == (a->format == DAMO_CSR),
-                 .wide = sparse_is_wide(a),
-                 .alpha = p->alpha,
-                 .size = (int64_t)dtype_size(sparse_dtype(a))};
+  job w = job_of(p);
   const mat x = mat_of_dense(p->x, p->left), y = mat_of_dense(p->y, p->left);
+  const mat z = p->z ? mat_of_dense(p->z, p->left) : y;
   const packing k = packing_of(&x, &y, w.size);
   if (y.cols == 0 || y.rows == 0) return;
-  if (p->z && p->z != p->y) {
-    const mat z = mat_of_dense(p->z, p->left);
-    const bool fused = !k.by_column && !k.x && !k.y && !w.across && y.cols > 1 && (z.cs == w.size);
-    if (fused) {
-      run_fused(&w, &x, &z, &y);
-      return;
-    }
-    copy(&z, &y, w.size);
-  }
-  run_packed(&w, &k, &x, &y, p->z != NULL, room);
+  if (is_turned(&w, &y)) room = turn(&w, p->a, room);
+  run_packed(&w, &k, &x, p->z ? &z : NULL, &y, room);
 }
 
-/* ---- Of two sparse ------------------------------------------------------------------------------------------------- */
+/* ---- Of two sparse ----------------------------------------------------------------------------------------------- */
 
-/* b in a's format; where that would take an array along an axis that is far longer than what is stored, the axis that both
- * share is numbered anew first. */
+/* b in a's format; where that would take an array along an axis that is far longer than what is stored, the axis that
+ * both share is numbered anew first. */
 static damo_status align(damo_sparse **a, damo_sparse **b) {
   if ((*a)->format == DAMO_CSR && (*b)->format == DAMO_CSC) DAMO_TRY(sparse_narrow(a, b));
   damo_sparse *same = sparse_to_format(*b, sparse_format(*a));
