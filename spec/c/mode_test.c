@@ -167,6 +167,48 @@ static void test_liars(build *b) {
   damo_release(line);
 }
 
+/* The same matrix in arrays of its own, its duplicates stored apart. */
+static damo_status apart(thunk *t) {
+  damo_sparse *x = (damo_sparse *)*t->in[0];
+  damo_sparse *turned = sparse_to_format(x, x->format == DAMO_CSR ? DAMO_CSC : DAMO_CSR);
+  damo_sparse *back = turned ? sparse_to_format(turned, sparse_format(x)) : NULL;
+  damo_release(turned);
+  if (back != NULL) thunk_set_out(t, 0, &back->obj);
+  return back != NULL ? DAMO_OK : damo_error_status(t->ctx);
+}
+
+#define APART(said) \
+  { .name = "Apart", .n_in = OP_VARIADIC, .infer_type = same_type, .perform = apart, .pattern = said }
+
+static const op_def places[] = {APART(PATTERN_SHARED),  APART(PATTERN_ONCE),    APART(PATTERN_MEETS),
+                                APART(PATTERN_UNKNOWN), APART(PATTERN_FOLLOWS), APART(PATTERN_JOINS)};
+static const char *const amiss[] = {"has not the index arrays of input 1",
+                                    "stores a place more than once",
+                                    "stores a place more than once",
+                                    NULL,
+                                    NULL,
+                                    NULL};
+
+/* What is said of patterns is checked: of a matrix with duplicates and one without. */
+static void test_patterns(build *b) {
+  const int64_t shape[2] = {2, 3}, rows[] = {0, 0, 1}, cols[] = {1, 1, 2};
+  const double v[] = {1, 2, 3};
+  damo_sparse *twice = sparse_from_places(ctx, DAMO_CSR, DAMO_FLOAT64, shape, 3, rows, cols, v, DAMO_INT32, true);
+  damo_sparse *once = sparse_sum_duplicates(twice);
+  damo_type *type = type_sparse(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, NULL);
+  damo_var *in[] = {build_take(b, var_new(ctx, type, "x")), build_take(b, var_new(ctx, type, "y"))};
+  damo_array *args[] = {(damo_array *)(void *)twice, (damo_array *)(void *)once}, *r = NULL;
+  for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+    damo_var *out = apply(b, &places[k], in, 2);
+    damo_function *f = in_mode(in, 2, out, "DEBUG");
+    CHECK_EQ_I(call(f, args, 2, &r), amiss[k] == NULL ? DAMO_OK : DAMO_EINCONSISTENCY);
+    if (amiss[k] != NULL) CHECK(says(amiss[k]));
+    damo_release(r), damo_release(f);
+    r = NULL;
+  }
+  damo_release(type), damo_release(twice), damo_release(once);
+}
+
 static damo_status honest_destroyer(thunk *t) {
   damo_array *x = thunk_out_inplace(t, 0, 0);
   if (x == NULL) return damo_error_status(t->ctx);
@@ -405,6 +447,7 @@ int main(void) {
   in_context(test_shared_nan);
   in_context(test_integer_division);
   in_context(test_liars);
+  in_context(test_patterns);
   in_context(test_honest);
   in_context(test_wrong_rewrite);
   in_context(test_blame);

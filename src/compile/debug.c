@@ -1,7 +1,8 @@
-/* debug.c: DEBUG mode runs each thunk and looks at what it did: Types, aliases, inputs left alone; then runs the node again in
- * other ways (plain, with operands and results of odd strides, in Lua) and compares the results.
+/* debug.c: DEBUG mode runs each thunk and looks at what it did: Types, patterns, aliases, inputs left alone; then runs
+ * the node again in other ways (plain, with operands and results of odd strides, in Lua) and compares the results.
  *
- * The inputs of a node are copied before it runs. A lazy node is run once: what it does not ask for is not there.
+ * The inputs of a node are copied before it runs. A lazy node that lacks inputs is run once: what it does not ask for
+ * is not there.
  */
 #include "compile_int.h"
 
@@ -94,6 +95,37 @@ static damo_status check_types(const exam *e) {
       return accuse(e, "DEBUG: output %d is a damaged array: %s", o + 1, why);
     if (v->kind == OBJ_SPARSE && !sparse_check((const damo_sparse *)v, &why))
       return accuse(e, "DEBUG: output %d is a damaged sparse matrix: %s", o + 1, why);
+  }
+  return DAMO_OK;
+}
+
+/* By what the Op says of patterns, a place may be stored more than once in its outputs, as it is in these inputs. */
+static damo_status check_repeats(const exam *e, op_pattern said, bool *may) {
+  const int n = said == PATTERN_JOINS || said == PATTERN_MEETS ? e->t->n_in : 1;
+  *may = said == PATTERN_MEETS;
+  for (int i = 0; i < n && said != PATTERN_ONCE; i++) {
+    bool repeats;
+    if (e->before[i]->kind != OBJ_SPARSE) continue;
+    DAMO_TRY(sparse_repeats((damo_sparse *)e->before[i], &repeats));
+    *may = said == PATTERN_MEETS ? *may && repeats : *may || repeats;
+  }
+  return DAMO_OK;
+}
+
+static damo_status check_patterns(const exam *e) {
+  const op_pattern said = e->t->node->op->def->pattern;
+  bool may = false, repeats = false;
+  if (said == PATTERN_UNKNOWN) return DAMO_OK;
+  DAMO_TRY(check_repeats(e, said, &may));
+  for (int o = 0; o < e->t->n_out; o++) {
+    damo_obj *v = *e->t->out[o], *first = *e->t->in[0];
+    if (v->kind != OBJ_SPARSE) continue;
+    const bool shared = first->kind == OBJ_SPARSE && sparse_shares((damo_sparse *)v, (damo_sparse *)first);
+    if (said == PATTERN_SHARED && !shared)
+      return accuse(e, "DEBUG: output %d has not the index arrays of input 1, which the Op says", o + 1);
+    if (!may) DAMO_TRY(sparse_repeats((damo_sparse *)v, &repeats));
+    if (repeats)
+      return accuse(e, "DEBUG: output %d stores a place more than once, which the Op says it does not", o + 1);
   }
   return DAMO_OK;
 }
@@ -260,8 +292,17 @@ static damo_status run_all_ways(exam *e) {
 
 static damo_status check_run(const exam *e) {
   DAMO_TRY(check_types(e));
+  DAMO_TRY(check_patterns(e));
   DAMO_TRY(check_inputs(e));
   return check_aliases(e);
+}
+
+/* A lazy thunk with all its inputs asks for none: it is like others. */
+static bool has_all(const thunk *t) {
+  for (int i = 0; i < t->n_in; i++) {
+    if (!thunk_ready(t, i)) return false;
+  }
+  return t->node->op->def->perform != NULL;
 }
 
 static damo_status debug_lazy(thunk *t) {
@@ -274,7 +315,7 @@ static damo_status debug_lazy(thunk *t) {
 
 damo_status debug_step(vm_plan *p, thunk *t) {
   (void)p;
-  if (t->lazy) return debug_lazy(t);
+  if (t->lazy && !has_all(t)) return debug_lazy(t);
   exam e;
   damo_status s = exam_begin(&e, t);
   if (s == DAMO_OK) s = remember_inputs(&e);

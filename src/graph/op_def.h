@@ -57,6 +57,17 @@ typedef damo_alias op_alias;
 
 #define OP_VARIADIC (-1)
 
+/* What the places stored in an Op's sparse outputs have to do with those in its sparse inputs, for whatever values: may
+ * one be stored more than once? Each holds for every sparse output. DEBUG mode looks whether it does. */
+typedef enum op_pattern {
+  PATTERN_UNKNOWN, /* nothing is said */
+  PATTERN_SHARED,  /* input 0 is sparse, and its format, index dtype and very arrays of indices are the output's */
+  PATTERN_FOLLOWS, /* a place is stored more than once only where input 0, a sparse one, does so */
+  PATTERN_JOINS,   /* the same, of any of the sparse inputs: where all store every place once, so does the output */
+  PATTERN_MEETS,   /* the same, of all of them: where one stores every place once, so does the output */
+  PATTERN_ONCE     /* every place is stored once */
+} op_pattern;
+
 struct op_def {
   const char *name; /* of the class: "Elemwise", "Dot" */
   const char *doc;
@@ -109,6 +120,8 @@ struct op_def {
   damo_fgraph *(*inner_graph)(const damo_op *op);
   /* Op text for printing, "Sum{axis={1}}"; NULL: name and props. */
   void (*format)(strbuf *out, const damo_op *op);
+
+  op_pattern pattern; /* of sparse outputs */
 
   /* Reads or changes what is not its input: a Lua Op without props. Random draws are pure: their state is an input. */
   bool impure;

@@ -128,6 +128,10 @@ extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
 damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z);
 /* sparse_cotangent.c: g + h as cotangents of x: add, but for sparse ones of a sparse x that may store a place twice. */
 damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h);
+/* Whether sums of those cotangents of a sparse x, and moved ones that come to it as g, are for sure what they are of
+ * matrices without duplicates: AddCotangents their sum, MoveCotangent its first input. */
+bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h);
+bool cotangent_moves_plainly(damo_var *g, damo_var *x);
 extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
 
 /* softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */

@@ -68,6 +68,7 @@ static const op_def ss_def = {
     .grad = pass_to_both,
     .rop = ss_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_MEETS,
 };
 
 /* ---- AddSD ------------------------------------------------------------------------------------------------------- */
@@ -179,6 +180,7 @@ static const op_def data_def = {
     .grad = data_grad,
     .rop = data_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_SHARED,
 };
 
 /* ---- StructuredAddSV --------------------------------------------------------------------------------------------- */
@@ -226,6 +228,7 @@ static const op_def sv_def = {
     .grad = sv_grad,
     .rop = sv_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_ONCE,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

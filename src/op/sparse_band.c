@@ -60,6 +60,7 @@ static const op_def band_def = {
     .grad = band_grad,
     .rop = band_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_FOLLOWS,
 };
 
 /* ---- Trace, EyeLike ---------------------------------------------------------------------------------------------- */
@@ -152,6 +153,7 @@ static const op_def eye_def = {
     .rop = eye_rop,
     .infer_shape = eye_shape,
     .connection_pattern = connect_first,
+    .pattern = PATTERN_ONCE,
 };
 
 damo_var *build_sparse_eye(build *b, damo_var *x) {

@@ -104,6 +104,7 @@ static const op_def block_def = {
     .grad = block_grad,
     .rop = block_rop,
     .infer_shape = block_shape,
+    .pattern = PATTERN_JOINS,
 };
 
 static damo_status fn_block_diag(build *b, const fn_args *a, ptrvec *out) {

@@ -63,6 +63,7 @@ static const op_def sort_def = {
     .grad = pass_grad,
     .rop = pass_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_FOLLOWS,
 };
 
 static const op_def drop_def = {
@@ -77,6 +78,7 @@ static const op_def drop_def = {
     .grad = pass_grad,
     .rop = pass_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_FOLLOWS,
 };
 
 static damo_var *tidy(build *b, const op_def *def, damo_var *x) {

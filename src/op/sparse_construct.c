@@ -38,6 +38,7 @@ static const op_def square_def = {
     .grad = square_grad,
     .rop = rop_again,
     .infer_shape = square_shape,
+    .pattern = PATTERN_ONCE,
 };
 
 /* ---- Diag -------------------------------------------------------------------------------------------------------- */

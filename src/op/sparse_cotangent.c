@@ -5,45 +5,92 @@
  * entries at a place have in common. Where x has no duplicates the two are the same matrix. AddCotangents (x, g, h) is
  * the sum of g and h as cotangents of x. MoveCotangent (part, g, y, x) is what g, the cotangent of y, becomes for x,
  * whose entries y has in another order or among others: `part` is g moved as a matrix, duplicates kept apart. With the
- * property partial, g is one of several that part is made of. Without duplicates in x both cost what the plain forms do.
+ * property partial, g is one of several that part is made of. Without duplicates in x, or in what comes to x, both are
+ * what the plain forms are: where that is known beforehand they are not made, and where it shows as they run they cost
+ * the same, and what they alone would ask of x and y is not computed.
  */
 #include "sparse_op.h"
-
-#include <string.h>
-
-static bool is_among(const damo_apply *node, const char *const *names) {
-  for (; *names != NULL; names++) {
-    if (strcmp(node->op->def->name, *names) == 0) return true;
-  }
-  return false;
-}
 
 /* Steps that are looked back: a gradient over a long chain stays linear in its length. */
 #define MOST_STEPS 64
 
+static op_pattern pattern_said(const damo_var *x) { return x->owner ? x->owner->op->def->pattern : PATTERN_UNKNOWN; }
+
 /* A Variable near the leaves that has x's pattern arrays. */
 static damo_var *pattern_of(damo_var *x) {
-  static const char *const keep[] = {"WithData",    "Neg",         "Cast",      "MulSD", "DivSD",
-                                     "ColScaleCSC", "RowScaleCSC", "AddSSData", NULL};
-  for (int step = 0; step < MOST_STEPS && x->owner != NULL; step++) {
-    if (x->index != 0 || !var_is_sparse(x->owner->in[0]) || !is_among(x->owner, keep)) break;
-    x = x->owner->in[0];
-  }
+  for (int step = 0; step < MOST_STEPS && pattern_said(x) == PATTERN_SHARED; step++) x = x->owner->in[0];
   return x;
+}
+
+/* x itself tells that it stores every place once. */
+static bool is_once(const damo_var *x) {
+  if (x->owner != NULL) return pattern_said(x) == PATTERN_ONCE;
+  if (x->type->pattern != NULL && x->type->pattern->matrix->unique) return true;
+  const damo_obj *v = x->value;
+  return var_is_constant(x) && v != NULL && v->kind == OBJ_SPARSE && ((const damo_sparse *)v)->unique;
+}
+
+/* Variables still to be shown to store every place once. */
+typedef struct once_search {
+  int n;
+  const damo_var *todo[MOST_STEPS];
+} once_search;
+
+/* Of the first n inputs, those that are sparse; false: no room for them. */
+static bool search_inputs(once_search *s, const damo_apply *node, int n) {
+  for (int i = 0; i < n; i++) {
+    if (!var_is_sparse(node->in[i])) continue;
+    if (s->n == MOST_STEPS) return false;
+    s->todo[s->n++] = node->in[i];
+  }
+  return true;
+}
+
+/* x is shown by some of its inputs, or by those that are now searched. */
+static bool search_back(once_search *s, const damo_var *x) {
+  const damo_apply *node = x->owner;
+  switch (pattern_said(x)) {
+    case PATTERN_UNKNOWN: return false;
+    case PATTERN_ONCE: return true;
+    case PATTERN_SHARED:
+    case PATTERN_FOLLOWS: return search_inputs(s, node, 1);
+    case PATTERN_JOINS: return search_inputs(s, node, node->n_in);
+    case PATTERN_MEETS: break;
+  }
+  for (int i = 0; i < node->n_in; i++) {
+    if (var_is_sparse(node->in[i]) && is_once(pattern_of(node->in[i]))) return true;
+  }
+  return search_inputs(s, node, 1);
 }
 
 /* False only where every place of x is stored once for sure. */
 static bool may_repeat(const damo_var *x) {
-  static const char *const follow[] = {"Transpose", "ToFormat", "EnsureSortedIndices", "Remove0", "AddSS", NULL};
-  static const char *const once[] = {"SumDuplicates",   "SparseFromDense",   "MulSS",   "MulSV",
-                                     "StructuredAddSV", "SquareDiagonal",    "TrueDot", "SparseZeros",
-                                     "StructuredDot",   "GetItem2ListsGrad", "EyeLike", NULL};
-  const damo_var *root = pattern_of((damo_var *)(uintptr_t)x);
-  for (int step = 0; step < MOST_STEPS && root->owner != NULL && is_among(root->owner, follow); step++)
-    root = pattern_of(root->owner->in[0]);
-  if (root->owner != NULL) return !is_among(root->owner, once);
-  const damo_obj *v = root->value;
-  return !var_is_constant(root) || v == NULL || v->kind != OBJ_SPARSE || !((const damo_sparse *)v)->unique;
+  once_search s = {.n = 1, .todo = {x}};
+  for (int step = 0; step < MOST_STEPS && s.n > 0; step++) {
+    const damo_var *next = s.todo[--s.n];
+    if (!is_once(next) && !search_back(&s, next)) return true;
+  }
+  return s.n > 0;
+}
+
+bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h) {
+  if (!may_repeat(x) || (!may_repeat(g) && !may_repeat(h))) return true;
+  /* on x's own arrays a sum is one entry by entry */
+  const damo_var *root = pattern_of(x);
+  return pattern_of(g) == root && pattern_of(h) == root && var_dtype(g) == var_dtype(h);
+}
+
+bool cotangent_moves_plainly(damo_var *g, damo_var *x) { return !may_repeat(x) || !may_repeat(g); }
+
+/* Asks for a thunk's inputs from first to last that are not there; whether there were none. */
+static bool are_ready(thunk *t, int first, int last) {
+  bool ready = true;
+  for (int i = first; i <= last; i++) {
+    if (thunk_ready(t, i)) continue;
+    thunk_need(t, i);
+    ready = false;
+  }
+  return ready;
 }
 
 /* ---- AddCotangents ----------------------------------------------------------------------------------------------- */
@@ -76,11 +123,11 @@ static damo_sparse *sum_at(damo_sparse *x, damo_format format, damo_sparse *cons
   return sum;
 }
 
-/* NULL: the pending error. */
+/* x NULL: nothing has duplicates. NULL: the pending error. */
 static damo_sparse *sum_cotangents(damo_sparse *x, damo_format format, damo_sparse *const *in) {
   bool one_by_one[2] = {false, false}, repeats = false;
   const bool first = sparse_format(in[0]) == format;
-  if (x->unique || (sparse_shares(in[0], x) && sparse_shares(in[1], x)))
+  if (x == NULL || x->unique || (sparse_shares(in[0], x) && sparse_shares(in[1], x)))
     return sparse_merge(SPARSE_ADD, in[!first], in[first]);
   for (int i = 0; i < 2; i++) {
     if (sparse_one_by_one(in[i], x, &one_by_one[i]) != DAMO_OK) return NULL;
@@ -90,10 +137,14 @@ static damo_sparse *sum_cotangents(damo_sparse *x, damo_format format, damo_spar
 }
 
 static damo_status add_perform(thunk *t) {
+  if (!are_ready(t, 1, 2)) return DAMO_OK;
+  const bool plain = thunk_in_sparse(t, 1)->unique && thunk_in_sparse(t, 2)->unique;
+  if (!plain && !are_ready(t, 0, 0)) return DAMO_OK;
   const damo_dtype dtype = var_dtype(t->node->out[0]);
   damo_sparse *in[2] = {sparse_cast(thunk_in_sparse(t, 1), dtype), sparse_cast(thunk_in_sparse(t, 2), dtype)},
               *sum = NULL;
-  if (in[0] != NULL && in[1] != NULL) sum = sum_cotangents(thunk_in_sparse(t, 0), var_format_of(t->node->out[0]), in);
+  if (in[0] != NULL && in[1] != NULL)
+    sum = sum_cotangents(plain ? NULL : thunk_in_sparse(t, 0), var_format_of(t->node->out[0]), in);
   damo_release(in[0]);
   damo_release(in[1]);
   return thunk_give_sparse(t, 0, sum);
@@ -120,16 +171,19 @@ static const op_def add_def = {
     .doc = "the sum of two cotangents of a sparse matrix, which may be derivatives of its entries one by one",
     .n_in = 3,
     .infer_type = add_type,
+    .lazy = true,
     .perform = add_perform,
     .grad = add_grad,
     .rop = add_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_but_first,
+    .pattern = PATTERN_JOINS,
 };
 
 damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h) {
   if (g == NULL || h == NULL || b->status != DAMO_OK) return NULL;
-  if (!var_is_sparse(x) || !var_is_sparse(g) || !var_is_sparse(h) || !may_repeat(x)) return build_fn2(b, "add", g, h);
+  const bool sparse = var_is_sparse(x) && var_is_sparse(g) && var_is_sparse(h);
+  if (!sparse || cotangents_add_plainly(x, g, h)) return build_fn2(b, "add", g, h);
   return build_class(b, &add_def, (damo_var *[]){pattern_of(x), g, h}, 3);
 }
 
@@ -151,11 +205,16 @@ static damo_sparse *paired(damo_sparse *part, damo_sparse *x) {
 }
 
 static damo_status move_perform(thunk *t) {
-  damo_sparse *part = thunk_in_sparse(t, 0), *g = thunk_in_sparse(t, 1), *y = thunk_in_sparse(t, 2);
-  damo_sparse *x = thunk_in_sparse(t, 3);
+  if (!are_ready(t, 0, 1)) return DAMO_OK;
+  damo_sparse *part = thunk_in_sparse(t, 0), *g = thunk_in_sparse(t, 1);
+  if (!g->unique && !are_ready(t, 3, 3)) return DAMO_OK;
+  damo_sparse *x = g->unique ? NULL : thunk_in_sparse(t, 3);
+  if (x == NULL || x->unique) return thunk_give(t, 0, damo_retain(part));
+  if (!are_ready(t, 2, 2)) return DAMO_OK;
+  damo_sparse *y = thunk_in_sparse(t, 2);
   const bool seems = sparse_shares(part, x), partial = t->node->op->props[0].u.i != 0;
   bool one_by_one = false, repeats = false;
-  if (!x->unique && !y->unique) DAMO_TRY(sparse_one_by_one(g, y, &one_by_one));
+  if (!y->unique) DAMO_TRY(sparse_one_by_one(g, y, &one_by_one));
   if (one_by_one != seems && !(seems && partial)) DAMO_TRY(sparse_repeats(x, &repeats));
   if (repeats && one_by_one) return thunk_give(t, 0, paired(part, x));
   return thunk_give_sparse(t, 0, repeats ? sparse_sum_duplicates(part) : damo_retain(part));
@@ -202,16 +261,18 @@ static const op_def move_def = {
     .init = move_init,
     .view_map = view_of_first,
     .infer_type = move_type,
+    .lazy = true,
     .perform = move_perform,
     .grad = move_grad,
     .rop = move_rop,
     .infer_shape = last_shape,
     .connection_pattern = connect_first_alone,
+    .pattern = PATTERN_JOINS,
 };
 
 static damo_var *move(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x, bool partial) {
   if (part == NULL || g == NULL || b->status != DAMO_OK) return part;
-  if (!var_is_sparse(part) || !var_is_sparse(g) || !may_repeat(x)) return part;
+  if (!var_is_sparse(part) || !var_is_sparse(g) || cotangent_moves_plainly(g, x)) return part;
   const prop_value p = prop_bool(partial);
   damo_var *in[4] = {part, g, pattern_of(y), pattern_of(x)};
   return build_op(b, op_new(b->ctx, &move_def, &p, 1), in, 4);
@@ -219,6 +280,13 @@ static damo_var *move(build *b, damo_var *part, damo_var *g, damo_var *y, damo_v
 
 damo_var *build_move_cotangent(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x) {
   return move(b, part, g, y, x, false);
+}
+
+void cotangent_unmoved(damo_var **g, damo_var **y) {
+  const damo_apply *node = (*g)->owner;
+  if (node == NULL || node->op->def != &move_def || node->in[0] != node->in[1]) return;
+  *g = node->in[1];
+  *y = node->in[2];
 }
 
 damo_var *build_move_tangent(build *b, damo_var *part, const damo_apply *node, damo_var *const *eval) {

@@ -256,6 +256,7 @@ const op_def true_dot_def = {
     .grad = true_grad,
     .rop = true_rop,
     .infer_shape = infer_shape_product,
+    .pattern = PATTERN_ONCE,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

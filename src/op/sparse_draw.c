@@ -128,6 +128,7 @@ static const op_def poisson_def = {
     .rop = no_tangent,
     .infer_shape = like_shape,
     .connection_pattern = draw_connect,
+    .pattern = PATTERN_JOINS,
 };
 
 /* ---- Multinomial ------------------------------------------------------------------------------------------------- */
@@ -214,6 +215,7 @@ static const op_def multinomial_def = {
     .rop = no_tangent,
     .infer_shape = like_shape,
     .connection_pattern = draw_connect,
+    .pattern = PATTERN_JOINS,
 };
 
 /* ---- Binomial ---------------------------------------------------------------------------------------------------- */
@@ -396,6 +398,7 @@ static const op_def binomial_def = {
     .rop = no_tangent,
     .infer_shape = binomial_shape,
     .connection_pattern = binomial_connect,
+    .pattern = PATTERN_ONCE,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -159,6 +159,7 @@ static const op_def block_def = {
     .rop = block_rop,
     .infer_shape = block_shape,
     .connection_pattern = connect_first,
+    .pattern = PATTERN_FOLLOWS,
 };
 
 /* x's part that the node (GetItem2d or its gradient) takes; its ends are the inputs from `first` on. */
@@ -227,6 +228,7 @@ static const op_def put_def = {
     .rop = put_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_block,
+    .pattern = PATTERN_JOINS,
 };
 
 static damo_status block_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

@@ -55,6 +55,7 @@ static const op_def kron_def = {
     .grad = grad_none,
     .infer_shape = kron_shape,
     .connection_pattern = connect_none,
+    .pattern = PATTERN_JOINS,
 };
 
 /* The product of the values named by the places: gradients are those of take and mul, at stored places. */

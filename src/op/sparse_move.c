@@ -100,6 +100,7 @@ static const op_def sparse_def = {
     .grad = sparse_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_ONCE,
 };
 
 static damo_var *with_format(build *b, const op_def *def, damo_var *x, damo_format format) {
@@ -157,6 +158,7 @@ static const op_def format_def = {
     .grad = format_grad,
     .rop = format_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_FOLLOWS,
 };
 
 damo_var *build_to_format(build *b, damo_var *x, damo_format format) {
@@ -221,6 +223,7 @@ static const op_def cast_def = {
     .grad = cast_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_SHARED,
 };
 
 damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype) {
@@ -249,6 +252,7 @@ static const op_def summed_def = {
     .grad = pass_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_ONCE,
 };
 
 damo_var *build_summed(build *b, damo_var *x) { return build_class(b, &summed_def, &x, 1); }
@@ -295,6 +299,7 @@ static const op_def transpose_def = {
     .grad = transpose_grad,
     .rop = rop_again,
     .infer_shape = transpose_shape,
+    .pattern = PATTERN_FOLLOWS,
 };
 
 damo_var *build_sparse_transpose(build *b, damo_var *x) {
@@ -334,6 +339,7 @@ static const op_def neg_def = {
     .grad = neg_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_SHARED,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -82,6 +82,7 @@ static const op_def ss_def = {
     .grad = ss_grad,
     .rop = mul_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_ONCE,
 };
 
 /* ---- MulSD, DivSD ------------------------------------------------------------------------------------------------ */
@@ -156,6 +157,7 @@ static const op_def sd_def = {
     .grad = sd_grad,
     .rop = mul_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_SHARED,
 };
 
 static damo_status div_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -211,6 +213,7 @@ static const op_def div_def = {
     .grad = div_grad,
     .rop = div_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_SHARED,
 };
 
 /* ---- MulSV ------------------------------------------------------------------------------------------------------- */
@@ -267,6 +270,7 @@ static const op_def sv_def = {
     .grad = sv_grad,
     .rop = sv_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_ONCE,
 };
 
 /* ---- ColScaleCSC, RowScaleCSC ------------------------------------------------------------------------------------ */
@@ -308,6 +312,7 @@ static const op_def col_def = {
     .grad = col_grad,
     .rop = col_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_SHARED,
 };
 
 static damo_status row_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -334,6 +339,7 @@ static const op_def row_def = {
     .grad = row_grad,
     .rop = row_rop,
     .infer_shape = infer_shape_same,
+    .pattern = PATTERN_SHARED,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

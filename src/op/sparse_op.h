@@ -93,6 +93,8 @@ damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype); /* x's sh
 /* sparse_cotangent.c: what `part`, made of g as of a matrix that is y's cotangent, is for x, whose entries y has in another
  * order or among others; part must keep g's duplicates apart. part itself where it is dense or x has no duplicates. */
 damo_var *build_move_cotangent(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x);
+/* Where g, y's cotangent, is another one moved as it stands: that one, and what it is the cotangent of. */
+void cotangent_unmoved(damo_var **g, damo_var **y);
 /* The same of tangents: `part`, the node over the inputs' tangents, for its output; and of a node with several outputs:
  * `part`, made of all their cotangents, for its first input. */
 damo_var *build_move_tangent(build *b, damo_var *part, const damo_apply *node, damo_var *const *eval);

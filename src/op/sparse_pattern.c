@@ -96,6 +96,7 @@ static const op_def with_def = {
     .rop = with_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_second,
+    .pattern = PATTERN_SHARED,
 };
 
 damo_var *sparse_with(build *b, damo_var *x, damo_var *data) {
@@ -193,6 +194,7 @@ static const op_def zeros_def = {
     .grad = grad_none,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_none,
+    .pattern = PATTERN_ONCE,
 };
 
 damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype) {

@@ -63,6 +63,7 @@ static const op_def permute_def = {
     .rop = permute_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_first,
+    .pattern = PATTERN_FOLLOWS,
 };
 
 static damo_status fn_permute(build *b, const fn_args *a, ptrvec *out) {

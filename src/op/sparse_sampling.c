@@ -109,6 +109,7 @@ const op_def sampling_dot_def = {
     .grad = sampling_grad,
     .rop = sampling_rop,
     .infer_shape = sampling_shape,
+    .pattern = PATTERN_ONCE,
 };
 
 static damo_status fn_sampling(build *b, const fn_args *a, ptrvec *out) {

@@ -669,6 +669,7 @@ static const op_def solve_def = {
     .rop = solve_rop,
     .infer_shape = solve_shape,
     .connection_pattern = connect_all_but_factor,
+    .pattern = PATTERN_ONCE,
 };
 
 /* ---- Functions ----------------------------------------------------------------------------------------------------- */

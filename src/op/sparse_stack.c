@@ -128,6 +128,7 @@ static const op_def split_def = {
     .rop = split_rop,
     .infer_shape = split_shape,
     .connection_pattern = split_connect,
+    .pattern = PATTERN_FOLLOWS,
 };
 
 damo_apply *build_sparse_split(build *b, damo_var *g, int axis, damo_var *const *sizes, int n) {
@@ -253,6 +254,7 @@ static const op_def hstack_def = {
     .grad = stack_grad,
     .rop = stack_rop,
     .infer_shape = stack_shape,
+    .pattern = PATTERN_JOINS,
 };
 
 static const op_def vstack_def = {
@@ -266,6 +268,7 @@ static const op_def vstack_def = {
     .grad = stack_grad,
     .rop = stack_rop,
     .infer_shape = stack_shape,
+    .pattern = PATTERN_JOINS,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -71,6 +71,7 @@ const op_def structured_dot_def = {
     .grad = structured_grad,
     .rop = structured_rop,
     .infer_shape = infer_shape_product,
+    .pattern = PATTERN_ONCE,
 };
 
 /* ---- StructuredDotGradCSC, StructuredDotGradCSR -------------------------------------------------------------------- */

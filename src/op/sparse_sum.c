@@ -178,6 +178,7 @@ static const op_def sum_grad_def = {
     .rop = spread_rop,
     .infer_shape = spread_shape,
     .connection_pattern = connect_first,
+    .pattern = PATTERN_JOINS,
 };
 
 damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis) {

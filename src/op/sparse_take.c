@@ -118,6 +118,7 @@ static const op_def list_def = {
     .rop = list_rop,
     .infer_shape = list_shape,
     .connection_pattern = connect_first,
+    .pattern = PATTERN_FOLLOWS,
 };
 
 damo_var *build_take_rows(build *b, damo_var *x, damo_var *list) {
@@ -159,7 +160,10 @@ static damo_status listgrad_perform(thunk *t) {
 
 static damo_status listgrad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
-  gin[2] = build_move_cotangent(b, build_take_rows(b, gout[0], node->in[1]), gout[0], node->out[0], node->in[2]);
+  /* (an entry of g for each of a row's places in the list can't be told from several of one) */
+  damo_var *g = gout[0], *x = node->out[0];
+  cotangent_unmoved(&g, &x);
+  gin[2] = build_move_cotangent(b, build_take_rows(b, g, node->in[1]), g, x, node->in[2]);
   return b->status;
 }
 
@@ -315,6 +319,7 @@ static const op_def listsgrad_def = {
     .rop = last_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_last,
+    .pattern = PATTERN_ONCE,
 };
 
 damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols, damo_var *g) {

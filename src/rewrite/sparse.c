@@ -8,18 +8,9 @@ static bool is_class(const damo_var *v, const char *name) { return match_op(v, n
 
 /* ---- Patterns ---------------------------------------------------------------------------------------------------- */
 
-/* Ops whose result has the very pattern of their first input. */
-static bool keeps_pattern(const damo_var *v) {
-  static const char *const names[] = {"WithData", "Neg", "Cast", "ColScaleCSC", "RowScaleCSC"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (is_class(v, names[i]) && type_is_sparse(v->owner->in[0]->type)) return true;
-  }
-  return false;
-}
-
 /* The Variable nearest to the leaves that has v's pattern. */
 static damo_var *pattern_root(damo_var *v) {
-  while (keeps_pattern(v)) v = v->owner->in[0];
+  while (v->owner != NULL && v->owner->op->def->pattern == PATTERN_SHARED) v = v->owner->in[0];
   return v;
 }
 
@@ -175,6 +166,21 @@ static damo_status known_length(build *b, damo_fgraph *fg, damo_apply *node, dam
   return rule_give(b, repl, did, p != NULL ? build_scalar(b, DAMO_INT64, (double)sparse_nnz(p->matrix)) : NULL);
 }
 
+/* ---- Cotangents -------------------------------------------------------------------------------------------------- */
+
+/* Where no place is stored twice cotangents are matrices like others. */
+static damo_status add_cotangents(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  if (!cotangents_add_plainly(node->in[0], node->in[1], node->in[2])) return DAMO_OK;
+  const int first = node->in[1]->type->format == node->out[0]->type->format ? 1 : 2;
+  return rule_give(b, repl, did, build_fn2(b, "add", node->in[first], node->in[3 - first]));
+}
+
+static damo_status move_cotangent(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  return rule_give(b, repl, did, cotangent_moves_plainly(node->in[1], node->in[3]) ? node->in[0] : NULL);
+}
+
 #define RULE(rule_name, class, fn)                                                                       \
   {                                                                                                      \
     .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile canonicalize sparse", \
@@ -197,6 +203,8 @@ const rewrite_rule sparse_rules[] = {
     RULE("sparse_to_format", "ToFormat", to_format),
     RULE("sparse_join_col_scales", "ColScaleCSC", join_scales),
     RULE("sparse_join_row_scales", "RowScaleCSC", join_scales),
+    RULE("sparse_add_cotangents", "AddCotangents", add_cotangents),
+    RULE("sparse_move_cotangent", "MoveCotangent", move_cotangent),
     KNOWN("sparse_known_properties", "CSMProperties", known_properties),
     KNOWN("sparse_known_length", "Shape_i", known_length),
     {.name = NULL},
