@@ -1,4 +1,4 @@
-/* factor_case: what the two programs that test factors share: dense numbers to compare with, random matrices, checks. */
+/* factor_case: what programs that test factors share: dense numbers to compare with, random matrices, checks. */
 #ifndef DAMO_FACTOR_CASE_H
 #define DAMO_FACTOR_CASE_H
 

@@ -1,5 +1,5 @@
-/* factor: solves, determinants, inverses and least squares against plain dense elimination, for every dtype, index width and
- * format; what is kept when values or the pattern change; what is refused. */
+/* factor: solves, determinants, inverses and least squares against plain dense elimination, for every dtype, index
+ * width and format; what is kept when values or the pattern change; what is refused. */
 #include "factor_case.h"
 
 /* ---- Solving ----------------------------------------------------------------------------------------------------- */

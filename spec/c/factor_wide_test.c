@@ -1,5 +1,5 @@
-/* factor: int64 indices for factors that have more entries than int32 ones count. A back end that says so is made up here:
- * a real one would want 16 gigabytes first. */
+/* factor: int64 indices for factors that have more entries than int32 ones count. A back end that says so is made up
+ * here: a real one would want 16 gigabytes first. */
 #include "factor_case.h"
 
 #include "../../src/sparse/factor_int.h"

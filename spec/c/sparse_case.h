@@ -147,4 +147,24 @@ static inline damo_array *dense_numbers(damo_ctx *ctx, damo_dtype dtype, int ndi
   return a;
 }
 
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+/* Runs a program again and again, until it comes to its end (true), each time with a later allocation that fails: with
+ * the error for that, and with nothing left behind. It must allocate more than `least` times. */
+static inline void check_failing_allocations(damo_ctx *ctx, bool (*program)(damo_ctx *ctx, const void *data),
+                                             const void *data, int64_t least) {
+  const int64_t objects = ctx->n_objects;
+  const size_t bytes = ctx->bytes;
+  int64_t n = 0;
+  for (bool done = false; !done && n < 10000; n++) {
+    ctx_clear_error(ctx);
+    ctx->fail_after = n;
+    done = program(ctx, data);
+    ctx->fail_after = -1;
+    if (!done && ctx->error.status != DAMO_EMEMORY) CHECK_EQ_I(ctx->error.status, DAMO_EMEMORY);
+    if (ctx->n_objects != objects || ctx->bytes != bytes) CHECK_EQ_I(ctx->n_objects, objects);
+  }
+  CHECK(n > least && n < 10000);
+}
+
 #endif

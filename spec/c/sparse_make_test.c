@@ -323,8 +323,16 @@ static void test_public(damo_ctx *ctx) {
 
 /* ---- Failing allocations ----------------------------------------------------------------------------------------- */
 
+typedef struct operands {
+  damo_sparse *a, *b;
+  damo_array *x;
+} operands;
+
 /* true when all of it went through. */
-static bool run_program(damo_ctx *ctx, damo_sparse *a, damo_sparse *b, damo_array *x) {
+static bool run_program(damo_ctx *ctx, const void *data) {
+  const operands *in = data;
+  damo_sparse *a = in->a, *b = in->b;
+  damo_array *x = in->x;
   void *made[24];
   int n = 0;
   bool same, ok = true;
@@ -358,18 +366,7 @@ static void test_failing_allocations(damo_ctx *ctx) {
   damo_sparse *a = make(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 6, 6, MESSY);
   damo_sparse *b = make(ctx, DAMO_CSC, DAMO_FLOAT32, DAMO_INT32, 6, 6, MESSY);
   damo_array *x = dense_numbers(ctx, DAMO_FLOAT64, 1, 6, 0);
-  const int64_t objects = ctx->n_objects;
-  const size_t bytes = ctx->bytes;
-  int64_t n = 0;
-  for (bool done = false; !done && n < 10000; n++) {
-    ctx_clear_error(ctx);
-    ctx->fail_after = n;
-    done = run_program(ctx, a, b, x);
-    ctx->fail_after = -1;
-    if (!done && ctx->error.status != DAMO_EMEMORY) CHECK_EQ_I(ctx->error.status, DAMO_EMEMORY);
-    if (ctx->n_objects != objects || ctx->bytes != bytes) CHECK_EQ_I(ctx->n_objects, objects);
-  }
-  CHECK(n > 50 && n < 10000);
+  check_failing_allocations(ctx, run_program, &(operands){a, b, x}, 50);
   damo_release(x);
   damo_release(a);
   damo_release(b);

@@ -1,25 +1,16 @@
 /* sparse_part: blocks, lines by list, elements, diagonals and what puts them together against plain loops, for every
  * element size and index width, lines sorted or not, with duplicates; work in place; failing allocations. */
-#include "../../src/sparse/sparse.h"
-
-#include "test.h"
+#include "sparse_case.h"
 
 #define ROWS 7
 #define COLS 9
-
-static uint64_t seed = 88172645463325252u;
-
-static int64_t draw(int64_t n) {
-  seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-  return (int64_t)((seed >> 11) % (uint64_t)n);
-}
 
 static double number_at(const damo_array *a, int64_t i, int64_t j) {
   return scalar_cast(array_get(a, (const int64_t[]){i, j}), DAMO_COMPLEX128).v.c.re;
 }
 
 /* Up to 40 small numbers, some of them 0, lines in any order, with duplicates where told. */
-static damo_sparse *make(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, bool messy) {
+static damo_sparse *scattered(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, bool messy) {
   int64_t row[40], col[40], n = 40;
   double value[40];
   for (int64_t p = 0; p < n; p++) row[p] = draw(ROWS), col[p] = draw(COLS), value[p] = (double)draw(3);
@@ -70,7 +61,7 @@ static void check_block(damo_sparse *a, const damo_array *dense) {
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
-static void check_take(damo_sparse *a, const damo_array *dense) {
+static void check_numbers_take(damo_sparse *a, const damo_array *dense) {
   for (int axis = 0; axis < 2; axis++) {
     int64_t list[12], n = 12;
     for (int64_t k = 0; k < n; k++) list[k] = draw(a->shape[axis]);
@@ -156,10 +147,10 @@ static void test_every_form(damo_ctx *ctx) {
   for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
     for (int form = 0; form < 8; form++) {
       damo_sparse *a =
-          make(ctx, form & 1 ? DAMO_CSC : DAMO_CSR, dtypes[d], form & 2 ? DAMO_INT64 : DAMO_INT32, form & 4);
+          scattered(ctx, form & 1 ? DAMO_CSC : DAMO_CSR, dtypes[d], form & 2 ? DAMO_INT64 : DAMO_INT32, form & 4);
       damo_array *dense = sparse_to_dense(a);
       check_block(a, dense);
-      check_take(a, dense);
+      check_numbers_take(a, dense);
       check_put(a, dense);
       check_elements(ctx, a, dense);
       check_within(a, true);
@@ -191,8 +182,17 @@ static void test_from_dense_parts(damo_ctx *ctx) {
 
 /* ---- Failing allocations ----------------------------------------------------------------------------------------- */
 
+typedef struct operands {
+  damo_sparse *a;
+  damo_array *list, *values;
+} operands;
+
 /* true when all of it went through. */
-static bool run_program(damo_sparse *a, damo_array *list, damo_array *values) {
+static bool run_program(damo_ctx *ctx, const void *data) {
+  const operands *in = data;
+  damo_sparse *a = in->a;
+  damo_array *list = in->list;
+  (void)ctx;
   void *made[16];
   int n = 0;
   bool ok = true;
@@ -210,7 +210,7 @@ static bool run_program(damo_sparse *a, damo_array *list, damo_array *values) {
   TRY(sparse_take(a, 1, list));
   TRY(sparse_put(a, DAMO_CSC, a->shape, &r, &r));
   TRY(sparse_square_diagonal(a->data));
-  TRY(sparse_from_rows(values, at, (const int64_t[]){ROWS, 3}));
+  TRY(sparse_from_rows(in->values, at, (const int64_t[]){ROWS, 3}));
   TRY(sparse_copy(a));
   TRY(sparse_sort_within(made[6]));
   TRY(sparse_copy(a));
@@ -224,32 +224,18 @@ static bool run_program(damo_sparse *a, damo_array *list, damo_array *values) {
 }
 
 static void test_failing_allocations(damo_ctx *ctx) {
-  damo_sparse *a = make(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, true);
+  damo_sparse *a = scattered(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, true);
   damo_array *list = damo_array_from(ctx, DAMO_INT64, 1, (const int64_t[]){2}, (const int64_t[]){4, 4});
   damo_array *values =
       damo_array_from(ctx, DAMO_FLOAT64, 2, (const int64_t[]){2, 3}, (const double[]){1, 2, 3, 4, 5, 6});
-  const int64_t objects = ctx->n_objects;
-  const size_t bytes = ctx->bytes;
-  int64_t n = 0;
-  for (bool done = false; !done && n < 1000; n++) {
-    ctx_clear_error(ctx);
-    ctx->fail_after = n;
-    done = run_program(a, list, values);
-    ctx->fail_after = -1;
-    if (!done) CHECK_EQ_I(ctx->error.status, DAMO_EMEMORY);
-    CHECK_EQ_I(ctx->n_objects, objects);
-    CHECK_EQ_I(ctx->bytes, bytes);
-  }
-  CHECK(n > 30 && n < 1000);
+  check_failing_allocations(ctx, run_program, &(operands){a, list, values}, 30);
   damo_release(a);
   damo_release(list);
   damo_release(values);
 }
 
 int main(void) {
-  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
-  array_register(ctx);
-  sparse_register(ctx);
+  damo_ctx *ctx = new_ctx();
   test_every_form(ctx);
   test_from_dense_parts(ctx);
   test_failing_allocations(ctx);

@@ -1,17 +1,6 @@
 /* sparse_product: products into dense arrays of every layout, sampled and mixed products, axes far longer than what is
  * stored, against plain sums over dense numbers; failing allocations. */
-#include "../../src/sparse/sparse.h"
-
-#include <stdlib.h>
-
-#include "test.h"
-
-static uint64_t seed = 88172645463325252u;
-
-static int64_t draw(int64_t n) {
-  seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-  return (int64_t)((seed >> 11) % (uint64_t)n);
-}
+#include "sparse_case.h"
 
 static damo_sparse *matrix(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, int64_t m, int64_t n,
                            int64_t nnz) {
@@ -221,21 +210,28 @@ static void test_long_axes(damo_ctx *ctx) {
 
 /* ---- Failing allocations ----------------------------------------------------------------------------------------- */
 
-static bool run_program(damo_sparse *a, damo_sparse *b, damo_sparse *wide, damo_sparse *turned, damo_array *x,
-                        damo_array *y) {
+typedef struct operands {
+  damo_sparse *a, *b, *wide, *turned;
+  damo_array *x, *y;
+} operands;
+
+static bool run_program(damo_ctx *ctx, const void *data) {
+  const operands *in = data;
+  damo_sparse *a = in->a, *turned = in->turned;
+  (void)ctx;
   void *made[8];
   int n = 0;
   bool ok = true;
 #define TRY(expr) \
   if (ok && !(made[n++] = (expr))) ok = false
-  TRY(sparse_dot_mixed(a, x, false));
-  TRY(sparse_dot_mixed(a, x, true));
-  TRY(sparse_sample_sparse(a, b, a));
-  TRY(sparse_dot_sparse(wide, turned));
+  TRY(sparse_dot_mixed(a, in->x, false));
+  TRY(sparse_dot_mixed(a, in->x, true));
+  TRY(sparse_sample_sparse(a, in->b, a));
+  TRY(sparse_dot_sparse(in->wide, turned));
   damo_sparse *inner = ok ? made[n - 1] : NULL;
   TRY(sparse_sample_sparse(turned, turned, inner));
 #undef TRY
-  if (ok) ok = sparse_add_product(a, b, NULL, y) == DAMO_OK;
+  if (ok) ok = sparse_add_product(a, in->b, NULL, in->y) == DAMO_OK;
   while (n > 0) damo_release(made[--n]);
   return ok;
 }
@@ -245,18 +241,7 @@ static void test_failing_allocations(damo_ctx *ctx) {
   damo_sparse *b = matrix(ctx, DAMO_CSC, DAMO_FLOAT64, DAMO_INT64, 6, 6, 9);
   damo_sparse *tall = wide_matrix(ctx), *turned = sparse_transpose(tall);
   damo_array *x = dense(ctx, DAMO_FLOAT64, 6, 6, 3), *y = dense(ctx, DAMO_FLOAT64, 6, 6, 0);
-  const int64_t objects = ctx->n_objects;
-  const size_t bytes = ctx->bytes;
-  int64_t n = 0;
-  for (bool done = false; !done && n < 10000; n++) {
-    ctx_clear_error(ctx);
-    ctx->fail_after = n;
-    done = run_program(a, b, tall, turned, x, y);
-    ctx->fail_after = -1;
-    if (!done && ctx->error.status != DAMO_EMEMORY) CHECK_EQ_I(ctx->error.status, DAMO_EMEMORY);
-    if (ctx->n_objects != objects || ctx->bytes != bytes) CHECK_EQ_I(ctx->n_objects, objects);
-  }
-  CHECK(n > 50 && n < 10000);
+  check_failing_allocations(ctx, run_program, &(operands){a, b, tall, turned, x, y}, 50);
   damo_release(a);
   damo_release(b);
   damo_release(tall);
@@ -289,9 +274,7 @@ static void test_uneven_product(damo_ctx *ctx) {
 }
 
 int main(void) {
-  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
-  array_register(ctx);
-  sparse_register(ctx);
+  damo_ctx *ctx = new_ctx();
   test_dense_products(ctx);
   test_empty_products(ctx);
   test_sparse_products(ctx);

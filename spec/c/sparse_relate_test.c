@@ -36,7 +36,7 @@ static double at(const damo_array *a, int64_t i, int64_t j) {
   return scalar_to_double(array_get(a, (int64_t[]){i, j}));
 }
 
-/* ---- Entries and dense operands ------------------------------------------------------------------------------------- */
+/* ---- Entries and dense operands ---------------------------------------------------------------------------------- */
 
 static void test_entries(damo_ctx *ctx, damo_format format, damo_dtype itype) {
   static const int64_t shapes[][2] = {{ROWS, COLS}, {1, COLS}, {ROWS, 1}, {1, 1}};
@@ -91,7 +91,7 @@ static void test_columns(damo_ctx *ctx, damo_format format, damo_dtype itype) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
 }
 
-/* ---- Comparisons ----------------------------------------------------------------------------------------------------- */
+/* ---- Comparisons ------------------------------------------------------------------------------------------------- */
 
 static bool says(int relation, double x, double y) {
   const bool is[] = {x == y, x != y, x<y, x <= y, x> y, x >= y};
@@ -143,7 +143,7 @@ static void test_relations(damo_ctx *ctx, damo_format format, damo_dtype itype, 
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
 }
 
-/* ---- Failing allocations ------------------------------------------------------------------------------------------------ */
+/* ---- Failing allocations ----------------------------------------------------------------------------------------- */
 
 /* Each row on constants, run; false once an allocation failed. */
 static bool run_rows(damo_ctx *ctx, damo_obj *const *values) {

@@ -1,25 +1,10 @@
-/* sparse: stacking and splitting, block diagonals, bands, permutations, Kronecker products and extremes against loops over
- * dense numbers, for each format and index width; what is refused; failing allocations. */
-#include "../../src/sparse/sparse.h"
-
-#include "test.h"
-
-static damo_ctx *new_ctx(void) {
-  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
-  array_register(ctx);
-  sparse_register(ctx);
-  return ctx;
-}
-
-static uint64_t seed = 88172645463325252u;
-
-static int64_t draw(int64_t n) {
-  seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-  return (int64_t)((seed >> 11) % (uint64_t)n);
-}
+/* sparse: stacking and splitting, block diagonals, bands, permutations, Kronecker products and extremes against loops
+ * over dense numbers, for each format and index width; what is refused; failing allocations. */
+#include "sparse_case.h"
 
 /* About a third of the places hold an entry, some an explicit zero, some twice; lines in no order. */
-static damo_sparse *make(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, int64_t m, int64_t n) {
+static damo_sparse *scattered(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, int64_t m,
+                              int64_t n) {
   int64_t rows[512], cols[512], count = m * n / 3;
   double values[512];
   for (int64_t p = 0; p < count; p++) {
@@ -66,7 +51,7 @@ static void check_stack(damo_ctx *ctx, int axis, damo_format format, damo_dtype 
     const damo_format f = k % 2 ? DAMO_CSR : DAMO_CSC;
     sizes[k] = own;
     blocks[k] =
-        make(ctx, f, k ? DAMO_FLOAT32 : DAMO_INT16, k == 1 ? itype : DAMO_INT32, axis ? 7 : own, axis ? own : 7);
+        scattered(ctx, f, k ? DAMO_FLOAT32 : DAMO_INT16, k == 1 ? itype : DAMO_INT32, axis ? 7 : own, axis ? own : 7);
   }
   damo_sparse *a = sparse_stack(ctx, "stack", axis, N, blocks, format, DAMO_FLOAT64);
   CHECK(is_sound(a));
@@ -200,8 +185,8 @@ static void test_places(damo_ctx *ctx) {
     for (int w = 0; w < 2; w++) {
       const damo_format format = f ? DAMO_CSC : DAMO_CSR;
       const damo_dtype itype = w ? DAMO_INT64 : DAMO_INT32;
-      damo_sparse *a = make(ctx, format, DAMO_FLOAT64, itype, 9, 6),
-                  *b = make(ctx, format, DAMO_INT32, DAMO_INT32, 4, 5);
+      damo_sparse *a = scattered(ctx, format, DAMO_FLOAT64, itype, 9, 6),
+                  *b = scattered(ctx, format, DAMO_INT32, DAMO_INT32, 4, 5);
       for (int64_t k = -9; k <= 7; k++) {
         check_band(a, -INT64_MAX, k);
         check_band(a, k, INT64_MAX);
@@ -222,8 +207,16 @@ static void test_places(damo_ctx *ctx) {
   }
 }
 
+typedef struct operands {
+  damo_sparse *a, *b;
+  const damo_array *order;
+} operands;
+
 /* True when nothing failed. */
-static bool run_program(damo_ctx *ctx, damo_sparse *a, damo_sparse *b, const damo_array *order) {
+static bool run_program(damo_ctx *ctx, const void *data) {
+  const operands *in = data;
+  damo_sparse *a = in->a, *b = in->b;
+  const damo_array *order = in->order;
   damo_sparse *blocks[2] = {a, b}, *parts[2], *made[8];
   damo_array *left = NULL, *right = NULL;
   int64_t entry[16], place[16], sizes[2] = {2, 4};
@@ -257,21 +250,10 @@ static bool run_program(damo_ctx *ctx, damo_sparse *a, damo_sparse *b, const dam
 }
 
 static void test_failing_allocations(damo_ctx *ctx) {
-  damo_sparse *a = make(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 6, 6);
-  damo_sparse *b = make(ctx, DAMO_CSC, DAMO_FLOAT32, DAMO_INT64, 6, 6);
+  damo_sparse *a = scattered(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 6, 6);
+  damo_sparse *b = scattered(ctx, DAMO_CSC, DAMO_FLOAT32, DAMO_INT64, 6, 6);
   damo_array *order = damo_array_from(ctx, DAMO_INT64, 1, (const int64_t[]){6}, (const int64_t[]){3, 5, 0, 1, 4, 2});
-  const int64_t objects = ctx->n_objects;
-  const size_t bytes = ctx->bytes;
-  int64_t n = 0;
-  for (bool done = false; !done && n < 10000; n++) {
-    ctx_clear_error(ctx);
-    ctx->fail_after = n;
-    done = run_program(ctx, a, b, order);
-    ctx->fail_after = -1;
-    if (!done && ctx->error.status != DAMO_EMEMORY) CHECK_EQ_I(ctx->error.status, DAMO_EMEMORY);
-    if (ctx->n_objects != objects || ctx->bytes != bytes) CHECK_EQ_I(ctx->n_objects, objects);
-  }
-  CHECK(n > 50 && n < 10000);
+  check_failing_allocations(ctx, run_program, &(operands){a, b, order}, 50);
   damo_release(order);
   damo_release(a);
   damo_release(b);

@@ -208,8 +208,8 @@ static damo_obj *odd_copy(damo_ctx *ctx, const damo_type *type, damo_obj *v) {
   return NULL;
 }
 
-/* Room of odd strides for a result like v, filled with what nobody computes; for a sparse one its pattern with other values,
- * as a call before may have left it. */
+/* Room of odd strides for a result like v, filled with what nobody computes; for a sparse one its pattern with other
+ * values, as a call before may have left it. */
 static damo_status odd_result(damo_ctx *ctx, const damo_type *type, const damo_obj *v, cell *out) {
   scalar junk = {.dtype = DAMO_FLOAT64, .v.f = 77};
   if (v != NULL && v->kind == OBJ_SPARSE) {

@@ -10,16 +10,15 @@ typedef struct places {
   damo_var *at[2];
 } places;
 
-static int64_t int_at(const damo_array *v, int64_t k) { return scalar_to_int64(array_get(v, &k)); }
-
 static damo_var *int_vector(build *b, damo_array *take) { return build_value(b, take != NULL ? &take->obj : NULL); }
 
 /* The line of each entry. */
 static damo_var *lines_of(build *b, const damo_array *indptr) {
-  const int64_t lines = array_size(indptr) - 1, n = lines < 0 ? 0 : int_at(indptr, lines);
+  const int64_t lines = array_size(indptr) - 1, n = lines < 0 ? 0 : debug_int_at(indptr, lines);
   damo_array *out = array_empty(b->ctx, DAMO_INT64, 1, &n);
   for (int64_t i = 0; out != NULL && i < lines; i++) {
-    for (int64_t p = int_at(indptr, i); p < int_at(indptr, i + 1); p++) ((int64_t *)(void *)out->data)[p] = i + 1;
+    for (int64_t p = debug_int_at(indptr, i); p < debug_int_at(indptr, i + 1); p++)
+      ((int64_t *)(void *)out->data)[p] = i + 1;
   }
   return int_vector(b, out);
 }
@@ -27,7 +26,7 @@ static damo_var *lines_of(build *b, const damo_array *indptr) {
 /* The positions inside the lines of the first n entries. */
 static damo_var *positions_of(build *b, const damo_array *indices, int64_t n) {
   damo_array *out = array_empty(b->ctx, DAMO_INT64, 1, &n);
-  for (int64_t p = 0; out != NULL && p < n; p++) ((int64_t *)(void *)out->data)[p] = int_at(indices, p) + 1;
+  for (int64_t p = 0; out != NULL && p < n; p++) ((int64_t *)(void *)out->data)[p] = debug_int_at(indices, p) + 1;
   return int_vector(b, out);
 }
 
@@ -35,7 +34,7 @@ static places places_of(dense_exam *e, bool csc, const damo_array *indices, cons
   places p = {{NULL, NULL}};
   const int64_t lines = array_size(indptr) - 1;
   p.at[csc] = lines_of(e->b, indptr);
-  p.at[!csc] = positions_of(e->b, indices, lines < 0 ? 0 : int_at(indptr, lines));
+  p.at[!csc] = positions_of(e->b, indices, lines < 0 ? 0 : debug_int_at(indptr, lines));
   return p;
 }
 
@@ -78,7 +77,7 @@ static bool is_csc(const dense_exam *e) { return strcmp(exam_prop(e, "format").u
 static bool has_rest(const dense_exam *e, int first) {
   const damo_array *indptr = vector_in(e, first + 2);
   const int64_t lines = array_size(indptr) - 1;
-  return lines < 0 || int_at(indptr, lines) != array_size(vector_in(e, first));
+  return lines < 0 || debug_int_at(indptr, lines) != array_size(vector_in(e, first));
 }
 
 static damo_var *csm(dense_exam *e) {
@@ -106,7 +105,7 @@ static damo_var *gathered(dense_exam *e) {
 static damo_var *gathered_lines(dense_exam *e) {
   if (has_rest(e, 0) || has_rest(e, 4)) return NULL;
   const damo_array *shape = vector_in(e, 3);
-  const int64_t m = int_at(shape, 0), n = int_at(shape, 1), lines = array_size(vector_in(e, 2)) - 1;
+  const int64_t m = debug_int_at(shape, 0), n = debug_int_at(shape, 1), lines = array_size(vector_in(e, 2)) - 1;
   const int64_t as_lines[2] = {lines, m > n ? m : n};
   if ((double)as_lines[0] * (double)as_lines[1] > DEBUG_MOST_ENTRIES) return NULL;
   places from = places_of(e, false, vector_in(e, 5), vector_in(e, 6));
@@ -141,7 +140,7 @@ static damo_var *sampled_vectors(dense_exam *e) {
   const bool csc = strcmp(e->node->op->def->name, "StructuredDotGradCSC") == 0;
   const damo_array *indices = vector_in(e, 0);
   const int64_t lines = array_size(vector_in(e, 1)) - 1;
-  if (lines < 0 || int_at(vector_in(e, 1), lines) != array_size(indices)) return NULL;
+  if (lines < 0 || debug_int_at(vector_in(e, 1), lines) != array_size(indices)) return NULL;
   if (is_too_much((double)array_size(indices), array_shape(vector_in(e, 2))[1])) return NULL;
   const places p = places_of(e, csc, indices, vector_in(e, 1));
   return inner_products(e, e->in[3], p.at[0], e->in[2], p.at[1]);

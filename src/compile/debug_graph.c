@@ -1,5 +1,5 @@
-/* debug_graph.c: on each call DEBUG mode computes the graph as it was written and both sides of every rewrite, and compares:
- * the rewrites in the order in which they were made, then the results of the rewritten function. */
+/* debug_graph.c: on each call DEBUG mode computes the graph as it was written and both sides of every rewrite, and
+ * compares: the rewrites in the order in which they were made, then the results of the rewritten function. */
 #include <stdio.h>
 
 #include "compile_int.h"
@@ -13,6 +13,12 @@ damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_t n_arg
   return function_load(g, args, n_args, true);
 }
 
+/* The failure is told as that of the node that makes v, a part of the graph as it was written. */
+static damo_status blame(damo_ctx *ctx, const damo_var *v) {
+  if (v->owner != NULL) ctx_fail_at(ctx, v->owner->op->def->name, v->owner);
+  return DAMO_EINCONSISTENCY;
+}
+
 /* ---- Rewrites ---------------------------------------------------------------------------------------------------- */
 
 /* What replaced `before`, in a user's words. */
@@ -22,8 +28,7 @@ static damo_status accuse_rule(damo_function *g, const fn_rewrite *r, damo_var *
   char old[160], now[160];
   ctx_fail(ctx, DAMO_EINCONSISTENCY, "DEBUG: the rewrite '%s' changed the value of %s, in whose place it put %s: %s",
            r->rule, var_format(old, sizeof old, before), var_format(now, sizeof now, after), text);
-  if (before->owner != NULL) ctx_fail_at(ctx, before->owner->op->def->name, before->owner);
-  return DAMO_EINCONSISTENCY;
+  return blame(ctx, before);
 }
 
 /* Rewrite k of g, whose old side has been computed where it is there at all (a branch may not have been taken). */
@@ -74,8 +79,7 @@ static damo_status compare(damo_function *f, int64_t i, int32_t cell_f, int32_t 
   damo_ctx *ctx = f->obj.ctx;
   ctx_fail(ctx, DAMO_EINCONSISTENCY, "DEBUG: rewriting changed %s: %s, as written, became %s: %s", what,
            var_format(name, sizeof name, before), var_format(now, sizeof now, after), text);
-  if (before->owner != NULL) ctx_fail_at(ctx, before->owner->op->def->name, before->owner);
-  return DAMO_EINCONSISTENCY;
+  return blame(ctx, before);
 }
 
 damo_status debug_compare(damo_function *f) {

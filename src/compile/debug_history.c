@@ -1,10 +1,11 @@
 /* debug_history.c: DEBUG mode keeps what every rewrite replaced, and by what, so that a call can compute both.
  *
- * While rules are at work, a feature of the FunctionGraph copies each node, as it comes in, over the copies of its inputs:
- * the node's shadow. A shadow never changes: a use that a rule moves in the graph stays where it was among the shadows. So
- * each replacement old → now is kept as the shadows of both, and the shadows of the graph's first outputs are the graph as
- * it was written. Always holds: when all replacements before one kept their values, the shadows of its two sides have the
- * values that the sides had in the graph; so the first pair, in time, that differs is a rule's fault, and that rule's alone.
+ * While rules are at work, a feature of the FunctionGraph copies each node, as it comes in, over the copies of its
+ * inputs: the node's shadow. A shadow never changes: a use that a rule moves in the graph stays where it was among the
+ * shadows. So each replacement old → now is kept as the shadows of both, and the shadows of the graph's first outputs
+ * are the graph as it was written. Always holds: when all replacements before one kept their values, the shadows of its
+ * two sides have the values that the sides had in the graph; so the first pair, in time, that differs is a rule's
+ * fault, and that rule's alone.
  */
 #include "compile_int.h"
 

@@ -66,6 +66,11 @@ static double apart(const matrix *x, const matrix *y) {
   return most;
 }
 
+/* x becomes x - y. */
+static void subtract(matrix *x, const matrix *y) {
+  for (int64_t k = 0; k < x->rows * x->cols; k++) *entry(x, 0, k) = minus(*entry(x, 0, k), *entry(y, 0, k));
+}
+
 /* m turned ('t'), conjugated and turned ('h'), or as it is ('n'). */
 static matrix turned(const matrix *m, char system) {
   matrix out =
@@ -215,14 +220,12 @@ static double determined(exam *e) {
              : -1;
 }
 
-static int64_t int_at(const damo_array *v, int64_t k) { return scalar_to_int64(array_get(v, &k)); }
-
 /* The largest difference of the node's vector from the entries (j, i) of m, for the stored places (i, j) of p. */
 static double apart_at(const exam *e, const matrix *m, const damo_sparse *p) {
   double most = 0;
   for (int64_t line = 0; line < sparse_major(p); line++) {
-    for (int64_t k = int_at(p->indptr, line); k < int_at(p->indptr, line + 1); k++) {
-      const int64_t other = int_at(p->indices, k);
+    for (int64_t k = debug_int_at(p->indptr, line); k < debug_int_at(p->indptr, line + 1); k++) {
+      const int64_t other = debug_int_at(p->indices, k);
       const damo_c128 want = p->format == DAMO_CSR ? *entry(m, other, line) : *entry(m, line, other);
       most = fmax(most, size_of(minus(*entry(&e->x, k, 0), want)));
     }
@@ -269,24 +272,35 @@ static double outside(const matrix *m, const matrix *v) {
   return result;
 }
 
-/* With a rectangular matrix m, turned as asked for: mᴴ takes m·x - b to 0, and x is in mᴴ's range where it is to have
- * minimum norm. With less than full rank the turned systems are passed over. */
-static double solved_least(const exam *e, const matrix *m, char system) {
-  const bool full = factor_rank((const damo_factor *)e->inputs[0]) == (m->rows < m->cols ? m->rows : m->cols);
-  if (!full && system != 'n') return -1;
-  matrix h = turned(m, 'h'), back = product(m, &e->x), normal = {.a = NULL};
+/* h = mᴴ takes m·x - b to 0, and x is in its range where it is to have minimum norm. */
+static double normal_equations(const exam *e, const matrix *m, const matrix *h, bool minimum_norm) {
+  matrix back = product(m, &e->x), normal = {.a = NULL};
   double result = -1;
-  for (int64_t k = 0; back.a != NULL && k < back.rows * back.cols; k++)
-    *entry(&back, 0, k) = minus(*entry(&back, 0, k), *entry(&e->b, 0, k));
-  if (back.a != NULL) normal = product(&h, &back);
+  if (back.a != NULL) {
+    subtract(&back, &e->b);
+    normal = product(h, &back);
+  }
   if (normal.a != NULL) {
     const double scale = (double)m->cols * largest(m) * largest(&e->x) + largest(&e->b);
-    result = part(largest(&normal), (double)h.cols * largest(&h) * scale);
-    if (full && m->cols > m->rows && h.rows <= MOST_LINES) result += fmax(0, outside(&h, &e->x));
+    result = part(largest(&normal), (double)h->cols * largest(h) * scale);
+    if (minimum_norm && h->rows <= MOST_LINES) result += fmax(0, outside(h, &e->x));
   }
-  damo_release(h.a);
   damo_release(back.a);
   damo_release(normal.a);
+  return result;
+}
+
+static bool has_full_rank(const exam *e, const matrix *m) {
+  return factor_rank((const damo_factor *)e->inputs[0]) == (m->rows < m->cols ? m->rows : m->cols);
+}
+
+/* With a rectangular matrix m, turned as asked for. With less than full rank the turned systems are passed over. */
+static double solved_least(const exam *e, const matrix *m, char system) {
+  const bool full = has_full_rank(e, m);
+  if (!full && system != 'n') return -1;
+  matrix h = turned(m, 'h');
+  const double result = h.a != NULL ? normal_equations(e, m, &h, full && m->cols > m->rows) : -1;
+  damo_release(h.a);
   return result;
 }
 
@@ -317,8 +331,7 @@ static double least(exam *e) {
   const double scale = (double)e->a.cols * largest(&e->a) * largest(&e->x) + largest(&e->b);
   double result = -1;
   if (moved.a != NULL) sum = turned(&e->b, 'n');
-  for (int64_t k = 0; sum.a != NULL && k < sum.rows * sum.cols; k++)
-    *entry(&sum, 0, k) = minus(*entry(&sum, 0, k), *entry(&moved, 0, k));
+  if (sum.a != NULL) subtract(&sum, &moved);
   if (sum.a != NULL && normal.a != NULL) {
     result = part(apart(&sum, &e->y), scale) + part(largest(&normal), (double)h.cols * largest(&h) * scale);
     if (short_one && h.rows <= MOST_LINES) result += fmax(0, outside(&h, &e->x));
@@ -332,22 +345,11 @@ static double least(exam *e) {
 
 /* w = A⁺ᴴ·g: A takes Aᴴ·w - g to 0, and w is in A's range. Basic solutions leave unknowns out and are passed over. */
 static double least_turned(exam *e) {
-  const damo_factor *f = (const damo_factor *)e->inputs[0];
   const matrix *a = &e->a;
-  if (factor_rank(f) < (a->rows < a->cols ? a->rows : a->cols) || is_large(a, e->x.cols)) return -1;
-  matrix h = turned(a, 'h'), back = product(&h, &e->x), normal = {.a = NULL};
-  double result = -1;
-  for (int64_t k = 0; back.a != NULL && k < back.rows * back.cols; k++)
-    *entry(&back, 0, k) = minus(*entry(&back, 0, k), *entry(&e->b, 0, k));
-  normal = product(a, &back);
-  if (normal.a != NULL) {
-    const double scale = (double)h.cols * largest(a) * largest(&e->x) + largest(&e->b);
-    result = part(largest(&normal), (double)a->cols * largest(a) * scale);
-    if (a->rows >= a->cols && a->rows <= MOST_LINES) result += fmax(0, outside(a, &e->x));
-  }
+  if (!has_full_rank(e, a) || is_large(a, e->x.cols)) return -1;
+  matrix h = turned(a, 'h');
+  const double result = h.a != NULL ? normal_equations(e, &h, a, a->rows >= a->cols) : -1;
   damo_release(h.a);
-  damo_release(back.a);
-  damo_release(normal.a);
   return result;
 }
 
@@ -373,18 +375,11 @@ static double tolerance_of(const damo_apply *node) {
   return dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64 ? 1e-3 : 1e-6;
 }
 
-static bool is_small(const damo_obj *v) {
-  int ndim;
-  const int64_t *shape = value_array(v) != NULL ? value_shape(v, &ndim) : NULL;
-  double entries = shape != NULL ? 1 : INFINITY;
-  for (int d = 0; shape != NULL && d < ndim; d++) entries *= (double)shape[d];
-  return entries <= DEBUG_MOST_ENTRIES;
-}
-
 /* False: something is too large, or has no memory. */
 static bool load(exam *e, bool eliminates, int b) {
   const thunk *t = e->t;
-  if (!is_small(e->inputs[1]) || (b > 0 && !is_small(e->inputs[b])) || !is_small(*t->out[0])) return false;
+  if (!debug_is_small(e->inputs[1]) || (b > 0 && !debug_is_small(e->inputs[b])) || !debug_is_small(*t->out[0]))
+    return false;
   if (eliminates && ((const damo_sparse *)e->inputs[1])->shape[0] > MOST_LINES) return false;
   e->a = matrix_from(e->inputs[1]);
   e->x = matrix_from(*t->out[0]);

@@ -160,15 +160,16 @@ damo_var *exam_take(dense_exam *e, damo_var *x, damo_var *list, int axis) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* A number, a small array, or a sparse matrix that is small as a dense one. */
-static bool will_do(const damo_obj *v) {
+bool debug_is_small(const damo_obj *v) {
   int ndim;
-  const int64_t *shape = v != NULL ? value_shape(v, &ndim) : NULL;
-  if (value_array(v) == NULL) return false;
+  const int64_t *shape = v != NULL && value_array(v) != NULL ? value_shape(v, &ndim) : NULL;
   double entries = 1;
+  if (shape == NULL) return false;
   for (int d = 0; d < ndim; d++) entries *= (double)shape[d];
-  return entries <= DEBUG_MOST_ENTRIES && array_size(value_array(v)) <= DEBUG_MOST_ENTRIES;
+  return entries <= DEBUG_MOST_ENTRIES;
 }
+
+static bool will_do(const damo_obj *v) { return debug_is_small(v) && array_size(value_array(v)) <= DEBUG_MOST_ENTRIES; }
 
 /* Entries that meet at one place are converted to a wider dtype one by one, or as their sum: of whole numbers that wrap
  * those are different things. */

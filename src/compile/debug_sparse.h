@@ -43,6 +43,10 @@ damo_var *exam_put(dense_exam *e, const int64_t *shape, damo_var *x, const char 
 /* Positions of a list along an axis (0-based). */
 damo_var *exam_take(dense_exam *e, damo_var *x, damo_var *list, int axis);
 
+/* A number, a small array, or a sparse matrix that is small as a dense one. */
+bool debug_is_small(const damo_obj *v);
+static inline int64_t debug_int_at(const damo_array *v, int64_t k) { return scalar_to_int64(array_get(v, &k)); }
+
 /* debug_solve.c: inconsistency where the result of an Op on a factor is none, by a dense computation: residuals of
  * systems, determinants and inverses by elimination. */
 damo_status debug_solution(thunk *t, damo_obj *const *inputs);

@@ -1,13 +1,13 @@
 /* kernel: pure loops over raw pointers; no context, no graph, no allocation, no failure.
  *
- * In: pointers, counts, byte strides. Out: values written. Always holds: a kernel computes the same value for an element
- * wherever the element lies in a block and however long the block is (tails go through the same vector routine, padded);
- * integers wrap; integer division and modulo by 0 give 0 and the smallest integer // -1 wraps; nan and inf pass as IEEE
- * says.
+ * In: pointers, counts, byte strides. Out: values written. Always holds: a kernel computes the same value for an
+ * element wherever the element lies in a block and however long the block is (tails go through the same vector routine,
+ * padded); integers wrap; integer division and modulo by 0 give 0 and the smallest integer // -1 wraps; nan and inf
+ * pass as IEEE says.
  *
- * Elementwise kernels see contiguous blocks only: the driver (op/elemwise) gathers strided operands into blocks that fit
- * in L1 and scatters results, so a kernel is one loop and vectorises. The tables are compiled once for each instruction
- * set (kernel/elemwise_<isa>.c) and chosen when a context is made.
+ * Elementwise kernels see contiguous blocks only: the driver (op/elemwise) gathers strided operands into blocks that
+ * fit in L1 and scatters results, so a kernel is one loop and vectorises. The tables are compiled once for each
+ * instruction set (kernel/elemwise_<isa>.c) and chosen when a context is made.
  */
 #ifndef DAMO_KERNEL_H
 #define DAMO_KERNEL_H
@@ -15,8 +15,8 @@
 #include "../base/base.h"
 #include "kernel_sparse.h"
 
-/* args: inputs then outputs, each contiguous with n elements, aligned to its element. An output may be the same block as
- * an input of the same element size, else blocks do not overlap. */
+/* args: inputs then outputs, each contiguous with n elements, aligned to its element. An output may be the same block
+ * as an input of the same element size, else blocks do not overlap. */
 typedef void (*kernel_fn)(void *const *args, int64_t n);
 
 /* One elementwise function for each loop dtype (the dtype all its inputs have been converted to); NULL: not defined. */
@@ -24,8 +24,9 @@ typedef struct kernel_set {
   kernel_fn fn[DAMO_N_DTYPES];
 } kernel_set;
 
-/* Names of the elementwise kernels, PyTensor's. Results have the loop dtype, but: BOOL kernels (comparisons, logical_not
- * on non-bool never occurs, isnan, isinf) write bool; abs, angle, real, imag of complex write the matching float. */
+/* Names of the elementwise kernels, PyTensor's. Results have the loop dtype, but: BOOL kernels (comparisons,
+ * logical_not on non-bool never occurs, isnan, isinf) write bool; abs, angle, real, imag of complex write the matching
+ * float. */
 /* clang-format off */
 #define KERNEL_LIST(X)                                                                                              \
   /* binary arithmetic; bool add = or, bool mul = and */                                                            \
@@ -70,7 +71,7 @@ cast_fn kernel_cast(damo_dtype from, damo_dtype to);
 
 /* Copies n elements of size bytes (1, 2, 4, 8, 16) between byte strides; a source stride of 0 fills. */
 void kernel_copy_strided(const char *src, int64_t src_stride, char *dst, int64_t dst_stride, int64_t n, size_t size);
-/* dst (C-contiguous when dst_strides is NULL) = src over an n-d box, same element size; axes are coalesced and tiled. */
+/* dst (C-contiguous when dst_strides is NULL) = src over an n-d box, same element size; axes coalesced and tiled. */
 void kernel_copy_nd(const char *src, const int64_t *src_strides, char *dst, const int64_t *dst_strides, int ndim,
                     const int64_t *shape, size_t size);
 
@@ -95,18 +96,19 @@ damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in);
 bool reduce_supported(reduce_kind kind, damo_dtype in);
 
 /* Reduces x (dtype `in`, shape and byte strides of ndim entries) over the axes whose bit is set in `axes`, into `out`:
- * C-contiguous over the kept axes, of reduce_out_dtype. float sums and products are pairwise in blocks, with an order that
- * depends on the shape alone. Empty: sum 0, prod 1, any false, all true; max, min, argmax, argmin over an empty axis must
- * not be asked for. max, min, argmax, argmin give nan (the first nan's position) where there is a nan. argmax over several
- * axes counts positions in C order over the reduced axes. work: reduce_workspace bytes, 64-byte aligned. */
+ * C-contiguous over the kept axes, of reduce_out_dtype. float sums and products are pairwise in blocks, with an order
+ * that depends on the shape alone. Empty: sum 0, prod 1, any false, all true; max, min, argmax, argmin over an empty
+ * axis must not be asked for. max, min, argmax, argmin give nan (the first nan's position) where there is a nan. argmax
+ * over several axes counts positions in C order over the reduced axes. work: reduce_workspace bytes, 64-byte
+ * aligned. */
 size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape, uint32_t axes);
 void kernel_reduce(reduce_kind kind, damo_dtype in, const char *x, int ndim, const int64_t *shape,
                    const int64_t *strides, uint32_t axes, char *out, void *work);
 
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
-/* Philox 4x32-10 (Salmon et al., SC'11). A stream is (key, counter); block i of a draw is philox(key, counter + i), so the
- * numbers depend on neither machine nor thread count. */
+/* Philox 4x32-10 (Salmon et al., SC'11). A stream is (key, counter); block i of a draw is philox(key, counter + i), so
+ * the numbers depend on neither machine nor thread count. */
 typedef struct philox_state {
   uint64_t key, counter_lo, counter_hi;
 } philox_state;

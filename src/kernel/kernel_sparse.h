@@ -57,8 +57,8 @@ typedef struct sparse_move_fns {
   size_t (*sort_room)(int64_t longest);
   /* The lines lines[0…n-1] in that order. */
   void (*take)(const sparse_raw *a, const int64_t *lines, int64_t n, void *indptr, void *indices, void *data);
-  /* Line from[k] as line to[k] of a matrix of n_major lines and nnz entries, for n lines with ascending to[]; what comes
-   * to one line is put one after the other. The lines from a's major on are b's. */
+  /* Line from[k] as line to[k] of a matrix of n_major lines and nnz entries, for n lines with ascending to[]; what
+   * comes to one line is put one after the other. The lines from a's major on are b's. */
   void (*spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, const int64_t *from, const int64_t *to,
                  int64_t n_major, int64_t nnz, void *indptr, void *indices, void *data);
   /* n coordinates, stable, into indptr (major + 1), indices, data. */

@@ -38,8 +38,8 @@ COMPLEX(c64, damo_c64)
 COMPLEX(c128, damo_c128)
 #undef COMPLEX
 
-/* The first place from low on, before high, whose index is not below `want`, in a sorted line: halves while it is long, then
- * counts without a branch. */
+/* The first place from low on, before high, whose index is not below `want`, in a sorted line: halves while it is long,
+ * then counts without a branch. */
 #define LOWER(name, type)                                                                \
   static inline int64_t name(const type *idx, int64_t low, int64_t high, int64_t want) { \
     while (high - low > 16) {                                                            \

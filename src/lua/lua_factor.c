@@ -1,5 +1,5 @@
-/* lua_factor: factors of sparse matrices as scripts see them, and damo.sparse.FactorType. What a factor does are rows like
- * any others (lua_func.c): F:solve(b) is damo.sparse.solve(F, b). */
+/* lua_factor: factors of sparse matrices as scripts see them, and damo.sparse.FactorType. What a factor does are rows
+ * like any others (lua_func.c): F:solve(b) is damo.sparse.solve(F, b). */
 #include "lua_sparse.h"
 
 static damo_factor *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_FACTOR, func, "self"); }

@@ -1,5 +1,5 @@
-/* lua_sparse: sparse matrices as scripts see them: fields, operators, text, and damo.sparse's Op classes. Making values is
- * lua_sparse_make.c, making Variables lua_sparse_var.c; the op functions are rows like any others (lua_func.c).
+/* lua_sparse: sparse matrices as scripts see them: fields, operators, text, and damo.sparse's Op classes. Making values
+ * is lua_sparse_make.c, making Variables lua_sparse_var.c; the op functions are rows like any others (lua_func.c).
  */
 #include "lua_sparse.h"
 

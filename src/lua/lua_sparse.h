@@ -4,8 +4,8 @@
 
 #include "lua_int.h"
 
-/* Add to the table at the top: csr csc coo from_dense eye diags random (lua_sparse_make.c); SparseTensorType, csr_matrix …,
- * as_sparse_variable … (lua_sparse_var.c). */
+/* Add to the table at the top: csr csc coo from_dense eye diags random (lua_sparse_make.c); SparseTensorType,
+ * csr_matrix …, as_sparse_variable … (lua_sparse_var.c). */
 void bind_add_sparse_values(lua_State *L);
 void bind_add_sparse_makers(lua_State *L);
 /* "csr" or "csc" at idx; nil: otherwise. Raises an error that names func. */

@@ -312,8 +312,8 @@ static int make_diags(lua_State *L) {
                          itype);
 }
 
-/* random_from(state, m, n, {density=, format=, dtype=}): the state after the draw, and a matrix with exactly density·m·n
- * entries. */
+/* random_from(state, m, n, {density=, format=, dtype=}): the state after the draw, and a matrix with exactly
+ * density·m·n entries. */
 static int make_random(lua_State *L) {
   static const char *const names[] = {"density", "format", "dtype", "itype", NULL};
   double density = 0.01;

@@ -70,19 +70,7 @@ static damo_status block_grad(build *b, damo_apply *node, damo_var *const *gout,
 }
 
 static damo_status block_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  const int n = node->n_in;
-  bool any = false;
-  damo_var **in = mem_alloc(b->ctx, (size_t)n * sizeof *in);
-  if (in == NULL) return b->status = DAMO_EMEMORY;
-  for (int i = 0; i < n; i++) {
-    any = any || eval[i] != NULL;
-    in[i] = eval[i] != NULL ? build_sparse_from(b, eval[i], block_format(node->op))
-                            : build_sparse_zeros(b, node->in[i], var_dtype(node->in[i]));
-  }
-  if (any && b->status == DAMO_OK) rout[0] = build_op(b, damo_retain(node->op), in, n);
-  rout[0] = build_move_tangent(b, rout[0], node, eval);
-  mem_free(b->ctx, in, (size_t)n * sizeof *in);
-  return b->status;
+  return rop_of_parts(b, node, eval, rout, block_format(node->op));
 }
 
 static damo_status block_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {

@@ -1,9 +1,10 @@
 /* sparse_compare: eq neq lt le gt ge, isclose and allclose.
  *
- * The SS classes compare two sparse matrices of one format, entry by entry: sparse bool, true places stored. The SD classes
- * compare with a dense matrix, into dense bool, or with a number, into sparse bool. What is absent counts as 0, so eq, le
- * and ge of two sparse matrices are true nearly everywhere, and so is the memory of their result. nan is unequal to all.
- * isclose and allclose look at the places where either of two matrices stores an entry: elsewhere 0 is close to 0.
+ * The SS classes compare two sparse matrices of one format, entry by entry: sparse bool, true places stored. The SD
+ * classes compare with a dense matrix, into dense bool, or with a number, into sparse bool. What is absent counts as 0,
+ * so eq, le and ge of two sparse matrices are true nearly everywhere, and so is the memory of their result. nan is
+ * unequal to all. isclose and allclose look at the places where either of two matrices stores an entry: elsewhere 0 is
+ * close to 0.
  */
 #include "sparse_op.h"
 
@@ -49,7 +50,7 @@ static damo_status check_shapes(thunk *t, const damo_sparse *x, const int64_t *y
                   (long long)x->shape[0], (long long)x->shape[1], (long long)y[0], (long long)y[1]);
 }
 
-/* ---- Two sparse ------------------------------------------------------------------------------------------------------ */
+/* ---- Two sparse -------------------------------------------------------------------------------------------------- */
 
 static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
@@ -90,7 +91,7 @@ static const op_def ss_defs[N_RELATIONS] = {
     SS(LE, "LessEqual", "x <= y of"), SS(GT, "GreaterThan", "x > y of"), SS(GE, "GreaterEqual", "x >= y of"),
 };
 
-/* ---- Sparse and dense -------------------------------------------------------------------------------------------------- */
+/* ---- Sparse and dense -------------------------------------------------------------------------------------------- */
 
 static damo_status sd_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
@@ -131,7 +132,7 @@ static const op_def sd_defs[N_RELATIONS] = {
     SD(LE, "LessEqual", "x <= y of"), SD(GT, "GreaterThan", "x > y of"), SD(GE, "GreaterEqual", "x >= y of"),
 };
 
-/* ---- Functions --------------------------------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_status fn_compare(build *b, const fn_args *a, ptrvec *out) {
   const relation *r = a->func->data;

@@ -1,8 +1,8 @@
 /* sparse_factor: Factorize and FactorizeQR, which make factors, and what all Ops on factors share.
  *
- * A thunk keeps the factor that it made and refreshes it when it runs again: the analysis stays while the pattern does, and
- * equal values cost nothing. Always holds: a factor that anybody else holds (a result that a script keeps, a shared value)
- * is left as it is; then the one made before it is refreshed, or another one made where that is held too.
+ * A thunk keeps the factor that it made and refreshes it when it runs again: the analysis stays while the pattern does,
+ * and equal values cost nothing. Always holds: a factor that anybody else holds (a result that a script keeps, a shared
+ * value) is left as it is; then the one made before it is refreshed, or another one made where that is held too.
  */
 #include "sparse_factor.h"
 
@@ -120,7 +120,7 @@ void factor_counts(const thunk *t, int64_t *analyses, int64_t *factorizations) {
   }
 }
 
-/* ---- The classes --------------------------------------------------------------------------------------------------- */
+/* ---- The classes ------------------------------------------------------------------------------------------------- */
 
 static damo_dtype factor_dtype(const damo_var *a) {
   return dtype_is_discrete(var_dtype(a)) ? DAMO_FLOAT64 : var_dtype(a);
@@ -191,7 +191,7 @@ const op_def factorize_qr_def = {
     .do_constant_folding = never_folded,
 };
 
-/* ---- Builders ------------------------------------------------------------------------------------------------------ */
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
 static bool refuse_option(build *b, const fn_args *a) {
   build_fail(b, DAMO_EVALUE, "%s: option 'assume' is for a matrix: this factor is made already", a->func->name);
@@ -229,16 +229,21 @@ bool factor_operand(build *b, const fn_args *a, int assume, factor_var *out) {
   return f != NULL;
 }
 
-damo_apply *build_on_factor(build *b, const op_def *def, const factor_var *v, damo_var *const *more, int n) {
+damo_apply *build_factor_apply(build *b, const op_def *def, const prop_value *props, int n_props, const factor_var *v,
+                               damo_var *const *more, int n) {
   damo_var *in[6] = {v->f, v->a};
   int n_in = v->a != NULL ? 2 : 1;
-  const prop_value p = prop_bool(v->positive);
   if (b->status != DAMO_OK) return NULL;
   for (int i = 0; i < n; i++) {
     if (more[i] == NULL) return NULL;
     in[n_in++] = more[i];
   }
-  return build_apply(b, op_new(b->ctx, def, &p, 1), in, n_in);
+  return build_apply(b, op_new(b->ctx, def, props, n_props), in, n_in);
+}
+
+damo_apply *build_on_factor(build *b, const op_def *def, const factor_var *v, damo_var *const *more, int n) {
+  const prop_value p = prop_bool(v->positive);
+  return build_factor_apply(b, def, &p, 1, v, more, n);
 }
 
 factor_var factor_of_node(const damo_apply *node, int with) {
@@ -258,7 +263,7 @@ damo_var *build_counting_part(build *b, const factor_var *v, damo_var *x) {
   return sum ? build_fn2(b, "mul", build_scalar(b, dtype_of_modulus(var_dtype(x)), 0.5), sum) : NULL;
 }
 
-/* ---- Functions ----------------------------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_status fn_factorize(build *b, const fn_args *a, ptrvec *out) {
   factor_var v;

@@ -1,10 +1,10 @@
-/* sparse_factor: what the families of sparse systems share (sparse_factor.c, sparse_solve.c, sparse_logdet.c,
- * sparse_inverse.c, sparse_lstsq.c). Private to src/op.
+/* sparse_factor: what the families of sparse systems share (sparse_factor.c, sparse_system.c, sparse_solve.c,
+ * sparse_rectangular.c, sparse_logdet.c, sparse_inverse.c, sparse_lstsq.c). Private to src/op.
  *
- * A factor is a Variable of a Type of its own, made by Factorize or FactorizeQR, which carry no gradient. Ops that use one
- * take (F, A, …): A, the matrix that F was made from, is there for shapes and gradients alone, so that gradients and
- * tangents are solves with the same F and nothing is factorized again. A factor that comes from elsewhere (an input, a
- * value) has no A: then (F, …), and there is no gradient for a matrix.
+ * A factor is a Variable of a Type of its own, made by Factorize or FactorizeQR, which carry no gradient. Ops that use
+ * one take (F, A, …): A, the matrix that F was made from, is there for shapes and gradients alone, so that gradients
+ * and tangents are solves with the same F and nothing is factorized again. A factor that comes from elsewhere (an
+ * input, a value) has no A: then (F, …), and there is no gradient for a matrix.
  *
  * `positive`, a property: only A's Hermitian part (A + Aᴴ)/2 counts (assume="pos"), so gradients and tangents of A are
  * those of that part.
@@ -32,12 +32,14 @@ typedef struct factor_var {
   bool positive;
 } factor_var;
 /* Operand 0 of a call: a matrix, factorized as the option at `assume` says (on_fail follows it), or a factor (which
- * takes no such option).
- * False: the scope has failed. */
+ * takes no such option). False: the scope has failed. */
 bool factor_operand(build *b, const fn_args *a, int assume, factor_var *out);
 /* The option `on_fail` at that place: nil, "raise" or "return" (the binding reads it). False: the scope has failed. */
 bool check_on_fail(build *b, const fn_args *a, int place);
-/* A class over (F, A, more) or (F, more) with one property, positive; the node. */
+/* The node of a class over (F, A, more), or (F, more) where A is not known; NULL where one of more is. */
+damo_apply *build_factor_apply(build *b, const op_def *def, const prop_value *props, int n_props, const factor_var *v,
+                               damo_var *const *more, int n);
+/* The same of a class with one property, positive. */
 damo_apply *build_on_factor(build *b, const op_def *def, const factor_var *v, damo_var *const *more, int n);
 /* The same factor as input 0 of a node, whose A is input 1 where it has `with` inputs. */
 factor_var factor_of_node(const damo_apply *node, int with);

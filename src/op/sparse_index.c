@@ -1,8 +1,8 @@
 /* sparse_index: x[{i, j}] and x[{ {a, b}, {c, d} }] of sparse matrices.
  *
- * GetItemScalar(x, i, j) gives an element, GetItem2d{spec}(x, idx…) a block in x's format; GetItem2dGrad{spec}(x, g, idx…)
- * puts a block back into a matrix of x's shape, GetItem2d's adjoint. spec and idx are those of subtensor (subtensor.c)
- * with ranges alone, one or two: ends are 1-based and inclusive, negative ones count from the end.
+ * GetItemScalar(x, i, j) gives an element, GetItem2d{spec}(x, idx…) a block in x's format; GetItem2dGrad{spec}(x, g,
+ * idx…) puts a block back into a matrix of x's shape, GetItem2d's adjoint. spec and idx are those of subtensor
+ * (subtensor.c) with ranges alone, one or two: ends are 1-based and inclusive, negative ones count from the end.
  */
 #include "index_int.h"
 #include "sparse_op.h"

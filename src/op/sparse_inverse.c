@@ -1,8 +1,9 @@
 /* sparse_inverse: entries of the inverse at stored places, and the products that their derivatives are made of.
  *
  * FactorInverse (F, A, P) or (F, P): (A⁻¹)ᵀ at the stored places of P, which lie in A's pattern (P is A in gradients of
- * determinants): the selected inverse of the factors. FactorSandwich (F, A, W, P) or (F, W, P): (A⁻¹·W·A⁻¹)ᵀ at the stored
- * places of P for a sparse W, by solves of some columns at a time: memory for P's entries and one block, no inverse.
+ * determinants): the selected inverse of the factors. FactorSandwich (F, A, W, P) or (F, W, P): (A⁻¹·W·A⁻¹)ᵀ at the
+ * stored places of P for a sparse W, by solves of some columns at a time: memory for P's entries and one block, no
+ * inverse.
  */
 #include "sparse_factor.h"
 
@@ -32,7 +33,7 @@ static damo_status entries_shape(build *b, damo_apply *node, damo_var *const *co
   return b->status;
 }
 
-/* ---- FactorInverse ------------------------------------------------------------------------------------------------- */
+/* ---- FactorInverse ----------------------------------------------------------------------------------------------- */
 
 static damo_status inverse_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(check_inputs(op, in, n_in, 3));
@@ -90,7 +91,7 @@ static const op_def inverse_def = {
     .connection_pattern = inverse_connect,
 };
 
-/* ---- FactorSandwich ------------------------------------------------------------------------------------------------ */
+/* ---- FactorSandwich ---------------------------------------------------------------------------------------------- */
 
 static damo_status sandwich_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(check_inputs(op, in, n_in, 4));

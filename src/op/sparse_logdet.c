@@ -1,8 +1,8 @@
 /* sparse_logdet: determinants from a factor.
  *
- * FactorLogdet (F, A) or (F): log|det A| and the sign (of modulus 1; 0 for a singular matrix); with `checked`, a determinant
- * that is not positive is an error. FactorDet (F, A) or (F): the determinant. Gradients for A are entries of its inverse at
- * its stored places (sparse_inverse.c): d log|det A| = Re tr(A⁻¹ dA).
+ * FactorLogdet (F, A) or (F): log|det A| and the sign (of modulus 1; 0 for a singular matrix); with `checked`, a
+ * determinant that is not positive is an error. FactorDet (F, A) or (F): the determinant. Gradients for A are entries
+ * of its inverse at its stored places (sparse_inverse.c): d log|det A| = Re tr(A⁻¹ dA).
  */
 #include <math.h>
 
@@ -35,7 +35,7 @@ static damo_var *trace_of(build *b, const factor_var *v, damo_var *tangent) {
   return inverse ? build_fn1(b, "sum", build_fn2(b, "mul", inverse, data)) : NULL;
 }
 
-/* ---- FactorLogdet -------------------------------------------------------------------------------------------------- */
+/* ---- FactorLogdet ------------------------------------------------------------------------------------------------ */
 
 static damo_status logdet_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(check_inputs(op, in, n_in));
@@ -106,7 +106,7 @@ static const op_def logdet_def = {
     .connection_pattern = logdet_connect,
 };
 
-/* ---- FactorDet ----------------------------------------------------------------------------------------------------- */
+/* ---- FactorDet --------------------------------------------------------------------------------------------------- */
 
 static damo_status det_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(check_inputs(op, in, n_in));
@@ -155,7 +155,7 @@ static const op_def det_def = {
     .connection_pattern = connect_all_but_factor,
 };
 
-/* ---- Functions ----------------------------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_apply *make_logdet(build *b, const factor_var *v, bool checked) {
   const prop_value props[2] = {prop_bool(v->positive), prop_bool(checked)};

@@ -1,36 +1,27 @@
 /* sparse_lstsq: least squares with a QR factor.
  *
  * FactorLeast (F, A, b) or (F, b): x = A⁺·b, the residual b − A·x and the rank. FactorLeastAdjoint (F, A, g):
- * A⁺ᴴ·g by the normal equations of the factor, and whether x is a minimum-norm solution (1.0 or 0.0). The derivative of the
- * pseudo-inverse (Golub, Pereyra 1973), with r = b − A·x and u = A⁺ᴴ·x:
+ * A⁺ᴴ·g by the normal equations of the factor, and whether x is a minimum-norm solution (1.0 or 0.0). The derivative of
+ * the pseudo-inverse (Golub, Pereyra 1973), with r = b − A·x and u = A⁺ᴴ·x:
  *
  *     dx = A⁺·(db − dA·x) + A⁺·A⁺ᴴ·dAᴴ·r + (I − A⁺·A)·dAᴴ·u
  *
- * Its last term is there for minimum-norm solutions only: with full column rank I − A⁺·A is 0, and a basic solution of a
- * rank-deficient matrix keeps its columns.
+ * Its last term is there for minimum-norm solutions only: with full column rank I − A⁺·A is 0, and a basic solution of
+ * a rank-deficient matrix keeps its columns.
  */
-#include "sparse_factor.h"
+#include "sparse_system.h"
 
 static const op_def least_def, adjoint_def;
 
 static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in, int axis) {
   char got[320];
-  if (n_in != 2 && n_in != 3) {
-    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected F, A, b or F, b, got %d inputs", op->def->name, n_in);
-  }
-  DAMO_TRY(need_factor(op->def, in, 0, true));
-  if (n_in == 3) DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(need_system(op, in, n_in, true));
   const damo_var *rhs = in[n_in - 1];
   if (!var_is_dense(rhs) || var_ndim(rhs) < 1 || var_ndim(rhs) > 2) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the right side must be a dense vector or matrix, got %s",
                     op->def->name, type_format(got, sizeof got, rhs->type));
   }
-  const int64_t *shape = in[0]->type->shape, n = shape[axis], rows = rhs->type->shape[0];
-  if (n < 0 || rows < 0 || n == rows) return DAMO_OK;
-  return ctx_fail(op->obj.ctx, DAMO_ESHAPE,
-                  "%s: the matrix has shape (%lld, %lld) and the right side %s, expected %lld rows", op->def->name,
-                  (long long)shape[0], (long long)shape[1],
-                  shape_format(got, sizeof got, rhs->type->ndim, rhs->type->shape), (long long)n);
+  return need_right_rows(op, in, n_in, axis);
 }
 
 /* A dense Type like the right side's with other rows. */
@@ -40,12 +31,10 @@ static damo_type *type_of_rows(const damo_op *op, damo_var *const *in, int n_in,
   return type_tensor(op->obj.ctx, dtype_promote(var_dtype(in[0]), dtype_to_float(t->dtype)), t->ndim, shape);
 }
 
-/* ---- Algebra of the rules ------------------------------------------------------------------------------------------ */
+/* ---- Algebra of the rules ---------------------------------------------------------------------------------------- */
 
 static damo_apply *make_least(build *b, const factor_var *v, damo_var *rhs) {
-  damo_var *with[3] = {v->f, v->a, rhs}, *without[2] = {v->f, rhs};
-  if (rhs == NULL || b->status != DAMO_OK) return NULL;
-  return build_apply(b, op_new(b->ctx, &least_def, NULL, 0), v->a ? with : without, v->a ? 3 : 2);
+  return build_factor_apply(b, &least_def, NULL, 0, v, &rhs, 1);
 }
 
 /* A⁺·b */
@@ -56,17 +45,13 @@ static damo_var *least(build *b, const factor_var *v, damo_var *rhs) {
 
 /* A⁺ᴴ·g; *wide (may be NULL): 1 for minimum-norm solutions. */
 static damo_var *adjoint(build *b, const factor_var *v, damo_var *g, damo_var **wide) {
-  damo_var *in[3] = {v->f, v->a, g};
-  if (g == NULL || b->status != DAMO_OK) return NULL;
-  damo_apply *node = build_apply(b, op_new(b->ctx, &adjoint_def, NULL, 0), in, 3);
+  damo_apply *node = build_factor_apply(b, &adjoint_def, NULL, 0, v, &g, 1);
   if (node != NULL && wide != NULL) *wide = node->out[1];
   return node ? node->out[0] : NULL;
 }
 
 static damo_var *dot(build *b, damo_var *m, damo_var *x) { return m && x ? build_sparse_dot(b, m, x) : NULL; }
 static damo_var *turned(build *b, damo_var *m) { return build_sparse_transpose(b, build_conj(b, m)); }
-static damo_var *minus(build *b, damo_var *x, damo_var *y) { return x && y ? build_fn2(b, "sub", x, y) : NULL; }
-static damo_var *plus(build *b, damo_var *x, damo_var *y) { return x && y ? build_fn2(b, "add", x, y) : x ? x : y; }
 static damo_var *times(build *b, damo_var *x, damo_var *y) { return x && y ? build_fn2(b, "mul", x, y) : NULL; }
 
 /* rows·colsᴴ at A's stored places: a vector. */
@@ -74,7 +59,7 @@ static damo_var *outer_at(build *b, damo_var *a, damo_var *rows, damo_var *cols)
   return sparse_samples(b, a, build_columns(b, rows), build_conj(b, build_columns(b, cols)));
 }
 
-/* ---- FactorLeast --------------------------------------------------------------------------------------------------- */
+/* ---- FactorLeast ------------------------------------------------------------------------------------------------- */
 
 static damo_status least_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(check_inputs(op, in, n_in, 0));
@@ -96,7 +81,7 @@ static damo_status least_perform(thunk *t) {
   return DAMO_OK;
 }
 
-/* With v = A⁺ᴴ·g: v for b, and −v·xᴴ + r·(A⁺v)ᴴ + u·(g − Aᴴv)ᴴ for A. The residual b − A·x adds its cotangent to both. */
+/* With v = A⁺ᴴ·g: v for b, and −v·xᴴ + r·(A⁺v)ᴴ + u·(g − Aᴴv)ᴴ for A. b − A·x adds its cotangent to both. */
 static damo_status least_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 3);
   damo_var *g = gout[0], *gr = gout[1], *x = node->out[0], *r = node->out[1], *wide = NULL;
@@ -106,19 +91,16 @@ static damo_status least_grad(build *b, damo_apply *node, damo_var *const *gout,
     gin[1] = build_null(b, "the gradient of least squares needs the matrix that the factor was made from");
     return b->status;
   }
-  if (gr != NULL) {
-    damo_var *through = dot(b, turned(b, v.a), gr);
-    g = g ? minus(b, g, through) : through ? build_fn1(b, "neg", through) : NULL;
-  }
-  damo_var *w = adjoint(b, &v, g, &wide), *both = plus(b, w, gr);
+  if (gr != NULL) g = build_difference(b, g, dot(b, turned(b, v.a), gr));
+  damo_var *w = adjoint(b, &v, g, &wide), *both = build_sum(b, w, gr);
   gin[node->n_in - 1] = dtype_is_discrete(var_dtype(rhs)) ? build_zero_grad(b, rhs) : both;
   if (dtype_is_discrete(var_dtype(v.a))) {
     gin[1] = build_zero_grad(b, v.a);
     return b->status;
   }
-  damo_var *u = adjoint(b, &v, x, NULL), *rest = times(b, wide, minus(b, g, dot(b, turned(b, v.a), w)));
-  damo_var *data = minus(b, outer_at(b, v.a, r, least(b, &v, w)), outer_at(b, v.a, both, x));
-  data = data && rest ? plus(b, data, outer_at(b, v.a, u, rest)) : NULL;
+  damo_var *u = adjoint(b, &v, x, NULL), *rest = times(b, wide, build_difference(b, g, dot(b, turned(b, v.a), w)));
+  damo_var *data = build_difference(b, outer_at(b, v.a, r, least(b, &v, w)), outer_at(b, v.a, both, x));
+  data = data && rest ? build_sum(b, data, outer_at(b, v.a, u, rest)) : NULL;
   gin[1] = data ? sparse_with(b, v.a, data) : NULL;
   return b->status;
 }
@@ -129,15 +111,15 @@ static damo_status least_rop(build *b, damo_apply *node, damo_var *const *eval, 
   damo_var *db = build_tangent(b, eval[node->n_in - 1], node->in[node->n_in - 1]);
   damo_var *da = v.a ? build_tangent(b, eval[1], v.a) : NULL, *moved = da ? dot(b, da, x) : NULL;
   if (db == NULL && da == NULL) return b->status;
-  damo_var *rhs = da == NULL ? db : db ? minus(b, db, moved) : build_fn1(b, "neg", moved);
+  damo_var *rhs = build_difference(b, db, moved);
   rout[0] = least(b, &v, rhs);
   if (da != NULL) {
     damo_var *dah = turned(b, da), *u = adjoint(b, &v, x, &wide), *y = dot(b, dah, u);
     damo_var *seen = least(b, &v, adjoint(b, &v, dot(b, dah, r), NULL));
-    damo_var *rest = times(b, wide, minus(b, y, least(b, &v, dot(b, v.a, y))));
-    rout[0] = plus(b, plus(b, rout[0], seen), rest);
+    damo_var *rest = times(b, wide, build_difference(b, y, least(b, &v, dot(b, v.a, y))));
+    rout[0] = build_sum(b, build_sum(b, rout[0], seen), rest);
   }
-  if (v.a != NULL) rout[1] = minus(b, rhs, dot(b, v.a, rout[0]));
+  if (v.a != NULL) rout[1] = build_difference(b, rhs, dot(b, v.a, rout[0]));
   return b->status;
 }
 
@@ -168,7 +150,7 @@ static const op_def least_def = {
     .connection_pattern = least_connect,
 };
 
-/* ---- FactorLeastAdjoint -------------------------------------------------------------------------------------------- */
+/* ---- FactorLeastAdjoint ------------------------------------------------------------------------------------------ */
 
 static damo_status adjoint_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(check_inputs(op, in, n_in, 1));
@@ -211,14 +193,14 @@ static damo_status adjoint_grad(build *b, damo_apply *node, damo_var *const *gou
   damo_var *c = gout[0], *g = node->in[2], *w = node->out[0], *wide = node->out[1];
   if (c == NULL) return b->status;
   damo_var *p = least(b, &v, c), *q = least(b, &v, w);
-  damo_var *h = times(b, wide, minus(b, g, dot(b, turned(b, v.a), w)));
+  damo_var *h = times(b, wide, build_difference(b, g, dot(b, turned(b, v.a), w)));
   gin[2] = p;
   if (dtype_is_discrete(var_dtype(v.a))) {
     gin[1] = build_zero_grad(b, v.a);
     return b->status;
   }
-  damo_var *data = minus(b, outer_at(b, v.a, adjoint(b, &v, p, NULL), h), outer_at(b, v.a, w, p));
-  data = data ? plus(b, data, outer_at(b, v.a, minus(b, c, dot(b, v.a, p)), q)) : NULL;
+  damo_var *data = build_difference(b, outer_at(b, v.a, adjoint(b, &v, p, NULL), h), outer_at(b, v.a, w, p));
+  data = data ? build_sum(b, data, outer_at(b, v.a, build_difference(b, c, dot(b, v.a, p)), q)) : NULL;
   gin[1] = data ? sparse_with(b, v.a, data) : NULL;
   return b->status;
 }
@@ -227,15 +209,12 @@ static damo_status adjoint_rop(build *b, damo_apply *node, damo_var *const *eval
   const factor_var v = factor_of_node(node, 3);
   damo_var *g = node->in[2], *w = node->out[0], *wide = node->out[1];
   damo_var *dg = build_tangent(b, eval[2], g), *da = build_tangent(b, eval[1], v.a), *sum = dg;
-  if (da != NULL) {
-    damo_var *moved = dot(b, turned(b, da), w);
-    sum = dg ? minus(b, dg, moved) : moved ? build_fn1(b, "neg", moved) : NULL;
-  }
+  if (da != NULL) sum = build_difference(b, dg, dot(b, turned(b, da), w));
   rout[0] = sum ? adjoint(b, &v, sum, NULL) : NULL;
   if (da == NULL) return b->status;
-  damo_var *h = times(b, wide, minus(b, g, dot(b, turned(b, v.a), w))), *y = dot(b, da, least(b, &v, w));
+  damo_var *h = times(b, wide, build_difference(b, g, dot(b, turned(b, v.a), w))), *y = dot(b, da, least(b, &v, w));
   damo_var *seen = adjoint(b, &v, least(b, &v, dot(b, da, h)), NULL);
-  rout[0] = plus(b, plus(b, rout[0], seen), minus(b, y, dot(b, v.a, least(b, &v, y))));
+  rout[0] = build_sum(b, build_sum(b, rout[0], seen), build_difference(b, y, dot(b, v.a, least(b, &v, y))));
   return b->status;
 }
 
@@ -265,7 +244,7 @@ static const op_def adjoint_def = {
     .connection_pattern = adjoint_connect,
 };
 
-/* ---- Function ------------------------------------------------------------------------------------------------------ */
+/* ---- Function ---------------------------------------------------------------------------------------------------- */
 
 static damo_status fn_lstsq(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0), *rhs = any_operand(b, a, 1);

@@ -90,8 +90,9 @@ damo_var *sparse_structured(build *b, damo_var *g,
                             damo_var *x); /* g on x's pattern: sparse_with(x, sparse_gather(g, x)) */
 damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype); /* x's shape and format, nothing stored */
 
-/* sparse_cotangent.c: what `part`, made of g as of a matrix that is y's cotangent, is for x, whose entries y has in another
- * order or among others; part must keep g's duplicates apart. part itself where it is dense or x has no duplicates. */
+/* sparse_cotangent.c: what `part`, made of g as of a matrix that is y's cotangent, is for x, whose entries y has in
+ * another order or among others; part must keep g's duplicates apart. part itself where it is dense or x has no
+ * duplicates. */
 damo_var *build_move_cotangent(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x);
 /* Where g, y's cotangent, is another one moved as it stands: that one, and what it is the cotangent of. */
 void cotangent_unmoved(damo_var **g, damo_var **y);
@@ -142,6 +143,8 @@ damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x);
 /* sparse_stack.c */
 /* g cut into n parts of those lengths (int64 scalars) along an axis, zeros left out. */
 damo_apply *build_sparse_split(build *b, damo_var *g, int axis, damo_var *const *sizes, int n);
+/* rop of ops that put matrices together: the op again on the tangents in that format, zeros for missing ones. */
+damo_status rop_of_parts(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, damo_format format);
 
 /* sparse_band.c: ones along the main diagonal, in x's shape, format and dtype */
 damo_var *build_sparse_eye(build *b, damo_var *x);
@@ -189,6 +192,7 @@ extern const op_def *const sparse_monoid_classes[];
 extern const op_def *const sparse_draw_classes[];
 extern const op_def *const sparse_factor_classes[];
 extern const op_def *const sparse_solve_classes[];
+extern const op_def *const sparse_rectangular_classes[];
 extern const op_def *const sparse_logdet_classes[];
 extern const op_def *const sparse_inverse_classes[];
 extern const op_def *const sparse_lstsq_classes[];

@@ -1,7 +1,7 @@
 /* sparse_sampling: products of dense matrices at the places of a sparse one.
  *
- * SamplingDot (x, y, p): p ∘ (x·yᵀ), x and y dense with equally many columns. The result is stored at p's places, in order and
- * once each; only there anything is computed.
+ * SamplingDot (x, y, p): p ∘ (x·yᵀ), x and y dense with equally many columns. The result is stored at p's places, in
+ * order and once each; only there anything is computed.
  */
 #include "sparse_op.h"
 

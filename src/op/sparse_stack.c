@@ -218,7 +218,7 @@ static damo_status stack_grad(build *b, damo_apply *node, damo_var *const *gout,
   return b->status;
 }
 
-static damo_status stack_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+damo_status rop_of_parts(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, damo_format format) {
   const int n = node->n_in;
   bool any = false;
   damo_var **in = mem_alloc(b->ctx, (size_t)n * sizeof *in);
@@ -226,12 +226,16 @@ static damo_status stack_rop(build *b, damo_apply *node, damo_var *const *eval, 
   for (int i = 0; i < n; i++) {
     any = any || eval[i] != NULL;
     in[i] = eval[i] != NULL ? eval[i] : build_sparse_zeros(b, node->in[i], var_dtype(node->in[i]));
-    if (in[i] != NULL) in[i] = build_sparse_from(b, in[i], stack_format(node->op));
+    if (in[i] != NULL) in[i] = build_sparse_from(b, in[i], format);
   }
   if (any && b->status == DAMO_OK) rout[0] = build_op(b, damo_retain(node->op), in, n);
   rout[0] = build_move_tangent(b, rout[0], node, eval);
   mem_free(b->ctx, in, (size_t)n * sizeof *in);
   return b->status;
+}
+
+static damo_status stack_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  return rop_of_parts(b, node, eval, rout, stack_format(node->op));
 }
 
 static damo_status stack_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {

@@ -1,13 +1,13 @@
 /* sparse_structured_dot: products whose gradient for the sparse operand stays on its pattern.
  *
- * StructuredDot: sparse · dense is dense, sparse · sparse is sparse. StructuredDotGradCSC, StructuredDotGradCSR (indices,
- * indptr, b, g): the values of the gradient of a csc or csr matrix, at entry (i, j) the inner product of row i of g and row j
- * of b, both dense; StructuredDotGrad (x, b, g): the same at x's entries for sparse b and g, over the columns that both
- * store.
+ * StructuredDot: sparse · dense is dense, sparse · sparse is sparse. StructuredDotGradCSC, StructuredDotGradCSR
+ * (indices, indptr, b, g): the values of the gradient of a csc or csr matrix, at entry (i, j) the inner product of row
+ * i of g and row j of b, both dense; StructuredDotGrad (x, b, g): the same at x's entries for sparse b and g, over the
+ * columns that both store.
  */
 #include "sparse_op.h"
 
-/* ---- StructuredDot ------------------------------------------------------------------------------------------------- */
+/* ---- StructuredDot ----------------------------------------------------------------------------------------------- */
 
 static damo_status structured_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
@@ -74,7 +74,7 @@ const op_def structured_dot_def = {
     .pattern = PATTERN_ONCE,
 };
 
-/* ---- StructuredDotGradCSC, StructuredDotGradCSR -------------------------------------------------------------------- */
+/* ---- StructuredDotGradCSC, StructuredDotGradCSR ------------------------------------------------------------------ */
 
 static bool is_csr(const damo_op *op);
 
@@ -236,7 +236,7 @@ damo_var *sparse_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols) 
   return build_class(b, var_format_of(x) == DAMO_CSR ? &grad_csr_def : &grad_csc_def, in, 4);
 }
 
-/* ---- StructuredDotGrad --------------------------------------------------------------------------------------------- */
+/* ---- StructuredDotGrad ------------------------------------------------------------------------------------------- */
 
 static damo_status sparse_samples_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
@@ -296,7 +296,7 @@ damo_var *sparse_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *c
   return build_class(b, &grad_sparse_def, (damo_var *[]){x, cols, rows}, 3);
 }
 
-/* ---- Functions ----------------------------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* dense · sparse is the transpose of a product that begins with the sparse one. */
 static damo_status fn_structured_dot(build *b, const fn_args *a, ptrvec *out) {

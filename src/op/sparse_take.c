@@ -1,9 +1,9 @@
 /* sparse_take: rows and elements by lists of positions.
  *
- * GetItemList(x, list) gives rows, a sparse matrix; GetItem2Lists(x, rows, cols) elements, a vector. GetItemListGrad(x, list,
- * g) and GetItem2ListsGrad(x, rows, cols, g) put rows or elements back into a matrix of x's shape and format, where what
- * comes more than once adds up; they read nothing of x but its shape. Each pair is linear and the other's adjoint, which
- * makes all derivatives. Lists are 1-based int64 vectors; negative positions count from the end.
+ * GetItemList(x, list) gives rows, a sparse matrix; GetItem2Lists(x, rows, cols) elements, a vector. GetItemListGrad(x,
+ * list, g) and GetItem2ListsGrad(x, rows, cols, g) put rows or elements back into a matrix of x's shape and format,
+ * where what comes more than once adds up; they read nothing of x but its shape. Each pair is linear and the other's
+ * adjoint, which makes all derivatives. Lists are 1-based int64 vectors; negative positions count from the end.
  */
 #include "index_int.h"
 #include "sparse_op.h"

@@ -1,13 +1,13 @@
 /* sparse_usmm: alpha·x·y + z with z dense.
  *
- * Usmm takes any dtypes and a sparse x, y or both. UsmmCscDense and UsmmCsrDense take one dtype, a csc or csr x and a dense
- * y; with inplace they destroy z. Inputs: alpha, x, y, z.
+ * Usmm takes any dtypes and a sparse x, y or both. UsmmCscDense and UsmmCsrDense take one dtype, a csc or csr x and a
+ * dense y; with inplace they destroy z. Inputs: alpha, x, y, z.
  */
 #include "sparse_op.h"
 
 enum { ALPHA, X, Y, Z };
 
-/* ---- Types --------------------------------------------------------------------------------------------------------- */
+/* ---- Types ------------------------------------------------------------------------------------------------------- */
 
 static damo_status usmm_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
@@ -47,7 +47,7 @@ static damo_status special_init(damo_op *op) {
   return DAMO_OK;
 }
 
-/* ---- Run ----------------------------------------------------------------------------------------------------------- */
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
 
 static damo_status check_shapes(thunk *t) {
   int64_t shape[2];
@@ -76,7 +76,7 @@ static damo_status usmm_perform(thunk *t) {
   return s;
 }
 
-/* ---- Gradients ----------------------------------------------------------------------------------------------------- */
+/* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
 static damo_var *or_zero(build *b, damo_var *x, damo_var *g) {
   return dtype_is_discrete(var_dtype(x)) ? build_zero_grad(b, x) : g;
@@ -165,7 +165,7 @@ const op_def usmm_csr_dense_def = {
     .infer_shape = usmm_shape,
 };
 
-/* ---- Functions ----------------------------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z) {
   damo_var *in[4] = {alpha, x, y, z};

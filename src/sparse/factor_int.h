@@ -1,7 +1,8 @@
 /* factor_int: the inside of a factor, and what the back ends and the files of factor share.
  *
  * The stored matrix M is csc with double or double complex values: A itself, or Aᵀ when A came as csr (`flipped`). Back
- * ends know M alone; factor_solve.c maps systems of A to systems of M. Block vectors are column-major. n × n unless least.
+ * ends know M alone; factor_solve.c maps systems of A to systems of M. Block vectors are column-major. n × n unless
+ * least.
  */
 #ifndef DAMO_FACTOR_INT_H
 #define DAMO_FACTOR_INT_H
@@ -58,8 +59,9 @@ typedef struct factor_pivots {
   int64_t step, row, column; /* of the smallest */
 } factor_pivots;
 
-/* Triangular factors of R⁻¹·M, rows and columns permuted: (R⁻¹M)(p, q) = L·D·U + what lies outside diagonal blocks. L is
- * unit lower by columns, U unit upper by rows, diagonals left out, indices ascending. U's arrays are NULL when U = Lᴴ. */
+/* Triangular factors of R⁻¹·M, rows and columns permuted: (R⁻¹M)(p, q) = L·D·U + what lies outside diagonal blocks. L
+ * is unit lower by columns, U unit upper by rows, diagonals left out, indices ascending. U's arrays are NULL when
+ * U = Lᴴ. */
 typedef struct factor_lu {
   int64_t n;
   bool cplx;
@@ -83,8 +85,8 @@ typedef struct factor_backend {
   double (*work)(const damo_factor *f); /* of KLU: operations an entry of L and U will take; 0: not known */
   /* Instead of extract where the back end knows better: (M⁻¹)ᵀ at M's stored places. */
   damo_status (*inverse)(damo_factor *f, double *out);
-  /* Of QR only. apply: x (cols × k) from b (rows × k) by M's pseudo inverse, or the minimum-norm solution of Mᴴ x = b when
-   * `adjoint` (b: cols × k, x: rows × k). normal: z from w by RᴴR z = w, in place (cols × k). */
+  /* Of QR only. apply: x (cols × k) from b (rows × k) by M's pseudo inverse, or the minimum-norm solution of Mᴴ x = b
+   * when `adjoint` (b: cols × k, x: rows × k). normal: z from w by RᴴR z = w, in place (cols × k). */
   damo_status (*apply)(damo_factor *f, bool adjoint, int64_t k, const double *b, double *x);
   damo_status (*normal)(damo_factor *f, int64_t k, double *z);
   void (*free)(damo_factor *f); /* all of f->state, which may be NULL */
@@ -133,15 +135,15 @@ typedef struct factor_fns {
   /* The share of entries off the diagonal that have a mirror, and of columns whose diagonal would do as a pivot, in a
    * sample of the columns; there is one at least. */
   double (*symmetry)(const factor_matrix *m, int64_t sample, double *strong);
-  /* r = b − op(M)·x; the largest |r|/(|op(M)|·|x| + |b|) over the entries (s: room for as many doubles as b). sums (may be
-   * NULL): those of op(M)'s rows, of |Re| + |Im|. */
+  /* r = b − op(M)·x; the largest |r|/(|op(M)|·|x| + |b|) over the entries (s: room for as many doubles as b). sums (may
+   * be NULL): those of op(M)'s rows, of |Re| + |Im|. */
   double (*residual)(const factor_matrix *m, bool transposed, bool conjugated, const double *x, const double *b,
                      double *r, double *s, double *sums);
-  /* The sums of moduli of each column (row), its entries scaled by their rows (columns). Without a scale also the largest
-   * modulus of each row (column). */
+  /* The sums of moduli of each column (row), its entries scaled by their rows (columns). Without a scale also the
+   * largest modulus of each row (column). */
   void (*column_sums)(const factor_matrix *m, const double *scale, double *sum, double *most);
   void (*row_sums)(const factor_matrix *m, const double *scale, double *sum, double *most);
-  /* r: powers of two that bring each row's largest entry to 1 … 2 (complex: up to 2√2); x: M's values, scaled by them. */
+  /* r: powers of two that bring each row's largest entry to 1 … 2 (complex: up to 2√2); x: the values times them. */
   void (*equilibrate)(const factor_matrix *m, double *r, double *x);
   void (*scale_rows)(const factor_matrix *m, const double *r, double *x); /* the same with r as it is */
   /* (M + Mᴴ)/2 on the union of both patterns; t is Mᵀ. With ip NULL it only counts. */
@@ -154,8 +156,8 @@ static inline int64_t factor_place(const void *p, int64_t k, bool wide) {
   return wide ? ((const int64_t *)p)[k] : ((const int32_t *)p)[k];
 }
 
-/* Operations an entry that a QR factorization of M (columns permuted by q, of M's index width) would take: no fewer than
- * LU with any row pivots. 0 after a failed allocation. */
+/* Operations an entry that a QR factorization of M (columns permuted by q, of M's index width) would take: no fewer
+ * than LU with any row pivots. 0 after a failed allocation. */
 double factor_fill_bound(const factor_matrix *m, const void *q);
 
 /* Sets what is charged for the back end to that many bytes in all; past the cap nothing changes. */
@@ -167,8 +169,8 @@ void factor_pivots_add(factor_pivots *out, double modulus, int64_t step, int64_t
 /* −1 or 1; p is a permutation of n numbers of that width. 0 after a failed allocation. */
 int factor_permutation_sign(damo_ctx *ctx, const void *p, int64_t n, bool wide);
 void factor_pivots_multiply(factor_pivots *out, zdouble number); /* into the determinant */
-/* Takes L (target: columns) or U (target: rows) as a back end gives it: by rows or columns, in any order, with or without
- * the diagonal; z: the imaginary parts when apart. U is divided by lu->d, which is there already. */
+/* Takes L (target: columns) or U (target: rows) as a back end gives it: by rows or columns, in any order, with or
+ * without the diagonal; z: the imaginary parts when apart. U is divided by lu->d, which is there already. */
 damo_status factor_lu_take(damo_ctx *ctx, factor_lu *lu, bool upper, bool by_rows, bool wide, const void *p,
                            const void *i, const double *x, const double *z);
 /* L of a Cholesky factor, its diagonal in lu->d, made unit: its columns are divided, d squared. */
@@ -192,8 +194,8 @@ typedef struct factor_block {
 /* Room for blocks of at most k columns, with n rows in b and m in x. */
 damo_status factor_block_init(damo_factor *f, factor_block *w, int64_t n, int64_t m, int64_t k, bool cplx);
 int64_t factor_block_columns(const factor_block *w, int64_t k); /* of the back end, for k of the user's */
-/* Columns from … of src, whose n contiguous rows have `width` values, into w->b; the same of a csc matrix (canonical, of
- * double or double complex values). */
+/* Columns from … of src, whose n contiguous rows have `width` values, into w->b; the same of a csc matrix (canonical,
+ * of double or double complex values). */
 void factor_block_load(const factor_block *w, int64_t n, const double *src, bool src_cplx, int64_t width, int64_t from,
                        int64_t k);
 void factor_block_scatter(const factor_block *w, const damo_sparse *b, int64_t from, int64_t k);
@@ -209,8 +211,8 @@ static inline damo_dtype factor_work_dtype(damo_dtype dtype) {
 damo_status factor_need_square(damo_factor *f, const char *why);
 /* Solves system · x = b for A, in place; complex when M is. No refinement. */
 damo_status factor_raw_solve(damo_factor *f, factor_system system, int64_t k, double *x);
-/* r = b − system·x and the componentwise backward error of x, for A. s: scratch for as many doubles as rows; sums (may be
- * NULL): as factor_fns.residual has it, of op(A). */
+/* r = b − system·x and the componentwise backward error of x, for A. s: scratch for as many doubles as rows; sums (may
+ * be NULL): as factor_fns.residual has it, of op(A). */
 double factor_residual(const damo_factor *f, factor_system system, const double *x, const double *b, double *r,
                        double *s, double *sums);
 /* Finds rcond: roughly (enough to tell regular from singular), or well. */

@@ -1,5 +1,6 @@
 /* factor_kernel_body: loops over M for one index type I and one value type T. Included with I, T, N (names a function),
- * MUL, CONJ, ABS1 (a modulus that is cheap), SIZE (the product of two such ones, whose product is the first), MODULUS. */
+ * MUL, CONJ, ABS1 (a modulus that is cheap), SIZE (the product of two such ones, whose product is the first),
+ * MODULUS. */
 
 static bool N(is_hermitian)(const factor_matrix *m, int64_t *at, bool *positive) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;

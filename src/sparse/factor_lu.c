@@ -1,4 +1,4 @@
-/* factor_lu: what back ends tell about their triangular factors: pivots for the determinant, L and U for the inverse. */
+/* factor_lu: what back ends tell about their triangular factors: pivots for determinants, L and U for inverses. */
 #include "factor_int.h"
 
 /* ---- Pivots ------------------------------------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /* factor_rcond: how near to singular: 1 / (‖A‖₁ ‖A⁻¹‖₁), estimated.
  *
- * ‖A⁻¹‖₁ by Hager's method as Higham improved it (ACM TOMS 14, 1988): a few solves with A and Aᴴ give a lower bound that
- * is hardly ever off by more than 3. A rough estimate takes one solve where that says that A is far from singular, and
- * two else; a Cholesky factor's own diagonal tells so without any. */
+ * ‖A⁻¹‖₁ by Hager's method as Higham improved it (ACM TOMS 14, 1988): a few solves with A and Aᴴ give a lower bound
+ * that is hardly ever off by more than 3. A rough estimate takes one solve where that says that A is far from singular,
+ * and two else; a Cholesky factor's own diagonal tells so without any. */
 #include <stdlib.h>
 
 #include "factor_int.h"
@@ -103,9 +103,9 @@ static inline double random_sign(uint64_t k) {
   return u.number;
 }
 
-/* A solve of random signs with (RA)ᴴ: its largest entry hardly ever lies more than a few times √n below ‖(RA)⁻¹‖₁, since
- * entry j is the sum of column j of the inverse with these signs. The solve is also the probe: is what this factor gives
- * good as it is? It also sums the moduli of A's columns. */
+/* A solve of random signs with (RA)ᴴ: its largest entry hardly ever lies more than a few times √n below ‖(RA)⁻¹‖₁,
+ * since entry j is the sum of column j of the inverse with these signs. The solve is also the probe: is what this
+ * factor gives good as it is? It also sums the moduli of A's columns. */
 static damo_status first_look(const search *s, double *bound, int64_t *at, double *sums) {
   damo_factor *f = s->f;
   const size_t n = (size_t)(s->n * s->per);
@@ -197,7 +197,7 @@ static double matrix_norm(search *s, double *work) {
   return largest_sum(s->n, sum);
 }
 
-/* ‖(RA)⁻¹‖₁ where A itself did not look far from singular: well, or by one more solve at most. at: as first_look has it. */
+/* ‖(RA)⁻¹‖₁ where A did not look far from singular: well, or by one more solve at most. at: as first_look has it. */
 static damo_status look_closer(search *s, bool well, double enough, double bound, int64_t at, double *inverse) {
   if (well) return inverse_norm(s, inverse);
   if (s->scale) {

@@ -2,10 +2,11 @@
  * the estimate of the condition number.
  *
  * Refinement: after a factorization one solve is looked at, by its componentwise backward error
- * w = max |b − Ax| / (|A||x| + |b|) (factor_rcond.c). Where w is more than rounding, each later solve is looked at too, and
- * corrections are solved for until w stops halving (Arioli, Demmel, Duff 1989). Where that does not help and the pivots
- * were kept from older values, or were chosen for sparsity, A is factorized anew with careful pivots. A Cholesky factor is
- * as good as its matrix lets it be, and is looked at only when its diagonal says that A is near to singular. */
+ * w = max |b − Ax| / (|A||x| + |b|) (factor_rcond.c). Where w is more than rounding, each later solve is looked at too,
+ * and corrections are solved for until w stops halving (Arioli, Demmel, Duff 1989). Where that does not help and the
+ * pivots were kept from older values, or were chosen for sparsity, A is factorized anew with careful pivots. A Cholesky
+ * factor is as good as its matrix lets it be, and is looked at only when its diagonal says that A is near to
+ * singular. */
 #include "factor_int.h"
 
 #define REFINE_ABOVE 5e-15

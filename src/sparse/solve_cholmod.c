@@ -9,8 +9,9 @@
 extern void omp_set_max_active_levels(int levels) __attribute__((weak));
 extern int omp_get_max_active_levels(void) __attribute__((weak));
 
-/* CHOLMOD would start threads for the small loops between its calls of BLAS, four whatever there is, and lose a third of its
- * time to them. With 0 levels its loops are those of the thread that calls: since GCC 11 the number is a thread's own. */
+/* CHOLMOD would start threads for the small loops between its calls of BLAS, four whatever there is, and lose a third
+ * of its time to them. With 0 levels its loops are those of the thread that calls: since GCC 11 the number is a
+ * thread's own. */
 #if defined(__GNUC__) && (__GNUC__ >= 11 || defined(__clang__))
 static int keep_to_one_thread(const damo_factor *f) {
   if (!omp_set_max_active_levels || !omp_get_max_active_levels || f->obj.ctx->config.threads > 1) return -1;

@@ -1,5 +1,5 @@
-/* solve_cholmod_body: CHOLMOD's Cholesky for one index type I. Included with N (names a function), CH (CHOLMOD's name for
- * it), ITYPE, keep_to_one_thread, allow_threads. */
+/* solve_cholmod_body: CHOLMOD's Cholesky for one index type I. Included with N (names a function), CH (CHOLMOD's name
+ * for it), ITYPE, keep_to_one_thread, allow_threads. */
 
 typedef struct N(chol) {
   cholmod_common common;

@@ -1,5 +1,5 @@
-/* solve_cxchol_body: CXSparse's Cholesky for one index type I and one value type T. Included with N (names a function), CS
- * (CXSparse's name for it), SPARSE, SYMBOLIC, NUMERIC. */
+/* solve_cxchol_body: CXSparse's Cholesky for one index type I and one value type T. Included with N (names a function),
+ * CS (CXSparse's name for it), SPARSE, SYMBOLIC, NUMERIC. */
 
 typedef struct N(cxchol) {
   SYMBOLIC *s;

@@ -47,7 +47,7 @@ static void N(klu_free)(damo_factor *f) {
   f->state = NULL;
 }
 
-/* What the analysis leads to, for the choice between LU back ends: KLU's own estimate when ordered by AMD, else a bound. */
+/* What the analysis leads to, for the choice between LU back ends: KLU's estimate when ordered by AMD, else a bound. */
 static double N(klu_work)(const damo_factor *f) {
   const SYMBOLIC *s = ((const N(klu) *)f->state)->symbolic;
   const double entries = s->lnz + s->unz;
@@ -178,32 +178,56 @@ static inline void N(klu_column)(double *x, const double *at, int64_t n, double 
   if (n > 0) N(klu_subtract)(x, (const I *)(const void *)at, at + ((size_t)n + per - 1) / per, n, v);
 }
 
-/* One real column by M: as KLU does it, but with scaling in the permutation and what lies outside the blocks together with
- * U, in two thirds of the time. */
-static void N(klu_solve_one)(const damo_factor *f, double *b) {
+/* What a solve of one real column goes through: the blocks, with their L and U, what lies outside them, the pivots'
+ * inverses, and the order and scales of the rows. */
+typedef struct N(klu_walk) {
+  int64_t blocks;
+  const I *block, *row, *column, *l_start, *l_length, *u_start, *u_length, *off_p, *off_i;
+  double *const *lu;
+  const double *inverse, *off, *r;
+} N(klu_walk);
+
+static inline N(klu_walk) N(klu_walk_of)(const damo_factor *f) {
   const N(klu) *s = f->state;
   const SYMBOLIC *sym = s->symbolic;
   const NUMERIC *num = s->numeric;
+  return (N(klu_walk)){.blocks = sym->nblocks,
+                       .block = sym->R,
+                       .row = num->Pnum,
+                       .column = sym->Q,
+                       .l_start = num->Lip,
+                       .l_length = num->Llen,
+                       .u_start = num->Uip,
+                       .u_length = num->Ulen,
+                       .off_p = num->Offp,
+                       .off_i = num->Offi,
+                       .lu = (double *const *)num->LUbx,
+                       .inverse = s->x + f->m.cols,
+                       .off = num->Offx,
+                       .r = s->r};
+}
+
+/* One real column by M: as KLU does it, but with scaling in the permutation and what lies outside the blocks together
+ * with U, in two thirds of the time. */
+static void N(klu_solve_one)(const damo_factor *f, double *b) {
+  const N(klu_walk) w = N(klu_walk_of)(f);
   const int64_t n = f->m.cols;
-  const double *inverse = s->x + n, *off = num->Offx, *r = s->r;
-  const I *off_p = num->Offp, *off_i = num->Offi, *row = num->Pnum, *l_start = num->Lip, *l_length = num->Llen,
-          *u_start = num->Uip, *u_length = num->Ulen;
-  double *x = s->x;
-  for (int64_t k = 0; k < n; k++) x[k] = b[row[k]] * r[row[k]];
+  double *x = ((const N(klu) *)f->state)->x;
+  for (int64_t k = 0; k < n; k++) x[k] = b[w.row[k]] * w.r[w.row[k]];
   int64_t to = n;
-  for (int64_t block = sym->nblocks - 1; block >= 0; block--) {
-    const int64_t from = sym->R[block];
-    const double *lu = to - from > 1 ? num->LUbx[block] : NULL;
-    for (int64_t k = from; k < to - 1; k++) N(klu_column)(x + from, lu + l_start[k], l_length[k], x[k]);
+  for (int64_t block = w.blocks - 1; block >= 0; block--) {
+    const int64_t from = w.block[block];
+    const double *lu = to - from > 1 ? w.lu[block] : NULL;
+    for (int64_t k = from; k < to - 1; k++) N(klu_column)(x + from, lu + w.l_start[k], w.l_length[k], x[k]);
     for (int64_t k = to - 1; k >= from; k--) {
-      const double v = x[k] *= inverse[k];
-      if (lu) N(klu_column)(x + from, lu + u_start[k], u_length[k], v);
-      const int64_t first = off_p[k], entries = off_p[k + 1] - first;
-      if (entries > 0) N(klu_subtract)(x, off_i + first, off + first, entries, v);
+      const double v = x[k] *= w.inverse[k];
+      if (lu) N(klu_column)(x + from, lu + w.u_start[k], w.u_length[k], v);
+      const int64_t first = w.off_p[k], entries = w.off_p[k + 1] - first;
+      if (entries > 0) N(klu_subtract)(x, w.off_i + first, w.off + first, entries, v);
     }
     to = from;
   }
-  for (int64_t k = 0; k < n; k++) b[sym->Q[k]] = x[k];
+  for (int64_t k = 0; k < n; k++) b[w.column[k]] = x[k];
 }
 
 static inline double N(klu_dot)(const double *x, const I *i, const double *a, int64_t n) {
@@ -216,10 +240,10 @@ static inline double N(klu_dot)(const double *x, const I *i, const double *a, in
   return p < n ? even + odd + x[i[p]] * a[p] : even + odd;
 }
 
-/* ---- Many solves --------------------------------------------------------------------------------------------------- */
+/* ---- Many solves ------------------------------------------------------------------------------------------------- */
 
-/* L and U once more, column after column as a solve goes through them, with what lies outside the blocks: worth its time
- * when a factor serves for several solves. */
+/* L and U once more, column after column as a solve goes through them, with what lies outside the blocks: worth its
+ * time when a factor serves for several solves. */
 typedef struct N(klu_flow) {
   N(klu_step) * steps;
   double *a;
@@ -324,7 +348,7 @@ static void N(klu_solve_packed_turned)(const damo_factor *f, double *b) {
   for (int64_t k = 0; k < n; k++) b[row[k]] = x[k] * s->r[row[k]];
 }
 
-/* ---- Mᵀ ------------------------------------------------------------------------------------------------------------ */
+/* ---- Mᵀ ---------------------------------------------------------------------------------------------------------- */
 
 static inline double N(klu_column_dot)(const double *x, const double *at, int64_t n) {
   const size_t per = sizeof(double) / sizeof(I);
@@ -333,28 +357,23 @@ static inline double N(klu_column_dot)(const double *x, const double *at, int64_
 
 /* One real column by Mᵀ. */
 static void N(klu_solve_turned)(const damo_factor *f, double *b) {
-  const N(klu) *s = f->state;
-  const SYMBOLIC *sym = s->symbolic;
-  const NUMERIC *num = s->numeric;
+  const N(klu_walk) w = N(klu_walk_of)(f);
   const int64_t n = f->m.cols;
-  const double *inverse = s->x + n, *off = num->Offx, *r = s->r;
-  const I *off_p = num->Offp, *off_i = num->Offi, *row = num->Pnum, *l_start = num->Lip, *l_length = num->Llen,
-          *u_start = num->Uip, *u_length = num->Ulen;
-  double *x = s->x;
-  for (int64_t k = 0; k < n; k++) x[k] = b[sym->Q[k]];
-  for (int64_t block = 0; block < sym->nblocks; block++) {
-    const int64_t from = sym->R[block], to = sym->R[block + 1];
-    const double *lu = to - from > 1 ? num->LUbx[block] : NULL;
+  double *x = ((const N(klu) *)f->state)->x;
+  for (int64_t k = 0; k < n; k++) x[k] = b[w.column[k]];
+  for (int64_t block = 0; block < w.blocks; block++) {
+    const int64_t from = w.block[block], to = w.block[block + 1];
+    const double *lu = to - from > 1 ? w.lu[block] : NULL;
     for (int64_t k = from; k < to; k++) {
       double v = x[k];
-      const int64_t first = off_p[k], entries = off_p[k + 1] - first;
-      if (entries > 0) v -= N(klu_dot)(x, off_i + first, off + first, entries);
-      if (lu) v -= N(klu_column_dot)(x + from, lu + u_start[k], u_length[k]);
-      x[k] = v * inverse[k];
+      const int64_t first = w.off_p[k], entries = w.off_p[k + 1] - first;
+      if (entries > 0) v -= N(klu_dot)(x, w.off_i + first, w.off + first, entries);
+      if (lu) v -= N(klu_column_dot)(x + from, lu + w.u_start[k], w.u_length[k]);
+      x[k] = v * w.inverse[k];
     }
-    for (int64_t k = to - 2; k >= from; k--) x[k] -= N(klu_column_dot)(x + from, lu + l_start[k], l_length[k]);
+    for (int64_t k = to - 2; k >= from; k--) x[k] -= N(klu_column_dot)(x + from, lu + w.l_start[k], w.l_length[k]);
   }
-  for (int64_t k = 0; k < n; k++) b[row[k]] = x[k] * r[row[k]];
+  for (int64_t k = 0; k < n; k++) b[w.row[k]] = x[k] * w.r[w.row[k]];
 }
 
 static damo_status N(klu_solve_vector)(const damo_factor *f, factor_system system, double *x) {

@@ -50,14 +50,15 @@ damo_sparse *sparse_empty(damo_ctx *ctx, damo_format format, damo_dtype dtype, d
 damo_sparse *sparse_cut(damo_sparse *take, int64_t nnz);
 /* The same pattern (shared, with its flags) and that data, a contiguous vector of nnz entries (retained). */
 damo_sparse *sparse_with_data(const damo_sparse *a, damo_array *data);
-/* From the three vectors, any integer dtypes for indices and indptr. Checks all, in O(nnz + major); the first offence is
- * named. data is shared where it is contiguous; indices and indptr are copied, or shared when they came out of a matrix. */
+/* From the three vectors, any integer dtypes for indices and indptr. Checks all, in O(nnz + major); the first offence
+ * is named. data is shared where it is contiguous; indices and indptr are copied, or shared when they came out of a
+ * matrix. */
 damo_sparse *sparse_from_parts(damo_ctx *ctx, damo_format format, const int64_t shape[2], const damo_array *data,
                                const damo_array *indices, const damo_array *indptr, damo_dtype itype);
 /* From coordinates, 1-based vectors of any integer dtype; duplicates are summed. shape NULL: the largest found. */
 damo_sparse *sparse_from_coo(damo_ctx *ctx, damo_format format, const int64_t *shape, const damo_array *rows,
                              const damo_array *cols, const damo_array *values, damo_dtype itype);
-/* From n 0-based coordinates that are in range; values has n elements of dtype. Stable, duplicates are kept when told. */
+/* From n 0-based coordinates in range; values has n elements of dtype. Stable, duplicates are kept when told. */
 damo_sparse *sparse_from_places(damo_ctx *ctx, damo_format format, damo_dtype dtype, const int64_t shape[2], int64_t n,
                                 const int64_t *rows, const int64_t *cols, const void *values, damo_dtype itype,
                                 bool keep_duplicates);
@@ -69,8 +70,8 @@ damo_sparse *sparse_eye(damo_ctx *ctx, int64_t rows, int64_t cols, int64_t k, da
  * large as the first diagonal says. Zeros are not stored, as in SciPy. */
 damo_sparse *sparse_diags(damo_ctx *ctx, int64_t n, const damo_array *const *diagonals, const int64_t *offsets,
                           const int64_t *shape, damo_dtype dtype, damo_format format);
-/* Exactly round(density·rows·cols) entries at random places: floats in [0, 1), complex numbers in the unit square, integers
- * of all bits, bool true. The state moves on. */
+/* Exactly round(density·rows·cols) entries at random places: floats in [0, 1), complex numbers in the unit square,
+ * integers of all bits, bool true. The state moves on. */
 damo_sparse *sparse_random(damo_ctx *ctx, int64_t rows, int64_t cols, double density, damo_dtype dtype,
                            damo_format format, philox_state *state);
 
@@ -90,13 +91,13 @@ int64_t sparse_count_zeros(const damo_sparse *a);                  /* stored ent
 
 /* ---- Computing --------------------------------------------------------------------------------------------------- */
 
-/* alpha·A·x or alpha·Aᵀ·x, dense; x is a vector or a matrix; alpha 1 where NULL. With `onto` (contiguous, of the result's
- * dtype and shape, no overlap with x) the product is added to it and it is returned, retained. */
+/* alpha·A·x or alpha·Aᵀ·x, dense; x is a vector or a matrix; alpha 1 where NULL. With `onto` (contiguous, of the
+ * result's dtype and shape, no overlap with x) the product is added to it and it is returned, retained. */
 damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alpha, const damo_array *x,
                              damo_array *onto);
-/* A product into a dense array that stands ready: y = alpha·op(A)·x, or alpha·x·op(A) when `left`, plus z; op(A) is A, or
- * Aᵀ when `transposed`. x, y and z are vectors or matrices of A's dtype with any strides; the caller has checked that their
- * shapes agree. z is NULL, y itself, or apart from y; x is apart from y. */
+/* A product into a dense array that stands ready: y = alpha·op(A)·x, or alpha·x·op(A) when `left`, plus z; op(A) is A,
+ * or Aᵀ when `transposed`. x, y and z are vectors or matrices of A's dtype with any strides; the caller has checked
+ * that their shapes agree. z is NULL, y itself, or apart from y; x is apart from y. */
 typedef struct sparse_product {
   const damo_sparse *a;
   bool transposed, left;
@@ -106,8 +107,8 @@ typedef struct sparse_product {
 } sparse_product;
 size_t sparse_product_room(const sparse_product *p); /* bytes of workspace, 0 where none is needed */
 void sparse_product_run(const sparse_product *p, void *room);
-/* y += alpha·A·B, y any dense matrix of A's and B's one dtype; alpha one element, 1 where NULL. Takes its memory before it
- * writes. */
+/* y += alpha·A·B, y any dense matrix of A's and B's one dtype; alpha one element, 1 where NULL. Takes its memory before
+ * it writes. */
 damo_status sparse_add_product(damo_sparse *a, damo_sparse *b, const void *alpha, damo_array *y);
 /* A·B in A's format, without entries that are 0; lines unsorted. */
 damo_sparse *sparse_dot_sparse(damo_sparse *a, damo_sparse *b);
@@ -120,15 +121,15 @@ damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b);
 damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s);
 /* The same into out, which has a's pattern and the promoted dtype. */
 damo_status sparse_scale_to(const damo_sparse *a, int axis, const damo_array *s, damo_sparse *out);
-/* out[p] = op(entry p, y at its place) by an elementwise kernel of dtype `loop`; y is 0-d or a matrix of a's shape, whose
- * axes of length 1 are stretched; out: a vector, not a's data, of the kernel's result dtype. */
+/* out[p] = op(entry p, y at its place) by an elementwise kernel of dtype `loop`; y is 0-d or a matrix of a's shape,
+ * whose axes of length 1 are stretched; out: a vector, not a's data, of the kernel's result dtype. */
 damo_status sparse_entries_with(kernel_fn op, damo_dtype loop, const damo_sparse *a, const damo_array *y,
                                 damo_array *out);
-/* op(entry, s at its column) of the entries that are not 0, canonical; what comes out as 0 is dropped. The result has the
- * kernel's dtype. */
+/* op(entry, s at its column) of the entries that are not 0, canonical; what comes out as 0 is dropped. The result has
+ * the kernel's dtype. */
 damo_sparse *sparse_with_columns(kernel_fn op, damo_dtype dtype, damo_sparse *a, const damo_array *s);
-/* Comparisons by an elementwise kernel of dtype `loop` into bool, absent entries counting as 0: the true places. of_zeros:
- * op(0, 0). a and b have one shape; s is 0-d. */
+/* Comparisons by an elementwise kernel of dtype `loop` into bool, absent entries counting as 0: the true places.
+ * of_zeros: op(0, 0). a and b have one shape; s is 0-d. */
 damo_sparse *sparse_relate(kernel_fn op, bool of_zeros, damo_dtype loop, damo_sparse *a, damo_sparse *b);
 damo_sparse *sparse_relate_number(kernel_fn op, damo_dtype loop, damo_sparse *a, const damo_array *s);
 /* The same with a dense matrix of a's shape, into a dense contiguous bool one. */
@@ -162,11 +163,11 @@ damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **lef
 damo_sparse *sparse_extremes(damo_sparse *a, int axis, bool largest, int64_t *entry, int64_t *place);
 /* For each stored (i, j) of p the inner product of row i of x with row j of y: p's pattern. */
 damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array *y);
-/* The same into out, one element for each entry of a pattern; x has its major, y its minor rows: contiguous matrices of one
- * dtype and equally many columns. wide: int64 indices. */
+/* The same into out, one element for each entry of a pattern; x has its major, y its minor rows: contiguous matrices of
+ * one dtype and equally many columns. wide: int64 indices. */
 void sparse_sample_rows(const sparse_raw *at, bool wide, const damo_array *x, const damo_array *y, void *out);
-/* The same inner products of the rows of two sparse matrices, over the columns that both store: a vector in the order of
- * p's entries. The caller has checked the shapes. */
+/* The same inner products of the rows of two sparse matrices, over the columns that both store: a vector in the order
+ * of p's entries. The caller has checked the shapes. */
 damo_array *sparse_sample_sparse(damo_sparse *p, damo_sparse *x, damo_sparse *y);
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------- */
@@ -180,8 +181,8 @@ typedef struct sparse_where {
   const int64_t *list;
   int64_t first, step;
 } sparse_where;
-/* A matrix of that format and shape with the entries of g where they belong. What meets at one place is summed, but kept
- * apart, line by line of g, where g is not known to be without duplicates. */
+/* A matrix of that format and shape with the entries of g where they belong. What meets at one place is summed, but
+ * kept apart, line by line of g, where g is not known to be without duplicates. */
 damo_sparse *sparse_put(damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
                         const sparse_where *cols);
 /* The n elements at 0-based (rows[k], cols[k]), inside the shape, duplicates summed, to out of A's dtype. */
@@ -190,17 +191,17 @@ damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, cons
 void sparse_diagonal(const damo_sparse *a, void *out);
 /* csc of n × n with a vector of n entries on its diagonal, zeros stored. */
 damo_sparse *sparse_square_diagonal(const damo_array *v);
-/* csc of that shape with row k of a dense matrix as row list[k] (0-based, in range): every entry stored, what comes more
- * than once too. values has shape[1] columns. */
+/* csc of that shape with row k of a dense matrix as row list[k] (0-based, in range): every entry stored, what comes
+ * more than once too. values has shape[1] columns. */
 damo_sparse *sparse_from_rows(const damo_array *values, const int64_t *list, const int64_t shape[2]);
 
 /* sparse_sort and sparse_drop_zeros that work in A's data where that is writeable; A itself is garbage afterwards. */
 damo_sparse *sparse_sort_within(damo_sparse *a);
 damo_sparse *sparse_drop_zeros_within(damo_sparse *a);
 
-/* The values of g at the places of x's entries, a vector in their order; duplicates in g are summed. Where the two share
- * their pattern arrays it is g's data itself (retained), entry by entry, duplicates too: so a structured gradient, which
- * has the whole derivative at each duplicate, goes on through structured ops unchanged. */
+/* The values of g at the places of x's entries, a vector in their order; duplicates in g are summed. Where the two
+ * share their pattern arrays it is g's data itself (retained), entry by entry, duplicates too: so a structured
+ * gradient, which has the whole derivative at each duplicate, goes on through structured ops unchanged. */
 damo_array *sparse_at(damo_sparse *g, const damo_sparse *x);
 damo_array *sparse_at_summed(damo_sparse *g, const damo_sparse *x); /* duplicates summed in any case */
 damo_array *sparse_at_dense(const damo_array *g, const damo_sparse *x);

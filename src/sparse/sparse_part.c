@@ -169,8 +169,8 @@ static damo_sparse *spread_lines(const damo_sparse *g, const damo_sparse *more, 
   return out;
 }
 
-/* Where the lines of a matrix go: n of them, from[k] to to[k]; and those of which several go to one line: these first to
- * the lines 0 to sums - 1 of a matrix of their own, whose lines count on from the matrix's. */
+/* Where the lines of a matrix go: n of them, from[k] to to[k]; and those of which several go to one line: these first
+ * to the lines 0 to sums - 1 of a matrix of their own, whose lines count on from the matrix's. */
 typedef struct line_plan {
   int64_t n, *from, *to;
   int64_t n_meeting, *meeting, *sum_of, sums;

@@ -1,7 +1,7 @@
 /* sparse_relate: comparisons, entry by entry, by the elementwise kernels.
  *
- * Most places hold 0 in both operands, where a comparison says one thing: `of_zeros`. Only the exceptions are looked for,
- * at places that either operand stores; where of_zeros is true, the result is all other places.
+ * Most places hold 0 in both operands, where a comparison says one thing: `of_zeros`. Only the exceptions are looked
+ * for, at places that either operand stores; where of_zeros is true, the result is all other places.
  */
 #include "sparse_int.h"
 
