@@ -1477,6 +1477,10 @@ function sparse.Multinomial(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any
+function sparse.NarrowMinor(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
 function sparse.Neg(...) end
 
 ---The Op class: a table of its properties gives the Op.
@@ -3826,6 +3830,15 @@ function sparse.tocsc(x) end
 ---@return damo.Result
 function Tensor:tocsc() end
 
+---the same matrix with sorted lines and every place stored once, with the sum of what was stored there
+---@param x damo.Operand
+---@return damo.Result
+function sparse.sum_duplicates(x) end
+
+---the same matrix with sorted lines and every place stored once, with the sum of what was stored there
+---@return damo.Result
+function Tensor:sum_duplicates() end
+
 ---a sparse matrix converted to another dtype
 ---@param x damo.Operand
 ---@param options? damo.Dtype|{ dtype?: damo.Dtype }
@@ -4219,6 +4232,18 @@ function sparse.isclose(x, y, options) end
 ---@param options? number|{ rtol?: number, atol?: number, equal_nan?: boolean }
 ---@return damo.Result
 function sparse.allclose(x, y, options) end
+
+---the larger of x and y, both sparse, entry by entry; absent entries count as 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.maximum(x, y) end
+
+---the smaller of x and y, both sparse, entry by entry; absent entries count as 0
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function sparse.minimum(x, y) end
 
 ---the dense product of two matrices, or a matrix and a vector, one of them sparse; regular gradient
 ---@param x damo.Operand

@@ -31,6 +31,44 @@ describe("the inputs of perform", function()
     assert.same({ 3 }, copied:totable())
   end)
 
+  it("are lent for the call: of a sparse input its parts too", function()
+    local sparse = damo.sparse
+    local m = sparse.csr_matrix "m"
+    local function same(self, v) return damo.Apply(self, { v }, { v.type() }) end
+    local a = sparse.csr_from_dense(damo.array { { 1.0, 0 }, { 2, 3 } })
+    local kept, whole, copied
+    local op = damo.Op {
+      name = "Keeps", make_node = same,
+      perform = function(_, _, i, o)
+        if not kept then kept, whole, copied = i[1].data, i[1], i[1]:copy() end
+        o[1][1] = i[1] * 2
+      end,
+    }
+    local f = damo.compile({ m }, op(sparse.neg(m)))
+    assert.same({ -2, -4, -6 }, f(a).data:totable())
+    assert.equal("this Array has been freed", failure("state", function() return kept:totable() end).message)
+    assert.equal("this Sparse has been freed", failure("state", function() return whole.nnz end).message)
+    assert.same({ -6, -12, -18 }, f(a * 3).data:totable())
+    assert.same({ -1, -2, -3 }, copied.data:totable())
+    -- the caller's matrix is another one
+    assert.same({ 1, 2, 3 }, a.data:totable())
+  end)
+
+  it("stay where something keeps them: a sparse input's values", function()
+    local sparse = damo.sparse
+    local m, s = sparse.csr_matrix "m", damo.shared(damo.zeros { 3 })
+    local a = sparse.csr_from_dense(damo.array { { 1.0, 0 }, { 2, 3 } })
+    local op = damo.Op {
+      name = "Stays", make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+      perform = function(_, _, i, o)
+        s:set_value(i[1].data, { borrow = true })
+        o[1][1] = i[1] * 2
+      end,
+    }
+    damo.compile({ m }, op(m))(a)
+    assert.same({ 1, 2, 3 }, s:get_value():totable())
+  end)
+
   it("stay where something keeps them", function()
     local s = damo.shared(damo.zeros { 2 })
     local op = one(function(_, _, i, o) s:set_value(i[1], { borrow = true }); o[1][1] = i[1] + 0 end)

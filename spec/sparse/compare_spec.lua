@@ -179,3 +179,64 @@ describe("comparisons", function()
     s.close(damo.lt(damo.ones { 4, 5 }, x), sp.gt(x, damo.ones { 4, 5 }))
   end)
 end)
+
+describe("maximum and minimum of two sparse matrices", function()
+  local function by(choose)
+    return function(x, y)
+      local out = {}
+      for i, row in ipairs(x) do
+        out[i] = {}
+        for j, v in ipairs(row) do out[i][j] = choose(v, y[i][j]) end
+      end
+      return out
+    end
+  end
+  for name, choose in pairs { maximum = math.max, minimum = math.min } do
+    local f = damo[name]
+    it(name .. " stays sparse, absent entries counting as 0", function()
+      for _, dtype in ipairs { "float32", "float64", "int32" } do
+        for _, m in ipairs(s.matrices(dtype, { fixed = true })) do
+          for _, format in ipairs(s.formats) do
+            local y = s.matrix { dtype = dtype, format = format, seed = 21 }
+            local got = s.check_value(f, { m.value, y }, by(choose))
+            assert.equal(m.format, got.format)
+            assert.equal(dtype, got.dtype)
+            assert.equal(got.nnz, sp.remove0(got).nnz)
+          end
+        end
+      end
+    end)
+
+    it(name .. " has the derivatives of the dense one, ties too", function()
+      local a, b = s.matrix {}, s.matrix { format = "csc", seed = 21 }
+      local x, y, u, v = sp.csr_matrix "x", sp.csc_matrix "y", damo.dmatrix "u", damo.dmatrix "v"
+      local w = damo.constant(s.dense(4, 5))
+      local sparse_cost, dense_cost = damo.sum(f(x, y) * w), damo.sum(f(u, v) * w)
+      local g = damo.compile({ u, v }, damo.grad(dense_cost, { u, v }))
+      local want = { g(a:toarray(), b:toarray()) }
+      local got = { damo.compile({ x, y }, damo.grad(sparse_cost, { x, y }), { mode = "DEBUG" })(a, b) }
+      s.close(sp.gather(got[1], a), sp.gather(want[1], a))
+      s.close(sp.gather(got[2], b), sp.gather(want[2], b))
+      local twice = { damo.compile({ x, y }, damo.grad(sparse_cost, { x, y }))(a, a:tocsc()) }
+      want = { g(a:toarray(), a:toarray()) }
+      s.close(sp.gather(twice[1], a), sp.gather(want[1], a))
+    end)
+  end
+
+  it("need memory for the entries alone", function()
+    local n = 1 << 40
+    local x = sp.coo { rows = { 1, 2 }, cols = { 5, n }, values = { 3.0, -2.0 }, shape = { 3, n } }
+    s.close(damo.maximum(x, -x).data, { 3, 2 })
+  end)
+
+  it("refuse what would be dense, and other shapes", function()
+    local x = s.matrix {}
+    local hint = ": a sparse operand would give a dense result: use damo.sparse.structured_%s(x, y) to compute on the "
+      .. "stored entries alone, or x:toarray() to compute on the dense matrix"
+    for _, name in ipairs { "maximum", "minimum" } do
+      s.raises("type", name .. hint:format(name), function() return damo[name](x, 0) end)
+      s.raises("type", name .. hint:format(name), function() return damo[name](damo.ones { 4, 5 }, x) end)
+    end
+    s.raises("shape", "sparse.maximum: shapes (4, 5) and (5, 4) are not equal", function() damo.maximum(x, x.T) end)
+  end)
+end)

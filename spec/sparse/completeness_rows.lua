@@ -89,6 +89,8 @@ add("dense_from_sparse", { args = one, dtypes = all, huge = dense })
 add("toarray", { args = one, dtypes = all, huge = dense, reference = "dense_from_sparse" })
 add("csr_from_dense csc_from_dense", { args = function(o) return { D(o, 4, 5) } end, dtypes = all,
   huge = "the operand is dense" })
+add("sum_duplicates", { args = one, dtypes = all, sparse = true, reference = beyond })
+add("maximum minimum", { args = two, dtypes = reals, sparse = true, reference = beyond, second = steps })
 add("tocsr tocsc", { far = converts, args = one, dtypes = all, sparse = true, reference = beyond })
 add("cast astype", {
   args = one, dtypes = floats, sparse = true, reference = "cast",

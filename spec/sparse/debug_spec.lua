@@ -215,3 +215,19 @@ describe("NANGUARD", function()
     assert.equal(0, f(sparse.csr(damo.zeros({ 0, 4 }, "int64"))).nnz)
   end)
 end)
+
+describe("DEBUG and index dtypes", function()
+  it("takes a matrix with int32 indices for a Type with int64, duplicates in it", function()
+    local a = sparse.csr { data = { 1.0, 3, 2, 5 }, indices = { 0, 1, 0, 0 }, indptr = { 0, 3, 4 }, shape = { 2, 2 } }
+    local b = sparse.eye(2, 2, { itype = "int64" })
+    for _, itype in ipairs { "int32", "int64" } do
+      local x = sparse.csr_matrix("x", { itype = itype })
+      local part = sparse.block_diag({ x, b }, { format = "csr" })[{ { 1, 2 }, { 1, 2 } }]
+      local twice = sparse.block_diag({ part, b }, { format = "csr" })[{ { 1, 2 }, { 1, 2 } }]
+      local cost = damo.sum(sparse.csm_data(sparse.sin(twice)))
+      local want = damo.compile({ x }, damo.grad(cost, x))(a)
+      local got = damo.compile({ x }, damo.grad(cost, x), { mode = "DEBUG" })(a)
+      assert.is_true(damo.allclose(sparse.gather(got, a), sparse.gather(want, a)))
+    end
+  end)
+end)

@@ -334,3 +334,15 @@ describe("products that can't be", function()
     s.raises("type", nil, function() return sp.mul_s_d(x, x) end)
   end)
 end)
+
+describe("mul of a matrix with stored duplicates", function()
+  it("has the gradient of the matrix that it is, under a dense cotangent too", function()
+    local x = sp.csr_matrix "x"
+    local a = sp.csr { data = { 1.0, 3, 2, 5 }, indices = { 0, 1, 0, 0 }, indptr = { 0, 3, 4 }, shape = { 2, 2 } }
+    local cost = damo.sum(damo.dot(damo.array { 1.0, 10 }, sp.mul_s_s(x, x + sp.zeros_like(x))))
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
+      local g = damo.compile({ x }, damo.grad(cost, x), { mode = mode })(a)
+      s.close(sp.toarray(g), damo.array { { 6.0, 6 }, { 100, 0 } })
+    end
+  end)
+end)

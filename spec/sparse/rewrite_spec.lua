@@ -121,3 +121,72 @@ for _, format in ipairs(sparse.sparse_formats) do
     end)
   end)
 end
+
+-- A sum's cotangent is the same number at every place. Where it meets a matrix, only that one's places matter.
+describe("a sum's cotangent", function()
+  local n = 1 << 40
+  local wide = sparse.coo {
+    rows = { 1, 2, 3, 3 }, cols = { 5, n, 7, 5 }, values = { 1.5, -2, 3, 4 }, shape = { 3, n },
+  }
+  local plain = damo.Mode { optimizer = "none" }
+  local function both(x, y) return sparse.mul(x, y) end
+  local costs = {
+    sqr = function(x) return damo.sum(sparse.sqr(x)) end,
+    neg = function(x) return damo.sum(-sparse.sin(x)) end,
+    product = function(x) return damo.sum(both(x, sparse.sin(x))) end,
+    scaled = function(x) return 3 * damo.sum(-both(x, x) * 0.5) end,
+    divided = function(x) return damo.mean(both(x, x) / 2) end,
+    transposed = function(x) return damo.sum(sparse.sqr(x).T) end,
+    cast = function(x) return damo.sum(sparse.cast(sparse.sqr(x), "float32")) end,
+  }
+  for name, cost in pairs(costs) do
+    it("runs over the stored places alone: " .. name, function()
+      for _, a in ipairs { wide, wide.T } do
+        local x = sparse.matrix(a.format, "x")
+        for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do
+          local g = damo.compile({ x }, damo.grad(cost(x), x), { mode = mode })(a)
+          assert.same(a.shape, g.shape)
+        end
+      end
+    end)
+    it("gives the same values as over every place: " .. name, function()
+      for _, format in ipairs(sparse.sparse_formats) do
+        for _, axis in ipairs { false, 1, 2 } do
+          local a = matrix(format)
+          local x, w = sparse.matrix(format, "x"), damo.dvector "w"
+          local y = axis and damo.sum(damo.sum(both(x, -x), { axis = axis }) * w) or cost(x)
+          local g = damo.grad(y, x)
+          local inputs, values = { x, w }, { a, damo.array { 1.0, 0, -2, 3 } }
+          local want = damo.compile(inputs, g, { mode = plain,
+            on_unused_input = "ignore" })(table.unpack(values))
+          for _, mode in ipairs { "FAST_RUN", "DEBUG" } do
+            local got = damo.compile(inputs, g, { mode = mode, on_unused_input = "ignore" })(table.unpack(values))
+            assert.is_true(damo.allclose(got:toarray(), want:toarray()), mode)
+          end
+        end
+      end
+    end)
+  end
+
+  it("of 0 is absent, next to what is infinite too", function()
+    local x, t, d = sparse.csr_matrix "x", damo.dscalar "t", damo.dmatrix "d"
+    local a = sparse.csr { data = { 1 / 0, 2, 0 / 0 }, indices = { 0, 0, 2 }, indptr = { 0, 1, 3 }, shape = { 2, 3 } }
+    local b = damo.full({ 2, 3 }, 1 / 0)
+    for _, y in ipairs { both(x, x), sparse.sqr(x) * d, both(x * d, x) } do
+      local f = damo.compile({ x, t, d }, damo.grad(damo.sum(y) * t, x), { on_unused_input = "ignore" })
+      local p = damo.compile({ x, t, d }, damo.grad(damo.sum(y) * t, x), { mode = plain, on_unused_input = "ignore" })
+      for _, cotangent in ipairs { 0.0, 1.0 } do
+        assert.is_true(damo.allclose(f(a, cotangent, b):toarray(), p(a, cotangent, b):toarray(), { equal_nan = true }))
+      end
+    end
+  end)
+
+  it("counts what is stored twice once in a product, and at each place where it is read", function()
+    local x = sparse.csr_matrix "x"
+    local a = sparse.csr { data = { 1.0, 3, 2, 5 }, indices = { 0, 1, 0, 0 }, indptr = { 0, 3, 4 }, shape = { 2, 2 } }
+    local g = damo.compile({ x }, damo.grad(damo.sum(both(x, x)), x))(a)
+    assert.is_true(damo.allclose(g:toarray(), damo.array { { 6.0, 6 }, { 10, 0 } }))
+    g = damo.compile({ x }, damo.grad(damo.sum(sparse.sqr(x)), x))(a)
+    assert.is_true(damo.allclose(sparse.gather(g, a), damo.array { 2.0, 6, 4, 10 }))
+  end)
+end)

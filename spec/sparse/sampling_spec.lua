@@ -116,6 +116,17 @@ describe("sampling_dot", function()
     end
   end)
 
+  it("of bool operands says whether there is a product, as a dense dot does", function()
+    local x, y = damo.array { { true, true }, { false, true } }, damo.array { { true, true }, { true, false } }
+    local p = sparse.csr_from_dense(damo.array { { 3.0, 1 }, { 2, 4 } })
+    s.close(s.same_everywhere(sampling_dot, { x, y, p })[1].data, { 3, 1, 2, 0 })
+    local q = sparse.csr_matrix "p"
+    local cost = damo.sum(sparse.csm_data(sampling_dot(x, y, q)))
+    s.close(damo.compile({ q }, damo.grad(cost, q))(p).data, { 1, 1, 1, 0 })
+    local all = s.same_everywhere(sampling_dot, { x, y, sparse.cast(p, "bool") })[1]
+    assert.equal("bool", all.dtype)
+  end)
+
   it("says what is wrong", function()
     local m = s.matrix {}
     s.raises("shape", "SamplingDot: shapes (4, 2) and (5, 3) do not agree: axis 2 of operand 1 has length 2, axis 2 of "

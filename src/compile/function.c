@@ -3,6 +3,8 @@
  * A call: convert the arguments into cells; run; stage every result that needs a copy (all that can fail); commit the
  * updates by moving values, which cannot fail. Whatever fails before the commit leaves shared values as they were.
  */
+#include <stdio.h>
+
 #include "compile_int.h"
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
@@ -167,6 +169,18 @@ static damo_status missing_input(damo_function *f, int64_t i) {
                   f->inputs[i].name != NULL ? f->inputs[i].name : var_format(name, sizeof name, f->inputs[i].var));
 }
 
+/* The filter's error, said of the input. */
+static damo_status refused_input(damo_function *f, int64_t i) {
+  damo_ctx *ctx = f->obj.ctx;
+  const damo_status status = damo_error_status(ctx);
+  const fn_input *in = &f->inputs[i];
+  char name[160], why[ERROR_MESSAGE_MAX];
+  if (status == DAMO_EMEMORY) return status;
+  snprintf(why, sizeof why, "%s", damo_error_message(ctx));
+  return ctx_fail(ctx, status, "%s: input %lld (%s): %s", function_name(f), (long long)i + 1,
+                  in->name != NULL ? in->name : var_format(name, sizeof name, in->var), why);
+}
+
 static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
   const fn_input *in = &f->inputs[i];
   if (value == NULL) value = in->value;
@@ -176,12 +190,7 @@ static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
     filtered = damo_retain(value);
   } else {
     filtered = type_filter(in->var->type, value, (filter_options){in->strict, f->allow_downcast});
-    if (filtered == NULL) {
-      char name[160];
-      ctx_fail_add(f->obj.ctx, "in input %lld (%s) of %s", (long long)i + 1,
-                   in->name != NULL ? in->name : var_format(name, sizeof name, in->var), function_name(f));
-      return damo_error_status(f->obj.ctx);
-    }
+    if (filtered == NULL) return refused_input(f, i);
   }
   cell_set(&f->plan.cells[in->cell], filtered);
   return DAMO_OK;

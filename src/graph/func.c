@@ -121,13 +121,19 @@ static damo_status refuse_sparse(build *b, const op_func *f) {
   const op_func *structured = sparse_row(b->ctx, "structured_", f->name);
   if (structured == NULL) structured = sparse_row(b->ctx, "sp_", f->name);
   const bool two = structured != NULL && strchr(structured->operands, ' ') != NULL;
-  build_fail(b, DAMO_ETYPE,
-             "%s: a sparse operand would give a dense result: use %s%s%s%sx:toarray() to compute on the dense matrix",
-             f->name, structured ? "damo." : "", structured ? structured->name : "",
-             two          ? "(x, y)"
-             : structured ? "(x)"
-                          : "",
-             structured ? " to compute on the stored entries alone, or " : "");
+  if (structured != NULL) {
+    build_fail(
+        b, DAMO_ETYPE,
+        "%s: a sparse operand would give a dense result: use damo.%s(%s) to compute on the stored entries alone, "
+        "or x:toarray() to compute on the dense matrix",
+        f->name, structured->name, two ? "x, y" : "x");
+  } else {
+    build_fail(
+        b, DAMO_ETYPE,
+        "%s: not defined for a sparse operand: use x:toarray() to compute on the dense matrix, or x.data for the "
+        "vector of its stored values",
+        f->name);
+  }
   return b->status;
 }
 

@@ -421,6 +421,10 @@ static damo_obj *read_sparse(mtx *m) {
 damo_obj *mtx_parse(damo_ctx *ctx, const char *path, const char *text, size_t n, damo_format format) {
   mtx m = {.ctx = ctx, .path = path, .at = text, .end = text + n, .dtype = DAMO_FLOAT64, .format = format};
   damo_obj *out = NULL;
+  if (n >= 2 && memcmp(text, "\x1F\x8B", 2) == 0) {
+    io_fail(ctx, path, 0, "compressed by gzip; decompress it first (gunzip)");
+    return NULL;
+  }
   if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) m.at += 3;
   damo_status status = read_header(&m);
   if (status == DAMO_OK) status = read_sizes(&m);

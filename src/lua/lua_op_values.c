@@ -21,6 +21,16 @@ static void lend(lua_State *L, const thunk *t, int i, damo_array *a) {
   r->lent = true;
 }
 
+/* The same of a sparse input: a matrix of its own each time, since its parts may be kept too. */
+static void lend_sparse(lua_State *L, const thunk *t, int i, const damo_sparse *m) {
+  lua_run *r = t->user;
+  bind_push_made(L, bind_sparse_read_only(m));
+  r->lender[i] = bind_box_at(L, -1);
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, 1, lender_place(t, i));
+  r->lent = true;
+}
+
 /* Memory that belongs to a Lua value must be reached in Lua: an ordinary userdata does that. */
 static bool is_foreign(const damo_array *a) { return a->buf->release == bind_release_owner; }
 
@@ -28,7 +38,7 @@ void op_push_input(lua_State *L, const thunk *t, int i) {
   damo_obj *v = *t->in[i];
   damo_array *a = (damo_array *)v, **view = &((lua_run *)t->user)->view[i];
   if (v->kind == OBJ_SPARSE && !op_alias_has(t->node->op->destroy_map, -1, i)) {
-    bind_push_made(L, bind_sparse_read_only((const damo_sparse *)v));
+    lend_sparse(L, t, i, (const damo_sparse *)v);
     return;
   }
   if (v->kind != OBJ_ARRAY || is_foreign(a)) {
@@ -50,7 +60,23 @@ void op_push_input(lua_State *L, const thunk *t, int i) {
   lend(L, t, i, *view);
 }
 
-/* An Array that something in C holds on to stays with its userdata. */
+/* Takes the matrix back, and the Array of its values where Lua has that. */
+static void take_sparse_back(const lua_run *r, bind_box *box) {
+  damo_sparse *m = (damo_sparse *)box->obj;
+  bind_state *st = r->link->state;
+  if (m->obj.refs > 1) return;
+  if (m->data->obj.refs == 2 && st && !st->closed) {
+    lua_State *L = st->running ? st->running : r->link->main;
+    if (lua_checkstack(L, 8) && bind_push_existing(L, m->data)) {
+      bind_free(L, -1);
+      lua_pop(L, 1);
+    }
+  }
+  box->obj = NULL;
+  damo_release(m);
+}
+
+/* What something in C holds on to stays with its userdata. */
 void op_take_back(const thunk *t) {
   lua_run *r = t->user;
   if (!r->lent) return;
@@ -58,6 +84,11 @@ void op_take_back(const thunk *t) {
   for (int i = 0; i < t->n_in + t->n_out; i++) {
     bind_box *box = r->lender[i];
     damo_array **view = i < t->n_in ? &r->view[i] : NULL;
+    if (box && box->obj && box->kind == OBJ_SPARSE) {
+      take_sparse_back(r, box);
+      r->lender[i] = NULL;
+      continue;
+    }
     bool kept = view && *view && (*view)->obj.refs > (box && box->obj == (damo_obj *)*view ? 2 : 1);
     if (kept) {
       r->lender[i] = NULL;

@@ -272,6 +272,13 @@ static int make_eye(lua_State *L) {
   return give_with_itype(L, sparse_eye(ctx, m, n, option_int(L, opt, "k", 0, "eye"), dtype, format), itype);
 }
 
+static bool are_numbers(damo_array *const *a, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    if (a[i]->ndim > 0) return false;
+  }
+  return true;
+}
+
 /* diags(diagonals, offsets, {shape=, dtype=, format=, itype=}): the k-th diagonal has its own length, or one number for
  * all. */
 static int make_diags(lua_State *L) {
@@ -299,6 +306,10 @@ static int make_diags(lua_State *L) {
   }
   damo_array *at =
       lua_isnil(L, 2) ? NULL : bind_value_array(L, 2, bind_to_array(L, 2) ? -1 : DAMO_INT64, "diags: offsets");
+  if ((at ? array_size(at) : 1) != n && n > 1 && are_numbers(diagonals, n)) {
+    bind_raise(L, DAMO_EVALUE,
+               "diags: diagonals must be a list of lists, one for each offset: {{1, 2, 3}} is one diagonal");
+  }
   if ((at ? array_size(at) : 1) != n || (at && (at->ndim > 1 || !dtype_is_integer(array_dtype(at))))) {
     bind_raise(L, DAMO_EVALUE, "diags: offsets must be as many whole numbers as there are diagonals: %d", (int)n);
   }

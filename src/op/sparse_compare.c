@@ -1,10 +1,10 @@
-/* sparse_compare: eq neq lt le gt ge, isclose and allclose.
+/* sparse_compare: eq neq lt le gt ge, isclose and allclose, maximum and minimum.
  *
  * The SS classes compare two sparse matrices of one format, entry by entry: sparse bool, true places stored. The SD
  * classes compare with a dense matrix, into dense bool, or with a number, into sparse bool. What is absent counts as 0,
  * so eq, le and ge of two sparse matrices are true nearly everywhere, and so is the memory of their result. nan is
  * unequal to all. isclose and allclose look at the places where either of two matrices stores an entry: elsewhere 0 is
- * close to 0.
+ * close to 0. So do maximum and minimum of two sparse matrices.
  */
 #include "sparse_op.h"
 
@@ -183,13 +183,24 @@ static void make_alike(build *b, damo_var *const *pair, damo_var **alike) {
   }
 }
 
+/* The places that either stores: a matrix; in at the two's values there, vectors in the order of its entries. NULL:
+ * failed. */
+static damo_var *either_places(build *b, damo_var *const *pair, damo_var **at) {
+  damo_var *m[2] = {NULL}, *ones[2];
+  make_alike(b, pair, m);
+  for (int i = 0; i < 2; i++) {
+    damo_var *x = m[i] != NULL ? build_sparse_cast(b, m[i], DAMO_BOOL) : NULL;
+    ones[i] = x != NULL ? build_fn1(b, "sparse.sp_ones_like", x) : NULL;
+  }
+  damo_var *places = build_fn2(b, "add", ones[0], ones[1]);
+  for (int i = 0; i < 2; i++) at[i] = places != NULL ? sparse_gather(b, m[i], places) : NULL;
+  return b->status == DAMO_OK ? places : NULL;
+}
+
 /* Whether the two are close at each place that either stores: a vector in the order of *places' entries. */
 static damo_var *close_places(build *b, const fn_args *a, damo_var *const *pair, damo_var **places) {
-  damo_var *m[2] = {NULL}, *at[2], *ones[2];
-  make_alike(b, pair, m);
-  for (int i = 0; i < 2; i++) ones[i] = m[i] != NULL ? build_fn1(b, "sparse.sp_ones_like", m[i]) : NULL;
-  *places = build_fn2(b, "add", ones[0], ones[1]);
-  for (int i = 0; i < 2; i++) at[i] = *places != NULL ? sparse_gather(b, m[i], *places) : NULL;
+  damo_var *at[2];
+  *places = either_places(b, pair, at);
   return *places != NULL ? build_fn(b, "isclose", at, 2, a->opt) : NULL;
 }
 
@@ -212,11 +223,34 @@ static damo_status fn_isclose(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, b->status == DAMO_OK ? build_fn(b, "isclose", pair, 2, a->opt) : NULL);
 }
 
+/* max(x, y) or min(x, y) of two sparse matrices: what is 0 there is not stored. */
+static damo_status fn_choose(build *b, const fn_args *a, ptrvec *out) {
+  const char *name = a->func->data;
+  damo_var *pair[2], *at[2];
+  DAMO_TRY(pair_operands(b, a, pair));
+  if (!var_is_sparse(pair[0]) || !var_is_sparse(pair[1])) {
+    build_fail(b, DAMO_ETYPE,
+               "%s: a sparse operand would give a dense result: use damo.sparse.structured_%s(x, y) to compute on the "
+               "stored entries alone, or x:toarray() to compute on the dense matrix",
+               name, name);
+    return b->status;
+  }
+  DAMO_TRY(close_operands(b, a, pair));
+  damo_var *places = either_places(b, pair, at), *v = places != NULL ? build_fn2(b, name, at[0], at[1]) : NULL;
+  return fn_give(b, out, v != NULL ? build_fn1(b, "sparse.remove0", sparse_with(b, places, v)) : NULL);
+}
+
 #define CLOSE_OPTIONS "rtol:num atol:num equal_nan:bool"
 #define ROW(r, fn, sign)                                                                          \
   {                                                                                               \
     .name = "sparse." fn, .operands = "x y", .call = fn_compare, .data = &relations[r],           \
     .doc = "x " sign " y: sparse bool; dense bool with a dense matrix; absent entries count as 0" \
+  }
+
+#define CHOOSE(fn, which)                                                                     \
+  {                                                                                           \
+    .name = "sparse." fn, .operands = "x y", .call = fn_choose, .data = fn,                   \
+    .doc = "the " which " of x and y, both sparse, entry by entry; absent entries count as 0" \
   }
 
 const op_func sparse_compare_funcs[] = {
@@ -236,6 +270,8 @@ const op_func sparse_compare_funcs[] = {
      .options = CLOSE_OPTIONS,
      .call = fn_allclose,
      .doc = "isclose at every place, in memory for the stored entries; the other matrix may be dense"},
+    CHOOSE("maximum", "larger"),
+    CHOOSE("minimum", "smaller"),
     {.name = NULL},
 };
 

@@ -192,7 +192,9 @@ damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h) 
 static damo_status move_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   for (int i = 0; i < 4; i++) DAMO_TRY(need_sparse(op, in, i));
-  return give_like(op, out, in[0], var_dtype(in[0]));
+  /* (the index dtype is x's, whose arrays the result may share) */
+  const int64_t *shape = in[0]->type->shape;
+  return give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[3]), shape[0], shape[1]);
 }
 
 static damo_sparse *paired(damo_sparse *part, damo_sparse *x) {
@@ -209,14 +211,14 @@ static damo_status move_perform(thunk *t) {
   damo_sparse *part = thunk_in_sparse(t, 0), *g = thunk_in_sparse(t, 1);
   if (!g->unique && !are_ready(t, 3, 3)) return DAMO_OK;
   damo_sparse *x = g->unique ? NULL : thunk_in_sparse(t, 3);
-  if (x == NULL || x->unique) return thunk_give(t, 0, damo_retain(part));
+  if (x == NULL || x->unique) return thunk_give_sparse(t, 0, damo_retain(part));
   if (!are_ready(t, 2, 2)) return DAMO_OK;
   damo_sparse *y = thunk_in_sparse(t, 2);
   const bool seems = sparse_shares(part, x), partial = t->node->op->props[0].u.i != 0;
   bool one_by_one = false, repeats = false;
   if (!y->unique) DAMO_TRY(sparse_one_by_one(g, y, &one_by_one));
   if (one_by_one != seems && !(seems && partial)) DAMO_TRY(sparse_repeats(x, &repeats));
-  if (repeats && one_by_one) return thunk_give(t, 0, paired(part, x));
+  if (repeats && one_by_one) return thunk_give_sparse(t, 0, paired(part, x));
   return thunk_give_sparse(t, 0, repeats ? sparse_sum_duplicates(part) : damo_retain(part));
 }
 

@@ -412,6 +412,11 @@ static damo_status fn_neg(build *b, const fn_args *a, ptrvec *out) {
     .doc = "a sparse matrix converted to " dtype                                                   \
   }
 
+static damo_status fn_summed(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = sparse_operand(b, a, 0);
+  return fn_give(b, out, x != NULL ? build_summed(b, x) : NULL);
+}
+
 const op_func sparse_move_funcs[] = {
     {.name = "sparse.dense_from_sparse",
      .operands = "x",
@@ -433,6 +438,10 @@ const op_func sparse_move_funcs[] = {
      .doc = "the entries that are not 0, as csc; the gradient is dense"},
     {.name = "sparse.tocsr", .operands = "x", .call = fn_tocsr, .doc = "the same matrix in csr"},
     {.name = "sparse.tocsc", .operands = "x", .call = fn_tocsc, .doc = "the same matrix in csc"},
+    {.name = "sparse.sum_duplicates",
+     .operands = "x",
+     .call = fn_summed,
+     .doc = "the same matrix with sorted lines and every place stored once, with the sum of what was stored there"},
     {.name = "sparse.cast",
      .operands = "x",
      .options = "dtype:dtype",

@@ -64,7 +64,10 @@ static damo_status ss_perform(thunk *t) {
 static damo_status ss_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   for (int i = 0; i < 2 && gout[0] != NULL; i++) {
     gin[i] = flat_zeros(b, node, i);
-    if (gin[i] == NULL) gin[i] = build_fn2(b, "mul", gout[0], build_conj(b, node->in[1 - i]));
+    if (gin[i] != NULL) continue;
+    damo_var *other = node->in[1 - i];
+    if (var_is_dense(gout[0])) other = build_summed(b, other); /* (else the product would have its duplicates) */
+    gin[i] = other != NULL ? build_fn2(b, "mul", gout[0], build_conj(b, other)) : NULL;
   }
   return b->status;
 }

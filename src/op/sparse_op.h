@@ -196,5 +196,6 @@ extern const op_def *const sparse_rectangular_classes[];
 extern const op_def *const sparse_logdet_classes[];
 extern const op_def *const sparse_inverse_classes[];
 extern const op_def *const sparse_lstsq_classes[];
+extern const op_def *const sparse_norm_classes[];
 
 #endif

@@ -29,25 +29,43 @@ static damo_status check_shapes(const thunk *t) {
                   (long long)y[0], (long long)p[0], (long long)p[1]);
 }
 
-/* z = p ∘ (x·yᵀ); p of any dtype, z of x's and y's. */
-static damo_status sample(const damo_sparse *p, const damo_array *x, const damo_array *y, damo_sparse *z) {
-  const damo_dtype dt = array_dtype(x);
+/* Products of bool are bool, as in a dense dot: any, not how many. */
+static damo_dtype product_dtype(damo_var *const *in) {
+  const bool both = var_dtype(in[0]) == DAMO_BOOL && var_dtype(in[1]) == DAMO_BOOL;
+  return both ? DAMO_BOOL : result_dtype(in);
+}
+
+/* The products at p's places, an element each, in z's data where that has their dtype. */
+static damo_array *products(const damo_sparse *p, const damo_array *x, const damo_array *y, damo_sparse *z) {
   const sparse_raw at = sparse_raw_of(p);
-  const bool csr = p->format == DAMO_CSR;
-  damo_array *weights = array_as_contiguous(p->data, dt);
-  if (weights == NULL) return DAMO_EMEMORY;
-  sparse_sample_rows(&at, sparse_is_wide(p), csr ? x : y, csr ? y : x, z->data->data);
-  kernel_table_select()->mul.fn[dt]((void *[]){z->data->data, weights->data, z->data->data}, sparse_nnz(p));
+  const bool csr = p->format == DAMO_CSR, apart = array_dtype(x) != sparse_dtype(z);
+  const int64_t nnz = sparse_nnz(p);
+  damo_array *v = apart ? array_empty(p->obj.ctx, array_dtype(x), 1, &nnz) : damo_retain(z->data);
+  if (v != NULL) sparse_sample_rows(&at, sparse_is_wide(p), csr ? x : y, csr ? y : x, v->data);
+  return v;
+}
+
+/* z = p ∘ (x·yᵀ), z's dtype being the result's; x and y have that of their products. */
+static damo_status sample(const damo_sparse *p, const damo_array *x, const damo_array *y, damo_sparse *z) {
+  const damo_dtype dt = sparse_dtype(z);
+  damo_array *weights = array_as_contiguous(p->data, dt), *v = weights ? products(p, x, y, z) : NULL;
+  damo_array *dots = v ? array_as_contiguous(v, dt) : NULL;
+  if (dots != NULL) {
+    kernel_table_select()->mul.fn[dt]((void *[]){dots->data, weights->data, z->data->data}, sparse_nnz(p));
+  }
   damo_release(weights);
-  return DAMO_OK;
+  damo_release(v);
+  damo_release(dots);
+  return dots != NULL ? DAMO_OK : DAMO_EMEMORY;
 }
 
 static damo_status sampling_perform(thunk *t) {
   DAMO_TRY(check_shapes(t));
   const damo_dtype dt = t->node->out[0]->type->dtype;
+  const damo_dtype own = product_dtype(t->node->in);
   damo_sparse *p = sparse_sum_duplicates(thunk_in_sparse(t, 2)), *z = NULL;
-  damo_array *x = p ? array_as_contiguous(thunk_in(t, 0), dt) : NULL;
-  damo_array *y = x ? array_as_contiguous(thunk_in(t, 1), dt) : NULL;
+  damo_array *x = p ? array_as_contiguous(thunk_in(t, 0), own) : NULL;
+  damo_array *y = x ? array_as_contiguous(thunk_in(t, 1), own) : NULL;
   damo_status s = y != NULL ? DAMO_OK : damo_error_status(t->ctx);
   if (y != NULL) {
     z = thunk_out_like(t, 0, p, dt);
@@ -116,8 +134,8 @@ static damo_status fn_sampling(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[3];
   for (int i = 0; i < 3; i++) in[i] = any_operand(b, a, i);
   if (b->status != DAMO_OK) return b->status;
-  const damo_dtype dt = result_dtype(in);
-  for (int i = 0; i < 3; i++) in[i] = build_cast(b, in[i], dt);
+  const damo_dtype dt = result_dtype(in), own = product_dtype(in);
+  for (int i = 0; i < 3; i++) in[i] = build_cast(b, in[i], i < 2 ? own : dt);
   return fn_give(b, out, build_class(b, &sampling_dot_def, in, 3));
 }
 

@@ -36,8 +36,82 @@ static damo_status with_data(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   return shorten_pattern(b, fg, node, repl, did, 0);
 }
 
+/* The node that spreads a sum's cotangent over every place of a matrix, or NULL. */
+static const damo_apply *spread_everywhere(const damo_var *v) {
+  const damo_apply *spread = match_op(v, "SpSumGrad");
+  return spread != NULL && !op_prop(spread->op, "sparse_grad")->u.i ? spread : NULL;
+}
+
+/* Ops that take each entry by itself, the zeros of their first input to zeros. */
+static bool is_entrywise(const damo_var *v) {
+  static const char *const names[] = {"Neg", "Cast", "MulSD", "DivSD", "ColScaleCSC", "RowScaleCSC"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (is_class(v, names[i]) && type_is_sparse(v->owner->in[0]->type)) return true;
+  }
+  return false;
+}
+
+/* A cotangent spread over every place, perhaps through such Ops. */
+static bool is_spread(const damo_var *v) {
+  for (int n = 0; n < 8 && is_entrywise(v); n++) v = v->owner->in[0];
+  return spread_everywhere(v) != NULL;
+}
+
+/* A cotangent spread over every place, perhaps scaled entry by entry, where x's entries are; in *absent a vector that
+ * is true where nothing is spread, for the zeros of a cotangent are absent entries. NULL if v is no such thing. */
+static damo_var *spread_at(build *b, const damo_var *v, damo_var *x, damo_var **absent) {
+  damo_apply *steps[8];
+  int n = 0;
+  for (; n < 8 && is_entrywise(v); v = v->owner->in[0]) steps[n++] = v->owner;
+  const damo_apply *spread = spread_everywhere(v);
+  if (spread == NULL) return NULL;
+  const prop_value props[2] = {*op_prop(spread->op, "axis"), prop_bool(true)};
+  damo_var *at = build_op(b, op_new(b->ctx, spread->op->def, props, 2), (damo_var *[]){spread->in[0], x}, 2);
+  damo_var *values = at != NULL ? build_fn1(b, "sparse.csm_data", at) : NULL;
+  *absent = values != NULL ? build_fn2(b, "eq", values, build_int(b, 0)) : NULL;
+  while (n > 0 && b->status == DAMO_OK) {
+    const damo_apply *step = steps[--n];
+    at = build_op(b, damo_retain(step->op), (damo_var *[]){at, step->n_in > 1 ? step->in[1] : NULL}, step->n_in);
+  }
+  return at;
+}
+
+/* v, a vector over a scaled cotangent's places, but 0 where nothing is spread: 0 scaled by nan or inf would not be. */
+static damo_var *unless(build *b, damo_var *absent, damo_var *v) {
+  return v != NULL && absent != NULL ? build_fn3(b, "switch", absent, build_int(b, 0), v) : NULL;
+}
+
+/* A cotangent spread over every place and read at x's stored ones is spread over these alone. */
 static damo_status gather_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  return shorten_pattern(b, fg, node, repl, did, 1);
+  damo_var *absent = NULL, *at = spread_at(b, node->in[0], node->in[1], &absent);
+  if (b->status != DAMO_OK) return b->status;
+  if (at == NULL) return shorten_pattern(b, fg, node, repl, did, 1);
+  damo_var *v = build_op(b, damo_retain(node->op), (damo_var *[]){at, node->in[1]}, 2);
+  return rule_give(b, repl, did, spread_everywhere(node->in[0]) != NULL ? v : unless(b, absent, v));
+}
+
+/* A cotangent spread over every place times a matrix is that matrix scaled, without the zeros. (A nan or infinite one
+ * leaves what is absent absent too, which is a matrix of nan otherwise.) */
+static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  damo_var *once = NULL, *at = NULL, *absent = NULL;
+  bool scaled = false;
+  for (int i = 0; i < 2 && at == NULL && b->status == DAMO_OK; i++) {
+    if (!is_spread(node->in[i]) || is_spread(node->in[1 - i])) continue;
+    once = build_fn1(b, "sparse.sum_duplicates", node->in[1 - i]);
+    at = once != NULL ? spread_at(b, node->in[i], once, &absent) : NULL;
+    scaled = spread_everywhere(node->in[i]) == NULL;
+  }
+  if (at == NULL || b->status != DAMO_OK) return b->status;
+  damo_var *v = build_fn1(b, "sparse.csm_data", at);
+  v = build_fn2(b, "mul", scaled ? unless(b, absent, v) : v, build_fn1(b, "sparse.csm_data", once));
+  damo_var *y = build_fn2(b, "sparse.with_data", once, v);
+  y = y != NULL ? build_fn1(b, "sparse.remove0", y) : NULL;
+  const damo_format format = node->out[0]->type->format;
+  if (y != NULL && y->type->format != format) {
+    y = build_fn1(b, format == DAMO_CSR ? "sparse.tocsr" : "sparse.tocsc", y);
+  }
+  return rule_give(b, repl, did, y);
 }
 
 /* The parts of WithData(x, data) are data, and x's. */
@@ -124,6 +198,17 @@ static damo_status join_scales(build *b, damo_fgraph *fg, damo_apply *node, damo
   return rule_give(b, repl, did, in[1] != NULL ? build_op(b, damo_retain(node->op), in, 2) : NULL);
 }
 
+/* A cotangent spread over every place and transposed is spread over every place of the transposed matrix. */
+static damo_status transpose(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const damo_apply *spread = spread_everywhere(node->in[0]);
+  if (spread == NULL) return twice(b, fg, node, repl, did);
+  const prop_value *axis = op_prop(spread->op, "axis");
+  const prop_value props[2] = {axis->kind == PROP_NIL ? prop_nil() : prop_int(3 - axis->u.i), prop_bool(false)};
+  damo_var *x = spread->in[1], *turned = build_op(b, damo_retain(node->op), &x, 1);
+  damo_var *in[2] = {spread->in[0], turned};
+  return rule_give(b, repl, did, turned != NULL ? build_op(b, op_new(b->ctx, spread->op->def, props, 2), in, 2) : NULL);
+}
+
 /* ---- Patterns that Types know ------------------------------------------------------------------------------------ */
 
 /* The pattern of v's values: of the leaf that has it, whose values are checked against its Type. NULL: not known. */
@@ -194,11 +279,12 @@ static damo_status move_cotangent(build *b, damo_fgraph *fg, damo_apply *node, d
 const rewrite_rule sparse_rules[] = {
     RULE("sparse_with_data", "WithData", with_data),
     RULE("sparse_gather_data", "GatherData", gather_data),
+    RULE("sparse_mul_spread", "MulSS", mul_spread),
     RULE("sparse_properties", "CSMProperties", properties),
     RULE("sparse_data", "SparseData", data),
     RULE("sparse_csm", "CSM", csm),
     RULE("sparse_dense_of_sparse", "DenseFromSparse", dense_of_sparse),
-    RULE("sparse_transpose_twice", "Transpose", twice),
+    RULE("sparse_transpose", "Transpose", transpose),
     RULE("sparse_neg_twice", "Neg", twice),
     RULE("sparse_to_format", "ToFormat", to_format),
     RULE("sparse_join_col_scales", "ColScaleCSC", join_scales),

@@ -209,6 +209,10 @@ damo_array *sparse_at_dense(const damo_array *g, const damo_sparse *x);
  * entries at a place, or a divisor, they go round and add up. */
 damo_array *sparse_pair(damo_sparse *g, const damo_sparse *x);
 
+/* Where a's minor axis is far longer than its entries are many: a with the positions that occur numbered anew, and
+ * (*columns)[number] the position; else *columns is NULL. *a is replaced; it may be NULL after a failure. */
+damo_status sparse_narrow_one(damo_sparse **a, damo_array **columns);
+
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 /* One format and the same pattern arrays. */

@@ -26,11 +26,8 @@ static inline void sparse_freeze(damo_array *v) {
 /* An uninitialised vector. */
 damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n);
 
-/* Where a's minor axis is far longer than its entries are many: a with the positions that occur numbered anew, and
- * (*columns)[number] the position; else *columns is NULL. *a is replaced; it may be NULL after a failure. */
-damo_status sparse_narrow_one(damo_sparse **a, damo_array **columns);
-/* The same for two matrices with one minor axis: numbered as a's entries occur; b's others are left out. Both are
- * replaced; they may be NULL after a failure. */
+/* sparse_narrow_one for two matrices with one minor axis: numbered as a's entries occur; b's others are left out. Both
+ * are replaced; they may be NULL after a failure. */
 damo_status sparse_narrow(damo_sparse **a, damo_sparse **b);
 /* Replaces the narrower one where their index dtypes differ. */
 damo_status sparse_same_itype(damo_sparse **a, damo_sparse **b);
