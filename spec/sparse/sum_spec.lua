@@ -116,6 +116,18 @@ describe("sp_sum", function()
     assert.equal(4, damo.compile({ x }, g)(a).nnz)
   end)
 
+  it("refuses a gradient with more entries than fit in memory at once, and gives one of none", function()
+    local a, x, w = s.huge { format = "csr", rows = 4, cols = 40 }, sparse.csr_matrix "x", damo.dscalar "w"
+    local f = damo.compile({ x, w }, damo.grad(w * sparse.sp_sum(x), x), { on_unused_input = "ignore" })
+    damo.config.memory_cap = damo.memory().bytes + (1 << 24)
+    local ok, err = pcall(f, a, 2.0)
+    local none = f(a, 0.0)
+    damo.config.memory_cap = 0
+    assert.is_false(ok)
+    assert.equal("memory", err.kind)
+    assert.same({ 0, a.shape[1], a.shape[2] }, { none.nnz, none.shape[1], none.shape[2] })
+  end)
+
   it("never merges sums of different sparse_grad", function()
     local x = sparse.csr_matrix "x"
     local f = damo.compile({ x }, { sparse.sp_sum(x), sparse.sp_sum(x, { sparse_grad = true }), sparse.sp_sum(x) })

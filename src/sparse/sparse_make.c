@@ -95,6 +95,18 @@ static damo_array *readable(const damo_array *a) {
   return aligned ? damo_retain(a) : array_copy(a);
 }
 
+/* The entries that are not 0; ptr becomes their indptr. A line or column that an array repeats, perhaps more often than
+ * there is memory for, is read once. */
+static int64_t count_entries(const damo_array *a, bool csc, int64_t *ptr) {
+  const int64_t *strides = array_strides(a), major = array_shape(a)[csc], minor = array_shape(a)[!csc];
+  const int64_t lines = major > 1 && strides[csc] == 0 ? 1 : major, times = minor > 1 && strides[!csc] == 0 ? minor : 1;
+  kernel_sparse_value(true, array_dtype(a))
+      ->count_dense(a->data, lines, minor / times, strides[csc], strides[!csc], ptr);
+  for (int64_t i = 1; times > 1 && i <= lines; i++) ptr[i] *= times;
+  for (int64_t i = lines + 1; i <= major; i++) ptr[i] = i * ptr[1];
+  return ptr[major];
+}
+
 damo_sparse *sparse_from_dense(const damo_array *dense, damo_format format, damo_dtype itype) {
   char text[256];
   damo_ctx *ctx = dense->obj.ctx;
@@ -110,15 +122,15 @@ damo_sparse *sparse_from_dense(const damo_array *dense, damo_format format, damo
   damo_array *a = readable(dense), *ptr = a ? sparse_vector(ctx, DAMO_INT64, lines) : NULL;
   damo_sparse *out = NULL;
   if (ptr) {
-    const int64_t *strides = array_strides(a);
-    const int64_t nnz =
-        kernel_sparse_value(true, dtype)->count_dense(a->data, major, minor, strides[csc], strides[!csc], ptr->data);
+    const int64_t *strides = array_strides(a), nnz = count_entries(a, csc, (int64_t *)(void *)ptr->data);
     itype = sparse_itype_for(itype, shape[0], shape[1], nnz);
     out = sparse_empty(ctx, format, dtype, itype, shape, nnz);
     if (out) {
       kernel_cast(DAMO_INT64, itype)(ptr->data, out->indptr->data, lines);
-      value_fns_of(out)->fill_dense(a->data, major, minor, strides[csc], strides[!csc], out->indices->data,
-                                    out->data->data);
+      if (nnz > 0) {
+        value_fns_of(out)->fill_dense(a->data, major, minor, strides[csc], strides[!csc], out->indices->data,
+                                      out->data->data);
+      }
       out->sorted = out->unique = true;
     }
   }
