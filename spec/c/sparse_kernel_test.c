@@ -361,6 +361,13 @@ static void test_vectors(bool wide) {
   clear(&s);
 }
 
+static void put_unit(void *block, size_t i, bool single) {
+  if (single)
+    ((float *)block)[i] = (float)unit();
+  else
+    ((double *)block)[i] = unit();
+}
+
 /* Blocks of several widths and row strides, in every instruction set: the plain loop's bits. */
 static void test_blocks(bool wide, bool single) {
   static const char *const isas[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
@@ -409,6 +416,60 @@ static void test_blocks(bool wide, bool single) {
   unsetenv("DAMO_ISA");
   free(x), free(want), free(got), free(start);
   clear(&s);
+}
+
+/* Samples and product in one pass against one after the other, entries as they come and at places of their own.
+ * With many rows the result goes past the caches. */
+static void test_both(bool wide, bool single, int64_t rows, int64_t cols) {
+  static const char *const isas[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
+  enum { MINOR = 30, STRIDE = 160 };
+  storage s = make(rows, MINOR, 12, false);
+  const sparse_raw a = raw_of(&s, wide, single);
+  const size_t item = single ? 4 : 8, lines = (size_t)rows * (size_t)cols * item, entries = (size_t)s.nnz * item;
+  char *x = malloc(lines), *y = malloc((size_t)MINOR * STRIDE * item), *val = malloc(entries),
+       *places = malloc((size_t)s.nnz * 8);
+  char *want = aligned_alloc(64, (lines + 64) / 64 * 64), *got = aligned_alloc(64, (lines + 64) / 64 * 64);
+  char *want_z = malloc(entries), *got_z = malloc(entries);
+  for (size_t i = 0; i < lines / item; i++) put_unit(x, i, single);
+  for (size_t i = 0; i < (size_t)MINOR * STRIDE; i++) put_unit(y, i, single);
+  for (int64_t p = 0; p < s.nnz; p++) { /* backwards */
+    const int64_t at = s.nnz - 1 - p;
+    memcpy(val + (size_t)at * item, (const char *)a.data + (size_t)p * item, item);
+    if (wide)
+      ((int64_t *)(void *)places)[p] = at;
+    else
+      ((int32_t *)(void *)places)[p] = (int32_t)at;
+  }
+  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
+    if (!kernel_table_named(isas[k])) continue;
+    setenv("DAMO_ISA", isas[k], 1);
+    const sparse_dense_fns *f = kernel_sparse_dense(wide, single ? DAMO_FLOAT32 : DAMO_FLOAT64);
+    const sparse_block bx = {x, cols, cols}, by = {y, cols, STRIDE}, bw = {want, cols, cols}, bg = {got, cols, cols};
+    f->matmat(&a, NULL, &by, NULL, &bw);
+    f->sample(&a, &bx, &by, want_z);
+    for (int placed = 0; placed < 2; placed++) {
+      sparse_raw other = a;
+      other.data = placed ? val : a.data;
+      memset(got, 0x3f, lines), memset(got_z, 0x3f, entries);
+      f->both(&other, placed ? places : NULL, &bx, &by, got_z, &bg);
+      CHECK(memcmp(want, got, lines) == 0);
+      bool ok = true;
+      for (int64_t p = 0; p < s.nnz; p++) {
+        const size_t at = (size_t)(placed ? s.nnz - 1 - p : p);
+        ok = ok && memcmp(got_z + at * item, want_z + (size_t)p * item, item) == 0;
+      }
+      CHECK(ok);
+    }
+  }
+  unsetenv("DAMO_ISA");
+  free(x), free(y), free(val), free(places), free(want), free(got), free(want_z), free(got_z);
+  clear(&s);
+}
+
+static void test_both_widths(bool wide, bool single) {
+  static const int64_t widths[] = {1, 2, 5, 7, 16, 31, 64, 79, 150};
+  for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) test_both(wide, single, 40, widths[w]);
+  test_both(wide, single, 17000, 64);
 }
 
 /* A result that the caches would not keep, in every instruction set: the plain loop's bits. */
@@ -547,6 +608,8 @@ int main(void) {
     test_blocks(wide, true);
     test_large_block(wide, false);
     test_large_block(wide, true);
+    test_both_widths(wide, false);
+    test_both_widths(wide, true);
     test_sparse_product(wide);
     test_merges(wide);
     test_sums(wide);

@@ -202,6 +202,11 @@ typedef struct sparse_dense_fns {
                  const sparse_block *y);
   void (*matmat_t)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *y);
   void (*sample)(const sparse_raw *a, const sparse_block *x, const sparse_block *y, void *out);
+  /* sample and Y = A·X in one pass over the entries, bit for bit: out[p] = sum over k of L[i, k]·X[j, k], L having
+   * major rows. places: where the values and samples of the entries stand, by an index each; NULL: as they come. At least one
+   * column. */
+  void (*both)(const sparse_raw *a, const void *places, const sparse_block *l, const sparse_block *x, void *out,
+               const sparse_block *y);
 } sparse_dense_fns;
 
 /* The best for this CPU (DAMO_ISA as for the elementwise kernels); NULL for other dtypes. */

@@ -12,6 +12,7 @@
 #define W (int)(BYTES / sizeof(T))
 #define N_ACC 8
 #define AHEAD 6
+#define BOTH_AHEAD 12          /* of two products in one pass */
 #define FAR_BYTES (8 << 20)    /* blocks past this do not stay near */
 #define STREAM_BYTES (4 << 20) /* results past this don't stay until they are read */
 #define LINE 64
@@ -225,11 +226,103 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
   }
 }
 
+/* ---- Sampled products and products in one pass ---- */
+
+typedef struct NAME(both_lines) {
+  const I *idx, *places; /* the line's entries; where they stand in val and z, NULL: one after the other */
+  const T *val;
+  T *z; /* a number for each entry */
+  int64_t n, known;
+  const T *x, *y; /* the line's row, the block whose rows the entries mean, from the piece's first column on */
+  int64_t stride;
+  T *out; /* the piece of the result */
+  bool first, stream;
+} NAME(both_lines);
+
+/* Both of n vectors of columns: each row of y is read once. Sums as in sample_piece and piece. So much is done for a
+ * row that the machine sees few of the next ones: they are asked for ahead of their turn wherever the block lies. */
+static inline __attribute__((always_inline)) void NAME(both_piece)(const NAME(both_lines) * r, const int n) {
+  V x[N_ACC], acc[N_ACC];
+#pragma GCC unroll 8
+  for (int k = 0; k < n; k++) x[k] = *(const V *)(r->x + k * W), acc[k] = (V){0};
+  for (int64_t p = 0; p < r->n; p++) {
+    const int64_t at = r->places ? r->places[p] : p;
+    const T *y = r->y + r->idx[p] * r->stride;
+    const T s = r->val[at];
+    V part[4] = {{0}, {0}, {0}, {0}};
+    if (p + BOTH_AHEAD < r->known) NAME(fetch)(r->y + r->idx[p + BOTH_AHEAD] * r->stride, n * BYTES);
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++) {
+      const V row = *(const V *)(y + k * W), product = x[k] * row;
+      acc[k] += row * s;
+      if (k < 4) {
+        part[k] = product;
+      } else {
+        part[k - 4] += product;
+      }
+    }
+    if (n > 1) part[0] = (part[0] + part[1]) + (part[2] + part[3]);
+    const T sum = NAME(fold)(part[0]);
+    r->z[at] = r->first ? sum : r->z[at] + sum;
+  }
+#pragma GCC unroll 8
+  for (int k = 0; k < n; k++) {
+    if (r->stream) {
+      STREAM(r->out + k * W, acc[k]);
+    } else {
+      *(V *)(r->out + k * W) = acc[k];
+    }
+  }
+}
+
+static inline void NAME(both_element)(const NAME(both_lines) * r) {
+  T acc = 0;
+  for (int64_t p = 0; p < r->n; p++) {
+    const int64_t at = r->places ? r->places[p] : p;
+    const T y = r->y[r->idx[p] * r->stride], product = *r->x * y;
+    acc += y * r->val[at];
+    r->z[at] = r->first ? product : r->z[at] + product;
+  }
+  *r->out = acc;
+}
+
+static inline void NAME(both_advance)(NAME(both_lines) * r, int64_t n) {
+  r->x += n;
+  r->y += n;
+  r->out += n;
+  r->first = false;
+}
+
+static inline void NAME(both_line)(NAME(both_lines) * r, int64_t cols) {
+  for (; cols >= 8 * W; cols -= 8 * W, NAME(both_advance)(r, 8 * W)) NAME(both_piece)(r, 8);
+  for (; cols >= 4 * W; cols -= 4 * W, NAME(both_advance)(r, 4 * W)) NAME(both_piece)(r, 4);
+  for (; cols >= 2 * W; cols -= 2 * W, NAME(both_advance)(r, 2 * W)) NAME(both_piece)(r, 2);
+  for (; cols >= W; cols -= W, NAME(both_advance)(r, W)) NAME(both_piece)(r, 1);
+  for (; cols > 0; cols--, NAME(both_advance)(r, 1)) NAME(both_element)(r);
+}
+
+static void NAME(both)(const sparse_raw *a, const void *places, const sparse_block *xs, const sparse_block *ys,
+                       void *samples, const sparse_block *outs) {
+  const I *ptr = a->indptr, *idx = a->indices, *at = places;
+  const T *val = a->data;
+  const int64_t known = ptr[a->major];
+  NAME(both_lines) r = {.stride = ys->stride, .stream = NAME(goes_past)(a->major, NULL, outs)};
+  for (int64_t i = 0; i < a->major; i++) {
+    r.idx = idx + ptr[i], r.n = ptr[i + 1] - ptr[i], r.known = known - ptr[i];
+    r.places = at ? at + ptr[i] : NULL, r.val = at ? val : val + ptr[i], r.z = (T *)samples + (at ? 0 : ptr[i]);
+    r.x = (const T *)xs->data + i * xs->stride, r.y = ys->data, r.out = (T *)outs->data + i * outs->stride;
+    r.first = true;
+    NAME(both_line)(&r, ys->cols);
+  }
+  if (r.stream) STREAMED();
+}
+
 #undef NAME
 #undef V
 #undef W
 #undef N_ACC
 #undef AHEAD
+#undef BOTH_AHEAD
 #undef FAR_BYTES
 #undef STREAM_BYTES
 #undef LINE

@@ -29,6 +29,7 @@
 #undef I
 #undef IX
 
-const sparse_dense_table TABLE = {
-    {{matmat_n_f32, matmat_t_n_f32, sample_n_f32}, {matmat_n_f64, matmat_t_n_f64, sample_n_f64}},
-    {{matmat_w_f32, matmat_t_w_f32, sample_w_f32}, {matmat_w_f64, matmat_t_w_f64, sample_w_f64}}};
+const sparse_dense_table TABLE = {{{matmat_n_f32, matmat_t_n_f32, sample_n_f32, both_n_f32},
+                                   {matmat_n_f64, matmat_t_n_f64, sample_n_f64, both_n_f64}},
+                                  {{matmat_w_f32, matmat_t_w_f32, sample_w_f32, both_w_f32},
+                                   {matmat_w_f64, matmat_t_w_f64, sample_w_f64, both_w_f64}}};

@@ -126,6 +126,11 @@ extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
 /* sparse_usmm.c: alpha·x·y + z, brought to one dtype; x or y is sparse, alpha 0-d, z dense. The special classes take
  * one dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
 damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z);
+/* sparse_sampled.c: its outputs are the inner products of line i of rows and line j of cols for each stored (i, j) of
+ * m, which stores `entries` (-1: not known), and m·cols, or mᵀ·rows. One dtype, float32 or float64; rows and cols are
+ * dense. */
+damo_apply *build_sampled_product(build *b, damo_var *m, damo_var *rows, damo_var *cols, bool transposed,
+                                  int64_t entries);
 /* sparse_cotangent.c: g + h as cotangents of x: add, but for sparse ones of a sparse x that may store a place twice. */
 damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h);
 /* Whether sums of those cotangents of a sparse x, and moved ones that come to it as g, are for sure what they are of

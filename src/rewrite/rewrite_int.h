@@ -13,6 +13,7 @@ extern const rewrite_rule fill_rules[];
 extern const rewrite_rule stabilize_rules[];
 extern const rewrite_rule specialize_rules[];
 extern const rewrite_rule sparse_rules[];
+extern const rewrite_rule sampled_rules[];
 extern const rewrite_rule inplace_rules[];
 extern const rewrite_rule choice_rules[];
 

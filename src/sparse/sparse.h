@@ -166,6 +166,18 @@ damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array
 /* The same into out, one element for each entry of a pattern; x has its major, y its minor rows: contiguous matrices of
  * one dtype and equally many columns. wide: int64 indices. */
 void sparse_sample_rows(const sparse_raw *at, bool wide, const damo_array *x, const damo_array *y, void *out);
+/* Those inner products for a's entries, and y = A·cols, or Aᵀ·rows when `transposed`: the same bits as of
+ * sparse_sample_rows and sparse_product_run. All of one dtype; rows, cols and y are contiguous matrices with equally
+ * many columns, whose shapes the caller has checked; samples: an element for each entry. */
+typedef struct sparse_sampled {
+  const damo_sparse *a;
+  bool transposed;
+  const damo_array *rows, *cols;
+  void *samples;
+  damo_array *y;
+} sparse_sampled;
+size_t sparse_sampled_room(const sparse_sampled *s); /* bytes of workspace, 0 where none is needed */
+void sparse_sampled_run(const sparse_sampled *s, void *room);
 /* The same inner products of the rows of two sparse matrices, over the columns that both store: a vector in the order
  * of p's entries. The caller has checked the shapes. */
 damo_array *sparse_sample_sparse(damo_sparse *p, damo_sparse *x, damo_sparse *y);

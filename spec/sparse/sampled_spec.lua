@@ -1,0 +1,156 @@
+-- Samples and a product over the same rows as one node: which gradients have it, and that their bits are those of two.
+local damo = require "damo"
+local s = require "spec.sparse.support"
+local sparse = damo.sparse
+
+local apart = damo.Mode { exclude = { "sparse_sampled_product" } }
+
+local function count(f, name)
+  local n = 0
+  for _, node in ipairs(f.fgraph:toposort()) do
+    if node.op.name == name then n = n + 1 end
+  end
+  return n
+end
+
+local function joined(f) return count(f, "SampledProduct") end
+
+--- Compiles gradients and runs them in every mode against two nodes: to the bit where `exact`, and returns FAST_RUN's
+-- Function.
+local function check(inputs, outputs, values, tol)
+  local want = { damo.compile(inputs, outputs, { mode = apart })(table.unpack(values)) }
+  for _, mode in ipairs(s.modes) do
+    local f = damo.compile(inputs, outputs, { mode = mode })
+    for _ = 1, 2 do
+      for i, v in ipairs { f(table.unpack(values)) } do
+        assert.equal(want[i].dtype, v.dtype)
+        assert.same(want[i].shape, v.shape)
+        if tol then
+          s.close(v, want[i], mode .. " " .. i, tol)
+        else
+          assert.same(s.flat(want[i]), s.flat(v), mode .. " " .. i)
+        end
+      end
+    end
+  end
+  return damo.compile(inputs, outputs)
+end
+
+local function structured(a, d, g)
+  return damo.grad(nil, { a, d }, { known_grads = { [sparse.structured_dot(a, d)] = g } })
+end
+
+local function sampled(x, y, p)
+  return damo.grad(sparse.sp_sum(sparse.sqr(sparse.sampling_dot(x, y, p))), { x, y, p })
+end
+
+local widths = { 1, 7, 31, 64, 100 }
+
+for _, dtype in ipairs { "float32", "float64" } do
+  describe("the gradients of " .. dtype .. " products", function()
+    local tensor = damo.TensorType(dtype, { false, false })
+    local x, y, g = tensor "x", tensor "y", tensor "g"
+
+    it("of structured_dot are one node with the bits of two", function()
+      for _, m in ipairs(s.matrices(dtype, { rows = 6, cols = 5, fixed = true })) do
+        local a = sparse.matrix(m.value.format, "a", { dtype = dtype })
+        for _, k in ipairs(widths) do
+          local f = check({ a, y, g }, structured(a, y, g), { m.value, s.dense(5, k, dtype), s.dense(6, k, dtype, 7) })
+          assert.equal(1, joined(f), m.name)
+          assert.equal(0, count(f, "StructuredDot"))
+        end
+      end
+    end)
+
+    it("of sampling_dot are one node and a product with the bits of three", function()
+      for _, m in ipairs(s.matrices(dtype, { rows = 6, cols = 5, fixed = true })) do
+        local p = sparse.matrix(m.value.format, "p", { dtype = dtype })
+        for _, k in ipairs(widths) do
+          local f = check({ x, y, p }, sampled(x, y, p), { s.dense(6, k, dtype), s.dense(5, k, dtype, 3), m.value })
+          assert.equal(1, joined(f), m.name)
+          assert.equal(1, count(f, "Dot"))
+        end
+      end
+    end)
+
+    it("are right where dense operands are strided", function()
+      for _, format in ipairs(s.formats) do
+        local m = s.matrix { rows = 6, cols = 5, dtype = dtype, format = format }
+        local a = sparse.matrix(format, "a", { dtype = dtype })
+        local d, e = s.dense(40, 5, dtype), s.dense(40, 6, dtype, 5)
+        check({ a, y, g }, structured(a, y.T, g.T), { m, d, e })
+        check({ x, y, a }, sampled(x.T, y.T, a), { e, d, m })
+      end
+    end)
+
+    it("are right for matrices without rows, columns or entries, and blocks without columns", function()
+      for _, shape in ipairs { { 0, 0 }, { 0, 4 }, { 4, 0 }, { 4, 4 } } do
+        for _, format in ipairs(s.formats) do
+          local a, m = sparse.matrix(format, "a", { dtype = dtype }), damo.zeros(shape, { dtype = dtype })
+          m = sparse[format .. "_from_dense"](m)
+          for _, k in ipairs { 0, 3, 64 } do
+            local d, e = damo.ones({ shape[2], k }, { dtype = dtype }), damo.ones({ shape[1], k }, { dtype = dtype })
+            check({ a, y, g }, structured(a, y, g), { m, d, e })
+            check({ x, y, a }, sampled(x, y, a), { e, d, m })
+          end
+        end
+      end
+    end)
+  end)
+end
+
+describe("a samples and a product node", function()
+  local x, y, g = damo.dmatrix "x", damo.dmatrix "y", damo.dmatrix "g"
+
+  it("of a known pattern are joined too", function()
+    for _, format in ipairs(s.formats) do
+      local m = s.matrix { rows = 6, cols = 5, format = format }
+      local a = sparse.matrix(format, "a", { pattern = m })
+      local f = check({ a, y, g }, structured(a, y, g), { m, s.dense(5, 40), s.dense(6, 40, "float64", 3) })
+      assert.equal(1, joined(f))
+    end
+  end)
+
+  it("are left alone where one needs the other", function()
+    for _, format in ipairs(s.formats) do
+      local p = sparse.matrix(format, "p")
+      local scores = damo.grad(nil, p, { known_grads = { [sparse.structured_dot(p, y)] = x } })
+      local f = check({ x, y, p }, { damo.dot(scores, y), damo.dot(scores.T, x), scores },
+        { s.dense(6, 40), s.dense(5, 40, "float64", 3), s.matrix { rows = 6, cols = 5, format = format } })
+      assert.equal(0, joined(f))
+    end
+  end)
+
+  it("of other operands, patterns or dtypes are left alone", function()
+    local a, b = sparse.csr_matrix "a", sparse.csr_matrix "b"
+    local samples = damo.grad(nil, a, { known_grads = { [sparse.structured_dot(a, y)] = x } })
+    assert.equal(0, joined(damo.compile({ a, b, x, y }, { samples, damo.dot(b, y) })))
+    assert.equal(0, joined(damo.compile({ a, x, y, g }, { samples, damo.dot(a, g) })))
+    assert.equal(1, joined(damo.compile({ a, x, y }, { samples, damo.dot(a, y) })))
+    local c, z = sparse.csr_matrix("c", { dtype = "complex128" }), damo.zmatrix "z"
+    local h = damo.zmatrix "h"
+    assert.equal(0, joined(damo.compile({ c, z, h }, structured(c, z, h))))
+  end)
+
+  it("pair by pair make no cycle", function()
+    local a, b = sparse.csr_matrix "a", sparse.csr_matrix "b"
+    -- each pair is free by itself; the first one's product goes into the second's samples, and the other way round
+    local function samples(m, rows, cols)
+      return damo.grad(nil, m, { known_grads = { [sparse.structured_dot(m, cols)] = rows } })
+    end
+    local p1 = damo.dot(a, y)
+    local s2, p2 = samples(b, p1, x), damo.dot(b, x)
+    local s1 = samples(a, p2, y)
+    local A, B = s.matrix { rows = 6, cols = 5, format = "csr" }, s.matrix { rows = 6, cols = 5, format = "csr" }
+    local f = check({ a, b, x, y }, { s1, s2, p1, p2 }, { A, B, s.dense(5, 40), s.dense(5, 40, "float64", 3) })
+    assert.equal(1, joined(f))
+  end)
+
+  it("say what does not fit", function()
+    local a = sparse.csr_matrix "a"
+    local f = damo.compile({ a, y, g }, structured(a, y, g))
+    local m = s.matrix { rows = 6, cols = 5, format = "csr" }
+    s.raises("shape", "SampledProduct: shapes (6, 5) and (4, 3) do not agree: axis 2 of the first is 5, axis 1 of the "
+      .. "second is 4", function() f(m, s.dense(4, 3), s.dense(6, 3)) end)
+  end)
+end)

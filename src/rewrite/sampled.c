@@ -1,0 +1,138 @@
+/* sampled.c: samples at a matrix's places and a product of a matrix with that pattern, which read the same dense rows,
+ * become one node that reads them once. Gradients of structured_dot and sampling_dot ask for both. */
+#include "rewrite_int.h"
+
+#include <string.h>
+
+/* Nodes that may be walked over for each node of the graph, so that the rule stays linear in it. */
+#define WALK_SHARE 16
+#define WALK_LEAST 4096
+#define MOST_USES 64 /* of a dense operand, looked at */
+
+/* A pair of nodes that read the same rows. */
+typedef struct pair {
+  damo_apply *samples, *product;
+  damo_var *m, *rows, *cols;
+  bool transposed;
+} pair;
+
+/* The Variable nearest to the leaves that has v's pattern. */
+static const damo_var *pattern_root(const damo_var *v) {
+  while (v->owner != NULL && v->owner->op->def->pattern == PATTERN_SHARED) v = v->owner->in[0];
+  return v;
+}
+
+/* v is vector i (1: indices, 2: indptr) of matrices with m's pattern: read from one, or the constant that its Type
+ * knows. */
+static bool is_vector_of(const damo_var *v, int i, const damo_var *m) {
+  const damo_var *root = pattern_root(m);
+  const damo_apply *from = match_op(v, "CSMProperties");
+  if (from != NULL) return v->index == i && pattern_root(from->in[0]) == root;
+  const type_pattern *known = root->owner == NULL ? root->type->pattern : NULL;
+  const damo_array *value = known != NULL ? var_constant_array(v) : NULL;
+  return value != NULL && value == (i == 1 ? known->matrix->indices : known->matrix->indptr);
+}
+
+static bool is_samples(const damo_apply *node) {
+  const char *name = node->op->def->name;
+  return strcmp(name, "StructuredDotGradCSR") == 0 || strcmp(name, "StructuredDotGradCSC") == 0;
+}
+
+static bool is_product(const damo_apply *node) {
+  return node->op->def == &sparse_dot_def || node->op->def == &structured_dot_def;
+}
+
+/* One float dtype for all. */
+static bool is_one_dtype(const pair *p) {
+  const damo_var *all[] = {p->m, p->rows, p->cols, p->samples->out[0], p->product->out[0]};
+  const damo_dtype dtype = var_dtype(all[0]);
+  for (size_t i = 1; i < sizeof all / sizeof *all; i++) {
+    if (var_dtype(all[i]) != dtype) return false;
+  }
+  return dtype_is_float(dtype);
+}
+
+/* The node multiplies a matrix with the samples' pattern, transposed or not, with their rows or columns. */
+static bool complete(pair *p, damo_apply *node, bool transposed) {
+  const damo_apply *s = p->samples;
+  if (node == NULL || !is_product(node) || node->in[1] != (transposed ? p->rows : p->cols)) return false;
+  const damo_apply *turn = transposed ? match_op(node->in[0], "Transpose") : NULL;
+  if (transposed && turn == NULL) return false;
+  p->m = transposed ? turn->in[0] : node->in[0];
+  p->product = node;
+  p->transposed = transposed;
+  if (!type_is_sparse(p->m->type) || !type_is_tensor(node->in[1]->type)) return false;
+  const int format = strcmp(s->op->def->name, "StructuredDotGradCSR") == 0 ? DAMO_CSR : DAMO_CSC;
+  return p->m->type->format == format && is_vector_of(s->in[0], 1, p->m) && is_vector_of(s->in[1], 2, p->m) &&
+         is_one_dtype(p);
+}
+
+/* Products that need no turning of the matrix come first. */
+static bool find_product(const damo_fgraph *fg, pair *p) {
+  const bool csr = strcmp(p->samples->op->def->name, "StructuredDotGradCSR") == 0;
+  for (int k = 0; k < 2; k++) {
+    const bool transposed = (k == 0) != csr;
+    const fg_clients *c = fgraph_clients(fg, transposed ? p->rows : p->cols);
+    for (int32_t i = 0; c != NULL && i < c->n && i < MOST_USES; i++) {
+      if (complete(p, c->at[i].node, transposed)) return true;
+    }
+  }
+  return false;
+}
+
+/* What the pair reads is made without either of them: as one node they make no cycle. Not so either where it takes too
+ * long to tell. */
+static damo_status is_free(damo_ctx *ctx, const pair *p, int64_t *walk, bool *free) {
+  damo_var *const reads[] = {p->m, p->rows, p->cols};
+  ptrvec nodes;
+  ptrvec_init(&nodes, ctx);
+  *free = *walk > 0;
+  const damo_status s = *free ? graph_toposort(ctx, reads, 3, NULL, 0, &nodes) : DAMO_OK;
+  for (int64_t i = 0; i < nodes.n && *free; i++) *free = nodes.at[i] != p->samples && nodes.at[i] != p->product;
+  *walk -= nodes.n;
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+static damo_status join(damo_fgraph *fg, const pair *p) {
+  build b;
+  build_init(&b, fg->obj.ctx);
+  damo_var *old[2] = {p->samples->out[0], p->product->out[0]};
+  damo_apply *both = build_sampled_product(&b, p->m, p->rows, p->cols, p->transposed, old[0]->type->shape[0]);
+  if (both != NULL && type_is_super(old[0]->type, both->out[0]->type) &&
+      type_is_super(old[1]->type, both->out[1]->type)) {
+    b.status = fgraph_replace_trusted(fg, old, both->out, 2, "sparse_sampled_product");
+  }
+  return build_end(&b);
+}
+
+static damo_status join_one(damo_fgraph *fg, damo_apply *node, int64_t *walk) {
+  pair p = {.samples = node, .rows = node->in[3], .cols = node->in[2]};
+  bool free = false;
+  if (!find_product(fg, &p)) return DAMO_OK;
+  DAMO_TRY(is_free(fg->obj.ctx, &p, walk, &free));
+  return free ? join(fg, &p) : DAMO_OK;
+}
+
+static damo_status join_all(damo_fgraph *fg) {
+  int64_t walk = WALK_LEAST + WALK_SHARE * (int64_t)fg->nodes.n;
+  ptrvec nodes;
+  ptrvec_init(&nodes, fg->obj.ctx);
+  damo_status s = fgraph_toposort(fg, &nodes);
+  int64_t n = 0;
+  for (int64_t i = 0; i < nodes.n; i++) { /* joining drops nodes of these two kinds alone */
+    damo_apply *node = nodes.at[i];
+    if (is_samples(node)) nodes.at[n++] = node;
+  }
+  for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
+    if (fgraph_has_node(fg, nodes.at[i])) s = join_one(fg, nodes.at[i], &walk);
+  }
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+/* Late: updates by products, which take no second pass either, come first. */
+const rewrite_rule sampled_rules[] = {
+    {.name = "sparse_sampled_product", .phase = PHASE_FUSE, .tags = "fast_run fuse sparse", .global = join_all},
+    {.name = NULL},
+};
