@@ -12,7 +12,7 @@
 /* Dropped blocks are better collected than left while other memory, cold or fresh and so slow to touch, takes their
  * place: after so many bytes more, or some times as many as Lua's own heap has, by which a collection takes its time.
  * Where one finds little to drop the next waits for twice as many, up to GC_PATIENCE times. */
-#define GC_STEP ((size_t)2 << 20)
+#define GC_STEP ((size_t)4 << 20)
 #define GC_STEP_HEAPS 3
 #define GC_PATIENCE 32
 

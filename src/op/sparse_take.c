@@ -10,18 +10,28 @@
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
-damo_status thunk_positions(thunk *t, int i, int axis, int64_t n, int64_t *out) {
-  const damo_array *list = thunk_in(t, i);
+/* The 0-based places of 1-based positions, negative ones from the end; false: one is outside. No branch a position. */
+static bool to_places(const damo_array *list, int64_t n, int64_t *out) {
   const char *p = list->data;
-  for (int64_t k = 0; k < array_size(list); k++, p += array_strides(list)[0]) {
+  const int64_t stride = array_strides(list)[0];
+  bool inside = true;
+  for (int64_t k = 0, m = array_size(list); k < m; k++, p += stride) {
     const int64_t position = *(const int64_t *)(const void *)p, at = position < 0 ? position + n : position - 1;
-    if (position == 0 || at < 0 || at >= n)
-      return ctx_fail(t->ctx, DAMO_EINDEX, "%s: position %lld, entry %lld of the list, is outside the %lld %s",
-                      t->node->op->def->name, (long long)position, (long long)k + 1, (long long)n,
-                      axis ? "columns" : "rows");
+    inside &= (uint64_t)at < (uint64_t)n;
     out[k] = at;
   }
-  return DAMO_OK;
+  return inside;
+}
+
+damo_status thunk_positions(thunk *t, int i, int axis, int64_t n, int64_t *out) {
+  const damo_array *list = thunk_in(t, i);
+  if (to_places(list, n, out)) return DAMO_OK;
+  int64_t k = 0;
+  while ((uint64_t)out[k] < (uint64_t)n) k++;
+  const int64_t position = *(const int64_t *)(const void *)(list->data + k * array_strides(list)[0]);
+  return ctx_fail(t->ctx, DAMO_EINDEX, "%s: position %lld, entry %lld of the list, is outside the %lld %s",
+                  t->node->op->def->name, (long long)position, (long long)k + 1, (long long)n,
+                  axis ? "columns" : "rows");
 }
 
 damo_var *list_operand(build *b, const fn_args *a, int i) {
