@@ -175,6 +175,9 @@ static inline int var_ndim(const damo_var *v) { return v->type->ndim; }
 static inline bool var_is_constant(const damo_var *v) { return v->kind == VAR_CONSTANT; }
 /* The constant's Array, NULL when v is no constant Array. */
 const damo_array *var_constant_array(const damo_var *v);
+/* The Variable nearest to the leaves that has v's pattern arrays, as its Ops say (PATTERN_SHARED); at most `steps` nodes
+ * away. Borrowed. */
+damo_var *var_pattern_root(const damo_var *v, int64_t steps);
 
 damo_trace *trace_new(damo_ctx *ctx, const char *text);
 

@@ -68,6 +68,11 @@ const damo_array *var_constant_array(const damo_var *v) {
   return (const damo_array *)v->value;
 }
 
+damo_var *var_pattern_root(const damo_var *v, int64_t steps) {
+  while (steps-- > 0 && v->owner != NULL && v->owner->op->def->pattern == PATTERN_SHARED) v = v->owner->in[0];
+  return (damo_var *)(uintptr_t)v;
+}
+
 /* ---- Traces ------------------------------------------------------------------------------------------------------ */
 
 static void trace_destroy(damo_obj *obj) {

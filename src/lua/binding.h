@@ -68,6 +68,10 @@ lua_State *bind_main_thread(lua_State *L);
  * lua_state.c). Called before a compiled Function runs and after other allocating calls, never with unanchored C
  * memory. */
 void bind_gc_pressure(lua_State *L);
+/* Whether it has anything to do: for hot paths. */
+static inline bool bind_gc_is_due(const bind_state *st) {
+  return st->ctx->bytes >= st->gc_bytes || st->ctx->bytes < st->gc_low;
+}
 /* Runs `again` style retries: after DAMO_EMEMORY asks for a full collection; true when worth one more try. */
 bool bind_retry_memory(lua_State *L);
 /* Sets ctx->trace to the user's lines of the running Lua code (config.traceback_limit of them; files of damo itself are

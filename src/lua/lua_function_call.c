@@ -195,7 +195,7 @@ static int call_with(lua_State *L, damo_function *f, bind_caller *c, int first, 
   damo_obj *small_args[SMALL], **args = small_args;
   outcome r = {.n = f->n_outputs};
   /* Before, not after: the results of the call before are dropped by now, and these can take their warm memory. */
-  if (c->st->ctx->bytes >= c->st->gc_bytes || c->st->ctx->bytes < c->st->gc_low) bind_gc_pressure(L);
+  if (bind_gc_is_due(c->st)) bind_gc_pressure(L);
   if (f->running || f->freed || n > f->n_inputs) return refuse(L, f, n);
   if (n > SMALL) args = bind_room(L, (size_t)n, sizeof *args);
   r.scalars = r.small_scalar;

@@ -414,7 +414,7 @@ void bind_push_result(lua_State *L, void *take_obj) {
 void bind_push(lua_State *L, void *take_obj) {
   bind_push_result(L, take_obj);
   bind_state *st = bind_get(L);
-  if (st->ctx->bytes >= st->gc_bytes || st->ctx->bytes < st->gc_low) bind_gc_pressure(L);
+  if (bind_gc_is_due(st)) bind_gc_pressure(L);
 }
 
 void bind_push_borrowed(lua_State *L, const void *obj) { bind_push(L, damo_retain(obj)); }

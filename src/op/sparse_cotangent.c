@@ -16,11 +16,7 @@
 
 static op_pattern pattern_said(const damo_var *x) { return x->owner ? x->owner->op->def->pattern : PATTERN_UNKNOWN; }
 
-/* A Variable near the leaves that has x's pattern arrays. */
-static damo_var *pattern_of(damo_var *x) {
-  for (int step = 0; step < MOST_STEPS && pattern_said(x) == PATTERN_SHARED; step++) x = x->owner->in[0];
-  return x;
-}
+static damo_var *near_root(const damo_var *x) { return var_pattern_root(x, MOST_STEPS); }
 
 /* x itself tells that it stores every place once. */
 static bool is_once(const damo_var *x) {
@@ -58,7 +54,7 @@ static bool search_back(once_search *s, const damo_var *x) {
     case PATTERN_MEETS: break;
   }
   for (int i = 0; i < node->n_in; i++) {
-    if (var_is_sparse(node->in[i]) && is_once(pattern_of(node->in[i]))) return true;
+    if (var_is_sparse(node->in[i]) && is_once(near_root(node->in[i]))) return true;
   }
   return search_inputs(s, node, 1);
 }
@@ -76,8 +72,8 @@ static bool may_repeat(const damo_var *x) {
 bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h) {
   if (!may_repeat(x) || (!may_repeat(g) && !may_repeat(h))) return true;
   /* on x's own arrays a sum is one entry by entry */
-  const damo_var *root = pattern_of(x);
-  return pattern_of(g) == root && pattern_of(h) == root && var_dtype(g) == var_dtype(h);
+  const damo_var *root = near_root(x);
+  return near_root(g) == root && near_root(h) == root && var_dtype(g) == var_dtype(h);
 }
 
 bool cotangent_moves_plainly(damo_var *g, damo_var *x) { return !may_repeat(x) || !may_repeat(g); }
@@ -184,7 +180,7 @@ damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h) 
   if (g == NULL || h == NULL || b->status != DAMO_OK) return NULL;
   const bool sparse = var_is_sparse(x) && var_is_sparse(g) && var_is_sparse(h);
   if (!sparse || cotangents_add_plainly(x, g, h)) return build_fn2(b, "add", g, h);
-  return build_class(b, &add_def, (damo_var *[]){pattern_of(x), g, h}, 3);
+  return build_class(b, &add_def, (damo_var *[]){near_root(x), g, h}, 3);
 }
 
 /* ---- MoveCotangent ----------------------------------------------------------------------------------------------- */
@@ -276,7 +272,7 @@ static damo_var *move(build *b, damo_var *part, damo_var *g, damo_var *y, damo_v
   if (part == NULL || g == NULL || b->status != DAMO_OK) return part;
   if (!var_is_sparse(part) || !var_is_sparse(g) || cotangent_moves_plainly(g, x)) return part;
   const prop_value p = prop_bool(partial);
-  damo_var *in[4] = {part, g, pattern_of(y), pattern_of(x)};
+  damo_var *in[4] = {part, g, near_root(y), near_root(x)};
   return build_op(b, op_new(b->ctx, &move_def, &p, 1), in, 4);
 }
 

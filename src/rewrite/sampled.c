@@ -16,18 +16,12 @@ typedef struct pair {
   bool transposed;
 } pair;
 
-/* The Variable nearest to the leaves that has v's pattern. */
-static const damo_var *pattern_root(const damo_var *v) {
-  while (v->owner != NULL && v->owner->op->def->pattern == PATTERN_SHARED) v = v->owner->in[0];
-  return v;
-}
-
 /* v is vector i (1: indices, 2: indptr) of matrices with m's pattern: read from one, or the constant that its Type
  * knows. */
 static bool is_vector_of(const damo_var *v, int i, const damo_var *m) {
-  const damo_var *root = pattern_root(m);
+  const damo_var *root = var_pattern_root(m, INT64_MAX);
   const damo_apply *from = match_op(v, "CSMProperties");
-  if (from != NULL) return v->index == i && pattern_root(from->in[0]) == root;
+  if (from != NULL) return v->index == i && var_pattern_root(from->in[0], INT64_MAX) == root;
   const type_pattern *known = root->owner == NULL ? root->type->pattern : NULL;
   const damo_array *value = known != NULL ? var_constant_array(v) : NULL;
   return value != NULL && value == (i == 1 ? known->matrix->indices : known->matrix->indptr);

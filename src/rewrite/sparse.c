@@ -8,16 +8,11 @@ static bool is_class(const damo_var *v, const char *name) { return match_op(v, n
 
 /* ---- Patterns ---------------------------------------------------------------------------------------------------- */
 
-/* The Variable nearest to the leaves that has v's pattern. */
-static damo_var *pattern_root(damo_var *v) {
-  while (v->owner != NULL && v->owner->op->def->pattern == PATTERN_SHARED) v = v->owner->in[0];
-  return v;
-}
-
 /* WithData(x, data) and GatherData(g, x), SparseZeros(x) read x's pattern alone: any x with that pattern will do. */
 static damo_status shorten_pattern(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did, int at) {
   (void)fg;
-  damo_var *root = pattern_root(node->in[at]), *in[2] = {node->in[0], node->n_in > 1 ? node->in[1] : NULL};
+  damo_var *root = var_pattern_root(node->in[at], INT64_MAX),
+           *in[2] = {node->in[0], node->n_in > 1 ? node->in[1] : NULL};
   if (root == node->in[at]) return DAMO_OK;
   in[at] = root;
   return rule_give(b, repl, did, build_op(b, damo_retain(node->op), in, node->n_in));
@@ -117,7 +112,7 @@ static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_
 /* The parts of WithData(x, data) are data, and x's. */
 static damo_status properties(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *x = node->in[0], *root = pattern_root(x);
+  damo_var *x = node->in[0], *root = var_pattern_root(x, INT64_MAX);
   if (is_class(x, "WithData")) repl[0] = x->owner->in[1];
   if (root != x) {
     damo_apply *own = build_apply(b, damo_retain(node->op), &root, 1);
@@ -213,7 +208,7 @@ static damo_status transpose(build *b, damo_fgraph *fg, damo_apply *node, damo_v
 
 /* The pattern of v's values: of the leaf that has it, whose values are checked against its Type. NULL: not known. */
 static const type_pattern *known_pattern(damo_var *v) {
-  const damo_var *root = pattern_root(v);
+  const damo_var *root = var_pattern_root(v, INT64_MAX);
   return root->owner == NULL ? root->type->pattern : NULL;
 }
 
