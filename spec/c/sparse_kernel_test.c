@@ -316,7 +316,7 @@ static void test_spread(bool wide) {
   clear(&t);
 }
 
-static void test_copies(bool wide) {
+static void test_shifts(bool wide) {
   for (int64_t n = 0; n < 12; n++) {
     void *from = marked(n, wide), *to = marked(n, wide);
     kernel_sparse_index(wide)->shift(from, n, 5, to);
@@ -325,13 +325,27 @@ static void test_copies(bool wide) {
     CHECK(ok);
     free(from), free(to);
   }
-  for (int64_t n = 4000; n < 4300; n += 7) {
-    uint8_t *from = malloc((size_t)n + 1), *to = calloc((size_t)n + 64, 1);
-    for (int64_t k = 0; k <= n; k++) from[k] = (uint8_t)draw(256);
-    kernel_sparse_copy(to + 3, from + 1, (size_t)n);
-    CHECK(memcmp(to + 3, from + 1, (size_t)n) == 0 && to[2] == 0 && to[n + 3] == 0 && to[n + 4] == 0);
-    free(from), free(to);
+}
+
+static void test_copies(void) {
+  enum { MOST = 9000, TIMES = 3 };
+  unsigned char *from = malloc(MOST + 64), *to = malloc((TIMES + 1) * MOST + 64);
+  for (int p = 0; p < MOST + 64; p++) from[p] = (unsigned char)(p * 37 + p / 256);
+  const char *isas[] = {"sse2", "avx2", "avx512"};
+  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
+    setenv("DAMO_ISA", isas[k], 1);
+    for (int n = 0; n <= MOST; n += n < 70 || n > 8180 ? 1 : 411) {
+      const int skew = n % 48;
+      memset(to, 0xee, (size_t)(TIMES + 1) * MOST + 64);
+      kernel_sparse_copy(to + skew, from + 5, (size_t)n);
+      CHECK(memcmp(to + skew, from + 5, (size_t)n) == 0 && to[skew + n] == 0xee);
+      kernel_sparse_repeat(to + skew, (size_t)n, TIMES);
+      for (int c = 0; c <= TIMES; c++) CHECK(memcmp(to + skew + c * n, from + 5, (size_t)n) == 0);
+      CHECK(to[skew + (TIMES + 1) * n] == 0xee && (skew == 0 || to[skew - 1] == 0xee));
+    }
   }
+  unsetenv("DAMO_ISA");
+  free(from), free(to);
 }
 
 /* ---- Products ---------------------------------------------------------------------------------------------------- */
@@ -537,8 +551,11 @@ static void test_sparse_product(bool wide) {
   for (int64_t step = 0; step <= 3000; step += 1000) {
     void *ptr = calloc(51, 8), *idx = calloc(3060, 8);
     double *val = calloc(3060, 8);
-    const int64_t nnz = product_in_steps(wide, &a, &b, step, ptr, idx, val);
+    const int64_t met = product_in_steps(wide, &a, &b, step, ptr, idx, val);
     const sparse_raw r = {50, 60, ptr, idx, val};
+    CHECK(kernel_sparse_index(wide)->check(&r, met).flaw == SPARSE_FINE);
+    const int64_t nnz = kernel_sparse_value(wide, DAMO_FLOAT64)->drop_zeros(50, ptr, idx, val);
+    CHECK(met > nnz); /* what cancels, and stored zeros */
     memset(got, 0, 50 * 60 * 8);
     kernel_sparse_value(wide, DAMO_FLOAT64)->add_dense(&r, (char *)got, 60 * 8, 8);
     CHECK(nnz == others);
@@ -596,13 +613,14 @@ static void test_sums(bool wide) {
 int main(void) {
   test_verdicts();
   test_masks();
+  test_copies();
   for (int wide = 0; wide < 2; wide++) {
     test_moves(wide);
     test_beside(wide, false);
     test_beside(wide, true);
     test_squeeze(wide);
     test_spread(wide);
-    test_copies(wide);
+    test_shifts(wide);
     test_vectors(wide);
     test_blocks(wide, false);
     test_blocks(wide, true);

@@ -243,6 +243,26 @@ describe("dot", function()
 end)
 
 describe("true_dot", function()
+  it("meets inf and nan at stored zeros", function()
+    local function matrix(rows, cols, values, format)
+      return sparse.coo { rows = rows, cols = cols, values = damo.array(values), shape = { 2, 2 }, format = format }
+    end
+    for _, f in ipairs(s.formats) do
+      for _, g in ipairs(s.formats) do
+        local zeros = matrix({ 1, 1, 2 }, { 1, 2, 2 }, { 0, 0, 3.0 }, f)
+        local wild = matrix({ 1, 2, 2 }, { 1, 1, 2 }, { 1 / 0, 2, 0 / 0 }, g)
+        s.close(true_dot(zeros, wild), damo.array { { 0 / 0, 0 / 0 }, { 6, 0 / 0 } })
+        s.close(true_dot(wild, zeros), damo.array { { 0 / 0, 0 / 0 }, { 0, 0 / 0 } })
+        local tame = matrix({ 1, 2, 2 }, { 1, 1, 2 }, { 4, 2, 5 }, g)
+        local got = s.same_everywhere(true_dot, { zeros, tame })[1]
+        s.close(got, damo.array { { 0, 0 }, { 6, 15 } })
+        assert.equal(2, got.nnz)
+        s.close(true_dot(zeros, zeros.T), damo.array { { 0, 0 }, { 0, 9 } })
+        s.close(true_dot(wild.T, wild), damo.array { { 1 / 0, 0 / 0 }, { 0 / 0, 0 / 0 } })
+      end
+    end
+  end)
+
   for _, dtype in ipairs { "float32", "float64", "int64" } do
     it("has the right values, and stores no zeros: " .. dtype, function()
       for _, m in ipairs(s.matrices(dtype, { fixed = true })) do

@@ -63,6 +63,14 @@ for _, stack in ipairs(stacks) do
             end
           end
         end
+        for _, kind in ipairs { "plain", "duplicates", "nnz0" } do
+          for _, dtype in ipairs { "float32", "float64", "complex128" } do
+            local block, other = table.unpack(blocks_of(stack, dtype, false, 2, { kind }))
+            s.check_value(function(x, y) return stacked(x, x, x, y, y, x) end, { block, other }, function(x, y)
+              return stack.reference(x, x, x, y, y, x)
+            end)
+          end
+        end
         for _, dtype in ipairs { "complex64", "complex128", "bool" } do
           local blocks = blocks_of(stack, dtype, false, 2, { "plain" })
           local got = s.same_everywhere(stacked, blocks)[1]

@@ -14,7 +14,6 @@
 #include "base_int.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)
-#define LARGE_BLOCK ((size_t)2 << 20) /* from here on large pages are asked for */
 
 #ifdef DAMO_DEBUG
 static const size_t spare_low = 0, spare_high = 0;
@@ -70,9 +69,14 @@ static size_t most_kept(const mem_heap *h, size_t used) {
   return room < spare_low ? spare_low : room < spare_high ? room : spare_high;
 }
 
+/* A large block that grew to its size has small pages. */
+static bool is_worth_keeping(const void *ptr, size_t size) {
+  return size >= SPARE_LEAST && (size < LARGE_PAGE || (uintptr_t)ptr % LARGE_PAGE == 0);
+}
+
 static void release(mem_heap *h, void *ptr, size_t size) {
   const size_t most = most_kept(h, h->used - size);
-  if (!ptr || size < SPARE_LEAST || size > most) {
+  if (!ptr || size > most || !is_worth_keeping(ptr, size)) {
     free(ptr);
     return;
   }
@@ -81,12 +85,19 @@ static void release(mem_heap *h, void *ptr, size_t size) {
   h->bytes += size;
 }
 
+/* Up to whole large pages where that costs an eighth at most: the rest of a block would have small ones. */
+static size_t in_large_pages(size_t size) {
+  const size_t whole = size / LARGE_PAGE * LARGE_PAGE, left = size - whole;
+  return left > 0 && LARGE_PAGE - left <= size / 8 ? whole + LARGE_PAGE : size;
+}
+
 static void *fresh(size_t size) {
-  if (size < LARGE_BLOCK) return malloc(size);
+  const size_t room = in_large_pages(size);
+  if (room < LARGE_PAGE) return malloc(size);
   void *ptr = NULL;
-  if (posix_memalign(&ptr, LARGE_PAGE, size) != 0) return NULL;
+  if (posix_memalign(&ptr, LARGE_PAGE, room) != 0) return NULL;
 #ifdef MADV_HUGEPAGE
-  (void)madvise(ptr, size / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* no more than advice */
+  (void)madvise(ptr, room / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* no more than advice */
 #endif
   return ptr;
 }

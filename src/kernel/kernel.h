@@ -69,6 +69,9 @@ const kernel_table *kernel_table_named(const char *isa);
 typedef void (*cast_fn)(const void *src, void *dst, int64_t n);
 cast_fn kernel_cast(damo_dtype from, damo_dtype to);
 
+/* Whether n contiguous elements hold neither inf nor nan; true for discrete dtypes. */
+bool kernel_all_finite(damo_dtype dtype, const void *x, int64_t n);
+
 /* Copies n elements of size bytes (1, 2, 4, 8, 16) between byte strides; a source stride of 0 fills. */
 void kernel_copy_strided(const char *src, int64_t src_stride, char *dst, int64_t dst_stride, int64_t n, size_t size);
 /* dst (C-contiguous when dst_strides is NULL) = src over an n-d box, same element size; axes coalesced and tiled. */

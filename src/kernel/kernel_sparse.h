@@ -85,6 +85,9 @@ const sparse_move_fns *kernel_sparse_move(bool wide, size_t element_size);
 /* As memcpy, for vectors that may be long; n may be 0. */
 void kernel_sparse_copy(void *to, const void *from, size_t n);
 
+/* The n bytes at first, times times more behind them. */
+void kernel_sparse_repeat(void *first, size_t n, int64_t times);
+
 /* Positions first, first + step, … of an axis: count of them, all inside it. step is not 0. */
 typedef struct sparse_range {
   int64_t first, step, count;
@@ -155,8 +158,8 @@ typedef struct sparse_value_fns {
   /* out[p] = sum over k of X[i, k]·Y[j, k] for each stored (i, j); X has major rows, Y minor rows. */
   void (*sample)(const sparse_raw *a, const sparse_block *x, const sparse_block *y, void *out);
   /* Lines of a·b and their indptr, on from where `at` says, until one may find no room for all that it could have.
-   * Entries come out in the order in which they are met; those that are 0 are left out. mark: minor of b indices, set
-   * to -1 before the first line. */
+   * Entries come out in the order in which they are met, those that are 0 among them. mark: minor of b indices, set to
+   * -1 before the first line. */
   void (*fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark, sparse_progress *at, void *indptr,
                        void *indices, void *data);
   /* dst += alpha·a·b, dst being a dense box with byte strides; alpha NULL is 1. */

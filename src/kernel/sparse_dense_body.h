@@ -11,9 +11,8 @@
 #define V NAME(vec)
 #define W (int)(BYTES / sizeof(T))
 #define N_ACC 8
-#define AHEAD 6
-#define BOTH_AHEAD 12          /* of two products in one pass */
-#define FAR_BYTES (8 << 20)    /* blocks past this do not stay near */
+#define AHEAD 12
+#define FAR_BYTES (1 << 20)    /* blocks past this do not stay near */
 #define STREAM_BYTES (4 << 20) /* results past this don't stay until they are read */
 #define LINE 64
 
@@ -250,7 +249,7 @@ static inline __attribute__((always_inline)) void NAME(both_piece)(const NAME(bo
     const T *y = r->y + r->idx[p] * r->stride;
     const T s = r->val[at];
     V part[4] = {{0}, {0}, {0}, {0}};
-    if (p + BOTH_AHEAD < r->known) NAME(fetch)(r->y + r->idx[p + BOTH_AHEAD] * r->stride, n * BYTES);
+    if (p + AHEAD < r->known) NAME(fetch)(r->y + r->idx[p + AHEAD] * r->stride, n * BYTES);
 #pragma GCC unroll 8
     for (int k = 0; k < n; k++) {
       const V row = *(const V *)(y + k * W), product = x[k] * row;
@@ -322,7 +321,6 @@ static void NAME(both)(const sparse_raw *a, const void *places, const sparse_blo
 #undef W
 #undef N_ACC
 #undef AHEAD
-#undef BOTH_AHEAD
 #undef FAR_BYTES
 #undef STREAM_BYTES
 #undef LINE

@@ -118,21 +118,6 @@ static inline int64_t NAME(most_in_line)(const sparse_raw *a, const sparse_raw *
   return most < b->minor ? most : b->minor;
 }
 
-/* The line's entries, from n to `end`, without those that are 0. Marks that lie where the next line begins, or behind,
- * would be taken for its own: what has moved has none. */
-static int64_t NAME(close_line)(I *restrict mark, I *restrict idx, T *restrict val, int64_t n, int64_t end) {
-  while (n < end && !IS_ZERO(val[n])) n++;
-  for (int64_t p = n; p < end; p++) {
-    const I k = idx[p];
-    const T v = val[p];
-    mark[k] = -1;
-    idx[n] = k;
-    val[n] = v;
-    n += !IS_ZERO(v);
-  }
-  return n;
-}
-
 /* mark[k] is where column k stands in the result; before the line's start: not met yet. */
 static void NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark_room, sparse_progress *at,
                                void *indptr, void *indices, void *data) {
@@ -165,7 +150,6 @@ static void NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *m
         }
       }
     }
-    n = NAME(close_line)(mark, idx, val, start, n);
     ptr[i + 1] = (I)n;
   }
   at->line = i;

@@ -66,15 +66,6 @@ damo_status factor_fail_size(damo_factor *f) {
 
 /* ---- The stored matrix ------------------------------------------------------------------------------------------- */
 
-static bool all_finite(const double *x, int64_t n) {
-  double zero[4] = {0}; /* side by side: one sum waits for itself */
-  int64_t k = 0;
-  for (; k + 4 <= n; k += 4)
-    for (int c = 0; c < 4; c++) zero[c] += x[k + c] * 0;
-  for (; k < n; k++) zero[0] += x[k] * 0;
-  return zero[0] + zero[1] + zero[2] + zero[3] == 0;
-}
-
 /* The line of entry k. */
 static int64_t line_of(const factor_matrix *m, int64_t k) {
   int64_t low = 0, high = m->cols;
@@ -90,7 +81,7 @@ static int64_t line_of(const factor_matrix *m, int64_t k) {
 
 static damo_status check_finite(damo_ctx *ctx, const factor_matrix *m, bool flipped) {
   const int64_t per = m->cplx ? 2 : 1, n = m->nnz * per;
-  if (all_finite(m->x, n)) return DAMO_OK;
+  if (kernel_all_finite(DAMO_FLOAT64, m->x, n)) return DAMO_OK;
   int64_t k = 0;
   while (isfinite(m->x[k])) k++;
   const double value = m->x[k];

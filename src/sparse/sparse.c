@@ -195,6 +195,10 @@ void sparse_find_flags(damo_sparse *a) {
   a->unique = v.unique;
 }
 
+bool sparse_all_finite(const damo_sparse *a) {
+  return kernel_all_finite(sparse_dtype(a), a->data->data, sparse_nnz(a));
+}
+
 int64_t sparse_count_zeros(const damo_sparse *a) { return value_fns_of(a)->count_zeros(a->data->data, sparse_nnz(a)); }
 
 static const char *find_flaw(const damo_sparse *a) {

@@ -87,6 +87,7 @@ damo_sparse *sparse_to_itype(damo_sparse *a, damo_dtype itype);    /* to int32 o
 damo_sparse *sparse_sort(damo_sparse *a);                          /* each line ascending, stable */
 damo_sparse *sparse_sum_duplicates(damo_sparse *a);                /* sorted and without duplicates: canonical */
 damo_sparse *sparse_drop_zeros(damo_sparse *a);                    /* without entries that are 0 */
+bool sparse_all_finite(const damo_sparse *a);                      /* no stored entry is inf or nan */
 int64_t sparse_count_zeros(const damo_sparse *a);                  /* stored entries that are 0 */
 
 /* ---- Computing --------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* sparse_dot: products of a sparse matrix with dense and with sparse ones. */
+/* sparse_dot: products of a sparse matrix with dense ones, with a dense or a sparse result. */
 #include "sparse_int.h"
 
 #include <string.h>
@@ -107,184 +107,7 @@ damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array
   return z;
 }
 
-/* ---- With sparse ------------------------------------------------------------------------------------------------- */
-
-/* How many entries a product will have nobody knows before it is made, and counting all first takes as long as making
- * them. Lines here and there are counted; where the room that seems to be needed by them is too little, more is taken
- * by what was needed so far. */
-#define SURE_ROOM ((int64_t)1 << 14) /* products are that few: room for each */
-#define SAMPLE_LINES 512
-#define SPARE_SHARE 8 /* of the room that seems to be needed */
-
-typedef struct product {
-  const damo_sparse *x;
-  sparse_raw a, b;
-  int64_t bound; /* on the entries */
-  int64_t most;  /* that may be asked for */
-  void *mark;
-  size_t mark_size;
-  sparse_progress at;
-} product;
-
-/* Products of the first n lines. */
-static int64_t products_of(const product *p, int64_t n) {
-  const sparse_raw lines = {n, p->a.minor, p->a.indptr, p->a.indices, NULL};
-  return index_fns_of(p->x)->bound_product(&lines, &p->b, 1);
-}
-
-/* Room for the entries that stand and those that `products` more make, at that share. */
-static int64_t room_for(const product *p, double share, int64_t products) {
-  const double rest = share * (double)products, room = (double)p->at.n + rest + rest / SPARE_SHARE + SURE_ROOM;
-  return room < (double)p->most ? (int64_t)room : p->most;
-}
-
-static int64_t first_room(const product *p) {
-  if (p->bound <= SURE_ROOM) return p->bound;
-  const int64_t step = p->a.major / SAMPLE_LINES + 1;
-  const sparse_index_fns *f = index_fns_of(p->x);
-  const int64_t of = f->bound_product(&p->a, &p->b, step), n = f->count_product(&p->a, &p->b, step, p->mark);
-  memset(p->mark, 0xff, p->mark_size);
-  const int64_t room = room_for(p, of > 0 ? (double)n / (double)of : 0, p->bound);
-  return room < p->bound ? room : p->bound;
-}
-
-/* Room for the next line at least. */
-static int64_t next_room(const product *p) {
-  const int64_t done = products_of(p, p->at.line), line = products_of(p, p->at.line + 1) - done;
-  const int64_t least = p->at.n + (line < p->b.minor ? line : p->b.minor);
-  const int64_t room = room_for(p, done > 0 ? (double)p->at.n / (double)done : 0, p->bound - done);
-  return room > least ? room : least;
-}
-
-/* Takes `old`: its n entries, with more room. */
-static damo_sparse *with_room(damo_sparse *old, int64_t n, int64_t room) {
-  const size_t index = dtype_size(sparse_itype(old));
-  damo_sparse *out =
-      sparse_empty(old->obj.ctx, sparse_format(old), sparse_dtype(old), sparse_itype(old), old->shape, room);
-  if (out) {
-    memcpy(out->indptr->data, old->indptr->data, (size_t)(sparse_major(old) + 1) * index);
-    memcpy(out->indices->data, old->indices->data, (size_t)n * index);
-    memcpy(out->data->data, old->data->data, (size_t)n * dtype_size(sparse_dtype(old)));
-  }
-  damo_release(old);
-  return out;
-}
-
-/* Takes `out`, which has room for at.room. NULL with *wider: past the index type. */
-static damo_sparse *filled(product *p, damo_sparse *out, bool *wider) {
-  while (out) {
-    value_fns_of(p->x)->fill_product(&p->a, &p->b, p->mark, &p->at, out->indptr->data, out->indices->data,
-                                     out->data->data);
-    if (p->at.line == p->a.major) return sparse_cut(out, p->at.n);
-    p->at.room = next_room(p);
-    *wider = p->at.room > p->most;
-    if (*wider) {
-      damo_release(out);
-      return NULL;
-    }
-    out = with_room(out, p->at.n, p->at.room);
-  }
-  return NULL;
-}
-
-/* Raw product of the storage x·y, of one dtype and index width; the result has `format` and `shape`. *wider: it may
- * have more entries than int32 indices can count. */
-static damo_sparse *multiply(const damo_sparse *x, const damo_sparse *y, damo_format format, const int64_t shape[2],
-                             bool *wider) {
-  damo_ctx *ctx = x->obj.ctx;
-  product p = {.x = x, .a = sparse_raw_of(x), .b = sparse_raw_of(y)};
-  p.most = sparse_is_wide(x) ? INT64_MAX / 32 : INT32_MAX;
-  p.bound = products_of(&p, p.a.major);
-  p.mark_size = (size_t)p.b.minor * dtype_size(sparse_itype(x));
-  p.mark = mem_alloc(ctx, p.mark_size);
-  *wider = false;
-  if (!p.mark) return NULL;
-  memset(p.mark, 0xff, p.mark_size);
-  p.at.room = first_room(&p);
-  damo_sparse *out = sparse_empty(ctx, format, sparse_dtype(x), sparse_itype(x), shape, p.at.room);
-  out = filled(&p, out, wider);
-  if (out) out->unique = true;
-  mem_free(ctx, p.mark, p.mark_size);
-  return out;
-}
-
-/* The columns' own numbers again. Takes its argument. */
-static damo_sparse *restore(damo_sparse *take, const damo_array *columns, const int64_t shape[2]) {
-  int64_t *idx = (int64_t *)(void *)take->indices->data;
-  const int64_t *col = (const int64_t *)(void *)columns->data, nnz = sparse_nnz(take);
-  for (int64_t p = 0; p < nnz; p++) idx[p] = col[idx[p]];
-  take->shape[0] = shape[0];
-  take->shape[1] = shape[1];
-  return take;
-}
-
-/* a in that format, dtype and index width. */
-static damo_sparse *readied(damo_sparse *a, damo_format format, damo_dtype dtype, damo_dtype itype) {
-  damo_sparse *b = sparse_to_format(a, format), *c = b ? sparse_cast(b, dtype) : NULL;
-  damo_sparse *d = c ? sparse_to_itype(c, itype) : NULL;
-  damo_release(b);
-  damo_release(c);
-  return d;
-}
-
-static damo_sparse *product_as(damo_sparse *a, damo_sparse *b, damo_dtype itype, bool *wider) {
-  const damo_dtype dtype = dtype_promote(sparse_dtype(a), sparse_dtype(b));
-  const damo_format format = sparse_format(a);
-  const int64_t shape[2] = {a->shape[0], b->shape[1]};
-  damo_array *columns = NULL;
-  damo_sparse *left = damo_retain(a), *right = damo_retain(b), *x = NULL, *y = NULL, *out = NULL;
-  damo_status s = DAMO_OK;
-  /* Both are compressed along the outer axes: the right one would need an array as long as the inner one. */
-  if (format == DAMO_CSR && b->format == DAMO_CSC) s = sparse_narrow(&left, &right);
-  /* The csc of A·B is the csr of Bᵀ·Aᵀ. */
-  if (s == DAMO_OK) x = readied(format == DAMO_CSR ? left : right, format, dtype, itype);
-  if (x) y = readied(format == DAMO_CSR ? right : left, format, dtype, itype);
-  if (y && sparse_narrow_one(&y, &columns) == DAMO_OK && sparse_same_itype(&x, &y) == DAMO_OK) {
-    int64_t made[2] = {shape[0], shape[1]};
-    if (columns) made[format == DAMO_CSR] = sparse_minor(y);
-    out = multiply(x, y, format, made, wider);
-    if (out && columns) out = restore(out, columns, shape);
-  }
-  damo_release(columns);
-  damo_release(left);
-  damo_release(right);
-  damo_release(x);
-  damo_release(y);
-  return out;
-}
-
-damo_sparse *sparse_dot_sparse(damo_sparse *a, damo_sparse *b) {
-  if (a->shape[1] != b->shape[0]) {
-    ctx_fail(a->obj.ctx, DAMO_ESHAPE,
-             "dot: shapes (%lld, %lld) and (%lld, %lld) do not agree: axis 2 of the first is "
-             "%lld, axis 1 of the second is %lld",
-             (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1],
-             (long long)a->shape[1], (long long)b->shape[0]);
-    return NULL;
-  }
-  bool wider = false;
-  const bool wide = sparse_is_wide(a) || sparse_is_wide(b);
-  damo_sparse *out = product_as(a, b, wide ? DAMO_INT64 : DAMO_INT32, &wider);
-  return wider ? product_as(a, b, DAMO_INT64, &wider) : out;
-}
-
 /* ---- With dense, sparse result ----------------------------------------------------------------------------------- */
-
-static bool all_finite(const damo_array *v) {
-  const damo_dtype dt = array_dtype(v);
-  const int64_t n = array_size(v) * (dtype_is_complex(dt) ? 2 : 1);
-  if (dtype_is_discrete(dt)) return true;
-  if (dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64) {
-    const float *x = (const float *)(const void *)v->data;
-    float sum = 0; /* x - x is 0, or nan */
-    for (int64_t i = 0; i < n; i++) sum += x[i] - x[i];
-    return sum == 0;
-  }
-  const double *x = (const double *)(const void *)v->data;
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += x[i] - x[i];
-  return sum == 0;
-}
 
 /* A dense matrix with every entry stored. */
 static damo_sparse *sparse_full(const damo_array *x, damo_format format) {
@@ -335,7 +158,7 @@ static damo_sparse *through_dense(damo_sparse *a, const damo_array *x, bool left
 /* Zeros of x can be left out unless they meet inf or nan. */
 static damo_sparse *through_sparse(damo_sparse *a, const damo_array *x, bool left) {
   damo_sparse *b =
-      all_finite(a->data) ? sparse_from_dense(x, sparse_format(a), DAMO_INT32) : sparse_full(x, sparse_format(a));
+      sparse_all_finite(a) ? sparse_from_dense(x, sparse_format(a), DAMO_INT32) : sparse_full(x, sparse_format(a));
   damo_sparse *out = b ? (left ? sparse_dot_sparse(b, a) : sparse_dot_sparse(a, b)) : NULL;
   damo_release(b);
   return out;

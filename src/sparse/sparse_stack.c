@@ -57,12 +57,26 @@ static void put_behind(const damo_sparse *block, damo_sparse *out, int64_t line,
   }
 }
 
+/* What the block put behind `line` lines and `at` entries, times times more behind it. */
+static void put_again(const damo_sparse *block, damo_sparse *out, int64_t line, int64_t at, int64_t times) {
+  const damo_dtype itype = sparse_itype(out);
+  const size_t isize = dtype_size(itype), size = dtype_size(sparse_dtype(out));
+  const int64_t lines = sparse_major(block), nnz = sparse_nnz(block);
+  char *ends = out->indptr->data + (size_t)(line + 1) * isize;
+  for (int64_t k = 1; k <= times; k++)
+    move_indices(itype, ends, itype, ends + (size_t)(k * lines) * isize, lines, k * nnz);
+  kernel_sparse_repeat(out->indices->data + (size_t)at * isize, (size_t)nnz * isize, times);
+  kernel_sparse_repeat(out->data->data + (size_t)at * size, (size_t)nnz * size, times);
+}
+
 static void stack_lines(int64_t n, damo_sparse *const *blocks, damo_sparse *out) {
   int64_t line = 0, at = 0;
-  for (int64_t k = 0; k < n; k++) {
+  for (int64_t k = 0, run; k < n; k += run) {
+    for (run = 1; k + run < n && blocks[k + run] == blocks[k]; run++) {}
     put_behind(blocks[k], out, line, at, 0);
-    line += sparse_major(blocks[k]);
-    at += sparse_nnz(blocks[k]);
+    if (run > 1) put_again(blocks[k], out, line, at, run - 1);
+    line += run * sparse_major(blocks[k]);
+    at += run * sparse_nnz(blocks[k]);
   }
 }
 

@@ -1,0 +1,45 @@
+/* sparse_copy: long copies of indices and values, once or again and again.
+ *
+ * The C library's memcpy may choose the processor's string copy, which on some takes up to twice as long as a loop
+ * where the two are not aligned alike.
+ */
+#include "sparse_copy.h"
+
+#include <string.h>
+
+#include "kernel.h"
+#include "kernel_sparse.h"
+
+#define COPY_LEAST 4096 /* bytes; fewer are memcpy's */
+#define REPEATED 8192   /* bytes that stay in the nearest cache while they are copied again and again */
+
+#define BYTES 16
+#define NAME copy_vectors
+#include "sparse_copy_body.h"
+
+typedef void (*copy_fn)(char *to, const char *from, size_t n);
+
+static copy_fn copy_for(const char *isa) {
+#if defined(__x86_64__)
+  if (strncmp(isa, "avx", 3) == 0) return sparse_copy_avx2;
+#endif
+  (void)isa;
+  return copy_vectors;
+}
+
+void kernel_sparse_copy(void *to, const void *from, size_t n) {
+  if (n >= COPY_LEAST) {
+    copy_for(kernel_table_select()->isa)(to, from, n);
+  } else if (n > 0) {
+    memcpy(to, from, n);
+  }
+}
+
+void kernel_sparse_repeat(void *first, size_t n, int64_t times) {
+  const copy_fn copy = copy_for(kernel_table_select()->isa);
+  char *p = first;
+  for (size_t i = 0; i < n; i += REPEATED) {
+    const size_t part = n - i < REPEATED ? n - i : REPEATED;
+    for (int64_t k = 1; k <= times; k++) copy(p + (size_t)k * n + i, p + i, part);
+  }
+}

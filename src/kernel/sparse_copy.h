@@ -1,0 +1,10 @@
+/* sparse_copy: the long copies of each instruction set. For sparse_copy*.c alone. */
+#ifndef DAMO_SPARSE_COPY_H
+#define DAMO_SPARSE_COPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void sparse_copy_avx2(char *to, const char *from, size_t n);
+
+#endif
