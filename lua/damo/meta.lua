@@ -180,6 +180,7 @@ function Op:make_node(...) end
 ---@field default_output? integer
 ---@field destroy_map? table<integer, integer|integer[]>
 ---@field view_map? table<integer, integer|integer[]>
+---@field nan_guard_mode_check? boolean
 ---@field [string] any what else the Op needs
 
 ---An Op applied to Variables.

@@ -56,6 +56,39 @@ static void test_shared_nan(build *b) {
   damo_release(a), damo_release(arg), damo_release(f);
 }
 
+/* out = log(x), which calls that part of what is no number lawful. */
+static damo_status log_run(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  damo_array *out = thunk_out(t, 0, DAMO_FLOAT64, 1, array_shape(x));
+  if (out == NULL || array_assign(out, x) != DAMO_OK) return damo_error_status(t->ctx);
+  for (int64_t i = 0; i < array_shape(out)[0]; i++) {
+    double *at = (double *)(void *)(out->data + i * array_strides(out)[0]);
+    *at = log(*at);
+  }
+  return DAMO_OK;
+}
+static const op_def log_defs[] = {
+    {.name = "NeverLog", .n_in = 1, .infer_type = same_type, .perform = log_run},
+    {.name = "InfLog", .n_in = 1, .infer_type = same_type, .perform = log_run, .nonfinite = NONFINITE_INFINITE},
+    {.name = "AnyLog", .n_in = 1, .infer_type = same_type, .perform = log_run, .nonfinite = NONFINITE_ANY}};
+
+static void test_lawful(build *b) {
+  damo_var *x = vec(b, "x");
+  damo_array *args[] = {ramp(1), ramp(0), ramp(-1)}, *r = NULL; /* from 0, -inf, nan before -inf */
+  for (int k = 0; k < 6; k++) {
+    damo_function *f = in_mode(&x, 1, apply1(b, &log_defs[k % 3], x), watching[k / 3]);
+    for (int i = 0; i < 3; i++) {
+      const bool lawful = i <= k % 3;
+      if (!CHECK_EQ_I(call(f, &args[i], 1, &r), lawful ? DAMO_OK : DAMO_ENUMERIC)) fprintf(stderr, "    %d %d\n", k, i);
+      if (!lawful) CHECK(says(i == 1 ? "-inf at {1}" : "nan at {1}"));
+      damo_release(r);
+      r = NULL;
+    }
+    damo_release(f);
+  }
+  for (int i = 0; i < 3; i++) damo_release(args[i]);
+}
+
 static void test_integer_division(build *b) {
   damo_ctx_set_warning(ctx, on_warning, NULL);
   damo_var *i = typed(b, DAMO_INT64, 1, "i"), *j = typed(b, DAMO_INT64, 1, "j");
@@ -377,6 +410,75 @@ static void test_blame(build *b) {
   damo_release(a), damo_release(tiny), damo_release(line);
 }
 
+/* ---- DEBUG: what cancels ----------------------------------------------------------------------------------------- */
+
+/* (x + c) - c is x, but for rounding; with the property `off`, more than that. */
+static damo_status uncancelled(build *b, damo_apply *node, damo_var **repl, bool *did, double off) {
+  const char *name = elemwise_scalar(node->op);
+  const damo_apply *up = node->in[0]->owner;
+  if (name == NULL || strcmp(name, "sub") != 0 || up == NULL || up->in[1] != node->in[1]) return DAMO_OK;
+  repl[0] = build_fn2(b, "add", up->in[0], build_num(b, off));
+  *did = true;
+  return b->status;
+}
+static damo_status drop_both(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  return uncancelled(b, node, repl, did, 0.001);
+}
+static damo_status drop_and_add(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  return uncancelled(b, node, repl, did, 1000);
+}
+static const rewrite_rule cancelling[] = {
+    {.name = "drop_both", .phase = PHASE_CANONICALIZE, .tags = "dropping", .tracks = "Elemwise", .local = drop_both},
+    {.name = "drop_and_add",
+     .phase = PHASE_CANONICALIZE,
+     .tags = "adding",
+     .tracks = "Elemwise",
+     .local = drop_and_add}};
+
+/* What a call with c = 1e15 comes to, where a rounding is 0.125; memory gives out after that many allocations. */
+static damo_status call_cancelling(build *b, const char *include, int64_t memory) {
+  damo_var *in[] = {vec(b, "x"), vec(b, "c")};
+  damo_var *out = build_fn2(b, "sub", build_fn2(b, "add", in[0], in[1]), in[1]);
+  compile_options o = {.mode = "DEBUG", .include = include};
+  damo_array *args[] = {ramp(0.3), ramp(1e15)}, *r = NULL;
+  in_spec ins[] = {{.var = in[0]}, {.var = in[1]}};
+  ctx->fail_after = memory;
+  damo_function *f = compile_function(ctx, ins, 2, &(out_spec){.var = out}, 1, &o);
+  const damo_status s = f != NULL ? call(f, args, 2, &r) : damo_error_status(ctx);
+  ctx->fail_after = -1;
+  if (s == DAMO_OK) CHECK_NEAR(entry(r, 1), 1.301, 1e-12);
+  damo_release(args[0]), damo_release(args[1]), damo_release(f), damo_release(r);
+  return s;
+}
+
+static void test_cancelling(build *b) {
+  for (int k = 0; k < 2; k++) CHECK_EQ_I(rewrite_register(ctx, &cancelling[k]), DAMO_OK);
+  if (!CHECK_EQ_I(call_cancelling(b, "dropping", -1), DAMO_OK)) fprintf(stderr, "    %s\n", damo_error_message(ctx));
+  CHECK_EQ_I(call_cancelling(b, "adding", -1), DAMO_EINCONSISTENCY);
+  CHECK(says("the rewrite 'drop_and_add' changed the value"));
+}
+
+/* Without memory to look into the terms that is the error, and nothing is accused. */
+static void test_cancelling_memory(void) {
+  bool done = false;
+  for (int64_t n = 0; !done && n < 20000; n++) {
+    ctx = damo_ctx_new(counting_alloc, NULL);
+    CHECK_EQ_I(rewrite_register(ctx, &cancelling[0]), DAMO_OK);
+    build b;
+    build_init(&b, ctx);
+    done = call_cancelling(&b, "dropping", n) == DAMO_OK;
+    if (!done) CHECK_EQ_I(damo_error_status(ctx), DAMO_EMEMORY);
+    build_end(&b);
+    ctx_clear_error(ctx);
+    char left[400];
+    if (!CHECK_EQ_S(ctx_census(ctx, left, sizeof left), "")) fprintf(stderr, "    allocation %lld\n", (long long)n);
+    damo_ctx_release(ctx);
+  }
+  CHECK(done);
+}
+
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 static void test_names(build *b) {
@@ -445,12 +547,15 @@ int main(void) {
   test_memory();
   in_context(test_nan);
   in_context(test_shared_nan);
+  in_context(test_lawful);
   in_context(test_integer_division);
   in_context(test_liars);
   in_context(test_patterns);
   in_context(test_honest);
   in_context(test_wrong_rewrite);
   in_context(test_blame);
+  in_context(test_cancelling);
+  test_cancelling_memory();
   in_context(test_names);
   TEST_MAIN_END;
 }

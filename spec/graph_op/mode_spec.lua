@@ -79,6 +79,31 @@ describe("NANGUARD", function()
     assert.matches("input 1", failure("numeric", damo.compile({ x }, x, { mode = "NANGUARD" }), { 0 / 0 }).message)
   end)
 
+  it("passes over an Op that says so, in DEBUG too", function()
+    local function log_op(check)
+      return damo.Op {
+        name = "Log",
+        make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+        perform = function(_, _, inputs, storage) storage[1][1] = damo.log(inputs[1]) end,
+        nan_guard_mode_check = check,
+      }
+    end
+    for _, mode in ipairs { "NANGUARD", "DEBUG" } do
+      for _, values in ipairs { { 1, 0 }, { 1, -1 } } do
+        local f = damo.compile({ x }, log_op(false)(x), { mode = mode })
+        assert.equal(0, f(values)[1])
+        for _, check in ipairs { true, "none" } do
+          local g = damo.compile({ x }, log_op(check == true or nil)(x), { mode = mode })
+          assert.matches("the result Log.1 holds", failure("numeric", g, values).message)
+        end
+        -- what follows is looked at as ever
+        assert.matches("neg", failure("numeric", damo.compile({ x }, -log_op(false)(x), { mode = mode }), values).op)
+      end
+    end
+    local err = failure("type", damo.Op, { name = "Odd", nan_guard_mode_check = 1 })
+    assert.equal("Op: nan_guard_mode_check must be a boolean, got number", err.message)
+  end)
+
   it("warns of an integer division by zero", function()
     local i = damo.lvector "i"
     for _, mode in ipairs { "NANGUARD", "DEBUG" } do

@@ -244,6 +244,64 @@ describe("a rewrite rule written in Lua that is wrong", function()
   end)
 end)
 
+-- What is left of terms as large as these is the rounding of whichever order they are added in.
+describe("DEBUG, where large terms cancel,", function()
+  local n = 300
+  local half = damo.sin(damo.arange(n // 2) + 1) * 1e8
+  local terms = damo.join(1, { half, -half })
+  local rows = damo.cos(damo.reshape(damo.arange(2 * n), { shape = { 4, n // 2 } }))
+  local mirrored = damo.join(2, { rows, rows })
+  local A, v, z = damo.dmatrix "A", damo.dvector "v", damo.dvector "z"
+
+  local function is_dot(node) return node.op.name == "Dot" end
+  local function backwards(w) return w[{ { -1, 1, -1 } }] end
+
+  after_each(function()
+    for _, name in ipairs(registered) do pcall(rewrite.unregister, name) end
+    registered = {}
+  end)
+
+  -- Rules that put something else in the place of A·v, once.
+  local function debug_with(replacement)
+    register("other_dot", function(_, node)
+      if not is_dot(node) or node.inputs[1].owner then return end
+      return replacement(table.unpack(node.inputs))
+    end, "fast_run", "canonicalize")
+    return damo.compile({ A, v, z }, z - damo.dot(A, v), { mode = "DEBUG" })
+  end
+  local function turned(m, w)
+    return damo.dot(m[{ {}, { -1, 1, -1 } }], backwards(w))
+  end
+
+  it("takes another order of them for what it is", function()
+    local residual = damo.compile({ A, v, z }, z - damo.dot(A, v), { mode = "DEBUG" })
+    assert.has_no_error(function() residual(mirrored, terms, damo.zeros { 4 }) end)
+    local shuffled = debug_with(turned)
+    assert.has_no_error(function() shuffled(mirrored, terms, damo.zeros { 4 }) end)
+    local gradient = damo.grad(damo.sum(damo.sqr(z - damo.dot(A, v))), { A, v })
+    local f = damo.compile({ A, v, z }, gradient, { mode = "DEBUG" })
+    assert.has_no_error(function() f(mirrored, terms, damo.dot(mirrored, terms) + 1e-8) end)
+  end)
+
+  it("still finds a rule that changes a term, or adds one", function()
+    for _, wrong in ipairs {
+      function(m, w) return turned(m, w * (1 + 1e-9 * damo.sin(damo.arange(n) + 1))) end,
+      function(m, w) return turned(m, w) + 1e-2 end,
+      function(m, w) return turned(m, damo.set_subtensor(w[{ 7 }], 0)) end,
+    } do
+      local err = failure("inconsistency", debug_with(wrong), mirrored, terms, damo.zeros { 4 })
+      assert.matches("the rewrite 'other_dot' changed the value", err.message)
+      rewrite.unregister "other_dot"
+    end
+  end)
+
+  it("finds a wrong rule where they do not cancel", function()
+    local err = failure("inconsistency", debug_with(function(m, w) return turned(m, w) + 1 end), mirrored,
+      damo.abs(terms) * 1e-6, damo.zeros { 4 })
+    assert.matches("the rewrite 'other_dot' changed the value", err.message)
+  end)
+end)
+
 describe("DEBUG with Ops that rewriting took away", function()
   it("keeps them as long as the Function", function()
     local f

@@ -183,6 +183,33 @@ describe("DEBUG", function()
       assert.has_no_error(function() damo.compile({ x }, out, { mode = "DEBUG" })(wide) end)
     end
   end)
+
+  it("allows for what cancels in a residual, however the node runs", function()
+    local m = s.dense(8, 301)
+    local solution = s.dense(301, 1, "float64", 9) * 1e8
+    local b = damo.dot(m, solution)
+    local tall, target = damo.matrix "w", damo.matrix "b"
+    for _, format in ipairs(s.formats) do
+      local factor = sparse.matrix(format, "z")
+      local residual = target - sparse.dot(factor, tall)
+      for _, wanted in ipairs { residual, damo.grad(damo.sum(damo.sqr(residual)), factor) } do
+        local f = damo.compile({ factor, tall, target }, wanted, { mode = "DEBUG" })
+        assert.has_no_error(function() f(sparse.from_dense(m, format), solution, b) end)
+      end
+    end
+  end)
+
+  it("allows for what cancels in derivatives of systems whose residual is 0", function()
+    for _, format in ipairs(s.formats) do
+      for seed = 1, 4 do
+        local a, b = sparse.from_dense(s.dense(5, 5, "float64", seed), format), s.dense(5, 2, "float64", seed + 1)
+        local system, given = sparse.matrix(format, "z"), damo.matrix "y"
+        local first = damo.grad(damo.sum(damo.sin((sparse.lstsq(system, given)))), system)
+        local second = damo.grad(sparse.sp_sum(sparse.square(first), { sparse_grad = true }), { system, given })
+        assert.has_no_error(function() damo.compile({ system, given }, second, { mode = "DEBUG" })(a, b) end)
+      end
+    end
+  end)
 end)
 
 describe("NANGUARD", function()

@@ -260,6 +260,26 @@ describe("factors", function()
     assert.equal(0.0, sign)
     assert.equal(0.0, F:rcond())
   end)
+
+  it("of a singular matrix know its determinant in every mode", function()
+    for _, dtype in ipairs { "float32", "float64", "complex128" } do
+      local x = sp.csc_matrix("x", { dtype = dtype })
+      local m = sp.from_dense(damo.array({ { 1, 2 }, { 2, 4 } }, dtype), "csc")
+      for _, mode in ipairs { "FAST_RUN", "DEBUG", "NANGUARD" } do
+        local log, sign = damo.compile({ x }, { sp.slogdet(x) }, { mode = mode })(m)
+        assert.equal(-math.huge, s.flat(log)[1])
+        assert.same({ 0, dtype == "complex128" and 0 or nil }, s.flat(sign))
+        local inner = sp.csc_matrix("y", { dtype = dtype })
+        local op = damo.graph.OpFromGraph({ inner }, { sp.slogdet(inner) }, { inline = false })
+        log, sign = damo.compile({ x }, { op(x) }, { mode = mode })(m)
+        assert.equal(-math.huge, s.flat(log)[1])
+        assert.same({ 0, dtype == "complex128" and 0 or nil }, s.flat(sign))
+        log, sign = damo.compile({ x }, { sp.factorize(x):logdet() }, { mode = mode })(m)
+        assert.equal(-math.huge, s.flat(log)[1])
+        assert.same({ 0, dtype == "complex128" and 0 or nil }, s.flat(sign))
+      end
+    end
+  end)
 end)
 
 describe("what is done once", function()

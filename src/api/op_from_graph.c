@@ -204,6 +204,10 @@ static damo_status look_inside(op_graph *g) {
     g->shapes_known = g->shapes_known && def->infer_shape != NULL;
     g->def.impure = g->def.impure || def->impure;
   }
+  for (int o = 0; o < g->n_out; o++) { /* what is lawful inside is so outside */
+    const damo_apply *maker = ((damo_var *)g->fgraph->outputs.at[o])->owner;
+    if (maker != NULL && maker->op->def->nonfinite > g->def.nonfinite) g->def.nonfinite = maker->op->def->nonfinite;
+  }
   if (r.bits != NULL) mem_free(ctx, r.bits, r.bytes);
   mem_free(ctx, r.connected, r.room);
   map_clear(&r.place);

@@ -16,10 +16,8 @@ damo_status protect_destroyed(damo_fgraph *fg);
 damo_status protect_for_demand(damo_fgraph *fg);
 
 /* nanguard.c */
-/* The first entry of a float or complex array that is nan or infinite, as text "nan at {2, 3}"; false: there is
- * none. */
-bool find_nonfinite(const damo_array *a, char *text, size_t n);
-/* A numeric error when output of the thunk holds one. func is the mode's name. */
+/* A numeric error when an output of the thunk holds a nan or an infinity that its Op does not call lawful. func is the
+ * mode's name. */
 damo_status guard_outputs(const thunk *t, const char *func);
 /* Warns when the node, about to run, divides integers by zero or past their range. */
 void warn_integer_division(const thunk *t, const char *func);
@@ -36,6 +34,14 @@ damo_status debug_dense_equal(thunk *t, damo_obj *const *inputs);
 /* debug_values.c: whether two values agree, but for rounding; where not, text says where and how. With `lenient`, an
  * entry that is not finite in a but is in b agrees: rewriting gains precision. */
 bool debug_agree(const damo_obj *a, const damo_obj *b, bool lenient, char *text, size_t n);
+/* The same, entries being allowed to be apart by the rounding of their terms; terms: their sizes (debug_terms), or
+ * NULL. */
+bool debug_agree_within(const damo_obj *a, const damo_obj *b, const damo_obj *terms, bool lenient, char *text,
+                        size_t n);
+/* debug_terms.c: for each entry of v the moduli of the terms that it is a sum of, added, into *out: dense or sparse as
+ * v is, owned; NULL where that can't be told. nodes: those to look into, inputs before users; values: damo_var* →
+ * damo_obj*, of what they read and v. Fails for lack of memory alone. */
+damo_status debug_terms(damo_ctx *ctx, const ptrvec *nodes, const damo_var *v, const map *values, damo_obj **out);
 /* debug_history.c: what rewriting does to fg, from begin to end. */
 typedef struct history history;
 history *history_begin(damo_fgraph *fg);

@@ -19,6 +19,58 @@ static damo_status blame(damo_ctx *ctx, const damo_var *v) {
   return DAMO_EINCONSISTENCY;
 }
 
+/* ---- Rounding ---------------------------------------------------------------------------------------------------- */
+
+/* Of all that g has computed. */
+static damo_status list_values(const damo_function *g, map *values) {
+  for (int64_t k = 0; k < g->plan.n_thunks; k++) {
+    const thunk *t = g->plan.thunks[k];
+    for (int i = 0; i < t->n_in; i++) DAMO_TRY(map_put(values, t->node->in[i], (uintptr_t)*t->in[i]));
+    for (int o = 0; o < t->n_out; o++) DAMO_TRY(map_put(values, t->node->out[o], (uintptr_t)*t->out[o]));
+  }
+  return DAMO_OK;
+}
+
+/* In-place Ops have left other values in their operands' cells. */
+static void leave_out_destroyers(ptrvec *nodes) {
+  int64_t n = 0;
+  for (int64_t k = 0; k < nodes->n; k++) {
+    if (((const damo_apply *)nodes->at[k])->op->destroy_map == NULL) nodes->at[n++] = nodes->at[k];
+  }
+  nodes->n = n;
+}
+
+/* The terms of v, a Variable of g's graph, as far down as it shares nothing with `other` (may be NULL). */
+static damo_status terms_of(const damo_function *g, damo_var *v, damo_var *other, damo_obj **terms) {
+  damo_ctx *ctx = g->obj.ctx;
+  ptrvec nodes, stops;
+  map values;
+  ptrvec_init(&nodes, ctx);
+  ptrvec_init(&stops, ctx);
+  map_init(&values, ctx);
+  damo_status s = other != NULL ? graph_ancestors(ctx, &other, 1, &stops) : DAMO_OK;
+  if (s == DAMO_OK) s = graph_toposort(ctx, &v, 1, (damo_var *const *)stops.at, stops.n, &nodes);
+  if (s == DAMO_OK) s = list_values(g, &values);
+  leave_out_destroyers(&nodes);
+  if (s == DAMO_OK) s = debug_terms(ctx, &nodes, v, &values, terms);
+  ptrvec_clear(&nodes);
+  ptrvec_clear(&stops);
+  map_clear(&values);
+  return s;
+}
+
+/* *agree, where it is not yet true: x and y are no further apart than the rounding of v's terms. */
+static damo_status allow_rounding(const damo_function *g, damo_var *v, damo_var *other, const damo_obj *x,
+                                  const damo_obj *y, bool *agree) {
+  char text[512];
+  damo_obj *terms = NULL;
+  if (*agree) return DAMO_OK;
+  DAMO_TRY(terms_of(g, v, other, &terms));
+  *agree = terms != NULL && debug_agree_within(x, y, terms, true, text, sizeof text);
+  damo_release(terms);
+  return DAMO_OK;
+}
+
 /* ---- Rewrites ---------------------------------------------------------------------------------------------------- */
 
 /* What replaced `before`, in a user's words. */
@@ -45,8 +97,11 @@ static damo_status check_rewrite(damo_function *g, int64_t k) {
     ctx_clear_error(g->obj.ctx);
     return accuse_rule(g, r, before, after, text);
   }
-  if (debug_agree(g->plan.cells[r->old_cell], g->plan.cells[r->new_cell], true, text, sizeof text)) return DAMO_OK;
-  return accuse_rule(g, r, before, after, text);
+  const damo_obj *x = g->plan.cells[r->old_cell], *y = g->plan.cells[r->new_cell];
+  bool agree = debug_agree(x, y, true, text, sizeof text);
+  DAMO_TRY(allow_rounding(g, before, after, x, y, &agree));
+  DAMO_TRY(allow_rounding(g, after, before, x, y, &agree));
+  return agree ? DAMO_OK : accuse_rule(g, r, before, after, text);
 }
 
 static damo_status check_rewrites(damo_function *g) {
@@ -74,8 +129,12 @@ damo_status debug_explain(damo_function *f, damo_status s) {
 static damo_status compare(damo_function *f, int64_t i, int32_t cell_f, int32_t cell_g, const char *what) {
   damo_function *g = f->plain;
   char text[512], name[160], now[160];
-  if (debug_agree(g->plan.cells[cell_g], f->plan.cells[cell_f], true, text, sizeof text)) return DAMO_OK;
-  const damo_var *before = g->fgraph->outputs.at[i], *after = f->fgraph->outputs.at[i];
+  const damo_obj *x = g->plan.cells[cell_g], *y = f->plan.cells[cell_f];
+  damo_var *before = g->fgraph->outputs.at[i];
+  const damo_var *after = f->fgraph->outputs.at[i];
+  bool agree = debug_agree(x, y, true, text, sizeof text);
+  DAMO_TRY(allow_rounding(g, before, NULL, x, y, &agree));
+  if (agree) return DAMO_OK;
   damo_ctx *ctx = f->obj.ctx;
   ctx_fail(ctx, DAMO_EINCONSISTENCY, "DEBUG: rewriting changed %s: %s, as written, became %s: %s", what,
            var_format(name, sizeof name, before), var_format(now, sizeof now, after), text);

@@ -1,20 +1,32 @@
 /* debug_values.c: do two values agree? */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "compile_int.h"
 
-/* How far apart entries of a dtype may be: relatively, and as a part of the largest entry. */
+/* How far apart entries of a dtype may be: relatively, as a part of the largest entry, and as a part of the terms that
+ * an entry is the sum of, whose rounding is all that it may be there. */
 typedef struct tolerance {
-  double relative, absolute;
+  double relative, absolute, rounding;
 } tolerance;
+
+#define ROUNDINGS 1024 /* of the terms, one after the other */
 
 static tolerance tolerance_of(damo_dtype dt, bool lenient) {
   double more = lenient ? 10 : 1;
-  if (dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64) return (tolerance){1e-4 * more, 1e-5 * more};
-  return (tolerance){1e-7 * more, 1e-10 * more};
+  if (dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64) return (tolerance){1e-4 * more, 1e-5 * more, ROUNDINGS * FLT_EPSILON};
+  return (tolerance){1e-7 * more, 1e-10 * more, ROUNDINGS * DBL_EPSILON};
 }
+
+/* What two values are compared by. */
+typedef struct measure {
+  bool lenient;
+  tolerance t;
+  double largest;         /* entry */
+  const damo_array *size; /* of the terms of each entry, or NULL */
+} measure;
 
 static damo_c128 parts(scalar s) { return scalar_cast(s, DAMO_COMPLEX128).v.c; }
 
@@ -22,7 +34,15 @@ static bool finite_parts(damo_c128 z) { return isfinite(z.re) && isfinite(z.im);
 
 static bool same_part(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
-static bool entries_agree(scalar x, scalar y, tolerance t, double largest, bool lenient) {
+/* A sum past what a number can be bounds nothing. */
+static double rounding_at(const measure *m, const int64_t *index) {
+  if (m->size == NULL) return 0;
+  const double size = parts(array_get(m->size, index)).re;
+  return isfinite(size) ? m->t.rounding * size : 0;
+}
+
+static bool entries_agree(scalar x, scalar y, const measure *m, const int64_t *index) {
+  const bool lenient = m->lenient;
   if (dtype_is_discrete(x.dtype)) return x.v.i == y.v.i;
   damo_c128 a = parts(x), b = parts(y);
   if (!finite_parts(a)) {
@@ -31,7 +51,8 @@ static bool entries_agree(scalar x, scalar y, tolerance t, double largest, bool 
   }
   if (!finite_parts(b)) return false;
   double apart = hypot(a.re - b.re, a.im - b.im);
-  return apart <= t.relative * hypot(a.re, a.im) + t.absolute * largest;
+  if (apart <= m->t.relative * hypot(a.re, a.im) + m->t.absolute * m->largest) return true;
+  return apart <= rounding_at(m, index);
 }
 
 static bool next_index(const damo_array *a, int64_t *index) {
@@ -75,43 +96,70 @@ static void tell(char *text, size_t n, const damo_array *a, const int64_t *index
   snprintf(text, n, "%s against %s%s%s", one, two, place, a->ndim > 0 ? "}" : "");
 }
 
-static bool arrays_agree(const damo_array *a, const damo_array *b, bool lenient, char *text, size_t n) {
+static bool same_shape(const damo_array *a, const damo_array *b) {
+  bool same = a->ndim == b->ndim;
+  for (int d = 0; same && d < a->ndim; d++) same = array_shape(a)[d] == array_shape(b)[d];
+  return same;
+}
+
+static measure measure_of(const damo_array *a, const damo_array *size, bool lenient) {
+  measure m = {.lenient = lenient, .t = tolerance_of(array_dtype(a), lenient)};
+  if (!dtype_is_discrete(array_dtype(a))) m.largest = largest_entry(a);
+  if (lenient && m.largest < 1) m.largest = 1; /* log(1 + x) of a tiny x has no digit right; log1p(x) has */
+  if (size != NULL && same_shape(a, size)) m.size = size;
+  return m;
+}
+
+static bool arrays_agree(const damo_array *a, const damo_array *b, const damo_array *size, bool lenient, char *text,
+                         size_t n) {
   char x[160], y[160];
-  bool alike = a->dtype == b->dtype && a->ndim == b->ndim;
-  for (int d = 0; alike && d < a->ndim; d++) alike = array_shape(a)[d] == array_shape(b)[d];
-  if (!alike) {
+  if (a->dtype != b->dtype || !same_shape(a, b)) {
     snprintf(text, n, "%s %s against %s %s", dtype_name(array_dtype(a)),
              shape_format(x, sizeof x, a->ndim, array_shape(a)), dtype_name(array_dtype(b)),
              shape_format(y, sizeof y, b->ndim, array_shape(b)));
     return false;
   }
   if (array_size(a) == 0 || array_equal(a, b, true)) return true;
-  tolerance t = tolerance_of(array_dtype(a), lenient);
-  double largest = dtype_is_discrete(array_dtype(a)) ? 0 : largest_entry(a);
-  if (lenient && largest < 1) largest = 1; /* log(1 + x) of a tiny x has no digit right; log1p(x) has */
+  const measure m = measure_of(a, size, lenient);
   int64_t index[DAMO_MAX_NDIM] = {0};
   do {
     scalar p = array_get(a, index), q = array_get(b, index);
-    if (entries_agree(p, q, t, largest, lenient)) continue;
+    if (entries_agree(p, q, &m, index)) continue;
     tell(text, n, a, index, p, q);
     return false;
   } while (next_index(a, index));
   return true;
 }
 
+static bool has_shape(const damo_obj *terms, const damo_sparse *m) {
+  int ndim;
+  const int64_t *shape = terms != NULL ? value_shape(terms, &ndim) : NULL;
+  return shape != NULL && ndim == 2 && shape[0] == m->shape[0] && shape[1] == m->shape[1];
+}
+
+/* The terms, dense or sparse, at a matrix's places. */
+static damo_array *size_at(const damo_obj *terms, const damo_sparse *m) {
+  if (terms->kind == OBJ_SPARSE) return sparse_at((damo_sparse *)(uintptr_t)terms, m);
+  return sparse_at_dense((const damo_array *)terms, m);
+}
+
 /* b's values at the places of a's entries, each place once, against a's. */
-static bool entries_found(damo_sparse *a, damo_sparse *b, bool lenient, char *text, size_t n) {
+static bool entries_found(damo_sparse *a, damo_sparse *b, const damo_obj *terms, bool lenient, char *text, size_t n) {
+  const bool sized = has_shape(terms, a);
   damo_sparse *once = sparse_sum_duplicates(a);
   damo_array *at = once != NULL ? sparse_at(b, once) : NULL;
-  const bool agree = at == NULL || arrays_agree(once->data, at, lenient, text, n);
-  if (at == NULL) ctx_clear_error(a->obj.ctx); /* no memory to compare in */
+  damo_array *size = at != NULL && sized ? size_at(terms, once) : NULL;
+  const bool able = at != NULL && (!sized || size != NULL);
+  const bool agree = !able || arrays_agree(once->data, at, size, lenient, text, n);
+  if (!able) ctx_clear_error(a->obj.ctx); /* no memory to compare in */
   damo_release(once);
   damo_release(at);
+  damo_release(size);
   return agree;
 }
 
 /* As matrices: the order of entries and explicit zeros don't matter. */
-static bool matrices_agree(damo_sparse *a, damo_sparse *b, bool lenient, char *text, size_t n) {
+static bool matrices_agree(damo_sparse *a, damo_sparse *b, const damo_obj *terms, bool lenient, char *text, size_t n) {
   char x[80], y[80];
   const bool alike = a->format == b->format && sparse_dtype(a) == sparse_dtype(b) && a->shape[0] == b->shape[0] &&
                      a->shape[1] == b->shape[1];
@@ -121,22 +169,28 @@ static bool matrices_agree(damo_sparse *a, damo_sparse *b, bool lenient, char *t
              shape_format(y, sizeof y, 2, b->shape));
     return false;
   }
-  if (entries_found(a, b, lenient, text, n) && entries_found(b, a, lenient, text, n)) return true;
+  if (entries_found(a, b, terms, lenient, text, n) && entries_found(b, a, terms, lenient, text, n)) return true;
   const size_t used = strlen(text);
   snprintf(text + used, n - used, " of the stored entries");
   return false;
 }
 
 /* (Values of other kinds have no entries: they agree.) */
-bool debug_agree(const damo_obj *a, const damo_obj *b, bool lenient, char *text, size_t n) {
+bool debug_agree_within(const damo_obj *a, const damo_obj *b, const damo_obj *terms, bool lenient, char *text,
+                        size_t n) {
   if (a == NULL || b == NULL || a->kind != b->kind) {
     snprintf(text, n, "values of different kinds");
     return a == b;
   }
   if (a == b) return true;
   if (a->kind == OBJ_SPARSE) {
-    return matrices_agree((damo_sparse *)(uintptr_t)a, (damo_sparse *)(uintptr_t)b, lenient, text, n);
+    return matrices_agree((damo_sparse *)(uintptr_t)a, (damo_sparse *)(uintptr_t)b, terms, lenient, text, n);
   }
   if (a->kind != OBJ_ARRAY) return true;
-  return arrays_agree((const damo_array *)a, (const damo_array *)b, lenient, text, n);
+  const damo_array *size = terms != NULL && terms->kind == OBJ_ARRAY ? (const damo_array *)terms : NULL;
+  return arrays_agree((const damo_array *)a, (const damo_array *)b, size, lenient, text, n);
+}
+
+bool debug_agree(const damo_obj *a, const damo_obj *b, bool lenient, char *text, size_t n) {
+  return debug_agree_within(a, b, NULL, lenient, text, n);
 }

@@ -51,12 +51,19 @@ static void place_text(char *dst, size_t n, const damo_array *a, const int64_t *
   snprintf(dst + at, n - at, "%s", a->ndim > 0 ? "}" : "");
 }
 
-bool find_nonfinite(const damo_array *a, char *text, size_t n) {
+/* No number, as far as the Op does not call it lawful. */
+static bool is_odd(scalar s, op_nonfinite lawful) {
+  if (is_finite(s)) return false;
+  return lawful != NONFINITE_INFINITE || strcmp(name_of(s), "nan") == 0;
+}
+
+/* The first entry of a float or complex array that is odd, as text "nan at {2, 3}"; false: there is none. */
+static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text, size_t n) {
   if (dtype_is_discrete(array_dtype(a)) || array_size(a) == 0 || all_finite(a)) return false;
   int64_t index[DAMO_MAX_NDIM] = {0};
   do {
     scalar s = array_get(a, index);
-    if (is_finite(s)) continue;
+    if (!is_odd(s, lawful)) continue;
     char place[160];
     place_text(place, sizeof place, a, index);
     snprintf(text, n, "%s%s", name_of(s), place);
@@ -66,19 +73,21 @@ bool find_nonfinite(const damo_array *a, char *text, size_t n) {
 }
 
 /* The same in a value; a sparse matrix holds it among its stored entries. */
-static bool find_in_value(const damo_obj *v, char *text, size_t n) {
-  if (!find_nonfinite(value_array(v), text, n)) return false;
+static bool find_in_value(const damo_obj *v, op_nonfinite lawful, char *text, size_t n) {
+  if (!find_nonfinite(value_array(v), lawful, text, n)) return false;
   const size_t used = strlen(text);
   if (v->kind == OBJ_SPARSE) snprintf(text + used, n - used, " of the stored entries");
   return true;
 }
 
 damo_status guard_outputs(const thunk *t, const char *func) {
+  const op_nonfinite lawful = t->node->op->def->nonfinite;
+  if (lawful == NONFINITE_ANY) return DAMO_OK;
   for (int o = 0; o < t->n_out; o++) {
     const damo_obj *v = *t->out[o];
     char text[200], op[160];
     if (value_array(v) == NULL || !type_has_shape(t->node->out[o]->type)) continue;
-    if (!find_in_value(v, text, sizeof text)) continue;
+    if (!find_in_value(v, lawful, text, sizeof text)) continue;
     return ctx_fail(t->ctx, DAMO_ENUMERIC, "%s: the result %s holds %s", func,
                     var_format(op, sizeof op, t->node->out[o]), text);
   }
@@ -90,14 +99,14 @@ damo_status guard_inputs(const damo_function *f, const char *func) {
   for (int64_t i = 0; i < f->n_inputs; i++) {
     const damo_obj *v = f->inputs[i].cell >= 0 ? f->plan.cells[f->inputs[i].cell] : NULL;
     if (value_array(v) == NULL || !type_has_shape(f->inputs[i].var->type)) continue;
-    if (!find_in_value(v, text, sizeof text)) continue;
+    if (!find_in_value(v, NONFINITE_NEVER, text, sizeof text)) continue;
     return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: input %lld (%s) of %s holds %s", func, (long long)i + 1,
                     var_format(name, sizeof name, f->inputs[i].var), function_name(f), text);
   }
   for (int64_t i = 0; i < f->n_shared; i++) {
     const damo_var *v = f->shared[i].var;
     if (v == NULL || f->shared[i].cell < 0 || value_array(v->value) == NULL || !type_has_shape(v->type)) continue;
-    if (!find_in_value(v->value, text, sizeof text)) continue;
+    if (!find_in_value(v->value, NONFINITE_NEVER, text, sizeof text)) continue;
     return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: the shared value %s of %s holds %s", func,
                     var_format(name, sizeof name, v), function_name(f), text);
   }

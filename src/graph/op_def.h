@@ -68,6 +68,13 @@ typedef enum op_pattern {
   PATTERN_ONCE     /* every place is stored once */
 } op_pattern;
 
+/* What of an Op's results is lawful that is no finite number: NANGUARD and DEBUG pass over it. */
+typedef enum op_nonfinite {
+  NONFINITE_NEVER,
+  NONFINITE_INFINITE, /* an infinity is an answer, a nan none */
+  NONFINITE_ANY
+} op_nonfinite;
+
 struct op_def {
   const char *name; /* of the class: "Elemwise", "Dot" */
   const char *doc;
@@ -122,6 +129,7 @@ struct op_def {
   void (*format)(strbuf *out, const damo_op *op);
 
   op_pattern pattern; /* of sparse outputs */
+  op_nonfinite nonfinite;
 
   /* Reads or changes what is not its input: a Lua Op without props. Random draws are pure: their state is an input. */
   bool impure;

@@ -174,6 +174,15 @@ static void class_default_output(lua_State *L, lua_class *k, int def) {
   lua_pop(L, 1);
 }
 
+/* nan_guard_mode_check = false: nan and infinities are results like others. */
+static void class_nonfinite(lua_State *L, lua_class *k, int def) {
+  lua_getfield(L, def, "nan_guard_mode_check");
+  if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
+    bind_raise(L, DAMO_ETYPE, "Op: nan_guard_mode_check must be a boolean, got %s", luaL_typename(L, -1));
+  if (!lua_isnil(L, -1) && !lua_toboolean(L, -1)) k->def.nonfinite = NONFINITE_ANY;
+  lua_pop(L, 1);
+}
+
 static const char *const members[] = {"name",
                                       "props",
                                       "make_node",
@@ -198,6 +207,7 @@ static const char *const members[] = {"name",
                                       "make_lua_thunk",
                                       "add_tag_trace",
                                       "debug_perform",
+                                      "nan_guard_mode_check",
                                       NULL};
 static bool among(const char *s, const char *const *list) {
   for (; *list; list++) {
@@ -252,6 +262,7 @@ static lua_class *make_class(lua_State *L, int def) {
   k->def.destroy_map = k->destroy_map;
   k->def.view_map = k->view_map;
   class_default_output(L, k, def);
+  class_nonfinite(L, k, def);
   bind_set_callbacks(L, def, k);
   bind_peer(L, at);
   push_copy(L, def);

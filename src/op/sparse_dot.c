@@ -105,6 +105,13 @@ damo_var *build_zero_grad(build *b, damo_var *x) {
   return var_is_sparse(x) ? build_sparse_zeros(b, x, b->ctx->config.floatX) : build_float_zeros(b, x);
 }
 
+/* (For a csc x no factor has to be turned: that would take an array along x's rows, which may be far more.) */
+damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x) {
+  if (left == NULL || b->status != DAMO_OK) return NULL;
+  const bool turns = var_is_sparse(left) && var_is_sparse(x) && var_format_of(x) == DAMO_CSR;
+  return turns ? build_to_format(b, left, DAMO_CSR) : left;
+}
+
 damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x) {
   if (tangent == NULL) return NULL;
   if (var_is_sparse(x)) tangent = build_sparse_from(b, tangent, var_format_of(x));
@@ -230,8 +237,9 @@ static damo_status true_grad(build *b, damo_apply *node, damo_var *const *gout, 
   const bool keep = preserves_dense(node->op);
   g = build_tangent(b, g, node->out[0]);
   damo_var *xc = build_conj(b, x), *yc = build_conj(b, y);
-  gin[0] = own_kind(b, node->op, build_true_dot(b, g, build_sparse_transpose(b, yc), keep), x);
-  gin[1] = own_kind(b, node->op, build_true_dot(b, build_sparse_transpose(b, xc), g, keep), y);
+  damo_var *left = build_left_factor(b, g, x), *xt = build_left_factor(b, build_sparse_transpose(b, xc), y);
+  gin[0] = own_kind(b, node->op, build_true_dot(b, left, build_sparse_transpose(b, yc), keep), x);
+  gin[1] = own_kind(b, node->op, build_true_dot(b, xt, g, keep), y);
   return b->status;
 }
 

@@ -104,6 +104,7 @@ static const op_def logdet_def = {
     .rop = logdet_rop,
     .infer_shape = infer_shape_scalars,
     .connection_pattern = logdet_connect,
+    .nonfinite = NONFINITE_INFINITE, /* of a singular matrix the logarithm is -inf */
 };
 
 /* ---- FactorDet --------------------------------------------------------------------------------------------------- */

@@ -137,6 +137,9 @@ damo_status thunk_give_product(thunk *t, damo_sparse *take);
 damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
 /* A discrete input's gradient: zeros in floatX, sparse where x is. */
 damo_var *build_zero_grad(build *b, damo_var *x);
+/* The left factor of a product that is x's cotangent, in x's lines: a product has the format of its left factor, and so
+ * takes memory for the lines of that format. x's own are there in any case. */
+damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x);
 /* A tangent of x's kind and dtype. */
 damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x);
 

@@ -49,8 +49,8 @@ static damo_status structured_grad(build *b, damo_apply *node, damo_var *const *
   damo_var *g = cotangent(b, gout[0], node->out[0]);
   gin[0] = dtype_is_discrete(var_dtype(x)) ? build_zero_grad(b, x)
                                            : sparse_with(b, x, structured_samples(b, x, build_conj(b, y), g));
-  gin[1] = dtype_is_discrete(var_dtype(y)) ? build_zero_grad(b, y)
-                                           : build_structured_dot(b, build_sparse_transpose(b, build_conj(b, x)), g);
+  damo_var *xt = build_left_factor(b, build_sparse_transpose(b, build_conj(b, x)), y);
+  gin[1] = dtype_is_discrete(var_dtype(y)) ? build_zero_grad(b, y) : build_structured_dot(b, xt, g);
   return b->status;
 }
 
@@ -259,8 +259,8 @@ static damo_status sparse_samples_perform(thunk *t) {
 static damo_status sparse_samples_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *v = sparse_with(b, node->in[0], gout[0]), *y = node->in[1], *g = node->in[2];
-  gin[1] = build_structured_dot(b, build_sparse_transpose(b, v), build_conj(b, g));
-  gin[2] = build_structured_dot(b, v, build_conj(b, y));
+  gin[1] = build_structured_dot(b, build_left_factor(b, build_sparse_transpose(b, v), y), build_conj(b, g));
+  gin[2] = build_structured_dot(b, build_left_factor(b, v, g), build_conj(b, y));
   return b->status;
 }
 
