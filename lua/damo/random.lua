@@ -18,9 +18,16 @@ local function is_options(v)
   return false
 end
 
+-- How many arguments there are; nils at the end count as absent.
+local function count(...)
+  local n = select("#", ...)
+  while n > 0 and (select(n, ...)) == nil do n = n - 1 end
+  return n
+end
+
 -- The arguments without the options at their end, the options without rng, and rng.
 local function take_rng(...)
-  local n = select("#", ...)
+  local n = count(...)
   local last = n > 0 and select(n, ...) or nil
   if not is_options(last) or last.rng == nil then return nil, n, { ... } end
   local rest, args = {}, { ... }

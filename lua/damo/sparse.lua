@@ -96,6 +96,13 @@ local function has_variable(args, n)
   return false
 end
 
+-- The arguments as a list, and how many there are; nils at the end count as absent.
+local function listed(...)
+  local n = select("#", ...)
+  while n > 0 and (select(n, ...)) == nil do n = n - 1 end
+  return { ... }, n
+end
+
 -- The option rng out of the last of n arguments, a table; how many arguments are left.
 local function take_rng(args, n)
   local last = args[n]
@@ -121,8 +128,8 @@ local draws = { "poisson", "multinomial", "csr_fbinomial", "csr_dbinomial", "csc
 for _, name in ipairs(draws) do
   local row = sparse[name]
   sparse[name] = function(...)
-    local args = { ... }
-    local rng, n = take_rng(args, select("#", ...))
+    local args, given = listed(...)
+    local rng, n = take_rng(args, given)
     if rng ~= nil then return row(rng, unpack(args, 1, n)) end
     if has_variable(args, n) then return draw_variable(name, row, args, n) end
     return random.eager(row, unpack(args, 1, n))
@@ -135,7 +142,7 @@ for _, name in ipairs { "Poisson", "Multinomial", "Binomial" } do
   sparse[name] = function(props)
     local op = make(props or {})
     local function call(_, ...)
-      local args, n = { ... }, select("#", ...)
+      local args, n = listed(...)
       if core.is_variable(args[1]) and tostring(args[1].type) == "RandomType" then return op(...) end
       return draw_variable(name:lower(), op, args, n)
     end

@@ -117,6 +117,78 @@ describe("OpFromGraph", function()
     near({ 1, 1 }, damo.compile({ a, b }, tu, { on_unused_input = "ignore" })(damo.array { 1, 2 }, 5))
   end)
 
+  -- What the graph inside knows of its inputs, the arguments' Types need not say.
+  describe("over arguments whose Types say less than its inputs'", function()
+    local sparse = damo.sparse
+    local fixed, open = damo.TensorType("float64", { 2, 3 }), damo.dmatrix "open"
+    local row = damo.TensorType("float64", { 1, false })
+    local v, r, w = fixed "v", row "r", damo.dmatrix "w"
+    local s, m = sparse.csr_matrix("s", { shape = { 2, 3 } }), sparse.csr_matrix "m"
+    local p = sparse.csr_matrix("p", { pattern = sparse.csr_from_dense(damo.ones { 2, 3 }) })
+    local ones, four = damo.ones { 2, 3 }, damo.ones { 4, 3 }
+    local tensor = "OpFromGraph: input 1 (%s): expected a value of TensorType(float64, shape=%s), got an Array of "
+      .. "dtype float64 and shape (4, 3)\nwhile computing OpFromGraph"
+    local matrix = "OpFromGraph: input 1 (%s): expected a value of SparseTensorType(csr, float64, shape=(2, 3)%s), got "
+      .. "a sparse matrix (csr) of dtype float64 and shape "
+    local cases = {
+      ["the input itself"] = { { v }, v, open, ones, four, tensor:format("v", "(2, 3)"), "shape" },
+      ["an output of a known shape"] = { { v }, v * 2, open, ones, four, tensor:format("v", "(2, 3)"), "shape" },
+      ["a reduction"] = { { v }, damo.sum(v, { axis = 1 }), open, ones, four, tensor:format("v", "(2, 3)"), "shape" },
+      ["an input that broadcasts"] = { { r, w }, r + w, open, damo.ones { 1, 3 }, four, tensor:format("r", "(1, ?)"),
+        "shape" },
+      ["a sparse input"] = { { s }, sparse.neg(s), m, sparse.csr_from_dense(ones), sparse.csr_from_dense(four),
+        matrix:format("s", "") .. "(4, 3)\nwhile computing OpFromGraph", "shape" },
+      ["an input of a known pattern"] = { { p }, sparse.neg(p), m, sparse.csr_from_dense(ones),
+        sparse.csr_from_dense(damo.eye(2, 3)), matrix:format("p", ", pattern of 6")
+        .. "(2, 3); row 1 has 1 stored entry, the pattern's 3\nwhile computing OpFromGraph", "value" },
+    }
+    for name, case in pairs(cases) do
+      it("checks their values: " .. name, function()
+        local inputs, y, x, right, wrong, message, kind = table.unpack(case)
+        local want = inputs[2] and right + four or damo.compile(inputs, y)(right)
+        for _, inline in ipairs { true, false } do
+          local op = G.OpFromGraph(inputs, { y }, { inline = inline })
+          local node = #inputs == 2 and op(x, damo.constant(four)) or op(x)
+          for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
+            local f = damo.compile({ x }, node, { mode = mode })
+            local got = f(right)
+            assert.is_true(damo.array_equal(sparse.is_sparse(got) and got:toarray() or got,
+              sparse.is_sparse(want) and want:toarray() or want))
+            local ok, err = pcall(f, wrong)
+            assert.is_false(ok, mode)
+            assert.equal(kind, err.kind)
+            assert.equal("OpFromGraph", err.op)
+            assert.equal(message, (err.message:gsub("\nin DEBUG mode's run of the graph as it was written", "")))
+            assert.same(node.owner.tag.trace, err.trace)
+          end
+        end
+      end)
+    end
+
+    it("has their gradients and shapes", function()
+      for _, inline in ipairs { true, false } do
+        local op = G.OpFromGraph({ r, w }, { r * w }, { inline = inline })
+        local z = damo.dmatrix "z"
+        local y = op(open, z)
+        for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
+          local f = damo.compile({ open, z }, { damo.grad(damo.sum(y), open), y.shape }, { mode = mode })
+          local g, shape = f(damo.ones { 1, 3 }, four)
+          near({ { 4, 4, 4 } }, g)
+          near({ 4, 3 }, shape)
+        end
+      end
+    end)
+
+    it("checks nothing where they say as much", function()
+      local x = damo.tensor("x", { shape = { 2, 3 } })
+      local op = G.OpFromGraph({ w }, { w * 2 }, { inline = true })
+      assert.equal(0, count(names(damo.compile({ x }, op(x))), "OfType"))
+      op = G.OpFromGraph({ v }, { v * 2 }, { inline = true })
+      assert.equal(0, count(names(damo.compile({ x }, op(x))), "OfType"))
+      assert.equal(1, count(names(damo.compile({ open }, op(open))), "OfType"))
+    end)
+  end)
+
   it("gives way to its inner graph with inline, also in gradients and nested", function()
     local op = make { inline = true }
     local outer = G.OpFromGraph({ a, b }, { (op(a, b)) * 2 }, { inline = true, name = "Outer" })

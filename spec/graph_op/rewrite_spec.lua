@@ -373,3 +373,44 @@ describe("damo.rewrite", function()
     rewrite.unregister "late"
   end)
 end)
+
+-- Rules know the engine's own Ops by their classes' names; a script may call its Ops the same.
+describe("an Op that is named like one of the engine's", function()
+  local own = { "Neg", "Transpose", "ColScaleCSC", "WithData", "GatherData", "DenseFromSparse", "CSM", "MulSS",
+    "DimShuffle", "Reshape", "Shape", "Shape_i", "MakeVector", "Alloc", "Subtensor", "Elemwise", "Reduce", "Softmax",
+    "Pick", "Dot", "IfElse", "ZeroGrad", "Usmm", "SpSumGrad", "StructuredDotGradCSR" }
+  local plus = damo.sparse.csr_from_dense(damo.array { { 1, 0 }, { 0, 3 } })
+
+  local function twofold(name)
+    return damo.Op {
+      name = name,
+      make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+      perform = function(_, _, inputs, out) out[1][1] = inputs[1] * 2 end,
+      grad = function(_, _, g) return { g[1] * 2 } end,
+    }
+  end
+
+  it("is left alone", function()
+    for _, mode in ipairs { "FAST_COMPILE", "FAST_RUN", "DEBUG" } do
+      for _, name in ipairs(own) do
+        local op = twofold(name)
+        local f = damo.compile({ x }, damo.sum(op(op(x) + 1)), { mode = mode })
+        assert.equal(16, f(damo.array { 1.0, 2 }), name)
+        local m = damo.sparse.csr_matrix "m"
+        local y = op(op(m))
+        f = damo.compile({ m }, { y, damo.grad(damo.sum(y), m) }, { mode = mode })
+        local value, slope = f(plus)
+        assert.same({ { 4, 0 }, { 0, 12 } }, value:toarray():totable(), name)
+        assert.same({ { 4, 4 }, { 4, 4 } }, slope:toarray():totable(), name)
+      end
+    end
+  end)
+
+  it("is left alone where it holds a graph", function()
+    local v = damo.dvector "v"
+    for _, name in ipairs { "ZeroGrad", "DimShuffle", "Reshape" } do
+      local op = damo.graph.OpFromGraph({ v }, { v * 2 }, { name = name })
+      assert.equal(16, damo.compile({ x }, damo.sum(op(op(x) + 1)))(damo.array { 1.0, 2 }))
+    end
+  end)
+end)

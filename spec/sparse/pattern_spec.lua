@@ -272,7 +272,7 @@ describe("a known pattern", function()
       local i, n, same = op(y)
       local f = damo.compile({ y }, { i, n, same })
       assert.equal(7, select(2, f(a)))
-      assert.equal(inline, (pcall(f, sparse.eye(4, 4))))
+      assert.is_false((pcall(f, sparse.eye(4, 4))))
       local cost = damo.sum(damo.sqr((select(3, op(x)))))
       assert.is_true(damo.allclose(dense(damo.compile({ x }, damo.grad(cost, x))(a)), a:toarray() * 2))
     end

@@ -146,11 +146,61 @@ describe("a samples and a product node", function()
     assert.equal(1, joined(f))
   end)
 
-  it("say what does not fit", function()
+  it("say what does not fit as the nodes apart do", function()
+    local ones = function(shape) return damo.ones(shape) end
+    local dot = "%s: shapes (%d, %d) and (%d, %d) do not agree: axis 2 of the first is %d, axis 1 of the second is %d"
+    local wide = "StructuredDotGrad%s: shapes (%d, %d) and (%d, %d) do not agree: axis 2 of the first is %d, axis 2 of "
+      .. "the second is %d"
+    for _, format in ipairs(s.formats) do
+      local a, m = sparse.matrix(format, "a"), s.matrix { rows = 6, cols = 5, format = format }
+      local upper = format:upper()
+      local cost = damo.sum(sparse.sampling_dot(x, y, a))
+      local product = sparse.structured_dot(a, y)
+      local both = { damo.grad(nil, y, { known_grads = { [product] = g } }), product,
+        damo.grad(nil, a, { known_grads = { [product] = g } }) }
+      local own = { damo.dot(a, y), damo.grad(nil, a, { known_grads = { [product] = g } }) }
+      for _, case in ipairs {
+        { { x, y, a }, damo.grad(cost, { x, y, a }), {
+          { { 4, 3 }, { 5, 3 }, dot:format("Dot", 5, 6, 4, 3, 6, 4) },
+          { { 6, 3 }, { 4, 3 }, dot:format("Dot", 6, 5, 4, 3, 5, 4) },
+          { { 6, 3 }, { 6, 3 }, dot:format("Dot", 6, 5, 6, 3, 5, 6) },
+          { { 6, 3 }, { 5, 4 }, wide:format(upper, 5, 4, 6, 3, 4, 3) },
+        } },
+        { { g, y, a }, both, {
+          { { 4, 3 }, { 5, 3 }, dot:format("StructuredDot", 5, 6, 4, 3, 6, 4) },
+          { { 6, 3 }, { 4, 3 }, dot:format("StructuredDot", 6, 5, 4, 3, 5, 4) },
+          { { 6, 2 }, { 5, 3 }, wide:format(upper, 5, 3, 6, 2, 3, 2) },
+        } },
+        { { g, y, a }, own, {
+          { { 6, 3 }, { 7, 3 }, dot:format("Dot", 6, 5, 7, 3, 5, 7) },
+          { { 6, 2 }, { 5, 3 }, wide:format(upper, 5, 3, 6, 2, 3, 2) },
+        } },
+      } do
+        for _, mode in ipairs(s.modes) do
+          local f = damo.compile(case[1], case[2], { mode = mode })
+          if mode == "FAST_RUN" then assert.equal(1, joined(f)) end
+          for _, fault in ipairs(case[3]) do
+            local ok, err = pcall(f, ones(fault[1]), ones(fault[2]), m)
+            assert.is_false(ok)
+            assert.equal("shape", err.kind)
+            assert.equal(fault[3], err.message, mode)
+            assert.equal(fault[3]:match "^%a+", err.op)
+          end
+        end
+      end
+    end
+  end)
+
+  it("were made where the product was", function()
     local a = sparse.csr_matrix "a"
-    local f = damo.compile({ a, y, g }, structured(a, y, g))
+    local product = sparse.structured_dot(a, y)
+    local grads = damo.grad(nil, { a, y }, { known_grads = { [product] = g } })
     local m = s.matrix { rows = 6, cols = 5, format = "csr" }
-    s.raises("shape", "SampledProduct: shapes (6, 5) and (4, 3) do not agree: axis 2 of the first is 5, axis 1 of the "
-      .. "second is 4", function() f(m, s.dense(4, 3), s.dense(6, 3)) end)
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE" } do
+      local f = damo.compile({ a, y, g }, grads, { mode = mode })
+      local ok, err = pcall(f, m, damo.ones { 5, 3 }, damo.ones { 4, 3 })
+      assert.is_false(ok)
+      assert.same(product.owner.tag.trace, err.trace, mode)
+    end
   end)
 end)

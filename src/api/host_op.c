@@ -187,6 +187,7 @@ static void set_def(host_class *k) {
                     .infer_shape = c->infer_shape != NULL ? asked_shape : NULL,
                     .connection_pattern = c->connection_pattern,
                     .do_constant_folding = c->do_constant_folding,
+                    .foreign = true,
                     .user = c->user};
 }
 

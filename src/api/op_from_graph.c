@@ -332,6 +332,7 @@ static void set_class(op_graph *g) {
                     .connection_pattern = graph_connections,
                     .do_constant_folding = graph_folds,
                     .inner_graph = graph_inner,
+                    .foreign = true,
                     .unique = true};
 }
 

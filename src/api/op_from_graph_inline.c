@@ -5,14 +5,32 @@
  */
 #include "api_int.h"
 
+#include <stdio.h>
+
 /* ---- Unfolding --------------------------------------------------------------------------------------------------- */
+
+/* The node's input i as what the graph inside takes it for: what its Type leaves open is checked when it runs. */
+static damo_var *fitted_input(build *b, const op_graph *g, const damo_apply *node, int i) {
+  const damo_var *inner = g->fgraph->inputs.at[i];
+  char name[160], input[200];
+  if (type_is_super(inner->type, node->in[i]->type)) return node->in[i];
+  snprintf(input, sizeof input, "input %d (%s)", i + 1, var_format(name, sizeof name, inner));
+  damo_obj *trace = b->ctx->trace;
+  b->ctx->trace = node->trace != NULL ? &node->trace->obj : NULL;
+  damo_var *fit = build_of_type(b, node->in[i], inner->type, g->def.name, input);
+  b->ctx->trace = trace;
+  return fit;
+}
 
 damo_status op_graph_unfold(build *b, const op_graph *g, damo_apply *node, damo_var *const *what, int n,
                             damo_var **out) {
   map memo;
   map_init(&memo, b->ctx);
   damo_status s = DAMO_OK;
-  for (int i = 0; i < g->n_in && s == DAMO_OK; i++) s = map_put(&memo, g->fgraph->inputs.at[i], (uintptr_t)node->in[i]);
+  for (int i = 0; i < g->n_in && s == DAMO_OK; i++) {
+    damo_var *fit = fitted_input(b, g, node, i);
+    s = fit != NULL ? map_put(&memo, g->fgraph->inputs.at[i], (uintptr_t)fit) : b->status;
+  }
   /* every node is copied: a shared one would be changed with the graph that it comes into */
   if (s == DAMO_OK) s = graph_clone(b->ctx, what, n, &memo, true, NULL, out);
   map_clear(&memo);

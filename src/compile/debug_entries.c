@@ -137,7 +137,7 @@ static damo_var *inner_products(dense_exam *e, damo_var *x, damo_var *rows, damo
 static bool is_too_much(double entries, int64_t columns) { return entries * (double)columns > DEBUG_MOST_ENTRIES; }
 
 static damo_var *sampled_vectors(dense_exam *e) {
-  const bool csc = strcmp(e->node->op->def->name, "StructuredDotGradCSC") == 0;
+  const bool csc = op_is(e->node->op, "StructuredDotGradCSC");
   const damo_array *indices = vector_in(e, 0);
   const int64_t lines = array_size(vector_in(e, 1)) - 1;
   if (lines < 0 || debug_int_at(vector_in(e, 1), lines) != array_size(indices)) return NULL;

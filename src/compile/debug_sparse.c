@@ -115,17 +115,16 @@ static bool is_of_sparse(const damo_apply *node) {
   return sparse;
 }
 
-static dense_form form_among(const dense_row *rows, const char *name) {
-  while (rows->op != NULL && strcmp(rows->op, name) != 0) rows++;
+static dense_form form_among(const dense_row *rows, const damo_op *op) {
+  while (rows->op != NULL && !op_is(op, rows->op)) rows++;
   return rows->form;
 }
 
 static dense_form form_of(const damo_apply *node) {
-  const char *name = node->op->def->name;
-  dense_form form = form_among(debug_entry_rows, name);
+  dense_form form = form_among(debug_entry_rows, node->op);
   if (form != NULL || !is_of_sparse(node)) return form;
-  form = form_among(debug_part_rows, name);
-  return form != NULL ? form : form_among(forms, name);
+  form = form_among(debug_part_rows, node->op);
+  return form != NULL ? form : form_among(forms, node->op);
 }
 
 /* ---- Builders of forms ------------------------------------------------------------------------------------------- */

@@ -130,11 +130,16 @@ struct op_def {
 
   op_pattern pattern; /* of sparse outputs */
   op_nonfinite nonfinite;
+  /* PATTERN_SHARED, and each entry of the one output is made of input 0's entry there and of what the other inputs,
+   * dense ones, have for its place: a number, its row's or column's, its own; a zero gives a zero, unless theirs is nan
+   * or infinite. Holds for any choice of places, stored twice or not: rewriting may leave out those that nobody reads. */
+  bool entrywise;
 
   /* Reads or changes what is not its input: a Lua Op without props. Random draws are pure: their state is an input. */
   bool impure;
-  bool unique; /* instances are never equal to another (a Lua Op without props) */
-  void *user;  /* a host's or the binding's data */
+  bool unique;  /* instances are never equal to another (a Lua Op without props) */
+  bool foreign; /* of a host, a script or an OpFromGraph: its name, which may be any, says nothing of what it does */
+  void *user;   /* a host's or the binding's data */
 };
 
 struct damo_op {
@@ -155,6 +160,8 @@ damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const p
 /* The property of that name; a PROP_NIL when there is none. */
 const prop_value *op_prop(const damo_op *op, const char *name);
 void op_format(strbuf *out, const damo_op *op);
+/* Of the engine's own class of that name (a foreign one may be called the same). */
+bool op_is(const damo_op *op, const char *class_name);
 int op_n_out(const damo_op *op, int n_in);
 /* The 1-based output that a call returns: a property default_output where the Op has one (false: all), else the
  * class's. */

@@ -170,7 +170,8 @@ static int array(lua_State *L) {
 
 /* range(stop), range(start, stop, step): Lua's for. Handed to arange with an end just past the last value. */
 static int range(lua_State *L) {
-  int n = lua_gettop(L);
+  int n = bind_arg_count(L);
+  lua_settop(L, n);
   if (n == 0) return bind_arg_error(L, "range", 1, "stop", "a number");
   if (n == 1) {
     lua_pushinteger(L, 1);

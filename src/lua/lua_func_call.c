@@ -146,7 +146,7 @@ static bool has_sparse(lua_State *L, const fn_info *info, int top) {
 }
 
 int bind_call_info(lua_State *L, const fn_info *info) {
-  int top = lua_gettop(L);
+  int top = bind_arg_count(L);
   if (info->sparse && has_sparse(L, info, top)) info = info->sparse;
   fn_call c = {.info = info};
   luaL_checkstack(L, 40, info->f->name);

@@ -72,6 +72,7 @@ static void class_name(lua_State *L, lua_class *k, int def) {
   }
   check(L, k->name = mem_strdup(k->obj.ctx, lua_isnil(L, -1) ? "LuaOp" : lua_tostring(L, -1)));
   k->def.name = k->name;
+  k->def.foreign = true;
   lua_pop(L, 1);
 }
 

@@ -34,7 +34,8 @@ static damo_apply *node_from_lua(lua_State *L, damo_op *op, int top) {
 static damo_var *input_at(lua_State *L, const damo_op *op, int i, int idx) {
   bool graph;
   const lua_class *k = bind_is_lua_op(op) ? op_class(op) : NULL;
-  if (bind_to_var(L, idx) || !k || !k->itypes || i >= k->n_in) {
+  const damo_type *t = k && k->itypes && i < k->n_in ? k->itypes[i] : NULL;
+  if (!t || bind_to_var(L, idx) || (lua_isnil(L, idx) && t->kind != TYPE_GENERIC)) {
     return bind_operand(L, idx, true, &graph, op->def->name, i + 1, NULL);
   }
   damo_obj *value = bind_filter(L, idx, k->itypes[i], (filter_options){0}, op->def->name);
@@ -101,10 +102,20 @@ static damo_apply *make_node_at(lua_State *L, damo_op *op, int top) {
   return node;
 }
 
+/* The arguments end before the nils behind those that the Op is known to take. */
+static int drop_nils(lua_State *L, const damo_op *op) {
+  const lua_class *k = bind_is_lua_op(op) ? op_class(op) : NULL;
+  const int takes = k != NULL ? k->n_in : op->def->n_in;
+  int top = lua_gettop(L);
+  while (top > 1 && top - 1 > takes && lua_isnil(L, top)) top--;
+  lua_settop(L, top);
+  return top;
+}
+
 int op_apply_call(lua_State *L) {
   damo_op *op = op_self(L, "Op");
   bool list = false;
-  int top = lua_gettop(L);
+  int top = drop_nils(L, op);
   if (top > 1 && takes_return_list(L, top, &list)) lua_settop(L, --top);
   damo_apply *node = make_node_at(L, op, top);
   bind_test_node(L, node);
@@ -115,6 +126,6 @@ int op_apply_call(lua_State *L) {
 
 int op_apply_make_node(lua_State *L) {
   damo_op *op = op_self(L, "make_node");
-  make_node_at(L, op, lua_gettop(L));
+  make_node_at(L, op, drop_nils(L, op));
   return 1;
 }

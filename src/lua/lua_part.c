@@ -22,8 +22,9 @@ int bind_part(lua_State *L) {
 
 static int change(lua_State *L, const char *name, const char *func) {
   bind_check_obj(L, 1, OBJ_VAR, func, "self");
-  if (lua_gettop(L) != 3)
+  if (bind_arg_count(L) != 3)
     bind_raise(L, DAMO_ETYPE, "%s: expected an index and a value: x:%s({2, {1, 3}}, v)", func, func);
+  lua_settop(L, 3);
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 3);
   return call_with_index(L, name, 4, 2, func);

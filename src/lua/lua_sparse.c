@@ -170,9 +170,9 @@ static int no_order(lua_State *L) {
 /* damo.sparse.NAME{prop = value} is an Op; NAME(inputs…) applies the Op without properties. Upvalue 1: the class. */
 static int class_call(lua_State *L) {
   const op_def *def = lua_touserdata(L, lua_upvalueindex(1));
-  bool props = lua_gettop(L) == 0 || (lua_gettop(L) == 1 && lua_istable(L, 1) && lua_rawlen(L, 1) == 0);
-  if (props) return bind_class_instance(L, def, 1);
-  int n = lua_gettop(L);
+  int n = bind_arg_count(L);
+  if (n == 0 || (n == 1 && lua_istable(L, 1) && lua_rawlen(L, 1) == 0)) return bind_class_instance(L, def, 1);
+  lua_settop(L, n);
   lua_newtable(L);
   bind_class_instance(L, def, n + 1);
   lua_insert(L, 1);

@@ -14,8 +14,7 @@ damo_format bind_check_format(lua_State *L, int idx, damo_format otherwise, cons
 }
 
 void bind_check_arity(lua_State *L, int most, const char *func, const char *forms) {
-  int n = lua_gettop(L);
-  while (n > most && lua_isnil(L, n)) n--;
+  int n = bind_arg_count(L);
   if (n > most) bind_raise(L, DAMO_ETYPE, "%s: too many arguments: %d given; it takes %s", func, n, forms);
   lua_settop(L, most);
 }

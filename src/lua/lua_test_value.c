@@ -95,7 +95,8 @@ static int next_values(lua_State *L) {
 
 /* for a, b in get_test_values(x, y) do … end: once, or not at all. */
 static int get_test_values(lua_State *L) {
-  int n = lua_gettop(L);
+  int n = bind_arg_count(L);
+  lua_settop(L, n);
   luaL_checkstack(L, 20, "get_test_values");
   lua_createtable(L, n, 0);
   int list = n + 1, found = 0;

@@ -1,8 +1,9 @@
 /* marker.c: ops that pass their input on and say something about it: to the gradient (DisconnectedGrad, ZeroGrad,
- * ConsiderConstant, GradClip, GradScale), to the run (Assert), to the Type (SpecifyShape, Unbroadcast).
+ * ConsiderConstant, GradClip, GradScale), to the run (Assert), to the Type (SpecifyShape, OfType, Unbroadcast).
  */
 #include "shape_int.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
@@ -306,6 +307,72 @@ static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
   if (n != var_ndim(x) || (v->kind == PROP_LIST && v->n != n))
     return ctx_fail(b->ctx, DAMO_ESHAPE, "specify_shape: %d lengths for an operand with %d axes", n, var_ndim(x));
   return fn_give(b, out, build_specify_shape(b, x, dims));
+}
+
+/* ---- OfType: what a Type says more of x than x's own does, the pattern left out; a property names who needs it --- */
+
+static damo_type *wanted_type(const damo_op *op) { return op_prop(op, "type")->u.type; }
+
+static damo_status of_type_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)in, (void)n_in;
+  out[0] = type_without_pattern(wanted_type(op));
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+/* The filter's error, said of the input that the value was for. */
+static damo_status fail_of_type(const thunk *t) {
+  const damo_status status = damo_error_status(t->ctx);
+  const char *op = op_prop(t->node->op, "op")->u.s, *input = op_prop(t->node->op, "input")->u.s;
+  char why[ERROR_MESSAGE_MAX];
+  if (status == DAMO_EMEMORY) return status;
+  snprintf(why, sizeof why, "%s", damo_error_message(t->ctx));
+  ctx_fail(t->ctx, status, "%s: %s: %s", op, input, why);
+  ctx_fail_add(t->ctx, "while computing %s", op);
+  ctx_fail_at(t->ctx, op, NULL);
+  return status;
+}
+
+static damo_status of_type_perform(thunk *t) {
+  const damo_type *want = wanted_type(t->node->op);
+  if (type_is_valid(want, *t->in[0])) return thunk_pass(t);
+  damo_obj *fit = type_filter(want, *t->in[0], (filter_options){0});
+  if (fit == NULL) return fail_of_type(t);
+  thunk_set_out(t, 0, fit);
+  return DAMO_OK;
+}
+
+static damo_status of_type_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  gin[0] = gout[0];
+  return b->status;
+}
+
+static damo_status of_type_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                       damo_var ***out_shape) {
+  const damo_type *want = node->out[0]->type;
+  for (int i = 0; i < want->ndim; i++)
+    out_shape[0][i] = want->shape[i] >= 0 ? build_i64(b, want->shape[i]) : in_shape[0][i];
+  return b->status;
+}
+
+static const op_def of_type_def = {
+    .name = "OfType",
+    .doc = "x, which must be a value of that Type",
+    .props = "type op input",
+    .n_in = 1,
+    .view_map = view_of_first,
+    .infer_type = of_type_type,
+    .perform = of_type_perform,
+    .grad = of_type_grad,
+    .rop = same_rop,
+    .infer_shape = of_type_infer_shape,
+    .pattern = PATTERN_FOLLOWS,
+};
+
+damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, const char *input) {
+  if (x == NULL || b->status != DAMO_OK || type_is_super(type, x->type)) return x;
+  const prop_value props[3] = {{.kind = PROP_TYPE, .u.type = type}, prop_str(op), prop_str(input)};
+  return build_op(b, op_new(b->ctx, &of_type_def, props, 3), &x, 1);
 }
 
 /* ---- Unbroadcast: the axes named are no longer known to have length 1 -------------------------------------------- */

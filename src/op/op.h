@@ -102,6 +102,11 @@ damo_var *build_transpose(build *b, damo_var *x); /* axes reversed */
 damo_var *build_vector(build *b, damo_var *const *dims, int n);
 damo_var *build_swap_last(build *b, damo_var *x); /* last two axes swapped */
 
+/* marker.c: x itself where its Type is no wider than `type` (which is compatible with it); else what is checked when it
+ * runs to be a value of that Type, and has it in the graph. The error is that of `input` ("input 1 (x)") of the Op `op`.
+ */
+damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, const char *input);
+
 /* alloc.c */
 damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape,
                       int ndim); /* value broadcast to int64 scalars */
@@ -127,10 +132,10 @@ extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
  * one dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
 damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z);
 /* sparse_sampled.c: its outputs are the inner products of line i of rows and line j of cols for each stored (i, j) of
- * m, which stores `entries` (-1: not known), and m·cols, or mᵀ·rows. One dtype, float32 or float64; rows and cols are
- * dense. */
-damo_apply *build_sampled_product(build *b, damo_var *m, damo_var *rows, damo_var *cols, bool transposed,
-                                  int64_t entries);
+ * m, which stores `entries` (-1: not known), and m·cols, or mᵀ·rows, which `product` says: its errors name that class.
+ * One dtype, float32 or float64; rows and cols are dense. */
+damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, damo_var *rows, damo_var *cols,
+                                  bool transposed, int64_t entries);
 /* sparse_cotangent.c: g + h as cotangents of x: add, but for sparse ones of a sparse x that may store a place twice. */
 damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h);
 /* Whether sums of those cotangents of a sparse x, and moved ones that come to it as g, are for sure what they are of
@@ -138,6 +143,7 @@ damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h);
 bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h);
 bool cotangent_moves_plainly(damo_var *g, damo_var *x);
 extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
+extern const op_def sampled_csc_def, sampled_csr_def; /* StructuredDotGradCSC, StructuredDotGradCSR */
 
 /* softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */
 extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def;

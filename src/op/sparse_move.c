@@ -224,6 +224,7 @@ static const op_def cast_def = {
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
+    .entrywise = true,
 };
 
 damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype) {
@@ -340,6 +341,7 @@ static const op_def neg_def = {
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
+    .entrywise = true,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -161,6 +161,7 @@ static const op_def sd_def = {
     .rop = mul_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
+    .entrywise = true,
 };
 
 static damo_status div_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -217,6 +218,7 @@ static const op_def div_def = {
     .rop = div_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
+    .entrywise = true,
 };
 
 /* ---- MulSV ------------------------------------------------------------------------------------------------------- */
@@ -316,6 +318,7 @@ static const op_def col_def = {
     .rop = col_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
+    .entrywise = true,
 };
 
 static damo_status row_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -343,6 +346,7 @@ static const op_def row_def = {
     .rop = row_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
+    .entrywise = true,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

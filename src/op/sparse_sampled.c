@@ -3,7 +3,7 @@
  * SampledProduct (m, rows, cols): the inner products of line i of rows and line j of cols for each stored (i, j) of m,
  * a vector; and m·cols, or mᵀ·rows where `transposed`. All of one dtype, float32 or float64; rows and cols are dense.
  * `entries`: how many m stores, -1 where that is not known. It takes the place of two nodes that read the same lines
- * (rewrite/sampled.c) and has no gradient.
+ * (rewrite/sampled.c), names in its errors the one that the user knows better, the `product`, and has no gradient.
  */
 #include "sparse_op.h"
 
@@ -24,12 +24,28 @@ static damo_status sampled_type(const damo_op *op, damo_var *const *in, int n_in
   return give_dense(op, out + 1, var_dtype(in[0]), 2, shape);
 }
 
+/* m·cols, or mᵀ·rows: what the product says of its own operands, and a gradient's other product of its. */
+static damo_status check_lines(const thunk *t, bool transposed) {
+  const int64_t *m = thunk_in_sparse(t, 0)->shape, *y = array_shape(thunk_in(t, transposed ? 1 : 2));
+  const int64_t x[2] = {m[transposed], m[!transposed]};
+  const char *name = op_prop(t->node->op, "product")->u.s;
+  if (x[1] == y[0]) return DAMO_OK;
+  fail_shapes(t->ctx, name, 2, x, 2, y, 1, 0);
+  ctx_fail_at(t->ctx, name, NULL);
+  return DAMO_ESHAPE;
+}
+
+/* In the words of the nodes apart, the product's first. */
 static damo_status check_shapes(const thunk *t) {
-  const int64_t *m = thunk_in_sparse(t, 0)->shape, *r = array_shape(thunk_in(t, 1)), *c = array_shape(thunk_in(t, 2));
-  const char *name = t->node->op->def->name;
-  if (r[1] != c[1]) return fail_shapes(t->ctx, name, 2, r, 2, c, 1, 1);
-  if (m[0] != r[0]) return fail_shapes(t->ctx, name, 2, m, 2, r, 0, 0);
-  return m[1] == c[0] ? DAMO_OK : fail_shapes(t->ctx, name, 2, m, 2, c, 1, 0);
+  const int64_t *r = array_shape(thunk_in(t, 1)), *c = array_shape(thunk_in(t, 2));
+  const bool transposed = is_transposed(t->node->op), csr = sparse_format(thunk_in_sparse(t, 0)) == DAMO_CSR;
+  const char *name = (csr ? &sampled_csr_def : &sampled_csc_def)->name;
+  DAMO_TRY(check_lines(t, transposed));
+  DAMO_TRY(check_lines(t, !transposed));
+  if (r[1] == c[1]) return DAMO_OK;
+  fail_shapes(t->ctx, name, 2, c, 2, r, 1, 1);
+  ctx_fail_at(t->ctx, name, NULL);
+  return DAMO_ESHAPE;
 }
 
 static damo_status run(thunk *t, const damo_array *rows, const damo_array *cols) {
@@ -69,7 +85,7 @@ static damo_status sampled_shape(build *b, damo_apply *node, damo_var *const *co
 static const op_def sampled_product_def = {
     .name = "SampledProduct",
     .doc = "inner products of dense rows at a sparse matrix's places, and its product with one of the dense matrices",
-    .props = "transposed entries",
+    .props = "product transposed entries",
     .n_in = 3,
     .n_out = 2,
     .infer_type = sampled_type,
@@ -77,9 +93,9 @@ static const op_def sampled_product_def = {
     .infer_shape = sampled_shape,
 };
 
-damo_apply *build_sampled_product(build *b, damo_var *m, damo_var *rows, damo_var *cols, bool transposed,
-                                  int64_t entries) {
-  const prop_value props[2] = {prop_bool(transposed), {.kind = PROP_INT, .u.i = entries}};
+damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, damo_var *rows, damo_var *cols,
+                                  bool transposed, int64_t entries) {
+  const prop_value props[3] = {prop_str(product->name), prop_bool(transposed), prop_int(entries)};
   if (b->status != DAMO_OK) return NULL;
-  return build_apply(b, op_new(b->ctx, &sampled_product_def, props, 2), (damo_var *[]){m, rows, cols}, 3);
+  return build_apply(b, op_new(b->ctx, &sampled_product_def, props, 3), (damo_var *[]){m, rows, cols}, 3);
 }

@@ -76,7 +76,7 @@ const op_def structured_dot_def = {
 
 /* ---- StructuredDotGradCSC, StructuredDotGradCSR ------------------------------------------------------------------ */
 
-static bool is_csr(const damo_op *op);
+static bool is_csr(const damo_op *op) { return op->def == &sampled_csr_def; }
 
 static damo_status need_indices(const damo_op *op, damo_var *const *in, int i) {
   DAMO_TRY(need_dense(op, in, i, 1));
@@ -223,17 +223,15 @@ static void connect_last_two(const damo_apply *node, bool *connected) {
     .infer_shape = infer_shape_same, .connection_pattern = connect_last_two,                                     \
   }
 
-static const op_def grad_csc_def = SAMPLES(
+const op_def sampled_csc_def = SAMPLES(
     "StructuredDotGradCSC", "the values of a csc operand's gradient in StructuredDot, from dense b and cotangent");
-static const op_def grad_csr_def = SAMPLES(
+const op_def sampled_csr_def = SAMPLES(
     "StructuredDotGradCSR", "the values of a csr operand's gradient in StructuredDot, from dense b and cotangent");
-
-static bool is_csr(const damo_op *op) { return op->def == &grad_csr_def; }
 
 damo_var *sparse_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
   if (x == NULL || rows == NULL || cols == NULL || b->status != DAMO_OK) return NULL;
   damo_var *in[4] = {build_fn1(b, "sparse.csm_indices", x), build_fn1(b, "sparse.csm_indptr", x), cols, rows};
-  return build_class(b, var_format_of(x) == DAMO_CSR ? &grad_csr_def : &grad_csc_def, in, 4);
+  return build_class(b, var_format_of(x) == DAMO_CSR ? &sampled_csr_def : &sampled_csc_def, in, 4);
 }
 
 /* ---- StructuredDotGrad ------------------------------------------------------------------------------------------- */
@@ -324,5 +322,5 @@ const op_func sparse_structured_dot_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const sparse_structured_dot_classes[] = {&structured_dot_def, &grad_csc_def, &grad_csr_def,
+const op_def *const sparse_structured_dot_classes[] = {&structured_dot_def, &sampled_csc_def, &sampled_csr_def,
                                                        &grad_sparse_def, NULL};

@@ -177,7 +177,7 @@ static damo_status drop_marker(build *b, damo_fgraph *fg, damo_apply *node, damo
   static const char *const markers[] = {"DisconnectedGrad", "ZeroGrad", "ConsiderConstant", "GradClip", "GradScale"};
   (void)fg;
   for (size_t k = 0; k < sizeof markers / sizeof *markers; k++) {
-    if (strcmp(node->op->def->name, markers[k]) == 0) return rule_give(b, repl, did, node->in[0]);
+    if (op_is(node->op, markers[k])) return rule_give(b, repl, did, node->in[0]);
   }
   return DAMO_OK;
 }

@@ -256,7 +256,7 @@ static damo_status work_import(damo_fgraph *fg, void *user, damo_apply *node) {
 static bool is_local(const rewrite_rule *r) { return r->local != NULL || r->host != NULL; }
 
 static bool tracks(const rewrite_rule *r, const damo_apply *node) {
-  return r->tracks == NULL || strcmp(r->tracks, node->op->def->name) == 0;
+  return r->tracks == NULL || op_is(node->op, r->tracks);
 }
 
 static damo_status run_work(damo_fgraph *fg, const ptrvec *rules, work_list *w) {

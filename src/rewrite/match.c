@@ -10,7 +10,7 @@ damo_apply *match_elemwise(const damo_var *v, const char *name) {
 }
 
 damo_apply *match_op(const damo_var *v, const char *class_name) {
-  return v->owner != NULL && strcmp(v->owner->op->def->name, class_name) == 0 ? v->owner : NULL;
+  return v->owner != NULL && op_is(v->owner->op, class_name) ? v->owner : NULL;
 }
 
 damo_var *match_fill(const damo_var *v) {
@@ -21,8 +21,7 @@ damo_var *match_fill(const damo_var *v) {
 /* Looks through nodes that only repeat or reorder entries. */
 static const damo_var *same_entries(const damo_var *v) {
   for (int steps = 0; steps < 8 && v->owner != NULL; steps++) {
-    const char *name = v->owner->op->def->name;
-    if (strcmp(name, "DimShuffle") == 0 || strcmp(name, "Alloc") == 0) {
+    if (match_op(v, "DimShuffle") != NULL || match_op(v, "Alloc") != NULL) {
       v = v->owner->in[0];
     } else if (match_elemwise(v, "second") != NULL) {
       v = v->owner->in[1];
@@ -111,10 +110,9 @@ static bool dimshuffle_step(const damo_apply *node, const damo_var **v, int *axi
 static bool step(const damo_var **v, int *axis) {
   const damo_apply *node = (*v)->owner;
   if (node == NULL) return false;
-  const char *name = node->op->def->name;
   if (node->op->def == &elemwise_def) return elemwise_step(node, v, axis);
   if (node->op->def == &dot_def) return dot_step(node, v, axis);
-  if (strcmp(name, "DimShuffle") == 0) return dimshuffle_step(node, v, axis);
+  if (op_is(node->op, "DimShuffle")) return dimshuffle_step(node, v, axis);
   if (node->op->def == &softmax_def || node->op->def == &log_softmax_def) {
     *v = node->in[0];
     return true;

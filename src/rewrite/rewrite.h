@@ -29,7 +29,7 @@ struct rewrite_rule {
   const char *name;
   rewrite_phase phase;
   const char *tags;   /* space-separated: "fast_run fast_compile stabilize blas inplace …" */
-  const char *tracks; /* Op class name this rule looks at, NULL: any node */
+  const char *tracks; /* name of the engine's Op class that this rule looks at, NULL: any node */
   damo_status (*local)(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did);
   damo_status (*global)(damo_fgraph *fg); /* or a rule over the whole graph */
   /* Or a local rule of a host or a script, which is given itself. What it makes takes over the node's trace, and is

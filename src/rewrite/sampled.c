@@ -2,8 +2,6 @@
  * become one node that reads them once. Gradients of structured_dot and sampling_dot ask for both. */
 #include "rewrite_int.h"
 
-#include <string.h>
-
 /* Nodes that may be walked over for each node of the graph, so that the rule stays linear in it. */
 #define WALK_SHARE 16
 #define WALK_LEAST 4096
@@ -28,8 +26,7 @@ static bool is_vector_of(const damo_var *v, int i, const damo_var *m) {
 }
 
 static bool is_samples(const damo_apply *node) {
-  const char *name = node->op->def->name;
-  return strcmp(name, "StructuredDotGradCSR") == 0 || strcmp(name, "StructuredDotGradCSC") == 0;
+  return node->op->def == &sampled_csr_def || node->op->def == &sampled_csc_def;
 }
 
 static bool is_product(const damo_apply *node) {
@@ -56,14 +53,14 @@ static bool complete(pair *p, damo_apply *node, bool transposed) {
   p->product = node;
   p->transposed = transposed;
   if (!type_is_sparse(p->m->type) || !type_is_tensor(node->in[1]->type)) return false;
-  const int format = strcmp(s->op->def->name, "StructuredDotGradCSR") == 0 ? DAMO_CSR : DAMO_CSC;
+  const int format = s->op->def == &sampled_csr_def ? DAMO_CSR : DAMO_CSC;
   return p->m->type->format == format && is_vector_of(s->in[0], 1, p->m) && is_vector_of(s->in[1], 2, p->m) &&
          is_one_dtype(p);
 }
 
 /* Products that need no turning of the matrix come first. */
 static bool find_product(const damo_fgraph *fg, pair *p) {
-  const bool csr = strcmp(p->samples->op->def->name, "StructuredDotGradCSR") == 0;
+  const bool csr = p->samples->op->def == &sampled_csr_def;
   for (int k = 0; k < 2; k++) {
     const bool transposed = (k == 0) != csr;
     const fg_clients *c = fgraph_clients(fg, transposed ? p->rows : p->cols);
@@ -88,11 +85,21 @@ static damo_status is_free(damo_ctx *ctx, const pair *p, int64_t *walk, bool *fr
   return s;
 }
 
+/* The new node was made where the product was, which its errors name. */
+static damo_apply *build_both(build *b, const pair *p) {
+  damo_obj *trace = b->ctx->trace;
+  b->ctx->trace = p->product->trace != NULL ? &p->product->trace->obj : NULL;
+  damo_apply *both = build_sampled_product(b, p->product->op->def, p->m, p->rows, p->cols, p->transposed,
+                                           p->samples->out[0]->type->shape[0]);
+  b->ctx->trace = trace;
+  return both;
+}
+
 static damo_status join(damo_fgraph *fg, const pair *p) {
   build b;
   build_init(&b, fg->obj.ctx);
   damo_var *old[2] = {p->samples->out[0], p->product->out[0]};
-  damo_apply *both = build_sampled_product(&b, p->m, p->rows, p->cols, p->transposed, old[0]->type->shape[0]);
+  damo_apply *both = build_both(&b, p);
   if (both != NULL && type_is_super(old[0]->type, both->out[0]->type) &&
       type_is_super(old[1]->type, both->out[1]->type)) {
     b.status = fgraph_replace_trusted(fg, old, both->out, 2, "sparse_sampled_product");

@@ -37,19 +37,24 @@ static const damo_apply *spread_everywhere(const damo_var *v) {
   return spread != NULL && !op_prop(spread->op, "sparse_grad")->u.i ? spread : NULL;
 }
 
-/* Ops that take each entry by itself, the zeros of their first input to zeros. */
-static bool is_entrywise(const damo_var *v) {
-  static const char *const names[] = {"Neg", "Cast", "MulSD", "DivSD", "ColScaleCSC", "RowScaleCSC"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (is_class(v, names[i]) && type_is_sparse(v->owner->in[0]->type)) return true;
-  }
-  return false;
-}
+static bool is_entrywise(const damo_var *v) { return v->owner != NULL && v->owner->op->def->entrywise; }
 
-/* A cotangent spread over every place, perhaps through such Ops. */
+/* A cotangent spread over every place, perhaps through Ops that take it entry by entry. */
 static bool is_spread(const damo_var *v) {
   for (int n = 0; n < 8 && is_entrywise(v); n++) v = v->owner->in[0];
   return spread_everywhere(v) != NULL;
+}
+
+/* The node's Op over that first input. */
+static damo_var *again_over(build *b, const damo_apply *node, damo_var *first) {
+  const size_t bytes = (size_t)node->n_in * sizeof(damo_var *);
+  damo_var **in = first != NULL ? mem_alloc(b->ctx, bytes) : NULL, *out = NULL;
+  if (in == NULL) return build_take(b, NULL);
+  memcpy(in, node->in, bytes);
+  in[0] = first;
+  out = build_op(b, damo_retain(node->op), in, node->n_in);
+  mem_free(b->ctx, in, bytes);
+  return out;
 }
 
 /* A cotangent spread over every place, perhaps scaled entry by entry, where x's entries are; in *absent a vector that
@@ -64,10 +69,7 @@ static damo_var *spread_at(build *b, const damo_var *v, damo_var *x, damo_var **
   damo_var *at = build_op(b, op_new(b->ctx, spread->op->def, props, 2), (damo_var *[]){spread->in[0], x}, 2);
   damo_var *values = at != NULL ? build_fn1(b, "sparse.csm_data", at) : NULL;
   *absent = values != NULL ? build_fn2(b, "eq", values, build_int(b, 0)) : NULL;
-  while (n > 0 && b->status == DAMO_OK) {
-    const damo_apply *step = steps[--n];
-    at = build_op(b, damo_retain(step->op), (damo_var *[]){at, step->n_in > 1 ? step->in[1] : NULL}, step->n_in);
-  }
+  while (n > 0 && b->status == DAMO_OK) { at = again_over(b, steps[--n], at); }
   return at;
 }
 
