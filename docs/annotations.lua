@@ -354,20 +354,20 @@ function Factor:free() end
 ---@field CSM any class: CSM{format=} makes a matrix from data, indices, indptr, shape
 local sparse = {}
 
----From the three vectors (0-based), all in one table, or of a dense or sparse matrix; that is given back itself where it
----is as wanted already, unless copy is true.
----@param from { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse|table
+---From the three vectors (0-based), all in one table, or of a dense or sparse matrix. An Array of values is shared, and a
+---matrix given back itself where it is as wanted already, unless copy is true.
+---@param from { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype, copy?: boolean }|damo.Array|damo.Sparse|table
 ---@param options? { dtype?: damo.Dtype, itype?: string, shape?: integer[], copy?: boolean } of a matrix only
 ---@return damo.Sparse
 function sparse.csr(from, options) end
----From the three vectors (0-based), all in one table, or of a dense or sparse matrix; that is given back itself where it
----is as wanted already, unless copy is true.
----@param from { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse|table
+---From the three vectors (0-based), all in one table, or of a dense or sparse matrix. An Array of values is shared, and a
+---matrix given back itself where it is as wanted already, unless copy is true.
+---@param from { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype, copy?: boolean }|damo.Array|damo.Sparse|table
 ---@param options? { dtype?: damo.Dtype, itype?: string, shape?: integer[], copy?: boolean } of a matrix only
 ---@return damo.Sparse
 function sparse.csc(from, options) end
----From 1-based coordinates; duplicates are summed.
----@param parts { rows: any, cols: any, values: any, shape?: integer[], format?: damo.Format, dtype?: damo.Dtype, itype?: string }
+---From 1-based coordinates; duplicates are summed. The values are always copied: copy may be true.
+---@param parts { rows: any, cols: any, values: any, shape?: integer[], format?: damo.Format, dtype?: damo.Dtype, itype?: string, copy?: true }
 ---@return damo.Sparse
 function sparse.coo(parts) end
 ---The entries of a dense matrix that are not 0.

@@ -359,20 +359,20 @@ function Factor:free() end
 ---@field CSM any class: CSM{format=} makes a matrix from data, indices, indptr, shape
 local sparse = {}
 
----From the three vectors (0-based), all in one table, or of a dense or sparse matrix; that is given back itself where it
----is as wanted already, unless copy is true.
----@param from { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse|table
+---From the three vectors (0-based), all in one table, or of a dense or sparse matrix. An Array of values is shared, and a
+---matrix given back itself where it is as wanted already, unless copy is true.
+---@param from { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype, copy?: boolean }|damo.Array|damo.Sparse|table
 ---@param options? { dtype?: damo.Dtype, itype?: string, shape?: integer[], copy?: boolean } of a matrix only
 ---@return damo.Sparse
 function sparse.csr(from, options) end
----From the three vectors (0-based), all in one table, or of a dense or sparse matrix; that is given back itself where it
----is as wanted already, unless copy is true.
----@param from { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype }|damo.Array|damo.Sparse|table
+---From the three vectors (0-based), all in one table, or of a dense or sparse matrix. An Array of values is shared, and a
+---matrix given back itself where it is as wanted already, unless copy is true.
+---@param from { data: any, indices: any, indptr: any, shape?: integer[], itype?: string, dtype?: damo.Dtype, copy?: boolean }|damo.Array|damo.Sparse|table
 ---@param options? { dtype?: damo.Dtype, itype?: string, shape?: integer[], copy?: boolean } of a matrix only
 ---@return damo.Sparse
 function sparse.csc(from, options) end
----From 1-based coordinates; duplicates are summed.
----@param parts { rows: any, cols: any, values: any, shape?: integer[], format?: damo.Format, dtype?: damo.Dtype, itype?: string }
+---From 1-based coordinates; duplicates are summed. The values are always copied: copy may be true.
+---@param parts { rows: any, cols: any, values: any, shape?: integer[], format?: damo.Format, dtype?: damo.Dtype, itype?: string, copy?: true }
 ---@return damo.Sparse
 function sparse.coo(parts) end
 ---The entries of a dense matrix that are not 0.
@@ -1274,6 +1274,10 @@ function sparse.BlockDiag(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any
+function sparse.BlockMatrix(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
 function sparse.CSM(...) end
 
 ---The Op class: a table of its properties gives the Op.
@@ -1298,11 +1302,19 @@ function sparse.ConstructSparseFromList(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any
+function sparse.Coordinates(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
 function sparse.DenseFromSparse(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any
 function sparse.Diag(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.Diagonal(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any
@@ -1499,6 +1511,10 @@ function sparse.Permute(...) end
 ---The Op class: a table of its properties gives the Op.
 ---@return any
 function sparse.Poisson(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.PutDiagonal(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any
@@ -4370,6 +4386,12 @@ function Tensor:square_diagonal() end
 ---@return damo.Result
 function sparse.diag(x) end
 
+---the k-th diagonal of a sparse matrix of any shape, as a dense vector; offset is another name of k
+---@param x damo.Operand
+---@param options? integer|{ k?: integer, offset?: integer }
+---@return damo.Result
+function sparse.diagonal(x, options) end
+
 ---a csc matrix of the shape of a dense x, row ilist[k] of it row k of values; what meets adds up
 ---@param x damo.Operand
 ---@param values damo.Operand
@@ -4463,10 +4485,11 @@ function sparse.tril(x, options) end
 ---@return damo.Result
 function sparse.triu(x, options) end
 
----the sum of the main diagonal
+---the sum of the main diagonal, or of the one `offset` above it
 ---@param x damo.Operand
+---@param options? integer|{ offset?: integer }
 ---@return damo.Result
-function sparse.trace(x) end
+function sparse.trace(x, options) end
 
 ---Kronecker product of two sparse matrices, in the first one's format
 ---@param x damo.Operand
@@ -4490,6 +4513,26 @@ function Tensor:norm(options) end
 ---@param options? string|{ format?: string }
 ---@return damo.Result
 function sparse.block_diag(blocks, options) end
+
+---a matrix of sparse blocks, in the first one's format: a table of rows {{A, B}, {false, C}}, false where there is none; or a list, with the block row and block column of each
+---@param blocks damo.Operand[]
+---@param options? integer[]|{ rows?: integer[], cols?: integer[], format?: string, dtype?: damo.Dtype }
+---@return damo.Result
+function sparse.bmat(blocks, options) end
+
+---rows, columns and values of the elements that are not 0, in the order of storage: what coo takes
+---@param x damo.Operand
+---@return damo.Result
+function sparse.find(x) end
+
+---rows, columns and values of the elements that are not 0, in the order of storage: what coo takes
+---@return damo.Result
+function Tensor:find() end
+
+---rows and columns of the elements that are not 0
+---@param x damo.Operand
+---@return damo.Result
+function sparse.nonzero(x) end
 
 ---rows and columns in another order, 1-based permutations: row i is row rows[i] of x
 ---@param x damo.Operand

@@ -80,6 +80,94 @@ function sparse.structured_monoid(fn, ...)
   end
 end
 
+-- ---- Blocks ------------------------------------------------------------------------------------------------------
+
+local function bmat_error(kind, text, ...) core.raise(kind, "sparse.bmat: " .. text:format(...)) end
+
+-- The largest position in a table that has nothing but positions, as # tells without holes.
+local function last_position(t, what)
+  local n = 0
+  for key in pairs(t) do
+    if type(key) ~= "number" or key < 1 or key % 1 ~= 0 then
+      bmat_error("value", "%s holds '%s', which is no position", what, tostring(key))
+    end
+    n = math.max(n, key)
+  end
+  return n
+end
+
+local function count_columns(rows, n_rows)
+  local n = 0
+  for i = 1, n_rows do
+    local what = ("row %d of the blocks"):format(i)
+    if type(rows[i]) ~= "table" then bmat_error("type", "%s must be a table, got %s", what, type(rows[i])) end
+    n = math.max(n, last_position(rows[i], what))
+  end
+  return n
+end
+
+local function check_block(block, i, j)
+  if block == nil then bmat_error("value", "block (%d, %d) is nil: write false where there is none", i, j) end
+  if not block or sparse.is_sparse(block) then return end
+  bmat_error("type", "block (%d, %d) must be sparse, got %s; damo.sparse.csr_from_dense(x) makes a dense matrix sparse",
+    i, j, type(block) == "userdata" and "a dense one" or "a " .. type(block))
+end
+
+-- The blocks of a table of rows as a list, and the row and the column of each. (A line without a block at the end would
+-- not be seen by the core.)
+local function list_blocks(rows)
+  local list, at, has = {}, { rows = {}, cols = {} }, { row = {}, column = {} }
+  local n_rows = last_position(rows, "the table of blocks")
+  local n_cols = count_columns(rows, n_rows)
+  for i = 1, n_rows do
+    for j = 1, n_cols do
+      check_block(rows[i][j], i, j)
+      if rows[i][j] then
+        list[#list + 1] = rows[i][j]
+        at.rows[#list], at.cols[#list] = i, j
+        has.row[i], has.column[j] = true, true
+      end
+    end
+  end
+  for k = 1, math.max(n_rows, n_cols) do
+    local line = k <= n_rows and not has.row[k] and "row" or k <= n_cols and not has.column[k] and "column"
+    if line then bmat_error("value", "block %s %d has no block: its length is not known", line, k) end
+  end
+  return list, at
+end
+
+local function is_nested(blocks)
+  if type(blocks) ~= "table" then return false end
+  for _, row in pairs(blocks) do
+    if type(row) == "table" then return true end
+  end
+  return false
+end
+
+local bmat = sparse.bmat
+
+--- A matrix of sparse blocks. `blocks` is a table of rows, each a table of as many blocks, false where there is none:
+-- zeros stand there. Each row and each column needs a block, which tells its length.
+-- @tparam table blocks {{A, B}, {false, C}}; or a list of blocks, with the options `rows` and `cols`
+-- @tparam[opt] table options `format` (the first block's), `dtype` (the common one); `rows` and `cols` (lists): the
+-- block row and the block column of each block of a list
+-- @treturn Sparse or Variable
+function sparse.bmat(blocks, options, ...)
+  no_more("sparse.bmat", "blocks and a table of options", ...)
+  if not is_nested(blocks) then return bmat(blocks, options) end
+  if options ~= nil and type(options) ~= "table" then
+    bmat_error("type", "argument 2 (options) must be a table of options, got %s", type(options))
+  end
+  local list, own = list_blocks(blocks)
+  for name, value in pairs(options or {}) do
+    if own[name] then
+      bmat_error("value", "option '%s' is for a plain list of blocks, not for a table of rows", name)
+    end
+    own[name] = value
+  end
+  return bmat(list, own)
+end
+
 -- ---- Draws -------------------------------------------------------------------------------------------------------
 
 local unpack = table.unpack or unpack -- luacheck: ignore

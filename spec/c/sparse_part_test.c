@@ -113,10 +113,14 @@ static void check_elements(damo_ctx *ctx, damo_sparse *a, const damo_array *dens
     for (int64_t k = 0; k < n; k++) CHECK_NEAR(number_at(out, k, 0), number_at(dense, rows[k], cols[k]), 0);
     damo_release(out);
   }
-  damo_array *diagonal = array_empty(ctx, sparse_dtype(a), 2, (const int64_t[]){ROWS, 1});
-  sparse_diagonal(a, diagonal->data);
-  for (int64_t k = 0; k < ROWS; k++) CHECK_NEAR(number_at(diagonal, k, 0), number_at(dense, k, k), 0);
-  damo_release(diagonal);
+  for (int64_t k = -ROWS - 1; k <= COLS + 1; k++) {
+    const int64_t n = sparse_diagonal_length(a->shape, k), row = k < 0 ? -k : 0, col = k > 0 ? k : 0;
+    damo_array *diagonal = array_empty(ctx, sparse_dtype(a), 2, (const int64_t[]){n, 1});
+    sparse_diagonal(a, k, diagonal->data);
+    CHECK(k > -ROWS && k < COLS ? row + n == ROWS || col + n == COLS : n == 0);
+    for (int64_t i = 0; i < n; i++) CHECK_NEAR(number_at(diagonal, i, 0), number_at(dense, row + i, col + i), 0);
+    damo_release(diagonal);
+  }
 }
 
 /* ---- In place ---------------------------------------------------------------------------------------------------- */

@@ -48,6 +48,11 @@ describe("trace", function()
     t.check_all(sparse.trace, reference, nil, 5, 3)
     assert.equal(0, sparse.trace(sparse.csr_from_dense(damo.zeros { 0, 0 })))
   end)
+  it("is the sum of another one when told", function()
+    local function fn(x) return damo.trace(x, { offset = -2 }) end
+    t.check_all(fn, function(a) return a[3][1] + a[4][2] end)
+    t.check_derivatives(fn, { s.matrix {} })
+  end)
   it("has gradients at every place of the diagonal", function()
     for _, format in ipairs(s.formats) do
       for _, dtype in ipairs { "float64", "complex128" } do

@@ -184,6 +184,8 @@ add("get_item_2lists", { args = one, huge = dense, call = function(f, x) return 
   1)) end })
 add("square_diagonal", { far = vector, args = function(o) return { V(o, 4) } end, sparse = true })
 add("diag", { args = function(o) return { M(o, 4, 4) } end, huge = dense })
+add("diagonal", { args = one, dtypes = all, huge = dense, reference = beyond, call = function(f, x) return f(x,
+  { k = 1 }) end })
 add("construct_sparse_from_list", {
   args = function(o) return { D(o, 4, 3), D(o, 2, 3, 8) } end, call = function(f, x, v) return f(x, v, list(3, 1)) end,
   huge = "the operands are dense", wrt = { 2 },
@@ -234,6 +236,12 @@ add("kron", {
   huge = "the entries of both multiply",
 })
 add("block_diag", { args = two, sparse = true, reference = beyond, call = function(f, x, y) return f { x, y } end })
+add("bmat", { args = two, sparse = true, reference = beyond, far = converts, call = function(f, x, y)
+  return f({ x, y, x }, { rows = { 1, 2, 2 }, cols = { 1, 1, 2 } })
+end })
+add("find", { args = one, huge = dense, reference = beyond, shape = stored })
+add("nonzero", { args = one, huge = dense, reference = beyond, shape = stored, grad = integers, rop = integers,
+  second = integers })
 add("permute", {
   args = one, sparse = true, reference = beyond, huge = "it takes permutations as long as the axes",
   call = function(f, x) return f(x, list(2, 1, 4, 3), list(5, 1, 2, 3, 4)) end,

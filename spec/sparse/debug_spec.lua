@@ -91,6 +91,12 @@ describe("DEBUG", function()
     { "ConstructSparseFromList", function() return sparse.construct_sparse_from_list(left, right, rows) end },
     { "Permute", function() return sparse.permute(x, whole { 2, 1 }, whole { 3, 1, 2 }) end },
     { "BlockDiag", function() return sparse.block_diag { x, y, z } end },
+    { "BlockMatrix", function()
+      return sparse.bmat { { x, false }, { y, z } }, sparse.bmat({ { x, false }, { y, z } }, { format = "csc" })
+    end },
+    { "Diagonal", function() return sparse.diagonal(x, { k = 1 }), y:diagonal(-1) end },
+    { "PutDiagonal", function() return damo.grad(damo.sum(damo.sqr(sparse.diagonal(x, { k = 1 }))), x) end },
+    { "Coordinates", function() return sparse.find(x) end },
     { "SparseSplit", function() return damo.grad(sparse.sp_sum(sparse.sqr(sparse.hstack { x, y })), y) end },
     { "Band", function() return sparse.tril(x), sparse.triu(x, { k = 1 }) end },
     { "Trace", function() return sparse.trace(sq) end },

@@ -39,6 +39,7 @@ local steps = {
   permuted = function(x) return sparse.permute(x, whole { 2, 1, 4, 3 }, whole { 4, 1, 2, 3 }) end,
   triangle = function(x) return sparse.tril(x, { k = 1 }) end,
   blocks = function(x) return sparse.block_diag({ x, B }, { format = "csr" })[{ { 1, n }, { 1, n } }] end,
+  matrix_of_blocks = function(x) return sparse.bmat { { B, false }, { x, B } }[{ { n + 1, 2 * n }, { 1, n } }] end,
   product = function(x) return sparse.true_dot(x, B) end,
   structured_product = function(x) return sparse.structured_dot(x, B) end,
   sampled = function(x) return sparse.sampling_dot(D, D, x) end,

@@ -37,6 +37,33 @@ describe("csr and csc of a matrix", function()
     assert.equal(99, c.data[1])
   end)
 
+  it("of three vectors share the values, which a copy does not", function()
+    for _, format in ipairs(s.formats) do
+      local data = damo.array { 1.0, 2 }
+      local parts = { data = data, indices = { 0, 1 }, indptr = { 0, 1, 2 } }
+      local shared = sparse[format](parts)
+      parts.copy = true
+      local own = sparse[format](parts)
+      parts.copy, parts.dtype = nil, "float32"
+      local cast = sparse[format](parts)
+      data[1] = 7
+      assert.same({ 7, 1, 1 }, { shared[{ 1, 1 }], own[{ 1, 1 }], cast[{ 1, 1 }] })
+    end
+  end)
+
+  it("of a shape alone store nothing", function()
+    for _, format in ipairs(s.formats) do
+      local a = sparse[format] { shape = { 2, 3 } }
+      assert.same({ format, "float64", "int32", 0 }, { a.format, a.dtype, a.itype, a.nnz })
+      assert.is_true(damo.array_equal(damo.zeros { 2, 3 }, a))
+      a = sparse[format] { shape = format == "csr" and { 3, 1 << 33 } or { 1 << 33, 3 }, dtype = "int8" }
+      assert.same({ 1 << 33, "int8", "int64" }, { math.max(a.shape[1], a.shape[2]), a.dtype, a.itype })
+      s.raises("type", format .. ": 'indices' is missing",
+        function() return sparse[format] { shape = { 2, 3 }, data = { 1 } } end)
+      s.raises("value", nil, function() return sparse[format] { shape = { 2, -3 } } end)
+    end
+  end)
+
   it("check the shape that is given", function()
     assert.same({ 2, 3 }, sparse.csr(matrix(), { shape = { 2, 3 } }).shape)
     for _, a in ipairs { matrix(), matrix():toarray() } do
@@ -49,6 +76,19 @@ describe("csr and csc of a matrix", function()
     local a = sparse.from_dense(damo.eye(2), { format = "csc", dtype = "complex64", itype = "int64" })
     assert.same({ "csc", "complex64", "int64" }, { a.format, a.dtype, a.itype })
   end)
+end)
+
+it("coo always has values of its own", function()
+  local values = damo.array { 1.0, 2 }
+  local function made(copy)
+    return sparse.coo { rows = { 1, 2 }, cols = { 1, 2 }, values = values, copy = copy }
+  end
+  local a, b = made(), made(true)
+  values[1] = 7
+  assert.same({ 1, 1 }, { a[{ 1, 1 }], b[{ 1, 1 }] })
+  s.raises("value", "coo: copy can't be false: the values are put in order and summed where they meet, in memory of "
+    .. "their own", function() return made(false) end)
+  s.raises("type", "coo: option 'copy' must be true or false, got number", function() return made(1) end)
 end)
 
 it("eye, diags and random take an index dtype", function()
@@ -73,9 +113,12 @@ describe("no argument is ignored:", function()
   local junk = { junk = 1 }
   local cases = {
     csr = { { parts, junk }, { with(parts, "junk", 1) }, { with(parts, 1, 1) }, { a, junk }, { d, junk }, { a, "csc" },
+      { with(parts, "copy", 1) },
       { d, {}, {} }, { { { 1, 0 } }, junk }, { a, { "float32" } }, { a, { format = "csc" } } },
     csc = { { parts, {} }, { a, junk }, { a, nil, 1 } },
     coo = { { places, junk }, { with(places, "junk", 1) }, { with(places, 1, 1) }, { a }, { d }, { { { 1, 0 } } } },
+    bmat = { { { { a } }, junk }, { { { a } }, {}, 1 }, { { { a }, junk = 1 } }, { { { a, junk = 1 } } },
+      { { { a } }, "csr" }, { { { a } }, { rows = { 1 } } }, { { a } }, { a }, { { { d } } } },
     from_dense = { { d, junk }, { d, "csr", {} }, { d, { "csc" } }, { d, "coo" }, { d, { copy = true } }, { a } },
     eye = { { 2, junk }, { 2, 2, junk }, { 2, { k = 1 }, junk }, { 2, 2, {}, 1 }, { 2, 2, { 3 } }, { 2, 2, "csc" } },
     diags = { { { 1 }, { 0 }, junk }, { { { 1 } }, { 0 }, {}, 3 }, { { { 1 } }, junk }, { { { 1 } }, { 0 }, { 3 } } },

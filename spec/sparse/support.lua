@@ -358,10 +358,8 @@ end
 local function at_places(g, v)
   if not is_sparse(v) then return s.flat(g) end
   if is_sparse(g) and g.format == v.format and g.nnz == v.nnz then
-    local a, b = s.flat(g.indices), s.flat(v.indices)
-    local same = true
-    for i = 1, #a do same = same and a[i] == b[i] end
-    if same then return s.flat(g.data) end
+    local function same(part) return damo.array_equal(g[part], v[part]) end
+    if same "indices" and same "indptr" then return s.flat(g.data) end
   end
   if is_sparse(g) and g.nnz == v.nnz then return s.flat(damo.sparse.gather(g, v)) end -- perhaps v's entries one by one
   return s.flat(damo.sparse.gather(is_sparse(g) and damo.sparse.toarray(g) or g, v))

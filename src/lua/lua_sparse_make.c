@@ -164,9 +164,33 @@ static int from_matrix(lua_State *L, damo_format format, const char *func) {
   return converted(L, 1, &o, func);
 }
 
-/* csr{data=, indices=, indptr=, …} or csr(matrix, {dtype=, itype=, shape=, copy=}) */
+/* The vector of values: the script's own Array where it has the dtype and no copy is wanted. */
+static damo_array *option_data(lua_State *L, int dtype, bool copy, const char *func) {
+  damo_array *given = option_array(L, 1, "data", dtype, func), *data = given;
+  if (dtype >= 0 && array_dtype(data) != (damo_dtype)dtype) {
+    data = bind_push_made(L, array_cast(data, (damo_dtype)dtype));
+  }
+  return copy && data == given ? bind_push_made(L, array_copy(data)) : data;
+}
+
+static bool has_option(lua_State *L, int options, const char *name) {
+  if (!bind_option(L, options, name)) return false;
+  lua_pop(L, 1);
+  return true;
+}
+
+/* csr{shape=, dtype=, itype=}: nothing stored. */
+static int from_shape(lua_State *L, damo_format format, int dtype, damo_dtype itype) {
+  int64_t shape[2];
+  damo_ctx *ctx = bind_ctx(L);
+  bind_option_shape2(L, 1, false, shape, sparse_format_name(format));
+  const damo_dtype own = dtype >= 0 ? (damo_dtype)dtype : (damo_dtype)ctx->config.floatX;
+  return give(L, sparse_from_places(ctx, format, own, shape, 0, NULL, NULL, NULL, itype, false));
+}
+
+/* csr{data=, indices=, indptr=, copy=, …}, csr{shape=, …} or csr(matrix, {dtype=, itype=, shape=, copy=}) */
 static int from_parts(lua_State *L, damo_format format) {
-  static const char *const names[] = {"data", "indices", "indptr", "shape", "itype", "dtype", NULL};
+  static const char *const names[] = {"data", "indices", "indptr", "shape", "itype", "dtype", "copy", NULL};
   const char *func = sparse_format_name(format);
   int64_t shape[2];
   if (!bind_is_options(L, 1)) {
@@ -177,9 +201,11 @@ static int from_parts(lua_State *L, damo_format format) {
   bind_check_named(L, func, 1, names);
   damo_dtype itype = bind_option_itype(L, 1, func);
   int dtype = option_dtype(L, 1, -1, func);
-  damo_array *data = option_array(L, 1, "data", dtype, func);
-  if (dtype >= 0 && array_dtype(data) != (damo_dtype)dtype)
-    data = bind_push_made(L, array_cast(data, (damo_dtype)dtype));
+  if (has_option(L, 1, "shape") && !has_option(L, 1, "data") && !has_option(L, 1, "indices") &&
+      !has_option(L, 1, "indptr")) {
+    return from_shape(L, format, dtype, itype);
+  }
+  damo_array *data = option_data(L, dtype, bind_option_bool(L, 1, "copy", false, func), func);
   damo_array *indices = option_array(L, 1, "indices", DAMO_INT64, func);
   damo_array *indptr = option_array(L, 1, "indptr", DAMO_INT64, func);
   if (!bind_option_shape2(L, 1, false, shape, func)) infer_shape(format, indices, indptr, shape);
@@ -191,9 +217,9 @@ static int from_parts(lua_State *L, damo_format format) {
 static int make_csr(lua_State *L) { return from_parts(L, DAMO_CSR); }
 static int make_csc(lua_State *L) { return from_parts(L, DAMO_CSC); }
 
-/* coo{rows=, cols=, values=, shape=, format=, dtype=, itype=}: 1-based, duplicates summed. */
+/* coo{rows=, cols=, values=, shape=, format=, dtype=, itype=, copy=}: 1-based, duplicates summed. */
 static int make_coo(lua_State *L) {
-  static const char *const names[] = {"rows", "cols", "values", "shape", "format", "dtype", "itype", NULL};
+  static const char *const names[] = {"rows", "cols", "values", "shape", "format", "dtype", "itype", "copy", NULL};
   int64_t shape[2];
   bind_check_arity(L, 1, "coo", "one table {rows=, cols=, values=}, options in it");
   if (!bind_is_options(L, 1)) {
@@ -201,6 +227,11 @@ static int make_coo(lua_State *L) {
                    "a table {rows=, cols=, values=} (sparse.csr and csc take a matrix, dense or sparse)");
   }
   bind_check_named(L, "coo", 1, names);
+  if (!bind_option_bool(L, 1, "copy", true, "coo")) {
+    bind_raise(
+        L, DAMO_EVALUE,
+        "coo: copy can't be false: the values are put in order and summed where they meet, in memory of their own");
+  }
   damo_format format = option_format(L, 1, DAMO_CSR, "coo");
   damo_dtype itype = bind_option_itype(L, 1, "coo");
   int dtype = option_dtype(L, 1, -1, "coo");

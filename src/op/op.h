@@ -49,7 +49,8 @@ extern const op_func sparse_sampling_funcs[];       /* sparse_sampling.c: Sampli
 extern const op_func sparse_usmm_funcs[];           /* sparse_usmm.c: Usmm and its in-place forms */
 extern const op_func sparse_index_funcs[];          /* sparse_index.c: GetItem2d GetItemScalar: x[{…}] */
 extern const op_func sparse_take_funcs[];       /* sparse_take.c: GetItemList GetItem2Lists and their gradient Ops */
-extern const op_func sparse_construct_funcs[];  /* sparse_construct.c: SquareDiagonal Diag ConstructSparseFromList */
+extern const op_func sparse_construct_funcs[];  /* sparse_construct.c: SquareDiagonal Diag Diagonal PutDiagonal
+                                                  ConstructSparseFromList */
 extern const op_func sparse_stack_funcs[];      /* sparse_stack.c: HStack VStack */
 extern const op_func sparse_sum_funcs[];        /* sparse_sum.c: SpSum: sp_sum sum */
 extern const op_func sparse_clean_funcs[];      /* sparse_clean.c: EnsureSortedIndices Remove0: clean */
@@ -57,6 +58,8 @@ extern const op_func sparse_band_funcs[];       /* sparse_band.c: Band Trace Eye
 extern const op_func sparse_kron_funcs[];       /* sparse_kron.c: KronPlaces: kron */
 extern const op_func sparse_norm_funcs[];       /* sparse_norm.c: norm */
 extern const op_func sparse_block_diag_funcs[]; /* sparse_block_diag.c: BlockDiag: block_diag */
+extern const op_func sparse_find_funcs[];       /* sparse_find.c: Coordinates: find nonzero */
+extern const op_func sparse_bmat_funcs[];       /* sparse_bmat.c: BlockMatrix: bmat */
 extern const op_func sparse_permute_funcs[];    /* sparse_permute.c: Permute: permute */
 extern const op_func sparse_power_funcs[];      /* sparse_power.c: power */
 extern const op_func sparse_extremum_funcs[];   /* sparse_extremum.c: SpExtremum: max min argmax argmin */

@@ -175,8 +175,13 @@ static damo_status call_tril(build *b, const fn_args *a, ptrvec *out) { return t
 static damo_status call_triu(build *b, const fn_args *a, ptrvec *out) { return triangle(b, a, out, false); }
 
 static damo_status call_trace(build *b, const fn_args *a, ptrvec *out) {
+  int64_t k = 0;
   damo_var *x = sparse_operand(b, a, 0);
-  return fn_give(b, out, build_class(b, &trace_def, &x, 1));
+  if (x == NULL) return b->status;
+  DAMO_TRY(fn_opt_int(a, 0, &k));
+  if (k == 0) return fn_give(b, out, build_class(b, &trace_def, &x, 1));
+  const prop_value diagonal[2] = {prop_int(k), prop_nil()};
+  return fn_give(b, out, build_fn1(b, "sum", build_fn(b, "sparse.diagonal", &x, 1, diagonal)));
 }
 
 const op_func sparse_band_funcs[] = {
@@ -190,7 +195,11 @@ const op_func sparse_band_funcs[] = {
      .options = "k:int",
      .call = call_triu,
      .doc = "the entries on and above the k-th diagonal"},
-    {.name = "sparse.trace", .operands = "x", .call = call_trace, .doc = "the sum of the main diagonal"},
+    {.name = "sparse.trace",
+     .operands = "x",
+     .options = "offset:int",
+     .call = call_trace,
+     .doc = "the sum of the main diagonal, or of the one `offset` above it"},
     {.name = NULL},
 };
 

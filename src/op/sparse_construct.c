@@ -1,6 +1,7 @@
 /* sparse_construct: diagonals, and matrices out of rows.
  *
- * SquareDiagonal: a vector as the diagonal of a csc matrix; Diag: the diagonal of a square matrix;
+ * SquareDiagonal: a vector as the diagonal of a csc matrix; Diag: the diagonal of a square matrix; Diagonal: the k-th
+ * diagonal of any matrix, and its adjoint PutDiagonal, a vector as the k-th diagonal of a matrix of x's shape;
  * ConstructSparseFromList: rows of a dense matrix put where a list says, into a csc matrix of another dense matrix's
  * shape. Zeros are stored.
  */
@@ -61,7 +62,7 @@ static damo_status diag_perform(thunk *t) {
   if (x->shape[0] != x->shape[1]) return not_square(t->ctx, x->shape);
   damo_array *out = thunk_out(t, 0, sparse_dtype(x), 1, x->shape);
   if (out == NULL) return DAMO_EMEMORY;
-  sparse_diagonal(x, out->data);
+  sparse_diagonal(x, 0, out->data);
   return DAMO_OK;
 }
 
@@ -92,6 +93,127 @@ static const op_def diag_def = {
     .grad = diag_grad,
     .rop = diag_rop,
     .infer_shape = diag_shape,
+};
+
+/* ---- Diagonal, PutDiagonal --------------------------------------------------------------------------------------- */
+
+static const op_def put_def;
+
+static int64_t offset_of(const damo_op *op) { return op_prop(op, "k")->u.i; }
+
+static damo_status offset_init(damo_op *op) {
+  if (op_prop(op, "k")->kind == PROP_INT) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: k, the diagonal, must be an integer", op->def->name);
+}
+
+static damo_status diagonal_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  const int64_t *shape = in[0]->type->shape;
+  const int64_t n = shape[0] < 0 || shape[1] < 0 ? -1 : sparse_diagonal_length(shape, offset_of(op));
+  return give_dense(op, out, var_dtype(in[0]), 1, &n);
+}
+
+static damo_status diagonal_perform(thunk *t) {
+  const damo_sparse *x = thunk_in_sparse(t, 0);
+  const int64_t k = offset_of(t->node->op), n = sparse_diagonal_length(x->shape, k);
+  damo_array *out = thunk_out(t, 0, sparse_dtype(x), 1, &n);
+  if (out == NULL) return DAMO_EMEMORY;
+  sparse_diagonal(x, k, out->data);
+  return DAMO_OK;
+}
+
+/* Of a sparse or dense matrix. */
+static damo_var *take_diagonal(build *b, damo_var *x, int64_t k) {
+  const prop_value offset[3] = {prop_int(k), prop_nil(), prop_nil()};
+  return x != NULL ? build_fn(b, "diagonal", &x, 1, offset) : NULL;
+}
+
+static damo_status diagonal_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] == NULL || (gin[0] = flat_zeros(b, node, 0)) != NULL) return b->status;
+  damo_var *in[2] = {gout[0], node->in[0]};
+  gin[0] = build_op(b, op_new(b->ctx, &put_def, node->op->props, 1), in, 2);
+  return b->status;
+}
+
+static damo_status diagonal_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  rout[0] = take_diagonal(b, eval[0], offset_of(node->op));
+  return b->status;
+}
+
+static damo_status diagonal_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  const int64_t k = offset_of(node->op);
+  damo_var *rows = in_shape[0][0], *cols = in_shape[0][1];
+  if (k < 0) rows = build_fn2(b, "add", rows, build_i64(b, k));
+  if (k > 0) cols = build_fn2(b, "sub", cols, build_i64(b, k));
+  out_shape[0][0] = build_fn2(b, "maximum", build_fn2(b, "minimum", rows, cols), build_i64(b, 0));
+  return b->status;
+}
+
+static const op_def diagonal_def = {
+    .name = "Diagonal",
+    .doc = "the k-th diagonal of a sparse matrix (0: the main one, positive: above), as a dense vector",
+    .props = "k",
+    .n_in = 1,
+    .init = offset_init,
+    .infer_type = diagonal_type,
+    .perform = diagonal_perform,
+    .grad = diagonal_grad,
+    .rop = diagonal_rop,
+    .infer_shape = diagonal_shape,
+};
+
+static damo_status put_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(need_dense(op, in, 0, 1));
+  DAMO_TRY(need_sparse(op, in, 1));
+  return give_like(op, out, in[1], var_dtype(in[0]));
+}
+
+static damo_status put_perform(thunk *t) {
+  const damo_array *v = thunk_in(t, 0);
+  const damo_sparse *x = thunk_in_sparse(t, 1);
+  const int64_t k = offset_of(t->node->op), n = sparse_diagonal_length(x->shape, k);
+  if (array_size(v) != n)
+    return ctx_fail(t->ctx, DAMO_ESHAPE, "PutDiagonal: the vector has %lld entries, the diagonal %lld",
+                    (long long)array_size(v), (long long)n);
+  damo_sparse *y = sparse_eye(t->ctx, x->shape[0], x->shape[1], k, array_dtype(v), sparse_format(x));
+  if (y == NULL) return damo_error_status(t->ctx);
+  const size_t size = dtype_size(array_dtype(v));
+  if (n > 0) kernel_copy_strided(v->data, array_strides(v)[0], y->data->data, (int64_t)size, n, size);
+  return thunk_give_sparse(t, 0, y);
+}
+
+static damo_status put_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  gin[0] = take_diagonal(b, gout[0], offset_of(node->op));
+  return b->status;
+}
+
+static damo_status put_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *in[2] = {eval[0], node->in[1]};
+  if (eval[0] != NULL) rout[0] = build_op(b, damo_retain(node->op), in, 2);
+  return b->status;
+}
+
+static damo_status put_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  (void)node;
+  for (int axis = 0; axis < 2; axis++) out_shape[0][axis] = in_shape[1][axis];
+  return b->status;
+}
+
+static const op_def put_def = {
+    .name = "PutDiagonal",
+    .doc = "a vector as the k-th diagonal of a sparse matrix of x's shape; its zeros are stored",
+    .props = "k",
+    .n_in = 2,
+    .init = offset_init,
+    .infer_type = put_type,
+    .perform = put_perform,
+    .grad = put_grad,
+    .rop = put_rop,
+    .infer_shape = put_shape,
+    .connection_pattern = connect_first,
+    .pattern = PATTERN_ONCE,
 };
 
 /* ---- ConstructSparseFromList ------------------------------------------------------------------------------------- */
@@ -176,6 +298,19 @@ static damo_status fn_sparse_diag(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_class(b, &diag_def, &x, 1));
 }
 
+/* k, or offset, as the function of tensors calls it. */
+static damo_status fn_sparse_diagonal(build *b, const fn_args *a, ptrvec *out) {
+  int64_t k = 0;
+  damo_var *x = sparse_operand(b, a, 0);
+  if (x == NULL) return b->status;
+  if (a->opt[0].kind != PROP_NIL && a->opt[1].kind != PROP_NIL)
+    return ctx_fail(b->ctx, DAMO_EVALUE, "%s: k and offset are the same thing: give one of them", a->func->name);
+  DAMO_TRY(fn_opt_int(a, 0, &k));
+  DAMO_TRY(fn_opt_int(a, 1, &k));
+  const prop_value p = prop_int(k);
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &diagonal_def, &p, 1), &x, 1));
+}
+
 /* The result has x's dtype, which must hold values of that kind. */
 static damo_status fn_construct(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = any_operand(b, a, 0), *values = any_operand(b, a, 1), *list = list_operand(b, a, 2);
@@ -196,6 +331,11 @@ const op_func sparse_construct_funcs[] = {
      .operands = "x",
      .call = fn_sparse_diag,
      .doc = "the diagonal of a square sparse matrix, as a dense vector"},
+    {.name = "sparse.diagonal",
+     .operands = "x",
+     .options = "k:int offset:int",
+     .call = fn_sparse_diagonal,
+     .doc = "the k-th diagonal of a sparse matrix of any shape, as a dense vector; offset is another name of k"},
     {.name = "sparse.construct_sparse_from_list",
      .operands = "x values ilist",
      .call = fn_construct,
@@ -204,4 +344,5 @@ const op_func sparse_construct_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const sparse_construct_classes[] = {&square_def, &diag_def, &construct_def, NULL};
+const op_def *const sparse_construct_classes[] = {&square_def, &diag_def,      &diagonal_def,
+                                                  &put_def,    &construct_def, NULL};

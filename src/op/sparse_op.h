@@ -189,6 +189,8 @@ extern const op_def *const sparse_clean_classes[];
 extern const op_def *const sparse_band_classes[];
 extern const op_def *const sparse_kron_classes[];
 extern const op_def *const sparse_block_diag_classes[];
+extern const op_def *const sparse_bmat_classes[];
+extern const op_def *const sparse_find_classes[];
 extern const op_def *const sparse_permute_classes[];
 extern const op_def *const sparse_extremum_classes[];
 extern const op_def *const sparse_monoid_classes[];

@@ -200,8 +200,12 @@ damo_sparse *sparse_put(damo_sparse *g, damo_format format, const int64_t shape[
                         const sparse_where *cols);
 /* The n elements at 0-based (rows[k], cols[k]), inside the shape, duplicates summed, to out of A's dtype. */
 damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, const int64_t *cols, void *out);
-/* The elements (k, k), as many as the smaller dimension, duplicates summed. */
-void sparse_diagonal(const damo_sparse *a, void *out);
+/* The 0-based row and column of each entry, in the order of storage. */
+void sparse_coordinates(const damo_sparse *a, int64_t *rows, int64_t *cols);
+/* How many places the k-th diagonal (0: main, positive: above) of a matrix of that shape has. */
+int64_t sparse_diagonal_length(const int64_t shape[2], int64_t k);
+/* The elements of the k-th diagonal, duplicates summed, to out of A's dtype. */
+void sparse_diagonal(const damo_sparse *a, int64_t k, void *out);
 /* csc of n × n with a vector of n entries on its diagonal, zeros stored. */
 damo_sparse *sparse_square_diagonal(const damo_array *v);
 /* csc of that shape with row k of a dense matrix as row list[k] (0-based, in range): every entry stored, what comes

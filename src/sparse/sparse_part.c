@@ -219,6 +219,12 @@ static damo_sparse *put_lines(damo_sparse *g, const int64_t shape[2], const int6
   return out;
 }
 
+void sparse_coordinates(const damo_sparse *a, int64_t *rows, int64_t *cols) {
+  const bool csr = a->format == DAMO_CSR;
+  const sparse_raw raw = sparse_raw_of(a);
+  part_fns_of(a)->coordinates(&raw, csr ? rows : cols, csr ? cols : rows);
+}
+
 static bool is_identity(const sparse_where *w) { return !w->list && w->first == 0 && w->step == 1; }
 
 static damo_sparse *put(damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
@@ -235,8 +241,7 @@ static damo_sparse *put(damo_sparse *g, damo_format format, const int64_t shape[
   damo_sparse *out = NULL;
   if (c) {
     int64_t *row = (int64_t *)(void *)r->data, *col = (int64_t *)(void *)c->data;
-    const sparse_raw raw = sparse_raw_of(g);
-    part_fns_of(g)->coordinates(&raw, csr ? row : col, csr ? col : row);
+    sparse_coordinates(g, row, col);
     move_places(rows, nnz, row);
     move_places(cols, nnz, col);
     out = sparse_from_places(ctx, format, sparse_dtype(g), shape, nnz, row, col, g->data->data, DAMO_INT32, !g->unique);
@@ -270,11 +275,32 @@ damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, cons
   return DAMO_OK;
 }
 
-void sparse_diagonal(const damo_sparse *a, void *out) {
-  const int64_t n = a->shape[0] < a->shape[1] ? a->shape[0] : a->shape[1];
-  const sparse_raw raw = sparse_raw_of(a);
-  value_fns_of(a)->elements(&raw, a->sorted, n, NULL, NULL, out);
+int64_t sparse_diagonal_length(const int64_t shape[2], int64_t k) {
+  const int64_t rows = k < 0 ? shape[0] + k : shape[0], cols = k > 0 ? shape[1] - k : shape[1];
+  const int64_t least = rows < cols ? rows : cols;
+  return least > 0 ? least : 0;
 }
+
+#define CHUNK 256 /* places looked up at once */
+
+void sparse_diagonal(const damo_sparse *a, int64_t k, void *out) {
+  const int64_t n = sparse_diagonal_length(a->shape, k);
+  const sparse_raw raw = sparse_raw_of(a);
+  const bool csr = a->format == DAMO_CSR;
+  int64_t row[CHUNK], col[CHUNK];
+  if (k == 0) value_fns_of(a)->elements(&raw, a->sorted, n, NULL, NULL, out);
+  for (int64_t at = 0; k != 0 && at < n; at += CHUNK) {
+    const int64_t count = n - at < CHUNK ? n - at : CHUNK;
+    for (int64_t i = 0; i < count; i++) {
+      row[i] = at + i - (k < 0 ? k : 0);
+      col[i] = at + i + (k > 0 ? k : 0);
+    }
+    char *to = (char *)out + (size_t)at * dtype_size(sparse_dtype(a));
+    value_fns_of(a)->elements(&raw, a->sorted, count, csr ? row : col, csr ? col : row, to);
+  }
+}
+
+#undef CHUNK
 
 /* ---- From dense parts -------------------------------------------------------------------------------------------- */
 
