@@ -244,7 +244,7 @@ static void check_squeeze(const storage *s, bool wide, int64_t from, int64_t to)
   for (int64_t i = 0; i < a.major; i++) {
     for (int64_t p = s->ptr64[from + i]; p < s->ptr64[from + i + 1]; p++) {
       if (s->val[p] == 0) continue;
-      ok = ok && get(idx, wide, q) == s->idx64[p] && val[q] == s->val[p];
+      ok = ok && get(idx, wide, q) == s->idx64[p] && memcmp(val + q, s->val + p, 8) == 0;
       q++;
     }
     ok = ok && get(ptr, wide, i + 1) == q;
@@ -254,10 +254,12 @@ static void check_squeeze(const storage *s, bool wide, int64_t from, int64_t to)
   free(ptr), free(idx), free(val);
 }
 
-static void test_squeeze(bool wide) {
+static void squeeze_some(bool wide, int64_t rare) {
   storage s = make(400, 90, 25, false);
-  for (int64_t p = 0; p < s.nnz; p++)
-    if (draw(4) == 0) s.val[p] = 0;
+  for (int64_t p = 0; p < s.nnz; p++) {
+    if (draw(rare) == 0) s.val[p] = draw(2) ? 0 : -0.0;
+    if (draw(50) == 0) s.val[p] = draw(2) ? NAN : -1;
+  }
   check_squeeze(&s, wide, 0, 400);
   check_squeeze(&s, wide, 13, 390);
   check_squeeze(&s, wide, 7, 7);
@@ -267,6 +269,15 @@ static void test_squeeze(bool wide) {
   s = make(1, 3000, 0, true);
   check_squeeze(&s, wide, 0, 1);
   clear(&s);
+}
+
+static void test_squeeze(bool wide) {
+  const char *isas[] = {"sse2", "avx2"};
+  for (int k = 0; k < 2; k++) {
+    setenv("DAMO_ISA", isas[k], 1);
+    for (int64_t rare = 1; rare < 100; rare *= 3) squeeze_some(wide, rare);
+  }
+  unsetenv("DAMO_ISA");
 }
 
 /* Elements of 16 bytes hold something where either half does; a float's sign is nothing. */

@@ -1,10 +1,13 @@
 /* sparse_move: format conversion, sorting, gathering and placing of entries, by index type and element size. */
 #include <string.h>
 
+#include "kernel.h"
 #include "sparse_arith.h"
+#include "sparse_sift.h"
 
 #define LOOSE 4       /* entries behind a line that a copy by whole vectors may touch */
 #define SQUEEZED 1024 /* entries at a time */
+#define FEW 8         /* of them that are looked at together */
 #define SPLIT_FEW 8   /* parts that are counted one after the other */
 
 #if defined(__GNUC__)
@@ -12,6 +15,19 @@
 #else
 #define PREFETCH(p) ((void)(p))
 #endif
+
+typedef int32_t (*sift_n8_fn)(const int32_t *idx, const uint64_t *val, int64_t n, uint64_t mask, int32_t *oidx,
+                              uint64_t *oval, int32_t *kept);
+
+static sift_n8_fn best_sift_n8(sift_n8_fn plain) {
+#if defined(__x86_64__)
+  if (strncmp(kernel_table_select()->isa, "avx", 3) == 0) return sparse_sift_avx2;
+#endif
+  return plain;
+}
+
+/* The most usual pair of types has a loop of its own where the machine has the instructions. */
+#define SIFT_OF(plain) _Generic((plain), sift_n8_fn : best_sift_n8((sift_n8_fn)(plain)), default : (plain))
 
 #define SPARSE_BODY "sparse_move_body.h"
 #include "sparse_sizes.h"

@@ -232,25 +232,50 @@ static void NAME(beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void 
 
 /* Flat over the entries of all lines, without a branch: kept[k] of the first k of a chunk stay, by which the lines that
  * end there get their place. */
+/* Whether FEW entries stay; may say no where an integer is negative. */
+static inline bool NAME(all_stay)(const T *val, uint64_t mask, uint64_t always) {
+  uint64_t below = 0; /* 0 - 1 has the highest bit; a float without its sign does not */
+  for (int k = 0; k < FEW; k++) below |= BITS_IN(val[k], mask, always) - 1;
+  return below >> 63 == 0;
+}
+
+/* Those of n entries that stay, and how many; kept[k]: of the first k + 1. */
+static int32_t NAME(sift)(const I *restrict idx, const T *restrict val, int64_t n, uint64_t mask, I *restrict oidx,
+                          T *restrict oval, int32_t *restrict kept) {
+  const uint64_t always = mask == 0;
+  int32_t stay = 0;
+  for (int64_t k = 0, few; k < n; k += few) {
+    few = n - k < FEW ? n - k : FEW;
+    if (few == FEW && NAME(all_stay)(val + k, mask, always)) {
+      memcpy(oidx + stay, idx + k, FEW * sizeof(I));
+      memcpy(oval + stay, val + k, FEW * sizeof(T));
+      for (int c = 0; c < FEW; c++) kept[k + c] = stay + c + 1;
+      stay += FEW;
+      continue;
+    }
+    for (int64_t c = k; c < k + few; c++) {
+      const T v = val[c];
+      oidx[stay] = idx[c];
+      oval[stay] = v;
+      stay += BITS_IN(v, mask, always) != 0;
+      kept[c] = stay;
+    }
+  }
+  return stay;
+}
+
 static int64_t NAME(squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, void *indices, void *data) {
   const I *restrict ptr = a->indptr, *restrict idx = a->indices;
   const T *restrict val = a->data;
   I *restrict optr = indptr, *restrict oidx = indices;
   T *restrict oval = data;
-  const uint64_t always = mask == 0;
   int32_t kept[SQUEEZED + 1] = {0};
   const int64_t nnz = ptr[a->major];
+  int32_t (*const sift)(const I *, const T *, int64_t, uint64_t, I *, T *, int32_t *) = SIFT_OF(NAME(sift));
   int64_t to = 0, line = 0;
   for (int64_t from = ptr[0];; from += SQUEEZED) {
     const int64_t n = nnz - from < SQUEEZED ? nnz - from : SQUEEZED;
-    int32_t stay = 0;
-    for (int64_t k = 0; k < n; k++) {
-      const T v = val[from + k];
-      oidx[to + stay] = idx[from + k];
-      oval[to + stay] = v;
-      stay += BITS_IN(v, mask, always);
-      kept[k + 1] = stay;
-    }
+    const int32_t stay = sift(idx + from, val + from, n, mask, oidx + to, oval + to, kept + 1);
     for (; line <= a->major && ptr[line] <= from + n; line++) optr[line] = (I)(to + kept[ptr[line] - from]);
     to += stay;
     if (line > a->major) return to;
@@ -301,7 +326,7 @@ static void NAME(split_fill)(const sparse_raw *a, int64_t n, const int64_t *boun
         const T v = val[p];
         oidx[to] = (I)(idx[p] - low);
         oval[to] = v;
-        to += BITS_IN(v, mask, always);
+        to += BITS_IN(v, mask, always) != 0;
         p++;
       } while (p < end && idx[p] >= low && idx[p] < high);
       at[b] = to;

@@ -6,10 +6,10 @@ typedef struct bytes16 {
   uint64_t at[2];
 } bytes16;
 
-/* Has an element bits in the mask (each half of 16 bytes), or is `always` not 0? */
-static inline bool bits_in_plain(uint64_t v, uint64_t mask, uint64_t always) { return ((v & mask) | always) != 0; }
-static inline bool bits_in_pair(bytes16 v, uint64_t mask, uint64_t always) {
-  return (((v.at[0] | v.at[1]) & mask) | always) != 0;
+/* An element's bits that are in the mask (of either half of 16 bytes), and those of `always`. */
+static inline uint64_t bits_in_plain(uint64_t v, uint64_t mask, uint64_t always) { return (v & mask) | always; }
+static inline uint64_t bits_in_pair(bytes16 v, uint64_t mask, uint64_t always) {
+  return ((v.at[0] | v.at[1]) & mask) | always;
 }
 #define BITS_IN(v, mask, always) _Generic((v), bytes16 : bits_in_pair, default : bits_in_plain)(v, mask, always)
 #endif

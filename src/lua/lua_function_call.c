@@ -25,10 +25,13 @@ static bool is_scalar_input(const damo_function *f, int64_t i) {
   return type_is_tensor(t) && t->ndim == 0;
 }
 
-/* A value that is neither a number for a 0-d input nor an Array: converted, and kept on the stack. */
+/* A value that is neither a number for a 0-d input nor an Array: as it is where it fits, else converted, and kept on
+ * the stack. */
 static damo_obj *convert(lua_State *L, const damo_function *f, int64_t i, int idx) {
   char what[200], name[120];
   const fn_input *in = &f->inputs[i];
+  damo_obj *given = in->var->type->kind != TYPE_GENERIC ? bind_to_value(L, idx) : NULL;
+  if (given && type_is_valid(in->var->type, given)) return given;
   snprintf(what, sizeof what, "%s: input %d (%s)", name_of(f), (int)i + 1,
            in->name ? in->name : var_format(name, sizeof name, in->var));
   luaL_checkstack(L, 8, "damo");

@@ -34,41 +34,49 @@ damo_sparse *sparse_slice(const damo_sparse *a, const sparse_range *rows, const 
 
 static damo_status check_list(const damo_sparse *a, int axis, const damo_array *list) {
   char text[256];
-  damo_ctx *ctx = a->obj.ctx;
-  const char *what = axis ? "column" : "row";
-  if (list->ndim != 1 || array_dtype(list) != DAMO_INT64 || !array_is_contiguous(list)) {
-    return ctx_fail(ctx, DAMO_ETYPE, "get_item_list: the %ss are a %s array of shape %s, expected an int64 vector",
-                    what, dtype_name(array_dtype(list)),
-                    shape_format(text, sizeof text, list->ndim, array_shape(list)));
-  }
+  if (list->ndim == 1 && array_dtype(list) == DAMO_INT64 && array_is_contiguous(list)) return DAMO_OK;
+  return ctx_fail(a->obj.ctx, DAMO_ETYPE, "get_item_list: the %ss are a %s array of shape %s, expected an int64 vector",
+                  axis ? "column" : "row", dtype_name(array_dtype(list)),
+                  shape_format(text, sizeof text, list->ndim, array_shape(list)));
+}
+
+/* Names the first place that is outside; OK when none is. */
+static damo_status check_places(const damo_sparse *a, int axis, const damo_array *list) {
   const int64_t *at = (const int64_t *)(void *)list->data, n = array_size(list), lines = a->shape[axis];
-  bool fine = true;
-  for (int64_t i = 0; i < n; i++) fine &= (uint64_t)at[i] < (uint64_t)lines;
-  for (int64_t i = 0; i < n && !fine; i++) {
-    if (at[i] >= 0 && at[i] < lines) continue;
-    return ctx_fail(ctx, DAMO_EINDEX, "get_item_list: entry %lld asks for %s %lld of %lld", (long long)i + 1, what,
-                    (long long)at[i] + 1, (long long)a->shape[axis]);
+  for (int64_t i = 0; i < n; i++) {
+    if ((uint64_t)at[i] < (uint64_t)lines) continue;
+    return ctx_fail(a->obj.ctx, DAMO_EINDEX, "get_item_list: entry %lld asks for %s %lld of %lld", (long long)i + 1,
+                    axis ? "column" : "row", (long long)at[i] + 1, (long long)lines);
   }
   return DAMO_OK;
 }
 
-/* Entries of the lines named. */
-static int64_t count_lines(const damo_sparse *a, const int64_t *at, int64_t n) {
+/* Entries of the lines named; *inside: all of them are lines. No branch that depends on one. */
+static int64_t count_lines(const damo_sparse *a, const int64_t *at, int64_t n, bool *inside) {
+  const uint64_t lines = (uint64_t)sparse_major(a);
+  const int32_t *narrow = (const int32_t *)(void *)a->indptr->data;
+  const int64_t *wide = sparse_is_wide(a) ? (const int64_t *)(void *)a->indptr->data : NULL;
+  bool all = lines > 0 || n == 0;
   int64_t nnz = 0;
-  if (sparse_is_wide(a)) {
-    const int64_t *ptr = (const int64_t *)(void *)a->indptr->data;
-    for (int64_t i = 0; i < n; i++) nnz += ptr[at[i] + 1] - ptr[at[i]];
-  } else {
-    const int32_t *ptr = (const int32_t *)(void *)a->indptr->data;
-    for (int64_t i = 0; i < n; i++) nnz += ptr[at[i] + 1] - ptr[at[i]];
+  for (int64_t i = 0; i < n && lines > 0; i++) {
+    const bool is_line = (uint64_t)at[i] < lines;
+    const int64_t line = is_line ? at[i] : 0;
+    nnz += wide ? wide[line + 1] - wide[line] : narrow[line + 1] - narrow[line];
+    all &= is_line;
   }
+  *inside = all;
   return nnz;
 }
 
 /* a is compressed along the axis. */
 static damo_sparse *take_lines(damo_sparse *a, int axis, const damo_array *list) {
   const int64_t n = array_size(list), *at = (const int64_t *)(void *)list->data;
-  const int64_t nnz = count_lines(a, at, n);
+  bool inside;
+  const int64_t nnz = count_lines(a, at, n, &inside);
+  if (!inside) {
+    (void)check_places(a, axis, list);
+    return NULL;
+  }
   int64_t shape[2] = {a->shape[0], a->shape[1]};
   shape[axis] = n;
   const damo_dtype itype = sparse_itype_for(sparse_itype(a), shape[0], shape[1], nnz);
@@ -106,6 +114,7 @@ static damo_sparse *take_across(damo_sparse *a, int axis, const damo_array *list
   const int64_t n = array_size(list);
   int64_t shape[2] = {a->shape[0], a->shape[1]};
   shape[axis] = n;
+  if (check_places(a, axis, list) != DAMO_OK) return NULL;
   sparse_lookup s = lookup_new(ctx, (const int64_t *)(void *)list->data, n);
   if (!s.heads) return NULL;
   const sparse_raw plain = sparse_raw_of(a);
@@ -157,10 +166,11 @@ static int64_t *sort_places(const int64_t *at, int64_t n, int64_t end, int64_t *
 static damo_sparse *spread_lines(const damo_sparse *g, const damo_sparse *more, int64_t n, const int64_t *from,
                                  const int64_t *to, const int64_t shape[2]) {
   int64_t nnz = 0;
+  bool inside;
   const sparse_raw a = sparse_raw_of(g), b = sparse_raw_of(more);
   for (int64_t k = 0; k < n; k++) {
     const damo_sparse *s = from[k] < a.major ? g : more;
-    nnz += count_lines(s, (const int64_t[]){from[k] - (s == g ? 0 : a.major)}, 1);
+    nnz += count_lines(s, (const int64_t[]){from[k] - (s == g ? 0 : a.major)}, 1, &inside);
   }
   damo_sparse *out = sparse_empty(g->obj.ctx, sparse_format(g), sparse_dtype(g), sparse_itype(g), shape, nnz);
   if (out)
@@ -266,7 +276,8 @@ damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, cons
   const int64_t *major = csr ? rows : cols, *minor = csr ? cols : rows;
   damo_sparse *b = a;
   /* where long unsorted lines would be gone through again and again, sorting them once is less work */
-  const bool sort = !a->sorted && count_lines(a, major, n) / 4 > sparse_nnz(a);
+  bool inside;
+  const bool sort = !a->sorted && count_lines(a, major, n, &inside) / 4 > sparse_nnz(a);
   if (sort) b = sparse_sort(a);
   if (!b) return damo_error_status(a->obj.ctx);
   const sparse_raw raw = sparse_raw_of(b);
