@@ -4133,7 +4133,7 @@ function sparse.structured_add_s_v(x, v) end
 ---@return damo.Result
 function Tensor:structured_add_s_v(v) end
 
----x * y entry by entry, one of them sparse: sparse; the other sparse, a number or a dense matrix
+---x * y entry by entry, one of them sparse: sparse; the other sparse, a number or a dense matrix; damo.mul and * stretch a dense row or column too
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@return damo.Result
@@ -4250,13 +4250,13 @@ function sparse.isclose(x, y, options) end
 ---@return damo.Result
 function sparse.allclose(x, y, options) end
 
----the larger of x and y, both sparse, entry by entry; absent entries count as 0
+---the larger of x and y entry by entry, both sparse, or one a constant number of 0 or less; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@return damo.Result
 function sparse.maximum(x, y) end
 
----the smaller of x and y, both sparse, entry by entry; absent entries count as 0
+---the smaller of x and y entry by entry, both sparse, or one a constant number of 0 or more; absent entries count as 0
 ---@param x damo.Operand
 ---@param y damo.Operand
 ---@return damo.Result
@@ -4348,16 +4348,18 @@ function sparse.get_item_scalar(x, positions) end
 ---@return damo.Result
 function Tensor:get_item_scalar(positions) end
 
----the rows of a sparse matrix at a list of positions, repeats included
+---the rows (axis 1, the default) or columns (2) of a sparse matrix at a list of positions, repeats included
 ---@param x damo.Operand
 ---@param list damo.Operand
+---@param options? integer|{ axis?: integer }
 ---@return damo.Result
-function sparse.get_item_list(x, list) end
+function sparse.get_item_list(x, list, options) end
 
----the rows of a sparse matrix at a list of positions, repeats included
+---the rows (axis 1, the default) or columns (2) of a sparse matrix at a list of positions, repeats included
 ---@param list damo.Operand
+---@param options? integer|{ axis?: integer }
 ---@return damo.Result
-function Tensor:get_item_list(list) end
+function Tensor:get_item_list(list, options) end
 
 ---the elements of a sparse matrix at pairs of positions, as a dense vector
 ---@param x damo.Operand
@@ -4497,14 +4499,14 @@ function sparse.trace(x, options) end
 ---@return damo.Result
 function sparse.kron(x, y) end
 
----norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum)
+---norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum); with axis of each column (1) or row (2), as vectors: 2 (default), 1, 'inf', '-inf', 0 (how many are not 0), any number above 0
 ---@param x damo.Operand
----@param options? any|{ ord?: any }
+---@param options? any|{ ord?: any, axis?: integer }
 ---@return damo.Result
 function sparse.norm(x, options) end
 
----norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum)
----@param options? any|{ ord?: any }
+---norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum); with axis of each column (1) or row (2), as vectors: 2 (default), 1, 'inf', '-inf', 0 (how many are not 0), any number above 0
+---@param options? any|{ ord?: any, axis?: integer }
 ---@return damo.Result
 function Tensor:norm(options) end
 

@@ -223,6 +223,53 @@ describe("maximum and minimum of two sparse matrices", function()
     end)
   end
 
+  for name, choose in pairs { maximum = math.max, minimum = math.min } do
+    local f, sign = damo[name], name == "maximum" and -1 or 1
+    it(name .. " with a constant that leaves 0 as it is", function()
+      for _, dtype in ipairs { "float32", "float64", "int32" } do
+        for _, m in ipairs(s.matrices(dtype, { fixed = true })) do
+          for _, v in ipairs { 0, sign, 100 * sign } do
+            local function dense(x) return by(choose)(x, by(function() return v end)(x, x)) end
+            local got = s.check_value(function(x) return f(x, v) end, { m.value }, dense)
+            assert.same({ m.format, dtype, m.value.itype }, { got.format, got.dtype, got.itype })
+            assert.equal(got.nnz, sp.remove0(got).nnz)
+            s.same_storage(f(v, m.value), got)
+            s.same_storage(f(m.value, damo.array(v, dtype)), got)
+          end
+        end
+      end
+      local half = f(s.matrix { dtype = "int32" } * sign, 0.5 * sign)
+      assert.equal("float64", half.dtype)
+      assert.equal(0.5 * sign, half.data[1])
+    end)
+
+    it(name .. " with a constant has the derivatives of the dense one", function()
+      for _, format in ipairs(s.formats) do
+        for _, kind in ipairs { "plain", "unsorted", "duplicates", "zeros", "nnz0" } do
+          local x = { s.matrix { format = format, kind = kind } }
+          local function fn(m) return f(m, 0.3 * sign) end
+          s.check_grad(fn, x)
+          s.check_rop(fn, x)
+          -- (a stored 0 is dropped: what is structured after that does not see it)
+          if kind ~= "zeros" then s.check_second(function(m) return sp.sqr(fn(m)) end, x, { tol = 1e-5 }) end
+        end
+        local x, u, w = sp.matrix(format, "x"), damo.dmatrix "u", damo.constant(s.dense(4, 5))
+        local a = s.matrix { format = format, kind = "zeros" }
+        local got = damo.compile({ x }, damo.grad(damo.sum(f(x, 0) * w), x), { mode = "DEBUG" })(a)
+        local want = damo.compile({ u }, damo.grad(damo.sum(f(u, 0) * w), u))(a:toarray())
+        s.close(sp.gather(got, a), sp.gather(want, a))
+      end
+    end)
+  end
+
+  it("keep nan, and are not defined for complex numbers", function()
+    local x = sp.csr { data = { 0 / 0, -1, 2 }, indices = { 0, 1, 2 }, indptr = { 0, 3 }, shape = { 1, 3 } }
+    s.close(damo.maximum(x, 0), { 0 / 0, 0, 2 })
+    s.close(damo.minimum(0, x), { 0 / 0, -1, 0 })
+    s.raises("type", "maximum is not defined for complex128",
+      function() return damo.maximum(s.matrix { dtype = "complex128" }, 0) end)
+  end)
+
   it("need memory for the entries alone", function()
     local n = 1 << 40
     local x = sp.coo { rows = { 1, 2 }, cols = { 5, n }, values = { 3.0, -2.0 }, shape = { 3, n } }
@@ -233,10 +280,19 @@ describe("maximum and minimum of two sparse matrices", function()
     local x = s.matrix {}
     local hint = ": a sparse operand would give a dense result: use damo.sparse.structured_%s(x, y) to compute on the "
       .. "stored entries alone, or x:toarray() to compute on the dense matrix"
-    for _, name in ipairs { "maximum", "minimum" } do
-      s.raises("type", name .. hint:format(name), function() return damo[name](x, 0) end)
+    local constant = ": a sparse matrix and a number %s 0 give" .. hint:match " a dense result.*"
+    local variable = ": a sparse matrix and a Variable, which may be %s 0, may give a dense result: use a constant, "
+      .. "%s for 0, " .. hint:match "damo.sparse.*"
+    for name, o in pairs { maximum = { 1, "above", "damo.relu(x)" }, minimum = { -1, "below", "-damo.relu(-x)" } } do
+      s.raises("type", name .. constant:format(o[2], name), function() return damo[name](x, o[1]) end)
+      s.raises("type", name .. constant:format(o[2], name), function() return damo[name](damo.array(o[1]), x) end)
+      s.raises("type", name .. variable:format(o[2], o[3], name), function() return damo[name](x, damo.scalar "v") end)
+      s.raises("type", name .. variable:format(o[2], o[3], name), function() return damo[name](x, damo.shared(0)) end)
       s.raises("type", name .. hint:format(name), function() return damo[name](damo.ones { 4, 5 }, x) end)
+      s.raises("type", name .. hint:format(name), function() return damo[name](x, damo.zeros { 1, 5 }) end)
     end
+    s.close(-damo.relu(-x), damo.minimum(x, 0))
+    s.close(damo.relu(x), damo.maximum(x, 0))
     s.raises("shape", "sparse.maximum: shapes (4, 5) and (5, 4) are not equal", function() damo.maximum(x, x.T) end)
   end)
 end)

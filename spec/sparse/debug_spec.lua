@@ -81,8 +81,12 @@ describe("DEBUG", function()
   end
   local function least(wrt) return damo.grad(damo.sum(damo.sqr((sparse.lstsq(x, v)))), wrt) end
   local classes = {
-    { "GetItemList", function() return sparse.get_item_list(x, rows) end },
-    { "GetItemListGrad", function() return of("GetItemListGrad", {}, x, rows, of("GetItemList", {}, z, rows)) end },
+    { "GetItemList", function() return sparse.get_item_list(x, rows), sparse.get_item_list(y, cols, { axis = 2 }) end },
+    { "GetItemListGrad", function()
+      local axis = { axis = 2 }
+      return of("GetItemListGrad", {}, x, rows, of("GetItemList", {}, z, rows)),
+        of("GetItemListGrad", axis, x, cols, of("GetItemList", axis, z, cols))
+    end },
     { "GetItem2Lists", function() return sparse.get_item_2lists(x, rows, cols) end },
     { "GetItem2ListsGrad", function() return of("GetItem2ListsGrad", {}, x, rows, cols, g) end },
     { "GetItemScalar", function() return x[{ k, 3 }] end },

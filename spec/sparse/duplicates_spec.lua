@@ -23,6 +23,8 @@ local steps = {
   divided = function(x) return x / P end,
   columns = function(x) return sparse.col_scale(x, V) end,
   rows = function(x) return sparse.row_scale(x, V) end,
+  times_row = function(x) return x * V:reshape { 1, n } end,
+  times_column = function(x) return V:reshape { n, 1 } * x end,
   columns_dropped = function(x) return sparse.mul_s_v(x, V) end,
   plus = function(x) return x + B end,
   plus_first = function(x) return B + x end,
@@ -33,6 +35,7 @@ local steps = {
   vstack = function(x) return sparse.vstack({ x, B }, { format = "csc" })[{ { 1, n } }] end,
   every_other = function(x) return sparse.vstack({ x, x }, { format = "csr" })[{ { 1, 2 * n, 2 } }] end,
   list = function(x) return sparse.get_item_list(x, whole { 2, 1, 2, 4 }) end,
+  list_of_columns = function(x) return sparse.get_item_list(x, whole { 4, 2, 2, 1 }, { axis = 2 }) end,
   parts = function(x) return sparse.vstack({ x[{ { 1, 2 } }], x[{ { 3, 4 } }] }, { format = "csr" }) end,
   sorted = sparse.ensure_sorted_indices,
   cleaned = sparse.clean,
@@ -171,6 +174,7 @@ describe("what is known of places", function()
       stacked = function(m) return sparse.vstack({ m, B, m }, { format = "csr" })[{ { 1, n } }] end,
       added = function(m) return x + m end,
       taken = function(m) return sparse.get_item_list(m.T.T, whole { 1, 2, 3, 4 }) end,
+      columns_taken = function(m) return sparse.get_item_list(m, whole { 4, 1, 2, 3 }, { axis = 2 }) end,
       mapped = function(m) return sparse.structured_exp(m) end,
     } do
       local from = fn(once)

@@ -134,6 +134,15 @@ describe("on an axis of 2^40 memory is as the entries are:", function()
   cases("mul_s_v", function(x, w) return sparse.mul_s_v(x, w) end, { { { "csc", "far", 4 }, { "vector", 4 } } })
   cases("structured_add_s_v", function(x, w) return sparse.structured_add_s_v(x, w) end,
     { { { "csc", "far", 4 }, { "vector", 4 } } })
+  cases("columns by a list", function(x)
+    return sparse.get_item_list(x, damo.array({ 2, 4, 2 }, "int64"), { axis = 2 })
+  end, { { { "csc", "far", 4 } } })
+  cases("norms of columns", function(x) return sparse.norm(x, { axis = 2, ord = 3 }) + sparse.norm(x, { axis = 2 }) end,
+    { { { "csr", 4, "far" } } })
+  cases("norms of rows", function(x) return sparse.norm(x, { axis = 1, ord = 1 }) + sparse.norm(x, { axis = 1 }) end,
+    { { { "csc", "far", 4 } } })
+  cases("the larger of an element and a number", function(x) return damo.maximum(x, -0.5) + damo.minimum(x, 0.4) end,
+    { { { "csr", 4, "far" } }, { { "csc", "far", 4 } } })
   cases("rows put together,", function(x, y) return sparse.vstack({ x, y }, { format = "csr" }) end,
     { { { "csr", 4, "far" }, { "csr", 3, "far" } } })
   cases("columns put together,", function(x, y) return sparse.hstack({ x, y }, { format = "csc" }) end,

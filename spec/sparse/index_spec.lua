@@ -204,15 +204,26 @@ describe("an element", function()
 end)
 
 describe("refused", function()
-  local lists = "index: a sparse matrix takes no list between the brackets: use damo.sparse.get_item_list(x, list) "
-    .. "for rows, damo.sparse.get_item_2lists(x, rows, cols) for elements"
+  local function lists(instead)
+    return "index: a sparse matrix takes no list between the brackets: use damo.sparse." .. instead
+  end
+  local rows, columns = lists "get_item_list(x, list) for rows", lists "get_item_list(x, list, {axis = 2}) for columns"
+  local elements = lists "get_item_2lists(x, rows, cols) for elements, or get_item_list for the rows and, with "
+    .. "{axis = 2}, for their columns"
+  local some, symbols = damo.idx { 1, 2 }, damo.lvector "symbols"
   local mixed = "index: a position and a range do not mix on a sparse matrix: write x[{ {i, i}, {a, b} }] for a part "
     .. "of row i, x[{ {a, b}, {j, j} }] for one of column j"
   local one = "index: one position gives no part of a sparse matrix: write x[{ {i, i} }] for row i, x[{i, j}] for an "
     .. "element"
   local cases = {
-    { "type", lists, { damo.idx { 1, 2 } } }, { "type", lists, { {}, damo.idx { 1, 2 } } },
-    { "type", lists, damo.array { true, false, true, false } }, { "type", mixed, { 1, { 1, 2 } } },
+    { "type", rows, { some } }, { "type", rows, some }, { "type", rows, symbols }, { "type", rows, { symbols, {} } },
+    { "type", rows, damo.array { true, false, true, false } }, { "type", columns, { {}, some } },
+    { "type", columns, { {}, symbols } }, { "type", elements, { some, symbols } },
+    { "type", lists "get_item_list(x[{ {a, b} }], list, {axis = 2})", { { 1, 2 }, some } },
+    { "type", lists "get_item_list(x[{ {}, {a, b} }], list)", { some, { 1, 2 } } },
+    { "type", lists "get_item_list(x[{ {i, i} }], list, {axis = 2})", { 1, some } },
+    { "type", lists "get_item_list(x[{ {}, {j, j} }], list)", { some, 2 } },
+    { "type", lists "get_item_list(x, list, {axis = 1 or 2})", { {}, {}, some } }, { "type", mixed, { 1, { 1, 2 } } },
     { "type", mixed, { { 1, 2 }, 1 } }, { "type", one, { 1 } }, { "type", one, 2 },
     { "type", "index: a sparse matrix always has two axes: damo.newaxis adds none", { damo.newaxis, 1, 1 } },
     { "type", "index: a sparse matrix takes no ellipsis: {} stands for a whole axis", { damo.ellipsis, {} } },
@@ -233,6 +244,18 @@ describe("refused", function()
       end
     end)
   end
+
+  it("have what the advice names", function()
+    local a = s.matrix {}
+    local dense = a:toarray()
+    s.close(sparse.get_item_list(a, some), dense[some])
+    s.close(sparse.get_item_list(a, some, { axis = 2 }), dense[{ {}, some }])
+    s.close(sparse.get_item_2lists(a, some, some), dense[{ some, some }])
+    s.close(sparse.get_item_list(a[{ { 1, 2 } }], some, { axis = 2 }), dense[{ { 1, 2 }, some }])
+    s.close(sparse.get_item_list(a[{ {}, { 2, 3 } }], some), dense[{ some, { 2, 3 } }])
+    s.close(sparse.get_item_list(a[{ { 1, 1 } }], some, { axis = 2 }), dense[{ 1, some }])
+    s.close(sparse.get_item_list(a[{ {}, { 2, 2 } }], some), dense[{ some, 2 }])
+  end)
 
   it("assignments", function()
     local a = s.matrix {}

@@ -94,6 +94,62 @@ describe("products with a dense matrix or a number", function()
     end
   end)
 
+  it("stretch a row, a column and a matrix of one element, as quotients do", function()
+    for _, dtype in ipairs { "float32", "float64", "int64", "uint8" } do
+      for _, m in ipairs(with_places(s.matrices(dtype, { high = 1.2, low = -1.2 }))) do
+        local rows, cols = table.unpack(m.value.shape)
+        for _, y in ipairs { s.dense(1, cols, dtype), s.dense(rows, 1, dtype), s.dense(1, 1, dtype) } do
+          local z = s.check_value(function(x, v) return x * v end, { m.value, y }, each_entry(times))
+          assert.equal(dtype, z.dtype)
+          s.same_storage(z, sp.with_data(m.value, z.data))
+          s.same_storage(s.same_everywhere(function(x, v) return v * x end, { m.value, y })[1], z)
+        end
+      end
+    end
+    for _, dtype in ipairs { "complex64", "complex128", "bool" } do
+      for _, kind in ipairs(kinds) do
+        local x = s.matrix { dtype = dtype, kind = kind, itype = "int64" }
+        for _, y in ipairs { s.dense(1, 5, dtype), s.dense(4, 1, dtype) } do
+          local z = s.same_everywhere(damo.mul, { x, y })[1]
+          assert.same({ dtype, "int64" }, { z.dtype, z.itype })
+          s.close(z, x:toarray() * y)
+        end
+      end
+    end
+  end)
+
+  it("stretch one that is a part of an Array, that has another dtype, zeros, nan", function()
+    local x = s.matrix { dtype = "int32", kind = "duplicates" }
+    local part = s.dense(8, 3)[{ { 7, 1, -2 }, { 2, 2 } }]
+    local z = s.same_everywhere(damo.mul, { x, part })[1]
+    assert.equal("float64", z.dtype)
+    s.close(z, x:toarray() * part)
+    local truths = s.matrix { dtype = "bool", kind = "duplicates" }
+    for _, y in ipairs { s.dense(4, 1), s.dense(1, 5), s.dense(1, 1) } do
+      s.close(s.same_everywhere(damo.mul, { truths, y })[1], truths:toarray() * y)
+    end
+    x = s.matrix { kind = "zeros" }
+    assert.equal(x.nnz, (x * damo.zeros { 4, 1 }).nnz)
+    assert.equal(x.nnz, (x * damo.full({ 1, 5 }, 0 / 0)).nnz)
+    s.close(s.matrix {} * damo.array { { 2.0 } }, s.matrix {} * 2)
+  end)
+
+  it("stretch where the Type tells, whatever the matrix's own lengths are", function()
+    local a, r, c = sp.csr_matrix "a", damo.row "r", damo.col "c"
+    local f = damo.compile({ a, r, c }, { a * r, a * c })
+    local A, one = s.matrix {}, sp.csr { { 3.0, 0 } }
+    local R, C = s.dense(1, 5), s.dense(4, 1)
+    local by_row, by_column = f(A, R, C)
+    s.close(by_row, A:toarray() * R)
+    s.close(by_column, A:toarray() * C)
+    by_row, by_column = f(one, damo.array { { 2.0, 5 } }, damo.array { { 7.0 } })
+    s.close(by_row, { 6, 0 })
+    s.close(by_column, { 21, 0 })
+    s.close(one * damo.array { { 2.0, 5 } }, { 6, 0 })
+    s.raises("shape", "col_scale: the vector has shape (4,), expected (5,): one entry for each column",
+      function() return f(A, s.dense(1, 4), C) end)
+  end)
+
   it("give a literal the sparse operand's dtype", function()
     assert.equal("float32", (s.matrix { dtype = "float32" } * 2.5).dtype)
     assert.equal("int8", (3 * s.matrix { dtype = "int8" }).dtype)
@@ -230,6 +286,9 @@ describe("derivatives of products", function()
     { "true_div by a matrix", sp.true_div, function(x) return { x, s.dense(4, 5, x.dtype, 4, 1, 2) } end },
     { "true_div by a row", sp.true_div, function(x) return { x, s.dense(1, 5, x.dtype, 4, 1, 2) } end },
     { "true_div by a column", sp.true_div, function(x) return { x, s.dense(4, 1, x.dtype, 4, 1, 2) } end },
+    { "mul by a row", damo.mul, function(x) return { x, s.dense(1, 5, x.dtype, 4, 1, 2) } end },
+    { "mul by a column", damo.mul, function(x) return { x, s.dense(4, 1, x.dtype, 4, 1, 2) } end },
+    { "mul by one element", damo.mul, function(x) return { x, s.dense(1, 1, x.dtype, 4, 1, 2) } end },
     { "mul_s_v", sp.mul_s_v, function(x) return { x, vector(5, x.dtype) } end },
     { "col_scale", sp.col_scale, function(x) return { x, vector(5, x.dtype) } end },
     { "row_scale", sp.row_scale, function(x) return { x, vector(4, x.dtype) } end },
@@ -313,10 +372,15 @@ describe("products that can't be", function()
   it("name what takes a vector, row or column", function()
     s.raises("type", "sparse.mul: the dense operand must be a number or a matrix, got one of rank 1; "
       .. "damo.sparse.col_scale(x, v) and row_scale(x, v) take a vector", function() return x * damo.ones { 5 } end)
-    s.raises("shape", "sparse.mul: a dense row does not stretch over a sparse matrix: use damo.sparse.col_scale(x, v)",
-      function() return x * damo.ones { 1, 5 } end)
-    s.raises("shape", "sparse.mul: a dense column does not stretch over a sparse matrix: use "
-      .. "damo.sparse.row_scale(x, v)", function() return damo.ones { 4, 1 } * x end)
+    s.raises("shape", "sparse.mul: a dense row does not stretch over a sparse matrix: use x * y or "
+      .. "damo.mul(x, y)",
+      function() return sp.mul(x, damo.ones { 1, 5 }) end)
+    s.raises("shape", "sparse.mul: a dense column does not stretch over a sparse matrix: use x * y or "
+      .. "damo.mul(x, y)",
+      function() return sp.mul(damo.ones { 4, 1 }, x) end)
+    s.raises("shape", nil, function() return sp.mul_s_d(x, damo.ones { 4, 1 }) end)
+    s.raises("shape", nil, function() return x * damo.ones { 1, 4 } end)
+    s.raises("shape", nil, function() return damo.ones { 5, 1 } * x end)
   end)
 
   it("tell the shapes", function()

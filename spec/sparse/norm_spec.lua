@@ -34,6 +34,118 @@ describe("norm", function()
         { s.matrix { format = "csc", kind = "duplicates" } }, { tol = 1e-5 })
     end)
   end
+  local vectors = {
+    { "2, unsaid", nil, function(v) return frobenius { v } end }, { "2", 2, function(v) return frobenius { v } end },
+    { "1", 1, function(v) return column_sum(t.transposed { v }) end },
+    { "inf", "inf", function(v)
+      local most = 0
+      for _, x in ipairs(v) do most = math.max(most, size(x)) end
+      return most
+    end },
+    { "-inf", "-inf", function(v)
+      local least = math.huge
+      for _, x in ipairs(v) do least = math.min(least, size(x)) end
+      return least
+    end },
+    { "3", 3, function(v)
+      local sum = 0
+      for _, x in ipairs(v) do sum = sum + size(x) ^ 3 end
+      return sum ^ (1 / 3)
+    end },
+    { "0.5", 0.5, function(v)
+      local sum = 0
+      for _, x in ipairs(v) do sum = sum + size(x) ^ 0.5 end
+      return sum ^ 2
+    end },
+  }
+  local function each(rows, f)
+    local out = {}
+    for i, row in ipairs(rows) do out[i] = f(row) end
+    return out
+  end
+  for _, row in ipairs(vectors) do
+    local function norms(axis)
+      return function(x) return sparse.norm(x, { ord = row[2], axis = axis }) end
+    end
+    it("of columns and rows, of order " .. row[1], function()
+      for _, dtypes in ipairs { { "float32", "float64" }, { "int64", "int8" } } do
+        t.check_all(norms(1), function(a) return each(t.transposed(a), row[3]) end, dtypes)
+        t.check_all(norms(2), function(a) return each(a, row[3]) end, dtypes)
+        t.check_all(norms(-1), function(a) return each(a, row[3]) end, dtypes)
+      end
+      for _, dtype in ipairs { "complex64", "complex128" } do
+        for axis = 1, 2 do
+          local m = s.matrix { dtype = dtype, kind = "duplicates" }
+          local got = s.same_everywhere(norms(axis), { m })[1]
+          assert.equal(dtype == "complex64" and "float32" or "float64", got.dtype)
+          s.close(got, norms(axis)(sparse.csr_from_dense(damo.abs(m:toarray()))))
+        end
+      end
+      for axis = 1, 2 do t.check_shape(norms(axis), { s.matrix {} }, "Sp") end
+    end)
+
+    it("of columns and rows, of order " .. row[1] .. ", has derivatives", function()
+      for axis = 1, 2 do
+        for _, kind in ipairs { "plain", "unsorted", "duplicates", "nnz0" } do
+          for _, format in ipairs(s.formats) do
+            t.check_derivatives(norms(axis), { s.matrix { format = format, kind = kind } }, { tol = 1e-5 })
+          end
+        end
+        -- (-inf: all lines have an absent entry)
+        local full = sparse.csc_from_dense(s.dense(4, 5))
+        t.check_derivatives(norms(axis), { full }, { tol = 1e-5 })
+        if row[2] ~= "-inf" then
+          t.check_derivatives(norms(axis), { s.matrix { dtype = "complex128" } }, { tol = 1e-5 })
+        end
+        s.check_second(function(x) return damo.sqr(norms(axis)(x)) end, { s.matrix { kind = "unsorted" } },
+          { tol = 1e-4 })
+      end
+    end)
+  end
+
+  it("of order 0 counts what is not 0, and has the gradient 0", function()
+    for _, dtype in ipairs { "float32", "float64", "int64", "bool" } do
+      for _, m in ipairs(s.matrices(dtype)) do
+        for axis = 1, 2 do
+          local got = s.same_everywhere(function(x) return sparse.norm(x, { ord = 0, axis = axis }) end, { m.value })[1]
+          assert.equal("int64", got.dtype)
+          s.close(got, damo.sum(damo.neq(m.value:toarray(), dtype == "bool" and false or 0), { axis = axis }))
+        end
+      end
+    end
+    local x = sparse.csr_matrix "x"
+    local g = damo.grad(damo.sum(damo.cast(sparse.norm(x, { ord = 0, axis = 1 }), "float64")), x)
+    local got = damo.compile({ x }, g, { on_unused_input = "ignore" })(s.matrix {})
+    s.close(damo.sum(damo.abs(got:toarray())), 0)
+    assert.same({ 4, 5 }, got.shape)
+  end)
+
+  it("of order 2 has the gradient 0 where all is 0", function()
+    local zeros = sparse.csr { data = { 0, 0, 3, 4 }, indices = { 0, 1, 0, 1 }, indptr = { 0, 2, 4 }, shape = { 2, 3 } }
+    local x = sparse.csr_matrix "x"
+    for _, mode in ipairs(s.modes) do
+      local f = damo.compile({ x }, { sparse.norm(x, { axis = 2 }),
+        damo.grad(damo.sum(sparse.norm(x, { axis = 2 })), x), damo.grad(sparse.norm(x), x) }, { mode = mode })
+      local value, slope = f(zeros)
+      s.close(value, { 0, 5 })
+      s.close(slope, { 0, 0, 0, 0.6, 0.8, 0 })
+      s.close(select(3, f(zeros * 0)), { 0, 0, 0, 0, 0, 0 })
+    end
+  end)
+
+  it("of a line with nan is nan, and of no elements 0", function()
+    local odd = sparse.csr { data = { 0 / 0, 1, 2 }, indices = { 0, 1, 1 }, indptr = { 0, 2, 3 }, shape = { 2, 3 } }
+    for _, row in ipairs(vectors) do
+      if row[2] ~= "-inf" then
+        s.close(sparse.norm(odd, { ord = row[2], axis = 2 }), { 0 / 0, 2 })
+        s.close(sparse.norm(sparse.csr { shape = { 0, 2 } }, { ord = row[2], axis = 2 }), {})
+      end
+      if row[2] ~= "-inf" and row[2] ~= "inf" then
+        s.close(sparse.norm(sparse.csr { shape = { 0, 2 } }, { ord = row[2], axis = 1 }), { 0, 0 })
+      end
+    end
+  end)
+
   it("needs memory for the entries alone, whatever axis is long", function()
     local n = 1 << 40
     local a = sparse.coo {
@@ -62,7 +174,17 @@ describe("norm", function()
     local c = sparse.csr_from_dense(damo.complex(damo.array { { 3.0, 0 } }, damo.array { { 4.0, 0 } }))
     assert.near(5, sparse.norm(c), 1e-14)
     t.check_derivatives(sparse.norm, { s.matrix { dtype = "complex128" } }, { tol = 1e-5 })
-    s.raises("value", "sparse.norm: ord must be 'fro', 1 or 'inf'", function() sparse.norm(a, 2) end)
+    for _, order in ipairs { 2, "-inf", 0, 3, "max", -math.huge } do
+      s.raises("value", "sparse.norm: ord must be 'fro', 1 or 'inf'; with axis it is that of columns or rows",
+        function() sparse.norm(a, order) end)
+    end
+    for _, order in ipairs { "fro", -1, "max", 0 / 0 } do
+      s.raises("value", "sparse.norm: ord of columns or rows must be 'inf', '-inf' or a number of 0 or more",
+        function() sparse.norm(a, { ord = order, axis = 1 }) end)
+    end
+    s.raises("index", "sparse.norm: there is no axis 3 in a tensor of 2 dimensions",
+      function() sparse.norm(a, { axis = 3 }) end)
+    assert.is_true(damo.array_equal(a:norm { ord = math.huge, axis = 2 }, a:norm { ord = "inf", axis = 2 }))
     s.check_second(sparse.norm, { a }, { tol = 1e-4 })
   end)
 end)

@@ -1,6 +1,7 @@
--- Rows and elements by lists of positions, and the gradient Ops that put them back.
+-- Rows, columns and elements by lists of positions, and the gradient Ops that put them back.
 local damo = require "damo"
 local s = require "spec.sparse.support"
+local t = require "spec.sparse.tables"
 local sparse = damo.sparse
 
 -- What fn gives, squared: its second derivative goes through the gradient Op's own gradient.
@@ -122,6 +123,167 @@ describe("get_item_list", function()
     s.raises("type", nil, function() sparse.get_item_list(a, { { 1, 2 } }) end)
     s.raises("type", nil, function() sparse.get_item_list(damo.array { { 1.0 } }, { 1 }) end)
     s.raises("shape", nil, function() sparse.GetItemListGrad {}(a, { 1, 2 }, a) end)
+  end)
+end)
+
+describe("get_item_list of columns", function()
+  local function columns_of(list)
+    return function(rows)
+      local out = {}
+      for i, row in ipairs(rows) do
+        out[i] = {}
+        for k = 1, #list do out[i][k] = row[at(list, k, #row)] end
+      end
+      return out
+    end
+  end
+
+  for _, list in ipairs { { 5 }, { 5, 2 }, { 2, 2, 4, 1, 2 }, { -1, 1, -5 } } do
+    local function take(x) return sparse.get_item_list(x, idx(list), { axis = 2 }) end
+    it("takes columns " .. table.concat(list, " "), function()
+      for _, dtype in ipairs(values) do
+        for _, m in ipairs(s.matrices(dtype, { fixed = true })) do
+          local got = s.check_value(take, { m.value }, columns_of(list))
+          assert.equal(m.format, got.format)
+          assert.equal(m.value.itype, got.itype)
+          assert.equal(dtype, got.dtype)
+          s.close(got, sparse.get_item_list(m.value.T, idx(list)).T)
+        end
+      end
+      for _, dtype in ipairs { "complex64", "complex128", "bool" } do
+        for _, m in ipairs(s.matrices(dtype, { fixed = true })) do
+          local dense = damo.sparse.toarray(m.value)
+          s.close(s.same_everywhere(take, { m.value })[1], dense[{ {}, idx(list) }])
+        end
+      end
+    end)
+
+    it("has derivatives for columns " .. table.concat(list, " "), function()
+      for _, dtype in ipairs { "float64", "complex128" } do
+        for _, format in ipairs(s.formats) do
+          for _, kind in ipairs { "plain", "unsorted", "duplicates", "zeros", "nnz0" } do
+            local x = { s.matrix { format = format, dtype = dtype, kind = kind } }
+            s.check_grad(take, x)
+            s.check_rop(take, x)
+            if dtype == "float64" then s.check_second(squared(take), x, { tol = 1e-5 }) end
+          end
+        end
+      end
+    end)
+  end
+
+  it("knows its shape without taking any", function()
+    for _, format in ipairs(s.formats) do
+      local x, l = sparse.matrix(format, "x", { shape = { 4, 5 } }), damo.lvector "l"
+      local y = sparse.get_item_list(x, l, { axis = 2 })
+      assert.same({ 4, false }, y.type.shape)
+      assert.same({ 4, 3 }, sparse.get_item_list(x, idx { 1, 1, 2 }, { axis = 2 }).type.shape)
+      t.check_shape(function(m, list) return sparse.get_item_list(m, list, { axis = 2 }) end,
+        { s.matrix { format = format }, idx { 2, 1, 2 } }, "GetItemList")
+    end
+  end)
+
+  it("is the method too, of rows where nothing or 1 is said, from the end for -1", function()
+    local a = s.matrix {}
+    s.same_storage(a:get_item_list({ 3, 1 }, { axis = -1 }), sparse.get_item_list(a, { 3, 1 }, { axis = 2 }))
+    local x = sparse.csr_matrix "x"
+    local plain, named = x:get_item_list { 2 }, x:get_item_list({ 2 }, { axis = 1 })
+    assert.equal(plain.owner.op, named.owner.op)
+    assert.equal("GetItemList", tostring(plain.owner.op))
+  end)
+
+  it("adds columns that were taken more than once up in the gradient, in x's format", function()
+    for _, format in ipairs(s.formats) do
+      local x = sparse.matrix(format, "x")
+      local y = sparse.get_item_list(x, idx { 2, 2, 1 }, { axis = 2 })
+      local g = damo.grad(nil, x, { known_grads = { [y] = y * 1 } })
+      assert.equal(format, g.format)
+      local got = damo.compile({ x }, g)(sparse.from_dense(damo.array { { 1, 2, 4 }, { 0, 3, 5 } }, format))
+      s.close(got, { 1, 4, 0, 0, 6, 0 })
+    end
+  end)
+
+  it("takes a list that is computed, and a dense cotangent", function()
+    for _, format in ipairs(s.formats) do
+      local x, l, w = sparse.matrix(format, "x"), damo.lvector "l", damo.matrix "w"
+      local y = sparse.get_item_list(x, l + 1, { axis = 2 })
+      local g = damo.grad(damo.sum(sparse.toarray(y, { structured = false }) * w), x)
+      for _, mode in ipairs(s.modes) do
+        local f = damo.compile({ x, l, w }, { y, g }, { mode = mode })
+        local taken, slope = f(sparse.from_dense(damo.array { { 1, 2, 4 }, { 0, 3, 5 } }, format), idx { 2, 0, 2 },
+          damo.array { { 1, 10, 100 }, { 2, 20, 200 } })
+        s.close(taken, { 4, 1, 4, 5, 0, 5 })
+        s.close(slope, { 10, 0, 101, 20, 0, 202 })
+      end
+    end
+  end)
+
+  it("has a gradient Op whose own cotangent may be dense", function()
+    for _, format in ipairs(s.formats) do
+      local x, g, w = sparse.matrix(format, "x"), sparse.matrix(format, "g"), damo.matrix "w"
+      local put = sparse.GetItemListGrad { axis = 2 }(x, idx { 3, 1, 3, 5 }, g)
+      local slope = damo.grad(nil, g, { known_grads = { [put] = w } })
+      local a, columns, weights = s.matrix { format = format }, s.matrix { format = format, cols = 4 }, s.dense(4, 5)
+      for _, mode in ipairs(s.modes) do
+        local f = damo.compile({ x, g, w }, { put, slope }, { mode = mode, on_unused_input = "ignore" })
+        local value, got = f(a, columns, weights)
+        local dense, want = columns:toarray(), damo.zeros { 4, 5 }
+        for k, at_column in ipairs { 3, 1, 3, 5 } do
+          for i = 1, 4 do want[{ i, at_column }] = want[{ i, at_column }] + dense[{ i, k }] end
+        end
+        s.close(value, want)
+        s.close(got, weights[{ {}, idx { 3, 1, 3, 5 } }])
+      end
+    end
+  end)
+
+  it("takes nothing, and of nothing", function()
+    for _, format in ipairs(s.formats) do
+      local none = sparse.get_item_list(s.matrix { format = format }, damo.zeros({ 0 }, "int64"), { axis = 2 })
+      assert.same({ 4, 0, 0 }, { none.shape[1], none.shape[2], none.nnz })
+      local flat = sparse.get_item_list(sparse.from_dense(damo.zeros { 0, 3 }, format), { 3, 3 }, { axis = 2 })
+      assert.same({ 0, 2 }, { flat.shape[1], flat.shape[2] })
+    end
+  end)
+
+  it("takes columns of huge matrices without room for the whole axis", function()
+    local last = 2 ^ 33 // 1 | 0
+    local function cost_of(x) return sparse.sp_sum(sparse.get_item_list(x, { last, last }, { axis = 2 }),
+      { sparse_grad = true }) end
+    local wide = s.huge { rows = 4, cols = 33 }
+    local got = sparse.get_item_list(wide, { last, 2, last - 1, last }, { axis = 2 })
+    assert.same({ 16, 4, 3 }, { got.shape[1], got.shape[2], got.nnz })
+    s.close(got[{ { 1, 2 } }], { 1.5, 0, 0, 1.5, 0, 0, 2.5, 0 })
+    local x = sparse.csr_matrix "x"
+    local g = damo.compile({ x }, damo.grad(cost_of(x), x))(wide)
+    assert.same(wide.shape, g.shape)
+    assert.equal(1, g.nnz)
+    assert.equal(2, g.data[1])
+    local tall = s.huge { rows = 33, cols = 4, format = "csc" }
+    got = sparse.get_item_list(tall, { 16, 1, 16 }, { axis = 2 })
+    assert.same({ last, 3, 2 }, { got.shape[1], got.shape[2], got.nnz })
+  end)
+
+  it("says what is wrong", function()
+    local a = s.matrix {}
+    local function columns(list) return function() sparse.get_item_list(a, list, { axis = 2 }) end end
+    s.raises("index", "GetItemList: position 6, entry 2 of the list, is outside the 5 columns", columns { 5, 6 })
+    s.raises("index", "GetItemList: position 0, entry 1 of the list, is outside the 5 columns", columns { 0 })
+    s.raises("index", "GetItemList: position -6, entry 3 of the list, is outside the 5 columns", columns { 1, -5, -6 })
+    for _, axis in ipairs { 0, 3, -3 } do
+      s.raises("index", nil, function() sparse.get_item_list(a, { 1 }, { axis = axis }) end)
+      if axis > 0 then s.raises("index", "GetItemList: the axis is nil, 1 or 2",
+        function() sparse.GetItemList { axis = axis } end) end
+    end
+    s.raises("index", "sparse.get_item_list: there is no axis 3 in a tensor of 2 dimensions",
+      function() sparse.get_item_list(a, { 1 }, { axis = 3 }) end)
+    s.raises("index", "GetItemListGrad: the axis is nil, 1 or 2",
+      function() sparse.GetItemListGrad { axis = "rows" } end)
+    s.raises("shape", nil, function() sparse.GetItemListGrad { axis = 2 }(a, { 1, 2 }, a) end)
+    local x, l, g = sparse.csr_matrix "x", damo.lvector "l", sparse.csr_matrix "g"
+    local f = damo.compile({ x, l, g }, sparse.GetItemListGrad { axis = 2 }(x, l, g))
+    s.raises("shape", "GetItemListGrad: the columns have shape (4, 5), expected (4, 2)",
+      function() f(a, idx { 1, 2 }, a) end)
   end)
 end)
 

@@ -6,9 +6,16 @@ static const int64_t *shape_of(const dense_exam *e, int i) { return exam_matrix(
 
 /* ---- By positions ------------------------------------------------------------------------------------------------ */
 
-static damo_var *rows_taken(dense_exam *e) { return exam_take(e, e->in[0], e->in[1], 0); }
+static bool of_columns(const dense_exam *e) {
+  const prop_value axis = exam_prop(e, "axis");
+  return axis.kind == PROP_INT && axis.u.i == 2;
+}
 
-static damo_var *rows_put(dense_exam *e) { return exam_put(e, shape_of(e, 0), e->in[2], "l", &e->in[1], 1); }
+static damo_var *lines_taken(dense_exam *e) { return exam_take(e, e->in[0], e->in[1], of_columns(e)); }
+
+static damo_var *lines_put(dense_exam *e) {
+  return exam_put(e, shape_of(e, 0), e->in[2], of_columns(e) ? "s000l" : "l", &e->in[1], 1);
+}
 
 static damo_var *elements_taken(dense_exam *e) { return exam_read(e, e->in[0], "ll", &e->in[1], 2); }
 
@@ -31,7 +38,7 @@ static damo_var *rows_constructed(dense_exam *e) {
   return exam_put(e, array_shape((const damo_array *)e->values[0]), e->in[1], "l", &e->in[2], 1);
 }
 
-static damo_var *permuted(dense_exam *e) { return exam_take(e, rows_taken(e), e->in[2], 1); }
+static damo_var *permuted(dense_exam *e) { return exam_take(e, exam_take(e, e->in[0], e->in[1], 0), e->in[2], 1); }
 
 /* ---- Parts along the diagonal, parts side by side ---------------------------------------------------------------- */
 
@@ -56,8 +63,7 @@ static damo_var *blocks_put(dense_exam *e) {
 
 /* The parts put together again. */
 static damo_var *split(dense_exam *e) {
-  const bool columns = exam_prop(e, "axis").u.i == 2;
-  e->got = build_fn(e->b, columns ? "hstack" : "vstack", e->out, e->node->n_out, NULL);
+  e->got = build_fn(e->b, of_columns(e) ? "hstack" : "vstack", e->out, e->node->n_out, NULL);
   return e->in[0];
 }
 
@@ -97,8 +103,8 @@ static damo_var *extremum(dense_exam *e) {
 }
 
 const dense_row debug_part_rows[] = {
-    {"GetItemList", rows_taken},
-    {"GetItemListGrad", rows_put},
+    {"GetItemList", lines_taken},
+    {"GetItemListGrad", lines_put},
     {"GetItem2Lists", elements_taken},
     {"GetItem2ListsGrad", elements_put},
     {"GetItemScalar", element_taken},

@@ -4,7 +4,7 @@
  * own).
  */
 #include "elemwise_int.h"
-#include "shape_int.h"
+#include "sparse_op.h"
 
 #include <string.h>
 
@@ -158,9 +158,10 @@ static damo_var *apply_row(build *b, const scalar_op *row, damo_var *const *oper
   return build_op(b, elemwise_op(b->ctx, row->name), in, row->arity);
 }
 
-/* The call of every plain row. */
+/* The call of every plain row; one of any_type (mul) has a form of its own for sparse operands. */
 static damo_status call_row(build *b, const fn_args *a, ptrvec *out) {
   const scalar_op *row = a->func->data;
+  if (a->func->any_type && (var_is_sparse(a->in[0]) || var_is_sparse(a->in[1]))) return fn_mul_stretched(b, a, out);
   for (int i = 0; i < row->arity; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
   return fn_give(b, out, apply_row(b, row, a->in));
 }
@@ -234,7 +235,7 @@ static damo_status call_allclose(build *b, const fn_args *a, ptrvec *out) {
 
 const op_func elemwise_funcs[] = {
 #define X(name, operands, rule, kernel, own, d, c, doc) \
-  {#name, operands, NULL, call_row, &scalar_rows[ROW_##name], doc, false, false},
+  {#name, operands, NULL, call_row, &scalar_rows[ROW_##name], doc, false, ROW_##name == ROW_mul},
 #define Y(name, operands, ...) ROW_OF(name, OPERANDS(operands), __VA_ARGS__)
 #define ROW_OF(...) X(__VA_ARGS__)
     SCALAR_FUNCTIONS(Y)

@@ -4,11 +4,12 @@
  * classes compare with a dense matrix, into dense bool, or with a number, into sparse bool. What is absent counts as 0,
  * so eq, le and ge of two sparse matrices are true nearly everywhere, and so is the memory of their result. nan is
  * unequal to all. isclose and allclose look at the places where either of two matrices stores an entry: elsewhere 0 is
- * close to 0. So do maximum and minimum of two sparse matrices.
+ * close to 0. So do maximum and minimum; next to a number that leaves 0 as it is, where the matrix stores one.
  */
 #include "sparse_op.h"
 
 #include <stddef.h>
+#include <string.h>
 
 typedef struct relation {
   size_t kernel;  /* offset of its set in the kernel table */
@@ -223,17 +224,57 @@ static damo_status fn_isclose(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, b->status == DAMO_OK ? build_fn(b, "isclose", pair, 2, a->opt) : NULL);
 }
 
-/* max(x, y) or min(x, y) of two sparse matrices: what is 0 there is not stored. */
+static bool is_maximum(const fn_args *a) { return strcmp(a->func->data, "maximum") == 0; }
+
+/* A constant number that absent entries are not below (maximum) or above (minimum). */
+static bool keeps_zero(const fn_args *a, const damo_var *y) {
+  const damo_array *v = var_constant_array(y);
+  if (v == NULL || v->ndim != 0) return false;
+  if (dtype_is_complex(array_dtype(v))) return true; /* (that there is no larger of them is said later) */
+  const double number = scalar_to_double(array_item(v));
+  return is_maximum(a) ? number <= 0 : number >= 0;
+}
+
+#define REMEDY                                                                                                      \
+  "damo.sparse.structured_%s(x, y) to compute on the stored entries alone, or x:toarray() to compute on the dense " \
+  "matrix"
+
+static damo_status refuse_choice(build *b, const fn_args *a, const damo_var *y) {
+  const char *name = a->func->data, *side = is_maximum(a) ? "above" : "below";
+  if (!var_is_dense(y) || var_ndim(y) != 0) {
+    build_fail(b, DAMO_ETYPE, "%s: a sparse operand would give a dense result: use " REMEDY, name, name);
+  } else if (var_constant_array(y) != NULL) {
+    build_fail(b, DAMO_ETYPE, "%s: a sparse matrix and a number %s 0 give a dense result: use " REMEDY, name, side,
+               name);
+  } else {
+    build_fail(b, DAMO_ETYPE,
+               "%s: a sparse matrix and a Variable, which may be %s 0, may give a dense result: use a constant, "
+               "%s for 0, " REMEDY,
+               name, side, is_maximum(a) ? "damo.relu(x)" : "-damo.relu(-x)", name);
+  }
+  return b->status;
+}
+
+#undef REMEDY
+
+/* pair[at] is sparse, the other operand a number that leaves 0 as it is. */
+static damo_status choose_stored(build *b, const fn_args *a, damo_var **pair, int at, ptrvec *out) {
+  damo_var *x = build_summed(b, pair[at]);
+  pair[at] = x != NULL ? sparse_data(b, x) : NULL;
+  damo_var *v = pair[at] != NULL ? build_fn2(b, a->func->data, pair[0], pair[1]) : NULL;
+  return fn_give(b, out, v != NULL ? build_fn1(b, "sparse.remove0", sparse_with(b, x, v)) : NULL);
+}
+
+/* max(x, y) or min(x, y) of two sparse matrices, or of one and a number; what is 0 there is not stored. */
 static damo_status fn_choose(build *b, const fn_args *a, ptrvec *out) {
   const char *name = a->func->data;
   damo_var *pair[2], *at[2];
   DAMO_TRY(pair_operands(b, a, pair));
-  if (!var_is_sparse(pair[0]) || !var_is_sparse(pair[1])) {
-    build_fail(b, DAMO_ETYPE,
-               "%s: a sparse operand would give a dense result: use damo.sparse.structured_%s(x, y) to compute on the "
-               "stored entries alone, or x:toarray() to compute on the dense matrix",
-               name, name);
-    return b->status;
+  const int other = var_is_sparse(pair[0]);
+  if (!var_is_sparse(pair[other])) {
+    if (other == 0 && !var_is_sparse(pair[1])) return refuse_choice(b, a, pair[0]);
+    if (!keeps_zero(a, pair[other])) return refuse_choice(b, a, pair[other]);
+    return choose_stored(b, a, pair, !other, out);
   }
   DAMO_TRY(close_operands(b, a, pair));
   damo_var *places = either_places(b, pair, at), *v = places != NULL ? build_fn2(b, name, at[0], at[1]) : NULL;
@@ -247,10 +288,11 @@ static damo_status fn_choose(build *b, const fn_args *a, ptrvec *out) {
     .doc = "x " sign " y: sparse bool; dense bool with a dense matrix; absent entries count as 0" \
   }
 
-#define CHOOSE(fn, which)                                                                     \
-  {                                                                                           \
-    .name = "sparse." fn, .operands = "x y", .call = fn_choose, .data = fn,                   \
-    .doc = "the " which " of x and y, both sparse, entry by entry; absent entries count as 0" \
+#define CHOOSE(fn, which, bound)                                                                   \
+  {                                                                                                \
+    .name = "sparse." fn, .operands = "x y", .call = fn_choose, .data = fn,                        \
+    .doc = "the " which " of x and y entry by entry, both sparse, or one a constant number " bound \
+           "; absent entries count as 0"                                                           \
   }
 
 const op_func sparse_compare_funcs[] = {
@@ -270,8 +312,8 @@ const op_func sparse_compare_funcs[] = {
      .options = CLOSE_OPTIONS,
      .call = fn_allclose,
      .doc = "isclose at every place, in memory for the stored entries; the other matrix may be dense"},
-    CHOOSE("maximum", "larger"),
-    CHOOSE("minimum", "smaller"),
+    CHOOSE("maximum", "larger", "of 0 or less"),
+    CHOOSE("minimum", "smaller", "of 0 or more"),
     {.name = NULL},
 };
 

@@ -321,17 +321,32 @@ static damo_var *take_scalar(build *b, damo_var *x, damo_var *i, damo_var *j) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
+/* What takes the part that a spec with a list asks for. */
+static const char *instead_of_list(const index_spec *spec) {
+  const index_item *one = &spec->item[0], *two = &spec->item[1];
+  if (spec->n == 1) return "damo.sparse.get_item_list(x, list) for rows";
+  if (spec->n != 2) return "damo.sparse.get_item_list(x, list, {axis = 1 or 2})";
+  if (one->kind == two->kind) {
+    return "damo.sparse.get_item_2lists(x, rows, cols) for elements, or get_item_list for the rows and, with "
+           "{axis = 2}, for their columns";
+  }
+  if (two->kind == ITEM_POSITION) return "damo.sparse.get_item_list(x[{ {}, {j, j} }], list)";
+  if (one->kind == ITEM_POSITION) return "damo.sparse.get_item_list(x[{ {i, i} }], list, {axis = 2})";
+  if (two->kind == ITEM_RANGE)
+    return two->given ? "damo.sparse.get_item_list(x[{ {}, {a, b} }], list)"
+                      : "damo.sparse.get_item_list(x, list) for rows";
+  return one->given ? "damo.sparse.get_item_list(x[{ {a, b} }], list, {axis = 2})"
+                    : "damo.sparse.get_item_list(x, list, {axis = 2}) for columns";
+}
+
 /* What a sparse matrix has no part for, with what to write instead. */
 static damo_status refuse_items(damo_ctx *ctx, const char *func, const index_spec *spec) {
   int ranges = 0;
   for (int i = 0; i < spec->n; i++) {
     switch ((item_kind)spec->item[i].kind) {
       case ITEM_LIST:
-        return ctx_fail(
-            ctx, DAMO_ETYPE,
-            "%s: a sparse matrix takes no list between the brackets: use damo.sparse.get_item_list(x, list) "
-            "for rows, damo.sparse.get_item_2lists(x, rows, cols) for elements",
-            func);
+        return ctx_fail(ctx, DAMO_ETYPE, "%s: a sparse matrix takes no list between the brackets: use %s", func,
+                        instead_of_list(spec));
       case ITEM_NEWAXIS:
         return ctx_fail(ctx, DAMO_ETYPE, "%s: a sparse matrix always has two axes: damo.newaxis adds none", func);
       case ITEM_ELLIPSIS:

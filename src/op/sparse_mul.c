@@ -368,12 +368,12 @@ static damo_status need_factor(build *b, const fn_args *a, const damo_var *y) {
   return b->status;
 }
 
-/* A row or column does not stretch over x in a product: what does it is named. */
+/* A row or column does not stretch over x in Aesara's product: what does it is named. */
 static damo_status need_whole(build *b, const fn_args *a, const damo_var *x, const damo_var *y) {
   for (int k = 0; k < 2 && var_ndim(y) == 2; k++) {
     if (!type_dim_is_one(y->type, k) || x->type->shape[k] <= 1) continue;
-    build_fail(b, DAMO_ESHAPE, "%s: a dense %s does not stretch over a sparse matrix: use damo.sparse.%s(x, v)",
-               a->func->name, k == 0 ? "row" : "column", k == 0 ? "col_scale" : "row_scale");
+    build_fail(b, DAMO_ESHAPE, "%s: a dense %s does not stretch over a sparse matrix: use x * y or damo.mul(x, y)",
+               a->func->name, k == 0 ? "row" : "column");
     return b->status;
   }
   return DAMO_OK;
@@ -394,6 +394,20 @@ static damo_status fn_mul(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(need_factor(b, a, y));
   DAMO_TRY(need_whole(b, a, x, y));
   return fn_give(b, out, build_class(b, &sd_def, (damo_var *[]){summed_for(b, x, y), y}, 2));
+}
+
+damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *pair[2];
+  bool over[2] = {false, false};
+  DAMO_TRY(pair_operands(b, a, pair));
+  damo_var *x = pair[!var_is_sparse(pair[0])], *y = pair[var_is_sparse(pair[0])];
+  for (int k = 0; k < 2 && var_is_dense(y) && var_ndim(y) == 2; k++)
+    over[k] = type_dim_is_one(y->type, k) && !type_dim_is_one(x->type, k);
+  if (!over[0] && !over[1]) return fn_give(b, out, build_fn2(b, "sparse.mul", a->in[0], a->in[1]));
+  x = summed_for(b, x, y);
+  if (over[0] && over[1]) return fn_give(b, out, build_fn2(b, "sparse.mul", x, build_dimshuffle(b, y, NULL, 0)));
+  damo_var *v = build_dimshuffle(b, y, over[0] ? (const int[]){1} : (const int[]){0}, 1);
+  return fn_give(b, out, build_class(b, over[0] ? &col_def : &row_def, (damo_var *[]){x, v}, 2));
 }
 
 static damo_status fn_true_div(build *b, const fn_args *a, ptrvec *out) {
@@ -423,7 +437,8 @@ const op_func sparse_mul_funcs[] = {
     {.name = "sparse.mul",
      .operands = "x y",
      .call = fn_mul,
-     .doc = "x * y entry by entry, one of them sparse: sparse; the other sparse, a number or a dense matrix"},
+     .doc = "x * y entry by entry, one of them sparse: sparse; the other sparse, a number or a dense matrix; damo.mul "
+            "and * stretch a dense row or column too"},
     {.name = "sparse.true_div",
      .operands = "x y",
      .call = fn_true_div,

@@ -1,4 +1,4 @@
-/* sparse_norm: the Frobenius norm, the largest sum of a column and of a row.
+/* sparse_norm: the Frobenius norm, the largest sum of a column and of a row, and norms of columns and rows as vectors.
  *
  * Built of other ops on the stored values; the result is dense, its gradient at the stored places. The one class,
  * NarrowMinor, leaves out lines across that store nothing where the axis is far longer than the entries are many: sums
@@ -58,42 +58,96 @@ static const op_def narrow_def = {
 
 /* ---- Norms ------------------------------------------------------------------------------------------------------- */
 
-/* "fro" (nil), 1 or inf (a number or "inf"); 0 for none of them. */
-static int read_order(const prop_value *v) {
-  if (v->kind == PROP_NIL || (v->kind == PROP_STR && strcmp(v->u.s, "fro") == 0)) return 'f';
-  if ((v->kind == PROP_INT && v->u.i == 1) || (v->kind == PROP_NUM && v->u.f == 1)) return '1';
-  if ((v->kind == PROP_STR && strcmp(v->u.s, "inf") == 0) || (v->kind == PROP_NUM && isinf(v->u.f) && v->u.f > 0))
-    return 'i';
-  return 0;
+/* An order as a number; nan: it is none. */
+static double read_order(const prop_value *v) {
+  if (v->kind == PROP_INT) return (double)v->u.i;
+  if (v->kind == PROP_NUM) return v->u.f;
+  if (v->kind == PROP_STR && strcmp(v->u.s, "inf") == 0) return INFINITY;
+  return v->kind == PROP_STR && strcmp(v->u.s, "-inf") == 0 ? -INFINITY : NAN;
+}
+
+/* |v|² of the stored values, real. */
+static damo_var *squares(build *b, damo_var *x) {
+  damo_var *data = sparse_data(b, x);
+  if (data == NULL) return NULL;
+  damo_var *out = build_fn1(b, "sqr", build_fn1(b, "real", data));
+  if (dtype_is_complex(var_dtype(data)))
+    out = build_fn2(b, "add", out, build_fn1(b, "sqr", build_fn1(b, "imag", data)));
+  return out;
+}
+
+/* v to the power 1/order, with the gradient 0 rather than nan where v is 0. */
+static damo_var *root(build *b, damo_var *v, double order) {
+  if (v == NULL) return NULL;
+  damo_var *zero = build_fn2(b, "eq", v, build_int(b, 0)), *safe = build_fn3(b, "switch", zero, build_int(b, 1), v);
+  damo_var *r = order == 2 ? build_fn1(b, "sqrt", safe) : build_fn2(b, "pow", safe, build_num(b, 1 / order));
+  return build_fn3(b, "switch", zero, build_int(b, 0), r);
+}
+
+/* The sums, over an axis, of a vector of values at x's stored places. */
+static damo_var *sums(build *b, damo_var *x, damo_var *values, int axis) {
+  return values != NULL ? build_sp_sum(b, sparse_with(b, x, values), axis, true) : NULL;
+}
+
+/* Of each column (axis 0) or row; x is a float matrix without duplicates. */
+static damo_var *line_norms(build *b, damo_var *x, double order, int axis) {
+  if (order == 2) return root(b, sums(b, x, squares(b, x), axis), 2);
+  if (order == 0) return sums(b, x, build_fn2(b, "neq", sparse_data(b, x), build_int(b, 0)), axis);
+  damo_var *size = build_fn1(b, "sparse.abs", x);
+  const prop_value p = prop_int(axis + 1);
+  if (isinf(order)) return size ? build_fn(b, order > 0 ? "sparse.max" : "sparse.min", &size, 1, &p) : NULL;
+  if (order == 1) return build_sp_sum(b, size, axis, true);
+  return root(b, sums(b, x, build_fn2(b, "pow", sparse_data(b, size), build_num(b, order)), axis), order);
+}
+
+/* The largest sum over an axis of absolute values. */
+static damo_var *largest_sum(build *b, damo_var *x, int axis) {
+  const bool across = (axis == 0) == (var_format_of(x) == DAMO_CSR);
+  x = build_fn1(b, "sparse.abs", across ? build_class(b, &narrow_def, &x, 1) : x);
+  return build_fn1(b, "max", build_sp_sum(b, x, axis, true));
+}
+
+/* The option ord, for columns and rows or for the whole matrix, whose Frobenius norm is nan. */
+static damo_status order_option(damo_ctx *ctx, const fn_args *a, bool lines, double *order) {
+  const prop_value *v = &a->opt[0];
+  *order = lines && v->kind == PROP_NIL ? 2 : read_order(v);
+  if (lines && (*order >= 0 || *order == -INFINITY)) return DAMO_OK;
+  if (lines)
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: ord of columns or rows must be 'inf', '-inf' or a number of 0 or more",
+                    a->func->name);
+  const bool frobenius = v->kind == PROP_NIL || (v->kind == PROP_STR && strcmp(v->u.s, "fro") == 0);
+  if (frobenius || *order == 1 || *order == INFINITY) return DAMO_OK;
+  return ctx_fail(ctx, DAMO_EVALUE, "%s: ord must be 'fro', 1 or 'inf'; with axis it is that of columns or rows",
+                  a->func->name);
 }
 
 static damo_status fn_norm(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0);
-  const int order = read_order(&a->opt[0]);
+  const bool lines = a->opt[1].kind != PROP_NIL;
+  double order;
+  int64_t which = 1;
+  int axis = 0;
   if (x == NULL) return b->status;
-  if (order == 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: ord must be 'fro', 1 or 'inf'", a->func->name);
+  DAMO_TRY(order_option(b->ctx, a, lines, &order));
+  DAMO_TRY(fn_opt_int(a, 1, &which));
+  DAMO_TRY(axis_check(b->ctx, a->func->name, which, 2, &axis));
   if (dtype_is_discrete(var_dtype(x))) x = build_sparse_cast(b, x, dtype_to_float(var_dtype(x)));
   x = build_summed(b, x);
-  if (order != 'f') {
-    const bool across = (order == '1') == (var_format_of(x) == DAMO_CSR);
-    x = build_fn1(b, "sparse.abs", across ? build_class(b, &narrow_def, &x, 1) : x);
-    damo_var *sums = build_sp_sum(b, x, order == '1' ? 0 : 1, true);
-    return fn_give(b, out, build_fn1(b, "max", sums));
-  }
-  damo_var *data = sparse_data(b, x);
-  if (data == NULL) return b->status;
-  damo_var *squares = build_fn1(b, "sqr", build_fn1(b, "real", data));
-  if (dtype_is_complex(var_dtype(data)))
-    squares = build_fn2(b, "add", squares, build_fn1(b, "sqr", build_fn1(b, "imag", data)));
-  return fn_give(b, out, build_fn1(b, "sqrt", build_fn1(b, "sum", squares)));
+  if (x == NULL) return b->status;
+  if (lines) return fn_give(b, out, line_norms(b, x, order, axis));
+  if (!isnan(order)) return fn_give(b, out, largest_sum(b, x, order == 1 ? 0 : 1));
+  damo_var *v = squares(b, x);
+  return fn_give(b, out, root(b, v != NULL ? build_fn1(b, "sum", v) : NULL, 2));
 }
 
 const op_func sparse_norm_funcs[] = {
     {.name = "sparse.norm",
      .operands = "x",
-     .options = "ord:any",
+     .options = "ord:any axis:int",
      .call = fn_norm,
-     .doc = "norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum)"},
+     .doc = "norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum); with axis of "
+            "each column (1) or row (2), as vectors: 2 (default), 1, 'inf', '-inf', 0 (how many are not 0), any "
+            "number above 0"},
     {.name = NULL},
 };
 

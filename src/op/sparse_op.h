@@ -108,6 +108,8 @@ damo_var *build_take_elements(build *b, damo_var *x, damo_var *rows, damo_var *c
 damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols, damo_var *g);
 
 /* sparse_mul.c */
+/* damo.mul where an operand is sparse: sparse.mul, but a dense row or column, as its Type says, stretches. */
+damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out);
 damo_var *build_line_sums(build *b, damo_var *x, int axis); /* sums of columns (axis 1) or rows (2): on x's pattern */
 
 /* sparse_dot.c; one operand is sparse at least */

@@ -1,9 +1,10 @@
-/* sparse_take: rows and elements by lists of positions.
+/* sparse_take: rows, columns and elements by lists of positions.
  *
- * GetItemList(x, list) gives rows, a sparse matrix; GetItem2Lists(x, rows, cols) elements, a vector. GetItemListGrad(x,
- * list, g) and GetItem2ListsGrad(x, rows, cols, g) put rows or elements back into a matrix of x's shape and format,
- * where what comes more than once adds up; they read nothing of x but its shape. Each pair is linear and the other's
- * adjoint, which makes all derivatives. Lists are 1-based int64 vectors; negative positions count from the end.
+ * GetItemList{axis}(x, list) gives rows (axis 1 or nil) or columns (2), a sparse matrix in x's format; GetItem2Lists(x,
+ * rows, cols) elements, a vector. GetItemListGrad{axis}(x, list, g) and GetItem2ListsGrad(x, rows, cols, g) put lines
+ * or elements back into a matrix of x's shape and format, where what comes more than once adds up; they read nothing of
+ * x but its shape. Each pair is linear and the other's adjoint, which makes all derivatives. Lists are 1-based int64
+ * vectors; negative positions count from the end.
  */
 #include "index_int.h"
 #include "sparse_op.h"
@@ -85,42 +86,71 @@ static int64_t *positions_room(thunk *t, int n) {
 
 /* ---- GetItemList ------------------------------------------------------------------------------------------------- */
 
+/* 0: rows, 1: columns. */
+static int list_axis(const damo_op *op) {
+  const prop_value *v = op_prop(op, "axis");
+  return v->kind == PROP_NIL ? 0 : (int)v->u.i - 1;
+}
+
+static damo_status list_init(damo_op *op) {
+  const prop_value *v = op_prop(op, "axis");
+  if (v->kind == PROP_NIL || (v->kind == PROP_INT && v->u.i >= 1 && v->u.i <= 2)) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_EINDEX, "%s: the axis is nil, 1 or 2", op->def->name);
+}
+
+/* Of GetItemList or its gradient; rows are those of an Op without properties. */
+static damo_var *along_axis(build *b, const op_def *def, int axis, damo_var *const *in, int n_in) {
+  const prop_value p = prop_int(axis + 1);
+  if (axis == 0) return build_class(b, def, in, n_in);
+  for (int i = 0; i < n_in; i++) {
+    if (in[i] == NULL) return NULL;
+  }
+  return b->status == DAMO_OK ? build_op(b, op_new(b->ctx, def, &p, 1), in, n_in) : NULL;
+}
+
 static damo_status list_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(need_sparse(op, in, 0));
   DAMO_TRY(need_list(op, in, 1));
-  return give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), in[1]->type->shape[0],
-                     in[0]->type->shape[1]);
+  int64_t shape[2] = {in[0]->type->shape[0], in[0]->type->shape[1]};
+  shape[list_axis(op)] = in[1]->type->shape[0];
+  return give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
 }
 
 static damo_status list_perform(thunk *t) {
   damo_sparse *x = thunk_in_sparse(t, 0);
+  const int axis = list_axis(t->node->op);
   damo_array *at = array_empty(t->ctx, DAMO_INT64, 1, array_shape(thunk_in(t, 1)));
   if (at == NULL) return DAMO_EMEMORY;
-  damo_status s = thunk_positions(t, 1, 0, x->shape[0], (int64_t *)(void *)at->data);
-  if (s == DAMO_OK) s = thunk_give_sparse(t, 0, sparse_take(x, 0, at));
+  damo_status s = thunk_positions(t, 1, axis, x->shape[axis], (int64_t *)(void *)at->data);
+  if (s == DAMO_OK) s = thunk_give_sparse(t, 0, sparse_take(x, axis, at));
   damo_release(at);
   return s;
 }
 
 static damo_status list_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 
+static damo_var *take_lines(build *b, damo_var *x, damo_var *list, int axis);
+
 static damo_status list_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0] != NULL) rout[0] = build_move_tangent(b, build_take_rows(b, eval[0], node->in[1]), node, eval);
+  if (eval[0] == NULL) return DAMO_OK;
+  rout[0] = build_move_tangent(b, take_lines(b, eval[0], node->in[1], list_axis(node->op)), node, eval);
   return b->status;
 }
 
 static damo_status list_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
-  (void)node;
-  out_shape[0][0] = in_shape[1][0];
-  out_shape[0][1] = in_shape[0][1];
+  const int axis = list_axis(node->op);
+  out_shape[0][axis] = in_shape[1][0];
+  out_shape[0][!axis] = in_shape[0][!axis];
   return b->status;
 }
 
 static const op_def list_def = {
     .name = "GetItemList",
-    .doc = "rows of a sparse matrix by a list of positions",
+    .doc = "rows (axis 1) or columns (2) of a sparse matrix by a list of positions",
+    .props = "axis",
     .n_in = 2,
+    .init = list_init,
     .infer_type = list_type,
     .make_node = one_list_node,
     .perform = list_perform,
@@ -131,11 +161,14 @@ static const op_def list_def = {
     .pattern = PATTERN_FOLLOWS,
 };
 
-damo_var *build_take_rows(build *b, damo_var *x, damo_var *list) {
+/* Of a sparse or dense matrix. */
+static damo_var *take_lines(build *b, damo_var *x, damo_var *list, int axis) {
   if (x == NULL || list == NULL || b->status != DAMO_OK) return NULL;
-  if (!var_is_sparse(x)) return index_read(b, x, "l", &list, 1);
-  return build_class(b, &list_def, (damo_var *[]){x, list}, 2);
+  if (!var_is_sparse(x)) return index_read(b, x, axis == 0 ? "l" : "s000l", &list, 1);
+  return along_axis(b, &list_def, axis, (damo_var *[]){x, list}, 2);
 }
+
+damo_var *build_take_rows(build *b, damo_var *x, damo_var *list) { return take_lines(b, x, list, 0); }
 
 /* ---- GetItemListGrad --------------------------------------------------------------------------------------------- */
 
@@ -144,36 +177,41 @@ static damo_status listgrad_type(const damo_op *op, damo_var *const *in, int n_i
   DAMO_TRY(need_sparse(op, in, 0));
   DAMO_TRY(need_list(op, in, 1));
   DAMO_TRY(need_sparse(op, in, 2));
-  DAMO_TRY(need_same_length(op, in, 2, 0, 1, 0));
-  DAMO_TRY(need_same_length(op, in, 2, 1, 0, 1));
+  const int axis = list_axis(op);
+  DAMO_TRY(need_same_length(op, in, 2, axis, 1, 0));
+  DAMO_TRY(need_same_length(op, in, 2, !axis, 0, !axis));
   return give_like(op, out, in[0], var_dtype(in[2]));
 }
 
-static damo_status check_rows(thunk *t, const damo_sparse *x, const damo_sparse *g) {
-  const int64_t n = array_size(thunk_in(t, 1));
-  if (g->shape[0] == n && g->shape[1] == x->shape[1]) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: the rows have shape (%lld, %lld), expected (%lld, %lld)",
-                  t->node->op->def->name, (long long)g->shape[0], (long long)g->shape[1], (long long)n,
-                  (long long)x->shape[1]);
+static damo_status check_lines(thunk *t, const damo_sparse *x, const damo_sparse *g, int axis) {
+  int64_t want[2] = {x->shape[0], x->shape[1]};
+  want[axis] = array_size(thunk_in(t, 1));
+  if (g->shape[0] == want[0] && g->shape[1] == want[1]) return DAMO_OK;
+  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: the %s have shape (%lld, %lld), expected (%lld, %lld)",
+                  t->node->op->def->name, axis ? "columns" : "rows", (long long)g->shape[0], (long long)g->shape[1],
+                  (long long)want[0], (long long)want[1]);
 }
 
 static damo_status listgrad_perform(thunk *t) {
   const damo_sparse *x = thunk_in_sparse(t, 0);
   damo_sparse *g = thunk_in_sparse(t, 2);
+  const int axis = list_axis(t->node->op);
   int64_t *at = positions_room(t, 1);
   if (at == NULL) return DAMO_EMEMORY;
-  DAMO_TRY(check_rows(t, x, g));
-  DAMO_TRY(thunk_positions(t, 1, 0, x->shape[0], at));
-  const sparse_where rows = {.list = at}, cols = {.step = 1};
-  return thunk_give_sparse(t, 0, sparse_put(g, sparse_format(x), x->shape, &rows, &cols));
+  DAMO_TRY(check_lines(t, x, g, axis));
+  DAMO_TRY(thunk_positions(t, 1, axis, x->shape[axis], at));
+  const sparse_where listed = {.list = at}, all = {.step = 1};
+  const sparse_where *rows = axis == 0 ? &listed : &all, *cols = axis == 0 ? &all : &listed;
+  return thunk_give_sparse(t, 0, sparse_put(g, sparse_format(x), x->shape, rows, cols));
 }
 
 static damo_status listgrad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
-  /* (an entry of g for each of a row's places in the list can't be told from several of one) */
+  /* (an entry of g for each of a line's places in the list can't be told from several of one) */
   damo_var *g = gout[0], *x = node->out[0];
   cotangent_unmoved(&g, &x);
-  gin[2] = build_move_cotangent(b, build_take_rows(b, g, node->in[1]), g, x, node->in[2]);
+  damo_var *lines = take_lines(b, g, node->in[1], list_axis(node->op));
+  gin[2] = build_move_cotangent(b, lines, g, x, node->in[2]);
   return b->status;
 }
 
@@ -195,8 +233,10 @@ static void connect_last(const damo_apply *node, bool *connected) {
 
 static const op_def listgrad_def = {
     .name = "GetItemListGrad",
-    .doc = "rows put back where a list says, into a matrix of x's shape; what meets adds up",
+    .doc = "rows (axis 1) or columns (2) put back where a list says, into a matrix of x's shape; what meets adds up",
+    .props = "axis",
     .n_in = 3,
+    .init = list_init,
     .infer_type = listgrad_type,
     .make_node = one_list_node,
     .perform = listgrad_perform,
@@ -209,7 +249,8 @@ static const op_def listgrad_def = {
 static damo_status list_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *g = build_sparse_from(b, gout[0], var_format_of(node->in[0]));
-  damo_var *put = build_class(b, &listgrad_def, (damo_var *[]){node->in[0], node->in[1], g}, 3);
+  damo_var *in[3] = {node->in[0], node->in[1], g};
+  damo_var *put = along_axis(b, &listgrad_def, list_axis(node->op), in, 3);
   gin[0] = build_move_cotangent(b, put, g, node->out[0], node->in[0]);
   return b->status;
 }
@@ -340,7 +381,12 @@ damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *co
 
 static damo_status fn_list(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0), *list = list_operand(b, a, 1);
-  return fn_give(b, out, build_take_rows(b, x, list));
+  int64_t which = 1;
+  int axis = 0;
+  if (x == NULL || list == NULL) return b->status;
+  DAMO_TRY(fn_opt_int(a, 0, &which));
+  DAMO_TRY(axis_check(b->ctx, a->func->name, which, 2, &axis));
+  return fn_give(b, out, take_lines(b, x, list, axis));
 }
 
 static damo_status fn_2lists(build *b, const fn_args *a, ptrvec *out) {
@@ -351,8 +397,10 @@ static damo_status fn_2lists(build *b, const fn_args *a, ptrvec *out) {
 const op_func sparse_take_funcs[] = {
     {.name = "sparse.get_item_list",
      .operands = "x list",
+     .options = "axis:int",
      .call = fn_list,
-     .doc = "the rows of a sparse matrix at a list of positions, repeats included"},
+     .doc =
+         "the rows (axis 1, the default) or columns (2) of a sparse matrix at a list of positions, repeats included"},
     {.name = "sparse.get_item_2lists",
      .operands = "x rows cols",
      .call = fn_2lists,
