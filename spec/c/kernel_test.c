@@ -7,6 +7,8 @@
 #include "kernel_constants.h"
 #include "test.h"
 
+#include <float.h>
+
 static const kernel_table *tables[5];
 static int n_tables;
 
@@ -567,6 +569,27 @@ static void test_complex(const kernel_table *t) {
   CHECK_NEAR(out, atan2(-4, 3), 1e-15);
 }
 
+/* One entry that is not finite, wherever it stands. */
+static void test_all_finite(void) {
+  enum { N = 37 };
+  double f64[2 * N] = {0};
+  float f32[2 * N] = {0};
+  const int64_t ints[2] = {INT64_MAX, INT64_MIN};
+  for (int n = 0; n <= N; n++) {
+    CHECK(kernel_all_finite(DAMO_FLOAT64, f64, n) && kernel_all_finite(DAMO_FLOAT32, f32, n));
+    for (int k = 0; k < n; k++) {
+      f64[k] = k % 2 ? NAN : -INFINITY;
+      f32[k] = k % 2 ? INFINITY : -NAN;
+      CHECK(!kernel_all_finite(DAMO_FLOAT64, f64, n) && !kernel_all_finite(DAMO_FLOAT32, f32, n));
+      CHECK(!kernel_all_finite(DAMO_COMPLEX128, f64, k / 2 + 1) && !kernel_all_finite(DAMO_COMPLEX64, f32, k / 2 + 1));
+      CHECK(kernel_all_finite(DAMO_FLOAT64, f64, k) && kernel_all_finite(DAMO_COMPLEX64, f32, k / 2));
+      f64[k] = DBL_MAX;
+      f32[k] = -FLT_MAX;
+    }
+  }
+  CHECK(kernel_all_finite(DAMO_INT64, ints, 2));
+}
+
 static void find_tables(void) {
   static const char *const names[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -582,6 +605,7 @@ static void find_tables(void) {
 
 int main(void) {
   find_tables();
+  test_all_finite();
   for (int i = 0; i < n_tables; i++) {
     test_unary(tables[i]);
     test_exp(tables[i]);

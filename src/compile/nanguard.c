@@ -19,19 +19,8 @@ static const char *name_of(scalar s) {
   return s.v.f < 0 ? "-inf" : "inf";
 }
 
-/* Contiguous floats without a search for the place: x - x is 0 for what is finite alone. */
-static bool all_finite(const damo_array *a) {
-  if (!array_is_contiguous(a)) return false;
-  int64_t n = array_size(a);
-  double sum = 0;
-  if (a->dtype == DAMO_FLOAT64) {
-    for (int64_t i = 0; i < n; i++) sum += ((const double *)(const void *)a->data)[i] * 0;
-  } else if (a->dtype == DAMO_FLOAT32) {
-    for (int64_t i = 0; i < n; i++) sum += (double)((const float *)(const void *)a->data)[i] * 0;
-  } else {
-    return false;
-  }
-  return sum == 0;
+static bool is_all_finite(const damo_array *a) {
+  return array_is_contiguous(a) && kernel_all_finite(array_dtype(a), a->data, array_size(a));
 }
 
 /* The next index in C order; false past the end. */
@@ -59,7 +48,7 @@ static bool is_odd(scalar s, op_nonfinite lawful) {
 
 /* The first entry of a float or complex array that is odd, as text "nan at {2, 3}"; false: there is none. */
 static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text, size_t n) {
-  if (dtype_is_discrete(array_dtype(a)) || array_size(a) == 0 || all_finite(a)) return false;
+  if (dtype_is_discrete(array_dtype(a)) || array_size(a) == 0 || is_all_finite(a)) return false;
   int64_t index[DAMO_MAX_NDIM] = {0};
   do {
     scalar s = array_get(a, index);
