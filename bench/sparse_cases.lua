@@ -24,7 +24,7 @@ local function load_matrix(name)
   local d = {
     A = A, A1 = A, A2 = A, A3 = A, D = normal { n, COLS }, G = normal { n, COLS }, v = normal { n },
     S = sparse.diags({ normal { n } }, { 0 }),
-    rows = damo.random.integers(1, n + 1, { size = { 1000 } }),
+    rows = damo.random.integers(1, n, { size = { 1000 } }),
   }
   d.raw = { n, n, A.nnz, indptr = A.indptr:pointer(), indices = A.indices:pointer(), data = A.data:pointer() }
   return d
