@@ -300,6 +300,48 @@ describe("DEBUG, where large terms cancel,", function()
       damo.abs(terms) * 1e-6, damo.zeros { 4 })
     assert.matches("the rewrite 'other_dot' changed the value", err.message)
   end)
+
+  it("follows them through moves of sparse entries", function()
+    local sparse = damo.sparse
+    local P, V = damo.dmatrix "P", damo.reshape(terms, { shape = { n, 1 } }) * damo.array { { 1, -3, 2, 0.5 } }
+    register("other_dot", function(_, node)
+      if not is_dot(node) then return end
+      local m, w = table.unpack(node.inputs)
+      return not m.owner and damo.dot(m[{ {}, { -1, 1, -1 } }], w[{ { -1, 1, -1 } }])
+    end, "fast_run", "canonicalize")
+    local eye = sparse.eye(4, 4)
+    local moves = {
+      diagonal = function(m) return sparse.diagonal(m, 1) end,
+      diagonal_back = function(m) return damo.grad(damo.sum(sparse.diagonal(m, 1) * sparse.diagonal(m, 1)), m) end,
+      bmat = function(m) return sparse.bmat { { m, false }, { eye, m } } end,
+      block_diag = function(m) return sparse.block_diag { m, eye } end,
+      permute = function(m) return sparse.permute(m, { 2, 1, 4, 3 }, { 4, 3, 2, 1 }) end,
+      tril = function(m) return sparse.tril(m) end,
+      rows = function(m) return m[{ { 2, 3 } }] end,
+      entry = function(m) return m[{ 2, 3 }] end,
+      list = function(m) return sparse.get_item_list(m, { 3, 1 }) end,
+      lists = function(m) return sparse.get_item_2lists(m, { 3, 1 }, { 2, 4 }) end,
+    }
+    for name, move in pairs(moves) do
+      local out = move(sparse.csr_from_dense(damo.dot(A, P)))
+      local f = damo.compile({ A, P }, out, { mode = "DEBUG" })
+      local ok, err = pcall(f, mirrored, V)
+      assert.is_true(ok, name .. ": " .. tostring(err))
+    end
+  end)
+
+  it("asks no Op of a script that is named as one of the engine's", function()
+    local Dot = damo.Op {
+      name = "Dot",
+      make_node = function(self, w) return damo.Apply(self, { w }, { w.type() }) end,
+      perform = function(_, _, inputs, storage)
+        storage[1][1] = inputs[1] + damo.cast(damo.ge(inputs[1], 0), "float64") * 1e20
+      end,
+    }
+    register("one_more", function(_, node) return is_dot(node) and node.inputs[1] + 1 end, "fast_run", "canonicalize")
+    local err = failure("inconsistency", damo.compile({ v }, Dot(v), { mode = "DEBUG" }), damo.array { -1, -2 })
+    assert.matches("the rewrite 'one_more' changed the value", err.message)
+  end)
 end)
 
 describe("DEBUG with Ops that rewriting took away", function()

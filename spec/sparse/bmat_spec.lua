@@ -151,6 +151,22 @@ describe("bmat", function()
     assert.equal(n * n, got.nnz)
   end)
 
+  it("has gradients of a few nodes for each block", function()
+    local n = 60
+    local blocks, vars = {}, {}
+    for i = 1, n do
+      blocks[i], vars[i] = {}, sparse.csr_matrix("x" .. i)
+      for j = 1, n do blocks[i][j] = i == j and vars[i] end
+    end
+    local whole = sparse.bmat(blocks)
+    local gradient = damo.grad(damo.sum(sparse.sqr(whole)), vars)
+    local f = damo.compile(vars, gradient, { mode = "FAST_COMPILE" })
+    assert.is_true(#f.fgraph.apply_nodes < 20 * n, "nodes: " .. #f.fgraph.apply_nodes)
+    local values = {}
+    for i = 1, n do values[i] = s.matrix { rows = i % 3, cols = 2 + i % 2, seed = i } end
+    for i, g in ipairs(table.pack(f(table.unpack(values)))) do s.close(g, (values[i] * 2):toarray()) end
+  end)
+
   it("says what is wrong", function()
     local a, b, d = s.matrix {}, s.matrix { rows = 3 }, damo.eye(4)
     local function fails(kind, text, ...)

@@ -220,6 +220,40 @@ describe("DEBUG", function()
       end
     end
   end)
+
+  -- Columns that nearly depend on each other: what a rewrite rounds otherwise grows with the inverse.
+  local function nearly_singular(seed)
+    local t = s.dense(5, 5, "float32", seed):totable()
+    for i = 1, 5 do t[i][2] = t[i][1] * (1 + 1e-5 * i) end
+    return damo.array(t, "float32")
+  end
+
+  it("allows for roundings that an inverse makes larger", function()
+    for _, format in ipairs(s.formats) do
+      for _, seed in ipairs { 7, 13, 25 } do
+        local m = nearly_singular(seed)
+        local a, b = sparse.from_dense(m, format), damo.dot(m, s.dense(5, 2, "float32", seed))
+        local system, given = s.variable(a, "z"), s.variable(b, "y")
+        local first = damo.grad(damo.sum(damo.sqr((sparse.lstsq(system, given)))), system)
+        local second = damo.grad(sparse.sp_sum(sparse.square(first), { sparse_grad = true }), { system, given })
+        assert.has_no_error(function() damo.compile({ system, given }, second, { mode = "DEBUG" })(a, b) end)
+      end
+    end
+  end)
+
+  it("allows for the few digits of numbers below the normal ones", function()
+    for _, seed in ipairs { 1, 3, 5 } do
+      local a, b = sparse.from_dense(s.dense(4, 6, "float32", seed), "csr"), s.vector(4, "float32", seed + 1)
+      local system, given = s.variable(a, "z"), s.variable(b, "y")
+      for _, name in ipairs { "lstsq", "solve" } do
+        local f = damo.compile({ system, given }, (sparse[name](system, given)), { mode = "DEBUG" })
+        for n = 36, 46 do
+          local tiny = b * damo.cast(10.0 ^ -(n // 2), "float32") * damo.cast(10.0 ^ -(n - n // 2), "float32")
+          assert.has_no_error(function() f(a, tiny) end)
+        end
+      end
+    end
+  end)
 end)
 
 describe("NANGUARD", function()

@@ -603,6 +603,23 @@ describe("least squares", function()
     end
   end)
 
+  it("have gradients to single precision where columns or rows nearly depend on each other", function()
+    local tall = damo.array({ { 1, 1 + 2 ^ -12 }, { 3, 3 }, { -2, -2 - 2 ^ -13 }, { 5, 5 } }, "float32")
+    for _, m in ipairs { tall, tall.T } do
+      local rows, cols = m.shape[1], m.shape[2]
+      local found = {}
+      for _, dtype in ipairs { "float32", "float64" } do
+        local A, b = sp.csr(damo.cast(m, dtype)), damo.vector("b", { dtype = dtype })
+        local cost = damo.sum(damo.mul((sp.lstsq(A, b)), damo.cast(s.vector(cols, "float32", 3), dtype)))
+        for k, mode in ipairs { "FAST_RUN", "DEBUG" } do
+          found[dtype .. k] = damo.compile({ b }, damo.grad(cost, b), { mode = mode })(damo.ones({ rows }, dtype))
+        end
+      end
+      local size = damo.max(damo.abs(found.float641))
+      for k = 1, 2 do near(found["float32" .. k] / size, found.float641 / size, 1e-6) end
+    end
+  end)
+
   it("agree with the table on a real matrix", function()
     local A = data "ash219"
     local _, r = sp.lstsq(A, damo.ones { 219 })

@@ -182,6 +182,7 @@ typedef struct exam {
   damo_obj *const *inputs; /* as they were before the run */
   matrix a, b, x, y;       /* owned: A, the other operand, the outputs */
   double tolerance;        /* of a verdict */
+  double smallest;         /* normal number of the result's dtype: what is less has few digits */
 } exam;
 
 /* How far from right the result is, as a part of its terms; below 0: there is no telling. */
@@ -197,6 +198,9 @@ static bool is_large(const matrix *m, int64_t columns) {
 }
 
 static double part(double error, double whole) { return error > 0 ? error / whole : error; }
+
+/* How large a result must be taken for, by which its rounding is judged. */
+static double size_in(const exam *e, const matrix *m) { return fmax(largest(m), e->smallest); }
 
 static double log_determined(exam *e) {
   determinant det = {0, {0, 0}};
@@ -237,7 +241,7 @@ static double inverted(exam *e) {
   determinant det = {0, {0, 0}};
   matrix inverse = inverse_of(&e->a, &det);
   if (inverse.a == NULL) return -1;
-  const double result = part(apart_at(e, &inverse, (const damo_sparse *)e->inputs[2]), largest(&inverse));
+  const double result = part(apart_at(e, &inverse, (const damo_sparse *)e->inputs[2]), size_in(e, &inverse));
   damo_release(inverse.a);
   return result;
 }
@@ -247,7 +251,8 @@ static double sandwiched(exam *e) {
   matrix inverse = inverse_of(&e->a, &det), left = product(&inverse, &e->b), all = product(&left, &inverse);
   double result = -1;
   if (all.a != NULL)
-    result = part(apart_at(e, &all, (const damo_sparse *)e->inputs[3]), largest(&left) * largest(&inverse));
+    result = part(apart_at(e, &all, (const damo_sparse *)e->inputs[3]),
+                  fmax(largest(&left) * largest(&inverse), e->smallest));
   damo_release(inverse.a);
   damo_release(left.a);
   damo_release(all.a);
@@ -255,14 +260,14 @@ static double sandwiched(exam *e) {
 }
 
 /* What of v is not in the range of m, whose columns are independent: v - m·(mᴴ·m)⁻¹·mᴴ·v. */
-static double outside(const matrix *m, const matrix *v) {
+static double outside(const exam *e, const matrix *m, const matrix *v) {
   determinant det = {0, {0, 0}};
   matrix h = turned(m, 'h'), square = {.a = NULL}, inverse = {.a = NULL}, right = {.a = NULL}, z = {.a = NULL};
   if (h.a != NULL) square = product(&h, m), right = product(&h, v);
   if (square.a != NULL && right.a != NULL) inverse = inverse_of(&square, &det);
   if (inverse.a != NULL) z = product(&inverse, &right);
   matrix back = product(m, &z);
-  const double result = back.a != NULL ? part(apart(&back, v), largest(v)) : -1;
+  const double result = back.a != NULL ? part(apart(&back, v), size_in(e, v)) : -1;
   damo_release(h.a);
   damo_release(square.a);
   damo_release(inverse.a);
@@ -281,9 +286,9 @@ static double normal_equations(const exam *e, const matrix *m, const matrix *h, 
     normal = product(h, &back);
   }
   if (normal.a != NULL) {
-    const double scale = (double)m->cols * largest(m) * largest(&e->x) + largest(&e->b);
+    const double scale = (double)m->cols * largest(m) * size_in(e, &e->x) + largest(&e->b);
     result = part(largest(&normal), (double)h->cols * largest(h) * scale);
-    if (minimum_norm && h->rows <= MOST_LINES) result += fmax(0, outside(h, &e->x));
+    if (minimum_norm && h->rows <= MOST_LINES) result += fmax(0, outside(e, h, &e->x));
   }
   damo_release(back.a);
   damo_release(normal.a);
@@ -316,7 +321,7 @@ static double solved(exam *e) {
   } else if (a.a != NULL) {
     back = product(&a, &e->x);
     if (back.a != NULL)
-      result = part(apart(&back, &e->b), (double)a.cols * largest(&a) * largest(&e->x) + largest(&e->b));
+      result = part(apart(&back, &e->b), (double)a.cols * largest(&a) * size_in(e, &e->x) + largest(&e->b));
   }
   damo_release(a.a);
   damo_release(back.a);
@@ -328,13 +333,13 @@ static double least(exam *e) {
   if (is_large(&e->a, e->x.cols)) return -1;
   const bool short_one = factor_get_info((const damo_factor *)e->inputs[0]).minimum_norm;
   matrix h = turned(&e->a, 'h'), moved = product(&e->a, &e->x), sum = {.a = NULL}, normal = product(&h, &e->y);
-  const double scale = (double)e->a.cols * largest(&e->a) * largest(&e->x) + largest(&e->b);
+  const double scale = (double)e->a.cols * largest(&e->a) * size_in(e, &e->x) + size_in(e, &e->b);
   double result = -1;
   if (moved.a != NULL) sum = turned(&e->b, 'n');
   if (sum.a != NULL) subtract(&sum, &moved);
   if (sum.a != NULL && normal.a != NULL) {
     result = part(apart(&sum, &e->y), scale) + part(largest(&normal), (double)h.cols * largest(&h) * scale);
-    if (short_one && h.rows <= MOST_LINES) result += fmax(0, outside(&h, &e->x));
+    if (short_one && h.rows <= MOST_LINES) result += fmax(0, outside(e, &h, &e->x));
   }
   damo_release(h.a);
   damo_release(moved.a);
@@ -370,9 +375,9 @@ static const struct {
     {"FactorLeastAdjoint", "the normal equations are off", least_turned, false, 3, 2},
 };
 
-static double tolerance_of(const damo_apply *node) {
+static bool is_single(const damo_apply *node) {
   const damo_dtype dt = var_dtype(node->out[0]);
-  return dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64 ? 1e-3 : 1e-6;
+  return dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64;
 }
 
 /* False: something is too large, or has no memory. */
@@ -393,7 +398,8 @@ damo_status debug_solution(thunk *t, damo_obj *const *inputs) {
   size_t k = 0, n = sizeof judges / sizeof *judges;
   while (k < n && !op_is(t->node->op, judges[k].op)) k++;
   if (k == n || t->n_in != judges[k].n_in) return DAMO_OK;
-  exam e = {.t = t, .inputs = inputs, .tolerance = tolerance_of(t->node)};
+  const bool single = is_single(t->node);
+  exam e = {.t = t, .inputs = inputs, .tolerance = single ? 1e-3 : 1e-6, .smallest = single ? FLT_MIN : DBL_MIN};
   double off = -1;
   if (load(&e, judges[k].eliminates, judges[k].b)) off = judges[k].judge(&e);
   damo_release(e.a.a);

@@ -3,7 +3,8 @@
  * whether that is all.
  *
  * A sum of products, computed with the operands' moduli, is the sum of its terms' moduli. That is done for nodes that
- * are sums, products and moves of entries, as deep as they follow one another; what other Ops give counts as one term.
+ * are sums, products and moves of entries, as deep as they follow one another, and for solutions of small systems,
+ * which are products with an inverse; what other Ops give counts as one term.
  * Values come from the cells of what has run. What can't be computed bounds nothing.
  */
 #include <string.h>
@@ -11,16 +12,21 @@
 #include "../op/op.h"
 #include "compile_int.h"
 
+#define MOST_LINES 256 /* of a system: its inverse is dense */
+
 /* Ops that compute sums of products of entries, or move them: with moduli they do so as well. Integers among their
  * operands are positions. */
 static const char linear[] =
     "Dot Matmul Gemm Gemv Ger Tensordot DimShuffle Reshape Subtensor AdvancedSubtensor IncSubtensor "
-    "AdvancedIncSubtensor "
-    "Join BroadcastTo SumTo Alloc AllocDiag ExtractDiag Triangle SpecifyShape Unbroadcast ConsiderConstant ZeroGrad "
-    "DisconnectedGrad StructuredDot TrueDot SamplingDot Usmm UsmmCscDense UsmmCsrDense StructuredDotGradCSC "
-    "StructuredDotGradCSR StructuredDotGrad DenseFromSparse SparseFromDense ToFormat Transpose AddSS AddSD AddSSData "
-    "MulSS MulSD MulSV ColScaleCSC RowScaleCSC SpSum SpSumGrad Diag SquareDiagonal HStack VStack WithData SparseData "
-    "GatherData SumDuplicates Trace";
+    "AdvancedIncSubtensor Join BroadcastTo SumTo Alloc AllocDiag ExtractDiag Triangle SpecifyShape Unbroadcast "
+    "ConsiderConstant ZeroGrad DisconnectedGrad "
+    "StructuredDot TrueDot SamplingDot Usmm UsmmCscDense UsmmCsrDense StructuredDotGradCSC StructuredDotGradCSR "
+    "StructuredDotGrad DenseFromSparse SparseFromDense ToFormat Transpose AddSS AddSD AddSSData MulSS MulSD MulSV "
+    "ColScaleCSC RowScaleCSC SpSum SpSumGrad Diag Diagonal PutDiagonal SquareDiagonal HStack VStack BlockDiag "
+    "BlockMatrix Permute Band GetItem2d GetItem2dGrad GetItemScalar GetItemList GetItemListGrad GetItem2Lists "
+    "GetItem2ListsGrad WithData SparseData GatherData SumDuplicates AddCotangents MoveCotangent Trace";
+/* Ops whose last operand b becomes S·b, where the others make S. */
+static const char solving[] = "FactorSolve FactorLeast FactorLeastAdjoint";
 /* Functions of entries whose terms are those of the entry. */
 static const char same_terms[] = "neg identity abs conj real imag cast";
 
@@ -82,11 +88,16 @@ static damo_var *of_entries(terms *w, const damo_apply *node, const char *functi
   return x != NULL ? build_fn1(w->b, "sqr", x) : NULL;
 }
 
+/* Of the engine's own Ops alone: another's name tells nothing. */
+static bool is_among(const char *words, const damo_op *op) {
+  return !op->def->foreign && has_word(words, op->def->name);
+}
+
 static bool is_linear(const damo_op *op) {
   const prop_value *kind = op_prop(op, "kind");
-  if (kind->kind == PROP_STR && (strcmp(op->def->name, "Reduce") == 0 || strcmp(op->def->name, "Cumulative") == 0))
+  if (kind->kind == PROP_STR && (op_is(op, "Reduce") || op_is(op, "Cumulative")))
     return strcmp(kind->u.s, "sum") == 0 || strcmp(kind->u.s, "mean") == 0 || strcmp(kind->u.s, "cumsum") == 0;
-  return has_word(linear, op->def->name);
+  return is_among(linear, op);
 }
 
 /* The same Op on moduli. */
@@ -106,9 +117,51 @@ static damo_var *of_operands(terms *w, const damo_apply *node) {
   return out;
 }
 
+/* ---- Systems ----------------------------------------------------------------------------------------------------- */
+
+static damo_var *identity(build *b, damo_dtype dtype, int64_t n) {
+  const scalar one = scalar_cast((scalar){.dtype = DAMO_FLOAT64, .v.f = 1}, dtype);
+  damo_array *all = damo_array_new(b->ctx, dtype, 2, (const int64_t[2]){n, n});
+  for (int64_t k = 0; all != NULL && k < n; k++) array_set(all, (const int64_t[2]){k, k}, one);
+  return build_value(b, (damo_obj *)all);
+}
+
+/* |S|: the same Op gives S of the identity. */
+static damo_var *of_solver(terms *w, const damo_apply *node) {
+  const int last = node->n_in - 1;
+  const damo_obj *b = value_of(w, node->in[last]);
+  damo_var *in[3];
+  if (last > 2 || b == NULL || b->kind != OBJ_ARRAY) return NULL;
+  const int64_t rows = array_shape((const damo_array *)b)[0];
+  if (rows > MOST_LINES) return NULL;
+  for (int i = 0; i < last; i++) {
+    if ((in[i] = as_it_is(w, node->in[i])) == NULL) return NULL;
+  }
+  in[last] = identity(w->b, dtype_to_float(array_dtype((const damo_array *)b)), rows);
+  damo_apply *all = in[last] != NULL ? build_apply(w->b, damo_retain(node->op), in, node->n_in) : NULL;
+  return all != NULL ? build_cast(w->b, build_fn1(w->b, "abs", all->out[0]), DAMO_FLOAT64) : NULL;
+}
+
+/* The solution's terms are S times b's; those of a residual b - A·x are b's and A's times the solution's. */
+static damo_status add_solution(terms *w, const damo_apply *node) {
+  damo_var *solver = of_solver(w, node), *b = solver != NULL ? terms_of(w, node->in[node->n_in - 1]) : NULL;
+  damo_var *x = b != NULL ? build_fn2(w->b, "dot", solver, b) : NULL;
+  DAMO_TRY(w->b->status);
+  if (x == NULL) return DAMO_OK;
+  DAMO_TRY(map_put(&w->size, node->out[0], (uintptr_t)x));
+  if (node->n_in < 3 || !op_is(node->op, "FactorLeast")) return DAMO_OK;
+  damo_var *a = terms_of(w, node->in[1]), *moved = a != NULL ? build_fn2(w->b, "dot", a, x) : NULL;
+  damo_var *residual = moved != NULL ? build_fn2(w->b, "add", b, moved) : NULL;
+  DAMO_TRY(w->b->status);
+  return residual != NULL ? map_put(&w->size, node->out[1], (uintptr_t)residual) : DAMO_OK;
+}
+
+/* ---- The terms --------------------------------------------------------------------------------------------------- */
+
 static damo_status add_node(terms *w, const damo_apply *node) {
   const char *function = elemwise_scalar(node->op);
   damo_var *size = NULL;
+  if (is_among(solving, node->op)) return add_solution(w, node);
   if (node->n_out != 1 || !type_has_shape(node->out[0]->type)) return DAMO_OK;
   if (function != NULL && node->n_in <= 2) size = of_entries(w, node, function);
   if (function == NULL && is_linear(node->op)) size = of_operands(w, node);

@@ -12,10 +12,11 @@ static bool is_finite(scalar s) {
   return !dtype_is_float(s.dtype) || isfinite(s.v.f);
 }
 
+static bool is_nan(scalar s) { return dtype_is_complex(s.dtype) ? isnan(s.v.c.re) || isnan(s.v.c.im) : isnan(s.v.f); }
+
 static const char *name_of(scalar s) {
-  bool complex_ = dtype_is_complex(s.dtype);
-  if (complex_ ? isnan(s.v.c.re) || isnan(s.v.c.im) : isnan(s.v.f)) return "nan";
-  if (complex_) return "inf";
+  if (is_nan(s)) return "nan";
+  if (dtype_is_complex(s.dtype)) return "inf";
   return s.v.f < 0 ? "-inf" : "inf";
 }
 
@@ -43,7 +44,7 @@ static void place_text(char *dst, size_t n, const damo_array *a, const int64_t *
 /* No number, as far as the Op does not call it lawful. */
 static bool is_odd(scalar s, op_nonfinite lawful) {
   if (is_finite(s)) return false;
-  return lawful != NONFINITE_INFINITE || strcmp(name_of(s), "nan") == 0;
+  return lawful != NONFINITE_INFINITE || is_nan(s);
 }
 
 /* The first entry of a float or complex array that is odd, as text "nan at {2, 3}"; false: there is none. */

@@ -274,19 +274,33 @@ static damo_status bmat_perform(thunk *t) {
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-/* The part of a cotangent's line for each of its n segments: it is cut where there are several. */
-static void take_parts(build *b, damo_apply *node, damo_var *strip, int axis, const segment *segments, int n,
-                       damo_var **parts) {
+static damo_var *length_var(build *b, const damo_apply *node, int axis, int k) {
   const grid *g = node->op->data;
-  for (int i = 0; i < n; i++) {
-    parts[i] = NULL;
-    for (int k = segments[i].from; k < segments[i].past; k++) {
-      damo_var *length = build_dim(b, node->in[g->first[axis][k]], axis);
-      parts[i] = parts[i] == NULL ? length : build_fn2(b, "add", parts[i], length);
-    }
+  return build_dim(b, node->in[g->first[axis][k]], axis);
+}
+
+/* Where the lines of an axis begin and where the last ends, each a sum with one more length: a run's length is one
+ * difference. starts: room for one more than there are; the first is 0 and not made. */
+static void list_starts(build *b, const damo_apply *node, int axis, damo_var **starts) {
+  const grid *g = node->op->data;
+  starts[0] = NULL;
+  for (int k = 0; k < g->lines[axis]; k++) {
+    damo_var *length = length_var(b, node, axis, k);
+    starts[k + 1] = k == 0 ? length : build_fn2(b, "add", starts[k], length);
   }
+}
+
+static damo_var *run_length(build *b, const damo_apply *node, int axis, damo_var *const *starts, const segment *s) {
+  if (s->past == s->from + 1) return length_var(b, node, axis, s->from);
+  return s->from == 0 ? starts[s->past] : build_fn2(b, "sub", starts[s->past], starts[s->from]);
+}
+
+/* The part of a cotangent's line for each of its n segments: it is cut where there are several. */
+static void take_parts(build *b, damo_apply *node, damo_var *strip, int axis, damo_var *const *starts,
+                       const segment *segments, int n, damo_var **parts) {
+  for (int i = 0; i < n; i++) parts[i] = n > 1 ? run_length(b, node, axis, starts, &segments[i]) : strip;
   damo_apply *cut = n > 1 ? build_sparse_split(b, strip, axis, parts, n) : NULL;
-  for (int i = 0; i < n; i++) parts[i] = n == 1 ? strip : cut != NULL ? cut->out[i] : NULL;
+  for (int i = 0; i < n && n > 1; i++) parts[i] = cut != NULL ? cut->out[i] : NULL;
 }
 
 static damo_status bmat_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -294,17 +308,19 @@ static damo_status bmat_grad(build *b, damo_apply *node, damo_var *const *gout, 
   const grid *g = node->op->data;
   const damo_format format = grid_format(node->op);
   const int axis = format == DAMO_CSC, lines = g->lines[axis], most = 2 * g->n + 1;
-  const size_t room = (size_t)(lines + most) * sizeof(damo_var *) + (size_t)most * sizeof(segment);
+  const int across = g->lines[!axis] + 1;
+  const size_t room = (size_t)(lines + across + most) * sizeof(damo_var *) + (size_t)most * sizeof(segment);
   damo_var **strips = mem_alloc(b->ctx, room);
   if (strips == NULL) return b->status = DAMO_EMEMORY;
-  damo_var **parts = strips + lines;
+  damo_var **starts = strips + lines, **parts = starts + across;
   segment *segments = (segment *)(void *)(parts + most);
   damo_var *all = var_is_sparse(gout[0]) ? build_to_format(b, gout[0], format) : build_sparse_from(b, gout[0], format);
-  for (int k = 0; k < lines; k++) strips[k] = build_dim(b, node->in[g->first[axis][k]], axis);
+  list_starts(b, node, !axis, starts);
+  for (int k = 0; k < lines; k++) strips[k] = length_var(b, node, axis, k);
   damo_apply *cut = lines > 1 ? build_sparse_split(b, all, axis, strips, lines) : NULL;
   for (int k = 0, at = 0; k < lines && b->status == DAMO_OK; k++) {
     const int n = next_line(node->op, axis, &at, segments);
-    take_parts(b, node, cut != NULL ? cut->out[k] : all, !axis, segments, n, parts);
+    take_parts(b, node, cut != NULL ? cut->out[k] : all, !axis, starts, segments, n, parts);
     for (int i = 0; i < n && b->status == DAMO_OK; i++) {
       const int block = segments[i].block;
       if (block < 0 || (gin[block] = flat_zeros(b, node, block)) != NULL) continue;

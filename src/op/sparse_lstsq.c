@@ -1,8 +1,8 @@
 /* sparse_lstsq: least squares with a QR factor.
  *
- * FactorLeast (F, A, b) or (F, b): x = A⁺·b, the residual b − A·x and the rank. FactorLeastAdjoint (F, A, g):
- * A⁺ᴴ·g by the normal equations of the factor, and whether x is a minimum-norm solution (1.0 or 0.0). The derivative of
- * the pseudo-inverse (Golub, Pereyra 1973), with r = b − A·x and u = A⁺ᴴ·x:
+ * FactorLeast (F, A, b) or (F, b): x = A⁺·b, the residual b − A·x and the rank. FactorLeastAdjoint (F, A, g): A⁺ᴴ·g,
+ * and whether x is a minimum-norm solution (1.0 or 0.0). The derivative of the pseudo-inverse (Golub, Pereyra 1973),
+ * with r = b − A·x and u = A⁺ᴴ·x:
  *
  *     dx = A⁺·(db − dA·x) + A⁺·A⁺ᴴ·dAᴴ·r + (I − A⁺·A)·dAᴴ·u
  *
@@ -159,29 +159,17 @@ static damo_status adjoint_type(const damo_op *op, damo_var *const *in, int n_in
   return out[0] && out[1] ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
-/* With full column rank A·(AᴴA)⁻¹·g, for minimum-norm solutions (A·Aᴴ)⁻¹·A·g. */
-static damo_array *adjoint_of(damo_factor *f, damo_sparse *a, const damo_array *g, bool wide) {
-  damo_array *first = wide ? sparse_dot_dense(a, false, NULL, g, NULL) : factor_normal(f, g);
-  if (first == NULL) return NULL;
-  damo_array *out = wide ? factor_normal(f, first) : sparse_dot_dense(a, false, NULL, first, NULL);
-  damo_release(first);
-  return out;
-}
-
+/* (By the orthogonal factor: by the normal equations, which square A's condition, it would lose twice the digits.) */
 static damo_status adjoint_perform(thunk *t) {
   damo_factor *f = thunk_in_factor(t, 0);
-  const bool wide = factor_get_info(f).minimum_norm;
   const damo_dtype dt = t->node->out[0]->type->dtype;
   damo_array *flag = thunk_out(t, 1, t->node->out[1]->type->dtype, 0, NULL);
-  damo_array *g = flag ? array_cast(thunk_in(t, 2), dt) : NULL, *out = NULL;
-  damo_sparse *a = g ? sparse_cast(thunk_in_sparse(t, 1), dt) : NULL;
-  damo_array *found = a ? adjoint_of(f, a, g, wide) : NULL;
+  damo_array *found = flag ? factor_solve(f, FACTOR_H, thunk_in(t, 2), NULL) : NULL, *out = NULL;
   if (found != NULL) out = array_dtype(found) == dt ? damo_retain(found) : array_cast(found, dt);
   damo_release(found);
-  damo_release(g);
-  damo_release(a);
   if (out == NULL) return damo_error_status(t->ctx);
-  array_set(flag, NULL, scalar_cast((scalar){.dtype = DAMO_FLOAT64, .v.f = wide}, array_dtype(flag)));
+  const scalar wide = {.dtype = DAMO_FLOAT64, .v.f = factor_get_info(f).minimum_norm};
+  array_set(flag, NULL, scalar_cast(wide, array_dtype(flag)));
   thunk_set_out(t, 0, &out->obj);
   return DAMO_OK;
 }

@@ -93,9 +93,6 @@ damo_status factor_lstsq(damo_factor *f, const damo_array *b, damo_array **x, da
 damo_status factor_gap(damo_factor *f, factor_system system, const damo_array *x, const damo_array *b, damo_array *out);
 /* The numerical rank: columns of the QR factorization above its tolerance. */
 int64_t factor_rank(const damo_factor *f);
-/* z with (AᴴA) z = w, or (A·Aᴴ) z = w where factor_info.minimum_norm says so, by the triangular factor and one
- * correction; unknowns that a basic solution leaves out are 0. What gradients of least squares are made of. */
-damo_array *factor_normal(damo_factor *f, const damo_array *w);
 
 /* ---- Back ends --------------------------------------------------------------------------------------------------- */
 

@@ -86,9 +86,8 @@ typedef struct factor_backend {
   /* Instead of extract where the back end knows better: (M⁻¹)ᵀ at M's stored places. */
   damo_status (*inverse)(damo_factor *f, double *out);
   /* Of QR only. apply: x (cols × k) from b (rows × k) by M's pseudo inverse, or the minimum-norm solution of Mᴴ x = b
-   * when `adjoint` (b: cols × k, x: rows × k). normal: z from w by RᴴR z = w, in place (cols × k). */
+   * when `adjoint` (b: cols × k, x: rows × k). */
   damo_status (*apply)(damo_factor *f, bool adjoint, int64_t k, const double *b, double *x);
-  damo_status (*normal)(damo_factor *f, int64_t k, double *z);
   void (*free)(damo_factor *f); /* all of f->state, which may be NULL */
 } factor_backend;
 

@@ -187,17 +187,3 @@ static damo_status N(cxqr_apply)(damo_factor *f, bool adjoint, int64_t k, const 
   }
   return DAMO_OK;
 }
-
-static damo_status N(cxqr_normal)(damo_factor *f, int64_t k, double *x0) {
-  const N(cxqr) *c = f->state;
-  T *x = (T *)(void *)x0;
-  for (int64_t column = 0; column < k; column++, x += f->m.cols) {
-    if (c->part.n) {
-      N(cxqr_to_r)(c, x, c->work);
-      CS(utsolve)(c->n->U, c->work);
-      CS(usolve)(c->n->U, c->work);
-    }
-    N(cxqr_from_r)(f, c->work, x);
-  }
-  return DAMO_OK;
-}

@@ -85,7 +85,6 @@ PICK(cxchol_extract, (damo_factor * f, factor_lu *lu), (f, lu))
 PICK(cxqr_analyze, (damo_factor * f), (f))
 PICK(cxqr_factorize, (damo_factor * f), (f))
 PICK(cxqr_apply, (damo_factor * f, bool adjoint, int64_t k, const double *b, double *x), (f, adjoint, k, b, x))
-PICK(cxqr_normal, (damo_factor * f, int64_t k, double *z), (f, k, z))
 
 static void cxchol_free(damo_factor *f) {
   if (f->m.wide)
@@ -128,13 +127,11 @@ const factor_backend solve_cxqr[2] = {
      .analyze = cxqr_analyze_n,
      .factorize = cxqr_factorize_n,
      .apply = cxqr_apply_n,
-     .normal = cxqr_normal_n,
      .free = cxqr_free},
     {.name = "cxsparse",
      .method = FACTOR_QR,
      .analyze = cxqr_analyze_w,
      .factorize = cxqr_factorize_w,
      .apply = cxqr_apply_w,
-     .normal = cxqr_normal_w,
      .free = cxqr_free},
 };

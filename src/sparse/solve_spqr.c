@@ -118,20 +118,10 @@ static damo_status spqr_apply(damo_factor *f, bool adjoint, int64_t k, const dou
   return spqr_take(f, &z, adjoint ? f->m.rows : f->m.cols, k, x);
 }
 
-static damo_status spqr_normal(damo_factor *f, int64_t k, double *x) {
-  spqr *s = f->state;
-  cholmod_dense right = spqr_block(f, f->m.cols, k, x);
-  cholmod_dense *y = SuiteSparseQR_C_solve(SPQR_RTX_EQUALS_ETB, s->qr, &right, &s->common);
-  DAMO_TRY(spqr_status(f, y));
-  cholmod_dense *z = SuiteSparseQR_C_solve(SPQR_RETX_EQUALS_B, s->qr, y, &s->common);
-  cholmod_l_free_dense(&y, &s->common);
-  return spqr_take(f, &z, f->m.cols, k, x);
-}
-
 #define SPQR_ROW                                                                                                    \
   {                                                                                                                 \
     .name = "spqr", .method = FACTOR_QR, .analyze = spqr_analyze, .factorize = spqr_factorize, .apply = spqr_apply, \
-    .normal = spqr_normal, .free = spqr_free                                                                        \
+    .free = spqr_free                                                                                               \
   }
 const factor_backend solve_spqr[2] = {SPQR_ROW, SPQR_ROW};
 

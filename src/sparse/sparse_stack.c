@@ -114,7 +114,8 @@ damo_sparse *sparse_stack(damo_ctx *ctx, const char *who, int axis, int64_t n, d
   damo_sparse **own = mem_calloc(ctx, (size_t)n * sizeof *own), *out = NULL;
   if (!own) return NULL;
   for (; made < n; made++) {
-    own[made] = formed(blocks[made], format, inside, dtype, itype);
+    const bool again = made > 0 && blocks[made] == blocks[made - 1];
+    own[made] = again ? damo_retain(own[made - 1]) : formed(blocks[made], format, inside, dtype, itype);
     if (!own[made]) goto done;
   }
   out = sparse_empty(ctx, format, dtype, itype, shape, nnz);
