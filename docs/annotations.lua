@@ -366,7 +366,8 @@ function sparse.csr(from, options) end
 ---@param options? { dtype?: damo.Dtype, itype?: string, shape?: integer[], copy?: boolean } of a matrix only
 ---@return damo.Sparse
 function sparse.csc(from, options) end
----From 1-based coordinates; duplicates are summed. The values are always copied: copy may be true.
+---From 1-based coordinates; duplicates are summed. One number as values is the value of each. The values are always
+---copied: copy may be true.
 ---@param parts { rows: any, cols: any, values: any, shape?: integer[], format?: damo.Format, dtype?: damo.Dtype, itype?: string, copy?: true }
 ---@return damo.Sparse
 function sparse.coo(parts) end

@@ -17,17 +17,28 @@ local function check_variables(func, place, name, value)
     value)
 end
 
-local function static_length(f, what)
+-- remedy: what gives the vector a length.
+local function static_length(f, what, remedy)
   local shape = f.type.shape
   if not shape or #shape ~= 1 then core.raise("type", what .. ": expected a vector") end
-  if not shape[1] then core.raise("value", what .. ": the vector's length must be known when the graph is built") end
-  return shape[1]
+  if shape[1] then return shape[1] end
+  core.raise("value", ("%s: the vector's length must be known when the graph is built: give %s"):format(what, remedy))
 end
+
+local known_inputs = 'its inputs a shape, as damo.vector("x", {shape = {3}}) and damo.sparse.csr_matrix("A", {shape = '
+  .. '{3, 4}}) do, or the vector itself one, damo.specify_shape(f, {3})'
+local known_wrt = 'wrt a shape, as damo.vector("x", {shape = {3}}) does'
 
 -- One gradient per entry, stacked.
 local function rows(f, wrt, options, what)
-  local n, parts = static_length(f, what), {}
-  for i = 1, n do parts[i] = core.grad(f[i], wrt, options) end
+  local n, parts = static_length(f, what, known_inputs), {}
+  for i = 1, n do
+    parts[i] = core.grad(f[i], wrt, options)
+    if core.sparse.is_sparse(parts[i]) then
+      core.raise("type", what .. ": a sparse gradient for each entry makes no matrix: where wrt is "
+        .. "damo.sparse.CSR(x, indices, indptr, shape) of a vector x, the derivatives by x are one")
+    end
+  end
   return core.stack(parts)
 end
 
@@ -54,7 +65,7 @@ function gradient.hessian(cost, wrt, options)
   check_variables("hessian", 2, "wrt", wrt)
   if core.is_variable(wrt) then
     -- the length is wrt's, which its gradient may not know
-    local n, g, parts = static_length(wrt, "hessian"), core.grad(cost, wrt, options), {}
+    local n, g, parts = static_length(wrt, "hessian", known_wrt), core.grad(cost, wrt, options), {}
     local inner = { disconnected_inputs = "ignore" }
     for i = 1, n do parts[i] = core.grad(g[i], wrt, inner) end
     return core.stack(parts)

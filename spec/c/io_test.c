@@ -118,8 +118,7 @@ static void test_npy_damaged(damo_ctx *ctx) {
   expect_npy_error(ctx, bytes, n, "cut short");
   n = npy_bytes(bytes, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", data,
                 sizeof data);
-  put("bad.npy", bytes, n);
-  CHECK(io_read_npy(ctx, path("bad.npy")) == NULL);
+  expect_npy_error(ctx, bytes, n, "out of range");
   n = npy_bytes(bytes, 1, "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", data, sizeof data);
   expect_npy_error(ctx, bytes, n, "dtype O");
   n = npy_bytes(bytes, 1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2,), }", data, sizeof data);

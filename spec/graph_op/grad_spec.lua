@@ -110,6 +110,20 @@ describe("a gradient that does not exist", function()
     assert.truthy(g.type.why:find "it is a secret")
   end)
 
+  it("says which argument is missing", function()
+    for _, name in ipairs { "grad_undefined", "grad_not_implemented" } do
+      for got, arguments in pairs {
+        nothing = { nil, n = 1 }, ["nil"] = { secret, nil, x, "why", n = 4 }, string = { secret, "1" },
+        number = { nil, 1.5 },
+      } do
+        local err = failure("type", damo[name], table.unpack(arguments, 1, arguments.n or #arguments))
+        assert.equal(name .. ": argument 2 (i) must be the position of an input, got " .. got, err.message)
+      end
+      local why = damo[name](nil, 2).type.why
+      assert.equal("the gradient of nil for its input 2 is " .. name:sub(6):gsub("_", " "), why)
+    end
+  end)
+
   it("may be not implemented", function()
     local op = one { grad = function(self, i) return { damo.grad_not_implemented(self, 1, i[1], "later") } end }
     local err = failure("null_gradient", damo.grad, damo.sum(op(x)), x)

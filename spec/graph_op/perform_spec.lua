@@ -81,6 +81,47 @@ describe("the inputs of perform", function()
     assert.same({ 3, 4 }, before:totable())
   end)
 
+  it("may be nil, where a GenericType has that as its value", function()
+    local none, seen = damo.GenericType(), nil
+    local function taking(change)
+      return damo.Op {
+        name = "Taking",
+        make_node = function(self, ...) return damo.Apply(self, { ... }, { x.type() }) end,
+        perform = function(_, node, i, o)
+          if change then change(i) end
+          seen = {}
+          for k = 1, #node.inputs do seen[k] = i[k] == nil and "nil" or i[k]:totable()[1] end
+          o[1][1] = damo.array { #node.inputs }
+        end,
+      }
+    end
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
+      for _, n in ipairs { damo.constant(nil, { type = none }), damo.shared(nil, { type = none }) } do
+        for _, case in ipairs {
+          { n, x, want = { "nil", 5 } }, { x, n, want = { 5, "nil" } }, { n, want = { "nil" } },
+          { x, n, x, n, n, want = { 5, "nil", 5, "nil", "nil" } }, { n, n, x, want = { "nil", "nil", 5 } },
+        } do
+          local options = { mode = mode, on_unused_input = "ignore" }
+          local f = damo.compile({ x }, taking()(table.unpack(case)), options)
+          for _ = 1, 2 do
+            assert.same({ #case }, f({ 5 }):totable())
+            assert.same(case.want, seen)
+          end
+          for _, change in ipairs {
+            function(i) rawset(i, #case + 1, 1) end,
+            function(i) i[case[#case] == x and #case or #case + 1] = case[#case] ~= x and 1 or nil end,
+            function(i) rawset(i, case[1] == x and 1 or #case + 1, case[1] ~= x and 1 or nil) end,
+          } do
+            local g = damo.compile({ x }, taking(change)(table.unpack(case)), options)
+            local text = failure("value", g, { 5 }).message
+            assert.truthy(text:find "Taking: perform changed the length of a list that it was given"
+              or text:find "the lists that perform gets have one entry for each input and output", text)
+          end
+        end
+      end
+    end
+  end)
+
   it("come in a list whose length can't be changed", function()
     local err = failure("value", run, one(function(_, _, i) i[2] = 1 end), { 1 })
     assert.equal("One", err.op)

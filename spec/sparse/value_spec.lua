@@ -163,6 +163,20 @@ describe("coo", function()
     assert.same({ 0, 0 }, sparse.coo({ rows = {}, cols = {}, values = {} }).shape)
   end)
 
+  it("takes one value for all", function()
+    local ones = { { 1, "float64" }, { true, "bool" }, { damo.array(1, "int8"), "int8" }, { 1, "complex64" } }
+    for _, one in ipairs(ones) do
+      for _, format in ipairs(s.formats) do
+        local parts = { rows = { 1, 2, 2 }, cols = { 1, 3, 3 }, values = one[1], dtype = one[2], format = format }
+        local a = sparse.coo(parts)
+        parts.values = damo.array({ 1, 1, 1 }, one[2])
+        s.same_storage(a, sparse.coo(parts), one[2])
+      end
+    end
+    assert.same({ "float64", 0 }, { sparse.coo({ rows = {}, cols = {}, values = 1 }).dtype,
+      sparse.coo({ rows = {}, cols = {}, values = 1 }).nnz })
+  end)
+
   local function refused(kind, text, parts)
     it("says: " .. text, function()
       s.raises(kind, text, function() return sparse.coo(parts) end)
@@ -177,6 +191,14 @@ describe("coo", function()
     values = values, shape = { 2, 3 } })
   refused("shape", "coo: rows has shape (1,), expected a vector of 2 entries as values has",
     { rows = { 1 }, cols = { 1, 3 }, values = values, shape = { 2, 3 } })
+  refused("shape", "coo: rows has shape (2,), expected a vector of 1 entries as values has",
+    { rows = { 1, 1 }, cols = { 1, 3 }, values = { 1 } })
+  refused("shape", "coo: cols has shape (1,), expected a vector of 2 entries as rows has",
+    { rows = { 1, 1 }, cols = { 1 }, values = 1 })
+  refused("shape", "coo: rows has shape (1, 2), expected a vector",
+    { rows = { { 1, 1 } }, cols = { 1, 1 }, values = 1 })
+  refused("shape", "coo: values has shape (1, 2), expected a vector, or one number for all",
+    { rows = { 1, 1 }, cols = { 1, 1 }, values = { { 1, 2 } } })
   refused("value", "coo: rows: entry {1} is 1.5, which does not fit into int64", { rows = { 1.5, 1 }, cols = { 1,
     2 }, values = values })
   refused("value", "coo: the format is 'csr' or 'csc', not coo", { rows = { 1, 1 }, cols = { 1, 2 },

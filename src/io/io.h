@@ -58,7 +58,8 @@ typedef struct mtx_options {
  * digits that read back to it. options may be NULL. */
 damo_status io_write_mtx(const char *path, damo_obj *value, const mtx_options *options);
 
-/* SciPy's save_npz: an .npz of format, shape, data, indices and indptr. csr and csc are read. */
+/* SciPy's save_npz: an .npz of format, shape, data and what else the format has. csr and csc are read as they are, coo,
+ * dia and bsr as csr; what is written is a csr_array or csc_array. */
 damo_sparse *io_read_sparse_npz(damo_ctx *ctx, const char *path);
 damo_status io_write_sparse_npz(const char *path, const damo_sparse *a);
 /* Of members read already: is this a sparse matrix, and the matrix. */

@@ -165,7 +165,10 @@ damo_array *npy_read(io_source *s) {
   int64_t count, shape[DAMO_MAX_NDIM];
   if (read_header(s, &info) != DAMO_OK) return NULL;
   for (int i = 0; i < info.ndim; i++) shape[i] = info.shape[info.fortran ? info.ndim - 1 - i : i];
-  if (shape_size(s->ctx, info.ndim, shape, &count) != DAMO_OK) return NULL;
+  if (shape_size(s->ctx, info.ndim, shape, &count) != DAMO_OK) {
+    source_fail(s, "the header's shape is out of range");
+    return NULL;
+  }
   if ((uint64_t)count > s->left / dtype_size(info.dtype)) {
     source_fail(s, "the data are cut short");
     return NULL;

@@ -1,8 +1,23 @@
 /* npz_sparse: sparse matrices in SciPy's layout: an .npz with the members format (a text of three characters), shape,
- * data, indices and indptr. */
+ * data, and those of the format: indices and indptr of csr, csc and bsr, row and col (or coords) of coo, offsets of
+ * dia.
+ *
+ * What SciPy's tocsr() makes of coo, dia and bsr is what they are read as: duplicates of coo are summed, blocks keep
+ * their zeros and their order, diagonals lose their zeros. The members come from outside: every length and index is
+ * checked before it is used.
+ */
+#include <stdlib.h>
 #include <string.h>
 
 #include "io_int.h"
+
+typedef struct form {
+  damo_ctx *ctx;
+  const char *path;
+  const npz *z;
+  damo_format format; /* of what is made */
+  int64_t shape[2];
+} form;
 
 static damo_array *member(const npz *z, const char *name) {
   for (int64_t i = 0; i < z->n; i++) {
@@ -13,10 +28,305 @@ static damo_array *member(const npz *z, const char *name) {
 
 bool io_npz_is_sparse(const npz *z) { return member(z, "format") && member(z, "shape") && member(z, "data"); }
 
-/* The text of the member format: codes of one byte or of four. */
-static damo_status read_format(const char *path, const npz *z, damo_format *out) {
+static const char *shape_text(const damo_array *a, char text[256]) {
+  return shape_format(text, 256, a->ndim, array_shape(a));
+}
+
+/* names: NULL-ended. */
+static damo_status need_members(const form *f, const char *const *names) {
+  for (; *names; names++) {
+    if (!member(f->z, *names)) {
+      return io_fail(f->ctx, f->path, 0, "the member '%s' of a sparse matrix is missing", *names);
+    }
+  }
+  return DAMO_OK;
+}
+
+/* What the makers of matrices found wrong becomes an error of the file. */
+static damo_sparse *explained(const form *f, const char *where, damo_sparse *a) {
+  if (a || f->ctx->error.status == DAMO_EMEMORY || f->ctx->error.status == DAMO_EIO) return a;
+  char why[512];
+  strncpy(why, f->ctx->error.message, sizeof why - 1);
+  why[sizeof why - 1] = '\0';
+  io_fail(f->ctx, f->path, 0, "%s%s", where, why);
+  return NULL;
+}
+
+/* ---- csr, csc ---------------------------------------------------------------------------------------------------- */
+
+static damo_sparse *read_compressed(form *f) {
+  static const char *const names[] = {"indices", "indptr", NULL};
+  if (need_members(f, names) != DAMO_OK) return NULL;
+  return sparse_from_parts(f->ctx, f->format, f->shape, member(f->z, "data"), member(f->z, "indices"),
+                           member(f->z, "indptr"), DAMO_INT32);
+}
+
+static damo_sparse *read_csc(form *f) {
+  f->format = DAMO_CSC;
+  return read_compressed(f);
+}
+
+/* ---- coo --------------------------------------------------------------------------------------------------------- */
+
+/* An owned, contiguous vector of int64; n: the length it must have. */
+static damo_array *integers(const form *f, const char *name, const damo_array *a, int64_t n) {
+  char text[256];
+  if (!dtype_is_integer(array_dtype(a))) {
+    io_fail(f->ctx, f->path, 0, "member '%s' is %s, expected an integer dtype", name, dtype_name(array_dtype(a)));
+  } else if (a->ndim != 1 || array_size(a) != n) {
+    io_fail(f->ctx, f->path, 0, "member '%s' has shape %s, expected a vector of %lld, as data has", name,
+            shape_text(a, text), (long long)n);
+  } else {
+    return array_as_contiguous(a, DAMO_INT64);
+  }
+  return NULL;
+}
+
+/* Positions of the n entries along an axis, inside the shape. */
+static damo_array *positions(const form *f, const char *name, const damo_array *a, int64_t n, int axis) {
+  damo_array *v = integers(f, name, a, n);
+  if (!v) return NULL;
+  const int64_t *p = (const int64_t *)(const void *)v->data;
+  for (int64_t i = 0; i < n; i++) {
+    if (p[i] >= 0 && p[i] < f->shape[axis]) continue;
+    io_fail(f->ctx, f->path, 0, "entry %lld of member '%s' is %lld, expected at least 0 and less than the %lld %s",
+            (long long)i + 1, name, (long long)p[i], (long long)f->shape[axis], axis ? "columns" : "rows");
+    damo_release(v);
+    return NULL;
+  }
+  return v;
+}
+
+static damo_sparse *from_coordinates(const form *f, const damo_array *row, const damo_array *col, const char *row_name,
+                                     const char *col_name) {
+  char text[256];
+  const damo_array *data = member(f->z, "data");
+  if (data->ndim != 1) {
+    io_fail(f->ctx, f->path, 0, "member 'data' of coo has shape %s, expected a vector", shape_text(data, text));
+    return NULL;
+  }
+  const int64_t n = array_size(data);
+  damo_array *r = positions(f, row_name, row, n, 0), *c = r ? positions(f, col_name, col, n, 1) : NULL;
+  damo_array *v = c ? array_as_contiguous(data, array_dtype(data)) : NULL;
+  damo_sparse *a = NULL;
+  if (v) {
+    a = sparse_from_places(f->ctx, f->format, array_dtype(v), f->shape, n, (const int64_t *)(void *)r->data,
+                           (const int64_t *)(void *)c->data, v->data, DAMO_INT32, false);
+  }
+  damo_release(r);
+  damo_release(c);
+  damo_release(v);
+  return a;
+}
+
+static damo_array *row_of(const damo_array *a, int64_t i) {
+  return array_view(a, 1, array_shape(a) + 1, array_strides(a) + 1, i * array_strides(a)[0]);
+}
+
+/* coords: the two vectors as the rows of one member, as SciPy means to write them one day. */
+static damo_sparse *from_coords(const form *f, const damo_array *coords) {
+  char text[256];
+  if (coords->ndim != 2 || array_shape(coords)[0] != 2) {
+    io_fail(f->ctx, f->path, 0, "member 'coords' has shape %s, expected (2, entries)", shape_text(coords, text));
+    return NULL;
+  }
+  damo_array *row = row_of(coords, 0), *col = row ? row_of(coords, 1) : NULL;
+  damo_sparse *a = col ? from_coordinates(f, row, col, "coords", "coords") : NULL;
+  damo_release(row);
+  damo_release(col);
+  return a;
+}
+
+static damo_sparse *read_coo(form *f) {
+  static const char *const names[] = {"row", "col", NULL};
+  const damo_array *coords = member(f->z, "coords");
+  if (coords) return from_coords(f, coords);
+  if (need_members(f, names) != DAMO_OK) return NULL;
+  return from_coordinates(f, member(f->z, "row"), member(f->z, "col"), "row", "col");
+}
+
+/* ---- Places of dia and bsr --------------------------------------------------------------------------------------- */
+
+/* Where entries stand, and their values: room for n, the first `filled` of which are known. */
+typedef struct places {
+  damo_ctx *ctx;
+  int64_t n, filled;
+  int64_t *row, *col;
+  char *value;
+  size_t size; /* of a value */
+} places;
+
+static damo_status places_init(places *p, damo_ctx *ctx, int64_t n, size_t size) {
+  *p = (places){.ctx = ctx, .n = n, .size = size};
+  const bool ok = (p->row = mem_alloc(ctx, (size_t)n * sizeof *p->row)) != NULL &&
+                  (p->col = mem_alloc(ctx, (size_t)n * sizeof *p->col)) != NULL &&
+                  (p->value = mem_alloc(ctx, (size_t)n * size)) != NULL;
+  return ok ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static void places_clear(places *p) {
+  if (p->row) mem_free(p->ctx, p->row, (size_t)p->n * sizeof *p->row);
+  if (p->col) mem_free(p->ctx, p->col, (size_t)p->n * sizeof *p->col);
+  if (p->value) mem_free(p->ctx, p->value, (size_t)p->n * p->size);
+}
+
+/* A run of entries: columns col, col + 1, …; rows go up by `step` with them. */
+static void places_add(places *p, int64_t n, int64_t row, int64_t step, int64_t col, const char *values) {
+  for (int64_t i = 0; i < n; i++) {
+    p->row[p->filled + i] = row + i * step;
+    p->col[p->filled + i] = col + i;
+  }
+  memcpy(p->value + (size_t)p->filled * p->size, values, (size_t)n * p->size);
+  p->filled += n;
+}
+
+static damo_sparse *places_matrix(const places *p, const form *f, damo_dtype dtype) {
+  return sparse_from_places(p->ctx, f->format, dtype, f->shape, p->filled, p->row, p->col, p->value, DAMO_INT32, true);
+}
+
+/* ---- dia --------------------------------------------------------------------------------------------------------- */
+
+typedef struct diagonal {
+  int64_t offset, at; /* row `at` of data is the diagonal of that offset */
+} diagonal;
+
+static int compare_offsets(const void *a, const void *b) {
+  const int64_t x = ((const diagonal *)a)->offset, y = ((const diagonal *)b)->offset;
+  return (x > y) - (x < y);
+}
+
+static damo_status sort_diagonals(const form *f, const damo_array *offsets, diagonal *d) {
+  const int64_t n = array_size(offsets);
+  for (int64_t i = 0; i < n; i++) d[i] = (diagonal){((const int64_t *)(const void *)offsets->data)[i], i};
+  qsort(d, (size_t)n, sizeof *d, compare_offsets);
+  for (int64_t i = 1; i < n; i++) {
+    if (d[i].offset == d[i - 1].offset)
+      return io_fail(f->ctx, f->path, 0, "member 'offsets' holds %lld twice", (long long)d[i].offset);
+  }
+  return DAMO_OK;
+}
+
+/* Element j of a row of data stands in column j; what would stand outside the matrix is padding. */
+static void add_diagonal(const form *f, const damo_array *data, diagonal d, places *p) {
+  const int64_t rows = f->shape[0], cols = f->shape[1], width = array_shape(data)[1], k = d.offset;
+  int64_t first = k > 0 ? k : 0, end = cols < width ? cols : width;
+  if (k < 0 || rows <= INT64_MAX - k) end = rows + k < end ? rows + k : end;
+  if (first >= end) return;
+  places_add(p, end - first, first - k, 1, first, data->data + (size_t)(d.at * width + first) * p->size);
+}
+
+static damo_sparse *of_diagonals(const form *f, const damo_array *data, const damo_array *offsets) {
+  places p = {.n = 0};
+  damo_sparse *a = NULL, *out = NULL;
+  const int64_t n = array_size(offsets);
+  diagonal *d = mem_alloc(f->ctx, (size_t)n * sizeof *d);
+  if (!d || sort_diagonals(f, offsets, d) != DAMO_OK) goto done;
+  if (places_init(&p, f->ctx, array_size(data), dtype_size(array_dtype(data))) != DAMO_OK) goto done;
+  for (int64_t i = 0; i < n; i++) add_diagonal(f, data, d[i], &p);
+  a = places_matrix(&p, f, array_dtype(data));
+  out = a ? sparse_drop_zeros(a) : NULL;
+done:
+  damo_release(a);
+  places_clear(&p);
+  if (d) mem_free(f->ctx, d, (size_t)n * sizeof *d);
+  return out;
+}
+
+static damo_sparse *read_dia(form *f) {
+  static const char *const names[] = {"offsets", NULL};
+  char text[256];
+  if (need_members(f, names) != DAMO_OK) return NULL;
+  const damo_array *data = member(f->z, "data");
+  if (data->ndim != 2) {
+    io_fail(f->ctx, f->path, 0, "member 'data' of dia has shape %s, expected (diagonals, columns)",
+            shape_text(data, text));
+    return NULL;
+  }
+  damo_array *offsets = integers(f, "offsets", member(f->z, "offsets"), array_shape(data)[0]);
+  damo_array *values = offsets ? array_as_contiguous(data, array_dtype(data)) : NULL;
+  damo_sparse *a = values ? of_diagonals(f, values, offsets) : NULL;
+  damo_release(offsets);
+  damo_release(values);
+  return a;
+}
+
+/* ---- bsr --------------------------------------------------------------------------------------------------------- */
+
+/* The shape counted in blocks. */
+static damo_status block_shape(const form *f, const damo_array *data, int64_t shape[2]) {
+  char text[256];
+  if (data->ndim != 3) {
+    return io_fail(f->ctx, f->path, 0, "member 'data' of bsr has shape %s, expected (blocks, rows, columns)",
+                   shape_text(data, text));
+  }
+  const int64_t *block = array_shape(data) + 1;
+  for (int i = 0; i < 2; i++) {
+    if (block[i] < 1 || f->shape[i] % block[i] != 0) {
+      return io_fail(f->ctx, f->path, 0, "blocks of (%lld, %lld) don't fill a matrix of (%lld, %lld)",
+                     (long long)block[0], (long long)block[1], (long long)f->shape[0], (long long)f->shape[1]);
+    }
+    shape[i] = f->shape[i] / block[i];
+  }
+  return DAMO_OK;
+}
+
+/* The matrix of the blocks, each with its number, counted from 0, as its entry: so all is checked as of csr. */
+static damo_sparse *read_blocks(const form *f, const damo_array *data, const int64_t shape[2]) {
+  const int64_t n = array_shape(data)[0];
+  damo_array *number = array_empty(f->ctx, DAMO_INT64, 1, &n);
+  if (!number) return NULL;
+  for (int64_t i = 0; i < n; i++) ((int64_t *)(void *)number->data)[i] = i;
+  damo_sparse *blocks =
+      sparse_from_parts(f->ctx, DAMO_CSR, shape, number, member(f->z, "indices"), member(f->z, "indptr"), DAMO_INT64);
+  damo_release(number);
+  return explained(f, "counted in blocks: ", blocks);
+}
+
+static damo_sparse *of_blocks(const form *f, const damo_array *data, const damo_sparse *blocks) {
+  places p;
+  damo_sparse *a = NULL;
+  const int64_t *at = (const int64_t *)(const void *)blocks->indptr->data,
+                *col = (const int64_t *)(const void *)blocks->indices->data;
+  const int64_t rows = array_shape(data)[1], cols = array_shape(data)[2];
+  if (places_init(&p, f->ctx, array_size(data), dtype_size(array_dtype(data))) == DAMO_OK) {
+    for (int64_t i = 0; i < blocks->shape[0]; i++) {
+      for (int64_t b = at[i]; b < at[i + 1]; b++) {
+        for (int64_t r = 0; r < rows; r++) {
+          places_add(&p, cols, i * rows + r, 0, col[b] * cols, data->data + (size_t)((b * rows + r) * cols) * p.size);
+        }
+      }
+    }
+    a = places_matrix(&p, f, array_dtype(data));
+  }
+  places_clear(&p);
+  return a;
+}
+
+static damo_sparse *read_bsr(form *f) {
+  static const char *const names[] = {"indices", "indptr", NULL};
+  int64_t shape[2];
+  const damo_array *data = member(f->z, "data");
+  if (need_members(f, names) != DAMO_OK || block_shape(f, data, shape) != DAMO_OK) return NULL;
+  damo_sparse *blocks = read_blocks(f, data, shape), *a = NULL;
+  damo_array *values = blocks ? array_as_contiguous(data, array_dtype(data)) : NULL;
+  if (values) a = of_blocks(f, values, blocks);
+  damo_release(blocks);
+  damo_release(values);
+  return a;
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+typedef damo_sparse *(*form_reader)(form *f);
+
+/* By the text of the member format: codes of one byte or of four. NULL: failed. */
+static form_reader find_reader(const form *f) {
+  static const struct {
+    const char *name;
+    form_reader read;
+  } known[] = {{"csr", read_compressed}, {"csc", read_csc}, {"coo", read_coo}, {"dia", read_dia}, {"bsr", read_bsr}};
   char text[8] = "";
-  const damo_array *a = member(z, "format");
+  const damo_array *a = member(f->z, "format");
   const int64_t n = array_size(a);
   const damo_dtype dtype = array_dtype(a);
   if (a->ndim == 1 && n < (int64_t)sizeof text && (dtype == DAMO_UINT8 || dtype == DAMO_UINT32)) {
@@ -25,53 +335,31 @@ static damo_status read_format(const char *path, const npz *z, damo_format *out)
       text[i] = code >= 32 && code < 127 ? (char)code : code ? '?' : 0;
     }
   }
-  if (strcmp(text, "csr") == 0)
-    *out = DAMO_CSR;
-  else if (strcmp(text, "csc") == 0)
-    *out = DAMO_CSC;
-  else
-    return io_fail(z->ctx, path, 0, "the sparse format is '%s', expected csr or csc (SciPy's tocsr() converts)", text);
-  return DAMO_OK;
-}
-
-static damo_status read_shape(const char *path, const npz *z, int64_t shape[2]) {
-  const damo_array *a = member(z, "shape");
-  if (a->ndim != 1 || array_size(a) != 2 || !dtype_is_integer(array_dtype(a)))
-    return io_fail(z->ctx, path, 0, "member 'shape' is not a vector of two integers");
-  for (int64_t i = 0; i < 2; i++) {
-    shape[i] = scalar_to_int64(array_get(a, &i));
-    if (shape[i] < 0) return io_fail(z->ctx, path, 0, "member 'shape' holds %lld", (long long)shape[i]);
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (strcmp(text, known[i].name) == 0) return known[i].read;
   }
-  return DAMO_OK;
+  io_fail(f->ctx, f->path, 0, "the sparse format is '%s', expected csr, csc, coo, dia or bsr", text);
+  return NULL;
 }
 
-/* names: NULL-ended. */
-static damo_status need_members(const char *path, const npz *z, const char *const *names) {
-  for (; *names; names++) {
-    if (!member(z, *names)) {
-      return io_fail(z->ctx, path, 0, "the member '%s' of a sparse matrix is missing", *names);
-    }
+static damo_status read_shape(form *f) {
+  const damo_array *a = member(f->z, "shape");
+  if (a->ndim != 1 || array_size(a) != 2 || !dtype_is_integer(array_dtype(a)))
+    return io_fail(f->ctx, f->path, 0, "member 'shape' is not a vector of two integers");
+  for (int64_t i = 0; i < 2; i++) {
+    f->shape[i] = scalar_to_int64(array_get(a, &i));
+    if (f->shape[i] < 0 || f->shape[i] == INT64_MAX)
+      return io_fail(f->ctx, f->path, 0, "member 'shape' holds %lld", (long long)f->shape[i]);
   }
   return DAMO_OK;
 }
 
 damo_sparse *io_sparse_of_npz(const char *path, const npz *z) {
-  damo_format format = DAMO_CSR;
-  int64_t shape[2];
-  static const char *const any[] = {"format", "shape", "data", NULL}, *const ours[] = {"indices", "indptr", NULL};
-  /* (a file in another format lacks some of ours: its format is what there is to say) */
-  if (need_members(path, z, any) != DAMO_OK || read_format(path, z, &format) != DAMO_OK ||
-      need_members(path, z, ours) != DAMO_OK || read_shape(path, z, shape) != DAMO_OK) {
-    return NULL;
-  }
-  damo_sparse *a = sparse_from_parts(z->ctx, format, shape, member(z, "data"), member(z, "indices"),
-                                     member(z, "indptr"), DAMO_INT32);
-  if (a || z->ctx->error.status == DAMO_EMEMORY) return a;
-  char why[512];
-  strncpy(why, z->ctx->error.message, sizeof why - 1);
-  why[sizeof why - 1] = '\0';
-  io_fail(z->ctx, path, 0, "%s", why);
-  return NULL;
+  static const char *const names[] = {"format", "shape", "data", NULL};
+  form f = {.ctx = z->ctx, .path = path, .z = z, .format = DAMO_CSR};
+  if (need_members(&f, names) != DAMO_OK) return NULL;
+  const form_reader read = find_reader(&f);
+  return read && read_shape(&f) == DAMO_OK ? explained(&f, "", read(&f)) : NULL;
 }
 
 damo_sparse *io_read_sparse_npz(damo_ctx *ctx, const char *path) {
@@ -82,17 +370,24 @@ damo_sparse *io_read_sparse_npz(damo_ctx *ctx, const char *path) {
   return a;
 }
 
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+/* _is_array: what makes SciPy's load_npz give a csr_array or csc_array, whose * is by entries as here, and not a
+ * csr_matrix; versions that don't know it pass over it. */
 damo_status io_write_sparse_npz(const char *path, const damo_sparse *a) {
-  static const char *const names[] = {"indices", "indptr", "format", "shape", "data"};
+  static const char *const names[] = {"indices", "indptr", "format", "shape", "data", "_is_array"};
   damo_ctx *ctx = a->obj.ctx;
+  const uint8_t yes = 1;
   damo_array *format = damo_array_from(ctx, DAMO_UINT8, 1, (const int64_t[]){3}, sparse_format_name(a->format));
   damo_array *shape = format ? damo_array_from(ctx, DAMO_INT64, 1, (const int64_t[]){2}, a->shape) : NULL;
+  damo_array *is_array = shape ? damo_array_from(ctx, DAMO_BOOL, 0, NULL, &yes) : NULL;
   damo_status status = DAMO_EMEMORY;
-  if (shape) {
-    damo_array *const arrays[] = {a->indices, a->indptr, format, shape, a->data};
-    status = npz_write(ctx, path, names, arrays, 5, 2);
+  if (is_array) {
+    damo_array *const arrays[] = {a->indices, a->indptr, format, shape, a->data, is_array};
+    status = npz_write(ctx, path, names, arrays, 6, 2);
   }
   damo_release(format);
   damo_release(shape);
+  damo_release(is_array);
   return status;
 }

@@ -174,11 +174,14 @@ static int r_op(lua_State *L) {
 
 /* (op, i, x, why): a Variable of NullType whose reason names op, input and why. */
 static int missing(lua_State *L, const char *func, const char *state) {
-  const char *why = lua_isnoneornil(L, 4) ? "" : luaL_tolstring(L, 4, NULL);
+  int whole = 0;
+  const lua_Integer i = lua_type(L, 2) == LUA_TNUMBER ? lua_tointegerx(L, 2, &whole) : 0;
+  if (!whole) bind_arg_error(L, func, 2, "i", "the position of an input");
+  lua_settop(L, 4);
+  const char *why = lua_isnil(L, 4) ? "" : luaL_tolstring(L, 4, NULL);
   const char *op = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : luaL_tolstring(L, 1, NULL);
-  if (lua_type(L, 2) != LUA_TNUMBER) bind_arg_error(L, func, 2, "i", "the position of an input");
   char text[512];
-  snprintf(text, sizeof text, "the gradient of %s for its input %d is %s%s%s", op, (int)lua_tonumber(L, 2), state,
+  snprintf(text, sizeof text, "the gradient of %s for its input %lld is %s%s%s", op, (long long)i, state,
            why[0] ? ": " : "", why);
   damo_type *t = type_null(bind_ctx(L), text);
   if (!t) return bind_error(L);

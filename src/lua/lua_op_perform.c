@@ -11,10 +11,31 @@ static void empty_list(lua_State *L, int list, int n) {
   }
 }
 
+/* Whether an input is a value of Lua's that is nil. */
+static bool is_nil(lua_State *L, damo_obj *v) {
+  if (v->kind != OBJ_GENERIC) return false;
+  bind_push_raw(L, damo_retain(v));
+  const bool nil = lua_isnil(L, -1);
+  lua_pop(L, 1);
+  return nil;
+}
+
+/* Whether the list has as many entries as the thunk has inputs. Where one is nil, Lua's own length may be any. */
+static bool inputs_stand(lua_State *L, const thunk *t, int list) {
+  if ((int)lua_rawlen(L, list) == t->n_in) return true;
+  bool good = lua_rawgeti(L, list, t->n_in + 1) == LUA_TNIL;
+  lua_pop(L, 1);
+  for (int i = 0; i < t->n_in && good; i++) {
+    good = lua_rawgeti(L, list, i + 1) != LUA_TNIL || is_nil(L, *t->in[i]);
+    lua_pop(L, 1);
+  }
+  return good;
+}
+
 /* Whether the Op left the lists as they were. */
 static bool lists_stand(lua_State *L, op_callback *c, int room, int inputs, int storage) {
   const thunk *t = c->t;
-  bool good = (int)lua_rawlen(L, inputs) == t->n_in && (int)lua_rawlen(L, storage) == t->n_out;
+  bool good = inputs_stand(L, t, inputs) && (int)lua_rawlen(L, storage) == t->n_out;
   if (!good) op_call_fail(c, DAMO_EVALUE, "changed the length of a list that it was given");
   for (int o = 0; o < t->n_out && good; o++) {
     lua_rawgeti(L, room, R_CELLS + o);

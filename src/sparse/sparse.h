@@ -55,7 +55,8 @@ damo_sparse *sparse_with_data(const damo_sparse *a, damo_array *data);
  * matrix. */
 damo_sparse *sparse_from_parts(damo_ctx *ctx, damo_format format, const int64_t shape[2], const damo_array *data,
                                const damo_array *indices, const damo_array *indptr, damo_dtype itype);
-/* From coordinates, 1-based vectors of any integer dtype; duplicates are summed. shape NULL: the largest found. */
+/* From coordinates, 1-based vectors of any integer dtype, and a vector of values or one for all, 0-d; duplicates are
+ * summed. shape NULL: the largest found. */
 damo_sparse *sparse_from_coo(damo_ctx *ctx, damo_format format, const int64_t *shape, const damo_array *rows,
                              const damo_array *cols, const damo_array *values, damo_dtype itype);
 /* From n 0-based coordinates in range; values has n elements of dtype. Stable, duplicates are kept when told. */

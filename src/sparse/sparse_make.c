@@ -21,11 +21,12 @@ damo_sparse *sparse_from_places(damo_ctx *ctx, damo_format format, damo_dtype dt
   return clean;
 }
 
-static damo_status check_coordinates(damo_ctx *ctx, const char *part, const damo_array *v, int64_t n) {
+/* as: the part that says how many there are, n. */
+static damo_status check_coordinates(damo_ctx *ctx, const char *part, const damo_array *v, const char *as, int64_t n) {
   char shape[256];
   if (v->ndim != 1 || array_size(v) != n) {
-    return ctx_fail(ctx, DAMO_ESHAPE, "coo: %s has shape %s, expected a vector of %lld entries as values has", part,
-                    shape_format(shape, sizeof shape, v->ndim, array_shape(v)), (long long)n);
+    return ctx_fail(ctx, DAMO_ESHAPE, "coo: %s has shape %s, expected a vector of %lld entries as %s has", part,
+                    shape_format(shape, sizeof shape, v->ndim, array_shape(v)), (long long)n, as);
   }
   if (dtype_is_integer(array_dtype(v))) return DAMO_OK;
   return ctx_fail(ctx, DAMO_ETYPE, "coo: %s is %s, expected an integer dtype", part, dtype_name(array_dtype(v)));
@@ -56,24 +57,41 @@ static damo_array *to_places(damo_ctx *ctx, const char *part, const damo_array *
   return out;
 }
 
+static damo_status check_coo(damo_ctx *ctx, const damo_array *rows, const damo_array *cols, const damo_array *values) {
+  char text[256];
+  const bool one = values->ndim == 0;
+  if (values->ndim > 1) {
+    return ctx_fail(ctx, DAMO_ESHAPE, "coo: values has shape %s, expected a vector, or one number for all",
+                    shape_format(text, sizeof text, values->ndim, array_shape(values)));
+  }
+  if (one && rows->ndim != 1) {
+    return ctx_fail(ctx, DAMO_ESHAPE, "coo: rows has shape %s, expected a vector",
+                    shape_format(text, sizeof text, rows->ndim, array_shape(rows)));
+  }
+  const int64_t n = array_size(one ? rows : values);
+  DAMO_TRY(check_coordinates(ctx, "rows", rows, "values", n));
+  return check_coordinates(ctx, "cols", cols, one ? "rows" : "values", n);
+}
+
+/* A vector of n contiguous entries. */
+static damo_array *all_values(const damo_array *values, int64_t n) {
+  if (values->ndim == 1) return array_as_contiguous(values, array_dtype(values));
+  damo_array *one = array_view(values, 1, &n, (const int64_t[]){0}, 0), *out = one ? array_copy(one) : NULL;
+  damo_release(one);
+  return out;
+}
+
 damo_sparse *sparse_from_coo(damo_ctx *ctx, damo_format format, const int64_t *shape, const damo_array *rows,
                              const damo_array *cols, const damo_array *values, damo_dtype itype) {
-  char text[256];
   int64_t size[2] = {-1, -1};
-  if (values->ndim != 1) {
-    ctx_fail(ctx, DAMO_ESHAPE, "coo: values has shape %s, expected a vector",
-             shape_format(text, sizeof text, values->ndim, array_shape(values)));
-    return NULL;
-  }
-  const int64_t n = array_size(values);
-  if (check_coordinates(ctx, "rows", rows, n) != DAMO_OK) return NULL;
-  if (check_coordinates(ctx, "cols", cols, n) != DAMO_OK) return NULL;
+  if (check_coo(ctx, rows, cols, values) != DAMO_OK) return NULL;
+  const int64_t n = array_size(rows);
   if (shape) {
     if (sparse_check_shape(ctx, "coo", shape[0], shape[1]) != DAMO_OK) return NULL;
     size[0] = shape[0], size[1] = shape[1];
   }
   damo_array *r = to_places(ctx, "rows", rows, &size[0]), *c = r ? to_places(ctx, "cols", cols, &size[1]) : NULL;
-  damo_array *v = c ? array_as_contiguous(values, array_dtype(values)) : NULL;
+  damo_array *v = c ? all_values(values, n) : NULL;
   damo_sparse *a = NULL;
   if (v) {
     a = sparse_from_places(ctx, format, array_dtype(v), size, n, (const int64_t *)(void *)r->data,
