@@ -1475,6 +1475,14 @@ function sparse.LessThanSS(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any
+function sparse.MaximumSS(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.MinimumSS(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
 function sparse.MulSD(...) end
 
 ---The Op class: a table of its properties gives the Op.

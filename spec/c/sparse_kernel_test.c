@@ -2,6 +2,7 @@
  * merges and sums on larger random matrices, and the same bits from every instruction set. */
 #include "../../src/kernel/kernel.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -585,7 +586,7 @@ static void test_merges(bool wide) {
   double *da = dense_of(&s), *db = dense_of(&t);
   int64_t *ptr = calloc(71, 8), *idx = calloc((size_t)(s.nnz + t.nnz) + 1, 8);
   double *val = calloc((size_t)(s.nnz + t.nnz) + 1, 8), *got = malloc(70 * 90 * 8);
-  for (int op = SPARSE_ADD; op <= SPARSE_MUL; op++) {
+  for (int op = SPARSE_ADD; op <= SPARSE_MIN; op++) {
     const int64_t n = kernel_sparse_value(wide, DAMO_FLOAT64)->merge((sparse_merge_op)op, &a, &b, ptr, idx, val);
     const sparse_raw r = {70, 90, ptr, idx, val};
     const sparse_verdict v = kernel_sparse_index(wide)->check(&r, n);
@@ -595,13 +596,42 @@ static void test_merges(bool wide) {
     kernel_sparse_value(wide, DAMO_FLOAT64)->add_dense(&r, (char *)got, 90 * 8, 8);
     bool ok = true;
     for (int64_t i = 0; i < 70 * 90; i++) {
-      const double want = op == SPARSE_ADD ? da[i] + db[i] : op == SPARSE_SUB ? da[i] - db[i] : da[i] * db[i];
-      ok = ok && got[i] == want;
+      const double want[] = {da[i] + db[i], da[i] - db[i], da[i] * db[i], fmax(da[i], db[i]), fmin(da[i], db[i])};
+      ok = ok && got[i] == want[op];
     }
     CHECK(ok);
   }
   /* a - a leaves nothing */
   CHECK_EQ_I(kernel_sparse_value(wide, DAMO_FLOAT64)->merge(SPARSE_SUB, &a, &a, ptr, idx, val), 0);
+  free(da), free(db), free(ptr), free(idx), free(val), free(got);
+  clear(&s);
+  clear(&t);
+}
+
+/* Places where a relation says another thing than of 0 and 0. */
+static void test_relations(bool wide) {
+  storage s = make(70, 90, 30, true), t = make(70, 90, 30, true);
+  const sparse_raw a = raw_of(&s, wide, false), b = raw_of(&t, wide, false);
+  double *da = dense_of(&s), *db = dense_of(&t), *got = malloc(70 * 90 * 8);
+  int64_t *ptr = calloc(71, 8), *idx = calloc((size_t)(s.nnz + t.nnz) + 1, 8);
+  double *val = calloc((size_t)(s.nnz + t.nnz) + 1, 8);
+  for (int op = SPARSE_EQ; op <= SPARSE_GE; op++) {
+    const int64_t n = kernel_sparse_value(wide, DAMO_FLOAT64)->relate((sparse_relation)op, &a, &b, ptr, idx);
+    const sparse_raw r = {70, 90, ptr, idx, val};
+    const sparse_verdict v = kernel_sparse_index(wide)->check(&r, n);
+    CHECK(v.flaw == SPARSE_FINE && v.sorted && v.unique);
+    for (int64_t p = 0; p < n; p++) val[p] = 1;
+    memset(got, 0, 70 * 90 * 8);
+    kernel_sparse_value(wide, DAMO_FLOAT64)->add_dense(&r, (char *)got, 90 * 8, 8);
+    bool ok = true;
+    for (int64_t i = 0; i < 70 * 90; i++) {
+      const bool differ = da[i] != db[i], less = da[i]<db[i], more = da[i]> db[i];
+      const bool want[] = {differ, differ, less, more, more, less};
+      ok = ok && (got[i] != 0) == want[op];
+    }
+    CHECK(ok);
+  }
+  CHECK_EQ_I(kernel_sparse_value(wide, DAMO_FLOAT64)->relate(SPARSE_NEQ, &a, &a, ptr, idx), 0);
   free(da), free(db), free(ptr), free(idx), free(val), free(got);
   clear(&s);
   clear(&t);
@@ -641,6 +671,7 @@ int main(void) {
     test_both_widths(wide, true);
     test_sparse_product(wide);
     test_merges(wide);
+    test_relations(wide);
     test_sums(wide);
   }
   TEST_MAIN_END;

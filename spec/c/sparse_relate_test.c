@@ -124,7 +124,7 @@ static void test_relations(damo_ctx *ctx, damo_format format, damo_dtype itype, 
   ((double *)(void *)a->data->data)[3] = NAN;
   damo_array *x = sparse_to_dense(a), *y = sparse_to_dense(b), *got = NULL;
   const kernel_fn op = kernel_of(r);
-  damo_sparse *z = sparse_relate(op, says(r, 0, 0), DAMO_FLOAT64, a, b);
+  damo_sparse *z = sparse_relate((sparse_relation)r, a, b);
   CHECK(z != NULL && holds_for(z, r, x, y, 0));
   for (int k = -1; k < 3; k++) {
     damo_array *s = array_from_scalar(ctx, (scalar){.dtype = DAMO_FLOAT64, .v.f = k});
@@ -148,9 +148,9 @@ static void test_relations(damo_ctx *ctx, damo_format format, damo_dtype itype, 
 /* Each row on constants, run; false once an allocation failed. */
 static bool run_rows(damo_ctx *ctx, damo_obj *const *values) {
   static const char *const rows[] = {
-      "add",       "sub",       "mul",     "true_div",           "eq",          "lt", "le",
-      "col_scale", "row_scale", "mul_s_v", "structured_add_s_v", "add_s_s_data"};
-  static const uint8_t second[] = {1, 1, 1, 2, 1, 2, 5, 3, 4, 3, 3, 0}; /* which value */
+      "add",       "sub",       "mul",     "true_div",           "eq",           "lt",      "le",
+      "col_scale", "row_scale", "mul_s_v", "structured_add_s_v", "add_s_s_data", "maximum", "le"};
+  static const uint8_t second[] = {1, 1, 1, 2, 1, 2, 5, 3, 4, 3, 3, 0, 1, 1}; /* which value */
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char name[64];
     damo_obj *result = NULL;

@@ -106,8 +106,21 @@ static void check_sparse_products(damo_ctx *ctx, damo_sparse *a, const ref *r, k
   }
 }
 
+static damo_c128 merged(int op, damo_c128 x, damo_c128 y) {
+  if (op == SPARSE_MAX) return x.re > y.re ? x : y;
+  if (op == SPARSE_MIN) return x.re < y.re ? x : y;
+  return op == SPARSE_ADD   ? (damo_c128){x.re + y.re, x.im + y.im}
+         : op == SPARSE_SUB ? (damo_c128){x.re - y.re, x.im - y.im}
+                            : times(x, y);
+}
+
 static void check_merges(damo_ctx *ctx, damo_sparse *a, const ref *r, kind k) {
-  for (int op = SPARSE_ADD; op <= SPARSE_MUL; op++) {
+  if (dtype_is_complex(sparse_dtype(a))) {
+    CHECK(!sparse_merge(SPARSE_MAX, a, a));
+    CHECK_EQ_I(ctx->error.status, DAMO_ETYPE);
+    ctx_clear_error(ctx);
+  }
+  for (int op = SPARSE_ADD; op <= (dtype_is_complex(sparse_dtype(a)) ? SPARSE_MUL : SPARSE_MIN); op++) {
     if (op == SPARSE_SUB && !dtype_is_signed(sparse_dtype(a)) && !dtype_is_float(sparse_dtype(a)) &&
         !dtype_is_complex(sparse_dtype(a)))
       continue;
@@ -116,9 +129,7 @@ static void check_merges(damo_ctx *ctx, damo_sparse *a, const ref *r, kind k) {
     for (int64_t i = 0; i < r->m; i++) {
       for (int64_t j = 0; j < r->n; j++) {
         const damo_c128 x = in_dtype(r->at[i][j], sparse_dtype(a)), y = in_dtype(rb->at[i][j], sparse_dtype(a));
-        rb->at[i][j] = op == SPARSE_ADD   ? (damo_c128){x.re + y.re, x.im + y.im}
-                       : op == SPARSE_SUB ? (damo_c128){x.re - y.re, x.im - y.im}
-                                          : times(x, y);
+        rb->at[i][j] = merged(op, x, y);
       }
     }
     damo_sparse *c = sparse_merge((sparse_merge_op)op, a, b);

@@ -65,6 +65,24 @@ for _, name in ipairs(names) do
       end
     end)
 
+    it("compares every kind of storage with every other, of bool too", function()
+      for _, dtype in ipairs { "float64", "int8", "bool" } do
+        for _, m in ipairs(s.matrices(dtype, { fixed = true })) do
+          local x = whole(m.value)
+          s.close(fn(x, sp.with_data(x, x.data)), damo[name](x:toarray(), x:toarray()), m.name)
+          for _, n in ipairs(s.matrices(dtype, { fixed = true, seed = 21 })) do
+            if m.format == n.format then
+              local y = whole(n.value)
+              local z = fn(x, y)
+              s.close(z, damo[name](x:toarray(), y:toarray()), m.name .. " and " .. n.name)
+              assert.equal(count_true(z), z.nnz)
+              s.same_storage(z, sp.ensure_sorted_indices(z))
+            end
+          end
+        end
+      end
+    end)
+
     it("compares with a dense matrix on either side", function()
       for _, dtype in ipairs { "float32", "float64", "int64" } do
         for _, m in ipairs(with_places(s.matrices(dtype))) do
@@ -259,6 +277,77 @@ describe("maximum and minimum of two sparse matrices", function()
         local want = damo.compile({ u }, damo.grad(damo.sum(f(u, 0) * w), u))(a:toarray())
         s.close(sp.gather(got, a), sp.gather(want, a))
       end
+    end)
+  end
+
+  -- (the dense function is the reference)
+  local function dense(name, x, y) return damo[name](x:toarray(), y:toarray()) end
+
+  for name in pairs { maximum = 1, minimum = 1 } do
+    local f = damo[name]
+    it(name .. " takes every kind of storage with every other", function()
+      for _, dtype in ipairs { "float64", "int8", "uint8", "bool" } do
+        for _, m in ipairs(s.matrices(dtype, { fixed = true })) do
+          for _, n in ipairs(s.matrices(dtype, { fixed = true, seed = 21 })) do
+            local what, x, y = m.name .. " and " .. n.name, m.value, n.value
+            local z = f(x, y)
+            s.close(z, dense(name, x, y), what)
+            s.same_storage(z, sp.clean(z), what)
+            assert.equal(x.itype == "int64" and "int64" or y.itype, z.itype)
+          end
+        end
+      end
+    end)
+
+    it(name .. " of two on one pattern", function()
+      for _, m in ipairs(s.matrices("float64", { fixed = true })) do
+        local y = sp.with_data(m.value, m.value.data * damo.sin(m.value.data * 20))
+        local z = s.same_everywhere(f, { m.value, y })[1]
+        s.close(z, dense(name, m.value, y), m.name)
+        s.same_storage(z, sp.clean(z), m.name)
+      end
+    end)
+
+    it(name .. " promotes dtypes, and has one class", function()
+      local x, y = s.matrix { dtype = "int8", kind = "duplicates" }, s.matrix { dtype = "float32", seed = 21 }
+      local z = s.same_everywhere(f, { x, y })[1]
+      assert.equal("float32", z.dtype)
+      s.close(z, dense(name, x, y))
+      local a, b = sp.csr_matrix "a", sp.csc_matrix("b", { dtype = "float32", itype = "int64" })
+      local class = name == "maximum" and "MaximumSS" or "MinimumSS"
+      assert.equal(class, f(a, b).owner.op.name)
+      assert.same({ "csr", "float64", "int64" }, { f(a, b).format, f(a, b).dtype, f(a, b).itype })
+      s.raises("type", class .. " is not defined for complex128",
+        function() f(s.matrix {}, s.matrix { dtype = "complex128" }) end)
+      s.raises("shape", name .. ": shapes (4, 5) and (3, 5) are not equal",
+        function() damo.compile({ a, b }, f(a, b))(s.matrix {},
+          s.matrix { format = "csc", dtype = "float32", itype = "int64", rows = 3 }) end)
+    end)
+
+    it(name .. " gives nan where one is nan", function()
+      local nan = 0 / 0
+      local x = sp.csr(damo.array { { nan, 1, 0, nan, nan, -1 }, { nan, 0, 0, 0, 0, 0 } })
+      local y = sp.csr(damo.array { { 2, nan, nan, nan, -2, 1 }, { 0, nan, 0, 0, 0, 3 } })
+      for _, dtype in ipairs { "float32", "float64" } do
+        local a, b = sp.cast(x, { dtype = dtype }), sp.cast(y, { dtype = dtype })
+        s.close(s.same_everywhere(f, { a, b }, { "FAST_RUN", "FAST_COMPILE" })[1], dense(name, a, b))
+        s.close(f(b, a), dense(name, b, a))
+      end
+    end)
+
+    it(name .. " has gradients, R_op and second derivatives for every kind of storage", function()
+      for _, format in ipairs(s.formats) do
+        for _, kind in ipairs { "plain", "unsorted", "duplicates", "nnz0" } do
+          for _, other in ipairs { "plain", "duplicates" } do
+            local values = { s.matrix { format = format, kind = kind }, s.matrix { kind = other, seed = 21 } }
+            s.check_grad(f, values)
+            s.check_rop(f, values)
+            s.check_second(function(x, y) return sp.sqr(f(x, y)) end, values, { tol = 1e-5 })
+          end
+        end
+      end
+      local mixed = { s.matrix { dtype = "float32" }, s.matrix { dtype = "int64", seed = 21 } }
+      s.check_grad(f, mixed, { eps = 0.01, tol = 1e-3 })
     end)
   end
 

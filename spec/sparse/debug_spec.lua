@@ -126,6 +126,8 @@ describe("DEBUG", function()
       return of("StructuredDotGrad", {}, x, sparse.transpose(y), sq[{ { 1, 2 }, { 1, 2 } }])
     end },
     { "StructuredAddSV", function() return of("StructuredAddSV", {}, x, w) end },
+    { "MaximumSS", function() return damo.maximum(x, z), damo.maximum(y, x) end },
+    { "MinimumSS", function() return damo.minimum(x, z), damo.minimum(y, x) end },
     { "AddCotangents", function() return damo.grad(sparse.sp_sum(sparse.sqr(x)) + sparse.sp_sum(x), x) end },
     { "MoveCotangent", function() return damo.grad(sparse.sp_sum(sparse.sqr(sparse.ensure_sorted_indices(x))), x) end },
     { "FactorSolve", function()

@@ -53,6 +53,10 @@ static damo_var *compared(dense_exam *e) {
   return NULL;
 }
 
+static damo_var *larger(dense_exam *e) { return build_fn2(e->b, "maximum", e->in[0], e->in[1]); }
+
+static damo_var *smaller(dense_exam *e) { return build_fn2(e->b, "minimum", e->in[0], e->in[1]); }
+
 static damo_var *stacked(dense_exam *e) {
   return build_fn(e->b, e->node->op->def->name[0] == 'H' ? "hstack" : "vstack", e->in, e->node->n_in, NULL);
 }
@@ -94,6 +98,8 @@ static const dense_row forms[] = {
     {"Diag", diagonal},
     {"SquareDiagonal", diagonal},
     {"SparseZeros", zeros},
+    {"MaximumSS", larger},
+    {"MinimumSS", smaller},
     {"EqualSS", compared},
     {"NotEqualSS", compared},
     {"LessThanSS", compared},

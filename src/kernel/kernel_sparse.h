@@ -132,7 +132,11 @@ const sparse_flag_fns *kernel_sparse_flags(bool wide);
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-typedef enum sparse_merge_op { SPARSE_ADD, SPARSE_SUB, SPARSE_MUL } sparse_merge_op;
+/* The larger and the smaller of two: nan where one is; of complex numbers there is none. */
+typedef enum sparse_merge_op { SPARSE_ADD, SPARSE_SUB, SPARSE_MUL, SPARSE_MAX, SPARSE_MIN } sparse_merge_op;
+
+/* Complex numbers are equal or not, no more. nan is unequal to all. */
+typedef enum sparse_relation { SPARSE_EQ, SPARSE_NEQ, SPARSE_LT, SPARSE_LE, SPARSE_GT, SPARSE_GE } sparse_relation;
 
 /* A row-major block: `cols` columns, rows `stride` elements apart. */
 typedef struct sparse_block {
@@ -174,6 +178,8 @@ typedef struct sparse_value_fns {
    * Room for the entries of both; returns how many there are. */
   int64_t (*merge)(sparse_merge_op op, const sparse_raw *a, const sparse_raw *b, void *indptr, void *indices,
                    void *data);
+  /* The places where the relation says another thing than of 0 and 0, in the same manner. */
+  int64_t (*relate)(sparse_relation op, const sparse_raw *a, const sparse_raw *b, void *indptr, void *indices);
   /* out[p] = data[p]·s[line], data[p]·s[index]; out may be data. */
   void (*scale_major)(const sparse_raw *a, const void *s, void *out);
   void (*scale_minor)(const sparse_raw *a, const void *s, void *out);

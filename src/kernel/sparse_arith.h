@@ -1,7 +1,10 @@
-/* sparse_arith: add, sub, mul and zero tests of every element type, under one naming scheme, for the sparse bodies.
- * Integers wrap; on bool, + is or and * is and; complex products are the textbook formula. */
+/* sparse_arith: add, sub, mul, zero tests and order of every element type, under one naming scheme, for the sparse
+ * bodies. Integers wrap; on bool, + is or and * is and; complex products are the textbook formula. The larger and the
+ * smaller of two are nan where one is; nan is unequal to all, and complex numbers have no order. */
 #ifndef DAMO_SPARSE_ARITH_H
 #define DAMO_SPARSE_ARITH_H
+
+#include <string.h>
 
 #include "kernel_sparse.h"
 
@@ -27,6 +30,43 @@ static inline uint8_t sub_b8(uint8_t a, uint8_t b) { return a ^ b; }
 static inline uint8_t mul_b8(uint8_t a, uint8_t b) { return a & b; }
 static inline bool zero_b8(uint8_t a) { return a == 0; }
 
+#define ORDER(name, type)                                             \
+  static inline bool differ_##name(type a, type b) { return a != b; } \
+  static inline bool less_##name(type a, type b) { return a < b; }    \
+  static inline bool not_above_##name(type a, type b) { return a <= b; }
+#define ORDER_INT(name, type)                                                \
+  ORDER(name, type)                                                          \
+  static inline type larger_##name(type a, type b) { return a > b ? a : b; } \
+  static inline type smaller_##name(type a, type b) { return a < b ? a : b; }
+/* One of two by their bits: a jump on numbers in no order is foreseen half the time. */
+#define ORDER_FLOAT(name, type, word)                                                                \
+  ORDER(name, type)                                                                                  \
+  static inline type pick_##name(bool first, type a, type b) {                                       \
+    const word mask = (word)0 - (word)first;                                                         \
+    word x, y;                                                                                       \
+    memcpy(&x, &a, sizeof x);                                                                        \
+    memcpy(&y, &b, sizeof y);                                                                        \
+    x = (x & mask) | (y & ~mask);                                                                    \
+    memcpy(&a, &x, sizeof a);                                                                        \
+    return a;                                                                                        \
+  }                                                                                                  \
+  static inline type larger_##name(type a, type b) { return pick_##name((a > b) | (a != a), a, b); } \
+  static inline type smaller_##name(type a, type b) { return pick_##name((a < b) | (a != a), a, b); }
+ORDER_INT(b8, uint8_t)
+ORDER_INT(i8, int8_t)
+ORDER_INT(i16, int16_t)
+ORDER_INT(i32, int32_t)
+ORDER_INT(i64, int64_t)
+ORDER_INT(u8, uint8_t)
+ORDER_INT(u16, uint16_t)
+ORDER_INT(u32, uint32_t)
+ORDER_INT(u64, uint64_t)
+ORDER_FLOAT(f32, float, uint32_t)
+ORDER_FLOAT(f64, double, uint64_t)
+#undef ORDER_FLOAT
+#undef ORDER_INT
+#undef ORDER
+
 #define COMPLEX(name, type)                                                                  \
   static inline type add_##name(type a, type b) { return (type){a.re + b.re, a.im + b.im}; } \
   static inline type sub_##name(type a, type b) { return (type){a.re - b.re, a.im - b.im}; } \
@@ -34,6 +74,15 @@ static inline bool zero_b8(uint8_t a) { return a == 0; }
     return (type){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                     \
   }                                                                                          \
   static inline bool zero_##name(type a) { return a.re == 0 && a.im == 0; }
+#define NO_ORDER(name, type)                                                                   \
+  static inline bool differ_##name(type a, type b) { return (a.re != b.re) | (a.im != b.im); } \
+  static inline bool less_##name(type a, type b) { return (void)a, (void)b, false; }           \
+  static inline bool not_above_##name(type a, type b) { return (void)a, (void)b, true; }       \
+  static inline type larger_##name(type a, type b) { return (void)b, a; }                      \
+  static inline type smaller_##name(type a, type b) { return (void)b, a; }
+NO_ORDER(c64, damo_c64)
+NO_ORDER(c128, damo_c128)
+#undef NO_ORDER
 COMPLEX(c64, damo_c64)
 COMPLEX(c128, damo_c128)
 #undef COMPLEX

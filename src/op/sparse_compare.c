@@ -4,25 +4,25 @@
  * classes compare with a dense matrix, into dense bool, or with a number, into sparse bool. What is absent counts as 0,
  * so eq, le and ge of two sparse matrices are true nearly everywhere, and so is the memory of their result. nan is
  * unequal to all. isclose and allclose look at the places where either of two matrices stores an entry: elsewhere 0 is
- * close to 0. So do maximum and minimum; next to a number that leaves 0 as it is, where the matrix stores one.
+ * close to 0. MaximumSS and MinimumSS merge two sparse matrices; next to a number that leaves 0 as it is, maximum and
+ * minimum look at the places where the matrix stores an entry.
  */
 #include "sparse_op.h"
 
 #include <stddef.h>
 #include <string.h>
 
+#define N_RELATIONS (SPARSE_GE + 1)
+
 typedef struct relation {
-  size_t kernel;  /* offset of its set in the kernel table */
-  bool of_zeros;  /* 0 op 0 */
-  int8_t flipped; /* the relation with the operands exchanged */
+  size_t kernel;           /* offset of its set in the kernel table */
+  sparse_relation flipped; /* the relation with the operands exchanged */
 } relation;
 
-enum { EQ, NEQ, LT, LE, GT, GE, N_RELATIONS };
-
 static const relation relations[N_RELATIONS] = {
-    [EQ] = {offsetof(kernel_table, eq), true, EQ},  [NEQ] = {offsetof(kernel_table, neq), false, NEQ},
-    [LT] = {offsetof(kernel_table, lt), false, GT}, [LE] = {offsetof(kernel_table, le), true, GE},
-    [GT] = {offsetof(kernel_table, gt), false, LT}, [GE] = {offsetof(kernel_table, ge), true, LE},
+    [SPARSE_EQ] = {offsetof(kernel_table, eq), SPARSE_EQ},    [SPARSE_LT] = {offsetof(kernel_table, lt), SPARSE_GT},
+    [SPARSE_NEQ] = {offsetof(kernel_table, neq), SPARSE_NEQ}, [SPARSE_LE] = {offsetof(kernel_table, le), SPARSE_GE},
+    [SPARSE_GT] = {offsetof(kernel_table, gt), SPARSE_LT},    [SPARSE_GE] = {offsetof(kernel_table, ge), SPARSE_LE},
 };
 
 static const op_def ss_defs[N_RELATIONS], sd_defs[N_RELATIONS];
@@ -70,10 +70,8 @@ static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, dam
 
 static damo_status ss_perform(thunk *t) {
   damo_sparse *x = thunk_in_sparse(t, 0), *y = thunk_in_sparse(t, 1);
-  const relation *r = &relations[t->node->op->def - ss_defs];
-  const damo_dtype loop = loop_dtype(t->node->in);
   DAMO_TRY(check_shapes(t, x, y->shape));
-  return thunk_give_sparse(t, 0, sparse_relate(kernel_of(r, loop), r->of_zeros, loop, x, y));
+  return thunk_give_sparse(t, 0, sparse_relate((sparse_relation)(t->node->op->def - ss_defs), x, y));
 }
 
 #define SS(r, class_name, text)                                               \
@@ -88,8 +86,9 @@ static damo_status ss_perform(thunk *t) {
          .connection_pattern = connect_none}
 
 static const op_def ss_defs[N_RELATIONS] = {
-    SS(EQ, "Equal", "x = y of"),      SS(NEQ, "NotEqual", "x /= y of"),  SS(LT, "LessThan", "x < y of"),
-    SS(LE, "LessEqual", "x <= y of"), SS(GT, "GreaterThan", "x > y of"), SS(GE, "GreaterEqual", "x >= y of"),
+    SS(SPARSE_EQ, "Equal", "x = y of"),       SS(SPARSE_NEQ, "NotEqual", "x /= y of"),
+    SS(SPARSE_LT, "LessThan", "x < y of"),    SS(SPARSE_LE, "LessEqual", "x <= y of"),
+    SS(SPARSE_GT, "GreaterThan", "x > y of"), SS(SPARSE_GE, "GreaterEqual", "x >= y of"),
 };
 
 /* ---- Sparse and dense -------------------------------------------------------------------------------------------- */
@@ -129,8 +128,9 @@ static damo_status sd_perform(thunk *t) {
          .connection_pattern = connect_none}
 
 static const op_def sd_defs[N_RELATIONS] = {
-    SD(EQ, "Equal", "x = y of"),      SD(NEQ, "NotEqual", "x /= y of"),  SD(LT, "LessThan", "x < y of"),
-    SD(LE, "LessEqual", "x <= y of"), SD(GT, "GreaterThan", "x > y of"), SD(GE, "GreaterEqual", "x >= y of"),
+    SD(SPARSE_EQ, "Equal", "x = y of"),       SD(SPARSE_NEQ, "NotEqual", "x /= y of"),
+    SD(SPARSE_LT, "LessThan", "x < y of"),    SD(SPARSE_LE, "LessEqual", "x <= y of"),
+    SD(SPARSE_GT, "GreaterThan", "x > y of"), SD(SPARSE_GE, "GreaterEqual", "x >= y of"),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
@@ -224,6 +224,75 @@ static damo_status fn_isclose(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, b->status == DAMO_OK ? build_fn(b, "isclose", pair, 2, a->opt) : NULL);
 }
 
+/* ---- The larger and the smaller ---------------------------------------------------------------------------------- */
+
+static const op_def choice_defs[2];
+
+static bool is_of_maximum(const damo_op *op) { return op->def == &choice_defs[0]; }
+
+static damo_status choice_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  int64_t shape[2];
+  (void)n_in;
+  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(need_same_shape(op, in));
+  DAMO_TRY(need_kernel(op, &relations[SPARSE_LT], in));
+  for (int k = 0; k < 2; k++) shape[k] = in[in[0]->type->shape[k] < 0]->type->shape[k];
+  return give_sparse(op, out, var_format_of(in[0]), loop_dtype(in), itype_join(var_itype(in[0]), var_itype(in[1])),
+                     shape[0], shape[1]);
+}
+
+static damo_status choice_perform(thunk *t) {
+  const sparse_merge_op op = is_of_maximum(t->node->op) ? SPARSE_MAX : SPARSE_MIN;
+  return thunk_give_sparse(t, 0, sparse_merge(op, thunk_in_sparse(t, 0), thunk_in_sparse(t, 1)));
+}
+
+/* The node once more, of the values at the places that either operand stores: the dense Op on vectors. Derivatives are
+ * that one's. NULL: failed. */
+static damo_apply *choice_at(build *b, damo_apply *node, damo_var **places) {
+  damo_var *at[2];
+  *places = either_places(b, node->in, at);
+  damo_var *v = *places ? build_fn2(b, is_of_maximum(node->op) ? "maximum" : "minimum", at[0], at[1]) : NULL;
+  return v != NULL ? v->owner : NULL;
+}
+
+static damo_status choice_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *places, *part[2] = {NULL, NULL};
+  if (gout[0] == NULL) return DAMO_OK;
+  for (int i = 0; i < 2; i++) gin[i] = flat_zeros(b, node, i);
+  if (gin[0] != NULL && gin[1] != NULL) return b->status;
+  damo_apply *dense = choice_at(b, node, &places);
+  damo_var *g = dense != NULL ? sparse_gather(b, gout[0], places) : NULL;
+  if (g == NULL) return b->status;
+  DAMO_TRY(dense->op->def->grad(b, dense, &g, part));
+  for (int i = 0; i < 2; i++) {
+    if (gin[i] == NULL) gin[i] = sparse_with(b, places, part[i]);
+  }
+  return b->status;
+}
+
+static damo_status choice_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *places, *part[2] = {NULL, NULL}, *tangent = NULL;
+  if (eval[0] == NULL && eval[1] == NULL) return DAMO_OK;
+  damo_apply *dense = choice_at(b, node, &places);
+  for (int i = 0; i < 2 && dense != NULL; i++) {
+    if (eval[i] != NULL) part[i] = sparse_gather(b, eval[i], places);
+  }
+  if (b->status != DAMO_OK) return b->status;
+  DAMO_TRY(dense->op->def->rop(b, dense, part, &tangent));
+  if (tangent != NULL) rout[0] = sparse_with(b, places, tangent);
+  return b->status;
+}
+
+#define CHOICE(class_name, which)                                                                                \
+  {                                                                                                              \
+    .name = class_name, .doc = "the " which " of two sparse matrices entry by entry, in the first one's format", \
+    .n_in = 2, .infer_type = choice_type, .perform = choice_perform, .grad = choice_grad, .rop = choice_rop,     \
+    .infer_shape = infer_shape_same, .pattern = PATTERN_ONCE                                                     \
+  }
+
+static const op_def choice_defs[2] = {CHOICE("MaximumSS", "larger"), CHOICE("MinimumSS", "smaller")};
+
 static bool is_maximum(const fn_args *a) { return strcmp(a->func->data, "maximum") == 0; }
 
 /* A constant number that absent entries are not below (maximum) or above (minimum). */
@@ -267,8 +336,7 @@ static damo_status choose_stored(build *b, const fn_args *a, damo_var **pair, in
 
 /* max(x, y) or min(x, y) of two sparse matrices, or of one and a number; what is 0 there is not stored. */
 static damo_status fn_choose(build *b, const fn_args *a, ptrvec *out) {
-  const char *name = a->func->data;
-  damo_var *pair[2], *at[2];
+  damo_var *pair[2];
   DAMO_TRY(pair_operands(b, a, pair));
   const int other = var_is_sparse(pair[0]);
   if (!var_is_sparse(pair[other])) {
@@ -277,8 +345,7 @@ static damo_status fn_choose(build *b, const fn_args *a, ptrvec *out) {
     return choose_stored(b, a, pair, !other, out);
   }
   DAMO_TRY(close_operands(b, a, pair));
-  damo_var *places = either_places(b, pair, at), *v = places != NULL ? build_fn2(b, name, at[0], at[1]) : NULL;
-  return fn_give(b, out, v != NULL ? build_fn1(b, "sparse.remove0", sparse_with(b, places, v)) : NULL);
+  return fn_give(b, out, build_class(b, &choice_defs[!is_maximum(a)], pair, 2));
 }
 
 #define CLOSE_OPTIONS "rtol:num atol:num equal_nan:bool"
@@ -296,12 +363,12 @@ static damo_status fn_choose(build *b, const fn_args *a, ptrvec *out) {
   }
 
 const op_func sparse_compare_funcs[] = {
-    ROW(EQ, "eq", "=="),
-    ROW(NEQ, "neq", "~="),
-    ROW(LT, "lt", "<"),
-    ROW(LE, "le", "<="),
-    ROW(GT, "gt", ">"),
-    ROW(GE, "ge", ">="),
+    ROW(SPARSE_EQ, "eq", "=="),
+    ROW(SPARSE_NEQ, "neq", "~="),
+    ROW(SPARSE_LT, "lt", "<"),
+    ROW(SPARSE_LE, "le", "<="),
+    ROW(SPARSE_GT, "gt", ">"),
+    ROW(SPARSE_GE, "ge", ">="),
     {.name = "sparse.isclose",
      .operands = "x y",
      .options = CLOSE_OPTIONS,
@@ -317,6 +384,7 @@ const op_func sparse_compare_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const sparse_compare_classes[] = {&ss_defs[EQ], &ss_defs[NEQ], &ss_defs[LT],  &ss_defs[LE], &ss_defs[GT],
-                                                &ss_defs[GE], &sd_defs[EQ],  &sd_defs[NEQ], &sd_defs[LT], &sd_defs[LE],
-                                                &sd_defs[GT], &sd_defs[GE],  NULL};
+#define BOTH(r) &ss_defs[SPARSE_##r], &sd_defs[SPARSE_##r]
+
+const op_def *const sparse_compare_classes[] = {BOTH(EQ), BOTH(NEQ),       BOTH(LT),        BOTH(LE), BOTH(GT),
+                                                BOTH(GE), &choice_defs[0], &choice_defs[1], NULL};

@@ -117,7 +117,8 @@ damo_sparse *sparse_dot_sparse(damo_sparse *a, damo_sparse *b);
 /* A·x, or x·A when `left`, sparse in A's format, without entries that are 0; x is a dense matrix. */
 damo_sparse *sparse_dot_mixed(damo_sparse *a, const damo_array *x, bool left);
 /* A op B in A's format, canonical; what comes out as 0 is dropped. Sums and differences of matrices that share their
- * pattern arrays keep the pattern where nothing is dropped; with duplicates they keep it in any case. */
+ * pattern arrays keep the pattern where nothing is dropped; with duplicates they keep it in any case. A type error
+ * where op is none of these dtypes. */
 damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b);
 /* Rows (axis 0) or columns (axis 1) times the entries of a vector. */
 damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s);
@@ -130,9 +131,10 @@ damo_status sparse_entries_with(kernel_fn op, damo_dtype loop, const damo_sparse
 /* op(entry, s at its column) of the entries that are not 0, canonical; what comes out as 0 is dropped. The result has
  * the kernel's dtype. */
 damo_sparse *sparse_with_columns(kernel_fn op, damo_dtype dtype, damo_sparse *a, const damo_array *s);
-/* Comparisons by an elementwise kernel of dtype `loop` into bool, absent entries counting as 0: the true places.
- * of_zeros: op(0, 0). a and b have one shape; s is 0-d. */
-damo_sparse *sparse_relate(kernel_fn op, bool of_zeros, damo_dtype loop, damo_sparse *a, damo_sparse *b);
+/* The true places of a comparison, absent entries counting as 0: bool in A's format, canonical. A and B have one shape,
+ * and the promoted dtype knows op. */
+damo_sparse *sparse_relate(sparse_relation op, damo_sparse *a, damo_sparse *b);
+/* The same with a number (0-d), by an elementwise kernel of dtype `loop` into bool. */
 damo_sparse *sparse_relate_number(kernel_fn op, damo_dtype loop, damo_sparse *a, const damo_array *s);
 /* The same with a dense matrix of a's shape, into a dense contiguous bool one. */
 damo_status sparse_relate_dense(kernel_fn op, damo_dtype loop, damo_sparse *a, const damo_array *y, damo_array *out);

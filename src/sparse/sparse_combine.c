@@ -1,4 +1,4 @@
-/* sparse_combine: sums and products entry by entry, scaling, sums along axes. */
+/* sparse_combine: sums, products, the larger and the smaller entry by entry, scaling, sums along axes. */
 #include "sparse_int.h"
 
 #include <string.h>
@@ -12,16 +12,33 @@ static damo_sparse *form(damo_sparse *a, damo_format format, damo_dtype dtype, d
   return e;
 }
 
-/* The kernel for a op b entry by entry, where both have one pattern and dtype; NULL: they have not. */
-static kernel_fn aligned_kernel(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
-  const bool one = sparse_shares(a, b) && sparse_dtype(a) == sparse_dtype(b);
-  if (!one || op == SPARSE_MUL || sparse_dtype(a) == DAMO_BOOL) return NULL;
-  const kernel_table *table = kernel_table_select();
-  return (op == SPARSE_ADD ? &table->add : &table->sub)->fn[sparse_dtype(a)];
+damo_status sparse_alike(damo_sparse *a, damo_sparse *b, damo_sparse **x, damo_sparse **y) {
+  const damo_dtype dtype = dtype_promote(sparse_dtype(a), sparse_dtype(b));
+  const bool wide = sparse_is_wide(a) || sparse_is_wide(b) || sparse_nnz(a) + sparse_nnz(b) > INT32_MAX;
+  const damo_dtype itype = wide ? DAMO_INT64 : DAMO_INT32;
+  *x = form(a, sparse_format(a), dtype, itype);
+  *y = *x ? form(b, sparse_format(a), dtype, itype) : NULL;
+  if (*y) return DAMO_OK;
+  damo_release(*x);
+  return damo_error_status(a->obj.ctx);
 }
 
-/* On one pattern the entries are added one by one. Duplicates stay: each then has the sum of both, which is what two
- * structured gradients of one matrix need. */
+static bool is_order(sparse_merge_op op) { return op == SPARSE_MAX || op == SPARSE_MIN; }
+
+/* The kernel for a op b entry by entry, where both have one pattern and dtype; NULL: they have not, or that would not
+ * do. */
+static kernel_fn aligned_kernel(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
+  const damo_dtype dtype = sparse_dtype(a);
+  if (!sparse_shares(a, b) || dtype != sparse_dtype(b) || op == SPARSE_MUL) return NULL;
+  if (is_order(op) ? !a->sorted || !a->unique : dtype == DAMO_BOOL) return NULL;
+  const kernel_table *t = kernel_table_select();
+  const kernel_set *const sets[] = {
+      [SPARSE_ADD] = &t->add, [SPARSE_SUB] = &t->sub, [SPARSE_MAX] = &t->maximum, [SPARSE_MIN] = &t->minimum};
+  return sets[op]->fn[dtype];
+}
+
+/* On one pattern the entries are taken one by one. Where they are added, duplicates stay: each then has the sum of both,
+ * which is what two structured gradients of one matrix need. */
 static damo_sparse *merge_aligned(kernel_fn fn, const damo_sparse *a, const damo_sparse *b) {
   damo_array *data = sparse_vector(a->obj.ctx, sparse_dtype(a), sparse_nnz(a));
   if (!data) return NULL;
@@ -34,23 +51,28 @@ static damo_sparse *merge_aligned(kernel_fn fn, const damo_sparse *a, const damo
   return fewer;
 }
 
+static damo_status check_merge(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
+  static const char *const names[] = {[SPARSE_ADD] = "add",
+                                      [SPARSE_SUB] = "sub",
+                                      [SPARSE_MUL] = "mul",
+                                      [SPARSE_MAX] = "maximum",
+                                      [SPARSE_MIN] = "minimum"};
+  const damo_dtype dtype = dtype_promote(sparse_dtype(a), sparse_dtype(b));
+  if (is_order(op) && dtype_is_complex(dtype))
+    return ctx_fail(a->obj.ctx, DAMO_ETYPE, "%s is not defined for %s", names[op], dtype_name(dtype));
+  if (a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1]) return DAMO_OK;
+  return ctx_fail(a->obj.ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal", names[op],
+                  (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1]);
+}
+
 damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b) {
-  static const char *const names[] = {[SPARSE_ADD] = "add", [SPARSE_SUB] = "sub", [SPARSE_MUL] = "mul"};
-  if (a->shape[0] != b->shape[0] || a->shape[1] != b->shape[1]) {
-    ctx_fail(a->obj.ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal", names[op],
-             (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1]);
-    return NULL;
-  }
+  damo_sparse *x, *y;
+  if (check_merge(op, a, b) != DAMO_OK) return NULL;
   kernel_fn fn = aligned_kernel(op, a, b);
   if (fn) return merge_aligned(fn, a, b);
-  const damo_dtype dtype = dtype_promote(sparse_dtype(a), sparse_dtype(b));
-  const int64_t most = sparse_nnz(a) + sparse_nnz(b);
-  const bool wide = sparse_is_wide(a) || sparse_is_wide(b) || most > INT32_MAX;
-  const damo_dtype itype = wide ? DAMO_INT64 : DAMO_INT32;
-  damo_sparse *x = form(a, sparse_format(a), dtype, itype);
-  damo_sparse *y = x ? form(b, sparse_format(a), dtype, itype) : NULL;
-  damo_sparse *out = NULL;
-  if (y) out = sparse_empty(a->obj.ctx, sparse_format(a), dtype, itype, a->shape, sparse_nnz(x) + sparse_nnz(y));
+  if (sparse_alike(a, b, &x, &y) != DAMO_OK) return NULL;
+  damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(x), sparse_itype(x), a->shape,
+                                  sparse_nnz(x) + sparse_nnz(y));
   if (out) {
     const sparse_raw rx = sparse_raw_of(x), ry = sparse_raw_of(y);
     const int64_t n = value_fns_of(out)->merge(op, &rx, &ry, out->indptr->data, out->indices->data, out->data->data);

@@ -26,6 +26,9 @@ static inline void sparse_freeze(damo_array *v) {
 /* An uninitialised vector. */
 damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n);
 
+/* Both canonical in a's format, the promoted dtype and one index dtype, which counts the entries of both; owned. */
+damo_status sparse_alike(damo_sparse *a, damo_sparse *b, damo_sparse **x, damo_sparse **y);
+
 /* sparse_narrow_one for two matrices with one minor axis: numbered as a's entries occur; b's others are left out. Both
  * are replaced; they may be NULL after a failure. */
 damo_status sparse_narrow(damo_sparse **a, damo_sparse **b);

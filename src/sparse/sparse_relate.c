@@ -1,4 +1,4 @@
-/* sparse_relate: comparisons, entry by entry, by the elementwise kernels.
+/* sparse_relate: comparisons, entry by entry.
  *
  * Most places hold 0 in both operands, where a comparison says one thing: `of_zeros`. Only the exceptions are looked
  * for, at places that either operand stores; where of_zeros is true, the result is all other places.
@@ -6,34 +6,6 @@
 #include "sparse_int.h"
 
 #include <string.h>
-
-/* a without duplicates, in that format and dtype. */
-static damo_sparse *form(damo_sparse *a, damo_format format, damo_dtype dtype) {
-  damo_sparse *b = sparse_to_format(a, format), *c = b ? sparse_sum_duplicates(b) : NULL;
-  damo_sparse *d = c ? sparse_cast(c, dtype) : NULL;
-  damo_release(b);
-  damo_release(c);
-  return d;
-}
-
-/* a's pattern with true everywhere. */
-static damo_sparse *all_true(const damo_sparse *a) {
-  damo_array *data = sparse_vector(a->obj.ctx, DAMO_BOOL, sparse_nnz(a));
-  if (!data) return NULL;
-  if (sparse_nnz(a) > 0) memset(data->data, 1, (size_t)sparse_nnz(a));
-  damo_sparse *out = sparse_with_data(a, data);
-  damo_release(data);
-  return out;
-}
-
-/* All places that either has. */
-static damo_sparse *union_of(const damo_sparse *a, const damo_sparse *b) {
-  damo_sparse *x = all_true(a), *y = x ? all_true(b) : NULL;
-  damo_sparse *out = y ? sparse_merge(SPARSE_ADD, x, y) : NULL;
-  damo_release(x);
-  damo_release(y);
-  return out;
-}
 
 /* True at every place but those of e, which is canonical. */
 static damo_sparse *all_but(const damo_sparse *e) {
@@ -66,21 +38,27 @@ static damo_sparse *true_places(const damo_sparse *places, damo_array *flags, bo
   return out;
 }
 
-damo_sparse *sparse_relate(kernel_fn op, bool of_zeros, damo_dtype loop, damo_sparse *a, damo_sparse *b) {
-  damo_sparse *x = form(a, sparse_format(a), loop), *y = x ? form(b, sparse_format(a), loop) : NULL, *out = NULL;
-  damo_sparse *places = y ? union_of(x, y) : NULL;
-  damo_array *u = places ? sparse_at(x, places) : NULL, *v = u ? sparse_at(y, places) : NULL;
-  damo_array *flags = v ? sparse_vector(a->obj.ctx, DAMO_BOOL, sparse_nnz(places)) : NULL;
-  if (flags) {
-    op((void *[]){u->data, v->data, flags->data}, sparse_nnz(places));
-    out = true_places(places, flags, of_zeros);
-  }
+/* Where the relation says another thing than of 0 and 0: one walk over both. */
+static damo_sparse *exceptions_of(sparse_relation op, const damo_sparse *x, const damo_sparse *y) {
+  damo_sparse *out =
+      sparse_empty(x->obj.ctx, sparse_format(x), DAMO_BOOL, sparse_itype(x), x->shape, sparse_nnz(x) + sparse_nnz(y));
+  if (!out) return NULL;
+  const sparse_raw rx = sparse_raw_of(x), ry = sparse_raw_of(y);
+  const int64_t n = value_fns_of(x)->relate(op, &rx, &ry, out->indptr->data, out->indices->data);
+  if (n > 0) memset(out->data->data, 1, (size_t)n);
+  out->sorted = out->unique = true;
+  return sparse_cut(out, n);
+}
+
+damo_sparse *sparse_relate(sparse_relation op, damo_sparse *a, damo_sparse *b) {
+  const bool of_zeros = op == SPARSE_EQ || op == SPARSE_LE || op == SPARSE_GE;
+  damo_sparse *x, *y, *out = NULL;
+  if (sparse_alike(a, b, &x, &y) != DAMO_OK) return NULL;
+  damo_sparse *exceptions = exceptions_of(op, x, y);
+  if (exceptions) out = of_zeros ? all_but(exceptions) : damo_retain(exceptions);
   damo_release(x);
   damo_release(y);
-  damo_release(places);
-  damo_release(u);
-  damo_release(v);
-  damo_release(flags);
+  damo_release(exceptions);
   return out;
 }
 
