@@ -16,6 +16,11 @@ typedef struct sparse_raw {
   const void *indptr, *indices, *data; /* data may be NULL where only the pattern counts */
 } sparse_raw;
 
+/* Positions first, first + step, … of an axis: count of them, all inside it. step is not 0. */
+typedef struct sparse_range {
+  int64_t first, step, count;
+} sparse_range;
+
 /* What is wrong with storage, and where; position counts from 0. */
 typedef enum sparse_flaw {
   SPARSE_FINE,
@@ -38,6 +43,8 @@ typedef struct sparse_index_fns {
   void (*shift)(const void *from, int64_t n, int64_t offset, void *to);
   /* Any bytes are safe to check: nothing is followed before it has been found right. */
   sparse_verdict (*check)(const sparse_raw *a, int64_t nnz);
+  /* What check finds about the order of valid lines, if it is unsorted soon. */
+  void (*order)(const sparse_raw *a, bool *sorted, bool *unique);
   int64_t (*longest)(const sparse_raw *a); /* entries of the longest line */
   /* Of each step-th line of a·b: the entries, duplicates joined; mark: minor of b indices, set to -1. */
   int64_t (*count_product)(const sparse_raw *a, const sparse_raw *b, int64_t step, void *mark);
@@ -57,6 +64,8 @@ typedef struct sparse_move_fns {
   size_t (*sort_room)(int64_t longest);
   /* The lines lines[0…n-1] in that order. */
   void (*take)(const sparse_raw *a, const int64_t *lines, int64_t n, void *indptr, void *indices, void *data);
+  /* The lines of a range in its order. */
+  void (*take_range)(const sparse_raw *a, const sparse_range *lines, void *indptr, void *indices, void *data);
   /* Line from[k] as line to[k] of a matrix of n_major lines and nnz entries, for n lines with ascending to[]; what
    * comes to one line is put one after the other. The lines from a's major on are b's. */
   void (*spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, const int64_t *from, const int64_t *to,
@@ -88,11 +97,6 @@ void kernel_sparse_copy(void *to, const void *from, size_t n);
 /* The n bytes at first, times times more behind them. */
 void kernel_sparse_repeat(void *first, size_t n, int64_t times);
 
-/* Positions first, first + step, … of an axis: count of them, all inside it. step is not 0. */
-typedef struct sparse_range {
-  int64_t first, step, count;
-} sparse_range;
-
 /* Where in a list of positions a position stands: a chained hash table of 2^bits heads. */
 typedef struct sparse_lookup {
   const int64_t *list;
@@ -103,16 +107,26 @@ typedef struct sparse_lookup {
 /* Fills heads (2^bits) and next (n) for a list of n < 2^bits positions. */
 void kernel_sparse_lookup(sparse_lookup *s, int64_t n);
 
+/* For a list of n < INT32_MAX positions of an axis, heads[j]: the one place in the list that holds j; -1: none; or
+ * -2 - the first of several, next[k] being the next one after place k, -1 after the last. */
+void kernel_sparse_places(const int64_t *list, int64_t n, int64_t axis, int32_t *heads, int32_t *next);
+
 typedef struct sparse_part_fns {
   /* Entries in those lines and minor positions. `sorted`: the lines are. */
   int64_t (*count_block)(const sparse_raw *a, const sparse_range *lines, const sparse_range *across, bool sorted);
-  /* The entries, their minor positions counted along the range; in storage order, each line `backward` when told. */
+  /* The entries, of which there are nnz, their minor positions counted along the range; in storage order, each line
+   * `backward` when told. */
   void (*fill_block)(const sparse_raw *a, const sparse_range *lines, const sparse_range *across, bool sorted,
-                     bool backward, void *indptr, void *indices, void *data);
+                     bool backward, int64_t nnz, void *indptr, void *indices, void *data);
   /* Entries at the minor positions of a list, once for each time they stand there; then the entries, whose minor
    * positions are the places in the list. */
   int64_t (*count_listed)(const sparse_raw *a, const sparse_lookup *list);
   void (*fill_listed)(const sparse_raw *a, const sparse_lookup *list, void *indptr, void *indices, void *data);
+  /* The same by arrays as long as the minor axis: how often each position stands in the list; what
+   * kernel_sparse_places says, for the nnz entries counted so. */
+  int64_t (*count_times)(const sparse_raw *a, const int32_t *times);
+  void (*fill_places)(const sparse_raw *a, const int32_t *heads, const int32_t *next, int64_t nnz, void *indptr,
+                      void *indices, void *data);
   /* The 0-based coordinates of all entries, in storage order. */
   void (*coordinates)(const sparse_raw *a, int64_t *major, int64_t *minor);
 } sparse_part_fns;

@@ -46,6 +46,20 @@ static sparse_verdict NAME(check)(const sparse_raw *a, int64_t nnz) {
   return v;
 }
 
+static void NAME(order)(const sparse_raw *a, bool *sorted, bool *unique) {
+  const I *ptr = a->indptr, *idx = a->indices;
+  *sorted = *unique = false;
+  bool equal = false;
+  for (int64_t i = 0; i < a->major; i++) {
+    for (int64_t p = ptr[i] + 1, end = ptr[i + 1]; p < end; p++) {
+      if (idx[p] < idx[p - 1]) return;
+      equal |= idx[p] == idx[p - 1];
+    }
+  }
+  *sorted = true;
+  *unique = !equal;
+}
+
 static int64_t NAME(longest)(const sparse_raw *a) {
   const I *ptr = a->indptr;
   int64_t most = 0;
@@ -87,7 +101,7 @@ static int64_t NAME(bound_product)(const sparse_raw *a, const sparse_raw *b, int
   return n;
 }
 
-static const sparse_index_fns NAME(index_fns) = {NAME(shift), NAME(check), NAME(longest), NAME(count_product),
-                                                 NAME(bound_product)};
+static const sparse_index_fns NAME(index_fns) = {NAME(shift),   NAME(check),         NAME(order),
+                                                 NAME(longest), NAME(count_product), NAME(bound_product)};
 
 #undef NAME

@@ -134,18 +134,27 @@ static inline void NAME(fill_up)(I *to, int64_t n, I value) {
 
 #define AHEAD 16 /* lines that are asked for before they are copied */
 
-static void NAME(take)(const sparse_raw *a, const int64_t *lines, int64_t n, void *indptr, void *indices, void *data) {
+static inline int64_t NAME(line)(const int64_t *lines, const sparse_range *r, int64_t i) {
+  return lines ? lines[i] : r->first + i * r->step;
+}
+
+/* The n lines of a list, or of a range where there is none. */
+static inline void NAME(take_each)(const sparse_raw *a, const int64_t *lines, const sparse_range *range, int64_t n,
+                                   void *indptr, void *indices, void *data) {
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data;
   I *optr = indptr, *oidx = indices;
   T *oval = data;
   const int64_t last = ptr[a->major] - LOOSE;
   int64_t at = 0, loose = n, behind = 0; /* the first `loose` lines have LOOSE entries after them in the result */
-  while (loose > 0 && behind < LOOSE) loose--, behind += ptr[lines[loose] + 1] - ptr[lines[loose]];
+  while (loose > 0 && behind < LOOSE) {
+    const int64_t line = NAME(line)(lines, range, --loose);
+    behind += ptr[line + 1] - ptr[line];
+  }
   optr[0] = 0;
   for (int64_t i = 0; i < n; i++) {
-    const int64_t from = ptr[lines[i]], count = ptr[lines[i] + 1] - from;
-    if (n - i > AHEAD) {
+    const int64_t line = NAME(line)(lines, range, i), from = ptr[line], count = ptr[line + 1] - from;
+    if (lines && n - i > AHEAD) {
       const int64_t next = ptr[lines[i + AHEAD]];
       PREFETCH(idx + next);
       PREFETCH(val + next);
@@ -159,6 +168,26 @@ static void NAME(take)(const sparse_raw *a, const int64_t *lines, int64_t n, voi
     at += count;
     optr[i + 1] = (I)at;
   }
+}
+
+static void NAME(take)(const sparse_raw *a, const int64_t *lines, int64_t n, void *indptr, void *indices, void *data) {
+  NAME(take_each)(a, lines, NULL, n, indptr, indices, data);
+}
+
+static void NAME(take_range)(const sparse_raw *a, const sparse_range *lines, void *indptr, void *indices, void *data) {
+  if (lines->step != 1) {
+    NAME(take_each)(a, NULL, lines, lines->count, indptr, indices, data);
+    return;
+  }
+  const I *ptr = (const I *)a->indptr + lines->first;
+  const I from = ptr[0];
+  const size_t n = (size_t)(ptr[lines->count] - from);
+  I *optr = indptr;
+  int64_t i = 0;
+  for (; i + 4 <= lines->count; i += 4) *(NAME(four) *)(optr + i) = *(const NAME(four) *)(ptr + i) - from;
+  for (; i <= lines->count; i++) optr[i] = (I)(ptr[i] - from);
+  kernel_sparse_copy(indices, (const I *)a->indices + from, n * sizeof(I));
+  kernel_sparse_copy(data, (const T *)a->data + from, n * sizeof(T));
 }
 
 static void NAME(spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, const int64_t *from, const int64_t *to,
@@ -374,8 +403,8 @@ static void NAME(pick_dense)(const char *src, int64_t major_stride, int64_t mino
 }
 
 static const sparse_move_fns NAME(move_fns) = {
-    NAME(swap),   NAME(sort),    NAME(sort_room),   NAME(take),       NAME(spread), NAME(place),
-    NAME(beside), NAME(squeeze), NAME(split_count), NAME(split_fill), NAME(pick),   NAME(pick_dense),
+    NAME(swap),   NAME(sort),    NAME(sort_room),   NAME(take),       NAME(take_range), NAME(spread),     NAME(place),
+    NAME(beside), NAME(squeeze), NAME(split_count), NAME(split_fill), NAME(pick),       NAME(pick_dense),
 };
 
 #undef AHEAD

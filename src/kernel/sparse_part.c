@@ -1,17 +1,11 @@
 /* sparse_part: entries picked by ranges and by lists of positions, by index type and element size. */
+#include <string.h>
+
 #include "sparse_arith.h"
 
-/* Where the range passes index j, -1: not there. */
-static inline int64_t place_in(const sparse_range *r, int64_t j) {
-  const int64_t by = r->step > 0 ? r->step : -r->step;
-  int64_t away = r->step > 0 ? j - r->first : r->first - j;
-  if (away < 0) return -1;
-  if (by != 1) {
-    if (away % by != 0) return -1;
-    away /= by;
-  }
-  return away < r->count ? away : -1;
-}
+#define CHUNK 1024 /* entries at a time */
+#define FEW 8      /* of them that are looked at together */
+#define LONG 64    /* entries of a sorted line in which its part is looked for */
 
 static inline int64_t head_of(const sparse_lookup *s, int64_t j) {
   return (int64_t)(((uint64_t)j * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - s->bits));
@@ -33,6 +27,15 @@ void kernel_sparse_lookup(sparse_lookup *s, int64_t n) {
     while (s->heads[h] >= 0 && s->list[s->heads[h]] != s->list[k]) h = (h + 1) & mask;
     s->next[k] = s->heads[h];
     s->heads[h] = k;
+  }
+}
+
+void kernel_sparse_places(const int64_t *list, int64_t n, int64_t axis, int32_t *heads, int32_t *next) {
+  for (int64_t j = 0; j < axis; j++) heads[j] = -1;
+  for (int64_t k = n - 1; k >= 0; k--) { /* from the end, so that chains ascend */
+    const int32_t had = heads[list[k]];
+    next[k] = had >= -1 ? had : -2 - had;
+    heads[list[k]] = (int32_t)(had == -1 ? k : -2 - k);
   }
 }
 

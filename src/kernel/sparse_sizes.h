@@ -1,5 +1,5 @@
-/* sparse_sizes: includes SPARSE_BODY once for each index type and element size: I the index type, T a type of the size,
- * SUFFIX n (int32) or w (int64) and the size. */
+/* sparse_sizes: includes SPARSE_BODY once for each index type and element size: I the index type, U the same without
+ * sign, T a type of the size, SUFFIX n (int32) or w (int64) and the size. */
 #ifndef SPARSE_SIZES_ONCE
 #define SPARSE_SIZES_ONCE
 typedef struct bytes16 {
@@ -15,6 +15,7 @@ static inline uint64_t bits_in_pair(bytes16 v, uint64_t mask, uint64_t always) {
 #endif
 
 #define I int32_t
+#define U uint32_t
 #define T uint8_t
 #define SUFFIX n1
 #include SPARSE_BODY
@@ -41,7 +42,9 @@ static inline uint64_t bits_in_pair(bytes16 v, uint64_t mask, uint64_t always) {
 #undef T
 #undef SUFFIX
 #undef I
+#undef U
 #define I int64_t
+#define U uint64_t
 #define T uint8_t
 #define SUFFIX w1
 #include SPARSE_BODY
@@ -68,4 +71,5 @@ static inline uint64_t bits_in_pair(bytes16 v, uint64_t mask, uint64_t always) {
 #undef T
 #undef SUFFIX
 #undef I
+#undef U
 #undef SPARSE_BODY

@@ -190,9 +190,10 @@ damo_sparse *sparse_from_parts(damo_ctx *ctx, damo_format format, const int64_t 
 
 void sparse_find_flags(damo_sparse *a) {
   const sparse_raw raw = sparse_raw_of(a);
-  const sparse_verdict v = index_fns_of(a)->check(&raw, sparse_nnz(a));
-  a->sorted = v.sorted;
-  a->unique = v.unique;
+  bool sorted, unique;
+  index_fns_of(a)->order(&raw, &sorted, &unique);
+  a->sorted = sorted;
+  a->unique = unique;
 }
 
 bool sparse_all_finite(const damo_sparse *a) {

@@ -23,8 +23,12 @@ damo_sparse *sparse_slice(const damo_sparse *a, const sparse_range *rows, const 
   const int64_t nnz = part_fns_of(a)->count_block(&raw, &lines, &across, a->sorted);
   damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), shape, nnz);
   if (!out) return NULL;
-  part_fns_of(a)->fill_block(&raw, &lines, &across, a->sorted, backward, out->indptr->data, out->indices->data,
-                             out->data->data);
+  if (across.count == a->shape[csr] && !turned) {
+    move_fns_of(a)->take_range(&raw, &lines, out->indptr->data, out->indices->data, out->data->data);
+  } else {
+    part_fns_of(a)->fill_block(&raw, &lines, &across, a->sorted, backward, nnz, out->indptr->data, out->indices->data,
+                               out->data->data);
+  }
   out->sorted = a->sorted && (backward || !turned);
   out->unique = a->unique;
   return out;
@@ -108,27 +112,74 @@ static void lookup_free(damo_ctx *ctx, sparse_lookup *s, int64_t n) {
   if (s->heads) mem_free(ctx, s->heads, (((size_t)1 << s->bits) + (size_t)n) * sizeof *s->heads);
 }
 
+static bool list_ascends(const int64_t *list, int64_t n) {
+  bool ascends = true;
+  for (int64_t k = 1; k < n; k++) ascends &= list[k - 1] <= list[k];
+  return ascends;
+}
+
+/* How the places in a list are found: by arrays where the axis is not far longer than what there is anyway. */
+typedef struct finder {
+  const int64_t *list;
+  int64_t n, axis;
+  int32_t *heads, *next;
+  sparse_lookup hashed;
+} finder;
+
+static void finder_clear(damo_ctx *ctx, finder *f) {
+  if (f->heads) mem_free(ctx, f->heads, (size_t)(f->axis + f->n) * sizeof *f->heads);
+  lookup_free(ctx, &f->hashed, f->n);
+}
+
+/* Counts the entries of the result; the memory failure was reported where false. */
+static bool finder_init(finder *f, const damo_sparse *a, const damo_array *list, int64_t *nnz) {
+  const sparse_raw raw = sparse_raw_of(a);
+  *f = (finder){.list = (const int64_t *)(void *)list->data, .n = array_size(list), .axis = raw.minor};
+  if (f->n >= INT32_MAX || f->axis / 4 > sparse_nnz(a) + f->n || f->axis + f->n == 0) {
+    f->hashed = lookup_new(a->obj.ctx, f->list, f->n);
+    if (f->hashed.heads) *nnz = part_fns_of(a)->count_listed(&raw, &f->hashed);
+    return f->hashed.heads != NULL;
+  }
+  f->heads = mem_alloc(a->obj.ctx, (size_t)(f->axis + f->n) * sizeof *f->heads);
+  if (!f->heads) return false;
+  f->next = f->heads + f->axis;
+  memset(f->heads, 0, (size_t)f->axis * sizeof *f->heads);
+  for (int64_t k = 0; k < f->n; k++) f->heads[f->list[k]]++;
+  *nnz = part_fns_of(a)->count_times(&raw, f->heads);
+  return true;
+}
+
+static void finder_fill(finder *f, const damo_sparse *from, damo_sparse *out) {
+  const sparse_raw raw = sparse_raw_of(from);
+  const sparse_part_fns *fns = part_fns_of(out);
+  if (!f->heads) {
+    fns->fill_listed(&raw, &f->hashed, out->indptr->data, out->indices->data, out->data->data);
+    return;
+  }
+  kernel_sparse_places(f->list, f->n, f->axis, f->heads, f->next);
+  fns->fill_places(&raw, f->heads, f->next, sparse_nnz(out), out->indptr->data, out->indices->data, out->data->data);
+}
+
 /* a is compressed along the other axis. */
 static damo_sparse *take_across(damo_sparse *a, int axis, const damo_array *list) {
   damo_ctx *ctx = a->obj.ctx;
-  const int64_t n = array_size(list);
-  int64_t shape[2] = {a->shape[0], a->shape[1]};
-  shape[axis] = n;
+  finder f;
+  int64_t nnz, shape[2] = {a->shape[0], a->shape[1]};
+  shape[axis] = array_size(list);
   if (check_places(a, axis, list) != DAMO_OK) return NULL;
-  sparse_lookup s = lookup_new(ctx, (const int64_t *)(void *)list->data, n);
-  if (!s.heads) return NULL;
-  const sparse_raw plain = sparse_raw_of(a);
-  const int64_t nnz = part_fns_of(a)->count_listed(&plain, &s);
-  const damo_dtype itype = sparse_itype_for(sparse_itype(a), shape[0], shape[1], nnz);
-  damo_sparse *from = sparse_to_itype(a, itype);
-  damo_sparse *out = from ? sparse_empty(ctx, sparse_format(a), sparse_dtype(a), itype, shape, nnz) : NULL;
+  damo_sparse *from = NULL, *out = NULL;
+  if (finder_init(&f, a, list, &nnz)) {
+    const damo_dtype itype = sparse_itype_for(sparse_itype(a), shape[0], shape[1], nnz);
+    from = sparse_to_itype(a, itype);
+    if (from) out = sparse_empty(ctx, sparse_format(a), sparse_dtype(a), itype, shape, nnz);
+  }
   if (out) {
-    const sparse_raw raw = sparse_raw_of(from);
-    part_fns_of(out)->fill_listed(&raw, &s, out->indptr->data, out->indices->data, out->data->data);
-    sparse_find_flags(out);
+    finder_fill(&f, from, out);
+    out->sorted = out->unique = sparse_is_canonical(a) && list_ascends(f.list, f.n);
+    if (!out->sorted) sparse_find_flags(out);
   }
   damo_release(from);
-  lookup_free(ctx, &s, n);
+  finder_clear(ctx, &f);
   return out;
 }
 
