@@ -444,6 +444,60 @@ static void test_blocks(bool wide, bool single) {
   clear(&s);
 }
 
+static char *units(int64_t n, bool single) {
+  char *room = malloc((size_t)n * (single ? 4 : 8));
+  for (size_t i = 0; i < (size_t)n; i++) put_unit(room, i, single);
+  return room;
+}
+
+/* Both products with the first `cols` columns of blocks of x and start in rows of `stride`: the plain loop's bits. */
+static void check_columns(const sparse_raw *a, bool wide, damo_dtype dtype, const void *alpha, int64_t cols,
+                          int64_t stride, char *x, const char *start) {
+  const sparse_value_fns *plain = kernel_sparse_value(wide, dtype);
+  const sparse_dense_fns *f = kernel_sparse_dense(wide, dtype);
+  const int64_t rows = a->major > a->minor ? a->major : a->minor;
+  const size_t size = (size_t)(rows * stride) * dtype_size(dtype);
+  char *z = malloc(size), *want = malloc(size), *got = malloc(size);
+  memcpy(z, start, size);
+  const sparse_block bx = {x, cols, stride}, bz = {z, cols, stride}, bw = {want, cols, stride},
+                     bg = {got, cols, stride};
+  for (int from = 0; from < 3; from++) { /* nothing, the result itself, another block */
+    memcpy(want, start, size), memcpy(got, start, size);
+    plain->matmat(a, alpha, &bx, from == 0 ? NULL : from == 1 ? &bw : &bz, &bw);
+    f->matmat(a, alpha, &bx, from == 0 ? NULL : from == 1 ? &bg : &bz, &bg);
+    CHECK(memcmp(want, got, size) == 0);
+  }
+  memcpy(want, start, size), memcpy(got, start, size);
+  plain->matmat_t(a, alpha, &bx, &bw);
+  f->matmat_t(a, alpha, &bx, &bg);
+  CHECK(memcmp(want, got, size) == 0);
+  free(z), free(want), free(got);
+}
+
+/* Columns of every number that a few vectors of each width hold, in every instruction set; `minor` so large that the
+ * block is far is tried with the last number alone. */
+static void test_columns(bool wide, damo_dtype dtype, int64_t minor, int64_t fewest, int64_t most) {
+  static const char *const isas[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
+  const bool single = dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64;
+  const int64_t stride = most + 1, parts = (int64_t)dtype_size(dtype) / (single ? 4 : 8);
+  storage s = make(21, minor, 12, false);
+  sparse_raw a = raw_of(&s, wide, single);
+  char *val = units(s.nnz * parts, single), *x = units(minor * stride * parts, single),
+       *start = units(minor * stride * parts, single), *alpha = units(parts, single);
+  a.data = val;
+  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
+    if (!kernel_table_named(isas[k])) continue;
+    setenv("DAMO_ISA", isas[k], 1);
+    for (int64_t cols = fewest; cols <= most; cols += cols < 75 ? 1 : 25) {
+      check_columns(&a, wide, dtype, NULL, cols, stride, x, start);
+      check_columns(&a, wide, dtype, alpha, cols, stride, x, start);
+    }
+  }
+  unsetenv("DAMO_ISA");
+  free(val), free(x), free(start), free(alpha);
+  clear(&s);
+}
+
 /* Samples and product in one pass against one after the other, entries as they come and at places of their own.
  * With many rows the result goes past the caches. */
 static void test_both(bool wide, bool single, int64_t rows, int64_t cols) {
@@ -652,6 +706,7 @@ static void test_sums(bool wide) {
 }
 
 int main(void) {
+  static const damo_dtype kinds[] = {DAMO_FLOAT32, DAMO_FLOAT64, DAMO_COMPLEX64, DAMO_COMPLEX128};
   test_verdicts();
   test_masks();
   test_copies();
@@ -669,6 +724,10 @@ int main(void) {
     test_large_block(wide, true);
     test_both_widths(wide, false);
     test_both_widths(wide, true);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+      test_columns(wide, kinds[k], 30, 0, 150);
+      test_columns(wide, kinds[k], 40000, 20, 20);
+    }
     test_sparse_product(wide);
     test_merges(wide);
     test_relations(wide);

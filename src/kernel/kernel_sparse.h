@@ -218,7 +218,8 @@ typedef struct sparse_value_fns {
 
 const sparse_value_fns *kernel_sparse_value(bool wide, damo_dtype dtype);
 
-/* The products with a dense block for float32 and float64, for one instruction set; NULL entries: use the plain loop.
+/* The products with a dense block for floats and complex numbers, for one instruction set; NULL entries: use the plain
+ * loop, as for sample and both of complex numbers.
  * All instruction sets give the same bits but for `sample`, which folds vector lanes. */
 typedef struct sparse_dense_fns {
   void (*matmat)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *z,
@@ -226,8 +227,8 @@ typedef struct sparse_dense_fns {
   void (*matmat_t)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *y);
   void (*sample)(const sparse_raw *a, const sparse_block *x, const sparse_block *y, void *out);
   /* sample and Y = A·X in one pass over the entries, bit for bit: out[p] = sum over k of L[i, k]·X[j, k], L having
-   * major rows. places: where the values and samples of the entries stand, by an index each; NULL: as they come. At least one
-   * column. */
+   * major rows. places: where the values and samples of the entries stand, by an index each; NULL: as they come. At
+   * least one column. */
   void (*both)(const sparse_raw *a, const void *places, const sparse_block *l, const sparse_block *x, void *out,
                const sparse_block *y);
 } sparse_dense_fns;

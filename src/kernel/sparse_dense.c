@@ -3,6 +3,7 @@
 
 #include "kernel.h"
 #include "sparse_arith.h"
+#include "sparse_strip.h"
 #include "sparse_value.h"
 
 #if defined(__x86_64__)
@@ -30,8 +31,11 @@ static const sparse_dense_table *table_for(const char *isa) {
 }
 
 const sparse_dense_fns *kernel_sparse_dense(bool wide, damo_dtype dtype) {
-  if (!dtype_is_float(dtype)) return NULL;
-  return &(*table_for(kernel_table_select()->isa))[wide][dtype == DAMO_FLOAT64];
+  static const damo_dtype kinds[] = {DAMO_FLOAT32, DAMO_FLOAT64, DAMO_COMPLEX64, DAMO_COMPLEX128};
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    if (kinds[k] == dtype) return &(*table_for(kernel_table_select()->isa))[wide][k];
+  }
+  return NULL;
 }
 
 const sparse_value_fns *kernel_sparse_value(bool wide, damo_dtype dtype) {

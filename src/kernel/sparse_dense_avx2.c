@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sparse_arith.h"
+#include "sparse_strip.h"
 #include "sparse_value.h"
 
 #if defined(__x86_64__)

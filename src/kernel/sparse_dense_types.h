@@ -1,35 +1,111 @@
-/* sparse_dense_types: the dense products for both index types and both float types, and their table. Included with
- * BYTES and TABLE. */
+/* sparse_dense_types: the dense products for both index types and all float and complex types, and their table.
+ * Included with BYTES and TABLE. */
 #define I int32_t
 #define IX n
 #define T float
 #define TX f32
+#define C float
+#define PAIRS 0
+#define SINGLE 1
+#include "sparse_matmat_body.h"
 #include "sparse_dense_body.h"
 #undef T
 #undef TX
+#undef C
+#undef PAIRS
+#undef SINGLE
 #define T double
 #define TX f64
+#define C double
+#define PAIRS 0
+#define SINGLE 0
+#include "sparse_matmat_body.h"
 #include "sparse_dense_body.h"
 #undef T
 #undef TX
+#undef C
+#undef PAIRS
+#undef SINGLE
+#define T damo_c64
+#define TX c64
+#define C float
+#define PAIRS 1
+#define SINGLE 1
+#include "sparse_matmat_body.h"
+#undef T
+#undef TX
+#undef C
+#undef PAIRS
+#undef SINGLE
+#define T damo_c128
+#define TX c128
+#define C double
+#define PAIRS 1
+#define SINGLE 0
+#include "sparse_matmat_body.h"
+#undef T
+#undef TX
+#undef C
+#undef PAIRS
+#undef SINGLE
 #undef I
 #undef IX
 #define I int64_t
 #define IX w
 #define T float
 #define TX f32
+#define C float
+#define PAIRS 0
+#define SINGLE 1
+#include "sparse_matmat_body.h"
 #include "sparse_dense_body.h"
 #undef T
 #undef TX
+#undef C
+#undef PAIRS
+#undef SINGLE
 #define T double
 #define TX f64
+#define C double
+#define PAIRS 0
+#define SINGLE 0
+#include "sparse_matmat_body.h"
 #include "sparse_dense_body.h"
 #undef T
 #undef TX
+#undef C
+#undef PAIRS
+#undef SINGLE
+#define T damo_c64
+#define TX c64
+#define C float
+#define PAIRS 1
+#define SINGLE 1
+#include "sparse_matmat_body.h"
+#undef T
+#undef TX
+#undef C
+#undef PAIRS
+#undef SINGLE
+#define T damo_c128
+#define TX c128
+#define C double
+#define PAIRS 1
+#define SINGLE 0
+#include "sparse_matmat_body.h"
+#undef T
+#undef TX
+#undef C
+#undef PAIRS
+#undef SINGLE
 #undef I
 #undef IX
 
 const sparse_dense_table TABLE = {{{matmat_n_f32, matmat_t_n_f32, sample_n_f32, both_n_f32},
-                                   {matmat_n_f64, matmat_t_n_f64, sample_n_f64, both_n_f64}},
+                                   {matmat_n_f64, matmat_t_n_f64, sample_n_f64, both_n_f64},
+                                   {matmat_n_c64, matmat_t_n_c64, NULL, NULL},
+                                   {matmat_n_c128, matmat_t_n_c128, NULL, NULL}},
                                   {{matmat_w_f32, matmat_t_w_f32, sample_w_f32, both_w_f32},
-                                   {matmat_w_f64, matmat_t_w_f64, sample_w_f64, both_w_f64}}};
+                                   {matmat_w_f64, matmat_t_w_f64, sample_w_f64, both_w_f64},
+                                   {matmat_w_c64, matmat_t_w_c64, NULL, NULL},
+                                   {matmat_w_c128, matmat_t_w_c128, NULL, NULL}}};

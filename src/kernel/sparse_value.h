@@ -7,8 +7,8 @@
 extern const sparse_value_fns *const sparse_value_narrow[DAMO_N_DTYPES];
 extern const sparse_value_fns *const sparse_value_wide[DAMO_N_DTYPES];
 
-/* [wide][float64] */
-typedef sparse_dense_fns sparse_dense_table[2][2];
+/* [wide][float32, float64, complex64, complex128] */
+typedef sparse_dense_fns sparse_dense_table[2][4];
 extern const sparse_dense_table sparse_dense_base;
 #if defined(__x86_64__)
 extern const sparse_dense_table sparse_dense_avx2;

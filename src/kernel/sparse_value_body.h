@@ -30,7 +30,10 @@ static void NAME(matvec)(const sparse_raw *a, const void *alpha, const void *xs,
       __builtin_prefetch(idx + p + AHEAD);
       __builtin_prefetch(val + p + AHEAD);
     }
-    for (; p < end; p++) sum = ADD(sum, MUL(val[p], x[idx[p]]));
+    for (; p < end; p++) {
+      __asm__(""); /* vectors, of which the sum would take one element after the other, cost more */
+      sum = ADD(sum, MUL(val[p], x[idx[p]]));
+    }
     if (scale) sum = MUL(*scale, sum);
     y[i] = add ? ADD(y[i], sum) : sum;
   }

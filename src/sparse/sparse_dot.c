@@ -86,7 +86,7 @@ static damo_status check_sample(const damo_sparse *p, const damo_array *x, const
 void sparse_sample_rows(const sparse_raw *at, bool wide, const damo_array *x, const damo_array *y, void *out) {
   const sparse_block bx = block_of(x), by = block_of(y);
   const sparse_dense_fns *v = bx.cols > 1 ? kernel_sparse_dense(wide, array_dtype(x)) : NULL;
-  (v ? v->sample : kernel_sparse_value(wide, array_dtype(x))->sample)(at, &bx, &by, out);
+  (v && v->sample ? v->sample : kernel_sparse_value(wide, array_dtype(x))->sample)(at, &bx, &by, out);
 }
 
 damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array *y) {

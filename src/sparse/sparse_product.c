@@ -8,7 +8,7 @@
 
 #include "sparse_int.h"
 
-#define VECTOR_COLS 4  /* narrower blocks gain nothing from vectors across columns */
+#define VECTOR_COLS 2  /* narrower blocks gain nothing from vectors across columns */
 #define BLOCK_COLS 32  /* columns packed at a time */
 #define PACK_MIN 4     /* fewer columns, each of unit stride, are products with vectors */
 #define TILE_ROWS 64   /* rows packed at a time: a tile stays in the nearest cache */

@@ -22,8 +22,9 @@ static const sparse_dense_fns *vectors_of(const sparse_sampled *s) {
 }
 
 static bool is_one_pass(const sparse_sampled *s) {
+  const sparse_dense_fns *v = vectors_of(s);
   const int64_t cols = array_shape(s->y)[1], row = cols * (int64_t)dtype_size(sparse_dtype(s->a));
-  return vectors_of(s) != NULL && cols >= LEAST_COLS && (is_direct(s) || row >= TURN_BYTES);
+  return v && v->both && cols >= LEAST_COLS && (is_direct(s) || row >= TURN_BYTES);
 }
 
 static sparse_product product_of(const sparse_sampled *s) {
