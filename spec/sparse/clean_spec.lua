@@ -154,4 +154,33 @@ describe("clean forms", function()
     assert.equal(1, got.nnz)
     assert.is_true(got.data[1] ~= got.data[1])
   end)
+
+  it("keep complex entries of which one half is 0, in long matrices too", function()
+    local nan, n = 0 / 0, 5000
+    local re, im = { 0, -0.0, 0, 2, nan, 0.0 }, { 0, 0.0, 1, -0.0, 0, -0.0 }
+    local wide_re, wide_im, columns = {}, {}, {}
+    for k = 0, n - 1 do
+      wide_re[k + 1], wide_im[k + 1], columns[k + 1] = re[k % 6 + 1], im[k % 6 + 1], k
+    end
+    for _, dtype in ipairs { "complex64", "complex128" } do
+      for _, itype in ipairs { "int32", "int64" } do
+        local data = damo.cast(damo.complex(damo.array(wide_re), damo.array(wide_im)), dtype)
+        local a = sparse.csr {
+          data = data, indices = damo.array(columns, itype), indptr = damo.array({ 0, 7, 7, n }, itype),
+          shape = { 3, n },
+        }
+        local x = sparse.csr_matrix("x", { dtype = dtype, itype = itype })
+        local within = sparse.Remove0 { inplace = true }(x * 1)
+        for _, got in ipairs { sparse.remove0(a), damo.compile({ x }, within)(a) } do
+          assert.same({ 0, 3, 3, n // 6 * 3 }, { got.indptr[1], got.indptr[2], got.indptr[3], got.nnz })
+          for k = 1, got.nnz do
+            local from = got.indices[k] + 1
+            local p, q = damo.real(got.data)[k], damo.imag(got.data)[k]
+            assert.is_true(p == wide_re[from] and q == wide_im[from] or (p ~= p and wide_re[from] ~= wide_re[from]))
+            if k == 40 then break end
+          end
+        end
+      end
+    end
+  end)
 end)

@@ -103,6 +103,27 @@ describe("norm", function()
     end)
   end
 
+  it("of the whole matrix takes the squares' sum, to the bit, in one pass", function()
+    for _, dtype in ipairs { "float32", "float64", "complex64", "complex128" } do
+      for _, n in ipairs { 1, 9, 600, 5000 } do
+        local re, im = damo.random.normal(0, 1, { size = { n } }), damo.random.normal(0, 1, { size = { n } })
+        local data = damo.cast(dtype:match "complex" and damo.complex(re, im) or re, dtype)
+        local columns = {}
+        for k = 1, n do columns[k] = k - 1 end
+        local a = sparse.csr { data = data, indices = columns, indptr = { 0, n }, shape = { 1, n } }
+        local squares = damo.sqr(damo.real(data))
+        if dtype:match "complex" then squares = squares + damo.sqr(damo.imag(data)) end
+        for _, got in ipairs(s.same_everywhere(sparse.norm, { a })) do
+          assert.equal(damo.sqrt(damo.sum(squares, { axis = 1, keepdims = true }))[1], got)
+        end
+      end
+    end
+    local x = sparse.csr_matrix("x", { dtype = "complex128" })
+    local text = damo.printing.debugprint(sparse.norm(x), { file = "str" })
+    assert.truthy(text:find("SumSqr", 1, true))
+    s.check_second(sparse.norm, { s.matrix { dtype = "complex128" } }, { tol = 1e-4 })
+  end)
+
   it("of order 0 counts what is not 0, and has the gradient 0", function()
     for _, dtype in ipairs { "float32", "float64", "int64", "bool" } do
       for _, m in ipairs(s.matrices(dtype)) do

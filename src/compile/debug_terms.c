@@ -96,7 +96,7 @@ static bool is_among(const char *words, const damo_op *op) {
 static bool is_linear(const damo_op *op) {
   const prop_value *kind = op_prop(op, "kind");
   if (kind->kind == PROP_STR && (op_is(op, "Reduce") || op_is(op, "Cumulative")))
-    return strcmp(kind->u.s, "sum") == 0 || strcmp(kind->u.s, "mean") == 0 || strcmp(kind->u.s, "cumsum") == 0;
+    return has_word("sum sum_sqr mean cumsum", kind->u.s);
   return is_among(linear, op);
 }
 

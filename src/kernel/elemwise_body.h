@@ -93,6 +93,11 @@ typedef V_F64 VU __attribute__((aligned(8), may_alias));
 
 #define T damo_c64
 #define F float
+#define BITS uint32_t
+#define SPLITTER 4097.0f
+#define T_VAST 0x1p60f
+#define T_TINY 0x1p-40f
+#define T_SHRINK 0x1p-100f
 #define C float _Complex
 #define SUFFIX _c64
 #define FN(name) name##f
@@ -100,6 +105,11 @@ typedef V_F64 VU __attribute__((aligned(8), may_alias));
 #include "elemwise_complex_body.h"
 #define T damo_c128
 #define F double
+#define BITS uint64_t
+#define SPLITTER 134217729.0
+#define T_VAST 0x1p500
+#define T_TINY 0x1p-400
+#define T_SHRINK 0x1p-600
 #define C double _Complex
 #define SUFFIX _c128
 #define FN(name) name

@@ -29,6 +29,22 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline, unused))
 
+typedef uint64_t words __attribute__((vector_size(64), aligned(4), may_alias));
+
+/* Whether n elements of that size (8 or 16), at least one, are all the same bit for bit. */
+ALWAYS_INLINE bool all_same(const void *x, size_t size, int64_t n) {
+  const char *at = x;
+  const size_t bytes = (size_t)n * size;
+  if (bytes < sizeof(words)) return memcmp(at, at + size, bytes - size) == 0;
+  const words first = *(const words *)at, *last = (const words *)(at + bytes - sizeof(words));
+  words differ = first ^ *last;
+  if (memcmp(at, at + size, sizeof(words) - size) != 0) return false;
+  for (const words *w = (const words *)at; w < last; w++) differ |= *w ^ first;
+  uint64_t any = 0;
+  for (int k = 0; k < 8; k++) any |= differ[k];
+  return any == 0;
+}
+
 #define LOOP1(name, A, R)                                         \
   static void NAME(name)(void *const *args, int64_t n) {          \
     const A *a = args[0];                                         \

@@ -89,13 +89,15 @@ typedef enum reduce_kind {
   REDUCE_ALL,
   REDUCE_ARGMAX,
   REDUCE_ARGMIN,
-  REDUCE_LOGSUMEXP
+  REDUCE_LOGSUMEXP,
+  REDUCE_SUM_SQR /* of |x|² */
 } reduce_kind;
 
 /* The output dtype of a reduction over dtype `in`: sum and prod of bool and signed integers int64, of unsigned uint64;
- * any, all bool; argmax, argmin int64 (1-based positions); logsumexp dtype_to_float; others `in`. */
+ * any, all bool; argmax, argmin int64 (1-based positions); logsumexp dtype_to_float; sum_sqr of complex the matching
+ * float; others `in`. */
 damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in);
-/* false when the kind is not defined for the dtype (max of complex, logsumexp of complex…). */
+/* false when the kind is not defined for the dtype (max of complex, logsumexp of complex, sum_sqr of integers…). */
 bool reduce_supported(reduce_kind kind, damo_dtype in);
 
 /* Reduces x (dtype `in`, shape and byte strides of ndim entries) over the axes whose bit is set in `axes`, into `out`:

@@ -34,6 +34,14 @@ typedef struct reducer {
   void (*rows)(void *acc, const void *row, int64_t width); /* acc[j] = op(acc[j], row[j]) */
 } reducer;
 
+/* Of one float or complex dtype: |x|² of n elements, real; and of a block, summed as the sum's reducer would. */
+typedef struct square_reducer {
+  cast_fn squares;
+  void (*block)(const void *x, int64_t n, void *out);
+  void (*pair)(const void *x, void *out); /* of two whole blocks, their results added; or NULL */
+} square_reducer;
+
+extern const square_reducer reduce_squares_of[DAMO_N_DTYPES];
 extern const reducer reduce_sum_of[DAMO_N_DTYPES]; /* uint64 also serves int64 */
 extern const reducer reduce_prod_of[DAMO_N_DTYPES];
 extern const reducer reduce_max_of[DAMO_N_DTYPES];

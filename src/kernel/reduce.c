@@ -1,8 +1,8 @@
 /* reduce: what a reduction of a strided array computes, and the choice of the way.
  *
  * Elements are first converted to the dtype that is accumulated: int64 or uint64 for sums and products of integers,
- * bool for any and all (maximum and minimum of bools), float for logsumexp, which takes two passes: the maximum, then
- * the sum of exp(x - maximum). reduce_int.h says how results stay independent of strides. */
+ * bool for any and all (maximum and minimum of bools), squares for sum_sqr, float for logsumexp, which takes two
+ * passes: the maximum, then the sum of exp(x - maximum). reduce_int.h says how results stay independent of strides. */
 #include <math.h>
 #include <string.h>
 
@@ -19,6 +19,7 @@ damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in) {
     case REDUCE_ARGMAX:
     case REDUCE_ARGMIN: return DAMO_INT64;
     case REDUCE_LOGSUMEXP: return dtype_to_float(in);
+    case REDUCE_SUM_SQR: return in == DAMO_COMPLEX64 ? DAMO_FLOAT32 : in == DAMO_COMPLEX128 ? DAMO_FLOAT64 : in;
     case REDUCE_MAX:
     case REDUCE_MIN: break;
   }
@@ -26,6 +27,7 @@ damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in) {
 }
 
 bool reduce_supported(reduce_kind kind, damo_dtype in) {
+  if (kind == REDUCE_SUM_SQR) return !dtype_is_discrete(in);
   return !dtype_is_complex(in) || kind == REDUCE_SUM || kind == REDUCE_PROD || kind == REDUCE_ANY || kind == REDUCE_ALL;
 }
 
@@ -35,9 +37,13 @@ static void plan_op(reduce_plan *plan, reduce_kind kind, damo_dtype in) {
   const bool arg = kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
   plan->acc = arg ? in : reduce_out_dtype(kind, in);
   plan->in_size = dtype_size(in);
-  plan->cast = plan->acc == in ? NULL : kernel_cast(in, plan->acc);
+  plan->cast = kind == REDUCE_SUM_SQR ? reduce_squares_of[in].squares
+               : plan->acc == in      ? NULL
+                                      : kernel_cast(in, plan->acc);
+  plan->squares = kind == REDUCE_SUM_SQR ? &reduce_squares_of[in] : NULL;
   switch (kind) {
-    case REDUCE_SUM: plan->op = &reduce_sum_of[plan->acc]; break;
+    case REDUCE_SUM:
+    case REDUCE_SUM_SQR: plan->op = &reduce_sum_of[plan->acc]; break;
     case REDUCE_PROD: plan->op = &reduce_prod_of[plan->acc]; break;
     case REDUCE_MAX:
     case REDUCE_ANY:

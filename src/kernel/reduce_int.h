@@ -14,8 +14,9 @@ typedef struct reduce_axis {
 
 typedef struct reduce_plan {
   const reducer *op;
-  const arg_reducer *arg; /* NULL but for argmax and argmin */
-  cast_fn cast;           /* elements into the type that op takes; NULL: as they are */
+  const arg_reducer *arg;        /* NULL but for argmax and argmin */
+  cast_fn cast;                  /* elements into the type that op takes; NULL: as they are */
+  const square_reducer *squares; /* of sum_sqr: folds elements as they are; NULL: op does, after cast */
   size_t in_size;
   damo_dtype acc; /* the dtype op takes */
   int n_kept, n_reduced;

@@ -8,7 +8,7 @@
 #define TREE_LEVELS 64
 #define ELEMENT_MAX 16
 
-/* The next m elements, contiguous and in the type that op takes. */
+/* The next m elements, contiguous, in the type that op takes or, for squares, as they are. */
 static const void *next_block(const reduce_plan *plan, reduce_walk *w, int64_t m) {
   const reduce_axis inner = w->axes[w->n - 1];
   const char *block = w->p;
@@ -24,14 +24,20 @@ static const void *next_block(const reduce_plan *plan, reduce_walk *w, int64_t m
     }
     block = plan->gathered;
   }
-  if (!plan->cast) return block;
+  if (!plan->cast || plan->squares) return block;
   plan->cast(block, plan->casted, m);
   return plan->casted;
 }
 
-/* Block number `count` joins the partial results of the blocks before it: a carry in binary counting. */
-static void tree_push(const reducer *op, char tree[][ELEMENT_MAX], int64_t count, const void *value) {
-  int level = 0;
+/* Whether the next two blocks lie there whole, one behind the other. */
+static bool has_pair(const reduce_plan *plan, const reduce_walk *w) {
+  const reduce_axis inner = w->axes[w->n - 1];
+  return inner.stride == (int64_t)plan->in_size && inner.n - w->at[w->n - 1] >= 2 * REDUCE_BLOCK;
+}
+
+/* Block number `count` joins the partial results of the blocks before it: a carry in binary counting. At level 1 it is
+ * two blocks from number count on, an even one. */
+static void tree_push(const reducer *op, char tree[][ELEMENT_MAX], int level, int64_t count, const void *value) {
   char carry[ELEMENT_MAX];
   memcpy(carry, value, op->size);
   for (; count >> level & 1; level++) {
@@ -58,15 +64,20 @@ static void one_result(const reduce_plan *plan, const char *x, char *out) {
   reduce_walk w = walk_begin(plan->reduced, plan->n_reduced, x);
   if (plan->kernels) memcpy(shift, out, plan->op->size);
   int64_t count = 0;
-  for (int64_t done = 0; done < plan->n_per; done += REDUCE_BLOCK, count++) {
+  for (; plan->squares && plan->squares->pair && has_pair(plan, &w); count += 2) {
+    plan->squares->pair(w.p, value);
+    walk_advance(&w, 2 * REDUCE_BLOCK);
+    tree_push(plan->op, tree, 1, count, value);
+  }
+  for (int64_t done = count * REDUCE_BLOCK; done < plan->n_per; done += REDUCE_BLOCK, count++) {
     const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
     const void *block = next_block(plan, &w, m);
     if (plan->kernels) {
       logsumexp_subtract(plan, block, shift, 0, plan->casted, m);
       block = plan->casted;
     }
-    plan->op->block(block, m, value);
-    if (plan->n_per > REDUCE_BLOCK) tree_push(plan->op, tree, count, value);
+    (plan->squares ? plan->squares->block : plan->op->block)(block, m, value);
+    if (plan->n_per > REDUCE_BLOCK) tree_push(plan->op, tree, 0, count, value);
   }
   if (plan->n_per > REDUCE_BLOCK) tree_finish(plan->op, tree, count, value);
   if (plan->kernels) logsumexp_finish(plan, shift, value, 1);

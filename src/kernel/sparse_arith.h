@@ -73,7 +73,7 @@ ORDER_FLOAT(f64, double, uint64_t)
   static inline type mul_##name(type a, type b) {                                            \
     return (type){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                     \
   }                                                                                          \
-  static inline bool zero_##name(type a) { return a.re == 0 && a.im == 0; }
+  static inline bool zero_##name(type a) { return (a.re == 0) & (a.im == 0); }
 #define NO_ORDER(name, type)                                                                   \
   static inline bool differ_##name(type a, type b) { return (a.re != b.re) | (a.im != b.im); } \
   static inline bool less_##name(type a, type b) { return (void)a, (void)b, false; }           \

@@ -1,9 +1,9 @@
 /* reduce: sum, prod, max, min, any, all, argmax, argmin and logsumexp over any axes.
  *
- * One Op class, Reduce. Properties: `kind`, the name of the reduction; `axis`, nil for all axes or a sorted list of
- * 1-based axes; `keepdims`, whether the axes stay as dimensions of 1. argmax and argmin give 1-based positions, in C
- * order over the reduced axes. Reducing no axis (a 0-d operand, an empty list) is no Reduce node: it is the operand, of
- * the result's dtype.
+ * One Op class, Reduce. Properties: `kind`, the name of the reduction (sum_sqr, the sum of |x|², is no function);
+ * `axis`, nil for all axes or a sorted list of 1-based axes; `keepdims`, whether the axes stay as dimensions of 1.
+ * argmax and argmin give 1-based positions, in C order over the reduced axes. Reducing no axis (a 0-d operand, an empty
+ * list) is no Reduce node: it is the operand, of the result's dtype.
  */
 #include "reduce_int.h"
 
@@ -27,6 +27,7 @@ static const struct {
     [REDUCE_ARGMAX] = {"argmax", "Argmax"},
     [REDUCE_ARGMIN] = {"argmin", "Argmin"},
     [REDUCE_LOGSUMEXP] = {"logsumexp", "LogSumExp"},
+    [REDUCE_SUM_SQR] = {"sum_sqr", "SumSqr"},
 };
 #define N_KINDS ((int)(sizeof kinds / sizeof *kinds))
 
@@ -191,13 +192,14 @@ static damo_var *prod_derivative(build *b, const damo_apply *node) {
   return build_fn3(b, "switch", reached, build_fn2(b, "true_div", p, safe), build_num(b, 0));
 }
 
-/* d result / d x, of x's shape (sum: NULL, meaning 1). */
+/* d result / d x, of x's shape (sum: NULL, meaning 1); of sum_sqr, a real function of complex x, the conjugate. */
 static damo_var *derivative(build *b, damo_apply *node) {
   damo_var *x = node->in[0], *out = node->out[0];
   switch (data_of(node->op)->kind) {
     case REDUCE_PROD: return prod_derivative(b, node);
     case REDUCE_MAX:
     case REDUCE_MIN: return build_cast(b, build_fn2(b, "eq", x, expand(b, node, out)), var_dtype(x));
+    case REDUCE_SUM_SQR: return build_fn2(b, "mul", build_num(b, 2), x);
     case REDUCE_LOGSUMEXP: return build_fn1(b, "exp", build_fn2(b, "sub", x, expand(b, node, out)));
     case REDUCE_SUM:
     case REDUCE_ANY:
@@ -230,7 +232,7 @@ static damo_status reduce_grad(build *b, damo_apply *node, damo_var *const *gout
     return b->status;
   }
   damo_var *d = derivative(b, node);
-  if (d && dtype_is_complex(var_dtype(d))) d = build_fn1(b, "conj", d);
+  if (d && dtype_is_complex(var_dtype(d)) && data_of(node->op)->kind != REDUCE_SUM_SQR) d = build_fn1(b, "conj", d);
   gin[0] = build_unbroadcast(b, build_fn2(b, "mul", g, d), x);
   return b->status;
 }
@@ -242,8 +244,10 @@ static damo_status reduce_rop(build *b, damo_apply *node, damo_var *const *eval,
     return b->status;
   }
   const reduce_data *d = data_of(node->op);
-  damo_var *e = eval[0];
-  if (d->kind != REDUCE_SUM) e = build_fn2(b, "mul", e, derivative(b, node));
+  damo_var *e = eval[0], *slope = d->kind != REDUCE_SUM ? derivative(b, node) : NULL;
+  if (d->kind == REDUCE_SUM_SQR) slope = build_fn1(b, "conj", slope);
+  if (d->kind != REDUCE_SUM) e = build_fn2(b, "mul", e, slope);
+  if (d->kind == REDUCE_SUM_SQR) e = build_fn1(b, "real", e);
   rout[0] = reduce_like(b, node, REDUCE_SUM, e, d->keepdims);
   return b->status;
 }
@@ -268,6 +272,7 @@ static const op_def reduce_def = {
 /* A reduction over no axis: each element stands for itself. */
 static damo_var *reduce_nothing(build *b, reduce_kind kind, damo_var *x) {
   if (kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN) return build_fill(b, x, build_i64(b, 1));
+  if (kind == REDUCE_SUM_SQR) return build_fn1(b, "sqr", build_fn1(b, "abs", x));
   return build_cast(b, x, reduce_out_dtype(kind, var_dtype(x)));
 }
 

@@ -136,8 +136,7 @@ static damo_status fn_norm(build *b, const fn_args *a, ptrvec *out) {
   if (x == NULL) return b->status;
   if (lines) return fn_give(b, out, line_norms(b, x, order, axis));
   if (!isnan(order)) return fn_give(b, out, largest_sum(b, x, order == 1 ? 0 : 1));
-  damo_var *v = squares(b, x);
-  return fn_give(b, out, root(b, v != NULL ? build_fn1(b, "sum", v) : NULL, 2));
+  return fn_give(b, out, root(b, build_reduce(b, REDUCE_SUM_SQR, sparse_data(b, x), NULL, -1, false), 2));
 }
 
 const op_func sparse_norm_funcs[] = {

@@ -120,11 +120,26 @@ damo_sparse *sparse_sum_duplicates(damo_sparse *a) {
   return sparse_cut(b, n);
 }
 
+#define LOOK 4096 /* entries at a time that are searched for a 0 */
+
+static bool holds_zero(const damo_sparse *a) {
+  const int64_t nnz = sparse_nnz(a);
+  const size_t size = dtype_size(sparse_dtype(a));
+  for (int64_t p = 0; p < nnz; p += LOOK) {
+    const int64_t n = nnz - p < LOOK ? nnz - p : LOOK;
+    if (value_fns_of(a)->count_zeros(a->data->data + (size_t)p * size, n) > 0) return true;
+  }
+  return false;
+}
+
 damo_sparse *sparse_drop_zeros(damo_sparse *a) {
-  if (sparse_count_zeros(a) == 0) return damo_retain(a);
-  damo_sparse *b = fresh(a, false);
+  if (!holds_zero(a)) return damo_retain(a);
+  damo_sparse *b =
+      sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), a->shape, sparse_nnz(a));
   if (!b) return NULL;
-  const int64_t n = value_fns_of(b)->drop_zeros(sparse_major(b), b->indptr->data, b->indices->data, b->data->data);
+  const sparse_raw raw = sparse_raw_of(a);
+  const uint64_t bits = sparse_value_bits(sparse_dtype(a));
+  const int64_t n = move_fns_of(a)->squeeze(&raw, bits, b->indptr->data, b->indices->data, b->data->data);
   b->sorted = a->sorted;
   b->unique = a->unique;
   return sparse_cut(b, n);

@@ -35,4 +35,8 @@ damo_status sparse_narrow(damo_sparse **a, damo_sparse **b);
 /* Replaces the narrower one where their index dtypes differ. */
 damo_status sparse_same_itype(damo_sparse **a, damo_sparse **b);
 
+/* The bits of which an element that is not 0 has one at least (either half of one of 16 bytes): floats have a sign that
+ * does not count. */
+uint64_t sparse_value_bits(damo_dtype dtype);
+
 #endif

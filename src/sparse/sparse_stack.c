@@ -190,8 +190,7 @@ static damo_sparse *part_new(const damo_sparse *a, int axis, int64_t size, int64
   return b;
 }
 
-/* The bits of which an element that is not 0 has one at least: floats have a sign that does not count. */
-static uint64_t value_bits(damo_dtype dtype) {
+uint64_t sparse_value_bits(damo_dtype dtype) {
   switch (dtype) {
     case DAMO_FLOAT32:
     case DAMO_COMPLEX64: return UINT64_C(0x7fffffff7fffffff);
@@ -278,5 +277,5 @@ damo_status sparse_split_entries(damo_sparse *a, const char *who, int axis, int6
 
 damo_status sparse_split(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes,
                          damo_sparse **out) {
-  return split(a, who, axis, n, sizes, value_bits(sparse_dtype(a)), out);
+  return split(a, who, axis, n, sizes, sparse_value_bits(sparse_dtype(a)), out);
 }

@@ -1,0 +1,226 @@
+/* kernel_exact_test: products, quotients and absolute values of complex numbers, in every table the CPU runs, against
+ * the plain formulas, on special values and on parts of any size; sums of squares against sums of squares made before.
+ */
+#include "../../src/kernel/kernel.h"
+#include "test.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+enum { N = 256 };
+
+static uint64_t random_state = 88172645463325252u;
+static uint64_t random_word(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  return random_state ^= random_state << 17;
+}
+
+static const double specials[] = {0,       -0.0,     1,        -1,        3,    5e-324,   -2.2e-308, 1e-300, 1e-160,
+                                  1.5e-45, -1.2e-38, 1e-30,    3e-19,     1e38, -3.4e38,  1e160,     1e300,  1.7e308,
+                                  DBL_MAX, FLT_MAX,  INFINITY, -INFINITY, NAN,  0x1p-400, 0x1p500,   0x1p60, 0x1p-40};
+enum { SPECIALS = sizeof specials / sizeof *specials };
+
+/* Any size that the dtype has, or one near 1. */
+static double random_part(int range) {
+  const double m = 1 + (double)(random_word() >> 11) * 0x1p-53;
+  const int e = random_word() % 2 ? (int)(random_word() % 8) : (int)(random_word() % (unsigned)(2 * range)) - range;
+  return ldexp(random_word() % 2 ? m : -m, e);
+}
+
+static double part(int range) {
+  return random_word() % 4 == 0 ? specials[random_word() % SPECIALS] : random_part(range);
+}
+
+static bool same(double a, double b) { return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b)); }
+
+/* ---- Quotients: Smith's, to the bit ------------------------------------------------------------------------------ */
+
+static damo_c128 plain_c128(damo_c128 a, damo_c128 b) {
+  if (b.re == 0 && b.im == 0) return (damo_c128){a.re / fabs(b.re), a.im / fabs(b.re)};
+  if (fabs(b.re) >= fabs(b.im)) {
+    const double r = b.im / b.re, d = b.re + b.im * r;
+    return (damo_c128){(a.re + a.im * r) / d, (a.im - a.re * r) / d};
+  }
+  const double r = b.re / b.im, d = b.re * r + b.im;
+  return (damo_c128){(a.re * r + a.im) / d, (a.im * r - a.re) / d};
+}
+
+static damo_c64 plain_c64(damo_c64 a, damo_c64 b) {
+  if (b.re == 0 && b.im == 0) return (damo_c64){a.re / fabsf(b.re), a.im / fabsf(b.re)};
+  if (fabsf(b.re) >= fabsf(b.im)) {
+    const float r = b.im / b.re, d = b.re + b.im * r;
+    return (damo_c64){(a.re + a.im * r) / d, (a.im - a.re * r) / d};
+  }
+  const float r = b.re / b.im, d = b.re * r + b.im;
+  return (damo_c64){(a.re * r + a.im) / d, (a.im * r - a.re) / d};
+}
+
+/* uniform: one divisor for all. n elements. */
+static bool quotients_agree(const kernel_table *t, int n, bool uniform) {
+  damo_c128 a[N], b[N], z[N];
+  damo_c64 af[N], bf[N], zf[N];
+  const damo_c128 one = {part(1022), random_word() % 2 ? 0 : part(1022)};
+  for (int i = 0; i < n; i++) {
+    a[i] = (damo_c128){part(1022), part(1022)};
+    b[i] = uniform ? one : (damo_c128){part(1022), part(1022)};
+    af[i] = (damo_c64){(float)part(126), (float)part(126)};
+    bf[i] = uniform ? (damo_c64){(float)one.re, (float)one.im} : (damo_c64){(float)part(126), (float)part(126)};
+  }
+  t->true_div.fn[DAMO_COMPLEX128]((void *[]){a, b, z}, n);
+  t->true_div.fn[DAMO_COMPLEX64]((void *[]){af, bf, zf}, n);
+  bool ok = true;
+  for (int i = 0; i < n; i++) {
+    const damo_c128 want = plain_c128(a[i], b[i]);
+    const damo_c64 want_f = plain_c64(af[i], bf[i]);
+    ok = ok && same(z[i].re, want.re) && same(z[i].im, want.im);
+    ok = ok && same((double)zf[i].re, (double)want_f.re) && same((double)zf[i].im, (double)want_f.im);
+  }
+  return ok;
+}
+
+/* No multiplication and addition are contracted. */
+static bool products_agree(const kernel_table *t, int n) {
+  damo_c128 a[N], z[N];
+  damo_c64 af[N], zf[N];
+  for (int i = 0; i < n; i++) a[i] = (damo_c128){random_part(3), random_part(3)};
+  for (int i = 0; i < n; i++) af[i] = (damo_c64){(float)a[i].re, (float)a[i].im};
+  t->mul.fn[DAMO_COMPLEX128]((void *[]){a, a, z}, n);
+  t->mul.fn[DAMO_COMPLEX64]((void *[]){af, af, zf}, n);
+  bool ok = true;
+  for (int i = 0; i < n; i++) {
+    const damo_c128 x = a[i];
+    const damo_c64 y = af[i];
+    ok = ok && same(z[i].re, x.re * x.re - x.im * x.im) && same(z[i].im, x.re * x.im + x.im * x.re);
+    ok = ok && zf[i].re == y.re * y.re - y.im * y.im && zf[i].im == y.re * y.im + y.im * y.re;
+  }
+  return ok;
+}
+
+static void test_quotients(const kernel_table *t) {
+  CHECK(products_agree(t, N) && products_agree(t, 3));
+  bool all = true;
+  for (int round = 0; round < 2000; round++) all = all && quotients_agree(t, 1 + round % N, round % 2 == 0);
+  CHECK(all);
+  /* all alike but for one, wherever it stands; over the divisors themselves */
+  for (int n = 2; n < 40; n++) {
+    for (int odd = 0; odd < n; odd++) {
+      damo_c128 a[40], b[40];
+      for (int i = 0; i < n; i++) a[i] = (damo_c128){6, 3}, b[i] = (damo_c128){i == odd ? 2 : 3, 0};
+      t->true_div.fn[DAMO_COMPLEX128]((void *[]){a, b, b}, n);
+      for (int i = 0; i < n; i++) all = all && b[i].re == (i == odd ? 3 : 2) && b[i].im == (i == odd ? 1.5 : 1);
+    }
+  }
+  CHECK(all);
+}
+
+/* ---- Absolute values --------------------------------------------------------------------------------------------- */
+
+/* How many ULPs of the exact result got is off. */
+static double ulps_off(double got, long double want, int digits, int least) {
+  if (isnan(got) && isnan(want)) return 0;
+  if (got == (double)want) return fabs((double)((got - want) / ldexpl(1, fmax(ilogbl(want) + 1 - digits, least))));
+  if (isinf(got) || isinf(want) || isnan(got) || isnan(want)) return INFINITY;
+  return fabs((double)((got - want) / ldexpl(1, (int)fmax(ilogbl(want) + 1 - digits, least))));
+}
+
+static double worst_sizes(const kernel_table *t, int n) {
+  damo_c128 a[N];
+  damo_c64 af[N];
+  double z[N], worst = 0;
+  float zf[N];
+  for (int i = 0; i < n; i++) {
+    a[i] = (damo_c128){part(1074), part(1074)};
+    af[i] = (damo_c64){(float)part(149), (float)part(149)};
+    if (i % 2) a[i].im = ldexp(a[i].re, (int)(random_word() % 5) - 2) * (1 + (double)(random_word() % 99) / 100);
+    if (i % 2) af[i].im = ldexpf(af[i].re, (int)(random_word() % 5) - 2) * (1 + (float)(random_word() % 99) / 100);
+  }
+  t->abs.fn[DAMO_COMPLEX128]((void *[]){a, z}, n);
+  t->abs.fn[DAMO_COMPLEX64]((void *[]){af, zf}, n);
+  for (int i = 0; i < n; i++) {
+    const long double want = hypotl(a[i].re, a[i].im), want_f = hypotl((long double)af[i].re, (long double)af[i].im);
+    const bool over = want > (long double)DBL_MAX, over_f = want_f > (long double)FLT_MAX;
+    worst = fmax(worst, over ? (z[i] >= DBL_MAX ? 0 : INFINITY) : ulps_off(z[i], want, 53, -1074));
+    worst = fmax(worst, over_f ? (zf[i] >= FLT_MAX ? 0 : INFINITY) : ulps_off((double)zf[i], want_f, 24, -149));
+  }
+  return worst;
+}
+
+static void test_sizes(const kernel_table *t) {
+  double worst = 0;
+  for (int round = 0; round < 2000; round++) worst = fmax(worst, worst_sizes(t, 1 + round % N));
+  if (!CHECK(worst <= 0.93)) fprintf(stderr, "    %s abs: %g ULP\n", t->isa, worst);
+  const damo_c128 z[] = {{3, -4},  {-5e-324, 0},     {0, -0.0},       {INFINITY, NAN},  {NAN, -INFINITY},
+                         {NAN, 1}, {3e-320, 4e-320}, {3e307, -4e307}, {1e308, 1.7e308}, {8, 15}};
+  double size[10];
+  t->abs.fn[DAMO_COMPLEX128]((void *[]){(void *)(uintptr_t)z, size}, 10);
+  CHECK(size[0] == 5 && size[1] == 5e-324 && size[2] == 0 && !signbit(size[2]));
+  CHECK(isinf(size[3]) && isinf(size[4]) && size[3] > 0 && size[4] > 0 && isnan(size[5]));
+  CHECK(size[6] == 5e-320 && fabs(size[7] - 5e307) <= 1e292 && isinf(size[8]) && size[9] == 17);
+}
+
+/* ---- Sums of squares --------------------------------------------------------------------------------------------- */
+
+static void reduce(reduce_kind kind, damo_dtype in, const char *x, const int64_t *shape, const int64_t *strides,
+                   uint32_t axes, char *out) {
+  const size_t room = (reduce_workspace(kind, in, 2, shape, axes) + 63) / 64 * 64;
+  void *work = aligned_alloc(64, room);
+  kernel_reduce(kind, in, x, 2, shape, strides, axes, out, work);
+  free(work);
+}
+
+/* x's elements lie step apart, rows one behind the other. */
+static bool squares_agree(damo_dtype in, int64_t rows, int64_t cols, int64_t step, uint32_t axes) {
+  const damo_dtype real = in == DAMO_COMPLEX64 ? DAMO_FLOAT32 : in == DAMO_COMPLEX128 ? DAMO_FLOAT64 : in;
+  const int64_t size = (int64_t)dtype_size(in), width = (int64_t)dtype_size(real), n = rows * cols;
+  const bool is_pair = in != real;
+  char *x = calloc((size_t)(n * step + 1), 16), *y = calloc((size_t)n + 1, 16), *z = calloc((size_t)n + 1, 16);
+  const size_t most = (size_t)(n + rows + cols + 1);
+  char *first = calloc(most, 8), *second = calloc(most, 8);
+  for (int64_t i = 0; i < n; i++) {
+    double re = (double)(int64_t)random_word() * 0x1p-62, im = (double)(int64_t)random_word() * 0x1p-62;
+    kernel_cast(DAMO_FLOAT64, real)(&re, x + i * step * size, 1);
+    if (is_pair) kernel_cast(DAMO_FLOAT64, real)(&im, x + i * step * size + width, 1);
+    memcpy(y + i * width, x + i * step * size, (size_t)width);
+    if (is_pair) memcpy(z + i * width, x + i * step * size + width, (size_t)width);
+  }
+  const kernel_table *t = kernel_table_select();
+  t->sqr.fn[real]((void *[]){y, y}, n);
+  t->sqr.fn[real]((void *[]){z, z}, n);
+  if (is_pair) t->add.fn[real]((void *[]){y, z, y}, n);
+  const int64_t shape[] = {rows, cols}, own[] = {cols * width, width}, strides[] = {cols * step * size, step * size};
+  reduce(REDUCE_SUM, real, y, shape, own, axes, first);
+  reduce(REDUCE_SUM_SQR, in, x, shape, strides, axes, second);
+  const bool ok = memcmp(first, second, most * 8) == 0;
+  free(x), free(y), free(z), free(first), free(second);
+  return ok;
+}
+
+static void test_squares(void) {
+  static const damo_dtype dtypes[] = {DAMO_FLOAT32, DAMO_FLOAT64, DAMO_COMPLEX64, DAMO_COMPLEX128};
+  static const int64_t sizes[] = {0, 1, 2, 7, 8, 15, 16, 17, 511, 512, 513, 1023, 1024, 1025, 2048, 3 * 512 + 40, 9000};
+  for (int d = 0; d < 4; d++) {
+    bool all = true;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+      for (int64_t step = 1; step < 3; step++) {
+        all = all && squares_agree(dtypes[d], 1, sizes[k], step, 3) && squares_agree(dtypes[d], 3, sizes[k], step, 2);
+        all = all && squares_agree(dtypes[d], sizes[k], 20, step, 1) && squares_agree(dtypes[d], 3, sizes[k], step, 3);
+      }
+    }
+    if (!CHECK(all)) fprintf(stderr, "    dtype %d\n", (int)dtypes[d]);
+    CHECK(reduce_supported(REDUCE_SUM_SQR, dtypes[d]));
+  }
+  CHECK(!reduce_supported(REDUCE_SUM_SQR, DAMO_INT64) && !reduce_supported(REDUCE_SUM_SQR, DAMO_BOOL));
+}
+
+int main(void) {
+  static const char *const names[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const kernel_table *t = kernel_table_named(names[i]);
+    if (!t) continue;
+    test_quotients(t);
+    test_sizes(t);
+  }
+  test_squares();
+  TEST_MAIN_END;
+}
