@@ -118,9 +118,9 @@ static void test_quotients(const kernel_table *t) {
 
 /* How many ULPs of the exact result got is off. */
 static double ulps_off(double got, long double want, int digits, int least) {
-  if (isnan(got) && isnan(want)) return 0;
-  if (got == (double)want) return fabs((double)((got - want) / ldexpl(1, fmax(ilogbl(want) + 1 - digits, least))));
-  if (isinf(got) || isinf(want) || isnan(got) || isnan(want)) return INFINITY;
+  if ((isnan(got) && isnan(want)) || (got == 0 && want == 0)) return 0;
+  if (isinf(got) && isinf(want) && got == (double)want) return 0;
+  if (isinf(got) || isinf(want) || isnan(got) || isnan(want) || want == 0) return INFINITY;
   return fabs((double)((got - want) / ldexpl(1, (int)fmax(ilogbl(want) + 1 - digits, least))));
 }
 
