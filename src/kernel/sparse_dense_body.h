@@ -4,22 +4,13 @@
  *
  * A row is gone through in pieces of up to N_ACC vectors that stay in registers while the row's entries go by; what is
  * left over at its end by elements.
- *
- * Rows of a large block are met in no order that the machine foresees: each is asked for AHEAD entries before its
- * turn. */
+ */
 #define NAME(f) PASTE3(f, IX, TX)
 #define V NAME(vec)
 #define W (int)(BYTES / sizeof(T))
 #define N_ACC 8
-#define AHEAD 12
-#define LINE 64
 
 typedef T V __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
-
-/* Asks for the lines of memory from p on. */
-static inline void NAME(fetch)(const T *p, int64_t bytes) {
-  for (int64_t k = 0; k < bytes; k += LINE) __builtin_prefetch((const char *)p + k);
-}
 
 /* ---- Lines of entries and a row of a block for each ---- */
 
@@ -54,7 +45,7 @@ static inline __attribute__((always_inline)) void NAME(sample_piece)(const NAME(
   for (int64_t p = 0; p < r->n; p++) {
     const T *y = r->y + r->idx[p] * r->stride;
     V acc[4] = {{0}, {0}, {0}, {0}};
-    if (p + AHEAD < r->known) NAME(fetch)(r->y + r->idx[p + AHEAD] * r->stride, n * BYTES);
+    if (p + SPARSE_AHEAD < r->known) sparse_ask(r->y + r->idx[p + SPARSE_AHEAD] * r->stride, n * BYTES);
 #pragma GCC unroll 8
     for (int k = 0; k < n; k++) {
       const V product = x[k] * *(const V *)(y + k * W);
@@ -123,7 +114,7 @@ static inline __attribute__((always_inline)) void NAME(both_piece)(const NAME(bo
     const T *y = r->y + r->idx[p] * r->stride;
     const T s = r->val[at];
     V part[4] = {{0}, {0}, {0}, {0}};
-    if (p + AHEAD < r->known) NAME(fetch)(r->y + r->idx[p + AHEAD] * r->stride, n * BYTES);
+    if (p + SPARSE_AHEAD < r->known) sparse_ask(r->y + r->idx[p + SPARSE_AHEAD] * r->stride, n * BYTES);
 #pragma GCC unroll 8
     for (int k = 0; k < n; k++) {
       const V row = *(const V *)(y + k * W), product = x[k] * row;
@@ -194,5 +185,3 @@ static void NAME(both)(const sparse_raw *a, const void *places, const sparse_blo
 #undef V
 #undef W
 #undef N_ACC
-#undef AHEAD
-#undef LINE

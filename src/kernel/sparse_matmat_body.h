@@ -93,9 +93,9 @@ static inline int64_t NAME(known)(const sparse_raw *a, const sparse_block *b) {
 
 /* A result that the caches don't keep goes past them, where it fills whole lines. */
 static inline bool NAME(goes_past)(int64_t rows, const sparse_block *z, const sparse_block *y) {
-  const int64_t line = 64, row = y->cols * (int64_t)sizeof(T), step = y->stride * (int64_t)sizeof(T);
-  const bool is_read = z && z->data == y->data, in_lines = row % line == 0 && step % line == 0;
-  return STREAMS && !is_read && in_lines && (uintptr_t)y->data % (uintptr_t)line == 0 && row > 0 &&
+  const int64_t row = y->cols * (int64_t)sizeof(T), step = y->stride * (int64_t)sizeof(T);
+  const bool is_read = z && z->data == y->data, in_lines = row % SPARSE_LINE == 0 && step % SPARSE_LINE == 0;
+  return STREAMS && !is_read && in_lines && (uintptr_t)y->data % SPARSE_LINE == 0 && row > 0 &&
          rows >= STREAM_BYTES / row;
 }
 

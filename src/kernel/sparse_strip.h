@@ -35,6 +35,16 @@ typedef struct sparse_strip_set {
 /* All columns, cut into strips. */
 void sparse_strips(const sparse_strip_set *set, const sparse_strip *whole, bool scatters);
 
+/* Rows of a large block are met in no order that the machine foresees: each is asked for so many entries before its
+ * turn. */
+#define SPARSE_AHEAD 12
+#define SPARSE_LINE 64
+
+/* Asks for the lines of memory from p on. */
+static inline void sparse_ask(const void *p, int64_t bytes) {
+  for (int64_t k = 0; k < bytes; k += SPARSE_LINE) __builtin_prefetch((const char *)p + k);
+}
+
 /* Lanes of pairs changed within each; v in all lanes, with the sign changed in the first of each pair. */
 #define SWAPS_2 1, 0
 #define SWAPS_4 1, 0, 3, 2

@@ -1,15 +1,11 @@
 /* sparse_strip_body: strips by vectors of one width. Included with I, IX, T, TX, C (the type of a component of T),
  * PAIRS (1: T is complex), VB (bytes of a vector) and LANES (components in it); BYTES is the width of the machine's
  * vectors, STREAM(to, vector) stores one of those past the caches.
- *
- * Rows of a large block are met in no order that the machine foresees: each is asked for AHEAD entries before its
- * turn. */
+ */
 #define NAME(f) PASTE2(PASTE3(f, IX, TX), VB)
 #define V NAME(vec)
 #define W (VB / (int64_t)sizeof(T))
 #define MOST 8
-#define AHEAD 12
-#define LINE 64
 
 #if LANES == 1
 typedef C V __attribute__((may_alias));
@@ -59,10 +55,6 @@ static inline V NAME(times)(V x, const T *s) { return x * *s; }
 /* Where vector k of a row begins: the last one where the row ends with it. */
 #define PLACE(k) ((k) < n - 1 ? (k)*W : last)
 
-static inline void NAME(ask)(const T *p, int n) {
-  for (int64_t k = 0; k < n * VB; k += LINE) __builtin_prefetch((const char *)p + k);
-}
-
 static inline __attribute__((always_inline)) void NAME(gather)(const sparse_strip *s, const int n) {
   const I *ptr = s->a.indptr, *idx = s->a.indices;
   const T *val = s->a.data, *alpha = s->alpha, *x = s->x, *z = s->z;
@@ -79,7 +71,7 @@ static inline __attribute__((always_inline)) void NAME(gather)(const sparse_stri
       const T *row = x + idx[p] * stride;
       NAME(factor) f;
       NAME(set_factor)(&f, alpha, val + p);
-      if (p + AHEAD < known) NAME(ask)(x + idx[p + AHEAD] * stride, n);
+      if (p + SPARSE_AHEAD < known) sparse_ask(x + idx[p + SPARSE_AHEAD] * stride, n * VB);
 #pragma GCC unroll 8
       for (int k = 0; k < n; k++) acc[k] += NAME(times)(*(const V *)(row + PLACE(k)), &f);
     }
@@ -115,7 +107,7 @@ static inline __attribute__((always_inline)) void NAME(scatter)(const sparse_str
       NAME(factor) f;
       NAME(set_factor)(&f, alpha, val + p);
       V sum[MOST];
-      if (p + AHEAD < known) NAME(ask)(y + idx[p + AHEAD] * stride, n);
+      if (p + SPARSE_AHEAD < known) sparse_ask(y + idx[p + SPARSE_AHEAD] * stride, n * VB);
 #pragma GCC unroll 8
       for (int k = 0; k < n; k++) sum[k] = *(const V *)(row + PLACE(k)) + NAME(times)(line[k], &f);
 #pragma GCC unroll 8
@@ -149,6 +141,4 @@ static const sparse_strip_fns NAME(strips) = {VB, {NAME(gather_1), NAME(gather_2
 #undef V
 #undef W
 #undef MOST
-#undef AHEAD
-#undef LINE
 #undef PLACE

@@ -116,12 +116,14 @@ void bind_push_error(lua_State *L);
 int bind_raise(lua_State *L, damo_status status, const char *fmt, ...);
 /* What a user calls the value at idx: "Array", "string", "nothing". Borrowed from the value's metatable, or static. */
 const char *bind_typename(lua_State *L, int idx);
-/* How many arguments the call has; nils at the end count as absent, for a caller hands on what it was not given. */
-static inline int bind_arg_count(lua_State *L) {
-  int n = lua_gettop(L);
-  while (n > 0 && lua_isnil(L, n)) n--;
-  return n;
+/* The stack place of the last value up to `top` that is not nil, but no less than `least`: nils at the end of a call
+ * count as absent, for a caller hands on what it was not given. */
+static inline int bind_without_nils(lua_State *L, int top, int least) {
+  while (top > least && lua_isnil(L, top)) top--;
+  return top;
 }
+/* How many arguments the call has. */
+static inline int bind_arg_count(lua_State *L) { return bind_without_nils(L, lua_gettop(L), 0); }
 /* "add: argument 2 (y) must be a Variable, Array, number or table, got string". Never returns. */
 int bind_arg_error(lua_State *L, const char *func, int arg, const char *argname, const char *expected);
 /* Refuses keys of the options table at idx that are not in names (NULL-terminated): "sum: unknown option 'axsi', did

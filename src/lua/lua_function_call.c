@@ -193,19 +193,13 @@ static int push_outcome(lua_State *L, const bind_caller *c, const damo_function 
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-/* Arguments that f has no inputs for are let pass where they are nil. */
-static int64_t without_nils(lua_State *L, const damo_function *f, int first, int64_t n) {
-  while (n > f->n_inputs && lua_isnil(L, first + (int)n - 1)) n--;
-  return n;
-}
-
 /* Calls f with the n values from stack place `first` on. */
 static int call_with(lua_State *L, damo_function *f, bind_caller *c, int first, int64_t n, const targets *to) {
   damo_obj *small_args[SMALL], **args = small_args;
   outcome r = {.n = f->n_outputs};
   /* Before, not after: the results of the call before are dropped by now, and these can take their warm memory. */
   if (bind_gc_is_due(c->st)) bind_gc_pressure(L);
-  if (n > f->n_inputs) n = without_nils(L, f, first, n);
+  if (n > f->n_inputs) n = bind_without_nils(L, first + (int)n - 1, first + (int)f->n_inputs - 1) - first + 1;
   if (f->running || f->freed || n > f->n_inputs) return refuse(L, f, n);
   if (n > SMALL) args = bind_room(L, (size_t)n, sizeof *args);
   r.scalars = r.small_scalar;
@@ -304,9 +298,8 @@ static void take_target(lua_State *L, const damo_function *f, int64_t i, int idx
 /* f:into(out1, out2, …): a function whose calls write their results there. */
 int bind_function_into(lua_State *L) {
   damo_function *f = bind_function_self(L, "into");
-  int n = lua_gettop(L) - 1;
   if (f->freed) return refuse(L, f, 0);
-  while (n > f->n_outputs && lua_isnil(L, 1 + n)) n--;
+  const int n = bind_without_nils(L, lua_gettop(L), 1 + (int)f->n_outputs) - 1;
   if (n != f->n_outputs) {
     bind_raise(L, DAMO_ETYPE, "into: %s has %d output%s, got %d object%s to write into", name_of(f), (int)f->n_outputs,
                f->n_outputs == 1 ? "" : "s", n, n == 1 ? "" : "s");

@@ -106,8 +106,7 @@ static damo_apply *make_node_at(lua_State *L, damo_op *op, int top) {
 static int drop_nils(lua_State *L, const damo_op *op) {
   const lua_class *k = bind_is_lua_op(op) ? op_class(op) : NULL;
   const int takes = k != NULL ? k->n_in : op->def->n_in;
-  int top = lua_gettop(L);
-  while (top > 1 && top - 1 > takes && lua_isnil(L, top)) top--;
+  const int top = bind_without_nils(L, lua_gettop(L), takes < 0 ? 1 : takes + 1);
   lua_settop(L, top);
   return top;
 }

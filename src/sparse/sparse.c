@@ -196,6 +196,16 @@ void sparse_find_flags(damo_sparse *a) {
   a->unique = unique;
 }
 
+uint64_t sparse_value_bits(damo_dtype dtype) {
+  switch (dtype) {
+    case DAMO_FLOAT32:
+    case DAMO_COMPLEX64: return UINT64_C(0x7fffffff7fffffff);
+    case DAMO_FLOAT64:
+    case DAMO_COMPLEX128: return UINT64_C(0x7fffffffffffffff);
+    default: return UINT64_MAX;
+  }
+}
+
 bool sparse_all_finite(const damo_sparse *a) {
   return kernel_all_finite(sparse_dtype(a), a->data->data, sparse_nnz(a));
 }

@@ -190,16 +190,6 @@ static damo_sparse *part_new(const damo_sparse *a, int axis, int64_t size, int64
   return b;
 }
 
-uint64_t sparse_value_bits(damo_dtype dtype) {
-  switch (dtype) {
-    case DAMO_FLOAT32:
-    case DAMO_COMPLEX64: return UINT64_C(0x7fffffff7fffffff);
-    case DAMO_FLOAT64:
-    case DAMO_COMPLEX128: return UINT64_C(0x7fffffffffffffff);
-    default: return UINT64_MAX;
-  }
-}
-
 /* `size` lines from `line` on. */
 static damo_sparse *cut_lines(const damo_sparse *a, int axis, int64_t line, int64_t size, uint64_t mask) {
   sparse_raw raw = sparse_raw_of(a);
