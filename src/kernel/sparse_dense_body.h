@@ -9,6 +9,7 @@
 #define V NAME(vec)
 #define W (int)(BYTES / sizeof(T))
 #define N_ACC 8
+#define LINES_AHEAD 4
 
 typedef T V __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 
@@ -103,10 +104,17 @@ typedef struct NAME(both_lines) {
   bool first, stream;
 } NAME(both_lines);
 
+static inline void NAME(both_sum)(const NAME(both_lines) * r, int64_t at, V part) {
+  const T sum = NAME(fold)(part);
+  r->z[at] = r->first ? sum : r->z[at] + sum;
+}
+
 /* Both of n vectors of columns: each row of y is read once. Sums as in sample_piece and piece. So much is done for a
- * row that the machine sees few of the next ones: they are asked for ahead of their turn wherever the block lies. */
+ * row that the machine sees few of the next ones: they are asked for ahead of their turn wherever the block lies, and
+ * the last steps of an entry's sum, which wait for one another, come beside the next entry's products. */
 static inline __attribute__((always_inline)) void NAME(both_piece)(const NAME(both_lines) * r, const int n) {
-  V x[N_ACC], acc[N_ACC];
+  V x[N_ACC], acc[N_ACC], last = {0};
+  int64_t last_at = -1;
 #pragma GCC unroll 8
   for (int k = 0; k < n; k++) x[k] = *(const V *)(r->x + k * W), acc[k] = (V){0};
   for (int64_t p = 0; p < r->n; p++) {
@@ -125,10 +133,11 @@ static inline __attribute__((always_inline)) void NAME(both_piece)(const NAME(bo
         part[k - 4] += product;
       }
     }
+    if (last_at >= 0) NAME(both_sum)(r, last_at, last);
     if (n > 1) part[0] = (part[0] + part[1]) + (part[2] + part[3]);
-    const T sum = NAME(fold)(part[0]);
-    r->z[at] = r->first ? sum : r->z[at] + sum;
+    last = part[0], last_at = at;
   }
+  if (last_at >= 0) NAME(both_sum)(r, last_at, last);
 #pragma GCC unroll 8
   for (int k = 0; k < n; k++) {
     if (r->stream) {
@@ -176,6 +185,7 @@ static void NAME(both)(const sparse_raw *a, const void *places, const sparse_blo
     r.places = at ? at + ptr[i] : NULL, r.val = at ? val : val + ptr[i], r.z = (T *)samples + (at ? 0 : ptr[i]);
     r.x = (const T *)xs->data + i * xs->stride, r.y = ys->data, r.out = (T *)outs->data + i * outs->stride;
     r.first = true;
+    if (i + LINES_AHEAD < a->major) sparse_ask(r.x + LINES_AHEAD * xs->stride, xs->cols * (int64_t)sizeof(T));
     NAME(both_line)(&r, ys->cols);
   }
   if (r.stream) STREAMED();
@@ -185,3 +195,4 @@ static void NAME(both)(const sparse_raw *a, const void *places, const sparse_blo
 #undef V
 #undef W
 #undef N_ACC
+#undef LINES_AHEAD

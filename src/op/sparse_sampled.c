@@ -55,7 +55,7 @@ static damo_status run(thunk *t, const damo_array *rows, const damo_array *cols)
   damo_array *samples = thunk_out(t, 0, sparse_dtype(m), 1, &n);
   damo_array *y = samples ? thunk_out(t, 1, sparse_dtype(m), 2, shape) : NULL;
   if (y == NULL) return damo_error_status(t->ctx);
-  const sparse_sampled s = {m, transposed, rows, cols, samples->data, y};
+  const sparse_sampled s = {m, transposed, rows, cols, samples->data, y, t->state};
   const size_t size = sparse_sampled_room(&s);
   void *room = size > 0 ? thunk_scratch(t, size) : NULL;
   if (size > 0 && room == NULL) return DAMO_EMEMORY;
@@ -89,6 +89,7 @@ static const op_def sampled_product_def = {
     .n_in = 3,
     .n_out = 2,
     .infer_type = sampled_type,
+    .state_size = sizeof(sparse_turned),
     .perform = sampled_perform,
     .infer_shape = sampled_shape,
 };

@@ -170,6 +170,16 @@ damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array
 /* The same into out, one element for each entry of a pattern; x has its major, y its minor rows: contiguous matrices of
  * one dtype and equally many columns. wide: int64 indices. */
 void sparse_sample_rows(const sparse_raw *at, bool wide, const damo_array *x, const damo_array *y, void *out);
+/* The pattern along the other axis, lying in a caller's room: of which pattern, as far as a few numbers say. A caller
+ * starts with zeros and leaves the room alone while `known`. */
+typedef struct sparse_turned {
+  bool known, wide;
+  int64_t major, minor, nnz;
+} sparse_turned;
+size_t sparse_turned_room(const damo_sparse *a); /* bytes */
+/* a compressed along its other axis, with a's own values; places: where each entry's value stands, by indices of a's
+ * dtype. What the room holds is used again when it was made from the same indptr and indices. */
+sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *room, const void **places);
 /* Those inner products for a's entries, and y = A·cols, or Aᵀ·rows when `transposed`: the same bits as of
  * sparse_sample_rows and sparse_product_run. All of one dtype; rows, cols and y are contiguous matrices with equally
  * many columns, whose shapes the caller has checked; samples: an element for each entry. */
@@ -179,6 +189,7 @@ typedef struct sparse_sampled {
   const damo_array *rows, *cols;
   void *samples;
   damo_array *y;
+  sparse_turned *turned; /* zeroed before the first run, kept with the room between runs */
 } sparse_sampled;
 size_t sparse_sampled_room(const sparse_sampled *s); /* bytes of workspace, 0 where none is needed */
 void sparse_sampled_run(const sparse_sampled *s, void *room);
