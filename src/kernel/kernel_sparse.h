@@ -200,6 +200,9 @@ typedef struct sparse_value_fns {
   /* Sums of the lines; sums along the other axis, added to out. */
   void (*sum_major)(const sparse_raw *a, void *out);
   void (*sum_minor)(const sparse_raw *a, void *out);
+  /* The same of x[p]·y[p], x and y having an element for each entry of a pattern: the same bits. */
+  void (*vecdot_major)(const sparse_raw *a, const void *x, const void *y, void *out);
+  void (*vecdot_minor)(const sparse_raw *a, const void *x, const void *y, void *out);
   /* Adds the entries to a dense box with byte strides. */
   void (*add_dense)(const sparse_raw *a, char *dst, int64_t major_stride, int64_t minor_stride);
   /* Entries of a dense box that are not 0 (nan counts): indptr and how many; then the entries. */

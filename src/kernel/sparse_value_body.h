@@ -365,6 +365,33 @@ static void NAME(sum_minor)(const sparse_raw *a, void *out) {
   for (int64_t p = 0; p < nnz; p++) o[idx[p]] = ADD(o[idx[p]], val[p]);
 }
 
+/* Of products of two vectors with a number for each entry: the bits that sum_major and sum_minor have of them. */
+static T NAME(vecdot_line)(const T *x, const T *y, int64_t n) {
+  T total = {0};
+  for (int64_t p = 0; p < n;) {
+    const int64_t end = n - p < SUM_BLOCK ? n : p + SUM_BLOCK;
+    T sum = {0};
+    for (; p < end; p++) sum = ADD(sum, MUL(x[p], y[p]));
+    total = n > SUM_BLOCK ? ADD(total, sum) : sum;
+  }
+  return total;
+}
+
+static void NAME(vecdot_major)(const sparse_raw *a, const void *xs, const void *ys, void *out) {
+  const I *restrict ptr = a->indptr;
+  const T *x = xs, *y = ys;
+  T *restrict o = out;
+  for (int64_t i = 0; i < a->major; i++) o[i] = NAME(vecdot_line)(x + ptr[i], y + ptr[i], ptr[i + 1] - ptr[i]);
+}
+
+static void NAME(vecdot_minor)(const sparse_raw *a, const void *xs, const void *ys, void *out) {
+  const I *ptr = a->indptr, *idx = a->indices;
+  const T *x = xs, *y = ys;
+  T *o = out;
+  const int64_t nnz = ptr[a->major];
+  for (int64_t p = 0; p < nnz; p++) o[idx[p]] = ADD(o[idx[p]], MUL(x[p], y[p]));
+}
+
 /* ---- Dense boxes ---- */
 
 static void NAME(add_dense)(const sparse_raw *a, char *dst, int64_t major_stride, int64_t minor_stride) {
@@ -475,9 +502,9 @@ static void NAME(elements)(const sparse_raw *a, bool sorted, int64_t n, const in
 static const sparse_value_fns NAME(value_fns) = {
     NAME(matvec),       NAME(matvec_t),    NAME(matmat),         NAME(matmat_t),   NAME(sample),
     NAME(fill_product), NAME(add_product), NAME(sample_product), NAME(merge),      NAME(relate),
-    NAME(scale_major),  NAME(scale_minor), NAME(sum_major),      NAME(sum_minor),  NAME(add_dense),
-    NAME(count_dense),  NAME(fill_dense),  NAME(sum_duplicates), NAME(drop_zeros), NAME(count_zeros),
-    NAME(elements)};
+    NAME(scale_major),  NAME(scale_minor), NAME(sum_major),      NAME(sum_minor),  NAME(vecdot_major),
+    NAME(vecdot_minor), NAME(add_dense),   NAME(count_dense),    NAME(fill_dense), NAME(sum_duplicates),
+    NAME(drop_zeros),   NAME(count_zeros), NAME(elements)};
 
 #undef SUM_BLOCK
 #undef FAR_ENTRIES

@@ -1,5 +1,5 @@
 /* sparse.c: shorter ways through sparse matrices: parts taken out of what was put together, forms converted there and
- * back, scalings of scalings; and what Types know of patterns as constants. */
+ * back, scalings of scalings, sums of products; and what Types know of patterns as constants. */
 #include "rewrite_int.h"
 
 #include <string.h>
@@ -263,6 +263,30 @@ static damo_status move_cotangent(build *b, damo_fgraph *fg, damo_apply *node, d
   return rule_give(b, repl, did, cotangent_moves_plainly(node->in[1], node->in[3]) ? node->in[0] : NULL);
 }
 
+/* ---- Sums of products -------------------------------------------------------------------------------------------- */
+
+/* A vector with a number for each entry of m, for sure: of values stored with its pattern, or read at its places; or
+ * functions of these. */
+static bool is_over_entries(const damo_var *v, const damo_var *m) {
+  while (v->owner != NULL && v->owner->op->def == &elemwise_def && v->owner->n_in == 1) v = v->owner->in[0];
+  const damo_apply *gather = match_op(v, "GatherData");
+  const damo_var *of = gather != NULL ? gather->in[1] : matrix_of_data(v);
+  return of != NULL && var_pattern_root(of, INT64_MAX) == var_pattern_root(m, INT64_MAX);
+}
+
+/* Sums along lines of a matrix whose values are products need no memory for these. */
+static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  const damo_apply *with = match_op(node->in[0], "WithData");
+  const damo_apply *mul = with != NULL ? match_elemwise(with->in[1], "mul") : NULL;
+  const prop_value *axis = op_prop(node->op, "axis");
+  if (mul == NULL || mul->n_in != 2 || axis->kind == PROP_NIL) return DAMO_OK;
+  if (!match_single_use(fg, node->in[0]) || !match_single_use(fg, with->in[1])) return DAMO_OK;
+  damo_var *m = with->in[0], *x = mul->in[0], *y = mul->in[1];
+  if (var_dtype(x) != var_dtype(node->out[0]) || var_dtype(y) != var_dtype(x)) return DAMO_OK;
+  if (!is_over_entries(x, m) || !is_over_entries(y, m)) return DAMO_OK;
+  return rule_give(b, repl, did, build_sp_vecdot(b, m, x, y, (int)axis->u.i));
+}
+
 #define RULE(rule_name, class, fn)                                                                       \
   {                                                                                                      \
     .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile canonicalize sparse", \
@@ -290,5 +314,10 @@ const rewrite_rule sparse_rules[] = {
     RULE("sparse_move_cotangent", "MoveCotangent", move_cotangent),
     KNOWN("sparse_known_properties", "CSMProperties", known_properties),
     KNOWN("sparse_known_length", "Shape_i", known_length),
+    {.name = "sparse_sum_products",
+     .phase = PHASE_FUSE,
+     .tags = "fast_run fuse sparse",
+     .tracks = "SpSum",
+     .local = sum_products},
     {.name = NULL},
 };
