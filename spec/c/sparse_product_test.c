@@ -50,11 +50,34 @@ static bool is_product(const damo_array *left, const damo_array *right, double a
 
 /* ---- Products with dense ----------------------------------------------------------------------------------------- */
 
+static damo_array *small_numbers(damo_ctx *ctx, int64_t n) {
+  damo_array *v = array_empty(ctx, DAMO_FLOAT64, 1, &n);
+  for (int64_t p = 0; p < n; p++) ((double *)(void *)v->data)[p] = (double)(1 + draw(5));
+  return v;
+}
+
 typedef struct layouts {
   int x, y, z;
 } layouts;
 
-static void check_product(damo_ctx *ctx, const damo_sparse *a, bool transposed, bool left, int64_t width, layouts l) {
+/* What a node keeps from run to run. */
+typedef struct keep {
+  sparse_turned turned;
+  void *work;
+  size_t room;
+} keep;
+
+static void *room_of(keep *k, size_t room) {
+  if (room <= k->room) return k->work;
+  void *more = malloc(room);
+  free(k->work);
+  k->work = more, k->room = room;
+  return more;
+}
+
+/* kept: NULL, the product leaves nothing behind. */
+static void check_product(damo_ctx *ctx, const damo_sparse *a, bool transposed, bool left, int64_t width, layouts l,
+                          keep *kept) {
   const damo_dtype dtype = sparse_dtype(a);
   const int64_t rows = a->shape[transposed], cols = a->shape[!transposed];
   const int64_t m = left ? width : rows, k = left ? rows : cols, n = left ? cols : width;
@@ -65,12 +88,11 @@ static void check_product(damo_ctx *ctx, const damo_sparse *a, bool transposed, 
   damo_array *op = array_view(full, 2, (const int64_t[]){rows, cols}, step, 0);
   _Alignas(16) char factor[16];
   kernel_cast(DAMO_FLOAT64, dtype)(&(double){3}, factor, 1);
-  const sparse_product p = {a, transposed, left, l.z ? factor : NULL, x, z, y};
-  const size_t room = sparse_product_room(&p);
-  void *work = room > 0 ? malloc(room) : NULL;
-  sparse_product_run(&p, work);
+  keep own = {.room = 0};
+  const sparse_product p = {a, transposed, left, l.z ? factor : NULL, x, z, y, kept ? &kept->turned : NULL};
+  sparse_product_run(&p, room_of(kept ? kept : &own, sparse_product_room(&p)));
   CHECK(is_product(left ? x : op, left ? op : x, l.z ? 3 : 1, l.z == 1 ? before : z, y));
-  free(work);
+  free(own.work);
   damo_release(op);
   damo_release(full);
   damo_release(before);
@@ -87,9 +109,31 @@ static void test_dense_products(damo_ctx *ctx) {
         matrix(ctx, (damo_format)(form & 1), dtypes[form >> 2], form & 2 ? DAMO_INT64 : DAMO_INT32, 7, 5, 14);
     for (int w = 0; w < 7 * 4 * 4 * 3; w++) {
       const layouts l = {w / 7 % 4, w / 28 % 4, w / 112};
-      check_product(ctx, a, draw(2) == 0, draw(2) == 0, widths[w % 7], l);
+      check_product(ctx, a, draw(2) == 0, draw(2) == 0, widths[w % 7], l, NULL);
     }
     damo_release(a);
+  }
+}
+
+/* One node's memory, run after run: a few matrices of equal shapes and counts come again, with other values too. */
+static void test_kept_patterns(damo_ctx *ctx) {
+  static const int64_t widths[] = {1, 2, 3, 5, 31, 64, 64, 70};
+  for (int form = 0; form < 4; form++) {
+    const damo_format format = (damo_format)(form & 1);
+    damo_sparse *all[6];
+    for (int i = 0; i < 4; i++) all[i] = matrix(ctx, format, DAMO_FLOAT64, i == 3 ? DAMO_INT64 : DAMO_INT32, 7, 5, 14);
+    all[4] = matrix(ctx, format, DAMO_FLOAT64, DAMO_INT32, 5, 7, 14);
+    damo_array *values = small_numbers(ctx, sparse_nnz(all[0]));
+    all[5] = sparse_with_data(all[0], values);
+    keep kept = {.room = 0};
+    for (int run = 0; run < 600; run++) {
+      const int64_t width = widths[draw(8)];
+      const layouts l = {(int)draw(4), (int)draw(4), (int)draw(3)};
+      check_product(ctx, all[draw(4) == 0 ? draw(6) : run / 100], form & 2, draw(2) == 0, width, l, &kept);
+    }
+    free(kept.work);
+    damo_release(values);
+    for (int i = 0; i < 6; i++) damo_release(all[i]);
   }
 }
 
@@ -98,7 +142,7 @@ static void test_empty_products(damo_ctx *ctx) {
   for (int s = 0; s < 4; s++) {
     for (int form = 0; form < 8; form++) {
       damo_sparse *a = matrix(ctx, (damo_format)(form & 1), DAMO_FLOAT64, DAMO_INT32, shapes[s][0], shapes[s][1], 0);
-      for (int z = 0; z < 3; z++) check_product(ctx, a, form & 2, form & 4, 5, (layouts){z, z, z});
+      for (int z = 0; z < 3; z++) check_product(ctx, a, form & 2, form & 4, 5, (layouts){z, z, z}, NULL);
       damo_release(a);
     }
   }
@@ -305,6 +349,7 @@ static void test_uneven_product(damo_ctx *ctx) {
 int main(void) {
   damo_ctx *ctx = new_ctx();
   test_dense_products(ctx);
+  test_kept_patterns(ctx);
   test_empty_products(ctx);
   test_sparse_products(ctx);
   test_uneven_product(ctx);

@@ -131,13 +131,17 @@ describe("from call to call", function()
       local all, inputs = matrices(format), { x, y, p }
       for _, which in ipairs { "sampled", "structured" } do
         local grads = which == "sampled" and sampled(x, y, p) or structured(p, y, x)
+        grads[#grads + 1] = damo.dot(p.T, damo.neg(x))
         local f, two = damo.compile(inputs, grads), damo.compile(inputs, grads, { mode = apart })
         assert.equal(1, joined(f))
         for k, name in ipairs(order) do
           local m = all[name]
-          -- narrow blocks pass through the node's memory in another way
-          for _, cols in ipairs { 64, k % 3 == 0 and 3 or 64 } do
-            local values = { s.dense(m.shape[1], cols, "float64", k), s.dense(m.shape[2], cols), m }
+          -- narrow and strided blocks use the nodes' memory in other ways
+          for _, cols in ipairs { 64, k % 3 == 0 and 3 or 31, 64 } do
+            local function block(n, seed)
+              return k % 2 == 0 and s.dense(n, cols, "float64", seed) or s.dense(cols, n, "float64", seed).T
+            end
+            local values = { block(m.shape[1], k), block(m.shape[2], 7), m }
             local want = { two(table.unpack(values)) }
             for i, v in ipairs { f(table.unpack(values)) } do
               assert.same(s.flat(want[i]), s.flat(v), ("%s %s %s %d"):format(format, which, name, i))

@@ -87,6 +87,8 @@ typedef struct sparse_move_fns {
   void (*pick)(const sparse_raw *g, const sparse_raw *x, void *out);
   /* The same from a dense box with byte strides. */
   void (*pick_dense)(const char *src, int64_t major_stride, int64_t minor_stride, const sparse_raw *x, void *out);
+  /* out[p] = values[places[p]] for n indices. */
+  void (*gather)(const void *values, const void *places, int64_t n, void *out);
 } sparse_move_fns;
 
 const sparse_move_fns *kernel_sparse_move(bool wide, size_t element_size);

@@ -402,9 +402,16 @@ static void NAME(pick_dense)(const char *src, int64_t major_stride, int64_t mino
   }
 }
 
+static void NAME(gather)(const void *values, const void *places, int64_t n, void *out) {
+  const T *restrict from = values;
+  const I *restrict at = places;
+  T *restrict to = out;
+  for (int64_t p = 0; p < n; p++) to[p] = from[at[p]];
+}
+
 static const sparse_move_fns NAME(move_fns) = {
     NAME(swap),   NAME(sort),    NAME(sort_room),   NAME(take),       NAME(take_range), NAME(spread),     NAME(place),
-    NAME(beside), NAME(squeeze), NAME(split_count), NAME(split_fill), NAME(pick),       NAME(pick_dense),
+    NAME(beside), NAME(squeeze), NAME(split_count), NAME(split_fill), NAME(pick),       NAME(pick_dense), NAME(gather),
 };
 
 #undef AHEAD

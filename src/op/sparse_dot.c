@@ -55,7 +55,7 @@ static damo_status run_dense(thunk *t, damo_sparse *a, damo_array *x, bool left,
   damo_sparse *own = sparse_cast(a, dt);
   damo_array *dense = own ? (array_dtype(x) == dt ? damo_retain(x) : array_cast(x, dt)) : NULL;
   if (dense != NULL) {
-    const sparse_product p = {own, false, left, alpha, dense, z, y};
+    const sparse_product p = {own, false, left, alpha, dense, z, y, t->state};
     const size_t size = sparse_product_room(&p);
     void *room = size > 0 ? thunk_scratch(t, size) : NULL;
     if (size == 0 || room != NULL) {
@@ -172,6 +172,7 @@ const op_def sparse_dot_def = {
     .doc = "the dense product of matrices and vectors, one of them sparse",
     .n_in = 2,
     .infer_type = dot_type,
+    .state_size = sizeof(sparse_turned),
     .perform = dot_perform,
     .grad = dot_grad,
     .rop = dot_rop,

@@ -67,6 +67,7 @@ const op_def structured_dot_def = {
     .doc = "sparse times dense or sparse; the sparse operand's gradient stays on its pattern",
     .n_in = 2,
     .infer_type = structured_type,
+    .state_size = sizeof(sparse_turned),
     .perform = structured_perform,
     .grad = structured_grad,
     .rop = structured_rop,

@@ -97,6 +97,19 @@ int64_t sparse_count_zeros(const damo_sparse *a);                  /* stored ent
  * result's dtype and shape, no overlap with x) the product is added to it and it is returned, retained. */
 damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alpha, const damo_array *x,
                              damo_array *onto);
+/* The pattern of a matrix along its other axis, in a caller's room: where that is, and of which pattern as far as a few
+ * numbers say. A caller starts with zeros, and sets `room` to NULL when it has used the room for something else. */
+typedef struct sparse_turned {
+  const void *room;
+  bool wide, places;
+  int64_t major, minor, nnz;
+} sparse_turned;
+size_t sparse_turned_room(const damo_sparse *a); /* bytes */
+/* a compressed along its other axis, with a's own values; places: where each entry's value stands, by indices of a's
+ * dtype. What the room holds is used again when it was made from the same indptr and indices. */
+sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *room, const void **places);
+/* The same with the values in order, in memory for them that is not kept. kept NULL: nothing is. */
+sparse_raw sparse_turn_values(const damo_sparse *a, sparse_turned *kept, void *room, void *values);
 /* A product into a dense array that stands ready: y = alpha·op(A)·x, or alpha·x·op(A) when `left`, plus z; op(A) is A,
  * or Aᵀ when `transposed`. x, y and z are vectors or matrices of A's dtype with any strides; the caller has checked
  * that their shapes agree. z is NULL, y itself, or apart from y; x is apart from y. */
@@ -106,6 +119,7 @@ typedef struct sparse_product {
   const void *alpha; /* one element; NULL: 1 */
   const damo_array *x, *z;
   damo_array *y;
+  sparse_turned *turned; /* zeroed before the first run, kept with the room between runs; NULL: neither is kept */
 } sparse_product;
 size_t sparse_product_room(const sparse_product *p); /* bytes of workspace, 0 where none is needed */
 void sparse_product_run(const sparse_product *p, void *room);
@@ -170,16 +184,6 @@ damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array
 /* The same into out, one element for each entry of a pattern; x has its major, y its minor rows: contiguous matrices of
  * one dtype and equally many columns. wide: int64 indices. */
 void sparse_sample_rows(const sparse_raw *at, bool wide, const damo_array *x, const damo_array *y, void *out);
-/* The pattern along the other axis, lying in a caller's room: of which pattern, as far as a few numbers say. A caller
- * starts with zeros and leaves the room alone while `known`. */
-typedef struct sparse_turned {
-  bool known, wide;
-  int64_t major, minor, nnz;
-} sparse_turned;
-size_t sparse_turned_room(const damo_sparse *a); /* bytes */
-/* a compressed along its other axis, with a's own values; places: where each entry's value stands, by indices of a's
- * dtype. What the room holds is used again when it was made from the same indptr and indices. */
-sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *room, const void **places);
 /* Those inner products for a's entries, and y = A·cols, or Aᵀ·rows when `transposed`: the same bits as of
  * sparse_sample_rows and sparse_product_run. All of one dtype; rows, cols and y are contiguous matrices with equally
  * many columns, whose shapes the caller has checked; samples: an element for each entry. */

@@ -169,24 +169,14 @@ static bool is_turned(const job *w, const mat *y) {
 
 static size_t aligned(size_t size) { return (size + ROOM_ALIGN - 1) / ROOM_ALIGN * ROOM_ALIGN; }
 
-typedef struct turned_sizes {
-  size_t ptr, idx, val;
-} turned_sizes;
-
-static turned_sizes sizes_of(const damo_sparse *a) {
-  const size_t index = dtype_size(sparse_itype(a)), nnz = (size_t)sparse_nnz(a);
-  return (turned_sizes){aligned(((size_t)sparse_minor(a) + 1) * index), aligned(nnz * index),
-                        aligned(nnz * dtype_size(sparse_dtype(a)))};
-}
+static size_t values_size(const damo_sparse *a) { return aligned((size_t)sparse_nnz(a) * dtype_size(sparse_dtype(a))); }
 
 /* Leaves the room behind what it takes. */
-static char *turn(job *w, const damo_sparse *a, char *room) {
-  const turned_sizes s = sizes_of(a);
-  char *idx = room + s.ptr, *val = idx + s.idx;
-  move_fns_of(a)->swap(&w->a, room, idx, val);
-  w->a = (sparse_raw){w->a.minor, w->a.major, room, idx, val};
+static char *turn(job *w, const sparse_product *p, char *room) {
+  char *values = room + sparse_turned_room(p->a);
+  w->a = sparse_turn_values(p->a, p->turned, room, values);
   w->across = false;
-  return val + s.val;
+  return values + values_size(p->a);
 }
 
 /* ---- With dense -------------------------------------------------------------------------------------------------- */
@@ -206,8 +196,8 @@ size_t sparse_product_room(const sparse_product *p) {
   const job w = job_of(p);
   const mat x = mat_of_dense(p->x, p->left), y = mat_of_dense(p->y, p->left);
   const packing k = packing_of(&x, &y, w.size);
-  const turned_sizes s = is_turned(&w, &y) ? sizes_of(p->a) : (turned_sizes){0, 0, 0};
-  return s.ptr + s.idx + s.val + (size_t)(((k.x ? x.rows : 0) + (k.y ? y.rows : 0)) * k.cols * w.size);
+  const size_t turned = is_turned(&w, &y) ? sparse_turned_room(p->a) + values_size(p->a) : 0;
+  return turned + (size_t)(((k.x ? x.rows : 0) + (k.y ? y.rows : 0)) * k.cols * w.size);
 }
 
 void sparse_product_run(const sparse_product *p, void *room) {
@@ -216,7 +206,11 @@ void sparse_product_run(const sparse_product *p, void *room) {
   const mat z = p->z ? mat_of_dense(p->z, p->left) : y;
   const packing k = packing_of(&x, &y, w.size);
   if (y.cols == 0 || y.rows == 0) return;
-  if (is_turned(&w, &y)) room = turn(&w, p->a, room);
+  if (is_turned(&w, &y)) {
+    room = turn(&w, p, room);
+  } else if (p->turned) {
+    p->turned->room = NULL;
+  }
   run_packed(&w, &k, &x, p->z ? &z : NULL, &y, room);
 }
 

@@ -27,7 +27,7 @@ static bool is_one_pass(const sparse_sampled *s) {
 }
 
 static sparse_product product_of(const sparse_sampled *s) {
-  return (sparse_product){s->a, s->transposed, false, NULL, s->transposed ? s->rows : s->cols, NULL, s->y};
+  return (sparse_product){s->a, s->transposed, false, NULL, s->transposed ? s->rows : s->cols, NULL, s->y, s->turned};
 }
 
 size_t sparse_sampled_room(const sparse_sampled *s) {
@@ -49,7 +49,6 @@ void sparse_sampled_run(const sparse_sampled *s, void *room) {
     run_one_pass(s, room);
     return;
   }
-  s->turned->known = false; /* the room is the product's now */
   const bool csr = s->a->format == DAMO_CSR;
   const sparse_raw at = sparse_raw_of(s->a);
   const sparse_product p = product_of(s);

@@ -1,7 +1,7 @@
 /* sparse_turned: the pattern of a matrix along its other axis, kept while it stays the same.
  *
- * A function that is called again and again mostly meets one pattern with other values. Comparing it with a copy reads
- * it once, in order; turning it takes several times as long.
+ * A function that is called again and again often meets one pattern with other values. Comparing it with a copy reads it
+ * once, in order; turning it takes several times as long.
  */
 #include <string.h>
 
@@ -34,10 +34,16 @@ static parts parts_of(const damo_sparse *a, char *room) {
 size_t sparse_turned_room(const damo_sparse *a) { return parts_of(a, NULL).size; }
 
 static bool is_kept(const damo_sparse *a, const sparse_turned *kept, const parts *p) {
-  return kept->known && kept->wide == sparse_is_wide(a) && kept->major == sparse_major(a) &&
+  return kept->room == p->indptr && kept->wide == sparse_is_wide(a) && kept->major == sparse_major(a) &&
          kept->minor == sparse_minor(a) && kept->nnz == sparse_nnz(a) &&
          memcmp(p->from_indptr, a->indptr->data, p->indptr_size) == 0 &&
          memcmp(p->from_indices, a->indices->data, p->indices_size) == 0;
+}
+
+static void keep(const damo_sparse *a, sparse_turned *kept, const parts *p, bool places) {
+  memcpy(p->from_indices, a->indices->data, p->indices_size);
+  memcpy(p->from_indptr, a->indptr->data, p->indptr_size);
+  *kept = (sparse_turned){p->indptr, sparse_is_wide(a), places, sparse_major(a), sparse_minor(a), sparse_nnz(a)};
 }
 
 static void number(bool wide, int64_t n, void *out) {
@@ -49,21 +55,30 @@ static void number(bool wide, int64_t n, void *out) {
 }
 
 /* The places are moved as if they were values; their numbers stand for that where the copy comes to lie. */
-static void turn(const damo_sparse *a, const parts *p) {
+static void turn(const damo_sparse *a, sparse_turned *kept, const parts *p) {
   sparse_raw raw = sparse_raw_of(a);
   raw.data = p->from_indices;
   number(sparse_is_wide(a), sparse_nnz(a), p->from_indices);
   kernel_sparse_move(sparse_is_wide(a), dtype_size(sparse_itype(a)))->swap(&raw, p->indptr, p->indices, p->places);
-  memcpy(p->from_indices, a->indices->data, p->indices_size);
-  memcpy(p->from_indptr, a->indptr->data, p->indptr_size);
+  keep(a, kept, p, true);
 }
 
 sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *room, const void **places) {
   const parts p = parts_of(a, room);
-  if (!is_kept(a, kept, &p)) {
-    turn(a, &p);
-    *kept = (sparse_turned){true, sparse_is_wide(a), sparse_major(a), sparse_minor(a), sparse_nnz(a)};
-  }
+  if (!is_kept(a, kept, &p) || !kept->places) turn(a, kept, &p);
   *places = p.places;
   return (sparse_raw){sparse_minor(a), sparse_major(a), p.indptr, p.indices, a->data->data};
+}
+
+sparse_raw sparse_turn_values(const damo_sparse *a, sparse_turned *kept, void *room, void *values) {
+  const parts p = parts_of(a, room);
+  const sparse_raw raw = sparse_raw_of(a);
+  if (kept == NULL || !is_kept(a, kept, &p)) { /* perhaps it won't come again: no places */
+    move_fns_of(a)->swap(&raw, p.indptr, p.indices, values);
+    if (kept) keep(a, kept, &p, false);
+  } else {
+    if (!kept->places) turn(a, kept, &p);
+    move_fns_of(a)->gather(raw.data, p.places, sparse_nnz(a), values);
+  }
+  return (sparse_raw){raw.minor, raw.major, p.indptr, p.indices, values};
 }
