@@ -161,9 +161,9 @@ static void check_kron(damo_sparse *a, damo_sparse *b) {
 static void check_extremes(damo_sparse *a, int axis, bool largest) {
   int64_t entry[64], place[64];
   damo_sparse *clean = sparse_extremes(a, axis, largest, entry, place);
-  damo_array *x = sparse_to_dense(a);
   const int64_t m = a->shape[0], n = a->shape[1], results = axis < 0 ? 1 : a->shape[!axis];
-  bool same = clean != NULL;
+  damo_array *x = sparse_to_dense(a), *values = array_empty(a->obj.ctx, sparse_dtype(a), 1, &results);
+  bool same = clean != NULL && sparse_extreme(a, axis, largest, values) == DAMO_OK;
   for (int64_t k = 0; k < results && same; k++) {
     const int64_t count = axis < 0 ? m * n : a->shape[axis];
     int64_t best = -1;
@@ -173,10 +173,11 @@ static void check_extremes(damo_sparse *a, int axis, bool largest) {
       if (best < 0 || (largest ? v > top : v < top)) best = t, top = v;
     }
     const double got = entry[k] < 0 ? 0 : scalar_to_double(array_get(clean->data, &entry[k]));
-    same = got == top && place[k] == best;
+    same = got == top && place[k] == best && scalar_to_double(array_get(values, &k)) == top;
   }
   CHECK(same);
   damo_release(clean);
+  damo_release(values);
   damo_release(x);
 }
 
@@ -237,6 +238,11 @@ static bool run_program(damo_ctx *ctx, const void *data) {
   TRY(sparse_band(a, 0, 2));
   TRY(sparse_permute(a, order, order));
   TRY(sparse_extremes(a, 0, true, entry, place));
+  for (int axis = -1; axis < 2 && ok; axis++) {
+    damo_array *values = damo_array_new(ctx, DAMO_FLOAT64, 1, (const int64_t[]){6});
+    ok = values != NULL && sparse_extreme(a, axis, true, values) == DAMO_OK;
+    damo_release(values);
+  }
   if (ok) {
     TRY(sparse_kron_places(a, a, &left, &right));
     if (ok) {

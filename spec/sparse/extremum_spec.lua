@@ -65,6 +65,40 @@ describe("max, min, argmax, argmin", function()
     assert.equal(2, sparse.argmax(u))
     assert.equal(1, sparse.argmin(u))
   end)
+  it("are those of the dense matrix for full and empty lines, nan anywhere, duplicates, every dtype", function()
+    local nan = 0 / 0
+    local function read(v)
+      local out = s.flat(v)
+      for k, x in ipairs(out) do out[k] = x == x and x or "nan" end
+      return out
+    end
+    local rows = { { 1, -2, 0, -3 }, { 0, -1, 0, -5 }, { 7, -4, 0, -1 } }
+    for _, dtype in ipairs { "bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64" } do
+      local real = dtype:find "float"
+      for spot = 0, real and 12 or 0 do
+        local dense = damo.array(rows, real and dtype or "float64")
+        if spot > 0 then dense[{ (spot - 1) // 4 + 1, (spot - 1) % 4 + 1 }] = nan end
+        dense = damo.cast(dtype:find "uint" and damo.abs(dense) or dense, dtype)
+        for _, format in ipairs(s.formats) do
+          for _, itype in ipairs(s.itypes) do
+            local m = sparse[format](sparse.from_dense(dense, format), { itype = itype })
+            for _, name in ipairs { "max", "min", "argmax", "argmin" } do
+              for _, axis in ipairs { 1, 2, { 1, 2 } } do
+                local v, w = sparse[name](m, { axis = axis }), damo[name](dense, { axis = axis })
+                local what = ("%s %s %s %s %d"):format(name, dtype, format, itype, spot)
+                assert.same(read(w), read(v), what)
+              end
+            end
+          end
+        end
+      end
+    end
+    local twice = sparse.coo { rows = { 1, 1, 2 }, cols = { 1, 1, 2 }, values = { 2, 3, 4 }, shape = { 2, 2 } }
+    local raw = sparse.csr { data = damo.array { 2.0, 4, 3 }, indices = { 1, 0, 1 }, indptr = { 0, 3, 3 }, shape = { 2, 2 } }
+    assert.equal(5, sparse.max(twice))
+    assert.same({ 4, 5 }, s.flat(sparse.max(raw, { axis = 1 })))
+    assert.same({ 5, 0 }, s.flat(sparse.max(raw, { axis = 2 })))
+  end)
   it("say what is wrong", function()
     s.raises("value", "the max of shape (0, 0) does not exist: it has no elements",
       function() sparse.max(sparse.csr_from_dense(damo.zeros { 0, 0 })) end)

@@ -205,6 +205,11 @@ typedef struct sparse_value_fns {
   /* The same of x[p]·y[p], x and y having an element for each entry of a pattern: the same bits. */
   void (*vecdot_major)(const sparse_raw *a, const void *x, const void *y, void *out);
   void (*vecdot_minor)(const sparse_raw *a, const void *x, const void *y, void *out);
+  /* The largest (smallest) element of each line, or along the other axis, absent entries counted as 0, nan as the most
+   * extreme; no duplicates, and a line has a place. out and count (minor indices)
+   * are 0 before extreme_minor. */
+  void (*extreme_major)(const sparse_raw *a, bool largest, void *out);
+  void (*extreme_minor)(const sparse_raw *a, bool largest, void *out, void *count);
   /* Adds the entries to a dense box with byte strides. */
   void (*add_dense)(const sparse_raw *a, char *dst, int64_t major_stride, int64_t minor_stride);
   /* Entries of a dense box that are not 0 (nan counts): indptr and how many; then the entries. */

@@ -392,6 +392,67 @@ static void NAME(vecdot_minor)(const sparse_raw *a, const void *xs, const void *
   for (int64_t p = 0; p < nnz; p++) o[idx[p]] = ADD(o[idx[p]], MUL(x[p], y[p]));
 }
 
+/* ---- Extremes ---- */
+
+/* Comparisons never find a nan, which is the most extreme, so they are looked for beside them. */
+static inline T NAME(line_extreme)(const T *val, int64_t n, T most, bool largest) {
+  bool nan = false;
+  for (int64_t p = 0; p < n; p++) {
+    const T v = val[p];
+    const bool beats = largest ? LESS(most, v) : LESS(v, most);
+    most = beats ? v : most;
+    nan |= DIFFER(v, v);
+  }
+  for (int64_t p = 0; p < n && nan; p++) {
+    if (DIFFER(val[p], val[p])) return val[p];
+  }
+  return most;
+}
+
+/* Absent entries are 0, with which a line begins that has some. */
+static inline __attribute__((always_inline)) void NAME(extremes_major)(const sparse_raw *a, bool largest, T *o) {
+  const I *restrict ptr = a->indptr;
+  const T *restrict val = a->data, zero = {0};
+  for (int64_t i = 0; i < a->major; i++) {
+    const int64_t n = ptr[i + 1] - ptr[i];
+    o[i] = NAME(line_extreme)(val + ptr[i], n, n > 0 && n == a->minor ? val[ptr[i]] : zero, largest);
+  }
+}
+
+static void NAME(extreme_major)(const sparse_raw *a, bool largest, void *out) {
+  if (largest) {
+    NAME(extremes_major)(a, true, out);
+  } else {
+    NAME(extremes_major)(a, false, out);
+  }
+}
+
+static inline T NAME(extreme)(T x, T y, bool largest) { return largest ? LARGER(x, y) : SMALLER(x, y); }
+
+static inline __attribute__((always_inline)) void NAME(extremes_minor)(const sparse_raw *a, bool largest, T *o,
+                                                                       I *restrict n) {
+  const I *restrict ptr = a->indptr, *restrict idx = a->indices;
+  const T *restrict val = a->data, zero = {0};
+  const int64_t nnz = ptr[a->major];
+  for (int64_t p = 0; p < nnz; p++) {
+    const int64_t j = idx[p];
+    const T v = val[p], most = NAME(extreme)(v, o[j], largest);
+    o[j] = n[j] > 0 ? most : v;
+    n[j] = (I)(n[j] + 1);
+  }
+  for (int64_t j = 0; j < a->minor; j++) {
+    if (n[j] < a->major) o[j] = n[j] > 0 ? NAME(extreme)(zero, o[j], largest) : zero;
+  }
+}
+
+static void NAME(extreme_minor)(const sparse_raw *a, bool largest, void *out, void *count) {
+  if (largest) {
+    NAME(extremes_minor)(a, true, out, count);
+  } else {
+    NAME(extremes_minor)(a, false, out, count);
+  }
+}
+
 /* ---- Dense boxes ---- */
 
 static void NAME(add_dense)(const sparse_raw *a, char *dst, int64_t major_stride, int64_t minor_stride) {
@@ -500,11 +561,11 @@ static void NAME(elements)(const sparse_raw *a, bool sorted, int64_t n, const in
 }
 
 static const sparse_value_fns NAME(value_fns) = {
-    NAME(matvec),       NAME(matvec_t),    NAME(matmat),         NAME(matmat_t),   NAME(sample),
-    NAME(fill_product), NAME(add_product), NAME(sample_product), NAME(merge),      NAME(relate),
-    NAME(scale_major),  NAME(scale_minor), NAME(sum_major),      NAME(sum_minor),  NAME(vecdot_major),
-    NAME(vecdot_minor), NAME(add_dense),   NAME(count_dense),    NAME(fill_dense), NAME(sum_duplicates),
-    NAME(drop_zeros),   NAME(count_zeros), NAME(elements)};
+    NAME(matvec),       NAME(matvec_t),       NAME(matmat),         NAME(matmat_t),    NAME(sample),
+    NAME(fill_product), NAME(add_product),    NAME(sample_product), NAME(merge),       NAME(relate),
+    NAME(scale_major),  NAME(scale_minor),    NAME(sum_major),      NAME(sum_minor),   NAME(vecdot_major),
+    NAME(vecdot_minor), NAME(extreme_major),  NAME(extreme_minor),  NAME(add_dense),   NAME(count_dense),
+    NAME(fill_dense),   NAME(sum_duplicates), NAME(drop_zeros),     NAME(count_zeros), NAME(elements)};
 
 #undef SUM_BLOCK
 #undef FAR_ENTRIES

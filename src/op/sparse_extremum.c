@@ -40,36 +40,26 @@ static damo_status extremum_type(const damo_op *op, damo_var *const *in, int n_i
                     &in[0]->type->shape[d->axis == 0]);
 }
 
-/* Entries that are -1 are 0. */
-static void give_values(const damo_sparse *a, const int64_t *entry, damo_array *out) {
-  const size_t size = dtype_size(sparse_dtype(a));
-  memset(out->data, 0, (size_t)array_size(out) * size);
-  for (int64_t i = 0; i < array_size(out); i++) {
-    if (entry[i] >= 0) memcpy(out->data + (size_t)i * size, a->data->data + (size_t)entry[i] * size, size);
-  }
+static damo_status give_positions(thunk *t, damo_sparse *x, damo_array *out) {
+  const extremum_data *d = data_of(t->node->op);
+  const int64_t n = array_size(out);
+  int64_t *place = (int64_t *)(void *)out->data;
+  damo_array *entry = array_empty(t->ctx, DAMO_INT64, 1, &n);
+  damo_sparse *clean = NULL;
+  if (entry != NULL) clean = sparse_extremes(x, d->axis, d->largest, (int64_t *)(void *)entry->data, place);
+  for (int64_t i = 0; i < n && clean != NULL; i++) place[i]++;
+  damo_release(entry);
+  damo_release(clean);
+  return clean != NULL ? DAMO_OK : damo_error_status(t->ctx);
 }
 
 static damo_status extremum_perform(thunk *t) {
   const extremum_data *d = data_of(t->node->op);
   damo_sparse *x = thunk_in_sparse(t, 0);
   const int64_t n = d->axis < 0 ? 1 : x->shape[d->axis == 0];
-  damo_array *entry = array_empty(t->ctx, DAMO_INT64, 1, &n),
-             *place = entry ? array_empty(t->ctx, DAMO_INT64, 1, &n) : NULL;
-  damo_sparse *clean = NULL;
-  damo_array *out = NULL;
-  if (place != NULL) {
-    clean = sparse_extremes(x, d->axis, d->largest, (int64_t *)(void *)entry->data, (int64_t *)(void *)place->data);
-  }
-  if (clean != NULL) out = thunk_out(t, 0, d->position ? DAMO_INT64 : sparse_dtype(x), d->axis < 0 ? 0 : 1, &n);
-  if (out != NULL && d->position) {
-    for (int64_t i = 0; i < n; i++) ((int64_t *)(void *)out->data)[i] = ((int64_t *)(void *)place->data)[i] + 1;
-  } else if (out != NULL) {
-    give_values(clean, (const int64_t *)(void *)entry->data, out);
-  }
-  damo_release(entry);
-  damo_release(place);
-  damo_release(clean);
-  return out != NULL ? DAMO_OK : damo_error_status(t->ctx);
+  damo_array *out = thunk_out(t, 0, d->position ? DAMO_INT64 : sparse_dtype(x), d->axis < 0 ? 0 : 1, &n);
+  if (out == NULL) return DAMO_EMEMORY;
+  return d->position ? give_positions(t, x, out) : sparse_extreme(x, d->axis, d->largest, out);
 }
 
 /* v where the clean matrix x's stored values equal the result, else 0: two vectors, as x's data. */

@@ -119,19 +119,24 @@ damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s) {
   return NULL;
 }
 
-/* The sum of all entries: the data's, whatever the pattern. */
-static damo_array *sum_all(const damo_sparse *a, damo_dtype dtype) {
-  damo_ctx *ctx = a->obj.ctx;
+damo_status sparse_reduce_entries(const damo_sparse *a, reduce_kind kind, void *out) {
   const damo_dtype in = sparse_dtype(a);
   const int64_t nnz = sparse_nnz(a), stride = (int64_t)dtype_size(in);
-  const size_t room = reduce_workspace(REDUCE_SUM, in, 1, &nnz, 1) + 64;
-  char *work = mem_alloc(ctx, room);
-  if (!work) return NULL;
-  damo_array *out = array_empty(ctx, dtype, 0, NULL);
+  const size_t room = reduce_workspace(kind, in, 1, &nnz, 1) + 64;
+  char *work = mem_alloc(a->obj.ctx, room);
+  if (!work) return DAMO_EMEMORY;
   char *aligned = (char *)(((uintptr_t)work + 63) & ~(uintptr_t)63);
-  if (out) kernel_reduce(REDUCE_SUM, in, a->data->data, 1, &nnz, &stride, 1, out->data, aligned);
-  mem_free(ctx, work, room);
-  return out;
+  kernel_reduce(kind, in, a->data->data, 1, &nnz, &stride, 1, out, aligned);
+  mem_free(a->obj.ctx, work, room);
+  return DAMO_OK;
+}
+
+/* The sum of all entries: the data's, whatever the pattern. */
+static damo_array *sum_all(const damo_sparse *a, damo_dtype dtype) {
+  damo_array *out = array_empty(a->obj.ctx, dtype, 0, NULL);
+  if (!out || sparse_reduce_entries(a, REDUCE_SUM, out->data) == DAMO_OK) return out;
+  damo_release(out);
+  return NULL;
 }
 
 damo_array *sparse_sum(damo_sparse *a, int axis) {

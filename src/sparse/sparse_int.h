@@ -35,6 +35,9 @@ damo_status sparse_narrow(damo_sparse **a, damo_sparse **b);
 /* Replaces the narrower one where their index dtypes differ. */
 damo_status sparse_same_itype(damo_sparse **a, damo_sparse **b);
 
+/* That of all stored entries, into memory for one element of its dtype; none may be asked for a max or min. */
+damo_status sparse_reduce_entries(const damo_sparse *a, reduce_kind kind, void *out);
+
 /* The bits of which an element that is not 0 has one at least (either half of one of 16 bytes): floats have a sign that
  * does not count. */
 uint64_t sparse_value_bits(damo_dtype dtype);

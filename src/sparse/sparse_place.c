@@ -252,14 +252,57 @@ static void find_extremes(const damo_sparse *a, int axis, const int64_t *keys, i
   }
 }
 
-damo_sparse *sparse_extremes(damo_sparse *a, int axis, bool largest, int64_t *entry, int64_t *place) {
-  int64_t zero = 0, total;
+static damo_status check_extremes(const damo_sparse *a, int axis, bool largest) {
+  int64_t total;
   const bool none = axis < 0 ? a->shape[0] == 0 || a->shape[1] == 0 : a->shape[axis] == 0 && a->shape[!axis] > 0;
-  if (none || (axis < 0 && !i64_mul(a->shape[0], a->shape[1], &total))) {
-    ctx_fail(a->obj.ctx, DAMO_EVALUE, "the %s of shape (%lld, %lld) does not exist: %s", largest ? "max" : "min",
-             (long long)a->shape[0], (long long)a->shape[1], none ? "it has no elements" : "it has too many places");
-    return NULL;
+  if (!none && (axis >= 0 || i64_mul(a->shape[0], a->shape[1], &total))) return DAMO_OK;
+  return ctx_fail(a->obj.ctx, DAMO_EVALUE, "the %s of shape (%lld, %lld) does not exist: %s", largest ? "max" : "min",
+                  (long long)a->shape[0], (long long)a->shape[1],
+                  none ? "it has no elements" : "it has too many places");
+}
+
+/* That of the entries stands alone in a line, beside a 0 where not all places are stored. */
+static damo_status extreme_of_all(const damo_sparse *a, bool largest, void *out) {
+  int64_t of_entries = 0, places = 0;
+  const int64_t n = sparse_nnz(a) > 0, ptr[2] = {0, n};
+  if (n > 0) DAMO_TRY(sparse_reduce_entries(a, largest ? REDUCE_MAX : REDUCE_MIN, &of_entries));
+  const bool full = i64_mul(a->shape[0], a->shape[1], &places) && sparse_nnz(a) == places;
+  const sparse_raw line = {1, full ? n : 2, ptr, NULL, &of_entries};
+  kernel_sparse_value(true, sparse_dtype(a))->extreme_major(&line, largest, out);
+  return DAMO_OK;
+}
+
+static damo_status extreme_across(const damo_sparse *a, bool largest, void *out) {
+  const size_t lines = (size_t)sparse_minor(a), size = lines * dtype_size(sparse_itype(a));
+  void *count = mem_calloc(a->obj.ctx, size + 1);
+  if (!count) return DAMO_EMEMORY;
+  memset(out, 0, lines * dtype_size(sparse_dtype(a)));
+  const sparse_raw raw = sparse_raw_of(a);
+  value_fns_of(a)->extreme_minor(&raw, largest, out, count);
+  mem_free(a->obj.ctx, count, size + 1);
+  return DAMO_OK;
+}
+
+damo_status sparse_extreme(damo_sparse *a, int axis, bool largest, damo_array *out) {
+  DAMO_TRY(check_extremes(a, axis, largest));
+  damo_sparse *clean = a->unique ? damo_retain(a) : sparse_sum_duplicates(a);
+  if (!clean) return damo_error_status(a->obj.ctx);
+  damo_status s = DAMO_OK;
+  if (axis < 0) {
+    s = extreme_of_all(clean, largest, out->data);
+  } else if ((axis == 1) == (clean->format == DAMO_CSR)) {
+    const sparse_raw raw = sparse_raw_of(clean);
+    value_fns_of(clean)->extreme_major(&raw, largest, out->data);
+  } else {
+    s = extreme_across(clean, largest, out->data);
   }
+  damo_release(clean);
+  return s;
+}
+
+damo_sparse *sparse_extremes(damo_sparse *a, int axis, bool largest, int64_t *entry, int64_t *place) {
+  int64_t zero = 0;
+  if (check_extremes(a, axis, largest) != DAMO_OK) return NULL;
   damo_sparse *formed = axis < 0 ? damo_retain(a) : sparse_to_format(a, axis == 0 ? DAMO_CSC : DAMO_CSR);
   damo_sparse *clean = formed ? sparse_sum_duplicates(formed) : NULL;
   damo_array *keys = clean ? make_keys(clean, largest, &zero) : NULL;
