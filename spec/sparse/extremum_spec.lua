@@ -94,7 +94,8 @@ describe("max, min, argmax, argmin", function()
       end
     end
     local twice = sparse.coo { rows = { 1, 1, 2 }, cols = { 1, 1, 2 }, values = { 2, 3, 4 }, shape = { 2, 2 } }
-    local raw = sparse.csr { data = damo.array { 2.0, 4, 3 }, indices = { 1, 0, 1 }, indptr = { 0, 3, 3 }, shape = { 2, 2 } }
+    local raw = sparse.csr { data = damo.array { 2.0, 4, 3 }, indices = { 1, 0, 1 }, indptr = { 0, 3, 3 },
+      shape = { 2, 2 } }
     assert.equal(5, sparse.max(twice))
     assert.same({ 4, 5 }, s.flat(sparse.max(raw, { axis = 1 })))
     assert.same({ 5, 0 }, s.flat(sparse.max(raw, { axis = 2 })))
