@@ -330,17 +330,43 @@ describe("DEBUG, where large terms cancel,", function()
     end
   end)
 
-  it("asks no Op of a script that is named as one of the engine's", function()
-    local Dot = damo.Op {
-      name = "Dot",
-      make_node = function(self, w) return damo.Apply(self, { w }, { w.type() }) end,
-      perform = function(_, _, inputs, storage)
-        storage[1][1] = inputs[1] + damo.cast(damo.ge(inputs[1], 0), "float64") * 1e20
-      end,
-    }
-    register("one_more", function(_, node) return is_dot(node) and node.inputs[1] + 1 end, "fast_run", "canonicalize")
-    local err = failure("inconsistency", damo.compile({ v }, Dot(v), { mode = "DEBUG" }), damo.array { -1, -2 })
+  it("follows them through sums, and through no other reduction", function()
+    register("other_dot", function(_, node)
+      return is_dot(node) and not node.inputs[1].owner and turned(table.unpack(node.inputs))
+    end, "fast_run", "canonicalize")
+    local product = damo.dot(A, v)
+    for name, out in pairs {
+      sum = damo.sum(product), squares = damo.sum(damo.sqr(product)), running = damo.cumsum(product),
+    } do
+      local ok, err = pcall(damo.compile({ A, v }, out, { mode = "DEBUG" }), mirrored, terms)
+      assert.is_true(ok, name .. ": " .. tostring(err))
+    end
+    register("one_more", function(_, node)
+      return node.op.name == "Reduce" and node.op.kind == "max" and node.inputs[1][{ 1 }] + 1
+    end, "fast_run", "canonicalize")
+    local err = failure("inconsistency", damo.compile({ v }, damo.max(v), { mode = "DEBUG" }), damo.array { -1, -1e20 })
     assert.matches("the rewrite 'one_more' changed the value", err.message)
+  end)
+
+  it("asks no Op of a script that is named as one of the engine's", function()
+    local function called(name, kind)
+      return damo.Op {
+        name = name,
+        props = { "kind" },
+        make_node = function(self, w) return damo.Apply(self, { w }, { w.type() }) end,
+        perform = function(_, _, inputs, storage)
+          storage[1][1] = inputs[1] + damo.cast(damo.ge(inputs[1], 0), "float64") * 1e20
+        end,
+      } { kind = kind }
+    end
+    register("one_more", function(_, node)
+      return node.op.kind == "sum" and node.inputs[1] + 1
+    end, "fast_run", "canonicalize")
+    for _, name in ipairs { "Dot", "Reduce", "Cumulative", "MulSD", "Trace", "FactorSolve", "FactorLeast" } do
+      local f = damo.compile({ v }, called(name, "sum")(v), { mode = "DEBUG" })
+      local err = failure("inconsistency", f, damo.array { -1, -2 })
+      assert.matches("the rewrite 'one_more' changed the value", err.message, 1, true)
+    end
   end)
 end)
 

@@ -14,19 +14,6 @@
 
 #define MOST_LINES 256 /* of a system: its inverse is dense */
 
-/* Ops that compute sums of products of entries, or move them: with moduli they do so as well. Integers among their
- * operands are positions. */
-static const char linear[] =
-    "Dot Matmul Gemm Gemv Ger Tensordot DimShuffle Reshape Subtensor AdvancedSubtensor IncSubtensor "
-    "AdvancedIncSubtensor Join BroadcastTo SumTo Alloc AllocDiag ExtractDiag Triangle SpecifyShape Unbroadcast "
-    "ConsiderConstant ZeroGrad DisconnectedGrad "
-    "StructuredDot TrueDot SamplingDot Usmm UsmmCscDense UsmmCsrDense StructuredDotGradCSC StructuredDotGradCSR "
-    "StructuredDotGrad DenseFromSparse SparseFromDense ToFormat Transpose AddSS AddSD AddSSData MulSS MulSD MulSV "
-    "ColScaleCSC RowScaleCSC SpSum SpSumGrad Diag Diagonal PutDiagonal SquareDiagonal HStack VStack BlockDiag "
-    "BlockMatrix Permute Band GetItem2d GetItem2dGrad GetItemScalar GetItemList GetItemListGrad GetItem2Lists "
-    "GetItem2ListsGrad WithData SparseData GatherData SumDuplicates AddCotangents MoveCotangent Trace";
-/* Ops whose last operand b becomes S·b, where the others make S. */
-static const char solving[] = "FactorSolve FactorLeast FactorLeastAdjoint";
 /* Functions of entries whose terms are those of the entry. */
 static const char same_terms[] = "neg identity abs conj real imag cast";
 
@@ -88,18 +75,6 @@ static damo_var *of_entries(terms *w, const damo_apply *node, const char *functi
   return x != NULL ? build_fn1(w->b, "sqr", x) : NULL;
 }
 
-/* Of the engine's own Ops alone: another's name tells nothing. */
-static bool is_among(const char *words, const damo_op *op) {
-  return !op->def->foreign && has_word(words, op->def->name);
-}
-
-static bool is_linear(const damo_op *op) {
-  const prop_value *kind = op_prop(op, "kind");
-  if (kind->kind == PROP_STR && (op_is(op, "Reduce") || op_is(op, "Cumulative")))
-    return has_word("sum sum_sqr mean cumsum", kind->u.s);
-  return is_among(linear, op);
-}
-
 /* The same Op on moduli. */
 static damo_var *of_operands(terms *w, const damo_apply *node) {
   ptrvec in;
@@ -149,7 +124,7 @@ static damo_status add_solution(terms *w, const damo_apply *node) {
   DAMO_TRY(w->b->status);
   if (x == NULL) return DAMO_OK;
   DAMO_TRY(map_put(&w->size, node->out[0], (uintptr_t)x));
-  if (node->n_in < 3 || !op_is(node->op, "FactorLeast")) return DAMO_OK;
+  if (node->n_in < 3 || node->op->terms != TERMS_LEAST) return DAMO_OK;
   damo_var *a = terms_of(w, node->in[1]), *moved = a != NULL ? build_fn2(w->b, "dot", a, x) : NULL;
   damo_var *residual = moved != NULL ? build_fn2(w->b, "add", b, moved) : NULL;
   DAMO_TRY(w->b->status);
@@ -160,11 +135,12 @@ static damo_status add_solution(terms *w, const damo_apply *node) {
 
 static damo_status add_node(terms *w, const damo_apply *node) {
   const char *function = elemwise_scalar(node->op);
+  const op_terms kind = node->op->terms;
   damo_var *size = NULL;
-  if (is_among(solving, node->op)) return add_solution(w, node);
+  if (kind == TERMS_SOLVED || kind == TERMS_LEAST) return add_solution(w, node);
   if (node->n_out != 1 || !type_has_shape(node->out[0]->type)) return DAMO_OK;
   if (function != NULL && node->n_in <= 2) size = of_entries(w, node, function);
-  if (function == NULL && is_linear(node->op)) size = of_operands(w, node);
+  if (kind == TERMS_LINEAR) size = of_operands(w, node);
   DAMO_TRY(w->b->status);
   return size != NULL ? map_put(&w->size, node->out[0], (uintptr_t)size) : DAMO_OK;
 }

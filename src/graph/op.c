@@ -86,6 +86,7 @@ static damo_op *op_make(damo_ctx *ctx, const op_def *def, damo_obj *owner, const
   op->link.hash = hash;
   op->view_map = def->view_map;
   op->destroy_map = def->destroy_map;
+  op->terms = def->terms;
   op->data = op + 1;
   if (n > 0) {
     op->props = mem_calloc(ctx, (size_t)n * sizeof *op->props);

@@ -75,6 +75,16 @@ typedef enum op_nonfinite {
   NONFINITE_ANY
 } op_nonfinite;
 
+/* How an Op's results are sums of terms. Where DEBUG mode meets two values that are apart, it asks whether that is the
+ * rounding of their terms (compile/debug_terms.c). */
+typedef enum op_terms {
+  TERMS_UNKNOWN, /* nothing is said: an entry is one term */
+  TERMS_LINEAR,  /* entries are sums of products of the operands' entries, or these moved: so of moduli the Op makes the
+                  * sums of the terms' moduli. Integers among the operands are positions */
+  TERMS_SOLVED,  /* of the last operand, b, the Op makes S·b, where the others make S */
+  TERMS_LEAST    /* the same, x = S·b; of three operands the second is A, and the second result b - A·x */
+} op_terms;
+
 struct op_def {
   const char *name; /* of the class: "Elemwise", "Dot" */
   const char *doc;
@@ -84,7 +94,7 @@ struct op_def {
   int default_output; /* 1-based output that a call returns; 0: all of them (the one, if there is one) */
 
   /* Parses props into op->data (data_size zeroed bytes beside the op) and may set op->view_map, op->destroy_map, which
-   * default to these. NULL: nothing to parse. */
+   * default to these, and op->terms. NULL: nothing to parse. */
   size_t data_size;
   damo_status (*init)(damo_op *op);
   void (*clear)(damo_op *op); /* frees what init allocated */
@@ -134,6 +144,7 @@ struct op_def {
    * dense ones, have for its place: a number, its row's or column's, its own; a zero gives a zero, unless theirs is nan
    * or infinite. Holds for any choice of places, stored twice or not: rewriting may leave out those that nobody reads. */
   bool entrywise;
+  op_terms terms;
 
   /* Reads or changes what is not its input: a Lua Op without props. Random draws are pure: their state is an input. */
   bool impure;
@@ -150,7 +161,8 @@ struct damo_op {
   int32_t n_props;
   prop_value *props;                      /* owned deep copies, in the order of def->props */
   const op_alias *view_map, *destroy_map; /* NULL: none */
-  void *data;                             /* def->data_size bytes */
+  op_terms terms;
+  void *data; /* def->data_size bytes */
 };
 
 /* The interned Op of that class and these property values (copied). NULL on failure. */

@@ -1,6 +1,8 @@
-/* sparse_move_body: loops that move entries. Included with I (index type), T (a type of the element's size) and
- * SUFFIX. */
+/* sparse_move_body: loops that move entries. Included with I (index type), U (the same without sign), T (a type of
+ * the element's size) and SUFFIX. */
 #define NAME(f) PASTE2(f, SUFFIX)
+
+#include "sparse_count_body.h"
 
 /* Counts per line, one place on, become starts. */
 static void NAME(accumulate)(I *ptr, int64_t n) {
@@ -96,8 +98,6 @@ static void NAME(sort)(const sparse_raw *a, void *indices, void *data, void *wor
 
 /* ---- Whole lines ---- */
 
-typedef I NAME(four) __attribute__((vector_size(4 * sizeof(I)), aligned(sizeof(I)), may_alias));
-
 static inline void NAME(copy_line)(const I *restrict idx, const T *restrict val, int64_t n, I offset, I *restrict oidx,
                                    T *restrict oval) {
   for (int64_t k = 0; k < n; k++) oidx[k] = (I)(idx[k] + offset);
@@ -111,18 +111,6 @@ static inline void NAME(copy_loose)(const I *restrict idx, const T *restrict val
     *(NAME(four) *)(oidx + k) = *(const NAME(four) *)(idx + k) + offset;
     memcpy(oval + k, val + k, 4 * sizeof(T));
   }
-}
-
-static int64_t NAME(count_below)(const I *idx, int64_t n, I bound) {
-  int64_t sum = 0, k = 0;
-  while (n - k >= 4) { /* a lane of int32 must not overflow */
-    const int64_t end = n - k > ((int64_t)1 << 30) ? k + ((int64_t)1 << 30) : k + (n - k) / 4 * 4;
-    NAME(four) below = {0};
-    for (; k < end; k += 4) below -= *(const NAME(four) *)(idx + k) < bound;
-    for (int lane = 0; lane < 4; lane++) sum += below[lane];
-  }
-  for (; k < n; k++) sum += idx[k] < bound;
-  return sum;
 }
 
 static inline void NAME(fill_up)(I *to, int64_t n, I value) {
@@ -259,8 +247,6 @@ static void NAME(beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void 
 
 /* ---- Apart ---- */
 
-/* Flat over the entries of all lines, without a branch: kept[k] of the first k of a chunk stay, by which the lines that
- * end there get their place. */
 /* Whether FEW entries stay; may say no where an integer is negative. */
 static inline bool NAME(all_stay)(const T *val, uint64_t mask, uint64_t always) {
   uint64_t below = 0; /* 0 - 1 has the highest bit; a float without its sign does not */
@@ -293,6 +279,8 @@ static int32_t NAME(sift)(const I *restrict idx, const T *restrict val, int64_t 
   return stay;
 }
 
+/* Flat over the entries of all lines, without a branch: kept[k] of the first k of a chunk stay, by which the lines that
+ * end there get their place. */
 static int64_t NAME(squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, void *indices, void *data) {
   const I *restrict ptr = a->indptr, *restrict idx = a->indices;
   const T *restrict val = a->data;
@@ -330,7 +318,7 @@ static void NAME(split_count)(const sparse_raw *a, int64_t n, const int64_t *bou
     return;
   }
   for (int64_t b = 0, before = 0; b < n; b++) {
-    const int64_t below = b + 1 < n ? NAME(count_below)(idx + from, nnz, (I)bounds[b + 1]) : nnz;
+    const int64_t below = b + 1 < n ? NAME(count_between)(idx + from, nnz, LEAST_INDEX, (I)bounds[b + 1]) : nnz;
     count[b] = below - before;
     before = below;
   }
@@ -416,4 +404,5 @@ static const sparse_move_fns NAME(move_fns) = {
 
 #undef AHEAD
 #undef RUN
+#undef LEAST_INDEX
 #undef NAME

@@ -2,7 +2,7 @@
  * (a type of the element's size) and SUFFIX. */
 #define NAME(f) PASTE2(f, SUFFIX)
 
-typedef I NAME(four) __attribute__((vector_size(4 * sizeof(I)), aligned(sizeof(I)), may_alias));
+#include "sparse_count_body.h"
 
 /* ---- Which indices a range passes -------------------------------------------------------------------------------- */
 
@@ -28,22 +28,6 @@ static NAME(comb) NAME(comb_of)(const sparse_range *r) {
 static inline U NAME(place)(NAME(comb) c, I j) {
   const U away = ((U)j - c.first) * c.factor;
   return away >> c.turn | away << (-c.turn & (int)(8 * sizeof(U) - 1));
-}
-
-/* How many of n indices lie from low on, below high. */
-static int64_t NAME(count_between)(const I *idx, int64_t n, I low, I high) {
-  int64_t sum = 0, k = 0;
-  while (n - k >= 4) { /* a lane of int32 must not overflow */
-    const int64_t end = n - k > ((int64_t)1 << 30) ? k + ((int64_t)1 << 30) : k + (n - k) / 4 * 4;
-    NAME(four) inside = {0};
-    for (; k < end; k += 4) {
-      const NAME(four) j = *(const NAME(four) *)(idx + k);
-      inside -= (j < high) & (j >= low);
-    }
-    for (int lane = 0; lane < 4; lane++) sum += inside[lane];
-  }
-  for (; k < n; k++) sum += idx[k] >= low && idx[k] < high;
-  return sum;
 }
 
 static int64_t NAME(count_passed)(NAME(comb) c, const I *idx, int64_t n) {
@@ -298,4 +282,5 @@ static const sparse_part_fns NAME(part_fns) = {NAME(count_block), NAME(fill_bloc
                                                NAME(fill_listed), NAME(count_times), NAME(fill_places),
                                                NAME(coordinates)};
 
+#undef LEAST_INDEX
 #undef NAME

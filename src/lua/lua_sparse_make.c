@@ -309,6 +309,38 @@ static bool are_numbers(damo_array *const *a, int64_t n) {
   return true;
 }
 
+/* The Arrays of the list, which a table on the stack keeps, and the dtype that takes all of them. */
+static damo_array **read_diagonals(lua_State *L, int64_t n, damo_dtype *common) {
+  damo_array **diagonals = bind_room(L, (size_t)n, sizeof *diagonals);
+  lua_createtable(L, (int)n, 0);
+  const int keep = lua_gettop(L);
+  *common = DAMO_BOOL;
+  for (int64_t i = 0; i < n; i++) {
+    lua_rawgeti(L, 1, (int)i + 1);
+    diagonals[i] = bind_value_array(L, -1, -1, "diags");
+    *common = i == 0 ? array_dtype(diagonals[i]) : dtype_promote(*common, array_dtype(diagonals[i]));
+    lua_rawseti(L, keep, (int)i + 1);
+    lua_settop(L, keep);
+  }
+  return diagonals;
+}
+
+/* One for each diagonal; nil: 0 for the only one. */
+static int64_t *read_offsets(lua_State *L, int64_t n, damo_array *const *diagonals) {
+  int64_t *offsets = bind_room(L, (size_t)n, sizeof *offsets);
+  damo_array *at =
+      lua_isnil(L, 2) ? NULL : bind_value_array(L, 2, bind_to_array(L, 2) ? -1 : DAMO_INT64, "diags: offsets");
+  if ((at ? array_size(at) : 1) != n && n > 1 && are_numbers(diagonals, n)) {
+    bind_raise(L, DAMO_EVALUE,
+               "diags: diagonals must be a list of lists, one for each offset: {{1, 2, 3}} is one diagonal");
+  }
+  if ((at ? array_size(at) : 1) != n || (at && (at->ndim > 1 || !dtype_is_integer(array_dtype(at))))) {
+    bind_raise(L, DAMO_EVALUE, "diags: offsets must be as many whole numbers as there are diagonals: %d", (int)n);
+  }
+  for (int64_t i = 0; at && i < n; i++) offsets[i] = scalar_to_int64(array_get(at, at->ndim ? &i : NULL));
+  return offsets;
+}
+
 /* diags(diagonals, offsets, {shape=, dtype=, format=, itype=}): the k-th diagonal has its own length, or one number for
  * all. */
 static int make_diags(lua_State *L) {
@@ -321,29 +353,11 @@ static int make_diags(lua_State *L) {
   bind_check_arity(L, 3, "diags", "diagonals, offsets and a table of options");
   if (!lua_istable(L, 1)) bind_arg_error(L, "diags", 1, "diagonals", "a list of diagonals");
   bind_check_named(L, "diags", 3, names);
-  int64_t n = (int64_t)lua_rawlen(L, 1);
-  damo_array **diagonals = bind_room(L, (size_t)n, sizeof *diagonals);
-  int64_t *offsets = bind_room(L, (size_t)n, sizeof *offsets);
-  lua_createtable(L, (int)n, 0); /* keeps the Arrays */
-  int keep = lua_gettop(L), dtype = option_dtype(L, 3, -1, "diags");
-  damo_dtype common = DAMO_BOOL;
-  for (int64_t i = 0; i < n; i++) {
-    lua_rawgeti(L, 1, (int)i + 1);
-    diagonals[i] = bind_value_array(L, -1, -1, "diags");
-    common = i == 0 ? array_dtype(diagonals[i]) : dtype_promote(common, array_dtype(diagonals[i]));
-    lua_rawseti(L, keep, (int)i + 1);
-    lua_settop(L, keep);
-  }
-  damo_array *at =
-      lua_isnil(L, 2) ? NULL : bind_value_array(L, 2, bind_to_array(L, 2) ? -1 : DAMO_INT64, "diags: offsets");
-  if ((at ? array_size(at) : 1) != n && n > 1 && are_numbers(diagonals, n)) {
-    bind_raise(L, DAMO_EVALUE,
-               "diags: diagonals must be a list of lists, one for each offset: {{1, 2, 3}} is one diagonal");
-  }
-  if ((at ? array_size(at) : 1) != n || (at && (at->ndim > 1 || !dtype_is_integer(array_dtype(at))))) {
-    bind_raise(L, DAMO_EVALUE, "diags: offsets must be as many whole numbers as there are diagonals: %d", (int)n);
-  }
-  for (int64_t i = 0; at && i < n; i++) offsets[i] = scalar_to_int64(array_get(at, at->ndim ? &i : NULL));
+  const int64_t n = (int64_t)lua_rawlen(L, 1);
+  const int dtype = option_dtype(L, 3, -1, "diags");
+  damo_dtype common;
+  damo_array **diagonals = read_diagonals(L, n, &common);
+  const int64_t *offsets = read_offsets(L, n, diagonals);
   bool known = bind_option_shape2(L, 3, false, shape, "diags");
   damo_format format = option_format(L, 3, DAMO_CSR, "diags");
   damo_dtype itype = bind_option_itype(L, 3, "diags");

@@ -35,6 +35,7 @@ const op_def advsubtensor_def = {
     .rop = index_read_rop,
     .infer_shape = adv_infer_shape,
     .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- AdvancedIncSubtensor ---------------------------------------------------------------------------------------- */
@@ -102,4 +103,5 @@ const op_def advincsubtensor_def = {
     .rop = index_write_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = index_write_connected,
+    .terms = TERMS_LINEAR,
 };

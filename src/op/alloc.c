@@ -50,6 +50,7 @@ const op_def alloc_def = {
     .infer_shape = infer_shape_value_lengths,
     .connection_pattern = connect_first,
     .do_constant_folding = no_folding,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape, int ndim) {

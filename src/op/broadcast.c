@@ -80,6 +80,7 @@ static const op_def broadcast_def = {
     .rop = broadcast_rop,
     .infer_shape = infer_shape_value_lengths,
     .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_broadcast_to(build *b, const char *func, damo_var *x, damo_var *const *dims, int n) {
@@ -165,6 +166,7 @@ static const op_def sumto_def = {
     .rop = sumto_rop,
     .infer_shape = sumto_infer_shape,
     .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_sum_to(build *b, damo_var *g, damo_var *x) {

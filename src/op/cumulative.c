@@ -104,6 +104,11 @@ static int axis_of(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1
 static bool is_product(const damo_op *op) { return strcmp(op_prop(op, "kind")->u.s, "cumprod") == 0; }
 static bool is_reverse(const damo_op *op) { return op_prop(op, "reverse")->u.i != 0; }
 
+static damo_status cumulative_init(damo_op *op) {
+  op->terms = is_product(op) ? TERMS_UNKNOWN : TERMS_LINEAR;
+  return DAMO_OK;
+}
+
 static damo_status check_operand(const damo_op *op, const damo_var *x) {
   if (type_is_tensor(x->type) && axis_of(op) < var_ndim(x)) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the operand must be a tensor with axis %d", op->def->name,
@@ -183,6 +188,7 @@ static const op_def cumulative_def = {
     .doc = "running sum or product along an axis",
     .props = "kind axis reverse",
     .n_in = 1,
+    .init = cumulative_init,
     .infer_type = cumulative_infer_type,
     .perform = cumulative_perform,
     .grad = cumulative_grad,

@@ -106,6 +106,7 @@ static const op_def extract_def = {
     .grad = extract_grad,
     .rop = extract_rop,
     .infer_shape = extract_infer_shape,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_var *build_extract_diag(build *b, damo_var *x, int64_t offset, int axis1, int axis2) {
@@ -165,6 +166,7 @@ static const op_def allocdiag_def = {
     .rop = allocdiag_rop,
     .infer_shape = infer_shape_value_lengths,
     .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_var *build_alloc_diag(build *b, const damo_op *like, damo_var *g, damo_var *const *dims, int ndim) {

@@ -115,6 +115,7 @@ const op_def dimshuffle_def = {
     .grad = dimshuffle_grad,
     .rop = dimshuffle_rop,
     .infer_shape = dimshuffle_infer_shape,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern, int n) {

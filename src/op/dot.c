@@ -148,6 +148,7 @@ const op_def dot_def = {
     .grad = dot_grad,
     .rop = dot_rop,
     .infer_shape = dot_infer_shape,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_dot(build *b, damo_var *x, damo_var *y) {
@@ -289,6 +290,7 @@ const op_def matmul_def = {
     .grad = matmul_grad,
     .rop = matmul_rop,
     .infer_shape = matmul_infer_shape,
+    .terms = TERMS_LINEAR,
 };
 
 /* x with ones put before its axes up to rank n. */

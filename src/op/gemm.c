@@ -146,6 +146,7 @@ const op_def gemm_def = {
     .perform = update_perform,
     .grad = update_grad,
     .infer_shape = update_infer_shape,
+    .terms = TERMS_LINEAR,
 };
 
 const op_def gemv_def = {
@@ -158,6 +159,7 @@ const op_def gemv_def = {
     .perform = update_perform,
     .grad = update_grad,
     .infer_shape = update_infer_shape,
+    .terms = TERMS_LINEAR,
 };
 
 const op_def ger_def = {
@@ -170,6 +172,7 @@ const op_def ger_def = {
     .perform = update_perform,
     .grad = update_grad,
     .infer_shape = update_infer_shape,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */

@@ -111,6 +111,7 @@ static const op_def join_def = {
     .grad = join_grad,
     .rop = join_rop,
     .infer_shape = join_infer_shape,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, int n) {

@@ -54,6 +54,7 @@ static const op_def disconnected_def = {
     .rop = no_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_none,
+    .terms = TERMS_LINEAR,
 };
 
 static const op_def zero_def = {
@@ -66,6 +67,7 @@ static const op_def zero_def = {
     .grad = zero_gradient,
     .rop = no_rop,
     .infer_shape = infer_shape_same,
+    .terms = TERMS_LINEAR,
 };
 
 static const op_def constant_def = {
@@ -78,6 +80,7 @@ static const op_def constant_def = {
     .grad = zero_gradient,
     .rop = no_rop,
     .infer_shape = infer_shape_same,
+    .terms = TERMS_LINEAR,
 };
 
 static const op_def clip_def = {
@@ -265,6 +268,7 @@ static const op_def specify_def = {
     .rop = specify_rop,
     .infer_shape = specify_infer_shape,
     .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) {
@@ -411,6 +415,7 @@ static const op_def unbroadcast_def = {
     .grad = unbroadcast_grad,
     .rop = same_rop,
     .infer_shape = infer_shape_same,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status fn_unbroadcast(build *b, const fn_args *a, ptrvec *out) {

@@ -56,6 +56,7 @@ static damo_status reduce_init(damo_op *op) {
   while (k < N_KINDS && (kind->kind != PROP_STR || strcmp(kind->u.s, kinds[k].name) != 0)) k++;
   if (k == N_KINDS) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Reduce: unknown kind");
   d->kind = (reduce_kind)k;
+  op->terms = k == REDUCE_SUM || k == REDUCE_SUM_SQR ? TERMS_LINEAR : TERMS_UNKNOWN;
   d->keepdims = keepdims->kind == PROP_BOOL && keepdims->u.i;
   d->all = axis->kind == PROP_NIL;
   for (int i = 0; !d->all && i < axis->n; i++) {

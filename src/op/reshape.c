@@ -176,6 +176,7 @@ const op_def reshape_def = {
     .rop = reshape_rop,
     .infer_shape = reshape_infer_shape,
     .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_reshape(build *b, damo_var *x, damo_var *shape, int ndim) {

@@ -69,6 +69,7 @@ static const op_def ss_def = {
     .rop = ss_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_MEETS,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- AddSD ------------------------------------------------------------------------------------------------------- */
@@ -124,6 +125,7 @@ static const op_def sd_def = {
     .grad = sd_grad,
     .rop = sd_rop,
     .infer_shape = infer_shape_same,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- AddSSData --------------------------------------------------------------------------------------------------- */
@@ -181,6 +183,7 @@ static const op_def data_def = {
     .rop = data_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- StructuredAddSV --------------------------------------------------------------------------------------------- */

@@ -61,6 +61,7 @@ static const op_def band_def = {
     .rop = band_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_FOLLOWS,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- Trace, EyeLike ---------------------------------------------------------------------------------------------- */
@@ -107,6 +108,7 @@ static const op_def trace_def = {
     .grad = trace_grad,
     .rop = trace_rop,
     .infer_shape = trace_shape,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {

@@ -93,6 +93,7 @@ static const op_def block_def = {
     .rop = block_rop,
     .infer_shape = block_shape,
     .pattern = PATTERN_JOINS,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status fn_block_diag(build *b, const fn_args *a, ptrvec *out) {

@@ -349,6 +349,7 @@ static const op_def bmat_def = {
     .rop = bmat_rop,
     .infer_shape = bmat_shape,
     .pattern = PATTERN_JOINS,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- Function ---------------------------------------------------------------------------------------------------- */

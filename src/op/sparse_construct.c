@@ -40,6 +40,7 @@ static const op_def square_def = {
     .rop = rop_again,
     .infer_shape = square_shape,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- Diag -------------------------------------------------------------------------------------------------------- */
@@ -93,6 +94,7 @@ static const op_def diag_def = {
     .grad = diag_grad,
     .rop = diag_rop,
     .infer_shape = diag_shape,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- Diagonal, PutDiagonal --------------------------------------------------------------------------------------- */
@@ -161,6 +163,7 @@ static const op_def diagonal_def = {
     .grad = diagonal_grad,
     .rop = diagonal_rop,
     .infer_shape = diagonal_shape,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status put_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -214,6 +217,7 @@ static const op_def put_def = {
     .infer_shape = put_shape,
     .connection_pattern = connect_first,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- ConstructSparseFromList ------------------------------------------------------------------------------------- */

@@ -174,6 +174,7 @@ static const op_def add_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_but_first,
     .pattern = PATTERN_JOINS,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h) {
@@ -266,6 +267,7 @@ static const op_def move_def = {
     .infer_shape = last_shape,
     .connection_pattern = connect_first_alone,
     .pattern = PATTERN_JOINS,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_var *move(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x, bool partial) {

@@ -177,6 +177,7 @@ const op_def sparse_dot_def = {
     .grad = dot_grad,
     .rop = dot_rop,
     .infer_shape = infer_shape_product,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y) {
@@ -266,6 +267,7 @@ const op_def true_dot_def = {
     .rop = true_rop,
     .infer_shape = infer_shape_product,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -160,6 +160,7 @@ static const op_def block_def = {
     .infer_shape = block_shape,
     .connection_pattern = connect_first,
     .pattern = PATTERN_FOLLOWS,
+    .terms = TERMS_LINEAR,
 };
 
 /* x's part that the node (GetItem2d or its gradient) takes; its ends are the inputs from `first` on. */
@@ -229,6 +230,7 @@ static const op_def put_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_block,
     .pattern = PATTERN_JOINS,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status block_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -311,6 +313,7 @@ static const op_def scalar_def = {
     .rop = scalar_rop,
     .infer_shape = scalar_shape,
     .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_var *take_scalar(build *b, damo_var *x, damo_var *i, damo_var *j) {

@@ -148,6 +148,7 @@ static const op_def least_def = {
     .rop = least_rop,
     .infer_shape = least_shape,
     .connection_pattern = least_connect,
+    .terms = TERMS_LEAST,
 };
 
 /* ---- FactorLeastAdjoint ------------------------------------------------------------------------------------------ */
@@ -230,6 +231,7 @@ static const op_def adjoint_def = {
     .rop = adjoint_rop,
     .infer_shape = adjoint_shape,
     .connection_pattern = adjoint_connect,
+    .terms = TERMS_SOLVED,
 };
 
 /* ---- Function ---------------------------------------------------------------------------------------------------- */

@@ -59,6 +59,7 @@ static const op_def dense_def = {
     .grad = dense_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_var *make_dense(build *b, damo_var *x, bool structured) {
@@ -101,6 +102,7 @@ static const op_def sparse_def = {
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_var *with_format(build *b, const op_def *def, damo_var *x, damo_format format) {
@@ -159,6 +161,7 @@ static const op_def format_def = {
     .rop = format_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_FOLLOWS,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_to_format(build *b, damo_var *x, damo_format format) {
@@ -254,6 +257,7 @@ static const op_def summed_def = {
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_summed(build *b, damo_var *x) { return build_class(b, &summed_def, &x, 1); }
@@ -301,6 +305,7 @@ static const op_def transpose_def = {
     .rop = rop_again,
     .infer_shape = transpose_shape,
     .pattern = PATTERN_FOLLOWS,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_sparse_transpose(build *b, damo_var *x) {

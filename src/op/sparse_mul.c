@@ -86,6 +86,7 @@ static const op_def ss_def = {
     .rop = mul_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- MulSD, DivSD ------------------------------------------------------------------------------------------------ */
@@ -162,6 +163,7 @@ static const op_def sd_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
     .entrywise = true,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status div_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -276,6 +278,7 @@ static const op_def sv_def = {
     .rop = sv_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- ColScaleCSC, RowScaleCSC ------------------------------------------------------------------------------------ */
@@ -319,6 +322,7 @@ static const op_def col_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
     .entrywise = true,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status row_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -347,6 +351,7 @@ static const op_def row_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
     .entrywise = true,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -42,6 +42,7 @@ static const op_def data_def = {
     .perform = data_perform,
     .grad = sparse_data_grad,
     .rop = sparse_data_rop,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *sparse_data(build *b, damo_var *x) { return build_class(b, &data_def, &x, 1); }
@@ -97,6 +98,7 @@ static const op_def with_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_second,
     .pattern = PATTERN_SHARED,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *sparse_with(build *b, damo_var *x, damo_var *data) {
@@ -143,6 +145,7 @@ static const op_def gather_def = {
     .grad = gather_grad,
     .rop = gather_rop,
     .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *sparse_gather(build *b, damo_var *g, damo_var *x) {

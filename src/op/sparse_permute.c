@@ -64,6 +64,7 @@ static const op_def permute_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_first,
     .pattern = PATTERN_FOLLOWS,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status fn_permute(build *b, const fn_args *a, ptrvec *out) {

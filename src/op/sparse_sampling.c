@@ -128,6 +128,7 @@ const op_def sampling_dot_def = {
     .rop = sampling_rop,
     .infer_shape = sampling_shape,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status fn_sampling(build *b, const fn_args *a, ptrvec *out) {

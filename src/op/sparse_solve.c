@@ -175,6 +175,7 @@ static const op_def solve_def = {
     .infer_shape = solve_shape,
     .connection_pattern = connect_all_but_factor,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_SOLVED,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -259,6 +259,7 @@ static const op_def hstack_def = {
     .rop = stack_rop,
     .infer_shape = stack_shape,
     .pattern = PATTERN_JOINS,
+    .terms = TERMS_LINEAR,
 };
 
 static const op_def vstack_def = {
@@ -273,6 +274,7 @@ static const op_def vstack_def = {
     .rop = stack_rop,
     .infer_shape = stack_shape,
     .pattern = PATTERN_JOINS,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

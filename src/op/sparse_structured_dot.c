@@ -73,6 +73,7 @@ const op_def structured_dot_def = {
     .rop = structured_rop,
     .infer_shape = infer_shape_product,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- StructuredDotGradCSC, StructuredDotGradCSR ------------------------------------------------------------------ */
@@ -221,7 +222,7 @@ static void connect_last_two(const damo_apply *node, bool *connected) {
   {                                                                                                              \
     .name = title, .doc = text, .n_in = 4, .infer_type = samples_type, .perform = samples_perform,               \
     .state_size = sizeof(samples_state), .state_clear = samples_clear, .grad = samples_grad, .rop = samples_rop, \
-    .infer_shape = infer_shape_same, .connection_pattern = connect_last_two,                                     \
+    .infer_shape = infer_shape_same, .connection_pattern = connect_last_two, .terms = TERMS_LINEAR,              \
   }
 
 const op_def sampled_csc_def = SAMPLES(
@@ -284,6 +285,7 @@ static const op_def grad_sparse_def = {
     .rop = sparse_samples_rop,
     .infer_shape = sparse_samples_shape,
     .connection_pattern = connect_last_two,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_var *structured_samples(build *b, damo_var *x, damo_var *y, damo_var *g) {

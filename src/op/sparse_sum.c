@@ -106,6 +106,7 @@ static const op_def sum_def = {
     .grad = sum_grad,
     .rop = sum_rop,
     .infer_shape = sum_shape,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- SpSumGrad --------------------------------------------------------------------------------------------------- */
@@ -179,6 +180,7 @@ static const op_def sum_grad_def = {
     .infer_shape = spread_shape,
     .connection_pattern = connect_first,
     .pattern = PATTERN_JOINS,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis) {

@@ -159,6 +159,7 @@ static const op_def list_def = {
     .infer_shape = list_shape,
     .connection_pattern = connect_first,
     .pattern = PATTERN_FOLLOWS,
+    .terms = TERMS_LINEAR,
 };
 
 /* Of a sparse or dense matrix. */
@@ -244,6 +245,7 @@ static const op_def listgrad_def = {
     .rop = last_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_last,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status list_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -316,6 +318,7 @@ static const op_def lists_def = {
     .rop = lists_rop,
     .infer_shape = lists_shape,
     .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_take_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
@@ -371,6 +374,7 @@ static const op_def listsgrad_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_last,
     .pattern = PATTERN_ONCE,
+    .terms = TERMS_LINEAR,
 };
 
 damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols, damo_var *g) {

@@ -138,6 +138,7 @@ const op_def usmm_def = {
     .grad = usmm_grad,
     .rop = usmm_rop,
     .infer_shape = usmm_shape,
+    .terms = TERMS_LINEAR,
 };
 
 const op_def usmm_csc_dense_def = {
@@ -152,6 +153,7 @@ const op_def usmm_csc_dense_def = {
     .grad = usmm_grad,
     .rop = usmm_rop,
     .infer_shape = usmm_shape,
+    .terms = TERMS_LINEAR,
 };
 
 const op_def usmm_csr_dense_def = {
@@ -166,6 +168,7 @@ const op_def usmm_csr_dense_def = {
     .grad = usmm_grad,
     .rop = usmm_rop,
     .infer_shape = usmm_shape,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

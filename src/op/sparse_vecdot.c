@@ -67,6 +67,7 @@ static const op_def vecdot_def = {
     .n_in = 3,
     .infer_type = vecdot_type,
     .perform = vecdot_perform,
+    .terms = TERMS_LINEAR,
     .infer_shape = vecdot_shape,
 };
 

@@ -299,6 +299,7 @@ const op_def tensordot_def = {
     .grad = tensordot_grad,
     .rop = tensordot_rop,
     .infer_shape = tensordot_infer_shape,
+    .terms = TERMS_LINEAR,
 };
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */

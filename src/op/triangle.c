@@ -54,6 +54,7 @@ static const op_def triangle_def = {
     .grad = triangle_grad,
     .rop = triangle_rop,
     .infer_shape = infer_shape_same,
+    .terms = TERMS_LINEAR,
 };
 
 static damo_status triangle(build *b, const fn_args *a, ptrvec *out, bool lower) {

@@ -268,7 +268,9 @@ static damo_status move_cotangent(build *b, damo_fgraph *fg, damo_apply *node, d
 /* A vector with a number for each entry of m, for sure: of values stored with its pattern, or read at its places; or
  * functions of these. */
 static bool is_over_entries(const damo_var *v, const damo_var *m) {
-  while (v->owner != NULL && v->owner->op->def == &elemwise_def && v->owner->n_in == 1) v = v->owner->in[0];
+  for (int n = 0; n < 8 && v->owner != NULL && v->owner->op->def == &elemwise_def && v->owner->n_in == 1; n++) {
+    v = v->owner->in[0];
+  }
   const damo_apply *gather = match_op(v, "GatherData");
   const damo_var *of = gather != NULL ? gather->in[1] : matrix_of_data(v);
   return of != NULL && var_pattern_root(of, INT64_MAX) == var_pattern_root(m, INT64_MAX);
