@@ -137,6 +137,41 @@ static void test_kept_patterns(damo_ctx *ctx) {
   }
 }
 
+/* A run for an empty result may be given other memory. What was kept is not looked for then where it lay before, which
+ * may come back when others have written there. */
+static void test_moved_room(damo_ctx *ctx) {
+  damo_sparse *a = matrix(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 7, 5, 14);
+  damo_sparse *none = matrix(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 7, 0, 0);
+  const layouts rows = {0, 0, 0};
+  keep kept = {.room = 0};
+  for (int run = 0; run < 2; run++) check_product(ctx, a, true, false, 64, rows, &kept);
+  void *first = kept.work;
+  kept.work = malloc(kept.room);
+  check_product(ctx, none, true, false, 64, rows, &kept);
+  free(kept.work);
+  memset(first, 0, 64);
+  kept.work = first;
+  check_product(ctx, a, true, false, 64, rows, &kept);
+  free(kept.work);
+  damo_release(none);
+  damo_release(a);
+}
+
+/* The turned matrix alone where nothing is left behind. */
+static void test_room(damo_ctx *ctx) {
+  damo_sparse *a = matrix(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 7, 5, 40);
+  damo_array *x = dense(ctx, DAMO_FLOAT64, 7, 64, 0), *y = dense(ctx, DAMO_FLOAT64, 5, 64, 0);
+  sparse_turned turned = {.room = NULL};
+  sparse_product p = {a, true, false, NULL, x, NULL, y, NULL};
+  const size_t entries = (size_t)sparse_nnz(a), most = 6 * 4 + entries * (4 + 8) + 3 * 64;
+  CHECK(sparse_product_room(&p) <= most);
+  p.turned = &turned;
+  CHECK(sparse_product_room(&p) > most);
+  damo_release(y);
+  damo_release(x);
+  damo_release(a);
+}
+
 static void test_empty_products(damo_ctx *ctx) {
   static const int64_t shapes[][2] = {{0, 0}, {0, 4}, {4, 0}, {3, 4}};
   for (int s = 0; s < 4; s++) {
@@ -350,6 +385,8 @@ int main(void) {
   damo_ctx *ctx = new_ctx();
   test_dense_products(ctx);
   test_kept_patterns(ctx);
+  test_moved_room(ctx);
+  test_room(ctx);
   test_empty_products(ctx);
   test_sparse_products(ctx);
   test_uneven_product(ctx);

@@ -100,7 +100,7 @@ for _, dtype in ipairs { "float32", "float64" } do
 end
 
 describe("from call to call", function()
-  local x, y, p = damo.dmatrix "x", damo.dmatrix "y", nil
+  local x, y = damo.dmatrix "x", damo.dmatrix "y"
 
   --- The matrices of one format, with the same number of entries in two, in both index dtypes.
   local function matrices(format)
@@ -127,7 +127,7 @@ describe("from call to call", function()
     local order = { "first", "first", "values", "indices", "first", "indptr", "flat", "first", "wide", "first", "more",
       "first", "none", "first", "more", "values", "longer", "first", "broader", "first", "longer" }
     for _, format in ipairs(s.formats) do
-      p = sparse.matrix(format, "p")
+      local p = sparse.matrix(format, "p")
       local all, inputs = matrices(format), { x, y, p }
       for _, which in ipairs { "sampled", "structured" } do
         local grads = which == "sampled" and sampled(x, y, p) or structured(p, y, x)

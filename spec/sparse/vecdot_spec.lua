@@ -86,10 +86,15 @@ describe("sums of products at a matrix's places", function()
   it("know their shape without the values", function()
     local x, v, g = sparse.csr_matrix "x", damo.dvector "v", sparse.csr_matrix "g"
     for fn, axis in pairs(scalings) do
-      local f = damo.compile({ x, v, g }, gradients(fn, x, v, g)[1].shape, { on_unused_input = "ignore" })
-      assert.equal(0, joined(f))
-      local m = s.matrix { rows = 6, cols = 5, format = "csr" }
-      assert.same({ m.shape[axis] }, f(m, damo.ones { m.shape[axis] }, m):totable())
+      local sums = gradients(fn, x, v, g)[1]
+      local graph = damo.compile({ x, v, g }, sums, { on_unused_input = "ignore" }).fgraph
+      local m, rewritten = s.matrix { rows = 6, cols = 5, format = "csr" }, graph.outputs[1]
+      assert.equal("SpVecdot", rewritten.owner.op.name)
+      for inputs, shape in pairs { [{ x, v, g }] = sums.shape, [graph.inputs] = rewritten.shape } do
+        local f = damo.compile(inputs, shape, { on_unused_input = "ignore" })
+        assert.equal(0, joined(f))
+        assert.same({ m.shape[axis] }, f(m, damo.ones { m.shape[axis] }, m):totable())
+      end
     end
   end)
 
@@ -101,12 +106,18 @@ describe("sums of products at a matrix's places", function()
     local m = s.matrix { rows = 6, cols = 5, format = "csr" }
     assert.equal(1, joined(check({ x }, sum(1, product), { m })))
     assert.equal(0, joined(check({ x }, { sum(1, product), product }, { m })))
+    assert.equal(0, joined(check({ x }, { sum(1, product), sum(2, product) }, { m })))
+    assert.equal(0, joined(check({ x }, { sum(1, product), sparse.with_data(x, product) }, { m })))
     assert.equal(0, joined(damo.compile({ x }, sum(nil, product))))
     -- g's values may be more or fewer than x's places
     assert.equal(0, joined(check({ x, g }, sum(1, data * sparse.csm_data(g)), { m, m })))
     local n = sparse.csr_matrix("n", { dtype = "int32" })
     local ints = sparse.csm_data(n)
-    assert.equal(0, joined(damo.compile({ n }, sparse.sp_sum(sparse.with_data(n, ints * ints), { axis = 1 }))))
+    assert.equal(0, joined(damo.compile({ n }, sparse.sp_sum(sparse.with_data(n, ints * -ints), { axis = 1 }))))
+    local single = sparse.csr_matrix("single", { dtype = "float32" })
+    local mixed = sparse.csm_data(sparse.row_scale(single, v)) * damo.exp(sparse.csm_data(single))
+    local values = { sparse.cast(m, "float32"), damo.ones { 6 } }
+    assert.equal(0, joined(check({ single, v }, sparse.sp_sum(sparse.with_data(single, mixed), { axis = 1 }), values)))
     assert.equal(1, joined(damo.compile({ x, v, g }, gradients("col_scale", x, v, g))))
   end)
 

@@ -139,7 +139,7 @@ damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_v
  * One dtype, float32 or float64; rows and cols are dense. */
 damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, damo_var *rows, damo_var *cols,
                                   bool transposed, int64_t entries);
-/* sparse_vecdot.c: for each column (axis 1) or row (2) of m the sum of x·y over its stored places, vectors with a number
+/* sparse_vecdot.c: for each column (axis 0) or row (1) of m the sum of x·y over its stored places, vectors with a number
  * for each; x, y and the result are of one dtype. */
 damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int axis);
 /* sparse_cotangent.c: g + h as cotangents of x: add, but for sparse ones of a sparse x that may store a place twice. */

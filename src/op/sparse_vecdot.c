@@ -72,6 +72,6 @@ static const op_def vecdot_def = {
 };
 
 damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int axis) {
-  const prop_value prop = prop_int(axis);
+  const prop_value prop = prop_int(axis + 1);
   return build_op(b, op_new(b->ctx, &vecdot_def, &prop, 1), (damo_var *[]){m, x, y}, 3);
 }

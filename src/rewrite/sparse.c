@@ -286,7 +286,7 @@ static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, dam
   damo_var *m = with->in[0], *x = mul->in[0], *y = mul->in[1];
   if (var_dtype(x) != var_dtype(node->out[0]) || var_dtype(y) != var_dtype(x)) return DAMO_OK;
   if (!is_over_entries(x, m) || !is_over_entries(y, m)) return DAMO_OK;
-  return rule_give(b, repl, did, build_sp_vecdot(b, m, x, y, (int)axis->u.i));
+  return rule_give(b, repl, did, build_sp_vecdot(b, m, x, y, (int)axis->u.i - 1));
 }
 
 #define RULE(rule_name, class, fn)                                                                       \

@@ -98,13 +98,14 @@ int64_t sparse_count_zeros(const damo_sparse *a);                  /* stored ent
 damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alpha, const damo_array *x,
                              damo_array *onto);
 /* The pattern of a matrix along its other axis, in a caller's room: where that is, and of which pattern as far as a few
- * numbers say. A caller starts with zeros, and sets `room` to NULL when it has used the room for something else. */
+ * numbers say. A caller starts with zeros, and sets `room` to NULL when it turns nothing in a run that used the room
+ * for something else or was given another one. */
 typedef struct sparse_turned {
   const void *room;
-  bool wide, places;
+  bool wide, has_places;
   int64_t major, minor, nnz;
 } sparse_turned;
-size_t sparse_turned_room(const damo_sparse *a); /* bytes */
+size_t sparse_turned_room(const damo_sparse *a, bool keeps); /* bytes; keeps: a sparse_turned goes with it */
 /* a compressed along its other axis, with a's own values; places: where each entry's value stands, by indices of a's
  * dtype. What the room holds is used again when it was made from the same indptr and indices. */
 sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *room, const void **places);

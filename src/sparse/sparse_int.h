@@ -14,6 +14,9 @@ static inline const sparse_value_fns *value_fns_of(const damo_sparse *a) {
   return kernel_sparse_value(sparse_is_wide(a), sparse_dtype(a));
 }
 
+/* Parts of a caller's room begin at cache lines. */
+static inline size_t room_aligned(size_t size) { return (size + 63) / 64 * 64; }
+
 /* Finds out `sorted` and `unique` for a matrix just made. */
 void sparse_find_flags(damo_sparse *a);
 /* shape error unless both dimensions are 0 or more and the indptr of either fits in memory's address space. */

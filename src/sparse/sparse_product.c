@@ -14,7 +14,6 @@
 #define TILE_ROWS 64   /* rows packed at a time: a tile stays in the nearest cache */
 #define TURN_BYTES 256 /* rows of a result from which on entries are not scattered into it */
 #define TURN_MOST (32 << 20)
-#define ROOM_ALIGN 64
 
 /* Entry (i, j) lies at data + i·rs + j·cs. */
 typedef struct mat {
@@ -167,13 +166,15 @@ static bool is_turned(const job *w, const mat *y) {
   return w->across && w->vectors && row >= TURN_BYTES && y->rows <= TURN_MOST / row;
 }
 
-static size_t aligned(size_t size) { return (size + ROOM_ALIGN - 1) / ROOM_ALIGN * ROOM_ALIGN; }
+static size_t turned_room(const sparse_product *p) { return sparse_turned_room(p->a, p->turned != NULL); }
 
-static size_t values_size(const damo_sparse *a) { return aligned((size_t)sparse_nnz(a) * dtype_size(sparse_dtype(a))); }
+static size_t values_size(const damo_sparse *a) {
+  return room_aligned((size_t)sparse_nnz(a) * dtype_size(sparse_dtype(a)));
+}
 
 /* Leaves the room behind what it takes. */
 static char *turn(job *w, const sparse_product *p, char *room) {
-  char *values = room + sparse_turned_room(p->a);
+  char *values = room + turned_room(p);
   w->a = sparse_turn_values(p->a, p->turned, room, values);
   w->across = false;
   return values + values_size(p->a);
@@ -196,7 +197,7 @@ size_t sparse_product_room(const sparse_product *p) {
   const job w = job_of(p);
   const mat x = mat_of_dense(p->x, p->left), y = mat_of_dense(p->y, p->left);
   const packing k = packing_of(&x, &y, w.size);
-  const size_t turned = is_turned(&w, &y) ? sparse_turned_room(p->a) + values_size(p->a) : 0;
+  const size_t turned = is_turned(&w, &y) ? turned_room(p) + values_size(p->a) : 0;
   return turned + (size_t)(((k.x ? x.rows : 0) + (k.y ? y.rows : 0)) * k.cols * w.size);
 }
 
@@ -205,12 +206,12 @@ void sparse_product_run(const sparse_product *p, void *room) {
   const mat x = mat_of_dense(p->x, p->left), y = mat_of_dense(p->y, p->left);
   const mat z = p->z ? mat_of_dense(p->z, p->left) : y;
   const packing k = packing_of(&x, &y, w.size);
-  if (y.cols == 0 || y.rows == 0) return;
   if (is_turned(&w, &y)) {
     room = turn(&w, p, room);
-  } else if (p->turned) {
+  } else if (p->turned) { /* for an empty result too: the room that was kept may be others' when its address returns */
     p->turned->room = NULL;
   }
+  if (y.cols == 0 || y.rows == 0) return;
   run_packed(&w, &k, &x, p->z ? &z : NULL, &y, room);
 }
 

@@ -31,7 +31,7 @@ static sparse_product product_of(const sparse_sampled *s) {
 }
 
 size_t sparse_sampled_room(const sparse_sampled *s) {
-  if (is_one_pass(s)) return is_direct(s) ? 0 : sparse_turned_room(s->a);
+  if (is_one_pass(s)) return is_direct(s) ? 0 : sparse_turned_room(s->a, true);
   const sparse_product p = product_of(s);
   return sparse_product_room(&p);
 }

@@ -1,37 +1,35 @@
 /* sparse_turned: the pattern of a matrix along its other axis, kept while it stays the same.
  *
- * A function that is called again and again often meets one pattern with other values. Comparing it with a copy reads it
- * once, in order; turning it takes several times as long.
+ * A function that is called again and again often meets one pattern with other values. Comparing it with a copy reads
+ * it once, in order; turning it takes several times as long.
  */
 #include <string.h>
 
 #include "sparse_int.h"
 
-#define ROOM_ALIGN 64
-
-static size_t aligned(size_t size) { return (size + ROOM_ALIGN - 1) / ROOM_ALIGN * ROOM_ALIGN; }
-
-/* What lies in the room: the turned pattern and the places, then a copy of the pattern it was made from. */
+/* What lies in the room: the turned pattern; behind it, where it is kept, the places and a copy of what it was made
+ * from. */
 typedef struct parts {
   char *indptr, *indices, *places, *from_indptr, *from_indices;
   size_t indptr_size, indices_size, size;
 } parts;
 
-static parts parts_of(const damo_sparse *a, char *room) {
+static parts parts_of(const damo_sparse *a, bool keeps, char *room) {
   const size_t item = dtype_size(sparse_itype(a)), n = (size_t)sparse_nnz(a);
-  const size_t turned_lines = aligned(((size_t)sparse_minor(a) + 1) * item), entries = aligned(n * item);
+  const size_t turned_lines = room_aligned(((size_t)sparse_minor(a) + 1) * item), entries = room_aligned(n * item);
   parts p = {.indptr_size = ((size_t)sparse_major(a) + 1) * item, .indices_size = n * item};
-  p.size = turned_lines + 3 * entries + aligned(p.indptr_size);
+  p.size = turned_lines + entries + (keeps ? 2 * entries + room_aligned(p.indptr_size) : 0);
   if (room == NULL) return p;
   p.indptr = room;
   p.indices = p.indptr + turned_lines;
+  if (!keeps) return p;
   p.places = p.indices + entries;
   p.from_indices = p.places + entries;
   p.from_indptr = p.from_indices + entries;
   return p;
 }
 
-size_t sparse_turned_room(const damo_sparse *a) { return parts_of(a, NULL).size; }
+size_t sparse_turned_room(const damo_sparse *a, bool keeps) { return parts_of(a, keeps, NULL).size; }
 
 static bool is_kept(const damo_sparse *a, const sparse_turned *kept, const parts *p) {
   return kept->room == p->indptr && kept->wide == sparse_is_wide(a) && kept->major == sparse_major(a) &&
@@ -40,10 +38,10 @@ static bool is_kept(const damo_sparse *a, const sparse_turned *kept, const parts
          memcmp(p->from_indices, a->indices->data, p->indices_size) == 0;
 }
 
-static void keep(const damo_sparse *a, sparse_turned *kept, const parts *p, bool places) {
+static void keep(const damo_sparse *a, sparse_turned *kept, const parts *p, bool has_places) {
   memcpy(p->from_indices, a->indices->data, p->indices_size);
   memcpy(p->from_indptr, a->indptr->data, p->indptr_size);
-  *kept = (sparse_turned){p->indptr, sparse_is_wide(a), places, sparse_major(a), sparse_minor(a), sparse_nnz(a)};
+  *kept = (sparse_turned){p->indptr, sparse_is_wide(a), has_places, sparse_major(a), sparse_minor(a), sparse_nnz(a)};
 }
 
 static void number(bool wide, int64_t n, void *out) {
@@ -64,20 +62,20 @@ static void turn(const damo_sparse *a, sparse_turned *kept, const parts *p) {
 }
 
 sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *room, const void **places) {
-  const parts p = parts_of(a, room);
-  if (!is_kept(a, kept, &p) || !kept->places) turn(a, kept, &p);
+  const parts p = parts_of(a, true, room);
+  if (!is_kept(a, kept, &p) || !kept->has_places) turn(a, kept, &p);
   *places = p.places;
   return (sparse_raw){sparse_minor(a), sparse_major(a), p.indptr, p.indices, a->data->data};
 }
 
 sparse_raw sparse_turn_values(const damo_sparse *a, sparse_turned *kept, void *room, void *values) {
-  const parts p = parts_of(a, room);
+  const parts p = parts_of(a, kept != NULL, room);
   const sparse_raw raw = sparse_raw_of(a);
   if (kept == NULL || !is_kept(a, kept, &p)) { /* perhaps it won't come again: no places */
     move_fns_of(a)->swap(&raw, p.indptr, p.indices, values);
     if (kept) keep(a, kept, &p, false);
   } else {
-    if (!kept->places) turn(a, kept, &p);
+    if (!kept->has_places) turn(a, kept, &p);
     move_fns_of(a)->gather(raw.data, p.places, sparse_nnz(a), values);
   }
   return (sparse_raw){raw.minor, raw.major, p.indptr, p.indices, values};
