@@ -4510,12 +4510,12 @@ function sparse.kron(x, y) end
 
 ---norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum); with axis of each column (1) or row (2), as vectors: 2 (default), 1, 'inf', '-inf', 0 (how many are not 0), any number above 0
 ---@param x damo.Operand
----@param options? any|{ ord?: any, axis?: integer }
+---@param options? any|{ ord?: any, axis?: integer, keepdims?: boolean }
 ---@return damo.Result
 function sparse.norm(x, options) end
 
 ---norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum); with axis of each column (1) or row (2), as vectors: 2 (default), 1, 'inf', '-inf', 0 (how many are not 0), any number above 0
----@param options? any|{ ord?: any, axis?: integer }
+---@param options? any|{ ord?: any, axis?: integer, keepdims?: boolean }
 ---@return damo.Result
 function Tensor:norm(options) end
 
@@ -4571,25 +4571,25 @@ function Tensor:power(options) end
 
 ---largest element over axes, absent entries counted as 0; dense
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
 ---@return damo.Result
 function sparse.max(x, options) end
 
 ---smallest element over axes, absent entries counted as 0; dense
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
 ---@return damo.Result
 function sparse.min(x, options) end
 
 ---1-based position of the first largest element over axes, absent entries counted as 0
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
 ---@return damo.Result
 function sparse.argmax(x, options) end
 
 ---1-based position of the first smallest element over axes, absent entries counted as 0
 ---@param x damo.Operand
----@param options? integer|integer[]|{ axis?: integer|integer[] }
+---@param options? integer|integer[]|{ axis?: integer|integer[], keepdims?: boolean }
 ---@return damo.Result
 function sparse.argmin(x, options) end
 

@@ -123,6 +123,30 @@ describe("messages", function()
         .. "x.data for the vector of its stored values", function() return damo[name](a) end)
     end
   end)
+  it("name what does instead", function()
+    local x = sparse.csr_matrix "x"
+    for name, instead in pairs {
+      take = "damo.sparse.get_item_list(x, list, {axis=}) takes rows or columns",
+      matvec = "damo.dot(x, y) is the product",
+      clip = "damo.maximum(x, a) and damo.minimum(x, b) take constants that leave 0 as it is",
+      softmax = "of the stored values it is e / e:sum {axis=2, keepdims=true}, e = damo.sparse.structured_exp(x)",
+    } do
+      s.raises("type", name .. ": not defined for a sparse operand: use x:toarray() to compute on the dense matrix, or "
+        .. "x.data for the vector of its stored values; " .. instead,
+        function()
+          local more = ({ take = { { 1 } }, matvec = { { 1 } }, clip = { 0, 1 }, softmax = {} })[name]
+          return damo[name](x, table.unpack(more))
+        end)
+    end
+    local mask = damo.array({ true, false }, "bool")
+    s.raises("type", "sparse.get_item_list: a list of positions must be integers, got bool; damo.nonzero(mask) gives "
+      .. "them", function() return sparse.get_item_list(a, mask) end)
+    s.raises("type", "index: an index item is a number, a range {start, stop, step}, an integer or bool list, "
+      .. "damo.newaxis or damo.ellipsis, got Sparse; x * mask keeps x where a sparse mask is true",
+      function() return a[a] end)
+    s.raises("type", "grad: the cost must be a tensor, got SparseTensorType(csr, float64, shape=(?, ?)); take its sum "
+      .. "or mean", function() return damo.grad(x, x) end)
+  end)
   it("tell diags' list of lists from a list of numbers", function()
     for _, offsets in ipairs { false, { 0 } } do
       s.raises("value", "diags: diagonals must be a list of lists, one for each offset: {{1, 2, 3}} is one diagonal",

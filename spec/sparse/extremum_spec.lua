@@ -100,6 +100,20 @@ describe("max, min, argmax, argmin", function()
     assert.same({ 4, 5 }, s.flat(sparse.max(raw, { axis = 1 })))
     assert.same({ 5, 0 }, s.flat(sparse.max(raw, { axis = 2 })))
   end)
+  it("keep the axes as dimensions of 1 where asked", function()
+    local d = damo.array { { 3, 0, -4 }, { 0, 2, 0 } }
+    local a, x = sparse.csr(d), sparse.csc_matrix "x"
+    for _, name in ipairs { "max", "min", "argmax", "argmin" } do
+      for _, axis in ipairs { 1, 2, { 1, 2 } } do
+        local o = { axis = axis, keepdims = true }
+        local expected = damo[name](d, o)
+        assert.is_true(damo.array_equal(expected, damo[name](a, o)))
+        assert.is_true(damo.array_equal(expected, damo.compile({ x }, x[name](x, o))(a)))
+      end
+      assert.same({ 1, 1 }, a[name](a, { keepdims = true }).shape)
+    end
+    sparse.verify_grad_sparse(function(v) return v:max { axis = 1, keepdims = true } end, { a }, { structured = true })
+  end)
   it("say what is wrong", function()
     s.raises("value", "the max of shape (0, 0) does not exist: it has no elements",
       function() sparse.max(sparse.csr_from_dense(damo.zeros { 0, 0 })) end)

@@ -387,7 +387,24 @@ describe("products that can't be", function()
     local a, b, d = sp.csr_matrix "a", sp.csr_matrix "b", damo.matrix "d"
     local f, g, h = damo.compile({ a, b }, a * b), damo.compile({ a, d }, a * d), damo.compile({ a, d }, a / d)
     s.raises("shape", "mul: shapes (4, 5) and (5, 4) are not equal", function() return f(x, x.T:tocsr()) end)
-    s.raises("shape", "MulSD: shapes (4, 5) and (1, 5) do not agree", function() return g(x, damo.ones { 1, 5 }) end)
+    local function stretch(op, shape, verb, axis, dims)
+      return ("%s: shapes (4, 5) and %s %s: the dense operand has length 1 along axis %s, which stretches only where "
+        .. "its Type says so; declare it: damo.tensor(name, {shape={%s}}), or use damo.specify_broadcastable(x, "
+        .. "{axis=%s})"):format(op, shape, verb, axis[1], dims, axis[2] or axis[1])
+    end
+    local k = damo.compile({ a, d }, a + d)
+    s.raises("shape", stretch("MulSD", "(1, 5)", "do not agree", { "1" }, "1, false"),
+      function() return g(x, damo.ones { 1, 5 }) end)
+    s.raises("shape", stretch("DivSD", "(4, 1)", "do not agree", { "2" }, "false, 1"),
+      function() return h(x, damo.ones { 4, 1 }) end)
+    s.raises("shape", stretch("AddSD", "(1, 1)", "are not equal", { "1 and axis 2", "{1, 2}" }, "1, 1"),
+      function() return k(x, damo.ones { 1, 1 }) end)
+    s.raises("shape", "MulSD: shapes (4, 5) and (1, 4) do not agree", function() return g(x, damo.ones { 1, 4 }) end)
+    local declared = damo.tensor("r", { shape = { 1, false } })
+    for row, said in pairs { [d] = damo.specify_broadcastable(d, { axis = 1 }), [declared] = declared } do
+      local scaled = damo.compile({ a, row }, a * said)(x, damo.full({ 1, 5 }, 2))
+      assert.same(s.todense(x * 2), s.todense(scaled))
+    end
     s.raises("shape", "DivSD: shapes (4, 5) and (5, 4) do not agree", function() return h(x, damo.ones { 5, 4 }) end)
   end)
 

@@ -124,6 +124,27 @@ describe("norm", function()
     s.check_second(sparse.norm, { s.matrix { dtype = "complex128" } }, { tol = 1e-4 })
   end)
 
+  it("keeps the axis as a dimension of 1 where asked", function()
+    local a = sparse.csr { { 3, 0, -4 }, { 0, 2, 0 } }
+    local x = sparse.csr_matrix "x"
+    for _, c in ipairs {
+      { { axis = 2 }, { { 5 }, { 2 } } }, { { axis = 1, ord = 1 }, { { 3, 2, 4 } } },
+      { { axis = 2, ord = 0 }, { { 2 }, { 1 } } },
+      { { axis = 2, ord = "inf" }, { { 4 }, { 2 } } }, { { axis = 1, ord = "-inf" }, { { 0, 0, 0 } } },
+      { { axis = -1, ord = 2 }, { { 5 }, { 2 } } }, { {}, { { math.sqrt(29) } } }, { { ord = 1 }, { { 4 } } },
+      { { ord = "inf" }, { { 7 } } },
+    } do
+      c[1].keepdims = true
+      assert.is_true(damo.allclose(damo.array(c[2]), a:norm(c[1])))
+      assert.is_true(damo.allclose(damo.array(c[2]), damo.compile({ x }, x:norm(c[1]))(a)))
+    end
+    local unit = x / x:norm { axis = 2, keepdims = true }
+    assert.is_true(damo.allclose(damo.compile({ x }, unit)(a), damo.array { { 0.6, 0, -0.8 }, { 0, 1, 0 } }))
+    local function scaled(v) return v / v:norm { axis = 2, keepdims = true } end
+    sparse.verify_grad_sparse(scaled, { a }, { structured = true })
+    assert.is_true(damo.array_equal(damo.array { 5, 2 }, a:norm { axis = 2, keepdims = false }))
+  end)
+
   it("of order 0 counts what is not 0, and has the gradient 0", function()
     for _, dtype in ipairs { "float32", "float64", "int64", "bool" } do
       for _, m in ipairs(s.matrices(dtype)) do

@@ -269,8 +269,38 @@ describe("from_dense, eye, diags, random", function()
     function() return sparse.diags({ { 1, 2, 3 } }, { 0, 1 }) end)
   refused("type", "diags: argument 1 (diagonals) must be a list of diagonals, got number",
     function() return sparse.diags(3) end)
+  for name, v in pairs { Array = damo.ones(3), Variable = damo.dvector "v" } do
+    refused("type", "diags: argument 1 (diagonals) must be a list of diagonals (square_diagonal takes a vector), got "
+      .. name, function() return sparse.diags(v) end)
+  end
+  for _, sizes in ipairs { { 3, 4 }, { { 3, 4 } } } do
+    refused("type", "csc: two numbers are no matrix: csc {shape = {3, 4}} is one of zeros",
+      function() return sparse.csc(table.unpack(sizes)) end)
+  end
+  refused("type", "csc: argument 1 must be a value, got Variable; damo.sparse.csc_from_dense(x) makes it csc in a "
+    .. "graph", function() return sparse.csc(damo.dmatrix "x") end)
+  refused("type", "csr: argument 1 must be a value, got Variable; x:tocsr() makes it csr in a graph",
+    function() return sparse.csr(sparse.csc_matrix "x") end)
   refused("value", "random: density is 1.5, expected 0 to 1", function() return sparse.random(3, 4,
     { density = 1.5 }) end)
+  for _, nan in ipairs { 0 / 0, -(0 / 0) } do
+    refused("value", "random: density is not a number, expected 0 to 1",
+      function() return sparse.random(3, 4, { density = nan }) end)
+    refused("value", "random: argument 1 (m) must be a count of 0 or more, got nan",
+      function() return sparse.random(nan, 4) end)
+    refused("value", "Binomial: p must lie between 0 and 1, got nan",
+      function() return sparse.csr_dbinomial(3, nan, { 2, 2 }) end)
+    refused("value", "Poisson: a mean must be 0 or more, stored entry 1 is nan",
+      function() return sparse.poisson(sparse.csr { { nan } }) end)
+    refused("value", "Multinomial: a chance must be 0 or more, row 1 has nan",
+      function() return sparse.multinomial(3, sparse.csr { { nan } }) end)
+    refused("value", "normal: scale must not be negative, got loc=0, scale=nan",
+      function() return damo.random.normal(0, nan) end)
+    refused("value", "grad_clip: lower (nan) must not be above upper (1)",
+      function() return damo.grad_clip(damo.dvector "x", { lower = nan, upper = 1 }) end)
+    refused("index", "index: nan is no position: positions are integers",
+      function() return sparse.eye(3)[{ nan, 1 }] end)
+  end
   refused("value", "random: argument 1 (m) must be a count of 0 or more, got -3",
     function() return sparse.random(-3, 4) end)
 end)
@@ -299,6 +329,8 @@ describe("a sparse matrix", function()
       s.raises("state", "index: the Array is read-only; a:copy() can be written", function() a[part][1] = 1 end)
     end
     s.raises("type", "Sparse: the field 'format' cannot be set", function() a.format = "csc" end)
+    s.raises("type", "Sparse: the field 'data' cannot be set: A.data[{ {} }] = v writes the values, A:with_data(v) "
+      .. "makes a matrix", function() a.data = damo.ones(3) end)
     s.raises("type",
       "a sparse matrix's pattern never changes: A.data[i] = v sets stored values, damo.sparse.coo makes a "
       .. "matrix with other entries", function() a[1] = 3 end)

@@ -229,6 +229,13 @@ describe("shared Variables", function()
       .. "SparseTensorType(csc, float64, shape=(?, ?))", function() damo.compile({}, {},
         { updates = { [v] = v.T } }) end)
     s.raises("type", nil, function() damo.compile({}, {}, { updates = { [v] = v:toarray() } }) end)
+    local single = damo.shared(v:get_value():astype "float32", "single")
+    damo.compile({}, {}, { updates = { [v] = single * 2 } })()
+    assert.equal("float64", v:get_value().dtype)
+    assert.same({ { 2, 0, 4 }, { 0, 6, 0 } }, s.todense(v:get_value()))
+    local given = sparse.csr_matrix "x"
+    assert.equal(60, damo.compile({}, sparse.sp_sum(given), { givens = { [given] = single * 10 } })())
+    s.raises("type", nil, function() damo.compile({}, {}, { updates = { [single] = v } }) end)
   end)
 
   it("an update that fails leaves the old value", function()

@@ -102,6 +102,7 @@ scalar array_item(const damo_array *a); /* the first element; the array is not e
 scalar scalar_cast(scalar s, damo_dtype dtype);
 double scalar_to_double(scalar s);
 int64_t scalar_to_int64(scalar s);
+double number_shown(double x); /* for the %g of a message: a nan without its sign, which differs between machines */
 /* 0-d array of that value. */
 damo_array *array_from_scalar(damo_ctx *ctx, scalar s);
 

@@ -104,6 +104,8 @@ static int special_text(double x, bool plus, char *dst) {
   return snprintf(dst, NUMBER_TEXT_MAX, "%sinf", x < 0 ? "-" : plus ? "+" : "");
 }
 
+double number_shown(double x) { return isnan(x) ? fabs(x) : x; }
+
 int number_text(double x, bool single, bool bare, char *dst) {
   int special = special_text(x, false, dst);
   if (special) return special;

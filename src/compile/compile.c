@@ -24,8 +24,9 @@ static damo_var *fit_value(job *j, damo_var *target, damo_var *now, const char *
   damo_var *fit[2] = {target, now};
   if (now->weak && build_resolve(&j->b, fit, 2, false, fit) != DAMO_OK) return NULL;
   const damo_type *got = fit[1]->type;
-  bool tensors = type_is_tensor(want) && type_is_tensor(got) && want->ndim == got->ndim;
-  if (tensors && got->dtype != want->dtype && dtype_can_cast_safely(got->dtype, want->dtype)) {
+  bool alike = type_is_tensor(want) && type_is_tensor(got) && want->ndim == got->ndim;
+  alike = alike || (type_is_sparse(want) && type_is_sparse(got) && want->format == got->format);
+  if (alike && got->dtype != want->dtype && dtype_can_cast_safely(got->dtype, want->dtype)) {
     fit[1] = build_cast(&j->b, fit[1], want->dtype);
     if (fit[1] == NULL) return NULL;
   }

@@ -105,8 +105,9 @@ static damo_status check_cost(damo_ctx *ctx, const damo_var *cost) {
     return ctx_fail(ctx, DAMO_ENULL_GRADIENT, "grad: the cost is undefined: %s", cost->type->why);
   }
   if (!type_is_tensor(cost->type)) {
-    return ctx_fail(ctx, DAMO_ETYPE, "grad: the cost must be a tensor, got %s",
-                    type_format(type, sizeof type, cost->type));
+    return ctx_fail(ctx, DAMO_ETYPE, "grad: the cost must be a tensor, got %s%s",
+                    type_format(type, sizeof type, cost->type),
+                    type_is_sparse(cost->type) ? "; take its sum or mean" : "");
   }
   if (cost->type->ndim != 0) {
     return ctx_fail(ctx, DAMO_ETYPE, "grad: the cost must be a scalar, got %s; take its sum or mean",

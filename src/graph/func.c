@@ -117,9 +117,28 @@ static damo_status carry_options(build *b, const op_func *f, const op_func *g, c
   return DAMO_OK;
 }
 
+/* What does for a sparse operand what a function without a sparse form does. */
+static const char *remedy(const char *name) {
+  static const char *const table[][2] = {
+      {"take", "damo.sparse.get_item_list(x, list, {axis=}) takes rows or columns"},
+      {"matvec", "damo.dot(x, y) is the product"},
+      {"tensordot", "damo.dot(x, y) is the product"},
+      {"einsum", "damo.dot(x, y) is the product"},
+      {"switch", "x * mask keeps x where a sparse mask is true"},
+      {"where", "x * mask keeps x where a sparse mask is true"},
+      {"clip", "damo.maximum(x, a) and damo.minimum(x, b) take constants that leave 0 as it is"},
+      {"softmax", "of the stored values it is e / e:sum {axis=2, keepdims=true}, e = damo.sparse.structured_exp(x)"},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    if (strcmp(name, table[i][0]) == 0) return table[i][1];
+  }
+  return NULL;
+}
+
 static damo_status refuse_sparse(build *b, const op_func *f) {
   const op_func *structured = sparse_row(b->ctx, "structured_", f->name);
   if (structured == NULL) structured = sparse_row(b->ctx, "sp_", f->name);
+  const char *other = remedy(f->name);
   const bool two = structured != NULL && strchr(structured->operands, ' ') != NULL;
   if (structured != NULL) {
     build_fail(
@@ -131,8 +150,8 @@ static damo_status refuse_sparse(build *b, const op_func *f) {
     build_fail(
         b, DAMO_ETYPE,
         "%s: not defined for a sparse operand: use x:toarray() to compute on the dense matrix, or x.data for the "
-        "vector of its stored values",
-        f->name);
+        "vector of its stored values%s%s",
+        f->name, other != NULL ? "; " : "", other != NULL ? other : "");
   }
   return b->status;
 }

@@ -126,6 +126,8 @@ static inline int bind_without_nils(lua_State *L, int top, int least) {
 static inline int bind_arg_count(lua_State *L) { return bind_without_nils(L, lua_gettop(L), 0); }
 /* "add: argument 2 (y) must be a Variable, Array, number or table, got string". Never returns. */
 int bind_arg_error(lua_State *L, const char *func, int arg, const char *argname, const char *expected);
+/* The number at idx as Lua writes it, pushed; "nan" of a nan, whose spelling differs between machines. */
+const char *bind_number_text(lua_State *L, int idx);
 /* Refuses keys of the options table at idx that are not in names (NULL-terminated): "sum: unknown option 'axsi', did
  * you mean 'axis'?". */
 void bind_check_options(lua_State *L, const char *func, int idx, const char *const *names);

@@ -182,6 +182,13 @@ int bind_arg_error(lua_State *L, const char *func, int arg, const char *argname,
   return lua_error(L);
 }
 
+const char *bind_number_text(lua_State *L, int idx) {
+  const lua_Number v = lua_tonumber(L, idx);
+  if (v != v) lua_pushliteral(L, "nan");
+  if (v == v) lua_pushvalue(L, idx);
+  return lua_tostring(L, -1);
+}
+
 static bool is_known(const char *key, const char *const *names) {
   for (; *names; names++) {
     if (strcmp(key, *names) == 0) return true;

@@ -15,8 +15,7 @@ int64_t bind_index_position(lua_State *L, int idx, const char *func) {
   scalar s;
   if (lua_isinteger(L, idx)) return (int64_t)lua_tointeger(L, idx);
   if (!bind_to_scalar(L, idx, DAMO_INT64, &s)) {
-    lua_pushvalue(L, idx);
-    bind_raise(L, DAMO_EINDEX, "%s: %s is no position: positions are integers", func, lua_tostring(L, -1));
+    bind_raise(L, DAMO_EINDEX, "%s: %s is no position: positions are integers", func, bind_number_text(L, idx));
   }
   return s.v.i;
 }
@@ -43,10 +42,11 @@ static item_kind classify(lua_State *L, int idx, const char *func) {
     check_discrete(L, dtype, func);
     return is_scalar_box(L, idx) && dtype != DAMO_BOOL ? POSITION : LIST;
   }
+  const bool sparse = bind_to_sparse(L, idx) != NULL;
   bind_raise(L, DAMO_ETYPE,
              "%s: an index item is a number, a range {start, stop, step}, an integer or bool list, damo.newaxis or "
-             "damo.ellipsis, got %s",
-             func, bind_typename(L, idx));
+             "damo.ellipsis, got %s%s",
+             func, bind_typename(L, idx), sparse ? "; x * mask keeps x where a sparse mask is true" : "");
   return POSITION;
 }
 

@@ -58,10 +58,8 @@ static void fail_kind(nest *n, int depth) {
 
 static void fail_fit(nest *n) {
   lua_State *L = n->L;
-  lua_pushvalue(L, -1);
-  const char *text = lua_tonumber(L, -1) != lua_tonumber(L, -1) ? "nan" : lua_tostring(L, -1);
-  bind_raise(L, DAMO_EVALUE, "%s: %s is %s, which does not fit into %s", n->what, place(n, n->ndim), text,
-             dtype_name(n->dtype));
+  bind_raise(L, DAMO_EVALUE, "%s: %s is %s, which does not fit into %s", n->what, place(n, n->ndim),
+             bind_number_text(L, -1), dtype_name(n->dtype));
 }
 
 /* ---- Shape and dtype --------------------------------------------------------------------------------------------- */

@@ -119,7 +119,10 @@ static int tostring(lua_State *L) {
 static int newindex(lua_State *L) {
   self(L, "Sparse");
   if (lua_type(L, 2) == LUA_TSTRING) {
-    return bind_raise(L, DAMO_ETYPE, "Sparse: the field '%s' cannot be set", lua_tostring(L, 2));
+    const char *name = lua_tostring(L, 2);
+    return bind_raise(
+        L, DAMO_ETYPE, "Sparse: the field '%s' cannot be set%s", name,
+        strcmp(name, "data") == 0 ? ": A.data[{ {} }] = v writes the values, A:with_data(v) makes a matrix" : "");
   }
   return bind_raise(
       L, DAMO_ETYPE,

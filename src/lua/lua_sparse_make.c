@@ -1,4 +1,6 @@
 /* lua_sparse_make: sparse values from parts, coordinates, dense arrays, diagonals, chance. */
+#include <limits.h>
+
 #include "lua_sparse.h"
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
@@ -134,11 +136,34 @@ static damo_sparse *dense_to_sparse(lua_State *L, int idx, const matrix_options 
   return bind_push_made(L, m);
 }
 
+/* A maker takes values: of a Variable it names the function for graphs. */
+static void refuse_variable(lua_State *L, int idx, const damo_var *v, damo_format format, const char *func) {
+  const bool dense = !type_is_sparse(v->type);
+  bind_raise(L, DAMO_ETYPE, "%s: argument %d must be a value, got Variable; %s%s%s makes it %s in a graph", func, idx,
+             dense ? "damo.sparse." : "x:to", sparse_format_name(format), dense ? "_from_dense(x)" : "()",
+             sparse_format_name(format));
+}
+
+/* (rows, cols) and {rows, cols}, as SciPy's makers take: what is written here. */
+static void refuse_sizes(lua_State *L, const char *func) {
+  lua_Integer n[2];
+  int is[2];
+  if (lua_type(L, 1) != LUA_TNUMBER && (lua_type(L, 1) != LUA_TTABLE || lua_rawlen(L, 1) != 2)) return;
+  for (int i = 0; i < 2; i++) {
+    if (lua_istable(L, 1)) lua_rawgeti(L, 1, i + 1);
+    n[i] = lua_tointegerx(L, lua_istable(L, 1) ? -1 : i + 1, &is[i]);
+    if (lua_istable(L, 1)) lua_pop(L, 1);
+  }
+  if (!is[0] || !is[1] || n[0] < 0 || n[1] < 0 || n[0] > INT_MAX || n[1] > INT_MAX) return;
+  bind_raise(L, DAMO_ETYPE, "%s: two numbers are no matrix: %s {shape = {%d, %d}} is one of zeros", func, func,
+             (int)n[0], (int)n[1]);
+}
+
 /* The matrix at idx, sparse or dense, as the options say. */
 static int converted(lua_State *L, int idx, const matrix_options *o, const char *func) {
-  if (lua_isnoneornil(L, idx) || lua_type(L, idx) == LUA_TSTRING || bind_to_var(L, idx)) {
-    return bind_arg_error(L, func, idx, NULL, o->takes);
-  }
+  const damo_var *v = bind_to_var(L, idx);
+  if (v) refuse_variable(L, idx, v, o->format, func);
+  if (lua_isnoneornil(L, idx) || lua_type(L, idx) == LUA_TSTRING) return bind_arg_error(L, func, idx, NULL, o->takes);
   damo_sparse *given = bind_to_sparse(L, idx), *m = given;
   m = m ? bind_push_made(L, sparse_to_format(m, o->format)) : dense_to_sparse(L, idx, o, func);
   if (o->has_shape && (m->shape[0] != o->shape[0] || m->shape[1] != o->shape[1])) {
@@ -160,6 +185,7 @@ static int converted(lua_State *L, int idx, const matrix_options *o, const char 
 static int from_matrix(lua_State *L, damo_format format, const char *func) {
   static const char *const names[] = {"dtype", "itype", "shape", "copy", NULL};
   matrix_options o = {.format = format, .takes = "a table {data=, indices=, indptr=}, a sparse matrix or a dense one"};
+  refuse_sizes(L, func);
   read_matrix_options(L, 2, names, &o, func);
   return converted(L, 1, &o, func);
 }
@@ -270,9 +296,8 @@ static int64_t check_length(lua_State *L, int idx, int number, const char *func,
                bind_typename(L, idx));
   }
   if (!bind_to_scalar(L, idx, DAMO_INT64, &s) || s.v.i < 0) {
-    lua_pushvalue(L, idx);
     bind_raise(L, DAMO_EVALUE, "%s: argument %d (%s) must be a count of 0 or more, got %s", func, number, name,
-               lua_tostring(L, -1));
+               bind_number_text(L, idx));
   }
   return s.v.i;
 }
@@ -351,6 +376,8 @@ static int make_diags(lua_State *L) {
     lua_insert(L, 2);
   }
   bind_check_arity(L, 3, "diags", "diagonals, offsets and a table of options");
+  if (bind_to_array(L, 1) || bind_to_var(L, 1))
+    bind_arg_error(L, "diags", 1, "diagonals", "a list of diagonals (square_diagonal takes a vector)");
   if (!lua_istable(L, 1)) bind_arg_error(L, "diags", 1, "diagonals", "a list of diagonals");
   bind_check_named(L, "diags", 3, names);
   const int64_t n = (int64_t)lua_rawlen(L, 1);

@@ -130,7 +130,8 @@ static damo_status fn_grad_clip(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_opt_num(a, 0, &lower));
   DAMO_TRY(fn_opt_num(a, 1, &upper));
   if (!(lower <= upper))
-    return ctx_fail(b->ctx, DAMO_EVALUE, "grad_clip: lower (%g) must not be above upper (%g)", lower, upper);
+    return ctx_fail(b->ctx, DAMO_EVALUE, "grad_clip: lower (%g) must not be above upper (%g)", number_shown(lower),
+                    number_shown(upper));
   prop_value props[2] = {prop_num(lower), prop_num(upper)};
   return mark(b, a, out, &clip_def, props, 2);
 }

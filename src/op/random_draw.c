@@ -298,8 +298,10 @@ static void walk_next(walk *w) {
 static damo_status check_params(const thunk *t, const distribution *d, const double *p) {
   const char *why = d->refuse ? d->refuse(p) : NULL;
   if (!why) return DAMO_OK;
-  if (d->n_params == 1) return ctx_fail(t->ctx, DAMO_EVALUE, "%s: %s, got %s=%g", d->name, why, d->param[0], p[0]);
-  return ctx_fail(t->ctx, DAMO_EVALUE, "%s: %s, got %s=%g, %s=%g", d->name, why, d->param[0], p[0], d->param[1], p[1]);
+  const double first = number_shown(p[0]);
+  if (d->n_params == 1) return ctx_fail(t->ctx, DAMO_EVALUE, "%s: %s, got %s=%g", d->name, why, d->param[0], first);
+  return ctx_fail(t->ctx, DAMO_EVALUE, "%s: %s, got %s=%g, %s=%g", d->name, why, d->param[0], first, d->param[1],
+                  number_shown(p[1]));
 }
 
 /* Fills params[i][0..n) for the next n values, each set checked. */

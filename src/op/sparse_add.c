@@ -88,10 +88,7 @@ static damo_status sd_perform(thunk *t) {
   damo_sparse *x = thunk_in_sparse(t, 0);
   const damo_array *y = thunk_in(t, 1);
   const int64_t *shape = array_shape(y);
-  if (shape[0] != x->shape[0] || shape[1] != x->shape[1]) {
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "AddSD: shapes (%lld, %lld) and (%lld, %lld) are not equal",
-                    (long long)x->shape[0], (long long)x->shape[1], (long long)shape[0], (long long)shape[1]);
-  }
+  if (shape[0] != x->shape[0] || shape[1] != x->shape[1]) return fail_dense_shape(t, x, y, "are not equal");
   const damo_dtype dtype = dtype_promote(sparse_dtype(x), array_dtype(y));
   /* duplicates are summed before they are converted, as a value of x's dtype is */
   damo_sparse *once = dtype != sparse_dtype(x) ? sparse_sum_duplicates(x) : damo_retain(x);

@@ -104,7 +104,7 @@ static damo_status poisson_perform(thunk *t) {
   for (int64_t p = 0; p < sparse_nnz(x); p++) {
     if (!(v[p] >= 0 && v[p] <= 0x1p62)) {
       return ctx_fail(t->ctx, DAMO_EVALUE, "Poisson: a mean must be 0 or more, stored entry %lld is %g",
-                      (long long)p + 1, v[p]);
+                      (long long)p + 1, number_shown(v[p]));
     }
     v[p] = draw_poisson(&words, v[p]);
   }
@@ -168,7 +168,7 @@ static damo_status check_chances(const thunk *t, int64_t row, const double *p, i
   for (int64_t k = 0; k < m; k++) {
     if (!(p[k] >= 0)) {
       return ctx_fail(t->ctx, DAMO_EVALUE, "Multinomial: a chance must be 0 or more, row %lld has %g",
-                      (long long)row + 1, p[k]);
+                      (long long)row + 1, number_shown(p[k]));
     }
     sum += p[k];
   }
@@ -292,7 +292,7 @@ static damo_status read_binomial(thunk *t, binomial_call *c) {
   c->p = scalar_to_double(array_item(thunk_in(t, 2)));
   if (n < 0) return ctx_fail(t->ctx, DAMO_EVALUE, "Binomial: n must be 0 or more, got %lld", (long long)n);
   if (!(c->p >= 0 && c->p <= 1))
-    return ctx_fail(t->ctx, DAMO_EVALUE, "Binomial: p must lie between 0 and 1, got %g", c->p);
+    return ctx_fail(t->ctx, DAMO_EVALUE, "Binomial: p must lie between 0 and 1, got %g", number_shown(c->p));
   if (array_size(shape) != 2)
     return ctx_fail(t->ctx, DAMO_ESHAPE, "Binomial: the shape has %lld entries, not 2", (long long)array_size(shape));
   for (int64_t k = 0; k < 2; k++) {

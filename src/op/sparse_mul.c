@@ -108,9 +108,7 @@ static damo_status check_shapes(thunk *t, const damo_sparse *x, const damo_array
   const damo_type *type = t->node->in[1]->type;
   for (int k = 0; k < 2 && y->ndim == 2; k++) {
     if (array_shape(y)[k] == x->shape[k] || (stretch && type_dim_is_one(type, k))) continue;
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) do not agree",
-                    t->node->op->def->name, (long long)x->shape[0], (long long)x->shape[1],
-                    (long long)array_shape(y)[0], (long long)array_shape(y)[1]);
+    return fail_dense_shape(t, x, y, "do not agree");
   }
   return DAMO_OK;
 }

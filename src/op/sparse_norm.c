@@ -94,8 +94,8 @@ static damo_var *line_norms(build *b, damo_var *x, double order, int axis) {
   if (order == 2) return root(b, sums(b, x, squares(b, x), axis), 2);
   if (order == 0) return sums(b, x, build_fn2(b, "neq", sparse_data(b, x), build_int(b, 0)), axis);
   damo_var *size = build_fn1(b, "sparse.abs", x);
-  const prop_value p = prop_int(axis + 1);
-  if (isinf(order)) return size ? build_fn(b, order > 0 ? "sparse.max" : "sparse.min", &size, 1, &p) : NULL;
+  const prop_value p[2] = {prop_int(axis + 1), prop_nil()};
+  if (isinf(order)) return size ? build_fn(b, order > 0 ? "sparse.max" : "sparse.min", &size, 1, p) : NULL;
   if (order == 1) return build_sp_sum(b, size, axis, true);
   return root(b, sums(b, x, build_fn2(b, "pow", sparse_data(b, size), build_num(b, order)), axis), order);
 }
@@ -121,28 +121,35 @@ static damo_status order_option(damo_ctx *ctx, const fn_args *a, bool lines, dou
                   a->func->name);
 }
 
+/* Of a whole float matrix without duplicates. */
+static damo_var *whole_norm(build *b, damo_var *x, double order) {
+  if (!isnan(order)) return largest_sum(b, x, order == 1 ? 0 : 1);
+  return root(b, build_reduce(b, REDUCE_SUM_SQR, sparse_data(b, x), NULL, -1, false), 2);
+}
+
 static damo_status fn_norm(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0);
   const bool lines = a->opt[1].kind != PROP_NIL;
+  bool keepdims = false;
   double order;
   int64_t which = 1;
   int axis = 0;
   if (x == NULL) return b->status;
   DAMO_TRY(order_option(b->ctx, a, lines, &order));
   DAMO_TRY(fn_opt_int(a, 1, &which));
+  DAMO_TRY(fn_opt_bool(a, 2, &keepdims));
   DAMO_TRY(axis_check(b->ctx, a->func->name, which, 2, &axis));
   if (dtype_is_discrete(var_dtype(x))) x = build_sparse_cast(b, x, dtype_to_float(var_dtype(x)));
   x = build_summed(b, x);
   if (x == NULL) return b->status;
-  if (lines) return fn_give(b, out, line_norms(b, x, order, axis));
-  if (!isnan(order)) return fn_give(b, out, largest_sum(b, x, order == 1 ? 0 : 1));
-  return fn_give(b, out, root(b, build_reduce(b, REDUCE_SUM_SQR, sparse_data(b, x), NULL, -1, false), 2));
+  damo_var *v = lines ? line_norms(b, x, order, axis) : whole_norm(b, x, order);
+  return fn_give(b, out, keepdims ? build_kept(b, v, lines ? axis : -1) : v);
 }
 
 const op_func sparse_norm_funcs[] = {
     {.name = "sparse.norm",
      .operands = "x",
-     .options = "ord:any axis:int",
+     .options = "ord:any axis:int keepdims:bool",
      .call = fn_norm,
      .doc = "norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum); with axis of "
             "each column (1) or row (2), as vectors: 2 (default), 1, 'inf', '-inf', 0 (how many are not 0), any "

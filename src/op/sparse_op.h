@@ -53,6 +53,10 @@ damo_status thunk_give_sparse(thunk *t, int i, damo_sparse *take);
  * other holder, else a fresh one. data's contents are undefined. NULL: memory error. */
 damo_sparse *thunk_out_like(thunk *t, int i, const damo_sparse *x, damo_dtype dtype);
 
+/* Fails: input 1, dense, does not fit x's shape (why: "do not agree"); names an axis of length 1 of which its Type does
+ * not say so, and how to say it. */
+damo_status fail_dense_shape(thunk *t, const damo_sparse *x, const damo_array *y, const char *why);
+
 /* Input i, an int64 vector of 1-based positions (negative ones count from the end) on an axis (0-based) of n entries,
  * as 0-based ones. An index error names the class and the entry. */
 damo_status thunk_positions(thunk *t, int i, int axis, int64_t n, int64_t *out);
@@ -155,6 +159,7 @@ damo_status rop_of_parts(build *b, damo_apply *node, damo_var *const *eval, damo
 damo_var *build_sparse_eye(build *b, damo_var *x);
 
 /* sparse_sum.c: axis 0-based, -1: all */
+damo_var *build_kept(build *b, damo_var *v, int axis); /* v over that axis (-1: all), with it as a dimension of 1 */
 damo_var *build_sp_sum(build *b, damo_var *x, int axis, bool structured); /* of a dense x: a dense sum */
 damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis);  /* a sum's cotangent at x's stored places */
 

@@ -222,10 +222,14 @@ static damo_status read_call(build *b, const fn_args *a, sum_call *c) {
   return fn_opt_bool(a, 3, &c->structured);
 }
 
+damo_var *build_kept(build *b, damo_var *v, int axis) {
+  if (v == NULL) return NULL;
+  if (axis < 0) return build_dimshuffle(b, v, (const int[]){-1, -1}, 2);
+  return build_dimshuffle(b, v, axis == 0 ? (const int[]){-1, 0} : (const int[]){0, -1}, 2);
+}
+
 static damo_var *kept(build *b, damo_var *sum, const sum_call *c) {
-  if (sum == NULL || !c->keepdims) return sum;
-  if (c->axis < 0) return build_dimshuffle(b, sum, (const int[]){-1, -1}, 2);
-  return build_dimshuffle(b, sum, c->axis == 0 ? (const int[]){-1, 0} : (const int[]){0, -1}, 2);
+  return c->keepdims ? build_kept(b, sum, c->axis) : sum;
 }
 
 static damo_status fn_sum(build *b, const fn_args *a, ptrvec *out) {

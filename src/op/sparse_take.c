@@ -43,6 +43,11 @@ damo_var *list_operand(build *b, const fn_args *a, int i) {
     return build_fail(b, DAMO_ETYPE, "%s: operand %d must be a vector of positions, got %s", a->func->name, i + 1,
                       type_format(got, sizeof got, x->type));
   }
+  if (var_dtype(x) == DAMO_BOOL) {
+    return build_fail(b, DAMO_ETYPE,
+                      "%s: a list of positions must be integers, got bool; damo.nonzero(mask) gives them",
+                      a->func->name);
+  }
   return build_integer(b, a->func->name, "a list of positions", x);
 }
 

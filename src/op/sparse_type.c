@@ -45,6 +45,35 @@ damo_status need_same_length(const damo_op *op, damo_var *const *in, int i, int 
       (long long)n);
 }
 
+/* ": the dense operand has length 1 …" and how to say so; nothing where that is not what differs. */
+static void stretch_hint(char *dst, size_t n, const damo_type *type, const damo_sparse *x, const damo_array *y) {
+  char dims[2][24];
+  bool ones[2];
+  dst[0] = '\0';
+  for (int k = 0; k < 2; k++) {
+    ones[k] = array_shape(y)[k] == 1 && x->shape[k] != 1 && !type_dim_is_one(type, k);
+    if (!ones[k] && !type_dim_is_one(type, k) && array_shape(y)[k] != x->shape[k]) return;
+    const int64_t d = ones[k] ? 1 : type->shape[k];
+    if (d < 0) snprintf(dims[k], sizeof dims[k], "false");
+    if (d >= 0) snprintf(dims[k], sizeof dims[k], "%lld", (long long)d);
+  }
+  if (!ones[0] && !ones[1]) return;
+  const int which = ones[0] && ones[1] ? 2 : ones[0] ? 0 : 1;
+  static const char *const said[] = {"1", "2", "1 and axis 2"}, *const list[] = {"1", "2", "{1, 2}"};
+  snprintf(dst, n,
+           ": the dense operand has length 1 along axis %s, which stretches only where its Type says so; declare it: "
+           "damo.tensor(name, {shape={%s, %s}}), or use damo.specify_broadcastable(x, {axis=%s})",
+           said[which], dims[0], dims[1], list[which]);
+}
+
+damo_status fail_dense_shape(thunk *t, const damo_sparse *x, const damo_array *y, const char *why) {
+  char a[128], b[256], stretch[400];
+  stretch_hint(stretch, sizeof stretch, t->node->in[1]->type, x, y);
+  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes %s and %s %s%s", t->node->op->def->name,
+                  shape_format(a, sizeof a, 2, x->shape), shape_format(b, sizeof b, y->ndim, array_shape(y)), why,
+                  stretch);
+}
+
 damo_status format_check(damo_ctx *ctx, const char *func, const prop_value *v, damo_format *out) {
   if (v->kind == PROP_STR && strcmp(v->u.s, "csr") == 0) return *out = DAMO_CSR, DAMO_OK;
   if (v->kind == PROP_STR && strcmp(v->u.s, "csc") == 0) return *out = DAMO_CSC, DAMO_OK;

@@ -93,6 +93,7 @@ static damo_array *draw_values(damo_ctx *ctx, words *w, damo_dtype dtype, int64_
 
 static damo_status check_random(damo_ctx *ctx, int64_t rows, int64_t cols, double density, int64_t *total) {
   DAMO_TRY(sparse_check_shape(ctx, "random", rows, cols));
+  if (isnan(density)) return ctx_fail(ctx, DAMO_EVALUE, "random: density is not a number, expected 0 to 1");
   if (!(density >= 0 && density <= 1))
     return ctx_fail(ctx, DAMO_EVALUE, "random: density is %g, expected 0 to 1", density);
   if (rows == 0 || cols == 0) {
