@@ -20,7 +20,7 @@ cache = os.path.abspath("build/peers")
 os.environ["PYTENSOR_FLAGS"] = f"base_compiledir={cache}/pytensor"
 os.environ["AESARA_FLAGS"] = f"base_compiledir={cache}/aesara"
 
-ROUNDS = 5
+ROUNDS = 9
 BATCH = 0.02  # seconds that a measurement lasts at least
 ENOUGH = 1.0  # seconds of a case after which it is not timed a fourth time
 COLS = 64

@@ -21,7 +21,8 @@ typedef void (*copy_fn)(char *to, const char *from, size_t n);
 
 static copy_fn copy_for(const char *isa) {
 #if defined(__x86_64__)
-  if (strncmp(isa, "avx", 3) == 0) return sparse_copy_avx2;
+  if (strcmp(isa, "avx512") == 0) return sparse_copy_avx512;
+  if (strcmp(isa, "avx2") == 0) return sparse_copy_avx2;
 #endif
   (void)isa;
   return copy_vectors;

@@ -6,5 +6,6 @@
 #include <stdint.h>
 
 void sparse_copy_avx2(char *to, const char *from, size_t n);
+void sparse_copy_avx512(char *to, const char *from, size_t n);
 
 #endif

@@ -1,0 +1,14 @@
+/* sparse_copy_avx512: long copies on x86-64 with AVX-512. A store of a whole cache line needs not read it first. */
+#include <string.h>
+
+#include "sparse_copy.h"
+
+#if defined(__x86_64__)
+#define BYTES 64
+#define NAME copy_vectors
+#include "sparse_copy_body.h"
+
+void sparse_copy_avx512(char *to, const char *from, size_t n) { copy_vectors(to, from, n); }
+#else
+typedef int sparse_copy_avx512_is_for_other_machines;
+#endif
