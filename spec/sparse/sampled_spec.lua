@@ -5,36 +5,11 @@ local sparse = damo.sparse
 
 local apart = damo.Mode { exclude = { "sparse_sampled_product" } }
 
-local function count(f, name)
-  local n = 0
-  for _, node in ipairs(f.fgraph:toposort()) do
-    if node.op.name == name then n = n + 1 end
-  end
-  return n
-end
+local count = s.count
 
 local function joined(f) return count(f, "SampledProduct") end
 
---- Compiles gradients and runs them in every mode against two nodes: to the bit where `exact`, and returns FAST_RUN's
--- Function.
-local function check(inputs, outputs, values, tol)
-  local want = { damo.compile(inputs, outputs, { mode = apart })(table.unpack(values)) }
-  for _, mode in ipairs(s.modes) do
-    local f = damo.compile(inputs, outputs, { mode = mode })
-    for _ = 1, 2 do
-      for i, v in ipairs { f(table.unpack(values)) } do
-        assert.equal(want[i].dtype, v.dtype)
-        assert.same(want[i].shape, v.shape)
-        if tol then
-          s.close(v, want[i], mode .. " " .. i, tol)
-        else
-          assert.same(s.flat(want[i]), s.flat(v), mode .. " " .. i)
-        end
-      end
-    end
-  end
-  return damo.compile(inputs, outputs)
-end
+local function check(inputs, outputs, values, tol) return s.same_apart(apart, inputs, outputs, values, tol) end
 
 local function structured(a, d, g)
   return damo.grad(nil, { a, d }, { known_grads = { [sparse.structured_dot(a, d)] = g } })

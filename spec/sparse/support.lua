@@ -11,6 +11,7 @@
 --   s.check_rop(fn, { A, v })
 --   s.raises("shape", "the whole message", function() … end)
 
+local assert = require "luassert"
 local damo = require "damo"
 
 local s = {}
@@ -477,6 +478,36 @@ function s.huge(o)
   local r, c, v = {}, {}, {}
   for i = 1, places do r[i], c[i], v[i] = i, cols - i + 1, i + 0.5 end
   return damo.sparse.coo { rows = r, cols = c, values = v, shape = { rows, cols }, format = o.format or "csr" }
+end
+
+-- How many nodes of a compiled Function's graph have Ops of that name.
+function s.count(f, name)
+  local n = 0
+  for _, node in ipairs(f.fgraph:toposort()) do
+    if node.op.name == name then n = n + 1 end
+  end
+  return n
+end
+
+-- Compiles and runs in every mode against what the mode `apart` gives: to the bit, or within tol. Returns FAST_RUN's
+-- Function.
+function s.same_apart(apart, inputs, outputs, values, tol)
+  local want = { damo.compile(inputs, outputs, { mode = apart })(table.unpack(values)) }
+  for _, mode in ipairs(s.modes) do
+    local f = damo.compile(inputs, outputs, { mode = mode })
+    for _ = 1, 2 do
+      for i, v in ipairs { f(table.unpack(values)) } do
+        assert.equal(want[i].dtype, v.dtype)
+        assert.same(want[i].shape, v.shape)
+        if tol then
+          s.close(v, want[i], mode .. " " .. i, tol)
+        else
+          assert.same(s.flat(want[i]), s.flat(v), mode .. " " .. i)
+        end
+      end
+    end
+  end
+  return damo.compile(inputs, outputs)
 end
 
 return s

@@ -6,29 +6,9 @@ local sparse = damo.sparse
 
 local apart = damo.Mode { exclude = { "sparse_sum_products" } }
 
-local function joined(f)
-  local n = 0
-  for _, node in ipairs(f.fgraph:toposort()) do
-    if node.op.name == "SpVecdot" then n = n + 1 end
-  end
-  return n
-end
+local function joined(f) return s.count(f, "SpVecdot") end
 
---- Compiles and runs in every mode against the nodes apart, to the bit. Returns FAST_RUN's Function.
-local function check(inputs, outputs, values)
-  local want = { damo.compile(inputs, outputs, { mode = apart })(table.unpack(values)) }
-  for _, mode in ipairs(s.modes) do
-    local f = damo.compile(inputs, outputs, { mode = mode })
-    for _ = 1, 2 do
-      for i, v in ipairs { f(table.unpack(values)) } do
-        assert.equal(want[i].dtype, v.dtype)
-        assert.same(want[i].shape, v.shape)
-        assert.same(s.flat(want[i]), s.flat(v), mode .. " " .. i)
-      end
-    end
-  end
-  return damo.compile(inputs, outputs)
-end
+local function check(inputs, outputs, values) return s.same_apart(apart, inputs, outputs, values) end
 
 local scalings = { col_scale = 2, row_scale = 1, mul_s_v = 2 }
 

@@ -42,15 +42,10 @@ static damo_status extremum_type(const damo_op *op, damo_var *const *in, int n_i
 
 static damo_status give_positions(thunk *t, damo_sparse *x, damo_array *out) {
   const extremum_data *d = data_of(t->node->op);
-  const int64_t n = array_size(out);
   int64_t *place = (int64_t *)(void *)out->data;
-  damo_array *entry = array_empty(t->ctx, DAMO_INT64, 1, &n);
-  damo_sparse *clean = NULL;
-  if (entry != NULL) clean = sparse_extremes(x, d->axis, d->largest, (int64_t *)(void *)entry->data, place);
-  for (int64_t i = 0; i < n && clean != NULL; i++) place[i]++;
-  damo_release(entry);
-  damo_release(clean);
-  return clean != NULL ? DAMO_OK : damo_error_status(t->ctx);
+  DAMO_TRY(sparse_extreme_places(x, d->axis, d->largest, place));
+  for (int64_t i = 0; i < array_size(out); i++) place[i]++;
+  return DAMO_OK;
 }
 
 static damo_status extremum_perform(thunk *t) {

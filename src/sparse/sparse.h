@@ -178,10 +178,9 @@ damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **lef
 /* The largest (smallest) element of each column (axis 0), each row (axis 1), or of all (-1), absent entries counted as
  * 0, nan as the most extreme; real dtypes. Into out, contiguous, of a's dtype. A value error where there is none. */
 damo_status sparse_extreme(damo_sparse *a, int axis, bool largest, damo_array *out);
-/* Where they stand. entry: the number of the stored entry, -1 for an absent one; place: where it
- * stands along the axis, or in C order of all, 0-based, the first of equal ones. Both have an element for each result.
- * The matrix that entries are counted in comes back, owned. A value error where there is no element. */
-damo_sparse *sparse_extremes(damo_sparse *a, int axis, bool largest, int64_t *entry, int64_t *place);
+/* Where they stand along the axis, or in C order of all, 0-based, the first of equal ones; place has an element for each
+ * result. */
+damo_status sparse_extreme_places(damo_sparse *a, int axis, bool largest, int64_t *place);
 /* For each stored (i, j) of p the inner product of row i of x with row j of y: p's pattern. */
 damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array *y);
 /* The same into out, one element for each entry of a pattern; x has its major, y its minor rows: contiguous matrices of

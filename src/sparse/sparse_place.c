@@ -215,39 +215,36 @@ static damo_array *make_keys(const damo_sparse *a, bool largest, int64_t *zero) 
 }
 
 typedef struct extreme {
-  int64_t key, entry, index;
+  int64_t key, index; /* index -1: none yet */
 } extreme;
 
 /* The most extreme element of a line that is not empty, whose indices ascend. */
 static extreme line_extreme(const damo_sparse *a, const int64_t *keys, int64_t zero, int64_t line) {
   const bool wide = sparse_is_wide(a);
   const int64_t from = index_at(a->indptr->data, wide, line), end = index_at(a->indptr->data, wide, line + 1);
-  extreme best = {INT64_MIN, -1, -1};
+  extreme best = {INT64_MIN, -1};
   int64_t absent = 0; /* the first index without an entry */
   for (int64_t p = from; p < end; p++) {
     const int64_t index = index_at(a->indices->data, wide, p);
     absent += index == absent;
-    if (best.entry < 0 || keys[p] > best.key) best = (extreme){keys[p], p, index};
+    if (best.index < 0 || keys[p] > best.key) best = (extreme){keys[p], index};
   }
   if (end - from == sparse_minor(a)) return best;
-  const bool wins = best.entry < 0 || zero > best.key || (zero == best.key && absent < best.index);
-  return wins ? (extreme){zero, -1, absent} : best;
+  const bool wins = best.index < 0 || zero > best.key || (zero == best.key && absent < best.index);
+  return wins ? (extreme){zero, absent} : best;
 }
 
-static void find_extremes(const damo_sparse *a, int axis, const int64_t *keys, int64_t zero, int64_t *entry,
-                          int64_t *place) {
+static void find_extremes(const damo_sparse *a, int axis, const int64_t *keys, int64_t zero, int64_t *place) {
   extreme best = {0};
   for (int64_t i = 0; i < sparse_major(a); i++) {
     extreme e = line_extreme(a, keys, zero, i);
     if (axis >= 0) {
-      entry[i] = e.entry;
       place[i] = e.index;
       continue;
     }
     const int64_t at = a->format == DAMO_CSR ? i * a->shape[1] + e.index : e.index * a->shape[1] + i;
     if (i > 0 && (e.key < best.key || (e.key == best.key && at > place[0]))) continue;
     best = e;
-    entry[0] = e.entry;
     place[0] = at;
   }
 }
@@ -300,18 +297,16 @@ damo_status sparse_extreme(damo_sparse *a, int axis, bool largest, damo_array *o
   return s;
 }
 
-damo_sparse *sparse_extremes(damo_sparse *a, int axis, bool largest, int64_t *entry, int64_t *place) {
+damo_status sparse_extreme_places(damo_sparse *a, int axis, bool largest, int64_t *place) {
   int64_t zero = 0;
-  if (check_extremes(a, axis, largest) != DAMO_OK) return NULL;
+  DAMO_TRY(check_extremes(a, axis, largest));
   damo_sparse *formed = axis < 0 ? damo_retain(a) : sparse_to_format(a, axis == 0 ? DAMO_CSC : DAMO_CSR);
   damo_sparse *clean = formed ? sparse_sum_duplicates(formed) : NULL;
   damo_array *keys = clean ? make_keys(clean, largest, &zero) : NULL;
-  if (keys) find_extremes(clean, axis, (const int64_t *)(const void *)keys->data, zero, entry, place);
+  if (keys) find_extremes(clean, axis, (const int64_t *)(const void *)keys->data, zero, place);
+  const damo_status s = keys ? DAMO_OK : damo_error_status(a->obj.ctx);
   damo_release(formed);
-  if (!keys) {
-    damo_release(clean);
-    return NULL;
-  }
+  damo_release(clean);
   damo_release(keys);
-  return clean;
+  return s;
 }
