@@ -58,6 +58,55 @@ describe("native memory", function()
     end)
   end
 
+  -- Without time: a whole collection would let go thousands of objects in one call, a step only some hundred.
+  for _, mode in ipairs(modes) do
+    it("is collected in small steps in " .. mode .. " mode", function()
+      if #modes > 1 then collectgarbage(mode) end
+      settle()
+      local others, before, most, peak = {}, damo.memory().objects, 0, 0
+      for i = 1, 20000 do others[i] = { i } end
+      for _ = 1, 40000 do
+        damo.empty(512)
+        local memory = damo.memory()
+        most, peak = math.max(most, before - memory.objects), math.max(peak, memory.bytes)
+        before = memory.objects
+      end
+      assert.is_true(most < 2000, "one call let go of " .. most)
+      assert.is_true(peak < 48 * MB)
+      assert.equal(20000, #others)
+    end)
+  end
+
+  it("asks a stopped collector for nothing", function()
+    settle()
+    collectgarbage "stop"
+    local before = damo.memory().bytes
+    for _ = 1, 100 do damo.empty(131072) end
+    local now = damo.memory().bytes
+    collectgarbage "restart"
+    assert.is_true(now >= before + 100 * MB)
+  end)
+
+  it("waits for a cycle by gc_floor", function()
+    local function peak(floor)
+      damo.config.gc_floor = floor
+      settle()
+      local most = 0
+      for _ = 1, 200 do
+        damo.empty(131072)
+        most = math.max(most, damo.memory().bytes)
+      end
+      return most
+    end
+    local default = damo.config.gc_floor
+    assert.equal(32 * MB, default)
+    local small, large = peak(4 * MB), peak(800 * MB)
+    damo.config.gc_floor = default
+    assert.is_true(small < 32 * MB, "small: " .. small)
+    assert.is_true(large > 64 * MB, "large: " .. large)
+    assert.is_false(pcall(function() damo.config.gc_floor = -1 end))
+  end)
+
   it("has a cap, past which a call fails and leaves everything usable", function()
     local keep = damo.ones(1000)
     damo.config.memory_cap = settle().bytes + 4 * MB

@@ -533,6 +533,14 @@ local function run_row(name, cases)
   end))
 end
 
+--- The case as functions without arguments: the eager call, and the graph of the symbolic one (nil without Arrays).
+function h.calls(name, case)
+  local f, operands = function_named(name), map_arrays(case, same)
+  local symbolic, vars = graph_operands(case)
+  return function() return call(f, operands, case) end,
+    #vars > 0 and function() return call(f, symbolic, case) end or nil
+end
+
 function h.run_family(family)
   local rows, names = h.rows(family), {}
   for name in pairs(rows) do names[#names + 1] = name end

@@ -118,6 +118,7 @@ struct damo_ctx {
   damo_alloc_fn alloc;
   void *alloc_user;
   size_t bytes, peak, cap;
+  bool limited; /* memory may run out: there is a cap, a host's allocator or a limit of the process */
   int64_t n_objects;
   int64_t census[OBJ_N_KINDS]; /* live objects by kind */
   int64_t fail_after;          /* DAMO_FAIL_ALLOC: allocations until one fails; -1 never */

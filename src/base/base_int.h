@@ -13,6 +13,8 @@ void ctx_settle(damo_ctx *ctx);
 typedef struct mem_heap mem_heap;
 mem_heap *heap_new(void);
 void heap_free(mem_heap *h); /* and what it keeps; blocks in use must be gone */
+/* Whether the system bounds the process's memory (setrlimit), so that malloc may fail. */
+bool heap_is_limited(void);
 void *heap_alloc(void *user, void *ptr, size_t osize, size_t nsize);
 
 #endif

@@ -25,6 +25,7 @@ damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
     alloc = heap_alloc;
     user = heap;
   }
+  const bool limited = !heap || heap_is_limited();
   damo_ctx *ctx = alloc(user, NULL, 0, sizeof(damo_ctx));
   if (!ctx) {
     if (heap) heap_free(heap);
@@ -34,6 +35,7 @@ damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
       .refs = 1,
       .alloc = alloc,
       .alloc_user = user,
+      .limited = limited || getenv("DAMO_FAIL_ALLOC"),
       .fail_after = fail_after_from_env(),
       .config = {.floatX = DAMO_FLOAT64, .compute_test_value = TEST_VALUE_OFF, .traceback_limit = 8, .threads = 1},
       .next_id = 1,
@@ -103,7 +105,10 @@ damo_memory_info damo_ctx_memory(const damo_ctx *ctx) {
   return (damo_memory_info){.bytes = ctx->bytes, .peak = ctx->peak, .cap = ctx->cap, .objects = ctx->n_objects};
 }
 
-void damo_ctx_set_memory_cap(damo_ctx *ctx, size_t bytes) { ctx->cap = bytes; }
+void damo_ctx_set_memory_cap(damo_ctx *ctx, size_t bytes) {
+  ctx->cap = bytes;
+  ctx->limited = bytes > 0 || ctx->alloc != heap_alloc || heap_is_limited();
+}
 
 void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user) {
   ctx->on_warning = fn;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base_int.h"
 
@@ -33,6 +34,13 @@ struct mem_heap {
   int n;
   size_t bytes, used, peak; /* used: by the context */
 };
+
+static bool is_bounded(int resource) {
+  struct rlimit limit;
+  return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+bool heap_is_limited(void) { return is_bounded(RLIMIT_AS) || is_bounded(RLIMIT_DATA); }
 
 mem_heap *heap_new(void) { return calloc(1, sizeof(mem_heap)); }
 

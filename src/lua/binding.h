@@ -31,15 +31,33 @@
 
 /* ---- State (lua_state.c) ----------------------------------------------------------------------------------------- */
 
+#define BIND_BUCKETS 256
+
+/* How native memory drives Lua's collector (lua_collect.c). All sizes are native bytes. */
+typedef struct bind_collector {
+  size_t floor;               /* config.gc_floor: by which the garbage is measured that may wait for a cycle */
+  size_t due;                 /* in use when bind_gc_pressure has the next step to ask for */
+  size_t low;                 /* the fewest in use since the last cycle: due goes by them */
+  size_t patience;            /* 1, more after cycles that freed little */
+  size_t spacing;             /* of cycles, by what the last one found */
+  size_t made;                /* userdata, since the last cycle */
+  size_t begun;               /* in use when the cycle under way began */
+  int64_t steps;              /* asked for in it */
+  bool cycling;               /* a cycle is under way */
+  bool marked;                /* its marker is not finalized yet */
+  bool finalizing;            /* it is, in a step that was asked for */
+  struct bind_box *newest;    /* of the userdata that were there at the end of the last cycle */
+  bool suspect, generational; /* young collections were seen: one, two in turn */
+  bool trying;                /* inside the first of the two runs of bind_again */
+} bind_collector;
+
 /* What one lua_State has, in a userdata in its registry: the context and the references of the binding's tables. */
 typedef struct bind_state {
-  damo_ctx *ctx;      /* one reference */
-  size_t gc_bytes;    /* native bytes from which on bind_gc_pressure asks for a full collection */
-  size_t gc_low;      /* the fewest seen since the last one: gc_bytes goes by them */
-  size_t gc_patience; /* 1, more after collections that freed little */
-  int ref_objects;    /* registry refs: weak table address → userdata */
-  int ref_methods;    /* table: names → functions shared by Arrays and Variables */
-  int ref_module;     /* the table that luaopen_damo_core returns */
+  damo_ctx *ctx;                 /* one reference */
+  bind_collector gc;             /* lua_collect.c */
+  int ref_objects[BIND_BUCKETS]; /* registry refs: weak tables address → userdata (lua_object.c) */
+  int ref_methods;               /* table: names → functions shared by Arrays and Variables */
+  int ref_module;                /* the table that luaopen_damo_core returns */
   int ref_metatable[OBJ_N_KINDS];
   int ref_error;   /* metatable of error objects */
   int ref_pending; /* list of userdata whose neighbours are not wrapped yet (lua_object.c), n_pending long */
@@ -64,19 +82,34 @@ static inline damo_ctx *bind_ctx(lua_State *L) { return bind_get(L)->ctx; }
 /* The main thread of the state, where callbacks run when no coroutine is known to be inside the core; L itself where
  * Lua has no way to ask (5.1). */
 lua_State *bind_main_thread(lua_State *L);
-/* Asks Lua for a full collection whenever native bytes, from 32 MB on, have grown enough since the last one (how much:
- * lua_state.c). Called before a compiled Function runs and after other allocating calls, never with unanchored C
- * memory. */
-void bind_gc_pressure(lua_State *L);
-/* Whether it has anything to do: for hot paths. */
-static inline bool bind_gc_is_due(const bind_state *st) {
-  return st->ctx->bytes >= st->gc_bytes || st->ctx->bytes < st->gc_low;
-}
-/* Runs `again` style retries: after DAMO_EMEMORY asks for a full collection; true when worth one more try. */
-bool bind_retry_memory(lua_State *L);
 /* Sets ctx->trace to the user's lines of the running Lua code (config.traceback_limit of them; files of damo itself are
  * left out). The trace object is anchored until the next call. */
 void bind_set_trace(lua_State *L);
+
+/* ---- Lua's collector (lua_collect.c) ---------------------------------------------------------------------------- */
+
+void bind_collect_init(bind_state *st);
+/* Asks Lua for steps of a collection in proportion to the native bytes made since the last ones; for nothing below
+ * config.gc_floor, and while the collector is stopped. Called before a compiled Function runs and after other
+ * allocating calls, never with unanchored C memory. */
+void bind_gc_pressure(lua_State *L);
+/* config.gc_floor, in bytes. */
+void bind_set_gc_floor(lua_State *L, size_t bytes);
+/* Whether it has anything to do: for hot paths. */
+static inline bool bind_gc_is_due(const bind_state *st) {
+  return st->ctx->bytes >= st->gc.due || st->ctx->bytes < st->gc.low;
+}
+/* luaL_setfuncs, for functions that scripts call. Where the context's memory is limited and a call fails for memory,
+ * Lua collects garbage and the function runs once more as a whole: so it changes nothing before it has all the memory
+ * that it needs. */
+void bind_setfuncs(lua_State *L, const luaL_Reg *functions);
+/* lua_pushcfunction, likewise. */
+void bind_pushfunction(lua_State *L, lua_CFunction function);
+/* The same for a function with upvalues, which calls its body through bind_again: pushes it as lua_pushcclosure does. */
+void bind_pushclosure(lua_State *L, lua_CFunction function, int n_upvalues);
+int bind_again(lua_State *L, lua_CFunction body, int n_upvalues);
+
+/* ---- Theme files ------------------------------------------------------------------------------------------------- */
 
 /* Each theme file: adds its functions to the module table at the top of the stack, and makes its metatables. */
 void bind_open_config(lua_State *L);
@@ -107,6 +140,8 @@ void bind_open_factor(lua_State *L); /* after sparse */
 
 /* Raises the context's pending error as an error object {kind, message, op, node, trace, cause}. Never returns. */
 int bind_error(lua_State *L);
+/* Whether the value at idx is such an object of kind memory. */
+bool bind_is_memory_error(lua_State *L, const bind_state *st, int idx);
 static inline void bind_check(lua_State *L, damo_status s) {
   if (s != DAMO_OK) bind_error(L);
 }
@@ -203,7 +238,7 @@ void bind_push_raw(lua_State *L, damo_obj *take_value);
 /* Pushes an empty text that Lua's collector frees; bind_finish_strbuf replaces it, at the top, by its string. */
 strbuf *bind_push_strbuf(lua_State *L);
 void bind_finish_strbuf(lua_State *L);
-/* A new C-contiguous Array, pushed and returned; tries once more after a collection when memory is short. */
+/* A new C-contiguous Array, pushed and returned. */
 damo_array *bind_new_array(lua_State *L, damo_dtype dtype, int ndim, const int64_t *shape);
 /* Pushes what is owned, or raises the pending error when it is NULL. */
 void *bind_push_made(lua_State *L, void *take_obj);

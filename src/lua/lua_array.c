@@ -57,7 +57,7 @@ static void push_field(lua_State *L, const damo_array *a, field id) {
 
 /* Upvalues: the members (name → function or field id), the methods shared with Variables. A freed Array still has its
  * methods, so that it may be freed again. */
-static int array_index(lua_State *L) {
+static int array_index_body(lua_State *L) {
   if (lua_type(L, 2) != LUA_TSTRING) return bind_index_get(L, self(L), 2);
   lua_pushvalue(L, 2);
   lua_rawget(L, lua_upvalueindex(1));
@@ -69,6 +69,8 @@ static int array_index(lua_State *L) {
   }
   return 1;
 }
+
+static int array_index(lua_State *L) { return bind_again(L, array_index_body, 2); }
 
 static int set_field(lua_State *L, damo_array *a) {
   const char *name = lua_tostring(L, 2);
@@ -143,10 +145,12 @@ static const struct operator_name {
 };
 
 /* Upvalues: the op function, its count of operands (Lua gives a unary operator its operand twice). */
-static int array_operator(lua_State *L) {
+static int array_operator_body(lua_State *L) {
   lua_settop(L, (int)lua_tointeger(L, lua_upvalueindex(2)));
   return bind_call_func(L, lua_touserdata(L, lua_upvalueindex(1)));
 }
+
+static int array_operator(lua_State *L) { return bind_again(L, array_operator_body, 2); }
 
 static void check_ordered(lua_State *L, const char *sign, const char *func) {
   for (int i = 1; i <= 2; i++) {
@@ -184,7 +188,7 @@ static void set_operators(lua_State *L) {
     if (!f) luaL_error(L, "damo: no function '%s' for %s", OPERATORS[i].func, OPERATORS[i].event);
     lua_pushlightuserdata(L, (void *)(uintptr_t)f);
     lua_pushinteger(L, OPERATORS[i].operands);
-    lua_pushcclosure(L, array_operator, 2);
+    bind_pushclosure(L, array_operator, 2);
     lua_setfield(L, -2, OPERATORS[i].event);
   }
 }
@@ -209,11 +213,11 @@ void bind_open_array(lua_State *L) {
                                   {NULL, NULL}};
   bind_state *st = bind_get(L);
   bind_metatable(L, OBJ_ARRAY);
-  luaL_setfuncs(L, meta, 0);
+  bind_setfuncs(L, meta);
   set_operators(L);
   push_members(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_methods);
-  lua_pushcclosure(L, array_index, 2);
+  bind_pushclosure(L, array_index, 2);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
   bind_open_array_make(L);

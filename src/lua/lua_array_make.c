@@ -163,7 +163,6 @@ static int array(lua_State *L) {
   damo_array *a = bind_value_array(L, 1, dtype_argument(L, 2, "array"), "array");
   if (!lua_rawequal(L, -1, 1)) return 1;
   damo_array *copy = array_copy(a);
-  if (!copy && bind_retry_memory(L)) copy = array_copy(a);
   bind_push_made(L, copy);
   return 1;
 }
@@ -292,5 +291,5 @@ void bind_open_array_make(lua_State *L) {
                                        {"frombytes", frombytes},
                                        {"frompointer", frompointer},
                                        {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  bind_setfuncs(L, functions);
 }

@@ -20,10 +20,8 @@ static int item(lua_State *L) {
   return 1;
 }
 
-/* Pushes a conversion, trying once more after a collection when memory is short. */
 static int push_cast(lua_State *L, const damo_array *a, damo_dtype dtype) {
   damo_array *out = array_cast(a, dtype);
-  if (!out && bind_retry_memory(L)) out = array_cast(a, dtype);
   bind_push_made(L, out);
   return 1;
 }
@@ -73,5 +71,5 @@ void bind_array_methods(lua_State *L) {
                                      {"iscontiguous", iscontiguous},
                                      {"free", free_now},
                                      {NULL, NULL}};
-  luaL_setfuncs(L, methods, 0);
+  bind_setfuncs(L, methods);
 }

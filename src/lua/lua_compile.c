@@ -382,7 +382,6 @@ static int compile(lua_State *L) {
   read_outputs(L, &j, 2, bind_option_bool(L, 3, "borrow", false, "compile"));
   bind_ctx(L)->trace = NULL;
   damo_function *f = run_compile(L, &j);
-  if (!f && bind_retry_memory(L)) f = run_compile(L, &j);
   if (!f) return bind_error(L);
   bind_push_function(L, f, j.named, j.single);
   if (bind_push_existing(L, f->fgraph)) { /* a rewriter has seen it as it was */
@@ -407,5 +406,5 @@ void bind_open_compile(lua_State *L) {
   add_metatable(L, "damo.Out", &out_key);
   add_metatable(L, "damo.Mode", &mode_key);
   bind_add_function_class(L);
-  luaL_setfuncs(L, fns, 0);
+  bind_setfuncs(L, fns);
 }

@@ -86,8 +86,8 @@ static void push_on_warning(lua_State *L, bind_state *st) {
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
 static const char *const FIELDS[] = {
-    "floatX", "compute_test_value", "traceback_limit", "on_warning", "memory_cap", "threads", "mode", NULL};
-enum { F_FLOATX, F_TEST_VALUE, F_TRACEBACK, F_ON_WARNING, F_MEMORY_CAP, F_THREADS, F_MODE };
+    "floatX", "compute_test_value", "traceback_limit", "on_warning", "memory_cap", "gc_floor", "threads", "mode", NULL};
+enum { F_FLOATX, F_TEST_VALUE, F_TRACEBACK, F_ON_WARNING, F_MEMORY_CAP, F_GC_FLOOR, F_THREADS, F_MODE };
 
 static const char *const TEST_VALUE_MODES[] = {"off", "ignore", "warn", "raise", NULL};
 static const char *const FLOATS[] = {"float64", "float32", NULL};
@@ -142,6 +142,7 @@ static int config_index(lua_State *L) {
     case F_TRACEBACK: lua_pushinteger(L, c->traceback_limit); break;
     case F_ON_WARNING: push_on_warning(L, st); break;
     case F_MEMORY_CAP: lua_pushinteger(L, (lua_Integer)st->ctx->cap); break;
+    case F_GC_FLOOR: lua_pushinteger(L, (lua_Integer)st->gc.floor); break;
     case F_THREADS: lua_pushinteger(L, c->threads); break;
     case F_MODE: lua_pushstring(L, st->mode); break;
   }
@@ -160,6 +161,9 @@ static int config_newindex(lua_State *L) {
     case F_ON_WARNING: set_on_warning(L, st, 3); break;
     case F_MEMORY_CAP:
       damo_ctx_set_memory_cap(st->ctx, (size_t)check_count(L, 3, "memory_cap", 0, (lua_Integer)COMPAT_MAX_INTEGER));
+      break;
+    case F_GC_FLOOR:
+      bind_set_gc_floor(L, (size_t)check_count(L, 3, "gc_floor", 0, (lua_Integer)COMPAT_MAX_INTEGER));
       break;
     case F_THREADS: c->threads = (int)check_count(L, 3, "threads", 1, 1024); break;
     case F_MODE: snprintf(st->mode, sizeof st->mode, "%s", MODES[check_word(L, 3, "mode", MODES)]); break;
@@ -215,9 +219,9 @@ void bind_open_config(lua_State *L) {
   if (!st->ctx->on_warning) damo_ctx_set_warning(st->ctx, write_warning, st);
   lua_newtable(L);
   lua_newtable(L);
-  luaL_setfuncs(L, meta, 0);
+  bind_setfuncs(L, meta);
   lua_setmetatable(L, -2);
   lua_setfield(L, -2, "config");
-  lua_pushcfunction(L, memory);
+  bind_pushfunction(L, memory);
   lua_setfield(L, -2, "memory");
 }

@@ -257,6 +257,17 @@ static bool is_error_object(lua_State *L, const bind_state *st, int idx) {
   return same;
 }
 
+bool bind_is_memory_error(lua_State *L, const bind_state *st, int idx) {
+  if (!is_error_object(L, st, idx)) return false;
+  idx = lua_absindex(L, idx);
+  lua_pushliteral(L, "kind");
+  lua_rawget(L, idx);
+  const char *kind = lua_tostring(L, -1);
+  const bool is = kind && strcmp(kind, damo_status_kind(DAMO_EMEMORY)) == 0;
+  lua_pop(L, 1);
+  return is;
+}
+
 /* Protected: argument 1 is what was thrown, 2 a caught. Pushing a text may run a __tostring of the user's. */
 static int keep_caught(lua_State *L) {
   bind_state *st = bind_get(L);

@@ -109,7 +109,7 @@ void bind_open_factor(lua_State *L) {
   static const luaL_Reg meta[] = {{"__tostring", tostring}, {"__close", free_now}, {NULL, NULL}};
   bind_class(L, OBJ_FACTOR, fields, methods, meta, LUA_NOREF);
   lua_getfield(L, -1, "sparse");
-  lua_pushcfunction(L, factor_type);
+  bind_pushfunction(L, factor_type);
   lua_setfield(L, -2, "FactorType");
   lua_pop(L, 1);
 }

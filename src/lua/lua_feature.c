@@ -308,6 +308,6 @@ void bind_add_features(lua_State *L) {
   lua_pushliteral(L, "damo.DestroyHandler");
   lua_setfield(L, -2, "__name");
   lua_rawsetp(L, LUA_REGISTRYINDEX, &destroy_key);
-  lua_pushcfunction(L, make_destroy_handler);
+  bind_pushfunction(L, make_destroy_handler);
   lua_setfield(L, -2, "DestroyHandler");
 }

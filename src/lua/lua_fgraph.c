@@ -259,7 +259,7 @@ void bind_add_fgraph_class(lua_State *L) {
                                      {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__tostring", tostring}, {NULL, NULL}};
   bind_class(L, OBJ_FGRAPH, fields, methods, meta, LUA_NOREF);
-  lua_pushcfunction(L, make_fgraph);
+  bind_pushfunction(L, make_fgraph);
   lua_setfield(L, -2, "FunctionGraph");
   bind_add_features(L);
 }

@@ -209,7 +209,9 @@ static void set_method(lua_State *L, int methods, const char *name) {
   lua_setfield(L, methods, name);
 }
 
-static int call_closure(lua_State *L) { return bind_call_info(L, lua_touserdata(L, lua_upvalueindex(1))); }
+static int call_closure_body(lua_State *L) { return bind_call_info(L, lua_touserdata(L, lua_upvalueindex(1))); }
+
+static int call_closure(lua_State *L) { return bind_again(L, call_closure_body, 1); }
 
 void bind_open_func(lua_State *L) {
   bind_state *st = bind_get(L);
@@ -223,13 +225,13 @@ void bind_open_func(lua_State *L) {
     const char *name = base_name(f->name);
     int table = name != f->name ? sparse : is_draw(&t->at[i]) ? draws : module;
     lua_pushlightuserdata(L, &t->at[i]);
-    lua_pushcclosure(L, call_closure, 1);
+    bind_pushclosure(L, call_closure, 1);
     if (!f->no_method && !is_field(name)) set_method(L, methods, name);
     lua_setfield(L, table, name);
   }
   lua_pop(L, 1);
   lua_setfield(L, module, "sparse");
   lua_setfield(L, module, "random");
-  lua_pushcfunction(L, list_rows);
+  bind_pushfunction(L, list_rows);
   lua_setfield(L, -2, "registry");
 }

@@ -118,7 +118,6 @@ static int finish_call(lua_State *L, fn_call *c) {
     ctx->trace = NULL;
   }
   damo_status s = run_call(ctx, c, &r);
-  if (s == DAMO_EMEMORY && bind_retry_memory(L)) s = run_call(ctx, c, &r);
   if (s != DAMO_OK && returns_failure(c, s)) {
     lua_pushnil(L);
     bind_push_error(L);

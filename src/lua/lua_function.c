@@ -80,7 +80,6 @@ static int copy(lua_State *L) {
   damo_function *f = bind_function_self(L, "copy");
   bind_caller *c = bind_caller_of(L, 1);
   damo_function *g = function_copy(f);
-  if (!g && bind_retry_memory(L)) g = function_copy(f);
   if (!g) return bind_error(L);
   bind_push_function(L, g, c->named, c->single);
   return 1;
@@ -192,9 +191,12 @@ void bind_add_function_class(lua_State *L) {
                                      {"copy", copy},
                                      {"free", free_now},
                                      {NULL, NULL}};
-  static const luaL_Reg meta[] = {
-      {"__call", bind_function_call}, {"__tostring", tostring}, {"__close", free_now}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__tostring", tostring}, {"__close", free_now}, {NULL, NULL}};
   bind_class(L, OBJ_FUNCTION, fields, methods, meta, LUA_NOREF);
+  bind_metatable(L, OBJ_FUNCTION);
+  bind_pushclosure(L, bind_function_call, 0);
+  lua_setfield(L, -2, "__call");
+  lua_pop(L, 1);
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, caller_gc);
   lua_setfield(L, -2, "__gc");

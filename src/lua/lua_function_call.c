@@ -209,17 +209,18 @@ static int call_with(lua_State *L, damo_function *f, bind_caller *c, int first, 
   luaL_checkstack(L, (int)(r.n > n ? r.n : n) + 16, "damo: too many values");
   read_args(L, c, f, first, n, args);
   damo_status s = run_held(L, c, f, args, n, to, &r);
-  if (s == DAMO_EMEMORY && bind_retry_memory(L)) s = run_held(L, c, f, args, n, to, &r);
   if (s != DAMO_OK) return bind_error(L);
   return push_outcome(L, c, f, &r);
 }
 
 /* f(...) */
-int bind_function_call(lua_State *L) {
+static int call_plain(lua_State *L) {
   damo_function *f = bind_function_self(L, "Function");
   bind_caller *c = bind_caller_of(L, 1);
   return call_with(L, f, c, 2, lua_gettop(L) - 1, &(targets){0});
 }
+
+int bind_function_call(lua_State *L) { return bind_again(L, call_plain, 0); }
 
 static int64_t input_named(lua_State *L, const damo_function *f, const char *name) {
   for (int64_t i = 0; i < f->n_inputs; i++) {
@@ -262,7 +263,7 @@ int bind_function_call_named(lua_State *L) {
 /* ---- into -------------------------------------------------------------------------------------------------------- */
 
 /* Upvalues: f, the vault of the arrays, its address, the table of matrices (nil: none). */
-static int call_into(lua_State *L) {
+static int call_into_body(lua_State *L) {
   int n = lua_gettop(L);
   damo_function *f = bind_check_obj(L, lua_upvalueindex(1), OBJ_FUNCTION, "into", "self");
   bind_caller *c = bind_caller_of(L, lua_upvalueindex(1));
@@ -274,6 +275,8 @@ static int call_into(lua_State *L) {
   to = (targets){.into = into, .matrices = lua_gettop(L)};
   return call_with(L, f, c, 1, n, &to);
 }
+
+static int call_into(lua_State *L) { return bind_again(L, call_into_body, 4); }
 
 /* The object at idx as what output i is written to: an Array into the vault, a matrix into the table at the top, which
  * stands for nil before the first. */
@@ -311,6 +314,6 @@ int bind_function_into(lua_State *L) {
   for (int i = 0; i < n; i++) {
     if (!lua_isnil(L, 2 + i)) take_target(L, f, i, 2 + i, vault);
   }
-  lua_pushcclosure(L, call_into, 4);
+  bind_pushclosure(L, call_into, 4);
   return 1;
 }

@@ -102,12 +102,6 @@ static damo_status take_gradients(lua_State *L, damo_var *cost, const bind_list 
   return after_core(e, grad_reverse(e.state->ctx, cost, wrt->at, wrt->n, o, (damo_var **)out));
 }
 
-static damo_status retry_gradients(lua_State *L, damo_var *cost, const bind_list *wrt, const grad_options *o,
-                                   void **out) {
-  damo_status s = take_gradients(L, cost, wrt, o, out);
-  return s == DAMO_EMEMORY && bind_retry_memory(L) ? take_gradients(L, cost, wrt, o, out) : s;
-}
-
 /* damo.grad(cost, wrt, options) */
 static int grad(lua_State *L) {
   lua_settop(L, 3);
@@ -118,7 +112,7 @@ static int grad(lua_State *L) {
   bind_list wrt = bind_var_list(L, 2, false, "grad", "wrt");
   void **out = bind_vault(L, wrt.n);
   bind_set_trace(L);
-  bind_check(L, retry_gradients(L, cost, &wrt, &o, out));
+  bind_check(L, take_gradients(L, cost, &wrt, &o, out));
   return push_gradients(L, out, &wrt);
 }
 
@@ -151,7 +145,7 @@ static int l_op(lua_State *L) {
   o.n_known = f.n;
   void **out = bind_vault(L, wrt.n);
   bind_set_trace(L);
-  bind_check(L, retry_gradients(L, NULL, &wrt, &o, out));
+  bind_check(L, take_gradients(L, NULL, &wrt, &o, out));
   return push_gradients(L, out, &wrt);
 }
 
@@ -200,6 +194,6 @@ void bind_open_grad(lua_State *L) {
                                  {"grad_undefined", grad_undefined},
                                  {"grad_not_implemented", grad_not_implemented},
                                  {NULL, NULL}};
-  luaL_setfuncs(L, fns, 0);
+  bind_setfuncs(L, fns);
   bind_add_raise(L);
 }

@@ -386,10 +386,10 @@ void bind_open_graph(lua_State *L) {
                                    {"equal_computations", equal_computations},
                                    {NULL, NULL}};
   bind_class(L, OBJ_APPLY, fields, methods, meta, LUA_NOREF);
-  lua_pushcfunction(L, make_apply);
+  bind_pushfunction(L, make_apply);
   lua_setfield(L, -2, "Apply");
   lua_newtable(L); /* damo.core.graph: lua/damo/graph.lua and printing.lua give these their places */
-  luaL_setfuncs(L, walks, 0);
+  bind_setfuncs(L, walks);
   bind_add_fgraph_class(L);
   bind_add_printing(L);
   lua_setfield(L, -2, "graph");

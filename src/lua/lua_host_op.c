@@ -40,7 +40,11 @@ int bind_class_instance(lua_State *L, const op_def *def, int idx) {
 }
 
 /* damo.ops.Name{prop = value}: upvalue 1 is the class, which lives as long as the context. */
-static int host_instance(lua_State *L) { return bind_class_instance(L, lua_touserdata(L, lua_upvalueindex(1)), 1); }
+static int host_instance_body(lua_State *L) {
+  return bind_class_instance(L, lua_touserdata(L, lua_upvalueindex(1)), 1);
+}
+
+static int host_instance(lua_State *L) { return bind_again(L, host_instance_body, 1); }
 
 static int no_class(lua_State *L, damo_ctx *ctx, const char *name) {
   const char *names[MAX_NAMES + 1];
@@ -62,7 +66,7 @@ static int host_class(lua_State *L) {
   if (!def) return no_class(L, ctx, lua_tostring(L, 2));
   if (def->props && def->props[0]) {
     lua_pushlightuserdata(L, (void *)def);
-    lua_pushcclosure(L, host_instance, 1);
+    bind_pushclosure(L, host_instance, 1);
   } else {
     damo_op *op = op_new(ctx, def, NULL, 0);
     if (!op) return bind_error(L);
@@ -77,7 +81,7 @@ static int host_class(lua_State *L) {
 void bind_open_host_op(lua_State *L) {
   lua_newtable(L);
   lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, host_class);
+  bind_pushfunction(L, host_class);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
   lua_setfield(L, -2, "ops");

@@ -140,7 +140,7 @@ static const void *make_mark(lua_State *L, const char *name) {
 
 void bind_open_index(lua_State *L) {
   bind_state *st = bind_get(L);
-  lua_pushcfunction(L, make_list);
+  bind_pushfunction(L, make_list);
   lua_setfield(L, -2, "idx");
   st->newaxis = make_mark(L, "newaxis");
   st->ellipsis = make_mark(L, "ellipsis");

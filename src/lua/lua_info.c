@@ -155,6 +155,6 @@ static int info(lua_State *L) {
 }
 
 void bind_open_info(lua_State *L) {
-  lua_pushcfunction(L, info);
+  bind_pushfunction(L, info);
   lua_setfield(L, -2, "info");
 }

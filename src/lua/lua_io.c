@@ -34,7 +34,8 @@ static bool fails_softly(lua_State *L, int options, const char *func) {
 
 /* Raises the pending error, or returns nil and the error object. */
 static int fail(lua_State *L, bool softly) {
-  if (!softly) return bind_error(L);
+  const bool short_of_memory = bind_ctx(L)->error.status == DAMO_EMEMORY && bind_get(L)->gc.trying;
+  if (!softly || short_of_memory) return bind_error(L); /* for a second run */
   lua_pushnil(L);
   bind_push_error(L);
   return 2;
@@ -59,7 +60,6 @@ static npz *push_npz(lua_State *L) {
 
 static int give_sparse(lua_State *L, const char *path, const npz *z, bool softly) {
   damo_sparse *m = io_sparse_of_npz(path, z);
-  if (!m && bind_retry_memory(L)) m = io_sparse_of_npz(path, z);
   if (!m) return fail(L, softly);
   bind_push_made(L, m);
   bind_gc_pressure(L);
@@ -70,7 +70,6 @@ static int load_npz(lua_State *L, const char *path, bool softly) {
   damo_ctx *ctx = bind_ctx(L);
   npz *z = push_npz(L);
   damo_status s = io_read_npz(ctx, path, z);
-  if (s == DAMO_EMEMORY && bind_retry_memory(L)) s = io_read_npz(ctx, path, z);
   if (s != DAMO_OK) return fail(L, softly);
   if (io_npz_is_sparse(z)) return give_sparse(L, path, z, softly);
   lua_newtable(L);
@@ -84,7 +83,6 @@ static int load_npz(lua_State *L, const char *path, bool softly) {
 static int load_npy(lua_State *L, const char *path, bool softly) {
   damo_ctx *ctx = bind_ctx(L);
   damo_array *a = io_read_npy(ctx, path);
-  if (!a && bind_retry_memory(L)) a = io_read_npy(ctx, path);
   if (!a) return fail(L, softly);
   bind_push_value(L, &a->obj);
   return 1;
@@ -220,7 +218,6 @@ static int read_csv(lua_State *L) {
   bool softly = fails_softly(L, 2, "read_csv");
   char *header = NULL;
   damo_array *a = io_read_csv(ctx, path, &options, &header);
-  if (!a && bind_retry_memory(L)) a = io_read_csv(ctx, path, &options, &header);
   if (!a) return fail(L, softly);
   int ticket = bind_hold(bind_get(L), a);
   if (header) {
@@ -245,7 +242,6 @@ static int read_mtx(lua_State *L) {
   damo_format format = bind_option_enum(L, 2, "format", formats, 0, "read_mtx") == 1 ? DAMO_CSC : DAMO_CSR;
   bool softly = fails_softly(L, 2, "read_mtx");
   damo_obj *value = io_read_mtx(bind_ctx(L), path, format);
-  if (!value && bind_retry_memory(L)) value = io_read_mtx(bind_ctx(L), path, format);
   if (!value) return fail(L, softly);
   bind_push_made(L, value);
   bind_gc_pressure(L);
@@ -273,6 +269,6 @@ void bind_open_io(lua_State *L) {
   static const luaL_Reg functions[] = {{"load", load},         {"save", save},           {"read_csv", read_csv},
                                        {"read_mtx", read_mtx}, {"write_mtx", write_mtx}, {NULL, NULL}};
   lua_newtable(L);
-  luaL_setfuncs(L, functions, 0);
+  bind_setfuncs(L, functions);
   lua_setfield(L, -2, "io");
 }

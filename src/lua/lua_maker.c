@@ -39,7 +39,7 @@ static int read_maker(lua_State *L, const char *func, const char *const *options
 }
 
 /* Upvalues: the maker's number, the dtype's (-1: floatX). */
-static int make_ranked(lua_State *L) {
+static int make_ranked_body(lua_State *L) {
   static const char *const options[] = {"dtype", "shape", "name", NULL};
   const maker *m = &makers[lua_tointeger(L, lua_upvalueindex(1))];
   int fixed = (int)lua_tointeger(L, lua_upvalueindex(2)), name;
@@ -60,6 +60,8 @@ static int make_ranked(lua_State *L) {
   bind_push(L, t);
   return bind_new_var(L, t, name, m->name);
 }
+
+static int make_ranked(lua_State *L) { return bind_again(L, make_ranked_body, 2); }
 
 static int make_tensor(lua_State *L) {
   static const char *const options[] = {"dtype", "shape", "ndim", "name", NULL};
@@ -95,7 +97,7 @@ static void add_makers(lua_State *L) {
       snprintf(name, sizeof name, i < 0 ? "%s%s" : "%.1s%s", i < 0 ? "" : &letters[i], makers[k].name);
       lua_pushinteger(L, k);
       lua_pushinteger(L, dtype);
-      lua_pushcclosure(L, make_ranked, 2);
+      bind_pushclosure(L, make_ranked, 2);
       lua_setfield(L, -2, name);
     }
   }
@@ -110,7 +112,6 @@ static damo_sparse *own_sparse(lua_State *L, int idx, int dtype, bool borrow) {
   bool cast = dtype >= 0 && (damo_dtype)dtype != sparse_dtype(given);
   if (!cast && borrow) return lua_pushvalue(L, idx), given;
   damo_sparse *own = cast ? sparse_cast(given, (damo_dtype)dtype) : sparse_copy(given);
-  if (!own && bind_retry_memory(L)) own = cast ? sparse_cast(given, (damo_dtype)dtype) : sparse_copy(given);
   return bind_push_made(L, own);
 }
 
@@ -123,7 +124,6 @@ static damo_obj *own_value(lua_State *L, int idx, int dtype, bool borrow, const 
   damo_array *a = bind_value_array(L, idx, dtype, func);
   if (!foreign || borrow || a != bind_to_array(L, idx)) return &a->obj;
   damo_array *copy = array_copy(a);
-  if (!copy && bind_retry_memory(L)) copy = array_copy(a);
   if (!copy) bind_error(L);
   bind_push(L, copy);
   lua_remove(L, -2);
@@ -281,5 +281,5 @@ void bind_add_makers(lua_State *L) {
                                  {"as_tensor", as_tensor},     {"as_variable", as_variable},
                                  {"is_variable", is_variable}, {NULL, NULL}};
   add_makers(L);
-  luaL_setfuncs(L, fns, 0);
+  bind_setfuncs(L, fns);
 }

@@ -1,7 +1,8 @@
 /* lua_object: identity and anchoring of the userdata that stand for C objects.
  *
- * Identity. A weak table maps an object's address to its userdata. A finalizer takes an entry away only when it is its
- * own.
+ * Identity. A weak table maps an object's address to its userdata. It is in parts, by the address: Lua takes the growth
+ * of a large table for as much garbage, and would collect as much in one step. A finalizer takes an entry away only when
+ * it is its own.
  *
  * Anchoring. The user value of a userdata keeps alive the userdata of the object's neighbours, so that what Lua hung
  * from them (tags, Op tables, generic values) lives as long as the object can be reached:
@@ -64,6 +65,12 @@ static void drop_default_update(damo_var *v) {
   damo_release(update);
 }
 
+/* Pushes the weak table that an object's entry is in. */
+static void push_bucket(lua_State *L, const bind_state *st, const void *obj) {
+  const uintptr_t address = (uintptr_t)obj;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_objects[(address >> 4 ^ address >> 12) % BIND_BUCKETS]);
+}
+
 /* Takes the box's entry out of the weak table, if it is its own, and drops its reference. Never raises. */
 static void drop_box(lua_State *L, bind_box *box) {
   damo_obj *obj = box->obj;
@@ -72,7 +79,7 @@ static void drop_box(lua_State *L, bind_box *box) {
   box->obj = NULL;
   if (box->kind == OBJ_VAR) drop_default_update((damo_var *)obj);
   if (!st->closed) {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_objects);
+    push_bucket(L, st, obj);
     lua_rawgetp(L, -1, obj);
     bool own = lua_touserdata(L, -1) == (void *)box;
     lua_pop(L, 1);
@@ -89,12 +96,14 @@ static void link_box(bind_state *st, bind_box *box) {
   box->after = st->boxes;
   if (st->boxes) st->boxes->before = box;
   st->boxes = box;
+  st->gc.made++;
 }
 
 static void unlink_box(bind_state *st, bind_box *box) {
   if (box->before) box->before->after = box->after;
   if (box->after) box->after->before = box->before;
   if (st->boxes == box) st->boxes = box->after;
+  if (st->gc.newest == box) st->gc.newest = box->after;
 }
 
 static int box_gc(lua_State *L) {
@@ -173,7 +182,7 @@ static bool is_leaf(const damo_obj *obj) {
 /* ---- Wrapping ---------------------------------------------------------------------------------------------------- */
 
 static bool push_existing(lua_State *L, bind_state *st, const damo_obj *obj) {
-  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_objects);
+  push_bucket(L, st, obj);
   lua_rawgetp(L, -1, obj);
   lua_remove(L, -2);
   bind_box *box = lua_touserdata(L, -1);
@@ -212,7 +221,7 @@ static void push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bool leaf
     lua_pop(L, 1);
     st->n_pending++;
   }
-  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_objects);
+  push_bucket(L, st, take_obj);
   lua_pushvalue(L, -2);
   lua_rawsetp(L, -2, take_obj);
   lua_pop(L, 1);

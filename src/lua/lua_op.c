@@ -158,7 +158,7 @@ void bind_open_op(lua_State *L) {
   lua_getfield(L, -1, "graph");
   op_open_thunk(L);
   op_open_test_value(L);
-  lua_pushcfunction(L, op_member_add_tag_trace);
+  bind_pushfunction(L, op_member_add_tag_trace);
   lua_setfield(L, -2, "add_tag_trace");
   lua_pop(L, 1);
 }

@@ -361,6 +361,6 @@ void op_open_class(lua_State *L) {
   if (!ctx->destroy[OBJ_OPCLASS]) ctx_register_kind(ctx, OBJ_OPCLASS, class_destroy, NULL);
   bind_open_op_link(L);
   bind_class(L, OBJ_OPCLASS, fields, none, meta, LUA_NOREF);
-  lua_pushcfunction(L, define);
+  bind_pushfunction(L, define);
   lua_setfield(L, -2, "Op");
 }

@@ -394,7 +394,7 @@ static int clone(lua_State *L) {
 }
 
 static int get_clone(lua_State *L) {
-  lua_pushcfunction(L, clone);
+  bind_pushfunction(L, clone);
   return 1;
 }
 
@@ -433,11 +433,11 @@ void bind_open_op_from_graph(lua_State *L) {
                                     {"clone", get_clone},           {NULL, NULL}};
   static const luaL_Reg fns[] = {{"OpFromGraph", op_from_graph}, {"HasInnerGraph", has_inner_graph}, {NULL, NULL}};
   lua_getfield(L, -1, "graph");
-  luaL_setfuncs(L, fns, 0);
+  bind_setfuncs(L, fns);
   lua_pop(L, 1);
   bind_metatable(L, OBJ_OP);
   lua_newtable(L);
-  luaL_setfuncs(L, fields, 0);
+  bind_setfuncs(L, fields);
   lua_getfield(L, -2, "__index");
   lua_pushcclosure(L, index, 2);
   lua_setfield(L, -2, "__index");

@@ -140,5 +140,5 @@ static int dot_text(lua_State *L) {
 
 void bind_add_printing(lua_State *L) {
   static const luaL_Reg fns[] = {{"debug_text", debug_text}, {"pprint", pprint}, {"dot_text", dot_text}, {NULL, NULL}};
-  luaL_setfuncs(L, fns, 0);
+  bind_setfuncs(L, fns);
 }

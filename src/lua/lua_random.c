@@ -33,5 +33,5 @@ static int random_shared(lua_State *L) {
 
 void bind_open_random(lua_State *L) {
   static const luaL_Reg fns[] = {{"random_state", random_state}, {"random_shared", random_shared}, {NULL, NULL}};
-  luaL_setfuncs(L, fns, 0);
+  bind_setfuncs(L, fns);
 }

@@ -242,6 +242,6 @@ void bind_open_rewrite(lua_State *L) {
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &rules_key);
   lua_newtable(L); /* damo.core.rewrite: lua/damo/rewrite.lua gives these their place */
-  luaL_setfuncs(L, fns, 0);
+  bind_setfuncs(L, fns);
   lua_setfield(L, -2, "rewrite");
 }

@@ -238,9 +238,9 @@ void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_
                 int more) {
   bind_metatable(L, kind);
   lua_newtable(L);
-  luaL_setfuncs(L, fields, 0);
+  bind_setfuncs(L, fields);
   lua_newtable(L);
-  luaL_setfuncs(L, methods, 0);
+  bind_setfuncs(L, methods);
   if (more == LUA_NOREF) {
     lua_pushnil(L);
   } else {
@@ -248,7 +248,7 @@ void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_
   }
   lua_pushcclosure(L, class_index, 3);
   lua_setfield(L, -2, "__index");
-  luaL_setfuncs(L, meta, 0);
+  bind_setfuncs(L, meta);
   lua_pop(L, 1);
 }
 

@@ -86,7 +86,6 @@ damo_sparse *bind_sparse_read_only(const damo_sparse *m) {
 
 static int copy(lua_State *L) {
   damo_sparse *a = self(L, "copy"), *b = sparse_copy(a);
-  if (!b && bind_retry_memory(L)) b = sparse_copy(a);
   bind_push_made(L, b);
   bind_gc_pressure(L);
   return 1;
@@ -131,7 +130,7 @@ static int newindex(lua_State *L) {
 }
 
 /* A[{i, j}], A[{{a, b}, {c, d}}]. Upvalue 1: the plain __index (fields and methods). */
-static int index(lua_State *L) {
+static int index_body(lua_State *L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     lua_settop(L, 2);
     lua_pushvalue(L, lua_upvalueindex(1));
@@ -142,6 +141,8 @@ static int index(lua_State *L) {
   self(L, "index");
   return bind_part(L);
 }
+
+static int index(lua_State *L) { return bind_again(L, index_body, 1); }
 
 /* ---- Operators --------------------------------------------------------------------------------------------------- */
 
@@ -171,7 +172,7 @@ static int no_order(lua_State *L) {
 /* ---- Op classes -------------------------------------------------------------------------------------------------- */
 
 /* damo.sparse.NAME{prop = value} is an Op; NAME(inputs…) applies the Op without properties. Upvalue 1: the class. */
-static int class_call(lua_State *L) {
+static int class_call_body(lua_State *L) {
   const op_def *def = lua_touserdata(L, lua_upvalueindex(1));
   int n = bind_arg_count(L);
   if (n == 0 || (n == 1 && lua_istable(L, 1) && lua_rawlen(L, 1) == 0)) return bind_class_instance(L, def, 1);
@@ -184,11 +185,13 @@ static int class_call(lua_State *L) {
   return lua_gettop(L);
 }
 
+static int class_call(lua_State *L) { return bind_again(L, class_call_body, 1); }
+
 static void add_classes(lua_State *L) {
   for (const op_def *const *const *family = sparse_classes; *family; family++) {
     for (const op_def *const *def = *family; *def; def++) {
       lua_pushlightuserdata(L, (void *)(uintptr_t)*def);
-      lua_pushcclosure(L, class_call, 1);
+      bind_pushclosure(L, class_call, 1);
       lua_setfield(L, -2, (*def)->name);
     }
   }
@@ -223,7 +226,7 @@ void bind_open_sparse(lua_State *L) {
   bind_class(L, OBJ_SPARSE, fields, methods, meta, bind_get(L)->ref_methods);
   bind_metatable(L, OBJ_SPARSE);
   lua_getfield(L, -1, "__index");
-  lua_pushcclosure(L, index, 1);
+  bind_pushclosure(L, index, 1);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
   lua_getfield(L, -1, "sparse");

@@ -132,7 +132,6 @@ static damo_sparse *dense_to_sparse(lua_State *L, int idx, const matrix_options 
   const damo_array *a = check_dense(L, idx, bind_to_array(L, idx) ? -1 : o->dtype, func);
   const damo_format format = o->format;
   damo_sparse *m = sparse_from_dense(a, format, DAMO_INT32);
-  if (!m && bind_retry_memory(L)) m = sparse_from_dense(a, format, DAMO_INT32);
   return bind_push_made(L, m);
 }
 
@@ -236,7 +235,6 @@ static int from_parts(lua_State *L, damo_format format) {
   damo_array *indptr = option_array(L, 1, "indptr", DAMO_INT64, func);
   if (!bind_option_shape2(L, 1, false, shape, func)) infer_shape(format, indices, indptr, shape);
   damo_sparse *m = sparse_from_parts(bind_ctx(L), format, shape, data, indices, indptr, itype);
-  if (!m && bind_retry_memory(L)) m = sparse_from_parts(bind_ctx(L), format, shape, data, indices, indptr, itype);
   return give(L, m);
 }
 
@@ -430,5 +428,5 @@ void bind_add_sparse_values(lua_State *L) {
                                  {"diags", make_diags},
                                  {"random_from", make_random},
                                  {NULL, NULL}};
-  luaL_setfuncs(L, fns, 0);
+  bind_setfuncs(L, fns);
 }

@@ -42,7 +42,6 @@ static damo_type *push_type(lua_State *L, damo_format format, damo_dtype dtype, 
     }
   }
   damo_type *t = type_sparse_like(m, dtype);
-  if (!t && bind_retry_memory(L)) t = type_sparse_like(m, dtype);
   return bind_push_made(L, t);
 }
 
@@ -83,10 +82,12 @@ static int new_matrix(lua_State *L, damo_format format, int fixed, int first, co
 }
 
 /* Upvalues: format, dtype or -1, the maker's name. */
-static int make_matrix(lua_State *L) {
+static int make_matrix_body(lua_State *L) {
   damo_format format = (damo_format)lua_tointeger(L, lua_upvalueindex(1));
   return new_matrix(L, format, (int)lua_tointeger(L, lua_upvalueindex(2)), 1, lua_tostring(L, lua_upvalueindex(3)));
 }
+
+static int make_matrix(lua_State *L) { return bind_again(L, make_matrix_body, 3); }
 
 /* matrix(format, name, {dtype=, itype=, shape=, pattern=}) */
 static int matrix(lua_State *L) {
@@ -109,7 +110,7 @@ static void add_matrices(lua_State *L) {
       lua_pushinteger(L, format);
       lua_pushinteger(L, dtype);
       lua_pushstring(L, name);
-      lua_pushcclosure(L, make_matrix, 3);
+      bind_pushclosure(L, make_matrix, 3);
       lua_setfield(L, -2, name);
     }
   }
@@ -184,7 +185,7 @@ void bind_add_sparse_makers(lua_State *L) {
                                  {"as_sparse_or_tensor_variable", as_either},
                                  {"is_sparse", is_sparse},
                                  {NULL, NULL}};
-  luaL_setfuncs(L, fns, 0);
+  bind_setfuncs(L, fns);
   add_matrices(L);
   lua_createtable(L, 2, 0);
   lua_pushliteral(L, "csc");

@@ -1,4 +1,4 @@
-/* lua_state: the module, the context of a lua_State, and the pressure that native memory puts on Lua's collector.
+/* lua_state: the module, and the context of a lua_State.
  *
  * The bind_state is a userdata in the registry under an address of this file's own, so a second copy of the library in
  * the same state (a host's and one loaded from disk) has a bind_state of its own. It is made before any other userdata
@@ -7,14 +7,6 @@
 #include <stdio.h>
 
 #include "binding.h"
-
-#define GC_FLOOR ((size_t)32 << 20)
-/* Dropped blocks are better collected than left while other memory, cold or fresh and so slow to touch, takes their
- * place: after so many bytes more, or some times as many as Lua's own heap has, by which a collection takes its time.
- * Where one finds little to drop the next waits for twice as many, up to GC_PATIENCE times. */
-#define GC_STEP ((size_t)4 << 20)
-#define GC_STEP_HEAPS 3
-#define GC_PATIENCE 32
 
 static const char state_key = 's';
 
@@ -60,7 +52,8 @@ static int state_gc(lua_State *L) {
 }
 
 static void clear_refs(bind_state *st) {
-  st->ref_objects = st->ref_methods = st->ref_module = st->ref_error = st->ref_pending = LUA_NOREF;
+  for (int i = 0; i < BIND_BUCKETS; i++) st->ref_objects[i] = LUA_NOREF;
+  st->ref_methods = st->ref_module = st->ref_error = st->ref_pending = LUA_NOREF;
   for (int i = 0; i < OBJ_N_KINDS; i++) st->ref_metatable[i] = LUA_NOREF;
 }
 
@@ -70,8 +63,7 @@ static int make_state(lua_State *L) {
   bind_state *st = lua_newuserdatauv(L, sizeof *st, 0);
   memset(st, 0, sizeof *st);
   clear_refs(st);
-  st->gc_bytes = GC_FLOOR;
-  st->gc_patience = 1;
+  bind_collect_init(st);
   snprintf(st->mode, sizeof st->mode, "FAST_RUN");
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, state_gc);
@@ -99,12 +91,16 @@ damo_status damo_lua_set_context(lua_State *L, damo_ctx *ctx) {
 /* ---- The module -------------------------------------------------------------------------------------------------- */
 
 static void make_tables(lua_State *L, bind_state *st) {
-  lua_newtable(L);
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "v");
   lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
-  st->ref_objects = luaL_ref(L, LUA_REGISTRYINDEX);
+  for (int i = 0; i < BIND_BUCKETS; i++) {
+    lua_newtable(L);
+    lua_pushvalue(L, -2);
+    lua_setmetatable(L, -2);
+    st->ref_objects[i] = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
+  lua_pop(L, 1);
   lua_newtable(L);
   st->ref_methods = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_newtable(L);
@@ -171,47 +167,4 @@ int luaopen_damo_core(lua_State *L) {
   lua_pushvalue(L, -1);
   st->ref_module = luaL_ref(L, LUA_REGISTRYINDEX);
   return 1;
-}
-
-/* ---- Memory pressure --------------------------------------------------------------------------------------------- */
-
-/* What may be in use before the next collection: twice what is now, or some steps more. */
-static size_t next_gc_bytes(lua_State *L, const bind_state *st, size_t live) {
-  const size_t twice = live * 2 > GC_FLOOR ? live * 2 : GC_FLOOR;
-  const size_t heaps = GC_STEP_HEAPS * ((size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10);
-  const size_t step = (heaps > GC_STEP ? heaps : GC_STEP) * st->gc_patience;
-  return step < twice - live ? live + step : twice;
-}
-
-static void collect(lua_State *L, bind_state *st) {
-  const size_t before = st->ctx->bytes, grown = before > st->gc_low ? before - st->gc_low : 0;
-  st->gc_bytes = before * 2; /* before: a finalizer that allocates must not collect in here again */
-  lua_gc(L, LUA_GCCOLLECT, 0);
-  st->gc_low = st->ctx->bytes;
-  const bool little = st->gc_low > before - grown / 2;
-  st->gc_patience = !little ? 1 : st->gc_patience < GC_PATIENCE ? 2 * st->gc_patience : GC_PATIENCE;
-  st->gc_bytes = next_gc_bytes(L, st, st->gc_low);
-}
-
-void bind_gc_pressure(lua_State *L) {
-  bind_state *st = bind_get(L);
-  if (st->ctx->bytes >= st->gc_bytes) collect(L, st);
-  if (st->ctx->bytes >= st->gc_low) return;
-  st->gc_low = st->ctx->bytes; /* much was let go without us: the next collection comes sooner */
-  const size_t next = next_gc_bytes(L, st, st->gc_low);
-  if (next < st->gc_bytes) st->gc_bytes = next;
-}
-
-bool bind_retry_memory(lua_State *L) {
-  bind_state *st = bind_get(L);
-  damo_ctx *ctx = st->ctx;
-  if (ctx->error.status != DAMO_EMEMORY) return false;
-  /* Finalizers written in Lua may fail in damo and write over the error: it is put back. */
-  ctx_error saved = ctx->error;
-  ctx->error.node = NULL;
-  size_t before = ctx->bytes;
-  collect(L, st);
-  ctx_clear_error(ctx);
-  ctx->error = saved;
-  return ctx->bytes < before;
 }

@@ -256,5 +256,5 @@ void op_open_test_value(lua_State *L) {
                                  {"get_test_values", get_test_values},
                                  {"missing_test_message", missing_test_message},
                                  {NULL, NULL}};
-  luaL_setfuncs(L, fns, 0);
+  bind_setfuncs(L, fns);
 }

@@ -410,15 +410,16 @@ static int thunk_type(lua_State *L) {
 }
 
 void op_open_thunk(lua_State *L) {
-  static const luaL_Reg meta[] = {
-      {"__call", call}, {"__index", index}, {"__tostring", tostring}, {"__gc", box_gc}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__call", call}, {"__index", index}, {"__tostring", tostring}, {NULL, NULL}};
   lua_createtable(L, 0, 6);
-  luaL_setfuncs(L, meta, 0);
+  bind_setfuncs(L, meta);
+  lua_pushcfunction(L, box_gc);
+  lua_setfield(L, -2, "__gc");
   lua_pushliteral(L, "damo.Thunk");
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, "__name");
   lua_setfield(L, -2, "__metatable");
   lua_rawsetp(L, LUA_REGISTRYINDEX, &type_key);
-  lua_pushcfunction(L, thunk_type);
+  bind_pushfunction(L, thunk_type);
   lua_setfield(L, -2, "ThunkType");
 }

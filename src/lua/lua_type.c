@@ -28,7 +28,6 @@ damo_obj *bind_filter(lua_State *L, int idx, const damo_type *t, filter_options 
   }
   if (type_is_valid(t, given)) return given;
   damo_obj *value = type_filter(t, given, options);
-  if (!value && bind_retry_memory(L)) value = type_filter(t, given, options);
   if (!value) fail_with(L, what);
   bind_push(L, value);
   lua_remove(L, -2);
@@ -172,7 +171,6 @@ static int get_pattern(lua_State *L) {
   const damo_type *t = self(L, "pattern");
   if (!t->pattern) return 0;
   damo_sparse *m = sparse_copy(t->pattern->matrix);
-  if (!m && bind_retry_memory(L)) m = sparse_copy(t->pattern->matrix);
   bind_push_made(L, m);
   bind_gc_pressure(L);
   return 1;
@@ -260,5 +258,5 @@ void bind_open_type(lua_State *L) {
       {"TensorType", tensor_type},   {"NullType", null_type},     {"DisconnectedType", disconnected_type},
       {"GenericType", generic_type}, {"RandomType", random_type}, {NULL, NULL}};
   bind_class(L, OBJ_TYPE, fields, methods, meta, LUA_NOREF);
-  luaL_setfuncs(L, makers, 0);
+  bind_setfuncs(L, makers);
 }

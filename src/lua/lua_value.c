@@ -119,7 +119,6 @@ void *bind_push_made(lua_State *L, void *take_obj) {
 damo_array *bind_new_array(lua_State *L, damo_dtype dtype, int ndim, const int64_t *shape) {
   damo_ctx *ctx = bind_ctx(L);
   damo_array *a = array_empty(ctx, dtype, ndim, shape);
-  if (!a && bind_retry_memory(L)) a = array_empty(ctx, dtype, ndim, shape);
   return bind_push_made(L, a);
 }
 
@@ -161,7 +160,6 @@ static damo_array *cast_array(lua_State *L, int idx, damo_array *a, int dtype) {
     return a;
   }
   damo_array *out = array_cast(a, (damo_dtype)dtype);
-  if (!out && bind_retry_memory(L)) out = array_cast(a, (damo_dtype)dtype);
   return bind_push_made(L, out);
 }
 
@@ -209,7 +207,6 @@ damo_obj *bind_to_value(lua_State *L, int idx) {
 /* Pushes a constant of a value; a copy where the script may still write it. */
 static damo_var *value_constant(lua_State *L, damo_obj *value, bool copy) {
   damo_obj *held = copy ? value_copy(value) : damo_retain(value);
-  if (!held && bind_retry_memory(L)) held = value_copy(value);
   damo_var *v = held ? var_constant(bind_ctx(L), NULL, held) : NULL;
   damo_release(held);
   return bind_push_made(L, v);

@@ -176,7 +176,7 @@ static int newindex(lua_State *L) {
 }
 
 /* Upvalue 1: the plain __index (fields and methods). */
-static int index(lua_State *L) {
+static int index_body(lua_State *L) {
   if (lua_type(L, 2) != LUA_TSTRING) return bind_var_part(L);
   lua_settop(L, 2);
   lua_pushvalue(L, lua_upvalueindex(1));
@@ -184,6 +184,8 @@ static int index(lua_State *L) {
   lua_call(L, 2, 1);
   return 1;
 }
+
+static int index(lua_State *L) { return bind_again(L, index_body, 1); }
 
 static int length(lua_State *L) {
   damo_var *v = self(L, "#");
@@ -212,7 +214,6 @@ static int get_value(lua_State *L) {
   damo_obj *value = v->value;
   if (!borrow && value_array(value)) {
     damo_obj *copy = value_copy(value);
-    if (!copy && bind_retry_memory(L)) copy = value_copy(value);
     if (!copy) return bind_error(L);
     bind_push_value(L, copy);
   } else {
@@ -232,7 +233,6 @@ static int set_value(lua_State *L) {
   /* a converted sparse matrix may still hold the given one's data */
   if (!borrow && given && value_may_overlap(value, given)) {
     damo_obj *copy = value_copy(value);
-    if (!copy && bind_retry_memory(L)) copy = value_copy(value);
     if (!copy) return bind_error(L);
     bind_push(L, copy);
     value = copy;
@@ -408,7 +408,7 @@ void bind_open_var(lua_State *L) {
   bind_class(L, OBJ_VAR, var_fields, var_methods, var_meta, bind_get(L)->ref_methods);
   bind_metatable(L, OBJ_VAR);
   lua_getfield(L, -1, "__index");
-  lua_pushcclosure(L, index, 1);
+  bind_pushclosure(L, index, 1);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
   bind_add_makers(L);

@@ -1,0 +1,226 @@
+-- A call that runs out of memory is undone, Lua collects its garbage, and the call runs once more as a whole: every
+-- public function, at memory caps that let it fail in another place each time.
+local damo = require "damo"
+local h = assert(loadfile "spec/op/harness.lua")(describe, it)
+local sparse_cases = dofile "spec/sparse/completeness_rows.lua"
+local sparse = damo.sparse
+
+local MARGINS = { 0, 150, 400, 1000, 2500, 6000, 15000, 40000, 100000 } -- bytes beyond what is in use
+
+-- Garbage that Lua has no reason of its own to collect soon.
+local function litter()
+  for _ = 1, 100 do damo.empty(4096) end
+end
+
+-- Runs the function under each cap. It needs less than the garbage, so it must succeed.
+local function under_caps(run)
+  run()
+  for _, margin in ipairs(MARGINS) do
+    damo.config.memory_cap = 0
+    litter()
+    damo.config.memory_cap = damo.memory().bytes + margin
+    local ok, err = pcall(run)
+    damo.config.memory_cap = 0
+    assert(ok, ("%d bytes beyond what is in use: %s"):format(margin, tostring(err)))
+  end
+end
+
+describe("under a memory cap", function()
+  local floor
+  setup(function()
+    floor = damo.config.gc_floor
+    damo.config.gc_floor = 2 ^ 40
+    if _VERSION == "Lua 5.4" then collectgarbage("incremental", 1000, 100) end
+  end)
+  teardown(function()
+    damo.config.gc_floor = floor
+    damo.config.memory_cap = 0
+    if _VERSION == "Lua 5.4" then collectgarbage("incremental", 200, 100) end
+  end)
+
+  it("a call that needs more than the cap fails, with the garbage collected", function()
+    litter()
+    local before = damo.memory().bytes
+    damo.config.memory_cap = before + 1000
+    local ok, err = pcall(damo.zeros, { 1000, 1000 })
+    damo.config.memory_cap = 0
+    assert.is_false(ok)
+    assert.equal("memory", err.kind)
+    assert.is_true(damo.memory().bytes < before - 2 ^ 20)
+  end)
+
+  it("a stopped collector is asked for nothing", function()
+    collectgarbage "stop"
+    litter()
+    local before = damo.memory().bytes
+    damo.config.memory_cap = before + 1000
+    local ok, err = pcall(damo.zeros, { 1000 })
+    damo.config.memory_cap = 0
+    collectgarbage "restart"
+    assert.is_false(ok)
+    assert.equal("memory", err.kind)
+    assert.is_true(damo.memory().bytes >= before)
+  end)
+
+  for _, family in ipairs(h.families) do
+    it("functions of the family " .. family, function()
+      for name, cases in pairs(h.rows(family)) do
+        local eager, graph = h.calls(name, cases[1])
+        under_caps(eager)
+        if graph then under_caps(graph) end
+      end
+    end)
+  end
+
+  it("sparse functions", function()
+    local options = { format = "csr", dtype = "float64", itype = "int32" }
+    for name, case in pairs(sparse_cases) do
+      local f = sparse[name]
+      if type(f) == "function" and case.args and name ~= "solve" then
+        local args = case.args(options)
+        under_caps(function()
+          if case.call then return case.call(f, table.unpack(args)) end
+          return f(table.unpack(args))
+        end)
+      end
+    end
+  end)
+
+  it("draws, which a second run does not repeat", function()
+    local function draws()
+      damo.random.seed(7)
+      return { damo.random.normal(0, 1, { size = { 50 } }), damo.random.uniform(0, 1, { size = { 50 } }) }
+    end
+    local want = draws()
+    under_caps(function()
+      local got = draws()
+      assert(damo.array_equal(want[1], got[1]) and damo.array_equal(want[2], got[2]), "other numbers")
+    end)
+  end)
+
+  -- What is neither an op function nor sparse: each entry is run under the caps.
+  local a, square = damo.array { 1, 2, 3, 4 }, damo.array { { 4, 1 }, { 1, 3 } }
+  local x, m = damo.dvector "x", damo.dmatrix "m"
+  local w, table_of_numbers = damo.shared(damo.ones { 4 }, "w"), { { 1, 2 }, { 3, 4 } }
+  local A = sparse.coo { rows = { 1, 2, 2 }, cols = { 3, 1, 3 }, values = { 4, 5, 6 }, shape = { 2, 3 } }
+  local graph_op = damo.Op {
+    name = "Twice", make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+    perform = function(_, _, inputs, outputs) outputs[1][1] = inputs[1] * 2 end,
+    grad = function(_, _, cotangents) return { cotangents[1] * 2 } end,
+  }
+  local cost = damo.sum(damo.sqr(damo.tanh(x) * w))
+  local f = damo.compile({ x }, { cost, damo.grad(cost, x) })
+  local lua_f = damo.compile({ x }, graph_op(x))
+  local update = damo.compile({}, w * 1.5, { updates = { [w] = w + 1 } })
+  local named = damo.compile({ x }, { total = damo.sum(x), all = x * 2 })
+  local path = os.tmpname()
+  local everything = {
+    array = function() return damo.array(table_of_numbers, "float32") end,
+    ["array of an Array"] = function() return damo.array(a) end,
+    zeros = function() return damo.zeros { 20, 20 } end,
+    full = function() return damo.full({ 7 }, 2) end,
+    arange = function() return damo.arange(100) end,
+    linspace = function() return damo.linspace(0, 1, 50) end,
+    frombytes = function() return damo.frombytes(a:tobytes(), "float64", { 4 }) end,
+    ["a[i]"] = function() return square[2] end,
+    ["a[{}]"] = function() return square[{ {}, 1 }] end,
+    ["a[list]"] = function() return a[{ damo.idx { 4, 1 } }] end,
+    ["a[i] = v"] = function() square[{ 1, 1 }] = 4 end,
+    ["a[range] = v"] = function() a[{ { 1, 2 } }] = damo.array { 1, 2 } end,
+    ["a.T"] = function() return square.T end,
+    copy = function() return a:copy() end,
+    astype = function() return a:astype "float32" end,
+    totable = function() return a:totable() end,
+    tobytes = function() return a:tobytes() end,
+    tostring = function() return tostring(square) end,
+    operators = function() return (a + 1) * a - a / 2, -a, a ^ 2 end,
+    ["graph by operators"] = function() return (damo.exp(x) * 2 + 1) / x end,
+    ["x[i]"] = function() return x[2], m[{ {}, 1 }] end,
+    ["x:set"] = function() return x:set({ 1 }, 0), x:inc({ 1 }, 1) end,
+    makers = function() return damo.dmatrix "y", damo.tensor("t", { shape = { 3, false } }), sparse.csr_matrix "s" end,
+    types = function() return damo.TensorType("int8", { shape = { 3, 9 } })() end,
+    constant = function() return damo.constant(a) end,
+    as_tensor_variable = function() return damo.as_tensor_variable(table_of_numbers) end,
+    shared = function() return damo.shared(a) end,
+    ["shared sparse"] = function() return damo.shared(A) end,
+    get_value = function() return w:get_value() end,
+    set_value = function() w:set_value(damo.ones { 4 }) end,
+    ["set_value of a table"] = function() w:set_value { 1, 1, 1, 1 } end,
+    eval = function() return cost:eval { [x] = a } end,
+    grad = function() return damo.grad(cost, { x, w }) end,
+    Rop = function() return damo.Rop(damo.exp(x), x, x) end,
+    Lop = function() return damo.Lop(damo.exp(x), x, x) end,
+    compile = function() return damo.compile({ x }, damo.grad(cost, x)) end,
+    ["compile, FAST_COMPILE"] = function() return damo.compile({ x }, cost, { mode = "FAST_COMPILE" }) end,
+    ["f()"] = function() return f(a) end,
+    ["f() of a table"] = function() return f { 1, 2, 3, 4 } end,
+    ["f:call"] = function() return f:call { x = a } end,
+    ["f:copy"] = function() return f:copy()(a) end,
+    ["f:into"] = function() return f:into(damo.array(0), damo.zeros { 4 })(a) end,
+    ["named outputs"] = function() return named(a) end,
+    ["an Op in Lua"] = function() return lua_f(a) end,
+    ["a graph with an Op in Lua"] = function() return damo.grad(damo.sum(graph_op(x)), x) end,
+    ["damo.Op"] = function() return damo.Op { name = "Other", make_node = print, perform = print } end,
+    FunctionGraph = function()
+      local fg = damo.graph.FunctionGraph({ x }, { cost }, { clone = true })
+      fg:replace(fg.outputs[1], fg.outputs[1].owner.inputs[1]:sum())
+      return fg:toposort()
+    end,
+    walks = function()
+      return damo.graph.ancestors { cost }, damo.graph.graph_inputs { cost }, damo.graph.toposort { cost }
+    end,
+    clone_replace = function() return damo.graph.clone_replace({ cost }, { [w] = w * 2 }) end,
+    printing = function()
+      return damo.printing.debugprint(cost, { file = "str" }), damo.printing.pprint(cost)
+    end,
+    OpFromGraph = function() return damo.graph.OpFromGraph({ x }, { damo.exp(x) })(x) end,
+    ifelse = function() return damo.ifelse(damo.gt(x[1], 0), x, x * 2) end,
+    save = function()
+      damo.io.save(path .. ".npy", a)
+      return damo.io.load(path .. ".npy")
+    end,
+    ["save sparse"] = function()
+      damo.io.save(path .. ".npz", A)
+      return damo.io.load(path .. ".npz")
+    end,
+    write_mtx = function()
+      damo.io.write_mtx(path .. ".mtx", A)
+      return damo.io.read_mtx(path .. ".mtx")
+    end,
+    ["load softly"] = function()
+      damo.io.save(path .. ".npy", a)
+      return assert(damo.io.load(path .. ".npy", { on_fail = "return" }))
+    end,
+    coo = function() return sparse.coo { rows = { 1, 2 }, cols = { 2, 1 }, values = { 1, 2 } } end,
+    csr = function() return sparse.csr(square) end,
+    eye = function() return sparse.eye(30) * 2 end,
+    ["A[i, j]"] = function() return A[{ 1, 3 }], A[{ { 1, 1 }, {} }] end,
+    ["A.data"] = function() return A.data, A.indices, A.indptr, A.T end,
+    toarray = function() return A:toarray(), A:tocsc(), A:copy() end,
+    factorize = function() return sparse.factorize(sparse.csr(square)):solve(damo.array { 1, 2 }) end,
+    idx = function() return damo.idx { 1, 2, 3 } end,
+    ["random stream"] = function() return damo.random.RandomStream(1):normal(0, 1, { size = { 5 } }):eval() end,
+    info = function() return damo.memory(), damo.registry() end,
+    optim = function() return damo.optim.sgd({ w }, { w * 2 }, { lr = 0.1 }) end,
+  }
+  local names = {}
+  for name in pairs(everything) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    it(name, function() under_caps(everything[name]) end)
+  end
+
+  it("a call with updates, which are made once", function()
+    w:set_value { 0, 0, 0, 0 }
+    local calls = 0
+    under_caps(function()
+      update()
+      calls = calls + 1
+    end)
+    assert.equal(calls, w:get_value()[1])
+  end)
+
+  teardown(function()
+    for _, ending in ipairs { "", ".npy", ".npz", ".mtx" } do os.remove(path .. ending) end
+  end)
+end)

@@ -1,0 +1,258 @@
+/* lua_collect: native memory and Lua's collector.
+ *
+ * Steps. Lua sees a userdata of some bytes, not the native memory behind it, and would collect too late. So where
+ * enough native memory has been made since the last cycle of the collector, a cycle is begun, and driven on by a small
+ * step for each QUANTUM of native memory made: never a whole collection at once, which would be a hitch in a frame. A
+ * marker, a dropped userdata, tells from its finalizer how far the cycle has come, whoever drove the last step.
+ *
+ * In Lua's generational mode a step is a whole young collection. What survives two of these is old, and stays until
+ * Lua's own major collection: so they are spaced by what survived the last one.
+ *
+ * The second run. Where the context's memory is limited a call that runs out of it is undone by its error: Lua then
+ * collects everything, and the call runs once more as a whole. Nothing below the binding ever collects.
+ */
+#include "binding.h"
+
+#define GC_FLOOR ((size_t)32 << 20)
+/* A step for each QUANTUM of native memory made: a cycle over a Lua heap of 20 MB ends within 5 MB. */
+#define QUANTUM ((size_t)64 << 10)
+/* In percent of Lua's usual step, which would be a pause of a millisecond where finalizers have much to free. */
+#define STEP_SIZE 25
+/* Dropped blocks are better collected than left while other memory, cold or fresh and so slow to touch, takes their
+ * place: the next cycle begins after a REST of the floor, or some times as many bytes as Lua's own heap has, by which a
+ * cycle takes its time. Where one finds little to drop the next waits for twice as many, up to PATIENCE times; but not
+ * for more than the floor, or than what is in use. */
+#define REST(floor) ((floor) / 8)
+#define REST_HEAPS 3
+#define PATIENCE 32
+/* Nor for more userdata than these, which Lua all walks in one step of a cycle. */
+#define FINALIZED_MOST 2000
+/* The least between two young collections. */
+#define YOUNG(floor) ((floor) / 32)
+#define SURVEY_MOST 1000
+
+static const char marker_key = 'c';
+
+void bind_collect_init(bind_state *st) {
+  st->gc = (bind_collector){.floor = GC_FLOOR, .due = YOUNG(GC_FLOOR), .spacing = SIZE_MAX, .patience = 1};
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+/* Neither stopped nor at work right now. Lua 5.1 has no way to ask. */
+static bool is_running(lua_State *L) {
+#ifdef LUA_GCISRUNNING
+  return lua_gc(L, LUA_GCISRUNNING, 0) > 0;
+#else
+  (void)L;
+  return true;
+#endif
+}
+
+/* A small step; true when it ended a cycle. In Lua 5.4 the step multiplier sets the size of one; earlier Luas make steps
+ * of a kilobyte or two, of which so many do about as much. */
+static bool step(lua_State *L) {
+#if LUA_VERSION_NUM >= 504
+  const int usual = lua_gc(L, LUA_GCSETSTEPMUL, STEP_SIZE);
+  const bool ended = lua_gc(L, LUA_GCSTEP, 0) > 0;
+  lua_gc(L, LUA_GCSETSTEPMUL, usual);
+  return ended;
+#else
+  for (int i = 0; i < 64; i++) {
+    if (lua_gc(L, LUA_GCSTEP, 0) > 0) return true;
+  }
+  return false;
+#endif
+}
+
+static int marker_gc(lua_State *L) {
+  bind_state **st = lua_touserdata(L, 1);
+  if (!(*st)->closed) (*st)->gc.marked = false;
+  return 0;
+}
+
+static void drop_marker(lua_State *L, bind_state *st) {
+  bind_state **at = lua_newuserdatauv(L, sizeof *at, 0);
+  *at = st;
+  bind_set_gc(L, marker_gc, &marker_key);
+  lua_pop(L, 1);
+  st->gc.marked = true;
+}
+
+static size_t array_bytes(const damo_array *a) { return a && a->buf ? a->buf->nbytes : 0; }
+
+static size_t native_bytes(const damo_obj *obj) {
+  if (obj && obj->kind == OBJ_ARRAY) return array_bytes((const damo_array *)obj);
+  if (!obj || obj->kind != OBJ_SPARSE) return 0;
+  const damo_sparse *m = (const damo_sparse *)obj;
+  return array_bytes(m->data) + array_bytes(m->indices) + array_bytes(m->indptr);
+}
+
+/* The native bytes of what was made since the last cycle and is alive. */
+static size_t survivors(const bind_state *st) {
+  size_t bytes = 0;
+  int n = 0;
+  for (const bind_box *box = st->boxes; box && box != st->gc.newest && n < SURVEY_MOST; box = box->after, n++) {
+    bytes += native_bytes(box->obj);
+  }
+  return bytes;
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* What may be in use before the next cycle, `low` bytes after the last. */
+static size_t next_cycle(lua_State *L, const bind_collector *gc) {
+  if (gc->generational) return gc->low + gc->spacing;
+  const size_t heaps = REST_HEAPS * ((size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10);
+  const size_t rest = larger(smaller(heaps, gc->spacing), REST(gc->floor));
+  return gc->low + smaller(rest * gc->patience, larger(gc->low, gc->floor));
+}
+
+static void begin_cycle(lua_State *L, bind_state *st) {
+  drop_marker(L, st);
+  st->gc.cycling = true;
+  st->gc.finalizing = false;
+  st->gc.begun = st->ctx->bytes;
+  st->gc.steps = 0;
+}
+
+static void end_cycle(lua_State *L, bind_state *st) {
+  bind_collector *gc = &st->gc;
+  const size_t now = st->ctx->bytes, grown = gc->begun > gc->low ? gc->begun - gc->low : 0;
+  const bool little = now + grown / 2 > gc->begun;
+  gc->patience = !little ? 1 : gc->patience < PATIENCE ? 2 * gc->patience : PATIENCE;
+  gc->spacing =
+      gc->generational ? larger(2 * survivors(st), YOUNG(gc->floor)) : grown / (gc->made + 1) * FINALIZED_MOST;
+  gc->made = 0;
+  gc->newest = st->boxes;
+  gc->cycling = false;
+  gc->low = now;
+  gc->due = next_cycle(L, gc);
+}
+
+/* One step of a cycle, and whether the cycle is over with it. A single step that finalizes the marker and yet ends no
+ * cycle is a young collection of the generational mode; or the last of an incremental cycle but for the finalizers,
+ * where the heap is small: so it takes two in turn to believe it. */
+static bool step_of_cycle(lua_State *L, bind_state *st) {
+  bind_collector *gc = &st->gc;
+  const bool ended = step(L);
+  gc->steps++;
+  if (gc->marked) {
+    gc->generational = gc->suspect = false;
+    return false;
+  }
+  gc->finalizing = true;
+  if (ended) gc->generational = gc->suspect = false;
+  if (ended || gc->steps > 1) return ended;
+  gc->generational = gc->suspect;
+  gc->suspect = true;
+  if (!gc->generational) gc->cycling = false; /* the next step begins a cycle, with a marker of its own */
+  return gc->generational;
+}
+
+static void take_steps(lua_State *L, bind_state *st) {
+  bind_collector *gc = &st->gc;
+  size_t owed = gc->cycling ? (st->ctx->bytes - gc->due) / QUANTUM + 1 : 1; /* what came before it is not its debt */
+  for (; owed > 0; owed--) {
+    if (!gc->cycling || (!gc->marked && !gc->finalizing)) begin_cycle(L, st); /* Lua's own steps finalized it */
+    if (step_of_cycle(L, st)) {
+      end_cycle(L, st);
+      return;
+    }
+  }
+  gc->due = st->ctx->bytes + QUANTUM;
+}
+
+void bind_gc_pressure(lua_State *L) {
+  bind_state *st = bind_get(L);
+  bind_collector *gc = &st->gc;
+  if (st->ctx->bytes >= gc->due) {
+    if (is_running(L)) {
+      take_steps(L, st);
+    } else {
+      gc->due = st->ctx->bytes + QUANTUM;
+    }
+  }
+  if (st->ctx->bytes >= gc->low) return;
+  gc->low = st->ctx->bytes; /* much was let go without us: the next cycle comes sooner */
+  const size_t next = gc->cycling ? gc->low + QUANTUM : next_cycle(L, gc);
+  if (next < gc->due) gc->due = next;
+}
+
+void bind_set_gc_floor(lua_State *L, size_t bytes) {
+  bind_collector *gc = &bind_get(L)->gc;
+  gc->floor = bytes;
+  gc->low = bind_ctx(L)->bytes;
+  gc->due = next_cycle(L, gc);
+}
+
+/* ---- The second run ---------------------------------------------------------------------------------------------- */
+
+/* A whole collection, unless Lua's collector is stopped; true when it has freed native memory. */
+static bool collect(lua_State *L, bind_state *st) {
+  bind_collector *gc = &st->gc;
+  const size_t before = st->ctx->bytes;
+  if (!is_running(L)) return false;
+  lua_gc(L, LUA_GCCOLLECT, 0);
+  gc->cycling = false;
+  gc->low = st->ctx->bytes;
+  gc->due = next_cycle(L, gc);
+  return st->ctx->bytes < before;
+}
+
+/* The body over copies of the arguments, protected; Lua's status, and the results or the error on the stack. */
+static int first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues, int n) {
+  luaL_checkstack(L, n + n_upvalues + 2, "damo");
+  for (int i = 1; i <= n_upvalues; i++) lua_pushvalue(L, lua_upvalueindex(i));
+  lua_pushcclosure(L, body, n_upvalues);
+  for (int i = 1; i <= n; i++) lua_pushvalue(L, i);
+  const bool outer = st->gc.trying;
+  st->gc.trying = true;
+  const int status = lua_pcall(L, n, LUA_MULTRET, 0);
+  st->gc.trying = outer;
+  return status;
+}
+
+static int run_again(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues) {
+  const int n = lua_gettop(L);
+  if (first_run(L, st, body, n_upvalues, n) == LUA_OK) return lua_gettop(L) - n;
+  if (!bind_is_memory_error(L, st, -1) || !collect(L, st)) return lua_error(L);
+  lua_settop(L, n);
+  const bool outer = st->gc.trying;
+  st->gc.trying = false;
+  const int n_results = body(L);
+  st->gc.trying = outer;
+  return n_results;
+}
+
+int bind_again(lua_State *L, lua_CFunction body, int n_upvalues) {
+  bind_state *st = lua_touserdata(L, lua_upvalueindex(n_upvalues + 1));
+  return st->closed || !st->ctx->limited ? body(L) : run_again(L, st, body, n_upvalues);
+}
+
+void bind_pushclosure(lua_State *L, lua_CFunction function, int n_upvalues) {
+  lua_pushlightuserdata(L, bind_get(L));
+  lua_pushcclosure(L, function, n_upvalues + 1);
+}
+
+/* Upvalues: the function, the bind_state. */
+static int call_again(lua_State *L) {
+  const lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(1));
+  bind_state *st = lua_touserdata(L, lua_upvalueindex(2));
+  return st->closed || !st->ctx->limited ? function(L) : run_again(L, st, function, 0);
+}
+
+void bind_pushfunction(lua_State *L, lua_CFunction function) {
+  lua_pushcfunction(L, function);
+  lua_pushlightuserdata(L, bind_get(L));
+  lua_pushcclosure(L, call_again, 2);
+}
+
+void bind_setfuncs(lua_State *L, const luaL_Reg *functions) {
+  luaL_checkstack(L, 4, "damo");
+  for (; functions->name; functions++) {
+    bind_pushfunction(L, functions->func);
+    lua_setfield(L, -2, functions->name);
+  }
+}
