@@ -11,18 +11,21 @@ AESARA  = aesara 'numpy<2' 'scipy<1.13' 'setuptools<70'
 # Extra compiler and linker flags of the user's own.
 CFLAGS  =
 LDFLAGS =
-# A rock hands on an empty GPL where none was given.
-override GPL := $(or $(strip $(GPL)),1)
 ifeq ($(origin CC),default)
 CC = gcc
 endif
 
 # ---- What follows from them ------------------------------------------------------------------------------------------
 
-B       := build/$(MODE)
+# Builds that must not mix have folders of their own: one for each mode, with and without GPL code, and in it one for
+# the binding to each Lua but 5.4. The core's objects are the same for every Lua.
+B       := build/$(MODE)$(if $(filter 0,$(GPL)),-free)
+LB      := $(B)$(if $(filter-out 5.4,$(LUA)),/lua-$(LUA))
 ARCH    := $(shell uname -m)
 LUA_EXE  = $(if $(filter jit,$(LUA)),luajit,lua$(LUA))
 LUA_VER  = $(if $(filter jit,$(LUA)),5.1,$(LUA))
+$(if $(filter 5.4 5.3 5.1 jit,$(LUA)),,$(error LUA is 5.4, 5.3, 5.1 or jit, not '$(LUA)'))
+$(if $(filter 0 1,$(GPL)),,$(error GPL is 0 or 1, not '$(GPL)'))
 
 OPT_release = -O2 -g
 OPT_debug   = -O0 -g3 -DDAMO_DEBUG
@@ -47,21 +50,24 @@ BASE_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPT) -DDAMO_GPL=$(GPL) $(WARN)
 LINK = $(CC) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 
 SRC      := $(wildcard src/*/*.c)
-OBJ      := $(SRC:src/%.c=$(B)/%.o)
-LUA_OBJ  := $(filter $(B)/lua/%,$(OBJ))
-CORE_OBJ := $(filter-out $(LUA_OBJ),$(OBJ))
-TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(wildcard spec/c/*_test.c))
+LUA_SRC  := $(filter src/lua/%,$(SRC))
+LUA_OBJ  := $(LUA_SRC:src/%.c=$(LB)/%.o)
+CORE_OBJ := $(patsubst src/%.c,$(B)/%.o,$(filter-out $(LUA_SRC),$(SRC)))
+OBJ      := $(CORE_OBJ) $(LUA_OBJ)
+HOST     := $(LB)/spec/host_test
+TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(filter-out %/host_test.c,$(wildcard spec/c/*_test.c))) $(HOST)
 LUA_DIRS := $(wildcard lua spec examples bench)
-MODULE   := $(B)/lua/damo/core.so
+MODULE   := $(LB)/lua/damo/core.so
+ARCHIVE  := $(LB)/libdamo.a
 
 # Programs run on the tree that was just built, whatever the caller's environment says about Lua.
 LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
-LUA_CPATH := $(CURDIR)/$(B)/lua/?.so;;
+LUA_CPATH := $(CURDIR)/$(LB)/lua/?.so;;
 OPENBLAS_NUM_THREADS ?= 1
 DAMO_BUILT_CORE := $(CURDIR)/$(MODULE)
 DAMO_MODE := $(MODE)
 export LUA_PATH LUA_CPATH OPENBLAS_NUM_THREADS DAMO_BUILT_CORE DAMO_MODE
-unexport LUA_INIT LUA_INIT_5_4 LUA_PATH_5_4 LUA_CPATH_5_4
+unexport LUA_INIT LUA_INIT_5_4 LUA_PATH_5_4 LUA_CPATH_5_4 LUA_INIT_5_3 LUA_PATH_5_3 LUA_CPATH_5_3
 RUN_LUA = sh make/blas-coretype $(LUA_EXE)
 PRELOAD_asan = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)
 
@@ -74,19 +80,19 @@ Q       := $(if $(V),,@)
 .PHONY: all demo test reference bench debug asan lint check-layers check-exports docs install install-lua rock \
   print-lua-env print-libs clean setup help FORCE
 
-all: $(B)/libdamo.a $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
+all: $(ARCHIVE) $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
 
 demo: all ## set up, build, and run the main job: examples/digits.lua
 	$(Q)echo "demo: $(LUA_EXE) examples/digits.lua"
 	$(Q)$(RUN_LUA) examples/digits.lua
 
 test: all $(TESTS) check-layers check-exports ## set up, build, and run every test; the last line is the total
-	$(Q)LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" sh make/blas-coretype sh make/run-tests $(B) $(TESTS)
+	$(Q)LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" sh make/blas-coretype sh make/run-tests $(LB) $(TESTS)
 
 reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default spec/reference)
 	$(Q)$(RUN_LUA) spec/reference_runner.lua
 
-bench: all $(B)/bench/floor.so $(B)/bench/solve_floor.so ## time damo, and its peers where Python can be had
+bench: all $(LB)/bench/floor.so $(LB)/bench/solve_floor.so ## time damo, and its peers where Python can be had
 	$(Q)$(RUN_LUA) bench/run.lua
 	$(Q)[ -f build/peers/ready ] || { echo "bench: installing $(PEERS) in build/peers" && mkdir -p build && \
 	  python3 -m venv build/peers && build/peers/bin/pip -q install $(PEERS) && touch build/peers/ready; } || true
@@ -96,7 +102,7 @@ bench: all $(B)/bench/floor.so $(B)/bench/solve_floor.so ## time damo, and its p
 	  { build/peers/bin/pip -q install casadi && touch build/peers/casadi; } || true
 	$(Q)if [ -f build/peers/ready ]; then sh make/blas-coretype build/peers/bin/python bench/peers.py; \
 	  else echo "bench: the peers are left out: no Python with venv, or no network for pip install $(PEERS)"; fi
-	$(Q)export LUA_CPATH="$(CURDIR)/$(B)/bench/?.so;$$LUA_CPATH"; if [ -f build/peers/ready ]; then \
+	$(Q)export LUA_CPATH="$(CURDIR)/$(LB)/bench/?.so;$$LUA_CPATH"; if [ -f build/peers/ready ]; then \
 	  sh make/blas-coretype build/peers/bin/python bench/sparse_peers.py \
 	  $$([ ! -f build/aesara/ready ] || echo build/aesara/bin/python) && \
 	  sh make/blas-coretype build/peers/bin/python bench/solve_peers.py; \
@@ -124,7 +130,7 @@ docs: all ## write the pages and annotations that are made from the op registry
 install: all install-lua ## install header, library, damo.pc and the Lua modules under PREFIX
 	$(Q)install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(Q)install -m 644 src/damo.h $(DESTDIR)$(PREFIX)/include/damo.h
-	$(Q)install -m 644 $(B)/libdamo.a $(DESTDIR)$(PREFIX)/lib/libdamo.a
+	$(Q)install -m 644 $(ARCHIVE) $(DESTDIR)$(PREFIX)/lib/libdamo.a
 	$(Q)version=$$(sed -n 's/^#define DAMO_VERSION "\(.*\)"/\1/p' src/damo.h); \
 	  sed "s|@PREFIX@|$(PREFIX)|; s|@VERSION@|$$version|; s|@LIBS@|$(strip $(LIBS))|" make/damo.pc.in \
 	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/damo.pc
@@ -159,35 +165,47 @@ help: ## list the targets
 
 # ---- Rules -----------------------------------------------------------------------------------------------------------
 
-# Changes only when the flags do, and then everything is compiled anew.
-$(B)/flags: FORCE | $(SETUP)
+# Each changes only when the flags in it do, and then what was made with them is made anew.
+FLAG_FILES := $(B)/flags $(B)/link-flags $(LB)/lua/flags
+$(B)/flags: FLAGS = $(CC) $(BASE_FLAGS)
+$(B)/link-flags: FLAGS = $(LINK) $(LIBS)
+$(LB)/lua/flags: FLAGS = $(CC) $(BASE_FLAGS) $(LUA_CFLAGS)
+$(FLAG_FILES): FORCE | $(SETUP)
 	@mkdir -p $(@D)
-	@echo '$(CC) $(BASE_FLAGS)' | cmp -s - $@ || echo '$(CC) $(BASE_FLAGS)' >$@
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
 
-$(B)/bench/%.so: bench/%.c $(B)/flags
+$(LB)/bench/%.so: bench/%.c $(LB)/lua/flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CC    $<")
 	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O3 $(if $(filter x86_64,$(ARCH)),-march=native) $(WARN) $(if $(filter 0,$(GPL)),-DDAMO_GPL=0) -fPIC -shared $(LUA_CFLAGS) -o $@ $< $(BENCH_LIBS) -lm
-$(B)/bench/solve_floor.so: BENCH_LIBS = $(SUITESPARSE_LIBS)
+$(LB)/bench/solve_floor.so: BENCH_LIBS = $(SUITESPARSE_LIBS)
 
-$(B)/kernel/%.o: OPT_release = -O3 -g -falign-loops=64 -fno-math-errno -fno-trapping-math
-$(B)/lua/%.o: LAYER_FLAGS = $(LUA_CFLAGS)
+# What is private does not reach the flags' files, which are made on the way to an object.
+$(B)/kernel/%.o: private OPT_release = -O3 -g -falign-loops=64 -fno-math-errno -fno-trapping-math
 ifeq ($(ARCH),x86_64)
-$(B)/kernel/%_avx2.o: ISA_FLAGS = -mavx2 -mfma
-$(B)/kernel/%_avx512.o: ISA_FLAGS = -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
+$(B)/kernel/%_avx2.o: private ISA_FLAGS = -mavx2 -mfma
+$(B)/kernel/%_avx512.o: private ISA_FLAGS = -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
 endif
 
-$(B)/%.o: src/%.c $(B)/flags
+define compile
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CC    $<")
 	$(Q)$(CC) $(BASE_FLAGS) $(WERROR) $(ISA_FLAGS) $(LAYER_FLAGS) -MMD -MP -c -o $@ $<
+endef
 
-$(MODULE): $(OBJ) make/core.map
+$(B)/%.o: src/%.c $(B)/flags
+	$(compile)
+
+$(LB)/lua/%.o: private LAYER_FLAGS = $(LUA_CFLAGS)
+$(LB)/lua/%.o: src/lua/%.c $(LB)/lua/flags
+	$(compile)
+
+$(MODULE): $(OBJ) make/core.map $(B)/link-flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK  $@")
 	$(Q)$(LINK) -shared -Wl,-z,relro,-z,now -Wl,--version-script=make/core.map -o $@ $(OBJ) $(LIBS)
 
-$(B)/libdamo.a: $(OBJ) make/archive
+$(ARCHIVE): $(OBJ) make/archive
 	@$(if $(V),,echo "  AR    $@")
 	$(Q)CC="$(CC)" sh make/archive $@ "$(CORE_OBJ)" "$(LUA_OBJ)"
 
@@ -195,14 +213,19 @@ $(B)/libdamo.a: $(OBJ) make/archive
 $(B)/internal.a: $(CORE_OBJ)
 	@rm -f $@ && ar rcsT $@ $^
 
-$(B)/spec/host_test: TEST_FLAGS = $(LUA_CFLAGS)
-$(B)/spec/host_test: TEST_LIBS = $(LUA_LIBS)
-$(B)/spec/host_test: $(B)/libdamo.a
-$(filter-out %/host_test,$(TESTS)): $(B)/internal.a
-$(B)/spec/%: spec/c/%.c $(B)/flags
+define link-test
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  TEST  $<")
 	$(Q)$(LINK) $(BASE_FLAGS) $(WERROR) $(TEST_FLAGS) -Ispec/c -MMD -MP -MF $@.d -o $@ $< $(filter %.a,$^) \
 	  $(TEST_LIBS) $(LIBS)
+endef
+
+$(B)/spec/%: spec/c/%.c $(B)/internal.a $(B)/link-flags
+	$(link-test)
+
+$(HOST): private TEST_FLAGS = $(LUA_CFLAGS)
+$(HOST): private TEST_LIBS = $(LUA_LIBS)
+$(HOST): spec/c/host_test.c $(ARCHIVE) $(B)/link-flags
+	$(link-test)
 
 -include $(OBJ:.o=.d) $(TESTS:=.d)
