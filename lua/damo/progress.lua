@@ -26,9 +26,9 @@ end
 local function clock_text(seconds)
   seconds = math.floor(seconds + 0.5)
   if seconds < 60 then return seconds .. " s" end
-  local minutes = seconds // 60
+  local minutes = math.floor(seconds / 60)
   if minutes < 60 then return ("%d:%02d"):format(minutes, seconds % 60) end
-  return ("%d:%02d:%02d"):format(minutes // 60, minutes % 60, seconds % 60)
+  return ("%d:%02d:%02d"):format(math.floor(minutes / 60), minutes % 60, seconds % 60)
 end
 
 --- "loss 0.1234  accuracy 0.95": figures in the order of their names.
@@ -83,7 +83,7 @@ function Bar:step(done, figures)
     self.drawn = seconds
     draw(self, seconds)
   elseif done >= self.next_line or done >= self.total then
-    self.next_line = done + math.max(1, self.total // 10)
+    self.next_line = done + math.max(1, math.floor(self.total / 10))
     local left = done > 0 and seconds / done * (self.total - done) or 0
     local line = "%s %d/%d  %s  %s left\n"
     self.out:write(line:format(self.title, done, self.total, figures_text(figures), clock_text(left)))

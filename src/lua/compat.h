@@ -76,6 +76,23 @@ static inline int compat_isinteger(lua_State *L, int idx) {
   return x == floor(x) && x >= -9007199254740992.0 && x <= 9007199254740992.0;
 }
 
+/* LuaJIT's own takes 1.5 for 1, and 5.1 has none. */
+#undef lua_tointegerx
+#define lua_tointegerx compat_tointegerx
+static inline lua_Integer compat_tointegerx(lua_State *L, int idx, int *isnum) {
+  lua_Number x = lua_tonumber(L, idx);
+  int whole = lua_isnumber(L, idx) && x == floor(x) && x >= -9007199254740992.0 && x <= 9007199254740992.0;
+  if (isnum) *isnum = whole;
+  return whole ? (lua_Integer)x : 0;
+}
+
+/* Tells the type of what it pushed. */
+static inline int compat_rawgeti(lua_State *L, int idx, int n) {
+  lua_rawgeti(L, idx, n);
+  return lua_type(L, -1);
+}
+#define lua_rawgeti compat_rawgeti
+
 #endif
 
 #if LUA_VERSION_NUM < 502

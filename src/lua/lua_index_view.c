@@ -99,7 +99,7 @@ static damo_status check_items(const view_maker *v, const basic_key *key, int *f
 
 damo_array *bind_index_view(const damo_array *a, const basic_key *key, const char *func) {
   view_maker v; /* not zeroed: its lists are long */
-  int fill;
+  int fill = 0;
   v.a = a;
   v.func = func;
   v.axis = v.ndim = 0;
