@@ -72,22 +72,39 @@ RUN_LUA = sh make/blas-coretype $(LUA_EXE)
 PRELOAD_asan = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)
 
 # A target that runs something installs what is missing first; a plain `make` or `make install` never does.
-RUNNERS := demo test reference bench debug asan lint rock setup
+RUNNERS := demo test test-free smoke reference bench debug asan lint rock setup
 SETUP   := $(if $(filter $(RUNNERS),$(MAKECMDGOALS)),setup)
 Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test reference bench debug asan lint check-layers check-exports docs install install-lua rock \
+.PHONY: all demo test test-free smoke reference bench debug asan lint check-layers check-exports docs install install-lua rock \
   print-lua-env print-libs clean setup help FORCE
 
 all: $(ARCHIVE) $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
 
-demo: all ## set up, build, and run the main job: examples/digits.lua
-	$(Q)echo "demo: $(LUA_EXE) examples/digits.lua"
-	$(Q)$(RUN_LUA) examples/digits.lua
+demo: all ## set up, build, and run the main job, examples/digits.lua; its results go to build/demo
+	$(Q)echo "demo: $(LUA_EXE) examples/digits.lua build/demo"
+	$(Q)mkdir -p build/demo
+	$(Q)$(RUN_LUA) examples/digits.lua build/demo
 
 test: all $(TESTS) check-layers check-exports ## set up, build, and run every test; the last line is the total
 	$(Q)LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" sh make/blas-coretype sh make/run-tests $(LB) $(TESTS)
+
+# A build without GPL code has other solvers: the tests that reach them.
+FREE_TESTS = $(filter %/factor_test %/factor_data_test %/factor_wide_test,$(TESTS))
+FREE_SPECS = spec/sparse $(wildcard spec/*_spec.lua)
+test-free: ## test the solvers of a build without GPL code (GPL=0), under build/release-free
+ifeq ($(GPL),0)
+test-free: all $(FREE_TESTS)
+	$(Q)LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" SPECS="$(FREE_SPECS)" \
+	  sh make/blas-coretype sh make/run-tests $(LB) $(FREE_TESTS)
+else
+test-free:
+	$(Q)$(MAKE) --no-print-directory GPL=0 test-free
+endif
+
+smoke: all ## build for the Lua named, and run the pages' snippets and the examples on it: make smoke LUA=jit
+	$(Q)$(RUN_LUA) spec/smoke.lua
 
 reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default spec/reference)
 	$(Q)$(RUN_LUA) spec/reference_runner.lua
