@@ -8,7 +8,7 @@ local damo = require "damo"
 local progress = require "damo.progress"
 
 local here = arg[0]:match("^(.*)/") or "."
-local results = arg[1] or os.getenv("TMPDIR") or "/tmp"
+local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
 
 -- ---- Data ---------------------------------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ local function train(model, optimiser, epochs)
 
   local losses = {}
   local bar = progress.new(epochs, model.name)
-  local count = #train_y // batch
+  local count = math.floor(#train_y / batch)
   for epoch = 1, epochs do
     local order = damo.random.permutation(#train_y)
     local total = 0

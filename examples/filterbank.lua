@@ -11,14 +11,14 @@ local progress = require "damo.progress"
 local sparse = damo.sparse
 
 local here = arg[0]:match("^(.*)/") or "."
-local results = arg[1] or os.getenv("TMPDIR") or "/tmp"
+local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
 
 -- ---- The spectrum -------------------------------------------------------------------------------------------------
 
 local data = damo.io.read_csv(here .. "/data/sunspots.csv")
 local spots = data[{ {}, -1 }]
 local years = #spots
-local half = (years - 1) // 2
+local half = math.floor((years - 1) / 2)
 
 --- Power at the frequencies k/years, k = 1 … half: squared sums against cosines and sines.
 local function periodogram(series)

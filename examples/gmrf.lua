@@ -16,7 +16,7 @@ local progress = require "damo.progress"
 local sparse = damo.sparse
 
 local here = arg[0]:match("^(.*)/") or "."
-local results = arg[1] or os.getenv("TMPDIR") or "/tmp"
+local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
 
 -- ---- The series ---------------------------------------------------------------------------------------------------
 

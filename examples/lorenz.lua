@@ -5,7 +5,7 @@
 local damo = require "damo"
 
 local steps = tonumber(arg[1]) or 20000
-local results = arg[2] or os.getenv("TMPDIR") or "/tmp"
+local results = arg[2] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
 
 local sigma, rho, beta, dt = 10.0, 28.0, 8.0 / 3.0, 0.005
 

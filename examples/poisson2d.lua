@@ -11,7 +11,7 @@ local damo = require "damo"
 local progress = require "damo.progress"
 local sparse = damo.sparse
 
-local results = arg[1] or os.getenv("TMPDIR") or "/tmp"
+local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
 local n = 48
 local points, h = n * n, 1 / (n + 1)
 

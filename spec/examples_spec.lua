@@ -134,6 +134,29 @@ describe("the example", function()
     if picture:match "%.png$" then assert.is_true(exists(picture), picture) end
   end)
 
+  it("that is told no folder writes into a new one, so that users of one machine do not meet", function()
+    local command = ("env TMPDIR='%s' '%s' examples/lorenz.lua 200 2>&1"):format(folder, arg[-1] or "lua")
+    local seen = {}
+    for _ = 1, 2 do
+      local pipe = assert(io.popen(command))
+      local out = pipe:read "a"
+      assert.is_true(pipe:close(), out)
+      local picture = out:match "(/[^\n]+)/lorenz%.png"
+      if not picture then return end -- no gnuplot: the picture is text
+      assert.equal(folder .. "/", picture:sub(1, #folder + 1))
+      assert.is_nil(seen[picture], picture)
+      seen[picture] = true
+    end
+  end)
+
+  it("of every file under examples names no folder that is everybody's", function()
+    for path in io.popen "ls examples/*.lua":lines() do
+      local file = assert(io.open(path))
+      assert.is_nil(file:read "a":find('"/tmp', 1, true), path)
+      file:close()
+    end
+  end)
+
   it("of every file under examples is one of these", function()
     local pipe = io.popen "ls examples/*.lua"
     local files = pipe:read "a"
