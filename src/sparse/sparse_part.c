@@ -164,7 +164,7 @@ static void finder_fill(finder *f, const damo_sparse *from, damo_sparse *out) {
 static damo_sparse *take_across(damo_sparse *a, int axis, const damo_array *list) {
   damo_ctx *ctx = a->obj.ctx;
   finder f;
-  int64_t nnz, shape[2] = {a->shape[0], a->shape[1]};
+  int64_t nnz = 0, shape[2] = {a->shape[0], a->shape[1]};
   shape[axis] = array_size(list);
   if (check_places(a, axis, list) != DAMO_OK) return NULL;
   damo_sparse *from = NULL, *out = NULL;
