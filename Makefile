@@ -77,8 +77,8 @@ SETUP   := $(if $(filter $(RUNNERS),$(MAKECMDGOALS)),setup)
 Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test test-free smoke reference bench debug asan lint check-layers check-exports docs install install-lua rock \
-  print-lua-env print-libs clean setup help FORCE
+.PHONY: all demo test test-free smoke reference bench debug asan lint check-layers check-exports docs install install-lua \
+  install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
 
 all: $(ARCHIVE) $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
 
@@ -144,25 +144,50 @@ check-exports: $(MODULE) ## fail when core.so exports more than luaopen_*, or th
 docs: all ## write the pages and annotations that are made from the op registry
 	$(Q)if [ -f docs/generate.lua ]; then $(LUA_EXE) docs/generate.lua; else echo "docs: nothing to generate"; fi
 
-install: all install-lua ## install header, library, damo.pc and the Lua modules under PREFIX
-	$(Q)install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	$(Q)install -m 644 src/damo.h $(DESTDIR)$(PREFIX)/include/damo.h
-	$(Q)install -m 644 $(ARCHIVE) $(DESTDIR)$(PREFIX)/lib/libdamo.a
-	$(Q)version=$$(sed -n 's/^#define DAMO_VERSION "\(.*\)"/\1/p' src/damo.h); \
-	  sed "s|@PREFIX@|$(PREFIX)|; s|@VERSION@|$$version|; s|@LIBS@|$(strip $(LIBS))|" make/damo.pc.in \
-	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/damo.pc
-
 LUADIR = $(PREFIX)/share/lua/$(LUA_VER)
 LIBDIR = $(PREFIX)/lib/lua/$(LUA_VER)
-install-lua: all ## install the Lua modules alone, in LUADIR and LIBDIR (the rock does this)
-	$(Q)cd lua && find damo -name '*.lua' -exec install -D -m 644 '{}' '$(DESTDIR)$(abspath $(LUADIR))/{}' ';'
-	$(Q)install -D -m 755 $(MODULE) '$(DESTDIR)$(LIBDIR)/damo/core.so'
+STRIP  = strip
+TO_LUADIR = $(DESTDIR)$(abspath $(LUADIR))
+TO_LIBDIR = $(DESTDIR)$(abspath $(LIBDIR))
+TO_PREFIX = $(DESTDIR)$(PREFIX)
 
+install: install-dirs all install-lua ## install header, library, damo.pc and the Lua modules under PREFIX
+	$(Q)install -d '$(TO_PREFIX)/include' '$(TO_PREFIX)/lib/pkgconfig'
+	$(Q)install -m 644 src/damo.h '$(TO_PREFIX)/include/damo.h'
+	$(Q)install -m 644 $(ARCHIVE) '$(TO_PREFIX)/lib/libdamo.a'
+	$(Q)$(STRIP) --strip-debug '$(TO_PREFIX)/lib/libdamo.a'
+	$(Q)version=$$(sed -n 's/^#define DAMO_VERSION "\(.*\)"/\1/p' src/damo.h); \
+	  sed "s|@PREFIX@|$(PREFIX)|; s|@VERSION@|$$version|; s|@LIBS@|$(strip $(LIBS))|" make/damo.pc.in \
+	  >'$(TO_PREFIX)/lib/pkgconfig/damo.pc'
+
+install-lua: install-dirs all ## install the Lua modules alone, in LUADIR and LIBDIR (the rock does this)
+	$(Q)cd lua && find damo -name '*.lua' -exec install -D -m 644 '{}' '$(TO_LUADIR)/{}' ';'
+	$(Q)install -D -m 755 $(MODULE) '$(TO_LIBDIR)/damo/core.so'
+	$(Q)$(STRIP) --strip-unneeded '$(TO_LIBDIR)/damo/core.so'
+
+# Before anything is built, so that nobody waits for a build that can't be installed.
+install-dirs:
+	$(Q)sh make/check-writable '$(TO_LUADIR)' '$(TO_LIBDIR)' \
+	  $(if $(filter install,$(MAKECMDGOALS)),'$(TO_PREFIX)/include' '$(TO_PREFIX)/lib/pkgconfig')
+
+uninstall: ## remove what `make install` with the same PREFIX, DESTDIR and LUA has put there
+	$(Q)rm -f '$(TO_PREFIX)/include/damo.h' '$(TO_PREFIX)/lib/libdamo.a' '$(TO_PREFIX)/lib/pkgconfig/damo.pc' \
+	  '$(TO_LIBDIR)/damo/core.so'
+	$(Q)cd lua && find damo -name '*.lua' -exec rm -f '$(TO_LUADIR)/{}' ';'
+	$(Q)for folder in '$(TO_LUADIR)' '$(TO_LIBDIR)'; do [ ! -d "$$folder/damo" ] || \
+	  find "$$folder/damo" -depth -type d -empty -delete; done
+
+ROCK      = damo$(if $(filter 0,$(GPL)),-free)
+ROCK_TREE = build/rock$(if $(filter 0,$(GPL)),-free)
 rock: all ## build the rock into build/rock through luarocks make, and load it from there
-	$(Q)env -u MAKEFLAGS -u MAKELEVEL -u LUA_PATH -u LUA_CPATH luarocks --lua-version $(LUA_VER) --tree build/rock \
-	  make rocks/damo-scm-1.rockspec GPL=$(GPL)
-	$(Q)cd build/rock && LUA_PATH="./share/lua/$(LUA_VER)/?.lua;./share/lua/$(LUA_VER)/?/init.lua" \
-	  LUA_CPATH="./lib/lua/$(LUA_VER)/?.so" $(LUA_EXE) -e 'require "damo"; print("rock: build/rock loads")'
+	$(Q)env -u MAKEFLAGS -u MAKELEVEL -u LUA_PATH -u LUA_CPATH luarocks --lua-version $(LUA_VER) --tree $(ROCK_TREE) \
+	  make rocks/$(ROCK)-scm-1.rockspec
+	$(Q)cd $(ROCK_TREE) && LUA_PATH="./share/lua/$(LUA_VER)/?.lua;./share/lua/$(LUA_VER)/?/init.lua" \
+	  LUA_CPATH="./lib/lua/$(LUA_VER)/?.so" $(LUA_EXE) -e 'require "damo"; print("rock: $(ROCK_TREE) loads")'
+
+# luarocks runs make without -j.
+rock-all:
+	$(Q)$(MAKE) --no-print-directory -j"$$(nproc)" all
 
 print-lua-env: ## print LUA_PATH and LUA_CPATH of the built tree: eval "$(make -s print-lua-env)"
 	@echo "export LUA_PATH='$(LUA_PATH)'"

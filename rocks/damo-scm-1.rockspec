@@ -11,6 +11,8 @@ description = {
     damo builds a graph of Variables and Ops in Lua, takes gradients, and compiles the graph to a Function whose calls
     run on native thunks. It needs a C compiler, GNU make, OpenBLAS, SLEEF, SuiteSparse and zlib (Debian: libopenblas-dev
     libsleef-dev libsuitesparse-dev zlib1g-dev).
+    damo is under the MIT licence. This rock links CHOLMOD, UMFPACK and SPQR, which are under the GPL: what is shipped
+    with it falls under the GPL as a whole. The rock "damo-free" is built without them.
   ]],
   license = "MIT",
   labels = { "math", "machine-learning", "linear-algebra", "sparse" },
@@ -20,26 +22,31 @@ dependencies = { "lua >= 5.4, < 5.5" }
 external_dependencies = {
   OPENBLAS = { library = "openblas" },
   SLEEF = { library = "sleef" },
-  KLU = { library = "klu" },
-  CXSPARSE = { library = "cxsparse" },
+  ZLIB = { header = "zlib.h", library = "z" },
+  KLU = { header = "suitesparse/klu.h", library = "klu" },
+  CXSPARSE = { header = "suitesparse/cs.h", library = "cxsparse" },
+  LDL = { header = "suitesparse/ldl.h", library = "ldl" },
+  AMD = { header = "suitesparse/amd.h", library = "amd" },
+  CHOLMOD = { header = "suitesparse/cholmod.h", library = "cholmod" },
+  UMFPACK = { header = "suitesparse/umfpack.h", library = "umfpack" },
+  SPQR = { header = "suitesparse/SuiteSparseQR_C.h", library = "spqr" },
 }
 build = {
   type = "make",
-  build_target = "all",
+  build_target = "rock-all",
   install_target = "install-lua",
   build_variables = {
     CC = "$(CC)",
     -- Not CFLAGS: the Makefile knows which files want -O3 and which instruction sets.
     ROCK_CFLAGS = "$(CFLAGS)",
     LUA_INCDIR = "$(LUA_INCDIR)",
-    -- luarocks make … GPL=0 leaves the GPL solvers (CHOLMOD, UMFPACK, SPQR) out.
-    GPL = "$(GPL)",
+    GPL = "1",
     WERROR = "",
   },
   install_variables = {
     CC = "$(CC)",
     LUA_INCDIR = "$(LUA_INCDIR)",
-    GPL = "$(GPL)",
+    GPL = "1",
     WERROR = "",
     LUADIR = "$(LUADIR)",
     LIBDIR = "$(LIBDIR)",

@@ -1,0 +1,118 @@
+-- What the Makefile and the rockspecs promise to who builds and installs damo.
+
+local core = os.getenv "DAMO_BUILT_CORE"
+
+--- Runs a shell command without what only this process needs; returns its output and whether it ended well.
+local function sh(command)
+  local pipe = assert(io.popen("unset LD_PRELOAD; { " .. command .. "\n} 2>&1"))
+  local out = pipe:read "a"
+  return out, (pipe:close())
+end
+
+local function rockspec(name)
+  local found = {}
+  assert(loadfile("rocks/" .. name .. "-scm-1.rockspec", "t", found))()
+  return found
+end
+
+describe("a build", function()
+  -- The settings of the make that runs this spec come from the environment: only what is named here differs.
+  local function folder(settings) return (sh("make -s print-lua-env " .. settings):match "CPATH='(.-)/lua/%?%.so") end
+
+  it("for each Lua, with and without GPL code, and in each mode has a folder of its own", function()
+    local seen = {}
+    for _, lua in ipairs { "5.4", "5.3", "5.1", "jit" } do
+      for _, gpl in ipairs { "0", "1" } do
+        for _, mode in ipairs { "release", "asan" } do
+          local at = folder(("LUA=%s GPL=%s MODE=%s"):format(lua, gpl, mode))
+          assert.is_string(at)
+          assert.is_nil(seen[at], at)
+          seen[at] = true
+        end
+      end
+    end
+  end)
+
+  it("refuses a Lua or a GPL that it does not know", function()
+    assert.matches("LUA is 5.4, 5.3, 5.1 or jit, not '5.2'", sh "make -s print-libs LUA=5.2", 1, true)
+    assert.matches("GPL is 0 or 1, not 'no'", sh "make -s print-libs GPL=no", 1, true)
+  end)
+end)
+
+describe("the rock", function()
+  -- Where the library of a name in external_dependencies is not the name in lower case.
+  local by_library = { z = "ZLIB" }
+
+  for name, gpl in pairs { damo = "1", ["damo-free"] = "0" } do
+    it(name .. " names every library that its build links, and no other", function()
+      local linked, named = {}, {}
+      for library in (" " .. sh("make -s print-libs GPL=" .. gpl)):gmatch "%s%-l(%S+)" do
+        if library ~= "m" then linked[by_library[library] or library:upper()] = library end
+      end
+      for key, dependency in pairs(rockspec(name).external_dependencies) do named[key] = dependency.library end
+      assert.same(linked, named)
+    end)
+
+    it(name .. " passes only variables that luarocks has", function()
+      local known = { CC = true, CFLAGS = true, LUA_INCDIR = true, LUADIR = true, LIBDIR = true }
+      local build = rockspec(name).build
+      for _, variables in ipairs { build.build_variables, build.install_variables } do
+        assert.equal(gpl, variables.GPL)
+        for _, value in pairs(variables) do
+          local variable = value:match "^%$%((.*)%)$"
+          assert.is_true(variable == nil or known[variable], value)
+        end
+      end
+    end)
+  end
+
+  it("without GPL code differs from the other in nothing else", function()
+    local full, free = rockspec "damo", rockspec "damo-free"
+    for _, gone in ipairs { "CHOLMOD", "UMFPACK", "SPQR" } do full.external_dependencies[gone] = nil end
+    for _, spec in ipairs { full, free } do
+      spec.package, spec.description.detailed = nil, nil
+      spec.build.build_variables.GPL, spec.build.install_variables.GPL = nil, nil
+    end
+    assert.same(full, free)
+  end)
+end)
+
+describe("make install", function()
+  local folder
+  setup(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir '" .. folder .. "'"))
+  end)
+  teardown(function() os.execute("rm -r '" .. folder .. "'") end)
+
+  it("installs a stripped library and modules that load, and uninstall leaves nothing", function()
+    assert(core, "DAMO_BUILT_CORE must name the built damo/core.so")
+    local settings = ("DESTDIR='%s' PREFIX=/opt/damo"):format(folder)
+    local out, ok = sh("make -s install " .. settings)
+    assert.is_true(ok, out)
+    local at = folder .. "/opt/damo"
+    local files = sh("cd '" .. at .. "' && find . -type f | sort")
+    for _, name in ipairs { "include/damo.h", "lib/libdamo.a", "lib/pkgconfig/damo.pc", "lib/lua/5.4/damo/core.so",
+      "share/lua/5.4/damo/init.lua" } do
+      assert.is_truthy(files:find("./" .. name .. "\n", 1, true), name .. " is not among\n" .. files)
+    end
+    assert.equal("", (sh(("objdump -h '%s/lib/lua/5.4/damo/core.so' '%s/lib/libdamo.a' | grep debug_info"):format(at, at))))
+    if os.getenv "DAMO_MODE" ~= "asan" then
+      local load = "cd / && LUA_PATH='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua' LUA_CPATH='%s/lib/lua/5.4/?.so' "
+        .. "'%s' -e 'print(require(\"damo\").sum({ 1, 2 }))'"
+      assert.equal("3.0\n", (sh(load:format(at, at, at, arg[-1] or "lua"))))
+    end
+    out, ok = sh("make -s uninstall " .. settings)
+    assert.is_true(ok, out)
+    assert.equal("", (sh("find '" .. at .. "' -type f")))
+    assert.equal("", (sh("find '" .. at .. "' -mindepth 1 -name damo")))
+  end)
+
+  it("says where else to install when the prefix can't be written to", function()
+    local out, ok = sh "make -s install PREFIX=/dev/null/damo"
+    assert.is_falsy(ok)
+    assert.matches("may not write to /dev/null; install under a prefix of your own", out, 1, true)
+    assert.matches("make install PREFIX=$HOME/.local", out, 1, true)
+  end)
+end)
