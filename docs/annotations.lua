@@ -649,8 +649,8 @@ function damo.grad_undefined(op, i, x, why) end
 ---@return damo.Variable
 function damo.grad_not_implemented(op, i, x, why) end
 
----Versions, libraries, kernels.
----@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, threads: integer, libraries: table, backends: string[] }
+---Versions, libraries, kernels. `licence` is what a program with this build falls under as a whole: MIT without GPL code.
+---@return { version: string, lua: string, blas: string, core: string, kernels: string, gpl: boolean, licence: string, threads: integer, libraries: table, backends: string[] }
 function damo.info() end
 ---@return { bytes: integer, peak: integer, cap: integer, objects: integer }
 function damo.memory() end

@@ -74,4 +74,16 @@ describe("damo.info", function()
     assert.equal(1, info.threads)
     assert.equal("table", type(info.libraries.OpenBLAS))
   end)
+
+  it("names the version and licence of every library that is linked, and the licence of the whole", function()
+    local info = damo.info()
+    for name, licence in pairs { OpenBLAS = "BSD-3-Clause", SLEEF = "BSL-1.0", zlib = "Zlib" } do
+      assert.equal(licence, info.libraries[name].licence)
+      assert.matches("^%d+%.%d+", info.libraries[name].version)
+    end
+    local gpl = false
+    for _, library in pairs(info.libraries) do gpl = gpl or library.licence:find "^GPL" ~= nil end
+    assert.equal(gpl, info.gpl)
+    assert.equal(gpl and "GPL-2.0-or-later" or "MIT", info.licence)
+  end)
 end)

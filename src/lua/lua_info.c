@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include <sleef.h>
+#include <zlib.h>
+
 #include "binding.h"
 
 /* The versions that were compiled against: of SuiteSparse's libraries, which have no call that tells. */
@@ -128,24 +131,26 @@ static void set_libraries(lua_State *L) {
     push_openblas_version(L);
     add_library(L, "OpenBLAS", "BSD-3-Clause");
   }
+  lua_pushfstring(L, "%d.%d.%d", SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR, SLEEF_VERSION_PATCHLEVEL);
+  add_library(L, "SLEEF", "BSL-1.0");
+  lua_pushstring(L, zlibVersion());
+  add_library(L, "zlib", "Zlib");
   add_suitesparse(L);
   lua_setfield(L, -2, "libraries");
 }
 
 static int info(lua_State *L) {
   damo_ctx *ctx = bind_ctx(L);
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 10);
   set_text(L, "version", DAMO_VERSION);
   lua_getglobal(L, "_VERSION");
   lua_setfield(L, -2, "lua");
   set_blas(L);
   set_text(L, "kernels", kernel_table_select()->isa);
-#if defined(DAMO_GPL) && DAMO_GPL
-  lua_pushboolean(L, 1);
-#else
-  lua_pushboolean(L, 0);
-#endif
+  lua_pushboolean(L, DAMO_GPL);
   lua_setfield(L, -2, "gpl");
+  /* damo's own, or what a program with libraries under the GPL falls under as a whole */
+  set_text(L, "licence", DAMO_GPL ? "GPL-2.0-or-later" : "MIT");
   lua_pushinteger(L, ctx->config.threads);
   lua_setfield(L, -2, "threads");
   set_libraries(L);
