@@ -106,7 +106,8 @@ static void add_matrices(lua_State *L) {
       for (int d = 0; i >= 0 && d < DAMO_N_DTYPES; d++) {
         if (dtype_table[d].letter == letters[i]) dtype = d;
       }
-      snprintf(name, sizeof name, "%s_%.*smatrix", sparse_format_name(format), i >= 0, i < 0 ? "" : &letters[i]);
+      const char letter[2] = {i < 0 ? '\0' : letters[i], '\0'};
+      snprintf(name, sizeof name, "%s_%smatrix", sparse_format_name(format), letter);
       lua_pushinteger(L, format);
       lua_pushinteger(L, dtype);
       lua_pushstring(L, name);
