@@ -77,7 +77,7 @@ SETUP   := $(if $(filter $(RUNNERS),$(MAKECMDGOALS)),setup)
 Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test test-free smoke reference bench debug asan lint check-layers check-exports docs install install-lua \
+.PHONY: all demo test test-free smoke mutants reference bench debug asan lint check-layers check-exports docs install install-lua \
   install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
 
 all: $(ARCHIVE) $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
@@ -105,6 +105,10 @@ endif
 
 smoke: all ## build for the Lua named, and run the pages' snippets and the examples on it: make smoke LUA=jit
 	$(Q)$(RUN_LUA) spec/smoke.lua
+
+mutants: all ## break a line at a time and tell what the tests let pass: make mutants IN=src/grad (see make/mutants.lua)
+	$(Q)$(foreach v,IN LINES MAX SEED TESTS SPECS LIMIT,$v="$(if $(filter command,$(origin $v)),$($v))") \
+	  sh make/blas-coretype lua5.4 make/mutants.lua
 
 reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default spec/reference)
 	$(Q)$(RUN_LUA) spec/reference_runner.lua
