@@ -214,7 +214,7 @@ static prop_value read_dtype(lua_State *L, const fn_info *info, int i, int idx) 
 
 static void read_option(lua_State *L, fn_call *c, int i, int idx) {
   const fn_info *info = c->info;
-  int64_t k;
+  int64_t k = 0;
   luaL_checkstack(L, 10, info->f->name);
   if (lua_isnoneornil(L, idx)) return;
   switch (info->kind[i]) {
