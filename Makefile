@@ -56,7 +56,7 @@ CORE_OBJ := $(patsubst src/%.c,$(B)/%.o,$(filter-out $(LUA_SRC),$(SRC)))
 OBJ      := $(CORE_OBJ) $(LUA_OBJ)
 HOST     := $(LB)/spec/host_test
 TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(filter-out %/host_test.c,$(wildcard spec/c/*_test.c))) $(HOST)
-LUA_DIRS := $(wildcard lua spec examples bench)
+LUA_DIRS := $(wildcard lua spec examples bench make)
 MODULE   := $(LB)/lua/damo/core.so
 ARCHIVE  := $(LB)/libdamo.a
 

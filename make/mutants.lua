@@ -2,10 +2,10 @@
 --
 --     make mutants IN="src/grad src/vm/vm.c" [LINES=40-90] [MAX=20] [SEED=1] [TESTS=grad_test] [SPECS=spec/lua]
 --
--- IN names folders or files of src; LINES bounds the lines. MAX mutants are drawn (SEED decides which); those that don't
--- compile, or compile to the same code, are not counted. TESTS are programs of spec/c, SPECS files or folders for busted;
--- `none` is none of them; by default those that `usual` below has for the folder. A run of a test may take LIMIT seconds, by
--- default ten times what it takes on the sound program.
+-- IN names folders or files of src; LINES bounds the lines. MAX mutants are drawn (SEED decides which); those that
+-- don't compile, or compile to the same code, are not counted. TESTS are programs of spec/c, SPECS files or folders for
+-- busted, `none` for none of them; the default is what `usual` below has for the folder. A run of a test may take LIMIT
+-- seconds; the default is ten times what it takes on the sound program.
 --
 -- Everything happens in a copy of the tree under build/mutants: the files of the user are only read.
 
@@ -14,17 +14,19 @@ local mutate = require "mutate"
 
 -- Which tests look at a folder: programs of spec/c, then specs.
 local usual = {
-  base = { "base_test alloc_fail_test threads_test api_test", "spec/lua/memory_spec.lua spec/lua/error_spec.lua" },
+  base = { "base_test heap_test alloc_fail_test threads_test api_test",
+    "spec/lua/memory_spec.lua spec/lua/error_spec.lua" },
   kernel = { "kernel_test kernel_exact_test kernel_data_test sparse_kernel_test", "spec/op" },
   array = { "array_test", "spec/lua/array_spec.lua spec/lua/index_spec.lua spec/lua/values_spec.lua" },
   sparse = { "sparse_test sparse_kernel_test sparse_make_test sparse_part_test sparse_product_test sparse_relate_test "
     .. "sparse_stack_test factor_test factor_data_test", "spec/sparse" },
-  io = { "io_test mtx_test mtx_write_test", "spec/sparse/npz_spec.lua spec/sparse/value_spec.lua" },
+  io = { "io_test zip_test mtx_test mtx_write_test", "spec/sparse/npz_spec.lua spec/sparse/value_spec.lua" },
   graph = { "graph_test fgraph_test destroy_test depth_test", "spec/graph_op spec/lua/graph_spec.lua" },
   op = { "op_elemwise_test op_reduce_test op_shape_test op_index_test op_blas_test op_nnet_test op_random_test "
     .. "sparse_graph_test", "spec/op spec/sparse" },
   grad = { "grad_test", "spec/lua/grad_spec.lua spec/graph_op/grad_spec.lua spec/lua/op_spec.lua" },
-  rewrite = { "rewrite_test sparse_rewrite_test mode_test", "spec/graph_op/rewrite_spec.lua spec/sparse/rewrite_spec.lua" },
+  rewrite = { "rewrite_test sparse_rewrite_test mode_test",
+    "spec/graph_op/rewrite_spec.lua spec/sparse/rewrite_spec.lua" },
   vm = { "compile_run_test lazy_test compile_update_test", "spec/lua/function_spec.lua spec/lua/compile_spec.lua" },
   compile = { "compile_test compile_run_test compile_update_test mode_test lazy_test",
     "spec/lua/function_spec.lua spec/lua/compile_spec.lua spec/graph_op/mode_spec.lua" },
@@ -164,8 +166,8 @@ local commands = {}
 for _, name in ipairs(programs) do commands[#commands + 1] = { name, built .. "/spec/" .. name } end
 if #specs > 0 then
   local list = table.concat(specs, " ")
-  commands[#commands + 1] = { list, 'eval "$(env -u MAKEFLAGS -u MAKELEVEL make -s print-lua-env)"; DAMO_BUILT_CORE="$PWD/'
-    .. module .. '" %s lua5.4 "$(command -v busted)" --no-keep-going -o plainTerminal ' .. list }
+  commands[#commands + 1] = { list, 'eval "$(env -u MAKEFLAGS -u MAKELEVEL make -s print-lua-env)"; '
+    .. 'DAMO_BUILT_CORE="$PWD/' .. module .. '" %s lua5.4 "$(command -v busted)" --no-keep-going -o plainTerminal ' .. list }
 end
 if #commands == 0 then fail "no tests are left to run" end
 

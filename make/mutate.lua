@@ -71,7 +71,8 @@ end
 --- Adds every way to break one line; `code` is the line masked.
 local function add_line(list, number, line, code)
   local function add(first, last, by, what)
-    list[#list + 1] = { line = number, old = line, new = line:sub(1, first - 1) .. by .. line:sub(last + 1), what = what }
+    local new = line:sub(1, first - 1) .. by .. line:sub(last + 1)
+    list[#list + 1] = { line = number, old = line, new = new, what = what }
   end
   for _, swap in ipairs(swaps) do
     local at = 1

@@ -97,10 +97,11 @@ describe("make install", function()
       "share/lua/5.4/damo/init.lua" } do
       assert.is_truthy(files:find("./" .. name .. "\n", 1, true), name .. " is not among\n" .. files)
     end
-    assert.equal("", (sh(("objdump -h '%s/lib/lua/5.4/damo/core.so' '%s/lib/libdamo.a' | grep debug_info"):format(at, at))))
+    local sections = sh(("objdump -h '%s/lib/lua/5.4/damo/core.so' '%s/lib/libdamo.a'"):format(at, at))
+    assert.is_nil(sections:find(".debug_info", 1, true))
     if os.getenv "DAMO_MODE" ~= "asan" then
-      local load = "cd / && LUA_PATH='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua' LUA_CPATH='%s/lib/lua/5.4/?.so' "
-        .. "'%s' -e 'print(require(\"damo\").sum({ 1, 2 }))'"
+      local load = "cd / && LUA_PATH='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua' "
+        .. "LUA_CPATH='%s/lib/lua/5.4/?.so' '%s' -e 'print(require(\"damo\").sum({ 1, 2 }))'"
       assert.equal("3.0\n", (sh(load:format(at, at, at, arg[-1] or "lua"))))
     end
     out, ok = sh("make -s uninstall " .. settings)

@@ -1,5 +1,5 @@
--- smoke.lua: what a user of LuaJIT, Lua 5.1 or 5.3 does first: the module that was just built loads, the snippets of the
--- pages run, and so do the examples. Ends with `N passed, N failed`; `make smoke LUA=jit` runs it.
+-- smoke.lua: what a user of LuaJIT, Lua 5.1 or 5.3 does first. The module that was just built loads, the snippets of
+-- the pages run, and so do the examples. Ends with `N passed, N failed`; `make smoke LUA=jit` runs it.
 --
 -- It runs on every Lua that damo builds for, so it is written in what they share, and needs no busted.
 
