@@ -133,6 +133,11 @@ typedef struct damo_memory_info {
 DAMO_API damo_memory_info damo_ctx_memory(const damo_ctx *ctx);
 /* Past the cap an allocation fails with DAMO_EMEMORY; 0 means no cap. */
 DAMO_API void damo_ctx_set_memory_cap(damo_ctx *ctx, size_t bytes);
+/* Makes the context a sandbox for scripts, for good: from then on nothing that goes through damo opens a file, starts a
+ * program, makes or follows a native pointer, or changes a limit such as the memory cap; each is a state error. A script
+ * does the same by damo.config.sandbox = true. The host's own calls (damo_ctx_set_memory_cap) work on. */
+DAMO_API void damo_ctx_set_sandbox(damo_ctx *ctx);
+DAMO_API bool damo_ctx_is_sandbox(const damo_ctx *ctx);
 DAMO_API void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user);
 
 /* The last error. Texts are borrowed until the next failing call. */

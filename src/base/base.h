@@ -122,6 +122,7 @@ struct damo_ctx {
   int64_t n_objects;
   int64_t census[OBJ_N_KINDS]; /* live objects by kind */
   int64_t fail_after;          /* DAMO_FAIL_ALLOC: allocations until one fails; -1 never */
+  bool sandbox;                /* a latch: set once, never cleared (ctx_gate) */
   ctx_error error;
   ctx_config config;
   damo_warning_fn on_warning;
@@ -145,6 +146,21 @@ void ctx_register_kind(damo_ctx *ctx, obj_kind kind, obj_destroy_fn destroy, obj
 /* The live objects by kind, "buffer 2, array 2"; "" when there are none. Writes at most n bytes; returns dst. */
 char *ctx_census(const damo_ctx *ctx, char *dst, size_t n);
 void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* What a sandbox forbids. */
+typedef enum gate_kind {
+  GATE_FILE,    /* a file is opened, by a path */
+  GATE_PROGRAM, /* a program is started */
+  GATE_POINTER, /* an address becomes an Array, or an Array's address a value */
+  GATE_LIMIT    /* what a host has bounded: memory_cap, threads and their like */
+} gate_kind;
+/* DAMO_OK, or a state error "what: the sandbox forbids …" once the context is a sandbox. Every door to the outside asks
+ * it at the time of use: a script may have kept a function from before. make/check-gates lists the doors. */
+damo_status ctx_gate(damo_ctx *ctx, gate_kind gate, const char *what);
+
+/* Nanoseconds of a clock that never goes back; and since 1970. */
+int64_t clock_ns(void);
+int64_t clock_epoch_ns(void);
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 

@@ -19,7 +19,8 @@
  * lua_op_class.c classes written in Lua, lua_op_node.c nodes of Ops, lua_op_member.c, lua_op_call.c callbacks of the
  * core, lua_op_perform.c, lua_op_own_thunk.c, lua_op_room.c, lua_op_values.c and lua_op_params.c their runs,
  * lua_thunk.c thunks that scripts make, lua_test_value.c; lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c
- * texts of graphs; lua_grad.c; lua_compile.c Functions; lua_rewrite.c rewrite rules; lua_random.c; lua_io.c. lua_int.h
+ * texts of graphs; lua_grad.c; lua_compile.c Functions; lua_rewrite.c rewrite rules; lua_random.c; lua_io.c files, lua_system.c
+ * what damo's Lua files need of the system. lua_int.h
  * has what the files about graphs share, op_class.h what those of Ops share, lua_op_run.h their runs, lua_func.h calls
  * of functions, lua_index.h index tables.
  */
@@ -135,6 +136,7 @@ void bind_open_random(lua_State *L);
 void bind_open_io(lua_State *L);
 void bind_open_sparse(lua_State *L); /* after func and host_op */
 void bind_open_factor(lua_State *L); /* after sparse */
+void bind_open_system(lua_State *L);
 
 /* ---- Errors (lua_error.c) ---------------------------------------------------------------------------------------- */
 
@@ -166,6 +168,13 @@ const char *bind_number_text(lua_State *L, int idx);
 /* Refuses keys of the options table at idx that are not in names (NULL-terminated): "sum: unknown option 'axsi', did
  * you mean 'axis'?". */
 void bind_check_options(lua_State *L, const char *func, int idx, const char *const *names);
+/* The string at idx, borrowed, for what C keeps as text; a value error that begins with `what` where it has a zero byte,
+ * at which C would cut it. */
+const char *bind_text(lua_State *L, int idx, const char *what);
+/* Raises the state error of a sandbox that forbids it. */
+static inline void bind_gate(lua_State *L, gate_kind gate, const char *what) {
+  bind_check(L, ctx_gate(bind_ctx(L), gate, what));
+}
 /* Pushes "axis, keepdims" from a NULL-terminated list: for a user who is told what there is. */
 void bind_push_names(lua_State *L, const char *const *names);
 /* Turns what a Lua callback threw (on top of the stack, popped) into the context's pending error and keeps the thrown

@@ -263,6 +263,7 @@ static int frombytes(lua_State *L) {
 static int frompointer(lua_State *L) {
   int64_t shape[DAMO_MAX_NDIM];
   lua_settop(L, 4);
+  bind_gate(L, GATE_POINTER, "frompointer");
   if (lua_type(L, 1) != LUA_TLIGHTUSERDATA) return bind_arg_error(L, "frompointer", 1, "pointer", "a light userdata");
   damo_dtype dtype = bind_check_dtype(L, 2, "frompointer");
   int ndim = shape_argument(L, 3, shape, "frompointer");

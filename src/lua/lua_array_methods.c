@@ -45,7 +45,9 @@ static int tobytes(lua_State *L) {
 }
 
 static int pointer(lua_State *L) {
-  lua_pushlightuserdata(L, self(L, "pointer")->data);
+  const damo_array *a = self(L, "pointer");
+  bind_gate(L, GATE_POINTER, "pointer");
+  lua_pushlightuserdata(L, a->data);
   return 1;
 }
 

@@ -86,15 +86,19 @@ static void push_on_warning(lua_State *L, bind_state *st) {
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
 static const char *const FIELDS[] = {
-    "floatX", "compute_test_value", "traceback_limit", "on_warning", "memory_cap", "gc_floor", "threads", "mode", NULL};
-enum { F_FLOATX, F_TEST_VALUE, F_TRACEBACK, F_ON_WARNING, F_MEMORY_CAP, F_GC_FLOOR, F_THREADS, F_MODE };
+    "floatX",   "compute_test_value", "traceback_limit", "on_warning", "memory_cap",
+    "gc_floor", "threads",            "mode",            "sandbox",    NULL};
+enum { F_FLOATX, F_TEST_VALUE, F_TRACEBACK, F_ON_WARNING, F_MEMORY_CAP, F_GC_FLOOR, F_THREADS, F_MODE, F_SANDBOX };
+
+/* What a host bounds: a sandbox's scripts can't set it. */
+static bool is_limit(int field) { return field == F_MEMORY_CAP || field == F_GC_FLOOR || field == F_THREADS; }
 
 static const char *const TEST_VALUE_MODES[] = {"off", "ignore", "warn", "raise", NULL};
 static const char *const FLOATS[] = {"float64", "float32", NULL};
 static const char *const MODES[] = {"FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD", NULL};
 
 static int field_index(lua_State *L, int idx) {
-  const char *key = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
+  const char *key = lua_type(L, idx) == LUA_TSTRING ? bind_text(L, idx, "config") : NULL;
   if (!key) bind_raise(L, DAMO_ETYPE, "config: a setting's name is a string, got %s", bind_typename(L, idx));
   for (int i = 0; FIELDS[i]; i++) {
     if (strcmp(FIELDS[i], key) == 0) return i;
@@ -110,7 +114,7 @@ static int check_word(lua_State *L, int idx, const char *field, const char *cons
     bind_raise(L, DAMO_ETYPE, "config.%s must be a string such as '%s', got %s", field, words[0],
                bind_typename(L, idx));
   }
-  const char *word = lua_tostring(L, idx);
+  const char *word = bind_text(L, idx, field);
   for (int i = 0; words[i]; i++) {
     if (strcmp(words[i], word) == 0) return i;
   }
@@ -133,6 +137,16 @@ static lua_Integer check_count(lua_State *L, int idx, const char *field, lua_Int
   return (lua_Integer)s.v.i;
 }
 
+/* config.sandbox = true: a latch. */
+static void set_sandbox(lua_State *L, damo_ctx *ctx, int idx) {
+  if (!lua_isboolean(L, idx)) {
+    bind_raise(L, DAMO_ETYPE, "config.sandbox must be true or false, got %s", bind_typename(L, idx));
+  }
+  const bool wanted = lua_toboolean(L, idx);
+  if (wanted) damo_ctx_set_sandbox(ctx);
+  if (!wanted && damo_ctx_is_sandbox(ctx)) bind_raise(L, DAMO_ESTATE, "config.sandbox is set, for good");
+}
+
 static int config_index(lua_State *L) {
   bind_state *st = bind_get(L);
   const ctx_config *c = &st->ctx->config;
@@ -145,6 +159,7 @@ static int config_index(lua_State *L) {
     case F_GC_FLOOR: lua_pushinteger(L, (lua_Integer)st->gc.floor); break;
     case F_THREADS: lua_pushinteger(L, c->threads); break;
     case F_MODE: lua_pushstring(L, st->mode); break;
+    case F_SANDBOX: lua_pushboolean(L, damo_ctx_is_sandbox(st->ctx)); break;
   }
   return 1;
 }
@@ -152,7 +167,12 @@ static int config_index(lua_State *L) {
 static int config_newindex(lua_State *L) {
   bind_state *st = bind_get(L);
   ctx_config *c = &st->ctx->config;
-  switch (field_index(L, 2)) {
+  const int field = field_index(L, 2);
+  if (is_limit(field)) {
+    lua_pushfstring(L, "config.%s", FIELDS[field]);
+    bind_gate(L, GATE_LIMIT, lua_tostring(L, -1));
+  }
+  switch (field) {
     case F_FLOATX: c->floatX = check_word(L, 3, "floatX", FLOATS) == 0 ? DAMO_FLOAT64 : DAMO_FLOAT32; break;
     case F_TEST_VALUE:
       c->compute_test_value = (test_value_mode)check_word(L, 3, "compute_test_value", TEST_VALUE_MODES);
@@ -166,6 +186,7 @@ static int config_newindex(lua_State *L) {
       bind_set_gc_floor(L, (size_t)check_count(L, 3, "gc_floor", 0, (lua_Integer)COMPAT_MAX_INTEGER));
       break;
     case F_THREADS: c->threads = (int)check_count(L, 3, "threads", 1, 1024); break;
+    case F_SANDBOX: set_sandbox(L, st->ctx, 3); break;
     case F_MODE: snprintf(st->mode, sizeof st->mode, "%s", MODES[check_word(L, 3, "mode", MODES)]); break;
   }
   return 0;

@@ -189,6 +189,13 @@ const char *bind_number_text(lua_State *L, int idx) {
   return lua_tostring(L, -1);
 }
 
+const char *bind_text(lua_State *L, int idx, const char *what) {
+  size_t n;
+  const char *s = lua_tolstring(L, idx, &n);
+  if (s && strlen(s) < n) bind_raise(L, DAMO_EVALUE, "%s: a text with a zero byte in it ('%s\\0...')", what, s);
+  return s;
+}
+
 static bool is_known(const char *key, const char *const *names) {
   for (; *names; names++) {
     if (strcmp(key, *names) == 0) return true;
@@ -228,7 +235,7 @@ void bind_check_options(lua_State *L, const char *func, int idx, const char *con
     if (lua_type(L, -2) != LUA_TSTRING) {
       bind_raise(L, DAMO_ETYPE, "%s: the names of options are strings, got a %s", func, luaL_typename(L, -2));
     }
-    const char *key = lua_tostring(L, -2); /* the table keeps it */
+    const char *key = bind_text(L, -2, func); /* the table keeps it */
     if (!is_known(key, names) && (!worst || strcmp(key, worst) < 0)) worst = key;
   }
   if (worst) unknown_option(L, func, worst, names);
