@@ -1,12 +1,12 @@
 /* number: decimal literals of text files, read the same whatever the locale, rounded correctly. */
-#include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io_int.h"
 
-#define CELL_LONGEST 1000 /* of a number */
+#define DIGITS_MOST 800 /* a double's nearest neighbours differ within 768 digits: those after say only "not 0" */
 
 static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -15,7 +15,8 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool number_decimal(cell_text t, decimal *d) {
   const char *p = t.at, *end = t.at + t.n;
-  int n_digits = 0, n_seen = 0;
+  int n_digits = 0;
+  bool seen = false;
   *d = (decimal){.exact = true, .whole = true};
   if (p < end && (*p == '-' || *p == '+')) d->negative = *p++ == '-';
   for (bool fraction = false; p < end; p++) {
@@ -25,7 +26,7 @@ bool number_decimal(cell_text t, decimal *d) {
       continue;
     }
     if (!is_digit(*p)) break;
-    n_seen++;
+    seen = true;
     if (n_digits < 19) {
       d->digits = 10 * d->digits + (uint64_t)(*p - '0');
       n_digits += d->digits > 0;
@@ -35,7 +36,7 @@ bool number_decimal(cell_text t, decimal *d) {
       d->exponent += !fraction;
     }
   }
-  if (n_seen == 0) return false;
+  if (!seen) return false;
   if (p < end && (*p == 'e' || *p == 'E')) {
     bool minus = false;
     int e = 0;
@@ -48,14 +49,50 @@ bool number_decimal(cell_text t, decimal *d) {
   return p == end;
 }
 
-/* Where one multiplication is not exact: the C library's conversion, told the decimal point of the locale. */
+/* The digits of a literal that number_decimal took, without zeros in front, at most DIGITS_MOST and a last 1 that
+ * stands for others; returns how many. *exponent: of the last one. */
+static int significant_digits(cell_text t, char *dst, int64_t *exponent) {
+  int n = 0;
+  bool fraction = false, more = false;
+  *exponent = 0;
+  for (size_t i = 0; i < t.n && (t.at[i] | 0x20) != 'e'; i++) {
+    if (t.at[i] == '.') fraction = true;
+    if (!is_digit(t.at[i])) continue;
+    if (n < DIGITS_MOST) {
+      if (n > 0 || t.at[i] != '0') dst[n++] = t.at[i];
+      *exponent -= fraction;
+    } else {
+      more = more || t.at[i] != '0';
+      *exponent += !fraction;
+    }
+  }
+  if (more) dst[n++] = '1', --*exponent;
+  return n;
+}
+
+/* The number after e, as far as it matters. */
+static int64_t written_exponent(cell_text t) {
+  const char *e = NULL;
+  for (size_t i = 0; i < t.n && !e; i++) e = (t.at[i] | 0x20) == 'e' ? t.at + i + 1 : NULL;
+  if (!e) return 0;
+  int64_t n = 0;
+  const bool minus = *e == '-';
+  for (e += *e == '-' || *e == '+'; e < t.at + t.n; e++) n = n < (int64_t)1 << 50 ? 10 * n + (*e - '0') : n;
+  return minus ? -n : n;
+}
+
+/* Where one multiplication is not exact: the C library's conversion of digits and an exponent, without the decimal
+ * point, which depends on the locale. */
 static double slow_double(cell_text t) {
-  char text[CELL_LONGEST + 2];
-  const char *point = localeconv()->decimal_point;
-  size_t n = 0;
-  for (size_t i = 0; i < t.n; i++) text[n++] = t.at[i] == '.' && !point[1] ? point[0] : t.at[i];
-  text[n] = '\0';
-  return strtod(text, NULL);
+  char text[DIGITS_MOST + 32];
+  int64_t exponent;
+  const int n = significant_digits(t, text, &exponent);
+  exponent += written_exponent(t);
+  if (exponent > 100000) exponent = 100000;
+  if (exponent < -100000) exponent = -100000;
+  snprintf(text + n, sizeof text - (size_t)n, "e%lld", (long long)exponent);
+  const double v = n > 0 ? strtod(text, NULL) : 0;
+  return t.n > 0 && *t.at == '-' ? -v : v;
 }
 
 static bool is_word(cell_text t, const char *word) {
@@ -84,7 +121,7 @@ bool number_double(cell_text t, double *out) {
     *out = NAN;
     return true;
   }
-  if (t.n > CELL_LONGEST || !number_decimal(t, &d)) return parse_word(t, out);
+  if (!number_decimal(t, &d)) return parse_word(t, out);
   double v = (double)d.digits;
   if (d.digits == 0) {
     v = 0;
