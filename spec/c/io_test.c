@@ -149,7 +149,7 @@ static void write_two(damo_ctx *ctx, const char *name) {
 static void test_npz_round_trip(damo_ctx *ctx) {
   npz z;
   write_two(ctx, "a.npz");
-  if (CHECK_EQ_I(io_read_npz(ctx, path("a.npz"), &z), DAMO_OK)) {
+  if (CHECK_EQ_I(io_read_npz(ctx, path("a.npz"), 0, &z), DAMO_OK)) {
     damo_array *a = counting(ctx, DAMO_FLOAT32, 2, (const int64_t[]){5, 7});
     CHECK_EQ_I(z.n, 2);
     CHECK_EQ_S(z.at[0].name, "weights");
@@ -160,7 +160,7 @@ static void test_npz_round_trip(damo_ctx *ctx) {
   }
   CHECK(access(path("a.npz.part"), F_OK) != 0);
   CHECK_EQ_I(io_write_npz(ctx, path("none.npz"), NULL, NULL, 0), DAMO_OK);
-  if (CHECK_EQ_I(io_read_npz(ctx, path("none.npz"), &z), DAMO_OK)) {
+  if (CHECK_EQ_I(io_read_npz(ctx, path("none.npz"), 0, &z), DAMO_OK)) {
     CHECK_EQ_I(z.n, 0);
     npz_clear(&z);
   }
@@ -206,7 +206,7 @@ static void test_npz_deflated(damo_ctx *ctx) {
   const size_t n = npy_bytes(npy, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (200,), }", data, sizeof data);
   const size_t all = deflated_zip(bytes, "x.npy", npy, n);
   put("d.npz", bytes, all);
-  if (CHECK_EQ_I(io_read_npz(ctx, path("d.npz"), &z), DAMO_OK)) {
+  if (CHECK_EQ_I(io_read_npz(ctx, path("d.npz"), 0, &z), DAMO_OK)) {
     CHECK_EQ_I(z.n, 1);
     CHECK_EQ_S(z.at[0].name, "x");
     CHECK_NEAR(((double *)z.at[0].array->data)[198], 3, 0);
@@ -215,12 +215,38 @@ static void test_npz_deflated(damo_ctx *ctx) {
   /* Every truncation and every changed byte is an error or still an array: never a crash. */
   for (size_t i = 0; i < all; i++) {
     put("t.npz", bytes, i);
-    CHECK(io_read_npz(ctx, path("t.npz"), &z) != DAMO_OK);
+    CHECK(io_read_npz(ctx, path("t.npz"), 0, &z) != DAMO_OK);
     bytes[i] ^= (char)0x5a;
     put("t.npz", bytes, all);
-    if (io_read_npz(ctx, path("t.npz"), &z) == DAMO_OK) npz_clear(&z);
+    if (io_read_npz(ctx, path("t.npz"), 0, &z) == DAMO_OK) npz_clear(&z);
     bytes[i] ^= (char)0x5a;
   }
+}
+
+/* What deflated members inflate to is bounded; what is stored takes as many bytes as the file has. */
+static void test_npz_bound(damo_ctx *ctx) {
+  char npy[2048], bytes[8192];
+  const double data[200] = {0};
+  npz z;
+  const size_t n = npy_bytes(npy, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (200,), }", data, sizeof data);
+  const size_t all = deflated_zip(bytes, "x.npy", npy, n);
+  CHECK(all < 400);
+  put("d.npz", bytes, all);
+  CHECK_EQ_I(io_read_npz(ctx, path("d.npz"), n - 1, &z), DAMO_EIO);
+  CHECK(strstr(ctx->error.message, "d.npz: inflated, the archive has more than ") != NULL);
+  CHECK(strstr(ctx->error.message, "the option max_bytes (default 1073741824) allows more") != NULL);
+  CHECK_EQ_I(io_read_npz(ctx, path("d.npz"), n, &z), DAMO_OK);
+  npz_clear(&z);
+  write_two(ctx, "a.npz");
+  CHECK_EQ_I(io_read_npz(ctx, path("a.npz"), 1, &z), DAMO_OK);
+  npz_clear(&z);
+  put("d.npz", bytes, deflated_zip(bytes, "x\1.npy", npy, n));
+  for (size_t i = 0; i + 1 < sizeof bytes; i++) {
+    if (bytes[i] == 'x' && bytes[i + 1] == 1) bytes[i + 1] = 0;
+  }
+  put("d.npz", bytes, all + 2);
+  CHECK_EQ_I(io_read_npz(ctx, path("d.npz"), 0, &z), DAMO_EIO);
+  CHECK(strstr(ctx->error.message, "a member has a zero byte") != NULL);
 }
 
 static void test_npz_damaged(damo_ctx *ctx) {
@@ -230,7 +256,7 @@ static void test_npz_damaged(damo_ctx *ctx) {
   const size_t n = get("a.npz", bytes, sizeof bytes);
   bytes[150] ^= 1; /* an entry of weights */
   put("bad.npz", bytes, n);
-  CHECK_EQ_I(io_read_npz(ctx, path("bad.npz"), &z), DAMO_EIO);
+  CHECK_EQ_I(io_read_npz(ctx, path("bad.npz"), 0, &z), DAMO_EIO);
   CHECK(strstr(ctx->error.message, "member 'weights.npy': the data are damaged") != NULL);
   bytes[150] ^= 1;
   for (size_t i = 0; i < n; i++) {
@@ -238,12 +264,12 @@ static void test_npz_damaged(damo_ctx *ctx) {
       const char old = bytes[i];
       bytes[i] = k ? (char)0xff : (char)(bytes[i] ^ 0x21);
       put("bad.npz", bytes, n);
-      if (io_read_npz(ctx, path("bad.npz"), &z) == DAMO_OK) npz_clear(&z);
+      if (io_read_npz(ctx, path("bad.npz"), 0, &z) == DAMO_OK) npz_clear(&z);
       bytes[i] = old;
     }
   }
   put("bad.npz", "PK\5\6", 4);
-  CHECK_EQ_I(io_read_npz(ctx, path("bad.npz"), &z), DAMO_EIO);
+  CHECK_EQ_I(io_read_npz(ctx, path("bad.npz"), 0, &z), DAMO_EIO);
   CHECK_EQ_I(io_write_npz(ctx, "damo_no_such_dir/x.npz", NULL, NULL, 0), DAMO_EIO);
   CHECK(strstr(ctx->error.message, "damo_no_such_dir/x.npz: can't be written: ") != NULL);
 }
@@ -292,6 +318,42 @@ static void test_csv_digits(damo_ctx *ctx) {
     damo_release(a);
     if (i % 50 == 0) CHECK(true);
   }
+}
+
+/* A number may be as long as it likes: 767 digits decide what a double is, one more whether it lies past a tie. */
+static void test_csv_long(damo_ctx *ctx) {
+  const size_t n = 5000000;
+  char *text = malloc(n + 64);
+  if (!text) return;
+  memset(text, '3', n);
+  memcpy(text + 1, ".", 1);
+  strcpy(text + n, ",1\n");
+  damo_array *a = csv_of(ctx, text, NULL, NULL);
+  if (CHECK(a && array_shape(a)[0] == 1 && array_shape(a)[1] == 2)) CHECK_NEAR(at(a, 0, 0), 10.0 / 3, 0);
+  damo_release(a);
+  memset(text, '0', n);
+  memcpy(text, "-0.", 3);
+  strcpy(text + n, "25e5000000");
+  a = csv_of(ctx, text, NULL, NULL);
+  if (CHECK(a && array_shape(a)[0] == 1)) CHECK_NEAR(at(a, 0, 0), -250, 0);
+  damo_release(a);
+  memset(text, '7', n);
+  text[n] = '\0';
+  a = csv_of(ctx, text, NULL, NULL);
+  if (CHECK(a && array_shape(a)[0] == 1)) CHECK(isinf(at(a, 0, 0)));
+  damo_release(a);
+  /* 1 + 2^-53 is a tie, which goes to 1; a digit after the 800th decides for the next number */
+  strcpy(text, "1.00000000000000011102230246251565404236316680908203125");
+  for (int last = 0; last < 2; last++) {
+    const size_t end = strlen("1.00000000000000011102230246251565404236316680908203125");
+    memset(text + end, '0', 2000);
+    text[end + 2000] = last ? '1' : '0';
+    text[end + 2001] = '\0';
+    a = csv_of(ctx, text, NULL, NULL);
+    if (CHECK(a != NULL)) CHECK_NEAR(at(a, 0, 0), last ? 1 + 0x1p-52 : 1, 0);
+    damo_release(a);
+  }
+  free(text);
 }
 
 static void test_csv_options(damo_ctx *ctx) {
@@ -347,9 +409,11 @@ int main(void) {
   test_npy_damaged(ctx);
   test_npz_round_trip(ctx);
   test_npz_deflated(ctx);
+  test_npz_bound(ctx);
   test_npz_damaged(ctx);
   test_csv_values(ctx);
   test_csv_digits(ctx);
+  test_csv_long(ctx);
   test_csv_options(ctx);
   test_csv_damaged(ctx);
   remove_all();

@@ -140,7 +140,8 @@ describe("damaged files:", function()
     { coo, "shape", damo.array { 3, 4 }, "member 'shape' is not a vector of two integers" },
     { coo, "shape", ints { -3, 4 }, "member 'shape' holds -3" },
     { coo, "shape", ints { math.maxinteger, 4 }, "member 'shape' holds 9223372036854775807" },
-    { coo, "shape", ints { math.maxinteger - 1, 4 }, "array: shape (9223372036854775807,) is too large" },
+    { coo, "shape", ints { math.maxinteger - 1, 4 }, "its rows as csr take more than 1073741824 bytes: "
+      .. "the option max_bytes (default 1073741824) allows more" },
     { coo, "format", "lil", "the sparse format is 'lil', expected csr, csc, coo, dia or bsr" },
     { coo, "format", "coordinates", "the sparse format is '', expected csr, csc, coo, dia or bsr" },
     { dia, "offsets", nil, "the member 'offsets' of a sparse matrix is missing" },

@@ -22,10 +22,13 @@ typedef struct npz {
   damo_ctx *ctx;
   npz_entry *at;
   int64_t n, cap;
+  uint64_t max_bytes; /* what it was read with */
 } npz;
-damo_status io_read_npz(damo_ctx *ctx, const char *path, npz *out);
+#define IO_MAX_BYTES ((uint64_t)1 << 30)
+/* An archive whose deflated members inflate to more than max_bytes (0: IO_MAX_BYTES) is refused before memory is taken:
+ * a small file can hold a thousand times its size. */
+damo_status io_read_npz(damo_ctx *ctx, const char *path, uint64_t max_bytes, npz *out);
 void npz_clear(npz *z);
-/* Writes to a temporary file beside path first, so that a failure leaves the old file. */
 damo_status io_write_npz(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays,
                          int64_t n);
 
@@ -65,5 +68,15 @@ damo_status io_write_sparse_npz(const char *path, const damo_sparse *a);
 /* Of members read already: is this a sparse matrix, and the matrix. */
 bool io_npz_is_sparse(const npz *z);
 damo_sparse *io_sparse_of_npz(const char *path, const npz *z);
+
+/* ---- Texts and pictures ------------------------------------------------------------------------------------------ */
+
+/* Every file is written beside its path and takes its place when it is whole: see io_sink. */
+damo_status io_write_text(damo_ctx *ctx, const char *path, const char *text, size_t n);
+
+/* Runs a program (argv ends with NULL; found through PATH, no shell between) with text as its input and the file at
+ * path as its output. *found (false: there is no such program, no error and no file). An io error holds what the
+ * program said. */
+damo_status io_draw(damo_ctx *ctx, const char *const *argv, const char *text, size_t n, const char *path, bool *found);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef DAMO_IO_INT_H
 #define DAMO_IO_INT_H
 
+#include <signal.h>
 #include <stdio.h>
 #include <zlib.h>
 
@@ -26,7 +27,7 @@ typedef struct cell_text {
 typedef struct decimal {
   bool negative, exact, whole; /* whole: written as an integer */
   uint64_t digits;
-  int exponent;
+  int64_t exponent;
 } decimal;
 
 /* false: the text is no decimal literal. */
@@ -60,15 +61,20 @@ damo_status source_fail(const io_source *s, const char *fmt, ...) PRINTF_LIKE(2,
 
 /* ---- Bytes out --------------------------------------------------------------------------------------------------- */
 
-/* A file that is written beside its path and takes its place at the end. */
+/* A file that is written beside its path under a fresh name and takes its place at the end, with the mode of what it
+ * replaces. A symbolic link is followed. What is no plain file (a device, a pipe) is written through. */
 typedef struct io_sink {
   damo_ctx *ctx;
-  const char *path;
-  char *part; /* where it is written */
+  const char *path;    /* for error texts */
+  char *target, *part; /* where it goes, and where it is written; part NULL: written through */
+  size_t target_size, part_size;
+  sigset_t signals; /* of this thread before, where it is written through */
+  bool was_pending;
   FILE *f;
   uint64_t written;
 } io_sink;
 
+/* sink_close must follow on success. */
 damo_status sink_open(io_sink *s, damo_ctx *ctx, const char *path);
 damo_status sink_write(io_sink *s, const void *data, size_t n);
 /* Closes and, where status is DAMO_OK, moves the file to its path; else removes it. Gives the status of the whole. */
@@ -86,6 +92,9 @@ size_t npy_header(const damo_array *a, char out[NPY_HEADER_MAX]);
 size_t npy_text_header(const damo_array *a, char out[NPY_HEADER_MAX]);
 
 /* ---- npz --------------------------------------------------------------------------------------------------------- */
+
+/* The io error of what would take more memory than max_bytes. */
+damo_status npz_too_large(damo_ctx *ctx, const char *path, uint64_t max_bytes, const char *what);
 
 /* io_write_npz; arrays[text], a uint8 vector, is written as one text (-1: none). */
 damo_status npz_write(damo_ctx *ctx, const char *path, const char *const *names, damo_array *const *arrays, int64_t n,

@@ -48,6 +48,22 @@ static damo_status add_member(npz *out, io_source *s, const zip_member *m, uint6
   return DAMO_OK;
 }
 
+damo_status npz_too_large(damo_ctx *ctx, const char *path, uint64_t max_bytes, const char *what) {
+  return io_fail(ctx, path, 0, "%s more than %llu bytes: the option max_bytes (default %llu) allows more", what,
+                 (unsigned long long)max_bytes, (unsigned long long)IO_MAX_BYTES);
+}
+
+static damo_status check_inflated(damo_ctx *ctx, const char *path, const zip_dir *dir, uint64_t max_bytes) {
+  uint64_t sum = 0;
+  for (int64_t i = 0; i < dir->n; i++) {
+    const zip_member *m = &dir->at[i];
+    if (m->method == 0 || !is_array_name(m->name)) continue;
+    if (m->size > max_bytes - sum) return npz_too_large(ctx, path, max_bytes, "inflated, the archive has");
+    sum += m->size;
+  }
+  return DAMO_OK;
+}
+
 static damo_status read_members(npz *out, const zip_dir *dir, io_source *s, uint64_t file_size) {
   int64_t n = 0;
   for (int64_t i = 0; i < dir->n; i++) n += is_array_name(dir->at[i].name);
@@ -60,14 +76,15 @@ static damo_status read_members(npz *out, const zip_dir *dir, io_source *s, uint
   return DAMO_OK;
 }
 
-damo_status io_read_npz(damo_ctx *ctx, const char *path, npz *out) {
+damo_status io_read_npz(damo_ctx *ctx, const char *path, uint64_t max_bytes, npz *out) {
   uint64_t size = 0;
   zip_dir dir = {.ctx = ctx};
-  npz got = {.ctx = ctx};
+  npz got = {.ctx = ctx, .max_bytes = max_bytes ? max_bytes : IO_MAX_BYTES};
   FILE *f = io_open(ctx, path, &size);
   if (!f) return ctx->error.status;
   io_source *s = mem_alloc(ctx, sizeof *s);
   damo_status status = s ? zip_read(ctx, path, f, size, &dir) : DAMO_EMEMORY;
+  if (status == DAMO_OK) status = check_inflated(ctx, path, &dir, got.max_bytes);
   if (status == DAMO_OK) {
     s->ctx = ctx, s->path = path, s->f = f;
     status = read_members(&got, &dir, s, size);

@@ -354,17 +354,25 @@ static damo_status read_shape(form *f) {
   return DAMO_OK;
 }
 
+/* Coordinates say little about the lines that the matrix has, each of which takes a number. */
+static damo_status check_lines(const form *f, form_reader read) {
+  if (read == read_compressed || read == read_csc) return DAMO_OK;
+  if ((uint64_t)f->shape[0] <= f->z->max_bytes / sizeof(int64_t)) return DAMO_OK;
+  return npz_too_large(f->ctx, f->path, f->z->max_bytes, "its rows as csr take");
+}
+
 damo_sparse *io_sparse_of_npz(const char *path, const npz *z) {
   static const char *const names[] = {"format", "shape", "data", NULL};
   form f = {.ctx = z->ctx, .path = path, .z = z, .format = DAMO_CSR};
   if (need_members(&f, names) != DAMO_OK) return NULL;
   const form_reader read = find_reader(&f);
-  return read && read_shape(&f) == DAMO_OK ? explained(&f, "", read(&f)) : NULL;
+  if (!read || read_shape(&f) != DAMO_OK || check_lines(&f, read) != DAMO_OK) return NULL;
+  return explained(&f, "", read(&f));
 }
 
 damo_sparse *io_read_sparse_npz(damo_ctx *ctx, const char *path) {
   npz z;
-  if (io_read_npz(ctx, path, &z) != DAMO_OK) return NULL;
+  if (io_read_npz(ctx, path, 0, &z) != DAMO_OK) return NULL;
   damo_sparse *a = io_sparse_of_npz(path, &z);
   npz_clear(&z);
   return a;

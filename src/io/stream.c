@@ -1,4 +1,4 @@
-/* stream: bytes out of files and zip members, bytes into files that appear only when whole. */
+/* stream: bytes out of files and zip members. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +18,7 @@ damo_status io_fail(damo_ctx *ctx, const char *path, int errno_value, const char
 
 FILE *io_open(damo_ctx *ctx, const char *path, uint64_t *size) {
   struct stat info;
+  if (ctx_gate(ctx, GATE_FILE, path) != DAMO_OK) return NULL;
   FILE *f = fopen(path, "rb");
   if (!f) {
     io_fail(ctx, path, errno, "can't be opened");
@@ -129,37 +130,4 @@ damo_status source_read(io_source *s, void *dst, size_t n) {
     p += m, n -= m, s->left -= m;
   }
   return DAMO_OK;
-}
-
-/* ---- Sink -------------------------------------------------------------------------------------------------------- */
-
-#define PART_SUFFIX ".part"
-
-static size_t part_size(const char *path) { return strlen(path) + sizeof PART_SUFFIX; }
-
-damo_status sink_open(io_sink *s, damo_ctx *ctx, const char *path) {
-  const size_t n = part_size(path);
-  *s = (io_sink){.ctx = ctx, .path = path};
-  s->part = mem_alloc(ctx, n);
-  if (!s->part) return DAMO_EMEMORY;
-  snprintf(s->part, n, "%s%s", path, PART_SUFFIX);
-  s->f = fopen(s->part, "wb");
-  if (s->f) return DAMO_OK;
-  const int why = errno;
-  mem_free(ctx, s->part, n);
-  return io_fail(ctx, path, why, "can't be written");
-}
-
-damo_status sink_write(io_sink *s, const void *data, size_t n) {
-  if (n > 0 && fwrite(data, 1, n, s->f) != n) return io_fail(s->ctx, s->path, errno, "writing failed");
-  s->written += n;
-  return DAMO_OK;
-}
-
-damo_status sink_close(io_sink *s, damo_status status) {
-  if (fclose(s->f) != 0 && status == DAMO_OK) status = io_fail(s->ctx, s->path, errno, "writing failed");
-  if (status == DAMO_OK && rename(s->part, s->path) != 0) status = io_fail(s->ctx, s->path, errno, "can't be written");
-  if (status != DAMO_OK) remove(s->part);
-  mem_free(s->ctx, s->part, part_size(s->path));
-  return status;
 }

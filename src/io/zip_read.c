@@ -115,8 +115,10 @@ static damo_status read_entry(const zip_file *z, const unsigned char *p, size_t 
   if (!text) return DAMO_EMEMORY;
   memcpy(text, p + ENTRY_SIZE, name);
   text[name] = '\0';
-  m->name = mem_strdup(z->ctx, text); /* ends at a zero inside the name */
+  const bool cut = strlen(text) < name;
+  m->name = cut ? NULL : mem_strdup(z->ctx, text);
   mem_free(z->ctx, text, name + 1);
+  if (cut) return io_fail(z->ctx, z->path, 0, "the name of a member has a zero byte in it");
   return m->name ? DAMO_OK : DAMO_EMEMORY;
 }
 

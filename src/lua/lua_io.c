@@ -17,7 +17,8 @@ static bool ends_with(const char *s, const char *tail) {
 
 static const char *check_path(lua_State *L, const char *func) {
   if (lua_type(L, 1) != LUA_TSTRING) bind_arg_error(L, func, 1, "path", "a string");
-  return lua_tostring(L, 1);
+  bind_gate(L, GATE_FILE, func);
+  return bind_text(L, 1, func);
 }
 
 static file_kind check_kind(lua_State *L, const char *path, const char *func) {
@@ -66,10 +67,10 @@ static int give_sparse(lua_State *L, const char *path, const npz *z, bool softly
   return 1;
 }
 
-static int load_npz(lua_State *L, const char *path, bool softly) {
+static int load_npz(lua_State *L, const char *path, uint64_t max_bytes, bool softly) {
   damo_ctx *ctx = bind_ctx(L);
   npz *z = push_npz(L);
-  damo_status s = io_read_npz(ctx, path, z);
+  damo_status s = io_read_npz(ctx, path, max_bytes, z);
   if (s != DAMO_OK) return fail(L, softly);
   if (io_npz_is_sparse(z)) return give_sparse(L, path, z, softly);
   lua_newtable(L);
@@ -88,14 +89,28 @@ static int load_npy(lua_State *L, const char *path, bool softly) {
   return 1;
 }
 
-/* load(path, {on_fail=}): the Array of a .npy; of a .npz a table name → Array, or the sparse matrix that it holds. */
+/* The option max_bytes; 0: the default holds. */
+static uint64_t max_bytes_option(lua_State *L, int options) {
+  scalar s = {.v.i = 0};
+  if (!bind_option(L, options, "max_bytes")) return 0;
+  const bool number = lua_type(L, -1) == LUA_TNUMBER;
+  if (!number || !bind_to_scalar(L, -1, DAMO_INT64, &s) || s.v.i < 1) {
+    bind_raise(L, number ? DAMO_EVALUE : DAMO_ETYPE, "load: option 'max_bytes' must be an integer from 1 on, got %s",
+               number ? bind_number_text(L, -1) : bind_typename(L, -1));
+  }
+  lua_pop(L, 1);
+  return (uint64_t)s.v.i;
+}
+
+/* load(path, {max_bytes=, on_fail=}): the Array of a .npy; of a .npz a table name → Array, or the sparse matrix that it holds. */
 static int load(lua_State *L) {
-  static const char *const names[] = {"on_fail", NULL};
+  static const char *const names[] = {"max_bytes", "on_fail", NULL};
   lua_settop(L, 2);
   const char *path = check_path(L, "load");
   bind_check_options(L, "load", 2, names);
+  const uint64_t max_bytes = max_bytes_option(L, 2);
   bool softly = fails_softly(L, 2, "load");
-  return check_kind(L, path, "load") == FILE_NPY ? load_npy(L, path, softly) : load_npz(L, path, softly);
+  return check_kind(L, path, "load") == FILE_NPY ? load_npy(L, path, softly) : load_npz(L, path, max_bytes, softly);
 }
 
 /* ---- Saving ------------------------------------------------------------------------------------------------------ */
@@ -125,7 +140,7 @@ static int64_t count_names(lua_State *L, int table) {
 static const char **sorted_names(lua_State *L, int table, int64_t n) {
   const char **names = bind_room(L, (size_t)n, sizeof *names);
   int64_t i = 0;
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) names[i++] = lua_tostring(L, -2);
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) names[i++] = bind_text(L, -2, "save");
   qsort((void *)names, (size_t)n, sizeof *names, compare_names);
   return names;
 }

@@ -1,0 +1,171 @@
+/* program: pictures by a program that reads a text and writes the picture (gnuplot, Graphviz's dot).
+ *
+ * No shell and no path reach the program: it reads its standard input and writes its standard output. The picture comes
+ * through a pipe, as these programs don't tell when a disk is full. The text goes through an unlinked temporary file,
+ * as what the program says does: with three pipes one that ends early would raise SIGPIPE in the host, and one that
+ * says much could wait for us while we wait for it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io_int.h"
+
+#define SAID_MAX 600  /* of what the program said, bytes that go into an error */
+#define FIRST_FREE 3  /* past the standard descriptors, over which the child's are laid */
+#define NOT_FOUND 127 /* the exit status of a child that could not become the program */
+
+extern char **environ;
+
+/* The child's three streams, and the end of the pipe from which its output is read. */
+typedef struct streams {
+  FILE *in, *said;
+  int at[3];
+  int out;
+} streams;
+
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+
+static void close_fd(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+static void close_streams(streams *s) {
+  for (int i = 0; i < 3; i++) close_fd(&s->at[i]);
+  close_fd(&s->out);
+  if (s->in) fclose(s->in);
+  if (s->said) fclose(s->said);
+}
+
+static bool fill_input(FILE *in, const char *text, size_t n) {
+  return fwrite(text, 1, n, in) == n && fflush(in) == 0 && lseek(fileno(in), 0, SEEK_SET) == 0;
+}
+
+/* A copy of a descriptor: past the standard descriptors, and closed in every child. */
+static bool move_up(int from, int *to) {
+  *to = fcntl(from, F_DUPFD_CLOEXEC, FIRST_FREE);
+  return *to >= 0;
+}
+
+static bool open_pipe(streams *s) {
+  int ends[2];
+  if (pipe(ends) != 0) return false;
+  const bool ok = move_up(ends[0], &s->out) && move_up(ends[1], &s->at[1]);
+  close(ends[0]);
+  close(ends[1]);
+  return ok;
+}
+
+/* s is for close_streams in any case. */
+static damo_status open_streams(streams *s, const io_sink *sink, const char *text, size_t n) {
+  *s = (streams){.in = tmpfile(), .said = tmpfile(), .at = {-1, -1, -1}, .out = -1};
+  const bool ok = s->in && s->said && fill_input(s->in, text, n) && move_up(fileno(s->in), &s->at[0]) &&
+                  move_up(fileno(s->said), &s->at[2]) && open_pipe(s);
+  return ok ? DAMO_OK : io_fail(sink->ctx, sink->path, errno, "no temporary file can be made");
+}
+
+/* ---- The child --------------------------------------------------------------------------------------------------- */
+
+/* The error number of the start, 0 where the program runs. Signals are as a program expects them, whatever the host
+ * has done with its own. */
+static int start(const char *const *argv, const streams *s, pid_t *pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t none, usual;
+  int why = posix_spawn_file_actions_init(&actions);
+  if (why) return why;
+  why = posix_spawnattr_init(&attributes);
+  if (why) {
+    posix_spawn_file_actions_destroy(&actions);
+    return why;
+  }
+  sigemptyset(&none);
+  sigemptyset(&usual);
+  sigaddset(&usual, SIGPIPE);
+  for (int i = 0; i < 3 && why == 0; i++) why = posix_spawn_file_actions_adddup2(&actions, s->at[i], i);
+  if (why == 0) why = posix_spawnattr_setsigmask(&attributes, &none);
+  if (why == 0) why = posix_spawnattr_setsigdefault(&attributes, &usual);
+  if (why == 0) why = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  if (why == 0) why = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return why;
+}
+
+/* The exit status, or -1: killed, or reaped by the host (what it wrote says then how it went). */
+static int wait_for(pid_t pid, bool *unknown) {
+  int status = 0;
+  pid_t got;
+  do { got = waitpid(pid, &status, 0); } while (got < 0 && errno == EINTR);
+  *unknown = got < 0;
+  return got > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
+
+/* What the program said, as one line. */
+static void read_said(FILE *said, char text[SAID_MAX]) {
+  size_t n = 0;
+  bool gap = false;
+  rewind(said);
+  for (int c = fgetc(said); c != EOF && n + 2 < SAID_MAX; c = fgetc(said)) {
+    const bool blank = c < 33 || c == 127;
+    if (!blank && gap && n > 0) text[n++] = ' ';
+    if (!blank) text[n++] = (char)c;
+    gap = blank;
+  }
+  text[n] = '\0';
+}
+
+static damo_status drawing_failed(const io_sink *sink, const char *program, FILE *said) {
+  char text[SAID_MAX];
+  read_said(said, text);
+  return io_fail(sink->ctx, sink->path, 0, "%s failed to draw it%s%s", program, text[0] ? ": " : "", text);
+}
+
+/* The program's output, to its end, into the sink. */
+static damo_status copy_output(io_sink *sink, int fd) {
+  char chunk[16384];
+  damo_status status = DAMO_OK;
+  for (;;) {
+    const ssize_t n = read(fd, chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return status;
+    if (status == DAMO_OK) status = sink_write(sink, chunk, (size_t)n);
+  }
+}
+
+static damo_status run(io_sink *sink, const char *const *argv, streams *s, bool *found) {
+  pid_t pid = 0;
+  bool unknown = false;
+  const int why = start(argv, s, &pid);
+  *found = why != ENOENT;
+  if (why == ENOENT) return DAMO_EIO;
+  if (why) return io_fail(sink->ctx, sink->path, why, "%s can't be started", argv[0]);
+  close_fd(&s->at[1]); /* or the pipe would never end */
+  const damo_status status = copy_output(sink, s->out);
+  const int exit_status = wait_for(pid, &unknown);
+  *found = exit_status != NOT_FOUND;
+  if (!*found) return DAMO_EIO;
+  if (status != DAMO_OK) return status;
+  if (sink->written > 0 && (exit_status == 0 || unknown)) return DAMO_OK;
+  return drawing_failed(sink, argv[0], s->said);
+}
+
+damo_status io_draw(damo_ctx *ctx, const char *const *argv, const char *text, size_t n, const char *path, bool *found) {
+  io_sink sink;
+  streams s;
+  *found = true;
+  DAMO_TRY(ctx_gate(ctx, GATE_PROGRAM, argv[0]));
+  DAMO_TRY(sink_open(&sink, ctx, path));
+  damo_status status = open_streams(&s, &sink, text, n);
+  if (status == DAMO_OK) status = run(&sink, argv, &s, found);
+  close_streams(&s);
+  status = sink_close(&sink, status);
+  return *found ? status : DAMO_OK;
+}
