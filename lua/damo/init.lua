@@ -9,6 +9,7 @@ local core = require "damo.core"
 ---@class damo
 local damo = {}
 for name, value in pairs(core) do damo[name] = value end
+damo.system = nil -- for damo's own files
 
 -- Loaded before the submodules, which may themselves require "damo".
 package.loaded["damo"] = damo

@@ -1,77 +1,157 @@
---- Line plots and pictures of matrices: a PNG by gnuplot where that is installed, else text.
+--- Line plots and pictures of matrices: a file by gnuplot where that is installed, else text.
 -- @module damo.plot
+
+local core = require "damo.core"
+local system = core.system
+local number_text = system.number_text
 
 local plot = {}
 
-local function have_gnuplot()
-  local answer = os.execute "command -v gnuplot >/dev/null 2>&1"
-  return answer == true or answer == 0
+local huge = math.huge
+
+-- ---- Arguments ----------------------------------------------------------------------------------------------------
+
+local function fail(kind, text, ...) core.raise(kind, text:format(...)) end
+
+-- 96 pixels are an inch: so that letters have the same share of the picture as in a PNG.
+local function paper(w, h) return number_text(w / 96, 6) .. "in," .. number_text(h / 96, 6) .. "in" end
+
+-- What gnuplot's terminals are called, by the ending of a path; width and height in pixels.
+local terminals = {
+  png = function(w, h) return ("pngcairo size %d,%d font ',11'"):format(w, h) end,
+  jpg = function(w, h) return ("jpeg size %d,%d font ',11'"):format(w, h) end,
+  svg = function(w, h) return ("svg size %d,%d font ',11' background rgb 'white'"):format(w, h) end,
+  pdf = function(w, h) return "pdfcairo size " .. paper(w, h) .. " font ',11'" end,
+  eps = function(w, h) return "epscairo size " .. paper(w, h) .. " font ',11'" end,
+}
+terminals.jpeg = terminals.jpg
+
+local function check_text(func, name, value)
+  if value == nil then return end
+  if type(value) ~= "string" then
+    fail("type", "plot.%s: option '%s' must be a string, got %s", func, name, system.typename(value))
+  end
+  if value:find("\0", 1, true) then fail("value", "plot.%s: option '%s' has a zero byte in it", func, name) end
 end
 
---- A list of numbers from a list or a vector Array.
-local function numbers(v)
-  if type(v) == "table" then return v end
-  return v:totable()
+local function check_flag(func, name, value)
+  if value ~= nil and type(value) ~= "boolean" then
+    fail("type", "plot.%s: option '%s' must be true or false, got %s", func, name, system.typename(value))
+  end
 end
+
+-- The ending of the path says what the picture is.
+local function check_path(func, path)
+  local ending = (path:match "%.(%w+)$" or ""):lower()
+  if not terminals[ending] then
+    fail("value", "plot.%s: option 'path' must end in .png, .svg, .pdf, .eps or .jpg, got '%s'", func, path)
+  end
+  return terminals[ending]
+end
+
+--- The options, checked; `terminal` is what makes the line that sets gnuplot's.
+local function check_options(func, options, texts, flags)
+  local names, checked = {}, {}
+  for _, name in ipairs(texts) do names[#names + 1] = name end
+  for _, name in ipairs(flags) do names[#names + 1] = name end
+  system.check_options("plot." .. func, options, names)
+  for _, name in ipairs(texts) do
+    checked[name] = options and options[name]
+    check_text(func, name, checked[name])
+  end
+  for _, name in ipairs(flags) do
+    checked[name] = options and options[name]
+    check_flag(func, name, checked[name])
+  end
+  if checked.path and checked.text then
+    fail("value", "plot.%s: with text = true the text is returned: leave path out", func)
+  end
+  if checked.path then checked.terminal = check_path(func, checked.path) end
+  return checked
+end
+
+-- A list of numbers from a list or a vector Array.
+local function numbers(v, func, what)
+  if type(v) == "userdata" then
+    if system.typename(v) ~= "Array" or v.ndim ~= 1 then
+      fail("type", "plot.%s: %s must be a list of numbers or a vector", func, what)
+    end
+    v = v:totable()
+  end
+  if type(v) ~= "table" then
+    fail("type", "plot.%s: %s must be a list of numbers or a vector, got %s", func, what, system.typename(v))
+  end
+  for k, x in ipairs(v) do
+    if type(x) ~= "number" then
+      fail("type", "plot.%s: entry %d of %s must be a number, got %s", func, k, what, system.typename(x))
+    end
+  end
+  return v
+end
+
+local function check_name(func, what, name)
+  if name ~= nil and type(name) ~= "string" and type(name) ~= "number" then
+    fail("type", "plot.%s: the name of %s must be a string, got %s", func, what, system.typename(name))
+  end
+  if name ~= nil and tostring(name):find("\0", 1, true) then
+    fail("value", "plot.%s: the name of %s has a zero byte in it", func, what)
+  end
+  return name ~= nil and tostring(name):gsub("%c", " ") or nil
+end
+
+-- ---- What gnuplot reads -------------------------------------------------------------------------------------------
+
+--- A string as gnuplot reads it: between single quotes, where nothing is run or expanded. A single quote and a line
+-- break, which ends a command, are strings of their own; other control characters become spaces.
+local apart = { ["'"] = [['."'".']], ["\n"] = [['."\n".']] }
+local function quoted(text)
+  local seen = (text or ""):gsub("%c", function(c) return c ~= "\n" and " " or nil end)
+  return "'" .. seen:gsub("['\n]", apart) .. "'"
+end
+
+--- The same where gnuplot draws text: signs such as _ and ^ stand for themselves.
+local function plain(text) return quoted(text) .. " noenhanced" end
+
+local function is_finite(v) return v == v and v > -huge and v < huge end
+
+--- A number that gnuplot reads; what is not finite is a gap.
+local function datum(v) return is_finite(v) and number_text(v, 12) or "NaN" end
+
+local function range(low, high) return "[" .. number_text(low) .. ":" .. number_text(high) .. "]" end
+
+--- Has gnuplot draw the script into the path: false where it is not installed.
+local function draw(func, options, script)
+  return system.draw_file(options.path, table.concat(script, "\n") .. "\n", "plot." .. func, "gnuplot")
+end
+
+-- ---- Lines --------------------------------------------------------------------------------------------------------
+
+local COLUMNS, ROWS = 64, 16
 
 local function check_series(series)
-  if type(series) ~= "table" or #series == 0 then error("plot.lines: expected a list of {name=, y=} tables", 3) end
+  if type(series) ~= "table" or #series == 0 then
+    fail("type", "plot.lines: argument 1 (series) must be a list of {name=, y=} tables")
+  end
   local checked = {}
   for i, s in ipairs(series) do
-    if type(s) ~= "table" or s.y == nil then error(("plot.lines: series %d has no y"):format(i), 3) end
-    local y = numbers(s.y)
-    local x = s.x and numbers(s.x)
-    if x and #x ~= #y then error(("plot.lines: series %d has %d x and %d y"):format(i, #x, #y), 3) end
-    checked[i] = { name = s.name or ("series " .. i), x = x, y = y }
+    if type(s) ~= "table" or s.y == nil then fail("type", "plot.lines: series %d has no y", i) end
+    system.check_options("plot.lines", s, { "name", "x", "y" })
+    local y = numbers(s.y, "lines", ("y of series %d"):format(i))
+    local x = s.x ~= nil and numbers(s.x, "lines", ("x of series %d"):format(i)) or nil
+    if x and #x ~= #y then fail("shape", "plot.lines: series %d has %d x and %d y", i, #x, #y) end
+    checked[i] = { name = check_name("lines", "series " .. i, s.name) or ("series " .. i), x = x, y = y }
   end
   return checked
 end
 
---- A string as gnuplot reads it between double quotes.
-local function quoted(text) return '"' .. tostring(text):gsub('[\\"]', "\\%0") .. '"' end
-
-local function gnuplot_script(series, options)
-  local lines = {
-    "set terminal pngcairo size 800,500 font ',11'",
-    "set output " .. quoted(options.path),
-    "set title " .. quoted(options.title or ""),
-    "set xlabel " .. quoted(options.xlabel or ""),
-    "set ylabel " .. quoted(options.ylabel or ""),
-    "set grid",
-    options.logy and "set logscale y" or "",
-  }
-  local parts = {}
-  for i, s in ipairs(series) do
-    parts[i] = ("'-' with lines linewidth %s title %s"):format(#s.y > 2000 and "0.6" or "2", quoted(s.name))
-  end
-  lines[#lines + 1] = "plot " .. table.concat(parts, ", ")
-  for _, s in ipairs(series) do
-    for k, y in ipairs(s.y) do lines[#lines + 1] = ("%.9g %.9g"):format(s.x and s.x[k] or k, y) end
-    lines[#lines + 1] = "e"
-  end
-  return table.concat(lines, "\n") .. "\n"
-end
-
---- Runs gnuplot on the script; true when it made the picture.
-local function run_gnuplot(script)
-  local name = os.tmpname()
-  local file = assert(io.open(name, "w"))
-  file:write(script)
-  file:close()
-  local answer = os.execute("gnuplot " .. name .. " 2>/dev/null")
-  os.remove(name)
-  return answer == true or answer == 0
-end
-
-local COLUMNS, ROWS = 64, 16
-
+--- The ends of what can be drawn; the first is larger than the second where nothing can. y as its logarithm with logy.
 local function range_of(series, logy)
-  local x0, x1, y0, y1 = math.huge, -math.huge, math.huge, -math.huge
+  local x0, x1, y0, y1 = huge, -huge, huge, -huge
   for _, s in ipairs(series) do
     for k, y in ipairs(s.y) do
       local x = s.x and s.x[k] or k
-      if logy then y = y > 0 and math.log(y, 10) or nil end
-      if y and y == y and math.abs(y) < math.huge then
+      if logy then y = y > 0 and math.log(y) / math.log(10) or huge end
+      if is_finite(x) and is_finite(y) then
         x0, x1, y0, y1 = math.min(x0, x), math.max(x1, x), math.min(y0, y), math.max(y1, y)
       end
     end
@@ -79,8 +159,32 @@ local function range_of(series, logy)
   return x0, x1, y0, y1
 end
 
+local function lines_script(series, options)
+  local lines = {
+    "set encoding utf8",
+    "set terminal " .. options.terminal(800, 500),
+    "set title " .. plain(options.title),
+    "set xlabel " .. plain(options.xlabel),
+    "set ylabel " .. plain(options.ylabel),
+    "set grid",
+    options.logy and "set logscale y" or "",
+  }
+  local x0, x1 = range_of(series, options.logy)
+  if x0 > x1 then lines[#lines + 1] = "set xrange [0.5:1]\nset yrange [0.5:1]" end -- gnuplot draws no empty range
+  local parts = {}
+  for i, s in ipairs(series) do
+    parts[i] = ("'-' with lines linewidth %s title %s"):format(#s.y > 2000 and "0.6" or "2", plain(s.name))
+  end
+  lines[#lines + 1] = "plot " .. table.concat(parts, ", ")
+  for _, s in ipairs(series) do
+    for k, y in ipairs(s.y) do lines[#lines + 1] = datum(s.x and s.x[k] or k) .. " " .. datum(y) end
+    lines[#lines + 1] = "e"
+  end
+  return lines
+end
+
 --- The series as characters on a grid, one letter a series.
-local function text_plot(series, options)
+local function text_lines(series, options)
   local x0, x1, y0, y1 = range_of(series, options.logy)
   local grid = {}
   for row = 1, ROWS do
@@ -92,9 +196,10 @@ local function text_plot(series, options)
   end
   for i, s in ipairs(series) do
     for k, y in ipairs(s.y) do
-      local v = options.logy and (y > 0 and math.log(y, 10) or y0) or y
-      if v == v and math.abs(v) < math.huge then
-        grid[ROWS + 1 - place(v, y0, y1, ROWS)][place(s.x and s.x[k] or k, x0, x1, COLUMNS)] = string.char(96 + i)
+      local x = s.x and s.x[k] or k
+      local v = options.logy and (y > 0 and math.log(y) / math.log(10) or huge) or y
+      if is_finite(x) and is_finite(v) then
+        grid[ROWS + 1 - place(v, y0, y1, ROWS)][place(x, x0, x1, COLUMNS)] = string.char(96 + (i - 1) % 26 + 1)
       end
     end
   end
@@ -103,92 +208,123 @@ local function text_plot(series, options)
   lines[#lines + 1] = "+" .. ("-"):rep(COLUMNS)
   local top, bottom = y1, y0
   if options.logy then top, bottom = 10 ^ y1, 10 ^ y0 end
-  lines[#lines + 1] = ("%s from %.4g to %.4g, %s from %.4g to %.4g"):format(options.xlabel or "x", x0, x1,
-    options.ylabel or "y", bottom, top)
-  for i, s in ipairs(series) do lines[#lines + 1] = ("  %s  %s"):format(string.char(96 + i), s.name) end
+  lines[#lines + 1] = x0 > x1 and "no finite values" or ("%s from %s to %s, %s from %s to %s"):format(
+    options.xlabel or "x", number_text(x0, 4), number_text(x1, 4),
+    options.ylabel or "y", number_text(bottom, 4), number_text(top, 4))
+  for i, s in ipairs(series) do
+    lines[#lines + 1] = ("  %s  %s"):format(string.char(96 + (i - 1) % 26 + 1), s.name)
+  end
   return table.concat(lines, "\n")
 end
 
---- Draws lines: into options.path as a PNG where gnuplot is installed, else as text.
+--- Draws lines: into options.path where gnuplot is installed, else as text.
 ---@param series table list of {name=, y=, x=}: y and x lists of numbers or vector Arrays; x counts from 1 when absent
----@param options table|nil {title=, xlabel=, ylabel=, logy=, path=, text=}: text=true asks for text
----@return string what the path of the PNG, or the text
+---@param options table|nil {title=, xlabel=, ylabel=, logy=, path=, text=}: the ending of path (.png, .svg, .pdf, .eps,
+--- .jpg) says what the picture is; text=true asks for text
+---@return string what the path of the picture, or the text
 function plot.lines(series, options)
-  options = options or {}
+  local o = check_options("lines", options, { "title", "xlabel", "ylabel", "path" }, { "logy", "text" })
   local checked = check_series(series)
-  local drawn = options.path and not options.text and have_gnuplot() and run_gnuplot(gnuplot_script(checked, options))
-  if drawn then return options.path end
-  return text_plot(checked, options)
+  if o.path and draw("lines", o, lines_script(checked, o)) then return o.path end
+  return text_lines(checked, o)
 end
 
 -- ---- Pictures of matrices -----------------------------------------------------------------------------------------
 
---- A list of rows from a matrix Array or a list of lists.
-local function rows_of(z)
-  if type(z) == "table" then return z end
-  return z:totable()
+--- A list of rows of one length from a matrix Array or a list of lists.
+local function rows_of(z, i)
+  if type(z) == "userdata" and system.typename(z) == "Array" and z.ndim == 2 then return z:totable() end
+  if type(z) ~= "table" or type(z[1]) ~= "table" then fail("type", "plot.image: panel %d has no matrix z", i) end
+  for k, row in ipairs(z) do
+    local what = ("row %d of panel %d"):format(k, i)
+    if type(row) ~= "table" then fail("type", "plot.image: %s must be a list of numbers", what) end
+    numbers(row, "image", what)
+    if #row ~= #z[1] then fail("shape", "plot.image: %s has %d entries, the first %d", what, #row, #z[1]) end
+  end
+  return z
 end
 
 local function check_panels(panels)
+  if type(panels) ~= "table" and type(panels) ~= "userdata" then
+    fail("type", "plot.image: argument 1 (panels) must be a matrix or a list of {name=, z=}, got %s",
+      system.typename(panels))
+  end
   if type(panels) ~= "table" or panels.z then panels = { panels.z and panels or { z = panels } } end
   if type(panels[1]) == "table" and type(panels[1][1]) == "number" then panels = { { z = panels } } end
   local checked = {}
   for i, p in ipairs(panels) do
-    local rows = type(p) == "table" and p.z ~= nil and rows_of(p.z)
-    if not rows or type(rows[1]) ~= "table" then
-      error(("plot.image: panel %d has no matrix z"):format(i), 3)
-    end
-    checked[i] = { name = p.name or "", rows = rows }
+    local is_panel = type(p) == "table"
+    if is_panel then system.check_options("plot.image", p, { "name", "z" }) end
+    local rows = rows_of(is_panel and p.z or nil, i)
+    if #rows == 0 or #rows[1] == 0 then fail("shape", "plot.image: panel %d is empty", i) end
+    checked[i] = { name = check_name("image", "panel " .. i, p.name) or "", rows = rows }
   end
+  if #checked == 0 then fail("type", "plot.image: argument 1 (panels) is an empty list") end
   return checked
+end
+
+--- The least and the largest finite value; the first is larger than the second where there is none.
+local function values_range(rows)
+  local low, high = huge, -huge
+  for _, row in ipairs(rows) do
+    for _, v in ipairs(row) do
+      if is_finite(v) then low, high = math.min(low, v), math.max(high, v) end
+    end
+  end
+  return low, high
 end
 
 local function image_script(panels, options)
   local across = math.min(#panels, 2)
   local down = math.ceil(#panels / across)
   local lines = {
-    ("set terminal pngcairo size %d,%d font ',11'"):format(440 * across, 400 * down),
-    "set output " .. quoted(options.path),
-    ("set multiplot layout %d,%d title %s"):format(down, across, quoted(options.title or "")),
+    "set encoding utf8",
+    "set terminal " .. options.terminal(440 * across, 400 * down),
+    ("set multiplot layout %d,%d title %s"):format(down, across, plain(options.title)),
     "set size ratio -1",
     "unset tics",
     "set cbtics",
     "unset key",
   }
   for _, p in ipairs(panels) do
-    lines[#lines + 1] = "set title " .. quoted(p.name)
-    lines[#lines + 1] = ("set xrange [-0.5:%g]"):format(#p.rows[1] - 0.5)
-    lines[#lines + 1] = ("set yrange [-0.5:%g]"):format(#p.rows - 0.5)
+    local low, high = values_range(p.rows)
+    lines[#lines + 1] = "set title " .. plain(p.name)
+    lines[#lines + 1] = "set xrange " .. range(-0.5, #p.rows[1] - 0.5)
+    lines[#lines + 1] = "set yrange " .. range(-0.5, #p.rows - 0.5)
+    if low >= high then -- gnuplot draws no empty range
+      local middle = low > high and 0 or low
+      local room = math.max(0.5, math.abs(middle) * 1e-3)
+      low, high = middle - room, middle + room
+    end
+    lines[#lines + 1] = "set cbrange " .. range(low, high)
     lines[#lines + 1] = "plot '-' matrix with image"
     for _, row in ipairs(p.rows) do
       local words = {}
-      for k, v in ipairs(row) do words[k] = ("%.6g"):format(v) end
+      for k, v in ipairs(row) do words[k] = datum(v) end
       lines[#lines + 1] = table.concat(words, " ")
     end
     lines[#lines + 1] = "e"
   end
   lines[#lines + 1] = "unset multiplot"
-  return table.concat(lines, "\n") .. "\n"
+  return lines
 end
 
 local SHADES = " .:-=+*#%@"
 
---- A matrix as characters, darker where it is larger; the last row on top, as in the PNG.
+--- A matrix as characters, darker where it is larger; the last row on top, as in the picture.
 local function text_image(p)
-  local low, high = math.huge, -math.huge
-  for _, row in ipairs(p.rows) do
-    for _, v in ipairs(row) do
-      if v == v then low, high = math.min(low, v), math.max(high, v) end
-    end
-  end
+  local low, high = values_range(p.rows)
   local m, n = #p.rows, #p.rows[1]
   local height, width = math.min(m, ROWS), math.min(n, 2 * ROWS)
-  local lines = { ("%s from %.4g (' ') to %.4g ('@')"):format(p.name ~= "" and p.name .. ":" or "values", low, high) }
+  local ends = low > high and "no finite values" or
+    ("from %s (' ') to %s ('@')"):format(number_text(low, 4), number_text(high, 4))
+  local lines = { (p.name ~= "" and p.name .. ": " or "values ") .. ends }
   for i = height, 1, -1 do
     local row, shades = p.rows[math.floor((i - 0.5) * m / height) + 1], {}
     for j = 1, width do
       local v = row[math.floor((j - 0.5) * n / width) + 1]
-      local shade = (v == v and high > low) and math.floor((v - low) / (high - low) * 9.999) + 1 or 1
+      local share = high > low and v == v and (math.max(low, math.min(high, v)) - low) / (high - low) or 0
+      local shade = math.floor(share * 9.999) + 1
       shades[j] = SHADES:sub(shade, shade)
     end
     lines[#lines + 1] = "|" .. table.concat(shades) .. "|"
@@ -196,16 +332,16 @@ local function text_image(p)
   return table.concat(lines, "\n")
 end
 
---- Draws matrices as pictures: into options.path as a PNG where gnuplot is installed, else as text.
+--- Draws matrices as pictures: into options.path where gnuplot is installed, else as text.
 ---@param panels table a matrix (an Array or a list of rows), or a list of {name=, z=}; row 1 is at the bottom
----@param options table|nil {title=, path=, text=}: text=true asks for text
----@return string what the path of the PNG, or the text
+---@param options table|nil {title=, path=, text=}: the ending of path (.png, .svg, .pdf, .eps, .jpg) says what the
+--- picture is; text=true asks for text
+---@return string what the path of the picture, or the text
 function plot.image(panels, options)
-  options = options or {}
+  local o = check_options("image", options, { "title", "path" }, { "text" })
   local checked = check_panels(panels)
-  local drawn = options.path and not options.text and have_gnuplot() and run_gnuplot(image_script(checked, options))
-  if drawn then return options.path end
-  local parts = { options.title }
+  if o.path and draw("image", o, image_script(checked, o)) then return o.path end
+  local parts = { o.title }
   for _, p in ipairs(checked) do parts[#parts + 1] = text_image(p) end
   return table.concat(parts, "\n")
 end

@@ -2,35 +2,43 @@
 -- @module damo.printing
 
 local core = require "damo.core"
+local system = core.system
 
 ---@class damo.printing
 local printing = {}
 
-local known = {
+local debugprint_options = {
   "print_type", "depth", "stop_on_name", "id_type", "print_destroy_map", "print_view_map", "print_storage", "file",
 }
-local is_known = {}
-for _, name in ipairs(known) do is_known[name] = true end
+
+-- Whatever has a method write: a file of Lua's, or a table of the script's own.
+local function can_write(file)
+  if type(file) ~= "table" and type(file) ~= "userdata" then return false end
+  local ok, write = pcall(function() return file.write end)
+  return ok and write ~= nil
+end
 
 --- The tree of a Variable, a list of Variables, a node, a FunctionGraph or a Function, shared parts printed once.
 -- @param x what to print
 -- @tparam[opt] table options `print_type`, `depth`, `stop_on_name`, `print_destroy_map`, `print_view_map`, `id_type`
 -- ("CHAR"; "int" in the order of the text; "id" the same in every text; "" none), `print_storage` (of a Function: what
--- its cells hold), and `file`: a file handle (default stdout) or "str", which returns the text
+-- its cells hold), and `file`: what has a method write (default: the text goes through `print`), or "str", which
+-- returns the text
 -- @treturn ?string
 function printing.debugprint(x, options)
-  options = options or {}
-  for name in pairs(options) do
-    if not is_known[name] then
-      core.raise("value", ("debugprint: unknown option '%s': the options are %s"):format(tostring(name),
-        table.concat(known, ", ")))
-    end
+  system.check_options("debugprint", options, debugprint_options)
+  local file = options and options.file
+  if file ~= nil and file ~= "str" and not can_write(file) then
+    core.raise("type", "debugprint: option 'file' must be 'str' or have a method write, got " .. system.typename(file))
   end
   local text = core.graph.debug_text(x, options)
-  if options.file == "str" then return text end
-  local file = options.file or io.stdout
-  file:write(text)
-  if text:sub(-1) ~= "\n" then file:write("\n") end
+  if file == "str" then return text end
+  if text:sub(-1) ~= "\n" then text = text .. "\n" end
+  if file then
+    file:write(text)
+  else
+    print((text:sub(1, -2)))
+  end
   return nil
 end
 
@@ -42,32 +50,6 @@ printing.pprint = core.graph.pprint
 
 local formats = { png = "png", svg = "svg", pdf = "pdf" }
 
-local function write_file(path, text)
-  local file, why = io.open(path, "w")
-  if not file then core.raise("io", ("dot: %s can't be written: %s"):format(path, why)) end
-  file:write(text)
-  file:close()
-end
-
--- The shell's words, quoted.
-local function quoted(s) return "'" .. s:gsub("'", [['\'']]) .. "'" end
-
-local function succeeded(first) return first == true or first == 0 end
-
--- Runs Graphviz on the text, by a file beside the picture.
-local function draw(path, format, text)
-  local source = path .. ".gv"
-  write_file(source, text)
-  local done = succeeded(os.execute(("dot -T%s -o %s %s 2>/dev/null"):format(format, quoted(path), quoted(source))))
-  os.remove(source)
-  if done then return end
-  if not succeeded(os.execute("command -v dot >/dev/null 2>&1")) then
-    core.raise("io", ("dot: %s needs Graphviz's program `dot`, which is not installed; write a .gv file instead")
-      :format(path))
-  end
-  core.raise("io", "dot: Graphviz failed to draw " .. path)
-end
-
 --- The graph in the language of Graphviz: Ops as ellipses (red edges: destroyed, blue: viewed), inputs green, shared
 -- Variables gold, constants grey. With `path` it is also written there: as a picture where the path ends in .png, .svg
 -- or .pdf (by Graphviz's program `dot`), as text else.
@@ -75,19 +57,15 @@ end
 -- @tparam[opt] table options `path`
 -- @treturn string
 function printing.dot(x, options)
-  for name in pairs(options or {}) do
-    if name ~= "path" then
-      core.raise("value", ("dot: unknown option '%s': the option is path"):format(tostring(name)))
-    end
-  end
+  system.check_options("dot", options, { "path" })
   local text, path = core.graph.dot_text(x), options and options.path
-  if path then
-    local format = formats[(path:match("%.(%w+)$") or ""):lower()]
-    if format then
-      draw(path, format, text)
-    else
-      write_file(path, text)
-    end
+  if path == nil then return text end
+  local format = type(path) == "string" and formats[(path:match "%.(%w+)$" or ""):lower()]
+  if not format then
+    system.write_text(path, text, "dot")
+  elseif not system.draw_file(path, text, "dot", "dot", format) then
+    core.raise("io", ("dot: %s needs Graphviz's program `dot`, which is not installed; write a .gv file instead")
+      :format(path))
   end
   return text
 end

@@ -3,6 +3,7 @@
 -- @module damo.random
 
 local core = require "damo.core"
+local system = core.system
 
 ---@class damo.random
 local random = {}
@@ -55,14 +56,21 @@ function random.state(seed) return core.random_state(seed) end
 -- @param ... its other arguments
 -- @return the draw
 function random.eager(draw, ...)
-  if not own then random.seed(os.time()) end
+  if type(draw) ~= "function" then
+    core.raise("type", "random.eager: argument 1 (draw) must be a function, got " .. system.typename(draw))
+  end
+  if not own then random.seed(system.new_seed()) end
   local state, value = draw(own, ...)
+  if system.typename(state) ~= "Array" then
+    core.raise("type", "random.eager: draw must return the state that follows and the draw, got "
+      .. system.typename(state))
+  end
   own = state
   return value
 end
 
 local function eager(row, ...)
-  if not own then random.seed(os.time()) end
+  if not own then random.seed(system.new_seed()) end
   local state, draw = row(own, ...)
   if core.is_variable(draw) then
     core.raise("type", "damo.random: a draw over Variables needs a state: use a RandomStream, or the option rng")
@@ -118,7 +126,7 @@ end
 -- @tparam[opt] integer seed
 -- @treturn RandomStream
 function random.RandomStream(seed)
-  seed = seed or os.time()
+  seed = seed or system.new_seed()
   if type(seed) ~= "number" or seed ~= math.floor(seed) then
     core.raise("type", "RandomStream: the seed must be an integer")
   end

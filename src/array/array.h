@@ -103,6 +103,10 @@ scalar scalar_cast(scalar s, damo_dtype dtype);
 double scalar_to_double(scalar s);
 int64_t scalar_to_int64(scalar s);
 double number_shown(double x); /* for the %g of a message: a nan without its sign, which differs between machines */
+/* x as text, with a decimal point whatever the locale: at most so many significant digits, or the fewest that read back
+ * to it (0). Returns the length; dst has NUMBER_TEXT_MAX bytes. */
+#define NUMBER_TEXT_MAX 64
+int number_plain(double x, int digits, char *dst);
 /* 0-d array of that value. */
 damo_array *array_from_scalar(damo_ctx *ctx, scalar s);
 

@@ -106,24 +106,36 @@ static int special_text(double x, bool plus, char *dst) {
 
 double number_shown(double x) { return isnan(x) ? fabs(x) : x; }
 
+/* The digits g of x as text. */
+static int text_of_digits(double x, const digits *g, bool single, bool bare, char *dst) {
+  char *p = put_sign(dst, x, false);
+  double size = fabs(x);
+  if (size == 0 || (size >= 1e-4 && size < (single ? 1e6 : 1e16))) {
+    p = put_positional(p, g);
+    if (p[-1] == '.' && !bare) *p++ = '0';
+    if (p[-1] == '.') p--;
+  } else {
+    *p++ = g->d[0];
+    if (g->n > 1) *p++ = '.';
+    for (int i = 1; i < g->n; i++) *p++ = g->d[i];
+    p = put_exponent(p, g->exp, 2);
+  }
+  *p = '\0';
+  return (int)(p - dst);
+}
+
 int number_text(double x, bool single, bool bare, char *dst) {
   int special = special_text(x, false, dst);
   if (special) return special;
   digits g = shortest(x, single);
-  char *p = put_sign(dst, x, false);
-  double size = fabs(x);
-  if (size == 0 || (size >= 1e-4 && size < (single ? 1e6 : 1e16))) {
-    p = put_positional(p, &g);
-    if (p[-1] == '.' && !bare) *p++ = '0';
-    if (p[-1] == '.') p--;
-  } else {
-    *p++ = g.d[0];
-    if (g.n > 1) *p++ = '.';
-    for (int i = 1; i < g.n; i++) *p++ = g.d[i];
-    p = put_exponent(p, g.exp, 2);
-  }
-  *p = '\0';
-  return (int)(p - dst);
+  return text_of_digits(x, &g, single, bare, dst);
+}
+
+int number_plain(double x, int most, char *dst) {
+  int special = special_text(x, false, dst);
+  if (special) return special;
+  digits g = most > 0 && most < 17 ? rounded(x, most) : shortest(x, false);
+  return text_of_digits(x, &g, false, true, dst);
 }
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */

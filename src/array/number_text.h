@@ -5,8 +5,6 @@
 
 #include "array.h"
 
-#define NUMBER_TEXT_MAX 64
-
 /* How the numbers of one column set are written; made by column_begin, column_scale and column_measure in this
  * order. */
 typedef struct column {

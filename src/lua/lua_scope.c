@@ -194,7 +194,7 @@ const char *bind_option_str(lua_State *L, int idx, const char *name, const char 
   if (lua_type(L, -1) != LUA_TSTRING) {
     bind_raise(L, DAMO_ETYPE, "%s: option '%s' must be a string, got %s", func, name, luaL_typename(L, -1));
   }
-  const char *s = lua_tostring(L, -1);
+  const char *s = bind_text(L, -1, func);
   lua_pop(L, 1);
   return s;
 }

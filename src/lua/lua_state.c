@@ -146,6 +146,7 @@ static void open_all(lua_State *L) {
   bind_open_io(L);
   bind_open_sparse(L);
   bind_open_factor(L);
+  bind_open_system(L);
 }
 
 int luaopen_damo_core(lua_State *L) {
