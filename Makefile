@@ -54,8 +54,9 @@ LUA_SRC  := $(filter src/lua/%,$(SRC))
 LUA_OBJ  := $(LUA_SRC:src/%.c=$(LB)/%.o)
 CORE_OBJ := $(patsubst src/%.c,$(B)/%.o,$(filter-out $(LUA_SRC),$(SRC)))
 OBJ      := $(CORE_OBJ) $(LUA_OBJ)
-HOST     := $(LB)/spec/host_test
-TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(filter-out %/host_test.c,$(wildcard spec/c/*_test.c))) $(HOST)
+HOST_SRC := spec/c/host_test.c spec/c/sandbox_test.c
+HOSTS    := $(HOST_SRC:spec/c/%.c=$(LB)/spec/%)
+TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(filter-out $(HOST_SRC),$(wildcard spec/c/*_test.c))) $(HOSTS)
 LUA_DIRS := $(wildcard lua spec examples bench make)
 MODULE   := $(LB)/lua/damo/core.so
 ARCHIVE  := $(LB)/libdamo.a
@@ -77,8 +78,8 @@ SETUP   := $(if $(filter $(RUNNERS),$(MAKECMDGOALS)),setup)
 Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test test-free smoke mutants reference bench debug asan lint check-layers check-exports docs install install-lua \
-  install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
+.PHONY: all demo test test-free smoke mutants reference bench debug asan lint check-layers check-gates \
+  check-exports docs install install-lua install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
 
 all: $(ARCHIVE) $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
 
@@ -87,7 +88,7 @@ demo: all ## set up, build, and run the main job, examples/digits.lua; its resul
 	$(Q)mkdir -p build/demo
 	$(Q)$(RUN_LUA) examples/digits.lua build/demo
 
-test: all $(TESTS) check-layers check-exports ## set up, build, and run every test; the last line is the total
+test: all $(TESTS) check-layers check-gates check-exports ## set up, build, and run every test; the last line is the total
 	$(Q)LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" sh make/blas-coretype sh make/run-tests $(LB) $(TESTS)
 
 # A build without GPL code has other solvers: the tests that reach them.
@@ -135,12 +136,15 @@ debug: ## build with -O0 -g3 and internal checks under build/debug
 asan: ## build with AddressSanitizer and UBSan under build/asan, and run every test on that
 	$(Q)$(MAKE) --no-print-directory MODE=asan test
 
-lint: all check-layers check-exports ## luacheck, clang-format, layers and exported names
+lint: all check-layers check-gates check-exports ## luacheck, clang-format, layers, gates and exported names
 	$(Q)LUA_PATH="/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua;;" $(LUA_EXE) /usr/bin/luacheck -q --no-color $(LUA_DIRS)
 	$(Q)clang-format --dry-run -Werror $(wildcard src/*.h src/*/*.[ch] spec/c/*.[ch])
 
 check-layers: ## fail on an #include that goes up the layers or past an umbrella header
 	$(Q)sh make/check-layers
+
+check-gates: ## fail on a call to the outside that is not listed with the gate of a sandbox behind which it stands
+	$(Q)sh make/check-gates
 
 check-exports: $(MODULE) ## fail when core.so exports more than luaopen_*, or the core prints, exits or aborts
 	$(Q)sh make/check-exports $(MODULE) $(if $(filter release,$(MODE)),$(CORE_OBJ))
@@ -269,9 +273,9 @@ endef
 $(B)/spec/%: spec/c/%.c $(B)/internal.a $(B)/link-flags
 	$(link-test)
 
-$(HOST): private TEST_FLAGS = $(LUA_CFLAGS)
-$(HOST): private TEST_LIBS = $(LUA_LIBS)
-$(HOST): spec/c/host_test.c $(ARCHIVE) $(B)/link-flags
+$(HOSTS): private TEST_FLAGS = $(LUA_CFLAGS)
+$(HOSTS): private TEST_LIBS = $(LUA_LIBS)
+$(HOSTS): $(LB)/spec/%: spec/c/%.c $(ARCHIVE) $(B)/link-flags
 	$(link-test)
 
 -include $(OBJ:.o=.d) $(TESTS:=.d)
