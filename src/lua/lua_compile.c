@@ -182,7 +182,7 @@ static void read_named_outputs(lua_State *L, job *j, int idx) {
   const char **names = bind_room(L, (size_t)n, sizeof *names);
   j->out = bind_room(L, (size_t)n, sizeof *j->out);
   j->n_out = 0;
-  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) names[j->n_out++] = lua_tostring(L, -2);
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) names[j->n_out++] = bind_text(L, -2, "compile");
   sort_names(names, n);
   for (int64_t i = 0; i < n; i++) {
     lua_getfield(L, idx, names[i]);
@@ -299,7 +299,7 @@ static int64_t read_pairs(lua_State *L, const job *j, const char *option, damo_v
 /* A list of tags as one text, pushed; NULL when there is none. */
 static const char *joined(lua_State *L, int idx, const char *field) {
   if (!bind_option(L, idx, field)) return NULL;
-  if (lua_type(L, -1) == LUA_TSTRING) return lua_tostring(L, -1);
+  if (lua_type(L, -1) == LUA_TSTRING) return bind_text(L, -1, "Mode");
   if (!lua_istable(L, -1)) bind_raise(L, DAMO_ETYPE, "Mode: '%s' must be a list of tags", field);
   int list = lua_gettop(L), n = (int)lua_rawlen(L, list);
   luaL_Buffer b;
@@ -311,14 +311,14 @@ static const char *joined(lua_State *L, int idx, const char *field) {
     if (i < n) luaL_addstring(&b, " ");
   }
   luaL_pushresult(&b);
-  return lua_tostring(L, -1);
+  return bind_text(L, -1, "Mode");
 }
 
 /* The mode at the top, which stays: a name, or a Mode. Names are checked by the core. */
 static void read_mode(lua_State *L, job *j) {
   int idx = lua_gettop(L);
   if (lua_type(L, idx) == LUA_TSTRING) {
-    j->o.mode = lua_tostring(L, idx);
+    j->o.mode = bind_text(L, idx, "compile");
   } else if (has_meta(L, idx, &mode_key)) {
     const char *linker = mode_word(L, idx, "linker", linkers);
     j->o.mode = linker && linker[0] == 'n' ? "NANGUARD" : linker && linker[0] == 'd' ? "DEBUG" : "FAST_RUN";

@@ -232,7 +232,7 @@ static void read_option(lua_State *L, fn_call *c, int i, int idx) {
       return;
     case OPT_STR:
       if (lua_type(L, idx) != LUA_TSTRING) bad_option(L, info, i, idx, "a string");
-      c->opt[i] = prop_str(lua_tostring(L, idx));
+      c->opt[i] = prop_str(bind_text(L, idx, info->f->name));
       return;
     case OPT_DTYPE: c->opt[i] = read_dtype(L, info, i, idx); return;
     case OPT_AXES:

@@ -249,7 +249,7 @@ int bind_function_call_named(lua_State *L) {
   for (lua_pushnil(L); lua_next(L, 2);) {
     int64_t i = -1;
     if (lua_type(L, -2) == LUA_TSTRING) {
-      i = input_named(L, f, lua_tostring(L, -2));
+      i = input_named(L, f, bind_text(L, -2, "call"));
     } else if (lua_isinteger(L, -2)) {
       i = (int64_t)lua_tointeger(L, -2) - 1;
     }

@@ -164,7 +164,7 @@ static int make_shared(lua_State *L) {
   const char *name = bind_option_str(L, opt, "name", "shared");
   if (opt == 3 && !lua_isnil(L, 2)) {
     if (lua_type(L, 2) != LUA_TSTRING) bind_arg_error(L, "shared", 2, "name", "a string");
-    name = lua_tostring(L, 2);
+    name = bind_text(L, 2, "shared");
   }
   if (bind_to_var(L, 1)) bind_arg_error(L, "shared", 1, "value", "a value");
   if (bind_option(L, opt, "dtype")) dtype = (int)bind_check_dtype(L, -1, "shared");

@@ -70,7 +70,7 @@ static void class_name(lua_State *L, lua_class *k, int def) {
   if (!lua_isnil(L, -1) && lua_type(L, -1) != LUA_TSTRING) {
     bind_raise(L, DAMO_ETYPE, "Op: name must be a string, got %s", luaL_typename(L, -1));
   }
-  check(L, k->name = mem_strdup(k->obj.ctx, lua_isnil(L, -1) ? "LuaOp" : lua_tostring(L, -1)));
+  check(L, k->name = mem_strdup(k->obj.ctx, lua_isnil(L, -1) ? "LuaOp" : bind_text(L, -1, "Op: name")));
   k->def.name = k->name;
   k->def.foreign = true;
   lua_pop(L, 1);
@@ -89,7 +89,7 @@ static void class_props(lua_State *L, lua_class *k, int def) {
     luaL_buffinit(L, &b);
     for (int i = 1; i <= n; i++) {
       lua_rawgeti(L, list, i);
-      const char *s = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+      const char *s = lua_type(L, -1) == LUA_TSTRING ? bind_text(L, -1, "Op: props") : NULL;
       if (!s || !s[0] || strpbrk(s, " :")) bind_raise(L, DAMO_EVALUE, "Op: prop %d must be a name", i);
       if (strcmp(s, OP_HIDDEN_PROP) == 0) bind_raise(L, DAMO_EVALUE, "Op: every class has the prop 'default_output'");
       luaL_addvalue(&b);
@@ -221,7 +221,7 @@ static bool among(const char *s, const char *const *list) {
 static void check_members(lua_State *L, int def) {
   for (lua_pushnil(L); lua_next(L, def); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "Op: the definition has names only");
-    const char *key = lua_tostring(L, -2);
+    const char *key = bind_text(L, -2, "Op");
     const char *near = among(key, members) ? NULL : suggest(key, members);
     if (near) bind_raise(L, DAMO_EVALUE, "Op: unknown member '%s', did you mean '%s'?", key, near);
   }

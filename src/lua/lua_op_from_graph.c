@@ -293,7 +293,7 @@ static int push_made(lua_State *L, bind_entry e, damo_op *op, int lop, int rop) 
 static const char *read_mode(lua_State *L, int options) {
   if (!bind_option(L, options, "mode")) return NULL;
   if (lua_type(L, -1) == LUA_TSTRING) {
-    const char *s = lua_tostring(L, -1);
+    const char *s = bind_text(L, -1, "OpFromGraph");
     lua_pop(L, 1); /* the options keep it */
     return s;
   }

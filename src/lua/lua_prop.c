@@ -56,7 +56,7 @@ static prop_value prop_at(lua_State *L, int idx, bool allow_var, prop_room *room
     case LUA_TBOOLEAN: return prop_bool(lua_toboolean(L, idx));
     case LUA_TNUMBER:
       return lua_isinteger(L, idx) ? prop_int((int64_t)lua_tointeger(L, idx)) : prop_num(lua_tonumber(L, idx));
-    case LUA_TSTRING: return prop_str(lua_tostring(L, idx));
+    case LUA_TSTRING: return prop_str(bind_text(L, idx, func));
     case LUA_TTABLE: return list_at(L, idx, allow_var, room, depth, func, what);
     default: return object_at(L, idx, allow_var, func, what);
   }

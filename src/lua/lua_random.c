@@ -25,7 +25,7 @@ static int random_shared(lua_State *L) {
   if (!t) return bind_error(L);
   bind_push(L, t);
   if (!type_is_valid(t, &a->obj)) bind_arg_error(L, "RandomStream", 1, "state", "a generator's state");
-  damo_var *v = var_shared(bind_ctx(L), t, &a->obj, lua_isnoneornil(L, 2) ? NULL : lua_tostring(L, 2));
+  damo_var *v = var_shared(bind_ctx(L), t, &a->obj, lua_isnoneornil(L, 2) ? NULL : bind_text(L, 2, "RandomStream"));
   if (!v) return bind_error(L);
   bind_push(L, v);
   return 1;

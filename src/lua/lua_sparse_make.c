@@ -7,7 +7,7 @@
 
 damo_format bind_check_format(lua_State *L, int idx, damo_format otherwise, const char *func) {
   if (lua_isnoneornil(L, idx)) return otherwise;
-  const char *name = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
+  const char *name = lua_type(L, idx) == LUA_TSTRING ? bind_text(L, idx, func) : NULL;
   if (name && strcmp(name, "csr") == 0) return DAMO_CSR;
   if (name && strcmp(name, "csc") == 0) return DAMO_CSC;
   bind_raise(L, name ? DAMO_EVALUE : DAMO_ETYPE, "%s: the format is 'csr' or 'csc', not %s", func,

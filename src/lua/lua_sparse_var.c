@@ -122,7 +122,7 @@ static void add_matrices(lua_State *L) {
 /* The name that a string or {name=} at idx gives; NULL without. */
 static const char *read_name(lua_State *L, int idx, const char *func) {
   static const char *const names[] = {"name", NULL};
-  if (lua_type(L, idx) == LUA_TSTRING) return lua_tostring(L, idx);
+  if (lua_type(L, idx) == LUA_TSTRING) return bind_text(L, idx, func);
   bind_check_options(L, func, idx, names);
   return bind_option_str(L, idx, "name", func);
 }

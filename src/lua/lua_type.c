@@ -87,7 +87,7 @@ static int push_type(lua_State *L, damo_type *t) {
 
 static int null_type(lua_State *L) {
   if (!lua_isnoneornil(L, 1) && lua_type(L, 1) != LUA_TSTRING) bind_arg_error(L, "NullType", 1, "why", "a string");
-  return push_type(L, type_null(bind_ctx(L), lua_isnoneornil(L, 1) ? NULL : lua_tostring(L, 1)));
+  return push_type(L, type_null(bind_ctx(L), lua_isnoneornil(L, 1) ? NULL : bind_text(L, 1, "NullType")));
 }
 
 static int disconnected_type(lua_State *L) { return push_type(L, type_disconnected(bind_ctx(L))); }
@@ -96,7 +96,7 @@ static int random_type(lua_State *L) { return push_type(L, type_random(bind_ctx(
 
 int bind_new_var(lua_State *L, damo_type *t, int idx, const char *func) {
   if (!lua_isnoneornil(L, idx) && lua_type(L, idx) != LUA_TSTRING) bind_arg_error(L, func, idx, "name", "a string");
-  damo_var *v = var_new(bind_ctx(L), t, lua_isnoneornil(L, idx) ? NULL : lua_tostring(L, idx));
+  damo_var *v = var_new(bind_ctx(L), t, lua_isnoneornil(L, idx) ? NULL : bind_text(L, idx, func));
   if (!v) return bind_error(L);
   bind_push(L, v);
   return 1;

@@ -248,7 +248,9 @@ damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const c
 
 bool bind_dtype(lua_State *L, int idx, damo_dtype *out) {
   if (lua_type(L, idx) != LUA_TSTRING) return false;
-  const char *name = lua_tostring(L, idx);
+  size_t n;
+  const char *name = lua_tolstring(L, idx, &n);
+  if (strlen(name) < n) return false; /* a zero byte in it */
   if (strcmp(name, "floatX") == 0) {
     *out = bind_ctx(L)->config.floatX;
     return true;
@@ -265,7 +267,7 @@ damo_dtype bind_check_dtype(lua_State *L, int idx, const char *func) {
   const char *names[DAMO_N_DTYPES + 2] = {NULL};
   for (int i = 0; i < DAMO_N_DTYPES; i++) names[i] = dtype_table[i].name;
   names[DAMO_N_DTYPES] = "floatX";
-  const char *word = lua_tostring(L, idx), *near = suggest(word, names);
+  const char *word = bind_text(L, idx, func), *near = suggest(word, names);
   if (near) bind_raise(L, DAMO_EVALUE, "%s: unknown dtype '%s', did you mean '%s'?", func, word, near);
   bind_raise(L, DAMO_EVALUE, "%s: unknown dtype '%s'", func, word);
   return dtype;

@@ -138,7 +138,7 @@ static int set_name(lua_State *L, damo_var *v) {
   if (!lua_isnil(L, 3) && lua_type(L, 3) != LUA_TSTRING) {
     bind_raise(L, DAMO_ETYPE, "name: expected a string or nil, got %s", luaL_typename(L, 3));
   }
-  bind_check(L, var_set_name(v, lua_isnil(L, 3) ? NULL : lua_tostring(L, 3)));
+  bind_check(L, var_set_name(v, lua_isnil(L, 3) ? NULL : bind_text(L, 3, "name")));
   return 0;
 }
 
