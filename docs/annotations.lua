@@ -278,6 +278,7 @@ function RandomStream:seed(seed) end
 ---@field on_warning? fun(kind: damo.ErrorKind, message: string)
 ---@field memory_cap integer bytes, 0: none
 ---@field threads integer
+---@field sandbox boolean a latch: once true, no files, programs, native pointers or change of limits
 ---@field mode "FAST_RUN"|"FAST_COMPILE"|"DEBUG"|"NANGUARD"
 
 ---@class damo
@@ -498,6 +499,9 @@ function damo.frombytes(bytes, dtype, shape) end
 ---@param owner? any
 ---@return damo.Array
 function damo.frompointer(pointer, dtype, shape, owner) end
+---Nanoseconds of a clock that never goes back.
+---@return integer
+function damo.clock() end
 ---Equal in shape and in every entry, whatever the dtypes; a sparse matrix equals the dense one with its values.
 ---@param a any
 ---@param b any
@@ -769,8 +773,9 @@ function printing.pprint(x) end
 ---@return string
 function printing.dot(x, options) end
 
+---max_bytes: what a compressed .npz may inflate to (1 GiB).
 ---@param path string
----@param options? { on_fail?: "raise"|"return" }
+---@param options? { max_bytes?: integer, on_fail?: "raise"|"return" }
 ---@return any
 function io.load(path, options) end
 ---@param path string

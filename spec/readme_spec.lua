@@ -1,4 +1,5 @@
--- Every Lua snippet of README.md and of the pages in docs/ runs.
+-- Every Lua snippet of README.md and of the pages in docs/ runs; one that sets the latch of a sandbox in a Lua of its own.
+local child = require "spec.support.child"
 
 local function snippets(path)
   local found, line_number, block, start = {}, 0, nil, nil
@@ -23,6 +24,10 @@ describe("the pages", function()
   for _, path in ipairs(pages) do
     for _, snippet in ipairs(snippets(path)) do
       it(("%s: the snippet at line %d runs"):format(path, snippet.line), function()
+        if snippet.code:find("config.sandbox = true", 1, true) then
+          local out, ok = child(snippet.code)
+          return assert.is_true(ok, out)
+        end
         local env = setmetatable({ print = function(...)
           for i = 1, select("#", ...) do tostring((select(i, ...))) end
         end }, { __index = _G })

@@ -92,7 +92,10 @@ describe("config.sandbox", function()
         forbidden("dot to a picture", dot, x, { path = dir .. "/b.svg" })
         forbidden("plot.lines", plot.lines, { { y = { 1, 2 } } }, { path = dir .. "/b.png" })
         forbidden("plot.image", plot.image, { { 1, 2 } }, { path = dir .. "/b.svg" })
+        local warn = damo.config.on_warning
+        forbidden("the default on_warning", warn, "state", "text to standard error")
         local system = require "damo.core".system
+        forbidden("system.write_error", system.write_error, "text to standard error")
         forbidden("system.write_text", system.write_text, dir .. "/b.txt", "text", "f")
         forbidden("system.draw_file", system.draw_file, dir .. "/b.png", "!id", "f", "gnuplot")
         local op = damo.Op {
@@ -106,6 +109,19 @@ describe("config.sandbox", function()
         if list ~= "a.npy\na.npz\n" then tell("files", list) end
       ]])
     end)
+  end)
+
+  it("takes no text of a script's to standard error", function()
+    local out = child [[
+      local damo = require "damo"
+      damo.config.sandbox = true
+      damo.config.on_warning = function() error "SECRET" end
+      local a, b = damo.lvector "a", damo.lvector "b"
+      local f = damo.compile({ a, b }, a // b, { mode = "NANGUARD" })
+      f(damo.array({ 1 }, "int64"), damo.array({ 0 }, "int64"))
+    ]]
+    assert.truthy(out:find("damo: callback warning: config.on_warning failed\n", 1, true), out)
+    assert.falsy(out:find("SECRET", 1, true))
   end)
 
   it("forbids programs", function()

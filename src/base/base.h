@@ -149,7 +149,7 @@ void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) PRINTF_LIKE
 
 /* What a sandbox forbids. */
 typedef enum gate_kind {
-  GATE_FILE,    /* a file is opened, by a path */
+  GATE_FILE,    /* a file is opened by a path, or a text of a script's goes to standard error */
   GATE_PROGRAM, /* a program is started */
   GATE_POINTER, /* an address becomes an Array, or an Array's address a value */
   GATE_LIMIT    /* what a host has bounded: memory_cap, threads and their like */

@@ -43,7 +43,7 @@ static void hook_warning(void *user, const char *kind, const char *message) {
   lua_pushcfunction(H, push_and_call);
   lua_pushlightuserdata(H, (void *)texts);
   if (lua_pcall(H, 1, 0, 0) != LUA_OK) {
-    const char *why = lua_tostring(H, -1);
+    const char *why = st->ctx->sandbox ? NULL : lua_tostring(H, -1); /* no text of a script's to standard error */
     write_warning(NULL, kind, message);
     write_warning(NULL, "callback", why ? why : "config.on_warning failed");
     lua_pop(H, 1);
@@ -52,6 +52,7 @@ static void hook_warning(void *user, const char *kind, const char *message) {
 
 /* on_warning(kind, message) as a function of Lua: what config.on_warning holds before a script sets it. */
 static int default_warning(lua_State *L) {
+  bind_gate(L, GATE_FILE, "config.on_warning");
   write_warning(NULL, luaL_checkstring(L, 1), luaL_checkstring(L, 2));
   return 0;
 }

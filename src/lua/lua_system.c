@@ -33,6 +33,7 @@ static int is_terminal(lua_State *L) {
 static int write_error(lua_State *L) {
   size_t n;
   const char *text = luaL_checklstring(L, 1, &n);
+  bind_gate(L, GATE_FILE, "write_error");
   fwrite(text, 1, n, stderr);
   return 0;
 }
