@@ -7,6 +7,8 @@
  * Errors.    A function returns a damo_status, or a pointer that is NULL on failure. The error object (kind, message,
  *            node, trace) is left in the context until the next failing call: damo_error_*. Results that go through an
  *            `out` argument are untouched on failure. Nothing here prints, exits, aborts or raises.
+ * Arguments. An object of another kind or context is a type error; NULL where something must be, and a negative count,
+ *            are value errors. A question about NULL is answered as of nothing: NULL, 0, false, DAMO_N_DTYPES.
  * Ownership. Objects carry a reference count. Arguments are borrowed unless the name says `take`; what is returned is
  *            owned unless the name says `get`. damo_release takes NULL.
  * Threads.   One thread at a time uses a context and what belongs to it. Two contexts share nothing.
@@ -275,7 +277,7 @@ typedef struct damo_prop {
 } damo_prop;
 
 /* An Op class of the host's. Every callback runs on the thread that uses the context, may fail (damo_fail) and must not
- * jump out. What a NULL callback means is said beside it. Variables that a callback hands over are owned references,
+ * jump out. What it gives is checked; a wrong result is an error that names the class. What a NULL callback means is said beside it. Variables that a callback hands over are owned references,
  * which damo releases. */
 typedef struct damo_op_class {
   const char *name;   /* letters, digits and '_'; a script finds the class as damo.ops.<name> */
@@ -287,8 +289,9 @@ typedef struct damo_op_class {
 
   /* Checks the inputs and sets an owned Type an output. NULL: every output has the first input's Type. */
   damo_status (*infer_type)(const damo_op *op, damo_var *const *in, int n_in, damo_type **out);
-  /* Computes: reads damo_thunk_input, writes damo_thunk_output. Inputs are read-only unless destroy_map names them.
-   * Required. */
+  /* Computes: reads damo_thunk_input, writes damo_thunk_output. Inputs are read-only unless destroy_map names them. Each
+   * run takes every output, with the dtype and rank of its Type. An output that the host goes on holding, or that shares
+   * memory with an input that the maps don't name, is copied. Required. */
   damo_status (*perform)(damo_thunk *t);
   /* Zeroed bytes that a thunk keeps between runs (damo_thunk_state), and what frees things kept there (or NULL). */
   size_t state_size;
@@ -305,7 +308,7 @@ typedef struct damo_op_class {
   void (*connection_pattern)(const damo_apply *node, bool *connected);
   /* Asked when all inputs are constants. NULL: yes. */
   bool (*do_constant_folding)(const damo_apply *node);
-  const damo_alias *view_map, *destroy_map; /* copied; NULL: none */
+  const damo_alias *view_map, *destroy_map; /* of inputs and outputs that there are; copied; NULL: none */
 
   void *user;                  /* damo_op_user gives it back */
   void (*destroy)(void *user); /* called when the context goes, or when registering fails; or NULL */
@@ -336,7 +339,8 @@ DAMO_API damo_op *damo_apply_get_op(const damo_apply *node);
 DAMO_API const damo_array *damo_thunk_input(const damo_thunk *t, int i);
 /* NULL where that value is sparse; it is this one then (NULL where it is not). */
 DAMO_API const damo_sparse *damo_thunk_input_sparse(const damo_thunk *t, int i);
-/* Makes an owned matrix output i. NULL is passed on as a failure of what made it. */
+/* Makes an owned matrix output i. NULL is passed on as a failure of what made it. A matrix that is held elsewhere is
+ * copied when perform has ended. */
 DAMO_API damo_status damo_thunk_give_sparse(damo_thunk *t, int i, damo_sparse *take_value);
 /* A C-contiguous array to write output i into (contents undefined): the last run's where it fits and nobody holds it,
  * so that a warm call allocates nothing. NULL: out of memory. Take all outputs before writing any. */

@@ -107,6 +107,8 @@ static void test_set_context(void) {
   lua_State *L = new_state(ctx);
   CHECK_EQ_I(damo_lua_set_context(L, other), DAMO_ESTATE); /* it has one */
   CHECK_EQ_S(damo_error_kind(other), "state");
+  CHECK_EQ_I(damo_lua_set_context(NULL, other), DAMO_EVALUE);
+  CHECK_EQ_I(damo_lua_set_context(L, NULL), DAMO_EVALUE);
   run(L, "require 'damo'", 0);
   CHECK_EQ_I(damo_lua_set_context(L, other), DAMO_ESTATE);
   train(L, ctx);

@@ -125,3 +125,44 @@ describe("the destroy handler", function()
     assert.equal(t, fg.outputs[2])
   end)
 end)
+
+describe("a map that names what is not there", function()
+  local vector = damo.TensorType("float64", { ndim = 1 })
+  local function run(_, _, inputs, storage) storage[1][1] = inputs[1] * 1 end
+  local function refused(message, fn, ...)
+    local ok, err = pcall(fn, ...)
+    assert.is_false(ok)
+    assert.equal("value", err.kind)
+    assert.equal(message, err.message)
+  end
+
+  it("is refused where a node is made, by the Op's name", function()
+    refused("BadIn: its destroy_map names input 2, but it has 1 input",
+      unary("BadIn", { destroy_map = { { 2 } } }, run), x)
+    refused("BadOut: its view_map names output 3, but it has 1 output",
+      unary("BadOut", { view_map = { [3] = { 1 } } }, run), x)
+    local bad = unary("BadApply", { view_map = { { 1, 2 } } }, run)
+    refused("BadApply: its view_map names input 2, but it has 1 input", damo.Apply, bad, { x }, { x.type() })
+    local bare = damo.Op { name = "Class", props = { "k" }, destroy_map = { { 4 } }, perform = run,
+      make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end }
+    refused("Class: its destroy_map names input 4, but it has 1 input", bare { k = 1 }, x)
+  end)
+
+  it("is refused in the definition where itypes and otypes tell", function()
+    refused("Typed: its destroy_map names input 2, but it has 1 input", damo.Op, { name = "Typed",
+      itypes = { vector }, otypes = { vector }, destroy_map = { { 2 } }, perform = run })
+    refused("Typed: its view_map names output 2, but it has 1 output", damo.Op, { name = "Typed",
+      itypes = { vector }, otypes = { vector }, view_map = { [2] = { 1 } }, perform = run })
+  end)
+
+  it("is refused in the definition where it is no position", function()
+    refused("Zero: its destroy_map holds positions, which count from 1, got 0", unary, "Zero",
+      { destroy_map = { [1] = { 0 } } }, run)
+    refused("Zero: its view_map holds positions, which count from 1, got 0", unary, "Zero",
+      { view_map = { [0] = { 1 } } }, run)
+    refused("Half: its view_map holds positions, which count from 1, got 1.5", unary, "Half",
+      { view_map = { 1.5 } }, run)
+    refused("Text: its view_map holds positions, which count from 1, got string", unary, "Text",
+      { view_map = { "one" } }, run)
+  end)
+end)

@@ -7,11 +7,17 @@
 /* ---- Types and Variables ----------------------------------------------------------------------------------------- */
 
 damo_type *damo_type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
+  if (ctx == NULL) return NULL;
   return type_tensor(ctx, dtype, ndim, shape);
 }
 
 damo_type *damo_type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype,
                             const int64_t *shape) {
+  if (ctx == NULL) return NULL;
+  if (itype != DAMO_INT32 && itype != DAMO_INT64) {
+    ctx_fail(ctx, DAMO_EVALUE, "damo_type_sparse: itype must be DAMO_INT32 or DAMO_INT64, got %d", (int)itype);
+    return NULL;
+  }
   if ((format == DAMO_CSR || format == DAMO_CSC) && (unsigned)dtype < DAMO_N_DTYPES) {
     return type_sparse(ctx, format, dtype, itype, shape);
   }
@@ -20,24 +26,25 @@ damo_type *damo_type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype,
 }
 
 damo_type *damo_type_sparse_like(const damo_sparse *a, damo_dtype dtype) {
+  if (a == NULL) return NULL;
   if ((unsigned)dtype < DAMO_N_DTYPES) return type_sparse_like((damo_sparse *)(uintptr_t)a, dtype);
   ctx_fail(a->obj.ctx, DAMO_EVALUE, "SparseTensorType: dtype %d does not exist", (int)dtype);
   return NULL;
 }
 
 damo_sparse *damo_type_pattern(const damo_type *type) {
-  return type->pattern != NULL ? sparse_copy(type->pattern->matrix) : NULL;
+  return type != NULL && type->pattern != NULL ? sparse_copy(type->pattern->matrix) : NULL;
 }
 
-bool damo_type_is_sparse(const damo_type *type) { return type_is_sparse(type); }
+bool damo_type_is_sparse(const damo_type *type) { return type != NULL && type_is_sparse(type); }
 
 damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name) {
-  if (type != NULL) return var_new(ctx, type, name);
-  ctx_fail(ctx, DAMO_ETYPE, "a Variable needs a Type");
-  return NULL;
+  if (ctx_check_obj(ctx, "damo_var_new", "type", type, OBJ_TYPE) != DAMO_OK) return NULL;
+  return var_new(ctx, type, name);
 }
 
 damo_var *damo_constant(damo_ctx *ctx, const damo_array *value) {
+  if (ctx_check_obj(ctx, "damo_constant", "value", value, OBJ_ARRAY) != DAMO_OK) return NULL;
   damo_array *copy = array_copy(value);
   if (copy == NULL) return NULL;
   damo_var *v = var_constant(ctx, NULL, (damo_obj *)copy);
@@ -46,6 +53,7 @@ damo_var *damo_constant(damo_ctx *ctx, const damo_array *value) {
 }
 
 damo_var *damo_number(damo_ctx *ctx, double value) {
+  if (ctx == NULL) return NULL;
   damo_array *a = damo_array_scalar(ctx, DAMO_FLOAT64, value);
   if (a == NULL) return NULL;
   damo_var *v = var_constant(ctx, NULL, (damo_obj *)a);
@@ -55,6 +63,7 @@ damo_var *damo_number(damo_ctx *ctx, double value) {
 }
 
 damo_var *damo_shared(damo_ctx *ctx, const damo_array *value, const char *name) {
+  if (ctx_check_obj(ctx, "damo_shared", "value", value, OBJ_ARRAY) != DAMO_OK) return NULL;
   damo_array *copy = array_copy(value);
   damo_type *type = type_tensor(ctx, array_dtype(value), value->ndim, NULL); /* updates may change the shape */
   damo_var *v = copy != NULL && type != NULL ? var_shared(ctx, type, (damo_obj *)copy, name) : NULL;
@@ -64,6 +73,7 @@ damo_var *damo_shared(damo_ctx *ctx, const damo_array *value, const char *name) 
 }
 
 damo_var *damo_constant_sparse(damo_ctx *ctx, const damo_sparse *value) {
+  if (ctx_check_obj(ctx, "damo_constant_sparse", "value", value, OBJ_SPARSE) != DAMO_OK) return NULL;
   damo_sparse *copy = sparse_copy(value);
   damo_var *v = copy != NULL ? var_constant(ctx, NULL, &copy->obj) : NULL;
   damo_release(copy);
@@ -71,6 +81,7 @@ damo_var *damo_constant_sparse(damo_ctx *ctx, const damo_sparse *value) {
 }
 
 damo_var *damo_shared_sparse(damo_ctx *ctx, const damo_sparse *value, const char *name) {
+  if (ctx_check_obj(ctx, "damo_shared_sparse", "value", value, OBJ_SPARSE) != DAMO_OK) return NULL;
   damo_sparse *copy = sparse_copy(value);
   damo_type *full = copy != NULL ? type_of_value(&copy->obj) : NULL;
   damo_type *type =
@@ -84,6 +95,7 @@ damo_var *damo_shared_sparse(damo_ctx *ctx, const damo_sparse *value, const char
 
 static damo_status check_shared(const damo_var *v, obj_kind kind) {
   char name[160];
+  if (v == NULL) return DAMO_EVALUE;
   if (v->kind != VAR_SHARED)
     return ctx_fail(v->obj.ctx, DAMO_ETYPE, "%s is no shared Variable", var_format(name, sizeof name, v));
   if (v->value->kind == kind) return DAMO_OK;
@@ -116,17 +128,19 @@ static damo_status set_shared(damo_var *shared, damo_obj *take_copy) {
 
 damo_status damo_shared_set(damo_var *shared, const damo_array *value) {
   DAMO_TRY(check_shared(shared, OBJ_ARRAY));
+  DAMO_TRY(ctx_check_obj(shared->obj.ctx, "damo_shared_set", "value", value, OBJ_ARRAY));
   return set_shared(shared, (damo_obj *)array_copy(value));
 }
 
 damo_status damo_shared_sparse_set(damo_var *shared, const damo_sparse *value) {
   DAMO_TRY(check_shared(shared, OBJ_SPARSE));
+  DAMO_TRY(ctx_check_obj(shared->obj.ctx, "damo_shared_sparse_set", "value", value, OBJ_SPARSE));
   return set_shared(shared, (damo_obj *)sparse_copy(value));
 }
 
-damo_type *damo_var_get_type(const damo_var *v) { return v->type; }
-damo_apply *damo_var_get_owner(const damo_var *v) { return v->owner; }
-const char *damo_var_get_name(const damo_var *v) { return v->name; }
+damo_type *damo_var_get_type(const damo_var *v) { return v != NULL ? v->type : NULL; }
+damo_apply *damo_var_get_owner(const damo_var *v) { return v != NULL ? v->owner : NULL; }
+const char *damo_var_get_name(const damo_var *v) { return v != NULL ? v->name : NULL; }
 
 /* ---- Calls of op functions --------------------------------------------------------------------------------------- */
 
@@ -139,14 +153,17 @@ static damo_var *first_result(damo_ctx *ctx, const op_func *f, damo_var *const *
   return NULL;
 }
 
-static const op_func *find(damo_ctx *ctx, const char *name) {
+/* The function of that name, when the operands are fit to be given to it. */
+static const op_func *find(damo_ctx *ctx, const char *caller, const char *name, damo_var *const *operands, int n) {
+  if (ctx_check_given(ctx, caller, "func", name) != DAMO_OK) return NULL;
   const op_func *f = func_find(ctx, name);
   if (f == NULL) ctx_fail(ctx, DAMO_EVALUE, "there is no function '%s'", name);
+  if (f == NULL || ctx_check_objs(ctx, name, "operands", operands, n, OBJ_VAR) != DAMO_OK) return NULL;
   return f;
 }
 
 damo_var *damo_call(damo_ctx *ctx, const char *func, damo_var *const *operands, int n) {
-  const op_func *f = find(ctx, func);
+  const op_func *f = find(ctx, "damo_call", func, operands, n);
   return f != NULL ? first_result(ctx, f, operands, n, NULL) : NULL;
 }
 
@@ -245,7 +262,7 @@ static damo_status parse_options(damo_ctx *ctx, const op_func *f, char *text, li
 }
 
 damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n, const char *options) {
-  const op_func *f = find(ctx, func);
+  const op_func *f = find(ctx, "damo_call_with", func, operands, n);
   if (f == NULL) return NULL;
   char text[MAX_TEXT];
   prop_value opt[MAX_OPTIONS] = {{.kind = PROP_NIL}};
@@ -265,6 +282,9 @@ damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *opera
 /* ---- Gradients and text ------------------------------------------------------------------------------------------ */
 
 damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out) {
+  DAMO_TRY(ctx_check_obj(ctx, "damo_grad", "cost", cost, OBJ_VAR));
+  DAMO_TRY(ctx_check_objs(ctx, "damo_grad", "wrt", wrt, n, OBJ_VAR));
+  DAMO_TRY(ctx_check_list(ctx, "damo_grad", "out", out, n));
   size_t bytes = (size_t)n * sizeof *out;
   damo_var **found = mem_calloc(ctx, bytes);
   if (found == NULL) return DAMO_EMEMORY;
@@ -275,6 +295,7 @@ damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64
 }
 
 char *damo_debugprint(damo_ctx *ctx, damo_var *v) {
+  if (ctx_check_obj(ctx, "damo_debugprint", "v", v, OBJ_VAR) != DAMO_OK) return NULL;
   strbuf text;
   strbuf_init(&text, ctx);
   char *copy =
@@ -283,13 +304,24 @@ char *damo_debugprint(damo_ctx *ctx, damo_var *v) {
   return copy;
 }
 
-void damo_text_free(damo_ctx *ctx, char *text) { mem_strfree(ctx, text); }
+void damo_text_free(damo_ctx *ctx, char *text) {
+  if (ctx != NULL) mem_strfree(ctx, text);
+}
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+static damo_status check_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
+                                 int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates) {
+  DAMO_TRY(ctx_check_objs(ctx, "damo_compile", "inputs", inputs, n_in, OBJ_VAR));
+  DAMO_TRY(ctx_check_objs(ctx, "damo_compile", "outputs", outputs, n_out, OBJ_VAR));
+  DAMO_TRY(ctx_check_objs(ctx, "damo_compile", "shared", shared, n_updates, OBJ_VAR));
+  return ctx_check_objs(ctx, "damo_compile", "update", update, n_updates, OBJ_VAR);
+}
 
 damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
                             int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
                             const char *mode) {
+  if (check_compile(ctx, inputs, n_in, outputs, n_out, shared, update, n_updates) != DAMO_OK) return NULL;
   in_spec *in = mem_calloc(ctx, (size_t)n_in * sizeof *in);
   out_spec *out = mem_calloc(ctx, (size_t)n_out * sizeof *out);
   damo_function *f = NULL;
@@ -304,7 +336,24 @@ damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in
   return f;
 }
 
+/* An argument that is NULL is one not given. */
+static damo_status check_call(damo_function *f, const char *func, damo_obj *const *args, int64_t n_args,
+                              const void *results) {
+  if (f == NULL) return DAMO_EVALUE;
+  damo_ctx *ctx = f->obj.ctx;
+  DAMO_TRY(ctx_check_list(ctx, func, "args", args, n_args));
+  for (int64_t i = 0; i < n_args; i++) {
+    const damo_obj *a = args[i];
+    if (a == NULL || (a->ctx == ctx && (a->kind == OBJ_ARRAY || a->kind == OBJ_SPARSE))) continue;
+    return ctx_fail(
+        ctx, DAMO_ETYPE, "%s: entry %lld of args %s", func, (long long)i + 1,
+        a->ctx != ctx ? "belongs to another context; make it in this one" : "must be an array or a sparse matrix");
+  }
+  return ctx_check_list(ctx, func, "results", results, f->n_outputs);
+}
+
 damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args, damo_array **results) {
+  DAMO_TRY(check_call(f, "damo_function_call", (damo_obj *const *)args, n_args, results));
   for (int64_t i = 0; i < f->n_outputs; i++) {
     if (!type_is_sparse(f->outputs[i].type)) continue;
     return ctx_fail(f->obj.ctx, DAMO_ETYPE, "output %lld is sparse: damo_function_call_values gives it",
@@ -314,6 +363,7 @@ damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_
 }
 
 damo_status damo_function_call_values(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj **results) {
+  DAMO_TRY(check_call(f, "damo_function_call_values", args, n_args, results));
   return function_call(f, args, n_args, NULL, results);
 }
 
@@ -325,4 +375,4 @@ damo_sparse *damo_as_sparse(damo_obj *value) {
   return value != NULL && value->kind == OBJ_SPARSE ? (damo_sparse *)value : NULL;
 }
 
-int64_t damo_function_n_outputs(const damo_function *f) { return f->n_outputs; }
+int64_t damo_function_n_outputs(const damo_function *f) { return f != NULL ? f->n_outputs : 0; }

@@ -1,9 +1,10 @@
 /* host_op.c: Op classes that a host registers through damo.h, and what their callbacks see.
  *
- * In: damo_op_class tables. Out: op_defs that live as long as the context, found by name. The perform of a class is a
- * thunk's run function itself, so calling it costs nothing more; the other callbacks hand over owned Variables, which
- * go into the scope of who asked.
+ * In: damo_op_class tables. Out: op_defs that live as long as the context, found by name. Callbacks hand over
+ * owned Variables, which go into the scope of who asked. Nothing that a callback gives is believed: a wrong result is an error that names the
+ * class.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "api_int.h"
@@ -71,16 +72,28 @@ static damo_status same_type(const damo_op *op, damo_var *const *in, int n_in, d
 /* A status that came without an error would be reported with an older one. */
 static damo_status settled(const damo_op *op, damo_status s, const char *callback) {
   damo_ctx *ctx = op->obj.ctx;
-  if (s != DAMO_OK && ctx->error.status == DAMO_OK) {
-    ctx_fail(ctx, s, "%s: its %s failed with status %s", op->def->name, callback, damo_status_kind(s));
+  if (s == DAMO_OK || ctx->error.status != DAMO_OK) return s;
+  if ((unsigned)s > DAMO_ECALLBACK) {
+    return ctx_fail(ctx, DAMO_ECALLBACK, "%s: its %s failed with %d, which is no status", op->def->name, callback,
+                    (int)s);
   }
-  return s;
+  return ctx_fail(ctx, s, "%s: its %s failed with status %s", op->def->name, callback, damo_status_kind(s));
+}
+
+/* Whether what a callback gave in this place is an object of that kind in the Op's context. NULL is. */
+static damo_status check_given(const damo_op *op, const char *callback, const void *obj, obj_kind kind) {
+  char func[200];
+  if (obj == NULL || (((const damo_obj *)obj)->kind == kind && ((const damo_obj *)obj)->ctx == op->obj.ctx))
+    return DAMO_OK;
+  snprintf(func, sizeof func, "%s: its %s", op->def->name, callback);
+  return ctx_check_obj(op->obj.ctx, func, "a result", obj, kind);
 }
 
 static damo_status asked_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   ctx_clear_error(op->obj.ctx);
   DAMO_TRY(settled(op, class_of(op)->host.infer_type(op, in, n_in, out), "infer_type"));
   for (int o = 0; o < op_n_out(op, n_in); o++) {
+    DAMO_TRY(check_given(op, "infer_type", out[o], OBJ_TYPE));
     if (out[o] != NULL) continue;
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: its infer_type gave no Type for output %d", op->def->name, o + 1);
   }
@@ -88,9 +101,10 @@ static damo_status asked_type(const damo_op *op, damo_var *const *in, int n_in, 
 }
 
 /* Gives the owned Variables to the scope; when the callback failed they are only released. */
-static damo_status take_all(build *b, damo_status s, damo_var **v, int n) {
+static damo_status take_all(build *b, const damo_op *op, const char *callback, damo_status s, damo_var **v, int n) {
   for (int i = 0; i < n; i++) {
     if (v[i] == NULL) continue;
+    if (s == DAMO_OK) s = check_given(op, callback, v[i], OBJ_VAR);
     if (s == DAMO_OK) {
       if (build_take(b, v[i]) == NULL) s = b->status;
     } else {
@@ -104,13 +118,13 @@ static damo_status take_all(build *b, damo_status s, damo_var **v, int n) {
 static damo_status asked_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   ctx_clear_error(b->ctx);
   damo_status s = settled(node->op, class_of(node->op)->host.grad(node->op, node, gout, gin), "grad");
-  return take_all(b, s, gin, node->n_in);
+  return take_all(b, node->op, "grad", s, gin, node->n_in);
 }
 
 static damo_status asked_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   ctx_clear_error(b->ctx);
   damo_status s = settled(node->op, class_of(node->op)->host.rop(node->op, node, eval, rout), "rop");
-  return take_all(b, s, rout, node->n_out);
+  return take_all(b, node->op, "rop", s, rout, node->n_out);
 }
 
 static damo_status asked_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
@@ -118,12 +132,116 @@ static damo_status asked_shape(build *b, damo_apply *node, damo_var *const *cons
   const damo_op_class *host = &class_of(node->op)->host;
   damo_status s = settled(node->op, host->infer_shape(node->op, node, in_shape, out_shape), "infer_shape");
   for (int o = 0; o < node->n_out; o++) {
-    if (type_is_tensor(node->out[o]->type)) s = take_all(b, s, out_shape[o], node->out[o]->type->ndim);
+    const damo_type *type = node->out[o]->type;
+    if (!type_is_tensor(type)) continue;
+    for (int d = 0; d < type->ndim && s == DAMO_OK; d++) {
+      if (out_shape[o][d] == NULL) {
+        s = ctx_fail(b->ctx, DAMO_EVALUE, "%s: its infer_shape gave no length for axis %d of output %d",
+                     node->op->def->name, d + 1, o + 1);
+      }
+    }
+    s = take_all(b, node->op, "infer_shape", s, out_shape[o], type->ndim);
   }
   return s;
 }
 
-static void asked_state_clear(thunk *t) { class_of(t->node->op)->host.state_clear(t->state); }
+/* ---- perform ----------------------------------------------------------------------------------------------------- */
+
+/* What a thunk knows of an output: its Type, here rather than four pointers away, and whether perform has taken it in
+ * this run: cells keep the values of earlier runs, which would hide that it took none. */
+typedef struct out_record {
+  const damo_type *type; /* the node's */
+  bool taken;
+} out_record;
+
+/* A thunk's state: this, filled by the first run, then the host's own bytes. */
+typedef struct host_state {
+  damo_status (*perform)(damo_thunk *t);
+  out_record out[];
+} host_state;
+
+static host_state *state_of(const thunk *t) { return t->state; }
+static size_t state_bytes(int n_out) { return sizeof(host_state) + (size_t)n_out * sizeof(out_record); }
+static void *hosts_state(const thunk *t) { return (char *)t->state + state_bytes(t->n_out); }
+
+static void fill_state(const thunk *t) {
+  host_state *st = state_of(t);
+  for (int o = 0; o < t->n_out; o++) st->out[o].type = t->node->out[o]->type;
+  st->perform = class_of(t->node->op)->host.perform;
+}
+
+static damo_status wrong_output(const thunk *t, int o) {
+  char want[320], dims[200];
+  const char *name = t->node->op->def->name;
+  const damo_obj *v = *t->out[o];
+  type_format(want, sizeof want, t->node->out[o]->type);
+  if (v->kind == OBJ_SPARSE) {
+    return ctx_fail(t->ctx, DAMO_ETYPE, "%s: its perform put a sparse matrix into output %d, expected %s", name, o + 1,
+                    want);
+  }
+  const damo_array *a = (const damo_array *)v;
+  return ctx_fail(t->ctx, DAMO_ETYPE,
+                  "%s: its perform put an array of dtype %s and shape %s into output %d, expected %s", name,
+                  dtype_name(array_dtype(a)), shape_format(dims, sizeof dims, a->ndim, array_shape(a)), o + 1, want);
+}
+
+/* Output o shares memory with an input or an earlier output, which the maps do not allow, or the host holds it too:
+ * what is written over it later must not reach there. */
+static bool is_shared(const thunk *t, int o) {
+  const damo_op *op = t->node->op;
+  const damo_array *a = value_array(*t->out[o]);
+  if (a == NULL || (t->out_fixed != NULL && t->out_fixed[o])) return false;
+  if (array_is_exclusive(a) && (*t->out[o])->refs == 1) return !a->writeable;
+  for (int i = 0; i < t->n_in; i++) {
+    const damo_array *x = value_array(*t->in[i]);
+    if (x == NULL || x->buf != a->buf) continue;
+    return !op_alias_has(op->view_map, o, i) && !op_alias_has(op->destroy_map, o, i);
+  }
+  return true;
+}
+
+static damo_status check_output(thunk *t, int o) {
+  if (!state_of(t)->out[o].taken || *t->out[o] == NULL) {
+    return ctx_fail(t->ctx, DAMO_EVALUE, "%s: its perform gave no output %d: it takes it with damo_thunk_output",
+                    t->node->op->def->name, o + 1);
+  }
+  if (!type_is_valid(t->node->out[o]->type, *t->out[o])) return wrong_output(t, o);
+  if (!is_shared(t, o)) return DAMO_OK;
+  damo_obj *copy = value_copy(*t->out[o]);
+  if (copy == NULL) return DAMO_EMEMORY;
+  thunk_set_out(t, o, copy);
+  return DAMO_OK;
+}
+
+/* What check_output finds nothing in, by far the most common: an array of the Type that nobody else holds. */
+static inline bool is_plain(const out_record *r, const damo_obj *v) {
+  const damo_type *type = r->type;
+  const damo_array *a = (const damo_array *)v;
+  if (!r->taken || v == NULL || v->kind != OBJ_ARRAY || type->kind != TYPE_TENSOR) return false;
+  if (a->dtype != type->dtype || a->ndim != type->ndim || !a->writeable) return false;
+  if (v->refs != 1 || a->buf == NULL || a->buf->obj.refs != 1) return false;
+  for (int d = 0; d < a->ndim; d++) {
+    if (type->shape[d] >= 0 && type->shape[d] != array_shape(a)[d]) return false;
+  }
+  return true;
+}
+
+static damo_status asked_perform(thunk *t) {
+  host_state *st = state_of(t);
+  const damo_status before = t->ctx->error.status;
+  if (st->perform == NULL) fill_state(t);
+  for (int o = 0; o < t->n_out; o++) st->out[o].taken = false;
+  t->ctx->error.status = DAMO_OK; /* an older error stays to be read where this call makes none */
+  const damo_status s = st->perform(t);
+  if (s != DAMO_OK) return settled(t->node->op, s, "perform");
+  if (t->ctx->error.status == DAMO_OK) t->ctx->error.status = before;
+  for (int o = 0; o < t->n_out; o++) {
+    if (!is_plain(&st->out[o], *t->out[o])) DAMO_TRY(check_output(t, o));
+  }
+  return DAMO_OK;
+}
+
+static void asked_state_clear(thunk *t) { class_of(t->node->op)->host.state_clear(hosts_state(t)); }
 
 static int count_out(const damo_op *op, int n_in) {
   (void)n_in;
@@ -146,8 +264,17 @@ static damo_status check_class(damo_ctx *ctx, const damo_op_class *c) {
     return ctx_fail(ctx, DAMO_EVALUE, "there is an Op class '%s' already", c->name);
   }
   if (c->perform == NULL) return ctx_fail(ctx, DAMO_EVALUE, "the Op class '%s' needs perform", c->name);
-  if (c->n_out < 0 || c->n_in < -1) return ctx_fail(ctx, DAMO_EVALUE, "the Op class '%s' counts wrong", c->name);
-  return DAMO_OK;
+  if (c->n_out < 0 || c->n_out > INT16_MAX || c->n_in < -1 || c->n_in > INT16_MAX) {
+    return ctx_fail(ctx, DAMO_EVALUE, "the Op class '%s' has %d inputs and %d outputs, which can't be", c->name,
+                    c->n_in, c->n_out);
+  }
+  const int n_out = c->n_out > 1 ? c->n_out : 1;
+  if (c->default_output < 0 || c->default_output > n_out) {
+    return ctx_fail(ctx, DAMO_EVALUE, "the Op class '%s' has no output %d for default_output: there are %d", c->name,
+                    c->default_output, n_out);
+  }
+  DAMO_TRY(op_check_alias(ctx, c->name, "view_map", c->view_map, c->n_in, n_out));
+  return op_check_alias(ctx, c->name, "destroy_map", c->destroy_map, c->n_in, n_out);
 }
 
 static damo_status copy_text(damo_ctx *ctx, const char *text, char **out) {
@@ -179,8 +306,8 @@ static void set_def(host_class *k) {
                     .view_map = k->view_map,
                     .destroy_map = k->destroy_map,
                     .infer_type = c->infer_type != NULL ? asked_type : same_type,
-                    .perform = c->perform,
-                    .state_size = c->state_size,
+                    .perform = asked_perform,
+                    .state_size = state_bytes(c->n_out > 1 ? c->n_out : 1) + c->state_size,
                     .state_clear = c->state_clear != NULL ? asked_state_clear : NULL,
                     .grad = c->grad != NULL ? asked_grad : NULL,
                     .rop = c->rop != NULL ? asked_rop : NULL,
@@ -203,6 +330,7 @@ static damo_status fill_class(damo_ctx *ctx, host_class *k, const damo_op_class 
 }
 
 damo_status damo_op_register(damo_ctx *ctx, const damo_op_class *op_class) {
+  DAMO_TRY(ctx_check_given(ctx, "damo_op_register", "op_class", op_class));
   damo_status s = check_class(ctx, op_class);
   host_class *k = s == DAMO_OK ? mem_calloc(ctx, sizeof *k) : NULL;
   if (s == DAMO_OK && k == NULL) s = DAMO_EMEMORY;
@@ -220,6 +348,7 @@ damo_status damo_op_register(damo_ctx *ctx, const damo_op_class *op_class) {
 
 #define MAX_PROPS 32
 
+/* Of a kind that exists: damo_op_make looks. */
 static prop_value to_value(const damo_prop *p) {
   switch (p->kind) {
     case DAMO_PROP_BOOL: return prop_bool(p->i != 0);
@@ -247,6 +376,10 @@ static int place_of(const char *names, const char *word, int *n) {
 damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *props, int n_props) {
   prop_value values[MAX_PROPS];
   int n;
+  if (ctx_check_given(ctx, "damo_op_make", "class_name", class_name) != DAMO_OK ||
+      ctx_check_list(ctx, "damo_op_make", "props", props, n_props) != DAMO_OK) {
+    return NULL;
+  }
   const op_def *def = api_class_find(ctx, class_name);
   if (def == NULL) {
     ctx_fail(ctx, DAMO_EVALUE, "there is no Op class '%s'", class_name);
@@ -259,6 +392,12 @@ damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *pr
   }
   for (int i = 0; i < n; i++) values[i] = prop_nil();
   for (int i = 0; i < n_props; i++) {
+    if (ctx_check_given(ctx, def->name, "the name of a property", props[i].name) != DAMO_OK) return NULL;
+    if ((unsigned)props[i].kind > DAMO_PROP_STRING) {
+      ctx_fail(ctx, DAMO_EVALUE, "%s: the property '%s' has kind %d, which does not exist", def->name, props[i].name,
+               (int)props[i].kind);
+      return NULL;
+    }
     int unused, place = place_of(def->props, props[i].name, &unused);
     if (place < 0) {
       ctx_fail(ctx, DAMO_EVALUE, "%s: there is no property '%s'; there are: %s", def->name, props[i].name,
@@ -271,86 +410,142 @@ damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *pr
 }
 
 damo_apply *damo_op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in) {
+  if (ctx_check_obj(ctx, "damo_op_apply", "op", op, OBJ_OP) != DAMO_OK ||
+      ctx_check_objs(ctx, "damo_op_apply", "in", in, n_in, OBJ_VAR) != DAMO_OK) {
+    return NULL;
+  }
   return op_apply(ctx, op, in, n_in);
 }
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
-void *damo_op_user(const damo_op *op) { return op->def->user; }
-const char *damo_op_name(const damo_op *op) { return op->def->name; }
+void *damo_op_user(const damo_op *op) { return op != NULL ? op->def->user : NULL; }
+const char *damo_op_name(const damo_op *op) { return op != NULL ? op->def->name : NULL; }
+
+/* The property where it is of that kind, else NULL. */
+static const prop_value *prop_of_kind(const damo_op *op, const char *prop, prop_kind kind) {
+  const prop_value *v = op != NULL && prop != NULL ? op_prop(op, prop) : NULL;
+  return v != NULL && v->kind == kind ? v : NULL;
+}
 
 bool damo_op_get_number(const damo_op *op, const char *prop, double *out) {
-  const prop_value *v = op_prop(op, prop);
-  if (v->kind != PROP_NUM && v->kind != PROP_INT) return false;
-  *out = v->kind == PROP_NUM ? v->u.f : (double)v->u.i;
+  const prop_value *number = prop_of_kind(op, prop, PROP_NUM), *whole = prop_of_kind(op, prop, PROP_INT);
+  if (out == NULL || (number == NULL && whole == NULL)) return false;
+  *out = number != NULL ? number->u.f : (double)whole->u.i;
   return true;
 }
 
 bool damo_op_get_int(const damo_op *op, const char *prop, int64_t *out) {
-  const prop_value *v = op_prop(op, prop);
-  if (v->kind == PROP_INT) *out = v->u.i;
-  return v->kind == PROP_INT;
+  const prop_value *v = prop_of_kind(op, prop, PROP_INT);
+  if (out == NULL || v == NULL) return false;
+  *out = v->u.i;
+  return true;
 }
 
 bool damo_op_get_bool(const damo_op *op, const char *prop, bool *out) {
-  const prop_value *v = op_prop(op, prop);
-  if (v->kind == PROP_BOOL) *out = v->u.i != 0;
-  return v->kind == PROP_BOOL;
+  const prop_value *v = prop_of_kind(op, prop, PROP_BOOL);
+  if (out == NULL || v == NULL) return false;
+  *out = v->u.i != 0;
+  return true;
 }
 
 const char *damo_op_get_string(const damo_op *op, const char *prop) {
-  const prop_value *v = op_prop(op, prop);
-  return v->kind == PROP_STR ? v->u.s : NULL;
+  const prop_value *v = prop_of_kind(op, prop, PROP_STR);
+  return v != NULL ? v->u.s : NULL;
 }
 
-int damo_apply_n_inputs(const damo_apply *node) { return node->n_in; }
-int damo_apply_n_outputs(const damo_apply *node) { return node->n_out; }
-damo_var *damo_apply_get_input(const damo_apply *node, int i) { return i >= 0 && i < node->n_in ? node->in[i] : NULL; }
+int damo_apply_n_inputs(const damo_apply *node) { return node != NULL ? node->n_in : 0; }
+int damo_apply_n_outputs(const damo_apply *node) { return node != NULL ? node->n_out : 0; }
+damo_var *damo_apply_get_input(const damo_apply *node, int i) {
+  return node != NULL && i >= 0 && i < node->n_in ? node->in[i] : NULL;
+}
 damo_var *damo_apply_get_output(const damo_apply *node, int i) {
-  return i >= 0 && i < node->n_out ? node->out[i] : NULL;
+  return node != NULL && i >= 0 && i < node->n_out ? node->out[i] : NULL;
 }
-damo_op *damo_apply_get_op(const damo_apply *node) { return node->op; }
+damo_op *damo_apply_get_op(const damo_apply *node) { return node != NULL ? node->op : NULL; }
 
-int damo_type_ndim(const damo_type *type) { return type_has_shape(type) ? type->ndim : 0; }
-damo_dtype damo_type_dtype(const damo_type *type) { return type->dtype; }
-const int64_t *damo_type_shape(const damo_type *type) { return type->shape; }
+int damo_type_ndim(const damo_type *type) { return type != NULL && type_has_shape(type) ? type->ndim : 0; }
+damo_dtype damo_type_dtype(const damo_type *type) { return type != NULL ? type->dtype : DAMO_N_DTYPES; }
+const int64_t *damo_type_shape(const damo_type *type) { return type != NULL ? type->shape : NULL; }
 
 /* ---- Inside perform ---------------------------------------------------------------------------------------------- */
 
-const damo_array *damo_thunk_input(const damo_thunk *t, int i) { return damo_as_array(*t->in[i]); }
+static bool has_input(const damo_thunk *t, int i) { return t != NULL && i >= 0 && i < t->n_in; }
 
-const damo_sparse *damo_thunk_input_sparse(const damo_thunk *t, int i) { return damo_as_sparse(*t->in[i]); }
+/* The thunk runs an Op of a host and has such an output. */
+static damo_status check_out(damo_thunk *t, const char *func, int i) {
+  if (t == NULL) return DAMO_EVALUE;
+  if (i >= 0 && i < t->n_out && (t->run == asked_perform || t->node->op->def->perform == asked_perform)) {
+    return DAMO_OK;
+  }
+  return ctx_fail(t->ctx, DAMO_EINDEX, "%s: %s: there is no output %d, outputs are 0 to %d", t->node->op->def->name,
+                  func, i, t->n_out - 1);
+}
+
+const damo_array *damo_thunk_input(const damo_thunk *t, int i) {
+  return has_input(t, i) ? damo_as_array(*t->in[i]) : NULL;
+}
+
+const damo_sparse *damo_thunk_input_sparse(const damo_thunk *t, int i) {
+  return has_input(t, i) ? damo_as_sparse(*t->in[i]) : NULL;
+}
 
 damo_status damo_thunk_give_sparse(damo_thunk *t, int i, damo_sparse *take_value) {
   char want[320];
-  const damo_type *type = t->node->out[i]->type;
-  if (take_value == NULL) return damo_error_status(t->ctx);
-  if (type_is_valid(type, &take_value->obj)) {
+  damo_status s = check_out(t, "damo_thunk_give_sparse", i);
+  if (take_value == NULL) return s != DAMO_OK ? s : damo_error_status(t->ctx);
+  if (s == DAMO_OK) s = check_given(t->node->op, "perform", take_value, OBJ_SPARSE);
+  if (s == DAMO_OK && type_is_valid(t->node->out[i]->type, &take_value->obj)) {
     thunk_set_out(t, i, &take_value->obj);
+    state_of(t)->out[i].taken = true;
     return DAMO_OK;
   }
+  if (s == DAMO_OK) {
+    s = ctx_fail(t->ctx, DAMO_ETYPE, "%s: output %d was given a matrix that is no value of %s", t->node->op->def->name,
+                 i + 1, type_format(want, sizeof want, t->node->out[i]->type));
+  }
   damo_release(take_value);
-  return ctx_fail(t->ctx, DAMO_ETYPE, "%s: output %d was given a matrix that is no value of %s", t->node->op->def->name,
-                  i + 1, type_format(want, sizeof want, type));
+  return s;
 }
 
 damo_array *damo_thunk_output(damo_thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
-  return thunk_out(t, i, dtype, ndim, shape);
+  if (check_out(t, "damo_thunk_output", i) != DAMO_OK) return NULL;
+  if (ndim < 0 || (ndim > 0 && shape == NULL)) {
+    ctx_check_list(t->ctx, "damo_thunk_output", "dimensions", shape, ndim);
+    return NULL;
+  }
+  damo_array *a = thunk_out(t, i, dtype, ndim, shape);
+  if (a != NULL) state_of(t)->out[i].taken = true;
+  return a;
 }
 
-damo_array *damo_thunk_output_inplace(damo_thunk *t, int i, int j) { return thunk_out_inplace(t, i, j); }
-void *damo_thunk_scratch(damo_thunk *t, size_t size) { return thunk_scratch(t, size); }
-void *damo_thunk_state(const damo_thunk *t) { return t->state; }
-damo_op *damo_thunk_get_op(const damo_thunk *t) { return t->node->op; }
-damo_ctx *damo_thunk_ctx(const damo_thunk *t) { return t->ctx; }
+damo_array *damo_thunk_output_inplace(damo_thunk *t, int i, int j) {
+  if (check_out(t, "damo_thunk_output_inplace", i) != DAMO_OK) return NULL;
+  if (damo_thunk_input(t, j) == NULL) {
+    ctx_fail(t->ctx, DAMO_EINDEX, "%s: damo_thunk_output_inplace: there is no array in input %d, inputs are 0 to %d",
+             t->node->op->def->name, j, t->n_in - 1);
+    return NULL;
+  }
+  damo_array *a = thunk_out_inplace(t, i, j);
+  if (a != NULL) state_of(t)->out[i].taken = true;
+  return a;
+}
+
+void *damo_thunk_scratch(damo_thunk *t, size_t size) { return t != NULL ? thunk_scratch(t, size) : NULL; }
+void *damo_thunk_state(const damo_thunk *t) { return t != NULL ? hosts_state(t) : NULL; }
+damo_op *damo_thunk_get_op(const damo_thunk *t) { return t != NULL ? t->node->op : NULL; }
+damo_ctx *damo_thunk_ctx(const damo_thunk *t) { return t != NULL ? t->ctx : NULL; }
 
 damo_status damo_fail(damo_ctx *ctx, damo_status status, const char *message) {
+  if (ctx == NULL) return DAMO_EVALUE;
+  if ((unsigned)status > DAMO_ECALLBACK) status = DAMO_ECALLBACK;
   return ctx_fail(ctx, status, "%s", message != NULL ? message : damo_status_kind(status));
 }
 
-damo_ctx *damo_obj_ctx(const void *obj) { return ((const damo_obj *)obj)->ctx; }
+damo_ctx *damo_obj_ctx(const void *obj) { return obj != NULL ? ((const damo_obj *)obj)->ctx : NULL; }
 
 damo_var *damo_grad_undefined(damo_ctx *ctx, const char *why) {
+  if (ctx == NULL) return NULL;
   damo_type *t = type_null(ctx, why);
   damo_var *v = t != NULL ? var_new(ctx, t, NULL) : NULL;
   damo_release(t);

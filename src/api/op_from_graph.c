@@ -417,6 +417,10 @@ op_graph *op_graph_of(const damo_op *op) {
 
 damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs, int n_out,
                             const char *name, bool inlined) {
+  if (ctx_check_objs(ctx, "damo_op_from_graph", "inputs", inputs, n_in, OBJ_VAR) != DAMO_OK ||
+      ctx_check_objs(ctx, "damo_op_from_graph", "outputs", outputs, n_out, OBJ_VAR) != DAMO_OK) {
+    return NULL;
+  }
   op_graph_options o = {.name = name, .inlined = inlined};
   return op_graph_new(ctx, inputs, n_in, outputs, n_out, &o);
 }

@@ -317,37 +317,51 @@ bool array_check(const damo_array *a, const char **why) {
 
 /* ---- Public functions -------------------------------------------------------------------------------------------- */
 
+/* The lengths are there where there are dimensions. */
+static bool check_public(damo_ctx *ctx, const char *func, int ndim, const int64_t *shape) {
+  return ctx_check_list(ctx, func, "dimensions", shape, ndim) == DAMO_OK;
+}
+
 damo_array *damo_array_new(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
+  if (!check_public(ctx, "damo_array_new", ndim, shape)) return NULL;
   damo_array *a = array_empty(ctx, dtype, ndim, shape);
   if (a) memset(a->data, 0, a->buf->nbytes);
   return a;
 }
 
 damo_array *damo_array_from(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, const void *data) {
+  if (!check_public(ctx, "damo_array_from", ndim, shape)) return NULL;
   damo_array *a = array_empty(ctx, dtype, ndim, shape);
-  if (a && a->buf->nbytes) memcpy(a->data, data, a->buf->nbytes);
+  if (!a || a->buf->nbytes == 0) return a;
+  if (ctx_check_given(ctx, "damo_array_from", "data", data) != DAMO_OK) {
+    damo_release(a);
+    return NULL;
+  }
+  memcpy(a->data, data, a->buf->nbytes);
   return a;
 }
 
 damo_array *damo_array_scalar(damo_ctx *ctx, damo_dtype dtype, double value) {
-  if (check_new(ctx, dtype, 0, NULL) != DAMO_OK) return NULL;
+  if (!ctx || check_new(ctx, dtype, 0, NULL) != DAMO_OK) return NULL;
   scalar s = {.dtype = DAMO_FLOAT64, .v.f = value};
   return array_from_scalar(ctx, scalar_cast(s, dtype));
 }
 
-int damo_array_ndim(const damo_array *a) { return a->ndim; }
+int damo_array_ndim(const damo_array *a) { return a ? a->ndim : 0; }
 
-damo_dtype damo_array_dtype(const damo_array *a) { return array_dtype(a); }
+damo_dtype damo_array_dtype(const damo_array *a) { return a ? array_dtype(a) : DAMO_N_DTYPES; }
 
-const int64_t *damo_array_shape(const damo_array *a) { return array_shape(a); }
+const int64_t *damo_array_shape(const damo_array *a) { return a ? array_shape(a) : NULL; }
 
-const int64_t *damo_array_strides(const damo_array *a) { return array_strides(a); }
+const int64_t *damo_array_strides(const damo_array *a) { return a ? array_strides(a) : NULL; }
 
-void *damo_array_data(const damo_array *a) { return a->data; }
+void *damo_array_data(const damo_array *a) { return a ? a->data : NULL; }
 
-int64_t damo_array_size(const damo_array *a) { return array_size(a); }
+int64_t damo_array_size(const damo_array *a) { return a ? array_size(a) : 0; }
 
 damo_status damo_array_item(const damo_array *a, double *out) {
+  if (!a) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_given(a->obj.ctx, "damo_array_item", "out", out));
   if (array_size(a) != 1) {
     char text[256];
     return ctx_fail(a->obj.ctx, DAMO_ESHAPE, "item: the array has shape %s, expected exactly one element",

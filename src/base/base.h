@@ -195,6 +195,17 @@ void ctx_clear_error(damo_ctx *ctx);
 /* The word of list (NULL-terminated) closest to word, for "did you mean …?"; NULL when none is near. */
 const char *suggest(const char *word, const char *const *list);
 
+/* ---- Arguments of damo.h ----------------------------------------------------------------------------------------- */
+
+/* A value error where something is missing or a count is negative, a type error where an object is of another kind or
+ * context; the message names the function and the argument. */
+damo_status ctx_check_given(damo_ctx *ctx, const char *func, const char *arg, const void *p); /* not NULL */
+damo_status ctx_check_obj(damo_ctx *ctx, const char *func, const char *arg, const void *obj, obj_kind kind);
+/* A list of n things, which may be NULL when n is 0. */
+damo_status ctx_check_list(damo_ctx *ctx, const char *func, const char *arg, const void *list, int64_t n);
+damo_status ctx_check_objs(damo_ctx *ctx, const char *func, const char *arg, const void *list, int64_t n,
+                           obj_kind kind);
+
 /* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
 
 typedef enum dtype_kind { KIND_BOOL, KIND_INT, KIND_UINT, KIND_FLOAT, KIND_COMPLEX } dtype_kind;

@@ -102,15 +102,18 @@ void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) {
 }
 
 damo_memory_info damo_ctx_memory(const damo_ctx *ctx) {
+  if (!ctx) return (damo_memory_info){0};
   return (damo_memory_info){.bytes = ctx->bytes, .peak = ctx->peak, .cap = ctx->cap, .objects = ctx->n_objects};
 }
 
 void damo_ctx_set_memory_cap(damo_ctx *ctx, size_t bytes) {
+  if (!ctx) return;
   ctx->cap = bytes;
   ctx->limited = bytes > 0 || ctx->alloc != heap_alloc || heap_is_limited();
 }
 
 void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user) {
+  if (!ctx) return;
   ctx->on_warning = fn;
   ctx->warning_user = user;
 }

@@ -77,7 +77,7 @@ const char *damo_dtype_name(damo_dtype dtype) {
 size_t damo_dtype_size(damo_dtype dtype) { return (unsigned)dtype < DAMO_N_DTYPES ? dtype_size(dtype) : 0; }
 
 bool damo_dtype_from_name(const char *name, damo_dtype *out) {
-  for (int dt = 0; dt < DAMO_N_DTYPES; dt++) {
+  for (int dt = 0; name != NULL && out != NULL && dt < DAMO_N_DTYPES; dt++) {
     if (strcmp(name, dtype_table[dt].name) == 0) {
       *out = (damo_dtype)dt;
       return true;

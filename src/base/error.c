@@ -105,16 +105,18 @@ void ctx_clear_error(damo_ctx *ctx) {
   set_status(ctx, DAMO_OK);
 }
 
-damo_status damo_error_status(const damo_ctx *ctx) { return ctx->error.status; }
+/* Without a context there is no error object: what is wrong is the argument. */
+damo_status damo_error_status(const damo_ctx *ctx) { return ctx ? ctx->error.status : DAMO_EVALUE; }
 
-const char *damo_error_kind(const damo_ctx *ctx) { return damo_status_kind(ctx->error.status); }
+const char *damo_error_kind(const damo_ctx *ctx) { return damo_status_kind(damo_error_status(ctx)); }
 
 const char *damo_error_message(const damo_ctx *ctx) {
+  if (!ctx) return "the context is NULL";
   if (ctx->error.message[0]) return ctx->error.message;
   int i = (int)ctx->error.status;
   return i >= 0 && i < N_STATUS ? STATUS_TEXTS[i] : "";
 }
 
-const char *damo_error_op(const damo_ctx *ctx) { return ctx->error.op[0] ? ctx->error.op : NULL; }
+const char *damo_error_op(const damo_ctx *ctx) { return ctx && ctx->error.op[0] ? ctx->error.op : NULL; }
 
-damo_apply *damo_error_get_node(const damo_ctx *ctx) { return ctx->error.node; }
+damo_apply *damo_error_get_node(const damo_ctx *ctx) { return ctx ? ctx->error.node : NULL; }

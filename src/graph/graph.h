@@ -181,8 +181,8 @@ damo_var *var_pattern_root(const damo_var *v, int64_t steps);
 
 damo_trace *trace_new(damo_ctx *ctx, const char *text);
 
-/* A node with fresh output Variables of the given Types. Everything borrowed. No check beyond ndim: op_apply does
- * that. */
+/* A node with fresh output Variables of the given Types. Everything borrowed. No check beyond ndim and
+ * the Op's maps: op_apply does that. */
 damo_apply *apply_new(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in, damo_type *const *out, int n_out);
 /* Puts v (plain, without an owner, of output i's Type) in the place of the fresh output i: who holds v holds the node's
  * output. */

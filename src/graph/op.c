@@ -176,6 +176,20 @@ int op_n_out(const damo_op *op, int n_in) {
   return op->def->n_out == 0 ? 1 : op->def->n_out;
 }
 
+damo_status op_check_alias(damo_ctx *ctx, const char *op, const char *which, const op_alias *aliases, int n_in,
+                           int n_out) {
+  for (const op_alias *a = aliases; a != NULL && a->out >= 0; a++) {
+    const bool bad_out = n_out >= 0 && a->out >= n_out;
+    if (!bad_out && a->in >= 0 && (n_in < 0 || a->in < n_in)) continue;
+    const int at = bad_out ? a->out : a->in, n = bad_out ? n_out : n_in;
+    const char *what = bad_out ? "output" : "input";
+    if (n < 0) return ctx_fail(ctx, DAMO_EVALUE, "%s: its %s names no %s", op, which, what);
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: its %s names %s %d, but it has %d %s%s", op, which, what, at + 1, n, what,
+                    n == 1 ? "" : "s");
+  }
+  return DAMO_OK;
+}
+
 /* ---- Application ------------------------------------------------------------------------------------------------- */
 
 #define SMALL_OUT 8

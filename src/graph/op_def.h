@@ -179,6 +179,11 @@ int op_n_out(const damo_op *op, int n_in);
  * class's. */
 int op_default_output(const damo_op *op);
 
+/* A value error that names the Op and the map where the map names an input or output that is not there; a count of -1 is
+ * not known yet. Every node's maps are checked when it is made. */
+damo_status op_check_alias(damo_ctx *ctx, const char *op, const char *which, const op_alias *aliases, int n_in,
+                           int n_out);
+
 /* The node of op over these inputs: checks the count, asks make_node or infer_type, checks what they gave. Errors name
  * the op. Owned. */
 damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in);

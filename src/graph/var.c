@@ -106,7 +106,14 @@ static void apply_destroy(damo_obj *obj) {
   obj_free(obj, apply_bytes(node->n_in, node->n_out));
 }
 
+static bool maps_fit(damo_ctx *ctx, const damo_op *op, int n_in, int n_out) {
+  if (op->view_map == NULL && op->destroy_map == NULL) return true;
+  return op_check_alias(ctx, op->def->name, "view_map", op->view_map, n_in, n_out) == DAMO_OK &&
+         op_check_alias(ctx, op->def->name, "destroy_map", op->destroy_map, n_in, n_out) == DAMO_OK;
+}
+
 damo_apply *apply_new(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in, damo_type *const *out, int n_out) {
+  if (!maps_fit(ctx, op, n_in, n_out)) return NULL;
   damo_apply *node = obj_new(ctx, OBJ_APPLY, apply_bytes(n_in, n_out));
   if (node == NULL) return NULL;
   node->id = ctx->next_id++;

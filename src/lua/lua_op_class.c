@@ -129,10 +129,11 @@ static int compare_alias(const void *a, const void *b) {
   return x->out != y->out ? x->out - y->out : x->in - y->in;
 }
 
-static int position(lua_State *L, int idx, const char *field) {
+static int position(lua_State *L, int idx, const lua_class *k, const char *field) {
   lua_Number x = lua_type(L, idx) == LUA_TNUMBER ? lua_tonumber(L, idx) : 0;
-  if (x < 1 || x > INT16_MAX || x != floor(x)) bind_raise(L, DAMO_EVALUE, "Op: %s holds 1-based positions", field);
-  return (int)x - 1;
+  if (x >= 1 && x <= INT16_MAX && x == floor(x)) return (int)x - 1;
+  const char *got = lua_type(L, idx) == LUA_TNUMBER ? bind_number_text(L, idx) : luaL_typename(L, idx);
+  return bind_raise(L, DAMO_EVALUE, "%s: its %s holds positions, which count from 1, got %s", k->name, field, got);
 }
 
 /* {[output] = {inputs}} or {[output] = input}, 1-based, into a sorted list that ends with {-1, -1}. */
@@ -145,17 +146,18 @@ static op_alias *class_map(lua_State *L, lua_class *k, int def, const char *fiel
     lua_pop(L, 1);
     return NULL;
   }
-  if (!lua_istable(L, table)) bind_raise(L, DAMO_ETYPE, "Op: %s must be a table {[output] = {inputs}}", field);
+  if (!lua_istable(L, table))
+    bind_raise(L, DAMO_ETYPE, "%s: its %s must be a table {[output] = {inputs}}", k->name, field);
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
-    int out = position(L, -2, field), many = lua_istable(L, -1) ? (int)lua_rawlen(L, -1) : 1;
+    int out = position(L, -2, k, field), many = lua_istable(L, -1) ? (int)lua_rawlen(L, -1) : 1;
     for (int i = 1; i <= many; i++) {
-      if (count == 63) bind_raise(L, DAMO_EVALUE, "Op: %s is too long", field);
+      if (count == 63) bind_raise(L, DAMO_EVALUE, "%s: its %s is too long", k->name, field);
       if (lua_istable(L, -1)) {
         lua_rawgeti(L, -1, i);
       } else {
         lua_pushvalue(L, -1);
       }
-      pairs[count++] = (op_alias){(int16_t)out, (int16_t)position(L, -1, field)};
+      pairs[count++] = (op_alias){(int16_t)out, (int16_t)position(L, -1, k, field)};
       lua_pop(L, 1);
     }
   }
@@ -171,7 +173,7 @@ static op_alias *class_map(lua_State *L, lua_class *k, int def, const char *fiel
 
 static void class_default_output(lua_State *L, lua_class *k, int def) {
   lua_getfield(L, def, "default_output");
-  if (!lua_isnil(L, -1)) k->def.default_output = position(L, -1, "default_output") + 1;
+  if (!lua_isnil(L, -1)) k->def.default_output = position(L, -1, k, "default_output") + 1;
   lua_pop(L, 1);
 }
 
@@ -260,6 +262,8 @@ static lua_class *make_class(lua_State *L, int def) {
   class_types(L, k, def, "otypes", &k->otypes, &k->n_out);
   k->destroy_map = class_map(L, k, def, "destroy_map", &k->n_destroy);
   k->view_map = class_map(L, k, def, "view_map", &k->n_view);
+  bind_check(L, op_check_alias(ctx, k->name, "destroy_map", k->destroy_map, k->n_in, k->n_out));
+  bind_check(L, op_check_alias(ctx, k->name, "view_map", k->view_map, k->n_in, k->n_out));
   k->def.destroy_map = k->destroy_map;
   k->def.view_map = k->view_map;
   class_default_output(L, k, def);

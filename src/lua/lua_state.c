@@ -76,6 +76,7 @@ static int make_state(lua_State *L) {
 }
 
 damo_status damo_lua_set_context(lua_State *L, damo_ctx *ctx) {
+  DAMO_TRY(ctx_check_given(ctx, "damo_lua_set_context", "L", L));
   if (!lua_checkstack(L, 4)) return ctx_fail_memory(ctx);
   if (find_state(L)) {
     return ctx_fail(ctx, DAMO_ESTATE,

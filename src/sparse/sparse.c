@@ -245,18 +245,25 @@ bool sparse_check(const damo_sparse *a, const char **why) {
 
 /* ---- Public functions -------------------------------------------------------------------------------------------- */
 
-static damo_status check_public(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows, int64_t cols,
-                                int64_t n) {
+/* What the constructors have in common; func names them. */
+static damo_status check_public(damo_ctx *ctx, const char *func, damo_format format, damo_dtype dtype, int64_t rows,
+                                int64_t cols, int64_t n) {
+  DAMO_TRY(ctx_check_list(ctx, func, "entries", ctx, n));
   if (format != DAMO_CSR && format != DAMO_CSC)
-    return ctx_fail(ctx, DAMO_EVALUE, "sparse: %d is not a format", (int)format);
-  if ((unsigned)dtype >= DAMO_N_DTYPES) return ctx_fail(ctx, DAMO_ETYPE, "sparse: %d is not a dtype", (int)dtype);
-  if (n < 0) return ctx_fail(ctx, DAMO_EVALUE, "sparse: %lld entries", (long long)n);
-  return sparse_check_shape(ctx, "sparse", rows, cols);
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: %d is not a format", func, (int)format);
+  if ((unsigned)dtype >= DAMO_N_DTYPES) return ctx_fail(ctx, DAMO_ETYPE, "%s: %d is not a dtype", func, (int)dtype);
+  return sparse_check_shape(ctx, func, rows, cols);
 }
 
 damo_sparse *damo_sparse_new(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows, int64_t cols,
                              int64_t nnz, const int64_t *indptr, const int64_t *indices, const void *data) {
-  if (check_public(ctx, format, dtype, rows, cols, nnz) != DAMO_OK) return NULL;
+  static const char func[] = "damo_sparse_new";
+  if (check_public(ctx, func, format, dtype, rows, cols, nnz) != DAMO_OK ||
+      ctx_check_given(ctx, func, "indptr", indptr) != DAMO_OK ||
+      ctx_check_list(ctx, func, "indices", indices, nnz) != DAMO_OK ||
+      ctx_check_list(ctx, func, "data", data, nnz) != DAMO_OK) {
+    return NULL;
+  }
   const int64_t lines = (format == DAMO_CSR ? rows : cols) + 1;
   damo_array *val = damo_array_from(ctx, dtype, 1, &nnz, data);
   damo_array *idx = val ? damo_array_from(ctx, DAMO_INT64, 1, &nnz, indices) : NULL;
@@ -271,7 +278,12 @@ damo_sparse *damo_sparse_new(damo_ctx *ctx, damo_format format, damo_dtype dtype
 
 damo_sparse *damo_sparse_from_coo(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows, int64_t cols,
                                   int64_t n, const int64_t *row, const int64_t *col, const void *data) {
-  if (check_public(ctx, format, dtype, rows, cols, n) != DAMO_OK) return NULL;
+  static const char func[] = "damo_sparse_from_coo";
+  if (check_public(ctx, func, format, dtype, rows, cols, n) != DAMO_OK ||
+      ctx_check_list(ctx, func, "row", row, n) != DAMO_OK || ctx_check_list(ctx, func, "col", col, n) != DAMO_OK ||
+      ctx_check_list(ctx, func, "data", data, n) != DAMO_OK) {
+    return NULL;
+  }
   for (int64_t p = 0; p < n; p++) {
     if (row[p] >= 0 && row[p] < rows && col[p] >= 0 && col[p] < cols) continue;
     ctx_fail(ctx, DAMO_EINDEX, "sparse: entry %lld lies at (%lld, %lld), outside the shape (%lld, %lld)", (long long)p,
@@ -282,21 +294,24 @@ damo_sparse *damo_sparse_from_coo(damo_ctx *ctx, damo_format format, damo_dtype 
 }
 
 damo_sparse *damo_sparse_from_array(const damo_array *a, damo_format format) {
-  return sparse_from_dense(a, format, DAMO_INT32);
+  if (!a) return NULL;
+  if (format == DAMO_CSR || format == DAMO_CSC) return sparse_from_dense(a, format, DAMO_INT32);
+  ctx_fail(a->obj.ctx, DAMO_EVALUE, "damo_sparse_from_array: %d is not a format", (int)format);
+  return NULL;
 }
 
-damo_format damo_sparse_format(const damo_sparse *a) { return sparse_format(a); }
+damo_format damo_sparse_format(const damo_sparse *a) { return a ? sparse_format(a) : DAMO_CSR; }
 
-damo_dtype damo_sparse_dtype(const damo_sparse *a) { return sparse_dtype(a); }
+damo_dtype damo_sparse_dtype(const damo_sparse *a) { return a ? sparse_dtype(a) : DAMO_N_DTYPES; }
 
-const int64_t *damo_sparse_shape(const damo_sparse *a) { return a->shape; }
+const int64_t *damo_sparse_shape(const damo_sparse *a) { return a ? a->shape : NULL; }
 
-int64_t damo_sparse_nnz(const damo_sparse *a) { return sparse_nnz(a); }
+int64_t damo_sparse_nnz(const damo_sparse *a) { return a ? sparse_nnz(a) : 0; }
 
-damo_array *damo_sparse_get_data(const damo_sparse *a) { return a->data; }
+damo_array *damo_sparse_get_data(const damo_sparse *a) { return a ? a->data : NULL; }
 
-damo_array *damo_sparse_get_indices(const damo_sparse *a) { return a->indices; }
+damo_array *damo_sparse_get_indices(const damo_sparse *a) { return a ? a->indices : NULL; }
 
-damo_array *damo_sparse_get_indptr(const damo_sparse *a) { return a->indptr; }
+damo_array *damo_sparse_get_indptr(const damo_sparse *a) { return a ? a->indptr : NULL; }
 
-damo_array *damo_sparse_toarray(const damo_sparse *a) { return sparse_to_dense(a); }
+damo_array *damo_sparse_toarray(const damo_sparse *a) { return a ? sparse_to_dense(a) : NULL; }

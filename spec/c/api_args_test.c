@@ -1,0 +1,290 @@
+/* api_args_test: each function of damo.h is given what it can't take: nothing where an object must be, an object of
+ * another kind or context, a negative count, a number that names nothing. It fails with a typed error that names it, or,
+ * where it is a question without a context to say more, gives the answer for nothing; it never crashes. */
+#include <stdlib.h>
+
+#include "damo.h"
+#include "test.h"
+
+static damo_ctx *ctx, *other;
+static damo_array *a, *a2;
+static damo_sparse *m, *m2;
+static damo_type *type, *type2;
+static damo_var *x, *x2, *y, *shared, *shared2, *matrix;
+static damo_op *op, *op2;
+static damo_apply *node;
+static damo_function *f;
+
+static damo_status nothing(damo_thunk *t) {
+  (void)t;
+  return DAMO_OK;
+}
+
+static damo_op *registered(damo_ctx *c) {
+  damo_op_class k = {.name = "Host", .props = "p", .n_in = 1, .perform = nothing};
+  CHECK_EQ_I(damo_op_register(c, &k), DAMO_OK);
+  return damo_op_make(c, "Host", NULL, 0);
+}
+
+static damo_array *ones(damo_ctx *c) {
+  return damo_array_from(c, DAMO_FLOAT64, 2, (const int64_t[]){1, 1}, &(double){1});
+}
+
+static void set_up(void) {
+  const int64_t open[2] = {-1, -1};
+  ctx = damo_ctx_new(NULL, NULL);
+  other = damo_ctx_new(NULL, NULL);
+  a = ones(ctx), a2 = ones(other);
+  m = damo_sparse_from_array(a, DAMO_CSR), m2 = damo_sparse_from_array(a2, DAMO_CSR);
+  type = damo_type_tensor(ctx, DAMO_FLOAT64, 2, open), type2 = damo_type_tensor(other, DAMO_FLOAT64, 2, open);
+  x = damo_var_new(ctx, type, "x"), x2 = damo_var_new(other, type2, "x2");
+  y = damo_call(ctx, "sum", &x, 1);
+  shared = damo_shared(ctx, a, "w"), shared2 = damo_shared(other, a2, "w2");
+  matrix = damo_shared_sparse(ctx, m, "M");
+  op = registered(ctx), op2 = registered(other);
+  node = damo_op_apply(ctx, op, &x, 1);
+  f = damo_compile(ctx, &x, 1, &y, 1, NULL, NULL, 0, NULL);
+  CHECK(f != NULL && node != NULL && matrix != NULL && shared2 != NULL);
+}
+
+static void tear_down(void) {
+  void *all[] = {a, a2, m, m2, type, type2, x, x2, y, shared, shared2, matrix, op, op2, node, f};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
+  CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0); /* a refusal keeps nothing */
+  damo_ctx_release(ctx);
+  damo_ctx_release(other);
+}
+
+/* failed: the call's answer is that of a failure. The error is of that kind and its message names the function. */
+static void refused(bool failed, damo_status kind, const char *names, const char *what) {
+  bool ok = failed && damo_error_status(ctx) == kind && strstr(damo_error_message(ctx), names) != NULL;
+  if (!test_report(ok, __FILE__, __LINE__, what))
+    fprintf(stderr, "    %s: %s\n", damo_error_kind(ctx), damo_error_message(ctx));
+  damo_fail(ctx, DAMO_EIO, "stale");
+}
+
+#define NONE(kind, names, call) refused((call) == NULL, DAMO_##kind, names, #call)
+#define FAILS(kind, names, call)                           \
+  do {                                                     \
+    const damo_status s_ = (call);                         \
+    refused(s_ == DAMO_##kind, DAMO_##kind, names, #call); \
+  } while (0)
+
+static void test_values(void) {
+  const int64_t two[2] = {2, 2}, bad[2] = {2, -1}, ptr[2] = {0, 1}, zero[1] = {0};
+  const double one[1] = {1};
+  double d = 0;
+  NONE(EVALUE, "damo_array_new", damo_array_new(ctx, DAMO_FLOAT64, -1, two));
+  NONE(EVALUE, "damo_array_new", damo_array_new(ctx, DAMO_FLOAT64, 2, NULL));
+  NONE(ESHAPE, "array", damo_array_new(ctx, DAMO_FLOAT64, 2, bad));
+  NONE(ESHAPE, "array", damo_array_new(ctx, DAMO_FLOAT64, 99, two));
+  NONE(ETYPE, "dtype", damo_array_new(ctx, (damo_dtype)-1, 2, two));
+  NONE(EVALUE, "damo_array_from: data", damo_array_from(ctx, DAMO_FLOAT64, 2, two, NULL));
+  NONE(EVALUE, "damo_array_from", damo_array_from(ctx, DAMO_FLOAT64, -3, two, one));
+  NONE(ETYPE, "dtype", damo_array_scalar(ctx, DAMO_N_DTYPES, 1));
+  FAILS(EVALUE, "damo_array_item: out", damo_array_item(a, NULL));
+  damo_array *four = damo_array_new(ctx, DAMO_FLOAT64, 2, two);
+  FAILS(ESHAPE, "item", damo_array_item(four, &d));
+  damo_release(four);
+  NONE(EVALUE, "damo_sparse_new: the number of entries",
+       damo_sparse_new(ctx, DAMO_CSR, DAMO_FLOAT64, 1, 1, -1, ptr, zero, one));
+  NONE(EVALUE, "damo_sparse_new: indptr", damo_sparse_new(ctx, DAMO_CSR, DAMO_FLOAT64, 1, 1, 1, NULL, zero, one));
+  NONE(EVALUE, "damo_sparse_new: the list of indices",
+       damo_sparse_new(ctx, DAMO_CSR, DAMO_FLOAT64, 1, 1, 1, ptr, NULL, one));
+  NONE(EVALUE, "damo_sparse_new: the list of data",
+       damo_sparse_new(ctx, DAMO_CSR, DAMO_FLOAT64, 1, 1, 1, ptr, zero, NULL));
+  NONE(EVALUE, "damo_sparse_new: 7 is not a format",
+       damo_sparse_new(ctx, (damo_format)7, DAMO_FLOAT64, 1, 1, 1, ptr, zero, one));
+  NONE(ETYPE, "damo_sparse_new: 13 is not a dtype",
+       damo_sparse_new(ctx, DAMO_CSR, DAMO_N_DTYPES, 1, 1, 1, ptr, zero, one));
+  NONE(ESHAPE, "damo_sparse_new", damo_sparse_new(ctx, DAMO_CSR, DAMO_FLOAT64, -1, 1, 1, ptr, zero, one));
+  NONE(EVALUE, "damo_sparse_from_coo", damo_sparse_from_coo(ctx, DAMO_CSR, DAMO_FLOAT64, 1, 1, -1, zero, zero, one));
+  NONE(EVALUE, "of row is", damo_sparse_from_coo(ctx, DAMO_CSR, DAMO_FLOAT64, 1, 1, 1, NULL, zero, one));
+  NONE(EVALUE, "of col is", damo_sparse_from_coo(ctx, DAMO_CSR, DAMO_FLOAT64, 1, 1, 1, zero, NULL, one));
+  NONE(EVALUE, "of data is", damo_sparse_from_coo(ctx, DAMO_CSR, DAMO_FLOAT64, 1, 1, 1, zero, zero, NULL));
+  NONE(EVALUE, "damo_sparse_from_array", damo_sparse_from_array(a, (damo_format)5));
+}
+
+static void test_graph(void) {
+  damo_var *const wrong[2] = {x, x2}, *const hole[2] = {x, NULL}, *const kind[2] = {x, (damo_var *)a};
+  damo_var *out[2] = {NULL, NULL};
+  NONE(EVALUE, "TensorType", damo_type_tensor(ctx, DAMO_FLOAT64, -1, NULL));
+  NONE(EVALUE, "TensorType", damo_type_tensor(ctx, DAMO_N_DTYPES, 1, NULL));
+  NONE(EVALUE, "SparseTensorType", damo_type_sparse(ctx, (damo_format)9, DAMO_FLOAT64, DAMO_INT32, NULL));
+  NONE(EVALUE, "damo_type_sparse: itype", damo_type_sparse(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_FLOAT32, NULL));
+  NONE(EVALUE, "SparseTensorType", damo_type_sparse_like(m, DAMO_N_DTYPES));
+  NONE(EVALUE, "damo_var_new: type is NULL", damo_var_new(ctx, NULL, "v"));
+  NONE(ETYPE, "damo_var_new: type belongs to another context", damo_var_new(ctx, type2, "v"));
+  NONE(ETYPE, "damo_var_new: type must be a Type, got an array", damo_var_new(ctx, (damo_type *)a, "v"));
+  NONE(EVALUE, "damo_constant", damo_constant(ctx, NULL));
+  NONE(ETYPE, "damo_constant", damo_constant(ctx, a2));
+  NONE(ETYPE, "damo_constant: value must be an array, got a sparse matrix", damo_constant(ctx, (damo_array *)m));
+  NONE(EVALUE, "damo_shared", damo_shared(ctx, NULL, "w"));
+  NONE(ETYPE, "damo_shared", damo_shared(ctx, a2, "w"));
+  NONE(ETYPE, "no shared Variable", damo_shared_value(x));
+  FAILS(EVALUE, "damo_shared_set", damo_shared_set(shared, NULL));
+  FAILS(ETYPE, "damo_shared_set", damo_shared_set(shared, a2));
+  FAILS(ETYPE, "no shared Variable", damo_shared_set(x, a));
+  NONE(EVALUE, "damo_constant_sparse", damo_constant_sparse(ctx, NULL));
+  NONE(ETYPE, "damo_constant_sparse", damo_constant_sparse(ctx, m2));
+  NONE(EVALUE, "damo_shared_sparse", damo_shared_sparse(ctx, NULL, "M"));
+  NONE(ETYPE, "damo_shared_sparse", damo_shared_sparse(ctx, m2, "M"));
+  NONE(ETYPE, "not sparse", damo_shared_sparse_value(shared));
+  FAILS(EVALUE, "damo_shared_sparse_set", damo_shared_sparse_set(matrix, NULL));
+  FAILS(ETYPE, "damo_shared_sparse_set", damo_shared_sparse_set(matrix, m2));
+  NONE(EVALUE, "damo_call: func", damo_call(ctx, NULL, &x, 1));
+  NONE(EVALUE, "there is no function 'nobody'", damo_call(ctx, "nobody", &x, 1));
+  NONE(EVALUE, "add: the number of operands is -2", damo_call(ctx, "add", &x, -2));
+  NONE(EVALUE, "add: the list of operands", damo_call(ctx, "add", NULL, 2));
+  NONE(EVALUE, "add: entry 2 of operands is NULL", damo_call(ctx, "add", hole, 2));
+  NONE(ETYPE, "add: entry 2 of operands belongs to another context", damo_call(ctx, "add", wrong, 2));
+  NONE(ETYPE, "add: entry 2 of operands must be a Variable, got an array", damo_call(ctx, "add", kind, 2));
+  NONE(ETYPE, "add", damo_call(ctx, "add", &x, 1));
+  NONE(EVALUE, "damo_call_with: func", damo_call_with(ctx, NULL, &x, 1, "axis=1"));
+  NONE(EVALUE, "sum: the number of operands", damo_call_with(ctx, "sum", &x, -1, "axis=1"));
+  NONE(ETYPE, "sum: entry 1 of operands", damo_call_with(ctx, "sum", &x2, 1, "axis=1"));
+  NONE(EVALUE, "sum: the options text is missing", damo_call_with(ctx, "sum", &x, 1, NULL));
+  NONE(EVALUE, "sum: unknown option", damo_call_with(ctx, "sum", &x, 1, "axes=1"));
+  FAILS(EVALUE, "damo_grad: cost", damo_grad(ctx, NULL, &x, 1, out));
+  FAILS(ETYPE, "damo_grad: cost", damo_grad(ctx, x2, &x, 1, out));
+  FAILS(ETYPE, "damo_grad: entry 2 of wrt", damo_grad(ctx, y, wrong, 2, out));
+  FAILS(EVALUE, "damo_grad: entry 2 of wrt", damo_grad(ctx, y, hole, 2, out));
+  FAILS(EVALUE, "damo_grad: the number of wrt is -1", damo_grad(ctx, y, &x, -1, out));
+  FAILS(EVALUE, "damo_grad: the list of wrt", damo_grad(ctx, y, NULL, 1, out));
+  FAILS(EVALUE, "damo_grad: the list of out", damo_grad(ctx, y, &x, 1, NULL));
+  CHECK(out[0] == NULL && out[1] == NULL);
+  NONE(EVALUE, "damo_debugprint", damo_debugprint(ctx, NULL));
+  NONE(ETYPE, "damo_debugprint", damo_debugprint(ctx, x2));
+}
+
+static void test_ops(void) {
+  damo_var *const wrong[2] = {x, x2};
+  const damo_prop unnamed = {.kind = DAMO_PROP_INT}, odd = {.name = "p", .kind = (damo_prop_kind)9};
+  const damo_op_class no_perform = {.name = "None", .n_in = 1},
+                      minus = {.name = "Minus", .n_in = -5, .perform = nothing};
+  FAILS(EVALUE, "damo_op_register", damo_op_register(ctx, NULL));
+  FAILS(EVALUE, "needs perform", damo_op_register(ctx, &no_perform));
+  FAILS(EVALUE, "-5 inputs", damo_op_register(ctx, &minus));
+  NONE(EVALUE, "damo_op_make: class_name", damo_op_make(ctx, NULL, NULL, 0));
+  NONE(EVALUE, "no Op class 'Nobody'", damo_op_make(ctx, "Nobody", NULL, 0));
+  NONE(EVALUE, "damo_op_make: the number of props", damo_op_make(ctx, "Host", NULL, -1));
+  NONE(EVALUE, "damo_op_make: the list of props", damo_op_make(ctx, "Host", NULL, 1));
+  NONE(EVALUE, "Host: the name of a property is NULL", damo_op_make(ctx, "Host", &unnamed, 1));
+  NONE(EVALUE, "Host: the property 'p' has kind 9", damo_op_make(ctx, "Host", &odd, 1));
+  NONE(EVALUE, "damo_op_apply: op", damo_op_apply(ctx, NULL, &x, 1));
+  NONE(ETYPE, "damo_op_apply: op belongs to another", damo_op_apply(ctx, op2, &x, 1));
+  NONE(ETYPE, "damo_op_apply: entry 1 of in", damo_op_apply(ctx, op, &x2, 1));
+  NONE(EVALUE, "damo_op_apply: the number of in", damo_op_apply(ctx, op, &x, -1));
+  NONE(ETYPE, "Host: expected 1 input, got 2", damo_op_apply(ctx, op, (damo_var *[]){x, x}, 2));
+  NONE(ETYPE, "damo_op_from_graph: entry 2 of inputs", damo_op_from_graph(ctx, wrong, 2, &y, 1, NULL, false));
+  NONE(EVALUE, "damo_op_from_graph: the number of inputs", damo_op_from_graph(ctx, &x, -1, &y, 1, NULL, false));
+  NONE(EVALUE, "damo_op_from_graph: the list of outputs", damo_op_from_graph(ctx, &x, 1, NULL, 1, NULL, false));
+  NONE(EVALUE, "damo_op_from_graph: the number of outputs", damo_op_from_graph(ctx, &x, 1, &y, -1, NULL, false));
+  CHECK_EQ_I(damo_fail(ctx, (damo_status)99, "odd"), DAMO_ECALLBACK);
+  CHECK(damo_apply_get_input(node, -1) == NULL && damo_apply_get_input(node, 1) == NULL);
+  CHECK(damo_apply_get_output(node, -1) == NULL && damo_apply_get_output(node, 1) == NULL);
+}
+
+static void test_functions(void) {
+  damo_var *const wrong[2] = {x, x2};
+  damo_array *out = NULL, *far = a2, *two[2] = {a, a};
+  damo_obj *value = NULL, *far_matrix = (damo_obj *)m2, *no_value = (damo_obj *)x;
+  NONE(ETYPE, "damo_compile: entry 2 of inputs", damo_compile(ctx, wrong, 2, &y, 1, NULL, NULL, 0, NULL));
+  NONE(EVALUE, "damo_compile: the number of inputs is -1", damo_compile(ctx, &x, -1, &y, 1, NULL, NULL, 0, NULL));
+  NONE(EVALUE, "damo_compile: the list of inputs", damo_compile(ctx, NULL, 1, &y, 1, NULL, NULL, 0, NULL));
+  NONE(ETYPE, "damo_compile: entry 1 of outputs", damo_compile(ctx, &x, 1, &x2, 1, NULL, NULL, 0, NULL));
+  NONE(EVALUE, "damo_compile: the number of outputs is -1", damo_compile(ctx, &x, 1, &y, -1, NULL, NULL, 0, NULL));
+  NONE(EVALUE, "damo_compile: the list of outputs", damo_compile(ctx, &x, 1, NULL, 1, NULL, NULL, 0, NULL));
+  NONE(ETYPE, "damo_compile: entry 1 of shared", damo_compile(ctx, &x, 1, &y, 1, &shared2, &y, 1, NULL));
+  NONE(ETYPE, "damo_compile: entry 1 of update", damo_compile(ctx, &x, 1, &y, 1, &shared, &shared2, 1, NULL));
+  NONE(EVALUE, "damo_compile: the list of update", damo_compile(ctx, &x, 1, &y, 1, &shared, NULL, 1, NULL));
+  NONE(EVALUE, "damo_compile: the number of shared", damo_compile(ctx, &x, 1, &y, 1, &shared, &y, -4, NULL));
+  NONE(EVALUE, "FAST", damo_compile(ctx, &x, 1, &y, 1, NULL, NULL, 0, "FAST"));
+  FAILS(ETYPE, "damo_function_call: entry 1 of args belongs to another", damo_function_call(f, &far, 1, &out));
+  FAILS(EVALUE, "damo_function_call: the number of args is -1", damo_function_call(f, &a, -1, &out));
+  FAILS(EVALUE, "damo_function_call: the list of args", damo_function_call(f, NULL, 1, &out));
+  FAILS(EVALUE, "damo_function_call: the list of results", damo_function_call(f, &a, 1, NULL));
+  FAILS(ETYPE, "expected 1 argument, got 2", damo_function_call(f, two, 2, &out));
+  FAILS(EMISSING_INPUT, "input 1 (x)", damo_function_call(f, NULL, 0, &out));
+  FAILS(ETYPE, "damo_function_call_values: entry 1", damo_function_call_values(f, &far_matrix, 1, &value));
+  FAILS(ETYPE, "must be an array or a sparse", damo_function_call_values(f, &no_value, 1, &value));
+  FAILS(EVALUE, "damo_function_call_values", damo_function_call_values(f, &no_value, -2, &value));
+  CHECK(out == NULL && value == NULL);
+}
+
+/* Without a context there is nowhere to leave an error: the answer is that of a failure, or of nothing. */
+static void test_null(void) {
+  double d = 5;
+  int64_t i = 5;
+  bool b = true;
+  damo_dtype dt = DAMO_BOOL;
+  damo_array *out = NULL;
+  damo_retain(NULL);
+  damo_release(NULL);
+  damo_ctx_release(NULL);
+  CHECK(damo_ctx_retain(NULL) == NULL && damo_ctx_memory(NULL).bytes == 0);
+  damo_ctx_set_memory_cap(NULL, 1);
+  damo_ctx_set_warning(NULL, NULL, NULL);
+  CHECK(damo_error_status(NULL) == DAMO_EVALUE && damo_error_op(NULL) == NULL && damo_error_get_node(NULL) == NULL);
+  CHECK_EQ_S(damo_error_kind(NULL), "value");
+  CHECK_EQ_S(damo_error_message(NULL), "the context is NULL");
+  CHECK_EQ_S(damo_status_kind((damo_status)-1), "unknown");
+  CHECK_EQ_S(damo_dtype_name((damo_dtype)-1), "unknown");
+  CHECK(damo_dtype_size((damo_dtype)99) == 0 && !damo_dtype_from_name(NULL, &dt) &&
+        !damo_dtype_from_name("bool", NULL));
+  CHECK(damo_array_new(NULL, DAMO_BOOL, 0, NULL) == NULL && damo_array_from(NULL, DAMO_BOOL, 0, NULL, &b) == NULL);
+  CHECK(damo_array_scalar(NULL, DAMO_FLOAT64, 1) == NULL && damo_array_ndim(NULL) == 0 && damo_array_size(NULL) == 0);
+  CHECK(damo_array_dtype(NULL) == DAMO_N_DTYPES && damo_array_shape(NULL) == NULL && damo_array_strides(NULL) == NULL);
+  CHECK(damo_array_data(NULL) == NULL && damo_array_item(NULL, &d) == DAMO_EVALUE && d == 5);
+  CHECK(damo_sparse_new(NULL, DAMO_CSR, DAMO_FLOAT64, 1, 1, 0, &i, &i, &d) == NULL);
+  CHECK(damo_sparse_from_coo(NULL, DAMO_CSR, DAMO_FLOAT64, 1, 1, 0, &i, &i, &d) == NULL);
+  CHECK(damo_sparse_from_array(NULL, DAMO_CSR) == NULL && damo_sparse_shape(NULL) == NULL &&
+        damo_sparse_nnz(NULL) == 0);
+  CHECK(damo_sparse_format(NULL) == DAMO_CSR && damo_sparse_dtype(NULL) == DAMO_N_DTYPES);
+  CHECK(damo_sparse_get_data(NULL) == NULL && damo_sparse_get_indices(NULL) == NULL);
+  CHECK(damo_sparse_get_indptr(NULL) == NULL && damo_sparse_toarray(NULL) == NULL);
+  CHECK(damo_type_tensor(NULL, DAMO_FLOAT64, 0, NULL) == NULL);
+  CHECK(damo_type_sparse(NULL, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, NULL) == NULL);
+  CHECK(damo_type_sparse_like(NULL, DAMO_FLOAT64) == NULL && damo_type_pattern(NULL) == NULL &&
+        !damo_type_is_sparse(NULL));
+  CHECK(damo_type_ndim(NULL) == 0 && damo_type_dtype(NULL) == DAMO_N_DTYPES && damo_type_shape(NULL) == NULL);
+  CHECK(damo_var_new(NULL, type, NULL) == NULL && damo_constant(NULL, a) == NULL && damo_number(NULL, 1) == NULL);
+  CHECK(damo_shared(NULL, a, NULL) == NULL && damo_shared_value(NULL) == NULL &&
+        damo_shared_set(NULL, a) == DAMO_EVALUE);
+  CHECK(damo_constant_sparse(NULL, m) == NULL && damo_shared_sparse(NULL, m, NULL) == NULL);
+  CHECK(damo_shared_sparse_value(NULL) == NULL && damo_shared_sparse_set(NULL, m) == DAMO_EVALUE);
+  CHECK(damo_var_get_type(NULL) == NULL && damo_var_get_owner(NULL) == NULL && damo_var_get_name(NULL) == NULL);
+  CHECK(damo_call(NULL, "exp", &x, 1) == NULL && damo_call_with(NULL, "exp", &x, 1, "") == NULL);
+  CHECK(damo_grad_undefined(NULL, "why") == NULL && damo_grad(NULL, y, &x, 1, NULL) == DAMO_EVALUE);
+  CHECK(damo_debugprint(NULL, x) == NULL);
+  damo_text_free(NULL, NULL);
+  damo_text_free(ctx, NULL);
+  CHECK(damo_op_register(NULL, &(damo_op_class){.name = "N"}) == DAMO_EVALUE);
+  CHECK(damo_op_make(NULL, "Host", NULL, 0) == NULL && damo_op_apply(NULL, op, &x, 1) == NULL);
+  CHECK(damo_op_user(NULL) == NULL && damo_op_name(NULL) == NULL && damo_op_get_string(NULL, "p") == NULL);
+  CHECK(!damo_op_get_number(NULL, "p", &d) && !damo_op_get_int(NULL, "p", &i) && !damo_op_get_bool(NULL, "p", &b));
+  CHECK(!damo_op_get_number(op, NULL, &d) && !damo_op_get_int(op, "p", NULL) && damo_op_get_string(op, NULL) == NULL);
+  CHECK(damo_apply_n_inputs(NULL) == 0 && damo_apply_n_outputs(NULL) == 0 && damo_apply_get_op(NULL) == NULL);
+  CHECK(damo_apply_get_input(NULL, 0) == NULL && damo_apply_get_output(NULL, 0) == NULL);
+  CHECK(damo_thunk_input(NULL, 0) == NULL && damo_thunk_input_sparse(NULL, 0) == NULL);
+  CHECK(damo_thunk_output(NULL, 0, DAMO_FLOAT64, 0, NULL) == NULL && damo_thunk_output_inplace(NULL, 0, 0) == NULL);
+  CHECK(damo_thunk_give_sparse(NULL, 0, NULL) == DAMO_EVALUE && damo_thunk_scratch(NULL, 1) == NULL);
+  CHECK(damo_thunk_state(NULL) == NULL && damo_thunk_get_op(NULL) == NULL && damo_thunk_ctx(NULL) == NULL);
+  CHECK(damo_fail(NULL, DAMO_EVALUE, "x") == DAMO_EVALUE && damo_obj_ctx(NULL) == NULL);
+  CHECK(damo_op_from_graph(NULL, &x, 1, &y, 1, NULL, false) == NULL);
+  CHECK(damo_compile(NULL, &x, 1, &y, 1, NULL, NULL, 0, NULL) == NULL);
+  CHECK(damo_function_call(NULL, &a, 1, &out) == DAMO_EVALUE && damo_function_n_outputs(NULL) == 0);
+  CHECK(damo_function_call_values(NULL, NULL, 0, NULL) == DAMO_EVALUE);
+  CHECK(damo_as_array(NULL) == NULL && damo_as_sparse(NULL) == NULL);
+}
+
+int main(void) {
+  set_up();
+  test_values();
+  test_graph();
+  test_ops();
+  test_functions();
+  test_null();
+  tear_down();
+  TEST_MAIN_END;
+}

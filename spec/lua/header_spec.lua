@@ -1,0 +1,25 @@
+-- Every function that damo.h declares is tried with arguments that it can't take, in spec/c/api_args_test.c.
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+-- These take a lua_State, and are called so in host_test.c.
+local elsewhere = { luaopen_damo_core = true, damo_lua_set_context = true }
+-- No argument of these can be wrong: a new context's allocator may be NULL.
+local anything_goes = { damo_ctx_new = true }
+
+describe("damo.h", function()
+  it("declares no function that is not tried with wrong arguments", function()
+    local tried, n = read "spec/c/api_args_test.c", 0
+    for name in read("src/damo.h"):gmatch "\nDAMO_API [^;(]-([%w_]+)%(" do
+      n = n + 1
+      if not (elsewhere[name] or anything_goes[name]) then
+        assert.truthy(tried:find(name .. "%("), name .. " is not in spec/c/api_args_test.c")
+      end
+    end
+    assert.is_true(n > 90)
+  end)
+end)

@@ -1,0 +1,64 @@
+/* check: what the functions of damo.h ask of their arguments: objects that are there, of the right kind, of this
+ * context. A NULL context fails too, without a place for a message. */
+#include <stdio.h>
+
+#include "base.h"
+
+static const char *const KIND_WORDS[OBJ_N_KINDS] = {
+    [OBJ_ARRAY] = "an array", [OBJ_SPARSE] = "a sparse matrix", [OBJ_TYPE] = "a Type",    [OBJ_OP] = "an Op",
+    [OBJ_VAR] = "a Variable", [OBJ_APPLY] = "a node",           [OBJ_FGRAPH] = "a graph", [OBJ_FUNCTION] = "a Function",
+};
+
+static const char *kind_word(int kind) {
+  const char *word = kind >= 0 && kind < OBJ_N_KINDS ? KIND_WORDS[kind] : NULL;
+  return word ? word : "an object of another kind";
+}
+
+damo_status ctx_check_given(damo_ctx *ctx, const char *func, const char *arg, const void *p) {
+  if (!ctx) return DAMO_EVALUE;
+  return p ? DAMO_OK : ctx_fail(ctx, DAMO_EVALUE, "%s: %s is NULL", func, arg);
+}
+
+/* The object is there, but is not of that kind and context. */
+static damo_status refuse(damo_ctx *ctx, const char *func, const char *arg, const damo_obj *obj, obj_kind kind) {
+  if (obj->kind != kind) {
+    return ctx_fail(ctx, DAMO_ETYPE, "%s: %s must be %s, got %s", func, arg, kind_word(kind), kind_word(obj->kind));
+  }
+  return ctx_fail(ctx, DAMO_ETYPE, "%s: %s belongs to another context; make it in this one", func, arg);
+}
+
+static bool is_fine(const damo_ctx *ctx, const damo_obj *obj, obj_kind kind) {
+  return obj->kind == kind && obj->ctx == ctx;
+}
+
+damo_status ctx_check_obj(damo_ctx *ctx, const char *func, const char *arg, const void *obj, obj_kind kind) {
+  if (!ctx || !obj) return ctx_check_given(ctx, func, arg, obj);
+  return is_fine(ctx, obj, kind) ? DAMO_OK : refuse(ctx, func, arg, obj, kind);
+}
+
+damo_status ctx_check_list(damo_ctx *ctx, const char *func, const char *arg, const void *list, int64_t n) {
+  if (!ctx) return DAMO_EVALUE;
+  if (n < 0) {
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: the number of %s is %lld, expected 0 or more", func, arg, (long long)n);
+  }
+  return n == 0 || list ? DAMO_OK : ctx_fail(ctx, DAMO_EVALUE, "%s: the list of %s is NULL", func, arg);
+}
+
+/* Entry i, NULL or wrong. */
+static damo_status refuse_entry(damo_ctx *ctx, const char *func, const char *arg, const damo_obj *obj, int64_t i,
+                                obj_kind kind) {
+  char what[96];
+  snprintf(what, sizeof what, "entry %lld of %s", (long long)i + 1, arg);
+  return ctx_check_obj(ctx, func, what, obj, kind);
+}
+
+damo_status ctx_check_objs(damo_ctx *ctx, const char *func, const char *arg, const void *list, int64_t n,
+                           obj_kind kind) {
+  DAMO_TRY(ctx_check_list(ctx, func, arg, list, n));
+  const damo_obj *const *objs = list;
+  for (int64_t i = 0; i < n; i++) {
+    if (objs[i] && is_fine(ctx, objs[i], kind)) continue;
+    return refuse_entry(ctx, func, arg, objs[i], i, kind);
+  }
+  return DAMO_OK;
+}
