@@ -127,6 +127,8 @@ struct damo_ctx {
   ctx_config config;
   damo_warning_fn on_warning;
   void *warning_user;
+  int32_t depth,
+      stack; /* calls under way that may come to be inside each other, and the C stack allowed for: ctx_enter */
   damo_obj *dying, *dying_last;
   bool draining;
   uint64_t next_id;    /* creation order of Variables and nodes */
@@ -145,6 +147,23 @@ damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user);
 void ctx_register_kind(damo_ctx *ctx, obj_kind kind, obj_destroy_fn destroy, obj_holder_fn holder);
 /* The live objects by kind, "buffer 2, array 2"; "" when there are none. Writes at most n bytes; returns dst. */
 char *ctx_census(const damo_ctx *ctx, char *dst, size_t n);
+/* Around what may lead to itself again by way of a callback or a graph inside an Op: calls of Functions and callbacks,
+ * compiling, differentiating. `stack` is about what one round takes of the C stack, in bytes. A state error where all
+ * that is under way would take more than CTX_STACK, so that recursion without an end fails before a thread's stack of
+ * 128 KB is full. Each enter that gave DAMO_OK is followed by a leave. */
+damo_status ctx_enter(damo_ctx *ctx, int32_t stack);
+static inline void ctx_leave(damo_ctx *ctx, int32_t stack) {
+  ctx->depth--;
+  ctx->stack -= stack;
+}
+#define CTX_STACK (80 * 1024)
+enum { /* measured on x86-64, rounded up */
+       STACK_CALL = 640,
+       STACK_CALLBACK = 2048, /* with Lua's own frames, and the binding's of what it calls */
+       STACK_COMPILE = 3072,
+       STACK_GRAD = 1536,
+       STACK_WARNING = 3584
+};
 void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* What a sandbox forbids. */

@@ -91,14 +91,30 @@ void ctx_register_kind(damo_ctx *ctx, obj_kind kind, obj_destroy_fn destroy, obj
   ctx->holder[kind] = holder;
 }
 
+damo_status ctx_enter(damo_ctx *ctx, int32_t stack) {
+  if (ctx->stack + stack > CTX_STACK) {
+    return ctx_fail(
+        ctx, DAMO_ESTATE,
+        "the recursion is too deep: %d calls of Functions, gradients and callbacks are under way, one inside "
+        "the other",
+        (int)ctx->depth);
+  }
+  ctx->depth++;
+  ctx->stack += stack;
+  return DAMO_OK;
+}
+
 void ctx_warn(damo_ctx *ctx, const char *kind, const char *fmt, ...) {
   if (!ctx->on_warning) return;
+  ctx->depth++;
+  ctx->stack += STACK_WARNING; /* what it calls is refused where that is too much: a warning can't be */
   char text[ERROR_MESSAGE_MAX];
   va_list args;
   va_start(args, fmt);
   vsnprintf(text, sizeof text, fmt, args);
   va_end(args);
   ctx->on_warning(ctx->warning_user, kind, text);
+  ctx_leave(ctx, STACK_WARNING);
 }
 
 damo_memory_info damo_ctx_memory(const damo_ctx *ctx) {

@@ -85,6 +85,7 @@ void ctx_fail_add(damo_ctx *ctx, const char *fmt, ...) {
   va_end(args);
   char *message = ctx->error.message;
   size_t at = strlen(message);
+  if (at > n && message[at - n - 1] == '\n' && strcmp(message + at - n, text) == 0) return; /* recursion: said once */
   if (at + 1 >= ERROR_MESSAGE_MAX) return;
   message[at++] = '\n';
   size_t room = ERROR_MESSAGE_MAX - 1 - at;

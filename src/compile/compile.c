@@ -393,6 +393,7 @@ static damo_function *job_run(job *j, const out_spec *out) {
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
                                 const compile_options *options) {
   static const compile_options plain = {0};
+  if (ctx_enter(ctx, STACK_COMPILE) != DAMO_OK) return NULL;
   job j = {.ctx = ctx, .in = in, .n_in = n_in, .n_out = n_out, .options = options != NULL ? options : &plain};
   build_init(&j.b, ctx);
   ptrvec_init(&j.wanted, ctx);
@@ -405,5 +406,6 @@ damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, 
   ptrvec_release_all(&j.fresh);
   map_clear(&j.is_target);
   build_end(&j.b);
+  ctx_leave(ctx, STACK_COMPILE);
   return f;
 }

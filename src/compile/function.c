@@ -336,8 +336,10 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
     return ctx_fail(f->obj.ctx, DAMO_ESTATE, "%s is running and can't be called from inside its own call",
                     function_name(f));
   }
+  DAMO_TRY(ctx_enter(f->obj.ctx, STACK_CALL));
   f->running = true;
   damo_status s = run_steps(f, args, n_args, into);
+  ctx_leave(f->obj.ctx, STACK_CALL);
   if (into != NULL) target_forget(f, into);
   if (s == DAMO_OK) {
     commit(f);

@@ -171,6 +171,7 @@ static damo_status push_all(push *p, damo_var *const *f, int64_t n_f, const ptrv
 
 damo_status grad_forward(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_var *const *wrt, damo_var *const *eval,
                          int64_t n, damo_var **out) {
+  DAMO_TRY(ctx_enter(ctx, STACK_GRAD));
   build b;
   build_init(&b, ctx);
   push p = {.b = &b};
@@ -194,5 +195,6 @@ damo_status grad_forward(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_va
   ptrvec_clear(&p.result);
   map_clear(&p.tangent);
   damo_status ended = build_end(&b);
+  ctx_leave(ctx, STACK_GRAD);
   return s != DAMO_OK ? s : ended;
 }

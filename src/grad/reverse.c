@@ -207,6 +207,7 @@ damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, in
     return ctx_fail(ctx, DAMO_EVALUE, "grad: without a cost, known_grads must be given");
   }
   if (cost != NULL) DAMO_TRY(check_cost(ctx, cost));
+  DAMO_TRY(ctx_enter(ctx, STACK_GRAD));
   build b;
   build_init(&b, ctx);
   sweep w = {.b = &b, .options = options != NULL ? options : &plain};
@@ -234,5 +235,6 @@ damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, in
     }
   }
   damo_status ended = build_end(&b);
+  ctx_leave(ctx, STACK_GRAD);
   return s != DAMO_OK ? s : ended;
 }

@@ -288,8 +288,10 @@ static int keep_caught(lua_State *L) {
   } else {
     text = luaL_tolstring(L, 1, NULL);
   }
-  ctx_fail(st->ctx, c->status, "%s%s%s failed: %s", c->op ? c->op : "", c->op ? ": " : "", c->callback,
-           text ? text : "?");
+  lua_pushfstring(L, "%s%s%s failed: ", c->op ? c->op : "", c->op ? ": " : "", c->callback);
+  const char *prefix = lua_tostring(L, -1);
+  const bool told = text && strncmp(text, prefix, strlen(prefix)) == 0; /* a callback that led to itself */
+  ctx_fail(st->ctx, c->status, "%s%s", told ? "" : prefix, text ? text : "?");
   ctx_fail_at(st->ctx, c->op, c->node);
   lua_pushvalue(L, 1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &cause_key);

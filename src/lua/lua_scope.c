@@ -19,6 +19,19 @@ void bind_leave(bind_entry e) {
   damo_release(e.trace);
 }
 
+static int raise_pending(lua_State *L) { return bind_error(L); }
+
+int bind_call_back(lua_State *L, damo_ctx *ctx, int n) {
+  if (ctx_enter(ctx, STACK_CALLBACK) != DAMO_OK) {
+    lua_pop(L, n + 1);
+    lua_pushcfunction(L, raise_pending);
+    return lua_pcall(L, 0, 0, 0);
+  }
+  const int rc = lua_pcall(L, n, 0, 0);
+  ctx_leave(ctx, STACK_CALLBACK);
+  return rc;
+}
+
 void bind_keep(lua_State *L, int idx) {
   idx = lua_absindex(L, idx);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &kept_key);
