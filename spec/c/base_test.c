@@ -81,6 +81,10 @@ static void test_fail_after(void) {
   setenv("DAMO_FAIL_ALLOC", "2", 1);
   damo_ctx *ctx = ctx_new_bare(NULL, NULL);
   unsetenv("DAMO_FAIL_ALLOC");
+#ifndef DAMO_DEBUG
+  CHECK_EQ_I(ctx->fail_after, -1); /* the environment has no say in a release */
+  ctx->fail_after = 1;
+#endif
   void *a = mem_alloc(ctx, 8), *b = mem_alloc(ctx, 8), *c = mem_alloc(ctx, 8);
   CHECK(a && !b && c);
   CHECK(strstr(damo_error_message(ctx), "8 bytes asked") != NULL);

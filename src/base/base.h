@@ -121,7 +121,7 @@ struct damo_ctx {
   bool limited; /* memory may run out: there is a cap, a host's allocator or a limit of the process */
   int64_t n_objects;
   int64_t census[OBJ_N_KINDS]; /* live objects by kind */
-  int64_t fail_after;          /* DAMO_FAIL_ALLOC: allocations until one fails; -1 never */
+  int64_t fail_after;          /* allocations until one fails; -1 never. Tests set it */
   bool sandbox;                /* a latch: set once, never cleared (ctx_gate) */
   ctx_error error;
   ctx_config config;
@@ -140,7 +140,7 @@ struct damo_ctx {
   void (*drop[CTX_N_SLOTS])(damo_ctx *ctx, void *data); /* see ctx_slot; NULL: the slot holds no references */
 };
 
-/* A bare context: malloc when alloc is NULL; reads DAMO_FAIL_ALLOC. The api layer adds the tables of the upper
+/* A bare context: malloc when alloc is NULL. Debug builds read fail_after from DAMO_FAIL_ALLOC. The api layer adds the tables of the upper
  * layers. */
 damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user);
 /* Registers the destructor (and holder rule) of a kind; each layer does so once for each of its kinds. */

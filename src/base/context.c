@@ -9,13 +9,18 @@
 
 #include "base_int.h"
 
-static int64_t fail_after_from_env(void) {
+#ifdef DAMO_DEBUG
+static int64_t fail_after_at_birth(void) {
   const char *text = getenv("DAMO_FAIL_ALLOC");
   if (!text) return -1;
   char *end;
   long long n = strtoll(text, &end, 10);
   return end != text && *end == '\0' && n > 0 ? n - 1 : -1;
 }
+#else
+/* What a user's environment holds must not make a program fail. */
+static int64_t fail_after_at_birth(void) { return -1; }
+#endif
 
 damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
   mem_heap *heap = NULL;
@@ -35,8 +40,8 @@ damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
       .refs = 1,
       .alloc = alloc,
       .alloc_user = user,
-      .limited = limited || getenv("DAMO_FAIL_ALLOC"),
-      .fail_after = fail_after_from_env(),
+      .limited = limited,
+      .fail_after = fail_after_at_birth(),
       .config = {.floatX = DAMO_FLOAT64, .compute_test_value = TEST_VALUE_OFF, .traceback_limit = 8, .threads = 1},
       .next_id = 1,
   };
