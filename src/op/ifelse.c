@@ -3,7 +3,7 @@
  * The Op IfElse has the inputs cond, a₁ … aₙ, b₁ … bₙ and n outputs, each a view of a branch's value. Its thunks are
  * lazy: they ask for cond, then for the values of one branch.
  */
-#include "shape_int.h"
+#include "sparse_op.h"
 
 #define MAX_RESULTS 1024
 
@@ -44,11 +44,12 @@ static int ifelse_count(const damo_op *op, int n_in) {
 static damo_type *unify(damo_ctx *ctx, const damo_type *a, const damo_type *b, int i) {
   if (type_is_super(a, b)) return damo_retain(a);
   if (type_is_super(b, a)) return damo_retain(b);
-  bool alike = type_is_sparse(a) && type_is_sparse(b) && a->format == b->format && a->itype == b->itype;
+  bool alike = type_is_sparse(a) && type_is_sparse(b) && a->format == b->format;
   if (alike && a->dtype == b->dtype) {
     const int64_t shape[2] = {a->shape[0] == b->shape[0] ? a->shape[0] : -1,
                               a->shape[1] == b->shape[1] ? a->shape[1] : -1};
-    return type_sparse(ctx, (damo_format)a->format, a->dtype, (damo_dtype)a->itype, shape);
+    return type_sparse(ctx, (damo_format)a->format, a->dtype, itype_join((damo_dtype)a->itype, (damo_dtype)b->itype),
+                       shape);
   }
   if (type_is_tensor(a) && type_is_tensor(b) && a->dtype == b->dtype && a->ndim == b->ndim) {
     int64_t shape[DAMO_MAX_NDIM];
@@ -85,6 +86,7 @@ static damo_status pass(thunk *t, int out, int in) {
     const damo_array *a = (const damo_array *)v;
     return thunk_out_view(t, out, a, a->ndim, array_shape(a), array_strides(a), 0);
   }
+  if (v->kind == OBJ_SPARSE) return thunk_give_sparse(t, out, (damo_sparse *)damo_retain(v));
   thunk_set_out(t, out, damo_retain(v));
   return DAMO_OK;
 }
@@ -109,36 +111,68 @@ static damo_status ifelse_run(thunk *t) {
 /* cond ? a : b for n pairs; results into out. */
 static damo_status choose(build *b, damo_var *cond, damo_var *const *x, damo_var *const *y, int n, damo_var **out);
 
-/* Zeros that stand beside g, of its Type. */
-static damo_var *no_change(build *b, damo_var *g) {
-  return type_is_tensor(g->type) ? build_zeros_like(b, g) : build_fn1(b, "sparse.sp_zeros_like", g);
+/* Zeros of x's shape to stand beside g: of g's dtype, and sparse in g's format where both are sparse, else dense. */
+static damo_var *no_change(build *b, damo_var *x, damo_var *g) {
+  damo_var *zero = build_zeros_of(b, x, var_dtype(g));
+  bool sparse = var_is_sparse(x) && var_is_sparse(g);
+  return sparse ? build_to_format(b, zero, var_format_of(g)) : build_toarray(b, zero);
 }
 
-/* Each branch gets the gradient where it is taken, zeros where it is not. */
+/* g, whose Type may know less of its shape than that of the branch x, with x's lengths. */
+static damo_var *with_lengths(build *b, damo_var *g, damo_var *x) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  bool more = false;
+  if (g == NULL || !var_is_dense(g)) return g;
+  for (int d = 0; d < var_ndim(g); d++) {
+    bool tells = g->type->shape[d] < 0 && x->type->shape[d] >= 0;
+    dims[d] = tells ? build_i64(b, x->type->shape[d]) : NULL;
+    more = more || tells;
+  }
+  return more ? build_specify_shape(b, g, dims) : g;
+}
+
+/* Each branch gets the gradient where it is taken, zeros of its own shape where it is not. */
 static damo_status ifelse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   int n = node->n_out;
   for (int i = 0; i < n && b->status == DAMO_OK; i++) {
-    damo_var *g = gout[i];
+    damo_var *g = gout[i], **of_x = &gin[1 + i], **of_y = &gin[1 + n + i];
     if (g == NULL) continue;
-    if (!type_is_tensor(g->type) && g->type->kind != TYPE_SPARSE) { /* a marker: undefined in both branches */
-      gin[1 + i] = gin[1 + n + i] = g;
+    if (!type_has_shape(g->type)) { /* a marker: undefined in both branches */
+      *of_x = *of_y = g;
       continue;
     }
-    damo_var *zero = no_change(b, g);
-    DAMO_TRY(choose(b, node->in[0], &g, &zero, 1, &gin[1 + i]));
-    DAMO_TRY(choose(b, node->in[0], &zero, &g, 1, &gin[1 + n + i]));
+    damo_var *x = node->in[1 + i], *y = node->in[1 + n + i];
+    damo_var *gx = with_lengths(b, g, x), *gy = with_lengths(b, g, y);
+    damo_var *zero_x = no_change(b, x, g), *zero_y = no_change(b, y, g);
+    DAMO_TRY(choose(b, node->in[0], &gx, &zero_x, 1, of_x));
+    DAMO_TRY(choose(b, node->in[0], &zero_y, &gy, 1, of_y));
   }
   return b->status;
+}
+
+/* Tangents of both branches in one kind and dtype. */
+static void bring_together(build *b, damo_var **dx, damo_var **dy) {
+  if (var_is_sparse(*dx) && var_is_sparse(*dy)) {
+    *dy = build_to_format(b, *dy, var_format_of(*dx));
+  } else {
+    *dx = build_toarray(b, *dx);
+    *dy = build_toarray(b, *dy);
+  }
+  if (b->status != DAMO_OK) return;
+  damo_dtype dtype = dtype_promote(var_dtype(*dx), var_dtype(*dy));
+  *dx = build_cast(b, *dx, dtype);
+  *dy = build_cast(b, *dy, dtype);
 }
 
 static damo_status ifelse_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   int n = node->n_out;
   for (int i = 0; i < n && b->status == DAMO_OK; i++) {
-    damo_var *x = eval[1 + i], *y = eval[1 + n + i];
-    if (x == NULL && y == NULL) continue;
-    if (x == NULL) x = no_change(b, node->in[1 + i]);
-    if (y == NULL) y = no_change(b, node->in[1 + n + i]);
-    DAMO_TRY(choose(b, node->in[0], &x, &y, 1, &rout[i]));
+    damo_var *dx = eval[1 + i], *dy = eval[1 + n + i];
+    if (dx == NULL && dy == NULL) continue;
+    if (dx == NULL) dx = no_change(b, node->in[1 + i], dy);
+    if (dy == NULL) dy = no_change(b, node->in[1 + n + i], dx);
+    if (b->status == DAMO_OK) bring_together(b, &dx, &dy);
+    DAMO_TRY(choose(b, node->in[0], &dx, &dy, 1, &rout[i]));
   }
   return b->status;
 }
