@@ -136,4 +136,14 @@ describe("the gradient of ifelse", function()
     assert.equal("int64", value.itype)
     assert.same({ { { 0, 1, 0 } }, { { 0, 2, 0 } } }, totables(value, g))
   end)
+
+  it("is floatX for integer branches", function()
+    local i, j = damo.ivector "i", damo.ivector "j"
+    local g = damo.grad(damo.sum(damo.ifelse(c, i, j) * 0.5), { i, j })
+    for _, mode in ipairs(modes) do
+      local f = compiled({ c, i, j }, g, mode)
+      assert.same({ { 0.5, 0.5 }, { 0 } }, totables(f(1, { 1, 2 }, { 3 })))
+      assert.same({ { 0, 0 }, { 0.5 } }, totables(f(0, { 1, 2 }, { 3 })))
+    end
+  end)
 end)

@@ -202,13 +202,13 @@ describe("dot", function()
     end
   end)
 
-  it("gives zeros for integers", function()
+  it("has gradients for integers", function()
     local x, d = sparse.csr_matrix("x", { dtype = "int32" }), damo.matrix "d"
     local y = sparse.Dot {}(x, d)
     local g = damo.grad(damo.sum(y), { x, d })
     local out = { damo.compile({ x, d }, g)(s.matrix { dtype = "int32" }, s.dense(5, 2)) }
     assert.equal("float64", out[1].dtype)
-    for _, v in ipairs(s.flat(out[1])) do assert.equal(0, v) end
+    s.close(out[1], damo.dot(damo.ones { 4, 2 }, s.dense(5, 2).T))
     assert.same({ 5, 2 }, out[2].shape)
   end)
 

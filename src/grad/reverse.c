@@ -1,7 +1,8 @@
 /* reverse.c: reverse-mode gradients: one sweep from cost to inputs, adding up what each use contributes.
  *
- * Only nodes between cost and wrt are asked (`reaches`). Integer Variables carry a zero gradient onward, as floatX, so
- * that what is connected through them counts as connected.
+ * Only nodes between cost and wrt are asked (`reaches`). An integer Variable's gradient is that of the float it stands
+ * for, in floatX; the rules of Ops whose results are integers end it with zeros, unless they only move entries, so that
+ * what is connected through them counts as connected.
  */
 #include "grad_int.h"
 

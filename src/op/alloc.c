@@ -77,6 +77,12 @@ damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype) {
   return alloc_like(b, x, build_scalar(b, dtype, 0));
 }
 
+damo_var *build_zero_grad(build *b, damo_var *x) {
+  if (x == NULL) return NULL;
+  damo_dtype dt = var_dtype(x);
+  return build_zeros_of(b, x, dtype_is_discrete(dt) ? b->ctx->config.floatX : dt);
+}
+
 damo_var *build_zeros_like(build *b, damo_var *x) { return x ? build_zeros_of(b, x, var_dtype(x)) : NULL; }
 
 damo_var *build_ones_like(build *b, damo_var *x) {

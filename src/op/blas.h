@@ -53,8 +53,6 @@ damo_var *build_common(build *b, const op_def *def, const prop_value *props, int
                        int n_in);
 /* x, or its conjugate where x is complex. */
 damo_var *build_conj(build *b, damo_var *x);
-/* Zeros of x's shape in floatX: the gradient of a discrete input. */
-damo_var *build_float_zeros(build *b, damo_var *x);
 damo_var *build_outer(build *b, damo_var *x, damo_var *y); /* two vectors */
 
 /* sum over axes ax[i] of x and ay[i] of y; result: x's other axes, then y's. n may be 0. 0-based. */

@@ -173,8 +173,8 @@ static damo_var *cumprod_gradient(build *b, damo_apply *node, damo_var *g) {
 static damo_status cumulative_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *x = node->in[0], *g = gout[0];
   if (g == NULL) return DAMO_OK;
-  if (dtype_is_discrete(var_dtype(x))) {
-    gin[0] = build_zeros_of(b, x, b->ctx->config.floatX);
+  if (dtype_is_discrete(var_dtype(node->out[0]))) {
+    gin[0] = build_zero_grad(b, x);
   } else if (is_product(node->op)) {
     gin[0] = build_unbroadcast(b, cumprod_gradient(b, node, g), x);
   } else {

@@ -4,6 +4,7 @@
  * 2 or more, whose leading axes broadcast where a dimension is statically 1. Gradients use the conjugate transpose.
  */
 #include "blas.h"
+#include "shape_int.h"
 
 #include <string.h>
 
@@ -44,11 +45,6 @@ damo_var *build_common(build *b, const op_def *def, const prop_value *props, int
 
 damo_var *build_conj(build *b, damo_var *x) {
   return x && dtype_is_complex(var_dtype(x)) ? build_fn1(b, "conj", x) : x;
-}
-
-damo_var *build_float_zeros(build *b, damo_var *x) {
-  damo_var *z = build_zeros_like(b, x);
-  return z ? build_cast(b, z, b->ctx->config.floatX) : NULL;
 }
 
 damo_var *build_outer(build *b, damo_var *x, damo_var *y) {
@@ -100,9 +96,9 @@ static damo_status dot_perform(thunk *t) {
 static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (!g) return DAMO_OK;
-  if (dtype_is_discrete(var_dtype(x))) {
-    gin[0] = build_float_zeros(b, x);
-    gin[1] = build_float_zeros(b, y);
+  if (dtype_is_discrete(var_dtype(node->out[0]))) {
+    gin[0] = build_zero_grad(b, x);
+    gin[1] = build_zero_grad(b, y);
     return b->status;
   }
   damo_var *xc = build_conj(b, x), *yc = build_conj(b, y);
@@ -257,9 +253,9 @@ static damo_status matmul_perform(thunk *t) {
 static damo_status matmul_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (!g) return DAMO_OK;
-  if (dtype_is_discrete(var_dtype(x))) {
-    gin[0] = build_float_zeros(b, x);
-    gin[1] = build_float_zeros(b, y);
+  if (dtype_is_discrete(var_dtype(node->out[0]))) {
+    gin[0] = build_zero_grad(b, x);
+    gin[1] = build_zero_grad(b, y);
     return b->status;
   }
   gin[0] = build_unbroadcast(b, build_matmul(b, g, build_swap_last(b, build_conj(b, y))), x);

@@ -217,32 +217,39 @@ static void elemwise_connection(const damo_apply *node, bool *connected) {
   for (int i = 0; i < node->n_in; i++) connected[i] = elemwise_is_connected(row, i);
 }
 
-/* True when operand i gets zeros: nothing it or the result holds is continuous, or the op is flat. */
-static bool is_flat(const scalar_op *row, const damo_apply *node, int i) {
-  return row->grad == elemwise_d_zero || dtype_is_discrete(var_dtype(node->in[i])) ||
-         dtype_is_discrete(var_dtype(node->out[0]));
+/* True when all operands get zeros: the result holds nothing continuous, or the op is flat. */
+static bool is_flat(const scalar_op *row, const damo_apply *node) {
+  return row->grad == elemwise_d_zero || dtype_is_discrete(var_dtype(node->out[0]));
 }
 
-static damo_var *zeros_for(build *b, damo_var *x) {
-  damo_dtype dt = var_dtype(x);
-  return build_zeros_of(b, x, dtype_is_discrete(dt) ? b->ctx->config.floatX : dt);
+/* The operands as formulas read them: integers as the floats that they stand for, since a formula may multiply two of
+ * them, which would wrap. A condition stays as it is. */
+static damo_status as_floats(build *b, const scalar_op *row, const damo_apply *node, damo_var **in) {
+  damo_dtype dt = real_of(var_dtype(node->out[0]));
+  for (int i = 0; i < node->n_in; i++) {
+    bool integer = dtype_is_discrete(var_dtype(node->in[i])) && elemwise_is_connected(row, i);
+    in[i] = integer && row->rule != RULE_CAST ? build_cast(b, node->in[i], dt) : node->in[i];
+  }
+  return b->status;
 }
 
 static damo_status elemwise_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
-  damo_var *g = gout[0];
+  damo_var *g = gout[0], *in[SCALAR_MAX_ARITY];
   if (g == NULL) return DAMO_OK;
+  bool flat = is_flat(row, node);
+  if (!flat) DAMO_TRY(as_floats(b, row, node, in));
   for (int i = 0; i < node->n_in; i++) {
     damo_var *x = node->in[i];
     if (!elemwise_is_connected(row, i)) continue;
-    if (is_flat(row, node, i)) {
-      gin[i] = zeros_for(b, x);
+    if (flat) {
+      gin[i] = build_zero_grad(b, x);
     } else if (row->grad == NULL) {
       char why[128];
       snprintf(why, sizeof why, "the gradient of %s is not implemented", row->name);
       gin[i] = build_null(b, why);
     } else {
-      gin[i] = build_unbroadcast(b, row->grad(b, node->in, node->out[0], g, i), x);
+      gin[i] = build_unbroadcast(b, row->grad(b, in, node->out[0], g, i), x);
     }
   }
   return b->status;
@@ -274,7 +281,7 @@ static damo_var *real_of_complex_rop(build *b, damo_apply *node, damo_var *dz) {
 /* Sum over the operands of derivative · eval: the gradient rule with eval for g, conjugated twice where complex. */
 static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
-  damo_var *out = node->out[0], *sum = NULL;
+  damo_var *out = node->out[0], *sum = NULL, *in[SCALAR_MAX_ARITY];
   bool is_complex = dtype_is_complex(var_dtype(out)), any = false;
   for (int i = 0; i < node->n_in; i++) {
     if (!eval[i] || !elemwise_is_connected(row, i)) continue;
@@ -290,16 +297,21 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
     rout[0] = real_of_complex_rop(b, node, eval[0]);
     return b->status;
   }
+  if (is_flat(row, node)) {
+    rout[0] = build_zero_grad(b, out);
+    return b->status;
+  }
   if (row->grad == NULL) {
     build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: forward mode is not implemented", row->name);
     return b->status;
   }
+  DAMO_TRY(as_floats(b, row, node, in));
   for (int i = 0; i < node->n_in; i++) {
-    if (!eval[i] || !elemwise_is_connected(row, i) || is_flat(row, node, i)) continue;
-    damo_var *part = conj_of(b, row->grad(b, node->in, out, conj_of(b, eval[i]), i));
+    if (!eval[i] || !elemwise_is_connected(row, i)) continue;
+    damo_var *part = conj_of(b, row->grad(b, in, out, conj_of(b, eval[i]), i));
     sum = sum ? build_fn2(b, "add", sum, part) : part;
   }
-  rout[0] = sum ? build_fill(b, out, build_cast(b, sum, var_dtype(out))) : zeros_for(b, out);
+  rout[0] = sum ? build_fill(b, out, build_cast(b, sum, var_dtype(out))) : NULL;
   return b->status;
 }
 

@@ -211,20 +211,13 @@ static damo_var *derivative(build *b, damo_apply *node) {
   return NULL;
 }
 
-static bool is_flat(const damo_apply *node) {
-  return dtype_is_discrete(var_dtype(node->in[0])) || dtype_is_discrete(var_dtype(node->out[0]));
-}
-
-static damo_var *zeros_for(build *b, damo_var *x) {
-  damo_dtype dt = var_dtype(x);
-  return build_zeros_of(b, x, dtype_is_discrete(dt) ? b->ctx->config.floatX : dt);
-}
+static bool is_flat(const damo_apply *node) { return dtype_is_discrete(var_dtype(node->out[0])); }
 
 static damo_status reduce_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *x = node->in[0];
   if (gout[0] == NULL) return DAMO_OK;
   if (is_flat(node)) {
-    gin[0] = zeros_for(b, x);
+    gin[0] = build_zero_grad(b, x);
     return b->status;
   }
   damo_var *g = expand(b, node, gout[0]);
@@ -241,7 +234,7 @@ static damo_status reduce_grad(build *b, damo_apply *node, damo_var *const *gout
 static damo_status reduce_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   if (eval[0] == NULL) return DAMO_OK;
   if (is_flat(node)) {
-    rout[0] = zeros_for(b, node->out[0]);
+    rout[0] = build_zero_grad(b, node->out[0]);
     return b->status;
   }
   const reduce_data *d = data_of(node->op);

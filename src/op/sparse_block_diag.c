@@ -58,7 +58,7 @@ static damo_status block_grad(build *b, damo_apply *node, damo_var *const *gout,
     damo_var *own = build_dim(b, node->in[i], !lines), *end = build_fn2(b, "add", before, own);
     damo_var *rest = build_fn2(b, "sub", build_dim(b, g, !lines), end);
     if (b->status != DAMO_OK) break;
-    gin[i] = flat_zeros(b, node, i);
+    gin[i] = truncated_zeros(b, node, i);
     if (gin[i] == NULL) {
       damo_var *part = middle_of(b, strips->out[i], !lines, (damo_var *[]){before, own, rest});
       gin[i] = build_move_cotangent(b, part, gout[0], node->out[0], node->in[i]);

@@ -323,7 +323,7 @@ static damo_status bmat_grad(build *b, damo_apply *node, damo_var *const *gout, 
     take_parts(b, node, cut != NULL ? cut->out[k] : all, !axis, starts, segments, n, parts);
     for (int i = 0; i < n && b->status == DAMO_OK; i++) {
       const int block = segments[i].block;
-      if (block < 0 || (gin[block] = flat_zeros(b, node, block)) != NULL) continue;
+      if (block < 0 || (gin[block] = truncated_zeros(b, node, block)) != NULL) continue;
       gin[block] = build_move_cotangent(b, parts[i], gout[0], node->out[0], node->in[block]);
     }
   }

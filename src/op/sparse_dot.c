@@ -101,10 +101,6 @@ damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *con
   return b->status;
 }
 
-damo_var *build_zero_grad(build *b, damo_var *x) {
-  return var_is_sparse(x) ? build_sparse_zeros(b, x, b->ctx->config.floatX) : build_float_zeros(b, x);
-}
-
 /* (For a csc x no factor has to be turned: that would take an array along x's rows, which may be far more.) */
 damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x) {
   if (left == NULL || b->status != DAMO_OK) return NULL;
@@ -115,7 +111,8 @@ damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x) {
 damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x) {
   if (tangent == NULL) return NULL;
   if (var_is_sparse(x)) tangent = build_sparse_from(b, tangent, var_format_of(x));
-  return build_cast(b, tangent, var_dtype(x));
+  damo_dtype dt = var_dtype(x);
+  return build_cast(b, tangent, dtype_is_discrete(dt) ? b->ctx->config.floatX : dt);
 }
 
 static damo_var *add_present(build *b, damo_var *x, damo_var *y) {
@@ -144,18 +141,16 @@ static damo_status dot_perform(thunk *t) {
 static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (g == NULL) return DAMO_OK;
+  gin[0] = flat_zeros(b, node, 0);
+  gin[1] = flat_zeros(b, node, 1);
+  if (gin[0] != NULL) return b->status;
   damo_var *xc = build_conj(b, x), *yc = build_conj(b, y);
-  if (dtype_is_discrete(var_dtype(x))) {
-    gin[0] = build_zero_grad(b, x);
-  } else if (var_ndim(x) == 1) {
+  if (var_ndim(x) == 1) {
     gin[0] = build_fn2(b, "dot", yc, g);
+    gin[1] = build_outer(b, xc, g);
   } else {
     gin[0] = var_ndim(y) == 1 ? build_outer(b, g, yc) : build_fn2(b, "dot", g, build_sparse_transpose(b, yc));
-  }
-  if (dtype_is_discrete(var_dtype(y))) {
-    gin[1] = build_zero_grad(b, y);
-  } else {
-    gin[1] = var_ndim(x) == 1 ? build_outer(b, xc, g) : build_fn2(b, "dot", build_sparse_transpose(b, xc), g);
+    gin[1] = build_fn2(b, "dot", build_sparse_transpose(b, xc), g);
   }
   return b->status;
 }
@@ -231,11 +226,9 @@ static damo_var *own_kind(build *b, const damo_op *op, damo_var *g, const damo_v
 static damo_status true_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (g == NULL) return DAMO_OK;
-  if (dtype_is_discrete(var_dtype(x))) {
-    gin[0] = build_zero_grad(b, x);
-    gin[1] = build_zero_grad(b, y);
-    return b->status;
-  }
+  gin[0] = flat_zeros(b, node, 0);
+  gin[1] = flat_zeros(b, node, 1);
+  if (gin[0] != NULL) return b->status;
   const bool keep = preserves_dense(node->op);
   g = build_tangent(b, g, node->out[0]);
   damo_var *xc = build_conj(b, x), *yc = build_conj(b, y);

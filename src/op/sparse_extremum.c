@@ -66,10 +66,7 @@ static damo_var *where_hit(build *b, damo_apply *node, damo_var *x, damo_var *v)
 
 static damo_status extremum_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL || data_of(node->op)->position) return DAMO_OK;
-  if (dtype_is_discrete(var_dtype(node->in[0]))) {
-    gin[0] = build_sparse_zeros(b, node->in[0], b->ctx->config.floatX);
-    return b->status;
-  }
+  if ((gin[0] = flat_zeros(b, node, 0)) != NULL) return b->status;
   damo_var *x = build_summed(b, node->in[0]);
   damo_var *g = sparse_data(b, build_sp_spread(b, gout[0], x, data_of(node->op)->axis));
   gin[0] = sparse_with(b, x, where_hit(b, node, x, g));

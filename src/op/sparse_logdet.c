@@ -21,13 +21,6 @@ static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in
 /* (A⁻¹)ᵀ at A's stored places, conjugated: the direction in which log|det A| grows. */
 static damo_var *growth(build *b, const factor_var *v) { return build_conj(b, build_factor_inverse(b, v, v->a)); }
 
-static bool is_flat(build *b, const factor_var *v, damo_var **gin) {
-  if (v->a == NULL) return true;
-  if (!dtype_is_discrete(var_dtype(v->a))) return false;
-  gin[1] = build_zero_grad(b, v->a);
-  return true;
-}
-
 /* tr(A⁻¹ D) for a tangent D of A, whose stored places lie in A's pattern. */
 static damo_var *trace_of(build *b, const factor_var *v, damo_var *tangent) {
   damo_var *d = build_tangent(b, tangent, v->a), *data = sparse_data(b, d);
@@ -73,7 +66,7 @@ static damo_status logdet_perform(thunk *t) {
 
 static damo_status logdet_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 2);
-  if (gout[0] == NULL || is_flat(b, &v, gin)) return b->status;
+  if (gout[0] == NULL || v.a == NULL) return b->status;
   damo_var *data = growth(b, &v);
   gin[1] = data ? sparse_with(b, v.a, build_fn2(b, "mul", gout[0], data)) : NULL;
   return b->status;
@@ -129,7 +122,7 @@ static damo_status det_perform(thunk *t) {
 
 static damo_status det_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 2);
-  if (gout[0] == NULL || is_flat(b, &v, gin)) return b->status;
+  if (gout[0] == NULL || v.a == NULL) return b->status;
   damo_var *data = growth(b, &v), *scale = build_fn2(b, "mul", gout[0], build_conj(b, node->out[0]));
   gin[1] = data && scale ? sparse_with(b, v.a, build_fn2(b, "mul", scale, data)) : NULL;
   return b->status;

@@ -85,7 +85,6 @@ static damo_status least_perform(thunk *t) {
 static damo_status least_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 3);
   damo_var *g = gout[0], *gr = gout[1], *x = node->out[0], *r = node->out[1], *wide = NULL;
-  damo_var *rhs = node->in[node->n_in - 1];
   if (g == NULL && gr == NULL) return b->status;
   if (v.a == NULL) {
     gin[1] = build_null(b, "the gradient of least squares needs the matrix that the factor was made from");
@@ -93,11 +92,7 @@ static damo_status least_grad(build *b, damo_apply *node, damo_var *const *gout,
   }
   if (gr != NULL) g = build_difference(b, g, dot(b, turned(b, v.a), gr));
   damo_var *w = adjoint(b, &v, g, &wide), *both = build_sum(b, w, gr);
-  gin[node->n_in - 1] = dtype_is_discrete(var_dtype(rhs)) ? build_zero_grad(b, rhs) : both;
-  if (dtype_is_discrete(var_dtype(v.a))) {
-    gin[1] = build_zero_grad(b, v.a);
-    return b->status;
-  }
+  gin[node->n_in - 1] = both;
   damo_var *u = adjoint(b, &v, x, NULL), *rest = times(b, wide, build_difference(b, g, dot(b, turned(b, v.a), w)));
   damo_var *data = build_difference(b, outer_at(b, v.a, r, least(b, &v, w)), outer_at(b, v.a, both, x));
   data = data && rest ? build_sum(b, data, outer_at(b, v.a, u, rest)) : NULL;
@@ -184,10 +179,6 @@ static damo_status adjoint_grad(build *b, damo_apply *node, damo_var *const *gou
   damo_var *p = least(b, &v, c), *q = least(b, &v, w);
   damo_var *h = times(b, wide, build_difference(b, g, dot(b, turned(b, v.a), w)));
   gin[2] = p;
-  if (dtype_is_discrete(var_dtype(v.a))) {
-    gin[1] = build_zero_grad(b, v.a);
-    return b->status;
-  }
   damo_var *data = build_difference(b, outer_at(b, v.a, adjoint(b, &v, p, NULL), h), outer_at(b, v.a, w, p));
   data = data ? build_sum(b, data, outer_at(b, v.a, build_difference(b, c, dot(b, v.a, p)), q)) : NULL;
   gin[1] = data ? sparse_with(b, v.a, data) : NULL;

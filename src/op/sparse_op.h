@@ -141,12 +141,10 @@ damo_status thunk_product(thunk *t, int i, int j, const void *alpha, const damo_
 /* A sparse product into output 0, in the index dtype that its Type says. */
 damo_status thunk_give_product(thunk *t, damo_sparse *take);
 damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
-/* A discrete input's gradient: zeros in floatX, sparse where x is. */
-damo_var *build_zero_grad(build *b, damo_var *x);
 /* The left factor of a product that is x's cotangent, in x's lines: a product has the format of its left factor, and so
  * takes memory for the lines of that format. x's own are there in any case. */
 damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x);
-/* A tangent of x's kind and dtype. */
+/* A tangent of x's kind and dtype, floatX for a discrete x. */
 damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x);
 
 /* sparse_stack.c */
@@ -173,8 +171,10 @@ damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var
 /* grad and rop of ops of one matrix whose output 0 is the vector of its stored values (sparse_pattern.c). */
 damo_status sparse_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 damo_status sparse_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
-/* Zeros for input i where it or the result is discrete: then they are its gradient; NULL: it has one of its own. */
+/* Zeros as the gradient of input i where the result is discrete; NULL where it is not: a rule of the Op's own holds. */
 damo_var *flat_zeros(build *b, const damo_apply *node, int i);
+/* The same of an op that only moves entries: zeros where it cuts input i's entries to integers. */
+damo_var *truncated_zeros(build *b, const damo_apply *node, int i);
 
 /* Op classes that scripts make by name, damo.sparse.NAME{…}; each family ends its list with NULL. */
 extern const op_def *const sparse_move_classes[];

@@ -379,14 +379,8 @@ static damo_status gap_grad(build *b, damo_apply *node, damo_var *const *gout, d
   const bool when = rect_when(node->op);
   damo_var *g = gout[0], *x = node->in[2], *rhs = node->in[3], *a = r.v.a;
   if (g == NULL) return b->status;
-  gin[2] =
-      dtype_is_discrete(var_dtype(x)) ? build_zero_grad(b, x) : rect_back(&r, when, system_times_adjoint(&r, a, g), x);
-  gin[3] =
-      dtype_is_discrete(var_dtype(rhs)) ? build_zero_grad(b, rhs) : rect_back(&r, when, build_fn1(b, "neg", g), rhs);
-  if (dtype_is_discrete(var_dtype(a))) {
-    gin[1] = build_zero_grad(b, a);
-    return b->status;
-  }
+  gin[2] = rect_back(&r, when, system_times_adjoint(&r, a, g), x);
+  gin[3] = rect_back(&r, when, build_fn1(b, "neg", g), rhs);
   damo_var *sum = system_entries(&r, g, rect_taken(&r, when, x));
   gin[1] = sum ? sparse_with(b, a, sum) : NULL;
   return b->status;

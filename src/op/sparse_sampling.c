@@ -85,18 +85,15 @@ static damo_var *build_sampling(build *b, damo_var *x, damo_var *y, damo_var *p)
 static damo_status sampling_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *x = node->in[0], *y = node->in[1], *p = node->in[2];
   if (gout[0] == NULL) return DAMO_OK;
+  for (int i = 0; i < 3; i++) gin[i] = flat_zeros(b, node, i);
+  if (gin[0] != NULL) return b->status;
   damo_var *g = sparse_gather(b, gout[0], p), *xc = build_conj(b, x), *yc = build_conj(b, y);
   damo_var *weights = g ? build_fn2(b, "mul", g, build_conj(b, sparse_data(b, p))) : NULL;
   damo_var *w = sparse_with(b, p, weights);
-  gin[0] = dtype_is_discrete(var_dtype(x)) ? build_zero_grad(b, x) : build_sparse_dot(b, w, yc);
-  gin[1] =
-      dtype_is_discrete(var_dtype(y)) ? build_zero_grad(b, y) : build_sparse_dot(b, build_sparse_transpose(b, w), xc);
-  if (dtype_is_discrete(var_dtype(p))) {
-    gin[2] = build_zero_grad(b, p);
-  } else {
-    damo_var *samples = g ? sparse_samples(b, p, xc, yc) : NULL;
-    gin[2] = samples ? sparse_with(b, p, build_fn2(b, "mul", g, samples)) : NULL;
-  }
+  gin[0] = build_sparse_dot(b, w, yc);
+  gin[1] = build_sparse_dot(b, build_sparse_transpose(b, w), xc);
+  damo_var *samples = g ? sparse_samples(b, p, xc, yc) : NULL;
+  gin[2] = samples ? sparse_with(b, p, build_fn2(b, "mul", g, samples)) : NULL;
   return b->status;
 }
 

@@ -111,12 +111,8 @@ static damo_status solve_grad(build *b, damo_apply *node, damo_var *const *gout,
   damo_var *rhs = node->in[node->n_in - 1], *a = r.v.a, *g = gout[0];
   if (g == NULL) return DAMO_OK;
   damo_var *z = adjoint_solution(&r, NULL, g), *of_rhs = of_columns ? rect_back(&r, when, z, rhs) : z;
-  gin[node->n_in - 1] = dtype_is_discrete(var_dtype(rhs)) ? build_zero_grad(b, rhs) : of_rhs;
-  if (a == NULL) return b->status;
-  if (dtype_is_discrete(var_dtype(a)))
-    gin[1] = build_zero_grad(b, a);
-  else
-    gin[1] = matrix_gradient(&r, z, g, node->out[0], of_columns ? rect_taken(&r, when, rhs) : rhs);
+  gin[node->n_in - 1] = of_rhs;
+  if (a != NULL) gin[1] = matrix_gradient(&r, z, g, node->out[0], of_columns ? rect_taken(&r, when, rhs) : rhs);
   return b->status;
 }
 

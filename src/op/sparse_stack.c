@@ -202,18 +202,16 @@ static damo_status stack_perform(thunk *t) {
 static damo_status stack_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const int n = node->n_in, axis = stack_axis(node->op);
   if (gout[0] == NULL) return DAMO_OK;
-  if (dtype_is_discrete(var_dtype(node->out[0]))) {
-    for (int i = 0; i < n; i++) gin[i] = build_sparse_zeros(b, node->in[i], b->ctx->config.floatX);
-    return b->status;
-  }
   const damo_format format = stack_format(node->op);
   damo_var *g = var_is_sparse(gout[0]) ? build_to_format(b, gout[0], format) : build_sparse_from(b, gout[0], format);
   damo_var **sizes = mem_alloc(b->ctx, (size_t)n * sizeof *sizes);
   if (sizes == NULL) return b->status = DAMO_EMEMORY;
   for (int i = 0; i < n; i++) sizes[i] = build_dim(b, node->in[i], axis);
   damo_apply *parts = build_sparse_split(b, g, axis, sizes, n);
-  for (int i = 0; parts != NULL && i < n; i++)
-    gin[i] = build_move_cotangent(b, parts->out[i], gout[0], node->out[0], node->in[i]);
+  for (int i = 0; parts != NULL && i < n; i++) {
+    gin[i] = truncated_zeros(b, node, i);
+    if (gin[i] == NULL) gin[i] = build_move_cotangent(b, parts->out[i], gout[0], node->out[0], node->in[i]);
+  }
   mem_free(b->ctx, sizes, (size_t)n * sizeof *sizes);
   return b->status;
 }
@@ -221,6 +219,10 @@ static damo_status stack_grad(build *b, damo_apply *node, damo_var *const *gout,
 damo_status rop_of_parts(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, damo_format format) {
   const int n = node->n_in;
   bool any = false;
+  if (dtype_is_discrete(var_dtype(node->out[0]))) {
+    rout[0] = build_zero_grad(b, node->out[0]);
+    return b->status;
+  }
   damo_var **in = mem_alloc(b->ctx, (size_t)n * sizeof *in);
   if (in == NULL) return b->status = DAMO_EMEMORY;
   for (int i = 0; i < n; i++) {

@@ -47,10 +47,12 @@ static damo_status structured_grad(build *b, damo_apply *node, damo_var *const *
   damo_var *x = node->in[0], *y = node->in[1];
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *g = cotangent(b, gout[0], node->out[0]);
-  gin[0] = dtype_is_discrete(var_dtype(x)) ? build_zero_grad(b, x)
-                                           : sparse_with(b, x, structured_samples(b, x, build_conj(b, y), g));
+  gin[0] = flat_zeros(b, node, 0);
+  gin[1] = flat_zeros(b, node, 1);
+  if (gin[0] != NULL) return b->status;
+  gin[0] = sparse_with(b, x, structured_samples(b, x, build_conj(b, y), g));
   damo_var *xt = build_left_factor(b, build_sparse_transpose(b, build_conj(b, x)), y);
-  gin[1] = dtype_is_discrete(var_dtype(y)) ? build_zero_grad(b, y) : build_structured_dot(b, xt, g);
+  gin[1] = build_structured_dot(b, xt, g);
   return b->status;
 }
 
@@ -190,9 +192,11 @@ static damo_var *matrix_of(build *b, damo_apply *node, damo_var *values) {
 static damo_status samples_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *v = matrix_of(b, node, gout[0]), *y = node->in[2], *g = node->in[3];
-  gin[2] = dtype_is_discrete(var_dtype(y)) ? build_zero_grad(b, y)
-                                           : build_structured_dot(b, build_sparse_transpose(b, v), build_conj(b, g));
-  gin[3] = dtype_is_discrete(var_dtype(g)) ? build_zero_grad(b, g) : build_structured_dot(b, v, build_conj(b, y));
+  gin[2] = flat_zeros(b, node, 2);
+  gin[3] = flat_zeros(b, node, 3);
+  if (gin[2] != NULL) return b->status;
+  gin[2] = build_structured_dot(b, build_sparse_transpose(b, v), build_conj(b, g));
+  gin[3] = build_structured_dot(b, v, build_conj(b, y));
   return b->status;
 }
 

@@ -75,11 +75,7 @@ static damo_status sum_perform(thunk *t) {
 
 static damo_status sum_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *x = node->in[0];
-  if (gout[0] == NULL) return DAMO_OK;
-  if (dtype_is_discrete(var_dtype(x))) {
-    gin[0] = build_sparse_zeros(b, x, b->ctx->config.floatX);
-    return b->status;
-  }
+  if (gout[0] == NULL || (gin[0] = flat_zeros(b, node, 0)) != NULL) return b->status;
   gin[0] = build_op(b, op_new(b->ctx, &sum_grad_def, node->op->props, 2), (damo_var *[]){gout[0], x}, 2);
   return b->status;
 }

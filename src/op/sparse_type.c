@@ -197,8 +197,9 @@ damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var
 }
 
 damo_var *flat_zeros(build *b, const damo_apply *node, int i) {
-  damo_var *x = node->in[i];
-  bool discrete = dtype_is_discrete(var_dtype(x));
-  if (!discrete && !dtype_is_discrete(var_dtype(node->out[0]))) return NULL;
-  return build_zeros_of(b, x, discrete ? b->ctx->config.floatX : var_dtype(x));
+  return dtype_is_discrete(var_dtype(node->out[0])) ? build_zero_grad(b, node->in[i]) : NULL;
+}
+
+damo_var *truncated_zeros(build *b, const damo_apply *node, int i) {
+  return dtype_is_discrete(var_dtype(node->in[i])) ? NULL : flat_zeros(b, node, i);
 }

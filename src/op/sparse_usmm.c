@@ -78,10 +78,6 @@ static damo_status usmm_perform(thunk *t) {
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-static damo_var *or_zero(build *b, damo_var *x, damo_var *g) {
-  return dtype_is_discrete(var_dtype(x)) ? build_zero_grad(b, x) : g;
-}
-
 /* Of x·y for x, from the cotangent: at a sparse x's places where y is dense, else everywhere. */
 static damo_var *grad_of_x(build *b, damo_var *x, damo_var *y, damo_var *g) {
   if (var_is_sparse(x) && var_is_dense(y)) return sparse_with(b, x, sparse_samples(b, x, g, y));
@@ -98,12 +94,14 @@ static damo_var *grad_of_y(build *b, damo_var *x, damo_var *y, damo_var *g) {
 static damo_status usmm_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *alpha = node->in[ALPHA], *x = node->in[X], *y = node->in[Y];
   if (g == NULL) return DAMO_OK;
+  for (int i = 0; i < node->n_in; i++) gin[i] = flat_zeros(b, node, i);
+  if (gin[0] != NULL) return b->status;
   damo_var *xc = build_conj(b, x), *yc = build_conj(b, y), *scaled = build_fn2(b, "mul", build_conj(b, alpha), g);
   damo_var *product = build_fn2(b, "mul", g, build_sparse_dot(b, xc, yc));
-  gin[ALPHA] = or_zero(b, alpha, build_reduce(b, REDUCE_SUM, product, NULL, -1, false));
-  gin[X] = or_zero(b, x, grad_of_x(b, x, yc, scaled));
-  gin[Y] = or_zero(b, y, grad_of_y(b, xc, y, scaled));
-  gin[Z] = or_zero(b, node->in[Z], g);
+  gin[ALPHA] = build_reduce(b, REDUCE_SUM, product, NULL, -1, false);
+  gin[X] = grad_of_x(b, x, yc, scaled);
+  gin[Y] = grad_of_y(b, xc, y, scaled);
+  gin[Z] = g;
   return b->status;
 }
 

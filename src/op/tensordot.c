@@ -6,6 +6,7 @@
  * copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
  */
 #include "blas.h"
+#include "shape_int.h"
 
 #include <string.h>
 
@@ -261,8 +262,8 @@ static damo_var *grad_of(build *b, const damo_apply *node, damo_var *g, bool sec
 static damo_status tensordot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (!gout[0]) return DAMO_OK;
   for (int i = 0; i < 2; i++) {
-    const bool discrete = dtype_is_discrete(var_dtype(node->in[i]));
-    gin[i] = discrete ? build_float_zeros(b, node->in[i]) : grad_of(b, node, gout[0], i == 1);
+    const bool flat = dtype_is_discrete(var_dtype(node->out[0]));
+    gin[i] = flat ? build_zero_grad(b, node->in[i]) : grad_of(b, node, gout[0], i == 1);
   }
   return b->status;
 }
