@@ -35,8 +35,8 @@ describe("test values", function()
     x.tag.test_value = { 1, 2 }
     with("raise", function()
       local y = damo.sum(x * s + 1)
-      assert.equal(52.0, y.tag.test_value)
-      assert.equal(52.0, graph.get_test_value(y))
+      assert.equal(52.0, y.tag.test_value:item())
+      assert.equal(52.0, graph.get_test_value(y):item())
       assert.same({ 2 }, x[{ { 2, 2 } }].tag.test_value:totable())
     end)
   end)
@@ -96,10 +96,16 @@ describe("test values", function()
     local x = damo.dscalar "x"
     failure("missing_test_value", graph.get_test_value, x)
     x.tag.test_value = 3
-    assert.equal(3.0, graph.get_test_value(x))
-    assert.equal(2.0, graph.get_test_value(damo.constant(2.0)))
-    assert.equal(5.0, graph.get_test_value(damo.shared(5.0)))
-    assert.equal(7, graph.get_test_value(7))
+    local function is_0d(expected, dtype, v)
+      assert.same({}, v.shape)
+      assert.equal(dtype, v.dtype)
+      assert.equal(expected, v:item())
+    end
+    is_0d(3.0, "float64", graph.get_test_value(x))
+    is_0d(2.0, "float64", graph.get_test_value(damo.constant(2.0)))
+    is_0d(5.0, "float64", graph.get_test_value(damo.shared(5.0)))
+    is_0d(0.5, "float64", graph.get_test_value(0.5))
+    is_0d(7, "int64", graph.get_test_value(7))
     assert.same({ 1, 2 }, graph.get_test_value({ 1, 2 }):totable())
   end)
 
@@ -112,7 +118,9 @@ describe("test values", function()
     collect()
     assert.same({}, got)
     with("ignore", collect)
-    assert.same({ { 1.0, 2.0 } }, got)
+    assert.equal(1, #got)
+    assert.same({}, got[1][1].shape)
+    assert.same({ 1.0, 2.0 }, { got[1][1]:item(), got[1][2]:item() })
     y.tag.test_value = nil
     with("ignore", collect)
     with("warn", collect)
@@ -128,5 +136,67 @@ describe("test values", function()
     with("warn", graph.missing_test_message, "m")
     assert.same({ { "missing_test_value", "m" } }, warnings)
     assert.equal("m", failure("missing_test_value", with, "raise", graph.missing_test_message, "m").message)
+  end)
+
+  it("of Ops that destroy their inputs are made from copies", function()
+    local inc = damo.Op { name = "Inc", destroy_map = { { 1 } },
+      make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+      perform = function(_, _, i, o)
+        local a = i[1]
+        if damo.sparse.is_sparse(a) then
+          a.data[{ {} }] = a.data + 1
+        else
+          a[{ {} }] = a + 1
+        end
+        o[1][1] = a
+      end }
+    local k, w, mine = damo.constant(damo.array { 1, 2 }), damo.shared(damo.array { 1, 2 }), damo.array { 1, 2 }
+    local x = damo.dvector "x"
+    x.tag.test_value = mine
+    local y = x[{ { 1, 2 } }]
+    local m = damo.shared(damo.sparse.csr { { 1, 0 }, { 0, 2 } })
+    with("raise", function()
+      y = x[{ { 1, 2 } }]
+      for _, v in ipairs { k, w, x, y } do
+        for _ = 1, 2 do assert.same({ 2, 3 }, inc(v).tag.test_value:totable()) end
+      end
+      for _ = 1, 2 do assert.same({ 2, 3 }, inc(m).tag.test_value.data:totable()) end
+    end)
+    assert.same({ 1, 2 }, damo.compile({}, k)():totable())
+    assert.same({ 1, 2 }, w:get_value():totable())
+    assert.same({ 1, 2 }, mine:totable())
+    assert.equal(mine, x.tag.test_value)
+    assert.same({ 1, 2 }, y.tag.test_value:totable())
+    assert.same({ 1, 2 }, m:get_value().data:totable())
+  end)
+
+  it("follow derivatives and clones", function()
+    local x, v, z = damo.dvector "x", damo.dvector "v", damo.dvector "z"
+    x.tag.test_value, v.tag.test_value, z.tag.test_value = { 1, 2 }, { 1, 10 }, { 3, 4 }
+    with("raise", function()
+      local y = x ^ 2.0
+      local g = damo.grad(damo.sum(y), { x, v }, { disconnected_inputs = "ignore", return_disconnected = "none" })
+      assert.same({ 2, 4 }, g[1].tag.test_value:totable())
+      assert.is_nil(g[2])
+      for _, node in ipairs(graph.toposort { g[1] }) do
+        assert.is_not_nil(node.outputs[1].tag.test_value, node.op.name)
+      end
+      assert.same({ 2, 40 }, damo.Rop(y, x, v).tag.test_value:totable())
+      assert.same({ 2, 40 }, damo.Lop(y, x, v).tag.test_value:totable())
+      assert.same({ 9, 16 }, graph.clone_replace({ y }, { [x] = z })[1].tag.test_value:totable())
+      assert.same({ 9, 16 }, graph.clone_replace(y, { [x] = z }).tag.test_value:totable())
+      assert.same({ 1, 4 }, y.owner:clone().outputs[1].tag.test_value:totable())
+      local two = y.owner.inputs[2]
+      assert.same({ 9, 16 }, y.owner:clone_with_new_inputs({ z, two }).outputs[1].tag.test_value:totable())
+      assert.same({ 2, 40 }, y.owner.op:L_op(y.owner.inputs, { y }, { v })[1].tag.test_value:totable())
+    end)
+  end)
+
+  it("show a mistake in a derivative", function()
+    local x, v = damo.dvector "x", damo.dvector "v"
+    x.tag.test_value, v.tag.test_value = { 1, 2 }, { 1, 10, 100 }
+    local y = damo.exp(x)
+    failure("shape", with, "raise", damo.Rop, y, x, v)
+    failure("missing_test_value", with, "raise", damo.Rop, y, x, damo.dvector "u")
   end)
 end)

@@ -162,6 +162,7 @@ static int clone(lua_State *L) {
   damo_apply *node = self(L, "clone"), *copy = apply_clone_with(node, node->in);
   if (!copy) return bind_error(L);
   bind_push(L, copy);
+  bind_test_node(L, copy);
   return 1;
 }
 
@@ -194,6 +195,7 @@ static int clone_with_new_inputs(lua_State *L) {
   if (!copy) return bind_error(L);
   bind_push(L, copy);
   bind_done(L);
+  bind_test_node(L, copy);
   return 1;
 }
 
@@ -342,13 +344,14 @@ static int clone_replace(lua_State *L) {
   bind_check(L, s);
   if (out.single) {
     bind_push_slot(L, vault, 0);
-    return 1;
+  } else {
+    lua_createtable(L, (int)out.n, 0);
+    for (int64_t i = 0; i < out.n; i++) {
+      bind_push_slot(L, vault, i);
+      lua_rawseti(L, -2, (int)(i + 1));
+    }
   }
-  lua_createtable(L, (int)out.n, 0);
-  for (int64_t i = 0; i < out.n; i++) {
-    bind_push_slot(L, vault, i);
-    lua_rawseti(L, -2, (int)(i + 1));
-  }
+  bind_test_results(L, out.n);
   return 1;
 }
 

@@ -141,6 +141,8 @@ void bind_add_function_class(lua_State *L);
 void bind_test_node(lua_State *L, damo_apply *node);
 /* The same for whatever the n Variables at stack index first and up are made from and has no test value yet. */
 void bind_test_values(lua_State *L, int first, int n);
+/* The same for the Variable, or the list of at most n of them, at the top, when config.compute_test_value asks for it. */
+void bind_test_results(lua_State *L, int64_t n);
 
 /* ---- Ops written in Lua (lua_op_class.c) ------------------------------------------------------------------------- */
 

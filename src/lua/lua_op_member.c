@@ -21,7 +21,7 @@ int op_member_perform(lua_State *L) {
   damo_apply *node = own_node(L, op, 2, "perform");
   if (!lua_istable(L, 3)) bind_arg_error(L, "perform", 3, "inputs", "a list of values");
   if (!lua_istable(L, 4)) bind_arg_error(L, "perform", 4, "output_storage", "a list of cells");
-  op_run_values(L, node, 3);
+  op_run_values(L, node, 3, false);
   for (int o = 1; o <= node->n_out; o++) {
     lua_rawgeti(L, 4, o);
     if (!lua_istable(L, -1)) bind_raise(L, DAMO_ETYPE, "perform: output_storage[%d] must be a cell, {value}", o);
@@ -159,6 +159,7 @@ static int derive(lua_State *L, derive_fn fn, damo_apply *node, damo_var **given
     lua_rawseti(L, -2, i + 1);
   }
   bind_done(L);
+  bind_test_results(L, n);
   return 1;
 }
 

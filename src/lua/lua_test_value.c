@@ -75,8 +75,6 @@ static int get_test_value(lua_State *L) {
   if (!push_filtered(L, v)) {
     return bind_raise(L, DAMO_EMISSING_TEST_VALUE, "get_test_value: %s; set x.tag.test_value", push_missing(L, v));
   }
-  damo_array *a = bind_to_array(L, -1);
-  if (a) bind_push_value(L, damo_retain(a));
   return 1;
 }
 
@@ -107,8 +105,6 @@ static int get_test_values(lua_State *L) {
       tell_missing(L, push_missing(L, v));
       break;
     }
-    damo_array *a = bind_to_array(L, -1);
-    if (a) bind_push_value(L, damo_retain(a));
     lua_rawseti(L, list, i);
     lua_settop(L, list);
     found = i;
@@ -133,7 +129,19 @@ static damo_status run_cells(damo_ctx *ctx, damo_apply *node, cell *cells, cell 
   return s;
 }
 
-void op_run_values(lua_State *L, damo_apply *node, int values) {
+/* Replaces input values that the Op destroys by copies: test values belong to constants, shared Variables, the user. */
+static damo_status copy_destroyed(const damo_apply *node, cell *cells) {
+  for (const op_alias *a = node->op->destroy_map; a && a->out >= 0; a++) {
+    if (a->in >= node->n_in) continue;
+    damo_obj *copy = value_copy(cells[a->in]);
+    if (!copy) return DAMO_EMEMORY;
+    damo_release(cells[a->in]);
+    cells[a->in] = copy;
+  }
+  return DAMO_OK;
+}
+
+void op_run_values(lua_State *L, damo_apply *node, int values, bool keep) {
   int n = node->n_in, base = lua_gettop(L);
   luaL_checkstack(L, 20, "damo");
   void **cells = bind_vault(L, n + node->n_out);
@@ -146,7 +154,8 @@ void op_run_values(lua_State *L, damo_apply *node, int values) {
     lua_settop(L, base + 2);
   }
   bind_entry e = bind_enter(L);
-  damo_status s = run_cells(e.state->ctx, node, (cell *)cells, at);
+  damo_status s = keep ? copy_destroyed(node, (cell *)cells) : DAMO_OK;
+  if (s == DAMO_OK) s = run_cells(e.state->ctx, node, (cell *)cells, at);
   bind_leave(e);
   bind_check(L, s);
   lua_createtable(L, node->n_out, 0);
@@ -182,13 +191,11 @@ static void compute_node(lua_State *L, damo_apply *node) {
   int base = lua_gettop(L);
   luaL_checkstack(L, 20, "damo");
   if (!op_can_run(node->op->def) || !push_inputs(L, node)) return;
-  op_run_values(L, node, base + 1);
+  op_run_values(L, node, base + 1, true);
   for (int o = 0; o < node->n_out; o++) {
     bind_push_borrowed(L, node->out[o]);
     lua_getfield(L, -1, "tag");
     lua_rawgeti(L, base + 2, o + 1);
-    damo_array *a = bind_to_array(L, -1);
-    if (a) bind_push_value(L, damo_retain(a));
     lua_setfield(L, base + 4, "test_value");
     lua_settop(L, base + 2);
   }
@@ -204,6 +211,20 @@ static int compute_test_value(lua_State *L) {
 
 void bind_test_node(lua_State *L, damo_apply *node) {
   if (bind_ctx(L)->config.compute_test_value != TEST_VALUE_OFF) compute_node(L, node);
+}
+
+void bind_test_results(lua_State *L, int64_t n) {
+  if (bind_ctx(L)->config.compute_test_value == TEST_VALUE_OFF) return;
+  luaL_checkstack(L, 4, "damo");
+  if (!lua_istable(L, -1)) {
+    bind_test_values(L, lua_gettop(L), 1);
+    return;
+  }
+  for (int64_t i = 1; i <= n; i++) {
+    lua_rawgeti(L, -1, (int)i);
+    bind_test_values(L, lua_gettop(L), 1);
+    lua_pop(L, 1);
+  }
 }
 
 static bool has_value(lua_State *L, damo_var *v) {

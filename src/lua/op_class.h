@@ -131,7 +131,7 @@ int op_member_add_tag_trace(lua_State *L);
 /* Adds compute_test_value and its company to the table at the top. */
 void op_open_test_value(lua_State *L);
 /* Runs the node over the values in the list at idx (absolute), filtered by the inputs' Types; pushes the list of
- * outputs. */
-void op_run_values(lua_State *L, damo_apply *node, int values);
+ * outputs. keep: what the Op destroys is a copy. */
+void op_run_values(lua_State *L, damo_apply *node, int values, bool keep);
 
 #endif
