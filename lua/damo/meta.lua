@@ -618,12 +618,13 @@ function damo.grad(cost, wrt, options) end
 ---@param options? { consider_constant?: damo.Variable[], disconnected_inputs?: "raise"|"warn"|"ignore" }
 ---@return any
 function damo.Lop(f, wrt, output_grads, options) end
----Jacobian times vector.
+---Jacobian times vector: zeros where f is connected to wrt and does not move.
 ---@param f damo.Variable|damo.Variable[]
 ---@param wrt damo.Variable|damo.Variable[]
 ---@param eval_points damo.Variable|damo.Variable[]
+---@param options? { disconnected_outputs?: "raise"|"warn"|"ignore", return_disconnected?: "zero"|"none"|"disconnected" }
 ---@return any
-function damo.Rop(f, wrt, eval_points) end
+function damo.Rop(f, wrt, eval_points, options) end
 ---@param f damo.Variable a vector whose length is known
 ---@param wrt damo.Variable|damo.Variable[]
 ---@param options? damo.GradOptions

@@ -112,7 +112,7 @@ static void compare(damo_ctx *ctx, damo_var *x, damo_var *y) {
 
 static void forward(damo_ctx *ctx, damo_var *x, damo_var *y) {
   damo_var *e = var_new(ctx, x->type, "e"), *r = NULL;
-  CHECK_EQ_I(grad_forward(ctx, &y, 1, &x, &e, 1, &r), DAMO_OK);
+  CHECK_EQ_I(grad_forward(ctx, &y, 1, &x, &e, 1, NULL, &r), DAMO_OK);
   CHECK(r != NULL);
   damo_release(e);
   damo_release(r);

@@ -90,7 +90,15 @@ static void test_constant(build *b, damo_var *x) {
   damo_var *g = grad1(y, x, &o);
   CHECK_NEAR(value_at(g, x, 0.4, NULL, 0), exp(0.4), 1e-13);
   damo_release(g);
-  fails(y, e, &o, DAMO_EDISCONNECTED_INPUT);
+  g = grad1(y, e, &o); /* nothing goes through it; it has a gradient itself */
+  CHECK_NEAR(value_at(g, x, 0.4, NULL, 0), 0.4, 1e-13);
+  damo_release(g);
+  damo_var *both[2] = {NULL, NULL};
+  CHECK_EQ_I(grad_reverse(ctx, y, (damo_var *[]){e, x}, 2, &o, both), DAMO_OK);
+  CHECK_NEAR(value_at(both[0], x, 0.4, NULL, 0), 0.4, 1e-13);
+  CHECK_NEAR(value_at(both[1], x, 0.4, NULL, 0), exp(0.4), 1e-13);
+  damo_release(both[0]);
+  damo_release(both[1]);
   fails(build_fn1(b, "sin", e), x, &o, DAMO_EDISCONNECTED_INPUT);
   damo_var *c = build_fn1(b, "consider_constant", e);
   g = grad1(build_fn2(b, "mul", x, c), x, NULL);
@@ -156,6 +164,50 @@ static const op_def bare_def = {.name = "Bare", .n_in = 1, .infer_type = same_ty
 static const op_def undefined_def = {.name = "Kink", .n_in = 1, .infer_type = same_type, .grad = undefined_grad};
 static const op_def wrong_def = {.name = "Wrong", .n_in = 1, .infer_type = same_type, .grad = wrong_grad};
 static const op_def failing_def = {.name = "Failing", .n_in = 1, .infer_type = same_type, .grad = failing_grad};
+
+/* Two outputs, each one of the inputs. */
+static damo_status pair_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)op;
+  for (int i = 0; i < n_in; i++) out[i] = damo_retain(in[i]->type);
+  return DAMO_OK;
+}
+static damo_status pair_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  for (int i = 0; i < node->n_in; i++) gin[i] = gout[i];
+  return b->status;
+}
+static void pair_connect(const damo_apply *node, bool *connected) {
+  (void)node;
+  connected[1] = connected[2] = false;
+}
+static damo_status pair_run(thunk *t) {
+  for (int i = 0; i < 2; i++) thunk_set_out(t, i, damo_retain(*t->in[i]));
+  return DAMO_OK;
+}
+static const op_alias pair_views[] = {{0, 0}, {1, 1}, OP_ALIAS_END};
+static const op_def pair_def = {.name = "Pair",
+                                .n_in = 2,
+                                .n_out = 2,
+                                .infer_type = pair_type,
+                                .grad = pair_grad,
+                                .perform = pair_run,
+                                .view_map = pair_views,
+                                .connection_pattern = pair_connect};
+
+/* A null gradient of one output goes to the inputs that are connected with it, and to no other. */
+static void test_null_of_two_outputs(build *b, damo_var *x) {
+  damo_var *y = build_take(b, typed(DAMO_FLOAT64, 0, "y"));
+  damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL, 0), (damo_var *[]){x, y}, 2);
+  damo_var *const in[2] = {x, y};
+  for (int k = 0; k < 2; k++) { /* output k is undefined */
+    damo_var *kink = build_op(b, op_new(ctx, &undefined_def, NULL, 0), &pair->out[k], 1);
+    damo_var *cost = build_fn2(b, "add", kink, build_fn1(b, "sin", pair->out[1 - k]));
+    fails(cost, in[k], NULL, DAMO_ENULL_GRADIENT);
+    damo_var *g = grad1(cost, in[1 - k], NULL);
+    CHECK_NEAR(value_at(g, x, 0.5, y, 0.5), cos(0.5), 1e-13);
+    damo_release(g);
+    fails(build_fn1(b, "sin", pair->out[k]), in[1 - k], NULL, DAMO_EDISCONNECTED_INPUT);
+  }
+}
 
 static void test_null(build *b, damo_var *x) {
   const op_def *const defs[] = {&bare_def, &undefined_def};
@@ -242,7 +294,7 @@ static damo_var *apply2(build *b, const op_def *def, damo_var *x, damo_var *y) {
 
 static damo_var *rop1(damo_var *f, damo_var *x, damo_var *eval) {
   damo_var *r = NULL;
-  if (!CHECK_EQ_I(grad_forward(ctx, &f, 1, &x, &eval, 1, &r), DAMO_OK))
+  if (!CHECK_EQ_I(grad_forward(ctx, &f, 1, &x, &eval, 1, NULL, &r), DAMO_OK))
     fprintf(stderr, "    %s\n", damo_error_message(ctx));
   return r;
 }
@@ -258,12 +310,44 @@ static void test_forward(build *b, damo_var *x) {
   damo_release(r1);
   damo_release(r2);
   damo_var *u = build_take(b, typed(DAMO_FLOAT64, 0, "u"));
-  CHECK(rop1(build_fn1(b, "exp", u), x, e) == NULL); /* no path */
-  damo_var *v = build_take(b, typed(DAMO_FLOAT64, 1, "v")), *r = NULL;
-  CHECK_EQ_I(grad_forward(ctx, &own, 1, &x, &v, 1, &r), DAMO_ETYPE);
-  damo_var *k = build_op(b, op_new(ctx, &bare_def, NULL, 0), &x, 1);
-  CHECK_EQ_I(grad_forward(ctx, &k, 1, &x, &e, 1, &r), DAMO_ENULL_GRADIENT);
+  damo_var *v = build_take(b, typed(DAMO_FLOAT64, 1, "v")), *r = NULL, *no_path = build_fn1(b, "exp", u);
+  CHECK_EQ_I(grad_forward(ctx, &no_path, 1, &x, &e, 1, NULL, &r), DAMO_EDISCONNECTED_INPUT);
   CHECK(r == NULL);
+  grad_options o = {.disconnected_inputs = DISCONNECTED_IGNORE, .return_disconnected = RETURN_NONE};
+  damo_var *two[2] = {NULL, NULL};
+  CHECK_EQ_I(grad_forward(ctx, (damo_var *[]){no_path, own}, 2, &x, &e, 1, &o, two), DAMO_OK);
+  CHECK(two[0] == NULL && two[1] != NULL);
+  damo_release(two[1]);
+  CHECK_EQ_I(grad_forward(ctx, (damo_var *[]){own, no_path}, 2, &x, &e, 1, NULL, two), DAMO_EDISCONNECTED_INPUT);
+  CHECK(two[0] == NULL && two[1] == NULL);
+  CHECK_EQ_I(grad_forward(ctx, &own, 1, &x, &v, 1, NULL, &r), DAMO_ETYPE);
+  damo_var *k = build_op(b, op_new(ctx, &bare_def, NULL, 0), &x, 1);
+  CHECK_EQ_I(grad_forward(ctx, &k, 1, &x, &e, 1, NULL, &r), DAMO_ENULL_GRADIENT);
+  CHECK(r == NULL);
+}
+
+/* What is connected but does not move has zeros; of two outputs each has its own connections. */
+static void test_forward_zero(build *b, damo_var *x) {
+  damo_var *e = build_take(b, typed(DAMO_FLOAT64, 0, "e")), *y = build_take(b, typed(DAMO_FLOAT64, 0, "y2"));
+  damo_var *still = build_fn1(b, "exp", build_fn1(b, "zero_grad", x));
+  damo_var *r = rop1(still, x, e);
+  CHECK_NEAR(value_at(r, x, 0.5, e, 3), 0, 0);
+  damo_release(r);
+  r = rop1(build_fn2(b, "mul", still, x), x, e);
+  CHECK_NEAR(value_at(r, x, 0.5, e, 3), exp(0.5) * 3, 1e-13);
+  damo_release(r);
+  damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL, 0), (damo_var *[]){still, y}, 2);
+  r = rop1(pair->out[0], x, e);
+  CHECK_NEAR(value_at(r, x, 0.5, e, 3), 0, 0);
+  damo_release(r);
+  r = NULL;
+  CHECK_EQ_I(grad_forward(ctx, &pair->out[1], 1, &x, &e, 1, NULL, &r), DAMO_EDISCONNECTED_INPUT);
+  pair = build_apply(b, op_new(ctx, &pair_def, NULL, 0), (damo_var *[]){y, x}, 2);
+  r = rop1(pair->out[1], x, e);
+  CHECK_NEAR(value_at(r, x, 0.5, e, 3), 3, 0);
+  damo_release(r);
+  r = NULL;
+  CHECK_EQ_I(grad_forward(ctx, &pair->out[0], 1, &x, &e, 1, NULL, &r), DAMO_EDISCONNECTED_INPUT);
 }
 
 /* Matrices: Rop of x ↦ tanh(W x) along v is Lop transposed: vᵀ(Jᵀu) = uᵀ(J v). */
@@ -309,8 +393,10 @@ int main(void) {
   test_constant(&b, x);
   test_disconnected(&b, x);
   test_null(&b, x);
+  test_null_of_two_outputs(&b, x);
   test_dtypes(&b);
   test_forward(&b, x);
+  test_forward_zero(&b, x);
   test_forward_is_transposed(&b);
   CHECK_EQ_I(build_end(&b), DAMO_OK);
   ctx_clear_error(ctx);

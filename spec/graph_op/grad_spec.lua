@@ -64,8 +64,11 @@ describe("R_op", function()
     assert.same({ 70 }, damo.Rop(mul(x, y), { x, y }, { v, v }):eval(values):totable())
   end)
 
-  it("may give nothing for an output", function()
-    assert.is_nil(damo.Rop(one { R_op = function() return {} end }(x), x, v))
+  it("may give nothing for an output, which is then disconnected", function()
+    local f = one { R_op = function() return {} end }(x)
+    failure("disconnected_input", damo.Rop, f, x, v)
+    failure("disconnected_input", damo.Rop, damo.exp(f), x, v)
+    assert.is_nil(damo.Rop(f, x, v, { disconnected_outputs = "ignore", return_disconnected = "none" }))
   end)
 
   it("is checked", function()

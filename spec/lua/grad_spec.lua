@@ -49,6 +49,14 @@ describe("grad", function()
     local z = x * y
     assert.same({ 3, 8 }, list(damo.grad(damo.sum(z * x), x, { consider_constant = { z } })))
     assert.same({ 3, 8 }, list(damo.grad(damo.sum(damo.consider_constant(z) * x), x)))
+    local a, b = damo.dscalar "a", damo.dscalar "b"
+    local values = { [a] = 2, [b] = 3 }
+    assert.equal(3.0, damo.grad(a * b, a, { consider_constant = { a } }):eval(values, { on_unused_input = "ignore" }))
+    local c = a * b
+    local of_c, of_a = table.unpack(damo.grad(c * a, { c, a }, { consider_constant = { c } }))
+    assert.equal(2.0, of_c:eval(values, { on_unused_input = "ignore" }))
+    assert.equal(6.0, of_a:eval(values))
+    failure("disconnected_input", damo.grad, c, a, { consider_constant = { c } })
   end)
 
   it("checks its options", function()
@@ -66,6 +74,45 @@ describe("Lop and Rop", function()
     local rs = damo.Rop({ x * y, y }, { x, y }, { damo.constant { 1, 0 }, damo.constant { 0, 1 } })
     assert.same({ 3, 2 }, list(rs[1]))
     assert.same({ 0, 1 }, list(rs[2]))
+  end)
+
+  it("give zeros for what is connected and does not move", function()
+    local v, n = damo.dvector "v", damo.lvector "n"
+    local floor = damo.cast(damo.floor(x), "int32")
+    for _, f in ipairs { damo.zero_grad(x), damo.exp(damo.zero_grad(x)), damo.gt(x, 1), floor, damo.floor(x) } do
+      local r = damo.Rop(f, x, v)
+      assert.equal("float64", r.dtype)
+      assert.same({ 0, 0 }, r:eval({ [x] = { 1, 2 }, [v] = { 1, 1 } }, { on_unused_input = "ignore" }):totable())
+    end
+    assert.same({ 0, 0 }, damo.Rop(n + 1, n, v):eval({ [n] = damo.array({ 1, 2 }, "int64"), [v] = { 1, 1 } },
+      { on_unused_input = "ignore" }):totable())
+    local A, dA = damo.sparse.csr_matrix "A", damo.sparse.csr_matrix "dA"
+    local a = damo.sparse.csr { { 1, 0 }, { 0, 2 } }
+    local still = damo.Rop(damo.zero_grad(A), A, dA):eval({ [A] = a, [dA] = a }, { on_unused_input = "ignore" })
+    assert.equal(0, still.nnz)
+    failure("disconnected_input", damo.Rop, damo.sparse.gt(A, A), A, dA) -- as damo.grad has it
+  end)
+
+  it("refuse an output that is not connected, unless told", function()
+    local v = damo.dvector "v"
+    for _, f in ipairs { y * 2, damo.disconnected_grad(x), damo.cast(x.shape[1], "float64") } do
+      local err = failure("disconnected_input", damo.Rop, { x * 2, f }, x, v)
+      assert.truthy(err.message:find("Rop: output 2", 1, true), err.message)
+      local options = { disconnected_outputs = "ignore" }
+      local zeros = damo.Rop({ x * 2, f }, x, v, options)[2]
+      assert.equal(f.ndim, zeros.ndim)
+      options.return_disconnected = "none"
+      assert.is_nil(damo.Rop(f, x, v, options))
+      options.return_disconnected = "disconnected"
+      assert.equal(damo.DisconnectedType(), damo.Rop(f, x, v, options).type)
+    end
+    local kinds, before = {}, damo.config.on_warning
+    damo.config.on_warning = function(kind) kinds[#kinds + 1] = kind end
+    damo.Rop(y * 2, x, v, { disconnected_outputs = "warn" })
+    damo.config.on_warning = before
+    assert.same({ "disconnected_input" }, kinds)
+    local err = failure("value", damo.Rop, y, x, v, { disconnected_inputs = "ignore" })
+    assert.truthy(err.message:find("disconnected_outputs", 1, true), err.message)
   end)
 
   it("agree with each other", function()

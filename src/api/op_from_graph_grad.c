@@ -114,7 +114,8 @@ static damo_status inner_tangent(derivation *d) {
     eval[n++] = d->from[i];
   }
   damo_var *const *f = (damo_var *const *)fg->outputs.at;
-  return take_results(d, grad_forward(d->b->ctx, f, d->n_result, wrt, eval, n, d->result));
+  const grad_options options = {.disconnected_inputs = DISCONNECTED_IGNORE, .return_disconnected = RETURN_NONE};
+  return take_results(d, grad_forward(d->b->ctx, f, d->n_result, wrt, eval, n, &options, d->result));
 }
 
 static bool is_value(const damo_var *v) {
@@ -347,9 +348,7 @@ static damo_status derive(derivation *d, const bool *skip, damo_var **to) {
 /* Output gradients (eval points) that an Op can take: zeros where there are none. */
 static damo_var *filled(build *b, damo_var *given, damo_var *like) {
   if (given != NULL) return given;
-  damo_var *zeros = build_zeros_like(b, like);
-  bool discrete = zeros != NULL && type_is_tensor(zeros->type) && dtype_is_discrete(var_dtype(zeros));
-  return discrete ? build_cast(b, zeros, b->ctx->config.floatX) : zeros;
+  return build_zero_grad(b, like);
 }
 
 /* Applies the overriding Op to inputs, (outputs,) given; its outputs are the results. */

@@ -8,8 +8,11 @@
 
 typedef struct push {
   build *b;
-  map tangent; /* damo_var* → tangent */
+  const grad_options *options;
+  map tangent; /* damo_var* → tangent; none: zero, or not connected */
+  map reached; /* damo_var* that differentiable paths connect to some wrt */
   ptrvec eval, result;
+  connections connected;
 } push;
 
 /* u[o]: a fresh Variable of output o's Type, NULL where it has no derivative. */
@@ -22,7 +25,8 @@ static damo_status make_dummies(build *b, damo_apply *node, damo_var **u) {
   return b->status;
 }
 
-/* Marks what the L_op started from, where walks of one node's graph end: they would go through all that lies above. */
+/* Marks what the L_op started from, where walks of one node's graph end: they would go through all that lies above. (From
+ * the node's outputs they end at its inputs.) */
 static damo_status keep_all(map *memo, damo_var *const *v, int n) {
   for (int i = 0; i < n; i++) {
     if (v[i] != NULL) DAMO_TRY(map_put(memo, v[i], (uintptr_t)v[i]));
@@ -36,7 +40,6 @@ static damo_var *without_dummy(build *b, damo_apply *node, damo_var *const *eval
   map_init(&memo, b->ctx);
   damo_var *clean = NULL;
   damo_status s = keep_all(&memo, node->in, node->n_in);
-  if (s == DAMO_OK) s = keep_all(&memo, node->out, node->n_out);
   if (s == DAMO_OK) s = keep_all(&memo, eval, node->n_in);
   for (int o = 0; o < node->n_out && s == DAMO_OK; o++) {
     if (u[o] == NULL) continue;
@@ -140,44 +143,100 @@ damo_status grad_forward_node(build *b, damo_apply *node, damo_var *const *eval,
   return s;
 }
 
+/* Which outputs are connected to a wrt. */
+static damo_status reach(push *p, damo_apply *node) {
+  DAMO_TRY(connections_read(&p->connected, p->b->ctx, node));
+  for (int i = 0; i < node->n_in; i++) {
+    if (!map_get(&p->reached, node->in[i], NULL)) continue;
+    for (int o = 0; o < node->n_out; o++) {
+      if (p->connected.at[i * node->n_out + o]) DAMO_TRY(map_put(&p->reached, node->out[o], 1));
+    }
+  }
+  return DAMO_OK;
+}
+
+/* Keeps the tangents of the node's outputs. Where a native rule gives none, the derivative is zero. Where the R_op of a
+ * script's or a host's Op gives none, that says that the output is not connected; `whole`: the R_op saw a tangent for
+ * every input that is connected. */
+static damo_status keep_tangents(push *p, const damo_apply *node, damo_var *const *rout, bool whole) {
+  const op_def *def = node->op->def;
+  const bool tells = whole && def->foreign && def->rop != NULL;
+  for (int o = 0; o < node->n_out; o++) {
+    damo_var *r = rout[o], *y = node->out[o];
+    if (map_get(&p->tangent, y, NULL)) continue;
+    if (r != NULL && r->type->kind != TYPE_DISCONNECTED) {
+      DAMO_TRY(map_put(&p->tangent, y, (uintptr_t)r));
+      DAMO_TRY(map_put(&p->reached, y, 1));
+    } else if (tells) {
+      map_remove(&p->reached, y);
+    }
+  }
+  return DAMO_OK;
+}
+
 static damo_status push_node(push *p, damo_apply *node) {
   DAMO_TRY(ptrvec_reserve(&p->eval, node->n_in));
   DAMO_TRY(ptrvec_reserve(&p->result, node->n_out));
   damo_var **eval = (damo_var **)p->eval.at, **rout = (damo_var **)p->result.at;
-  bool any = false;
+  bool any = false, reached = false, whole = true;
   for (int i = 0; i < node->n_in; i++) {
     eval[i] = map_get_ptr(&p->tangent, node->in[i]);
     any = any || eval[i] != NULL;
+    bool is_reached = map_get(&p->reached, node->in[i], NULL);
+    reached = reached || is_reached;
+    whole = whole && (eval[i] != NULL || !is_reached);
   }
+  if (reached) DAMO_TRY(reach(p, node));
   if (!any) return DAMO_OK;
   damo_status s = grad_forward_node(p->b, node, eval, rout);
-  if (s != DAMO_OK) {
-    ctx_fail_add(p->b->ctx, "while taking the R-operator of %s", node->op->def->name);
-    return s;
+  if (s == DAMO_OK) return keep_tangents(p, node, rout, whole);
+  ctx_fail_add(p->b->ctx, "while taking the R-operator of %s", node->op->def->name);
+  return s;
+}
+
+/* What f[i] gets that no differentiable path connects to a wrt. */
+static damo_status disconnected(push *p, damo_var *f, int64_t i, damo_var **out) {
+  damo_ctx *ctx = p->b->ctx;
+  char name[160];
+  var_format(name, sizeof name, f);
+  switch (p->options->disconnected_inputs) {
+    case DISCONNECTED_RAISE:
+      return ctx_fail(
+          ctx, DAMO_EDISCONNECTED_INPUT,
+          "Rop: output %lld (%s) does not depend on wrt, or only through operations that have no derivative",
+          (long long)i + 1, name);
+    case DISCONNECTED_WARN:
+      ctx_warn(ctx, "disconnected_input", "Rop: output %lld (%s) does not depend on wrt", (long long)i + 1, name);
+      break;
+    case DISCONNECTED_IGNORE: break;
   }
-  for (int o = 0; o < node->n_out; o++) {
-    damo_var *r = rout[o];
-    if (r == NULL || r->type->kind == TYPE_DISCONNECTED || map_get(&p->tangent, node->out[o], NULL)) continue;
-    DAMO_TRY(map_put(&p->tangent, node->out[o], (uintptr_t)r));
-  }
-  return DAMO_OK;
+  *out = damo_retain(grad_of_disconnected(p->b, f, p->options->return_disconnected));
+  return p->b->status;
 }
 
 static damo_status push_all(push *p, damo_var *const *f, int64_t n_f, const ptrvec *nodes, damo_var **out) {
   for (int64_t k = 0; k < nodes->n; k++) DAMO_TRY(push_node(p, nodes->at[k]));
-  for (int64_t i = 0; i < n_f; i++) out[i] = damo_retain(map_get_ptr(&p->tangent, f[i]));
-  return DAMO_OK;
+  for (int64_t i = 0; i < n_f; i++) {
+    damo_var *r = map_get_ptr(&p->tangent, f[i]);
+    if (r == NULL && map_get(&p->reached, f[i], NULL) && type_has_shape(f[i]->type)) r = build_zero_grad(p->b, f[i]);
+    out[i] = damo_retain(r);
+    if (r == NULL && p->b->status == DAMO_OK) DAMO_TRY(disconnected(p, f[i], i, &out[i]));
+  }
+  return p->b->status;
 }
 
 damo_status grad_forward(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_var *const *wrt, damo_var *const *eval,
-                         int64_t n, damo_var **out) {
+                         int64_t n, const grad_options *options, damo_var **out) {
+  static const grad_options plain = {0};
   DAMO_TRY(ctx_enter(ctx, STACK_GRAD));
   build b;
   build_init(&b, ctx);
-  push p = {.b = &b};
+  push p = {.b = &b, .options = options != NULL ? options : &plain};
   map_init(&p.tangent, ctx);
+  map_init(&p.reached, ctx);
   ptrvec_init(&p.eval, ctx);
   ptrvec_init(&p.result, ctx);
+  for (int64_t i = 0; i < n_f; i++) out[i] = NULL;
   ptrvec nodes;
   ptrvec_init(&nodes, ctx);
   damo_status s = DAMO_OK;
@@ -187,13 +246,20 @@ damo_status grad_forward(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_va
                    wrt[i]->type->ndim, eval[i]->type->ndim);
     }
     if (s == DAMO_OK) s = map_put(&p.tangent, wrt[i], (uintptr_t)eval[i]);
+    if (s == DAMO_OK) s = map_put(&p.reached, wrt[i], 1);
   }
   if (s == DAMO_OK) s = graph_toposort(ctx, f, n_f, NULL, 0, &nodes);
   if (s == DAMO_OK) s = push_all(&p, f, n_f, &nodes, out);
   ptrvec_clear(&nodes);
   ptrvec_clear(&p.eval);
   ptrvec_clear(&p.result);
+  connections_clear(&p.connected, ctx);
   map_clear(&p.tangent);
+  map_clear(&p.reached);
+  for (int64_t i = 0; i < n_f && s != DAMO_OK; i++) {
+    damo_release(out[i]);
+    out[i] = NULL;
+  }
   damo_status ended = build_end(&b);
   ctx_leave(ctx, STACK_GRAD);
   return s != DAMO_OK ? s : ended;

@@ -15,7 +15,7 @@ typedef struct grad_options {
   damo_var *const *known;    /* known_grads: gradients known[i] of … */
   damo_var *const *known_of; /* … these Variables */
   int64_t n_known;
-  damo_var *const *constant; /* consider_constant */
+  damo_var *const *constant; /* consider_constant: nothing goes through them; they may have a gradient themselves */
   int64_t n_constant;
   disconnected_mode disconnected_inputs;
   bool null_gradients_return; /* false: raise null_gradient */
@@ -26,9 +26,11 @@ typedef struct grad_options {
  * dtype, or NULL with known gradients. options may be NULL. */
 damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, const grad_options *options,
                          damo_var **out);
-/* R-operator: d f / d wrt · eval, one per f (NULL where there is no path). Ops without rop go by two L_ops. */
+/* R-operator: d f / d wrt · eval, one per f (owned references): zeros where f is connected to a wrt and nothing moves.
+ * Ops without rop go by two L_ops. Of the options (NULL: all zero) it reads disconnected_inputs and
+ * return_disconnected, which here speak of an f that no differentiable path connects to a wrt. */
 damo_status grad_forward(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_var *const *wrt, damo_var *const *eval,
-                         int64_t n, damo_var **out);
+                         int64_t n, const grad_options *options, damo_var **out);
 
 /* Runs the op's L_op on the node with cotangents gout (NULL: disconnected) and checks what it gave: gin[i] is NULL
  * (disconnected), of NullType, or a tensor of the input's rank and dtype (cast where the rule gave another float dtype;

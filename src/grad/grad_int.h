@@ -4,7 +4,16 @@
 
 #include "grad.h"
 
-/* connected[i * n_out + o], as the op declares. */
-void grad_connections(const damo_apply *node, bool *connected);
+/* A node's connection pattern, at[i * n_out + o], in room that is kept from node to node. */
+typedef struct connections {
+  bool *at;
+  size_t size;
+} connections;
+
+damo_status connections_read(connections *c, damo_ctx *ctx, const damo_apply *node);
+void connections_clear(connections *c, damo_ctx *ctx);
+
+/* What stands for the derivative of x where nothing connects it; NULL with RETURN_NONE. */
+damo_var *grad_of_disconnected(build *b, damo_var *x, return_disconnected how);
 
 #endif

@@ -3,9 +3,28 @@
 
 #include <stdio.h>
 
-void grad_connections(const damo_apply *node, bool *connected) {
-  for (int i = 0; i < node->n_in * node->n_out; i++) connected[i] = true;
-  if (node->op->def->connection_pattern != NULL) node->op->def->connection_pattern(node, connected);
+damo_status connections_read(connections *c, damo_ctx *ctx, const damo_apply *node) {
+  size_t size = (size_t)node->n_in * (size_t)node->n_out;
+  if (size > c->size) {
+    bool *grown = mem_realloc(ctx, c->at, c->size, size);
+    if (grown == NULL) return DAMO_EMEMORY;
+    c->at = grown;
+    c->size = size;
+  }
+  for (size_t i = 0; i < size; i++) c->at[i] = true;
+  if (node->op->def->connection_pattern != NULL) node->op->def->connection_pattern(node, c->at);
+  return DAMO_OK;
+}
+
+void connections_clear(connections *c, damo_ctx *ctx) { mem_free(ctx, c->at, c->size); }
+
+damo_var *grad_of_disconnected(build *b, damo_var *x, return_disconnected how) {
+  switch (how) {
+    case RETURN_NONE: return NULL;
+    case RETURN_DISCONNECTED: return build_disconnected(b);
+    case RETURN_ZERO: break;
+  }
+  return type_has_shape(x->type) ? build_zero_grad(b, x) : build_null(b, "it has no numbers");
 }
 
 static damo_status wrong_result(build *b, const damo_apply *node, int i, const damo_var *g) {

@@ -15,35 +15,27 @@ typedef struct sweep {
   map fixed;    /* known gradients: nothing is added to them */
   map stops;    /* consider_constant */
   ptrvec gout, gin;
-  bool *connected;
-  size_t connected_size;
+  ptrvec null; /* cotangents of a node's outputs that are undefined */
+  connections connected;
 } sweep;
 
 static damo_status sweep_room(sweep *w, const damo_apply *node) {
   DAMO_TRY(ptrvec_reserve(&w->gout, node->n_out));
-  DAMO_TRY(ptrvec_reserve(&w->gin, node->n_in));
-  size_t size = (size_t)node->n_in * (size_t)node->n_out;
-  if (size <= w->connected_size) return DAMO_OK;
-  bool *grown = mem_realloc(w->b->ctx, w->connected, w->connected_size, size);
-  if (grown == NULL) return DAMO_EMEMORY;
-  w->connected = grown;
-  w->connected_size = size;
-  return DAMO_OK;
+  DAMO_TRY(ptrvec_reserve(&w->null, node->n_out));
+  return ptrvec_reserve(&w->gin, node->n_in);
 }
 
 /* Which Variables depend on a wrt through differentiable paths. */
 static damo_status mark_reaching(sweep *w, damo_var *const *wrt, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    if (!map_get(&w->stops, wrt[i], NULL)) DAMO_TRY(map_put(&w->reaches, wrt[i], 1));
-  }
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(map_put(&w->reaches, wrt[i], 1));
   for (int64_t k = 0; k < w->nodes.n; k++) {
     damo_apply *node = w->nodes.at[k];
     DAMO_TRY(sweep_room(w, node));
-    grad_connections(node, w->connected);
+    DAMO_TRY(connections_read(&w->connected, w->b->ctx, node));
     for (int o = 0; o < node->n_out; o++) {
       bool any = false;
       for (int i = 0; i < node->n_in && !any; i++) {
-        any = w->connected[i * node->n_out + o] && map_get(&w->reaches, node->in[i], NULL);
+        any = w->connected.at[i * node->n_out + o] && map_get(&w->reaches, node->in[i], NULL);
       }
       if (any && !map_get(&w->stops, node->out[o], NULL)) DAMO_TRY(map_put(&w->reaches, node->out[o], 1));
     }
@@ -62,14 +54,12 @@ static damo_status accumulate(sweep *w, damo_var *x, damo_var *g) {
   return map_put(&w->acc, x, (uintptr_t)g);
 }
 
-/* A null gradient goes through a node as null, whatever the op. */
-static damo_status spread_null(sweep *w, damo_apply *node, damo_var *null) {
-  for (int i = 0; i < node->n_in; i++) {
-    bool used = false;
-    for (int o = 0; o < node->n_out; o++) used = used || w->connected[i * node->n_out + o];
-    if (used && map_get(&w->reaches, node->in[i], NULL)) DAMO_TRY(accumulate(w, node->in[i], null));
+/* A null gradient goes through a node as null, whatever the op: the one that input i gets from its outputs, or NULL. */
+static damo_var *null_for(const sweep *w, const damo_apply *node, int i) {
+  for (int o = 0; o < node->n_out; o++) {
+    if (w->null.at[o] != NULL && w->connected.at[i * node->n_out + o]) return w->null.at[o];
   }
-  return DAMO_OK;
+  return NULL;
 }
 
 /* A rule reads a cotangent of its output's kind: a sparse one of a dense output is made dense (of the output's
@@ -81,21 +71,25 @@ static damo_status fit_cotangent(sweep *w, const damo_var *y, damo_var **g) {
 }
 
 static damo_status sweep_node(sweep *w, damo_apply *node) {
-  damo_var **gout = (damo_var **)w->gout.at, **gin = (damo_var **)w->gin.at, *null = NULL;
-  bool any = false;
+  damo_var **gout = (damo_var **)w->gout.at, **gin = (damo_var **)w->gin.at;
+  bool any = false, any_null = false;
   for (int o = 0; o < node->n_out; o++) {
     damo_var *y = node->out[o];
-    gout[o] = map_get(&w->reaches, y, NULL) ? map_get_ptr(&w->acc, y) : NULL;
+    bool through = map_get(&w->reaches, y, NULL) && !map_get(&w->stops, y, NULL);
+    gout[o] = through ? map_get_ptr(&w->acc, y) : NULL;
+    const bool is_null = gout[o] != NULL && gout[o]->type->kind == TYPE_NULL;
+    w->null.at[o] = is_null ? gout[o] : NULL;
+    any_null = any_null || is_null;
+    if (is_null) gout[o] = NULL;
     any = any || gout[o] != NULL;
     DAMO_TRY(fit_cotangent(w, y, &gout[o]));
-    if (gout[o] != NULL && gout[o]->type->kind == TYPE_NULL) null = gout[o];
   }
-  if (!any) return DAMO_OK;
-  grad_connections(node, w->connected);
-  if (null != NULL) return spread_null(w, node, null);
-  DAMO_TRY(grad_node(w->b, node, gout, gin));
+  if (!any && !any_null) return DAMO_OK;
+  DAMO_TRY(connections_read(&w->connected, w->b->ctx, node));
+  if (any) DAMO_TRY(grad_node(w->b, node, gout, gin));
   for (int i = 0; i < node->n_in; i++) {
-    if (gin[i] != NULL && map_get(&w->reaches, node->in[i], NULL)) DAMO_TRY(accumulate(w, node->in[i], gin[i]));
+    damo_var *null = any_null ? null_for(w, node, i) : NULL, *g = null != NULL ? null : any ? gin[i] : NULL;
+    if (g != NULL && map_get(&w->reaches, node->in[i], NULL)) DAMO_TRY(accumulate(w, node->in[i], g));
   }
   return DAMO_OK;
 }
@@ -166,20 +160,13 @@ static damo_status disconnected(sweep *w, damo_var *x, damo_var **out) {
       break;
     case DISCONNECTED_IGNORE: break;
   }
-  switch (w->options->return_disconnected) {
-    case RETURN_NONE: *out = NULL; return DAMO_OK;
-    case RETURN_DISCONNECTED: *out = damo_retain(build_disconnected(w->b)); return w->b->status;
-    case RETURN_ZERO: break;
-  }
-  damo_var *zero = type_has_shape(x->type) ? build_zeros_like(w->b, x) : build_null(w->b, "it has no numbers");
-  if (zero != NULL && dtype_is_discrete(var_dtype(x))) zero = build_cast(w->b, zero, ctx->config.floatX);
-  *out = damo_retain(zero);
+  *out = damo_retain(grad_of_disconnected(w->b, x, w->options->return_disconnected));
   return w->b->status;
 }
 
 static damo_status collect(sweep *w, damo_var *const *wrt, int64_t n, damo_var **out) {
   for (int64_t i = 0; i < n; i++) {
-    damo_var *g = map_get(&w->stops, wrt[i], NULL) ? NULL : map_get_ptr(&w->acc, wrt[i]);
+    damo_var *g = map_get_ptr(&w->acc, wrt[i]);
     if (g == NULL || g->type->kind == TYPE_DISCONNECTED) {
       DAMO_TRY(disconnected(w, wrt[i], &out[i]));
     } else if (g->type->kind == TYPE_NULL && !w->options->null_gradients_return) {
@@ -215,6 +202,7 @@ damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, in
   ptrvec_init(&w.nodes, ctx);
   ptrvec_init(&w.gout, ctx);
   ptrvec_init(&w.gin, ctx);
+  ptrvec_init(&w.null, ctx);
   map_init(&w.reaches, ctx);
   map_init(&w.acc, ctx);
   map_init(&w.fixed, ctx);
@@ -224,11 +212,12 @@ damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, in
   ptrvec_clear(&w.nodes);
   ptrvec_clear(&w.gout);
   ptrvec_clear(&w.gin);
+  ptrvec_clear(&w.null);
   map_clear(&w.reaches);
   map_clear(&w.acc);
   map_clear(&w.fixed);
   map_clear(&w.stops);
-  mem_free(ctx, w.connected, w.connected_size);
+  connections_clear(&w.connected, ctx);
   if (s != DAMO_OK) {
     for (int64_t i = 0; i < n; i++) {
       damo_release(out[i]);

@@ -150,9 +150,15 @@ static int l_op(lua_State *L) {
   return push_gradients(L, out, &wrt);
 }
 
-/* damo.Rop(f, wrt, eval_points): the derivative of f along a direction; nil where there is no path. */
+/* damo.Rop(f, wrt, eval_points, options): the derivative of f along a direction. */
 static int r_op(lua_State *L) {
-  lua_settop(L, 3);
+  static const char *const names[] = {"disconnected_outputs", "return_disconnected", NULL};
+  grad_options o = {0};
+  lua_settop(L, 4);
+  bind_check_options(L, "Rop", 4, names);
+  o.disconnected_inputs =
+      (disconnected_mode)bind_option_enum(L, 4, "disconnected_outputs", modes_disconnected, 0, "Rop");
+  o.return_disconnected = (return_disconnected)bind_option_enum(L, 4, "return_disconnected", modes_return, 0, "Rop");
   bind_list f = bind_var_list(L, 1, false, "Rop", "f");
   bind_list wrt = bind_var_list(L, 2, false, "Rop", "wrt");
   bind_list eval = bind_var_list(L, 3, true, "Rop", "eval_points");
@@ -160,7 +166,7 @@ static int r_op(lua_State *L) {
   void **out = bind_vault(L, f.n);
   bind_set_trace(L);
   bind_entry e = bind_enter(L);
-  damo_status s = after_core(e, grad_forward(e.state->ctx, f.at, f.n, wrt.at, eval.at, wrt.n, (damo_var **)out));
+  damo_status s = after_core(e, grad_forward(e.state->ctx, f.at, f.n, wrt.at, eval.at, wrt.n, &o, (damo_var **)out));
   bind_check(L, s);
   return push_gradients(L, out, &f);
 }

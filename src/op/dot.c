@@ -4,7 +4,6 @@
  * 2 or more, whose leading axes broadcast where a dimension is statically 1. Gradients use the conjugate transpose.
  */
 #include "blas.h"
-#include "shape_int.h"
 
 #include <string.h>
 

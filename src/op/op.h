@@ -112,9 +112,10 @@ damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, 
 
 /* alloc.c */
 damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape,
-                      int ndim); /* value broadcast to int64 scalars */
-damo_var *build_zeros_like(build *b,
-                           damo_var *x); /* of x's dtype (floatX for integer x when asked by grad: cast after) */
+                      int ndim);                   /* value broadcast to int64 scalars */
+damo_var *build_zeros_like(build *b, damo_var *x); /* of x's dtype; sparse where x is */
+/* Zeros as x's derivative: of x's dtype, floatX where x is discrete; sparse where x is. */
+damo_var *build_zero_grad(build *b, damo_var *x);
 damo_var *build_ones_like(build *b, damo_var *x);
 
 /* subtensor.c: entries start:stop:step of one axis, 0-based half-open C semantics; start and stop may be NULL */

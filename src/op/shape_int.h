@@ -87,8 +87,6 @@ damo_status fn_triu(build *b, const fn_args *a, ptrvec *out);
 extern const op_def alloc_def;
 /* Zeros of that dtype in x's shape. */
 damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype);
-/* Zeros as x's gradient: of x's dtype, floatX where x is discrete; sparse where x is. */
-damo_var *build_zero_grad(build *b, damo_var *x);
 
 /* ---- arange.c ---------------------------------------------------------------------------------------------------- */
 

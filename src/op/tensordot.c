@@ -6,7 +6,6 @@
  * copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
  */
 #include "blas.h"
-#include "shape_int.h"
 
 #include <string.h>
 
