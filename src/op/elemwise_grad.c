@@ -78,8 +78,9 @@ damo_var *elemwise_d_pow(build *b, damo_var *const *in, damo_var *out, damo_var 
   return where(b, build_fn2(b, "neq", x, build_num(b, 0)), times(b, g, d));
 }
 
+/* At ties the first operand takes it all, so that the two add up to g. */
 damo_var *elemwise_d_extremum(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
-  return where(b, build_fn2(b, "eq", out, in[i]), g);
+  return where(b, build_fn2(b, i == 0 ? "eq" : "neq", out, in[0]), g);
 }
 
 /* arctan2(y, x) */
