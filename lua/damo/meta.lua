@@ -572,7 +572,7 @@ function damo.Apply(op, inputs, outputs) end
 
 ---@class damo.CompileOptions
 ---@field updates? table {[shared]=new} or {{shared, new}, …}
----@field givens? table {[variable]=replacement} or a list of pairs
+---@field givens? table {[variable]=replacement} or a list of pairs; no replacement may depend on such a variable
 ---@field mode? string|table "FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD", or what damo.Mode gives
 ---@field on_unused_input? "raise"|"warn"|"ignore"
 ---@field allow_input_downcast? boolean

@@ -118,6 +118,14 @@ describe("inputs of compile", function()
     local err = failure("unused_input", damo.compile, { x, y }, x)
     assert.truthy(err.message:find "y", err.message)
     assert.equal(1.0, damo.compile({ x, y }, x, { on_unused_input = "ignore" })(1, 2))
+    -- what an input is made from isn't used where the input itself is
+    local m = damo.dmatrix "m"
+    local t = m.T
+    err = failure("unused_input", damo.compile, { m, t }, t * 2)
+    assert.truthy(err.message:find("input 1 (m)", 1, true), err.message)
+    assert.same({ { 4 } }, damo.compile({ m, t }, { t * 2, m })(damo.ones { 1, 1 }, { { 2 } }):totable())
+    assert.same({ { 2 } }, damo.compile({ t }, t)({ { 2 } }):totable())
+    failure("unused_input", damo.graph.OpFromGraph, { m, t }, { t * 2 })
   end)
 
   it("must all be there", function()
@@ -188,6 +196,15 @@ describe("updates", function()
 end)
 
 describe("givens", function()
+  it("may not read what they replace", function()
+    local a, b, s = damo.dscalar "a", damo.dscalar "b", damo.shared(1.0, "s")
+    for _, givens in ipairs { { [a] = a + 1 }, { { a, b }, { b, a + 1 } }, { { a, b }, { b, a } }, { [s] = s * 2 } } do
+      local err = failure("value", damo.compile, { a, b }, a * b * s, { givens = givens, on_unused_input = "ignore" })
+      assert.truthy(err.message:find("givens", 1, true), err.message)
+    end
+    assert.equal(12.0, damo.compile({ b }, a * 2, { givens = { [a] = b + 1 } })(5))
+  end)
+
   it("replace Variables", function()
     local s = damo.shared { 1, 2, 3 }
     assert.equal(6.0, damo.compile({}, damo.sum(v), { givens = { [v] = s } })())

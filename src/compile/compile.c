@@ -85,9 +85,32 @@ static damo_status add_default_updates(job *j) {
   return s;
 }
 
+/* No given value may read what is itself replaced: which of the two that would mean, the order alone would tell. */
+static damo_status check_givens(job *j) {
+  const compile_options *o = j->options;
+  ptrvec above;
+  map is_given;
+  ptrvec_init(&above, j->ctx);
+  map_init(&is_given, j->ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < o->n_givens && s == DAMO_OK; i++) s = map_put(&is_given, o->given[i], 1);
+  if (s == DAMO_OK) s = graph_ancestors(j->ctx, o->given_as, o->n_givens, &above);
+  for (int64_t i = 0; i < above.n && s == DAMO_OK; i++) {
+    char name[160];
+    if (!map_get(&is_given, above.at[i], NULL)) continue;
+    s = ctx_fail(j->ctx, DAMO_EVALUE,
+                 "compile: a value in givens depends on %s, which givens replaces; compute it from another Variable",
+                 var_format(name, sizeof name, above.at[i]));
+  }
+  map_clear(&is_given);
+  ptrvec_clear(&above);
+  return s;
+}
+
 static damo_status apply_givens(job *j) {
   const compile_options *o = j->options;
   if (o->n_givens == 0) return DAMO_OK;
+  DAMO_TRY(check_givens(j));
   map memo;
   map_init(&memo, j->ctx);
   damo_status s = DAMO_OK;
@@ -108,14 +131,32 @@ static damo_status apply_givens(job *j) {
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
+/* What the results are computed from: nothing above an input is. */
+static damo_status find_used(job *j, map *is_used) {
+  ptrvec inputs, nodes;
+  ptrvec_init(&inputs, j->ctx);
+  ptrvec_init(&nodes, j->ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t i = 0; i < j->n_in && s == DAMO_OK; i++) s = ptrvec_push(&inputs, j->in[i].var);
+  if (s == DAMO_OK) {
+    s = graph_toposort(j->ctx, (damo_var *const *)j->wanted.at, j->wanted.n, (damo_var *const *)inputs.at, inputs.n,
+                       &nodes);
+  }
+  for (int64_t i = 0; i < j->wanted.n && s == DAMO_OK; i++) s = map_put(is_used, j->wanted.at[i], 1);
+  for (int64_t k = 0; k < nodes.n && s == DAMO_OK; k++) {
+    const damo_apply *node = nodes.at[k];
+    for (int i = 0; i < node->n_in && s == DAMO_OK; i++) s = map_put(is_used, node->in[i], 1);
+  }
+  ptrvec_clear(&inputs);
+  ptrvec_clear(&nodes);
+  return s;
+}
+
 static damo_status check_unused(job *j) {
   if (j->options->on_unused_input == UNUSED_IGNORE) return DAMO_OK;
-  ptrvec used;
   map is_used;
-  ptrvec_init(&used, j->ctx);
   map_init(&is_used, j->ctx);
-  damo_status s = graph_ancestors(j->ctx, (damo_var *const *)j->wanted.at, j->wanted.n, &used);
-  for (int64_t i = 0; i < used.n && s == DAMO_OK; i++) s = map_put(&is_used, used.at[i], 1);
+  damo_status s = find_used(j, &is_used);
   for (int64_t i = 0; i < j->n_in && s == DAMO_OK; i++) {
     const damo_var *v = j->in[i].var;
     if (map_get(&is_used, v, NULL)) continue;
@@ -131,7 +172,6 @@ static damo_status check_unused(job *j) {
     }
   }
   map_clear(&is_used);
-  ptrvec_clear(&used);
   return s;
 }
 
@@ -370,10 +410,24 @@ static damo_function *compile_debug(job *j, const out_spec *out, damo_fgraph *fg
   return f;
 }
 
+/* Gradients that do not exist have no value. */
+static damo_status check_output(job *j, const damo_var *v, int64_t i) {
+  if (v->type->kind == TYPE_NULL)
+    return ctx_fail(j->ctx, DAMO_ENULL_GRADIENT, "compile: output %lld is undefined: %s", (long long)i + 1,
+                    v->type->why);
+  if (v->type->kind == TYPE_DISCONNECTED) {
+    return ctx_fail(j->ctx, DAMO_EDISCONNECTED_INPUT,
+                    "compile: output %lld is a disconnected gradient, which has no value; return_disconnected=\"zero\" "
+                    "makes it zeros",
+                    (long long)i + 1);
+  }
+  return DAMO_OK;
+}
+
 static damo_function *job_run(job *j, const out_spec *out) {
   if (check_mode(j->ctx, j->options) != DAMO_OK) return NULL;
   for (int64_t i = 0; i < j->n_out; i++) {
-    if (ptrvec_push(&j->wanted, out[i].var) != DAMO_OK) return NULL;
+    if (check_output(j, out[i].var, i) != DAMO_OK || ptrvec_push(&j->wanted, out[i].var) != DAMO_OK) return NULL;
   }
   if (add_explicit_updates(j) != DAMO_OK || add_default_updates(j) != DAMO_OK || apply_givens(j) != DAMO_OK)
     return NULL;

@@ -45,6 +45,8 @@ static bool is_input(const damo_fgraph *fg, const damo_var *v) { return map_get(
 static damo_status check_leaf(damo_fgraph *fg, const damo_var *v) {
   if (v->owner != NULL || v->kind != VAR_PLAIN || is_input(fg, v)) return DAMO_OK;
   char name[160], type[320];
+  if (v->type->kind == TYPE_NULL)
+    return ctx_fail(fg->obj.ctx, DAMO_ENULL_GRADIENT, "the graph needs a value that is undefined: %s", v->type->why);
   return ctx_fail(fg->obj.ctx, DAMO_EMISSING_INPUT,
                   "the graph needs the value of %s (%s), which is not among the inputs",
                   var_format(name, sizeof name, v), type_format(type, sizeof type, v->type));

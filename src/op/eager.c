@@ -6,6 +6,8 @@
 
 static damo_status fail_leaf(damo_ctx *ctx, const damo_var *v) {
   char name[160];
+  if (v->type->kind == TYPE_NULL)
+    return ctx_fail(ctx, DAMO_ENULL_GRADIENT, "there is no value, it is undefined: %s", v->type->why);
   return ctx_fail(ctx, DAMO_EMISSING_INPUT, "the value of %s is not known", var_format(name, sizeof name, v));
 }
 
