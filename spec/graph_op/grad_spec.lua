@@ -127,6 +127,54 @@ describe("a gradient that does not exist", function()
     end
   end)
 
+  it("can't be compiled: the reason is told", function()
+    local null = damo.grad_undefined("One", 1, x, "a secret")
+    for _, call in ipairs {
+      function() damo.compile({}, null) end,
+      function() damo.compile({ x }, null) end,
+      function() damo.compile({ x }, { x, null }, { mode = "DEBUG" }) end,
+      function() return damo.grad(damo.sum(secret(x)), x, { null_gradients = "return" }):eval { [x] = { 1 } } end,
+    } do
+      local err = failure("null_gradient", call)
+      assert.truthy(err.message:find("secret", 1, true), err.message)
+    end
+    failure("null_gradient", damo.graph.FunctionGraph, {}, { null })
+    failure("disconnected_input", damo.compile, {}, damo.DisconnectedType()())
+  end)
+
+  it("has a position among the inputs", function()
+    for _, name in ipairs { "grad_undefined", "grad_not_implemented" } do
+      local exp, add = damo.exp(x).owner.op, damo.add(x, x).owner.op
+      local typed = damo.Op { name = "Typed", itypes = { x.type, x.type }, otypes = { x.type } }
+      for _, case in ipairs { { secret, 0 }, { nil, 0 }, { secret, -1 }, { exp, 2 }, { add, 3 }, { typed, 3 } } do
+        local err = failure("index", damo[name], case[1], case[2], x)
+        assert.truthy(err.message:find(name .. ": argument 2 (i) must be the position of an input", 1, true), err.message)
+      end
+      assert.truthy(damo[name](add, 2, x).type.why:find("input 2", 1, true))
+      assert.truthy(damo[name](typed, 2, x).type.why:find("input 2", 1, true))
+    end
+  end)
+
+  it("names the Op and the line of its node", function()
+    local S, A = damo.sparse, damo.sparse.csr_matrix "A"
+    local line
+    local function draw()
+      line = debug.getinfo(1, "l").currentline + 1
+      local drawn = S.poisson(A)
+      return drawn
+    end
+    local drawn = draw()
+    local counts = S.multinomial(damo.constant(damo.array({ 3 }, "int64")), A)
+    for op, cost in pairs { Poisson = damo.sum(S.toarray(drawn) * 2), Multinomial = damo.sum(S.toarray(counts)),
+      Bare = damo.sum(one { name = "Bare" }(x)) } do
+      local err = failure("null_gradient", damo.grad, cost, op == "Bare" and x or A)
+      assert.equal(op, err.op)
+      assert.truthy(err.message:find(op, 1, true), err.message)
+      assert.is_not_nil(err.node)
+      if op == "Poisson" then assert.truthy(tostring(err):find("grad_spec.lua:" .. line, 1, true), tostring(err)) end
+    end
+  end)
+
   it("may be not implemented", function()
     local op = one { grad = function(self, i) return { damo.grad_not_implemented(self, 1, i[1], "later") } end }
     local err = failure("null_gradient", damo.grad, damo.sum(op(x)), x)

@@ -104,6 +104,10 @@ describe("pprint", function()
     assert.equal("x + y * x", P.pprint(x + y * x))
     assert.equal("x - (y - x)", P.pprint(x - (y - x)))
     assert.equal("exp(x) / y", P.pprint(damo.exp(x) / y))
+    local wave = damo.exp(x)
+    wave.name = "wave"
+    assert.equal("wave / y", P.pprint(wave / y))
+    assert.equal("exp(x)", P.pprint(wave))
   end)
 end)
 

@@ -40,9 +40,47 @@ describe("grad", function()
     assert.equal(damo.DisconnectedType(), g.type)
   end)
 
+  it("names what it gives for a named cost and Variable", function()
+    local f, z = damo.sum(damo.sqr(x) * y), damo.dvector()
+    assert.is_nil(damo.grad(f, x).name)
+    f.name = "f"
+    local gx, gy = table.unpack(damo.grad(f, { x, y }))
+    assert.same({ "(df/dx)", "(df/dy)" }, { gx.name, gy.name })
+    assert.truthy(damo.printing.debugprint(gx, { file = "str" }):find("'(df/dx)'", 1, true))
+    assert.truthy(damo.printing.pprint(gx):find("x", 1, true))
+    local none = { disconnected_inputs = "ignore" }
+    assert.equal("(df/dx)", damo.grad(f, x, { consider_constant = { x } }).name)
+    local h = damo.sum(z * x)
+    h.name = "h"
+    assert.is_nil(damo.grad(h, z).name)
+    assert.equal("(dh/dy)", damo.grad(h, y, none).name)
+    -- a Variable of the user's keeps its name, one that serves several has none
+    local known = damo.constant { 1, 1 }
+    assert.is_nil(damo.grad(nil, x, { known_grads = { [x] = known } }).name)
+    assert.is_nil(known.name)
+    local s, t = damo.dscalar "s", damo.dscalar "t"
+    local u = s + t
+    u.name = "u"
+    local gs, gt = table.unpack(damo.grad(u, { s, t }))
+    assert.equal(gs == gt and "shared" or "own", gs.name and "own" or "shared")
+    assert.equal("(du/ds)", damo.grad(u, s).name)
+  end)
+
   it("starts from known gradients", function()
     local z = x * x
     assert.same({ 20, 40 }, list(damo.grad(nil, x, { known_grads = { [z] = damo.constant { 10, 10 } } })))
+    local disconnected = damo.DisconnectedType()()
+    local a, b = damo.dscalar "a", damo.dscalar "b"
+    local sum = a + b
+    local err = failure("disconnected_input", damo.grad, sum, { a, b }, { known_grads = { [sum] = disconnected } })
+    assert.truthy(err.message:find("a", 1, true))
+    failure("disconnected_input", damo.grad, nil, x, { known_grads = { [z] = disconnected } })
+    local g = damo.grad(damo.sum(z * y), { x, y }, { known_grads = { [z] = disconnected },
+      disconnected_inputs = "ignore" })
+    assert.same({ 0, 0 }, list(g[1]))
+    assert.same({ 1, 4 }, list(g[2]))
+    local null = damo.grad_undefined(nil, 1, x, "why")
+    failure("null_gradient", damo.grad, nil, x, { known_grads = { [z] = null } })
   end)
 
   it("stops where told", function()

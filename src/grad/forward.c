@@ -191,6 +191,7 @@ static damo_status push_node(push *p, damo_apply *node) {
   damo_status s = grad_forward_node(p->b, node, eval, rout);
   if (s == DAMO_OK) return keep_tangents(p, node, rout, whole);
   ctx_fail_add(p->b->ctx, "while taking the R-operator of %s", node->op->def->name);
+  ctx_fail_at(p->b->ctx, node->op->def->name, node);
   return s;
 }
 

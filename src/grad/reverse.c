@@ -6,14 +6,19 @@
  */
 #include "grad_int.h"
 
+#include <string.h>
+
 typedef struct sweep {
   build *b;
   const grad_options *options;
-  ptrvec nodes; /* inputs first */
-  map reaches;  /* damo_var* that depend on some wrt */
-  map acc;      /* damo_var* → its gradient so far */
-  map fixed;    /* known gradients: nothing is added to them */
-  map stops;    /* consider_constant */
+  uint64_t first_id; /* Variables made by this sweep have ids from here on */
+  ptrvec nodes;      /* inputs first */
+  map reaches;       /* damo_var* that depend on some wrt */
+  map acc;           /* damo_var* → its gradient so far */
+  map fixed;         /* known gradients: nothing is added to them */
+  map stops;         /* consider_constant */
+  map named;         /* damo_var* that name_gradient named → its wrt */
+  map origin;        /* damo_var* of NullType → the damo_apply* whose rule gave it */
   ptrvec gout, gin;
   ptrvec null; /* cotangents of a node's outputs that are undefined */
   connections connected;
@@ -87,6 +92,9 @@ static damo_status sweep_node(sweep *w, damo_apply *node) {
   if (!any && !any_null) return DAMO_OK;
   DAMO_TRY(connections_read(&w->connected, w->b->ctx, node));
   if (any) DAMO_TRY(grad_node(w->b, node, gout, gin));
+  for (int i = 0; i < node->n_in && any; i++) {
+    if (gin[i] != NULL && gin[i]->type->kind == TYPE_NULL) DAMO_TRY(map_put(&w->origin, gin[i], (uintptr_t)node));
+  }
   for (int i = 0; i < node->n_in; i++) {
     damo_var *null = any_null ? null_for(w, node, i) : NULL, *g = null != NULL ? null : any ? gin[i] : NULL;
     if (g != NULL && map_get(&w->reaches, node->in[i], NULL)) DAMO_TRY(accumulate(w, node->in[i], g));
@@ -119,6 +127,10 @@ static damo_status seed(sweep *w, damo_var *cost) {
   damo_ctx *ctx = w->b->ctx;
   for (int64_t i = 0; i < w->options->n_known; i++) {
     const damo_type *x = w->options->known_of[i]->type, *g = w->options->known[i]->type;
+    if (g->kind == TYPE_DISCONNECTED) { /* nothing comes from there */
+      DAMO_TRY(map_put(&w->fixed, w->options->known_of[i], 1));
+      continue;
+    }
     if (type_has_shape(x) && type_has_shape(g) && x->ndim != g->ndim) {
       return ctx_fail(ctx, DAMO_ETYPE, "grad: known gradient %lld must have rank %d like its Variable, got rank %d",
                       (long long)i + 1, x->ndim, g->ndim);
@@ -164,18 +176,49 @@ static damo_status disconnected(sweep *w, damo_var *x, damo_var **out) {
   return w->b->status;
 }
 
-static damo_status collect(sweep *w, damo_var *const *wrt, int64_t n, damo_var **out) {
+/* The error of a gradient for x that is null, at the node whose rule said so. */
+static damo_status undefined(sweep *w, const damo_var *x, const damo_var *null) {
+  damo_ctx *ctx = w->b->ctx;
+  char name[160];
+  damo_apply *node = map_get_ptr(&w->origin, null);
+  const char *op = node != NULL ? node->op->def->name : NULL;
+  var_format(name, sizeof name, x);
+  if (op != NULL && strstr(null->type->why, op) == NULL) {
+    ctx_fail(ctx, DAMO_ENULL_GRADIENT, "grad: the gradient for %s is undefined: %s: %s", name, op, null->type->why);
+  } else {
+    ctx_fail(ctx, DAMO_ENULL_GRADIENT, "grad: the gradient for %s is undefined: %s", name, null->type->why);
+  }
+  ctx_fail_at(ctx, op, node);
+  return DAMO_ENULL_GRADIENT;
+}
+
+/* Names g, made by this sweep as the gradient for x, "(dcost/dx)" where both have names. What serves several wrt has no
+ * name. */
+static damo_status name_gradient(sweep *w, const damo_var *cost, damo_var *x, damo_var *g) {
+  if (cost == NULL || cost->name == NULL || x->name == NULL || g->id < w->first_id) return DAMO_OK;
+  const damo_var *before = map_get_ptr(&w->named, g);
+  if (before == x) return DAMO_OK;
+  if (before != NULL) return var_set_name(g, NULL);
+  if (g->name != NULL) return DAMO_OK;
+  strbuf name;
+  strbuf_init(&name, w->b->ctx);
+  strbuf_addf(&name, "(d%s/d%s)", cost->name, x->name);
+  damo_status s = name.failed ? DAMO_EMEMORY : var_set_name(g, name.at);
+  strbuf_clear(&name);
+  return s == DAMO_OK ? map_put(&w->named, g, (uintptr_t)x) : s;
+}
+
+static damo_status collect(sweep *w, const damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out) {
   for (int64_t i = 0; i < n; i++) {
     damo_var *g = map_get_ptr(&w->acc, wrt[i]);
     if (g == NULL || g->type->kind == TYPE_DISCONNECTED) {
       DAMO_TRY(disconnected(w, wrt[i], &out[i]));
     } else if (g->type->kind == TYPE_NULL && !w->options->null_gradients_return) {
-      char name[160];
-      return ctx_fail(w->b->ctx, DAMO_ENULL_GRADIENT, "grad: the gradient for %s is undefined: %s",
-                      var_format(name, sizeof name, wrt[i]), g->type->why);
+      return undefined(w, wrt[i], g);
     } else {
       out[i] = damo_retain(g);
     }
+    if (out[i] != NULL) DAMO_TRY(name_gradient(w, cost, wrt[i], out[i]));
   }
   return DAMO_OK;
 }
@@ -185,7 +228,7 @@ static damo_status sweep_run(sweep *w, damo_var *cost, damo_var *const *wrt, int
   DAMO_TRY(mark_reaching(w, wrt, n));
   DAMO_TRY(seed(w, cost));
   for (int64_t k = w->nodes.n - 1; k >= 0; k--) DAMO_TRY(sweep_node(w, w->nodes.at[k]));
-  return collect(w, wrt, n, out);
+  return collect(w, cost, wrt, n, out);
 }
 
 damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, const grad_options *options,
@@ -198,7 +241,7 @@ damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, in
   DAMO_TRY(ctx_enter(ctx, STACK_GRAD));
   build b;
   build_init(&b, ctx);
-  sweep w = {.b = &b, .options = options != NULL ? options : &plain};
+  sweep w = {.b = &b, .options = options != NULL ? options : &plain, .first_id = ctx->next_id};
   ptrvec_init(&w.nodes, ctx);
   ptrvec_init(&w.gout, ctx);
   ptrvec_init(&w.gin, ctx);
@@ -207,6 +250,8 @@ damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, in
   map_init(&w.acc, ctx);
   map_init(&w.fixed, ctx);
   map_init(&w.stops, ctx);
+  map_init(&w.origin, ctx);
+  map_init(&w.named, ctx);
   for (int64_t i = 0; i < n; i++) out[i] = NULL;
   damo_status s = sweep_run(&w, cost, wrt, n, out);
   ptrvec_clear(&w.nodes);
@@ -217,6 +262,8 @@ damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, in
   map_clear(&w.acc);
   map_clear(&w.fixed);
   map_clear(&w.stops);
+  map_clear(&w.origin);
+  map_clear(&w.named);
   connections_clear(&w.connected, ctx);
   if (s != DAMO_OK) {
     for (int64_t i = 0; i < n; i++) {

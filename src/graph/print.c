@@ -258,6 +258,7 @@ typedef struct piece {
 
 typedef struct line {
   damo_ctx *ctx;
+  const damo_var *whole; /* what was asked for: its name does not stand for it */
   piece *stack;
   int64_t n, cap;
 } line;
@@ -294,7 +295,7 @@ static damo_status push_call(line *l, const damo_apply *node) {
 
 static damo_status line_var(line *l, const piece *p, strbuf *out) {
   const damo_apply *node = p->v->owner;
-  if (node == NULL || p->v->name != NULL) {
+  if (node == NULL || (p->v->name != NULL && p->v != l->whole)) {
     char text[320];
     strbuf_add(out, var_format(text, sizeof text, p->v));
     return DAMO_OK;
@@ -308,7 +309,7 @@ static damo_status line_var(line *l, const piece *p, strbuf *out) {
 }
 
 damo_status graph_pprint(damo_ctx *ctx, const damo_var *v, strbuf *out) {
-  line l = {.ctx = ctx};
+  line l = {.ctx = ctx, .whole = v};
   size_t from = out->n;
   damo_status s = line_push(&l, (piece){NULL, v, 0});
   while (l.n > 0 && s == DAMO_OK) {

@@ -178,6 +178,14 @@ static int missing(lua_State *L, const char *func, const char *state) {
   int whole = 0;
   const lua_Integer i = lua_type(L, 2) == LUA_TNUMBER ? lua_tointegerx(L, 2, &whole) : 0;
   if (!whole) bind_arg_error(L, func, 2, "i", "the position of an input");
+  const damo_op *of = bind_to(L, 1, OBJ_OP);
+  const int most = of ? bind_op_takes(of) : -1;
+  if (i < 1 || (most >= 0 && i > most)) {
+    char last[40] = "";
+    if (most >= 0) snprintf(last, sizeof last, " of %d", most);
+    bind_raise(L, DAMO_EINDEX, "%s: argument 2 (i) must be the position of an input%s, from 1 on, got %d", func, last,
+               (int)i);
+  }
   lua_settop(L, 4);
   const char *why = lua_isnil(L, 4) ? "" : luaL_tolstring(L, 4, NULL);
   const char *op = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : luaL_tolstring(L, 1, NULL);

@@ -148,6 +148,8 @@ void bind_test_results(lua_State *L, int64_t n);
 
 /* Whether the class is one of damo.Op's. */
 bool bind_is_lua_op(const damo_op *op);
+/* The inputs that the Op takes; -1: not known, or any number. */
+int bind_op_takes(const damo_op *op);
 /* Sets up the place through which Ops find their Lua state; called once. */
 void bind_open_op_link(lua_State *L);
 

@@ -102,10 +102,14 @@ static damo_apply *make_node_at(lua_State *L, damo_op *op, int top) {
   return node;
 }
 
+int bind_op_takes(const damo_op *op) {
+  if (bind_is_lua_op(op)) return op_class(op)->n_in;
+  return op->def->n_in >= 0 ? op->def->n_in : elemwise_arity(op);
+}
+
 /* The arguments end before the nils behind those that the Op is known to take. */
 static int drop_nils(lua_State *L, const damo_op *op) {
-  const lua_class *k = bind_is_lua_op(op) ? op_class(op) : NULL;
-  const int takes = k != NULL ? k->n_in : op->def->n_in;
+  const int takes = bind_op_takes(op);
   const int top = bind_without_nils(L, lua_gettop(L), takes < 0 ? 1 : takes + 1);
   lua_settop(L, top);
   return top;

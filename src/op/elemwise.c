@@ -345,6 +345,8 @@ const char *elemwise_scalar(const damo_op *op) {
   return op->def == &elemwise_def ? elemwise_data_of(op)->row->name : NULL;
 }
 
+int elemwise_arity(const damo_op *op) { return op->def == &elemwise_def ? elemwise_data_of(op)->row->arity : -1; }
+
 damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype) {
   if (b->status != DAMO_OK || x == NULL) return NULL;
   if (x->weak && build_resolve(b, &x, 1, false, &x) != DAMO_OK) return NULL;

@@ -85,6 +85,8 @@ damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like);
 damo_op *elemwise_op(damo_ctx *ctx, const char *scalar);
 /* The scalar row's name of an Elemwise op, NULL when op is not one. */
 const char *elemwise_scalar(const damo_op *op);
+/* The operands that an Elemwise op takes; -1 when op is not one. */
+int elemwise_arity(const damo_op *op);
 extern const op_def elemwise_def;
 
 /* reduce.c: axes 0-based, n_axes < 0: all */

@@ -55,13 +55,13 @@ static double *values_of(thunk *t, const damo_sparse *x) {
 
 static damo_status no_derivative(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[1] == NULL) return DAMO_OK;
-  for (int i = 1; i < node->n_in; i++) gin[i] = build_null(b, "a random draw has no derivative: it is not defined");
+  for (int i = 1; i < node->n_in; i++) gin[i] = build_null(b, "a random draw has no derivative");
   return b->status;
 }
 
 static damo_status no_tangent(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   for (int i = 1; i < node->n_in; i++) {
-    if (eval[i] != NULL) rout[1] = build_null(b, "a random draw has no derivative: it is not defined");
+    if (eval[i] != NULL) rout[1] = build_null(b, "a random draw has no derivative");
   }
   return b->status;
 }
@@ -373,7 +373,7 @@ static damo_status binomial_shape(build *b, damo_apply *node, damo_var *const *c
 /* n and the shape are integers. */
 static damo_status binomial_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
-  if (gout[1] != NULL) gin[2] = build_null(b, "a random draw has no derivative: it is not defined");
+  if (gout[1] != NULL) gin[2] = build_null(b, "a random draw has no derivative");
   return b->status;
 }
 
