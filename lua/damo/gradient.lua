@@ -1,7 +1,8 @@
---- Derivatives beyond `grad`: Jacobians, Hessians, and the check of a gradient by finite differences.
+--- Derivatives: by Variables in tables by name; Jacobians, Hessians; the check of a gradient by finite differences.
 -- @module damo.gradient
 
 local core = require "damo.core"
+local leaves = require "damo.leaves"
 
 local gradient = {}
 
@@ -13,8 +14,47 @@ end
 
 -- A Variable, or a list of them (never a Variable walked as a list: its entries have no end).
 local function check_variables(func, place, name, value)
-  check(core.is_variable(value) or type(value) == "table", func, place, name, "a Variable or a list of Variables",
-    value)
+  check(core.is_variable(value) or type(value) == "table", func, place, name,
+    "a Variable, or a list or table of Variables", value)
+end
+
+--- The derivative of a scalar: a Variable for one wrt, a list for a list, a table by name for such a table.
+-- @tparam Variable|nil cost
+-- @tparam Variable|table wrt
+-- @tparam[opt] table options `known_grads`, `consider_constant`, `disconnected_inputs`, `null_gradients`,
+-- `return_disconnected`
+function gradient.grad(cost, wrt, options)
+  if not leaves.is_named(wrt, "grad", "wrt") then return core.grad(cost, wrt, options) end
+  local list, put_back = leaves.flatten(wrt, "grad", "wrt")
+  return put_back(core.grad(cost, list, options))
+end
+
+--- Row vector times Jacobian.
+-- @tparam Variable|table f
+-- @tparam Variable|table wrt
+-- @tparam Variable|table output_grads in the form of f
+-- @tparam[opt] table options `consider_constant`, `disconnected_inputs`
+function gradient.Lop(f, wrt, output_grads, options)
+  local named_f, named_wrt = leaves.is_named(f, "Lop", "f"), leaves.is_named(wrt, "Lop", "wrt")
+  if not named_f and not named_wrt then return core.Lop(f, wrt, output_grads, options) end
+  local of, _, names = leaves.flatten(f, "Lop", "f")
+  local by, put_back = leaves.flatten(wrt, "Lop", "wrt")
+  local weights = leaves.by_names(names, output_grads, "Lop", "output_grads")
+  return put_back(core.Lop(of, by, weights, options))
+end
+
+--- Jacobian times vector: zeros where f is connected to wrt and does not move.
+-- @tparam Variable|table f
+-- @tparam Variable|table wrt
+-- @tparam Variable|table eval_points in the form of wrt
+-- @tparam[opt] table options `disconnected_outputs`, `return_disconnected`
+function gradient.Rop(f, wrt, eval_points, options)
+  local named_f, named_wrt = leaves.is_named(f, "Rop", "f"), leaves.is_named(wrt, "Rop", "wrt")
+  if not named_f and not named_wrt then return core.Rop(f, wrt, eval_points, options) end
+  local of, put_back = leaves.flatten(f, "Rop", "f")
+  local by, _, names = leaves.flatten(wrt, "Rop", "wrt")
+  local along = leaves.by_names(names, eval_points, "Rop", "eval_points")
+  return put_back(core.Rop(of, by, along, options))
 end
 
 -- remedy: what gives the vector a length.
@@ -44,21 +84,21 @@ end
 
 --- The derivatives of a vector's entries (of a scalar: its gradient), one row an entry.
 -- @tparam Variable f a vector whose length is known
--- @tparam Variable|{Variable,...} wrt
+-- @tparam Variable|table wrt
 -- @tparam[opt] table options as `grad`'s
 function gradient.jacobian(f, wrt, options)
   check(core.is_variable(f), "jacobian", 1, "f", "a Variable", f)
   check_variables("jacobian", 2, "wrt", wrt)
-  if f.ndim == 0 then return core.grad(f, wrt, options) end
-  if core.is_variable(wrt) then return rows(f, wrt, options, "jacobian") end
+  if f.ndim == 0 then return gradient.grad(f, wrt, options) end
+  local list, put_back = leaves.flatten(wrt, "jacobian", "wrt")
   local out = {}
-  for i, x in ipairs(wrt) do out[i] = rows(f, x, options, "jacobian") end
-  return out
+  for i, x in ipairs(list) do out[i] = rows(f, x, options, "jacobian") end
+  return put_back(out)
 end
 
 --- The second derivatives of a scalar by vectors.
 -- @tparam Variable cost
--- @tparam Variable|{Variable,...} wrt vectors whose length is known
+-- @tparam Variable|table wrt vectors whose length is known
 -- @tparam[opt] table options as `grad`'s
 function gradient.hessian(cost, wrt, options)
   check(core.is_variable(cost), "hessian", 1, "cost", "a Variable", cost)
@@ -70,27 +110,28 @@ function gradient.hessian(cost, wrt, options)
     for i = 1, n do parts[i] = core.grad(g[i], wrt, inner) end
     return core.stack(parts)
   end
+  local list, put_back = leaves.flatten(wrt, "hessian", "wrt")
   local out = {}
-  for i, x in ipairs(wrt) do out[i] = gradient.hessian(cost, x, options) end
-  return out
+  for i, x in ipairs(list) do out[i] = gradient.hessian(cost, x, options) end
+  return put_back(out)
 end
 
 --- The Hessian of a scalar times a direction, without the Hessian.
 -- @tparam Variable cost
--- @tparam Variable|{Variable,...} wrt
--- @tparam Variable|{Variable,...} p directions
+-- @tparam Variable|table wrt
+-- @tparam Variable|table p directions, in the form of wrt
 function gradient.hessian_vector_product(cost, wrt, p)
   check_variables("hessian_vector_product", 2, "wrt", wrt)
   check_variables("hessian_vector_product", 3, "p", p)
-  local single = core.is_variable(wrt)
-  if single then wrt, p = { wrt }, { p } end
+  if core.is_variable(wrt) then p = { p } end
+  local list, put_back, names = leaves.flatten(wrt, "hessian_vector_product", "wrt")
+  wrt, p = list, leaves.by_names(names, p, "hessian_vector_product", "p")
   local gs, total = core.grad(cost, wrt, { disconnected_inputs = "ignore" }), nil
   for i, g in ipairs(gs) do
-    local term = core.sum(g * p[i])
+    local term = core.sum(g * core.disconnected_grad(p[i])) -- a direction may be wrt itself
     total = total and total + term or term
   end
-  local out = core.grad(total, wrt, { consider_constant = p, disconnected_inputs = "ignore" })
-  return single and out[1] or out
+  return put_back(core.grad(total, wrt, { disconnected_inputs = "ignore" }))
 end
 
 -- ---- verify_grad ----------------------------------------------------------------------------------------------------

@@ -15,10 +15,7 @@ damo.system = nil -- for damo's own files
 package.loaded["damo"] = damo
 
 local gradient = require "damo.gradient"
-damo.jacobian = gradient.jacobian
-damo.hessian = gradient.hessian
-damo.hessian_vector_product = gradient.hessian_vector_product
-damo.verify_grad = gradient.verify_grad
+for name, fn in pairs(gradient) do damo[name] = fn end
 damo.ifelse = require "damo.ifelse"
 
 damo.random = require "damo.random"

@@ -598,6 +598,9 @@ function damo.Out(variable, options) end
 ---@return table
 function damo.Mode(options) end
 
+---A Variable, a list of them, or a table of them by name.
+---@alias damo.Variables damo.Variable|damo.Variable[]|table<string, damo.Variable>
+
 ---@class damo.GradOptions
 ---@field known_grads? table<damo.Variable, damo.Variable>
 ---@field consider_constant? damo.Variable[]
@@ -605,39 +608,39 @@ function damo.Mode(options) end
 ---@field null_gradients? "raise"|"return"
 ---@field return_disconnected? "zero"|"none"|"disconnected"
 
----The derivative of a scalar: a Variable for one wrt, a list for a list.
+---The derivative of a scalar: a Variable for one wrt, a list for a list, a table by name for such a table.
 ---@param cost? damo.Variable
----@param wrt damo.Variable|damo.Variable[]
+---@param wrt damo.Variables
 ---@param options? damo.GradOptions
 ---@return any
 function damo.grad(cost, wrt, options) end
 ---Row vector times Jacobian.
----@param f damo.Variable|damo.Variable[]
----@param wrt damo.Variable|damo.Variable[]
----@param output_grads damo.Variable|damo.Variable[]
+---@param f damo.Variables
+---@param wrt damo.Variables
+---@param output_grads damo.Variables
 ---@param options? { consider_constant?: damo.Variable[], disconnected_inputs?: "raise"|"warn"|"ignore" }
 ---@return any
 function damo.Lop(f, wrt, output_grads, options) end
 ---Jacobian times vector: zeros where f is connected to wrt and does not move.
----@param f damo.Variable|damo.Variable[]
----@param wrt damo.Variable|damo.Variable[]
----@param eval_points damo.Variable|damo.Variable[]
+---@param f damo.Variables
+---@param wrt damo.Variables
+---@param eval_points damo.Variables
 ---@param options? { disconnected_outputs?: "raise"|"warn"|"ignore", return_disconnected?: "zero"|"none"|"disconnected" }
 ---@return any
 function damo.Rop(f, wrt, eval_points, options) end
 ---@param f damo.Variable a vector whose length is known
----@param wrt damo.Variable|damo.Variable[]
+---@param wrt damo.Variables
 ---@param options? damo.GradOptions
 ---@return any
 function damo.jacobian(f, wrt, options) end
 ---@param cost damo.Variable
----@param wrt damo.Variable|damo.Variable[] vectors whose length is known
+---@param wrt damo.Variables vectors whose length is known
 ---@param options? damo.GradOptions
 ---@return any
 function damo.hessian(cost, wrt, options) end
 ---@param cost damo.Variable
----@param wrt damo.Variable|damo.Variable[]
----@param p damo.Variable|damo.Variable[] directions
+---@param wrt damo.Variables
+---@param p damo.Variables directions
 ---@return any
 function damo.hessian_vector_product(cost, wrt, p) end
 ---Checks a gradient against finite differences; raises a numeric error with the worst entry.

@@ -1,10 +1,13 @@
 --- Optimisers: each gives the updates of one training step, a list of pairs {shared, new value} for `compile`.
+-- Parameters are a list or a table by name, gradients the same.
 --
+--    local params = { w = w, b = b }
 --    local updates = damo.optim.adam(params, damo.grad(cost, params), { lr = 1e-3 })
 --    local step = damo.compile({x, t}, cost, { updates = updates })
 -- @module damo.optim
 
 local damo = require "damo"
+local leaves = require "damo.leaves"
 
 ---@class damo.optim
 local optim = {}
@@ -29,15 +32,20 @@ local function check_options(func, options, allowed)
   end })
 end
 
+-- Parameters and gradients as lists: those of tables by name in the order of the names.
 local function check_lists(func, params, grads)
   if damo.is_variable(params) then params, grads = { params }, { grads } end
   if type(params) ~= "table" or type(grads) ~= "table" then
-    local text = "%s: expected a list of shared Variables and a list of their gradients, got %s and %s"
+    local text = "%s: expected a list of shared Variables and a list of their gradients, or two tables by name, got "
+      .. "%s and %s"
     damo.raise("type", text:format(func, type(params), type(grads)))
   end
+  local list, _, names = leaves.flatten(params, func, "params")
+  params, grads = list, leaves.by_names(names, grads, func, "grads")
   for i, p in ipairs(params) do
-    if not damo.is_variable(p) or p.get_value == nil then
-      damo.raise("type", ("%s: parameter %d must be a shared Variable, got %s"):format(func, i, tostring(p)))
+    if not damo.is_variable(p) or not pcall(p.get_value, p, { borrow = true }) then
+      local place = names and ("'%s'"):format(names[i]) or i
+      damo.raise("type", ("%s: parameter %s must be a shared Variable, got %s"):format(func, place, tostring(p)))
     end
   end
   if #params ~= #grads then
@@ -53,8 +61,8 @@ local function zeros_of(p, suffix)
 end
 
 --- Gradient descent: p - lr·g.
--- @tparam {Variable,...} params shared Variables
--- @tparam {Variable,...} grads
+-- @tparam table params shared Variables: a list or a table by name
+-- @tparam table grads in the form of params
 -- @tparam[opt] table options `lr` (0.01; a number or a Variable)
 -- @treturn table updates
 function optim.sgd(params, grads, options)
@@ -66,8 +74,8 @@ function optim.sgd(params, grads, options)
 end
 
 --- Gradient descent with momentum, Nesterov's if asked.
--- @tparam {Variable,...} params
--- @tparam {Variable,...} grads
+-- @tparam table params
+-- @tparam table grads in the form of params
 -- @tparam[opt] table options `lr` (0.01), `momentum` (0.9), `nesterov` (false)
 -- @treturn table updates
 function optim.momentum(params, grads, options)
@@ -84,8 +92,8 @@ function optim.momentum(params, grads, options)
 end
 
 --- RMSprop: steps scaled by a running mean of squared gradients.
--- @tparam {Variable,...} params
--- @tparam {Variable,...} grads
+-- @tparam table params
+-- @tparam table grads in the form of params
 -- @tparam[opt] table options `lr` (0.001), `rho` (0.9), `epsilon` (1e-8)
 -- @treturn table updates
 function optim.rmsprop(params, grads, options)
@@ -102,8 +110,8 @@ function optim.rmsprop(params, grads, options)
 end
 
 --- Adam (Kingma and Ba 2015).
--- @tparam {Variable,...} params
--- @tparam {Variable,...} grads
+-- @tparam table params
+-- @tparam table grads in the form of params
 -- @tparam[opt] table options `lr` (0.001), `beta1` (0.9), `beta2` (0.999), `epsilon` (1e-8)
 -- @treturn table updates
 function optim.adam(params, grads, options)

@@ -148,7 +148,8 @@ describe("a gradient that does not exist", function()
       local typed = damo.Op { name = "Typed", itypes = { x.type, x.type }, otypes = { x.type } }
       for _, case in ipairs { { secret, 0 }, { nil, 0 }, { secret, -1 }, { exp, 2 }, { add, 3 }, { typed, 3 } } do
         local err = failure("index", damo[name], case[1], case[2], x)
-        assert.truthy(err.message:find(name .. ": argument 2 (i) must be the position of an input", 1, true), err.message)
+        local start = name .. ": argument 2 (i) must be the position of an input"
+        assert.equal(start, err.message:sub(1, #start))
       end
       assert.truthy(damo[name](add, 2, x).type.why:find("input 2", 1, true))
       assert.truthy(damo[name](typed, 2, x).type.why:find("input 2", 1, true))

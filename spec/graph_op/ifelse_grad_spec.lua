@@ -130,7 +130,8 @@ describe("the gradient of ifelse", function()
 
   it("takes sparse branches of two index dtypes", function()
     local A, B = S.csr_matrix("A", { itype = "int64" }), S.csr_matrix "B"
-    local f = compiled({ c, A, B }, { damo.ifelse(c, A, B), damo.grad(damo.sum(S.sqr(damo.ifelse(c, A, B))), B) }, "DEBUG")
+    local taken = damo.ifelse(c, A, B)
+    local f = compiled({ c, A, B }, { taken, damo.grad(damo.sum(S.sqr(taken)), B) }, "DEBUG")
     local a, b = S.csr { { 1, 0 }, { 2, 3 } }, S.csr { { 0, 1, 0 } }
     local value, g = f(0, a, b)
     assert.equal("int64", value.itype)
