@@ -336,7 +336,12 @@ describe("gradients of Lua Ops", function()
   it("may be disconnected: nil or DisconnectedType", function()
     for _, none in ipairs { function() return {} end, function() return { damo.DisconnectedType()() } end } do
       local op = one(print, { grad = none })
-      failure("disconnected_input", function() return damo.grad(damo.sum(op(x)), x) end)
+      local err = failure("disconnected_input", function() return damo.grad(damo.sum(op(x * 2)), x) end)
+      assert.equal("grad: no gradient reaches x: that of " .. op.name
+        .. " gave none for its input 1; it gives one for each input", err.message)
+      assert.equal(op.name, err.op)
+      err = failure("disconnected_input", damo.grad, damo.sum(op(x)), damo.dvector "other")
+      assert.truthy(err.message:find("does not depend on other", 1, true), err.message)
     end
   end)
 

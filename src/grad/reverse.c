@@ -22,6 +22,8 @@ typedef struct sweep {
   ptrvec gout, gin;
   ptrvec null; /* cotangents of a node's outputs that are undefined */
   connections connected;
+  damo_apply *silent; /* the first node whose rule gave no gradient for a connected input, or NULL */
+  int silent_input;
 } sweep;
 
 static damo_status sweep_room(sweep *w, const damo_apply *node) {
@@ -75,6 +77,23 @@ static damo_status fit_cotangent(sweep *w, const damo_var *y, damo_var **g) {
   return w->b->status;
 }
 
+/* Remembers where undefined gradients come from, and the first rule that gave none for a connected input. */
+static damo_status note_rule(sweep *w, damo_apply *node, damo_var *const *gout, damo_var *const *gin) {
+  for (int i = 0; i < node->n_in; i++) {
+    if (gin[i] != NULL) {
+      if (gin[i]->type->kind == TYPE_NULL) DAMO_TRY(map_put(&w->origin, gin[i], (uintptr_t)node));
+      continue;
+    }
+    for (int o = 0; o < node->n_out && w->silent == NULL; o++) {
+      if (gout[o] == NULL || !w->connected.at[i * node->n_out + o] || !map_get(&w->reaches, node->in[i], NULL))
+        continue;
+      w->silent = node;
+      w->silent_input = i;
+    }
+  }
+  return DAMO_OK;
+}
+
 static damo_status sweep_node(sweep *w, damo_apply *node) {
   damo_var **gout = (damo_var **)w->gout.at, **gin = (damo_var **)w->gin.at;
   bool any = false, any_null = false;
@@ -92,9 +111,7 @@ static damo_status sweep_node(sweep *w, damo_apply *node) {
   if (!any && !any_null) return DAMO_OK;
   DAMO_TRY(connections_read(&w->connected, w->b->ctx, node));
   if (any) DAMO_TRY(grad_node(w->b, node, gout, gin));
-  for (int i = 0; i < node->n_in && any; i++) {
-    if (gin[i] != NULL && gin[i]->type->kind == TYPE_NULL) DAMO_TRY(map_put(&w->origin, gin[i], (uintptr_t)node));
-  }
+  if (any) DAMO_TRY(note_rule(w, node, gout, gin));
   for (int i = 0; i < node->n_in; i++) {
     damo_var *null = any_null ? null_for(w, node, i) : NULL, *g = null != NULL ? null : any ? gin[i] : NULL;
     if (g != NULL && map_get(&w->reaches, node->in[i], NULL)) DAMO_TRY(accumulate(w, node->in[i], g));
@@ -159,11 +176,31 @@ static damo_status toposort_all(sweep *w, damo_var *cost) {
   return s;
 }
 
+/* Where the cost does depend on x but a rule ended the gradient: the error that says whose. */
+static damo_status check_rules(sweep *w, const damo_var *x) {
+  char name[160];
+  if (w->silent == NULL) return DAMO_OK;
+  ptrvec above;
+  ptrvec_init(&above, w->b->ctx);
+  damo_status s = graph_ancestors(w->b->ctx, &w->silent->in[w->silent_input], 1, &above);
+  for (int64_t i = 0; i < above.n && s == DAMO_OK; i++) {
+    if (above.at[i] != x) continue;
+    const char *op = w->silent->op->def->name;
+    s = ctx_fail(w->b->ctx, DAMO_EDISCONNECTED_INPUT,
+                 "grad: no gradient reaches %s: that of %s gave none for its input %d; it gives one for each input",
+                 var_format(name, sizeof name, x), op, w->silent_input + 1);
+    ctx_fail_at(w->b->ctx, op, w->silent);
+  }
+  ptrvec_clear(&above);
+  return s;
+}
+
 static damo_status disconnected(sweep *w, damo_var *x, damo_var **out) {
   damo_ctx *ctx = w->b->ctx;
   char name[160];
   switch (w->options->disconnected_inputs) {
     case DISCONNECTED_RAISE:
+      DAMO_TRY(check_rules(w, x));
       return ctx_fail(ctx, DAMO_EDISCONNECTED_INPUT,
                       "grad: the cost does not depend on %s, or only through operations that have no gradient",
                       var_format(name, sizeof name, x));
