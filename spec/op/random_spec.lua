@@ -106,6 +106,63 @@ describe("draws of", function()
   end)
 end)
 
+-- The same on every machine: log, sin and cos are damo's own, and what a rejection takes belongs to its value alone.
+describe("the numbers of a state are these:", function()
+  local st = damo.random.state(2024)
+  local function shown(x)
+    local out = {}
+    for i = 1, 4 do out[i] = math.type(x[i]) == "float" and ("%a"):format(x[i]) or tostring(x[i]) end
+    return table.concat(out, " ")
+  end
+  for name, case in pairs {
+    normal = { { 1.5, 2.0 }, "0x1.91d2c30cd7444p+1 0x1.fb2ba547fcc5fp+0 0x1.9d743f83516a3p+1 0x1.4c0dc83acf842p+1" },
+    uniform = { { 1.5, 2.0 }, "0x1.a7209eb0eb36p+0 0x1.85d0e53ec7738p+0 0x1.b430dba567ffp+0 0x1.8b7cf7538868cp+0" },
+    exponential = { { 2.0 }, "0x1.75951c21293bep-1 0x1.7cf20f8ebdc9cp-4 0x1.0c30fe309ee28p+0 0x1.812d396d9fbbfp-3" },
+    gumbel = { { 1.5, 2.0 }, "0x1.c2221d574dcc8p+1 0x1.e8bca4581c3ffp+2 0x1.65892329da93cp+1 0x1.8e99a6e982192p+2" },
+    bernoulli = { { 0.3 }, "false true false true" },
+    integers = { { 1, 1000 }, "306 46 408 90" },
+  } do
+    it(name, function()
+      local operands = { table.unpack(case[1]) }
+      operands[#operands + 1] = { size = { 4 }, rng = st }
+      assert.equal(case[2], shown(select(2, damo.random[name](table.unpack(operands))):totable()))
+    end)
+  end
+
+  it("permutation", function()
+    assert.same({ 6, 2, 5, 7, 4, 8, 9, 1, 3 }, select(2, damo.random.permutation(9, { rng = st })):totable())
+  end)
+
+  it("with every instruction set that the CPU has", function()
+    local hashes, seen = {}, 0
+    for _, isa in ipairs { "sse2", "avx2", "avx512", "neon" } do
+      local lua = arg[-1] or "lua5.4"
+      local pipe = assert(io.popen(("DAMO_ISA=%s %s spec/support/draw_hashes.lua 2>/dev/null"):format(isa, lua)))
+      local kernels, text = pipe:read "l", pipe:read "a"
+      pipe:close()
+      if kernels == isa then
+        hashes[#hashes + 1], seen = text, seen + 1
+        assert.equal(hashes[1], text)
+      end
+    end
+    assert.is_true(seen >= 1)
+    assert.equal([[
+bernoulli e9059e3a5b7682fa
+exponential c02816d2de3c186c
+gumbel 657235d55eebf308
+integers 1cce5d30306cea85
+normal ad4588dc39890596
+normal float32 4dd0f41a17825041
+permutation b6ddefbd8d69ca8c
+sparse.csr_dbinomial 2d8a68dc65d6dac7
+sparse.multinomial 5fd1a39307518fd4
+sparse.poisson 71a519d23c6e5bf4
+sparse.random 6ec7a00f069ec2fd
+uniform 1c161293f89007eb
+]], hashes[1])
+  end)
+end)
+
 describe("a permutation", function()
   local function is_permutation(p, n)
     return damo.array_equal(damo.sort(p), damo.arange(1, n + 1))

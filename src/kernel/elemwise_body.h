@@ -5,6 +5,7 @@
  * (their lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_EXP_F64 where exp is not SLEEF's. Out: the
  * table. Everything else is static. */
 
+#include "draw_math.h"
 #include "elemwise_int.h"
 
 #ifndef VEC_EXP_F64
@@ -115,5 +116,15 @@ typedef V_F64 VU __attribute__((aligned(8), may_alias));
 #define FN(name) name
 #define RFN(name) name
 #include "elemwise_complex_body.h"
+
+static void draw_log_f64(double *x, int64_t n) {
+  NO_ALIAS
+  for (int64_t i = 0; i < n; i++) x[i] = draw_log_at(x[i]);
+}
+
+static void draw_turn_f64(const double *v, double *sine, double *cosine, int64_t n) {
+  NO_ALIAS
+  for (int64_t i = 0; i < n; i++) draw_turn_at(v[i], &sine[i], &cosine[i]);
+}
 
 #include "elemwise_table.h"

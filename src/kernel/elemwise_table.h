@@ -19,6 +19,8 @@
 
 const kernel_table ISA_TABLE = {
     .isa = ISA_NAME,
+    .draw_log = draw_log_f64,
+    .draw_turn = draw_turn_f64,
     ROW(add, BOOL(or__bool), INTS_W(add), FLOATS(add), COMPLEXES(add)),
     ROW(sub, INTS_W(sub), FLOATS(sub), COMPLEXES(sub)),
     ROW(mul, BOOL(and__bool), INTS_W(mul), FLOATS(mul), COMPLEXES(mul)),

@@ -2,6 +2,7 @@
  * easy as 1, 2, 3" (SC'11). Every draw is a pure function of (key, counter), whatever the order of work. */
 #include <math.h>
 
+#include "draw_math.h"
 #include "kernel_int.h"
 
 #define PHILOX_M0 0xD2511F53u
@@ -45,16 +46,44 @@ philox_state philox_seed(uint64_t seed) {
   return (philox_state){.key = z ^ (z >> 31)};
 }
 
-uint64_t philox_blocks(int64_t n) { return n <= 0 ? 0 : ((uint64_t)n + 1) / 2; }
-
-/* ---- Distributions ----------------------------------------------------------------------------------------------- */
-
 static inline uint64_t word_of(const uint32_t block[4], int which) {
   return (uint64_t)block[2 * which + 1] << 32 | block[2 * which];
 }
 
 /* The 53 high bits, in steps of 2^-53: every value is a double, and 1 is never reached. */
 static inline double unit_of(uint64_t word) { return (double)(int64_t)(word >> 11) * 0x1p-53; }
+
+/* The top 32 bits of the counter count a block's further words: no draw's own blocks come so far. */
+#define PHILOX_ATTEMPT ((uint64_t)1 << 32)
+
+philox_words philox_words_of(const philox_state *s, uint64_t block) {
+  philox_words w = {.at = *s};
+  philox_advance(&w.at, block);
+  return w;
+}
+
+uint64_t philox_word(philox_words *w) {
+  if (w->left == 0) {
+    uint32_t block[4];
+    philox_block(&w->at, 0, block);
+    w->at.counter_hi += PHILOX_ATTEMPT;
+    w->kept[1] = word_of(block, 0);
+    w->kept[0] = word_of(block, 1);
+    w->left = 2;
+  }
+  return w->kept[--w->left];
+}
+
+double philox_unit(philox_words *w) { return unit_of(philox_word(w)); }
+
+uint64_t philox_blocks(int64_t n) { return n <= 0 ? 0 : ((uint64_t)n + 1) / 2; }
+
+double draw_log(double x) { return draw_log_at(x); }
+double draw_exp(double x) { return draw_exp_at(x); }
+double draw_log1p(double x) { return draw_log1p_at(x); }
+double draw_expm1(double x) { return draw_expm1_at(x); }
+
+/* ---- Distributions ----------------------------------------------------------------------------------------------- */
 
 void philox_uniform_f64(const philox_state *s, double *out, int64_t n) {
   uint32_t block[4];
@@ -67,17 +96,15 @@ void philox_uniform_f64(const philox_state *s, double *out, int64_t n) {
 
 #define PAIRS 128 /* pairs staged at once */
 
-/* Box and Muller (1958): radius sqrt(-2 log u) with u in (0, 1], angle 2 pi v. The logarithm and the sines go through
- * the elementwise kernels, which are the same at any position. */
+/* Box and Muller (1958): radius sqrt(-2 log u) with u in (0, 1], angle 2 pi v. */
 static void normal_pairs(const kernel_table *k, const double *uniform, double *z, int64_t pairs) {
-  double radius[PAIRS], angle[PAIRS], c[PAIRS], s[PAIRS];
+  double radius[PAIRS], turn[PAIRS], c[PAIRS], s[PAIRS];
   for (int64_t i = 0; i < pairs; i++) {
     radius[i] = 1 - uniform[2 * i];
-    angle[i] = 6.28318530717958647693 * uniform[2 * i + 1];
+    turn[i] = uniform[2 * i + 1];
   }
-  k->log.fn[DAMO_FLOAT64]((void *[]){radius, radius}, pairs);
-  k->cos.fn[DAMO_FLOAT64]((void *[]){angle, c}, pairs);
-  k->sin.fn[DAMO_FLOAT64]((void *[]){angle, s}, pairs);
+  k->draw_log(radius, pairs);
+  k->draw_turn(turn, s, c, pairs);
   for (int64_t i = 0; i < pairs; i++) {
     const double r = sqrt(-2 * radius[i]);
     z[2 * i] = r * c[i];
@@ -107,31 +134,30 @@ static void multiply_wide(uint64_t a, uint64_t b, uint64_t *hi, uint64_t *lo) {
   *lo = mid << 32 | (uint32_t)low;
 }
 
-/* A draw of 0…bound-1 from a word (Lemire, "Fast random integer generation in an interval", 2019). A word among the few
- * that would bias the draw is replaced from the far half of the counter's range, which no draw reaches otherwise: so a
- * permutation takes philox_blocks(n) blocks whatever was rejected. */
-static uint64_t draw_below(const philox_state *s, uint64_t bound, uint64_t word, uint64_t *spare) {
+/* A draw of 0…bound-1 from word `which` of a block (Lemire, "Fast random integer generation in an interval", 2019). A
+ * word among the few that would bias the draw is replaced by the same word of the block's next counter. */
+static uint64_t draw_below(uint64_t bound, const uint32_t block[4], int which, philox_state at) {
   uint64_t hi, lo;
-  multiply_wide(word, bound, &hi, &lo);
+  multiply_wide(word_of(block, which), bound, &hi, &lo);
   if (lo >= bound) return hi;
   const uint64_t biased = (0 - bound) % bound;
   while (lo < biased) {
-    philox_state far = *s;
-    uint32_t block[4];
-    far.counter_hi ^= (uint64_t)1 << 63;
-    philox_block(&far, (*spare)++, block);
-    multiply_wide(word_of(block, 0), bound, &hi, &lo);
+    uint32_t again[4];
+    at.counter_hi += PHILOX_ATTEMPT;
+    philox_block(&at, 0, again);
+    multiply_wide(word_of(again, which), bound, &hi, &lo);
   }
   return hi;
 }
 
 void philox_permutation(const philox_state *s, int64_t *out, int64_t n) {
+  philox_state at = *s;
   uint32_t block[4] = {0};
-  uint64_t spare = 0;
   for (int64_t i = 0; i < n; i++) out[i] = i;
   for (int64_t i = n - 1, draw = 0; i > 0; i--, draw++) {
-    if (draw % 2 == 0) philox_block(s, (uint64_t)(draw / 2), block);
-    const int64_t j = (int64_t)draw_below(s, (uint64_t)i + 1, word_of(block, (int)(draw % 2)), &spare);
+    if (draw > 0 && draw % 2 == 0) philox_advance(&at, 1);
+    if (draw % 2 == 0) philox_block(&at, 0, block);
+    const int64_t j = (int64_t)draw_below((uint64_t)i + 1, block, (int)(draw % 2), at);
     const int64_t swap = out[i];
     out[i] = out[j];
     out[j] = swap;

@@ -35,12 +35,23 @@ static void draw_bernoulli(double *v, const double *const *p, int64_t n) {
   for (int64_t i = 0; i < n; i++) v[i] = v[i] < p[0][i];
 }
 
+/* v = -log(1 - v): 1 - v is exact. */
+static void standard_exponential(const kernel_table *k, double *v, int64_t n) {
+  for (int64_t i = 0; i < n; i++) v[i] = 1 - v[i];
+  k->draw_log(v, n);
+  for (int64_t i = 0; i < n; i++) v[i] = -v[i];
+}
+
 static void draw_exponential(double *v, const double *const *p, int64_t n) {
-  for (int64_t i = 0; i < n; i++) v[i] = -p[0][i] * log1p(-v[i]);
+  standard_exponential(kernel_table_select(), v, n);
+  for (int64_t i = 0; i < n; i++) v[i] = p[0][i] * v[i];
 }
 
 static void draw_gumbel(double *v, const double *const *p, int64_t n) {
-  for (int64_t i = 0; i < n; i++) v[i] = p[0][i] - p[1][i] * log(-log1p(-v[i]));
+  const kernel_table *k = kernel_table_select();
+  standard_exponential(k, v, n);
+  k->draw_log(v, n);
+  for (int64_t i = 0; i < n; i++) v[i] = p[0][i] - p[1][i] * v[i];
 }
 
 static const char *refuse_scale_second(const double *p) { return p[1] >= 0 ? NULL : "scale must not be negative"; }

@@ -98,7 +98,7 @@ static damo_status poisson_type(const damo_op *op, damo_var *const *in, int n_in
 
 static damo_status poisson_perform(thunk *t) {
   const damo_sparse *x = thunk_in_sparse(t, 1);
-  draw_words words = draw_words_at(random_state_read(thunk_in(t, 0)));
+  philox_state state = random_state_read(thunk_in(t, 0));
   double *v = values_of(t, x);
   if (v == NULL) return DAMO_EMEMORY;
   for (int64_t p = 0; p < sparse_nnz(x); p++) {
@@ -106,9 +106,11 @@ static damo_status poisson_perform(thunk *t) {
       return ctx_fail(t->ctx, DAMO_EVALUE, "Poisson: a mean must be 0 or more, stored entry %lld is %g",
                       (long long)p + 1, number_shown(v[p]));
     }
+    philox_words words = philox_words_of(&state, (uint64_t)p);
     v[p] = draw_poisson(&words, v[p]);
   }
-  return give_draw(t, &words.state, on_pattern(x, v, sparse_dtype(x)));
+  philox_advance(&state, (uint64_t)sparse_nnz(x));
+  return give_draw(t, &state, on_pattern(x, v, sparse_dtype(x)));
 }
 
 static damo_status like_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
@@ -151,12 +153,14 @@ static damo_status multinomial_type(const damo_op *op, damo_var *const *in, int 
   return like_operand(op, out, in[2]);
 }
 
-/* n draws over p[0..m); the last place takes what the others leave: its chance is 1 less theirs. p becomes the draw. */
-static void multinomial_line(draw_words *words, double n, double *p, int64_t m) {
+/* n draws over p[0..m); the last place takes what the others leave: its chance is 1 less theirs. p becomes the draw.
+ * Place k takes the words of block k from the state on. */
+static void multinomial_line(philox_state state, double n, double *p, int64_t m) {
   double rest = 1;
   for (int64_t k = 0; k < m; k++) {
     const double chance = p[k], share = rest > 0 ? chance / rest : 1;
-    p[k] = k == m - 1 ? n : draw_binomial(words, n, share < 1 ? share : 1);
+    philox_words words = philox_words_of(&state, (uint64_t)k);
+    p[k] = k == m - 1 ? n : draw_binomial(&words, n, share < 1 ? share : 1);
     n -= p[k];
     rest -= chance;
   }
@@ -186,7 +190,7 @@ static damo_status multinomial_perform(thunk *t) {
   const damo_array *n = thunk_in(t, 1);
   const damo_sparse *x = thunk_in_sparse(t, 2);
   const double slack = sparse_dtype(x) == DAMO_FLOAT32 ? 1e-5 : 1e-12;
-  draw_words words = draw_words_at(random_state_read(thunk_in(t, 0)));
+  philox_state state = random_state_read(thunk_in(t, 0));
   if (n->ndim == 1 && array_size(n) != x->shape[0]) {
     return ctx_fail(t->ctx, DAMO_ESHAPE, "Multinomial: n has %lld entries for the %lld rows of p",
                     (long long)array_size(n), (long long)x->shape[0]);
@@ -198,9 +202,10 @@ static damo_status multinomial_perform(thunk *t) {
     const int64_t count = scalar_to_int64(n->ndim == 0 ? array_item(n) : array_get(n, &i));
     if (count < 0) return ctx_fail(t->ctx, DAMO_EVALUE, "Multinomial: n must be 0 or more, got %lld", (long long)count);
     DAMO_TRY(check_chances(t, i, v + from, m, slack));
-    multinomial_line(&words, (double)count, v + from, m);
+    multinomial_line(state, (double)count, v + from, m);
+    philox_advance(&state, (uint64_t)m);
   }
-  return give_draw(t, &words.state, on_pattern(x, v, sparse_dtype(x)));
+  return give_draw(t, &state, on_pattern(x, v, sparse_dtype(x)));
 }
 
 static const op_def multinomial_def = {
@@ -305,27 +310,32 @@ static damo_status read_binomial(thunk *t, binomial_call *c) {
                     (long long)c->shape[0], (long long)c->shape[1]);
   }
   c->n = (double)n;
-  c->log_none = n > 0 && c->p > 0 ? c->n * log1p(-c->p) : 0;
+  c->log_none = n > 0 && c->p > 0 ? c->n * draw_log1p(-c->p) : 0;
   return DAMO_OK;
 }
 
 /* The place of the next entry after `place` that is not 0, c->total when there is none: gaps are geometric. */
-static int64_t next_place(const binomial_call *c, draw_words *words, int64_t place) {
+static int64_t next_place(const binomial_call *c, philox_words *words, int64_t place) {
   const int64_t left = c->total - place - 1;
   if (!(c->log_none < 0) || left <= 0) return c->total;
-  const double gap = floor(log1p(-draw_unit(words)) / c->log_none);
+  const double gap = floor(draw_log(1 - philox_unit(words)) / c->log_none);
   return gap < (double)left && (int64_t)gap < left ? place + 1 + (int64_t)gap : c->total;
 }
 
-/* Gaps are drawn twice, first to count; the values come from the words behind them. */
+static int64_t count_places(const binomial_call *c, const philox_state *state) {
+  int64_t n = 0, at = -1;
+  for (;; n++) {
+    philox_words words = philox_words_of(state, (uint64_t)n);
+    at = next_place(c, &words, at);
+    if (at >= c->total) return n;
+  }
+}
+
+/* Entry k takes the words of block k: the first for the gap before it, the others for its value. Gaps are drawn twice,
+ * first to count. */
 static damo_sparse *binomial_draw(damo_ctx *ctx, const binomial_call *c, damo_format format, damo_dtype dtype,
                                   philox_state *state) {
-  draw_words gaps = draw_words_at(*state), counts;
-  int64_t n = 0;
-  const int64_t minor = c->shape[format == DAMO_CSR];
-  for (int64_t at = next_place(c, &gaps, -1); at < c->total; at = next_place(c, &gaps, at)) n++;
-  counts = draw_words_at(gaps.state);
-  gaps = draw_words_at(*state);
+  const int64_t n = count_places(c, state), minor = c->shape[format == DAMO_CSR];
   damo_array *major_at = array_empty(ctx, DAMO_INT64, 1, &n);
   damo_array *minor_at = major_at ? array_empty(ctx, DAMO_INT64, 1, &n) : NULL;
   damo_array *values = minor_at ? array_empty(ctx, DAMO_FLOAT64, 1, &n) : NULL;
@@ -335,10 +345,11 @@ static damo_sparse *binomial_draw(damo_ctx *ctx, const binomial_call *c, damo_fo
     int64_t *line = (int64_t *)(void *)major_at->data, *across = (int64_t *)(void *)minor_at->data, at = -1;
     double *v = (double *)(void *)values->data;
     for (int64_t k = 0; k < n; k++) {
-      at = next_place(c, &gaps, at);
+      philox_words words = philox_words_of(state, (uint64_t)k);
+      at = next_place(c, &words, at);
       line[k] = at / minor;
       across[k] = at % minor;
-      v[k] = draw_binomial_positive(&counts, c->n, c->p);
+      v[k] = draw_binomial_positive(&words, c->n, c->p);
     }
     cast = array_cast(values, dtype);
   }
@@ -349,7 +360,7 @@ static damo_sparse *binomial_draw(damo_ctx *ctx, const binomial_call *c, damo_fo
                              DAMO_INT32, true);
     damo_release(cast);
   }
-  *state = counts.state;
+  if (c->total > 0) philox_advance(state, (uint64_t)n + 1);
   damo_release(major_at);
   damo_release(minor_at);
   damo_release(values);

@@ -30,10 +30,10 @@ static uint64_t next_word(words *w) {
 static double next_unit(words *w) { return (double)(int64_t)(next_word(w) >> 11) * 0x1p-53; }
 
 /* Uniform in 0 … n - 1: the words above the last multiple of n are drawn again. */
-static int64_t next_below(words *w, int64_t n) {
+static int64_t next_below(philox_words *w, int64_t n) {
   const uint64_t un = (uint64_t)n, limit = UINT64_MAX - UINT64_MAX % un;
-  uint64_t x = next_word(w);
-  while (x >= limit) x = next_word(w);
+  uint64_t x = philox_word(w);
+  while (x >= limit) x = philox_word(w);
   return (int64_t)(x % un);
 }
 
@@ -44,16 +44,23 @@ static void select_places(words *w, int64_t total, int64_t count, int64_t *out) 
   }
 }
 
-/* set: cap places, a power of two above count, holding -1. */
-static void draw_places(words *w, int64_t total, int64_t count, int64_t *out, int64_t *set, uint64_t cap) {
-  for (int64_t n = 0; n < count;) {
-    const int64_t place = next_below(w, total);
-    uint64_t cell = hash_mix(0, (uint64_t)place) & (cap - 1);
-    while (set[cell] >= 0 && set[cell] != place) cell = (cell + 1) & (cap - 1);
-    if (set[cell] == place) continue;
-    set[cell] = place;
-    out[n++] = place;
+/* Whether the place was not in the set: it is then. The set has cap cells, a power of two, of which some hold -1. */
+static bool set_add(int64_t *set, uint64_t cap, int64_t place) {
+  uint64_t cell = hash_mix(0, (uint64_t)place) & (cap - 1);
+  while (set[cell] >= 0 && set[cell] != place) cell = (cell + 1) & (cap - 1);
+  if (set[cell] == place) return false;
+  set[cell] = place;
+  return true;
+}
+
+/* Each place takes the words of a block of its own, as many as it needs to be a new one. */
+static void draw_places(philox_state *state, int64_t total, int64_t count, int64_t *out, int64_t *set, uint64_t cap) {
+  for (int64_t n = 0; n < count; n++) {
+    philox_words w = philox_words_of(state, (uint64_t)n);
+    do out[n] = next_below(&w, total);
+    while (!set_add(set, cap, out[n]));
   }
+  philox_advance(state, (uint64_t)count);
 }
 
 static damo_status choose_places(damo_ctx *ctx, words *w, int64_t total, int64_t count, int64_t *out) {
@@ -66,7 +73,7 @@ static damo_status choose_places(damo_ctx *ctx, words *w, int64_t total, int64_t
   int64_t *set = mem_alloc(ctx, (size_t)cap * sizeof *set);
   if (!set) return DAMO_EMEMORY;
   memset(set, 0xff, (size_t)cap * sizeof *set);
-  draw_places(w, total, count, out, set, cap);
+  draw_places(w->state, total, count, out, set, cap);
   mem_free(ctx, set, (size_t)cap * sizeof *set);
   return DAMO_OK;
 }

@@ -1,0 +1,191 @@
+/* The functions of random draws, and the draws themselves: error bounds, and the same bits with every instruction set.
+ * The golden numbers are those of any machine. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/kernel/kernel.h"
+#include "../../src/op/draw_discrete.h"
+#include "test.h"
+
+static uint64_t word = 1;
+
+static double unit(void) {
+  word = word * 6364136223846793005u + 1442695040888963407u;
+  return (double)(word >> 11) * 0x1p-53;
+}
+
+static double between(double low, double high) { return low + (high - low) * unit(); }
+
+/* The distance in units of the last place of want. */
+static double ulps(double got, long double want) {
+  int e;
+  if (got == (double)want || (isnan(got) && isnan(want))) return 0;
+  if (isnan(got) || isinf(got)) return INFINITY;
+  frexpl(want, &e);
+  return (double)(fabsl((long double)got - want) / exp2l(e - 53 < -1074 ? -1074 : e - 53));
+}
+
+typedef struct bound_case {
+  const char *name;
+  double (*fn)(double);
+  long double (*want)(long double);
+  double low, high, ulps;
+} bound_case;
+
+static void test_bounds(void) {
+  static const bound_case cases[] = {
+      {"log", draw_log, logl, 0, 1, 1},           {"log", draw_log, logl, 0.6, 1.6, 1},
+      {"log", draw_log, logl, 0, 1e300, 1},       {"log", draw_log, logl, 0, 1e-308, 1},
+      {"log", draw_log, logl, 0, 0x1p-40, 1},     {"exp", draw_exp, expl, -1, 1, 1},
+      {"exp", draw_exp, expl, -50, 0, 1},         {"exp", draw_exp, expl, -740, 709, 1.1},
+      {"log1p", draw_log1p, log1pl, -0.5, 0, 4},  {"log1p", draw_log1p, log1pl, -1e-10, 0, 4},
+      {"log1p", draw_log1p, log1pl, -0.01, 0, 4}, {"expm1", draw_expm1, expm1l, -30, 0, 4},
+      {"expm1", draw_expm1, expm1l, -0.01, 0, 4}, {"expm1", draw_expm1, expm1l, -1, 0, 4},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const bound_case *c = &cases[k];
+    double worst = 0;
+    for (int i = 0; i < 200000; i++) {
+      const double x = between(c->low, c->high), u = ulps(c->fn(x), c->want(x));
+      if (u > worst) worst = u;
+    }
+    if (!CHECK(worst < c->ulps)) fprintf(stderr, "    %s of %g to %g: %g ULP\n", c->name, c->low, c->high, worst);
+  }
+  CHECK(draw_log(0) == -INFINITY && draw_log(1) == 0 && draw_log(INFINITY) == INFINITY);
+  CHECK(isnan(draw_log(-1)) && isnan(draw_log(NAN)) && isnan(draw_exp(NAN)) && isnan(draw_log1p(-2)));
+  CHECK(draw_exp(-INFINITY) == 0 && draw_exp(INFINITY) == INFINITY && draw_exp(0) == 1 && draw_exp(-745.2) == 0);
+  CHECK(draw_log1p(-1) == -INFINITY && draw_expm1(-INFINITY) == -1 && draw_expm1(-1e-300) == -1e-300);
+}
+
+static void test_turns(const kernel_table *t) {
+  enum { N = 200001 };
+  static double v[N], s[N], c[N];
+  double worst = 0;
+  for (int i = 0; i < N; i++) v[i] = i <= 64 ? i / 64.0 : i % 3 ? unit() : ldexp(unit(), -(i % 60));
+  t->draw_turn(v, s, c, N);
+  for (int i = 0; i < N; i++) {
+    const long double quarter = nearbyintl(4 * (long double)v[i]);
+    const long double x = ((long double)v[i] - quarter / 4) * 6.283185307179586476925286766559L;
+    const int q = (int)quarter & 3;
+    const long double sine = q & 1 ? cosl(x) : sinl(x), cosine = q & 1 ? sinl(x) : cosl(x);
+    const double e = ulps(s[i], q & 2 ? -sine : sine), f = ulps(c[i], (q + 1) & 2 ? -cosine : cosine);
+    worst = e > worst ? e : f > worst ? f : worst;
+  }
+  if (!CHECK(worst < 2)) fprintf(stderr, "    %s: sine or cosine of a turn: %g ULP\n", t->isa, worst);
+}
+
+/* FNV-1a over bytes. */
+static uint64_t hash_of(uint64_t h, const void *x, size_t n) {
+  const unsigned char *p = x;
+  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 1099511628211u;
+  return h;
+}
+
+#define HASH_START 14695981039346656037u
+
+/* The table's loops give what the functions of one number give. */
+static void test_table(const kernel_table *t) {
+  double x[1000], y[1000];
+  for (int i = 0; i < 1000; i++) x[i] = y[i] = i % 2 ? unit() : ldexp(unit(), i - 500);
+  x[0] = y[0] = 0, x[1] = y[1] = INFINITY, x[2] = y[2] = -1, x[3] = y[3] = NAN, x[4] = y[4] = 5e-324;
+  t->draw_log(y, 999);
+  bool same = true;
+  for (int i = 0; i < 999; i++) {
+    const double want = draw_log(x[i]);
+    same = same && (memcmp(&y[i], &want, sizeof want) == 0 || (isnan(y[i]) && isnan(want)));
+  }
+  CHECK(same && y[999] == x[999]);
+}
+
+static void test_normals(const kernel_table *t) {
+  enum { N = 100000 };
+  static double z[N];
+  const philox_state s = philox_seed(42);
+  setenv("DAMO_ISA", t->isa, 1);
+  philox_normal_f64(&s, z, N);
+  unsetenv("DAMO_ISA");
+  CHECK_EQ_I((int64_t)hash_of(HASH_START, z, sizeof z), (int64_t)0xe6dc4f2f3414fe21u);
+}
+
+/* ---- Discrete draws ---------------------------------------------------------------------------------------------- */
+
+typedef struct discrete_case {
+  const char *name;
+  double (*binomial)(philox_words *, double, double); /* NULL: Poisson of mean p */
+  double n, p, first[6];
+  uint64_t hash; /* of 20,000 draws */
+} discrete_case;
+
+static const discrete_case discrete_cases[] = {
+    {"poisson", NULL, 0, 0.5, {0, 0, 0, 1, 0, 0}, 0x93ee31fe830c676cu},
+    {"poisson", NULL, 0, 9.9, {15, 9, 8, 16, 10, 13}, 0x6b5d63d32584a1b0u},
+    {"poisson", NULL, 0, 10, {11, 10, 3, 12, 7, 12}, 0xe0022aa859f8e94au},
+    {"poisson", NULL, 0, 37.5, {39, 37, 23, 42, 32, 34}, 0x15037cb719e8b143u},
+    {"poisson",
+     NULL,
+     0,
+     1e9,
+     {1000008629, 999997563, 999924818, 1000021391, 999971007, 999980937},
+     0x528d2902b7716fbeu},
+    {"binomial", draw_binomial, 20, 0.1, {2, 2, 0, 3, 1, 1}, 0x757e3f7cd13a3f3cu},
+    {"binomial", draw_binomial, 20, 0.9, {18, 18, 20, 17, 19, 19}, 0x7073158143751980u},
+    {"binomial", draw_binomial, 100, 0.4, {41, 40, 29, 43, 35, 43}, 0x6473fb6995c46e64u},
+    {"binomial",
+     draw_binomial,
+     1e12,
+     0.3,
+     {300000125029, 299999964696, 299998911181, 300000309927, 299999579950, 299999723806},
+     0x3b0f4ab2484958ecu},
+    {"binomial above 0", draw_binomial_positive, 5, 0.2, {1, 1, 1, 2, 1, 1}, 0xd4fa019eed127cecu},
+    {"binomial above 0", draw_binomial_positive, 1000, 1e-9, {1, 1, 1, 1, 1, 1}, 0xec8b38999fabe525u},
+    {"binomial above 0", draw_binomial_positive, 40, 0.6, {23, 24, 31, 22, 27, 22}, 0xd3434dc67c45d592u},
+};
+
+static void test_discrete(void) {
+  const philox_state s = philox_seed(7);
+  for (size_t k = 0; k < sizeof discrete_cases / sizeof *discrete_cases; k++) {
+    const discrete_case *c = &discrete_cases[k];
+    double draws[20000];
+    for (int i = 0; i < 20000; i++) {
+      philox_words w = philox_words_of(&s, (uint64_t)i);
+      draws[i] = c->binomial ? c->binomial(&w, c->n, c->p) : draw_poisson(&w, c->p);
+    }
+    if (!CHECK(memcmp(draws, c->first, sizeof c->first) == 0 && hash_of(HASH_START, draws, sizeof draws) == c->hash)) {
+      fprintf(stderr, "    {\"%s\", %g, %g, {%.0f, %.0f, %.0f, %.0f, %.0f, %.0f}, 0x%llx}\n", c->name, c->n, c->p,
+              draws[0], draws[1], draws[2], draws[3], draws[4], draws[5],
+              (unsigned long long)hash_of(HASH_START, draws, sizeof draws));
+    }
+  }
+}
+
+/* What a value's rejections take is its own: the words of block 1 are not moved by how many block 0 gave. */
+static void test_words(void) {
+  const philox_state s = philox_seed(3);
+  philox_words a = philox_words_of(&s, 0), b = philox_words_of(&s, 1);
+  uint32_t block[4];
+  philox_block(&s, 1, block);
+  uint64_t seen[200];
+  for (int i = 0; i < 100; i++) seen[i] = philox_word(&a);
+  for (int i = 0; i < 100; i++) seen[100 + i] = philox_word(&b);
+  CHECK(seen[100] == ((uint64_t)block[1] << 32 | block[0]) && seen[101] == ((uint64_t)block[3] << 32 | block[2]));
+  bool differ = true;
+  for (int i = 0; i < 200; i++)
+    for (int j = 0; j < i; j++) differ = differ && seen[i] != seen[j];
+  CHECK(differ);
+}
+
+int main(void) {
+  static const char *const isas[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
+  test_bounds();
+  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
+    const kernel_table *t = kernel_table_named(isas[k]);
+    if (t == NULL) continue;
+    test_turns(t);
+    test_table(t);
+    test_normals(t);
+  }
+  test_discrete();
+  test_words();
+  TEST_MAIN_END;
+}

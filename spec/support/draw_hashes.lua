@@ -1,0 +1,46 @@
+-- Prints the kernels' instruction set, and a hash of many draws of each distribution. Run by spec/op/random_spec.lua
+-- under several instruction sets.
+local damo = require "damo"
+local sparse, random = damo.sparse, damo.random
+
+local n = 20001
+local function state(seed) return { rng = random.state(seed) } end
+local function sized(seed, dtype) return { rng = random.state(seed), size = { n }, dtype = dtype } end
+local function second(_, x) return x end
+local function row(value) return sparse.csr_from_dense(damo.full({ 1, 3000 }, value)) end
+
+local draws = {
+  ["normal"] = second(random.normal(1.5, 2, sized(1))),
+  ["normal float32"] = second(random.normal(0, 1, sized(2, "float32"))),
+  ["uniform"] = second(random.uniform(-1, 3, sized(3))),
+  ["exponential"] = second(random.exponential(2, sized(4))),
+  ["gumbel"] = second(random.gumbel(0.5, 2, sized(5))),
+  ["bernoulli"] = second(random.bernoulli(0.3, sized(6))),
+  ["integers"] = second(random.integers(-5, 100, sized(7))),
+  ["permutation"] = second(random.permutation(n, state(8))),
+  ["sparse.poisson"] = second(sparse.poisson(sparse.hstack { row(0.5), row(9.5), row(40.0) }, state(9))),
+  ["sparse.csr_dbinomial"] = second(sparse.csr_dbinomial(60, 0.02, { shape = { 100, 200 }, rng = random.state(10) })),
+  ["sparse.multinomial"] = second(sparse.multinomial(200, sparse.csr_from_dense(damo.full({ 500, 4 }, 0.25)), state(11))),
+}
+random.seed(12)
+draws["sparse.random"] = sparse.random(200, 100, { density = 0.1 })
+
+-- FNV-1a.
+local function hash(h, bytes)
+  for i = 1, #bytes do h = (h ~ bytes:byte(i)) * 1099511628211 end
+  return h
+end
+
+local names = {}
+for name in pairs(draws) do names[#names + 1] = name end
+table.sort(names)
+print(damo.info().kernels)
+for _, name in ipairs(names) do
+  local x, h = draws[name], -3750763034362895579
+  if sparse.is_sparse(x) then
+    h = hash(hash(hash(h, x.data:tobytes()), x.indices:tobytes()), x.indptr:tobytes())
+  else
+    h = hash(h, x:tobytes())
+  end
+  print(("%s %x"):format(name, h))
+end
