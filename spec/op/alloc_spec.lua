@@ -13,7 +13,7 @@ h.run_errors("alloc", {
       function() return damo.zeros { 2.5 } end },
     { "a length that is a string", "type", "ones: a shape is a list of integers, got string in it",
       function() return damo.ones { "2" } end },
-    { "a shape too large to count", "shape", "array: shape (1099511627776, 1099511627776) is too large",
+    { "a shape too large to count", "value", "array: shape (1099511627776, 1099511627776) is too large",
       function() return damo.zeros { 2 ^ 40, 2 ^ 40 } end },
     { "an unknown dtype", "value", "zeros: unknown dtype 'float46', did you mean 'float64'?",
       function() return damo.zeros({ 2 }, "float46") end },

@@ -50,7 +50,7 @@ static damo_status check_shape(damo_ctx *ctx, int ndim, const int64_t *shape, si
   }
   int64_t n;
   if (nonzero_product(ndim, shape, &n) && n <= INT64_MAX / (int64_t)size) return DAMO_OK;
-  return ctx_fail(ctx, DAMO_ESHAPE, "array: shape %s is too large", shape_format(text, sizeof text, ndim, shape));
+  return ctx_fail(ctx, DAMO_EVALUE, "array: shape %s is too large", shape_format(text, sizeof text, ndim, shape));
 }
 
 damo_status shape_size(damo_ctx *ctx, int ndim, const int64_t *shape, int64_t *out) {
