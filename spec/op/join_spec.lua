@@ -46,6 +46,23 @@ h.run_errors("join", {
       function() return damo.repeat_(Z { 2 }, -1) end },
     { "repeats of another length", "shape", "repeat_: 3 repeats for axis 1 of length 2",
       function() return damo.repeat_(Z { 2 }, damo.array({ 1, 2, 3 }, "int64")) end },
+    { "repeats that turn out too many", "shape", "repeat_: 3 repeats for axis 2 of length 2", function()
+      local r = damo.lvector "r"
+      return call({ N, r }, damo.repeat_(N, r, { axis = 2 }), Z { 1, 2 }, damo.array({ 2, 1, 0 }, "int64"))
+    end },
+    { "one repeat for two entries", "shape", "repeat_: 1 repeats for axis 1 of length 2", function()
+      local r = damo.lvector "r"
+      return call({ X, r }, damo.repeat_(X, r), Z { 2 }, damo.array({ 3 }, "int64"))
+    end },
+    { "more repeats than can be counted", "value", "array: 4611686018427387904 times 4 entries are too many",
+      function() return damo.repeat_(Z { 4 }, 2 ^ 62 | 0) end },
+    { "more repeats than can be counted, in the end", "value",
+      "array: shape (4, 4611686018427387904, 1) is too large", function()
+      local n = damo.lscalar "n"
+      return call({ N, n }, damo.repeat_(N, n, { axis = 1 }), Z { 4, 1 }, 2 ^ 62 | 0)
+    end },
+    { "tiles that can't be counted", "value", "array: 4 times 4611686018427387904 entries are too many",
+      function() return damo.tile(Z { 4 }, { reps = { 2 ^ 62 | 0 } }) end },
     { "repeats that are fractions", "type", "repeat_: repeats must be integers, got float64 with a fraction",
       function() return damo.repeat_(Z { 2 }, 1.5) end },
     { "an unknown mode of pad", "value", "pad: unknown mode 'egde', did you mean 'edge'?",

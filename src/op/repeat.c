@@ -8,10 +8,11 @@
 /* ---- Tile -------------------------------------------------------------------------------------------------------- */
 
 static damo_var *times(build *b, damo_var *x, damo_var *y) {
-  int64_t i, j;
+  int64_t i, j, n;
   if (!x || !y) return NULL;
-  if (var_static_int(x, &i) && var_static_int(y, &j)) return build_i64(b, i * j);
-  return build_fn2(b, "mul", x, y);
+  if (!var_static_int(x, &i) || !var_static_int(y, &j)) return build_fn2(b, "mul", x, y);
+  if (i64_mul(i, j, &n)) return build_i64(b, n);
+  return build_fail(b, DAMO_EVALUE, "array: %lld times %lld entries are too many", (long long)j, (long long)i);
 }
 
 /* Each axis i repeated reps[i] times as a whole: (n) → (1, n) → (reps, n) → (reps · n), for all axes at once. */
@@ -44,17 +45,27 @@ static damo_status fn_tile(build *b, const fn_args *a, ptrvec *out) {
 
 /* ---- Repeat: how often each entry comes, as the list of 1-based positions that `take` reads ---------------------- */
 
+static damo_status wrong_count(damo_ctx *ctx, const damo_op *op, int64_t n, int64_t length) {
+  return ctx_fail(ctx, DAMO_ESHAPE, "repeat_: %lld repeats for axis %lld of length %lld", (long long)n,
+                  (long long)op_prop(op, "axis")->u.i, (long long)length);
+}
+
 static damo_status positions_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
+  int64_t length, n;
   if (!type_is_tensor(in[0]->type) || var_ndim(in[0]) != 1 || var_dtype(in[0]) != DAMO_INT64)
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "repeat_: repeats must be an integer or an integer vector");
+  n = in[0]->type->shape[0];
+  if (n >= 0 && var_static_int(in[1], &length) && n != length) return wrong_count(op->obj.ctx, op, n, length);
   out[0] = type_tensor(op->obj.ctx, DAMO_INT64, 1, NULL);
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
 static damo_status positions_perform(thunk *t) {
   const damo_array *r = thunk_in(t, 0);
+  const int64_t length = array_int(thunk_in(t, 1));
   int64_t total = 0, at = 0;
+  if (array_shape(r)[0] != length) return wrong_count(t->ctx, t->node->op, array_shape(r)[0], length);
   for (int64_t i = 0; i < array_shape(r)[0]; i++) {
     int64_t k = *(const int64_t *)(r->data + i * array_strides(r)[0]);
     if (k < 0 || total > INT64_MAX - k)
@@ -71,8 +82,9 @@ static damo_status positions_perform(thunk *t) {
 
 static const op_def positions_def = {
     .name = "RepeatPositions",
-    .doc = "position i as often as entry i says",
-    .n_in = 1,
+    .doc = "position i as often as entry i says, of a list as long as the second input",
+    .props = "axis",
+    .n_in = 2,
     .infer_type = positions_type,
     .perform = positions_perform,
     .grad = grad_none,
@@ -115,11 +127,9 @@ static damo_status fn_repeat(build *b, const fn_args *a, ptrvec *out) {
       return ctx_fail(b->ctx, DAMO_EVALUE, "repeat_: repeats must not be negative, got %lld", (long long)known);
     return fn_give(b, out, repeat_each(b, x, repeats, k));
   }
-  if (repeats->type->ndim == 1 && repeats->type->shape[0] >= 0 && x->type->shape[k] >= 0 &&
-      repeats->type->shape[0] != x->type->shape[k])
-    return ctx_fail(b->ctx, DAMO_ESHAPE, "repeat_: %lld repeats for axis %d of length %lld",
-                    (long long)repeats->type->shape[0], k + 1, (long long)x->type->shape[k]);
-  damo_var *positions = build_op(b, op_new(b->ctx, &positions_def, NULL, 0), &repeats, 1);
+  const prop_value prop = prop_int(k + 1);
+  damo_var *in[2] = {repeats, build_dim(b, x, k)};
+  damo_var *positions = in[1] ? build_op(b, op_new(b->ctx, &positions_def, &prop, 1), in, 2) : NULL;
   return fn_give(b, out, build_take_axis(b, x, positions, k));
 }
 
