@@ -178,8 +178,18 @@ static damo_var *sigmoid_form(model *m) {
 }
 static damo_var *sqrt_sqr(model *m) { return f1(m, "sqrt", f1(m, "sqr", vector(m, 5))); }
 static damo_var *cancelled(model *m) {
+  damo_var *v = vector(m, 5), *x = f1(m, "exp", v);
+  return f2(m, "mul", f2(m, "true_div", v, x), f2(m, "mul", x, vector(m, 5)));
+}
+/* What cancels may be of another length: its shape is still asked for. */
+static damo_var *cancelled_apart(model *m) {
   damo_var *x = f1(m, "exp", vector(m, 5));
   return f2(m, "mul", f2(m, "true_div", vector(m, 5), x), f2(m, "mul", x, vector(m, 5)));
+}
+/* x may be 0, infinite or nan */
+static damo_var *not_cancelled(model *m) {
+  damo_var *x = vector(m, 5);
+  return f2(m, "true_div", f2(m, "mul", vector(m, 5), x), x);
 }
 
 /* specialize */
@@ -241,7 +251,7 @@ static const rule_case cases[] = {
     {"an alloc beside its shape", alloc_beside, "tanh Shape_i tanh Shape_i Alloc mul", "mul", 0},
     {"a fill of a value", fill_of_other_shape, "exp second", "Shape_i Shape_i Alloc", 0},
     {"a function of a fill", fill_alone, "second exp", "exp Shape_i Shape_i Alloc", 0},
-    {"a sum of a fill", sum_of_fill, "exp second Reduce", "Shape_i Shape_i mul cast mul", 1e-12},
+    {"a sum of a fill", sum_of_fill, "exp second Reduce", "Shape_i Shape_i mul eq cast mul switch", 1e-12},
     {"a transposed fill beside its shape", fill_transposed, "DimShuffle second DimShuffle mul", "DimShuffle mul", 0},
     {"log(1 + x)", log_one_plus, "abs add log", "abs log1p", 1e-12},
     {"log(1 - x)", log_one_minus, "tanh sub log", "tanh neg:1 log1p", 1e-12},
@@ -259,6 +269,8 @@ static const rule_case cases[] = {
     {"1/(1 + exp(-x))", sigmoid_form, "neg exp add true_div", "sigmoid", 1e-12},
     {"sqrt(x^2)", sqrt_sqr, "sqr sqrt", "abs", 1e-12},
     {"a factor above and below", cancelled, "exp true_div mul mul", "mul", 1e-12},
+    {"a factor of another shape", cancelled_apart, "exp true_div mul mul", "mul Shape_i Alloc", 1e-12},
+    {"a factor that may be 0", not_cancelled, "mul true_div", "mul true_div", 0},
     {"z + x·y", plus_dot, "Dot add", "Gemm", 1e-12},
     {"x·y - z", dot_minus, "Dot sub", "Gemm", 1e-12},
     {"z - a (x·y)/3", minus_scaled_dot, "Dot true_div mul sub", "mul neg Gemm", 1e-12},

@@ -6,6 +6,8 @@
  */
 #include "blas.h"
 
+#include <complex.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
@@ -79,6 +81,56 @@ static damo_array *output_with_z(thunk *t, const damo_array *z, bool read) {
   return out;
 }
 
+/* ---- An alpha that BLAS takes liberties with --------------------------------------------------------------------- */
+
+/* BLAS does not look at the product where alpha is 0, and multiplies x or y by it beforehand where it likes. */
+static bool is_delicate(damo_c128 alpha) {
+  return !isfinite(alpha.re) || !isfinite(alpha.im) || (alpha.re == 0 && alpha.im == 0);
+}
+
+#define UPDATE(dtype, T, al, be)                               \
+  case dtype:                                                  \
+    for (int64_t i = 0; i < c->rows; i++)                      \
+      for (int64_t j = 0; j < c->cols; j++, p++) {             \
+        T *z = (T *)(void *)(c->data + i * c->rs + j * c->cs); \
+        const T term = (al) * ((const T *)product)[p];         \
+        *z = read ? (be) * *z + term : term;                   \
+      }                                                        \
+    break;
+
+/* c = beta · c + alpha · product, a contiguous matrix; c is not read when beta is 0. */
+static void update_entries(damo_dtype dtype, const blas_mat *c, damo_c128 alpha, const void *product, damo_c128 beta) {
+  const bool read = beta.re != 0 || beta.im != 0;
+  int64_t p = 0;
+  switch (dtype) {
+    UPDATE(DAMO_FLOAT32, float, (float)alpha.re, (float)beta.re)
+    UPDATE(DAMO_FLOAT64, double, alpha.re, beta.re)
+    UPDATE(DAMO_COMPLEX64, float _Complex, CMPLXF((float)alpha.re, (float)alpha.im),
+           CMPLXF((float)beta.re, (float)beta.im))
+    UPDATE(DAMO_COMPLEX128, double _Complex, CMPLX(alpha.re, alpha.im), CMPLX(beta.re, beta.im))
+    default: break;
+  }
+}
+#undef UPDATE
+
+/* The product by itself, then the sum as it is written. */
+static damo_status delicate_update(thunk *t, const damo_array *z, blas_mat a, blas_mat b, damo_c128 alpha,
+                                   damo_c128 beta) {
+  const int64_t size = (int64_t)dtype_size(array_dtype(z));
+  const blas_mat zm = mat_of_operand(z);
+  damo_array *product = array_empty(t->ctx, array_dtype(z), 2, (const int64_t[]){zm.rows, zm.cols});
+  damo_status s = product ? gemm_once(t, array_dtype(z), (damo_c128){1, 0}, a, b, (damo_c128){0, 0},
+                                      (blas_mat){product->data, zm.rows, zm.cols, zm.cols * size, size})
+                          : DAMO_EMEMORY;
+  damo_array *out = s == DAMO_OK ? output_with_z(t, z, beta.re != 0 || beta.im != 0) : NULL;
+  if (out) {
+    const blas_mat c = mat_of_operand(out);
+    update_entries(array_dtype(z), &c, alpha, product->data, beta);
+  }
+  damo_release(product);
+  return out || s != DAMO_OK ? s : DAMO_EMEMORY;
+}
+
 static damo_status update_perform(thunk *t) {
   const update_class *c = class_of(t->node->op);
   const damo_array *z = thunk_in(t, 0), *x = thunk_in(t, 2), *y = thunk_in(t, 3);
@@ -88,6 +140,7 @@ static damo_status update_perform(thunk *t) {
   gemm_plan p;
   void *scratch = NULL;
   DAMO_TRY(check_shapes(t, &zm, &a, &b));
+  if (is_delicate(alpha)) return delicate_update(t, z, a, b, alpha, beta);
   /* The layout of the output is the input's or a contiguous one: scratch for the worse of the two is taken first. */
   gemm_plan_init(&p, array_dtype(z), a, b, zm);
   const size_t as_is = p.scratch;

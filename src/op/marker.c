@@ -280,7 +280,7 @@ damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) {
   in[0] = x;
   for (int i = 0; i < var_ndim(x); i++) {
     int64_t v;
-    if (!dims[i] || (var_static_int(dims[i], &v) && v == x->type->shape[i])) continue;
+    if (!dims[i] || (var_static_int(dims[i], &v) && v >= 0 && v == x->type->shape[i])) continue;
     list[n] = prop_int(i + 1);
     in[++n] = dims[i];
   }

@@ -1,11 +1,12 @@
 /* canonicalize.c: one form for equal things, in arithmetic: neutral operands, signs, constants, powers, useless nodes.
  * The rules of shapes are in shapes.c, those of repeated values in fill.c.
  *
- * A rule here gives the same values bit by bit, but for those about products of constants and powers (to rounding) and
- * for the sign of a zero after x + 0.
+ * A rule here gives the same values bit by bit, but for those with the tag inexact: about products of constants, powers
+ * and quotients (to rounding), and x + 0 (the sign of a zero).
  */
 #include "rewrite_int.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool is_real_number(const damo_var *v) {
@@ -30,16 +31,37 @@ static const struct {
   bool left; /* may also be the first operand */
 } neutral[] = {{"mul", 1, true}, {"true_div", 1, false}, {"add", 0, true}, {"sub", 0, false}, {"pow", 1, false}};
 
-/* x*1, x/1, x+0, x-0, x^1 → x */
-static damo_status drop_neutral(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  (void)fg;
+/* The result has x's bits whatever x is. Not so -0 + 0, which is 0, products of complex numbers, where an infinite part
+ * makes the other nan, and powers of floats. */
+static bool is_exact(const damo_apply *node, int neutral_operand) {
+  const damo_dtype dtype = var_dtype(node->out[0]);
+  if (dtype_is_discrete(dtype)) return true;
+  if (dtype_is_complex(dtype) || match_elemwise(node->out[0], "add") || match_elemwise(node->out[0], "pow"))
+    return false;
+  return !match_elemwise(node->out[0], "sub") || match_facts(node->in[neutral_operand], FACT_NONNEGATIVE);
+}
+
+static damo_var *without_neutral(build *b, const damo_apply *node, bool exact) {
   for (size_t k = 0; k < sizeof neutral / sizeof *neutral; k++) {
     if (match_elemwise(node->out[0], neutral[k].scalar) == NULL) continue;
     for (int i = 1; i >= (neutral[k].left ? 0 : 1); i--) {
-      if (match_constant(node->in[i], neutral[k].value)) return rule_give(b, repl, did, as_output(b, node, 1 - i));
+      if (!match_constant(node->in[i], neutral[k].value) || is_exact(node, i) != exact) continue;
+      return as_output(b, node, 1 - i);
     }
   }
-  return DAMO_OK;
+  return NULL;
+}
+
+/* x*1, x/1, x-0, x+0 of integers → x */
+static damo_status drop_neutral(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  return rule_give(b, repl, did, without_neutral(b, node, true));
+}
+
+/* The others: x+0 → x, also of floats; x^1 → x */
+static damo_status drop_neutral_inexact(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+  (void)fg;
+  return rule_give(b, repl, did, without_neutral(b, node, false));
 }
 
 /* 0*x → 0 of integers; a float x may be nan or infinite. */
@@ -102,6 +124,20 @@ static bool split_constant(const damo_apply *node, damo_var **constant, damo_var
   return false;
 }
 
+/* All entries of a real constant have sizes far from where numbers over- and underflow, or may be 0 where `zero`. */
+static bool is_moderate(const damo_var *c, bool zero) {
+  const damo_array *a = var_constant_array(c);
+  const double most = var_dtype(c) == DAMO_FLOAT32 ? 0x1p60 : 0x1p500;
+  int64_t index[DAMO_MAX_NDIM] = {0};
+  if (a == NULL || array_size(a) > 64 || dtype_is_complex(array_dtype(a))) return false;
+  for (int64_t k = 0; k < array_size(a); k++) {
+    const double size = fabs(scalar_to_double(array_get(a, index)));
+    if (!(size <= most && (size >= 1 / most || (zero && size == 0)))) return false;
+    for (int d = a->ndim - 1; d >= 0 && ++index[d] == array_shape(a)[d]; d--) index[d] = 0;
+  }
+  return true;
+}
+
 /* (x*c1)*c2 → x*(c1*c2), the same for sums; the product of the constants is then folded. */
 static damo_status join_constants(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const char *name = elemwise_scalar(node->op);
@@ -111,12 +147,14 @@ static damo_status join_constants(build *b, damo_fgraph *fg, damo_apply *node, d
   const damo_apply *below = match_elemwise(inner, name);
   if (below == NULL || !split_constant(below, &c1, &x)) return DAMO_OK;
   if (!same_dtype(c1, c2) || !same_dtype(x, c1) || !same_dtype(x, node->out[0])) return DAMO_OK;
+  const bool sum = strcmp(name, "add") == 0, discrete = dtype_is_discrete(var_dtype(x));
+  if (!discrete && !(is_moderate(c1, sum) && is_moderate(c2, sum))) return DAMO_OK;
   return rule_give(b, repl, did, build_fn2(b, name, x, build_fn2(b, name, c1, c2)));
 }
 
 /* ---- Powers and quotients ---------------------------------------------------------------------------------------- */
 
-/* x^2 → sqr(x), x^0.5 → sqrt(x), x^-1 → reciprocal(x), x^-2 → reciprocal(sqr(x)), x*x → sqr(x) */
+/* x^2 → sqr(x), x^0.5 → sqrt(x) where x can't be -0 or -inf, whose roots are others, x^-1 → reciprocal(x), x^-2 → sqr(reciprocal(x)), x*x → sqr(x) */
 static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0];
@@ -128,10 +166,12 @@ static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo
   const damo_var *e = node->in[1];
   if (match_constant(e, 2)) return rule_give(b, repl, did, build_fn1(b, "sqr", x));
   if (!dtype_is_float(var_dtype(x))) return DAMO_OK;
-  if (match_constant(e, 0.5)) return rule_give(b, repl, did, build_fn1(b, "sqrt", x));
+  if (match_constant(e, 0.5)) {
+    return rule_give(b, repl, did, match_facts(x, FACT_NONNEGATIVE) ? build_fn1(b, "sqrt", x) : NULL);
+  }
   if (match_constant(e, -1)) return rule_give(b, repl, did, build_fn1(b, "reciprocal", x));
   if (!match_constant(e, -2)) return DAMO_OK;
-  return rule_give(b, repl, did, build_fn1(b, "reciprocal", build_fn1(b, "sqr", x)));
+  return rule_give(b, repl, did, build_fn1(b, "sqr", build_fn1(b, "reciprocal", x)));
 }
 
 /* 1/x → reciprocal(x); x * reciprocal(y) → x/y where both fill the output */
@@ -189,10 +229,11 @@ const rewrite_rule canonicalize_rules[] = {
     RULE("drop_neutral", "fast_compile ", "Elemwise", drop_neutral),
     RULE("drop_cast", "fast_compile ", "Elemwise", drop_cast),
     RULE("drop_marker", "fast_compile ", NULL, drop_marker),
+    RULE("drop_neutral_inexact", "inexact ", "Elemwise", drop_neutral_inexact),
     RULE("drop_zero_product", "", "Elemwise", drop_zero_product),
     RULE("sort_signs", "", "Elemwise", sort_signs),
-    RULE("join_constants", "", "Elemwise", join_constants),
-    RULE("name_powers", "", "Elemwise", name_powers),
-    RULE("name_quotients", "", "Elemwise", name_quotients),
+    RULE("join_constants", "inexact ", "Elemwise", join_constants),
+    RULE("name_powers", "inexact ", "Elemwise", name_powers),
+    RULE("name_quotients", "inexact ", "Elemwise", name_quotients),
     {.name = NULL},
 };

@@ -1,4 +1,5 @@
-/* choice.c: an IfElse whose condition is known, or whose branches are the same, gives way to the branch. */
+/* choice.c: an IfElse whose condition is known gives way to the branch, and where both branches are the same too, if the
+ * condition is a leaf, which can't fail. */
 #include "rewrite_int.h"
 
 static damo_status take_branch(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
@@ -11,7 +12,7 @@ static damo_status take_branch(build *b, damo_fgraph *fg, damo_apply *node, damo
     *did = true;
     return b->status;
   }
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < n && node->in[0]->owner == NULL; i++) {
     if (node->in[1 + i] != node->in[1 + n + i]) continue;
     repl[i] = node->in[1 + i];
     *did = true;

@@ -79,6 +79,7 @@ rewrite_phase rewrite_phase_of(const char *tags) {
   const rewrite_rule r = {.name = "", .tags = tags};
   for (int p = 0; p < N_PHASES; p++) {
     if (names[p] != NULL && rewrite_has_tag(&r, names[p])) return (rewrite_phase)p;
+    if (p == PHASE_FUSE && rewrite_has_tag(&r, "fusion")) return PHASE_FUSE;
   }
   return PHASE_SPECIALIZE;
 }

@@ -26,7 +26,7 @@ static damo_status sink_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_v
     damo_var *value = match_fill(node->in[i]);
     if (value == NULL || value == node->in[i]) continue;
     for (int j = 0; j < node->n_in; j++) {
-      if (j == i || node->in[j] == node->in[i] || !match_same_shape(node->in[j], node->in[i])) continue;
+      if (j == i || node->in[j] == node->in[i] || !match_fill_shape(node->in[j], node->in[i])) continue;
       for (int k = 0; k < node->n_in; k++) in[k] = k == i ? value : node->in[k];
       return rule_give(b, repl, did, build_op(b, damo_retain(node->op), in, node->n_in));
     }
@@ -61,8 +61,7 @@ static damo_status drop_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   (void)fg;
   damo_var *value = match_fill(node->out[0]);
   if (value == NULL) return DAMO_OK;
-  bool same = var_ndim(value) == var_ndim(node->out[0]) && match_same_shape(value, node->out[0]);
-  if (same && node->op->def == &elemwise_def) same = match_fits(node, 1);
+  const bool same = var_ndim(value) == var_ndim(node->out[0]) && match_fill_shape(value, node->out[0]);
   return rule_give(b, repl, did, same ? value : NULL);
 }
 
@@ -75,12 +74,12 @@ static damo_status strip_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_
   return rule_give(b, repl, did, fill_with(b, node->out[0], shuffle->in[0]));
 }
 
-/* second(second(a, u), v) → second(a, v) */
+/* second(second(a, u), v) → second(a, v) where u can't disagree with a */
 static damo_status join_fills(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   if (match_elemwise(node->out[0], "second") == NULL) return DAMO_OK;
   const damo_apply *below = match_elemwise(node->in[0], "second");
-  if (below == NULL || !match_fits(below, 0)) return DAMO_OK;
+  if (below == NULL || !match_fits(below, 0) || !match_single_entry(below->in[1])) return DAMO_OK;
   return rule_give(b, repl, did, build_fn2(b, "second", below->in[0], node->in[1]));
 }
 
@@ -103,18 +102,29 @@ static damo_status lift_fill_over_dimshuffle(build *b, damo_fgraph *fg, damo_app
   return rule_give(b, repl, did, build_alloc(b, fill->in[0], dims, var_ndim(node->out[0])));
 }
 
-/* The sum of everything in a fill of v is v times the number of entries. */
+/* count times v, where nothing is 0 whatever v is. */
+static damo_var *times_count(build *b, damo_var *v, damo_var *count) {
+  damo_var *product = build_fn2(b, "mul", v, build_cast(b, count, var_dtype(v)));
+  int64_t known;
+  if (dtype_is_discrete(var_dtype(v)) || (var_static_int(count, &known) && known != 0)) return product;
+  damo_var *zero = build_scalar(b, var_dtype(v), 0), *empty = build_fn2(b, "eq", count, build_scalar(b, DAMO_INT64, 0));
+  return product != NULL && empty != NULL ? build_fn3(b, "switch", empty, zero, product) : NULL;
+}
+
+/* The sum of everything in a fill of v is v times the number of entries. (Not of complex numbers, whose product with an
+ * infinite one is nan.) */
 static damo_status sum_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0], *out = node->out[0];
   const prop_value *kind = op_prop(node->op, "kind");
   if (kind->kind != PROP_STR || strcmp(kind->u.s, "sum") != 0) return DAMO_OK;
   if (op_prop(node->op, "axis")->kind != PROP_NIL || var_ndim(out) != 0 || !is_repeated_scalar(x)) return DAMO_OK;
+  if (dtype_is_complex(var_dtype(out))) return DAMO_OK;
   damo_var *count = build_scalar(b, DAMO_INT64, 1);
   for (int k = 0; k < var_ndim(x); k++) count = build_fn2(b, "mul", count, build_dim(b, x, k));
   if (count == NULL) return b->status;
   damo_var *value = build_cast(b, match_fill(x), var_dtype(out));
-  return rule_give(b, repl, did, build_fn2(b, "mul", value, build_cast(b, count, var_dtype(out))));
+  return rule_give(b, repl, did, value != NULL ? times_count(b, value, count) : NULL);
 }
 
 /* second(a, v) → Alloc(v, lengths of a): a need not be computed. */
@@ -141,7 +151,7 @@ const rewrite_rule fill_rules[] = {
     ROW("sink_fill", CANONICAL, "Elemwise", sink_fill),
     ROW("lift_fill", CANONICAL, "Elemwise", lift_fill),
     ROW("lift_fill_over_dimshuffle", CANONICAL, "DimShuffle", lift_fill_over_dimshuffle),
-    ROW("sum_fill", CANONICAL, "Reduce", sum_fill),
+    ROW("sum_fill", CANONICAL " inexact", "Reduce", sum_fill),
     ROW("fill_by_lengths", SPECIAL, "Elemwise", fill_by_lengths),
     ROW("drop_fill_again", SPECIAL, NULL, drop_fill),
     ROW("strip_fill_again", SPECIAL, NULL, strip_fill),

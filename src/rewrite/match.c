@@ -158,6 +158,20 @@ bool match_same_shape(const damo_var *u, const damo_var *v) {
   return u == v || same_roots(u, v) || reaches_shape(u, v) || reaches_shape(v, u);
 }
 
+bool match_single_entry(const damo_var *v) {
+  for (int d = 0; d < var_ndim(v); d++) {
+    if (!type_dim_is_one(v->type, d)) return false;
+  }
+  return true;
+}
+
+/* Not by the value that is repeated: whether that has the shape too is what the fill checks. */
+bool match_fill_shape(const damo_var *v, const damo_var *fill) {
+  const damo_apply *node = fill->owner;
+  if (node->op->def != &elemwise_def || match_single_entry(node->in[1])) return match_same_shape(v, fill);
+  return match_fits(node, 0) && match_same_shape(v, node->in[0]);
+}
+
 /* ---- Users ------------------------------------------------------------------------------------------------------- */
 
 bool match_single_use(const damo_fgraph *fg, const damo_var *v) {

@@ -34,10 +34,19 @@ damo_apply *match_op(const damo_var *v, const char *class_name);
 bool match_constant(const damo_var *v, double value);
 /* Input i of an elementwise node has the output's shape: same rank, and no dimension that Types let another stretch. */
 bool match_fits(const damo_apply *node, int i);
-/* The two have the same shape at run time, as far as Types and the nodes in between can tell. */
+/* The two have the same shape at run time, as far as Types and the nodes in between can tell, if these nodes run. */
 bool match_same_shape(const damo_var *u, const damo_var *v);
 /* The int64 scalar d is the length of that axis of v, as far as can be told. */
 bool match_length(const damo_var *d, const damo_var *v, int axis);
+/* What holds of a value mathematically for all finite inputs, however it is rounded (facts.c). NONNEGATIVE holds of the
+ * computed value too, which then is no -0. */
+enum { FACT_FINITE = 1, FACT_NONNEGATIVE = 2, FACT_NONZERO = 4 };
+/* All these facts are known of v. */
+bool match_facts(const damo_var *v, unsigned facts);
+/* v has the shape of a fill, second(like, value) or Alloc(value, lengths…), by what gives it its lengths. */
+bool match_fill_shape(const damo_var *v, const damo_var *fill);
+/* Every axis of v broadcasts: it can disagree with nothing. */
+bool match_single_entry(const damo_var *v);
 /* One node uses v, in one place, and it is no output of the graph. */
 bool match_single_use(const damo_fgraph *fg, const damo_var *v);
 /* The value that a node repeats over a shape, second(like, value) or Alloc(value, lengths…); NULL for any other v. */

@@ -134,6 +134,6 @@ static damo_status join_all(damo_fgraph *fg) {
 
 /* Late: updates by products, which take no second pass either, come first. */
 const rewrite_rule sampled_rules[] = {
-    {.name = "sparse_sampled_product", .phase = PHASE_FUSE, .tags = "fast_run fuse sparse", .global = join_all},
+    {.name = "sparse_sampled_product", .phase = PHASE_FUSE, .tags = "fast_run fuse fusion sparse", .global = join_all},
     {.name = NULL},
 };

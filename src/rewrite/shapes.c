@@ -11,6 +11,13 @@ static int source_axis(const damo_apply *node, int i) {
   return from->kind == PROP_INT ? (int)from->u.i - 1 : -1;
 }
 
+static bool keeps_axis(const damo_apply *node, int axis) {
+  for (int i = 0; i < var_ndim(node->out[0]); i++) {
+    if (source_axis(node, i) == axis) return true;
+  }
+  return false;
+}
+
 /* The identity is dropped, two in a row become one. */
 static damo_status join_dimshuffles(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
@@ -23,6 +30,9 @@ static damo_status join_dimshuffles(build *b, damo_fgraph *fg, damo_apply *node,
   if (same) return rule_give(b, repl, did, node->in[0]);
   const damo_apply *below = match_op(node->in[0], "DimShuffle");
   if (below == NULL) return DAMO_OK;
+  for (int i = 0; i < var_ndim(below->in[0]); i++) { /* an axis that one of them drops is checked when it runs */
+    if (!type_dim_is_one(below->in[0]->type, i) && !keeps_axis(below, i)) return DAMO_OK;
+  }
   for (int i = 0; i < n; i++) {
     if (pattern[i] >= 0) pattern[i] = source_axis(below, pattern[i]);
   }
@@ -49,7 +59,27 @@ static bool same_known_shape(const damo_type *a, const damo_type *b) {
   return true;
 }
 
-/* A reshape to the shape that x has is dropped, the first of two in a row too. */
+/* A node whose Types, or whose shape -1, say that it can't fail. */
+static bool reshape_is_sound(const damo_apply *node) {
+  int64_t n;
+  const damo_array *shape = var_constant_array(node->in[1]);
+  if (shape != NULL && array_size(shape) == 1 && shape->ndim == 1 &&
+      scalar_to_int64(array_get(shape, &(int64_t){0})) == -1)
+    return true;
+  for (int k = 0; k < 2; k++) {
+    const damo_type *t = k == 0 ? node->in[0]->type : node->out[0]->type;
+    for (int d = 0; d < t->ndim; d++) {
+      if (t->shape[d] < 0) return false;
+    }
+  }
+  const damo_apply *vector = match_op(node->in[1], "MakeVector");
+  for (int i = 0; vector != NULL && i < vector->n_in; i++) {
+    if (!var_static_int(vector->in[i], &n)) return false;
+  }
+  return vector != NULL || shape != NULL;
+}
+
+/* A reshape to the shape that x has is dropped, the first of two in a row too unless it might raise. */
 static damo_status join_reshapes(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0];
@@ -57,6 +87,7 @@ static damo_status join_reshapes(build *b, damo_fgraph *fg, damo_apply *node, da
   if (same_known_shape(x->type, node->out[0]->type)) return rule_give(b, repl, did, x);
   if (n == var_ndim(x) && is_shape_of(node->in[1], x)) return rule_give(b, repl, did, x);
   const damo_apply *below = match_op(x, "Reshape");
+  if (below != NULL && !reshape_is_sound(below)) return DAMO_OK;
   return rule_give(b, repl, did, below != NULL ? build_reshape(b, below->in[0], node->in[1], n) : NULL);
 }
 

@@ -294,6 +294,11 @@ static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, dam
     .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile canonicalize sparse", \
     .tracks = class, .local = fn                                                                         \
   }
+#define INEXACT(rule_name, class, fn)                                                                            \
+  {                                                                                                              \
+    .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile canonicalize sparse inexact", \
+    .tracks = class, .local = fn                                                                                 \
+  }
 
 /* Late, so that the parts of a matrix are still seen as its own where it is put together again. */
 #define KNOWN(rule_name, class, fn) \
@@ -302,23 +307,23 @@ static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, dam
 const rewrite_rule sparse_rules[] = {
     RULE("sparse_with_data", "WithData", with_data),
     RULE("sparse_gather_data", "GatherData", gather_data),
-    RULE("sparse_mul_spread", "MulSS", mul_spread),
+    INEXACT("sparse_mul_spread", "MulSS", mul_spread),
     RULE("sparse_properties", "CSMProperties", properties),
     RULE("sparse_data", "SparseData", data),
     RULE("sparse_csm", "CSM", csm),
-    RULE("sparse_dense_of_sparse", "DenseFromSparse", dense_of_sparse),
+    INEXACT("sparse_dense_of_sparse", "DenseFromSparse", dense_of_sparse),
     RULE("sparse_transpose", "Transpose", transpose),
     RULE("sparse_neg_twice", "Neg", twice),
     RULE("sparse_to_format", "ToFormat", to_format),
-    RULE("sparse_join_col_scales", "ColScaleCSC", join_scales),
-    RULE("sparse_join_row_scales", "RowScaleCSC", join_scales),
+    INEXACT("sparse_join_col_scales", "ColScaleCSC", join_scales),
+    INEXACT("sparse_join_row_scales", "RowScaleCSC", join_scales),
     RULE("sparse_add_cotangents", "AddCotangents", add_cotangents),
     RULE("sparse_move_cotangent", "MoveCotangent", move_cotangent),
     KNOWN("sparse_known_properties", "CSMProperties", known_properties),
     KNOWN("sparse_known_length", "Shape_i", known_length),
     {.name = "sparse_sum_products",
      .phase = PHASE_FUSE,
-     .tags = "fast_run fuse sparse",
+     .tags = "fast_run fuse fusion sparse inexact",
      .tracks = "SpSum",
      .local = sum_products},
     {.name = NULL},

@@ -2,7 +2,7 @@
  * sparse. */
 #include "rewrite_int.h"
 
-#include <string.h>
+#include <math.h>
 
 #define MAX_FACTORS 6
 
@@ -15,24 +15,26 @@ typedef struct term {
   bool negative;
 } term;
 
-static bool is_single_entry(const damo_var *v) {
-  for (int d = 0; d < var_ndim(v); d++) {
-    if (!type_dim_is_one(v->type, d)) return false;
-  }
-  return true;
-}
-
 /* The scalar operand of a product or quotient; -1: none. */
 static int scalar_operand(const damo_apply *node, bool quotient) {
   for (int i = 1; i >= (quotient ? 1 : 0); i--) {
     const damo_var *s = node->in[i], *rest = node->in[1 - i];
-    if (is_single_entry(s) && match_fits(node, 1 - i) && var_dtype(s) == var_dtype(rest)) return i;
+    if (match_single_entry(s) && match_fits(node, 1 - i) && var_dtype(s) == var_dtype(rest)) return i;
   }
   return -1;
 }
 
-/* Takes scalar factors and signs off v, through nodes that nobody else uses. */
-static term split_term(const damo_fgraph *fg, damo_var *v) {
+/* A number that is known and neither 0, infinite nor nan, nor near to either: as a factor it may go where it will. */
+static bool is_moderate(const damo_var *v) {
+  const damo_var *c = v->owner != NULL && match_op(v, "DimShuffle") != NULL ? v->owner->in[0] : v;
+  const damo_array *a = var_constant_array(c);
+  if (a == NULL || array_size(a) != 1 || !dtype_is_float(array_dtype(a))) return false;
+  const double size = fabs(scalar_to_double(array_get(a, (const int64_t[DAMO_MAX_NDIM]){0})));
+  return size >= 1e-5 && size <= 1e5;
+}
+
+/* Takes scalar factors and signs off v, through nodes that nobody else uses; moderate ones alone where `finite`. */
+static term split_term(const damo_fgraph *fg, damo_var *v, bool finite) {
   term t = {.rest = v};
   while (t.n < MAX_FACTORS && match_single_use(fg, t.rest)) {
     const damo_apply *node = t.rest->owner;
@@ -44,7 +46,7 @@ static term split_term(const damo_fgraph *fg, damo_var *v) {
     }
     if (!quotient && match_elemwise(t.rest, "mul") == NULL) break;
     int i = scalar_operand(node, quotient);
-    if (i < 0) break;
+    if (i < 0 || (finite && !is_moderate(node->in[i]))) break;
     t.divided[t.n] = quotient;
     t.factor[t.n++] = node->in[i];
     t.rest = node->in[1 - i];
@@ -82,7 +84,7 @@ static damo_var *sparse_update(build *b, const term *product, damo_var *z, bool 
 static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, int i, bool difference) {
   damo_dtype dtype = var_dtype(node->out[0]);
   if (!match_fits(node, 0) || !match_fits(node, 1) || !has_dtype(node->in[i], dtype)) return NULL;
-  term product = split_term(fg, node->in[1 - i]);
+  term product = split_term(fg, node->in[1 - i], false);
   const damo_apply *dot = product.rest->owner;
   if (dot == NULL || (dot->op->def != &dot_def && !is_sparse_product(dot))) return NULL;
   if (!has_dtype(product.rest, dtype) || !match_single_use(fg, product.rest)) return NULL;
@@ -93,7 +95,7 @@ static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, in
   }
   damo_var *x = dot->in[0], *y = dot->in[1];
   if (var_ndim(x) == 1 && var_ndim(y) == 1) return NULL;
-  term z = split_term(fg, node->in[i]);
+  term z = split_term(fg, node->in[i], true); /* Gemm does not read z where beta is 0, but 0 times nan is nan */
   if (difference && i == 0) product.negative = !product.negative;
   if (difference && i == 1) z.negative = !z.negative;
   damo_var *alpha = coefficient(b, &product, dtype), *beta = coefficient(b, &z, dtype);
@@ -126,12 +128,12 @@ static damo_status special_usmm(build *b, damo_fgraph *fg, damo_apply *node, dam
 const rewrite_rule specialize_rules[] = {
     {.name = "dot_to_blas",
      .phase = PHASE_SPECIALIZE,
-     .tags = "fast_run specialize blas",
+     .tags = "fast_run specialize blas inexact",
      .tracks = "Elemwise",
      .local = dot_to_blas},
     {.name = "special_usmm",
      .phase = PHASE_SPECIALIZE,
-     .tags = "fast_run specialize sparse",
+     .tags = "fast_run specialize sparse inexact",
      .tracks = "Usmm",
      .local = special_usmm},
     {.name = NULL},

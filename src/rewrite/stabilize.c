@@ -155,6 +155,8 @@ typedef struct product {
   bool below[MAX_FACTORS]; /* a denominator */
   int n;
   bool negative;
+  damo_var *gone[MAX_FACTORS]; /* what was cancelled */
+  int n_gone;
 } product;
 
 static bool may_open(const damo_fgraph *fg, const damo_var *v, bool top) {
@@ -194,21 +196,20 @@ static void take_away(product *p, int k) {
   p->below[k] = p->below[p->n];
 }
 
-/* Drops pairs of a factor above and below; tells whether there were any. */
-static bool cancel_pairs(product *p, damo_var **gone) {
-  bool any = false;
+/* Drops pairs of a factor above and below that is never 0 and never infinite, but by rounding: so the value without it
+ * is the true one. (0/0, inf/inf and nan/nan stay nan.) */
+static void cancel_pairs(product *p) {
   for (int i = 0; i < p->n; i++) {
     for (int j = i + 1; j < p->n; j++) {
       if (p->at[i] != p->at[j] || p->below[i] == p->below[j]) continue;
-      *gone = p->at[i];
-      any = true;
+      if (!match_facts(p->at[i], FACT_FINITE | FACT_NONZERO)) continue;
+      p->gone[p->n_gone++] = p->at[i];
       take_away(p, j);
       take_away(p, i);
       i = -1;
       break;
     }
   }
-  return any;
 }
 
 static damo_var *multiply_out(build *b, const product *p, damo_dtype dtype) {
@@ -230,18 +231,23 @@ static bool fills(const damo_var *v, const damo_var *out) {
   return true;
 }
 
-/* x/x → 1 inside products: (g/s) * s * t → g * t. As PyTensor, this takes x for a number that is not 0. */
+/* x/x → 1 inside products: (g/s) * s * t → g * t. What is gone still has its say in the shape. */
 static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  damo_var *out = node->out[0], *gone = NULL;
+  damo_var *out = node->out[0];
   product p;
   if (!match_elemwise(out, "mul") && !match_elemwise(out, "true_div")) return DAMO_OK;
-  if (!is_float(out) || !collect(fg, out, &p) || !cancel_pairs(&p, &gone)) return DAMO_OK;
+  if (!is_float(out) || !collect(fg, out, &p)) return DAMO_OK;
+  cancel_pairs(&p);
+  if (p.n_gone == 0) return DAMO_OK;
   for (int k = 0; k < p.n; k++) {
     if (var_dtype(p.at[k]) != var_dtype(out)) return DAMO_OK;
   }
   damo_var *now = multiply_out(b, &p, var_dtype(out));
-  if (now == NULL || var_dtype(gone) != var_dtype(out)) return b->status;
-  if (!fills(now, out)) now = build_fn2(b, "second", gone, now);
+  for (int k = 0; k < p.n_gone && now != NULL; k++) {
+    if (var_dtype(p.gone[k]) != var_dtype(out)) return b->status;
+    if (match_single_entry(p.gone[k]) && var_ndim(now) >= var_ndim(p.gone[k])) continue;
+    if (!match_same_shape(now, p.gone[k])) now = build_fn2(b, "second", p.gone[k], now);
+  }
   return rule_give(b, repl, did, now);
 }
 
@@ -291,7 +297,7 @@ static damo_status stable_softmax_grad(build *b, damo_fgraph *fg, damo_apply *no
 }
 
 #define RULE(rule_name, class, fn) \
-  { .name = rule_name, .phase = PHASE_STABILIZE, .tags = "fast_run stabilize", .tracks = class, .local = fn }
+  { .name = rule_name, .phase = PHASE_STABILIZE, .tags = "fast_run stabilize inexact", .tracks = class, .local = fn }
 
 const rewrite_rule stabilize_rules[] = {
     RULE("stable_log", "Elemwise", stable_log),
