@@ -55,6 +55,10 @@ static damo_var *matrix_transpose(build *b, damo_var *x) { return build_fn1(b, "
 static damo_var *atleast_3d(build *b, damo_var *x) { return build_fn1(b, "atleast_3d", x); }
 static damo_var *flip_2(build *b, damo_var *x) { return INTS("flip", 2); }
 static damo_var *broadcast_324(build *b, damo_var *x) { return INTS("broadcast_to", 3, 2, 4); }
+/* A column that is known to be one, whatever the Type of x tells. */
+static damo_var *broadcast_column(build *b, damo_var *x) {
+  return broadcast_324(b, build_dimshuffle(b, x, (const int[]){0, -1}, 2));
+}
 static damo_var *diag_down(build *b, damo_var *x) {
   return with_opts(b, "diag", x, prop_int(-1), prop_nil(), prop_nil());
 }
@@ -90,7 +94,7 @@ static const op_case shape_cases[] = {
     {"matrix_transpose", matrix_transpose, 3, {2, 1, 3}, 3, {2, 3, 1}, WANT(1, 2, 3, 4, 5, 6), false},
     {"atleast_3d", atleast_3d, 1, {3}, 3, {1, 1, 3}, WANT(1, 2, 3), false},
     {"flip", flip_2, 2, {2, 3}, 2, {2, 3}, WANT(3, 2, 1, 6, 5, 4), false},
-    {"broadcast_to", broadcast_324, 2, {2, 1}, 3, {3, 2, 4}, NULL, false},
+    {"broadcast_to", broadcast_column, 1, {2}, 3, {3, 2, 4}, NULL, false},
     {"broadcast_to a scalar", broadcast_324, 0, {0}, 3, {3, 2, 4}, NULL, false},
     {"diag of a vector", diag_down, 1, {2}, 2, {3, 3}, WANT(0, 0, 0, 1, 0, 0, 0, 2, 0), false},
     {"diag of a matrix", diag_down, 2, {3, 2}, 1, {2}, WANT(3, 6), false},

@@ -302,8 +302,8 @@ describe("a stream", function()
     assert.same({ 3 }, f(damo.array { 5 }):totable())
     local g = damo.compile({ open }, rs:normal(open, 1, { size = { 3 } }))
     assert.same({ 3 }, g(damo.zeros { 3 }).shape)
-    assert.equal("normal: loc of shape (1,) does not broadcast to shape (3,): an axis of length 1 broadcasts only "
-      .. "where its Type says so", caught(g, damo.zeros { 1 }).message)
+    assert.equal("normal: loc of shape (1,) does not broadcast to shape (3,): axis 1 is 1, which broadcasts only "
+      .. "where its Type says so; declare it: damo.tensor(name, {shape={1}})", caught(g, damo.zeros { 1 }).message)
   end)
 
   it("says that other draws have no derivative", function()

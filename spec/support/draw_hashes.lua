@@ -20,7 +20,8 @@ local draws = {
   ["permutation"] = second(random.permutation(n, state(8))),
   ["sparse.poisson"] = second(sparse.poisson(sparse.hstack { row(0.5), row(9.5), row(40.0) }, state(9))),
   ["sparse.csr_dbinomial"] = second(sparse.csr_dbinomial(60, 0.02, { shape = { 100, 200 }, rng = random.state(10) })),
-  ["sparse.multinomial"] = second(sparse.multinomial(200, sparse.csr_from_dense(damo.full({ 500, 4 }, 0.25)), state(11))),
+  ["sparse.multinomial"] = second(sparse.multinomial(200, sparse.csr_from_dense(damo.full({ 500, 4 }, 0.25)),
+    state(11))),
 }
 random.seed(12)
 draws["sparse.random"] = sparse.random(200, 100, { density = 0.1 })

@@ -76,7 +76,7 @@ static damo_status advinc_perform(thunk *t) {
   adv_plan p;
   out_strides(x, in_place, strides);
   DAMO_TRY(adv_plan_make(t, 2, x->ndim, array_shape(x), strides, &p));
-  DAMO_TRY(index_write_strides(t->ctx, op, y, p.ndim, p.shape, from));
+  DAMO_TRY(index_write_strides(t, y, p.ndim, p.shape, from));
   size_t table = adv_offsets_bytes(&p), value = copies ? (size_t)array_size(y) * dtype_size(y->dtype) : 0;
   char *work = thunk_scratch(t, table + value);
   if (!work) return DAMO_EMEMORY;

@@ -92,6 +92,28 @@ static damo_status plan_list(thunk *t, int first, const index_item *it, const in
   return DAMO_OK;
 }
 
+/* A list that turns out to have one entry broadcasts only where that was known. */
+static damo_status check_late_ones(const thunk *t, int first, const adv_layout *l, const adv_plan *p) {
+  char a[160], c[160], hint[320];
+  for (int i = 0; i < p->n_lists; i++) {
+    const damo_var *v = t->node->in[first + p->list[i].operand];
+    const list_shape s = shape_of_list(thunk_in(t, first + p->list[i].operand));
+    const bool mask = adv_is_mask(var_dtype(v), var_ndim(v));
+    for (int k = 0; k < s.ndim; k++) {
+      const bool known = mask ? var_constant_array(v) != NULL : type_dim_is_one(v->type, k);
+      if (s.shape[k] != 1 || known || l->b_shape[l->n_b - s.ndim + k] == 1) continue;
+      shape_format(a, sizeof a, s.ndim, s.shape);
+      shape_format(c, sizeof c, l->n_b, l->b_shape);
+      if (mask)
+        return ctx_fail(t->ctx, DAMO_EINDEX,
+                        "index: a mask with one true entry does not broadcast to lists of shape %s", c);
+      return ctx_fail(t->ctx, DAMO_EINDEX, "index: a list of shape %s does not broadcast to %s: axis %d %s", a, c,
+                      k + 1, broadcast_hint(hint, sizeof hint, v->type, k));
+    }
+  }
+  return DAMO_OK;
+}
+
 static damo_status plan_range(thunk *t, int first, const index_item *it, int axis, const int64_t *shape,
                               const int64_t *strides, adv_layout *l, adv_plan *p) {
   int64_t v[3] = {0, 0, 1}, from, count;
@@ -136,6 +158,7 @@ damo_status adv_plan_make(thunk *t, int first, int ndim, const int64_t *shape, c
     if (it->kind == ITEM_RANGE) DAMO_TRY(plan_range(t, first, it, axis++, shape, strides, &l, p));
     if (it->kind == ITEM_LIST || it->kind == ITEM_POSITION) DAMO_TRY(plan_list(t, first, it, shape, &axis, &l, p));
   }
+  DAMO_TRY(check_late_ones(t, first, &l, p));
   return plan_finish(t->ctx, &l, p);
 }
 

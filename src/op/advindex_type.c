@@ -113,14 +113,12 @@ damo_status adv_type(const damo_op *op, const damo_type *x, damo_var *const *idx
 
 /* ---- Lengths ----------------------------------------------------------------------------------------------------- */
 
-/* The dims of B: a known one, or of the lists that reach there the one that is not 1. */
-static damo_var *broadcast_dim(build *b, damo_var *have, damo_var *now) {
+/* The dims of B: a known one, or that of a list whose Type does not say 1: such a one never broadcasts. */
+static damo_var *broadcast_dim(damo_var *have, damo_var *now) {
   int64_t a, c;
   if (!have || (var_static_int(have, &a) && a == 1)) return now;
   if (var_static_int(now, &c) && c == 1) return have;
-  if (var_static_int(have, &a) || have == now) return have;
-  if (var_static_int(now, &c)) return now;
-  return build_fn3(b, "switch", build_fn2(b, "eq", have, build_i64(b, 1)), now, have);
+  return !var_static_int(have, &a) && var_static_int(now, &c) ? now : have;
 }
 
 /* The shape of B, from the operands' shapes (in_shape of the first of them). */
@@ -136,7 +134,7 @@ static void list_dims(build *b, const index_spec *spec, damo_var *const *idx, da
     for (int k = 0; k < n; k++) {
       damo_var *d =
           mask ? build_reduce(b, REDUCE_SUM, build_cast(b, v, DAMO_INT64), NULL, -1, false) : in_shape[it->operand][k];
-      dims[n_b - n + k] = broadcast_dim(b, dims[n_b - n + k], d);
+      dims[n_b - n + k] = broadcast_dim(dims[n_b - n + k], d);
     }
   }
 }

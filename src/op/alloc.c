@@ -22,7 +22,7 @@ static damo_status alloc_perform(thunk *t) {
   int n = t->n_in - 1;
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   DAMO_TRY(thunk_dims(t, "alloc", 1, n, shape));
-  DAMO_TRY(broadcast_strides(t->ctx, "alloc", v, n, shape, strides));
+  DAMO_TRY(broadcast_strides(t->ctx, "alloc", v, t->node->in[0]->type, n, shape, strides));
   damo_array *out = thunk_out(t, 0, array_dtype(v), n, shape);
   if (!out) return DAMO_EMEMORY;
   kernel_copy_nd(v->data, strides, out->data, NULL, n, shape, dtype_size(v->dtype));
@@ -30,7 +30,7 @@ static damo_status alloc_perform(thunk *t) {
 }
 
 static damo_status alloc_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  gin[0] = build_sum_to(b, gout[0], node->in[0]);
+  gin[0] = build_unbroadcast(b, gout[0], node->in[0]);
   return b->status;
 }
 

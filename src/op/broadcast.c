@@ -1,24 +1,45 @@
-/* broadcast.c: BroadcastTo and its adjoint SumTo.
+/* broadcast.c: BroadcastTo, and the one rule of broadcasting: an axis broadcasts where the operand's Type says that its
+ * length is 1, never where that only turns out.
  *
  * What BroadcastTo gives is a view whose entries may share memory, so it is read-only.
  */
 #include "shape_int.h"
 
+#include <stdio.h>
+
 static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
 
-damo_status broadcast_strides(damo_ctx *ctx, const char *func, const damo_array *a, int ndim, const int64_t *shape,
-                              int64_t *strides) {
-  char from[160], to[160];
-  int lead = ndim - a->ndim;
+const char *broadcast_hint(char *dst, size_t n, const damo_type *t, int axis) {
+  char shape[160] = "";
+  size_t used = 0;
+  for (int k = 0; k < t->ndim && used < sizeof shape; k++) {
+    const char *comma = k > 0 ? ", " : "";
+    const int64_t d = k == axis ? 1 : t->shape[k];
+    const int w = d < 0 ? snprintf(shape + used, sizeof shape - used, "%sfalse", comma)
+                        : snprintf(shape + used, sizeof shape - used, "%s%lld", comma, (long long)d);
+    used += w > 0 ? (size_t)w : 0;
+  }
+  snprintf(dst, n, "is 1, which broadcasts only where its Type says so; declare it: damo.tensor(name, {shape={%s}})",
+           shape);
+  return dst;
+}
+
+damo_status broadcast_strides(damo_ctx *ctx, const char *func, const damo_array *a, const damo_type *type, int ndim,
+                              const int64_t *shape, int64_t *strides) {
+  char from[160], to[160], hint[320], late[400] = "";
+  const int lead = ndim - a->ndim;
   bool ok = lead >= 0;
   for (int i = 0; i < ndim && ok; i++) {
-    int64_t n = i < lead ? 1 : array_shape(a)[i - lead];
+    const int64_t n = i < lead ? 1 : array_shape(a)[i - lead];
     strides[i] = n == 1 ? 0 : array_strides(a)[i - lead];
-    ok = n == 1 || n == shape[i];
+    ok = n == shape[i] || i < lead || type_dim_is_one(type, i - lead);
+    if (!ok && n == 1)
+      snprintf(late, sizeof late, ": axis %d %s", i - lead + 1, broadcast_hint(hint, sizeof hint, type, i - lead));
   }
   if (ok) return DAMO_OK;
-  return ctx_fail(ctx, DAMO_ESHAPE, "%s: shape %s does not broadcast to %s", func,
-                  shape_format(from, sizeof from, a->ndim, array_shape(a)), shape_format(to, sizeof to, ndim, shape));
+  return ctx_fail(ctx, DAMO_ESHAPE, "%s: shape %s does not broadcast to %s%s", func,
+                  shape_format(from, sizeof from, a->ndim, array_shape(a)), shape_format(to, sizeof to, ndim, shape),
+                  late);
 }
 
 /* ---- BroadcastTo ------------------------------------------------------------------------------------------------- */
@@ -53,14 +74,14 @@ static damo_status broadcast_perform(thunk *t) {
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM], size;
   DAMO_TRY(thunk_dims(t, "broadcast_to", 1, n, shape));
   DAMO_TRY(shape_size(t->ctx, n, shape, &size));
-  DAMO_TRY(broadcast_strides(t->ctx, "broadcast_to", thunk_in(t, 0), n, shape, strides));
+  DAMO_TRY(broadcast_strides(t->ctx, "broadcast_to", thunk_in(t, 0), t->node->in[0]->type, n, shape, strides));
   DAMO_TRY(thunk_out_view(t, 0, thunk_in(t, 0), n, shape, strides, 0));
   ((damo_array *)*t->out[0])->writeable = false; /* entries share memory */
   return DAMO_OK;
 }
 
 static damo_status broadcast_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  gin[0] = build_sum_to(b, gout[0], node->in[0]);
+  gin[0] = build_unbroadcast(b, gout[0], node->in[0]);
   return b->status;
 }
 
@@ -100,86 +121,4 @@ damo_status fn_broadcast_to(build *b, const fn_args *a, ptrvec *out) {
   if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "broadcast_to: the shape is missing");
   DAMO_TRY(shape_check(b, "broadcast_to", &a->opt[0], dims, &n));
   return fn_give(b, out, build_broadcast_to(b, "broadcast_to", build_strong(b, a->in[0]), dims, n));
-}
-
-/* ---- SumTo: g summed to the shape of its second input ------------------------------------------------------------ */
-
-static damo_status sumto_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  (void)n_in;
-  damo_dtype dt = var_dtype(in[0]);
-  if (!dtype_is_float(dt) && !dtype_is_complex(dt))
-    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "sum_to: expected a float gradient, got %s", dtype_name(dt));
-  out[0] = type_tensor(op->obj.ctx, dt, var_ndim(in[1]), in[1]->type->shape);
-  return out[0] ? DAMO_OK : DAMO_EMEMORY;
-}
-
-static damo_status sumto_perform(thunk *t) {
-  const damo_array *g = thunk_in(t, 0), *x = thunk_in(t, 1);
-  int lead = g->ndim - x->ndim;
-  uint32_t axes = 0;
-  char from[160], to[160];
-  bool ok = lead >= 0;
-  for (int i = 0; i < g->ndim && ok; i++) {
-    int64_t n = i < lead ? 1 : array_shape(x)[i - lead];
-    if (i < lead || (n == 1 && array_shape(g)[i] != 1))
-      axes |= (uint32_t)1 << i;
-    else
-      ok = n == array_shape(g)[i];
-  }
-  if (!ok)
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "sum_to: shape %s is no broadcast of %s",
-                    shape_format(from, sizeof from, g->ndim, array_shape(g)),
-                    shape_format(to, sizeof to, x->ndim, array_shape(x)));
-  damo_array *out = thunk_out(t, 0, array_dtype(g), x->ndim, array_shape(x));
-  void *work = out ? thunk_scratch(t, reduce_workspace(REDUCE_SUM, g->dtype, g->ndim, array_shape(g), axes) + 1) : NULL;
-  if (!work) return DAMO_EMEMORY;
-  kernel_reduce(REDUCE_SUM, array_dtype(g), g->data, g->ndim, array_shape(g), array_strides(g), axes, out->data, work);
-  return DAMO_OK;
-}
-
-static damo_status sumto_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  damo_var *dims[DAMO_MAX_NDIM];
-  DAMO_TRY(build_dims(b, node->in[0], dims));
-  gin[0] = build_broadcast_to(b, "sum_to", gout[0], dims, var_ndim(node->in[0]));
-  return b->status;
-}
-
-static damo_status sumto_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  damo_var *in[2] = {eval[0], node->in[1]};
-  if (eval[0]) rout[0] = build_op(b, damo_retain(node->op), in, 2);
-  return b->status;
-}
-
-static damo_status sumto_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
-                                     damo_var ***out_shape) {
-  for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[1][i];
-  return b->status;
-}
-
-static const op_def sumto_def = {
-    .name = "SumTo",
-    .doc = "a gradient summed to the shape that was broadcast",
-    .n_in = 2,
-    .infer_type = sumto_type,
-    .perform = sumto_perform,
-    .grad = sumto_grad,
-    .rop = sumto_rop,
-    .infer_shape = sumto_infer_shape,
-    .connection_pattern = connect_first,
-    .terms = TERMS_LINEAR,
-};
-
-damo_var *build_sum_to(build *b, damo_var *g, damo_var *x) {
-  if (!g || !x || b->status != DAMO_OK) return NULL;
-  int lead = var_ndim(g) - var_ndim(x);
-  bool known = lead >= 0, same = lead == 0;
-  for (int i = 0; i < var_ndim(x) && known; i++) {
-    int64_t n = x->type->shape[i], m = g->type->shape[i + lead];
-    known = n >= 0 || m == 1;
-    same = same && n == m;
-  }
-  if (same && known) return g;
-  if (known || dtype_is_discrete(var_dtype(g))) return build_unbroadcast(b, g, x);
-  damo_var *in[2] = {g, x};
-  return build_op(b, op_new(b->ctx, &sumto_def, NULL, 0), in, 2);
 }

@@ -136,7 +136,7 @@ static damo_status allocdiag_perform(thunk *t) {
   damo_array *out = thunk_out(t, 0, array_dtype(v), n, shape);
   if (!out) return DAMO_EMEMORY;
   int64_t offset = diag_box(t->node->op->data, n, shape, array_strides(out), box, strides);
-  DAMO_TRY(broadcast_strides(t->ctx, "diag", v, n - 1, box, from));
+  DAMO_TRY(broadcast_strides(t->ctx, "diag", v, t->node->in[0]->type, n - 1, box, from));
   memset(out->data, 0, (size_t)array_size(out) * dtype_size(v->dtype));
   kernel_copy_nd(v->data, from, out->data + offset, strides, n - 1, box, dtype_size(v->dtype));
   return DAMO_OK;

@@ -183,6 +183,15 @@ typedef struct stack {
   int64_t shape[DAMO_MAX_NDIM], step_x[DAMO_MAX_NDIM], step_y[DAMO_MAX_NDIM];
 } stack;
 
+/* Axis i of one operand turned out to be 1 next to another length. */
+static damo_status fail_late_one(const thunk *t, const damo_array *x, const damo_array *y, int i, int operand) {
+  char sx[256], sy[256], hint[320];
+  return ctx_fail(t->ctx, DAMO_ESHAPE, "matmul: shapes %s and %s do not agree: axis %d of operand %d %s",
+                  shape_format(sx, sizeof sx, x->ndim, array_shape(x)),
+                  shape_format(sy, sizeof sy, y->ndim, array_shape(y)), i + 1, operand + 1,
+                  broadcast_hint(hint, sizeof hint, t->node->in[operand]->type, i));
+}
+
 static damo_status stack_init(stack *s, const thunk *t, const damo_array *x, const damo_array *y) {
   const damo_type *tx = t->node->in[0]->type, *ty = t->node->in[1]->type;
   s->n = x->ndim - 2;
@@ -190,6 +199,7 @@ static damo_status stack_init(stack *s, const thunk *t, const damo_array *x, con
     const int64_t a = array_shape(x)[i], c = array_shape(y)[i];
     const bool one_x = type_dim_is_one(tx, i), one_y = type_dim_is_one(ty, i);
     if (a != c && !one_x && !one_y) {
+      if (a == 1 || c == 1) return fail_late_one(t, x, y, i, a == 1 ? 0 : 1);
       return fail_shapes(t->ctx, "matmul", x->ndim, array_shape(x), y->ndim, array_shape(y), i, i);
     }
     s->shape[i] = one_x ? c : a;

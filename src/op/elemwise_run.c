@@ -107,22 +107,9 @@ static damo_status run_scalar(thunk *t, const elemwise_state *s) {
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
-/* "{shape={false, 1}}" for the Type of operand `v` with a 1 at `axis`. */
-static void declare_hint(char *dst, size_t n, const damo_var *v, int axis) {
-  size_t used = 0;
-  for (int k = 0; k < var_ndim(v) && used < n; k++) {
-    const char *comma = k ? ", " : "";
-    int64_t d = v->type->shape[k];
-    int w = k == axis ? snprintf(dst + used, n - used, "%s1", comma)
-            : d < 0   ? snprintf(dst + used, n - used, "%sfalse", comma)
-                      : snprintf(dst + used, n - used, "%s%lld", comma, (long long)d);
-    used += w > 0 ? (size_t)w : 0;
-  }
-}
-
 static damo_status fail_shapes(const thunk *t, int axis, int ndim, int i, int64_t di, int j, int64_t dj) {
   const char *name = elemwise_data_of(t->node->op)->row->name;
-  char a[256], b[256], hint[256];
+  char a[256], b[256], hint[320];
   const damo_array *x = thunk_in(t, i), *y = thunk_in(t, j);
   shape_format(a, sizeof a, x->ndim, array_shape(x));
   shape_format(b, sizeof b, y->ndim, array_shape(y));
@@ -134,12 +121,8 @@ static damo_status fail_shapes(const thunk *t, int axis, int ndim, int i, int64_
   int one = di == 1 ? i : j;
   const damo_var *v = t->node->in[one];
   int own = axis - (ndim - var_ndim(v));
-  declare_hint(hint, sizeof hint, v, own);
-  return ctx_fail(
-      t->ctx, DAMO_ESHAPE,
-      "%s: shapes %s and %s do not agree: axis %d of operand %d is 1, which broadcasts only where its Type says "
-      "so; declare it: damo.tensor(name, {shape={%s}})",
-      name, a, b, own + 1, one + 1, hint);
+  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes %s and %s do not agree: axis %d of operand %d %s", name, a, b,
+                  own + 1, one + 1, broadcast_hint(hint, sizeof hint, v->type, own));
 }
 
 /* The result's shape at run time: a dimension broadcasts only where the operand's static Type says 1. */

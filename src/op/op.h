@@ -81,6 +81,9 @@ damo_var *build_fill(build *b, damo_var *like, damo_var *value);
 /* g summed over the axes along which an operand of like's Type was broadcast to g's shape, so that it has like's rank
  * and static ones; also cast to like's dtype when that is a float or complex (real part taken where like is real). */
 damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like);
+/* What an error says of an axis that turns out to have length 1 next to another length, into dst: "is 1, which
+ * broadcasts only …" and how to declare it. */
+const char *broadcast_hint(char *dst, size_t n, const damo_type *t, int axis);
 /* The Elemwise Op of a scalar row by name ("add"), owned. */
 damo_op *elemwise_op(damo_ctx *ctx, const char *scalar);
 /* The scalar row's name of an Elemwise op, NULL when op is not one. */

@@ -285,10 +285,14 @@ static damo_status walk_params(walk *w, const thunk *t, const draw_op *d) {
     for (int k = 0; k < p->ndim; k++) {
       const int64_t n = array_shape(p)[k];
       if (n != w->shape[lift + k] && !type_dim_is_one(t->node->in[1 + i]->type, k)) {
+        char hint[320], late[400] = "";
+        if (n == 1) {
+          broadcast_hint(hint, sizeof hint, t->node->in[1 + i]->type, k);
+          snprintf(late, sizeof late, ": axis %d %s", k + 1, hint);
+        }
         return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: %s of shape %s does not broadcast to shape %s%s", d->dist->name,
                         d->dist->param[i], shape_format(a, sizeof a, p->ndim, array_shape(p)),
-                        shape_format(c, sizeof c, w->ndim, w->shape),
-                        n == 1 ? ": an axis of length 1 broadcasts only where its Type says so" : "");
+                        shape_format(c, sizeof c, w->ndim, w->shape), late);
       }
       w->step[i][lift + k] = n == 1 ? 0 : array_strides(p)[k];
       if (n != 1) w->constant = false;

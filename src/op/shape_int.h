@@ -67,11 +67,9 @@ damo_status need_shape(damo_ctx *ctx, const char *op, const damo_var *x);
 damo_status broadcast_dims_type(const damo_op *op, const char *func, const char *what, damo_var *const *in, int n_in,
                                 damo_type **out);
 damo_var *build_broadcast_to(build *b, const char *func, damo_var *x, damo_var *const *dims, int n);
-/* g summed to x's shape, x having been broadcast to g's: also where only the run tells which axes were. */
-damo_var *build_sum_to(build *b, damo_var *g, damo_var *x);
-/* Byte strides that broadcast a to (ndim, shape); shape error naming func when a does not fit. */
-damo_status broadcast_strides(damo_ctx *ctx, const char *func, const damo_array *a, int ndim, const int64_t *shape,
-                              int64_t *strides);
+/* Byte strides that broadcast a, a value of that Type, to (ndim, shape); shape error naming func when a does not fit. */
+damo_status broadcast_strides(damo_ctx *ctx, const char *func, const damo_array *a, const damo_type *type, int ndim,
+                              const int64_t *shape, int64_t *strides);
 damo_status fn_broadcast_to(build *b, const fn_args *a, ptrvec *out);
 
 /* ---- diagonal.c, triangle.c -------------------------------------------------------------------------------------- */

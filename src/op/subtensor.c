@@ -208,9 +208,10 @@ damo_status index_write_type(const damo_op *op, damo_var *const *in, const damo_
   return DAMO_OK;
 }
 
-damo_status index_write_strides(damo_ctx *ctx, const damo_op *op, const damo_array *y, int ndim, const int64_t *shape,
-                                int64_t *strides) {
-  return broadcast_strides(ctx, op->props[1].u.i ? "set_subtensor" : "inc_subtensor", y, ndim, shape, strides);
+damo_status index_write_strides(const thunk *t, const damo_array *y, int ndim, const int64_t *shape, int64_t *strides) {
+  const damo_apply *node = t->node;
+  return broadcast_strides(t->ctx, node->op->props[1].u.i ? "set_subtensor" : "inc_subtensor", y, node->in[1]->type,
+                           ndim, shape, strides);
 }
 
 static damo_status incsubtensor_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -228,7 +229,7 @@ static damo_status incsubtensor_perform(thunk *t) {
   const char *data = y->data;
   box r;
   DAMO_TRY(box_of(t, 2, x, &r));
-  DAMO_TRY(index_write_strides(t->ctx, t->node->op, y, r.ndim, r.shape, from));
+  DAMO_TRY(index_write_strides(t, y, r.ndim, r.shape, from));
   damo_array *out = thunk_out_inplace(t, 0, 0);
   if (!out) return DAMO_EMEMORY;
   if (out == x && array_may_overlap(out, y) && array_size(y) > 0) {
@@ -313,7 +314,7 @@ damo_status index_write_grad(build *b, damo_apply *node, damo_var *const *gout, 
   if (!g) return b->status;
   bool set = node->op->props[1].u.i;
   gin[0] = set ? index_write(b, g, build_scalar(b, var_dtype(g), 0), true, spec_of(node), idx, n) : g;
-  gin[1] = build_sum_to(b, index_read(b, g, spec_of(node), idx, n), node->in[1]);
+  gin[1] = build_unbroadcast(b, index_read(b, g, spec_of(node), idx, n), node->in[1]);
   return b->status;
 }
 
