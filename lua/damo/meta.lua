@@ -1999,14 +1999,14 @@ function damo.switch(condition, x, y) end
 ---@return damo.Result
 function Tensor:switch(x, y) end
 
----x kept inside [min, max]
+---min where x < min, else max where x > max, else x
 ---@param x damo.Operand
 ---@param min damo.Operand
 ---@param max damo.Operand
 ---@return damo.Result
 function damo.clip(x, min, max) end
 
----x kept inside [min, max]
+---min where x < min, else max where x > max, else x
 ---@param min damo.Operand
 ---@param max damo.Operand
 ---@return damo.Result
@@ -2491,12 +2491,12 @@ function damo.real(x) end
 ---@return damo.Result
 function Tensor:real() end
 
----imaginary part
+---imaginary part; of real numbers 0 of their dtype
 ---@param x damo.Operand
 ---@return damo.Result
 function damo.imag(x) end
 
----imaginary part
+---imaginary part; of real numbers 0 of their dtype
 ---@return damo.Result
 function Tensor:imag() end
 

@@ -498,7 +498,7 @@ static void test_bool_and_choice(const kernel_table *t) {
   t->invert.fn[DAMO_BOOL]((void *[]){(void *)(uintptr_t)a, out}, 4);
   CHECK(memcmp(out, (uint8_t[]){1, 1, 0, 0}, 4) == 0);
   CHECK(t->sub.fn[DAMO_BOOL] == NULL && t->neg.fn[DAMO_BOOL] == NULL && t->true_div.fn[DAMO_INT32] == NULL);
-  CHECK(t->lt.fn[DAMO_COMPLEX64] == NULL && t->exp.fn[DAMO_INT8] == NULL);
+  CHECK(t->erf.fn[DAMO_COMPLEX64] == NULL && t->exp.fn[DAMO_INT8] == NULL);
   uint8_t cond[] = {1, 0};
   double x[] = {1, 2}, y[] = {3, 4}, z[4], lo[] = {0, 3}, hi[] = {0.5, 9}, nan2[] = {NAN, NAN};
   t->switch_.fn[DAMO_FLOAT64]((void *[]){cond, x, y, z}, 2);

@@ -158,12 +158,17 @@ describe("comparisons", function()
     assert.equal(0, count_true(sp.eq(nan, damo.full({ 4, 5 }, 0 / 0))))
   end)
 
-  it("compare complex numbers for equality alone", function()
+  it("order complex numbers by their real parts, then by the imaginary ones", function()
     local x = s.matrix { dtype = "complex128" }
     assert.equal(20, sp.eq(x, x).nnz)
     assert.equal(x.nnz, sp.neq(x, sp.conj(x)).nnz)
-    s.raises("type", "LessThanSS is not defined for complex128", function() return sp.lt(x, x) end)
-    s.raises("type", "GreaterEqualSD is not defined for complex128", function() return sp.ge(x, 1) end)
+    local y = s.matrix { dtype = "complex128", seed = 21 }
+    for _, name in ipairs { "lt", "le", "gt", "ge" } do
+      assert.is_true(damo.array_equal(sp.toarray(sp[name](x, y)), damo[name](x:toarray(), y:toarray())))
+      assert.is_true(damo.array_equal(sp[name](x, y:toarray()), damo[name](x:toarray(), y:toarray())))
+    end
+    assert.equal(0, sp.lt(x, x).nnz)
+    assert.equal(20, sp.le(x, x).nnz)
   end)
 
   it("promote dtypes and join index dtypes", function()
@@ -317,8 +322,8 @@ describe("maximum and minimum of two sparse matrices", function()
       local class = name == "maximum" and "MaximumSS" or "MinimumSS"
       assert.equal(class, f(a, b).owner.op.name)
       assert.same({ "csr", "float64", "int64" }, { f(a, b).format, f(a, b).dtype, f(a, b).itype })
-      s.raises("type", class .. " is not defined for complex128",
-        function() f(s.matrix {}, s.matrix { dtype = "complex128" }) end)
+      local c, d = s.matrix {}, s.matrix { dtype = "complex128", seed = 21 }
+      s.close(f(c, d), dense(name, c, d))
       s.raises("shape", name .. ": shapes (4, 5) and (3, 5) are not equal",
         function() damo.compile({ a, b }, f(a, b))(s.matrix {},
           s.matrix { format = "csc", dtype = "float32", itype = "int64", rows = 3 }) end)
@@ -351,12 +356,12 @@ describe("maximum and minimum of two sparse matrices", function()
     end)
   end
 
-  it("keep nan, and are not defined for complex numbers", function()
+  it("keep nan, and order complex numbers", function()
     local x = sp.csr { data = { 0 / 0, -1, 2 }, indices = { 0, 1, 2 }, indptr = { 0, 3 }, shape = { 1, 3 } }
     s.close(damo.maximum(x, 0), { 0 / 0, 0, 2 })
     s.close(damo.minimum(0, x), { 0 / 0, -1, 0 })
-    s.raises("type", "maximum is not defined for complex128",
-      function() return damo.maximum(s.matrix { dtype = "complex128" }, 0) end)
+    local z = s.matrix { dtype = "complex128" }
+    s.close(damo.maximum(z, 0), damo.maximum(z:toarray(), 0))
   end)
 
   it("need memory for the entries alone", function()

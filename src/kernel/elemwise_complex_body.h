@@ -66,6 +66,22 @@ ALWAYS_INLINE uint8_t NAME(at_eq)(T a, T b) { return (a.re == b.re) & (a.im == b
 ALWAYS_INLINE uint8_t NAME(at_neq)(T a, T b) { return (a.re != b.re) | (a.im != b.im); }
 ALWAYS_INLINE uint8_t NAME(at_isnan)(T a) { return (a.re != a.re) | (a.im != a.im); }
 ALWAYS_INLINE uint8_t NAME(at_isinf)(T a) { return (RFN(fabs)(a.re) == INFINITY) | (RFN(fabs)(a.im) == INFINITY); }
+/* Numbers are ordered by their real parts, where these are equal by the imaginary ones; false with a nan. NumPy's. */
+ALWAYS_INLINE uint8_t NAME(at_lt)(T a, T b) {
+  return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im < b.im));
+}
+ALWAYS_INLINE uint8_t NAME(at_le)(T a, T b) {
+  return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im <= b.im));
+}
+ALWAYS_INLINE uint8_t NAME(at_gt)(T a, T b) { return NAME(at_lt)(b, a); }
+ALWAYS_INLINE uint8_t NAME(at_ge)(T a, T b) { return NAME(at_le)(b, a); }
+ALWAYS_INLINE T NAME(at_maximum)(T a, T b) { return NAME(at_ge)(a, b) | NAME(at_isnan)(a) ? a : b; }
+ALWAYS_INLINE T NAME(at_minimum)(T a, T b) { return NAME(at_le)(a, b) | NAME(at_isnan)(a) ? a : b; }
+ALWAYS_INLINE T NAME(at_clip)(T x, T lo, T hi) {
+  if (NAME(at_isnan)(x)) return x;
+  if (NAME(at_lt)(x, lo) | NAME(at_isnan)(lo)) return lo;
+  return NAME(at_gt)(x, hi) | NAME(at_isnan)(hi) ? hi : x;
+}
 ALWAYS_INLINE T NAME(at_switch_)(uint8_t c, T a, T b) { return c ? a : b; }
 
 /* A divisor made ready: (re u + im v) / d and (im u - re v) / d is the quotient, but for 0: the parts over d then. Of u
@@ -169,6 +185,13 @@ static void NAME(true_div)(void *const *args, int64_t n) {
 LOOP2(pow, T, T)
 LOOP2(eq, T, uint8_t)
 LOOP2(neq, T, uint8_t)
+LOOP2(lt, T, uint8_t)
+LOOP2(le, T, uint8_t)
+LOOP2(gt, T, uint8_t)
+LOOP2(ge, T, uint8_t)
+LOOP2(maximum, T, T)
+LOOP2(minimum, T, T)
+LOOP3(clip, T, T)
 LOOP1(isnan, T, uint8_t)
 LOOP1(isinf, T, uint8_t)
 LOOP3(switch_, uint8_t, T)

@@ -125,9 +125,10 @@ ALWAYS_INLINE T NAME(at_true_div)(T a, T b) { return a / b; }
 /* The larger, or nan where either is nan. */
 ALWAYS_INLINE T NAME(at_maximum)(T a, T b) { return ((a > b) | (a != a)) ? a : b; }
 ALWAYS_INLINE T NAME(at_minimum)(T a, T b) { return ((a < b) | (a != a)) ? a : b; }
-/* minimum(maximum(x, lo), hi), in a form that vectorises: x's nan passes both comparisons, a bound's is added last. */
+/* Where lo > hi what is below lo becomes lo. In a form that vectorises: x's nan passes both comparisons, a bound's is
+ * added last. */
 ALWAYS_INLINE T NAME(at_clip)(T x, T lo, T hi) {
-  const T up = x < lo ? lo : x, r = up > hi ? hi : up;
+  const T down = x > hi ? hi : x, r = x < lo ? lo : down;
   return ((lo != lo) | (hi != hi)) ? lo + hi : r;
 }
 ALWAYS_INLINE T NAME(at_switch_)(uint8_t c, T a, T b) { return c ? a : b; }

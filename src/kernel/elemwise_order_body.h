@@ -7,7 +7,7 @@ ALWAYS_INLINE uint8_t NAME(at_gt)(T a, T b) { return a > b; }
 ALWAYS_INLINE uint8_t NAME(at_ge)(T a, T b) { return a >= b; }
 ALWAYS_INLINE T NAME(at_maximum)(T a, T b) { return a > b ? a : b; }
 ALWAYS_INLINE T NAME(at_minimum)(T a, T b) { return a < b ? a : b; }
-ALWAYS_INLINE T NAME(at_clip)(T x, T lo, T hi) { return NAME(at_minimum)(NAME(at_maximum)(x, lo), hi); }
+ALWAYS_INLINE T NAME(at_clip)(T x, T lo, T hi) { return x < lo ? lo : x > hi ? hi : x; }
 
 #if IS_SIGNED
 ALWAYS_INLINE T NAME(at_abs)(T a) { return a < 0 ? (T)(0u - (uint64_t)a) : a; }

@@ -28,18 +28,18 @@ const kernel_table ISA_TABLE = {
     ROW(floor_div, INTS(floor_div), FLOATS(floor_div)),
     ROW(mod, INTS(mod), FLOATS(mod)),
     ROW(pow, INTS(pow), FLOATS(pow), COMPLEXES(pow)),
-    ROW(maximum, BOOL(or__bool), INTS(maximum), FLOATS(maximum)),
-    ROW(minimum, BOOL(and__bool), INTS(minimum), FLOATS(minimum)),
+    ROW(maximum, BOOL(or__bool), INTS(maximum), FLOATS(maximum), COMPLEXES(maximum)),
+    ROW(minimum, BOOL(and__bool), INTS(minimum), FLOATS(minimum), COMPLEXES(minimum)),
     ROW(arctan2, FLOATS(arctan2)),
     ROW(logaddexp, FLOATS(logaddexp)),
     ROW(hypot, FLOATS(hypot)),
 
     ROW(eq, BOOL(eq_w8), INTS_W(eq), FLOATS(eq), COMPLEXES(eq)),
     ROW(neq, BOOL(neq_w8), INTS_W(neq), FLOATS(neq), COMPLEXES(neq)),
-    ROW(lt, BOOL(lt_u8), INTS(lt), FLOATS(lt)),
-    ROW(le, BOOL(le_u8), INTS(le), FLOATS(le)),
-    ROW(gt, BOOL(gt_u8), INTS(gt), FLOATS(gt)),
-    ROW(ge, BOOL(ge_u8), INTS(ge), FLOATS(ge)),
+    ROW(lt, BOOL(lt_u8), INTS(lt), FLOATS(lt), COMPLEXES(lt)),
+    ROW(le, BOOL(le_u8), INTS(le), FLOATS(le), COMPLEXES(le)),
+    ROW(gt, BOOL(gt_u8), INTS(gt), FLOATS(gt), COMPLEXES(gt)),
+    ROW(ge, BOOL(ge_u8), INTS(ge), FLOATS(ge), COMPLEXES(ge)),
     ROW(isnan, BOOL(all_false), INTS_SAME(all_false), FLOATS(isnan), COMPLEXES(isnan)),
     ROW(isinf, BOOL(all_false), INTS_SAME(all_false), FLOATS(isinf), COMPLEXES(isinf)),
 
@@ -49,7 +49,7 @@ const kernel_table ISA_TABLE = {
     ROW(invert, BOOL(invert_bool), INTS_W(invert)),
 
     ROW(switch_, BOOL(switch__w8), INTS_W(switch_), FLOATS(switch_), COMPLEXES(switch_)),
-    ROW(clip, BOOL(clip_u8), INTS(clip), FLOATS(clip)),
+    ROW(clip, BOOL(clip_u8), INTS(clip), FLOATS(clip), COMPLEXES(clip)),
 
     ROW(neg, INTS_W(neg), FLOATS(neg), COMPLEXES(neg)),
     ROW(abs, BOOL(copy_w8), SIGNED(abs), UNSIGNED_W(copy), FLOATS(abs), COMPLEXES(abs)),

@@ -99,7 +99,7 @@ typedef enum reduce_kind {
  * any, all bool; argmax, argmin int64 (1-based positions); logsumexp dtype_to_float; sum_sqr of complex the matching
  * float; others `in`. */
 damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in);
-/* false when the kind is not defined for the dtype (max of complex, logsumexp of complex, sum_sqr of integers…). */
+/* false when the kind is not defined for the dtype (logsumexp of complex, sum_sqr of integers). */
 bool reduce_supported(reduce_kind kind, damo_dtype in);
 
 /* Reduces x (dtype `in`, shape and byte strides of ndim entries) over the axes whose bit is set in `axes`, into `out`:

@@ -28,7 +28,7 @@ damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in) {
 
 bool reduce_supported(reduce_kind kind, damo_dtype in) {
   if (kind == REDUCE_SUM_SQR) return !dtype_is_discrete(in);
-  return !dtype_is_complex(in) || kind == REDUCE_SUM || kind == REDUCE_PROD || kind == REDUCE_ANY || kind == REDUCE_ALL;
+  return kind != REDUCE_LOGSUMEXP || !dtype_is_complex(in);
 }
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,9 @@
 /* reduce_arg_body: the position of the first best element. Included after reduce_body.h with the same T and SUFFIX,
  * whose at_op takes the better of two, and at_beats<SUFFIX>(a, b): a comes before b although it stands later, and
- * at_nan<SUFFIX>. */
+ * at_nan<SUFFIX>. SAME(a, b): a == b, where that is no operator of T. */
+#ifndef SAME
+#define SAME(a, b) ((a) == (b))
+#endif
 
 static void NAME(arg_run)(const void *run, int64_t n, int64_t position, void *best_so_far, int64_t *at) {
   const T *x = run;
@@ -8,7 +11,7 @@ static void NAME(arg_run)(const void *run, int64_t n, int64_t position, void *be
   NAME(block)(x, n, &top);
   if (position > 0 && !NAME(at_beats)(top, *best)) return;
   int64_t i = 0;
-  while (x[i] != top && !NAME(at_nan)(x[i])) i++; /* where there is a nan, top is one */
+  while (!SAME(x[i], top) && !NAME(at_nan)(x[i])) i++; /* where there is a nan, top is one */
   *best = top;
   *at = position + i;
 }
@@ -23,3 +26,5 @@ static void NAME(arg_rows)(const void *restrict row, int64_t width, int64_t posi
     at[j] = better ? position : at[j];
   }
 }
+
+#undef SAME

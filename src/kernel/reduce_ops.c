@@ -347,6 +347,85 @@ static inline bool at_nan_min_f64(double a) { return a != a; }
 #undef SUFFIX
 #undef LANES
 
+/* Complex numbers are ordered by their real parts, then by the imaginary ones. */
+static inline bool is_nan_c64(damo_c64 a) { return (a.re != a.re) | (a.im != a.im); }
+static inline bool is_less_c64(damo_c64 a, damo_c64 b) {
+  return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im < b.im));
+}
+
+#define T damo_c64
+#define SUFFIX _max_c64
+#define LANES 8
+static inline damo_c64 at_op_max_c64(damo_c64 a, damo_c64 b) {
+  return is_less_c64(a, b) | is_nan_c64(b) ? is_nan_c64(a) ? a : b : a;
+}
+#include "reduce_body.h"
+static inline bool at_beats_max_c64(damo_c64 a, damo_c64 b) {
+  return is_less_c64(b, a) | (is_nan_c64(a) & !is_nan_c64(b));
+}
+static inline bool at_nan_max_c64(damo_c64 a) { return is_nan_c64(a); }
+#define SAME(a, b) (((a).re == (b).re) & ((a).im == (b).im))
+#include "reduce_arg_body.h"
+#undef T
+#undef SUFFIX
+#undef LANES
+
+#define T damo_c64
+#define SUFFIX _min_c64
+#define LANES 8
+static inline damo_c64 at_op_min_c64(damo_c64 a, damo_c64 b) {
+  return is_less_c64(b, a) | is_nan_c64(b) ? is_nan_c64(a) ? a : b : a;
+}
+#include "reduce_body.h"
+static inline bool at_beats_min_c64(damo_c64 a, damo_c64 b) {
+  return is_less_c64(a, b) | (is_nan_c64(a) & !is_nan_c64(b));
+}
+static inline bool at_nan_min_c64(damo_c64 a) { return is_nan_c64(a); }
+#define SAME(a, b) (((a).re == (b).re) & ((a).im == (b).im))
+#include "reduce_arg_body.h"
+#undef T
+#undef SUFFIX
+#undef LANES
+
+static inline bool is_nan_c128(damo_c128 a) { return (a.re != a.re) | (a.im != a.im); }
+static inline bool is_less_c128(damo_c128 a, damo_c128 b) {
+  return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im < b.im));
+}
+
+#define T damo_c128
+#define SUFFIX _max_c128
+#define LANES 4
+static inline damo_c128 at_op_max_c128(damo_c128 a, damo_c128 b) {
+  return is_less_c128(a, b) | is_nan_c128(b) ? is_nan_c128(a) ? a : b : a;
+}
+#include "reduce_body.h"
+static inline bool at_beats_max_c128(damo_c128 a, damo_c128 b) {
+  return is_less_c128(b, a) | (is_nan_c128(a) & !is_nan_c128(b));
+}
+static inline bool at_nan_max_c128(damo_c128 a) { return is_nan_c128(a); }
+#define SAME(a, b) (((a).re == (b).re) & ((a).im == (b).im))
+#include "reduce_arg_body.h"
+#undef T
+#undef SUFFIX
+#undef LANES
+
+#define T damo_c128
+#define SUFFIX _min_c128
+#define LANES 4
+static inline damo_c128 at_op_min_c128(damo_c128 a, damo_c128 b) {
+  return is_less_c128(b, a) | is_nan_c128(b) ? is_nan_c128(a) ? a : b : a;
+}
+#include "reduce_body.h"
+static inline bool at_beats_min_c128(damo_c128 a, damo_c128 b) {
+  return is_less_c128(a, b) | (is_nan_c128(a) & !is_nan_c128(b));
+}
+static inline bool at_nan_min_c128(damo_c128 a) { return is_nan_c128(a); }
+#define SAME(a, b) (((a).re == (b).re) & ((a).im == (b).im))
+#include "reduce_arg_body.h"
+#undef T
+#undef SUFFIX
+#undef LANES
+
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 /* The members are copied: a constant object is no constant expression in C11. */
@@ -358,23 +437,25 @@ static inline bool at_nan_min_f64(double a) { return a != a; }
     [DAMO_FLOAT32] = REDUCER(_##op##_f32, float, 16), [DAMO_FLOAT64] = REDUCER(_##op##_f64, double, 8),           \
     [DAMO_COMPLEX64] = REDUCER(_##op##_c64, damo_c64, 8), [DAMO_COMPLEX128] = REDUCER(_##op##_c128, damo_c128, 4) \
   }
-#define ORDER(op)                                                                                         \
-  {                                                                                                       \
-    [DAMO_BOOL] = REDUCER(_##op##_u8, uint8_t, 1), [DAMO_INT8] = REDUCER(_##op##_i8, int8_t, 1),          \
-    [DAMO_INT16] = REDUCER(_##op##_i16, int16_t, 1), [DAMO_INT32] = REDUCER(_##op##_i32, int32_t, 1),     \
-    [DAMO_INT64] = REDUCER(_##op##_i64, int64_t, 1), [DAMO_UINT8] = REDUCER(_##op##_u8, uint8_t, 1),      \
-    [DAMO_UINT16] = REDUCER(_##op##_u16, uint16_t, 1), [DAMO_UINT32] = REDUCER(_##op##_u32, uint32_t, 1), \
-    [DAMO_UINT64] = REDUCER(_##op##_u64, uint64_t, 1), [DAMO_FLOAT32] = REDUCER(_##op##_f32, float, 16),  \
-    [DAMO_FLOAT64] = REDUCER(_##op##_f64, double, 8)                                                      \
+#define ORDER(op)                                                                                           \
+  {                                                                                                         \
+    [DAMO_BOOL] = REDUCER(_##op##_u8, uint8_t, 1), [DAMO_INT8] = REDUCER(_##op##_i8, int8_t, 1),            \
+    [DAMO_INT16] = REDUCER(_##op##_i16, int16_t, 1), [DAMO_INT32] = REDUCER(_##op##_i32, int32_t, 1),       \
+    [DAMO_INT64] = REDUCER(_##op##_i64, int64_t, 1), [DAMO_UINT8] = REDUCER(_##op##_u8, uint8_t, 1),        \
+    [DAMO_UINT16] = REDUCER(_##op##_u16, uint16_t, 1), [DAMO_UINT32] = REDUCER(_##op##_u32, uint32_t, 1),   \
+    [DAMO_UINT64] = REDUCER(_##op##_u64, uint64_t, 1), [DAMO_FLOAT32] = REDUCER(_##op##_f32, float, 16),    \
+    [DAMO_FLOAT64] = REDUCER(_##op##_f64, double, 8), [DAMO_COMPLEX64] = REDUCER(_##op##_c64, damo_c64, 8), \
+    [DAMO_COMPLEX128] = REDUCER(_##op##_c128, damo_c128, 4)                                                 \
   }
 #define ARG(name) \
   { arg_run##name, arg_rows##name }
-#define POSITION(op)                                                                                      \
-  {                                                                                                       \
-    [DAMO_BOOL] = ARG(_##op##_u8), [DAMO_INT8] = ARG(_##op##_i8), [DAMO_INT16] = ARG(_##op##_i16),        \
-    [DAMO_INT32] = ARG(_##op##_i32), [DAMO_INT64] = ARG(_##op##_i64), [DAMO_UINT8] = ARG(_##op##_u8),     \
-    [DAMO_UINT16] = ARG(_##op##_u16), [DAMO_UINT32] = ARG(_##op##_u32), [DAMO_UINT64] = ARG(_##op##_u64), \
-    [DAMO_FLOAT32] = ARG(_##op##_f32), [DAMO_FLOAT64] = ARG(_##op##_f64)                                  \
+#define POSITION(op)                                                                                           \
+  {                                                                                                            \
+    [DAMO_BOOL] = ARG(_##op##_u8), [DAMO_INT8] = ARG(_##op##_i8), [DAMO_INT16] = ARG(_##op##_i16),             \
+    [DAMO_INT32] = ARG(_##op##_i32), [DAMO_INT64] = ARG(_##op##_i64), [DAMO_UINT8] = ARG(_##op##_u8),          \
+    [DAMO_UINT16] = ARG(_##op##_u16), [DAMO_UINT32] = ARG(_##op##_u32), [DAMO_UINT64] = ARG(_##op##_u64),      \
+    [DAMO_FLOAT32] = ARG(_##op##_f32), [DAMO_FLOAT64] = ARG(_##op##_f64), [DAMO_COMPLEX64] = ARG(_##op##_c64), \
+    [DAMO_COMPLEX128] = ARG(_##op##_c128)                                                                      \
   }
 
 const reducer reduce_sum_of[DAMO_N_DTYPES] = ARITHMETIC(sum);

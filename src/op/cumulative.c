@@ -235,8 +235,9 @@ static sort_item *merge_sort(sort_item *a, sort_item *b, int64_t n) {
   return a;
 }
 
-/* What a line is read through: signed, unsigned or float numbers of 64 bits. */
+/* What a line is read through: signed, unsigned or float numbers of 64 bits; complex ones of 128. */
 static damo_dtype wide_of(damo_dtype dt) {
+  if (dtype_is_complex(dt)) return DAMO_COMPLEX128;
   if (dtype_is_float(dt)) return DAMO_FLOAT64;
   return dt == DAMO_BOOL || dtype_is_signed(dt) ? DAMO_INT64 : DAMO_UINT64;
 }
@@ -250,14 +251,35 @@ static void fill_items(const void *wide, damo_dtype dt, sort_item *items, int64_
   }
 }
 
+static bool has_nan(damo_c128 z) { return isnan(z.re) || isnan(z.im); }
+
+/* By imaginary parts, then by real ones: each pass keeps the order of equals. As NumPy, what has a nan comes last, and of
+ * that a nan real part after a nan imaginary one: so a last pass puts the two kinds behind. */
+static const sort_item *sort_complex(const damo_c128 *z, sort_item *items, sort_item *room, int64_t n) {
+  sort_item *a = items, *b = room;
+  for (int64_t i = 0; i < n; i++) a[i].at = i + 1;
+  for (int pass = 0; pass < 3; pass++) {
+    for (int64_t i = 0; i < n; i++) {
+      const damo_c128 v = z[a[i].at - 1];
+      a[i].key = pass == 0 ? key_of_double(v.im) : pass == 1 ? key_of_double(v.re) : has_nan(v);
+    }
+    sort_item *sorted = merge_sort(a, b, n);
+    b = sorted == a ? b : a;
+    a = sorted;
+  }
+  return a;
+}
+
+static const sort_item *sort_line(const void *numbers, damo_dtype wide, sort_item *items, int64_t n) {
+  if (dtype_is_complex(wide)) return sort_complex(numbers, items, items + n, n);
+  fill_items(numbers, wide, items, n);
+  return merge_sort(items, items + n, n);
+}
+
 static damo_status argsort_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(check_operand(op, in[0]));
   const damo_type *t = in[0]->type;
-  if (dtype_is_complex(t->dtype)) {
-    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "argsort is not defined for %s: complex numbers have no order",
-                    dtype_name(t->dtype));
-  }
   out[0] = type_tensor(op->obj.ctx, DAMO_INT64, t->ndim, t->shape);
   return out[0] ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
@@ -266,19 +288,18 @@ static damo_status argsort_perform(thunk *t) {
   const damo_array *x = thunk_in(t, 0);
   int axis = axis_of(t->node->op);
   damo_dtype dt = array_dtype(x), wide = wide_of(dt);
-  size_t n = (size_t)array_shape(x)[axis], item = dtype_size(dt);
-  sort_item *items = thunk_scratch(t, n * (2 * sizeof *items + sizeof(uint64_t) + item) + 64);
+  size_t n = (size_t)array_shape(x)[axis], item = dtype_size(dt), wide_item = dtype_size(wide);
+  sort_item *items = thunk_scratch(t, n * (2 * sizeof *items + wide_item + item) + 64);
   damo_array *y = items ? thunk_out(t, 0, DAMO_INT64, x->ndim, array_shape(x)) : NULL;
   if (y == NULL) return damo_error_status(t->ctx);
   if (n == 0) return DAMO_OK;
-  char *numbers = (char *)(items + 2 * n), *line = numbers + n * sizeof(uint64_t);
+  char *numbers = (char *)(items + 2 * n), *line = numbers + n * wide_item;
   cast_fn widen = dt == wide ? NULL : kernel_cast(dt, wide);
   for (lines w = lines_of(x, y, axis); w.left > 0; lines_next(&w)) {
     char *raw = widen ? line : numbers;
     kernel_copy_strided(x->data + w.x, array_strides(x)[axis], raw, (int64_t)item, (int64_t)n, item);
     if (widen) widen(raw, numbers, (int64_t)n);
-    fill_items(numbers, wide, items, (int64_t)n);
-    const sort_item *sorted = merge_sort(items, items + n, (int64_t)n);
+    const sort_item *sorted = sort_line(numbers, wide, items, (int64_t)n);
     for (size_t i = 0; i < n; i++) *(int64_t *)(y->data + w.y + (int64_t)i * array_strides(y)[axis]) = sorted[i].at;
   }
   return DAMO_OK;
@@ -335,10 +356,6 @@ static damo_status call_sort(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[2] = {NULL, NULL};
   int axis = 0;
   DAMO_TRY(read_call(b, a, false, &in[0], &axis));
-  if (in[0] && dtype_is_complex(var_dtype(in[0]))) {
-    return ctx_fail(b->ctx, DAMO_ETYPE, "sort is not defined for %s: complex numbers have no order",
-                    dtype_name(var_dtype(in[0])));
-  }
   in[1] = make_argsort(b, in[0], axis);
   prop_value opt[1] = {prop_int(axis + 1)};
   return fn_give(b, out, build_fn(b, "take_along_axis", in, 2, opt));

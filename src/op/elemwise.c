@@ -84,7 +84,10 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
                     dtype_name(*out));
   }
   if (row->kernel != KERNEL_NONE && elemwise_kernel(d, *loop) == NULL) {
-    return refuse(op, *loop, *loop == DAMO_BOOL ? "; cast the operands first" : "");
+    const char *advice = *loop == DAMO_BOOL        ? "; cast the operands first"
+                         : dtype_is_complex(*loop) ? ": there is none of complex numbers"
+                                                   : "";
+    return refuse(op, *loop, advice);
   }
   return DAMO_OK;
 }

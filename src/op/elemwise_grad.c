@@ -107,12 +107,15 @@ damo_var *elemwise_d_switch(build *b, damo_var *const *in, damo_var *out, damo_v
   return build_fn3(b, "switch", in[0], zero, g);
 }
 
-/* x inside [lo, hi]: to x; below: to lo; above: to hi */
+/* x inside [lo, hi]: to x; below lo: to lo; else above hi: to hi */
 damo_var *elemwise_d_clip(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   damo_var *x = in[0];
   if (i == 1) return where(b, build_fn2(b, "lt", x, in[1]), g);
-  if (i == 2) return where(b, build_fn2(b, "gt", x, in[2]), g);
+  if (i == 2) {
+    damo_var *above = build_fn2(b, "gt", x, in[2]), *below = build_fn2(b, "lt", x, in[1]);
+    return where(b, build_fn2(b, "and_", above, build_fn1(b, "invert", below)), g);
+  }
   return where(b, build_fn2(b, "and_", build_fn2(b, "ge", x, in[1]), build_fn2(b, "le", x, in[2])), g);
 }
 

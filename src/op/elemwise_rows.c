@@ -48,7 +48,8 @@
                                                                                                                        \
   X(switch, ARGS(3, "condition x y"), SWITCH, K(switch_), D(switch), "({0} ? {1} : {2})",                              \
     "x where the condition holds, else y")                                                                             \
-  X(clip, ARGS(3, "x min max"), PROMOTE, K(clip), D(clip), "fmin(fmax({0}, {1}), {2})", "x kept inside [min, max]")    \
+  X(clip, ARGS(3, "x min max"), PROMOTE, K(clip), D(clip), "({0} < {1} ? {1} : {0} > {2} ? {2} : {0})",             \
+    "min where x < min, else max where x > max, else x")                                                               \
   X(second, BINARY, SECOND, COPY, D(copy), "({1})", "y broadcast to x's shape")                                        \
   X(identity, UNARY, PROMOTE, COPY, D(copy), "({0})", "x itself, as a copy")                                           \
                                                                                                                        \
@@ -108,7 +109,7 @@
                                                                                                                        \
   X(conj, UNARY, CONJ, K(conj), D(conj), "conj({0})", "complex conjugate")                                             \
   X(real, UNARY, REAL, K(real), D(real), "creal({0})", "real part")                                                    \
-  X(imag, UNARY, PART, K(imag), D(imag), "cimag({0})", "imaginary part")                                               \
+  X(imag, UNARY, PART, K(imag), D(imag), "cimag({0})", "imaginary part; of real numbers 0 of their dtype")                                             \
   X(angle, UNARY, PART, K(angle), D(angle), "carg({0})", "argument of a complex number")                               \
   X(complex, ARGS(2, "re im"), COMPLEX, K(complex), D(complex), "({0} + {1} * I)", "complex number of two parts")
 
@@ -143,6 +144,9 @@ const scalar_op *elemwise_find_row(const char *name) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
+/* Zeros of x's dtype: what imag is of real numbers. */
+static damo_var *no_imaginary_part(build *b, damo_var *x) { return build_fill(b, x, build_scalar(b, var_dtype(x), 0)); }
+
 /* True when the function is the identity on that operand. */
 static bool leaves_alone(dtype_rule rule, damo_dtype dt) {
   if (rule == RULE_CONJ || rule == RULE_REAL) return !dtype_is_complex(dt);
@@ -155,6 +159,7 @@ static damo_var *apply_row(build *b, const scalar_op *row, damo_var *const *oper
   if (first && build_resolve(b, operands, 1, false, in) != DAMO_OK) return NULL;
   if (build_resolve(b, operands + first, row->arity - first, false, in + first) != DAMO_OK) return NULL;
   if (leaves_alone(row->rule, var_dtype(in[0]))) return in[0];
+  if (row == &scalar_rows[ROW_imag] && !dtype_is_complex(var_dtype(in[0]))) return no_imaginary_part(b, in[0]);
   return build_op(b, elemwise_op(b->ctx, row->name), in, row->arity);
 }
 

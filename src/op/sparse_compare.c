@@ -299,8 +299,8 @@ static bool is_maximum(const fn_args *a) { return strcmp(a->func->data, "maximum
 static bool keeps_zero(const fn_args *a, const damo_var *y) {
   const damo_array *v = var_constant_array(y);
   if (v == NULL || v->ndim != 0) return false;
-  if (dtype_is_complex(array_dtype(v))) return true; /* (that there is no larger of them is said later) */
-  const double number = scalar_to_double(array_item(v));
+  const damo_c128 z = scalar_cast(array_item(v), DAMO_COMPLEX128).v.c; /* ordered by real parts, then imaginary ones */
+  const double number = z.re != 0 ? z.re : z.im;
   return is_maximum(a) ? number <= 0 : number >= 0;
 }
 

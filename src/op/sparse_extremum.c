@@ -32,9 +32,9 @@ static damo_status extremum_type(const damo_op *op, damo_var *const *in, int n_i
   (void)n_in;
   const extremum_data *d = data_of(op);
   DAMO_TRY(need_sparse(op, in, 0));
-  if (dtype_is_complex(var_dtype(in[0]))) {
-    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for %s", op_prop(op, "kind")->u.s,
-                    dtype_name(var_dtype(in[0])));
+  if (d->position && dtype_is_complex(var_dtype(in[0]))) {
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for sparse matrices of %s; use x:toarray()",
+                    op_prop(op, "kind")->u.s, dtype_name(var_dtype(in[0])));
   }
   return give_dense(op, out, d->position ? DAMO_INT64 : var_dtype(in[0]), d->axis < 0 ? 0 : 1,
                     &in[0]->type->shape[d->axis == 0]);

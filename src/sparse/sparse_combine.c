@@ -57,9 +57,6 @@ static damo_status check_merge(sparse_merge_op op, const damo_sparse *a, const d
                                       [SPARSE_MUL] = "mul",
                                       [SPARSE_MAX] = "maximum",
                                       [SPARSE_MIN] = "minimum"};
-  const damo_dtype dtype = dtype_promote(sparse_dtype(a), sparse_dtype(b));
-  if (is_order(op) && dtype_is_complex(dtype))
-    return ctx_fail(a->obj.ctx, DAMO_ETYPE, "%s is not defined for %s", names[op], dtype_name(dtype));
   if (a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1]) return DAMO_OK;
   return ctx_fail(a->obj.ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal", names[op],
                   (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1]);

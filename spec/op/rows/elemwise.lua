@@ -110,7 +110,7 @@ return function(h)
     { h.bools { true, false }, { 1, 2 }, h.ints { 3, 4 }, want = { 1, 4 }, f32 = false },
   }
   rows.where = rows.switch
-  rows.clip = each { each = function(x, lo, hi) return math.min(math.max(x, lo), hi) end,
+  rows.clip = each { each = function(x, lo, hi) return x < lo and lo or x > hi and hi or x end,
     at = { { -2.0, 0.5, 3.0, 0.9 }, { -1.0, 0.1, 0.2, 0.3 }, { 1.0, 2.5, 1.5, 1.4 } }, rule = "promote",
     ints = { { 1, 5, 9 }, { 2, 2, 2 }, { 6, 6, 6 } }, outer = false,
     special = { { { nan, -3, 7 }, -1, 1, want = { nan, -1, 1 } } } }
