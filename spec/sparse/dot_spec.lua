@@ -347,7 +347,7 @@ describe("true_dot", function()
   it("says what is wrong", function()
     local a = s.matrix {}
     s.raises("type", "TrueDot: operands must have one dtype, got float64 and float32: cast one of them",
-      function() true_dot(a, s.dense(5, 2, "float32")) end)
+      function() sparse.TrueDot {}(a, s.dense(5, 2, "float32")) end)
     s.raises("shape",
       "TrueDot: shapes (4, 5) and (4, 2) do not agree: axis 2 of the first is 5, axis 1 of the second is 4",
       function() true_dot(a, s.dense(4, 2)) end)

@@ -256,7 +256,7 @@ describe("vectors", function()
     s.raises("shape", "the vector has shape (6,), expected (5,): one entry for each column",
       function() return g(x, long) end)
     s.raises("type", "MulSV: the operands must have one dtype, got float64 and float32; cast one of them",
-      function() return sp.mul_s_v(x, damo.ones({ 5 }, "float32")) end)
+      function() return sp.MulSV {}(x, damo.ones({ 5 }, "float32")) end)
     s.raises("type", "ColScaleCSC: operand 2 must be a vector, got TensorType(float64, shape=(4, 5))",
       function() return sp.col_scale(x, damo.ones { 4, 5 }) end)
   end)

@@ -265,18 +265,16 @@ const op_def true_dot_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* Both in the dtype that they promote to: a node casts what it is given, once. */
 static damo_status fn_dot(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = any_operand(b, a, 0), *y = any_operand(b, a, 1);
-  if (x == NULL || y == NULL) return b->status;
-  const damo_dtype dt = dtype_promote(var_dtype(x), var_dtype(y));
-  return fn_give(b, out, build_sparse_dot(b, build_cast(b, x, dt), build_cast(b, y, dt)));
+  return fn_give_promoted(b, a, out, &sparse_dot_def);
 }
 
 static damo_status fn_true_dot(build *b, const fn_args *a, ptrvec *out) {
   bool keep = true;
+  damo_var *pair[2];
   DAMO_TRY(fn_opt_bool(a, 0, &keep));
-  return fn_give(b, out, build_true_dot(b, any_operand(b, a, 0), any_operand(b, a, 1), keep));
+  DAMO_TRY(pair_promoted(b, a, pair));
+  return fn_give(b, out, build_true_dot(b, pair[0], pair[1], keep));
 }
 
 const op_func sparse_dot_funcs[] = {

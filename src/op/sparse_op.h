@@ -71,6 +71,10 @@ damo_var *sparse_operand(build *b, const fn_args *a, int i);
 damo_var *any_operand(build *b, const fn_args *a, int i);
 /* Both operands of a call, each sparse or dense, weak literals resolved next to each other. */
 damo_status pair_operands(build *b, const fn_args *a, damo_var **pair);
+/* The same in the dtype that they promote to: a node casts what it is given, once. */
+damo_status pair_promoted(build *b, const fn_args *a, damo_var **pair);
+/* A call that is a class over the two operands, promoted. */
+damo_status fn_give_promoted(build *b, const fn_args *a, ptrvec *out, const op_def *def);
 /* A call that is a class over the two operands as they are. */
 damo_status fn_give_pair(build *b, const fn_args *a, ptrvec *out, const op_def *def);
 /* An Op of that class without properties, applied. */

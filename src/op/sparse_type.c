@@ -184,6 +184,19 @@ damo_status fn_give_pair(build *b, const fn_args *a, ptrvec *out, const op_def *
   return fn_give(b, out, build_class(b, def, pair, 2));
 }
 
+damo_status pair_promoted(build *b, const fn_args *a, damo_var **pair) {
+  DAMO_TRY(pair_operands(b, a, pair));
+  const damo_dtype dtype = dtype_promote(var_dtype(pair[0]), var_dtype(pair[1]));
+  for (int i = 0; i < 2; i++) pair[i] = build_cast(b, pair[i], dtype);
+  return b->status;
+}
+
+damo_status fn_give_promoted(build *b, const fn_args *a, ptrvec *out, const op_def *def) {
+  damo_var *pair[2];
+  DAMO_TRY(pair_promoted(b, a, pair));
+  return fn_give(b, out, build_class(b, def, pair, 2));
+}
+
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
 damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
