@@ -243,6 +243,11 @@ extern const dtype_info dtype_table[DAMO_N_DTYPES];
 #define dtype_kind_of(dt) (dtype_table[dt].kind)
 static inline bool dtype_is_integer(damo_dtype dt) { return dt >= DAMO_INT8 && dt <= DAMO_UINT64; } /* bool excluded */
 static inline bool dtype_is_discrete(damo_dtype dt) { return dt <= DAMO_UINT64; }                   /* bool included */
+/* Sums stay what they are when their terms are cast: between float dtypes, but for rounding. Integers wrap, and bool
+ * does not count. */
+static inline bool dtype_cast_keeps_sums(damo_dtype from, damo_dtype to) {
+  return from == to || (!dtype_is_discrete(from) && !dtype_is_discrete(to));
+}
 static inline bool dtype_is_float(damo_dtype dt) { return dt == DAMO_FLOAT32 || dt == DAMO_FLOAT64; }
 static inline bool dtype_is_complex(damo_dtype dt) { return dt == DAMO_COMPLEX64 || dt == DAMO_COMPLEX128; }
 static inline bool dtype_is_signed(damo_dtype dt) { return dt >= DAMO_INT8 && dt <= DAMO_INT64; }

@@ -121,7 +121,7 @@ static damo_status check_patterns(const exam *e) {
     damo_obj *v = *e->t->out[o], *first = *e->t->in[0];
     if (v->kind != OBJ_SPARSE) continue;
     const bool shared = first->kind == OBJ_SPARSE && sparse_shares((damo_sparse *)v, (damo_sparse *)first);
-    if (said == PATTERN_SHARED && !shared)
+    if (apply_shares_pattern(e->t->node) && !shared)
       return accuse(e, "DEBUG: output %d has not the index arrays of input 1, which the Op says", o + 1);
     if (!may) DAMO_TRY(sparse_repeats((damo_sparse *)v, &repeats));
     if (repeats)

@@ -175,6 +175,9 @@ static inline int var_ndim(const damo_var *v) { return v->type->ndim; }
 static inline bool var_is_constant(const damo_var *v) { return v->kind == VAR_CONSTANT; }
 /* The constant's Array, NULL when v is no constant Array. */
 const damo_array *var_constant_array(const damo_var *v);
+/* The node's output has the very pattern arrays of its first input: PATTERN_SHARED, but where an entrywise Op changes to
+ * a dtype in which duplicates would not stand for their sum, which it then sums first. */
+bool apply_shares_pattern(const damo_apply *node);
 /* The Variable nearest to the leaves that has v's pattern arrays, as its Ops say (PATTERN_SHARED); at most `steps` nodes
  * away. Borrowed. */
 damo_var *var_pattern_root(const damo_var *v, int64_t steps);

@@ -142,7 +142,9 @@ struct op_def {
   op_nonfinite nonfinite;
   /* PATTERN_SHARED, and each entry of the one output is made of input 0's entry there and of what the other inputs,
    * dense ones, have for its place: a number, its row's or column's, its own; a zero gives a zero, unless theirs is nan
-   * or infinite. Holds for any choice of places, stored twice or not: rewriting may leave out those that nobody reads. */
+   * or infinite. Holds for any choice of places, stored twice or not: rewriting may leave out those that nobody reads.
+   * From a dtype into another where sums of casts are not casts of sums (dtype_cast_keeps_sums) duplicates are summed
+   * first, and the pattern is then another one (apply_shares_pattern). */
   bool entrywise;
   op_terms terms;
 

@@ -68,8 +68,14 @@ const damo_array *var_constant_array(const damo_var *v) {
   return (const damo_array *)v->value;
 }
 
+bool apply_shares_pattern(const damo_apply *node) {
+  const op_def *def = node->op->def;
+  if (def->pattern != PATTERN_SHARED || !def->entrywise) return def->pattern == PATTERN_SHARED;
+  return dtype_cast_keeps_sums((damo_dtype)node->in[0]->type->dtype, (damo_dtype)node->out[0]->type->dtype);
+}
+
 damo_var *var_pattern_root(const damo_var *v, int64_t steps) {
-  while (steps-- > 0 && v->owner != NULL && v->owner->op->def->pattern == PATTERN_SHARED) v = v->owner->in[0];
+  while (steps-- > 0 && v->owner != NULL && apply_shares_pattern(v->owner)) v = v->owner->in[0];
   return (damo_var *)(uintptr_t)v;
 }
 

@@ -192,13 +192,12 @@ static damo_status cast_type(const damo_op *op, damo_var *const *in, int n_in, d
 }
 
 static damo_status cast_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
-  damo_dtype to = cast_dtype(t->node->op), from = sparse_dtype(x);
-  damo_sparse *y = thunk_out_like(t, 0, x, to);
-  if (y == NULL) return DAMO_EMEMORY;
-  if (from == to) return array_assign(y->data, x->data);
-  kernel_cast(from, to)(x->data->data, y->data->data, sparse_nnz(x));
-  return DAMO_OK;
+  const damo_dtype to = cast_dtype(t->node->op);
+  damo_sparse *x = sparse_summed_for(thunk_in_sparse(t, 0), to);
+  damo_sparse *y = x != NULL ? thunk_out_like(t, 0, x, to) : NULL;
+  const damo_status s = y != NULL ? array_assign(y->data, x->data) : DAMO_EMEMORY;
+  damo_release(x);
+  return s;
 }
 
 static damo_status cast_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -262,7 +261,7 @@ static const op_def summed_def = {
 
 damo_var *build_summed(build *b, damo_var *x) { return build_class(b, &summed_def, &x, 1); }
 
-/* What a script casts is summed first: duplicates stand for their sum, which a narrower dtype holds otherwise. */
+/* What a script casts is summed first: duplicates stand for their sum, which a narrower float holds otherwise. */
 static damo_var *cast_summed(build *b, damo_var *x, damo_dtype dtype) {
   if (x == NULL || var_dtype(x) == dtype) return x;
   return build_sparse_cast(b, build_class(b, &summed_def, &x, 1), dtype);

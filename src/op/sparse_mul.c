@@ -28,6 +28,7 @@ static damo_status product_rop(build *b, damo_apply *node, damo_var *const *eval
 
 /* conj(x)·g at x's stored entries; where g is on their pattern, one by one. */
 static damo_var *at_entries(build *b, damo_var *x, damo_var *g) {
+  if (x != NULL && dtype_is_discrete(var_dtype(x))) x = build_sparse_cast(b, x, var_dtype(g));
   damo_var *data = x != NULL ? sparse_data(b, x) : NULL, *here = data != NULL ? sparse_gather(b, g, x) : NULL;
   return here != NULL ? sparse_with(b, x, build_fn2(b, "mul", build_conj(b, data), here)) : NULL;
 }
@@ -114,12 +115,14 @@ static damo_status check_shapes(thunk *t, const damo_sparse *x, const damo_array
 }
 
 static damo_status entries_perform(thunk *t, const kernel_set *op, bool stretch) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
   const damo_array *y = thunk_in(t, 1);
   const damo_dtype dtype = var_dtype(t->node->out[0]);
-  DAMO_TRY(check_shapes(t, x, y, stretch));
-  damo_sparse *out = thunk_out_like(t, 0, x, dtype);
-  return out != NULL ? sparse_entries_with(op->fn[dtype], dtype, x, y, out->data) : DAMO_EMEMORY;
+  DAMO_TRY(check_shapes(t, thunk_in_sparse(t, 0), y, stretch));
+  damo_sparse *x = sparse_summed_for(thunk_in_sparse(t, 0), dtype);
+  damo_sparse *out = x != NULL ? thunk_out_like(t, 0, x, dtype) : NULL;
+  const damo_status s = out != NULL ? sparse_entries_with(op->fn[dtype], dtype, x, y, out->data) : DAMO_EMEMORY;
+  damo_release(x);
+  return s;
 }
 
 static damo_status sd_perform(thunk *t) { return entries_perform(t, &kernel_table_select()->mul, false); }
@@ -289,9 +292,12 @@ static damo_status scale_type(const damo_op *op, damo_var *const *in, damo_type 
 }
 
 static damo_status scale_perform(thunk *t, int axis) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
-  damo_sparse *out = thunk_out_like(t, 0, x, var_dtype(t->node->out[0]));
-  return out != NULL ? sparse_scale_to(x, axis, thunk_in(t, 1), out) : DAMO_EMEMORY;
+  const damo_dtype dtype = var_dtype(t->node->out[0]);
+  damo_sparse *x = sparse_summed_for(thunk_in_sparse(t, 0), dtype);
+  damo_sparse *out = x != NULL ? thunk_out_like(t, 0, x, dtype) : NULL;
+  const damo_status s = out != NULL ? sparse_scale_to(x, axis, thunk_in(t, 1), out) : DAMO_EMEMORY;
+  damo_release(x);
+  return s;
 }
 
 static damo_status col_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -382,12 +388,6 @@ static damo_status need_whole(build *b, const fn_args *a, const damo_var *x, con
   return DAMO_OK;
 }
 
-/* x before its entries are converted to the dtype of the result: what wraps, or is or, is summed in x's own dtype. */
-static damo_var *summed_for(build *b, damo_var *x, damo_var *y) {
-  const bool same = dtype_promote(var_dtype(x), var_dtype(y)) == var_dtype(x);
-  return same || !dtype_is_discrete(var_dtype(x)) ? x : build_summed(b, x);
-}
-
 static damo_status fn_mul(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2];
   DAMO_TRY(pair_operands(b, a, pair));
@@ -396,7 +396,7 @@ static damo_status fn_mul(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = pair[!var_is_sparse(pair[0])], *y = pair[var_is_sparse(pair[0])];
   DAMO_TRY(need_factor(b, a, y));
   DAMO_TRY(need_whole(b, a, x, y));
-  return fn_give(b, out, build_class(b, &sd_def, (damo_var *[]){summed_for(b, x, y), y}, 2));
+  return fn_give(b, out, build_class(b, &sd_def, (damo_var *[]){x, y}, 2));
 }
 
 damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out) {
@@ -407,7 +407,6 @@ damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out) {
   for (int k = 0; k < 2 && var_is_dense(y) && var_ndim(y) == 2; k++)
     over[k] = type_dim_is_one(y->type, k) && !type_dim_is_one(x->type, k);
   if (!over[0] && !over[1]) return fn_give(b, out, build_fn2(b, "sparse.mul", a->in[0], a->in[1]));
-  x = summed_for(b, x, y);
   if (over[0] && over[1]) return fn_give(b, out, build_fn2(b, "sparse.mul", x, build_dimshuffle(b, y, NULL, 0)));
   damo_var *v = build_dimshuffle(b, y, over[0] ? (const int[]){1} : (const int[]){0}, 1);
   return fn_give(b, out, build_class(b, over[0] ? &col_def : &row_def, (damo_var *[]){x, v}, 2));
@@ -426,8 +425,7 @@ static damo_status fn_true_div(build *b, const fn_args *a, ptrvec *out) {
     return b->status;
   }
   DAMO_TRY(need_factor(b, a, pair[1]));
-  damo_var *x = dtype_is_discrete(var_dtype(pair[0])) ? build_summed(b, pair[0]) : pair[0];
-  return fn_give(b, out, build_class(b, &div_def, (damo_var *[]){x, pair[1]}, 2));
+  return fn_give(b, out, build_class(b, &div_def, pair, 2));
 }
 
 static damo_status fn_mul_s_s(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &ss_def); }

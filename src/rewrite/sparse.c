@@ -37,7 +37,9 @@ static const damo_apply *spread_everywhere(const damo_var *v) {
   return spread != NULL && !op_prop(spread->op, "sparse_grad")->u.i ? spread : NULL;
 }
 
-static bool is_entrywise(const damo_var *v) { return v->owner != NULL && v->owner->op->def->entrywise; }
+static bool is_entrywise(const damo_var *v) {
+  return v->owner != NULL && v->owner->op->def->entrywise && apply_shares_pattern(v->owner);
+}
 
 /* A cotangent spread over every place, perhaps through Ops that take it entry by entry. */
 static bool is_spread(const damo_var *v) {

@@ -83,13 +83,16 @@ void sparse_add_to_dense(const damo_sparse *a, damo_array *dense); /* of a's dty
 damo_sparse *sparse_copy(const damo_sparse *a);                    /* data of its own */
 damo_sparse *sparse_to_format(damo_sparse *a, damo_format format); /* O(nnz + rows + cols); stable */
 damo_sparse *sparse_transpose(const damo_sparse *a);               /* the other format, same arrays */
-damo_sparse *sparse_cast(damo_sparse *a, damo_dtype dtype);        /* the same pattern */
-damo_sparse *sparse_to_itype(damo_sparse *a, damo_dtype itype);    /* to int32 only where it fits, else a value error */
-damo_sparse *sparse_sort(damo_sparse *a);                          /* each line ascending, stable */
-damo_sparse *sparse_sum_duplicates(damo_sparse *a);                /* sorted and without duplicates: canonical */
-damo_sparse *sparse_drop_zeros(damo_sparse *a);                    /* without entries that are 0 */
-bool sparse_all_finite(const damo_sparse *a);                      /* no stored entry is inf or nan */
-int64_t sparse_count_zeros(const damo_sparse *a);                  /* stored entries that are 0 */
+/* a for a reader of another dtype, in which duplicates must stand for the sum that they have in a's: a itself where
+ * they do (dtype_cast_keeps_sums) or where there are none, else canonical. */
+damo_sparse *sparse_summed_for(damo_sparse *a, damo_dtype dtype);
+damo_sparse *sparse_cast(damo_sparse *a, damo_dtype dtype);     /* sparse_summed_for's pattern */
+damo_sparse *sparse_to_itype(damo_sparse *a, damo_dtype itype); /* to int32 only where it fits, else a value error */
+damo_sparse *sparse_sort(damo_sparse *a);                       /* each line ascending, stable */
+damo_sparse *sparse_sum_duplicates(damo_sparse *a);             /* sorted and without duplicates: canonical */
+damo_sparse *sparse_drop_zeros(damo_sparse *a);                 /* without entries that are 0 */
+bool sparse_all_finite(const damo_sparse *a);                   /* no stored entry is inf or nan */
+int64_t sparse_count_zeros(const damo_sparse *a);               /* stored entries that are 0 */
 
 /* ---- Computing --------------------------------------------------------------------------------------------------- */
 
@@ -137,9 +140,9 @@ damo_sparse *sparse_dot_mixed(damo_sparse *a, const damo_array *x, bool left);
 damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b);
 /* Rows (axis 0) or columns (axis 1) times the entries of a vector. */
 damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s);
-/* The same into out, which has a's pattern and the promoted dtype. */
+/* The same into out, which has the promoted dtype and the pattern of a, which is sparse_summed_for that dtype. */
 damo_status sparse_scale_to(const damo_sparse *a, int axis, const damo_array *s, damo_sparse *out);
-/* out[p] = op(entry p, y at its place) by an elementwise kernel of dtype `loop`; y is 0-d or a matrix of a's shape,
+/* out[p] = op(entry p, y at its place) by an elementwise kernel of dtype `loop`, which a is summed for; y is 0-d or a matrix of a's shape,
  * whose axes of length 1 are stretched; out: a vector, not a's data, of the kernel's result dtype. */
 damo_status sparse_entries_with(kernel_fn op, damo_dtype loop, const damo_sparse *a, const damo_array *y,
                                 damo_array *out);

@@ -108,10 +108,13 @@ damo_status sparse_scale_to(const damo_sparse *a, int axis, const damo_array *s,
 
 damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s) {
   const damo_dtype dtype = dtype_promote(sparse_dtype(a), array_dtype(s));
-  damo_array *data = sparse_vector(a->obj.ctx, dtype, sparse_nnz(a));
-  damo_sparse *out = data ? sparse_with_data(a, data) : NULL;
+  damo_sparse *x = sparse_summed_for(a, dtype);
+  damo_array *data = x ? sparse_vector(a->obj.ctx, dtype, sparse_nnz(x)) : NULL;
+  damo_sparse *out = data ? sparse_with_data(x, data) : NULL;
+  const bool ok = out && sparse_scale_to(x, axis, s, out) == DAMO_OK;
+  damo_release(x);
   damo_release(data);
-  if (!out || sparse_scale_to(a, axis, s, out) == DAMO_OK) return out;
+  if (ok) return out;
   damo_release(out);
   return NULL;
 }
@@ -129,9 +132,12 @@ damo_status sparse_reduce_entries(const damo_sparse *a, reduce_kind kind, void *
 }
 
 /* The sum of all entries: the data's, whatever the pattern. */
-static damo_array *sum_all(const damo_sparse *a, damo_dtype dtype) {
-  damo_array *out = array_empty(a->obj.ctx, dtype, 0, NULL);
-  if (!out || sparse_reduce_entries(a, REDUCE_SUM, out->data) == DAMO_OK) return out;
+static damo_array *sum_all(damo_sparse *a, damo_dtype dtype) {
+  damo_sparse *x = sparse_summed_for(a, dtype);
+  damo_array *out = x ? array_empty(a->obj.ctx, dtype, 0, NULL) : NULL;
+  const bool ok = out && sparse_reduce_entries(x, REDUCE_SUM, out->data) == DAMO_OK;
+  damo_release(x);
+  if (ok) return out;
   damo_release(out);
   return NULL;
 }

@@ -46,8 +46,10 @@ damo_sparse *sparse_to_format(damo_sparse *a, damo_format format) {
 
 damo_sparse *sparse_cast(damo_sparse *a, damo_dtype dtype) {
   if (sparse_dtype(a) == dtype) return damo_retain(a);
-  damo_array *data = array_cast(a->data, dtype);
-  damo_sparse *b = data ? sparse_with_data(a, data) : NULL;
+  damo_sparse *own = sparse_summed_for(a, dtype);
+  damo_array *data = own ? array_cast(own->data, dtype) : NULL;
+  damo_sparse *b = data ? sparse_with_data(own, data) : NULL;
+  damo_release(own);
   damo_release(data);
   return b;
 }
@@ -118,6 +120,14 @@ damo_sparse *sparse_sum_duplicates(damo_sparse *a) {
   const int64_t n = value_fns_of(b)->sum_duplicates(sparse_major(b), b->indptr->data, b->indices->data, b->data->data);
   b->sorted = b->unique = true;
   return sparse_cut(b, n);
+}
+
+damo_sparse *sparse_summed_for(damo_sparse *a, damo_dtype dtype) {
+  if (a->unique || dtype_cast_keeps_sums(sparse_dtype(a), dtype)) return damo_retain(a);
+  damo_sparse *once = sparse_sum_duplicates(a);
+  if (!once || sparse_nnz(once) < sparse_nnz(a)) return once;
+  damo_release(once);
+  return damo_retain(a);
 }
 
 #define LOOK 4096 /* entries at a time that are searched for a 0 */

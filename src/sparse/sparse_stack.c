@@ -93,9 +93,10 @@ static damo_status stack_inside(int64_t n, damo_sparse *const *blocks, damo_spar
   return DAMO_OK;
 }
 
-/* The block in that format; for stacking inside lines also of that dtype and index dtype. */
+/* The block in that format, as its entries may be cast; for stacking inside lines of that dtype and index dtype. */
 static damo_sparse *formed(damo_sparse *block, damo_format format, bool inside, damo_dtype dtype, damo_dtype itype) {
-  damo_sparse *a = sparse_to_format(block, format);
+  damo_sparse *own = sparse_to_format(block, format), *a = own ? sparse_summed_for(own, dtype) : NULL;
+  damo_release(own);
   if (!inside || !a) return a;
   damo_sparse *b = sparse_cast(a, dtype), *c = b ? sparse_to_itype(b, itype) : NULL;
   damo_release(a);
@@ -118,6 +119,8 @@ damo_sparse *sparse_stack(damo_ctx *ctx, const char *who, int axis, int64_t n, d
     own[made] = again ? damo_retain(own[made - 1]) : formed(blocks[made], format, inside, dtype, itype);
     if (!own[made]) goto done;
   }
+  nnz = 0; /* (some may have been summed) */
+  for (int64_t k = 0; k < n; k++) nnz += sparse_nnz(own[k]);
   out = sparse_empty(ctx, format, dtype, itype, shape, nnz);
   if (!out) goto done;
   if (!inside) stack_lines(n, own, out);
@@ -158,7 +161,7 @@ damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blo
   if (!out) return NULL;
   out->sorted = out->unique = true;
   for (int64_t k = 0; k < n; k++) {
-    damo_sparse *own = sparse_to_format(blocks[k], format);
+    damo_sparse *own = formed(blocks[k], format, false, dtype, itype);
     if (!own) {
       damo_release(out);
       return NULL;
@@ -171,7 +174,7 @@ damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blo
     out->unique = out->unique && own->unique;
     damo_release(own);
   }
-  return out;
+  return sparse_cut(out, at); /* (some may have been summed) */
 }
 
 /* ---- Splitting --------------------------------------------------------------------------------------------------- */
