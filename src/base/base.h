@@ -243,6 +243,8 @@ extern const dtype_info dtype_table[DAMO_N_DTYPES];
 #define dtype_kind_of(dt) (dtype_table[dt].kind)
 static inline bool dtype_is_integer(damo_dtype dt) { return dt >= DAMO_INT8 && dt <= DAMO_UINT64; } /* bool excluded */
 static inline bool dtype_is_discrete(damo_dtype dt) { return dt <= DAMO_UINT64; }                   /* bool included */
+/* A type error where the cast that `who` is asked for would drop an imaginary part. */
+damo_status dtype_check_cast(damo_ctx *ctx, const char *who, damo_dtype from, damo_dtype to);
 /* Sums stay what they are when their terms are cast: between float dtypes, but for rounding. Integers wrap, and bool
  * does not count. */
 static inline bool dtype_cast_keeps_sums(damo_dtype from, damo_dtype to) {

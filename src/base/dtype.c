@@ -76,6 +76,12 @@ const char *damo_dtype_name(damo_dtype dtype) {
 
 size_t damo_dtype_size(damo_dtype dtype) { return (unsigned)dtype < DAMO_N_DTYPES ? dtype_size(dtype) : 0; }
 
+damo_status dtype_check_cast(damo_ctx *ctx, const char *who, damo_dtype from, damo_dtype to) {
+  if (!dtype_is_complex(from) || dtype_is_complex(to)) return DAMO_OK;
+  return ctx_fail(ctx, DAMO_ETYPE, "%s: %s to %s would drop the imaginary part; take real(x), imag(x) or abs(x)", who,
+                  dtype_name(from), dtype_name(to));
+}
+
 bool damo_dtype_from_name(const char *name, damo_dtype *out) {
   for (int dt = 0; name != NULL && out != NULL && dt < DAMO_N_DTYPES; dt++) {
     if (strcmp(name, dtype_table[dt].name) == 0) {

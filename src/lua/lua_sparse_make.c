@@ -170,7 +170,10 @@ static int converted(lua_State *L, int idx, const matrix_options *o, const char 
     bind_raise(L, DAMO_ESHAPE, "%s: the matrix has shape %s, not %s", func, shape_format(is, sizeof is, 2, m->shape),
                shape_format(wanted, sizeof wanted, 2, o->shape));
   }
-  if (o->dtype >= 0) m = bind_push_made(L, sparse_cast(m, (damo_dtype)o->dtype));
+  if (o->dtype >= 0) {
+    bind_check(L, dtype_check_cast(bind_ctx(L), func, sparse_dtype(m), (damo_dtype)o->dtype));
+    m = bind_push_made(L, sparse_cast(m, (damo_dtype)o->dtype));
+  }
   if (o->itype >= 0) {
     const damo_dtype itype = sparse_itype_for((damo_dtype)o->itype, m->shape[0], m->shape[1], sparse_nnz(m));
     m = bind_push_made(L, sparse_to_itype(m, itype));
@@ -189,12 +192,17 @@ static int from_matrix(lua_State *L, damo_format format, const char *func) {
   return converted(L, 1, &o, func);
 }
 
+/* Values given as an option, in that dtype where it is not -1. */
+static damo_array *as_dtype(lua_State *L, damo_array *given, int dtype, const char *func) {
+  if (dtype < 0 || array_dtype(given) == (damo_dtype)dtype) return given;
+  bind_check(L, dtype_check_cast(bind_ctx(L), func, array_dtype(given), (damo_dtype)dtype));
+  return bind_push_made(L, array_cast(given, (damo_dtype)dtype));
+}
+
 /* The vector of values: the script's own Array where it has the dtype and no copy is wanted. */
 static damo_array *option_data(lua_State *L, int dtype, bool copy, const char *func) {
-  damo_array *given = option_array(L, 1, "data", dtype, func), *data = given;
-  if (dtype >= 0 && array_dtype(data) != (damo_dtype)dtype) {
-    data = bind_push_made(L, array_cast(data, (damo_dtype)dtype));
-  }
+  damo_array *given = option_array(L, 1, "data", dtype, func);
+  damo_array *data = as_dtype(L, given, dtype, func);
   return copy && data == given ? bind_push_made(L, array_copy(data)) : data;
 }
 
@@ -261,10 +269,7 @@ static int make_coo(lua_State *L) {
   int dtype = option_dtype(L, 1, -1, "coo");
   damo_array *rows = option_array(L, 1, "rows", DAMO_INT64, "coo");
   damo_array *cols = option_array(L, 1, "cols", DAMO_INT64, "coo");
-  damo_array *values = option_array(L, 1, "values", dtype, "coo");
-  if (dtype >= 0 && array_dtype(values) != (damo_dtype)dtype) {
-    values = bind_push_made(L, array_cast(values, (damo_dtype)dtype));
-  }
+  damo_array *values = as_dtype(L, option_array(L, 1, "values", dtype, "coo"), dtype, "coo");
   bool known = bind_option_shape2(L, 1, false, shape, "coo");
   return give(L, sparse_from_coo(bind_ctx(L), format, known ? shape : NULL, rows, cols, values, itype));
 }
@@ -383,6 +388,7 @@ static int make_diags(lua_State *L) {
   damo_dtype common;
   damo_array **diagonals = read_diagonals(L, n, &common);
   const int64_t *offsets = read_offsets(L, n, diagonals);
+  if (dtype >= 0) bind_check(L, dtype_check_cast(bind_ctx(L), "diags", common, (damo_dtype)dtype));
   bool known = bind_option_shape2(L, 3, false, shape, "diags");
   damo_format format = option_format(L, 3, DAMO_CSR, "diags");
   damo_dtype itype = bind_option_itype(L, 3, "diags");

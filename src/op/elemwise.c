@@ -78,11 +78,7 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
   for (int i = first + 1; i < row->arity; i++) all = dtype_promote(all, in[i]);
   apply_rule(op, all, in[row->arity - 1], loop, out);
   if (row->rule == RULE_LOGIC && !dtype_is_discrete(all)) return refuse(op, all, "; it takes bool and integers");
-  if (row->rule == RULE_CAST && dtype_is_complex(all) && !dtype_is_complex(*out)) {
-    return ctx_fail(op->obj.ctx, DAMO_ETYPE,
-                    "cast: %s to %s would drop the imaginary part; take real(x), imag(x) or abs(x)", dtype_name(all),
-                    dtype_name(*out));
-  }
+  if (row->rule == RULE_CAST) DAMO_TRY(dtype_check_cast(op->obj.ctx, "cast", all, *out));
   if (row->kernel != KERNEL_NONE && elemwise_kernel(d, *loop) == NULL) {
     const char *advice = *loop == DAMO_BOOL        ? "; cast the operands first"
                          : dtype_is_complex(*loop) ? ": there is none of complex numbers"

@@ -180,7 +180,10 @@ static damo_status bmat_type(const damo_op *op, damo_var *const *in, int n_in, d
     dtype = i == 0 ? var_dtype(in[i]) : dtype_promote(dtype, var_dtype(in[i]));
   }
   DAMO_TRY(static_lengths(op, in, shape));
-  if (op_prop(op, "dtype")->kind == PROP_STR) dtype = prop_dtype(op);
+  if (op_prop(op, "dtype")->kind == PROP_STR) {
+    DAMO_TRY(dtype_check_cast(op->obj.ctx, op->def->name, dtype, prop_dtype(op)));
+    dtype = prop_dtype(op);
+  }
   return give_sparse(op, out, grid_format(op), dtype, itype, shape[0], shape[1]);
 }
 

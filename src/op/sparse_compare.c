@@ -190,7 +190,8 @@ static damo_var *either_places(build *b, damo_var *const *pair, damo_var **at) {
   damo_var *m[2] = {NULL}, *ones[2];
   make_alike(b, pair, m);
   for (int i = 0; i < 2; i++) {
-    damo_var *x = m[i] != NULL ? build_sparse_cast(b, m[i], DAMO_BOOL) : NULL;
+    damo_var *stored = m[i] != NULL ? sparse_data(b, m[i]) : NULL;
+    damo_var *x = stored != NULL ? sparse_with(b, m[i], build_fn2(b, "neq", stored, build_int(b, 0))) : NULL;
     ones[i] = x != NULL ? build_fn1(b, "sparse.sp_ones_like", x) : NULL;
   }
   damo_var *places = build_fn2(b, "add", ones[0], ones[1]);

@@ -188,6 +188,7 @@ static damo_status cast_init(damo_op *op) {
 static damo_status cast_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(dtype_check_cast(op->obj.ctx, "cast", var_dtype(in[0]), cast_dtype(op)));
   return give_like(op, out, in[0], cast_dtype(op));
 }
 

@@ -175,6 +175,7 @@ static damo_status stack_type(const damo_op *op, damo_var *const *in, int n_in, 
   if (n_in < 1) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: there are no blocks", op->def->name);
   for (int i = 0; i < n_in; i++) {
     DAMO_TRY(need_sparse(op, in, i));
+    DAMO_TRY(dtype_check_cast(op->obj.ctx, op->def->name, var_dtype(in[i]), stack_dtype(op, in, n_in)));
     if (i > 0) DAMO_TRY(need_same_length(op, in, 0, !axis, i, !axis));
     const int64_t *own = in[i]->type->shape;
     itype = itype_join(itype, var_itype(in[i]));
