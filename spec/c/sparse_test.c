@@ -152,9 +152,10 @@ static void check_axes(damo_ctx *ctx, damo_sparse *a, const ref *r) {
     CHECK_IS(scaled, want);
     damo_array *sum = sparse_sum(a, axis), *wide = sum ? array_cast(sum, DAMO_COMPLEX128) : NULL;
     bool ok = wide && array_size(wide) == a->shape[!axis];
-    for (int64_t q = 0; ok && q < a->shape[!axis] && sparse_dtype(a) != DAMO_BOOL; q++) {
+    for (int64_t q = 0; ok && q < a->shape[!axis]; q++) {
       damo_c128 total = {0, 0};
-      for (int64_t p = 0; p < a->shape[axis]; p++) add_to(&total, axis == 0 ? r->at[p][q] : r->at[q][p]);
+      for (int64_t p = 0; p < a->shape[axis]; p++)
+        add_to(&total, in_dtype(axis == 0 ? r->at[p][q] : r->at[q][p], sparse_dtype(a)));
       ok = close_to(value_at(wide, &q), total);
     }
     CHECK(ok);
@@ -164,7 +165,7 @@ static void check_axes(damo_ctx *ctx, damo_sparse *a, const ref *r) {
   }
   damo_c128 total = {0, 0};
   for (int64_t i = 0; i < r->m; i++)
-    for (int64_t j = 0; j < r->n; j++) add_to(&total, r->at[i][j]);
+    for (int64_t j = 0; j < r->n; j++) add_to(&total, in_dtype(r->at[i][j], sparse_dtype(a)));
   damo_array *all = sparse_sum(a, -1);
   CHECK(all && all->ndim == 0 && close_to(scalar_cast(array_item(all), DAMO_COMPLEX128).v.c, total));
   damo_release(all);

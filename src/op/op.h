@@ -145,6 +145,11 @@ damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_v
  * One dtype, float32 or float64; rows and cols are dense. */
 damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, damo_var *rows, damo_var *cols,
                                   bool transposed, int64_t entries);
+/* sparse_check.c: v, checked as it runs: the matrices x and y, of which only the lengths are asked for, have one shape.
+ * The error names func. */
+damo_var *build_same_shape(build *b, const char *func, damo_var *v, damo_var *x, damo_var *y);
+/* The Variable nearest to the leaves that has v's shape, as its Ops say. Borrowed. */
+damo_var *var_shape_root(const damo_var *v);
 /* sparse_vecdot.c: for each column (axis 0) or row (1) of m the sum of x·y over its stored places, vectors with a number
  * for each; x, y and the result are of one dtype. */
 damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int axis);

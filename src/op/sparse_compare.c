@@ -212,6 +212,14 @@ static damo_status fn_allclose(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_fn1(b, "all", close_places(b, a, pair, &places)));
 }
 
+/* The first of two dense operands, checked where one could stretch over the other. */
+static damo_var *unstretched(build *b, const fn_args *a, damo_var *const *pair) {
+  bool could = false;
+  for (int k = 0; k < 2 && b->status == DAMO_OK; k++)
+    could = could || type_dim_is_one(pair[0]->type, k) != type_dim_is_one(pair[1]->type, k);
+  return could ? build_same_shape(b, a->func->name, pair[0], pair[0], pair[1]) : pair[0];
+}
+
 /* Of two sparse matrices: false where one of the places is not close, true everywhere else. */
 static damo_status fn_isclose(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2], *places;
@@ -222,6 +230,7 @@ static damo_status fn_isclose(build *b, const fn_args *a, ptrvec *out) {
     return fn_give(b, out, build_fn2(b, "eq", where, build_int(b, 0)));
   }
   for (int i = 0; i < 2 && b->status == DAMO_OK; i++) pair[i] = build_toarray(b, pair[i]);
+  pair[0] = unstretched(b, a, pair);
   return fn_give(b, out, b->status == DAMO_OK ? build_fn(b, "isclose", pair, 2, a->opt) : NULL);
 }
 

@@ -120,6 +120,9 @@ damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *co
 damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out);
 damo_var *build_line_sums(build *b, damo_var *x, int axis); /* sums of columns (axis 1) or rows (2): on x's pattern */
 
+/* sparse_check.c: what is given, checked where the lengths become known; the error names func. */
+damo_var *build_square(build *b, const char *func, damo_var *x); /* x, which must be square */
+
 /* sparse_dot.c; one operand is sparse at least */
 damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y);                          /* Dot: dense */
 damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves_dense); /* sparse */
@@ -199,6 +202,7 @@ extern const op_def *const sparse_sum_classes[];
 extern const op_def *const sparse_clean_classes[];
 extern const op_def *const sparse_band_classes[];
 extern const op_def *const sparse_kron_classes[];
+extern const op_def *const sparse_check_classes[];
 extern const op_def *const sparse_block_diag_classes[];
 extern const op_def *const sparse_bmat_classes[];
 extern const op_def *const sparse_find_classes[];

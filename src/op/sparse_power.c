@@ -11,10 +11,8 @@ static damo_status fn_power(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_opt_int(a, 0, &n));
   if (n < 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the power must be an integer of 0 or more", a->func->name);
   const int64_t *shape = x->type->shape;
-  if (shape[0] >= 0 && shape[1] >= 0 && shape[0] != shape[1]) {
-    return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: shape (%lld, %lld) is not square", a->func->name, (long long)shape[0],
-                    (long long)shape[1]);
-  }
+  if (shape[0] < 0 || shape[0] != shape[1]) x = build_square(b, a->func->name, x);
+  if (x == NULL) return b->status;
   if (n == 0) return fn_give(b, out, build_sparse_eye(b, x));
   for (damo_var *square = x; n > 0 && square != NULL; n /= 2) {
     if (n % 2 == 1) result = result != NULL ? times(b, result, square) : square;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define MOST_OPERANDS 32 /* looked at for the length of a vector */
+
 static bool is_class(const damo_var *v, const char *name) { return match_op(v, name) != NULL; }
 
 /* ---- Patterns ---------------------------------------------------------------------------------------------------- */
@@ -23,6 +25,33 @@ static damo_var *matrix_of_data(const damo_var *v) {
   const damo_apply *from = match_op(v, "SparseData");
   if (from == NULL && v->index == 0) from = match_op(v, "CSMProperties");
   return from != NULL ? from->in[0] : NULL;
+}
+
+/* A vector that is as long as m has entries: of values stored with m's pattern or read at its places, or samples. */
+static bool is_of_pattern(const damo_var *v, const damo_var *root) {
+  const damo_apply *gather = match_op(v, "GatherData");
+  const damo_var *of = gather != NULL ? gather->in[1] : matrix_of_data(v);
+  if (of == NULL && v->owner != NULL &&
+      (v->owner->op->def == &sampled_csr_def || v->owner->op->def == &sampled_csc_def)) {
+    const damo_apply *from = match_op(v->owner->in[0], "CSMProperties");
+    of = from != NULL && v->owner->in[0]->index == 1 ? from->in[0] : NULL;
+  }
+  return of != NULL && var_pattern_root(of, INT64_MAX) == root;
+}
+
+/* A vector with a number for each entry of m, for sure: of_pattern, or elementwise of such a vector and of what then has
+ * its length, too. */
+static bool is_over_entries(const damo_var *v, const damo_var *m) {
+  const damo_var *root = var_pattern_root(m, INT64_MAX), *todo[MOST_OPERANDS] = {v};
+  for (int n = 1, seen = 0; n > 0 && seen < MOST_OPERANDS; seen++) {
+    const damo_var *next = todo[--n];
+    if (is_of_pattern(next, root)) return true;
+    if (next->owner == NULL || next->owner->op->def != &elemwise_def) continue;
+    for (int i = 0; i < next->owner->n_in && n < MOST_OPERANDS; i++) {
+      if (match_fits(next->owner, i)) todo[n++] = next->owner->in[i];
+    }
+  }
+  return false;
 }
 
 /* WithData(x, data of x) is x. */
@@ -61,14 +90,16 @@ static damo_var *again_over(build *b, const damo_apply *node, damo_var *first) {
 
 /* A cotangent spread over every place, perhaps scaled entry by entry, where x's entries are; in *absent a vector that
  * is true where nothing is spread, for the zeros of a cotangent are absent entries. NULL if v is no such thing. */
-static damo_var *spread_at(build *b, const damo_var *v, damo_var *x, damo_var **absent) {
+static damo_var *spread_at(build *b, const char *func, const damo_var *v, damo_var *x, damo_var **absent) {
   damo_apply *steps[8];
   int n = 0;
   for (; n < 8 && is_entrywise(v); v = v->owner->in[0]) steps[n++] = v->owner;
   const damo_apply *spread = spread_everywhere(v);
   if (spread == NULL) return NULL;
   const prop_value props[2] = {*op_prop(spread->op, "axis"), prop_bool(true)};
-  damo_var *at = build_op(b, op_new(b->ctx, spread->op->def, props, 2), (damo_var *[]){spread->in[0], x}, 2);
+  damo_var *g = spread->in[0], *over = var_shape_root(spread->in[1]), *to = var_shape_root(x);
+  if (over != to) g = build_same_shape(b, func, g, to, over);
+  damo_var *at = g != NULL ? build_op(b, op_new(b->ctx, spread->op->def, props, 2), (damo_var *[]){g, x}, 2) : NULL;
   damo_var *values = at != NULL ? build_fn1(b, "sparse.csm_data", at) : NULL;
   *absent = values != NULL ? build_fn2(b, "eq", values, build_int(b, 0)) : NULL;
   while (n > 0 && b->status == DAMO_OK) { at = again_over(b, steps[--n], at); }
@@ -82,7 +113,7 @@ static damo_var *unless(build *b, damo_var *absent, damo_var *v) {
 
 /* A cotangent spread over every place and read at x's stored ones is spread over these alone. */
 static damo_status gather_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  damo_var *absent = NULL, *at = spread_at(b, node->in[0], node->in[1], &absent);
+  damo_var *absent = NULL, *at = spread_at(b, "gather", node->in[0], node->in[1], &absent);
   if (b->status != DAMO_OK) return b->status;
   if (at == NULL) return shorten_pattern(b, fg, node, repl, did, 1);
   damo_var *v = build_op(b, damo_retain(node->op), (damo_var *[]){at, node->in[1]}, 2);
@@ -98,7 +129,7 @@ static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_
   for (int i = 0; i < 2 && at == NULL && b->status == DAMO_OK; i++) {
     if (!is_spread(node->in[i]) || is_spread(node->in[1 - i])) continue;
     once = build_fn1(b, "sparse.sum_duplicates", node->in[1 - i]);
-    at = once != NULL ? spread_at(b, node->in[i], once, &absent) : NULL;
+    at = once != NULL ? spread_at(b, "mul", node->in[i], once, &absent) : NULL;
     scaled = spread_everywhere(node->in[i]) == NULL;
   }
   if (at == NULL || b->status != DAMO_OK) return b->status;
@@ -113,11 +144,12 @@ static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_
   return rule_give(b, repl, did, y);
 }
 
-/* The parts of WithData(x, data) are data, and x's. */
+/* The parts of WithData(x, data) are data, and x's; where data may have another length the node says so. */
 static damo_status properties(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  (void)fg;
   damo_var *x = node->in[0], *root = var_pattern_root(x, INT64_MAX);
-  if (is_class(x, "WithData")) repl[0] = x->owner->in[1];
+  const bool sure = is_class(x, "WithData") && is_over_entries(x->owner->in[1], x);
+  if (is_class(x, "WithData") && !sure && fgraph_clients(fg, node->out[0]) != NULL) return DAMO_OK;
+  if (sure) repl[0] = x->owner->in[1];
   if (root != x) {
     damo_apply *own = build_apply(b, damo_retain(node->op), &root, 1);
     for (int i = 1; i < 4 && own != NULL; i++) repl[i] = own->out[i];
@@ -129,7 +161,7 @@ static damo_status properties(build *b, damo_fgraph *fg, damo_apply *node, damo_
 static damo_status data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *with = match_op(node->in[0], "WithData");
-  return rule_give(b, repl, did, with != NULL ? with->in[1] : NULL);
+  return rule_give(b, repl, did, with != NULL && is_over_entries(with->in[1], with->in[0]) ? with->in[1] : NULL);
 }
 
 /* The vector says the shape that x's Type knows. */
@@ -188,12 +220,17 @@ static damo_status to_format(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   return rule_give(b, repl, did, home ? sorted : build_op(b, damo_retain(node->op), &x, 1));
 }
 
-/* Scaling twice by vectors is scaling once by their product. */
+/* Scaling twice by vectors is scaling once by their product: in the result's dtype, and not where the first result's
+ * wraps; of vectors neither of which may stretch over the other. */
 static damo_status join_scales(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *from = match_op(node->in[0], node->op->def->name);
   if (from == NULL || from->op != node->op || !match_single_use(fg, node->in[0])) return DAMO_OK;
-  damo_var *in[2] = {from->in[0], build_fn2(b, "mul", from->in[1], node->in[1])};
+  damo_var *s = from->in[1], *t = node->in[1];
+  const damo_dtype dtype = var_dtype(node->out[0]);
+  if (type_dim_is_one(s->type, 0) != type_dim_is_one(t->type, 0)) return DAMO_OK;
+  if (var_dtype(node->in[0]) != dtype && dtype_is_discrete(var_dtype(node->in[0]))) return DAMO_OK;
+  damo_var *in[2] = {from->in[0], build_fn2(b, "mul", build_cast(b, s, dtype), build_cast(b, t, dtype))};
   return rule_give(b, repl, did, in[1] != NULL ? build_op(b, damo_retain(node->op), in, 2) : NULL);
 }
 
@@ -266,17 +303,6 @@ static damo_status move_cotangent(build *b, damo_fgraph *fg, damo_apply *node, d
 }
 
 /* ---- Sums of products -------------------------------------------------------------------------------------------- */
-
-/* A vector with a number for each entry of m, for sure: of values stored with its pattern, or read at its places; or
- * functions of these. */
-static bool is_over_entries(const damo_var *v, const damo_var *m) {
-  for (int n = 0; n < 8 && v->owner != NULL && v->owner->op->def == &elemwise_def && v->owner->n_in == 1; n++) {
-    v = v->owner->in[0];
-  }
-  const damo_apply *gather = match_op(v, "GatherData");
-  const damo_var *of = gather != NULL ? gather->in[1] : matrix_of_data(v);
-  return of != NULL && var_pattern_root(of, INT64_MAX) == var_pattern_root(m, INT64_MAX);
-}
 
 /* Sums along lines of a matrix whose values are products need no memory for these. */
 static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
