@@ -148,6 +148,48 @@ describe("binomial draws", function()
     assert.same({ 1000, 2 ^ 30 | 0 }, draw.shape)
   end)
 
+  it("refuse at once what no memory holds", function()
+    local side = 1 << 31
+    for _, name in ipairs { "csr_fbinomial", "csr_dbinomial", "csc_fbinomial", "csc_dbinomial" } do
+      for _, call in ipairs { { 1 << 62, 0.5, { side, side } }, { 1, 1e-6, { side, side } },
+        { 1, 0.5, { 1 << 62, 1 } } } do
+        local ok, err = pcall(sparse[name], call[1], call[2], { shape = call[3] })
+        assert.is_false(ok)
+        assert.equal("memory", err.kind)
+        assert.is_truthy(err.message:find("use a smaller shape, n or p", 1, true))
+      end
+      damo.config.memory_cap = damo.memory().bytes + (64 << 20)
+      local ok, err = pcall(sparse[name], 1, 0.5, { shape = { 1 << 20, 1 << 10 } })
+      damo.config.memory_cap = 0
+      assert.is_false(ok)
+      assert.equal("memory", err.kind)
+    end
+    assert.equal(0, sparse.csr_dbinomial(1 << 62, 0, { shape = { 10, 1 << 59 } }).nnz)
+  end)
+
+  it("take a shape vector whose Type does not tell its length", function()
+    local n, p, shape = damo.lscalar "n", damo.dscalar "p", damo.lvector "shape"
+    for _, name in ipairs { "csr_fbinomial", "csr_dbinomial", "csc_fbinomial", "csc_dbinomial" } do
+      for _, vector in ipairs { shape, damo.ivector "shape" } do
+        local draw = sparse[name](n, p, vector)
+        assert.equal(name:sub(1, 3), draw.format)
+        for _, mode in ipairs(s.modes) do
+          local f = damo.compile({ n, p, vector }, { draw, draw.shape }, { mode = mode })
+          local m, dims = f(5, 1, damo.array({ 3, 4 }, vector.dtype))
+          assert.same({ 3, 4 }, m.shape)
+          assert.same({ 3, 4 }, dims:totable())
+          assert.equal(12 * 5, m:toarray():sum())
+          for _, wrong in ipairs { { 3 }, { 3, 4, 5 } } do
+            local ok, err = pcall(f, 5, 1, damo.array(wrong, vector.dtype))
+            assert.is_false(ok)
+            assert.equal("shape", err.kind)
+          end
+        end
+      end
+    end
+    s.raises("type", nil, function() sparse.csr_dbinomial(n, p, damo.dvector "shape") end)
+  end)
+
   it("are empty at p = 0, n = 0 and in empty shapes, full at p = 1", function()
     assert.equal(0, sparse.csr_dbinomial(5, 0, { 3, 4 }).nnz)
     assert.equal(0, sparse.csr_dbinomial(0, 0.5, { 3, 4 }).nnz)

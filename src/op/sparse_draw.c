@@ -322,6 +322,26 @@ static int64_t next_place(const binomial_call *c, philox_words *words, int64_t p
   return gap < (double)left && (int64_t)gap < left ? place + 1 + (int64_t)gap : c->total;
 }
 
+#define ENTRY_ROOM 24.0  /* bytes for each entry as it is drawn: line, place across and value */
+#define SURE_ENTRIES 1e6 /* so few are drawn without asking */
+
+/* Counting the entries takes time for each of them: where memory would not hold what is to be expected, less eight
+ * standard deviations, that is said before. */
+static damo_status check_room(damo_ctx *ctx, const binomial_call *c) {
+  const double expected = -expm1(c->log_none) * (double)c->total, least = expected - 8 * sqrt(expected);
+  const double bytes = least * ENTRY_ROOM;
+  if (!(least > SURE_ENTRIES)) return DAMO_OK;
+  void *room = bytes < 0x1p62 ? mem_alloc(ctx, (size_t)bytes) : NULL;
+  if (room != NULL) {
+    mem_free(ctx, room, (size_t)bytes);
+    return DAMO_OK;
+  }
+  return ctx_fail(ctx, DAMO_EMEMORY,
+                  "Binomial: out of memory: about %.3g of the places of shape (%lld, %lld) would not be 0, which takes "
+                  "%.3g bytes; use a smaller shape, n or p",
+                  expected, (long long)c->shape[0], (long long)c->shape[1], bytes);
+}
+
 static int64_t count_places(const binomial_call *c, const philox_state *state) {
   int64_t n = 0, at = -1;
   for (;; n++) {
@@ -371,6 +391,7 @@ static damo_status binomial_perform(thunk *t) {
   binomial_call c;
   philox_state state = random_state_read(thunk_in(t, 0));
   DAMO_TRY(read_binomial(t, &c));
+  DAMO_TRY(check_room(t->ctx, &c));
   damo_sparse *out = binomial_draw(t->ctx, &c, binomial_format(t->node->op), binomial_dtype(t->node->op), &state);
   return give_draw(t, &state, out);
 }
@@ -441,16 +462,25 @@ typedef struct binomial_kind {
 static const binomial_kind binomial_kinds[] = {
     {"csr", "float32"}, {"csr", "float64"}, {"csc", "float32"}, {"csc", "float64"}};
 
+/* The shape of a matrix: a vector's Type need not say that it has two entries. */
+static damo_var *shape_operand(build *b, const fn_args *a) {
+  const prop_value *v = &a->opt[0];
+  damo_var *dims[DAMO_MAX_NDIM], *vector = v->kind == PROP_VAR ? v->u.var : NULL;
+  int n = 0;
+  if (v->kind == PROP_NIL) return build_fail(b, DAMO_ETYPE, "%s: the shape is missing", a->func->name);
+  if (vector != NULL && type_is_tensor(vector->type) && var_ndim(vector) == 1 && vector->type->shape[0] < 0)
+    return build_integer(b, a->func->name, "the shape", vector);
+  if (shape_check(b, a->func->name, v, dims, &n) != DAMO_OK) return build_take(b, NULL);
+  if (n != 2) return build_fail(b, DAMO_ESHAPE, "%s: the shape has %d lengths, not 2", a->func->name, n);
+  return build_vector(b, dims, 2);
+}
+
 static damo_status fn_binomial(build *b, const fn_args *a, ptrvec *out) {
   const binomial_kind *kind = a->func->data;
   const prop_value props[2] = {prop_str(kind->format), prop_str(kind->dtype)};
-  damo_var *dims[DAMO_MAX_NDIM], *in[4] = {random_state_operand(b, a), a->in[1], a->in[2], NULL};
-  int n = 0;
+  damo_var *in[4] = {random_state_operand(b, a), a->in[1], a->in[2], NULL};
+  if (b->status == DAMO_OK) in[3] = shape_operand(b, a);
   if (b->status != DAMO_OK) return b->status;
-  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the shape is missing", a->func->name);
-  DAMO_TRY(shape_check(b, a->func->name, &a->opt[0], dims, &n));
-  if (n != 2) return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: the shape has %d lengths, not 2", a->func->name, n);
-  in[3] = build_vector(b, dims, 2);
   return give_both(b, build_apply(b, op_new(b->ctx, &binomial_def, props, 2), in, 4), out);
 }
 
