@@ -1544,6 +1544,10 @@ function sparse.RowScaleCSC(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any
+function sparse.SameShape(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
 function sparse.SamplingDot(...) end
 
 ---The Op class: a table of its properties gives the Op.
@@ -1577,6 +1581,10 @@ function sparse.SparseZeros(...) end
 ---The Op class: a table of its properties gives the Op.
 ---@return any
 function sparse.SquareDiagonal(...) end
+
+---The Op class: a table of its properties gives the Op.
+---@return any
+function sparse.SquareMatrix(...) end
 
 ---The Op class: a table of its properties gives the Op.
 ---@return any

@@ -203,24 +203,102 @@ describe("an element", function()
   end)
 end)
 
+describe("a list between the brackets", function()
+  local orders = { { 3, 1 }, { 1, 1, 4, 1 }, { -1, 2, -4 }, { 4 } }
+
+  -- The dense rows or columns.
+  local function check(a, item_of, dense_item_of)
+    for _, order in ipairs(orders) do
+      local want = s.flat(a:toarray()[dense_item_of(damo.idx(order))])
+      for _, list in ipairs { damo.idx(order), damo.array(order, "int64"), damo.array(order, "int8") } do
+        local got = a[item_of(list)]
+        assert.equal(a.format, got.format)
+        s.close(got, want, "eager")
+        local x = sparse.matrix(a.format, "x")
+        for _, mode in ipairs(s.modes) do
+          s.close(damo.compile({ x }, x[item_of(list)], { mode = mode })(a), want, mode)
+        end
+      end
+      local x, list = sparse.matrix(a.format, "x"), damo.lvector "list"
+      local y = x[item_of(list)]
+      for _, mode in ipairs(s.modes) do
+        local f = damo.compile({ x, list }, { y, damo.grad(sparse.sum(sparse.sqr(y)), x), y.shape }, { mode = mode })
+        local got, slope, shape = f(a, damo.array(order, "int64"))
+        s.close(got, want, mode)
+        assert.same(got.shape, shape:totable())
+        local d = damo.dmatrix "d"
+        local dense = d[dense_item_of(list)]
+        local g = damo.compile({ d, list }, damo.grad(damo.sum(damo.sqr(dense)), d))(a:toarray(), damo.array(order,
+          "int64"))
+        s.close(slope, s.flat(g * sparse.sp_ones_like(sparse.sum_duplicates(a)):toarray()), mode)
+      end
+    end
+  end
+
+  for _, format in ipairs(s.formats) do
+    local a = s.matrix { format = format, rows = 4, cols = 4 }
+    it("takes rows of " .. format, function()
+      check(a, function(list) return { list } end, function(list) return { list } end)
+      check(a, function(list) return list end, function(list) return { list } end)
+      check(a, function(list) return { list, {} } end, function(list) return { list } end)
+    end)
+
+    it("takes columns of " .. format, function()
+      check(a, function(list) return { {}, list } end, function(list) return { {}, list } end)
+    end)
+
+    it("takes them of a block of " .. format, function()
+      check(a, function(list) return { list, { 2, -1 } } end, function(list) return { list, { 2, -1 } } end)
+      check(a, function(list) return { { -1, 1, -1 }, list } end, function(list) return { { -1, 1, -1 }, list } end)
+    end)
+
+    it("has derivatives of " .. format, function()
+      for _, item in ipairs { { damo.idx { 3, 1, 3 } }, { {}, damo.idx { -1, 2 } }, { { 2, 3 }, damo.idx { 4, 4 } } } do
+        local function fn(x) return x[item] end
+        for _, kind in ipairs { "plain", "duplicates", "unsorted" } do
+          local m = s.matrix { format = format, rows = 4, cols = 4, kind = kind }
+          s.check_grad(fn, { m })
+          s.check_rop(fn, { m })
+        end
+        s.check_second(fn, { a })
+      end
+    end)
+  end
+
+  it("says which entry is outside", function()
+    local a, x, list = s.matrix {}, sparse.csr_matrix "x", damo.lvector "list"
+    for _, mode in ipairs(s.modes) do
+      local rows, columns = damo.compile({ x, list }, x[list], { mode = mode }),
+        damo.compile({ x, list }, x[{ {}, list }], { mode = mode })
+      for _, wrong in ipairs { 0, 6, -6 } do
+        s.raises("index", nil, function() rows(a, damo.array({ 1, wrong }, "int64")) end)
+        s.raises("index", nil, function() columns(a, damo.array({ 1, wrong }, "int64")) end)
+      end
+      s.raises("index", nil, function() rows(a, damo.array({ 5 }, "int64")) end)
+      assert.same({ 0, 5 }, rows(a, damo.zeros({ 0 }, "int64")).shape)
+    end
+    s.raises("index", nil, function() return a[{ damo.idx { 5 } }] end)
+    s.raises("type", nil, function() return a[{ damo.zeros({ 2, 2 }, "int64") + 1 }] end)
+  end)
+end)
+
 describe("refused", function()
   local function lists(instead)
-    return "index: a sparse matrix takes no list between the brackets: use damo.sparse." .. instead
+    return "index: between the brackets of a sparse matrix a list stands for rows or columns, alone or beside a range: "
+      .. "use damo.sparse." .. instead
   end
-  local rows, columns = lists "get_item_list(x, list) for rows", lists "get_item_list(x, list, {axis = 2}) for columns"
   local elements = lists "get_item_2lists(x, rows, cols) for elements, or get_item_list for the rows and, with "
     .. "{axis = 2}, for their columns"
+  local truth = "index: a list for a sparse matrix holds positions, not truth: use damo.nonzero(list), or x * mask, "
+    .. "where a sparse mask is true"
   local some, symbols = damo.idx { 1, 2 }, damo.lvector "symbols"
   local mixed = "index: a position and a range do not mix on a sparse matrix: write x[{ {i, i}, {a, b} }] for a part "
     .. "of row i, x[{ {a, b}, {j, j} }] for one of column j"
   local one = "index: one position gives no part of a sparse matrix: write x[{ {i, i} }] for row i, x[{i, j}] for an "
     .. "element"
   local cases = {
-    { "type", rows, { some } }, { "type", rows, some }, { "type", rows, symbols }, { "type", rows, { symbols, {} } },
-    { "type", rows, damo.array { true, false, true, false } }, { "type", columns, { {}, some } },
-    { "type", columns, { {}, symbols } }, { "type", elements, { some, symbols } },
-    { "type", lists "get_item_list(x[{ {a, b} }], list, {axis = 2})", { { 1, 2 }, some } },
-    { "type", lists "get_item_list(x[{ {}, {a, b} }], list)", { some, { 1, 2 } } },
+    { "type", truth, damo.array { true, false, true, false } }, { "type", truth, { {}, damo.array { true, false } } },
+    { "type", elements, { some, symbols } },
     { "type", lists "get_item_list(x[{ {i, i} }], list, {axis = 2})", { 1, some } },
     { "type", lists "get_item_list(x[{ {}, {j, j} }], list)", { some, 2 } },
     { "type", lists "get_item_list(x, list, {axis = 1 or 2})", { {}, {}, some } }, { "type", mixed, { 1, { 1, 2 } } },

@@ -324,22 +324,28 @@ static damo_var *take_scalar(build *b, damo_var *x, damo_var *i, damo_var *j) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* What takes the part that a spec with a list asks for. */
+/* What takes the part that a spec with a list asks for, where it is neither rows nor columns. */
 static const char *instead_of_list(const index_spec *spec) {
   const index_item *one = &spec->item[0], *two = &spec->item[1];
-  if (spec->n == 1) return "damo.sparse.get_item_list(x, list) for rows";
   if (spec->n != 2) return "damo.sparse.get_item_list(x, list, {axis = 1 or 2})";
   if (one->kind == two->kind) {
     return "damo.sparse.get_item_2lists(x, rows, cols) for elements, or get_item_list for the rows and, with "
            "{axis = 2}, for their columns";
   }
   if (two->kind == ITEM_POSITION) return "damo.sparse.get_item_list(x[{ {}, {j, j} }], list)";
-  if (one->kind == ITEM_POSITION) return "damo.sparse.get_item_list(x[{ {i, i} }], list, {axis = 2})";
-  if (two->kind == ITEM_RANGE)
-    return two->given ? "damo.sparse.get_item_list(x[{ {}, {a, b} }], list)"
-                      : "damo.sparse.get_item_list(x, list) for rows";
-  return one->given ? "damo.sparse.get_item_list(x[{ {a, b} }], list, {axis = 2})"
-                    : "damo.sparse.get_item_list(x, list, {axis = 2}) for columns";
+  return "damo.sparse.get_item_list(x[{ {i, i} }], list, {axis = 2})";
+}
+
+/* The axis that a list of positions is for, alone or beside a range; -1: there is no such list. */
+static int list_axis(const index_spec *spec) {
+  int axis = -1;
+  for (int i = 0; i < spec->n; i++) {
+    if (spec->n > 2 || (spec->item[i].kind != ITEM_LIST && spec->item[i].kind != ITEM_RANGE)) return -1;
+    if (spec->item[i].kind != ITEM_LIST) continue;
+    if (axis >= 0) return -1;
+    axis = i;
+  }
+  return axis;
 }
 
 /* What a sparse matrix has no part for, with what to write instead. */
@@ -348,8 +354,11 @@ static damo_status refuse_items(damo_ctx *ctx, const char *func, const index_spe
   for (int i = 0; i < spec->n; i++) {
     switch ((item_kind)spec->item[i].kind) {
       case ITEM_LIST:
-        return ctx_fail(ctx, DAMO_ETYPE, "%s: a sparse matrix takes no list between the brackets: use %s", func,
-                        instead_of_list(spec));
+        return ctx_fail(
+            ctx, DAMO_ETYPE,
+            "%s: between the brackets of a sparse matrix a list stands for rows or columns, alone or beside "
+            "a range: use %s",
+            func, instead_of_list(spec));
       case ITEM_NEWAXIS:
         return ctx_fail(ctx, DAMO_ETYPE, "%s: a sparse matrix always has two axes: damo.newaxis adds none", func);
       case ITEM_ELLIPSIS:
@@ -371,6 +380,30 @@ static damo_status refuse_items(damo_ctx *ctx, const char *func, const index_spe
                   func);
 }
 
+/* Rows or columns by a list, of the block that a range beside it says. */
+static damo_status give_lines(build *b, const fn_args *a, damo_var *x, const index_spec *spec, int axis, ptrvec *out) {
+  const index_item *range = spec->n == 2 ? &spec->item[!axis] : NULL;
+  damo_var *list = a->in[1 + spec->item[axis].operand], *idx[3];
+  if (type_is_tensor(list->type) && var_dtype(list) == DAMO_BOOL) {
+    return ctx_fail(b->ctx, DAMO_ETYPE,
+                    "index: a list for a sparse matrix holds positions, not truth: use damo.nonzero(list), or "
+                    "x * mask, where a sparse mask is true");
+  }
+  if (range != NULL && range->given) {
+    char ends[9] = "s000s000";
+    int n = 0;
+    for (int k = 0; k < 3; k++) {
+      if (!(range->given >> k & 1)) continue;
+      ends[4 * !axis + 1 + k] = '1';
+      idx[n] = build_integer(b, "index", "the ends of ranges", a->in[1 + range->operand + n]);
+      n++;
+    }
+    x = with_ends(b, &block_def, ends, &x, 1, idx, n);
+  }
+  const prop_value which = prop_int(axis + 1);
+  return fn_give(b, out, x != NULL ? build_fn(b, "sparse.get_item_list", (damo_var *[]){x, list}, 2, &which) : NULL);
+}
+
 /* The operands from 1 on as int64 scalars. */
 static damo_status integer_ends(build *b, const fn_args *a, damo_var **idx, int n) {
   if (a->n_in - 1 != n)
@@ -386,6 +419,8 @@ static damo_status fn_subtensor(build *b, const fn_args *a, ptrvec *out) {
   if (x == NULL) return b->status;
   if (a->opt[0].kind != PROP_STR) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the option spec is missing", a->func->name);
   DAMO_TRY(index_spec_parse(b->ctx, a->opt[0].u.s, &spec));
+  const int axis = list_axis(&spec);
+  if (axis >= 0 && a->n_in - 1 == spec.n_operands) return give_lines(b, a, x, &spec, axis, out);
   DAMO_TRY(refuse_items(b->ctx, "index", &spec));
   DAMO_TRY(integer_ends(b, a, idx, spec.n_operands));
   const bool element = spec.n == 2 && spec.item[0].kind == ITEM_POSITION;
