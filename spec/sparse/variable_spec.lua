@@ -418,3 +418,65 @@ describe("graph tools", function()
     assert.is_true(first ~= second)
   end)
 end)
+
+describe("as_sparse_variable and its like", function()
+  local A, v = sparse.csr_matrix "A", damo.dvector "v"
+
+  it("give the only output of a node", function()
+    local y = sparse.neg(A)
+    assert.equal(y, sparse.as_sparse_variable(y.owner))
+    assert.equal(y, sparse.as_sparse_or_tensor_variable(y.owner))
+    assert.equal(y, damo.as_tensor_variable(y.owner))
+    local z = damo.exp(v)
+    assert.equal(z, damo.as_tensor_variable(z.owner))
+    assert.equal(z, damo.as_variable(z.owner))
+    assert.equal(z, sparse.as_sparse_or_tensor_variable(z.owner))
+    local ok, err = pcall(sparse.as_sparse_variable, z.owner)
+    assert.is_false(ok)
+    assert.equal("type", err.kind)
+  end)
+
+  it("give the default output where there are several, and say so where there is none", function()
+    local function two(default)
+      return damo.Op {
+        name = "Two", default_output = default,
+        make_node = function(self, x) return damo.Apply(self, { x }, { x.type(), x.type() }) end,
+        perform = function() end,
+      }
+    end
+    local node = two(2):make_node(A)
+    for _, f in ipairs { sparse.as_sparse_variable, damo.as_tensor_variable, damo.as_variable } do
+      assert.equal(node.outputs[2], f(node))
+      local ok, err = pcall(f, two(nil):make_node(A))
+      assert.is_false(ok)
+      assert.equal("value", err.kind)
+      assert.equal("Two has 2 outputs and no default output: take one of node.outputs", err.message)
+    end
+  end)
+
+  it("leave sparse and dense Variables as they are", function()
+    for _, f in ipairs { damo.as_tensor_variable, damo.as_tensor, damo.as_variable,
+      sparse.as_sparse_or_tensor_variable } do
+      assert.equal(A, f(A))
+      assert.equal(v, f(v))
+      assert.equal("csr", f(sparse.eye(2)).format)
+    end
+    assert.equal(A, damo.as_tensor_variable(A, { ndim = 2 }))
+    local ok, err = pcall(damo.as_tensor_variable, damo.DisconnectedType()())
+    assert.is_false(ok)
+    assert.equal("type", err.kind)
+  end)
+
+  it("serve an Op that takes both kinds", function()
+    local twice = damo.Op {
+      name = "Twice",
+      make_node = function(self, x)
+        x = damo.as_tensor_variable(x)
+        return damo.Apply(self, { x }, { x.type() })
+      end,
+      perform = function(_, _, inputs, out) out[1][1] = inputs[1] * 2 end,
+    }
+    assert.equal(2, damo.compile({ A }, twice(A))(sparse.eye(2))[{ 2, 2 }])
+    assert.same({ 2, 4 }, damo.compile({ v }, twice(v))(damo.array { 1, 2 }):totable())
+  end)
+end)

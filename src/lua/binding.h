@@ -235,6 +235,10 @@ static inline damo_array *bind_to_array(lua_State *L, int idx) { return (damo_ar
 /* The matrix over a read-only view of its data; NULL: memory error (lua_sparse.c). */
 damo_sparse *bind_sparse_read_only(const damo_sparse *m);
 static inline damo_sparse *bind_to_sparse(lua_State *L, int idx) { return (damo_sparse *)bind_to(L, idx, OBJ_SPARSE); }
+/* What a call of the node gives (lua_graph.c): its only output, or the default one; a value error where there is none. */
+damo_var *bind_default_output(lua_State *L, const damo_apply *node);
+/* Puts that in the place of a node at idx; anything else stays. */
+void bind_node_to_output(lua_State *L, int idx);
 static inline damo_var *bind_to_var(lua_State *L, int idx) { return (damo_var *)bind_to(L, idx, OBJ_VAR); }
 
 /* ---- Values (lua_value.c, lua_index.c) --------------------------------------------------------------------------- */

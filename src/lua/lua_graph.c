@@ -142,20 +142,31 @@ static int newindex(lua_State *L) {
   return 0;
 }
 
-/* node:default_output(): the output that a call gives. */
-static int default_output(lua_State *L) {
-  damo_apply *node = self(L, "default_output");
+damo_var *bind_default_output(lua_State *L, const damo_apply *node) {
   int i = op_default_output(node->op);
   if (i == 0 && node->n_out == 1) i = 1;
   if (i == 0) {
-    bind_raise(L, DAMO_EVALUE, "%s has %d outputs and no default output", node->op->def->name, node->n_out);
+    bind_raise(L, DAMO_EVALUE, "%s has %d outputs and no default output: take one of node.outputs", node->op->def->name,
+               node->n_out);
   }
   if (i > node->n_out) {
     bind_raise(L, DAMO_EVALUE, "%s: default_output is %d, the node has %d outputs", node->op->def->name, i,
                node->n_out);
   }
-  bind_push_borrowed(L, node->out[i - 1]);
+  return node->out[i - 1];
+}
+
+/* node:default_output(): the output that a call gives. */
+static int default_output(lua_State *L) {
+  bind_push_borrowed(L, bind_default_output(L, self(L, "default_output")));
   return 1;
+}
+
+void bind_node_to_output(lua_State *L, int idx) {
+  const damo_apply *node = (const damo_apply *)bind_to(L, idx, OBJ_APPLY);
+  if (!node) return;
+  bind_push_borrowed(L, bind_default_output(L, node));
+  lua_replace(L, idx);
 }
 
 static int clone(lua_State *L) {

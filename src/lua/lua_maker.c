@@ -223,6 +223,8 @@ static int make_constant(lua_State *L) {
   return finish_constant(L, t, value, name);
 }
 
+/* as_tensor_variable(x, {name=, ndim=, dtype=}): a Variable itself, sparse or dense; a node's default output; of a value a
+ * constant. */
 static int as_tensor(lua_State *L) {
   static const char *const options[] = {"name", "ndim", "dtype", NULL};
   lua_settop(L, 2);
@@ -233,8 +235,9 @@ static int as_tensor(lua_State *L) {
     lua_replace(L, 2);
   }
   bind_check_options(L, "as_tensor_variable", 2, options);
+  bind_node_to_output(L, 1);
   damo_var *v = bind_to_var(L, 1);
-  if (v && !type_is_tensor(v->type)) {
+  if (v && !type_has_shape(v->type)) {
     char text[320];
     bind_raise(L, DAMO_ETYPE, "as_tensor_variable: expected a tensor, got %s", type_format(text, sizeof text, v->type));
   }
@@ -261,6 +264,7 @@ static int as_tensor(lua_State *L) {
 }
 
 static int as_variable(lua_State *L) {
+  if (lua_gettop(L) > 0) bind_node_to_output(L, 1);
   if (bind_to_var(L, 1)) {
     lua_settop(L, 1);
     return 1;

@@ -139,10 +139,11 @@ static int constant_of(lua_State *L, damo_sparse *m, const char *name) {
   return 1;
 }
 
-/* as_sparse_variable(x, name): a sparse Variable itself, of a sparse matrix a constant. */
+/* as_sparse_variable(x, name): a sparse Variable itself, a node's default output, of a sparse matrix a constant. */
 static int as_sparse(lua_State *L) {
   bind_check_arity(L, 2, "as_sparse_variable", "a sparse Variable or matrix, and a name");
   const char *name = read_name(L, 2, "as_sparse_variable");
+  bind_node_to_output(L, 1);
   damo_var *v = bind_to_var(L, 1);
   if (v && type_is_sparse(v->type)) return lua_settop(L, 1), 1;
   if (v) {
@@ -159,6 +160,7 @@ static int as_sparse(lua_State *L) {
 /* as_sparse_or_tensor_variable(x, name): sparse things sparse, all others as as_tensor_variable. */
 static int as_either(lua_State *L) {
   bind_check_arity(L, 2, "as_sparse_or_tensor_variable", "a value or Variable, and a name");
+  bind_node_to_output(L, 1);
   damo_var *v = bind_to_var(L, 1);
   if (bind_to_sparse(L, 1) || (v && type_is_sparse(v->type))) return as_sparse(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, bind_get(L)->ref_module);
