@@ -113,4 +113,4 @@ graph.get_test_values = core.graph.get_test_values
 -- @tparam string msg
 graph.missing_test_message = core.graph.missing_test_message
 
-return graph
+return core.names.seal(graph, "damo.graph")

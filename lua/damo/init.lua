@@ -9,7 +9,7 @@ local core = require "damo.core"
 ---@class damo
 local damo = {}
 for name, value in pairs(core) do damo[name] = value end
-damo.system = nil -- for damo's own files
+damo.system, damo.names = nil, nil -- for damo's own files
 
 -- Loaded before the submodules, which may themselves require "damo".
 package.loaded["damo"] = damo
@@ -29,7 +29,7 @@ damo.io = require "damo.io"
 local lazy = { optim = true, plot = true, progress = true }
 setmetatable(damo, {
   __index = function(t, name)
-    if not lazy[name] then return nil end
+    if not lazy[name] then return core.names.unknown(t, name, "damo", lazy) end
     local module = require("damo." .. name)
     rawset(t, name, module)
     return module

@@ -2610,15 +2610,6 @@ function damo.square(x) end
 ---@return damo.Result
 function Tensor:square() end
 
----another name of reciprocal
----@param x damo.Operand
----@return damo.Result
-function damo.inv(x) end
-
----another name of reciprocal
----@return damo.Result
-function Tensor:inv() end
-
 ---another name of psi
 ---@param x damo.Operand
 ---@return damo.Result

@@ -132,4 +132,4 @@ function optim.adam(params, grads, options)
   return updates
 end
 
-return optim
+return require("damo.core").names.seal(optim, "damo.optim")

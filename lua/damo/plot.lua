@@ -249,7 +249,8 @@ local function check_panels(panels)
     fail("type", "plot.image: argument 1 (panels) must be a matrix or a list of {name=, z=}, got %s",
       system.typename(panels))
   end
-  if type(panels) ~= "table" or panels.z then panels = { panels.z and panels or { z = panels } } end
+  if type(panels) ~= "table" then panels = { z = panels } end
+  if panels.z then panels = { panels } end
   if type(panels[1]) == "table" and type(panels[1][1]) == "number" then panels = { { z = panels } } end
   local checked = {}
   for i, p in ipairs(panels) do
@@ -346,4 +347,4 @@ function plot.image(panels, options)
   return table.concat(parts, "\n")
 end
 
-return plot
+return require("damo.core").names.seal(plot, "damo.plot")

@@ -70,4 +70,4 @@ function printing.dot(x, options)
   return text
 end
 
-return printing
+return core.names.seal(printing, "damo.printing")

@@ -126,4 +126,4 @@ function Bar:finish()
   flush(self.out)
 end
 
-return progress
+return require("damo.core").names.seal(progress, "damo.progress")

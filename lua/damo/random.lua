@@ -91,6 +91,7 @@ end
 
 ---@class damo.RandomStream
 local Stream = {}
+core.names.seal_methods(Stream, "RandomStream")
 local stream_meta = { __index = Stream, __name = "damo.RandomStream" }
 
 -- Each draw has a state of its own, made from the stream's seed: draws of one graph are independent, and a compiled
@@ -133,4 +134,4 @@ function random.RandomStream(seed)
   return setmetatable({ seed_value = seed % 9007199, n = 0, states = {} }, stream_meta)
 end
 
-return random
+return core.names.seal(random, "damo.random")

@@ -34,4 +34,4 @@ rewrite.unregister = core.rewrite.unregister
 -- @treturn {string,...}
 rewrite.names = core.rewrite.names
 
-return rewrite
+return core.names.seal(rewrite, "damo.rewrite")

@@ -492,4 +492,4 @@ function sparse.verify_grad_sparse(fn, values, options, ...)
     worst.found, worst.numeric, worst.absolute, worst.relative, limits.abs, limits.rel))
 end
 
-return sparse
+return core.names.seal(sparse, "damo.sparse")

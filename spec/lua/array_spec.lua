@@ -167,7 +167,7 @@ describe("an Array", function()
     assert.is_true(a:iscontiguous())
     assert.is_false(a.T:iscontiguous())
     assert.same({ 3, 2 }, a.T.shape)
-    assert.is_nil(a.nothing)
+    failure("value", function() return a.nothing end)
     failure("type", function() a.shape = { 6 } end)
     a.shape[1] = 9
     assert.same({ 2, 3 }, a.shape)

@@ -19,8 +19,9 @@
  * lua_op_class.c classes written in Lua, lua_op_node.c nodes of Ops, lua_op_member.c, lua_op_call.c callbacks of the
  * core, lua_op_perform.c, lua_op_own_thunk.c, lua_op_room.c, lua_op_values.c and lua_op_params.c their runs,
  * lua_thunk.c thunks that scripts make, lua_test_value.c; lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c
- * texts of graphs; lua_grad.c; lua_compile.c Functions; lua_rewrite.c rewrite rules; lua_random.c; lua_io.c files, lua_system.c
- * what damo's Lua files need of the system. lua_int.h
+ * texts of graphs; lua_names.c names that are not there; lua_grad.c; lua_compile.c Functions; lua_rewrite.c rewrite
+ * rules; lua_random.c; lua_io.c files, lua_system.c what damo's Lua files need of the system; lua_collect.c Lua's
+ * collector. lua_int.h
  * has what the files about graphs share, op_class.h what those of Ops share, lua_op_run.h their runs, lua_func.h calls
  * of functions, lua_index.h index tables.
  */
@@ -137,6 +138,7 @@ void bind_open_io(lua_State *L);
 void bind_open_sparse(lua_State *L); /* after func and host_op */
 void bind_open_factor(lua_State *L); /* after sparse */
 void bind_open_system(lua_State *L);
+void bind_open_names(lua_State *L);
 
 /* ---- Errors (lua_error.c) ---------------------------------------------------------------------------------------- */
 
@@ -177,6 +179,15 @@ static inline void bind_gate(lua_State *L, gate_kind gate, const char *what) {
 }
 /* Pushes "axis, keepdims" from a NULL-terminated list: for a user who is told what there is. */
 void bind_push_names(lua_State *L, const char *const *names);
+/* What reading the name at `key` gives of an owner who has no such name: an error "Array: there is no field or method
+ * 'sumo', did you mean 'sum'?" over the names in the tables at stack places first to last (others than tables are passed
+ * over); where none is near, `otherwise` ends the message, a format of lua_pushfstring for the name (NULL: nothing).
+ * Pushes nil, and returns 1, for a key that is no string or begins with an underscore (lua_names.c). */
+int bind_unknown_name(lua_State *L, int key, const char *owner, const char *what, const char *otherwise, int first,
+                      int last);
+/* The fields of Arrays, sparse values and Variables: of one that lacks such a field it reads as nil, without an error. */
+void bind_add_value_field(lua_State *L, const char *name);
+bool bind_is_value_field(lua_State *L, int key);
 /* Turns what a Lua callback threw (on top of the stack, popped) into the context's pending error and keeps the thrown
  * value for the error object's `cause`; returns its status (the thrown damo error's kind, else DAMO_ECALLBACK). */
 damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo_apply *node);

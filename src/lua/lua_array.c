@@ -55,6 +55,14 @@ static void push_field(lua_State *L, const damo_array *a, field id) {
   }
 }
 
+/* The name at 2 is none of an Array's. Upvalues as array_index's. */
+static int no_member(lua_State *L) {
+  lua_settop(L, 2);
+  if (bind_is_value_field(L, 2)) return 0;
+  for (int i = 1; i <= 2; i++) lua_pushvalue(L, lua_upvalueindex(i));
+  return bind_unknown_name(L, 2, "Array", "field or method ", NULL, 3, 4);
+}
+
 /* Upvalues: the members (name → function or field id), the methods shared with Variables. A freed Array still has its
  * methods, so that it may be freed again. */
 static int array_index_body(lua_State *L) {
@@ -67,7 +75,7 @@ static int array_index_body(lua_State *L) {
     lua_pushvalue(L, 2);
     lua_rawget(L, lua_upvalueindex(2));
   }
-  return 1;
+  return lua_isnil(L, -1) ? no_member(L) : 1;
 }
 
 static int array_index(lua_State *L) { return bind_again(L, array_index_body, 2); }
@@ -200,6 +208,7 @@ static void push_members(lua_State *L) {
   for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
     lua_pushinteger(L, FIELDS[i].id);
     lua_setfield(L, -2, FIELDS[i].name);
+    bind_add_value_field(L, FIELDS[i].name);
   }
 }
 

@@ -228,7 +228,18 @@ int bind_option_enum(lua_State *L, int idx, const char *name, const char *const 
 
 /* ---- Metatables -------------------------------------------------------------------------------------------------- */
 
-/* Upvalues: fields, methods, further methods (a table or nil). */
+/* The name at 2 is none of the object's at 1. Upvalues as class_index's. */
+static int no_member(lua_State *L) {
+  const bind_box *box = bind_box_at(L, 1);
+  bool is_var = box && box->kind == OBJ_VAR, is_value = is_var || (box && box->kind == OBJ_SPARSE);
+  const char *tag = is_var ? "; x.tag.%s is free for values of your own" : NULL;
+  lua_settop(L, 2);
+  if (is_value && bind_is_value_field(L, 2)) return 0;
+  for (int i = 1; i <= 3; i++) lua_pushvalue(L, lua_upvalueindex(i));
+  return bind_unknown_name(L, 2, bind_typename(L, 1), "field or method ", tag, 3, 5);
+}
+
+/* Upvalues: fields, methods, further methods (a table or nil), and whether other names are nil instead of errors. */
 static int class_index(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
@@ -244,7 +255,7 @@ static int class_index(lua_State *L) {
     lua_pushvalue(L, 2);
     lua_rawget(L, lua_upvalueindex(3));
   }
-  return 1;
+  return lua_isnil(L, -1) && !lua_toboolean(L, lua_upvalueindex(4)) ? no_member(L) : 1;
 }
 
 void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_Reg *methods, const luaL_Reg *meta,
@@ -252,6 +263,9 @@ void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_
   bind_metatable(L, kind);
   lua_newtable(L);
   bind_setfuncs(L, fields);
+  for (const luaL_Reg *f = fields; f->name && (kind == OBJ_VAR || kind == OBJ_SPARSE); f++) {
+    bind_add_value_field(L, f->name);
+  }
   lua_newtable(L);
   bind_setfuncs(L, methods);
   if (more == LUA_NOREF) {
@@ -259,7 +273,8 @@ void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_
   } else {
     lua_rawgeti(L, LUA_REGISTRYINDEX, more);
   }
-  lua_pushcclosure(L, class_index, 3);
+  lua_pushboolean(L, kind == OBJ_OP || kind == OBJ_OPCLASS); /* an Op in Lua has members of its own */
+  lua_pushcclosure(L, class_index, 4);
   lua_setfield(L, -2, "__index");
   bind_setfuncs(L, meta);
   lua_pop(L, 1);

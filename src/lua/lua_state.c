@@ -148,6 +148,7 @@ static void open_all(lua_State *L) {
   bind_open_sparse(L);
   bind_open_factor(L);
   bind_open_system(L);
+  bind_open_names(L);
 }
 
 int luaopen_damo_core(lua_State *L) {

@@ -255,7 +255,6 @@ const op_func elemwise_funcs[] = {
     ALIAS("fill", second, "x y"),
     ALIAS("sgn", sign, "x"),
     ALIAS("square", sqr, "x"),
-    ALIAS("inv", reciprocal, "x"),
     ALIAS("digamma", psi, "x"),
     ALIAS("expit", sigmoid, "x"),
     {"cast", "x", "dtype:dtype", call_cast, &scalar_rows[ROW_cast], "x converted to another dtype", false, false},

@@ -134,7 +134,6 @@ return function(h)
   rows.square = rows.sqr
   rows.sqrt = smooth(math.sqrt, positive, whole, { { { 0, -1, inf }, want = { 0, nan, inf } } })
   rows.reciprocal = smooth(function(x) return 1 / x end, any_x, { 1, 2, 4 }, { { { 0, inf }, want = { inf, 0 } } })
-  rows.inv = rows.reciprocal
   local halves = { -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 2.4, -2.6, 3.0 }
   local function rounding(fn, rule)
     return flat { each = fn, at = { halves }, ints = { { -3, 0, 5 } }, rule = rule, special = { { { nan, inf }, want = { nan, inf } } } }
