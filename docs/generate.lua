@@ -202,7 +202,7 @@ end
 local shape_first = { zeros = "shape", ones = "shape", empty = "shape", full = "shape, value" }
 
 local function operand_text(o)
-  if o.many then return o.name == "idx" and "idx…" or ("{%s1, …}"):format((o.name:gsub("s$", ""))) end
+  if o.many then return ("{%s1, …}"):format((o.name:gsub("s$", ""))) end
   return o.optional and ("[%s]"):format(o.name) or o.name
 end
 

@@ -2639,6 +2639,17 @@ function damo.cast(x, options) end
 ---@return damo.Result
 function Tensor:cast(options) end
 
+---another name of cast
+---@param x damo.Operand
+---@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@return damo.Result
+function damo.astype(x, options) end
+
+---another name of cast
+---@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@return damo.Result
+function Tensor:astype(options) end
+
 ---rounded; mode 'half_to_even' (default) or 'half_away_from_zero'
 ---@param x damo.Operand
 ---@param options? string|{ mode?: string }
@@ -3308,14 +3319,14 @@ function damo.pad(x, options) end
 ---@return damo.Result
 function Tensor:pad(options) end
 
----x at an index; spec has for each item i (position), sABC (range; A, B, C: are start, stop, step among idx), n (newaxis), e (ellipsis) or l (list or mask)
+---x at an index: x[{2, {1, 3}}] is subtensor(x, {2, 1, 3}, {spec="is110"}); spec has for each item i (position), s and three digits (range: 1 where idx has its start, stop, step), n (newaxis), e (ellipsis) or l (list or mask)
 ---@param x damo.Operand
 ---@param idx damo.Operand[]
 ---@param options? string|{ spec?: string }
 ---@return damo.Result
 function damo.subtensor(x, idx, options) end
 
----x at an index; spec has for each item i (position), sABC (range; A, B, C: are start, stop, step among idx), n (newaxis), e (ellipsis) or l (list or mask)
+---x at an index: x[{2, {1, 3}}] is subtensor(x, {2, 1, 3}, {spec="is110"}); spec has for each item i (position), s and three digits (range: 1 where idx has its start, stop, step), n (newaxis), e (ellipsis) or l (list or mask)
 ---@param idx damo.Operand[]
 ---@param options? string|{ spec?: string }
 ---@return damo.Result
@@ -3884,11 +3895,6 @@ function sparse.cast(x, options) end
 ---@param options? damo.Dtype|{ dtype?: damo.Dtype }
 ---@return damo.Result
 function sparse.astype(x, options) end
-
----another name of cast
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
----@return damo.Result
-function Tensor:astype(options) end
 
 ---a sparse matrix converted to int8
 ---@param x damo.Operand

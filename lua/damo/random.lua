@@ -94,10 +94,17 @@ local Stream = {}
 core.names.seal_methods(Stream, "RandomStream")
 local stream_meta = { __index = Stream, __name = "damo.RandomStream" }
 
+-- rs.normal(0, 1) has no stream.
+local function check_self(self, name)
+  if getmetatable(self) == stream_meta then return end
+  core.raise("type", ("%s: call it with a colon, rs:%s(…), rs being a RandomStream"):format(name, name))
+end
+
 -- Each draw has a state of its own, made from the stream's seed: draws of one graph are independent, and a compiled
 -- Function that draws advances the states it uses.
 for name, row in pairs(core.random) do
   Stream[name] = function(self, ...)
+    check_self(self, name)
     local state = core.random_shared(core.random_state(self:next_seed()), ("%s_state_%d"):format(name, self.n))
     local following, draw = row(state, ...)
     state.default_update = following
@@ -109,6 +116,7 @@ end
 --- The seed of the next draw's state.
 -- @treturn integer
 function Stream:next_seed()
+  check_self(self, "next_seed")
   self.n = self.n + 1
   return (self.seed_value * 1000003 + self.n * 7919) % 9007199254740881
 end
@@ -116,6 +124,7 @@ end
 --- Sets every state of the stream back to what the seed gives.
 -- @tparam[opt] integer seed a new seed
 function Stream:seed(seed)
+  check_self(self, "seed")
   if seed then self.seed_value = seed end
   local states = self.states
   self.n = 0

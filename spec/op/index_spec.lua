@@ -17,7 +17,7 @@ local function call(inputs, out, ...) return damo.compile(inputs, out)(...) end
 h.run_errors("index", {
     { "a position outside", "index", "index: position 5 is outside axis 1 of length 3",
       function() return Z { 3 }[5] end },
-    { "position 0", "index", "index: position 0 is outside axis 1 of length 3", function() return Z { 3 }[0] end },
+    { "position 0", "index", "index: position 0 is outside axis 1 of length 3; positions count from 1, from the end from -1", function() return Z { 3 }[0] end },
     { "a position outside in a graph of known shape", "index", "index: position 4 is outside axis 1 of length 3",
       function() return T { 3 }[4] end },
     { "a position that turns out to be outside", "index", "index: position 4 is outside axis 1 of length 3",
@@ -37,7 +37,8 @@ h.run_errors("index", {
       function() return Z { 3 }[damo.array { true, false }] end },
     { "a list with a position outside", "index", "index: position 4 is outside axis 1 of length 3",
       function() return Z { 3 }[damo.idx { 1, 4 }] end },
-    { "a list of floats", "type", "index: a list of positions has an integer or bool dtype, got float64",
+    { "a list of floats", "type", "index: a list of positions has an integer or bool dtype, got float64: write "
+        .. "damo.idx{…}, or convert it by :astype \"int64\"",
       function() return Z { 3 }[Z { 2 }] end },
     { "assigning to a Variable", "type",
       "a Variable can't be assigned to: y = damo.set_subtensor(x[i], v), or x:set(i, v), gives the changed one "
@@ -76,6 +77,15 @@ h.run_errors("index", {
     { "the places of a scalar", "shape", "nonzero: expected at least 1 axis, got 0",
       function() return damo.nonzero(damo.array(1.5)) end },
 })
+
+describe("subtensor", function()
+  it("takes the operands of an index as one list, by a spec of its items", function()
+    local m = damo.reshape(damo.arange(12), { 3, 4 })
+    assert.same(m[{ 2, { 1, 3 } }]:totable(), damo.subtensor(m, { 2, 1, 3 }, { spec = "is110" }):totable())
+    assert.same(m[{ {}, { nil, nil, 2 } }]:totable(), damo.subtensor(m, { 2 }, { spec = "s000s001" }):totable())
+    assert.same(m[{ damo.newaxis, damo.ellipsis, -1 }]:totable(), damo.subtensor(m, { -1 }, { spec = "nei" }):totable())
+  end)
+end)
 
 describe("a part of a Variable", function()
   local x, y = damo.dvector "x", damo.dvector "y"

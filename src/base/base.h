@@ -258,6 +258,9 @@ damo_dtype dtype_promote(damo_dtype a, damo_dtype b);
 /* NumPy's safe casts: every value of from is a value of to, but for (u)int64 to float64 or complex128, which count
  * too. */
 bool dtype_can_cast_safely(damo_dtype from, damo_dtype to);
+/* The dtype's name that somebody may have meant who wrote `word`: a misspelling, or what other languages call it; NULL:
+ * none. */
+const char *dtype_suggest(const char *word);
 /* The dtype of float functions: bool, int8, int16, uint8 (uint16: float32 too, as NumPy) give float32, wider integers
  * float64; others themselves. */
 damo_dtype dtype_to_float(damo_dtype dt);

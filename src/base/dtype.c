@@ -82,6 +82,30 @@ damo_status dtype_check_cast(damo_ctx *ctx, const char *who, damo_dtype from, da
                   dtype_name(from), dtype_name(to));
 }
 
+/* What other languages and NumPy's short codes call a dtype. */
+static const struct {
+  const char *word;
+  damo_dtype dtype;
+} OTHER_NAMES[] = {
+    {"float", DAMO_FLOAT64}, {"double", DAMO_FLOAT64},     {"single", DAMO_FLOAT32}, {"number", DAMO_FLOAT64},
+    {"int", DAMO_INT64},     {"long", DAMO_INT64},         {"integer", DAMO_INT64},  {"short", DAMO_INT16},
+    {"byte", DAMO_INT8},     {"char", DAMO_INT8},          {"uint", DAMO_UINT64},    {"ulong", DAMO_UINT64},
+    {"ushort", DAMO_UINT16}, {"ubyte", DAMO_UINT8},        {"uchar", DAMO_UINT8},    {"boolean", DAMO_BOOL},
+    {"logical", DAMO_BOOL},  {"complex", DAMO_COMPLEX128}, {"f4", DAMO_FLOAT32},     {"f8", DAMO_FLOAT64},
+    {"i1", DAMO_INT8},       {"i2", DAMO_INT16},           {"i4", DAMO_INT32},       {"i8", DAMO_INT64},
+    {"u1", DAMO_UINT8},      {"u2", DAMO_UINT16},          {"u4", DAMO_UINT32},      {"u8", DAMO_UINT64},
+    {"c8", DAMO_COMPLEX64},  {"c16", DAMO_COMPLEX128}};
+
+const char *dtype_suggest(const char *word) {
+  const char *names[DAMO_N_DTYPES + 2] = {NULL};
+  for (size_t i = 0; i < sizeof OTHER_NAMES / sizeof *OTHER_NAMES; i++) {
+    if (strcmp(word, OTHER_NAMES[i].word) == 0) return dtype_name(OTHER_NAMES[i].dtype);
+  }
+  for (int i = 0; i < DAMO_N_DTYPES; i++) names[i] = dtype_table[i].name;
+  names[DAMO_N_DTYPES] = "floatX";
+  return suggest(word, names);
+}
+
 bool damo_dtype_from_name(const char *name, damo_dtype *out) {
   for (int dt = 0; name != NULL && out != NULL && dt < DAMO_N_DTYPES; dt++) {
     if (strcmp(name, dtype_table[dt].name) == 0) {

@@ -166,9 +166,10 @@ static damo_status check_unused(job *j) {
       ctx_warn(j->ctx, "unused_input", "compile: input %lld (%s) is not used", (long long)i + 1, name);
     } else {
       s = ctx_fail(
-          j->ctx, DAMO_EUNUSED_INPUT,
-          "compile: input %lld (%s) is not used by any output; leave it out or pass on_unused_input=\"ignore\"",
-          (long long)i + 1, name);
+          j->ctx, DAMO_EUNUSED_INPUT, "compile: input %lld (%s) is not used by any output; %s", (long long)i + 1, name,
+          v->owner == NULL ? "leave it out or pass on_unused_input=\"ignore\""
+                           : "it is the result of an Op, and the outputs compute it anew: an input is a Variable "
+                             "from a maker (damo.dvector \"x\") or the very one that the outputs use");
     }
   }
   map_clear(&is_used);

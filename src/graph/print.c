@@ -253,8 +253,10 @@ static const infix *infix_of(const damo_apply *node) {
 typedef struct piece {
   const char *text;
   const damo_var *v;
-  int level;
+  int level; /* OPERAND: what x[…] is a part of; POSITIONS: inside x[…] */
 } piece;
+
+enum { OPERAND = 100, POSITIONS = 101 };
 
 typedef struct line {
   damo_ctx *ctx;
@@ -293,17 +295,121 @@ static damo_status push_call(line *l, const damo_apply *node) {
   return DAMO_OK;
 }
 
+/* ---- Parts: x[2], x[{{1, 3}, idx{1, 2}}], set_subtensor(x[2], y) ---- */
+
+/* The Ops that read and write parts: the place of the first operand of their index, and what comes before x. */
+static const struct part_op {
+  const char *name;
+  int first;
+} part_table[] = {{"Subtensor", 1},    {"AdvancedSubtensor", 1},
+                  {"IncSubtensor", 2}, {"AdvancedIncSubtensor", 2},
+                  {"GetItem2d", 1},    {NULL, 0}};
+
+/* How many operands the spec has (graph/print knows its letters, op/index_spec.c their meaning); -1: it is none. */
+static int spec_operands(const char *spec) {
+  int n = 0;
+  for (; *spec != '\0'; spec++) {
+    if (*spec == 's' && strspn(spec + 1, "01") >= 3) {
+      for (int k = 0; k < 3; k++) n += *++spec == '1';
+    } else if (*spec == 'i' || *spec == 'l') {
+      n++;
+    } else if (*spec != 'n' && *spec != 'e') {
+      return -1;
+    }
+  }
+  return n;
+}
+
+#define SPEC_MAX 128 /* letters: what is longer prints as a call */
+
+/* The index spec of a node that reads or writes a part, and where the operands of the index begin; NULL: another. */
+static const char *part_spec(const damo_apply *node, int *first) {
+  const prop_value *spec = op_prop(node->op, "spec");
+  *first = 1;
+  if (strcmp(node->op->def->name, "GetItemScalar") == 0 && node->n_in == 3) return "ii";
+  if (spec->kind != PROP_STR || strlen(spec->u.s) > SPEC_MAX) return NULL;
+  for (const struct part_op *p = part_table; p->name != NULL; p++) {
+    if (strcmp(p->name, node->op->def->name) != 0) continue;
+    *first = p->first;
+    return spec_operands(spec->u.s) == node->n_in - p->first ? spec->u.s : NULL;
+  }
+  return NULL;
+}
+
+/* Appends the pieces of one index item to the list, in reading order; returns what follows it in the spec. */
+static const char *list_item(const char *spec, damo_var *const **operand, piece *list, int *n) {
+  if (*spec == 'n' || *spec == 'e') list[(*n)++] = (piece){*spec == 'n' ? "newaxis" : "ellipsis", NULL, 0};
+  if (*spec == 'i' || *spec == 'l') list[(*n)++] = (piece){NULL, *(*operand)++, POSITIONS};
+  if (*spec != 's') return spec + 1;
+  int last = 3;
+  while (last > 0 && spec[last] == '0') last--;
+  list[(*n)++] = (piece){"{", NULL, 0};
+  for (int k = 1; k <= last; k++) {
+    if (k > 1) list[(*n)++] = (piece){", ", NULL, 0};
+    list[(*n)++] = spec[k] == '1' ? (piece){NULL, *(*operand)++, POSITIONS} : (piece){"nil", NULL, 0};
+  }
+  list[(*n)++] = (piece){"}", NULL, 0};
+  return spec + 4;
+}
+
+static damo_status push_part(line *l, const damo_apply *node, const char *spec, int first, strbuf *out) {
+  piece list[2 * SPEC_MAX + 8];
+  damo_var *const *operand = node->in + first;
+  const bool write = first == 2, single = spec[0] != '\0' && spec[1] == '\0' && strchr("il", spec[0]) != NULL;
+  int n = 0;
+  if (write) strbuf_add(out, op_prop(node->op, "set_instead_of_inc")->u.i ? "set_subtensor(" : "inc_subtensor(");
+  list[n++] = (piece){NULL, node->in[0], OPERAND};
+  list[n++] = (piece){single ? "[" : "[{", NULL, 0};
+  for (const char *from = spec; *spec != '\0';) {
+    if (spec != from) list[n++] = (piece){", ", NULL, 0};
+    spec = list_item(spec, &operand, list, &n);
+  }
+  list[n++] = (piece){single ? "]" : "}]", NULL, 0};
+  if (write) {
+    list[n++] = (piece){", ", NULL, 0};
+    list[n++] = (piece){NULL, node->in[1], 0};
+    list[n++] = (piece){")", NULL, 0};
+  }
+  while (n > 0) DAMO_TRY(line_push(l, list[--n]));
+  return DAMO_OK;
+}
+
+/* A position without the cast that indexing put round it. */
+static const damo_var *without_cast(const damo_var *v) {
+  const damo_apply *node = v->owner;
+  return node != NULL && v->name == NULL && strcmp(short_name(node->op), "cast") == 0 ? node->in[0] : v;
+}
+
+/* A constant list of positions, as idx{1, 2}; false when it is another Variable. */
+static bool add_list(strbuf *out, const damo_var *v) {
+  const damo_array *a = var_constant_array(v);
+  if (a == NULL || v->name != NULL || a->ndim != 1 || !dtype_is_integer(array_dtype(a)) || array_size(a) > 16) {
+    return false;
+  }
+  strbuf_add(out, "idx{");
+  for (int64_t i = 0; i < array_size(a); i++) {
+    strbuf_addf(out, "%s%lld", i > 0 ? ", " : "", (long long)scalar_to_int64(array_get(a, &i)));
+  }
+  strbuf_add(out, "}");
+  return true;
+}
+
 static damo_status line_var(line *l, const piece *p, strbuf *out) {
-  const damo_apply *node = p->v->owner;
-  if (node == NULL || (p->v->name != NULL && p->v != l->whole)) {
+  const damo_var *v = p->level == POSITIONS ? without_cast(p->v) : p->v;
+  const damo_apply *node = v->owner;
+  int first = 0;
+  if (p->level == POSITIONS && add_list(out, v)) return DAMO_OK;
+  if (node == NULL || (v->name != NULL && v != l->whole)) {
     char text[320];
-    strbuf_add(out, var_format(text, sizeof text, p->v));
+    strbuf_add(out, var_format(text, sizeof text, v));
     return DAMO_OK;
   }
+  const char *spec = part_spec(node, &first);
+  if (spec != NULL) return push_part(l, node, spec, first, out);
   const infix *op = infix_of(node);
-  if (op != NULL) return push_infix(l, node, op, p->level);
+  if (op != NULL) return push_infix(l, node, op, p->level == POSITIONS ? 0 : p->level);
   strbuf_add(out, short_name(node->op));
-  if (node->n_out > 1) strbuf_addf(out, ".%d", p->v->index + 1);
+  if (node->n_out > 1) strbuf_addf(out, ".%d", v->index + 1);
   strbuf_add(out, "(");
   return push_call(l, node);
 }

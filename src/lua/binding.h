@@ -19,9 +19,9 @@
  * lua_op_class.c classes written in Lua, lua_op_node.c nodes of Ops, lua_op_member.c, lua_op_call.c callbacks of the
  * core, lua_op_perform.c, lua_op_own_thunk.c, lua_op_room.c, lua_op_values.c and lua_op_params.c their runs,
  * lua_thunk.c thunks that scripts make, lua_test_value.c; lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c
- * texts of graphs; lua_names.c names that are not there; lua_grad.c; lua_compile.c Functions; lua_rewrite.c rewrite
- * rules; lua_random.c; lua_io.c files, lua_system.c what damo's Lua files need of the system; lua_collect.c Lua's
- * collector. lua_int.h
+ * texts of graphs; lua_names.c names that are not there, lua_record.c tables that print what is in them; lua_grad.c;
+ * lua_compile.c Functions; lua_rewrite.c rewrite rules; lua_random.c; lua_io.c files, lua_system.c what damo's Lua files
+ * need of the system; lua_collect.c Lua's collector. lua_int.h
  * has what the files about graphs share, op_class.h what those of Ops share, lua_op_run.h their runs, lua_func.h calls
  * of functions, lua_index.h index tables.
  */
@@ -121,6 +121,7 @@ void bind_open_object(lua_State *L);
 void bind_open_array(lua_State *L);
 void bind_open_array_make(lua_State *L);
 void bind_array_methods(lua_State *L); /* into the table at the top */
+int bind_call_value(lua_State *L);     /* __call of Arrays and sparse matrices: raises */
 void bind_open_value(lua_State *L);
 void bind_open_index(lua_State *L);
 void bind_open_func(lua_State *L);
@@ -270,6 +271,8 @@ void *bind_push_made(lua_State *L, void *take_obj);
  * (so anchored) and returned. dtype < 0: floatX for numbers, bool for booleans; an Array keeps its own. Errors name
  * `what`: ragged tables, strings, values that do not fit. */
 damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what);
+/* Gives the table at the top a metatable whose __tostring shows what is in it (lua_record.c). */
+void bind_set_record(lua_State *L);
 /* The Array or sparse matrix at idx, borrowed; NULL when the value there is another. */
 damo_obj *bind_to_value(lua_State *L, int idx);
 /* The Variable for the operand at idx, pushed and returned: a Variable itself; a number or boolean a weak constant; an

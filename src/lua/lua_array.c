@@ -32,6 +32,7 @@ static void push_integers(lua_State *L, const int64_t *v, int n) {
     lua_pushinteger(L, (lua_Integer)v[i]);
     lua_rawseti(L, -2, i + 1);
   }
+  bind_set_record(L);
 }
 
 static void push_transposed(lua_State *L, const damo_array *a) {
@@ -182,6 +183,10 @@ static int array_le(lua_State *L) {
   return bind_call_name(L, "le");
 }
 
+int bind_call_value(lua_State *L) {
+  return bind_raise(L, DAMO_ETYPE, "%s: values are no functions: a[i] and a[{i, j}] are entries", bind_typename(L, 1));
+}
+
 /* ---- The metatable ----------------------------------------------------------------------------------------------- */
 
 static int array_close(lua_State *L) {
@@ -219,6 +224,7 @@ void bind_open_array(lua_State *L) {
                                   {"__lt", array_lt},
                                   {"__le", array_le},
                                   {"__close", array_close},
+                                  {"__call", bind_call_value},
                                   {NULL, NULL}};
   bind_state *st = bind_get(L);
   bind_metatable(L, OBJ_ARRAY);

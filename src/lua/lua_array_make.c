@@ -68,6 +68,13 @@ static void spread_options(lua_State *L, int idx, const char *func) {
   }
 }
 
+/* zeros(2, 3): a number where nothing or a dtype stands. example: how it is written. */
+static void check_one_shape(lua_State *L, int dtype, const char *func, const char *example) {
+  const bind_box *box = bind_box_at(L, dtype);
+  if (lua_type(L, dtype) != LUA_TNUMBER && !(box && box->kind == OBJ_VAR)) return;
+  bind_raise(L, DAMO_ETYPE, "%s: a shape of several lengths is one table, as in damo.%s%s", func, func, example);
+}
+
 static bool is_variable(lua_State *L, int idx) {
   const bind_box *box = bind_box_at(L, idx);
   return box && box->kind == OBJ_VAR;
@@ -111,6 +118,7 @@ static int call_symbolic(lua_State *L, const char *func, int operand, int shape)
 static damo_array *make_of_shape(lua_State *L, const char *func, int *n) {
   int64_t shape[DAMO_MAX_NDIM];
   lua_settop(L, 2);
+  check_one_shape(L, 2, func, "{2, 3}");
   spread_options(L, 1, func);
   *n = 1;
   if (has_variable(L, 1)) {
@@ -146,6 +154,7 @@ static int full(lua_State *L) {
   int64_t shape[DAMO_MAX_NDIM];
   lua_settop(L, 3);
   if (lua_isnil(L, 2)) return bind_arg_error(L, "full", 2, "value", "a value");
+  check_one_shape(L, 3, "full", "({2, 3}, value)");
   if (has_variable(L, 1) || has_variable(L, 2)) return call_symbolic(L, "full", 2, 1);
   int ndim = shape_argument(L, 1, shape, "full"), dtype = dtype_argument(L, 3, "full");
   damo_array *value = bind_value_array(L, 2, dtype, "full");
@@ -160,6 +169,10 @@ static int array(lua_State *L) {
   lua_settop(L, 2);
   if (lua_isnil(L, 1))
     return bind_arg_error(L, "array", 1, "value", "an Array, a number, a boolean or a table of them");
+  if (bind_to_var(L, 1))
+    return bind_raise(L, DAMO_ETYPE,
+                      "array: a Variable has no value before its graph is run: x:eval() computes it, a shared one has "
+                      "x:get_value()");
   damo_array *a = bind_value_array(L, 1, dtype_argument(L, 2, "array"), "array");
   if (!lua_rawequal(L, -1, 1)) return 1;
   damo_array *copy = array_copy(a);

@@ -32,7 +32,14 @@ static int copy(lua_State *L) {
 }
 
 static int astype(lua_State *L) {
+  static const char *const names[] = {"dtype", NULL};
   const damo_array *a = self(L, "astype");
+  if (lua_istable(L, 2)) { /* a:astype{dtype = "float32"}, as the op functions take it */
+    bind_check_options(L, "astype", 2, names);
+    lua_getfield(L, 2, "dtype");
+    if (lua_isnil(L, -1)) lua_rawgeti(L, 2, 1);
+    lua_replace(L, 2);
+  }
   return push_cast(L, a, bind_check_dtype(L, 2, "astype"));
 }
 

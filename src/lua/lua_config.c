@@ -228,6 +228,7 @@ static int memory(lua_State *L) {
   lua_setfield(L, -2, "cap");
   lua_pushinteger(L, (lua_Integer)info.objects);
   lua_setfield(L, -2, "objects");
+  bind_set_record(L);
   return 1;
 }
 

@@ -3,6 +3,7 @@
  * An error object is a table {kind, message, op, node, trace, cause, where}: trace has the user's lines where the node
  * was made (without a node: where the call was made), where is the line that called. tostring gives the whole story.
  */
+#include <ctype.h>
 #include <stdio.h>
 
 #include "binding.h"
@@ -178,6 +179,8 @@ int bind_arg_error(lua_State *L, const char *func, int arg, const char *argname,
   const char *got = bind_typename(L, arg);
   lua_pushfstring(L, argname ? "%s: argument %d (%s)" : "%s: argument %d", func, arg, argname);
   lua_pushfstring(L, "%s must be %s, got %s", lua_tostring(L, -1), expected, got);
+  bool method = argname && strcmp(argname, "self") == 0 && isalpha((unsigned char)func[0]);
+  if (method) lua_pushfstring(L, "%s; call it with a colon, x:%s(…)", lua_tostring(L, -1), func);
   make_error(L, bind_get(L), DAMO_ETYPE, func, NULL);
   return lua_error(L);
 }

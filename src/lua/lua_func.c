@@ -198,20 +198,32 @@ static fn_table *make_table(lua_State *L, damo_ctx *ctx) {
   return t;
 }
 
-/* The function at the top into the table at place `methods`, where no function of that name is there: a plain row leads
- * to the sparse one by itself. Keeps it. */
-static void set_method(lua_State *L, int methods, const char *name) {
+static int call_row(lua_State *L) { return bind_call_info(L, lua_touserdata(L, lua_upvalueindex(1))); }
+
+static int call_closure(lua_State *L) { return bind_again(L, call_row, 1); }
+
+/* The same as a method: an object stands first, unless a dot was written for the colon. */
+static int call_method(lua_State *L) {
+  const fn_info *info = lua_touserdata(L, lua_upvalueindex(1));
+  if (lua_type(L, 1) != LUA_TUSERDATA) {
+    const char *name = base_name(info->f->name);
+    bind_raise(L, DAMO_ETYPE, "%s: call it with a colon, x:%s(…); without one, damo.%s(x, …)", name, name,
+               info->f->name);
+  }
+  return bind_again(L, call_row, 1);
+}
+
+/* The row as a method into the table at place `methods`, where none of that name is there: a plain row leads to the
+ * sparse one by itself. */
+static void set_method(lua_State *L, int methods, fn_info *info, const char *name) {
   lua_getfield(L, methods, name);
   bool taken = !lua_isnil(L, -1);
   lua_pop(L, 1);
   if (taken) return;
-  lua_pushvalue(L, -1);
+  lua_pushlightuserdata(L, info);
+  bind_pushclosure(L, call_method, 1);
   lua_setfield(L, methods, name);
 }
-
-static int call_closure_body(lua_State *L) { return bind_call_info(L, lua_touserdata(L, lua_upvalueindex(1))); }
-
-static int call_closure(lua_State *L) { return bind_again(L, call_closure_body, 1); }
 
 void bind_open_func(lua_State *L) {
   bind_state *st = bind_get(L);
@@ -226,7 +238,7 @@ void bind_open_func(lua_State *L) {
     int table = name != f->name ? sparse : is_draw(&t->at[i]) ? draws : module;
     lua_pushlightuserdata(L, &t->at[i]);
     bind_pushclosure(L, call_closure, 1);
-    if (!f->no_method && !is_field(name)) set_method(L, methods, name);
+    if (!f->no_method && !is_field(name)) set_method(L, methods, &t->at[i], name);
     lua_setfield(L, table, name);
   }
   lua_pop(L, 1);

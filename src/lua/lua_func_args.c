@@ -112,9 +112,26 @@ void bind_read_operands(lua_State *L, fn_call *c) {
 
 /* ---- Reading: options -------------------------------------------------------------------------------------------- */
 
+/* Reductions and what takes two operands entry by entry, which a second operand asks for. */
+static const char *const OF_TWO[][2] = {{"max", "maximum"}, {"min", "minimum"}, {"sum", "add"},
+                                        {"prod", "mul"},    {"all", "and_"},    {"any", "or_"}};
+
+static const char *function_of_two(const fn_info *info) {
+  const char *dot = strchr(info->f->name, '.'), *name = dot ? dot + 1 : info->f->name;
+  for (size_t i = 0; i < sizeof OF_TWO / sizeof *OF_TWO; i++) {
+    if (strcmp(OF_TWO[i][0], name) == 0) return OF_TWO[i][1];
+  }
+  return NULL;
+}
+
 static int bad_option(lua_State *L, const fn_info *info, int i, int idx, const char *expected) {
-  return bind_raise(L, DAMO_ETYPE, "%s: option '%s' must be %s, got %s", info->f->name, info->option[i], expected,
-                    bind_typename(L, idx));
+  const char *two = i == 0 ? function_of_two(info) : NULL;
+  if (two && lua_type(L, idx) != LUA_TUSERDATA && strcmp(two, "maximum") != 0 && strcmp(two, "minimum") != 0)
+    two = NULL;
+  lua_pushfstring(L, "%s: option '%s' must be %s, got %s", info->f->name, info->option[i], expected,
+                  bind_typename(L, idx));
+  if (two) lua_pushfstring(L, "%s; entry by entry of two operands it is damo.%s(x, y)", lua_tostring(L, -1), two);
+  return bind_raise(L, DAMO_ETYPE, "%s", lua_tostring(L, -1));
 }
 
 /* A float that is integral counts as an integer. */
@@ -130,10 +147,11 @@ static bool to_int(lua_State *L, int idx, int64_t *out) {
   return true;
 }
 
-/* An integer Array as a list of integers. */
-static prop_value ints_of_array(lua_State *L, const fn_info *info, int i, const damo_array *a) {
+/* The integer Array at idx as a list of integers. */
+static prop_value ints_of_array(lua_State *L, const fn_info *info, int i, int idx) {
+  const damo_array *a = bind_to_array(L, idx);
   if (a->ndim > 1 || !dtype_is_integer(array_dtype(a))) {
-    bind_raise(L, DAMO_ETYPE, "%s: option '%s' must hold integers", info->f->name, info->option[i]);
+    bad_option(L, info, i, idx, "an integer or a list of integers");
   }
   int n = (int)array_size(a);
   prop_value *list = bind_room(L, (size_t)n, sizeof *list);
@@ -154,7 +172,7 @@ static prop_value read_ints(lua_State *L, fn_call *c, int i, int idx, bool vars)
     list[0] = one;
     return prop_list(list, 1);
   }
-  if (bind_to_array(L, idx)) return ints_of_array(L, info, i, bind_to_array(L, idx));
+  if (bind_to_array(L, idx)) return ints_of_array(L, info, i, idx);
   if (vars && is_var(L, idx)) {
     c->graph = true;
     return (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, idx)};
@@ -195,7 +213,7 @@ bool bind_has_var(const prop_value *v) {
 static prop_value read_any(lua_State *L, fn_call *c, int i, int idx) {
   if (bind_to_array(L, idx)) {
     const damo_array *a = bind_to_array(L, idx);
-    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return ints_of_array(L, c->info, i, a);
+    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return ints_of_array(L, c->info, i, idx);
     return read_var(L, c, i, idx);
   }
   char what[48];
@@ -287,11 +305,32 @@ static int too_many(lua_State *L, const fn_info *info, int top) {
                     operands[0] ? operands : "none", info->n_options ? ", then a table of options" : "");
 }
 
+/* reshape(a, 2, 3): the arguments from idx on are the values of the first option, one by one. */
+static void refuse_one_by_one(lua_State *L, const fn_info *info, int idx, int top) {
+  luaL_Buffer b;
+  if (info->n_options == 0 || !takes_list(info->kind[0]) || info->kind[0] == OPT_VAR || top > idx + 16) return;
+  for (int i = idx; i <= top; i++) {
+    if (lua_type(L, i) != LUA_TNUMBER && lua_type(L, i) != LUA_TSTRING) return;
+  }
+  luaL_buffinit(L, &b);
+  for (int i = idx; i <= top; i++) {
+    bool text = lua_type(L, i) == LUA_TSTRING;
+    if (i > idx) luaL_addstring(&b, ", ");
+    if (text) luaL_addchar(&b, '"');
+    lua_pushvalue(L, i);
+    luaL_addvalue(&b);
+    if (text) luaL_addchar(&b, '"');
+  }
+  luaL_pushresult(&b);
+  bind_raise(L, DAMO_ETYPE, "%s: the values of option '%s' stand in one table, {%s}", info->f->name, info->option[0],
+             lua_tostring(L, -1));
+}
+
 /* Arguments from idx on: one value for the first option (a dtype's name may follow it), then a table with named
  * options. */
 static void read_options_from(lua_State *L, fn_call *c, int idx, int top) {
   const fn_info *info = c->info;
-  int next = 0;
+  int next = 0, first = idx;
   for (; idx <= top; idx++) {
     if (bind_is_options(L, idx)) {
       if (idx < top) too_many(L, info, top);
@@ -301,6 +340,7 @@ static void read_options_from(lua_State *L, fn_call *c, int idx, int top) {
     }
     bool allowed =
         next == 0 || (next == 1 && info->n_options > 1 && info->kind[1] == OPT_DTYPE && lua_isstring(L, idx));
+    if (!allowed) refuse_one_by_one(L, info, first, top);
     if (next >= info->n_options || !allowed) too_many(L, info, top);
     if (next == 0 && lua_istable(L, idx)) {
       bool named_none =

@@ -151,6 +151,7 @@ static int get_profile(lua_State *L) {
   lua_setfield(L, -2, "symbolic_analyses");
   lua_pushinteger(L, (lua_Integer)factorizations);
   lua_setfield(L, -2, "factorizations");
+  bind_set_record(L);
   return 1;
 }
 

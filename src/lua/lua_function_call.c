@@ -188,6 +188,7 @@ static int push_outcome(lua_State *L, const bind_caller *c, const damo_function 
     push_result(L, r, i);
     lua_rawset(L, -3);
   }
+  bind_set_record(L);
   return 1;
 }
 

@@ -212,17 +212,15 @@ static int clone_with_new_inputs(lua_State *L) {
 
 static int tostring(lua_State *L) {
   damo_apply *node = self(L, "tostring");
-  luaL_Buffer b;
-  luaL_buffinit(L, &b);
-  luaL_addstring(&b, node->op->def->name);
-  luaL_addstring(&b, "(");
+  strbuf *b = bind_push_strbuf(L);
+  op_format(b, node->op);
+  strbuf_add(b, "(");
   for (int i = 0; i < node->n_in && i < 8; i++) {
     char text[120];
-    if (i) luaL_addstring(&b, ", ");
-    luaL_addstring(&b, var_format(text, sizeof text, node->in[i]));
+    strbuf_addf(b, "%s%s", i ? ", " : "", var_format(text, sizeof text, node->in[i]));
   }
-  luaL_addstring(&b, node->n_in > 8 ? ", …)" : ")");
-  luaL_pushresult(&b);
+  strbuf_add(b, node->n_in > 8 ? ", …)" : ")");
+  bind_finish_strbuf(L);
   return 1;
 }
 

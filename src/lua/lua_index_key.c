@@ -22,7 +22,10 @@ int64_t bind_index_position(lua_State *L, int idx, const char *func) {
 
 static void check_discrete(lua_State *L, damo_dtype dtype, const char *func) {
   if (dtype_is_discrete(dtype)) return;
-  bind_raise(L, DAMO_ETYPE, "%s: a list of positions has an integer or bool dtype, got %s", func, dtype_name(dtype));
+  bind_raise(L, DAMO_ETYPE,
+             "%s: a list of positions has an integer or bool dtype, got %s: write damo.idx{…}, or convert it by "
+             ":astype \"int64\"",
+             func, dtype_name(dtype));
 }
 
 /* What the value at idx is as an item. */

@@ -20,6 +20,8 @@ static void add_whole(view_maker *v) {
   v->axis++;
 }
 
+#define FROM_ONE "; positions count from 1, from the end from -1"
+
 /* A 1-based position, negative from the end, to a 0-based one. */
 static damo_status resolve_position(const view_maker *v, int64_t position, int64_t *out) {
   int64_t n = array_shape(v->a)[v->axis], at = position < 0 ? position + n : position - 1;
@@ -27,8 +29,8 @@ static damo_status resolve_position(const view_maker *v, int64_t position, int64
     *out = at;
     return DAMO_OK;
   }
-  return ctx_fail(v->a->obj.ctx, DAMO_EINDEX, "%s: position %lld is outside axis %d of length %lld", v->func,
-                  (long long)position, v->axis + 1, (long long)n);
+  return ctx_fail(v->a->obj.ctx, DAMO_EINDEX, "%s: position %lld is outside axis %d of length %lld%s", v->func,
+                  (long long)position, v->axis + 1, (long long)n, position == 0 ? FROM_ONE : "");
 }
 
 static damo_status add_position(view_maker *v, const basic_item *it) {
@@ -39,8 +41,8 @@ static damo_status add_position(view_maker *v, const basic_item *it) {
 }
 
 static damo_status fail_end(const view_maker *v, const char *end, int64_t at, int64_t n) {
-  return ctx_fail(v->a->obj.ctx, DAMO_EINDEX, "%s: the range's %s, %lld, is outside axis %d of length %lld", v->func,
-                  end, (long long)at, v->axis + 1, (long long)n);
+  return ctx_fail(v->a->obj.ctx, DAMO_EINDEX, "%s: the range's %s, %lld, is outside axis %d of length %lld%s", v->func,
+                  end, (long long)at, v->axis + 1, (long long)n, at == 0 ? FROM_ONE : "");
 }
 
 static damo_status add_range(view_maker *v, const basic_item *it) {

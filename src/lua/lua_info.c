@@ -156,6 +156,7 @@ static int info(lua_State *L) {
   set_libraries(L);
   set_backends(L);
   warn_of_core(ctx);
+  bind_set_record(L);
   return 1;
 }
 

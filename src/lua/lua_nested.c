@@ -53,6 +53,11 @@ static void fail_kind(nest *n, int depth) {
   const char *want = depth < n->ndim ? "a table, as the first one is" : "a number";
   if (depth == n->ndim && n->dtype == DAMO_BOOL) want = "a boolean";
   const char *got = bind_typename(L, idx);
+  if (bind_to_var(L, idx)) {
+    bind_raise(L, DAMO_ETYPE,
+               "%s: %s is a Variable, which has no value yet: damo.stack{x, y} makes a Variable of several", n->what,
+               place(n, depth));
+  }
   bind_raise(L, status, "%s: %s is of type %s, expected %s", n->what, place(n, depth), got, want);
 }
 

@@ -20,6 +20,8 @@
  * wrap works that list off, without recursion. A raise in the middle (Lua out of memory) leaves the rest there for the
  * next wrap.
  */
+#include <stdio.h>
+
 #include "binding.h"
 
 static const char magic = 'm';
@@ -51,8 +53,9 @@ void *bind_check_obj(lua_State *L, int idx, obj_kind kind, const char *func, con
   void *obj = bind_to(L, idx, kind);
   if (!obj) {
     const char *name = kind_name((int)kind);
-    lua_pushfstring(L, "%s %s", strchr("AEIO", name[0]) ? "an" : "a", name);
-    bind_arg_error(L, func, lua_absindex(L, idx), argname, lua_tostring(L, -1));
+    char expected[40];
+    snprintf(expected, sizeof expected, "%s %s", strchr("AEIO", name[0]) ? "an" : "a", name);
+    bind_arg_error(L, func, lua_absindex(L, idx), argname, expected);
   }
   return obj;
 }

@@ -29,6 +29,7 @@ static int get_shape(lua_State *L) {
     lua_pushinteger(L, (lua_Integer)a->shape[i]);
     lua_rawseti(L, -2, i + 1);
   }
+  bind_set_record(L);
   return 1;
 }
 
@@ -217,10 +218,11 @@ static const luaL_Reg fields[] = {{"format", get_format},
 static const luaL_Reg methods[] = {{"copy", copy}, {"free", free_now}, {NULL, NULL}};
 
 static const luaL_Reg meta[] = {
-    {"__newindex", newindex}, {"__len", length},  {"__tostring", tostring}, {"__add", op_add}, {"__sub", op_sub},
-    {"__mul", op_mul},        {"__div", op_div},  {"__pow", op_pow},        {"__mod", op_mod}, {"__idiv", op_idiv},
-    {"__band", op_and},       {"__bor", op_or},   {"__bxor", op_xor},       {"__unm", op_neg}, {"__bnot", op_not},
-    {"__lt", no_order},       {"__le", no_order}, {"__close", free_now},    {NULL, NULL}};
+    {"__newindex", newindex}, {"__len", length},     {"__tostring", tostring},    {"__add", op_add},
+    {"__sub", op_sub},        {"__mul", op_mul},     {"__div", op_div},           {"__pow", op_pow},
+    {"__mod", op_mod},        {"__idiv", op_idiv},   {"__band", op_and},          {"__bor", op_or},
+    {"__bxor", op_xor},       {"__unm", op_neg},     {"__bnot", op_not},          {"__lt", no_order},
+    {"__le", no_order},       {"__close", free_now}, {"__call", bind_call_value}, {NULL, NULL}};
 
 void bind_open_sparse(lua_State *L) {
   bind_class(L, OBJ_SPARSE, fields, methods, meta, bind_get(L)->ref_methods);

@@ -138,6 +138,7 @@ static int get_shape(lua_State *L) {
     }
     lua_rawseti(L, -2, i + 1);
   }
+  bind_set_record(L);
   return 1;
 }
 

@@ -19,7 +19,9 @@ bool bind_push_scalar(lua_State *L, scalar s) {
     case KIND_BOOL: lua_pushboolean(L, s.v.i != 0); return true;
     case KIND_INT: return push_int(L, s.v.i);
     case KIND_UINT: return s.v.u <= (uint64_t)COMPAT_MAX_INTEGER && push_int(L, (int64_t)s.v.u);
-    case KIND_FLOAT: lua_pushnumber(L, s.v.f); return true;
+    case KIND_FLOAT: /* a nan's sign says nothing, and C prints it */
+      lua_pushnumber(L, s.v.f == s.v.f ? s.v.f : (lua_Number)NAN);
+      return true;
     case KIND_COMPLEX: break;
   }
   return false;
@@ -264,10 +266,7 @@ damo_dtype bind_check_dtype(lua_State *L, int idx, const char *func) {
   if (lua_type(L, idx) != LUA_TSTRING) {
     bind_raise(L, DAMO_ETYPE, "%s: a dtype is a string such as 'float64', got %s", func, bind_typename(L, idx));
   }
-  const char *names[DAMO_N_DTYPES + 2] = {NULL};
-  for (int i = 0; i < DAMO_N_DTYPES; i++) names[i] = dtype_table[i].name;
-  names[DAMO_N_DTYPES] = "floatX";
-  const char *word = bind_text(L, idx, func), *near = suggest(word, names);
+  const char *word = bind_text(L, idx, func), *near = dtype_suggest(word);
   if (near) bind_raise(L, DAMO_EVALUE, "%s: unknown dtype '%s', did you mean '%s'?", func, word, near);
   bind_raise(L, DAMO_EVALUE, "%s: unknown dtype '%s'", func, word);
   return dtype;

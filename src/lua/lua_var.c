@@ -345,6 +345,12 @@ static int op_le(lua_State *L) {
   return bind_raise(L, DAMO_ETYPE, "'<=' and '>=' give one boolean in Lua: use damo.le(a, b), a:le(b), damo.ge(a, b)");
 }
 
+static int not_a_function(lua_State *L) {
+  return bind_raise(
+      L, DAMO_ETYPE,
+      "a Variable is no function: damo.compile({x}, y) makes one, and y:eval{[x] = value} computes y once");
+}
+
 static int op_concat(lua_State *L) {
   luaL_tolstring(L, 1, NULL);
   luaL_tolstring(L, 2, NULL);
@@ -384,25 +390,12 @@ static const luaL_Reg var_methods[] = {
     {"get_value", get_value}, {"set_value", set_value}, {"clone", clone}, {"eval", eval},
     {"set", bind_var_set},    {"inc", bind_var_inc},    {NULL, NULL}};
 
-static const luaL_Reg var_meta[] = {{"__newindex", newindex},
-                                    {"__len", length},
-                                    {"__tostring", tostring},
-                                    {"__concat", op_concat},
-                                    {"__add", op_add},
-                                    {"__sub", op_sub},
-                                    {"__mul", op_mul},
-                                    {"__div", op_div},
-                                    {"__idiv", op_idiv},
-                                    {"__mod", op_mod},
-                                    {"__pow", op_pow},
-                                    {"__unm", op_neg},
-                                    {"__band", op_and},
-                                    {"__bor", op_or},
-                                    {"__bxor", op_xor},
-                                    {"__bnot", op_not},
-                                    {"__lt", op_lt},
-                                    {"__le", op_le},
-                                    {NULL, NULL}};
+static const luaL_Reg var_meta[] = {
+    {"__newindex", newindex},   {"__len", length},   {"__tostring", tostring}, {"__concat", op_concat},
+    {"__call", not_a_function}, {"__add", op_add},   {"__sub", op_sub},        {"__mul", op_mul},
+    {"__div", op_div},          {"__idiv", op_idiv}, {"__mod", op_mod},        {"__pow", op_pow},
+    {"__unm", op_neg},          {"__band", op_and},  {"__bor", op_or},         {"__bxor", op_xor},
+    {"__bnot", op_not},         {"__lt", op_lt},     {"__le", op_le},          {NULL, NULL}};
 
 void bind_open_var(lua_State *L) {
   bind_class(L, OBJ_VAR, var_fields, var_methods, var_meta, bind_get(L)->ref_methods);

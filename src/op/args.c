@@ -43,13 +43,6 @@ damo_status fn_opt_num(const fn_args *a, int i, double *out) {
   return DAMO_OK;
 }
 
-static const char *const dtype_names[] = {
-#define X(code, name, ctype, size, letter) name,
-    DAMO_DTYPE_MAP(X)
-#undef X
-        "floatX",
-    NULL};
-
 damo_status fn_opt_dtype(const fn_args *a, damo_ctx *ctx, int i, damo_dtype *out) {
   const prop_value *v = &a->opt[i];
   if (v->kind == PROP_NIL) return DAMO_OK;
@@ -59,7 +52,7 @@ damo_status fn_opt_dtype(const fn_args *a, damo_ctx *ctx, int i, damo_dtype *out
     return DAMO_OK;
   }
   if (damo_dtype_from_name(v->u.s, out)) return DAMO_OK;
-  const char *near = suggest(v->u.s, dtype_names);
+  const char *near = dtype_suggest(v->u.s);
   return ctx_fail(ctx, DAMO_EVALUE, "%s: there is no dtype '%s'%s%s%s", a->func->name, v->u.s,
                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }

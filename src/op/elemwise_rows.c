@@ -258,6 +258,7 @@ const op_func elemwise_funcs[] = {
     ALIAS("digamma", psi, "x"),
     ALIAS("expit", sigmoid, "x"),
     {"cast", "x", "dtype:dtype", call_cast, &scalar_rows[ROW_cast], "x converted to another dtype", false, false},
+    {"astype", "x", "dtype:dtype", call_cast, &scalar_rows[ROW_cast], "another name of cast", false, false},
     {"round", "x", "mode:str", call_round, NULL, "rounded; mode 'half_to_even' (default) or 'half_away_from_zero'",
      false, false},
     {"relu", "x [alpha]", NULL, call_relu, NULL, "max(x, 0); with alpha, alpha*x where x is not positive", false,

@@ -41,6 +41,10 @@ damo_status index_axes_of(damo_ctx *ctx, const char *func, const index_spec *spe
  * defaults. Value error for a step of 0, index error for an end outside. axis is 0-based, for the message. */
 damo_status range_resolve(damo_ctx *ctx, const char *func, int axis, int64_t n, const int64_t *start,
                           const int64_t *stop, int64_t step, int64_t *first, int64_t *count);
+/* What ends the message of an index error for that position. */
+#define INDEX_HINT(position) ((position) == 0 ? "; positions count from 1, from the end from -1" : "")
+/* Index error for a constant, a position or a short list of them, that holds a 0, whatever the axis's length. */
+damo_status position_check_known(damo_ctx *ctx, const char *func, const damo_var *positions);
 /* A 1-based position to a 0-based one; index error when outside. */
 damo_status position_resolve(damo_ctx *ctx, const char *func, int axis, int64_t n, int64_t position, int64_t *out);
 /* The static count of a range: -1 when unknown. Operands as Variables (NULL: not given). */

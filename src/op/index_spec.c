@@ -72,8 +72,20 @@ damo_status position_resolve(damo_ctx *ctx, const char *func, int axis, int64_t 
     *out = at;
     return DAMO_OK;
   }
-  return ctx_fail(ctx, DAMO_EINDEX, "%s: position %lld is outside axis %d of length %lld", func, (long long)position,
-                  axis + 1, (long long)n);
+  return ctx_fail(ctx, DAMO_EINDEX, "%s: position %lld is outside axis %d of length %lld%s", func, (long long)position,
+                  axis + 1, (long long)n, INDEX_HINT(position));
+}
+
+#define SHORT_LIST 64 /* entries: a longer list is looked at by the call alone */
+
+damo_status position_check_known(damo_ctx *ctx, const char *func, const damo_var *positions) {
+  const damo_array *a = positions ? var_constant_array(positions) : NULL;
+  if (!a || a->ndim > 1 || array_dtype(a) != DAMO_INT64 || array_size(a) > SHORT_LIST) return DAMO_OK;
+  for (int64_t i = 0; i < array_size(a); i++) {
+    if (array_get(a, &i).v.i == 0)
+      return ctx_fail(ctx, DAMO_EINDEX, "%s: there is no position 0%s", func, INDEX_HINT(0));
+  }
+  return DAMO_OK;
 }
 
 static int64_t from_end(int64_t v, int64_t n) { return v < 0 ? v + n + 1 : v; }
@@ -86,9 +98,9 @@ damo_status range_resolve(damo_ctx *ctx, const char *func, int axis, int64_t n, 
   if (step > 0 ? z < a : z > a) return DAMO_OK;
   if (a < 1 || a > n || z < 1 || z > n) {
     bool at_start = a < 1 || a > n;
-    return ctx_fail(ctx, DAMO_EINDEX, "%s: the range's %s, %lld, is outside axis %d of length %lld", func,
-                    at_start ? "start" : "stop", (long long)(at_start ? (start ? *start : a) : (stop ? *stop : z)),
-                    axis + 1, (long long)n);
+    const int64_t end = at_start ? (start ? *start : a) : (stop ? *stop : z);
+    return ctx_fail(ctx, DAMO_EINDEX, "%s: the range's %s, %lld, is outside axis %d of length %lld%s", func,
+                    at_start ? "start" : "stop", (long long)end, axis + 1, (long long)n, INDEX_HINT(end));
   }
   *first = a - 1;
   *count = (z - a) / step + 1;
@@ -109,6 +121,8 @@ damo_status range_static(damo_ctx *ctx, const char *func, int axis, int64_t n, d
   for (int k = 0; k < 3; k++) known[k] = !ends[k] || var_static_int(ends[k], &v[k]);
   if (!known[2]) return DAMO_OK;
   if (v[2] == 0) return ctx_fail(ctx, DAMO_EVALUE, "%s: the step of a range on axis %d is 0", func, axis + 1);
+  if (n < 0 && known[0] && ends[0] && v[0] == 0 && v[2] > 0 && (!ends[1] || (known[1] && v[1] >= 0)))
+    return ctx_fail(ctx, DAMO_EINDEX, "%s: the range's start on axis %d is 0%s", func, axis + 1, INDEX_HINT(0));
   if (!ends[0] && !ends[1] && n < 0) return DAMO_OK;
   if (!known[0] || !known[1]) return DAMO_OK;
   if (n >= 0)

@@ -253,6 +253,7 @@ static damo_status scalar_type(const damo_op *op, damo_var *const *in, int n_in,
       return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: a position must be an int64 scalar, got %s", op->def->name,
                       dtype_name(var_dtype(in[i])));
     const int64_t n = in[0]->type->shape[i - 1];
+    if (n < 0) DAMO_TRY(position_check_known(op->obj.ctx, "index", in[i]));
     if (n >= 0 && var_static_int(in[i], &v)) DAMO_TRY(position_resolve(op->obj.ctx, "index", i - 1, n, v, &v));
   }
   return give_dense(op, out, var_dtype(in[0]), 0, NULL);

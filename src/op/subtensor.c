@@ -110,6 +110,7 @@ static damo_status box_type(const damo_op *op, const damo_type *x, damo_var *con
     int64_t v, count;
     if (it->kind == ITEM_NEWAXIS) DAMO_TRY(box_push(ctx, &r, 1, 0));
     if (it->kind == ITEM_POSITION) {
+      if (x->shape[axis] < 0) DAMO_TRY(position_check_known(ctx, "index", idx[it->operand]));
       if (x->shape[axis] >= 0 && var_static_int(idx[it->operand], &v))
         DAMO_TRY(position_resolve(ctx, "index", axis, x->shape[axis], v, &v));
       axis++;
@@ -382,6 +383,7 @@ static damo_status index_operands(build *b, const fn_args *a, int first, char *t
       bool mask = list && type_is_tensor(v->type) && var_dtype(v) == DAMO_BOOL && var_ndim(v) > 0;
       idx[k] = mask ? v : build_integer(b, "index", list ? "a list of positions" : "positions and ends of ranges", v);
       if (!idx[k]) return b->status;
+      if (list) DAMO_TRY(position_check_known(b->ctx, "index", idx[k]));
       if (list && var_ndim(idx[k]) == 0) *p = 'i';
     }
   }
@@ -448,9 +450,10 @@ const op_func index_funcs[] = {
      .operands = "x idx...",
      .options = "spec:str",
      .call = fn_subtensor,
-     .doc =
-         "x at an index; spec has for each item i (position), sABC (range; A, B, C: are start, stop, step among idx), "
-         "n (newaxis), e (ellipsis) or l (list or mask)"},
+     .doc = "x at an index: x[{2, {1, 3}}] is subtensor(x, {2, 1, 3}, {spec=\"is110\"}); spec has for each item i "
+            "(position), "
+            "s and three digits (range: 1 where idx has its start, stop, step), n (newaxis), e (ellipsis) or l (list "
+            "or mask)"},
     {.name = "set_subtensor_at",
      .operands = "x y idx...",
      .options = "spec:str",

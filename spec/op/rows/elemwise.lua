@@ -230,6 +230,7 @@ return function(h)
     { h.ints { 300, -1 }, opts = "uint8", want = { 44, 255 }, dtype = "uint8" },
     { h.bools { { true, false } }, opts = "float64", want = { { 1, 0 } } },
   }
+  rows.astype = rows.cast
   rows.relu = {
     { any_x, want = { 0, 0, 0.3, 1.9 } },
     { any_x, 0.1, want = { -0.25, -0.07, 0.3, 1.9 } },
