@@ -234,6 +234,54 @@ local notes = {
     .. "function of its name: `damo.dot(A, x)` is `damo.sparse.dot(A, x)`.",
 }
 
+-- The sorted names of a table's functions for which `wanted` is true, as "`damo.a`, `damo.b`".
+local function listed(home, prefix, wanted)
+  local names = {}
+  for name, value in pairs(home) do
+    if type(value) == "function" and wanted(name) then names[#names + 1] = ("`%s.%s`"):format(prefix, name) end
+  end
+  table.sort(names)
+  return table.concat(names, ", ")
+end
+
+local letters = {
+  { "", "floatX, or the option `dtype`" }, { "b", "int8" }, { "w", "int16" }, { "i", "int32" }, { "l", "int64" },
+  { "f", "float32" }, { "d", "float64" }, { "c", "complex64" }, { "z", "complex128" },
+}
+
+-- What is made by rule: makers of Variables, Op classes of sparse functions.
+local function made_by_rule()
+  local out = { [[
+## Makers of Variables
+
+Each is `damo.dmatrix(name, {dtype=, shape=})`: an input of a graph. `shape` has a length or false an axis. The letter
+tells the dtype; a row has a first, a column a second axis of length 1, so that they broadcast.
+
+| dtype | makers |
+|---|---|]] }
+  local ends = { scalar = true, vector = true, row = true, col = true, matrix = true }
+  for _, letter in ipairs(letters) do
+    local names = listed(damo, "damo", function(name)
+      local bare = name:match("^" .. letter[1] .. "(.*)$")
+      return bare ~= nil and (ends[bare] or bare:match "^tensor%d$" ~= nil)
+    end)
+    out[#out + 1] = ("| %s | %s |"):format(letter[2], names)
+  end
+  out[#out + 1] = [[
+
+Those of sparse Variables, in csr and csc form with the same letters: ]]
+    .. listed(damo.sparse, "damo.sparse", function(name) return name:match "^cs[cr]_%l?matrix$" ~= nil end) .. [[.
+
+## Op classes of sparse functions
+
+What the functions above make nodes of, for who looks at graphs or writes rewrite rules: `damo.sparse.CSM{format="csc"}`
+is an Op, called on Variables. ]]
+    .. listed(damo.sparse, "damo.sparse", function(name)
+      return name:match "^%u" ~= nil and name ~= "SparseTensorType" and name ~= "FactorType"
+    end) .. ".\n"
+  return table.concat(out, "\n")
+end
+
 local function functions_page()
   local out = { [[
 <!-- Written by docs/generate.lua (`make docs`) from the op registry; change the rows in src/op, not this page. -->
@@ -267,6 +315,7 @@ asking each function for one.
     end
     out[#out + 1] = ""
   end
+  out[#out + 1] = made_by_rule()
   return table.concat(out, "\n")
 end
 
@@ -370,6 +419,59 @@ local function meta(fixed)
   return table.concat(out, "\n")
 end
 
+-- ---- docs/pytensor_names.md -----------------------------------------------------------------------------------------
+
+local an_op = damo.exp(damo.dvector "x").owner.op
+
+-- What a dotted path below damo names; nil: nothing.
+local function at_path(path)
+  local value = damo
+  for name in path:gmatch "[^.]+" do
+    if name ~= "damo" then
+      local below = type(value) == "table" and rawget(value, name)
+      if below == nil and value == damo and pcall(require, "damo." .. name) then below = require("damo." .. name) end
+      if below == nil or below == false then return nil end
+      value = below
+    end
+  end
+  return value
+end
+
+local function place_of(module, name)
+  local other = (module.other or {})[name]
+  if other and other:match "^damo%." then
+    assert(at_path(other) ~= nil, other)
+    return ("`%s`"):format(other)
+  end
+  if other then return other end
+  if module.members then return an_op[name] ~= nil and ("`%s`"):format(name) or "not there yet" end
+  local homes = { module.home and ("damo.%s.%s"):format(module.home, name) or false, "damo." .. name }
+  for _, path in ipairs { homes[1] or homes[2], not module.home and homes[2] or nil } do
+    if at_path(path) ~= nil then return ("`%s`"):format(path) end
+  end
+  return "not there yet"
+end
+
+local function pytensor_page(modules)
+  local out = { [[
+<!-- Written by docs/generate.lua (`make docs`) from docs/pytensor_names.lua and what damo has; not by hand. -->
+
+# PyTensor's names
+
+Name by name, where PyTensor's public functions are in damo, and what is not there yet. What differs in use is told by
+[From PyTensor](from_pytensor.md): above all, axes and positions count from 1, and options come in one table. Sparse
+names are Aesara's.
+]] }
+  for _, module in ipairs(modules) do
+    out[#out + 1] = ("## %s\n\n| there | here |\n|---|---|"):format(module.title)
+    for name in module.names:gmatch "%S+" do
+      out[#out + 1] = ("| `%s` | %s |"):format(name, place_of(module, name))
+    end
+    out[#out + 1] = ""
+  end
+  return table.concat(out, "\n")
+end
+
 -- ---- Texts by path --------------------------------------------------------------------------------------------------
 
 local function read(path)
@@ -382,6 +484,7 @@ end
 local here = debug.getinfo(1, "S").source:match "^@(.*)generate%.lua$"
 local pages = {
   ["docs/functions.md"] = functions_page(),
+  ["docs/pytensor_names.md"] = pytensor_page(dofile(here .. "pytensor_names.lua")),
   ["lua/damo/meta.lua"] = meta(read(here .. "annotations.lua")),
 }
 if not (arg and arg[0] and arg[0]:match "docs/generate%.lua$") then return pages end

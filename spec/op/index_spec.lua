@@ -17,7 +17,8 @@ local function call(inputs, out, ...) return damo.compile(inputs, out)(...) end
 h.run_errors("index", {
     { "a position outside", "index", "index: position 5 is outside axis 1 of length 3",
       function() return Z { 3 }[5] end },
-    { "position 0", "index", "index: position 0 is outside axis 1 of length 3; positions count from 1, from the end from -1", function() return Z { 3 }[0] end },
+    { "position 0", "index", "index: position 0 is outside axis 1 of length 3; positions count from 1, from the end "
+      .. "from -1", function() return Z { 3 }[0] end },
     { "a position outside in a graph of known shape", "index", "index: position 4 is outside axis 1 of length 3",
       function() return T { 3 }[4] end },
     { "a position that turns out to be outside", "index", "index: position 4 is outside axis 1 of length 3",
