@@ -116,6 +116,7 @@ reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default
 
 bench: all $(LB)/bench/floor.so $(LB)/bench/solve_floor.so ## time damo, and its peers where Python can be had
 	$(Q)$(RUN_LUA) bench/run.lua
+	$(Q)$(RUN_LUA) bench/frames.lua
 	$(Q)[ -f build/peers/ready ] || { echo "bench: installing $(PEERS) in build/peers" && mkdir -p build && \
 	  python3 -m venv build/peers && build/peers/bin/pip -q install $(PEERS) && touch build/peers/ready; } || true
 	$(Q)[ -f build/aesara/ready ] || { echo "bench: installing aesara in build/aesara" && mkdir -p build && \

@@ -113,7 +113,7 @@ void bind_open_system(lua_State *L) {
       {"write_text", write_text}, {"draw_file", draw_file},         {"number_text", number},
       {"typename", type_name},    {"check_options", check_options}, {NULL, NULL}};
   lua_newtable(L);
-  luaL_setfuncs(L, functions, 0);
+  bind_setfuncs(L, functions);
   lua_setfield(L, -2, "system");
   lua_pushcfunction(L, clock_now);
   lua_setfield(L, -2, "clock");
