@@ -1,4 +1,4 @@
--- Every Lua snippet of README.md and of the pages in docs/ runs; one that sets the latch of a sandbox in a Lua of its own.
+-- Every Lua snippet of README.md and of the pages in docs/ runs, one that sets the latch of a sandbox in its own Lua.
 local child = require "spec.support.child"
 
 local function snippets(path)

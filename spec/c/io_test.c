@@ -388,6 +388,9 @@ static void test_csv_damaged(damo_ctx *ctx) {
   expect_csv_error(ctx, "1,\"2\n3,4", NULL, "line 1: a quoted cell does not end");
   expect_csv_error(ctx, "1,\"2\"x\n", NULL, "line 1: text follows a closing quote");
   expect_csv_error(ctx, "", NULL, "no data");
+  put("a.csv", "a\0b,c\n1,2\n", 10);
+  CHECK(!io_read_csv(ctx, path("a.csv"), NULL, NULL));
+  CHECK(strstr(ctx->error.message, "line 1, cell 1: 'a' has a zero byte in it") != NULL);
   expect_csv_error(ctx, "255\n256\n", &bytes, "line 2, cell 1: '256' is outside");
   expect_csv_error(ctx, "1\n1.5\n", &bytes, "'1.5' is not a value");
   expect_csv_error(ctx, "1,\n", &bytes, "has no value as an integer");

@@ -222,6 +222,7 @@ static damo_status read_header_line(csv *c, strbuf *names) {
   c->row_line = c->line;
   for (; !last; n++) {
     DAMO_TRY(read_cell(c, &t, &last));
+    if (t.n > 0 && memchr(t.at, 0, t.n)) return bad_cell(c, n, t, "has a zero byte in it");
     if (n > 0) strbuf_addn(names, "\n", 1);
     for (size_t i = 0; i < t.n; i++) strbuf_addn(names, t.at[i] == '\n' ? " " : &t.at[i], 1);
   }
