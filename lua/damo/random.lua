@@ -121,11 +121,21 @@ function Stream:next_seed()
   return (self.seed_value * 1000003 + self.n * 7919) % 9007199254740881
 end
 
+-- The part of a seed that counts.
+local function check_seed(func, seed)
+  local whole = type(seed) == "number" and seed == math.floor(seed) and seed - seed == 0
+  if not whole then
+    core.raise("type", ("%s: the seed must be an integer, got %s"):format(func,
+      type(seed) == "number" and tostring(seed) or system.typename(seed)))
+  end
+  return seed % 9007199
+end
+
 --- Sets every state of the stream back to what the seed gives.
 -- @tparam[opt] integer seed a new seed
 function Stream:seed(seed)
   check_self(self, "seed")
-  if seed then self.seed_value = seed end
+  if seed ~= nil then self.seed_value = check_seed("RandomStream.seed", seed) end
   local states = self.states
   self.n = 0
   for _, state in ipairs(states) do state:set_value(core.random_state(self:next_seed())) end
@@ -136,11 +146,8 @@ end
 -- @tparam[opt] integer seed
 -- @treturn RandomStream
 function random.RandomStream(seed)
-  seed = seed or system.new_seed()
-  if type(seed) ~= "number" or seed ~= math.floor(seed) then
-    core.raise("type", "RandomStream: the seed must be an integer")
-  end
-  return setmetatable({ seed_value = seed % 9007199, n = 0, states = {} }, stream_meta)
+  if seed == nil then seed = system.new_seed() end
+  return setmetatable({ seed_value = check_seed("RandomStream", seed), n = 0, states = {} }, stream_meta)
 end
 
 return core.names.seal(random, "damo.random")

@@ -172,13 +172,17 @@ end
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
-local function has_variable(args, n)
+local DEEPEST = 32 -- levels of nested tables that are values
+
+local function has_variable(args, n, depth)
+  depth = (depth or 0) + 1
+  if depth > DEEPEST then return false end -- a table that holds itself, say: whoever reads it refuses it
   for i = 1, n do
     local v = args[i]
     if core.is_variable(v) then return true end
     if type(v) == "table" then
-      if has_variable(v, #v) or core.is_variable(v.shape) then return true end
-      if type(v.shape) == "table" and has_variable(v.shape, #v.shape) then return true end
+      if has_variable(v, #v, depth) or core.is_variable(v.shape) then return true end
+      if type(v.shape) == "table" and has_variable(v.shape, #v.shape, depth) then return true end
     end
   end
   return false

@@ -86,6 +86,27 @@ describe("conveniences in Lua", function()
     failure("type", damo.printing.dot, x, "x.gv")
   end)
 
+  it("a stream's seed is a finite integer, the same in both places", function()
+    local function first(rs) return damo.compile({}, rs:uniform(0, 1))() end
+    for _, seed in ipairs { "x", 1.5, 1 / 0, 0 / 0, {}, false } do
+      failure("type", damo.random.RandomStream, seed)
+      failure("type", function() damo.random.RandomStream(1):seed(seed) end)
+    end
+    local rs = damo.random.RandomStream(1)
+    local f = damo.compile({}, rs:uniform(0, 1))
+    rs:seed(123456789)
+    assert.equal(first(damo.random.RandomStream(123456789)), f())
+  end)
+
+  it("a table that holds itself is an error where values are looked for in it", function()
+    local t = {}
+    t[1] = t
+    failure("shape", damo.sparse.csr_fbinomial, t, 0.5, { shape = { 2, 2 } })
+    local ok, err = pcall(damo.sparse.csr_fbinomial, 1, 0.5, { shape = t })
+    assert.is_false(ok)
+    assert.is_table(err)
+  end)
+
   it("debugprint writes to whatever has a method write", function()
     local written = {}
     damo.printing.debugprint(damo.exp(x), { file = { write = function(_, text) written[#written + 1] = text end } })
