@@ -71,9 +71,24 @@ static damo_status open_streams(streams *s, const io_sink *sink, const char *tex
 
 /* ---- The child --------------------------------------------------------------------------------------------------- */
 
+/* The environment without LD_PRELOAD: what is loaded first for the host's sake (an overlay, a sanitizer) is none of the
+ * program's. *n pointers, freed with mem_free; NULL: no memory. */
+static char **child_environment(damo_ctx *ctx, size_t *n) {
+  static const char preload[] = "LD_PRELOAD=";
+  for (*n = 1; environ[*n - 1]; ++*n) {}
+  char **kept = mem_alloc(ctx, *n * sizeof *kept);
+  if (!kept) return NULL;
+  size_t k = 0;
+  for (size_t i = 0; environ[i]; i++) {
+    if (strncmp(environ[i], preload, sizeof preload - 1) != 0) kept[k++] = environ[i];
+  }
+  kept[k] = NULL;
+  return kept;
+}
+
 /* The error number of the start, 0 where the program runs. Signals are as a program expects them, whatever the host
  * has done with its own. */
-static int start(const char *const *argv, const streams *s, pid_t *pid) {
+static int start(const char *const *argv, char *const *environment, const streams *s, pid_t *pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t none, usual;
@@ -91,7 +106,7 @@ static int start(const char *const *argv, const streams *s, pid_t *pid) {
   if (why == 0) why = posix_spawnattr_setsigmask(&attributes, &none);
   if (why == 0) why = posix_spawnattr_setsigdefault(&attributes, &usual);
   if (why == 0) why = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  if (why == 0) why = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
+  if (why == 0) why = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)argv, environment);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return why;
@@ -143,7 +158,11 @@ static damo_status copy_output(io_sink *sink, int fd) {
 static damo_status run(io_sink *sink, const char *const *argv, streams *s, bool *found) {
   pid_t pid = 0;
   bool unknown = false;
-  const int why = start(argv, s, &pid);
+  size_t n;
+  char **environment = child_environment(sink->ctx, &n);
+  if (!environment) return DAMO_EMEMORY;
+  const int why = start(argv, environment, s, &pid);
+  mem_free(sink->ctx, environment, n * sizeof *environment);
   *found = why != ENOENT;
   if (why == ENOENT) return DAMO_EIO;
   if (why) return io_fail(sink->ctx, sink->path, why, "%s can't be started", argv[0]);
