@@ -166,8 +166,9 @@ local commands = {}
 for _, name in ipairs(programs) do commands[#commands + 1] = { name, built .. "/spec/" .. name } end
 if #specs > 0 then
   local list = table.concat(specs, " ")
-  commands[#commands + 1] = { list, 'eval "$(env -u MAKEFLAGS -u MAKELEVEL make -s print-lua-env)"; '
-    .. 'DAMO_BUILT_CORE="$PWD/' .. module .. '" %s lua5.4 "$(command -v busted)" --no-keep-going -o plainTerminal ' .. list }
+  local env = 'eval "$(env -u MAKEFLAGS -u MAKELEVEL make -s print-lua-env)"; DAMO_BUILT_CORE="$PWD/' .. module .. '"'
+  local busted = ' %s lua5.4 "$(command -v busted)" --no-keep-going -o plainTerminal '
+  commands[#commands + 1] = { list, env .. busted .. list }
 end
 if #commands == 0 then fail "no tests are left to run" end
 

@@ -10,7 +10,7 @@
 static const char table_key = 'f';
 
 /* All rows, and a hash from their addresses, and from those of names that C asks for, to them. */
-#define N_SLOTS 4096
+#define N_SLOTS 1024
 typedef struct fn_table {
   int n;
   struct {
@@ -25,34 +25,31 @@ typedef struct fn_table {
 static const char *const kind_names[] = {"int",  "num",   "bool", "str", "dtype", "axes",
                                          "ints", "shape", "var",  "any", NULL};
 
-static size_t word(const char **p, char *dst) {
-  while (**p == ' ') ++*p;
-  size_t n = strcspn(*p, " ");
-  size_t m = n < WORD_MAX ? n : WORD_MAX - 1;
-  memcpy(dst, *p, m);
-  dst[m] = '\0';
-  *p += n;
-  return n;
+/* The next word of the text at *p, made a string there; NULL at its end. */
+static char *word(char **p) {
+  char *at = *p + strspn(*p, " "), *end = at + strcspn(at, " ");
+  *p = *end ? end + 1 : end;
+  *end = '\0';
+  return at < end ? at : NULL;
 }
 
-static void read_operands(fn_info *info) {
-  const char *p = info->f->operands ? info->f->operands : "";
-  char name[WORD_MAX];
-  while (info->n_operands < MAX_OPERANDS && word(&p, name) > 0) {
+/* "x [y] z...": y may be left out, z is a list. The text becomes the names. */
+static void read_operands(fn_info *info, char *text) {
+  char *name;
+  while (info->n_operands < MAX_OPERANDS && (name = word(&text)) != NULL) {
     int i = info->n_operands++;
-    size_t n = strlen(name);
     info->optional[i] = name[0] == '[';
     if (info->optional[i]) {
-      memmove(name, name + 1, n);
-      n = strcspn(name, "]");
-      name[n] = '\0';
+      name++;
+      name[strcspn(name, "]")] = '\0';
     }
+    size_t n = strlen(name);
     if (n > 3 && strcmp(name + n - 3, "...") == 0) {
       info->list = true;
       name[n - 3] = '\0';
     }
-    memcpy(info->operand[i], name, WORD_MAX);
-    if (!info->optional[i]) info->n_required = i + 1;
+    info->operand[i] = name;
+    if (!info->optional[i]) info->n_required = (uint8_t)(i + 1);
   }
 }
 
@@ -63,19 +60,18 @@ static int kind_of(const char *name) {
   return -1;
 }
 
-static void read_options(lua_State *L, fn_info *info) {
-  const char *p = info->f->options ? info->f->options : "";
-  char name[WORD_MAX];
-  while (word(&p, name) > 0) {
+/* "axis:int keepdims:bool": names and kinds. The text becomes the names. */
+static void read_options(lua_State *L, fn_info *info, char *text) {
+  char *name;
+  while ((name = word(&text)) != NULL) {
     char *colon = strchr(name, ':');
     int kind = colon ? kind_of(colon + 1) : -1;
     if (kind < 0 || info->n_options == MAX_OPTIONS)
       luaL_error(L, "damo: row '%s': bad option '%s'", info->f->name, name);
     *colon = '\0';
     int i = info->n_options++;
-    memcpy(info->option[i], name, WORD_MAX);
-    info->kind[i] = (option_kind)kind;
-    info->names[i] = info->option[i];
+    info->option[i] = name;
+    info->kind[i] = (uint8_t)kind;
   }
 }
 
@@ -181,16 +177,28 @@ static const fn_info *sparse_twin(fn_table *t, damo_ctx *ctx, const op_func *f) 
   return slot ? *slot : NULL;
 }
 
+static size_t text_size(const char *text) { return (text ? strlen(text) : 0) + 1; }
+
+/* Copies the text to *room, which moves on. */
+static char *copy_text(char **room, const char *text) {
+  char *at = *room;
+  memcpy(at, text ? text : "", text_size(text));
+  *room += text_size(text);
+  return at;
+}
+
 static fn_table *make_table(lua_State *L, damo_ctx *ctx) {
   int n = 0;
-  while (func_at(ctx, n)) n++;
-  fn_table *t = bind_room(L, 1, sizeof *t + (size_t)n * sizeof *t->at);
+  size_t words = 0;
+  for (const op_func *f; (f = func_at(ctx, n)) != NULL; n++) words += text_size(f->operands) + text_size(f->options);
+  fn_table *t = bind_room(L, 1, sizeof *t + (size_t)n * sizeof *t->at + words);
+  char *room = (char *)(t->at + n);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &table_key);
   for (; t->n < n; t->n++) {
     fn_info *info = &t->at[t->n];
     info->f = func_at(ctx, t->n);
-    read_operands(info);
-    read_options(L, info);
+    read_operands(info, copy_text(&room, info->f->operands));
+    read_options(L, info, copy_text(&room, info->f->options));
     fn_info **slot = slot_of(t, info->f, true);
     if (slot) *slot = info;
   }

@@ -8,7 +8,6 @@
 
 #define MAX_OPERANDS 8
 #define MAX_OPTIONS 12
-#define WORD_MAX 32
 #define SMALL_CALL 16 /* operands that need no room of their own */
 
 typedef enum option_kind {
@@ -24,17 +23,16 @@ typedef enum option_kind {
   OPT_ANY
 } option_kind;
 
-/* A row's signature, read once. */
+/* A row's signature, read once. There are hundreds, so their words lie packed behind them. */
 typedef struct fn_info {
   const op_func *f;
-  int n_operands, n_required, n_options;
-  bool list; /* the last operand is a list of any length */
-  char operand[MAX_OPERANDS][WORD_MAX];
+  const struct fn_info *sparse; /* the row that a call with a sparse operand is a call of, NULL: itself */
+  const char *operand[MAX_OPERANDS];
+  const char *option[MAX_OPTIONS + 1]; /* names, NULL behind the last */
   bool optional[MAX_OPERANDS];
-  char option[MAX_OPTIONS][WORD_MAX];
-  option_kind kind[MAX_OPTIONS];
-  const char *names[MAX_OPTIONS + 1]; /* of the options, for messages */
-  const struct fn_info *sparse;       /* the row that a call with a sparse operand is a call of, NULL: itself */
+  uint8_t kind[MAX_OPTIONS]; /* option_kind */
+  uint8_t n_operands, n_required, n_options;
+  bool list; /* the last operand is a list of any length */
 } fn_info;
 
 /* A call as it is read. src[i] is the stack place of operand i (0: absent); after reading, `graph` tells whether

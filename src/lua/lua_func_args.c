@@ -235,7 +235,7 @@ static void read_option(lua_State *L, fn_call *c, int i, int idx) {
   int64_t k = 0;
   luaL_checkstack(L, 10, info->f->name);
   if (lua_isnoneornil(L, idx)) return;
-  switch (info->kind[i]) {
+  switch ((option_kind)info->kind[i]) {
     case OPT_INT:
       if (!to_int(L, idx, &k)) bad_option(L, info, i, idx, "an integer");
       c->opt[i] = prop_int(k);
@@ -272,7 +272,7 @@ static void read_array_part(lua_State *L, fn_call *c, int idx, bool has_keys) {
   int n = (int)lua_rawlen(L, idx);
   if (n == 0 && has_keys) return;
   if (info->n_options == 0) bind_raise(L, DAMO_ETYPE, "%s: takes no options", info->f->name);
-  if (takes_list(info->kind[0])) {
+  if (takes_list((option_kind)info->kind[0])) {
     lua_createtable(L, n, 0);
     for (int j = 1; j <= n; j++) {
       lua_rawgeti(L, idx, j);
@@ -288,7 +288,7 @@ static void read_array_part(lua_State *L, fn_call *c, int idx, bool has_keys) {
 
 static void read_named_options(lua_State *L, fn_call *c, int idx) {
   const fn_info *info = c->info;
-  bind_check_options(L, info->f->name, idx, info->names);
+  bind_check_options(L, info->f->name, idx, info->option);
   for (int i = 0; i < info->n_options; i++) {
     lua_getfield(L, idx, info->option[i]);
     if (lua_isnil(L, -1)) {
