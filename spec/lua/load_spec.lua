@@ -1,0 +1,58 @@
+-- What `require "damo"` takes, and from where.
+
+--- Runs a script in a new interpreter; returns what it prints.
+local function run(script)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(script)
+  file:close()
+  local pipe = assert(io.popen(("'%s' '%s' 2>&1"):format(arg[-1] or "lua", path)))
+  local out = pipe:read "a"
+  pipe:close()
+  os.remove(path)
+  return out
+end
+
+describe("loading damo", function()
+  it("takes less than 400 KB of Lua's heap", function()
+    local out = run [[
+      collectgarbage()
+      local before = collectgarbage "count"
+      require "damo"
+      collectgarbage()
+      collectgarbage()
+      print(collectgarbage "count" - before)]]
+    assert.is_true((tonumber(out) or math.huge) < 400, out)
+  end)
+
+  it("leaves optimisers, plots and progress for when they are used", function()
+    local out = run [[
+      local damo = require "damo"
+      local lazy = { "optim", "plot", "progress" }
+      for _, name in ipairs(lazy) do assert(not package.loaded["damo." .. name], name) end
+      for _, name in ipairs(lazy) do assert(damo[name] == require("damo." .. name), name) end
+      print "well"]]
+    assert.equal("well\n", out)
+  end)
+
+  it("works from strings in package.preload, without a path", function()
+    local out = run [[
+      local code = {}
+      for path in io.popen "ls lua/damo/*.lua":lines() do
+        local name = path:match "lua/damo/(.*)%.lua"
+        if name ~= "meta" then
+          local file = assert(io.open(path))
+          local text = file:read "a"
+          file:close()
+          code[name == "init" and "damo" or "damo." .. name] = text
+        end
+      end
+      for name, text in pairs(code) do package.preload[name] = assert(load(text, "=" .. name)) end
+      package.preload["damo.core"] = package.loadlib(os.getenv "DAMO_BUILT_CORE", "luaopen_damo_core")
+      package.path, package.cpath = "", ""
+      local damo = require "damo"
+      for name in pairs(code) do require(name) end
+      print(damo.sum { 1, 2 })]]
+    assert.equal("3.0\n", out)
+  end)
+end)
