@@ -68,7 +68,7 @@ static inline void compile_case_end(build *b) {
   ctx_clear_error(ctx);
   char text[200];
   if (!CHECK_EQ_I(ctx->n_objects, 0)) fprintf(stderr, "    left: %s\n", ctx_census(ctx, text, sizeof text));
-  damo_ctx_release(ctx);
+  leak_end(ctx);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* grad_test: reverse and forward mode over graphs: known gradients, stops, disconnected and undefined ones,
  * accumulation. */
 #include "api/api.h"
+#include "leak_case.h"
 #include "test.h"
 
 static damo_ctx *ctx;
@@ -383,7 +384,7 @@ static void test_forward_is_transposed(build *b) {
 }
 
 int main(void) {
-  ctx = damo_ctx_new(NULL, NULL);
+  ctx = damo_ctx_new(leak_alloc, NULL);
   if (!CHECK(ctx != NULL)) TEST_MAIN_END;
   build b;
   build_init(&b, ctx);
@@ -402,6 +403,6 @@ int main(void) {
   ctx_clear_error(ctx);
   char text[200];
   if (!CHECK_EQ_I(ctx->n_objects, 0)) fprintf(stderr, "    left: %s\n", ctx_census(ctx, text, sizeof text));
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

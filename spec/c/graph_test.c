@@ -1,5 +1,6 @@
 /* graph_test: Types, nodes, walks, clones, FunctionGraphs, text, and the rule for weak literals. */
 #include "api/api.h"
+#include "leak_case.h"
 #include "test.h"
 
 static damo_ctx *ctx;
@@ -504,7 +505,7 @@ static void test_registry(void) {
 }
 
 int main(void) {
-  ctx = damo_ctx_new(NULL, NULL);
+  ctx = damo_ctx_new(leak_alloc, NULL);
   if (!CHECK(ctx != NULL)) TEST_MAIN_END;
   int64_t objects = ctx->n_objects;
   test_types();
@@ -526,6 +527,6 @@ int main(void) {
   ctx_clear_error(ctx);
   char text[200];
   if (!CHECK_EQ_I(ctx->n_objects, objects)) fprintf(stderr, "    left: %s\n", ctx_census(ctx, text, sizeof text));
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

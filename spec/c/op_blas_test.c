@@ -1,5 +1,6 @@
 /* op blas: products against plain loops, over dtypes, ranks, strides and empty dimensions; gradients; Gemm, Gemv,
  * Ger. */
+#include "leak_case.h"
 #include "op_check.h"
 
 /* ---- Plain products ---------------------------------------------------------------------------------------------- */
@@ -402,7 +403,7 @@ static void test_inplace(damo_ctx *ctx) {
 }
 
 int main(void) {
-  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
+  damo_ctx *ctx = damo_ctx_new(leak_alloc, NULL);
   const damo_memory_info before = damo_ctx_memory(ctx);
   test_dot(ctx);
   test_dot_kinds(ctx);
@@ -414,6 +415,6 @@ int main(void) {
   test_updates(ctx);
   test_inplace(ctx);
   op_check_empty(ctx, before);
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

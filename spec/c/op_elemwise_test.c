@@ -3,6 +3,7 @@
  * about 1e-9 of the function's third derivative and 1e-10 of its value, so 1e-6 relative tells a wrong formula from
  * rounding. */
 #include "../../src/grad/grad.h"
+#include "leak_case.h"
 #include "test.h"
 
 static damo_ctx *ctx;
@@ -429,7 +430,7 @@ static void test_complex_gradient(void) {
 }
 
 int main(void) {
-  ctx = damo_ctx_new(NULL, NULL);
+  ctx = damo_ctx_new(leak_alloc, NULL);
   if (!CHECK(ctx != NULL)) return 1;
   test_unary_values();
   test_unary_derivatives();
@@ -442,6 +443,6 @@ int main(void) {
   test_type_errors();
   test_complex_gradient();
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0);
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

@@ -1,6 +1,7 @@
 /* op_index_test: basic and advanced indexing, reading and writing: values, Types, inferred shapes, gradients, in-place
  * forms, errors. The specs are what op/subtensor.c documents. */
 #include "../../src/op/index_int.h"
+#include "leak_case.h"
 #include "op_case.h"
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -325,7 +326,7 @@ static const error_case errors[] = {
 };
 
 int main(void) {
-  ctx = damo_ctx_new(NULL, NULL);
+  ctx = damo_ctx_new(leak_alloc, NULL);
   if (!CHECK(ctx != NULL)) return 1;
   case_run_all(reads);
   case_run_all(writes);
@@ -335,6 +336,6 @@ int main(void) {
   case_errors(errors);
   ctx_clear_error(ctx);
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0);
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

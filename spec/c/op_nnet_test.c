@@ -1,4 +1,5 @@
 /* op nnet: softmax and log_softmax along any axis, their first and second derivatives, pick, and the losses. */
+#include "leak_case.h"
 #include "op_check.h"
 
 typedef struct soft_case {
@@ -160,11 +161,11 @@ static void test_losses(damo_ctx *ctx) {
 }
 
 int main(void) {
-  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
+  damo_ctx *ctx = damo_ctx_new(leak_alloc, NULL);
   test_softmax(ctx);
   test_softmax_extremes(ctx);
   test_softmax_strided(ctx);
   test_losses(ctx);
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

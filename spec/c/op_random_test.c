@@ -1,5 +1,6 @@
 /* op random: the state goes in and comes out, the same state gives the same numbers, and they have their
  * distribution. */
+#include "leak_case.h"
 #include "op_check.h"
 #include "../../src/op/random_draw.h"
 
@@ -220,13 +221,13 @@ static void test_gradients(damo_ctx *ctx) {
 }
 
 int main(void) {
-  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
+  damo_ctx *ctx = damo_ctx_new(leak_alloc, NULL);
   test_moments(ctx);
   test_streams(ctx);
   test_integers(ctx);
   test_permutation(ctx);
   test_shapes(ctx);
   test_gradients(ctx);
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

@@ -1,6 +1,7 @@
 /* op_reduce_test: values, Types, gradients and errors of the reductions. Gradients of a weighted sum of the result are
  * compared with central differences of step 1e-6 in float64, whose own error stays below 1e-8 here. */
 #include "../../src/grad/grad.h"
+#include "leak_case.h"
 #include "test.h"
 
 static damo_ctx *ctx;
@@ -223,7 +224,7 @@ static void test_names(void) {
 }
 
 int main(void) {
-  ctx = damo_ctx_new(NULL, NULL);
+  ctx = damo_ctx_new(leak_alloc, NULL);
   if (!CHECK(ctx != NULL)) return 1;
   test_values();
   test_gradients();
@@ -232,6 +233,6 @@ int main(void) {
   test_errors();
   test_names();
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0);
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

@@ -1,5 +1,6 @@
 /* op_shape_test: the shape, alloc, join and marker families: values, Types, inferred shapes, gradients, errors. */
 #include "../../src/op/shape_int.h"
+#include "leak_case.h"
 #include "op_case.h"
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
@@ -366,7 +367,7 @@ static void test_assert_fails(void) {
 }
 
 int main(void) {
-  ctx = damo_ctx_new(NULL, NULL);
+  ctx = damo_ctx_new(leak_alloc, NULL);
   if (!CHECK(ctx != NULL)) return 1;
   case_run_all(shape_cases);
   case_run_all(join_cases);
@@ -379,6 +380,6 @@ int main(void) {
   case_errors(errors);
   ctx_clear_error(ctx);
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, 0);
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

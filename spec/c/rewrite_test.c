@@ -1,6 +1,7 @@
 /* rewrite_test: each rule on a small graph: its nodes before and after, and the value before = after on random
  * inputs. */
 #include "api/api.h"
+#include "leak_case.h"
 #include "test.h"
 
 static uint64_t seed = 20240607;
@@ -487,7 +488,7 @@ static void test_query(damo_ctx *ctx) {
 }
 
 int main(void) {
-  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
+  damo_ctx *ctx = damo_ctx_new(leak_alloc, NULL);
   if (!CHECK(ctx != NULL)) TEST_MAIN_END;
   int64_t objects = damo_ctx_memory(ctx).objects;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) run_case(ctx, &cases[i]);
@@ -497,6 +498,6 @@ int main(void) {
   test_query(ctx);
   test_compiled(ctx);
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, objects);
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

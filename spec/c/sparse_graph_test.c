@@ -1,6 +1,7 @@
 /* sparse_graph_test: a program of damo.h alone with sparse matrices in graphs: Types, constants, shared Variables,
  * compiled functions and their gradients, an Op of the host's over sparse values, errors, memory. */
 #include "damo.h"
+#include "leak_case.h"
 #include "test.h"
 
 static damo_ctx *ctx;
@@ -135,7 +136,7 @@ static void test_host_op(const char *name, void *user, damo_status expected) {
 }
 
 int main(void) {
-  ctx = damo_ctx_new(NULL, NULL);
+  ctx = damo_ctx_new(leak_alloc, NULL);
   if (!CHECK(ctx != NULL)) TEST_MAIN_END;
   test_types();
   test_patterns();
@@ -147,6 +148,6 @@ int main(void) {
   test_host_op("TwiceWrong", ctx, DAMO_ETYPE);
   CHECK(damo_sparse_new(ctx, DAMO_CSR, DAMO_FLOAT64, -1, 1, 0, NULL, NULL, NULL) ==
         NULL); /* drops the last error's node */
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

@@ -1,6 +1,7 @@
 /* sparse_rewrite_test: what an Op says of itself is what rewriting goes by: a class that acts entry by entry, which no
  * rule knows, is moved to the places that are read; the same class that does not say so stays. */
 #include "api/api.h"
+#include "leak_case.h"
 #include "test.h"
 
 static damo_ctx *ctx;
@@ -95,13 +96,13 @@ static void test_rows(void) {
 }
 
 int main(void) {
-  ctx = damo_ctx_new(NULL, NULL);
+  ctx = damo_ctx_new(leak_alloc, NULL);
   if (!CHECK(ctx != NULL)) TEST_MAIN_END;
   const int64_t objects = damo_ctx_memory(ctx).objects;
   check(&silent_def, false);
   check(&entrywise_def, true);
   test_rows();
   CHECK_EQ_I(damo_ctx_memory(ctx).objects, objects);
-  damo_ctx_release(ctx);
+  leak_end(ctx);
   TEST_MAIN_END;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "leak_case.h"
 #include "test.h"
 
 #ifndef N
@@ -16,13 +17,8 @@ static damo_ctx *ctx;
 static int64_t n_allocations; /* new blocks and grown ones */
 
 static void *counting_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
-  (void)user, (void)osize;
-  if (nsize == 0) {
-    free(ptr);
-    return NULL;
-  }
-  n_allocations++;
-  return realloc(ptr, nsize);
+  if (nsize != 0) n_allocations++;
+  return leak_alloc(user, ptr, osize, nsize);
 }
 
 static inline damo_var *typed(build *b, damo_dtype dtype, int ndim, const char *name) {
@@ -102,7 +98,7 @@ static inline void in_context(void (*test)(build *b)) {
   ctx_clear_error(ctx);
   char left[400];
   CHECK_EQ_S(ctx_census(ctx, left, sizeof left), "");
-  damo_ctx_release(ctx);
+  leak_end(ctx);
 }
 
 #endif
