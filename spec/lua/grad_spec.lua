@@ -209,6 +209,12 @@ describe("verify_grad", function()
     damo.verify_grad(function(a) return damo.exp(a) end, { 0.3 })
   end)
 
+  it("leaves integers where they are", function()
+    local values = { damo.array { 2, 0.5 }, damo.array({ 2, 1 }, "int64") }
+    damo.verify_grad(function(v, k) return v[k] * k end, values)
+    damo.verify_grad(function(v, k) return damo.sin(v * k) end, values)
+  end)
+
   it("names the worst entry of a wrong one", function()
     local Wrong = damo.Op {
       name = "Wrong",

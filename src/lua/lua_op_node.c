@@ -109,7 +109,7 @@ int bind_op_takes(const damo_op *op) {
 
 /* The arguments end before the nils behind those that the Op is known to take. */
 static int drop_nils(lua_State *L, const damo_op *op) {
-  const int takes = bind_op_takes(op);
+  const int takes = bind_is_lua_op(op) ? op_class(op)->n_in : op->def->n_in;
   const int top = bind_without_nils(L, lua_gettop(L), takes < 0 ? 1 : takes + 1);
   lua_settop(L, top);
   return top;
