@@ -194,6 +194,21 @@ static const op_def pair_def = {.name = "Pair",
                                 .view_map = pair_views,
                                 .connection_pattern = pair_connect};
 
+/* A constant output has a gradient that goes no further, though the node's other output is differentiated. */
+static void test_constant_of_two_outputs(build *b, damo_var *x) {
+  damo_var *y = build_take(b, typed(DAMO_FLOAT64, 0, "y"));
+  damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL, 0), (damo_var *[]){x, y}, 2);
+  damo_var *cost = build_fn2(b, "mul", pair->out[0], pair->out[1]), *g[2] = {NULL, NULL};
+  grad_options o = {.constant = &pair->out[0], .n_constant = 1};
+  CHECK_EQ_I(grad_reverse(ctx, cost, (damo_var *[]){pair->out[0], y}, 2, &o, g), DAMO_OK);
+  CHECK_NEAR(value_at(g[0], x, 0.5, y, 3), 3, 0);
+  CHECK_NEAR(value_at(g[1], x, 0.5, y, 3), 0.5, 0);
+  damo_release(g[0]);
+  damo_release(g[1]);
+  damo_var *const wrt[2] = {pair->out[0], x};
+  CHECK_EQ_I(grad_reverse(ctx, cost, wrt, 2, &o, g), DAMO_EDISCONNECTED_INPUT);
+}
+
 /* A null gradient of one output goes to the inputs that are connected with it, and to no other. */
 static void test_null_of_two_outputs(build *b, damo_var *x) {
   damo_var *y = build_take(b, typed(DAMO_FLOAT64, 0, "y"));
@@ -395,6 +410,7 @@ int main(void) {
   test_disconnected(&b, x);
   test_null(&b, x);
   test_null_of_two_outputs(&b, x);
+  test_constant_of_two_outputs(&b, x);
   test_dtypes(&b);
   test_forward(&b, x);
   test_forward_zero(&b, x);
