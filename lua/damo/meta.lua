@@ -3552,25 +3552,25 @@ function Tensor:kron(y) end
 ---@return damo.Result
 function damo.einsum(xs, options) end
 
----exp(x) divided by its sum along an axis (nil: over all entries)
+---exp(x) divided by its sum along an axis or over several (nil: over all entries)
 ---@param x damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|integer[]|{ axis?: integer|integer[] }
 ---@return damo.Result
 function damo.softmax(x, options) end
 
----exp(x) divided by its sum along an axis (nil: over all entries)
----@param options? integer|{ axis?: integer }
+---exp(x) divided by its sum along an axis or over several (nil: over all entries)
+---@param options? integer|integer[]|{ axis?: integer|integer[] }
 ---@return damo.Result
 function Tensor:softmax(options) end
 
 ---logarithm of softmax, without overflow
 ---@param x damo.Operand
----@param options? integer|{ axis?: integer }
+---@param options? integer|integer[]|{ axis?: integer|integer[] }
 ---@return damo.Result
 function damo.log_softmax(x, options) end
 
 ---logarithm of softmax, without overflow
----@param options? integer|{ axis?: integer }
+---@param options? integer|integer[]|{ axis?: integer|integer[] }
 ---@return damo.Result
 function Tensor:log_softmax(options) end
 

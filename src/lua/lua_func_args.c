@@ -125,11 +125,12 @@ static const char *function_of_two(const fn_info *info) {
 }
 
 static int bad_option(lua_State *L, const fn_info *info, int i, int idx, const char *expected) {
+  const bool open = is_var(L, idx) && bind_to_var(L, idx)->kind != VAR_CONSTANT;
   const char *two = i == 0 ? function_of_two(info) : NULL;
   if (two && lua_type(L, idx) != LUA_TUSERDATA && strcmp(two, "maximum") != 0 && strcmp(two, "minimum") != 0)
     two = NULL;
-  lua_pushfstring(L, "%s: option '%s' must be %s, got %s", info->f->name, info->option[i], expected,
-                  bind_typename(L, idx));
+  lua_pushfstring(L, "%s: option '%s' must be %s, got %s%s", info->f->name, info->option[i], expected,
+                  bind_typename(L, idx), open ? " that is no constant" : "");
   if (two) lua_pushfstring(L, "%s; entry by entry of two operands it is damo.%s(x, y)", lua_tostring(L, -1), two);
   return bind_raise(L, DAMO_ETYPE, "%s", lua_tostring(L, -1));
 }
@@ -147,9 +148,26 @@ static bool to_int(lua_State *L, int idx, int64_t *out) {
   return true;
 }
 
-/* The integer Array at idx as a list of integers. */
-static prop_value ints_of_array(lua_State *L, const fn_info *info, int i, int idx) {
-  const damo_array *a = bind_to_array(L, idx);
+/* A 0-d value that is an integer, or a float that is integral. */
+static bool int_of_array(const damo_array *a, int64_t *out) {
+  if (a == NULL || a->ndim > 0 || array_dtype(a) == DAMO_BOOL || dtype_is_complex(array_dtype(a))) return false;
+  const scalar x = array_item(a);
+  const double wide = scalar_to_double(x);
+  if (dtype_is_float(x.dtype) && (!(wide >= -9.0e18 && wide <= 9.0e18) || wide != floor(wide))) return false;
+  *out = dtype_is_float(x.dtype) ? (int64_t)wide : scalar_to_int64(x);
+  return true;
+}
+
+/* An integer that is known: a number, a 0-d Array, or a Variable that is a constant (then the call is symbolic). */
+static bool to_known_int(lua_State *L, fn_call *c, int idx, int64_t *out) {
+  if (to_int(L, idx, out) || int_of_array(bind_to_array(L, idx), out)) return true;
+  if (!is_var(L, idx) || !int_of_array(var_constant_array(bind_to_var(L, idx)), out)) return false;
+  c->graph = true;
+  return true;
+}
+
+/* An integer Array as a list of integers. */
+static prop_value ints_of_array(lua_State *L, const fn_info *info, int i, int idx, const damo_array *a) {
   if (a->ndim > 1 || !dtype_is_integer(array_dtype(a))) {
     bad_option(L, info, i, idx, "an integer or a list of integers");
   }
@@ -165,14 +183,14 @@ static prop_value read_ints(lua_State *L, fn_call *c, int i, int idx, bool vars)
   const char *expected =
       vars ? "an integer, a list of integers and Variables, or an integer vector" : "an integer or a list of integers";
   int64_t k;
-  if (to_int(L, idx, &k)) {
+  if (vars ? to_int(L, idx, &k) : to_known_int(L, c, idx, &k)) {
     prop_value one = prop_int(k);
     if (info->kind[i] != OPT_INTS) return one;
     prop_value *list = bind_room(L, 1, sizeof *list);
     list[0] = one;
     return prop_list(list, 1);
   }
-  if (bind_to_array(L, idx)) return ints_of_array(L, info, i, idx);
+  if (bind_to_array(L, idx)) return ints_of_array(L, info, i, idx, bind_to_array(L, idx));
   if (vars && is_var(L, idx)) {
     c->graph = true;
     return (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, idx)};
@@ -182,7 +200,7 @@ static prop_value read_ints(lua_State *L, fn_call *c, int i, int idx, bool vars)
   prop_value *list = bind_room(L, (size_t)n, sizeof *list);
   for (int j = 0; j < n; j++) {
     lua_rawgeti(L, idx, j + 1);
-    if (to_int(L, -1, &k)) {
+    if (vars ? to_int(L, -1, &k) : to_known_int(L, c, -1, &k)) {
       list[j] = prop_int(k);
     } else if (vars && is_var(L, -1)) {
       c->graph = true;
@@ -213,7 +231,7 @@ bool bind_has_var(const prop_value *v) {
 static prop_value read_any(lua_State *L, fn_call *c, int i, int idx) {
   if (bind_to_array(L, idx)) {
     const damo_array *a = bind_to_array(L, idx);
-    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return ints_of_array(L, c->info, i, idx);
+    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return ints_of_array(L, c->info, i, idx, a);
     return read_var(L, c, i, idx);
   }
   char what[48];
@@ -237,7 +255,7 @@ static void read_option(lua_State *L, fn_call *c, int i, int idx) {
   if (lua_isnoneornil(L, idx)) return;
   switch ((option_kind)info->kind[i]) {
     case OPT_INT:
-      if (!to_int(L, idx, &k)) bad_option(L, info, i, idx, "an integer");
+      if (!to_known_int(L, c, idx, &k)) bad_option(L, info, i, idx, "an integer");
       c->opt[i] = prop_int(k);
       return;
     case OPT_NUM:

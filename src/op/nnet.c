@@ -1,5 +1,6 @@
 /* nnet: the functions of neural networks that scripts call. relu is elementwise, logsumexp a reduction. */
 #include "nnet.h"
+#include "shape_int.h"
 
 static damo_status check_operands(build *b, const fn_args *a) {
   for (int i = 0; i < a->n_in; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
@@ -23,16 +24,40 @@ static damo_status to_float(build *b, const fn_args *a, damo_var **x) {
   return b->status;
 }
 
+static damo_var *soft_along(build *b, damo_var *x, int axis, bool log_form) {
+  return log_form ? build_log_softmax(b, x, axis) : build_softmax(b, x, axis);
+}
+
+/* Over some axes together: these go last, become one, and go back. */
+static damo_var *soft_over(build *b, damo_var *x, const int *axes, int n, bool log_form) {
+  int order[DAMO_MAX_NDIM], back[DAMO_MAX_NDIM], kept = 0;
+  damo_var *dims[DAMO_MAX_NDIM];
+  uint32_t chosen = 0;
+  for (int i = 0; i < n; i++) chosen |= (uint32_t)1 << axes[i];
+  for (int i = 0; i < var_ndim(x); i++)
+    if (!(chosen >> i & 1)) order[kept++] = i;
+  for (int i = 0, at = kept; i < var_ndim(x); i++)
+    if (chosen >> i & 1) order[at++] = i;
+  for (int i = 0; i < var_ndim(x); i++) back[order[i]] = i;
+  for (int i = 0; i < var_ndim(x); i++) dims[i] = build_dim(b, x, order[i]);
+  damo_var *moved = build_dimshuffle(b, x, order, var_ndim(x)), *shape = build_vector(b, dims, var_ndim(x)),
+           *one = NULL;
+  for (int i = kept; i < var_ndim(x); i++) one = one != NULL ? build_fn2(b, "mul", one, dims[i]) : dims[i];
+  dims[kept] = one != NULL ? one : build_scalar(b, DAMO_INT64, 1);
+  damo_var *flat = build_reshape(b, moved, build_vector(b, dims, kept + 1), kept + 1);
+  damo_var *y = flat != NULL ? soft_along(b, flat, kept, log_form) : NULL;
+  y = build_reshape(b, y, shape, var_ndim(x));
+  return y != NULL ? build_dimshuffle(b, y, back, var_ndim(x)) : NULL;
+}
+
 static damo_status call_soft(build *b, const fn_args *a, ptrvec *out, bool log_form) {
   damo_var *x = NULL;
-  int axis = -1;
+  int axes[DAMO_MAX_NDIM], n;
   DAMO_TRY(to_float(b, a, &x));
-  if (a->opt[0].kind != PROP_NIL) {
-    int64_t wanted = 0;
-    DAMO_TRY(fn_opt_int(a, 0, &wanted));
-    DAMO_TRY(axis_check(b->ctx, a->func->name, wanted, var_ndim(x), &axis));
-  }
-  return give(b, log_form ? build_log_softmax(b, x, axis) : build_softmax(b, x, axis), out);
+  DAMO_TRY(axes_check(b->ctx, a->func->name, &a->opt[0], var_ndim(x), axes, &n));
+  const bool all = a->opt[0].kind == PROP_NIL || (n > 1 && n == var_ndim(x));
+  if (all || n == 1) return give(b, soft_along(b, x, all ? -1 : axes[0], log_form), out);
+  return give(b, soft_over(b, x, axes, n, log_form), out);
 }
 
 static damo_status call_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, false); }
@@ -100,12 +125,12 @@ static damo_status call_dense_layer(build *b, const fn_args *a, ptrvec *out) {
 const op_func nnet_funcs[] = {
     {.name = "softmax",
      .operands = "x",
-     .options = "axis:int",
+     .options = "axis:axes",
      .call = call_softmax,
-     .doc = "exp(x) divided by its sum along an axis (nil: over all entries)"},
+     .doc = "exp(x) divided by its sum along an axis or over several (nil: over all entries)"},
     {.name = "log_softmax",
      .operands = "x",
-     .options = "axis:int",
+     .options = "axis:axes",
      .call = call_log_softmax,
      .doc = "logarithm of softmax, without overflow"},
     {.name = "categorical_crossentropy",

@@ -75,15 +75,28 @@ static damo_var *log_softmax_of(build *b, damo_apply *softmax) {
   return build_op(b, op_new(b->ctx, &log_softmax_def, softmax->op->props, softmax->op->n_props), softmax->in, 1);
 }
 
+#define MAX_MOVES 4
+
+/* The node of v where it only picks or moves entries of its first input. */
+static damo_apply *match_move(const damo_var *v) {
+  static const char *const names[] = {"Pick", "DimShuffle", "Reshape"};
+  damo_apply *node = NULL;
+  for (int i = 0; i < 3 && node == NULL; i++) node = match_op(v, names[i]);
+  return node != NULL && node->n_in <= 2 ? node : NULL;
+}
+
 /* log(softmax(x)) → log_softmax(x), also where entries are picked, or axes moved, in between */
 static damo_var *log_of_softmax(build *b, const damo_var *v) {
+  damo_apply *moves[MAX_MOVES];
+  int n = 0;
+  while (n < MAX_MOVES && (moves[n] = match_move(v)) != NULL) v = moves[n++]->in[0];
   damo_apply *node = match_op(v, "Softmax");
-  if (node != NULL) return log_softmax_of(b, node);
-  damo_apply *move = match_op(v, "Pick");
-  if (move == NULL) move = match_op(v, "DimShuffle");
-  if (move == NULL || (node = match_op(move->in[0], "Softmax")) == NULL || move->n_in > 2) return NULL;
-  damo_var *in[2] = {log_softmax_of(b, node), move->n_in > 1 ? move->in[1] : NULL};
-  return in[0] != NULL ? build_op(b, damo_retain(move->op), in, move->n_in) : NULL;
+  damo_var *now = node != NULL ? log_softmax_of(b, node) : NULL;
+  while (n-- > 0 && now != NULL) {
+    damo_var *in[2] = {now, moves[n]->n_in > 1 ? moves[n]->in[1] : NULL};
+    now = build_op(b, damo_retain(moves[n]->op), in, moves[n]->n_in);
+  }
+  return now;
 }
 
 static damo_status stable_log(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
