@@ -58,6 +58,25 @@ describe("a mode", function()
     failure("value", damo.Mode, { linker = "wm" })
     failure("value", damo.Mode, { optimiser = "fast_run" })
   end)
+
+  it("takes the names and tags of rewrites, and tells of others", function()
+    for _, field in ipairs { "include", "exclude", "require" } do
+      local err = failure("value", damo.Mode, { [field] = { "inplace", "inexcat" } })
+      assert.equal("Mode: no rewrite has the name or tag 'inexcat' of " .. field .. ", did you mean 'inexact'?",
+        err.message)
+      assert.equal("Mode: no rewrite has the name or tag 'xyzzy' of " .. field,
+        failure("value", damo.Mode, { [field] = "xyzzy" }).message)
+      for _, word in ipairs { "fusion", "fuse", "inplace", "inexact", "fast_run", "stabilize", "stable_log" } do
+        damo.Mode { [field] = { word } }
+      end
+    end
+    assert.matches("'cancel_factors'", failure("value", damo.Mode, { exclude = { "cancel_factor" } }).message)
+    damo.rewrite.register("mine", function() end, "fast_run", "my_tag")
+    local mode = damo.Mode { exclude = { "my_tag" } }
+    damo.compile({ x }, x + 1, { mode = mode })
+    damo.rewrite.unregister "mine"
+    failure("value", damo.compile, { x }, x + 1, { mode = mode })
+  end)
 end)
 
 describe("NANGUARD", function()
@@ -71,6 +90,36 @@ describe("NANGUARD", function()
     assert.matches("log", err.op)
     assert.matches("mode_spec.lua:" .. line, err.trace[1])
     assert.matches("inf at {1}", failure("numeric", f, { 0 }).message)
+  end)
+
+  it("passes over entries that only the branch not taken of a where reads", function()
+    local values = damo.array { 4, -1 }
+    local root = damo.sqrt(x)
+    for _, mode in ipairs { "NANGUARD", "DEBUG" } do
+      local function value(out) return damo.compile({ x }, out, { mode = mode })(values):totable() end
+      assert.same({ 2, 0 }, value(damo.where(damo.gt(x, 0), root, 0)))
+      assert.same({ 0, 2 }, value(damo.where(damo.gt(x, 0), 0, damo.sqrt(-x) + 1)))
+      assert.same({ 5, 0 }, value(damo.where(damo.gt(x, 0), 2 * root + 1, 0)))
+      assert.same({ 2, 0 }, value(damo.where(damo.gt(x, 0), damo.where(damo.lt(x, 5), root, 1), 0)))
+      assert.same({ 2, 0 }, value(damo.where(damo.gt(x, -3), damo.where(damo.gt(x, 0), root, 0), 1)))
+      -- A row of them beside a matrix: an entry is read where any place takes it.
+      local m = damo.dmatrix "m"
+      local f = damo.compile({ m, x }, damo.where(damo.gt(m, 0), damo.log(x), 0), { mode = mode })
+      assert.equal(0, f(damo.array { { 1, -1 }, { 1, 0 } }, damo.array { 1, -1 })[2][2])
+      local taken = failure("numeric", f, damo.array { { 1, -1 }, { 1, 2 } }, damo.array { 1, -1 })
+      assert.matches("nan at {2}", taken.message)
+      local function fails(out)
+        local err = failure("numeric", damo.compile({ x }, out, { mode = mode }), values)
+        assert.matches("sqrt", err.op)
+        assert.matches("nan at {2}", err.message)
+      end
+      fails(root)
+      fails(damo.sum(root))
+      fails(damo.where(damo.lt(x, 5), root, 0))
+      fails(damo.where(damo.gt(x, 0), root, 0) + root)
+      fails(damo.where(damo.gt(root, 1), 1, 0))
+      fails(damo.where(damo.lt(x, 5), damo.maximum(damo.lt(root, 1), true), false)) -- the nan is not in what it gave
+    end
   end)
 
   it("looks at arguments and shared values", function()

@@ -224,7 +224,10 @@ static fn_watch watch_of(const compile_options *o) {
 
 static damo_status check_mode(damo_ctx *ctx, const compile_options *o) {
   DAMO_TRY(check_word(ctx, "mode", mode_of(o), compile_modes));
-  return check_word(ctx, "optimizer", o->optimizer, compile_optimizers);
+  DAMO_TRY(check_word(ctx, "optimizer", o->optimizer, compile_optimizers));
+  DAMO_TRY(rewrite_check_words(ctx, "include", o->include));
+  DAMO_TRY(rewrite_check_words(ctx, "exclude", o->exclude));
+  return rewrite_check_words(ctx, "require", o->require);
 }
 
 static damo_status rewrite_by_mode(job *j, damo_fgraph *fg) {

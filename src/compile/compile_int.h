@@ -16,9 +16,17 @@ damo_status protect_destroyed(damo_fgraph *fg);
 damo_status protect_for_demand(damo_fgraph *fg);
 
 /* nanguard.c */
-/* A numeric error when an output of the thunk holds a nan or an infinity that its Op does not call lawful. func is the
- * mode's name. */
-damo_status guard_outputs(const thunk *t, const char *func);
+/* A numeric error when an output of the thunk, of that plan, holds a nan or an infinity that its Op does not call lawful,
+ * and that something reads. func is the mode's name. */
+damo_status guard_outputs(const vm_plan *p, const thunk *t, const char *func);
+/* No number, as far as the Op does not call it lawful. */
+bool guard_is_odd(scalar s, op_nonfinite lawful);
+/* "nan at {2, 3}" of the entry at that index. */
+void guard_text(char *dst, size_t n, const damo_array *a, const int64_t *index);
+/* nanmask.c: forgets what earlier results held. */
+void nan_masks_clear(damo_function *f);
+/* The same error of output o, a dense array; odd: it holds such an entry. */
+damo_status nan_masks_check(damo_function *f, const thunk *t, int o, bool odd, const char *func);
 /* Warns when the node, about to run, divides integers by zero or past their range. */
 void warn_integer_division(const thunk *t, const char *func);
 /* A numeric error when an argument or a shared value holds nan or inf. */

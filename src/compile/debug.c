@@ -335,17 +335,16 @@ static bool has_all(const thunk *t) {
   return t->node->op->def->perform != NULL;
 }
 
-static damo_status debug_lazy(thunk *t) {
+static damo_status debug_lazy(const vm_plan *p, thunk *t) {
   exam e = {.t = t, .ctx = t->ctx};
   DAMO_TRY(t->run(t));
   if (t->n_need > 0) return DAMO_OK;
   DAMO_TRY(check_types(&e));
-  return guard_outputs(t, "DEBUG");
+  return guard_outputs(p, t, "DEBUG");
 }
 
 damo_status debug_step(vm_plan *p, thunk *t) {
-  (void)p;
-  if (t->lazy && !has_all(t)) return debug_lazy(t);
+  if (t->lazy && !has_all(t)) return debug_lazy(p, t);
   exam e;
   damo_status s = exam_begin(&e, t);
   if (s == DAMO_OK) s = remember_inputs(&e);
@@ -356,7 +355,7 @@ damo_status debug_step(vm_plan *p, thunk *t) {
   if (s == DAMO_OK) s = check_run(&e);
   if (s == DAMO_OK) s = run_all_ways(&e);
   if (s == DAMO_OK) s = debug_dense_equal(t, e.before);
-  if (s == DAMO_OK) s = guard_outputs(t, "DEBUG");
+  if (s == DAMO_OK) s = guard_outputs(p, t, "DEBUG");
   exam_end(&e);
   return s;
 }

@@ -34,6 +34,7 @@ static void drop_contents(damo_function *f) {
   f->outputs = NULL;
   f->shared = NULL;
   f->n_inputs = f->n_outputs = f->n_shared = 0;
+  nan_masks_clear(f);
   damo_release(f->fgraph);
   damo_release(f->plain);
   f->fgraph = NULL;
@@ -322,6 +323,7 @@ static damo_status run_steps(damo_function *f, damo_obj *const *args, int64_t n_
   if (f->watch != WATCH_NONE) DAMO_TRY(guard_inputs(f, f->watch == WATCH_NAN ? "NANGUARD" : "DEBUG"));
   if (into != NULL && f->watch != WATCH_DEBUG) DAMO_TRY(target_offer(f, into));
   if (f->plain != NULL) DAMO_TRY(debug_prepare(f, args, n_args));
+  nan_masks_clear(f);
   damo_status s = vm_run(&f->plan);
   if (s != DAMO_OK) return f->plain != NULL ? debug_explain(f, s) : s;
   if (f->plain != NULL) DAMO_TRY(debug_compare(f));

@@ -41,10 +41,15 @@ static void place_text(char *dst, size_t n, const damo_array *a, const int64_t *
   snprintf(dst + at, n - at, "%s", a->ndim > 0 ? "}" : "");
 }
 
-/* No number, as far as the Op does not call it lawful. */
-static bool is_odd(scalar s, op_nonfinite lawful) {
+bool guard_is_odd(scalar s, op_nonfinite lawful) {
   if (is_finite(s)) return false;
   return lawful != NONFINITE_INFINITE || is_nan(s);
+}
+
+void guard_text(char *dst, size_t n, const damo_array *a, const int64_t *index) {
+  char place[160];
+  place_text(place, sizeof place, a, index);
+  snprintf(dst, n, "%s%s", name_of(array_get(a, index)), place);
 }
 
 /* The first entry of a float or complex array that is odd, as text "nan at {2, 3}"; false: there is none. */
@@ -53,10 +58,8 @@ static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text,
   int64_t index[DAMO_MAX_NDIM] = {0};
   do {
     scalar s = array_get(a, index);
-    if (!is_odd(s, lawful)) continue;
-    char place[160];
-    place_text(place, sizeof place, a, index);
-    snprintf(text, n, "%s%s", name_of(s), place);
+    if (!guard_is_odd(s, lawful)) continue;
+    guard_text(text, n, a, index);
     return true;
   } while (step_index(a, index));
   return false;
@@ -70,14 +73,19 @@ static bool find_in_value(const damo_obj *v, op_nonfinite lawful, char *text, si
   return true;
 }
 
-damo_status guard_outputs(const thunk *t, const char *func) {
+damo_status guard_outputs(const vm_plan *p, const thunk *t, const char *func) {
   const op_nonfinite lawful = t->node->op->def->nonfinite;
   if (lawful == NONFINITE_ANY) return DAMO_OK;
   for (int o = 0; o < t->n_out; o++) {
     const damo_obj *v = *t->out[o];
     char text[200], op[160];
     if (value_array(v) == NULL || !type_has_shape(t->node->out[o]->type)) continue;
-    if (!find_in_value(v, lawful, text, sizeof text)) continue;
+    const bool odd = find_in_value(v, lawful, text, sizeof text);
+    if (v->kind == OBJ_ARRAY) {
+      DAMO_TRY(nan_masks_check(p->step_user, t, o, odd, func));
+      continue;
+    }
+    if (!odd) continue;
     return ctx_fail(t->ctx, DAMO_ENUMERIC, "%s: the result %s holds %s", func,
                     var_format(op, sizeof op, t->node->out[o]), text);
   }
@@ -154,13 +162,13 @@ void warn_integer_division(const thunk *t, const char *func) {
 /* ---- The mode ---------------------------------------------------------------------------------------------------- */
 
 static damo_status guarded_step(vm_plan *p, thunk *t) {
-  (void)p;
   if (!t->lazy) warn_integer_division(t, "NANGUARD");
   DAMO_TRY(t->run(t));
-  return t->n_need == 0 ? guard_outputs(t, "NANGUARD") : DAMO_OK;
+  return t->n_need == 0 ? guard_outputs(p, t, "NANGUARD") : DAMO_OK;
 }
 
 void watch_plan(damo_function *f) {
+  f->plan.step_user = f;
   if (f->watch == WATCH_NAN) f->plan.step = guarded_step;
   if (f->watch != WATCH_DEBUG) return;
   f->plan.step = debug_step;

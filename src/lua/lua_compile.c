@@ -50,6 +50,24 @@ static const char *mode_word(lua_State *L, int idx, const char *field, const cha
   return i < 0 ? NULL : words[i];
 }
 
+/* A list of tags as one text, pushed; NULL when there is none. */
+static const char *joined(lua_State *L, int idx, const char *field) {
+  if (!bind_option(L, idx, field)) return NULL;
+  if (lua_type(L, -1) == LUA_TSTRING) return bind_text(L, -1, "Mode");
+  if (!lua_istable(L, -1)) bind_raise(L, DAMO_ETYPE, "Mode: '%s' must be a list of tags", field);
+  int list = lua_gettop(L), n = (int)lua_rawlen(L, list);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (int i = 1; i <= n; i++) {
+    lua_rawgeti(L, list, i);
+    if (lua_type(L, -1) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "Mode: '%s' must be a list of tags", field);
+    luaL_addvalue(&b);
+    if (i < n) luaL_addstring(&b, " ");
+  }
+  luaL_pushresult(&b);
+  return bind_text(L, -1, "Mode");
+}
+
 /* damo.Mode{optimizer=, linker=, include=, exclude=, require=} */
 static int make_mode(lua_State *L) {
   static const char *const options[] = {"linker", "optimizer", "include", "exclude", "require", NULL};
@@ -57,6 +75,9 @@ static int make_mode(lua_State *L) {
   bind_check_options(L, "Mode", 1, options);
   mode_word(L, 1, "linker", linkers);
   mode_word(L, 1, "optimizer", compile_optimizers);
+  for (int i = 2; options[i]; i++)
+    bind_check(L, rewrite_check_words(bind_ctx(L), options[i], joined(L, 1, options[i])));
+  lua_settop(L, 1);
   lua_createtable(L, 0, 4);
   for (int i = 0; options[i]; i++) {
     if (!bind_option(L, 1, options[i])) continue;
@@ -295,24 +316,6 @@ static int64_t read_pairs(lua_State *L, const job *j, const char *option, damo_v
 }
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
-
-/* A list of tags as one text, pushed; NULL when there is none. */
-static const char *joined(lua_State *L, int idx, const char *field) {
-  if (!bind_option(L, idx, field)) return NULL;
-  if (lua_type(L, -1) == LUA_TSTRING) return bind_text(L, -1, "Mode");
-  if (!lua_istable(L, -1)) bind_raise(L, DAMO_ETYPE, "Mode: '%s' must be a list of tags", field);
-  int list = lua_gettop(L), n = (int)lua_rawlen(L, list);
-  luaL_Buffer b;
-  luaL_buffinit(L, &b);
-  for (int i = 1; i <= n; i++) {
-    lua_rawgeti(L, list, i);
-    if (lua_type(L, -1) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "Mode: '%s' must be a list of tags", field);
-    luaL_addvalue(&b);
-    if (i < n) luaL_addstring(&b, " ");
-  }
-  luaL_pushresult(&b);
-  return bind_text(L, -1, "Mode");
-}
 
 /* The mode at the top, which stays: a name, or a Mode. Names are checked by the core. */
 static void read_mode(lua_State *L, job *j) {

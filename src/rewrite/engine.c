@@ -5,6 +5,7 @@
  */
 #include "rewrite_int.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- The database ------------------------------------------------------------------------------------------------ */
@@ -82,6 +83,48 @@ rewrite_phase rewrite_phase_of(const char *tags) {
     if (p == PHASE_FUSE && rewrite_has_tag(&r, "fusion")) return PHASE_FUSE;
   }
   return PHASE_SPECIALIZE;
+}
+
+static bool is_known(const ptrvec *rules, const char *word, size_t n) {
+  for (int64_t i = 0; i < rules->n; i++) {
+    if (has_word(rules->at[i], word, n)) return true;
+  }
+  return false;
+}
+
+/* The name or tag that is closest to word, copied into dst; false: none is near. */
+static bool nearest_word(const ptrvec *rules, const char *word, char *dst, size_t room) {
+  for (int64_t i = 0; i < rules->n; i++) {
+    const rewrite_rule *r = rules->at[i];
+    const char *const texts[2] = {r->name, r->tags != NULL ? r->tags : ""};
+    for (int k = 0; k < 2; k++) {
+      for (const char *p = texts[k]; *p != '\0'; p += strspn(p, " ")) {
+        const size_t n = strcspn(p, " ");
+        snprintf(dst, room, "%.*s", (int)n, p);
+        if (n > 0 && n < room && suggest(word, (const char *const[]){dst, NULL}) != NULL) return true;
+        p += n;
+      }
+    }
+  }
+  return false;
+}
+
+damo_status rewrite_check_words(damo_ctx *ctx, const char *field, const char *words) {
+  const ptrvec *rules = rules_of(ctx);
+  char word[128], near[128];
+  for (; words != NULL && *words != '\0'; words += strspn(words, " ")) {
+    const size_t n = strcspn(words, " ");
+    if (n > 0 && !is_known(rules, words, n)) {
+      snprintf(word, sizeof word, "%.*s", (int)n, words);
+      if (!nearest_word(rules, word, near, sizeof near)) {
+        return ctx_fail(ctx, DAMO_EVALUE, "Mode: no rewrite has the name or tag '%s' of %s", word, field);
+      }
+      return ctx_fail(ctx, DAMO_EVALUE, "Mode: no rewrite has the name or tag '%s' of %s, did you mean '%s'?", word,
+                      field, near);
+    }
+    words += n;
+  }
+  return DAMO_OK;
 }
 
 static bool has_all(const rewrite_rule *r, const char *words) {
