@@ -89,3 +89,64 @@ describe("do_constant_folding", function()
     failure("callback", runs_of, function() error "no" end)
   end)
 end)
+
+describe("constants", function()
+  local v = damo.dvector "v"
+  local function count(f, name)
+    local n = 0
+    for _, node in ipairs(f.fgraph.apply_nodes) do n = n + ((node.op.scalar or node.op.name) == name and 1 or 0) end
+    return n
+  end
+
+  it("of equal value and Type are one, so that what is made of them is too", function()
+    local a, b = damo.constant(damo.array { 1, 2 }), damo.constant(damo.array { 1, 2 })
+    local c = damo.constant(damo.array { 1, 3 })
+    assert.equal(1, count(damo.compile({ v }, { damo.exp(v * a), damo.exp(v * b) }), "exp"))
+    assert.equal(2, count(damo.compile({ v }, { damo.exp(v * a), damo.exp(v * c) }), "exp"))
+    local zero, minus_zero = damo.constant(damo.array { 0.0, 0.0 }), damo.constant(damo.array { -0.0, -0.0 })
+    local f = damo.compile({ v }, { v / zero, v / minus_zero })
+    local plus, minus = f(damo.ones { 2 })
+    assert.same({ { 1 / 0, 1 / 0 }, { -1 / 0, -1 / 0 } }, { plus:totable(), minus:totable() })
+  end)
+
+  -- An Op over constants, and how often it has run.
+  local function counted(name, result, value, more)
+    local runs = { n = 0 }
+    local class = { name = name,
+      make_node = function(self, a) return damo.Apply(self, { damo.as_tensor_variable(a) }, { result() }) end,
+      perform = function(_, _, i, o)
+        runs.n = runs.n + 1
+        o[1][1] = value(i[1])
+      end }
+    for key, field in pairs(more or {}) do class[key] = field end
+    return damo.Op(class), runs
+  end
+
+  it("fold what is made of them, unless it is large", function()
+    local k = damo.constant(damo.array { 1, 2 })
+    local small, small_runs = counted("Small", damo.TensorType("float64", { shape = { 2 } }),
+      function(a) return a * 2 end)
+    local f = damo.compile({}, small(k))
+    assert.equal(1, small_runs.n)
+    f()
+    assert.equal(1, small_runs.n)
+    local large, large_runs = counted("Large", damo.TensorType("float64", { shape = { 2 ^ 18 | 0 } }),
+      function() return damo.zeros { 2 ^ 18 | 0 } end)
+    f = damo.compile({}, damo.sum(large(k)))
+    assert.equal(0, large_runs.n)
+    assert.equal(0, f())
+    assert.equal(1, large_runs.n)
+  end)
+
+  it("are not folded by an Op that writes over its operand", function()
+    local k = damo.constant(damo.array { 1, 2 })
+    local add, runs = counted("AddOne", damo.TensorType("float64", { shape = { 2 } }), function(a)
+      a[{ {} }] = a + 1
+      return a
+    end, { destroy_map = { { 1 } } })
+    local f = damo.compile({}, add(k))
+    assert.equal(0, runs.n)
+    assert.same({ { 2, 3 }, { 2, 3 } }, { f():totable(), f():totable() })
+    assert.same({ 1, 2 }, k.data:totable())
+  end)
+end)
