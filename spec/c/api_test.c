@@ -1,4 +1,5 @@
 /* api_test: a program of damo.h alone, without Lua: graphs, gradients, compiled functions, training, errors, memory. */
+#include <fenv.h>
 #include "damo.h"
 #include "test.h"
 
@@ -241,6 +242,37 @@ static void note_warning(void *user, const char *kind, const char *message) {
   ++*(int *)user;
 }
 
+/* A host that rounds otherwise gets the same numbers, and its own mode back, also after an error. */
+static void test_rounding(void) {
+  static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  const int64_t n = 1000;
+  damo_type *t = damo_type_tensor(ctx, DAMO_FLOAT64, 1, NULL);
+  damo_var *x = damo_var_new(ctx, t, "x"), *y = damo_call(ctx, "exp", &x, 1);
+  damo_array *a = damo_array_new(ctx, DAMO_FLOAT64, 1, &n), *plain = NULL, *other = NULL;
+  for (int i = 0; i < n; i++) ((double *)damo_array_data(a))[i] = 0.01 * i;
+  damo_function *f = damo_compile(ctx, &x, 1, &y, 1, NULL, NULL, 0, NULL);
+  CHECK_EQ_I(damo_function_call(f, &a, 1, &plain), DAMO_OK);
+  damo_var *k = damo_constant(ctx, a), *folded = damo_call(ctx, "exp", &k, 1);
+  for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+    fesetround(modes[m]);
+    const damo_status called = damo_function_call(f, &a, 1, &other);
+    const int kept = fegetround();
+    damo_function *g = damo_compile(ctx, NULL, 0, &folded, 1, NULL, NULL, 0, NULL);
+    const damo_status missing = damo_function_call(f, NULL, 0, &other);
+    const int kept_after_error = fegetround();
+    fesetround(FE_TONEAREST);
+    CHECK(called == DAMO_OK && kept == modes[m] && missing == DAMO_EMISSING_INPUT && kept_after_error == modes[m]);
+    CHECK(memcmp(damo_array_data(plain), damo_array_data(other), (size_t)n * sizeof(double)) == 0);
+    damo_release(other);
+    CHECK_EQ_I(damo_function_call(g, NULL, 0, &other), DAMO_OK); /* folded while the mode was another */
+    CHECK(memcmp(damo_array_data(plain), damo_array_data(other), (size_t)n * sizeof(double)) == 0);
+    damo_release(other);
+    damo_release(g);
+  }
+  void *all[] = {t, x, y, a, plain, f, k, folded};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
+}
+
 int main(void) {
   ctx = damo_ctx_new(NULL, NULL);
   if (!CHECK(ctx != NULL)) TEST_MAIN_END;
@@ -257,6 +289,7 @@ int main(void) {
   test_options();
   test_errors();
   test_determinism();
+  test_rounding();
   test_memory();
   test_context_outlived();
   CHECK_EQ_I(warnings, 0);

@@ -225,6 +225,21 @@ damo_status ctx_check_list(damo_ctx *ctx, const char *func, const char *arg, con
 damo_status ctx_check_objs(damo_ctx *ctx, const char *func, const char *arg, const void *list, int64_t n,
                            obj_kind kind);
 
+/* ---- Rounding ---------------------------------------------------------------------------------------------------- */
+
+/* Around whatever runs thunks: numbers are rounded to nearest there, whatever mode the host's thread is in; the kernels'
+ * error bounds rest on it. Whether subnormal numbers are flushed to zero is left to the host. */
+typedef struct rounding {
+  bool other; /* the host's mode is not the default: it is put back */
+  int mode;
+  unsigned csr;
+} rounding;
+rounding rounding_enter(void);
+void rounding_restore(rounding r);
+static inline void rounding_leave(rounding r) {
+  if (r.other) rounding_restore(r);
+}
+
 /* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
 
 typedef enum dtype_kind { KIND_BOOL, KIND_INT, KIND_UINT, KIND_FLOAT, KIND_COMPLEX } dtype_kind;

@@ -340,7 +340,9 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
   }
   DAMO_TRY(ctx_enter(f->obj.ctx, STACK_CALL));
   f->running = true;
+  const rounding host = rounding_enter();
   damo_status s = run_steps(f, args, n_args, into);
+  rounding_leave(host);
   ctx_leave(f->obj.ctx, STACK_CALL);
   if (into != NULL) target_forget(f, into);
   if (s == DAMO_OK) {

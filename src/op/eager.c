@@ -15,7 +15,9 @@ static damo_status fail_leaf(damo_ctx *ctx, const damo_var *v) {
 static damo_status run_node(damo_ctx *ctx, damo_apply *node, cell **in, cell **out) {
   thunk *t = thunk_make(ctx, node, in, out, NULL);
   if (t == NULL) return damo_error_status(ctx);
+  const rounding host = rounding_enter();
   damo_status s = t->run(t);
+  rounding_leave(host);
   if (s == DAMO_OK && t->n_need > 0)
     s = ctx_fail(ctx, DAMO_EVALUE, "%s asks for inputs that it has", node->op->def->name);
   if (s != DAMO_OK) ctx_fail_at(ctx, node->op->def->name, node);
