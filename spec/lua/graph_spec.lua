@@ -192,11 +192,45 @@ describe("a feature", function()
     local a = damo.exp(x)
     local fg = graph.FunctionGraph({ x }, { a + 1 }, { clone = false })
     fg:attach_feature { validate = function() damo.raise("inconsistency", "not this") end }
-    local err = failure("inconsistency", fg.replace, fg, a, x)
+    local err = failure("inconsistency", fg.replace_validate, fg, a, x)
     assert.truthy(err.message:find "not this", err.message)
     assert.equal(a, fg.outputs[1].owner.inputs[1])
     assert.is_false(fg:consistent())
     failure("type", fg.attach_feature, fg, 3)
+  end)
+
+  it("is not asked by replace", function()
+    local a = damo.exp(x)
+    local fg = graph.FunctionGraph({ x }, { a + 1 }, { clone = false })
+    fg:attach_feature { validate = function() damo.raise("inconsistency", "not this") end }
+    fg:replace(a, x)
+    assert.equal(x, fg.outputs[1].owner.inputs[1])
+    failure("inconsistency", fg.validate, fg)
+  end)
+
+  it("is attached once", function()
+    local n, fg = 0, graph.FunctionGraph({ x }, { damo.exp(x) })
+    local f = { on_attach = function() n = n + 1 end }
+    fg:attach_feature(f)
+    fg:attach_feature(f)
+    assert.same({ 1, 1 }, { n, #fg.features })
+    local handler = graph.DestroyHandler()
+    fg:attach_feature(handler)
+    fg:attach_feature(handler)
+    assert.equal(2, #fg.features)
+    fg:remove_feature(f)
+    fg:attach_feature(f)
+    assert.same({ 2, 2 }, { n, #fg.features })
+  end)
+
+  it("that fails when a node goes leaves the change done, and Lua sees it", function()
+    local a = damo.exp(x)
+    local fg = graph.FunctionGraph({ x }, { a + 1 }, { clone = false })
+    fg:attach_feature { on_prune = function() error "too late" end }
+    local err = failure("callback", fg.replace, fg, a, x)
+    assert.truthy(err.message:find "on_prune failed")
+    assert.equal(x, fg.outputs[1].owner.inputs[1])
+    assert.is_true(fg:consistent())
   end)
 
   it("is freed with its FunctionGraph, also in a cycle", function()
@@ -234,5 +268,72 @@ describe("texts", function()
     local text = damo.printing.dot(z)
     assert.truthy(text:find "^digraph")
     assert.truthy(text:find("exp", 1, true))
+  end)
+end)
+
+describe("import_missing", function()
+  local a, b = damo.dvector "a", damo.dvector "b"
+
+  it("takes in the inputs that a replacement needs", function()
+    local e = damo.exp(x)
+    local fg = graph.FunctionGraph({ x }, { e * 2 }, { clone = false })
+    failure("missing_input", fg.replace, fg, e, a + b)
+    assert.equal(1, #fg.inputs)
+    fg:replace(e, a + b, { import_missing = true })
+    assert.same({ x, a, b }, fg.inputs)
+    assert.is_true(fg:consistent())
+    local f = damo.compile(fg.inputs, fg.outputs[1], { on_unused_input = "ignore" })
+    assert.same({ 14 }, f({ 0 }, { 1 }, { 6 }):totable())
+  end)
+
+  it("is known by each form of replacement", function()
+    for _, change in ipairs {
+      function(fg, e, now, o) fg:replace_validate(e, now, o) end,
+      function(fg, e, now, o) fg:replace_all({ [e] = now }, o) end,
+      function(fg, e, now, o) fg:replace_all_validate({ { e, now } }, o) end,
+      function(fg, _, now, o) fg:change_node_input(fg.outputs[1].owner, 1, now, o) end,
+    } do
+      local e = damo.exp(x)
+      local fg = graph.FunctionGraph({ x }, { e * 2 }, { clone = false })
+      change(fg, e, a, { import_missing = true })
+      assert.same({ x, a }, fg.inputs)
+      assert.same({ fg.outputs[1].owner, 1 }, fg:clients(a)[1])
+    end
+  end)
+
+  it("takes in nothing when the change fails", function()
+    local e = damo.exp(x)
+    local fg = graph.FunctionGraph({ x }, { e * 2 }, { clone = false })
+    failure("type", fg.replace, fg, e, damo.dmatrix "m" * 2, { import_missing = true })
+    fg:attach_feature { validate = function() damo.raise("inconsistency", "not this") end }
+    failure("inconsistency", fg.replace_validate, fg, e, a, { import_missing = true })
+    assert.same({ x }, fg.inputs)
+    assert.equal(e, fg.outputs[1].owner.inputs[1])
+  end)
+end)
+
+describe("a node over inputs that say more", function()
+  local one = damo.tensor("one", { dtype = "float64", shape = { 1 } })
+  local three = damo.tensor("three", { dtype = "float64", shape = { 3 } })
+
+  it("is made anew by its Op, strict or not", function()
+    local node = damo.add(x, one).owner
+    for _, strict in ipairs { true, false } do
+      local made = node:clone_with_new_inputs({ one, one }, strict)
+      assert.equal("TensorType(float64, shape=(1,))", tostring(made.outputs[1].type))
+      assert.equal(node.op, made.op)
+    end
+    assert.equal("TensorType(float64, shape=(?,))", tostring(node:clone().outputs[1].type))
+    failure("type", node.clone_with_new_inputs, node, { damo.dmatrix "m", one })
+    local Id = damo.Op { name = "Id", perform = print,
+      make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end }
+    assert.equal(three.type, Id(x).owner:clone_with_new_inputs({ three }).outputs[1].type)
+  end)
+
+  it("is so in clone_replace, all along the graph", function()
+    local z = damo.exp(damo.add(x, 1) * 2)
+    local made = graph.clone_replace({ z }, { [x] = three })[1]
+    assert.equal("TensorType(float64, shape=(3,))", tostring(made.type))
+    assert.same({ 3 }, { damo.compile({ three }, made)(damo.zeros { 3 }).size })
   end)
 end)

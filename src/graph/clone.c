@@ -8,6 +8,35 @@ static damo_var *renewed(const map *memo, damo_var *v) {
   return now != NULL ? now : v;
 }
 
+static bool same_types(const damo_apply *node, damo_var *const *in) {
+  for (int i = 0; i < node->n_in; i++) {
+    if (node->in[i]->type != in[i]->type) return false;
+  }
+  return true;
+}
+
+static bool types_fit(const damo_apply *made, const damo_apply *node) {
+  bool fit = made->n_in == node->n_in && made->n_out == node->n_out;
+  for (int o = 0; o < node->n_out && fit; o++) fit = type_is_super(node->out[o]->type, made->out[o]->type);
+  return fit;
+}
+
+/* The node over inputs that may say more than its own: the Op then makes it anew, so that its outputs say more too. Where
+ * it does not, or makes another kind of node, it is copied with its Types. */
+static damo_apply *copy_over(const damo_apply *node, damo_var *const *in) {
+  if (same_types(node, in)) return apply_clone_with(node, in);
+  damo_ctx *ctx = node->obj.ctx;
+  damo_apply *made = op_apply(ctx, node->op, in, node->n_in);
+  if (made != NULL && types_fit(made, node)) {
+    damo_release(made->trace);
+    made->trace = damo_retain(node->trace);
+    return made;
+  }
+  damo_release(made);
+  if (made == NULL && damo_error_status(ctx) == DAMO_EMEMORY) return NULL;
+  return apply_clone_with(node, in);
+}
+
 /* Copies one node over the renewed inputs when one changed (or copy_all); notes old → new for its outputs. */
 static damo_status clone_node(damo_apply *node, map *memo, bool copy_all, ptrvec *in, ptrvec *created) {
   bool changed = copy_all;
@@ -18,7 +47,7 @@ static damo_status clone_node(damo_apply *node, map *memo, bool copy_all, ptrvec
     DAMO_TRY(ptrvec_push(in, now));
   }
   if (!changed) return DAMO_OK;
-  damo_apply *copy = apply_clone_with(node, (damo_var *const *)in->at);
+  damo_apply *copy = copy_over(node, (damo_var *const *)in->at);
   if (copy == NULL) return DAMO_EMEMORY;
   if (ptrvec_push(created, copy) != DAMO_OK) {
     damo_release(copy);

@@ -52,6 +52,36 @@ static damo_status check_leaf(damo_fgraph *fg, const damo_var *v) {
                   var_format(name, sizeof name, v), type_format(type, sizeof type, v->type));
 }
 
+static damo_status take_leaf(damo_fgraph *fg, damo_var *v) {
+  if (v->owner != NULL || v->kind != VAR_PLAIN || is_input(fg, v)) return DAMO_OK;
+  DAMO_TRY(ptrvec_reserve(&fg->inputs, fg->inputs.n + 1));
+  DAMO_TRY(map_put(&fg->input_set, v, 1));
+  return ptrvec_push(&fg->inputs, damo_retain(v));
+}
+
+damo_status fgraph_take_leaves(damo_fgraph *fg, damo_var *const *v, int64_t n) {
+  const int64_t before = fg->inputs.n;
+  ptrvec nodes;
+  ptrvec_init(&nodes, fg->obj.ctx);
+  damo_status s = graph_toposort_map(fg->obj.ctx, v, n, &fg->input_set, &nodes);
+  for (int64_t k = 0; k < nodes.n && s == DAMO_OK; k++) {
+    const damo_apply *node = nodes.at[k];
+    for (int i = 0; i < node->n_in && s == DAMO_OK; i++) s = take_leaf(fg, node->in[i]);
+  }
+  for (int64_t i = 0; i < n && s == DAMO_OK; i++) s = take_leaf(fg, v[i]);
+  if (s != DAMO_OK) fgraph_drop_inputs(fg, before);
+  ptrvec_clear(&nodes);
+  return s;
+}
+
+void fgraph_drop_inputs(damo_fgraph *fg, int64_t n_inputs) {
+  while (fg->inputs.n > n_inputs) {
+    damo_var *v = fg->inputs.at[--fg->inputs.n];
+    map_remove(&fg->input_set, v);
+    damo_release(v);
+  }
+}
+
 /* Takes back a node that came in half: its first n inputs have it as a client. */
 static void unimport(damo_fgraph *fg, damo_apply *node, int n) {
   while (n-- > 0) {

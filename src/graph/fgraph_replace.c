@@ -110,7 +110,7 @@ static void undo(damo_fgraph *fg, change_log *log) {
 
 /* ---- The end of a change ----------------------------------------------------------------------------------------- */
 
-static damo_status validate(damo_fgraph *fg) {
+damo_status fgraph_validate(damo_fgraph *fg) {
   for (int64_t i = 0; i < fg->features.n; i++) {
     fg_feature *f = fg->features.at[i];
     if (f->validate != NULL) DAMO_TRY(f->validate(fg, f->user));
@@ -123,6 +123,7 @@ typedef struct replacement {
   damo_var *const *old, *const *now;
   int64_t n;
   const char *reason;
+  bool unasked; /* features may not refuse the state: fgraph_validate tells it later */
 } replacement;
 
 static damo_status tell_replaced(damo_fgraph *fg, const replacement *r) {
@@ -138,7 +139,7 @@ static damo_status tell_replaced(damo_fgraph *fg, const replacement *r) {
 /* The end of a change: undone when it failed; what came in or was left without users goes. */
 static damo_status finish_change(damo_fgraph *fg, damo_status s, const replacement *r, ptrvec *imported,
                                  change_log *log) {
-  if (s == DAMO_OK) s = validate(fg);
+  if (s == DAMO_OK && !r->unasked) s = fgraph_validate(fg);
   if (s == DAMO_OK && log->n > 0) s = tell_replaced(fg, r);
   if (s != DAMO_OK) undo(fg, log);
   for (int64_t i = 0; i < log->n; i++) clients_settle(fg, log->at[i].old);
@@ -245,11 +246,11 @@ static damo_status replace_one(damo_fgraph *fg, damo_var *old, damo_var *now, pt
   return s;
 }
 
-static damo_status replace_many(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n, bool check,
-                                const char *reason) {
-  const replacement r = {old, now, n, reason};
+static damo_status replace_many(damo_fgraph *fg, const replacement *r, bool check) {
+  damo_var *const *old = r->old, *const *now = r->now;
+  const int64_t n = r->n;
   damo_ctx *ctx = fg->obj.ctx;
-  for (int64_t i = 0; i < n; i++) DAMO_TRY(check_types(fg, old[i], now[i], reason));
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(check_types(fg, old[i], now[i], r->reason));
   ptrvec imported;
   change_log log = {NULL, 0, 0};
   ptrvec_init(&imported, ctx);
@@ -260,21 +261,26 @@ static damo_status replace_many(damo_fgraph *fg, damo_var *const *old, damo_var 
   }
   if (s == DAMO_OK && check && n > 1)
     s = check_cycles(fg, &log); /* once for all: each walk may go through the whole graph */
-  return finish_change(fg, s, &r, &imported, &log);
+  return finish_change(fg, s, r, &imported, &log);
 }
 
 damo_status fgraph_replace_all(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
                                const char *reason) {
-  return replace_many(fg, old, now, n, true, reason);
+  return replace_many(fg, &(replacement){old, now, n, reason, false}, true);
+}
+
+damo_status fgraph_replace_unasked(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
+                                   const char *reason) {
+  return replace_many(fg, &(replacement){old, now, n, reason, true}, true);
 }
 
 damo_status fgraph_replace_trusted(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
                                    const char *reason) {
-  return replace_many(fg, old, now, n, false, reason);
+  return replace_many(fg, &(replacement){old, now, n, reason, false}, false);
 }
 
 damo_status fgraph_replace(damo_fgraph *fg, damo_var *old, damo_var *now, const char *reason) {
-  return replace_many(fg, &old, &now, 1, true, reason);
+  return fgraph_replace_all(fg, &old, &now, 1, reason);
 }
 
 static damo_status check_change(damo_fgraph *fg, damo_apply *node, int index, damo_var *now) {
@@ -295,17 +301,12 @@ static damo_status check_change(damo_fgraph *fg, damo_apply *node, int index, da
   return s;
 }
 
-damo_status fgraph_change_input(damo_fgraph *fg, damo_apply *node, int index, damo_var *now, const char *reason) {
-  DAMO_TRY(check_change(fg, node, index, now));
-  return fgraph_change_input_trusted(fg, node, index, now, reason);
-}
-
-damo_status fgraph_change_input_trusted(damo_fgraph *fg, damo_apply *node, int index, damo_var *now,
-                                        const char *reason) {
+static damo_status change_input(damo_fgraph *fg, damo_apply *node, int index, damo_var *now, const char *reason,
+                                bool unasked) {
   DAMO_TRY(check_types(fg, *fgraph_use_at(fg, node, index), now, reason));
   damo_ctx *ctx = fg->obj.ctx;
   damo_var *old = *fgraph_use_at(fg, node, index);
-  const replacement r = {&old, &now, 1, reason};
+  const replacement r = {&old, &now, 1, reason, unasked};
   ptrvec imported;
   change_log log = {NULL, 0, 0};
   ptrvec_init(&imported, ctx);
@@ -313,4 +314,20 @@ damo_status fgraph_change_input_trusted(damo_fgraph *fg, damo_apply *node, int i
   if (s == DAMO_OK) s = log_reserve(ctx, &log, 1);
   if (s == DAMO_OK) s = move_use(fg, node, index, now, &log);
   return finish_change(fg, s, &r, &imported, &log);
+}
+
+damo_status fgraph_change_input(damo_fgraph *fg, damo_apply *node, int index, damo_var *now, const char *reason) {
+  DAMO_TRY(check_change(fg, node, index, now));
+  return fgraph_change_input_trusted(fg, node, index, now, reason);
+}
+
+damo_status fgraph_change_input_unasked(damo_fgraph *fg, damo_apply *node, int index, damo_var *now,
+                                        const char *reason) {
+  DAMO_TRY(check_change(fg, node, index, now));
+  return change_input(fg, node, index, now, reason, true);
+}
+
+damo_status fgraph_change_input_trusted(damo_fgraph *fg, damo_apply *node, int index, damo_var *now,
+                                        const char *reason) {
+  return change_input(fg, node, index, now, reason, false);
 }

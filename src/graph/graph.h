@@ -278,6 +278,17 @@ damo_status fgraph_replace(damo_fgraph *fg, damo_var *old, damo_var *now, const 
 /* All or none. */
 damo_status fgraph_replace_all(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
                                const char *reason);
+/* The same without asking whether features refuse the new state: fgraph_validate does that later. */
+damo_status fgraph_replace_unasked(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
+                                   const char *reason);
+damo_status fgraph_change_input_unasked(damo_fgraph *fg, damo_apply *node, int index, damo_var *now,
+                                        const char *reason);
+/* Asks every feature; the first refusal is the error. */
+damo_status fgraph_validate(damo_fgraph *fg);
+/* Makes inputs, behind those that there are, of the leaves of the Variables' graphs whose value nothing gives. With
+ * fgraph_drop_inputs to the old number that is undone, while nothing uses them. */
+damo_status fgraph_take_leaves(damo_fgraph *fg, damo_var *const *v, int64_t n);
+void fgraph_drop_inputs(damo_fgraph *fg, int64_t n_inputs);
 /* The same without the walk that looks for a cycle: for rewrite rules, whose `now` is built from what `old` is made
  * from. */
 damo_status fgraph_replace_trusted(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,

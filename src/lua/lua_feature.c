@@ -211,15 +211,24 @@ static lua_feature *new_feature(lua_State *L) {
                             .user = lf},
                       .st = bind_get(L)};
   if (is_destroy_handler(L, 2)) {
-    lf->f = (fg_feature){.name = "DestroyHandler",
-                         .on_attach = destroy_validate,
-                         .validate = destroy_validate,
-                         .order = destroy_sort,
-                         .user = lf};
+    lf->f = (fg_feature){.name = "DestroyHandler", .validate = destroy_validate, .order = destroy_sort, .user = lf};
   }
   lua_rawgetp(L, LUA_REGISTRYINDEX, &meta_key);
   lua_setmetatable(L, -2);
   return lf;
+}
+
+/* The place of the feature's table among the handles, 0 when it is not attached; pushes the handle when it is. */
+static int find_feature(lua_State *L, int features, int handles, int table) {
+  for (int i = 1; i <= (int)lua_rawlen(L, handles); i++) {
+    lua_rawgeti(L, handles, i);
+    lua_rawgetp(L, features, lua_touserdata(L, -1));
+    bool same = lua_rawequal(L, -1, table);
+    lua_pop(L, 1);
+    if (same) return i;
+    lua_pop(L, 1);
+  }
+  return 0;
 }
 
 int bind_attach_feature(lua_State *L) {
@@ -229,6 +238,7 @@ int bind_attach_feature(lua_State *L) {
   bind_peer(L, 1);
   push_sub(L, 3, "features");
   push_sub(L, 3, "handles");
+  if (find_feature(L, 4, 5, 2) > 0) return 0; /* it is attached already */
   lua_feature *lf = new_feature(L);
   lua_pushvalue(L, 2);
   lua_rawsetp(L, 4, lf);
@@ -245,19 +255,6 @@ int bind_attach_feature(lua_State *L) {
   lua_pushnil(L);
   lua_rawseti(L, 5, (int)lua_rawlen(L, 5));
   return bind_error(L);
-}
-
-/* The place of the feature's table among the handles, 0 when it is not attached; pushes the handle when it is. */
-static int find_feature(lua_State *L, int features, int handles, int table) {
-  for (int i = 1; i <= (int)lua_rawlen(L, handles); i++) {
-    lua_rawgeti(L, handles, i);
-    lua_rawgetp(L, features, lua_touserdata(L, -1));
-    bool same = lua_rawequal(L, -1, table);
-    lua_pop(L, 1);
-    if (same) return i;
-    lua_pop(L, 1);
-  }
-  return 0;
 }
 
 int bind_remove_feature(lua_State *L) {

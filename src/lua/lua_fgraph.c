@@ -130,40 +130,64 @@ static void anchor_users(lua_State *L, const damo_fgraph *fg, damo_var *const *n
   }
 }
 
-static const char *read_reason(lua_State *L, int idx, const char *func) {
+/* How a change is to be made. */
+typedef struct how {
+  const char *func, *reason;
+  bool validate; /* features may refuse it */
+  bool import_missing;
+} how;
+
+static how read_how(lua_State *L, int idx, const char *func, bool validate) {
   static const char *const options[] = {"reason", "import_missing", NULL};
   bind_check_options(L, func, idx, options);
-  if (bind_option_bool(L, idx, "import_missing", false, func)) {
-    bind_raise(L, DAMO_ENOT_IMPLEMENTED, "%s: option 'import_missing' is not implemented", func);
-  }
-  return bind_option_str(L, idx, "reason", func);
+  return (how){.func = func,
+               .reason = bind_option_str(L, idx, "reason", func),
+               .validate = validate,
+               .import_missing = bind_option_bool(L, idx, "import_missing", false, func)};
 }
 
-static int replace_lists(lua_State *L, damo_fgraph *fg, damo_var **old, damo_var **now, int64_t n, const char *reason) {
+/* What a change that failed took in goes again. */
+static damo_status settle_inputs(damo_fgraph *fg, int64_t before, damo_status s) {
+  if (s != DAMO_OK) fgraph_drop_inputs(fg, before);
+  return s;
+}
+
+static damo_status replace_in_core(damo_fgraph *fg, damo_var **old, damo_var **now, int64_t n, how h) {
+  const int64_t before = fg->inputs.n;
+  if (h.import_missing) DAMO_TRY(fgraph_take_leaves(fg, now, n));
+  return settle_inputs(
+      fg, before,
+      h.validate ? fgraph_replace_all(fg, old, now, n, h.reason) : fgraph_replace_unasked(fg, old, now, n, h.reason));
+}
+
+static int replace_lists(lua_State *L, damo_fgraph *fg, damo_var **old, damo_var **now, int64_t n, how h) {
   bind_entry e = bind_enter(L);
-  damo_status s = bind_leave_deferred(e, fgraph_replace_all(fg, old, now, n, reason));
+  damo_status s = bind_leave_deferred(e, replace_in_core(fg, old, now, n, h));
+  anchor_users(L, fg, now, n); /* also where a feature that was told too late failed */
   bind_check(L, s);
-  anchor_users(L, fg, now, n);
   return 0;
 }
 
-/* fg:replace(old, new, {reason=}) */
-static int replace(lua_State *L) {
-  damo_fgraph *fg = self(L, "replace");
+static int replace_by(lua_State *L, const char *func, bool validate) {
+  damo_fgraph *fg = self(L, func);
   bool graph;
   lua_settop(L, 4);
-  damo_var *old = bind_check_obj(L, 2, OBJ_VAR, "replace", "old");
-  const char *reason = read_reason(L, 4, "replace");
-  damo_var *now = bind_operand(L, 3, true, &graph, "replace", 3, "new");
-  return replace_lists(L, fg, &old, &now, 1, reason);
+  damo_var *old = bind_check_obj(L, 2, OBJ_VAR, func, "old");
+  const how h = read_how(L, 4, func, validate);
+  damo_var *now = bind_operand(L, 3, true, &graph, func, 3, "new");
+  return replace_lists(L, fg, &old, &now, 1, h);
 }
 
+/* fg:replace(old, new, {reason=, import_missing=}) */
+static int replace(lua_State *L) { return replace_by(L, "replace", false); }
+static int replace_validate(lua_State *L) { return replace_by(L, "replace_validate", true); }
+
 /* fg:replace_all({[old] = new}) or {{old, new}, …}: all or none. */
-static int replace_all(lua_State *L) {
-  damo_fgraph *fg = self(L, "replace_all");
+static int replace_all_by(lua_State *L, const char *func, bool validate) {
+  damo_fgraph *fg = self(L, func);
   lua_settop(L, 3);
-  const char *reason = read_reason(L, 3, "replace_all");
-  if (!lua_istable(L, 2)) bind_arg_error(L, "replace_all", 2, "pairs", "a table {[old] = new} or a list of pairs");
+  const how h = read_how(L, 3, func, validate);
+  if (!lua_istable(L, 2)) bind_arg_error(L, func, 2, "pairs", "a table {[old] = new} or a list of pairs");
   int64_t n = 0;
   for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) n++;
   damo_var **old = bind_room(L, (size_t)n, sizeof *old), **now = bind_room(L, (size_t)n, sizeof *now);
@@ -174,7 +198,7 @@ static int replace_all(lua_State *L) {
     bool graph;
     int top = lua_gettop(L);
     if (listed) {
-      if (!lua_istable(L, top)) bind_raise(L, DAMO_ETYPE, "replace_all: an entry is no pair {old, new}");
+      if (!lua_istable(L, top)) bind_raise(L, DAMO_ETYPE, "%s: an entry is no pair {old, new}", func);
       lua_rawgeti(L, top, 1);
       lua_rawgeti(L, top, 2);
     } else {
@@ -182,13 +206,16 @@ static int replace_all(lua_State *L) {
       lua_pushvalue(L, top);
     }
     old[k] = bind_to_var(L, -2);
-    if (!old[k]) bind_raise(L, DAMO_ETYPE, "replace_all: expected a Variable to replace, got %s", bind_typename(L, -2));
-    now[k] = bind_operand(L, top + 2, true, &graph, "replace_all", 2, "new");
+    if (!old[k]) bind_raise(L, DAMO_ETYPE, "%s: expected a Variable to replace, got %s", func, bind_typename(L, -2));
+    now[k] = bind_operand(L, top + 2, true, &graph, func, 2, "new");
     lua_rawseti(L, 6, (int)k + 1);
     lua_settop(L, top - 1);
   }
-  return replace_lists(L, fg, old, now, n, reason);
+  return replace_lists(L, fg, old, now, n, h);
 }
+
+static int replace_all(lua_State *L) { return replace_all_by(L, "replace_all", false); }
+static int replace_all_validate(lua_State *L) { return replace_all_by(L, "replace_all_validate", true); }
 
 /* fg:change_node_input(node or "output", i, new, {reason=}) */
 static int change_node_input(lua_State *L) {
@@ -200,12 +227,18 @@ static int change_node_input(lua_State *L) {
   if (!node && strcmp(lua_tostring(L, 2), "output") != 0)
     bind_arg_error(L, "change_node_input", 2, "node", "a node or 'output'");
   if (!lua_isinteger(L, 3)) bind_arg_error(L, "change_node_input", 3, "i", "a 1-based position");
-  const char *reason = read_reason(L, 5, "change_node_input");
+  const how h = read_how(L, 5, "change_node_input", false);
   damo_var *now = bind_operand(L, 4, true, &graph, "change_node_input", 4, "new");
+  const int64_t before = fg->inputs.n;
   bind_entry e = bind_enter(L);
-  damo_status s = bind_leave_deferred(e, fgraph_change_input(fg, node, (int)lua_tointeger(L, 3) - 1, now, reason));
-  bind_check(L, s);
+  damo_status s = h.import_missing ? fgraph_take_leaves(fg, &now, 1) : DAMO_OK;
+  if (s == DAMO_OK) {
+    s = fgraph_change_input_unasked(fg, node, (int)lua_tointeger(L, 3) - 1, now, h.reason);
+    settle_inputs(fg, before, s);
+  }
+  s = bind_leave_deferred(e, s);
   anchor_users(L, fg, &now, 1);
+  bind_check(L, s);
   return 0;
 }
 
@@ -213,10 +246,7 @@ static int change_node_input(lua_State *L) {
 static damo_status check_state(lua_State *L, damo_fgraph *fg) {
   bind_entry e = bind_enter(L);
   damo_status s = fgraph_check(fg);
-  for (int64_t i = 0; i < fg->features.n && s == DAMO_OK; i++) {
-    fg_feature *f = fg->features.at[i];
-    if (f->validate) s = f->validate(fg, f->user);
-  }
+  if (s == DAMO_OK) s = fgraph_validate(fg);
   return bind_leave_deferred(e, s);
 }
 
@@ -246,8 +276,8 @@ void bind_add_fgraph_class(lua_State *L) {
                                     {"features", bind_get_features}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"replace", replace},
                                      {"replace_all", replace_all},
-                                     {"replace_validate", replace},
-                                     {"replace_all_validate", replace_all},
+                                     {"replace_validate", replace_validate},
+                                     {"replace_all_validate", replace_all_validate},
                                      {"change_node_input", change_node_input},
                                      {"toposort", toposort},
                                      {"clients", clients},

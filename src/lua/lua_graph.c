@@ -179,12 +179,20 @@ static int clone(lua_State *L) {
 
 static bool same_types(const damo_apply *node, damo_var *const *in) {
   for (int i = 0; i < node->n_in; i++) {
+    if (node->in[i]->type != in[i]->type) return false;
+  }
+  return true;
+}
+
+static bool types_fit(const damo_apply *node, damo_var *const *in) {
+  for (int i = 0; i < node->n_in; i++) {
     if (!type_is_super(node->in[i]->type, in[i]->type)) return false;
   }
   return true;
 }
 
-/* node:clone_with_new_inputs(inputs, strict): with Types that differ the Op makes the node anew, when not strict. */
+/* node:clone_with_new_inputs(inputs, strict): where Types differ the Op makes the node anew; when strict, as is the
+ * default, they are Types of values that the old ones take. */
 static int clone_with_new_inputs(lua_State *L) {
   damo_apply *node = self(L, "clone_with_new_inputs"), *copy;
   lua_settop(L, 3);
@@ -195,7 +203,7 @@ static int clone_with_new_inputs(lua_State *L) {
   }
   if (same_types(node, in.at)) {
     copy = apply_clone_with(node, in.at);
-  } else if (lua_isnil(L, 3) || lua_toboolean(L, 3)) {
+  } else if ((lua_isnil(L, 3) || lua_toboolean(L, 3)) && !types_fit(node, in.at)) {
     return bind_raise(L, DAMO_ETYPE, "clone_with_new_inputs: the Types differ from the node's (strict)");
   } else {
     bind_set_trace(L);
