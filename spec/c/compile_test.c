@@ -55,7 +55,7 @@ static void test_into_refused(build *b) {
   fixed->writeable = false;
   CHECK_EQ_I(call_into(f, &a, 1, &longer, &r), DAMO_ESHAPE);
   CHECK_EQ_I(call_into(f, &a, 1, &ints, &r), DAMO_ETYPE);
-  CHECK_EQ_I(call_into(f, &a, 1, &rank, &r), DAMO_ESHAPE);
+  CHECK_EQ_I(call_into(f, &a, 1, &rank, &r), DAMO_ETYPE);
   CHECK_EQ_I(call_into(f, &a, 1, &fixed, &r), DAMO_ESTATE);
   CHECK(r == NULL && holds(s, 0, 1) && is_ramp(fixed, 0, 1));
   RELEASE(a, longer, ints, rank, fixed, f);

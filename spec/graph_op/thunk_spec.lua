@@ -56,7 +56,9 @@ describe("make_thunk", function()
     failure("type", y.owner.op.make_thunk, y.owner.op, 3)
     failure("type", y.owner.op.make_thunk, y.owner.op, y.owner, 3)
     failure("type", y.owner.op.make_thunk, y.owner.op, y.owner, { [x] = 3 })
-    failure("type", y.owner.op.make_thunk, y.owner.op, y.owner, {}, {}, {}, "python")
+    local err = failure("value", y.owner.op.make_thunk, y.owner.op, y.owner, {}, {}, {}, "py")
+    assert.equal("make_thunk: impl must be 'c', 'lua' or nil, got 'py'", err.message)
+    failure("type", y.owner.op.make_thunk, y.owner.op, y.owner, {}, {}, {}, 3)
   end)
 
   it("runs errors up with the node", function()
@@ -75,7 +77,21 @@ describe("the makers by name", function()
     local native = y.owner.op:make_c_thunk(y.owner, { [x] = { damo.array { 0 } } })
     native()
     assert.same({ 1 }, native.outputs[1][1]:totable())
-    failure("not_implemented", y.owner.op.make_lua_thunk, y.owner.op, y.owner, {})
+    -- round the perform that a script can call
+    for _, make in ipairs { "make_lua_thunk", "make_thunk" } do
+      native = y.owner.op[make](y.owner.op, y.owner, { [x] = { damo.array { 0 } } }, nil, nil,
+        make == "make_thunk" and "lua" or nil)
+      native()
+      assert.same({ 1 }, native.outputs[1][1]:totable())
+    end
+    local cell = {}
+    y.owner.op:perform(y.owner, { damo.array { 0 } }, { cell })
+    assert.same({ 1 }, cell[1]:totable())
+    local A = damo.sparse.csr_matrix "A"
+    local s = damo.sparse.neg(A)
+    native = s.owner.op:make_lua_thunk(s.owner, { [A] = { damo.sparse.eye(2, { format = "csr" }) } })
+    native()
+    assert.equal(-1, native.outputs[1][1]:toarray()[{ 1, 1 }])
     local op = one(function(_, _, i, o) o[1][1] = i[1] * 3 end)
     local t = op:make_lua_thunk(op(x).owner, { [x] = { damo.array { 1 } } })
     t()

@@ -103,7 +103,7 @@ static damo_status check_array(const damo_function *f, int64_t i, const damo_arr
   for (int d = 0; same && d < a->ndim; d++) same = array_shape(a)[d] == array_shape(v)[d];
   if (!same) {
     char want[160], got[160];
-    return ctx_fail(f->obj.ctx, a->dtype != v->dtype ? DAMO_ETYPE : DAMO_ESHAPE,
+    return ctx_fail(f->obj.ctx, a->dtype != v->dtype || a->ndim != v->ndim ? DAMO_ETYPE : DAMO_ESHAPE,
                     "%s: output %lld is %s %s, the array to write into is %s %s", function_name(f), (long long)i + 1,
                     dtype_name(array_dtype(v)), shape_format(want, sizeof want, v->ndim, array_shape(v)),
                     dtype_name(array_dtype(a)), shape_format(got, sizeof got, a->ndim, array_shape(a)));

@@ -35,7 +35,8 @@ thunk *thunk_new(damo_ctx *ctx, damo_apply *node, cell **in, cell **out) {
 damo_status thunk_make_default(thunk *t, const thunk_request *how) {
   const op_def *def = t->node->op->def;
   bool lua = strcmp(how->impl, "lua") == 0;
-  damo_status (*run)(thunk *) = lua ? def->perform_lua : def->perform;
+  /* An Op without code in Lua has a perform all the same, which a script can call. */
+  damo_status (*run)(thunk *) = lua && def->perform_lua != NULL ? def->perform_lua : def->perform;
   if (run == NULL) {
     return ctx_fail(t->ctx, DAMO_ENOT_IMPLEMENTED, "%s has no %s code to run", def->name, lua ? "Lua" : "native");
   }

@@ -482,9 +482,17 @@ static int box_tostring(lua_State *L) {
   return 1;
 }
 
+/* What a theme file does not say otherwise about: objects of damo have no fields that a script may set. */
+static int refuse_field(lua_State *L) {
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+  if (!key) return bind_raise(L, DAMO_ETYPE, "%s: it can't be assigned to", bind_typename(L, 1));
+  return bind_raise(L, DAMO_ETYPE, "%s: the field '%s' can't be set", bind_typename(L, 1), key);
+}
+
 /* Each kind has a metatable from the start; a theme file adds its fields, and may replace __tostring. */
 void bind_open_object(lua_State *L) {
-  static const luaL_Reg common[] = {{"__gc", box_gc}, {"__tostring", box_tostring}, {NULL, NULL}};
+  static const luaL_Reg common[] = {
+      {"__gc", box_gc}, {"__tostring", box_tostring}, {"__newindex", refuse_field}, {NULL, NULL}};
   bind_state *st = bind_get(L);
   for (int kind = 0; kind < OBJ_N_KINDS; kind++) {
     if (!METATABLE_NAMES[kind]) continue;

@@ -31,9 +31,9 @@ damo_status op_call_fail(op_callback *c, damo_status s, const char *fmt, ...) {
   return c->status = s;
 }
 
-/* What was thrown is at the top. */
-static damo_status thrown(lua_State *L, op_callback *c, int rc) {
-  damo_ctx *ctx = c->op->obj.ctx;
+damo_status op_call_thrown(lua_State *L, const damo_op *op, const char *callback, damo_apply *node, int rc) {
+  damo_ctx *ctx = op->obj.ctx;
+  op_callback c = {.name = callback, .op = op, .node = node};
   if (rc == LUA_ERRMEM) {
     lua_pop(L, 1);
     return ctx_fail_memory(ctx);
@@ -41,9 +41,9 @@ static damo_status thrown(lua_State *L, op_callback *c, int rc) {
   const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   if (text && strstr(text, "attempt to yield")) {
     lua_pop(L, 1);
-    return op_call_fail(c, DAMO_ECALLBACK, "failed: it yields, which an Op can't do");
+    return op_call_fail(&c, DAMO_ECALLBACK, "failed: it yields, which an Op can't do");
   }
-  return bind_caught(L, c->op->def->name, c->name, c->node);
+  return bind_caught(L, op->def->name, callback, node);
 }
 
 damo_status op_call_run(op_callback *c) {
@@ -56,7 +56,7 @@ damo_status op_call_run(op_callback *c) {
   lua_pushcfunction(L, protected_body);
   lua_pushlightuserdata(L, c);
   int rc = bind_call_back(L, ctx, 1);
-  return rc == LUA_OK ? c->status : thrown(L, c, rc);
+  return rc == LUA_OK ? c->status : op_call_thrown(L, c->op, c->name, c->node, rc);
 }
 
 void op_call_push(lua_State *L, const op_callback *c, const char *name) {

@@ -22,7 +22,11 @@ static damo_apply *node_from_lua(lua_State *L, damo_op *op, int top) {
   lua_getfield(L, -1, "make_node");
   lua_remove(L, -2);
   for (int i = 1; i <= top; i++) lua_pushvalue(L, i);
-  lua_call(L, top, 1);
+  const int rc = lua_pcall(L, top, 1, 0);
+  if (rc != LUA_OK) {
+    op_call_thrown(L, op, "make_node", NULL, rc);
+    bind_error(L);
+  }
   damo_apply *node = bind_to(L, -1, OBJ_APPLY);
   if (!node) bind_raise(L, DAMO_ETYPE, "%s: make_node must return an Apply, got %s", name, bind_typename(L, -1));
   if (node->op != op)

@@ -233,11 +233,12 @@ int op_make_thunk(lua_State *L) {
   const char *impl = NULL;
   lua_settop(L, 6);
   if (!lua_isnil(L, 6)) {
-    const char *word = lua_type(L, 6) == LUA_TSTRING ? lua_tostring(L, 6) : "";
+    if (lua_type(L, 6) != LUA_TSTRING) bind_arg_error(L, "make_thunk", 6, "impl", "'c', 'lua' or nil");
+    const char *word = lua_tostring(L, 6);
     for (int i = 0; impls[i]; i++) {
       if (strcmp(word, impls[i]) == 0) impl = impls[i];
     }
-    if (!impl) bind_arg_error(L, "make_thunk", 6, "impl", "'c', 'lua' or nil");
+    if (!impl) bind_raise(L, DAMO_EVALUE, "make_thunk: impl must be 'c', 'lua' or nil, got '%s'", word);
   }
   return make(L, "make_thunk", impl, false);
 }
@@ -385,6 +386,12 @@ static int index(lua_State *L) {
   return 1;
 }
 
+static int newindex(lua_State *L) {
+  self(L);
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+  return bind_raise(L, DAMO_ETYPE, "Thunk: the field '%s' can't be set", key);
+}
+
 static int tostring(lua_State *L) {
   lua_pushfstring(L, "thunk of %s", self(L)->t->node->op->def->name);
   return 1;
@@ -410,7 +417,8 @@ static int thunk_type(lua_State *L) {
 }
 
 void op_open_thunk(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__call", call}, {"__index", index}, {"__tostring", tostring}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__call", call}, {"__index", index}, {"__newindex", newindex}, {"__tostring", tostring}, {NULL, NULL}};
   lua_createtable(L, 0, 6);
   bind_setfuncs(L, meta);
   lua_pushcfunction(L, box_gc);

@@ -54,6 +54,8 @@ typedef struct op_callback {
 
 /* Runs the body under lua_pcall on the coroutine that is inside the core; what it throws becomes the pending error. */
 damo_status op_call_run(op_callback *c);
+/* What a callback threw is at the top, rc what lua_pcall gave: popped, it becomes the pending error. */
+damo_status op_call_thrown(lua_State *L, const damo_op *op, const char *callback, damo_apply *node, int rc);
 /* The callback's result is wrong: "Scale: perform left output 1 empty". Sets and returns c->status. */
 damo_status op_call_fail(op_callback *c, damo_status s, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* Pushes the definition's function of that name and the Op, its first argument. */
