@@ -2,6 +2,7 @@
 -- @module damo.gradient
 
 local core = require "damo.core"
+local arguments = require "damo.arguments"
 local leaves = require "damo.leaves"
 
 local gradient = {}
@@ -86,7 +87,8 @@ end
 -- @tparam Variable f a vector whose length is known
 -- @tparam Variable|table wrt
 -- @tparam[opt] table options as `grad`'s
-function gradient.jacobian(f, wrt, options)
+function gradient.jacobian(f, wrt, options, ...)
+  arguments.no_more("jacobian", "f, wrt and options", ...)
   check(core.is_variable(f), "jacobian", 1, "f", "a Variable", f)
   check_variables("jacobian", 2, "wrt", wrt)
   if f.ndim == 0 then return gradient.grad(f, wrt, options) end
@@ -100,7 +102,8 @@ end
 -- @tparam Variable cost
 -- @tparam Variable|table wrt vectors whose length is known
 -- @tparam[opt] table options as `grad`'s
-function gradient.hessian(cost, wrt, options)
+function gradient.hessian(cost, wrt, options, ...)
+  arguments.no_more("hessian", "cost, wrt and options", ...)
   check(core.is_variable(cost), "hessian", 1, "cost", "a Variable", cost)
   check_variables("hessian", 2, "wrt", wrt)
   if core.is_variable(wrt) then
@@ -120,7 +123,8 @@ end
 -- @tparam Variable cost
 -- @tparam Variable|table wrt
 -- @tparam Variable|table p directions, in the form of wrt
-function gradient.hessian_vector_product(cost, wrt, p)
+function gradient.hessian_vector_product(cost, wrt, p, ...)
+  arguments.no_more("hessian_vector_product", "cost, wrt and p", ...)
   check_variables("hessian_vector_product", 2, "wrt", wrt)
   check_variables("hessian_vector_product", 3, "p", p)
   if core.is_variable(wrt) then p = { p } end
@@ -219,7 +223,8 @@ end
 -- @tparam function fun
 -- @tparam table values a list of Arrays, numbers or tables of floats
 -- @tparam[opt] table options `eps` (step), `abs_tol`, `rel_tol`, `rng` (a seed)
-function gradient.verify_grad(fun, values, options)
+function gradient.verify_grad(fun, values, options, ...)
+  arguments.no_more("verify_grad", "fun, values and options", ...)
   local meta = type(fun) ~= "function" and getmetatable(fun)
   local callable = type(fun) == "function" or meta == "damo.Op" or (type(meta) == "table" and meta.__call ~= nil)
   check(callable, "verify_grad", 1, "fun", "a function or an Op", fun)

@@ -2,19 +2,43 @@
 -- @module damo.ifelse
 
 local core = require "damo.core"
+local arguments = require "damo.arguments"
+
+-- How many entries a branch has, which is a list and nothing else.
+local function length(branch, which)
+  local n = 0
+  for _ in pairs(branch) do n = n + 1 end
+  if n ~= #branch then
+    core.raise("type", ("ifelse: the %s branch must be a value or a list of values, without names"):format(which))
+  end
+  return n
+end
+
+local options_known = { "return_list" }
 
 --- a where the scalar `cond` is true, else b: only that branch is computed when a compiled function runs.
 -- @function ifelse
 -- @tparam Variable|number|boolean cond
 -- @tparam Variable|Array|number|table a a value, or a list of values
 -- @tparam Variable|Array|number|table b the same
+-- @tparam[opt] table options `return_list` (false): the results as a list
 -- @return a result for each entry
-return function(cond, a, b)
+return function(cond, a, b, options, ...)
+  arguments.no_more("ifelse", "cond, a, b and options", ...)
+  if options ~= nil then arguments.check_options("ifelse", 4, options, options_known) end
+  local as_list = options ~= nil and options.return_list
   local list = type(a) == "table"
   if list ~= (type(b) == "table") then core.raise("type", "ifelse: one branch is a list, the other is not") end
-  if not list then return core.ifelse(cond, a, b) end
-  if #a ~= #b then core.raise("value", ("ifelse: the first branch has %d entries, the second %d"):format(#a, #b)) end
+  if not list then
+    if as_list then return { core.ifelse(cond, a, b) } end
+    return core.ifelse(cond, a, b)
+  end
+  local n, other = length(a, "first"), length(b, "second")
+  if n ~= other then
+    core.raise("value", ("ifelse: the first branch has %d entries, the second %d"):format(n, other))
+  end
   local operands = { cond }
-  for i = 1, #a do operands[1 + i], operands[1 + #a + i] = a[i], b[i] end
+  for i = 1, n do operands[1 + i], operands[1 + n + i] = a[i], b[i] end
+  if as_list then return { core.ifelse_list(operands) } end
   return core.ifelse_list(operands)
 end

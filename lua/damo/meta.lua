@@ -3805,7 +3805,7 @@ function damo.unbroadcast(x, options) end
 ---@return damo.Result
 function Tensor:unbroadcast(options) end
 
----a where the scalar cond is true, else b: only that branch is computed when a compiled function runs. The branches may be lists of one length, which give several results
+---a where the scalar cond is true, else b: only that branch is computed when a compiled function runs. The branches may be lists of one length, which give several results, or a list of them with {return_list=true}
 ---@param cond damo.Operand
 ---@param a damo.Operand
 ---@param b damo.Operand

@@ -7,6 +7,7 @@
 -- @module damo.optim
 
 local damo = require "damo"
+local arguments = require "damo.arguments"
 local leaves = require "damo.leaves"
 
 ---@class damo.optim
@@ -65,7 +66,8 @@ end
 -- @tparam table grads in the form of params
 -- @tparam[opt] table options `lr` (0.01; a number or a Variable)
 -- @treturn table updates
-function optim.sgd(params, grads, options)
+function optim.sgd(params, grads, options, ...)
+  arguments.no_more("sgd", "params, grads and options", ...)
   local o = check_options("sgd", options, { lr = 0.01 })
   params, grads = check_lists("sgd", params, grads)
   local updates = {}
@@ -78,7 +80,8 @@ end
 -- @tparam table grads in the form of params
 -- @tparam[opt] table options `lr` (0.01), `momentum` (0.9), `nesterov` (false)
 -- @treturn table updates
-function optim.momentum(params, grads, options)
+function optim.momentum(params, grads, options, ...)
+  arguments.no_more("momentum", "params, grads and options", ...)
   local o = check_options("momentum", options, { lr = 0.01, momentum = 0.9, nesterov = false })
   params, grads = check_lists("momentum", params, grads)
   local updates = {}
@@ -96,7 +99,8 @@ end
 -- @tparam table grads in the form of params
 -- @tparam[opt] table options `lr` (0.001), `rho` (0.9), `epsilon` (1e-8)
 -- @treturn table updates
-function optim.rmsprop(params, grads, options)
+function optim.rmsprop(params, grads, options, ...)
+  arguments.no_more("rmsprop", "params, grads and options", ...)
   local o = check_options("rmsprop", options, { lr = 0.001, rho = 0.9, epsilon = 1e-8 })
   params, grads = check_lists("rmsprop", params, grads)
   local updates = {}
@@ -114,7 +118,8 @@ end
 -- @tparam table grads in the form of params
 -- @tparam[opt] table options `lr` (0.001), `beta1` (0.9), `beta2` (0.999), `epsilon` (1e-8)
 -- @treturn table updates
-function optim.adam(params, grads, options)
+function optim.adam(params, grads, options, ...)
+  arguments.no_more("adam", "params, grads and options", ...)
   local o = check_options("adam", options, { lr = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 })
   params, grads = check_lists("adam", params, grads)
   local step = damo.shared(0.0, "adam_step")

@@ -4,6 +4,7 @@
 -- @module damo.sparse
 
 local core = require "damo.core"
+local arguments = require "damo.arguments"
 local random = require "damo.random"
 
 ---@class damo.sparse
@@ -15,28 +16,7 @@ sparse.random_from = nil
 
 -- ---- Arguments ---------------------------------------------------------------------------------------------------
 
--- Raises a type error for the values behind a function's arguments, unless they are nil.
-local function no_more(func, forms, ...)
-  for i = 1, select("#", ...) do
-    if select(i, ...) ~= nil then core.raise("type", ("%s: too many arguments; it takes %s"):format(func, forms)) end
-  end
-end
-
--- Raises an error for options that are no table, or have a name that is not in the list `known`.
-local function check_options(func, number, options, known)
-  if type(options) ~= "table" then
-    core.raise("type", ("%s: argument %d (options) must be a table of options, got %s"):format(func, number,
-      type(options)))
-  end
-  for name in pairs(options) do
-    local found = false
-    for _, k in ipairs(known) do found = found or k == name end
-    if not found then
-      core.raise("value", ("%s: unknown option '%s': the options are %s"):format(func, tostring(name),
-        table.concat(known, ", ")))
-    end
-  end
-end
+local no_more, check_options = arguments.no_more, arguments.check_options
 
 -- Raises a type error where the option, if given, is not of the type.
 local function check_type(func, options, name, wanted)
@@ -172,17 +152,16 @@ end
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
-local DEEPEST = 32 -- levels of nested tables that are values
+-- Deeper than that, or in itself, is what the core refuses.
+local MOST_LEVELS = 32
 
-local function has_variable(args, n, depth)
-  depth = (depth or 0) + 1
-  if depth > DEEPEST then return false end -- a table that holds itself, say: whoever reads it refuses it
+local function has_variable(args, n, level)
   for i = 1, n do
     local v = args[i]
     if core.is_variable(v) then return true end
-    if type(v) == "table" then
-      if has_variable(v, #v, depth) or core.is_variable(v.shape) then return true end
-      if type(v.shape) == "table" and has_variable(v.shape, #v.shape, depth) then return true end
+    if type(v) == "table" and (level or 1) <= MOST_LEVELS then
+      if has_variable(v, #v, (level or 1) + 1) or core.is_variable(v.shape) then return true end
+      if type(v.shape) == "table" and has_variable(v.shape, #v.shape, (level or 1) + 1) then return true end
     end
   end
   return false

@@ -98,7 +98,7 @@ describe("making an Array", function()
   it("refuses tables that hold themselves", function()
     local t = {}
     t[1] = t
-    failure("shape", damo.array, t)
+    failure("value", damo.array, t)
   end)
 
   it("makes Arrays of a shape", function()

@@ -171,6 +171,8 @@ const char *bind_number_text(lua_State *L, int idx);
 /* Refuses keys of the options table at idx that are not in names (NULL-terminated): "sum: unknown option 'axsi', did
  * you mean 'axis'?". */
 void bind_check_options(lua_State *L, const char *func, int idx, const char *const *names);
+/* The same, where the table's list part stands for an option. */
+void bind_check_listed_options(lua_State *L, const char *func, int idx, const char *const *names);
 /* The string at idx, borrowed, for what C keeps as text; a value error that begins with `what` where it has a zero byte,
  * at which C would cut it. */
 const char *bind_text(lua_State *L, int idx, const char *what);

@@ -53,7 +53,7 @@ static int shape_argument(lua_State *L, int idx, int64_t *shape, const char *fun
 static void spread_options(lua_State *L, int idx, const char *func) {
   static const char *const names[] = {"shape", "dtype", NULL};
   if (!lua_istable(L, idx) || !bind_is_options(L, idx)) return;
-  bind_check_options(L, func, idx, names);
+  bind_check_listed_options(L, func, idx, names);
   lua_getfield(L, idx, "dtype");
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);

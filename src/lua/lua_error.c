@@ -227,14 +227,19 @@ static void unknown_option(lua_State *L, const char *func, const char *key, cons
   bind_raise(L, DAMO_EVALUE, "%s: unknown option '%s': the options are %s", func, key, lua_tostring(L, -1));
 }
 
-void bind_check_options(lua_State *L, const char *func, int idx, const char *const *names) {
+/* The first key that is no name: with `listed`, entries of a list are passed over. */
+static void check_options(lua_State *L, const char *func, int idx, const char *const *names, bool listed) {
   if (lua_isnoneornil(L, idx)) return;
   idx = lua_absindex(L, idx);
   if (!lua_istable(L, idx)) bind_arg_error(L, func, idx, "options", "a table of options");
   luaL_checkstack(L, 8, "damo");
   const char *worst = NULL; /* the first in sorted order: the same message each time */
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
-    if (lua_type(L, -2) == LUA_TNUMBER) continue;
+    if (listed && lua_type(L, -2) == LUA_TNUMBER) continue;
+    if (lua_type(L, -2) == LUA_TNUMBER && names[0]) {
+      bind_push_names(L, names);
+      bind_raise(L, DAMO_EVALUE, "%s: an option without its name: the options are %s", func, lua_tostring(L, -1));
+    }
     if (lua_type(L, -2) != LUA_TSTRING) {
       bind_raise(L, DAMO_ETYPE, "%s: the names of options are strings, got a %s", func, luaL_typename(L, -2));
     }
@@ -242,6 +247,14 @@ void bind_check_options(lua_State *L, const char *func, int idx, const char *con
     if (!is_known(key, names) && (!worst || strcmp(key, worst) < 0)) worst = key;
   }
   if (worst) unknown_option(L, func, worst, names);
+}
+
+void bind_check_options(lua_State *L, const char *func, int idx, const char *const *names) {
+  check_options(L, func, idx, names, false);
+}
+
+void bind_check_listed_options(lua_State *L, const char *func, int idx, const char *const *names) {
+  check_options(L, func, idx, names, true);
 }
 
 /* ---- Callbacks --------------------------------------------------------------------------------------------------- */
@@ -293,7 +306,11 @@ static int keep_caught(lua_State *L) {
   }
   lua_pushfstring(L, "%s%s%s failed: ", c->op ? c->op : "", c->op ? ": " : "", c->callback);
   const char *prefix = lua_tostring(L, -1);
-  const bool told = text && strncmp(text, prefix, strlen(prefix)) == 0; /* a callback that led to itself */
+  const size_t name = c->op ? strlen(c->op) : 0;
+  /* A callback that led to itself, or damo's own error that begins with the Op's name. */
+  const bool told = text && (strncmp(text, prefix, strlen(prefix)) == 0 ||
+                             (name > 0 && c->status != DAMO_ECALLBACK && strncmp(text, c->op, name) == 0 &&
+                              strncmp(text + name, ": ", 2) == 0));
   ctx_fail(st->ctx, c->status, "%s%s", told ? "" : prefix, text ? text : "?");
   ctx_fail_at(st->ctx, c->op, c->node);
   lua_pushvalue(L, 1);

@@ -284,6 +284,18 @@ static bool takes_list(option_kind k) {
   return k == OPT_AXES || k == OPT_INTS || k == OPT_SHAPE || k == OPT_ANY || k == OPT_VAR;
 }
 
+/* A table of options has names, and a list part that stands for the first: no other keys. */
+static void check_keys(lua_State *L, const fn_info *info, int idx) {
+  const lua_Number n = (lua_Number)lua_rawlen(L, idx);
+  luaL_checkstack(L, 4, info->f->name);
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
+    if (lua_type(L, -2) == LUA_TSTRING) continue;
+    const lua_Number at = lua_type(L, -2) == LUA_TNUMBER ? lua_tonumber(L, -2) : 0;
+    if (at >= 1 && at <= n && at == floor(at)) continue;
+    bind_raise(L, DAMO_ETYPE, "%s: the names of options are strings, got a %s", info->f->name, luaL_typename(L, -2));
+  }
+}
+
 /* The array part of the table at idx as the first option. */
 static void read_array_part(lua_State *L, fn_call *c, int idx, bool has_keys) {
   const fn_info *info = c->info;
@@ -306,7 +318,7 @@ static void read_array_part(lua_State *L, fn_call *c, int idx, bool has_keys) {
 
 static void read_named_options(lua_State *L, fn_call *c, int idx) {
   const fn_info *info = c->info;
-  bind_check_options(L, info->f->name, idx, info->option);
+  bind_check_listed_options(L, info->f->name, idx, info->option);
   for (int i = 0; i < info->n_options; i++) {
     lua_getfield(L, idx, info->option[i]);
     if (lua_isnil(L, -1)) {
@@ -350,6 +362,7 @@ static void read_options_from(lua_State *L, fn_call *c, int idx, int top) {
   const fn_info *info = c->info;
   int next = 0, first = idx;
   for (; idx <= top; idx++) {
+    if (lua_istable(L, idx)) check_keys(L, info, idx);
     if (bind_is_options(L, idx)) {
       if (idx < top) too_many(L, info, top);
       read_array_part(L, c, idx, true);

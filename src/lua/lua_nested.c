@@ -71,7 +71,7 @@ static void fail_fit(nest *n) {
 
 static void add_dim(nest *n, int64_t dim) {
   if (n->ndim == DAMO_MAX_NDIM) {
-    bind_raise(n->L, DAMO_ESHAPE, "%s: a table nests more than %d levels deep", n->what, DAMO_MAX_NDIM);
+    bind_raise(n->L, DAMO_EVALUE, "%s: a table nests more than %d levels deep", n->what, DAMO_MAX_NDIM);
   }
   n->shape[n->ndim++] = dim;
 }

@@ -12,8 +12,6 @@ void bind_add_sparse_makers(lua_State *L);
 damo_format bind_check_format(lua_State *L, int idx, damo_format otherwise, const char *func);
 /* Leaves `most` values on the stack; a type error where there are more that are not nil. forms: what func takes. */
 void bind_check_arity(lua_State *L, int most, const char *func, const char *forms);
-/* bind_check_options for tables that are names and nothing else. */
-void bind_check_named(lua_State *L, const char *func, int idx, const char *const *names);
 /* "int32" or "int64" of the option itype; DAMO_INT32 when absent. */
 damo_dtype bind_option_itype(lua_State *L, int options, const char *func);
 /* The two lengths of the option shape into shape; false when absent. allow_unknown: false stands for -1. */

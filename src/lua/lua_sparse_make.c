@@ -21,16 +21,6 @@ void bind_check_arity(lua_State *L, int most, const char *func, const char *form
   lua_settop(L, most);
 }
 
-void bind_check_named(lua_State *L, const char *func, int idx, const char *const *names) {
-  bind_check_options(L, func, idx, names);
-  if (!lua_istable(L, idx)) return;
-  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
-    if (lua_type(L, -2) != LUA_TNUMBER) continue;
-    bind_push_names(L, names);
-    bind_raise(L, DAMO_EVALUE, "%s: an option without its name: the options are %s", func, lua_tostring(L, -1));
-  }
-}
-
 damo_dtype bind_option_itype(lua_State *L, int options, const char *func) {
   static const char *const names[] = {"int32", "int64", NULL};
   return bind_option_enum(L, options, "itype", names, 0, func) == 1 ? DAMO_INT64 : DAMO_INT32;
@@ -120,7 +110,7 @@ typedef struct matrix_options {
 
 /* The options at idx, of those named; format is set already. */
 static void read_matrix_options(lua_State *L, int idx, const char *const *names, matrix_options *o, const char *func) {
-  bind_check_named(L, func, idx, names);
+  bind_check_options(L, func, idx, names);
   o->format = option_format(L, idx, o->format, func);
   o->dtype = option_dtype(L, idx, -1, func);
   o->itype = bind_option(L, idx, "itype") ? (lua_pop(L, 1), (int)bind_option_itype(L, idx, func)) : -1;
@@ -231,7 +221,7 @@ static int from_parts(lua_State *L, damo_format format) {
     return from_matrix(L, format, func);
   }
   bind_check_arity(L, 1, func, "one table {data=, indices=, indptr=}, options in it");
-  bind_check_named(L, func, 1, names);
+  bind_check_options(L, func, 1, names);
   damo_dtype itype = bind_option_itype(L, 1, func);
   int dtype = option_dtype(L, 1, -1, func);
   if (has_option(L, 1, "shape") && !has_option(L, 1, "data") && !has_option(L, 1, "indices") &&
@@ -258,7 +248,7 @@ static int make_coo(lua_State *L) {
     bind_arg_error(L, "coo", 1, "parts",
                    "a table {rows=, cols=, values=} (sparse.csr and csc take a matrix, dense or sparse)");
   }
-  bind_check_named(L, "coo", 1, names);
+  bind_check_options(L, "coo", 1, names);
   if (!bind_option_bool(L, 1, "copy", true, "coo")) {
     bind_raise(
         L, DAMO_EVALUE,
@@ -320,7 +310,7 @@ static int make_eye(lua_State *L) {
   static const char *const names[] = {"k", "dtype", "format", "itype", NULL};
   int opt = lua_istable(L, 2) ? 2 : 3;
   bind_check_arity(L, opt, "eye", "one length or two, then a table of options");
-  bind_check_named(L, "eye", opt, names);
+  bind_check_options(L, "eye", opt, names);
   int64_t m = check_length(L, 1, 1, "eye", "m"),
           n = opt == 2 || lua_isnil(L, 2) ? m : check_length(L, 2, 2, "eye", "n");
   damo_ctx *ctx = bind_ctx(L);
@@ -382,7 +372,7 @@ static int make_diags(lua_State *L) {
   if (bind_to_array(L, 1) || bind_to_var(L, 1))
     bind_arg_error(L, "diags", 1, "diagonals", "a list of diagonals (square_diagonal takes a vector)");
   if (!lua_istable(L, 1)) bind_arg_error(L, "diags", 1, "diagonals", "a list of diagonals");
-  bind_check_named(L, "diags", 3, names);
+  bind_check_options(L, "diags", 3, names);
   const int64_t n = (int64_t)lua_rawlen(L, 1);
   const int dtype = option_dtype(L, 3, -1, "diags");
   damo_dtype common;
@@ -404,7 +394,7 @@ static int make_random(lua_State *L) {
   static const char *const names[] = {"density", "format", "dtype", "itype", NULL};
   double density = 0.01;
   bind_check_arity(L, 4, "random", "a state, two lengths and a table of options");
-  bind_check_named(L, "random", 4, names);
+  bind_check_options(L, "random", 4, names);
   const damo_array *from = bind_check_obj(L, 1, OBJ_ARRAY, "random", "state");
   int64_t m = check_length(L, 2, 1, "random", "m"), n = check_length(L, 3, 2, "random", "n");
   damo_ctx *ctx = bind_ctx(L);

@@ -52,7 +52,7 @@ static int sparse_type(lua_State *L) {
   if (lua_isnil(L, 1)) bind_arg_error(L, "SparseTensorType", 1, "format", "'csr' or 'csc'");
   damo_format format = bind_check_format(L, 1, DAMO_CSR, "SparseTensorType");
   damo_dtype dtype = lua_isnil(L, 2) ? bind_ctx(L)->config.floatX : bind_check_dtype(L, 2, "SparseTensorType");
-  bind_check_named(L, "SparseTensorType", 3, names);
+  bind_check_options(L, "SparseTensorType", 3, names);
   push_type(L, format, dtype, 3, "SparseTensorType");
   return 1;
 }
@@ -65,7 +65,7 @@ static int new_matrix(lua_State *L, damo_format format, int fixed, int first, co
   int opt = lua_istable(L, first) ? first : first + 1, name = first;
   bind_check_arity(L, opt, func,
                    first == 1 ? "a name and a table of options" : "a format, a name and a table of options");
-  bind_check_named(L, func, opt, names);
+  bind_check_options(L, func, opt, names);
   damo_dtype dtype = fixed >= 0 ? (damo_dtype)fixed : bind_ctx(L)->config.floatX;
   if (bind_option(L, opt, "dtype")) {
     dtype = bind_check_dtype(L, -1, func);

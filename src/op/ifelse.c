@@ -275,8 +275,9 @@ const op_func ifelse_funcs[] = {
      .call = fn_ifelse,
      .no_method = true,
      .any_type = true,
-     .doc = "a where the scalar cond is true, else b: only that branch is computed when a compiled function runs. The "
-            "branches may be lists of one length, which give several results"},
+     .doc =
+         "a where the scalar cond is true, else b: only that branch is computed when a compiled function runs. The "
+         "branches may be lists of one length, which give several results, or a list of them with {return_list=true}"},
     {.name = "ifelse_list",
      .operands = "operands...",
      .call = fn_ifelse_list,

@@ -1,0 +1,37 @@
+--- Checks of arguments that the Lua files of damo share: none is passed over in silence.
+-- @module damo.arguments
+
+local core = require "damo.core"
+
+local arguments = {}
+
+--- Raises a type error for the values behind a function's arguments, unless they are nil.
+-- @tparam string func
+-- @tparam string forms what the function takes
+function arguments.no_more(func, forms, ...)
+  for i = 1, select("#", ...) do
+    if select(i, ...) ~= nil then core.raise("type", ("%s: too many arguments; it takes %s"):format(func, forms)) end
+  end
+end
+
+--- Raises an error for options that are no table, or have a name that is not in the list `known`.
+-- @tparam string func
+-- @tparam integer number the argument's
+-- @param options
+-- @tparam {string,...} known
+function arguments.check_options(func, number, options, known)
+  if type(options) ~= "table" then
+    core.raise("type", ("%s: argument %d (options) must be a table of options, got %s"):format(func, number,
+      type(options)))
+  end
+  for name in pairs(options) do
+    local found = false
+    for _, k in ipairs(known) do found = found or k == name end
+    if not found then
+      core.raise("value", ("%s: unknown option '%s': the options are %s"):format(func, tostring(name),
+        table.concat(known, ", ")))
+    end
+  end
+end
+
+return arguments
