@@ -361,8 +361,16 @@ static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out
 }
 
 /* Only what the caller gives away may be overwritten. */
+static void mark_mutable(job *j, damo_fgraph *fg) {
+  for (int64_t i = 0; i < j->n_in; i++) {
+    damo_var *x = fg->inputs.at[i];
+    x->given_away = j->in[i].mutable_;
+    x->indestructible = !x->given_away;
+  }
+}
+
 static damo_status protect_graph(job *j, damo_fgraph *fg, bool by_demand) {
-  for (int64_t i = 0; i < j->n_in; i++) ((damo_var *)fg->inputs.at[i])->indestructible = !j->in[i].mutable_;
+  mark_mutable(j, fg);
   return by_demand ? protect_for_demand(fg) : protect_destroyed(fg);
 }
 
@@ -389,6 +397,7 @@ static damo_function *compile_past(job *j, const out_spec *out, const damo_fgrap
 }
 
 static damo_function *compile_rewritten(job *j, const out_spec *out, damo_fgraph *fg) {
+  mark_mutable(j, fg);
   if (rewrite_by_mode(j, fg) != DAMO_OK || protect_graph(j, fg, false) != DAMO_OK) return NULL;
   return make_function(j, fg, out, &j->fresh, NULL);
 }

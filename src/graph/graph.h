@@ -140,6 +140,7 @@ struct damo_var {
   int32_t index;            /* place among the owner's outputs, 0-based */
   uint8_t kind;             /* var_kind */
   bool indestructible;      /* an input that no Op of a graph may overwrite (destroy.c) */
+  bool given_away;          /* an input whose value is its caller's to give away: rewriting may overwrite it */
   bool weak;                /* constant: a literal, whose dtype gives way to its neighbours' (build_resolve) */
   uint64_t id;              /* creation order in the context */
   char *name;               /* or NULL */

@@ -1,5 +1,5 @@
-/* inplace.c: nodes that may write over an operand do so. The operand must be of no use to anybody afterwards (no leaf,
- * no view, not viewed, used here alone), and the result must not leave the graph: it would have to be copied. */
+/* inplace.c: nodes that may write over an operand do so. The operand must be of no use to anybody afterwards (no leaf
+ * but an input given away, no view, not viewed, used here alone), and the result must not leave the graph: it would have to be copied. */
 #include "rewrite_int.h"
 
 #include <string.h>
@@ -43,8 +43,8 @@ static bool may_take_viewed(const damo_fgraph *fg, const damo_apply *node, int i
   const damo_var *x = node->in[i];
   const fg_clients *c = fgraph_clients(fg, x);
   bool alone = c != NULL && c->n == 1 && c->at[0].node == node;
-  return alone && x->owner != NULL && !op_alias_has(x->owner->op->view_map, x->index, -1) && type_has_shape(x->type) &&
-         var_dtype(x) == var_dtype(node->out[0]);
+  const bool own = x->owner != NULL ? !op_alias_has(x->owner->op->view_map, x->index, -1) : x->given_away;
+  return alone && own && type_has_shape(x->type) && var_dtype(x) == var_dtype(node->out[0]);
 }
 
 static damo_status elemwise_in_place(build *b, damo_fgraph *fg, damo_apply *node, int prop, damo_var **repl,

@@ -196,5 +196,5 @@ static bool is_viewed(const damo_fgraph *fg, const damo_var *v) {
 
 bool rewrite_must_last(const damo_fgraph *fg, const damo_var *v) {
   const fg_clients *c = fgraph_clients(fg, v);
-  return v->owner == NULL || is_view(v) || (c != NULL && c->n > 1) || is_viewed(fg, v);
+  return (v->owner == NULL && !v->given_away) || is_view(v) || (c != NULL && c->n > 1) || is_viewed(fg, v);
 }

@@ -57,7 +57,8 @@ damo_status rewrite_check_words(damo_ctx *ctx, const char *field, const char *wo
 /* The phase that a rule's tags name ("canonicalize", "stabilize", "specialize", "fusion" or "fuse", "inplace"), the earliest where
  * several do; PHASE_SPECIALIZE where none does. */
 rewrite_phase rewrite_phase_of(const char *tags);
-/* What destroys v would spoil it for somebody: v is a leaf, a view or viewed, or has more than one use. */
+/* What destroys v would spoil it for somebody: v is a leaf that is not given away, a view or viewed, or has more than one
+ * use. */
 bool rewrite_must_last(const damo_fgraph *fg, const damo_var *v);
 /* Runs all phases. */
 damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query);
