@@ -86,7 +86,7 @@ describe("the first offence is named:", function()
     { data = { 1, 2 }, indices = { 0, 1 }, indptr = { 0, 2 }, shape = { false, 3 } })
   refused("type", "csr: 'data' is missing", { indices = { 0, 1 }, indptr = { 0, 2 } })
   refused("type", "csr: 'indptr' is missing", { data = { 1, 2 }, indices = { 0, 1 } })
-  refused("shape", "csr: data has shape (1, 2), expected a vector",
+  refused("type", "csr: data has shape (1, 2), expected a vector",
     { data = { { 1, 2 } }, indices = { 0, 1 }, indptr = { 0, 2 }, shape = { 1, 3 } })
   refused("value", "csr: indices: entry {1} is 0.5, which does not fit into int64",
     { data = { 1, 2 }, indices = { 0.5, 1 }, indptr = { 0, 2 }, shape = { 1, 3 } })
@@ -99,7 +99,7 @@ describe("the first offence is named:", function()
     { data = { 1 }, indices = { 0 }, indptr = { 0, 1 }, dtype = "float99" })
   refused("type", "csr: argument 1 must be a table {data=, indices=, indptr=}, a sparse matrix or a dense one, "
     .. "got nil", nil)
-  refused("shape", "csr: the array has shape (3,), expected a matrix", damo.array { 1, 2, 3 })
+  refused("type", "csr: the array has shape (3,), expected a matrix", damo.array { 1, 2, 3 })
 
   it("in csc by its own axis", function()
     s.raises("index", "csc: entry 2 of indices is 3, expected at least 0 and less than the 3 rows", function()
@@ -195,9 +195,9 @@ describe("coo", function()
     { rows = { 1, 1 }, cols = { 1, 3 }, values = { 1 } })
   refused("shape", "coo: cols has shape (1,), expected a vector of 2 entries as rows has",
     { rows = { 1, 1 }, cols = { 1 }, values = 1 })
-  refused("shape", "coo: rows has shape (1, 2), expected a vector",
+  refused("type", "coo: rows has shape (1, 2), expected a vector",
     { rows = { { 1, 1 } }, cols = { 1, 1 }, values = 1 })
-  refused("shape", "coo: values has shape (1, 2), expected a vector, or one number for all",
+  refused("type", "coo: values has shape (1, 2), expected a vector, or one number for all",
     { rows = { 1, 1 }, cols = { 1, 1 }, values = { { 1, 2 } } })
   refused("value", "coo: rows: entry {1} is 1.5, which does not fit into int64", { rows = { 1.5, 1 }, cols = { 1,
     2 }, values = values })
@@ -248,7 +248,11 @@ describe("from_dense, eye, diags, random", function()
   end
   refused("value", "from_dense: the format is 'csr' or 'csc', not bsr",
     function() return sparse.from_dense({ { 1 } }, "bsr") end)
-  refused("shape", "from_dense: the array has shape (2,), expected a matrix",
+  refused("type", "diags: diagonal 1 has shape (1, 2), expected a vector",
+    function() return sparse.diags({ damo.ones { 1, 2 } }, { 0 }) end)
+  refused("type", "from_dense: the array has shape (2, 2, 2), expected a matrix",
+    function() return sparse.from_dense(damo.ones { 2, 2, 2 }, "csr") end)
+  refused("type", "from_dense: the array has shape (2,), expected a matrix",
     function() return sparse.from_dense { 1, 0 } end)
   refused("type", "from_dense: argument 1 (a) must be a dense matrix (A:tocsr() and A:tocsc() convert a sparse one), "
     .. "got Sparse",

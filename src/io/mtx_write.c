@@ -197,7 +197,7 @@ static damo_status check_value(const char *path, const damo_obj *value, const mt
   if (value->kind != OBJ_ARRAY) return ctx_fail(value->ctx, DAMO_ETYPE, "%s: the value is no matrix", path);
   if (o->pattern) return ctx_fail(value->ctx, DAMO_EVALUE, "%s: a dense array can't be written as a pattern", path);
   if (a->ndim == 2 || (a->ndim == 1 && o->symmetry == MTX_GENERAL)) return DAMO_OK;
-  return ctx_fail(value->ctx, DAMO_ESHAPE, "%s: the array has shape %s, expected a matrix", path,
+  return ctx_fail(value->ctx, DAMO_ETYPE, "%s: the array has shape %s, expected a matrix", path,
                   shape_format(shape, sizeof shape, a->ndim, array_shape(a)));
 }
 

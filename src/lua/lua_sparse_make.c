@@ -93,7 +93,7 @@ static const damo_array *check_dense(lua_State *L, int idx, int dtype, const cha
   const damo_array *a = bind_value_array(L, idx, dtype, func);
   char dims[256];
   if (a->ndim != 2) {
-    bind_raise(L, DAMO_ESHAPE, "%s: the array has shape %s, expected a matrix", func,
+    bind_raise(L, DAMO_ETYPE, "%s: the array has shape %s, expected a matrix", func,
                shape_format(dims, sizeof dims, a->ndim, array_shape(a)));
   }
   return a;

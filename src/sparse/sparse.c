@@ -98,7 +98,7 @@ damo_status sparse_check_shape(damo_ctx *ctx, const char *who, int64_t rows, int
 static damo_status check_vector(damo_ctx *ctx, const char *who, const char *part, const damo_array *v, bool integer) {
   char shape[256];
   if (v->ndim != 1) {
-    return ctx_fail(ctx, DAMO_ESHAPE, "%s: %s has shape %s, expected a vector", who, part,
+    return ctx_fail(ctx, DAMO_ETYPE, "%s: %s has shape %s, expected a vector", who, part,
                     shape_format(shape, sizeof shape, v->ndim, array_shape(v)));
   }
   if (!integer || dtype_is_integer(array_dtype(v))) return DAMO_OK;

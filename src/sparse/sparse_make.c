@@ -25,7 +25,8 @@ damo_sparse *sparse_from_places(damo_ctx *ctx, damo_format format, damo_dtype dt
 static damo_status check_coordinates(damo_ctx *ctx, const char *part, const damo_array *v, const char *as, int64_t n) {
   char shape[256];
   if (v->ndim != 1 || array_size(v) != n) {
-    return ctx_fail(ctx, DAMO_ESHAPE, "coo: %s has shape %s, expected a vector of %lld entries as %s has", part,
+    return ctx_fail(ctx, v->ndim != 1 ? DAMO_ETYPE : DAMO_ESHAPE,
+                    "coo: %s has shape %s, expected a vector of %lld entries as %s has", part,
                     shape_format(shape, sizeof shape, v->ndim, array_shape(v)), (long long)n, as);
   }
   if (dtype_is_integer(array_dtype(v))) return DAMO_OK;
@@ -61,11 +62,11 @@ static damo_status check_coo(damo_ctx *ctx, const damo_array *rows, const damo_a
   char text[256];
   const bool one = values->ndim == 0;
   if (values->ndim > 1) {
-    return ctx_fail(ctx, DAMO_ESHAPE, "coo: values has shape %s, expected a vector, or one number for all",
+    return ctx_fail(ctx, DAMO_ETYPE, "coo: values has shape %s, expected a vector, or one number for all",
                     shape_format(text, sizeof text, values->ndim, array_shape(values)));
   }
   if (one && rows->ndim != 1) {
-    return ctx_fail(ctx, DAMO_ESHAPE, "coo: rows has shape %s, expected a vector",
+    return ctx_fail(ctx, DAMO_ETYPE, "coo: rows has shape %s, expected a vector",
                     shape_format(text, sizeof text, rows->ndim, array_shape(rows)));
   }
   const int64_t n = array_size(one ? rows : values);
@@ -129,7 +130,7 @@ damo_sparse *sparse_from_dense(const damo_array *dense, damo_format format, damo
   char text[256];
   damo_ctx *ctx = dense->obj.ctx;
   if (dense->ndim != 2) {
-    ctx_fail(ctx, DAMO_ESHAPE, "%s_from_dense: the array has shape %s, expected a matrix", sparse_format_name(format),
+    ctx_fail(ctx, DAMO_ETYPE, "%s_from_dense: the array has shape %s, expected a matrix", sparse_format_name(format),
              shape_format(text, sizeof text, dense->ndim, array_shape(dense)));
     return NULL;
   }
@@ -199,7 +200,7 @@ static damo_status check_diagonal(damo_ctx *ctx, int64_t i, const damo_array *d,
   char text[256];
   const long long k = (long long)offsets[i];
   if (d->ndim > 1) {
-    return ctx_fail(ctx, DAMO_ESHAPE, "diags: diagonal %lld has shape %s, expected a vector", (long long)i + 1,
+    return ctx_fail(ctx, DAMO_ETYPE, "diags: diagonal %lld has shape %s, expected a vector", (long long)i + 1,
                     shape_format(text, sizeof text, d->ndim, array_shape(d)));
   }
   for (int64_t j = 0; j < i; j++) {
