@@ -140,7 +140,14 @@ static damo_status refuse_sparse(build *b, const op_func *f) {
   if (structured == NULL) structured = sparse_row(b->ctx, "sp_", f->name);
   const char *other = remedy(f->name);
   const bool two = structured != NULL && strchr(structured->operands, ' ') != NULL;
-  if (structured != NULL) {
+  /* a row without options that is made from another one of one operand: elementwise */
+  const bool monoid = f->data != NULL && f->options == NULL && strcmp(f->operands, "x") == 0;
+  if (structured == NULL && monoid) {
+    build_fail(b, DAMO_ETYPE,
+               "%s: a sparse operand would give a dense result: use damo.sparse.structured_monoid(damo.%s)(x) to "
+               "compute on the stored entries alone, or x:toarray() to compute on the dense matrix",
+               f->name, f->name);
+  } else if (structured != NULL) {
     build_fail(
         b, DAMO_ETYPE,
         "%s: a sparse operand would give a dense result: use damo.%s(%s) to compute on the stored entries alone, "
