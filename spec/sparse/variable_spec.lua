@@ -30,7 +30,9 @@ describe("SparseTensorType", function()
   end)
 
   it("refuses what it can't be made of", function()
-    s.raises("value", "SparseTensorType: the format is 'csr' or 'csc', not bsr",
+    s.raises("value", "SparseTensorType: the format is 'csr' or 'csc', not bsr"
+      .. "; bsr, dia and coo are read as csr: damo.io.load reads SciPy's files of them, sparse.coo{rows=, cols=, values=} "
+      .. "takes coordinates",
       function() sparse.SparseTensorType "bsr" end)
     s.raises("type", "SparseTensorType: argument 1 (format) must be 'csr' or 'csc', got nil",
       function() sparse.SparseTensorType() end)

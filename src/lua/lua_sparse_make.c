@@ -10,8 +10,8 @@ damo_format bind_check_format(lua_State *L, int idx, damo_format otherwise, cons
   const char *name = lua_type(L, idx) == LUA_TSTRING ? bind_text(L, idx, func) : NULL;
   if (name && strcmp(name, "csr") == 0) return DAMO_CSR;
   if (name && strcmp(name, "csc") == 0) return DAMO_CSC;
-  bind_raise(L, name ? DAMO_EVALUE : DAMO_ETYPE, "%s: the format is 'csr' or 'csc', not %s", func,
-             name ? name : bind_typename(L, idx));
+  bind_raise(L, name ? DAMO_EVALUE : DAMO_ETYPE, "%s: the format is 'csr' or 'csc', not %s%s", func,
+             name ? name : bind_typename(L, idx), name ? sparse_format_advice(name) : "");
   return otherwise;
 }
 

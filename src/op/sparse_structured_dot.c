@@ -307,6 +307,13 @@ damo_var *sparse_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *c
 static damo_status fn_structured_dot(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = any_operand(b, a, 0), *y = any_operand(b, a, 1);
   if (x == NULL || y == NULL) return b->status;
+  if (var_ndim(x) == 1 || var_ndim(y) == 1) {
+    const bool first = var_ndim(x) == 1;
+    return ctx_fail(b->ctx, DAMO_ETYPE,
+                    "structured_dot: operand %d is a vector, both must be matrices: damo.dot(x, y) takes vectors; or "
+                    "make it a %s, damo.dimshuffle(%s)",
+                    first ? 1 : 2, first ? "row" : "column", first ? "x, {\"x\", 1}" : "y, {1, \"x\"}");
+  }
   const damo_dtype dt = dtype_promote(var_dtype(x), var_dtype(y));
   x = build_cast(b, x, dt);
   y = build_cast(b, y, dt);

@@ -77,8 +77,9 @@ damo_status fail_dense_shape(thunk *t, const damo_sparse *x, const damo_array *y
 damo_status format_check(damo_ctx *ctx, const char *func, const prop_value *v, damo_format *out) {
   if (v->kind == PROP_STR && strcmp(v->u.s, "csr") == 0) return *out = DAMO_CSR, DAMO_OK;
   if (v->kind == PROP_STR && strcmp(v->u.s, "csc") == 0) return *out = DAMO_CSC, DAMO_OK;
-  return ctx_fail(ctx, DAMO_EVALUE, "%s: the format is 'csc' or 'csr', not '%s'", func,
-                  v->kind == PROP_STR ? v->u.s : "another value");
+  const char *name = v->kind == PROP_STR ? v->u.s : "another value";
+  return ctx_fail(ctx, DAMO_EVALUE, "%s: the format is 'csc' or 'csr', not '%s'%s", func, name,
+                  sparse_format_advice(name));
 }
 
 /* ---- Types ------------------------------------------------------------------------------------------------------- */

@@ -24,6 +24,19 @@ damo_dtype sparse_itype_for(damo_dtype asked, int64_t rows, int64_t cols, int64_
   return needed || asked == DAMO_INT64 ? DAMO_INT64 : DAMO_INT32;
 }
 
+const char *sparse_format_advice(const char *name) {
+  static const char *const read[] = {"bsr", "dia", "coo"}, *const other[] = {"lil", "dok"};
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(name, read[i]) == 0)
+      return "; bsr, dia and coo are read as csr: damo.io.load reads SciPy's files of them, sparse.coo{rows=, cols=, "
+             "values=} takes coordinates";
+  }
+  for (int i = 0; i < 2; i++) {
+    if (strcmp(name, other[i]) == 0) return "; sparse.coo{rows=, cols=, values=} makes one of coordinates";
+  }
+  return "";
+}
+
 damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n) {
   return array_empty(ctx, dtype, 1, (const int64_t[]){n});
 }

@@ -39,6 +39,9 @@ static inline sparse_raw sparse_raw_of(const damo_sparse *a) {
 
 void sparse_register(damo_ctx *ctx); /* destructor; called once by the api layer */
 
+/* Behind a message that refuses the name of a format: what becomes of matrices in SciPy's other formats, or nothing. */
+const char *sparse_format_advice(const char *name);
+
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
 /* The index dtype: int64 when asked for (DAMO_INT64) or needed (a dimension or nnz past 2^31 - 1), else int32. */
