@@ -1,5 +1,6 @@
 -- Rewrites of sparse graphs: which nodes are left, and that the values stay.
 local damo = require "damo"
+local s = require "spec.sparse.support"
 local sparse = damo.sparse
 
 --- A small matrix with an explicit zero, unsorted in its second row.
@@ -188,5 +189,70 @@ describe("a sum's cotangent", function()
     assert.is_true(damo.allclose(g:toarray(), damo.array { { 6.0, 6 }, { 10, 0 } }))
     g = damo.compile({ x }, damo.grad(damo.sum(sparse.sqr(x)), x))(a)
     assert.is_true(damo.allclose(sparse.gather(g, a), damo.array { 2.0, 6, 4, 10 }))
+  end)
+end)
+
+-- ---- What the rules take for granted -----------------------------------------------------------------------------
+
+describe("the parts of a matrix with other values", function()
+  local x = sparse.csr_matrix "x"
+
+  it("are those of the matrix, found without the values", function()
+    local a = s.matrix { rows = 4, cols = 5, kind = "duplicates" }
+    for _, part in ipairs { "csm_indices", "csm_indptr", "csm_shape" } do
+      local f = damo.compile({ x }, sparse[part](sparse.structured_exp(sparse.sqr(x))))
+      for _, name in ipairs { "WithData", "Elemwise", "SparseData" } do
+        for _, node in ipairs(f.fgraph.apply_nodes) do assert.is_true(node.op.name ~= name, part .. ": " .. name) end
+      end
+      assert.same(sparse[part](a):totable(), f(a):totable())
+    end
+  end)
+
+  it("stay where nothing is between", function()
+    local a = s.matrix { rows = 4, cols = 5 }
+    local f = damo.compile({ x }, { sparse.csm_properties(x) })
+    local data, indices, indptr, shape = f(a)
+    s.close(data, s.flat(a.data))
+    assert.same({ a.indices:totable(), a.indptr:totable(), a.shape },
+      { indices:totable(), indptr:totable(), shape:totable() })
+  end)
+end)
+
+describe("a matrix put together of its parts", function()
+  local a = s.matrix { rows = 4, cols = 5 }
+  local function graph(x, shape)
+    return sparse.CSR(sparse.csm_data(x), sparse.csm_indices(x), sparse.csm_indptr(x), shape)
+  end
+  local function has_csm(f)
+    for _, node in ipairs(f.fgraph.apply_nodes) do
+      if node.op.name == "CSM" then return true end
+    end
+    return false
+  end
+  local known, unknown = sparse.csr_matrix("known", { shape = { 4, 5 } }), sparse.csr_matrix "unknown"
+  local function constant(list) return damo.constant(damo.array(list, "int64")) end
+
+  it("is itself where the shape that is given is its own for sure", function()
+    local f = damo.compile({ known }, graph(known, constant { 4, 5 }))
+    assert.is_false(has_csm(f))
+    s.same_storage(f(a), a)
+    f = damo.compile({ unknown }, graph(unknown, sparse.csm_shape(unknown)))
+    assert.is_false(has_csm(f))
+    s.same_storage(f(a), a)
+  end)
+
+  it("is another where it is not", function()
+    for _, x in ipairs { known, unknown } do
+      local wider = damo.compile({ x }, graph(x, constant { 4, 7 }))
+      assert.is_true(has_csm(wider))
+      assert.same({ 4, 7 }, wider(a).shape)
+    end
+    assert.is_true(has_csm(damo.compile({ unknown }, graph(unknown, constant { 4, 5 }))))
+    local shape = damo.lvector "shape"
+    local f = damo.compile({ known, shape }, graph(known, shape))
+    assert.is_true(has_csm(f))
+    assert.same({ 4, 6 }, f(a, damo.array({ 4, 6 }, "int64")).shape)
+    s.raises("shape", nil, function() f(a, damo.array({ 4, 5, 6 }, "int64")) end)
+    s.raises("shape", nil, function() damo.compile({ known }, graph(known, constant { 4, 5, 6 }))(a) end)
   end)
 end)

@@ -87,3 +87,19 @@ describe("the pivot of a singular matrix", function()
     end
   end)
 end)
+
+describe("what asks for a square factor", function()
+  local function of(rows, cols) return sp.FactorType("float64", { shape = { rows, cols } })() end
+
+  it("takes any that may be square, and refuses what is not", function()
+    for _, class in ipairs { "FactorDet", "FactorLogdet", "FactorRcond" } do
+      for _, shape in ipairs { { 3, 3 }, { 3, false }, { false, 3 }, { false, false }, { 0, 0 } } do
+        assert.equal(class, sp[class] {}(of(shape[1], shape[2])).owner.op.name)
+      end
+      for _, shape in ipairs { { 3, 4 }, { 4, 3 }, { 0, 1 } } do
+        s.raises("shape", ("%s: the matrix has shape (%d, %d), expected a square one"):format(class, shape[1], shape[2]),
+          function() sp[class] {}(of(shape[1], shape[2])) end)
+      end
+    end
+  end)
+end)

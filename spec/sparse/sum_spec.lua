@@ -181,3 +181,40 @@ describe("sum and mean of a sparse matrix", function()
     assert.equal("float64", damo.mean(s.matrix { dtype = "int32" }, { axis = 1 }).dtype)
   end)
 end)
+
+describe("the tangent of a sum's gradient", function()
+  local x = sparse.csr_matrix "x"
+  local a = s.matrix { rows = 4, cols = 5 }
+
+  it("is the cotangent's tangent, spread as the gradient is", function()
+    for _, structured in ipairs { true, false } do
+      for axis, n in pairs { [1] = 5, [2] = 4 } do
+        local v, t = damo.dvector "v", damo.dvector "t"
+        local sum = sparse.sp_sum(x, { axis = axis, sparse_grad = structured })
+        local slope = damo.grad(damo.sum(sum * v), x)
+        assert.equal("SpSumGrad", slope.owner.op.name)
+        local tangent = damo.Rop(slope, v, t)
+        for _, mode in ipairs(s.modes) do
+          local f = damo.compile({ x, v, t }, { tangent, slope }, { mode = mode, on_unused_input = "ignore" })
+          local moved, own = f(a, s.vector(n, "float64", 3), s.vector(n, "float64", 8))
+          local _, want = f(a, s.vector(n, "float64", 8), damo.zeros { n })
+          s.close(moved, s.flat(want), mode)
+          assert.is_false(damo.allclose(moved:toarray(), own:toarray()))
+        end
+      end
+      local c, t = damo.dscalar "c", damo.dscalar "t"
+      local slope = damo.grad(sparse.sp_sum(x, { sparse_grad = structured }) * c, x)
+      local moved = damo.compile({ x, c, t }, damo.Rop(slope, c, t), { on_unused_input = "ignore" })(a, 2, 3)
+      s.close(moved, s.flat(structured and sparse.sp_ones_like(a) * 3 or damo.full({ 4, 5 }, 3.0)))
+    end
+  end)
+
+  it("is none of the matrix, whose places alone count", function()
+    local v = damo.dvector "v"
+    local slope = damo.grad(damo.sum(sparse.sp_sum(x, { axis = 1, sparse_grad = true }) * v), x)
+    assert.has_error(function()
+      local y = sparse.csr_matrix "y"
+      assert(damo.Rop(slope, x, y), "nothing moves")
+    end)
+  end)
+end)

@@ -247,7 +247,7 @@ static damo_status count_diagonals(damo_ctx *ctx, int64_t n, const damo_array *c
 
 damo_sparse *sparse_diags(damo_ctx *ctx, int64_t n, const damo_array *const *diagonals, const int64_t *offsets,
                           const int64_t *asked, damo_dtype dtype, damo_format format) {
-  int64_t shape[2] = {0, 0}, total = 0;
+  int64_t shape[2], total;
   if (n < 1) {
     ctx_fail(ctx, DAMO_EVALUE, "diags: no diagonals, expected one or more");
     return NULL;
