@@ -202,6 +202,57 @@ describe("a permutation", function()
   it("of nothing and of one is itself", function()
     assert.equal(0, #damo.random.permutation(0))
     assert.same({ 1 }, damo.random.permutation(1):totable())
+    assert.same({ 0, 3 }, damo.random.permutation(damo.zeros { 0, 3 }).shape)
+  end)
+
+  it("of an Array whose slices lie apart, of any rank and dtype, moves whole slices", function()
+    for _, dtype in ipairs { "bool", "int8", "float32", "complex128" } do
+      local a = damo.cast(damo.arange(24), dtype):reshape { shape = { 2, 3, 4 } }
+      local turned = damo.dimshuffle(a, { 3, 1, 2 })
+      local rng = damo.random.state(5)
+      local _, order = damo.random.permutation(4, { rng = damo.constant(rng) })
+      local _, moved = damo.random.permutation(turned, { rng = damo.constant(rng) })
+      local positions, got = order:eval(), moved:eval()
+      assert.equal(dtype, got.dtype)
+      for i = 1, 4 do assert.is_true(same(turned[positions[i]], got[i])) end
+    end
+  end)
+
+  it("has its shape without being drawn, and is the same in every mode", function()
+    local n, d = damo.lscalar "n", damo.dmatrix "d"
+    local rng = damo.constant(damo.random.state(5))
+    local _, p = damo.random.permutation(n, { rng = rng })
+    local _, q = damo.random.permutation(d, { rng = rng })
+    local f = damo.compile({ n, d }, { p.shape, q.shape })
+    for _, node in ipairs(f.fgraph.apply_nodes) do assert.is_true(node.op.name ~= "Permutation") end
+    local one, two = f(7, damo.ones { 3, 2 })
+    assert.same({ { 7 }, { 3, 2 } }, { one:totable(), two:totable() })
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
+      local g = damo.compile({ n, d }, { p, q }, { mode = mode })
+      local numbers, rows = g(7, damo.arange(6):reshape { shape = { 3, 2 } })
+      assert.is_true(is_permutation(numbers, 7))
+      assert.is_true(same(damo.sort(rows, { axis = 1 }), damo.arange(6):reshape { shape = { 3, 2 } }))
+    end
+  end)
+
+  it("says what is wrong", function()
+    local n = damo.lscalar "n"
+    local rng = damo.constant(damo.random.state(5))
+    local _, p = damo.random.permutation(n, { rng = rng })
+    local function refused(kind, text, fn)
+      local ok, err = pcall(fn)
+      assert.is_false(ok)
+      assert.equal(kind, err.kind)
+      assert.is_truthy(err.message:find(text, 1, true), err.message)
+    end
+    for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
+      local f = damo.compile({ n }, p, { mode = mode })
+      refused("value", "permutation: n must not be negative, got -1", function() f(-1) end)
+      refused("memory", "", function() f(1 << 61) end)
+    end
+    refused("value", "permutation: n must not be negative, got -3", function() damo.random.permutation(-3) end)
+    refused("type", "permutation: n must be an integer", function() damo.random.permutation(2.5) end)
+    refused("type", "rng", function() damo.random.permutation(3, { rng = damo.dvector() }) end)
   end)
 end)
 
