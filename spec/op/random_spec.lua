@@ -229,9 +229,9 @@ describe("a permutation", function()
     assert.same({ { 7 }, { 3, 2 } }, { one:totable(), two:totable() })
     for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "DEBUG" } do
       local g = damo.compile({ n, d }, { p, q }, { mode = mode })
-      local numbers, rows = g(7, damo.arange(6):reshape { shape = { 3, 2 } })
+      local numbers, slices = g(7, damo.arange(6):reshape { shape = { 3, 2 } })
       assert.is_true(is_permutation(numbers, 7))
-      assert.is_true(same(damo.sort(rows, { axis = 1 }), damo.arange(6):reshape { shape = { 3, 2 } }))
+      assert.is_true(same(damo.sort(slices, { axis = 1 }), damo.arange(6):reshape { shape = { 3, 2 } }))
     end
   end)
 
@@ -253,6 +253,11 @@ describe("a permutation", function()
     refused("value", "permutation: n must not be negative, got -3", function() damo.random.permutation(-3) end)
     refused("type", "permutation: n must be an integer", function() damo.random.permutation(2.5) end)
     refused("type", "rng", function() damo.random.permutation(3, { rng = damo.dvector() }) end)
+    local Permutation = p.owner.op
+    refused("type", "permutation: rng must be a generator's state, got TensorType(float64, shape=(?,))",
+      function() Permutation:make_node(damo.dvector(), n) end)
+    refused("type", "permutation: x must be an int64 scalar or a tensor, got TensorType(float64, shape=())",
+      function() Permutation:make_node(p.owner.inputs[1], damo.dscalar()) end)
   end)
 end)
 

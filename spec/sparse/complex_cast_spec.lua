@@ -8,8 +8,8 @@ local A = sparse.csr_from_dense(damo.complex(re, im))
 local x = sparse.csr_zmatrix "x"
 
 local function refused(who, to, fn)
-  s.raises("type", ("%s: complex128 to %s would drop the imaginary part; take real(x), imag(x) or abs(x)"):format(who, to),
-    fn)
+  local text = "%s: complex128 to %s would drop the imaginary part; take real(x), imag(x) or abs(x)"
+  s.raises("type", text:format(who, to), fn)
 end
 
 describe("a cast of a complex matrix", function()

@@ -355,3 +355,39 @@ describe("true_dot", function()
       function() true_dot(a, s.vector(5, "float64")) end)
   end)
 end)
+
+describe("true_dot of a tall matrix and a dense one", function()
+  -- So tall that the dense product would be larger than what it is made of.
+  local function tall(format, value)
+    return sparse.coo { rows = { 1, 50, 100, 7 }, cols = { 1, 2, 5, 3 }, values = { 2, value, -3, 1 },
+      shape = { 100, 5 }, format = format }
+  end
+  local x = damo.array { { 1, 0, 2, 0 }, { 0, 3, 0, 1 }, { 1, 1, 0, 0 }, { 0, 0, 0, 0 }, { 2, 0, 0, 5 } }
+
+  it("is the dense product, zeros that meet infinity and nan too", function()
+    for _, format in ipairs(s.formats) do
+      for _, value in ipairs { 4, math.huge, -math.huge, 0 / 0 } do
+        local a = tall(format, value)
+        local want = damo.dot(a:toarray(), x)
+        local got = sparse.true_dot(a, x)
+        assert.equal(format, got.format)
+        s.close(got, s.flat(want), format)
+        s.close(sparse.true_dot(x.T, a.T), s.flat(want.T), format)
+        local strided = damo.array { { 1, 9, 0, 9, 2, 9, 0, 9 } }[{ {}, { 1, 8, 2 } }]
+        local b = sparse.coo { rows = { 1, 60 }, cols = { 1, 1 }, values = { 1, value }, shape = { 60, 1 },
+          format = format }
+        s.close(sparse.true_dot(b, strided), s.flat(damo.dot(b:toarray(), strided)), format)
+      end
+    end
+  end)
+
+  it("refuses lengths that do not agree as it runs", function()
+    local a, d = sparse.csr_matrix "a", damo.dmatrix "d"
+    for _, f in ipairs { damo.compile({ a, d }, sparse.true_dot(a, d)), damo.compile({ a, d }, damo.dot(a, d)) } do
+      s.raises("shape", nil, function() f(tall("csr", 1), damo.ones { 4, 4 }) end)
+    end
+    s.raises("shape", nil, function()
+      damo.compile({ a, d }, sparse.true_dot(d, a))(tall("csr", 1), damo.ones { 4, 4 })
+    end)
+  end)
+end)

@@ -125,8 +125,8 @@ describe("messages", function()
   end)
   it("name the structured form of every elementwise function that makes something of 0", function()
     local x = sparse.csr_matrix "x"
-    local of_zero = "a sparse operand would give a dense result: use damo.sparse.%s(x) to compute on the stored entries "
-      .. "alone, or x:toarray() to compute on the dense matrix"
+    local of_zero = "a sparse operand would give a dense result: use damo.sparse.%s(x) to compute on the stored "
+      .. "entries alone, or x:toarray() to compute on the dense matrix"
     for name, own in pairs { exp = "structured_exp", log = "structured_log", sigmoid = "structured_sigmoid" } do
       for _, m in ipairs { a, x } do
         s.raises("type", name .. ": " .. of_zero:format(own), function() return damo[name](m) end)

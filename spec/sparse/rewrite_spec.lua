@@ -1,6 +1,6 @@
 -- Rewrites of sparse graphs: which nodes are left, and that the values stay.
 local damo = require "damo"
-local s = require "spec.sparse.support"
+local support = require "spec.sparse.support"
 local sparse = damo.sparse
 
 --- A small matrix with an explicit zero, unsorted in its second row.
@@ -198,7 +198,7 @@ describe("the parts of a matrix with other values", function()
   local x = sparse.csr_matrix "x"
 
   it("are those of the matrix, found without the values", function()
-    local a = s.matrix { rows = 4, cols = 5, kind = "duplicates" }
+    local a = support.matrix { rows = 4, cols = 5, kind = "duplicates" }
     for _, part in ipairs { "csm_indices", "csm_indptr", "csm_shape" } do
       local f = damo.compile({ x }, sparse[part](sparse.structured_exp(sparse.sqr(x))))
       for _, name in ipairs { "WithData", "Elemwise", "SparseData" } do
@@ -209,17 +209,17 @@ describe("the parts of a matrix with other values", function()
   end)
 
   it("stay where nothing is between", function()
-    local a = s.matrix { rows = 4, cols = 5 }
+    local a = support.matrix { rows = 4, cols = 5 }
     local f = damo.compile({ x }, { sparse.csm_properties(x) })
     local data, indices, indptr, shape = f(a)
-    s.close(data, s.flat(a.data))
+    support.close(data, support.flat(a.data))
     assert.same({ a.indices:totable(), a.indptr:totable(), a.shape },
       { indices:totable(), indptr:totable(), shape:totable() })
   end)
 end)
 
 describe("a matrix put together of its parts", function()
-  local a = s.matrix { rows = 4, cols = 5 }
+  local a = support.matrix { rows = 4, cols = 5 }
   local function graph(x, shape)
     return sparse.CSR(sparse.csm_data(x), sparse.csm_indices(x), sparse.csm_indptr(x), shape)
   end
@@ -235,10 +235,10 @@ describe("a matrix put together of its parts", function()
   it("is itself where the shape that is given is its own for sure", function()
     local f = damo.compile({ known }, graph(known, constant { 4, 5 }))
     assert.is_false(has_csm(f))
-    s.same_storage(f(a), a)
+    support.same_storage(f(a), a)
     f = damo.compile({ unknown }, graph(unknown, sparse.csm_shape(unknown)))
     assert.is_false(has_csm(f))
-    s.same_storage(f(a), a)
+    support.same_storage(f(a), a)
   end)
 
   it("is another where it is not", function()
@@ -252,7 +252,7 @@ describe("a matrix put together of its parts", function()
     local f = damo.compile({ known, shape }, graph(known, shape))
     assert.is_true(has_csm(f))
     assert.same({ 4, 6 }, f(a, damo.array({ 4, 6 }, "int64")).shape)
-    s.raises("shape", nil, function() f(a, damo.array({ 4, 5, 6 }, "int64")) end)
-    s.raises("shape", nil, function() damo.compile({ known }, graph(known, constant { 4, 5, 6 }))(a) end)
+    support.raises("shape", nil, function() f(a, damo.array({ 4, 5, 6 }, "int64")) end)
+    support.raises("shape", nil, function() damo.compile({ known }, graph(known, constant { 4, 5, 6 }))(a) end)
   end)
 end)

@@ -97,7 +97,8 @@ describe("what asks for a square factor", function()
         assert.equal(class, sp[class] {}(of(shape[1], shape[2])).owner.op.name)
       end
       for _, shape in ipairs { { 3, 4 }, { 4, 3 }, { 0, 1 } } do
-        s.raises("shape", ("%s: the matrix has shape (%d, %d), expected a square one"):format(class, shape[1], shape[2]),
+        local text = "%s: the matrix has shape (%d, %d), expected a square one"
+        s.raises("shape", text:format(class, shape[1], shape[2]),
           function() sp[class] {}(of(shape[1], shape[2])) end)
       end
     end

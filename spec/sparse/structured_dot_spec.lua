@@ -148,10 +148,10 @@ describe("structured_dot", function()
     s.raises("type", "StructuredDot: operand 1 must be sparse, got TensorType(float64, shape=(2, 2)); "
       .. "damo.sparse.csr_from_dense(x) makes it sparse",
       function() structured_dot(damo.zeros { 2, 2 }, damo.zeros { 2, 2 }) end)
-    s.raises("type", "structured_dot: operand 1 is a vector, both must be matrices: damo.dot(x, y) takes vectors; or make "
-      .. "it a row, damo.dimshuffle(x, {\"x\", 1})", function() structured_dot(s.vector(4, "float64"), a) end)
-    s.raises("type", "structured_dot: operand 2 is a vector, both must be matrices: damo.dot(x, y) takes vectors; or make "
-      .. "it a column, damo.dimshuffle(y, {1, \"x\"})", function() structured_dot(a, s.vector(5, "float64")) end)
+    s.raises("type", "structured_dot: operand 1 is a vector, both must be matrices: damo.dot(x, y) takes vectors; or "
+      .. "make it a row, damo.dimshuffle(x, {\"x\", 1})", function() structured_dot(s.vector(4, "float64"), a) end)
+    s.raises("type", "structured_dot: operand 2 is a vector, both must be matrices: damo.dot(x, y) takes vectors; or "
+      .. "make it a column, damo.dimshuffle(y, {1, \"x\"})", function() structured_dot(a, s.vector(5, "float64")) end)
     local v = s.vector(5, "float64")
     s.close(structured_dot(a, damo.dimshuffle(v, { 1, "x" })), s.flat(damo.dot(a, v)))
   end)

@@ -202,8 +202,8 @@ describe("coo", function()
   refused("value", "coo: rows: entry {1} is 1.5, which does not fit into int64", { rows = { 1.5, 1 }, cols = { 1,
     2 }, values = values })
   refused("value", "coo: the format is 'csr' or 'csc', not coo"
-      .. "; bsr, dia and coo are read as csr: damo.io.load reads SciPy's files of them, sparse.coo{rows=, cols=, values=} "
-      .. "takes coordinates", { rows = { 1, 1 }, cols = { 1, 2 },
+      .. "; bsr, dia and coo are read as csr: damo.io.load reads SciPy's files of them, sparse.coo{rows=, cols=, "
+      .. "values=} takes coordinates", { rows = { 1, 1 }, cols = { 1, 2 },
     values = values, format = "coo" })
   refused("type", "coo: the format is 'csr' or 'csc', not number", { rows = { 1, 1 }, cols = { 1, 2 },
     values = values, format = 3 })
@@ -249,8 +249,8 @@ describe("from_dense, eye, diags, random", function()
     it("says: " .. text, function() s.raises(kind, text, fn) end)
   end
   refused("value", "from_dense: the format is 'csr' or 'csc', not bsr"
-      .. "; bsr, dia and coo are read as csr: damo.io.load reads SciPy's files of them, sparse.coo{rows=, cols=, values=} "
-      .. "takes coordinates",
+      .. "; bsr, dia and coo are read as csr: damo.io.load reads SciPy's files of them, sparse.coo{rows=, cols=, "
+      .. "values=} takes coordinates",
     function() return sparse.from_dense({ { 1 } }, "bsr") end)
   refused("type", "diags: diagonal 1 has shape (1, 2), expected a vector",
     function() return sparse.diags({ damo.ones { 1, 2 } }, { 0 }) end)

@@ -31,8 +31,8 @@ describe("SparseTensorType", function()
 
   it("refuses what it can't be made of", function()
     s.raises("value", "SparseTensorType: the format is 'csr' or 'csc', not bsr"
-      .. "; bsr, dia and coo are read as csr: damo.io.load reads SciPy's files of them, sparse.coo{rows=, cols=, values=} "
-      .. "takes coordinates",
+      .. "; bsr, dia and coo are read as csr: damo.io.load reads SciPy's files of them, sparse.coo{rows=, cols=, "
+      .. "values=} takes coordinates",
       function() sparse.SparseTensorType "bsr" end)
     s.raises("type", "SparseTensorType: argument 1 (format) must be 'csr' or 'csc', got nil",
       function() sparse.SparseTensorType() end)
@@ -422,10 +422,10 @@ describe("graph tools", function()
 end)
 
 describe("as_sparse_variable and its like", function()
-  local A, v = sparse.csr_matrix "A", damo.dvector "v"
+  local m, v = sparse.csr_matrix "m", damo.dvector "v"
 
   it("give the only output of a node", function()
-    local y = sparse.neg(A)
+    local y = sparse.neg(m)
     assert.equal(y, sparse.as_sparse_variable(y.owner))
     assert.equal(y, sparse.as_sparse_or_tensor_variable(y.owner))
     assert.equal(y, damo.as_tensor_variable(y.owner))
@@ -442,14 +442,14 @@ describe("as_sparse_variable and its like", function()
     local function two(default)
       return damo.Op {
         name = "Two", default_output = default,
-        make_node = function(self, x) return damo.Apply(self, { x }, { x.type(), x.type() }) end,
+        make_node = function(self, y) return damo.Apply(self, { y }, { y.type(), y.type() }) end,
         perform = function() end,
       }
     end
-    local node = two(2):make_node(A)
+    local node = two(2):make_node(m)
     for _, f in ipairs { sparse.as_sparse_variable, damo.as_tensor_variable, damo.as_variable } do
       assert.equal(node.outputs[2], f(node))
-      local ok, err = pcall(f, two(nil):make_node(A))
+      local ok, err = pcall(f, two(nil):make_node(m))
       assert.is_false(ok)
       assert.equal("value", err.kind)
       assert.equal("Two has 2 outputs and no default output: take one of node.outputs", err.message)
@@ -459,11 +459,11 @@ describe("as_sparse_variable and its like", function()
   it("leave sparse and dense Variables as they are", function()
     for _, f in ipairs { damo.as_tensor_variable, damo.as_tensor, damo.as_variable,
       sparse.as_sparse_or_tensor_variable } do
-      assert.equal(A, f(A))
+      assert.equal(m, f(m))
       assert.equal(v, f(v))
       assert.equal("csr", f(sparse.eye(2)).format)
     end
-    assert.equal(A, damo.as_tensor_variable(A, { ndim = 2 }))
+    assert.equal(m, damo.as_tensor_variable(m, { ndim = 2 }))
     local ok, err = pcall(damo.as_tensor_variable, damo.DisconnectedType()())
     assert.is_false(ok)
     assert.equal("type", err.kind)
@@ -472,13 +472,13 @@ describe("as_sparse_variable and its like", function()
   it("serve an Op that takes both kinds", function()
     local twice = damo.Op {
       name = "Twice",
-      make_node = function(self, x)
-        x = damo.as_tensor_variable(x)
-        return damo.Apply(self, { x }, { x.type() })
+      make_node = function(self, y)
+        y = damo.as_tensor_variable(y)
+        return damo.Apply(self, { y }, { y.type() })
       end,
       perform = function(_, _, inputs, out) out[1][1] = inputs[1] * 2 end,
     }
-    assert.equal(2, damo.compile({ A }, twice(A))(sparse.eye(2))[{ 2, 2 }])
+    assert.equal(2, damo.compile({ m }, twice(m))(sparse.eye(2))[{ 2, 2 }])
     assert.same({ 2, 4 }, damo.compile({ v }, twice(v))(damo.array { 1, 2 }):totable())
   end)
 end)
