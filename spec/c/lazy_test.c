@@ -151,10 +151,11 @@ static void test_types(build *b) {
 /* ---- Lazy thunks of other kinds ---------------------------------------------------------------------------------- */
 
 static int ask_for = 0; /* what the thunk below does wrong: 1: asks for what it has, 2: for what there is not */
+static int absent;
 
 /* x where its first entry is positive, else y, else z: asks in three steps. */
 static damo_status first_run(thunk *t) {
-  if (ask_for == 2) return thunk_need(t, 7), DAMO_OK;
+  if (ask_for == 2) return thunk_need(t, absent), DAMO_OK;
   for (int i = 0; i < t->n_in; i++) {
     if (!thunk_ready(t, i)) return thunk_need(t, i), DAMO_OK;
     if (ask_for == 1) return thunk_need(t, i), DAMO_OK;
@@ -186,10 +187,14 @@ static void test_steps(build *b) {
   CHECK(n_runs == 2 && n_other_runs == 1);
   ask_for = 1;
   CHECK_EQ_I(call(f, args, 3, &r), DAMO_EVALUE);
-  CHECK(says("which it has"));
+  CHECK(says("asks for input 1, which it has"));
   ask_for = 2;
-  CHECK_EQ_I(call(f, args, 3, &r), DAMO_EVALUE);
-  CHECK(says("which there is not"));
+  for (int k = 0; k < 3; k++) {
+    absent = (int[]){7, 3, -1}[k];
+    CHECK_EQ_I(call(f, args, 3, &r), DAMO_EVALUE);
+    CHECK(says((const char *[]){"input 8, which there is not", "input 4, which there is not",
+                                "input 0, which there is not"}[k]));
+  }
   ask_for = 0;
   CHECK_NEAR(first_of(f, args, 3), 15, 0);
   for (int i = 0; i < 3; i++) damo_release(args[i]);
