@@ -108,7 +108,7 @@ local function featured(name)
     local fg = damo.graph.FunctionGraph({ x }, { damo.exp(x) })
     local feature = { [name] = function() fail() end }
     fg:attach_feature(feature)
-    fg:replace(fg.outputs[1], damo.log(fg.inputs[1]))
+    fg:replace_validate(fg.outputs[1], damo.log(fg.inputs[1]))
     fg:remove_feature(feature)
     return fg
   end

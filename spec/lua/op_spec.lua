@@ -293,6 +293,13 @@ describe("an error in a callback", function()
     assert.equal("One", err.op)
   end)
 
+  it("in get_params names get_params", function()
+    local op = one(print, { params_type = { k = "float64" }, get_params = function() error("plain", 0) end })
+    local err = failure("callback", damo.compile, { x }, op(x))
+    assert.equal("One: get_params failed: plain", err.message)
+    assert.same({ "One", "plain" }, { err.op, err.cause })
+  end)
+
   it("of a wrong result names the callback", function()
     local err = failure("type", one(print, { make_node = function() return 3 end }), x)
     assert.equal("One: make_node must return an Apply, got number", err.message)

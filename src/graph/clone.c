@@ -34,6 +34,7 @@ static damo_apply *copy_over(const damo_apply *node, damo_var *const *in) {
   }
   damo_release(made);
   if (made == NULL && damo_error_status(ctx) == DAMO_EMEMORY) return NULL;
+  if (made == NULL) ctx_clear_error(ctx);
   return apply_clone_with(node, in);
 }
 

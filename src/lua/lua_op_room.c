@@ -127,7 +127,10 @@ static void furnish(lua_State *L, op_callback *c) {
   }
   seal(L);
   lua_rawseti(L, room, R_STORAGE);
+  const char *name = c->name;
+  c->name = "get_params"; /* for what it throws */
   op_push_params(L, t->node);
+  c->name = name;
   lua_rawseti(L, room, R_PARAMS);
 }
 
