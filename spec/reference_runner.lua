@@ -29,6 +29,11 @@ local function set(list)
 end
 unclaimed = { families = set(unclaimed.families), ops = set(unclaimed.ops) }
 
+-- What the reference refuses and damo answers: operands of two dtypes promote as everywhere else
+-- (spec/sparse/promotion_spec.lua).
+local promoted = set { "true_dot", "mul_s_v", "structured_add_s_v", "add_s_s_data" }
+local function is_answered(case) return case.raises == "dtypes differ" and promoted[case.op] end
+
 -- Kinds of error that a case which must raise may meet.
 local refusals = set { "type", "shape", "value", "index", "numeric", "null_gradient" }
 
@@ -193,7 +198,7 @@ local function run_family(folder, family, only)
   for _, case in ipairs(load_case()) do
     case.is_sparse = family:find "^sparse_" ~= nil
     local asked = not only or case.name:find(only, 1, true) or family == only
-    local is_unclaimed = unclaimed.families[family] or unclaimed.ops[case.op]
+    local is_unclaimed = unclaimed.families[family] or unclaimed.ops[case.op] or is_answered(case)
     if asked and is_unclaimed then count.skipped = count.skipped + 1 end
     if asked and not is_unclaimed then run_and_count(case) end
   end

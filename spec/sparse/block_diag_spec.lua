@@ -37,8 +37,12 @@ describe("block_diag", function()
   it("says what is wrong", function()
     s.raises("value", "sparse.block_diag: there are no blocks", function() sparse.block_diag {} end)
     s.raises("type", nil, function() sparse.block_diag { s.matrix {}, damo.array { { 1.0 } } } end)
-    s.raises("value", "BlockDiag: the format is 'csc' or 'csr', not 'dia'",
+    local wanted = "BlockDiag: the format is 'csc' or 'csr', not "
+    s.raises("value", wanted .. "'dia'; bsr, dia and coo are read as csr: damo.io.load reads SciPy's files of them, "
+      .. "sparse.coo{rows=, cols=, values=} takes coordinates",
       function() sparse.block_diag({ s.matrix {} }, { format = "dia" }) end)
+    s.raises("value", wanted .. "'lil'; sparse.coo{rows=, cols=, values=} makes one of coordinates",
+      function() sparse.block_diag({ s.matrix {} }, { format = "lil" }) end)
   end)
   it("has its shape without being computed", function()
     local blocks = { s.matrix {}, s.matrix { rows = 3, cols = 2, seed = 4 } }

@@ -201,7 +201,7 @@ describe("bmat", function()
     fails("value", "BlockMatrix: rows has entries for 2 blocks, cols for 1", { a, a },
       { rows = { 1, 2 }, cols = { 1 } })
     fails("value", "BlockMatrix: rows and cols are for 1 blocks, got 2", { a, a }, { rows = { 1 }, cols = { 1 } })
-    fails("value", "BlockMatrix: the format is 'csc' or 'csr', not 'dia'", { { a } }, { format = "dia" })
+    fails("value", "BlockMatrix: the format is 'csc' or 'csr', not 'rows'", { { a } }, { format = "rows" })
   end)
 
   it("finds lengths that differ as it runs, where sums agree", function()

@@ -206,8 +206,8 @@ describe("binomial draws", function()
     s.raises("type", "sparse.csr_dbinomial: the shape is missing", function() sparse.csr_dbinomial(5, 0.5) end)
     s.raises("value", "Binomial: shape (4294967296, 4294967296) has more than 2^63 - 1 places",
       function() sparse.csr_dbinomial(5, 0.5, { 2 ^ 32 | 0, 2 ^ 32 | 0 }) end)
-    s.raises("value", "Binomial: the format is 'csc' or 'csr', not 'coo'",
-      function() sparse.Binomial { format = "coo" } end)
+    s.raises("value", "Binomial: the format is 'csc' or 'csr', not 'rows'",
+      function() sparse.Binomial { format = "rows" } end)
   end)
 end)
 

@@ -143,8 +143,8 @@ for _, stack in ipairs(stacks) do
       local a, wrong = s.matrix { rows = 3, cols = 3 }, s.matrix { rows = 4, cols = 4 }
       local class = stack.name == "hstack" and "HStack" or "VStack"
       s.raises("value", ("sparse.%s: there are no blocks"):format(stack.name), function() fn {} end)
-      s.raises("value", class .. ": the format is 'csc' or 'csr', not 'coo'",
-        function() fn({ a }, { format = "coo" }) end)
+      s.raises("value", class .. ": the format is 'csc' or 'csr', not 'rows'",
+        function() fn({ a }, { format = "rows" }) end)
       s.raises("type", class .. ": operand 2 must be sparse, got TensorType(float64, shape=(1, 1)); "
         .. "damo.sparse.csr_from_dense(x) makes it sparse",
         function() fn { a, damo.array { { 1.0 } } } end)
