@@ -101,7 +101,7 @@ describe("conveniences in Lua", function()
   it("a table that holds itself is an error where values are looked for in it", function()
     local t = {}
     t[1] = t
-    failure("shape", damo.sparse.csr_fbinomial, t, 0.5, { shape = { 2, 2 } })
+    failure("value", damo.sparse.csr_fbinomial, t, 0.5, { shape = { 2, 2 } })
     local ok, err = pcall(damo.sparse.csr_fbinomial, 1, 0.5, { shape = t })
     assert.is_false(ok)
     assert.is_table(err)

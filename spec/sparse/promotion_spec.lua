@@ -1,6 +1,7 @@
 -- Two operands of different dtypes promote as NumPy's, whichever is sparse; each gradient has its operand's dtype.
 local damo = require "damo"
 local s = require "spec.sparse.support"
+local failure = require "spec.support.failure"
 local sparse = damo.sparse
 
 local dtypes = { "bool", "int8", "int64", "float32", "float64", "complex64", "complex128" }
@@ -20,8 +21,7 @@ local functions = {
   matmul = { damo.matmul, D, At }, add = { sparse.add, A, A }, add_dense = { sparse.add, A, D },
   mul = { sparse.mul, A, A }, mul_dense = { sparse.mul, A, D }, add_s_s = { sparse.add_s_s, A, A },
   add_s_d = { sparse.add_s_d, A, D }, mul_s_s = { sparse.mul_s_s, A, A }, mul_s_d = { sparse.mul_s_d, A, D },
-  mul_s_v = { sparse.mul_s_v, A, v }, structured_add_s_v = { sparse.structured_add_s_v, A, v },
-  add_s_s_data = { sparse.add_s_s_data, A, A }, col_scale = { sparse.col_scale, A, v },
+  col_scale = { sparse.col_scale, A, v },
   row_scale = { sparse.row_scale, A, w }, kron = { sparse.kron, A, A },
   hstack = { function(x, y) return sparse.hstack { x, y } end, A, A },
   vstack = { function(x, y) return sparse.vstack { x, y } end, A, A },
@@ -77,6 +77,13 @@ describe("operands of two dtypes", function()
       end
     end)
   end
+
+  it("are refused by the functions of one vector, and of one pattern", function()
+    for name, second in pairs { mul_s_v = v, structured_add_s_v = v, add_s_s_data = A } do
+      failure("type", sparse[name], A "float64", second "float32")
+      failure("type", sparse[name], s.variables { A "float64" }[1], second "float32")
+    end
+  end)
 
   it("are what true_dot takes", function()
     local c = sparse.true_dot(sparse.eye(2), sparse.eye(2):astype "float32")

@@ -8,9 +8,11 @@ static const char *const GATES[] = {
     [GATE_LIMIT] = "changing limits",
 };
 
-void damo_ctx_set_sandbox(damo_ctx *ctx) { ctx->sandbox = true; }
+void damo_ctx_set_sandbox(damo_ctx *ctx) {
+  if (ctx) ctx->sandbox = true;
+}
 
-bool damo_ctx_is_sandbox(const damo_ctx *ctx) { return ctx->sandbox; }
+bool damo_ctx_is_sandbox(const damo_ctx *ctx) { return ctx && ctx->sandbox; }
 
 damo_status ctx_gate(damo_ctx *ctx, gate_kind gate, const char *what) {
   if (!ctx->sandbox) return DAMO_OK;

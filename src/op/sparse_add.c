@@ -305,10 +305,8 @@ static damo_status fn_sub(build *b, const fn_args *a, ptrvec *out) {
 
 static damo_status fn_add_s_s(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &ss_def); }
 static damo_status fn_add_s_d(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &sd_def); }
-static damo_status fn_add_data(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give_promoted(b, a, out, &data_def);
-}
-static damo_status fn_add_s_v(build *b, const fn_args *a, ptrvec *out) { return fn_give_promoted(b, a, out, &sv_def); }
+static damo_status fn_add_data(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &data_def); }
+static damo_status fn_add_s_v(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &sv_def); }
 
 const op_func sparse_add_funcs[] = {
     {.name = "sparse.add",

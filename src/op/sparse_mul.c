@@ -430,7 +430,7 @@ static damo_status fn_true_div(build *b, const fn_args *a, ptrvec *out) {
 
 static damo_status fn_mul_s_s(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &ss_def); }
 static damo_status fn_mul_s_d(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &sd_def); }
-static damo_status fn_mul_s_v(build *b, const fn_args *a, ptrvec *out) { return fn_give_promoted(b, a, out, &sv_def); }
+static damo_status fn_mul_s_v(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &sv_def); }
 static damo_status fn_col_scale(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &col_def); }
 static damo_status fn_row_scale(build *b, const fn_args *a, ptrvec *out) { return fn_give_pair(b, a, out, &row_def); }
 
