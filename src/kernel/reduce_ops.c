@@ -357,11 +357,11 @@ static inline bool is_less_c64(damo_c64 a, damo_c64 b) {
 #define SUFFIX _max_c64
 #define LANES 8
 static inline damo_c64 at_op_max_c64(damo_c64 a, damo_c64 b) {
-  return is_less_c64(a, b) | is_nan_c64(b) ? is_nan_c64(a) ? a : b : a;
+  return is_nan_c64(a) ? a : is_less_c64(a, b) || is_nan_c64(b) ? b : a;
 }
 #include "reduce_body.h"
 static inline bool at_beats_max_c64(damo_c64 a, damo_c64 b) {
-  return is_less_c64(b, a) | (is_nan_c64(a) & !is_nan_c64(b));
+  return is_less_c64(b, a) || (is_nan_c64(a) && !is_nan_c64(b));
 }
 static inline bool at_nan_max_c64(damo_c64 a) { return is_nan_c64(a); }
 #define SAME(a, b) (((a).re == (b).re) & ((a).im == (b).im))
@@ -374,11 +374,11 @@ static inline bool at_nan_max_c64(damo_c64 a) { return is_nan_c64(a); }
 #define SUFFIX _min_c64
 #define LANES 8
 static inline damo_c64 at_op_min_c64(damo_c64 a, damo_c64 b) {
-  return is_less_c64(b, a) | is_nan_c64(b) ? is_nan_c64(a) ? a : b : a;
+  return is_nan_c64(a) ? a : is_less_c64(b, a) || is_nan_c64(b) ? b : a;
 }
 #include "reduce_body.h"
 static inline bool at_beats_min_c64(damo_c64 a, damo_c64 b) {
-  return is_less_c64(a, b) | (is_nan_c64(a) & !is_nan_c64(b));
+  return is_less_c64(a, b) || (is_nan_c64(a) && !is_nan_c64(b));
 }
 static inline bool at_nan_min_c64(damo_c64 a) { return is_nan_c64(a); }
 #define SAME(a, b) (((a).re == (b).re) & ((a).im == (b).im))
@@ -396,11 +396,11 @@ static inline bool is_less_c128(damo_c128 a, damo_c128 b) {
 #define SUFFIX _max_c128
 #define LANES 4
 static inline damo_c128 at_op_max_c128(damo_c128 a, damo_c128 b) {
-  return is_less_c128(a, b) | is_nan_c128(b) ? is_nan_c128(a) ? a : b : a;
+  return is_nan_c128(a) ? a : is_less_c128(a, b) || is_nan_c128(b) ? b : a;
 }
 #include "reduce_body.h"
 static inline bool at_beats_max_c128(damo_c128 a, damo_c128 b) {
-  return is_less_c128(b, a) | (is_nan_c128(a) & !is_nan_c128(b));
+  return is_less_c128(b, a) || (is_nan_c128(a) && !is_nan_c128(b));
 }
 static inline bool at_nan_max_c128(damo_c128 a) { return is_nan_c128(a); }
 #define SAME(a, b) (((a).re == (b).re) & ((a).im == (b).im))
@@ -413,11 +413,11 @@ static inline bool at_nan_max_c128(damo_c128 a) { return is_nan_c128(a); }
 #define SUFFIX _min_c128
 #define LANES 4
 static inline damo_c128 at_op_min_c128(damo_c128 a, damo_c128 b) {
-  return is_less_c128(b, a) | is_nan_c128(b) ? is_nan_c128(a) ? a : b : a;
+  return is_nan_c128(a) ? a : is_less_c128(b, a) || is_nan_c128(b) ? b : a;
 }
 #include "reduce_body.h"
 static inline bool at_beats_min_c128(damo_c128 a, damo_c128 b) {
-  return is_less_c128(a, b) | (is_nan_c128(a) & !is_nan_c128(b));
+  return is_less_c128(a, b) || (is_nan_c128(a) && !is_nan_c128(b));
 }
 static inline bool at_nan_min_c128(damo_c128 a) { return is_nan_c128(a); }
 #define SAME(a, b) (((a).re == (b).re) & ((a).im == (b).im))

@@ -75,16 +75,16 @@ ORDER_FLOAT(f64, double, uint64_t)
   }                                                                                          \
   static inline bool zero_##name(type a) { return (a.re == 0) & (a.im == 0); }
 /* Complex numbers are ordered by their real parts, then by the imaginary ones; false with a nan. */
-#define ORDER_COMPLEX(name, type)                                                                                   \
-  static inline bool differ_##name(type a, type b) { return (a.re != b.re) | (a.im != b.im); }                      \
-  static inline bool less_##name(type a, type b) {                                                                  \
-    return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im < b.im));                    \
-  }                                                                                                                 \
-  static inline bool not_above_##name(type a, type b) {                                                             \
-    return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im <= b.im));                   \
-  }                                                                                                                 \
-  static inline type larger_##name(type a, type b) { return not_above_##name(b, a) | differ_##name(a, a) ? a : b; } \
-  static inline type smaller_##name(type a, type b) { return not_above_##name(a, b) | differ_##name(a, a) ? a : b; }
+#define ORDER_COMPLEX(name, type)                                                                                    \
+  static inline bool differ_##name(type a, type b) { return (a.re != b.re) | (a.im != b.im); }                       \
+  static inline bool less_##name(type a, type b) {                                                                   \
+    return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im < b.im));                     \
+  }                                                                                                                  \
+  static inline bool not_above_##name(type a, type b) {                                                              \
+    return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im <= b.im));                    \
+  }                                                                                                                  \
+  static inline type larger_##name(type a, type b) { return not_above_##name(b, a) || differ_##name(a, a) ? a : b; } \
+  static inline type smaller_##name(type a, type b) { return not_above_##name(a, b) || differ_##name(a, a) ? a : b; }
 ORDER_COMPLEX(c64, damo_c64)
 ORDER_COMPLEX(c128, damo_c128)
 #undef ORDER_COMPLEX

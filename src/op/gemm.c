@@ -6,7 +6,6 @@
  */
 #include "blas.h"
 
-#include <complex.h>
 #include <math.h>
 #include <string.h>
 
@@ -88,6 +87,20 @@ static bool is_delicate(damo_c128 alpha) {
   return !isfinite(alpha.re) || !isfinite(alpha.im) || (alpha.re == 0 && alpha.im == 0);
 }
 
+/* Part by part: CMPLX is not there with every compiler, and re + im * I mixes infinities. */
+static float _Complex complex_f32(damo_c128 v) {
+  const float parts[2] = {(float)v.re, (float)v.im};
+  float _Complex z;
+  memcpy(&z, parts, sizeof z);
+  return z;
+}
+
+static double _Complex complex_f64(damo_c128 v) {
+  double _Complex z;
+  memcpy(&z, &v, sizeof z);
+  return z;
+}
+
 #define UPDATE(dtype, T, al, be)                               \
   case dtype:                                                  \
     for (int64_t i = 0; i < c->rows; i++)                      \
@@ -105,9 +118,8 @@ static void update_entries(damo_dtype dtype, const blas_mat *c, damo_c128 alpha,
   switch (dtype) {
     UPDATE(DAMO_FLOAT32, float, (float)alpha.re, (float)beta.re)
     UPDATE(DAMO_FLOAT64, double, alpha.re, beta.re)
-    UPDATE(DAMO_COMPLEX64, float _Complex, CMPLXF((float)alpha.re, (float)alpha.im),
-           CMPLXF((float)beta.re, (float)beta.im))
-    UPDATE(DAMO_COMPLEX128, double _Complex, CMPLX(alpha.re, alpha.im), CMPLX(beta.re, beta.im))
+    UPDATE(DAMO_COMPLEX64, float _Complex, complex_f32(alpha), complex_f32(beta))
+    UPDATE(DAMO_COMPLEX128, double _Complex, complex_f64(alpha), complex_f64(beta))
     default: break;
   }
 }
