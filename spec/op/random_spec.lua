@@ -405,7 +405,7 @@ describe("random numbers refuse", function()
       function() return R.permutation(2.5) end },
     { "a seed that is a fraction", "type", "seed: argument 1 (seed) must be an integer, got number",
       function() return R.seed(1.5) end },
-    { "a seed of a stream that is a string", "type", "RandomStream: the seed must be an integer",
+    { "a seed of a stream that is a string", "type", "RandomStream: the seed must be an integer, got string",
       function() return R.RandomStream "x" end },
   })
 end)

@@ -88,7 +88,8 @@ functions.quotients = function(x, o)
   return x / o.d, x / o.k, x / 2, x / o.v:reshape { 1, 5 }, x / o.w:reshape { 4, 1 }
 end
 add("add_s_d mul_s_d true_div", function(f, x, o) return f(x, o.d) end)
-add("structured_add_s_v mul_s_v col_scale", function(f, x, o) return f(x, o.v) end)
+add("col_scale", function(f, x, o) return f(x, o.v) end)
+add("structured_add_s_v mul_s_v", function(f, x, o) return f(damo.cast(x, o.v.dtype), o.v) end) -- they want one dtype
 add("row_scale", function(f, x, o) return f(x, o.w) end)
 add("dot matmul structured_dot", function(f, x, o) return f(x, o.e), f(x, o.c) end)
 functions.dot_vector = function(x, o) return sparse.dot(x, o.v), sparse.dot(o.w, x) end
