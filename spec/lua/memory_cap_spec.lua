@@ -70,8 +70,8 @@ describe("under a memory cap", function()
         damo.config.gc_floor = 2 ^ 40
         for _ = 1, 60 do damo.empty { 2 ^ 22 } end
         print "done"]]
-      local pipe = assert(io.popen(("ulimit -v 800000; OPENBLAS_NUM_THREADS=1 '%s' -e '%s' 2>&1"):format(arg[-1] or "lua",
-        script)))
+      local command = "ulimit -v 800000; OPENBLAS_NUM_THREADS=1 '%s' -e '%s' 2>&1"
+      local pipe = assert(io.popen(command:format(arg[-1] or "lua", script)))
       local text = pipe:read "a"
       pipe:close()
       assert.matches("done", text)

@@ -86,9 +86,11 @@ static void push_on_warning(lua_State *L, bind_state *st) {
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
-static const char *const FIELDS[] = {
-    "floatX",   "compute_test_value", "traceback_limit", "on_warning", "memory_cap",
-    "gc_floor", "threads",            "mode",            "sandbox",    NULL};
+static const char *const FIELDS[] = {"floatX",          "compute_test_value",
+                                     "traceback_limit", "on_warning",
+                                     "memory_cap",      "gc_floor",
+                                     "threads",         "mode",
+                                     "sandbox",         NULL};
 enum { F_FLOATX, F_TEST_VALUE, F_TRACEBACK, F_ON_WARNING, F_MEMORY_CAP, F_GC_FLOOR, F_THREADS, F_MODE, F_SANDBOX };
 
 /* What a host bounds: a sandbox's scripts can't set it. */
