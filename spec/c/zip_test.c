@@ -149,7 +149,7 @@ static void test_borders(damo_ctx *ctx) {
 static void test_count(damo_ctx *ctx) {
   enum { MOST = 0xFFFF };
   zip_member *m = calloc(MOST, sizeof *m);
-  char(*names)[8] = calloc(MOST, sizeof *names);
+  char(*names)[16] = calloc(MOST, sizeof *names);
   for (int i = 0; i < MOST; i++) {
     snprintf(names[i], sizeof names[i], "m%d", i);
     m[i] = (zip_member){.name = names[i], .crc = (uint32_t)i};

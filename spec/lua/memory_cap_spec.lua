@@ -271,7 +271,8 @@ describe("under a memory cap", function()
       damo.random.seed(3)
       local shape = { shape = { 5, 5 } }
       return sparse.csr_fbinomial(3, 0.4, shape), sparse.csc_fbinomial(3, 0.4, shape),
-        sparse.csr_dbinomial(3, 0.4, shape), sparse.csc_dbinomial(3, 0.4, shape), sparse.poisson(A), sparse.multinomial(3, sparse.eye(3))
+        sparse.csr_dbinomial(3, 0.4, shape), sparse.csc_dbinomial(3, 0.4, shape), sparse.poisson(A),
+        sparse.multinomial(3, sparse.eye(3))
     end,
     structured_monoid = function() return sparse.structured_monoid(damo.exp)(A) end,
     ["Op classes"] = function() return sparse.Neg(A), sparse.CSM { format = "csr" } end,
