@@ -35,10 +35,9 @@ static int distance(const char *a, int na, const char *b, int nb) {
   return last[nb];
 }
 
-const char *suggest(const char *word, const char *const *list) {
+static const char *nearest(const char *word, const char *const *list, int limit) {
   size_t n = strlen(word);
   if (n == 0 || n > WORD_MAX) return NULL;
-  int limit = n <= 2 ? 1 : n <= 5 ? 2 : (int)n / 3 + 1;
   const char *best = NULL;
   int best_distance = limit + 1;
   for (; *list; list++) {
@@ -51,4 +50,14 @@ const char *suggest(const char *word, const char *const *list) {
     }
   }
   return best;
+}
+
+const char *suggest(const char *word, const char *const *list) {
+  size_t n = strlen(word);
+  return nearest(word, list, n <= 2 ? 1 : n <= 5 ? 2 : (int)n / 3 + 1);
+}
+
+const char *suggest_misspelt(const char *word, const char *const *list) {
+  size_t n = strlen(word);
+  return nearest(word, list, n <= 4 ? 0 : n <= 8 ? 1 : 2);
 }

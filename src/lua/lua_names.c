@@ -1,9 +1,10 @@
-/* lua_names: names that are not there. Reading one of a module or of an object raises an error which suggests the right
- * one, where nil would show itself only later, as "attempt to call a nil value".
+/* lua_names: names that are not there. Reading one of an object, or a misspelt one of a module, raises an error which
+ * suggests the right one, where nil would show itself only later, as "attempt to call a nil value".
  *
- * What scripts and tools ask without a mistake stays nil: names that begin with an underscore, which are those of
- * protocols (__call, _VERSION); keys that are no strings (ipairs over a module ends at once); and of an Array, a sparse
- * value or a Variable the fields that only others of these have, by which scripts tell them apart (v.owner, v.format).
+ * What scripts and tools ask without a mistake stays nil: a name of a module that is no slip of another, by which
+ * scripts ask what this version has; names that begin with an underscore, which are those of protocols (__call,
+ * _VERSION); keys that are no strings (ipairs over a module ends at once); and of an Array, a sparse value or a Variable
+ * the fields that only others of these have, by which scripts tell them apart (v.owner, v.format).
  */
 #include <stdlib.h>
 
@@ -15,8 +16,6 @@ static const struct {
 } ADVICE[] = {
     {"inv", "damo.reciprocal(x) is 1/x entry by entry, damo.linalg.inv(A) is the inverse of a matrix"},
     {"function_", "damo.compile(inputs, outputs) makes a Function"},
-    {"linalg", "dense linear algebra is not there yet; damo.sparse.solve(A, b) solves sparse systems"},
-    {"scan", "loops in graphs are not there yet; a loop in Lua builds the steps, or calls a Function for each"},
     {NULL, NULL},
 };
 
@@ -53,18 +52,28 @@ static const char *advice_for(const char *name) {
   return NULL;
 }
 
+/* The string at `key`; NULL when it is another value, or a name of a protocol. */
+static const char *checked_name(lua_State *L, int key) {
+  const char *name = lua_type(L, key) == LUA_TSTRING ? lua_tostring(L, key) : NULL;
+  return name && name[0] != '_' ? name : NULL;
+}
+
+static int raise_unknown(lua_State *L, const char *owner, const char *what, const char *name, const char *near) {
+  const char *advice = advice_for(name);
+  if (advice) return bind_raise(L, DAMO_EVALUE, "%s: there is no %s'%s': %s", owner, what, name, advice);
+  return bind_raise(L, DAMO_EVALUE, "%s: there is no %s'%s', did you mean '%s'?", owner, what, name, near);
+}
+
 int bind_unknown_name(lua_State *L, int key, const char *owner, const char *what, const char *otherwise, int first,
                       int last) {
-  const char *name = lua_type(L, key) == LUA_TSTRING ? lua_tostring(L, key) : "_";
-  if (name[0] == '_') {
+  const char *name = checked_name(L, key);
+  if (!name) {
     lua_pushnil(L);
     return 1;
   }
   luaL_checkstack(L, 8, "damo");
-  const char *advice = advice_for(name);
-  if (advice) return bind_raise(L, DAMO_EVALUE, "%s: there is no %s'%s': %s", owner, what, name, advice);
   const char *near = suggest(name, push_sorted_names(L, first, last));
-  if (near) return bind_raise(L, DAMO_EVALUE, "%s: there is no %s'%s', did you mean '%s'?", owner, what, name, near);
+  if (near || advice_for(name)) return raise_unknown(L, owner, what, name, near);
   lua_pushfstring(L, otherwise ? otherwise : "", name, name);
   return bind_raise(L, DAMO_EVALUE, "%s: there is no %s'%s'%s", owner, what, name, lua_tostring(L, -1));
 }
@@ -102,13 +111,16 @@ bool bind_is_value_field(lua_State *L, int key) {
 
 /* ---- Tables of Lua ----------------------------------------------------------------------------------------------- */
 
-/* unknown(module, key, path, more): for a module's own __index. more: a table with further names, or nil. */
+/* unknown(module, key, path, more): for a module's own __index; nil, or an error where key is a slip of a name. more: a
+ * table with further names, or nil. */
 static int unknown(lua_State *L) {
   lua_settop(L, 4);
-  lua_pushfstring(L, "; rawget(%s, \"%%s\") asks without an error", luaL_checkstring(L, 3));
+  const char *path = luaL_checkstring(L, 3), *name = checked_name(L, 2);
+  if (!name) return 0;
   lua_pushvalue(L, 1);
-  lua_pushvalue(L, 4);
-  return bind_unknown_name(L, 2, lua_tostring(L, 3), "", lua_tostring(L, 5), 6, 7);
+  lua_insert(L, 4);
+  const char *near = suggest_misspelt(name, push_sorted_names(L, 4, 5));
+  return near || advice_for(name) ? raise_unknown(L, path, "", name, near) : 0;
 }
 
 /* Upvalue 1: the path. */
@@ -137,7 +149,7 @@ static int set_index(lua_State *L, lua_CFunction index) {
   return 1;
 }
 
-/* seal(module, path): reading a name that the module has not raises from here on; gives the module. */
+/* seal(module, path): reading a misspelt name raises from here on; gives the module. */
 static int seal(lua_State *L) { return set_index(L, module_index); }
 
 /* seal_methods(methods, owner): the same for a table of methods. */
