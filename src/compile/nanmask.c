@@ -1,10 +1,10 @@
 /* nanmask.c: entries that are no numbers, and that only the branch not taken of a switch reads: NANGUARD and DEBUG pass
  * over them.
  *
- * A result that has such entries is let through while elementwise nodes alone read it, none as a condition; a mask says
- * where its entries are. Each elementwise node that reads it hands the mask on, broadcast; a switch hands on what its
- * condition takes. What is left where something else reads the result, or at an output of the graph, is an error, said
- * of the node where the entry arose.
+ * A result that has such entries is let through while only elementwise nodes, none as a condition, and DimShuffle read
+ * it; a mask says where its entries are. Each of these nodes hands the mask on, broadcast or with its axes moved; a
+ * switch hands on what its condition takes. What is left where something else reads the result, or at an output of the
+ * graph, is an error, said of the node where the entry arose.
  */
 #include "compile_int.h"
 
@@ -40,13 +40,16 @@ static bool is_switch(const damo_apply *node) {
   return node->op->def == &elemwise_def && strcmp(elemwise_scalar(node->op), "switch") == 0;
 }
 
-/* Elementwise nodes alone read v, and none as a condition. */
+static bool is_dimshuffle(const damo_apply *node) { return op_is(node->op, "DimShuffle"); }
+
+/* Only nodes that hand a mask on read v, and none as a condition. */
 static bool may_wait(const damo_function *f, const damo_var *v) {
   const fg_clients *c = fgraph_clients(f->fgraph, v);
   if (c == NULL || !type_is_tensor(v->type)) return false;
   for (int32_t i = 0; i < c->n; i++) {
     const damo_apply *node = c->at[i].node;
-    if (node == NULL || node->op->def != &elemwise_def || (is_switch(node) && c->at[i].index == 0)) return false;
+    if (node == NULL || (is_switch(node) && c->at[i].index == 0)) return false;
+    if (node->op->def != &elemwise_def && !is_dimshuffle(node)) return false;
   }
   return true;
 }
@@ -55,6 +58,16 @@ static bool may_wait(const damo_function *f, const damo_var *v) {
 static scalar entry_at(const damo_array *a, int ndim, const int64_t *index) {
   int64_t own[DAMO_MAX_NDIM];
   for (int d = 0; d < a->ndim; d++) own[d] = array_shape(a)[d] == 1 ? 0 : index[d + ndim - a->ndim];
+  return array_get(a, own);
+}
+
+/* The entry of a DimShuffle's operand that stands at an index of its result. */
+static scalar moved_entry_at(const damo_array *a, const damo_apply *node, const int64_t *index) {
+  const prop_value *order = &node->op->props[0];
+  int64_t own[DAMO_MAX_NDIM] = {0};
+  for (int d = 0; d < order->n; d++) {
+    if (order->u.list[d].kind == PROP_INT) own[order->u.list[d].u.i - 1] = index[d];
+  }
   return array_get(a, own);
 }
 
@@ -72,7 +85,11 @@ typedef struct finding {
 static bool is_inherited(const damo_function *f, const thunk *t, int ndim, const int64_t *index,
                          const nan_mask **from) {
   const damo_apply *node = t->node;
-  if (f->nan_masks == NULL || node->op->def != &elemwise_def) return false;
+  if (is_dimshuffle(node)) {
+    *from = mask_of(f, node->in[0]);
+    return *from != NULL && is_true(moved_entry_at((*from)->at, node, index));
+  }
+  if (node->op->def != &elemwise_def) return false;
   int first = 0, last = node->n_in - 1;
   if (is_switch(node)) first = last = is_true(entry_at(thunk_in(t, 0), ndim, index)) ? 1 : 2;
   for (int i = first; i <= last; i++) {
@@ -101,11 +118,12 @@ static bool next_index(const damo_array *a, int64_t *index) {
 
 static damo_status look_over(const damo_function *f, const thunk *t, const damo_array *a, finding *found) {
   int64_t index[DAMO_MAX_NDIM] = {0}, k = 0;
+  const bool reads = reads_mask(f, t->node);
   found->at = array_empty(t->ctx, DAMO_BOOL, a->ndim, array_shape(a));
   if (found->at == NULL) return DAMO_EMEMORY;
   do {
     const nan_mask *from = NULL;
-    const bool inherited = is_inherited(f, t, a->ndim, index, &from);
+    const bool inherited = reads && is_inherited(f, t, a->ndim, index, &from);
     const bool odd = !inherited && guard_is_odd(array_get(a, index), t->node->op->def->nonfinite);
     ((uint8_t *)found->at->data)[k++] = inherited || odd;
     if (inherited && found->inherited == NULL) found->inherited = from;
