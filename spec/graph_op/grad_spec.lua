@@ -151,6 +151,10 @@ describe("a gradient that does not exist", function()
         local start = name .. ": argument 2 (i) must be the position of an input"
         assert.equal(start, err.message:sub(1, #start))
       end
+      local function message(...) return failure("index", damo[name], ...).message end
+      assert.matches("input, from 1 to 2, got 3", message(add, 3, x), 1, true)
+      assert.matches("input, from 1 on, got 0", message(nil, 0, x), 1, true)
+      assert.matches("got 4294967296", message(exp, 2 ^ 32, x), 1, true)
       assert.truthy(damo[name](add, 2, x).type.why:find("input 2", 1, true))
       assert.truthy(damo[name](typed, 2, x).type.why:find("input 2", 1, true))
     end

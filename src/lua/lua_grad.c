@@ -181,10 +181,10 @@ static int missing(lua_State *L, const char *func, const char *state) {
   const damo_op *of = bind_to(L, 1, OBJ_OP);
   const int most = of ? bind_op_takes(of) : -1;
   if (i < 1 || (most >= 0 && i > most)) {
-    char last[40] = "";
-    if (most >= 0) snprintf(last, sizeof last, " of %d", most);
-    bind_raise(L, DAMO_EINDEX, "%s: argument 2 (i) must be the position of an input%s, from 1 on, got %d", func, last,
-               (int)i);
+    char range[80], last[40] = "on";
+    if (most >= 0) snprintf(last, sizeof last, "to %d", most);
+    snprintf(range, sizeof range, "from 1 %s, got %lld", last, (long long)i);
+    bind_raise(L, DAMO_EINDEX, "%s: argument 2 (i) must be the position of an input, %s", func, range);
   }
   lua_settop(L, 4);
   const char *why = lua_isnil(L, 4) ? "" : luaL_tolstring(L, 4, NULL);
