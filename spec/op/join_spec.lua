@@ -63,6 +63,8 @@ h.run_errors("join", {
     end },
     { "tiles that can't be counted", "value", "array: 4 times 4611686018427387904 entries are too many",
       function() return damo.tile(Z { 4 }, { reps = { 2 ^ 62 | 0 } }) end },
+    { "tiles that can't be counted together", "value", "reshape: the shape has more entries than can be counted",
+      function() return damo.tile(Z { 1 }, { reps = { 2 ^ 40 | 0, 2 ^ 40 | 0 } }) end },
     { "repeats that are fractions", "type", "repeat_: repeats must be integers, got float64 with a fraction",
       function() return damo.repeat_(Z { 2 }, 1.5) end },
     { "an unknown mode of pad", "value", "pad: unknown mode 'egde', did you mean 'edge'?",

@@ -19,6 +19,17 @@ h.run_errors("shape", {
       function() return call({ X }, damo.reshape(X, { 4, 2 }), Z { 6 }) end },
     { "a reshape that can't be", "shape", "reshape: an array of shape (2, 3) (6 entries) does not fit shape (4, ?)",
       function() return damo.reshape(Z { 2, 3 }, { 4, -1 }) end },
+    { "a reshape to more entries than can be counted", "value",
+      "reshape: the shape has more entries than can be counted",
+      function() return damo.reshape(Z { 0 }, { 2 ^ 40, 2 ^ 40 }) end },
+    { "a reshape to more entries than can be counted, when it runs", "value",
+      "reshape: the shape has more entries than can be counted", function()
+      local n = damo.lscalar "n"
+      return call({ X, n }, damo.reshape(X, { n, n }), Z { 0 }, 2 ^ 40 | 0)
+    end },
+    { "a reshape to more than can be counted beside a length of 0", "value",
+      "array: shape (0, 1099511627776, 1099511627776) is too large",
+      function() return damo.reshape(Z { 0 }, { 0, 2 ^ 40, 2 ^ 40 }) end },
     { "two open lengths", "value", "reshape: -1 may stand once in a shape",
       function() return damo.reshape(Z { 2, 3 }, { -1, -1 }) end },
     { "a length below -1", "value", "reshape: length -2 of axis 1 is negative",

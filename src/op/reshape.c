@@ -21,6 +21,10 @@ static bool static_entry(const damo_var *shape, int i, int64_t *out) {
   return false;
 }
 
+static damo_status too_many(damo_ctx *ctx) {
+  return ctx_fail(ctx, DAMO_EVALUE, "reshape: the shape has more entries than can be counted");
+}
+
 /* Puts the length that -1 stands for into shape[] (at most one entry is -1); shape error when nothing fits. */
 static damo_status reshape_resolve(damo_ctx *ctx, const damo_array *x, int n, int64_t *shape) {
   int64_t size = array_size(x), known = 1;
@@ -33,8 +37,7 @@ static damo_status reshape_resolve(damo_ctx *ctx, const damo_array *x, int n, in
       return ctx_fail(ctx, DAMO_EVALUE, "reshape: length %lld of axis %d is not allowed (-1 may stand once)",
                       (long long)shape[i], i + 1);
     } else if (!i64_mul(known, shape[i], &known)) {
-      known = -1;
-      break;
+      return too_many(ctx);
     }
   }
   bool fits = open < 0 ? known == size : known > 0 && size % known == 0;
@@ -43,7 +46,7 @@ static damo_status reshape_resolve(damo_ctx *ctx, const damo_array *x, int n, in
                     shape_format(from, sizeof from, x->ndim, array_shape(x)), (long long)size,
                     shape_format(to, sizeof to, n, shape));
   if (open >= 0) shape[open] = size / known;
-  return DAMO_OK;
+  return shape_size(ctx, n, shape, &size); /* a length of 0 may hide lengths whose product has no strides */
 }
 
 /* The number of entries by static shape, -1 when not known. */
@@ -79,7 +82,7 @@ static damo_status reshape_type(const damo_op *op, damo_var *const *in, int n_in
       return ctx_fail(ctx, DAMO_EVALUE, "reshape: length %lld of axis %d is negative", (long long)v, i + 1);
     } else {
       shape[i] = v;
-      if (!i64_mul(known, v, &known)) return ctx_fail(ctx, DAMO_ESHAPE, "reshape: the shape has too many entries");
+      if (!i64_mul(known, v, &known)) return too_many(ctx);
     }
   }
   if (all && size >= 0) {
