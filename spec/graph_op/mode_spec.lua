@@ -66,6 +66,8 @@ describe("a mode", function()
         err.message)
       assert.equal("Mode: no rewrite has the name or tag 'xyzzy' of " .. field,
         failure("value", damo.Mode, { [field] = "xyzzy" }).message)
+      -- the nearest, not the first that is near: a tag before it is "fuse"
+      assert.matches("did you mean 'fusion'?", failure("value", damo.Mode, { [field] = "fusoin" }).message, 1, true)
       for _, word in ipairs { "fusion", "fuse", "inplace", "inexact", "fast_run", "stabilize", "stable_log" } do
         damo.Mode { [field] = { word } }
       end

@@ -92,21 +92,28 @@ static bool is_known(const ptrvec *rules, const char *word, size_t n) {
   return false;
 }
 
-/* The name or tag that is closest to word, copied into dst; false: none is near. */
-static bool nearest_word(const ptrvec *rules, const char *word, char *dst, size_t room) {
+/* Puts the nearer to word of near and the n letters at next, where that is near at all, into near. */
+static void keep_nearer(const char *word, char *near, size_t room, const char *next, size_t n) {
+  char other[128];
+  snprintf(other, sizeof other, "%.*s", (int)n, next);
+  if (suggest(word, (const char *const[]){near, other, NULL}) == other) snprintf(near, room, "%s", other);
+}
+
+/* The name or tag that is closest to word, copied into near; false: none is near. */
+static bool nearest_word(const ptrvec *rules, const char *word, char *near, size_t room) {
+  near[0] = '\0';
   for (int64_t i = 0; i < rules->n; i++) {
     const rewrite_rule *r = rules->at[i];
     const char *const texts[2] = {r->name, r->tags != NULL ? r->tags : ""};
     for (int k = 0; k < 2; k++) {
       for (const char *p = texts[k]; *p != '\0'; p += strspn(p, " ")) {
         const size_t n = strcspn(p, " ");
-        snprintf(dst, room, "%.*s", (int)n, p);
-        if (n > 0 && n < room && suggest(word, (const char *const[]){dst, NULL}) != NULL) return true;
+        keep_nearer(word, near, room, p, n);
         p += n;
       }
     }
   }
-  return false;
+  return near[0] != '\0';
 }
 
 damo_status rewrite_check_words(damo_ctx *ctx, const char *field, const char *words) {
