@@ -155,13 +155,16 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 -- Deeper than that, or in itself, is what the core refuses.
 local MOST_LEVELS = 32
 
-local function has_variable(args, n, level)
+-- Each table is looked into once: one that holds itself twice would take 2^32 looks.
+local function has_variable(args, n, level, seen)
   for i = 1, n do
     local v = args[i]
     if core.is_variable(v) then return true end
-    if type(v) == "table" and (level or 1) <= MOST_LEVELS then
-      if has_variable(v, #v, (level or 1) + 1) or core.is_variable(v.shape) then return true end
-      if type(v.shape) == "table" and has_variable(v.shape, #v.shape, (level or 1) + 1) then return true end
+    if type(v) == "table" and level <= MOST_LEVELS and not seen[v] then
+      seen[v] = true
+      local shape = v.shape
+      if has_variable(v, #v, level + 1, seen) or core.is_variable(shape) then return true end
+      if type(shape) == "table" and has_variable(shape, #shape, level + 1, seen) then return true end
     end
   end
   return false
@@ -202,7 +205,7 @@ for _, name in ipairs(draws) do
     local args, given = listed(...)
     local rng, n = take_rng(args, given)
     if rng ~= nil then return row(rng, unpack(args, 1, n)) end
-    if has_variable(args, n) then return draw_variable(name, row, args, n) end
+    if has_variable(args, n, 1, {}) then return draw_variable(name, row, args, n) end
     return random.eager(row, unpack(args, 1, n))
   end
 end

@@ -52,6 +52,14 @@ describe("a table that holds itself", function()
     failure("type", S.csr_fbinomial, 1, 0.5, self) -- no list of integers
     failure("type", S.csc_dbinomial, 1, 0.5, { shape = self })
   end)
+
+  it("is looked into once, however often it holds itself", function()
+    local twice = {}
+    twice[1], twice[2] = twice, twice
+    failure("value", S.csr_fbinomial, twice, 0.5, { shape = { 2, 2 } })
+    failure("type", S.csr_fbinomial, 1, 0.5, { shape = twice })
+    failure("value", damo.array, twice)
+  end)
 end)
 
 describe("surplus arguments", function()
