@@ -41,6 +41,8 @@ static const char *const scripts[] = {
     "local Op; Op = op(function(_, _, i, o) o[1][1] = i[1] end,\n"
     "  { R_op = function(self, i, e) return { damo.Rop(self(i[1]), i[1], e[1]) } end })\n"
     "refused('tangents', pcall(damo.Rop, Op(x), x, x * 2))",
+    "local Op; Op = op(print, { make_node = function(_, a) return Op(a).owner end })\n"
+    "refused('nodes', pcall(Op, x))",
     "local y = damo.exp(x)\n"
     "refused('features', pcall(function() damo.graph.FunctionGraph({ x }, { y }):attach_feature {\n"
     "  on_attach = function(self) local h = {} h.on_attach = self.on_attach\n"

@@ -42,7 +42,7 @@ static void hook_warning(void *user, const char *kind, const char *message) {
   if (!lua_checkstack(H, 4)) return;
   lua_pushcfunction(H, push_and_call);
   lua_pushlightuserdata(H, (void *)texts);
-  if (bind_call_back(H, st->ctx, 1) != LUA_OK) {
+  if (bind_call_back(H, st->ctx, 1, 0) != LUA_OK) {
     const char *why = st->ctx->sandbox ? NULL : lua_tostring(H, -1); /* no text of a script's to standard error */
     write_warning(NULL, kind, message);
     write_warning(NULL, "callback", why ? why : "config.on_warning failed");

@@ -70,7 +70,7 @@ static damo_status tell(lua_feature *lf, feature_call c) {
   if (!lua_checkstack(L, 10)) return ctx_fail_memory(lf->st->ctx);
   lua_pushcfunction(L, feature_protected);
   lua_pushlightuserdata(L, &c);
-  if (bind_call_back(L, lf->st->ctx, 1) == LUA_OK) return DAMO_OK;
+  if (bind_call_back(L, lf->st->ctx, 1, 0) == LUA_OK) return DAMO_OK;
   return bind_caught(L, NULL, c.name, (damo_apply *)c.node);
 }
 

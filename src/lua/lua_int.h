@@ -14,9 +14,9 @@ typedef struct bind_entry {
   damo_obj *trace; /* the trace that the core may remember while a callback sets another; owned */
 } bind_entry;
 bind_entry bind_enter(lua_State *L);
-/* lua_pcall of a function on the stack with n arguments, without results, that calls a script back: where recursion is
- * too deep it fails with that error instead. */
-int bind_call_back(lua_State *L, damo_ctx *ctx, int n);
+/* lua_pcall of a function on the stack with n arguments that is a script's or calls one back: where recursion is too
+ * deep it fails with that error instead. */
+int bind_call_back(lua_State *L, damo_ctx *ctx, int n, int n_results);
 void bind_leave(bind_entry e);
 /* Keeps the Lua value at idx alive until bind_done: what a callback made lives in C alone until the results are
  * pushed. */

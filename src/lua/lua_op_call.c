@@ -55,7 +55,7 @@ damo_status op_call_run(op_callback *c) {
   c->status = DAMO_OK;
   lua_pushcfunction(L, protected_body);
   lua_pushlightuserdata(L, c);
-  int rc = bind_call_back(L, ctx, 1);
+  int rc = bind_call_back(L, ctx, 1, 0);
   return rc == LUA_OK ? c->status : op_call_thrown(L, c->op, c->name, c->node, rc);
 }
 

@@ -163,7 +163,7 @@ static damo_status override(override_call *c) {
   if (!lua_checkstack(L, 10)) return ctx_fail_memory(ctx);
   lua_pushcfunction(L, override_protected);
   lua_pushlightuserdata(L, c);
-  if (bind_call_back(L, ctx, 1) == LUA_OK) return c->status;
+  if (bind_call_back(L, ctx, 1, 0) == LUA_OK) return c->status;
   return bind_caught(L, c->g->def.name, override_name(c), c->node);
 }
 

@@ -22,7 +22,7 @@ static damo_apply *node_from_lua(lua_State *L, damo_op *op, int top) {
   lua_getfield(L, -1, "make_node");
   lua_remove(L, -2);
   for (int i = 1; i <= top; i++) lua_pushvalue(L, i);
-  const int rc = lua_pcall(L, top, 1, 0);
+  const int rc = bind_call_back(L, op->obj.ctx, top, 1);
   if (rc != LUA_OK) {
     op_call_thrown(L, op, "make_node", NULL, rc);
     bind_error(L);

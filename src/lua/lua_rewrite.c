@@ -115,7 +115,7 @@ static damo_status run_rule(const rewrite_rule *r, build *b, damo_fgraph *fg, da
   if (!lua_checkstack(L, 10)) return ctx_fail_memory(b->ctx);
   lua_pushcfunction(L, rule_protected);
   lua_pushlightuserdata(L, &c);
-  int rc = bind_call_back(L, b->ctx, 1);
+  int rc = bind_call_back(L, b->ctx, 1, 0);
   *did = c.did;
   if (rc == LUA_OK) return c.status;
   const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";

@@ -21,13 +21,13 @@ void bind_leave(bind_entry e) {
 
 static int raise_pending(lua_State *L) { return bind_error(L); }
 
-int bind_call_back(lua_State *L, damo_ctx *ctx, int n) {
+int bind_call_back(lua_State *L, damo_ctx *ctx, int n, int n_results) {
   if (ctx_enter(ctx, STACK_CALLBACK) != DAMO_OK) {
     lua_pop(L, n + 1);
     lua_pushcfunction(L, raise_pending);
     return lua_pcall(L, 0, 0, 0);
   }
-  const int rc = lua_pcall(L, n, 0, 0);
+  const int rc = lua_pcall(L, n, n_results, 0);
   ctx_leave(ctx, STACK_CALLBACK);
   return rc;
 }
