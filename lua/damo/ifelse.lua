@@ -27,6 +27,9 @@ return function(cond, a, b, options, ...)
   arguments.no_more("ifelse", "cond, a, b and options", ...)
   if options ~= nil then arguments.check_options("ifelse", 4, options, options_known) end
   local as_list = options ~= nil and options.return_list
+  if as_list and as_list ~= true then
+    core.raise("type", "ifelse: option 'return_list' must be a boolean, got " .. type(as_list))
+  end
   local list = type(a) == "table"
   if list ~= (type(b) == "table") then core.raise("type", "ifelse: one branch is a list, the other is not") end
   if not list then
