@@ -124,6 +124,15 @@ describe("config.sandbox", function()
     assert.falsy(out:find("SECRET", 1, true))
   end)
 
+  it("gives damo's own helpers no text that Lua may let go in the meantime", function()
+    check [[
+      local list = {}
+      for i = 1, 300000 do list[i] = i + 0.5 end
+      local ok, err = pcall(require "damo.core".system.check_options, "f", { x = 1 }, list)
+      if ok or err.kind ~= "type" then tell("names that are numbers", err) end
+    ]]
+  end)
+
   it("forbids programs", function()
     with_folder(function(dir)
       for _, name in ipairs { "gnuplot", "dot" } do

@@ -100,7 +100,8 @@ static int check_options(lua_State *L) {
   const char **names = bind_room(L, (size_t)n + 1, sizeof *names);
   for (int i = 0; i < n; i++) {
     lua_rawgeti(L, 3, i + 1);
-    names[i] = lua_tostring(L, -1); /* the table keeps it */
+    if (lua_type(L, -1) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "check_options: name %d is no string", i + 1);
+    names[i] = lua_tostring(L, -1); /* the table keeps it: a number's text it would not */
     lua_pop(L, 1);
   }
   bind_check_options(L, func, 2, names);
