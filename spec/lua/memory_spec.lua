@@ -58,7 +58,8 @@ describe("native memory", function()
     end)
   end
 
-  -- Without time: a whole collection would let go thousands of objects in one call, a step only some hundred.
+  -- Without time: a whole collection each 32 MB would let go 16,000 objects in one call; a step of damo's lets go some
+  -- hundred, one of Lua's own some 2,000, and the first young collection what there was until then.
   for _, mode in ipairs(modes) do
     it("is collected in small steps in " .. mode .. " mode", function()
       if #modes > 1 then collectgarbage(mode) end
@@ -71,10 +72,33 @@ describe("native memory", function()
         most, peak = math.max(most, before - memory.objects), math.max(peak, memory.bytes)
         before = memory.objects
       end
-      assert.is_true(most < 2000, "one call let go of " .. most)
+      assert.is_true(most < 5000, "one call let go of " .. most)
       assert.is_true(peak < 48 * MB)
       assert.equal(20000, #others)
     end)
+  end
+
+  -- What lives some time, beside what is garbage at once.
+  local living = {
+    ["shared Variables"] = function() return damo.shared(damo.empty(512)) end,
+    ["rows of one large matrix"] = function(big, i)
+      damo.empty(4000)
+      return big[i % 1000 + 1]
+    end,
+  }
+  for what, make in pairs(living) do
+    for _, mode in ipairs(modes) do
+      it("of " .. what .. " that live 500 steps stays bounded in " .. mode .. " mode", function()
+        if #modes > 1 then collectgarbage(mode) end
+        local big, kept, most = damo.empty { 1000, 1000 }, {}, 0
+        local before = settle().bytes
+        for i = 1, 40000 do
+          kept[i % 500 + 1] = make(big, i)
+          most = math.max(most, damo.memory().bytes - before)
+        end
+        assert.is_true(most < 64 * MB, most / MB .. " MB")
+      end)
+    end
   end
 
   it("asks a stopped collector for nothing", function()

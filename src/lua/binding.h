@@ -40,7 +40,7 @@ typedef struct bind_collector {
   size_t floor;               /* config.gc_floor: by which the garbage is measured that may wait for a cycle */
   size_t due;                 /* in use when bind_gc_pressure has the next step to ask for */
   size_t low;                 /* the fewest in use since the last cycle: due goes by them */
-  size_t patience;            /* 1, more after cycles that freed little */
+  size_t patience;            /* 1, more after cycles that freed little, or not what survived the one before */
   size_t spacing;             /* of cycles, by what the last one found */
   size_t made;                /* userdata, since the last cycle */
   size_t begun;               /* in use when the cycle under way began */
@@ -49,6 +49,7 @@ typedef struct bind_collector {
   bool marked;                /* its marker is not finalized yet */
   bool finalizing;            /* it is, in a step that was asked for */
   struct bind_box *newest;    /* of the userdata that were there at the end of the last cycle */
+  bool aging;                 /* what survived the young collection before the last did not die in that */
   bool suspect, generational; /* young collections were seen: one, two in turn */
   bool trying;                /* inside the first of the two runs of bind_again */
 } bind_collector;

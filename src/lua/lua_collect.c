@@ -29,6 +29,7 @@
 #define FINALIZED_MOST 2000
 /* The least between two young collections. */
 #define YOUNG(floor) ((floor) / 32)
+#define YOUNG_PATIENCE 8
 #define SURVEY_MOST 1000
 
 static const char marker_key = 'c';
@@ -79,9 +80,11 @@ static void drop_marker(lua_State *L, bind_state *st) {
   st->gc.marked = true;
 }
 
-static size_t array_bytes(const damo_array *a) { return a && a->buf ? a->buf->nbytes : 0; }
+/* Its share of a buffer with several views: those of one large matrix would else count as one each. */
+static size_t array_bytes(const damo_array *a) { return a && a->buf ? a->buf->nbytes / (size_t)a->buf->obj.refs : 0; }
 
 static size_t native_bytes(const damo_obj *obj) {
+  if (obj && obj->kind == OBJ_VAR) obj = ((const damo_var *)obj)->value;
   if (obj && obj->kind == OBJ_ARRAY) return array_bytes((const damo_array *)obj);
   if (!obj || obj->kind != OBJ_SPARSE) return 0;
   const damo_sparse *m = (const damo_sparse *)obj;
@@ -105,8 +108,21 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t next_cycle(lua_State *L, const bind_collector *gc) {
   if (gc->generational) return gc->low + gc->spacing;
   const size_t heaps = REST_HEAPS * ((size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10);
-  const size_t rest = larger(smaller(heaps, gc->spacing), REST(gc->floor));
-  return gc->low + smaller(rest * gc->patience, larger(gc->low, gc->floor));
+  const size_t rest = larger(smaller(heaps, gc->spacing), REST(gc->floor)), most = larger(gc->low, gc->floor);
+  return gc->low + (rest > most / gc->patience ? most : rest * gc->patience);
+}
+
+/* Between young collections in generational mode: twice what survived the last one. That is too little where as much
+ * was garbage at once: what survives two in turn is old, and memory grows with each. Then they become rarer, within the
+ * floor, until what survives one has died by the next. */
+static size_t young_spacing(bind_state *st) {
+  bind_collector *gc = &st->gc;
+  const size_t twice = 2 * survivors(st), young = YOUNG(gc->floor);
+  const bool aging = st->ctx->bytes > gc->low + twice / 4 + young / 8;
+  if (aging && gc->aging && gc->patience < YOUNG_PATIENCE) gc->patience *= 2;
+  gc->aging = aging;
+  if (!aging && gc->patience * twice < young) gc->patience = 1;
+  return larger(larger(twice, young), smaller(gc->patience * twice, gc->floor));
 }
 
 static void begin_cycle(lua_State *L, bind_state *st) {
@@ -117,17 +133,21 @@ static void begin_cycle(lua_State *L, bind_state *st) {
   st->gc.steps = 0;
 }
 
+static size_t incremental_spacing(bind_state *st) {
+  bind_collector *gc = &st->gc;
+  const size_t grown = gc->begun > gc->low ? gc->begun - gc->low : 0;
+  const bool little = st->ctx->bytes + grown / 2 > gc->begun;
+  gc->patience = !little ? 1 : gc->patience < PATIENCE ? 2 * gc->patience : PATIENCE;
+  return grown / (gc->made + 1) * FINALIZED_MOST;
+}
+
 static void end_cycle(lua_State *L, bind_state *st) {
   bind_collector *gc = &st->gc;
-  const size_t now = st->ctx->bytes, grown = gc->begun > gc->low ? gc->begun - gc->low : 0;
-  const bool little = now + grown / 2 > gc->begun;
-  gc->patience = !little ? 1 : gc->patience < PATIENCE ? 2 * gc->patience : PATIENCE;
-  gc->spacing =
-      gc->generational ? larger(2 * survivors(st), YOUNG(gc->floor)) : grown / (gc->made + 1) * FINALIZED_MOST;
+  gc->spacing = gc->generational ? young_spacing(st) : incremental_spacing(st);
   gc->made = 0;
   gc->newest = st->boxes;
   gc->cycling = false;
-  gc->low = now;
+  gc->low = st->ctx->bytes;
   gc->due = next_cycle(L, gc);
 }
 
@@ -145,6 +165,7 @@ static bool step_of_cycle(lua_State *L, bind_state *st) {
   gc->finalizing = true;
   if (ended) gc->generational = gc->suspect = false;
   if (ended || gc->steps > 1) return ended;
+  if (gc->suspect && !gc->generational) gc->patience = 1; /* was that of incremental cycles */
   gc->generational = gc->suspect;
   gc->suspect = true;
   if (!gc->generational) gc->cycling = false; /* the next step begins a cycle, with a marker of its own */
