@@ -81,9 +81,9 @@ local function numbers(v, func, what)
   if type(v) ~= "table" then
     fail("type", "plot.%s: %s must be a list of numbers or a vector, got %s", func, what, system.typename(v))
   end
-  for k, x in ipairs(v) do
-    if type(x) ~= "number" then
-      fail("type", "plot.%s: entry %d of %s must be a number, got %s", func, k, what, system.typename(x))
+  for k = 1, #v do
+    if type(v[k]) ~= "number" then
+      fail("type", "plot.%s: entry %d of %s must be a number, got %s", func, k, what, system.typename(v[k]))
     end
   end
   return v
@@ -116,6 +116,12 @@ local function is_finite(v) return v == v and v > -huge and v < huge end
 
 --- A number that gnuplot reads; what is not finite is a gap.
 local function datum(v) return is_finite(v) and number_text(v, 12) or "NaN" end
+
+--- Where v lies between low and high, from 0 to 1; by halves where their difference is no double.
+local function share_of(v, low, high)
+  if high - low == huge then v, low, high = v / 2, low / 2, high / 2 end
+  return (v - low) / (high - low)
+end
 
 local function range(low, high) return "[" .. number_text(low) .. ":" .. number_text(high) .. "]" end
 
@@ -173,7 +179,8 @@ local function lines_script(series, options)
   if x0 > x1 then lines[#lines + 1] = "set xrange [0.5:1]\nset yrange [0.5:1]" end -- gnuplot draws no empty range
   local parts = {}
   for i, s in ipairs(series) do
-    parts[i] = ("'-' with lines linewidth %s title %s"):format(#s.y > 2000 and "0.6" or "2", plain(s.name))
+    local style = #s.y == 1 and "points pointtype 7" or "lines linewidth " .. (#s.y > 2000 and "0.6" or "2")
+    parts[i] = ("'-' with %s title %s"):format(style, plain(s.name))
   end
   lines[#lines + 1] = "plot " .. table.concat(parts, ", ")
   for _, s in ipairs(series) do
@@ -192,7 +199,7 @@ local function text_lines(series, options)
     for column = 1, COLUMNS do grid[row][column] = " " end
   end
   local function place(v, low, high, n)
-    return high > low and math.floor((v - low) / (high - low) * (n - 1) + 1.5) or 1
+    return high > low and math.floor(share_of(v, low, high) * (n - 1) + 1.5) or 1
   end
   for i, s in ipairs(series) do
     for k, y in ipairs(s.y) do
@@ -275,6 +282,21 @@ local function values_range(rows)
   return low, high
 end
 
+--- gnuplot draws no image of one row or column: that is given twice, at half the size.
+local function add_image(lines, rows)
+  local one_row, one_column = #rows == 1, #rows[1] == 1
+  lines[#lines + 1] = ("plot '-' matrix using (%s):(%s):3 with image"):format(one_column and "$1/2-0.25" or "$1",
+    one_row and "$2/2-0.25" or "$2")
+  for _, row in ipairs(rows) do
+    local words = {}
+    for k, v in ipairs(row) do words[k] = datum(v) end
+    if one_column then words[2] = words[1] end
+    lines[#lines + 1] = table.concat(words, " ")
+    if one_row then lines[#lines + 1] = lines[#lines] end
+  end
+  lines[#lines + 1] = "e"
+end
+
 local function image_script(panels, options)
   local across = math.min(#panels, 2)
   local down = math.ceil(#panels / across)
@@ -298,13 +320,7 @@ local function image_script(panels, options)
       low, high = middle - room, middle + room
     end
     lines[#lines + 1] = "set cbrange " .. range(low, high)
-    lines[#lines + 1] = "plot '-' matrix with image"
-    for _, row in ipairs(p.rows) do
-      local words = {}
-      for k, v in ipairs(row) do words[k] = datum(v) end
-      lines[#lines + 1] = table.concat(words, " ")
-    end
-    lines[#lines + 1] = "e"
+    add_image(lines, p.rows)
   end
   lines[#lines + 1] = "unset multiplot"
   return lines
@@ -324,7 +340,7 @@ local function text_image(p)
     local row, shades = p.rows[math.floor((i - 0.5) * m / height) + 1], {}
     for j = 1, width do
       local v = row[math.floor((j - 0.5) * n / width) + 1]
-      local share = high > low and v == v and (math.max(low, math.min(high, v)) - low) / (high - low) or 0
+      local share = high > low and v == v and share_of(math.max(low, math.min(high, v)), low, high) or 0
       local shade = math.floor(share * 9.999) + 1
       shades[j] = SHADES:sub(shade, shade)
     end

@@ -44,6 +44,27 @@ describe("plot.image", function()
     assert.equal("values no finite values\n|  |", plot.image { { 1 / 0, 0 / 0 } })
   end)
 
+  it("draws values whose difference is no double", function()
+    assert.equal("values from -1.7e+308 (' ') to 1.7e+308 ('@')\n| @=|", plot.image { { -1.7e308, 1.7e308, 0 } })
+    assert.equal("values from 0 (' ') to 4.941e-324 ('@')\n| @|", plot.image { { 0, 5e-324 } })
+  end)
+
+  it("of one row or column gives gnuplot two, which it needs for an image", function()
+    with_standin(function(dir, env)
+      local out = child(("local dir = %q\n"):format(dir) .. [[
+        local plot = require "damo".plot
+        local function script(z)
+          plot.image(z, { path = dir .. "/a.png" })
+          return io.open(dir .. "/a.png"):read "a":match "(plot '.*e\n)unset multiplot"
+        end
+        io.write(script { { 1, 2 } }, script { { 1 }, { 2 } }, script { { 1, 2 }, { 3, 4 } })
+      ]], env)
+      assert.equal("plot '-' matrix using ($1):($2/2-0.25):3 with image\n1 2\n1 2\ne\n" ..
+        "plot '-' matrix using ($1/2-0.25):($2):3 with image\n1 1\n2 2\ne\n" ..
+        "plot '-' matrix using ($1):($2):3 with image\n1 2\n3 4\ne\n", out)
+    end)
+  end)
+
   it("says what is no matrix", function()
     local e = failure("type", plot.image, { { name = "a" } })
     assert.equal("plot.image: panel 1 has no matrix z", e.message)
@@ -69,7 +90,14 @@ describe("plot.lines", function()
     assert.truthy(plot.lines({ { y = { 10, 1, 1 / 0, 0 } } }, { logy = true }):find("y from 1 to 10", 1, true))
   end)
 
+  it("draws values whose difference is no double", function()
+    local text = plot.lines({ { y = { -1.7e308, 1.7e308 } } })
+    assert.equal("y from -1.7e+308 to 1.7e+308", text:match "y from [^\n]*")
+  end)
+
   it("says what is wrong, as an error of damo's", function()
+    assert.equal("plot.lines: entry 2 of y of series 1 must be a number, got nil",
+      failure("type", plot.lines, { { y = { 1, nil, 3 } } }).message)
     local one = { { y = { 1, 2 } } }
     assert.equal("plot.lines: series 1 has no y", failure("type", plot.lines, { { name = "a" } }).message)
     failure("type", plot.lines, {})
