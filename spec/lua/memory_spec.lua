@@ -97,6 +97,7 @@ describe("native memory", function()
           most = math.max(most, damo.memory().bytes - before)
         end
         assert.is_true(most < 64 * MB, most / MB .. " MB")
+        assert.equal(500, #kept)
       end)
     end
   end
