@@ -68,6 +68,8 @@ local function run_snippet(name, code)
   report(ok, name, err)
 end
 
+local latching = {} -- snippets that make the context a sandbox, for good: they run after all others
+
 local function run_page(path)
   local number, block, start = 0, nil, nil
   for line in io.lines(path) do
@@ -75,7 +77,12 @@ local function run_page(path)
     if line:match "^```lua" then
       block, start = {}, number
     elseif line:match "^```" and block then
-      run_snippet(path .. ":" .. start, table.concat(block, "\n"))
+      local name, code = path .. ":" .. start, table.concat(block, "\n")
+      if code:find("config.sandbox = true", 1, true) then
+        latching[#latching + 1] = { name, code }
+      else
+        run_snippet(name, code)
+      end
       block = nil
     elseif block then
       block[#block + 1] = line
@@ -87,6 +94,7 @@ run_page "README.md"
 local pages = assert(io.popen "ls docs/*.md")
 for path in pages:lines() do run_page(path) end
 pages:close()
+for _, snippet in ipairs(latching) do run_snippet(snippet[1], snippet[2]) end
 
 -- ---- The examples ---------------------------------------------------------------------------------------------------
 
