@@ -196,6 +196,7 @@ static void sort_names(const char **names, int64_t n) {
 /* A table {name = variable}: outputs in the order of their sorted names. */
 static void read_named_outputs(lua_State *L, job *j, int idx) {
   int64_t n = 0;
+  bind_own_table(L, idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "compile: outputs are either a list or all named");
     n++;
@@ -291,6 +292,7 @@ static int64_t read_pairs(lua_State *L, const job *j, const char *option, damo_v
   int64_t n = 0;
   if (!lua_istable(L, idx))
     bind_raise(L, DAMO_ETYPE, "compile: option '%s' must be a table, got %s", option, bind_typename(L, idx));
+  bind_own_table(L, idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) n++;
   pair *pairs = bind_room(L, (size_t)n, sizeof *pairs);
   damo_var **a = bind_room(L, (size_t)n, sizeof *a), **b = bind_room(L, (size_t)n, sizeof *b);

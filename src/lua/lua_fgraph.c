@@ -189,6 +189,7 @@ static int replace_all_by(lua_State *L, const char *func, bool validate) {
   const how h = read_how(L, 3, func, validate);
   if (!lua_istable(L, 2)) bind_arg_error(L, func, 2, "pairs", "a table {[old] = new} or a list of pairs");
   int64_t n = 0;
+  bind_own_table(L, 2);
   for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) n++;
   damo_var **old = bind_room(L, (size_t)n, sizeof *old), **now = bind_room(L, (size_t)n, sizeof *now);
   lua_newtable(L);

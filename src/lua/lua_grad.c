@@ -53,6 +53,7 @@ static void read_known(lua_State *L, grad_options *o, const char *func) {
   int idx = lua_gettop(L);
   int64_t n = 0;
   if (!lua_istable(L, idx)) bind_raise(L, DAMO_ETYPE, "%s: known_grads must be a table {[variable] = gradient}", func);
+  bind_own_table(L, idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) n++;
   known_pair *pairs = bind_room(L, (size_t)n, sizeof *pairs);
   damo_var **of = bind_room(L, (size_t)n, sizeof *of), **to = bind_room(L, (size_t)n, sizeof *to);

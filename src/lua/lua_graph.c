@@ -320,6 +320,7 @@ static int64_t read_replacements(lua_State *L, int idx, damo_var ***old, damo_va
   int64_t n = 0;
   if (lua_isnil(L, idx)) return 0;
   if (!lua_istable(L, idx)) bind_arg_error(L, func, idx, "replace", "a table {[old] = new}");
+  bind_own_table(L, idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) n++;
   *old = bind_room(L, (size_t)n, sizeof **old);
   *now = bind_room(L, (size_t)n, sizeof **now);

@@ -50,6 +50,10 @@ typedef struct bind_list {
 /* Reads it, pushing one value that keeps all alive. With convert, numbers, Arrays and tables become constants. nil
  * gives an empty list. */
 bind_list bind_var_list(lua_State *L, int idx, bool convert, const char *func, const char *argname);
+/* Puts a copy of the table in its place at idx, with the same keys and values and no metatable. Finalizers run wherever
+ * something is made in Lua, and may change a script's table between two looks at it, but not the copy: what is counted
+ * and then read stands in one, and the copy keeps its keys and values. */
+void bind_own_table(lua_State *L, int idx);
 /* True when the table at idx has a string key: it is options. */
 bool bind_is_options(lua_State *L, int idx);
 /* Pushes a list of lines of a trace (an empty one for NULL). */

@@ -151,6 +151,7 @@ static int save_npz(lua_State *L, const char *path, bool softly) {
   if (!lua_istable(L, 2)) {
     return bind_arg_error(L, "save", 2, "values", "a table of names, or a sparse matrix, for an .npz");
   }
+  bind_own_table(L, 2);
   int64_t n = count_names(L, 2);
   const char **names = sorted_names(L, 2, n);
   damo_array **arrays = bind_room(L, (size_t)n, sizeof *arrays);

@@ -31,8 +31,11 @@ static size_t count_names(lua_State *L, int first, int last) {
 }
 
 /* The names in the tables at stack places first to last, sorted (the nearest of several is then the same in each run),
- * NULL at the end. The tables keep the strings. */
+ * NULL at the end. Copies take the places of the tables, and keep the strings. */
 static const char *const *push_sorted_names(lua_State *L, int first, int last) {
+  for (int i = first; i <= last; i++) {
+    if (lua_istable(L, i)) bind_own_table(L, i);
+  }
   const char **names = bind_room(L, count_names(L, first, last) + 1, sizeof *names);
   size_t n = 0;
   for (int i = first; i <= last; i++) {

@@ -6,7 +6,7 @@
 /* Lists are laid out in one userdata: entries of a list lie together, lists in lists behind. */
 typedef struct prop_room {
   prop_value *at;
-  int used;
+  int n, used;
 } prop_room;
 
 static prop_value prop_at(lua_State *L, int idx, bool allow_var, prop_room *room, int depth, const char *func,
@@ -29,6 +29,7 @@ static int count_entries(lua_State *L, int idx, int depth, const char *func, con
 static prop_value list_at(lua_State *L, int idx, bool allow_var, prop_room *room, int depth, const char *func,
                           const char *what) {
   int n = (int)lua_rawlen(L, idx);
+  if (n > room->n - room->used) bind_raise(L, DAMO_EVALUE, "%s: %s was changed while it was read", func, what);
   prop_value *list = room->at + room->used;
   room->used += n;
   for (int i = 0; i < n; i++) {
@@ -63,11 +64,11 @@ static prop_value prop_at(lua_State *L, int idx, bool allow_var, prop_room *room
 }
 
 prop_value bind_to_prop(lua_State *L, int idx, bool allow_var, const char *func, const char *what) {
-  prop_room room = {NULL, 0};
+  prop_room room = {0};
   idx = lua_absindex(L, idx);
   if (lua_istable(L, idx)) {
-    int n = count_entries(L, idx, 0, func, what);
-    room.at = bind_room(L, (size_t)n, sizeof *room.at);
+    room.n = count_entries(L, idx, 0, func, what);
+    room.at = bind_room(L, (size_t)room.n, sizeof *room.at);
   }
   return prop_at(L, idx, allow_var, &room, 0, func, what);
 }

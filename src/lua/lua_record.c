@@ -25,9 +25,10 @@ static bool has_names(lua_State *L, int idx) {
 
 static int compare(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* The names in the table at idx, sorted; pushes what holds them. */
+/* The names in the table at idx, sorted; pushes what holds them, and puts a copy in the table's place. */
 static const char **push_names(lua_State *L, int idx, size_t *n) {
   size_t room = 0;
+  bind_own_table(L, idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) room++;
   const char **names = bind_room(L, room + 1, sizeof *names);
   *n = 0;

@@ -118,6 +118,17 @@ void bind_push_slot(lua_State *L, void **at, int64_t i) {
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
+void bind_own_table(lua_State *L, int idx) {
+  idx = lua_absindex(L, idx);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, idx);) { /* lua_rawset runs no finalizer */
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, -4);
+  }
+  lua_replace(L, idx);
+}
+
 bool bind_is_options(lua_State *L, int idx) {
   if (!lua_istable(L, idx)) return false;
   idx = lua_absindex(L, idx);

@@ -288,6 +288,7 @@ static int eval(lua_State *L) {
   int64_t n = 0;
   lua_settop(L, 2);
   if (!lua_isnil(L, 2) && !lua_istable(L, 2)) bind_arg_error(L, "eval", 2, "values", "a table {[variable] = value}");
+  if (lua_istable(L, 2)) bind_own_table(L, 2);
   for (lua_pushnil(L); lua_istable(L, 2) && lua_next(L, 2); lua_pop(L, 1)) n++;
   lua_settop(L, 2);
   damo_var **keys = bind_room(L, (size_t)n, sizeof *keys);
@@ -297,7 +298,8 @@ static int eval(lua_State *L) {
   lua_pushnil(L);
   while (lua_istable(L, 2) && lua_next(L, 2)) {
     keys[n] = bind_to_var(L, 6);
-    if (!keys[n]) bind_raise(L, DAMO_ETYPE, "eval: the keys must be Variables, got %s", luaL_typename(L, 6));
+    if (!keys[n])
+      bind_raise(L, DAMO_ETYPE, "eval: the keys are Variables, as in y:eval{[x] = value}, got %s", bind_typename(L, 6));
     lua_pushfstring(L, "eval: the value of %s", keys[n]->name ? keys[n]->name : "a Variable");
     values[n] = bind_filter(L, 7, keys[n]->type, (filter_options){0}, lua_tostring(L, 8));
     lua_rawseti(L, 5, (int)++n);
