@@ -26,7 +26,7 @@ local usual = {
     .. "sparse_graph_test", "spec/op spec/sparse" },
   grad = { "grad_test", "spec/lua/grad_spec.lua spec/graph_op/grad_spec.lua spec/lua/op_spec.lua" },
   rewrite = { "rewrite_test sparse_rewrite_test mode_test",
-    "spec/graph_op/rewrite_spec.lua spec/sparse/rewrite_spec.lua" },
+    "spec/graph_op/rewrite_spec.lua spec/graph_op/shape_and_folding_spec.lua spec/sparse/rewrite_spec.lua" },
   vm = { "compile_run_test lazy_test compile_update_test", "spec/lua/function_spec.lua spec/lua/compile_spec.lua" },
   compile = { "compile_test compile_run_test compile_update_test mode_test lazy_test",
     "spec/lua/function_spec.lua spec/lua/compile_spec.lua spec/graph_op/mode_spec.lua" },
