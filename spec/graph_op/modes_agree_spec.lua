@@ -230,6 +230,23 @@ describe("0 times infinity beside a product is nan:", function()
   end)
 end)
 
+describe("what cancels", function()
+  it("is no integer that may wrap to 0", function()
+    local i, y = damo.iscalar "i", damo.dscalar "y"
+    local function int(v) return damo.constant(v, { dtype = "int32" }) end
+    local factor = damo.sqr(i) + int(1) -- 2 at 1, and 2^30 * 2 * 2 is 0 in 32 bits
+    local ints = { int(1073741824) * factor * factor, damo.prod(damo.stack { int(1073741824), factor, factor },
+      { dtype = "int32" }), damo.maximum(int(1073741824) * factor * factor, int(0)) }
+    for _, n in ipairs(ints) do
+      local u = damo.cast(n, "float64")
+      for _, mode in ipairs { "FAST_COMPILE", "FAST_RUN" } do
+        local r = damo.compile({ i, y }, y * u / u, { mode = mode })(1, 3)
+        assert.is_true(r ~= r)
+      end
+    end
+  end)
+end)
+
 describe("an error is raised in every mode", function()
   local x, c = damo.dvector "x", damo.dscalar "c"
   local function raises(kind, inputs, out, ...)

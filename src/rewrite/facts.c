@@ -60,6 +60,13 @@ static unsigned facts_of_binary(const char *name, unsigned x, unsigned y) {
   return 0;
 }
 
+/* What is left of the facts where integers wrap: past their range they may become 0 or negative. */
+static unsigned unless_wrapped(const damo_apply *node, const char *name, unsigned facts) {
+  const bool picks = strcmp(name, "maximum") == 0 || strcmp(name, "minimum") == 0 || strcmp(name, "max") == 0 ||
+                     strcmp(name, "min") == 0;
+  return picks || !dtype_is_discrete(var_dtype(node->out[0])) ? facts : facts & FACT_FINITE;
+}
+
 static unsigned facts_of_elemwise(const damo_apply *node, int depth) {
   const char *name = elemwise_scalar(node->op);
   if (strcmp(name, "cast") == 0 || strcmp(name, "identity") == 0) {
@@ -67,17 +74,20 @@ static unsigned facts_of_elemwise(const damo_apply *node, int depth) {
   }
   if (strcmp(name, "second") == 0) return facts_at(node->in[1], depth);
   if (strcmp(name, "switch") == 0) return facts_at(node->in[1], depth) & facts_at(node->in[2], depth);
-  if (node->n_in == 1) return facts_of_unary(name, facts_at(node->in[0], depth));
-  if (node->n_in == 2) return facts_of_binary(name, facts_at(node->in[0], depth), facts_at(node->in[1], depth));
-  return 0;
+  if (node->n_in > 2) return 0;
+  const unsigned first = facts_at(node->in[0], depth);
+  const bool unary = node->n_in == 1;
+  return unless_wrapped(
+      node, name, unary ? facts_of_unary(name, first) : facts_of_binary(name, first, facts_at(node->in[1], depth)));
 }
 
 static unsigned facts_of_reduction(const damo_apply *node, int depth) {
   const prop_value *kind = op_prop(node->op, "kind");
   if (kind->kind != PROP_STR) return 0;
-  const unsigned x = facts_at(node->in[0], depth);
-  if (strcmp(kind->u.s, "sum") == 0) return x & (FACT_FINITE | FACT_NONNEGATIVE); /* the empty sum is 0 */
-  return strcmp(kind->u.s, "max") == 0 || strcmp(kind->u.s, "min") == 0 || strcmp(kind->u.s, "prod") == 0 ? x : 0;
+  const char *name = kind->u.s;
+  const unsigned x = unless_wrapped(node, name, facts_at(node->in[0], depth));
+  if (strcmp(name, "sum") == 0) return x & (FACT_FINITE | FACT_NONNEGATIVE); /* the empty sum is 0 */
+  return strcmp(name, "max") == 0 || strcmp(name, "min") == 0 || strcmp(name, "prod") == 0 ? x : 0;
 }
 
 static unsigned facts_at(const damo_var *v, int depth) {
