@@ -154,7 +154,8 @@ static damo_status join_constants(build *b, damo_fgraph *fg, damo_apply *node, d
 
 /* ---- Powers and quotients ---------------------------------------------------------------------------------------- */
 
-/* x^2 → sqr(x), x^0.5 → sqrt(x) where x can't be -0 or -inf, whose roots are others, x^-1 → reciprocal(x), x^-2 → sqr(reciprocal(x)), x*x → sqr(x) */
+/* x^2 → sqr(x), x*x → sqr(x), x^-1 → reciprocal(x), x^-2 → sqr(reciprocal(x)); x^0.5 → sqrt(x) where x can't be -0 or
+ * -inf, for which the two differ. */
 static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0];

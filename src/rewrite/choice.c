@@ -1,5 +1,5 @@
-/* choice.c: an IfElse whose condition is known gives way to the branch, and where both branches are the same too, if the
- * condition is a leaf, which can't fail. */
+/* choice.c: an IfElse whose condition is known gives way to the branch; where both branches are the same it does so too
+ * if the condition is a leaf, which can't fail. */
 #include "rewrite_int.h"
 
 static damo_status take_branch(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {

@@ -1,5 +1,6 @@
-/* inplace.c: nodes that may write over an operand do so. The operand must be of no use to anybody afterwards (no leaf
- * but an input given away, no view, not viewed, used here alone), and the result must not leave the graph: it would have to be copied. */
+/* inplace.c: nodes that may write over an operand do so. The operand must be of no use to anybody afterwards (no leaf but
+ * an input given away, no view, not viewed, used here alone), and the result must not leave the graph: it would have to
+ * be copied. */
 #include "rewrite_int.h"
 
 #include <string.h>

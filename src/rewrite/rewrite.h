@@ -54,8 +54,8 @@ bool rewrite_has_tag(const rewrite_rule *rule, const char *word); /* its name co
 /* A value error, with a suggestion, where one of these words (NULL: none) is no rule's name or tag; field: the Mode's,
  * which it names. */
 damo_status rewrite_check_words(damo_ctx *ctx, const char *field, const char *words);
-/* The phase that a rule's tags name ("canonicalize", "stabilize", "specialize", "fusion" or "fuse", "inplace"), the earliest where
- * several do; PHASE_SPECIALIZE where none does. */
+/* The phase that a rule's tags name ("canonicalize", "stabilize", "specialize", "fusion" or "fuse", "inplace"), the
+ * earliest where several do; PHASE_SPECIALIZE where none does. */
 rewrite_phase rewrite_phase_of(const char *tags);
 /* What destroys v would spoil it for somebody: v is a leaf that is not given away, a view or viewed, or has more than one
  * use. */
