@@ -306,6 +306,8 @@ describe("refused", function()
     { "type", lists "get_item_list(x, list, {axis = 1 or 2})", { {}, {}, some } }, { "type", mixed, { 1, { 1, 2 } } },
     { "type", mixed, { { 1, 2 }, 1 } }, { "type", one, { 1 } }, { "type", one, 2 },
     { "type", "index: a sparse matrix always has two axes: damo.newaxis adds none", { damo.newaxis, 1, 1 } },
+    { "type", "index: a sparse matrix always has two axes: damo.newaxis adds none", { damo.idx { 1 }, damo.newaxis } },
+    { "type", "index: a sparse matrix takes no ellipsis: {} stands for a whole axis", { damo.idx { 1 }, damo.ellipsis } },
     { "type", "index: a sparse matrix takes no ellipsis: {} stands for a whole axis", { damo.ellipsis, {} } },
     { "index", "index: too many indices: 3 for a sparse matrix", { 1, 1, 1 } },
     { "index", "index: position 5 is outside axis 1 of length 4", { 5, 1 } },

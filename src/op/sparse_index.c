@@ -352,14 +352,10 @@ static int list_axis(const index_spec *spec) {
 /* What a sparse matrix has no part for, with what to write instead. */
 static damo_status refuse_items(damo_ctx *ctx, const char *func, const index_spec *spec) {
   int ranges = 0;
+  bool listed = false;
   for (int i = 0; i < spec->n; i++) {
     switch ((item_kind)spec->item[i].kind) {
-      case ITEM_LIST:
-        return ctx_fail(
-            ctx, DAMO_ETYPE,
-            "%s: between the brackets of a sparse matrix a list stands for rows or columns, alone or beside "
-            "a range: use %s",
-            func, instead_of_list(spec));
+      case ITEM_LIST: listed = true; break;
       case ITEM_NEWAXIS:
         return ctx_fail(ctx, DAMO_ETYPE, "%s: a sparse matrix always has two axes: damo.newaxis adds none", func);
       case ITEM_ELLIPSIS:
@@ -367,6 +363,12 @@ static damo_status refuse_items(damo_ctx *ctx, const char *func, const index_spe
       case ITEM_RANGE: ranges++; break;
       case ITEM_POSITION: break;
     }
+  }
+  if (listed) {
+    return ctx_fail(ctx, DAMO_ETYPE,
+                    "%s: between the brackets of a sparse matrix a list stands for rows or columns, alone or beside a "
+                    "range: use %s",
+                    func, instead_of_list(spec));
   }
   if (spec->n > 2) return ctx_fail(ctx, DAMO_EINDEX, "%s: too many indices: %d for a sparse matrix", func, spec->n);
   if (ranges == spec->n || (ranges == 0 && spec->n == 2)) return DAMO_OK;
