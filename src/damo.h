@@ -8,7 +8,8 @@
  *            node, trace) is left in the context until the next failing call: damo_error_*. Results that go through an
  *            `out` argument are untouched on failure. Nothing here prints, exits, aborts or raises.
  * Arguments. An object of another kind or context is a type error; NULL where something must be, and a negative count,
- *            are value errors. A question about NULL is answered as of nothing: NULL, 0, false, DAMO_N_DTYPES.
+ *            are value errors. A question about NULL is answered as of nothing: NULL, 0, false, DAMO_N_DTYPES; one about
+ *            an object trusts the C type of its pointer.
  * Ownership. Objects carry a reference count. Arguments are borrowed unless the name says `take`; what is returned is
  *            owned unless the name says `get`. damo_release takes NULL.
  * Threads.   One thread at a time uses a context and what belongs to it. Two contexts share nothing.
@@ -277,8 +278,8 @@ typedef struct damo_prop {
 } damo_prop;
 
 /* An Op class of the host's. Every callback runs on the thread that uses the context, may fail (damo_fail) and must not
- * jump out. What it gives is checked; a wrong result is an error that names the class. What a NULL callback means is said beside it. Variables that a callback hands over are owned references,
- * which damo releases. */
+ * jump out. What it gives is checked; a wrong result is an error that names the class. What a NULL callback means is
+ * said beside it. Variables that a callback hands over are owned references, which damo releases. */
 typedef struct damo_op_class {
   const char *name;   /* letters, digits and '_'; a script finds the class as damo.ops.<name> */
   const char *doc;    /* or NULL */

@@ -122,9 +122,11 @@ static void test_graph(void) {
   NONE(EVALUE, "damo_shared", damo_shared(ctx, NULL, "w"));
   NONE(ETYPE, "damo_shared", damo_shared(ctx, a2, "w"));
   NONE(ETYPE, "no shared Variable", damo_shared_value(x));
+  NONE(ETYPE, "damo_shared_value: shared must be a Variable, got an array", damo_shared_value((damo_var *)(void *)a));
   FAILS(EVALUE, "damo_shared_set", damo_shared_set(shared, NULL));
   FAILS(ETYPE, "damo_shared_set", damo_shared_set(shared, a2));
   FAILS(ETYPE, "no shared Variable", damo_shared_set(x, a));
+  FAILS(ETYPE, "damo_shared_set: shared must be a Variable", damo_shared_set((damo_var *)(void *)a, a));
   NONE(EVALUE, "damo_constant_sparse", damo_constant_sparse(ctx, NULL));
   NONE(ETYPE, "damo_constant_sparse", damo_constant_sparse(ctx, m2));
   NONE(EVALUE, "damo_shared_sparse", damo_shared_sparse(ctx, NULL, "M"));

@@ -93,9 +93,10 @@ damo_var *damo_shared_sparse(damo_ctx *ctx, const damo_sparse *value, const char
   return v;
 }
 
-static damo_status check_shared(const damo_var *v, obj_kind kind) {
+static damo_status check_shared(const char *func, const damo_var *v, obj_kind kind) {
   char name[160];
   if (v == NULL) return DAMO_EVALUE;
+  DAMO_TRY(ctx_check_obj(v->obj.ctx, func, "shared", v, OBJ_VAR));
   if (v->kind != VAR_SHARED)
     return ctx_fail(v->obj.ctx, DAMO_ETYPE, "%s is no shared Variable", var_format(name, sizeof name, v));
   if (v->value->kind == kind) return DAMO_OK;
@@ -106,12 +107,12 @@ static damo_status check_shared(const damo_var *v, obj_kind kind) {
 }
 
 damo_array *damo_shared_value(damo_var *shared) {
-  if (check_shared(shared, OBJ_ARRAY) != DAMO_OK) return NULL;
+  if (check_shared("damo_shared_value", shared, OBJ_ARRAY) != DAMO_OK) return NULL;
   return damo_retain(shared->value);
 }
 
 damo_sparse *damo_shared_sparse_value(damo_var *shared) {
-  if (check_shared(shared, OBJ_SPARSE) != DAMO_OK) return NULL;
+  if (check_shared("damo_shared_sparse_value", shared, OBJ_SPARSE) != DAMO_OK) return NULL;
   return damo_retain(shared->value);
 }
 
@@ -127,13 +128,13 @@ static damo_status set_shared(damo_var *shared, damo_obj *take_copy) {
 }
 
 damo_status damo_shared_set(damo_var *shared, const damo_array *value) {
-  DAMO_TRY(check_shared(shared, OBJ_ARRAY));
+  DAMO_TRY(check_shared("damo_shared_set", shared, OBJ_ARRAY));
   DAMO_TRY(ctx_check_obj(shared->obj.ctx, "damo_shared_set", "value", value, OBJ_ARRAY));
   return set_shared(shared, (damo_obj *)array_copy(value));
 }
 
 damo_status damo_shared_sparse_set(damo_var *shared, const damo_sparse *value) {
-  DAMO_TRY(check_shared(shared, OBJ_SPARSE));
+  DAMO_TRY(check_shared("damo_shared_sparse_set", shared, OBJ_SPARSE));
   DAMO_TRY(ctx_check_obj(shared->obj.ctx, "damo_shared_sparse_set", "value", value, OBJ_SPARSE));
   return set_shared(shared, (damo_obj *)sparse_copy(value));
 }
