@@ -28,6 +28,7 @@ describe("an Apply", function()
     failure("type", node.clone_with_new_inputs, node, { damo.dscalar(), y })
     assert.equal(1, node:clone_with_new_inputs({ damo.dscalar(), y }, false).outputs[1].ndim)
     failure("value", node.clone_with_new_inputs, node, { y })
+    failure("type", node.clone_with_new_inputs, node, { y, y }, { strict = false })
   end)
 
   it("is made by hand from an Op, inputs and outputs", function()

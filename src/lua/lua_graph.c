@@ -197,6 +197,7 @@ static int clone_with_new_inputs(lua_State *L) {
   damo_apply *node = self(L, "clone_with_new_inputs"), *copy;
   lua_settop(L, 3);
   bind_list in = bind_var_list(L, 2, false, "clone_with_new_inputs", "inputs");
+  if (!lua_isnil(L, 3) && !lua_isboolean(L, 3)) bind_arg_error(L, "clone_with_new_inputs", 3, "strict", "a boolean");
   if (in.n != node->n_in) {
     bind_raise(L, DAMO_EVALUE, "clone_with_new_inputs: %s has %d inputs, got %d", node->op->def->name, node->n_in,
                (int)in.n);
