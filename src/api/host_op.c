@@ -1,8 +1,8 @@
 /* host_op.c: Op classes that a host registers through damo.h, and what their callbacks see.
  *
- * In: damo_op_class tables. Out: op_defs that live as long as the context, found by name. Callbacks hand over
- * owned Variables, which go into the scope of who asked. Nothing that a callback gives is believed: a wrong result is an error that names the
- * class.
+ * In: damo_op_class tables. Out: op_defs that live as long as the context, found by name. Callbacks hand over owned
+ * Variables, which go into the scope of who asked. What a callback gives is checked: a wrong result is an error that
+ * names the class.
  */
 #include <stdio.h>
 #include <string.h>

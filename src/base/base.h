@@ -127,8 +127,8 @@ struct damo_ctx {
   ctx_config config;
   damo_warning_fn on_warning;
   void *warning_user;
-  int32_t depth,
-      stack; /* calls under way that may come to be inside each other, and the C stack allowed for: ctx_enter */
+  int32_t depth; /* calls under way that may come to be inside each other: ctx_enter */
+  int32_t stack; /* and what they may take of the C stack, in bytes */
   damo_obj *dying, *dying_last;
   bool draining;
   uint64_t next_id;    /* creation order of Variables and nodes */
@@ -140,8 +140,8 @@ struct damo_ctx {
   void (*drop[CTX_N_SLOTS])(damo_ctx *ctx, void *data); /* see ctx_slot; NULL: the slot holds no references */
 };
 
-/* A bare context: malloc when alloc is NULL. Debug builds read fail_after from DAMO_FAIL_ALLOC. The api layer adds the tables of the upper
- * layers. */
+/* A bare context: malloc when alloc is NULL. Debug builds read fail_after from DAMO_FAIL_ALLOC. The api layer adds the
+ * tables of the upper layers. */
 damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user);
 /* Registers the destructor (and holder rule) of a kind; each layer does so once for each of its kinds. */
 void ctx_register_kind(damo_ctx *ctx, obj_kind kind, obj_destroy_fn destroy, obj_holder_fn holder);

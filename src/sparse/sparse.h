@@ -145,8 +145,9 @@ damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b);
 damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s);
 /* The same into out, which has the promoted dtype and the pattern of a, which is sparse_summed_for that dtype. */
 damo_status sparse_scale_to(const damo_sparse *a, int axis, const damo_array *s, damo_sparse *out);
-/* out[p] = op(entry p, y at its place) by an elementwise kernel of dtype `loop`, which a is summed for; y is 0-d or a matrix of a's shape,
- * whose axes of length 1 are stretched; out: a vector, not a's data, of the kernel's result dtype. */
+/* out[p] = op(entry p, y at its place) by an elementwise kernel of dtype `loop`, which a is sparse_summed_for; y is 0-d or
+ * a matrix of a's shape, whose axes of length 1 are stretched; out: a vector, not a's data, of the kernel's result
+ * dtype. */
 damo_status sparse_entries_with(kernel_fn op, damo_dtype loop, const damo_sparse *a, const damo_array *y,
                                 damo_array *out);
 /* op(entry, s at its column) of the entries that are not 0, canonical; what comes out as 0 is dropped. The result has
