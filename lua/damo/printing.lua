@@ -11,13 +11,6 @@ local debugprint_options = {
   "print_type", "depth", "stop_on_name", "id_type", "print_destroy_map", "print_view_map", "print_storage", "file",
 }
 
--- Whatever has a method write: a file of Lua's, or a table of the script's own.
-local function can_write(file)
-  if type(file) ~= "table" and type(file) ~= "userdata" then return false end
-  local ok, write = pcall(function() return file.write end)
-  return ok and write ~= nil
-end
-
 --- The tree of a Variable, a list of Variables, a node, a FunctionGraph or a Function, shared parts printed once.
 -- @param x what to print
 -- @tparam[opt] table options `print_type`, `depth`, `stop_on_name`, `print_destroy_map`, `print_view_map`, `id_type`
@@ -28,7 +21,7 @@ end
 function printing.debugprint(x, options)
   system.check_options("debugprint", options, debugprint_options)
   local file = options and options.file
-  if file ~= nil and file ~= "str" and not can_write(file) then
+  if file ~= nil and file ~= "str" and not system.can_write(file) then
     core.raise("type", "debugprint: option 'file' must be 'str' or have a method write, got " .. system.typename(file))
   end
   local text = core.graph.debug_text(x, options)

@@ -60,7 +60,7 @@ local function check_new(total, title, options)
   if title ~= nil and type(title) ~= "string" then wrong("new", "argument 2 (title)", "a string", title) end
   system.check_options("progress.new", options, { "out", "terminal" })
   local out, terminal = options and options.out, options and options.terminal
-  if out ~= nil and type(out) ~= "table" and type(out) ~= "userdata" then
+  if out ~= nil and not system.can_write(out) then
     wrong("new", "option 'out'", "a file or a table with a method write", out)
   end
   if terminal ~= nil and type(terminal) ~= "boolean" then

@@ -67,6 +67,7 @@ describe("conveniences in Lua", function()
     failure("type", progress.new, 3, {})
     failure("type", progress.new, 3, "x", 3)
     failure("type", progress.new, 3, "x", { out = 3 })
+    failure("type", progress.new, 3, "x", { out = {} })
     failure("type", progress.new, 3, "x", { terminal = 3 })
     assert.equal("progress.new: unknown option 'terminla', did you mean 'terminal'?",
       failure("value", progress.new, 3, "x", { terminla = true }).message)

@@ -74,6 +74,24 @@ static int draw_file(lua_State *L) {
   return 1;
 }
 
+static int get_write(lua_State *L) {
+  lua_getfield(L, 1, "write");
+  return 1;
+}
+
+/* can_write(value): whether it has a method write, as a file of Lua's or a table of the script's own. */
+static int can_write(lua_State *L) {
+  lua_settop(L, 1);
+  bool can = lua_istable(L, 1) || lua_isuserdata(L, 1);
+  if (can) {
+    lua_pushcfunction(L, get_write);
+    lua_insert(L, 1);
+    can = lua_pcall(L, 1, 1, 0) == LUA_OK && !lua_isnil(L, -1);
+  }
+  lua_pushboolean(L, can);
+  return 1;
+}
+
 /* ---- Texts ------------------------------------------------------------------------------------------------------- */
 
 /* number_text(x, digits): see number_plain. */
@@ -109,10 +127,11 @@ static int check_options(lua_State *L) {
 }
 
 void bind_open_system(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"new_seed", new_seed},     {"is_terminal", is_terminal},     {"write_error", write_error},
-      {"write_text", write_text}, {"draw_file", draw_file},         {"number_text", number},
-      {"typename", type_name},    {"check_options", check_options}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"new_seed", new_seed},       {"is_terminal", is_terminal},
+                                       {"write_error", write_error}, {"write_text", write_text},
+                                       {"draw_file", draw_file},     {"number_text", number},
+                                       {"typename", type_name},      {"check_options", check_options},
+                                       {"can_write", can_write},     {NULL, NULL}};
   lua_newtable(L);
   bind_setfuncs(L, functions);
   lua_setfield(L, -2, "system");
