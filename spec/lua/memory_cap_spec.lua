@@ -360,3 +360,33 @@ describe("under a memory cap", function()
     for _, ending in ipairs { "", ".npy", ".npz", ".mtx", ".csv", ".gv" } do os.remove(path .. ending) end
   end)
 end)
+
+describe("nested calls past the cap", function()
+  it("run a second time once, not once for each level", function()
+    local x, runs = damo.dvector "x", 0
+    local function call(v)
+      runs = runs + 1
+      damo.empty(1000)
+      return damo.empty { 10000, 10000 }, v
+    end
+    for i = 1, 6 do
+      local inner = call
+      local op = damo.Op {
+        name = "Level" .. i,
+        make_node = function(self, v) return damo.Apply(self, { v }, { v.type() }) end,
+        perform = function(_, _, inputs, outputs)
+          damo.empty(1000)
+          outputs[1][1] = inner(inputs[1])
+        end,
+      }
+      call = damo.compile({ x }, op(x))
+    end
+    collectgarbage()
+    damo.config.memory_cap = damo.memory().bytes + 2 ^ 23
+    local ok, err = pcall(call, damo.ones { 2 })
+    damo.config.memory_cap = 0
+    assert.is_false(ok)
+    assert.equal("memory", err.kind)
+    assert.is_true(runs <= 7, runs .. " runs")
+  end)
+end)

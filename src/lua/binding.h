@@ -52,6 +52,7 @@ typedef struct bind_collector {
   bool aging;                 /* what survived the young collection before the last did not die in that */
   bool suspect, generational; /* young collections were seen: one, two in turn */
   bool trying;                /* inside the first of the two runs of bind_again */
+  bool second;                /* inside the second, or it has raised an error */
 } bind_collector;
 
 /* What one lua_State has, in a userdata in its registry: the context and the references of the binding's tables. */

@@ -235,15 +235,26 @@ static int first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_upv
   return status;
 }
 
+/* Where the second run of a call inside this one has failed for memory, another would fail alike: nested calls would
+ * double the runs with each level. */
 static int run_again(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues) {
   const int n = lua_gettop(L);
-  if (first_run(L, st, body, n_upvalues, n) == LUA_OK) return lua_gettop(L) - n;
-  if (!bind_is_memory_error(L, st, -1) || !collect(L, st)) return lua_error(L);
+  const bool outer = st->gc.trying, outer_second = st->gc.second;
+  st->gc.second = false;
+  if (first_run(L, st, body, n_upvalues, n) == LUA_OK) {
+    st->gc.second = outer_second;
+    return lua_gettop(L) - n;
+  }
+  if (!bind_is_memory_error(L, st, -1) || st->gc.second || !collect(L, st)) {
+    st->gc.second = st->gc.second || outer_second;
+    return lua_error(L);
+  }
   lua_settop(L, n);
-  const bool outer = st->gc.trying;
   st->gc.trying = false;
+  st->gc.second = true;
   const int n_results = body(L);
   st->gc.trying = outer;
+  st->gc.second = outer_second;
   return n_results;
 }
 
