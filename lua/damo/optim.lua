@@ -7,6 +7,7 @@
 -- @module damo.optim
 
 local damo = require "damo"
+local system = require("damo.core").system
 local arguments = require "damo.arguments"
 local leaves = require "damo.leaves"
 
@@ -39,7 +40,7 @@ local function check_lists(func, params, grads)
   if type(params) ~= "table" or type(grads) ~= "table" then
     local text = "%s: expected a list of shared Variables and a list of their gradients, or two tables by name, got "
       .. "%s and %s"
-    damo.raise("type", text:format(func, type(params), type(grads)))
+    damo.raise("type", text:format(func, system.typename(params), system.typename(grads)))
   end
   local list, _, names = leaves.flatten(params, func, "params")
   params, grads = list, leaves.by_names(names, grads, func, "grads")

@@ -76,8 +76,12 @@ describe("an unknown name", function()
     for _, thing in ipairs { damo, x, objects.Array, objects.Sparse } do
       local text = message(thing, "inv")
       assert.truthy(text:find("reciprocal", 1, true))
-      assert.truthy(text:find("damo.linalg.inv", 1, true))
+      assert.truthy(text:find("damo.linalg.inv(A), the inverse of a matrix, is not there yet", 1, true))
     end
+  end)
+
+  it("suggests nothing that shares only half of a short word", function()
+    assert.is_nil(message(objects.Array, "foo"):find("did you mean", 1, true))
   end)
 
   it("is the same error each time, whatever the order of a table", function()

@@ -54,7 +54,7 @@ static const char *nearest(const char *word, const char *const *list, int limit)
 
 const char *suggest(const char *word, const char *const *list) {
   size_t n = strlen(word);
-  return nearest(word, list, n <= 2 ? 1 : n <= 5 ? 2 : (int)n / 3 + 1);
+  return nearest(word, list, n <= 4 ? 1 : n <= 5 ? 2 : (int)n / 3 + 1);
 }
 
 const char *suggest_misspelt(const char *word, const char *const *list) {

@@ -14,7 +14,8 @@
 static const struct {
   const char *name, *advice;
 } ADVICE[] = {
-    {"inv", "damo.reciprocal(x) is 1/x entry by entry, damo.linalg.inv(A) is the inverse of a matrix"},
+    {"inv", "damo.reciprocal(x) is 1/x entry by entry; damo.linalg.inv(A), the inverse of a matrix, is not there yet"},
+    {"function", "damo.compile(inputs, outputs) makes a Function"},
     {"function_", "damo.compile(inputs, outputs) makes a Function"},
     {NULL, NULL},
 };
