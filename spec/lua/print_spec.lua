@@ -29,6 +29,7 @@ describe("a record", function()
 
   it("of info prints nested tables too", function()
     local text = tostring(damo.info())
+    assert.equal("licence = LGPL-2.1-or-later", tostring(damo.info().libraries.KLU):match "^[^\n]*")
     assert.truthy(text:find("\nversion = ", 1, true), text)
     assert.truthy(text:find("\nlibraries =\n  AMD = {licence = BSD-3-Clause, version = ", 1, true), text)
     assert.truthy(text:find("backends = {", 1, true), text)

@@ -83,6 +83,7 @@ static void add_library(lua_State *L, const char *name, const char *licence) {
   lua_insert(L, -2);
   lua_setfield(L, -2, "version");
   set_text(L, "licence", licence);
+  bind_set_record(L);
   lua_setfield(L, -2, name);
 }
 
@@ -122,6 +123,7 @@ static void set_backends(lua_State *L) {
     lua_pushstring(L, names[i]);
     lua_rawseti(L, -2, i + 1);
   }
+  bind_set_record(L);
   lua_setfield(L, -2, "backends");
 }
 
@@ -136,6 +138,7 @@ static void set_libraries(lua_State *L) {
   lua_pushstring(L, zlibVersion());
   add_library(L, "zlib", "Zlib");
   add_suitesparse(L);
+  bind_set_record(L);
   lua_setfield(L, -2, "libraries");
 }
 
