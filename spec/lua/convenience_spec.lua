@@ -37,6 +37,16 @@ describe("a zero byte", function()
     ["the name of an input"] = function() damo.compile({ x }, x):call { ["x\0"] = { 1 } } end,
     ["the name of an Op"] = function() damo.Op { name = cut, make_node = print, perform = print } end,
     ["the name of a prop"] = function() damo.Op { name = "P", props = { cut }, make_node = print, perform = print } end,
+    ["the reason of an undefined gradient"] = function() damo.grad_undefined("Op", 1, x, cut) end,
+    ["the way of a thunk"] = function()
+      local node = damo.exp(x).owner
+      node.op:make_thunk(node, {}, {}, {}, "c\0")
+    end,
+    ["a tag of rewrite rules"] = function() damo.rewrite.names "inplace\0" end,
+    ["a word of an override"] = function()
+      damo.graph.OpFromGraph({ x }, { x * 2 }, { lop_overrides = "default\0" })
+    end,
+    ["the name of a host's class"] = function() return damo.ops["Cell\0"] end,
     ["the reason of a NullType"] = function() damo.NullType(cut) end,
   }
   for place, fn in pairs(places) do

@@ -188,8 +188,8 @@ static int missing(lua_State *L, const char *func, const char *state) {
     bind_raise(L, DAMO_EINDEX, "%s: argument 2 (i) must be the position of an input, %s", func, range);
   }
   lua_settop(L, 4);
-  const char *why = lua_isnil(L, 4) ? "" : luaL_tolstring(L, 4, NULL);
-  const char *op = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : luaL_tolstring(L, 1, NULL);
+  const char *why = lua_isnil(L, 4) ? "" : (luaL_tolstring(L, 4, NULL), bind_text(L, -1, func));
+  const char *op = lua_type(L, 1) == LUA_TSTRING ? bind_text(L, 1, func) : luaL_tolstring(L, 1, NULL);
   char text[512];
   snprintf(text, sizeof text, "the gradient of %s for its input %lld is %s%s%s", op, (long long)i, state,
            why[0] ? ": " : "", why);

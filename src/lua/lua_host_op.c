@@ -62,8 +62,9 @@ static int host_class(lua_State *L) {
   lua_settop(L, 2);
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
   damo_ctx *ctx = bind_ctx(L);
-  const op_def *def = api_class_find(ctx, lua_tostring(L, 2));
-  if (!def) return no_class(L, ctx, lua_tostring(L, 2));
+  const char *name = bind_text(L, 2, "damo.ops");
+  const op_def *def = api_class_find(ctx, name);
+  if (!def) return no_class(L, ctx, name);
   if (def->props && def->props[0]) {
     lua_pushlightuserdata(L, (void *)def);
     bind_pushclosure(L, host_instance, 1);

@@ -185,7 +185,7 @@ static bool is_override(lua_State *L, int idx) { return lua_isfunction(L, idx) |
 
 /* An entry of a list of overrides. */
 static void check_entry(lua_State *L, int i, const char *field) {
-  const char *s = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  const char *s = lua_type(L, -1) == LUA_TSTRING ? bind_text(L, -1, "OpFromGraph") : NULL;
   if (s && strcmp(s, "default") != 0) {
     bind_raise(L, DAMO_EVALUE, "OpFromGraph: entry %d of %s can't be '%s'; did you mean 'default'?", i, field, s);
   }
@@ -206,7 +206,7 @@ static void read_override(lua_State *L, int options, const char *field, int n, d
     lua_pushnil(L);
     return;
   }
-  const char *s = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  const char *s = lua_type(L, -1) == LUA_TSTRING ? bind_text(L, -1, "OpFromGraph") : NULL;
   if (s && strcmp(s, "default") == 0) {
     lua_pop(L, 1);
     lua_pushnil(L);

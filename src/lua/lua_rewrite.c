@@ -224,7 +224,7 @@ static int names(lua_State *L) {
   damo_ctx *ctx = bind_ctx(L);
   lua_settop(L, 1);
   if (!lua_isnil(L, 1) && lua_type(L, 1) != LUA_TSTRING) bind_arg_error(L, "names", 1, "tag", "a tag");
-  const char *tag = lua_tostring(L, 1);
+  const char *tag = lua_isnil(L, 1) ? NULL : bind_text(L, 1, "names");
   int n = 0;
   lua_newtable(L);
   for (int64_t i = 0;; i++) {

@@ -234,7 +234,7 @@ int op_make_thunk(lua_State *L) {
   lua_settop(L, 6);
   if (!lua_isnil(L, 6)) {
     if (lua_type(L, 6) != LUA_TSTRING) bind_arg_error(L, "make_thunk", 6, "impl", "'c', 'lua' or nil");
-    const char *word = lua_tostring(L, 6);
+    const char *word = bind_text(L, 6, "make_thunk");
     for (int i = 0; impls[i]; i++) {
       if (strcmp(word, impls[i]) == 0) impl = impls[i];
     }
