@@ -86,7 +86,9 @@ describe("native memory", function()
       return big[i % 1000 + 1]
     end,
   }
-  for what, make in pairs(living) do
+  -- In this order the last change to generational mode comes while a cycle's finalizers run.
+  for _, what in ipairs { "rows of one large matrix", "shared Variables" } do
+    local make = living[what]
     for _, mode in ipairs(modes) do
       it("of " .. what .. " that live 500 steps stays bounded in " .. mode .. " mode", function()
         if #modes > 1 then collectgarbage(mode) end

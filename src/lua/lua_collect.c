@@ -30,6 +30,9 @@
 /* The least between two young collections. */
 #define YOUNG(floor) ((floor) / 32)
 #define YOUNG_PATIENCE 8
+/* By so many steps a cycle's finalizers have run. Else generational mode was set in between, whose steps end no cycle:
+ * the next step begins one. */
+#define FINALIZING_STEPS 100
 #define SURVEY_MOST 1000
 
 static const char marker_key = 'c';
@@ -118,7 +121,7 @@ static size_t next_cycle(lua_State *L, const bind_collector *gc) {
 static size_t young_spacing(bind_state *st) {
   bind_collector *gc = &st->gc;
   const size_t twice = 2 * survivors(st), young = YOUNG(gc->floor);
-  const bool aging = st->ctx->bytes > gc->low + twice / 4 + young / 8;
+  const bool aging = st->ctx->bytes > gc->low + twice / 16 + young / 8;
   if (aging && gc->aging && gc->patience < YOUNG_PATIENCE) gc->patience *= 2;
   gc->aging = aging;
   if (!aging && gc->patience * twice < young) gc->patience = 1;
@@ -162,7 +165,9 @@ static bool step_of_cycle(lua_State *L, bind_state *st) {
     gc->generational = gc->suspect = false;
     return false;
   }
+  if (!gc->finalizing && gc->steps > 1) gc->steps = 2; /* counted anew */
   gc->finalizing = true;
+  if (gc->steps > FINALIZING_STEPS) gc->cycling = false;
   if (ended) gc->generational = gc->suspect = false;
   if (ended || gc->steps > 1) return ended;
   if (gc->suspect && !gc->generational) gc->patience = 1; /* was that of incremental cycles */
