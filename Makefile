@@ -67,7 +67,9 @@ LUA_CPATH := $(CURDIR)/$(LB)/lua/?.so;;
 OPENBLAS_NUM_THREADS ?= 1
 DAMO_BUILT_CORE := $(CURDIR)/$(MODULE)
 DAMO_MODE := $(MODE)
-export LUA_PATH LUA_CPATH OPENBLAS_NUM_THREADS DAMO_BUILT_CORE DAMO_MODE
+# Under the sanitizers, too, an allocation that no memory holds fails as malloc does.
+ASAN_OPTIONS ?= allocator_may_return_null=1
+export LUA_PATH LUA_CPATH OPENBLAS_NUM_THREADS DAMO_BUILT_CORE DAMO_MODE ASAN_OPTIONS
 unexport LUA_INIT LUA_INIT_5_4 LUA_PATH_5_4 LUA_CPATH_5_4 LUA_INIT_5_3 LUA_PATH_5_3 LUA_CPATH_5_3
 RUN_LUA = sh make/blas-coretype $(LUA_EXE)
 PRELOAD_asan = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)

@@ -64,7 +64,8 @@ describe("native memory", function()
     it("is collected in small steps in " .. mode .. " mode", function()
       if #modes > 1 then collectgarbage(mode) end
       settle()
-      local others, before, most, peak = {}, damo.memory().objects, 0, 0
+      local before_all, before = damo.memory().bytes, damo.memory().objects
+      local others, most, peak = {}, 0, 0
       for i = 1, 20000 do others[i] = { i } end
       for _ = 1, 40000 do
         damo.empty(512)
@@ -73,7 +74,8 @@ describe("native memory", function()
         before = memory.objects
       end
       assert.is_true(most < 5000, "one call let go of " .. most)
-      assert.is_true(peak < 48 * MB)
+      -- the floor and a half; and what is made during a cycle, which takes its time by Lua's own heap
+      assert.is_true(peak - before_all < 48 * MB + collectgarbage "count" * 1024, peak / MB .. " MB")
       assert.equal(20000, #others)
     end)
   end
