@@ -102,7 +102,8 @@ static uint64_t max_bytes_option(lua_State *L, int options) {
   return (uint64_t)s.v.i;
 }
 
-/* load(path, {max_bytes=, on_fail=}): the Array of a .npy; of a .npz a table name → Array, or the sparse matrix that it holds. */
+/* load(path, {max_bytes=, on_fail=}): the Array of a .npy; of a .npz a table name → Array, or the sparse matrix that it
+ * holds. */
 static int load(lua_State *L) {
   static const char *const names[] = {"max_bytes", "on_fail", NULL};
   lua_settop(L, 2);
