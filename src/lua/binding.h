@@ -235,9 +235,10 @@ void bind_let_go(bind_state *st, int ticket);
 void bind_peer(lua_State *L, int idx);
 /* Re-anchors what the node or FunctionGraph at idx reaches, after its inputs changed in place. */
 void bind_reanchor(lua_State *L, int idx);
-/* Gives the userdata at the top a metatable with that finalizer; made once, kept in the registry under the key's
- * address (not under a name, which another copy of the library in the same state would share). */
-void bind_set_gc(lua_State *L, lua_CFunction gc, const void *key);
+/* Gives the table or userdata at the top a metatable with that one event; made once, kept in the registry under the
+ * key's address (not under a name, which another copy of the library in the same state would share). */
+void bind_set_event(lua_State *L, const char *event, lua_CFunction function, const void *key);
+static inline void bind_set_gc(lua_State *L, lua_CFunction gc, const void *key) { bind_set_event(L, "__gc", gc, key); }
 /* Pushes an Array's userdata without an Array, that no table knows: whoever pushed it lends it one (box->obj, with a
  * reference) for the time of a call and takes it back. Using it in between is a state error. */
 bind_box *bind_push_lender(lua_State *L);
@@ -267,7 +268,7 @@ void bind_push_raw(lua_State *L, damo_obj *take_value);
 /* Pushes an empty text that Lua's collector frees; bind_finish_strbuf replaces it, at the top, by its string. */
 strbuf *bind_push_strbuf(lua_State *L);
 void bind_finish_strbuf(lua_State *L);
-/* A new C-contiguous Array, pushed and returned. */
+/* Pushes a new C-contiguous Array with undefined values, and returns it; a memory error where there is no memory. */
 damo_array *bind_new_array(lua_State *L, damo_dtype dtype, int ndim, const int64_t *shape);
 /* Pushes what is owned, or raises the pending error when it is NULL. */
 void *bind_push_made(lua_State *L, void *take_obj);

@@ -443,13 +443,13 @@ void bind_reanchor(lua_State *L, int idx) {
   if (box->state->n_pending > 0) drain(L, box->state);
 }
 
-void bind_set_gc(lua_State *L, lua_CFunction gc, const void *key) {
+void bind_set_event(lua_State *L, const char *event, lua_CFunction function, const void *key) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, key);
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);
     lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, gc);
-    lua_setfield(L, -2, "__gc");
+    lua_pushcfunction(L, function);
+    lua_setfield(L, -2, event);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, key);
   }

@@ -69,18 +69,7 @@ static int refuse_key(lua_State *L) {
 }
 
 /* Makes the list at the top one whose length can't grow. */
-static void seal(lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &list_key);
-  if (lua_isnil(L, -1)) {
-    lua_pop(L, 1);
-    lua_createtable(L, 0, 2);
-    lua_pushcfunction(L, refuse_key);
-    lua_setfield(L, -2, "__newindex");
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &list_key);
-  }
-  lua_setmetatable(L, -2);
-}
+static void seal(lua_State *L) { bind_set_event(L, "__newindex", refuse_key, &list_key); }
 
 /* The function that runs: perform, or debug_perform where a debugging thunk is made and the Op has one. */
 static void push_perform(lua_State *L, const damo_op *op) {

@@ -158,15 +158,4 @@ static int record_tostring(lua_State *L) {
   return 1;
 }
 
-void bind_set_record(lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &meta_key);
-  if (lua_isnil(L, -1)) {
-    lua_pop(L, 1);
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, record_tostring);
-    lua_setfield(L, -2, "__tostring");
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &meta_key);
-  }
-  lua_setmetatable(L, -2);
-}
+void bind_set_record(lua_State *L) { bind_set_event(L, "__tostring", record_tostring, &meta_key); }

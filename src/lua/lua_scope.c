@@ -97,16 +97,7 @@ void **bind_vault(lua_State *L, int64_t n) {
   vault *v = lua_newuserdatauv(L, bytes, 0);
   memset(v, 0, bytes);
   v->n = n;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &vault_key);
-  if (!lua_istable(L, -1)) {
-    lua_pop(L, 1);
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, vault_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &vault_key);
-  }
-  lua_setmetatable(L, -2);
+  bind_set_gc(L, vault_gc, &vault_key);
   return v->at;
 }
 
