@@ -191,7 +191,7 @@ static void test_bounds(void) {
   CHECK_EQ_I(heap->bytes, 40 * MB); /* peak 100, in use 60 */
   a = get(34 * MB);                 /* the one kept is too large for it */
   put(a, 34 * MB);
-  CHECK_EQ_I(heap->n, 1); /* the older one made room */
+  CHECK_EQ_I(heap->n, 1); /* the older block was dropped for it */
   CHECK_EQ_I(heap->bytes, 34 * MB);
   a = get(6 * MB);
   put(a, 6 * MB);
@@ -217,7 +217,7 @@ static void test_bounds(void) {
   put(a, MB);
   CHECK_EQ_I(heap->n, 1);
   put(b, 32 * MB);
-  CHECK_EQ_I(heap->bytes, 32 * MB + MB); /* the room is 33 */
+  CHECK_EQ_I(heap->bytes, 32 * MB + MB); /* the most that may be kept is 33 */
   put(rest, 100 * MB);
   close_heap();
 }

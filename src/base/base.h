@@ -213,7 +213,8 @@ void ctx_fail_at(damo_ctx *ctx, const char *op, damo_apply *node);
 void ctx_clear_error(damo_ctx *ctx);
 /* The word of list (NULL-terminated) closest to word, for "did you mean …?"; NULL when none is near. */
 const char *suggest(const char *word, const char *const *list);
-/* The word of list that word must be a slip of: other letters' case, or one letter wrong of five to eight, two of more. */
+/* The word of list of which `word` is a misspelling: at most one letter is wrong where it has five to eight, two where it
+ * has more, and none but in case where it has four or fewer; NULL when there is none. */
 const char *suggest_misspelt(const char *word, const char *const *list);
 
 /* ---- Arguments of damo.h ----------------------------------------------------------------------------------------- */

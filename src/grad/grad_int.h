@@ -4,7 +4,8 @@
 
 #include "grad.h"
 
-/* A node's connection pattern, at[i * n_out + o], in room that is kept from node to node. */
+/* A node's connection pattern: at[i * n_out + o] says whether output o depends on input i. The memory is reused from
+ * node to node. */
 typedef struct connections {
   bool *at;
   size_t size;

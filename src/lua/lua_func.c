@@ -179,11 +179,11 @@ static const fn_info *sparse_twin(fn_table *t, damo_ctx *ctx, const op_func *f) 
 
 static size_t text_size(const char *text) { return (text ? strlen(text) : 0) + 1; }
 
-/* Copies the text to *room, which moves on. */
-static char *copy_text(char **room, const char *text) {
-  char *at = *room;
+/* Copies the text, its final zero included, to *end, and moves *end behind it. */
+static char *copy_text(char **end, const char *text) {
+  char *at = *end;
   memcpy(at, text ? text : "", text_size(text));
-  *room += text_size(text);
+  *end += text_size(text);
   return at;
 }
 

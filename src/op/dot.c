@@ -183,7 +183,8 @@ typedef struct stack {
   int64_t shape[DAMO_MAX_NDIM], step_x[DAMO_MAX_NDIM], step_y[DAMO_MAX_NDIM];
 } stack;
 
-/* Axis i of one operand turned out to be 1 next to another length. */
+/* The shape error where axis i of one operand has length 1 and the other operand's length differs: a length that the Type
+ * does not say is 1 does not broadcast. */
 static damo_status fail_late_one(const thunk *t, const damo_array *x, const damo_array *y, int i, int operand) {
   char sx[256], sy[256], hint[320];
   return ctx_fail(t->ctx, DAMO_ESHAPE, "matmul: shapes %s and %s do not agree: axis %d of operand %d %s",

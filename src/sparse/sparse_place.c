@@ -260,7 +260,7 @@ static damo_status check_extremes(const damo_sparse *a, int axis, bool largest) 
 
 /* That of the entries stands alone in a line, beside a 0 where not all places are stored. */
 static damo_status extreme_of_all(const damo_sparse *a, bool largest, void *out) {
-  damo_c128 of_entries = {0}; /* room for any dtype */
+  damo_c128 of_entries = {0}; /* the largest element of all dtypes */
   int64_t places = 0;
   const int64_t n = sparse_nnz(a) > 0, ptr[2] = {0, n};
   if (n > 0) DAMO_TRY(sparse_reduce_entries(a, largest ? REDUCE_MAX : REDUCE_MIN, &of_entries));
