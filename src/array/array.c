@@ -39,7 +39,7 @@ static bool nonzero_product(int ndim, const int64_t *shape, int64_t *out) {
   return true;
 }
 
-static damo_status check_shape(damo_ctx *ctx, int ndim, const int64_t *shape, size_t size) {
+static damo_status array_check_shape(damo_ctx *ctx, int ndim, const int64_t *shape, size_t size) {
   char text[256];
   if (ndim < 0 || ndim > DAMO_MAX_NDIM) {
     return ctx_fail(ctx, DAMO_ESHAPE, "array: %d dimensions asked, at most %d are supported", ndim, DAMO_MAX_NDIM);
@@ -54,7 +54,7 @@ static damo_status check_shape(damo_ctx *ctx, int ndim, const int64_t *shape, si
 }
 
 damo_status shape_size(damo_ctx *ctx, int ndim, const int64_t *shape, int64_t *out) {
-  DAMO_TRY(check_shape(ctx, ndim, shape, 1));
+  DAMO_TRY(array_check_shape(ctx, ndim, shape, 1));
   int64_t n = 1;
   for (int i = 0; i < ndim; i++) n = shape[i] == 0 ? 0 : n * shape[i];
   *out = n;
@@ -143,7 +143,7 @@ void array_register(damo_ctx *ctx) {
   ctx_register_kind(ctx, OBJ_ARRAY, array_destroy, NULL);
 }
 
-static damo_array *header_new(damo_ctx *ctx, damo_dtype dtype, int ndim) {
+static damo_array *array_header_new(damo_ctx *ctx, damo_dtype dtype, int ndim) {
   damo_array *a = obj_new(ctx, OBJ_ARRAY, header_size(ndim));
   if (!a) return NULL;
   a->ndim = ndim;
@@ -158,7 +158,7 @@ static void copy_dims(int64_t *dst, const int64_t *src, int ndim) {
 /* Takes the buffer, also on failure. */
 static damo_array *array_take_buffer(damo_buffer *buf, damo_dtype dtype, int ndim, const int64_t *shape,
                                      bool writeable) {
-  damo_array *a = header_new(buf->obj.ctx, dtype, ndim);
+  damo_array *a = array_header_new(buf->obj.ctx, dtype, ndim);
   if (!a) {
     damo_release(buf);
     return NULL;
@@ -179,7 +179,7 @@ static size_t shape_bytes(int ndim, const int64_t *shape, damo_dtype dtype) {
 
 static damo_status check_new(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
   if ((unsigned)dtype >= DAMO_N_DTYPES) return ctx_fail(ctx, DAMO_ETYPE, "array: %d is not a dtype", (int)dtype);
-  return check_shape(ctx, ndim, shape, dtype_size(dtype));
+  return array_check_shape(ctx, ndim, shape, dtype_size(dtype));
 }
 
 damo_array *array_empty(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
@@ -224,7 +224,7 @@ void array_detach(damo_array *a) {
 }
 
 damo_array *array_view(const damo_array *base, int ndim, const int64_t *shape, const int64_t *strides, int64_t offset) {
-  damo_array *a = header_new(base->obj.ctx, array_dtype(base), ndim);
+  damo_array *a = array_header_new(base->obj.ctx, array_dtype(base), ndim);
   if (a) array_reseat(a, base, shape, strides, offset);
   return a;
 }
@@ -293,7 +293,7 @@ static const char *check_reach(const damo_array *a) {
   return NULL;
 }
 
-static const char *find_flaw(const damo_array *a) {
+static const char *array_find_flaw(const damo_array *a) {
   if (a->obj.kind != OBJ_ARRAY) return "not an array";
   if (a->obj.refs == 0) return "no references";
   if (a->dtype >= DAMO_N_DTYPES) return "unknown dtype";
@@ -310,7 +310,7 @@ static const char *find_flaw(const damo_array *a) {
 }
 
 bool array_check(const damo_array *a, const char **why) {
-  const char *flaw = find_flaw(a);
+  const char *flaw = array_find_flaw(a);
   if (why) *why = flaw;
   return flaw == NULL;
 }
@@ -318,19 +318,19 @@ bool array_check(const damo_array *a, const char **why) {
 /* ---- Public functions -------------------------------------------------------------------------------------------- */
 
 /* The lengths are there where there are dimensions. */
-static bool check_public(damo_ctx *ctx, const char *func, int ndim, const int64_t *shape) {
+static bool array_check_public(damo_ctx *ctx, const char *func, int ndim, const int64_t *shape) {
   return ctx_check_list(ctx, func, "dimensions", shape, ndim) == DAMO_OK;
 }
 
 damo_array *damo_array_new(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
-  if (!check_public(ctx, "damo_array_new", ndim, shape)) return NULL;
+  if (!array_check_public(ctx, "damo_array_new", ndim, shape)) return NULL;
   damo_array *a = array_empty(ctx, dtype, ndim, shape);
   if (a) memset(a->data, 0, a->buf->nbytes);
   return a;
 }
 
 damo_array *damo_array_from(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, const void *data) {
-  if (!check_public(ctx, "damo_array_from", ndim, shape)) return NULL;
+  if (!array_check_public(ctx, "damo_array_from", ndim, shape)) return NULL;
   damo_array *a = array_empty(ctx, dtype, ndim, shape);
   if (!a || a->buf->nbytes == 0) return a;
   if (ctx_check_given(ctx, "damo_array_from", "data", data) != DAMO_OK) {

@@ -90,6 +90,7 @@ bool array_is_exclusive(
     const damo_array *a); /* nobody else holds the array or its buffer: may be overwritten and reused */
 bool array_may_overlap(const damo_array *a, const damo_array *b); /* by address ranges: may say true falsely */
 
+bool array_same_shape(const damo_array *a, const damo_array *b);
 /* Exact equality of dtype, shape and bits as values (nan equals nan when equal_nan). */
 bool array_equal(const damo_array *a, const damo_array *b, bool equal_nan);
 /* |a - b| <= atol + rtol |b| everywhere, after broadcasting of equal shapes; nan as told; shape mismatch is false.

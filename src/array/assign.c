@@ -72,13 +72,13 @@ void box_gather(const box_walk *w, const char *data, const int64_t *strides, dam
 
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
-typedef struct operand {
+typedef struct assign_operand {
   char *data;
   const int64_t *strides;
   damo_dtype dtype;
-} operand;
+} assign_operand;
 
-static void convert_boxes(operand src, operand dst, int ndim, const int64_t *shape) {
+static void convert_boxes(assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
   _Alignas(64) char block[BOX_MAX * 16];
   int64_t packed[DAMO_MAX_NDIM];
   box_walk w;
@@ -99,7 +99,7 @@ static bool is_empty(int ndim, const int64_t *shape) {
 }
 
 /* dst = src over the box; they share no memory. */
-static void copy_box(operand src, operand dst, int ndim, const int64_t *shape) {
+static void copy_box(assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
   if (is_empty(ndim, shape)) return;
   if (src.dtype == dst.dtype) {
     kernel_copy_nd(src.data, src.strides, dst.data, dst.strides, ndim, shape, dtype_size(src.dtype));
@@ -108,7 +108,9 @@ static void copy_box(operand src, operand dst, int ndim, const int64_t *shape) {
   }
 }
 
-static operand operand_of(const damo_array *a) { return (operand){a->data, array_strides(a), array_dtype(a)}; }
+static assign_operand operand_of(const damo_array *a) {
+  return (assign_operand){a->data, array_strides(a), array_dtype(a)};
+}
 
 damo_array *array_cast(const damo_array *a, damo_dtype dtype) {
   damo_array *out = array_empty(a->obj.ctx, dtype, a->ndim, array_shape(a));
@@ -140,7 +142,7 @@ damo_array *array_as_contiguous(const damo_array *a, damo_dtype dtype) {
 
 /* ---- Assignment -------------------------------------------------------------------------------------------------- */
 
-static damo_status check_writeable(const damo_array *dst) {
+static damo_status assign_check_writeable(const damo_array *dst) {
   if (dst->writeable) return DAMO_OK;
   return ctx_fail(dst->obj.ctx, DAMO_ESTATE, "assign: the array is read-only");
 }
@@ -165,7 +167,7 @@ static bool broadcast_strides(const damo_array *src, const damo_array *dst, int6
   return true;
 }
 
-static damo_status fail_fit(const damo_array *dst, const damo_array *src) {
+static damo_status assign_fail_shape(const damo_array *dst, const damo_array *src) {
   char to[256], from[256];
   return ctx_fail(dst->obj.ctx, DAMO_ESHAPE, "assign: a value of shape %s does not fit into shape %s",
                   shape_format(from, sizeof from, src->ndim, array_shape(src)),
@@ -174,8 +176,8 @@ static damo_status fail_fit(const damo_array *dst, const damo_array *src) {
 
 damo_status array_assign(damo_array *dst, const damo_array *src) {
   int64_t strides[DAMO_MAX_NDIM];
-  DAMO_TRY(check_writeable(dst));
-  if (!broadcast_strides(src, dst, strides)) return fail_fit(dst, src);
+  DAMO_TRY(assign_check_writeable(dst));
+  if (!broadcast_strides(src, dst, strides)) return assign_fail_shape(dst, src);
   if (is_same_view(dst, src)) return DAMO_OK;
   damo_array *copy = NULL;
   if (array_may_overlap(dst, src)) {
@@ -184,7 +186,7 @@ damo_status array_assign(damo_array *dst, const damo_array *src) {
     broadcast_strides(copy, dst, strides);
     src = copy;
   }
-  copy_box((operand){src->data, strides, array_dtype(src)}, operand_of(dst), dst->ndim, array_shape(dst));
+  copy_box((assign_operand){src->data, strides, array_dtype(src)}, operand_of(dst), dst->ndim, array_shape(dst));
   damo_release(copy);
   return DAMO_OK;
 }
@@ -192,8 +194,8 @@ damo_status array_assign(damo_array *dst, const damo_array *src) {
 damo_status array_fill(damo_array *dst, scalar value) {
   static const int64_t zeros[DAMO_MAX_NDIM];
   _Alignas(16) char one[16];
-  DAMO_TRY(check_writeable(dst));
+  DAMO_TRY(assign_check_writeable(dst));
   scalar_store(scalar_cast(value, array_dtype(dst)), one);
-  copy_box((operand){one, zeros, array_dtype(dst)}, operand_of(dst), dst->ndim, array_shape(dst));
+  copy_box((assign_operand){one, zeros, array_dtype(dst)}, operand_of(dst), dst->ndim, array_shape(dst));
   return DAMO_OK;
 }

@@ -4,16 +4,16 @@
 
 #include "array_int.h"
 
-static bool same_shape(const damo_array *a, const damo_array *b) {
+bool array_same_shape(const damo_array *a, const damo_array *b) {
   return a->ndim == b->ndim && memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof(int64_t)) == 0;
 }
 
 static bool equal_f64(double a, double b, bool equal_nan) { return a == b || (equal_nan && isnan(a) && isnan(b)); }
 
-static bool is_nan(damo_c128 z) { return isnan(z.re) || isnan(z.im); }
+static bool c128_is_nan(damo_c128 z) { return isnan(z.re) || isnan(z.im); }
 
 static bool equal_c128(damo_c128 a, damo_c128 b, bool equal_nan) {
-  return (a.re == b.re && a.im == b.im) || (equal_nan && is_nan(a) && is_nan(b));
+  return (a.re == b.re && a.im == b.im) || (equal_nan && c128_is_nan(a) && c128_is_nan(b));
 }
 
 typedef struct closeness {
@@ -83,7 +83,7 @@ static bool each_block(const damo_array *a, const damo_array *b, damo_dtype dtyp
 bool array_equal(const damo_array *a, const damo_array *b, bool equal_nan) {
   closeness c = {.equal_nan = equal_nan};
   damo_dtype dt = array_dtype(a);
-  if (dt != array_dtype(b) || !same_shape(a, b)) return false;
+  if (dt != array_dtype(b) || !array_same_shape(a, b)) return false;
   if (dtype_is_complex(dt)) return each_block(a, b, DAMO_COMPLEX128, exact_c128, &c);
   if (dtype_is_float(dt)) return each_block(a, b, DAMO_FLOAT64, exact_f64, &c);
   return each_block(a, b, dt, NULL, &c);
@@ -91,7 +91,7 @@ bool array_equal(const damo_array *a, const damo_array *b, bool equal_nan) {
 
 bool array_allclose(const damo_array *a, const damo_array *b, double rtol, double atol, bool equal_nan) {
   closeness c = {.rtol = rtol, .atol = atol, .equal_nan = equal_nan};
-  if (!same_shape(a, b)) return false;
+  if (!array_same_shape(a, b)) return false;
   bool cplx = dtype_is_complex(array_dtype(a)) || dtype_is_complex(array_dtype(b));
   return cplx ? each_block(a, b, DAMO_COMPLEX128, test_c128, &c) : each_block(a, b, DAMO_FLOAT64, test_f64, &c);
 }

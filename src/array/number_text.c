@@ -14,13 +14,13 @@
 #define RATIO_MAX 1000 /* max / min beyond which the exponent form is clearer */
 
 /* |x| = d[0].d[1]d[2]… * 10^exp, without zeros at the end. */
-typedef struct digits {
+typedef struct decimal_digits {
   char d[24];
   int n, exp;
-} digits;
+} decimal_digits;
 
-static digits read_digits(const char *text) {
-  digits g = {.n = 0};
+static decimal_digits read_digits(const char *text) {
+  decimal_digits g = {.n = 0};
   for (; *text && *text != 'e'; text++) {
     if (*text >= '0' && *text <= '9' && g.n < 23) g.d[g.n++] = *text;
   }
@@ -30,13 +30,13 @@ static digits read_digits(const char *text) {
 }
 
 /* |x| rounded to n digits; n is at least 1. */
-static digits rounded(double x, int n) {
+static decimal_digits rounded(double x, int n) {
   char text[NUMBER_TEXT_MAX];
   snprintf(text, sizeof text, "%.*e", n - 1, fabs(x));
   return read_digits(text);
 }
 
-static digits shortest(double x, bool single) {
+static decimal_digits shortest(double x, bool single) {
   char text[NUMBER_TEXT_MAX];
   int most = single ? 8 : 16;
   for (int p = 0; p <= most; p++) {
@@ -48,18 +48,18 @@ static digits shortest(double x, bool single) {
 }
 
 /* The shortest digits, or fewer when these go beyond `precision` places after the point. */
-static digits digits_of(const column *c, double x) {
-  digits g = shortest(x, c->single);
+static decimal_digits digits_of(const number_column *c, double x) {
+  decimal_digits g = shortest(x, c->single);
   int keep = c->precision + 1 + (c->exponent ? 0 : g.exp);
   return g.n > keep ? rounded(x, keep > 0 ? keep : 1) : g;
 }
 
-static int whole_width(const column *c, double x, const digits *g) {
+static int whole_width(const number_column *c, double x, const decimal_digits *g) {
   int sign = signbit(x) || c->plus;
   return sign + (c->exponent || g->exp < 0 ? 1 : g->exp + 1);
 }
 
-static int fraction_width(const column *c, const digits *g) {
+static int fraction_width(const number_column *c, const decimal_digits *g) {
   int n = g->n - 1 - (c->exponent ? 0 : g->exp);
   return n > 0 && !(g->n == 1 && g->d[0] == '0') ? n : 0;
 }
@@ -83,7 +83,7 @@ static char *put_sign(char *p, double x, bool plus) {
 }
 
 /* 123. then 456: the digits before and after the point, without any padding. */
-static char *put_positional(char *p, const digits *g) {
+static char *put_positional(char *p, const decimal_digits *g) {
   for (int i = 0; i <= g->exp; i++) *p++ = i < g->n ? g->d[i] : '0';
   if (g->exp < 0) *p++ = '0';
   *p++ = '.';
@@ -107,7 +107,7 @@ static int special_text(double x, bool plus, char *dst) {
 double number_shown(double x) { return isnan(x) ? fabs(x) : x; }
 
 /* The digits g of x as text. */
-static int text_of_digits(double x, const digits *g, bool single, bool bare, char *dst) {
+static int text_of_digits(double x, const decimal_digits *g, bool single, bool bare, char *dst) {
   char *p = put_sign(dst, x, false);
   double size = fabs(x);
   if (size == 0 || (size >= 1e-4 && size < (single ? 1e6 : 1e16))) {
@@ -127,22 +127,24 @@ static int text_of_digits(double x, const digits *g, bool single, bool bare, cha
 int number_text(double x, bool single, bool bare, char *dst) {
   int special = special_text(x, false, dst);
   if (special) return special;
-  digits g = shortest(x, single);
+  decimal_digits g = shortest(x, single);
   return text_of_digits(x, &g, single, bare, dst);
 }
 
 int number_plain(double x, int most, char *dst) {
   int special = special_text(x, false, dst);
   if (special) return special;
-  digits g = most > 0 && most < 17 ? rounded(x, most) : shortest(x, false);
+  decimal_digits g = most > 0 && most < 17 ? rounded(x, most) : shortest(x, false);
   return text_of_digits(x, &g, false, true, dst);
 }
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
-void column_begin(column *c, bool single, bool plus) { *c = (column){.single = single, .plus = plus}; }
+void number_column_begin(number_column *c, bool single, bool plus) {
+  *c = (number_column){.single = single, .plus = plus};
+}
 
-void column_scale(column *c, double x) {
+void number_column_scale(number_column *c, double x) {
   c->n++;
   if (!isfinite(x)) {
     if (x < 0) c->has_neg_inf = true;
@@ -156,42 +158,42 @@ void column_scale(column *c, double x) {
 }
 
 /* In the array's own precision, so that float32's 0.0001 counts as 0.0001. */
-static bool wants_exponent(const column *c) {
+static bool wants_exponent(const number_column *c) {
   if (c->max == 0) return false;
   if (!c->single) return c->max >= 1e8 || c->min < 1e-4 || c->max / c->min > RATIO_MAX;
   float max = (float)c->max, min = (float)c->min;
   return max >= 1e6f || min < 1e-4f || max / min > (float)RATIO_MAX;
 }
 
-void column_choose(column *c) {
+void number_column_choose(number_column *c) {
   c->exponent = wants_exponent(c);
   c->precision = PRECISION;
 }
 
-static void widen(int *width, int n) {
+static void raise_width(int *width, int n) {
   if (n > *width) *width = n;
 }
 
-void column_measure(column *c, double x) {
+void number_column_measure(number_column *c, double x) {
   if (!isfinite(x)) return;
-  digits g = digits_of(c, x);
-  widen(&c->left, whole_width(c, x, &g));
-  widen(&c->right, fraction_width(c, &g));
-  if (c->exponent) widen(&c->exp_digits, exponent_width(g.exp));
+  decimal_digits g = digits_of(c, x);
+  raise_width(&c->left, whole_width(c, x, &g));
+  raise_width(&c->right, fraction_width(c, &g));
+  if (c->exponent) raise_width(&c->exp_digits, exponent_width(g.exp));
 }
 
 /* From here on `right` is the width after the point, in the exponent form with the exponent. */
-void column_end(column *c) {
+void number_column_end(number_column *c) {
   if (c->exponent) {
     c->precision = c->right;
     c->right += c->exp_digits + 2;
   }
   if (c->n == c->n_finite) return;
-  widen(&c->left, 3 - (c->right + 1));
-  widen(&c->left, 3 + (c->plus || c->has_neg_inf) - (c->right + 1));
+  raise_width(&c->left, 3 - (c->right + 1));
+  raise_width(&c->left, 3 + (c->plus || c->has_neg_inf) - (c->right + 1));
 }
 
-int column_text(const column *c, double x, char *dst) {
+int number_column_text(const number_column *c, double x, char *dst) {
   char special[NUMBER_TEXT_MAX];
   int n = special_text(x, c->plus, special);
   char *p = dst;
@@ -201,7 +203,7 @@ int column_text(const column *c, double x, char *dst) {
     return (int)(p - dst) + n;
   }
   /* The exponent form shows one number of digits: exact ones where the shortest form has fewer, not zeros. */
-  digits g = c->exponent ? rounded(x, c->precision + 1) : digits_of(c, x);
+  decimal_digits g = c->exponent ? rounded(x, c->precision + 1) : digits_of(c, x);
   p = put_fill(p, ' ', c->left - whole_width(c, x, &g));
   p = put_sign(p, x, c->plus);
   if (c->exponent) {

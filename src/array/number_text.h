@@ -5,9 +5,9 @@
 
 #include "array.h"
 
-/* How the numbers of one column set are written; made by column_begin, column_scale and column_measure in this
- * order. */
-typedef struct column {
+/* How the numbers of one column set are written; made by number_column_begin, number_column_scale
+ * and number_column_measure in this order. */
+typedef struct number_column {
   bool single; /* digits of float32 */
   bool plus;   /* + before positive numbers */
   int64_t n, n_finite;
@@ -17,19 +17,19 @@ typedef struct column {
   int precision;   /* digits after the point at most */
   int left, right; /* widths before and after the point */
   int exp_digits;
-} column;
+} number_column;
 
-void column_begin(column *c, bool single, bool plus);
+void number_column_begin(number_column *c, bool single, bool plus);
 /* First pass: every number. */
-void column_scale(column *c, double x);
+void number_column_scale(number_column *c, double x);
 /* Between the passes: chooses the form. */
-void column_choose(column *c);
+void number_column_choose(number_column *c);
 /* Second pass: every number again. */
-void column_measure(column *c, double x);
+void number_column_measure(number_column *c, double x);
 /* After the second pass. */
-void column_end(column *c);
+void number_column_end(number_column *c);
 /* The padded text of a number; returns its length. dst has NUMBER_TEXT_MAX bytes. */
-int column_text(const column *c, double x, char *dst);
+int number_column_text(const number_column *c, double x, char *dst);
 
 /* A number that stands alone: "2.0", "1e+16", "nan". Whole numbers lose ".0" when bare. */
 int number_text(double x, bool single, bool bare, char *dst);

@@ -16,18 +16,20 @@
 typedef struct printer {
   strbuf *buf;
   const damo_array *a;
-  bool cut;      /* show the ends of long axes only */
-  int width;     /* of integers and booleans */
-  column re, im; /* of floats; of complex numbers */
-  int line;      /* characters on the line being written */
+  bool cut;             /* show the ends of long axes only */
+  int width;            /* of integers and booleans */
+  number_column re, im; /* of floats; of complex numbers */
+  int line;             /* characters on the line being written */
 } printer;
 
 static bool axis_is_cut(const printer *p, int axis) { return p->cut && array_shape(p->a)[axis] > 2 * EDGE; }
 
 /* Entries shown along an axis, and the place of the i-th of them. */
-static int64_t shown(const printer *p, int axis) { return axis_is_cut(p, axis) ? 2 * EDGE : array_shape(p->a)[axis]; }
+static int64_t printer_shown(const printer *p, int axis) {
+  return axis_is_cut(p, axis) ? 2 * EDGE : array_shape(p->a)[axis];
+}
 
-static int64_t place(const printer *p, int axis, int64_t i) {
+static int64_t printer_place(const printer *p, int axis, int64_t i) {
   return axis_is_cut(p, axis) && i >= EDGE ? array_shape(p->a)[axis] - 2 * EDGE + i : i;
 }
 
@@ -38,7 +40,7 @@ static int integer_text(scalar s, char *dst, size_t n) {
   return snprintf(dst, n, "%lld", (long long)s.v.i);
 }
 
-static bool is_single(damo_dtype dt) { return dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64; }
+static bool printer_is_single(damo_dtype dt) { return dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64; }
 
 /* The j goes right behind the digits, before the padding. */
 static void put_imaginary_unit(char *text, int n) {
@@ -49,7 +51,7 @@ static void put_imaginary_unit(char *text, int n) {
 }
 
 /* The padded text of an element; dst has 2 * NUMBER_TEXT_MAX bytes. */
-static void word_of(const printer *p, scalar s, char *dst) {
+static void printer_word(const printer *p, scalar s, char *dst) {
   char text[NUMBER_TEXT_MAX];
   switch (dtype_kind_of(s.dtype)) {
     case KIND_BOOL: snprintf(dst, NUMBER_TEXT_MAX, "%*s", p->width, s.v.i ? "true" : "false"); break;
@@ -58,10 +60,10 @@ static void word_of(const printer *p, scalar s, char *dst) {
       integer_text(s, text, sizeof text);
       snprintf(dst, NUMBER_TEXT_MAX, "%*s", p->width, text);
       break;
-    case KIND_FLOAT: column_text(&p->re, s.v.f, dst); break;
+    case KIND_FLOAT: number_column_text(&p->re, s.v.f, dst); break;
     case KIND_COMPLEX: {
-      int n = column_text(&p->re, s.v.c.re, dst);
-      put_imaginary_unit(dst + n, column_text(&p->im, s.v.c.im, dst + n));
+      int n = number_column_text(&p->re, s.v.c.re, dst);
+      put_imaginary_unit(dst + n, number_column_text(&p->im, s.v.c.im, dst + n));
       break;
     }
   }
@@ -69,7 +71,7 @@ static void word_of(const printer *p, scalar s, char *dst) {
 
 /* ---- Widths ------------------------------------------------------------------------------------------------------ */
 
-static void scale(printer *p, scalar s) {
+static void printer_scale(printer *p, scalar s) {
   char text[NUMBER_TEXT_MAX];
   switch (dtype_kind_of(s.dtype)) {
     case KIND_BOOL: p->width = 5; break;
@@ -79,20 +81,20 @@ static void scale(printer *p, scalar s) {
       if (n > p->width) p->width = n;
       break;
     }
-    case KIND_FLOAT: column_scale(&p->re, s.v.f); break;
+    case KIND_FLOAT: number_column_scale(&p->re, s.v.f); break;
     case KIND_COMPLEX:
-      column_scale(&p->re, s.v.c.re);
-      column_scale(&p->im, s.v.c.im);
+      number_column_scale(&p->re, s.v.c.re);
+      number_column_scale(&p->im, s.v.c.im);
       break;
   }
 }
 
-static void measure(printer *p, scalar s) {
+static void printer_measure(printer *p, scalar s) {
   if (dtype_kind_of(s.dtype) == KIND_FLOAT) {
-    column_measure(&p->re, s.v.f);
+    number_column_measure(&p->re, s.v.f);
   } else if (dtype_kind_of(s.dtype) == KIND_COMPLEX) {
-    column_measure(&p->re, s.v.c.re);
-    column_measure(&p->im, s.v.c.im);
+    number_column_measure(&p->re, s.v.c.re);
+    number_column_measure(&p->im, s.v.c.im);
   }
 }
 
@@ -103,26 +105,26 @@ static void each_shown(printer *p, void (*visit)(printer *p, scalar s)) {
   for (;;) {
     visit(p, array_get(a, index));
     int i = a->ndim - 1;
-    while (i >= 0 && ++at[i] == shown(p, i)) {
+    while (i >= 0 && ++at[i] == printer_shown(p, i)) {
       at[i] = 0;
       index[i] = 0;
       i--;
     }
     if (i < 0) return;
-    index[i] = place(p, i, at[i]);
+    index[i] = printer_place(p, i, at[i]);
   }
 }
 
 static void find_widths(printer *p) {
-  bool single = is_single(array_dtype(p->a));
-  column_begin(&p->re, single, false);
-  column_begin(&p->im, single, true);
-  each_shown(p, scale);
-  column_choose(&p->re);
-  column_choose(&p->im);
-  each_shown(p, measure);
-  column_end(&p->re);
-  column_end(&p->im);
+  bool single = printer_is_single(array_dtype(p->a));
+  number_column_begin(&p->re, single, false);
+  number_column_begin(&p->im, single, true);
+  each_shown(p, printer_scale);
+  number_column_choose(&p->re);
+  number_column_choose(&p->im);
+  each_shown(p, printer_measure);
+  number_column_end(&p->re);
+  number_column_end(&p->im);
 }
 
 /* ---- Layout ------------------------------------------------------------------------------------------------------ */
@@ -157,7 +159,7 @@ static void add_space(printer *p) {
 static void print_row(printer *p, int64_t *index) {
   char word[2 * NUMBER_TEXT_MAX + 2];
   int axis = p->a->ndim - 1;
-  int64_t n = shown(p, axis);
+  int64_t n = printer_shown(p, axis);
   p->line = axis + 1;
   for (int64_t i = 0; i < n; i++) {
     if (i > 0) add_space(p);
@@ -165,8 +167,8 @@ static void print_row(printer *p, int64_t *index) {
       add_word(p, axis, "...");
       add_space(p);
     }
-    index[axis] = place(p, axis, i);
-    word_of(p, array_get(p->a, index), word);
+    index[axis] = printer_place(p, axis, i);
+    printer_word(p, array_get(p->a, index), word);
     add_word(p, axis, word);
   }
 }
@@ -177,7 +179,7 @@ static void print_axis(printer *p, int axis, int64_t *index) {
   if (axis == p->a->ndim - 1) {
     print_row(p, index);
   } else {
-    int64_t n = shown(p, axis);
+    int64_t n = printer_shown(p, axis);
     int gap = p->a->ndim - 1 - axis;
     for (int64_t i = 0; i < n; i++) {
       if (i > 0) new_lines(p, gap, axis + 1);
@@ -185,7 +187,7 @@ static void print_axis(printer *p, int axis, int64_t *index) {
         strbuf_add(p->buf, "...");
         new_lines(p, gap, axis + 1);
       }
-      index[axis] = place(p, axis, i);
+      index[axis] = printer_place(p, axis, i);
       print_axis(p, axis + 1, index);
     }
   }

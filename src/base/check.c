@@ -20,7 +20,7 @@ damo_status ctx_check_given(damo_ctx *ctx, const char *func, const char *arg, co
 }
 
 /* The object is there, but is not of that kind and context. */
-static damo_status refuse(damo_ctx *ctx, const char *func, const char *arg, const damo_obj *obj, obj_kind kind) {
+static damo_status check_refuse(damo_ctx *ctx, const char *func, const char *arg, const damo_obj *obj, obj_kind kind) {
   if (obj->kind != kind) {
     return ctx_fail(ctx, DAMO_ETYPE, "%s: %s must be %s, got %s", func, arg, kind_word(kind), kind_word(obj->kind));
   }
@@ -33,7 +33,7 @@ static bool is_fine(const damo_ctx *ctx, const damo_obj *obj, obj_kind kind) {
 
 damo_status ctx_check_obj(damo_ctx *ctx, const char *func, const char *arg, const void *obj, obj_kind kind) {
   if (!ctx || !obj) return ctx_check_given(ctx, func, arg, obj);
-  return is_fine(ctx, obj, kind) ? DAMO_OK : refuse(ctx, func, arg, obj, kind);
+  return is_fine(ctx, obj, kind) ? DAMO_OK : check_refuse(ctx, func, arg, obj, kind);
 }
 
 damo_status ctx_check_list(damo_ctx *ctx, const char *func, const char *arg, const void *list, int64_t n) {

@@ -88,8 +88,8 @@ void ctx_fail_add(damo_ctx *ctx, const char *fmt, ...) {
   if (at > n && message[at - n - 1] == '\n' && strcmp(message + at - n, text) == 0) return; /* recursion: said once */
   if (at + 1 >= ERROR_MESSAGE_MAX) return;
   message[at++] = '\n';
-  size_t room = ERROR_MESSAGE_MAX - 1 - at;
-  size_t take = n < room ? n : room;
+  size_t left = ERROR_MESSAGE_MAX - 1 - at;
+  size_t take = n < left ? n : left;
   memcpy(message + at, text, take);
   message[at + take] = '\0';
   if (take < n) trim_utf8(message + at, take);

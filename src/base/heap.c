@@ -24,13 +24,13 @@ static const size_t spare_low = (size_t)32 << 20, spare_high = (size_t)256 << 20
 #define SPARE_LEAST ((size_t)16 << 10) /* the C library has smaller ones ready */
 #define SPARE_MOST 128
 
-typedef struct spare {
+typedef struct heap_spare {
   void *ptr;
   size_t size; /* that may be used; at least what was asked for last */
-} spare;
+} heap_spare;
 
 struct mem_heap {
-  spare spares[SPARE_MOST]; /* n of them, oldest first, `bytes` in all */
+  heap_spare spares[SPARE_MOST]; /* n of them, oldest first, `bytes` in all */
   int n;
   size_t bytes, used, peak; /* used: by the context */
 };
@@ -60,10 +60,10 @@ void heap_free(mem_heap *h) {
   free(h);
 }
 
-/* A kept block with room for size bytes, and not much more; the newest, which may still be in the caches. */
+/* A kept block of at least size bytes, and not much more; the newest, which may still be in the caches. */
 static void *take_spare(mem_heap *h, size_t size) {
   for (int i = h->n - 1; i >= 0; i--) {
-    const spare s = h->spares[i];
+    const heap_spare s = h->spares[i];
     if (s.size < size || s.size - size > size / 8) continue;
     remove_spare(h, i);
     return s.ptr;
@@ -73,8 +73,8 @@ static void *take_spare(mem_heap *h, size_t size) {
 
 /* While `used` bytes are in use. */
 static size_t most_kept(const mem_heap *h, size_t used) {
-  const size_t room = h->peak - used;
-  return room < spare_low ? spare_low : room < spare_high ? room : spare_high;
+  const size_t bytes = h->peak - used;
+  return bytes < spare_low ? spare_low : bytes < spare_high ? bytes : spare_high;
 }
 
 /* A large block that grew to its size has small pages. */
@@ -89,7 +89,7 @@ static void release(mem_heap *h, void *ptr, size_t size) {
     return;
   }
   while (h->n == SPARE_MOST || h->bytes + size > most) drop_oldest(h);
-  h->spares[h->n++] = (spare){ptr, size};
+  h->spares[h->n++] = (heap_spare){ptr, size};
   h->bytes += size;
 }
 
@@ -99,25 +99,25 @@ static size_t in_large_pages(size_t size) {
   return left > 0 && LARGE_PAGE - left <= size / 8 ? whole + LARGE_PAGE : size;
 }
 
-static void *fresh(size_t size) {
-  const size_t room = in_large_pages(size);
-  if (room < LARGE_PAGE) return malloc(size);
+static void *heap_block_new(size_t size) {
+  const size_t bytes = in_large_pages(size);
+  if (bytes < LARGE_PAGE) return malloc(size);
   void *ptr = NULL;
-  if (posix_memalign(&ptr, LARGE_PAGE, room) != 0) return NULL;
+  if (posix_memalign(&ptr, LARGE_PAGE, bytes) != 0) return NULL;
 #ifdef MADV_HUGEPAGE
-  (void)madvise(ptr, room / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* no more than advice */
+  (void)madvise(ptr, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* no more than advice */
 #endif
   return ptr;
 }
 
-static void *grow(void *ptr, size_t size) { return ptr ? realloc(ptr, size) : fresh(size); }
+static void *heap_block_grow(void *ptr, size_t size) { return ptr ? realloc(ptr, size) : heap_block_new(size); }
 
 static void *take(mem_heap *h, void *ptr, size_t size) {
   void *got = !ptr && size >= SPARE_LEAST ? take_spare(h, size) : NULL;
-  if (!got) got = grow(ptr, size);
+  if (!got) got = heap_block_grow(ptr, size);
   if (got || h->n == 0) return got;
   while (h->n > 0) drop_oldest(h);
-  return grow(ptr, size);
+  return heap_block_grow(ptr, size);
 }
 
 void *heap_alloc(void *user, void *ptr, size_t osize, size_t nsize) {

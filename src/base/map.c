@@ -4,15 +4,15 @@
 
 #define MAP_MIN_CAP 8
 
-static size_t slot_of(uintptr_t key, size_t cap) {
+static size_t map_slot_of(uintptr_t key, size_t cap) {
   uint64_t h = (uint64_t)key * 0x9e3779b97f4a7c15ULL;
   return (size_t)((h ^ (h >> 32)) & (cap - 1));
 }
 
 /* The cell of key, or NULL. */
-static map_cell *find(const map *m, uintptr_t key) {
+static map_cell *map_find_cell(const map *m, uintptr_t key) {
   if (!m->cap) return NULL;
-  for (size_t i = slot_of(key, m->cap);; i = (i + 1) & (m->cap - 1)) {
+  for (size_t i = map_slot_of(key, m->cap);; i = (i + 1) & (m->cap - 1)) {
     if (m->cells[i].key == key) return &m->cells[i];
     if (m->cells[i].key == 0) return NULL;
   }
@@ -20,12 +20,12 @@ static map_cell *find(const map *m, uintptr_t key) {
 
 /* The cell where an absent key goes: a tombstone or a free one. */
 static map_cell *find_free(map_cell *cells, size_t cap, uintptr_t key) {
-  size_t i = slot_of(key, cap);
+  size_t i = map_slot_of(key, cap);
   while (cells[i].key > MAP_TOMBSTONE) i = (i + 1) & (cap - 1);
   return &cells[i];
 }
 
-static damo_status grow(map *m) {
+static damo_status map_grow(map *m) {
   size_t cap = m->cap ? m->cap : MAP_MIN_CAP, bytes;
   if (m->n * 2 >= m->cap && m->cap && !size_mul(cap, 2, &cap)) return ctx_fail_memory(m->ctx);
   if (!size_mul(cap, sizeof(map_cell), &bytes)) return ctx_fail_memory(m->ctx);
@@ -44,30 +44,30 @@ static damo_status grow(map *m) {
 damo_status map_put(map *m, const void *key, uintptr_t value) {
   uintptr_t k = (uintptr_t)key;
   damo_assert(k > MAP_TOMBSTONE);
-  map_cell *cell = find(m, k);
-  if (cell) {
-    cell->value = value;
+  map_cell *entry = map_find_cell(m, k);
+  if (entry) {
+    entry->value = value;
     return DAMO_OK;
   }
-  if ((m->used + 1) * 4 > m->cap * 3) DAMO_TRY(grow(m));
-  cell = find_free(m->cells, m->cap, k);
-  if (cell->key == 0) m->used++;
+  if ((m->used + 1) * 4 > m->cap * 3) DAMO_TRY(map_grow(m));
+  entry = find_free(m->cells, m->cap, k);
+  if (entry->key == 0) m->used++;
   m->n++;
-  *cell = (map_cell){.key = k, .value = value};
+  *entry = (map_cell){.key = k, .value = value};
   return DAMO_OK;
 }
 
 bool map_get(const map *m, const void *key, uintptr_t *value) {
-  const map_cell *cell = (uintptr_t)key > MAP_TOMBSTONE ? find(m, (uintptr_t)key) : NULL;
-  if (!cell) return false;
-  if (value) *value = cell->value;
+  const map_cell *entry = (uintptr_t)key > MAP_TOMBSTONE ? map_find_cell(m, (uintptr_t)key) : NULL;
+  if (!entry) return false;
+  if (value) *value = entry->value;
   return true;
 }
 
 bool map_remove(map *m, const void *key) {
-  map_cell *cell = (uintptr_t)key > MAP_TOMBSTONE ? find(m, (uintptr_t)key) : NULL;
-  if (!cell) return false;
-  *cell = (map_cell){.key = MAP_TOMBSTONE};
+  map_cell *entry = (uintptr_t)key > MAP_TOMBSTONE ? map_find_cell(m, (uintptr_t)key) : NULL;
+  if (!entry) return false;
+  *entry = (map_cell){.key = MAP_TOMBSTONE};
   m->n--;
   return true;
 }

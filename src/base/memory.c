@@ -34,7 +34,7 @@ static bool admit(damo_ctx *ctx, size_t more) {
   return true;
 }
 
-static void count(damo_ctx *ctx, size_t more) {
+static void mem_count_bytes(damo_ctx *ctx, size_t more) {
   ctx->bytes += more;
   if (ctx->bytes > ctx->peak) ctx->peak = ctx->bytes;
 }
@@ -51,7 +51,7 @@ void *mem_alloc(damo_ctx *ctx, size_t size) {
     fail_size(ctx, n);
     return NULL;
   }
-  count(ctx, n);
+  mem_count_bytes(ctx, n);
   debug_fill(ptr, 0xAA, n);
   return ptr;
 }
@@ -72,7 +72,7 @@ void *mem_realloc(damo_ctx *ctx, void *ptr, size_t osize, size_t nsize) {
     return NULL;
   }
   ctx->bytes -= o;
-  count(ctx, n);
+  mem_count_bytes(ctx, n);
   if (n > o) debug_fill((char *)fresh + o, 0xAA, n - o);
   return fresh;
 }
@@ -89,7 +89,7 @@ void mem_free(damo_ctx *ctx, void *ptr, size_t size) {
 damo_status mem_charge(damo_ctx *ctx, size_t size) {
   if (size == 0) return DAMO_OK;
   if (!admit(ctx, size)) return DAMO_EMEMORY;
-  count(ctx, size);
+  mem_count_bytes(ctx, size);
   return DAMO_OK;
 }
 

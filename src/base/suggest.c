@@ -14,7 +14,7 @@ static int lower(char c) { return tolower((unsigned char)c); }
 static int min2(int a, int b) { return a < b ? a : b; }
 
 /* Both words have at most WORD_MAX letters. */
-static int distance(const char *a, int na, const char *b, int nb) {
+static int edit_distance(const char *a, int na, const char *b, int nb) {
   int rows[3][WORD_MAX + 1];
   int *before = rows[0], *last = rows[1], *now = rows[2];
   memset(rows, 0, sizeof rows);
@@ -43,7 +43,7 @@ static const char *nearest(const char *word, const char *const *list, int limit)
   for (; *list; list++) {
     size_t m = strlen(*list);
     if (m > WORD_MAX) continue;
-    int d = distance(word, (int)n, *list, (int)m);
+    int d = edit_distance(word, (int)n, *list, (int)m);
     if (d < best_distance && (size_t)d < n) {
       best = *list;
       best_distance = d;

@@ -144,7 +144,7 @@ damo_var *build_disconnected(build *b) {
 
 /* ---- Weak literals ----------------------------------------------------------------------------------------------- */
 
-static bool int_fits(int64_t v, damo_dtype dt) {
+static bool dtype_holds_int(int64_t v, damo_dtype dt) {
   switch (dt) {
     case DAMO_INT8: return v >= INT8_MIN && v <= INT8_MAX;
     case DAMO_INT16: return v >= INT16_MIN && v <= INT16_MAX;
@@ -166,13 +166,13 @@ static bool int_fits(int64_t v, damo_dtype dt) {
 
 static damo_dtype smallest_int(int64_t v) {
   damo_dtype dt = DAMO_INT8;
-  while (!int_fits(v, dt)) dt++;
+  while (!dtype_holds_int(v, dt)) dt++;
   return dt;
 }
 
 /* The dtype of a literal next to strong operands of dtype `strong` (DESIGN, "Numbers"). */
 static damo_dtype weak_dtype(const damo_ctx *ctx, scalar value, damo_dtype strong) {
-  if (value.dtype == DAMO_INT64) return int_fits(value.v.i, strong) ? strong : smallest_int(value.v.i);
+  if (value.dtype == DAMO_INT64) return dtype_holds_int(value.v.i, strong) ? strong : smallest_int(value.v.i);
   if (dtype_is_discrete(strong)) strong = ctx->config.floatX;
   bool narrow = strong == DAMO_FLOAT32 || strong == DAMO_COMPLEX64;
   bool fits = !narrow || !isfinite(value.v.f) || fabs(value.v.f) <= 3.4028234663852886e38;

@@ -8,14 +8,14 @@ static damo_var *renewed(const map *memo, damo_var *v) {
   return now != NULL ? now : v;
 }
 
-static bool same_types(const damo_apply *node, damo_var *const *in) {
+static bool node_has_input_types(const damo_apply *node, damo_var *const *in) {
   for (int i = 0; i < node->n_in; i++) {
     if (node->in[i]->type != in[i]->type) return false;
   }
   return true;
 }
 
-static bool types_fit(const damo_apply *made, const damo_apply *node) {
+static bool clone_types_fit(const damo_apply *made, const damo_apply *node) {
   bool fit = made->n_in == node->n_in && made->n_out == node->n_out;
   for (int o = 0; o < node->n_out && fit; o++) fit = type_is_super(node->out[o]->type, made->out[o]->type);
   return fit;
@@ -24,10 +24,10 @@ static bool types_fit(const damo_apply *made, const damo_apply *node) {
 /* The node over inputs that may say more than its own: the Op then makes it anew, so that its outputs say more too. Where
  * it does not, or makes another kind of node, it is copied with its Types. */
 static damo_apply *copy_over(const damo_apply *node, damo_var *const *in) {
-  if (same_types(node, in)) return apply_clone_with(node, in);
+  if (node_has_input_types(node, in)) return apply_clone_with(node, in);
   damo_ctx *ctx = node->obj.ctx;
   damo_apply *made = op_apply(ctx, node->op, in, node->n_in);
-  if (made != NULL && types_fit(made, node)) {
+  if (made != NULL && clone_types_fit(made, node)) {
     damo_release(made->trace);
     made->trace = damo_retain(node->trace);
     return made;
@@ -105,8 +105,8 @@ static bool nodes_equal(const damo_apply *x, const damo_apply *y, const map *sam
 }
 
 /* Walks both graphs in the same order: equal graphs give equal lists of nodes. */
-static damo_status compare(damo_ctx *ctx, damo_var *const *xs, damo_var *const *ys, int64_t n, map *same,
-                           const map *stop_y, ptrvec *nx, ptrvec *ny, bool *equal) {
+static damo_status graphs_compare(damo_ctx *ctx, damo_var *const *xs, damo_var *const *ys, int64_t n, map *same,
+                                  const map *stop_y, ptrvec *nx, ptrvec *ny, bool *equal) {
   DAMO_TRY(graph_toposort_map(ctx, xs, n, same, nx));
   DAMO_TRY(graph_toposort_map(ctx, ys, n, stop_y, ny));
   *equal = nx->n == ny->n;
@@ -140,7 +140,7 @@ damo_status graph_equal(damo_ctx *ctx, damo_var *const *xs, damo_var *const *ys,
     s = map_put(&same, in_x[i], (uintptr_t)in_y[i]);
     if (s == DAMO_OK) s = map_put(&stop_y, in_y[i], 1);
   }
-  if (s == DAMO_OK) s = compare(ctx, xs, ys, n, &same, &stop_y, &nx, &ny, equal);
+  if (s == DAMO_OK) s = graphs_compare(ctx, xs, ys, n, &same, &stop_y, &nx, &ny, equal);
   ptrvec_clear(&nx);
   ptrvec_clear(&ny);
   map_clear(&stop_y);

@@ -126,7 +126,7 @@ static damo_status take_originals(damo_fgraph *fg, damo_var *const *inputs, int6
   return DAMO_OK;
 }
 
-static damo_status check_inputs(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in) {
+static damo_status fgraph_check_inputs(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in) {
   map seen;
   map_init(&seen, ctx);
   damo_status s = DAMO_OK;
@@ -147,7 +147,7 @@ static damo_status check_inputs(damo_ctx *ctx, damo_var *const *inputs, int64_t 
 
 damo_fgraph *fgraph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs, int64_t n_out,
                         bool clone, map *memo) {
-  if (check_inputs(ctx, inputs, n_in) != DAMO_OK) return NULL;
+  if (fgraph_check_inputs(ctx, inputs, n_in) != DAMO_OK) return NULL;
   damo_fgraph *fg = obj_new(ctx, OBJ_FGRAPH, sizeof *fg);
   if (fg == NULL) return NULL;
   ptrvec_init(&fg->inputs, ctx);

@@ -40,7 +40,7 @@ static damo_status places_make(const damo_fgraph *fg, fg_clients *c) {
   return s;
 }
 
-/* Appends a use; room is there. */
+/* Appends a use; there is space for it. */
 static damo_status clients_append(damo_fgraph *fg, fg_clients *c, damo_apply *node, int32_t index) {
   if (c->places == NULL && c->n >= LONG_LIST) DAMO_TRY(places_make(fg, c));
   if (c->places != NULL) DAMO_TRY(map_put(c->places, fgraph_use_at(fg, node, index), (uintptr_t)c->n));
@@ -69,7 +69,7 @@ damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t 
   return clients_append(fg, c, node, index);
 }
 
-/* Puts back a use that clients_remove took and clients_settle has not seen yet: its room is still there, so it can't
+/* Puts back a use that clients_remove took and clients_settle has not seen yet: its space is still there, so it can't
  * fail. */
 void clients_restore(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index) {
   fg_clients *c = map_get_ptr(&fg->clients, v);

@@ -1,7 +1,7 @@
 /* fgraph_import.c: nodes that come into a FunctionGraph, and nodes that go again when their last use has gone.
  *
  * Import checks that no value is missing, notes the uses, and tells the features; what fails half-way is taken back. It
- * reserves the room that pruning needs, so that pruning cannot fail.
+ * reserves the memory that pruning needs, so that pruning cannot fail.
  */
 #include "graph_int.h"
 

@@ -1,7 +1,7 @@
 /* fgraph_replace.c: changes of a FunctionGraph: all uses of Variables replaced, or one input or output.
  *
  * A change has three beats: import what is new (may fail; what came in without users goes out again), move the uses
- * (each step noted, so that a refusal undoes them), prune what lost its last user (cannot fail: room was reserved on
+ * (each step noted, so that a refusal undoes them), prune what lost its last user (cannot fail: memory was reserved on
  * import).
  */
 #include "graph_int.h"
@@ -10,22 +10,22 @@
 
 /* ---- The log of a change ----------------------------------------------------------------------------------------- */
 
-typedef struct change {
+typedef struct fgraph_change {
   damo_apply *node; /* NULL: output */
   int32_t index;
-  bool told;     /* the features know of it */
+  bool notified; /* the features know of it */
   damo_var *old; /* owned */
-} change;
+} fgraph_change;
 
 typedef struct change_log {
-  change *at;
+  fgraph_change *at;
   int64_t n, cap;
 } change_log;
 
 static damo_status log_reserve(damo_ctx *ctx, change_log *log, int64_t extra) {
   if (log->n + extra <= log->cap) return DAMO_OK;
   int64_t cap = 2 * log->cap > log->n + extra ? 2 * log->cap : log->n + extra;
-  change *at = mem_realloc(ctx, log->at, (size_t)log->cap * sizeof *at, (size_t)cap * sizeof *at);
+  fgraph_change *at = mem_realloc(ctx, log->at, (size_t)log->cap * sizeof *at, (size_t)cap * sizeof *at);
   if (at == NULL) return DAMO_EMEMORY;
   log->at = at;
   log->cap = cap;
@@ -63,7 +63,7 @@ static damo_status tell_change(damo_fgraph *fg, damo_apply *node, int32_t index,
 }
 
 /* Puts one use back; c->old then is what stood in its place. */
-static void step_back(damo_fgraph *fg, change *c) {
+static void step_back(damo_fgraph *fg, fgraph_change *c) {
   damo_var **use = fgraph_use_at(fg, c->node, c->index), *now = *use;
   clients_restore(fg, c->old, c->node, c->index);
   clients_remove(fg, now, c->node, c->index);
@@ -71,7 +71,7 @@ static void step_back(damo_fgraph *fg, change *c) {
   c->old = now;
 }
 
-/* Moves one use; the log (with room) keeps the old Variable. */
+/* Moves one use; the log (with space) keeps the old Variable. */
 static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, damo_var *now, change_log *log) {
   damo_var **use = fgraph_use_at(fg, node, index), *old = *use;
   damo_status s = clients_add(fg, now, node, index);
@@ -80,11 +80,11 @@ static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, da
     return s;
   }
   *use = damo_retain(now);
-  clients_remove(fg, old, node, index); /* settled when the change is final: undo needs the room */
+  clients_remove(fg, old, node, index); /* settled when the change is final: undo needs the space */
   fg->changes++;
   int64_t heard;
   s = tell_change(fg, node, index, old, now, &heard);
-  log->at[log->n++] = (change){node, index, s == DAMO_OK, old};
+  log->at[log->n++] = (fgraph_change){node, index, s == DAMO_OK, old};
   if (s == DAMO_OK) return DAMO_OK;
   step_back(fg, &log->at[log->n - 1]);
   tell_back(fg, heard, node, index, now, old);
@@ -92,11 +92,11 @@ static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, da
 }
 
 /* Puts every use of the log back, last first, and empties the log. Entries of clients are settled only when all uses
- * are back: an earlier change may need the room of a later one's. */
+ * are back: an earlier change may need the space of a later one's. */
 static void undo(damo_fgraph *fg, change_log *log) {
   for (int64_t i = log->n - 1; i >= 0; i--) {
-    change *c = &log->at[i];
-    if (!c->told) continue; /* is back already */
+    fgraph_change *c = &log->at[i];
+    if (!c->notified) continue; /* is back already */
     damo_var *old = c->old;
     step_back(fg, c);
     tell_back(fg, fg->features.n, c->node, c->index, c->old, old);
@@ -152,7 +152,7 @@ static damo_status finish_change(damo_fgraph *fg, damo_status s, const replaceme
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
-static damo_status check_types(damo_fgraph *fg, const damo_var *old, const damo_var *now, const char *reason) {
+static damo_status replace_check_types(damo_fgraph *fg, const damo_var *old, const damo_var *now, const char *reason) {
   if (type_is_super(old->type, now->type)) return DAMO_OK;
   char a[320], b[320], name[160];
   return ctx_fail(fg->obj.ctx, DAMO_ETYPE, "replace%s%s: %s has %s, its replacement %s", reason ? " by " : "",
@@ -181,7 +181,7 @@ static damo_status check_acyclic(damo_fgraph *fg, const damo_var *old, damo_var 
   return s;
 }
 
-enum { ON_PATH = 1, DONE = 2 };
+enum { VISIT_ON_PATH = 1, VISIT_DONE = 2 };
 
 /* The walk's next step from the node on top of the stack (nodes and input numbers in turn): *bad when it meets its own
  * path. */
@@ -191,14 +191,14 @@ static damo_status cycle_step(ptrvec *stack, map *state, bool *bad) {
   stack->at[stack->n - 1] = (void *)(i + 1);
   if (i >= node->n_in) {
     stack->n -= 2;
-    return map_put(state, node, DONE);
+    return map_put(state, node, VISIT_DONE);
   }
   damo_apply *up = node->in[i]->owner;
   uintptr_t seen = 0;
   if (up == NULL) return DAMO_OK;
-  *bad = map_get(state, up, &seen) && seen == ON_PATH;
+  *bad = map_get(state, up, &seen) && seen == VISIT_ON_PATH;
   if (seen != 0) return DAMO_OK;
-  DAMO_TRY(map_put(state, up, ON_PATH));
+  DAMO_TRY(map_put(state, up, VISIT_ON_PATH));
   DAMO_TRY(ptrvec_push(stack, up));
   return ptrvec_push(stack, (void *)0);
 }
@@ -215,7 +215,7 @@ static damo_status check_cycles(damo_fgraph *fg, const change_log *log) {
   for (int64_t k = 0; k < log->n && s == DAMO_OK; k++) {
     damo_apply *node = log->at[k].node;
     if (node == NULL || map_get(&state, node, NULL)) continue;
-    s = map_put(&state, node, ON_PATH);
+    s = map_put(&state, node, VISIT_ON_PATH);
     if (s == DAMO_OK) s = ptrvec_push(&stack, node);
     if (s == DAMO_OK) s = ptrvec_push(&stack, (void *)0);
     while (stack.n > 0 && s == DAMO_OK && !bad) s = cycle_step(&stack, &state, &bad);
@@ -250,7 +250,7 @@ static damo_status replace_many(damo_fgraph *fg, const replacement *r, bool chec
   damo_var *const *old = r->old, *const *now = r->now;
   const int64_t n = r->n;
   damo_ctx *ctx = fg->obj.ctx;
-  for (int64_t i = 0; i < n; i++) DAMO_TRY(check_types(fg, old[i], now[i], r->reason));
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(replace_check_types(fg, old[i], now[i], r->reason));
   ptrvec imported;
   change_log log = {NULL, 0, 0};
   ptrvec_init(&imported, ctx);
@@ -303,7 +303,7 @@ static damo_status check_change(damo_fgraph *fg, damo_apply *node, int index, da
 
 static damo_status change_input(damo_fgraph *fg, damo_apply *node, int index, damo_var *now, const char *reason,
                                 bool unasked) {
-  DAMO_TRY(check_types(fg, *fgraph_use_at(fg, node, index), now, reason));
+  DAMO_TRY(replace_check_types(fg, *fgraph_use_at(fg, node, index), now, reason));
   damo_ctx *ctx = fg->obj.ctx;
   damo_var *old = *fgraph_use_at(fg, node, index);
   const replacement r = {&old, &now, 1, reason, unasked};

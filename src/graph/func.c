@@ -11,7 +11,7 @@ typedef struct func_table {
 
 static func_table *table_of(damo_ctx *ctx) { return ctx->slots[CTX_FUNCS].data; }
 
-static void table_destroy(damo_ctx *ctx, void *data) {
+static void func_table_destroy(damo_ctx *ctx, void *data) {
   func_table *t = data;
   map_clear(&t->by_name);
   ptrvec_clear(&t->rows);
@@ -70,11 +70,11 @@ static arity operand_count(const op_func *f) {
   return a;
 }
 
-#define MAX_OPTIONS 16 /* of one function; every row has fewer */
+#define FUNC_MAX_OPTIONS 16 /* of one function; every row has fewer */
 
 /* ---- Sparse operands --------------------------------------------------------------------------------------------- */
 
-static bool has_sparse(damo_var *const *in, int n_in) {
+static bool has_sparse_operand(damo_var *const *in, int n_in) {
   for (int i = 0; i < n_in; i++) {
     if (in[i] != NULL && type_is_sparse(in[i]->type)) return true;
   }
@@ -89,7 +89,7 @@ static const op_func *sparse_row(damo_ctx *ctx, const char *prefix, const char *
 }
 
 /* The place of an option among "axis:int keepdims:bool", -1 when it is not there; n: the name's length. */
-static int option_place(const char *options, const char *name, size_t n) {
+static int signature_option_place(const char *options, const char *name, size_t n) {
   int place = 0;
   for (const char *p = options; p != NULL && *p != '\0'; place++) {
     size_t whole = strcspn(p, " "), own = strcspn(p, ":");
@@ -105,7 +105,7 @@ static damo_status carry_options(build *b, const op_func *f, const op_func *g, c
   int place = 0;
   for (const char *p = f->options; p != NULL && *p != '\0'; place++) {
     size_t n = strcspn(p, ":");
-    int at = option_place(g->options, p, n);
+    int at = signature_option_place(g->options, p, n);
     if (opt[place].kind != PROP_NIL && at < 0) {
       build_fail(b, DAMO_EVALUE, "%s: option '%.*s' is not for a sparse operand", f->name, (int)n, p);
       return b->status;
@@ -172,10 +172,10 @@ damo_status func_call(build *b, const op_func *f, damo_var *const *in, int n_in,
                n_in);
     return b->status;
   }
-  prop_value none[MAX_OPTIONS] = {{.kind = PROP_NIL}};
+  prop_value none[FUNC_MAX_OPTIONS] = {{.kind = PROP_NIL}};
   fn_args args = {.func = f, .n_in = n_in, .in = in, .opt = opt != NULL ? opt : none};
-  prop_value carried[MAX_OPTIONS] = {{.kind = PROP_NIL}};
-  if (!f->any_type && strchr(f->name, '.') == NULL && has_sparse(in, n_in)) {
+  prop_value carried[FUNC_MAX_OPTIONS] = {{.kind = PROP_NIL}};
+  if (!f->any_type && strchr(f->name, '.') == NULL && has_sparse_operand(in, n_in)) {
     const op_func *g = sparse_row(b->ctx, "", f->name);
     if (g == NULL) return refuse_sparse(b, f);
     if (opt != NULL) DAMO_TRY(carry_options(b, f, g, opt, carried));
@@ -199,7 +199,7 @@ damo_status func_register_table(damo_ctx *ctx) {
   if (t == NULL) return DAMO_EMEMORY;
   map_init(&t->by_name, ctx);
   ptrvec_init(&t->rows, ctx);
-  ctx->slots[CTX_FUNCS] = (ctx_slot){.data = t, .destroy = table_destroy};
+  ctx->slots[CTX_FUNCS] = (ctx_slot){.data = t, .destroy = func_table_destroy};
   return DAMO_OK;
 }
 

@@ -2,7 +2,7 @@
  * no references: an object's destructor takes its link out. */
 #include "graph_int.h"
 
-static void table_destroy(damo_ctx *ctx, void *data) {
+static void intern_table_destroy(damo_ctx *ctx, void *data) {
   intern_table *table = data;
   map_clear(&table->heads);
   mem_free(ctx, table, sizeof *table);
@@ -12,7 +12,7 @@ damo_status intern_register(damo_ctx *ctx, ctx_slot_id slot) {
   intern_table *table = mem_calloc(ctx, sizeof *table);
   if (table == NULL) return DAMO_EMEMORY;
   map_init(&table->heads, ctx);
-  ctx->slots[slot] = (ctx_slot){.data = table, .destroy = table_destroy};
+  ctx->slots[slot] = (ctx_slot){.data = table, .destroy = intern_table_destroy};
   return DAMO_OK;
 }
 

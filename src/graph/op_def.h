@@ -208,7 +208,7 @@ struct damo_thunk {
   bool watched; /* by DEBUG mode: an Op that holds a graph runs that in DEBUG mode too */
   bool lazy;
   int32_t n_need;    /* lazy: inputs asked for by the last run; 0: done */
-  int32_t *need;     /* lazy: their 0-based positions, room for n_in */
+  int32_t *need;     /* lazy: their 0-based positions, space for n_in */
   uint8_t *in_ready; /* lazy: which inputs have their values; set before each run. Unready cells may hold old values */
   void *user;        /* of who made the thunk; freed by user_clear */
   void (*user_clear)(thunk *t);
@@ -232,7 +232,7 @@ damo_status thunk_make_default(thunk *t, const thunk_request *how);
 /* The bare thunk, which runs perform or perform_lua: no preparation, no hook. */
 thunk *thunk_new(damo_ctx *ctx, damo_apply *node, cell **in, cell **out);
 void thunk_free(thunk *t);
-/* Makes t lazy: room for need and in_ready. */
+/* Makes t lazy: space for need and in_ready. */
 damo_status thunk_set_lazy(thunk *t);
 /* A lazy thunk asks for input i (once a run). */
 void thunk_need(thunk *t, int i);

@@ -71,7 +71,7 @@ typedef struct tree_item {
   int32_t depth;
 } tree_item;
 
-typedef struct tree {
+typedef struct print_tree {
   damo_ctx *ctx;
   const print_options *options;
   strbuf *out;
@@ -80,7 +80,7 @@ typedef struct tree {
   ptrvec inner; /* damo_op* whose graphs are to be printed */
   tree_item *stack;
   int64_t n, cap;
-} tree;
+} print_tree;
 
 /* A, B, … Z, AA, AB … as debugprint names what it has met. */
 static void add_letters(strbuf *out, uintptr_t number) {
@@ -91,7 +91,7 @@ static void add_letters(strbuf *out, uintptr_t number) {
   strbuf_addf(out, " [id %s]", text + i);
 }
 
-static void add_id(const tree *t, const damo_var *v, uintptr_t number) {
+static void add_id(const print_tree *t, const damo_var *v, uintptr_t number) {
   uint64_t id = v->owner != NULL ? v->owner->id : v->id;
   switch (t->options->id_type) {
     case PRINT_ID_CHAR: add_letters(t->out, number); break;
@@ -101,7 +101,7 @@ static void add_id(const tree *t, const damo_var *v, uintptr_t number) {
   }
 }
 
-static damo_status tree_push(tree *t, const damo_var *v, int32_t depth) {
+static damo_status tree_item_push(print_tree *t, const damo_var *v, int32_t depth) {
   if (t->n == t->cap) {
     int64_t cap = t->cap == 0 ? 64 : 2 * t->cap;
     tree_item *stack = mem_realloc(t->ctx, t->stack, (size_t)t->cap * sizeof *stack, (size_t)cap * sizeof *stack);
@@ -131,7 +131,7 @@ static void add_branch(strbuf *out, int32_t depth) {
 }
 
 /* What is told of a Variable's node beside its name. */
-static void add_node(const tree *t, const damo_var *v, bool first) {
+static void tree_add_node(const print_tree *t, const damo_var *v, bool first) {
   const damo_apply *node = v->owner;
   if (v->name != NULL) strbuf_addf(t->out, " '%s'", v->name);
   if (t->options->print_destroy_map) add_aliases(t->out, "d", node->op->destroy_map);
@@ -140,7 +140,7 @@ static void add_node(const tree *t, const damo_var *v, bool first) {
 }
 
 /* One line; *first tells whether the part was met for the first time. */
-static damo_status tree_line(tree *t, const tree_item *item, bool *first) {
+static damo_status tree_line(print_tree *t, const tree_item *item, bool *first) {
   const damo_var *v = item->v;
   const void *key = v->owner != NULL ? (const void *)v->owner : (const void *)v;
   uintptr_t id = 0;
@@ -159,21 +159,21 @@ static damo_status tree_line(tree *t, const tree_item *item, bool *first) {
   }
   add_id(t, v, id);
   if (t->options->print_type) strbuf_addf(t->out, " <%s>", type_format(text, sizeof text, v->type));
-  if (v->owner != NULL) add_node(t, v, *first);
+  if (v->owner != NULL) tree_add_node(t, v, *first);
   if (t->options->storage != NULL) t->options->storage(t->out, v, t->options->user);
   strbuf_add(t->out, "\n");
   return DAMO_OK;
 }
 
 /* An Op that holds a graph is told about at the end, once. */
-static damo_status note_inner(tree *t, const damo_op *op) {
+static damo_status note_inner(print_tree *t, const damo_op *op) {
   if (op->def->inner_graph == NULL || map_get(&t->told, op, NULL)) return DAMO_OK;
   DAMO_TRY(map_put(&t->told, op, 1));
   return ptrvec_push(&t->inner, op);
 }
 
-static damo_status tree_print(tree *t, const damo_var *root, int32_t depth) {
-  DAMO_TRY(tree_push(t, root, depth));
+static damo_status tree_print(print_tree *t, const damo_var *root, int32_t depth) {
+  DAMO_TRY(tree_item_push(t, root, depth));
   while (t->n > 0) {
     tree_item item = t->stack[--t->n];
     bool first;
@@ -183,13 +183,13 @@ static damo_status tree_print(tree *t, const damo_var *root, int32_t depth) {
     DAMO_TRY(note_inner(t, node->op));
     if (t->options->stop_on_name && item.v->name != NULL) continue;
     if (t->options->depth > 0 && item.depth + 1 >= t->options->depth) continue;
-    for (int i = node->n_in - 1; i >= 0; i--) DAMO_TRY(tree_push(t, node->in[i], item.depth + 1));
+    for (int i = node->n_in - 1; i >= 0; i--) DAMO_TRY(tree_item_push(t, node->in[i], item.depth + 1));
   }
   return DAMO_OK;
 }
 
 /* Inner graphs, those inside them too: the list grows while it is worked off. */
-static damo_status print_inner(tree *t) {
+static damo_status print_inner(print_tree *t) {
   for (int64_t k = 0; k < t->inner.n; k++) {
     const damo_op *op = t->inner.at[k];
     const damo_fgraph *fg = op->def->inner_graph(op);
@@ -204,7 +204,7 @@ static damo_status print_inner(tree *t) {
 damo_status graph_debugprint(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const print_options *options,
                              strbuf *out) {
   static const print_options plain = {0};
-  tree t = {.ctx = ctx, .options = options != NULL ? options : &plain, .out = out};
+  print_tree t = {.ctx = ctx, .options = options != NULL ? options : &plain, .out = out};
   map_init(&t.ids, ctx);
   map_init(&t.told, ctx);
   ptrvec_init(&t.inner, ctx);
@@ -235,14 +235,14 @@ static const infix infix_table[] = {
     {"pow", " ^ ", 8}, {NULL, NULL, 0},
 };
 
-static const char *short_name(const damo_op *op) {
+static const char *op_print_name(const damo_op *op) {
   const prop_value *inner = op_prop(op, "scalar");
   return inner->kind == PROP_STR ? inner->u.s : op->def->name;
 }
 
 static const infix *infix_of(const damo_apply *node) {
   if (node->n_in != 2) return NULL;
-  const char *name = short_name(node->op);
+  const char *name = op_print_name(node->op);
   for (const infix *i = infix_table; i->name != NULL; i++) {
     if (strcmp(i->name, name) == 0) return i;
   }
@@ -258,14 +258,14 @@ typedef struct piece {
 
 enum { OPERAND = 100, POSITIONS = 101 };
 
-typedef struct line {
+typedef struct print_line {
   damo_ctx *ctx;
   const damo_var *whole; /* what was asked for: its name does not stand for it */
   piece *stack;
   int64_t n, cap;
-} line;
+} print_line;
 
-static damo_status line_push(line *l, piece p) {
+static damo_status line_push(print_line *l, piece p) {
   if (l->n == l->cap) {
     int64_t cap = l->cap == 0 ? 64 : 2 * l->cap;
     piece *stack = mem_realloc(l->ctx, l->stack, (size_t)l->cap * sizeof *stack, (size_t)cap * sizeof *stack);
@@ -277,7 +277,7 @@ static damo_status line_push(line *l, piece p) {
   return DAMO_OK;
 }
 
-static damo_status push_infix(line *l, const damo_apply *node, const infix *op, int outer) {
+static damo_status push_infix(print_line *l, const damo_apply *node, const infix *op, int outer) {
   bool wrap = op->level < outer;
   if (wrap) DAMO_TRY(line_push(l, (piece){")", NULL, 0}));
   DAMO_TRY(line_push(l, (piece){NULL, node->in[1], op->level + 1}));
@@ -286,7 +286,7 @@ static damo_status push_infix(line *l, const damo_apply *node, const infix *op, 
   return wrap ? line_push(l, (piece){"(", NULL, 0}) : DAMO_OK;
 }
 
-static damo_status push_call(line *l, const damo_apply *node) {
+static damo_status push_call(print_line *l, const damo_apply *node) {
   DAMO_TRY(line_push(l, (piece){")", NULL, 0}));
   for (int i = node->n_in - 1; i >= 0; i--) {
     DAMO_TRY(line_push(l, (piece){NULL, node->in[i], 0}));
@@ -352,7 +352,7 @@ static const char *list_item(const char *spec, damo_var *const **operand, piece 
   return spec + 4;
 }
 
-static damo_status push_part(line *l, const damo_apply *node, const char *spec, int first, strbuf *out) {
+static damo_status line_push_part(print_line *l, const damo_apply *node, const char *spec, int first, strbuf *out) {
   piece list[2 * SPEC_MAX + 8];
   damo_var *const *operand = node->in + first;
   const bool write = first == 2, single = spec[0] != '\0' && spec[1] == '\0' && strchr("il", spec[0]) != NULL;
@@ -377,7 +377,7 @@ static damo_status push_part(line *l, const damo_apply *node, const char *spec, 
 /* A position without the cast that indexing put round it. */
 static const damo_var *without_cast(const damo_var *v) {
   const damo_apply *node = v->owner;
-  return node != NULL && v->name == NULL && strcmp(short_name(node->op), "cast") == 0 ? node->in[0] : v;
+  return node != NULL && v->name == NULL && strcmp(op_print_name(node->op), "cast") == 0 ? node->in[0] : v;
 }
 
 /* A constant list of positions, as idx{1, 2}; false when it is another Variable. */
@@ -394,7 +394,7 @@ static bool add_list(strbuf *out, const damo_var *v) {
   return true;
 }
 
-static damo_status line_var(line *l, const piece *p, strbuf *out) {
+static damo_status line_var(print_line *l, const piece *p, strbuf *out) {
   const damo_var *v = p->level == POSITIONS ? without_cast(p->v) : p->v;
   const damo_apply *node = v->owner;
   int first = 0;
@@ -405,17 +405,17 @@ static damo_status line_var(line *l, const piece *p, strbuf *out) {
     return DAMO_OK;
   }
   const char *spec = part_spec(node, &first);
-  if (spec != NULL) return push_part(l, node, spec, first, out);
+  if (spec != NULL) return line_push_part(l, node, spec, first, out);
   const infix *op = infix_of(node);
   if (op != NULL) return push_infix(l, node, op, p->level == POSITIONS ? 0 : p->level);
-  strbuf_add(out, short_name(node->op));
+  strbuf_add(out, op_print_name(node->op));
   if (node->n_out > 1) strbuf_addf(out, ".%d", v->index + 1);
   strbuf_add(out, "(");
   return push_call(l, node);
 }
 
 damo_status graph_pprint(damo_ctx *ctx, const damo_var *v, strbuf *out) {
-  line l = {.ctx = ctx, .whole = v};
+  print_line l = {.ctx = ctx, .whole = v};
   size_t from = out->n;
   damo_status s = line_push(&l, (piece){NULL, v, 0});
   while (l.n > 0 && s == DAMO_OK) {

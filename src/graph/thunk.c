@@ -127,7 +127,7 @@ void thunk_set_out(thunk *t, int i, damo_obj *take_value) {
 }
 
 /* What the cell holds, if it can be written as that output. */
-static damo_array *reusable(const thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
+static damo_array *thunk_reusable(const thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
   damo_obj *v = *t->out[i];
   if (v == NULL || v->kind != OBJ_ARRAY) return NULL;
   damo_array *a = (damo_array *)v;
@@ -140,7 +140,7 @@ static damo_array *reusable(const thunk *t, int i, damo_dtype dtype, int ndim, c
 }
 
 damo_array *thunk_out_strided(thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
-  damo_array *a = reusable(t, i, dtype, ndim, shape);
+  damo_array *a = thunk_reusable(t, i, dtype, ndim, shape);
   if (a != NULL) return a;
   a = array_empty(t->ctx, dtype, ndim, shape);
   if (a != NULL) thunk_set_out(t, i, (damo_obj *)a);
@@ -148,7 +148,7 @@ damo_array *thunk_out_strided(thunk *t, int i, damo_dtype dtype, int ndim, const
 }
 
 damo_array *thunk_out(thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
-  damo_array *a = reusable(t, i, dtype, ndim, shape);
+  damo_array *a = thunk_reusable(t, i, dtype, ndim, shape);
   if (a != NULL && array_is_contiguous(a)) return a;
   a = array_empty(t->ctx, dtype, ndim, shape);
   if (a != NULL) thunk_set_out(t, i, (damo_obj *)a);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const kind_names[] = {"TensorType",       "SparseTensorType", "RandomType", "NullType",
-                                         "DisconnectedType", "GenericType",      "FactorType"};
+static const char *const type_kind_names[] = {"TensorType",       "SparseTensorType", "RandomType", "NullType",
+                                              "DisconnectedType", "GenericType",      "FactorType"};
 
 static size_t type_bytes(const damo_type *t) { return sizeof(damo_type) + (size_t)t->ndim * sizeof(int64_t); }
 
@@ -28,7 +28,7 @@ typedef struct type_parts {
   type_pattern *pattern;
 } type_parts;
 
-static bool same_type(const damo_type *t, const type_parts *p) {
+static bool type_has_parts(const damo_type *t, const type_parts *p) {
   if (t->kind != p->kind || t->dtype != p->dtype || t->ndim != p->ndim) return false;
   if (t->format != p->format || t->itype != p->itype || t->pattern != p->pattern) return false;
   if (memcmp(t->shape, p->shape, (size_t)p->ndim * sizeof *p->shape) != 0) return false;
@@ -48,7 +48,7 @@ static damo_type *type_intern(damo_ctx *ctx, const type_parts *p) {
   uint64_t hash = hash_type(p);
   for (intern_link *l = intern_first(ctx, CTX_TYPES, hash); l != NULL; l = l->next) {
     damo_type *t = INTERNED(damo_type, l);
-    if (same_type(t, p)) return damo_retain(t);
+    if (type_has_parts(t, p)) return damo_retain(t);
   }
   char *why_copy = NULL;
   if (p->why != NULL && (why_copy = mem_strdup(ctx, p->why)) == NULL) return NULL;
@@ -207,7 +207,7 @@ char *type_format(char *dst, size_t n, const damo_type *t) {
       break;
     case TYPE_RANDOM:
     case TYPE_DISCONNECTED:
-    case TYPE_GENERIC: snprintf(dst, n, "%s", kind_names[t->kind]); break;
+    case TYPE_GENERIC: snprintf(dst, n, "%s", type_kind_names[t->kind]); break;
   }
   return dst;
 }
@@ -244,7 +244,7 @@ static const char *describe_value(char *dst, size_t n, const damo_obj *value) {
   return dst;
 }
 
-static damo_obj *refuse(const damo_type *t, const damo_obj *value, damo_status status, const char *advice) {
+static damo_obj *type_refuse(const damo_type *t, const damo_obj *value, damo_status status, const char *advice) {
   char want[320], got[340];
   ctx_fail(t->obj.ctx, status, "expected a value of %s, got %s%s", type_format(want, sizeof want, t),
            describe_value(got, sizeof got, value), advice);
@@ -258,13 +258,13 @@ static bool conversion_allowed(const damo_type *t, damo_dtype given, filter_opti
 }
 
 static damo_obj *filter_tensor(const damo_type *t, damo_obj *value, filter_options options) {
-  if (value->kind == OBJ_SPARSE) return refuse(t, value, DAMO_ETYPE, "; its :toarray() is dense");
-  if (value->kind != OBJ_ARRAY) return refuse(t, value, DAMO_ETYPE, "");
+  if (value->kind == OBJ_SPARSE) return type_refuse(t, value, DAMO_ETYPE, "; its :toarray() is dense");
+  if (value->kind != OBJ_ARRAY) return type_refuse(t, value, DAMO_ETYPE, "");
   damo_array *a = (damo_array *)value;
-  if (a->ndim != t->ndim) return refuse(t, value, DAMO_ETYPE, "");
-  if (!shape_fits(t, array_shape(a))) return refuse(t, value, DAMO_ESHAPE, "");
+  if (a->ndim != t->ndim) return type_refuse(t, value, DAMO_ETYPE, "");
+  if (!shape_fits(t, array_shape(a))) return type_refuse(t, value, DAMO_ESHAPE, "");
   if (array_dtype(a) == t->dtype) return damo_retain(value);
-  if (!conversion_allowed(t, array_dtype(a), options)) return refuse(t, value, DAMO_ETYPE, "");
+  if (!conversion_allowed(t, array_dtype(a), options)) return type_refuse(t, value, DAMO_ETYPE, "");
   return (damo_obj *)array_cast(a, t->dtype);
 }
 
@@ -290,21 +290,23 @@ static damo_obj *filter_pattern(const damo_type *t, damo_sparse *take, const dam
   char place[200] = "; ";
   pattern_difference(place + 2, sizeof place - 2, t->pattern, take);
   damo_release(take);
-  return refuse(t, value, DAMO_EVALUE, place);
+  return type_refuse(t, value, DAMO_EVALUE, place);
 }
 
 /* Format, dtype and index dtype by turns; each step gives a matrix of its own or the same one, retained. */
 static damo_obj *filter_sparse(const damo_type *t, damo_obj *value, filter_options options) {
-  if (value->kind == OBJ_ARRAY) { return refuse(t, value, DAMO_ETYPE, "; damo.sparse.from_dense makes it sparse"); }
-  if (value->kind != OBJ_SPARSE) return refuse(t, value, DAMO_ETYPE, "");
+  if (value->kind == OBJ_ARRAY) {
+    return type_refuse(t, value, DAMO_ETYPE, "; damo.sparse.from_dense makes it sparse");
+  }
+  if (value->kind != OBJ_SPARSE) return type_refuse(t, value, DAMO_ETYPE, "");
   damo_sparse *m = (damo_sparse *)value;
-  if (!shape_fits(t, m->shape)) return refuse(t, value, DAMO_ESHAPE, "");
-  if (options.strict && m->format != t->format) return refuse(t, value, DAMO_ETYPE, "");
+  if (!shape_fits(t, m->shape)) return type_refuse(t, value, DAMO_ESHAPE, "");
+  if (options.strict && m->format != t->format) return type_refuse(t, value, DAMO_ETYPE, "");
   if (options.strict && sparse_itype(m) != itype_wanted(t, m)) {
-    return refuse(t, value, DAMO_ETYPE, sparse_is_wide(m) ? " with int64 indices" : " with int32 indices");
+    return type_refuse(t, value, DAMO_ETYPE, sparse_is_wide(m) ? " with int64 indices" : " with int32 indices");
   }
   if (sparse_dtype(m) != t->dtype && !conversion_allowed(t, sparse_dtype(m), options)) {
-    return refuse(t, value, DAMO_ETYPE, "");
+    return type_refuse(t, value, DAMO_ETYPE, "");
   }
   damo_sparse *formed = sparse_to_format(m, (damo_format)t->format);
   damo_sparse *cast = formed != NULL ? sparse_cast(formed, t->dtype) : NULL;
@@ -336,11 +338,11 @@ damo_obj *type_filter(const damo_type *t, damo_obj *value, filter_options option
       return NULL;
     case TYPE_GENERIC: return damo_retain(value);
     case TYPE_SPARSE: return filter_sparse(t, value, options);
-    case TYPE_FACTOR: return is_factor_of(t, value) ? damo_retain(value) : refuse(t, value, DAMO_ETYPE, "");
+    case TYPE_FACTOR: return is_factor_of(t, value) ? damo_retain(value) : type_refuse(t, value, DAMO_ETYPE, "");
     case TYPE_NULL:
     case TYPE_DISCONNECTED: break;
   }
-  ctx_fail(t->obj.ctx, DAMO_ETYPE, "%s has no values", kind_names[t->kind]);
+  ctx_fail(t->obj.ctx, DAMO_ETYPE, "%s has no values", type_kind_names[t->kind]);
   return NULL;
 }
 
@@ -362,7 +364,7 @@ bool type_is_valid(const damo_type *t, const damo_obj *value) {
   return false;
 }
 
-static bool same_storage(const damo_sparse *a, const damo_sparse *b) {
+static bool type_same_storage(const damo_sparse *a, const damo_sparse *b) {
   return a->format == b->format && a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1] &&
          array_equal(a->indptr, b->indptr, true) && array_equal(a->indices, b->indices, true) &&
          array_equal(a->data, b->data, true);
@@ -384,7 +386,7 @@ bool type_values_equal(const damo_type *t, const damo_obj *a, const damo_obj *b)
   if (a == b) return true;
   if (!type_is_valid(t, a) || !type_is_valid(t, b) || a->kind != b->kind) return false;
   if (a->kind == OBJ_FACTOR) return same_factor((damo_factor *)(uintptr_t)a, (damo_factor *)(uintptr_t)b);
-  if (a->kind == OBJ_SPARSE) return same_storage((const damo_sparse *)a, (const damo_sparse *)b);
+  if (a->kind == OBJ_SPARSE) return type_same_storage((const damo_sparse *)a, (const damo_sparse *)b);
   return a->kind == OBJ_ARRAY && array_equal((const damo_array *)a, (const damo_array *)b, true);
 }
 

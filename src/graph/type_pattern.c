@@ -1,7 +1,8 @@
 /* type_pattern.c: patterns of sparse Types, interned by what they hold.
  *
- * A pattern is the format, the shape and the two index arrays of a matrix as they are stored: the order of a line's
- * entries and duplicates count. It shares the arrays of the matrix that it was first made from, which nobody can write.
+ * A pattern is the format, the shape and the two index arrays of a matrix as they are stored: the order of a row's or
+ * column's entries and duplicates count. It shares the arrays of the matrix that it was first made from, which nobody
+ * can write.
  */
 #include "graph_int.h"
 
@@ -25,14 +26,14 @@ damo_status pattern_register(damo_ctx *ctx) {
 
 static size_t bytes_of(const damo_array *v) { return (size_t)array_size(v) * dtype_size(array_dtype(v)); }
 
-static bool same_vector(const damo_array *a, const damo_array *b) {
+static bool pattern_same_vector(const damo_array *a, const damo_array *b) {
   if (a == b) return true;
   if (array_dtype(a) != array_dtype(b) || array_size(a) != array_size(b)) return false;
   return a->data == b->data || array_size(a) == 0 || memcmp(a->data, b->data, bytes_of(a)) == 0;
 }
 
 bool pattern_fits(const type_pattern *p, const damo_sparse *m) {
-  return same_vector(p->matrix->indices, m->indices) && same_vector(p->matrix->indptr, m->indptr);
+  return pattern_same_vector(p->matrix->indices, m->indices) && pattern_same_vector(p->matrix->indptr, m->indptr);
 }
 
 static bool is_pattern_of(const type_pattern *p, const damo_sparse *m) {
@@ -49,7 +50,7 @@ static uint64_t hash_pattern(const damo_sparse *m) {
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
 /* a with true at each place. */
-static damo_sparse *places_of(const damo_sparse *a) {
+static damo_sparse *pattern_matrix_of(const damo_sparse *a) {
   const int64_t n = sparse_nnz(a);
   damo_array *data = array_empty(a->obj.ctx, DAMO_BOOL, 1, &n);
   if (data == NULL) return NULL;
@@ -69,7 +70,7 @@ type_pattern *pattern_of(damo_sparse *a) {
   type_pattern *p = obj_new(ctx, OBJ_PATTERN, sizeof *p);
   if (p == NULL) return NULL;
   p->link.hash = hash;
-  p->matrix = places_of(a);
+  p->matrix = pattern_matrix_of(a);
   if (p->matrix != NULL && intern_add(ctx, CTX_PATTERNS, &p->link) == DAMO_OK) return p;
   damo_release(p);
   return NULL;
@@ -83,27 +84,28 @@ damo_sparse *pattern_adopt(const type_pattern *p, damo_sparse *take) {
 
 /* ---- Differences ------------------------------------------------------------------------------------------------- */
 
-static int64_t entry_of(const damo_array *v, int64_t i) {
+static int64_t pattern_index_at(const damo_array *v, int64_t i) {
   return array_dtype(v) == DAMO_INT64 ? ((const int64_t *)v->data)[i] : ((const int32_t *)v->data)[i];
 }
 
 char *pattern_difference(char *dst, size_t n, const type_pattern *p, const damo_sparse *m) {
   const damo_sparse *want = p->matrix;
   const bool rows = m->format == DAMO_CSR;
-  const char *line = rows ? "row" : "column", *place = rows ? "column" : "row";
+  const char *major = rows ? "row" : "column", *minor = rows ? "column" : "row";
   int64_t start = 0;
   for (int64_t i = 0; i < sparse_major(m); i++) {
-    /* the lines before are alike, so this one begins at the same entry in both */
-    const int64_t got = entry_of(m->indptr, i + 1) - start, wanted = entry_of(want->indptr, i + 1) - start;
+    /* the majors before are alike, so this one begins at the same entry in both */
+    const int64_t got = pattern_index_at(m->indptr, i + 1) - start,
+                  wanted = pattern_index_at(want->indptr, i + 1) - start;
     for (int64_t k = 0; k < got && k < wanted; k++) {
-      const int64_t at = entry_of(m->indices, start + k), other = entry_of(want->indices, start + k);
+      const int64_t at = pattern_index_at(m->indices, start + k), other = pattern_index_at(want->indices, start + k);
       if (at == other) continue;
-      snprintf(dst, n, "entry %lld of %s %lld is in %s %lld, the pattern's in %s %lld", (long long)k + 1, line,
-               (long long)i + 1, place, (long long)at + 1, place, (long long)other + 1);
+      snprintf(dst, n, "entry %lld of %s %lld is in %s %lld, the pattern's in %s %lld", (long long)k + 1, major,
+               (long long)i + 1, minor, (long long)at + 1, minor, (long long)other + 1);
       return dst;
     }
     if (got != wanted) {
-      snprintf(dst, n, "%s %lld has %lld stored entr%s, the pattern's %lld", line, (long long)i + 1, (long long)got,
+      snprintf(dst, n, "%s %lld has %lld stored entr%s, the pattern's %lld", major, (long long)i + 1, (long long)got,
                got == 1 ? "y" : "ies", (long long)wanted);
       return dst;
     }

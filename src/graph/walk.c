@@ -2,19 +2,19 @@
 #include "graph_int.h"
 
 /* The depth-first walk's stack: a node and the input to look at next, in alternate entries. */
-typedef struct walk {
+typedef struct dfs_walk {
   ptrvec stack;
   map seen; /* damo_apply* */
-} walk;
+} dfs_walk;
 
-static damo_status walk_enter(walk *w, damo_apply *node) {
+static damo_status dfs_enter(dfs_walk *w, damo_apply *node) {
   DAMO_TRY(map_put(&w->seen, node, 1));
   DAMO_TRY(ptrvec_push(&w->stack, node));
   return ptrvec_push(&w->stack, (void *)(uintptr_t)0);
 }
 
 /* The next input of `node` from place *i on whose owner has not been entered; NULL when there is none. */
-static damo_apply *next_unseen(const walk *w, const map *stops, const damo_apply *node, intptr_t *i) {
+static damo_apply *next_unseen(const dfs_walk *w, const map *stops, const damo_apply *node, intptr_t *i) {
   while (*i < node->n_in) {
     damo_var *v = node->in[(*i)++];
     if (v->owner == NULL || map_get(&w->seen, v->owner, NULL)) continue;
@@ -24,14 +24,14 @@ static damo_apply *next_unseen(const walk *w, const map *stops, const damo_apply
   return NULL;
 }
 
-static damo_status walk_drain(walk *w, const map *stops, ptrvec *out) {
+static damo_status dfs_drain(dfs_walk *w, const map *stops, ptrvec *out) {
   while (w->stack.n > 0) {
     damo_apply *node = w->stack.at[w->stack.n - 2];
     intptr_t i = (intptr_t)w->stack.at[w->stack.n - 1];
     damo_apply *next = next_unseen(w, stops, node, &i);
     w->stack.at[w->stack.n - 1] = (void *)i;
     if (next != NULL) {
-      DAMO_TRY(walk_enter(w, next));
+      DAMO_TRY(dfs_enter(w, next));
     } else {
       w->stack.n -= 2;
       DAMO_TRY(ptrvec_push(out, node));
@@ -41,7 +41,7 @@ static damo_status walk_drain(walk *w, const map *stops, ptrvec *out) {
 }
 
 damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out) {
-  walk w;
+  dfs_walk w;
   ptrvec_init(&w.stack, ctx);
   map_init(&w.seen, ctx);
   damo_status s = DAMO_OK;
@@ -49,8 +49,8 @@ damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t 
     damo_var *v = outputs[k];
     if (v->owner == NULL || map_get(&w.seen, v->owner, NULL)) continue;
     if (stops != NULL && map_get(stops, v, NULL)) continue;
-    s = walk_enter(&w, v->owner);
-    if (s == DAMO_OK) s = walk_drain(&w, stops, out);
+    s = dfs_enter(&w, v->owner);
+    if (s == DAMO_OK) s = dfs_drain(&w, stops, out);
   }
   ptrvec_clear(&w.stack);
   map_clear(&w.seen);

@@ -29,8 +29,8 @@ typedef struct mtx {
   char *value;
 } mtx;
 
-static damo_status bad_line(const mtx *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static damo_status bad_line(const mtx *m, const char *fmt, ...) {
+static damo_status mtx_bad_line(const mtx *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static damo_status mtx_bad_line(const mtx *m, const char *fmt, ...) {
   char text[512];
   va_list args;
   va_start(args, fmt);
@@ -50,7 +50,7 @@ static cell_text trimmed(const char *at, const char *end) {
 }
 
 /* The next line, blank or not; false at the end of the text. */
-static bool next_line(mtx *m, cell_text *out) {
+static bool mtx_next_line(mtx *m, cell_text *out) {
   if (m->at == m->end) return false;
   const char *stop = memchr(m->at, '\n', (size_t)(m->end - m->at));
   const char *end = stop ? stop : m->end;
@@ -60,7 +60,7 @@ static bool next_line(mtx *m, cell_text *out) {
   return true;
 }
 
-static bool next_word(cell_text *rest, cell_text *out) {
+static bool mtx_next_word(cell_text *rest, cell_text *out) {
   while (rest->n > 0 && is_blank(*rest->at)) rest->at++, rest->n--;
   size_t n = 0;
   while (n < rest->n && !is_blank(rest->at[n])) n++;
@@ -69,7 +69,7 @@ static bool next_word(cell_text *rest, cell_text *out) {
   return n > 0;
 }
 
-static bool is_word(cell_text t, const char *word) {
+static bool mtx_is_word(cell_text t, const char *word) {
   if (t.n != strlen(word)) return false;
   for (size_t i = 0; i < t.n; i++) {
     const char c = t.at[i] >= 'A' && t.at[i] <= 'Z' ? (char)(t.at[i] | 0x20) : t.at[i];
@@ -78,21 +78,21 @@ static bool is_word(cell_text t, const char *word) {
   return true;
 }
 
-static int shown(cell_text t) { return t.n < 60 ? (int)t.n : 60; }
+static int cell_shown(cell_text t) { return t.n < 60 ? (int)t.n : 60; }
 
 /* %%GraphBLAS type …: what the values were before they became text. Matters where the field says integer. */
 static void read_comment(mtx *m, cell_text line) {
   cell_text word;
-  if (!next_word(&line, &word) || !is_word(word, "%%graphblas")) return;
-  if (!next_word(&line, &word) || !is_word(word, "type")) return;
-  if (m->field != FIELD_INTEGER || !next_word(&line, &word)) return;
-  if (is_word(word, "uint64_t")) m->dtype = DAMO_UINT64;
-  if (is_word(word, "float") || is_word(word, "double")) m->dtype = DAMO_FLOAT64;
+  if (!mtx_next_word(&line, &word) || !mtx_is_word(word, "%%graphblas")) return;
+  if (!mtx_next_word(&line, &word) || !mtx_is_word(word, "type")) return;
+  if (m->field != FIELD_INTEGER || !mtx_next_word(&line, &word)) return;
+  if (mtx_is_word(word, "uint64_t")) m->dtype = DAMO_UINT64;
+  if (mtx_is_word(word, "float") || mtx_is_word(word, "double")) m->dtype = DAMO_FLOAT64;
 }
 
 /* The next record; false at the end of the text. */
 static bool next_record(mtx *m, cell_text *out) {
-  while (next_line(m, out)) {
+  while (mtx_next_line(m, out)) {
     if (out->n == 0) continue;
     if (*out->at != '%') return true;
     read_comment(m, *out);
@@ -104,11 +104,11 @@ static bool next_record(mtx *m, cell_text *out) {
 
 static damo_status read_kind(mtx *m, cell_text *line) {
   cell_text w;
-  if (!next_word(line, &w) || !is_word(w, "matrix"))
-    return bad_line(m, "'%.*s' is not an object that can be read, expected matrix", shown(w), w.at);
-  if (!next_word(line, &w) || !(is_word(w, "coordinate") || is_word(w, "array")))
-    return bad_line(m, "'%.*s' is not a format, expected coordinate or array", shown(w), w.at);
-  m->array = is_word(w, "array");
+  if (!mtx_next_word(line, &w) || !mtx_is_word(w, "matrix"))
+    return mtx_bad_line(m, "'%.*s' is not an object that can be read, expected matrix", cell_shown(w), w.at);
+  if (!mtx_next_word(line, &w) || !(mtx_is_word(w, "coordinate") || mtx_is_word(w, "array")))
+    return mtx_bad_line(m, "'%.*s' is not a format, expected coordinate or array", cell_shown(w), w.at);
+  m->array = mtx_is_word(w, "array");
   return DAMO_OK;
 }
 
@@ -121,15 +121,15 @@ static damo_status read_field(mtx *m, cell_text *line) {
                 {"integer", FIELD_INTEGER, DAMO_INT64},      {"unsigned-integer", FIELD_INTEGER, DAMO_UINT64},
                 {"complex", FIELD_COMPLEX, DAMO_COMPLEX128}, {"pattern", FIELD_PATTERN, DAMO_FLOAT64}};
   cell_text w;
-  next_word(line, &w);
+  mtx_next_word(line, &w);
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-    if (!is_word(w, fields[i].name)) continue;
+    if (!mtx_is_word(w, fields[i].name)) continue;
     m->field = fields[i].field;
     m->dtype = fields[i].dtype;
-    if (m->array && m->field == FIELD_PATTERN) return bad_line(m, "an array file can't have the field pattern");
+    if (m->array && m->field == FIELD_PATTERN) return mtx_bad_line(m, "an array file can't have the field pattern");
     return DAMO_OK;
   }
-  return bad_line(m, "'%.*s' is not a field, expected real, integer, complex or pattern", shown(w), w.at);
+  return mtx_bad_line(m, "'%.*s' is not a field, expected real, integer, complex or pattern", cell_shown(w), w.at);
 }
 
 static damo_status read_symmetry(mtx *m, cell_text *line) {
@@ -138,22 +138,23 @@ static damo_status read_symmetry(mtx *m, cell_text *line) {
                                       [MTX_SKEW] = "skew-symmetric",
                                       [MTX_HERMITIAN] = "hermitian"};
   cell_text w;
-  next_word(line, &w);
+  mtx_next_word(line, &w);
   for (int i = 0; i < 4; i++) {
-    if (!is_word(w, names[i])) continue;
+    if (!mtx_is_word(w, names[i])) continue;
     m->symmetry = (mtx_symmetry)i;
-    if (m->field == FIELD_PATTERN && m->symmetry == MTX_SKEW) return bad_line(m, "a pattern can't be skew-symmetric");
+    if (m->field == FIELD_PATTERN && m->symmetry == MTX_SKEW)
+      return mtx_bad_line(m, "a pattern can't be skew-symmetric");
     return DAMO_OK;
   }
-  return bad_line(m, "'%.*s' is not a symmetry, expected general, symmetric, skew-symmetric or hermitian", shown(w),
-                  w.at);
+  return mtx_bad_line(m, "'%.*s' is not a symmetry, expected general, symmetric, skew-symmetric or hermitian",
+                      cell_shown(w), w.at);
 }
 
-static damo_status read_header(mtx *m) {
+static damo_status mtx_read_header(mtx *m) {
   cell_text line, w;
   const char *start = m->at;
-  if (!next_line(m, &line)) return io_fail(m->ctx, m->path, 0, "the file is empty");
-  if (!next_word(&line, &w) || !is_word(w, "%%matrixmarket")) { /* the sizes decide */
+  if (!mtx_next_line(m, &line)) return io_fail(m->ctx, m->path, 0, "the file is empty");
+  if (!mtx_next_word(&line, &w) || !mtx_is_word(w, "%%matrixmarket")) { /* the sizes decide */
     m->at = start;
     m->line = 0;
     return DAMO_OK;
@@ -162,7 +163,7 @@ static damo_status read_header(mtx *m) {
   DAMO_TRY(read_kind(m, &line));
   DAMO_TRY(read_field(m, &line));
   DAMO_TRY(read_symmetry(m, &line));
-  if (next_word(&line, &w)) return bad_line(m, "'%.*s' follows the symmetry", shown(w), w.at);
+  if (mtx_next_word(&line, &w)) return mtx_bad_line(m, "'%.*s' follows the symmetry", cell_shown(w), w.at);
   return DAMO_OK;
 }
 
@@ -182,9 +183,9 @@ static bool read_count(cell_text t, int64_t *out) {
 /* Entries that an array file lists. A matrix without entries may not have a shape past 64 bits either. */
 static damo_status count_array(mtx *m) {
   const int64_t n = m->shape[0], cols = m->shape[1];
-  int64_t room;
-  if (!i64_mul(n > 0 ? n : 1, (int64_t)sizeof(damo_c128), &room) || !i64_mul(room, cols > 0 ? cols : 1, &room))
-    return bad_line(m, "a matrix of %lld by %lld is too large", (long long)n, (long long)cols);
+  int64_t bytes;
+  if (!i64_mul(n > 0 ? n : 1, (int64_t)sizeof(damo_c128), &bytes) || !i64_mul(bytes, cols > 0 ? cols : 1, &bytes))
+    return mtx_bad_line(m, "a matrix of %lld by %lld is too large", (long long)n, (long long)cols);
   m->listed = n * cols;
   if (m->symmetry != MTX_GENERAL && n > 0) m->listed = n * (m->symmetry == MTX_SKEW ? n - 1 : n + 1) / 2;
   return DAMO_OK;
@@ -195,20 +196,20 @@ static damo_status check_listed(const mtx *m) {
   const int64_t value = m->field == FIELD_PATTERN ? 0 : m->field == FIELD_COMPLEX ? 4 : 2;
   const int64_t least = value + (m->array ? 0 : 4), left = (int64_t)(m->end - m->at) + 1;
   if (m->listed <= left / least) return DAMO_OK;
-  return bad_line(m, "%lld entries are announced, and the %lld bytes that follow can't hold them", (long long)m->listed,
-                  (long long)left - 1);
+  return mtx_bad_line(m, "%lld entries are announced, and the %lld bytes that follow can't hold them",
+                      (long long)m->listed, (long long)left - 1);
 }
 
-#define LINES_FREE ((int64_t)1 << 24) /* rows or columns that need no further reason */
+#define MAJORS_FREE ((int64_t)1 << 24) /* rows or columns that need no further reason */
 
-/* Storage has a number for each line, however few entries there are: a file that asks for much more than it holds is
- * taken for a damaged one. */
-static damo_status check_lines(const mtx *m) {
-  const int64_t lines = m->shape[m->format == DAMO_CSC], bytes = (int64_t)(m->end - m->at);
-  if (lines <= LINES_FREE || lines / 4096 <= bytes) return DAMO_OK;
-  return bad_line(m, "a %s matrix of %lld %s for %lld bytes of entries is refused (the other format may do)",
-                  sparse_format_name(m->format), (long long)lines, m->format == DAMO_CSR ? "rows" : "columns",
-                  (long long)bytes);
+/* Storage has an element of indptr for each row or column, however few entries there are: a file that asks for much more
+ * than it holds is taken for a damaged one. */
+static damo_status mtx_check_majors(const mtx *m) {
+  const int64_t n_major = m->shape[m->format == DAMO_CSC], bytes = (int64_t)(m->end - m->at);
+  if (n_major <= MAJORS_FREE || n_major / 4096 <= bytes) return DAMO_OK;
+  return mtx_bad_line(m, "a %s matrix of %lld %s for %lld bytes of entries is refused (the other format may do)",
+                      sparse_format_name(m->format), (long long)n_major, m->format == DAMO_CSR ? "rows" : "columns",
+                      (long long)bytes);
 }
 
 static damo_status read_sizes(mtx *m) {
@@ -216,28 +217,28 @@ static damo_status read_sizes(mtx *m) {
   int64_t at[4];
   int n = 0;
   if (!next_record(m, &line)) return io_fail(m->ctx, m->path, 0, "the file ends before the line of sizes");
-  for (; n < 4 && next_word(&line, &w); n++) {
-    if (!read_count(w, &at[n])) return bad_line(m, "'%.*s' is not a size", shown(w), w.at);
+  for (; n < 4 && mtx_next_word(&line, &w); n++) {
+    if (!read_count(w, &at[n])) return mtx_bad_line(m, "'%.*s' is not a size", cell_shown(w), w.at);
   }
   if (!m->header) m->array = n == 2;
   if (n != (m->array ? 2 : 3))
-    return bad_line(m, "%s sizes, expected %s",
-                    n == 0   ? "no"
-                    : n > 3  ? "too many"
-                    : n == 1 ? "1"
-                    : n == 2 ? "2"
-                             : "3",
-                    m->array ? "2: rows and columns" : "3: rows, columns and entries");
+    return mtx_bad_line(m, "%s sizes, expected %s",
+                        n == 0   ? "no"
+                        : n > 3  ? "too many"
+                        : n == 1 ? "1"
+                        : n == 2 ? "2"
+                                 : "3",
+                        m->array ? "2: rows and columns" : "3: rows, columns and entries");
   m->shape[0] = at[0], m->shape[1] = at[1];
   if (m->symmetry != MTX_GENERAL && at[0] != at[1])
-    return bad_line(m, "%lld rows and %lld columns, but the matrix is symmetric, so they should be equal",
-                    (long long)at[0], (long long)at[1]);
-  if (at[0] == INT64_MAX || at[1] == INT64_MAX) return bad_line(m, "the matrix is too large");
+    return mtx_bad_line(m, "%lld rows and %lld columns, but the matrix is symmetric, so they should be equal",
+                        (long long)at[0], (long long)at[1]);
+  if (at[0] == INT64_MAX || at[1] == INT64_MAX) return mtx_bad_line(m, "the matrix is too large");
   if (m->array) {
     DAMO_TRY(count_array(m));
   } else {
     m->listed = at[2];
-    DAMO_TRY(check_lines(m));
+    DAMO_TRY(mtx_check_majors(m));
   }
   return check_listed(m);
 }
@@ -251,12 +252,12 @@ static damo_status read_integer(const mtx *m, cell_text t, char *out) {
   const uint64_t most = m->dtype == DAMO_UINT64 ? (negative ? 0 : UINT64_MAX) : (uint64_t)INT64_MAX + negative;
   uint64_t n = 0;
   if (t.n > 0 && (*t.at == '-' || *t.at == '+')) t.at++, t.n--;
-  if (t.n == 0) return bad_line(m, "'%.*s' is not an integer", shown(word), word.at);
+  if (t.n == 0) return mtx_bad_line(m, "'%.*s' is not an integer", cell_shown(word), word.at);
   for (size_t i = 0; i < t.n; i++) {
     const uint64_t digit = (uint64_t)(t.at[i] - '0');
-    if (t.at[i] < '0' || t.at[i] > '9') return bad_line(m, "'%.*s' is not an integer", shown(word), word.at);
+    if (t.at[i] < '0' || t.at[i] > '9') return mtx_bad_line(m, "'%.*s' is not an integer", cell_shown(word), word.at);
     if (n > (most - digit) / 10 || digit > most)
-      return bad_line(m, "'%.*s' does not fit %s", shown(word), word.at, dtype_name(m->dtype));
+      return mtx_bad_line(m, "'%.*s' does not fit %s", cell_shown(word), word.at, dtype_name(m->dtype));
     n = 10 * n + digit;
   }
   n = negative ? 0 - n : n;
@@ -266,7 +267,7 @@ static damo_status read_integer(const mtx *m, cell_text t, char *out) {
 
 static damo_status read_double(const mtx *m, cell_text t, double *out) {
   if (t.n > 0 && number_double(t, out)) return DAMO_OK;
-  return bad_line(m, "'%.*s' is not a number", shown(t), t.at);
+  return mtx_bad_line(m, "'%.*s' is not a number", cell_shown(t), t.at);
 }
 
 /* The value on the rest of a line, at the end of the values. */
@@ -277,14 +278,14 @@ static damo_status read_value(mtx *m, cell_text *line) {
   if (m->field != FIELD_PATTERN) {
     const int parts = m->field == FIELD_COMPLEX ? 2 : 1;
     for (int i = 0; i < parts; i++) {
-      if (!next_word(line, &w)) return bad_line(m, "the entry has no %s", i ? "imaginary part" : "value");
+      if (!mtx_next_word(line, &w)) return mtx_bad_line(m, "the entry has no %s", i ? "imaginary part" : "value");
       if (dtype_is_integer(m->dtype))
         DAMO_TRY(read_integer(m, w, out));
       else
         DAMO_TRY(read_double(m, w, &part[i]));
     }
   }
-  if (next_word(line, &w)) return bad_line(m, "'%.*s' follows the entry", shown(w), w.at);
+  if (mtx_next_word(line, &w)) return mtx_bad_line(m, "'%.*s' follows the entry", cell_shown(w), w.at);
   if (!dtype_is_integer(m->dtype)) memcpy(out, part, dtype_size(m->dtype));
   return DAMO_OK;
 }
@@ -293,11 +294,11 @@ static damo_status read_place(mtx *m, cell_text *line) {
   int64_t *const to[2] = {&m->row[m->n], &m->col[m->n]};
   for (int i = 0; i < 2; i++) {
     cell_text w;
-    if (!next_word(line, &w)) return bad_line(m, "the entry has no %s", i ? "column" : "row");
-    if (!read_count(w, to[i])) return bad_line(m, "'%.*s' is not a position", shown(w), w.at);
+    if (!mtx_next_word(line, &w)) return mtx_bad_line(m, "the entry has no %s", i ? "column" : "row");
+    if (!read_count(w, to[i])) return mtx_bad_line(m, "'%.*s' is not a position", cell_shown(w), w.at);
     if (*to[i] < 1 || *to[i] > m->shape[i])
-      return bad_line(m, "%s %lld, expected 1 to %lld", i ? "column" : "row", (long long)*to[i],
-                      (long long)m->shape[i]);
+      return mtx_bad_line(m, "%s %lld, expected 1 to %lld", i ? "column" : "row", (long long)*to[i],
+                          (long long)m->shape[i]);
     --*to[i];
   }
   return DAMO_OK;
@@ -328,7 +329,7 @@ static void mirror_value(const mtx *m, const char *from, char *to) {
 }
 
 /* Counts the entry just read, and its mirror image. */
-static damo_status add_entry(mtx *m) {
+static damo_status mtx_add_entry(mtx *m) {
   const size_t size = dtype_size(m->dtype);
   const char *value = m->value + (size_t)m->n * size;
   const int64_t i = m->row[m->n], j = m->col[m->n];
@@ -336,7 +337,7 @@ static damo_status add_entry(mtx *m) {
   if (m->symmetry == MTX_GENERAL) return DAMO_OK;
   if (i == j) {
     if (m->symmetry != MTX_SKEW || is_zero(m, value)) return DAMO_OK;
-    return bad_line(m, "an entry on the diagonal of a skew-symmetric matrix is not 0");
+    return mtx_bad_line(m, "an entry on the diagonal of a skew-symmetric matrix is not 0");
   }
   m->row[m->n] = j;
   m->col[m->n] = i;
@@ -349,10 +350,10 @@ static damo_status read_coordinates(mtx *m) {
   cell_text line;
   for (int64_t k = 0; k < m->listed; k++) {
     if (!next_record(m, &line))
-      return bad_line(m, "the file ends after %lld of %lld entries", (long long)k, (long long)m->listed);
+      return mtx_bad_line(m, "the file ends after %lld of %lld entries", (long long)k, (long long)m->listed);
     DAMO_TRY(read_place(m, &line));
     DAMO_TRY(read_value(m, &line));
-    DAMO_TRY(add_entry(m));
+    DAMO_TRY(mtx_add_entry(m));
   }
   return DAMO_OK;
 }
@@ -360,7 +361,7 @@ static damo_status read_coordinates(mtx *m) {
 static damo_status check_end(mtx *m) {
   cell_text line;
   if (!next_record(m, &line)) return DAMO_OK;
-  return bad_line(m, "text follows the %lld entries announced", (long long)m->listed);
+  return mtx_bad_line(m, "text follows the %lld entries announced", (long long)m->listed);
 }
 
 static damo_status take_memory(mtx *m) {
@@ -384,14 +385,14 @@ static damo_status read_listed(mtx *m) {
   cell_text line;
   for (m->n = 0; m->n < m->listed; m->n++) {
     if (!next_record(m, &line))
-      return bad_line(m, "the file ends after %lld of %lld entries", (long long)m->n, (long long)m->listed);
+      return mtx_bad_line(m, "the file ends after %lld of %lld entries", (long long)m->n, (long long)m->listed);
     DAMO_TRY(read_value(m, &line));
   }
   return DAMO_OK;
 }
 
 /* Columns come one after the other; of a symmetric matrix, the parts from the diagonal (skew: below it) down. */
-static void spread(const mtx *m, damo_array *out) {
+static void mtx_fill_dense(const mtx *m, damo_array *out) {
   const size_t size = dtype_size(m->dtype);
   const char *from = m->value;
   for (int64_t j = 0; j < m->shape[1]; j++) {
@@ -407,7 +408,7 @@ static damo_obj *read_array(mtx *m) {
   if (read_listed(m) != DAMO_OK || check_end(m) != DAMO_OK) return NULL;
   damo_array *a = damo_array_new(m->ctx, m->dtype, 2, m->shape);
   if (!a) return NULL;
-  if (m->listed > 0) spread(m, a);
+  if (m->listed > 0) mtx_fill_dense(m, a);
   return &a->obj;
 }
 
@@ -426,7 +427,7 @@ damo_obj *mtx_parse(damo_ctx *ctx, const char *path, const char *text, size_t n,
     return NULL;
   }
   if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) m.at += 3;
-  damo_status status = read_header(&m);
+  damo_status status = mtx_read_header(&m);
   if (status == DAMO_OK) status = read_sizes(&m);
   if (status == DAMO_OK) status = take_memory(&m);
   if (status == DAMO_OK) out = m.array ? read_array(&m) : read_sparse(&m);

@@ -13,8 +13,8 @@ typedef struct writer {
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 
-static damo_status put(writer *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static damo_status put(writer *w, const char *fmt, ...) {
+static damo_status mtx_put(writer *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static damo_status mtx_put(writer *w, const char *fmt, ...) {
   char text[256];
   va_list args;
   va_start(args, fmt);
@@ -42,13 +42,15 @@ static damo_status put_value(writer *w, scalar s, const char *before) {
   char re[40], im[40];
   switch (dtype_kind_of(s.dtype)) {
     case KIND_BOOL:
-    case KIND_INT: return put(w, "%s%lld\n", before, (long long)s.v.i);
-    case KIND_UINT: return put(w, "%s%llu\n", before, (unsigned long long)s.v.u);
-    case KIND_FLOAT: double_text(s.v.f, s.dtype == DAMO_FLOAT32, re, sizeof re); return put(w, "%s%s\n", before, re);
+    case KIND_INT: return mtx_put(w, "%s%lld\n", before, (long long)s.v.i);
+    case KIND_UINT: return mtx_put(w, "%s%llu\n", before, (unsigned long long)s.v.u);
+    case KIND_FLOAT:
+      double_text(s.v.f, s.dtype == DAMO_FLOAT32, re, sizeof re);
+      return mtx_put(w, "%s%s\n", before, re);
     case KIND_COMPLEX:
       double_text(s.v.c.re, s.dtype == DAMO_COMPLEX64, re, sizeof re);
       double_text(s.v.c.im, s.dtype == DAMO_COMPLEX64, im, sizeof im);
-      return put(w, "%s%s %s\n", before, re, im);
+      return mtx_put(w, "%s%s %s\n", before, re, im);
   }
   return DAMO_OK;
 }
@@ -73,8 +75,8 @@ static damo_status put_header(writer *w, const char *format, damo_dtype dtype) {
                       : dtype_is_complex(dtype)  ? "complex"
                       : dtype_is_discrete(dtype) ? "integer"
                                                  : "real";
-  DAMO_TRY(put(w, "%%%%MatrixMarket matrix %s %s %s\n", format, field, symmetries[w->o->symmetry]));
-  if (dtype == DAMO_UINT64 && !w->o->pattern) DAMO_TRY(put(w, "%%%%GraphBLAS type uint64_t\n"));
+  DAMO_TRY(mtx_put(w, "%%%%MatrixMarket matrix %s %s %s\n", format, field, symmetries[w->o->symmetry]));
+  if (dtype == DAMO_UINT64 && !w->o->pattern) DAMO_TRY(mtx_put(w, "%%%%GraphBLAS type uint64_t\n"));
   return put_comment(w, w->o->comment);
 }
 
@@ -143,7 +145,7 @@ static bool is_listed(mtx_symmetry symmetry, int64_t i, int64_t j) {
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-static int64_t index_at(const damo_array *v, int64_t i) {
+static int64_t mtx_index_at(const damo_array *v, int64_t i) {
   return array_dtype(v) == DAMO_INT64 ? ((const int64_t *)(void *)v->data)[i] : ((const int32_t *)(void *)v->data)[i];
 }
 
@@ -152,15 +154,15 @@ static damo_status each_entry(writer *w, const damo_sparse *a, mtx_symmetry symm
   char place[64];
   const bool csr = a->format == DAMO_CSR;
   *count = 0;
-  for (int64_t line = 0; line < sparse_major(a); line++) {
-    for (int64_t p = index_at(a->indptr, line); p < index_at(a->indptr, line + 1); p++) {
-      const int64_t other = index_at(a->indices, p), i = csr ? line : other, j = csr ? other : line;
+  for (int64_t major = 0; major < sparse_major(a); major++) {
+    for (int64_t p = mtx_index_at(a->indptr, major); p < mtx_index_at(a->indptr, major + 1); p++) {
+      const int64_t minor = mtx_index_at(a->indices, p), i = csr ? major : minor, j = csr ? minor : major;
       if (!is_listed(symmetry, i, j)) continue;
       ++*count;
       if (!w) continue;
       snprintf(place, sizeof place, "%lld %lld ", (long long)i + 1, (long long)j + 1);
       if (w->o->pattern)
-        DAMO_TRY(put(w, "%lld %lld\n", (long long)i + 1, (long long)j + 1));
+        DAMO_TRY(mtx_put(w, "%lld %lld\n", (long long)i + 1, (long long)j + 1));
       else
         DAMO_TRY(put_value(w, array_get(a->data, &p), place));
     }
@@ -168,11 +170,11 @@ static damo_status each_entry(writer *w, const damo_sparse *a, mtx_symmetry symm
   return DAMO_OK;
 }
 
-static damo_status write_sparse(writer *w, const damo_sparse *a) {
+static damo_status mtx_write_sparse(writer *w, const damo_sparse *a) {
   int64_t n;
   each_entry(NULL, a, w->o->symmetry, &n);
   DAMO_TRY(put_header(w, "coordinate", sparse_dtype(a)));
-  DAMO_TRY(put(w, "%lld %lld %lld\n", (long long)a->shape[0], (long long)a->shape[1], (long long)n));
+  DAMO_TRY(mtx_put(w, "%lld %lld %lld\n", (long long)a->shape[0], (long long)a->shape[1], (long long)n));
   return each_entry(w, a, w->o->symmetry, &n);
 }
 
@@ -180,7 +182,7 @@ static damo_status write_sparse(writer *w, const damo_sparse *a) {
 static damo_status write_array(writer *w, const damo_array *a) {
   const int64_t rows = array_shape(a)[0], cols = a->ndim == 2 ? array_shape(a)[1] : 1;
   DAMO_TRY(put_header(w, "array", array_dtype(a)));
-  DAMO_TRY(put(w, "%lld %lld\n", (long long)rows, (long long)cols));
+  DAMO_TRY(mtx_put(w, "%lld %lld\n", (long long)rows, (long long)cols));
   for (int64_t j = 0; j < cols; j++) {
     for (int64_t i = 0; i < rows; i++) {
       const int64_t at[2] = {i, j};
@@ -215,7 +217,7 @@ damo_status io_write_mtx(const char *path, damo_obj *value, const mtx_options *o
   }
   if (status == DAMO_OK) status = sink_open(&w.sink, value->ctx, path);
   if (status == DAMO_OK) {
-    status = a ? write_sparse(&w, a) : write_array(&w, (damo_array *)value);
+    status = a ? mtx_write_sparse(&w, a) : write_array(&w, (damo_array *)value);
     status = sink_close(&w.sink, status);
   }
   damo_release(a);

@@ -30,7 +30,7 @@ typedef struct npy_info {
 } npy_info;
 
 /* What follows the key in the dict, past the colon; NULL when it is not there. */
-static const char *value_of(const char *header, const char *key) {
+static const char *npy_header_value(const char *header, const char *key) {
   const char *at = strstr(header, key);
   if (!at) return NULL;
   at += strlen(key);
@@ -103,9 +103,9 @@ static damo_status parse_shape(const io_source *s, const char *at, npy_info *inf
 }
 
 static damo_status parse_header(const io_source *s, const char *header, npy_info *info) {
-  const char *order = value_of(header, "'fortran_order'");
-  DAMO_TRY(parse_descr(s, value_of(header, "'descr'"), info));
-  DAMO_TRY(parse_shape(s, value_of(header, "'shape'"), info));
+  const char *order = npy_header_value(header, "'fortran_order'");
+  DAMO_TRY(parse_descr(s, npy_header_value(header, "'descr'"), info));
+  DAMO_TRY(parse_shape(s, npy_header_value(header, "'shape'"), info));
   if (!order) return source_fail(s, "the header has no fortran_order");
   info->fortran = strncmp(order, "True", 4) == 0;
   if (info->text == 0) return DAMO_OK;
@@ -114,7 +114,7 @@ static damo_status parse_header(const io_source *s, const char *header, npy_info
   return DAMO_OK;
 }
 
-static damo_status read_header(io_source *s, npy_info *info) {
+static damo_status npy_read_header(io_source *s, npy_info *info) {
   unsigned char start[8], length[4] = {0};
   DAMO_TRY(source_read(s, start, sizeof start));
   if (memcmp(start, MAGIC, 6) != 0) return source_fail(s, "this is not an .npy file");
@@ -163,7 +163,7 @@ static damo_array *reversed(damo_array *a, const npy_info *info) {
 damo_array *npy_read(io_source *s) {
   npy_info info = {.ndim = 0};
   int64_t count, shape[DAMO_MAX_NDIM];
-  if (read_header(s, &info) != DAMO_OK) return NULL;
+  if (npy_read_header(s, &info) != DAMO_OK) return NULL;
   for (int i = 0; i < info.ndim; i++) shape[i] = info.shape[info.fortran ? info.ndim - 1 - i : i];
   if (shape_size(s->ctx, info.ndim, shape, &count) != DAMO_OK) {
     source_fail(s, "the header's shape is out of range");

@@ -3,14 +3,14 @@
 
 #include "zip.h"
 
-#define SUFFIX ".npy"
-#define SUFFIX_LENGTH 4
+#define NPY_SUFFIX ".npy"
+#define NPY_SUFFIX_LENGTH 4
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static bool is_array_name(const char *name) {
   const size_t n = strlen(name);
-  return n >= SUFFIX_LENGTH && strcmp(name + n - SUFFIX_LENGTH, SUFFIX) == 0;
+  return n >= NPY_SUFFIX_LENGTH && strcmp(name + n - NPY_SUFFIX_LENGTH, NPY_SUFFIX) == 0;
 }
 
 static damo_array *read_member(io_source *s, const zip_member *m, uint64_t file_size) {
@@ -25,10 +25,10 @@ static damo_array *read_member(io_source *s, const zip_member *m, uint64_t file_
 }
 
 /* A copy of the name without the suffix. */
-static char *short_name(damo_ctx *ctx, const char *name) {
+static char *npz_short_name(damo_ctx *ctx, const char *name) {
   strbuf text;
   strbuf_init(&text, ctx);
-  strbuf_addn(&text, name, strlen(name) - SUFFIX_LENGTH);
+  strbuf_addn(&text, name, strlen(name) - NPY_SUFFIX_LENGTH);
   char *copy = text.failed ? NULL : mem_strdup(ctx, text.at ? text.at : "");
   strbuf_clear(&text);
   return copy;
@@ -37,7 +37,7 @@ static char *short_name(damo_ctx *ctx, const char *name) {
 static damo_status add_member(npz *out, io_source *s, const zip_member *m, uint64_t file_size) {
   npz_entry *e = &out->at[out->n];
   *s = (io_source){.ctx = s->ctx, .path = s->path, .f = s->f};
-  e->name = short_name(s->ctx, m->name);
+  e->name = npz_short_name(s->ctx, m->name);
   if (!e->name) return DAMO_EMEMORY;
   e->array = read_member(s, m, file_size);
   if (!e->array) {
@@ -128,7 +128,7 @@ static damo_status write_member(io_sink *sink, const char *name, const damo_arra
   if (!c) return DAMO_EMEMORY;
   strbuf_init(&full, sink->ctx);
   strbuf_add(&full, name);
-  strbuf_add(&full, SUFFIX);
+  strbuf_add(&full, NPY_SUFFIX);
   m->name = full.failed ? NULL : mem_strdup(sink->ctx, full.at);
   damo_status status = m->name ? DAMO_OK : DAMO_EMEMORY;
   strbuf_clear(&full);

@@ -11,13 +11,13 @@
 
 #include "io_int.h"
 
-typedef struct form {
+typedef struct npz_form {
   damo_ctx *ctx;
   const char *path;
   const npz *z;
   damo_format format; /* of what is made */
   int64_t shape[2];
-} form;
+} npz_form;
 
 static damo_array *member(const npz *z, const char *name) {
   for (int64_t i = 0; i < z->n; i++) {
@@ -33,7 +33,7 @@ static const char *shape_text(const damo_array *a, char text[256]) {
 }
 
 /* names: NULL-ended. */
-static damo_status need_members(const form *f, const char *const *names) {
+static damo_status need_members(const npz_form *f, const char *const *names) {
   for (; *names; names++) {
     if (!member(f->z, *names)) {
       return io_fail(f->ctx, f->path, 0, "the member '%s' of a sparse matrix is missing", *names);
@@ -43,7 +43,7 @@ static damo_status need_members(const form *f, const char *const *names) {
 }
 
 /* What the makers of matrices found wrong becomes an error of the file. */
-static damo_sparse *explained(const form *f, const char *where, damo_sparse *a) {
+static damo_sparse *explained(const npz_form *f, const char *where, damo_sparse *a) {
   if (a || f->ctx->error.status == DAMO_EMEMORY || f->ctx->error.status == DAMO_EIO) return a;
   char why[512];
   strncpy(why, f->ctx->error.message, sizeof why - 1);
@@ -54,14 +54,14 @@ static damo_sparse *explained(const form *f, const char *where, damo_sparse *a) 
 
 /* ---- csr, csc ---------------------------------------------------------------------------------------------------- */
 
-static damo_sparse *read_compressed(form *f) {
+static damo_sparse *read_compressed(npz_form *f) {
   static const char *const names[] = {"indices", "indptr", NULL};
   if (need_members(f, names) != DAMO_OK) return NULL;
   return sparse_from_parts(f->ctx, f->format, f->shape, member(f->z, "data"), member(f->z, "indices"),
                            member(f->z, "indptr"), DAMO_INT32);
 }
 
-static damo_sparse *read_csc(form *f) {
+static damo_sparse *read_csc(npz_form *f) {
   f->format = DAMO_CSC;
   return read_compressed(f);
 }
@@ -69,7 +69,7 @@ static damo_sparse *read_csc(form *f) {
 /* ---- coo --------------------------------------------------------------------------------------------------------- */
 
 /* An owned, contiguous vector of int64; n: the length it must have. */
-static damo_array *integers(const form *f, const char *name, const damo_array *a, int64_t n) {
+static damo_array *integers(const npz_form *f, const char *name, const damo_array *a, int64_t n) {
   char text[256];
   if (!dtype_is_integer(array_dtype(a))) {
     io_fail(f->ctx, f->path, 0, "member '%s' is %s, expected an integer dtype", name, dtype_name(array_dtype(a)));
@@ -83,7 +83,7 @@ static damo_array *integers(const form *f, const char *name, const damo_array *a
 }
 
 /* Positions of the n entries along an axis, inside the shape. */
-static damo_array *positions(const form *f, const char *name, const damo_array *a, int64_t n, int axis) {
+static damo_array *positions(const npz_form *f, const char *name, const damo_array *a, int64_t n, int axis) {
   damo_array *v = integers(f, name, a, n);
   if (!v) return NULL;
   const int64_t *p = (const int64_t *)(const void *)v->data;
@@ -97,8 +97,8 @@ static damo_array *positions(const form *f, const char *name, const damo_array *
   return v;
 }
 
-static damo_sparse *from_coordinates(const form *f, const damo_array *row, const damo_array *col, const char *row_name,
-                                     const char *col_name) {
+static damo_sparse *from_coordinates(const npz_form *f, const damo_array *row, const damo_array *col,
+                                     const char *row_name, const char *col_name) {
   char text[256];
   const damo_array *data = member(f->z, "data");
   if (data->ndim != 1) {
@@ -124,7 +124,7 @@ static damo_array *row_of(const damo_array *a, int64_t i) {
 }
 
 /* coords: the two vectors as the rows of one member, as SciPy means to write them one day. */
-static damo_sparse *from_coords(const form *f, const damo_array *coords) {
+static damo_sparse *from_coords(const npz_form *f, const damo_array *coords) {
   char text[256];
   if (coords->ndim != 2 || array_shape(coords)[0] != 2) {
     io_fail(f->ctx, f->path, 0, "member 'coords' has shape %s, expected (2, entries)", shape_text(coords, text));
@@ -137,7 +137,7 @@ static damo_sparse *from_coords(const form *f, const damo_array *coords) {
   return a;
 }
 
-static damo_sparse *read_coo(form *f) {
+static damo_sparse *read_coo(npz_form *f) {
   static const char *const names[] = {"row", "col", NULL};
   const damo_array *coords = member(f->z, "coords");
   if (coords) return from_coords(f, coords);
@@ -147,31 +147,31 @@ static damo_sparse *read_coo(form *f) {
 
 /* ---- Places of dia and bsr --------------------------------------------------------------------------------------- */
 
-/* Where entries stand, and their values: room for n, the first `filled` of which are known. */
-typedef struct places {
+/* Where entries stand, and their values: space for n, the first `filled` of which are known. */
+typedef struct npz_places {
   damo_ctx *ctx;
   int64_t n, filled;
   int64_t *row, *col;
   char *value;
   size_t size; /* of a value */
-} places;
+} npz_places;
 
-static damo_status places_init(places *p, damo_ctx *ctx, int64_t n, size_t size) {
-  *p = (places){.ctx = ctx, .n = n, .size = size};
+static damo_status places_init(npz_places *p, damo_ctx *ctx, int64_t n, size_t size) {
+  *p = (npz_places){.ctx = ctx, .n = n, .size = size};
   const bool ok = (p->row = mem_alloc(ctx, (size_t)n * sizeof *p->row)) != NULL &&
                   (p->col = mem_alloc(ctx, (size_t)n * sizeof *p->col)) != NULL &&
                   (p->value = mem_alloc(ctx, (size_t)n * size)) != NULL;
   return ok ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static void places_clear(places *p) {
+static void places_clear(npz_places *p) {
   if (p->row) mem_free(p->ctx, p->row, (size_t)p->n * sizeof *p->row);
   if (p->col) mem_free(p->ctx, p->col, (size_t)p->n * sizeof *p->col);
   if (p->value) mem_free(p->ctx, p->value, (size_t)p->n * p->size);
 }
 
 /* A run of entries: columns col, col + 1, …; rows go up by `step` with them. */
-static void places_add(places *p, int64_t n, int64_t row, int64_t step, int64_t col, const char *values) {
+static void places_add(npz_places *p, int64_t n, int64_t row, int64_t step, int64_t col, const char *values) {
   for (int64_t i = 0; i < n; i++) {
     p->row[p->filled + i] = row + i * step;
     p->col[p->filled + i] = col + i;
@@ -180,24 +180,24 @@ static void places_add(places *p, int64_t n, int64_t row, int64_t step, int64_t 
   p->filled += n;
 }
 
-static damo_sparse *places_matrix(const places *p, const form *f, damo_dtype dtype) {
+static damo_sparse *places_matrix(const npz_places *p, const npz_form *f, damo_dtype dtype) {
   return sparse_from_places(p->ctx, f->format, dtype, f->shape, p->filled, p->row, p->col, p->value, DAMO_INT32, true);
 }
 
 /* ---- dia --------------------------------------------------------------------------------------------------------- */
 
-typedef struct diagonal {
+typedef struct dia_diagonal {
   int64_t offset, at; /* row `at` of data is the diagonal of that offset */
-} diagonal;
+} dia_diagonal;
 
 static int compare_offsets(const void *a, const void *b) {
-  const int64_t x = ((const diagonal *)a)->offset, y = ((const diagonal *)b)->offset;
+  const int64_t x = ((const dia_diagonal *)a)->offset, y = ((const dia_diagonal *)b)->offset;
   return (x > y) - (x < y);
 }
 
-static damo_status sort_diagonals(const form *f, const damo_array *offsets, diagonal *d) {
+static damo_status sort_diagonals(const npz_form *f, const damo_array *offsets, dia_diagonal *d) {
   const int64_t n = array_size(offsets);
-  for (int64_t i = 0; i < n; i++) d[i] = (diagonal){((const int64_t *)(const void *)offsets->data)[i], i};
+  for (int64_t i = 0; i < n; i++) d[i] = (dia_diagonal){((const int64_t *)(const void *)offsets->data)[i], i};
   qsort(d, (size_t)n, sizeof *d, compare_offsets);
   for (int64_t i = 1; i < n; i++) {
     if (d[i].offset == d[i - 1].offset)
@@ -207,7 +207,7 @@ static damo_status sort_diagonals(const form *f, const damo_array *offsets, diag
 }
 
 /* Element j of a row of data stands in column j; what would stand outside the matrix is padding. */
-static void add_diagonal(const form *f, const damo_array *data, diagonal d, places *p) {
+static void dia_add_diagonal(const npz_form *f, const damo_array *data, dia_diagonal d, npz_places *p) {
   const int64_t rows = f->shape[0], cols = f->shape[1], width = array_shape(data)[1], k = d.offset;
   int64_t first = k > 0 ? k : 0, end = cols < width ? cols : width;
   if (k < 0 || rows <= INT64_MAX - k) end = rows + k < end ? rows + k : end;
@@ -215,14 +215,14 @@ static void add_diagonal(const form *f, const damo_array *data, diagonal d, plac
   places_add(p, end - first, first - k, 1, first, data->data + (size_t)(d.at * width + first) * p->size);
 }
 
-static damo_sparse *of_diagonals(const form *f, const damo_array *data, const damo_array *offsets) {
-  places p = {.n = 0};
+static damo_sparse *of_diagonals(const npz_form *f, const damo_array *data, const damo_array *offsets) {
+  npz_places p = {.n = 0};
   damo_sparse *a = NULL, *out = NULL;
   const int64_t n = array_size(offsets);
-  diagonal *d = mem_alloc(f->ctx, (size_t)n * sizeof *d);
+  dia_diagonal *d = mem_alloc(f->ctx, (size_t)n * sizeof *d);
   if (!d || sort_diagonals(f, offsets, d) != DAMO_OK) goto done;
   if (places_init(&p, f->ctx, array_size(data), dtype_size(array_dtype(data))) != DAMO_OK) goto done;
-  for (int64_t i = 0; i < n; i++) add_diagonal(f, data, d[i], &p);
+  for (int64_t i = 0; i < n; i++) dia_add_diagonal(f, data, d[i], &p);
   a = places_matrix(&p, f, array_dtype(data));
   out = a ? sparse_drop_zeros(a) : NULL;
 done:
@@ -232,7 +232,7 @@ done:
   return out;
 }
 
-static damo_sparse *read_dia(form *f) {
+static damo_sparse *read_dia(npz_form *f) {
   static const char *const names[] = {"offsets", NULL};
   char text[256];
   if (need_members(f, names) != DAMO_OK) return NULL;
@@ -253,7 +253,7 @@ static damo_sparse *read_dia(form *f) {
 /* ---- bsr --------------------------------------------------------------------------------------------------------- */
 
 /* The shape counted in blocks. */
-static damo_status block_shape(const form *f, const damo_array *data, int64_t shape[2]) {
+static damo_status bsr_block_shape(const npz_form *f, const damo_array *data, int64_t shape[2]) {
   char text[256];
   if (data->ndim != 3) {
     return io_fail(f->ctx, f->path, 0, "member 'data' of bsr has shape %s, expected (blocks, rows, columns)",
@@ -271,7 +271,7 @@ static damo_status block_shape(const form *f, const damo_array *data, int64_t sh
 }
 
 /* The matrix of the blocks, each with its number, counted from 0, as its entry: so all is checked as of csr. */
-static damo_sparse *read_blocks(const form *f, const damo_array *data, const int64_t shape[2]) {
+static damo_sparse *read_blocks(const npz_form *f, const damo_array *data, const int64_t shape[2]) {
   const int64_t n = array_shape(data)[0];
   damo_array *number = array_empty(f->ctx, DAMO_INT64, 1, &n);
   if (!number) return NULL;
@@ -282,8 +282,8 @@ static damo_sparse *read_blocks(const form *f, const damo_array *data, const int
   return explained(f, "counted in blocks: ", blocks);
 }
 
-static damo_sparse *of_blocks(const form *f, const damo_array *data, const damo_sparse *blocks) {
-  places p;
+static damo_sparse *of_blocks(const npz_form *f, const damo_array *data, const damo_sparse *blocks) {
+  npz_places p;
   damo_sparse *a = NULL;
   const int64_t *at = (const int64_t *)(const void *)blocks->indptr->data,
                 *col = (const int64_t *)(const void *)blocks->indices->data;
@@ -302,11 +302,11 @@ static damo_sparse *of_blocks(const form *f, const damo_array *data, const damo_
   return a;
 }
 
-static damo_sparse *read_bsr(form *f) {
+static damo_sparse *read_bsr(npz_form *f) {
   static const char *const names[] = {"indices", "indptr", NULL};
   int64_t shape[2];
   const damo_array *data = member(f->z, "data");
-  if (need_members(f, names) != DAMO_OK || block_shape(f, data, shape) != DAMO_OK) return NULL;
+  if (need_members(f, names) != DAMO_OK || bsr_block_shape(f, data, shape) != DAMO_OK) return NULL;
   damo_sparse *blocks = read_blocks(f, data, shape), *a = NULL;
   damo_array *values = blocks ? array_as_contiguous(data, array_dtype(data)) : NULL;
   if (values) a = of_blocks(f, values, blocks);
@@ -317,10 +317,10 @@ static damo_sparse *read_bsr(form *f) {
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-typedef damo_sparse *(*form_reader)(form *f);
+typedef damo_sparse *(*form_reader)(npz_form *f);
 
 /* By the text of the member format: codes of one byte or of four. NULL: failed. */
-static form_reader find_reader(const form *f) {
+static form_reader find_reader(const npz_form *f) {
   static const struct {
     const char *name;
     form_reader read;
@@ -342,7 +342,7 @@ static form_reader find_reader(const form *f) {
   return NULL;
 }
 
-static damo_status read_shape(form *f) {
+static damo_status npz_read_shape(npz_form *f) {
   const damo_array *a = member(f->z, "shape");
   if (a->ndim != 1 || array_size(a) != 2 || !dtype_is_integer(array_dtype(a)))
     return io_fail(f->ctx, f->path, 0, "member 'shape' is not a vector of two integers");
@@ -354,8 +354,8 @@ static damo_status read_shape(form *f) {
   return DAMO_OK;
 }
 
-/* Coordinates say little about the lines that the matrix has, each of which takes a number. */
-static damo_status check_lines(const form *f, form_reader read) {
+/* Coordinates say little about how many rows the matrix has, each of which takes an entry of indptr. */
+static damo_status npz_check_majors(const npz_form *f, form_reader read) {
   if (read == read_compressed || read == read_csc) return DAMO_OK;
   if ((uint64_t)f->shape[0] <= f->z->max_bytes / sizeof(int64_t)) return DAMO_OK;
   return npz_too_large(f->ctx, f->path, f->z->max_bytes, "its rows as csr take");
@@ -363,10 +363,10 @@ static damo_status check_lines(const form *f, form_reader read) {
 
 damo_sparse *io_sparse_of_npz(const char *path, const npz *z) {
   static const char *const names[] = {"format", "shape", "data", NULL};
-  form f = {.ctx = z->ctx, .path = path, .z = z, .format = DAMO_CSR};
+  npz_form f = {.ctx = z->ctx, .path = path, .z = z, .format = DAMO_CSR};
   if (need_members(&f, names) != DAMO_OK) return NULL;
   const form_reader read = find_reader(&f);
-  if (!read || read_shape(&f) != DAMO_OK || check_lines(&f, read) != DAMO_OK) return NULL;
+  if (!read || npz_read_shape(&f) != DAMO_OK || npz_check_majors(&f, read) != DAMO_OK) return NULL;
   return explained(&f, "", read(&f));
 }
 

@@ -95,7 +95,7 @@ static double slow_double(cell_text t) {
   return t.n > 0 && *t.at == '-' ? -v : v;
 }
 
-static bool is_word(cell_text t, const char *word) {
+static bool number_is_word(cell_text t, const char *word) {
   if (t.n != strlen(word)) return false;
   for (size_t i = 0; i < t.n; i++) {
     if ((t.at[i] | 0x20) != word[i]) return false;
@@ -106,9 +106,9 @@ static bool is_word(cell_text t, const char *word) {
 static bool parse_word(cell_text t, double *out) {
   const double sign = t.n > 0 && *t.at == '-' ? -1 : 1;
   if (t.n > 0 && (*t.at == '-' || *t.at == '+')) t.at++, t.n--;
-  if (is_word(t, "nan") || is_word(t, "na"))
+  if (number_is_word(t, "nan") || number_is_word(t, "na"))
     *out = NAN;
-  else if (is_word(t, "inf") || is_word(t, "infinity"))
+  else if (number_is_word(t, "inf") || number_is_word(t, "infinity"))
     *out = sign * INFINITY;
   else
     return false;

@@ -155,7 +155,7 @@ static damo_status copy_output(io_sink *sink, int fd) {
   }
 }
 
-static damo_status run(io_sink *sink, const char *const *argv, streams *s, bool *found) {
+static damo_status program_run(io_sink *sink, const char *const *argv, streams *s, bool *found) {
   pid_t pid = 0;
   bool unknown = false;
   size_t n;
@@ -183,7 +183,7 @@ damo_status io_draw(damo_ctx *ctx, const char *const *argv, const char *text, si
   DAMO_TRY(ctx_gate(ctx, GATE_PROGRAM, argv[0]));
   DAMO_TRY(sink_open(&sink, ctx, path));
   damo_status status = open_streams(&s, &sink, text, n);
-  if (status == DAMO_OK) status = run(&sink, argv, &s, found);
+  if (status == DAMO_OK) status = program_run(&sink, argv, &s, found);
   close_streams(&s);
   status = sink_close(&sink, status);
   return *found ? status : DAMO_OK;

@@ -31,7 +31,7 @@ typedef struct directory {
   uint64_t offset, size, count;
 } directory;
 
-static damo_status read_at(const zip_file *z, uint64_t offset, void *dst, size_t n) {
+static damo_status zip_read_at(const zip_file *z, uint64_t offset, void *dst, size_t n) {
   if (offset > z->size || n > z->size - offset)
     return io_fail(z->ctx, z->path, 0, "the archive is cut short or damaged");
   if (fseeko(z->f, (off_t)offset, SEEK_SET) != 0) return io_fail(z->ctx, z->path, errno, "can't be read");
@@ -45,7 +45,7 @@ static damo_status find_end(const zip_file *z, uint64_t *offset, unsigned char e
   const size_t n = z->size < END_SIZE + COMMENT_MAX ? (size_t)z->size : END_SIZE + COMMENT_MAX;
   unsigned char *tail = mem_alloc(z->ctx, n);
   if (!tail) return DAMO_EMEMORY;
-  damo_status status = read_at(z, z->size - n, tail, n);
+  damo_status status = zip_read_at(z, z->size - n, tail, n);
   bool found = false;
   for (size_t i = n >= END_SIZE ? n - END_SIZE + 1 : 0; status == DAMO_OK && i-- > 0 && !found;) {
     if (memcmp(tail + i, "PK\5\6", 4) != 0 || get16(tail + i + 20) > n - i - END_SIZE) continue;
@@ -65,9 +65,9 @@ static damo_status find_directory(const zip_file *z, directory *d) {
   *d = (directory){.offset = get32(end + 16), .size = get32(end + 12), .count = get16(end + 10)};
   if (at < END64_LOCATOR_SIZE) return DAMO_OK;
   if (d->offset != 0xFFFFFFFF && d->size != 0xFFFFFFFF && d->count != 0xFFFF) return DAMO_OK;
-  DAMO_TRY(read_at(z, at - END64_LOCATOR_SIZE, locator, sizeof locator));
+  DAMO_TRY(zip_read_at(z, at - END64_LOCATOR_SIZE, locator, sizeof locator));
   if (memcmp(locator, "PK\6\7", 4) != 0) return DAMO_OK;
-  DAMO_TRY(read_at(z, get64(locator + 8), end64, sizeof end64));
+  DAMO_TRY(zip_read_at(z, get64(locator + 8), end64, sizeof end64));
   if (memcmp(end64, "PK\6\6", 4) != 0) return io_fail(z->ctx, z->path, 0, "the archive's zip64 directory is damaged");
   *d = (directory){.offset = get64(end64 + 48), .size = get64(end64 + 40), .count = get64(end64 + 32)};
   return DAMO_OK;
@@ -141,7 +141,7 @@ damo_status zip_read(damo_ctx *ctx, const char *path, FILE *f, uint64_t file_siz
     return io_fail(ctx, path, 0, "the archive's directory is damaged");
   unsigned char *bytes = mem_alloc(ctx, (size_t)d.size);
   if (!bytes) return DAMO_EMEMORY;
-  damo_status status = read_at(&z, d.offset, bytes, (size_t)d.size);
+  damo_status status = zip_read_at(&z, d.offset, bytes, (size_t)d.size);
   if (status == DAMO_OK) {
     out->at = mem_calloc(ctx, (size_t)d.count * sizeof *out->at);
     if (out->at) out->cap = (int64_t)d.count;
@@ -165,7 +165,7 @@ damo_status zip_open_member(io_source *s, const zip_member *m, uint64_t file_siz
   s->member = m->name;
   if (m->flags & 1) return source_fail(s, "it is encrypted");
   if (m->method != 0 && m->method != 8) return source_fail(s, "compression method %d is not supported", m->method);
-  DAMO_TRY(read_at(&z, m->offset, local, sizeof local));
+  DAMO_TRY(zip_read_at(&z, m->offset, local, sizeof local));
   if (memcmp(local, "PK\3\4", 4) != 0) return source_fail(s, "its header is damaged");
   const uint64_t start = m->offset + LOCAL_SIZE + get16(local + 26) + get16(local + 28);
   if (start > file_size || m->packed > file_size - start) return source_fail(s, "the data are cut short");
