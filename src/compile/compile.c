@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-typedef struct job {
+typedef struct compile_job {
   damo_ctx *ctx;
   const in_spec *in;
   int64_t n_in, n_out;
@@ -13,13 +13,13 @@ typedef struct job {
   ptrvec fresh;   /* owned damo_var*: of the fgraph, what no_recycling names */
   ptrvec targets; /* damo_var*: the shared Variable, or the input, that takes wanted[n_out + i] */
   map is_target;
-} job;
+} compile_job;
 
 /* ---- What is to be computed -------------------------------------------------------------------------------------- */
 
 /* The new value (what: "update", "given") as something that the target can hold: itself, or cast where nothing is lost.
  * A literal first takes the dtype that it has next to the target. */
-static damo_var *fit_value(job *j, damo_var *target, damo_var *now, const char *what) {
+static damo_var *fit_value(compile_job *j, damo_var *target, damo_var *now, const char *what) {
   const damo_type *want = target->type;
   damo_var *fit[2] = {target, now};
   if (now->weak && build_resolve(&j->b, fit, 2, false, fit) != DAMO_OK) return NULL;
@@ -37,7 +37,7 @@ static damo_var *fit_value(job *j, damo_var *target, damo_var *now, const char *
                     type_format(b, sizeof b, now->type));
 }
 
-static damo_status add_update(job *j, damo_var *target, damo_var *now) {
+static damo_status add_update(compile_job *j, damo_var *target, damo_var *now) {
   char name[160];
   if (map_get(&j->is_target, target, NULL)) {
     return ctx_fail(j->ctx, DAMO_EVALUE, "compile: %s has two updates", var_format(name, sizeof name, target));
@@ -49,7 +49,7 @@ static damo_status add_update(job *j, damo_var *target, damo_var *now) {
   return ptrvec_push(&j->wanted, now);
 }
 
-static damo_status add_explicit_updates(job *j) {
+static damo_status add_explicit_updates(compile_job *j) {
   const compile_options *o = j->options;
   char name[160];
   for (int64_t i = 0; i < o->n_updates; i++) {
@@ -66,7 +66,7 @@ static damo_status add_explicit_updates(job *j) {
 }
 
 /* Shared Variables that outputs use and that update themselves (random streams); their updates may use more of them. */
-static damo_status add_default_updates(job *j) {
+static damo_status add_default_updates(compile_job *j) {
   if (j->options->no_default_updates) return DAMO_OK;
   ptrvec leaves;
   ptrvec_init(&leaves, j->ctx);
@@ -86,7 +86,7 @@ static damo_status add_default_updates(job *j) {
 }
 
 /* No given value may read what is itself replaced: which of the two that would mean, the order alone would tell. */
-static damo_status check_givens(job *j) {
+static damo_status check_givens(compile_job *j) {
   const compile_options *o = j->options;
   ptrvec above;
   map is_given;
@@ -107,7 +107,7 @@ static damo_status check_givens(job *j) {
   return s;
 }
 
-static damo_status apply_givens(job *j) {
+static damo_status apply_givens(compile_job *j) {
   const compile_options *o = j->options;
   if (o->n_givens == 0) return DAMO_OK;
   DAMO_TRY(check_givens(j));
@@ -132,7 +132,7 @@ static damo_status apply_givens(job *j) {
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
 /* What the results are computed from: nothing above an input is. */
-static damo_status find_used(job *j, map *is_used) {
+static damo_status compile_find_used(compile_job *j, map *is_used) {
   ptrvec inputs, nodes;
   ptrvec_init(&inputs, j->ctx);
   ptrvec_init(&nodes, j->ctx);
@@ -152,11 +152,11 @@ static damo_status find_used(job *j, map *is_used) {
   return s;
 }
 
-static damo_status check_unused(job *j) {
+static damo_status compile_check_unused(compile_job *j) {
   if (j->options->on_unused_input == UNUSED_IGNORE) return DAMO_OK;
   map is_used;
   map_init(&is_used, j->ctx);
-  damo_status s = find_used(j, &is_used);
+  damo_status s = compile_find_used(j, &is_used);
   for (int64_t i = 0; i < j->n_in && s == DAMO_OK; i++) {
     const damo_var *v = j->in[i].var;
     if (map_get(&is_used, v, NULL)) continue;
@@ -176,7 +176,7 @@ static damo_status check_unused(job *j) {
   return s;
 }
 
-static damo_fgraph *make_fgraph(job *j, map *memo) {
+static damo_fgraph *compile_make_fgraph(compile_job *j, map *memo) {
   ptrvec inputs;
   ptrvec_init(&inputs, j->ctx);
   damo_fgraph *fg = NULL;
@@ -193,15 +193,15 @@ static damo_fgraph *make_fgraph(job *j, map *memo) {
 const char *const compile_modes[] = {"FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD", NULL};
 const char *const compile_optimizers[] = {"fast_run", "fast_compile", "none", NULL};
 
-static bool is_word(const char *word, const char *const *list) {
+static bool is_listed_word(const char *word, const char *const *list) {
   for (; *list != NULL; list++) {
     if (strcmp(*list, word) == 0) return true;
   }
   return false;
 }
 
-static damo_status check_word(damo_ctx *ctx, const char *what, const char *word, const char *const *list) {
-  if (word == NULL || is_word(word, list)) return DAMO_OK;
+static damo_status compile_check_word(damo_ctx *ctx, const char *what, const char *word, const char *const *list) {
+  if (word == NULL || is_listed_word(word, list)) return DAMO_OK;
   const char *near = suggest(word, list);
   if (near != NULL) {
     return ctx_fail(ctx, DAMO_EVALUE, "compile: unknown %s '%s', did you mean '%s'?", what, word, near);
@@ -223,14 +223,14 @@ static fn_watch watch_of(const compile_options *o) {
 }
 
 static damo_status check_mode(damo_ctx *ctx, const compile_options *o) {
-  DAMO_TRY(check_word(ctx, "mode", mode_of(o), compile_modes));
-  DAMO_TRY(check_word(ctx, "optimizer", o->optimizer, compile_optimizers));
+  DAMO_TRY(compile_check_word(ctx, "mode", mode_of(o), compile_modes));
+  DAMO_TRY(compile_check_word(ctx, "optimizer", o->optimizer, compile_optimizers));
   DAMO_TRY(rewrite_check_words(ctx, "include", o->include));
   DAMO_TRY(rewrite_check_words(ctx, "exclude", o->exclude));
   return rewrite_check_words(ctx, "require", o->require);
 }
 
-static damo_status rewrite_by_mode(job *j, damo_fgraph *fg) {
+static damo_status rewrite_by_mode(compile_job *j, damo_fgraph *fg) {
   const compile_options *o = j->options;
   const char *optimizer = o->optimizer;
   if (optimizer == NULL) optimizer = strcmp(mode_of(o), "FAST_COMPILE") == 0 ? "fast_compile" : "fast_run";
@@ -242,7 +242,7 @@ static damo_status rewrite_by_mode(job *j, damo_fgraph *fg) {
 
 /* ---- The function ------------------------------------------------------------------------------------------------ */
 
-static damo_status fill_inputs(job *j, damo_function *f) {
+static damo_status fill_inputs(compile_job *j, damo_function *f) {
   for (int64_t i = 0; i < j->n_in; i++) {
     const in_spec *spec = &j->in[i];
     fn_input *in = &f->inputs[i];
@@ -258,7 +258,7 @@ static damo_status fill_inputs(job *j, damo_function *f) {
   return DAMO_OK;
 }
 
-static damo_status fill_outputs(job *j, damo_function *f, const out_spec *out) {
+static damo_status fill_outputs(compile_job *j, damo_function *f, const out_spec *out) {
   for (int64_t i = 0; i < j->n_out; i++) {
     f->outputs[i].type = damo_retain(out[i].var->type);
     f->outputs[i].borrow = out[i].borrow;
@@ -267,7 +267,7 @@ static damo_status fill_outputs(job *j, damo_function *f, const out_spec *out) {
   return DAMO_OK;
 }
 
-static int32_t input_place(const job *j, const damo_var *v) {
+static int32_t input_place(const compile_job *j, const damo_var *v) {
   for (int64_t i = 0; i < j->n_in; i++) {
     if (j->in[i].var == v) return (int32_t)i;
   }
@@ -275,7 +275,7 @@ static int32_t input_place(const job *j, const damo_var *v) {
 }
 
 /* Updated ones first, in the order of the fgraph's outputs, then those that are only read. */
-static damo_status fill_shared(job *j, damo_function *f, const ptrvec *read) {
+static damo_status fill_shared(compile_job *j, damo_function *f, const ptrvec *read) {
   int64_t n = 0;
   for (int64_t i = 0; i < j->targets.n; i++, n++) {
     damo_var *v = j->targets.at[i];
@@ -288,7 +288,7 @@ static damo_status fill_shared(job *j, damo_function *f, const ptrvec *read) {
   return DAMO_OK;
 }
 
-static damo_status shared_only_read(job *j, damo_fgraph *fg, ptrvec *out) {
+static damo_status shared_only_read(compile_job *j, damo_fgraph *fg, ptrvec *out) {
   ptrvec leaves;
   ptrvec_init(&leaves, j->ctx);
   damo_status s = graph_inputs(j->ctx, (damo_var *const *)fg->outputs.at, fg->outputs.n, &leaves);
@@ -301,7 +301,7 @@ static damo_status shared_only_read(job *j, damo_fgraph *fg, ptrvec *out) {
 }
 
 /* The copies in the fgraph of what no_recycling names, owned: rewriting may drop them. */
-static damo_status find_fresh(job *j, const map *memo) {
+static damo_status find_fresh(compile_job *j, const map *memo) {
   const compile_options *o = j->options;
   for (int64_t i = 0; i < o->n_no_recycling; i++) {
     damo_var *v = map_get_ptr(memo, o->no_recycling[i]);
@@ -325,15 +325,15 @@ static damo_status keep_fresh(damo_function *f, const ptrvec *fresh) {
   return s;
 }
 
-static damo_status keep_rewrites(damo_function *f, const history *past) {
+static damo_status keep_rewrites(damo_function *f, const debug_history *past) {
   char *const *rules;
-  int64_t n = history_rules(past, &rules);
+  int64_t n = debug_history_rules(past, &rules);
   return function_set_rewrites(f, rules, n);
 }
 
 /* past: of what rewriting did, in which case fg is its graph, which stays as it is; else NULL. */
-static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out, const ptrvec *fresh,
-                                    const history *past) {
+static damo_function *make_function(compile_job *j, damo_fgraph *fg, const out_spec *out, const ptrvec *fresh,
+                                    const debug_history *past) {
   ptrvec read;
   ptrvec_init(&read, j->ctx);
   damo_function *f = NULL;
@@ -361,7 +361,7 @@ static damo_function *make_function(job *j, damo_fgraph *fg, const out_spec *out
 }
 
 /* Only what the caller gives away may be overwritten. */
-static void mark_mutable(job *j, damo_fgraph *fg) {
+static void mark_mutable(compile_job *j, damo_fgraph *fg) {
   for (int64_t i = 0; i < j->n_in; i++) {
     damo_var *x = fg->inputs.at[i];
     x->given_away = j->in[i].mutable_;
@@ -369,19 +369,19 @@ static void mark_mutable(job *j, damo_fgraph *fg) {
   }
 }
 
-static damo_status protect_graph(job *j, damo_fgraph *fg, bool by_demand) {
+static damo_status protect_graph(compile_job *j, damo_fgraph *fg, bool by_demand) {
   mark_mutable(j, fg);
   return by_demand ? protect_for_demand(fg) : protect_destroyed(fg);
 }
 
 /* DEBUG's other Function: the graph as it was written, and both sides of every rewrite. */
-static damo_function *compile_past(job *j, const out_spec *out, const damo_fgraph *fg, const history *past,
-                                   const ptrvec *shadows) {
+static damo_function *compile_past(compile_job *j, const out_spec *out, const damo_fgraph *fg,
+                                   const debug_history *past, const ptrvec *shadows) {
   map copies;
   ptrvec fresh;
   map_init(&copies, j->ctx);
   ptrvec_init(&fresh, j->ctx);
-  damo_fgraph *graph = history_graph(past, fg, &copies);
+  damo_fgraph *graph = debug_history_graph(past, fg, &copies);
   damo_function *f = NULL;
   damo_status s = graph != NULL ? DAMO_OK : damo_error_status(j->ctx);
   for (int64_t i = 0; i < shadows->n && s == DAMO_OK; i++) {
@@ -396,35 +396,35 @@ static damo_function *compile_past(job *j, const out_spec *out, const damo_fgrap
   return f;
 }
 
-static damo_function *compile_rewritten(job *j, const out_spec *out, damo_fgraph *fg) {
+static damo_function *compile_rewritten(compile_job *j, const out_spec *out, damo_fgraph *fg) {
   mark_mutable(j, fg);
   if (rewrite_by_mode(j, fg) != DAMO_OK || protect_graph(j, fg, false) != DAMO_OK) return NULL;
   return make_function(j, fg, out, &j->fresh, NULL);
 }
 
 /* The Function of DEBUG mode, with the other one. */
-static damo_function *compile_debug(job *j, const out_spec *out, damo_fgraph *fg) {
-  history *past = history_begin(fg);
+static damo_function *compile_debug(compile_job *j, const out_spec *out, damo_fgraph *fg) {
+  debug_history *past = debug_history_begin(fg);
   if (past == NULL) return NULL;
   ptrvec shadows;
   ptrvec_init(&shadows, j->ctx);
   damo_status s = DAMO_OK;
   for (int64_t i = 0; i < j->fresh.n && s == DAMO_OK; i++) {
-    s = ptrvec_push(&shadows, history_shadow(past, j->fresh.at[i]));
+    s = ptrvec_push(&shadows, debug_history_shadow(past, j->fresh.at[i]));
   }
   damo_function *f = s == DAMO_OK ? compile_rewritten(j, out, fg) : NULL;
-  history_end(past);
+  debug_history_end(past);
   if (f != NULL && (f->plain = compile_past(j, out, fg, past, &shadows)) == NULL) {
     damo_release(f);
     f = NULL;
   }
   ptrvec_clear(&shadows);
-  history_free(past);
+  debug_history_free(past);
   return f;
 }
 
 /* Gradients that do not exist have no value. */
-static damo_status check_output(job *j, const damo_var *v, int64_t i) {
+static damo_status compile_check_output(compile_job *j, const damo_var *v, int64_t i) {
   if (v->type->kind == TYPE_NULL)
     return ctx_fail(j->ctx, DAMO_ENULL_GRADIENT, "compile: output %lld is undefined: %s", (long long)i + 1,
                     v->type->why);
@@ -437,17 +437,18 @@ static damo_status check_output(job *j, const damo_var *v, int64_t i) {
   return DAMO_OK;
 }
 
-static damo_function *job_run(job *j, const out_spec *out) {
+static damo_function *job_run(compile_job *j, const out_spec *out) {
   if (check_mode(j->ctx, j->options) != DAMO_OK) return NULL;
   for (int64_t i = 0; i < j->n_out; i++) {
-    if (check_output(j, out[i].var, i) != DAMO_OK || ptrvec_push(&j->wanted, out[i].var) != DAMO_OK) return NULL;
+    if (compile_check_output(j, out[i].var, i) != DAMO_OK || ptrvec_push(&j->wanted, out[i].var) != DAMO_OK)
+      return NULL;
   }
   if (add_explicit_updates(j) != DAMO_OK || add_default_updates(j) != DAMO_OK || apply_givens(j) != DAMO_OK)
     return NULL;
-  if (check_unused(j) != DAMO_OK) return NULL;
+  if (compile_check_unused(j) != DAMO_OK) return NULL;
   map memo;
   map_init(&memo, j->ctx);
-  damo_fgraph *fg = make_fgraph(j, &memo);
+  damo_fgraph *fg = compile_make_fgraph(j, &memo);
   damo_function *f = NULL;
   if (fg != NULL && find_fresh(j, &memo) == DAMO_OK) {
     f = watch_of(j->options) == WATCH_DEBUG ? compile_debug(j, out, fg) : compile_rewritten(j, out, fg);
@@ -461,7 +462,7 @@ damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, 
                                 const compile_options *options) {
   static const compile_options plain = {0};
   if (ctx_enter(ctx, STACK_COMPILE) != DAMO_OK) return NULL;
-  job j = {.ctx = ctx, .in = in, .n_in = n_in, .n_out = n_out, .options = options != NULL ? options : &plain};
+  compile_job j = {.ctx = ctx, .in = in, .n_in = n_in, .n_out = n_out, .options = options != NULL ? options : &plain};
   build_init(&j.b, ctx);
   ptrvec_init(&j.wanted, ctx);
   ptrvec_init(&j.targets, ctx);

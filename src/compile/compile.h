@@ -48,13 +48,13 @@ extern const char *const compile_optimizers[]; /* fast_run fast_compile none */
 
 /* What looks at the thunks while a function runs. */
 typedef enum fn_watch { WATCH_NONE, WATCH_NAN, WATCH_DEBUG } fn_watch;
-typedef struct nan_mask nan_mask;
+typedef struct nanguard_mask nanguard_mask;
 
 struct damo_function {
   damo_obj obj;
   fn_watch watch;
-  nan_mask *nan_masks;  /* of a run under watch: results with entries that may turn out unread (nanmask.c) */
-  damo_function *plain; /* DEBUG: the same function, not rewritten, and both sides of each rewrite; else NULL */
+  nanguard_mask *nan_masks; /* of a run under watch: results with entries that may turn out unread (nanmask.c) */
+  damo_function *plain;     /* DEBUG: the same function, not rewritten, and both sides of each rewrite; else NULL */
   struct fn_rewrite
       *rewrites; /* of a plain function: the rewrites in their order, and where their sides are computed */
   int64_t n_rewrites;

@@ -18,21 +18,30 @@ damo_status protect_for_demand(damo_fgraph *fg);
 /* nanguard.c */
 /* A numeric error when an output of the thunk, of that plan, holds a nan or an infinity that its Op does not call lawful,
  * and that something reads. func is the mode's name. */
-damo_status guard_outputs(const vm_plan *p, const thunk *t, const char *func);
+damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, const char *func);
 /* No number, as far as the Op does not call it lawful. */
-bool guard_is_odd(scalar s, op_nonfinite lawful);
+bool nanguard_is_odd(scalar s, op_nonfinite lawful);
 /* "nan at {2, 3}" of the entry at that index. */
-void guard_text(char *dst, size_t n, const damo_array *a, const int64_t *index);
+void nanguard_entry_text(char *dst, size_t n, const damo_array *a, const int64_t *index);
 /* nanmask.c: forgets what earlier results held. */
-void nan_masks_clear(damo_function *f);
+void nanguard_clear_masks(damo_function *f);
 /* The same error of output o, a dense array; odd: it holds such an entry. */
-damo_status nan_masks_check(damo_function *f, const thunk *t, int o, bool odd, const char *func);
+damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool odd, const char *func);
 /* Warns when the node, about to run, divides integers by zero or past their range. */
-void warn_integer_division(const thunk *t, const char *func);
+void nanguard_warn_integer_division(const thunk *t, const char *func);
 /* A numeric error when an argument or a shared value holds nan or inf. */
-damo_status guard_inputs(const damo_function *f, const char *func);
+damo_status nanguard_check_inputs(const damo_function *f, const char *func);
 /* Sets the plan's step as f->watch asks. */
 void watch_plan(damo_function *f);
+
+/* The next index of a in C order; false past the last. */
+static inline bool debug_next_index(const damo_array *a, int64_t *index) {
+  for (int d = a->ndim - 1; d >= 0; d--) {
+    if (++index[d] < array_shape(a)[d]) return true;
+    index[d] = 0;
+  }
+  return false;
+}
 
 /* debug.c: runs the thunk and all checks of DEBUG mode on it. */
 damo_status debug_step(vm_plan *p, thunk *t);
@@ -51,17 +60,17 @@ bool debug_agree_within(const damo_obj *a, const damo_obj *b, const damo_obj *te
  * damo_obj*, of what they read and v. Fails for lack of memory alone. */
 damo_status debug_terms(damo_ctx *ctx, const ptrvec *nodes, const damo_var *v, const map *values, damo_obj **out);
 /* debug_history.c: what rewriting does to fg, from begin to end. */
-typedef struct history history;
-history *history_begin(damo_fgraph *fg);
-void history_end(history *h); /* fg is left alone from here on */
-void history_free(history *h);
+typedef struct debug_history debug_history;
+debug_history *debug_history_begin(damo_fgraph *fg);
+void debug_history_end(debug_history *h); /* fg is left alone from here on */
+void debug_history_free(debug_history *h);
 /* What v, a Variable of fg, was before any rule touched what it is made from; v itself where nothing is known of it. */
-damo_var *history_shadow(const history *h, damo_var *v);
+damo_var *debug_history_shadow(const debug_history *h, damo_var *v);
 /* A FunctionGraph over copies of fg's inputs: the outputs as they were written, then what each rewrite replaced and by
  * what, in turn. memo gains the copies of shadows. */
-damo_fgraph *history_graph(const history *h, const damo_fgraph *fg, map *memo);
+damo_fgraph *debug_history_graph(const debug_history *h, const damo_fgraph *fg, map *memo);
 /* The names of the rules, one a replacement, borrowed. Returns their number. */
-int64_t history_rules(const history *h, char *const **rules);
+int64_t debug_history_rules(const debug_history *h, char *const **rules);
 
 /* debug_graph.c: gives f->plain the same arguments, copied where f may overwrite them; then, after the run of f and
  * before anything is committed, runs it and compares. (f first: its nodes are checked one by one, those of f->plain are

@@ -10,17 +10,17 @@
 #include <string.h>
 
 /* One node under examination: values in the order of inputs, then outputs. */
-typedef struct exam {
+typedef struct node_exam {
   thunk *t;
   damo_ctx *ctx;
   damo_obj **before; /* owned: copies of the inputs as they were */
   cell *cells;       /* of a rerun */
   cell **at;
   int64_t n; /* inputs and outputs */
-} exam;
+} node_exam;
 
-static damo_status exam_begin(exam *e, thunk *t) {
-  *e = (exam){.t = t, .ctx = t->ctx, .n = (int64_t)t->n_in + t->n_out};
+static damo_status exam_begin(node_exam *e, thunk *t) {
+  *e = (node_exam){.t = t, .ctx = t->ctx, .n = (int64_t)t->n_in + t->n_out};
   size_t n = (size_t)e->n;
   e->before = mem_calloc(e->ctx, n * (sizeof *e->before + sizeof *e->cells + sizeof *e->at));
   if (e->before == NULL) return DAMO_EMEMORY;
@@ -30,21 +30,21 @@ static damo_status exam_begin(exam *e, thunk *t) {
   return DAMO_OK;
 }
 
-static void drop_cells(exam *e) {
+static void drop_cells(node_exam *e) {
   for (int64_t i = 0; i < e->n; i++) {
     damo_release(e->cells[i]);
     e->cells[i] = NULL;
   }
 }
 
-static void exam_end(exam *e) {
+static void exam_end(node_exam *e) {
   if (e->before == NULL) return;
   drop_cells(e);
   for (int64_t i = 0; i < e->n; i++) damo_release(e->before[i]);
   mem_free(e->ctx, e->before, (size_t)e->n * (sizeof *e->before + sizeof *e->cells + sizeof *e->at));
 }
 
-static damo_status remember_inputs(exam *e) {
+static damo_status remember_inputs(node_exam *e) {
   for (int i = 0; i < e->t->n_in; i++) {
     e->before[i] = value_copy(*e->t->in[i]);
     if (e->before[i] == NULL) return DAMO_EMEMORY;
@@ -52,8 +52,8 @@ static damo_status remember_inputs(exam *e) {
   return DAMO_OK;
 }
 
-static damo_status accuse(const exam *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static damo_status accuse(const exam *e, const char *fmt, ...) {
+static damo_status accuse(const node_exam *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static damo_status accuse(const node_exam *e, const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);
   damo_status s = ctx_vfail(e->ctx, DAMO_EINCONSISTENCY, fmt, args);
@@ -79,7 +79,7 @@ static const char *value_text(char *dst, size_t n, const damo_obj *v) {
   return dst;
 }
 
-static damo_status check_types(const exam *e) {
+static damo_status exam_check_types(const node_exam *e) {
   for (int o = 0; o < e->t->n_out; o++) {
     const damo_obj *v = *e->t->out[o];
     const damo_var *out = e->t->node->out[o];
@@ -100,7 +100,7 @@ static damo_status check_types(const exam *e) {
 }
 
 /* By what the Op says of patterns, a place may be stored more than once in its outputs, as it is in these inputs. */
-static damo_status check_repeats(const exam *e, op_pattern said, bool *may) {
+static damo_status check_repeats(const node_exam *e, op_pattern said, bool *may) {
   const int n = said == PATTERN_JOINS || said == PATTERN_MEETS ? e->t->n_in : 1;
   *may = said == PATTERN_MEETS;
   for (int i = 0; i < n && said != PATTERN_ONCE; i++) {
@@ -112,7 +112,7 @@ static damo_status check_repeats(const exam *e, op_pattern said, bool *may) {
   return DAMO_OK;
 }
 
-static damo_status check_patterns(const exam *e) {
+static damo_status check_patterns(const node_exam *e) {
   const op_pattern said = e->t->node->op->def->pattern;
   bool may = false, repeats = false;
   if (said == PATTERN_UNKNOWN) return DAMO_OK;
@@ -130,7 +130,7 @@ static damo_status check_patterns(const exam *e) {
   return DAMO_OK;
 }
 
-static damo_status check_inputs(const exam *e) {
+static damo_status exam_check_inputs(const node_exam *e) {
   const damo_op *op = e->t->node->op;
   for (int i = 0; i < e->t->n_in; i++) {
     const damo_obj *v = *e->t->in[i], *was = e->before[i];
@@ -151,7 +151,7 @@ static bool share(const damo_obj *v, const damo_obj *w) {
 }
 
 /* Output o may share memory with input i: it says so of i, or of an input that itself shares memory with i. */
-static bool is_declared(const exam *e, int o, int i) {
+static bool is_declared(const node_exam *e, int o, int i) {
   const damo_op *op = e->t->node->op;
   for (int j = 0; j < e->t->n_in; j++) {
     if (!op_alias_has(op->view_map, o, j) && !op_alias_has(op->destroy_map, o, j)) continue;
@@ -160,12 +160,12 @@ static bool is_declared(const exam *e, int o, int i) {
   return false;
 }
 
-static bool is_alias_of_something(const exam *e, int o) {
+static bool is_alias_of_something(const node_exam *e, int o) {
   const damo_op *op = e->t->node->op;
   return op_alias_has(op->view_map, o, -1) || op_alias_has(op->destroy_map, o, -1);
 }
 
-static damo_status check_aliases(const exam *e) {
+static damo_status check_aliases(const node_exam *e) {
   for (int o = 0; o < e->t->n_out; o++) {
     for (int i = 0; i < e->t->n_in; i++) {
       if (!share(*e->t->out[o], *e->t->in[i]) || is_declared(e, o, i)) continue;
@@ -185,11 +185,11 @@ static damo_status check_aliases(const exam *e) {
 
 /* An array of that shape, each entry of the last axis two steps before the one before it. */
 static damo_array *odd_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
-  int64_t room[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  int64_t padded[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   if (ndim == 0 || shape[ndim - 1] == 0) return array_empty(ctx, dtype, ndim, shape);
-  memcpy(room, shape, (size_t)ndim * sizeof *room);
-  room[ndim - 1] = 2 * shape[ndim - 1] + 1;
-  damo_array *base = array_empty(ctx, dtype, ndim, room);
+  memcpy(padded, shape, (size_t)ndim * sizeof *padded);
+  padded[ndim - 1] = 2 * shape[ndim - 1] + 1;
+  damo_array *base = array_empty(ctx, dtype, ndim, padded);
   if (base == NULL) return NULL;
   memcpy(strides, array_strides(base), (size_t)ndim * sizeof *strides);
   int64_t step = strides[ndim - 1];
@@ -232,7 +232,7 @@ typedef struct rerun {
   bool odd, read_only;
 } rerun;
 
-static damo_status fill_cells(exam *e, const rerun *r) {
+static damo_status fill_cells(node_exam *e, const rerun *r) {
   thunk *t = e->t;
   for (int i = 0; i < t->n_in; i++) {
     damo_obj *v = r->odd ? odd_copy(e->ctx, t->node->in[i]->type, e->before[i]) : value_copy(e->before[i]);
@@ -246,7 +246,7 @@ static damo_status fill_cells(exam *e, const rerun *r) {
   return DAMO_OK;
 }
 
-static damo_status run_cells(exam *e, const rerun *r) {
+static damo_status rerun_cells(node_exam *e, const rerun *r) {
   thunk *t = e->t;
   thunk_request how = {.impl = r->impl};
   thunk *again = thunk_make(e->ctx, t->node, e->at, e->at + t->n_in, &how);
@@ -258,7 +258,7 @@ static damo_status run_cells(exam *e, const rerun *r) {
 }
 
 /* The terms of the node's output o, if that has such. */
-static damo_status terms_of(const exam *e, int o, damo_obj **terms) {
+static damo_status exam_terms(const node_exam *e, int o, damo_obj **terms) {
   damo_apply *node = e->t->node;
   ptrvec nodes;
   map values;
@@ -274,61 +274,61 @@ static damo_status terms_of(const exam *e, int o, damo_obj **terms) {
 }
 
 /* *agree, where it is not yet true: the two are apart by the rounding of their terms, added in another order. */
-static damo_status allow_rounding(const exam *e, int o, const damo_obj *again, bool *agree) {
+static damo_status exam_allow_rounding(const node_exam *e, int o, const damo_obj *again, bool *agree) {
   char text[400];
   damo_obj *terms = NULL;
   if (*agree) return DAMO_OK;
-  DAMO_TRY(terms_of(e, o, &terms));
+  DAMO_TRY(exam_terms(e, o, &terms));
   *agree = terms != NULL && debug_agree_within(*e->t->out[o], again, terms, false, text, sizeof text);
   damo_release(terms);
   return DAMO_OK;
 }
 
-static damo_status compare_cells(const exam *e, const rerun *r) {
+static damo_status compare_cells(const node_exam *e, const rerun *r) {
   thunk *t = e->t;
   char text[400];
   for (int o = 0; o < t->n_out; o++) {
     const damo_obj *again = e->cells[t->n_in + o];
     bool agree = debug_agree(*t->out[o], again, false, text, sizeof text);
-    DAMO_TRY(allow_rounding(e, o, again, &agree));
+    DAMO_TRY(exam_allow_rounding(e, o, again, &agree));
     if (agree) continue;
     return accuse(e, "DEBUG: output %d is another one when the node runs %s: %s", o + 1, r->how, text);
   }
   return DAMO_OK;
 }
 
-static damo_status run_again(exam *e, const rerun *r) {
+static damo_status rerun_node(node_exam *e, const rerun *r) {
   damo_status s = fill_cells(e, r);
-  if (s == DAMO_OK) s = run_cells(e, r);
+  if (s == DAMO_OK) s = rerun_cells(e, r);
   if (s == DAMO_OK) s = compare_cells(e, r);
   drop_cells(e);
   return s;
 }
 
 /* An Op with the property in_place copies what it may not write: that is its plain kernel. */
-static damo_status run_all_ways(exam *e) {
+static damo_status run_all_ways(node_exam *e) {
   const damo_op *op = e->t->node->op;
   bool in_place = op_prop(op, "inplace")->kind != PROP_NIL;
   const rerun plain = {.how = "without room for its results", .read_only = in_place};
   const rerun odd = {.how = "with operands and results of odd strides", .odd = true};
   const rerun lua = {.how = "in Lua", .impl = "lua"};
   if (op->def->impure) return DAMO_OK;
-  DAMO_TRY(run_again(e, &plain));
-  DAMO_TRY(run_again(e, &odd));
-  return op->def->perform != NULL && op->def->perform_lua != NULL ? run_again(e, &lua) : DAMO_OK;
+  DAMO_TRY(rerun_node(e, &plain));
+  DAMO_TRY(rerun_node(e, &odd));
+  return op->def->perform != NULL && op->def->perform_lua != NULL ? rerun_node(e, &lua) : DAMO_OK;
 }
 
 /* ---- One thunk --------------------------------------------------------------------------------------------------- */
 
-static damo_status check_run(const exam *e) {
-  DAMO_TRY(check_types(e));
+static damo_status check_run(const node_exam *e) {
+  DAMO_TRY(exam_check_types(e));
   DAMO_TRY(check_patterns(e));
-  DAMO_TRY(check_inputs(e));
+  DAMO_TRY(exam_check_inputs(e));
   return check_aliases(e);
 }
 
 /* A lazy thunk with all its inputs asks for none: it is like others. */
-static bool has_all(const thunk *t) {
+static bool has_all_inputs(const thunk *t) {
   for (int i = 0; i < t->n_in; i++) {
     if (!thunk_ready(t, i)) return false;
   }
@@ -336,26 +336,26 @@ static bool has_all(const thunk *t) {
 }
 
 static damo_status debug_lazy(const vm_plan *p, thunk *t) {
-  exam e = {.t = t, .ctx = t->ctx};
+  node_exam e = {.t = t, .ctx = t->ctx};
   DAMO_TRY(t->run(t));
   if (t->n_need > 0) return DAMO_OK;
-  DAMO_TRY(check_types(&e));
-  return guard_outputs(p, t, "DEBUG");
+  DAMO_TRY(exam_check_types(&e));
+  return nanguard_check_outputs(p, t, "DEBUG");
 }
 
 damo_status debug_step(vm_plan *p, thunk *t) {
-  if (t->lazy && !has_all(t)) return debug_lazy(p, t);
-  exam e;
+  if (t->lazy && !has_all_inputs(t)) return debug_lazy(p, t);
+  node_exam e;
   damo_status s = exam_begin(&e, t);
   if (s == DAMO_OK) s = remember_inputs(&e);
   if (s == DAMO_OK) {
-    warn_integer_division(t, "DEBUG");
+    nanguard_warn_integer_division(t, "DEBUG");
     s = t->run(t);
   }
   if (s == DAMO_OK) s = check_run(&e);
   if (s == DAMO_OK) s = run_all_ways(&e);
   if (s == DAMO_OK) s = debug_dense_equal(t, e.before);
-  if (s == DAMO_OK) s = guard_outputs(p, t, "DEBUG");
+  if (s == DAMO_OK) s = nanguard_check_outputs(p, t, "DEBUG");
   exam_end(&e);
   return s;
 }

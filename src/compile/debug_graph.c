@@ -14,7 +14,7 @@ damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_t n_arg
 }
 
 /* The failure is told as that of the node that makes v, a part of the graph as it was written. */
-static damo_status blame(damo_ctx *ctx, const damo_var *v) {
+static damo_status plain_blame(damo_ctx *ctx, const damo_var *v) {
   if (v->owner != NULL) ctx_fail_at(ctx, v->owner->op->def->name, v->owner);
   return DAMO_EINCONSISTENCY;
 }
@@ -41,7 +41,7 @@ static void leave_out_destroyers(ptrvec *nodes) {
 }
 
 /* The terms of v, a Variable of g's graph, as far down as it shares nothing with `other` (may be NULL). */
-static damo_status terms_of(const damo_function *g, damo_var *v, damo_var *other, damo_obj **terms) {
+static damo_status plain_terms(const damo_function *g, damo_var *v, damo_var *other, damo_obj **terms) {
   damo_ctx *ctx = g->obj.ctx;
   ptrvec nodes, stops;
   map values;
@@ -60,12 +60,12 @@ static damo_status terms_of(const damo_function *g, damo_var *v, damo_var *other
 }
 
 /* *agree, where it is not yet true: x and y are no further apart than the rounding of v's terms. */
-static damo_status allow_rounding(const damo_function *g, damo_var *v, damo_var *other, const damo_obj *x,
-                                  const damo_obj *y, bool *agree) {
+static damo_status plain_allow_rounding(const damo_function *g, damo_var *v, damo_var *other, const damo_obj *x,
+                                        const damo_obj *y, bool *agree) {
   char text[512];
   damo_obj *terms = NULL;
   if (*agree) return DAMO_OK;
-  DAMO_TRY(terms_of(g, v, other, &terms));
+  DAMO_TRY(plain_terms(g, v, other, &terms));
   *agree = terms != NULL && debug_agree_within(x, y, terms, true, text, sizeof text);
   damo_release(terms);
   return DAMO_OK;
@@ -80,7 +80,7 @@ static damo_status accuse_rule(damo_function *g, const fn_rewrite *r, damo_var *
   char old[160], now[160];
   ctx_fail(ctx, DAMO_EINCONSISTENCY, "DEBUG: the rewrite '%s' changed the value of %s, in whose place it put %s: %s",
            r->rule, var_format(old, sizeof old, before), var_format(now, sizeof now, after), text);
-  return blame(ctx, before);
+  return plain_blame(ctx, before);
 }
 
 /* Rewrite k of g, whose old side has been computed where it is there at all (a branch may not have been taken). */
@@ -99,8 +99,8 @@ static damo_status check_rewrite(damo_function *g, int64_t k) {
   }
   const damo_obj *x = g->plan.cells[r->old_cell], *y = g->plan.cells[r->new_cell];
   bool agree = debug_agree(x, y, true, text, sizeof text);
-  DAMO_TRY(allow_rounding(g, before, after, x, y, &agree));
-  DAMO_TRY(allow_rounding(g, after, before, x, y, &agree));
+  DAMO_TRY(plain_allow_rounding(g, before, after, x, y, &agree));
+  DAMO_TRY(plain_allow_rounding(g, after, before, x, y, &agree));
   return agree ? DAMO_OK : accuse_rule(g, r, before, after, text);
 }
 
@@ -126,19 +126,19 @@ damo_status debug_explain(damo_function *f, damo_status s) {
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-static damo_status compare(damo_function *f, int64_t i, int32_t cell_f, int32_t cell_g, const char *what) {
+static damo_status plain_compare(damo_function *f, int64_t i, int32_t cell_f, int32_t cell_g, const char *what) {
   damo_function *g = f->plain;
   char text[512], name[160], now[160];
   const damo_obj *x = g->plan.cells[cell_g], *y = f->plan.cells[cell_f];
   damo_var *before = g->fgraph->outputs.at[i];
   const damo_var *after = f->fgraph->outputs.at[i];
   bool agree = debug_agree(x, y, true, text, sizeof text);
-  DAMO_TRY(allow_rounding(g, before, NULL, x, y, &agree));
+  DAMO_TRY(plain_allow_rounding(g, before, NULL, x, y, &agree));
   if (agree) return DAMO_OK;
   damo_ctx *ctx = f->obj.ctx;
   ctx_fail(ctx, DAMO_EINCONSISTENCY, "DEBUG: rewriting changed %s: %s, as written, became %s: %s", what,
            var_format(name, sizeof name, before), var_format(now, sizeof now, after), text);
-  return blame(ctx, before);
+  return plain_blame(ctx, before);
 }
 
 damo_status debug_compare(damo_function *f) {
@@ -153,11 +153,11 @@ damo_status debug_compare(damo_function *f) {
   for (; k < f->n_outputs; k++) {
     char what[48];
     snprintf(what, sizeof what, "result %lld", (long long)k + 1);
-    DAMO_TRY(compare(f, k, f->outputs[k].cell, g->outputs[k].cell, what));
+    DAMO_TRY(plain_compare(f, k, f->outputs[k].cell, g->outputs[k].cell, what));
   }
   for (int64_t i = 0; i < f->n_shared; i++) {
     if (f->shared[i].update_cell < 0) continue;
-    DAMO_TRY(compare(f, k++, f->shared[i].update_cell, g->shared[i].update_cell, "an update"));
+    DAMO_TRY(plain_compare(f, k++, f->shared[i].update_cell, g->shared[i].update_cell, "an update"));
   }
   return DAMO_OK;
 }

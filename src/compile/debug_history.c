@@ -9,7 +9,7 @@
  */
 #include "compile_int.h"
 
-struct history {
+struct debug_history {
   damo_ctx *ctx;
   damo_fgraph *fg; /* while attached */
   fg_feature feature;
@@ -21,16 +21,16 @@ struct history {
   ptrvec in;      /* room */
 };
 
-damo_var *history_shadow(const history *h, damo_var *v) {
+damo_var *debug_history_shadow(const debug_history *h, damo_var *v) {
   damo_var *shadow = v->owner != NULL ? map_get_ptr(&h->shadow, v) : NULL;
   return shadow != NULL ? shadow : v;
 }
 
 static damo_status add_shadow(damo_fgraph *fg, void *user, damo_apply *node) {
   (void)fg;
-  history *h = user;
+  debug_history *h = user;
   h->in.n = 0;
-  for (int i = 0; i < node->n_in; i++) DAMO_TRY(ptrvec_push(&h->in, history_shadow(h, node->in[i])));
+  for (int i = 0; i < node->n_in; i++) DAMO_TRY(ptrvec_push(&h->in, debug_history_shadow(h, node->in[i])));
   DAMO_TRY(ptrvec_reserve(&h->nodes, h->nodes.n + 1));
   damo_apply *copy = apply_clone_with(node, (damo_var *const *)h->in.at);
   if (copy == NULL) return DAMO_EMEMORY;
@@ -42,11 +42,13 @@ static damo_status add_shadow(damo_fgraph *fg, void *user, damo_apply *node) {
 /* Another Variable may come to live at the address. */
 static void forget_node(damo_fgraph *fg, void *user, damo_apply *node) {
   (void)fg;
-  history *h = user;
+  debug_history *h = user;
   for (int o = 0; o < node->n_out; o++) map_remove(&h->shadow, node->out[o]);
 }
 
-static bool is_known(const history *h, const damo_var *v) { return v->owner == NULL || map_get(&h->shadow, v, NULL); }
+static bool history_knows(const debug_history *h, const damo_var *v) {
+  return v->owner == NULL || map_get(&h->shadow, v, NULL);
+}
 
 /* What can be computed twice and compared. */
 static bool is_comparable(const damo_var *v) {
@@ -56,35 +58,35 @@ static bool is_comparable(const damo_var *v) {
 
 static damo_status add_pair(damo_fgraph *fg, void *user, damo_var *old, damo_var *now, const char *reason) {
   (void)fg;
-  history *h = user;
-  if (!is_known(h, old) || !is_known(h, now) || !is_comparable(old) || !is_comparable(now)) return DAMO_OK;
+  debug_history *h = user;
+  if (!history_knows(h, old) || !history_knows(h, now) || !is_comparable(old) || !is_comparable(now)) return DAMO_OK;
   DAMO_TRY(ptrvec_reserve(&h->pairs, h->pairs.n + 2));
   DAMO_TRY(ptrvec_reserve(&h->rules, h->rules.n + 1));
   char *rule = mem_strdup(h->ctx, reason != NULL ? reason : "?");
   if (rule == NULL) return DAMO_EMEMORY;
   h->rules.at[h->rules.n++] = rule;
-  h->pairs.at[h->pairs.n++] = damo_retain(history_shadow(h, old));
-  h->pairs.at[h->pairs.n++] = damo_retain(history_shadow(h, now));
+  h->pairs.at[h->pairs.n++] = damo_retain(debug_history_shadow(h, old));
+  h->pairs.at[h->pairs.n++] = damo_retain(debug_history_shadow(h, now));
   return DAMO_OK;
 }
 
-static damo_status attach(history *h, damo_fgraph *fg) {
+static damo_status attach(debug_history *h, damo_fgraph *fg) {
   ptrvec nodes;
   ptrvec_init(&nodes, h->ctx);
   damo_status s = fgraph_toposort(fg, &nodes);
   for (int64_t i = 0; i < nodes.n && s == DAMO_OK; i++) s = add_shadow(fg, h, nodes.at[i]);
   ptrvec_clear(&nodes);
   for (int64_t i = 0; i < fg->outputs.n && s == DAMO_OK; i++) {
-    s = ptrvec_push(&h->written, history_shadow(h, fg->outputs.at[i]));
+    s = ptrvec_push(&h->written, debug_history_shadow(h, fg->outputs.at[i]));
   }
   if (s == DAMO_OK) s = fgraph_attach(fg, &h->feature);
   if (s == DAMO_OK) h->fg = fg;
   return s;
 }
 
-history *history_begin(damo_fgraph *fg) {
+debug_history *debug_history_begin(damo_fgraph *fg) {
   damo_ctx *ctx = fg->obj.ctx;
-  history *h = mem_calloc(ctx, sizeof *h);
+  debug_history *h = mem_calloc(ctx, sizeof *h);
   if (h == NULL) return NULL;
   h->ctx = ctx;
   h->feature = (fg_feature){
@@ -93,19 +95,19 @@ history *history_begin(damo_fgraph *fg) {
   ptrvec *lists[] = {&h->nodes, &h->written, &h->pairs, &h->rules, &h->in};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) ptrvec_init(lists[i], ctx);
   if (attach(h, fg) == DAMO_OK) return h;
-  history_free(h);
+  debug_history_free(h);
   return NULL;
 }
 
-void history_end(history *h) {
+void debug_history_end(debug_history *h) {
   if (h->fg != NULL) fgraph_detach(h->fg, &h->feature);
   h->fg = NULL;
 }
 
-void history_free(history *h) {
+void debug_history_free(debug_history *h) {
   if (h == NULL) return;
   damo_ctx *ctx = h->ctx;
-  history_end(h);
+  debug_history_end(h);
   for (int64_t i = 0; i < h->rules.n; i++) mem_strfree(ctx, h->rules.at[i]);
   map_clear(&h->shadow);
   ptrvec_clear(&h->rules);
@@ -116,7 +118,7 @@ void history_free(history *h) {
   mem_free(ctx, h, sizeof *h);
 }
 
-damo_fgraph *history_graph(const history *h, const damo_fgraph *fg, map *memo) {
+damo_fgraph *debug_history_graph(const debug_history *h, const damo_fgraph *fg, map *memo) {
   ptrvec outputs;
   ptrvec_init(&outputs, h->ctx);
   damo_status s = DAMO_OK;
@@ -131,7 +133,7 @@ damo_fgraph *history_graph(const history *h, const damo_fgraph *fg, map *memo) {
   return graph;
 }
 
-int64_t history_rules(const history *h, char *const **rules) {
+int64_t debug_history_rules(const debug_history *h, char *const **rules) {
   *rules = (char *const *)h->rules.at;
   return h->rules.n;
 }

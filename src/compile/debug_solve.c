@@ -12,117 +12,121 @@
 #include "debug_sparse.h"
 
 /* The longest axis of what is eliminated, the products of a residual, the least reciprocal condition number. */
-#define MOST_LINES 256
-#define MOST_PRODUCTS (1 << 24)
-#define LEAST_RCOND 1e-5
+#define SOLUTION_MOST_ROWS 256
+#define SOLUTION_MOST_PRODUCTS (1 << 24)
+#define SOLUTION_LEAST_RCOND 1e-5
 
 /* ---- Complex matrices -------------------------------------------------------------------------------------------- */
 
 /* A vector is a matrix of one column. */
-typedef struct matrix {
+typedef struct c128_matrix {
   damo_array *a; /* owned: complex128, C-contiguous; NULL: no memory */
   int64_t rows, cols;
-} matrix;
+} c128_matrix;
 
-static damo_c128 *entry(const matrix *m, int64_t i, int64_t j) {
+static damo_c128 *c128_entry(const c128_matrix *m, int64_t i, int64_t j) {
   return (damo_c128 *)(void *)m->a->data + i * m->cols + j;
 }
 
-static damo_c128 times(damo_c128 x, damo_c128 y) {
+static damo_c128 c128_times(damo_c128 x, damo_c128 y) {
   return (damo_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
 }
-static damo_c128 minus(damo_c128 x, damo_c128 y) { return (damo_c128){x.re - y.re, x.im - y.im}; }
-static damo_c128 over(damo_c128 x, damo_c128 y) {
+static damo_c128 c128_minus(damo_c128 x, damo_c128 y) { return (damo_c128){x.re - y.re, x.im - y.im}; }
+static damo_c128 c128_over(damo_c128 x, damo_c128 y) {
   const double size = hypot(y.re, y.im);
-  const damo_c128 unit = {y.re / size, -y.im / size}, z = times(x, unit);
+  const damo_c128 unit = {y.re / size, -y.im / size}, z = c128_times(x, unit);
   return (damo_c128){z.re / size, z.im / size};
 }
-static double size_of(damo_c128 x) { return hypot(x.re, x.im); }
+static double c128_abs(damo_c128 x) { return hypot(x.re, x.im); }
 
-static matrix new_matrix(damo_ctx *ctx, int64_t rows, int64_t cols) {
-  return (matrix){damo_array_new(ctx, DAMO_COMPLEX128, 2, (const int64_t[2]){rows, cols}), rows, cols};
+static c128_matrix c128_matrix_new(damo_ctx *ctx, int64_t rows, int64_t cols) {
+  return (c128_matrix){damo_array_new(ctx, DAMO_COMPLEX128, 2, (const int64_t[2]){rows, cols}), rows, cols};
 }
 
-static matrix matrix_from(const damo_obj *v) {
+static c128_matrix c128_matrix_from(const damo_obj *v) {
   damo_array *dense = v->kind == OBJ_SPARSE ? sparse_to_dense((const damo_sparse *)v) : NULL;
   const damo_array *own = dense != NULL ? dense : (const damo_array *)v;
-  matrix m = {.a = v->kind != OBJ_SPARSE || dense != NULL ? array_cast(own, DAMO_COMPLEX128) : NULL};
+  c128_matrix m = {.a = v->kind != OBJ_SPARSE || dense != NULL ? array_cast(own, DAMO_COMPLEX128) : NULL};
   m.rows = own != NULL && own->ndim > 0 ? array_shape(own)[0] : 1;
   m.cols = own != NULL && own->ndim > 1 ? array_shape(own)[1] : 1;
   damo_release(dense);
   return m;
 }
 
-static double largest(const matrix *m) {
+static double c128_matrix_max(const c128_matrix *m) {
   double most = 0;
-  for (int64_t k = 0; k < m->rows * m->cols; k++) most = fmax(most, size_of(*entry(m, 0, k)));
+  for (int64_t k = 0; k < m->rows * m->cols; k++) most = fmax(most, c128_abs(*c128_entry(m, 0, k)));
   return most;
 }
 
 /* The largest entry of x - y. */
-static double apart(const matrix *x, const matrix *y) {
+static double c128_matrix_distance(const c128_matrix *x, const c128_matrix *y) {
   double most = 0;
-  for (int64_t k = 0; k < x->rows * x->cols; k++) most = fmax(most, size_of(minus(*entry(x, 0, k), *entry(y, 0, k))));
+  for (int64_t k = 0; k < x->rows * x->cols; k++)
+    most = fmax(most, c128_abs(c128_minus(*c128_entry(x, 0, k), *c128_entry(y, 0, k))));
   return most;
 }
 
 /* x becomes x - y. */
-static void subtract(matrix *x, const matrix *y) {
-  for (int64_t k = 0; k < x->rows * x->cols; k++) *entry(x, 0, k) = minus(*entry(x, 0, k), *entry(y, 0, k));
+static void c128_matrix_subtract(c128_matrix *x, const c128_matrix *y) {
+  for (int64_t k = 0; k < x->rows * x->cols; k++)
+    *c128_entry(x, 0, k) = c128_minus(*c128_entry(x, 0, k), *c128_entry(y, 0, k));
 }
 
 /* m turned ('t'), conjugated and turned ('h'), or as it is ('n'). */
-static matrix turned(const matrix *m, char system) {
-  matrix out =
-      system == 'n' ? new_matrix(m->a->obj.ctx, m->rows, m->cols) : new_matrix(m->a->obj.ctx, m->cols, m->rows);
+static c128_matrix c128_matrix_transposed(const c128_matrix *m, char system) {
+  c128_matrix out = system == 'n' ? c128_matrix_new(m->a->obj.ctx, m->rows, m->cols)
+                                  : c128_matrix_new(m->a->obj.ctx, m->cols, m->rows);
   for (int64_t i = 0; out.a != NULL && i < m->rows; i++) {
     for (int64_t j = 0; j < m->cols; j++) {
-      const damo_c128 z = *entry(m, i, j);
-      *(system == 'n' ? entry(&out, i, j) : entry(&out, j, i)) = (damo_c128){z.re, system == 'h' ? -z.im : z.im};
+      const damo_c128 z = *c128_entry(m, i, j);
+      *(system == 'n' ? c128_entry(&out, i, j) : c128_entry(&out, j, i)) =
+          (damo_c128){z.re, system == 'h' ? -z.im : z.im};
     }
   }
   return out;
 }
 
-static matrix product(const matrix *x, const matrix *y) {
-  matrix out = {.a = NULL};
+static c128_matrix c128_matrix_product(const c128_matrix *x, const c128_matrix *y) {
+  c128_matrix out = {.a = NULL};
   if (x->a == NULL || y->a == NULL) return out;
-  out = new_matrix(x->a->obj.ctx, x->rows, y->cols);
+  out = c128_matrix_new(x->a->obj.ctx, x->rows, y->cols);
   for (int64_t i = 0; out.a != NULL && i < x->rows; i++) {
     for (int64_t k = 0; k < x->cols; k++) {
-      const damo_c128 f = *entry(x, i, k);
+      const damo_c128 f = *c128_entry(x, i, k);
       for (int64_t j = 0; j < y->cols; j++)
-        *entry(&out, i, j) = minus(*entry(&out, i, j), times((damo_c128){-f.re, -f.im}, *entry(y, k, j)));
+        *c128_entry(&out, i, j) =
+            c128_minus(*c128_entry(&out, i, j), c128_times((damo_c128){-f.re, -f.im}, *c128_entry(y, k, j)));
     }
   }
   return out;
 }
 
 /* x becomes (x + xᴴ)/2. */
-static void make_hermitian(matrix *x) {
+static void c128_matrix_make_hermitian(c128_matrix *x) {
   for (int64_t i = 0; i < x->rows; i++) {
     for (int64_t j = 0; j <= i; j++) {
-      const damo_c128 z = *entry(x, i, j), w = *entry(x, j, i), half = {(z.re + w.re) / 2, (z.im - w.im) / 2};
-      *entry(x, i, j) = half;
-      *entry(x, j, i) = (damo_c128){half.re, -half.im};
+      const damo_c128 z = *c128_entry(x, i, j), w = *c128_entry(x, j, i), half = {(z.re + w.re) / 2, (z.im - w.im) / 2};
+      *c128_entry(x, i, j) = half;
+      *c128_entry(x, j, i) = (damo_c128){half.re, -half.im};
     }
   }
 }
 
 /* ---- Elimination ------------------------------------------------------------------------------------------------- */
 
-static void swap_rows(matrix *m, int64_t i, int64_t j) {
+static void swap_rows(c128_matrix *m, int64_t i, int64_t j) {
   for (int64_t k = 0; i != j && k < m->cols; k++) {
-    const damo_c128 z = *entry(m, i, k);
-    *entry(m, i, k) = *entry(m, j, k);
-    *entry(m, j, k) = z;
+    const damo_c128 z = *c128_entry(m, i, k);
+    *c128_entry(m, i, k) = *c128_entry(m, j, k);
+    *c128_entry(m, j, k) = z;
   }
 }
 
-static int64_t pivot_of(const matrix *m, int64_t column) {
+static int64_t pivot_of(const c128_matrix *m, int64_t column) {
   int64_t best = column;
   for (int64_t i = column + 1; i < m->rows; i++) {
-    if (size_of(*entry(m, i, column)) > size_of(*entry(m, best, column))) best = i;
+    if (c128_abs(*c128_entry(m, i, column)) > c128_abs(*c128_entry(m, best, column))) best = i;
   }
   return best;
 }
@@ -134,38 +138,41 @@ typedef struct determinant {
 
 /* By Gauss and Jordan: m becomes the identity, x, of as many rows, m⁻¹·x. The determinant of m; sign 0 where m is
  * singular. */
-static determinant eliminate(matrix *m, matrix *x) {
+static determinant eliminate(c128_matrix *m, c128_matrix *x) {
   determinant det = {0, {1, 0}};
   for (int64_t c = 0; c < m->rows; c++) {
     const int64_t best = pivot_of(m, c);
-    const damo_c128 pivot = *entry(m, best, c);
-    const double size = size_of(pivot);
+    const damo_c128 pivot = *c128_entry(m, best, c);
+    const double size = c128_abs(pivot);
     if (!(size > 0)) return (determinant){-INFINITY, {0, 0}};
     det.log_abs += log(size);
-    det.sign = times(det.sign, (damo_c128){pivot.re / size, pivot.im / size});
+    det.sign = c128_times(det.sign, (damo_c128){pivot.re / size, pivot.im / size});
     if (best != c) det.sign = (damo_c128){-det.sign.re, -det.sign.im};
     swap_rows(m, c, best);
     swap_rows(x, c, best);
-    for (int64_t j = 0; j < m->cols; j++) *entry(m, c, j) = over(*entry(m, c, j), pivot);
-    for (int64_t j = 0; j < x->cols; j++) *entry(x, c, j) = over(*entry(x, c, j), pivot);
+    for (int64_t j = 0; j < m->cols; j++) *c128_entry(m, c, j) = c128_over(*c128_entry(m, c, j), pivot);
+    for (int64_t j = 0; j < x->cols; j++) *c128_entry(x, c, j) = c128_over(*c128_entry(x, c, j), pivot);
     for (int64_t i = 0; i < m->rows; i++) {
-      const damo_c128 f = *entry(m, i, c);
+      const damo_c128 f = *c128_entry(m, i, c);
       if (i == c || (f.re == 0 && f.im == 0)) continue;
-      for (int64_t j = 0; j < m->cols; j++) *entry(m, i, j) = minus(*entry(m, i, j), times(f, *entry(m, c, j)));
-      for (int64_t j = 0; j < x->cols; j++) *entry(x, i, j) = minus(*entry(x, i, j), times(f, *entry(x, c, j)));
+      for (int64_t j = 0; j < m->cols; j++)
+        *c128_entry(m, i, j) = c128_minus(*c128_entry(m, i, j), c128_times(f, *c128_entry(m, c, j)));
+      for (int64_t j = 0; j < x->cols; j++)
+        *c128_entry(x, i, j) = c128_minus(*c128_entry(x, i, j), c128_times(f, *c128_entry(x, c, j)));
     }
   }
   return det;
 }
 
 /* The inverse and the determinant; a NULL array where they have few digits, or there is no memory. */
-static matrix inverse_of(const matrix *m, determinant *det) {
-  matrix left = turned(m, 'n'), out = new_matrix(m->a->obj.ctx, m->rows, m->cols);
+static c128_matrix c128_matrix_inverse(const c128_matrix *m, determinant *det) {
+  c128_matrix left = c128_matrix_transposed(m, 'n'), out = c128_matrix_new(m->a->obj.ctx, m->rows, m->cols);
   if (left.a != NULL && out.a != NULL) {
-    for (int64_t i = 0; i < m->rows; i++) entry(&out, i, i)->re = 1;
+    for (int64_t i = 0; i < m->rows; i++) c128_entry(&out, i, i)->re = 1;
     *det = eliminate(&left, &out);
-    const double n = (double)m->rows, rcond = 1 / (n * n * largest(m) * largest(&out));
-    const bool poor = m->rows > 0 && (det->sign.re == 0 && det->sign.im == 0 ? true : !(rcond * n > LEAST_RCOND));
+    const double n = (double)m->rows, rcond = 1 / (n * n * c128_matrix_max(m) * c128_matrix_max(&out));
+    const bool poor =
+        m->rows > 0 && (det->sign.re == 0 && det->sign.im == 0 ? true : !(rcond * n > SOLUTION_LEAST_RCOND));
     if (poor) {
       damo_release(out.a);
       out.a = NULL;
@@ -177,82 +184,85 @@ static matrix inverse_of(const matrix *m, determinant *det) {
 
 /* ---- The Ops ----------------------------------------------------------------------------------------------------- */
 
-typedef struct exam {
+typedef struct solution_exam {
   thunk *t;
   damo_obj *const *inputs; /* as they were before the run */
-  matrix a, b, x, y;       /* owned: A, the other operand, the outputs */
+  c128_matrix a, b, x, y;  /* owned: A, the other operand, the outputs */
   double tolerance;        /* of a verdict */
   double smallest;         /* normal number of the result's dtype: what is less has few digits */
-} exam;
+} solution_exam;
 
 /* How far from right the result is, as a part of its terms; below 0: there is no telling. */
-typedef double (*verdict)(exam *e);
+typedef double (*verdict)(solution_exam *e);
 
-static bool is_positive(const exam *e) {
+static bool is_positive(const solution_exam *e) {
   const prop_value *v = op_prop(e->t->node->op, "positive");
   return v->kind == PROP_BOOL && v->u.i != 0;
 }
 
-static bool is_large(const matrix *m, int64_t columns) {
-  return (double)m->rows * (double)m->cols * (double)columns > MOST_PRODUCTS;
+static bool is_large(const c128_matrix *m, int64_t columns) {
+  return (double)m->rows * (double)m->cols * (double)columns > SOLUTION_MOST_PRODUCTS;
 }
 
-static double part(double error, double whole) { return error > 0 ? error / whole : error; }
+static double relative_error(double error, double whole) { return error > 0 ? error / whole : error; }
 
 /* How large a result must be taken for, by which its rounding is judged. */
-static double size_in(const exam *e, const matrix *m) { return fmax(largest(m), e->smallest); }
+static double size_in(const solution_exam *e, const c128_matrix *m) { return fmax(c128_matrix_max(m), e->smallest); }
 
-static double log_determined(exam *e) {
+static double judge_logdet(solution_exam *e) {
   determinant det = {0, {0, 0}};
-  matrix inverse = inverse_of(&e->a, &det);
-  const double logs = fabs(entry(&e->x, 0, 0)->re - det.log_abs) / (1 + fabs(det.log_abs));
-  const double signs = size_of(minus(*entry(&e->y, 0, 0), det.sign)), result = inverse.a != NULL ? logs + signs : -1;
+  c128_matrix inverse = c128_matrix_inverse(&e->a, &det);
+  const double logs = fabs(c128_entry(&e->x, 0, 0)->re - det.log_abs) / (1 + fabs(det.log_abs));
+  const double signs = c128_abs(c128_minus(*c128_entry(&e->y, 0, 0), det.sign)),
+               result = inverse.a != NULL ? logs + signs : -1;
   damo_release(inverse.a);
   return result;
 }
 
-static double determined(exam *e) {
+static double judge_det(solution_exam *e) {
   determinant det = {0, {0, 0}};
-  matrix inverse = inverse_of(&e->a, &det);
+  c128_matrix inverse = c128_matrix_inverse(&e->a, &det);
   if (inverse.a == NULL) return -1;
   damo_release(inverse.a);
   const double size = exp(det.log_abs);
   const damo_c128 want = {det.sign.re * size, det.sign.im * size};
   const bool single = e->tolerance > 1e-5;
   return isnormal(size) && (!single || (size > FLT_MIN && size < FLT_MAX))
-             ? part(size_of(minus(*entry(&e->x, 0, 0), want)), size)
+             ? relative_error(c128_abs(c128_minus(*c128_entry(&e->x, 0, 0), want)), size)
              : -1;
 }
 
 /* The largest difference of the node's vector from the entries (j, i) of m, for the stored places (i, j) of p. */
-static double apart_at(const exam *e, const matrix *m, const damo_sparse *p) {
+static double distance_at_places(const solution_exam *e, const c128_matrix *m, const damo_sparse *p) {
   double most = 0;
-  for (int64_t line = 0; line < sparse_major(p); line++) {
-    for (int64_t k = debug_int_at(p->indptr, line); k < debug_int_at(p->indptr, line + 1); k++) {
-      const int64_t other = debug_int_at(p->indices, k);
-      const damo_c128 want = p->format == DAMO_CSR ? *entry(m, other, line) : *entry(m, line, other);
-      most = fmax(most, size_of(minus(*entry(&e->x, k, 0), want)));
+  for (int64_t major = 0; major < sparse_major(p); major++) {
+    for (int64_t k = debug_int_at(p->indptr, major); k < debug_int_at(p->indptr, major + 1); k++) {
+      const int64_t minor = debug_int_at(p->indices, k);
+      const damo_c128 want = p->format == DAMO_CSR ? *c128_entry(m, minor, major) : *c128_entry(m, major, minor);
+      most = fmax(most, c128_abs(c128_minus(*c128_entry(&e->x, k, 0), want)));
     }
   }
   return most;
 }
 
-static double inverted(exam *e) {
+static double judge_inverse(solution_exam *e) {
   determinant det = {0, {0, 0}};
-  matrix inverse = inverse_of(&e->a, &det);
+  c128_matrix inverse = c128_matrix_inverse(&e->a, &det);
   if (inverse.a == NULL) return -1;
-  const double result = part(apart_at(e, &inverse, (const damo_sparse *)e->inputs[2]), size_in(e, &inverse));
+  const double result =
+      relative_error(distance_at_places(e, &inverse, (const damo_sparse *)e->inputs[2]), size_in(e, &inverse));
   damo_release(inverse.a);
   return result;
 }
 
-static double sandwiched(exam *e) {
+static double judge_sandwich(solution_exam *e) {
   determinant det = {0, {0, 0}};
-  matrix inverse = inverse_of(&e->a, &det), left = product(&inverse, &e->b), all = product(&left, &inverse);
+  c128_matrix inverse = c128_matrix_inverse(&e->a, &det), left = c128_matrix_product(&inverse, &e->b),
+              all = c128_matrix_product(&left, &inverse);
   double result = -1;
   if (all.a != NULL)
-    result = part(apart_at(e, &all, (const damo_sparse *)e->inputs[3]),
-                  fmax(largest(&left) * largest(&inverse), e->smallest));
+    result = relative_error(distance_at_places(e, &all, (const damo_sparse *)e->inputs[3]),
+                            fmax(c128_matrix_max(&left) * c128_matrix_max(&inverse), e->smallest));
   damo_release(inverse.a);
   damo_release(left.a);
   damo_release(all.a);
@@ -260,14 +270,15 @@ static double sandwiched(exam *e) {
 }
 
 /* What of v is not in the range of m, whose columns are independent: v - m·(mᴴ·m)⁻¹·mᴴ·v. */
-static double outside(const exam *e, const matrix *m, const matrix *v) {
+static double distance_from_range(const solution_exam *e, const c128_matrix *m, const c128_matrix *v) {
   determinant det = {0, {0, 0}};
-  matrix h = turned(m, 'h'), square = {.a = NULL}, inverse = {.a = NULL}, right = {.a = NULL}, z = {.a = NULL};
-  if (h.a != NULL) square = product(&h, m), right = product(&h, v);
-  if (square.a != NULL && right.a != NULL) inverse = inverse_of(&square, &det);
-  if (inverse.a != NULL) z = product(&inverse, &right);
-  matrix back = product(m, &z);
-  const double result = back.a != NULL ? part(apart(&back, v), size_in(e, v)) : -1;
+  c128_matrix h = c128_matrix_transposed(m, 'h'), square = {.a = NULL}, inverse = {.a = NULL}, right = {.a = NULL},
+              z = {.a = NULL};
+  if (h.a != NULL) square = c128_matrix_product(&h, m), right = c128_matrix_product(&h, v);
+  if (square.a != NULL && right.a != NULL) inverse = c128_matrix_inverse(&square, &det);
+  if (inverse.a != NULL) z = c128_matrix_product(&inverse, &right);
+  c128_matrix back = c128_matrix_product(m, &z);
+  const double result = back.a != NULL ? relative_error(c128_matrix_distance(&back, v), size_in(e, v)) : -1;
   damo_release(h.a);
   damo_release(square.a);
   damo_release(inverse.a);
@@ -278,50 +289,51 @@ static double outside(const exam *e, const matrix *m, const matrix *v) {
 }
 
 /* h = mᴴ takes m·x - b to 0, and x is in its range where it is to have minimum norm. */
-static double normal_equations(const exam *e, const matrix *m, const matrix *h, bool minimum_norm) {
-  matrix back = product(m, &e->x), normal = {.a = NULL};
+static double normal_equations(const solution_exam *e, const c128_matrix *m, const c128_matrix *h, bool minimum_norm) {
+  c128_matrix back = c128_matrix_product(m, &e->x), normal = {.a = NULL};
   double result = -1;
   if (back.a != NULL) {
-    subtract(&back, &e->b);
-    normal = product(h, &back);
+    c128_matrix_subtract(&back, &e->b);
+    normal = c128_matrix_product(h, &back);
   }
   if (normal.a != NULL) {
-    const double scale = (double)m->cols * largest(m) * size_in(e, &e->x) + largest(&e->b);
-    result = part(largest(&normal), (double)h->cols * largest(h) * scale);
-    if (minimum_norm && h->rows <= MOST_LINES) result += fmax(0, outside(e, h, &e->x));
+    const double scale = (double)m->cols * c128_matrix_max(m) * size_in(e, &e->x) + c128_matrix_max(&e->b);
+    result = relative_error(c128_matrix_max(&normal), (double)h->cols * c128_matrix_max(h) * scale);
+    if (minimum_norm && h->rows <= SOLUTION_MOST_ROWS) result += fmax(0, distance_from_range(e, h, &e->x));
   }
   damo_release(back.a);
   damo_release(normal.a);
   return result;
 }
 
-static bool has_full_rank(const exam *e, const matrix *m) {
+static bool has_full_rank(const solution_exam *e, const c128_matrix *m) {
   return factor_rank((const damo_factor *)e->inputs[0]) == (m->rows < m->cols ? m->rows : m->cols);
 }
 
 /* With a rectangular matrix m, turned as asked for. With less than full rank the turned systems are passed over. */
-static double solved_least(const exam *e, const matrix *m, char system) {
+static double residual_least(const solution_exam *e, const c128_matrix *m, char system) {
   const bool full = has_full_rank(e, m);
   if (!full && system != 'n') return -1;
-  matrix h = turned(m, 'h');
+  c128_matrix h = c128_matrix_transposed(m, 'h');
   const double result = h.a != NULL ? normal_equations(e, m, &h, full && m->cols > m->rows) : -1;
   damo_release(h.a);
   return result;
 }
 
 /* op(A)·x - b */
-static double solved(exam *e) {
+static double judge_solve(solution_exam *e) {
   const prop_value *v = op_prop(e->t->node->op, "system");
   const char system = v->kind == PROP_STR ? v->u.s[0] : 'n';
   if (is_large(&e->a, e->x.cols) || e->x.cols != e->b.cols) return -1; /* columns that do not count */
-  matrix a = turned(&e->a, system), back = {.a = NULL};
+  c128_matrix a = c128_matrix_transposed(&e->a, system), back = {.a = NULL};
   double result = -1;
   if (a.a != NULL && a.rows != a.cols) {
-    result = solved_least(e, &a, system);
+    result = residual_least(e, &a, system);
   } else if (a.a != NULL) {
-    back = product(&a, &e->x);
+    back = c128_matrix_product(&a, &e->x);
     if (back.a != NULL)
-      result = part(apart(&back, &e->b), (double)a.cols * largest(&a) * size_in(e, &e->x) + largest(&e->b));
+      result = relative_error(c128_matrix_distance(&back, &e->b),
+                              (double)a.cols * c128_matrix_max(&a) * size_in(e, &e->x) + c128_matrix_max(&e->b));
   }
   damo_release(a.a);
   damo_release(back.a);
@@ -329,17 +341,19 @@ static double solved(exam *e) {
 }
 
 /* The residual is b - A·x, and Aᴴ takes it to 0; x is in Aᴴ's range where it is to have minimum norm. */
-static double least(exam *e) {
+static double judge_least(solution_exam *e) {
   if (is_large(&e->a, e->x.cols)) return -1;
   const bool short_one = factor_get_info((const damo_factor *)e->inputs[0]).minimum_norm;
-  matrix h = turned(&e->a, 'h'), moved = product(&e->a, &e->x), sum = {.a = NULL}, normal = product(&h, &e->y);
-  const double scale = (double)e->a.cols * largest(&e->a) * size_in(e, &e->x) + size_in(e, &e->b);
+  c128_matrix h = c128_matrix_transposed(&e->a, 'h'), moved = c128_matrix_product(&e->a, &e->x), sum = {.a = NULL},
+              normal = c128_matrix_product(&h, &e->y);
+  const double scale = (double)e->a.cols * c128_matrix_max(&e->a) * size_in(e, &e->x) + size_in(e, &e->b);
   double result = -1;
-  if (moved.a != NULL) sum = turned(&e->b, 'n');
-  if (sum.a != NULL) subtract(&sum, &moved);
+  if (moved.a != NULL) sum = c128_matrix_transposed(&e->b, 'n');
+  if (sum.a != NULL) c128_matrix_subtract(&sum, &moved);
   if (sum.a != NULL && normal.a != NULL) {
-    result = part(apart(&sum, &e->y), scale) + part(largest(&normal), (double)h.cols * largest(&h) * scale);
-    if (short_one && h.rows <= MOST_LINES) result += fmax(0, outside(e, &h, &e->x));
+    result = relative_error(c128_matrix_distance(&sum, &e->y), scale) +
+             relative_error(c128_matrix_max(&normal), (double)h.cols * c128_matrix_max(&h) * scale);
+    if (short_one && h.rows <= SOLUTION_MOST_ROWS) result += fmax(0, distance_from_range(e, &h, &e->x));
   }
   damo_release(h.a);
   damo_release(moved.a);
@@ -349,10 +363,10 @@ static double least(exam *e) {
 }
 
 /* w = A⁺ᴴ·g: A takes Aᴴ·w - g to 0, and w is in A's range. Basic solutions leave unknowns out and are passed over. */
-static double least_turned(exam *e) {
-  const matrix *a = &e->a;
+static double judge_least_adjoint(solution_exam *e) {
+  const c128_matrix *a = &e->a;
   if (!has_full_rank(e, a) || is_large(a, e->x.cols)) return -1;
-  matrix h = turned(a, 'h');
+  c128_matrix h = c128_matrix_transposed(a, 'h');
   const double result = h.a != NULL ? normal_equations(e, &h, a, a->rows >= a->cols) : -1;
   damo_release(h.a);
   return result;
@@ -366,31 +380,31 @@ static const struct {
   bool eliminates;
   int n_in, b;
 } judges[] = {
-    {"FactorSolve", "A x is apart from the right side", solved, false, 3, 2},
-    {"FactorLogdet", "elimination gives another determinant, apart", log_determined, true, 2, 0},
-    {"FactorDet", "elimination gives another determinant, apart", determined, true, 2, 0},
-    {"FactorInverse", "elimination gives another inverse, apart", inverted, true, 3, 0},
-    {"FactorSandwich", "elimination gives another inverse, apart", sandwiched, true, 4, 2},
-    {"FactorLeast", "the residual or the normal equations are off", least, false, 3, 2},
-    {"FactorLeastAdjoint", "the normal equations are off", least_turned, false, 3, 2},
+    {"FactorSolve", "A x is apart from the right side", judge_solve, false, 3, 2},
+    {"FactorLogdet", "elimination gives another determinant, apart", judge_logdet, true, 2, 0},
+    {"FactorDet", "elimination gives another determinant, apart", judge_det, true, 2, 0},
+    {"FactorInverse", "elimination gives another inverse, apart", judge_inverse, true, 3, 0},
+    {"FactorSandwich", "elimination gives another inverse, apart", judge_sandwich, true, 4, 2},
+    {"FactorLeast", "the residual or the normal equations are off", judge_least, false, 3, 2},
+    {"FactorLeastAdjoint", "the normal equations are off", judge_least_adjoint, false, 3, 2},
 };
 
-static bool is_single(const damo_apply *node) {
+static bool result_is_single(const damo_apply *node) {
   const damo_dtype dt = var_dtype(node->out[0]);
   return dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64;
 }
 
 /* False: something is too large, or has no memory. */
-static bool load(exam *e, bool eliminates, int b) {
+static bool solution_load(solution_exam *e, bool eliminates, int b) {
   const thunk *t = e->t;
   if (!debug_is_small(e->inputs[1]) || (b > 0 && !debug_is_small(e->inputs[b])) || !debug_is_small(*t->out[0]))
     return false;
-  if (eliminates && ((const damo_sparse *)e->inputs[1])->shape[0] > MOST_LINES) return false;
-  e->a = matrix_from(e->inputs[1]);
-  e->x = matrix_from(*t->out[0]);
-  if (b > 0) e->b = matrix_from(e->inputs[b]);
-  if (t->n_out > 1) e->y = matrix_from(*t->out[1]);
-  if (e->a.a != NULL && is_positive(e)) make_hermitian(&e->a);
+  if (eliminates && ((const damo_sparse *)e->inputs[1])->shape[0] > SOLUTION_MOST_ROWS) return false;
+  e->a = c128_matrix_from(e->inputs[1]);
+  e->x = c128_matrix_from(*t->out[0]);
+  if (b > 0) e->b = c128_matrix_from(e->inputs[b]);
+  if (t->n_out > 1) e->y = c128_matrix_from(*t->out[1]);
+  if (e->a.a != NULL && is_positive(e)) c128_matrix_make_hermitian(&e->a);
   return e->a.a != NULL && e->x.a != NULL && (b == 0 || e->b.a != NULL) && (t->n_out == 1 || e->y.a != NULL);
 }
 
@@ -398,10 +412,11 @@ damo_status debug_solution(thunk *t, damo_obj *const *inputs) {
   size_t k = 0, n = sizeof judges / sizeof *judges;
   while (k < n && !op_is(t->node->op, judges[k].op)) k++;
   if (k == n || t->n_in != judges[k].n_in) return DAMO_OK;
-  const bool single = is_single(t->node);
-  exam e = {.t = t, .inputs = inputs, .tolerance = single ? 1e-3 : 1e-6, .smallest = single ? FLT_MIN : DBL_MIN};
+  const bool single = result_is_single(t->node);
+  solution_exam e = {
+      .t = t, .inputs = inputs, .tolerance = single ? 1e-3 : 1e-6, .smallest = single ? FLT_MIN : DBL_MIN};
   double off = -1;
-  if (load(&e, judges[k].eliminates, judges[k].b)) off = judges[k].judge(&e);
+  if (solution_load(&e, judges[k].eliminates, judges[k].b)) off = judges[k].judge(&e);
   damo_release(e.a.a);
   damo_release(e.b.a);
   damo_release(e.x.a);

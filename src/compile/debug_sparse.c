@@ -8,41 +8,41 @@
 
 /* ---- Forms ------------------------------------------------------------------------------------------------------- */
 
-static damo_var *same(dense_exam *e) { return e->in[0]; }
+static damo_var *dense_same(debug_exam *e) { return e->in[0]; }
 
-static damo_var *transposed(dense_exam *e) { return build_fn1(e->b, "transpose", e->in[0]); }
+static damo_var *dense_transposed(debug_exam *e) { return build_fn1(e->b, "transpose", e->in[0]); }
 
-static damo_var *negated(dense_exam *e) { return build_fn1(e->b, "neg", e->in[0]); }
+static damo_var *dense_negated(debug_exam *e) { return build_fn1(e->b, "neg", e->in[0]); }
 
-static damo_var *added(dense_exam *e) { return build_fn2(e->b, "add", e->in[0], e->in[1]); }
+static damo_var *dense_added(debug_exam *e) { return build_fn2(e->b, "add", e->in[0], e->in[1]); }
 
-static damo_var *multiplied(dense_exam *e) { return build_fn2(e->b, "mul", e->in[0], e->in[1]); }
+static damo_var *dense_multiplied(debug_exam *e) { return build_fn2(e->b, "mul", e->in[0], e->in[1]); }
 
-static damo_var *divided(dense_exam *e) { return build_fn2(e->b, "true_div", e->in[0], e->in[1]); }
+static damo_var *dense_divided(debug_exam *e) { return build_fn2(e->b, "true_div", e->in[0], e->in[1]); }
 
-static damo_var *rows_scaled(dense_exam *e) {
+static damo_var *dense_rows_scaled(debug_exam *e) {
   build *b = e->b;
   return build_fn1(b, "transpose", build_fn2(b, "mul", build_fn1(b, "transpose", e->in[0]), e->in[1]));
 }
 
-static damo_var *product(dense_exam *e) { return build_fn2(e->b, "dot", e->in[0], e->in[1]); }
+static damo_var *dense_product(debug_exam *e) { return build_fn2(e->b, "dot", e->in[0], e->in[1]); }
 
-static damo_var *sampled(dense_exam *e) {
+static damo_var *dense_sampled(debug_exam *e) {
   build *b = e->b;
   return build_fn2(b, "mul", e->in[2], build_fn2(b, "dot", e->in[0], build_fn1(b, "transpose", e->in[1])));
 }
 
-static damo_var *product_onto(dense_exam *e) {
+static damo_var *dense_product_onto(debug_exam *e) {
   build *b = e->b;
   return build_fn2(b, "add", build_fn2(b, "mul", e->in[0], build_fn2(b, "dot", e->in[1], e->in[2])), e->in[3]);
 }
 
-static damo_var *summed(dense_exam *e) {
-  prop_value opt[4] = {exam_prop(e, "axis")};
+static damo_var *dense_summed(debug_exam *e) {
+  prop_value opt[4] = {debug_exam_prop(e, "axis")};
   return build_fn(e->b, "sum", e->in, 1, opt);
 }
 
-static damo_var *compared(dense_exam *e) {
+static damo_var *dense_compared(debug_exam *e) {
   static const char *const names[][2] = {{"Equal", "eq"},     {"NotEqual", "neq"},   {"LessThan", "lt"},
                                          {"LessEqual", "le"}, {"GreaterThan", "gt"}, {"GreaterEqual", "ge"}};
   const char *name = e->node->op->def->name;
@@ -53,65 +53,65 @@ static damo_var *compared(dense_exam *e) {
   return NULL;
 }
 
-static damo_var *larger(dense_exam *e) { return build_fn2(e->b, "maximum", e->in[0], e->in[1]); }
+static damo_var *dense_larger(debug_exam *e) { return build_fn2(e->b, "maximum", e->in[0], e->in[1]); }
 
-static damo_var *smaller(dense_exam *e) { return build_fn2(e->b, "minimum", e->in[0], e->in[1]); }
+static damo_var *dense_smaller(debug_exam *e) { return build_fn2(e->b, "minimum", e->in[0], e->in[1]); }
 
-static damo_var *stacked(dense_exam *e) {
+static damo_var *dense_stacked(debug_exam *e) {
   return build_fn(e->b, e->node->op->def->name[0] == 'H' ? "hstack" : "vstack", e->in, e->node->n_in, NULL);
 }
 
-static damo_var *diagonal(dense_exam *e) { return build_fn1(e->b, "diag", e->in[0]); }
+static damo_var *dense_diagonal(debug_exam *e) { return build_fn1(e->b, "diag", e->in[0]); }
 
-static damo_var *zeros(dense_exam *e) { return build_zeros_like(e->b, e->in[0]); }
+static damo_var *dense_zeros(debug_exam *e) { return build_zeros_like(e->b, e->in[0]); }
 
 /* (Some of these names are dense Ops' too.) */
-static const dense_row forms[] = {
-    {"DenseFromSparse", same},
-    {"SparseFromDense", same},
-    {"ToFormat", same},
-    {"Cast", same},
-    {"SumDuplicates", same},
-    {"EnsureSortedIndices", same},
-    {"Remove0", same},
-    {"Transpose", transposed},
-    {"Neg", negated},
-    {"AddSS", added},
-    {"AddSD", added},
-    {"AddSSData", added},
-    {"MulSS", multiplied},
-    {"MulSD", multiplied},
-    {"MulSV", multiplied},
-    {"ColScaleCSC", multiplied},
-    {"RowScaleCSC", rows_scaled},
-    {"DivSD", divided},
-    {"Dot", product},
-    {"StructuredDot", product},
-    {"TrueDot", product},
-    {"SamplingDot", sampled},
-    {"Usmm", product_onto},
-    {"UsmmCscDense", product_onto},
-    {"UsmmCsrDense", product_onto},
-    {"SpSum", summed},
-    {"HStack", stacked},
-    {"VStack", stacked},
-    {"Diag", diagonal},
-    {"SquareDiagonal", diagonal},
-    {"SparseZeros", zeros},
-    {"MaximumSS", larger},
-    {"MinimumSS", smaller},
-    {"EqualSS", compared},
-    {"NotEqualSS", compared},
-    {"LessThanSS", compared},
-    {"LessEqualSS", compared},
-    {"GreaterThanSS", compared},
-    {"GreaterEqualSS", compared},
-    {"EqualSD", compared},
-    {"NotEqualSD", compared},
-    {"LessThanSD", compared},
-    {"LessEqualSD", compared},
-    {"GreaterThanSD", compared},
-    {"GreaterEqualSD", compared},
+static const debug_dense_row dense_forms[] = {
+    {"DenseFromSparse", dense_same},
+    {"SparseFromDense", dense_same},
+    {"ToFormat", dense_same},
+    {"Cast", dense_same},
+    {"SumDuplicates", dense_same},
+    {"EnsureSortedIndices", dense_same},
+    {"Remove0", dense_same},
+    {"Transpose", dense_transposed},
+    {"Neg", dense_negated},
+    {"AddSS", dense_added},
+    {"AddSD", dense_added},
+    {"AddSSData", dense_added},
+    {"MulSS", dense_multiplied},
+    {"MulSD", dense_multiplied},
+    {"MulSV", dense_multiplied},
+    {"ColScaleCSC", dense_multiplied},
+    {"RowScaleCSC", dense_rows_scaled},
+    {"DivSD", dense_divided},
+    {"Dot", dense_product},
+    {"StructuredDot", dense_product},
+    {"TrueDot", dense_product},
+    {"SamplingDot", dense_sampled},
+    {"Usmm", dense_product_onto},
+    {"UsmmCscDense", dense_product_onto},
+    {"UsmmCsrDense", dense_product_onto},
+    {"SpSum", dense_summed},
+    {"HStack", dense_stacked},
+    {"VStack", dense_stacked},
+    {"Diag", dense_diagonal},
+    {"SquareDiagonal", dense_diagonal},
+    {"SparseZeros", dense_zeros},
+    {"MaximumSS", dense_larger},
+    {"MinimumSS", dense_smaller},
+    {"EqualSS", dense_compared},
+    {"NotEqualSS", dense_compared},
+    {"LessThanSS", dense_compared},
+    {"LessEqualSS", dense_compared},
+    {"GreaterThanSS", dense_compared},
+    {"GreaterEqualSS", dense_compared},
+    {"EqualSD", dense_compared},
+    {"NotEqualSD", dense_compared},
+    {"LessThanSD", dense_compared},
+    {"LessEqualSD", dense_compared},
+    {"GreaterThanSD", dense_compared},
+    {"GreaterEqualSD", dense_compared},
     {NULL, NULL},
 };
 
@@ -121,36 +121,37 @@ static bool is_of_sparse(const damo_apply *node) {
   return sparse;
 }
 
-static dense_form form_among(const dense_row *rows, const damo_op *op) {
+static debug_dense_form form_among(const debug_dense_row *rows, const damo_op *op) {
   while (rows->op != NULL && !op_is(op, rows->op)) rows++;
   return rows->form;
 }
 
-static dense_form form_of(const damo_apply *node) {
-  dense_form form = form_among(debug_entry_rows, node->op);
+static debug_dense_form form_of(const damo_apply *node) {
+  debug_dense_form form = form_among(debug_entry_rows, node->op);
   if (form != NULL || !is_of_sparse(node)) return form;
   form = form_among(debug_part_rows, node->op);
-  return form != NULL ? form : form_among(forms, node->op);
+  return form != NULL ? form : form_among(dense_forms, node->op);
 }
 
 /* ---- Builders of forms ------------------------------------------------------------------------------------------- */
 
-damo_var *exam_zeros(dense_exam *e, damo_dtype dtype, const int64_t *shape) {
+damo_var *debug_exam_zeros(debug_exam *e, damo_dtype dtype, const int64_t *shape) {
   damo_array *z = damo_array_new(e->b->ctx, dtype, 2, shape);
   return build_value(e->b, z != NULL ? &z->obj : NULL);
 }
 
-damo_var *exam_read(dense_exam *e, damo_var *x, const char *spec, damo_var *const *idx, int n) {
+damo_var *debug_exam_read(debug_exam *e, damo_var *x, const char *spec, damo_var *const *idx, int n) {
   damo_var *in[1 + DEBUG_MOST_OPERANDS] = {x};
   const prop_value opt = prop_str(spec);
   for (int i = 0; i < n; i++) in[1 + i] = idx[i];
   return x != NULL && e->b->status == DAMO_OK ? build_fn(e->b, "subtensor", in, 1 + n, &opt) : NULL;
 }
 
-damo_var *exam_put(dense_exam *e, const int64_t *shape, damo_var *x, const char *spec, damo_var *const *idx, int n) {
+damo_var *debug_exam_put(debug_exam *e, const int64_t *shape, damo_var *x, const char *spec, damo_var *const *idx,
+                         int n) {
   if (x == NULL || e->b->status != DAMO_OK) return NULL;
   const damo_dtype dtype = var_dtype(x), wide = dtype == DAMO_BOOL ? DAMO_INT64 : dtype;
-  damo_var *in[2 + DEBUG_MOST_OPERANDS] = {exam_zeros(e, wide, shape), build_cast(e->b, x, wide)};
+  damo_var *in[2 + DEBUG_MOST_OPERANDS] = {debug_exam_zeros(e, wide, shape), build_cast(e->b, x, wide)};
   const prop_value opt = prop_str(spec);
   for (int i = 0; i < n; i++) in[2 + i] = idx[i];
   if (e->b->status != DAMO_OK) return NULL;
@@ -158,7 +159,7 @@ damo_var *exam_put(dense_exam *e, const int64_t *shape, damo_var *x, const char 
   return y != NULL ? build_cast(e->b, y, dtype) : NULL;
 }
 
-damo_var *exam_take(dense_exam *e, damo_var *x, damo_var *list, int axis) {
+damo_var *debug_exam_take(debug_exam *e, damo_var *x, damo_var *list, int axis) {
   const prop_value opt = prop_int(axis + 1);
   return x != NULL && list != NULL ? build_fn(e->b, "take", (damo_var *[]){x, list}, 2, &opt) : NULL;
 }
@@ -178,13 +179,13 @@ static bool will_do(const damo_obj *v) { return debug_is_small(v) && array_size(
 
 /* Entries that meet at one place are converted to a wider dtype one by one, or as their sum: of whole numbers that wrap
  * those are different things. */
-static bool wraps(const dense_exam *e, int i) {
-  const damo_sparse *m = exam_matrix(e, i);
+static bool wraps(const debug_exam *e, int i) {
+  const damo_sparse *m = debug_exam_matrix(e, i);
   if (e->values[i]->kind != OBJ_SPARSE || m->unique || !dtype_is_discrete(sparse_dtype(m))) return false;
   return sparse_dtype(m) != var_dtype(e->node->out[0]);
 }
 
-static bool is_fit(dense_exam *e) {
+static bool is_fit(debug_exam *e) {
   const damo_apply *node = e->node;
   for (int i = 0; i < node->n_in; i++) {
     if (!will_do(e->values[i]) || wraps(e, i)) return false;
@@ -200,7 +201,7 @@ static damo_obj *dense_value(damo_obj *v) {
 }
 
 /* The operands' moduli in place of the operands. */
-static void take_moduli(dense_exam *e) {
+static void take_moduli(debug_exam *e) {
   for (int i = 0; i < e->node->n_in; i++) {
     if (e->in[i] == NULL || dtype_is_discrete(var_dtype(e->in[i]))) continue;
     damo_var *size = build_fn1(e->b, "abs", e->in[i]);
@@ -210,8 +211,8 @@ static void take_moduli(dense_exam *e) {
 
 /* pair: what the dense function gives, what the node gave. With `bounded`, both have the size of the terms that they
  * are sums of added, so that what cancelled counts no more than it was. */
-static bool build_pair(dense_exam *e, bool bounded, damo_var *pair[2]) {
-  const dense_form form = form_of(e->node);
+static bool build_pair(debug_exam *e, bool bounded, damo_var *pair[2]) {
+  const debug_dense_form form = form_of(e->node);
   build *b = e->b;
   for (int i = 0; i < e->node->n_in; i++) e->in[i] = build_value(b, dense_value(e->values[i]));
   for (int o = 0; o < e->node->n_out; o++) e->out[o] = build_value(b, dense_value(e->results[o]));
@@ -231,7 +232,7 @@ static bool build_pair(dense_exam *e, bool bounded, damo_var *pair[2]) {
 }
 
 /* Whether dense and node agree; *text says where not. */
-static damo_status agree(dense_exam *e, bool bounded, bool *same_values, char *text, size_t n) {
+static damo_status dense_agree(debug_exam *e, bool bounded, bool *same_values, char *text, size_t n) {
   build b;
   damo_var *pair[2];
   damo_obj *values[2] = {NULL, NULL};
@@ -256,12 +257,12 @@ damo_status debug_dense_equal(thunk *t, damo_obj *const *inputs) {
   bool same_values = true;
   DAMO_TRY(debug_solution(t, inputs));
   if (form_of(node) == NULL || node->n_in > DEBUG_MOST_OPERANDS || node->n_out > DEBUG_MOST_OPERANDS) return DAMO_OK;
-  dense_exam e = {.node = node, .values = inputs};
+  debug_exam e = {.node = node, .values = inputs};
   for (int o = 0; o < node->n_out; o++) e.results[o] = *t->out[o];
   if (!is_fit(&e)) return DAMO_OK;
-  DAMO_TRY(agree(&e, false, &same_values, text, sizeof text));
+  DAMO_TRY(dense_agree(&e, false, &same_values, text, sizeof text));
   if (!same_values && !dtype_is_discrete(var_dtype(node->out[0])))
-    DAMO_TRY(agree(&e, true, &same_values, other, sizeof other));
+    DAMO_TRY(dense_agree(&e, true, &same_values, other, sizeof other));
   if (same_values) return DAMO_OK;
   return ctx_fail(t->ctx, DAMO_EINCONSISTENCY, "DEBUG: output 1 is another one with dense operands: %s", text);
 }

@@ -10,38 +10,41 @@
 #define DEBUG_MOST_OPERANDS 16
 
 /* A node that has run: its values, and what they are as dense constants. */
-typedef struct dense_exam {
+typedef struct debug_exam {
   build *b;
   const damo_apply *node;
   damo_obj *const *values;                /* the inputs as they were before the run */
   damo_obj *results[DEBUG_MOST_OPERANDS]; /* borrowed */
   damo_var *in[DEBUG_MOST_OPERANDS], *out[DEBUG_MOST_OPERANDS];
   damo_var *got; /* what is compared with the form: output 1 unless the form says else */
-} dense_exam;
+} debug_exam;
 
 /* The Variable that the node's first output (or exam->got, which the form may set) equals, over e->in; NULL where
  * there is nothing to compare. Sums, products and moves of entries alone: the form of the operands' moduli bounds
  * rounding errors. */
-typedef damo_var *(*dense_form)(dense_exam *e);
+typedef damo_var *(*debug_dense_form)(debug_exam *e);
 
-typedef struct dense_row {
+typedef struct debug_dense_row {
   const char *op;
-  dense_form form;
-} dense_row;
+  debug_dense_form form;
+} debug_dense_row;
 
 /* debug_parts.c, debug_entries.c: of Ops that only sparse families have; each ends with a NULL name. */
-extern const dense_row debug_part_rows[], debug_entry_rows[];
+extern const debug_dense_row debug_part_rows[], debug_entry_rows[];
 
-static inline const damo_sparse *exam_matrix(const dense_exam *e, int i) { return (const damo_sparse *)e->values[i]; }
+static inline const damo_sparse *debug_exam_matrix(const debug_exam *e, int i) {
+  return (const damo_sparse *)e->values[i];
+}
 /* An option of the node's Op. */
-static inline prop_value exam_prop(const dense_exam *e, const char *name) { return *op_prop(e->node->op, name); }
+static inline prop_value debug_exam_prop(const debug_exam *e, const char *name) { return *op_prop(e->node->op, name); }
 /* Zeros of that shape. */
-damo_var *exam_zeros(dense_exam *e, damo_dtype dtype, const int64_t *shape);
+damo_var *debug_exam_zeros(debug_exam *e, damo_dtype dtype, const int64_t *shape);
 /* x at an index (subtensor's spec over idx), or that added there to zeros of a shape. */
-damo_var *exam_read(dense_exam *e, damo_var *x, const char *spec, damo_var *const *idx, int n);
-damo_var *exam_put(dense_exam *e, const int64_t *shape, damo_var *x, const char *spec, damo_var *const *idx, int n);
+damo_var *debug_exam_read(debug_exam *e, damo_var *x, const char *spec, damo_var *const *idx, int n);
+damo_var *debug_exam_put(debug_exam *e, const int64_t *shape, damo_var *x, const char *spec, damo_var *const *idx,
+                         int n);
 /* Positions of a list along an axis (0-based). */
-damo_var *exam_take(dense_exam *e, damo_var *x, damo_var *list, int axis);
+damo_var *debug_exam_take(debug_exam *e, damo_var *x, damo_var *list, int axis);
 
 /* A number, a small array, or a sparse matrix that is small as a dense one. */
 bool debug_is_small(const damo_obj *v);

@@ -12,18 +12,18 @@
 #include "../op/op.h"
 #include "compile_int.h"
 
-#define MOST_LINES 256 /* of a system: its inverse is dense */
+#define TERMS_MOST_ROWS 256 /* of a system: its inverse is dense */
 
 /* Functions of entries whose terms are those of the entry. */
 static const char same_terms[] = "neg identity abs conj real imag cast";
 
-typedef struct terms {
+typedef struct term_sizes {
   build *b;
   const map *values; /* damo_var* → damo_obj*, what it was; constants need none */
   map size;          /* damo_var* → the Variable of its terms' moduli */
-} terms;
+} term_sizes;
 
-static bool has_word(const char *words, const char *word) {
+static bool terms_has_word(const char *words, const char *word) {
   const size_t n = strlen(word);
   for (const char *at = words; (at = strstr(at, word)) != NULL; at += n) {
     if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) return true;
@@ -31,19 +31,19 @@ static bool has_word(const char *words, const char *word) {
   return false;
 }
 
-static damo_obj *value_of(const terms *w, const damo_var *v) {
+static damo_obj *terms_value_of(const term_sizes *w, const damo_var *v) {
   damo_obj *known = map_get_ptr(w->values, v);
   return known != NULL ? known : v->value;
 }
 
 /* The value as it is. */
-static damo_var *as_it_is(terms *w, const damo_var *v) {
-  damo_obj *value = value_of(w, v);
+static damo_var *as_it_is(term_sizes *w, const damo_var *v) {
+  damo_obj *value = terms_value_of(w, v);
   return value != NULL ? build_value(w->b, damo_retain(value)) : NULL;
 }
 
 /* v's terms; where nothing is known of them, v itself is the one. In double precision, past which fewer sums go. */
-static damo_var *terms_of(terms *w, const damo_var *v) {
+static damo_var *terms_size_of(term_sizes *w, const damo_var *v) {
   damo_var *size = map_get_ptr(&w->size, v);
   if (size != NULL || !type_has_shape(v->type)) return size;
   size = as_it_is(w, v);
@@ -53,30 +53,30 @@ static damo_var *terms_of(terms *w, const damo_var *v) {
   return size;
 }
 
-static damo_var *both(terms *w, const char *function, const damo_apply *node) {
-  damo_var *x = terms_of(w, node->in[0]), *y = terms_of(w, node->in[1]);
+static damo_var *both(term_sizes *w, const char *function, const damo_apply *node) {
+  damo_var *x = terms_size_of(w, node->in[0]), *y = terms_size_of(w, node->in[1]);
   return x != NULL && y != NULL ? build_fn2(w->b, function, x, y) : NULL;
 }
 
 /* x/y: a change of y counts for x as a part of y. */
-static damo_var *quotient(terms *w, const damo_apply *node) {
+static damo_var *quotient(term_sizes *w, const damo_apply *node) {
   damo_var *product = both(w, "mul", node), *y = as_it_is(w, node->in[1]);
   damo_var *square = product != NULL && y != NULL ? build_fn1(w->b, "sqr", build_fn1(w->b, "abs", y)) : NULL;
   return square != NULL ? build_fn2(w->b, "true_div", product, square) : NULL;
 }
 
-static damo_var *of_entries(terms *w, const damo_apply *node, const char *function) {
-  if (has_word(same_terms, function)) return terms_of(w, node->in[0]);
+static damo_var *of_entries(term_sizes *w, const damo_apply *node, const char *function) {
+  if (terms_has_word(same_terms, function)) return terms_size_of(w, node->in[0]);
   if (strcmp(function, "add") == 0 || strcmp(function, "sub") == 0) return both(w, "add", node);
   if (strcmp(function, "mul") == 0) return both(w, "mul", node);
   if (strcmp(function, "true_div") == 0) return quotient(w, node);
   if (strcmp(function, "sqr") != 0) return NULL;
-  damo_var *x = terms_of(w, node->in[0]);
+  damo_var *x = terms_size_of(w, node->in[0]);
   return x != NULL ? build_fn1(w->b, "sqr", x) : NULL;
 }
 
 /* The same Op on moduli. */
-static damo_var *of_operands(terms *w, const damo_apply *node) {
+static damo_var *of_operands(term_sizes *w, const damo_apply *node) {
   ptrvec in;
   ptrvec_init(&in, w->b->ctx);
   damo_var *out = NULL;
@@ -84,7 +84,7 @@ static damo_var *of_operands(terms *w, const damo_apply *node) {
   for (int i = 0; i < node->n_in && s == DAMO_OK; i++) {
     const damo_var *x = node->in[i];
     const bool counts = type_has_shape(x->type) && !dtype_is_discrete(var_dtype(x));
-    damo_var *own = counts ? terms_of(w, x) : as_it_is(w, x);
+    damo_var *own = counts ? terms_size_of(w, x) : as_it_is(w, x);
     s = own != NULL ? ptrvec_push(&in, own) : DAMO_EVALUE;
   }
   if (s == DAMO_OK) out = build_op(w->b, damo_retain(node->op), (damo_var *const *)in.at, node->n_in);
@@ -102,13 +102,13 @@ static damo_var *identity(build *b, damo_dtype dtype, int64_t n) {
 }
 
 /* |S|: the same Op gives S of the identity. */
-static damo_var *of_solver(terms *w, const damo_apply *node) {
+static damo_var *of_solver(term_sizes *w, const damo_apply *node) {
   const int last = node->n_in - 1;
-  const damo_obj *b = value_of(w, node->in[last]);
+  const damo_obj *b = terms_value_of(w, node->in[last]);
   damo_var *in[3];
   if (last > 2 || b == NULL || b->kind != OBJ_ARRAY) return NULL;
   const int64_t rows = array_shape((const damo_array *)b)[0];
-  if (rows > MOST_LINES) return NULL;
+  if (rows > TERMS_MOST_ROWS) return NULL;
   for (int i = 0; i < last; i++) {
     if ((in[i] = as_it_is(w, node->in[i])) == NULL) return NULL;
   }
@@ -118,14 +118,14 @@ static damo_var *of_solver(terms *w, const damo_apply *node) {
 }
 
 /* The solution's terms are S times b's; those of a residual b - A·x are b's and A's times the solution's. */
-static damo_status add_solution(terms *w, const damo_apply *node) {
-  damo_var *solver = of_solver(w, node), *b = solver != NULL ? terms_of(w, node->in[node->n_in - 1]) : NULL;
+static damo_status add_solution(term_sizes *w, const damo_apply *node) {
+  damo_var *solver = of_solver(w, node), *b = solver != NULL ? terms_size_of(w, node->in[node->n_in - 1]) : NULL;
   damo_var *x = b != NULL ? build_fn2(w->b, "dot", solver, b) : NULL;
   DAMO_TRY(w->b->status);
   if (x == NULL) return DAMO_OK;
   DAMO_TRY(map_put(&w->size, node->out[0], (uintptr_t)x));
   if (node->n_in < 3 || node->op->terms != TERMS_LEAST) return DAMO_OK;
-  damo_var *a = terms_of(w, node->in[1]), *moved = a != NULL ? build_fn2(w->b, "dot", a, x) : NULL;
+  damo_var *a = terms_size_of(w, node->in[1]), *moved = a != NULL ? build_fn2(w->b, "dot", a, x) : NULL;
   damo_var *residual = moved != NULL ? build_fn2(w->b, "add", b, moved) : NULL;
   DAMO_TRY(w->b->status);
   return residual != NULL ? map_put(&w->size, node->out[1], (uintptr_t)residual) : DAMO_OK;
@@ -133,7 +133,7 @@ static damo_status add_solution(terms *w, const damo_apply *node) {
 
 /* ---- The terms --------------------------------------------------------------------------------------------------- */
 
-static damo_status add_node(terms *w, const damo_apply *node) {
+static damo_status terms_add_node(term_sizes *w, const damo_apply *node) {
   const char *function = elemwise_scalar(node->op);
   const op_terms kind = node->op->terms;
   damo_var *size = NULL;
@@ -149,12 +149,12 @@ damo_status debug_terms(damo_ctx *ctx, const ptrvec *nodes, const damo_var *v, c
   *out = NULL;
   if (!type_has_shape(v->type) || dtype_is_discrete(var_dtype(v))) return DAMO_OK;
   build b;
-  terms w = {.b = &b, .values = values};
+  term_sizes w = {.b = &b, .values = values};
   build_init(&b, ctx);
   map_init(&w.size, ctx);
   damo_status s = DAMO_OK;
-  for (int64_t k = 0; k < nodes->n && s == DAMO_OK; k++) s = add_node(&w, nodes->at[k]);
-  damo_var *sum = s == DAMO_OK ? terms_of(&w, v) : NULL;
+  for (int64_t k = 0; k < nodes->n && s == DAMO_OK; k++) s = terms_add_node(&w, nodes->at[k]);
+  damo_var *sum = s == DAMO_OK ? terms_size_of(&w, v) : NULL;
   if (sum != NULL && b.status == DAMO_OK && eager_eval(ctx, &sum, 1, out) != DAMO_OK) *out = NULL;
   map_clear(&w.size);
   build_end(&b);

@@ -8,43 +8,44 @@
 
 /* How far apart entries of a dtype may be: relatively, as a part of the largest entry, and as a part of the terms that
  * an entry is the sum of, whose rounding is all that it may be there. */
-typedef struct tolerance {
+typedef struct agreement_tolerance {
   double relative, absolute, rounding;
-} tolerance;
+} agreement_tolerance;
 
 #define ROUNDINGS 1024 /* of the terms, one after the other */
 
-static tolerance tolerance_of(damo_dtype dt, bool lenient) {
+static agreement_tolerance tolerance_of(damo_dtype dt, bool lenient) {
   double more = lenient ? 10 : 1;
-  if (dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64) return (tolerance){1e-4 * more, 1e-5 * more, ROUNDINGS * FLT_EPSILON};
-  return (tolerance){1e-7 * more, 1e-10 * more, ROUNDINGS * DBL_EPSILON};
+  if (dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64)
+    return (agreement_tolerance){1e-4 * more, 1e-5 * more, ROUNDINGS * FLT_EPSILON};
+  return (agreement_tolerance){1e-7 * more, 1e-10 * more, ROUNDINGS * DBL_EPSILON};
 }
 
 /* What two values are compared by. */
-typedef struct measure {
+typedef struct agreement {
   bool lenient;
-  tolerance t;
+  agreement_tolerance t;
   double largest;         /* entry */
   const damo_array *size; /* of the terms of each entry, or NULL */
-} measure;
+} agreement;
 
-static damo_c128 parts(scalar s) { return scalar_cast(s, DAMO_COMPLEX128).v.c; }
+static damo_c128 scalar_c128(scalar s) { return scalar_cast(s, DAMO_COMPLEX128).v.c; }
 
 static bool finite_parts(damo_c128 z) { return isfinite(z.re) && isfinite(z.im); }
 
 static bool same_part(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
 /* A sum past what a number can be bounds nothing. */
-static double rounding_at(const measure *m, const int64_t *index) {
+static double rounding_at(const agreement *m, const int64_t *index) {
   if (m->size == NULL) return 0;
-  const double size = parts(array_get(m->size, index)).re;
+  const double size = scalar_c128(array_get(m->size, index)).re;
   return isfinite(size) ? m->t.rounding * size : 0;
 }
 
-static bool entries_agree(scalar x, scalar y, const measure *m, const int64_t *index) {
+static bool entries_agree(scalar x, scalar y, const agreement *m, const int64_t *index) {
   const bool lenient = m->lenient;
   if (dtype_is_discrete(x.dtype)) return x.v.i == y.v.i;
-  damo_c128 a = parts(x), b = parts(y);
+  damo_c128 a = scalar_c128(x), b = scalar_c128(y);
   if (!finite_parts(a)) {
     bool gained = lenient && finite_parts(b);
     return gained || (same_part(a.re, b.re) && same_part(a.im, b.im)) || (lenient && !finite_parts(b));
@@ -55,22 +56,14 @@ static bool entries_agree(scalar x, scalar y, const measure *m, const int64_t *i
   return apart <= rounding_at(m, index);
 }
 
-static bool next_index(const damo_array *a, int64_t *index) {
-  for (int d = a->ndim - 1; d >= 0; d--) {
-    if (++index[d] < array_shape(a)[d]) return true;
-    index[d] = 0;
-  }
-  return false;
-}
-
 static double largest_entry(const damo_array *a) {
   int64_t index[DAMO_MAX_NDIM] = {0};
   double most = 0;
   do {
-    damo_c128 z = parts(array_get(a, index));
+    damo_c128 z = scalar_c128(array_get(a, index));
     double size = hypot(z.re, z.im);
     if (isfinite(size) && size > most) most = size;
-  } while (next_index(a, index));
+  } while (debug_next_index(a, index));
   return most;
 }
 
@@ -84,7 +77,7 @@ static void entry_text(char *dst, size_t n, scalar s) {
   }
 }
 
-static void tell(char *text, size_t n, const damo_array *a, const int64_t *index, scalar x, scalar y) {
+static void difference_text(char *text, size_t n, const damo_array *a, const int64_t *index, scalar x, scalar y) {
   char one[80], two[80], place[200];
   size_t at = 0;
   place[0] = '\0';
@@ -96,38 +89,32 @@ static void tell(char *text, size_t n, const damo_array *a, const int64_t *index
   snprintf(text, n, "%s against %s%s%s", one, two, place, a->ndim > 0 ? "}" : "");
 }
 
-static bool same_shape(const damo_array *a, const damo_array *b) {
-  bool same = a->ndim == b->ndim;
-  for (int d = 0; same && d < a->ndim; d++) same = array_shape(a)[d] == array_shape(b)[d];
-  return same;
-}
-
-static measure measure_of(const damo_array *a, const damo_array *size, bool lenient) {
-  measure m = {.lenient = lenient, .t = tolerance_of(array_dtype(a), lenient)};
+static agreement agreement_of(const damo_array *a, const damo_array *size, bool lenient) {
+  agreement m = {.lenient = lenient, .t = tolerance_of(array_dtype(a), lenient)};
   if (!dtype_is_discrete(array_dtype(a))) m.largest = largest_entry(a);
   if (lenient && m.largest < 1) m.largest = 1; /* log(1 + x) of a tiny x has no digit right; log1p(x) has */
-  if (size != NULL && same_shape(a, size)) m.size = size;
+  if (size != NULL && array_same_shape(a, size)) m.size = size;
   return m;
 }
 
 static bool arrays_agree(const damo_array *a, const damo_array *b, const damo_array *size, bool lenient, char *text,
                          size_t n) {
   char x[160], y[160];
-  if (a->dtype != b->dtype || !same_shape(a, b)) {
+  if (a->dtype != b->dtype || !array_same_shape(a, b)) {
     snprintf(text, n, "%s %s against %s %s", dtype_name(array_dtype(a)),
              shape_format(x, sizeof x, a->ndim, array_shape(a)), dtype_name(array_dtype(b)),
              shape_format(y, sizeof y, b->ndim, array_shape(b)));
     return false;
   }
   if (array_size(a) == 0 || array_equal(a, b, true)) return true;
-  const measure m = measure_of(a, size, lenient);
+  const agreement m = agreement_of(a, size, lenient);
   int64_t index[DAMO_MAX_NDIM] = {0};
   do {
     scalar p = array_get(a, index), q = array_get(b, index);
     if (entries_agree(p, q, &m, index)) continue;
-    tell(text, n, a, index, p, q);
+    difference_text(text, n, a, index, p, q);
     return false;
-  } while (next_index(a, index));
+  } while (debug_next_index(a, index));
   return true;
 }
 

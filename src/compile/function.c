@@ -34,7 +34,7 @@ static void drop_contents(damo_function *f) {
   f->outputs = NULL;
   f->shared = NULL;
   f->n_inputs = f->n_outputs = f->n_shared = 0;
-  nan_masks_clear(f);
+  nanguard_clear_masks(f);
   damo_release(f->fgraph);
   damo_release(f->plain);
   f->fgraph = NULL;
@@ -237,7 +237,7 @@ damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_arg
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 /* A copy of value, in spare where nobody else holds it and it fits. */
-static damo_obj *copy_value(damo_obj *value, damo_obj **spare) {
+static damo_obj *function_copy_value(damo_obj *value, damo_obj **spare) {
   if (value->kind != OBJ_ARRAY) return value_copy(value);
   damo_array *v = (damo_array *)value, *s = spare != NULL ? (damo_array *)*spare : NULL;
   bool fits = s != NULL && s->obj.kind == OBJ_ARRAY && array_is_exclusive(s) && s->writeable && s->ndim == v->ndim &&
@@ -257,7 +257,7 @@ static damo_status stage_outputs(damo_function *f, damo_obj *const *into) {
     if (target != NULL && value != target) DAMO_TRY(target_check(f, i, value, target));
     if (!target_must_stage(f, i, into)) continue;
     bool keep = target == NULL && (out->borrow || (!out->twice && value_is_cells_alone(value)));
-    cell_set(&out->staged, keep ? damo_retain(value) : copy_value(value, NULL));
+    cell_set(&out->staged, keep ? damo_retain(value) : function_copy_value(value, NULL));
     if (out->staged == NULL) return DAMO_EMEMORY;
   }
   return DAMO_OK;
@@ -285,13 +285,13 @@ static damo_status stage_updates(damo_function *f) {
     const damo_var *target = sh->var != NULL ? sh->var : f->inputs[sh->input].var;
     if (!type_is_valid(target->type, value)) return refuse_update(f, target, value);
     if (!sh->copy) continue;
-    cell_set(&sh->staged, copy_value(value, &sh->spare));
+    cell_set(&sh->staged, function_copy_value(value, &sh->spare));
     if (sh->staged == NULL) return DAMO_EMEMORY;
   }
   return DAMO_OK;
 }
 
-/* Moves the new values in; what was there becomes the room for the next. Cannot fail. */
+/* Moves the new values in; what was there is reused for the next. Cannot fail. */
 static void commit(damo_function *f) {
   for (int64_t i = 0; i < f->n_shared; i++) {
     fn_shared *sh = &f->shared[i];
@@ -320,10 +320,10 @@ static void drop_staged(damo_function *f) {
 static damo_status run_steps(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
   if (into != NULL) DAMO_TRY(target_begin(f, into));
   DAMO_TRY(function_load(f, args, n_args, false));
-  if (f->watch != WATCH_NONE) DAMO_TRY(guard_inputs(f, f->watch == WATCH_NAN ? "NANGUARD" : "DEBUG"));
+  if (f->watch != WATCH_NONE) DAMO_TRY(nanguard_check_inputs(f, f->watch == WATCH_NAN ? "NANGUARD" : "DEBUG"));
   if (into != NULL && f->watch != WATCH_DEBUG) DAMO_TRY(target_offer(f, into));
   if (f->plain != NULL) DAMO_TRY(debug_prepare(f, args, n_args));
-  nan_masks_clear(f);
+  nanguard_clear_masks(f);
   damo_status s = vm_run(&f->plan);
   if (s != DAMO_OK) return f->plain != NULL ? debug_explain(f, s) : s;
   if (f->plain != NULL) DAMO_TRY(debug_compare(f));

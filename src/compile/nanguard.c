@@ -12,10 +12,12 @@ static bool is_finite(scalar s) {
   return !dtype_is_float(s.dtype) || isfinite(s.v.f);
 }
 
-static bool is_nan(scalar s) { return dtype_is_complex(s.dtype) ? isnan(s.v.c.re) || isnan(s.v.c.im) : isnan(s.v.f); }
+static bool scalar_is_nan(scalar s) {
+  return dtype_is_complex(s.dtype) ? isnan(s.v.c.re) || isnan(s.v.c.im) : isnan(s.v.f);
+}
 
-static const char *name_of(scalar s) {
-  if (is_nan(s)) return "nan";
+static const char *nonfinite_name(scalar s) {
+  if (scalar_is_nan(s)) return "nan";
   if (dtype_is_complex(s.dtype)) return "inf";
   return s.v.f < 0 ? "-inf" : "inf";
 }
@@ -33,7 +35,7 @@ static bool step_index(const damo_array *a, int64_t *index) {
   return false;
 }
 
-static void place_text(char *dst, size_t n, const damo_array *a, const int64_t *index) {
+static void index_text(char *dst, size_t n, const damo_array *a, const int64_t *index) {
   size_t at = 0;
   for (int d = 0; d < a->ndim && at + 24 < n; d++) {
     at += (size_t)snprintf(dst + at, n - at, "%s%lld", d == 0 ? " at {" : ", ", (long long)index[d] + 1);
@@ -41,15 +43,15 @@ static void place_text(char *dst, size_t n, const damo_array *a, const int64_t *
   snprintf(dst + at, n - at, "%s", a->ndim > 0 ? "}" : "");
 }
 
-bool guard_is_odd(scalar s, op_nonfinite lawful) {
+bool nanguard_is_odd(scalar s, op_nonfinite lawful) {
   if (is_finite(s)) return false;
-  return lawful != NONFINITE_INFINITE || is_nan(s);
+  return lawful != NONFINITE_INFINITE || scalar_is_nan(s);
 }
 
-void guard_text(char *dst, size_t n, const damo_array *a, const int64_t *index) {
+void nanguard_entry_text(char *dst, size_t n, const damo_array *a, const int64_t *index) {
   char place[160];
-  place_text(place, sizeof place, a, index);
-  snprintf(dst, n, "%s%s", name_of(array_get(a, index)), place);
+  index_text(place, sizeof place, a, index);
+  snprintf(dst, n, "%s%s", nonfinite_name(array_get(a, index)), place);
 }
 
 /* The first entry of a float or complex array that is odd, as text "nan at {2, 3}"; false: there is none. */
@@ -58,8 +60,8 @@ static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text,
   int64_t index[DAMO_MAX_NDIM] = {0};
   do {
     scalar s = array_get(a, index);
-    if (!guard_is_odd(s, lawful)) continue;
-    guard_text(text, n, a, index);
+    if (!nanguard_is_odd(s, lawful)) continue;
+    nanguard_entry_text(text, n, a, index);
     return true;
   } while (step_index(a, index));
   return false;
@@ -73,7 +75,7 @@ static bool find_in_value(const damo_obj *v, op_nonfinite lawful, char *text, si
   return true;
 }
 
-damo_status guard_outputs(const vm_plan *p, const thunk *t, const char *func) {
+damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, const char *func) {
   const op_nonfinite lawful = t->node->op->def->nonfinite;
   if (lawful == NONFINITE_ANY) return DAMO_OK;
   for (int o = 0; o < t->n_out; o++) {
@@ -82,7 +84,7 @@ damo_status guard_outputs(const vm_plan *p, const thunk *t, const char *func) {
     if (value_array(v) == NULL || !type_has_shape(t->node->out[o]->type)) continue;
     const bool odd = find_in_value(v, lawful, text, sizeof text);
     if (v->kind == OBJ_ARRAY) {
-      DAMO_TRY(nan_masks_check(p->step_user, t, o, odd, func));
+      DAMO_TRY(nanguard_check_masks(p->step_user, t, o, odd, func));
       continue;
     }
     if (!odd) continue;
@@ -92,7 +94,7 @@ damo_status guard_outputs(const vm_plan *p, const thunk *t, const char *func) {
   return DAMO_OK;
 }
 
-damo_status guard_inputs(const damo_function *f, const char *func) {
+damo_status nanguard_check_inputs(const damo_function *f, const char *func) {
   char text[200], name[160];
   for (int64_t i = 0; i < f->n_inputs; i++) {
     const damo_obj *v = f->inputs[i].cell >= 0 ? f->plan.cells[f->inputs[i].cell] : NULL;
@@ -135,7 +137,7 @@ static const char *oddity(scalar x, scalar y, bool quotient) {
   return wraps ? "the smallest integer divided by -1 (the result wraps)" : NULL;
 }
 
-void warn_integer_division(const thunk *t, const char *func) {
+void nanguard_warn_integer_division(const thunk *t, const char *func) {
   const char *name = elemwise_scalar(t->node->op);
   bool quotient = name != NULL && strcmp(name, "floor_div") == 0;
   if (name == NULL || (!quotient && strcmp(name, "mod") != 0)) return;
@@ -162,9 +164,9 @@ void warn_integer_division(const thunk *t, const char *func) {
 /* ---- The mode ---------------------------------------------------------------------------------------------------- */
 
 static damo_status guarded_step(vm_plan *p, thunk *t) {
-  if (!t->lazy) warn_integer_division(t, "NANGUARD");
+  if (!t->lazy) nanguard_warn_integer_division(t, "NANGUARD");
   DAMO_TRY(t->run(t));
-  return t->n_need == 0 ? guard_outputs(p, t, "NANGUARD") : DAMO_OK;
+  return t->n_need == 0 ? nanguard_check_outputs(p, t, "NANGUARD") : DAMO_OK;
 }
 
 void watch_plan(damo_function *f) {

@@ -11,25 +11,25 @@
 #include <stdio.h>
 #include <string.h>
 
-struct nan_mask {
-  nan_mask *next;
+struct nanguard_mask {
+  nanguard_mask *next;
   const damo_var *of; /* of the Function's graph */
   damo_array *at;     /* bool, of the value's shape */
   damo_apply *origin; /* the node where the first entry arose, and what was found */
   char text[400];
 };
 
-void nan_masks_clear(damo_function *f) {
+void nanguard_clear_masks(damo_function *f) {
   while (f->nan_masks != NULL) {
-    nan_mask *m = f->nan_masks;
+    nanguard_mask *m = f->nan_masks;
     f->nan_masks = m->next;
     damo_release(m->at);
     mem_free(f->obj.ctx, m, sizeof *m);
   }
 }
 
-static nan_mask *mask_of(const damo_function *f, const damo_var *v) {
-  nan_mask *m = f->nan_masks;
+static nanguard_mask *nan_mask_of(const damo_function *f, const damo_var *v) {
+  nanguard_mask *m = f->nan_masks;
   while (m != NULL && m->of != v) m = m->next;
   return m;
 }
@@ -76,24 +76,24 @@ static bool is_true(scalar s) { return scalar_cast(s, DAMO_BOOL).v.i != 0; }
 /* What is being found out about one result. */
 typedef struct finding {
   damo_array *at;
-  const nan_mask *inherited; /* the first mask that has a share */
-  bool fresh;                /* there are entries that arose here; text says of the first */
+  const nanguard_mask *inherited; /* the first mask that has a share */
+  bool fresh;                     /* there are entries that arose here; text says of the first */
   char text[400];
 } finding;
 
 /* Whether the entry at this index of the node's result is made of one that a mask names; *from: which. */
 static bool is_inherited(const damo_function *f, const thunk *t, int ndim, const int64_t *index,
-                         const nan_mask **from) {
+                         const nanguard_mask **from) {
   const damo_apply *node = t->node;
   if (is_dimshuffle(node)) {
-    *from = mask_of(f, node->in[0]);
+    *from = nan_mask_of(f, node->in[0]);
     return *from != NULL && is_true(moved_entry_at((*from)->at, node, index));
   }
   if (node->op->def != &elemwise_def) return false;
   int first = 0, last = node->n_in - 1;
   if (is_switch(node)) first = last = is_true(entry_at(thunk_in(t, 0), ndim, index)) ? 1 : 2;
   for (int i = first; i <= last; i++) {
-    const nan_mask *m = mask_of(f, node->in[i]);
+    const nanguard_mask *m = nan_mask_of(f, node->in[i]);
     if (m == NULL || !is_true(entry_at(m->at, ndim, index))) continue;
     *from = m;
     return true;
@@ -103,73 +103,65 @@ static bool is_inherited(const damo_function *f, const thunk *t, int ndim, const
 
 static bool reads_mask(const damo_function *f, const damo_apply *node) {
   for (int i = 0; i < node->n_in && f->nan_masks != NULL; i++) {
-    if (mask_of(f, node->in[i]) != NULL) return true;
+    if (nan_mask_of(f, node->in[i]) != NULL) return true;
   }
   return false;
 }
 
-static bool next_index(const damo_array *a, int64_t *index) {
-  for (int d = a->ndim - 1; d >= 0; d--) {
-    if (++index[d] < array_shape(a)[d]) return true;
-    index[d] = 0;
-  }
-  return false;
-}
-
-static damo_status look_over(const damo_function *f, const thunk *t, const damo_array *a, finding *found) {
+static damo_status mask_find(const damo_function *f, const thunk *t, const damo_array *a, finding *found) {
   int64_t index[DAMO_MAX_NDIM] = {0}, k = 0;
   const bool reads = reads_mask(f, t->node);
   found->at = array_empty(t->ctx, DAMO_BOOL, a->ndim, array_shape(a));
   if (found->at == NULL) return DAMO_EMEMORY;
   do {
-    const nan_mask *from = NULL;
+    const nanguard_mask *from = NULL;
     const bool inherited = reads && is_inherited(f, t, a->ndim, index, &from);
-    const bool odd = !inherited && guard_is_odd(array_get(a, index), t->node->op->def->nonfinite);
+    const bool odd = !inherited && nanguard_is_odd(array_get(a, index), t->node->op->def->nonfinite);
     ((uint8_t *)found->at->data)[k++] = inherited || odd;
     if (inherited && found->inherited == NULL) found->inherited = from;
-    if (odd && !found->fresh) guard_text(found->text, sizeof found->text, a, index);
+    if (odd && !found->fresh) nanguard_entry_text(found->text, sizeof found->text, a, index);
     found->fresh = found->fresh || odd;
-  } while (next_index(a, index));
+  } while (debug_next_index(a, index));
   return DAMO_OK;
 }
 
 /* ---- What becomes of them ---------------------------------------------------------------------------------------- */
 
-static damo_status keep(damo_function *f, const damo_var *v, damo_apply *node, const finding *found) {
-  nan_mask *m = mem_calloc(f->obj.ctx, sizeof *m);
+static damo_status mask_keep(damo_function *f, const damo_var *v, damo_apply *node, const finding *found) {
+  nanguard_mask *m = mem_calloc(f->obj.ctx, sizeof *m);
   if (m == NULL) return DAMO_EMEMORY;
-  const nan_mask *old = found->inherited;
-  *m = (nan_mask){.next = f->nan_masks, .of = v, .at = damo_retain(found->at)};
+  const nanguard_mask *old = found->inherited;
+  *m = (nanguard_mask){.next = f->nan_masks, .of = v, .at = damo_retain(found->at)};
   m->origin = old != NULL ? old->origin : node;
   snprintf(m->text, sizeof m->text, "%s", old != NULL ? old->text : found->text);
   f->nan_masks = m;
   return DAMO_OK;
 }
 
-static damo_status blame(damo_ctx *ctx, const char *func, damo_apply *node, const char *text) {
+static damo_status mask_blame(damo_ctx *ctx, const char *func, damo_apply *node, const char *text) {
   const damo_status s = ctx_fail(ctx, DAMO_ENUMERIC, "%s: %s", func, text);
   ctx_fail_at(ctx, node->op->def->name, node);
   return s;
 }
 
-damo_status nan_masks_check(damo_function *f, const thunk *t, int o, bool odd, const char *func) {
+damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool odd, const char *func) {
   const damo_array *a = value_array(*t->out[o]);
   const damo_var *v = t->node->out[o];
   finding found = {.at = NULL};
   char holds[200], name[160];
   if ((!odd && !reads_mask(f, t->node)) || array_size(a) == 0) return DAMO_OK;
-  damo_status s = look_over(f, t, a, &found);
+  damo_status s = mask_find(f, t, a, &found);
   if (s == DAMO_OK && found.fresh) {
     snprintf(holds, sizeof holds, "%.199s", found.text);
     snprintf(found.text, sizeof found.text, "the result %s holds %s", var_format(name, sizeof name, v), holds);
   }
   const bool any = found.fresh || found.inherited != NULL;
   if (s == DAMO_OK && any && may_wait(f, v))
-    s = keep(f, v, t->node, &found);
+    s = mask_keep(f, v, t->node, &found);
   else if (s == DAMO_OK && found.inherited != NULL)
-    s = blame(t->ctx, func, found.inherited->origin, found.inherited->text);
+    s = mask_blame(t->ctx, func, found.inherited->origin, found.inherited->text);
   else if (s == DAMO_OK && found.fresh)
-    s = blame(t->ctx, func, t->node, found.text);
+    s = mask_blame(t->ctx, func, t->node, found.text);
   damo_release(found.at);
   return s;
 }

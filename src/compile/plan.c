@@ -78,7 +78,7 @@ static damo_status take_numbers(damo_ctx *ctx, const ptrvec *v, int32_t **out, i
   return DAMO_OK;
 }
 
-static damo_status make_cells(planner *p) {
+static damo_status plan_make_cells(planner *p) {
   vm_plan *plan = p->plan;
   int64_t n = plan->n_cells;
   plan->cells = mem_calloc(plan->ctx, (size_t)n * sizeof *plan->cells);
@@ -116,7 +116,7 @@ static damo_status make_thunks(planner *p) {
   vm_plan *plan = p->plan;
   plan->thunks = mem_alloc(plan->ctx, (size_t)p->nodes.n * sizeof *plan->thunks);
   if (plan->thunks == NULL) return DAMO_EMEMORY;
-  plan->thunk_room = p->nodes.n;
+  plan->thunk_cap = p->nodes.n;
   for (int64_t k = 0; k < p->nodes.n; k++) DAMO_TRY(make_thunk(p, p->nodes.at[k]));
   return DAMO_OK;
 }
@@ -163,7 +163,7 @@ static damo_status plan_demand(planner *p) {
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-static bool must_copy(const planner *p, const damo_var *v, map *given) {
+static bool plan_must_copy(const planner *p, const damo_var *v, map *given) {
   int32_t c = cell_of(p, v);
   if (v->owner == NULL || is_alias(v->owner->op->view_map, v->index) || is_alias(v->owner->op->destroy_map, v->index)) {
     return true;
@@ -216,7 +216,7 @@ static damo_status place_outputs(planner *p, map *given) {
     out->cell = cell_of(p, v);
     out->maker = v->owner != NULL ? map_get_ptr(&p->maker, v->owner) : NULL;
     out->maker_index = v->index;
-    out->copy = must_copy(p, v, given);
+    out->copy = plan_must_copy(p, v, given);
     out->twice = map_get(given, (void *)(intptr_t)(out->cell + 2), NULL);
     if (out->copy && !map_get(given, (void *)(intptr_t)(out->cell + 2), NULL) && take_along(p, v, given, out)) {
       out->copy = false;
@@ -237,7 +237,7 @@ static damo_status place_shared(planner *p, map *given) {
     damo_var *v = f->fgraph->outputs.at[next++];
     hold_constant(p, v);
     sh->update_cell = cell_of(p, v);
-    sh->copy = must_copy(p, v, given);
+    sh->copy = plan_must_copy(p, v, given);
     DAMO_TRY(map_put(given, (void *)(intptr_t)(sh->update_cell + 2), 1));
   }
   return DAMO_OK;
@@ -296,7 +296,7 @@ damo_status plan_build(damo_function *f) {
   damo_status s = destroy_order(f->fgraph, NULL, NULL, &p.nodes);
   if (s == DAMO_OK) s = number_cells(&p);
   if (s != DAMO_OK) f->plan.n_cells = 0;
-  if (s == DAMO_OK) s = make_cells(&p);
+  if (s == DAMO_OK) s = plan_make_cells(&p);
   if (s == DAMO_OK) s = make_thunks(&p);
   if (s == DAMO_OK) s = plan_demand(&p);
   if (s == DAMO_OK) s = place_results(&p);

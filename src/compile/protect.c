@@ -1,14 +1,14 @@
 /* protect.c: what an Op destroys must not be needed by anybody else: where no order of the nodes does, a copy does. */
 #include "compile_int.h"
 
-static damo_var *identity(build *b, damo_var *x) {
+static damo_var *protect_identity(build *b, damo_var *x) {
   return x != NULL ? build_op(b, elemwise_op(b->ctx, "identity"), &x, 1) : NULL;
 }
 
 /* The same value with numbers of its own: a sparse matrix's pattern is never written. */
 static damo_var *copied(build *b, damo_var *x) {
-  if (!type_is_sparse(x->type)) return identity(b, x);
-  return build_fn2(b, "sparse.with_data", x, identity(b, build_fn1(b, "sparse.csm_data", x)));
+  if (!type_is_sparse(x->type)) return protect_identity(b, x);
+  return build_fn2(b, "sparse.with_data", x, protect_identity(b, build_fn1(b, "sparse.csm_data", x)));
 }
 
 static damo_status protect_input(damo_fgraph *fg, damo_apply *node, int i) {
@@ -25,7 +25,7 @@ typedef struct glance {
   bool destroyers, doubtful, lazy;
 } glance;
 
-static glance look(const damo_fgraph *fg, const ptrvec *nodes) {
+static glance glance_at(const damo_fgraph *fg, const ptrvec *nodes) {
   glance g = {false, false, false};
   for (int64_t k = 0; k < nodes->n; k++) {
     const damo_apply *node = nodes->at[k];
@@ -73,7 +73,7 @@ static damo_status protect(damo_fgraph *fg, bool by_demand) {
   ptrvec_init(&nodes, fg->obj.ctx);
   damo_status s = fgraph_toposort(fg, &nodes);
   if (s == DAMO_OK) {
-    glance g = look(fg, &nodes);
+    glance g = glance_at(fg, &nodes);
     if (g.doubtful) s = g.lazy || by_demand ? protect_all(fg, &nodes) : protect_by_order(fg);
   }
   ptrvec_clear(&nodes);

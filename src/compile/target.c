@@ -151,10 +151,10 @@ static bool holds_result(const damo_function *f, int64_t i, damo_obj *const *int
 /* ---- At the end -------------------------------------------------------------------------------------------------- */
 
 /* Whether n elements fit into the memory of a vector that nobody else holds. */
-static bool has_room(const damo_array *a, int64_t n) {
+static bool has_space(const damo_array *a, int64_t n) {
   if (!array_is_exclusive(a)) return false;
-  const size_t room = (size_t)(a->buf->data + a->buf->nbytes - a->data);
-  return (size_t)n <= room / dtype_size(array_dtype(a));
+  const size_t space = (size_t)(a->buf->data + a->buf->nbytes - a->data);
+  return (size_t)n <= space / dtype_size(array_dtype(a));
 }
 
 /* Nobody else holds the result, or will write it. */
@@ -168,26 +168,26 @@ bool target_must_stage(const damo_function *f, int64_t i, damo_obj *const *into)
   if (into == NULL || into[i] == NULL) return out->copy;
   if (out->copy && holds_result(f, i, into)) return true;
   if (into[i] == value || !is_matrix(into[i]) || is_own(out, value)) return false;
-  return !has_room(((const damo_sparse *)into[i])->data, sparse_nnz((const damo_sparse *)value));
+  return !has_space(((const damo_sparse *)into[i])->data, sparse_nnz((const damo_sparse *)value));
 }
 
-static void put(damo_array **place, damo_array *take) {
+static void target_put(damo_array **place, damo_array *take) {
   damo_array *old = *place;
   *place = take;
   damo_release(old);
 }
 
-/* Values go into m's memory where that has room; else v is the function's own (target_must_stage), and m takes its. */
-static void write_sparse(damo_sparse *m, const damo_sparse *v) {
+/* Values go into m's memory where that has space; else v is the function's own (target_must_stage), and m takes its. */
+static void target_write_sparse(damo_sparse *m, const damo_sparse *v) {
   const int64_t n = sparse_nnz(v);
-  if (has_room(m->data, n)) {
+  if (has_space(m->data, n)) {
     array_shape(m->data)[0] = n;
     if (n > 0) memcpy(m->data->data, v->data->data, (size_t)n * dtype_size(sparse_dtype(v)));
   } else {
-    put(&m->data, damo_retain(v->data));
+    target_put(&m->data, damo_retain(v->data));
   }
-  put(&m->indices, damo_retain(v->indices));
-  put(&m->indptr, damo_retain(v->indptr));
+  target_put(&m->indices, damo_retain(v->indices));
+  target_put(&m->indptr, damo_retain(v->indptr));
   m->sorted = v->sorted;
   m->unique = v->unique;
 }
@@ -202,7 +202,7 @@ damo_status target_fill(damo_function *f, damo_obj *const *into) {
   for (int64_t i = 0; i < f->n_outputs; i++) {
     const damo_obj *value = function_peek(f, i);
     if (into[i] == value || !is_matrix(into[i])) continue;
-    write_sparse((damo_sparse *)into[i], (const damo_sparse *)value);
+    target_write_sparse((damo_sparse *)into[i], (const damo_sparse *)value);
   }
   return DAMO_OK;
 }

@@ -39,7 +39,7 @@ static int32_t maker_of(const vm_plan *p, const thunk *t, int i) {
   return number >= 0 && number < p->n_cells ? p->demand.maker[number] : -1;
 }
 
-static bool has_value(const vm_plan *p, const thunk *t, int i) {
+static bool demand_has_value(const vm_plan *p, const thunk *t, int i) {
   int32_t m = maker_of(p, t, i);
   return m < 0 || p->demand.done[m];
 }
@@ -61,7 +61,7 @@ static int32_t next_missing(vm_plan *p, int32_t k) {
 static damo_status check_need(const vm_plan *p, const thunk *t) {
   for (int i = 0; i < t->n_need; i++) {
     int32_t at = t->need[i];
-    if (at >= 0 && at < t->n_in && !has_value(p, t, at)) continue;
+    if (at >= 0 && at < t->n_in && !demand_has_value(p, t, at)) continue;
     return ctx_fail(p->ctx, DAMO_EVALUE, "%s: its thunk asks for input %d, which %s", t->node->op->def->name, at + 1,
                     at >= 0 && at < t->n_in ? "it has" : "there is not");
   }
@@ -74,7 +74,7 @@ static damo_status run_ready(vm_plan *p, int32_t k, bool *done) {
   *done = true;
   if (!t->lazy) return vm_step(p, t);
   t->in_ready = (uint8_t *)(t->need + t->n_in);
-  for (int i = 0; i < t->n_in; i++) t->in_ready[i] = has_value(p, t, i);
+  for (int i = 0; i < t->n_in; i++) t->in_ready[i] = demand_has_value(p, t, i);
   t->n_need = 0;
   DAMO_TRY(vm_step(p, t));
   *done = t->n_need == 0;

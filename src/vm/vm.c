@@ -31,7 +31,7 @@ damo_status vm_run(vm_plan *p) {
   return p->step != NULL ? run_watched(p) : run_in_order(p);
 }
 
-static void empty(cell *c) {
+static void vm_cell_empty(cell *c) {
   damo_obj *v = *c;
   *c = NULL;
   damo_release(v);
@@ -43,10 +43,10 @@ void vm_reset(vm_plan *p) {
     if (*c != NULL && (*c)->kind == OBJ_ARRAY && (*c)->refs == 1) {
       array_detach((damo_array *)*c); /* the header serves the next run */
     } else {
-      empty(c);
+      vm_cell_empty(c);
     }
   }
-  for (int64_t i = 0; i < p->n_transient; i++) empty(&p->cells[p->transient[i]]);
+  for (int64_t i = 0; i < p->n_transient; i++) vm_cell_empty(&p->cells[p->transient[i]]);
 }
 
 void vm_plan_clear(vm_plan *p) {
@@ -54,7 +54,7 @@ void vm_plan_clear(vm_plan *p) {
   for (int64_t i = 0; i < p->n_cells; i++) damo_release(p->cells[i]);
   if (p->ctx == NULL) return;
   vm_demand_clear(p);
-  mem_free(p->ctx, p->thunks, (size_t)p->thunk_room * sizeof *p->thunks);
+  mem_free(p->ctx, p->thunks, (size_t)p->thunk_cap * sizeof *p->thunks);
   mem_free(p->ctx, p->cells, (size_t)p->n_cells * sizeof *p->cells);
   mem_free(p->ctx, p->views, (size_t)p->n_views * sizeof *p->views);
   mem_free(p->ctx, p->transient, (size_t)p->n_transient * sizeof *p->transient);

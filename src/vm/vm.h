@@ -29,7 +29,7 @@ struct vm_plan {
   cell *cells;
   int64_t n_thunks;
   thunk **thunks;
-  int64_t thunk_room; /* allocated entries of thunks */
+  int64_t thunk_cap; /* allocated entries of thunks */
   /* Cells that hold a view of another cell's buffer after a run: detached at its end, so that the base can be
    * reused. */
   int64_t n_views;
@@ -54,7 +54,8 @@ damo_status vm_run_for(vm_plan *p, int32_t c);
 /* Empties transient cells and detaches views, after a run, whether it failed or not. */
 void vm_reset(vm_plan *p);
 
-/* demand.c: makes room for running by demand: maker and goals are filled by the caller, everything else is ready. */
+/* demand.c: allocates what running by demand needs: maker and goals are filled by the caller, everything else
+ * is ready. */
 damo_status vm_demand_init(vm_plan *p, int64_t n_goals);
 void vm_demand_clear(vm_plan *p);
 /* Runs what the goals need. */
