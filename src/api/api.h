@@ -7,25 +7,25 @@
 
 /* ---- OpFromGraph: op_from_graph.c, its _grad, _inline and _run --------------------------------------------------- */
 
-typedef struct op_graph op_graph;
+typedef struct op_from_graph op_from_graph;
 
 /* An override of L_op (of R_op): sets results for the inputs (outputs) that it decides, and given[i] for these; a
  * result left NULL means disconnected. Results are borrowed from b. Only the inputs that the user named are shown: in
  * is node->in[0..n_given). */
-typedef damo_status graph_override(build *b, op_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
-                                   bool *given);
+typedef damo_status op_from_graph_override(build *b, op_from_graph *g, damo_apply *node, damo_var *const *from,
+                                           damo_var **result, bool *given);
 
-typedef struct op_graph_options {
+typedef struct op_from_graph_options {
   const char *name; /* NULL: "OpFromGraph" */
   const char *mode; /* of the inner compilation; NULL: FAST_RUN */
   bool inlined;
   unused_mode on_unused_input;
   const bool *connected;    /* n_in * n_out; NULL: as the inner graph says */
   damo_op *lop_op, *rop_op; /* overrides that are Ops: of inputs, outputs, output gradients (inputs, eval points) */
-} op_graph_options;
+} op_from_graph_options;
 
 /* What stands behind one OpFromGraph: its class, which the Op owns (damo_op.owner). */
-struct op_graph {
+struct op_from_graph {
   damo_obj obj;
   op_def def;
   char *name, *mode;
@@ -38,13 +38,13 @@ struct op_graph {
   bool shapes_known; /* every inner node can tell its outputs' shapes */
   damo_function *fn; /* NULL until it is asked for */
   damo_op *lop_op, *rop_op;
-  graph_override *lop, *rop; /* NULL: none. The binding sets these for functions written in Lua */
-  void *user;                /* theirs */
+  op_from_graph_override *lop, *rop; /* NULL: none. The binding sets these for functions written in Lua */
+  void *user;                        /* theirs */
   /* Ops that this one's gradient (0) and tangent (1) were last built as: not counted, forgotten when they die. */
-  struct op_graph *derived[2];
+  struct op_from_graph *derived[2];
   /* Of such an Op: where it came from, which of its source's Variables it takes, and what each result is (NULL: an
    * output; else a Type that says why there is none). */
-  struct op_graph *source;
+  struct op_from_graph *source;
   int which;
   damo_op *op; /* the Op of this class, not counted */
   int32_t *pick;
@@ -55,16 +55,16 @@ struct op_graph {
 
 damo_status api_graph_ops_register(damo_ctx *ctx);
 /* A new OpFromGraph, owned. */
-damo_op *op_graph_new(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs, int n_out,
-                      const op_graph_options *options);
+damo_op *op_from_graph_new(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs, int n_out,
+                           const op_from_graph_options *options);
 /* The same over a copy of the inner graph, with the same overrides (but for lop, rop and user, which stay empty). */
-damo_op *op_graph_copy(const op_graph *g);
+damo_op *op_from_graph_copy(const op_from_graph *g);
 /* NULL when op is no OpFromGraph. */
-op_graph *op_graph_of(const damo_op *op);
+op_from_graph *op_from_graph_of(const damo_op *op);
 /* The compiled inner graph, borrowed; compiled now when it was not. NULL: failed. */
-damo_function *op_graph_fn(op_graph *g);
+damo_function *op_from_graph_function(op_from_graph *g);
 /* The Function that a thunk of an OpFromGraph runs; NULL: it has not run yet, or is another Op's. */
-const damo_function *op_graph_running(const thunk *t);
+const damo_function *op_from_graph_running(const thunk *t);
 
 /* ---- Classes of a host's: host_op.c ------------------------------------------------------------------------------ */
 

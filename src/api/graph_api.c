@@ -155,7 +155,8 @@ static damo_var *first_result(damo_ctx *ctx, const op_func *f, damo_var *const *
 }
 
 /* The function of that name, when the operands are fit to be given to it. */
-static const op_func *find(damo_ctx *ctx, const char *caller, const char *name, damo_var *const *operands, int n) {
+static const op_func *call_find_function(damo_ctx *ctx, const char *caller, const char *name, damo_var *const *operands,
+                                         int n) {
   if (ctx_check_given(ctx, caller, "func", name) != DAMO_OK) return NULL;
   const op_func *f = func_find(ctx, name);
   if (f == NULL) ctx_fail(ctx, DAMO_EVALUE, "there is no function '%s'", name);
@@ -164,12 +165,12 @@ static const op_func *find(damo_ctx *ctx, const char *caller, const char *name, 
 }
 
 damo_var *damo_call(damo_ctx *ctx, const char *func, damo_var *const *operands, int n) {
-  const op_func *f = find(ctx, "damo_call", func, operands, n);
+  const op_func *f = call_find_function(ctx, "damo_call", func, operands, n);
   return f != NULL ? first_result(ctx, f, operands, n, NULL) : NULL;
 }
 
-#define MAX_OPTIONS 16
-#define MAX_TEXT 256
+#define CALL_MAX_OPTIONS 16
+#define CALL_MAX_TEXT 256
 
 /* One word "name=value" of the text. */
 typedef struct option_text {
@@ -177,7 +178,7 @@ typedef struct option_text {
 } option_text;
 
 /* Where the option stands in the signature, and its kind; -1 when there is none of that name. */
-static int option_place(const op_func *f, const char *name, char kind[16]) {
+static int option_place_and_kind(const op_func *f, const char *name, char kind[16]) {
   int place = 0;
   for (const char *p = f->options; p != NULL && *p != '\0'; place++) {
     size_t word = strcspn(p, " "), n = strcspn(p, ":");
@@ -193,11 +194,11 @@ static int option_place(const op_func *f, const char *name, char kind[16]) {
   return -1;
 }
 
-/* Room for the entries of all list values of one call. */
-typedef struct list_room {
+/* Space for the entries of all list values of one call. */
+typedef struct list_space {
   prop_value at[2 * DAMO_MAX_NDIM];
   int n;
-} list_room;
+} list_space;
 
 static damo_status parse_int(damo_ctx *ctx, const char *text, const char **end, prop_value *out) {
   char *stop;
@@ -209,19 +210,19 @@ static damo_status parse_int(damo_ctx *ctx, const char *text, const char **end, 
   return DAMO_OK;
 }
 
-static damo_status parse_list(damo_ctx *ctx, const char *text, list_room *room, prop_value *out) {
-  int from = room->n;
+static damo_status parse_list(damo_ctx *ctx, const char *text, list_space *lists, prop_value *out) {
+  int from = lists->n;
   for (const char *p = text; *p != '\0';) {
-    if (room->n == (int)(sizeof room->at / sizeof room->at[0]))
+    if (lists->n == (int)(sizeof lists->at / sizeof lists->at[0]))
       return ctx_fail(ctx, DAMO_EVALUE, "option value '%s' has too many entries", text);
-    DAMO_TRY(parse_int(ctx, p, &p, &room->at[room->n++]));
+    DAMO_TRY(parse_int(ctx, p, &p, &lists->at[lists->n++]));
     if (*p == ',') p++;
   }
-  *out = prop_list(room->at + from, room->n - from);
+  *out = prop_list(lists->at + from, lists->n - from);
   return DAMO_OK;
 }
 
-static damo_status parse_value(damo_ctx *ctx, const char *kind, const char *text, list_room *room, prop_value *out) {
+static damo_status parse_value(damo_ctx *ctx, const char *kind, const char *text, list_space *lists, prop_value *out) {
   const char *end;
   if (strcmp(kind, "bool") == 0) {
     *out = prop_bool(strcmp(text, "true") == 0);
@@ -234,7 +235,7 @@ static damo_status parse_value(damo_ctx *ctx, const char *kind, const char *text
     *out = prop_num(strtod(text, &stop));
     if (stop == text || *stop != '\0') return ctx_fail(ctx, DAMO_EVALUE, "option value '%s' is no number", text);
   } else if (strchr(text, ',') != NULL) {
-    return parse_list(ctx, text, room, out);
+    return parse_list(ctx, text, lists, out);
   } else {
     return parse_int(ctx, text, &end, out);
   }
@@ -242,7 +243,7 @@ static damo_status parse_value(damo_ctx *ctx, const char *kind, const char *text
 }
 
 /* Reads "axis=1 keepdims=true" (text is changed) into opt, by the places of the signature. */
-static damo_status parse_options(damo_ctx *ctx, const op_func *f, char *text, list_room *room, prop_value *opt) {
+static damo_status parse_options(damo_ctx *ctx, const op_func *f, char *text, list_space *lists, prop_value *opt) {
   char kind[16];
   for (char *p = text + strspn(text, " "); *p != '\0'; p += strspn(p, " ")) {
     option_text word = {p, p + strcspn(p, "= ")};
@@ -251,29 +252,29 @@ static damo_status parse_options(damo_ctx *ctx, const op_func *f, char *text, li
     int place = -1;
     if (*word.value == '=') {
       *word.value++ = '\0';
-      place = option_place(f, word.name, kind);
+      place = option_place_and_kind(f, word.name, kind);
     }
-    if (place < 0 || place >= MAX_OPTIONS) {
+    if (place < 0 || place >= CALL_MAX_OPTIONS) {
       return ctx_fail(ctx, DAMO_EVALUE, "%s: unknown option '%s'; there are: %s", f->name, word.name,
                       f->options ? f->options : "none");
     }
-    DAMO_TRY(parse_value(ctx, kind, word.value, room, &opt[place]));
+    DAMO_TRY(parse_value(ctx, kind, word.value, lists, &opt[place]));
   }
   return DAMO_OK;
 }
 
 damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n, const char *options) {
-  const op_func *f = find(ctx, "damo_call_with", func, operands, n);
+  const op_func *f = call_find_function(ctx, "damo_call_with", func, operands, n);
   if (f == NULL) return NULL;
-  char text[MAX_TEXT];
-  prop_value opt[MAX_OPTIONS] = {{.kind = PROP_NIL}};
-  list_room room = {.n = 0};
+  char text[CALL_MAX_TEXT];
+  prop_value opt[CALL_MAX_OPTIONS] = {{.kind = PROP_NIL}};
+  list_space lists = {.n = 0};
   if (options == NULL || strlen(options) >= sizeof text) {
     ctx_fail(ctx, DAMO_EVALUE, "%s: the options text is missing or too long", func);
     return NULL;
   }
   strcpy(text, options);
-  if (parse_options(ctx, f, text, &room, opt) != DAMO_OK) {
+  if (parse_options(ctx, f, text, &lists, opt) != DAMO_OK) {
     ctx_fail_at(ctx, f->name, NULL);
     return NULL;
   }

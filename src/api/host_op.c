@@ -9,21 +9,21 @@
 
 #include "api_int.h"
 
-typedef struct host_class {
+typedef struct host_op_class {
   op_def def;
   damo_op_class host; /* texts and lists owned */
   char *name, *doc, *props;
   op_alias *view_map, *destroy_map;
   int n_view, n_destroy;
-} host_class;
+} host_op_class;
 
-static const host_class *class_of(const damo_op *op) { return (const host_class *)op->def; }
+static const host_op_class *host_op_class_of(const damo_op *op) { return (const host_op_class *)op->def; }
 
 /* ---- The registry ------------------------------------------------------------------------------------------------ */
 
 static ptrvec *classes_of(damo_ctx *ctx) { return ctx->slots[CTX_CLASSES].data; }
 
-static void class_free(damo_ctx *ctx, host_class *k) {
+static void class_free(damo_ctx *ctx, host_op_class *k) {
   if (k->host.destroy != NULL) k->host.destroy(k->host.user);
   mem_strfree(ctx, k->name);
   mem_strfree(ctx, k->doc);
@@ -50,7 +50,7 @@ damo_status api_classes_register(damo_ctx *ctx) {
 
 const op_def *api_class_at(damo_ctx *ctx, int64_t i) {
   const ptrvec *classes = classes_of(ctx);
-  return i >= 0 && i < classes->n ? &((const host_class *)classes->at[i])->def : NULL;
+  return i >= 0 && i < classes->n ? &((const host_op_class *)classes->at[i])->def : NULL;
 }
 
 const op_def *api_class_find(damo_ctx *ctx, const char *name) {
@@ -63,7 +63,7 @@ const op_def *api_class_find(damo_ctx *ctx, const char *name) {
 
 /* ---- Callbacks --------------------------------------------------------------------------------------------------- */
 
-static damo_status same_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status infer_same_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   if (n_in == 0) return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected an input, got none", op->def->name);
   for (int o = 0; o < op_n_out(op, n_in); o++) out[o] = damo_retain(in[0]->type);
   return DAMO_OK;
@@ -91,7 +91,7 @@ static damo_status check_given(const damo_op *op, const char *callback, const vo
 
 static damo_status asked_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   ctx_clear_error(op->obj.ctx);
-  DAMO_TRY(settled(op, class_of(op)->host.infer_type(op, in, n_in, out), "infer_type"));
+  DAMO_TRY(settled(op, host_op_class_of(op)->host.infer_type(op, in, n_in, out), "infer_type"));
   for (int o = 0; o < op_n_out(op, n_in); o++) {
     DAMO_TRY(check_given(op, "infer_type", out[o], OBJ_TYPE));
     if (out[o] != NULL) continue;
@@ -117,19 +117,19 @@ static damo_status take_all(build *b, const damo_op *op, const char *callback, d
 
 static damo_status asked_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   ctx_clear_error(b->ctx);
-  damo_status s = settled(node->op, class_of(node->op)->host.grad(node->op, node, gout, gin), "grad");
+  damo_status s = settled(node->op, host_op_class_of(node->op)->host.grad(node->op, node, gout, gin), "grad");
   return take_all(b, node->op, "grad", s, gin, node->n_in);
 }
 
 static damo_status asked_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   ctx_clear_error(b->ctx);
-  damo_status s = settled(node->op, class_of(node->op)->host.rop(node->op, node, eval, rout), "rop");
+  damo_status s = settled(node->op, host_op_class_of(node->op)->host.rop(node->op, node, eval, rout), "rop");
   return take_all(b, node->op, "rop", s, rout, node->n_out);
 }
 
 static damo_status asked_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
   ctx_clear_error(b->ctx);
-  const damo_op_class *host = &class_of(node->op)->host;
+  const damo_op_class *host = &host_op_class_of(node->op)->host;
   damo_status s = settled(node->op, host->infer_shape(node->op, node, in_shape, out_shape), "infer_shape");
   for (int o = 0; o < node->n_out; o++) {
     const damo_type *type = node->out[o]->type;
@@ -167,7 +167,7 @@ static void *hosts_state(const thunk *t) { return (char *)t->state + state_bytes
 static void fill_state(const thunk *t) {
   host_state *st = state_of(t);
   for (int o = 0; o < t->n_out; o++) st->out[o].type = t->node->out[o]->type;
-  st->perform = class_of(t->node->op)->host.perform;
+  st->perform = host_op_class_of(t->node->op)->host.perform;
 }
 
 static damo_status wrong_output(const thunk *t, int o) {
@@ -200,7 +200,7 @@ static bool is_shared(const thunk *t, int o) {
   return true;
 }
 
-static damo_status check_output(thunk *t, int o) {
+static damo_status host_op_check_output(thunk *t, int o) {
   if (!state_of(t)->out[o].taken || *t->out[o] == NULL) {
     return ctx_fail(t->ctx, DAMO_EVALUE, "%s: its perform gave no output %d: it takes it with damo_thunk_output",
                     t->node->op->def->name, o + 1);
@@ -213,7 +213,7 @@ static damo_status check_output(thunk *t, int o) {
   return DAMO_OK;
 }
 
-/* What check_output finds nothing in, by far the most common: an array of the Type that nobody else holds. */
+/* What host_op_check_output finds nothing in, by far the most common: an array of the Type that nobody else holds. */
 static inline bool is_plain(const out_record *r, const damo_obj *v) {
   const damo_type *type = r->type;
   const damo_array *a = (const damo_array *)v;
@@ -236,16 +236,16 @@ static damo_status asked_perform(thunk *t) {
   if (s != DAMO_OK) return settled(t->node->op, s, "perform");
   if (t->ctx->error.status == DAMO_OK) t->ctx->error.status = before;
   for (int o = 0; o < t->n_out; o++) {
-    if (!is_plain(&st->out[o], *t->out[o])) DAMO_TRY(check_output(t, o));
+    if (!is_plain(&st->out[o], *t->out[o])) DAMO_TRY(host_op_check_output(t, o));
   }
   return DAMO_OK;
 }
 
-static void asked_state_clear(thunk *t) { class_of(t->node->op)->host.state_clear(hosts_state(t)); }
+static void asked_state_clear(thunk *t) { host_op_class_of(t->node->op)->host.state_clear(hosts_state(t)); }
 
 static int count_out(const damo_op *op, int n_in) {
   (void)n_in;
-  return class_of(op)->host.n_out;
+  return host_op_class_of(op)->host.n_out;
 }
 
 /* ---- Registration ------------------------------------------------------------------------------------------------ */
@@ -277,7 +277,7 @@ static damo_status check_class(damo_ctx *ctx, const damo_op_class *c) {
   return op_check_alias(ctx, c->name, "destroy_map", c->destroy_map, c->n_in, n_out);
 }
 
-static damo_status copy_text(damo_ctx *ctx, const char *text, char **out) {
+static damo_status host_op_copy_text(damo_ctx *ctx, const char *text, char **out) {
   if (text == NULL) return DAMO_OK;
   *out = mem_strdup(ctx, text);
   return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
@@ -294,7 +294,7 @@ static damo_status copy_map(damo_ctx *ctx, const damo_alias *from, op_alias **ou
   return DAMO_OK;
 }
 
-static void set_def(host_class *k) {
+static void set_def(host_op_class *k) {
   const damo_op_class *c = &k->host;
   k->def = (op_def){.name = k->name,
                     .doc = k->doc,
@@ -305,7 +305,7 @@ static void set_def(host_class *k) {
                     .default_output = c->default_output,
                     .view_map = k->view_map,
                     .destroy_map = k->destroy_map,
-                    .infer_type = c->infer_type != NULL ? asked_type : same_type,
+                    .infer_type = c->infer_type != NULL ? asked_type : infer_same_type,
                     .perform = asked_perform,
                     .state_size = state_bytes(c->n_out > 1 ? c->n_out : 1) + c->state_size,
                     .state_clear = c->state_clear != NULL ? asked_state_clear : NULL,
@@ -318,10 +318,10 @@ static void set_def(host_class *k) {
                     .user = c->user};
 }
 
-static damo_status fill_class(damo_ctx *ctx, host_class *k, const damo_op_class *c) {
-  DAMO_TRY(copy_text(ctx, c->name, &k->name));
-  DAMO_TRY(copy_text(ctx, c->doc, &k->doc));
-  DAMO_TRY(copy_text(ctx, c->props, &k->props));
+static damo_status fill_class(damo_ctx *ctx, host_op_class *k, const damo_op_class *c) {
+  DAMO_TRY(host_op_copy_text(ctx, c->name, &k->name));
+  DAMO_TRY(host_op_copy_text(ctx, c->doc, &k->doc));
+  DAMO_TRY(host_op_copy_text(ctx, c->props, &k->props));
   DAMO_TRY(copy_map(ctx, c->view_map, &k->view_map, &k->n_view));
   DAMO_TRY(copy_map(ctx, c->destroy_map, &k->destroy_map, &k->n_destroy));
   k->host = *c;
@@ -332,7 +332,7 @@ static damo_status fill_class(damo_ctx *ctx, host_class *k, const damo_op_class 
 damo_status damo_op_register(damo_ctx *ctx, const damo_op_class *op_class) {
   DAMO_TRY(ctx_check_given(ctx, "damo_op_register", "op_class", op_class));
   damo_status s = check_class(ctx, op_class);
-  host_class *k = s == DAMO_OK ? mem_calloc(ctx, sizeof *k) : NULL;
+  host_op_class *k = s == DAMO_OK ? mem_calloc(ctx, sizeof *k) : NULL;
   if (s == DAMO_OK && k == NULL) s = DAMO_EMEMORY;
   if (s == DAMO_OK) s = fill_class(ctx, k, op_class);
   if (s == DAMO_OK) return DAMO_OK;
@@ -346,7 +346,7 @@ damo_status damo_op_register(damo_ctx *ctx, const damo_op_class *op_class) {
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-#define MAX_PROPS 32
+#define HOST_OP_MAX_PROPS 32
 
 /* Of a kind that exists: damo_op_make looks. */
 static prop_value to_value(const damo_prop *p) {
@@ -361,7 +361,7 @@ static prop_value to_value(const damo_prop *p) {
 }
 
 /* The place of the word among the names, -1 when it is none of them. *n: how many there are. */
-static int place_of(const char *names, const char *word, int *n) {
+static int word_place(const char *names, const char *word, int *n) {
   int place = -1;
   *n = 0;
   for (const char *p = names != NULL ? names : ""; *p != '\0'; (*n)++) {
@@ -374,7 +374,7 @@ static int place_of(const char *names, const char *word, int *n) {
 }
 
 damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *props, int n_props) {
-  prop_value values[MAX_PROPS];
+  prop_value values[HOST_OP_MAX_PROPS];
   int n;
   if (ctx_check_given(ctx, "damo_op_make", "class_name", class_name) != DAMO_OK ||
       ctx_check_list(ctx, "damo_op_make", "props", props, n_props) != DAMO_OK) {
@@ -385,9 +385,9 @@ damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *pr
     ctx_fail(ctx, DAMO_EVALUE, "there is no Op class '%s'", class_name);
     return NULL;
   }
-  place_of(def->props, NULL, &n);
-  if (n > MAX_PROPS) {
-    ctx_fail(ctx, DAMO_EVALUE, "%s: %d properties, at most %d", def->name, n, MAX_PROPS);
+  word_place(def->props, NULL, &n);
+  if (n > HOST_OP_MAX_PROPS) {
+    ctx_fail(ctx, DAMO_EVALUE, "%s: %d properties, at most %d", def->name, n, HOST_OP_MAX_PROPS);
     return NULL;
   }
   for (int i = 0; i < n; i++) values[i] = prop_nil();
@@ -398,7 +398,7 @@ damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *pr
                (int)props[i].kind);
       return NULL;
     }
-    int unused, place = place_of(def->props, props[i].name, &unused);
+    int unused, place = word_place(def->props, props[i].name, &unused);
     if (place < 0) {
       ctx_fail(ctx, DAMO_EVALUE, "%s: there is no property '%s'; there are: %s", def->name, props[i].name,
                def->props != NULL ? def->props : "none");

@@ -1,6 +1,6 @@
 /* op_from_graph.c: OpFromGraph: a graph as an Op.
  *
- * In: Variables that bound a graph. Out: an Op whose class (op_graph) is its own. The inner graph is a copy that
+ * In: Variables that bound a graph. Out: an Op whose class (op_from_graph) is its own. The inner graph is a copy that
  * nobody changes; shared Variables in it become further inputs, which applying the Op adds, so that values are read at
  * each call and gradients reach them. (Its thunks: op_from_graph_run.c; its copies in the graph around it:
  * op_from_graph_inline.c; gradients: op_from_graph_grad.c.)
@@ -19,7 +19,7 @@ static void release_list(damo_ctx *ctx, void *at, int n) {
 }
 
 static void graph_destroy(damo_obj *obj) {
-  op_graph *g = (op_graph *)obj;
+  op_from_graph *g = (op_from_graph *)obj;
   damo_ctx *ctx = obj->ctx;
   if (g->source != NULL) g->source->derived[g->which] = NULL;
   for (int k = 0; k < 2; k++) {
@@ -50,12 +50,12 @@ static damo_status refuse_change(damo_fgraph *fg, void *user, damo_apply *node, 
   return ctx_fail(fg->obj.ctx, DAMO_EINCONSISTENCY, "the inner graph of an Op can't be changed; change a clone of it");
 }
 
-static const fg_feature frozen = {.name = "inner graph", .on_change_input = refuse_change};
+static const fg_feature inner_graph_frozen = {.name = "inner graph", .on_change_input = refuse_change};
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
 /* x as the inner input can take it: a literal in the dtype that it has next to it, and what converts without loss. */
-static damo_var *fit_input(build *b, const op_graph *g, int i, damo_var *x) {
+static damo_var *fit_input(build *b, const op_from_graph *g, int i, damo_var *x) {
   const damo_type *want = ((damo_var *)g->fgraph->inputs.at[i])->type;
   damo_var *fit[2] = {g->fgraph->inputs.at[i], x};
   if (x->weak && build_resolve(b, fit, 2, false, fit) != DAMO_OK) return NULL;
@@ -71,7 +71,7 @@ static damo_var *fit_input(build *b, const op_graph *g, int i, damo_var *x) {
 }
 
 static damo_status graph_types(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  const op_graph *g = op_graph_at(op);
+  const op_from_graph *g = op_from_graph_at(op);
   (void)in;
   (void)n_in;
   for (int o = 0; o < g->n_out; o++) {
@@ -82,7 +82,7 @@ static damo_status graph_types(const damo_op *op, damo_var *const *in, int n_in,
 }
 
 static damo_apply *graph_make_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
-  op_graph *g = op_graph_at(op);
+  op_from_graph *g = op_from_graph_at(op);
   if (n_in != g->n_given && n_in != g->n_in) {
     build_fail(b, DAMO_ETYPE, "%s: expected %d input%s, got %d", g->def.name, g->n_given, g->n_given == 1 ? "" : "s",
                n_in);
@@ -106,18 +106,18 @@ static damo_apply *graph_make_node(build *b, damo_op *op, damo_var *const *in, i
 
 static int graph_count_out(const damo_op *op, int n_in) {
   (void)n_in;
-  return op_graph_at(op)->n_out;
+  return op_from_graph_at(op)->n_out;
 }
 
-static damo_fgraph *graph_inner(const damo_op *op) { return op_graph_at(op)->fgraph; }
+static damo_fgraph *graph_inner(const damo_op *op) { return op_from_graph_at(op)->fgraph; }
 
 static void graph_connections(const damo_apply *node, bool *connected) {
-  const op_graph *g = op_graph_at(node->op);
+  const op_from_graph *g = op_from_graph_at(node->op);
   memcpy(connected, g->connected, (size_t)g->n_in * (size_t)g->n_out);
 }
 
 static bool graph_folds(const damo_apply *node) {
-  const damo_fgraph *fg = op_graph_at(node->op)->fgraph;
+  const damo_fgraph *fg = op_from_graph_at(node->op)->fgraph;
   for (size_t i = 0; i < fg->nodes.cap; i++) {
     uintptr_t key = fg->nodes.cells[i].key;
     if (key == 0 || key == MAP_TOMBSTONE) continue;
@@ -130,32 +130,32 @@ static bool graph_folds(const damo_apply *node) {
 
 /* ---- Connections ------------------------------------------------------------------------------------------------- */
 
-typedef struct reach {
+typedef struct reach_sets {
   damo_ctx *ctx;
   int words;      /* of 64 inputs each, a Variable */
   map place;      /* damo_var* → number + 1 */
   uint64_t *bits; /* words for each numbered Variable: the inputs that it depends on */
   size_t bytes;
   bool *connected;
-  size_t room;
-} reach;
+  size_t cap;
+} reach_sets;
 
-static uint64_t *bits_of(reach *r, const damo_var *v) {
+static uint64_t *bits_of(reach_sets *r, const damo_var *v) {
   uintptr_t place = 0;
   return map_get(&r->place, v, &place) ? r->bits + (place - 1) * (size_t)r->words : NULL;
 }
 
-static damo_status number(reach *r, const damo_var *v) {
+static damo_status reach_number(reach_sets *r, const damo_var *v) {
   return map_get(&r->place, v, NULL) ? DAMO_OK : map_put(&r->place, v, (uintptr_t)r->place.n + 1);
 }
 
-static damo_status reach_node(reach *r, damo_apply *node) {
+static damo_status reach_node(reach_sets *r, damo_apply *node) {
   size_t n = (size_t)node->n_in * (size_t)node->n_out;
-  if (n > r->room) {
-    bool *grown = mem_realloc(r->ctx, r->connected, r->room, n);
+  if (n > r->cap) {
+    bool *grown = mem_realloc(r->ctx, r->connected, r->cap, n);
     if (grown == NULL) return DAMO_EMEMORY;
     r->connected = grown;
-    r->room = n;
+    r->cap = n;
   }
   for (size_t i = 0; i < n; i++) r->connected[i] = true;
   if (node->op->def->connection_pattern != NULL) node->op->def->connection_pattern(node, r->connected);
@@ -169,11 +169,11 @@ static damo_status reach_node(reach *r, damo_apply *node) {
   return DAMO_OK;
 }
 
-static damo_status reach_all(reach *r, const damo_fgraph *fg, const ptrvec *nodes) {
-  for (int64_t i = 0; i < fg->inputs.n; i++) DAMO_TRY(number(r, fg->inputs.at[i]));
+static damo_status reach_all(reach_sets *r, const damo_fgraph *fg, const ptrvec *nodes) {
+  for (int64_t i = 0; i < fg->inputs.n; i++) DAMO_TRY(reach_number(r, fg->inputs.at[i]));
   for (int64_t k = 0; k < nodes->n; k++) {
     damo_apply *node = nodes->at[k];
-    for (int o = 0; o < node->n_out; o++) DAMO_TRY(number(r, node->out[o]));
+    for (int o = 0; o < node->n_out; o++) DAMO_TRY(reach_number(r, node->out[o]));
   }
   r->bytes = r->place.n * (size_t)r->words * sizeof *r->bits;
   r->bits = mem_calloc(r->ctx, r->bytes);
@@ -184,9 +184,9 @@ static damo_status reach_all(reach *r, const damo_fgraph *fg, const ptrvec *node
 }
 
 /* g->connected from the inner graph, and what else is asked of its nodes. */
-static damo_status look_inside(op_graph *g) {
+static damo_status look_inside(op_from_graph *g) {
   damo_ctx *ctx = g->obj.ctx;
-  reach r = {.ctx = ctx, .words = (g->n_in + 63) / 64};
+  reach_sets r = {.ctx = ctx, .words = (g->n_in + 63) / 64};
   ptrvec nodes;
   map_init(&r.place, ctx);
   ptrvec_init(&nodes, ctx);
@@ -209,7 +209,7 @@ static damo_status look_inside(op_graph *g) {
     if (maker != NULL && maker->op->def->nonfinite > g->def.nonfinite) g->def.nonfinite = maker->op->def->nonfinite;
   }
   if (r.bits != NULL) mem_free(ctx, r.bits, r.bytes);
-  mem_free(ctx, r.connected, r.room);
+  mem_free(ctx, r.connected, r.cap);
   map_clear(&r.place);
   ptrvec_clear(&nodes);
   return s;
@@ -240,7 +240,7 @@ static damo_status find_shared(damo_ctx *ctx, damo_var *const *in, int n_in, dam
   return s;
 }
 
-static damo_status add_input(op_graph *g, map *memo, ptrvec *fresh, damo_var *v) {
+static damo_status add_input(op_from_graph *g, map *memo, ptrvec *fresh, damo_var *v) {
   char name[160];
   damo_ctx *ctx = g->obj.ctx;
   if (map_get(memo, v, NULL)) {
@@ -254,7 +254,7 @@ static damo_status add_input(op_graph *g, map *memo, ptrvec *fresh, damo_var *v)
   return s == DAMO_OK ? map_put(memo, v, (uintptr_t)inner) : s;
 }
 
-static damo_status add_inputs(op_graph *g, map *memo, ptrvec *fresh, damo_var *const *in) {
+static damo_status add_inputs(op_from_graph *g, map *memo, ptrvec *fresh, damo_var *const *in) {
   char name[160];
   for (int i = 0; i < g->n_given; i++) {
     if (in[i]->kind != VAR_PLAIN) {
@@ -268,7 +268,7 @@ static damo_status add_inputs(op_graph *g, map *memo, ptrvec *fresh, damo_var *c
 }
 
 /* A copy of the graph above the outputs, over fresh inputs. */
-static damo_status copy_graph(op_graph *g, damo_var *const *in, damo_var *const *out) {
+static damo_status copy_graph(op_from_graph *g, damo_var *const *in, damo_var *const *out) {
   damo_ctx *ctx = g->obj.ctx;
   size_t bytes = (size_t)g->n_out * sizeof(damo_var *);
   damo_var **copies = mem_calloc(ctx, bytes);
@@ -281,7 +281,7 @@ static damo_status copy_graph(op_graph *g, damo_var *const *in, damo_var *const 
   if (s == DAMO_OK) s = graph_clone(ctx, out, g->n_out, &memo, true, NULL, copies);
   if (s == DAMO_OK) {
     g->fgraph = fgraph_new(ctx, (damo_var *const *)fresh.at, fresh.n, copies, g->n_out, false, NULL);
-    s = g->fgraph != NULL ? fgraph_attach(g->fgraph, (fg_feature *)&frozen) : damo_error_status(ctx);
+    s = g->fgraph != NULL ? fgraph_attach(g->fgraph, (fg_feature *)&inner_graph_frozen) : damo_error_status(ctx);
   }
   ptrvec_release_all(&fresh);
   map_clear(&memo);
@@ -290,14 +290,14 @@ static damo_status copy_graph(op_graph *g, damo_var *const *in, damo_var *const 
   return s;
 }
 
-static bool is_output(const op_graph *g, const damo_var *v) {
+static bool is_output(const op_from_graph *g, const damo_var *v) {
   for (int o = 0; o < g->n_out; o++) {
     if (g->fgraph->outputs.at[o] == v) return true;
   }
   return false;
 }
 
-static damo_status check_unused(const op_graph *g, unused_mode mode) {
+static damo_status inner_check_unused(const op_from_graph *g, unused_mode mode) {
   if (mode == UNUSED_IGNORE) return DAMO_OK;
   for (int i = 0; i < g->n_given; i++) {
     char name[160];
@@ -315,7 +315,7 @@ static damo_status check_unused(const op_graph *g, unused_mode mode) {
   return DAMO_OK;
 }
 
-static void set_class(op_graph *g) {
+static void set_class(op_from_graph *g) {
   g->def = (op_def){.name = g->name,
                     .doc = "a graph as an Op",
                     .n_in = OP_VARIADIC,
@@ -323,12 +323,12 @@ static void set_class(op_graph *g) {
                     .count_out = graph_count_out,
                     .infer_type = graph_types,
                     .make_node = graph_make_node,
-                    .perform = op_graph_perform,
-                    .state_size = sizeof(op_graph_state),
-                    .state_clear = op_graph_state_clear,
-                    .grad = op_graph_l_op,
-                    .rop = op_graph_r_op,
-                    .infer_shape = op_graph_infer_shape,
+                    .perform = op_from_graph_perform,
+                    .state_size = sizeof(op_from_graph_state),
+                    .state_clear = op_from_graph_state_clear,
+                    .grad = op_from_graph_l_op,
+                    .rop = op_from_graph_r_op,
+                    .infer_shape = op_from_graph_infer_shape,
                     .connection_pattern = graph_connections,
                     .do_constant_folding = graph_folds,
                     .inner_graph = graph_inner,
@@ -336,7 +336,7 @@ static void set_class(op_graph *g) {
                     .unique = true};
 }
 
-static damo_status take_shared(op_graph *g, const ptrvec *shared) {
+static damo_status take_shared(op_from_graph *g, const ptrvec *shared) {
   size_t bytes = (size_t)shared->n * sizeof *g->shared;
   g->shared = mem_calloc(g->obj.ctx, bytes);
   if (g->shared == NULL) return DAMO_EMEMORY;
@@ -346,7 +346,8 @@ static damo_status take_shared(op_graph *g, const ptrvec *shared) {
   return g->connected != NULL ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status fill(op_graph *g, damo_var *const *in, damo_var *const *out, const op_graph_options *o) {
+static damo_status op_from_graph_init(op_from_graph *g, damo_var *const *in, damo_var *const *out,
+                                      const op_from_graph_options *o) {
   damo_ctx *ctx = g->obj.ctx;
   g->n_in = g->n_given;
   g->name = mem_strdup(ctx, o->name != NULL ? o->name : "OpFromGraph");
@@ -364,21 +365,21 @@ static damo_status fill(op_graph *g, damo_var *const *in, damo_var *const *out, 
   g->lop_op = damo_retain(o->lop_op);
   g->rop_op = damo_retain(o->rop_op);
   DAMO_TRY(copy_graph(g, in, out));
-  DAMO_TRY(check_unused(g, o->on_unused_input));
+  DAMO_TRY(inner_check_unused(g, o->on_unused_input));
   DAMO_TRY(look_inside(g));
   if (o->connected != NULL) memcpy(g->connected, o->connected, (size_t)g->n_given * (size_t)g->n_out);
   return DAMO_OK;
 }
 
-damo_op *op_graph_new(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs, int n_out,
-                      const op_graph_options *options) {
-  static const op_graph_options plain = {0};
-  op_graph *g = obj_new(ctx, OBJ_OPGRAPH, sizeof *g);
+damo_op *op_from_graph_new(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs, int n_out,
+                           const op_from_graph_options *options) {
+  static const op_from_graph_options plain = {0};
+  op_from_graph *g = obj_new(ctx, OBJ_OPGRAPH, sizeof *g);
   if (g == NULL) return NULL;
   g->n_given = n_in;
   g->n_out = n_out;
   damo_op *op = NULL;
-  if (fill(g, inputs, outputs, options != NULL ? options : &plain) == DAMO_OK) {
+  if (op_from_graph_init(g, inputs, outputs, options != NULL ? options : &plain) == DAMO_OK) {
     op = op_new_owned(ctx, &g->def, &g->obj, NULL, 0);
     g->op = op;
   }
@@ -386,19 +387,19 @@ damo_op *op_graph_new(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var
   return op;
 }
 
-damo_op *op_graph_copy(const op_graph *g) {
-  op_graph_options o = {.name = g->name,
-                        .mode = g->mode,
-                        .inlined = g->inlined,
-                        .on_unused_input = UNUSED_IGNORE,
-                        .connected = g->connected,
-                        .lop_op = g->lop_op,
-                        .rop_op = g->rop_op};
+damo_op *op_from_graph_copy(const op_from_graph *g) {
+  op_from_graph_options o = {.name = g->name,
+                             .mode = g->mode,
+                             .inlined = g->inlined,
+                             .on_unused_input = UNUSED_IGNORE,
+                             .connected = g->connected,
+                             .lop_op = g->lop_op,
+                             .rop_op = g->rop_op};
   const damo_fgraph *fg = g->fgraph;
-  damo_op *op = op_graph_new(g->obj.ctx, (damo_var *const *)fg->inputs.at, g->n_in, (damo_var *const *)fg->outputs.at,
-                             g->n_out, &o);
+  damo_op *op = op_from_graph_new(g->obj.ctx, (damo_var *const *)fg->inputs.at, g->n_in,
+                                  (damo_var *const *)fg->outputs.at, g->n_out, &o);
   if (op == NULL) return NULL;
-  op_graph *copy = op_graph_at(op); /* the last inputs stand for the same shared Variables */
+  op_from_graph *copy = op_from_graph_at(op); /* the last inputs stand for the same shared Variables */
   damo_var **shared = mem_calloc(g->obj.ctx, (size_t)(g->n_in - g->n_given) * sizeof *shared);
   if (shared == NULL) {
     damo_release(op);
@@ -411,8 +412,8 @@ damo_op *op_graph_copy(const op_graph *g) {
   return op;
 }
 
-op_graph *op_graph_of(const damo_op *op) {
-  return op->owner != NULL && op->owner->kind == OBJ_OPGRAPH ? (op_graph *)op->owner : NULL;
+op_from_graph *op_from_graph_of(const damo_op *op) {
+  return op->owner != NULL && op->owner->kind == OBJ_OPGRAPH ? (op_from_graph *)op->owner : NULL;
 }
 
 damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs, int n_out,
@@ -421,11 +422,11 @@ damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int n_in, da
       ctx_check_objs(ctx, "damo_op_from_graph", "outputs", outputs, n_out, OBJ_VAR) != DAMO_OK) {
     return NULL;
   }
-  op_graph_options o = {.name = name, .inlined = inlined};
-  return op_graph_new(ctx, inputs, n_in, outputs, n_out, &o);
+  op_from_graph_options o = {.name = name, .inlined = inlined};
+  return op_from_graph_new(ctx, inputs, n_in, outputs, n_out, &o);
 }
 
 damo_status api_graph_ops_register(damo_ctx *ctx) {
   ctx_register_kind(ctx, OBJ_OPGRAPH, graph_destroy, NULL);
-  return rewrite_register(ctx, &op_graph_inline_rule);
+  return rewrite_register(ctx, &op_from_graph_inline_rule);
 }

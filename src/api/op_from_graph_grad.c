@@ -19,31 +19,31 @@ static damo_status pass_type(const damo_op *op, damo_var *const *in, int n_in, d
   return DAMO_OK;
 }
 
-static damo_status pass_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status derivation_pass_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
   gin[0] = gout[0];
   return b->status;
 }
 
-static const op_def pass_def = {.name = "Pass", .n_in = 1, .infer_type = pass_type, .grad = pass_grad};
+static const op_def pass_def = {.name = "Pass", .n_in = 1, .infer_type = pass_type, .grad = derivation_pass_grad};
 
 /* ---- One derivation ---------------------------------------------------------------------------------------------- */
 
 typedef struct derivation {
   build *b;
-  op_graph *g;
+  op_from_graph *g;
   damo_apply *node;
   bool tangent;           /* R_op */
   damo_var *const *given; /* output gradients, eval points: NULL where there is none */
   int n_from, n_result;   /* entries of given, of the result */
   damo_var **from;        /* inner stand-ins of given */
   damo_var **result;      /* inner results: NULL, of NullType, or a value */
-  damo_var **at;          /* the room of these lists */
+  damo_var **at;          /* the memory of these lists */
   size_t bytes;
 } derivation;
 
 static damo_status derivation_init(derivation *d) {
-  const op_graph *g = d->g;
+  const op_from_graph *g = d->g;
   size_t n = 2 * ((size_t)d->n_from + (size_t)d->n_result) + 2 * ((size_t)g->n_in + (size_t)g->n_out);
   d->bytes = n * sizeof(damo_var *);
   d->at = mem_calloc(d->b->ctx, d->bytes);
@@ -69,7 +69,7 @@ static damo_status make_stand_ins(derivation *d) {
 }
 
 /* Takes what grad gave (owned references) into the scope. */
-static damo_status take_results(derivation *d, damo_status s) {
+static damo_status derivation_take_results(derivation *d, damo_status s) {
   for (int i = 0; i < d->n_result; i++) {
     damo_var *v = d->result[i];
     if (v != NULL && s == DAMO_OK) {
@@ -101,7 +101,7 @@ static damo_status inner_gradient(derivation *d) {
                           .null_gradients_return = true,
                           .return_disconnected = RETURN_NONE};
   damo_var *const *wrt = (damo_var *const *)fg->inputs.at;
-  return take_results(d, grad_reverse(b->ctx, NULL, wrt, d->g->n_in, &options, d->result));
+  return derivation_take_results(d, grad_reverse(b->ctx, NULL, wrt, d->g->n_in, &options, d->result));
 }
 
 static damo_status inner_tangent(derivation *d) {
@@ -115,7 +115,7 @@ static damo_status inner_tangent(derivation *d) {
   }
   damo_var *const *f = (damo_var *const *)fg->outputs.at;
   const grad_options options = {.disconnected_inputs = DISCONNECTED_IGNORE, .return_disconnected = RETURN_NONE};
-  return take_results(d, grad_forward(d->b->ctx, f, d->n_result, wrt, eval, n, &options, d->result));
+  return derivation_take_results(d, grad_forward(d->b->ctx, f, d->n_result, wrt, eval, n, &options, d->result));
 }
 
 static bool is_value(const damo_var *v) {
@@ -147,7 +147,7 @@ static damo_var *outer(const derivation *d, int i) {
 }
 
 /* The results that are values, compacted; their number. */
-static int values_of(const derivation *d, damo_var **out) {
+static int derivation_values(const derivation *d, damo_var **out) {
   int n = 0;
   for (int i = 0; i < d->n_result; i++) {
     if (is_value(d->result[i])) out[n++] = d->result[i];
@@ -165,7 +165,7 @@ static damo_status note_used(map *used, const ptrvec *nodes, damo_var *const *va
 }
 
 /* The numbers of the candidates that the values read. */
-static damo_status find_used(derivation *d, damo_var *const *values, int n, int32_t *pick, int *n_pick) {
+static damo_status derivation_find_used(derivation *d, damo_var *const *values, int n, int32_t *pick, int *n_pick) {
   damo_ctx *ctx = d->b->ctx;
   map used;
   ptrvec nodes, stops;
@@ -191,7 +191,7 @@ static damo_status find_used(derivation *d, damo_var *const *values, int n, int3
 /* ---- The derived Op ---------------------------------------------------------------------------------------------- */
 
 /* What the derived Op must remember to be applied again. */
-static damo_status remember(derivation *d, op_graph *made, const int32_t *pick, int n_pick) {
+static damo_status remember(derivation *d, op_from_graph *made, const int32_t *pick, int n_pick) {
   damo_ctx *ctx = d->b->ctx;
   made->pick = mem_alloc(ctx, (size_t)n_pick * sizeof *pick);
   if (made->pick == NULL) return DAMO_EMEMORY;
@@ -231,10 +231,10 @@ static damo_op *derived_op(derivation *d, damo_var *const *values, int n, const 
   strbuf_addf(&text, "%.100s_%s", d->g->name, d->tangent ? "rop" : "lop");
   strcpy(name, text.failed ? "OpFromGraph" : text.at);
   strbuf_clear(&text);
-  op_graph_options o = {.name = name, .mode = d->g->mode, .on_unused_input = UNUSED_IGNORE};
-  damo_op *op = op_graph_new(b->ctx, in, n_pick, values, n, &o);
+  op_from_graph_options o = {.name = name, .mode = d->g->mode, .on_unused_input = UNUSED_IGNORE};
+  damo_op *op = op_from_graph_new(b->ctx, in, n_pick, values, n, &o);
   mem_free(b->ctx, in, (size_t)n_pick * sizeof *in);
-  if (op != NULL && remember(d, op_graph_of(op), pick, n_pick) != DAMO_OK) {
+  if (op != NULL && remember(d, op_from_graph_of(op), pick, n_pick) != DAMO_OK) {
     damo_release(op);
     op = NULL;
   }
@@ -243,7 +243,7 @@ static damo_op *derived_op(derivation *d, damo_var *const *values, int n, const 
 }
 
 /* Applies a derived Op to the node's Variables and sorts its outputs into `to`. */
-static damo_status apply_derived(derivation *d, op_graph *made, damo_op *op, const bool *skip, damo_var **to) {
+static damo_status apply_derived(derivation *d, op_from_graph *made, damo_op *op, const bool *skip, damo_var **to) {
   build *b = d->b;
   damo_var **in = mem_alloc(b->ctx, (size_t)made->n_pick * sizeof *in);
   if (in == NULL) {
@@ -279,7 +279,7 @@ static damo_status unfold(derivation *d, const bool *skip, damo_var **to) {
     if (v != NULL && !map_get(&memo, v, NULL)) s = map_put(&memo, v, (uintptr_t)outer(d, i));
   }
   damo_var **values = d->at + d->n_from + d->n_result, **copies = values + d->n_result;
-  int n = values_of(d, values);
+  int n = derivation_values(d, values);
   if (s == DAMO_OK) s = graph_clone(b->ctx, values, n, &memo, true, NULL, copies);
   map_clear(&memo);
   for (int i = 0; i < n && s == DAMO_OK; i++) {
@@ -296,7 +296,7 @@ static damo_status unfold(derivation *d, const bool *skip, damo_var **to) {
 static damo_status by_new_op(derivation *d, const bool *skip, damo_var **to) {
   build *b = d->b;
   damo_var **values = d->at + d->n_from + d->n_result;
-  int n = values_of(d, values), n_pick;
+  int n = derivation_values(d, values), n_pick;
   if (n == 0) {
     for (int i = 0; i < d->n_result; i++) {
       if (!skip[i]) to[i] = d->result[i];
@@ -306,10 +306,10 @@ static damo_status by_new_op(derivation *d, const bool *skip, damo_var **to) {
   size_t bytes = (size_t)n_candidates(d) * sizeof(int32_t);
   int32_t *pick = mem_alloc(b->ctx, bytes);
   if (pick == NULL) return b->status = DAMO_EMEMORY;
-  damo_status s = find_used(d, values, n, pick, &n_pick);
+  damo_status s = derivation_find_used(d, values, n, pick, &n_pick);
   if (s == DAMO_OK) {
     damo_op *op = derived_op(d, values, n, pick, n_pick);
-    s = op != NULL ? apply_derived(d, op_graph_of(op), op, skip, to) : b->status;
+    s = op != NULL ? apply_derived(d, op_from_graph_of(op), op, skip, to) : b->status;
   } else {
     b->status = s;
   }
@@ -318,8 +318,8 @@ static damo_status by_new_op(derivation *d, const bool *skip, damo_var **to) {
 }
 
 /* The Op remembered from an earlier node, when it was made for the same; NULL else. */
-static op_graph *remembered(const derivation *d) {
-  op_graph *made = d->g->derived[d->tangent];
+static op_from_graph *remembered(const derivation *d) {
+  op_from_graph *made = d->g->derived[d->tangent];
   if (made == NULL || made->op == NULL || made->n_from != d->n_from) return NULL;
   for (int i = 0; i < d->n_from; i++) {
     if (made->from[i] != (d->given[i] != NULL)) return NULL;
@@ -332,8 +332,8 @@ static op_graph *remembered(const derivation *d) {
 }
 
 /* Sets the entries of `to` that are not to be skipped. */
-static damo_status derive(derivation *d, const bool *skip, damo_var **to) {
-  op_graph *made = d->g->inlined ? NULL : remembered(d);
+static damo_status derivation_set(derivation *d, const bool *skip, damo_var **to) {
+  op_from_graph *made = d->g->inlined ? NULL : remembered(d);
   if (made != NULL) return apply_derived(d, made, damo_retain(made->op), skip, to);
   damo_status s = derivation_init(d);
   if (s == DAMO_OK) s = make_stand_ins(d);
@@ -346,7 +346,7 @@ static damo_status derive(derivation *d, const bool *skip, damo_var **to) {
 /* ---- Overrides --------------------------------------------------------------------------------------------------- */
 
 /* Output gradients (eval points) that an Op can take: zeros where there are none. */
-static damo_var *filled(build *b, damo_var *given, damo_var *like) {
+static damo_var *grad_or_zeros(build *b, damo_var *given, damo_var *like) {
   if (given != NULL) return given;
   return build_zero_grad(b, like);
 }
@@ -354,14 +354,15 @@ static damo_var *filled(build *b, damo_var *given, damo_var *like) {
 /* Applies the overriding Op to inputs, (outputs,) given; its outputs are the results. */
 static damo_status by_op(derivation *d, damo_op *op, int n_result, bool *skip, damo_var **to) {
   build *b = d->b;
-  const op_graph *g = d->g;
+  const op_from_graph *g = d->g;
   int n_from = d->tangent ? g->n_given : g->n_out, n = 0;
   size_t bytes = (size_t)(g->n_given + g->n_out + n_from) * sizeof(damo_var *);
   damo_var **in = mem_alloc(b->ctx, bytes);
   if (in == NULL) return b->status = DAMO_EMEMORY;
   for (int i = 0; i < g->n_given; i++) in[n++] = d->node->in[i];
   for (int o = 0; o < g->n_out && !d->tangent; o++) in[n++] = d->node->out[o];
-  for (int i = 0; i < n_from; i++) in[n++] = filled(b, d->given[i], d->tangent ? d->node->in[i] : d->node->out[i]);
+  for (int i = 0; i < n_from; i++)
+    in[n++] = grad_or_zeros(b, d->given[i], d->tangent ? d->node->in[i] : d->node->out[i]);
   damo_apply *node = b->status == DAMO_OK ? build_apply(b, damo_retain(op), in, n) : NULL;
   mem_free(b->ctx, in, bytes);
   if (node == NULL) return b->status;
@@ -379,10 +380,10 @@ static damo_status by_op(derivation *d, damo_op *op, int n_result, bool *skip, d
 
 static damo_status derive_all(derivation *d, damo_var **to) {
   build *b = d->b;
-  op_graph *g = d->g;
+  op_from_graph *g = d->g;
   int n_result = d->tangent ? g->n_out : g->n_given;
   damo_op *op = d->tangent ? g->rop_op : g->lop_op;
-  graph_override *hook = d->tangent ? g->rop : g->lop;
+  op_from_graph_override *hook = d->tangent ? g->rop : g->lop;
   bool *skip = mem_calloc(b->ctx, (size_t)d->n_result);
   if (skip == NULL) return b->status = DAMO_EMEMORY;
   damo_status s = DAMO_OK;
@@ -394,21 +395,21 @@ static damo_status derive_all(derivation *d, damo_var **to) {
   }
   bool all = true;
   for (int i = 0; i < d->n_result; i++) all = all && skip[i];
-  if (s == DAMO_OK && !all) s = derive(d, skip, to);
+  if (s == DAMO_OK && !all) s = derivation_set(d, skip, to);
   mem_free(b->ctx, skip, (size_t)d->n_result);
   if (s != DAMO_OK && b->status == DAMO_OK) b->status = s;
   return s;
 }
 
-damo_status op_graph_l_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  derivation d = {.b = b, .g = op_graph_of(node->op), .node = node, .given = gout};
+damo_status op_from_graph_l_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  derivation d = {.b = b, .g = op_from_graph_of(node->op), .node = node, .given = gout};
   d.n_from = node->n_out;
   d.n_result = node->n_in;
   return derive_all(&d, gin);
 }
 
-damo_status op_graph_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **tangent) {
-  derivation d = {.b = b, .g = op_graph_of(node->op), .node = node, .given = eval, .tangent = true};
+damo_status op_from_graph_r_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **tangent) {
+  derivation d = {.b = b, .g = op_from_graph_of(node->op), .node = node, .given = eval, .tangent = true};
   d.n_from = node->n_in;
   d.n_result = node->n_out;
   return derive_all(&d, tangent);

@@ -10,7 +10,7 @@
 /* ---- Unfolding --------------------------------------------------------------------------------------------------- */
 
 /* The node's input i as what the graph inside takes it for: what its Type leaves open is checked when it runs. */
-static damo_var *fitted_input(build *b, const op_graph *g, const damo_apply *node, int i) {
+static damo_var *fitted_input(build *b, const op_from_graph *g, const damo_apply *node, int i) {
   const damo_var *inner = g->fgraph->inputs.at[i];
   char name[160], input[200];
   if (type_is_super(inner->type, node->in[i]->type)) return node->in[i];
@@ -22,8 +22,8 @@ static damo_var *fitted_input(build *b, const op_graph *g, const damo_apply *nod
   return fit;
 }
 
-damo_status op_graph_unfold(build *b, const op_graph *g, damo_apply *node, damo_var *const *what, int n,
-                            damo_var **out) {
+damo_status op_from_graph_unfold(build *b, const op_from_graph *g, damo_apply *node, damo_var *const *what, int n,
+                                 damo_var **out) {
   map memo;
   map_init(&memo, b->ctx);
   damo_status s = DAMO_OK;
@@ -41,19 +41,20 @@ damo_status op_graph_unfold(build *b, const op_graph *g, damo_apply *node, damo_
   return b->status;
 }
 
-static damo_var **unfold_outputs(build *b, const op_graph *g, damo_apply *node, size_t bytes) {
+static damo_var **unfold_outputs(build *b, const op_from_graph *g, damo_apply *node, size_t bytes) {
   damo_var **out = mem_calloc(b->ctx, bytes);
   if (out == NULL) {
     b->status = DAMO_EMEMORY;
   } else {
-    op_graph_unfold(b, g, node, (damo_var *const *)g->fgraph->outputs.at, g->n_out, out);
+    op_from_graph_unfold(b, g, node, (damo_var *const *)g->fgraph->outputs.at, g->n_out, out);
   }
   return out;
 }
 
 /* The lengths of the unfolded outputs: rewriting finds them from the inputs', and nothing of the copy is computed. */
-damo_status op_graph_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
-  const op_graph *g = op_graph_at(node->op);
+damo_status op_from_graph_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                      damo_var ***out_shape) {
+  const op_from_graph *g = op_from_graph_at(node->op);
   (void)in_shape;
   if (!g->shapes_known) return DAMO_OK;
   size_t bytes = (size_t)g->n_out * sizeof(damo_var *);
@@ -67,7 +68,7 @@ damo_status op_graph_infer_shape(build *b, damo_apply *node, damo_var *const *co
 }
 
 static damo_status inline_node(damo_fgraph *fg, damo_apply *node) {
-  const op_graph *g = op_graph_at(node->op);
+  const op_from_graph *g = op_from_graph_at(node->op);
   build b;
   build_init(&b, fg->obj.ctx);
   damo_obj *trace = b.ctx->trace;
@@ -82,7 +83,7 @@ static damo_status inline_node(damo_fgraph *fg, damo_apply *node) {
 }
 
 static bool is_inlined(const damo_apply *node) {
-  const op_graph *g = op_graph_of(node->op);
+  const op_from_graph *g = op_from_graph_of(node->op);
   return g != NULL && g->inlined;
 }
 
@@ -109,7 +110,7 @@ static damo_status inline_all(damo_fgraph *fg) {
   return DAMO_OK;
 }
 
-const rewrite_rule op_graph_inline_rule = {.name = "inline_op_from_graph",
-                                           .phase = PHASE_CANONICALIZE,
-                                           .tags = "fast_run fast_compile inline",
-                                           .global = inline_all};
+const rewrite_rule op_from_graph_inline_rule = {.name = "inline_op_from_graph",
+                                                .phase = PHASE_CANONICALIZE,
+                                                .tags = "fast_run fast_compile inline",
+                                                .global = inline_all};

@@ -5,7 +5,7 @@
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-static damo_function *compile_inner(op_graph *g, const char *mode) {
+static damo_function *compile_inner(op_from_graph *g, const char *mode) {
   damo_ctx *ctx = g->obj.ctx;
   damo_function *f = NULL;
   size_t n_in = (size_t)g->n_in * sizeof(in_spec), n_out = (size_t)g->n_out * sizeof(out_spec);
@@ -23,7 +23,7 @@ static damo_function *compile_inner(op_graph *g, const char *mode) {
   return f;
 }
 
-damo_function *op_graph_fn(op_graph *g) {
+damo_function *op_from_graph_function(op_from_graph *g) {
   if (g->fn != NULL && !g->fn->freed) return g->fn;
   damo_release(g->fn);
   g->fn = NULL;
@@ -38,14 +38,14 @@ damo_function *op_graph_fn(op_graph *g) {
 
 /* The thunk's own copy: results stay in its cells too, and are written again when nobody else holds them. */
 static damo_function *thunk_function(thunk *t) {
-  op_graph_state *state = t->state;
+  op_from_graph_state *state = t->state;
   if (state->f != NULL) return state->f;
-  op_graph *g = op_graph_at(t->node->op);
+  op_from_graph *g = op_from_graph_at(t->node->op);
   damo_function *f = NULL;
   if (t->watched && g->mode == NULL) {
     f = compile_inner(g, "DEBUG");
   } else {
-    const damo_function *fn = op_graph_fn(g);
+    const damo_function *fn = op_from_graph_function(g);
     if (fn != NULL) f = function_copy(fn);
   }
   if (f == NULL) return NULL;
@@ -53,8 +53,8 @@ static damo_function *thunk_function(thunk *t) {
   return state->f = f;
 }
 
-const damo_function *op_graph_running(const thunk *t) {
-  return op_graph_of(t->node->op) != NULL ? ((const op_graph_state *)t->state)->f : NULL;
+const damo_function *op_from_graph_running(const thunk *t) {
+  return op_from_graph_of(t->node->op) != NULL ? ((const op_from_graph_state *)t->state)->f : NULL;
 }
 
 static damo_status run_inner(thunk *t, damo_function *f, damo_obj **args) {
@@ -72,7 +72,7 @@ static damo_status run_inner(thunk *t, damo_function *f, damo_obj **args) {
 
 #define SMALL_IN 16
 
-damo_status op_graph_perform(thunk *t) {
+damo_status op_from_graph_perform(thunk *t) {
   damo_function *f = thunk_function(t);
   if (f == NULL) return damo_error_status(t->ctx);
   damo_obj *small[SMALL_IN];
@@ -81,4 +81,4 @@ damo_status op_graph_perform(thunk *t) {
   return args != NULL ? run_inner(t, f, args) : DAMO_EMEMORY;
 }
 
-void op_graph_state_clear(thunk *t) { damo_release(((op_graph_state *)t->state)->f); }
+void op_from_graph_state_clear(thunk *t) { damo_release(((op_from_graph_state *)t->state)->f); }

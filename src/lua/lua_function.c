@@ -135,7 +135,7 @@ static int get_shared(lua_State *L) {
 static void count_factors(const damo_function *f, int64_t *analyses, int64_t *factorizations) {
   for (int64_t i = 0; i < f->plan.n_thunks; i++) {
     const thunk *t = f->plan.thunks[i];
-    const damo_function *inner = op_graph_running(t);
+    const damo_function *inner = op_from_graph_running(t);
     factor_counts(t, analyses, factorizations);
     if (inner) count_factors(inner, analyses, factorizations);
   }

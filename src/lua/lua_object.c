@@ -299,7 +299,7 @@ static void anchor_function(anchors *a, const damo_function *f) {
 }
 
 /* What an OpFromGraph's class reaches. */
-static void anchor_op_graph(anchors *a, const op_graph *g) {
+static void anchor_op_graph(anchors *a, const op_from_graph *g) {
   anchor(a, g->fgraph);
   anchor(a, g->lop_op);
   anchor(a, g->rop_op);
@@ -314,7 +314,7 @@ static void anchor_neighbours(anchors *a, damo_obj *obj) {
     case OBJ_OP: anchor_op(a, (damo_op *)obj); break;
     case OBJ_FGRAPH: anchor_fgraph(a, (damo_fgraph *)obj); break;
     case OBJ_FUNCTION: anchor_function(a, (damo_function *)obj); break;
-    case OBJ_OPGRAPH: anchor_op_graph(a, (op_graph *)obj); break;
+    case OBJ_OPGRAPH: anchor_op_graph(a, (op_from_graph *)obj); break;
     case OBJ_BUFFER:
     case OBJ_SPARSE:
     case OBJ_TYPE:

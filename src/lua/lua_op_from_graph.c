@@ -10,12 +10,12 @@ static const char guard_key = 'g';
 /* ---- Overrides --------------------------------------------------------------------------------------------------- */
 
 typedef struct guard {
-  op_graph *g; /* owned */
+  op_from_graph *g; /* owned */
   bind_state *state;
   lua_State *main; /* runs overrides when no coroutine is inside the core */
 } guard;
 
-static damo_status override_gone(build *b, op_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
+static damo_status override_gone(build *b, op_from_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
                                  bool *given) {
   (void)node;
   (void)from;
@@ -26,7 +26,7 @@ static damo_status override_gone(build *b, op_graph *g, damo_apply *node, damo_v
 
 static int guard_gc(lua_State *L) {
   guard *w = lua_touserdata(L, 1);
-  op_graph *g = w->g;
+  op_from_graph *g = w->g;
   w->g = NULL;
   if (!g) return 0;
   if (g->lop) g->lop = override_gone;
@@ -39,7 +39,7 @@ static int guard_gc(lua_State *L) {
 /* One override under way, as protected code sees it. */
 typedef struct override_call {
   build *b;
-  op_graph *g;
+  op_from_graph *g;
   damo_apply *node;
   damo_var *const *from;
   damo_var **result;
@@ -167,13 +167,13 @@ static damo_status override(override_call *c) {
   return bind_caught(L, c->g->def.name, override_name(c), c->node);
 }
 
-static damo_status lop_override(build *b, op_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
+static damo_status lop_override(build *b, op_from_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
                                 bool *given) {
   override_call c = {b, g, node, from, result, given, false, DAMO_OK};
   return override(&c);
 }
 
-static damo_status rop_override(build *b, op_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
+static damo_status rop_override(build *b, op_from_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
                                 bool *given) {
   override_call c = {b, g, node, from, result, given, true, DAMO_OK};
   return override(&c);
@@ -256,7 +256,7 @@ static const bool *read_pattern(lua_State *L, int options, int n_in, int n_out) 
 }
 
 /* Hangs the overrides at lop and rop (nil: none) from the userdata of the class. */
-static void hang_overrides(lua_State *L, op_graph *g, int lop, int rop) {
+static void hang_overrides(lua_State *L, op_from_graph *g, int lop, int rop) {
   if (lua_isnil(L, lop) && lua_isnil(L, rop)) return;
   bind_push_borrowed(L, g);
   bind_peer(L, -1);
@@ -284,7 +284,7 @@ static int push_made(lua_State *L, bind_entry e, damo_op *op, int lop, int rop) 
   }
   if (!op) return bind_error(L);
   bind_push(L, op);
-  hang_overrides(L, op_graph_of(op), lop, rop);
+  hang_overrides(L, op_from_graph_of(op), lop, rop);
   bind_done(L);
   return 1;
 }
@@ -307,7 +307,7 @@ static const char *read_mode(lua_State *L, int options) {
 }
 
 /* OpFromGraph(inputs, outputs, options) */
-static int op_from_graph(lua_State *L) {
+static int bind_op_from_graph(lua_State *L) {
   static const char *const names[] = {"inline", "lop_overrides",   "rop_overrides", "connection_pattern",
                                       "name",   "on_unused_input", "mode",          NULL};
   static const char *const unused[] = {"raise", "warn", "ignore", NULL};
@@ -315,7 +315,7 @@ static int op_from_graph(lua_State *L) {
   luaL_checkstack(L, 40, "OpFromGraph");
   if (!lua_isnil(L, 3) && !lua_istable(L, 3)) bind_arg_error(L, "OpFromGraph", 3, "options", "a table");
   bind_check_options(L, "OpFromGraph", 3, names);
-  op_graph_options o = {.name = bind_option_str(L, 3, "name", "OpFromGraph"), .mode = read_mode(L, 3)};
+  op_from_graph_options o = {.name = bind_option_str(L, 3, "name", "OpFromGraph"), .mode = read_mode(L, 3)};
   o.inlined = bind_option_bool(L, 3, "inline", false, "OpFromGraph");
   o.on_unused_input = (unused_mode)bind_option_enum(L, 3, "on_unused_input", unused, 0, "OpFromGraph");
   bind_list in = bind_var_list(L, 1, false, "OpFromGraph", "inputs");
@@ -325,7 +325,7 @@ static int op_from_graph(lua_State *L) {
   int lop = lua_gettop(L);
   read_override(L, 3, "rop_overrides", (int)out.n, &o.rop_op);
   bind_entry e = bind_enter(L);
-  damo_op *op = op_graph_new(e.state->ctx, in.at, (int)in.n, out.at, (int)out.n, &o);
+  damo_op *op = op_from_graph_new(e.state->ctx, in.at, (int)in.n, out.at, (int)out.n, &o);
   return push_made(L, e, op, lop, lop + 1);
 }
 
@@ -355,10 +355,10 @@ static int get_outputs(lua_State *L) {
 }
 
 static int get_fn(lua_State *L) {
-  op_graph *g = op_graph_of(self(L, "fn"));
+  op_from_graph *g = op_from_graph_of(self(L, "fn"));
   if (!g) return 0;
   bind_entry e = bind_enter(L);
-  damo_function *f = damo_retain(op_graph_fn(g));
+  damo_function *f = damo_retain(op_from_graph_function(g));
   damo_status left = bind_deferred(e.state);
   bind_leave(e);
   if (!f || left != DAMO_OK) {
@@ -376,7 +376,7 @@ static int get_fn(lua_State *L) {
 
 /* op:clone(): an Op of its own over a copy of the inner graph. */
 static int clone(lua_State *L) {
-  op_graph *g = op_graph_of(self(L, "clone"));
+  op_from_graph *g = op_from_graph_of(self(L, "clone"));
   if (!g) return bind_raise(L, DAMO_ENOT_IMPLEMENTED, "clone: this Op can't be cloned");
   lua_settop(L, 1);
   if (g->lop || g->rop) {
@@ -389,7 +389,7 @@ static int clone(lua_State *L) {
   }
   int rop = lua_gettop(L);
   bind_entry e = bind_enter(L);
-  damo_op *op = op_graph_copy(g);
+  damo_op *op = op_from_graph_copy(g);
   return push_made(L, e, op, rop - 1, rop);
 }
 
@@ -431,7 +431,7 @@ void bind_open_op_from_graph(lua_State *L) {
   static const luaL_Reg fields[] = {{"fgraph", get_fgraph},         {"inner_inputs", get_inputs},
                                     {"inner_outputs", get_outputs}, {"fn", get_fn},
                                     {"clone", get_clone},           {NULL, NULL}};
-  static const luaL_Reg fns[] = {{"OpFromGraph", op_from_graph}, {"HasInnerGraph", has_inner_graph}, {NULL, NULL}};
+  static const luaL_Reg fns[] = {{"OpFromGraph", bind_op_from_graph}, {"HasInnerGraph", has_inner_graph}, {NULL, NULL}};
   lua_getfield(L, -1, "graph");
   bind_setfuncs(L, fns);
   lua_pop(L, 1);
