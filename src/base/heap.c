@@ -82,7 +82,7 @@ static bool is_worth_keeping(const void *ptr, size_t size) {
   return size >= SPARE_LEAST && (size < LARGE_PAGE || (uintptr_t)ptr % LARGE_PAGE == 0);
 }
 
-static void release(mem_heap *h, void *ptr, size_t size) {
+static void heap_release(mem_heap *h, void *ptr, size_t size) {
   const size_t most = most_kept(h, h->used - size);
   if (!ptr || size > most || !is_worth_keeping(ptr, size)) {
     free(ptr);
@@ -123,7 +123,7 @@ static void *take(mem_heap *h, void *ptr, size_t size) {
 void *heap_alloc(void *user, void *ptr, size_t osize, size_t nsize) {
   mem_heap *h = user;
   if (nsize == 0) {
-    release(h, ptr, osize);
+    heap_release(h, ptr, osize);
     h->used -= ptr ? osize : 0;
     return NULL;
   }

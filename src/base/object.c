@@ -82,7 +82,7 @@ static damo_obj *dequeue(damo_ctx *ctx) {
   return o;
 }
 
-static void destroy(damo_ctx *ctx, damo_obj *o) {
+static void obj_destroy(damo_ctx *ctx, damo_obj *o) {
   o->refs = REFS_DESTROYING;
   ctx->destroy[o->kind](o);
 }
@@ -98,9 +98,9 @@ void damo_release(const void *obj) {
     return;
   }
   ctx->draining = true;
-  destroy(ctx, o);
+  obj_destroy(ctx, o);
   while ((o = dequeue(ctx)) != NULL) {
-    if (o->refs == 0) destroy(ctx, o);
+    if (o->refs == 0) obj_destroy(ctx, o);
   }
   ctx->draining = false;
   ctx_settle(ctx);

@@ -131,20 +131,20 @@ static int64_t pivot_of(const c128_matrix *m, int64_t column) {
   return best;
 }
 
-typedef struct determinant {
+typedef struct c128_determinant {
   double log_abs;
   damo_c128 sign;
-} determinant;
+} c128_determinant;
 
 /* By Gauss and Jordan: m becomes the identity, x, of as many rows, m⁻¹·x. The determinant of m; sign 0 where m is
  * singular. */
-static determinant eliminate(c128_matrix *m, c128_matrix *x) {
-  determinant det = {0, {1, 0}};
+static c128_determinant eliminate(c128_matrix *m, c128_matrix *x) {
+  c128_determinant det = {0, {1, 0}};
   for (int64_t c = 0; c < m->rows; c++) {
     const int64_t best = pivot_of(m, c);
     const damo_c128 pivot = *c128_entry(m, best, c);
     const double size = c128_abs(pivot);
-    if (!(size > 0)) return (determinant){-INFINITY, {0, 0}};
+    if (!(size > 0)) return (c128_determinant){-INFINITY, {0, 0}};
     det.log_abs += log(size);
     det.sign = c128_times(det.sign, (damo_c128){pivot.re / size, pivot.im / size});
     if (best != c) det.sign = (damo_c128){-det.sign.re, -det.sign.im};
@@ -165,7 +165,7 @@ static determinant eliminate(c128_matrix *m, c128_matrix *x) {
 }
 
 /* The inverse and the determinant; a NULL array where they have few digits, or there is no memory. */
-static c128_matrix c128_matrix_inverse(const c128_matrix *m, determinant *det) {
+static c128_matrix c128_matrix_inverse(const c128_matrix *m, c128_determinant *det) {
   c128_matrix left = c128_matrix_transposed(m, 'n'), out = c128_matrix_new(m->a->obj.ctx, m->rows, m->cols);
   if (left.a != NULL && out.a != NULL) {
     for (int64_t i = 0; i < m->rows; i++) c128_entry(&out, i, i)->re = 1;
@@ -193,7 +193,7 @@ typedef struct solution_exam {
 } solution_exam;
 
 /* How far from right the result is, as a part of its terms; below 0: there is no telling. */
-typedef double (*verdict)(solution_exam *e);
+typedef double (*solution_judge)(solution_exam *e);
 
 static bool is_positive(const solution_exam *e) {
   const prop_value *v = op_prop(e->t->node->op, "positive");
@@ -210,7 +210,7 @@ static double relative_error(double error, double whole) { return error > 0 ? er
 static double size_in(const solution_exam *e, const c128_matrix *m) { return fmax(c128_matrix_max(m), e->smallest); }
 
 static double judge_logdet(solution_exam *e) {
-  determinant det = {0, {0, 0}};
+  c128_determinant det = {0, {0, 0}};
   c128_matrix inverse = c128_matrix_inverse(&e->a, &det);
   const double logs = fabs(c128_entry(&e->x, 0, 0)->re - det.log_abs) / (1 + fabs(det.log_abs));
   const double signs = c128_abs(c128_minus(*c128_entry(&e->y, 0, 0), det.sign)),
@@ -220,7 +220,7 @@ static double judge_logdet(solution_exam *e) {
 }
 
 static double judge_det(solution_exam *e) {
-  determinant det = {0, {0, 0}};
+  c128_determinant det = {0, {0, 0}};
   c128_matrix inverse = c128_matrix_inverse(&e->a, &det);
   if (inverse.a == NULL) return -1;
   damo_release(inverse.a);
@@ -246,7 +246,7 @@ static double distance_at_places(const solution_exam *e, const c128_matrix *m, c
 }
 
 static double judge_inverse(solution_exam *e) {
-  determinant det = {0, {0, 0}};
+  c128_determinant det = {0, {0, 0}};
   c128_matrix inverse = c128_matrix_inverse(&e->a, &det);
   if (inverse.a == NULL) return -1;
   const double result =
@@ -256,7 +256,7 @@ static double judge_inverse(solution_exam *e) {
 }
 
 static double judge_sandwich(solution_exam *e) {
-  determinant det = {0, {0, 0}};
+  c128_determinant det = {0, {0, 0}};
   c128_matrix inverse = c128_matrix_inverse(&e->a, &det), left = c128_matrix_product(&inverse, &e->b),
               all = c128_matrix_product(&left, &inverse);
   double result = -1;
@@ -271,7 +271,7 @@ static double judge_sandwich(solution_exam *e) {
 
 /* What of v is not in the range of m, whose columns are independent: v - m·(mᴴ·m)⁻¹·mᴴ·v. */
 static double distance_from_range(const solution_exam *e, const c128_matrix *m, const c128_matrix *v) {
-  determinant det = {0, {0, 0}};
+  c128_determinant det = {0, {0, 0}};
   c128_matrix h = c128_matrix_transposed(m, 'h'), square = {.a = NULL}, inverse = {.a = NULL}, right = {.a = NULL},
               z = {.a = NULL};
   if (h.a != NULL) square = c128_matrix_product(&h, m), right = c128_matrix_product(&h, v);
@@ -376,10 +376,10 @@ static double judge_least_adjoint(solution_exam *e) {
  * none. */
 static const struct {
   const char *op, *what;
-  verdict judge;
+  solution_judge judge;
   bool eliminates;
   int n_in, b;
-} judges[] = {
+} solution_judges[] = {
     {"FactorSolve", "A x is apart from the right side", judge_solve, false, 3, 2},
     {"FactorLogdet", "elimination gives another determinant, apart", judge_logdet, true, 2, 0},
     {"FactorDet", "elimination gives another determinant, apart", judge_det, true, 2, 0},
@@ -409,14 +409,14 @@ static bool solution_load(solution_exam *e, bool eliminates, int b) {
 }
 
 damo_status debug_solution(thunk *t, damo_obj *const *inputs) {
-  size_t k = 0, n = sizeof judges / sizeof *judges;
-  while (k < n && !op_is(t->node->op, judges[k].op)) k++;
-  if (k == n || t->n_in != judges[k].n_in) return DAMO_OK;
+  size_t k = 0, n = sizeof solution_judges / sizeof *solution_judges;
+  while (k < n && !op_is(t->node->op, solution_judges[k].op)) k++;
+  if (k == n || t->n_in != solution_judges[k].n_in) return DAMO_OK;
   const bool single = result_is_single(t->node);
   solution_exam e = {
       .t = t, .inputs = inputs, .tolerance = single ? 1e-3 : 1e-6, .smallest = single ? FLT_MIN : DBL_MIN};
   double off = -1;
-  if (solution_load(&e, judges[k].eliminates, judges[k].b)) off = judges[k].judge(&e);
+  if (solution_load(&e, solution_judges[k].eliminates, solution_judges[k].b)) off = solution_judges[k].judge(&e);
   damo_release(e.a.a);
   damo_release(e.b.a);
   damo_release(e.x.a);
@@ -424,5 +424,5 @@ damo_status debug_solution(thunk *t, damo_obj *const *inputs) {
   if (damo_error_status(t->ctx) != DAMO_OK) ctx_clear_error(t->ctx); /* no memory to look into it */
   if (!(off > e.tolerance)) return DAMO_OK;
   return ctx_fail(t->ctx, DAMO_EINCONSISTENCY, "DEBUG: output 1 is wrong by dense arithmetic: %s by %.2g of its terms",
-                  judges[k].what, off);
+                  solution_judges[k].what, off);
 }

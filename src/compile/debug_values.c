@@ -51,9 +51,9 @@ static bool entries_agree(scalar x, scalar y, const agreement *m, const int64_t 
     return gained || (same_part(a.re, b.re) && same_part(a.im, b.im)) || (lenient && !finite_parts(b));
   }
   if (!finite_parts(b)) return false;
-  double apart = hypot(a.re - b.re, a.im - b.im);
-  if (apart <= m->t.relative * hypot(a.re, a.im) + m->t.absolute * m->largest) return true;
-  return apart <= rounding_at(m, index);
+  double distance = hypot(a.re - b.re, a.im - b.im);
+  if (distance <= m->t.relative * hypot(a.re, a.im) + m->t.absolute * m->largest) return true;
+  return distance <= rounding_at(m, index);
 }
 
 static double largest_entry(const damo_array *a) {

@@ -74,12 +74,12 @@ static scalar moved_entry_at(const damo_array *a, const damo_apply *node, const 
 static bool is_true(scalar s) { return scalar_cast(s, DAMO_BOOL).v.i != 0; }
 
 /* What is being found out about one result. */
-typedef struct finding {
+typedef struct mask_finding {
   damo_array *at;
   const nanguard_mask *inherited; /* the first mask that has a share */
   bool fresh;                     /* there are entries that arose here; text says of the first */
   char text[400];
-} finding;
+} mask_finding;
 
 /* Whether the entry at this index of the node's result is made of one that a mask names; *from: which. */
 static bool is_inherited(const damo_function *f, const thunk *t, int ndim, const int64_t *index,
@@ -108,7 +108,7 @@ static bool reads_mask(const damo_function *f, const damo_apply *node) {
   return false;
 }
 
-static damo_status mask_find(const damo_function *f, const thunk *t, const damo_array *a, finding *found) {
+static damo_status mask_find(const damo_function *f, const thunk *t, const damo_array *a, mask_finding *found) {
   int64_t index[DAMO_MAX_NDIM] = {0}, k = 0;
   const bool reads = reads_mask(f, t->node);
   found->at = array_empty(t->ctx, DAMO_BOOL, a->ndim, array_shape(a));
@@ -127,7 +127,7 @@ static damo_status mask_find(const damo_function *f, const thunk *t, const damo_
 
 /* ---- What becomes of them ---------------------------------------------------------------------------------------- */
 
-static damo_status mask_keep(damo_function *f, const damo_var *v, damo_apply *node, const finding *found) {
+static damo_status mask_keep(damo_function *f, const damo_var *v, damo_apply *node, const mask_finding *found) {
   nanguard_mask *m = mem_calloc(f->obj.ctx, sizeof *m);
   if (m == NULL) return DAMO_EMEMORY;
   const nanguard_mask *old = found->inherited;
@@ -147,7 +147,7 @@ static damo_status mask_blame(damo_ctx *ctx, const char *func, damo_apply *node,
 damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool odd, const char *func) {
   const damo_array *a = value_array(*t->out[o]);
   const damo_var *v = t->node->out[o];
-  finding found = {.at = NULL};
+  mask_finding found = {.at = NULL};
   char holds[200], name[160];
   if ((!odd && !reads_mask(f, t->node)) || array_size(a) == 0) return DAMO_OK;
   damo_status s = mask_find(f, t, a, &found);

@@ -119,13 +119,13 @@ static damo_status check_groups(destroy_scan *d, destroy_offence *at) {
 
 /* Edges as lists that hang from their later node: head maps it to 1 + the place of the first, and so on through
  * next. */
-typedef struct edges {
+typedef struct order_edges {
   map head;
   ptrvec before; /* damo_apply* */
   ptrvec next;   /* places, 0: the last */
-} edges;
+} order_edges;
 
-static damo_status add_edge(edges *e, damo_apply *before, damo_apply *after) {
+static damo_status add_edge(order_edges *e, damo_apply *before, damo_apply *after) {
   uintptr_t first = 0;
   map_get(&e->head, after, &first);
   if (first != 0 && e->before.at[first - 1] == before) return DAMO_OK;
@@ -135,7 +135,7 @@ static damo_status add_edge(edges *e, damo_apply *before, damo_apply *after) {
 }
 
 /* Readers of a destroyed group come before its destroyer. */
-static damo_status find_edges(destroy_scan *d, edges *e) {
+static damo_status find_edges(destroy_scan *d, order_edges *e) {
   if (d->destroyer.n == 0) return DAMO_OK;
   for (int64_t k = 0; k < d->nodes.n; k++) {
     damo_apply *node = d->nodes.at[k];
@@ -150,7 +150,7 @@ static damo_status find_edges(destroy_scan *d, edges *e) {
 /* A node on the walk's stack, and what to look at next: inputs, then edges. */
 typedef struct order_walk {
   const destroy_scan *d;
-  const edges *e;
+  const order_edges *e;
   ptrvec stack; /* node, next input, next edge */
   map state;    /* 1: on the stack, 2: done */
   ptrvec *out;
@@ -228,7 +228,7 @@ static damo_status order_from(order_walk *w, destroy_offence *at, damo_apply *st
   return DAMO_OK;
 }
 
-static damo_status sort_nodes(destroy_scan *d, const edges *e, destroy_offence *at, ptrvec *out) {
+static damo_status sort_nodes(destroy_scan *d, const order_edges *e, destroy_offence *at, ptrvec *out) {
   order_walk w = {.d = d, .e = e, .out = out};
   ptrvec_init(&w.stack, d->fg->obj.ctx);
   map_init(&w.state, d->fg->obj.ctx);
@@ -241,7 +241,7 @@ static damo_status sort_nodes(destroy_scan *d, const edges *e, destroy_offence *
 
 static damo_status order_nodes(destroy_scan *d, destroy_offence *at, ptrvec *out) {
   damo_ctx *ctx = d->fg->obj.ctx;
-  edges e;
+  order_edges e;
   map_init(&e.head, ctx);
   ptrvec_init(&e.before, ctx);
   ptrvec_init(&e.next, ctx);

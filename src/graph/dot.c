@@ -1,11 +1,11 @@
 /* dot.c: graphs in Graphviz's language. Iterative: one line a node and an edge, in dependency order. */
 #include "graph_int.h"
 
-typedef struct drawing {
+typedef struct dot_drawing {
   damo_ctx *ctx;
   strbuf *out;
   map ids; /* damo_apply* or leaf damo_var* → number from 1 */
-} drawing;
+} dot_drawing;
 
 /* Text as a quoted label, cut where it is long. */
 static void add_label(strbuf *out, const char *text) {
@@ -23,13 +23,13 @@ static void add_label(strbuf *out, const char *text) {
 
 static const void *key_of(const damo_var *v) { return v->owner != NULL ? (const void *)v->owner : (const void *)v; }
 
-static uintptr_t id_of(const drawing *d, const void *key) {
+static uintptr_t id_of(const dot_drawing *d, const void *key) {
   uintptr_t id = 0;
   map_get(&d->ids, key, &id);
   return id;
 }
 
-static damo_status draw_leaf(drawing *d, const damo_var *v) {
+static damo_status draw_leaf(dot_drawing *d, const damo_var *v) {
   static const char *const colours[] = {
       [VAR_PLAIN] = "lightgreen", [VAR_CONSTANT] = "lightgrey", [VAR_SHARED] = "gold"};
   char text[320];
@@ -42,7 +42,7 @@ static damo_status draw_leaf(drawing *d, const damo_var *v) {
   return DAMO_OK;
 }
 
-static damo_status draw_node(drawing *d, const damo_apply *node) {
+static damo_status draw_node(dot_drawing *d, const damo_apply *node) {
   strbuf text;
   for (int i = 0; i < node->n_in; i++) DAMO_TRY(draw_leaf(d, node->in[i]));
   DAMO_TRY(map_put(&d->ids, node, (uintptr_t)d->ids.n + 1));
@@ -71,7 +71,7 @@ static damo_status draw_node(drawing *d, const damo_apply *node) {
   return DAMO_OK;
 }
 
-static damo_status draw_output(drawing *d, const damo_var *v, int64_t i) {
+static damo_status draw_output(dot_drawing *d, const damo_var *v, int64_t i) {
   char text[320];
   DAMO_TRY(draw_leaf(d, v));
   strbuf_addf(d->out, "  out%lld [shape=box, style=filled, fillcolor=lightblue, label=", (long long)i + 1);
@@ -87,7 +87,7 @@ static damo_status draw_output(drawing *d, const damo_var *v, int64_t i) {
 }
 
 damo_status graph_dot(damo_ctx *ctx, damo_var *const *outputs, int64_t n, strbuf *out) {
-  drawing d = {.ctx = ctx, .out = out};
+  dot_drawing d = {.ctx = ctx, .out = out};
   ptrvec nodes;
   map_init(&d.ids, ctx);
   ptrvec_init(&nodes, ctx);

@@ -51,17 +51,17 @@ const op_func *func_at(damo_ctx *ctx, int64_t i) {
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-typedef struct arity {
+typedef struct func_arity {
   int required, most;
-} arity; /* most -1: a list of any length ends the operands */
+} func_arity; /* most -1: a list of any length ends the operands */
 
-static arity operand_count(const op_func *f) {
-  arity a = {0, 0};
+static func_arity operand_count(const op_func *f) {
+  func_arity a = {0, 0};
   const char *p = f->operands;
   while (p != NULL && *p != '\0') {
     size_t n = strcspn(p, " ");
     bool optional = *p == '[', list = n > 3 && memcmp(p + n - 3, "...", 3) == 0;
-    if (list) return (arity){a.required, -1};
+    if (list) return (func_arity){a.required, -1};
     a.required += !optional;
     a.most++;
     p += n;
@@ -165,7 +165,7 @@ static damo_status refuse_sparse(build *b, const op_func *f) {
 
 damo_status func_call(build *b, const op_func *f, damo_var *const *in, int n_in, const prop_value *opt, ptrvec *out) {
   if (b->status != DAMO_OK) return b->status;
-  arity a = operand_count(f);
+  func_arity a = operand_count(f);
   if (n_in < a.required || (a.most >= 0 && n_in > a.most)) {
     build_fail(b, DAMO_ETYPE, "%s: expected %d operand%s%s (%s), got %d", f->name, a.required,
                a.required == 1 ? "" : "s", a.most != a.required ? " or more" : "", f->operands ? f->operands : "",

@@ -250,25 +250,25 @@ static const infix *infix_of(const damo_apply *node) {
 }
 
 /* What is still to be written: a text, or a Variable inside an operator of some level. */
-typedef struct piece {
+typedef struct print_piece {
   const char *text;
   const damo_var *v;
   int level; /* OPERAND: what x[…] is a part of; POSITIONS: inside x[…] */
-} piece;
+} print_piece;
 
 enum { OPERAND = 100, POSITIONS = 101 };
 
 typedef struct print_line {
   damo_ctx *ctx;
   const damo_var *whole; /* what was asked for: its name does not stand for it */
-  piece *stack;
+  print_piece *stack;
   int64_t n, cap;
 } print_line;
 
-static damo_status line_push(print_line *l, piece p) {
+static damo_status line_push(print_line *l, print_piece p) {
   if (l->n == l->cap) {
     int64_t cap = l->cap == 0 ? 64 : 2 * l->cap;
-    piece *stack = mem_realloc(l->ctx, l->stack, (size_t)l->cap * sizeof *stack, (size_t)cap * sizeof *stack);
+    print_piece *stack = mem_realloc(l->ctx, l->stack, (size_t)l->cap * sizeof *stack, (size_t)cap * sizeof *stack);
     if (stack == NULL) return DAMO_EMEMORY;
     l->stack = stack;
     l->cap = cap;
@@ -279,18 +279,18 @@ static damo_status line_push(print_line *l, piece p) {
 
 static damo_status push_infix(print_line *l, const damo_apply *node, const infix *op, int outer) {
   bool wrap = op->level < outer;
-  if (wrap) DAMO_TRY(line_push(l, (piece){")", NULL, 0}));
-  DAMO_TRY(line_push(l, (piece){NULL, node->in[1], op->level + 1}));
-  DAMO_TRY(line_push(l, (piece){op->sign, NULL, 0}));
-  DAMO_TRY(line_push(l, (piece){NULL, node->in[0], op->level}));
-  return wrap ? line_push(l, (piece){"(", NULL, 0}) : DAMO_OK;
+  if (wrap) DAMO_TRY(line_push(l, (print_piece){")", NULL, 0}));
+  DAMO_TRY(line_push(l, (print_piece){NULL, node->in[1], op->level + 1}));
+  DAMO_TRY(line_push(l, (print_piece){op->sign, NULL, 0}));
+  DAMO_TRY(line_push(l, (print_piece){NULL, node->in[0], op->level}));
+  return wrap ? line_push(l, (print_piece){"(", NULL, 0}) : DAMO_OK;
 }
 
 static damo_status push_call(print_line *l, const damo_apply *node) {
-  DAMO_TRY(line_push(l, (piece){")", NULL, 0}));
+  DAMO_TRY(line_push(l, (print_piece){")", NULL, 0}));
   for (int i = node->n_in - 1; i >= 0; i--) {
-    DAMO_TRY(line_push(l, (piece){NULL, node->in[i], 0}));
-    if (i > 0) DAMO_TRY(line_push(l, (piece){", ", NULL, 0}));
+    DAMO_TRY(line_push(l, (print_piece){NULL, node->in[i], 0}));
+    if (i > 0) DAMO_TRY(line_push(l, (print_piece){", ", NULL, 0}));
   }
   return DAMO_OK;
 }
@@ -337,38 +337,38 @@ static const char *part_spec(const damo_apply *node, int *first) {
 }
 
 /* Appends the pieces of one index item to the list, in reading order; returns what follows it in the spec. */
-static const char *list_item(const char *spec, damo_var *const **operand, piece *list, int *n) {
-  if (*spec == 'n' || *spec == 'e') list[(*n)++] = (piece){*spec == 'n' ? "newaxis" : "ellipsis", NULL, 0};
-  if (*spec == 'i' || *spec == 'l') list[(*n)++] = (piece){NULL, *(*operand)++, POSITIONS};
+static const char *list_item(const char *spec, damo_var *const **operand, print_piece *list, int *n) {
+  if (*spec == 'n' || *spec == 'e') list[(*n)++] = (print_piece){*spec == 'n' ? "newaxis" : "ellipsis", NULL, 0};
+  if (*spec == 'i' || *spec == 'l') list[(*n)++] = (print_piece){NULL, *(*operand)++, POSITIONS};
   if (*spec != 's') return spec + 1;
   int last = 3;
   while (last > 0 && spec[last] == '0') last--;
-  list[(*n)++] = (piece){"{", NULL, 0};
+  list[(*n)++] = (print_piece){"{", NULL, 0};
   for (int k = 1; k <= last; k++) {
-    if (k > 1) list[(*n)++] = (piece){", ", NULL, 0};
-    list[(*n)++] = spec[k] == '1' ? (piece){NULL, *(*operand)++, POSITIONS} : (piece){"nil", NULL, 0};
+    if (k > 1) list[(*n)++] = (print_piece){", ", NULL, 0};
+    list[(*n)++] = spec[k] == '1' ? (print_piece){NULL, *(*operand)++, POSITIONS} : (print_piece){"nil", NULL, 0};
   }
-  list[(*n)++] = (piece){"}", NULL, 0};
+  list[(*n)++] = (print_piece){"}", NULL, 0};
   return spec + 4;
 }
 
 static damo_status line_push_part(print_line *l, const damo_apply *node, const char *spec, int first, strbuf *out) {
-  piece list[2 * SPEC_MAX + 8];
+  print_piece list[2 * SPEC_MAX + 8];
   damo_var *const *operand = node->in + first;
   const bool write = first == 2, single = spec[0] != '\0' && spec[1] == '\0' && strchr("il", spec[0]) != NULL;
   int n = 0;
   if (write) strbuf_add(out, op_prop(node->op, "set_instead_of_inc")->u.i ? "set_subtensor(" : "inc_subtensor(");
-  list[n++] = (piece){NULL, node->in[0], OPERAND};
-  list[n++] = (piece){single ? "[" : "[{", NULL, 0};
+  list[n++] = (print_piece){NULL, node->in[0], OPERAND};
+  list[n++] = (print_piece){single ? "[" : "[{", NULL, 0};
   for (const char *from = spec; *spec != '\0';) {
-    if (spec != from) list[n++] = (piece){", ", NULL, 0};
+    if (spec != from) list[n++] = (print_piece){", ", NULL, 0};
     spec = list_item(spec, &operand, list, &n);
   }
-  list[n++] = (piece){single ? "]" : "}]", NULL, 0};
+  list[n++] = (print_piece){single ? "]" : "}]", NULL, 0};
   if (write) {
-    list[n++] = (piece){", ", NULL, 0};
-    list[n++] = (piece){NULL, node->in[1], 0};
-    list[n++] = (piece){")", NULL, 0};
+    list[n++] = (print_piece){", ", NULL, 0};
+    list[n++] = (print_piece){NULL, node->in[1], 0};
+    list[n++] = (print_piece){")", NULL, 0};
   }
   while (n > 0) DAMO_TRY(line_push(l, list[--n]));
   return DAMO_OK;
@@ -394,7 +394,7 @@ static bool add_list(strbuf *out, const damo_var *v) {
   return true;
 }
 
-static damo_status line_var(print_line *l, const piece *p, strbuf *out) {
+static damo_status line_var(print_line *l, const print_piece *p, strbuf *out) {
   const damo_var *v = p->level == POSITIONS ? without_cast(p->v) : p->v;
   const damo_apply *node = v->owner;
   int first = 0;
@@ -417,9 +417,9 @@ static damo_status line_var(print_line *l, const piece *p, strbuf *out) {
 damo_status graph_pprint(damo_ctx *ctx, const damo_var *v, strbuf *out) {
   print_line l = {.ctx = ctx, .whole = v};
   size_t from = out->n;
-  damo_status s = line_push(&l, (piece){NULL, v, 0});
+  damo_status s = line_push(&l, (print_piece){NULL, v, 0});
   while (l.n > 0 && s == DAMO_OK) {
-    piece p = l.stack[--l.n];
+    print_piece p = l.stack[--l.n];
     if (out->n - from > PPRINT_MAX) {
       strbuf_add(out, "…");
       break;

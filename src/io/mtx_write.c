@@ -6,15 +6,15 @@
 
 #include "io_int.h"
 
-typedef struct writer {
+typedef struct mtx_writer {
   io_sink sink;
   const mtx_options *o;
-} writer;
+} mtx_writer;
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 
-static damo_status mtx_put(writer *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static damo_status mtx_put(writer *w, const char *fmt, ...) {
+static damo_status mtx_put(mtx_writer *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static damo_status mtx_put(mtx_writer *w, const char *fmt, ...) {
   char text[256];
   va_list args;
   va_start(args, fmt);
@@ -38,7 +38,7 @@ static void double_text(double x, bool single, char *dst, size_t size) {
 }
 
 /* Ends the line of an entry. */
-static damo_status put_value(writer *w, scalar s, const char *before) {
+static damo_status put_value(mtx_writer *w, scalar s, const char *before) {
   char re[40], im[40];
   switch (dtype_kind_of(s.dtype)) {
     case KIND_BOOL:
@@ -55,7 +55,7 @@ static damo_status put_value(writer *w, scalar s, const char *before) {
   return DAMO_OK;
 }
 
-static damo_status put_comment(writer *w, const char *text) {
+static damo_status put_comment(mtx_writer *w, const char *text) {
   while (text && *text) {
     const size_t n = strcspn(text, "\n");
     DAMO_TRY(sink_write(&w->sink, "% ", 2));
@@ -66,7 +66,7 @@ static damo_status put_comment(writer *w, const char *text) {
   return DAMO_OK;
 }
 
-static damo_status put_header(writer *w, const char *format, damo_dtype dtype) {
+static damo_status put_header(mtx_writer *w, const char *format, damo_dtype dtype) {
   static const char *const symmetries[] = {[MTX_GENERAL] = "general",
                                            [MTX_SYMMETRIC] = "symmetric",
                                            [MTX_SKEW] = "skew-symmetric",
@@ -150,7 +150,7 @@ static int64_t mtx_index_at(const damo_array *v, int64_t i) {
 }
 
 /* Calls put_value for each listed entry; with w NULL, only counts them. */
-static damo_status each_entry(writer *w, const damo_sparse *a, mtx_symmetry symmetry, int64_t *count) {
+static damo_status each_entry(mtx_writer *w, const damo_sparse *a, mtx_symmetry symmetry, int64_t *count) {
   char place[64];
   const bool csr = a->format == DAMO_CSR;
   *count = 0;
@@ -170,7 +170,7 @@ static damo_status each_entry(writer *w, const damo_sparse *a, mtx_symmetry symm
   return DAMO_OK;
 }
 
-static damo_status mtx_write_sparse(writer *w, const damo_sparse *a) {
+static damo_status mtx_write_sparse(mtx_writer *w, const damo_sparse *a) {
   int64_t n;
   each_entry(NULL, a, w->o->symmetry, &n);
   DAMO_TRY(put_header(w, "coordinate", sparse_dtype(a)));
@@ -179,7 +179,7 @@ static damo_status mtx_write_sparse(writer *w, const damo_sparse *a) {
 }
 
 /* A vector is a column. */
-static damo_status write_array(writer *w, const damo_array *a) {
+static damo_status write_array(mtx_writer *w, const damo_array *a) {
   const int64_t rows = array_shape(a)[0], cols = a->ndim == 2 ? array_shape(a)[1] : 1;
   DAMO_TRY(put_header(w, "array", array_dtype(a)));
   DAMO_TRY(mtx_put(w, "%lld %lld\n", (long long)rows, (long long)cols));
@@ -205,7 +205,7 @@ static damo_status check_value(const char *path, const damo_obj *value, const mt
 
 damo_status io_write_mtx(const char *path, damo_obj *value, const mtx_options *options) {
   static const mtx_options plain = {.symmetry = MTX_GENERAL};
-  writer w = {.o = options ? options : &plain};
+  mtx_writer w = {.o = options ? options : &plain};
   DAMO_TRY(check_value(path, value, w.o));
   damo_sparse *a = NULL;
   damo_status status;

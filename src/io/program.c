@@ -22,11 +22,11 @@
 extern char **environ;
 
 /* The child's three streams, and the end of the pipe from which its output is read. */
-typedef struct streams {
+typedef struct program_streams {
   FILE *in, *said;
   int at[3];
   int out;
-} streams;
+} program_streams;
 
 /* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static void close_fd(int *fd) {
   *fd = -1;
 }
 
-static void close_streams(streams *s) {
+static void close_streams(program_streams *s) {
   for (int i = 0; i < 3; i++) close_fd(&s->at[i]);
   close_fd(&s->out);
   if (s->in) fclose(s->in);
@@ -52,7 +52,7 @@ static bool move_up(int from, int *to) {
   return *to >= 0;
 }
 
-static bool open_pipe(streams *s) {
+static bool open_pipe(program_streams *s) {
   int ends[2];
   if (pipe(ends) != 0) return false;
   const bool ok = move_up(ends[0], &s->out) && move_up(ends[1], &s->at[1]);
@@ -62,8 +62,8 @@ static bool open_pipe(streams *s) {
 }
 
 /* s is for close_streams in any case. */
-static damo_status open_streams(streams *s, const io_sink *sink, const char *text, size_t n) {
-  *s = (streams){.in = tmpfile(), .said = tmpfile(), .at = {-1, -1, -1}, .out = -1};
+static damo_status open_streams(program_streams *s, const io_sink *sink, const char *text, size_t n) {
+  *s = (program_streams){.in = tmpfile(), .said = tmpfile(), .at = {-1, -1, -1}, .out = -1};
   const bool ok = s->in && s->said && fill_input(s->in, text, n) && move_up(fileno(s->in), &s->at[0]) &&
                   move_up(fileno(s->said), &s->at[2]) && open_pipe(s);
   return ok ? DAMO_OK : io_fail(sink->ctx, sink->path, errno, "no temporary file can be made");
@@ -88,7 +88,7 @@ static char **child_environment(damo_ctx *ctx, size_t *n) {
 
 /* The error number of the start, 0 where the program runs. Signals are as a program expects them, whatever the host
  * has done with its own. */
-static int start(const char *const *argv, char *const *environment, const streams *s, pid_t *pid) {
+static int start(const char *const *argv, char *const *environment, const program_streams *s, pid_t *pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t none, usual;
@@ -155,7 +155,7 @@ static damo_status copy_output(io_sink *sink, int fd) {
   }
 }
 
-static damo_status program_run(io_sink *sink, const char *const *argv, streams *s, bool *found) {
+static damo_status program_run(io_sink *sink, const char *const *argv, program_streams *s, bool *found) {
   pid_t pid = 0;
   bool unknown = false;
   size_t n;
@@ -178,7 +178,7 @@ static damo_status program_run(io_sink *sink, const char *const *argv, streams *
 
 damo_status io_draw(damo_ctx *ctx, const char *const *argv, const char *text, size_t n, const char *path, bool *found) {
   io_sink sink;
-  streams s;
+  program_streams s;
   *found = true;
   DAMO_TRY(ctx_gate(ctx, GATE_PROGRAM, argv[0]));
   DAMO_TRY(sink_open(&sink, ctx, path));

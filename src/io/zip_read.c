@@ -27,9 +27,9 @@ typedef struct zip_file {
   uint64_t size;
 } zip_file;
 
-typedef struct directory {
+typedef struct zip_directory {
   uint64_t offset, size, count;
-} directory;
+} zip_directory;
 
 static damo_status zip_read_at(const zip_file *z, uint64_t offset, void *dst, size_t n) {
   if (offset > z->size || n > z->size - offset)
@@ -58,18 +58,18 @@ static damo_status find_end(const zip_file *z, uint64_t *offset, unsigned char e
   return status;
 }
 
-static damo_status find_directory(const zip_file *z, directory *d) {
+static damo_status find_directory(const zip_file *z, zip_directory *d) {
   unsigned char end[END_SIZE] = {0}, locator[END64_LOCATOR_SIZE], end64[END64_SIZE];
   uint64_t at = 0;
   DAMO_TRY(find_end(z, &at, end));
-  *d = (directory){.offset = get32(end + 16), .size = get32(end + 12), .count = get16(end + 10)};
+  *d = (zip_directory){.offset = get32(end + 16), .size = get32(end + 12), .count = get16(end + 10)};
   if (at < END64_LOCATOR_SIZE) return DAMO_OK;
   if (d->offset != 0xFFFFFFFF && d->size != 0xFFFFFFFF && d->count != 0xFFFF) return DAMO_OK;
   DAMO_TRY(zip_read_at(z, at - END64_LOCATOR_SIZE, locator, sizeof locator));
   if (memcmp(locator, "PK\6\7", 4) != 0) return DAMO_OK;
   DAMO_TRY(zip_read_at(z, get64(locator + 8), end64, sizeof end64));
   if (memcmp(end64, "PK\6\6", 4) != 0) return io_fail(z->ctx, z->path, 0, "the archive's zip64 directory is damaged");
-  *d = (directory){.offset = get64(end64 + 48), .size = get64(end64 + 40), .count = get64(end64 + 32)};
+  *d = (zip_directory){.offset = get64(end64 + 48), .size = get64(end64 + 40), .count = get64(end64 + 32)};
   return DAMO_OK;
 }
 
@@ -134,7 +134,7 @@ static damo_status read_entries(const zip_file *z, const unsigned char *p, size_
 
 damo_status zip_read(damo_ctx *ctx, const char *path, FILE *f, uint64_t file_size, zip_dir *out) {
   const zip_file z = {ctx, path, f, file_size};
-  directory d = {0};
+  zip_directory d = {0};
   *out = (zip_dir){.ctx = ctx};
   DAMO_TRY(find_directory(&z, &d));
   if (d.size > file_size || d.count > d.size / ENTRY_SIZE)

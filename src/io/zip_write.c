@@ -8,22 +8,22 @@
 #define DOS_DATE 0x21 /* 1980-01-01: the same arrays give the same file */
 
 /* A record that is being put together. */
-typedef struct record {
+typedef struct zip_record {
   unsigned char at[160];
   size_t n;
-} record;
+} zip_record;
 
-static void put16(record *r, unsigned v) {
+static void put16(zip_record *r, unsigned v) {
   r->at[r->n++] = (unsigned char)v;
   r->at[r->n++] = (unsigned char)(v >> 8);
 }
 
-static void put32(record *r, uint32_t v) {
+static void put32(zip_record *r, uint32_t v) {
   put16(r, v & 0xFFFF);
   put16(r, v >> 16);
 }
 
-static void put64(record *r, uint64_t v) {
+static void put64(zip_record *r, uint64_t v) {
   put32(r, (uint32_t)v);
   put32(r, (uint32_t)(v >> 32));
 }
@@ -31,7 +31,7 @@ static void put64(record *r, uint64_t v) {
 static uint32_t clipped(uint64_t v) { return v >= WIDE ? WIDE : (uint32_t)v; }
 
 /* Version needed, flags, method, time, date, crc, both sizes, length of the name: common to both kinds of header. */
-static void put_common(record *r, const zip_member *m, bool wide) {
+static void put_common(zip_record *r, const zip_member *m, bool wide) {
   put16(r, wide ? 45 : 20);
   put16(r, 0x800); /* names are UTF-8 */
   put16(r, 0);
@@ -44,7 +44,7 @@ static void put_common(record *r, const zip_member *m, bool wide) {
 }
 
 damo_status zip_write_header(io_sink *sink, zip_member *m) {
-  record r = {.n = 0};
+  zip_record r = {.n = 0};
   const bool wide = m->size >= WIDE;
   const size_t name = strlen(m->name);
   if (name > 0xFFFF) return io_fail(sink->ctx, sink->path, 0, "the name of a member is too long");
@@ -65,7 +65,7 @@ damo_status zip_write_header(io_sink *sink, zip_member *m) {
 }
 
 static damo_status write_entry(io_sink *sink, const zip_member *m) {
-  record r = {.n = 0}, extra = {.n = 0};
+  zip_record r = {.n = 0}, extra = {.n = 0};
   const bool wide_size = m->size >= WIDE, wide_offset = m->offset >= WIDE;
   if (wide_size || wide_offset) {
     put16(&extra, 1);
@@ -87,7 +87,7 @@ static damo_status write_entry(io_sink *sink, const zip_member *m) {
   return sink_write(sink, extra.at, extra.n);
 }
 
-static void put_end64(record *r, uint64_t count, uint64_t size, uint64_t offset, uint64_t at) {
+static void put_end64(zip_record *r, uint64_t count, uint64_t size, uint64_t offset, uint64_t at) {
   put32(r, 0x06064b50);
   put64(r, 44);
   put16(r, 3 << 8 | 45);
@@ -105,7 +105,7 @@ static void put_end64(record *r, uint64_t count, uint64_t size, uint64_t offset,
 }
 
 damo_status zip_write_end(io_sink *sink, const zip_dir *d) {
-  record r = {.n = 0};
+  zip_record r = {.n = 0};
   const uint64_t offset = sink->written;
   for (int64_t i = 0; i < d->n; i++) DAMO_TRY(write_entry(sink, &d->at[i]));
   const uint64_t size = sink->written - offset, count = (uint64_t)d->n;
