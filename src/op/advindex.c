@@ -50,7 +50,7 @@ static damo_status advinc_type(const damo_op *op, damo_var *const *in, int n_in,
 }
 
 /* The strides that the output will have: x's when x itself is written, else C-contiguous. */
-static void out_strides(const damo_array *x, bool in_place, int64_t *strides) {
+static void advinc_out_strides(const damo_array *x, bool in_place, int64_t *strides) {
   int64_t step = (int64_t)dtype_size(x->dtype);
   for (int i = x->ndim - 1; i >= 0; i--) {
     strides[i] = in_place ? array_strides(x)[i] : step;
@@ -59,7 +59,7 @@ static void out_strides(const damo_array *x, bool in_place, int64_t *strides) {
 }
 
 /* A C-contiguous copy of y at dst, whose strides over the region replace y's. */
-static void copy_value(const damo_array *y, int ndim, char *dst, int64_t *strides) {
+static void advinc_copy_value(const damo_array *y, int ndim, char *dst, int64_t *strides) {
   int64_t step = (int64_t)dtype_size(y->dtype);
   kernel_copy_nd(y->data, array_strides(y), dst, NULL, y->ndim, array_shape(y), dtype_size(y->dtype));
   for (int i = y->ndim - 1; i >= 0; i--) {
@@ -74,7 +74,7 @@ static damo_status advinc_perform(thunk *t) {
   bool in_place = op->props[2].u.i && x->writeable, copies = in_place && array_may_overlap(x, y);
   int64_t strides[DAMO_MAX_NDIM], from[DAMO_MAX_NDIM];
   adv_plan p;
-  out_strides(x, in_place, strides);
+  advinc_out_strides(x, in_place, strides);
   DAMO_TRY(adv_plan_make(t, 2, x->ndim, array_shape(x), strides, &p));
   DAMO_TRY(index_write_strides(t, y, p.ndim, p.shape, from));
   size_t table = adv_offsets_bytes(&p), value = copies ? (size_t)array_size(y) * dtype_size(y->dtype) : 0;
@@ -84,7 +84,7 @@ static damo_status advinc_perform(thunk *t) {
   damo_array *out = thunk_out_inplace(t, 0, 0);
   if (!out) return DAMO_EMEMORY;
   char *data = y->data;
-  if (copies) copy_value(y, p.ndim, data = work + table, from);
+  if (copies) advinc_copy_value(y, p.ndim, data = work + table, from);
   adv_walk(&p, array_dtype(x), op->props[1].u.i ? ADV_SET : ADV_ADD, out->data, (const int64_t *)(void *)work, data,
            from);
   return DAMO_OK;

@@ -24,10 +24,10 @@ typedef struct adv_plan {
 } adv_plan;
 
 /* A list of the plan as it broadcasts: a mask is a vector. */
-typedef struct list_shape {
+typedef struct advindex_list_shape {
   int ndim;
   int64_t shape[DAMO_MAX_NDIM];
-} list_shape;
+} advindex_list_shape;
 
 /* The adv_layout under construction: dimensions before B, B, and behind it. */
 typedef struct adv_layout {

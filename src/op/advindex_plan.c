@@ -51,7 +51,7 @@ damo_status adv_layout_push(damo_ctx *ctx, adv_layout *l, int64_t length, int64_
   return DAMO_OK;
 }
 
-static damo_status layout_list(damo_ctx *ctx, adv_layout *l, const list_shape *s) {
+static damo_status layout_list(damo_ctx *ctx, adv_layout *l, const advindex_list_shape *s) {
   char a[160], c[160];
   int n = 0;
   int64_t shape[DAMO_MAX_NDIM];
@@ -63,8 +63,8 @@ static damo_status layout_list(damo_ctx *ctx, adv_layout *l, const list_shape *s
   return DAMO_OK;
 }
 
-static list_shape shape_of_list(const damo_array *a) {
-  list_shape s = {.ndim = a->ndim};
+static advindex_list_shape shape_of_list(const damo_array *a) {
+  advindex_list_shape s = {.ndim = a->ndim};
   if (adv_is_mask(array_dtype(a), a->ndim)) {
     s.ndim = 1;
     s.shape[0] = adv_count_true(a);
@@ -77,7 +77,7 @@ static list_shape shape_of_list(const damo_array *a) {
 static damo_status plan_list(thunk *t, int first, const index_item *it, const int64_t *shape, int *axis, adv_layout *l,
                              adv_plan *p) {
   const damo_array *a = thunk_in(t, first + it->operand);
-  list_shape s = shape_of_list(a);
+  advindex_list_shape s = shape_of_list(a);
   bool mask = adv_is_mask(array_dtype(a), a->ndim);
   for (int k = 0; mask && k < a->ndim; k++)
     if (array_shape(a)[k] != shape[*axis + k])
@@ -97,7 +97,7 @@ static damo_status check_late_ones(const thunk *t, int first, const adv_layout *
   char a[160], c[160], hint[320];
   for (int i = 0; i < p->n_lists; i++) {
     const damo_var *v = t->node->in[first + p->list[i].operand];
-    const list_shape s = shape_of_list(thunk_in(t, first + p->list[i].operand));
+    const advindex_list_shape s = shape_of_list(thunk_in(t, first + p->list[i].operand));
     const bool mask = adv_is_mask(var_dtype(v), var_ndim(v));
     for (int k = 0; k < s.ndim; k++) {
       const bool known = mask ? var_constant_array(v) != NULL : type_dim_is_one(v->type, k);
@@ -191,7 +191,7 @@ static damo_status list_offsets(thunk *t, const damo_array *a, int axis, const i
 }
 
 /* total += part, part broadcasting from shape s to B. */
-static void add_offsets(const adv_plan *p, const list_shape *s, const int64_t *part, int64_t *total) {
+static void add_offsets(const adv_plan *p, const advindex_list_shape *s, const int64_t *part, int64_t *total) {
   const int64_t *b_shape = p->shape + p->n_pre;
   int64_t step[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0}, at = 0, stride = 1;
   int lead = p->n_b - s->ndim;
@@ -219,7 +219,7 @@ damo_status adv_plan_offsets(thunk *t, int first, const adv_plan *p, const int64
   for (int64_t k = 0; k < p->entries; k++) work[k] = p->base;
   for (int i = 0; i < p->n_lists; i++) {
     const damo_array *a = thunk_in(t, first + p->list[i].operand);
-    list_shape s = shape_of_list(a);
+    advindex_list_shape s = shape_of_list(a);
     DAMO_TRY(list_offsets(t, a, p->list[i].axis, shape, strides, part));
     add_offsets(p, &s, part, work);
   }

@@ -8,7 +8,7 @@
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
 
 /* B as far as it is known. */
-static damo_status static_broadcast(damo_ctx *ctx, adv_layout *l, const list_shape *s) {
+static damo_status static_broadcast(damo_ctx *ctx, adv_layout *l, const advindex_list_shape *s) {
   int n = l->n_b > s->ndim ? l->n_b : s->ndim;
   int64_t out[DAMO_MAX_NDIM];
   for (int i = 0; i < n; i++) {
@@ -25,7 +25,7 @@ static damo_status static_broadcast(damo_ctx *ctx, adv_layout *l, const list_sha
 }
 
 /* A constant list on an axis of known length is checked while building. */
-static damo_status check_positions(damo_ctx *ctx, const damo_var *v, int axis, int64_t n) {
+static damo_status advindex_check_positions(damo_ctx *ctx, const damo_var *v, int axis, int64_t n) {
   const damo_array *a = var_constant_array(v);
   int64_t index[DAMO_MAX_NDIM] = {0}, at;
   if (!a || n < 0) return DAMO_OK;
@@ -37,7 +37,7 @@ static damo_status check_positions(damo_ctx *ctx, const damo_var *v, int axis, i
 }
 
 static damo_status static_list(damo_ctx *ctx, const damo_var *v, const damo_type *x, int *axis, adv_layout *l) {
-  list_shape s = {.ndim = var_ndim(v)};
+  advindex_list_shape s = {.ndim = var_ndim(v)};
   if (adv_is_mask(var_dtype(v), var_ndim(v))) {
     for (int k = 0; k < var_ndim(v); k++) {
       int64_t m = v->type->shape[k], n = x->shape[*axis + k];
@@ -48,14 +48,15 @@ static damo_status static_list(damo_ctx *ctx, const damo_var *v, const damo_type
     *axis += var_ndim(v);
   } else {
     memcpy(s.shape, v->type->shape, (size_t)s.ndim * sizeof *s.shape);
-    DAMO_TRY(check_positions(ctx, v, *axis, x->shape[*axis]));
+    DAMO_TRY(advindex_check_positions(ctx, v, *axis, x->shape[*axis]));
     *axis += 1;
   }
   l->side = 1;
   return static_broadcast(ctx, l, &s);
 }
 
-static damo_status check_operands(const damo_op *op, const damo_type *x, damo_var *const *idx, int n_idx, int *rank) {
+static damo_status advindex_check_operands(const damo_op *op, const damo_type *x, damo_var *const *idx, int n_idx,
+                                           int *rank) {
   damo_ctx *ctx = op->obj.ctx;
   const index_spec *spec = op->data;
   if (!type_is_tensor(x)) return ctx_fail(ctx, DAMO_ETYPE, "index: the operand must be a tensor");
@@ -80,7 +81,7 @@ static damo_status static_layout(const damo_op *op, const damo_type *x, damo_var
   int rank[3 * INDEX_MAX_ITEMS], axis = 0;
   int64_t count;
   *l = (adv_layout){.side = adv_lists_adjacent(spec) ? 0 : 1};
-  DAMO_TRY(check_operands(op, x, idx, n_idx, rank));
+  DAMO_TRY(advindex_check_operands(op, x, idx, n_idx, rank));
   DAMO_TRY(index_axes_of(ctx, "index", spec, x->ndim, rank, &axes));
   for (int i = 0; i <= spec->n; i++) {
     for (int k = 0; i == axes.fill_at && k < axes.fill; k++) DAMO_TRY(adv_layout_push(ctx, l, x->shape[axis++], 0));
@@ -122,8 +123,8 @@ static damo_var *broadcast_dim(damo_var *have, damo_var *now) {
 }
 
 /* The shape of B, from the operands' shapes (in_shape of the first of them). */
-static void list_dims(build *b, const index_spec *spec, damo_var *const *idx, damo_var *const *const *in_shape, int n_b,
-                      damo_var **dims) {
+static void advindex_list_dims(build *b, const index_spec *spec, damo_var *const *idx, damo_var *const *const *in_shape,
+                               int n_b, damo_var **dims) {
   for (int i = 0; i < n_b; i++) dims[i] = NULL;
   for (int i = 0; i < spec->n; i++) {
     const index_item *it = &spec->item[i];
@@ -147,9 +148,9 @@ damo_status adv_infer_shape(build *b, damo_apply *node, damo_var *const *const *
   int rank[3 * INDEX_MAX_ITEMS], axis = 0, o = 0, side = adv_lists_adjacent(spec) ? 0 : 1;
   damo_var **out = out_shape[0];
   DAMO_TRY(static_layout(node->op, node->in[0]->type, node->in + 1, node->n_in - 1, &l));
-  DAMO_TRY(check_operands(node->op, node->in[0]->type, node->in + 1, node->n_in - 1, rank));
+  DAMO_TRY(advindex_check_operands(node->op, node->in[0]->type, node->in + 1, node->n_in - 1, rank));
   DAMO_TRY(index_axes_of(b->ctx, "index", spec, var_ndim(node->in[0]), rank, &axes));
-  list_dims(b, spec, node->in + 1, in_shape + 1, l.n_b, out + l.n[0]);
+  advindex_list_dims(b, spec, node->in + 1, in_shape + 1, l.n_b, out + l.n[0]);
   if (side) o = l.n_b;
   for (int i = 0; i <= spec->n; i++) {
     for (int k = 0; i == axes.fill_at && k < axes.fill; k++) out[o++] = in_shape[0][axis++];

@@ -6,11 +6,6 @@
 #include "shape_int.h"
 #include "sparse_op.h"
 
-static bool no_folding(const damo_apply *node) {
-  (void)node;
-  return false;
-}
-
 /* ---- Alloc ------------------------------------------------------------------------------------------------------- */
 
 static damo_status alloc_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -49,7 +44,7 @@ const op_def alloc_def = {
     .rop = alloc_rop,
     .infer_shape = infer_shape_value_lengths,
     .connection_pattern = connect_first,
-    .do_constant_folding = no_folding,
+    .do_constant_folding = fold_never,
     .terms = TERMS_LINEAR,
 };
 
@@ -114,7 +109,7 @@ static const op_def empty_def = {
     .grad = grad_none,
     .infer_shape = infer_shape_lengths,
     .connection_pattern = connect_none,
-    .do_constant_folding = no_folding,
+    .do_constant_folding = fold_never,
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 const char *broadcast_hint(char *dst, size_t n, const damo_type *t, int axis) {
   char shape[160] = "";
   size_t used = 0;
@@ -94,7 +92,7 @@ static const op_def broadcast_def = {
     .name = "BroadcastTo",
     .doc = "x broadcast to a shape",
     .n_in = OP_VARIADIC,
-    .view_map = view_of_first,
+    .view_map = alias_first,
     .infer_type = broadcast_type,
     .perform = broadcast_perform,
     .grad = broadcast_grad,

@@ -35,28 +35,28 @@
 #define MUL TIMES
 #include "cumulative_body.h"
 
-static damo_c64 add_c64(damo_c64 a, damo_c64 b) { return (damo_c64){a.re + b.re, a.im + b.im}; }
-static damo_c64 mul_c64(damo_c64 a, damo_c64 b) {
+static damo_c64 cumulative_add_c64(damo_c64 a, damo_c64 b) { return (damo_c64){a.re + b.re, a.im + b.im}; }
+static damo_c64 cumulative_mul_c64(damo_c64 a, damo_c64 b) {
   return (damo_c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 #define T damo_c64
 #define SUFFIX _c64
-#define ADD add_c64
-#define MUL mul_c64
+#define ADD cumulative_add_c64
+#define MUL cumulative_mul_c64
 #include "cumulative_body.h"
 
-static damo_c128 add_c128(damo_c128 a, damo_c128 b) { return (damo_c128){a.re + b.re, a.im + b.im}; }
-static damo_c128 mul_c128(damo_c128 a, damo_c128 b) {
+static damo_c128 cumulative_add_c128(damo_c128 a, damo_c128 b) { return (damo_c128){a.re + b.re, a.im + b.im}; }
+static damo_c128 cumulative_mul_c128(damo_c128 a, damo_c128 b) {
   return (damo_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 #define T damo_c128
 #define SUFFIX _c128
-#define ADD add_c128
-#define MUL mul_c128
+#define ADD cumulative_add_c128
+#define MUL cumulative_mul_c128
 #include "cumulative_body.h"
 
 typedef void (*scan_fn)(const char *x, int64_t x_step, char *y, int64_t y_step, int64_t n);
-static const scan_fn scans[2][DAMO_N_DTYPES] = {
+static const scan_fn scan_kernels[2][DAMO_N_DTYPES] = {
     {[DAMO_INT64] = cumsum_u64,
      [DAMO_UINT64] = cumsum_u64,
      [DAMO_FLOAT32] = cumsum_f32,
@@ -73,21 +73,22 @@ static const scan_fn scans[2][DAMO_N_DTYPES] = {
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
-/* Walks the lines of an array along `axis`: the byte offset of each line's first element in x and in a second array. */
-typedef struct lines {
+/* Walks the 1-d slices of an array along `axis`: the byte offset of the first element of each in x and in a second
+ * array. */
+typedef struct axis_walk {
   int ndim, axis;
   const int64_t *shape, *x_strides, *y_strides;
   int64_t index[DAMO_MAX_NDIM], x, y, left;
-} lines;
+} axis_walk;
 
-static lines lines_of(const damo_array *x, const damo_array *y, int axis) {
-  lines w = {.ndim = x->ndim, .axis = axis, .shape = array_shape(x), .x_strides = array_strides(x), .left = 1};
+static axis_walk axis_walk_start(const damo_array *x, const damo_array *y, int axis) {
+  axis_walk w = {.ndim = x->ndim, .axis = axis, .shape = array_shape(x), .x_strides = array_strides(x), .left = 1};
   w.y_strides = array_strides(y);
   for (int k = 0; k < w.ndim; k++) w.left *= k == axis ? 1 : w.shape[k];
   return w;
 }
 
-static void lines_next(lines *w) {
+static void axis_walk_next(axis_walk *w) {
   w->left--;
   for (int k = w->ndim - 1; k >= 0; k--) {
     if (k == w->axis) continue;
@@ -100,25 +101,25 @@ static void lines_next(lines *w) {
 
 /* ---- Cumulative -------------------------------------------------------------------------------------------------- */
 
-static int axis_of(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1; }
-static bool is_product(const damo_op *op) { return strcmp(op_prop(op, "kind")->u.s, "cumprod") == 0; }
-static bool is_reverse(const damo_op *op) { return op_prop(op, "reverse")->u.i != 0; }
+static int cumulative_axis(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1; }
+static bool is_cumprod(const damo_op *op) { return strcmp(op_prop(op, "kind")->u.s, "cumprod") == 0; }
+static bool is_reverse_scan(const damo_op *op) { return op_prop(op, "reverse")->u.i != 0; }
 
 static damo_status cumulative_init(damo_op *op) {
-  op->terms = is_product(op) ? TERMS_UNKNOWN : TERMS_LINEAR;
+  op->terms = is_cumprod(op) ? TERMS_UNKNOWN : TERMS_LINEAR;
   return DAMO_OK;
 }
 
-static damo_status check_operand(const damo_op *op, const damo_var *x) {
-  if (type_is_tensor(x->type) && axis_of(op) < var_ndim(x)) return DAMO_OK;
+static damo_status cumulative_check_operand(const damo_op *op, const damo_var *x) {
+  if (type_is_tensor(x->type) && cumulative_axis(op) < var_ndim(x)) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the operand must be a tensor with axis %d", op->def->name,
-                  axis_of(op) + 1);
+                  cumulative_axis(op) + 1);
 }
 
 static damo_status cumulative_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(check_operand(op, in[0]));
-  if (scans[0][var_dtype(in[0])] == NULL) {
+  DAMO_TRY(cumulative_check_operand(op, in[0]));
+  if (scan_kernels[0][var_dtype(in[0])] == NULL) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "Cumulative is not defined for %s", dtype_name(var_dtype(in[0])));
   }
   out[0] = damo_retain(in[0]->type);
@@ -130,13 +131,13 @@ static damo_status cumulative_perform(thunk *t) {
   const damo_array *x = thunk_in(t, 0);
   damo_array *y = thunk_out(t, 0, array_dtype(x), x->ndim, array_shape(x));
   if (y == NULL) return damo_error_status(t->ctx);
-  int axis = axis_of(op);
+  int axis = cumulative_axis(op);
   int64_t n = array_shape(x)[axis], x_step = array_strides(x)[axis], y_step = array_strides(y)[axis];
-  scan_fn scan = scans[is_product(op)][array_dtype(x)];
-  int64_t sign = is_reverse(op) ? -1 : 1, x_first = sign < 0 ? (n - 1) * x_step : 0,
+  scan_fn scan = scan_kernels[is_cumprod(op)][array_dtype(x)];
+  int64_t sign = is_reverse_scan(op) ? -1 : 1, x_first = sign < 0 ? (n - 1) * x_step : 0,
           y_first = sign < 0 ? (n - 1) * y_step : 0;
   if (n == 0) return DAMO_OK;
-  for (lines w = lines_of(x, y, axis); w.left > 0; lines_next(&w)) {
+  for (axis_walk w = axis_walk_start(x, y, axis); w.left > 0; axis_walk_next(&w)) {
     scan(x->data + w.x + x_first, sign * x_step, y->data + w.y + y_first, sign * y_step, n);
   }
   return DAMO_OK;
@@ -148,25 +149,21 @@ static damo_var *build_scan(build *b, const op_def *def, const char *kind, damo_
   return build_op(b, op_new(b->ctx, def, props, 3), &x, 1);
 }
 
-static damo_var *conj_of(build *b, damo_var *x) {
-  return x && dtype_is_complex(var_dtype(x)) ? build_fn1(b, "conj", x) : x;
-}
-
-/* With S the sum from the other end: S(g y) / x where x is not 0. At the first 0 of a line, which alone hides nothing
+/* With S the sum from the other end: S(g y) / x where x is not 0. At the first 0 of a slice, which alone hides nothing
  * but itself, S(g y1), y1 being the products with that 0 read as 1; at later zeros 0. */
 static damo_var *cumprod_gradient(build *b, damo_apply *node, damo_var *g) {
   const damo_op *op = node->op;
   const op_def *def = op->def;
   damo_var *x = node->in[0], *zero = build_num(b, 0), *one = build_num(b, 1);
-  int axis = axis_of(op);
-  bool reverse = is_reverse(op);
+  int axis = cumulative_axis(op);
+  bool reverse = is_reverse_scan(op);
   damo_var *is_zero = build_fn2(b, "eq", x, zero);
   damo_var *seen = build_scan(b, def, "cumsum", build_cast(b, is_zero, DAMO_INT64), axis, reverse);
   damo_var *is_first = build_fn2(b, "and_", is_zero, build_fn2(b, "eq", seen, build_int(b, 1)));
   damo_var *without = build_scan(b, def, "cumprod", build_fn3(b, "switch", is_first, one, x), axis, reverse);
-  damo_var *hidden = build_scan(b, def, "cumsum", build_fn2(b, "mul", g, conj_of(b, without)), axis, !reverse);
-  damo_var *plain = build_scan(b, def, "cumsum", build_fn2(b, "mul", g, conj_of(b, node->out[0])), axis, !reverse);
-  damo_var *quotient = build_fn2(b, "true_div", plain, conj_of(b, build_fn3(b, "switch", is_zero, one, x)));
+  damo_var *hidden = build_scan(b, def, "cumsum", build_fn2(b, "mul", g, build_conj(b, without)), axis, !reverse);
+  damo_var *plain = build_scan(b, def, "cumsum", build_fn2(b, "mul", g, build_conj(b, node->out[0])), axis, !reverse);
+  damo_var *quotient = build_fn2(b, "true_div", plain, build_conj(b, build_fn3(b, "switch", is_zero, one, x)));
   return build_fn3(b, "switch", is_zero, build_fn3(b, "switch", is_first, hidden, zero), quotient);
 }
 
@@ -175,10 +172,10 @@ static damo_status cumulative_grad(build *b, damo_apply *node, damo_var *const *
   if (g == NULL) return DAMO_OK;
   if (dtype_is_discrete(var_dtype(node->out[0]))) {
     gin[0] = build_zero_grad(b, x);
-  } else if (is_product(node->op)) {
+  } else if (is_cumprod(node->op)) {
     gin[0] = build_unbroadcast(b, cumprod_gradient(b, node, g), x);
   } else {
-    gin[0] = build_scan(b, node->op->def, "cumsum", g, axis_of(node->op), !is_reverse(node->op));
+    gin[0] = build_scan(b, node->op->def, "cumsum", g, cumulative_axis(node->op), !is_reverse_scan(node->op));
   }
   return b->status;
 }
@@ -222,7 +219,7 @@ static void merge_runs(const sort_item *a, int64_t middle, int64_t n, sort_item 
   }
 }
 
-/* Sorts a of n items; b is room for as many. Returns where the result is: a or b. */
+/* Sorts a of n items; b is a workspace of as many. Returns where the result is: a or b. */
 static sort_item *merge_sort(sort_item *a, sort_item *b, int64_t n) {
   for (int64_t width = 1; width < n; width *= 2) {
     for (int64_t i = 0; i < n; i += 2 * width) {
@@ -235,7 +232,7 @@ static sort_item *merge_sort(sort_item *a, sort_item *b, int64_t n) {
   return a;
 }
 
-/* What a line is read through: signed, unsigned or float numbers of 64 bits; complex ones of 128. */
+/* What a slice is read through: signed, unsigned or float numbers of 64 bits; complex ones of 128. */
 static damo_dtype wide_of(damo_dtype dt) {
   if (dtype_is_complex(dt)) return DAMO_COMPLEX128;
   if (dtype_is_float(dt)) return DAMO_FLOAT64;
@@ -255,8 +252,8 @@ static bool has_nan(damo_c128 z) { return isnan(z.re) || isnan(z.im); }
 
 /* By imaginary parts, then by real ones: each pass keeps the order of equals. As NumPy, what has a nan comes last, and of
  * that a nan real part after a nan imaginary one: so a last pass puts the two kinds behind. */
-static const sort_item *sort_complex(const damo_c128 *z, sort_item *items, sort_item *room, int64_t n) {
-  sort_item *a = items, *b = room;
+static const sort_item *sort_complex(const damo_c128 *z, sort_item *items, sort_item *buffer, int64_t n) {
+  sort_item *a = items, *b = buffer;
   for (int64_t i = 0; i < n; i++) a[i].at = i + 1;
   for (int pass = 0; pass < 3; pass++) {
     for (int64_t i = 0; i < n; i++) {
@@ -270,7 +267,7 @@ static const sort_item *sort_complex(const damo_c128 *z, sort_item *items, sort_
   return a;
 }
 
-static const sort_item *sort_line(const void *numbers, damo_dtype wide, sort_item *items, int64_t n) {
+static const sort_item *sort_slice(const void *numbers, damo_dtype wide, sort_item *items, int64_t n) {
   if (dtype_is_complex(wide)) return sort_complex(numbers, items, items + n, n);
   fill_items(numbers, wide, items, n);
   return merge_sort(items, items + n, n);
@@ -278,7 +275,7 @@ static const sort_item *sort_line(const void *numbers, damo_dtype wide, sort_ite
 
 static damo_status argsort_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(check_operand(op, in[0]));
+  DAMO_TRY(cumulative_check_operand(op, in[0]));
   const damo_type *t = in[0]->type;
   out[0] = type_tensor(op->obj.ctx, DAMO_INT64, t->ndim, t->shape);
   return out[0] ? DAMO_OK : damo_error_status(op->obj.ctx);
@@ -286,20 +283,20 @@ static damo_status argsort_infer_type(const damo_op *op, damo_var *const *in, in
 
 static damo_status argsort_perform(thunk *t) {
   const damo_array *x = thunk_in(t, 0);
-  int axis = axis_of(t->node->op);
+  int axis = cumulative_axis(t->node->op);
   damo_dtype dt = array_dtype(x), wide = wide_of(dt);
   size_t n = (size_t)array_shape(x)[axis], item = dtype_size(dt), wide_item = dtype_size(wide);
   sort_item *items = thunk_scratch(t, n * (2 * sizeof *items + wide_item + item) + 64);
   damo_array *y = items ? thunk_out(t, 0, DAMO_INT64, x->ndim, array_shape(x)) : NULL;
   if (y == NULL) return damo_error_status(t->ctx);
   if (n == 0) return DAMO_OK;
-  char *numbers = (char *)(items + 2 * n), *line = numbers + n * wide_item;
-  cast_fn widen = dt == wide ? NULL : kernel_cast(dt, wide);
-  for (lines w = lines_of(x, y, axis); w.left > 0; lines_next(&w)) {
-    char *raw = widen ? line : numbers;
+  char *numbers = (char *)(items + 2 * n), *slice = numbers + n * wide_item;
+  cast_fn cast = dt == wide ? NULL : kernel_cast(dt, wide);
+  for (axis_walk w = axis_walk_start(x, y, axis); w.left > 0; axis_walk_next(&w)) {
+    char *raw = cast ? slice : numbers;
     kernel_copy_strided(x->data + w.x, array_strides(x)[axis], raw, (int64_t)item, (int64_t)n, item);
-    if (widen) widen(raw, numbers, (int64_t)n);
-    const sort_item *sorted = sort_line(numbers, wide, items, (int64_t)n);
+    if (cast) cast(raw, numbers, (int64_t)n);
+    const sort_item *sorted = sort_slice(numbers, wide, items, (int64_t)n);
     for (size_t i = 0; i < n; i++) *(int64_t *)(y->data + w.y + (int64_t)i * array_strides(y)[axis]) = sorted[i].at;
   }
   return DAMO_OK;
@@ -321,7 +318,7 @@ static const op_def argsort_def = {
 
 /* Operand 0 and the axis of option 0; without one, the operand is flattened where `flat`, else the last axis is meant.
  */
-static damo_status read_call(build *b, const fn_args *a, bool flat, damo_var **x, int *axis) {
+static damo_status cumulative_read_call(build *b, const fn_args *a, bool flat, damo_var **x, int *axis) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(build_resolve(b, a->in, 1, false, x));
   int64_t at = flat ? 1 : -1;
@@ -335,7 +332,7 @@ static damo_status read_call(build *b, const fn_args *a, bool flat, damo_var **x
 static damo_status call_scan(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = NULL;
   int axis = 0;
-  DAMO_TRY(read_call(b, a, true, &x, &axis));
+  DAMO_TRY(cumulative_read_call(b, a, true, &x, &axis));
   x = build_cast(b, x, reduce_out_dtype(REDUCE_SUM, var_dtype(x)));
   return fn_give(b, out, build_scan(b, &cumulative_def, a->func->name, x, axis, false));
 }
@@ -348,14 +345,14 @@ static damo_var *make_argsort(build *b, damo_var *x, int axis) {
 static damo_status call_argsort(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = NULL;
   int axis = 0;
-  DAMO_TRY(read_call(b, a, false, &x, &axis));
+  DAMO_TRY(cumulative_read_call(b, a, false, &x, &axis));
   return fn_give(b, out, make_argsort(b, x, axis));
 }
 
 static damo_status call_sort(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[2] = {NULL, NULL};
   int axis = 0;
-  DAMO_TRY(read_call(b, a, false, &in[0], &axis));
+  DAMO_TRY(cumulative_read_call(b, a, false, &in[0], &axis));
   in[1] = make_argsort(b, in[0], axis);
   prop_value opt[1] = {prop_int(axis + 1)};
   return fn_give(b, out, build_fn(b, "take_along_axis", in, 2, opt));
@@ -366,7 +363,7 @@ static damo_status call_diff(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = NULL;
   int axis = 0;
   int64_t n = 1;
-  DAMO_TRY(read_call(b, a, false, &x, &axis));
+  DAMO_TRY(cumulative_read_call(b, a, false, &x, &axis));
   DAMO_TRY(fn_opt_int(a, 1, &n));
   if (n < 0) return ctx_fail(b->ctx, DAMO_EVALUE, "diff: n is %lld, and must not be negative", (long long)n);
   for (; n > 0 && x; n--) {
@@ -408,3 +405,8 @@ const op_func cumulative_funcs[] = {
      .doc = "differences of neighbours along an axis (default -1), n times"},
     {.name = NULL},
 };
+
+#undef PASTE
+#undef PASTE_
+#undef PLUS
+#undef TIMES

@@ -1,4 +1,4 @@
-/* cumulative_body: running sums and products of one line. Included with T, SUFFIX, ADD(a, b), MUL(a, b). */
+/* cumulative_body: running sums and products of one slice. Included with T, SUFFIX, ADD(a, b), MUL(a, b). */
 
 static void PASTE(cumsum, SUFFIX)(const char *x, int64_t x_step, char *y, int64_t y_step, int64_t n) {
   if (n == 0) return;

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 /* ---- ExtractDiag ------------------------------------------------------------------------------------------------- */
 
 typedef struct diag_data {
@@ -100,7 +98,7 @@ static const op_def extract_def = {
     .n_in = 1,
     .data_size = sizeof(diag_data),
     .init = diag_init,
-    .view_map = view_of_first,
+    .view_map = alias_first,
     .infer_type = extract_type,
     .perform = extract_perform,
     .grad = extract_grad,
@@ -195,7 +193,7 @@ damo_status fn_diag(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_op(b, op_new(b->ctx, &allocdiag_def, props, 3), in, 3));
 }
 
-static damo_var *diagonal(build *b, const fn_args *a) {
+static damo_var *diagonal_of_call(build *b, const fn_args *a) {
   int64_t offset = 0, one = 1, two = 2;
   int axis1 = 0, axis2 = 0;
   damo_status s = fn_check_tensor(a, b->ctx, 0);
@@ -213,10 +211,10 @@ static damo_var *diagonal(build *b, const fn_args *a) {
   return build_extract_diag(b, x, offset, axis1, axis2);
 }
 
-damo_status fn_diagonal(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, diagonal(b, a)); }
+damo_status fn_diagonal(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, diagonal_of_call(b, a)); }
 
 damo_status fn_trace(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *d = diagonal(b, a);
+  damo_var *d = diagonal_of_call(b, a);
   if (!d) return b->status;
   int last = var_ndim(d) - 1;
   return fn_give(b, out, build_reduce(b, REDUCE_SUM, d, &last, 1, false));

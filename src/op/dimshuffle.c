@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 typedef struct dimshuffle_data {
   int n;
   int8_t from[DAMO_MAX_NDIM]; /* -1: a new axis */
@@ -109,7 +107,7 @@ const op_def dimshuffle_def = {
     .n_in = 1,
     .data_size = sizeof(dimshuffle_data),
     .init = dimshuffle_init,
-    .view_map = view_of_first,
+    .view_map = alias_first,
     .infer_type = dimshuffle_type,
     .perform = dimshuffle_perform,
     .grad = dimshuffle_grad,

@@ -4,6 +4,7 @@
  * 2 or more, whose leading axes broadcast where a dimension is statically 1. Gradients use the conjugate transpose.
  */
 #include "blas.h"
+#include "shape_int.h"
 
 #include <string.h>
 
@@ -40,10 +41,6 @@ damo_var *build_common(build *b, const op_def *def, const prop_value *props, int
   }
   if (build_resolve(b, in, n_in, true, same) != DAMO_OK) return NULL;
   return build_op(b, op_new(b->ctx, def, props, n_props), same, n_in);
-}
-
-damo_var *build_conj(build *b, damo_var *x) {
-  return x && dtype_is_complex(var_dtype(x)) ? build_fn1(b, "conj", x) : x;
 }
 
 damo_var *build_outer(build *b, damo_var *x, damo_var *y) {
@@ -114,16 +111,17 @@ static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, d
   return b->status;
 }
 
-/* d(x·y) = dx·y + x·dy, with the product that `times` builds. */
-static damo_status product_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout,
-                               damo_var *(*times)(build *b, damo_var *x, damo_var *y)) {
-  damo_var *dx = eval[0] ? times(b, eval[0], node->in[1]) : NULL, *dy = eval[1] ? times(b, node->in[0], eval[1]) : NULL;
-  rout[0] = dx && dy ? build_fn2(b, "add", dx, dy) : dx ? dx : dy;
+/* d(x·y) = dx·y + x·dy, with the product that `build_product` builds. */
+static damo_status bilinear_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout,
+                                damo_var *(*build_product)(build *b, damo_var *x, damo_var *y)) {
+  damo_var *dx = eval[0] ? build_product(b, eval[0], node->in[1]) : NULL,
+           *dy = eval[1] ? build_product(b, node->in[0], eval[1]) : NULL;
+  rout[0] = build_add_present(b, dx, dy);
   return b->status;
 }
 
 static damo_status dot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  return product_rop(b, node, eval, rout, build_dot);
+  return bilinear_rop(b, node, eval, rout, build_dot);
 }
 
 static damo_status dot_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
@@ -178,22 +176,22 @@ static damo_status matmul_infer_type(const damo_op *op, damo_var *const *in, int
 }
 
 /* The stack's shape, and the byte steps of x and y along it, 0 where they broadcast. */
-typedef struct stack {
+typedef struct matmul_batch {
   int n;
   int64_t shape[DAMO_MAX_NDIM], step_x[DAMO_MAX_NDIM], step_y[DAMO_MAX_NDIM];
-} stack;
+} matmul_batch;
 
 /* The shape error where axis i of one operand has length 1 and the other operand's length differs: a length that the Type
  * does not say is 1 does not broadcast. */
-static damo_status fail_late_one(const thunk *t, const damo_array *x, const damo_array *y, int i, int operand) {
+static damo_status fail_late_one(const thunk *t, const damo_array *x, const damo_array *y, int i, int which) {
   char sx[256], sy[256], hint[320];
   return ctx_fail(t->ctx, DAMO_ESHAPE, "matmul: shapes %s and %s do not agree: axis %d of operand %d %s",
                   shape_format(sx, sizeof sx, x->ndim, array_shape(x)),
-                  shape_format(sy, sizeof sy, y->ndim, array_shape(y)), i + 1, operand + 1,
-                  broadcast_hint(hint, sizeof hint, t->node->in[operand]->type, i));
+                  shape_format(sy, sizeof sy, y->ndim, array_shape(y)), i + 1, which + 1,
+                  broadcast_hint(hint, sizeof hint, t->node->in[which]->type, i));
 }
 
-static damo_status stack_init(stack *s, const thunk *t, const damo_array *x, const damo_array *y) {
+static damo_status batch_init(matmul_batch *s, const thunk *t, const damo_array *x, const damo_array *y) {
   const damo_type *tx = t->node->in[0]->type, *ty = t->node->in[1]->type;
   s->n = x->ndim - 2;
   for (int i = 0; i < s->n; i++) {
@@ -211,15 +209,15 @@ static damo_status stack_init(stack *s, const thunk *t, const damo_array *x, con
 }
 
 /* One matrix for all of a contiguous stack x, when y is one matrix. */
-static bool is_one_product(const stack *s, const damo_array *x) {
+static bool is_one_product(const matmul_batch *s, const damo_array *x) {
   for (int i = 0; i < s->n; i++) {
     if (s->step_y[i] != 0 || (s->step_x[i] == 0 && s->shape[i] != 1)) return false;
   }
   return array_is_contiguous(x);
 }
 
-static void matmul_stack(const stack *s, const gemm_plan *p, char *x, char *y, char *z, int64_t z_step, int64_t count,
-                         void *scratch) {
+static void matmul_stack(const matmul_batch *s, const gemm_plan *p, char *x, char *y, char *z, int64_t z_step,
+                         int64_t count, void *scratch) {
   int64_t at[DAMO_MAX_NDIM] = {0};
   for (int64_t k = 0; k < count; k++) {
     gemm_run(p, (damo_c128){1, 0}, x, y, (damo_c128){0, 0}, z + k * z_step, scratch);
@@ -239,11 +237,11 @@ static damo_status matmul_perform(thunk *t) {
   const int64_t size = (int64_t)dtype_size(dtype);
   blas_mat a = mat_of(x), b = mat_of(y);
   int64_t shape[DAMO_MAX_NDIM], count = 1;
-  stack s;
+  matmul_batch s;
   gemm_plan p;
   void *scratch = NULL;
   if (a.cols != b.rows) return fail_shapes(t->ctx, "matmul", n, array_shape(x), n, array_shape(y), n - 1, n - 2);
-  DAMO_TRY(stack_init(&s, t, x, y));
+  DAMO_TRY(batch_init(&s, t, x, y));
   for (int i = 0; i < s.n; i++) count *= shape[i] = s.shape[i];
   shape[n - 2] = a.rows;
   shape[n - 1] = b.cols;
@@ -274,7 +272,7 @@ static damo_status matmul_grad(build *b, damo_apply *node, damo_var *const *gout
 }
 
 static damo_status matmul_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  return product_rop(b, node, eval, rout, build_matmul);
+  return bilinear_rop(b, node, eval, rout, build_matmul);
 }
 
 static damo_status matmul_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
@@ -300,7 +298,7 @@ const op_def matmul_def = {
 };
 
 /* x with ones put before its axes up to rank n. */
-static damo_var *lift(build *b, damo_var *x, int n) {
+static damo_var *with_unit_axis(build *b, damo_var *x, int n) {
   int pattern[DAMO_MAX_NDIM];
   if (!x || var_ndim(x) == n) return x;
   for (int i = 0; i < n; i++) pattern[i] = i < n - var_ndim(x) ? -1 : i - (n - var_ndim(x));
@@ -328,7 +326,8 @@ damo_var *build_matmul(build *b, damo_var *x, damo_var *y) {
   if (nx == 1) x = build_dimshuffle(b, x, (const int[]){-1, 0}, 2);
   if (ny == 1) y = build_dimshuffle(b, y, (const int[]){0, -1}, 2);
   const int n = nx > ny ? nx : ny;
-  damo_var *z = build_common(b, &matmul_def, NULL, 0, (damo_var *const[]){lift(b, x, n), lift(b, y, n)}, 2);
+  damo_var *z =
+      build_common(b, &matmul_def, NULL, 0, (damo_var *const[]){with_unit_axis(b, x, n), with_unit_axis(b, y, n)}, 2);
   if (nx == 1) z = drop_axis(b, z, n - 2);
   if (ny == 1) z = drop_axis(b, z, n - 1);
   return z;

@@ -56,7 +56,7 @@ double draw_poisson(philox_words *w, double mean) {
 
 /* The k-th chance is chance; u is spent chance by chance from there on. A sum of rounded chances may stay below 1: then
  * u is drawn again, -1. */
-static double spend(double u, double k, double chance, double n, double p) {
+static double binomial_invert(double u, double k, double chance, double n, double p) {
   const double odds = p / (1 - p), most = n * p + 10 * sqrt(n * p * (1 - p) + 1) + 20;
   while (u > chance) {
     u -= chance;
@@ -70,7 +70,7 @@ static double spend(double u, double k, double chance, double n, double p) {
 static double binomial_small(philox_words *w, double n, double p) {
   const double none = draw_exp(n * draw_log1p(-p));
   double k;
-  do k = spend(philox_unit(w), 0, none, n, p);
+  do k = binomial_invert(philox_unit(w), 0, none, n, p);
   while (k < 0);
   return k;
 }
@@ -104,7 +104,7 @@ double draw_binomial_positive(philox_words *w, double n, double p) {
   double k = 0;
   if (p <= 0.5 && n * p < SMALL_MEAN) { /* the chance of 0 is left out, the others are what they were */
     const double some = -draw_expm1(n * draw_log1p(-p)), one = n * p * draw_exp((n - 1) * draw_log1p(-p));
-    do k = spend(philox_unit(w) * some, 1, one, n, p);
+    do k = binomial_invert(philox_unit(w) * some, 1, one, n, p);
     while (k < 0);
     return k;
   }

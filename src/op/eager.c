@@ -25,10 +25,10 @@ static damo_status run_node(damo_ctx *ctx, damo_apply *node, cell **in, cell **o
   return s;
 }
 
-#define SMALL 8
+#define SMALL_NODE 8
 
-/* ins and outs are rooms for the pointers; cells for the values, inputs first (borrowed), then outputs (owned). */
-static damo_status node_in_room(damo_ctx *ctx, damo_apply *node, cell *cells, cell **at, damo_obj **values) {
+/* cells takes the values, inputs first (borrowed), then outputs (owned); at takes the pointers to them. */
+static damo_status run_node_in(damo_ctx *ctx, damo_apply *node, cell *cells, cell **at, damo_obj **values) {
   int n_in = node->n_in, n_out = node->n_out;
   for (int i = 0; i < n_in; i++) {
     if (node->in[i]->value == NULL) return fail_leaf(ctx, node->in[i]);
@@ -48,13 +48,13 @@ static damo_status node_in_room(damo_ctx *ctx, damo_apply *node, cell *cells, ce
 }
 
 damo_status eager_node(damo_ctx *ctx, damo_apply *node, damo_obj **values) {
-  cell small_cells[SMALL], *small_at[SMALL];
+  cell small_cells[SMALL_NODE], *small_at[SMALL_NODE];
   size_t n = (size_t)node->n_in + (size_t)node->n_out;
-  if (n <= SMALL) return node_in_room(ctx, node, small_cells, small_at, values);
+  if (n <= SMALL_NODE) return run_node_in(ctx, node, small_cells, small_at, values);
   size_t bytes = n * (sizeof(cell) + sizeof(cell *));
   cell *cells = mem_alloc(ctx, bytes);
   if (cells == NULL) return DAMO_EMEMORY;
-  damo_status s = node_in_room(ctx, node, cells, (cell **)(cells + n), values);
+  damo_status s = run_node_in(ctx, node, cells, (cell **)(cells + n), values);
   mem_free(ctx, cells, bytes);
   return s;
 }
@@ -66,10 +66,10 @@ typedef struct evaluation {
   map place;   /* damo_var* → its cell's number + 1 */
   cell *cells; /* owned values */
   int64_t n, cap;
-  ptrvec at; /* room for one node's cell pointers */
+  ptrvec at; /* one node's cell pointers */
 } evaluation;
 
-static int64_t place_of(const evaluation *e, const damo_var *v) {
+static int64_t evaluation_place_of(const evaluation *e, const damo_var *v) {
   uintptr_t place = 0;
   map_get(&e->place, v, &place);
   return (int64_t)place - 1;
@@ -85,8 +85,8 @@ static damo_status evaluate_node(evaluation *e, damo_apply *node) {
   DAMO_TRY(ptrvec_reserve(&e->at, node->n_in + node->n_out));
   cell **at = (cell **)e->at.at;
   for (int i = 0; i < node->n_in; i++) {
-    if (place_of(e, node->in[i]) < 0) DAMO_TRY(place_leaf(e, node->in[i]));
-    at[i] = &e->cells[place_of(e, node->in[i])];
+    if (evaluation_place_of(e, node->in[i]) < 0) DAMO_TRY(place_leaf(e, node->in[i]));
+    at[i] = &e->cells[evaluation_place_of(e, node->in[i])];
   }
   for (int o = 0; o < node->n_out; o++) {
     at[node->n_in + o] = &e->cells[e->n];
@@ -96,8 +96,8 @@ static damo_status evaluate_node(evaluation *e, damo_apply *node) {
 }
 
 /* At most one cell for each input and output of each node, and one for each asked for. */
-static damo_status evaluate(evaluation *e, const ptrvec *nodes, damo_var *const *outputs, int64_t n,
-                            damo_obj **values) {
+static damo_status evaluation_run(evaluation *e, const ptrvec *nodes, damo_var *const *outputs, int64_t n,
+                                  damo_obj **values) {
   e->cap = n;
   for (int64_t k = 0; k < nodes->n; k++) {
     const damo_apply *node = nodes->at[k];
@@ -107,14 +107,14 @@ static damo_status evaluate(evaluation *e, const ptrvec *nodes, damo_var *const 
   if (e->cells == NULL) return DAMO_EMEMORY;
   for (int64_t k = 0; k < nodes->n; k++) DAMO_TRY(evaluate_node(e, nodes->at[k]));
   for (int64_t i = 0; i < n; i++) {
-    if (place_of(e, outputs[i]) < 0) DAMO_TRY(place_leaf(e, outputs[i]));
+    if (evaluation_place_of(e, outputs[i]) < 0) DAMO_TRY(place_leaf(e, outputs[i]));
   }
-  for (int64_t i = 0; i < n; i++) values[i] = damo_retain(e->cells[place_of(e, outputs[i])]);
+  for (int64_t i = 0; i < n; i++) values[i] = damo_retain(e->cells[evaluation_place_of(e, outputs[i])]);
   return DAMO_OK;
 }
 
 /* One node over leaves: no maps, no walk. */
-static bool is_single(damo_var *const *outputs, int64_t n) {
+static bool is_one_node(damo_var *const *outputs, int64_t n) {
   const damo_apply *node = n == 1 ? outputs[0]->owner : NULL;
   if (node == NULL || node->n_out != 1) return false;
   for (int i = 0; i < node->n_in; i++) {
@@ -124,14 +124,14 @@ static bool is_single(damo_var *const *outputs, int64_t n) {
 }
 
 damo_status eager_eval(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_obj **values) {
-  if (is_single(outputs, n)) return eager_node(ctx, outputs[0]->owner, values);
+  if (is_one_node(outputs, n)) return eager_node(ctx, outputs[0]->owner, values);
   evaluation e = {.ctx = ctx};
   ptrvec nodes;
   map_init(&e.place, ctx);
   ptrvec_init(&e.at, ctx);
   ptrvec_init(&nodes, ctx);
   damo_status s = graph_toposort(ctx, outputs, n, NULL, 0, &nodes);
-  if (s == DAMO_OK) s = evaluate(&e, &nodes, outputs, n, values);
+  if (s == DAMO_OK) s = evaluation_run(&e, &nodes, outputs, n, values);
   for (int64_t i = 0; i < e.n; i++) damo_release(e.cells[i]);
   mem_free(ctx, e.cells, (size_t)e.cap * sizeof *e.cells);
   ptrvec_clear(&nodes);

@@ -15,23 +15,24 @@
 #define MAX_TERMS 8
 
 /* A tensor whose axis i is called label[i]. */
-typedef struct term {
+typedef struct einsum_term {
   damo_var *v;
   int n;
   uint8_t label[DAMO_MAX_NDIM];
-} term;
+} einsum_term;
 
 /* ---- Subscripts -------------------------------------------------------------------------------------------------- */
 
 static int label_of(char c) { return c >= 'a' ? c - 'a' + 26 : c - 'A'; }
 
-static damo_status bad(build *b, const char *text, const char *why) {
+static damo_status einsum_fail(build *b, const char *text, const char *why) {
   return ctx_fail(b->ctx, DAMO_EVALUE, "einsum: subscripts '%s': %s", text, why);
 }
 
 /* Reads the names of one tensor up to ',', '-' or the end; an ellipsis stands for n_dots axes (-1: what v's rank
  * leaves). */
-static damo_status parse_term(build *b, const char *text, const char **at, int rank, int n_dots, term *t) {
+static damo_status einsum_parse_term(build *b, const char *text, const char **at, int rank, int n_dots,
+                                     einsum_term *t) {
   int letters = 0;
   bool dots = false;
   for (const char *p = *at; *p && *p != ',' && *p != '-'; p++) letters += isalpha((unsigned char)*p) != 0;
@@ -41,26 +42,26 @@ static damo_status parse_term(build *b, const char *text, const char **at, int r
     const char c = **at;
     if (c == ' ') continue;
     if (c == '.') {
-      if (strncmp(*at, "...", 3) != 0 || dots || n_dots < 0) return bad(b, text, "an ellipsis is out of place");
+      if (strncmp(*at, "...", 3) != 0 || dots || n_dots < 0) return einsum_fail(b, text, "an ellipsis is out of place");
       dots = true;
       *at += 2;
       for (int i = 0; i < n_dots && t->n < DAMO_MAX_NDIM; i++) t->label[t->n++] = (uint8_t)(N_LABELS - n_dots + i);
     } else if (isalpha((unsigned char)c) && t->n < DAMO_MAX_NDIM) {
       t->label[t->n++] = (uint8_t)label_of(c);
     } else {
-      return bad(b, text, "names of axes are letters");
+      return einsum_fail(b, text, "names of axes are letters");
     }
   }
   return DAMO_OK;
 }
 
-static int count_label(const term *t, int label) {
+static int count_label(const einsum_term *t, int label) {
   int k = 0;
   for (int i = 0; i < t->n; i++) k += t->label[i] == label;
   return k;
 }
 
-static int axis_of_label(const term *t, int label) {
+static int axis_of_label(const einsum_term *t, int label) {
   for (int i = 0; i < t->n; i++) {
     if (t->label[i] == label) return i;
   }
@@ -68,7 +69,7 @@ static int axis_of_label(const term *t, int label) {
 }
 
 /* The names that occur once, capitals first as in Python, after the ellipsis axes. */
-static void implicit_output(const term *in, int n, term *out) {
+static void implicit_output(const einsum_term *in, int n, einsum_term *out) {
   out->n = 0;
   for (int pass = 0; pass < 2; pass++) {
     for (int label = pass ? 0 : N_LETTERS; label < (pass ? N_LETTERS : N_LABELS); label++) {
@@ -79,22 +80,24 @@ static void implicit_output(const term *in, int n, term *out) {
   }
 }
 
-static damo_status check_output(build *b, const char *text, const term *in, int n, const term *out) {
+static damo_status einsum_check_output(build *b, const char *text, const einsum_term *in, int n,
+                                       const einsum_term *out) {
   for (int i = 0; i < out->n; i++) {
     int uses = 0;
     for (int k = 0; k < n; k++) uses += count_label(&in[k], out->label[i]);
-    if (uses == 0) return bad(b, text, "the output names an axis that no operand has");
-    if (count_label(out, out->label[i]) > 1) return bad(b, text, "the output names an axis twice");
+    if (uses == 0) return einsum_fail(b, text, "the output names an axis that no operand has");
+    if (count_label(out, out->label[i]) > 1) return einsum_fail(b, text, "the output names an axis twice");
   }
   return DAMO_OK;
 }
 
-static damo_status parse(build *b, const char *text, damo_var *const *xs, int n, term *in, term *out) {
+static damo_status einsum_parse(build *b, const char *text, damo_var *const *xs, int n, einsum_term *in,
+                                einsum_term *out) {
   const char *at = text;
   int dots = 0;
   for (int k = 0; k < n; k++) {
     in[k].v = xs[k];
-    DAMO_TRY(parse_term(b, text, &at, var_ndim(xs[k]), -1, &in[k]));
+    DAMO_TRY(einsum_parse_term(b, text, &at, var_ndim(xs[k]), -1, &in[k]));
     if (in[k].n != var_ndim(xs[k])) {
       return ctx_fail(b->ctx, DAMO_EVALUE, "einsum: subscripts '%s' name %d axes of operand %d, which has %d", text,
                       in[k].n, k + 1, var_ndim(xs[k]));
@@ -102,39 +105,39 @@ static damo_status parse(build *b, const char *text, damo_var *const *xs, int n,
     int here = 0;
     for (int i = 0; i < in[k].n; i++) here += in[k].label[i] >= N_LETTERS;
     if (here > dots) dots = here;
-    if (k + 1 < n && *at++ != ',') return bad(b, text, "there are more operands than subscripts");
+    if (k + 1 < n && *at++ != ',') return einsum_fail(b, text, "there are more operands than subscripts");
   }
-  if (*at == ',') return bad(b, text, "there are fewer operands than subscripts");
+  if (*at == ',') return einsum_fail(b, text, "there are fewer operands than subscripts");
   if (*at == '\0') {
     implicit_output(in, n, out);
   } else {
-    if (at[0] != '-' || at[1] != '>') return bad(b, text, "'->' is expected before the output");
+    if (at[0] != '-' || at[1] != '>') return einsum_fail(b, text, "'->' is expected before the output");
     at += 2;
-    DAMO_TRY(parse_term(b, text, &at, 0, dots, out));
-    if (*at) return bad(b, text, "something follows the output");
+    DAMO_TRY(einsum_parse_term(b, text, &at, 0, dots, out));
+    if (*at) return einsum_fail(b, text, "something follows the output");
   }
-  return check_output(b, text, in, n, out);
+  return einsum_check_output(b, text, in, n, out);
 }
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-static void drop_label(term *t, int axis) {
+static void drop_label(einsum_term *t, int axis) {
   memmove(t->label + axis, t->label + axis + 1, (size_t)(t->n - axis - 1));
   t->n--;
 }
 
-static void sum_axis(build *b, term *t, int axis) {
+static void einsum_sum_axis(build *b, einsum_term *t, int axis) {
   t->v = build_reduce(b, REDUCE_SUM, t->v, &axis, 1, false);
   drop_label(t, axis);
 }
 
 /* A sum of integers widens its dtype: products go on in the operands' one. */
-static void keep_dtype(build *b, term *t, damo_dtype dtype) {
+static void keep_dtype(build *b, einsum_term *t, damo_dtype dtype) {
   if (t->v && var_dtype(t->v) != dtype) t->v = build_cast(b, t->v, dtype);
 }
 
 /* Axes of one name become their diagonal, which comes last. */
-static void take_diagonals(build *b, term *t) {
+static void take_diagonals(build *b, einsum_term *t) {
   for (int i = 0; i < t->n && t->v; i++) {
     for (int j = t->n - 1; j > i && t->v; j--) {
       const uint8_t label = t->label[i];
@@ -150,7 +153,7 @@ static void take_diagonals(build *b, term *t) {
   }
 }
 
-static bool is_wanted(const term *in, int from, int n, const term *out, int label) {
+static bool is_wanted(const einsum_term *in, int from, int n, const einsum_term *out, int label) {
   if (axis_of_label(out, label) >= 0) return true;
   for (int k = from; k < n; k++) {
     if (axis_of_label(&in[k], label) >= 0) return true;
@@ -159,27 +162,28 @@ static bool is_wanted(const term *in, int from, int n, const term *out, int labe
 }
 
 /* An axis of 1 beside a longer one of the same name broadcasts: it is left out. */
-static void drop_ones(build *b, term *in, int n, int k) {
+static void drop_ones(build *b, einsum_term *in, int n, int k) {
   for (int i = in[k].n - 1; i >= 0 && in[k].v; i--) {
     bool longer = false;
     for (int j = 0; j < n; j++) {
       const int axis = axis_of_label(&in[j], in[k].label[i]);
       if (j != k && axis >= 0 && in[j].v && !type_dim_is_one(in[j].v->type, axis)) longer = true;
     }
-    if (longer && type_dim_is_one(in[k].v->type, i)) sum_axis(b, &in[k], i);
+    if (longer && type_dim_is_one(in[k].v->type, i)) einsum_sum_axis(b, &in[k], i);
   }
 }
 
 /* Names in t that nothing after it wants are summed over. */
-static void sum_unwanted(build *b, term *t, const term *in, int from, int n, const term *other, const term *out) {
+static void sum_unwanted(build *b, einsum_term *t, const einsum_term *in, int from, int n, const einsum_term *other,
+                         const einsum_term *out) {
   for (int i = t->n - 1; i >= 0 && t->v; i--) {
     const bool shared = other && axis_of_label(other, t->label[i]) >= 0;
-    if (!shared && !is_wanted(in, from, n, out, t->label[i])) sum_axis(b, t, i);
+    if (!shared && !is_wanted(in, from, n, out, t->label[i])) einsum_sum_axis(b, t, i);
   }
 }
 
 /* x times y, all names kept: y's axes are put where x's names are, its own come last. */
-static void multiply(build *b, term *x, const term *y) {
+static void einsum_multiply(build *b, einsum_term *x, const einsum_term *y) {
   int px[DAMO_MAX_NDIM], py[DAMO_MAX_NDIM], n = x->n;
   for (int i = 0; i < x->n; i++) px[i] = i, py[i] = axis_of_label(y, x->label[i]);
   for (int i = 0; i < y->n && n < DAMO_MAX_NDIM; i++) {
@@ -192,9 +196,10 @@ static void multiply(build *b, term *x, const term *y) {
   x->n = n;
 }
 
-static void combine(build *b, term *x, const term *y, const term *in, int from, int n, const term *out) {
+static void einsum_combine(build *b, einsum_term *x, const einsum_term *y, const einsum_term *in, int from, int n,
+                           const einsum_term *out) {
   int ax[DAMO_MAX_NDIM], ay[DAMO_MAX_NDIM], bx[DAMO_MAX_NDIM], by[DAMO_MAX_NDIM], na = 0, nb = 0;
-  term z = {.n = 0};
+  einsum_term z = {.n = 0};
   for (int i = 0; i < x->n; i++) {
     const int j = axis_of_label(y, x->label[i]);
     if (j < 0) continue;
@@ -204,7 +209,7 @@ static void combine(build *b, term *x, const term *y, const term *in, int from, 
       ax[na] = i, ay[na++] = j;
   }
   if (na == 0) {
-    multiply(b, x, y);
+    einsum_multiply(b, x, y);
     return;
   }
   for (int i = 0; i < nb; i++) z.label[z.n++] = x->label[bx[i]];
@@ -219,18 +224,18 @@ static void combine(build *b, term *x, const term *y, const term *in, int from, 
   *x = z;
 }
 
-static damo_var *contract(build *b, term *in, int n, const term *out) {
+static damo_var *einsum_contract(build *b, einsum_term *in, int n, const einsum_term *out) {
   const damo_dtype dtype = var_dtype(in[0].v);
   int pattern[DAMO_MAX_NDIM];
   for (int k = 0; k < n; k++) take_diagonals(b, &in[k]);
   for (int k = 0; k < n; k++) drop_ones(b, in, n, k);
-  term t = in[0];
+  einsum_term t = in[0];
   for (int k = 1; k < n && b->status == DAMO_OK; k++) {
     sum_unwanted(b, &t, in, k, n, NULL, out);
     sum_unwanted(b, &in[k], in, k + 1, n, &t, out);
     keep_dtype(b, &t, dtype);
     keep_dtype(b, &in[k], dtype);
-    if (t.v && in[k].v) combine(b, &t, &in[k], in, k + 1, n, out);
+    if (t.v && in[k].v) einsum_combine(b, &t, &in[k], in, k + 1, n, out);
   }
   if (b->status != DAMO_OK) return NULL;
   sum_unwanted(b, &t, in, n, n, NULL, out);
@@ -240,7 +245,7 @@ static damo_var *contract(build *b, term *in, int n, const term *out) {
 }
 
 damo_status fn_einsum(build *b, const fn_args *a, ptrvec *out) {
-  term in[MAX_TERMS], result;
+  einsum_term in[MAX_TERMS], result;
   damo_var *xs[MAX_TERMS];
   const prop_value *text = &a->opt[0];
   if (text->kind != PROP_STR) return ctx_fail(b->ctx, DAMO_ETYPE, "einsum: subscripts, a string, are needed");
@@ -249,7 +254,7 @@ damo_status fn_einsum(build *b, const fn_args *a, ptrvec *out) {
   }
   for (int i = 0; i < a->n_in; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
   DAMO_TRY(build_resolve(b, a->in, a->n_in, true, xs));
-  DAMO_TRY(parse(b, text->u.s, xs, a->n_in, in, &result));
-  damo_var *v = contract(b, in, a->n_in, &result);
+  DAMO_TRY(einsum_parse(b, text->u.s, xs, a->n_in, in, &result));
+  damo_var *v = einsum_contract(b, in, a->n_in, &result);
   return v ? ptrvec_push(out, v) : b->status;
 }

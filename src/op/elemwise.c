@@ -33,7 +33,7 @@ static damo_dtype complex_of(damo_dtype dt) {
   return dtype_to_float(dt) == DAMO_FLOAT32 ? DAMO_COMPLEX64 : DAMO_COMPLEX128;
 }
 
-static void apply_rule(const damo_op *op, damo_dtype all, damo_dtype second, damo_dtype *loop, damo_dtype *out) {
+static void dtype_rule_apply(const damo_op *op, damo_dtype all, damo_dtype second, damo_dtype *loop, damo_dtype *out) {
   const elemwise_data *d = elemwise_data_of(op);
   *loop = *out = all;
   switch (d->row->rule) {
@@ -65,7 +65,7 @@ static void apply_rule(const damo_op *op, damo_dtype all, damo_dtype second, dam
   }
 }
 
-static damo_status refuse(const damo_op *op, damo_dtype dt, const char *advice) {
+static damo_status elemwise_refuse_dtype(const damo_op *op, damo_dtype dt, const char *advice) {
   const scalar_op *row = elemwise_data_of(op)->row;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for %s%s", row->name, dtype_name(dt), advice);
 }
@@ -76,14 +76,15 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
   int first = row->rule == RULE_SWITCH;
   damo_dtype all = in[first];
   for (int i = first + 1; i < row->arity; i++) all = dtype_promote(all, in[i]);
-  apply_rule(op, all, in[row->arity - 1], loop, out);
-  if (row->rule == RULE_LOGIC && !dtype_is_discrete(all)) return refuse(op, all, "; it takes bool and integers");
+  dtype_rule_apply(op, all, in[row->arity - 1], loop, out);
+  if (row->rule == RULE_LOGIC && !dtype_is_discrete(all))
+    return elemwise_refuse_dtype(op, all, "; it takes bool and integers");
   if (row->rule == RULE_CAST) DAMO_TRY(dtype_check_cast(op->obj.ctx, "cast", all, *out));
   if (row->kernel != KERNEL_NONE && elemwise_kernel(d, *loop) == NULL) {
     const char *advice = *loop == DAMO_BOOL        ? "; cast the operands first"
                          : dtype_is_complex(*loop) ? ": there is none of complex numbers"
                                                    : "";
-    return refuse(op, *loop, advice);
+    return elemwise_refuse_dtype(op, *loop, advice);
   }
   return DAMO_OK;
 }
@@ -217,7 +218,7 @@ static void elemwise_connection(const damo_apply *node, bool *connected) {
 }
 
 /* True when all operands get zeros: the result holds nothing continuous, or the op is flat. */
-static bool is_flat(const scalar_op *row, const damo_apply *node) {
+static bool elemwise_is_flat(const scalar_op *row, const damo_apply *node) {
   return row->grad == elemwise_d_zero || dtype_is_discrete(var_dtype(node->out[0]));
 }
 
@@ -236,7 +237,7 @@ static damo_status elemwise_grad(build *b, damo_apply *node, damo_var *const *go
   const scalar_op *row = elemwise_data_of(node->op)->row;
   damo_var *g = gout[0], *in[SCALAR_MAX_ARITY];
   if (g == NULL) return DAMO_OK;
-  bool flat = is_flat(row, node);
+  bool flat = elemwise_is_flat(row, node);
   if (!flat) DAMO_TRY(as_floats(b, row, node, in));
   for (int i = 0; i < node->n_in; i++) {
     damo_var *x = node->in[i];
@@ -260,10 +261,6 @@ static bool is_real_linear(const scalar_op *row) {
          (row->rule == RULE_PART && row->grad == elemwise_d_imag);
 }
 
-static damo_var *conj_of(build *b, damo_var *x) {
-  return x && dtype_is_complex(var_dtype(x)) ? build_fn1(b, "conj", x) : x;
-}
-
 static damo_var *linear_rop(build *b, damo_apply *node, damo_var *const *eval) {
   damo_var *in[SCALAR_MAX_ARITY];
   for (int i = 0; i < node->n_in; i++) in[i] = eval[i] ? eval[i] : build_zeros_like(b, node->in[i]);
@@ -274,7 +271,7 @@ static damo_var *linear_rop(build *b, damo_apply *node, damo_var *const *eval) {
 static damo_var *real_of_complex_rop(build *b, damo_apply *node, damo_var *dz) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
   damo_var *slope = row->grad(b, node->in, node->out[0], build_ones_like(b, node->out[0]), 0);
-  return build_fn1(b, "real", build_fn2(b, "mul", conj_of(b, slope), dz));
+  return build_fn1(b, "real", build_fn2(b, "mul", build_conj(b, slope), dz));
 }
 
 /* Sum over the operands of derivative · eval: the gradient rule with eval for g, conjugated twice where complex. */
@@ -296,7 +293,7 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
     rout[0] = real_of_complex_rop(b, node, eval[0]);
     return b->status;
   }
-  if (is_flat(row, node)) {
+  if (elemwise_is_flat(row, node)) {
     rout[0] = build_zero_grad(b, out);
     return b->status;
   }
@@ -307,7 +304,7 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
   DAMO_TRY(as_floats(b, row, node, in));
   for (int i = 0; i < node->n_in; i++) {
     if (!eval[i] || !elemwise_is_connected(row, i)) continue;
-    damo_var *part = conj_of(b, row->grad(b, in, out, conj_of(b, eval[i]), i));
+    damo_var *part = build_conj(b, row->grad(b, in, out, build_conj(b, eval[i]), i));
     sum = sum ? build_fn2(b, "add", sum, part) : part;
   }
   rout[0] = sum ? build_fill(b, out, build_cast(b, sum, var_dtype(out))) : NULL;

@@ -153,7 +153,7 @@ static bool leaves_alone(dtype_rule rule, damo_dtype dt) {
   return rule == RULE_ROUND && dtype_is_discrete(dt);
 }
 
-static damo_var *apply_row(build *b, const scalar_op *row, damo_var *const *operands) {
+static damo_var *build_scalar_row(build *b, const scalar_op *row, damo_var *const *operands) {
   damo_var *in[SCALAR_MAX_ARITY];
   int first = row->rule == RULE_SWITCH; /* the condition has no say in the others' dtype */
   if (first && build_resolve(b, operands, 1, false, in) != DAMO_OK) return NULL;
@@ -164,11 +164,11 @@ static damo_var *apply_row(build *b, const scalar_op *row, damo_var *const *oper
 }
 
 /* The call of every plain row; one of any_type (mul) has a form of its own for sparse operands. */
-static damo_status call_row(build *b, const fn_args *a, ptrvec *out) {
+static damo_status call_scalar(build *b, const fn_args *a, ptrvec *out) {
   const scalar_op *row = a->func->data;
   if (a->func->any_type && (var_is_sparse(a->in[0]) || var_is_sparse(a->in[1]))) return fn_mul_stretched(b, a, out);
   for (int i = 0; i < row->arity; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
-  return fn_give(b, out, apply_row(b, row, a->in));
+  return fn_give(b, out, build_scalar_row(b, row, a->in));
 }
 
 static damo_status call_cast(build *b, const fn_args *a, ptrvec *out) {
@@ -191,7 +191,7 @@ static damo_status call_round(build *b, const fn_args *a, ptrvec *out) {
     }
   }
   int row = mode == 0 ? ROW_round_half_to_even : ROW_round_half_away_from_zero;
-  return fn_give(b, out, apply_row(b, &scalar_rows[row], a->in));
+  return fn_give(b, out, build_scalar_row(b, &scalar_rows[row], a->in));
 }
 
 /* |x - y| <= atol + rtol |y|; equal infinities are close, nan is close to nan when equal_nan. */
@@ -236,11 +236,11 @@ static damo_status call_allclose(build *b, const fn_args *a, ptrvec *out) {
 }
 
 #define ALIAS(alias, of, operands) \
-  { alias, operands, NULL, call_row, &scalar_rows[ROW_##of], "another name of " #of, false, false }
+  { alias, operands, NULL, call_scalar, &scalar_rows[ROW_##of], "another name of " #of, false, false }
 
 const op_func elemwise_funcs[] = {
 #define X(name, operands, rule, kernel, own, d, c, doc) \
-  {#name, operands, NULL, call_row, &scalar_rows[ROW_##name], doc, false, ROW_##name == ROW_mul},
+  {#name, operands, NULL, call_scalar, &scalar_rows[ROW_##name], doc, false, ROW_##name == ROW_mul},
 #define Y(name, operands, ...) ROW_OF(name, OPERANDS(operands), __VA_ARGS__)
 #define ROW_OF(...) X(__VA_ARGS__)
     SCALAR_FUNCTIONS(Y)
@@ -268,3 +268,17 @@ const op_func elemwise_funcs[] = {
     {"allclose", "x y", "rtol:num atol:num equal_nan:bool", call_allclose, NULL, "isclose everywhere", false, false},
     {.name = NULL},
 };
+
+#undef UNARY
+#undef BINARY
+#undef K
+#undef OWN
+#undef COPY
+#undef D
+#undef ZERO
+#undef SCALAR_FUNCTIONS
+#undef SCALAR_SPECIALS
+#undef ARGS
+#undef SECOND_
+#undef OPERANDS
+#undef ALIAS

@@ -59,7 +59,7 @@ void elemwise_state_clear(thunk *t) {
 
 /* ---- Preparation ------------------------------------------------------------------------------------------------- */
 
-static damo_status prepare(thunk *t, elemwise_state *s) {
+static damo_status elemwise_prepare(thunk *t, elemwise_state *s) {
   const damo_apply *node = t->node;
   const elemwise_data *d = elemwise_data_of(node->op);
   damo_dtype in[SCALAR_MAX_ARITY];
@@ -107,7 +107,7 @@ static damo_status run_scalar(thunk *t, const elemwise_state *s) {
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
-static damo_status fail_shapes(const thunk *t, int axis, int ndim, int i, int64_t di, int j, int64_t dj) {
+static damo_status elemwise_fail_shapes(const thunk *t, int axis, int ndim, int i, int64_t di, int j, int64_t dj) {
   const char *name = elemwise_data_of(t->node->op)->row->name;
   char a[256], b[256], hint[320];
   const damo_array *x = thunk_in(t, i), *y = thunk_in(t, j);
@@ -135,7 +135,7 @@ static damo_status broadcast_values(const thunk *t, int ndim, int64_t *shape) {
       int k = axis - (ndim - type->ndim);
       if (k < 0 || type_dim_is_one(type, k)) continue;
       int64_t d = array_shape(thunk_in(t, i))[k];
-      if (owner >= 0 && d != shape[axis]) return fail_shapes(t, axis, ndim, owner, shape[axis], i, d);
+      if (owner >= 0 && d != shape[axis]) return elemwise_fail_shapes(t, axis, ndim, owner, shape[axis], i, d);
       if (owner < 0) owner = i;
       shape[axis] = d;
     }
@@ -148,8 +148,8 @@ static damo_status broadcast_values(const thunk *t, int ndim, int64_t *shape) {
 static elemwise_plan *plan_new(thunk *t, int ndim) {
   size_t key = 0, n = (size_t)ndim;
   for (int i = 0; i < t->n_in; i++) key += 2 * (size_t)thunk_in(t, i)->ndim;
-  size_t walk = n ? n : 1;
-  size_t bytes = sizeof(elemwise_plan) + (key + 2 * n + walk * (size_t)(t->n_in + 2)) * sizeof(int64_t);
+  size_t n_merged = n ? n : 1;
+  size_t bytes = sizeof(elemwise_plan) + (key + 2 * n + n_merged * (size_t)(t->n_in + 2)) * sizeof(int64_t);
   elemwise_plan *p = mem_calloc(t->ctx, bytes);
   if (p == NULL) return NULL;
   p->bytes = bytes;
@@ -159,8 +159,8 @@ static elemwise_plan *plan_new(thunk *t, int ndim) {
   p->key = at, at += key;
   p->shape = at, at += n;
   p->out_strides = at, at += n;
-  p->merged = at, at += walk;
-  for (int i = 0; i <= t->n_in; i++, at += walk) p->at[i].strides = at;
+  p->merged = at, at += n_merged;
+  for (int i = 0; i <= t->n_in; i++, at += n_merged) p->at[i].strides = at;
   return p;
 }
 
@@ -304,11 +304,11 @@ static void make_plan(elemwise_plan *p, thunk *t, const elemwise_state *s, const
 
 /* ---- Walking ----------------------------------------------------------------------------------------------------- */
 
-typedef struct walk {
+typedef struct block_walk {
   const elemwise_plan *p;
   char *base[MAX_OPERANDS]; /* first elements */
   char *scratch;
-} walk;
+} block_walk;
 
 /* Bytes from the first element to the first of a row. */
 static int64_t row_offset(const elemwise_plan *p, const plan_operand *at, int64_t row) {
@@ -323,7 +323,7 @@ static int64_t row_offset(const elemwise_plan *p, const plan_operand *at, int64_
 
 /* Elements [pos, pos + n) of row `row`, or n / inner whole rows from it on, between the array and a contiguous block.
  */
-static void move_block(const walk *w, int o, int64_t row, int64_t pos, int64_t n, char *block, bool gather) {
+static void move_block(const block_walk *w, int o, int64_t row, int64_t pos, int64_t n, char *block, bool gather) {
   const elemwise_plan *p = w->p;
   const plan_operand *at = &p->at[o];
   int64_t step = at->strides[p->n_axes - 1], length = p->rows > 1 ? p->inner : n;
@@ -339,7 +339,7 @@ static void move_block(const walk *w, int o, int64_t row, int64_t pos, int64_t n
 }
 
 /* Where the operand lies contiguous as it is: the address of element pos of that row; NULL elsewhere. */
-static char *in_place(const walk *w, int o, int64_t row, int64_t pos) {
+static char *contiguous_at(const block_walk *w, int o, int64_t row, int64_t pos) {
   const plan_operand *at = &w->p->at[o];
   if (at->whole) return w->base[o] + (row * w->p->inner + pos) * at->size;
   if (at->mode == MODE_ROW) return w->base[o] + row_offset(w->p, at, row) + pos * at->size;
@@ -347,9 +347,9 @@ static char *in_place(const walk *w, int o, int64_t row, int64_t pos) {
 }
 
 /* The kernel's block of input o. */
-static char *load_block(const walk *w, int o, int64_t row, int64_t pos, int64_t n) {
+static char *load_block(const block_walk *w, int o, int64_t row, int64_t pos, int64_t n) {
   const plan_operand *at = &w->p->at[o];
-  char *x = in_place(w, o, row, pos);
+  char *x = contiguous_at(w, o, row, pos);
   if (at->mode == MODE_WHOLE || at->mode == MODE_ROW) return x;
   char *buffer = w->scratch + at->buffer;
   if (x == NULL) {
@@ -360,12 +360,12 @@ static char *load_block(const walk *w, int o, int64_t row, int64_t pos, int64_t 
   return buffer;
 }
 
-static void run_block(const walk *w, kernel_fn fn, void **args, int64_t row, int64_t pos, int64_t n) {
+static void run_block(const block_walk *w, kernel_fn fn, void **args, int64_t row, int64_t pos, int64_t n) {
   const elemwise_plan *p = w->p;
   for (int o = 0; o < p->n_in; o++) {
     if (p->at[o].mode != MODE_ONCE && p->at[o].mode != MODE_UNUSED) args[o] = load_block(w, o, row, pos, n);
   }
-  char *out = in_place(w, p->n_in, row, pos);
+  char *out = contiguous_at(w, p->n_in, row, pos);
   args[p->n_in] = out ? out : w->scratch + p->at[p->n_in].buffer;
   if (fn) {
     fn(args, n);
@@ -376,7 +376,7 @@ static void run_block(const walk *w, kernel_fn fn, void **args, int64_t row, int
 }
 
 /* What is the same for all blocks: filled for the longest one. */
-static void load_constants(const walk *w, void **args) {
+static void load_constants(const block_walk *w, void **args) {
   const elemwise_plan *p = w->p;
   for (int o = 0; o < p->n_in; o++) {
     if (p->at[o].mode == MODE_ONCE) args[o] = load_block(w, o, 0, 0, p->block);
@@ -384,7 +384,7 @@ static void load_constants(const walk *w, void **args) {
 }
 
 /* A copy, or a conversion of one contiguous array: without blocks. True when done. */
-static bool run_copy(const walk *w, const thunk *t, const elemwise_state *s, damo_array *out) {
+static bool run_copy(const block_walk *w, const thunk *t, const elemwise_state *s, damo_array *out) {
   const elemwise_plan *p = w->p;
   const plan_operand *x = &p->at[p->n_in - 1], *y = &p->at[p->n_in];
   if (s->cast[p->n_in - 1] == NULL) {
@@ -399,7 +399,7 @@ static bool run_copy(const walk *w, const thunk *t, const elemwise_state *s, dam
   return true;
 }
 
-static void run_plan(const walk *w, kernel_fn fn) {
+static void run_plan(const block_walk *w, kernel_fn fn) {
   const elemwise_plan *p = w->p;
   void *args[MAX_OPERANDS] = {NULL};
   load_constants(w, args);
@@ -416,7 +416,7 @@ static void run_plan(const walk *w, kernel_fn fn) {
 }
 
 /* The result's array: the destroyed operand where it has the result's shape. */
-static damo_array *result_array(thunk *t, const elemwise_state *s, const elemwise_plan *p) {
+static damo_array *elemwise_result(thunk *t, const elemwise_state *s, const elemwise_plan *p) {
   int j = elemwise_data_of(t->node->op)->inplace;
   if (j >= 0) {
     const damo_array *x = thunk_in(t, j);
@@ -428,20 +428,20 @@ static damo_array *result_array(thunk *t, const elemwise_state *s, const elemwis
 
 damo_status elemwise_perform(thunk *t) {
   elemwise_state *s = t->state;
-  if (!s->ready) DAMO_TRY(prepare(t, s));
+  if (!s->ready) DAMO_TRY(elemwise_prepare(t, s));
   if (s->scalar) return run_scalar(t, s);
   int ndim = var_ndim(t->node->out[0]);
   if (s->plan == NULL && (s->plan = plan_new(t, ndim)) == NULL) return damo_error_status(t->ctx);
   elemwise_plan *p = s->plan;
   if (p->valid && !key_matches(p, t, false)) p->valid = false;
   if (!p->valid) DAMO_TRY(broadcast_values(t, ndim, p->shape));
-  damo_array *out = result_array(t, s, p);
+  damo_array *out = elemwise_result(t, s, p);
   if (out == NULL) return damo_error_status(t->ctx);
   if (!p->valid || memcmp(p->out_strides, array_strides(out), (size_t)ndim * sizeof(int64_t)) != 0) {
     make_plan(p, t, s, out);
   }
   if (p->total == 0) return DAMO_OK;
-  walk w = {.p = p};
+  block_walk w = {.p = p};
   for (int o = 0; o < p->n_in; o++) w.base[o] = thunk_in(t, o)->data;
   w.base[p->n_in] = out->data;
   if (s->fn == NULL && run_copy(&w, t, s, out)) return DAMO_OK;

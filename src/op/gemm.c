@@ -5,6 +5,7 @@
  * 0-d. As in BLAS, z is not read when beta is 0. With inplace=true the op destroys z. z does not broadcast.
  */
 #include "blas.h"
+#include "shape_int.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,12 +19,12 @@ typedef struct update_class {
 
 static const update_class gemm_class = {2, 2, 2, true}, gemv_class = {1, 2, 1, true}, ger_class = {2, 1, 1, false};
 
-static const update_class *class_of(const damo_op *op) {
+static const update_class *update_class_of(const damo_op *op) {
   return op->def == &gemm_def ? &gemm_class : op->def == &gemv_def ? &gemv_class : &ger_class;
 }
 
-static damo_status check_operands(const damo_op *op, damo_var *const *in, int n_in) {
-  const update_class *c = class_of(op);
+static damo_status gemm_check_operands(const damo_op *op, damo_var *const *in, int n_in) {
+  const update_class *c = update_class_of(op);
   const int rank[5] = {c->rank_z, 0, c->rank_x, c->rank_y, 0};
   char text[256];
   for (int i = 0; i < n_in; i++) {
@@ -39,22 +40,20 @@ static damo_status check_operands(const damo_op *op, damo_var *const *in, int n_
 }
 
 static damo_status update_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  DAMO_TRY(check_operands(op, in, n_in));
+  DAMO_TRY(gemm_check_operands(op, in, n_in));
   out[0] = damo_retain(in[0]->type);
   return DAMO_OK;
 }
 
-static const op_alias destroys_first[] = {{0, 0}, OP_ALIAS_END};
-
 static damo_status update_init(damo_op *op) {
   const prop_value *v = op_prop(op, "inplace");
-  if (v->kind == PROP_BOOL && v->u.i) op->destroy_map = destroys_first;
+  if (v->kind == PROP_BOOL && v->u.i) op->destroy_map = alias_first;
   return DAMO_OK;
 }
 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
-static damo_c128 coefficient(const damo_array *a) {
+static damo_c128 gemm_coefficient(const damo_array *a) {
   const scalar s = scalar_cast(array_item(a), DAMO_COMPLEX128);
   return s.v.c;
 }
@@ -62,7 +61,7 @@ static damo_c128 coefficient(const damo_array *a) {
 /* z as a matrix where it is a vector: a column. */
 static blas_mat mat_of_operand(const damo_array *a) { return a->ndim == 2 ? mat_of(a) : mat_column_of(a); }
 
-static damo_status check_shapes(const thunk *t, const blas_mat *z, const blas_mat *x, const blas_mat *y) {
+static damo_status gemm_check_shapes(const thunk *t, const blas_mat *z, const blas_mat *x, const blas_mat *y) {
   if (x->cols == y->rows && z->rows == x->rows && z->cols == y->cols) return DAMO_OK;
   return ctx_fail(t->ctx, DAMO_ESHAPE,
                   "%s: a product of (%lld, %lld) and (%lld, %lld) does not go into a (%lld, %lld) matrix",
@@ -144,14 +143,14 @@ static damo_status delicate_update(thunk *t, const damo_array *z, blas_mat a, bl
 }
 
 static damo_status update_perform(thunk *t) {
-  const update_class *c = class_of(t->node->op);
+  const update_class *c = update_class_of(t->node->op);
   const damo_array *z = thunk_in(t, 0), *x = thunk_in(t, 2), *y = thunk_in(t, 3);
-  const damo_c128 alpha = coefficient(thunk_in(t, 1)),
-                  beta = c->has_beta ? coefficient(thunk_in(t, 4)) : (damo_c128){1, 0};
+  const damo_c128 alpha = gemm_coefficient(thunk_in(t, 1)),
+                  beta = c->has_beta ? gemm_coefficient(thunk_in(t, 4)) : (damo_c128){1, 0};
   const blas_mat a = mat_of_operand(x), b = c->rank_x == 1 ? mat_row_of(y) : mat_of_operand(y), zm = mat_of_operand(z);
   gemm_plan p;
   void *scratch = NULL;
-  DAMO_TRY(check_shapes(t, &zm, &a, &b));
+  DAMO_TRY(gemm_check_shapes(t, &zm, &a, &b));
   if (is_delicate(alpha)) return delicate_update(t, z, a, b, alpha, beta);
   /* The layout of the output is the input's or a contiguous one: scratch for the worse of the two is taken first. */
   gemm_plan_init(&p, array_dtype(z), a, b, zm);
@@ -179,7 +178,7 @@ static damo_status update_grad(build *b, damo_apply *node, damo_var *const *gout
   damo_var *g = gout[0], *alpha = node->in[1], *x = node->in[2], *y = node->in[3];
   if (!g) return DAMO_OK;
   damo_var *ga = build_fn2(b, "mul", build_conj(b, alpha), g), *xc = build_conj(b, x), *yc = build_conj(b, y);
-  if (class_of(node->op) == &ger_class) {
+  if (update_class_of(node->op) == &ger_class) {
     gin[0] = g;
     gin[1] = sum_of_product(b, g, build_outer(b, xc, yc));
     gin[2] = build_dot(b, ga, yc);

@@ -81,7 +81,7 @@ static void run_loop(damo_dtype dtype, const blas_mat *a, const blas_mat *b, con
 
 /* ---- c = beta · c ------------------------------------------------------------------------------------------------ */
 
-static void scale_entry(damo_dtype dtype, char *p, damo_c128 beta) {
+static void gemm_scale_entry(damo_dtype dtype, char *p, damo_c128 beta) {
   switch (dtype) {
     case DAMO_FLOAT32: *(float *)p *= (float)beta.re; break;
     case DAMO_FLOAT64: *(double *)p *= beta.re; break;
@@ -92,7 +92,7 @@ static void scale_entry(damo_dtype dtype, char *p, damo_c128 beta) {
 }
 
 /* Rows of c are contiguous. */
-static void scale(damo_dtype dtype, const blas_mat *c, damo_c128 beta) {
+static void gemm_scale(damo_dtype dtype, const blas_mat *c, damo_c128 beta) {
   const size_t size = dtype_size(dtype);
   if (beta.re == 1 && beta.im == 0) return;
   for (int64_t i = 0; i < c->rows; i++) {
@@ -101,7 +101,7 @@ static void scale(damo_dtype dtype, const blas_mat *c, damo_c128 beta) {
       memset(row, 0, (size_t)c->cols * size);
       continue;
     }
-    for (int64_t j = 0; j < c->cols; j++) scale_entry(dtype, row + (size_t)j * size, beta);
+    for (int64_t j = 0; j < c->cols; j++) gemm_scale_entry(dtype, row + (size_t)j * size, beta);
   }
 }
 
@@ -210,7 +210,7 @@ static void run_blas(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const
     blas_vecvec(dtype, alpha, a, b, beta, c);
   } else {
     /* gemv may multiply what it finds by beta, nan included. */
-    if (fresh) scale(dtype, c, beta);
+    if (fresh) gemm_scale(dtype, c, beta);
     blas_matvec(dtype, alpha, a, b, beta, c);
   }
 }
@@ -221,7 +221,7 @@ static bool dtype_has_blas(damo_dtype dtype) { return dtype_is_float(dtype) || d
 
 static bool fits_blas(const blas_mat *m) { return m->rows <= INT_MAX && m->cols <= INT_MAX; }
 
-static blas_mat packed(const blas_mat *m, size_t size) {
+static blas_mat gemm_packed(const blas_mat *m, size_t size) {
   return (blas_mat){NULL, m->rows, m->cols, m->cols * (int64_t)size, (int64_t)size};
 }
 
@@ -229,7 +229,7 @@ static blas_mat packed(const blas_mat *m, size_t size) {
 static void plan_copy(gemm_plan *p, blas_mat *use, bool *copy, size_t *at) {
   const size_t size = dtype_size(p->dtype);
   *copy = true;
-  *use = packed(use, size);
+  *use = gemm_packed(use, size);
   *at = p->scratch;
   size_t bytes;
   if (!size_mul((size_t)use->rows * (size_t)use->cols, size, &bytes) || bytes > SIZE_MAX / 8) bytes = SIZE_MAX / 8;
@@ -281,7 +281,7 @@ void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 b
   if (p->use_blas && ua.cols > 0) {
     run_blas(p->dtype, alpha, &ua, &ub, beta, &uc);
   } else {
-    scale(p->dtype, &uc, beta);
+    gemm_scale(p->dtype, &uc, beta);
     run_loop(p->dtype, &ua, &ub, &uc, alpha);
   }
   if (p->copy_c) copy_mat(&uc, &fc, size);

@@ -41,7 +41,7 @@ static int ifelse_count(const damo_op *op, int n_in) {
 }
 
 /* The Type of which values of both are; NULL with a type error when there is none. */
-static damo_type *unify(damo_ctx *ctx, const damo_type *a, const damo_type *b, int i) {
+static damo_type *ifelse_unify(damo_ctx *ctx, const damo_type *a, const damo_type *b, int i) {
   if (type_is_super(a, b)) return damo_retain(a);
   if (type_is_super(b, a)) return damo_retain(b);
   bool alike = type_is_sparse(a) && type_is_sparse(b) && a->format == b->format;
@@ -74,13 +74,13 @@ static damo_status ifelse_type(const damo_op *op, damo_var *const *in, int n_in,
     return ctx_fail(ctx, DAMO_ETYPE, "ifelse: the condition must be a scalar, got %s", type_format(got, sizeof got, c));
   }
   for (int i = 0; i < n; i++) {
-    out[i] = unify(ctx, in[1 + i]->type, in[1 + n + i]->type, i);
+    out[i] = ifelse_unify(ctx, in[1 + i]->type, in[1 + n + i]->type, i);
     if (out[i] == NULL) return damo_error_status(ctx);
   }
   return DAMO_OK;
 }
 
-static damo_status pass(thunk *t, int out, int in) {
+static damo_status ifelse_pass(thunk *t, int out, int in) {
   damo_obj *v = *t->in[in];
   if (v->kind == OBJ_ARRAY) {
     const damo_array *a = (const damo_array *)v;
@@ -102,17 +102,18 @@ static damo_status ifelse_run(thunk *t) {
   for (int i = 0; i < n; i++) {
     if (!thunk_ready(t, from + i)) thunk_need(t, from + i);
   }
-  for (int i = 0; i < n && t->n_need == 0; i++) DAMO_TRY(pass(t, i, from + i));
+  for (int i = 0; i < n && t->n_need == 0; i++) DAMO_TRY(ifelse_pass(t, i, from + i));
   return DAMO_OK;
 }
 
 /* ---- Derivatives and shapes -------------------------------------------------------------------------------------- */
 
 /* cond ? a : b for n pairs; results into out. */
-static damo_status choose(build *b, damo_var *cond, damo_var *const *x, damo_var *const *y, int n, damo_var **out);
+static damo_status ifelse_choose(build *b, damo_var *cond, damo_var *const *x, damo_var *const *y, int n,
+                                 damo_var **out);
 
 /* Zeros of x's shape to stand beside g: of g's dtype, and sparse in g's format where both are sparse, else dense. */
-static damo_var *no_change(build *b, damo_var *x, damo_var *g) {
+static damo_var *zero_of_branch(build *b, damo_var *x, damo_var *g) {
   damo_var *zero = build_zeros_of(b, x, var_dtype(g));
   bool sparse = var_is_sparse(x) && var_is_sparse(g);
   return sparse ? build_to_format(b, zero, var_format_of(g)) : build_toarray(b, zero);
@@ -143,15 +144,15 @@ static damo_status ifelse_grad(build *b, damo_apply *node, damo_var *const *gout
     }
     damo_var *x = node->in[1 + i], *y = node->in[1 + n + i];
     damo_var *gx = with_lengths(b, g, x), *gy = with_lengths(b, g, y);
-    damo_var *zero_x = no_change(b, x, g), *zero_y = no_change(b, y, g);
-    DAMO_TRY(choose(b, node->in[0], &gx, &zero_x, 1, of_x));
-    DAMO_TRY(choose(b, node->in[0], &zero_y, &gy, 1, of_y));
+    damo_var *zero_x = zero_of_branch(b, x, g), *zero_y = zero_of_branch(b, y, g);
+    DAMO_TRY(ifelse_choose(b, node->in[0], &gx, &zero_x, 1, of_x));
+    DAMO_TRY(ifelse_choose(b, node->in[0], &zero_y, &gy, 1, of_y));
   }
   return b->status;
 }
 
 /* Tangents of both branches in one kind and dtype. */
-static void bring_together(build *b, damo_var **dx, damo_var **dy) {
+static void ifelse_bring_together(build *b, damo_var **dx, damo_var **dy) {
   if (var_is_sparse(*dx) && var_is_sparse(*dy)) {
     *dy = build_to_format(b, *dy, var_format_of(*dx));
   } else {
@@ -169,10 +170,10 @@ static damo_status ifelse_rop(build *b, damo_apply *node, damo_var *const *eval,
   for (int i = 0; i < n && b->status == DAMO_OK; i++) {
     damo_var *dx = eval[1 + i], *dy = eval[1 + n + i];
     if (dx == NULL && dy == NULL) continue;
-    if (dx == NULL) dx = no_change(b, node->in[1 + i], dy);
-    if (dy == NULL) dy = no_change(b, node->in[1 + n + i], dx);
-    if (b->status == DAMO_OK) bring_together(b, &dx, &dy);
-    DAMO_TRY(choose(b, node->in[0], &dx, &dy, 1, &rout[i]));
+    if (dx == NULL) dx = zero_of_branch(b, node->in[1 + i], dy);
+    if (dy == NULL) dy = zero_of_branch(b, node->in[1 + n + i], dx);
+    if (b->status == DAMO_OK) ifelse_bring_together(b, &dx, &dy);
+    DAMO_TRY(ifelse_choose(b, node->in[0], &dx, &dy, 1, &rout[i]));
   }
   return b->status;
 }
@@ -194,7 +195,7 @@ static damo_status ifelse_shape(build *b, damo_apply *node, damo_var *const *con
       if (x == y || length >= 0) {
         out_shape[i][d] = x == y ? x : build_i64(b, length);
       } else {
-        DAMO_TRY(choose(b, node->in[0], &x, &y, 1, &out_shape[i][d]));
+        DAMO_TRY(ifelse_choose(b, node->in[0], &x, &y, 1, &out_shape[i][d]));
       }
     }
   }
@@ -223,7 +224,8 @@ static const op_def ifelse_def = {
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* in holds cond, then room for both branches. */
-static damo_status choose_in(build *b, damo_var **in, damo_var *const *x, damo_var *const *y, int n, damo_var **out) {
+static damo_status ifelse_choose_in(build *b, damo_var **in, damo_var *const *x, damo_var *const *y, int n,
+                                    damo_var **out) {
   for (int i = 0; i < n; i++) {
     damo_var *pair[2] = {x[i], y[i]};
     DAMO_TRY(build_resolve(b, pair, 2, true, pair));
@@ -236,21 +238,22 @@ static damo_status choose_in(build *b, damo_var **in, damo_var *const *x, damo_v
   return b->status;
 }
 
-static damo_status choose(build *b, damo_var *cond, damo_var *const *x, damo_var *const *y, int n, damo_var **out) {
+static damo_status ifelse_choose(build *b, damo_var *cond, damo_var *const *x, damo_var *const *y, int n,
+                                 damo_var **out) {
   if (b->status != DAMO_OK) return b->status;
   damo_var *few[9];
   size_t bytes = (1 + 2 * (size_t)n) * sizeof(damo_var *);
   damo_var **in = n <= 4 ? few : mem_alloc(b->ctx, bytes);
   if (in == NULL) return b->status = DAMO_EMEMORY;
   in[0] = build_strong(b, cond);
-  damo_status s = in[0] != NULL ? choose_in(b, in, x, y, n, out) : b->status;
+  damo_status s = in[0] != NULL ? ifelse_choose_in(b, in, x, y, n, out) : b->status;
   if (in != few) mem_free(b->ctx, in, bytes);
   return s;
 }
 
 static damo_status fn_ifelse(build *b, const fn_args *a, ptrvec *out) {
   damo_var *result = NULL;
-  DAMO_TRY(choose(b, a->in[0], &a->in[1], &a->in[2], 1, &result));
+  DAMO_TRY(ifelse_choose(b, a->in[0], &a->in[1], &a->in[2], 1, &result));
   return fn_give(b, out, result);
 }
 
@@ -263,7 +266,7 @@ static damo_status fn_ifelse_list(build *b, const fn_args *a, ptrvec *out) {
   size_t bytes = (size_t)n * sizeof(damo_var *);
   damo_var **result = mem_calloc(b->ctx, bytes);
   if (result == NULL) return DAMO_EMEMORY;
-  damo_status s = choose(b, a->in[0], a->in + 1, a->in + 1 + n, n, result);
+  damo_status s = ifelse_choose(b, a->in[0], a->in + 1, a->in + 1 + n, n, result);
   for (int i = 0; i < n && s == DAMO_OK; i++) s = fn_give(b, out, result[i]);
   mem_free(b->ctx, result, bytes);
   return s;

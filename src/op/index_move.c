@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-typedef void (*add_fn)(char *dst, int64_t dst_stride, const char *src, int64_t src_stride, int64_t n);
+typedef void (*index_add_fn)(char *dst, int64_t dst_stride, const char *src, int64_t src_stride, int64_t n);
 
 /* One row a dtype: integers wrap, so they add as unsigned. */
 #define ADD_ROW(name, type)                                                                                         \
-  static void add_##name(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {                           \
+  static void index_add_##name(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {                     \
     for (int64_t i = 0; i < n; i++, dst += ds, src += ss) *(type *)dst = (type)(*(type *)dst + *(const type *)src); \
   }
 ADD_ROW(u8, uint8_t)
@@ -18,31 +18,32 @@ ADD_ROW(f32, float)
 ADD_ROW(f64, double)
 #undef ADD_ROW
 
-static void add_bool(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {
+static void index_add_bool(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {
   for (int64_t i = 0; i < n; i++, dst += ds, src += ss) *dst = (char)(*dst || *src);
 }
 
-static void add_c64(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {
-  add_f32(dst, ds, src, ss, n);
-  add_f32(dst + sizeof(float), ds, src + sizeof(float), ss, n);
+static void index_add_c64(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {
+  index_add_f32(dst, ds, src, ss, n);
+  index_add_f32(dst + sizeof(float), ds, src + sizeof(float), ss, n);
 }
 
-static void add_c128(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {
-  add_f64(dst, ds, src, ss, n);
-  add_f64(dst + sizeof(double), ds, src + sizeof(double), ss, n);
+static void index_add_c128(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {
+  index_add_f64(dst, ds, src, ss, n);
+  index_add_f64(dst + sizeof(double), ds, src + sizeof(double), ss, n);
 }
 
-static const add_fn add_rows[DAMO_N_DTYPES] = {
-    [DAMO_BOOL] = add_bool,       [DAMO_INT8] = add_u8,     [DAMO_INT16] = add_u16,   [DAMO_INT32] = add_u32,
-    [DAMO_INT64] = add_u64,       [DAMO_UINT8] = add_u8,    [DAMO_UINT16] = add_u16,  [DAMO_UINT32] = add_u32,
-    [DAMO_UINT64] = add_u64,      [DAMO_FLOAT32] = add_f32, [DAMO_FLOAT64] = add_f64, [DAMO_COMPLEX64] = add_c64,
-    [DAMO_COMPLEX128] = add_c128,
+static const index_add_fn index_add_rows[DAMO_N_DTYPES] = {
+    [DAMO_BOOL] = index_add_bool,       [DAMO_INT8] = index_add_u8,     [DAMO_INT16] = index_add_u16,
+    [DAMO_INT32] = index_add_u32,       [DAMO_INT64] = index_add_u64,   [DAMO_UINT8] = index_add_u8,
+    [DAMO_UINT16] = index_add_u16,      [DAMO_UINT32] = index_add_u32,  [DAMO_UINT64] = index_add_u64,
+    [DAMO_FLOAT32] = index_add_f32,     [DAMO_FLOAT64] = index_add_f64, [DAMO_COMPLEX64] = index_add_c64,
+    [DAMO_COMPLEX128] = index_add_c128,
 };
 
 void box_add(damo_dtype dtype, char *dst, const int64_t *dst_strides, const char *src, const int64_t *src_strides,
              int ndim, const int64_t *shape) {
   int64_t index[DAMO_MAX_NDIM] = {0};
-  add_fn row = add_rows[dtype];
+  index_add_fn row = index_add_rows[dtype];
   for (int i = 0; i < ndim; i++)
     if (shape[i] == 0) return;
   if (ndim == 0) {

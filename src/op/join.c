@@ -125,7 +125,7 @@ damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* The operands from `first` on, brought to one dtype, in fresh memory of n entries; NULL when that failed. */
-static damo_var **common(build *b, const fn_args *a, int first, int *n) {
+static damo_var **join_bring_together(build *b, const fn_args *a, int first, int *n) {
   *n = a->n_in - first;
   if (*n < 1) {
     build_fail(b, DAMO_EVALUE, "%s: no operands", a->func->name);
@@ -141,15 +141,15 @@ static damo_var **common(build *b, const fn_args *a, int first, int *n) {
   return NULL;
 }
 
-static void common_free(build *b, damo_var **xs, int n) { mem_free(b->ctx, xs, (size_t)n * sizeof *xs); }
+static void join_operands_free(build *b, damo_var **xs, int n) { mem_free(b->ctx, xs, (size_t)n * sizeof *xs); }
 
 static damo_status join_axis(build *b, const fn_args *a, int first, int64_t axis, ptrvec *out) {
   int n, k;
-  damo_var **xs = common(b, a, first, &n);
+  damo_var **xs = join_bring_together(b, a, first, &n);
   if (!xs) return b->status;
   damo_status s = axis_check(b->ctx, a->func->name, axis, var_ndim(xs[0]), &k);
   if (s == DAMO_OK) s = fn_give(b, out, build_join(b, a->func->name, k, xs, n));
-  common_free(b, xs, n);
+  join_operands_free(b, xs, n);
   return s;
 }
 
@@ -180,7 +180,7 @@ static damo_status fn_stack(build *b, const fn_args *a, ptrvec *out) {
   int64_t axis = 1;
   int n, k;
   DAMO_TRY(fn_opt_int(a, 0, &axis));
-  damo_var **xs = common(b, a, 0, &n);
+  damo_var **xs = join_bring_together(b, a, 0, &n);
   if (!xs) return b->status;
   int ndim = var_ndim(xs[0]);
   damo_status s = axis_check(b->ctx, "stack", axis, ndim + 1, &k);
@@ -192,24 +192,24 @@ static damo_status fn_stack(build *b, const fn_args *a, ptrvec *out) {
       s = b->status;
   }
   if (s == DAMO_OK) s = fn_give(b, out, build_join(b, "stack", k, xs, n));
-  common_free(b, xs, n);
+  join_operands_free(b, xs, n);
   return s;
 }
 
 /* vstack: operands of at least two axes, one above the other. hstack: side by side; vectors end to end. */
-static damo_status stack_as(build *b, const fn_args *a, ptrvec *out, int least, int axis) {
+static damo_status fn_stack_along(build *b, const fn_args *a, ptrvec *out, int least, int axis) {
   int n;
-  damo_var **xs = common(b, a, 0, &n);
+  damo_var **xs = join_bring_together(b, a, 0, &n);
   if (!xs) return b->status;
   for (int i = 0; i < n; i++)
     while (xs[i] && var_ndim(xs[i]) < least) xs[i] = build_new_axis(b, xs[i], 0);
   if (axis > 0 && xs[0] && var_ndim(xs[0]) == 1) axis = 0;
   damo_status s = b->status == DAMO_OK ? fn_give(b, out, build_join(b, a->func->name, axis, xs, n)) : b->status;
-  common_free(b, xs, n);
+  join_operands_free(b, xs, n);
   return s;
 }
-static damo_status fn_vstack(build *b, const fn_args *a, ptrvec *out) { return stack_as(b, a, out, 2, 0); }
-static damo_status fn_hstack(build *b, const fn_args *a, ptrvec *out) { return stack_as(b, a, out, 1, 1); }
+static damo_status fn_vstack(build *b, const fn_args *a, ptrvec *out) { return fn_stack_along(b, a, out, 2, 0); }
+static damo_status fn_hstack(build *b, const fn_args *a, ptrvec *out) { return fn_stack_along(b, a, out, 1, 1); }
 
 const op_func join_funcs[] = {
     {.name = "join",

@@ -6,15 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
-static damo_status same_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status marker_same_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)op, (void)n_in;
   out[0] = damo_retain(in[0]->type);
   return DAMO_OK;
 }
 
-static damo_status same_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+static damo_status marker_pass_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   (void)node;
   rout[0] = eval[0];
   return b->status;
@@ -22,7 +20,7 @@ static damo_status same_rop(build *b, damo_apply *node, damo_var *const *eval, d
 
 /* ---- Gradient markers -------------------------------------------------------------------------------------------- */
 
-static damo_status no_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+static damo_status marker_no_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   (void)node, (void)eval, (void)rout;
   return b->status;
 }
@@ -47,11 +45,11 @@ static const op_def disconnected_def = {
     .name = "DisconnectedGrad",
     .doc = "x, no gradient passing",
     .n_in = 1,
-    .view_map = view_of_first,
-    .infer_type = same_type,
+    .view_map = alias_first,
+    .infer_type = marker_same_type,
     .perform = thunk_pass,
     .grad = grad_none,
-    .rop = no_rop,
+    .rop = marker_no_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_none,
     .terms = TERMS_LINEAR,
@@ -61,11 +59,11 @@ static const op_def zero_def = {
     .name = "ZeroGrad",
     .doc = "x, its gradient zero",
     .n_in = 1,
-    .view_map = view_of_first,
-    .infer_type = same_type,
+    .view_map = alias_first,
+    .infer_type = marker_same_type,
     .perform = thunk_pass,
     .grad = zero_gradient,
-    .rop = no_rop,
+    .rop = marker_no_rop,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
 };
@@ -74,11 +72,11 @@ static const op_def constant_def = {
     .name = "ConsiderConstant",
     .doc = "x, its gradient zero",
     .n_in = 1,
-    .view_map = view_of_first,
-    .infer_type = same_type,
+    .view_map = alias_first,
+    .infer_type = marker_same_type,
     .perform = thunk_pass,
     .grad = zero_gradient,
-    .rop = no_rop,
+    .rop = marker_no_rop,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
 };
@@ -88,11 +86,11 @@ static const op_def clip_def = {
     .doc = "x, its gradient clipped",
     .props = "lower upper",
     .n_in = 1,
-    .view_map = view_of_first,
-    .infer_type = same_type,
+    .view_map = alias_first,
+    .infer_type = marker_same_type,
     .perform = thunk_pass,
     .grad = clip_gradient,
-    .rop = same_rop,
+    .rop = marker_pass_rop,
     .infer_shape = infer_shape_same,
 };
 
@@ -101,26 +99,29 @@ static const op_def scale_def = {
     .doc = "x, its gradient scaled",
     .props = "multiplier",
     .n_in = 1,
-    .view_map = view_of_first,
-    .infer_type = same_type,
+    .view_map = alias_first,
+    .infer_type = marker_same_type,
     .perform = thunk_pass,
     .grad = scale_gradient,
-    .rop = same_rop,
+    .rop = marker_pass_rop,
     .infer_shape = infer_shape_same,
 };
 
 /* The operand may be of any Type. */
-static damo_status mark(build *b, const fn_args *a, ptrvec *out, const op_def *def, const prop_value *props, int n) {
+static damo_status call_marker(build *b, const fn_args *a, ptrvec *out, const op_def *def, const prop_value *props,
+                               int n) {
   damo_var *x = build_strong(b, a->in[0]);
   return fn_give(b, out, x ? build_op(b, op_new(b->ctx, def, props, n), &x, 1) : NULL);
 }
 
 static damo_status fn_disconnected_grad(build *b, const fn_args *a, ptrvec *out) {
-  return mark(b, a, out, &disconnected_def, NULL, 0);
+  return call_marker(b, a, out, &disconnected_def, NULL, 0);
 }
-static damo_status fn_zero_grad(build *b, const fn_args *a, ptrvec *out) { return mark(b, a, out, &zero_def, NULL, 0); }
+static damo_status fn_zero_grad(build *b, const fn_args *a, ptrvec *out) {
+  return call_marker(b, a, out, &zero_def, NULL, 0);
+}
 static damo_status fn_consider_constant(build *b, const fn_args *a, ptrvec *out) {
-  return mark(b, a, out, &constant_def, NULL, 0);
+  return call_marker(b, a, out, &constant_def, NULL, 0);
 }
 
 static damo_status fn_grad_clip(build *b, const fn_args *a, ptrvec *out) {
@@ -133,14 +134,14 @@ static damo_status fn_grad_clip(build *b, const fn_args *a, ptrvec *out) {
     return ctx_fail(b->ctx, DAMO_EVALUE, "grad_clip: lower (%g) must not be above upper (%g)", number_shown(lower),
                     number_shown(upper));
   prop_value props[2] = {prop_num(lower), prop_num(upper)};
-  return mark(b, a, out, &clip_def, props, 2);
+  return call_marker(b, a, out, &clip_def, props, 2);
 }
 
 static damo_status fn_grad_scale(build *b, const fn_args *a, ptrvec *out) {
   double multiplier = 1;
   DAMO_TRY(fn_opt_num(a, 0, &multiplier));
   prop_value p = prop_num(multiplier);
-  return mark(b, a, out, &scale_def, &p, 1);
+  return call_marker(b, a, out, &scale_def, &p, 1);
 }
 
 /* ---- Assert ------------------------------------------------------------------------------------------------------ */
@@ -174,24 +175,19 @@ static damo_status pass_gradient(build *b, damo_apply *node, damo_var *const *go
   return b->status;
 }
 
-static bool no_folding(const damo_apply *node) {
-  (void)node;
-  return false;
-}
-
 static const op_def assert_def = {
     .name = "Assert",
     .doc = "x, where every condition holds",
     .props = "message",
     .n_in = OP_VARIADIC,
-    .view_map = view_of_first,
+    .view_map = alias_first,
     .infer_type = assert_type,
     .perform = assert_perform,
     .grad = pass_gradient,
-    .rop = same_rop,
+    .rop = marker_pass_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_first,
-    .do_constant_folding = no_folding,
+    .do_constant_folding = fold_never,
 };
 
 static damo_status fn_assert_op(build *b, const fn_args *a, ptrvec *out) {
@@ -262,7 +258,7 @@ static const op_def specify_def = {
     .doc = "x, whose axes must have these lengths",
     .props = "axes",
     .n_in = OP_VARIADIC,
-    .view_map = view_of_first,
+    .view_map = alias_first,
     .infer_type = specify_type,
     .perform = specify_perform,
     .grad = specify_grad,
@@ -365,11 +361,11 @@ static const op_def of_type_def = {
     .doc = "x, which must be a value of that Type",
     .props = "type op input",
     .n_in = 1,
-    .view_map = view_of_first,
+    .view_map = alias_first,
     .infer_type = of_type_type,
     .perform = of_type_perform,
     .grad = of_type_grad,
-    .rop = same_rop,
+    .rop = marker_pass_rop,
     .infer_shape = of_type_infer_shape,
     .pattern = PATTERN_FOLLOWS,
 };
@@ -410,11 +406,11 @@ static const op_def unbroadcast_def = {
     .doc = "x, its axes not known to be one",
     .props = "axes",
     .n_in = 1,
-    .view_map = view_of_first,
+    .view_map = alias_first,
     .infer_type = unbroadcast_type,
     .perform = thunk_pass,
     .grad = unbroadcast_grad,
-    .rop = same_rop,
+    .rop = marker_pass_rop,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
 };
@@ -426,7 +422,7 @@ static damo_status fn_unbroadcast(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(axes_check(b->ctx, "unbroadcast", &a->opt[0], var_ndim(a->in[0]), axes, &n));
   for (int i = 0; i < n; i++) list[i] = prop_int(axes[i] + 1);
   prop_value p = prop_list(list, n > 0 ? n : 0);
-  return mark(b, a, out, &unbroadcast_def, &p, 1);
+  return call_marker(b, a, out, &unbroadcast_def, &p, 1);
 }
 
 const op_func marker_funcs[] = {

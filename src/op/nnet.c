@@ -2,18 +2,14 @@
 #include "nnet.h"
 #include "shape_int.h"
 
-static damo_status check_operands(build *b, const fn_args *a) {
+static damo_status nnet_check_operands(build *b, const fn_args *a) {
   for (int i = 0; i < a->n_in; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
   return DAMO_OK;
 }
 
-static damo_status give(build *b, damo_var *v, ptrvec *out) { return v ? ptrvec_push(out, v) : b->status; }
-
-static damo_var *mul(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "mul", x, y); }
-
 /* x in the dtype of float functions; type error for complex. */
-static damo_status to_float(build *b, const fn_args *a, damo_var **x) {
-  DAMO_TRY(check_operands(b, a));
+static damo_status nnet_to_float(build *b, const fn_args *a, damo_var **x) {
+  DAMO_TRY(nnet_check_operands(b, a));
   if (dtype_is_complex(var_dtype(a->in[0]))) {
     return ctx_fail(b->ctx, DAMO_ETYPE, "%s: a real operand is needed, got %s", a->func->name,
                     dtype_name(var_dtype(a->in[0])));
@@ -53,11 +49,11 @@ static damo_var *soft_over(build *b, damo_var *x, const int *axes, int n, bool l
 static damo_status call_soft(build *b, const fn_args *a, ptrvec *out, bool log_form) {
   damo_var *x = NULL;
   int axes[DAMO_MAX_NDIM], n;
-  DAMO_TRY(to_float(b, a, &x));
+  DAMO_TRY(nnet_to_float(b, a, &x));
   DAMO_TRY(axes_check(b->ctx, a->func->name, &a->opt[0], var_ndim(x), axes, &n));
   const bool all = a->opt[0].kind == PROP_NIL || (n > 1 && n == var_ndim(x));
-  if (all || n == 1) return give(b, soft_along(b, x, all ? -1 : axes[0], log_form), out);
-  return give(b, soft_over(b, x, axes, n, log_form), out);
+  if (all || n == 1) return fn_give(b, out, soft_along(b, x, all ? -1 : axes[0], log_form));
+  return fn_give(b, out, soft_over(b, x, axes, n, log_form));
 }
 
 static damo_status call_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, false); }
@@ -67,11 +63,11 @@ static damo_status call_log_softmax(build *b, const fn_args *a, ptrvec *out) { r
 
 static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
   damo_var *p = a->in[0], *t = a->in[1];
-  DAMO_TRY(check_operands(b, a));
+  DAMO_TRY(nnet_check_operands(b, a));
   const int n = var_ndim(p), last = n - 1;
   if (n > 0 && var_ndim(t) == n) {
-    damo_var *s = build_reduce(b, REDUCE_SUM, mul(b, t, build_fn1(b, "log", p)), &last, 1, false);
-    return give(b, build_fn1(b, "neg", s), out);
+    damo_var *s = build_reduce(b, REDUCE_SUM, build_mul(b, t, build_fn1(b, "log", p)), &last, 1, false);
+    return fn_give(b, out, build_fn1(b, "neg", s));
   }
   if (n == 0 || var_ndim(t) != last) {
     return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: true_dist must have rank %d (a distribution) or %d (positions), got %d",
@@ -81,45 +77,45 @@ static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
     return ctx_fail(b->ctx, DAMO_ETYPE, "%s: positions must be integers, got %s", a->func->name,
                     dtype_name(var_dtype(t)));
   }
-  return give(b, build_fn1(b, "neg", build_fn1(b, "log", build_pick(b, p, t))), out);
+  return fn_give(b, out, build_fn1(b, "neg", build_fn1(b, "log", build_pick(b, p, t))));
 }
 
 /* A literal next to an operand takes that one's dtype, also where it is first met beside another literal. */
-static damo_status resolve_pair(build *b, const fn_args *a, damo_var **in) {
-  DAMO_TRY(check_operands(b, a));
+static damo_status nnet_resolve_pair(build *b, const fn_args *a, damo_var **in) {
+  DAMO_TRY(nnet_check_operands(b, a));
   return build_resolve(b, a->in, 2, false, in);
 }
 
 /* -(t·log p + (1 - t)·log(1 - p)) */
 static damo_status call_binary(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[2], *one = build_num(b, 1);
-  DAMO_TRY(resolve_pair(b, a, in));
+  DAMO_TRY(nnet_resolve_pair(b, a, in));
   damo_var *p = in[0], *t = in[1];
-  damo_var *yes = mul(b, t, build_fn1(b, "log", p));
-  damo_var *no = mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "log1p", build_fn1(b, "neg", p)));
-  return give(b, build_fn1(b, "neg", build_fn2(b, "add", yes, no)), out);
+  damo_var *yes = build_mul(b, t, build_fn1(b, "log", p));
+  damo_var *no = build_mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "log1p", build_fn1(b, "neg", p)));
+  return fn_give(b, out, build_fn1(b, "neg", build_fn2(b, "add", yes, no)));
 }
 
 /* The same of p = sigmoid(x), without overflow: t·softplus(-x) + (1 - t)·softplus(x) */
 static damo_status call_sigmoid_binary(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[2], *one = build_num(b, 1);
-  DAMO_TRY(resolve_pair(b, a, in));
+  DAMO_TRY(nnet_resolve_pair(b, a, in));
   damo_var *x = in[0], *t = in[1];
-  damo_var *yes = mul(b, t, build_fn1(b, "softplus", build_fn1(b, "neg", x)));
-  damo_var *no = mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "softplus", x));
-  return give(b, build_fn2(b, "add", yes, no), out);
+  damo_var *yes = build_mul(b, t, build_fn1(b, "softplus", build_fn1(b, "neg", x)));
+  damo_var *no = build_mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "softplus", x));
+  return fn_give(b, out, build_fn2(b, "add", yes, no));
 }
 
 static damo_status call_squared_error(build *b, const fn_args *a, ptrvec *out) {
-  DAMO_TRY(check_operands(b, a));
+  DAMO_TRY(nnet_check_operands(b, a));
   damo_var *d = build_fn1(b, "sqr", build_fn2(b, "sub", a->in[0], a->in[1]));
-  return give(b, build_fn1(b, "mean", d), out);
+  return fn_give(b, out, build_fn1(b, "mean", d));
 }
 
 static damo_status call_dense_layer(build *b, const fn_args *a, ptrvec *out) {
-  DAMO_TRY(check_operands(b, a));
+  DAMO_TRY(nnet_check_operands(b, a));
   damo_var *z = build_fn2(b, "add", build_fn2(b, "dot", a->in[0], a->in[1]), a->in[2]);
-  return give(b, build_fn1(b, "tanh", z), out);
+  return fn_give(b, out, build_fn1(b, "tanh", z));
 }
 
 const op_func nnet_funcs[] = {

@@ -92,6 +92,14 @@ const char *elemwise_scalar(const damo_op *op);
 int elemwise_arity(const damo_op *op);
 extern const op_def elemwise_def;
 
+/* Scalar functions of operands as they are (NULL for NULL). */
+static inline damo_var *build_add(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "add", x, y); }
+static inline damo_var *build_sub(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "sub", x, y); }
+static inline damo_var *build_mul(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "mul", x, y); }
+static inline damo_var *build_neg(build *b, damo_var *x) { return build_fn1(b, "neg", x); }
+static inline damo_var *build_sqr(build *b, damo_var *x) { return build_fn1(b, "sqr", x); }
+static inline damo_var *build_exp(build *b, damo_var *x) { return build_fn1(b, "exp", x); }
+
 /* reduce.c: axes 0-based, n_axes < 0: all */
 damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims);
 /* Puts back, as ones, the axes that a reduction of x took away from g. */

@@ -10,7 +10,7 @@
 /* ---- Roll -------------------------------------------------------------------------------------------------------- */
 
 /* The last (shift mod n) entries come first. */
-static damo_var *roll(build *b, damo_var *x, damo_var *shift, int axis) {
+static damo_var *build_rolled(build *b, damo_var *x, damo_var *shift, int axis) {
   if (!x || !shift) return NULL;
   damo_var *n = build_dim(b, x, axis), *cut;
   int64_t by, length;
@@ -33,10 +33,10 @@ static damo_status fn_roll(build *b, const fn_args *a, ptrvec *out) {
   if (var_ndim(shift)) return ctx_fail(b->ctx, DAMO_ETYPE, "roll: the shift must be a scalar");
   DAMO_TRY(axes_in_order(b->ctx, "roll", &a->opt[0], var_ndim(x), axes, &n));
   if (n < 0) { /* over all entries in their order */
-    damo_var *flat = roll(b, build_fn1(b, "ravel", x), shift, 0);
+    damo_var *flat = build_rolled(b, build_fn1(b, "ravel", x), shift, 0);
     return fn_give(b, out, build_reshape_like(b, flat, x));
   }
-  for (int i = 0; i < n; i++) x = roll(b, x, shift, axes[i]);
+  for (int i = 0; i < n; i++) x = build_rolled(b, x, shift, axes[i]);
   return fn_give(b, out, x);
 }
 
@@ -61,7 +61,7 @@ static damo_status pad_widths(damo_ctx *ctx, const prop_value *v, int ndim, int6
 }
 
 /* n + k, a constant where n is one. */
-static damo_var *plus(build *b, damo_var *n, int64_t k) {
+static damo_var *length_plus(build *b, damo_var *n, int64_t k) {
   int64_t known;
   if (!n || k == 0) return n;
   return var_static_int(n, &known) ? build_i64(b, known + k) : build_fn2(b, "add", n, build_i64(b, k));
@@ -74,9 +74,9 @@ static damo_var *pad_constant(build *b, damo_var *x, int64_t (*width)[2], double
   int n = 2;
   for (int i = 0; i < var_ndim(x); i++) {
     damo_var *length = build_dim(b, x, i);
-    dims[i] = plus(b, length, width[i][0] + width[i][1]);
+    dims[i] = length_plus(b, length, width[i][0] + width[i][1]);
     in[n++] = build_i64(b, width[i][0] + 1);
-    in[n++] = plus(b, length, width[i][0]);
+    in[n++] = length_plus(b, length, width[i][0]);
     strcat(spec, "s110");
   }
   if (b->status != DAMO_OK) return NULL;
@@ -91,8 +91,8 @@ static damo_var *pad_constant(build *b, damo_var *x, int64_t (*width)[2], double
  * edge clips i; wrap is i mod n; symmetric mirrors with period 2n, reflect with period 2n - 2. */
 static damo_var *pad_positions(build *b, const char *mode, damo_var *n, int64_t before, int64_t after) {
   damo_var *one = build_i64(b, 1), *zero = build_i64(b, 0);
-  damo_var *i = build_range(b, build_i64(b, -before), plus(b, n, after - 1));
-  damo_var *last = plus(b, n, -1);
+  damo_var *i = build_range(b, build_i64(b, -before), length_plus(b, n, after - 1));
+  damo_var *last = length_plus(b, n, -1);
   if (strcmp(mode, "edge") == 0) {
     i = build_fn2(b, "minimum", build_fn2(b, "maximum", i, zero), last);
   } else if (strcmp(mode, "wrap") == 0) {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static damo_status check_index(const damo_op *op, damo_var *const *in, int n_in, int rank) {
+static damo_status pick_check_index(const damo_op *op, damo_var *const *in, int n_in, int rank) {
   char text[256];
   for (int i = 0; i < n_in; i++) {
     const damo_type *t = in[i]->type;
@@ -33,7 +33,7 @@ static damo_status pick_infer_type(const damo_op *op, damo_var *const *in, int n
   int64_t shape[DAMO_MAX_NDIM];
   if (!type_is_tensor(x) || x->ndim < 1)
     return ctx_fail(ctx, DAMO_ETYPE, "Pick: the first operand must have an axis to pick from");
-  DAMO_TRY(check_index(op, in, n_in, x->ndim - 1));
+  DAMO_TRY(pick_check_index(op, in, n_in, x->ndim - 1));
   for (int i = 0; i < index->ndim; i++) {
     if (x->shape[i] >= 0 && index->shape[i] >= 0 && x->shape[i] != index->shape[i]) {
       char a[256], c[256];
@@ -48,7 +48,8 @@ static damo_status pick_infer_type(const damo_op *op, damo_var *const *in, int n
 }
 
 /* Checks that the index fits the leading axes of shape `of` and every position lies in 1…n. */
-static damo_status check_positions(const thunk *t, const damo_array *index, const int64_t *of, int64_t n, int64_t *at) {
+static damo_status pick_check_positions(const thunk *t, const damo_array *index, const int64_t *of, int64_t n,
+                                        int64_t *at) {
   char a[256], c[256];
   for (int i = 0; i < index->ndim; i++) {
     if (array_shape(index)[i] == of[i]) continue;
@@ -75,7 +76,7 @@ static damo_status pick_perform(thunk *t) {
   int64_t *at = thunk_scratch(t, (size_t)count * sizeof(int64_t));
   damo_array *out = at ? thunk_out(t, 0, array_dtype(x), index->ndim, array_shape(index)) : NULL;
   if (!out) return DAMO_EMEMORY;
-  DAMO_TRY(check_positions(t, index, array_shape(x), array_shape(x)[last], at));
+  DAMO_TRY(pick_check_positions(t, index, array_shape(x), array_shape(x)[last], at));
   const char *row = x->data;
   for (int64_t i = 0; i < count; i++) {
     memcpy(out->data + (size_t)i * size, row + (at[i] - 1) * step, size);
@@ -131,7 +132,7 @@ static damo_status pick_grad_infer_type(const damo_op *op, damo_var *const *in, 
   damo_ctx *ctx = op->obj.ctx;
   const damo_type *g = in[0]->type;
   int64_t shape[DAMO_MAX_NDIM + 1], n = -1;
-  DAMO_TRY(check_index(op, in, n_in, g->ndim));
+  DAMO_TRY(pick_check_index(op, in, n_in, g->ndim));
   for (int i = 0; i < g->ndim; i++) shape[i] = g->shape[i] >= 0 ? g->shape[i] : in[1]->type->shape[i];
   shape[g->ndim] = var_static_int(in[2], &n) && n >= 0 ? n : -1;
   out[0] = type_tensor(ctx, g->dtype, g->ndim + 1, shape);
@@ -150,7 +151,7 @@ static damo_status pick_grad_perform(thunk *t) {
   damo_array *out = scratch ? thunk_out(t, 0, array_dtype(g), index->ndim + 1, shape) : NULL;
   if (!out) return DAMO_EMEMORY;
   int64_t *at = (int64_t *)scratch;
-  DAMO_TRY(check_positions(t, index, array_shape(g), n, at));
+  DAMO_TRY(pick_check_positions(t, index, array_shape(g), n, at));
   kernel_copy_nd(g->data, array_strides(g), scratch + at_size, NULL, g->ndim, array_shape(g), size);
   memset(out->data, 0, (size_t)(count * n) * size);
   for (int64_t i = 0; i < count; i++) {

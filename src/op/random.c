@@ -48,7 +48,7 @@ static damo_var *param_operand(build *b, const fn_args *a, const distribution *d
 }
 
 /* Appends the next state and the draw. */
-static damo_status give_both(build *b, damo_apply *node, ptrvec *out) {
+static damo_status draw_give_both(build *b, damo_apply *node, ptrvec *out) {
   if (!node) return b->status;
   DAMO_TRY(ptrvec_push(out, node->out[0]));
   return ptrvec_push(out, node->out[1]);
@@ -69,7 +69,7 @@ static damo_status call_draw(build *b, const fn_args *a, ptrvec *out) {
     return ctx_fail(b->ctx, DAMO_ETYPE, "%s: draws can't have dtype %s", d->name, dtype_name(dtype));
   }
   const prop_value props[4] = {prop_str(d->name), prop_str(dtype_name(dtype)), prop_bool(sized), prop_int(ndim)};
-  return give_both(b, build_apply(b, op_new(b->ctx, &random_draw_def, props, 4), in, n + ndim), out);
+  return draw_give_both(b, build_apply(b, op_new(b->ctx, &random_draw_def, props, 4), in, n + ndim), out);
 }
 
 static damo_status call_permutation(build *b, const fn_args *a, ptrvec *out) {
@@ -84,7 +84,7 @@ static damo_status call_permutation(build *b, const fn_args *a, ptrvec *out) {
     in[1] = build_cast(b, in[1], DAMO_INT64);
     if (!in[1]) return b->status;
   }
-  return give_both(b, build_apply(b, op_new(b->ctx, &permutation_def, NULL, 0), in, 2), out);
+  return draw_give_both(b, build_apply(b, op_new(b->ctx, &permutation_def, NULL, 0), in, 2), out);
 }
 
 #define DRAW_OPTIONS "size:shape dtype:dtype"

@@ -54,28 +54,29 @@ static void draw_gumbel(double *v, const double *const *p, int64_t n) {
   for (int64_t i = 0; i < n; i++) v[i] = p[0][i] - p[1][i] * v[i];
 }
 
-static const char *refuse_scale_second(const double *p) { return p[1] >= 0 ? NULL : "scale must not be negative"; }
-static const char *refuse_scale_first(const double *p) { return p[0] >= 0 ? NULL : "scale must not be negative"; }
-static const char *refuse_p(const double *p) { return p[0] >= 0 && p[0] <= 1 ? NULL : "p must lie between 0 and 1"; }
+static const char *draw_refuse_scale_second(const double *p) { return p[1] >= 0 ? NULL : "scale must not be negative"; }
+static const char *draw_refuse_scale_first(const double *p) { return p[0] >= 0 ? NULL : "scale must not be negative"; }
+static const char *draw_refuse_p(const double *p) {
+  return p[0] >= 0 && p[0] <= 1 ? NULL : "p must lie between 0 and 1";
+}
 
-static const char *refuse_range(const double *p) { return p[0] <= p[1] ? NULL : "low must not be greater than high"; }
-
-static damo_var *sub(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "sub", x, y); }
-static damo_var *mul(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "mul", x, y); }
+static const char *draw_refuse_range(const double *p) {
+  return p[0] <= p[1] ? NULL : "low must not be greater than high";
+}
 
 /* (draw - loc) / scale, times g: how the draw follows its scale; its location moves it one to one. */
 static damo_var *grad_loc_scale(build *b, damo_var *const *p, damo_var *draw, damo_var *g, int i) {
-  return i == 0 ? g : mul(b, g, build_fn2(b, "true_div", sub(b, draw, p[0]), p[1]));
+  return i == 0 ? g : build_mul(b, g, build_fn2(b, "true_div", build_sub(b, draw, p[0]), p[1]));
 }
 
 static damo_var *grad_uniform(build *b, damo_var *const *p, damo_var *draw, damo_var *g, int i) {
-  damo_var *u = build_fn2(b, "true_div", sub(b, draw, p[0]), sub(b, p[1], p[0]));
-  return mul(b, g, i == 0 ? sub(b, build_num(b, 1), u) : u);
+  damo_var *u = build_fn2(b, "true_div", build_sub(b, draw, p[0]), build_sub(b, p[1], p[0]));
+  return build_mul(b, g, i == 0 ? build_sub(b, build_num(b, 1), u) : u);
 }
 
 static damo_var *grad_exponential(build *b, damo_var *const *p, damo_var *draw, damo_var *g, int i) {
   (void)i;
-  return mul(b, g, build_fn2(b, "true_div", draw, p[0]));
+  return build_mul(b, g, build_fn2(b, "true_div", draw, p[0]));
 }
 
 const distribution distributions[] = {
@@ -86,7 +87,7 @@ const distribution distributions[] = {
      .base = BASE_NORMAL,
      .draw = draw_normal,
      .dtype = DAMO_N_DTYPES,
-     .refuse = refuse_scale_second,
+     .refuse = draw_refuse_scale_second,
      .grad = grad_loc_scale},
     {.name = "uniform",
      .n_params = 2,
@@ -103,7 +104,7 @@ const distribution distributions[] = {
      .base = BASE_UNIFORM,
      .draw = draw_bernoulli,
      .dtype = DAMO_BOOL,
-     .refuse = refuse_p},
+     .refuse = draw_refuse_p},
     {.name = "exponential",
      .n_params = 1,
      .param = {"scale"},
@@ -111,7 +112,7 @@ const distribution distributions[] = {
      .base = BASE_UNIFORM,
      .draw = draw_exponential,
      .dtype = DAMO_N_DTYPES,
-     .refuse = refuse_scale_first,
+     .refuse = draw_refuse_scale_first,
      .grad = grad_exponential},
     {.name = "gumbel",
      .n_params = 2,
@@ -120,7 +121,7 @@ const distribution distributions[] = {
      .base = BASE_UNIFORM,
      .draw = draw_gumbel,
      .dtype = DAMO_N_DTYPES,
-     .refuse = refuse_scale_second,
+     .refuse = draw_refuse_scale_second,
      .grad = grad_loc_scale},
     {.name = "integers",
      .n_params = 2,
@@ -128,7 +129,7 @@ const distribution distributions[] = {
      .preset = {1, 1},
      .base = BASE_WORD,
      .dtype = DAMO_INT64,
-     .refuse = refuse_range},
+     .refuse = draw_refuse_range},
     {.name = NULL},
 };
 
@@ -163,7 +164,7 @@ static damo_status draw_init(damo_op *op) {
 
 static damo_dtype param_dtype(const distribution *d) { return d->base == BASE_WORD ? DAMO_INT64 : DAMO_FLOAT64; }
 
-static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in) {
+static damo_status draw_check_inputs(const damo_op *op, damo_var *const *in, int n_in) {
   const draw_op *d = op->data;
   const int n_params = d->dist->n_params;
   char text[256];
@@ -222,7 +223,7 @@ static damo_status draw_infer_type(const damo_op *op, damo_var *const *in, int n
   damo_ctx *ctx = op->obj.ctx;
   int64_t shape[DAMO_MAX_NDIM];
   int ndim = 0;
-  DAMO_TRY(check_inputs(op, in, n_in));
+  DAMO_TRY(draw_check_inputs(op, in, n_in));
   DAMO_TRY(params_static_shape(ctx, d, in + 1, &ndim, shape));
   if (d->sized) {
     if (ndim > d->ndim) {
@@ -242,14 +243,14 @@ static damo_status draw_infer_type(const damo_op *op, damo_var *const *in, int n
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
 /* Walks the parameters along the draw: byte steps, 0 where they broadcast. */
-typedef struct walk {
+typedef struct param_walk {
   int ndim, n_params;
   int64_t shape[DAMO_MAX_NDIM], step[DRAW_MAX_PARAMS][DAMO_MAX_NDIM], at[DAMO_MAX_NDIM];
   const char *data[DRAW_MAX_PARAMS];
   bool constant; /* one set of parameters for all values */
-} walk;
+} param_walk;
 
-static damo_status walk_shape(walk *w, const thunk *t, const draw_op *d) {
+static damo_status param_walk_shape(param_walk *w, const thunk *t, const draw_op *d) {
   w->n_params = d->dist->n_params;
   if (d->sized) {
     w->ndim = d->ndim;
@@ -276,7 +277,7 @@ static damo_status walk_shape(walk *w, const thunk *t, const draw_op *d) {
   return DAMO_OK;
 }
 
-static damo_status walk_params(walk *w, const thunk *t, const draw_op *d) {
+static damo_status param_walk_init(param_walk *w, const thunk *t, const draw_op *d) {
   char a[256], c[256];
   for (int i = 0; i < w->n_params; i++) {
     const damo_array *p = thunk_in(t, 1 + i);
@@ -301,7 +302,7 @@ static damo_status walk_params(walk *w, const thunk *t, const draw_op *d) {
   return DAMO_OK;
 }
 
-static void walk_next(walk *w) {
+static void param_walk_next(param_walk *w) {
   for (int k = w->ndim - 1; k >= 0; k--) {
     for (int i = 0; i < w->n_params; i++) w->data[i] += w->step[i][k];
     if (++w->at[k] < w->shape[k]) return;
@@ -310,7 +311,7 @@ static void walk_next(walk *w) {
   }
 }
 
-static damo_status check_params(const thunk *t, const distribution *d, const double *p) {
+static damo_status draw_check_params(const thunk *t, const distribution *d, const double *p) {
   const char *why = d->refuse ? d->refuse(p) : NULL;
   if (!why) return DAMO_OK;
   const double first = number_shown(p[0]);
@@ -320,15 +321,16 @@ static damo_status check_params(const thunk *t, const distribution *d, const dou
 }
 
 /* Fills params[i][0..n) for the next n values, each set checked. */
-static damo_status gather_params(const thunk *t, const distribution *d, walk *w, double *const *params, int64_t n) {
+static damo_status gather_params(const thunk *t, const distribution *d, param_walk *w, double *const *params,
+                                 int64_t n) {
   double p[DRAW_MAX_PARAMS];
   for (int64_t k = 0; k < n; k++) {
     for (int i = 0; i < w->n_params; i++) {
       memcpy(&p[i], w->data[i], sizeof p[i]);
       params[i][k] = p[i];
     }
-    if (k == 0 || !w->constant) DAMO_TRY(check_params(t, d, p));
-    if (!w->constant) walk_next(w);
+    if (k == 0 || !w->constant) DAMO_TRY(draw_check_params(t, d, p));
+    if (!w->constant) param_walk_next(w);
   }
   return DAMO_OK;
 }
@@ -341,16 +343,16 @@ static void store_uniform_f32(const double *v, float *out, int64_t n) {
   }
 }
 
-static void store(const draw_op *d, const double *v, char *out, int64_t n) {
+static void draw_store(const draw_op *d, const double *v, char *out, int64_t n) {
   if (d->dtype == DAMO_FLOAT32 && d->dist->draw == draw_uniform)
     store_uniform_f32(v, (float *)out, n);
   else
     kernel_cast(DAMO_FLOAT64, d->dtype)(v, out, n);
 }
 
-static damo_status draw_floats(thunk *t, const draw_op *d, walk *w, philox_state at, char *out, int64_t n,
-                               double *room) {
-  double *values = room, *params[DRAW_MAX_PARAMS] = {room + DRAW_BLOCK, room + 2 * DRAW_BLOCK};
+static damo_status draw_floats(thunk *t, const draw_op *d, param_walk *w, philox_state at, char *out, int64_t n,
+                               double *workspace) {
+  double *values = workspace, *params[DRAW_MAX_PARAMS] = {workspace + DRAW_BLOCK, workspace + 2 * DRAW_BLOCK};
   const size_t size = dtype_size(d->dtype);
   for (int64_t i = 0; i < n; i += DRAW_BLOCK) {
     const int64_t m = n - i < DRAW_BLOCK ? n - i : DRAW_BLOCK;
@@ -361,20 +363,20 @@ static damo_status draw_floats(thunk *t, const draw_op *d, walk *w, philox_state
     philox_advance(&at, philox_blocks(m));
     DAMO_TRY(gather_params(t, d->dist, w, params, m));
     d->dist->draw(values, (const double *const *)params, m);
-    store(d, values, out + (size_t)i * size, m);
+    draw_store(d, values, out + (size_t)i * size, m);
   }
   return DAMO_OK;
 }
 
 /* The high half of word · range: 0…range-1, with a bias below range / 2^64; range 0 stands for 2^64. */
-static uint64_t below(uint64_t word, uint64_t range) {
+static uint64_t word_below(uint64_t word, uint64_t range) {
   const uint64_t a0 = (uint32_t)word, a1 = word >> 32, b0 = (uint32_t)range, b1 = range >> 32;
   const uint64_t mid1 = a1 * b0 + (a0 * b0 >> 32), mid2 = a0 * b1 + (uint32_t)mid1;
   return range == 0 ? word : a1 * b1 + (mid1 >> 32) + (mid2 >> 32);
 }
 
-static damo_status draw_words(thunk *t, const draw_op *d, walk *w, philox_state at, char *out, int64_t n,
-                              int64_t *room) {
+static damo_status draw_words(thunk *t, const draw_op *d, param_walk *w, philox_state at, char *out, int64_t n,
+                              int64_t *workspace) {
   const cast_fn cast = kernel_cast(DAMO_INT64, d->dtype);
   const size_t size = dtype_size(d->dtype);
   uint32_t block[4];
@@ -390,30 +392,31 @@ static damo_status draw_words(thunk *t, const draw_op *d, walk *w, philox_state 
       }
       if ((i + k) % 2 == 0) philox_block(&at, (uint64_t)(i + k) / 2, block);
       const uint32_t *h = block + 2 * ((i + k) % 2);
-      room[k] = (int64_t)((uint64_t)low + below((uint64_t)h[1] << 32 | h[0], (uint64_t)high - (uint64_t)low + 1));
-      walk_next(w);
+      workspace[k] =
+          (int64_t)((uint64_t)low + word_below((uint64_t)h[1] << 32 | h[0], (uint64_t)high - (uint64_t)low + 1));
+      param_walk_next(w);
     }
-    cast(room, out + (size_t)i * size, m);
+    cast(workspace, out + (size_t)i * size, m);
   }
   return DAMO_OK;
 }
 
 static damo_status draw_perform(thunk *t) {
   const draw_op *d = t->node->op->data;
-  walk w = {.constant = true};
+  param_walk w = {.constant = true};
   philox_state s = random_state_read(thunk_in(t, 0));
   int64_t n;
-  DAMO_TRY(walk_shape(&w, t, d));
-  DAMO_TRY(walk_params(&w, t, d));
+  DAMO_TRY(param_walk_shape(&w, t, d));
+  DAMO_TRY(param_walk_init(&w, t, d));
   DAMO_TRY(shape_size(t->ctx, w.ndim, w.shape, &n));
-  void *room = thunk_scratch(t, (1 + DRAW_MAX_PARAMS) * DRAW_BLOCK * sizeof(double));
-  damo_array *next = room ? thunk_out(t, 0, DAMO_UINT64, 1, (const int64_t[]){3}) : NULL;
+  void *workspace = thunk_scratch(t, (1 + DRAW_MAX_PARAMS) * DRAW_BLOCK * sizeof(double));
+  damo_array *next = workspace ? thunk_out(t, 0, DAMO_UINT64, 1, (const int64_t[]){3}) : NULL;
   damo_array *out = next ? thunk_out(t, 1, d->dtype, w.ndim, w.shape) : NULL;
   if (!out) return DAMO_EMEMORY;
   if (d->dist->base == BASE_WORD)
-    DAMO_TRY(draw_words(t, d, &w, s, out->data, n, room));
+    DAMO_TRY(draw_words(t, d, &w, s, out->data, n, workspace));
   else
-    DAMO_TRY(draw_floats(t, d, &w, s, out->data, n, room));
+    DAMO_TRY(draw_floats(t, d, &w, s, out->data, n, workspace));
   philox_advance(&s, philox_blocks(n));
   state_write(next, &s);
   return DAMO_OK;

@@ -31,16 +31,16 @@ static const struct {
 };
 #define N_KINDS ((int)(sizeof kinds / sizeof *kinds))
 
-static const reduce_data *data_of(const damo_op *op) { return (const reduce_data *)op->data; }
+static const reduce_data *reduce_data_of(const damo_op *op) { return (const reduce_data *)op->data; }
 
-static uint32_t mask_of(const reduce_data *d, int ndim) {
+static uint32_t reduce_axes_mask(const reduce_data *d, int ndim) {
   if (!d->all) return d->mask;
   return ndim >= 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
 }
 
-static int axes_of(const reduce_data *d, int ndim, int *axes) {
+static int reduce_axes_of(const reduce_data *d, int ndim, int *axes) {
   int n = 0;
-  uint32_t mask = mask_of(d, ndim);
+  uint32_t mask = reduce_axes_mask(d, ndim);
   for (int k = 0; k < ndim; k++) {
     if (mask >> k & 1) axes[n++] = k;
   }
@@ -68,7 +68,7 @@ static damo_status reduce_init(damo_op *op) {
 }
 
 static void reduce_format(strbuf *out, const damo_op *op) {
-  const reduce_data *d = data_of(op);
+  const reduce_data *d = reduce_data_of(op);
   strbuf_add(out, kinds[d->kind].class_name);
   if (d->all && !d->keepdims) return;
   strbuf_add(out, "{");
@@ -82,7 +82,7 @@ static void reduce_format(strbuf *out, const damo_op *op) {
 
 /* The result's shape, from the operand's; returns its rank. */
 static int reduced_shape(const reduce_data *d, int ndim, const int64_t *shape, int64_t *out) {
-  uint32_t mask = mask_of(d, ndim);
+  uint32_t mask = reduce_axes_mask(d, ndim);
   int n = 0;
   for (int k = 0; k < ndim; k++) {
     if (!(mask >> k & 1)) {
@@ -96,7 +96,7 @@ static int reduced_shape(const reduce_data *d, int ndim, const int64_t *shape, i
 
 static damo_status reduce_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  const reduce_data *d = data_of(op);
+  const reduce_data *d = reduce_data_of(op);
   const char *name = kinds[d->kind].name;
   damo_ctx *ctx = op->obj.ctx;
   const damo_type *t = in[0]->type;
@@ -118,7 +118,7 @@ static bool needs_an_element(reduce_kind kind) {
 }
 
 static damo_status check_not_empty(const thunk *t, const reduce_data *d, const damo_array *x) {
-  uint32_t mask = mask_of(d, x->ndim);
+  uint32_t mask = reduce_axes_mask(d, x->ndim);
   for (int k = 0; k < x->ndim; k++) {
     if (!(mask >> k & 1) || array_shape(x)[k] > 0) continue;
     char text[256];
@@ -129,12 +129,12 @@ static damo_status check_not_empty(const thunk *t, const reduce_data *d, const d
 }
 
 static damo_status reduce_perform(thunk *t) {
-  const reduce_data *d = data_of(t->node->op);
+  const reduce_data *d = reduce_data_of(t->node->op);
   const damo_array *x = thunk_in(t, 0);
   damo_dtype dt = array_dtype(x);
   int64_t shape[DAMO_MAX_NDIM];
   int ndim = reduced_shape(d, x->ndim, array_shape(x), shape);
-  uint32_t mask = mask_of(d, x->ndim);
+  uint32_t mask = reduce_axes_mask(d, x->ndim);
   int64_t n_out = 1;
   for (int k = 0; k < ndim; k++) n_out *= shape[k];
   if (needs_an_element(d->kind) && n_out > 0) DAMO_TRY(check_not_empty(t, d, x));
@@ -150,9 +150,9 @@ static damo_status reduce_perform(thunk *t) {
 
 static damo_status reduce_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                       damo_var ***out_shape) {
-  const reduce_data *d = data_of(node->op);
+  const reduce_data *d = reduce_data_of(node->op);
   int ndim = var_ndim(node->in[0]), n = 0;
-  uint32_t mask = mask_of(d, ndim);
+  uint32_t mask = reduce_axes_mask(d, ndim);
   for (int k = 0; k < ndim; k++) {
     if (!(mask >> k & 1)) {
       out_shape[0][n++] = in_shape[0][k];
@@ -166,17 +166,17 @@ static damo_status reduce_infer_shape(build *b, damo_apply *node, damo_var *cons
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
 /* v, of the result's shape, with the reduced axes as ones. */
-static damo_var *expand(build *b, const damo_apply *node, damo_var *v) {
-  const reduce_data *d = data_of(node->op);
+static damo_var *reduce_expand(build *b, const damo_apply *node, damo_var *v) {
+  const reduce_data *d = reduce_data_of(node->op);
   if (d->keepdims) return v;
   int axes[DAMO_MAX_NDIM], ndim = var_ndim(node->in[0]);
-  int n = axes_of(d, ndim, axes);
+  int n = reduce_axes_of(d, ndim, axes);
   return build_expand_axes(b, v, ndim, axes, n);
 }
 
 static damo_var *reduce_like(build *b, const damo_apply *node, reduce_kind kind, damo_var *x, bool keepdims) {
   int axes[DAMO_MAX_NDIM];
-  int n = axes_of(data_of(node->op), var_ndim(node->in[0]), axes);
+  int n = reduce_axes_of(reduce_data_of(node->op), var_ndim(node->in[0]), axes);
   return build_reduce(b, kind, x, axes, n, keepdims);
 }
 
@@ -194,14 +194,14 @@ static damo_var *prod_derivative(build *b, const damo_apply *node) {
 }
 
 /* d result / d x, of x's shape (sum: NULL, meaning 1); of sum_sqr, a real function of complex x, the conjugate. */
-static damo_var *derivative(build *b, damo_apply *node) {
+static damo_var *reduce_derivative(build *b, damo_apply *node) {
   damo_var *x = node->in[0], *out = node->out[0];
-  switch (data_of(node->op)->kind) {
+  switch (reduce_data_of(node->op)->kind) {
     case REDUCE_PROD: return prod_derivative(b, node);
     case REDUCE_MAX:
-    case REDUCE_MIN: return build_cast(b, build_fn2(b, "eq", x, expand(b, node, out)), var_dtype(x));
+    case REDUCE_MIN: return build_cast(b, build_fn2(b, "eq", x, reduce_expand(b, node, out)), var_dtype(x));
     case REDUCE_SUM_SQR: return build_fn2(b, "mul", build_num(b, 2), x);
-    case REDUCE_LOGSUMEXP: return build_fn1(b, "exp", build_fn2(b, "sub", x, expand(b, node, out)));
+    case REDUCE_LOGSUMEXP: return build_fn1(b, "exp", build_fn2(b, "sub", x, reduce_expand(b, node, out)));
     case REDUCE_SUM:
     case REDUCE_ANY:
     case REDUCE_ALL:
@@ -211,34 +211,35 @@ static damo_var *derivative(build *b, damo_apply *node) {
   return NULL;
 }
 
-static bool is_flat(const damo_apply *node) { return dtype_is_discrete(var_dtype(node->out[0])); }
+static bool reduce_is_flat(const damo_apply *node) { return dtype_is_discrete(var_dtype(node->out[0])); }
 
 static damo_status reduce_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *x = node->in[0];
   if (gout[0] == NULL) return DAMO_OK;
-  if (is_flat(node)) {
+  if (reduce_is_flat(node)) {
     gin[0] = build_zero_grad(b, x);
     return b->status;
   }
-  damo_var *g = expand(b, node, gout[0]);
-  if (data_of(node->op)->kind == REDUCE_SUM) {
+  damo_var *g = reduce_expand(b, node, gout[0]);
+  if (reduce_data_of(node->op)->kind == REDUCE_SUM) {
     gin[0] = build_unbroadcast(b, build_fill(b, x, g), x);
     return b->status;
   }
-  damo_var *d = derivative(b, node);
-  if (d && dtype_is_complex(var_dtype(d)) && data_of(node->op)->kind != REDUCE_SUM_SQR) d = build_fn1(b, "conj", d);
+  damo_var *d = reduce_derivative(b, node);
+  if (d && dtype_is_complex(var_dtype(d)) && reduce_data_of(node->op)->kind != REDUCE_SUM_SQR)
+    d = build_fn1(b, "conj", d);
   gin[0] = build_unbroadcast(b, build_fn2(b, "mul", g, d), x);
   return b->status;
 }
 
 static damo_status reduce_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   if (eval[0] == NULL) return DAMO_OK;
-  if (is_flat(node)) {
+  if (reduce_is_flat(node)) {
     rout[0] = build_zero_grad(b, node->out[0]);
     return b->status;
   }
-  const reduce_data *d = data_of(node->op);
-  damo_var *e = eval[0], *slope = d->kind != REDUCE_SUM ? derivative(b, node) : NULL;
+  const reduce_data *d = reduce_data_of(node->op);
+  damo_var *e = eval[0], *slope = d->kind != REDUCE_SUM ? reduce_derivative(b, node) : NULL;
   if (d->kind == REDUCE_SUM_SQR) slope = build_fn1(b, "conj", slope);
   if (d->kind != REDUCE_SUM) e = build_fn2(b, "mul", e, slope);
   if (d->kind == REDUCE_SUM_SQR) e = build_fn1(b, "real", e);
@@ -340,3 +341,7 @@ const op_func reduce_funcs[] = {
     {"max_and_argmax", "x", AXES, fn_max_and_argmax, NULL, "max, then argmax", false, false},
     {.name = NULL},
 };
+
+#undef N_KINDS
+#undef AXES
+#undef ROW

@@ -2,7 +2,7 @@
 #include "reduce_int.h"
 
 /* Number of elements that the reduction of c joins, as a scalar of dtype dt; a constant where the shape is known. */
-static damo_var *count(build *b, const reduce_call *c, damo_dtype dt) {
+static damo_var *reduced_count(build *b, const reduce_call *c, damo_dtype dt) {
   int64_t known = 1;
   damo_var *n = NULL;
   for (int i = 0; i < c->n; i++) {
@@ -26,37 +26,37 @@ static damo_dtype mean_dtype(const reduce_call *c) {
   return dtype_is_discrete(dt) ? DAMO_FLOAT64 : dt;
 }
 
-static damo_var *mean(build *b, const reduce_call *c, bool keepdims) {
+static damo_var *build_mean(build *b, const reduce_call *c, bool keepdims) {
   damo_dtype dt = mean_dtype(c);
   damo_var *sum = build_reduce(b, REDUCE_SUM, build_cast(b, c->x, dt), c->axes, c->n, keepdims);
-  return build_fn2(b, "true_div", sum, count(b, c, dt));
+  return build_fn2(b, "true_div", sum, reduced_count(b, c, dt));
 }
 
 damo_status fn_mean(build *b, const fn_args *a, ptrvec *out) {
   reduce_call c;
   DAMO_TRY(reduce_read_call(b, a, 2, &c));
-  return fn_give(b, out, mean(b, &c, c.keepdims));
+  return fn_give(b, out, build_mean(b, &c, c.keepdims));
 }
 
 /* sum |x - mean|² / (n - ddof): two passes, which loses no digits where the mean is large. */
-static damo_var *variance(build *b, const fn_args *a) {
+static damo_var *build_variance(build *b, const fn_args *a) {
   reduce_call c;
   double ddof = 0;
   if (reduce_read_call(b, a, -1, &c) != DAMO_OK || fn_opt_num(a, 2, &ddof) != DAMO_OK) return build_take(b, NULL);
   damo_dtype dt = mean_dtype(&c);
-  damo_var *centred = build_fn2(b, "sub", build_cast(b, c.x, dt), mean(b, &c, true));
+  damo_var *centred = build_fn2(b, "sub", build_cast(b, c.x, dt), build_mean(b, &c, true));
   if (dtype_is_complex(dt)) centred = build_fn1(b, "abs", centred);
   damo_var *squares = build_reduce(b, REDUCE_SUM, build_fn1(b, "sqr", centred), c.axes, c.n, c.keepdims);
   if (squares == NULL) return NULL;
-  damo_var *n = count(b, &c, var_dtype(squares));
+  damo_var *n = reduced_count(b, &c, var_dtype(squares));
   if (ddof != 0) n = build_fn2(b, "sub", n, build_num(b, ddof));
   return build_fn2(b, "true_div", squares, n);
 }
 
-damo_status fn_var(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, variance(b, a)); }
+damo_status fn_var(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, build_variance(b, a)); }
 
 damo_status fn_std(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *v = variance(b, a);
+  damo_var *v = build_variance(b, a);
   return fn_give(b, out, v ? build_fn1(b, "sqrt", v) : NULL);
 }
 

@@ -1,6 +1,6 @@
 /* reduce_int: what reduce.c and reduce_composite.c share. Private to src/op. */
-#ifndef DAMO_REDUCE_INT_H
-#define DAMO_REDUCE_INT_H
+#ifndef DAMO_OP_REDUCE_INT_H
+#define DAMO_OP_REDUCE_INT_H
 
 #include "op.h"
 #include "shape_int.h"

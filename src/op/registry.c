@@ -1,7 +1,7 @@
 /* registry: the op families of a context. Ops are listed in their family's file, never here. */
 #include "sparse_op.h"
 
-static const op_func *const families[] = {
+static const op_func *const op_families[] = {
     elemwise_funcs,
     reduce_funcs,
     cumulative_funcs,
@@ -71,6 +71,6 @@ const op_def *const *const sparse_classes[] = {sparse_move_classes,        spars
                                                sparse_norm_classes,        NULL};
 
 damo_status op_register_all(damo_ctx *ctx) {
-  for (size_t i = 0; i < sizeof families / sizeof *families; i++) DAMO_TRY(funcs_register(ctx, families[i]));
+  for (size_t i = 0; i < sizeof op_families / sizeof *op_families; i++) DAMO_TRY(funcs_register(ctx, op_families[i]));
   return DAMO_OK;
 }

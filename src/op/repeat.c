@@ -7,7 +7,7 @@
 
 /* ---- Tile -------------------------------------------------------------------------------------------------------- */
 
-static damo_var *times(build *b, damo_var *x, damo_var *y) {
+static damo_var *length_times(build *b, damo_var *x, damo_var *y) {
   int64_t i, j, n;
   if (!x || !y) return NULL;
   if (!var_static_int(x, &i) || !var_static_int(y, &j)) return build_fn2(b, "mul", x, y);
@@ -36,7 +36,7 @@ static damo_status fn_tile(build *b, const fn_args *a, ptrvec *out) {
     pattern[2 * i + 1] = i < lead ? -1 : i - lead;
     wide[2 * i] = r;
     wide[2 * i + 1] = length;
-    flat[i] = times(b, r, length);
+    flat[i] = length_times(b, r, length);
   }
   if (b->status != DAMO_OK) return b->status;
   damo_var *y = build_broadcast_to(b, "tile", build_dimshuffle(b, x, pattern, 2 * ndim), wide, 2 * ndim);
@@ -106,7 +106,7 @@ static damo_var *repeat_each(build *b, damo_var *x, damo_var *repeats, int axis)
     wide[o++] = flat[i] = build_dim(b, x, i);
     if (i != axis) continue;
     wide[o++] = repeats;
-    flat[i] = times(b, flat[i], repeats);
+    flat[i] = length_times(b, flat[i], repeats);
   }
   y = y ? build_broadcast_to(b, "repeat_", y, wide, n + 1) : NULL;
   return y ? build_reshape(b, y, build_vector(b, flat, n), n) : NULL;

@@ -21,7 +21,7 @@ static bool static_entry(const damo_var *shape, int i, int64_t *out) {
   return false;
 }
 
-static damo_status too_many(damo_ctx *ctx) {
+static damo_status reshape_fail_too_many(damo_ctx *ctx) {
   return ctx_fail(ctx, DAMO_EVALUE, "reshape: the shape has more entries than can be counted");
 }
 
@@ -37,7 +37,7 @@ static damo_status reshape_resolve(damo_ctx *ctx, const damo_array *x, int n, in
       return ctx_fail(ctx, DAMO_EVALUE, "reshape: length %lld of axis %d is not allowed (-1 may stand once)",
                       (long long)shape[i], i + 1);
     } else if (!i64_mul(known, shape[i], &known)) {
-      return too_many(ctx);
+      return reshape_fail_too_many(ctx);
     }
   }
   bool fits = open < 0 ? known == size : known > 0 && size % known == 0;
@@ -82,7 +82,7 @@ static damo_status reshape_type(const damo_op *op, damo_var *const *in, int n_in
       return ctx_fail(ctx, DAMO_EVALUE, "reshape: length %lld of axis %d is negative", (long long)v, i + 1);
     } else {
       shape[i] = v;
-      if (!i64_mul(known, v, &known)) return too_many(ctx);
+      if (!i64_mul(known, v, &known)) return reshape_fail_too_many(ctx);
     }
   }
   if (all && size >= 0) {
@@ -132,7 +132,7 @@ static damo_status reshape_rop(build *b, damo_apply *node, damo_var *const *eval
   return b->status;
 }
 
-static damo_var *product(build *b, damo_var *const *xs, int n) {
+static damo_var *dims_product(build *b, damo_var *const *xs, int n) {
   damo_var *p = NULL;
   for (int i = 0; i < n; i++) p = p ? build_fn2(b, "mul", p, xs[i]) : xs[i];
   return p ? p : build_i64(b, 1);
@@ -157,22 +157,20 @@ static damo_status reshape_infer_shape(build *b, damo_apply *node, damo_var *con
     out_shape[0][i] = entry[i];
     if (known[i] >= 0) continue;
     if (!rest) {
-      damo_var *size = product(b, in_shape[0], var_ndim(node->in[0]));
-      rest = build_fn2(b, "floor_div", size, build_fn1(b, "neg", product(b, entry, n)));
+      damo_var *size = dims_product(b, in_shape[0], var_ndim(node->in[0]));
+      rest = build_fn2(b, "floor_div", size, build_fn1(b, "neg", dims_product(b, entry, n)));
     }
     out_shape[0][i] = build_fn3(b, "switch", build_fn2(b, "lt", entry[i], build_i64(b, 0)), rest, entry[i]);
   }
   return b->status;
 }
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 const op_def reshape_def = {
     .name = "Reshape",
     .doc = "the same entries in another shape; a view of a contiguous array",
     .props = "ndim",
     .n_in = 2,
-    .view_map = view_of_first,
+    .view_map = alias_first,
     .infer_type = reshape_type,
     .perform = reshape_perform,
     .grad = reshape_grad,

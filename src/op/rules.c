@@ -10,6 +10,19 @@ damo_status thunk_pass(thunk *t) {
   return DAMO_OK;
 }
 
+bool fold_never(const damo_apply *node) {
+  (void)node;
+  return false;
+}
+
+const op_alias alias_first[] = {{0, 0}, OP_ALIAS_END};
+
+damo_var *build_conj(build *b, damo_var *x) {
+  return x && dtype_is_complex(var_dtype(x)) ? build_fn1(b, "conj", x) : x;
+}
+
+damo_var *build_add_present(build *b, damo_var *x, damo_var *y) { return x && y ? build_add(b, x, y) : x ? x : y; }
+
 damo_status infer_shape_same(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
   for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[0][i];
   return b->status;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The operand as a strong tensor; NULL when it is none (the scope has failed). */
-static damo_var *operand(build *b, const fn_args *a, int i) {
+static damo_var *tensor_operand(build *b, const fn_args *a, int i) {
   damo_status s = fn_check_tensor(a, b->ctx, i);
   if (s != DAMO_OK) {
     b->status = s;
@@ -16,7 +16,7 @@ static damo_var *operand(build *b, const fn_args *a, int i) {
 }
 
 static damo_var *operand_with_shape(build *b, const fn_args *a, int i) {
-  return a->in[i] && type_is_sparse(a->in[i]->type) ? a->in[i] : operand(b, a, i);
+  return a->in[i] && type_is_sparse(a->in[i]->type) ? a->in[i] : tensor_operand(b, a, i);
 }
 
 static damo_status fn_shape(build *b, const fn_args *a, ptrvec *out) {
@@ -34,7 +34,7 @@ static damo_status fn_shape_i(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_size(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0), *dims[DAMO_MAX_NDIM], *size = NULL;
+  damo_var *x = tensor_operand(b, a, 0), *dims[DAMO_MAX_NDIM], *size = NULL;
   int64_t known = 1;
   if (!x) return b->status;
   DAMO_TRY(build_dims(b, x, dims));
@@ -50,7 +50,7 @@ static damo_status fn_size(build *b, const fn_args *a, ptrvec *out) {
 
 /* A vector Variable of any length with {ndim=}, else what shape_check takes. */
 static damo_status fn_reshape(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0), *dims[DAMO_MAX_NDIM];
+  damo_var *x = tensor_operand(b, a, 0), *dims[DAMO_MAX_NDIM];
   int64_t ndim = -1;
   int n = 0;
   if (!x) return b->status;
@@ -74,7 +74,7 @@ static damo_status fn_reshape(build *b, const fn_args *a, ptrvec *out) {
 }
 
 /* The first ndim - 1 axes kept, the rest one axis. */
-static damo_var *flatten(build *b, damo_var *x, int64_t ndim) {
+static damo_var *build_flattened(build *b, damo_var *x, int64_t ndim) {
   damo_var *dims[DAMO_MAX_NDIM];
   if (!x || b->status != DAMO_OK) return NULL;
   int most = var_ndim(x) > 1 ? var_ndim(x) : 1;
@@ -96,15 +96,15 @@ static damo_var *flatten(build *b, damo_var *x, int64_t ndim) {
 static damo_status fn_flatten(build *b, const fn_args *a, ptrvec *out) {
   int64_t ndim = 1;
   DAMO_TRY(fn_opt_int(a, 0, &ndim));
-  return fn_give(b, out, flatten(b, operand(b, a, 0), ndim));
+  return fn_give(b, out, build_flattened(b, tensor_operand(b, a, 0), ndim));
 }
 
 static damo_status fn_ravel(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, flatten(b, operand(b, a, 0), 1));
+  return fn_give(b, out, build_flattened(b, tensor_operand(b, a, 0), 1));
 }
 
 static damo_status fn_transpose(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0);
+  damo_var *x = tensor_operand(b, a, 0);
   int axes[DAMO_MAX_NDIM], n;
   if (!x) return b->status;
   DAMO_TRY(axes_in_order(b->ctx, "transpose", &a->opt[0], var_ndim(x), axes, &n));
@@ -115,11 +115,11 @@ static damo_status fn_transpose(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_matrix_transpose(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, build_swap_last(b, operand(b, a, 0)));
+  return fn_give(b, out, build_swap_last(b, tensor_operand(b, a, 0)));
 }
 
 static damo_status fn_dimshuffle(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0);
+  damo_var *x = tensor_operand(b, a, 0);
   const prop_value *v = &a->opt[0];
   int pattern[DAMO_MAX_NDIM];
   if (!x) return b->status;
@@ -139,7 +139,7 @@ static damo_status fn_dimshuffle(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_expand_dims(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0);
+  damo_var *x = tensor_operand(b, a, 0);
   const prop_value *v = &a->opt[0];
   int axes[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM], n;
   if (!x) return b->status;
@@ -156,7 +156,7 @@ static damo_status fn_expand_dims(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_squeeze(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0);
+  damo_var *x = tensor_operand(b, a, 0);
   int axes[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM], n, kept = 0;
   uint32_t drop = 0;
   if (!x) return b->status;
@@ -175,7 +175,7 @@ static damo_status fn_squeeze(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_moveaxis(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0);
+  damo_var *x = tensor_operand(b, a, 0);
   int from[DAMO_MAX_NDIM], to[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM], n, m;
   if (!x) return b->status;
   int ndim = var_ndim(x);
@@ -198,7 +198,7 @@ static damo_status fn_moveaxis(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_swapaxes(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0);
+  damo_var *x = tensor_operand(b, a, 0);
   int64_t one = 1, two = 2;
   int i, j, pattern[DAMO_MAX_NDIM];
   if (!x) return b->status;
@@ -212,7 +212,7 @@ static damo_status fn_swapaxes(build *b, const fn_args *a, ptrvec *out) {
 
 /* New axes come first, as PyTensor's atleast_Nd does by default. */
 static damo_status at_least(build *b, const fn_args *a, ptrvec *out, int n) {
-  damo_var *x = operand(b, a, 0);
+  damo_var *x = tensor_operand(b, a, 0);
   int pattern[DAMO_MAX_NDIM];
   if (!x) return b->status;
   int ndim = var_ndim(x);
@@ -225,7 +225,7 @@ static damo_status fn_atleast_3d(build *b, const fn_args *a, ptrvec *out) { retu
 
 /* x[…] with a step of -1 along the axes. */
 static damo_status fn_flip(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0);
+  damo_var *x = tensor_operand(b, a, 0);
   int axes[DAMO_MAX_NDIM], n;
   if (!x) return b->status;
   DAMO_TRY(axes_in_order(b->ctx, "flip", &a->opt[0], var_ndim(x), axes, &n));
@@ -237,7 +237,7 @@ static damo_status fn_flip(build *b, const fn_args *a, ptrvec *out) {
 
 /* The axes named get static length 1, checked when it runs. */
 static damo_status fn_specify_broadcastable(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = operand(b, a, 0), *dims[DAMO_MAX_NDIM];
+  damo_var *x = tensor_operand(b, a, 0), *dims[DAMO_MAX_NDIM];
   int axes[DAMO_MAX_NDIM], n;
   if (!x) return b->status;
   DAMO_TRY(axes_in_order(b->ctx, a->func->name, &a->opt[0], var_ndim(x), axes, &n));

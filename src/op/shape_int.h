@@ -31,6 +31,14 @@ damo_status axes_in_order(damo_ctx *ctx, const char *func, const prop_value *v, 
 /* The output cell becomes a view of the input (what is no array, the input itself): for ops that change nothing but
  * the Type or the gradient. */
 damo_status thunk_pass(thunk *t);
+/* do_constant_folding of ops that are never folded into constants. */
+bool fold_never(const damo_apply *node);
+/* A view_map or destroy_map: output 0 is a view of input 0, or destroys it. */
+extern const op_alias alias_first[];
+/* x, or its conjugate where x is complex; NULL for NULL. */
+damo_var *build_conj(build *b, damo_var *x);
+/* x + y, or the one that is there; NULL when neither is. */
+damo_var *build_add_present(build *b, damo_var *x, damo_var *y);
 /* For infer_shape: the same shape as input 0. */
 damo_status infer_shape_same(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
 /* For infer_shape: the lengths are inputs themselves, from input 0 on; from input 1 on, behind a value. */

@@ -32,7 +32,7 @@ static damo_status soft_init(damo_op *op) {
   return DAMO_OK;
 }
 
-static int axis_of(const damo_op *op) { return ((const soft_axis *)op->data)->axis; }
+static int softmax_axis(const damo_op *op) { return ((const soft_axis *)op->data)->axis; }
 static bool is_log_form(const damo_op *op) { return op->def == &log_softmax_def || op->def == &log_softmax_grad_def; }
 
 static damo_status soft_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -44,9 +44,9 @@ static damo_status soft_infer_type(const damo_op *op, damo_var *const *in, int n
       return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be a float tensor, got %s", name, i + 1,
                       type_format(text, sizeof text, t));
     }
-    if (t->ndim != in[0]->type->ndim || axis_of(op) >= t->ndim) {
-      return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: axis %d does not fit an operand of rank %d", name, axis_of(op) + 1,
-                      t->ndim);
+    if (t->ndim != in[0]->type->ndim || softmax_axis(op) >= t->ndim) {
+      return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: axis %d does not fit an operand of rank %d", name,
+                      softmax_axis(op) + 1, t->ndim);
     }
   }
   out[0] = damo_retain(in[n_in - 1]->type);
@@ -59,9 +59,9 @@ typedef struct soft_state {
   const kernel_table *table;
 } soft_state;
 
-static soft_box box_of(thunk *t, const damo_array *x) {
+static soft_box soft_box_of(thunk *t, const damo_array *x) {
   soft_state *state = t->state;
-  const int axis = axis_of(t->node->op);
+  const int axis = softmax_axis(t->node->op);
   const damo_dtype dtype = array_dtype(x);
   soft_box s = {.outer = 1, .n = 1, .inner = 1, .log_form = is_log_form(t->node->op)};
   if (!state->table) state->table = kernel_table_select();
@@ -94,7 +94,7 @@ static void *contiguous_data(const damo_array *a, void *to) {
 
 static damo_status soft_perform(thunk *t) {
   const damo_array *x = thunk_in(t, 0);
-  const soft_box s = box_of(t, x);
+  const soft_box s = soft_box_of(t, x);
   damo_array *y = thunk_out(t, 0, array_dtype(x), x->ndim, array_shape(x));
   void *work = y ? thunk_scratch(t, work_bytes(&s, array_dtype(x))) : NULL;
   if (!work) return DAMO_EMEMORY;
@@ -109,7 +109,7 @@ static damo_status soft_perform(thunk *t) {
 
 static damo_status soft_grad_perform(thunk *t) {
   const damo_array *dy = thunk_in(t, 0), *p = thunk_in(t, 1);
-  const soft_box s = box_of(t, p);
+  const soft_box s = soft_box_of(t, p);
   const damo_dtype dtype = array_dtype(p);
   char a[256], c[256];
   for (int i = 0; i < p->ndim; i++) {
@@ -147,22 +147,19 @@ static damo_var *sum_along(build *b, damo_var *x, int axis) {
   return build_reduce(b, REDUCE_SUM, x, &axis, axis < 0 ? -1 : 1, true);
 }
 
-static damo_var *mul(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "mul", x, y); }
-static damo_var *sub(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "sub", x, y); }
-
 static damo_status soft_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const op_def *def = is_log_form(node->op) ? &log_softmax_grad_def : &softmax_grad_def;
   if (!gout[0]) return DAMO_OK;
-  gin[0] = build_soft(b, def, axis_of(node->op), (damo_var *const[]){gout[0], node->out[0]}, 2);
+  gin[0] = build_soft(b, def, softmax_axis(node->op), (damo_var *const[]){gout[0], node->out[0]}, 2);
   return b->status;
 }
 
 static damo_status soft_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  const int axis = axis_of(node->op);
+  const int axis = softmax_axis(node->op);
   damo_var *p = node->out[0], *v = eval[0];
   if (!v) return DAMO_OK;
   if (is_log_form(node->op))
-    rout[0] = sub(b, v, sum_along(b, mul(b, build_fn1(b, "exp", p), v), axis));
+    rout[0] = build_sub(b, v, sum_along(b, build_mul(b, build_fn1(b, "exp", p), v), axis));
   else
     rout[0] = build_soft(b, &softmax_grad_def, axis, (damo_var *const[]){v, p}, 2);
   return b->status;
@@ -170,23 +167,23 @@ static damo_status soft_rop(build *b, damo_apply *node, damo_var *const *eval, d
 
 /* f(dy, p) = (dy - Σ dy·p)·p: symmetric in its linear part; by p: G·(dy - Σ dy·p) - dy·Σ G·p. */
 static damo_status softmax_grad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  const int axis = axis_of(node->op);
+  const int axis = softmax_axis(node->op);
   damo_var *g = gout[0], *dy = node->in[0], *p = node->in[1];
   if (!g) return DAMO_OK;
   gin[0] = build_soft(b, &softmax_grad_def, axis, (damo_var *const[]){g, p}, 2);
-  damo_var *rest = sub(b, dy, sum_along(b, mul(b, dy, p), axis));
-  gin[1] = sub(b, mul(b, g, rest), mul(b, dy, sum_along(b, mul(b, g, p), axis)));
+  damo_var *rest = build_sub(b, dy, sum_along(b, build_mul(b, dy, p), axis));
+  gin[1] = build_sub(b, build_mul(b, g, rest), build_mul(b, dy, sum_along(b, build_mul(b, g, p), axis)));
   return b->status;
 }
 
 /* f(dy, p) = dy - e·Σ dy with e = exp(p): by dy, G - Σ G·e; by p, -G·e·Σ dy. */
 static damo_status log_softmax_grad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  const int axis = axis_of(node->op);
+  const int axis = softmax_axis(node->op);
   damo_var *g = gout[0], *dy = node->in[0];
   if (!g) return DAMO_OK;
-  damo_var *ge = mul(b, g, build_fn1(b, "exp", node->in[1]));
-  gin[0] = sub(b, g, sum_along(b, ge, axis));
-  gin[1] = build_fn1(b, "neg", mul(b, ge, sum_along(b, dy, axis)));
+  damo_var *ge = build_mul(b, g, build_fn1(b, "exp", node->in[1]));
+  gin[0] = build_sub(b, g, sum_along(b, ge, axis));
+  gin[1] = build_fn1(b, "neg", build_mul(b, ge, sum_along(b, dy, axis)));
   return b->status;
 }
 

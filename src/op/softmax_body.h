@@ -71,7 +71,7 @@ static void F(forward)(const soft_box *s, const void *from, void *to, void *work
   }
 }
 
-/* One line along the axis, with step m: dx = (dy - Σ dy·p)·p for p the softmax, dx = dy - exp(p)·Σ dy for p its
+/* One slice along the axis, with step m: dx = (dy - Σ dy·p)·p for p the softmax, dx = dy - exp(p)·Σ dy for p its
  * logarithm (e = exp(p) then). Sums run over the inner axis together. */
 static void F(backward_slab)(const soft_box *s, const T *dy, const T *p, T *dx, T *work) {
   const int64_t n = s->n, m = s->inner;

@@ -30,8 +30,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 /* ---- The box that basic items cut out ---------------------------------------------------------------------------- */
 
 typedef struct box {
@@ -68,7 +66,7 @@ static damo_status box_item(damo_ctx *ctx, const index_item *it, const damo_arra
 }
 
 /* The box of x; index operands are the thunk's inputs from `first` on. */
-static damo_status box_of(thunk *t, int first, const damo_array *x, box *r) {
+static damo_status subtensor_box_of(thunk *t, int first, const damo_array *x, box *r) {
   const index_spec *spec = t->node->op->data;
   index_axes axes;
   int axis = 0;
@@ -134,7 +132,7 @@ static damo_status subtensor_type(const damo_op *op, damo_var *const *in, int n_
 static damo_status subtensor_perform(thunk *t) {
   const damo_array *x = thunk_in(t, 0);
   box r;
-  DAMO_TRY(box_of(t, 1, x, &r));
+  DAMO_TRY(subtensor_box_of(t, 1, x, &r));
   return thunk_out_view(t, 0, x, r.ndim, r.shape, r.strides, r.offset);
 }
 
@@ -168,7 +166,7 @@ const op_def subtensor_def = {
     .n_in = OP_VARIADIC,
     .data_size = sizeof(index_spec),
     .init = index_op_init,
-    .view_map = view_of_first,
+    .view_map = alias_first,
     .infer_type = subtensor_type,
     .perform = subtensor_perform,
     .grad = index_read_grad,
@@ -180,11 +178,9 @@ const op_def subtensor_def = {
 
 /* ---- IncSubtensor ------------------------------------------------------------------------------------------------ */
 
-static const op_alias destroys_first[] = {{0, 0}, OP_ALIAS_END};
-
 damo_status index_write_init(damo_op *op) {
   DAMO_TRY(index_op_init(op));
-  if (op->props[2].u.i) op->destroy_map = destroys_first;
+  if (op->props[2].u.i) op->destroy_map = alias_first;
   return DAMO_OK;
 }
 
@@ -229,7 +225,7 @@ static damo_status incsubtensor_perform(thunk *t) {
   int64_t from[DAMO_MAX_NDIM];
   const char *data = y->data;
   box r;
-  DAMO_TRY(box_of(t, 2, x, &r));
+  DAMO_TRY(subtensor_box_of(t, 2, x, &r));
   DAMO_TRY(index_write_strides(t, y, r.ndim, r.shape, from));
   damo_array *out = thunk_out_inplace(t, 0, 0);
   if (!out) return DAMO_EMEMORY;
@@ -245,7 +241,7 @@ static damo_status incsubtensor_perform(thunk *t) {
     }
     data = copy;
   }
-  if (out != x) DAMO_TRY(box_of(t, 2, out, &r));
+  if (out != x) DAMO_TRY(subtensor_box_of(t, 2, out, &r));
   box_move(array_dtype(x), !t->node->op->props[1].u.i, out->data + r.offset, r.strides, data, from, r.ndim, r.shape);
   return DAMO_OK;
 }
@@ -296,16 +292,16 @@ damo_var *index_write(build *b, damo_var *x, damo_var *y, bool set, const char *
   return y ? apply_index(b, op_new(b->ctx, def, p, 3), x, y, idx, n) : NULL;
 }
 
-static const char *spec_of(const damo_apply *node) { return node->op->props[0].u.s; }
+static const char *subtensor_spec_of(const damo_apply *node) { return node->op->props[0].u.s; }
 
 damo_status index_read_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *zeros = gout[0] ? build_zeros_of(b, node->in[0], var_dtype(gout[0])) : NULL;
-  if (zeros) gin[0] = index_write(b, zeros, gout[0], false, spec_of(node), node->in + 1, node->n_in - 1);
+  if (zeros) gin[0] = index_write(b, zeros, gout[0], false, subtensor_spec_of(node), node->in + 1, node->n_in - 1);
   return b->status;
 }
 
 damo_status index_read_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0]) rout[0] = index_read(b, eval[0], spec_of(node), node->in + 1, node->n_in - 1);
+  if (eval[0]) rout[0] = index_read(b, eval[0], subtensor_spec_of(node), node->in + 1, node->n_in - 1);
   return b->status;
 }
 
@@ -314,8 +310,8 @@ damo_status index_write_grad(build *b, damo_apply *node, damo_var *const *gout, 
   int n = node->n_in - 2;
   if (!g) return b->status;
   bool set = node->op->props[1].u.i;
-  gin[0] = set ? index_write(b, g, build_scalar(b, var_dtype(g), 0), true, spec_of(node), idx, n) : g;
-  gin[1] = build_unbroadcast(b, index_read(b, g, spec_of(node), idx, n), node->in[1]);
+  gin[0] = set ? index_write(b, g, build_scalar(b, var_dtype(g), 0), true, subtensor_spec_of(node), idx, n) : g;
+  gin[1] = build_unbroadcast(b, index_read(b, g, subtensor_spec_of(node), idx, n), node->in[1]);
   return b->status;
 }
 
@@ -323,7 +319,7 @@ damo_status index_write_rop(build *b, damo_apply *node, damo_var *const *eval, d
   if (!eval[0] && !eval[1]) return b->status;
   damo_var *x = eval[0] ? eval[0] : build_zeros_like(b, node->in[0]);
   damo_var *y = eval[1] ? eval[1] : build_zeros_like(b, node->in[1]);
-  rout[0] = index_write(b, x, y, node->op->props[1].u.i, spec_of(node), node->in + 2, node->n_in - 2);
+  rout[0] = index_write(b, x, y, node->op->props[1].u.i, subtensor_spec_of(node), node->in + 2, node->n_in - 2);
   return b->status;
 }
 
@@ -440,7 +436,7 @@ static damo_status write_part(build *b, const fn_args *a, ptrvec *out, bool set)
   if (!node || (node->op->def != &subtensor_def && node->op->def != &advsubtensor_def))
     return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the first argument must be a part of a Variable, x[…]", a->func->name);
   damo_var *x = node->in[0], *y = value_for(b, set, x, a->in[1]);
-  return fn_give(b, out, y ? index_write(b, x, y, set, spec_of(node), node->in + 1, node->n_in - 1) : NULL);
+  return fn_give(b, out, y ? index_write(b, x, y, set, subtensor_spec_of(node), node->in + 1, node->n_in - 1) : NULL);
 }
 static damo_status fn_set_subtensor(build *b, const fn_args *a, ptrvec *out) { return write_part(b, a, out, true); }
 static damo_status fn_inc_subtensor(build *b, const fn_args *a, ptrvec *out) { return write_part(b, a, out, false); }

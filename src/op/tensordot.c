@@ -6,6 +6,7 @@
  * copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
  */
 #include "blas.h"
+#include "shape_int.h"
 
 #include <string.h>
 
@@ -67,21 +68,22 @@ static int free_axes(int ndim, const int *contracted, int n, const int *batch, i
 }
 
 /* How many of axes lie before axes[i]. */
-static int place_of(const int *axes, int n, int i) {
+static int axis_rank(const int *axes, int n, int i) {
   int k = 0;
   for (int j = 0; j < n; j++) k += axes[j] < axes[i];
   return k;
 }
 
-static damo_status check_axes(damo_ctx *ctx, int operand, int ndim, const int *a, int na, const int *c, int nc) {
+static damo_status tensordot_check_axes(damo_ctx *ctx, int which, int ndim, const int *a, int na, const int *c,
+                                        int nc) {
   uint32_t seen = 0;
   for (int i = 0; i < na + nc; i++) {
     const int axis = i < na ? a[i] : c[i - na];
     if (axis < 0 || axis >= ndim) {
-      return ctx_fail(ctx, DAMO_EINDEX, "tensordot: axis %d is outside operand %d of rank %d", axis + 1, operand, ndim);
+      return ctx_fail(ctx, DAMO_EINDEX, "tensordot: axis %d is outside operand %d of rank %d", axis + 1, which, ndim);
     }
     if (seen >> axis & 1) {
-      return ctx_fail(ctx, DAMO_EVALUE, "tensordot: axis %d of operand %d is listed twice", axis + 1, operand);
+      return ctx_fail(ctx, DAMO_EVALUE, "tensordot: axis %d of operand %d is listed twice", axis + 1, which);
     }
     seen |= (uint32_t)1 << axis;
   }
@@ -89,7 +91,8 @@ static damo_status check_axes(damo_ctx *ctx, int operand, int ndim, const int *a
 }
 
 /* shape error when paired dimensions differ (-1: unknown). */
-static damo_status check_dims(damo_ctx *ctx, const pairing *p, int nx, const int64_t *x, int ny, const int64_t *y) {
+static damo_status tensordot_check_dims(damo_ctx *ctx, const pairing *p, int nx, const int64_t *x, int ny,
+                                        const int64_t *y) {
   for (int i = 0; i < p->n + p->n_batch; i++) {
     const int ax = i < p->n ? p->ax[i] : p->bx[i - p->n], ay = i < p->n ? p->ay[i] : p->by[i - p->n];
     if (x[ax] >= 0 && y[ay] >= 0 && x[ax] != y[ay]) return fail_shapes(ctx, "tensordot", nx, x, ny, y, ax, ay);
@@ -105,9 +108,9 @@ static damo_status tensordot_infer_type(const damo_op *op, damo_var *const *in, 
   int64_t shape[2 * DAMO_MAX_NDIM];
   int fx[DAMO_MAX_NDIM], fy[DAMO_MAX_NDIM], n = 0;
   DAMO_TRY(check_pair(ctx, "tensordot", in));
-  DAMO_TRY(check_axes(ctx, 1, x->ndim, p->ax, p->n, p->bx, p->n_batch));
-  DAMO_TRY(check_axes(ctx, 2, y->ndim, p->ay, p->n, p->by, p->n_batch));
-  DAMO_TRY(check_dims(ctx, p, x->ndim, x->shape, y->ndim, y->shape));
+  DAMO_TRY(tensordot_check_axes(ctx, 1, x->ndim, p->ax, p->n, p->bx, p->n_batch));
+  DAMO_TRY(tensordot_check_axes(ctx, 2, y->ndim, p->ay, p->n, p->by, p->n_batch));
+  DAMO_TRY(tensordot_check_dims(ctx, p, x->ndim, x->shape, y->ndim, y->shape));
   const int nfx = free_axes(x->ndim, p->ax, p->n, p->bx, p->n_batch, fx);
   const int nfy = free_axes(y->ndim, p->ay, p->n, p->by, p->n_batch, fy);
   for (int i = 0; i < p->n_batch; i++) shape[n++] = x->shape[p->bx[i]] >= 0 ? x->shape[p->bx[i]] : y->shape[p->by[i]];
@@ -124,7 +127,7 @@ static damo_status tensordot_infer_type(const damo_op *op, damo_var *const *in, 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
 /* One operand as a stack of matrices rows × cols, each group of axes walked in its order. */
-typedef struct operand {
+typedef struct tensordot_operand {
   const damo_array *a;
   int order[DAMO_MAX_NDIM]; /* batch axes, row axes, column axes */
   int n_batch;
@@ -132,10 +135,10 @@ typedef struct operand {
   int64_t step[DAMO_MAX_NDIM]; /* bytes along the batch axes */
   bool copy;
   size_t at, bytes; /* in scratch */
-} operand;
+} tensordot_operand;
 
 /* Number of entries over the axes; *step is what one goes on by when they can be walked with one step. */
-static int64_t group(const damo_array *a, const int *axes, int n, int64_t *step, bool *one_step) {
+static int64_t tensordot_group(const damo_array *a, const int *axes, int n, int64_t *step, bool *one_step) {
   int64_t count = 1;
   *step = 0;
   for (int i = n - 1; i >= 0; i--) {
@@ -150,17 +153,17 @@ static int64_t group(const damo_array *a, const int *axes, int n, int64_t *step,
   return count;
 }
 
-static void operand_init(operand *o, const damo_array *a, const int *batch, int n_batch, const int *rows, int n_rows,
-                         const int *cols, int n_cols) {
+static void operand_init(tensordot_operand *o, const damo_array *a, const int *batch, int n_batch, const int *rows,
+                         int n_rows, const int *cols, int n_cols) {
   bool one_step = true;
   const int64_t size = (int64_t)dtype_size(array_dtype(a));
-  *o = (operand){.a = a, .n_batch = n_batch};
+  *o = (tensordot_operand){.a = a, .n_batch = n_batch};
   memcpy(o->order, batch, (size_t)n_batch * sizeof(int));
   memcpy(o->order + n_batch, rows, (size_t)n_rows * sizeof(int));
   memcpy(o->order + n_batch + n_rows, cols, (size_t)n_cols * sizeof(int));
   o->mat.data = a->data;
-  o->mat.rows = group(a, rows, n_rows, &o->mat.rs, &one_step);
-  o->mat.cols = group(a, cols, n_cols, &o->mat.cs, &one_step);
+  o->mat.rows = tensordot_group(a, rows, n_rows, &o->mat.rs, &one_step);
+  o->mat.cols = tensordot_group(a, cols, n_cols, &o->mat.cs, &one_step);
   for (int i = 0; i < n_batch; i++) o->step[i] = array_strides(a)[batch[i]];
   if (one_step || array_size(a) == 0) return;
   o->copy = true;
@@ -173,7 +176,7 @@ static void operand_init(operand *o, const damo_array *a, const int *batch, int 
   o->bytes = ((size_t)array_size(a) * (size_t)size + 63) & ~(size_t)63;
 }
 
-static void operand_place(operand *o, char *scratch) {
+static void operand_place(tensordot_operand *o, char *scratch) {
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   if (!o->copy) return;
   for (int i = 0; i < o->a->ndim; i++) {
@@ -184,8 +187,8 @@ static void operand_place(operand *o, char *scratch) {
   kernel_copy_nd(o->a->data, strides, o->mat.data, NULL, o->a->ndim, shape, dtype_size(array_dtype(o->a)));
 }
 
-static void run_batches(const gemm_plan *p, const operand *x, const operand *y, const int64_t *shape, char *z,
-                        int64_t z_step, void *scratch) {
+static void run_batches(const gemm_plan *p, const tensordot_operand *x, const tensordot_operand *y,
+                        const int64_t *shape, char *z, int64_t z_step, void *scratch) {
   int64_t at[DAMO_MAX_NDIM] = {0};
   char *px = x->mat.data, *py = y->mat.data;
   for (;;) {
@@ -209,10 +212,10 @@ static damo_status tensordot_perform(thunk *t) {
   const int64_t size = (int64_t)dtype_size(dtype);
   int fx[DAMO_MAX_NDIM], fy[DAMO_MAX_NDIM], n = 0;
   int64_t shape[DAMO_MAX_NDIM];
-  operand ox, oy;
+  tensordot_operand ox, oy;
   gemm_plan plan;
   char *scratch = NULL;
-  DAMO_TRY(check_dims(t->ctx, p, x->ndim, array_shape(x), y->ndim, array_shape(y)));
+  DAMO_TRY(tensordot_check_dims(t->ctx, p, x->ndim, array_shape(x), y->ndim, array_shape(y)));
   const int nfx = free_axes(x->ndim, p->ax, p->n, p->bx, p->n_batch, fx);
   const int nfy = free_axes(y->ndim, p->ay, p->n, p->by, p->n_batch, fy);
   for (int i = 0; i < p->n_batch; i++) shape[n++] = array_shape(x)[p->bx[i]];
@@ -238,7 +241,7 @@ static damo_status tensordot_perform(thunk *t) {
 
 /* The gradient of the first operand (the second: swapped): the cotangent contracted with `other` over other's free
  * axes, which in g begin at other_at; its batch, free and contracted axes go back to their places. */
-static damo_var *grad_of(build *b, const damo_apply *node, damo_var *g, bool second) {
+static damo_var *tensordot_grad_of(build *b, const damo_apply *node, damo_var *g, bool second) {
   const pairing *p = node->op->data;
   damo_var *self = node->in[second ? 1 : 0], *other = build_conj(b, node->in[second ? 0 : 1]);
   const int *a = second ? p->ay : p->ax, *ao = second ? p->ax : p->ay, *bs = second ? p->by : p->bx,
@@ -254,7 +257,7 @@ static damo_var *grad_of(build *b, const damo_apply *node, damo_var *g, bool sec
   damo_var *r = build_pairing(b, g, other, &q); /* batch, self's free axes, other's contracted axes in rising order */
   for (int i = 0; i < p->n_batch; i++) pattern[bs[i]] = i;
   for (int i = 0; i < nfs; i++) pattern[fs[i]] = p->n_batch + i;
-  for (int i = 0; i < p->n; i++) pattern[a[i]] = p->n_batch + nfs + place_of(ao, p->n, i);
+  for (int i = 0; i < p->n; i++) pattern[a[i]] = p->n_batch + nfs + axis_rank(ao, p->n, i);
   return build_dimshuffle(b, r, pattern, var_ndim(self));
 }
 
@@ -262,7 +265,7 @@ static damo_status tensordot_grad(build *b, damo_apply *node, damo_var *const *g
   if (!gout[0]) return DAMO_OK;
   for (int i = 0; i < 2; i++) {
     const bool flat = dtype_is_discrete(var_dtype(node->out[0]));
-    gin[i] = flat ? build_zero_grad(b, node->in[i]) : grad_of(b, node, gout[0], i == 1);
+    gin[i] = flat ? build_zero_grad(b, node->in[i]) : tensordot_grad_of(b, node, gout[0], i == 1);
   }
   return b->status;
 }
@@ -271,7 +274,7 @@ static damo_status tensordot_rop(build *b, damo_apply *node, damo_var *const *ev
   const pairing *p = node->op->data;
   damo_var *dx = eval[0] ? build_pairing(b, eval[0], node->in[1], p) : NULL;
   damo_var *dy = eval[1] ? build_pairing(b, node->in[0], eval[1], p) : NULL;
-  rout[0] = dx && dy ? build_fn2(b, "add", dx, dy) : dx ? dx : dy;
+  rout[0] = build_add_present(b, dx, dy);
   return b->status;
 }
 

@@ -57,7 +57,7 @@ static const op_def triangle_def = {
     .terms = TERMS_LINEAR,
 };
 
-static damo_status triangle(build *b, const fn_args *a, ptrvec *out, bool lower) {
+static damo_status call_triangle(build *b, const fn_args *a, ptrvec *out, bool lower) {
   int64_t k = 0;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(fn_opt_int(a, 0, &k));
@@ -66,5 +66,5 @@ static damo_status triangle(build *b, const fn_args *a, ptrvec *out, bool lower)
   return fn_give(b, out, x ? build_op(b, op_new(b->ctx, &triangle_def, props, 2), &x, 1) : NULL);
 }
 
-damo_status fn_tril(build *b, const fn_args *a, ptrvec *out) { return triangle(b, a, out, true); }
-damo_status fn_triu(build *b, const fn_args *a, ptrvec *out) { return triangle(b, a, out, false); }
+damo_status fn_tril(build *b, const fn_args *a, ptrvec *out) { return call_triangle(b, a, out, true); }
+damo_status fn_triu(build *b, const fn_args *a, ptrvec *out) { return call_triangle(b, a, out, false); }
