@@ -78,7 +78,7 @@ static damo_status drop_zero_product(build *b, damo_fgraph *fg, damo_apply *node
 
 /* ---- Signs ------------------------------------------------------------------------------------------------------- */
 
-static damo_var *negated(const damo_var *v) {
+static damo_var *match_negated(const damo_var *v) {
   const damo_apply *n = match_elemwise(v, "neg");
   return n != NULL ? n->in[0] : NULL;
 }
@@ -89,10 +89,10 @@ static damo_status sort_signs(build *b, damo_fgraph *fg, damo_apply *node, damo_
   const char *name = elemwise_scalar(node->op);
   if (node->n_in == 1) {
     if (strcmp(name, "neg") != 0) return DAMO_OK;
-    return rule_give(b, repl, did, negated(node->in[0]));
+    return rule_give(b, repl, did, match_negated(node->in[0]));
   }
   if (node->n_in != 2) return DAMO_OK;
-  damo_var *x = negated(node->in[0]), *y = negated(node->in[1]);
+  damo_var *x = match_negated(node->in[0]), *y = match_negated(node->in[1]);
   if (x != NULL && !same_dtype(x, node->out[0])) x = NULL; /* an integer's sign may wrap before it is converted */
   if (y != NULL && !same_dtype(y, node->out[0])) y = NULL;
   if (strcmp(name, "add") == 0) {
@@ -125,7 +125,7 @@ static bool split_constant(const damo_apply *node, damo_var **constant, damo_var
 }
 
 /* All entries of a real constant have sizes far from where numbers over- and underflow, or may be 0 where `zero`. */
-static bool is_moderate(const damo_var *c, bool zero) {
+static bool is_moderate_constant(const damo_var *c, bool zero) {
   const damo_array *a = var_constant_array(c);
   const double most = var_dtype(c) == DAMO_FLOAT32 ? 0x1p60 : 0x1p500;
   int64_t index[DAMO_MAX_NDIM] = {0};
@@ -148,7 +148,7 @@ static damo_status join_constants(build *b, damo_fgraph *fg, damo_apply *node, d
   if (below == NULL || !split_constant(below, &c1, &x)) return DAMO_OK;
   if (!same_dtype(c1, c2) || !same_dtype(x, c1) || !same_dtype(x, node->out[0])) return DAMO_OK;
   const bool sum = strcmp(name, "add") == 0, discrete = dtype_is_discrete(var_dtype(x));
-  if (!discrete && !(is_moderate(c1, sum) && is_moderate(c2, sum))) return DAMO_OK;
+  if (!discrete && !(is_moderate_constant(c1, sum) && is_moderate_constant(c2, sum))) return DAMO_OK;
   return rule_give(b, repl, did, build_fn2(b, name, x, build_fn2(b, name, c1, c2)));
 }
 
@@ -214,7 +214,7 @@ static damo_status drop_cast(build *b, damo_fgraph *fg, damo_apply *node, damo_v
 }
 
 /* What speaks to gradients alone has done its work. */
-static damo_status drop_marker(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+static damo_status drop_gradient_marker(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   static const char *const markers[] = {"DisconnectedGrad", "ZeroGrad", "ConsiderConstant", "GradClip", "GradScale"};
   (void)fg;
   for (size_t k = 0; k < sizeof markers / sizeof *markers; k++) {
@@ -229,7 +229,7 @@ static damo_status drop_marker(build *b, damo_fgraph *fg, damo_apply *node, damo
 const rewrite_rule canonicalize_rules[] = {
     RULE("drop_neutral", "fast_compile ", "Elemwise", drop_neutral),
     RULE("drop_cast", "fast_compile ", "Elemwise", drop_cast),
-    RULE("drop_marker", "fast_compile ", NULL, drop_marker),
+    RULE("drop_marker", "fast_compile ", NULL, drop_gradient_marker),
     RULE("drop_neutral_inexact", "inexact ", "Elemwise", drop_neutral_inexact),
     RULE("drop_zero_product", "", "Elemwise", drop_zero_product),
     RULE("sort_signs", "", "Elemwise", sort_signs),
@@ -238,3 +238,5 @@ const rewrite_rule canonicalize_rules[] = {
     RULE("name_quotients", "inexact ", "Elemwise", name_quotients),
     {.name = NULL},
 };
+
+#undef RULE

@@ -62,7 +62,7 @@ damo_status rewrite_register_all(damo_ctx *ctx) {
 /* ---- What a query selects ---------------------------------------------------------------------------------------- */
 
 /* Whether the rule has that word (of n bytes) for its name or among its tags. */
-static bool has_word(const rewrite_rule *r, const char *word, size_t n) {
+static bool rule_has_word(const rewrite_rule *r, const char *word, size_t n) {
   if (strlen(r->name) == n && memcmp(r->name, word, n) == 0) return true;
   for (const char *p = r->tags; p != NULL && *p != '\0';) {
     size_t m = strcspn(p, " ");
@@ -73,7 +73,7 @@ static bool has_word(const rewrite_rule *r, const char *word, size_t n) {
   return false;
 }
 
-bool rewrite_has_tag(const rewrite_rule *rule, const char *word) { return has_word(rule, word, strlen(word)); }
+bool rewrite_has_tag(const rewrite_rule *rule, const char *word) { return rule_has_word(rule, word, strlen(word)); }
 
 rewrite_phase rewrite_phase_of(const char *tags) {
   static const char *const names[N_PHASES] = {NULL, "canonicalize", "stabilize", "specialize", "fuse", "inplace"};
@@ -85,22 +85,22 @@ rewrite_phase rewrite_phase_of(const char *tags) {
   return PHASE_SPECIALIZE;
 }
 
-static bool is_known(const ptrvec *rules, const char *word, size_t n) {
+static bool rules_know(const ptrvec *rules, const char *word, size_t n) {
   for (int64_t i = 0; i < rules->n; i++) {
-    if (has_word(rules->at[i], word, n)) return true;
+    if (rule_has_word(rules->at[i], word, n)) return true;
   }
   return false;
 }
 
 /* Puts the nearer to word of near and the n letters at next, where that is near at all, into near. */
-static void keep_nearer(const char *word, char *near, size_t room, const char *next, size_t n) {
+static void keep_nearer(const char *word, char *near, size_t size, const char *next, size_t n) {
   char other[128];
   snprintf(other, sizeof other, "%.*s", (int)n, next);
-  if (suggest(word, (const char *const[]){near, other, NULL}) == other) snprintf(near, room, "%s", other);
+  if (suggest(word, (const char *const[]){near, other, NULL}) == other) snprintf(near, size, "%s", other);
 }
 
 /* The name or tag that is closest to word, copied into near; false: none is near. */
-static bool nearest_word(const ptrvec *rules, const char *word, char *near, size_t room) {
+static bool nearest_word(const ptrvec *rules, const char *word, char *near, size_t size) {
   near[0] = '\0';
   for (int64_t i = 0; i < rules->n; i++) {
     const rewrite_rule *r = rules->at[i];
@@ -108,7 +108,7 @@ static bool nearest_word(const ptrvec *rules, const char *word, char *near, size
     for (int k = 0; k < 2; k++) {
       for (const char *p = texts[k]; *p != '\0'; p += strspn(p, " ")) {
         const size_t n = strcspn(p, " ");
-        keep_nearer(word, near, room, p, n);
+        keep_nearer(word, near, size, p, n);
         p += n;
       }
     }
@@ -121,7 +121,7 @@ damo_status rewrite_check_words(damo_ctx *ctx, const char *field, const char *wo
   char word[128], near[128];
   for (; words != NULL && *words != '\0'; words += strspn(words, " ")) {
     const size_t n = strcspn(words, " ");
-    if (n > 0 && !is_known(rules, words, n)) {
+    if (n > 0 && !rules_know(rules, words, n)) {
       snprintf(word, sizeof word, "%.*s", (int)n, words);
       if (!nearest_word(rules, word, near, sizeof near)) {
         return ctx_fail(ctx, DAMO_EVALUE, "Mode: no rewrite has the name or tag '%s' of %s", word, field);
@@ -134,28 +134,29 @@ damo_status rewrite_check_words(damo_ctx *ctx, const char *field, const char *wo
   return DAMO_OK;
 }
 
-static bool has_all(const rewrite_rule *r, const char *words) {
+static bool rule_has_all(const rewrite_rule *r, const char *words) {
   while (words != NULL && *words != '\0') {
     size_t n = strcspn(words, " ");
-    if (n > 0 && !has_word(r, words, n)) return false;
+    if (n > 0 && !rule_has_word(r, words, n)) return false;
     words += n;
     while (*words == ' ') words++;
   }
   return true;
 }
 
-static bool has_any(const rewrite_rule *r, const char *words) {
+static bool rule_has_any(const rewrite_rule *r, const char *words) {
   while (words != NULL && *words != '\0') {
     size_t n = strcspn(words, " ");
-    if (n > 0 && has_word(r, words, n)) return true;
+    if (n > 0 && rule_has_word(r, words, n)) return true;
     words += n;
     while (*words == ' ') words++;
   }
   return false;
 }
 
-static bool selected(const rewrite_rule *r, const rewrite_query *q) {
-  return (has_any(r, q->include) || has_any(r, q->also)) && !has_any(r, q->exclude) && has_all(r, q->require);
+static bool rule_is_selected(const rewrite_rule *r, const rewrite_query *q) {
+  return (rule_has_any(r, q->include) || rule_has_any(r, q->also)) && !rule_has_any(r, q->exclude) &&
+         rule_has_all(r, q->require);
 }
 
 static damo_status select_rules(damo_ctx *ctx, const rewrite_query *q, rewrite_phase phase, ptrvec *out) {
@@ -163,7 +164,7 @@ static damo_status select_rules(damo_ctx *ctx, const rewrite_query *q, rewrite_p
   out->n = 0;
   for (int64_t i = 0; i < rules->n; i++) {
     const rewrite_rule *r = rules->at[i];
-    if (r->phase == phase && selected(r, q)) DAMO_TRY(ptrvec_push(out, r));
+    if (r->phase == phase && rule_is_selected(r, q)) DAMO_TRY(ptrvec_push(out, r));
   }
   return DAMO_OK;
 }
@@ -199,8 +200,6 @@ static damo_status work_touch_makers(work_list *w, damo_fgraph *fg, const damo_v
   return work_push(w, v->owner);
 }
 
-#define MAX_OUT 64
-
 /* A Variable that can't depend on the node: a leaf, an input of the node, or an input of an input's maker. */
 static bool is_near(const damo_apply *node, const damo_var *v) {
   if (v->owner == NULL || v->owner == node) return true;
@@ -216,7 +215,7 @@ static bool is_near(const damo_apply *node, const damo_var *v) {
 
 /* Walks over what a host's rule has just made (nodes numbered from first_id on): they take over the node's trace.
  * *near: what they are made from lies near the node, so that no cycle can arise. */
-static damo_status look_over(damo_fgraph *fg, damo_apply *node, damo_var **repl, uint64_t first_id, bool *near) {
+static damo_status adopt_host_nodes(damo_fgraph *fg, damo_apply *node, damo_var **repl, uint64_t first_id, bool *near) {
   map seen;
   ptrvec stack;
   map_init(&seen, fg->obj.ctx);
@@ -256,7 +255,7 @@ static bool is_same_again(const damo_apply *node, const damo_var *v, int i) {
 /* Replaces what the rule gave; a replacement whose Type says less than the old one's is not taken. */
 static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_var **repl, bool trusted, work_list *w,
                                       const char *name, bool *changed) {
-  damo_var *old[MAX_OUT], *now[MAX_OUT];
+  damo_var *old[REWRITE_MAX_OUT], *now[REWRITE_MAX_OUT];
   int n = 0;
   for (int i = 0; i < node->n_out; i++) {
     if (repl[i] == NULL || repl[i] == node->out[i] || is_same_again(node, repl[i], i)) continue;
@@ -275,7 +274,7 @@ static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_va
 
 static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *node, work_list *w, bool *changed) {
   damo_ctx *ctx = fg->obj.ctx;
-  damo_var *repl[MAX_OUT] = {NULL};
+  damo_var *repl[REWRITE_MAX_OUT] = {NULL};
   bool did = false, trusted = true;
   uint64_t first_id = ctx->next_id;
   build b;
@@ -286,7 +285,7 @@ static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *
   damo_status s = r->local != NULL ? r->local(&b, fg, node, repl, &did) : r->host(r, &b, fg, node, repl, &did);
   ctx->trace = trace;
   if (s == DAMO_OK) s = b.status;
-  if (s == DAMO_OK && did && r->host != NULL) s = look_over(fg, node, repl, first_id, &trusted);
+  if (s == DAMO_OK && did && r->host != NULL) s = adopt_host_nodes(fg, node, repl, first_id, &trusted);
   if (s == DAMO_OK && did) s = apply_replacements(fg, node, repl, trusted, w, r->name, changed);
   damo_status ended = build_end(&b);
   if (s == DAMO_OK) s = ended;
@@ -306,7 +305,7 @@ static damo_status work_import(damo_fgraph *fg, void *user, damo_apply *node) {
 
 static bool is_local(const rewrite_rule *r) { return r->local != NULL || r->host != NULL; }
 
-static bool tracks(const rewrite_rule *r, const damo_apply *node) {
+static bool rule_tracks_node(const rewrite_rule *r, const damo_apply *node) {
   return r->tracks == NULL || op_is(node->op, r->tracks);
 }
 
@@ -315,11 +314,11 @@ static damo_status run_work(damo_fgraph *fg, const ptrvec *rules, work_list *w) 
   while (w->head < w->queue.n && budget > 0) {
     damo_apply *node = w->queue.at[w->head++];
     map_remove(&w->queued, node);
-    if (!fgraph_has_node(fg, node) || node->n_out > MAX_OUT) continue;
+    if (!fgraph_has_node(fg, node) || node->n_out > REWRITE_MAX_OUT) continue;
     bool changed = false;
     for (int64_t i = 0; i < rules->n && !changed; i++) {
       const rewrite_rule *r = rules->at[i];
-      if (is_local(r) && tracks(r, node)) DAMO_TRY(try_rule(r, fg, node, w, &changed));
+      if (is_local(r) && rule_tracks_node(r, node)) DAMO_TRY(try_rule(r, fg, node, w, &changed));
     }
     if (changed) budget--;
   }

@@ -9,7 +9,7 @@
 #define POSITIVE (FACT_NONNEGATIVE | FACT_NONZERO)
 #define MAX_DEPTH 6
 
-static bool has(unsigned facts, unsigned wanted) { return (facts & wanted) == wanted; }
+static bool has_facts(unsigned facts, unsigned wanted) { return (facts & wanted) == wanted; }
 
 static unsigned facts_of_constant(const damo_array *a) {
   unsigned facts = ALL;
@@ -37,24 +37,24 @@ static unsigned facts_of_unary(const char *name, unsigned x) {
     if (strcmp(name, finite[i]) == 0) return x & FACT_FINITE;
   if (strcmp(name, "sqr") == 0 || strcmp(name, "abs") == 0) return x | FACT_NONNEGATIVE;
   if (strcmp(name, "neg") == 0) return x & (FACT_FINITE | FACT_NONZERO);
-  if (strcmp(name, "reciprocal") == 0) return has(x, FACT_FINITE | FACT_NONZERO) ? x : x & FACT_NONNEGATIVE;
-  if (strcmp(name, "sqrt") == 0 || strcmp(name, "log1p") == 0) return has(x, FACT_NONNEGATIVE) ? x : 0;
-  if (strcmp(name, "log") == 0) return has(x, ALL) ? FACT_FINITE : 0;
+  if (strcmp(name, "reciprocal") == 0) return has_facts(x, FACT_FINITE | FACT_NONZERO) ? x : x & FACT_NONNEGATIVE;
+  if (strcmp(name, "sqrt") == 0 || strcmp(name, "log1p") == 0) return has_facts(x, FACT_NONNEGATIVE) ? x : 0;
+  if (strcmp(name, "log") == 0) return has_facts(x, ALL) ? FACT_FINITE : 0;
   return 0;
 }
 
 static unsigned facts_of_binary(const char *name, unsigned x, unsigned y) {
   const unsigned both = x & y;
   if (strcmp(name, "add") == 0) {
-    const bool nonzero = has(both, FACT_NONNEGATIVE) && has(x | y, FACT_NONZERO);
+    const bool nonzero = has_facts(both, FACT_NONNEGATIVE) && has_facts(x | y, FACT_NONZERO);
     return (both & (FACT_FINITE | FACT_NONNEGATIVE)) | (nonzero ? FACT_NONZERO : 0);
   }
   if (strcmp(name, "sub") == 0) return both & FACT_FINITE;
   if (strcmp(name, "mul") == 0 || strcmp(name, "minimum") == 0) return both;
-  if (strcmp(name, "true_div") == 0) return has(y, FACT_FINITE | FACT_NONZERO) ? both | (x & ALL & ~POSITIVE) : 0;
-  if (strcmp(name, "pow") == 0) return has(x, ALL) && has(y, FACT_FINITE) ? ALL : 0;
+  if (strcmp(name, "true_div") == 0) return has_facts(y, FACT_FINITE | FACT_NONZERO) ? both | (x & ALL & ~POSITIVE) : 0;
+  if (strcmp(name, "pow") == 0) return has_facts(x, ALL) && has_facts(y, FACT_FINITE) ? ALL : 0;
   if (strcmp(name, "maximum") == 0) {
-    const bool positive = has(x, POSITIVE) || has(y, POSITIVE);
+    const bool positive = has_facts(x, POSITIVE) || has_facts(y, POSITIVE);
     return positive ? POSITIVE | (both & FACT_FINITE) : both;
   }
   return 0;
@@ -103,4 +103,8 @@ static unsigned facts_at(const damo_var *v, int depth) {
   return match_op(v, "Reduce") != NULL ? facts_of_reduction(v->owner, depth + 1) : 0;
 }
 
-bool match_facts(const damo_var *v, unsigned facts) { return has(facts_at(v, 0), facts); }
+bool match_facts(const damo_var *v, unsigned facts) { return has_facts(facts_at(v, 0), facts); }
+
+#undef ALL
+#undef POSITIVE
+#undef MAX_DEPTH

@@ -159,3 +159,8 @@ const rewrite_rule fill_rules[] = {
     ROW("lift_fill_again", SPECIAL, "Elemwise", lift_fill),
     {.name = NULL},
 };
+
+#undef RULE
+#undef ROW
+#undef CANONICAL
+#undef SPECIAL

@@ -39,13 +39,11 @@ static bool is_small(damo_obj *const *values, int n) {
   return true;
 }
 
-#define MAX_OUT 64
-
 /* A node that fails on its constants stays: the error belongs to the call that computes it. */
-static damo_status fold(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+static damo_status fold_node(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_obj *values[MAX_OUT];
-  if (node->n_out > MAX_OUT || !may_fold(node)) return DAMO_OK;
+  damo_obj *values[REWRITE_MAX_OUT];
+  if (node->n_out > REWRITE_MAX_OUT || !may_fold(node)) return DAMO_OK;
   damo_status s = eager_node(b->ctx, node, values);
   if (s == DAMO_EMEMORY) return s;
   if (s != DAMO_OK) {
@@ -62,7 +60,7 @@ static damo_status fold(build *b, damo_fgraph *fg, damo_apply *node, damo_var **
 }
 
 const rewrite_rule fold_rules[] = {
-    {.name = "constant_folding", .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile fold", .local = fold},
-    {.name = "constant_folding_again", .phase = PHASE_SPECIALIZE, .tags = "fast_run fold", .local = fold},
+    {.name = "constant_folding", .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile fold", .local = fold_node},
+    {.name = "constant_folding_again", .phase = PHASE_SPECIALIZE, .tags = "fast_run fold", .local = fold_node},
     {.name = NULL},
 };

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define MAX_PROPS 8
+#define INPLACE_MAX_PROPS 8
 
 /* The number of the class's property `inplace`; -1: it has none. */
 static int inplace_prop(const op_def *def) {
@@ -28,7 +28,7 @@ static bool leaves_graph(const damo_fgraph *fg, const damo_var *v) {
 
 /* The node's Op with its property set, owned. */
 static damo_op *in_place_op(build *b, const damo_apply *node, int prop, prop_value value) {
-  prop_value props[MAX_PROPS];
+  prop_value props[INPLACE_MAX_PROPS];
   for (int i = 0; i < node->op->n_props; i++) props[i] = node->op->props[i];
   props[prop] = value;
   return op_new(b->ctx, node->op->def, props, node->op->n_props);
@@ -73,7 +73,8 @@ static damo_status op_in_place(build *b, damo_fgraph *fg, damo_apply *node, int 
 
 static damo_status take_over(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   int prop = inplace_prop(node->op->def);
-  if (prop < 0 || node->op->n_props > MAX_PROPS || node->op->destroy_map != NULL || node->n_out != 1) return DAMO_OK;
+  if (prop < 0 || node->op->n_props > INPLACE_MAX_PROPS || node->op->destroy_map != NULL || node->n_out != 1)
+    return DAMO_OK;
   if (leaves_graph(fg, node->out[0])) return DAMO_OK;
   if (node->op->def == &elemwise_def) return elemwise_in_place(b, fg, node, prop, repl, did);
   return op_in_place(b, fg, node, prop, repl, did);

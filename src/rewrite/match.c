@@ -107,7 +107,7 @@ static bool dimshuffle_step(const damo_apply *node, const damo_var **v, int *axi
 }
 
 /* One step towards the leaves. */
-static bool step(const damo_var **v, int *axis) {
+static bool root_step(const damo_var **v, int *axis) {
   const damo_apply *node = (*v)->owner;
   if (node == NULL) return false;
   if (node->op->def == &elemwise_def) return elemwise_step(node, v, axis);
@@ -127,7 +127,7 @@ static dim_root axis_root(const damo_var *v, int axis, bool through_alloc) {
   for (int steps = 0; steps < 64; steps++) {
     if (v->type->shape[axis] >= 0) return (dim_root){NULL, 0, v->type->shape[axis]};
     if (through_alloc && match_op(v, "Alloc") != NULL) return length_root(v->owner->in[1 + axis]);
-    if (!step(&v, &axis)) break;
+    if (!root_step(&v, &axis)) break;
   }
   return (dim_root){v, axis, -1};
 }

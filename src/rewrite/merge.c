@@ -2,35 +2,36 @@
  * Works through the graph inputs first, so that one pass finds all; the earliest of equal nodes stays. */
 #include "rewrite_int.h"
 
-typedef struct entry {
+typedef struct merge_entry {
   void *what;   /* damo_apply* or damo_var* */
   int64_t next; /* of the same hash, or -1 */
-} entry;
+} merge_entry;
 
 typedef struct merger {
   damo_fgraph *fg;
   map heads; /* hash → first entry + 1 */
-  entry *entries;
+  merge_entry *entries;
   int64_t n, cap;
 } merger;
 
 static const void *hash_key(uint64_t h) { return (const void *)(uintptr_t)(h | 2); }
 
-static int64_t first_entry(const merger *m, uint64_t hash) {
+static int64_t merge_first_entry(const merger *m, uint64_t hash) {
   uintptr_t head = 0;
   map_get(&m->heads, hash_key(hash), &head);
   return (int64_t)head - 1;
 }
 
-static damo_status add_entry(merger *m, uint64_t hash, void *what) {
+static damo_status merge_add_entry(merger *m, uint64_t hash, void *what) {
   if (m->n == m->cap) {
     int64_t cap = m->cap == 0 ? 64 : 2 * m->cap;
-    entry *grown = mem_realloc(m->fg->obj.ctx, m->entries, (size_t)m->cap * sizeof *grown, (size_t)cap * sizeof *grown);
+    merge_entry *grown =
+        mem_realloc(m->fg->obj.ctx, m->entries, (size_t)m->cap * sizeof *grown, (size_t)cap * sizeof *grown);
     if (grown == NULL) return DAMO_EMEMORY;
     m->entries = grown;
     m->cap = cap;
   }
-  m->entries[m->n] = (entry){what, first_entry(m, hash)};
+  m->entries[m->n] = (merge_entry){what, merge_first_entry(m, hash)};
   return map_put(&m->heads, hash_key(hash), (uintptr_t)++m->n);
 }
 
@@ -50,7 +51,7 @@ static uint64_t constant_hash(const damo_var *v) {
 static damo_status canonical_constant(merger *m, damo_var *v, damo_var **out) {
   uint64_t h = constant_hash(v);
   *out = v;
-  for (int64_t i = first_entry(m, h); i >= 0; i = m->entries[i].next) {
+  for (int64_t i = merge_first_entry(m, h); i >= 0; i = m->entries[i].next) {
     damo_var *u = m->entries[i].what;
     if (u == v) return DAMO_OK;
     if (((damo_obj *)u)->kind != OBJ_VAR || u->type != v->type) continue;
@@ -59,7 +60,7 @@ static damo_status canonical_constant(merger *m, damo_var *v, damo_var **out) {
       return DAMO_OK;
     }
   }
-  return add_entry(m, h, v);
+  return merge_add_entry(m, h, v);
 }
 
 static damo_status merge_constants(merger *m, damo_apply *node) {
@@ -81,7 +82,7 @@ static uint64_t node_hash(const damo_apply *node) {
   return h;
 }
 
-static bool same_node(const damo_apply *a, const damo_apply *b) {
+static bool merge_same_node(const damo_apply *a, const damo_apply *b) {
   if (a->obj.kind != OBJ_APPLY || a->op != b->op || a->n_in != b->n_in || a->n_out != b->n_out) return false;
   for (int i = 0; i < a->n_in; i++) {
     if (a->in[i] != b->in[i]) return false;
@@ -95,12 +96,12 @@ static bool same_node(const damo_apply *a, const damo_apply *b) {
 static damo_status merge_node(merger *m, damo_apply *node) {
   if (node->op->def->impure) return DAMO_OK;
   uint64_t h = node_hash(node);
-  for (int64_t i = first_entry(m, h); i >= 0; i = m->entries[i].next) {
+  for (int64_t i = merge_first_entry(m, h); i >= 0; i = m->entries[i].next) {
     damo_apply *twin = m->entries[i].what;
-    if (!same_node(twin, node)) continue;
+    if (!merge_same_node(twin, node)) continue;
     return fgraph_replace_trusted(m->fg, node->out, twin->out, node->n_out, "merge");
   }
-  return add_entry(m, h, node);
+  return merge_add_entry(m, h, node);
 }
 
 static damo_status merge_all(damo_fgraph *fg) {

@@ -17,6 +17,9 @@ extern const rewrite_rule sampled_rules[];
 extern const rewrite_rule inplace_rules[];
 extern const rewrite_rule choice_rules[];
 
+/* The outputs of a node that local rules and folding look at; nodes with more stay as they are. */
+#define REWRITE_MAX_OUT 64
+
 /* What a local rule ends with: v takes the place of the node's first output, unless it is NULL. */
 static inline damo_status rule_give(build *b, damo_var **repl, bool *did, damo_var *v) {
   repl[0] = v;

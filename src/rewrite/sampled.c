@@ -8,11 +8,11 @@
 #define MOST_USES 64 /* of a dense operand, looked at */
 
 /* A pair of nodes that read the same rows. */
-typedef struct pair {
+typedef struct sampled_pair {
   damo_apply *samples, *product;
   damo_var *m, *rows, *cols;
   bool transposed;
-} pair;
+} sampled_pair;
 
 /* v is vector i (1: indices, 2: indptr) of matrices with m's pattern: read from one, or the constant that its Type
  * knows. */
@@ -29,12 +29,12 @@ static bool is_samples(const damo_apply *node) {
   return node->op->def == &sampled_csr_def || node->op->def == &sampled_csc_def;
 }
 
-static bool is_product(const damo_apply *node) {
+static bool is_sparse_product_node(const damo_apply *node) {
   return node->op->def == &sparse_dot_def || node->op->def == &structured_dot_def;
 }
 
 /* One float dtype for all. */
-static bool is_one_dtype(const pair *p) {
+static bool is_one_dtype(const sampled_pair *p) {
   const damo_var *all[] = {p->m, p->rows, p->cols, p->samples->out[0], p->product->out[0]};
   const damo_dtype dtype = var_dtype(all[0]);
   for (size_t i = 1; i < sizeof all / sizeof *all; i++) {
@@ -44,9 +44,9 @@ static bool is_one_dtype(const pair *p) {
 }
 
 /* The node multiplies a matrix with the samples' pattern, transposed or not, with their rows or columns. */
-static bool complete(pair *p, damo_apply *node, bool transposed) {
+static bool complete_pair(sampled_pair *p, damo_apply *node, bool transposed) {
   const damo_apply *s = p->samples;
-  if (node == NULL || !is_product(node) || node->in[1] != (transposed ? p->rows : p->cols)) return false;
+  if (node == NULL || !is_sparse_product_node(node) || node->in[1] != (transposed ? p->rows : p->cols)) return false;
   const damo_apply *turn = transposed ? match_op(node->in[0], "Transpose") : NULL;
   if (transposed && turn == NULL) return false;
   p->m = transposed ? turn->in[0] : node->in[0];
@@ -59,13 +59,13 @@ static bool complete(pair *p, damo_apply *node, bool transposed) {
 }
 
 /* Products that need no turning of the matrix come first. */
-static bool find_product(const damo_fgraph *fg, pair *p) {
+static bool find_product(const damo_fgraph *fg, sampled_pair *p) {
   const bool csr = p->samples->op->def == &sampled_csr_def;
   for (int k = 0; k < 2; k++) {
     const bool transposed = (k == 0) != csr;
     const fg_clients *c = fgraph_clients(fg, transposed ? p->rows : p->cols);
     for (int32_t i = 0; c != NULL && i < c->n && i < MOST_USES; i++) {
-      if (complete(p, c->at[i].node, transposed)) return true;
+      if (complete_pair(p, c->at[i].node, transposed)) return true;
     }
   }
   return false;
@@ -73,20 +73,20 @@ static bool find_product(const damo_fgraph *fg, pair *p) {
 
 /* What the pair reads is made without either of them: as one node they make no cycle. Not so either where it takes too
  * long to tell. */
-static damo_status is_free(damo_ctx *ctx, const pair *p, int64_t *walk, bool *free) {
+static damo_status is_free_of_cycle(damo_ctx *ctx, const sampled_pair *p, int64_t *budget, bool *free) {
   damo_var *const reads[] = {p->m, p->rows, p->cols};
   ptrvec nodes;
   ptrvec_init(&nodes, ctx);
-  *free = *walk > 0;
+  *free = *budget > 0;
   const damo_status s = *free ? graph_toposort(ctx, reads, 3, NULL, 0, &nodes) : DAMO_OK;
   for (int64_t i = 0; i < nodes.n && *free; i++) *free = nodes.at[i] != p->samples && nodes.at[i] != p->product;
-  *walk -= nodes.n;
+  *budget -= nodes.n;
   ptrvec_clear(&nodes);
   return s;
 }
 
 /* The new node was made where the product was, which its errors name. */
-static damo_apply *build_both(build *b, const pair *p) {
+static damo_apply *build_both(build *b, const sampled_pair *p) {
   damo_obj *trace = b->ctx->trace;
   b->ctx->trace = p->product->trace != NULL ? &p->product->trace->obj : NULL;
   damo_apply *both = build_sampled_product(b, p->product->op->def, p->m, p->rows, p->cols, p->transposed,
@@ -95,7 +95,7 @@ static damo_apply *build_both(build *b, const pair *p) {
   return both;
 }
 
-static damo_status join(damo_fgraph *fg, const pair *p) {
+static damo_status join_pair(damo_fgraph *fg, const sampled_pair *p) {
   build b;
   build_init(&b, fg->obj.ctx);
   damo_var *old[2] = {p->samples->out[0], p->product->out[0]};
@@ -107,16 +107,16 @@ static damo_status join(damo_fgraph *fg, const pair *p) {
   return build_end(&b);
 }
 
-static damo_status join_one(damo_fgraph *fg, damo_apply *node, int64_t *walk) {
-  pair p = {.samples = node, .rows = node->in[3], .cols = node->in[2]};
+static damo_status join_one(damo_fgraph *fg, damo_apply *node, int64_t *budget) {
+  sampled_pair p = {.samples = node, .rows = node->in[3], .cols = node->in[2]};
   bool free = false;
   if (!find_product(fg, &p)) return DAMO_OK;
-  DAMO_TRY(is_free(fg->obj.ctx, &p, walk, &free));
-  return free ? join(fg, &p) : DAMO_OK;
+  DAMO_TRY(is_free_of_cycle(fg->obj.ctx, &p, budget, &free));
+  return free ? join_pair(fg, &p) : DAMO_OK;
 }
 
 static damo_status join_all(damo_fgraph *fg) {
-  int64_t walk = WALK_LEAST + WALK_SHARE * (int64_t)fg->nodes.n;
+  int64_t budget = WALK_LEAST + WALK_SHARE * (int64_t)fg->nodes.n;
   ptrvec nodes;
   ptrvec_init(&nodes, fg->obj.ctx);
   damo_status s = fgraph_toposort(fg, &nodes);
@@ -126,7 +126,7 @@ static damo_status join_all(damo_fgraph *fg) {
     if (is_samples(node)) nodes.at[n++] = node;
   }
   for (int64_t i = 0; i < n && s == DAMO_OK; i++) {
-    if (fgraph_has_node(fg, nodes.at[i])) s = join_one(fg, nodes.at[i], &walk);
+    if (fgraph_has_node(fg, nodes.at[i])) s = join_one(fg, nodes.at[i], &budget);
   }
   ptrvec_clear(&nodes);
   return s;

@@ -116,7 +116,7 @@ static damo_status dims_init(dims *d, damo_ctx *ctx, const damo_apply *node) {
   return DAMO_OK;
 }
 
-static damo_status infer(build *b, damo_apply *node, dims *d) {
+static damo_status infer_dims(build *b, damo_apply *node, dims *d) {
   for (int i = 0; i < node->n_in; i++) {
     for (int k = 0; k < rank_of(node->in[i]); k++) d->at[i][k] = build_dim(b, node->in[i], k);
   }
@@ -132,7 +132,7 @@ static damo_status infer_lengths(build *b, const damo_var *v, damo_var **out, bo
   if (!*known) return DAMO_OK;
   dims d;
   DAMO_TRY(dims_init(&d, b->ctx, node));
-  damo_status s = infer(b, node, &d);
+  damo_status s = infer_dims(b, node, &d);
   for (int k = 0; k < var_ndim(v); k++) out[k] = s == DAMO_OK ? d.at[node->n_in + v->index][k] : NULL;
   mem_free(b->ctx, d.at, d.bytes);
   return s;
@@ -151,7 +151,7 @@ static damo_status infer_length(build *b, damo_fgraph *fg, damo_apply *node, dam
 }
 
 /* Shape is a constant, or a vector of lengths. */
-static damo_status infer_shape(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+static damo_status shape_as_lengths(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0], *out[DAMO_MAX_NDIM];
   if (!type_has_shape(x->type)) return DAMO_OK;
@@ -182,8 +182,14 @@ const rewrite_rule shape_rules[] = {
     ROW("join_dimshuffles", CHEAP, "DimShuffle", join_dimshuffles),
     ROW("join_reshapes", CANONICAL, "Reshape", join_reshapes),
     ROW("infer_length", CANONICAL, "Shape_i", infer_length),
-    ROW("infer_shape", CANONICAL, "Shape", infer_shape),
+    ROW("infer_shape", CANONICAL, "Shape", shape_as_lengths),
     ROW("take_length", CANONICAL, "Subtensor", take_length),
     ROW("infer_length_again", AGAIN, "Shape_i", infer_length),
     {.name = NULL},
 };
+
+#undef RULE
+#undef ROW
+#undef CANONICAL
+#undef CHEAP
+#undef AGAIN

@@ -55,7 +55,7 @@ static bool is_over_entries(const damo_var *v, const damo_var *m) {
 }
 
 /* WithData(x, data of x) is x. */
-static damo_status with_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+static damo_status with_own_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   if (matrix_of_data(node->in[1]) == node->in[0]) return rule_give(b, repl, did, node->in[0]);
   return shorten_pattern(b, fg, node, repl, did, 0);
 }
@@ -77,7 +77,7 @@ static bool is_spread(const damo_var *v) {
 }
 
 /* The node's Op over that first input. */
-static damo_var *again_over(build *b, const damo_apply *node, damo_var *first) {
+static damo_var *op_over_first(build *b, const damo_apply *node, damo_var *first) {
   const size_t bytes = (size_t)node->n_in * sizeof(damo_var *);
   damo_var **in = first != NULL ? mem_alloc(b->ctx, bytes) : NULL, *out = NULL;
   if (in == NULL) return build_take(b, NULL);
@@ -102,12 +102,12 @@ static damo_var *spread_at(build *b, const char *func, const damo_var *v, damo_v
   damo_var *at = g != NULL ? build_op(b, op_new(b->ctx, spread->op->def, props, 2), (damo_var *[]){g, x}, 2) : NULL;
   damo_var *values = at != NULL ? build_fn1(b, "sparse.csm_data", at) : NULL;
   *absent = values != NULL ? build_fn2(b, "eq", values, build_int(b, 0)) : NULL;
-  while (n > 0 && b->status == DAMO_OK) { at = again_over(b, steps[--n], at); }
+  while (n > 0 && b->status == DAMO_OK) { at = op_over_first(b, steps[--n], at); }
   return at;
 }
 
 /* v, a vector over a scaled cotangent's places, but 0 where nothing is spread: 0 scaled by nan or inf would not be. */
-static damo_var *unless(build *b, damo_var *absent, damo_var *v) {
+static damo_var *zero_where_absent(build *b, damo_var *absent, damo_var *v) {
   return v != NULL && absent != NULL ? build_fn3(b, "switch", absent, build_int(b, 0), v) : NULL;
 }
 
@@ -117,7 +117,7 @@ static damo_status gather_data(build *b, damo_fgraph *fg, damo_apply *node, damo
   if (b->status != DAMO_OK) return b->status;
   if (at == NULL) return shorten_pattern(b, fg, node, repl, did, 1);
   damo_var *v = build_op(b, damo_retain(node->op), (damo_var *[]){at, node->in[1]}, 2);
-  return rule_give(b, repl, did, spread_everywhere(node->in[0]) != NULL ? v : unless(b, absent, v));
+  return rule_give(b, repl, did, spread_everywhere(node->in[0]) != NULL ? v : zero_where_absent(b, absent, v));
 }
 
 /* A cotangent spread over every place times a matrix is that matrix scaled, without the zeros. (A nan or infinite one
@@ -134,7 +134,7 @@ static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_
   }
   if (at == NULL || b->status != DAMO_OK) return b->status;
   damo_var *v = build_fn1(b, "sparse.csm_data", at);
-  v = build_fn2(b, "mul", scaled ? unless(b, absent, v) : v, build_fn1(b, "sparse.csm_data", once));
+  v = build_fn2(b, "mul", scaled ? zero_where_absent(b, absent, v) : v, build_fn1(b, "sparse.csm_data", once));
   damo_var *y = build_fn2(b, "sparse.with_data", once, v);
   y = y != NULL ? build_fn1(b, "sparse.remove0", y) : NULL;
   const damo_format format = node->out[0]->type->format;
@@ -145,7 +145,7 @@ static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_
 }
 
 /* The parts of WithData(x, data) are data, and x's; where data may have another length the node says so. */
-static damo_status properties(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+static damo_status properties_of_with_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *x = node->in[0], *root = var_pattern_root(x, INT64_MAX);
   const bool sure = is_class(x, "WithData") && is_over_entries(x->owner->in[1], x);
   if (is_class(x, "WithData") && !sure && fgraph_clients(fg, node->out[0]) != NULL) return DAMO_OK;
@@ -158,7 +158,7 @@ static damo_status properties(build *b, damo_fgraph *fg, damo_apply *node, damo_
   return b->status;
 }
 
-static damo_status data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+static damo_status data_of_with_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *with = match_op(node->in[0], "WithData");
   return rule_give(b, repl, did, with != NULL && is_over_entries(with->in[1], with->in[0]) ? with->in[1] : NULL);
@@ -175,7 +175,7 @@ static bool is_known_shape(const damo_var *shape, const damo_type *t) {
 }
 
 /* CSM of all four parts of x is x, where the format and the index dtype are. */
-static damo_status csm(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+static damo_status csm_of_parts(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *from = match_op(node->in[1], "CSMProperties");
   if (from == NULL || !type_is_super(node->out[0]->type, from->in[0]->type)) return DAMO_OK;
@@ -203,7 +203,7 @@ static damo_status dense_of_sparse(build *b, damo_fgraph *fg, damo_apply *node, 
 }
 
 /* Transpose and Neg undo themselves. */
-static damo_status twice(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+static damo_status undo_twice(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *from = match_op(node->in[0], node->op->def->name);
   return rule_give(b, repl, did, from != NULL && from->op == node->op ? from->in[0] : NULL);
@@ -235,14 +235,15 @@ static damo_status join_scales(build *b, damo_fgraph *fg, damo_apply *node, damo
 }
 
 /* A cotangent spread over every place and transposed is spread over every place of the transposed matrix. */
-static damo_status transpose(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
+static damo_status transpose_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const damo_apply *spread = spread_everywhere(node->in[0]);
-  if (spread == NULL) return twice(b, fg, node, repl, did);
+  if (spread == NULL) return undo_twice(b, fg, node, repl, did);
   const prop_value *axis = op_prop(spread->op, "axis");
   const prop_value props[2] = {axis->kind == PROP_NIL ? prop_nil() : prop_int(3 - axis->u.i), prop_bool(false)};
-  damo_var *x = spread->in[1], *turned = build_op(b, damo_retain(node->op), &x, 1);
-  damo_var *in[2] = {spread->in[0], turned};
-  return rule_give(b, repl, did, turned != NULL ? build_op(b, op_new(b->ctx, spread->op->def, props, 2), in, 2) : NULL);
+  damo_var *x = spread->in[1], *transposed = build_op(b, damo_retain(node->op), &x, 1);
+  damo_var *in[2] = {spread->in[0], transposed};
+  return rule_give(b, repl, did,
+                   transposed != NULL ? build_op(b, op_new(b->ctx, spread->op->def, props, 2), in, 2) : NULL);
 }
 
 /* ---- Patterns that Types know ------------------------------------------------------------------------------------ */
@@ -333,15 +334,15 @@ static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, dam
   { .name = rule_name, .phase = PHASE_SPECIALIZE, .tags = "fast_run specialize sparse", .tracks = class, .local = fn }
 
 const rewrite_rule sparse_rules[] = {
-    RULE("sparse_with_data", "WithData", with_data),
+    RULE("sparse_with_data", "WithData", with_own_data),
     RULE("sparse_gather_data", "GatherData", gather_data),
     INEXACT("sparse_mul_spread", "MulSS", mul_spread),
-    RULE("sparse_properties", "CSMProperties", properties),
-    RULE("sparse_data", "SparseData", data),
-    RULE("sparse_csm", "CSM", csm),
+    RULE("sparse_properties", "CSMProperties", properties_of_with_data),
+    RULE("sparse_data", "SparseData", data_of_with_data),
+    RULE("sparse_csm", "CSM", csm_of_parts),
     INEXACT("sparse_dense_of_sparse", "DenseFromSparse", dense_of_sparse),
-    RULE("sparse_transpose", "Transpose", transpose),
-    RULE("sparse_neg_twice", "Neg", twice),
+    RULE("sparse_transpose", "Transpose", transpose_spread),
+    RULE("sparse_neg_twice", "Neg", undo_twice),
     RULE("sparse_to_format", "ToFormat", to_format),
     INEXACT("sparse_join_col_scales", "ColScaleCSC", join_scales),
     INEXACT("sparse_join_row_scales", "RowScaleCSC", join_scales),
@@ -356,3 +357,7 @@ const rewrite_rule sparse_rules[] = {
      .local = sum_products},
     {.name = NULL},
 };
+
+#undef RULE
+#undef INEXACT
+#undef KNOWN

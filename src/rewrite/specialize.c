@@ -4,19 +4,19 @@
 
 #include <math.h>
 
-#define MAX_FACTORS 6
+#define TERM_MAX_FACTORS 6
 
 /* A term of a sum: scalar factors times `rest`. */
-typedef struct term {
+typedef struct scaled_term {
   damo_var *rest;
-  damo_var *factor[MAX_FACTORS];
-  bool divided[MAX_FACTORS];
+  damo_var *factor[TERM_MAX_FACTORS];
+  bool divided[TERM_MAX_FACTORS];
   int n;
   bool negative;
-} term;
+} scaled_term;
 
 /* The scalar operand of a product or quotient; -1: none. */
-static int scalar_operand(const damo_apply *node, bool quotient) {
+static int scalar_factor_index(const damo_apply *node, bool quotient) {
   for (int i = 1; i >= (quotient ? 1 : 0); i--) {
     const damo_var *s = node->in[i], *rest = node->in[1 - i];
     if (match_single_entry(s) && match_fits(node, 1 - i) && var_dtype(s) == var_dtype(rest)) return i;
@@ -25,7 +25,7 @@ static int scalar_operand(const damo_apply *node, bool quotient) {
 }
 
 /* A number that is known and neither 0, infinite nor nan, nor near to either: as a factor it may go where it will. */
-static bool is_moderate(const damo_var *v) {
+static bool is_moderate_factor(const damo_var *v) {
   const damo_var *c = v->owner != NULL && match_op(v, "DimShuffle") != NULL ? v->owner->in[0] : v;
   const damo_array *a = var_constant_array(c);
   if (a == NULL || array_size(a) != 1 || !dtype_is_float(array_dtype(a))) return false;
@@ -34,9 +34,9 @@ static bool is_moderate(const damo_var *v) {
 }
 
 /* Takes scalar factors and signs off v, through nodes that nobody else uses; moderate ones alone where `finite`. */
-static term split_term(const damo_fgraph *fg, damo_var *v, bool finite) {
-  term t = {.rest = v};
-  while (t.n < MAX_FACTORS && match_single_use(fg, t.rest)) {
+static scaled_term split_term(const damo_fgraph *fg, damo_var *v, bool finite) {
+  scaled_term t = {.rest = v};
+  while (t.n < TERM_MAX_FACTORS && match_single_use(fg, t.rest)) {
     const damo_apply *node = t.rest->owner;
     bool quotient = match_elemwise(t.rest, "true_div") != NULL;
     if (match_elemwise(t.rest, "neg") != NULL) {
@@ -45,8 +45,8 @@ static term split_term(const damo_fgraph *fg, damo_var *v, bool finite) {
       continue;
     }
     if (!quotient && match_elemwise(t.rest, "mul") == NULL) break;
-    int i = scalar_operand(node, quotient);
-    if (i < 0 || (finite && !is_moderate(node->in[i]))) break;
+    int i = scalar_factor_index(node, quotient);
+    if (i < 0 || (finite && !is_moderate_factor(node->in[i]))) break;
     t.divided[t.n] = quotient;
     t.factor[t.n++] = node->in[i];
     t.rest = node->in[1 - i];
@@ -55,7 +55,7 @@ static term split_term(const damo_fgraph *fg, damo_var *v, bool finite) {
 }
 
 /* The factors as one 0-d scalar of that dtype. */
-static damo_var *coefficient(build *b, const term *t, damo_dtype dtype) {
+static damo_var *term_coefficient(build *b, const scaled_term *t, damo_dtype dtype) {
   damo_var *c = NULL;
   for (int k = 0; k < t->n; k++) {
     damo_var *f = build_dimshuffle(b, t->factor[k], NULL, 0);
@@ -73,10 +73,10 @@ static bool is_sparse_product(const damo_apply *node) {
 }
 
 /* z + alpha·x·y, or -z + alpha·x·y, of matrices. */
-static damo_var *sparse_update(build *b, const term *product, damo_var *z, bool negate) {
+static damo_var *sparse_update(build *b, const scaled_term *product, damo_var *z, bool negate) {
   const damo_apply *dot = product->rest->owner;
   if (var_ndim(dot->in[0]) != 2 || var_ndim(dot->in[1]) != 2 || var_ndim(z) != 2) return NULL;
-  damo_var *alpha = coefficient(b, product, var_dtype(z));
+  damo_var *alpha = term_coefficient(b, product, var_dtype(z));
   return build_usmm(b, alpha, dot->in[0], dot->in[1], negate ? build_fn1(b, "neg", z) : z);
 }
 
@@ -84,7 +84,7 @@ static damo_var *sparse_update(build *b, const term *product, damo_var *z, bool 
 static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, int i, bool difference) {
   damo_dtype dtype = var_dtype(node->out[0]);
   if (!match_fits(node, 0) || !match_fits(node, 1) || !has_dtype(node->in[i], dtype)) return NULL;
-  term product = split_term(fg, node->in[1 - i], false);
+  scaled_term product = split_term(fg, node->in[1 - i], false);
   const damo_apply *dot = product.rest->owner;
   if (dot == NULL || (dot->op->def != &dot_def && !is_sparse_product(dot))) return NULL;
   if (!has_dtype(product.rest, dtype) || !match_single_use(fg, product.rest)) return NULL;
@@ -95,10 +95,10 @@ static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, in
   }
   damo_var *x = dot->in[0], *y = dot->in[1];
   if (var_ndim(x) == 1 && var_ndim(y) == 1) return NULL;
-  term z = split_term(fg, node->in[i], true); /* Gemm does not read z where beta is 0, but 0 times nan is nan */
+  scaled_term z = split_term(fg, node->in[i], true); /* Gemm does not read z where beta is 0, but 0 times nan is nan */
   if (difference && i == 0) product.negative = !product.negative;
   if (difference && i == 1) z.negative = !z.negative;
-  damo_var *alpha = coefficient(b, &product, dtype), *beta = coefficient(b, &z, dtype);
+  damo_var *alpha = term_coefficient(b, &product, dtype), *beta = term_coefficient(b, &z, dtype);
   if (var_ndim(x) == 2 && var_ndim(y) == 2) return build_gemm(b, z.rest, alpha, x, y, beta);
   if (var_ndim(x) == 2) return build_gemv(b, z.rest, alpha, x, y, beta);
   return build_gemv(b, z.rest, alpha, build_transpose(b, y), x, beta);

@@ -7,13 +7,13 @@
 static bool is_float(const damo_var *v) { return type_is_tensor(v->type) && dtype_is_float(var_dtype(v)); }
 
 /* The operand of the unary scalar op `name`, of the result's own dtype; NULL when v is something else. */
-static damo_var *operand(const damo_var *v, const char *name) {
+static damo_var *unary_operand(const damo_var *v, const char *name) {
   const damo_apply *node = match_elemwise(v, name);
   return node != NULL && is_float(v) && var_dtype(node->in[0]) == var_dtype(v) ? node->in[0] : NULL;
 }
 
 /* The operand of v beside a constant: node is the binary `name`, constant its operand i (either when i is -1). */
-static damo_var *beside_constant(const damo_var *v, const char *name, double value, int i) {
+static damo_var *operand_beside(const damo_var *v, const char *name, double value, int i) {
   const damo_apply *node = match_elemwise(v, name);
   if (node == NULL || !is_float(v)) return NULL;
   for (int k = 0; k < 2; k++) {
@@ -23,38 +23,37 @@ static damo_var *beside_constant(const damo_var *v, const char *name, double val
   return NULL;
 }
 
-static damo_var *one_plus(const damo_var *v) { return beside_constant(v, "add", 1, -1); }
-static damo_var *neg(build *b, damo_var *x) { return build_fn1(b, "neg", x); }
+static damo_var *match_one_plus(const damo_var *v) { return operand_beside(v, "add", 1, -1); }
 
 /* x of v = 1 - x, or NULL. */
-static damo_var *one_minus(const damo_var *v) {
-  damo_var *x = beside_constant(v, "sub", 1, 0);
+static damo_var *match_one_minus(const damo_var *v) {
+  damo_var *x = operand_beside(v, "sub", 1, 0);
   if (x != NULL) return x;
-  x = one_plus(v);
-  return x != NULL ? operand(x, "neg") : NULL;
+  x = match_one_plus(v);
+  return x != NULL ? unary_operand(x, "neg") : NULL;
 }
 
 /* ---- Logarithms -------------------------------------------------------------------------------------------------- */
 
 /* log(1 - p) → log1p(-p); for p = sigmoid(x) -softplus(x), for p = exp(x) log1mexp(x) */
 static damo_var *log_of_rest(build *b, damo_var *p) {
-  damo_var *x = operand(p, "sigmoid");
-  if (x != NULL) return neg(b, build_fn1(b, "softplus", x));
-  x = operand(p, "exp");
-  return x != NULL ? build_fn1(b, "log1mexp", x) : build_fn1(b, "log1p", neg(b, p));
+  damo_var *x = unary_operand(p, "sigmoid");
+  if (x != NULL) return build_neg(b, build_fn1(b, "softplus", x));
+  x = unary_operand(p, "exp");
+  return x != NULL ? build_fn1(b, "log1mexp", x) : build_fn1(b, "log1p", build_neg(b, p));
 }
 
 /* log(sigmoid(x)) → -softplus(-x) */
 static damo_var *log_sigmoid(build *b, damo_var *x) {
-  damo_var *minus = operand(x, "neg");
-  return neg(b, build_fn1(b, "softplus", minus != NULL ? minus : neg(b, x)));
+  damo_var *minus = unary_operand(x, "neg");
+  return build_neg(b, build_fn1(b, "softplus", minus != NULL ? minus : build_neg(b, x)));
 }
 
 /* log(exp(x) + exp(y)) → logaddexp(x, y) */
 static damo_var *log_of_exps(build *b, const damo_var *v) {
   const damo_apply *node = match_elemwise(v, "add");
-  damo_var *x = node != NULL ? operand(node->in[0], "exp") : NULL,
-           *y = node != NULL ? operand(node->in[1], "exp") : NULL;
+  damo_var *x = node != NULL ? unary_operand(node->in[0], "exp") : NULL,
+           *y = node != NULL ? unary_operand(node->in[1], "exp") : NULL;
   return x != NULL && y != NULL ? build_fn2(b, "logaddexp", x, y) : NULL;
 }
 
@@ -63,7 +62,7 @@ static damo_var *log_of_sum(build *b, const damo_var *v) {
   const damo_apply *node = match_op(v, "Reduce");
   const prop_value *kind = node != NULL ? op_prop(node->op, "kind") : NULL;
   if (kind == NULL || kind->kind != PROP_STR || strcmp(kind->u.s, "sum") != 0) return NULL;
-  damo_var *x = operand(node->in[0], "exp");
+  damo_var *x = unary_operand(node->in[0], "exp");
   if (x == NULL) return NULL;
   const prop_value *axis = op_prop(node->op, "axis"), *keepdims = op_prop(node->op, "keepdims");
   int axes[DAMO_MAX_NDIM], n = axis->kind == PROP_LIST ? axis->n : -1;
@@ -101,12 +100,12 @@ static damo_var *log_of_softmax(build *b, const damo_var *v) {
 
 static damo_status stable_log(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *v = operand(node->out[0], "log"), *x, *now;
+  damo_var *v = unary_operand(node->out[0], "log"), *x, *now;
   if (v == NULL) return DAMO_OK;
-  if ((x = one_minus(v)) != NULL) return rule_give(b, repl, did, log_of_rest(b, x));
-  if ((x = one_plus(v)) != NULL) return rule_give(b, repl, did, build_fn1(b, "log1p", x));
-  if ((x = operand(v, "sigmoid")) != NULL) return rule_give(b, repl, did, log_sigmoid(b, x));
-  if ((x = operand(v, "exp")) != NULL) return rule_give(b, repl, did, x);
+  if ((x = match_one_minus(v)) != NULL) return rule_give(b, repl, did, log_of_rest(b, x));
+  if ((x = match_one_plus(v)) != NULL) return rule_give(b, repl, did, build_fn1(b, "log1p", x));
+  if ((x = unary_operand(v, "sigmoid")) != NULL) return rule_give(b, repl, did, log_sigmoid(b, x));
+  if ((x = unary_operand(v, "exp")) != NULL) return rule_give(b, repl, did, x);
   now = log_of_exps(b, v);
   if (now == NULL && b->status == DAMO_OK) now = log_of_sum(b, v);
   if (now == NULL && b->status == DAMO_OK) now = log_of_softmax(b, v);
@@ -116,12 +115,12 @@ static damo_status stable_log(build *b, damo_fgraph *fg, damo_apply *node, damo_
 /* log1p(exp(x)) → softplus(x), log1p(-exp(x)) → log1mexp(x), log1p(-sigmoid(x)) → -softplus(x) */
 static damo_status stable_log1p(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *v = operand(node->out[0], "log1p"), *x;
+  damo_var *v = unary_operand(node->out[0], "log1p"), *x;
   if (v == NULL) return DAMO_OK;
-  if ((x = operand(v, "exp")) != NULL) return rule_give(b, repl, did, build_fn1(b, "softplus", x));
-  damo_var *p = operand(v, "neg");
+  if ((x = unary_operand(v, "exp")) != NULL) return rule_give(b, repl, did, build_fn1(b, "softplus", x));
+  damo_var *p = unary_operand(v, "neg");
   if (p == NULL) return DAMO_OK;
-  bool better = operand(p, "exp") != NULL || operand(p, "sigmoid") != NULL;
+  bool better = unary_operand(p, "exp") != NULL || unary_operand(p, "sigmoid") != NULL;
   return rule_give(b, repl, did, better ? log_of_rest(b, p) : NULL);
 }
 
@@ -130,47 +129,47 @@ static damo_status stable_log1p(build *b, damo_fgraph *fg, damo_apply *node, dam
 /* exp(x) - 1 → expm1(x), 1 - sigmoid(x) → sigmoid(-x) */
 static damo_status stable_difference(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *out = node->out[0], *p = one_minus(out);
-  damo_var *x = p != NULL ? operand(p, "sigmoid") : NULL;
-  if (x != NULL) return rule_give(b, repl, did, build_fn1(b, "sigmoid", neg(b, x)));
-  p = beside_constant(out, "sub", 1, 1);
-  if (p == NULL) p = beside_constant(out, "add", -1, -1);
-  x = p != NULL ? operand(p, "exp") : NULL;
+  damo_var *out = node->out[0], *p = match_one_minus(out);
+  damo_var *x = p != NULL ? unary_operand(p, "sigmoid") : NULL;
+  if (x != NULL) return rule_give(b, repl, did, build_fn1(b, "sigmoid", build_neg(b, x)));
+  p = operand_beside(out, "sub", 1, 1);
+  if (p == NULL) p = operand_beside(out, "add", -1, -1);
+  x = p != NULL ? unary_operand(p, "exp") : NULL;
   return rule_give(b, repl, did, x != NULL ? build_fn1(b, "expm1", x) : NULL);
 }
 
 /* 1 / (1 + exp(-x)) → sigmoid(x) */
 static damo_status name_sigmoid(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *v = operand(node->out[0], "reciprocal");
-  damo_var *e = v != NULL ? one_plus(v) : NULL;
-  damo_var *x = e != NULL ? operand(e, "exp") : NULL;
+  damo_var *v = unary_operand(node->out[0], "reciprocal");
+  damo_var *e = v != NULL ? match_one_plus(v) : NULL;
+  damo_var *x = e != NULL ? unary_operand(e, "exp") : NULL;
   if (x == NULL) return DAMO_OK;
-  damo_var *minus = operand(x, "neg");
-  return rule_give(b, repl, did, build_fn1(b, "sigmoid", minus != NULL ? minus : neg(b, x)));
+  damo_var *minus = unary_operand(x, "neg");
+  return rule_give(b, repl, did, build_fn1(b, "sigmoid", minus != NULL ? minus : build_neg(b, x)));
 }
 
 /* sqrt(sqr(x)) → abs(x): without overflow */
 static damo_status name_abs(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *v = operand(node->out[0], "sqrt");
-  damo_var *x = v != NULL ? operand(v, "sqr") : NULL;
+  damo_var *v = unary_operand(node->out[0], "sqrt");
+  damo_var *x = v != NULL ? unary_operand(v, "sqr") : NULL;
   return rule_give(b, repl, did, x != NULL ? build_fn1(b, "abs", x) : NULL);
 }
 
 /* ---- Cancelling -------------------------------------------------------------------------------------------------- */
 
-#define MAX_FACTORS 12
+#define FACTOR_LIST_MAX 12
 
 /* A product: numerators, denominators, and its sign. */
-typedef struct product {
-  damo_var *at[MAX_FACTORS];
-  bool below[MAX_FACTORS]; /* a denominator */
+typedef struct factor_list {
+  damo_var *at[FACTOR_LIST_MAX];
+  bool below[FACTOR_LIST_MAX]; /* a denominator */
   int n;
   bool negative;
-  damo_var *gone[MAX_FACTORS]; /* what was cancelled */
+  damo_var *gone[FACTOR_LIST_MAX]; /* what was cancelled */
   int n_gone;
-} product;
+} factor_list;
 
 static bool may_open(const damo_fgraph *fg, const damo_var *v, bool top) {
   if (!is_float(v) || !(top || match_single_use(fg, v))) return false;
@@ -179,8 +178,8 @@ static bool may_open(const damo_fgraph *fg, const damo_var *v, bool top) {
 }
 
 /* The factors of v, as far as nodes are used here alone; false when there are too many. */
-static bool collect(const damo_fgraph *fg, damo_var *v, product *p) {
-  *p = (product){.at = {v}, .n = 1};
+static bool factor_list_collect(const damo_fgraph *fg, damo_var *v, factor_list *p) {
+  *p = (factor_list){.at = {v}, .n = 1};
   for (int k = 0; k < p->n;) {
     damo_var *f = p->at[k];
     if (!may_open(fg, f, f == v)) {
@@ -196,14 +195,14 @@ static bool collect(const damo_fgraph *fg, damo_var *v, product *p) {
         p->below[k] = !p->below[k];
       continue;
     }
-    if (p->n == MAX_FACTORS) return false;
+    if (p->n == FACTOR_LIST_MAX) return false;
     p->at[p->n] = node->in[1];
     p->below[p->n++] = p->below[k] != (match_elemwise(f, "true_div") != NULL);
   }
   return true;
 }
 
-static void take_away(product *p, int k) {
+static void factor_list_remove(factor_list *p, int k) {
   p->n--;
   p->at[k] = p->at[p->n];
   p->below[k] = p->below[p->n];
@@ -211,21 +210,21 @@ static void take_away(product *p, int k) {
 
 /* Drops pairs of a factor above and below that is never 0 and never infinite, but by rounding: so the value without it
  * is the true one. (0/0, inf/inf and nan/nan stay nan.) */
-static void cancel_pairs(product *p) {
+static void factor_list_cancel(factor_list *p) {
   for (int i = 0; i < p->n; i++) {
     for (int j = i + 1; j < p->n; j++) {
       if (p->at[i] != p->at[j] || p->below[i] == p->below[j]) continue;
       if (!match_facts(p->at[i], FACT_FINITE | FACT_NONZERO)) continue;
       p->gone[p->n_gone++] = p->at[i];
-      take_away(p, j);
-      take_away(p, i);
+      factor_list_remove(p, j);
+      factor_list_remove(p, i);
       i = -1;
       break;
     }
   }
 }
 
-static damo_var *multiply_out(build *b, const product *p, damo_dtype dtype) {
+static damo_var *factor_list_multiply(build *b, const factor_list *p, damo_dtype dtype) {
   damo_var *above = NULL, *below = NULL;
   for (int k = 0; k < p->n; k++) {
     damo_var **side = p->below[k] ? &below : &above;
@@ -233,7 +232,7 @@ static damo_var *multiply_out(build *b, const product *p, damo_dtype dtype) {
   }
   if (above == NULL) above = build_scalar(b, dtype, 1);
   if (below != NULL) above = build_fn2(b, "true_div", above, below);
-  return p->negative ? neg(b, above) : above;
+  return p->negative ? build_neg(b, above) : above;
 }
 
 static bool fills(const damo_var *v, const damo_var *out) {
@@ -247,15 +246,15 @@ static bool fills(const damo_var *v, const damo_var *out) {
 /* x/x → 1 inside products: (g/s) * s * t → g * t. What is gone still has its say in the shape. */
 static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *out = node->out[0];
-  product p;
+  factor_list p;
   if (!match_elemwise(out, "mul") && !match_elemwise(out, "true_div")) return DAMO_OK;
-  if (!is_float(out) || !collect(fg, out, &p)) return DAMO_OK;
-  cancel_pairs(&p);
+  if (!is_float(out) || !factor_list_collect(fg, out, &p)) return DAMO_OK;
+  factor_list_cancel(&p);
   if (p.n_gone == 0) return DAMO_OK;
   for (int k = 0; k < p.n; k++) {
     if (var_dtype(p.at[k]) != var_dtype(out)) return DAMO_OK;
   }
-  damo_var *now = multiply_out(b, &p, var_dtype(out));
+  damo_var *now = factor_list_multiply(b, &p, var_dtype(out));
   for (int k = 0; k < p.n_gone && now != NULL; k++) {
     if (var_dtype(p.gone[k]) != var_dtype(out)) return b->status;
     if (match_single_entry(p.gone[k]) && var_ndim(now) >= var_ndim(p.gone[k])) continue;
@@ -267,19 +266,19 @@ static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, d
 /* ---- The gradient of log(softmax(x)) ----------------------------------------------------------------------------- */
 
 /* g of v = g / d, where d holds as `wanted` says; NULL when v is no such quotient. */
-static damo_var *numerator(build *b, const damo_fgraph *fg, damo_var *v,
-                           bool (*wanted)(const damo_var *d, const void *of), const void *of) {
-  product p;
-  if (!is_float(v) || !collect(fg, v, &p)) return NULL;
+static damo_var *build_numerator(build *b, const damo_fgraph *fg, damo_var *v,
+                                 bool (*wanted)(const damo_var *d, const void *of), const void *of) {
+  factor_list p;
+  if (!is_float(v) || !factor_list_collect(fg, v, &p)) return NULL;
   for (int k = 0; k < p.n; k++) {
     if (!p.below[k] || !wanted(p.at[k], of) || var_dtype(p.at[k]) != var_dtype(v) || !fills(p.at[k], v)) continue;
-    take_away(&p, k);
-    return multiply_out(b, &p, var_dtype(v));
+    factor_list_remove(&p, k);
+    return factor_list_multiply(b, &p, var_dtype(v));
   }
   return NULL;
 }
 
-static bool is_same(const damo_var *d, const void *of) { return d == of; }
+static bool is_same_factor(const damo_var *d, const void *of) { return d == of; }
 
 /* d is the entry of p where the SoftmaxGrad node `of` (PickGrad(…), p) has its cotangent put. */
 static bool is_picked(const damo_var *d, const void *of) {
@@ -298,11 +297,11 @@ static damo_var *log_grad(build *b, const damo_apply *node, damo_var *g) {
 static damo_status stable_softmax_grad(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *p = node->in[1], *v = node->in[0];
   if (match_op(p, "Softmax") == NULL) return DAMO_OK;
-  damo_var *g = numerator(b, fg, v, is_same, p);
+  damo_var *g = build_numerator(b, fg, v, is_same_factor, p);
   if (g != NULL) return rule_give(b, repl, did, log_grad(b, node, build_fill(b, p, g)));
   damo_apply *put = match_op(v, "PickGrad");
   if (put == NULL || b->status != DAMO_OK) return b->status;
-  g = numerator(b, fg, put->in[0], is_picked, node);
+  g = build_numerator(b, fg, put->in[0], is_picked, node);
   if (g == NULL) return b->status;
   damo_var *in[3] = {build_fill(b, put->in[1], g), put->in[1], put->in[2]};
   if (in[0] == NULL) return b->status;
@@ -322,3 +321,5 @@ const rewrite_rule stabilize_rules[] = {
     RULE("cancel_factors", "Elemwise", cancel_factors),
     {.name = NULL},
 };
+
+#undef RULE
