@@ -53,51 +53,52 @@ static damo_var *without_dummy(build *b, damo_apply *node, damo_var *const *eval
   return NULL;
 }
 
-/* Room for one node's L_op and what comes of it. */
-typedef struct l_op_room {
-  damo_var **u, **gin, **known, **result; /* room for max(n_in, n_out) each */
+/* Arrays for one node's L_op and what comes of it. */
+typedef struct l_op_workspace {
+  damo_var **u, **gin, **known, **result; /* of max(n_in, n_out) each */
   damo_var **constant;                    /* the node's inputs, then its outputs */
-} l_op_room;
+} l_op_workspace;
 
 /* The gradients that are there, compacted, each with its tangent; the number of them. */
-static int64_t pair_up(build *b, damo_apply *node, damo_var *const *eval, l_op_room *room) {
+static int64_t pair_up(build *b, damo_apply *node, damo_var *const *eval, l_op_workspace *workspace) {
   int64_t n = 0;
   for (int i = 0; i < node->n_in; i++) {
-    damo_var *g = room->gin[i];
+    damo_var *g = workspace->gin[i];
     if (g == NULL || eval[i] == NULL) continue;
     if (g->type->kind == TYPE_NULL) {
       build_fail(b, DAMO_ENULL_GRADIENT, "Rop: the derivative of %s is undefined: %s", node->op->def->name,
                  g->type->why);
       return 0;
     }
-    room->gin[n] = g;
-    room->known[n++] = eval[i];
+    workspace->gin[n] = g;
+    workspace->known[n++] = eval[i];
   }
   return n;
 }
 
 /* The tangents of the outputs by two L_ops. */
-static damo_status two_l_ops(build *b, damo_apply *node, damo_var *const *eval, l_op_room *room, damo_var **rout) {
-  DAMO_TRY(make_dummies(b, node, room->u));
-  DAMO_TRY(grad_node(b, node, room->u, room->gin));
-  int64_t n = pair_up(b, node, eval, room);
+static damo_status two_l_ops(build *b, damo_apply *node, damo_var *const *eval, l_op_workspace *workspace,
+                             damo_var **rout) {
+  DAMO_TRY(make_dummies(b, node, workspace->u));
+  DAMO_TRY(grad_node(b, node, workspace->u, workspace->gin));
+  int64_t n = pair_up(b, node, eval, workspace);
   if (n == 0) return b->status;
-  for (int i = 0; i < node->n_in; i++) room->constant[i] = node->in[i];
-  for (int o = 0; o < node->n_out; o++) room->constant[node->n_in + o] = node->out[o];
-  grad_options o = {.known = room->known,
-                    .known_of = room->gin,
+  for (int i = 0; i < node->n_in; i++) workspace->constant[i] = node->in[i];
+  for (int o = 0; o < node->n_out; o++) workspace->constant[node->n_in + o] = node->out[o];
+  grad_options o = {.known = workspace->known,
+                    .known_of = workspace->gin,
                     .n_known = n,
-                    .constant = room->constant,
+                    .constant = workspace->constant,
                     .n_constant = node->n_in + node->n_out,
                     .disconnected_inputs = DISCONNECTED_IGNORE,
                     .return_disconnected = RETURN_NONE};
   for (int k = 0; k < node->n_out; k++) {
-    if (room->u[k] == NULL) continue;
-    damo_status s = grad_reverse(b->ctx, NULL, &room->u[k], 1, &o, &room->result[k]);
+    if (workspace->u[k] == NULL) continue;
+    damo_status s = grad_reverse(b->ctx, NULL, &workspace->u[k], 1, &o, &workspace->result[k]);
     if (s != DAMO_OK) return b->status = s;
-    if (room->result[k] == NULL) continue;
-    if (build_take(b, room->result[k]) == NULL) return b->status;
-    rout[k] = without_dummy(b, node, eval, room->u, room->result[k]);
+    if (workspace->result[k] == NULL) continue;
+    if (build_take(b, workspace->result[k]) == NULL) return b->status;
+    rout[k] = without_dummy(b, node, eval, workspace->u, workspace->result[k]);
   }
   return b->status;
 }
@@ -108,8 +109,8 @@ static damo_status push_by_l_ops(build *b, damo_apply *node, damo_var *const *ev
   size_t bytes = 6 * n * sizeof(damo_var *);
   damo_var **at = mem_calloc(ctx, bytes);
   if (at == NULL) return b->status = DAMO_EMEMORY;
-  l_op_room room = {at, at + n, at + 2 * n, at + 3 * n, at + 4 * n};
-  damo_status s = two_l_ops(b, node, eval, &room, rout);
+  l_op_workspace workspace = {at, at + n, at + 2 * n, at + 3 * n, at + 4 * n};
+  damo_status s = two_l_ops(b, node, eval, &workspace, rout);
   mem_free(ctx, at, bytes);
   return s;
 }
@@ -144,7 +145,7 @@ damo_status grad_forward_node(build *b, damo_apply *node, damo_var *const *eval,
 }
 
 /* Which outputs are connected to a wrt. */
-static damo_status reach(push *p, damo_apply *node) {
+static damo_status push_mark_reached(push *p, damo_apply *node) {
   DAMO_TRY(connections_read(&p->connected, p->b->ctx, node));
   for (int i = 0; i < node->n_in; i++) {
     if (!map_get(&p->reached, node->in[i], NULL)) continue;
@@ -186,7 +187,7 @@ static damo_status push_node(push *p, damo_apply *node) {
     reached = reached || is_reached;
     whole = whole && (eval[i] != NULL || !is_reached);
   }
-  if (reached) DAMO_TRY(reach(p, node));
+  if (reached) DAMO_TRY(push_mark_reached(p, node));
   if (!any) return DAMO_OK;
   damo_status s = grad_forward_node(p->b, node, eval, rout);
   if (s == DAMO_OK) return keep_tangents(p, node, rout, whole);
@@ -196,7 +197,7 @@ static damo_status push_node(push *p, damo_apply *node) {
 }
 
 /* What f[i] gets that no differentiable path connects to a wrt. */
-static damo_status disconnected(push *p, damo_var *f, int64_t i, damo_var **out) {
+static damo_status forward_disconnected(push *p, damo_var *f, int64_t i, damo_var **out) {
   damo_ctx *ctx = p->b->ctx;
   char name[160];
   var_format(name, sizeof name, f);
@@ -215,13 +216,13 @@ static damo_status disconnected(push *p, damo_var *f, int64_t i, damo_var **out)
   return p->b->status;
 }
 
-static damo_status push_all(push *p, damo_var *const *f, int64_t n_f, const ptrvec *nodes, damo_var **out) {
+static damo_status push_nodes(push *p, damo_var *const *f, int64_t n_f, const ptrvec *nodes, damo_var **out) {
   for (int64_t k = 0; k < nodes->n; k++) DAMO_TRY(push_node(p, nodes->at[k]));
   for (int64_t i = 0; i < n_f; i++) {
     damo_var *r = map_get_ptr(&p->tangent, f[i]);
     if (r == NULL && map_get(&p->reached, f[i], NULL) && type_has_shape(f[i]->type)) r = build_zero_grad(p->b, f[i]);
     out[i] = damo_retain(r);
-    if (r == NULL && p->b->status == DAMO_OK) DAMO_TRY(disconnected(p, f[i], i, &out[i]));
+    if (r == NULL && p->b->status == DAMO_OK) DAMO_TRY(forward_disconnected(p, f[i], i, &out[i]));
   }
   return p->b->status;
 }
@@ -250,7 +251,7 @@ damo_status grad_forward(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_va
     if (s == DAMO_OK) s = map_put(&p.reached, wrt[i], 1);
   }
   if (s == DAMO_OK) s = graph_toposort(ctx, f, n_f, NULL, 0, &nodes);
-  if (s == DAMO_OK) s = push_all(&p, f, n_f, &nodes, out);
+  if (s == DAMO_OK) s = push_nodes(&p, f, n_f, &nodes, out);
   ptrvec_clear(&nodes);
   ptrvec_clear(&p.eval);
   ptrvec_clear(&p.result);

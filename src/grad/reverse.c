@@ -26,7 +26,7 @@ typedef struct sweep {
   int silent_input;
 } sweep;
 
-static damo_status sweep_room(sweep *w, const damo_apply *node) {
+static damo_status sweep_reserve(sweep *w, const damo_apply *node) {
   DAMO_TRY(ptrvec_reserve(&w->gout, node->n_out));
   DAMO_TRY(ptrvec_reserve(&w->null, node->n_out));
   return ptrvec_reserve(&w->gin, node->n_in);
@@ -37,7 +37,7 @@ static damo_status mark_reaching(sweep *w, damo_var *const *wrt, int64_t n) {
   for (int64_t i = 0; i < n; i++) DAMO_TRY(map_put(&w->reaches, wrt[i], 1));
   for (int64_t k = 0; k < w->nodes.n; k++) {
     damo_apply *node = w->nodes.at[k];
-    DAMO_TRY(sweep_room(w, node));
+    DAMO_TRY(sweep_reserve(w, node));
     DAMO_TRY(connections_read(&w->connected, w->b->ctx, node));
     for (int o = 0; o < node->n_out; o++) {
       bool any = false;
@@ -50,7 +50,7 @@ static damo_status mark_reaching(sweep *w, damo_var *const *wrt, int64_t n) {
   return DAMO_OK;
 }
 
-static damo_status accumulate(sweep *w, damo_var *x, damo_var *g) {
+static damo_status sweep_accumulate(sweep *w, damo_var *x, damo_var *g) {
   if (map_get(&w->fixed, x, NULL)) return DAMO_OK;
   damo_var *before = map_get_ptr(&w->acc, x);
   if (before != NULL) {
@@ -114,7 +114,7 @@ static damo_status sweep_node(sweep *w, damo_apply *node) {
   if (any) DAMO_TRY(note_rule(w, node, gout, gin));
   for (int i = 0; i < node->n_in; i++) {
     damo_var *null = any_null ? null_for(w, node, i) : NULL, *g = null != NULL ? null : any ? gin[i] : NULL;
-    if (g != NULL && map_get(&w->reaches, node->in[i], NULL)) DAMO_TRY(accumulate(w, node->in[i], g));
+    if (g != NULL && map_get(&w->reaches, node->in[i], NULL)) DAMO_TRY(sweep_accumulate(w, node->in[i], g));
   }
   return DAMO_OK;
 }
@@ -140,7 +140,7 @@ static damo_status check_cost(damo_ctx *ctx, const damo_var *cost) {
 }
 
 /* The gradients that start the sweep: 1 for the cost, what is known for others. */
-static damo_status seed(sweep *w, damo_var *cost) {
+static damo_status sweep_seed(sweep *w, damo_var *cost) {
   damo_ctx *ctx = w->b->ctx;
   for (int64_t i = 0; i < w->options->n_known; i++) {
     const damo_type *x = w->options->known_of[i]->type, *g = w->options->known[i]->type;
@@ -195,7 +195,7 @@ static damo_status check_rules(sweep *w, const damo_var *x) {
   return s;
 }
 
-static damo_status disconnected(sweep *w, damo_var *x, damo_var **out) {
+static damo_status sweep_disconnected(sweep *w, damo_var *x, damo_var **out) {
   damo_ctx *ctx = w->b->ctx;
   char name[160];
   switch (w->options->disconnected_inputs) {
@@ -214,7 +214,7 @@ static damo_status disconnected(sweep *w, damo_var *x, damo_var **out) {
 }
 
 /* The error of a gradient for x that is null, at the node whose rule said so. */
-static damo_status undefined(sweep *w, const damo_var *x, const damo_var *null) {
+static damo_status sweep_undefined(sweep *w, const damo_var *x, const damo_var *null) {
   damo_ctx *ctx = w->b->ctx;
   char name[160];
   damo_apply *node = map_get_ptr(&w->origin, null);
@@ -245,13 +245,13 @@ static damo_status name_gradient(sweep *w, const damo_var *cost, damo_var *x, da
   return s == DAMO_OK ? map_put(&w->named, g, (uintptr_t)x) : s;
 }
 
-static damo_status collect(sweep *w, const damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out) {
+static damo_status sweep_collect(sweep *w, const damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out) {
   for (int64_t i = 0; i < n; i++) {
     damo_var *g = map_get_ptr(&w->acc, wrt[i]);
     if (g == NULL || g->type->kind == TYPE_DISCONNECTED) {
-      DAMO_TRY(disconnected(w, wrt[i], &out[i]));
+      DAMO_TRY(sweep_disconnected(w, wrt[i], &out[i]));
     } else if (g->type->kind == TYPE_NULL && !w->options->null_gradients_return) {
-      return undefined(w, wrt[i], g);
+      return sweep_undefined(w, wrt[i], g);
     } else {
       out[i] = damo_retain(g);
     }
@@ -263,9 +263,9 @@ static damo_status collect(sweep *w, const damo_var *cost, damo_var *const *wrt,
 static damo_status sweep_run(sweep *w, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out) {
   DAMO_TRY(toposort_all(w, cost));
   DAMO_TRY(mark_reaching(w, wrt, n));
-  DAMO_TRY(seed(w, cost));
+  DAMO_TRY(sweep_seed(w, cost));
   for (int64_t k = w->nodes.n - 1; k >= 0; k--) DAMO_TRY(sweep_node(w, w->nodes.at[k]));
-  return collect(w, cost, wrt, n, out);
+  return sweep_collect(w, cost, wrt, n, out);
 }
 
 damo_status grad_reverse(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, const grad_options *options,
