@@ -90,7 +90,7 @@ lua_State *bind_main_thread(lua_State *L);
  * left out). The trace object is anchored until the next call. */
 void bind_set_trace(lua_State *L);
 
-/* ---- Lua's collector (lua_collect.c) ---------------------------------------------------------------------------- */
+/* ---- Lua's collector (lua_collect.c) ----------------------------------------------------------------------------- */
 
 void bind_collect_init(bind_state *st);
 /* Asks Lua for steps of a collection in proportion to the native bytes made since the last ones; for nothing below
@@ -190,6 +190,11 @@ void bind_push_names(lua_State *L, const char *const *names);
  * Pushes nil, and returns 1, for a key that is no string or begins with an underscore (lua_names.c). */
 int bind_unknown_name(lua_State *L, int key, const char *owner, const char *what, const char *otherwise, int first,
                       int last);
+/* The names in the tables at stack places first to last (others than tables are passed over), sorted (the nearest of
+ * several is then the same in each run), *n long, NULL at the end. Pushes what holds them; copies take the places of
+ * the tables, and keep the strings. */
+const char **bind_push_sorted_names(lua_State *L, int first, int last, size_t *n);
+void bind_sort_names(const char **names, size_t n);
 /* The fields of Arrays, sparse values and Variables: of one that lacks such a field it reads as nil, without an error. */
 void bind_add_value_field(lua_State *L, const char *name);
 bool bind_is_value_field(lua_State *L, int key);
@@ -257,6 +262,11 @@ damo_var *bind_default_output(lua_State *L, const damo_apply *node);
 /* Puts that in the place of a node at idx; anything else stays. */
 void bind_node_to_output(lua_State *L, int idx);
 static inline damo_var *bind_to_var(lua_State *L, int idx) { return (damo_var *)bind_to(L, idx, OBJ_VAR); }
+/* Whether the value at idx is a Variable, freed ones too. */
+static inline bool bind_is_var(lua_State *L, int idx) {
+  const bind_box *box = bind_box_at(L, idx);
+  return box && box->kind == OBJ_VAR;
+}
 
 /* ---- Values (lua_value.c, lua_index.c) --------------------------------------------------------------------------- */
 

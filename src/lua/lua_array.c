@@ -3,7 +3,7 @@
  */
 #include "binding.h"
 
-typedef enum field {
+typedef enum array_field {
   FIELD_SHAPE = 1,
   FIELD_STRIDES,
   FIELD_DTYPE,
@@ -11,22 +11,22 @@ typedef enum field {
   FIELD_SIZE,
   FIELD_T,
   FIELD_WRITEABLE
-} field;
+} array_field;
 
-static const struct field_name {
+static const struct array_field_name {
   const char *name;
-  field id;
-} FIELDS[] = {
+  array_field id;
+} ARRAY_FIELDS[] = {
     {"shape", FIELD_SHAPE},         {"strides", FIELD_STRIDES}, {"dtype", FIELD_DTYPE},
     {"ndim", FIELD_NDIM},           {"size", FIELD_SIZE},       {"T", FIELD_T},
     {"writeable", FIELD_WRITEABLE},
 };
 
-static damo_array *self(lua_State *L) { return bind_check_obj(L, 1, OBJ_ARRAY, "Array", "self"); }
+static damo_array *array_self(lua_State *L) { return bind_check_obj(L, 1, OBJ_ARRAY, "Array", "self"); }
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
-static void push_integers(lua_State *L, const int64_t *v, int n) {
+static void array_push_integers(lua_State *L, const int64_t *v, int n) {
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
     lua_pushinteger(L, (lua_Integer)v[i]);
@@ -35,7 +35,7 @@ static void push_integers(lua_State *L, const int64_t *v, int n) {
   bind_set_record(L);
 }
 
-static void push_transposed(lua_State *L, const damo_array *a) {
+static void array_push_transposed(lua_State *L, const damo_array *a) {
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   for (int i = 0; i < a->ndim; i++) {
     shape[i] = array_shape(a)[a->ndim - 1 - i];
@@ -44,20 +44,20 @@ static void push_transposed(lua_State *L, const damo_array *a) {
   bind_push_made(L, array_view(a, a->ndim, shape, strides, 0));
 }
 
-static void push_field(lua_State *L, const damo_array *a, field id) {
+static void array_push_field(lua_State *L, const damo_array *a, array_field id) {
   switch (id) {
-    case FIELD_SHAPE: push_integers(L, array_shape(a), a->ndim); break;
-    case FIELD_STRIDES: push_integers(L, array_strides(a), a->ndim); break;
+    case FIELD_SHAPE: array_push_integers(L, array_shape(a), a->ndim); break;
+    case FIELD_STRIDES: array_push_integers(L, array_strides(a), a->ndim); break;
     case FIELD_DTYPE: lua_pushstring(L, dtype_name(a->dtype)); break;
     case FIELD_NDIM: lua_pushinteger(L, a->ndim); break;
     case FIELD_SIZE: lua_pushinteger(L, (lua_Integer)array_size(a)); break;
-    case FIELD_T: push_transposed(L, a); break;
+    case FIELD_T: array_push_transposed(L, a); break;
     case FIELD_WRITEABLE: lua_pushboolean(L, a->writeable); break;
   }
 }
 
 /* The name at 2 is none of an Array's. Upvalues as array_index's. */
-static int no_member(lua_State *L) {
+static int array_no_member(lua_State *L) {
   lua_settop(L, 2);
   if (bind_is_value_field(L, 2)) return 0;
   for (int i = 1; i <= 2; i++) lua_pushvalue(L, lua_upvalueindex(i));
@@ -67,21 +67,21 @@ static int no_member(lua_State *L) {
 /* Upvalues: the members (name → function or field id), the methods shared with Variables. A freed Array still has its
  * methods, so that it may be freed again. */
 static int array_index_body(lua_State *L) {
-  if (lua_type(L, 2) != LUA_TSTRING) return bind_index_get(L, self(L), 2);
+  if (lua_type(L, 2) != LUA_TSTRING) return bind_index_get(L, array_self(L), 2);
   lua_pushvalue(L, 2);
   lua_rawget(L, lua_upvalueindex(1));
   if (lua_type(L, -1) == LUA_TNUMBER) {
-    push_field(L, self(L), (field)lua_tointeger(L, -1));
+    array_push_field(L, array_self(L), (array_field)lua_tointeger(L, -1));
   } else if (lua_isnil(L, -1)) {
     lua_pushvalue(L, 2);
     lua_rawget(L, lua_upvalueindex(2));
   }
-  return lua_isnil(L, -1) ? no_member(L) : 1;
+  return lua_isnil(L, -1) ? array_no_member(L) : 1;
 }
 
 static int array_index(lua_State *L) { return bind_again(L, array_index_body, 2); }
 
-static int set_field(lua_State *L, damo_array *a) {
+static int array_set_field(lua_State *L, damo_array *a) {
   const char *name = lua_tostring(L, 2);
   if (strcmp(name, "writeable") != 0) { return bind_raise(L, DAMO_ETYPE, "Array: the field '%s' cannot be set", name); }
   if (lua_type(L, 3) != LUA_TBOOLEAN) {
@@ -95,12 +95,12 @@ static int set_field(lua_State *L, damo_array *a) {
 }
 
 static int array_newindex(lua_State *L) {
-  damo_array *a = self(L);
-  return lua_type(L, 2) == LUA_TSTRING ? set_field(L, a) : bind_index_set(L, a, 2, 3);
+  damo_array *a = array_self(L);
+  return lua_type(L, 2) == LUA_TSTRING ? array_set_field(L, a) : bind_index_set(L, a, 2, 3);
 }
 
 static int array_len(lua_State *L) {
-  const damo_array *a = self(L);
+  const damo_array *a = array_self(L);
   if (a->ndim == 0) return bind_raise(L, DAMO_ETYPE, "#: a 0-d Array has no length");
   lua_pushinteger(L, (lua_Integer)array_shape(a)[0]);
   return 1;
@@ -108,9 +108,9 @@ static int array_len(lua_State *L) {
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 
-static const char text_key = 't';
+static const char strbuf_key = 't';
 
-static int text_gc(lua_State *L) {
+static int strbuf_gc(lua_State *L) {
   strbuf_clear(lua_touserdata(L, 1));
   return 0;
 }
@@ -118,7 +118,7 @@ static int text_gc(lua_State *L) {
 strbuf *bind_push_strbuf(lua_State *L) {
   strbuf *b = lua_newuserdatauv(L, sizeof *b, 0);
   strbuf_init(b, bind_ctx(L));
-  bind_set_gc(L, text_gc, &text_key);
+  bind_set_gc(L, strbuf_gc, &strbuf_key);
   return b;
 }
 
@@ -136,7 +136,7 @@ static int array_tostring(lua_State *L) {
     lua_pushliteral(L, "Array: freed");
     return 1;
   }
-  const damo_array *a = self(L);
+  const damo_array *a = array_self(L);
   array_format(bind_push_strbuf(L), a);
   bind_finish_strbuf(L);
   return 1;
@@ -144,10 +144,10 @@ static int array_tostring(lua_State *L) {
 
 /* ---- Operators --------------------------------------------------------------------------------------------------- */
 
-static const struct operator_name {
+static const struct array_operator_name {
   const char *event, *func;
   int operands;
-} OPERATORS[] = {
+} ARRAY_OPERATORS[] = {
     {"__add", "add", 2},        {"__sub", "sub", 2},  {"__mul", "mul", 2}, {"__div", "true_div", 2},
     {"__idiv", "floor_div", 2}, {"__mod", "mod", 2},  {"__pow", "pow", 2}, {"__band", "and_", 2},
     {"__bor", "or_", 2},        {"__bxor", "xor", 2}, {"__unm", "neg", 1}, {"__bnot", "invert", 1},
@@ -161,7 +161,7 @@ static int array_operator_body(lua_State *L) {
 
 static int array_operator(lua_State *L) { return bind_again(L, array_operator_body, 2); }
 
-static void check_ordered(lua_State *L, const char *sign, const char *func) {
+static void array_check_ordered(lua_State *L, const char *sign, const char *func) {
   for (int i = 1; i <= 2; i++) {
     const damo_array *a = bind_to_array(L, i);
     if (lua_type(L, i) == LUA_TNUMBER || (a && a->ndim == 0)) continue;
@@ -172,13 +172,13 @@ static void check_ordered(lua_State *L, const char *sign, const char *func) {
 }
 
 static int array_lt(lua_State *L) {
-  check_ordered(L, "<", "lt");
+  array_check_ordered(L, "<", "lt");
   lua_settop(L, 2);
   return bind_call_name(L, "lt");
 }
 
 static int array_le(lua_State *L) {
-  check_ordered(L, "<=", "le");
+  array_check_ordered(L, "<=", "le");
   lua_settop(L, 2);
   return bind_call_name(L, "le");
 }
@@ -194,26 +194,26 @@ static int array_close(lua_State *L) {
   return 0;
 }
 
-static void set_operators(lua_State *L) {
+static void array_set_operators(lua_State *L) {
   damo_ctx *ctx = bind_ctx(L);
-  for (size_t i = 0; i < sizeof OPERATORS / sizeof OPERATORS[0]; i++) {
-    const op_func *f = func_find(ctx, OPERATORS[i].func);
-    if (!f) luaL_error(L, "damo: no function '%s' for %s", OPERATORS[i].func, OPERATORS[i].event);
+  for (size_t i = 0; i < sizeof ARRAY_OPERATORS / sizeof ARRAY_OPERATORS[0]; i++) {
+    const op_func *f = func_find(ctx, ARRAY_OPERATORS[i].func);
+    if (!f) luaL_error(L, "damo: no function '%s' for %s", ARRAY_OPERATORS[i].func, ARRAY_OPERATORS[i].event);
     lua_pushlightuserdata(L, (void *)(uintptr_t)f);
-    lua_pushinteger(L, OPERATORS[i].operands);
+    lua_pushinteger(L, ARRAY_OPERATORS[i].operands);
     bind_pushclosure(L, array_operator, 2);
-    lua_setfield(L, -2, OPERATORS[i].event);
+    lua_setfield(L, -2, ARRAY_OPERATORS[i].event);
   }
 }
 
 /* Pushes the table of members: methods of Arrays alone, and fields by their ids. */
-static void push_members(lua_State *L) {
+static void array_push_members(lua_State *L) {
   lua_createtable(L, 0, 24);
   bind_array_methods(L);
-  for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
-    lua_pushinteger(L, FIELDS[i].id);
-    lua_setfield(L, -2, FIELDS[i].name);
-    bind_add_value_field(L, FIELDS[i].name);
+  for (size_t i = 0; i < sizeof ARRAY_FIELDS / sizeof ARRAY_FIELDS[0]; i++) {
+    lua_pushinteger(L, ARRAY_FIELDS[i].id);
+    lua_setfield(L, -2, ARRAY_FIELDS[i].name);
+    bind_add_value_field(L, ARRAY_FIELDS[i].name);
   }
 }
 
@@ -229,8 +229,8 @@ void bind_open_array(lua_State *L) {
   bind_state *st = bind_get(L);
   bind_metatable(L, OBJ_ARRAY);
   bind_setfuncs(L, meta);
-  set_operators(L);
-  push_members(L);
+  array_set_operators(L);
+  array_push_members(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_methods);
   bind_pushclosure(L, array_index, 2);
   lua_setfield(L, -2, "__index");

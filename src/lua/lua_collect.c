@@ -15,36 +15,36 @@
 
 #define GC_FLOOR ((size_t)32 << 20)
 /* A step for each QUANTUM of native memory made: a cycle over a Lua heap of 20 MB ends within 5 MB. */
-#define QUANTUM ((size_t)64 << 10)
+#define GC_QUANTUM ((size_t)64 << 10)
 /* In percent of Lua's usual step, which would be a pause of a millisecond where finalizers have much to free. */
-#define STEP_SIZE 25
+#define GC_STEP_SIZE 25
 /* Dropped blocks are better collected than left while other memory, cold or fresh and so slow to touch, takes their
  * place: the next cycle begins after a REST of the floor, or some times as many bytes as Lua's own heap has, by which a
  * cycle takes its time. Where one finds little to drop the next waits for twice as many, up to PATIENCE times; but not
  * for more than the floor, or than what is in use. */
-#define REST(floor) ((floor) / 8)
-#define REST_HEAPS 3
-#define PATIENCE 32
+#define GC_REST(floor) ((floor) / 8)
+#define GC_REST_HEAPS 3
+#define GC_PATIENCE 32
 /* Nor for more userdata than these, which Lua all walks in one step of a cycle. */
-#define FINALIZED_MOST 2000
+#define GC_FINALIZED_MOST 2000
 /* The least between two young collections. */
-#define YOUNG(floor) ((floor) / 32)
-#define YOUNG_PATIENCE 8
+#define GC_YOUNG(floor) ((floor) / 32)
+#define GC_YOUNG_PATIENCE 8
 /* By so many steps a cycle's finalizers have run. Else generational mode was set in between, whose steps end no cycle:
  * the next step begins one. */
-#define FINALIZING_STEPS 100
-#define SURVEY_MOST 1000
+#define GC_FINALIZING_STEPS 100
+#define GC_SURVEY_MOST 1000
 
-static const char marker_key = 'c';
+static const char gc_marker_key = 'c';
 
 void bind_collect_init(bind_state *st) {
-  st->gc = (bind_collector){.floor = GC_FLOOR, .due = YOUNG(GC_FLOOR), .spacing = SIZE_MAX, .patience = 1};
+  st->gc = (bind_collector){.floor = GC_FLOOR, .due = GC_YOUNG(GC_FLOOR), .spacing = SIZE_MAX, .patience = 1};
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
 /* Neither stopped nor at work right now. Lua 5.1 has no way to ask. */
-static bool is_running(lua_State *L) {
+static bool gc_is_running(lua_State *L) {
 #ifdef LUA_GCISRUNNING
   return lua_gc(L, LUA_GCISRUNNING, 0) > 0;
 #else
@@ -55,9 +55,9 @@ static bool is_running(lua_State *L) {
 
 /* A small step; true when it ended a cycle. In Lua 5.4 the step multiplier sets the size of one; earlier Luas make steps
  * of a kilobyte or two, of which so many do about as much. */
-static bool step(lua_State *L) {
+static bool gc_step(lua_State *L) {
 #if LUA_VERSION_NUM >= 504
-  const int usual = lua_gc(L, LUA_GCSETSTEPMUL, STEP_SIZE);
+  const int usual = lua_gc(L, LUA_GCSETSTEPMUL, GC_STEP_SIZE);
   const bool ended = lua_gc(L, LUA_GCSTEP, 0) > 0;
   lua_gc(L, LUA_GCSETSTEPMUL, usual);
   return ended;
@@ -69,97 +69,100 @@ static bool step(lua_State *L) {
 #endif
 }
 
-static int marker_gc(lua_State *L) {
+static int gc_marker_gc(lua_State *L) {
   bind_state **st = lua_touserdata(L, 1);
   if (!(*st)->closed) (*st)->gc.marked = false;
   return 0;
 }
 
-static void drop_marker(lua_State *L, bind_state *st) {
+static void gc_drop_marker(lua_State *L, bind_state *st) {
   bind_state **at = lua_newuserdatauv(L, sizeof *at, 0);
   *at = st;
-  bind_set_gc(L, marker_gc, &marker_key);
+  bind_set_gc(L, gc_marker_gc, &gc_marker_key);
   lua_pop(L, 1);
   st->gc.marked = true;
 }
 
 /* Its share of a buffer with several views: those of one large matrix would else count as one each. */
-static size_t array_bytes(const damo_array *a) { return a && a->buf ? a->buf->nbytes / (size_t)a->buf->obj.refs : 0; }
+static size_t gc_array_bytes(const damo_array *a) {
+  return a && a->buf ? a->buf->nbytes / (size_t)a->buf->obj.refs : 0;
+}
 
-static size_t native_bytes(const damo_obj *obj) {
+static size_t gc_native_bytes(const damo_obj *obj) {
   if (obj && obj->kind == OBJ_VAR) obj = ((const damo_var *)obj)->value;
-  if (obj && obj->kind == OBJ_ARRAY) return array_bytes((const damo_array *)obj);
+  if (obj && obj->kind == OBJ_ARRAY) return gc_array_bytes((const damo_array *)obj);
   if (!obj || obj->kind != OBJ_SPARSE) return 0;
   const damo_sparse *m = (const damo_sparse *)obj;
-  return array_bytes(m->data) + array_bytes(m->indices) + array_bytes(m->indptr);
+  return gc_array_bytes(m->data) + gc_array_bytes(m->indices) + gc_array_bytes(m->indptr);
 }
 
 /* The native bytes of what was made since the last cycle and is alive. */
-static size_t survivors(const bind_state *st) {
+static size_t gc_survivors(const bind_state *st) {
   size_t bytes = 0;
   int n = 0;
-  for (const bind_box *box = st->boxes; box && box != st->gc.newest && n < SURVEY_MOST; box = box->after, n++) {
-    bytes += native_bytes(box->obj);
+  for (const bind_box *box = st->boxes; box && box != st->gc.newest && n < GC_SURVEY_MOST; box = box->after, n++) {
+    bytes += gc_native_bytes(box->obj);
   }
   return bytes;
 }
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t gc_larger(size_t a, size_t b) { return a > b ? a : b; }
+static size_t gc_smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* What may be in use before the next cycle, `low` bytes after the last. */
-static size_t next_cycle(lua_State *L, const bind_collector *gc) {
+static size_t gc_next_cycle(lua_State *L, const bind_collector *gc) {
   if (gc->generational) return gc->low + gc->spacing;
-  const size_t heaps = REST_HEAPS * ((size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10);
-  const size_t rest = larger(smaller(heaps, gc->spacing), REST(gc->floor)), most = larger(gc->low, gc->floor);
+  const size_t heaps = GC_REST_HEAPS * ((size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10);
+  const size_t rest = gc_larger(gc_smaller(heaps, gc->spacing), GC_REST(gc->floor)),
+               most = gc_larger(gc->low, gc->floor);
   return gc->low + (rest > most / gc->patience ? most : rest * gc->patience);
 }
 
 /* Between young collections in generational mode: twice what survived the last one. That is too little where as much
  * was garbage at once: what survives two in turn is old, and memory grows with each. Then they become rarer, within the
  * floor, until what survives one has died by the next. */
-static size_t young_spacing(bind_state *st) {
+static size_t gc_young_spacing(bind_state *st) {
   bind_collector *gc = &st->gc;
-  const size_t twice = 2 * survivors(st), young = YOUNG(gc->floor);
+  const size_t twice = 2 * gc_survivors(st), young = GC_YOUNG(gc->floor);
   const bool aging = st->ctx->bytes > gc->low + twice / 16 + young / 8;
-  if (aging && gc->aging && gc->patience < YOUNG_PATIENCE) gc->patience *= 2;
+  if (aging && gc->aging && gc->patience < GC_YOUNG_PATIENCE) gc->patience *= 2;
   gc->aging = aging;
   if (!aging && gc->patience * twice < young) gc->patience = 1;
-  return larger(larger(twice, young), smaller(gc->patience * twice, gc->floor));
+  return gc_larger(gc_larger(twice, young), gc_smaller(gc->patience * twice, gc->floor));
 }
 
-static void begin_cycle(lua_State *L, bind_state *st) {
-  drop_marker(L, st);
+static void gc_begin_cycle(lua_State *L, bind_state *st) {
+  gc_drop_marker(L, st);
   st->gc.cycling = true;
   st->gc.finalizing = false;
   st->gc.begun = st->ctx->bytes;
   st->gc.steps = 0;
 }
 
-static size_t incremental_spacing(bind_state *st) {
+static size_t gc_incremental_spacing(bind_state *st) {
   bind_collector *gc = &st->gc;
   const size_t grown = gc->begun > gc->low ? gc->begun - gc->low : 0;
   const bool little = st->ctx->bytes + grown / 2 > gc->begun;
-  gc->patience = !little ? 1 : gc->patience < PATIENCE ? 2 * gc->patience : PATIENCE;
-  return grown / (gc->made + 1) * FINALIZED_MOST;
+  gc->patience = !little ? 1 : gc->patience < GC_PATIENCE ? 2 * gc->patience : GC_PATIENCE;
+  return grown / (gc->made + 1) * GC_FINALIZED_MOST;
 }
 
-static void end_cycle(lua_State *L, bind_state *st) {
+static void gc_end_cycle(lua_State *L, bind_state *st) {
   bind_collector *gc = &st->gc;
-  gc->spacing = gc->generational ? young_spacing(st) : incremental_spacing(st);
+  gc->spacing = gc->generational ? gc_young_spacing(st) : gc_incremental_spacing(st);
   gc->made = 0;
   gc->newest = st->boxes;
   gc->cycling = false;
   gc->low = st->ctx->bytes;
-  gc->due = next_cycle(L, gc);
+  gc->due = gc_next_cycle(L, gc);
 }
 
 /* One step of a cycle, and whether the cycle is over with it. A single step that finalizes the marker and yet ends no
  * cycle is a young collection of the generational mode; or the last of an incremental cycle but for the finalizers,
  * where the heap is small: so it takes two in turn to believe it. */
-static bool step_of_cycle(lua_State *L, bind_state *st) {
+static bool gc_step_of_cycle(lua_State *L, bind_state *st) {
   bind_collector *gc = &st->gc;
-  const bool ended = step(L);
+  const bool ended = gc_step(L);
   gc->steps++;
   if (gc->marked) {
     gc->generational = gc->suspect = false;
@@ -167,7 +170,7 @@ static bool step_of_cycle(lua_State *L, bind_state *st) {
   }
   if (!gc->finalizing && gc->steps > 1) gc->steps = 2; /* counted anew */
   gc->finalizing = true;
-  if (gc->steps > FINALIZING_STEPS) gc->cycling = false;
+  if (gc->steps > GC_FINALIZING_STEPS) gc->cycling = false;
   if (ended) gc->generational = gc->suspect = false;
   if (ended || gc->steps > 1) return ended;
   if (gc->suspect && !gc->generational) gc->patience = 1; /* was that of incremental cycles */
@@ -177,32 +180,32 @@ static bool step_of_cycle(lua_State *L, bind_state *st) {
   return gc->generational;
 }
 
-static void take_steps(lua_State *L, bind_state *st) {
+static void gc_take_steps(lua_State *L, bind_state *st) {
   bind_collector *gc = &st->gc;
-  size_t owed = gc->cycling ? (st->ctx->bytes - gc->due) / QUANTUM + 1 : 1; /* what came before it is not its debt */
+  size_t owed = gc->cycling ? (st->ctx->bytes - gc->due) / GC_QUANTUM + 1 : 1; /* what came before it is not its debt */
   for (; owed > 0; owed--) {
-    if (!gc->cycling || (!gc->marked && !gc->finalizing)) begin_cycle(L, st); /* Lua's own steps finalized it */
-    if (step_of_cycle(L, st)) {
-      end_cycle(L, st);
+    if (!gc->cycling || (!gc->marked && !gc->finalizing)) gc_begin_cycle(L, st); /* Lua's own steps finalized it */
+    if (gc_step_of_cycle(L, st)) {
+      gc_end_cycle(L, st);
       return;
     }
   }
-  gc->due = st->ctx->bytes + QUANTUM;
+  gc->due = st->ctx->bytes + GC_QUANTUM;
 }
 
 void bind_gc_pressure(lua_State *L) {
   bind_state *st = bind_get(L);
   bind_collector *gc = &st->gc;
   if (st->ctx->bytes >= gc->due) {
-    if (is_running(L)) {
-      take_steps(L, st);
+    if (gc_is_running(L)) {
+      gc_take_steps(L, st);
     } else {
-      gc->due = st->ctx->bytes + QUANTUM;
+      gc->due = st->ctx->bytes + GC_QUANTUM;
     }
   }
   if (st->ctx->bytes >= gc->low) return;
   gc->low = st->ctx->bytes; /* much was let go without us: the next cycle comes sooner */
-  const size_t next = gc->cycling ? gc->low + QUANTUM : next_cycle(L, gc);
+  const size_t next = gc->cycling ? gc->low + GC_QUANTUM : gc_next_cycle(L, gc);
   if (next < gc->due) gc->due = next;
 }
 
@@ -210,25 +213,25 @@ void bind_set_gc_floor(lua_State *L, size_t bytes) {
   bind_collector *gc = &bind_get(L)->gc;
   gc->floor = bytes;
   gc->low = bind_ctx(L)->bytes;
-  gc->due = next_cycle(L, gc);
+  gc->due = gc_next_cycle(L, gc);
 }
 
 /* ---- The second run ---------------------------------------------------------------------------------------------- */
 
 /* A whole collection, unless Lua's collector is stopped; true when it has freed native memory. */
-static bool collect(lua_State *L, bind_state *st) {
+static bool gc_collect(lua_State *L, bind_state *st) {
   bind_collector *gc = &st->gc;
   const size_t before = st->ctx->bytes;
-  if (!is_running(L)) return false;
+  if (!gc_is_running(L)) return false;
   lua_gc(L, LUA_GCCOLLECT, 0);
   gc->cycling = false;
   gc->low = st->ctx->bytes;
-  gc->due = next_cycle(L, gc);
+  gc->due = gc_next_cycle(L, gc);
   return st->ctx->bytes < before;
 }
 
 /* The body over copies of the arguments, protected; Lua's status, and the results or the error on the stack. */
-static int first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues, int n) {
+static int gc_first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues, int n) {
   luaL_checkstack(L, n + n_upvalues + 2, "damo");
   for (int i = 1; i <= n_upvalues; i++) lua_pushvalue(L, lua_upvalueindex(i));
   lua_pushcclosure(L, body, n_upvalues);
@@ -242,15 +245,15 @@ static int first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_upv
 
 /* Where the second run of a call inside this one has failed for memory, another would fail alike: nested calls would
  * double the runs with each level. */
-static int run_again(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues) {
+static int gc_run_again(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues) {
   const int n = lua_gettop(L);
   const bool outer = st->gc.trying, outer_second = st->gc.second;
   st->gc.second = false;
-  if (first_run(L, st, body, n_upvalues, n) == LUA_OK) {
+  if (gc_first_run(L, st, body, n_upvalues, n) == LUA_OK) {
     st->gc.second = outer_second;
     return lua_gettop(L) - n;
   }
-  if (!bind_is_memory_error(L, st, -1) || st->gc.second || !collect(L, st)) {
+  if (!bind_is_memory_error(L, st, -1) || st->gc.second || !gc_collect(L, st)) {
     st->gc.second = st->gc.second || outer_second;
     return lua_error(L);
   }
@@ -265,7 +268,7 @@ static int run_again(lua_State *L, bind_state *st, lua_CFunction body, int n_upv
 
 int bind_again(lua_State *L, lua_CFunction body, int n_upvalues) {
   bind_state *st = lua_touserdata(L, lua_upvalueindex(n_upvalues + 1));
-  return st->closed || !st->ctx->limited ? body(L) : run_again(L, st, body, n_upvalues);
+  return st->closed || !st->ctx->limited ? body(L) : gc_run_again(L, st, body, n_upvalues);
 }
 
 void bind_pushclosure(lua_State *L, lua_CFunction function, int n_upvalues) {
@@ -274,16 +277,16 @@ void bind_pushclosure(lua_State *L, lua_CFunction function, int n_upvalues) {
 }
 
 /* Upvalues: the function, the bind_state. */
-static int call_again(lua_State *L) {
+static int gc_call_again(lua_State *L) {
   const lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(1));
   bind_state *st = lua_touserdata(L, lua_upvalueindex(2));
-  return st->closed || !st->ctx->limited ? function(L) : run_again(L, st, function, 0);
+  return st->closed || !st->ctx->limited ? function(L) : gc_run_again(L, st, function, 0);
 }
 
 void bind_pushfunction(lua_State *L, lua_CFunction function) {
   lua_pushcfunction(L, function);
   lua_pushlightuserdata(L, bind_get(L));
-  lua_pushcclosure(L, call_again, 2);
+  lua_pushcclosure(L, gc_call_again, 2);
 }
 
 void bind_setfuncs(lua_State *L, const luaL_Reg *functions) {

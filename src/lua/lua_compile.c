@@ -1,11 +1,11 @@
 /* lua_compile: damo.compile: inputs, outputs and options read into the core's specs. */
 #include "lua_int.h"
 
-static const char in_key = 'i', out_key = 'o', mode_key = 'm';
+static const char spec_in_key = 'i', spec_out_key = 'o', mode_key = 'm';
 
 /* ---- In, Out, Mode ----------------------------------------------------------------------------------------------- */
 
-static bool has_meta(lua_State *L, int idx, const void *key) {
+static bool spec_has_meta(lua_State *L, int idx, const void *key) {
   if (!lua_istable(L, idx) || !lua_getmetatable(L, idx)) return false;
   lua_rawgetp(L, LUA_REGISTRYINDEX, key);
   bool same = lua_rawequal(L, -1, -2);
@@ -14,7 +14,7 @@ static bool has_meta(lua_State *L, int idx, const void *key) {
 }
 
 /* A table of the options at 2 with `variable` set: what damo.In and damo.Out give. */
-static int make_spec(lua_State *L, const char *func, const char *const *options, const void *key) {
+static int spec_make(lua_State *L, const char *func, const char *const *options, const void *key) {
   lua_settop(L, 2);
   bind_check_obj(L, 1, OBJ_VAR, func, "variable");
   bind_check_options(L, func, 2, options);
@@ -32,17 +32,17 @@ static int make_spec(lua_State *L, const char *func, const char *const *options,
   return 1;
 }
 
-static int make_in(lua_State *L) {
+static int spec_make_in(lua_State *L) {
   static const char *const options[] = {"name", "value", "update", "mutable", "borrow", "strict", NULL};
-  return make_spec(L, "In", options, &in_key);
+  return spec_make(L, "In", options, &spec_in_key);
 }
 
-static int make_out(lua_State *L) {
+static int spec_make_out(lua_State *L) {
   static const char *const options[] = {"borrow", NULL};
-  return make_spec(L, "Out", options, &out_key);
+  return spec_make(L, "Out", options, &spec_out_key);
 }
 
-static const char *const linkers[] = {"vm", "c", "cvm", "nanguard", "debug", NULL};
+static const char *const mode_linkers[] = {"vm", "c", "cvm", "nanguard", "debug", NULL};
 
 /* The Mode's field of that name: one of words. */
 static const char *mode_word(lua_State *L, int idx, const char *field, const char *const *words) {
@@ -51,7 +51,7 @@ static const char *mode_word(lua_State *L, int idx, const char *field, const cha
 }
 
 /* A list of tags as one text, pushed; NULL when there is none. */
-static const char *joined(lua_State *L, int idx, const char *field) {
+static const char *mode_join_tags(lua_State *L, int idx, const char *field) {
   if (!bind_option(L, idx, field)) return NULL;
   if (lua_type(L, -1) == LUA_TSTRING) return bind_text(L, -1, "Mode");
   if (!lua_istable(L, -1)) bind_raise(L, DAMO_ETYPE, "Mode: '%s' must be a list of tags", field);
@@ -69,14 +69,14 @@ static const char *joined(lua_State *L, int idx, const char *field) {
 }
 
 /* damo.Mode{optimizer=, linker=, include=, exclude=, require=} */
-static int make_mode(lua_State *L) {
+static int mode_make(lua_State *L) {
   static const char *const options[] = {"linker", "optimizer", "include", "exclude", "require", NULL};
   lua_settop(L, 1);
   bind_check_options(L, "Mode", 1, options);
-  mode_word(L, 1, "linker", linkers);
+  mode_word(L, 1, "linker", mode_linkers);
   mode_word(L, 1, "optimizer", compile_optimizers);
   for (int i = 2; options[i]; i++)
-    bind_check(L, rewrite_check_words(bind_ctx(L), options[i], joined(L, 1, options[i])));
+    bind_check(L, rewrite_check_words(bind_ctx(L), options[i], mode_join_tags(L, 1, options[i])));
   lua_settop(L, 1);
   lua_createtable(L, 0, 4);
   for (int i = 0; options[i]; i++) {
@@ -92,16 +92,18 @@ static int make_mode(lua_State *L) {
 
 /* Places on the stack of what must live until the end of the call are left there; `keep` is a table for entries of
  * lists. */
-typedef struct job {
+typedef struct compile_args {
   in_spec *in;
   out_spec *out;
   int64_t n_in, n_out;
   bool named, single;
   compile_options o;
   int keep;
-} job;
+} compile_args;
 
-static void keep_top(lua_State *L, const job *j) { lua_rawseti(L, j->keep, (int)lua_rawlen(L, j->keep) + 1); }
+static void compile_keep_top(lua_State *L, const compile_args *j) {
+  lua_rawseti(L, j->keep, (int)lua_rawlen(L, j->keep) + 1);
+}
 
 static damo_var *spec_variable(lua_State *L, int idx) {
   lua_getfield(L, idx, "variable");
@@ -112,7 +114,7 @@ static damo_var *spec_variable(lua_State *L, int idx) {
 }
 
 /* The In table at the top. */
-static void read_in_table(lua_State *L, job *j, in_spec *spec) {
+static void compile_read_in(lua_State *L, compile_args *j, in_spec *spec) {
   int idx = lua_gettop(L);
   spec->var = spec_variable(L, idx);
   spec->name = bind_option_str(L, idx, "name", "In");
@@ -122,42 +124,42 @@ static void read_in_table(lua_State *L, job *j, in_spec *spec) {
   if (bind_option(L, idx, "value")) {
     filter_options fo = {.strict = spec->strict, .allow_downcast = j->o.allow_input_downcast};
     spec->value = bind_filter(L, lua_gettop(L), spec->var->type, fo, "In: value");
-    keep_top(L, j);
+    compile_keep_top(L, j);
     lua_pop(L, 1);
   }
   if (bind_option(L, idx, "update")) {
     bool graph;
     spec->update = bind_operand(L, lua_gettop(L), true, &graph, "In", 0, "update");
-    keep_top(L, j);
+    compile_keep_top(L, j);
     lua_pop(L, 1);
   }
 }
 
-static void read_input(lua_State *L, job *j, int i) {
+static void compile_read_input(lua_State *L, compile_args *j, int i) {
   in_spec *spec = &j->in[i];
   spec->var = bind_to_var(L, -1);
-  if (!spec->var && has_meta(L, -1, &in_key)) read_in_table(L, j, spec);
+  if (!spec->var && spec_has_meta(L, -1, &spec_in_key)) compile_read_in(L, j, spec);
   if (!spec->var) {
     bind_raise(L, DAMO_ETYPE, "compile: input %d must be a Variable or an In, got %s", i + 1, bind_typename(L, -1));
   }
 }
 
-static void read_inputs(lua_State *L, job *j, int idx) {
-  bool alone = bind_to_var(L, idx) || has_meta(L, idx, &in_key);
+static void compile_read_inputs(lua_State *L, compile_args *j, int idx) {
+  bool alone = bind_to_var(L, idx) || spec_has_meta(L, idx, &spec_in_key);
   if (!alone && !lua_isnoneornil(L, idx) && !lua_istable(L, idx)) {
     bind_arg_error(L, "compile", idx, "inputs", "a list of Variables");
   }
   if (!alone && bind_is_options(L, idx))
     bind_arg_error(L, "compile", idx, "inputs", "a list without names (name an In instead)");
   j->n_in = alone ? 1 : lua_istable(L, idx) ? (int64_t)lua_rawlen(L, idx) : 0;
-  j->in = bind_room(L, (size_t)j->n_in, sizeof *j->in);
+  j->in = bind_alloc(L, (size_t)j->n_in, sizeof *j->in);
   for (int64_t i = 0; i < j->n_in; i++) {
     if (alone) {
       lua_pushvalue(L, idx);
     } else {
       lua_rawgeti(L, idx, (int)(i + 1));
     }
-    read_input(L, j, (int)i);
+    compile_read_input(L, j, (int)i);
     lua_pop(L, 1);
   }
 }
@@ -165,12 +167,12 @@ static void read_inputs(lua_State *L, job *j, int idx) {
 /* ---- Outputs ----------------------------------------------------------------------------------------------------- */
 
 /* The output at the top, popped. */
-static void read_output(lua_State *L, job *j, int64_t i, const char *name) {
+static void compile_read_output(lua_State *L, compile_args *j, int64_t i, const char *name) {
   out_spec *spec = &j->out[i];
   bool graph;
   int idx = lua_gettop(L);
   spec->name = name;
-  if (has_meta(L, idx, &out_key)) {
+  if (spec_has_meta(L, idx, &spec_out_key)) {
     spec->var = spec_variable(L, idx);
     spec->borrow = bind_option_bool(L, idx, "borrow", spec->borrow, "Out");
     lua_pop(L, 1);
@@ -178,52 +180,42 @@ static void read_output(lua_State *L, job *j, int64_t i, const char *name) {
   }
   if (lua_isnil(L, idx)) bind_raise(L, DAMO_ETYPE, "compile: output %d is nil", (int)i + 1);
   spec->var = bind_operand(L, idx, true, &graph, "compile", (int)i + 1, name ? name : "output");
-  keep_top(L, j);
+  compile_keep_top(L, j);
   lua_pop(L, 1);
 }
 
-static int compare_names(const char *a, const char *b) { return strcmp(a, b); }
-
-static void sort_names(const char **names, int64_t n) {
-  for (int64_t i = 1; i < n; i++) {
-    const char *x = names[i];
-    int64_t k = i;
-    for (; k > 0 && compare_names(names[k - 1], x) > 0; k--) names[k] = names[k - 1];
-    names[k] = x;
-  }
-}
-
 /* A table {name = variable}: outputs in the order of their sorted names. */
-static void read_named_outputs(lua_State *L, job *j, int idx) {
+static void compile_read_named_outputs(lua_State *L, compile_args *j, int idx) {
   int64_t n = 0;
   bind_own_table(L, idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "compile: outputs are either a list or all named");
     n++;
   }
-  const char **names = bind_room(L, (size_t)n, sizeof *names);
-  j->out = bind_room(L, (size_t)n, sizeof *j->out);
+  const char **names = bind_alloc(L, (size_t)n, sizeof *names);
+  j->out = bind_alloc(L, (size_t)n, sizeof *j->out);
   j->n_out = 0;
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) names[j->n_out++] = bind_text(L, -2, "compile");
-  sort_names(names, n);
+  bind_sort_names(names, (size_t)n);
   for (int64_t i = 0; i < n; i++) {
     lua_getfield(L, idx, names[i]);
-    read_output(L, j, i, names[i]);
+    compile_read_output(L, j, i, names[i]);
   }
   j->named = true;
 }
 
-static void read_outputs(lua_State *L, job *j, int idx, bool borrow) {
+static void compile_read_outputs(lua_State *L, compile_args *j, int idx, bool borrow) {
   int type = lua_type(L, idx);
-  j->single = type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TUSERDATA || has_meta(L, idx, &out_key);
+  j->single =
+      type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TUSERDATA || spec_has_meta(L, idx, &spec_out_key);
   if (!j->single && bind_is_options(L, idx)) {
-    read_named_outputs(L, j, idx);
+    compile_read_named_outputs(L, j, idx);
   } else {
     if (!j->single && !lua_isnoneornil(L, idx) && !lua_istable(L, idx)) {
       bind_arg_error(L, "compile", idx, "outputs", "a Variable, a list, a table of names, or nil");
     }
     j->n_out = j->single ? 1 : lua_istable(L, idx) ? (int64_t)lua_rawlen(L, idx) : 0;
-    j->out = bind_room(L, (size_t)j->n_out, sizeof *j->out);
+    j->out = bind_alloc(L, (size_t)j->n_out, sizeof *j->out);
     for (int64_t i = 0; i < j->n_out; i++) {
       j->out[i].borrow = borrow;
       if (j->single) {
@@ -231,7 +223,7 @@ static void read_outputs(lua_State *L, job *j, int idx, bool borrow) {
       } else {
         lua_rawgeti(L, idx, (int)(i + 1));
       }
-      read_output(L, j, i, NULL);
+      compile_read_output(L, j, i, NULL);
     }
     return;
   }
@@ -240,14 +232,14 @@ static void read_outputs(lua_State *L, job *j, int idx, bool borrow) {
 
 /* ---- Pairs: updates and givens ----------------------------------------------------------------------------------- */
 
-typedef struct pair {
+typedef struct var_pair {
   damo_var *of, *to;
-} pair;
+} var_pair;
 
 /* The pair whose key and value are the two topmost values, which are popped. */
-static pair read_pair(lua_State *L, const job *j, const char *option) {
+static var_pair compile_read_pair(lua_State *L, const compile_args *j, const char *option) {
   bool graph;
-  pair p = {.of = bind_to_var(L, -2)};
+  var_pair p = {.of = bind_to_var(L, -2)};
   if (!p.of) {
     bind_raise(L, DAMO_ETYPE, "compile: %s: expected a Variable on the left, got %s", option, bind_typename(L, -2));
   }
@@ -255,16 +247,16 @@ static pair read_pair(lua_State *L, const job *j, const char *option) {
     bind_raise(L, DAMO_ETYPE, "compile: %s: the new value of %s is nil", option,
                p.of->name ? p.of->name : "a Variable");
   p.to = bind_operand(L, lua_gettop(L), true, &graph, "compile", 0, option);
-  keep_top(L, j);
+  compile_keep_top(L, j);
   lua_pushvalue(L, -2); /* the key too: a pair's table may be a fresh one */
-  keep_top(L, j);
+  compile_keep_top(L, j);
   lua_pop(L, 2);
   return p;
 }
 
-static void sort_pairs(pair *p, int64_t n) {
+static void sort_var_pairs(var_pair *p, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
-    pair x = p[i];
+    var_pair x = p[i];
     int64_t k = i;
     for (; k > 0 && p[k - 1].of->id > x.of->id; k--) p[k] = p[k - 1];
     p[k] = x;
@@ -272,7 +264,8 @@ static void sort_pairs(pair *p, int64_t n) {
 }
 
 /* A list of pairs {{v, e}, …}, in its order. */
-static int64_t read_pair_list(lua_State *L, const job *j, int idx, pair *pairs, int64_t n, const char *option) {
+static int64_t compile_read_pair_list(lua_State *L, const compile_args *j, int idx, var_pair *pairs, int64_t n,
+                                      const char *option) {
   for (int64_t i = 0; i < n; i++) {
     lua_rawgeti(L, idx, (int)(i + 1));
     if (!lua_istable(L, -1) || lua_rawlen(L, -1) != 2) {
@@ -280,33 +273,34 @@ static int64_t read_pair_list(lua_State *L, const job *j, int idx, pair *pairs, 
     }
     lua_rawgeti(L, -1, 1);
     lua_rawgeti(L, -2, 2);
-    pairs[i] = read_pair(L, j, option);
+    pairs[i] = compile_read_pair(L, j, option);
     lua_pop(L, 1);
   }
   return n;
 }
 
 /* The table of the option at the top (which stays) as two parallel lists. Returns their length. */
-static int64_t read_pairs(lua_State *L, const job *j, const char *option, damo_var *const **of, damo_var *const **to) {
+static int64_t compile_read_pairs(lua_State *L, const compile_args *j, const char *option, damo_var *const **of,
+                                  damo_var *const **to) {
   int idx = lua_gettop(L);
   int64_t n = 0;
   if (!lua_istable(L, idx))
     bind_raise(L, DAMO_ETYPE, "compile: option '%s' must be a table, got %s", option, bind_typename(L, idx));
   bind_own_table(L, idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) n++;
-  pair *pairs = bind_room(L, (size_t)n, sizeof *pairs);
-  damo_var **a = bind_room(L, (size_t)n, sizeof *a), **b = bind_room(L, (size_t)n, sizeof *b);
+  var_pair *pairs = bind_alloc(L, (size_t)n, sizeof *pairs);
+  damo_var **a = bind_alloc(L, (size_t)n, sizeof *a), **b = bind_alloc(L, (size_t)n, sizeof *b);
   if (n > 0 && (int64_t)lua_rawlen(L, idx) == n) {
-    read_pair_list(L, j, idx, pairs, n, option);
+    compile_read_pair_list(L, j, idx, pairs, n, option);
   } else {
     n = 0;
     lua_pushnil(L);
     while (lua_next(L, idx)) {
       lua_pushvalue(L, -2);
       lua_insert(L, -2);
-      pairs[n++] = read_pair(L, j, option);
+      pairs[n++] = compile_read_pair(L, j, option);
     }
-    sort_pairs(pairs, n);
+    sort_var_pairs(pairs, n);
   }
   for (int64_t i = 0; i < n; i++) {
     a[i] = pairs[i].of;
@@ -320,23 +314,23 @@ static int64_t read_pairs(lua_State *L, const job *j, const char *option, damo_v
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 /* The mode at the top, which stays: a name, or a Mode. Names are checked by the core. */
-static void read_mode(lua_State *L, job *j) {
+static void compile_read_mode(lua_State *L, compile_args *j) {
   int idx = lua_gettop(L);
   if (lua_type(L, idx) == LUA_TSTRING) {
     j->o.mode = bind_text(L, idx, "compile");
-  } else if (has_meta(L, idx, &mode_key)) {
-    const char *linker = mode_word(L, idx, "linker", linkers);
+  } else if (spec_has_meta(L, idx, &mode_key)) {
+    const char *linker = mode_word(L, idx, "linker", mode_linkers);
     j->o.mode = linker && linker[0] == 'n' ? "NANGUARD" : linker && linker[0] == 'd' ? "DEBUG" : "FAST_RUN";
     j->o.optimizer = mode_word(L, idx, "optimizer", compile_optimizers);
-    j->o.include = joined(L, idx, "include");
-    j->o.exclude = joined(L, idx, "exclude");
-    j->o.require = joined(L, idx, "require");
+    j->o.include = mode_join_tags(L, idx, "include");
+    j->o.exclude = mode_join_tags(L, idx, "exclude");
+    j->o.require = mode_join_tags(L, idx, "require");
   } else {
     bind_raise(L, DAMO_ETYPE, "compile: option 'mode' must be a name or a Mode, got %s", bind_typename(L, idx));
   }
 }
 
-static void read_options(lua_State *L, job *j, int idx) {
+static void compile_read_options(lua_State *L, compile_args *j, int idx) {
   static const char *const unused[] = {"raise", "warn", "ignore", NULL};
   static const char *const names[] = {"updates", "givens",  "mode",   "on_unused_input", "allow_input_downcast",
                                       "name",    "profile", "borrow", "threads",         "no_default_updates",
@@ -356,14 +350,15 @@ static void read_options(lua_State *L, job *j, int idx) {
     }
     lua_pop(L, 1);
   }
-  if (bind_option(L, idx, "mode")) read_mode(L, j);
-  if (bind_option(L, idx, "updates")) j->o.n_updates = read_pairs(L, j, "updates", &j->o.update_of, &j->o.update_to);
-  if (bind_option(L, idx, "givens")) j->o.n_givens = read_pairs(L, j, "givens", &j->o.given, &j->o.given_as);
+  if (bind_option(L, idx, "mode")) compile_read_mode(L, j);
+  if (bind_option(L, idx, "updates"))
+    j->o.n_updates = compile_read_pairs(L, j, "updates", &j->o.update_of, &j->o.update_to);
+  if (bind_option(L, idx, "givens")) j->o.n_givens = compile_read_pairs(L, j, "givens", &j->o.given, &j->o.given_as);
 }
 
 /* ---- compile ----------------------------------------------------------------------------------------------------- */
 
-static damo_function *run_compile(lua_State *L, const job *j) {
+static damo_function *compile_run(lua_State *L, const compile_args *j) {
   bind_entry e = bind_enter(L);
   damo_function *f = compile_function(e.state->ctx, j->in, j->n_in, j->out, j->n_out, &j->o);
   damo_status left = bind_deferred(e.state);
@@ -376,17 +371,17 @@ static damo_function *run_compile(lua_State *L, const job *j) {
 }
 
 /* damo.compile(inputs, outputs, options) */
-static int compile(lua_State *L) {
-  job j = {.in = NULL};
+static int compile_call(lua_State *L) {
+  compile_args j = {.in = NULL};
   lua_settop(L, 3);
   luaL_checkstack(L, 60, "compile");
   lua_newtable(L);
   j.keep = 4;
-  read_options(L, &j, 3);
-  read_inputs(L, &j, 1);
-  read_outputs(L, &j, 2, bind_option_bool(L, 3, "borrow", false, "compile"));
+  compile_read_options(L, &j, 3);
+  compile_read_inputs(L, &j, 1);
+  compile_read_outputs(L, &j, 2, bind_option_bool(L, 3, "borrow", false, "compile"));
   bind_ctx(L)->trace = NULL;
-  damo_function *f = run_compile(L, &j);
+  damo_function *f = compile_run(L, &j);
   if (!f) return bind_error(L);
   bind_push_function(L, f, j.named, j.single);
   if (bind_push_existing(L, f->fgraph)) { /* a rewriter has seen it as it was */
@@ -397,7 +392,7 @@ static int compile(lua_State *L) {
   return 1;
 }
 
-static void add_metatable(lua_State *L, const char *name, const void *key) {
+static void compile_add_metatable(lua_State *L, const char *name, const void *key) {
   lua_createtable(L, 0, 1);
   lua_pushstring(L, name);
   lua_setfield(L, -2, "__name");
@@ -406,10 +401,10 @@ static void add_metatable(lua_State *L, const char *name, const void *key) {
 
 void bind_open_compile(lua_State *L) {
   static const luaL_Reg fns[] = {
-      {"compile", compile}, {"In", make_in}, {"Out", make_out}, {"Mode", make_mode}, {NULL, NULL}};
-  add_metatable(L, "damo.In", &in_key);
-  add_metatable(L, "damo.Out", &out_key);
-  add_metatable(L, "damo.Mode", &mode_key);
+      {"compile", compile_call}, {"In", spec_make_in}, {"Out", spec_make_out}, {"Mode", mode_make}, {NULL, NULL}};
+  compile_add_metatable(L, "damo.In", &spec_in_key);
+  compile_add_metatable(L, "damo.Out", &spec_out_key);
+  compile_add_metatable(L, "damo.Mode", &mode_key);
   bind_add_function_class(L);
   bind_setfuncs(L, fns);
 }

@@ -8,26 +8,26 @@
 
 #include "lua_int.h"
 
-static const char callback_key = 'w';
+static const char warning_key = 'w';
 
 /* ---- Warnings ---------------------------------------------------------------------------------------------------- */
 
-static void write_warning(void *user, const char *kind, const char *message) {
+static void warning_write(void *user, const char *kind, const char *message) {
   (void)user;
   fprintf(stderr, "damo: %s warning: %s\n", kind, message);
 }
 
 /* Protected, on the hook's thread: (kind, message). */
-static int call_callback(lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &callback_key);
+static int warning_call(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &warning_key);
   lua_insert(L, 1);
   lua_call(L, 2, 0);
   return 0;
 }
 
-static int push_and_call(lua_State *L) {
+static int warning_push_and_call(lua_State *L) {
   const char *const *texts = lua_touserdata(L, 1);
-  lua_pushcfunction(L, call_callback);
+  lua_pushcfunction(L, warning_call);
   lua_pushstring(L, texts[0]);
   lua_pushstring(L, texts[1]);
   lua_call(L, 2, 0);
@@ -35,29 +35,29 @@ static int push_and_call(lua_State *L) {
 }
 
 /* A callback that fails is told in the default way: a warning must not break the call it is about. */
-static void hook_warning(void *user, const char *kind, const char *message) {
+static void warning_hook(void *user, const char *kind, const char *message) {
   bind_state *st = user;
   lua_State *H = st->hook;
   const char *texts[] = {kind, message};
   if (!lua_checkstack(H, 4)) return;
-  lua_pushcfunction(H, push_and_call);
+  lua_pushcfunction(H, warning_push_and_call);
   lua_pushlightuserdata(H, (void *)texts);
   if (bind_call_back(H, st->ctx, 1, 0) != LUA_OK) {
     const char *why = st->ctx->sandbox ? NULL : lua_tostring(H, -1); /* no text of a script's to standard error */
-    write_warning(NULL, kind, message);
-    write_warning(NULL, "callback", why ? why : "config.on_warning failed");
+    warning_write(NULL, kind, message);
+    warning_write(NULL, "callback", why ? why : "config.on_warning failed");
     lua_pop(H, 1);
   }
 }
 
 /* on_warning(kind, message) as a function of Lua: what config.on_warning holds before a script sets it. */
-static int default_warning(lua_State *L) {
+static int warning_default(lua_State *L) {
   bind_gate(L, GATE_FILE, "config.on_warning");
-  write_warning(NULL, luaL_checkstring(L, 1), luaL_checkstring(L, 2));
+  warning_write(NULL, luaL_checkstring(L, 1), luaL_checkstring(L, 2));
   return 0;
 }
 
-static void set_on_warning(lua_State *L, bind_state *st, int idx) {
+static void config_set_on_warning(lua_State *L, bind_state *st, int idx) {
   if (lua_isnil(L, idx)) {
     damo_ctx_set_warning(st->ctx, NULL, NULL);
     return;
@@ -70,49 +70,61 @@ static void set_on_warning(lua_State *L, bind_state *st, int idx) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, st);
   }
   lua_pushvalue(L, idx);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &callback_key);
-  damo_ctx_set_warning(st->ctx, hook_warning, st);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &warning_key);
+  damo_ctx_set_warning(st->ctx, warning_hook, st);
 }
 
-static void push_on_warning(lua_State *L, bind_state *st) {
+static void config_push_on_warning(lua_State *L, bind_state *st) {
   if (!st->ctx->on_warning) {
     lua_pushnil(L);
-  } else if (st->ctx->on_warning == hook_warning) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &callback_key);
+  } else if (st->ctx->on_warning == warning_hook) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &warning_key);
   } else {
-    lua_pushcfunction(L, default_warning);
+    lua_pushcfunction(L, warning_default);
   }
 }
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
-static const char *const FIELDS[] = {"floatX",          "compute_test_value",
-                                     "traceback_limit", "on_warning",
-                                     "memory_cap",      "gc_floor",
-                                     "threads",         "mode",
-                                     "sandbox",         NULL};
-enum { F_FLOATX, F_TEST_VALUE, F_TRACEBACK, F_ON_WARNING, F_MEMORY_CAP, F_GC_FLOOR, F_THREADS, F_MODE, F_SANDBOX };
+static const char *const CONFIG_FIELDS[] = {"floatX",          "compute_test_value",
+                                            "traceback_limit", "on_warning",
+                                            "memory_cap",      "gc_floor",
+                                            "threads",         "mode",
+                                            "sandbox",         NULL};
+enum {
+  CONFIG_FLOATX,
+  CONFIG_TEST_VALUE,
+  CONFIG_TRACEBACK,
+  CONFIG_ON_WARNING,
+  CONFIG_MEMORY_CAP,
+  CONFIG_GC_FLOOR,
+  CONFIG_THREADS,
+  CONFIG_MODE,
+  CONFIG_SANDBOX
+};
 
 /* What a host bounds: a sandbox's scripts can't set it. */
-static bool is_limit(int field) { return field == F_MEMORY_CAP || field == F_GC_FLOOR || field == F_THREADS; }
+static bool config_is_limit(int field) {
+  return field == CONFIG_MEMORY_CAP || field == CONFIG_GC_FLOOR || field == CONFIG_THREADS;
+}
 
-static const char *const TEST_VALUE_MODES[] = {"off", "ignore", "warn", "raise", NULL};
-static const char *const FLOATS[] = {"float64", "float32", NULL};
-static const char *const MODES[] = {"FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD", NULL};
+static const char *const CONFIG_TEST_VALUE_MODES[] = {"off", "ignore", "warn", "raise", NULL};
+static const char *const CONFIG_FLOATS[] = {"float64", "float32", NULL};
+static const char *const CONFIG_MODES[] = {"FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD", NULL};
 
-static int field_index(lua_State *L, int idx) {
+static int config_field_index(lua_State *L, int idx) {
   const char *key = lua_type(L, idx) == LUA_TSTRING ? bind_text(L, idx, "config") : NULL;
   if (!key) bind_raise(L, DAMO_ETYPE, "config: a setting's name is a string, got %s", bind_typename(L, idx));
-  for (int i = 0; FIELDS[i]; i++) {
-    if (strcmp(FIELDS[i], key) == 0) return i;
+  for (int i = 0; CONFIG_FIELDS[i]; i++) {
+    if (strcmp(CONFIG_FIELDS[i], key) == 0) return i;
   }
-  const char *near = suggest(key, FIELDS);
+  const char *near = suggest(key, CONFIG_FIELDS);
   if (near) bind_raise(L, DAMO_EVALUE, "config: unknown setting '%s', did you mean '%s'?", key, near);
   return bind_raise(L, DAMO_EVALUE, "config: unknown setting '%s'", key);
 }
 
 /* Which of the words the string at idx is. */
-static int check_word(lua_State *L, int idx, const char *field, const char *const *words) {
+static int config_check_word(lua_State *L, int idx, const char *field, const char *const *words) {
   if (lua_type(L, idx) != LUA_TSTRING) {
     bind_raise(L, DAMO_ETYPE, "config.%s must be a string such as '%s', got %s", field, words[0],
                bind_typename(L, idx));
@@ -126,7 +138,7 @@ static int check_word(lua_State *L, int idx, const char *field, const char *cons
                     near ? near : words[0]);
 }
 
-static lua_Integer check_count(lua_State *L, int idx, const char *field, lua_Integer least, lua_Integer most) {
+static lua_Integer config_check_count(lua_State *L, int idx, const char *field, lua_Integer least, lua_Integer most) {
   if (lua_type(L, idx) != LUA_TNUMBER) {
     bind_raise(L, DAMO_ETYPE, "config.%s must be an integer, got %s", field, bind_typename(L, idx));
   }
@@ -141,7 +153,7 @@ static lua_Integer check_count(lua_State *L, int idx, const char *field, lua_Int
 }
 
 /* config.sandbox = true: a latch. */
-static void set_sandbox(lua_State *L, damo_ctx *ctx, int idx) {
+static void config_set_sandbox(lua_State *L, damo_ctx *ctx, int idx) {
   if (!lua_isboolean(L, idx)) {
     bind_raise(L, DAMO_ETYPE, "config.sandbox must be true or false, got %s", bind_typename(L, idx));
   }
@@ -153,16 +165,16 @@ static void set_sandbox(lua_State *L, damo_ctx *ctx, int idx) {
 static int config_index(lua_State *L) {
   bind_state *st = bind_get(L);
   const ctx_config *c = &st->ctx->config;
-  switch (field_index(L, 2)) {
-    case F_FLOATX: lua_pushstring(L, dtype_name(c->floatX)); break;
-    case F_TEST_VALUE: lua_pushstring(L, TEST_VALUE_MODES[c->compute_test_value]); break;
-    case F_TRACEBACK: lua_pushinteger(L, c->traceback_limit); break;
-    case F_ON_WARNING: push_on_warning(L, st); break;
-    case F_MEMORY_CAP: lua_pushinteger(L, (lua_Integer)st->ctx->cap); break;
-    case F_GC_FLOOR: lua_pushinteger(L, (lua_Integer)st->gc.floor); break;
-    case F_THREADS: lua_pushinteger(L, c->threads); break;
-    case F_MODE: lua_pushstring(L, st->mode); break;
-    case F_SANDBOX: lua_pushboolean(L, damo_ctx_is_sandbox(st->ctx)); break;
+  switch (config_field_index(L, 2)) {
+    case CONFIG_FLOATX: lua_pushstring(L, dtype_name(c->floatX)); break;
+    case CONFIG_TEST_VALUE: lua_pushstring(L, CONFIG_TEST_VALUE_MODES[c->compute_test_value]); break;
+    case CONFIG_TRACEBACK: lua_pushinteger(L, c->traceback_limit); break;
+    case CONFIG_ON_WARNING: config_push_on_warning(L, st); break;
+    case CONFIG_MEMORY_CAP: lua_pushinteger(L, (lua_Integer)st->ctx->cap); break;
+    case CONFIG_GC_FLOOR: lua_pushinteger(L, (lua_Integer)st->gc.floor); break;
+    case CONFIG_THREADS: lua_pushinteger(L, c->threads); break;
+    case CONFIG_MODE: lua_pushstring(L, st->mode); break;
+    case CONFIG_SANDBOX: lua_pushboolean(L, damo_ctx_is_sandbox(st->ctx)); break;
   }
   return 1;
 }
@@ -170,43 +182,48 @@ static int config_index(lua_State *L) {
 static int config_newindex(lua_State *L) {
   bind_state *st = bind_get(L);
   ctx_config *c = &st->ctx->config;
-  const int field = field_index(L, 2);
-  if (is_limit(field)) {
-    lua_pushfstring(L, "config.%s", FIELDS[field]);
+  const int field = config_field_index(L, 2);
+  if (config_is_limit(field)) {
+    lua_pushfstring(L, "config.%s", CONFIG_FIELDS[field]);
     bind_gate(L, GATE_LIMIT, lua_tostring(L, -1));
   }
   switch (field) {
-    case F_FLOATX: c->floatX = check_word(L, 3, "floatX", FLOATS) == 0 ? DAMO_FLOAT64 : DAMO_FLOAT32; break;
-    case F_TEST_VALUE:
-      c->compute_test_value = (test_value_mode)check_word(L, 3, "compute_test_value", TEST_VALUE_MODES);
+    case CONFIG_FLOATX:
+      c->floatX = config_check_word(L, 3, "floatX", CONFIG_FLOATS) == 0 ? DAMO_FLOAT64 : DAMO_FLOAT32;
       break;
-    case F_TRACEBACK: c->traceback_limit = (int)check_count(L, 3, "traceback_limit", 0, 64); break;
-    case F_ON_WARNING: set_on_warning(L, st, 3); break;
-    case F_MEMORY_CAP:
-      damo_ctx_set_memory_cap(st->ctx, (size_t)check_count(L, 3, "memory_cap", 0, (lua_Integer)COMPAT_MAX_INTEGER));
+    case CONFIG_TEST_VALUE:
+      c->compute_test_value = (test_value_mode)config_check_word(L, 3, "compute_test_value", CONFIG_TEST_VALUE_MODES);
       break;
-    case F_GC_FLOOR:
-      bind_set_gc_floor(L, (size_t)check_count(L, 3, "gc_floor", 0, (lua_Integer)COMPAT_MAX_INTEGER));
+    case CONFIG_TRACEBACK: c->traceback_limit = (int)config_check_count(L, 3, "traceback_limit", 0, 64); break;
+    case CONFIG_ON_WARNING: config_set_on_warning(L, st, 3); break;
+    case CONFIG_MEMORY_CAP:
+      damo_ctx_set_memory_cap(st->ctx,
+                              (size_t)config_check_count(L, 3, "memory_cap", 0, (lua_Integer)COMPAT_MAX_INTEGER));
       break;
-    case F_THREADS: c->threads = (int)check_count(L, 3, "threads", 1, 1024); break;
-    case F_SANDBOX: set_sandbox(L, st->ctx, 3); break;
-    case F_MODE: snprintf(st->mode, sizeof st->mode, "%s", MODES[check_word(L, 3, "mode", MODES)]); break;
+    case CONFIG_GC_FLOOR:
+      bind_set_gc_floor(L, (size_t)config_check_count(L, 3, "gc_floor", 0, (lua_Integer)COMPAT_MAX_INTEGER));
+      break;
+    case CONFIG_THREADS: c->threads = (int)config_check_count(L, 3, "threads", 1, 1024); break;
+    case CONFIG_SANDBOX: config_set_sandbox(L, st->ctx, 3); break;
+    case CONFIG_MODE:
+      snprintf(st->mode, sizeof st->mode, "%s", CONFIG_MODES[config_check_word(L, 3, "mode", CONFIG_MODES)]);
+      break;
   }
   return 0;
 }
 
-static int next_field(lua_State *L) {
-  int at = lua_isnil(L, 2) ? 0 : field_index(L, 2) + 1;
+static int config_next_field(lua_State *L) {
+  int at = lua_isnil(L, 2) ? 0 : config_field_index(L, 2) + 1;
   lua_settop(L, 1);
-  if (!FIELDS[at]) return 0;
-  lua_pushstring(L, FIELDS[at]);
+  if (!CONFIG_FIELDS[at]) return 0;
+  lua_pushstring(L, CONFIG_FIELDS[at]);
   lua_pushvalue(L, -1);
   lua_gettable(L, 1);
   return 2;
 }
 
 static int config_pairs(lua_State *L) {
-  lua_pushcfunction(L, next_field);
+  lua_pushcfunction(L, config_next_field);
   lua_pushvalue(L, 1);
   lua_pushnil(L);
   return 3;
@@ -219,7 +236,7 @@ static int config_tostring(lua_State *L) {
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-static int memory(lua_State *L) {
+static int memory_report(lua_State *L) {
   damo_memory_info info = damo_ctx_memory(bind_ctx(L));
   lua_createtable(L, 0, 4);
   lua_pushinteger(L, (lua_Integer)info.bytes);
@@ -241,12 +258,12 @@ void bind_open_config(lua_State *L) {
                                   {"__tostring", config_tostring},
                                   {NULL, NULL}};
   bind_state *st = bind_get(L);
-  if (!st->ctx->on_warning) damo_ctx_set_warning(st->ctx, write_warning, st);
+  if (!st->ctx->on_warning) damo_ctx_set_warning(st->ctx, warning_write, st);
   lua_newtable(L);
   lua_newtable(L);
   bind_setfuncs(L, meta);
   lua_setmetatable(L, -2);
   lua_setfield(L, -2, "config");
-  bind_pushfunction(L, memory);
+  bind_pushfunction(L, memory_report);
   lua_setfield(L, -2, "memory");
 }

@@ -8,22 +8,22 @@
 
 #include "binding.h"
 
-#define MAX_LEVELS 64  /* of the Lua stack that are looked at */
-#define TRACE_MAX 2048 /* bytes of a trace's text */
+#define TRACE_MAX_LEVELS 64 /* of the Lua stack that are looked at */
+#define TRACE_MAX 2048      /* bytes of a trace's text */
 
-static const char cause_key = 'c';
+static const char error_cause_key = 'c';
 
 /* ---- The user's lines -------------------------------------------------------------------------------------------- */
 
-static bool is_own_source(const bind_state *st, const char *source) {
+static bool trace_is_own_source(const bind_state *st, const char *source) {
   return st->source[0] && strncmp(source, st->source, strlen(st->source)) == 0;
 }
 
 /* The next level from *level on that is a line of the user's; *level moves past it. */
-static bool next_user_level(lua_State *L, const bind_state *st, int *level, lua_Debug *ar) {
-  for (; *level < MAX_LEVELS && lua_getstack(L, *level, ar); ++*level) {
+static bool trace_next_user_level(lua_State *L, const bind_state *st, int *level, lua_Debug *ar) {
+  for (; *level < TRACE_MAX_LEVELS && lua_getstack(L, *level, ar); ++*level) {
     lua_getinfo(L, "Sl", ar);
-    if (ar->currentline <= 0 || is_own_source(st, ar->source)) continue;
+    if (ar->currentline <= 0 || trace_is_own_source(st, ar->source)) continue;
     ++*level;
     return true;
   }
@@ -31,11 +31,11 @@ static bool next_user_level(lua_State *L, const bind_state *st, int *level, lua_
 }
 
 /* "file:line\nfile:line", innermost first, at most limit lines; returns the length. */
-static size_t user_lines(lua_State *L, const bind_state *st, int limit, char *dst, size_t size) {
+static size_t trace_user_lines(lua_State *L, const bind_state *st, int limit, char *dst, size_t size) {
   lua_Debug ar;
   size_t n = 0;
   dst[0] = '\0';
-  for (int level = 0, lines = 0; lines < limit && next_user_level(L, st, &level, &ar); lines++) {
+  for (int level = 0, lines = 0; lines < limit && trace_next_user_level(L, st, &level, &ar); lines++) {
     const char *file = ar.source[0] == '@' || ar.source[0] == '=' ? ar.source + 1 : ar.short_src;
     int len = snprintf(dst + n, size - n, "%s%s:%d", n ? "\n" : "", file, ar.currentline);
     if (len < 0 || (size_t)len >= size - n) {
@@ -53,7 +53,7 @@ void bind_set_trace(lua_State *L) {
   char text[TRACE_MAX];
   int limit = ctx->config.traceback_limit;
   ctx->trace = NULL;
-  if (limit <= 0 || user_lines(L, st, limit, text, sizeof text) == 0) return;
+  if (limit <= 0 || trace_user_lines(L, st, limit, text, sizeof text) == 0) return;
   if (!st->trace ||
       strcmp(st->trace->text, text) != 0) { /* a loop that builds comes from the same line again and again */
     damo_release(st->trace);
@@ -64,7 +64,7 @@ void bind_set_trace(lua_State *L) {
 }
 
 /* Pushes a list of the lines of text. */
-static void push_lines(lua_State *L, const char *text) {
+static void trace_push_lines(lua_State *L, const char *text) {
   lua_newtable(L);
   for (int i = 1; *text; i++) {
     size_t n = strcspn(text, "\n");
@@ -76,39 +76,39 @@ static void push_lines(lua_State *L, const char *text) {
 
 /* ---- Error objects ----------------------------------------------------------------------------------------------- */
 
-static void set_string(lua_State *L, const char *field, const char *s) {
+static void error_set_string(lua_State *L, const char *field, const char *s) {
   if (!s || !s[0]) return;
   lua_pushstring(L, s);
   lua_setfield(L, -2, field);
 }
 
 /* Sets trace and where of the error object at the top. */
-static void set_place(lua_State *L, bind_state *st, const damo_apply *node) {
+static void error_set_place(lua_State *L, bind_state *st, const damo_apply *node) {
   char text[TRACE_MAX];
   int limit = st->ctx->config.traceback_limit;
-  user_lines(L, st, limit > 0 ? limit : 1, text, sizeof text);
+  trace_user_lines(L, st, limit > 0 ? limit : 1, text, sizeof text);
   size_t first = strcspn(text, "\n");
   if (first > 0) {
     lua_pushlstring(L, text, first);
     lua_setfield(L, -2, "where");
   }
   if (node && node->trace) {
-    push_lines(L, node->trace->text);
+    trace_push_lines(L, node->trace->text);
   } else {
-    push_lines(L, text);
+    trace_push_lines(L, text);
   }
   lua_setfield(L, -2, "trace");
 }
 
 /* Replaces the message at the top by an error object. */
-static void make_error(lua_State *L, bind_state *st, damo_status status, const char *op, damo_apply *node) {
+static void error_make(lua_State *L, bind_state *st, damo_status status, const char *op, damo_apply *node) {
   luaL_checkstack(L, 20, "damo");
   lua_createtable(L, 0, 7);
   lua_insert(L, -2);
   lua_setfield(L, -2, "message");
-  set_string(L, "kind", damo_status_kind(status));
-  set_string(L, "op", op);
-  set_place(L, st, node);
+  error_set_string(L, "kind", damo_status_kind(status));
+  error_set_string(L, "op", op);
+  error_set_place(L, st, node);
   if (node) {
     bind_push_borrowed(L, node);
     lua_setfield(L, -2, "node");
@@ -118,16 +118,16 @@ static void make_error(lua_State *L, bind_state *st, damo_status status, const c
 }
 
 /* Gives the error object at the top what a callback threw, when the pending error is that callback's. */
-static void take_cause(lua_State *L, bind_state *st, const char *message) {
+static void error_take_cause(lua_State *L, bind_state *st, const char *message) {
   bool ours = st->cause[0] && strncmp(message, st->cause, strlen(st->cause)) == 0;
   if (!st->cause[0]) return;
   st->cause[0] = '\0';
   if (ours) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &cause_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &error_cause_key);
     lua_setfield(L, -2, "cause");
   }
   lua_pushnil(L);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &cause_key);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &error_cause_key);
 }
 
 void bind_push_error(lua_State *L) {
@@ -142,8 +142,8 @@ void bind_push_error(lua_State *L) {
   const char *op = row ? row : e.op[0] ? e.op : e.node ? e.node->op->def->name : NULL;
   luaL_checkstack(L, 4, "damo");
   lua_pushstring(L, e.message);
-  make_error(L, st, e.status, op, e.node);
-  take_cause(L, st, e.message);
+  error_make(L, st, e.status, op, e.node);
+  error_take_cause(L, st, e.message);
   bind_let_go(st, ticket);
   damo_release(e.node);
 }
@@ -159,7 +159,7 @@ int bind_raise(lua_State *L, damo_status status, const char *fmt, ...) {
   va_start(args, fmt);
   lua_pushvfstring(L, fmt, args);
   va_end(args);
-  make_error(L, bind_get(L), status, NULL, NULL);
+  error_make(L, bind_get(L), status, NULL, NULL);
   return lua_error(L);
 }
 
@@ -181,7 +181,7 @@ int bind_arg_error(lua_State *L, const char *func, int arg, const char *argname,
   lua_pushfstring(L, "%s must be %s, got %s", lua_tostring(L, -1), expected, got);
   bool method = argname && strcmp(argname, "self") == 0 && isalpha((unsigned char)func[0]);
   if (method) lua_pushfstring(L, "%s; call it with a colon, x:%s(…)", lua_tostring(L, -1), func);
-  make_error(L, bind_get(L), DAMO_ETYPE, func, NULL);
+  error_make(L, bind_get(L), DAMO_ETYPE, func, NULL);
   return lua_error(L);
 }
 
@@ -199,7 +199,7 @@ const char *bind_text(lua_State *L, int idx, const char *what) {
   return s;
 }
 
-static bool is_known(const char *key, const char *const *names) {
+static bool options_have(const char *key, const char *const *names) {
   for (; *names; names++) {
     if (strcmp(key, *names) == 0) return true;
   }
@@ -216,7 +216,7 @@ void bind_push_names(lua_State *L, const char *const *names) {
   luaL_pushresult(&b);
 }
 
-static void unknown_option(lua_State *L, const char *func, const char *key, const char *const *names) {
+static void options_raise_unknown(lua_State *L, const char *func, const char *key, const char *const *names) {
   const char *near = suggest(key, names);
   if (near) {
     bind_raise(L, DAMO_EVALUE, "%s: unknown option '%s', did you mean '%s'?", func, key, near);
@@ -228,7 +228,7 @@ static void unknown_option(lua_State *L, const char *func, const char *key, cons
 }
 
 /* The first key that is no name: with `listed`, entries of a list are passed over. */
-static void check_options(lua_State *L, const char *func, int idx, const char *const *names, bool listed) {
+static void options_check(lua_State *L, const char *func, int idx, const char *const *names, bool listed) {
   if (lua_isnoneornil(L, idx)) return;
   idx = lua_absindex(L, idx);
   if (!lua_istable(L, idx)) bind_arg_error(L, func, idx, "options", "a table of options");
@@ -244,35 +244,35 @@ static void check_options(lua_State *L, const char *func, int idx, const char *c
       bind_raise(L, DAMO_ETYPE, "%s: the names of options are strings, got a %s", func, luaL_typename(L, -2));
     }
     const char *key = bind_text(L, -2, func); /* the table keeps it */
-    if (!is_known(key, names) && (!worst || strcmp(key, worst) < 0)) worst = key;
+    if (!options_have(key, names) && (!worst || strcmp(key, worst) < 0)) worst = key;
   }
-  if (worst) unknown_option(L, func, worst, names);
+  if (worst) options_raise_unknown(L, func, worst, names);
 }
 
 void bind_check_options(lua_State *L, const char *func, int idx, const char *const *names) {
-  check_options(L, func, idx, names, false);
+  options_check(L, func, idx, names, false);
 }
 
 void bind_check_listed_options(lua_State *L, const char *func, int idx, const char *const *names) {
-  check_options(L, func, idx, names, true);
+  options_check(L, func, idx, names, true);
 }
 
 /* ---- Callbacks --------------------------------------------------------------------------------------------------- */
 
-typedef struct caught {
+typedef struct caught_error {
   const char *op, *callback;
   damo_apply *node;
   damo_status status;
-} caught;
+} caught_error;
 
-static damo_status status_of_kind(const char *kind) {
+static damo_status error_status_of_kind(const char *kind) {
   for (int i = 1; kind && i <= DAMO_ECALLBACK; i++) {
     if (strcmp(kind, damo_status_kind((damo_status)i)) == 0) return (damo_status)i;
   }
   return DAMO_ECALLBACK;
 }
 
-static bool is_error_object(lua_State *L, const bind_state *st, int idx) {
+static bool error_is_object(lua_State *L, const bind_state *st, int idx) {
   if (!lua_istable(L, idx) || !lua_getmetatable(L, idx)) return false;
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_error);
   bool same = lua_rawequal(L, -1, -2);
@@ -281,7 +281,7 @@ static bool is_error_object(lua_State *L, const bind_state *st, int idx) {
 }
 
 bool bind_is_memory_error(lua_State *L, const bind_state *st, int idx) {
-  if (!is_error_object(L, st, idx)) return false;
+  if (!error_is_object(L, st, idx)) return false;
   idx = lua_absindex(L, idx);
   lua_pushliteral(L, "kind");
   lua_rawget(L, idx);
@@ -292,13 +292,13 @@ bool bind_is_memory_error(lua_State *L, const bind_state *st, int idx) {
 }
 
 /* Protected: argument 1 is what was thrown, 2 a caught. Pushing a text may run a __tostring of the user's. */
-static int keep_caught(lua_State *L) {
+static int error_keep_caught(lua_State *L) {
   bind_state *st = bind_get(L);
-  caught *c = lua_touserdata(L, 2);
+  caught_error *c = lua_touserdata(L, 2);
   const char *text;
-  if (is_error_object(L, st, 1)) {
+  if (error_is_object(L, st, 1)) {
     lua_getfield(L, 1, "kind");
-    c->status = status_of_kind(lua_tostring(L, -1));
+    c->status = error_status_of_kind(lua_tostring(L, -1));
     lua_getfield(L, 1, "message");
     text = lua_tostring(L, -1);
   } else {
@@ -314,19 +314,19 @@ static int keep_caught(lua_State *L) {
   ctx_fail(st->ctx, c->status, "%s%s", told ? "" : prefix, text ? text : "?");
   ctx_fail_at(st->ctx, c->op, c->node);
   lua_pushvalue(L, 1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &cause_key);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &error_cause_key);
   snprintf(st->cause, sizeof st->cause, "%.*s", (int)sizeof st->cause - 1, st->ctx->error.message);
   return 0;
 }
 
 damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo_apply *node) {
-  caught c = {op, callback, node, DAMO_ECALLBACK};
+  caught_error c = {op, callback, node, DAMO_ECALLBACK};
   damo_ctx *ctx = bind_ctx(L);
   if (!lua_checkstack(L, 4)) {
     lua_pop(L, 1);
     return ctx_fail_memory(ctx);
   }
-  lua_pushcfunction(L, keep_caught);
+  lua_pushcfunction(L, error_keep_caught);
   lua_insert(L, -2);
   lua_pushlightuserdata(L, &c);
   if (lua_pcall(L, 2, 0, 0) != LUA_OK) { /* its text could not be had */
@@ -340,14 +340,14 @@ damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo
 /* ---- The whole story --------------------------------------------------------------------------------------------- */
 
 /* Pushes a field of the error object at 1 when it is a string. */
-static const char *field(lua_State *L, const char *name) {
+static const char *error_field(lua_State *L, const char *name) {
   lua_pushstring(L, name);
   lua_rawget(L, 1);
   return lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
 }
 
 /* Appends the trace's lines from `from` on, each on its own line. */
-static void add_trace(lua_State *L, luaL_Buffer *b, int trace, int from, const char *first, const char *other) {
+static void error_add_trace(lua_State *L, luaL_Buffer *b, int trace, int from, const char *first, const char *other) {
   int n = lua_istable(L, trace) ? (int)lua_rawlen(L, trace) : 0;
   for (int i = from; i <= n; i++) {
     luaL_addstring(b, i == from ? first : other);
@@ -359,7 +359,8 @@ static void add_trace(lua_State *L, luaL_Buffer *b, int trace, int from, const c
 static int error_tostring(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
-  const char *kind = field(L, "kind"), *message = field(L, "message"), *op = field(L, "op"), *where = field(L, "where");
+  const char *kind = error_field(L, "kind"), *message = error_field(L, "message"), *op = error_field(L, "op"),
+             *where = error_field(L, "where");
   lua_pushliteral(L, "trace");
   lua_rawget(L, 1);
   lua_pushliteral(L, "node");
@@ -381,9 +382,9 @@ static int error_tostring(lua_State *L) {
   luaL_addstring(&b, ": ");
   luaL_addstring(&b, message ? message : "");
   if (has_node) {
-    add_trace(L, &b, trace, 1, "\n  the node was made at ", "\n    called from ");
+    error_add_trace(L, &b, trace, 1, "\n  the node was made at ", "\n    called from ");
   } else {
-    add_trace(L, &b, trace, 2, "\n  called from ", "\n  called from ");
+    error_add_trace(L, &b, trace, 2, "\n  called from ", "\n  called from ");
   }
   luaL_pushresult(&b);
   return 1;

@@ -2,27 +2,29 @@
  * like any others (lua_func.c): F:solve(b) is damo.sparse.solve(F, b). */
 #include "lua_sparse.h"
 
-static damo_factor *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_FACTOR, func, "self"); }
+static damo_factor *factor_self(lua_State *L, const char *func) {
+  return bind_check_obj(L, 1, OBJ_FACTOR, func, "self");
+}
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
-static int get_backend(lua_State *L) {
-  lua_pushstring(L, factor_get_info(self(L, "backend")).backend);
+static int factor_get_backend(lua_State *L) {
+  lua_pushstring(L, factor_get_info(factor_self(L, "backend")).backend);
   return 1;
 }
 
-static int get_kind(lua_State *L) {
-  lua_pushstring(L, factor_get_info(self(L, "kind")).kind);
+static int factor_get_kind(lua_State *L) {
+  lua_pushstring(L, factor_get_info(factor_self(L, "kind")).kind);
   return 1;
 }
 
-static int get_dtype(lua_State *L) {
-  lua_pushstring(L, dtype_name(factor_get_info(self(L, "dtype")).dtype));
+static int factor_get_dtype(lua_State *L) {
+  lua_pushstring(L, dtype_name(factor_get_info(factor_self(L, "dtype")).dtype));
   return 1;
 }
 
-static int get_shape(lua_State *L) {
-  const factor_info info = factor_get_info(self(L, "shape"));
+static int factor_get_shape(lua_State *L) {
+  const factor_info info = factor_get_info(factor_self(L, "shape"));
   lua_createtable(L, 2, 0);
   lua_pushinteger(L, (lua_Integer)info.rows);
   lua_rawseti(L, -2, 1);
@@ -31,49 +33,49 @@ static int get_shape(lua_State *L) {
   return 1;
 }
 
-static int get_analyses(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)factor_get_info(self(L, "analyses")).analyses);
+static int factor_get_analyses(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)factor_get_info(factor_self(L, "analyses")).analyses);
   return 1;
 }
 
-static int get_factorizations(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)factor_get_info(self(L, "factorizations")).factorizations);
+static int factor_get_factorizations(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)factor_get_info(factor_self(L, "factorizations")).factorizations);
   return 1;
 }
 
-static int get_nbytes(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)factor_get_info(self(L, "nbytes")).bytes);
+static int factor_get_nbytes(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)factor_get_info(factor_self(L, "nbytes")).bytes);
   return 1;
 }
 
 /* ---- Methods ----------------------------------------------------------------------------------------------------- */
 
-#define METHOD(name, row)                    \
-  static int name(lua_State *L) {            \
-    self(L, #name);                          \
-    return bind_call_name(L, "sparse." row); \
+#define METHOD(name)                            \
+  static int factor_call_##name(lua_State *L) { \
+    factor_self(L, #name);                      \
+    return bind_call_name(L, "sparse." #name);  \
   }
-METHOD(solve, "solve")
-METHOD(solve_t, "solve_t")
-METHOD(logdet, "logdet")
-METHOD(det, "det")
-METHOD(rcond, "rcond")
+METHOD(solve)
+METHOD(solve_t)
+METHOD(logdet)
+METHOD(det)
+METHOD(rcond)
 #undef METHOD
 
-static int free_now(lua_State *L) {
+static int factor_free_now(lua_State *L) {
   const bind_box *box = bind_box_at(L, 1);
   if (!box || box->kind != OBJ_FACTOR) return bind_arg_error(L, "free", 1, "self", "a factor");
   bind_free(L, 1);
   return 0;
 }
 
-static int tostring(lua_State *L) {
+static int factor_tostring(lua_State *L) {
   const bind_box *box = bind_box_at(L, 1);
   if (box && !box->obj) {
     lua_pushliteral(L, "Factor: freed");
     return 1;
   }
-  const factor_info info = factor_get_info(self(L, "tostring"));
+  const factor_info info = factor_get_info(factor_self(L, "tostring"));
   char dims[64];
   shape_format(dims, sizeof dims, 2, (const int64_t[2]){info.rows, info.cols});
   lua_pushfstring(L, "<factor %s %s, %s by %s>", dtype_name(info.dtype), dims, info.kind, info.backend);
@@ -83,7 +85,7 @@ static int tostring(lua_State *L) {
 /* ---- The Type ---------------------------------------------------------------------------------------------------- */
 
 /* FactorType(dtype, {shape=, least_squares=}) */
-static int factor_type(lua_State *L) {
+static int factor_make_type(lua_State *L) {
   static const char *const names[] = {"shape", "least_squares", NULL};
   int64_t shape[2] = {-1, -1};
   lua_settop(L, 2);
@@ -100,16 +102,21 @@ static int factor_type(lua_State *L) {
 }
 
 void bind_open_factor(lua_State *L) {
-  static const luaL_Reg fields[] = {{"backend", get_backend},   {"kind", get_kind},
-                                    {"dtype", get_dtype},       {"shape", get_shape},
-                                    {"analyses", get_analyses}, {"factorizations", get_factorizations},
-                                    {"nbytes", get_nbytes},     {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"solve", solve}, {"solve_t", solve_t}, {"logdet", logdet}, {"det", det},
-                                     {"rcond", rcond}, {"free", free_now},   {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__tostring", tostring}, {"__close", free_now}, {NULL, NULL}};
+  static const luaL_Reg fields[] = {{"backend", factor_get_backend},   {"kind", factor_get_kind},
+                                    {"dtype", factor_get_dtype},       {"shape", factor_get_shape},
+                                    {"analyses", factor_get_analyses}, {"factorizations", factor_get_factorizations},
+                                    {"nbytes", factor_get_nbytes},     {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"solve", factor_call_solve},
+                                     {"solve_t", factor_call_solve_t},
+                                     {"logdet", factor_call_logdet},
+                                     {"det", factor_call_det},
+                                     {"rcond", factor_call_rcond},
+                                     {"free", factor_free_now},
+                                     {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__tostring", factor_tostring}, {"__close", factor_free_now}, {NULL, NULL}};
   bind_class(L, OBJ_FACTOR, fields, methods, meta, LUA_NOREF);
   lua_getfield(L, -1, "sparse");
-  bind_pushfunction(L, factor_type);
+  bind_pushfunction(L, factor_make_type);
   lua_setfield(L, -2, "FactorType");
   lua_pop(L, 1);
 }

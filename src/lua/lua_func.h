@@ -6,11 +6,11 @@
 
 #include "lua_int.h"
 
-#define MAX_OPERANDS 8
-#define MAX_OPTIONS 12
-#define SMALL_CALL 16 /* operands that need no room of their own */
+#define BIND_MAX_OPERANDS 8
+#define BIND_MAX_OPTIONS 12
+#define BIND_SMALL_CALL 16 /* operands that need no memory of their own */
 
-typedef enum option_kind {
+typedef enum bind_option_kind {
   OPT_INT,
   OPT_NUM,
   OPT_BOOL,
@@ -21,55 +21,55 @@ typedef enum option_kind {
   OPT_SHAPE,
   OPT_VAR,
   OPT_ANY
-} option_kind;
+} bind_option_kind;
 
 /* A row's signature, read once. There are hundreds, so their words lie packed behind them. */
-typedef struct fn_info {
+typedef struct bind_fn_info {
   const op_func *f;
-  const struct fn_info *sparse; /* the row that a call with a sparse operand is a call of, NULL: itself */
-  const char *operand[MAX_OPERANDS];
-  const char *option[MAX_OPTIONS + 1]; /* names, NULL behind the last */
-  bool optional[MAX_OPERANDS];
-  uint8_t kind[MAX_OPTIONS]; /* option_kind */
+  const struct bind_fn_info *sparse; /* the row that a call with a sparse operand is a call of, NULL: itself */
+  const char *operand[BIND_MAX_OPERANDS];
+  const char *option[BIND_MAX_OPTIONS + 1]; /* names, NULL behind the last */
+  bool optional[BIND_MAX_OPERANDS];
+  uint8_t kind[BIND_MAX_OPTIONS]; /* option_kind */
   uint8_t n_operands, n_required, n_options;
   bool list; /* the last operand is a list of any length */
-} fn_info;
+} bind_fn_info;
 
 /* A call as it is read. src[i] is the stack place of operand i (0: absent); after reading, `graph` tells whether
  * Variables take part, and the options are properties whose memory lies on the stack. */
-typedef struct fn_call {
-  const fn_info *info;
+typedef struct bind_fn_call {
+  const bind_fn_info *info;
   int n_in;
-  int src_small[SMALL_CALL], *src;
-  damo_var *in_small[SMALL_CALL], **in;   /* graph: borrowed from the stack */
-  damo_obj *val_small[SMALL_CALL], **val; /* eager: values borrowed from the stack, NULL for a literal at src */
-  scalar lit_small[SMALL_CALL], *lit;
-  prop_value opt[MAX_OPTIONS];
+  int src_small[BIND_SMALL_CALL], *src;
+  damo_var *in_small[BIND_SMALL_CALL], **in;   /* graph: borrowed from the stack */
+  damo_obj *val_small[BIND_SMALL_CALL], **val; /* eager: values borrowed from the stack, NULL for a literal at src */
+  scalar lit_small[BIND_SMALL_CALL], *lit;
+  prop_value opt[BIND_MAX_OPTIONS];
   bool graph;
-} fn_call;
+} bind_fn_call;
 
 /* ---- Rows (lua_func.c) ------------------------------------------------------------------------------------------- */
 
 /* The signature of a row; a state error when the row came after the module was loaded. */
-const fn_info *bind_func_info(lua_State *L, const op_func *f);
+const bind_fn_info *bind_func_info(lua_State *L, const op_func *f);
 /* The same by the row's name, a literal of C's: its address is its key from the second call on. */
-const fn_info *bind_func_info_named(lua_State *L, const char *name);
+const bind_fn_info *bind_func_info_named(lua_State *L, const char *name);
 
 /* ---- Arguments (lua_func_args.c) --------------------------------------------------------------------------------- */
 
-/* Makes room for n operands; what does not fit the call itself lies on the stack. */
-void bind_call_room(lua_State *L, fn_call *c, int n);
+/* Reserves memory for n operands; what does not fit the call itself lies on the stack. */
+void bind_call_alloc(lua_State *L, bind_fn_call *c, int n);
 /* Reads the arguments 1..top: where the operands are, the options, then the operands. What it makes stays on the
  * stack. */
-void bind_read_args(lua_State *L, fn_call *c, int top);
+void bind_read_args(lua_State *L, bind_fn_call *c, int top);
 /* Reads the operands at the places src[0 .. n_in), the options being known. */
-void bind_read_operands(lua_State *L, fn_call *c);
+void bind_read_operands(lua_State *L, bind_fn_call *c);
 /* Whether a Variable is in the property. */
 bool bind_has_var(const prop_value *v);
 
 /* ---- Calls (lua_func_call.c) ------------------------------------------------------------------------------------- */
 
 /* Calls the row over the arguments 1..top. Returns the count pushed. */
-int bind_call_info(lua_State *L, const fn_info *info);
+int bind_call_info(lua_State *L, const bind_fn_info *info);
 
 #endif

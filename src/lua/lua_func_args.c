@@ -7,35 +7,29 @@
 
 /* ---- Reading: operands ------------------------------------------------------------------------------------------- */
 
-static bool is_var(lua_State *L, int idx) {
-  if (lua_type(L, idx) != LUA_TUSERDATA) return false;
-  bind_box *box = bind_box_at(L, idx);
-  return box && box->kind == OBJ_VAR;
-}
-
-void bind_call_room(lua_State *L, fn_call *c, int n) {
+void bind_call_alloc(lua_State *L, bind_fn_call *c, int n) {
   c->src = c->src_small;
   c->in = c->in_small;
   c->val = c->val_small;
   c->lit = c->lit_small;
-  if (n <= SMALL_CALL) return;
+  if (n <= BIND_SMALL_CALL) return;
   luaL_checkstack(L, 3 * n + 40, c->info->f->name);
-  c->src = bind_room(L, (size_t)n, sizeof *c->src);
-  c->in = bind_room(L, (size_t)n, sizeof *c->in);
-  c->val = bind_room(L, (size_t)n, sizeof *c->val);
-  c->lit = bind_room(L, (size_t)n, sizeof *c->lit);
+  c->src = bind_alloc(L, (size_t)n, sizeof *c->src);
+  c->in = bind_alloc(L, (size_t)n, sizeof *c->in);
+  c->val = bind_alloc(L, (size_t)n, sizeof *c->val);
+  c->lit = bind_alloc(L, (size_t)n, sizeof *c->lit);
 }
 
 /* Spreads the list at idx over the stack as the operands from `from` on. */
-static void read_list(lua_State *L, fn_call *c, int idx, int from) {
-  const fn_info *info = c->info;
+static void call_read_list(lua_State *L, bind_fn_call *c, int idx, int from) {
+  const bind_fn_info *info = c->info;
   if (!lua_istable(L, idx) || bind_is_options(L, idx)) {
     bind_arg_error(L, info->f->name, idx, info->operand[from], "a list of operands");
   }
   int n = (int)lua_rawlen(L, idx);
-  int keep[MAX_OPERANDS];
+  int keep[BIND_MAX_OPERANDS];
   for (int i = 0; i < from; i++) keep[i] = c->src[i];
-  if (from + n > SMALL_CALL) bind_call_room(L, c, from + n);
+  if (from + n > BIND_SMALL_CALL) bind_call_alloc(L, c, from + n);
   for (int i = 0; i < from; i++) c->src[i] = keep[i];
   for (int i = 0; i < n; i++) {
     lua_rawgeti(L, idx, i + 1);
@@ -45,13 +39,13 @@ static void read_list(lua_State *L, fn_call *c, int idx, int from) {
 }
 
 /* Finds the operands among the arguments 1..top; returns the place of the first argument after them. */
-static int read_operand_places(lua_State *L, fn_call *c, int top) {
-  const fn_info *info = c->info;
+static int call_read_operand_places(lua_State *L, bind_fn_call *c, int top) {
+  const bind_fn_info *info = c->info;
   int idx = 1;
   for (int i = 0; i < info->n_operands; i++, idx++) {
     bool missing = idx > top || lua_isnil(L, idx) || (info->optional[i] && bind_is_options(L, idx));
     if (info->list && i == info->n_operands - 1) {
-      read_list(L, c, idx, i);
+      call_read_list(L, c, idx, i);
       return idx + 1;
     }
     if (missing && !info->optional[i]) {
@@ -65,8 +59,8 @@ static int read_operand_places(lua_State *L, fn_call *c, int top) {
 }
 
 /* The operand at place idx without Variables in the call: an Array, a sparse matrix or a literal. */
-static void read_plain(lua_State *L, fn_call *c, int i, int idx) {
-  const fn_info *info = c->info;
+static void call_read_plain(lua_State *L, bind_fn_call *c, int i, int idx) {
+  const bind_fn_info *info = c->info;
   const char *name = info->operand[i < info->n_operands ? i : info->n_operands - 1];
   bool graph = false;
   c->val[i] = NULL;
@@ -93,15 +87,15 @@ static void read_plain(lua_State *L, fn_call *c, int i, int idx) {
   }
 }
 
-void bind_read_operands(lua_State *L, fn_call *c) {
-  const fn_info *info = c->info;
-  for (int i = 0; i < c->n_in && !c->graph; i++) c->graph = c->src[i] && is_var(L, c->src[i]);
+void bind_read_operands(lua_State *L, bind_fn_call *c) {
+  const bind_fn_info *info = c->info;
+  for (int i = 0; i < c->n_in && !c->graph; i++) c->graph = c->src[i] && bind_is_var(L, c->src[i]);
   for (int i = 0; i < c->n_in; i++) {
     c->in[i] = NULL;
     c->val[i] = NULL;
     if (!c->src[i]) continue;
     if (!c->graph) {
-      read_plain(L, c, i, c->src[i]);
+      call_read_plain(L, c, i, c->src[i]);
       continue;
     }
     bool graph = false;
@@ -113,20 +107,20 @@ void bind_read_operands(lua_State *L, fn_call *c) {
 /* ---- Reading: options -------------------------------------------------------------------------------------------- */
 
 /* Reductions and what takes two operands entry by entry, which a second operand asks for. */
-static const char *const OF_TWO[][2] = {{"max", "maximum"}, {"min", "minimum"}, {"sum", "add"},
-                                        {"prod", "mul"},    {"all", "and_"},    {"any", "or_"}};
+static const char *const FUNCTIONS_OF_TWO[][2] = {{"max", "maximum"}, {"min", "minimum"}, {"sum", "add"},
+                                                  {"prod", "mul"},    {"all", "and_"},    {"any", "or_"}};
 
-static const char *function_of_two(const fn_info *info) {
+static const char *call_is_of_two(const bind_fn_info *info) {
   const char *dot = strchr(info->f->name, '.'), *name = dot ? dot + 1 : info->f->name;
-  for (size_t i = 0; i < sizeof OF_TWO / sizeof *OF_TWO; i++) {
-    if (strcmp(OF_TWO[i][0], name) == 0) return OF_TWO[i][1];
+  for (size_t i = 0; i < sizeof FUNCTIONS_OF_TWO / sizeof *FUNCTIONS_OF_TWO; i++) {
+    if (strcmp(FUNCTIONS_OF_TWO[i][0], name) == 0) return FUNCTIONS_OF_TWO[i][1];
   }
   return NULL;
 }
 
-static int bad_option(lua_State *L, const fn_info *info, int i, int idx, const char *expected) {
-  const bool open = is_var(L, idx) && bind_to_var(L, idx)->kind != VAR_CONSTANT;
-  const char *two = i == 0 ? function_of_two(info) : NULL;
+static int call_bad_option(lua_State *L, const bind_fn_info *info, int i, int idx, const char *expected) {
+  const bool open = bind_is_var(L, idx) && bind_to_var(L, idx)->kind != VAR_CONSTANT;
+  const char *two = i == 0 ? call_is_of_two(info) : NULL;
   if (two && lua_type(L, idx) != LUA_TUSERDATA && strcmp(two, "maximum") != 0 && strcmp(two, "minimum") != 0)
     two = NULL;
   lua_pushfstring(L, "%s: option '%s' must be %s, got %s%s", info->f->name, info->option[i], expected,
@@ -136,7 +130,7 @@ static int bad_option(lua_State *L, const fn_info *info, int i, int idx, const c
 }
 
 /* A float that is integral counts as an integer. */
-static bool to_int(lua_State *L, int idx, int64_t *out) {
+static bool call_to_int(lua_State *L, int idx, int64_t *out) {
   if (lua_type(L, idx) != LUA_TNUMBER) return false;
   if (lua_isinteger(L, idx)) {
     *out = (int64_t)lua_tointeger(L, idx);
@@ -149,7 +143,7 @@ static bool to_int(lua_State *L, int idx, int64_t *out) {
 }
 
 /* A 0-d value that is an integer, or a float that is integral. */
-static bool int_of_array(const damo_array *a, int64_t *out) {
+static bool call_int_of_array(const damo_array *a, int64_t *out) {
   if (a == NULL || a->ndim > 0 || array_dtype(a) == DAMO_BOOL || dtype_is_complex(array_dtype(a))) return false;
   const scalar x = array_item(a);
   const double wide = scalar_to_double(x);
@@ -159,63 +153,63 @@ static bool int_of_array(const damo_array *a, int64_t *out) {
 }
 
 /* An integer that is known: a number, a 0-d Array, or a Variable that is a constant (then the call is symbolic). */
-static bool to_known_int(lua_State *L, fn_call *c, int idx, int64_t *out) {
-  if (to_int(L, idx, out) || int_of_array(bind_to_array(L, idx), out)) return true;
-  if (!is_var(L, idx) || !int_of_array(var_constant_array(bind_to_var(L, idx)), out)) return false;
+static bool call_to_known_int(lua_State *L, bind_fn_call *c, int idx, int64_t *out) {
+  if (call_to_int(L, idx, out) || call_int_of_array(bind_to_array(L, idx), out)) return true;
+  if (!bind_is_var(L, idx) || !call_int_of_array(var_constant_array(bind_to_var(L, idx)), out)) return false;
   c->graph = true;
   return true;
 }
 
 /* An integer Array as a list of integers. */
-static prop_value ints_of_array(lua_State *L, const fn_info *info, int i, int idx, const damo_array *a) {
+static prop_value call_ints_of_array(lua_State *L, const bind_fn_info *info, int i, int idx, const damo_array *a) {
   if (a->ndim > 1 || !dtype_is_integer(array_dtype(a))) {
-    bad_option(L, info, i, idx, "an integer or a list of integers");
+    call_bad_option(L, info, i, idx, "an integer or a list of integers");
   }
   int n = (int)array_size(a);
-  prop_value *list = bind_room(L, (size_t)n, sizeof *list);
+  prop_value *list = bind_alloc(L, (size_t)n, sizeof *list);
   for (int64_t k = 0; k < n; k++) list[k] = prop_int(scalar_to_int64(array_get(a, &k)));
   return prop_list(list, n);
 }
 
 /* An integer, or a list of them and, for shapes, Variables. */
-static prop_value read_ints(lua_State *L, fn_call *c, int i, int idx, bool vars) {
-  const fn_info *info = c->info;
+static prop_value call_read_ints(lua_State *L, bind_fn_call *c, int i, int idx, bool vars) {
+  const bind_fn_info *info = c->info;
   const char *expected =
       vars ? "an integer, a list of integers and Variables, or an integer vector" : "an integer or a list of integers";
   int64_t k;
-  if (vars ? to_int(L, idx, &k) : to_known_int(L, c, idx, &k)) {
+  if (vars ? call_to_int(L, idx, &k) : call_to_known_int(L, c, idx, &k)) {
     prop_value one = prop_int(k);
     if (info->kind[i] != OPT_INTS) return one;
-    prop_value *list = bind_room(L, 1, sizeof *list);
+    prop_value *list = bind_alloc(L, 1, sizeof *list);
     list[0] = one;
     return prop_list(list, 1);
   }
-  if (bind_to_array(L, idx)) return ints_of_array(L, info, i, idx, bind_to_array(L, idx));
-  if (vars && is_var(L, idx)) {
+  if (bind_to_array(L, idx)) return call_ints_of_array(L, info, i, idx, bind_to_array(L, idx));
+  if (vars && bind_is_var(L, idx)) {
     c->graph = true;
     return (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, idx)};
   }
-  if (!lua_istable(L, idx)) bad_option(L, info, i, idx, expected);
+  if (!lua_istable(L, idx)) call_bad_option(L, info, i, idx, expected);
   int n = (int)lua_rawlen(L, idx);
-  prop_value *list = bind_room(L, (size_t)n, sizeof *list);
+  prop_value *list = bind_alloc(L, (size_t)n, sizeof *list);
   for (int j = 0; j < n; j++) {
     lua_rawgeti(L, idx, j + 1);
-    if (vars ? to_int(L, -1, &k) : to_known_int(L, c, -1, &k)) {
+    if (vars ? call_to_int(L, -1, &k) : call_to_known_int(L, c, -1, &k)) {
       list[j] = prop_int(k);
-    } else if (vars && is_var(L, -1)) {
+    } else if (vars && bind_is_var(L, -1)) {
       c->graph = true;
       list[j] = (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, -1)};
     } else {
-      bad_option(L, info, i, -1, expected);
+      call_bad_option(L, info, i, -1, expected);
     }
     lua_pop(L, 1); /* the list keeps it */
   }
   return prop_list(list, n);
 }
 
-static prop_value read_var(lua_State *L, fn_call *c, int i, int idx) {
+static prop_value call_read_var(lua_State *L, bind_fn_call *c, int i, int idx) {
   bool graph = false;
-  if (is_var(L, idx)) c->graph = true;
+  if (bind_is_var(L, idx)) c->graph = true;
   damo_var *v = bind_operand(L, idx, true, &graph, c->info->f->name, c->info->n_operands + i + 1, c->info->option[i]);
   return (prop_value){.kind = PROP_VAR, .u.var = v};
 }
@@ -228,11 +222,11 @@ bool bind_has_var(const prop_value *v) {
   return false;
 }
 
-static prop_value read_any(lua_State *L, fn_call *c, int i, int idx) {
+static prop_value call_read_any(lua_State *L, bind_fn_call *c, int i, int idx) {
   if (bind_to_array(L, idx)) {
     const damo_array *a = bind_to_array(L, idx);
-    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return ints_of_array(L, c->info, i, idx, a);
-    return read_var(L, c, i, idx);
+    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return call_ints_of_array(L, c->info, i, idx, a);
+    return call_read_var(L, c, i, idx);
   }
   char what[48];
   snprintf(what, sizeof what, "option '%s'", c->info->option[i]);
@@ -241,51 +235,51 @@ static prop_value read_any(lua_State *L, fn_call *c, int i, int idx) {
   return v;
 }
 
-static prop_value read_dtype(lua_State *L, const fn_info *info, int i, int idx) {
+static prop_value call_read_dtype(lua_State *L, const bind_fn_info *info, int i, int idx) {
   damo_type *t = bind_to(L, idx, OBJ_TYPE);
   if (t && type_has_shape(t)) return prop_str(dtype_name(t->dtype));
-  if (lua_type(L, idx) != LUA_TSTRING) bad_option(L, info, i, idx, "the name of a dtype");
+  if (lua_type(L, idx) != LUA_TSTRING) call_bad_option(L, info, i, idx, "the name of a dtype");
   return prop_str(dtype_name(bind_check_dtype(L, idx, info->f->name)));
 }
 
-static void read_option(lua_State *L, fn_call *c, int i, int idx) {
-  const fn_info *info = c->info;
+static void call_read_option(lua_State *L, bind_fn_call *c, int i, int idx) {
+  const bind_fn_info *info = c->info;
   int64_t k = 0;
   luaL_checkstack(L, 10, info->f->name);
   if (lua_isnoneornil(L, idx)) return;
-  switch ((option_kind)info->kind[i]) {
+  switch ((bind_option_kind)info->kind[i]) {
     case OPT_INT:
-      if (!to_known_int(L, c, idx, &k)) bad_option(L, info, i, idx, "an integer");
+      if (!call_to_known_int(L, c, idx, &k)) call_bad_option(L, info, i, idx, "an integer");
       c->opt[i] = prop_int(k);
       return;
     case OPT_NUM:
-      if (lua_type(L, idx) != LUA_TNUMBER) bad_option(L, info, i, idx, "a number");
+      if (lua_type(L, idx) != LUA_TNUMBER) call_bad_option(L, info, i, idx, "a number");
       c->opt[i] = prop_num(lua_tonumber(L, idx));
       return;
     case OPT_BOOL:
-      if (!lua_isboolean(L, idx)) bad_option(L, info, i, idx, "true or false");
+      if (!lua_isboolean(L, idx)) call_bad_option(L, info, i, idx, "true or false");
       c->opt[i] = prop_bool(lua_toboolean(L, idx));
       return;
     case OPT_STR:
-      if (lua_type(L, idx) != LUA_TSTRING) bad_option(L, info, i, idx, "a string");
+      if (lua_type(L, idx) != LUA_TSTRING) call_bad_option(L, info, i, idx, "a string");
       c->opt[i] = prop_str(bind_text(L, idx, info->f->name));
       return;
-    case OPT_DTYPE: c->opt[i] = read_dtype(L, info, i, idx); return;
+    case OPT_DTYPE: c->opt[i] = call_read_dtype(L, info, i, idx); return;
     case OPT_AXES:
-    case OPT_INTS: c->opt[i] = read_ints(L, c, i, idx, false); return;
-    case OPT_SHAPE: c->opt[i] = read_ints(L, c, i, idx, true); return;
-    case OPT_VAR: c->opt[i] = read_var(L, c, i, idx); return;
-    case OPT_ANY: c->opt[i] = read_any(L, c, i, idx); return;
+    case OPT_INTS: c->opt[i] = call_read_ints(L, c, i, idx, false); return;
+    case OPT_SHAPE: c->opt[i] = call_read_ints(L, c, i, idx, true); return;
+    case OPT_VAR: c->opt[i] = call_read_var(L, c, i, idx); return;
+    case OPT_ANY: c->opt[i] = call_read_any(L, c, i, idx); return;
   }
 }
 
 /* Kinds whose values are lists: an array part stands for the whole value, else for its one entry. */
-static bool takes_list(option_kind k) {
+static bool call_takes_list(bind_option_kind k) {
   return k == OPT_AXES || k == OPT_INTS || k == OPT_SHAPE || k == OPT_ANY || k == OPT_VAR;
 }
 
 /* A table of options has names, and a list part that stands for the first: no other keys. */
-static void check_keys(lua_State *L, const fn_info *info, int idx) {
+static void call_check_keys(lua_State *L, const bind_fn_info *info, int idx) {
   const lua_Number n = (lua_Number)lua_rawlen(L, idx);
   luaL_checkstack(L, 4, info->f->name);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
@@ -297,48 +291,48 @@ static void check_keys(lua_State *L, const fn_info *info, int idx) {
 }
 
 /* The array part of the table at idx as the first option. */
-static void read_array_part(lua_State *L, fn_call *c, int idx, bool has_keys) {
-  const fn_info *info = c->info;
+static void call_read_array_part(lua_State *L, bind_fn_call *c, int idx, bool has_keys) {
+  const bind_fn_info *info = c->info;
   int n = (int)lua_rawlen(L, idx);
   if (n == 0 && has_keys) return;
   if (info->n_options == 0) bind_raise(L, DAMO_ETYPE, "%s: takes no options", info->f->name);
-  if (takes_list((option_kind)info->kind[0])) {
+  if (call_takes_list((bind_option_kind)info->kind[0])) {
     lua_createtable(L, n, 0);
     for (int j = 1; j <= n; j++) {
       lua_rawgeti(L, idx, j);
       lua_rawseti(L, -2, j);
     }
-    read_option(L, c, 0, lua_gettop(L));
+    call_read_option(L, c, 0, lua_gettop(L));
     return;
   }
   if (n > 1) bind_raise(L, DAMO_ETYPE, "%s: option '%s' takes one value, got %d", info->f->name, info->option[0], n);
   lua_rawgeti(L, idx, 1);
-  read_option(L, c, 0, lua_gettop(L));
+  call_read_option(L, c, 0, lua_gettop(L));
 }
 
-static void read_named_options(lua_State *L, fn_call *c, int idx) {
-  const fn_info *info = c->info;
+static void call_read_named_options(lua_State *L, bind_fn_call *c, int idx) {
+  const bind_fn_info *info = c->info;
   bind_check_listed_options(L, info->f->name, idx, info->option);
   for (int i = 0; i < info->n_options; i++) {
     lua_getfield(L, idx, info->option[i]);
     if (lua_isnil(L, -1)) {
       lua_pop(L, 1);
     } else {
-      read_option(L, c, i, lua_gettop(L));
+      call_read_option(L, c, i, lua_gettop(L));
     }
   }
 }
 
-static int too_many(lua_State *L, const fn_info *info, int top) {
+static int call_too_many(lua_State *L, const bind_fn_info *info, int top) {
   const char *operands = info->f->operands ? info->f->operands : "";
   return bind_raise(L, DAMO_ETYPE, "%s: too many arguments: %d given; operands: %s%s", info->f->name, top,
                     operands[0] ? operands : "none", info->n_options ? ", then a table of options" : "");
 }
 
 /* reshape(a, 2, 3): the arguments from idx on are the values of the first option, one by one. */
-static void refuse_one_by_one(lua_State *L, const fn_info *info, int idx, int top) {
+static void call_refuse_one_by_one(lua_State *L, const bind_fn_info *info, int idx, int top) {
   luaL_Buffer b;
-  if (info->n_options == 0 || !takes_list(info->kind[0]) || info->kind[0] == OPT_VAR || top > idx + 16) return;
+  if (info->n_options == 0 || !call_takes_list(info->kind[0]) || info->kind[0] == OPT_VAR || top > idx + 16) return;
   for (int i = idx; i <= top; i++) {
     if (lua_type(L, i) != LUA_TNUMBER && lua_type(L, i) != LUA_TSTRING) return;
   }
@@ -358,35 +352,35 @@ static void refuse_one_by_one(lua_State *L, const fn_info *info, int idx, int to
 
 /* Arguments from idx on: one value for the first option (a dtype's name may follow it), then a table with named
  * options. */
-static void read_options_from(lua_State *L, fn_call *c, int idx, int top) {
-  const fn_info *info = c->info;
+static void call_read_options_from(lua_State *L, bind_fn_call *c, int idx, int top) {
+  const bind_fn_info *info = c->info;
   int next = 0, first = idx;
   for (; idx <= top; idx++) {
-    if (lua_istable(L, idx)) check_keys(L, info, idx);
+    if (lua_istable(L, idx)) call_check_keys(L, info, idx);
     if (bind_is_options(L, idx)) {
-      if (idx < top) too_many(L, info, top);
-      read_array_part(L, c, idx, true);
-      read_named_options(L, c, idx);
+      if (idx < top) call_too_many(L, info, top);
+      call_read_array_part(L, c, idx, true);
+      call_read_named_options(L, c, idx);
       return;
     }
     bool allowed =
         next == 0 || (next == 1 && info->n_options > 1 && info->kind[1] == OPT_DTYPE && lua_isstring(L, idx));
-    if (!allowed) refuse_one_by_one(L, info, first, top);
-    if (next >= info->n_options || !allowed) too_many(L, info, top);
+    if (!allowed) call_refuse_one_by_one(L, info, first, top);
+    if (next >= info->n_options || !allowed) call_too_many(L, info, top);
     if (next == 0 && lua_istable(L, idx)) {
       bool named_none =
           lua_rawlen(L, idx) == 0 && idx == top && info->kind[0] != OPT_SHAPE && info->kind[0] != OPT_AXES;
-      if (!named_none) read_array_part(L, c, idx, false);
+      if (!named_none) call_read_array_part(L, c, idx, false);
     } else {
-      read_option(L, c, next, idx);
+      call_read_option(L, c, next, idx);
     }
     next++;
   }
 }
 
 /* A Variable among the options makes the call symbolic, so they are read before the operands. */
-void bind_read_args(lua_State *L, fn_call *c, int top) {
-  int next = read_operand_places(L, c, top);
-  if (next <= top) read_options_from(L, c, next, top);
+void bind_read_args(lua_State *L, bind_fn_call *c, int top) {
+  int next = call_read_operand_places(L, c, top);
+  if (next <= top) call_read_options_from(L, c, next, top);
   bind_read_operands(L, c);
 }

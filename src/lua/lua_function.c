@@ -1,7 +1,7 @@
 /* lua_function: compiled Functions as Lua's objects: their userdata, fields and methods. */
 #include "lua_function.h"
 
-static const char caller_key = 'c', meta_key = 'm';
+static const char caller_key = 'c', function_key = 'm';
 
 static int caller_gc(lua_State *L) {
   bind_caller *c = lua_touserdata(L, 1);
@@ -14,7 +14,7 @@ static int caller_gc(lua_State *L) {
 }
 
 /* Gives the Function's userdata at idx its caller. */
-static void attach_caller(lua_State *L, int idx, const damo_function *f, bool named, bool single) {
+static void caller_attach(lua_State *L, int idx, const damo_function *f, bool named, bool single) {
   idx = lua_absindex(L, idx);
   size_t bytes = sizeof(bind_caller) + (size_t)f->n_inputs * sizeof(damo_array *);
   bind_peer(L, idx);
@@ -25,7 +25,7 @@ static void attach_caller(lua_State *L, int idx, const damo_function *f, bool na
     const damo_type *t = f->outputs[i].type;
     if (!type_is_tensor(t) || t->ndim > 0 || dtype_is_complex(t->dtype) || t->dtype == DAMO_UINT64) c->n_arrays++;
   }
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &meta_key);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &function_key);
   lua_setmetatable(L, -2);
   lua_rawsetp(L, -2, &caller_key);
   lua_pop(L, 1);
@@ -33,7 +33,7 @@ static void attach_caller(lua_State *L, int idx, const damo_function *f, bool na
 
 /* The Function at the top reaches what is Lua's in DEBUG mode's other Function: Ops that rewriting took away or passed
  * through, values that only Lua reads. */
-static void anchor_plain(lua_State *L, const damo_function *plain) {
+static void function_anchor_plain(lua_State *L, const damo_function *plain) {
   int n = 0;
   bind_peer(L, -1);
   lua_newtable(L);
@@ -55,8 +55,8 @@ static void anchor_plain(lua_State *L, const damo_function *plain) {
 
 void bind_push_function(lua_State *L, damo_function *take_f, bool named, bool single) {
   bind_push(L, take_f);
-  attach_caller(L, -1, take_f, named, single);
-  if (take_f->plain) anchor_plain(L, take_f->plain);
+  caller_attach(L, -1, take_f, named, single);
+  if (take_f->plain) function_anchor_plain(L, take_f->plain);
 }
 
 damo_function *bind_function_self(lua_State *L, const char *func) {
@@ -76,7 +76,7 @@ bind_caller *bind_caller_of(lua_State *L, int idx) {
 
 /* ---- Fields and methods ------------------------------------------------------------------------------------------ */
 
-static int copy(lua_State *L) {
+static int function_make_copy(lua_State *L) {
   damo_function *f = bind_function_self(L, "copy");
   bind_caller *c = bind_caller_of(L, 1);
   damo_function *g = function_copy(f);
@@ -86,7 +86,7 @@ static int copy(lua_State *L) {
 }
 
 /* Of an object that is gone already nothing is left to do. */
-static int free_now(lua_State *L) {
+static int function_free_now(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
   if (!box || box->kind != OBJ_FUNCTION) return bind_arg_error(L, "free", 1, "self", "a Function");
   if (!box->obj) return 0;
@@ -94,22 +94,22 @@ static int free_now(lua_State *L) {
   return 0;
 }
 
-static int get_name(lua_State *L) {
+static int function_get_name(lua_State *L) {
   lua_pushstring(L, bind_function_self(L, "name")->name);
   return 1;
 }
 
-static int get_n_calls(lua_State *L) {
+static int function_get_n_calls(lua_State *L) {
   lua_pushinteger(L, (lua_Integer)bind_function_self(L, "n_calls")->n_calls);
   return 1;
 }
 
-static int get_fgraph(lua_State *L) {
+static int function_get_fgraph(lua_State *L) {
   bind_push_borrowed(L, bind_function_self(L, "fgraph")->fgraph);
   return 1;
 }
 
-static int get_inputs(lua_State *L) {
+static int function_get_inputs(lua_State *L) {
   damo_function *f = bind_function_self(L, "inputs");
   lua_createtable(L, (int)f->n_inputs, 0);
   for (int64_t i = 0; i < f->n_inputs; i++) {
@@ -119,7 +119,7 @@ static int get_inputs(lua_State *L) {
   return 1;
 }
 
-static int get_shared(lua_State *L) {
+static int function_get_shared(lua_State *L) {
   damo_function *f = bind_function_self(L, "shared");
   int n = 0;
   lua_newtable(L);
@@ -132,20 +132,20 @@ static int get_shared(lua_State *L) {
 }
 
 /* Adds what its thunks took, and those of the graphs inside (as deep as they are nested). */
-static void count_factors(const damo_function *f, int64_t *analyses, int64_t *factorizations) {
+static void function_count_factors(const damo_function *f, int64_t *analyses, int64_t *factorizations) {
   for (int64_t i = 0; i < f->plan.n_thunks; i++) {
     const thunk *t = f->plan.thunks[i];
     const damo_function *inner = op_from_graph_running(t);
     factor_counts(t, analyses, factorizations);
-    if (inner) count_factors(inner, analyses, factorizations);
+    if (inner) function_count_factors(inner, analyses, factorizations);
   }
 }
 
 /* What the calls so far took: analyses and factorizations of sparse matrices. */
-static int get_profile(lua_State *L) {
+static int function_get_profile(lua_State *L) {
   const damo_function *f = bind_function_self(L, "profile");
   int64_t analyses = 0, factorizations = 0;
-  count_factors(f, &analyses, &factorizations);
+  function_count_factors(f, &analyses, &factorizations);
   lua_createtable(L, 0, 2);
   lua_pushinteger(L, (lua_Integer)analyses);
   lua_setfield(L, -2, "symbolic_analyses");
@@ -155,7 +155,7 @@ static int get_profile(lua_State *L) {
   return 1;
 }
 
-static int tostring(lua_State *L) {
+static int function_tostring(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
   const damo_function *f = box ? (const damo_function *)box->obj : NULL;
   if (!f || f->freed) {
@@ -180,19 +180,19 @@ static int tostring(lua_State *L) {
 }
 
 void bind_add_function_class(lua_State *L) {
-  static const luaL_Reg fields[] = {{"name", get_name},
-                                    {"n_calls", get_n_calls},
-                                    {"fgraph", get_fgraph},
-                                    {"inputs", get_inputs},
-                                    {"shared", get_shared},
-                                    {"profile", get_profile},
+  static const luaL_Reg fields[] = {{"name", function_get_name},
+                                    {"n_calls", function_get_n_calls},
+                                    {"fgraph", function_get_fgraph},
+                                    {"inputs", function_get_inputs},
+                                    {"shared", function_get_shared},
+                                    {"profile", function_get_profile},
                                     {NULL, NULL}};
   static const luaL_Reg methods[] = {{"call", bind_function_call_named},
                                      {"into", bind_function_into},
-                                     {"copy", copy},
-                                     {"free", free_now},
+                                     {"copy", function_make_copy},
+                                     {"free", function_free_now},
                                      {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__tostring", tostring}, {"__close", free_now}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__tostring", function_tostring}, {"__close", function_free_now}, {NULL, NULL}};
   bind_class(L, OBJ_FUNCTION, fields, methods, meta, LUA_NOREF);
   bind_metatable(L, OBJ_FUNCTION);
   bind_pushclosure(L, bind_function_call, 0);
@@ -201,5 +201,5 @@ void bind_add_function_class(lua_State *L) {
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, caller_gc);
   lua_setfield(L, -2, "__gc");
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &meta_key);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &function_key);
 }

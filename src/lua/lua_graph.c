@@ -6,16 +6,16 @@
 /* ---- Apply: making ----------------------------------------------------------------------------------------------- */
 
 /* The outputs of a node to be: fresh Variables, adopted by it, or Types. */
-typedef struct made_outputs {
+typedef struct apply_made_outputs {
   damo_var **var; /* NULL where a Type was given */
   damo_type **type;
   int n;
-} made_outputs;
+} apply_made_outputs;
 
-static made_outputs read_outputs(lua_State *L, int idx) {
-  made_outputs o = {.n = (int)lua_rawlen(L, idx)};
-  o.var = bind_room(L, (size_t)o.n, sizeof *o.var);
-  o.type = bind_room(L, (size_t)o.n, sizeof *o.type);
+static apply_made_outputs apply_read_outputs(lua_State *L, int idx) {
+  apply_made_outputs o = {.n = (int)lua_rawlen(L, idx)};
+  o.var = bind_alloc(L, (size_t)o.n, sizeof *o.var);
+  o.type = bind_alloc(L, (size_t)o.n, sizeof *o.type);
   for (int i = 0; i < o.n; i++) {
     lua_rawgeti(L, idx, i + 1);
     damo_var *v = bind_to_var(L, -1);
@@ -36,7 +36,7 @@ static made_outputs read_outputs(lua_State *L, int idx) {
 }
 
 /* Whether an input depends on v. A fresh Variable, held by its userdata alone, is in no graph yet. */
-static bool depends_on(lua_State *L, const bind_list *in, const damo_var *v) {
+static bool graph_call_depends_on(lua_State *L, const bind_list *in, const damo_var *v) {
   bool found = false;
   for (int64_t i = 0; i < in->n && !found; i++) found = in->at[i] == v;
   if (found || v->obj.refs == 1) return found;
@@ -51,15 +51,15 @@ static bool depends_on(lua_State *L, const bind_list *in, const damo_var *v) {
 }
 
 /* damo.Apply(op, inputs, outputs) */
-static int make_apply(lua_State *L) {
+static int apply_make(lua_State *L) {
   lua_settop(L, 3);
   damo_op *op = bind_check_obj(L, 1, OBJ_OP, "Apply", "op");
   if (!lua_istable(L, 2)) bind_arg_error(L, "Apply", 2, "inputs", "a list of Variables");
   if (!lua_istable(L, 3)) bind_arg_error(L, "Apply", 3, "outputs", "a list of fresh Variables or Types");
   bind_list in = bind_var_list(L, 2, false, "Apply", "inputs");
-  made_outputs out = read_outputs(L, 3);
+  apply_made_outputs out = apply_read_outputs(L, 3);
   for (int i = 0; i < out.n; i++) {
-    if (out.var[i] && depends_on(L, &in, out.var[i])) {
+    if (out.var[i] && graph_call_depends_on(L, &in, out.var[i])) {
       bind_raise(L, DAMO_EINCONSISTENCY, "Apply: the inputs depend on output %d: this would make a cycle", i + 1);
     }
   }
@@ -80,44 +80,37 @@ static int make_apply(lua_State *L) {
 
 /* ---- Apply: fields and methods ----------------------------------------------------------------------------------- */
 
-static damo_apply *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_APPLY, func, "self"); }
+static damo_apply *apply_self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_APPLY, func, "self"); }
 
-static int push_list(lua_State *L, damo_var *const *v, int64_t n) {
-  lua_createtable(L, (int)n, 0);
-  for (int64_t i = 0; i < n; i++) {
-    bind_push_borrowed(L, v[i]);
-    lua_rawseti(L, -2, (int)(i + 1));
-  }
+static int apply_get_op(lua_State *L) {
+  bind_push_borrowed(L, apply_self(L, "op")->op);
   return 1;
 }
 
-static int get_op(lua_State *L) {
-  bind_push_borrowed(L, self(L, "op")->op);
+static int apply_get_inputs(lua_State *L) {
+  damo_apply *node = apply_self(L, "inputs");
+  bind_push_vars(L, node->in, node->n_in);
   return 1;
 }
 
-static int get_inputs(lua_State *L) {
-  damo_apply *node = self(L, "inputs");
-  return push_list(L, node->in, node->n_in);
-}
-
-static int get_outputs(lua_State *L) {
-  damo_apply *node = self(L, "outputs");
-  return push_list(L, node->out, node->n_out);
-}
-
-static int get_nin(lua_State *L) {
-  lua_pushinteger(L, self(L, "nin")->n_in);
+static int apply_get_outputs(lua_State *L) {
+  damo_apply *node = apply_self(L, "outputs");
+  bind_push_vars(L, node->out, node->n_out);
   return 1;
 }
 
-static int get_nout(lua_State *L) {
-  lua_pushinteger(L, self(L, "nout")->n_out);
+static int apply_get_nin(lua_State *L) {
+  lua_pushinteger(L, apply_self(L, "nin")->n_in);
   return 1;
 }
 
-static int get_tag(lua_State *L) {
-  damo_apply *node = self(L, "tag");
+static int apply_get_nout(lua_State *L) {
+  lua_pushinteger(L, apply_self(L, "nout")->n_out);
+  return 1;
+}
+
+static int apply_get_tag(lua_State *L) {
+  damo_apply *node = apply_self(L, "tag");
   bind_peer(L, 1);
   lua_getfield(L, -1, "tag");
   if (!lua_isnil(L, -1)) return 1;
@@ -130,8 +123,8 @@ static int get_tag(lua_State *L) {
   return 1;
 }
 
-static int newindex(lua_State *L) {
-  self(L, "Apply");
+static int apply_newindex(lua_State *L) {
+  apply_self(L, "Apply");
   const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
   if (strcmp(key, "tag") != 0)
     return bind_raise(L, DAMO_ETYPE, "Apply: the field '%s' can't be set; node.tag.%s can", key, key);
@@ -157,8 +150,8 @@ damo_var *bind_default_output(lua_State *L, const damo_apply *node) {
 }
 
 /* node:default_output(): the output that a call gives. */
-static int default_output(lua_State *L) {
-  bind_push_borrowed(L, bind_default_output(L, self(L, "default_output")));
+static int apply_default_output(lua_State *L) {
+  bind_push_borrowed(L, bind_default_output(L, apply_self(L, "default_output")));
   return 1;
 }
 
@@ -169,22 +162,22 @@ void bind_node_to_output(lua_State *L, int idx) {
   lua_replace(L, idx);
 }
 
-static int clone(lua_State *L) {
-  damo_apply *node = self(L, "clone"), *copy = apply_clone_with(node, node->in);
+static int graph_call_clone(lua_State *L) {
+  damo_apply *node = apply_self(L, "clone"), *copy = apply_clone_with(node, node->in);
   if (!copy) return bind_error(L);
   bind_push(L, copy);
   bind_test_node(L, copy);
   return 1;
 }
 
-static bool same_types(const damo_apply *node, damo_var *const *in) {
+static bool apply_same_types(const damo_apply *node, damo_var *const *in) {
   for (int i = 0; i < node->n_in; i++) {
     if (node->in[i]->type != in[i]->type) return false;
   }
   return true;
 }
 
-static bool types_fit(const damo_apply *node, damo_var *const *in) {
+static bool apply_types_fit(const damo_apply *node, damo_var *const *in) {
   for (int i = 0; i < node->n_in; i++) {
     if (!type_is_super(node->in[i]->type, in[i]->type)) return false;
   }
@@ -193,8 +186,8 @@ static bool types_fit(const damo_apply *node, damo_var *const *in) {
 
 /* node:clone_with_new_inputs(inputs, strict): where Types differ the Op makes the node anew; when strict, as is the
  * default, they are Types of values that the old ones take. */
-static int clone_with_new_inputs(lua_State *L) {
-  damo_apply *node = self(L, "clone_with_new_inputs"), *copy;
+static int apply_clone_with_new_inputs(lua_State *L) {
+  damo_apply *node = apply_self(L, "clone_with_new_inputs"), *copy;
   lua_settop(L, 3);
   bind_list in = bind_var_list(L, 2, false, "clone_with_new_inputs", "inputs");
   if (!lua_isnil(L, 3) && !lua_isboolean(L, 3)) bind_arg_error(L, "clone_with_new_inputs", 3, "strict", "a boolean");
@@ -202,9 +195,9 @@ static int clone_with_new_inputs(lua_State *L) {
     bind_raise(L, DAMO_EVALUE, "clone_with_new_inputs: %s has %d inputs, got %d", node->op->def->name, node->n_in,
                (int)in.n);
   }
-  if (same_types(node, in.at)) {
+  if (apply_same_types(node, in.at)) {
     copy = apply_clone_with(node, in.at);
-  } else if ((lua_isnil(L, 3) || lua_toboolean(L, 3)) && !types_fit(node, in.at)) {
+  } else if ((lua_isnil(L, 3) || lua_toboolean(L, 3)) && !apply_types_fit(node, in.at)) {
     return bind_raise(L, DAMO_ETYPE, "clone_with_new_inputs: the Types differ from the node's (strict)");
   } else {
     bind_set_trace(L);
@@ -219,8 +212,8 @@ static int clone_with_new_inputs(lua_State *L) {
   return 1;
 }
 
-static int tostring(lua_State *L) {
-  damo_apply *node = self(L, "tostring");
+static int apply_tostring(lua_State *L) {
+  damo_apply *node = apply_self(L, "tostring");
   strbuf *b = bind_push_strbuf(L);
   op_format(b, node->op);
   strbuf_add(b, "(");
@@ -235,9 +228,9 @@ static int tostring(lua_State *L) {
 
 /* ---- Walks ------------------------------------------------------------------------------------------------------- */
 
-typedef damo_status (*walk_fn)(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out);
+typedef damo_status (*graph_list_fn)(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out);
 
-static int push_walk_protected(lua_State *L) {
+static int graph_list_push_protected(lua_State *L) {
   const ptrvec *list = lua_touserdata(L, 1);
   lua_createtable(L, (int)list->n, 0);
   for (int64_t i = 0; i < list->n; i++) {
@@ -248,15 +241,15 @@ static int push_walk_protected(lua_State *L) {
 }
 
 /* Pushes the borrowed objects as a list and clears theirs, whatever happens. */
-static int push_walk(lua_State *L, ptrvec *list) {
-  lua_pushcfunction(L, push_walk_protected);
+static int graph_list_push(lua_State *L, ptrvec *list) {
+  lua_pushcfunction(L, graph_list_push_protected);
   lua_pushlightuserdata(L, list);
   int rc = lua_pcall(L, 1, 1, 0);
   ptrvec_clear(list);
   return rc == LUA_OK ? 1 : lua_error(L);
 }
 
-static int walk(lua_State *L, const char *func, walk_fn fn) {
+static int graph_list(lua_State *L, const char *func, graph_list_fn fn) {
   lua_settop(L, 1);
   bind_list out = bind_var_list(L, 1, false, func, "outputs");
   ptrvec found;
@@ -267,19 +260,19 @@ static int walk(lua_State *L, const char *func, walk_fn fn) {
     ptrvec_clear(&found);
     return bind_error(L);
   }
-  return push_walk(L, &found);
+  return graph_list_push(L, &found);
 }
 
-static damo_status sort_plain(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out) {
+static damo_status graph_list_sorted(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out) {
   return graph_toposort(ctx, outputs, n, NULL, 0, out);
 }
 
-static int ancestors(lua_State *L) { return walk(L, "ancestors", graph_ancestors); }
-static int inputs_of(lua_State *L) { return walk(L, "graph_inputs", graph_inputs); }
-static int toposort(lua_State *L) { return walk(L, "toposort", sort_plain); }
+static int graph_list_ancestors(lua_State *L) { return graph_list(L, "ancestors", graph_ancestors); }
+static int graph_list_inputs(lua_State *L) { return graph_list(L, "graph_inputs", graph_inputs); }
+static int graph_list_toposort(lua_State *L) { return graph_list(L, "toposort", graph_list_sorted); }
 
 /* variables(ins, outs): all Variables between, both included. */
-static int variables(lua_State *L) {
+static int graph_list_variables(lua_State *L) {
   lua_settop(L, 2);
   bind_list in = bind_var_list(L, 1, false, "variables", "inputs");
   bind_list out = bind_var_list(L, 2, false, "variables", "outputs");
@@ -311,20 +304,20 @@ static int variables(lua_State *L) {
     ptrvec_clear(&found);
     return bind_error(L);
   }
-  return push_walk(L, &found);
+  return graph_list_push(L, &found);
 }
 
 /* ---- Copies and comparison --------------------------------------------------------------------------------------- */
 
 /* {[old] = new} at idx as two lists; pushes what keeps them. */
-static int64_t read_replacements(lua_State *L, int idx, damo_var ***old, damo_var ***now, const char *func) {
+static int64_t graph_read_replacements(lua_State *L, int idx, damo_var ***old, damo_var ***now, const char *func) {
   int64_t n = 0;
   if (lua_isnil(L, idx)) return 0;
   if (!lua_istable(L, idx)) bind_arg_error(L, func, idx, "replace", "a table {[old] = new}");
   bind_own_table(L, idx);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) n++;
-  *old = bind_room(L, (size_t)n, sizeof **old);
-  *now = bind_room(L, (size_t)n, sizeof **now);
+  *old = bind_alloc(L, (size_t)n, sizeof **old);
+  *now = bind_alloc(L, (size_t)n, sizeof **now);
   lua_newtable(L);
   int keep = lua_gettop(L);
   n = 0;
@@ -341,10 +334,10 @@ static int64_t read_replacements(lua_State *L, int idx, damo_var ***old, damo_va
 }
 
 /* clone_replace(outputs, {[old] = new}) */
-static int clone_replace(lua_State *L) {
+static int graph_call_clone_replace(lua_State *L) {
   lua_settop(L, 2);
   damo_var **old = NULL, **now = NULL;
-  int64_t n = read_replacements(L, 2, &old, &now, "clone_replace");
+  int64_t n = graph_read_replacements(L, 2, &old, &now, "clone_replace");
   for (int64_t i = 0; i < n; i++) {
     char a[320], b[320];
     if (type_is_compatible(old[i]->type, now[i]->type)) continue;
@@ -375,7 +368,7 @@ static int clone_replace(lua_State *L) {
 }
 
 /* equal_computations(xs, ys, in_xs, in_ys) */
-static int equal_computations(lua_State *L) {
+static int graph_call_equal_computations(lua_State *L) {
   lua_settop(L, 4);
   bind_list xs = bind_var_list(L, 1, false, "equal_computations", "xs");
   bind_list ys = bind_var_list(L, 2, false, "equal_computations", "ys");
@@ -392,23 +385,27 @@ static int equal_computations(lua_State *L) {
 /* ---- The module -------------------------------------------------------------------------------------------------- */
 
 void bind_open_graph(lua_State *L) {
-  static const luaL_Reg fields[] = {{"op", get_op},   {"inputs", get_inputs}, {"outputs", get_outputs},
-                                    {"nin", get_nin}, {"nout", get_nout},     {"tag", get_tag},
+  static const luaL_Reg fields[] = {{"op", apply_get_op},
+                                    {"inputs", apply_get_inputs},
+                                    {"outputs", apply_get_outputs},
+                                    {"nin", apply_get_nin},
+                                    {"nout", apply_get_nout},
+                                    {"tag", apply_get_tag},
                                     {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"default_output", default_output},
-                                     {"clone", clone},
-                                     {"clone_with_new_inputs", clone_with_new_inputs},
+  static const luaL_Reg methods[] = {{"default_output", apply_default_output},
+                                     {"clone", graph_call_clone},
+                                     {"clone_with_new_inputs", apply_clone_with_new_inputs},
                                      {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__newindex", newindex}, {"__tostring", tostring}, {NULL, NULL}};
-  static const luaL_Reg walks[] = {{"ancestors", ancestors},
-                                   {"graph_inputs", inputs_of},
-                                   {"toposort", toposort},
-                                   {"variables", variables},
-                                   {"clone_replace", clone_replace},
-                                   {"equal_computations", equal_computations},
+  static const luaL_Reg meta[] = {{"__newindex", apply_newindex}, {"__tostring", apply_tostring}, {NULL, NULL}};
+  static const luaL_Reg walks[] = {{"ancestors", graph_list_ancestors},
+                                   {"graph_inputs", graph_list_inputs},
+                                   {"toposort", graph_list_toposort},
+                                   {"variables", graph_list_variables},
+                                   {"clone_replace", graph_call_clone_replace},
+                                   {"equal_computations", graph_call_equal_computations},
                                    {NULL, NULL}};
   bind_class(L, OBJ_APPLY, fields, methods, meta, LUA_NOREF);
-  bind_pushfunction(L, make_apply);
+  bind_pushfunction(L, apply_make);
   lua_setfield(L, -2, "Apply");
   lua_newtable(L); /* damo.core.graph: lua/damo/graph.lua and printing.lua give these their places */
   bind_setfuncs(L, walks);

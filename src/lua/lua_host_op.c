@@ -1,16 +1,16 @@
 /* lua_host_op: damo.ops, the Op classes that the host registered, by name. */
 #include "lua_int.h"
 
-#define MAX_PROPS 32
-#define MAX_NAMES 64 /* among which a name is suggested */
+#define HOST_OP_MAX_PROPS 32
+#define HOST_OP_MAX_NAMES 64 /* among which a name is suggested */
 
-/* The names split at their spaces, in a room that is pushed. */
-static int split(lua_State *L, const char *text, const char **names) {
+/* The names split at their spaces, in a userdata that is pushed. */
+static int host_op_split_names(lua_State *L, const char *text, const char **names) {
   size_t size = (text ? strlen(text) : 0) + 1;
-  char *room = bind_room(L, size, 1);
+  char *copy = bind_alloc(L, size, 1);
   int n = 0;
-  if (text) memcpy(room, text, size);
-  for (char *p = room; *p && n < MAX_PROPS;) {
+  if (text) memcpy(copy, text, size);
+  for (char *p = copy; *p && n < HOST_OP_MAX_PROPS;) {
     names[n++] = p;
     p += strcspn(p, " ");
     while (*p == ' ') *p++ = '\0';
@@ -20,13 +20,13 @@ static int split(lua_State *L, const char *text, const char **names) {
 }
 
 int bind_class_instance(lua_State *L, const op_def *def, int idx) {
-  const char *names[MAX_PROPS + 1];
-  prop_value props[MAX_PROPS];
+  const char *names[HOST_OP_MAX_PROPS + 1];
+  prop_value props[HOST_OP_MAX_PROPS];
   lua_settop(L, idx);
   if (lua_isnil(L, idx)) lua_newtable(L), lua_replace(L, idx);
   if (!lua_istable(L, idx)) bind_arg_error(L, def->name, idx, "props", "a table of properties");
-  luaL_checkstack(L, 2 * MAX_PROPS + 20, def->name);
-  int n = split(L, def->props, names);
+  luaL_checkstack(L, 2 * HOST_OP_MAX_PROPS + 20, def->name);
+  int n = host_op_split_names(L, def->props, names);
   if (lua_rawlen(L, idx) > 0) bind_raise(L, DAMO_ETYPE, "%s: properties are given by name", def->name);
   bind_check_options(L, def->name, idx, names);
   for (int i = 0; i < n; i++) {
@@ -40,16 +40,16 @@ int bind_class_instance(lua_State *L, const op_def *def, int idx) {
 }
 
 /* damo.ops.Name{prop = value}: upvalue 1 is the class, which lives as long as the context. */
-static int host_instance_body(lua_State *L) {
+static int host_op_instance_body(lua_State *L) {
   return bind_class_instance(L, lua_touserdata(L, lua_upvalueindex(1)), 1);
 }
 
-static int host_instance(lua_State *L) { return bind_again(L, host_instance_body, 1); }
+static int host_op_instance(lua_State *L) { return bind_again(L, host_op_instance_body, 1); }
 
-static int no_class(lua_State *L, damo_ctx *ctx, const char *name) {
-  const char *names[MAX_NAMES + 1];
+static int host_op_no_class(lua_State *L, damo_ctx *ctx, const char *name) {
+  const char *names[HOST_OP_MAX_NAMES + 1];
   int n = 0;
-  for (const op_def *def; n < MAX_NAMES && (def = api_class_at(ctx, n)) != NULL; n++) names[n] = def->name;
+  for (const op_def *def; n < HOST_OP_MAX_NAMES && (def = api_class_at(ctx, n)) != NULL; n++) names[n] = def->name;
   names[n] = NULL;
   const char *near = suggest(name, names);
   if (near)
@@ -58,16 +58,16 @@ static int no_class(lua_State *L, damo_ctx *ctx, const char *name) {
 }
 
 /* damo.ops.Name: the Op of a class without properties, else a function of a table of them. */
-static int host_class(lua_State *L) {
+static int host_op_class(lua_State *L) {
   lua_settop(L, 2);
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
   damo_ctx *ctx = bind_ctx(L);
   const char *name = bind_text(L, 2, "damo.ops");
   const op_def *def = api_class_find(ctx, name);
-  if (!def) return no_class(L, ctx, name);
+  if (!def) return host_op_no_class(L, ctx, name);
   if (def->props && def->props[0]) {
     lua_pushlightuserdata(L, (void *)def);
-    bind_pushclosure(L, host_instance, 1);
+    bind_pushclosure(L, host_op_instance, 1);
   } else {
     damo_op *op = op_new(ctx, def, NULL, 0);
     if (!op) return bind_error(L);
@@ -82,7 +82,7 @@ static int host_class(lua_State *L) {
 void bind_open_host_op(lua_State *L) {
   lua_newtable(L);
   lua_createtable(L, 0, 1);
-  bind_pushfunction(L, host_class);
+  bind_pushfunction(L, host_op_class);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
   lua_setfield(L, -2, "ops");

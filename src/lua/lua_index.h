@@ -10,27 +10,27 @@
 
 #include "lua_int.h"
 
-#define MAX_ITEMS (2 * DAMO_MAX_NDIM)
+#define BIND_MAX_ITEMS (2 * DAMO_MAX_NDIM)
 
-typedef enum item_kind { POSITION, RANGE, NEWAXIS, ELLIPSIS, LIST } item_kind;
+typedef enum bind_item_kind { KEY_POSITION, KEY_RANGE, KEY_NEWAXIS, KEY_ELLIPSIS, KEY_LIST } bind_item_kind;
 
 /* A key without lists: each item with its integers. */
-typedef struct basic_item {
-  item_kind kind;
+typedef struct bind_index_item {
+  bind_item_kind kind;
   bool has[3];
   int64_t at[3]; /* position, or start, stop, step */
-} basic_item;
+} bind_index_item;
 
-typedef struct basic_key {
+typedef struct bind_index_key {
   int n;
-  basic_item item[MAX_ITEMS];
-} basic_key;
+  bind_index_item item[BIND_MAX_ITEMS];
+} bind_index_key;
 
 /* The number (or 0-d integer Array) at idx as a position; an index error that names func otherwise. */
 int64_t bind_index_position(lua_State *L, int idx, const char *func);
 /* Reads the key at idx; false when it needs the index ops. */
-bool bind_index_read(lua_State *L, int idx, basic_key *key, const char *func);
+bool bind_index_read(lua_State *L, int idx, bind_index_key *key, const char *func);
 /* The view that a basic key picks; NULL on failure. */
-damo_array *bind_index_view(const damo_array *a, const basic_key *key, const char *func);
+damo_array *bind_index_view(const damo_array *a, const bind_index_key *key, const char *func);
 
 #endif

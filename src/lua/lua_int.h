@@ -18,6 +18,8 @@ bind_entry bind_enter(lua_State *L);
  * deep it fails with that error instead. */
 int bind_call_back(lua_State *L, damo_ctx *ctx, int n, int n_results);
 void bind_leave(bind_entry e);
+/* Whether the value at idx is a function, or has __call. */
+bool bind_is_callable(lua_State *L, int idx);
 /* Keeps the Lua value at idx alive until bind_done: what a callback made lives in C alone until the results are
  * pushed. */
 void bind_keep(lua_State *L, int idx);
@@ -34,8 +36,8 @@ void bind_add_raise(lua_State *L);
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
-/* Pushes a userdata of n zeroed pointers and returns them: room for borrowed pointers, freed by Lua's collector. */
-void *bind_room(lua_State *L, size_t n, size_t size);
+/* Pushes a userdata of n zeroed elements and returns them: memory for borrowed pointers, freed by Lua's collector. */
+void *bind_alloc(lua_State *L, size_t n, size_t size);
 /* The same, for owned references: what is left in it is released with it. */
 void **bind_vault(lua_State *L, int64_t n);
 /* Pushes the object in slot i (nil when empty), which gives up its reference. */
@@ -54,6 +56,8 @@ bind_list bind_var_list(lua_State *L, int idx, bool convert, const char *func, c
  * something is made in Lua, and may change a script's table between two looks at it, but not the copy: what is counted
  * and then read stands in one, and the copy keeps its keys and values. */
 void bind_own_table(lua_State *L, int idx);
+/* Pushes a list of the Variables, with holes for NULL. */
+void bind_push_vars(lua_State *L, damo_var *const *v, int64_t n);
 /* True when the table at idx has a string key: it is options. */
 bool bind_is_options(lua_State *L, int idx);
 /* Pushes a list of lines of a trace (an empty one for NULL). */
@@ -120,6 +124,10 @@ int bind_class_instance(lua_State *L, const op_def *def, int idx);
 
 /* ---- FunctionGraphs (lua_fgraph.c) ------------------------------------------------------------------------------- */
 
+/* The FunctionGraph at stack index 1; a type error that names func otherwise. */
+static inline damo_fgraph *bind_fgraph_self(lua_State *L, const char *func) {
+  return bind_check_obj(L, 1, OBJ_FGRAPH, func, "self");
+}
 /* Adds debug_text, pprint and dot_text to the table at the top (lua_print.c). */
 void bind_add_printing(lua_State *L);
 /* Fills its metatable and adds FunctionGraph to the table at the top. */

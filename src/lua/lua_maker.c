@@ -6,18 +6,18 @@
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
 /* A rank by name; ones: bits of the axes whose length is 1. */
-typedef struct maker {
+typedef struct ranked_maker {
   const char *name;
   int ndim;
   unsigned ones;
-} maker;
+} ranked_maker;
 
-static const maker makers[] = {{"scalar", 0, 0},  {"vector", 1, 0},  {"row", 2, 1},     {"col", 2, 2},
-                               {"matrix", 2, 0},  {"tensor3", 3, 0}, {"tensor4", 4, 0}, {"tensor5", 5, 0},
-                               {"tensor6", 6, 0}, {"tensor7", 7, 0}, {NULL, 0, 0}};
+static const ranked_maker ranked_makers[] = {{"scalar", 0, 0},  {"vector", 1, 0},  {"row", 2, 1},     {"col", 2, 2},
+                                             {"matrix", 2, 0},  {"tensor3", 3, 0}, {"tensor4", 4, 0}, {"tensor5", 5, 0},
+                                             {"tensor6", 6, 0}, {"tensor7", 7, 0}, {NULL, 0, 0}};
 
 /* dtype and name of the maker's arguments (name, options); the options' place, 0 without. */
-static int read_maker(lua_State *L, const char *func, const char *const *options, damo_dtype *dtype, int *name) {
+static int maker_read_args(lua_State *L, const char *func, const char *const *options, damo_dtype *dtype, int *name) {
   int opt = 2;
   *name = 1;
   if (lua_istable(L, 1)) { /* no name */
@@ -39,13 +39,13 @@ static int read_maker(lua_State *L, const char *func, const char *const *options
 }
 
 /* Upvalues: the maker's number, the dtype's (-1: floatX). */
-static int make_ranked_body(lua_State *L) {
+static int maker_ranked_body(lua_State *L) {
   static const char *const options[] = {"dtype", "shape", "name", NULL};
-  const maker *m = &makers[lua_tointeger(L, lua_upvalueindex(1))];
+  const ranked_maker *m = &ranked_makers[lua_tointeger(L, lua_upvalueindex(1))];
   int fixed = (int)lua_tointeger(L, lua_upvalueindex(2)), name;
   damo_dtype dtype = fixed < 0 ? bind_ctx(L)->config.floatX : (damo_dtype)fixed;
   int64_t shape[DAMO_MAX_NDIM];
-  int opt = read_maker(L, m->name, options, &dtype, &name);
+  int opt = maker_read_args(L, m->name, options, &dtype, &name);
   if (fixed >= 0 && dtype != (damo_dtype)fixed) {
     bind_raise(L, DAMO_EVALUE, "%s: this maker's dtype is %s, not %s", m->name, dtype_name((damo_dtype)fixed),
                dtype_name(dtype));
@@ -61,14 +61,14 @@ static int make_ranked_body(lua_State *L) {
   return bind_new_var(L, t, name, m->name);
 }
 
-static int make_ranked(lua_State *L) { return bind_again(L, make_ranked_body, 2); }
+static int maker_ranked(lua_State *L) { return bind_again(L, maker_ranked_body, 2); }
 
-static int make_tensor(lua_State *L) {
+static int maker_tensor(lua_State *L) {
   static const char *const options[] = {"dtype", "shape", "ndim", "name", NULL};
   damo_dtype dtype = bind_ctx(L)->config.floatX;
   int name, ndim = -1;
   int64_t shape[DAMO_MAX_NDIM];
-  int opt = read_maker(L, "tensor", options, &dtype, &name);
+  int opt = maker_read_args(L, "tensor", options, &dtype, &name);
   if (opt && bind_option(L, opt, "shape")) {
     ndim = bind_static_shape(L, -1, shape, "tensor");
   } else if (opt && bind_option(L, opt, "ndim")) {
@@ -85,19 +85,19 @@ static int make_tensor(lua_State *L) {
   return bind_new_var(L, t, name, "tensor");
 }
 
-static void add_makers(lua_State *L) {
+static void maker_add_ranked(lua_State *L) {
   static const char letters[] = "bwilfdcz";
   char name[24];
-  for (int k = 0; makers[k].name; k++) {
+  for (int k = 0; ranked_makers[k].name; k++) {
     for (int i = -1; i < (int)strlen(letters); i++) {
       int dtype = -1;
       for (int d = 0; i >= 0 && d < DAMO_N_DTYPES; d++) {
         if (dtype_table[d].letter == letters[i]) dtype = d;
       }
-      snprintf(name, sizeof name, i < 0 ? "%s%s" : "%.1s%s", i < 0 ? "" : &letters[i], makers[k].name);
+      snprintf(name, sizeof name, i < 0 ? "%s%s" : "%.1s%s", i < 0 ? "" : &letters[i], ranked_makers[k].name);
       lua_pushinteger(L, k);
       lua_pushinteger(L, dtype);
-      bind_pushclosure(L, make_ranked, 2);
+      bind_pushclosure(L, maker_ranked, 2);
       lua_setfield(L, -2, name);
     }
   }
@@ -107,7 +107,7 @@ static void add_makers(lua_State *L) {
 
 /* The sparse matrix at idx, pushed, of the dtype asked for (-1: its own) and with data of its own unless it may be
  * borrowed. */
-static damo_sparse *own_sparse(lua_State *L, int idx, int dtype, bool borrow) {
+static damo_sparse *maker_own_sparse(lua_State *L, int idx, int dtype, bool borrow) {
   damo_sparse *given = bind_to_sparse(L, idx);
   bool cast = dtype >= 0 && (damo_dtype)dtype != sparse_dtype(given);
   if (!cast && borrow) return lua_pushvalue(L, idx), given;
@@ -116,8 +116,8 @@ static damo_sparse *own_sparse(lua_State *L, int idx, int dtype, bool borrow) {
 }
 
 /* The value at idx, pushed: a copy of an Array unless it may be borrowed. A factor never changes while it is held. */
-static damo_obj *own_value(lua_State *L, int idx, int dtype, bool borrow, const char *func) {
-  if (bind_to_sparse(L, idx)) return &own_sparse(L, idx, dtype, borrow)->obj;
+static damo_obj *maker_own_value(lua_State *L, int idx, int dtype, bool borrow, const char *func) {
+  if (bind_to_sparse(L, idx)) return &maker_own_sparse(L, idx, dtype, borrow)->obj;
   damo_obj *factor = bind_to(L, idx, OBJ_FACTOR);
   if (factor) return lua_pushvalue(L, idx), factor;
   bool foreign = bind_to_array(L, idx) != NULL;
@@ -131,7 +131,7 @@ static damo_obj *own_value(lua_State *L, int idx, int dtype, bool borrow, const 
 }
 
 /* The Type of a shared Variable: lengths are left open, but for those that the option shape fixes. */
-static damo_type *shared_type(lua_State *L, int opt, damo_obj *value) {
+static damo_type *maker_shared_type(lua_State *L, int opt, damo_obj *value) {
   int64_t shape[DAMO_MAX_NDIM];
   damo_type *own = type_of_value(value);
   if (!own) bind_error(L);
@@ -155,7 +155,7 @@ static damo_type *shared_type(lua_State *L, int opt, damo_obj *value) {
 }
 
 /* damo.shared(value, name, {borrow=, dtype=, shape=, type=}) */
-static int make_shared(lua_State *L) {
+static int maker_shared(lua_State *L) {
   static const char *const options[] = {"borrow", "dtype", "shape", "name", "type", NULL};
   int opt = 3, dtype = -1;
   lua_settop(L, 3);
@@ -178,8 +178,8 @@ static int make_shared(lua_State *L) {
     }
   } else {
     if (t) dtype = (int)t->dtype;
-    value = own_value(L, 1, dtype, bind_option_bool(L, opt, "borrow", false, "shared"), "shared");
-    if (!t) t = shared_type(L, opt, value);
+    value = maker_own_value(L, 1, dtype, bind_option_bool(L, opt, "borrow", false, "shared"), "shared");
+    if (!t) t = maker_shared_type(L, opt, value);
     if (!type_is_valid(t, value)) bind_raise(L, DAMO_ETYPE, "shared: the value is not of the type asked for");
   }
   damo_var *v = var_shared(bind_ctx(L), t, value, name);
@@ -190,7 +190,7 @@ static int make_shared(lua_State *L) {
 
 /* ---- Constants --------------------------------------------------------------------------------------------------- */
 
-static int finish_constant(lua_State *L, damo_type *t, damo_obj *value, const char *name) {
+static int maker_finish_constant(lua_State *L, damo_type *t, damo_obj *value, const char *name) {
   damo_var *v = var_constant(bind_ctx(L), t, value);
   if (v && name && var_set_name(v, name) != DAMO_OK) {
     damo_release(v);
@@ -202,7 +202,7 @@ static int finish_constant(lua_State *L, damo_type *t, damo_obj *value, const ch
 }
 
 /* damo.constant(value, {dtype=, name=, type=}): never weak. */
-static int make_constant(lua_State *L) {
+static int maker_constant(lua_State *L) {
   static const char *const options[] = {"dtype", "name", "type", NULL};
   int dtype = -1;
   lua_settop(L, 2);
@@ -216,16 +216,16 @@ static int make_constant(lua_State *L) {
   damo_type *t = bind_option(L, 2, "type") ? bind_check_obj(L, -1, OBJ_TYPE, "constant", "type") : NULL;
   if (bind_option(L, 2, "dtype")) dtype = (int)bind_check_dtype(L, -1, "constant");
   if (t && !type_is_tensor(t))
-    return finish_constant(L, t, bind_filter(L, 1, t, (filter_options){0}, "constant"), name);
+    return maker_finish_constant(L, t, bind_filter(L, 1, t, (filter_options){0}, "constant"), name);
   if (t) dtype = (int)t->dtype;
-  damo_obj *value = own_value(L, 1, dtype, false, "constant");
+  damo_obj *value = maker_own_value(L, 1, dtype, false, "constant");
   if (t && !type_is_valid(t, value)) bind_raise(L, DAMO_ETYPE, "constant: the value is not of the type asked for");
-  return finish_constant(L, t, value, name);
+  return maker_finish_constant(L, t, value, name);
 }
 
 /* as_tensor_variable(x, {name=, ndim=, dtype=}): a Variable itself, sparse or dense; a node's default output; of a value a
  * constant. */
-static int as_tensor(lua_State *L) {
+static int maker_as_tensor(lua_State *L) {
   static const char *const options[] = {"name", "ndim", "dtype", NULL};
   lua_settop(L, 2);
   if (lua_type(L, 2) == LUA_TSTRING) { /* the name alone */
@@ -242,7 +242,7 @@ static int as_tensor(lua_State *L) {
     bind_raise(L, DAMO_ETYPE, "as_tensor_variable: expected a tensor, got %s", type_format(text, sizeof text, v->type));
   }
   if (!v) {
-    lua_pushcfunction(L, make_constant);
+    lua_pushcfunction(L, maker_constant);
     lua_pushvalue(L, 1);
     lua_createtable(L, 0, 2);
     if (bind_option(L, 2, "name")) lua_setfield(L, -2, "name");
@@ -263,27 +263,27 @@ static int as_tensor(lua_State *L) {
   return 1;
 }
 
-static int as_variable(lua_State *L) {
+static int maker_as_variable(lua_State *L) {
   if (lua_gettop(L) > 0) bind_node_to_output(L, 1);
   if (bind_to_var(L, 1)) {
     lua_settop(L, 1);
     return 1;
   }
-  return as_tensor(L);
+  return maker_as_tensor(L);
 }
 
 /* damo.is_variable(x): whether x is a Variable. */
-static int is_variable(lua_State *L) {
+static int maker_is_variable(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
   lua_pushboolean(L, box && box->kind == OBJ_VAR && box->obj);
   return 1;
 }
 
 void bind_add_makers(lua_State *L) {
-  static const luaL_Reg fns[] = {{"tensor", make_tensor},      {"shared", make_shared},
-                                 {"constant", make_constant},  {"as_tensor_variable", as_tensor},
-                                 {"as_tensor", as_tensor},     {"as_variable", as_variable},
-                                 {"is_variable", is_variable}, {NULL, NULL}};
-  add_makers(L);
+  static const luaL_Reg fns[] = {{"tensor", maker_tensor},           {"shared", maker_shared},
+                                 {"constant", maker_constant},       {"as_tensor_variable", maker_as_tensor},
+                                 {"as_tensor", maker_as_tensor},     {"as_variable", maker_as_variable},
+                                 {"is_variable", maker_is_variable}, {NULL, NULL}};
+  maker_add_ranked(L);
   bind_setfuncs(L, fns);
 }

@@ -24,7 +24,7 @@
 
 #include "binding.h"
 
-static const char magic = 'm';
+static const char box_magic = 'm';
 
 static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
     [OBJ_ARRAY] = "damo.Array",       [OBJ_SPARSE] = "damo.Sparse",   [OBJ_TYPE] = "damo.Type",
@@ -37,22 +37,22 @@ static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
 
 bind_box *bind_box_at(lua_State *L, int idx) {
   bind_box *box = lua_touserdata(L, idx);
-  return box && lua_rawlen(L, idx) >= sizeof *box && box->magic == &magic ? box : NULL;
+  return box && lua_rawlen(L, idx) >= sizeof *box && box->magic == &box_magic ? box : NULL;
 }
 
-static const char *kind_name(int kind) { return METATABLE_NAMES[kind] + sizeof "damo." - 1; }
+static const char *object_kind_name(int kind) { return METATABLE_NAMES[kind] + sizeof "damo." - 1; }
 
 void *bind_to(lua_State *L, int idx, obj_kind kind) {
   bind_box *box = bind_box_at(L, idx);
   if (!box || box->kind != (int)kind) return NULL;
-  if (!box->obj) bind_raise(L, DAMO_ESTATE, "this %s has been freed", kind_name(box->kind));
+  if (!box->obj) bind_raise(L, DAMO_ESTATE, "this %s has been freed", object_kind_name(box->kind));
   return box->obj;
 }
 
 void *bind_check_obj(lua_State *L, int idx, obj_kind kind, const char *func, const char *argname) {
   void *obj = bind_to(L, idx, kind);
   if (!obj) {
-    const char *name = kind_name((int)kind);
+    const char *name = object_kind_name((int)kind);
     char expected[40];
     snprintf(expected, sizeof expected, "%s %s", strchr("AEIO", name[0]) ? "an" : "a", name);
     bind_arg_error(L, func, lua_absindex(L, idx), argname, expected);
@@ -134,7 +134,7 @@ void bind_free(lua_State *L, int idx) {
 
 /* ---- What a userdata must reach ---------------------------------------------------------------------------------- */
 
-static bool is_generic(const damo_obj *value) { return value && value->kind == OBJ_GENERIC; }
+static bool object_is_generic(const damo_obj *value) { return value && value->kind == OBJ_GENERIC; }
 
 /* Foreign memory with a Lua owner: see bind_push_generic and damo.frompointer. */
 static damo_obj *foreign_owner(const damo_array *a) {
@@ -142,29 +142,29 @@ static damo_obj *foreign_owner(const damo_array *a) {
 }
 
 static damo_obj *value_anchor(damo_obj *value) {
-  if (is_generic(value)) return value;
+  if (object_is_generic(value)) return value;
   return value && value->kind == OBJ_ARRAY && foreign_owner((damo_array *)value) ? value : NULL;
 }
 
 /* Properties nest a few levels at most (they are written as literals), so recursion is as deep as the literal. */
-static bool props_have_op(const prop_value *props, int n) {
+static bool anchor_props_have_op(const prop_value *props, int n) {
   for (int i = 0; i < n; i++) {
     if (props[i].kind == PROP_OP) return true;
-    if (props[i].kind == PROP_LIST && props_have_op(props[i].u.list, props[i].n)) return true;
+    if (props[i].kind == PROP_LIST && anchor_props_have_op(props[i].u.list, props[i].n)) return true;
   }
   return false;
 }
 
 /* An Op that can have something of Lua's about it: a class of its own, or Ops among its properties. */
-static bool op_has_lua(const damo_op *op) { return op->owner || props_have_op(op->props, op->n_props); }
+static bool anchor_op_has_lua(const damo_op *op) { return op->owner || anchor_props_have_op(op->props, op->n_props); }
 
 /* Nothing to anchor: the userdata is complete as soon as it is made. */
-static bool is_leaf(const damo_obj *obj) {
+static bool object_is_leaf(const damo_obj *obj) {
   const damo_var *v = (const damo_var *)obj;
   switch ((obj_kind)obj->kind) {
     case OBJ_ARRAY: return !foreign_owner((const damo_array *)obj);
     case OBJ_VAR: return !v->owner && !v->default_update && !value_anchor(v->value);
-    case OBJ_OP: return !op_has_lua((const damo_op *)obj);
+    case OBJ_OP: return !anchor_op_has_lua((const damo_op *)obj);
     case OBJ_APPLY:
     case OBJ_FGRAPH:
     case OBJ_OPGRAPH:
@@ -209,10 +209,10 @@ void bind_let_go(bind_state *st, int ticket) {
 }
 
 /* Pushes a new userdata that takes the reference, with an entry in the weak table; its neighbours are not looked at. */
-static void push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bool leaf) {
+static void object_push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bool leaf) {
   int ticket = bind_hold(st, take_obj);
   bind_box *box = lua_newuserdatauv(L, sizeof *box, take_obj->kind == OBJ_ARRAY && leaf ? 0 : 1);
-  *box = (bind_box){.obj = take_obj, .magic = &magic, .state = st, .kind = take_obj->kind};
+  *box = (bind_box){.obj = take_obj, .magic = &box_magic, .state = st, .kind = take_obj->kind};
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_metatable[take_obj->kind]);
   lua_setmetatable(L, -2);
   link_box(st, box);
@@ -234,7 +234,7 @@ static void push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bool leaf
 static void push_neighbour(lua_State *L, bind_state *st, const void *obj) {
   if (push_existing(L, st, obj)) return;
   damo_obj *o = damo_retain(obj);
-  push_box(L, st, o, is_leaf(o));
+  object_push_box(L, st, o, object_is_leaf(o));
 }
 
 /* The table that anchors are collected in, at the top of the stack, and how many it has. */
@@ -261,7 +261,7 @@ static void anchor_var(anchors *a, const damo_var *v) {
 }
 
 static void anchor_apply(anchors *a, const damo_apply *node) {
-  if (op_has_lua(node->op)) anchor(a, node->op);
+  if (anchor_op_has_lua(node->op)) anchor(a, node->op);
   anchor_all(a, (void *const *)node->in, node->n_in);
   anchor_all(a, (void *const *)node->out, node->n_out);
 }
@@ -291,7 +291,7 @@ static void anchor_function(anchors *a, const damo_function *f) {
   const vm_plan *plan = &f->plan;
   for (int64_t i = 0; i < plan->n_thunks; i++) {
     const damo_apply *node = plan->thunks[i]->node;
-    if (node && op_has_lua(node->op)) anchor(a, node->op);
+    if (node && anchor_op_has_lua(node->op)) anchor(a, node->op);
   }
   for (int64_t i = 0; i < plan->n_cells; i++) anchor(a, value_anchor(plan->cells[i]));
   for (int64_t i = 0; i < f->n_inputs; i++) anchor(a, value_anchor(f->inputs[i].value));
@@ -328,10 +328,10 @@ static void anchor_neighbours(anchors *a, damo_obj *obj) {
 }
 
 /* Pushes the peer table of the userdata at idx (absolute), made when there is none. */
-static void push_peer(lua_State *L, int idx, int room) {
+static void push_peer(lua_State *L, int idx, int n) {
   lua_getiuservalue(L, idx, 1);
   if (lua_istable(L, -1)) return;
-  lua_createtable(L, room, 0);
+  lua_createtable(L, n, 0);
   lua_insert(L, -2);
   if (lua_isuserdata(L, -1)) {
     lua_rawseti(L, -2, 1);
@@ -342,9 +342,9 @@ static void push_peer(lua_State *L, int idx, int room) {
   lua_setiuservalue(L, idx, 1);
 }
 
-static int room_for(const damo_obj *obj) {
+static int peer_size(const damo_obj *obj) {
   const damo_apply *node = (const damo_apply *)obj;
-  if (obj->kind == OBJ_APPLY) return node->n_in + node->n_out + (op_has_lua(node->op) ? 1 : 0);
+  if (obj->kind == OBJ_APPLY) return node->n_in + node->n_out + (anchor_op_has_lua(node->op) ? 1 : 0);
   return 1;
 }
 
@@ -364,7 +364,7 @@ static void anchor_top(lua_State *L, bind_state *st) {
       return;
     }
   }
-  push_peer(L, idx, room_for(box->obj));
+  push_peer(L, idx, peer_size(box->obj));
   anchors a = {.L = L, .st = st};
   anchor_neighbours(&a, box->obj);
   int had = (int)lua_rawlen(L, -1);
@@ -390,7 +390,7 @@ static void drop_pending(lua_State *L, bind_state *st, int at, const void *ud) {
 }
 
 /* Works the pending list off. A finalizer that runs in here may do the same: each step looks at the list afresh. */
-static void drain(lua_State *L, bind_state *st) {
+static void anchors_drain(lua_State *L, bind_state *st) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_pending);
   while (st->n_pending > 0) {
     int at = st->n_pending;
@@ -412,15 +412,15 @@ void bind_push_result(lua_State *L, void *take_obj) {
   }
   int ticket = bind_hold(st, obj);
   luaL_checkstack(L, 16, "damo");
-  if (st->n_pending > 0) drain(L, st);
+  if (st->n_pending > 0) anchors_drain(L, st);
   bind_let_go(st, ticket);
   if (push_existing(L, st, obj)) {
     damo_release(obj);
     return;
   }
-  bool leaf = is_leaf(obj);
-  push_box(L, st, obj, leaf);
-  if (!leaf) drain(L, st);
+  bool leaf = object_is_leaf(obj);
+  object_push_box(L, st, obj, leaf);
+  if (!leaf) anchors_drain(L, st);
 }
 
 void bind_push(lua_State *L, void *take_obj) {
@@ -440,7 +440,7 @@ void bind_reanchor(lua_State *L, int idx) {
   lua_pushvalue(L, idx);
   anchor_top(L, box->state);
   lua_pop(L, 1);
-  if (box->state->n_pending > 0) drain(L, box->state);
+  if (box->state->n_pending > 0) anchors_drain(L, box->state);
 }
 
 void bind_set_event(lua_State *L, const char *event, lua_CFunction function, const void *key) {
@@ -459,7 +459,7 @@ void bind_set_event(lua_State *L, const char *event, lua_CFunction function, con
 bind_box *bind_push_lender(lua_State *L) {
   bind_state *st = bind_get(L);
   bind_box *box = lua_newuserdatauv(L, sizeof *box, 1);
-  *box = (bind_box){.obj = NULL, .magic = &magic, .state = st, .kind = OBJ_ARRAY};
+  *box = (bind_box){.obj = NULL, .magic = &box_magic, .state = st, .kind = OBJ_ARRAY};
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_metatable[OBJ_ARRAY]);
   lua_setmetatable(L, -2);
   link_box(st, box);
@@ -478,12 +478,12 @@ void bind_metatable(lua_State *L, obj_kind kind) {
 static int box_tostring(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
   if (!box) return bind_arg_error(L, "tostring", 1, NULL, "an object of damo");
-  lua_pushfstring(L, box->obj ? "%s: %p" : "%s: freed", kind_name(box->kind), (void *)box->obj);
+  lua_pushfstring(L, box->obj ? "%s: %p" : "%s: freed", object_kind_name(box->kind), (void *)box->obj);
   return 1;
 }
 
 /* What a theme file does not say otherwise about: objects of damo have no fields that a script may set. */
-static int refuse_field(lua_State *L) {
+static int object_refuse_field(lua_State *L) {
   const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
   if (!key) return bind_raise(L, DAMO_ETYPE, "%s: it can't be assigned to", bind_typename(L, 1));
   return bind_raise(L, DAMO_ETYPE, "%s: the field '%s' can't be set", bind_typename(L, 1), key);
@@ -492,7 +492,7 @@ static int refuse_field(lua_State *L) {
 /* Each kind has a metatable from the start; a theme file adds its fields, and may replace __tostring. */
 void bind_open_object(lua_State *L) {
   static const luaL_Reg common[] = {
-      {"__gc", box_gc}, {"__tostring", box_tostring}, {"__newindex", refuse_field}, {NULL, NULL}};
+      {"__gc", box_gc}, {"__tostring", box_tostring}, {"__newindex", object_refuse_field}, {NULL, NULL}};
   bind_state *st = bind_get(L);
   for (int kind = 0; kind < OBJ_N_KINDS; kind++) {
     if (!METATABLE_NAMES[kind]) continue;

@@ -6,10 +6,10 @@
 /* ---- Fields of Ops ----------------------------------------------------------------------------------------------- */
 
 void bind_push_props(lua_State *L, const damo_op *op) {
-  const char *names[OP_MAX_PROPS + 2];
-  int n = op->n_props < OP_MAX_PROPS ? op->n_props : OP_MAX_PROPS;
+  const char *names[BIND_MAX_PROPS + 2];
+  int n = op->n_props < BIND_MAX_PROPS ? op->n_props : BIND_MAX_PROPS;
   lua_createtable(L, 0, n);
-  op_prop_names(L, op->def, names);
+  bind_op_prop_names(L, op->def, names);
   for (int i = 0; i < n; i++) {
     bind_push_prop(L, &op->props[i]);
     lua_setfield(L, -3, names[i]);
@@ -17,7 +17,7 @@ void bind_push_props(lua_State *L, const damo_op *op) {
   lua_pop(L, 1);
 }
 
-static void push_alias(lua_State *L, const op_alias *at) {
+static void member_push_alias(lua_State *L, const op_alias *at) {
   lua_newtable(L);
   for (; at && at->out >= 0; at++) {
     lua_rawgeti(L, -1, at->out + 1);
@@ -33,16 +33,16 @@ static void push_alias(lua_State *L, const op_alias *at) {
   }
 }
 
-static int get_name(lua_State *L) {
-  lua_pushstring(L, op_self(L, "name")->def->name);
+static int member_get_name(lua_State *L) {
+  lua_pushstring(L, bind_op_self(L, "name")->def->name);
   return 1;
 }
 
 /* The names of the properties. */
-static int get_props(lua_State *L) {
-  const char *names[OP_MAX_PROPS + 2];
-  const damo_op *op = op_self(L, "props");
-  int n = op_prop_names(L, op->def, names);
+static int member_get_props(lua_State *L) {
+  const char *names[BIND_MAX_PROPS + 2];
+  const damo_op *op = bind_op_self(L, "props");
+  int n = bind_op_prop_names(L, op->def, names);
   if (n > op->n_props) n = op->n_props;
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
@@ -52,42 +52,42 @@ static int get_props(lua_State *L) {
   return 1;
 }
 
-static int get_destroy_map(lua_State *L) {
-  push_alias(L, op_self(L, "destroy_map")->destroy_map);
+static int member_get_destroy_map(lua_State *L) {
+  member_push_alias(L, bind_op_self(L, "destroy_map")->destroy_map);
   return 1;
 }
 
-static int get_view_map(lua_State *L) {
-  push_alias(L, op_self(L, "view_map")->view_map);
+static int member_get_view_map(lua_State *L) {
+  member_push_alias(L, bind_op_self(L, "view_map")->view_map);
   return 1;
 }
 
-static int get_default_output(lua_State *L) {
-  int i = op_default_output(op_self(L, "default_output"));
+static int member_get_default_output(lua_State *L) {
+  int i = op_default_output(bind_op_self(L, "default_output"));
   if (i == 0) return 0;
   lua_pushinteger(L, i);
   return 1;
 }
 
-static int get_class(lua_State *L) {
-  damo_op *op = op_self(L, "class");
+static int member_get_class(lua_State *L) {
+  damo_op *op = bind_op_self(L, "class");
   if (!op->owner) return 0;
   bind_push_borrowed(L, op->owner);
   return 1;
 }
 
 /* Properties first, then what the definition has, then what every Op has. Upvalue 1: the last. */
-static int index(lua_State *L) {
-  damo_op *op = op_self(L, "Op");
+static int member_index(lua_State *L) {
+  damo_op *op = bind_op_self(L, "Op");
   lua_settop(L, 2);
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
   const prop_value *v = op_prop(op, lua_tostring(L, 2));
-  if (v->kind != PROP_NIL && !(v->kind == PROP_BOOL && strcmp(lua_tostring(L, 2), OP_HIDDEN_PROP) == 0)) {
+  if (v->kind != PROP_NIL && !(v->kind == PROP_BOOL && strcmp(lua_tostring(L, 2), BIND_HIDDEN_PROP) == 0)) {
     bind_push_prop(L, v);
     return 1;
   }
   if (bind_is_lua_op(op)) {
-    bind_push_definition(L, op_class(op));
+    bind_push_definition(L, bind_op_class_of(op));
     lua_pushvalue(L, 2);
     lua_rawget(L, -2);
     if (!lua_isnil(L, -1)) return 1;
@@ -101,8 +101,8 @@ static int index(lua_State *L) {
 
 /* ---- Texts and equality ------------------------------------------------------------------------------------------ */
 
-static int tostring(lua_State *L) {
-  damo_op *op = op_self(L, "tostring");
+static int member_tostring(lua_State *L) {
+  damo_op *op = bind_op_self(L, "tostring");
   strbuf b;
   strbuf_init(&b, bind_ctx(L));
   op_format(&b, op);
@@ -116,7 +116,7 @@ static int tostring(lua_State *L) {
   return 1;
 }
 
-static int equal(lua_State *L) {
+static int member_equal(lua_State *L) {
   const void *a = bind_to(L, 1, OBJ_OP), *b = bind_to(L, 2, OBJ_OP);
   lua_pushboolean(L, a && a == b);
   return 1;
@@ -125,40 +125,41 @@ static int equal(lua_State *L) {
 /* ---- The kind of Ops --------------------------------------------------------------------------------------------- */
 
 void bind_open_op(lua_State *L) {
-  static const luaL_Reg fields[] = {{"name", get_name},
-                                    {"props", get_props},
-                                    {"destroy_map", get_destroy_map},
-                                    {"view_map", get_view_map},
-                                    {"default_output", get_default_output},
-                                    {"class", get_class},
+  static const luaL_Reg fields[] = {{"name", member_get_name},
+                                    {"props", member_get_props},
+                                    {"destroy_map", member_get_destroy_map},
+                                    {"view_map", member_get_view_map},
+                                    {"default_output", member_get_default_output},
+                                    {"class", member_get_class},
                                     {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"make_node", op_apply_make_node},
-                                     {"make_thunk", op_make_thunk},
-                                     {"make_c_thunk", op_make_c_thunk},
-                                     {"make_lua_thunk", op_make_lua_thunk},
-                                     {"perform", op_member_perform},
-                                     {"grad", op_member_grad},
-                                     {"L_op", op_member_L_op},
-                                     {"R_op", op_member_R_op},
-                                     {"infer_shape", op_member_infer_shape},
-                                     {"connection_pattern", op_member_connection_pattern},
-                                     {"do_constant_folding", op_member_do_constant_folding},
-                                     {"get_params", op_member_get_params},
-                                     {"prepare_node", op_member_prepare_node},
-                                     {"add_tag_trace", op_member_add_tag_trace},
+  static const luaL_Reg methods[] = {{"make_node", bind_member_make_node},
+                                     {"make_thunk", bind_member_make_thunk},
+                                     {"make_c_thunk", bind_member_make_c_thunk},
+                                     {"make_lua_thunk", bind_member_make_lua_thunk},
+                                     {"perform", bind_member_perform},
+                                     {"grad", bind_member_grad},
+                                     {"L_op", bind_member_L_op},
+                                     {"R_op", bind_member_R_op},
+                                     {"infer_shape", bind_member_infer_shape},
+                                     {"connection_pattern", bind_member_connection_pattern},
+                                     {"do_constant_folding", bind_member_do_constant_folding},
+                                     {"get_params", bind_member_get_params},
+                                     {"prepare_node", bind_member_prepare_node},
+                                     {"add_tag_trace", bind_member_add_tag_trace},
                                      {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__call", op_apply_call}, {"__tostring", tostring}, {"__eq", equal}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__call", bind_member_call}, {"__tostring", member_tostring}, {"__eq", member_equal}, {NULL, NULL}};
   bind_class(L, OBJ_OP, fields, methods, meta, LUA_NOREF);
   bind_metatable(L, OBJ_OP);
   lua_getfield(L, -1, "__index");
-  lua_pushcclosure(L, index, 1);
+  lua_pushcclosure(L, member_index, 1);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
-  op_open_class(L);
+  bind_add_op_class(L);
   lua_getfield(L, -1, "graph");
-  op_open_thunk(L);
-  op_open_test_value(L);
-  bind_pushfunction(L, op_member_add_tag_trace);
+  bind_add_thunk_type(L);
+  bind_add_test_value(L);
+  bind_pushfunction(L, bind_member_add_tag_trace);
   lua_setfield(L, -2, "add_tag_trace");
   lua_pop(L, 1);
 }

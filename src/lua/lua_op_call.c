@@ -11,15 +11,15 @@
 
 /* ---- Into Lua ---------------------------------------------------------------------------------------------------- */
 
-static int protected_body(lua_State *L) {
-  op_callback *c = lua_touserdata(L, 1);
+static int callback_protected(lua_State *L) {
+  bind_callback *c = lua_touserdata(L, 1);
   luaL_checkstack(L, 60, c->op->def->name);
   lua_settop(L, 0);
   c->body(L, c);
   return 0;
 }
 
-damo_status op_call_fail(op_callback *c, damo_status s, const char *fmt, ...) {
+damo_status bind_callback_fail(bind_callback *c, damo_status s, const char *fmt, ...) {
   char text[600];
   va_list args;
   va_start(args, fmt);
@@ -31,9 +31,9 @@ damo_status op_call_fail(op_callback *c, damo_status s, const char *fmt, ...) {
   return c->status = s;
 }
 
-damo_status op_call_thrown(lua_State *L, const damo_op *op, const char *callback, damo_apply *node, int rc) {
+damo_status bind_callback_thrown(lua_State *L, const damo_op *op, const char *callback, damo_apply *node, int rc) {
   damo_ctx *ctx = op->obj.ctx;
-  op_callback c = {.name = callback, .op = op, .node = node};
+  bind_callback c = {.name = callback, .op = op, .node = node};
   if (rc == LUA_ERRMEM) {
     lua_pop(L, 1);
     return ctx_fail_memory(ctx);
@@ -41,62 +41,52 @@ damo_status op_call_thrown(lua_State *L, const damo_op *op, const char *callback
   const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   if (text && strstr(text, "attempt to yield")) {
     lua_pop(L, 1);
-    return op_call_fail(&c, DAMO_ECALLBACK, "failed: it yields, which an Op can't do");
+    return bind_callback_fail(&c, DAMO_ECALLBACK, "failed: it yields, which an Op can't do");
   }
   return bind_caught(L, op->def->name, callback, node);
 }
 
-damo_status op_call_run(op_callback *c) {
+damo_status bind_callback_run(bind_callback *c) {
   damo_ctx *ctx = c->op->obj.ctx;
-  bind_state *st = op_class(c->op)->link->state;
-  if (!st || st->closed) return op_call_fail(c, DAMO_ESTATE, "can't be called: its Lua state is closed");
-  lua_State *L = st->running ? st->running : op_class(c->op)->link->main;
+  bind_state *st = bind_op_class_of(c->op)->link->state;
+  if (!st || st->closed) return bind_callback_fail(c, DAMO_ESTATE, "can't be called: its Lua state is closed");
+  lua_State *L = st->running ? st->running : bind_op_class_of(c->op)->link->main;
   if (!lua_checkstack(L, 10)) return ctx_fail_memory(ctx);
   c->status = DAMO_OK;
-  lua_pushcfunction(L, protected_body);
+  lua_pushcfunction(L, callback_protected);
   lua_pushlightuserdata(L, c);
   int rc = bind_call_back(L, ctx, 1, 0);
-  return rc == LUA_OK ? c->status : op_call_thrown(L, c->op, c->name, c->node, rc);
+  return rc == LUA_OK ? c->status : bind_callback_thrown(L, c->op, c->name, c->node, rc);
 }
 
-void op_call_push(lua_State *L, const op_callback *c, const char *name) {
-  bind_push_definition(L, op_class(c->op));
+void bind_callback_push(lua_State *L, const bind_callback *c, const char *name) {
+  bind_push_definition(L, bind_op_class_of(c->op));
   lua_getfield(L, -1, name);
   lua_remove(L, -2);
   bind_push_borrowed(L, c->op);
 }
 
-void op_call_push_vars(lua_State *L, damo_var *const *v, int n) {
-  luaL_checkstack(L, 10, "damo");
-  lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) {
-    if (!v[i]) continue;
-    bind_push_borrowed(L, v[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
-}
-
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
-static void body_make_node(lua_State *L, op_callback *c) {
-  op_call_push(L, c, "make_node");
+static void body_make_node(lua_State *L, bind_callback *c) {
+  bind_callback_push(L, c, "make_node");
   luaL_checkstack(L, c->n_in + 10, "too many inputs");
   for (int i = 0; i < c->n_in; i++) bind_push_borrowed(L, c->in[i]);
   lua_call(L, 1 + c->n_in, 1);
   damo_apply *node = bind_to(L, -1, OBJ_APPLY);
   if (!node) {
-    op_call_fail(c, DAMO_ETYPE, "must return an Apply, got %s", bind_typename(L, -1));
+    bind_callback_fail(c, DAMO_ETYPE, "must return an Apply, got %s", bind_typename(L, -1));
   } else if (node->op != c->op) {
-    op_call_fail(c, DAMO_EVALUE, "returned a node of another Op, %s", node->op->def->name);
+    bind_callback_fail(c, DAMO_EVALUE, "returned a node of another Op, %s", node->op->def->name);
   } else {
     bind_keep(L, -1);
     c->made = damo_retain(node);
   }
 }
 
-static damo_apply *lua_make_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
-  op_callback c = {.name = "make_node", .op = op, .body = body_make_node, .b = b, .in = in, .n_in = n_in};
-  damo_status s = op_call_run(&c);
+static damo_apply *callback_make_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
+  bind_callback c = {.name = "make_node", .op = op, .body = body_make_node, .b = b, .in = in, .n_in = n_in};
+  damo_status s = bind_callback_run(&c);
   if (s == DAMO_OK) return c.made;
   damo_release(c.made);
   b->status = s;
@@ -104,8 +94,8 @@ static damo_apply *lua_make_node(build *b, damo_op *op, damo_var *const *in, int
 }
 
 /* By itypes and otypes. */
-static damo_status types_from_class(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  const lua_class *k = op_class(op);
+static damo_status callback_types_from_class(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  const bind_op_class *k = bind_op_class_of(op);
   damo_ctx *ctx = op->obj.ctx;
   char want[320], got[320];
   if (n_in != k->n_in) {
@@ -122,44 +112,44 @@ static damo_status types_from_class(const damo_op *op, damo_var *const *in, int 
 }
 
 /* Never asked: nodes of these Ops come from make_node. */
-static damo_status types_from_nobody(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status callback_types_from_nobody(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)in;
   (void)n_in;
   (void)out;
   return ctx_fail(op->obj.ctx, DAMO_ENOT_IMPLEMENTED, "%s has neither make_node nor itypes and otypes", op->def->name);
 }
 
-static int count_one(const damo_op *op, int n_in) {
+static int callback_count_one(const damo_op *op, int n_in) {
   (void)op;
   (void)n_in;
   return 1;
 }
 
-static int count_otypes(const damo_op *op, int n_in) {
+static int callback_count_otypes(const damo_op *op, int n_in) {
   (void)n_in;
-  return op_class(op)->n_out;
+  return bind_op_class_of(op)->n_out;
 }
 
 /* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
 /* The list of n Variables or nils at the top into c->out; nil and DisconnectedType leave NULL. */
-static void take_vars(lua_State *L, op_callback *c, int n, const char *what) {
+static void callback_take_vars(lua_State *L, bind_callback *c, int n, const char *what) {
   if (!lua_istable(L, -1)) {
-    op_call_fail(c, DAMO_ETYPE, "must return a list with %d %s, got %s", n, what, bind_typename(L, -1));
+    bind_callback_fail(c, DAMO_ETYPE, "must return a list with %d %s, got %s", n, what, bind_typename(L, -1));
     return;
   }
   int list = lua_gettop(L);
   for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1)) {
     lua_Number at = lua_type(L, -2) == LUA_TNUMBER ? lua_tonumber(L, -2) : 0;
     if (at >= 1 && at <= n && at == floor(at)) continue;
-    op_call_fail(c, DAMO_EVALUE, "must return a list with %d %s, got more", n, what);
+    bind_callback_fail(c, DAMO_EVALUE, "must return a list with %d %s, got more", n, what);
     return;
   }
   for (int i = 0; i < n; i++) {
     lua_rawgeti(L, list, i + 1);
     damo_var *v = bind_to_var(L, -1);
     if (!v && !lua_isnil(L, -1)) {
-      op_call_fail(c, DAMO_ETYPE, "must return Variables, entry %d is a %s", i + 1, bind_typename(L, -1));
+      bind_callback_fail(c, DAMO_ETYPE, "must return Variables, entry %d is a %s", i + 1, bind_typename(L, -1));
       return;
     }
     if (v && v->type->kind != TYPE_DISCONNECTED) {
@@ -172,7 +162,7 @@ static void take_vars(lua_State *L, op_callback *c, int n, const char *what) {
 }
 
 /* Output gradients: DisconnectedType Variables where there is none. */
-static void push_output_grads(lua_State *L, op_callback *c) {
+static void callback_push_output_grads(lua_State *L, bind_callback *c) {
   lua_createtable(L, c->node->n_out, 0);
   for (int o = 0; o < c->node->n_out; o++) {
     damo_var *g = c->in[o] ? c->in[o] : build_disconnected(c->b);
@@ -182,61 +172,63 @@ static void push_output_grads(lua_State *L, op_callback *c) {
   }
 }
 
-static void body_grad(lua_State *L, op_callback *c) {
-  op_call_push(L, c, c->name);
-  op_call_push_vars(L, c->node->in, c->node->n_in);
+static void body_grad(lua_State *L, bind_callback *c) {
+  bind_callback_push(L, c, c->name);
+  bind_push_vars(L, c->node->in, c->node->n_in);
   int n = 3;
   if (strcmp(c->name, "L_op") == 0) {
-    op_call_push_vars(L, c->node->out, c->node->n_out);
+    bind_push_vars(L, c->node->out, c->node->n_out);
     n = 4;
   }
-  push_output_grads(L, c);
+  callback_push_output_grads(L, c);
   lua_call(L, n, 1);
-  take_vars(L, c, c->node->n_in, "gradients");
+  callback_take_vars(L, c, c->node->n_in, "gradients");
 }
 
-static damo_status derive(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin, const char *name) {
-  op_callback c = {.name = name, .op = node->op, .node = node, .body = body_grad, .b = b, .in = gout, .out = gin};
-  return op_call_run(&c);
+static damo_status callback_derive(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin,
+                                   const char *name) {
+  bind_callback c = {.name = name, .op = node->op, .node = node, .body = body_grad, .b = b, .in = gout, .out = gin};
+  return bind_callback_run(&c);
 }
 
-static damo_status lua_L_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  return derive(b, node, gout, gin, "L_op");
+static damo_status callback_L_op(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  return callback_derive(b, node, gout, gin, "L_op");
 }
 
-static damo_status lua_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  return derive(b, node, gout, gin, "grad");
+static damo_status callback_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  return callback_derive(b, node, gout, gin, "grad");
 }
 
-static void body_R_op(lua_State *L, op_callback *c) {
-  op_call_push(L, c, "R_op");
-  op_call_push_vars(L, c->node->in, c->node->n_in);
-  op_call_push_vars(L, c->in, c->node->n_in);
+static void body_R_op(lua_State *L, bind_callback *c) {
+  bind_callback_push(L, c, "R_op");
+  bind_push_vars(L, c->node->in, c->node->n_in);
+  bind_push_vars(L, c->in, c->node->n_in);
   lua_pushinteger(L, c->node->n_in);
   lua_setfield(L, -2, "n");
   lua_call(L, 3, 1);
-  take_vars(L, c, c->node->n_out, "derivatives");
+  callback_take_vars(L, c, c->node->n_out, "derivatives");
 }
 
-static damo_status lua_R_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  op_callback c = {.name = "R_op", .op = node->op, .node = node, .body = body_R_op, .b = b, .in = eval, .out = rout};
-  return op_call_run(&c);
+static damo_status callback_R_op(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  bind_callback c = {.name = "R_op", .op = node->op, .node = node, .body = body_R_op, .b = b, .in = eval, .out = rout};
+  return bind_callback_run(&c);
 }
 
-static void body_connection(lua_State *L, op_callback *c) {
+static void body_connection(lua_State *L, bind_callback *c) {
   int n_in = c->node->n_in, n_out = c->node->n_out;
-  op_call_push(L, c, "connection_pattern");
+  bind_callback_push(L, c, "connection_pattern");
   bind_push_borrowed(L, c->node);
   lua_call(L, 2, 1);
   int list = lua_gettop(L);
   if (!lua_istable(L, list) || (int)lua_rawlen(L, list) != n_in) {
-    op_call_fail(c, DAMO_EVALUE, "must return a list with %d entries, one for each input", n_in);
+    bind_callback_fail(c, DAMO_EVALUE, "must return a list with %d entries, one for each input", n_in);
     return;
   }
   for (int i = 0; i < n_in; i++) {
     lua_rawgeti(L, list, i + 1);
     if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != n_out) {
-      op_call_fail(c, DAMO_EVALUE, "must return for each input a list with %d booleans, one for each output", n_out);
+      bind_callback_fail(c, DAMO_EVALUE, "must return for each input a list with %d booleans, one for each output",
+                         n_out);
       return;
     }
     for (int o = 0; o < n_out; o++) {
@@ -249,38 +241,38 @@ static void body_connection(lua_State *L, op_callback *c) {
 }
 
 /* The place in the core can't fail: an error waits for the end of the call that asked. */
-static void lua_connection_pattern(const damo_apply *node, bool *connected) {
-  op_callback c = {.name = "connection_pattern",
-                   .op = node->op,
-                   .node = (damo_apply *)node,
-                   .body = body_connection,
-                   .flags = connected};
-  damo_status s = op_call_run(&c);
-  bind_state *st = op_class(node->op)->link->state;
+static void callback_connection_pattern(const damo_apply *node, bool *connected) {
+  bind_callback c = {.name = "connection_pattern",
+                     .op = node->op,
+                     .node = (damo_apply *)node,
+                     .body = body_connection,
+                     .flags = connected};
+  damo_status s = bind_callback_run(&c);
+  bind_state *st = bind_op_class_of(node->op)->link->state;
   if (st) bind_defer(st, s);
 }
 
 /* ---- Preparing --------------------------------------------------------------------------------------------------- */
 
-static void body_prepare(lua_State *L, op_callback *c) {
-  op_call_push(L, c, "prepare_node");
+static void body_prepare(lua_State *L, bind_callback *c) {
+  bind_callback_push(L, c, "prepare_node");
   bind_push_borrowed(L, c->node);
   bind_keep(L, -1); /* with what the Op hangs from it, until the thunk holds it */
-  op_push_maps(L);
+  bind_push_thunk_maps(L);
   lua_pushstring(L, c->impl);
   lua_call(L, 5, 0);
 }
 
 /* Only "lua" is tried for an Op without native code. */
-static damo_status lua_prepare_node(damo_apply *node, const char *impl) {
-  op_callback c = {.name = "prepare_node", .op = node->op, .node = node, .body = body_prepare, .impl = impl};
-  return strcmp(impl, "c") == 0 ? DAMO_OK : op_call_run(&c);
+static damo_status callback_prepare_node(damo_apply *node, const char *impl) {
+  bind_callback c = {.name = "prepare_node", .op = node->op, .node = node, .body = body_prepare, .impl = impl};
+  return strcmp(impl, "c") == 0 ? DAMO_OK : bind_callback_run(&c);
 }
 
 /* ---- Rewriting --------------------------------------------------------------------------------------------------- */
 
 /* Pushes the FunctionGraph that is being rewritten, nil outside. It is kept: wrapping it again would cost its size. */
-static void push_rewritten(lua_State *L) {
+static void callback_push_rewritten(lua_State *L) {
   damo_obj *fg = bind_ctx(L)->rewriting;
   if (!fg) {
     lua_pushnil(L);
@@ -290,32 +282,32 @@ static void push_rewritten(lua_State *L) {
   bind_keep(L, -1);
 }
 
-static void body_folding(lua_State *L, op_callback *c) {
-  bind_push_definition(L, op_class(c->op));
+static void body_folding(lua_State *L, bind_callback *c) {
+  bind_push_definition(L, bind_op_class_of(c->op));
   lua_getfield(L, -1, "do_constant_folding");
   if (lua_isfunction(L, -1)) {
     bind_push_borrowed(L, c->op);
-    push_rewritten(L);
+    callback_push_rewritten(L);
     bind_push_borrowed(L, c->node);
     lua_call(L, 3, 1);
   }
   c->answer = lua_toboolean(L, -1);
 }
 
-static bool lua_do_constant_folding(const damo_apply *node) {
-  op_callback c = {.name = "do_constant_folding", .op = node->op, .node = (damo_apply *)node, .body = body_folding};
-  damo_status s = op_call_run(&c);
-  bind_state *st = op_class(node->op)->link->state;
+static bool callback_do_constant_folding(const damo_apply *node) {
+  bind_callback c = {.name = "do_constant_folding", .op = node->op, .node = (damo_apply *)node, .body = body_folding};
+  damo_status s = bind_callback_run(&c);
+  bind_state *st = bind_op_class_of(node->op)->link->state;
   if (st) bind_defer(st, s);
   return s == DAMO_OK && c.answer;
 }
 
-static void push_shapes(lua_State *L, op_callback *c) {
+static void callback_push_shapes(lua_State *L, bind_callback *c) {
   lua_createtable(L, c->node->n_in, 0);
   for (int i = 0; i < c->node->n_in; i++) {
     const damo_type *t = c->node->in[i]->type;
     if (type_is_tensor(t) && c->in_shape[i]) {
-      op_call_push_vars(L, c->in_shape[i], t->ndim);
+      bind_push_vars(L, c->in_shape[i], t->ndim);
     } else {
       lua_newtable(L);
     }
@@ -324,10 +316,10 @@ static void push_shapes(lua_State *L, op_callback *c) {
 }
 
 /* One output's shape, the list at the top. */
-static void take_shape(lua_State *L, op_callback *c, int o) {
+static void callback_take_shape(lua_State *L, bind_callback *c, int o) {
   int ndim = c->node->out[o]->type->ndim;
   if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != ndim) {
-    op_call_fail(c, DAMO_EVALUE, "must give %d lengths for output %d", ndim, o + 1);
+    bind_callback_fail(c, DAMO_EVALUE, "must give %d lengths for output %d", ndim, o + 1);
     return;
   }
   for (int d = 0; d < ndim; d++) {
@@ -340,39 +332,39 @@ static void take_shape(lua_State *L, op_callback *c, int o) {
   }
 }
 
-static void body_infer_shape(lua_State *L, op_callback *c) {
-  op_call_push(L, c, "infer_shape");
-  push_rewritten(L);
+static void body_infer_shape(lua_State *L, bind_callback *c) {
+  bind_callback_push(L, c, "infer_shape");
+  callback_push_rewritten(L);
   bind_push_borrowed(L, c->node);
-  push_shapes(L, c);
+  callback_push_shapes(L, c);
   lua_call(L, 4, 1);
   if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != c->node->n_out) {
-    op_call_fail(c, DAMO_EVALUE, "must return a list with %d shapes, one for each output", c->node->n_out);
+    bind_callback_fail(c, DAMO_EVALUE, "must return a list with %d shapes, one for each output", c->node->n_out);
     return;
   }
   int list = lua_gettop(L);
   for (int o = 0; o < c->node->n_out && c->status == DAMO_OK; o++) {
     lua_rawgeti(L, list, o + 1);
-    if (type_is_tensor(c->node->out[o]->type)) take_shape(L, c, o);
+    if (type_is_tensor(c->node->out[o]->type)) callback_take_shape(L, c, o);
     lua_settop(L, list);
   }
 }
 
-static damo_status lua_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
-                                   damo_var ***out_shape) {
-  op_callback c = {.name = "infer_shape",
-                   .op = node->op,
-                   .node = node,
-                   .body = body_infer_shape,
-                   .b = b,
-                   .in_shape = in_shape,
-                   .out_shape = out_shape};
-  return op_call_run(&c);
+static damo_status callback_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                        damo_var ***out_shape) {
+  bind_callback c = {.name = "infer_shape",
+                     .op = node->op,
+                     .node = node,
+                     .body = body_infer_shape,
+                     .b = b,
+                     .in_shape = in_shape,
+                     .out_shape = out_shape};
+  return bind_callback_run(&c);
 }
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-static bool has(lua_State *L, int idx, const char *name) {
+static bool callback_is_given(lua_State *L, int idx, const char *name) {
   lua_getfield(L, idx, name);
   int type = lua_type(L, -1);
   lua_pop(L, 1);
@@ -383,33 +375,34 @@ static bool has(lua_State *L, int idx, const char *name) {
 }
 
 /* do_constant_folding may be a function or a boolean. */
-static bool asks_folding(lua_State *L, int idx) {
+static bool callback_asks_folding(lua_State *L, int idx) {
   lua_getfield(L, idx, "do_constant_folding");
   bool asks = !lua_isnil(L, -1);
   lua_pop(L, 1);
   return asks;
 }
 
-void bind_set_callbacks(lua_State *L, int idx, lua_class *k) {
+void bind_set_callbacks(lua_State *L, int idx, bind_op_class *k) {
   op_def *def = &k->def;
   bool by_types = k->itypes && k->otypes;
   def->n_in = OP_VARIADIC;
   def->n_out = OP_VARIADIC;
-  def->count_out = by_types ? count_otypes : count_one;
-  def->infer_type = by_types ? types_from_class : types_from_nobody;
-  if (has(L, idx, "make_node")) {
-    def->make_node = lua_make_node;
+  def->count_out = by_types ? callback_count_otypes : callback_count_one;
+  def->infer_type = by_types ? callback_types_from_class : callback_types_from_nobody;
+  if (callback_is_given(L, idx, "make_node")) {
+    def->make_node = callback_make_node;
   } else if (!by_types) {
     bind_raise(L, DAMO_EVALUE, "Op: %s needs make_node, or itypes and otypes", k->name);
   }
-  k->own_thunk = has(L, idx, "make_thunk");
-  if (has(L, idx, "perform") || k->own_thunk) def->perform_lua = op_lua_perform;
-  if (has(L, idx, "prepare_node")) def->prepare_node = lua_prepare_node;
-  if (k->own_thunk || def->prepare_node || has(L, idx, "get_params")) def->make_thunk = op_lua_make_thunk;
-  if (has(L, idx, "grad")) def->grad = lua_grad;
-  if (has(L, idx, "L_op")) def->grad = lua_L_op;
-  if (has(L, idx, "R_op")) def->rop = lua_R_op;
-  if (has(L, idx, "infer_shape")) def->infer_shape = lua_infer_shape;
-  if (has(L, idx, "connection_pattern")) def->connection_pattern = lua_connection_pattern;
-  if (asks_folding(L, idx)) def->do_constant_folding = lua_do_constant_folding;
+  k->own_thunk = callback_is_given(L, idx, "make_thunk");
+  if (callback_is_given(L, idx, "perform") || k->own_thunk) def->perform_lua = bind_op_perform;
+  if (callback_is_given(L, idx, "prepare_node")) def->prepare_node = callback_prepare_node;
+  if (k->own_thunk || def->prepare_node || callback_is_given(L, idx, "get_params"))
+    def->make_thunk = bind_op_make_thunk;
+  if (callback_is_given(L, idx, "grad")) def->grad = callback_grad;
+  if (callback_is_given(L, idx, "L_op")) def->grad = callback_L_op;
+  if (callback_is_given(L, idx, "R_op")) def->rop = callback_R_op;
+  if (callback_is_given(L, idx, "infer_shape")) def->infer_shape = callback_infer_shape;
+  if (callback_is_given(L, idx, "connection_pattern")) def->connection_pattern = callback_connection_pattern;
+  if (callback_asks_folding(L, idx)) def->do_constant_folding = callback_do_constant_folding;
 }

@@ -5,15 +5,15 @@
  */
 #include "lua_int.h"
 
-static const char guard_key = 'g';
+static const char override_guard_key = 'g';
 
 /* ---- Overrides --------------------------------------------------------------------------------------------------- */
 
-typedef struct guard {
+typedef struct override_guard {
   op_from_graph *g; /* owned */
   bind_state *state;
   lua_State *main; /* runs overrides when no coroutine is inside the core */
-} guard;
+} override_guard;
 
 static damo_status override_gone(build *b, op_from_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
                                  bool *given) {
@@ -24,8 +24,8 @@ static damo_status override_gone(build *b, op_from_graph *g, damo_apply *node, d
   return ctx_fail(b->ctx, DAMO_ESTATE, "%s: the Lua functions that override its gradients are gone", g->def.name);
 }
 
-static int guard_gc(lua_State *L) {
-  guard *w = lua_touserdata(L, 1);
+static int override_guard_gc(lua_State *L) {
+  override_guard *w = lua_touserdata(L, 1);
   op_from_graph *g = w->g;
   w->g = NULL;
   if (!g) return 0;
@@ -50,16 +50,8 @@ typedef struct override_call {
 
 static const char *override_name(const override_call *c) { return c->tangent ? "rop_overrides" : "lop_overrides"; }
 
-static void push_vars(lua_State *L, damo_var *const *v, int n) {
-  lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) {
-    bind_push_borrowed(L, v[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
-}
-
 /* Output gradients: DisconnectedType where there is none. Eval points: nil there, and n. */
-static void push_from(lua_State *L, override_call *c) {
+static void override_push_from(lua_State *L, override_call *c) {
   int n = c->tangent ? c->g->n_given : c->g->n_out;
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
@@ -75,7 +67,7 @@ static void push_from(lua_State *L, override_call *c) {
 }
 
 /* Takes the result at the top: a Variable, or nil for "disconnected". */
-static void take_result(lua_State *L, override_call *c, int i) {
+static void override_take_result(lua_State *L, override_call *c, int i) {
   damo_var *v = bind_to_var(L, -1);
   if (!v && !lua_isnil(L, -1)) {
     c->status = ctx_fail(c->b->ctx, DAMO_ETYPE, "%s: %s must give Variables, entry %d is a %s", c->g->def.name,
@@ -90,7 +82,7 @@ static void take_result(lua_State *L, override_call *c, int i) {
 }
 
 /* Calls the function (or Op) at the top with what overrides are given. */
-static void call_override(lua_State *L, override_call *c, int n_results) {
+static void override_apply(lua_State *L, override_call *c, int n_results) {
   int n = 2;
   if (bind_to(L, -1, OBJ_OP)) { /* an Op takes them one by one */
     n = c->g->n_given;
@@ -104,16 +96,16 @@ static void call_override(lua_State *L, override_call *c, int n_results) {
       bind_push_borrowed(L, v);
     }
   } else {
-    push_vars(L, c->node->in, c->g->n_given);
-    if (!c->tangent) push_vars(L, c->node->out, c->g->n_out), n++;
-    push_from(L, c);
+    bind_push_vars(L, c->node->in, c->g->n_given);
+    if (!c->tangent) bind_push_vars(L, c->node->out, c->g->n_out), n++;
+    override_push_from(L, c);
   }
   lua_call(L, n, n_results);
 }
 
-static void take_list(lua_State *L, override_call *c, int n) {
+static void override_take_list(lua_State *L, override_call *c, int n) {
   if (bind_to_var(L, -1) && n == 1) {
-    take_result(L, c, 0);
+    override_take_result(L, c, 0);
     return;
   }
   if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) > n) {
@@ -123,7 +115,7 @@ static void take_list(lua_State *L, override_call *c, int n) {
   }
   for (int i = 0; i < n && c->status == DAMO_OK; i++) {
     lua_rawgeti(L, -1, i + 1);
-    take_result(L, c, i);
+    override_take_result(L, c, i);
     lua_pop(L, 1);
   }
 }
@@ -137,26 +129,26 @@ static int override_protected(lua_State *L) {
   lua_getfield(L, -1, c->tangent ? "rop" : "lop");
   int overrides = lua_gettop(L);
   if (!lua_istable(L, overrides)) {
-    call_override(L, c, 1);
-    take_list(L, c, n);
+    override_apply(L, c, 1);
+    override_take_list(L, c, n);
     return 0;
   }
   for (int i = 0; i < n && c->status == DAMO_OK; i++) {
     lua_rawgeti(L, overrides, i + 1);
     if (lua_type(L, -1) == LUA_TSTRING || (lua_isnil(L, -1) && c->tangent)) { /* "default" */
     } else if (lua_isfunction(L, -1) || bind_to(L, -1, OBJ_OP)) {
-      call_override(L, c, 1);
-      take_result(L, c, i);
+      override_apply(L, c, 1);
+      override_take_result(L, c, i);
     } else {
-      take_result(L, c, i);
+      override_take_result(L, c, i);
     }
     lua_settop(L, overrides);
   }
   return 0;
 }
 
-static damo_status override(override_call *c) {
-  const guard *w = c->g->user;
+static damo_status override_run(override_call *c) {
+  const override_guard *w = c->g->user;
   damo_ctx *ctx = c->b->ctx;
   if (!w || w->state->closed) return override_gone(c->b, c->g, NULL, NULL, NULL, NULL);
   lua_State *L = w->state->running ? w->state->running : w->main;
@@ -170,32 +162,32 @@ static damo_status override(override_call *c) {
 static damo_status lop_override(build *b, op_from_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
                                 bool *given) {
   override_call c = {b, g, node, from, result, given, false, DAMO_OK};
-  return override(&c);
+  return override_run(&c);
 }
 
 static damo_status rop_override(build *b, op_from_graph *g, damo_apply *node, damo_var *const *from, damo_var **result,
                                 bool *given) {
   override_call c = {b, g, node, from, result, given, true, DAMO_OK};
-  return override(&c);
+  return override_run(&c);
 }
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-static bool is_override(lua_State *L, int idx) { return lua_isfunction(L, idx) || bind_to(L, idx, OBJ_OP); }
+static bool ofg_is_override(lua_State *L, int idx) { return lua_isfunction(L, idx) || bind_to(L, idx, OBJ_OP); }
 
 /* An entry of a list of overrides. */
-static void check_entry(lua_State *L, int i, const char *field) {
+static void ofg_check_entry(lua_State *L, int i, const char *field) {
   const char *s = lua_type(L, -1) == LUA_TSTRING ? bind_text(L, -1, "OpFromGraph") : NULL;
   if (s && strcmp(s, "default") != 0) {
     bind_raise(L, DAMO_EVALUE, "OpFromGraph: entry %d of %s can't be '%s'; did you mean 'default'?", i, field, s);
   }
-  if (s || is_override(L, -1) || bind_to_var(L, -1)) return;
+  if (s || ofg_is_override(L, -1) || bind_to_var(L, -1)) return;
   bind_raise(L, DAMO_ETYPE, "OpFromGraph: entry %d of %s must be a function, an Op, a Variable or 'default', got %s", i,
              field, bind_typename(L, -1));
 }
 
 /* The option of that name: an Op into *op, a function or a list left on the stack (else nil). */
-static void read_override(lua_State *L, int options, const char *field, int n, damo_op **op) {
+static void ofg_read_override(lua_State *L, int options, const char *field, int n, damo_op **op) {
   if (!bind_option(L, options, field)) {
     lua_pushnil(L);
     return;
@@ -222,20 +214,20 @@ static void read_override(lua_State *L, int options, const char *field, int n, d
   lua_createtable(L, n, 0); /* a copy: later changes of the script's list change no Op */
   for (int i = 1; i <= n; i++) {
     lua_rawgeti(L, -2, i);
-    check_entry(L, i, field);
+    ofg_check_entry(L, i, field);
     lua_rawseti(L, -2, i);
   }
   lua_remove(L, -2);
 }
 
-/* connection_pattern: for each input a list of booleans, one an output. Pushes the room; NULL without the option. */
-static const bool *read_pattern(lua_State *L, int options, int n_in, int n_out) {
+/* connection_pattern: for each input a list of booleans, one an output. Pushes the memory; NULL without the option. */
+static const bool *ofg_read_pattern(lua_State *L, int options, int n_in, int n_out) {
   if (!bind_option(L, options, "connection_pattern")) {
     lua_pushnil(L);
     return NULL;
   }
   int list = lua_gettop(L);
-  bool *connected = bind_room(L, (size_t)n_in * (size_t)n_out + 1, 1);
+  bool *connected = bind_alloc(L, (size_t)n_in * (size_t)n_out + 1, 1);
   bool ok = lua_istable(L, list) && (int)lua_rawlen(L, list) == n_in;
   for (int i = 0; ok && i < n_in; i++) {
     lua_rawgeti(L, list, i + 1);
@@ -256,7 +248,7 @@ static const bool *read_pattern(lua_State *L, int options, int n_in, int n_out) 
 }
 
 /* Hangs the overrides at lop and rop (nil: none) from the userdata of the class. */
-static void hang_overrides(lua_State *L, op_from_graph *g, int lop, int rop) {
+static void ofg_hang_overrides(lua_State *L, op_from_graph *g, int lop, int rop) {
   if (lua_isnil(L, lop) && lua_isnil(L, rop)) return;
   bind_push_borrowed(L, g);
   bind_peer(L, -1);
@@ -264,9 +256,9 @@ static void hang_overrides(lua_State *L, op_from_graph *g, int lop, int rop) {
   lua_setfield(L, -2, "lop");
   lua_pushvalue(L, rop);
   lua_setfield(L, -2, "rop");
-  guard *w = lua_newuserdatauv(L, sizeof *w, 0);
-  *w = (guard){NULL, bind_get(L), bind_main_thread(L)};
-  bind_set_gc(L, guard_gc, &guard_key);
+  override_guard *w = lua_newuserdatauv(L, sizeof *w, 0);
+  *w = (override_guard){NULL, bind_get(L), bind_main_thread(L)};
+  bind_set_gc(L, override_guard_gc, &override_guard_key);
   lua_setfield(L, -2, "guard");
   w->g = damo_retain(&g->obj);
   g->user = w;
@@ -275,7 +267,7 @@ static void hang_overrides(lua_State *L, op_from_graph *g, int lop, int rop) {
   lua_pop(L, 2);
 }
 
-static int push_made(lua_State *L, bind_entry e, damo_op *op, int lop, int rop) {
+static int ofg_push_made(lua_State *L, bind_entry e, damo_op *op, int lop, int rop) {
   damo_status left = bind_deferred(e.state);
   bind_leave(e);
   if (op && left != DAMO_OK) {
@@ -284,13 +276,13 @@ static int push_made(lua_State *L, bind_entry e, damo_op *op, int lop, int rop) 
   }
   if (!op) return bind_error(L);
   bind_push(L, op);
-  hang_overrides(L, op_from_graph_of(op), lop, rop);
+  ofg_hang_overrides(L, op_from_graph_of(op), lop, rop);
   bind_done(L);
   return 1;
 }
 
 /* The option mode: a name, or a Mode, of which the optimizer counts. */
-static const char *read_mode(lua_State *L, int options) {
+static const char *ofg_read_mode(lua_State *L, int options) {
   if (!bind_option(L, options, "mode")) return NULL;
   if (lua_type(L, -1) == LUA_TSTRING) {
     const char *s = bind_text(L, -1, "OpFromGraph");
@@ -307,7 +299,7 @@ static const char *read_mode(lua_State *L, int options) {
 }
 
 /* OpFromGraph(inputs, outputs, options) */
-static int bind_op_from_graph(lua_State *L) {
+static int ofg_make(lua_State *L) {
   static const char *const names[] = {"inline", "lop_overrides",   "rop_overrides", "connection_pattern",
                                       "name",   "on_unused_input", "mode",          NULL};
   static const char *const unused[] = {"raise", "warn", "ignore", NULL};
@@ -315,47 +307,47 @@ static int bind_op_from_graph(lua_State *L) {
   luaL_checkstack(L, 40, "OpFromGraph");
   if (!lua_isnil(L, 3) && !lua_istable(L, 3)) bind_arg_error(L, "OpFromGraph", 3, "options", "a table");
   bind_check_options(L, "OpFromGraph", 3, names);
-  op_from_graph_options o = {.name = bind_option_str(L, 3, "name", "OpFromGraph"), .mode = read_mode(L, 3)};
+  op_from_graph_options o = {.name = bind_option_str(L, 3, "name", "OpFromGraph"), .mode = ofg_read_mode(L, 3)};
   o.inlined = bind_option_bool(L, 3, "inline", false, "OpFromGraph");
   o.on_unused_input = (unused_mode)bind_option_enum(L, 3, "on_unused_input", unused, 0, "OpFromGraph");
   bind_list in = bind_var_list(L, 1, false, "OpFromGraph", "inputs");
   bind_list out = bind_var_list(L, 2, false, "OpFromGraph", "outputs");
-  o.connected = read_pattern(L, 3, (int)in.n, (int)out.n);
-  read_override(L, 3, "lop_overrides", (int)in.n, &o.lop_op);
+  o.connected = ofg_read_pattern(L, 3, (int)in.n, (int)out.n);
+  ofg_read_override(L, 3, "lop_overrides", (int)in.n, &o.lop_op);
   int lop = lua_gettop(L);
-  read_override(L, 3, "rop_overrides", (int)out.n, &o.rop_op);
+  ofg_read_override(L, 3, "rop_overrides", (int)out.n, &o.rop_op);
   bind_entry e = bind_enter(L);
   damo_op *op = op_from_graph_new(e.state->ctx, in.at, (int)in.n, out.at, (int)out.n, &o);
-  return push_made(L, e, op, lop, lop + 1);
+  return ofg_push_made(L, e, op, lop, lop + 1);
 }
 
 /* ---- Fields of Ops that hold a graph ----------------------------------------------------------------------------- */
 
-static damo_op *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_OP, func, "self"); }
+static damo_op *ofg_self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_OP, func, "self"); }
 
-static int get_fgraph(lua_State *L) {
-  damo_op *op = self(L, "fgraph");
+static int ofg_get_fgraph(lua_State *L) {
+  damo_op *op = ofg_self(L, "fgraph");
   bind_push_borrowed(L, op->def->inner_graph(op));
   return 1;
 }
 
-static int push_list(lua_State *L, const ptrvec *v) {
-  push_vars(L, (damo_var *const *)v->at, (int)v->n);
+static int ofg_push_vars(lua_State *L, const ptrvec *v) {
+  bind_push_vars(L, (damo_var *const *)v->at, v->n);
   return 1;
 }
 
-static int get_inputs(lua_State *L) {
-  damo_op *op = self(L, "inner_inputs");
-  return push_list(L, &op->def->inner_graph(op)->inputs);
+static int ofg_get_inputs(lua_State *L) {
+  damo_op *op = ofg_self(L, "inner_inputs");
+  return ofg_push_vars(L, &op->def->inner_graph(op)->inputs);
 }
 
-static int get_outputs(lua_State *L) {
-  damo_op *op = self(L, "inner_outputs");
-  return push_list(L, &op->def->inner_graph(op)->outputs);
+static int ofg_get_outputs(lua_State *L) {
+  damo_op *op = ofg_self(L, "inner_outputs");
+  return ofg_push_vars(L, &op->def->inner_graph(op)->outputs);
 }
 
-static int get_fn(lua_State *L) {
-  op_from_graph *g = op_from_graph_of(self(L, "fn"));
+static int ofg_get_fn(lua_State *L) {
+  op_from_graph *g = op_from_graph_of(ofg_self(L, "fn"));
   if (!g) return 0;
   bind_entry e = bind_enter(L);
   damo_function *f = damo_retain(op_from_graph_function(g));
@@ -375,8 +367,8 @@ static int get_fn(lua_State *L) {
 }
 
 /* op:clone(): an Op of its own over a copy of the inner graph. */
-static int clone(lua_State *L) {
-  op_from_graph *g = op_from_graph_of(self(L, "clone"));
+static int ofg_clone(lua_State *L) {
+  op_from_graph *g = op_from_graph_of(ofg_self(L, "clone"));
   if (!g) return bind_raise(L, DAMO_ENOT_IMPLEMENTED, "clone: this Op can't be cloned");
   lua_settop(L, 1);
   if (g->lop || g->rop) {
@@ -390,16 +382,16 @@ static int clone(lua_State *L) {
   int rop = lua_gettop(L);
   bind_entry e = bind_enter(L);
   damo_op *op = op_from_graph_copy(g);
-  return push_made(L, e, op, rop - 1, rop);
+  return ofg_push_made(L, e, op, rop - 1, rop);
 }
 
-static int get_clone(lua_State *L) {
-  bind_pushfunction(L, clone);
+static int ofg_get_clone(lua_State *L) {
+  bind_pushfunction(L, ofg_clone);
   return 1;
 }
 
 /* Upvalues: fields of Ops that hold a graph, the index function of all Ops. */
-static int index(lua_State *L) {
+static int ofg_index(lua_State *L) {
   const damo_op *op = bind_to(L, 1, OBJ_OP);
   lua_settop(L, 2);
   if (op && op->def->inner_graph && lua_type(L, 2) == LUA_TSTRING) {
@@ -418,7 +410,7 @@ static int index(lua_State *L) {
   return 1;
 }
 
-static int has_inner_graph(lua_State *L) {
+static int ofg_has_inner_graph(lua_State *L) {
   const damo_op *op = bind_to(L, 1, OBJ_OP);
   lua_pushboolean(L, op && op->def->inner_graph);
   return 1;
@@ -428,10 +420,10 @@ static int has_inner_graph(lua_State *L) {
 
 /* The module table is at the top; its `graph` is there already, and the class of Ops has its index function. */
 void bind_open_op_from_graph(lua_State *L) {
-  static const luaL_Reg fields[] = {{"fgraph", get_fgraph},         {"inner_inputs", get_inputs},
-                                    {"inner_outputs", get_outputs}, {"fn", get_fn},
-                                    {"clone", get_clone},           {NULL, NULL}};
-  static const luaL_Reg fns[] = {{"OpFromGraph", bind_op_from_graph}, {"HasInnerGraph", has_inner_graph}, {NULL, NULL}};
+  static const luaL_Reg fields[] = {{"fgraph", ofg_get_fgraph},         {"inner_inputs", ofg_get_inputs},
+                                    {"inner_outputs", ofg_get_outputs}, {"fn", ofg_get_fn},
+                                    {"clone", ofg_get_clone},           {NULL, NULL}};
+  static const luaL_Reg fns[] = {{"OpFromGraph", ofg_make}, {"HasInnerGraph", ofg_has_inner_graph}, {NULL, NULL}};
   lua_getfield(L, -1, "graph");
   bind_setfuncs(L, fns);
   lua_pop(L, 1);
@@ -439,7 +431,7 @@ void bind_open_op_from_graph(lua_State *L) {
   lua_newtable(L);
   bind_setfuncs(L, fields);
   lua_getfield(L, -2, "__index");
-  lua_pushcclosure(L, index, 2);
+  lua_pushcclosure(L, ofg_index, 2);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
 }

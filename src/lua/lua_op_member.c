@@ -2,9 +2,7 @@
  * definition leaves one out. A member that the definition has is found first, and is the script's own function. */
 #include "op_class.h"
 
-static damo_op *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_OP, func, "self"); }
-
-static damo_apply *own_node(lua_State *L, const damo_op *op, int idx, const char *func) {
+static damo_apply *member_own_node(lua_State *L, const damo_op *op, int idx, const char *func) {
   damo_apply *node = bind_check_obj(L, idx, OBJ_APPLY, func, "node");
   if (node->op != op) {
     bind_raise(L, DAMO_EVALUE, "%s: the node is one of %s, not of %s", func, node->op->def->name, op->def->name);
@@ -15,13 +13,13 @@ static damo_apply *own_node(lua_State *L, const damo_op *op, int idx, const char
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 /* op:perform(node, inputs, output_storage): the native code over these values. */
-int op_member_perform(lua_State *L) {
-  damo_op *op = self(L, "perform");
+int bind_member_perform(lua_State *L) {
+  damo_op *op = bind_op_self(L, "perform");
   lua_settop(L, 5);
-  damo_apply *node = own_node(L, op, 2, "perform");
+  damo_apply *node = member_own_node(L, op, 2, "perform");
   if (!lua_istable(L, 3)) bind_arg_error(L, "perform", 3, "inputs", "a list of values");
   if (!lua_istable(L, 4)) bind_arg_error(L, "perform", 4, "output_storage", "a list of cells");
-  op_run_values(L, node, 3, false);
+  bind_run_values(L, node, 3, false);
   for (int o = 1; o <= node->n_out; o++) {
     lua_rawgeti(L, 4, o);
     if (!lua_istable(L, -1)) bind_raise(L, DAMO_ETYPE, "perform: output_storage[%d] must be a cell, {value}", o);
@@ -32,15 +30,15 @@ int op_member_perform(lua_State *L) {
   return 0;
 }
 
-int op_member_get_params(lua_State *L) {
-  op_push_params(L, own_node(L, self(L, "get_params"), 2, "get_params"));
+int bind_member_get_params(lua_State *L) {
+  bind_push_params(L, member_own_node(L, bind_op_self(L, "get_params"), 2, "get_params"));
   return 1;
 }
 
-int op_member_prepare_node(lua_State *L) {
-  damo_op *op = self(L, "prepare_node");
+int bind_member_prepare_node(lua_State *L) {
+  damo_op *op = bind_op_self(L, "prepare_node");
   lua_settop(L, 5);
-  damo_apply *node = own_node(L, op, 2, "prepare_node");
+  damo_apply *node = member_own_node(L, op, 2, "prepare_node");
   const char *impl = lua_type(L, 5) == LUA_TSTRING ? lua_tostring(L, 5) : bind_is_lua_op(op) ? "lua" : "c";
   if (!op->def->prepare_node) return 0;
   bind_entry e = bind_enter(L);
@@ -50,9 +48,9 @@ int op_member_prepare_node(lua_State *L) {
   return 0;
 }
 
-int op_member_do_constant_folding(lua_State *L) {
-  damo_op *op = self(L, "do_constant_folding");
-  damo_apply *node = own_node(L, op, 3, "do_constant_folding");
+int bind_member_do_constant_folding(lua_State *L) {
+  damo_op *op = bind_op_self(L, "do_constant_folding");
+  damo_apply *node = member_own_node(L, op, 3, "do_constant_folding");
   bind_entry e = bind_enter(L);
   bool folds = !op->def->do_constant_folding || op->def->do_constant_folding(node);
   damo_status s = bind_deferred(e.state);
@@ -62,11 +60,11 @@ int op_member_do_constant_folding(lua_State *L) {
   return 1;
 }
 
-int op_member_connection_pattern(lua_State *L) {
-  damo_op *op = self(L, "connection_pattern");
-  const damo_apply *node = own_node(L, op, 2, "connection_pattern");
+int bind_member_connection_pattern(lua_State *L) {
+  damo_op *op = bind_op_self(L, "connection_pattern");
+  const damo_apply *node = member_own_node(L, op, 2, "connection_pattern");
   int n_in = node->n_in, n_out = node->n_out;
-  bool *connected = bind_room(L, (size_t)n_in * (size_t)n_out, sizeof *connected);
+  bool *connected = bind_alloc(L, (size_t)n_in * (size_t)n_out, sizeof *connected);
   for (int i = 0; i < n_in * n_out; i++) connected[i] = true;
   bind_entry e = bind_enter(L);
   if (op->def->connection_pattern) op->def->connection_pattern(node, connected);
@@ -88,7 +86,7 @@ int op_member_connection_pattern(lua_State *L) {
 /* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
 /* Pushes the node of the op over the inputs at idx: the owner of the first of the outputs, when that is such a node. */
-static damo_apply *node_over(lua_State *L, damo_op *op, int inputs, int outputs, const char *func) {
+static damo_apply *member_node_over(lua_State *L, damo_op *op, int inputs, int outputs, const char *func) {
   bind_list in = bind_var_list(L, inputs, true, func, "inputs");
   if (outputs && lua_istable(L, outputs)) {
     lua_rawgeti(L, outputs, 1);
@@ -109,8 +107,8 @@ static damo_apply *node_over(lua_State *L, damo_op *op, int inputs, int outputs,
 }
 
 /* Variables of the list at idx, or one Variable; nil and DisconnectedType are NULL. Pushes what keeps them. */
-static damo_var **read_holes(lua_State *L, int idx, int n, const char *func, const char *what) {
-  damo_var **v = bind_room(L, (size_t)n, sizeof *v);
+static damo_var **member_read_holes(lua_State *L, int idx, int n, const char *func, const char *what) {
+  damo_var **v = bind_alloc(L, (size_t)n, sizeof *v);
   bool single = bind_to_var(L, idx) != NULL;
   if (!single && !lua_istable(L, idx)) bind_arg_error(L, func, idx, what, "a list of Variables");
   if (single && n != 1) bind_raise(L, DAMO_EVALUE, "%s: %s: expected %d Variables, got one", func, what, n);
@@ -135,12 +133,12 @@ static damo_var **read_holes(lua_State *L, int idx, int n, const char *func, con
   return v;
 }
 
-typedef damo_status (*derive_fn)(build *b, damo_apply *node, damo_var *const *given, damo_var **out);
+typedef damo_status (*member_derive_fn)(build *b, damo_apply *node, damo_var *const *given, damo_var **out);
 
 /* Runs it in a scope; pushes the list of n results, DisconnectedType (or a hole) for NULL. */
-static int derive(lua_State *L, derive_fn fn, damo_apply *node, damo_var **given, int n, bool holes) {
+static int member_derive(lua_State *L, member_derive_fn fn, damo_apply *node, damo_var **given, int n, bool holes) {
   void **vault = bind_vault(L, n);
-  damo_var **out = bind_room(L, (size_t)n, sizeof *out);
+  damo_var **out = bind_alloc(L, (size_t)n, sizeof *out);
   bind_set_trace(L);
   bind_entry e = bind_enter(L);
   build b;
@@ -164,43 +162,43 @@ static int derive(lua_State *L, derive_fn fn, damo_apply *node, damo_var **given
 }
 
 /* op:grad(inputs, output_grads) */
-int op_member_grad(lua_State *L) {
-  damo_op *op = self(L, "grad");
+int bind_member_grad(lua_State *L) {
+  damo_op *op = bind_op_self(L, "grad");
   lua_settop(L, 3);
-  damo_apply *node = node_over(L, op, 2, 0, "grad");
-  damo_var **gout = read_holes(L, 3, node->n_out, "grad", "output_grads");
-  return derive(L, grad_node, node, gout, node->n_in, false);
+  damo_apply *node = member_node_over(L, op, 2, 0, "grad");
+  damo_var **gout = member_read_holes(L, 3, node->n_out, "grad", "output_grads");
+  return member_derive(L, grad_node, node, gout, node->n_in, false);
 }
 
 /* op:L_op(inputs, outputs, output_grads) */
-int op_member_L_op(lua_State *L) {
-  damo_op *op = self(L, "L_op");
+int bind_member_L_op(lua_State *L) {
+  damo_op *op = bind_op_self(L, "L_op");
   lua_settop(L, 4);
-  damo_apply *node = node_over(L, op, 2, 3, "L_op");
-  damo_var **gout = read_holes(L, 4, node->n_out, "L_op", "output_grads");
-  return derive(L, grad_node, node, gout, node->n_in, false);
+  damo_apply *node = member_node_over(L, op, 2, 3, "L_op");
+  damo_var **gout = member_read_holes(L, 4, node->n_out, "L_op", "output_grads");
+  return member_derive(L, grad_node, node, gout, node->n_in, false);
 }
 
 /* op:R_op(inputs, eval_points): holes where an output has no derivative. */
-int op_member_R_op(lua_State *L) {
-  damo_op *op = self(L, "R_op");
+int bind_member_R_op(lua_State *L) {
+  damo_op *op = bind_op_self(L, "R_op");
   lua_settop(L, 3);
-  damo_apply *node = node_over(L, op, 2, 0, "R_op");
-  damo_var **eval = read_holes(L, 3, node->n_in, "R_op", "eval_points");
-  return derive(L, grad_forward_node, node, eval, node->n_out, true);
+  damo_apply *node = member_node_over(L, op, 2, 0, "R_op");
+  damo_var **eval = member_read_holes(L, 3, node->n_in, "R_op", "eval_points");
+  return member_derive(L, grad_forward_node, node, eval, node->n_out, true);
 }
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
-static int rank(const damo_var *v) { return type_is_tensor(v->type) ? var_ndim(v) : 0; }
+static int member_rank(const damo_var *v) { return type_is_tensor(v->type) ? var_ndim(v) : 0; }
 
 /* Pushes {x.shape[1], x.shape[2], …}: what is known of an output without a rule. */
-static void push_own_shape(lua_State *L, const damo_var *v) {
-  lua_createtable(L, rank(v), 0);
-  if (rank(v) == 0) return;
+static void member_push_own_shape(lua_State *L, const damo_var *v) {
+  lua_createtable(L, member_rank(v), 0);
+  if (member_rank(v) == 0) return;
   bind_push_borrowed(L, v);
   lua_getfield(L, -1, "shape");
-  for (int k = 1; k <= rank(v); k++) {
+  for (int k = 1; k <= member_rank(v); k++) {
     lua_pushinteger(L, k);
     lua_gettable(L, -2);
     lua_rawseti(L, -4, k);
@@ -208,14 +206,14 @@ static void push_own_shape(lua_State *L, const damo_var *v) {
   lua_pop(L, 2);
 }
 
-/* The shapes given in the list at idx as Variables, in rooms that are pushed. */
-static damo_var ***read_shapes(lua_State *L, int idx, const damo_apply *node) {
-  damo_var ***shape = bind_room(L, (size_t)node->n_in, sizeof *shape);
+/* The shapes given in the list at idx as Variables, in a userdata that is pushed. */
+static damo_var ***member_read_shapes(lua_State *L, int idx, const damo_apply *node) {
+  damo_var ***shape = bind_alloc(L, (size_t)node->n_in, sizeof *shape);
   lua_newtable(L);
   int keep = lua_gettop(L), kept = 0;
   for (int i = 0; i < node->n_in; i++) {
-    int n = rank(node->in[i]);
-    shape[i] = bind_room(L, (size_t)n, sizeof **shape);
+    int n = member_rank(node->in[i]);
+    shape[i] = bind_alloc(L, (size_t)n, sizeof **shape);
     lua_rawseti(L, keep, ++kept);
     lua_rawgeti(L, idx, i + 1);
     if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != n) {
@@ -234,50 +232,50 @@ static damo_var ***read_shapes(lua_State *L, int idx, const damo_apply *node) {
 }
 
 /* Runs the rule; the lengths go to the vault, one output after the other. */
-static damo_status infer(damo_ctx *ctx, damo_apply *node, damo_var ***in, damo_var ***out, void **vault) {
+static damo_status member_infer(damo_ctx *ctx, damo_apply *node, damo_var ***in, damo_var ***out, void **vault) {
   build b;
   build_init(&b, ctx);
   damo_status s = node->op->def->infer_shape(&b, node, (damo_var *const *const *)in, out);
   for (int o = 0, at = 0; o < node->n_out && s == DAMO_OK; o++) {
-    for (int k = 0; k < rank(node->out[o]); k++) vault[at++] = damo_retain(out[o][k]);
+    for (int k = 0; k < member_rank(node->out[o]); k++) vault[at++] = damo_retain(out[o][k]);
   }
   damo_status ended = build_end(&b);
   return s != DAMO_OK ? s : ended;
 }
 
 /* op:infer_shape(fgraph, node, input_shapes): a list of lengths for each output. */
-int op_member_infer_shape(lua_State *L) {
-  damo_op *op = self(L, "infer_shape");
+int bind_member_infer_shape(lua_State *L) {
+  damo_op *op = bind_op_self(L, "infer_shape");
   lua_settop(L, 4);
   luaL_checkstack(L, 40, "infer_shape");
-  damo_apply *node = own_node(L, op, 3, "infer_shape");
+  damo_apply *node = member_own_node(L, op, 3, "infer_shape");
   if (!lua_istable(L, 4)) bind_arg_error(L, "infer_shape", 4, "input_shapes", "a list of shapes");
-  damo_var ***in = read_shapes(L, 4, node);
+  damo_var ***in = member_read_shapes(L, 4, node);
   int total = 0;
-  for (int o = 0; o < node->n_out; o++) total += rank(node->out[o]);
+  for (int o = 0; o < node->n_out; o++) total += member_rank(node->out[o]);
   void **vault = bind_vault(L, total);
-  damo_var ***out = bind_room(L, (size_t)node->n_out, sizeof *out);
-  damo_var **room = bind_room(L, (size_t)total, sizeof *room);
-  for (int o = 0, at = 0; o < node->n_out; at += rank(node->out[o++])) out[o] = room + at;
+  damo_var ***out = bind_alloc(L, (size_t)node->n_out, sizeof *out);
+  damo_var **lengths = bind_alloc(L, (size_t)total, sizeof *lengths);
+  for (int o = 0, at = 0; o < node->n_out; at += member_rank(node->out[o++])) out[o] = lengths + at;
   if (op->def->infer_shape) {
     bind_set_trace(L);
     bind_entry e = bind_enter(L);
-    damo_status s = infer(e.state->ctx, node, in, out, vault);
+    damo_status s = member_infer(e.state->ctx, node, in, out, vault);
     bind_leave(e);
     bind_check(L, s);
   }
   lua_createtable(L, node->n_out, 0);
-  for (int o = 0, at = 0; o < node->n_out; at += rank(node->out[o++])) {
+  for (int o = 0, at = 0; o < node->n_out; at += member_rank(node->out[o++])) {
     bool known = op->def->infer_shape != NULL;
-    for (int k = 0; k < rank(node->out[o]); k++) known = known && vault[at + k];
+    for (int k = 0; k < member_rank(node->out[o]); k++) known = known && vault[at + k];
     if (known) {
-      lua_createtable(L, rank(node->out[o]), 0);
-      for (int k = 0; k < rank(node->out[o]); k++) {
+      lua_createtable(L, member_rank(node->out[o]), 0);
+      for (int k = 0; k < member_rank(node->out[o]); k++) {
         bind_push_slot(L, vault, at + k);
         lua_rawseti(L, -2, k + 1);
       }
     } else {
-      push_own_shape(L, node->out[o]);
+      member_push_own_shape(L, node->out[o]);
     }
     lua_rawseti(L, -2, o + 1);
   }
@@ -289,7 +287,7 @@ int op_member_infer_shape(lua_State *L) {
 
 /* add_tag_trace(thing, limit), also op:add_tag_trace(thing, limit): the user's lines into thing.tag.trace; what its
  * node tells in errors. Returns the thing. */
-int op_member_add_tag_trace(lua_State *L) {
+int bind_member_add_tag_trace(lua_State *L) {
   if (bind_to(L, 1, OBJ_OP)) lua_remove(L, 1);
   lua_settop(L, 2);
   damo_var *v = bind_to_var(L, 1);

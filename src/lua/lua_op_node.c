@@ -5,7 +5,7 @@
 #include "op_class.h"
 
 /* A last argument that is {return_list = …} and nothing else. */
-static bool takes_return_list(lua_State *L, int idx, bool *list) {
+static bool node_takes_return_list(lua_State *L, int idx, bool *list) {
   if (!lua_istable(L, idx) || lua_rawlen(L, idx) > 0) return false;
   int keys = 0;
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) keys++;
@@ -18,13 +18,13 @@ static bool takes_return_list(lua_State *L, int idx, bool *list) {
 /* make_node of the definition over the arguments 2..top; pushes the node. */
 static damo_apply *node_from_lua(lua_State *L, damo_op *op, int top) {
   const char *name = op->def->name;
-  bind_push_definition(L, op_class(op));
+  bind_push_definition(L, bind_op_class_of(op));
   lua_getfield(L, -1, "make_node");
   lua_remove(L, -2);
   for (int i = 1; i <= top; i++) lua_pushvalue(L, i);
   const int rc = bind_call_back(L, op->obj.ctx, top, 1);
   if (rc != LUA_OK) {
-    op_call_thrown(L, op, "make_node", NULL, rc);
+    bind_callback_thrown(L, op, "make_node", NULL, rc);
     bind_error(L);
   }
   damo_apply *node = bind_to(L, -1, OBJ_APPLY);
@@ -35,9 +35,9 @@ static damo_apply *node_from_lua(lua_State *L, damo_op *op, int top) {
 }
 
 /* An argument as an input: literals and values take the Type that the class names for it. */
-static damo_var *input_at(lua_State *L, const damo_op *op, int i, int idx) {
+static damo_var *node_input_at(lua_State *L, const damo_op *op, int i, int idx) {
   bool graph;
-  const lua_class *k = bind_is_lua_op(op) ? op_class(op) : NULL;
+  const bind_op_class *k = bind_is_lua_op(op) ? bind_op_class_of(op) : NULL;
   const damo_type *t = k && k->itypes && i < k->n_in ? k->itypes[i] : NULL;
   if (!t || bind_to_var(L, idx) || (lua_isnil(L, idx) && t->kind != TYPE_GENERIC)) {
     return bind_operand(L, idx, true, &graph, op->def->name, i + 1, NULL);
@@ -52,8 +52,8 @@ static damo_var *input_at(lua_State *L, const damo_op *op, int i, int idx) {
 static damo_apply *node_from_core(lua_State *L, damo_op *op, int top) {
   int n = top - 1;
   luaL_checkstack(L, 2 * n + 20, op->def->name);
-  damo_var **in = bind_room(L, (size_t)n, sizeof *in);
-  for (int i = 0; i < n; i++) in[i] = input_at(L, op, i, i + 2);
+  damo_var **in = bind_alloc(L, (size_t)n, sizeof *in);
+  for (int i = 0; i < n; i++) in[i] = node_input_at(L, op, i, i + 2);
   bind_set_trace(L);
   bind_entry e = bind_enter(L);
   damo_apply *node = op_apply(e.state->ctx, op, in, n);
@@ -62,7 +62,7 @@ static damo_apply *node_from_core(lua_State *L, damo_op *op, int top) {
   return node;
 }
 
-static int push_outputs(lua_State *L, const damo_apply *node, bool list) {
+static int node_push_outputs(lua_State *L, const damo_apply *node, bool list) {
   int only = op_default_output(node->op);
   if (only > node->n_out) {
     bind_raise(L, DAMO_EVALUE, "%s: default_output is %d, the node has %d outputs", node->op->def->name, only,
@@ -86,11 +86,11 @@ static int push_outputs(lua_State *L, const damo_apply *node, bool list) {
   return node->n_out;
 }
 
-static damo_apply *make_node_at(lua_State *L, damo_op *op, int top) {
+static damo_apply *node_make_at(lua_State *L, damo_op *op, int top) {
   bool own = false;
   luaL_checkstack(L, top + 20, op->def->name);
   if (bind_is_lua_op(op)) {
-    bind_push_definition(L, op_class(op));
+    bind_push_definition(L, bind_op_class_of(op));
     lua_getfield(L, -1, "make_node");
     own = !lua_isnil(L, -1);
     lua_pop(L, 2);
@@ -107,32 +107,32 @@ static damo_apply *make_node_at(lua_State *L, damo_op *op, int top) {
 }
 
 int bind_op_takes(const damo_op *op) {
-  if (bind_is_lua_op(op)) return op_class(op)->n_in;
+  if (bind_is_lua_op(op)) return bind_op_class_of(op)->n_in;
   return op->def->n_in >= 0 ? op->def->n_in : elemwise_arity(op);
 }
 
 /* The arguments end before the nils behind those that the Op is known to take. */
-static int drop_nils(lua_State *L, const damo_op *op) {
-  const int takes = bind_is_lua_op(op) ? op_class(op)->n_in : op->def->n_in;
+static int node_drop_nils(lua_State *L, const damo_op *op) {
+  const int takes = bind_is_lua_op(op) ? bind_op_class_of(op)->n_in : op->def->n_in;
   const int top = bind_without_nils(L, lua_gettop(L), takes < 0 ? 1 : takes + 1);
   lua_settop(L, top);
   return top;
 }
 
-int op_apply_call(lua_State *L) {
-  damo_op *op = op_self(L, "Op");
+int bind_member_call(lua_State *L) {
+  damo_op *op = bind_op_self(L, "Op");
   bool list = false;
-  int top = drop_nils(L, op);
-  if (top > 1 && takes_return_list(L, top, &list)) lua_settop(L, --top);
-  damo_apply *node = make_node_at(L, op, top);
+  int top = node_drop_nils(L, op);
+  if (top > 1 && node_takes_return_list(L, top, &list)) lua_settop(L, --top);
+  damo_apply *node = node_make_at(L, op, top);
   bind_test_node(L, node);
-  int n = push_outputs(L, node, list);
+  int n = node_push_outputs(L, node, list);
   bind_done(L);
   return n;
 }
 
-int op_apply_make_node(lua_State *L) {
-  damo_op *op = op_self(L, "make_node");
-  make_node_at(L, op, drop_nils(L, op));
+int bind_member_make_node(lua_State *L) {
+  damo_op *op = bind_op_self(L, "make_node");
+  node_make_at(L, op, node_drop_nils(L, op));
   return 1;
 }

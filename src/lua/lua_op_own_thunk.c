@@ -6,7 +6,7 @@
 #include "lua_op_run.h"
 
 /* Adds a cell for v to the map at `of`, unless it has one, and appends the cell to the list at `list`. */
-static void add_cell(lua_State *L, int of, int list, int i, damo_var *v, bool flag) {
+static void own_thunk_add_cell(lua_State *L, int of, int list, int i, damo_var *v, bool flag) {
   bind_push_borrowed(L, v);
   lua_pushvalue(L, -1);
   lua_rawget(L, of);
@@ -28,26 +28,19 @@ static void add_cell(lua_State *L, int of, int list, int i, damo_var *v, bool fl
   lua_pop(L, 1);
 }
 
-/* Puts a list of cells of the node's inputs or outputs into the room. */
-static void add_cells(lua_State *L, int room, int place, int of, const thunk *t, bool out, bool flag) {
+/* Puts a list of cells of the node's inputs or outputs into the workspace. */
+static void own_thunk_add_cells(lua_State *L, int workspace, int place, int of, const thunk *t, bool out, bool flag) {
   int n = out ? t->n_out : t->n_in;
   lua_createtable(L, n, 0);
   int list = lua_gettop(L);
-  for (int i = 0; i < n; i++) add_cell(L, of, list, i, out ? t->node->out[i] : t->node->in[i], flag);
-  lua_rawseti(L, room, place);
+  for (int i = 0; i < n; i++) own_thunk_add_cell(L, of, list, i, out ? t->node->out[i] : t->node->in[i], flag);
+  lua_rawseti(L, workspace, place);
 }
 
-static bool is_callable(lua_State *L, int idx) {
-  if (lua_isfunction(L, idx)) return true;
-  bool found = luaL_getmetafield(L, idx, "__call");
-  if (found) lua_pop(L, 1);
-  return found;
-}
-
-/* Takes what make_thunk gave, at the top, into the room. */
-static void take_callable(lua_State *L, op_callback *c, int room) {
-  if (!is_callable(L, -1)) {
-    op_call_fail(c, DAMO_ETYPE, "must return a function or a callable object, got %s", bind_typename(L, -1));
+/* Takes what make_thunk gave, at the top, into the workspace. */
+static void own_thunk_take_callable(lua_State *L, bind_callback *c, int workspace) {
+  if (!bind_is_callable(L, -1)) {
+    bind_callback_fail(c, DAMO_ETYPE, "must return a function or a callable object, got %s", bind_typename(L, -1));
     return;
   }
   if (!lua_isfunction(L, -1)) {
@@ -59,37 +52,37 @@ static void take_callable(lua_State *L, op_callback *c, int room) {
       return;
     }
   }
-  lua_rawseti(L, room, R_FUNCTION);
+  lua_rawseti(L, workspace, WORKSPACE_FUNCTION);
 }
 
-static void body_make_thunk(lua_State *L, op_callback *c) {
+static void body_make_thunk(lua_State *L, bind_callback *c) {
   const thunk *t = c->t;
-  lua_createtable(L, R_CELLS + t->n_in + 2 * t->n_out, 0); /* 1: the room */
-  lua_newtable(L);                                         /* 2: storage_map */
-  lua_newtable(L);                                         /* 3: compute_map */
-  add_cells(L, 1, R_INPUTS, 2, t, false, false);
-  add_cells(L, 1, R_STORAGE, 2, t, true, false);
-  add_cells(L, 1, R_IN_READY, 3, t, false, true);
-  add_cells(L, 1, R_OUT_READY, 3, t, true, true);
+  lua_createtable(L, WORKSPACE_CELLS + t->n_in + 2 * t->n_out, 0); /* 1: the workspace */
+  lua_newtable(L);                                                 /* 2: storage_map */
+  lua_newtable(L);                                                 /* 3: compute_map */
+  own_thunk_add_cells(L, 1, WORKSPACE_INPUTS, 2, t, false, false);
+  own_thunk_add_cells(L, 1, WORKSPACE_STORAGE, 2, t, true, false);
+  own_thunk_add_cells(L, 1, WORKSPACE_IN_READY, 3, t, false, true);
+  own_thunk_add_cells(L, 1, WORKSPACE_OUT_READY, 3, t, true, true);
   bind_push_borrowed(L, t->node);
-  lua_rawseti(L, 1, R_NODE);
-  op_call_push(L, c, "make_thunk");
+  lua_rawseti(L, 1, WORKSPACE_NODE);
+  bind_callback_push(L, c, "make_thunk");
   bind_push_borrowed(L, t->node);
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 3);
-  op_call_push_vars(L, c->how->no_recycling, (int)c->how->n_no_recycling);
+  bind_push_vars(L, c->how->no_recycling, c->how->n_no_recycling);
   lua_pushstring(L, c->how->impl);
   lua_call(L, 6, 1);
-  take_callable(L, c, 1);
+  own_thunk_take_callable(L, c, 1);
   if (c->status != DAMO_OK) return;
   bind_push_borrowed(L, c->op);
-  op_push_rooms(L);
+  bind_push_workspaces(L);
   lua_pushvalue(L, 1);
   lua_rawsetp(L, -2, c->t);
 }
 
 /* Sets [1] of entry i of the list at idx to the value at the top. */
-static void set_cell(lua_State *L, int list, int i) {
+static void own_thunk_set_cell(lua_State *L, int list, int i) {
   lua_rawgeti(L, list, i + 1);
   lua_insert(L, -2);
   lua_rawseti(L, -2, 1);
@@ -97,33 +90,33 @@ static void set_cell(lua_State *L, int list, int i) {
 }
 
 /* 2 inputs, 3 outputs, 4 and 5 whether they are computed. */
-static void load_cells(lua_State *L, const thunk *t) {
+static void own_thunk_load_cells(lua_State *L, const thunk *t) {
   for (int i = 0; i < t->n_in; i++) {
     bool ready = thunk_ready(t, i) && *t->in[i];
     if (ready) {
-      op_push_input(L, t, i);
+      bind_push_input(L, t, i);
     } else {
       lua_pushnil(L);
     }
-    set_cell(L, 2, i);
+    own_thunk_set_cell(L, 2, i);
     lua_pushboolean(L, ready);
-    set_cell(L, 4, i);
+    own_thunk_set_cell(L, 4, i);
   }
   for (int o = 0; o < t->n_out; o++) {
-    op_push_old(L, t, o);
-    set_cell(L, 3, o);
+    bind_push_old_output(L, t, o);
+    own_thunk_set_cell(L, 3, o);
     lua_pushboolean(L, 0);
-    set_cell(L, 5, o);
+    own_thunk_set_cell(L, 5, o);
   }
 }
 
 /* The list of positions at the top, which a lazy thunk still needs; false when there is none. */
-static bool take_needs(lua_State *L, op_callback *c) {
+static bool own_thunk_take_needs(lua_State *L, bind_callback *c) {
   thunk *t = c->t;
   int n = lua_istable(L, -1) ? (int)lua_rawlen(L, -1) : 0;
   if (n == 0) return false;
   if (!t->lazy) {
-    op_call_fail(c, DAMO_ETYPE, "gave a thunk that returned a list, though it is not lazy");
+    bind_callback_fail(c, DAMO_ETYPE, "gave a thunk that returned a list, though it is not lazy");
     return true;
   }
   for (int k = 1; k <= n && c->status == DAMO_OK; k++) {
@@ -131,9 +124,10 @@ static bool take_needs(lua_State *L, op_callback *c) {
     lua_Number at = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
     lua_pop(L, 1);
     if (at < 1 || at > t->n_in || at != floor(at)) {
-      op_call_fail(c, DAMO_EINDEX, "gave a thunk that asked for an input that does not exist: there are %d", t->n_in);
+      bind_callback_fail(c, DAMO_EINDEX, "gave a thunk that asked for an input that does not exist: there are %d",
+                         t->n_in);
     } else if (thunk_ready(t, (int)at - 1)) {
-      op_call_fail(c, DAMO_EVALUE, "gave a thunk that asked for input %d, which it has", (int)at);
+      bind_callback_fail(c, DAMO_EVALUE, "gave a thunk that asked for input %d, which it has", (int)at);
     } else {
       thunk_need(t, (int)at - 1);
     }
@@ -141,44 +135,44 @@ static bool take_needs(lua_State *L, op_callback *c) {
   return true;
 }
 
-static void body_own(lua_State *L, op_callback *c) {
+static void body_run_own_thunk(lua_State *L, bind_callback *c) {
   thunk *t = c->t;
   bind_push_borrowed(L, c->op);
-  op_push_rooms(L);
+  bind_push_workspaces(L);
   lua_rawgetp(L, -1, t);
   lua_replace(L, 1);
   lua_settop(L, 1);
   if (lua_isnil(L, 1)) {
-    op_call_fail(c, DAMO_ESTATE, "made a thunk whose Lua part is gone");
+    bind_callback_fail(c, DAMO_ESTATE, "made a thunk whose Lua part is gone");
     return;
   }
-  static const int places[] = {R_INPUTS, R_STORAGE, R_IN_READY, R_OUT_READY};
+  static const int places[] = {WORKSPACE_INPUTS, WORKSPACE_STORAGE, WORKSPACE_IN_READY, WORKSPACE_OUT_READY};
   for (int k = 0; k < 4; k++) lua_rawgeti(L, 1, places[k]);
-  load_cells(L, t);
-  lua_rawgeti(L, 1, R_FUNCTION);
+  own_thunk_load_cells(L, t);
+  lua_rawgeti(L, 1, WORKSPACE_FUNCTION);
   lua_call(L, 0, 1);
-  if (!take_needs(L, c)) {
+  if (!own_thunk_take_needs(L, c)) {
     lua_settop(L, 5);
     for (int o = 0; o < t->n_out && c->status == DAMO_OK; o++) {
       lua_rawgeti(L, 3, o + 1);
-      op_take_cell(L, c, o);
+      bind_take_cell(L, c, o);
       lua_settop(L, 5);
     }
   }
   for (int i = 0; i < t->n_in; i++) {
     lua_pushnil(L);
-    set_cell(L, 2, i);
+    own_thunk_set_cell(L, 2, i);
   }
 }
 
-static damo_status run_own(thunk *t) {
-  op_callback c = {.name = "make_thunk", .op = t->node->op, .node = t->node, .body = body_own, .t = t};
-  return op_run_body(t, &c);
+static damo_status own_thunk_run(thunk *t) {
+  bind_callback c = {.name = "make_thunk", .op = t->node->op, .node = t->node, .body = body_run_own_thunk, .t = t};
+  return bind_lend_and_run(t, &c);
 }
 
-damo_status op_make_own_thunk(thunk *t, const thunk_request *how) {
-  op_callback c = {
+damo_status bind_op_make_own_thunk(thunk *t, const thunk_request *how) {
+  bind_callback c = {
       .name = "make_thunk", .op = t->node->op, .node = t->node, .body = body_make_thunk, .t = t, .how = how};
-  t->run = run_own;
-  return op_call_run(&c);
+  t->run = own_thunk_run;
+  return bind_callback_run(&c);
 }

@@ -3,7 +3,7 @@
 #include "lua_op_run.h"
 
 /* Checks the value at the top by the dtype that params_type names for it, and leaves it as a Lua scalar or Array. */
-static void convert_param(lua_State *L, const char *op, const char *name, int dtype_at) {
+static void params_convert_one(lua_State *L, const char *op, const char *name, int dtype_at) {
   damo_dtype dtype;
   scalar s = {0};
   damo_type *type = bind_to(L, dtype_at, OBJ_TYPE);
@@ -18,7 +18,7 @@ static void convert_param(lua_State *L, const char *op, const char *name, int dt
     bind_raise(L, DAMO_ETYPE, "%s: params_type must name a dtype or a Type for '%s'", op, name);
   }
   int lua = lua_type(L, -1);
-  bool fits = (lua == LUA_TNUMBER || lua == LUA_TBOOLEAN) && op_scalar_fits(L, -1, dtype, &s);
+  bool fits = (lua == LUA_TNUMBER || lua == LUA_TBOOLEAN) && bind_scalar_fits(L, -1, dtype, &s);
   if (!fits) {
     bind_raise(L, DAMO_ETYPE, "%s: get_params gave a %s for '%s', expected a %s", op, bind_typename(L, -1), name,
                dtype_name(dtype));
@@ -27,7 +27,7 @@ static void convert_param(lua_State *L, const char *op, const char *name, int dt
 }
 
 /* The value of get_params, at the top, replaced by a table of what params_type names. */
-static void convert_params(lua_State *L, const char *op, int types) {
+static void params_convert(lua_State *L, const char *op, int types) {
   int given = lua_gettop(L);
   if (!lua_istable(L, given)) {
     bind_raise(L, DAMO_ETYPE, "%s: get_params must return a table, got %s", op, bind_typename(L, given));
@@ -37,25 +37,25 @@ static void convert_params(lua_State *L, const char *op, int types) {
     if (lua_type(L, -2) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "%s: params_type holds names", op);
     int key = lua_gettop(L) - 1;
     lua_getfield(L, given, lua_tostring(L, key));
-    convert_param(L, op, lua_tostring(L, key), key + 1);
+    params_convert_one(L, op, lua_tostring(L, key), key + 1);
     lua_setfield(L, given + 1, lua_tostring(L, key));
     lua_settop(L, key);
   }
   lua_replace(L, given);
 }
 
-void op_push_params(lua_State *L, const damo_apply *node) {
+void bind_push_params(lua_State *L, const damo_apply *node) {
   damo_op *op = node->op;
   int base = lua_gettop(L);
   if (bind_is_lua_op(op)) {
-    bind_push_definition(L, op_class(op));
+    bind_push_definition(L, bind_op_class_of(op));
     lua_getfield(L, base + 1, "params_type");
     lua_getfield(L, base + 1, "get_params");
     if (lua_isfunction(L, -1)) {
       bind_push_borrowed(L, op);
       bind_push_borrowed(L, node);
       lua_call(L, 2, 1);
-      if (lua_istable(L, base + 2)) convert_params(L, op->def->name, base + 2);
+      if (lua_istable(L, base + 2)) params_convert(L, op->def->name, base + 2);
       lua_replace(L, base + 1);
       lua_settop(L, base + 1);
       return;

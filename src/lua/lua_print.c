@@ -1,28 +1,20 @@
 /* lua_print: graphs as text: debugprint, pprint, dot. lua/damo/printing.lua decides where the text goes. */
 #include "lua_int.h"
 
-static void push_vars(lua_State *L, damo_var *const *v, int64_t n) {
-  lua_createtable(L, (int)n, 0);
-  for (int64_t i = 0; i < n; i++) {
-    bind_push_borrowed(L, v[i]);
-    lua_rawseti(L, -2, (int)(i + 1));
-  }
-}
-
-static int push_text_protected(lua_State *L) {
+static int print_push_text_protected(lua_State *L) {
   strbuf *b = lua_touserdata(L, 1);
   lua_pushlstring(L, b->at ? b->at : "", b->n);
   return 1;
 }
 
 /* Pushes the text and frees it, whatever happens. */
-static int push_text(lua_State *L, strbuf *b, damo_status s) {
+static int print_push_text(lua_State *L, strbuf *b, damo_status s) {
   if (s == DAMO_OK && b->failed) s = ctx_fail_memory(b->ctx);
   if (s != DAMO_OK) {
     strbuf_clear(b);
     return bind_error(L);
   }
-  lua_pushcfunction(L, push_text_protected);
+  lua_pushcfunction(L, print_push_text_protected);
   lua_pushlightuserdata(L, b);
   int rc = lua_pcall(L, 1, 1, 0);
   strbuf_clear(b);
@@ -37,9 +29,9 @@ static bind_list print_list(lua_State *L, int idx, const char *func) {
   damo_apply *node = bind_to(L, idx, OBJ_APPLY);
   if (f && !fg) bind_raise(L, DAMO_ESTATE, "%s: this Function has been freed", func);
   if (fg) {
-    push_vars(L, (damo_var *const *)fg->outputs.at, fg->outputs.n);
+    bind_push_vars(L, (damo_var *const *)fg->outputs.at, fg->outputs.n);
   } else if (node) {
-    push_vars(L, node->out, node->n_out);
+    bind_push_vars(L, node->out, node->n_out);
   } else {
     lua_pushvalue(L, idx);
   }
@@ -49,7 +41,7 @@ static bind_list print_list(lua_State *L, int idx, const char *func) {
 /* ---- Storage ----------------------------------------------------------------------------------------------------- */
 
 /* Where a Function's Variables have their values: damo_var* → cell*. */
-static damo_status find_cells(const damo_function *f, map *cells) {
+static damo_status print_find_cells(const damo_function *f, map *cells) {
   for (int64_t k = 0; k < f->plan.n_thunks; k++) {
     const thunk *t = f->plan.thunks[k];
     for (int i = 0; i < t->n_in; i++) DAMO_TRY(map_put(cells, t->node->in[i], (uintptr_t)t->in[i]));
@@ -59,7 +51,7 @@ static damo_status find_cells(const damo_function *f, map *cells) {
 }
 
 /* " [1 2 3]", " [float64 (100, 3)]" where that is long, " [nil]" where nothing is stored. */
-static void add_storage(strbuf *out, const damo_var *v, void *user) {
+static void print_add_storage(strbuf *out, const damo_var *v, void *user) {
   const cell *at = map_get_ptr(user, v);
   if (!at) return;
   const damo_array *a = *at && (*at)->kind == OBJ_ARRAY ? (const damo_array *)*at : NULL;
@@ -83,7 +75,7 @@ static void add_storage(strbuf *out, const damo_var *v, void *user) {
 
 /* ---- Texts ------------------------------------------------------------------------------------------------------- */
 
-static int read_depth(lua_State *L, int idx) {
+static int print_read_depth(lua_State *L, int idx) {
   if (!bind_option(L, idx, "depth")) return 0;
   lua_Number n = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
   lua_pop(L, 1);
@@ -92,7 +84,7 @@ static int read_depth(lua_State *L, int idx) {
 }
 
 /* The text of debugprint(x, options); the printing module has checked the options' names. */
-static int debug_text(lua_State *L) {
+static int print_debug_text(lua_State *L) {
   static const char *const ids[] = {"CHAR", "int", "id", "", NULL};
   print_options o = {0};
   lua_settop(L, 2);
@@ -101,7 +93,7 @@ static int debug_text(lua_State *L) {
   o.print_view_map = bind_option_bool(L, 2, "print_view_map", false, "debugprint");
   o.stop_on_name = bind_option_bool(L, 2, "stop_on_name", false, "debugprint");
   o.id_type = (print_id)bind_option_enum(L, 2, "id_type", ids, 0, "debugprint");
-  o.depth = read_depth(L, 2);
+  o.depth = print_read_depth(L, 2);
   bool storage = bind_option_bool(L, 2, "print_storage", false, "debugprint");
   const damo_function *f = bind_to(L, 1, OBJ_FUNCTION);
   if (storage && !f) bind_raise(L, DAMO_EVALUE, "debugprint: print_storage needs a Function");
@@ -111,34 +103,35 @@ static int debug_text(lua_State *L) {
   strbuf b;
   strbuf_init(&b, ctx);
   map_init(&cells, ctx);
-  damo_status s = storage ? find_cells(f, &cells) : DAMO_OK;
+  damo_status s = storage ? print_find_cells(f, &cells) : DAMO_OK;
   if (storage) {
-    o.storage = add_storage;
+    o.storage = print_add_storage;
     o.user = &cells;
   }
   if (s == DAMO_OK) s = graph_debugprint(ctx, list.at, list.n, &o, &b);
   map_clear(&cells);
-  return push_text(L, &b, s);
+  return print_push_text(L, &b, s);
 }
 
-static int pprint(lua_State *L) {
+static int print_pprint(lua_State *L) {
   lua_settop(L, 1);
   bind_list list = print_list(L, 1, "pprint");
   if (list.n == 0) return bind_arg_error(L, "pprint", 1, "x", "a Variable");
   strbuf b;
   strbuf_init(&b, bind_ctx(L));
-  return push_text(L, &b, graph_pprint(bind_ctx(L), list.at[0], &b));
+  return print_push_text(L, &b, graph_pprint(bind_ctx(L), list.at[0], &b));
 }
 
-static int dot_text(lua_State *L) {
+static int print_dot_text(lua_State *L) {
   lua_settop(L, 1);
   bind_list list = print_list(L, 1, "dot");
   strbuf b;
   strbuf_init(&b, bind_ctx(L));
-  return push_text(L, &b, graph_dot(bind_ctx(L), list.at, list.n, &b));
+  return print_push_text(L, &b, graph_dot(bind_ctx(L), list.at, list.n, &b));
 }
 
 void bind_add_printing(lua_State *L) {
-  static const luaL_Reg fns[] = {{"debug_text", debug_text}, {"pprint", pprint}, {"dot_text", dot_text}, {NULL, NULL}};
+  static const luaL_Reg fns[] = {
+      {"debug_text", print_debug_text}, {"pprint", print_pprint}, {"dot_text", print_dot_text}, {NULL, NULL}};
   bind_setfuncs(L, fns);
 }

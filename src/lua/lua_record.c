@@ -4,17 +4,15 @@
  * A list prints as {2, 3}. Names print a line each, in order; a table of tables, or a text of several lines, stands
  * indented under its name.
  */
-#include <stdlib.h>
-
 #include "lua_int.h"
 
-#define MOST_DEEP 4 /* nested tables beyond are written {…}: one of them may hold itself */
+#define RECORD_MAX_DEPTH 4 /* nested tables beyond are written {…}: one of them may hold itself */
 
-static const char meta_key = 'r';
+static const char record_key = 'r';
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static bool has_names(lua_State *L, int idx) {
+static bool record_has_names(lua_State *L, int idx) {
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) continue;
     lua_pop(L, 2);
@@ -23,29 +21,13 @@ static bool has_names(lua_State *L, int idx) {
   return false;
 }
 
-static int compare(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
-/* The names in the table at idx, sorted; pushes what holds them, and puts a copy in the table's place. */
-static const char **push_names(lua_State *L, int idx, size_t *n) {
-  size_t room = 0;
-  bind_own_table(L, idx);
-  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) room++;
-  const char **names = bind_room(L, room + 1, sizeof *names);
-  *n = 0;
-  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
-    if (lua_type(L, -2) == LUA_TSTRING) names[(*n)++] = lua_tostring(L, -2);
-  }
-  qsort(names, *n, sizeof *names, compare);
-  return names;
-}
-
-static void add_table(lua_State *L, strbuf *out, int idx, int depth);
+static void record_add_table(lua_State *L, strbuf *out, int idx, int depth);
 
 /* The value at the top, in one line where it is a table. */
-static void add_value(lua_State *L, strbuf *out, int depth) {
+static void record_add_value(lua_State *L, strbuf *out, int depth) {
   int idx = lua_gettop(L);
   if (lua_type(L, idx) == LUA_TTABLE) {
-    add_table(L, out, idx, depth + 1);
+    record_add_table(L, out, idx, depth + 1);
     return;
   }
   strbuf_add(out, luaL_tolstring(L, idx, NULL));
@@ -53,10 +35,10 @@ static void add_value(lua_State *L, strbuf *out, int depth) {
 }
 
 /* {1, 2}, {a = 1, b = {2}}: the list part, then the names. */
-static void add_table(lua_State *L, strbuf *out, int idx, int depth) {
+static void record_add_table(lua_State *L, strbuf *out, int idx, int depth) {
   size_t n_names;
   luaL_checkstack(L, 12, "damo");
-  if (depth > MOST_DEEP) {
+  if (depth > RECORD_MAX_DEPTH) {
     strbuf_add(out, "{…}");
     return;
   }
@@ -65,15 +47,15 @@ static void add_table(lua_State *L, strbuf *out, int idx, int depth) {
   for (int i = 1; i <= n; i++) {
     if (i > 1) strbuf_add(out, ", ");
     lua_rawgeti(L, idx, i);
-    add_value(L, out, depth);
+    record_add_value(L, out, depth);
     lua_pop(L, 1);
   }
-  const char **names = push_names(L, idx, &n_names);
+  const char **names = bind_push_sorted_names(L, idx, idx, &n_names);
   for (size_t i = 0; i < n_names; i++) {
     strbuf_addf(out, "%s%s = ", n > 0 || i > 0 ? ", " : "", names[i]);
     lua_pushstring(L, names[i]);
     lua_rawget(L, idx);
-    add_value(L, out, depth);
+    record_add_value(L, out, depth);
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -83,45 +65,45 @@ static void add_table(lua_State *L, strbuf *out, int idx, int depth) {
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 /* Whether the table at idx holds tables that have names. */
-static bool is_nested(lua_State *L, int idx) {
+static bool record_is_nested(lua_State *L, int idx) {
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
-    if (lua_type(L, -1) != LUA_TTABLE || !has_names(L, lua_gettop(L))) continue;
+    if (lua_type(L, -1) != LUA_TTABLE || !record_has_names(L, lua_gettop(L))) continue;
     lua_pop(L, 2);
     return true;
   }
   return false;
 }
 
-static void add_lines(lua_State *L, strbuf *out, int idx, int depth);
+static void record_add_lines(lua_State *L, strbuf *out, int idx, int depth);
 
-static void indent(strbuf *out, int depth) {
+static void record_indent(strbuf *out, int depth) {
   for (int i = 0; i < depth; i++) strbuf_add(out, "  ");
 }
 
 /* The text, each of its lines indented. */
-static void add_indented(strbuf *out, const char *text, int depth) {
+static void record_add_indented(strbuf *out, const char *text, int depth) {
   for (const char *end; *text; text = *end ? end + 1 : end) {
     end = text + strcspn(text, "\n");
     strbuf_add(out, "\n");
-    indent(out, depth);
+    record_indent(out, depth);
     strbuf_addf(out, "%.*s", (int)(end - text), text);
   }
 }
 
 /* " = value" of the value at the top. */
-static void add_entry(lua_State *L, strbuf *out, int depth) {
+static void record_add_entry(lua_State *L, strbuf *out, int depth) {
   int idx = lua_gettop(L);
-  if (lua_type(L, idx) == LUA_TTABLE && depth < MOST_DEEP && is_nested(L, idx)) {
+  if (lua_type(L, idx) == LUA_TTABLE && depth < RECORD_MAX_DEPTH && record_is_nested(L, idx)) {
     strbuf_add(out, " =\n");
-    add_lines(L, out, idx, depth + 1);
+    record_add_lines(L, out, idx, depth + 1);
   } else if (lua_type(L, idx) == LUA_TTABLE) {
     strbuf_add(out, " = ");
-    add_table(L, out, idx, depth + 1);
+    record_add_table(L, out, idx, depth + 1);
   } else {
     const char *text = luaL_tolstring(L, idx, NULL);
     if (strchr(text, '\n')) {
       strbuf_add(out, " =");
-      add_indented(out, text, depth + 1);
+      record_add_indented(out, text, depth + 1);
     } else {
       strbuf_addf(out, " = %s", text);
     }
@@ -129,17 +111,17 @@ static void add_entry(lua_State *L, strbuf *out, int depth) {
   }
 }
 
-static void add_lines(lua_State *L, strbuf *out, int idx, int depth) {
+static void record_add_lines(lua_State *L, strbuf *out, int idx, int depth) {
   size_t n;
   luaL_checkstack(L, 12, "damo");
-  const char **names = push_names(L, idx, &n);
+  const char **names = bind_push_sorted_names(L, idx, idx, &n);
   for (size_t i = 0; i < n; i++) {
     if (i > 0) strbuf_add(out, "\n");
-    indent(out, depth);
+    record_indent(out, depth);
     strbuf_add(out, names[i]);
     lua_pushstring(L, names[i]);
     lua_rawget(L, idx);
-    add_entry(L, out, depth);
+    record_add_entry(L, out, depth);
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -149,13 +131,13 @@ static int record_tostring(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   strbuf *out = bind_push_strbuf(L);
-  if (has_names(L, 1)) {
-    add_lines(L, out, 1, 0);
+  if (record_has_names(L, 1)) {
+    record_add_lines(L, out, 1, 0);
   } else {
-    add_table(L, out, 1, 0);
+    record_add_table(L, out, 1, 0);
   }
   bind_finish_strbuf(L);
   return 1;
 }
 
-void bind_set_record(lua_State *L) { bind_set_event(L, "__tostring", record_tostring, &meta_key); }
+void bind_set_record(lua_State *L) { bind_set_event(L, "__tostring", record_tostring, &record_key); }

@@ -6,20 +6,20 @@
  */
 #include "lua_int.h"
 
-static const char rules_key = 'r', meta_key = 'm';
+static const char rules_key = 'r', rule_key = 'm';
 
-typedef struct lua_rule {
+typedef struct script_rule {
   rewrite_rule r;
   bind_state *st;
   lua_State *main; /* runs the rewriter where a host compiles */
   bool registered;
-} lua_rule;
+} script_rule;
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 /* One question to a rewriter, as protected code sees it. */
 typedef struct rule_call {
-  const lua_rule *rule;
+  const script_rule *rule;
   build *b;
   damo_fgraph *fg;
   damo_apply *node;
@@ -28,8 +28,8 @@ typedef struct rule_call {
   damo_status status;
 } rule_call;
 
-static damo_status refuse(rule_call *c, damo_status s, const char *fmt, ...) PRINTF_LIKE(3, 4);
-static damo_status refuse(rule_call *c, damo_status s, const char *fmt, ...) {
+static damo_status rule_refuse(rule_call *c, damo_status s, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static damo_status rule_refuse(rule_call *c, damo_status s, const char *fmt, ...) {
   char text[900];
   va_list args;
   va_start(args, fmt);
@@ -41,17 +41,17 @@ static damo_status refuse(rule_call *c, damo_status s, const char *fmt, ...) {
 }
 
 /* Output i of the node is to be the value at the top: a Variable, or nil or false, which keep what there is. */
-static void take_replacement(lua_State *L, rule_call *c, int i) {
+static void rule_take_replacement(lua_State *L, rule_call *c, int i) {
   char want[320], got[320];
   if (!lua_toboolean(L, -1)) return;
   damo_var *v = bind_to_var(L, -1);
   const damo_type *t = c->node->out[i]->type;
   if (!v) {
-    refuse(c, DAMO_ETYPE, "must return a Variable, a list of them, or nothing, got %s for output %d",
-           bind_typename(L, -1), i + 1);
+    rule_refuse(c, DAMO_ETYPE, "must return a Variable, a list of them, or nothing, got %s for output %d",
+                bind_typename(L, -1), i + 1);
   } else if (!type_is_compatible(t, v->type)) {
-    refuse(c, DAMO_ETYPE, "returned %s for output %d, which is %s", type_format(got, sizeof got, v->type), i + 1,
-           type_format(want, sizeof want, t));
+    rule_refuse(c, DAMO_ETYPE, "returned %s for output %d, which is %s", type_format(got, sizeof got, v->type), i + 1,
+                type_format(want, sizeof want, t));
   } else {
     c->repl[i] = build_take(c->b, damo_retain(v));
     c->did = true;
@@ -59,14 +59,14 @@ static void take_replacement(lua_State *L, rule_call *c, int i) {
 }
 
 /* What the rewriter returned is at the top. */
-static void take_result(lua_State *L, rule_call *c) {
+static void rule_take_result(lua_State *L, rule_call *c) {
   int n = c->node->n_out, result = lua_gettop(L);
   if (!lua_toboolean(L, result)) return;
   bool list = lua_istable(L, result);
   int given = list ? (int)lua_rawlen(L, result) : 1;
   if (given != n && (list || bind_to_var(L, result))) {
-    refuse(c, DAMO_EVALUE, "returned %d replacement%s for %d output%s", given, given == 1 ? "" : "s", n,
-           n == 1 ? "" : "s");
+    rule_refuse(c, DAMO_EVALUE, "returned %d replacement%s for %d output%s", given, given == 1 ? "" : "s", n,
+                n == 1 ? "" : "s");
     return;
   }
   for (int i = 0; i < n && c->status == DAMO_OK; i++) {
@@ -75,7 +75,7 @@ static void take_result(lua_State *L, rule_call *c) {
     } else {
       lua_pushvalue(L, result);
     }
-    take_replacement(L, c, i);
+    rule_take_replacement(L, c, i);
     lua_settop(L, result);
     if (!list) break;
   }
@@ -83,7 +83,7 @@ static void take_result(lua_State *L, rule_call *c) {
 }
 
 /* Pushes the rewriter; false when it is gone. */
-static bool push_rewriter(lua_State *L, const lua_rule *rule) {
+static bool rule_push_rewriter(lua_State *L, const script_rule *rule) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &rules_key);
   lua_getfield(L, -1, rule->r.name);
   if (lua_touserdata(L, -1) != (const void *)rule) return false;
@@ -95,18 +95,18 @@ static bool push_rewriter(lua_State *L, const lua_rule *rule) {
 static int rule_protected(lua_State *L) {
   rule_call *c = lua_touserdata(L, 1);
   luaL_checkstack(L, 30, "rewrite");
-  if (!push_rewriter(L, c->rule)) return 0;
+  if (!rule_push_rewriter(L, c->rule)) return 0;
   if (!bind_push_existing(L, c->fg)) {
     bind_push_borrowed(L, c->fg);
     bind_keep(L, -1); /* wrapped once, not for each node */
   }
   bind_push_borrowed(L, c->node);
   lua_call(L, 2, 1);
-  take_result(L, c);
+  rule_take_result(L, c);
   return 0;
 }
 
-static damo_status run_rule(const rewrite_rule *r, build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl,
+static damo_status rule_run(const rewrite_rule *r, build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl,
                             bool *did) {
   rule_call c = {.rule = r->user, .b = b, .fg = fg, .node = node, .repl = repl};
   bind_state *st = c.rule->st;
@@ -126,12 +126,13 @@ static damo_status run_rule(const rewrite_rule *r, build *b, damo_fgraph *fg, da
     return bind_caught(L, node->op->def->name, name, node);
   }
   lua_pop(L, 1);
-  return yields ? refuse(&c, DAMO_ECALLBACK, "failed: it yields, which a rewriter can't do") : ctx_fail_memory(b->ctx);
+  return yields ? rule_refuse(&c, DAMO_ECALLBACK, "failed: it yields, which a rewriter can't do")
+                : ctx_fail_memory(b->ctx);
 }
 
 /* ---- Registering ------------------------------------------------------------------------------------------------- */
 
-static bool is_word(const char *s, size_t n) {
+static bool rule_is_word(const char *s, size_t n) {
   for (size_t i = 0; i < n; i++) {
     if (strchr(" \t\n\r", s[i])) return false; /* '\0' too */
   }
@@ -139,24 +140,17 @@ static bool is_word(const char *s, size_t n) {
 }
 
 /* The word at idx, a tag or a name, checked. */
-static const char *check_word(lua_State *L, int idx, int arg, const char *what) {
+static const char *rule_check_word(lua_State *L, int idx, int arg, const char *what) {
   size_t n = 0;
   const char *s = lua_type(L, idx) == LUA_TSTRING ? lua_tolstring(L, idx, &n) : NULL;
-  if (!s || !is_word(s, n)) bind_arg_error(L, "register", arg, what, "one word");
+  if (!s || !rule_is_word(s, n)) bind_arg_error(L, "register", arg, what, "one word");
   return s;
 }
 
-static bool is_callable(lua_State *L, int idx) {
-  if (lua_isfunction(L, idx)) return true;
-  if (!luaL_getmetafield(L, idx, "__call")) return false;
-  lua_pop(L, 1);
-  return true;
-}
-
 /* Pushes the tags from argument 3 on as one text. */
-static void push_tags(lua_State *L, int top) {
+static void rule_push_tags(lua_State *L, int top) {
   luaL_Buffer b;
-  for (int i = 3; i <= top; i++) check_word(L, i, i, "tag");
+  for (int i = 3; i <= top; i++) rule_check_word(L, i, i, "tag");
   luaL_buffinit(L, &b);
   for (int i = 3; i <= top; i++) {
     lua_pushvalue(L, i);
@@ -167,23 +161,23 @@ static void push_tags(lua_State *L, int top) {
 }
 
 static int rule_gc(lua_State *L) {
-  lua_rule *rule = lua_touserdata(L, 1);
+  script_rule *rule = lua_touserdata(L, 1);
   if (rule->registered && !rule->st->closed) rewrite_unregister(rule->st->ctx, &rule->r);
   rule->registered = false;
   return 0;
 }
 
 /* rewrite.register(name, rewriter, tag, …) */
-static int register_rule(lua_State *L) {
+static int rule_register(lua_State *L) {
   int top = lua_gettop(L);
-  const char *name = check_word(L, 1, 1, "name");
-  if (top < 2 || !is_callable(L, 2)) bind_arg_error(L, "register", 2, "rewriter", "a function (fgraph, node)");
+  const char *name = rule_check_word(L, 1, 1, "name");
+  if (top < 2 || !bind_is_callable(L, 2)) bind_arg_error(L, "register", 2, "rewriter", "a function (fgraph, node)");
   luaL_checkstack(L, 20, "register");
-  lua_rule *rule = lua_newuserdatauv(L, sizeof *rule, 1);
-  *rule = (lua_rule){.st = bind_get(L), .main = bind_main_thread(L)};
+  script_rule *rule = lua_newuserdatauv(L, sizeof *rule, 1);
+  *rule = (script_rule){.st = bind_get(L), .main = bind_main_thread(L)};
   int ud = lua_gettop(L);
-  bind_set_gc(L, rule_gc, &meta_key);
-  push_tags(L, top);
+  bind_set_gc(L, rule_gc, &rule_key);
+  rule_push_tags(L, top);
   const char *tags = lua_tostring(L, -1);
   lua_createtable(L, 0, 3);
   lua_pushvalue(L, 1);
@@ -193,7 +187,7 @@ static int register_rule(lua_State *L) {
   lua_pushvalue(L, -2);
   lua_setfield(L, -2, "tags");
   lua_setiuservalue(L, ud, 1);
-  rule->r = (rewrite_rule){.name = name, .phase = rewrite_phase_of(tags), .tags = tags, .host = run_rule, .user = rule};
+  rule->r = (rewrite_rule){.name = name, .phase = rewrite_phase_of(tags), .tags = tags, .host = rule_run, .user = rule};
   bind_check(L, rewrite_register(rule->st->ctx, &rule->r));
   rule->registered = true;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &rules_key);
@@ -203,13 +197,13 @@ static int register_rule(lua_State *L) {
 }
 
 /* rewrite.unregister(name) */
-static int unregister_rule(lua_State *L) {
+static int rule_unregister(lua_State *L) {
   lua_settop(L, 1);
   if (lua_type(L, 1) != LUA_TSTRING) bind_arg_error(L, "unregister", 1, "name", "the name of a rule");
   lua_rawgetp(L, LUA_REGISTRYINDEX, &rules_key);
   lua_pushvalue(L, 1);
   lua_rawget(L, 2);
-  lua_rule *rule = lua_touserdata(L, 3);
+  script_rule *rule = lua_touserdata(L, 3);
   if (!rule) bind_raise(L, DAMO_EVALUE, "unregister: no script has registered a rewrite rule '%s'", lua_tostring(L, 1));
   bind_check(L, rewrite_unregister(rule->st->ctx, &rule->r));
   rule->registered = false;
@@ -220,7 +214,7 @@ static int unregister_rule(lua_State *L) {
 }
 
 /* rewrite.names(tag): names of rules in the order in which they were registered; with a tag, of those that have it. */
-static int names(lua_State *L) {
+static int rule_names(lua_State *L) {
   damo_ctx *ctx = bind_ctx(L);
   lua_settop(L, 1);
   if (!lua_isnil(L, 1) && lua_type(L, 1) != LUA_TSTRING) bind_arg_error(L, "names", 1, "tag", "a tag");
@@ -238,7 +232,7 @@ static int names(lua_State *L) {
 
 void bind_open_rewrite(lua_State *L) {
   static const luaL_Reg fns[] = {
-      {"register", register_rule}, {"unregister", unregister_rule}, {"names", names}, {NULL, NULL}};
+      {"register", rule_register}, {"unregister", rule_unregister}, {"names", rule_names}, {NULL, NULL}};
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &rules_key);
   lua_newtable(L); /* damo.core.rewrite: lua/damo/rewrite.lua gives these their place */

@@ -1,4 +1,4 @@
-/* lua_scope: ways into the core and back, rooms that Lua's collector frees, and readers of lists and options. */
+/* lua_scope: ways into the core and back, memory that Lua's collector frees, and readers of lists and options. */
 #include "lua_int.h"
 
 static const char kept_key = 'k', vault_key = 'v';
@@ -30,6 +30,13 @@ int bind_call_back(lua_State *L, damo_ctx *ctx, int n, int n_results) {
   const int rc = lua_pcall(L, n, n_results, 0);
   ctx_leave(ctx, STACK_CALLBACK);
   return rc;
+}
+
+bool bind_is_callable(lua_State *L, int idx) {
+  if (lua_isfunction(L, idx)) return true;
+  if (!luaL_getmetafield(L, idx, "__call")) return false;
+  lua_pop(L, 1);
+  return true;
 }
 
 void bind_keep(lua_State *L, int idx) {
@@ -68,13 +75,13 @@ damo_status bind_leave_deferred(bind_entry e, damo_status s) {
   return s != DAMO_OK ? s : left;
 }
 
-/* ---- Rooms ------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-void *bind_room(lua_State *L, size_t n, size_t size) {
+void *bind_alloc(lua_State *L, size_t n, size_t size) {
   size_t bytes = n * size;
-  void *room = lua_newuserdatauv(L, bytes ? bytes : 1, 0);
-  memset(room, 0, bytes);
-  return room;
+  void *block = lua_newuserdatauv(L, bytes ? bytes : 1, 0);
+  memset(block, 0, bytes);
+  return block;
 }
 
 typedef struct vault {
@@ -120,6 +127,16 @@ void bind_own_table(lua_State *L, int idx) {
   lua_replace(L, idx);
 }
 
+void bind_push_vars(lua_State *L, damo_var *const *v, int64_t n) {
+  luaL_checkstack(L, 10, "damo");
+  lua_createtable(L, (int)n, 0);
+  for (int64_t i = 0; i < n; i++) {
+    if (!v[i]) continue;
+    bind_push_borrowed(L, v[i]);
+    lua_rawseti(L, -2, (int)(i + 1));
+  }
+}
+
 bool bind_is_options(lua_State *L, int idx) {
   if (!lua_istable(L, idx)) return false;
   idx = lua_absindex(L, idx);
@@ -132,7 +149,7 @@ bool bind_is_options(lua_State *L, int idx) {
 }
 
 /* The Variable at the top (converted in place where that is asked). */
-static damo_var *list_entry(lua_State *L, int i, bool convert, const char *func, const char *argname) {
+static damo_var *list_read_entry(lua_State *L, int i, bool convert, const char *func, const char *argname) {
   damo_var *v = bind_to_var(L, -1);
   if (v) return v;
   if (!convert || lua_isnil(L, -1)) {
@@ -159,15 +176,15 @@ bind_list bind_var_list(lua_State *L, int idx, bool convert, const char *func, c
   if (!list.single && !lua_istable(L, idx)) bind_arg_error(L, func, idx, argname, "a Variable or a list of Variables");
   list.n = list.single ? 1 : (int64_t)lua_rawlen(L, idx);
   lua_createtable(L, list.single ? 1 : (int)list.n, 1);
-  list.at = bind_room(L, (size_t)list.n, sizeof *list.at);
-  lua_setfield(L, -2, "room"); /* the entries' userdata and the room live as long as the table that stays pushed */
+  list.at = bind_alloc(L, (size_t)list.n, sizeof *list.at);
+  lua_setfield(L, -2, "memory"); /* the entries' userdata and the memory live as long as the table that stays pushed */
   for (int64_t i = 0; i < list.n; i++) {
     if (list.single) {
       lua_pushvalue(L, idx);
     } else {
       lua_rawgeti(L, idx, (int)(i + 1));
     }
-    list.at[i] = list_entry(L, (int)(i + 1), convert, func, argname);
+    list.at[i] = list_read_entry(L, (int)(i + 1), convert, func, argname);
     lua_rawseti(L, -2, (int)(i + 1));
   }
   return list;
@@ -230,8 +247,8 @@ int bind_option_enum(lua_State *L, int idx, const char *name, const char *const 
 
 /* ---- Metatables -------------------------------------------------------------------------------------------------- */
 
-/* The name at 2 is none of the object's at 1. Upvalues as class_index's. */
-static int no_member(lua_State *L) {
+/* The name at 2 is none of the object's at 1. Upvalues as kind_index's. */
+static int kind_no_member(lua_State *L) {
   const bind_box *box = bind_box_at(L, 1);
   bool is_var = box && box->kind == OBJ_VAR, is_value = is_var || (box && box->kind == OBJ_SPARSE);
   const char *tag = is_var ? "; x.tag.%s is free for values of your own" : NULL;
@@ -242,7 +259,7 @@ static int no_member(lua_State *L) {
 }
 
 /* Upvalues: fields, methods, further methods (a table or nil), and whether other names are nil instead of errors. */
-static int class_index(lua_State *L) {
+static int kind_index(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
   lua_rawget(L, lua_upvalueindex(1));
@@ -257,7 +274,7 @@ static int class_index(lua_State *L) {
     lua_pushvalue(L, 2);
     lua_rawget(L, lua_upvalueindex(3));
   }
-  return lua_isnil(L, -1) && !lua_toboolean(L, lua_upvalueindex(4)) ? no_member(L) : 1;
+  return lua_isnil(L, -1) && !lua_toboolean(L, lua_upvalueindex(4)) ? kind_no_member(L) : 1;
 }
 
 void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_Reg *methods, const luaL_Reg *meta,
@@ -276,7 +293,7 @@ void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_
     lua_rawgeti(L, LUA_REGISTRYINDEX, more);
   }
   lua_pushboolean(L, kind == OBJ_OP || kind == OBJ_OPCLASS); /* an Op in Lua has members of its own */
-  lua_pushcclosure(L, class_index, 4);
+  lua_pushcclosure(L, kind_index, 4);
   lua_setfield(L, -2, "__index");
   bind_setfuncs(L, meta);
   lua_pop(L, 1);

@@ -40,35 +40,35 @@ bool bind_option_shape2(lua_State *L, int options, bool allow_unknown, int64_t *
   return true;
 }
 
-static damo_format option_format(lua_State *L, int options, damo_format otherwise, const char *func) {
+static damo_format sp_option_format(lua_State *L, int options, damo_format otherwise, const char *func) {
   if (!bind_option(L, options, "format")) return otherwise;
   damo_format f = bind_check_format(L, -1, otherwise, func);
   lua_pop(L, 1);
   return f;
 }
 
-static int option_dtype(lua_State *L, int options, int otherwise, const char *func) {
+static int sp_option_dtype(lua_State *L, int options, int otherwise, const char *func) {
   if (!bind_option(L, options, "dtype")) return otherwise;
   damo_dtype dt = bind_check_dtype(L, -1, func);
   lua_pop(L, 1);
   return (int)dt;
 }
 
-static int give(lua_State *L, damo_sparse *take) {
+static int sp_give(lua_State *L, damo_sparse *take) {
   bind_push_made(L, take);
   bind_gc_pressure(L);
   return 1;
 }
 
 /* The matrix just made, with that index dtype where its size allows it. */
-static int give_with_itype(lua_State *L, damo_sparse *take, damo_dtype itype) {
+static int sp_give_with_itype(lua_State *L, damo_sparse *take, damo_dtype itype) {
   damo_sparse *m = bind_push_made(L, take);
   itype = sparse_itype_for(itype, m->shape[0], m->shape[1], sparse_nnz(m));
-  return give(L, sparse_to_itype(m, itype));
+  return sp_give(L, sparse_to_itype(m, itype));
 }
 
 /* The option as an Array, pushed: a list of integers becomes int64 unless dtype says more. */
-static damo_array *option_array(lua_State *L, int options, const char *name, int dtype, const char *func) {
+static damo_array *sp_option_array(lua_State *L, int options, const char *name, int dtype, const char *func) {
   if (!bind_option(L, options, name)) bind_raise(L, DAMO_ETYPE, "%s: '%s' is missing", func, name);
   lua_pushfstring(L, "%s: %s", func, name);
   damo_array *a = bind_value_array(L, -2, bind_to_array(L, -2) ? -1 : dtype, lua_tostring(L, -1));
@@ -78,7 +78,7 @@ static damo_array *option_array(lua_State *L, int options, const char *name, int
 /* ---- From parts -------------------------------------------------------------------------------------------------- */
 
 /* The shape that the largest index and indptr tell. */
-static void infer_shape(damo_format format, const damo_array *indices, const damo_array *indptr, int64_t *shape) {
+static void sp_infer_shape(damo_format format, const damo_array *indices, const damo_array *indptr, int64_t *shape) {
   int64_t minor = 0, lines = array_size(indptr) - 1;
   for (int64_t i = 0; indices->ndim == 1 && i < array_size(indices); i++) {
     int64_t v = scalar_to_int64(array_get(indices, &i));
@@ -89,7 +89,7 @@ static void infer_shape(damo_format format, const damo_array *indices, const dam
 }
 
 /* The argument as a dense matrix; dtype: of a table's numbers, -1: floatX. */
-static const damo_array *check_dense(lua_State *L, int idx, int dtype, const char *func) {
+static const damo_array *sp_check_dense(lua_State *L, int idx, int dtype, const char *func) {
   const damo_array *a = bind_value_array(L, idx, dtype, func);
   char dims[256];
   if (a->ndim != 2) {
@@ -100,33 +100,34 @@ static const damo_array *check_dense(lua_State *L, int idx, int dtype, const cha
 }
 
 /* What a matrix may be made with: of another matrix. */
-typedef struct matrix_options {
+typedef struct sp_matrix_options {
   damo_format format;
   int dtype, itype; /* -1: as it is */
   bool copy, has_shape;
   int64_t shape[2];
   const char *takes; /* of argument 1 */
-} matrix_options;
+} sp_matrix_options;
 
 /* The options at idx, of those named; format is set already. */
-static void read_matrix_options(lua_State *L, int idx, const char *const *names, matrix_options *o, const char *func) {
+static void sp_read_matrix_options(lua_State *L, int idx, const char *const *names, sp_matrix_options *o,
+                                   const char *func) {
   bind_check_options(L, func, idx, names);
-  o->format = option_format(L, idx, o->format, func);
-  o->dtype = option_dtype(L, idx, -1, func);
+  o->format = sp_option_format(L, idx, o->format, func);
+  o->dtype = sp_option_dtype(L, idx, -1, func);
   o->itype = bind_option(L, idx, "itype") ? (lua_pop(L, 1), (int)bind_option_itype(L, idx, func)) : -1;
   o->copy = bind_option_bool(L, idx, "copy", false, func);
   o->has_shape = bind_option_shape2(L, idx, false, o->shape, func);
 }
 
-static damo_sparse *dense_to_sparse(lua_State *L, int idx, const matrix_options *o, const char *func) {
-  const damo_array *a = check_dense(L, idx, bind_to_array(L, idx) ? -1 : o->dtype, func);
+static damo_sparse *sp_of_dense(lua_State *L, int idx, const sp_matrix_options *o, const char *func) {
+  const damo_array *a = sp_check_dense(L, idx, bind_to_array(L, idx) ? -1 : o->dtype, func);
   const damo_format format = o->format;
   damo_sparse *m = sparse_from_dense(a, format, DAMO_INT32);
   return bind_push_made(L, m);
 }
 
 /* A maker takes values: of a Variable it names the function for graphs. */
-static void refuse_variable(lua_State *L, int idx, const damo_var *v, damo_format format, const char *func) {
+static void sp_refuse_variable(lua_State *L, int idx, const damo_var *v, damo_format format, const char *func) {
   const bool dense = !type_is_sparse(v->type);
   bind_raise(L, DAMO_ETYPE, "%s: argument %d must be a value, got Variable; %s%s%s makes it %s in a graph", func, idx,
              dense ? "damo.sparse." : "x:to", sparse_format_name(format), dense ? "_from_dense(x)" : "()",
@@ -134,7 +135,7 @@ static void refuse_variable(lua_State *L, int idx, const damo_var *v, damo_forma
 }
 
 /* (rows, cols) and {rows, cols}, as SciPy's makers take: what is written here. */
-static void refuse_sizes(lua_State *L, const char *func) {
+static void sp_refuse_sizes(lua_State *L, const char *func) {
   lua_Integer n[2];
   int is[2];
   if (lua_type(L, 1) != LUA_TNUMBER && (lua_type(L, 1) != LUA_TTABLE || lua_rawlen(L, 1) != 2)) return;
@@ -149,12 +150,12 @@ static void refuse_sizes(lua_State *L, const char *func) {
 }
 
 /* The matrix at idx, sparse or dense, as the options say. */
-static int converted(lua_State *L, int idx, const matrix_options *o, const char *func) {
+static int sp_converted(lua_State *L, int idx, const sp_matrix_options *o, const char *func) {
   const damo_var *v = bind_to_var(L, idx);
-  if (v) refuse_variable(L, idx, v, o->format, func);
+  if (v) sp_refuse_variable(L, idx, v, o->format, func);
   if (lua_isnoneornil(L, idx) || lua_type(L, idx) == LUA_TSTRING) return bind_arg_error(L, func, idx, NULL, o->takes);
   damo_sparse *given = bind_to_sparse(L, idx), *m = given;
-  m = m ? bind_push_made(L, sparse_to_format(m, o->format)) : dense_to_sparse(L, idx, o, func);
+  m = m ? bind_push_made(L, sparse_to_format(m, o->format)) : sp_of_dense(L, idx, o, func);
   if (o->has_shape && (m->shape[0] != o->shape[0] || m->shape[1] != o->shape[1])) {
     char is[128], wanted[128];
     bind_raise(L, DAMO_ESHAPE, "%s: the matrix has shape %s, not %s", func, shape_format(is, sizeof is, 2, m->shape),
@@ -174,73 +175,74 @@ static int converted(lua_State *L, int idx, const matrix_options *o, const char 
   return 1;
 }
 
-static int from_matrix(lua_State *L, damo_format format, const char *func) {
+static int sp_from_matrix(lua_State *L, damo_format format, const char *func) {
   static const char *const names[] = {"dtype", "itype", "shape", "copy", NULL};
-  matrix_options o = {.format = format, .takes = "a table {data=, indices=, indptr=}, a sparse matrix or a dense one"};
-  refuse_sizes(L, func);
-  read_matrix_options(L, 2, names, &o, func);
-  return converted(L, 1, &o, func);
+  sp_matrix_options o = {.format = format,
+                         .takes = "a table {data=, indices=, indptr=}, a sparse matrix or a dense one"};
+  sp_refuse_sizes(L, func);
+  sp_read_matrix_options(L, 2, names, &o, func);
+  return sp_converted(L, 1, &o, func);
 }
 
 /* Values given as an option, in that dtype where it is not -1. */
-static damo_array *as_dtype(lua_State *L, damo_array *given, int dtype, const char *func) {
+static damo_array *sp_as_dtype(lua_State *L, damo_array *given, int dtype, const char *func) {
   if (dtype < 0 || array_dtype(given) == (damo_dtype)dtype) return given;
   bind_check(L, dtype_check_cast(bind_ctx(L), func, array_dtype(given), (damo_dtype)dtype));
   return bind_push_made(L, array_cast(given, (damo_dtype)dtype));
 }
 
 /* The vector of values: the script's own Array where it has the dtype and no copy is wanted. */
-static damo_array *option_data(lua_State *L, int dtype, bool copy, const char *func) {
-  damo_array *given = option_array(L, 1, "data", dtype, func);
-  damo_array *data = as_dtype(L, given, dtype, func);
+static damo_array *sp_option_data(lua_State *L, int dtype, bool copy, const char *func) {
+  damo_array *given = sp_option_array(L, 1, "data", dtype, func);
+  damo_array *data = sp_as_dtype(L, given, dtype, func);
   return copy && data == given ? bind_push_made(L, array_copy(data)) : data;
 }
 
-static bool has_option(lua_State *L, int options, const char *name) {
+static bool sp_has_option(lua_State *L, int options, const char *name) {
   if (!bind_option(L, options, name)) return false;
   lua_pop(L, 1);
   return true;
 }
 
 /* csr{shape=, dtype=, itype=}: nothing stored. */
-static int from_shape(lua_State *L, damo_format format, int dtype, damo_dtype itype) {
+static int sp_from_shape(lua_State *L, damo_format format, int dtype, damo_dtype itype) {
   int64_t shape[2];
   damo_ctx *ctx = bind_ctx(L);
   bind_option_shape2(L, 1, false, shape, sparse_format_name(format));
   const damo_dtype own = dtype >= 0 ? (damo_dtype)dtype : (damo_dtype)ctx->config.floatX;
-  return give(L, sparse_from_places(ctx, format, own, shape, 0, NULL, NULL, NULL, itype, false));
+  return sp_give(L, sparse_from_places(ctx, format, own, shape, 0, NULL, NULL, NULL, itype, false));
 }
 
 /* csr{data=, indices=, indptr=, copy=, …}, csr{shape=, …} or csr(matrix, {dtype=, itype=, shape=, copy=}) */
-static int from_parts(lua_State *L, damo_format format) {
+static int sp_from_parts(lua_State *L, damo_format format) {
   static const char *const names[] = {"data", "indices", "indptr", "shape", "itype", "dtype", "copy", NULL};
   const char *func = sparse_format_name(format);
   int64_t shape[2];
   if (!bind_is_options(L, 1)) {
     bind_check_arity(L, 2, func, "a matrix and a table of options");
-    return from_matrix(L, format, func);
+    return sp_from_matrix(L, format, func);
   }
   bind_check_arity(L, 1, func, "one table {data=, indices=, indptr=}, options in it");
   bind_check_options(L, func, 1, names);
   damo_dtype itype = bind_option_itype(L, 1, func);
-  int dtype = option_dtype(L, 1, -1, func);
-  if (has_option(L, 1, "shape") && !has_option(L, 1, "data") && !has_option(L, 1, "indices") &&
-      !has_option(L, 1, "indptr")) {
-    return from_shape(L, format, dtype, itype);
+  int dtype = sp_option_dtype(L, 1, -1, func);
+  if (sp_has_option(L, 1, "shape") && !sp_has_option(L, 1, "data") && !sp_has_option(L, 1, "indices") &&
+      !sp_has_option(L, 1, "indptr")) {
+    return sp_from_shape(L, format, dtype, itype);
   }
-  damo_array *data = option_data(L, dtype, bind_option_bool(L, 1, "copy", false, func), func);
-  damo_array *indices = option_array(L, 1, "indices", DAMO_INT64, func);
-  damo_array *indptr = option_array(L, 1, "indptr", DAMO_INT64, func);
-  if (!bind_option_shape2(L, 1, false, shape, func)) infer_shape(format, indices, indptr, shape);
+  damo_array *data = sp_option_data(L, dtype, bind_option_bool(L, 1, "copy", false, func), func);
+  damo_array *indices = sp_option_array(L, 1, "indices", DAMO_INT64, func);
+  damo_array *indptr = sp_option_array(L, 1, "indptr", DAMO_INT64, func);
+  if (!bind_option_shape2(L, 1, false, shape, func)) sp_infer_shape(format, indices, indptr, shape);
   damo_sparse *m = sparse_from_parts(bind_ctx(L), format, shape, data, indices, indptr, itype);
-  return give(L, m);
+  return sp_give(L, m);
 }
 
-static int make_csr(lua_State *L) { return from_parts(L, DAMO_CSR); }
-static int make_csc(lua_State *L) { return from_parts(L, DAMO_CSC); }
+static int sp_make_csr(lua_State *L) { return sp_from_parts(L, DAMO_CSR); }
+static int sp_make_csc(lua_State *L) { return sp_from_parts(L, DAMO_CSC); }
 
 /* coo{rows=, cols=, values=, shape=, format=, dtype=, itype=, copy=}: 1-based, duplicates summed. */
-static int make_coo(lua_State *L) {
+static int sp_make_coo(lua_State *L) {
   static const char *const names[] = {"rows", "cols", "values", "shape", "format", "dtype", "itype", "copy", NULL};
   int64_t shape[2];
   bind_check_arity(L, 1, "coo", "one table {rows=, cols=, values=}, options in it");
@@ -254,35 +256,35 @@ static int make_coo(lua_State *L) {
         L, DAMO_EVALUE,
         "coo: copy can't be false: the values are put in order and summed where they meet, in memory of their own");
   }
-  damo_format format = option_format(L, 1, DAMO_CSR, "coo");
+  damo_format format = sp_option_format(L, 1, DAMO_CSR, "coo");
   damo_dtype itype = bind_option_itype(L, 1, "coo");
-  int dtype = option_dtype(L, 1, -1, "coo");
-  damo_array *rows = option_array(L, 1, "rows", DAMO_INT64, "coo");
-  damo_array *cols = option_array(L, 1, "cols", DAMO_INT64, "coo");
-  damo_array *values = as_dtype(L, option_array(L, 1, "values", dtype, "coo"), dtype, "coo");
+  int dtype = sp_option_dtype(L, 1, -1, "coo");
+  damo_array *rows = sp_option_array(L, 1, "rows", DAMO_INT64, "coo");
+  damo_array *cols = sp_option_array(L, 1, "cols", DAMO_INT64, "coo");
+  damo_array *values = sp_as_dtype(L, sp_option_array(L, 1, "values", dtype, "coo"), dtype, "coo");
   bool known = bind_option_shape2(L, 1, false, shape, "coo");
-  return give(L, sparse_from_coo(bind_ctx(L), format, known ? shape : NULL, rows, cols, values, itype));
+  return sp_give(L, sparse_from_coo(bind_ctx(L), format, known ? shape : NULL, rows, cols, values, itype));
 }
 
 /* from_dense(a, format) or from_dense(a, {format=, dtype=, itype=}) */
-static int make_from_dense(lua_State *L) {
+static int sp_make_from_dense(lua_State *L) {
   static const char *const names[] = {"format", "dtype", "itype", NULL};
-  matrix_options o = {.format = DAMO_CSR, .dtype = -1, .itype = -1, .takes = "a dense matrix"};
+  sp_matrix_options o = {.format = DAMO_CSR, .dtype = -1, .itype = -1, .takes = "a dense matrix"};
   bind_check_arity(L, 2, "from_dense", "a dense matrix, and a format or a table of options");
   if (lua_istable(L, 2))
-    read_matrix_options(L, 2, names, &o, "from_dense");
+    sp_read_matrix_options(L, 2, names, &o, "from_dense");
   else
     o.format = bind_check_format(L, 2, DAMO_CSR, "from_dense");
   if (bind_to_sparse(L, 1)) {
     return bind_arg_error(L, "from_dense", 1, "a", "a dense matrix (A:tocsr() and A:tocsc() convert a sparse one)");
   }
-  return converted(L, 1, &o, "from_dense");
+  return sp_converted(L, 1, &o, "from_dense");
 }
 
 /* ---- By rule ----------------------------------------------------------------------------------------------------- */
 
 /* `number`: what the script calls the argument at idx. */
-static int64_t check_length(lua_State *L, int idx, int number, const char *func, const char *name) {
+static int64_t sp_check_length(lua_State *L, int idx, int number, const char *func, const char *name) {
   scalar s;
   if (lua_type(L, idx) != LUA_TNUMBER) {
     bind_raise(L, DAMO_ETYPE, "%s: argument %d (%s) must be a count of 0 or more, got %s", func, number, name,
@@ -295,7 +297,7 @@ static int64_t check_length(lua_State *L, int idx, int number, const char *func,
   return s.v.i;
 }
 
-static int64_t option_int(lua_State *L, int options, const char *name, int64_t otherwise, const char *func) {
+static int64_t sp_option_int(lua_State *L, int options, const char *name, int64_t otherwise, const char *func) {
   scalar s;
   if (!bind_option(L, options, name)) return otherwise;
   if (lua_type(L, -1) != LUA_TNUMBER || !bind_to_scalar(L, -1, DAMO_INT64, &s)) {
@@ -306,21 +308,21 @@ static int64_t option_int(lua_State *L, int options, const char *name, int64_t o
 }
 
 /* eye(m, n, {k=, dtype=, format=, itype=}); n defaults to m. */
-static int make_eye(lua_State *L) {
+static int sp_make_eye(lua_State *L) {
   static const char *const names[] = {"k", "dtype", "format", "itype", NULL};
   int opt = lua_istable(L, 2) ? 2 : 3;
   bind_check_arity(L, opt, "eye", "one length or two, then a table of options");
   bind_check_options(L, "eye", opt, names);
-  int64_t m = check_length(L, 1, 1, "eye", "m"),
-          n = opt == 2 || lua_isnil(L, 2) ? m : check_length(L, 2, 2, "eye", "n");
+  int64_t m = sp_check_length(L, 1, 1, "eye", "m"),
+          n = opt == 2 || lua_isnil(L, 2) ? m : sp_check_length(L, 2, 2, "eye", "n");
   damo_ctx *ctx = bind_ctx(L);
-  damo_dtype dtype = (damo_dtype)option_dtype(L, opt, (int)ctx->config.floatX, "eye");
-  damo_format format = option_format(L, opt, DAMO_CSR, "eye");
+  damo_dtype dtype = (damo_dtype)sp_option_dtype(L, opt, (int)ctx->config.floatX, "eye");
+  damo_format format = sp_option_format(L, opt, DAMO_CSR, "eye");
   damo_dtype itype = bind_option_itype(L, opt, "eye");
-  return give_with_itype(L, sparse_eye(ctx, m, n, option_int(L, opt, "k", 0, "eye"), dtype, format), itype);
+  return sp_give_with_itype(L, sparse_eye(ctx, m, n, sp_option_int(L, opt, "k", 0, "eye"), dtype, format), itype);
 }
 
-static bool are_numbers(damo_array *const *a, int64_t n) {
+static bool sp_are_numbers(damo_array *const *a, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     if (a[i]->ndim > 0) return false;
   }
@@ -328,8 +330,8 @@ static bool are_numbers(damo_array *const *a, int64_t n) {
 }
 
 /* The Arrays of the list, which a table on the stack keeps, and the dtype that takes all of them. */
-static damo_array **read_diagonals(lua_State *L, int64_t n, damo_dtype *common) {
-  damo_array **diagonals = bind_room(L, (size_t)n, sizeof *diagonals);
+static damo_array **sp_read_diagonals(lua_State *L, int64_t n, damo_dtype *common) {
+  damo_array **diagonals = bind_alloc(L, (size_t)n, sizeof *diagonals);
   lua_createtable(L, (int)n, 0);
   const int keep = lua_gettop(L);
   *common = DAMO_BOOL;
@@ -344,11 +346,11 @@ static damo_array **read_diagonals(lua_State *L, int64_t n, damo_dtype *common) 
 }
 
 /* One for each diagonal; nil: 0 for the only one. */
-static int64_t *read_offsets(lua_State *L, int64_t n, damo_array *const *diagonals) {
-  int64_t *offsets = bind_room(L, (size_t)n, sizeof *offsets);
+static int64_t *sp_read_offsets(lua_State *L, int64_t n, damo_array *const *diagonals) {
+  int64_t *offsets = bind_alloc(L, (size_t)n, sizeof *offsets);
   damo_array *at =
       lua_isnil(L, 2) ? NULL : bind_value_array(L, 2, bind_to_array(L, 2) ? -1 : DAMO_INT64, "diags: offsets");
-  if ((at ? array_size(at) : 1) != n && n > 1 && are_numbers(diagonals, n)) {
+  if ((at ? array_size(at) : 1) != n && n > 1 && sp_are_numbers(diagonals, n)) {
     bind_raise(L, DAMO_EVALUE,
                "diags: diagonals must be a list of lists, one for each offset: {{1, 2, 3}} is one diagonal");
   }
@@ -361,7 +363,7 @@ static int64_t *read_offsets(lua_State *L, int64_t n, damo_array *const *diagona
 
 /* diags(diagonals, offsets, {shape=, dtype=, format=, itype=}): the k-th diagonal has its own length, or one number for
  * all. */
-static int make_diags(lua_State *L) {
+static int sp_make_diags(lua_State *L) {
   static const char *const names[] = {"shape", "dtype", "format", "itype", NULL};
   int64_t shape[2];
   if (bind_is_options(L, 2)) {
@@ -374,29 +376,29 @@ static int make_diags(lua_State *L) {
   if (!lua_istable(L, 1)) bind_arg_error(L, "diags", 1, "diagonals", "a list of diagonals");
   bind_check_options(L, "diags", 3, names);
   const int64_t n = (int64_t)lua_rawlen(L, 1);
-  const int dtype = option_dtype(L, 3, -1, "diags");
+  const int dtype = sp_option_dtype(L, 3, -1, "diags");
   damo_dtype common;
-  damo_array **diagonals = read_diagonals(L, n, &common);
-  const int64_t *offsets = read_offsets(L, n, diagonals);
+  damo_array **diagonals = sp_read_diagonals(L, n, &common);
+  const int64_t *offsets = sp_read_offsets(L, n, diagonals);
   if (dtype >= 0) bind_check(L, dtype_check_cast(bind_ctx(L), "diags", common, (damo_dtype)dtype));
   bool known = bind_option_shape2(L, 3, false, shape, "diags");
-  damo_format format = option_format(L, 3, DAMO_CSR, "diags");
+  damo_format format = sp_option_format(L, 3, DAMO_CSR, "diags");
   damo_dtype itype = bind_option_itype(L, 3, "diags");
-  return give_with_itype(L,
-                         sparse_diags(bind_ctx(L), n, (const damo_array *const *)diagonals, offsets,
-                                      known ? shape : NULL, dtype >= 0 ? (damo_dtype)dtype : common, format),
-                         itype);
+  return sp_give_with_itype(L,
+                            sparse_diags(bind_ctx(L), n, (const damo_array *const *)diagonals, offsets,
+                                         known ? shape : NULL, dtype >= 0 ? (damo_dtype)dtype : common, format),
+                            itype);
 }
 
 /* random_from(state, m, n, {density=, format=, dtype=}): the state after the draw, and a matrix with exactly
  * density·m·n entries. */
-static int make_random(lua_State *L) {
+static int sp_make_random(lua_State *L) {
   static const char *const names[] = {"density", "format", "dtype", "itype", NULL};
   double density = 0.01;
   bind_check_arity(L, 4, "random", "a state, two lengths and a table of options");
   bind_check_options(L, "random", 4, names);
   const damo_array *from = bind_check_obj(L, 1, OBJ_ARRAY, "random", "state");
-  int64_t m = check_length(L, 2, 1, "random", "m"), n = check_length(L, 3, 2, "random", "n");
+  int64_t m = sp_check_length(L, 2, 1, "random", "m"), n = sp_check_length(L, 3, 2, "random", "n");
   damo_ctx *ctx = bind_ctx(L);
   damo_type *t = bind_push_made(L, type_random(ctx));
   if (!type_is_valid(t, &from->obj)) bind_arg_error(L, "random", 1, "state", "a generator's state");
@@ -404,11 +406,11 @@ static int make_random(lua_State *L) {
     if (lua_type(L, -1) != LUA_TNUMBER) bind_raise(L, DAMO_ETYPE, "random: option 'density' must be a number");
     density = lua_tonumber(L, -1);
   }
-  damo_format format = option_format(L, 4, DAMO_CSR, "random");
-  damo_dtype dtype = (damo_dtype)option_dtype(L, 4, (int)ctx->config.floatX, "random");
+  damo_format format = sp_option_format(L, 4, DAMO_CSR, "random");
+  damo_dtype dtype = (damo_dtype)sp_option_dtype(L, 4, (int)ctx->config.floatX, "random");
   philox_state state = random_state_read(from);
   damo_dtype itype = bind_option_itype(L, 4, "random");
-  give_with_itype(L, sparse_random(ctx, m, n, density, dtype, format, &state), itype);
+  sp_give_with_itype(L, sparse_random(ctx, m, n, density, dtype, format, &state), itype);
   bind_push_made(L, random_state_array(ctx, &state));
   lua_insert(L, -2);
   bind_gc_pressure(L);
@@ -416,13 +418,13 @@ static int make_random(lua_State *L) {
 }
 
 void bind_add_sparse_values(lua_State *L) {
-  static const luaL_Reg fns[] = {{"csr", make_csr},
-                                 {"csc", make_csc},
-                                 {"coo", make_coo},
-                                 {"from_dense", make_from_dense},
-                                 {"eye", make_eye},
-                                 {"diags", make_diags},
-                                 {"random_from", make_random},
+  static const luaL_Reg fns[] = {{"csr", sp_make_csr},
+                                 {"csc", sp_make_csc},
+                                 {"coo", sp_make_coo},
+                                 {"from_dense", sp_make_from_dense},
+                                 {"eye", sp_make_eye},
+                                 {"diags", sp_make_diags},
+                                 {"random_from", sp_make_random},
                                  {NULL, NULL}};
   bind_setfuncs(L, fns);
 }

@@ -6,7 +6,7 @@
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
 
 /* The matrix of the option pattern, which that table holds; NULL when absent. */
-static damo_sparse *option_pattern(lua_State *L, int options, damo_format format, const char *func) {
+static damo_sparse *sp_option_pattern(lua_State *L, int options, damo_format format, const char *func) {
   if (!bind_option(L, options, "pattern")) return NULL;
   damo_sparse *m = bind_to_sparse(L, -1);
   if (!m) {
@@ -22,11 +22,11 @@ static damo_sparse *option_pattern(lua_State *L, int options, damo_format format
 
 /* The Type that the options shape, itype and pattern make, pushed. Shape and itype follow from a pattern; given beside
  * it they must say the same. */
-static damo_type *push_type(lua_State *L, damo_format format, damo_dtype dtype, int options, const char *func) {
+static damo_type *sp_push_type(lua_State *L, damo_format format, damo_dtype dtype, int options, const char *func) {
   int64_t shape[2] = {-1, -1};
   bind_option_shape2(L, options, true, shape, func);
   const damo_dtype itype = bind_option_itype(L, options, func);
-  damo_sparse *m = option_pattern(L, options, format, func);
+  damo_sparse *m = sp_option_pattern(L, options, format, func);
   if (!m) return bind_push_made(L, type_sparse(bind_ctx(L), format, dtype, itype, shape));
   for (int i = 0; i < 2; i++) {
     if (shape[i] < 0 || shape[i] == m->shape[i]) continue;
@@ -46,21 +46,21 @@ static damo_type *push_type(lua_State *L, damo_format format, damo_dtype dtype, 
 }
 
 /* SparseTensorType(format, dtype, {itype=, shape=, pattern=}) */
-static int sparse_type(lua_State *L) {
+static int sp_make_type(lua_State *L) {
   static const char *const names[] = {"itype", "shape", "pattern", NULL};
   bind_check_arity(L, 3, "SparseTensorType", "a format, a dtype and a table of options");
   if (lua_isnil(L, 1)) bind_arg_error(L, "SparseTensorType", 1, "format", "'csr' or 'csc'");
   damo_format format = bind_check_format(L, 1, DAMO_CSR, "SparseTensorType");
   damo_dtype dtype = lua_isnil(L, 2) ? bind_ctx(L)->config.floatX : bind_check_dtype(L, 2, "SparseTensorType");
   bind_check_options(L, "SparseTensorType", 3, names);
-  push_type(L, format, dtype, 3, "SparseTensorType");
+  sp_push_type(L, format, dtype, 3, "SparseTensorType");
   return 1;
 }
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
 /* name and options at `first`; fixed: the dtype that the maker's letter says, or -1. */
-static int new_matrix(lua_State *L, damo_format format, int fixed, int first, const char *func) {
+static int sp_new_matrix(lua_State *L, damo_format format, int fixed, int first, const char *func) {
   static const char *const names[] = {"dtype", "itype", "shape", "pattern", "name", NULL};
   int opt = lua_istable(L, first) ? first : first + 1, name = first;
   bind_check_arity(L, opt, func,
@@ -78,25 +78,25 @@ static int new_matrix(lua_State *L, damo_format format, int fixed, int first, co
     if (!bind_option(L, opt, "name")) lua_pushnil(L);
     name = lua_gettop(L);
   }
-  return bind_new_var(L, push_type(L, format, dtype, opt, func), name, func);
+  return bind_new_var(L, sp_push_type(L, format, dtype, opt, func), name, func);
 }
 
 /* Upvalues: format, dtype or -1, the maker's name. */
-static int make_matrix_body(lua_State *L) {
+static int sp_make_matrix_body(lua_State *L) {
   damo_format format = (damo_format)lua_tointeger(L, lua_upvalueindex(1));
-  return new_matrix(L, format, (int)lua_tointeger(L, lua_upvalueindex(2)), 1, lua_tostring(L, lua_upvalueindex(3)));
+  return sp_new_matrix(L, format, (int)lua_tointeger(L, lua_upvalueindex(2)), 1, lua_tostring(L, lua_upvalueindex(3)));
 }
 
-static int make_matrix(lua_State *L) { return bind_again(L, make_matrix_body, 3); }
+static int sp_make_matrix(lua_State *L) { return bind_again(L, sp_make_matrix_body, 3); }
 
 /* matrix(format, name, {dtype=, itype=, shape=, pattern=}) */
-static int matrix(lua_State *L) {
+static int sp_matrix_maker(lua_State *L) {
   if (lua_isnoneornil(L, 1)) bind_arg_error(L, "matrix", 1, "format", "'csr' or 'csc'");
-  return new_matrix(L, bind_check_format(L, 1, DAMO_CSR, "matrix"), -1, 2, "matrix");
+  return sp_new_matrix(L, bind_check_format(L, 1, DAMO_CSR, "matrix"), -1, 2, "matrix");
 }
 
 /* csr_matrix, csr_fmatrix, … csc_zmatrix. */
-static void add_matrices(lua_State *L) {
+static void sp_add_matrices(lua_State *L) {
   static const char letters[] = "bwilfdcz";
   char name[24];
   for (int f = 0; f < 2; f++) {
@@ -111,7 +111,7 @@ static void add_matrices(lua_State *L) {
       lua_pushinteger(L, format);
       lua_pushinteger(L, dtype);
       lua_pushstring(L, name);
-      bind_pushclosure(L, make_matrix, 3);
+      bind_pushclosure(L, sp_make_matrix, 3);
       lua_setfield(L, -2, name);
     }
   }
@@ -120,14 +120,14 @@ static void add_matrices(lua_State *L) {
 /* ---- Variables of values ----------------------------------------------------------------------------------------- */
 
 /* The name that a string or {name=} at idx gives; NULL without. */
-static const char *read_name(lua_State *L, int idx, const char *func) {
+static const char *sp_read_name(lua_State *L, int idx, const char *func) {
   static const char *const names[] = {"name", NULL};
   if (lua_type(L, idx) == LUA_TSTRING) return bind_text(L, idx, func);
   bind_check_options(L, func, idx, names);
   return bind_option_str(L, idx, "name", func);
 }
 
-static int constant_of(lua_State *L, damo_sparse *m, const char *name) {
+static int sp_constant_of(lua_State *L, damo_sparse *m, const char *name) {
   damo_sparse *own = sparse_copy(m);
   damo_var *v = own ? var_constant(bind_ctx(L), NULL, &own->obj) : NULL;
   damo_release(own);
@@ -140,9 +140,9 @@ static int constant_of(lua_State *L, damo_sparse *m, const char *name) {
 }
 
 /* as_sparse_variable(x, name): a sparse Variable itself, a node's default output, of a sparse matrix a constant. */
-static int as_sparse(lua_State *L) {
+static int sp_as_sparse(lua_State *L) {
   bind_check_arity(L, 2, "as_sparse_variable", "a sparse Variable or matrix, and a name");
-  const char *name = read_name(L, 2, "as_sparse_variable");
+  const char *name = sp_read_name(L, 2, "as_sparse_variable");
   bind_node_to_output(L, 1);
   damo_var *v = bind_to_var(L, 1);
   if (v && type_is_sparse(v->type)) return lua_settop(L, 1), 1;
@@ -154,15 +154,15 @@ static int as_sparse(lua_State *L) {
   }
   damo_sparse *m = bind_to_sparse(L, 1);
   if (!m) return bind_arg_error(L, "as_sparse_variable", 1, "x", "a sparse Variable or matrix");
-  return constant_of(L, m, name);
+  return sp_constant_of(L, m, name);
 }
 
 /* as_sparse_or_tensor_variable(x, name): sparse things sparse, all others as as_tensor_variable. */
-static int as_either(lua_State *L) {
+static int sp_as_either(lua_State *L) {
   bind_check_arity(L, 2, "as_sparse_or_tensor_variable", "a value or Variable, and a name");
   bind_node_to_output(L, 1);
   damo_var *v = bind_to_var(L, 1);
-  if (bind_to_sparse(L, 1) || (v && type_is_sparse(v->type))) return as_sparse(L);
+  if (bind_to_sparse(L, 1) || (v && type_is_sparse(v->type))) return sp_as_sparse(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, bind_get(L)->ref_module);
   lua_getfield(L, -1, "as_tensor_variable");
   lua_insert(L, 1);
@@ -172,7 +172,7 @@ static int as_either(lua_State *L) {
 }
 
 /* is_sparse(x): whether x is a sparse matrix or Variable. */
-static int is_sparse(lua_State *L) {
+static int sp_is_sparse(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
   bool sparse = box && box->obj && box->kind == OBJ_SPARSE;
   if (box && box->obj && box->kind == OBJ_VAR) sparse = type_is_sparse(((damo_var *)box->obj)->type);
@@ -181,15 +181,15 @@ static int is_sparse(lua_State *L) {
 }
 
 void bind_add_sparse_makers(lua_State *L) {
-  static const luaL_Reg fns[] = {{"SparseTensorType", sparse_type},
-                                 {"matrix", matrix},
-                                 {"as_sparse_variable", as_sparse},
-                                 {"as_sparse", as_sparse},
-                                 {"as_sparse_or_tensor_variable", as_either},
-                                 {"is_sparse", is_sparse},
+  static const luaL_Reg fns[] = {{"SparseTensorType", sp_make_type},
+                                 {"matrix", sp_matrix_maker},
+                                 {"as_sparse_variable", sp_as_sparse},
+                                 {"as_sparse", sp_as_sparse},
+                                 {"as_sparse_or_tensor_variable", sp_as_either},
+                                 {"is_sparse", sp_is_sparse},
                                  {NULL, NULL}};
   bind_setfuncs(L, fns);
-  add_matrices(L);
+  sp_add_matrices(L);
   lua_createtable(L, 2, 0);
   lua_pushliteral(L, "csc");
   lua_rawseti(L, -2, 1);

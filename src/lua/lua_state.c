@@ -12,7 +12,7 @@ static const char state_key = 's';
 
 /* ---- The state --------------------------------------------------------------------------------------------------- */
 
-static bind_state *find_state(lua_State *L) {
+static bind_state *state_find(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key);
   bind_state *st = lua_touserdata(L, -1);
   lua_pop(L, 1);
@@ -20,7 +20,7 @@ static bind_state *find_state(lua_State *L) {
 }
 
 bind_state *bind_get(lua_State *L) {
-  bind_state *st = find_state(L);
+  bind_state *st = state_find(L);
   if (!st || st->closed) luaL_error(L, "damo: the Lua state is being closed");
   return st;
 }
@@ -51,18 +51,18 @@ static int state_gc(lua_State *L) {
   return 0;
 }
 
-static void clear_refs(bind_state *st) {
+static void state_clear_refs(bind_state *st) {
   for (int i = 0; i < BIND_BUCKETS; i++) st->ref_objects[i] = LUA_NOREF;
   st->ref_methods = st->ref_module = st->ref_error = st->ref_pending = LUA_NOREF;
   for (int i = 0; i < OBJ_N_KINDS; i++) st->ref_metatable[i] = LUA_NOREF;
 }
 
 /* Makes the state around a host's context (a light userdata at 1), or around a new one (nil). */
-static int make_state(lua_State *L) {
+static int state_make(lua_State *L) {
   damo_ctx *ctx = lua_touserdata(L, 1);
   bind_state *st = lua_newuserdatauv(L, sizeof *st, 0);
   memset(st, 0, sizeof *st);
-  clear_refs(st);
+  state_clear_refs(st);
   bind_collect_init(st);
   snprintf(st->mode, sizeof st->mode, "FAST_RUN");
   lua_createtable(L, 0, 1);
@@ -78,11 +78,11 @@ static int make_state(lua_State *L) {
 damo_status damo_lua_set_context(lua_State *L, damo_ctx *ctx) {
   DAMO_TRY(ctx_check_given(ctx, "damo_lua_set_context", "L", L));
   if (!lua_checkstack(L, 4)) return ctx_fail_memory(ctx);
-  if (find_state(L)) {
+  if (state_find(L)) {
     return ctx_fail(ctx, DAMO_ESTATE,
                     "damo_lua_set_context: the Lua state has a context already; call this before damo.core is loaded");
   }
-  lua_pushcfunction(L, make_state);
+  lua_pushcfunction(L, state_make);
   lua_pushlightuserdata(L, ctx);
   if (lua_pcall(L, 1, 0, 0) == LUA_OK) return DAMO_OK;
   lua_pop(L, 1);
@@ -91,7 +91,7 @@ damo_status damo_lua_set_context(lua_State *L, damo_ctx *ctx) {
 
 /* ---- The module -------------------------------------------------------------------------------------------------- */
 
-static void make_tables(lua_State *L, bind_state *st) {
+static void state_make_tables(lua_State *L, bind_state *st) {
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "v");
   lua_setfield(L, -2, "__mode");
@@ -109,7 +109,7 @@ static void make_tables(lua_State *L, bind_state *st) {
 }
 
 /* Traces leave damo's own Lua files out: remember the folder of the damo/init.lua that is loading us. */
-static void find_own_sources(lua_State *L, bind_state *st) {
+static void state_find_own_sources(lua_State *L, bind_state *st) {
   static const char tail[] = "/damo/init.lua";
   lua_Debug ar;
   for (int level = 1; level < 16 && lua_getstack(L, level, &ar); level++) {
@@ -125,7 +125,7 @@ static void find_own_sources(lua_State *L, bind_state *st) {
   }
 }
 
-static void open_all(lua_State *L) {
+static void state_open_all(lua_State *L) {
   bind_open_error(L);
   bind_open_object(L);
   bind_open_config(L);
@@ -153,8 +153,8 @@ static void open_all(lua_State *L) {
 
 int luaopen_damo_core(lua_State *L) {
   luaL_checkstack(L, 40, "damo.core");
-  if (!find_state(L)) {
-    lua_pushcfunction(L, make_state);
+  if (!state_find(L)) {
+    lua_pushcfunction(L, state_make);
     lua_pushnil(L);
     lua_call(L, 1, 0);
   }
@@ -163,10 +163,10 @@ int luaopen_damo_core(lua_State *L) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_module);
     return 1;
   }
-  find_own_sources(L, st);
-  make_tables(L, st);
+  state_find_own_sources(L, st);
+  state_make_tables(L, st);
   lua_newtable(L);
-  open_all(L);
+  state_open_all(L);
   lua_pushvalue(L, -1);
   st->ref_module = luaL_ref(L, LUA_REGISTRYINDEX);
   return 1;

@@ -6,7 +6,7 @@
 /* ---- Filtering --------------------------------------------------------------------------------------------------- */
 
 /* Raises the pending error with `what` in front of it. */
-static int fail_with(lua_State *L, const char *what) {
+static int type_fail_with(lua_State *L, const char *what) {
   damo_ctx *ctx = bind_ctx(L);
   damo_status s = damo_error_status(ctx);
   lua_pushstring(L, damo_error_message(ctx));
@@ -28,7 +28,7 @@ damo_obj *bind_filter(lua_State *L, int idx, const damo_type *t, filter_options 
   }
   if (type_is_valid(t, given)) return given;
   damo_obj *value = type_filter(t, given, options);
-  if (!value) fail_with(L, what);
+  if (!value) type_fail_with(L, what);
   bind_push(L, value);
   lua_remove(L, -2);
   return value;
@@ -57,7 +57,7 @@ int bind_static_shape(lua_State *L, int idx, int64_t *shape, const char *func) {
   return n;
 }
 
-static int tensor_type(lua_State *L) {
+static int type_make_tensor(lua_State *L) {
   static const char *const options[] = {"shape", "ndim", NULL};
   damo_dtype dtype = bind_check_dtype(L, 1, "TensorType");
   int64_t shape[DAMO_MAX_NDIM];
@@ -79,20 +79,20 @@ static int tensor_type(lua_State *L) {
   return 1;
 }
 
-static int push_type(lua_State *L, damo_type *t) {
+static int type_push_made(lua_State *L, damo_type *t) {
   if (!t) return bind_error(L);
   bind_push(L, t);
   return 1;
 }
 
-static int null_type(lua_State *L) {
+static int type_make_null(lua_State *L) {
   if (!lua_isnoneornil(L, 1) && lua_type(L, 1) != LUA_TSTRING) bind_arg_error(L, "NullType", 1, "why", "a string");
-  return push_type(L, type_null(bind_ctx(L), lua_isnoneornil(L, 1) ? NULL : bind_text(L, 1, "NullType")));
+  return type_push_made(L, type_null(bind_ctx(L), lua_isnoneornil(L, 1) ? NULL : bind_text(L, 1, "NullType")));
 }
 
-static int disconnected_type(lua_State *L) { return push_type(L, type_disconnected(bind_ctx(L))); }
-static int generic_type(lua_State *L) { return push_type(L, type_generic(bind_ctx(L))); }
-static int random_type(lua_State *L) { return push_type(L, type_random(bind_ctx(L))); }
+static int type_make_disconnected(lua_State *L) { return type_push_made(L, type_disconnected(bind_ctx(L))); }
+static int type_make_generic(lua_State *L) { return type_push_made(L, type_generic(bind_ctx(L))); }
+static int type_make_random(lua_State *L) { return type_push_made(L, type_random(bind_ctx(L))); }
 
 int bind_new_var(lua_State *L, damo_type *t, int idx, const char *func) {
   if (!lua_isnoneornil(L, idx) && lua_type(L, idx) != LUA_TSTRING) bind_arg_error(L, func, idx, "name", "a string");
@@ -104,10 +104,10 @@ int bind_new_var(lua_State *L, damo_type *t, int idx, const char *func) {
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
-static damo_type *self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_TYPE, func, "self"); }
+static damo_type *type_self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_TYPE, func, "self"); }
 
-static int get_dtype(lua_State *L) {
-  const damo_type *t = self(L, "dtype");
+static int type_get_dtype(lua_State *L) {
+  const damo_type *t = type_self(L, "dtype");
   if (type_has_shape(t) || type_is_factor(t)) {
     lua_pushstring(L, dtype_name(t->dtype));
   } else {
@@ -116,8 +116,8 @@ static int get_dtype(lua_State *L) {
   return 1;
 }
 
-static int get_ndim(lua_State *L) {
-  const damo_type *t = self(L, "ndim");
+static int type_get_ndim(lua_State *L) {
+  const damo_type *t = type_self(L, "ndim");
   if (type_has_shape(t)) {
     lua_pushinteger(L, t->ndim);
   } else {
@@ -126,8 +126,8 @@ static int get_ndim(lua_State *L) {
   return 1;
 }
 
-static int get_shape(lua_State *L) {
-  const damo_type *t = self(L, "shape");
+static int type_get_shape(lua_State *L) {
+  const damo_type *t = type_self(L, "shape");
   if (!type_has_shape(t) && !type_is_factor(t)) return 0;
   lua_createtable(L, t->ndim, 0);
   for (int i = 0; i < t->ndim; i++) {
@@ -142,8 +142,8 @@ static int get_shape(lua_State *L) {
   return 1;
 }
 
-static int get_broadcastable(lua_State *L) {
-  const damo_type *t = self(L, "broadcastable");
+static int type_get_broadcastable(lua_State *L) {
+  const damo_type *t = type_self(L, "broadcastable");
   if (!type_has_shape(t)) return 0;
   lua_createtable(L, t->ndim, 0);
   for (int i = 0; i < t->ndim; i++) {
@@ -153,23 +153,23 @@ static int get_broadcastable(lua_State *L) {
   return 1;
 }
 
-static int get_format(lua_State *L) {
-  const damo_type *t = self(L, "format");
+static int type_get_format(lua_State *L) {
+  const damo_type *t = type_self(L, "format");
   if (!type_is_sparse(t)) return 0;
   lua_pushstring(L, sparse_format_name((damo_format)t->format));
   return 1;
 }
 
-static int get_itype(lua_State *L) {
-  const damo_type *t = self(L, "itype");
+static int type_get_itype(lua_State *L) {
+  const damo_type *t = type_self(L, "itype");
   if (!type_is_sparse(t)) return 0;
   lua_pushstring(L, dtype_name((damo_dtype)t->itype));
   return 1;
 }
 
 /* A matrix of its own: true where values of the Type have entries. */
-static int get_pattern(lua_State *L) {
-  const damo_type *t = self(L, "pattern");
+static int type_get_pattern(lua_State *L) {
+  const damo_type *t = type_self(L, "pattern");
   if (!t->pattern) return 0;
   damo_sparse *m = sparse_copy(t->pattern->matrix);
   bind_push_made(L, m);
@@ -177,25 +177,25 @@ static int get_pattern(lua_State *L) {
   return 1;
 }
 
-static int get_why(lua_State *L) {
-  lua_pushstring(L, self(L, "why")->why);
+static int type_get_why(lua_State *L) {
+  lua_pushstring(L, type_self(L, "why")->why);
   return 1;
 }
 
-static int get_kind(lua_State *L) {
+static int type_get_kind(lua_State *L) {
   static const char *const names[] = {"TensorType",       "SparseTensorType", "RandomType", "NullType",
                                       "DisconnectedType", "GenericType",      "FactorType"};
-  lua_pushstring(L, names[self(L, "kind")->kind]);
+  lua_pushstring(L, names[type_self(L, "kind")->kind]);
   return 1;
 }
 
 /* ---- Methods ----------------------------------------------------------------------------------------------------- */
 
-static int call(lua_State *L) { return bind_new_var(L, self(L, "Type"), 2, "Type"); }
+static int type_method_call(lua_State *L) { return bind_new_var(L, type_self(L, "Type"), 2, "Type"); }
 
-static int filter(lua_State *L) {
+static int type_method_filter(lua_State *L) {
   static const char *const options[] = {"strict", "allow_downcast", NULL};
-  const damo_type *t = self(L, "filter");
+  const damo_type *t = type_self(L, "filter");
   bind_check_options(L, "filter", 3, options);
   filter_options o = {.strict = bind_option_bool(L, 3, "strict", false, "filter"),
                       .allow_downcast = bind_option_bool(L, 3, "allow_downcast", false, "filter")};
@@ -205,8 +205,8 @@ static int filter(lua_State *L) {
 }
 
 /* Scripts hold 0-d values as Lua scalars, so these count too. */
-static int is_valid_value(lua_State *L) {
-  const damo_type *t = self(L, "is_valid_value");
+static int type_method_is_valid_value(lua_State *L) {
+  const damo_type *t = type_self(L, "is_valid_value");
   const damo_obj *a = bind_to_value(L, 2);
   bool valid = t->kind == TYPE_GENERIC || (a && type_is_valid(t, a));
   if (!a && type_is_tensor(t) && t->ndim == 0) {
@@ -219,45 +219,51 @@ static int is_valid_value(lua_State *L) {
   return 1;
 }
 
-static int values_eq(lua_State *L) {
-  const damo_type *t = self(L, "values_eq");
+static int type_method_values_eq(lua_State *L) {
+  const damo_type *t = type_self(L, "values_eq");
   const damo_obj *a = bind_filter(L, 2, t, (filter_options){0}, "values_eq");
   const damo_obj *b = bind_filter(L, 3, t, (filter_options){0}, "values_eq");
   lua_pushboolean(L, type_values_equal(t, a, b));
   return 1;
 }
 
-static int is_super(lua_State *L) {
-  const damo_type *t = self(L, "is_super");
+static int type_method_is_super(lua_State *L) {
+  const damo_type *t = type_self(L, "is_super");
   lua_pushboolean(L, type_is_super(t, bind_check_obj(L, 2, OBJ_TYPE, "is_super", "type")));
   return 1;
 }
 
-static int tostring(lua_State *L) {
+static int type_tostring(lua_State *L) {
   char text[400];
-  lua_pushstring(L, type_format(text, sizeof text, self(L, "tostring")));
+  lua_pushstring(L, type_format(text, sizeof text, type_self(L, "tostring")));
   return 1;
 }
 
 /* Types are interned: equal ones are one object, but a freed and remade userdata must not surprise. */
-static int equal(lua_State *L) {
+static int type_method_equal(lua_State *L) {
   const void *a = bind_to(L, 1, OBJ_TYPE), *b = bind_to(L, 2, OBJ_TYPE);
   lua_pushboolean(L, a && a == b);
   return 1;
 }
 
 void bind_open_type(lua_State *L) {
-  static const luaL_Reg fields[] = {
-      {"dtype", get_dtype},   {"ndim", get_ndim},   {"shape", get_shape},     {"broadcastable", get_broadcastable},
-      {"format", get_format}, {"itype", get_itype}, {"pattern", get_pattern}, {"why", get_why},
-      {"kind", get_kind},     {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"filter", filter},       {"is_valid_value", is_valid_value},
-                                     {"values_eq", values_eq}, {"is_super", is_super},
-                                     {"make_variable", call},  {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__call", call}, {"__tostring", tostring}, {"__eq", equal}, {NULL, NULL}};
-  static const luaL_Reg makers[] = {
-      {"TensorType", tensor_type},   {"NullType", null_type},     {"DisconnectedType", disconnected_type},
-      {"GenericType", generic_type}, {"RandomType", random_type}, {NULL, NULL}};
+  static const luaL_Reg fields[] = {{"dtype", type_get_dtype},     {"ndim", type_get_ndim},
+                                    {"shape", type_get_shape},     {"broadcastable", type_get_broadcastable},
+                                    {"format", type_get_format},   {"itype", type_get_itype},
+                                    {"pattern", type_get_pattern}, {"why", type_get_why},
+                                    {"kind", type_get_kind},       {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"filter", type_method_filter},       {"is_valid_value", type_method_is_valid_value},
+      {"values_eq", type_method_values_eq}, {"is_super", type_method_is_super},
+      {"make_variable", type_method_call},  {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__call", type_method_call}, {"__tostring", type_tostring}, {"__eq", type_method_equal}, {NULL, NULL}};
+  static const luaL_Reg makers[] = {{"TensorType", type_make_tensor},
+                                    {"NullType", type_make_null},
+                                    {"DisconnectedType", type_make_disconnected},
+                                    {"GenericType", type_make_generic},
+                                    {"RandomType", type_make_random},
+                                    {NULL, NULL}};
   bind_class(L, OBJ_TYPE, fields, methods, meta, LUA_NOREF);
   bind_setfuncs(L, makers);
 }

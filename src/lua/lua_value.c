@@ -8,7 +8,7 @@
 
 /* ---- Scalars ----------------------------------------------------------------------------------------------------- */
 
-static bool push_int(lua_State *L, int64_t i) {
+static bool value_push_int(lua_State *L, int64_t i) {
   if (i > COMPAT_MAX_INTEGER || i < -COMPAT_MAX_INTEGER - (LUA_VERSION_NUM >= 503)) return false;
   lua_pushinteger(L, (lua_Integer)i);
   return true;
@@ -17,8 +17,8 @@ static bool push_int(lua_State *L, int64_t i) {
 bool bind_push_scalar(lua_State *L, scalar s) {
   switch (dtype_kind_of(s.dtype)) {
     case KIND_BOOL: lua_pushboolean(L, s.v.i != 0); return true;
-    case KIND_INT: return push_int(L, s.v.i);
-    case KIND_UINT: return s.v.u <= (uint64_t)COMPAT_MAX_INTEGER && push_int(L, (int64_t)s.v.u);
+    case KIND_INT: return value_push_int(L, s.v.i);
+    case KIND_UINT: return s.v.u <= (uint64_t)COMPAT_MAX_INTEGER && value_push_int(L, (int64_t)s.v.u);
     case KIND_FLOAT: /* a nan's sign says nothing, and C prints it */
       lua_pushnumber(L, s.v.f == s.v.f ? s.v.f : (lua_Number)NAN);
       return true;
@@ -28,19 +28,19 @@ bool bind_push_scalar(lua_State *L, scalar s) {
 }
 
 /* The smallest and the largest value of an integer dtype; uint64's largest is handled apart. */
-static int64_t int_min(damo_dtype dt) {
+static int64_t value_int_min(damo_dtype dt) {
   return dtype_is_signed(dt) ? (int64_t)((uint64_t)-1 << (8 * dtype_size(dt) - 1)) : 0;
 }
 
-static int64_t int_max(damo_dtype dt) {
+static int64_t value_int_max(damo_dtype dt) {
   if (dt == DAMO_BOOL) return 1;
   if (dt == DAMO_UINT64) return INT64_MAX;
   return (int64_t)(((uint64_t)1 << (8 * dtype_size(dt) - dtype_is_signed(dt))) - 1);
 }
 
-static bool int_fits(int64_t i, damo_dtype dt) { return i >= int_min(dt) && i <= int_max(dt); }
+static bool value_int_fits(int64_t i, damo_dtype dt) { return i >= value_int_min(dt) && i <= value_int_max(dt); }
 
-static void set_int(scalar *out, int64_t i) {
+static void value_set_int(scalar *out, int64_t i) {
   if (dtype_kind_of(out->dtype) == KIND_UINT) {
     out->v.u = (uint64_t)i;
   } else {
@@ -49,19 +49,19 @@ static void set_int(scalar *out, int64_t i) {
 }
 
 /* A float with an integer's value that fits the dtype. */
-static bool float_to_int(double x, scalar *out) {
+static bool value_float_to_int(double x, scalar *out) {
   if (!(x == floor(x)) || x >= 18446744073709551616.0 || x < -9223372036854775808.0) return false;
   if (x >= 9223372036854775808.0) {
     if (out->dtype != DAMO_UINT64) return false;
     out->v.u = (uint64_t)x;
     return true;
   }
-  if (!int_fits((int64_t)x, out->dtype)) return false;
-  set_int(out, (int64_t)x);
+  if (!value_int_fits((int64_t)x, out->dtype)) return false;
+  value_set_int(out, (int64_t)x);
   return true;
 }
 
-static bool int_to_scalar(int64_t i, scalar *out) {
+static bool value_int_to_scalar(int64_t i, scalar *out) {
   switch (dtype_kind_of(out->dtype)) {
     case KIND_FLOAT: out->v.f = (double)i; return true;
     case KIND_COMPLEX: out->v.c = (damo_c128){(double)i, 0}; return true;
@@ -69,18 +69,18 @@ static bool int_to_scalar(int64_t i, scalar *out) {
     case KIND_INT:
     case KIND_UINT: break;
   }
-  if (!int_fits(i, out->dtype)) return false;
-  set_int(out, i);
+  if (!value_int_fits(i, out->dtype)) return false;
+  value_set_int(out, i);
   return true;
 }
 
 bool bind_to_scalar(lua_State *L, int idx, damo_dtype dtype, scalar *out) {
   *out = (scalar){.dtype = dtype, .v.c = {0, 0}};
-  if (lua_type(L, idx) == LUA_TBOOLEAN) return int_to_scalar(lua_toboolean(L, idx), out);
+  if (lua_type(L, idx) == LUA_TBOOLEAN) return value_int_to_scalar(lua_toboolean(L, idx), out);
   if (lua_type(L, idx) != LUA_TNUMBER) return false;
-  if (lua_isinteger(L, idx)) return int_to_scalar((int64_t)lua_tointeger(L, idx), out);
+  if (lua_isinteger(L, idx)) return value_int_to_scalar((int64_t)lua_tointeger(L, idx), out);
   double x = (double)lua_tonumber(L, idx);
-  if (dtype_is_discrete(dtype)) return float_to_int(x, out);
+  if (dtype_is_discrete(dtype)) return value_float_to_int(x, out);
   if (dtype_is_complex(dtype)) {
     out->v.c = (damo_c128){x, 0};
   } else {
@@ -144,7 +144,7 @@ damo_obj *bind_push_generic(lua_State *L, int idx) {
 /* ---- Values from Lua --------------------------------------------------------------------------------------------- */
 
 /* Pushes and returns a 0-d Array of the number or boolean at idx. */
-static damo_array *scalar_array(lua_State *L, int idx, damo_dtype dtype, const char *what) {
+static damo_array *value_scalar_array(lua_State *L, int idx, damo_dtype dtype, const char *what) {
   scalar s;
   if (!bind_to_scalar(L, idx, dtype, &s)) {
     lua_pushvalue(L, idx);
@@ -156,7 +156,7 @@ static damo_array *scalar_array(lua_State *L, int idx, damo_dtype dtype, const c
 }
 
 /* Pushes the Array itself, or its cast. */
-static damo_array *cast_array(lua_State *L, int idx, damo_array *a, int dtype) {
+static damo_array *value_cast_array(lua_State *L, int idx, damo_array *a, int dtype) {
   if (dtype < 0 || array_dtype(a) == (damo_dtype)dtype) {
     lua_pushvalue(L, idx);
     return a;
@@ -169,10 +169,11 @@ damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what)
   idx = lua_absindex(L, idx);
   luaL_checkstack(L, 8, "damo");
   damo_array *a = bind_to_array(L, idx);
-  if (a) return cast_array(L, idx, a, dtype);
+  if (a) return value_cast_array(L, idx, a, dtype);
   switch (lua_type(L, idx)) {
-    case LUA_TNUMBER: return scalar_array(L, idx, dtype < 0 ? bind_ctx(L)->config.floatX : (damo_dtype)dtype, what);
-    case LUA_TBOOLEAN: return scalar_array(L, idx, dtype < 0 ? DAMO_BOOL : (damo_dtype)dtype, what);
+    case LUA_TNUMBER:
+      return value_scalar_array(L, idx, dtype < 0 ? bind_ctx(L)->config.floatX : (damo_dtype)dtype, what);
+    case LUA_TBOOLEAN: return value_scalar_array(L, idx, dtype < 0 ? DAMO_BOOL : (damo_dtype)dtype, what);
     case LUA_TTABLE: return bind_nested_array(L, idx, dtype, what);
   }
   bind_raise(L, DAMO_ETYPE, "%s: expected an Array, a number, a boolean or a table of them, got %s%s", what,
@@ -183,7 +184,7 @@ damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what)
 /* ---- Operands ---------------------------------------------------------------------------------------------------- */
 
 /* Pushes a constant of the number or boolean at idx that takes its neighbours' dtype. */
-static damo_var *weak_constant(lua_State *L, int idx) {
+static damo_var *value_weak_constant(lua_State *L, int idx) {
   damo_ctx *ctx = bind_ctx(L);
   damo_dtype dtype = DAMO_FLOAT64;
   if (lua_isboolean(L, idx)) {
@@ -214,7 +215,7 @@ static damo_var *value_constant(lua_State *L, damo_obj *value, bool copy) {
   return bind_push_made(L, v);
 }
 
-static damo_var *table_constant(lua_State *L, int idx, const char *func) {
+static damo_var *value_table_constant(lua_State *L, int idx, const char *func) {
   damo_array *a = bind_nested_array(L, idx, -1, func);
   damo_var *v = value_constant(L, &a->obj, false);
   lua_remove(L, -2);
@@ -237,8 +238,8 @@ damo_var *bind_operand(lua_State *L, int idx, bool copy, bool *is_graph, const c
   }
   switch (lua_type(L, idx)) {
     case LUA_TNUMBER:
-    case LUA_TBOOLEAN: return weak_constant(L, idx);
-    case LUA_TTABLE: return table_constant(L, idx, func);
+    case LUA_TBOOLEAN: return value_weak_constant(L, idx);
+    case LUA_TTABLE: return value_table_constant(L, idx, func);
   }
   bind_raise(
       L, DAMO_ETYPE, argname ? "%s: argument %d (%s) must be %s, got %s" : "%s: argument %d%s must be %s, got %s", func,
