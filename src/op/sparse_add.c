@@ -12,8 +12,8 @@ static void joined_shape(damo_var *const *in, int64_t *shape) {
 }
 
 static damo_status need_same_shape(const damo_op *op, damo_var *const *in) {
-  DAMO_TRY(need_same_length(op, in, 0, 0, 1, 0));
-  return need_same_length(op, in, 0, 1, 1, 1);
+  DAMO_TRY(type_need_same_length(op, in, 0, 0, 1, 0));
+  return type_need_same_length(op, in, 0, 1, 1, 1);
 }
 
 static damo_status need_same_dtype(const damo_op *op, damo_var *const *in) {
@@ -25,7 +25,7 @@ static damo_status need_same_dtype(const damo_op *op, damo_var *const *in) {
 /* The cotangent for both operands; zeros where there is nothing continuous. */
 static damo_status pass_to_both(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   for (int i = 0; i < 2 && gout[0] != NULL; i++) {
-    damo_var *zeros = flat_zeros(b, node, i);
+    damo_var *zeros = build_flat_zeros(b, node, i);
     gin[i] = zeros != NULL ? zeros : gout[0];
   }
   return b->status;
@@ -42,11 +42,11 @@ static damo_var *sum_of(build *b, const damo_apply *node, damo_var *x, damo_var 
 static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
   DAMO_TRY(need_same_shape(op, in));
   joined_shape(in, shape);
-  return give_sparse(op, out, var_format_of(in[0]), dtype_promote(var_dtype(in[0]), var_dtype(in[1])),
+  return type_give_sparse(op, out, var_format_of(in[0]), dtype_promote(var_dtype(in[0]), var_dtype(in[1])),
                      itype_join(var_itype(in[0]), var_itype(in[1])), shape[0], shape[1]);
 }
 
@@ -77,11 +77,11 @@ static const op_def ss_def = {
 static damo_status sd_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_dense(op, in, 1, 2));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_dense(op, in, 1, 2));
   DAMO_TRY(need_same_shape(op, in));
   joined_shape(in, shape);
-  return give_dense(op, out, dtype_promote(var_dtype(in[0]), var_dtype(in[1])), 2, shape);
+  return type_give_dense(op, out, dtype_promote(var_dtype(in[0]), var_dtype(in[1])), 2, shape);
 }
 
 static damo_status sd_perform(thunk *t) {
@@ -103,7 +103,7 @@ static damo_status sd_perform(thunk *t) {
 
 static damo_status sd_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   DAMO_TRY(pass_to_both(b, node, gout, gin));
-  if (gin[0] != NULL && !var_is_sparse(gin[0])) gin[0] = sparse_structured(b, gin[0], node->in[0]);
+  if (gin[0] != NULL && !var_is_sparse(gin[0])) gin[0] = build_structured(b, gin[0], node->in[0]);
   return b->status;
 }
 
@@ -129,11 +129,11 @@ static const op_def sd_def = {
 
 static damo_status data_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
   DAMO_TRY(need_same_shape(op, in));
   DAMO_TRY(need_same_dtype(op, in));
-  if (var_format_of(in[0]) == var_format_of(in[1])) return give_like(op, out, in[0], var_dtype(in[0]));
+  if (var_format_of(in[0]) == var_format_of(in[1])) return type_give_like(op, out, in[0], var_dtype(in[0]));
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "AddSSData: the operands share a pattern, so also the format, got %s and %s",
                   sparse_format_name(var_format_of(in[0])), sparse_format_name(var_format_of(in[1])));
 }
@@ -187,11 +187,11 @@ static const op_def data_def = {
 
 static damo_status sv_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_dense(op, in, 1, 1));
-  DAMO_TRY(need_same_length(op, in, 0, 1, 1, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_dense(op, in, 1, 1));
+  DAMO_TRY(type_need_same_length(op, in, 0, 1, 1, 0));
   DAMO_TRY(need_same_dtype(op, in));
-  return give_like(op, out, in[0], var_dtype(in[0]));
+  return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
 static damo_status sv_perform(thunk *t) {
@@ -208,8 +208,8 @@ static damo_var *support(build *b, damo_var *x) {
 
 static damo_status sv_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   DAMO_TRY(pass_to_both(b, node, gout, gin));
-  if (gout[0] == NULL || flat_zeros(b, node, 1) != NULL) return b->status;
-  gin[1] = build_line_sums(b, sparse_structured(b, gout[0], support(b, node->in[0])), 1);
+  if (gout[0] == NULL || build_flat_zeros(b, node, 1) != NULL) return b->status;
+  gin[1] = build_axis_sums(b, build_structured(b, gout[0], support(b, node->in[0])), 1);
   return b->status;
 }
 

@@ -23,8 +23,8 @@ static damo_status band_init(damo_op *op) {
 
 static damo_status band_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  return give_like(op, out, in[0], var_dtype(in[0]));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
 static damo_status band_perform(thunk *t) {
@@ -70,8 +70,8 @@ static const op_def eye_def;
 
 static damo_status trace_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  return give_dense(op, out, reduce_out_dtype(REDUCE_SUM, var_dtype(in[0])), 0, NULL);
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  return type_give_dense(op, out, reduce_out_dtype(REDUCE_SUM, var_dtype(in[0])), 0, NULL);
 }
 
 static damo_status trace_perform(thunk *t) {
@@ -83,7 +83,7 @@ static damo_status trace_perform(thunk *t) {
 
 static damo_status trace_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *x = node->in[0];
-  if (gout[0] == NULL || (gin[0] = flat_zeros(b, node, 0)) != NULL) return b->status;
+  if (gout[0] == NULL || (gin[0] = build_flat_zeros(b, node, 0)) != NULL) return b->status;
   gin[0] = build_class(b, &eye_def, (damo_var *[]){gout[0], x}, 2);
   return b->status;
 }
@@ -113,9 +113,9 @@ static const op_def trace_def = {
 
 static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_dense(op, in, 0, 0));
-  DAMO_TRY(need_sparse(op, in, 1));
-  return give_like(op, out, in[1], var_dtype(in[0]));
+  DAMO_TRY(type_need_dense(op, in, 0, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
+  return type_give_like(op, out, in[1], var_dtype(in[0]));
 }
 
 static damo_status eye_perform(thunk *t) {

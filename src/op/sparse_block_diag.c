@@ -20,7 +20,7 @@ static damo_status block_type(const damo_op *op, damo_var *const *in, int n_in, 
   damo_dtype itype = DAMO_INT32, dtype = DAMO_BOOL;
   if (n_in < 1) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "BlockDiag: there are no blocks");
   for (int i = 0; i < n_in; i++) {
-    DAMO_TRY(need_sparse(op, in, i));
+    DAMO_TRY(type_need_sparse(op, in, i));
     itype = itype_join(itype, var_itype(in[i]));
     dtype = i == 0 ? var_dtype(in[i]) : dtype_promote(dtype, var_dtype(in[i]));
     for (int k = 0; k < 2; k++) {
@@ -28,7 +28,7 @@ static damo_status block_type(const damo_op *op, damo_var *const *in, int n_in, 
       shape[k] = shape[k] < 0 || n < 0 || n >= INT64_MAX - shape[k] ? -1 : shape[k] + n;
     }
   }
-  return give_sparse(op, out, block_format(op), dtype, itype, shape[0], shape[1]);
+  return type_give_sparse(op, out, block_format(op), dtype, itype, shape[0], shape[1]);
 }
 
 static damo_status block_perform(thunk *t) {
@@ -58,7 +58,7 @@ static damo_status block_grad(build *b, damo_apply *node, damo_var *const *gout,
     damo_var *own = build_dim(b, node->in[i], !lines), *end = build_fn2(b, "add", before, own);
     damo_var *rest = build_fn2(b, "sub", build_dim(b, g, !lines), end);
     if (b->status != DAMO_OK) break;
-    gin[i] = truncated_zeros(b, node, i);
+    gin[i] = build_truncated_zeros(b, node, i);
     if (gin[i] == NULL) {
       damo_var *part = middle_of(b, strips->out[i], !lines, (damo_var *[]){before, own, rest});
       gin[i] = build_move_cotangent(b, part, gout[0], node->out[0], node->in[i]);

@@ -175,7 +175,7 @@ static damo_status bmat_type(const damo_op *op, damo_var *const *in, int n_in, d
   if (n_in != g->n)
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "BlockMatrix: rows and cols are for %d blocks, got %d", g->n, n_in);
   for (int i = 0; i < n_in; i++) {
-    DAMO_TRY(need_sparse(op, in, i));
+    DAMO_TRY(type_need_sparse(op, in, i));
     itype = itype_join(itype, var_itype(in[i]));
     dtype = i == 0 ? var_dtype(in[i]) : dtype_promote(dtype, var_dtype(in[i]));
   }
@@ -184,7 +184,7 @@ static damo_status bmat_type(const damo_op *op, damo_var *const *in, int n_in, d
     DAMO_TRY(dtype_check_cast(op->obj.ctx, op->def->name, dtype, prop_dtype(op)));
     dtype = prop_dtype(op);
   }
-  return give_sparse(op, out, grid_format(op), dtype, itype, shape[0], shape[1]);
+  return type_give_sparse(op, out, grid_format(op), dtype, itype, shape[0], shape[1]);
 }
 
 static damo_status bmat_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
@@ -326,7 +326,7 @@ static damo_status bmat_grad(build *b, damo_apply *node, damo_var *const *gout, 
     take_parts(b, node, cut != NULL ? cut->out[k] : all, !axis, starts, segments, n, parts);
     for (int i = 0; i < n && b->status == DAMO_OK; i++) {
       const int block = segments[i].block;
-      if (block < 0 || (gin[block] = truncated_zeros(b, node, block)) != NULL) continue;
+      if (block < 0 || (gin[block] = build_truncated_zeros(b, node, block)) != NULL) continue;
       gin[block] = build_move_cotangent(b, parts[i], gout[0], node->out[0], node->in[block]);
     }
   }

@@ -37,9 +37,9 @@ static damo_status need_square(const damo_op *op, const int64_t *shape) {
 
 static damo_status square_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(need_square(op, in[0]->type->shape));
-  return give_like(op, out, in[0], var_dtype(in[0]));
+  return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
 static damo_status square_perform(thunk *t) {
@@ -73,11 +73,11 @@ damo_var *build_square(build *b, const char *func, damo_var *x) {
 
 static damo_status same_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_matrix(op, in, 1));
-  for (int i = 2; i < 4; i++) DAMO_TRY(need_dense(op, in, i, 0));
-  if (var_is_sparse(in[0])) return give_like(op, out, in[0], var_dtype(in[0]));
-  if (!var_is_dense(in[0])) return need_matrix(op, in, 0);
-  return give_dense(op, out, var_dtype(in[0]), var_ndim(in[0]), in[0]->type->shape);
+  DAMO_TRY(type_need_matrix(op, in, 1));
+  for (int i = 2; i < 4; i++) DAMO_TRY(type_need_dense(op, in, i, 0));
+  if (var_is_sparse(in[0])) return type_give_like(op, out, in[0], var_dtype(in[0]));
+  if (!var_is_dense(in[0])) return type_need_matrix(op, in, 0);
+  return type_give_dense(op, out, var_dtype(in[0]), var_ndim(in[0]), in[0]->type->shape);
 }
 
 static damo_status same_perform(thunk *t) {

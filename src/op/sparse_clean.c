@@ -25,7 +25,7 @@ static damo_status clean_init(damo_op *op) {
 
 static damo_status same_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   out[0] = damo_retain(in[0]->type);
   return DAMO_OK;
 }

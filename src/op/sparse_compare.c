@@ -41,8 +41,8 @@ static damo_status need_kernel(const damo_op *op, const relation *r, damo_var *c
 }
 
 static damo_status need_same_shape(const damo_op *op, damo_var *const *in) {
-  DAMO_TRY(need_same_length(op, in, 0, 0, 1, 0));
-  return need_same_length(op, in, 0, 1, 1, 1);
+  DAMO_TRY(type_need_same_length(op, in, 0, 0, 1, 0));
+  return type_need_same_length(op, in, 0, 1, 1, 1);
 }
 
 static damo_status check_shapes(thunk *t, const damo_sparse *x, const int64_t *y) {
@@ -55,8 +55,8 @@ static damo_status check_shapes(thunk *t, const damo_sparse *x, const int64_t *y
 
 static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
   DAMO_TRY(need_same_shape(op, in));
   DAMO_TRY(need_kernel(op, &relations[op->def - ss_defs], in));
   if (var_format_of(in[0]) != var_format_of(in[1])) {
@@ -64,7 +64,7 @@ static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, dam
                     "%s: the operands must have one format, got %s and %s; convert one of them", op->def->name,
                     sparse_format_name(var_format_of(in[0])), sparse_format_name(var_format_of(in[1])));
   }
-  return give_sparse(op, out, var_format_of(in[0]), DAMO_BOOL, itype_join(var_itype(in[0]), var_itype(in[1])),
+  return type_give_sparse(op, out, var_format_of(in[0]), DAMO_BOOL, itype_join(var_itype(in[0]), var_itype(in[1])),
                      in[0]->type->shape[0], in[0]->type->shape[1]);
 }
 
@@ -95,14 +95,14 @@ static const op_def ss_defs[N_RELATIONS] = {
 
 static damo_status sd_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   const bool number = var_is_dense(in[1]) && var_ndim(in[1]) == 0;
   if (!number) {
-    DAMO_TRY(need_dense(op, in, 1, 2));
+    DAMO_TRY(type_need_dense(op, in, 1, 2));
     DAMO_TRY(need_same_shape(op, in));
   }
   DAMO_TRY(need_kernel(op, &relations[op->def - sd_defs], in));
-  return number ? give_like(op, out, in[0], DAMO_BOOL) : give_dense(op, out, DAMO_BOOL, 2, in[0]->type->shape);
+  return number ? type_give_like(op, out, in[0], DAMO_BOOL) : type_give_dense(op, out, DAMO_BOOL, 2, in[0]->type->shape);
 }
 
 static damo_status sd_perform(thunk *t) {
@@ -190,12 +190,12 @@ static damo_var *either_places(build *b, damo_var *const *pair, damo_var **at) {
   damo_var *m[2] = {NULL}, *ones[2];
   make_alike(b, pair, m);
   for (int i = 0; i < 2; i++) {
-    damo_var *stored = m[i] != NULL ? sparse_data(b, m[i]) : NULL;
-    damo_var *x = stored != NULL ? sparse_with(b, m[i], build_fn2(b, "neq", stored, build_int(b, 0))) : NULL;
+    damo_var *stored = m[i] != NULL ? build_data(b, m[i]) : NULL;
+    damo_var *x = stored != NULL ? build_with_data(b, m[i], build_fn2(b, "neq", stored, build_int(b, 0))) : NULL;
     ones[i] = x != NULL ? build_fn1(b, "sparse.sp_ones_like", x) : NULL;
   }
   damo_var *places = build_fn2(b, "add", ones[0], ones[1]);
-  for (int i = 0; i < 2; i++) at[i] = places != NULL ? sparse_gather(b, m[i], places) : NULL;
+  for (int i = 0; i < 2; i++) at[i] = places != NULL ? build_gather(b, m[i], places) : NULL;
   return b->status == DAMO_OK ? places : NULL;
 }
 
@@ -226,7 +226,7 @@ static damo_status fn_isclose(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(close_operands(b, a, pair));
   if (var_is_sparse(pair[0]) && var_is_sparse(pair[1])) {
     damo_var *apart = build_fn1(b, "invert", close_places(b, a, pair, &places));
-    damo_var *where = apart != NULL ? sparse_with(b, places, apart) : NULL;
+    damo_var *where = apart != NULL ? build_with_data(b, places, apart) : NULL;
     return fn_give(b, out, build_fn2(b, "eq", where, build_int(b, 0)));
   }
   for (int i = 0; i < 2 && b->status == DAMO_OK; i++) pair[i] = build_toarray(b, pair[i]);
@@ -243,12 +243,12 @@ static bool is_of_maximum(const damo_op *op) { return op->def == &choice_defs[0]
 static damo_status choice_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
   DAMO_TRY(need_same_shape(op, in));
   DAMO_TRY(need_kernel(op, &relations[SPARSE_LT], in));
   for (int k = 0; k < 2; k++) shape[k] = in[in[0]->type->shape[k] < 0]->type->shape[k];
-  return give_sparse(op, out, var_format_of(in[0]), loop_dtype(in), itype_join(var_itype(in[0]), var_itype(in[1])),
+  return type_give_sparse(op, out, var_format_of(in[0]), loop_dtype(in), itype_join(var_itype(in[0]), var_itype(in[1])),
                      shape[0], shape[1]);
 }
 
@@ -269,14 +269,14 @@ static damo_apply *choice_at(build *b, damo_apply *node, damo_var **places) {
 static damo_status choice_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *places, *part[2] = {NULL, NULL};
   if (gout[0] == NULL) return DAMO_OK;
-  for (int i = 0; i < 2; i++) gin[i] = flat_zeros(b, node, i);
+  for (int i = 0; i < 2; i++) gin[i] = build_flat_zeros(b, node, i);
   if (gin[0] != NULL && gin[1] != NULL) return b->status;
   damo_apply *dense = choice_at(b, node, &places);
-  damo_var *g = dense != NULL ? sparse_gather(b, gout[0], places) : NULL;
+  damo_var *g = dense != NULL ? build_gather(b, gout[0], places) : NULL;
   if (g == NULL) return b->status;
   DAMO_TRY(dense->op->def->grad(b, dense, &g, part));
   for (int i = 0; i < 2; i++) {
-    if (gin[i] == NULL) gin[i] = sparse_with(b, places, part[i]);
+    if (gin[i] == NULL) gin[i] = build_with_data(b, places, part[i]);
   }
   return b->status;
 }
@@ -286,11 +286,11 @@ static damo_status choice_rop(build *b, damo_apply *node, damo_var *const *eval,
   if (eval[0] == NULL && eval[1] == NULL) return DAMO_OK;
   damo_apply *dense = choice_at(b, node, &places);
   for (int i = 0; i < 2 && dense != NULL; i++) {
-    if (eval[i] != NULL) part[i] = sparse_gather(b, eval[i], places);
+    if (eval[i] != NULL) part[i] = build_gather(b, eval[i], places);
   }
   if (b->status != DAMO_OK) return b->status;
   DAMO_TRY(dense->op->def->rop(b, dense, part, &tangent));
-  if (tangent != NULL) rout[0] = sparse_with(b, places, tangent);
+  if (tangent != NULL) rout[0] = build_with_data(b, places, tangent);
   return b->status;
 }
 
@@ -339,9 +339,9 @@ static damo_status refuse_choice(build *b, const fn_args *a, const damo_var *y) 
 /* pair[at] is sparse, the other operand a number that leaves 0 as it is. */
 static damo_status choose_stored(build *b, const fn_args *a, damo_var **pair, int at, ptrvec *out) {
   damo_var *x = build_summed(b, pair[at]);
-  pair[at] = x != NULL ? sparse_data(b, x) : NULL;
+  pair[at] = x != NULL ? build_data(b, x) : NULL;
   damo_var *v = pair[at] != NULL ? build_fn2(b, a->func->data, pair[0], pair[1]) : NULL;
-  return fn_give(b, out, v != NULL ? build_fn1(b, "sparse.remove0", sparse_with(b, x, v)) : NULL);
+  return fn_give(b, out, v != NULL ? build_fn1(b, "sparse.remove0", build_with_data(b, x, v)) : NULL);
 }
 
 /* max(x, y) or min(x, y) of two sparse matrices, or of one and a number; what is 0 there is not stored. */

@@ -11,9 +11,9 @@
 
 static damo_status square_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_dense(op, in, 0, 1));
+  DAMO_TRY(type_need_dense(op, in, 0, 1));
   const int64_t n = in[0]->type->shape[0];
-  return give_sparse(op, out, DAMO_CSC, var_dtype(in[0]), DAMO_INT32, n, n);
+  return type_give_sparse(op, out, DAMO_CSC, var_dtype(in[0]), DAMO_INT32, n, n);
 }
 
 static damo_status square_perform(thunk *t) { return thunk_give(t, 0, sparse_square_diagonal(thunk_in(t, 0))); }
@@ -52,10 +52,10 @@ static damo_status not_square(damo_ctx *ctx, const int64_t *shape) {
 
 static damo_status diag_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
   if (shape[0] >= 0 && shape[1] >= 0 && shape[0] != shape[1]) return not_square(op->obj.ctx, shape);
-  return give_dense(op, out, var_dtype(in[0]), 1, &shape[shape[0] < 0]);
+  return type_give_dense(op, out, var_dtype(in[0]), 1, &shape[shape[0] < 0]);
 }
 
 static damo_status diag_perform(thunk *t) {
@@ -110,10 +110,10 @@ static damo_status offset_init(damo_op *op) {
 
 static damo_status diagonal_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
   const int64_t n = shape[0] < 0 || shape[1] < 0 ? -1 : sparse_diagonal_length(shape, offset_of(op));
-  return give_dense(op, out, var_dtype(in[0]), 1, &n);
+  return type_give_dense(op, out, var_dtype(in[0]), 1, &n);
 }
 
 static damo_status diagonal_perform(thunk *t) {
@@ -168,9 +168,9 @@ static const op_def diagonal_def = {
 
 static damo_status put_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_dense(op, in, 0, 1));
-  DAMO_TRY(need_sparse(op, in, 1));
-  return give_like(op, out, in[1], var_dtype(in[0]));
+  DAMO_TRY(type_need_dense(op, in, 0, 1));
+  DAMO_TRY(type_need_sparse(op, in, 1));
+  return type_give_like(op, out, in[1], var_dtype(in[0]));
 }
 
 static damo_status put_perform(thunk *t) {
@@ -224,16 +224,16 @@ static const op_def put_def = {
 
 static damo_status construct_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_dense(op, in, 0, 2));
-  DAMO_TRY(need_dense(op, in, 1, 2));
-  DAMO_TRY(need_dense(op, in, 2, 1));
+  DAMO_TRY(type_need_dense(op, in, 0, 2));
+  DAMO_TRY(type_need_dense(op, in, 1, 2));
+  DAMO_TRY(type_need_dense(op, in, 2, 1));
   if (var_dtype(in[2]) != DAMO_INT64)
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the list of rows must be an int64 vector, got %s", op->def->name,
                     dtype_name(var_dtype(in[2])));
-  DAMO_TRY(need_same_length(op, in, 1, 0, 2, 0));
-  DAMO_TRY(need_same_length(op, in, 1, 1, 0, 1));
+  DAMO_TRY(type_need_same_length(op, in, 1, 0, 2, 0));
+  DAMO_TRY(type_need_same_length(op, in, 1, 1, 0, 1));
   const int64_t *shape = in[0]->type->shape;
-  return give_sparse(op, out, DAMO_CSC, var_dtype(in[1]), DAMO_INT32, shape[0], shape[1]);
+  return type_give_sparse(op, out, DAMO_CSC, var_dtype(in[1]), DAMO_INT32, shape[0], shape[1]);
 }
 
 static damo_status construct_perform(thunk *t) {

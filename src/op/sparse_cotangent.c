@@ -93,9 +93,9 @@ static bool are_ready(thunk *t, int first, int last) {
 
 static damo_status add_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  for (int i = 0; i < 3; i++) DAMO_TRY(need_sparse(op, in, i));
+  for (int i = 0; i < 3; i++) DAMO_TRY(type_need_sparse(op, in, i));
   const damo_format x = var_format_of(in[0]), g = var_format_of(in[1]), h = var_format_of(in[2]);
-  return give_sparse(op, out, g == x || h == x ? x : g, dtype_promote(var_dtype(in[1]), var_dtype(in[2])),
+  return type_give_sparse(op, out, g == x || h == x ? x : g, dtype_promote(var_dtype(in[1]), var_dtype(in[2])),
                      itype_join(var_itype(in[1]), var_itype(in[2])), in[0]->type->shape[0], in[0]->type->shape[1]);
 }
 
@@ -188,10 +188,10 @@ damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h) 
 
 static damo_status move_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  for (int i = 0; i < 4; i++) DAMO_TRY(need_sparse(op, in, i));
+  for (int i = 0; i < 4; i++) DAMO_TRY(type_need_sparse(op, in, i));
   /* (the index dtype is x's, whose arrays the result may share) */
   const int64_t *shape = in[0]->type->shape;
-  return give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[3]), shape[0], shape[1]);
+  return type_give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[3]), shape[0], shape[1]);
 }
 
 static damo_sparse *paired(damo_sparse *part, damo_sparse *x) {

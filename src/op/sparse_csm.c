@@ -38,7 +38,7 @@ static damo_dtype csm_itype(const damo_op *op) {
 }
 
 static damo_status need_integers(const damo_op *op, damo_var *const *in, int i, const char *what) {
-  DAMO_TRY(need_dense(op, in, i, 1));
+  DAMO_TRY(type_need_dense(op, in, i, 1));
   if (dtype_is_integer(var_dtype(in[i]))) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: %s must be integers, got %s", op->def->name, what,
                   dtype_name(var_dtype(in[i])));
@@ -56,13 +56,13 @@ static damo_status csm_type(const damo_op *op, damo_var *const *in, int n_in, da
   static const char *const names[] = {"data", "indices", "indptr", "shape"};
   int64_t shape[2];
   (void)n_in;
-  DAMO_TRY(need_dense(op, in, 0, 1));
+  DAMO_TRY(type_need_dense(op, in, 0, 1));
   for (int i = 1; i < 4; i++) DAMO_TRY(need_integers(op, in, i, names[i]));
   int64_t n = in[3]->type->shape[0];
   if (n >= 0 && n != 2)
     return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "CSM: the shape has %lld entries, not 2", (long long)n);
   static_shape(in[3], shape);
-  return give_sparse(op, out, csm_format(op), var_dtype(in[0]), csm_itype(op), shape[0], shape[1]);
+  return type_give_sparse(op, out, csm_format(op), var_dtype(in[0]), csm_itype(op), shape[0], shape[1]);
 }
 
 static damo_apply *csm_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
@@ -121,7 +121,7 @@ static damo_status csm_perform(thunk *t) {
 /* The cotangent at the places of the matrix, and zeros for the data that it leaves out. */
 static damo_status csm_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
-  damo_var *data = node->in[0], *at = sparse_gather(b, gout[0], node->out[0]);
+  damo_var *data = node->in[0], *at = build_gather(b, gout[0], node->out[0]);
   if (at == NULL) return b->status;
   damo_var *rest = build_fn2(b, "sub", build_dim(b, data, 0), build_dim(b, at, 0));
   damo_var *parts[2] = {at, build_alloc(b, build_scalar(b, var_dtype(at), 0), &rest, 1)};
@@ -166,7 +166,7 @@ static const op_def csm_def = {
 
 static damo_status properties_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   damo_ctx *ctx = op->obj.ctx;
   const int64_t unknown = -1, two = 2, lines = in[0]->type->shape[var_format_of(in[0]) == DAMO_CSC];
   out[0] = type_tensor(ctx, var_dtype(in[0]), 1, &unknown);
@@ -224,8 +224,8 @@ static const op_def properties_def = {
     .view_map = views_of_first,
     .infer_type = properties_type,
     .perform = properties_perform,
-    .grad = sparse_data_grad,
-    .rop = sparse_data_rop,
+    .grad = sp_data_grad,
+    .rop = sp_data_rop,
     .connection_pattern = properties_connect,
 };
 
@@ -240,12 +240,12 @@ static damo_status csmgrad_type(const damo_op *op, damo_var *const *in, int n_in
   (void)n_in;
   for (int i = 0; i < 8; i++) {
     if (i % 4 == 0) {
-      DAMO_TRY(need_dense(op, in, i, 1));
+      DAMO_TRY(type_need_dense(op, in, i, 1));
     } else {
       DAMO_TRY(need_integers(op, in, i, i % 4 == 3 ? "a shape" : "indices and indptr"));
     }
   }
-  return give_dense(op, out, var_dtype(in[4]), 1, in[0]->type->shape);
+  return type_give_dense(op, out, var_dtype(in[4]), 1, in[0]->type->shape);
 }
 
 /* The parts at input `first` as lines of the compressed axis, which alone matters: the format is left open. */
@@ -334,7 +334,7 @@ static damo_status give_property(build *b, const fn_args *a, ptrvec *out, int i)
 }
 
 static damo_status fn_data(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, sparse_data(b, sparse_operand(b, a, 0)));
+  return fn_give(b, out, build_data(b, sparse_operand(b, a, 0)));
 }
 
 static damo_status fn_indices(build *b, const fn_args *a, ptrvec *out) { return give_property(b, a, out, 1); }
@@ -348,7 +348,7 @@ static damo_status fn_get_shape(build *b, const fn_args *a, ptrvec *out) {
 
 /* The number of stored entries. */
 static damo_status fn_nnz(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *data = sparse_data(b, sparse_operand(b, a, 0));
+  damo_var *data = build_data(b, sparse_operand(b, a, 0));
   return fn_give(b, out, data ? build_dim(b, data, 0) : NULL);
 }
 

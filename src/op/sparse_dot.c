@@ -12,7 +12,7 @@
 
 static damo_status check_operand(const damo_op *op, damo_var *const *in, int i, bool vectors) {
   if (vectors && var_is_dense(in[i]) && var_ndim(in[i]) == 1) return DAMO_OK;
-  return need_matrix(op, in, i);
+  return type_need_matrix(op, in, i);
 }
 
 damo_status product_check(const damo_op *op, damo_var *const *in, int i, int j, bool vectors) {
@@ -126,7 +126,7 @@ static damo_status dot_type(const damo_op *op, damo_var *const *in, int n_in, da
   (void)n_in;
   DAMO_TRY(product_check(op, in, 0, 1, true));
   const int n = product_shape(in, 0, 1, shape);
-  return give_dense(op, out, dtype_promote(var_dtype(in[0]), var_dtype(in[1])), n, shape);
+  return type_give_dense(op, out, dtype_promote(var_dtype(in[0]), var_dtype(in[1])), n, shape);
 }
 
 static damo_status dot_perform(thunk *t) {
@@ -141,8 +141,8 @@ static damo_status dot_perform(thunk *t) {
 static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (g == NULL) return DAMO_OK;
-  gin[0] = flat_zeros(b, node, 0);
-  gin[1] = flat_zeros(b, node, 1);
+  gin[0] = build_flat_zeros(b, node, 0);
+  gin[1] = build_flat_zeros(b, node, 1);
   if (gin[0] != NULL) return b->status;
   damo_var *xc = build_conj(b, x), *yc = build_conj(b, y);
   if (var_ndim(x) == 1) {
@@ -162,7 +162,7 @@ static damo_status dot_rop(build *b, damo_apply *node, damo_var *const *eval, da
   return b->status;
 }
 
-const op_def sparse_dot_def = {
+const op_def sp_dot_def = {
     .name = "Dot",
     .doc = "the dense product of matrices and vectors, one of them sparse",
     .n_in = 2,
@@ -176,7 +176,7 @@ const op_def sparse_dot_def = {
 };
 
 damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y) {
-  return build_class(b, &sparse_dot_def, (damo_var *[]){x, y}, 2);
+  return build_class(b, &sp_dot_def, (damo_var *[]){x, y}, 2);
 }
 
 /* ---- TrueDot ----------------------------------------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ static damo_status true_type(const damo_op *op, damo_var *const *in, int n_in, d
   product_shape(in, 0, 1, shape);
   const bool sx = var_is_sparse(in[0]), sy = var_is_sparse(in[1]);
   const damo_dtype itype = itype_join(sx ? var_itype(in[0]) : DAMO_INT32, sy ? var_itype(in[1]) : DAMO_INT32);
-  return give_sparse(op, out, var_format_of(in[sx ? 0 : 1]), var_dtype(in[0]), itype, shape[0], shape[1]);
+  return type_give_sparse(op, out, var_format_of(in[sx ? 0 : 1]), var_dtype(in[0]), itype, shape[0], shape[1]);
 }
 
 static damo_status true_perform(thunk *t) {
@@ -226,8 +226,8 @@ static damo_var *own_kind(build *b, const damo_op *op, damo_var *g, const damo_v
 static damo_status true_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (g == NULL) return DAMO_OK;
-  gin[0] = flat_zeros(b, node, 0);
-  gin[1] = flat_zeros(b, node, 1);
+  gin[0] = build_flat_zeros(b, node, 0);
+  gin[1] = build_flat_zeros(b, node, 1);
   if (gin[0] != NULL) return b->status;
   const bool keep = preserves_dense(node->op);
   g = build_tangent(b, g, node->out[0]);
@@ -266,7 +266,7 @@ const op_def true_dot_def = {
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_status fn_dot(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give_promoted(b, a, out, &sparse_dot_def);
+  return fn_give_promoted(b, a, out, &sp_dot_def);
 }
 
 static damo_status fn_true_dot(build *b, const fn_args *a, ptrvec *out) {
@@ -295,4 +295,4 @@ const op_func sparse_dot_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const sparse_dot_classes[] = {&sparse_dot_def, &true_dot_def, NULL};
+const op_def *const sparse_dot_classes[] = {&sp_dot_def, &true_dot_def, NULL};

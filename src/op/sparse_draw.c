@@ -84,7 +84,7 @@ static damo_status like_operand(const damo_op *op, damo_type **out, const damo_v
   DAMO_TRY(real_values(op, x));
   out[0] = type_random(op->obj.ctx);
   if (out[0] == NULL) return damo_error_status(op->obj.ctx);
-  return give_like(op, out + 1, x, var_dtype(x));
+  return type_give_like(op, out + 1, x, var_dtype(x));
 }
 
 /* ---- Poisson ----------------------------------------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static damo_status like_operand(const damo_op *op, damo_type **out, const damo_v
 static damo_status poisson_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(need_state(op, in));
-  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(type_need_sparse(op, in, 1));
   return like_operand(op, out, in[1]);
 }
 
@@ -144,12 +144,12 @@ static damo_status multinomial_type(const damo_op *op, damo_var *const *in, int 
     return ctx_fail(ctx, DAMO_ETYPE, "Multinomial: n must be an integer or a vector of them, got %s",
                     type_format(text, sizeof text, in[1]->type));
   }
-  DAMO_TRY(need_sparse(op, in, 2));
+  DAMO_TRY(type_need_sparse(op, in, 2));
   if (var_format_of(in[2]) != DAMO_CSR || !dtype_is_float(var_dtype(in[2]))) {
     return ctx_fail(ctx, DAMO_ETYPE, "Multinomial: p must be a csr matrix of floats, got %s",
                     type_format(text, sizeof text, in[2]->type));
   }
-  if (var_ndim(in[1]) == 1) DAMO_TRY(need_same_length(op, in, 1, 0, 2, 0));
+  if (var_ndim(in[1]) == 1) DAMO_TRY(type_need_same_length(op, in, 1, 0, 2, 0));
   return like_operand(op, out, in[2]);
 }
 
@@ -255,9 +255,9 @@ static damo_status binomial_type(const damo_op *op, damo_var *const *in, int n_i
   int64_t shape[2] = {-1, -1};
   damo_ctx *ctx = op->obj.ctx;
   DAMO_TRY(need_state(op, in));
-  DAMO_TRY(need_dense(op, in, 1, 0));
-  DAMO_TRY(need_dense(op, in, 2, 0));
-  DAMO_TRY(need_dense(op, in, 3, 1));
+  DAMO_TRY(type_need_dense(op, in, 1, 0));
+  DAMO_TRY(type_need_dense(op, in, 2, 0));
+  DAMO_TRY(type_need_dense(op, in, 3, 1));
   if (!dtype_is_integer(var_dtype(in[1])) || !dtype_is_integer(var_dtype(in[3])) || dtype_is_complex(var_dtype(in[2])))
     return ctx_fail(ctx, DAMO_ETYPE, "Binomial: n and the shape are integers, p is a real number");
   const damo_array *known = var_constant_array(in[3]);
@@ -268,7 +268,7 @@ static damo_status binomial_type(const damo_op *op, damo_var *const *in, int n_i
   }
   out[0] = type_random(ctx);
   if (out[0] == NULL) return damo_error_status(ctx);
-  return give_sparse(op, out + 1, binomial_format(op), binomial_dtype(op), DAMO_INT32, shape[0], shape[1]);
+  return type_give_sparse(op, out + 1, binomial_format(op), binomial_dtype(op), DAMO_INT32, shape[0], shape[1]);
 }
 
 /* Literals and lists become what the Op takes. */

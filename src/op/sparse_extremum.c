@@ -31,12 +31,12 @@ static damo_status extremum_init(damo_op *op) {
 static damo_status extremum_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   const extremum_data *d = data_of(op);
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   if (d->position && dtype_is_complex(var_dtype(in[0]))) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for sparse matrices of %s; use x:toarray()",
                     op_prop(op, "kind")->u.s, dtype_name(var_dtype(in[0])));
   }
-  return give_dense(op, out, d->position ? DAMO_INT64 : var_dtype(in[0]), d->axis < 0 ? 0 : 1,
+  return type_give_dense(op, out, d->position ? DAMO_INT64 : var_dtype(in[0]), d->axis < 0 ? 0 : 1,
                     &in[0]->type->shape[d->axis == 0]);
 }
 
@@ -59,17 +59,17 @@ static damo_status extremum_perform(thunk *t) {
 
 /* v where the clean matrix x's stored values equal the result, else 0: two vectors, as x's data. */
 static damo_var *where_hit(build *b, damo_apply *node, damo_var *x, damo_var *v) {
-  damo_var *result = sparse_data(b, build_sp_spread(b, node->out[0], x, data_of(node->op)->axis));
-  damo_var *hit = build_fn2(b, "eq", sparse_data(b, x), result);
+  damo_var *result = build_data(b, build_sp_spread(b, node->out[0], x, data_of(node->op)->axis));
+  damo_var *hit = build_fn2(b, "eq", build_data(b, x), result);
   return build_fn3(b, "switch", hit, v, build_int(b, 0));
 }
 
 static damo_status extremum_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL || data_of(node->op)->position) return DAMO_OK;
-  if ((gin[0] = flat_zeros(b, node, 0)) != NULL) return b->status;
+  if ((gin[0] = build_flat_zeros(b, node, 0)) != NULL) return b->status;
   damo_var *x = build_summed(b, node->in[0]);
-  damo_var *g = sparse_data(b, build_sp_spread(b, gout[0], x, data_of(node->op)->axis));
-  gin[0] = sparse_with(b, x, where_hit(b, node, x, g));
+  damo_var *g = build_data(b, build_sp_spread(b, gout[0], x, data_of(node->op)->axis));
+  gin[0] = build_with_data(b, x, where_hit(b, node, x, g));
   return b->status;
 }
 
@@ -77,8 +77,8 @@ static damo_status extremum_rop(build *b, damo_apply *node, damo_var *const *eva
   const extremum_data *d = data_of(node->op);
   if (eval[0] == NULL || d->position) return DAMO_OK;
   damo_var *x = build_summed(b, node->in[0]);
-  damo_var *e = where_hit(b, node, x, sparse_gather(b, eval[0], x));
-  rout[0] = build_sp_sum(b, sparse_with(b, x, e), d->axis, true);
+  damo_var *e = where_hit(b, node, x, build_gather(b, eval[0], x));
+  rout[0] = build_sp_sum(b, build_with_data(b, x, e), d->axis, true);
   return b->status;
 }
 

@@ -11,7 +11,7 @@
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
-damo_status need_factor(const op_def *def, damo_var *const *in, int i, bool least) {
+damo_status type_need_factor(const op_def *def, damo_var *const *in, int i, bool least) {
   const damo_type *t = in[i]->type;
   if (type_is_factor(t) && (t->format != 0) == least) return DAMO_OK;
   char got[320];
@@ -19,8 +19,8 @@ damo_status need_factor(const op_def *def, damo_var *const *in, int i, bool leas
                   least ? "least squares" : "systems", type_format(got, sizeof got, t));
 }
 
-damo_status need_square_factor(const damo_op *op, damo_var *const *in) {
-  DAMO_TRY(need_factor(op->def, in, 0, false));
+damo_status type_need_square_factor(const damo_op *op, damo_var *const *in) {
+  DAMO_TRY(type_need_factor(op->def, in, 0, false));
   const int64_t *shape = in[0]->type->shape;
   if (shape[0] < 0 || shape[1] < 0 || shape[0] == shape[1]) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: the matrix has shape (%lld, %lld), expected a square one",
@@ -134,7 +134,7 @@ static damo_status factorize_init(damo_op *op) {
 /* A matrix that is said to be Hermitian is square: one length tells the other. */
 static damo_status factorize_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
   const int assume = assume_of(op_prop(op, "assume"));
   const bool square = assume == FACTOR_ASSUME_POS || assume == FACTOR_ASSUME_SYM;
@@ -150,7 +150,7 @@ static damo_status factorize_type(const damo_op *op, damo_var *const *in, int n_
 
 static damo_status qr_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   out[0] = type_factor(op->obj.ctx, factor_dtype(in[0]), in[0]->type->shape, true);
   return out[0] != NULL ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
@@ -273,8 +273,8 @@ static damo_status fn_factorize(build *b, const fn_args *a, ptrvec *out) {
 
 static damo_status rcond_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_square_factor(op, in));
-  return give_dense(op, out, DAMO_FLOAT64, 0, NULL);
+  DAMO_TRY(type_need_square_factor(op, in));
+  return type_give_dense(op, out, DAMO_FLOAT64, 0, NULL);
 }
 
 static damo_status rcond_perform(thunk *t) {

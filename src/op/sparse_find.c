@@ -7,8 +7,8 @@
 static damo_status coordinates_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const int64_t unknown = -1;
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  for (int i = 0; i < 2; i++) DAMO_TRY(give_dense(op, out + i, DAMO_INT64, 1, &unknown));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  for (int i = 0; i < 2; i++) DAMO_TRY(type_give_dense(op, out + i, DAMO_INT64, 1, &unknown));
   return DAMO_OK;
 }
 
@@ -50,7 +50,7 @@ static damo_status give_places(build *b, const fn_args *a, ptrvec *out, bool val
   damo_apply *node = build_apply(b, op_new(b->ctx, &coordinates_def, NULL, 0), &x, 1);
   if (node == NULL) return b->status;
   for (int i = 0; i < 2; i++) DAMO_TRY(fn_give(b, out, node->out[i]));
-  return values ? fn_give(b, out, sparse_data(b, x)) : DAMO_OK;
+  return values ? fn_give(b, out, build_data(b, x)) : DAMO_OK;
 }
 
 static damo_status fn_find(build *b, const fn_args *a, ptrvec *out) { return give_places(b, a, out, true); }

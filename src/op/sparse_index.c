@@ -114,9 +114,9 @@ static damo_apply *put_node(build *b, damo_op *op, damo_var *const *in, int n_in
 static damo_status block_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(static_block(op, in[0], in + 1, shape));
-  return give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
+  return type_give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
 }
 
 static damo_status block_perform(thunk *t) {
@@ -176,10 +176,10 @@ static damo_var *take_block(build *b, damo_var *x, const damo_apply *node, int f
 static damo_status put_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
   DAMO_TRY(static_block(op, in[0], in + 2, shape));
-  return give_like(op, out, in[0], var_dtype(in[1]));
+  return type_give_like(op, out, in[0], var_dtype(in[1]));
 }
 
 static damo_status put_perform(thunk *t) {
@@ -246,9 +246,9 @@ static damo_status block_grad(build *b, damo_apply *node, damo_var *const *gout,
 static damo_status scalar_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   int64_t v;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   for (int i = 1; i < 3; i++) {
-    DAMO_TRY(need_dense(op, in, i, 0));
+    DAMO_TRY(type_need_dense(op, in, i, 0));
     if (var_dtype(in[i]) != DAMO_INT64)
       return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: a position must be an int64 scalar, got %s", op->def->name,
                       dtype_name(var_dtype(in[i])));
@@ -256,7 +256,7 @@ static damo_status scalar_type(const damo_op *op, damo_var *const *in, int n_in,
     if (n < 0) DAMO_TRY(position_check_known(op->obj.ctx, "index", in[i]));
     if (n >= 0 && var_static_int(in[i], &v)) DAMO_TRY(position_resolve(op->obj.ctx, "index", i - 1, n, v, &v));
   }
-  return give_dense(op, out, var_dtype(in[0]), 0, NULL);
+  return type_give_dense(op, out, var_dtype(in[0]), 0, NULL);
 }
 
 static damo_status scalar_perform(thunk *t) {

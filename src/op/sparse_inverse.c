@@ -18,11 +18,11 @@ static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected %d inputs, or %d without A, got %d", op->def->name, most,
                     most - 1, n_in);
   }
-  DAMO_TRY(need_square_factor(op, in));
+  DAMO_TRY(type_need_square_factor(op, in));
   for (int i = 1; i < n_in; i++) {
-    DAMO_TRY(need_sparse(op, in, i));
-    DAMO_TRY(need_same_length(op, in, 0, 0, i, 0));
-    DAMO_TRY(need_same_length(op, in, 0, 1, i, 1));
+    DAMO_TRY(type_need_sparse(op, in, i));
+    DAMO_TRY(type_need_same_length(op, in, 0, 0, i, 0));
+    DAMO_TRY(type_need_same_length(op, in, 0, 1, i, 1));
   }
   return DAMO_OK;
 }
@@ -37,7 +37,7 @@ static damo_status entries_shape(build *b, damo_apply *node, damo_var *const *co
 
 static damo_status inverse_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(check_inputs(op, in, n_in, 3));
-  return give_dense(op, out, var_dtype(in[0]), 1, NULL);
+  return type_give_dense(op, out, var_dtype(in[0]), 1, NULL);
 }
 
 static damo_status inverse_perform(thunk *t) {
@@ -58,9 +58,9 @@ static damo_var *build_sandwich(build *b, const factor_var *v, damo_var *w, damo
 static damo_status inverse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 3);
   if (gout[0] == NULL || v.a == NULL) return b->status;
-  damo_var *w = build_counting_part(b, &v, sparse_with(b, node->in[2], gout[0]));
+  damo_var *w = build_counting_part(b, &v, build_with_data(b, node->in[2], gout[0]));
   damo_var *data = w ? build_conj(b, build_sandwich(b, &v, build_conj(b, w), v.a)) : NULL;
-  gin[1] = data ? sparse_with(b, v.a, build_fn1(b, "neg", data)) : NULL;
+  gin[1] = data ? build_with_data(b, v.a, build_fn1(b, "neg", data)) : NULL;
   return b->status;
 }
 
@@ -96,7 +96,7 @@ static const op_def inverse_def = {
 static damo_status sandwich_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(check_inputs(op, in, n_in, 4));
   const damo_dtype w = dtype_to_float(var_dtype(in[n_in - 2]));
-  return give_dense(op, out, dtype_promote(var_dtype(in[0]), w), 1, NULL);
+  return type_give_dense(op, out, dtype_promote(var_dtype(in[0]), w), 1, NULL);
 }
 
 /* Columns of the inverse that are wanted: those whose row of P has entries. Room for all. */
@@ -192,8 +192,8 @@ static damo_status sandwich_grad(build *b, damo_apply *node, damo_var *const *go
   const factor_var v = factor_of_node(node, 4);
   damo_var *w = node->in[node->n_in - 2], *p = node->in[node->n_in - 1];
   if (gout[0] == NULL) return b->status;
-  damo_var *g = sparse_with(b, p, build_conj(b, gout[0]));
-  gin[node->n_in - 2] = g ? sparse_with(b, w, build_conj(b, build_sandwich(b, &v, g, w))) : NULL;
+  damo_var *g = build_with_data(b, p, build_conj(b, gout[0]));
+  gin[node->n_in - 2] = g ? build_with_data(b, w, build_conj(b, build_sandwich(b, &v, g, w))) : NULL;
   if (v.a != NULL) gin[1] = build_null(b, "third derivatives of a sparse determinant are not implemented");
   return b->status;
 }

@@ -13,15 +13,15 @@ static int64_t product_of(int64_t m, int64_t n) {
 static damo_status kron_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   const int64_t unknown = -1;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
   if (var_format_of(in[0]) != var_format_of(in[1]))
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "KronPlaces: the formats of the operands differ");
   const int64_t *x = in[0]->type->shape, *y = in[1]->type->shape;
-  DAMO_TRY(give_sparse(op, out, var_format_of(in[0]), DAMO_BOOL, itype_join(var_itype(in[0]), var_itype(in[1])),
+  DAMO_TRY(type_give_sparse(op, out, var_format_of(in[0]), DAMO_BOOL, itype_join(var_itype(in[0]), var_itype(in[1])),
                        product_of(x[0], y[0]), product_of(x[1], y[1])));
-  DAMO_TRY(give_dense(op, out + 1, DAMO_INT64, 1, &unknown));
-  return give_dense(op, out + 2, DAMO_INT64, 1, &unknown);
+  DAMO_TRY(type_give_dense(op, out + 1, DAMO_INT64, 1, &unknown));
+  return type_give_dense(op, out + 2, DAMO_INT64, 1, &unknown);
 }
 
 static damo_status kron_perform(thunk *t) {
@@ -37,7 +37,7 @@ static damo_status kron_perform(thunk *t) {
 static damo_status kron_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
   damo_var *n[2];
   for (int k = 0; k < 2; k++) {
-    damo_var *data = sparse_data(b, node->in[k]);
+    damo_var *data = build_data(b, node->in[k]);
     out_shape[0][k] = build_fn2(b, "mul", in_shape[0][k], in_shape[1][k]);
     n[k] = data ? build_dim(b, data, 0) : NULL;
   }
@@ -64,9 +64,9 @@ static damo_var *build_kron(build *b, damo_var *x, damo_var *y) {
   damo_var *own[2] = {build_summed(b, x), build_summed(b, y)};
   damo_apply *node = build_apply(b, op_new(b->ctx, &kron_def, NULL, 0), own, 2);
   if (node == NULL) return NULL;
-  damo_var *left = build_fn2(b, "take", sparse_data(b, own[0]), node->out[1]);
-  damo_var *right = build_fn2(b, "take", sparse_data(b, own[1]), node->out[2]);
-  return sparse_with(b, node->out[0], build_fn2(b, "mul", left, right));
+  damo_var *left = build_fn2(b, "take", build_data(b, own[0]), node->out[1]);
+  damo_var *right = build_fn2(b, "take", build_data(b, own[1]), node->out[2]);
+  return build_with_data(b, node->out[0], build_fn2(b, "mul", left, right));
 }
 
 static damo_status fn_kron(build *b, const fn_args *a, ptrvec *out) {

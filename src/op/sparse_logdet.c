@@ -12,10 +12,10 @@ static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in
   if (n_in != 1 && n_in != 2) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected F, A or F, got %d inputs", op->def->name, n_in);
   }
-  DAMO_TRY(need_square_factor(op, in));
+  DAMO_TRY(type_need_square_factor(op, in));
   if (n_in == 1) return DAMO_OK;
-  DAMO_TRY(need_sparse(op, in, 1));
-  return need_same_length(op, in, 0, 0, 1, 0);
+  DAMO_TRY(type_need_sparse(op, in, 1));
+  return type_need_same_length(op, in, 0, 0, 1, 0);
 }
 
 /* (A⁻¹)ᵀ at A's stored places, conjugated: the direction in which log|det A| grows. */
@@ -23,7 +23,7 @@ static damo_var *growth(build *b, const factor_var *v) { return build_conj(b, bu
 
 /* tr(A⁻¹ D) for a tangent D of A, whose stored places lie in A's pattern. */
 static damo_var *trace_of(build *b, const factor_var *v, damo_var *tangent) {
-  damo_var *d = build_tangent(b, tangent, v->a), *data = sparse_data(b, d);
+  damo_var *d = build_tangent(b, tangent, v->a), *data = build_data(b, d);
   damo_var *inverse = data ? build_factor_inverse(b, v, d) : NULL;
   return inverse ? build_fn1(b, "sum", build_fn2(b, "mul", inverse, data)) : NULL;
 }
@@ -68,7 +68,7 @@ static damo_status logdet_grad(build *b, damo_apply *node, damo_var *const *gout
   const factor_var v = factor_of_node(node, 2);
   if (gout[0] == NULL || v.a == NULL) return b->status;
   damo_var *data = growth(b, &v);
-  gin[1] = data ? sparse_with(b, v.a, build_fn2(b, "mul", gout[0], data)) : NULL;
+  gin[1] = data ? build_with_data(b, v.a, build_fn2(b, "mul", gout[0], data)) : NULL;
   return b->status;
 }
 
@@ -104,7 +104,7 @@ static const op_def logdet_def = {
 
 static damo_status det_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(check_inputs(op, in, n_in));
-  return give_dense(op, out, var_dtype(in[0]), 0, NULL);
+  return type_give_dense(op, out, var_dtype(in[0]), 0, NULL);
 }
 
 static damo_status det_perform(thunk *t) {
@@ -124,7 +124,7 @@ static damo_status det_grad(build *b, damo_apply *node, damo_var *const *gout, d
   const factor_var v = factor_of_node(node, 2);
   if (gout[0] == NULL || v.a == NULL) return b->status;
   damo_var *data = growth(b, &v), *scale = build_fn2(b, "mul", gout[0], build_conj(b, node->out[0]));
-  gin[1] = data && scale ? sparse_with(b, v.a, build_fn2(b, "mul", scale, data)) : NULL;
+  gin[1] = data && scale ? build_with_data(b, v.a, build_fn2(b, "mul", scale, data)) : NULL;
   return b->status;
 }
 

@@ -15,13 +15,13 @@ static const op_def least_def, adjoint_def;
 
 static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in, int axis) {
   char got[320];
-  DAMO_TRY(need_system(op, in, n_in, true));
+  DAMO_TRY(type_need_system(op, in, n_in, true));
   const damo_var *rhs = in[n_in - 1];
   if (!var_is_dense(rhs) || var_ndim(rhs) < 1 || var_ndim(rhs) > 2) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the right side must be a dense vector or matrix, got %s",
                     op->def->name, type_format(got, sizeof got, rhs->type));
   }
-  return need_right_rows(op, in, n_in, axis);
+  return type_need_right_rows(op, in, n_in, axis);
 }
 
 /* A dense Type like the right side's with other rows. */
@@ -56,7 +56,7 @@ static damo_var *times(build *b, damo_var *x, damo_var *y) { return x && y ? bui
 
 /* rows·colsᴴ at A's stored places: a vector. */
 static damo_var *outer_at(build *b, damo_var *a, damo_var *rows, damo_var *cols) {
-  return sparse_samples(b, a, build_columns(b, rows), build_conj(b, build_columns(b, cols)));
+  return build_samples(b, a, build_columns(b, rows), build_conj(b, build_columns(b, cols)));
 }
 
 /* ---- FactorLeast ------------------------------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ static damo_status least_grad(build *b, damo_apply *node, damo_var *const *gout,
   damo_var *u = adjoint(b, &v, x, NULL), *rest = times(b, wide, build_difference(b, g, dot(b, turned(b, v.a), w)));
   damo_var *data = build_difference(b, outer_at(b, v.a, r, least(b, &v, w)), outer_at(b, v.a, both, x));
   data = data && rest ? build_sum(b, data, outer_at(b, v.a, u, rest)) : NULL;
-  gin[1] = data ? sparse_with(b, v.a, data) : NULL;
+  gin[1] = data ? build_with_data(b, v.a, data) : NULL;
   return b->status;
 }
 
@@ -181,7 +181,7 @@ static damo_status adjoint_grad(build *b, damo_apply *node, damo_var *const *gou
   gin[2] = p;
   damo_var *data = build_difference(b, outer_at(b, v.a, adjoint(b, &v, p, NULL), h), outer_at(b, v.a, w, p));
   data = data ? build_sum(b, data, outer_at(b, v.a, build_difference(b, c, dot(b, v.a, p)), q)) : NULL;
-  gin[1] = data ? sparse_with(b, v.a, data) : NULL;
+  gin[1] = data ? build_with_data(b, v.a, data) : NULL;
   return b->status;
 }
 

@@ -10,8 +10,8 @@
 static const char *dense_name(const fn_args *a) { return a->func->data; }
 
 static damo_var *monoid(build *b, const char *dense, damo_var *x) {
-  damo_var *data = sparse_data(b, x), *made = data ? build_fn1(b, dense, data) : NULL;
-  return made == data ? x : sparse_with(b, x, made); /* where nothing was to be done (conj of real) x is the result */
+  damo_var *data = build_data(b, x), *made = data ? build_fn1(b, dense, data) : NULL;
+  return made == data ? x : build_with_data(b, x, made); /* where nothing was to be done (conj of real) x is the result */
 }
 
 static damo_status fn_monoid(build *b, const fn_args *a, ptrvec *out) {
@@ -49,8 +49,8 @@ static damo_var *scalar_operand(build *b, const fn_args *a) {
 
 static damo_var *monoid_with(build *b, const char *dense, damo_var *x, damo_var *y) {
   if (x == NULL || y == NULL) return NULL;
-  damo_var *data = sparse_data(b, x);
-  return data ? sparse_with(b, x, build_fn2(b, dense, data, y)) : NULL;
+  damo_var *data = build_data(b, x);
+  return data ? build_with_data(b, x, build_fn2(b, dense, data, y)) : NULL;
 }
 
 static damo_status fn_binary(build *b, const fn_args *a, ptrvec *out) {
@@ -87,10 +87,10 @@ static damo_status fn_relu(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_round(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = sparse_operand(b, a, 0), *data = x ? sparse_data(b, x) : NULL;
+  damo_var *x = sparse_operand(b, a, 0), *data = x ? build_data(b, x) : NULL;
   if (data == NULL) return b->status;
   damo_var *made = build_fn(b, "round", &data, 1, a->opt);
-  return fn_give(b, out, made == data ? x : sparse_with(b, x, made));
+  return fn_give(b, out, made == data ? x : build_with_data(b, x, made));
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */

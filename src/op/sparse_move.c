@@ -29,8 +29,8 @@ static bool is_structured(const damo_op *op) {
 
 static damo_status dense_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  return give_dense(op, out, var_dtype(in[0]), 2, in[0]->type->shape);
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  return type_give_dense(op, out, var_dtype(in[0]), 2, in[0]->type->shape);
 }
 
 static damo_status dense_perform(thunk *t) {
@@ -45,7 +45,7 @@ static damo_status dense_perform(thunk *t) {
 static damo_status dense_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *x = node->in[0];
-  gin[0] = is_structured(node->op) ? sparse_structured(b, gout[0], x) : build_sparse_from(b, gout[0], var_format_of(x));
+  gin[0] = is_structured(node->op) ? build_structured(b, gout[0], x) : build_sparse_from(b, gout[0], var_format_of(x));
   return b->status;
 }
 
@@ -75,9 +75,9 @@ damo_var *build_toarray(build *b, damo_var *x) { return make_dense(b, x, false);
 
 static damo_status sparse_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_dense(op, in, 0, 2));
+  DAMO_TRY(type_need_dense(op, in, 0, 2));
   const int64_t *shape = in[0]->type->shape;
-  return give_sparse(op, out, format_prop(op), var_dtype(in[0]), DAMO_INT32, shape[0], shape[1]);
+  return type_give_sparse(op, out, format_prop(op), var_dtype(in[0]), DAMO_INT32, shape[0], shape[1]);
 }
 
 static damo_status sparse_perform(thunk *t) {
@@ -119,9 +119,9 @@ damo_var *build_sparse_from(build *b, damo_var *x, damo_format format) {
 
 static damo_status format_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
-  return give_sparse(op, out, format_prop(op), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
+  return type_give_sparse(op, out, format_prop(op), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
 }
 
 static damo_status format_perform(thunk *t) {
@@ -187,9 +187,9 @@ static damo_status cast_init(damo_op *op) {
 
 static damo_status cast_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(dtype_check_cast(op->obj.ctx, "cast", var_dtype(in[0]), cast_dtype(op)));
-  return give_like(op, out, in[0], cast_dtype(op));
+  return type_give_like(op, out, in[0], cast_dtype(op));
 }
 
 static damo_status cast_perform(thunk *t) {
@@ -240,8 +240,8 @@ damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype) {
 
 static damo_status summed_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  return give_like(op, out, in[0], var_dtype(in[0]));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
 static damo_status summed_perform(thunk *t) { return thunk_give(t, 0, sparse_sum_duplicates(thunk_in_sparse(t, 0))); }
@@ -272,9 +272,9 @@ static damo_var *cast_summed(build *b, damo_var *x, damo_dtype dtype) {
 
 static damo_status transpose_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
-  return give_sparse(op, out, format_other(var_format_of(in[0])), var_dtype(in[0]), var_itype(in[0]), shape[1],
+  return type_give_sparse(op, out, format_other(var_format_of(in[0])), var_dtype(in[0]), var_itype(in[0]), shape[1],
                      shape[0]);
 }
 
@@ -317,9 +317,9 @@ damo_var *build_sparse_transpose(build *b, damo_var *x) {
 
 static damo_status neg_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   if (var_dtype(in[0]) == DAMO_BOOL) return ctx_fail(op->obj.ctx, DAMO_ETYPE, "neg is not defined for bool");
-  return give_like(op, out, in[0], var_dtype(in[0]));
+  return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
 static damo_status neg_perform(thunk *t) {

@@ -8,8 +8,8 @@
 #include "sparse_op.h"
 
 static damo_status need_same_shape(const damo_op *op, damo_var *const *in) {
-  DAMO_TRY(need_same_length(op, in, 0, 0, 1, 0));
-  return need_same_length(op, in, 0, 1, 1, 1);
+  DAMO_TRY(type_need_same_length(op, in, 0, 0, 1, 0));
+  return type_need_same_length(op, in, 0, 1, 1, 1);
 }
 
 /* The sum of the tangents' contributions that are there, in the result's dtype. */
@@ -29,11 +29,11 @@ static damo_status product_rop(build *b, damo_apply *node, damo_var *const *eval
 /* conj(x)·g at x's stored entries; where g is on their pattern, one by one. */
 static damo_var *at_entries(build *b, damo_var *x, damo_var *g) {
   if (x != NULL && dtype_is_discrete(var_dtype(x))) x = build_sparse_cast(b, x, var_dtype(g));
-  damo_var *data = x != NULL ? sparse_data(b, x) : NULL, *here = data != NULL ? sparse_gather(b, g, x) : NULL;
-  return here != NULL ? sparse_with(b, x, build_fn2(b, "mul", build_conj(b, data), here)) : NULL;
+  damo_var *data = x != NULL ? build_data(b, x) : NULL, *here = data != NULL ? build_gather(b, g, x) : NULL;
+  return here != NULL ? build_with_data(b, x, build_fn2(b, "mul", build_conj(b, data), here)) : NULL;
 }
 
-damo_var *build_line_sums(build *b, damo_var *x, int axis) {
+damo_var *build_axis_sums(build *b, damo_var *x, int axis) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
   prop_value opt[2] = {prop_int(axis), prop_bool(true)};
   return build_fn(b, "sparse.sp_sum", &x, 1, opt);
@@ -41,7 +41,7 @@ damo_var *build_line_sums(build *b, damo_var *x, int axis) {
 
 /* The sum of a sparse matrix's entries. */
 static damo_var *sum_entries(build *b, damo_var *x) {
-  damo_var *data = x != NULL ? sparse_data(b, x) : NULL;
+  damo_var *data = x != NULL ? build_data(b, x) : NULL;
   return data != NULL ? build_fn1(b, "sum", data) : NULL;
 }
 
@@ -50,11 +50,11 @@ static damo_var *sum_entries(build *b, damo_var *x) {
 static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
   DAMO_TRY(need_same_shape(op, in));
   for (int k = 0; k < 2; k++) shape[k] = in[in[0]->type->shape[k] < 0]->type->shape[k];
-  return give_sparse(op, out, var_format_of(in[0]), dtype_promote(var_dtype(in[0]), var_dtype(in[1])),
+  return type_give_sparse(op, out, var_format_of(in[0]), dtype_promote(var_dtype(in[0]), var_dtype(in[1])),
                      itype_join(var_itype(in[0]), var_itype(in[1])), shape[0], shape[1]);
 }
 
@@ -64,7 +64,7 @@ static damo_status ss_perform(thunk *t) {
 
 static damo_status ss_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   for (int i = 0; i < 2 && gout[0] != NULL; i++) {
-    gin[i] = flat_zeros(b, node, i);
+    gin[i] = build_flat_zeros(b, node, i);
     if (gin[i] != NULL) continue;
     damo_var *other = node->in[1 - i];
     if (var_is_dense(gout[0])) other = build_summed(b, other); /* (else the product would have its duplicates) */
@@ -93,15 +93,15 @@ static const op_def ss_def = {
 /* ---- MulSD, DivSD ------------------------------------------------------------------------------------------------ */
 
 static damo_status need_number_or_matrix(const damo_op *op, damo_var *const *in) {
-  DAMO_TRY(need_sparse(op, in, 0));
-  return var_is_dense(in[1]) && var_ndim(in[1]) == 0 ? DAMO_OK : need_dense(op, in, 1, 2);
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  return var_is_dense(in[1]) && var_ndim(in[1]) == 0 ? DAMO_OK : type_need_dense(op, in, 1, 2);
 }
 
 static damo_status sd_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(need_number_or_matrix(op, in));
   if (var_ndim(in[1]) == 2) DAMO_TRY(need_same_shape(op, in));
-  return give_like(op, out, in[0], dtype_promote(var_dtype(in[0]), var_dtype(in[1])));
+  return type_give_like(op, out, in[0], dtype_promote(var_dtype(in[0]), var_dtype(in[1])));
 }
 
 /* The shapes of the operands agree, axis by axis; an axis of y that its Type says is 1 may be stretched. */
@@ -135,16 +135,16 @@ static damo_var *reduce_to(build *b, damo_var *z, const damo_var *y) {
   const bool row = type_dim_is_one(y->type, 0) && !type_dim_is_one(z->type, 0);
   const bool column = type_dim_is_one(y->type, 1) && !type_dim_is_one(z->type, 1);
   if (row && column) return build_dimshuffle(b, sum_entries(b, z), (const int[]){-1, -1}, 2);
-  if (row) return build_dimshuffle(b, build_line_sums(b, z, 1), (const int[]){-1, 0}, 2);
-  if (column) return build_dimshuffle(b, build_line_sums(b, z, 2), (const int[]){0, -1}, 2);
+  if (row) return build_dimshuffle(b, build_axis_sums(b, z, 1), (const int[]){-1, 0}, 2);
+  if (column) return build_dimshuffle(b, build_axis_sums(b, z, 2), (const int[]){0, -1}, 2);
   return build_toarray(b, z);
 }
 
 static damo_status sd_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (g == NULL) return DAMO_OK;
-  gin[0] = flat_zeros(b, node, 0);
-  gin[1] = flat_zeros(b, node, 1);
+  gin[0] = build_flat_zeros(b, node, 0);
+  gin[1] = build_flat_zeros(b, node, 1);
   if (gin[0] == NULL) gin[0] = build_fn2(b, "mul", g, build_conj(b, y));
   if (gin[1] == NULL) {
     damo_var *z = at_entries(b, x, g);
@@ -171,10 +171,10 @@ static damo_status div_type(const damo_op *op, damo_var *const *in, int n_in, da
   (void)n_in;
   DAMO_TRY(need_number_or_matrix(op, in));
   for (int k = 0; k < 2 && var_ndim(in[1]) == 2; k++) {
-    if (!type_dim_is_one(in[1]->type, k)) DAMO_TRY(need_same_length(op, in, 0, k, 1, k));
+    if (!type_dim_is_one(in[1]->type, k)) DAMO_TRY(type_need_same_length(op, in, 0, k, 1, k));
   }
   damo_dtype dtype = dtype_promote(var_dtype(in[0]), var_dtype(in[1]));
-  return give_like(op, out, in[0], dtype_is_discrete(dtype) ? op->obj.ctx->config.floatX : dtype);
+  return type_give_like(op, out, in[0], dtype_is_discrete(dtype) ? op->obj.ctx->config.floatX : dtype);
 }
 
 static damo_status div_perform(thunk *t) { return entries_perform(t, &kernel_table_select()->true_div, true); }
@@ -183,8 +183,8 @@ static damo_status div_perform(thunk *t) { return entries_perform(t, &kernel_tab
 static damo_status div_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (g == NULL) return DAMO_OK;
-  gin[0] = flat_zeros(b, node, 0);
-  gin[1] = flat_zeros(b, node, 1);
+  gin[0] = build_flat_zeros(b, node, 0);
+  gin[1] = build_flat_zeros(b, node, 1);
   if (gin[0] == NULL) gin[0] = build_fn2(b, "true_div", g, build_conj(b, y));
   if (gin[1] == NULL) {
     damo_var *slope = build_fn2(b, "true_div", build_fn2(b, "true_div", x, y), y);
@@ -228,10 +228,10 @@ static const op_def div_def = {
 
 static damo_status sv_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_dense(op, in, 1, 1));
-  DAMO_TRY(need_same_length(op, in, 0, 1, 1, 0));
-  if (var_dtype(in[0]) == var_dtype(in[1])) return give_like(op, out, in[0], var_dtype(in[0]));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_dense(op, in, 1, 1));
+  DAMO_TRY(type_need_same_length(op, in, 0, 1, 1, 0));
+  if (var_dtype(in[0]) == var_dtype(in[1])) return type_give_like(op, out, in[0], var_dtype(in[0]));
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "MulSV: the operands must have one dtype, got %s and %s; cast one of them",
                   dtype_name(var_dtype(in[0])), dtype_name(var_dtype(in[1])));
 }
@@ -254,10 +254,10 @@ static damo_var *scaled(build *b, const char *fn, damo_var *g, damo_var *s, int 
 static damo_status scale_grads(build *b, damo_apply *node, damo_var *g, damo_var **gin, const char *fn, int axis) {
   damo_var *x = node->in[0], *s = node->in[1];
   if (g == NULL) return DAMO_OK;
-  gin[0] = flat_zeros(b, node, 0);
-  gin[1] = flat_zeros(b, node, 1);
+  gin[0] = build_flat_zeros(b, node, 0);
+  gin[1] = build_flat_zeros(b, node, 1);
   if (gin[0] == NULL) gin[0] = scaled(b, fn, g, build_conj(b, s), axis);
-  if (gin[1] == NULL) gin[1] = build_line_sums(b, at_entries(b, x, g), axis == 1 ? 1 : 2);
+  if (gin[1] == NULL) gin[1] = build_axis_sums(b, at_entries(b, x, g), axis == 1 ? 1 : 2);
   return b->status;
 }
 
@@ -285,10 +285,10 @@ static const op_def sv_def = {
 /* ---- ColScaleCSC, RowScaleCSC ------------------------------------------------------------------------------------ */
 
 static damo_status scale_type(const damo_op *op, damo_var *const *in, damo_type **out, int axis) {
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_dense(op, in, 1, 1));
-  DAMO_TRY(need_same_length(op, in, 0, axis, 1, 0));
-  return give_like(op, out, in[0], dtype_promote(var_dtype(in[0]), var_dtype(in[1])));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_dense(op, in, 1, 1));
+  DAMO_TRY(type_need_same_length(op, in, 0, axis, 1, 0));
+  return type_give_like(op, out, in[0], dtype_promote(var_dtype(in[0]), var_dtype(in[1])));
 }
 
 static damo_status scale_perform(thunk *t, int axis) {

@@ -13,10 +13,10 @@
 
 static damo_status narrow_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   int64_t shape[2] = {in[0]->type->shape[0], in[0]->type->shape[1]};
   shape[var_format_of(in[0]) == DAMO_CSR] = -1;
-  return give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
+  return type_give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
 }
 
 /* One line across is left at least, for reductions over them. */
@@ -33,12 +33,12 @@ static damo_status narrow_perform(thunk *t) {
 
 /* Entries stay what they are, in their order. */
 static damo_status narrow_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  if (gout[0] != NULL) gin[0] = sparse_with(b, node->in[0], sparse_gather(b, gout[0], node->out[0]));
+  if (gout[0] != NULL) gin[0] = build_with_data(b, node->in[0], build_gather(b, gout[0], node->out[0]));
   return b->status;
 }
 
 static damo_status narrow_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0] != NULL) rout[0] = sparse_with(b, node->out[0], sparse_gather(b, eval[0], node->in[0]));
+  if (eval[0] != NULL) rout[0] = build_with_data(b, node->out[0], build_gather(b, eval[0], node->in[0]));
   return b->status;
 }
 
@@ -68,7 +68,7 @@ static double read_order(const prop_value *v) {
 
 /* |v|² of the stored values, real. */
 static damo_var *squares(build *b, damo_var *x) {
-  damo_var *data = sparse_data(b, x);
+  damo_var *data = build_data(b, x);
   if (data == NULL) return NULL;
   damo_var *out = build_fn1(b, "sqr", build_fn1(b, "real", data));
   if (dtype_is_complex(var_dtype(data)))
@@ -86,18 +86,18 @@ static damo_var *root(build *b, damo_var *v, double order) {
 
 /* The sums, over an axis, of a vector of values at x's stored places. */
 static damo_var *sums(build *b, damo_var *x, damo_var *values, int axis) {
-  return values != NULL ? build_sp_sum(b, sparse_with(b, x, values), axis, true) : NULL;
+  return values != NULL ? build_sp_sum(b, build_with_data(b, x, values), axis, true) : NULL;
 }
 
 /* Of each column (axis 0) or row; x is a float matrix without duplicates. */
 static damo_var *line_norms(build *b, damo_var *x, double order, int axis) {
   if (order == 2) return root(b, sums(b, x, squares(b, x), axis), 2);
-  if (order == 0) return sums(b, x, build_fn2(b, "neq", sparse_data(b, x), build_int(b, 0)), axis);
+  if (order == 0) return sums(b, x, build_fn2(b, "neq", build_data(b, x), build_int(b, 0)), axis);
   damo_var *size = build_fn1(b, "sparse.abs", x);
   const prop_value p[2] = {prop_int(axis + 1), prop_nil()};
   if (isinf(order)) return size ? build_fn(b, order > 0 ? "sparse.max" : "sparse.min", &size, 1, p) : NULL;
   if (order == 1) return build_sp_sum(b, size, axis, true);
-  return root(b, sums(b, x, build_fn2(b, "pow", sparse_data(b, size), build_num(b, order)), axis), order);
+  return root(b, sums(b, x, build_fn2(b, "pow", build_data(b, size), build_num(b, order)), axis), order);
 }
 
 /* The largest sum over an axis of absolute values. */
@@ -124,7 +124,7 @@ static damo_status order_option(damo_ctx *ctx, const fn_args *a, bool lines, dou
 /* Of a whole float matrix without duplicates. */
 static damo_var *whole_norm(build *b, damo_var *x, double order) {
   if (!isnan(order)) return largest_sum(b, x, order == 1 ? 0 : 1);
-  return root(b, build_reduce(b, REDUCE_SUM_SQR, sparse_data(b, x), NULL, -1, false), 2);
+  return root(b, build_reduce(b, REDUCE_SUM_SQR, build_data(b, x), NULL, -1, false), 2);
 }
 
 static damo_status fn_norm(build *b, const fn_args *a, ptrvec *out) {

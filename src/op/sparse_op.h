@@ -5,9 +5,9 @@
  * (either format, any pattern) or dense, since both occur; no rule densifies what is sparse unless its result is dense
  * anyway; everything an op does costs O(entries of inputs and outputs) memory.
  *
- * Most of a structured op is arithmetic on the vector of stored values: sparse_data takes it out of a matrix, a dense
- * op works on it, sparse_with puts it back on the pattern (both without copying). A gradient is read at a matrix's
- * stored places by sparse_gather.
+ * Most of a structured op is arithmetic on the vector of stored values: build_data takes it out of a matrix, a dense
+ * op works on it, build_with_data puts it back on the pattern (both without copying). A gradient is read at a matrix's
+ * stored places by build_gather.
  */
 #ifndef DAMO_SPARSE_OP_H
 #define DAMO_SPARSE_OP_H
@@ -25,17 +25,17 @@ static inline damo_format format_other(damo_format f) { return f == DAMO_CSR ? D
 
 /* Operand i of a class: sparse; a dense tensor of that rank; either a sparse or a dense matrix. A type error names the
  * class, the operand (1-based) and what came. */
-damo_status need_sparse(const damo_op *op, damo_var *const *in, int i);
-damo_status need_dense(const damo_op *op, damo_var *const *in, int i, int ndim);
-damo_status need_matrix(const damo_op *op, damo_var *const *in, int i);
+damo_status type_need_sparse(const damo_op *op, damo_var *const *in, int i);
+damo_status type_need_dense(const damo_op *op, damo_var *const *in, int i, int ndim);
+damo_status type_need_matrix(const damo_op *op, damo_var *const *in, int i);
 /* A shape error where static lengths show that axis a of in[i] and axis b of in[j] differ. */
-damo_status need_same_length(const damo_op *op, damo_var *const *in, int i, int a, int j, int b);
+damo_status type_need_same_length(const damo_op *op, damo_var *const *in, int i, int a, int j, int b);
 /* out[0] of that sparse Type; rows, cols -1 where unknown. */
-damo_status give_sparse(const damo_op *op, damo_type **out, damo_format format, damo_dtype dtype, damo_dtype itype,
+damo_status type_give_sparse(const damo_op *op, damo_type **out, damo_format format, damo_dtype dtype, damo_dtype itype,
                         int64_t rows, int64_t cols);
 /* out[0]: x's Type with another dtype. */
-damo_status give_like(const damo_op *op, damo_type **out, const damo_var *x, damo_dtype dtype);
-damo_status give_dense(const damo_op *op, damo_type **out, damo_dtype dtype, int ndim, const int64_t *shape);
+damo_status type_give_like(const damo_op *op, damo_type **out, const damo_var *x, damo_dtype dtype);
+damo_status type_give_dense(const damo_op *op, damo_type **out, damo_dtype dtype, int ndim, const int64_t *shape);
 /* Index dtype of a result of both: int64 where one has it. */
 damo_dtype itype_join(damo_dtype a, damo_dtype b);
 /* "csr" or "csc" from a property or option; a value error names func otherwise. */
@@ -91,11 +91,11 @@ damo_var *build_to_format(build *b, damo_var *x, damo_format format);   /* x its
 damo_var *build_summed(build *b, damo_var *x); /* SumDuplicates: every place stored once, lines sorted */
 
 /* sparse_pattern.c */
-damo_var *sparse_data(build *b, damo_var *x);                 /* the vector of stored values, a view */
-damo_var *sparse_with(build *b, damo_var *x, damo_var *data); /* x's pattern with other values; dtype is data's */
-damo_var *sparse_gather(build *b, damo_var *g, damo_var *x);  /* g, sparse or dense, at x's stored places: a vector */
-damo_var *sparse_structured(build *b, damo_var *g,
-                            damo_var *x); /* g on x's pattern: sparse_with(x, sparse_gather(g, x)) */
+damo_var *build_data(build *b, damo_var *x);                 /* the vector of stored values, a view */
+damo_var *build_with_data(build *b, damo_var *x, damo_var *data); /* x's pattern with other values; dtype is data's */
+damo_var *build_gather(build *b, damo_var *g, damo_var *x);  /* g, sparse or dense, at x's stored places: a vector */
+damo_var *build_structured(build *b, damo_var *g,
+                            damo_var *x); /* g on x's pattern: build_with_data(x, build_gather(g, x)) */
 damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype); /* x's shape and format, nothing stored */
 
 /* sparse_cotangent.c: what `part`, made of g as of a matrix that is y's cotangent, is for x, whose entries y has in
@@ -118,7 +118,7 @@ damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *co
 /* sparse_mul.c */
 /* damo.mul where an operand is sparse: sparse.mul, but a dense row or column, as its Type says, stretches. */
 damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out);
-damo_var *build_line_sums(build *b, damo_var *x, int axis); /* sums of columns (axis 1) or rows (2): on x's pattern */
+damo_var *build_axis_sums(build *b, damo_var *x, int axis); /* sums of columns (axis 1) or rows (2): on x's pattern */
 
 /* sparse_check.c: what is given, checked where the lengths become known; the error names func. */
 damo_var *build_square(build *b, const char *func, damo_var *x); /* x, which must be square */
@@ -129,9 +129,9 @@ damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves
 /* sparse_structured_dot.c: x sparse; sparse where y is */
 damo_var *build_structured_dot(build *b, damo_var *x, damo_var *y);
 /* The inner products of line i of rows and line j of cols, dense matrices, for each stored (i, j) of x: a vector. */
-damo_var *sparse_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols);
+damo_var *build_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols);
 /* The same of two sparse matrices, over the columns that both store. */
-damo_var *sparse_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *cols);
+damo_var *build_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *cols);
 /* Usmm and its special forms, which destroy z, their last input, where inplace: x is csc or csr, y dense, one dtype.
  * Inputs of all: alpha, x, y, z. */
 extern const op_def true_dot_def, sampling_dot_def;
@@ -176,12 +176,12 @@ damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_va
 /* rop of ops that no tangent goes through. */
 damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 /* grad and rop of ops of one matrix whose output 0 is the vector of its stored values (sparse_pattern.c). */
-damo_status sparse_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
-damo_status sparse_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+damo_status sp_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+damo_status sp_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 /* Zeros as the gradient of input i where the result is discrete; NULL where it is not: a rule of the Op's own holds. */
-damo_var *flat_zeros(build *b, const damo_apply *node, int i);
+damo_var *build_flat_zeros(build *b, const damo_apply *node, int i);
 /* The same of an op that only moves entries: zeros where it cuts input i's entries to integers. */
-damo_var *truncated_zeros(build *b, const damo_apply *node, int i);
+damo_var *build_truncated_zeros(build *b, const damo_apply *node, int i);
 
 /* Op classes that scripts make by name, damo.sparse.NAME{…}; each family ends its list with NULL. */
 extern const op_def *const sparse_move_classes[];

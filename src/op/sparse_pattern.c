@@ -12,21 +12,21 @@
 
 static damo_status data_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  return give_dense(op, out, var_dtype(in[0]), 1, NULL);
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  return type_give_dense(op, out, var_dtype(in[0]), 1, NULL);
 }
 
 static damo_status data_perform(thunk *t) {
   const damo_array *v = thunk_in_sparse(t, 0)->data;
   return thunk_out_view(t, 0, v, 1, array_shape(v), array_strides(v), 0);
 }
-damo_status sparse_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  if (gout[0] != NULL) gin[0] = sparse_with(b, node->in[0], gout[0]);
+damo_status sp_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] != NULL) gin[0] = build_with_data(b, node->in[0], gout[0]);
   return b->status;
 }
 
-damo_status sparse_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0] != NULL) rout[0] = sparse_gather(b, eval[0], node->in[0]);
+damo_status sp_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0] != NULL) rout[0] = build_gather(b, eval[0], node->in[0]);
   return b->status;
 }
 
@@ -40,20 +40,20 @@ static const op_def data_def = {
     .view_map = view_of_first,
     .infer_type = data_type,
     .perform = data_perform,
-    .grad = sparse_data_grad,
-    .rop = sparse_data_rop,
+    .grad = sp_data_grad,
+    .rop = sp_data_rop,
     .terms = TERMS_LINEAR,
 };
 
-damo_var *sparse_data(build *b, damo_var *x) { return build_class(b, &data_def, &x, 1); }
+damo_var *build_data(build *b, damo_var *x) { return build_class(b, &data_def, &x, 1); }
 
 /* ---- WithData ---------------------------------------------------------------------------------------------------- */
 
 static damo_status with_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  DAMO_TRY(need_dense(op, in, 1, 1));
-  return give_like(op, out, in[0], var_dtype(in[1]));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_dense(op, in, 1, 1));
+  return type_give_like(op, out, in[0], var_dtype(in[1]));
 }
 
 static damo_status with_perform(thunk *t) {
@@ -70,12 +70,12 @@ static damo_status with_perform(thunk *t) {
 }
 
 static damo_status with_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  if (gout[0] != NULL) gin[1] = sparse_gather(b, gout[0], node->in[0]);
+  if (gout[0] != NULL) gin[1] = build_gather(b, gout[0], node->in[0]);
   return b->status;
 }
 
 static damo_status with_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[1] != NULL) rout[0] = sparse_with(b, node->in[0], eval[1]);
+  if (eval[1] != NULL) rout[0] = build_with_data(b, node->in[0], eval[1]);
   return b->status;
 }
 
@@ -101,7 +101,7 @@ static const op_def with_def = {
     .terms = TERMS_LINEAR,
 };
 
-damo_var *sparse_with(build *b, damo_var *x, damo_var *data) {
+damo_var *build_with_data(build *b, damo_var *x, damo_var *data) {
   return build_class(b, &with_def, (damo_var *[]){x, data}, 2);
 }
 
@@ -109,11 +109,11 @@ damo_var *sparse_with(build *b, damo_var *x, damo_var *data) {
 
 static damo_status gather_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_matrix(op, in, 0));
-  DAMO_TRY(need_sparse(op, in, 1));
-  DAMO_TRY(need_same_length(op, in, 0, 0, 1, 0));
-  DAMO_TRY(need_same_length(op, in, 0, 1, 1, 1));
-  return give_dense(op, out, var_dtype(in[0]), 1, NULL);
+  DAMO_TRY(type_need_matrix(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
+  DAMO_TRY(type_need_same_length(op, in, 0, 0, 1, 0));
+  DAMO_TRY(type_need_same_length(op, in, 0, 1, 1, 1));
+  return type_give_dense(op, out, var_dtype(in[0]), 1, NULL);
 }
 
 static damo_status gather_perform(thunk *t) {
@@ -125,13 +125,13 @@ static damo_status gather_perform(thunk *t) {
 /* A dense g's gradient is dense. */
 static damo_status gather_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
-  gin[0] = sparse_with(b, node->in[1], gout[0]);
+  gin[0] = build_with_data(b, node->in[1], gout[0]);
   if (!var_is_sparse(node->in[0])) gin[0] = build_toarray(b, gin[0]);
   return b->status;
 }
 
 static damo_status gather_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  if (eval[0] != NULL) rout[0] = sparse_gather(b, eval[0], node->in[1]);
+  if (eval[0] != NULL) rout[0] = build_gather(b, eval[0], node->in[1]);
   return b->status;
 }
 
@@ -148,11 +148,11 @@ static const op_def gather_def = {
     .terms = TERMS_LINEAR,
 };
 
-damo_var *sparse_gather(build *b, damo_var *g, damo_var *x) {
+damo_var *build_gather(build *b, damo_var *g, damo_var *x) {
   return build_class(b, &gather_def, (damo_var *[]){g, x}, 2);
 }
 
-damo_var *sparse_structured(build *b, damo_var *g, damo_var *x) { return sparse_with(b, x, sparse_gather(b, g, x)); }
+damo_var *build_structured(build *b, damo_var *g, damo_var *x) { return build_with_data(b, x, build_gather(b, g, x)); }
 
 /* ---- Zeros ------------------------------------------------------------------------------------------------------- */
 
@@ -172,8 +172,8 @@ static damo_status zeros_init(damo_op *op) {
 
 static damo_status zeros_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
-  return give_like(op, out, in[0], zeros_dtype(op));
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  return type_give_like(op, out, in[0], zeros_dtype(op));
 }
 
 static damo_status zeros_perform(thunk *t) {
@@ -209,8 +209,8 @@ damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype) {
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_status fn_ones(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = sparse_operand(b, a, 0), *data = sparse_data(b, x);
-  return fn_give(b, out, data ? sparse_with(b, x, build_ones_like(b, data)) : NULL);
+  damo_var *x = sparse_operand(b, a, 0), *data = build_data(b, x);
+  return fn_give(b, out, data ? build_with_data(b, x, build_ones_like(b, data)) : NULL);
 }
 
 static damo_status fn_zeros(build *b, const fn_args *a, ptrvec *out) {
@@ -219,11 +219,11 @@ static damo_status fn_zeros(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_with_data(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, sparse_with(b, sparse_operand(b, a, 0), any_operand(b, a, 1)));
+  return fn_give(b, out, build_with_data(b, sparse_operand(b, a, 0), any_operand(b, a, 1)));
 }
 
 static damo_status fn_gather(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, sparse_gather(b, any_operand(b, a, 0), sparse_operand(b, a, 1)));
+  return fn_give(b, out, build_gather(b, any_operand(b, a, 0), sparse_operand(b, a, 1)));
 }
 
 const op_func sparse_pattern_funcs[] = {

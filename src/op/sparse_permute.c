@@ -6,15 +6,15 @@
 
 static damo_status permute_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   for (int k = 0; k < 2; k++) {
-    DAMO_TRY(need_dense(op, in, k + 1, 1));
+    DAMO_TRY(type_need_dense(op, in, k + 1, 1));
     if (var_dtype(in[k + 1]) != DAMO_INT64)
       return ctx_fail(op->obj.ctx, DAMO_ETYPE, "Permute: positions must be int64, got %s",
                       dtype_name(var_dtype(in[k + 1])));
-    DAMO_TRY(need_same_length(op, in, 0, k, k + 1, 0));
+    DAMO_TRY(type_need_same_length(op, in, 0, k, k + 1, 0));
   }
-  return give_like(op, out, in[0], var_dtype(in[0]));
+  return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
 /* 0-based contiguous copies of 1-based positions. */

@@ -50,7 +50,7 @@ static damo_status check_when(damo_op *op) {
 
 static damo_status check_columns(const damo_op *op, damo_var *const *in, int i) {
   char got[320];
-  DAMO_TRY(need_factor(op->def, in, 0, false));
+  DAMO_TRY(type_need_factor(op->def, in, 0, false));
   if (type_has_shape(in[i]->type) && (var_ndim(in[i]) == 2 || var_ndim(in[i]) == 1)) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be a vector, a matrix or a sparse matrix, got %s",
                   op->def->name, i + 1, type_format(got, sizeof got, in[i]->type));
@@ -61,8 +61,8 @@ static damo_status columns_type(const damo_op *op, damo_var *const *in, int n_in
   DAMO_TRY(check_columns(op, in, 1));
   const damo_var *x = in[1];
   const int64_t shape[2] = {x->type->shape[0], -1};
-  if (var_is_dense(x)) return give_dense(op, out, var_dtype(x), 2, shape);
-  return give_sparse(op, out, var_format_of(x), var_dtype(x), var_itype(x), shape[0], -1);
+  if (var_is_dense(x)) return type_give_dense(op, out, var_dtype(x), 2, shape);
+  return type_give_sparse(op, out, var_format_of(x), var_dtype(x), var_itype(x), shape[0], -1);
 }
 
 static damo_status columns_perform(thunk *t) {
@@ -139,11 +139,11 @@ static damo_status back_type(const damo_op *op, damo_var *const *in, int n_in, d
   (void)n_in;
   DAMO_TRY(check_columns(op, in, 1));
   DAMO_TRY(check_columns(op, in, 2));
-  if (var_ndim(in[1]) != 2) return need_matrix(op, in, 1);
+  if (var_ndim(in[1]) != 2) return type_need_matrix(op, in, 1);
   const damo_type *x = in[2]->type;
   const damo_dtype dt = var_dtype(in[1]);
-  if (var_is_dense(in[1])) return give_dense(op, out, dt, x->ndim, x->shape);
-  return give_sparse(op, out, var_format_of(in[1]), dt, var_itype(in[1]), x->shape[0], x->ndim == 2 ? x->shape[1] : 1);
+  if (var_is_dense(in[1])) return type_give_dense(op, out, dt, x->ndim, x->shape);
+  return type_give_sparse(op, out, var_format_of(in[1]), dt, var_itype(in[1]), x->shape[0], x->ndim == 2 ? x->shape[1] : 1);
 }
 
 static damo_status check_columns_of(thunk *t, const int64_t *y, const int64_t *wanted) {
@@ -215,10 +215,10 @@ static const op_def back_def = {
 static damo_status beside_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   damo_dtype dt = DAMO_BOOL;
   for (int i = 0; i < n_in; i++) {
-    DAMO_TRY(need_dense(op, in, i, 2));
+    DAMO_TRY(type_need_dense(op, in, i, 2));
     dt = i == 0 ? var_dtype(in[i]) : dtype_promote(dt, var_dtype(in[i]));
   }
-  return give_dense(op, out, dt, 2, (const int64_t[2]){in[0]->type->shape[0], -1});
+  return type_give_dense(op, out, dt, 2, (const int64_t[2]){in[0]->type->shape[0], -1});
 }
 
 static damo_status copy_beside(thunk *t, damo_array *out) {
@@ -299,12 +299,12 @@ static const op_def beside_def = {
 bool rect_outside(const system_rule *r) { return r->system != 'n'; }
 bool rect_inside(const system_rule *r) { return r->system == 'n'; }
 
-damo_var *rect_taken(const system_rule *r, bool when, damo_var *x) { return build_taken(r->b, r->v.f, when, x); }
-damo_var *rect_back(const system_rule *r, bool when, damo_var *y, damo_var *x) {
+damo_var *build_rect_taken(const system_rule *r, bool when, damo_var *x) { return build_taken(r->b, r->v.f, when, x); }
+damo_var *build_rect_back(const system_rule *r, bool when, damo_var *y, damo_var *x) {
   return build_back(r->b, r->v.f, when, y, x);
 }
 
-damo_var *rect_beside(build *b, damo_var *x, damo_var *y, damo_var *z) {
+damo_var *build_rect_beside(build *b, damo_var *x, damo_var *y, damo_var *z) {
   if (x == NULL || y == NULL || z == NULL) return NULL;
   if (var_is_sparse(x) && var_is_sparse(y) && var_is_sparse(z))
     return build_fn(b, "join", (damo_var *[]){build_int(b, 2), x, y, z}, 4, NULL);
@@ -319,15 +319,15 @@ static damo_var *make_gap(const system_rule *r, char system, bool when, damo_var
   return node != NULL ? node->out[0] : NULL;
 }
 
-damo_var *rect_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs) {
+damo_var *build_rect_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs) {
   if (!x || !rhs || (var_is_dense(x) && var_is_dense(rhs))) return make_gap(r, r->system, when, x, rhs);
-  return build_difference(r->b, system_times(r, r->v.a, rect_taken(r, when, x)), rect_taken(r, when, rhs));
+  return build_difference(r->b, build_system_times(r, r->v.a, build_rect_taken(r, when, x)), build_rect_taken(r, when, rhs));
 }
 
-damo_var *rect_adjoint_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs) {
+damo_var *build_rect_adjoint_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs) {
   build *b = r->b;
   if (x && rhs && !(var_is_dense(x) && var_is_dense(rhs)))
-    return build_difference(b, system_times_adjoint(r, r->v.a, rect_taken(r, when, x)), rect_taken(r, when, rhs));
+    return build_difference(b, build_system_times_adjoint(r, r->v.a, build_rect_taken(r, when, x)), build_rect_taken(r, when, rhs));
   if (r->system != 't') return make_gap(r, r->system == 'n' ? 'h' : 'n', when, x, rhs);
   return build_conj(b, make_gap(r, 'n', when, build_conj(b, x), build_conj(b, rhs)));
 }
@@ -341,15 +341,15 @@ static damo_status gap_init(damo_op *op) {
 
 static damo_status gap_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_factor(op->def, in, 0, false));
-  DAMO_TRY(need_sparse(op, in, 1));
+  DAMO_TRY(type_need_factor(op->def, in, 0, false));
+  DAMO_TRY(type_need_sparse(op, in, 1));
   for (int i = 2; i < 4; i++) {
     DAMO_TRY(check_columns(op, in, i));
-    if (!var_is_dense(in[i])) return need_dense(op, in, i, 2);
+    if (!var_is_dense(in[i])) return type_need_dense(op, in, i, 2);
   }
   const damo_dtype dt =
       dtype_promote(var_dtype(in[0]), dtype_to_float(dtype_promote(var_dtype(in[2]), var_dtype(in[3]))));
-  return give_dense(op, out, dt, 2, (const int64_t[2]){in[3]->type->shape[0], -1});
+  return type_give_dense(op, out, dt, 2, (const int64_t[2]){in[3]->type->shape[0], -1});
 }
 
 static damo_status gap_perform(thunk *t) {
@@ -379,10 +379,10 @@ static damo_status gap_grad(build *b, damo_apply *node, damo_var *const *gout, d
   const bool when = rect_when(node->op);
   damo_var *g = gout[0], *x = node->in[2], *rhs = node->in[3], *a = r.v.a;
   if (g == NULL) return b->status;
-  gin[2] = rect_back(&r, when, system_times_adjoint(&r, a, g), x);
-  gin[3] = rect_back(&r, when, build_fn1(b, "neg", g), rhs);
-  damo_var *sum = system_entries(&r, g, rect_taken(&r, when, x));
-  gin[1] = sum ? sparse_with(b, a, sum) : NULL;
+  gin[2] = build_rect_back(&r, when, build_system_times_adjoint(&r, a, g), x);
+  gin[3] = build_rect_back(&r, when, build_fn1(b, "neg", g), rhs);
+  damo_var *sum = build_system_entries(&r, g, build_rect_taken(&r, when, x));
+  gin[1] = sum ? build_with_data(b, a, sum) : NULL;
   return b->status;
 }
 
@@ -390,9 +390,9 @@ static damo_status gap_rop(build *b, damo_apply *node, damo_var *const *eval, da
   const system_rule r = system_rule_of(b, node);
   const bool when = rect_when(node->op);
   damo_var *x = node->in[2], *d = build_tangent(b, eval[1], r.v.a), *dx = build_tangent(b, eval[2], x);
-  damo_var *db = build_tangent(b, eval[3], node->in[3]), *sum = d ? system_times(&r, d, rect_taken(&r, when, x)) : NULL;
-  if (dx != NULL) sum = build_sum(b, sum, system_times(&r, r.v.a, rect_taken(&r, when, dx)));
-  if (db != NULL) sum = build_difference(b, sum, rect_taken(&r, when, db));
+  damo_var *db = build_tangent(b, eval[3], node->in[3]), *sum = d ? build_system_times(&r, d, build_rect_taken(&r, when, x)) : NULL;
+  if (dx != NULL) sum = build_sum(b, sum, build_system_times(&r, r.v.a, build_rect_taken(&r, when, dx)));
+  if (db != NULL) sum = build_difference(b, sum, build_rect_taken(&r, when, db));
   rout[0] = sum;
   return b->status;
 }

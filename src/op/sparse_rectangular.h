@@ -26,12 +26,12 @@ damo_array *rect_as_columns(const damo_array *x);
 bool rect_outside(const system_rule *r);
 bool rect_inside(const system_rule *r);
 /* x where its columns count, else none of them; and its adjoint, in x's shape. */
-damo_var *rect_taken(const system_rule *r, bool when, damo_var *x);
-damo_var *rect_back(const system_rule *r, bool when, damo_var *y, damo_var *x);
+damo_var *build_rect_taken(const system_rule *r, bool when, damo_var *x);
+damo_var *build_rect_back(const system_rule *r, bool when, damo_var *y, damo_var *x);
 /* B·x − b and Bᴴ·x − b, of their columns. */
-damo_var *rect_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs);
-damo_var *rect_adjoint_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs);
+damo_var *build_rect_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs);
+damo_var *build_rect_adjoint_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs);
 /* Three matrices side by side. */
-damo_var *rect_beside(build *b, damo_var *x, damo_var *y, damo_var *z);
+damo_var *build_rect_beside(build *b, damo_var *x, damo_var *y, damo_var *z);
 
 #endif

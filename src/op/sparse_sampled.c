@@ -12,16 +12,16 @@ static bool is_transposed(const damo_op *op) { return op_prop(op, "transposed")-
 static damo_status sampled_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const prop_value *entries = op_prop(op, "entries");
   const int64_t n = entries->kind == PROP_INT ? entries->u.i : -1;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   for (int i = 1; i < n_in; i++) {
-    DAMO_TRY(need_dense(op, in, i, 2));
-    DAMO_TRY(need_same_length(op, in, i, 0, 0, i - 1));
+    DAMO_TRY(type_need_dense(op, in, i, 2));
+    DAMO_TRY(type_need_same_length(op, in, i, 0, 0, i - 1));
   }
-  DAMO_TRY(need_same_length(op, in, 1, 1, 2, 1));
+  DAMO_TRY(type_need_same_length(op, in, 1, 1, 2, 1));
   const bool t = is_transposed(op);
   const int64_t shape[2] = {in[0]->type->shape[t], in[t ? 1 : 2]->type->shape[1]};
-  DAMO_TRY(give_dense(op, out, var_dtype(in[0]), 1, &n));
-  return give_dense(op, out + 1, var_dtype(in[0]), 2, shape);
+  DAMO_TRY(type_give_dense(op, out, var_dtype(in[0]), 1, &n));
+  return type_give_dense(op, out + 1, var_dtype(in[0]), 2, shape);
 }
 
 /* m·cols, or mᵀ·rows: what the product says of its own operands, and a gradient's other product of its. */

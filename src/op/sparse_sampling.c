@@ -11,13 +11,13 @@ static damo_dtype result_dtype(damo_var *const *in) {
 
 static damo_status sampling_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_dense(op, in, 0, 2));
-  DAMO_TRY(need_dense(op, in, 1, 2));
-  DAMO_TRY(need_sparse(op, in, 2));
-  DAMO_TRY(need_same_length(op, in, 0, 1, 1, 1));
-  DAMO_TRY(need_same_length(op, in, 0, 0, 2, 0));
-  DAMO_TRY(need_same_length(op, in, 1, 0, 2, 1));
-  return give_like(op, out, in[2], result_dtype(in));
+  DAMO_TRY(type_need_dense(op, in, 0, 2));
+  DAMO_TRY(type_need_dense(op, in, 1, 2));
+  DAMO_TRY(type_need_sparse(op, in, 2));
+  DAMO_TRY(type_need_same_length(op, in, 0, 1, 1, 1));
+  DAMO_TRY(type_need_same_length(op, in, 0, 0, 2, 0));
+  DAMO_TRY(type_need_same_length(op, in, 1, 0, 2, 1));
+  return type_give_like(op, out, in[2], result_dtype(in));
 }
 
 static damo_status check_shapes(const thunk *t) {
@@ -85,15 +85,15 @@ static damo_var *build_sampling(build *b, damo_var *x, damo_var *y, damo_var *p)
 static damo_status sampling_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *x = node->in[0], *y = node->in[1], *p = node->in[2];
   if (gout[0] == NULL) return DAMO_OK;
-  for (int i = 0; i < 3; i++) gin[i] = flat_zeros(b, node, i);
+  for (int i = 0; i < 3; i++) gin[i] = build_flat_zeros(b, node, i);
   if (gin[0] != NULL) return b->status;
-  damo_var *g = sparse_gather(b, gout[0], p), *xc = build_conj(b, x), *yc = build_conj(b, y);
-  damo_var *weights = g ? build_fn2(b, "mul", g, build_conj(b, sparse_data(b, p))) : NULL;
-  damo_var *w = sparse_with(b, p, weights);
+  damo_var *g = build_gather(b, gout[0], p), *xc = build_conj(b, x), *yc = build_conj(b, y);
+  damo_var *weights = g ? build_fn2(b, "mul", g, build_conj(b, build_data(b, p))) : NULL;
+  damo_var *w = build_with_data(b, p, weights);
   gin[0] = build_sparse_dot(b, w, yc);
   gin[1] = build_sparse_dot(b, build_sparse_transpose(b, w), xc);
-  damo_var *samples = g ? sparse_samples(b, p, xc, yc) : NULL;
-  gin[2] = samples ? sparse_with(b, p, build_fn2(b, "mul", g, samples)) : NULL;
+  damo_var *samples = g ? build_samples(b, p, xc, yc) : NULL;
+  gin[2] = samples ? build_with_data(b, p, build_fn2(b, "mul", g, samples)) : NULL;
   return b->status;
 }
 

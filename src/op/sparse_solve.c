@@ -15,8 +15,8 @@ static const op_def solve_def;
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
 
 static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in) {
-  DAMO_TRY(need_system(op, in, n_in, false));
-  if (n_in == 3) DAMO_TRY(need_same_length(op, in, 0, 0, 1, 0));
+  DAMO_TRY(type_need_system(op, in, n_in, false));
+  if (n_in == 3) DAMO_TRY(type_need_same_length(op, in, 0, 0, 1, 0));
   const damo_var *rhs = in[n_in - 1];
   char got[320];
   if (!type_has_shape(rhs->type) || (var_is_dense(rhs) && (var_ndim(rhs) < 1 || var_ndim(rhs) > 2))) {
@@ -24,7 +24,7 @@ static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in
                     "FactorSolve: the right side must be a vector, a matrix or a sparse matrix, got %s",
                     type_format(got, sizeof got, rhs->type));
   }
-  return need_right_rows(op, in, n_in, system_right_axis(op));
+  return type_need_right_rows(op, in, n_in, system_right_axis(op));
 }
 
 static damo_status solve_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -34,8 +34,8 @@ static damo_status solve_type(const damo_op *op, damo_var *const *in, int n_in, 
   const int64_t rows = in[0]->type->shape[1 - system_right_axis(op)];
   int64_t shape[2] = {rows, var_ndim(rhs) == 2 ? rhs->type->shape[1] : 1};
   if (rect_is_of_columns(op)) shape[1] = -1;
-  if (var_is_dense(rhs)) return give_dense(op, out, dt, rect_is_of_columns(op) ? 2 : var_ndim(rhs), shape);
-  return give_sparse(op, out, var_format_of(rhs), dt, var_itype(rhs), rows, shape[1]);
+  if (var_is_dense(rhs)) return type_give_dense(op, out, dt, rect_is_of_columns(op) ? 2 : var_ndim(rhs), shape);
+  return type_give_sparse(op, out, var_format_of(rhs), dt, var_itype(rhs), rows, shape[1]);
 }
 
 static damo_status solve_sparse(thunk *t, factor_system system, damo_sparse *b) {
@@ -98,11 +98,11 @@ static damo_var *matrix_gradient(const system_rule *r, damo_var *z, damo_var *g,
   damo_var *rows = build_columns(b, z), *cols = build_columns(b, x);
   const bool o = rect_outside(r), i = rect_inside(r);
   if (r->rectangular) {
-    rows = rect_beside(b, rows, rect_gap(r, o, x, rhs), adjoint_solution(r, &i, x));
-    cols = rect_beside(b, cols, solution(r, &o, z), rect_adjoint_gap(r, i, z, g));
+    rows = build_rect_beside(b, rows, build_rect_gap(r, o, x, rhs), adjoint_solution(r, &i, x));
+    cols = build_rect_beside(b, cols, solution(r, &o, z), build_rect_adjoint_gap(r, i, z, g));
   }
-  damo_var *sum = rows ? system_entries(r, build_fn1(b, "neg", rows), cols) : NULL;
-  return sum ? sparse_with(b, r->v.a, sum) : NULL;
+  damo_var *sum = rows ? build_system_entries(r, build_fn1(b, "neg", rows), cols) : NULL;
+  return sum ? build_with_data(b, r->v.a, sum) : NULL;
 }
 
 static damo_status solve_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -110,9 +110,9 @@ static damo_status solve_grad(build *b, damo_apply *node, damo_var *const *gout,
   const bool of_columns = rect_is_of_columns(node->op), when = of_columns && rect_when(node->op);
   damo_var *rhs = node->in[node->n_in - 1], *a = r.v.a, *g = gout[0];
   if (g == NULL) return DAMO_OK;
-  damo_var *z = adjoint_solution(&r, NULL, g), *of_rhs = of_columns ? rect_back(&r, when, z, rhs) : z;
+  damo_var *z = adjoint_solution(&r, NULL, g), *of_rhs = of_columns ? build_rect_back(&r, when, z, rhs) : z;
   gin[node->n_in - 1] = of_rhs;
-  if (a != NULL) gin[1] = matrix_gradient(&r, z, g, node->out[0], of_columns ? rect_taken(&r, when, rhs) : rhs);
+  if (a != NULL) gin[1] = matrix_gradient(&r, z, g, node->out[0], of_columns ? build_rect_taken(&r, when, rhs) : rhs);
   return b->status;
 }
 
@@ -123,22 +123,22 @@ static damo_status solve_rop(build *b, damo_apply *node, damo_var *const *eval, 
              i = rect_inside(&r);
   damo_var *x = node->out[0], *rhs = node->in[node->n_in - 1], *sum = build_tangent(b, eval[node->n_in - 1], rhs);
   damo_var *a = r.v.a, *d = a != NULL && eval[1] != NULL ? build_tangent(b, eval[1], a) : NULL;
-  if (of_columns && sum != NULL) sum = rect_taken(&r, when, sum);
+  if (of_columns && sum != NULL) sum = build_rect_taken(&r, when, sum);
   if (d == NULL) {
     if (sum != NULL) rout[0] = solution(&r, NULL, sum);
     return b->status;
   }
   d = build_counting_part(b, &r.v, d);
-  sum = build_difference(b, sum, system_times(&r, d, x));
+  sum = build_difference(b, sum, build_system_times(&r, d, x));
   if (r.rectangular) {
-    damo_var *rest = system_times_adjoint(&r, d, rect_gap(&r, o, x, of_columns ? rect_taken(&r, when, rhs) : rhs));
-    sum = build_difference(b, sum, rect_back(&r, o, adjoint_solution(&r, NULL, rest), sum));
+    damo_var *rest = build_system_times_adjoint(&r, d, build_rect_gap(&r, o, x, of_columns ? build_rect_taken(&r, when, rhs) : rhs));
+    sum = build_difference(b, sum, build_rect_back(&r, o, adjoint_solution(&r, NULL, rest), sum));
   }
   rout[0] = sum ? solution(&r, NULL, sum) : NULL;
   if (r.rectangular && rout[0] != NULL) {
-    damo_var *y = system_times_adjoint(&r, d, adjoint_solution(&r, &i, x));
-    damo_var *rest = build_difference(b, y, solution(&r, NULL, system_times(&r, a, y)));
-    rout[0] = build_sum(b, rout[0], rect_back(&r, i, rest, rout[0]));
+    damo_var *y = build_system_times_adjoint(&r, d, adjoint_solution(&r, &i, x));
+    damo_var *rest = build_difference(b, y, solution(&r, NULL, build_system_times(&r, a, y)));
+    rout[0] = build_sum(b, rout[0], build_rect_back(&r, i, rest, rout[0]));
   }
   return b->status;
 }

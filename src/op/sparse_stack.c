@@ -33,13 +33,13 @@ static damo_status split_type(const damo_op *op, damo_var *const *in, int n_in, 
   const int n = split_count(op, n_in), axis = split_axis(op);
   if (n_in != n + 1)
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "SparseSplit: expected a matrix and %d lengths, got %d inputs", n, n_in);
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   for (int i = 0; i < n; i++) {
     int64_t shape[2] = {in[0]->type->shape[0], in[0]->type->shape[1]};
-    DAMO_TRY(need_dense(op, in, i + 1, 0));
+    DAMO_TRY(type_need_dense(op, in, i + 1, 0));
     shape[axis] = -1;
     if (!var_static_int(in[i + 1], &shape[axis]) || shape[axis] < 0) shape[axis] = -1;
-    DAMO_TRY(give_sparse(op, out + i, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]));
+    DAMO_TRY(type_give_sparse(op, out + i, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]));
   }
   return DAMO_OK;
 }
@@ -174,9 +174,9 @@ static damo_status stack_type(const damo_op *op, damo_var *const *in, int n_in, 
   damo_dtype itype = DAMO_INT32;
   if (n_in < 1) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: there are no blocks", op->def->name);
   for (int i = 0; i < n_in; i++) {
-    DAMO_TRY(need_sparse(op, in, i));
+    DAMO_TRY(type_need_sparse(op, in, i));
     DAMO_TRY(dtype_check_cast(op->obj.ctx, op->def->name, var_dtype(in[i]), stack_dtype(op, in, n_in)));
-    if (i > 0) DAMO_TRY(need_same_length(op, in, 0, !axis, i, !axis));
+    if (i > 0) DAMO_TRY(type_need_same_length(op, in, 0, !axis, i, !axis));
     const int64_t *own = in[i]->type->shape;
     itype = itype_join(itype, var_itype(in[i]));
     if (own[!axis] >= 0) shape[!axis] = own[!axis];
@@ -187,7 +187,7 @@ static damo_status stack_type(const damo_op *op, damo_var *const *in, int n_in, 
           shape[axis] < 0 || own[axis] < 0 || own[axis] >= INT64_MAX - shape[axis] ? -1 : shape[axis] + own[axis];
     }
   }
-  return give_sparse(op, out, stack_format(op), stack_dtype(op, in, n_in), itype, shape[0], shape[1]);
+  return type_give_sparse(op, out, stack_format(op), stack_dtype(op, in, n_in), itype, shape[0], shape[1]);
 }
 
 static damo_status stack_perform(thunk *t) {
@@ -210,7 +210,7 @@ static damo_status stack_grad(build *b, damo_apply *node, damo_var *const *gout,
   for (int i = 0; i < n; i++) sizes[i] = build_dim(b, node->in[i], axis);
   damo_apply *parts = build_sparse_split(b, g, axis, sizes, n);
   for (int i = 0; parts != NULL && i < n; i++) {
-    gin[i] = truncated_zeros(b, node, i);
+    gin[i] = build_truncated_zeros(b, node, i);
     if (gin[i] == NULL) gin[i] = build_move_cotangent(b, parts->out[i], gout[0], node->out[0], node->in[i]);
   }
   mem_free(b->ctx, sizes, (size_t)n * sizeof *sizes);

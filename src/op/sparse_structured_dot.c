@@ -12,12 +12,12 @@
 static damo_status structured_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(product_check(op, in, 0, 1, false));
   product_shape(in, 0, 1, shape);
   const damo_dtype dt = dtype_promote(var_dtype(in[0]), var_dtype(in[1]));
-  if (var_is_dense(in[1])) return give_dense(op, out, dt, 2, shape);
-  return give_sparse(op, out, var_format_of(in[0]), dt, itype_join(var_itype(in[0]), var_itype(in[1])), shape[0],
+  if (var_is_dense(in[1])) return type_give_dense(op, out, dt, 2, shape);
+  return type_give_sparse(op, out, var_format_of(in[0]), dt, itype_join(var_itype(in[0]), var_itype(in[1])), shape[0],
                      shape[1]);
 }
 
@@ -47,10 +47,10 @@ static damo_status structured_grad(build *b, damo_apply *node, damo_var *const *
   damo_var *x = node->in[0], *y = node->in[1];
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *g = cotangent(b, gout[0], node->out[0]);
-  gin[0] = flat_zeros(b, node, 0);
-  gin[1] = flat_zeros(b, node, 1);
+  gin[0] = build_flat_zeros(b, node, 0);
+  gin[1] = build_flat_zeros(b, node, 1);
   if (gin[0] != NULL) return b->status;
-  gin[0] = sparse_with(b, x, structured_samples(b, x, build_conj(b, y), g));
+  gin[0] = build_with_data(b, x, structured_samples(b, x, build_conj(b, y), g));
   damo_var *xt = build_left_factor(b, build_sparse_transpose(b, build_conj(b, x)), y);
   gin[1] = build_structured_dot(b, xt, g);
   return b->status;
@@ -83,7 +83,7 @@ const op_def structured_dot_def = {
 static bool is_csr(const damo_op *op) { return op->def == &sampled_csr_def; }
 
 static damo_status need_indices(const damo_op *op, damo_var *const *in, int i) {
-  DAMO_TRY(need_dense(op, in, i, 1));
+  DAMO_TRY(type_need_dense(op, in, i, 1));
   if (dtype_is_integer(var_dtype(in[i]))) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be integers, got %s", op->def->name, i + 1,
                   dtype_name(var_dtype(in[i])));
@@ -92,9 +92,9 @@ static damo_status need_indices(const damo_op *op, damo_var *const *in, int i) {
 static damo_status samples_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   for (int i = 0; i < 2; i++) DAMO_TRY(need_indices(op, in, i));
-  for (int i = 2; i < 4; i++) DAMO_TRY(need_dense(op, in, i, 2));
-  DAMO_TRY(need_same_length(op, in, 2, 1, 3, 1));
-  return give_dense(op, out, dtype_promote(var_dtype(in[2]), var_dtype(in[3])), 1, in[0]->type->shape);
+  for (int i = 2; i < 4; i++) DAMO_TRY(type_need_dense(op, in, i, 2));
+  DAMO_TRY(type_need_same_length(op, in, 2, 1, 3, 1));
+  return type_give_dense(op, out, dtype_promote(var_dtype(in[2]), var_dtype(in[3])), 1, in[0]->type->shape);
 }
 
 static damo_status fail_storage(const thunk *t, sparse_verdict v) {
@@ -192,8 +192,8 @@ static damo_var *matrix_of(build *b, damo_apply *node, damo_var *values) {
 static damo_status samples_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *v = matrix_of(b, node, gout[0]), *y = node->in[2], *g = node->in[3];
-  gin[2] = flat_zeros(b, node, 2);
-  gin[3] = flat_zeros(b, node, 3);
+  gin[2] = build_flat_zeros(b, node, 2);
+  gin[3] = build_flat_zeros(b, node, 3);
   if (gin[2] != NULL) return b->status;
   gin[2] = build_structured_dot(b, build_sparse_transpose(b, v), build_conj(b, g));
   gin[3] = build_structured_dot(b, v, build_conj(b, y));
@@ -234,7 +234,7 @@ const op_def sampled_csc_def = SAMPLES(
 const op_def sampled_csr_def = SAMPLES(
     "StructuredDotGradCSR", "the values of a csr operand's gradient in StructuredDot, from dense b and cotangent");
 
-damo_var *sparse_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
+damo_var *build_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
   if (x == NULL || rows == NULL || cols == NULL || b->status != DAMO_OK) return NULL;
   damo_var *in[4] = {build_fn1(b, "sparse.csm_indices", x), build_fn1(b, "sparse.csm_indptr", x), cols, rows};
   return build_class(b, var_format_of(x) == DAMO_CSR ? &sampled_csr_def : &sampled_csc_def, in, 4);
@@ -244,11 +244,11 @@ damo_var *sparse_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols) 
 
 static damo_status sparse_samples_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  for (int i = 0; i < 3; i++) DAMO_TRY(need_sparse(op, in, i));
-  DAMO_TRY(need_same_length(op, in, 0, 0, 2, 0));
-  DAMO_TRY(need_same_length(op, in, 0, 1, 1, 0));
-  DAMO_TRY(need_same_length(op, in, 1, 1, 2, 1));
-  return give_dense(op, out, dtype_promote(var_dtype(in[1]), var_dtype(in[2])), 1, NULL);
+  for (int i = 0; i < 3; i++) DAMO_TRY(type_need_sparse(op, in, i));
+  DAMO_TRY(type_need_same_length(op, in, 0, 0, 2, 0));
+  DAMO_TRY(type_need_same_length(op, in, 0, 1, 1, 0));
+  DAMO_TRY(type_need_same_length(op, in, 1, 1, 2, 1));
+  return type_give_dense(op, out, dtype_promote(var_dtype(in[1]), var_dtype(in[2])), 1, NULL);
 }
 
 static damo_status sparse_samples_perform(thunk *t) {
@@ -262,7 +262,7 @@ static damo_status sparse_samples_perform(thunk *t) {
 
 static damo_status sparse_samples_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
-  damo_var *v = sparse_with(b, node->in[0], gout[0]), *y = node->in[1], *g = node->in[2];
+  damo_var *v = build_with_data(b, node->in[0], gout[0]), *y = node->in[1], *g = node->in[2];
   gin[1] = build_structured_dot(b, build_left_factor(b, build_sparse_transpose(b, v), y), build_conj(b, g));
   gin[2] = build_structured_dot(b, build_left_factor(b, v, g), build_conj(b, y));
   return b->status;
@@ -294,10 +294,10 @@ static const op_def grad_sparse_def = {
 
 static damo_var *structured_samples(build *b, damo_var *x, damo_var *y, damo_var *g) {
   if (y == NULL || g == NULL || b->status != DAMO_OK) return NULL;
-  return var_is_dense(y) ? sparse_samples(b, x, g, y) : sparse_samples_both(b, x, g, y);
+  return var_is_dense(y) ? build_samples(b, x, g, y) : build_samples_both(b, x, g, y);
 }
 
-damo_var *sparse_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
+damo_var *build_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
   return build_class(b, &grad_sparse_def, (damo_var *[]){x, cols, rows}, 3);
 }
 

@@ -45,8 +45,8 @@ static damo_var *again(build *b, const damo_op *op, damo_var *x) {
 static damo_status sum_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   const int axis = sum_axis(op);
-  DAMO_TRY(need_sparse(op, in, 0));
-  return give_dense(op, out, reduce_out_dtype(REDUCE_SUM, var_dtype(in[0])), axis < 0 ? 0 : 1,
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  return type_give_dense(op, out, reduce_out_dtype(REDUCE_SUM, var_dtype(in[0])), axis < 0 ? 0 : 1,
                     &in[0]->type->shape[axis == 0]);
 }
 
@@ -75,7 +75,7 @@ static damo_status sum_perform(thunk *t) {
 
 static damo_status sum_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *x = node->in[0];
-  if (gout[0] == NULL || (gin[0] = flat_zeros(b, node, 0)) != NULL) return b->status;
+  if (gout[0] == NULL || (gin[0] = build_flat_zeros(b, node, 0)) != NULL) return b->status;
   gin[0] = build_op(b, op_new(b->ctx, &sum_grad_def, node->op->props, 2), (damo_var *[]){gout[0], x}, 2);
   return b->status;
 }
@@ -110,10 +110,10 @@ static const op_def sum_def = {
 static damo_status spread_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   const int axis = sum_axis(op);
-  DAMO_TRY(need_dense(op, in, 0, axis < 0 ? 0 : 1));
-  DAMO_TRY(need_sparse(op, in, 1));
-  if (axis >= 0) DAMO_TRY(need_same_length(op, in, 0, 0, 1, !axis));
-  return give_like(op, out, in[1], var_dtype(in[0]));
+  DAMO_TRY(type_need_dense(op, in, 0, axis < 0 ? 0 : 1));
+  DAMO_TRY(type_need_sparse(op, in, 1));
+  if (axis >= 0) DAMO_TRY(type_need_same_length(op, in, 0, 0, 1, !axis));
+  return type_give_like(op, out, in[1], var_dtype(in[0]));
 }
 
 /* g repeated to x's shape, without memory of its own. */
@@ -147,7 +147,7 @@ static damo_status spread_perform(thunk *t) {
 /* The sum of the cotangent at the places that g was spread over. */
 static damo_status spread_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
-  damo_var *g = is_structured(node->op) ? sparse_structured(b, gout[0], node->in[1]) : gout[0];
+  damo_var *g = is_structured(node->op) ? build_structured(b, gout[0], node->in[1]) : gout[0];
   gin[0] = again(b, node->op, g);
   return b->status;
 }

@@ -25,15 +25,15 @@ damo_status system_init(damo_op *op) {
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: system is 'n', 't' or 'h'", op->def->name);
 }
 
-damo_status need_system(const damo_op *op, damo_var *const *in, int n_in, bool least) {
+damo_status type_need_system(const damo_op *op, damo_var *const *in, int n_in, bool least) {
   if (n_in != 2 && n_in != 3) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected F, A, b or F, b, got %d inputs", op->def->name, n_in);
   }
-  DAMO_TRY(need_factor(op->def, in, 0, least));
-  return n_in == 3 ? need_sparse(op, in, 1) : DAMO_OK;
+  DAMO_TRY(type_need_factor(op->def, in, 0, least));
+  return n_in == 3 ? type_need_sparse(op, in, 1) : DAMO_OK;
 }
 
-damo_status need_right_rows(const damo_op *op, damo_var *const *in, int n_in, int axis) {
+damo_status type_need_right_rows(const damo_op *op, damo_var *const *in, int n_in, int axis) {
   const damo_type *rhs = in[n_in - 1]->type;
   const int64_t *shape = in[0]->type->shape, n = shape[axis], rows = rhs->shape[0];
   char got[320];
@@ -72,12 +72,12 @@ static damo_var *product(const system_rule *r, damo_var *m, damo_var *x) {
   return var_is_sparse(x) ? build_structured_dot(r->b, m, x) : build_sparse_dot(r->b, m, x);
 }
 
-damo_var *system_times(const system_rule *r, damo_var *d, damo_var *x) {
+damo_var *build_system_times(const system_rule *r, damo_var *d, damo_var *x) {
   if (r->system == 'h') d = build_conj(r->b, d);
   return product(r, r->system != 'n' ? build_sparse_transpose(r->b, d) : d, x);
 }
 
-damo_var *system_times_adjoint(const system_rule *r, damo_var *d, damo_var *x) {
+damo_var *build_system_times_adjoint(const system_rule *r, damo_var *d, damo_var *x) {
   if (r->system != 'h') d = build_conj(r->b, d);
   return product(r, r->system == 'n' ? build_sparse_transpose(r->b, d) : d, x);
 }
@@ -85,11 +85,11 @@ damo_var *system_times_adjoint(const system_rule *r, damo_var *d, damo_var *x) {
 /* rows·colsᵀ at A's stored places: a vector. */
 static damo_var *samples(build *b, damo_var *a, damo_var *rows, damo_var *cols) {
   if (rows == NULL || cols == NULL || b->status != DAMO_OK) return NULL;
-  if (var_is_sparse(rows) && var_is_sparse(cols)) return sparse_samples_both(b, a, rows, cols);
-  return sparse_samples(b, a, build_toarray(b, rows), build_toarray(b, cols));
+  if (var_is_sparse(rows) && var_is_sparse(cols)) return build_samples_both(b, a, rows, cols);
+  return build_samples(b, a, build_toarray(b, rows), build_toarray(b, cols));
 }
 
-damo_var *system_entries(const system_rule *r, damo_var *rows, damo_var *cols) {
+damo_var *build_system_entries(const system_rule *r, damo_var *rows, damo_var *cols) {
   build *b = r->b;
   if (r->system == 'h') return samples(b, r->v.a, cols, build_conj(b, rows));
   cols = build_conj(b, cols);

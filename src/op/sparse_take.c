@@ -52,7 +52,7 @@ damo_var *list_operand(build *b, const fn_args *a, int i) {
 }
 
 static damo_status need_list(const damo_op *op, damo_var *const *in, int i) {
-  DAMO_TRY(need_dense(op, in, i, 1));
+  DAMO_TRY(type_need_dense(op, in, i, 1));
   if (var_dtype(in[i]) == DAMO_INT64) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be an int64 vector, got %s", op->def->name, i + 1,
                   dtype_name(var_dtype(in[i])));
@@ -115,11 +115,11 @@ static damo_var *along_axis(build *b, const op_def *def, int axis, damo_var *con
 
 static damo_status list_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(need_list(op, in, 1));
   int64_t shape[2] = {in[0]->type->shape[0], in[0]->type->shape[1]};
   shape[list_axis(op)] = in[1]->type->shape[0];
-  return give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
+  return type_give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
 }
 
 static damo_status list_perform(thunk *t) {
@@ -180,13 +180,13 @@ damo_var *build_take_rows(build *b, damo_var *x, damo_var *list) { return take_l
 
 static damo_status listgrad_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(need_list(op, in, 1));
-  DAMO_TRY(need_sparse(op, in, 2));
+  DAMO_TRY(type_need_sparse(op, in, 2));
   const int axis = list_axis(op);
-  DAMO_TRY(need_same_length(op, in, 2, axis, 1, 0));
-  DAMO_TRY(need_same_length(op, in, 2, !axis, 0, !axis));
-  return give_like(op, out, in[0], var_dtype(in[2]));
+  DAMO_TRY(type_need_same_length(op, in, 2, axis, 1, 0));
+  DAMO_TRY(type_need_same_length(op, in, 2, !axis, 0, !axis));
+  return type_give_like(op, out, in[0], var_dtype(in[2]));
 }
 
 static damo_status check_lines(thunk *t, const damo_sparse *x, const damo_sparse *g, int axis) {
@@ -266,11 +266,11 @@ static damo_status list_grad(build *b, damo_apply *node, damo_var *const *gout, 
 
 static damo_status lists_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(need_list(op, in, 1));
   DAMO_TRY(need_list(op, in, 2));
-  DAMO_TRY(need_same_length(op, in, 1, 0, 2, 0));
-  return give_dense(op, out, var_dtype(in[0]), 1, in[in[1]->type->shape[0] < 0 ? 2 : 1]->type->shape);
+  DAMO_TRY(type_need_same_length(op, in, 1, 0, 2, 0));
+  return type_give_dense(op, out, var_dtype(in[0]), 1, in[in[1]->type->shape[0] < 0 ? 2 : 1]->type->shape);
 }
 
 /* 0-based rows, then columns, n of each; NULL: an error. */
@@ -336,13 +336,13 @@ damo_var *build_take_elements(build *b, damo_var *x, damo_var *rows, damo_var *c
 
 static damo_status listsgrad_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  DAMO_TRY(need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(need_list(op, in, 1));
   DAMO_TRY(need_list(op, in, 2));
-  DAMO_TRY(need_dense(op, in, 3, 1));
-  DAMO_TRY(need_same_length(op, in, 1, 0, 2, 0));
-  DAMO_TRY(need_same_length(op, in, 1, 0, 3, 0));
-  return give_like(op, out, in[0], var_dtype(in[3]));
+  DAMO_TRY(type_need_dense(op, in, 3, 1));
+  DAMO_TRY(type_need_same_length(op, in, 1, 0, 2, 0));
+  DAMO_TRY(type_need_same_length(op, in, 1, 0, 3, 0));
+  return type_give_like(op, out, in[0], var_dtype(in[3]));
 }
 
 static damo_status listsgrad_perform(thunk *t) {

@@ -18,22 +18,22 @@ static damo_status refuse(const damo_op *op, damo_var *const *in, int i, const c
                   type_format(got, sizeof got, in[i]->type), hint(in[i], want_sparse));
 }
 
-damo_status need_sparse(const damo_op *op, damo_var *const *in, int i) {
+damo_status type_need_sparse(const damo_op *op, damo_var *const *in, int i) {
   return var_is_sparse(in[i]) ? DAMO_OK : refuse(op, in, i, "sparse", true);
 }
 
-damo_status need_dense(const damo_op *op, damo_var *const *in, int i, int ndim) {
+damo_status type_need_dense(const damo_op *op, damo_var *const *in, int i, int ndim) {
   static const char *const names[] = {"a scalar", "a vector", "a dense matrix"};
   if (var_is_dense(in[i]) && var_ndim(in[i]) == ndim) return DAMO_OK;
   return refuse(op, in, i, names[ndim], false);
 }
 
-damo_status need_matrix(const damo_op *op, damo_var *const *in, int i) {
+damo_status type_need_matrix(const damo_op *op, damo_var *const *in, int i) {
   if (var_is_sparse(in[i]) || (var_is_dense(in[i]) && var_ndim(in[i]) == 2)) return DAMO_OK;
   return refuse(op, in, i, "a sparse or dense matrix", false);
 }
 
-damo_status need_same_length(const damo_op *op, damo_var *const *in, int i, int a, int j, int b) {
+damo_status type_need_same_length(const damo_op *op, damo_var *const *in, int i, int a, int j, int b) {
   const int64_t m = in[i]->type->shape[a], n = in[j]->type->shape[b];
   if (m < 0 || n < 0 || m == n) return DAMO_OK;
   char x[256], y[256];
@@ -88,17 +88,17 @@ static damo_status given(const damo_op *op, const damo_type *t) {
   return t != NULL ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
-damo_status give_sparse(const damo_op *op, damo_type **out, damo_format format, damo_dtype dtype, damo_dtype itype,
+damo_status type_give_sparse(const damo_op *op, damo_type **out, damo_format format, damo_dtype dtype, damo_dtype itype,
                         int64_t rows, int64_t cols) {
   out[0] = type_sparse(op->obj.ctx, format, dtype, itype, (const int64_t[2]){rows, cols});
   return given(op, out[0]);
 }
 
-damo_status give_like(const damo_op *op, damo_type **out, const damo_var *x, damo_dtype dtype) {
-  return give_sparse(op, out, var_format_of(x), dtype, var_itype(x), x->type->shape[0], x->type->shape[1]);
+damo_status type_give_like(const damo_op *op, damo_type **out, const damo_var *x, damo_dtype dtype) {
+  return type_give_sparse(op, out, var_format_of(x), dtype, var_itype(x), x->type->shape[0], x->type->shape[1]);
 }
 
-damo_status give_dense(const damo_op *op, damo_type **out, damo_dtype dtype, int ndim, const int64_t *shape) {
+damo_status type_give_dense(const damo_op *op, damo_type **out, damo_dtype dtype, int ndim, const int64_t *shape) {
   out[0] = type_tensor(op->obj.ctx, dtype, ndim, shape);
   return given(op, out[0]);
 }
@@ -210,10 +210,10 @@ damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var
   return b->status;
 }
 
-damo_var *flat_zeros(build *b, const damo_apply *node, int i) {
+damo_var *build_flat_zeros(build *b, const damo_apply *node, int i) {
   return dtype_is_discrete(var_dtype(node->out[0])) ? build_zero_grad(b, node->in[i]) : NULL;
 }
 
-damo_var *truncated_zeros(build *b, const damo_apply *node, int i) {
-  return dtype_is_discrete(var_dtype(node->in[i])) ? NULL : flat_zeros(b, node, i);
+damo_var *build_truncated_zeros(build *b, const damo_apply *node, int i) {
+  return dtype_is_discrete(var_dtype(node->in[i])) ? NULL : build_flat_zeros(b, node, i);
 }

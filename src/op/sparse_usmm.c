@@ -12,21 +12,21 @@ enum { ALPHA, X, Y, Z };
 static damo_status usmm_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   damo_dtype dt = var_dtype(in[0]);
-  DAMO_TRY(need_dense(op, in, ALPHA, 0));
+  DAMO_TRY(type_need_dense(op, in, ALPHA, 0));
   DAMO_TRY(product_check(op, in, X, Y, false));
-  DAMO_TRY(need_dense(op, in, Z, 2));
-  DAMO_TRY(need_same_length(op, in, Z, 0, X, 0));
-  DAMO_TRY(need_same_length(op, in, Z, 1, Y, 1));
+  DAMO_TRY(type_need_dense(op, in, Z, 2));
+  DAMO_TRY(type_need_same_length(op, in, Z, 0, X, 0));
+  DAMO_TRY(type_need_same_length(op, in, Z, 1, Y, 1));
   for (int i = 1; i < n_in; i++) dt = dtype_promote(dt, var_dtype(in[i]));
   product_shape(in, X, Y, shape);
   for (int k = 0; k < 2; k++) shape[k] = shape[k] >= 0 ? shape[k] : in[Z]->type->shape[k];
-  return give_dense(op, out, dt, 2, shape);
+  return type_give_dense(op, out, dt, 2, shape);
 }
 
 static damo_status special_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   const damo_format format = op->def == &usmm_csc_dense_def ? DAMO_CSC : DAMO_CSR;
-  DAMO_TRY(need_sparse(op, in, X));
-  DAMO_TRY(need_dense(op, in, Y, 2));
+  DAMO_TRY(type_need_sparse(op, in, X));
+  DAMO_TRY(type_need_dense(op, in, Y, 2));
   if (var_format_of(in[X]) != format) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand 2 must be %s", op->def->name, sparse_format_name(format));
   }
@@ -80,13 +80,13 @@ static damo_status usmm_perform(thunk *t) {
 
 /* Of x·y for x, from the cotangent: at a sparse x's places where y is dense, else everywhere. */
 static damo_var *grad_of_x(build *b, damo_var *x, damo_var *y, damo_var *g) {
-  if (var_is_sparse(x) && var_is_dense(y)) return sparse_with(b, x, sparse_samples(b, x, g, y));
+  if (var_is_sparse(x) && var_is_dense(y)) return build_with_data(b, x, build_samples(b, x, g, y));
   return build_fn2(b, "dot", g, build_sparse_transpose(b, y));
 }
 
 static damo_var *grad_of_y(build *b, damo_var *x, damo_var *y, damo_var *g) {
   damo_var *xt = build_sparse_transpose(b, x);
-  if (var_is_sparse(y) && var_is_dense(x)) return sparse_with(b, y, sparse_samples(b, y, xt, build_transpose(b, g)));
+  if (var_is_sparse(y) && var_is_dense(x)) return build_with_data(b, y, build_samples(b, y, xt, build_transpose(b, g)));
   return build_fn2(b, "dot", xt, g);
 }
 
@@ -94,7 +94,7 @@ static damo_var *grad_of_y(build *b, damo_var *x, damo_var *y, damo_var *g) {
 static damo_status usmm_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *alpha = node->in[ALPHA], *x = node->in[X], *y = node->in[Y];
   if (g == NULL) return DAMO_OK;
-  for (int i = 0; i < node->n_in; i++) gin[i] = flat_zeros(b, node, i);
+  for (int i = 0; i < node->n_in; i++) gin[i] = build_flat_zeros(b, node, i);
   if (gin[0] != NULL) return b->status;
   damo_var *xc = build_conj(b, x), *yc = build_conj(b, y), *scaled = build_fn2(b, "mul", build_conj(b, alpha), g);
   damo_var *product = build_fn2(b, "mul", g, build_sparse_dot(b, xc, yc));

@@ -11,9 +11,9 @@
 static int vecdot_axis(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1; }
 
 static damo_status vecdot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  DAMO_TRY(need_sparse(op, in, 0));
-  for (int i = 1; i < n_in; i++) DAMO_TRY(need_dense(op, in, i, 1));
-  return give_dense(op, out, var_dtype(in[1]), 1, &in[0]->type->shape[vecdot_axis(op) == 0]);
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  for (int i = 1; i < n_in; i++) DAMO_TRY(type_need_dense(op, in, i, 1));
+  return type_give_dense(op, out, var_dtype(in[1]), 1, &in[0]->type->shape[vecdot_axis(op) == 0]);
 }
 
 static damo_status check_lengths(const thunk *t) {
