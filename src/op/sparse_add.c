@@ -11,11 +11,6 @@ static void joined_shape(damo_var *const *in, int64_t *shape) {
   for (int k = 0; k < 2; k++) shape[k] = in[in[0]->type->shape[k] < 0]->type->shape[k];
 }
 
-static damo_status need_same_shape(const damo_op *op, damo_var *const *in) {
-  DAMO_TRY(type_need_same_length(op, in, 0, 0, 1, 0));
-  return type_need_same_length(op, in, 0, 1, 1, 1);
-}
-
 static damo_status need_same_dtype(const damo_op *op, damo_var *const *in) {
   if (var_dtype(in[0]) == var_dtype(in[1])) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the operands must have one dtype, got %s and %s; cast one of them",
@@ -33,7 +28,7 @@ static damo_status pass_to_both(build *b, damo_apply *node, damo_var *const *gou
 
 /* The sum of the tangents that are there, in the result's dtype. */
 static damo_var *sum_of(build *b, const damo_apply *node, damo_var *x, damo_var *y) {
-  damo_var *sum = x == NULL ? y : y == NULL ? x : build_fn2(b, "add", x, y);
+  damo_var *sum = build_add_present(b, x, y);
   return sum != NULL ? build_cast(b, sum, var_dtype(node->out[0])) : NULL;
 }
 
@@ -44,10 +39,10 @@ static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, dam
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(type_need_sparse(op, in, 1));
-  DAMO_TRY(need_same_shape(op, in));
+  DAMO_TRY(type_need_same_shape(op, in));
   joined_shape(in, shape);
   return type_give_sparse(op, out, var_format_of(in[0]), dtype_promote(var_dtype(in[0]), var_dtype(in[1])),
-                     itype_join(var_itype(in[0]), var_itype(in[1])), shape[0], shape[1]);
+                          itype_join(var_itype(in[0]), var_itype(in[1])), shape[0], shape[1]);
 }
 
 static damo_status ss_perform(thunk *t) {
@@ -79,7 +74,7 @@ static damo_status sd_type(const damo_op *op, damo_var *const *in, int n_in, dam
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(type_need_dense(op, in, 1, 2));
-  DAMO_TRY(need_same_shape(op, in));
+  DAMO_TRY(type_need_same_shape(op, in));
   joined_shape(in, shape);
   return type_give_dense(op, out, dtype_promote(var_dtype(in[0]), var_dtype(in[1])), 2, shape);
 }
@@ -131,7 +126,7 @@ static damo_status data_type(const damo_op *op, damo_var *const *in, int n_in, d
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(type_need_sparse(op, in, 1));
-  DAMO_TRY(need_same_shape(op, in));
+  DAMO_TRY(type_need_same_shape(op, in));
   DAMO_TRY(need_same_dtype(op, in));
   if (var_format_of(in[0]) == var_format_of(in[1])) return type_give_like(op, out, in[0], var_dtype(in[0]));
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "AddSSData: the operands share a pattern, so also the format, got %s and %s",
@@ -233,13 +228,6 @@ static const op_def sv_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static damo_status refuse_dense(build *b, const fn_args *a, const damo_var *x, const damo_var *y) {
-  char p[320], q[320];
-  build_fail(b, DAMO_ETYPE, "%s: one operand must be sparse, got %s and %s", a->func->name,
-             type_format(p, sizeof p, x->type), type_format(q, sizeof q, y->type));
-  return b->status;
-}
-
 /* A dense operand of a sum: a matrix. */
 static damo_status need_addable(build *b, const fn_args *a, const damo_var *y) {
   if (var_is_sparse(y) || var_ndim(y) == 2) return DAMO_OK;
@@ -279,7 +267,7 @@ static damo_var *sum_pair(build *b, const fn_args *a, damo_var *x, damo_var *y) 
 
 static damo_status check_pair_of(build *b, const fn_args *a, damo_var **pair) {
   DAMO_TRY(pair_operands(b, a, pair));
-  if (!var_is_sparse(pair[0]) && !var_is_sparse(pair[1])) return refuse_dense(b, a, pair[0], pair[1]);
+  if (!var_is_sparse(pair[0]) && !var_is_sparse(pair[1])) return fail_pair_dense(b, a, pair);
   DAMO_TRY(need_addable(b, a, pair[0]));
   return need_addable(b, a, pair[1]);
 }

@@ -20,8 +20,6 @@ static damo_status tangent_of_first(build *b, damo_apply *node, damo_var *const 
   return b->status;
 }
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 static const char *func_of(const damo_op *op) {
   const prop_value *v = op_prop(op, "func");
   return v->kind == PROP_STR ? v->u.s : op->def->name;
@@ -53,7 +51,7 @@ static const op_def square_def = {
     .doc = "a sparse matrix as it is; a shape error that names func unless it is square",
     .props = "func",
     .n_in = 1,
-    .view_map = view_of_first,
+    .view_map = sp_view_of_first,
     .infer_type = square_type,
     .perform = square_perform,
     .grad = pass_to_first,
@@ -94,7 +92,7 @@ static const op_def same_def = {
     .doc = "its first input as it is; a shape error that names func unless a matrix has the lengths given",
     .props = "func",
     .n_in = 4,
-    .view_map = view_of_first,
+    .view_map = sp_view_of_first,
     .infer_type = same_type,
     .perform = same_perform,
     .grad = pass_to_first,

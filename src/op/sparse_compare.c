@@ -40,11 +40,6 @@ static damo_status need_kernel(const damo_op *op, const relation *r, damo_var *c
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for %s", op->def->name, dtype_name(loop_dtype(in)));
 }
 
-static damo_status need_same_shape(const damo_op *op, damo_var *const *in) {
-  DAMO_TRY(type_need_same_length(op, in, 0, 0, 1, 0));
-  return type_need_same_length(op, in, 0, 1, 1, 1);
-}
-
 static damo_status check_shapes(thunk *t, const damo_sparse *x, const int64_t *y) {
   if (x->shape[0] == y[0] && x->shape[1] == y[1]) return DAMO_OK;
   return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal", t->node->op->def->name,
@@ -57,7 +52,7 @@ static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, dam
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(type_need_sparse(op, in, 1));
-  DAMO_TRY(need_same_shape(op, in));
+  DAMO_TRY(type_need_same_shape(op, in));
   DAMO_TRY(need_kernel(op, &relations[op->def - ss_defs], in));
   if (var_format_of(in[0]) != var_format_of(in[1])) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE,
@@ -65,7 +60,7 @@ static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, dam
                     sparse_format_name(var_format_of(in[0])), sparse_format_name(var_format_of(in[1])));
   }
   return type_give_sparse(op, out, var_format_of(in[0]), DAMO_BOOL, itype_join(var_itype(in[0]), var_itype(in[1])),
-                     in[0]->type->shape[0], in[0]->type->shape[1]);
+                          in[0]->type->shape[0], in[0]->type->shape[1]);
 }
 
 static damo_status ss_perform(thunk *t) {
@@ -99,10 +94,11 @@ static damo_status sd_type(const damo_op *op, damo_var *const *in, int n_in, dam
   const bool number = var_is_dense(in[1]) && var_ndim(in[1]) == 0;
   if (!number) {
     DAMO_TRY(type_need_dense(op, in, 1, 2));
-    DAMO_TRY(need_same_shape(op, in));
+    DAMO_TRY(type_need_same_shape(op, in));
   }
   DAMO_TRY(need_kernel(op, &relations[op->def - sd_defs], in));
-  return number ? type_give_like(op, out, in[0], DAMO_BOOL) : type_give_dense(op, out, DAMO_BOOL, 2, in[0]->type->shape);
+  return number ? type_give_like(op, out, in[0], DAMO_BOOL)
+                : type_give_dense(op, out, DAMO_BOOL, 2, in[0]->type->shape);
 }
 
 static damo_status sd_perform(thunk *t) {
@@ -245,11 +241,11 @@ static damo_status choice_type(const damo_op *op, damo_var *const *in, int n_in,
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(type_need_sparse(op, in, 1));
-  DAMO_TRY(need_same_shape(op, in));
+  DAMO_TRY(type_need_same_shape(op, in));
   DAMO_TRY(need_kernel(op, &relations[SPARSE_LT], in));
   for (int k = 0; k < 2; k++) shape[k] = in[in[0]->type->shape[k] < 0]->type->shape[k];
   return type_give_sparse(op, out, var_format_of(in[0]), loop_dtype(in), itype_join(var_itype(in[0]), var_itype(in[1])),
-                     shape[0], shape[1]);
+                          shape[0], shape[1]);
 }
 
 static damo_status choice_perform(thunk *t) {

@@ -96,7 +96,7 @@ static damo_status add_type(const damo_op *op, damo_var *const *in, int n_in, da
   for (int i = 0; i < 3; i++) DAMO_TRY(type_need_sparse(op, in, i));
   const damo_format x = var_format_of(in[0]), g = var_format_of(in[1]), h = var_format_of(in[2]);
   return type_give_sparse(op, out, g == x || h == x ? x : g, dtype_promote(var_dtype(in[1]), var_dtype(in[2])),
-                     itype_join(var_itype(in[1]), var_itype(in[2])), in[0]->type->shape[0], in[0]->type->shape[1]);
+                          itype_join(var_itype(in[1]), var_itype(in[2])), in[0]->type->shape[0], in[0]->type->shape[1]);
 }
 
 /* g's values for x's entries, or for all that share a place. */
@@ -250,15 +250,13 @@ static damo_status last_shape(build *b, damo_apply *node, damo_var *const *const
   return b->status;
 }
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 static const op_def move_def = {
     .name = "MoveCotangent",
     .doc = "a matrix's cotangent, moved, for a matrix that has its entries in another order: duplicates one to one",
     .props = "partial",
     .n_in = 4,
     .init = move_init,
-    .view_map = view_of_first,
+    .view_map = sp_view_of_first,
     .infer_type = move_type,
     .lazy = true,
     .perform = move_perform,

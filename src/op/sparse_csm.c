@@ -144,15 +144,13 @@ static damo_status csm_shape_of(build *b, damo_apply *node, damo_var *const *con
   return b->status;
 }
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 static const op_def csm_def = {
     .name = "CSM",
     .doc = "a sparse matrix from data, indices, indptr and shape",
     .props = "format itype kmap",
     .n_in = 4,
     .init = csm_init,
-    .view_map = view_of_first,
+    .view_map = sp_view_of_first,
     .infer_type = csm_type,
     .make_node = csm_node,
     .perform = csm_perform,

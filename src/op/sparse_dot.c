@@ -115,10 +115,6 @@ damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x) {
   return build_cast(b, tangent, dtype_is_discrete(dt) ? b->ctx->config.floatX : dt);
 }
 
-static damo_var *add_present(build *b, damo_var *x, damo_var *y) {
-  return x && y ? build_fn2(b, "add", x, y) : x ? x : y;
-}
-
 /* ---- Dot --------------------------------------------------------------------------------------------------------- */
 
 static damo_status dot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -158,7 +154,7 @@ static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, d
 static damo_status dot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   damo_var *dx = eval[0] ? build_fn2(b, "dot", eval[0], node->in[1]) : NULL;
   damo_var *dy = eval[1] ? build_fn2(b, "dot", node->in[0], eval[1]) : NULL;
-  rout[0] = add_present(b, dx, dy);
+  rout[0] = build_add_present(b, dx, dy);
   return b->status;
 }
 
@@ -243,7 +239,7 @@ static damo_status true_rop(build *b, damo_apply *node, damo_var *const *eval, d
   damo_var *dx = build_tangent(b, eval[0], node->in[0]), *dy = build_tangent(b, eval[1], node->in[1]);
   if (dx != NULL) dx = build_true_dot(b, dx, node->in[1], keep);
   if (dy != NULL) dy = build_true_dot(b, node->in[0], dy, keep);
-  rout[0] = add_present(b, dx, dy);
+  rout[0] = build_add_present(b, dx, dy);
   return b->status;
 }
 
@@ -265,9 +261,7 @@ const op_def true_dot_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static damo_status fn_dot(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give_promoted(b, a, out, &sp_dot_def);
-}
+static damo_status fn_dot(build *b, const fn_args *a, ptrvec *out) { return fn_give_promoted(b, a, out, &sp_dot_def); }
 
 static damo_status fn_true_dot(build *b, const fn_args *a, ptrvec *out) {
   bool keep = true;

@@ -37,7 +37,7 @@ static damo_status extremum_type(const damo_op *op, damo_var *const *in, int n_i
                     op_prop(op, "kind")->u.s, dtype_name(var_dtype(in[0])));
   }
   return type_give_dense(op, out, d->position ? DAMO_INT64 : var_dtype(in[0]), d->axis < 0 ? 0 : 1,
-                    &in[0]->type->shape[d->axis == 0]);
+                         &in[0]->type->shape[d->axis == 0]);
 }
 
 static damo_status give_positions(thunk *t, damo_sparse *x, damo_array *out) {

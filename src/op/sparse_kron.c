@@ -19,7 +19,7 @@ static damo_status kron_type(const damo_op *op, damo_var *const *in, int n_in, d
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "KronPlaces: the formats of the operands differ");
   const int64_t *x = in[0]->type->shape, *y = in[1]->type->shape;
   DAMO_TRY(type_give_sparse(op, out, var_format_of(in[0]), DAMO_BOOL, itype_join(var_itype(in[0]), var_itype(in[1])),
-                       product_of(x[0], y[0]), product_of(x[1], y[1])));
+                            product_of(x[0], y[0]), product_of(x[1], y[1])));
   DAMO_TRY(type_give_dense(op, out + 1, DAMO_INT64, 1, &unknown));
   return type_give_dense(op, out + 2, DAMO_INT64, 1, &unknown);
 }

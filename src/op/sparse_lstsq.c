@@ -91,11 +91,11 @@ static damo_status least_grad(build *b, damo_apply *node, damo_var *const *gout,
     return b->status;
   }
   if (gr != NULL) g = build_difference(b, g, dot(b, turned(b, v.a), gr));
-  damo_var *w = adjoint(b, &v, g, &wide), *both = build_sum(b, w, gr);
+  damo_var *w = adjoint(b, &v, g, &wide), *both = build_add_present(b, w, gr);
   gin[node->n_in - 1] = both;
   damo_var *u = adjoint(b, &v, x, NULL), *rest = times(b, wide, build_difference(b, g, dot(b, turned(b, v.a), w)));
   damo_var *data = build_difference(b, outer_at(b, v.a, r, least(b, &v, w)), outer_at(b, v.a, both, x));
-  data = data && rest ? build_sum(b, data, outer_at(b, v.a, u, rest)) : NULL;
+  data = data && rest ? build_add_present(b, data, outer_at(b, v.a, u, rest)) : NULL;
   gin[1] = data ? build_with_data(b, v.a, data) : NULL;
   return b->status;
 }
@@ -112,7 +112,7 @@ static damo_status least_rop(build *b, damo_apply *node, damo_var *const *eval, 
     damo_var *dah = turned(b, da), *u = adjoint(b, &v, x, &wide), *y = dot(b, dah, u);
     damo_var *seen = least(b, &v, adjoint(b, &v, dot(b, dah, r), NULL));
     damo_var *rest = times(b, wide, build_difference(b, y, least(b, &v, dot(b, v.a, y))));
-    rout[0] = build_sum(b, build_sum(b, rout[0], seen), rest);
+    rout[0] = build_add_present(b, build_add_present(b, rout[0], seen), rest);
   }
   if (v.a != NULL) rout[1] = build_difference(b, rhs, dot(b, v.a, rout[0]));
   return b->status;
@@ -180,7 +180,7 @@ static damo_status adjoint_grad(build *b, damo_apply *node, damo_var *const *gou
   damo_var *h = times(b, wide, build_difference(b, g, dot(b, turned(b, v.a), w)));
   gin[2] = p;
   damo_var *data = build_difference(b, outer_at(b, v.a, adjoint(b, &v, p, NULL), h), outer_at(b, v.a, w, p));
-  data = data ? build_sum(b, data, outer_at(b, v.a, build_difference(b, c, dot(b, v.a, p)), q)) : NULL;
+  data = data ? build_add_present(b, data, outer_at(b, v.a, build_difference(b, c, dot(b, v.a, p)), q)) : NULL;
   gin[1] = data ? build_with_data(b, v.a, data) : NULL;
   return b->status;
 }
@@ -194,7 +194,8 @@ static damo_status adjoint_rop(build *b, damo_apply *node, damo_var *const *eval
   if (da == NULL) return b->status;
   damo_var *h = times(b, wide, build_difference(b, g, dot(b, turned(b, v.a), w))), *y = dot(b, da, least(b, &v, w));
   damo_var *seen = adjoint(b, &v, least(b, &v, dot(b, da, h)), NULL);
-  rout[0] = build_sum(b, build_sum(b, rout[0], seen), build_difference(b, y, dot(b, v.a, least(b, &v, y))));
+  rout[0] =
+      build_add_present(b, build_add_present(b, rout[0], seen), build_difference(b, y, dot(b, v.a, least(b, &v, y))));
   return b->status;
 }
 

@@ -11,7 +11,8 @@ static const char *dense_name(const fn_args *a) { return a->func->data; }
 
 static damo_var *monoid(build *b, const char *dense, damo_var *x) {
   damo_var *data = build_data(b, x), *made = data ? build_fn1(b, dense, data) : NULL;
-  return made == data ? x : build_with_data(b, x, made); /* where nothing was to be done (conj of real) x is the result */
+  return made == data ? x
+                      : build_with_data(b, x, made); /* where nothing was to be done (conj of real) x is the result */
 }
 
 static damo_status fn_monoid(build *b, const fn_args *a, ptrvec *out) {

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 static damo_format format_prop(const damo_op *op) {
   damo_format f = DAMO_CSR;
   format_check(op->obj.ctx, op->def->name, op_prop(op, "format"), &f);
@@ -154,7 +152,7 @@ static const op_def format_def = {
     .props = "format",
     .n_in = 1,
     .init = check_format,
-    .view_map = view_of_first,
+    .view_map = sp_view_of_first,
     .infer_type = format_type,
     .perform = format_perform,
     .grad = format_grad,
@@ -250,7 +248,7 @@ static const op_def summed_def = {
     .name = "SumDuplicates",
     .doc = "the same matrix with sorted lines and every place stored once",
     .n_in = 1,
-    .view_map = view_of_first,
+    .view_map = sp_view_of_first,
     .infer_type = summed_type,
     .perform = summed_perform,
     .grad = pass_grad,
@@ -275,7 +273,7 @@ static damo_status transpose_type(const damo_op *op, damo_var *const *in, int n_
   DAMO_TRY(type_need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
   return type_give_sparse(op, out, format_other(var_format_of(in[0])), var_dtype(in[0]), var_itype(in[0]), shape[1],
-                     shape[0]);
+                          shape[0]);
 }
 
 static damo_status transpose_perform(thunk *t) { return thunk_give(t, 0, sparse_transpose(thunk_in_sparse(t, 0))); }
@@ -298,7 +296,7 @@ static const op_def transpose_def = {
     .name = "Transpose",
     .doc = "the transpose of a sparse matrix: the other format over the same arrays",
     .n_in = 1,
-    .view_map = view_of_first,
+    .view_map = sp_view_of_first,
     .infer_type = transpose_type,
     .perform = transpose_perform,
     .grad = transpose_grad,

@@ -7,11 +7,6 @@
  */
 #include "sparse_op.h"
 
-static damo_status need_same_shape(const damo_op *op, damo_var *const *in) {
-  DAMO_TRY(type_need_same_length(op, in, 0, 0, 1, 0));
-  return type_need_same_length(op, in, 0, 1, 1, 1);
-}
-
 /* The sum of the tangents' contributions that are there, in the result's dtype. */
 static damo_status give_sum(build *b, const damo_apply *node, damo_var *x, damo_var *y, damo_var **rout) {
   damo_var *sum = x == NULL ? y : y == NULL ? x : build_add_cotangents(b, node->in[0], x, y);
@@ -52,10 +47,10 @@ static damo_status ss_type(const damo_op *op, damo_var *const *in, int n_in, dam
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   DAMO_TRY(type_need_sparse(op, in, 1));
-  DAMO_TRY(need_same_shape(op, in));
+  DAMO_TRY(type_need_same_shape(op, in));
   for (int k = 0; k < 2; k++) shape[k] = in[in[0]->type->shape[k] < 0]->type->shape[k];
   return type_give_sparse(op, out, var_format_of(in[0]), dtype_promote(var_dtype(in[0]), var_dtype(in[1])),
-                     itype_join(var_itype(in[0]), var_itype(in[1])), shape[0], shape[1]);
+                          itype_join(var_itype(in[0]), var_itype(in[1])), shape[0], shape[1]);
 }
 
 static damo_status ss_perform(thunk *t) {
@@ -100,7 +95,7 @@ static damo_status need_number_or_matrix(const damo_op *op, damo_var *const *in)
 static damo_status sd_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(need_number_or_matrix(op, in));
-  if (var_ndim(in[1]) == 2) DAMO_TRY(need_same_shape(op, in));
+  if (var_ndim(in[1]) == 2) DAMO_TRY(type_need_same_shape(op, in));
   return type_give_like(op, out, in[0], dtype_promote(var_dtype(in[0]), var_dtype(in[1])));
 }
 
@@ -360,13 +355,6 @@ static const op_def row_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static damo_status refuse_dense(build *b, const fn_args *a, damo_var *const *pair) {
-  char p[320], q[320];
-  build_fail(b, DAMO_ETYPE, "%s: one operand must be sparse, got %s and %s", a->func->name,
-             type_format(p, sizeof p, pair[0]->type), type_format(q, sizeof q, pair[1]->type));
-  return b->status;
-}
-
 /* A dense operand next to a sparse x: a number or a matrix. */
 static damo_status need_factor(build *b, const fn_args *a, const damo_var *y) {
   if (var_ndim(y) == 0 || var_ndim(y) == 2) return DAMO_OK;
@@ -392,7 +380,7 @@ static damo_status fn_mul(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2];
   DAMO_TRY(pair_operands(b, a, pair));
   if (var_is_sparse(pair[0]) && var_is_sparse(pair[1])) return fn_give(b, out, build_class(b, &ss_def, pair, 2));
-  if (!var_is_sparse(pair[0]) && !var_is_sparse(pair[1])) return refuse_dense(b, a, pair);
+  if (!var_is_sparse(pair[0]) && !var_is_sparse(pair[1])) return fail_pair_dense(b, a, pair);
   damo_var *x = pair[!var_is_sparse(pair[0])], *y = pair[var_is_sparse(pair[0])];
   DAMO_TRY(need_factor(b, a, y));
   DAMO_TRY(need_whole(b, a, x, y));
@@ -415,7 +403,7 @@ damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out) {
 static damo_status fn_true_div(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2];
   DAMO_TRY(pair_operands(b, a, pair));
-  if (!var_is_sparse(pair[0]) && !var_is_sparse(pair[1])) return refuse_dense(b, a, pair);
+  if (!var_is_sparse(pair[0]) && !var_is_sparse(pair[1])) return fail_pair_dense(b, a, pair);
   if (var_is_sparse(pair[1])) {
     build_fail(
         b, DAMO_ETYPE,

@@ -42,13 +42,11 @@ static damo_status narrow_rop(build *b, damo_apply *node, damo_var *const *eval,
   return b->status;
 }
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 static const op_def narrow_def = {
     .name = "NarrowMinor",
     .doc = "a sparse matrix without the columns (csr) or rows (csc) that store nothing, where they are by far the most",
     .n_in = 1,
-    .view_map = view_of_first,
+    .view_map = sp_view_of_first,
     .infer_type = narrow_type,
     .perform = narrow_perform,
     .grad = narrow_grad,

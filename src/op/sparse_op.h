@@ -30,9 +30,11 @@ damo_status type_need_dense(const damo_op *op, damo_var *const *in, int i, int n
 damo_status type_need_matrix(const damo_op *op, damo_var *const *in, int i);
 /* A shape error where static lengths show that axis a of in[i] and axis b of in[j] differ. */
 damo_status type_need_same_length(const damo_op *op, damo_var *const *in, int i, int a, int j, int b);
+/* The same of both axes of in[0] and in[1]. */
+damo_status type_need_same_shape(const damo_op *op, damo_var *const *in);
 /* out[0] of that sparse Type; rows, cols -1 where unknown. */
 damo_status type_give_sparse(const damo_op *op, damo_type **out, damo_format format, damo_dtype dtype, damo_dtype itype,
-                        int64_t rows, int64_t cols);
+                             int64_t rows, int64_t cols);
 /* out[0]: x's Type with another dtype. */
 damo_status type_give_like(const damo_op *op, damo_type **out, const damo_var *x, damo_dtype dtype);
 damo_status type_give_dense(const damo_op *op, damo_type **out, damo_dtype dtype, int ndim, const int64_t *shape);
@@ -73,6 +75,8 @@ damo_var *any_operand(build *b, const fn_args *a, int i);
 damo_status pair_operands(build *b, const fn_args *a, damo_var **pair);
 /* The same in the dtype that they promote to: a node casts what it is given, once. */
 damo_status pair_promoted(build *b, const fn_args *a, damo_var **pair);
+/* Fails: no operand of the call is sparse. */
+damo_status fail_pair_dense(build *b, const fn_args *a, damo_var *const *pair);
 /* A call that is a class over the two operands, promoted. */
 damo_status fn_give_promoted(build *b, const fn_args *a, ptrvec *out, const op_def *def);
 /* A call that is a class over the two operands as they are. */
@@ -91,11 +95,11 @@ damo_var *build_to_format(build *b, damo_var *x, damo_format format);   /* x its
 damo_var *build_summed(build *b, damo_var *x); /* SumDuplicates: every place stored once, lines sorted */
 
 /* sparse_pattern.c */
-damo_var *build_data(build *b, damo_var *x);                 /* the vector of stored values, a view */
+damo_var *build_data(build *b, damo_var *x);                      /* the vector of stored values, a view */
 damo_var *build_with_data(build *b, damo_var *x, damo_var *data); /* x's pattern with other values; dtype is data's */
-damo_var *build_gather(build *b, damo_var *g, damo_var *x);  /* g, sparse or dense, at x's stored places: a vector */
+damo_var *build_gather(build *b, damo_var *g, damo_var *x); /* g, sparse or dense, at x's stored places: a vector */
 damo_var *build_structured(build *b, damo_var *g,
-                            damo_var *x); /* g on x's pattern: build_with_data(x, build_gather(g, x)) */
+                           damo_var *x); /* g on x's pattern: build_with_data(x, build_gather(g, x)) */
 damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype); /* x's shape and format, nothing stored */
 
 /* sparse_cotangent.c: what `part`, made of g as of a matrix that is y's cotangent, is for x, whose entries y has in
@@ -170,6 +174,10 @@ damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis);  /* a s
 
 /* ---- Rules shared ------------------------------------------------------------------------------------------------ */
 
+/* Output 0 may be a view of input 0. */
+extern const op_alias sp_view_of_first[];
+/* x + y of terms of a rule, NULL for 0. */
+damo_var *build_add_present(build *b, damo_var *x, damo_var *y);
 /* infer_shape: as input 0. (infer_shape_same of shape_int.h.) rop of ops linear in input 0 with no other differentiable
  * input: the op again on the tangent. */
 damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);

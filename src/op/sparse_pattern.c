@@ -30,14 +30,12 @@ damo_status sp_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_
   return b->status;
 }
 
-static const op_alias view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
 /* CSMProperties' first output alone: it has a Type for matrices of every size. */
 static const op_def data_def = {
     .name = "SparseData",
     .doc = "the vector of a sparse matrix's stored values, a view",
     .n_in = 1,
-    .view_map = view_of_first,
+    .view_map = sp_view_of_first,
     .infer_type = data_type,
     .perform = data_perform,
     .grad = sp_data_grad,
@@ -139,7 +137,7 @@ static const op_def gather_def = {
     .name = "GatherData",
     .doc = "the values of a sparse or dense matrix at the stored places of another",
     .n_in = 2,
-    .view_map = view_of_first,
+    .view_map = sp_view_of_first,
     .infer_type = gather_type,
     .perform = gather_perform,
     .grad = gather_grad,

@@ -143,7 +143,8 @@ static damo_status back_type(const damo_op *op, damo_var *const *in, int n_in, d
   const damo_type *x = in[2]->type;
   const damo_dtype dt = var_dtype(in[1]);
   if (var_is_dense(in[1])) return type_give_dense(op, out, dt, x->ndim, x->shape);
-  return type_give_sparse(op, out, var_format_of(in[1]), dt, var_itype(in[1]), x->shape[0], x->ndim == 2 ? x->shape[1] : 1);
+  return type_give_sparse(op, out, var_format_of(in[1]), dt, var_itype(in[1]), x->shape[0],
+                          x->ndim == 2 ? x->shape[1] : 1);
 }
 
 static damo_status check_columns_of(thunk *t, const int64_t *y, const int64_t *wanted) {
@@ -321,13 +322,15 @@ static damo_var *make_gap(const system_rule *r, char system, bool when, damo_var
 
 damo_var *build_rect_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs) {
   if (!x || !rhs || (var_is_dense(x) && var_is_dense(rhs))) return make_gap(r, r->system, when, x, rhs);
-  return build_difference(r->b, build_system_times(r, r->v.a, build_rect_taken(r, when, x)), build_rect_taken(r, when, rhs));
+  return build_difference(r->b, build_system_times(r, r->v.a, build_rect_taken(r, when, x)),
+                          build_rect_taken(r, when, rhs));
 }
 
 damo_var *build_rect_adjoint_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs) {
   build *b = r->b;
   if (x && rhs && !(var_is_dense(x) && var_is_dense(rhs)))
-    return build_difference(b, build_system_times_adjoint(r, r->v.a, build_rect_taken(r, when, x)), build_rect_taken(r, when, rhs));
+    return build_difference(b, build_system_times_adjoint(r, r->v.a, build_rect_taken(r, when, x)),
+                            build_rect_taken(r, when, rhs));
   if (r->system != 't') return make_gap(r, r->system == 'n' ? 'h' : 'n', when, x, rhs);
   return build_conj(b, make_gap(r, 'n', when, build_conj(b, x), build_conj(b, rhs)));
 }
@@ -390,8 +393,9 @@ static damo_status gap_rop(build *b, damo_apply *node, damo_var *const *eval, da
   const system_rule r = system_rule_of(b, node);
   const bool when = rect_when(node->op);
   damo_var *x = node->in[2], *d = build_tangent(b, eval[1], r.v.a), *dx = build_tangent(b, eval[2], x);
-  damo_var *db = build_tangent(b, eval[3], node->in[3]), *sum = d ? build_system_times(&r, d, build_rect_taken(&r, when, x)) : NULL;
-  if (dx != NULL) sum = build_sum(b, sum, build_system_times(&r, r.v.a, build_rect_taken(&r, when, dx)));
+  damo_var *db = build_tangent(b, eval[3], node->in[3]),
+           *sum = d ? build_system_times(&r, d, build_rect_taken(&r, when, x)) : NULL;
+  if (dx != NULL) sum = build_add_present(b, sum, build_system_times(&r, r.v.a, build_rect_taken(&r, when, dx)));
   if (db != NULL) sum = build_difference(b, sum, build_rect_taken(&r, when, db));
   rout[0] = sum;
   return b->status;

@@ -131,14 +131,15 @@ static damo_status solve_rop(build *b, damo_apply *node, damo_var *const *eval, 
   d = build_counting_part(b, &r.v, d);
   sum = build_difference(b, sum, build_system_times(&r, d, x));
   if (r.rectangular) {
-    damo_var *rest = build_system_times_adjoint(&r, d, build_rect_gap(&r, o, x, of_columns ? build_rect_taken(&r, when, rhs) : rhs));
+    damo_var *rest =
+        build_system_times_adjoint(&r, d, build_rect_gap(&r, o, x, of_columns ? build_rect_taken(&r, when, rhs) : rhs));
     sum = build_difference(b, sum, build_rect_back(&r, o, adjoint_solution(&r, NULL, rest), sum));
   }
   rout[0] = sum ? solution(&r, NULL, sum) : NULL;
   if (r.rectangular && rout[0] != NULL) {
     damo_var *y = build_system_times_adjoint(&r, d, adjoint_solution(&r, &i, x));
     damo_var *rest = build_difference(b, y, solution(&r, NULL, build_system_times(&r, a, y)));
-    rout[0] = build_sum(b, rout[0], build_rect_back(&r, i, rest, rout[0]));
+    rout[0] = build_add_present(b, rout[0], build_rect_back(&r, i, rest, rout[0]));
   }
   return b->status;
 }

@@ -39,7 +39,8 @@ static damo_status split_type(const damo_op *op, damo_var *const *in, int n_in, 
     DAMO_TRY(type_need_dense(op, in, i + 1, 0));
     shape[axis] = -1;
     if (!var_static_int(in[i + 1], &shape[axis]) || shape[axis] < 0) shape[axis] = -1;
-    DAMO_TRY(type_give_sparse(op, out + i, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]));
+    DAMO_TRY(
+        type_give_sparse(op, out + i, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]));
   }
   return DAMO_OK;
 }

@@ -18,7 +18,7 @@ static damo_status structured_type(const damo_op *op, damo_var *const *in, int n
   const damo_dtype dt = dtype_promote(var_dtype(in[0]), var_dtype(in[1]));
   if (var_is_dense(in[1])) return type_give_dense(op, out, dt, 2, shape);
   return type_give_sparse(op, out, var_format_of(in[0]), dt, itype_join(var_itype(in[0]), var_itype(in[1])), shape[0],
-                     shape[1]);
+                          shape[1]);
 }
 
 static damo_status structured_perform(thunk *t) {
@@ -60,7 +60,7 @@ static damo_status structured_rop(build *b, damo_apply *node, damo_var *const *e
   damo_var *dx = build_tangent(b, eval[0], node->in[0]), *dy = build_tangent(b, eval[1], node->in[1]);
   if (dx != NULL) dx = build_structured_dot(b, dx, node->in[1]);
   if (dy != NULL) dy = build_structured_dot(b, node->in[0], dy);
-  rout[0] = dx && dy ? build_fn2(b, "add", dx, dy) : dx ? dx : dy;
+  rout[0] = build_add_present(b, dx, dy);
   return b->status;
 }
 
@@ -207,8 +207,7 @@ static damo_status rop_of_two(build *b, damo_apply *node, damo_var *const *eval,
     damo_var *in[4], *dk = build_tangent(b, eval[k], node->in[k]);
     if (dk == NULL) continue;
     for (int i = 0; i < node->n_in; i++) in[i] = i == k ? dk : node->in[i];
-    damo_var *term = build_op(b, damo_retain(node->op), in, node->n_in);
-    sum = sum ? build_fn2(b, "add", sum, term) : term;
+    sum = build_add_present(b, sum, build_op(b, damo_retain(node->op), in, node->n_in));
   }
   rout[0] = sum;
   return b->status;

@@ -47,7 +47,7 @@ static damo_status sum_type(const damo_op *op, damo_var *const *in, int n_in, da
   const int axis = sum_axis(op);
   DAMO_TRY(type_need_sparse(op, in, 0));
   return type_give_dense(op, out, reduce_out_dtype(REDUCE_SUM, var_dtype(in[0])), axis < 0 ? 0 : 1,
-                    &in[0]->type->shape[axis == 0]);
+                         &in[0]->type->shape[axis == 0]);
 }
 
 /* Sums along an axis into the cell's own memory, the dtype being the matrix's. */

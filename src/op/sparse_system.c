@@ -65,8 +65,6 @@ damo_var *build_difference(build *b, damo_var *x, damo_var *y) {
   return x && y ? build_fn2(b, "sub", x, y) : x ? x : y ? build_fn1(b, "neg", y) : NULL;
 }
 
-damo_var *build_sum(build *b, damo_var *x, damo_var *y) { return x && y ? build_fn2(b, "add", x, y) : x ? x : y; }
-
 static damo_var *product(const system_rule *r, damo_var *m, damo_var *x) {
   if (m == NULL || x == NULL) return NULL;
   return var_is_sparse(x) ? build_structured_dot(r->b, m, x) : build_sparse_dot(r->b, m, x);

@@ -32,7 +32,6 @@ typedef struct system_rule {
 system_rule system_rule_of(build *b, const damo_apply *node);
 
 damo_var *build_difference(build *b, damo_var *x, damo_var *y);
-damo_var *build_sum(build *b, damo_var *x, damo_var *y);
 /* op(D)·x and op(D)ᴴ·x, where B is op(A), for A or a tangent of it. */
 damo_var *build_system_times(const system_rule *r, damo_var *d, damo_var *x);
 damo_var *build_system_times_adjoint(const system_rule *r, damo_var *d, damo_var *x);

@@ -45,6 +45,11 @@ damo_status type_need_same_length(const damo_op *op, damo_var *const *in, int i,
       (long long)n);
 }
 
+damo_status type_need_same_shape(const damo_op *op, damo_var *const *in) {
+  DAMO_TRY(type_need_same_length(op, in, 0, 0, 1, 0));
+  return type_need_same_length(op, in, 0, 1, 1, 1);
+}
+
 /* ": the dense operand has length 1 …" and how to say so; nothing where that is not what differs. */
 static void stretch_hint(char *dst, size_t n, const damo_type *type, const damo_sparse *x, const damo_array *y) {
   char dims[2][24];
@@ -89,7 +94,7 @@ static damo_status given(const damo_op *op, const damo_type *t) {
 }
 
 damo_status type_give_sparse(const damo_op *op, damo_type **out, damo_format format, damo_dtype dtype, damo_dtype itype,
-                        int64_t rows, int64_t cols) {
+                             int64_t rows, int64_t cols) {
   out[0] = type_sparse(op->obj.ctx, format, dtype, itype, (const int64_t[2]){rows, cols});
   return given(op, out[0]);
 }
@@ -171,6 +176,13 @@ damo_status pair_operands(build *b, const fn_args *a, damo_var **pair) {
   return b->status == DAMO_OK ? build_resolve(b, a->in, 2, false, pair) : b->status;
 }
 
+damo_status fail_pair_dense(build *b, const fn_args *a, damo_var *const *pair) {
+  char p[320], q[320];
+  build_fail(b, DAMO_ETYPE, "%s: one operand must be sparse, got %s and %s", a->func->name,
+             type_format(p, sizeof p, pair[0]->type), type_format(q, sizeof q, pair[1]->type));
+  return b->status;
+}
+
 damo_var *build_class(build *b, const op_def *def, damo_var *const *in, int n_in) {
   if (b->status != DAMO_OK) return NULL;
   for (int i = 0; i < n_in; i++) {
@@ -199,6 +211,12 @@ damo_status fn_give_promoted(build *b, const fn_args *a, ptrvec *out, const op_d
 }
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
+
+const op_alias sp_view_of_first[] = {{0, 0}, OP_ALIAS_END};
+
+damo_var *build_add_present(build *b, damo_var *x, damo_var *y) {
+  return x && y ? build_fn2(b, "add", x, y) : x ? x : y;
+}
 
 damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   if (eval[0] != NULL) rout[0] = build_op(b, damo_retain(node->op), eval, 1);

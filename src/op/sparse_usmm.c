@@ -105,18 +105,14 @@ static damo_status usmm_grad(build *b, damo_apply *node, damo_var *const *gout, 
   return b->status;
 }
 
-static damo_var *plus(build *b, damo_var *sum, damo_var *term) {
-  return sum && term ? build_fn2(b, "add", sum, term) : sum ? sum : term;
-}
-
 static damo_status usmm_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   damo_var *d[4], *const *in = node->in, *sum = NULL;
   for (int i = 0; i < 4; i++) d[i] = build_tangent(b, eval[i], in[i]);
   if (d[X]) sum = build_sparse_dot(b, d[X], in[Y]);
-  if (d[Y]) sum = plus(b, sum, build_sparse_dot(b, in[X], d[Y]));
+  if (d[Y]) sum = build_add_present(b, sum, build_sparse_dot(b, in[X], d[Y]));
   if (sum) sum = build_fn2(b, "mul", in[ALPHA], sum);
-  if (d[ALPHA]) sum = plus(b, sum, build_fn2(b, "mul", d[ALPHA], build_sparse_dot(b, in[X], in[Y])));
-  rout[0] = plus(b, sum, d[Z]);
+  if (d[ALPHA]) sum = build_add_present(b, sum, build_fn2(b, "mul", d[ALPHA], build_sparse_dot(b, in[X], in[Y])));
+  rout[0] = build_add_present(b, sum, d[Z]);
   return b->status;
 }
 
