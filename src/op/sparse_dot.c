@@ -10,14 +10,14 @@
 
 /* ---- Shared ------------------------------------------------------------------------------------------------------ */
 
-static damo_status check_operand(const damo_op *op, damo_var *const *in, int i, bool vectors) {
+static damo_status sp_dot_check_operand(const damo_op *op, damo_var *const *in, int i, bool vectors) {
   if (vectors && var_is_dense(in[i]) && var_ndim(in[i]) == 1) return DAMO_OK;
   return type_need_matrix(op, in, i);
 }
 
 damo_status product_check(const damo_op *op, damo_var *const *in, int i, int j, bool vectors) {
-  DAMO_TRY(check_operand(op, in, i, vectors));
-  DAMO_TRY(check_operand(op, in, j, vectors));
+  DAMO_TRY(sp_dot_check_operand(op, in, i, vectors));
+  DAMO_TRY(sp_dot_check_operand(op, in, j, vectors));
   const damo_type *x = in[i]->type, *y = in[j]->type;
   char tx[320], ty[320];
   if (!type_is_sparse(x) && !type_is_sparse(y)) {
@@ -48,8 +48,8 @@ damo_status thunk_product_shape(thunk *t, int i, int j, int *ndim, int64_t *shap
 }
 
 /* One sparse operand. */
-static damo_status run_dense(thunk *t, damo_sparse *a, damo_array *x, bool left, const void *alpha, const damo_array *z,
-                             damo_array *y) {
+static damo_status sp_dot_run_dense(thunk *t, damo_sparse *a, damo_array *x, bool left, const void *alpha,
+                                    const damo_array *z, damo_array *y) {
   const damo_dtype dt = array_dtype(y);
   damo_status s = DAMO_EMEMORY;
   damo_sparse *own = sparse_cast(a, dt);
@@ -57,9 +57,9 @@ static damo_status run_dense(thunk *t, damo_sparse *a, damo_array *x, bool left,
   if (dense != NULL) {
     const sparse_product p = {own, false, left, alpha, dense, z, y, t->state};
     const size_t size = sparse_product_room(&p);
-    void *room = size > 0 ? thunk_scratch(t, size) : NULL;
-    if (size == 0 || room != NULL) {
-      sparse_product_run(&p, room);
+    void *workspace = size > 0 ? thunk_scratch(t, size) : NULL;
+    if (size == 0 || workspace != NULL) {
+      sparse_product_run(&p, workspace);
       s = DAMO_OK;
     }
   }
@@ -68,7 +68,8 @@ static damo_status run_dense(thunk *t, damo_sparse *a, damo_array *x, bool left,
   return s;
 }
 
-static damo_status run_sparse(damo_sparse *a, damo_sparse *b, const void *alpha, const damo_array *z, damo_array *y) {
+static damo_status sp_dot_run_sparse(damo_sparse *a, damo_sparse *b, const void *alpha, const damo_array *z,
+                                     damo_array *y) {
   damo_sparse *x = sparse_cast(a, array_dtype(y)), *own = x ? sparse_cast(b, array_dtype(y)) : NULL;
   damo_status s = own != NULL ? DAMO_OK : DAMO_EMEMORY;
   if (s == DAMO_OK && z == NULL) memset(y->data, 0, (size_t)array_size(y) * dtype_size(array_dtype(y)));
@@ -80,9 +81,9 @@ static damo_status run_sparse(damo_sparse *a, damo_sparse *b, const void *alpha,
 }
 
 damo_status thunk_product(thunk *t, int i, int j, const void *alpha, const damo_array *z, damo_array *y) {
-  if (!thunk_in_is_sparse(t, i)) return run_dense(t, thunk_in_sparse(t, j), thunk_in(t, i), true, alpha, z, y);
-  if (!thunk_in_is_sparse(t, j)) return run_dense(t, thunk_in_sparse(t, i), thunk_in(t, j), false, alpha, z, y);
-  return run_sparse(thunk_in_sparse(t, i), thunk_in_sparse(t, j), alpha, z, y);
+  if (!thunk_in_is_sparse(t, i)) return sp_dot_run_dense(t, thunk_in_sparse(t, j), thunk_in(t, i), true, alpha, z, y);
+  if (!thunk_in_is_sparse(t, j)) return sp_dot_run_dense(t, thunk_in_sparse(t, i), thunk_in(t, j), false, alpha, z, y);
+  return sp_dot_run_sparse(thunk_in_sparse(t, i), thunk_in_sparse(t, j), alpha, z, y);
 }
 
 damo_status thunk_give_product(thunk *t, damo_sparse *take) {
@@ -117,7 +118,7 @@ damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x) {
 
 /* ---- Dot --------------------------------------------------------------------------------------------------------- */
 
-static damo_status dot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status sp_dot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
   DAMO_TRY(product_check(op, in, 0, 1, true));
@@ -125,7 +126,7 @@ static damo_status dot_type(const damo_op *op, damo_var *const *in, int n_in, da
   return type_give_dense(op, out, dtype_promote(var_dtype(in[0]), var_dtype(in[1])), n, shape);
 }
 
-static damo_status dot_perform(thunk *t) {
+static damo_status sp_dot_perform(thunk *t) {
   int64_t shape[2];
   int n = 0;
   DAMO_TRY(thunk_product_shape(t, 0, 1, &n, shape));
@@ -134,7 +135,7 @@ static damo_status dot_perform(thunk *t) {
 }
 
 /* Regular: dense for a sparse operand too. */
-static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status sp_dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (g == NULL) return DAMO_OK;
   gin[0] = build_flat_zeros(b, node, 0);
@@ -151,7 +152,7 @@ static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, d
   return b->status;
 }
 
-static damo_status dot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+static damo_status sp_dot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   damo_var *dx = eval[0] ? build_fn2(b, "dot", eval[0], node->in[1]) : NULL;
   damo_var *dy = eval[1] ? build_fn2(b, "dot", node->in[0], eval[1]) : NULL;
   rout[0] = build_add_present(b, dx, dy);
@@ -162,11 +163,11 @@ const op_def sp_dot_def = {
     .name = "Dot",
     .doc = "the dense product of matrices and vectors, one of them sparse",
     .n_in = 2,
-    .infer_type = dot_type,
+    .infer_type = sp_dot_type,
     .state_size = sizeof(sparse_turned),
-    .perform = dot_perform,
-    .grad = dot_grad,
-    .rop = dot_rop,
+    .perform = sp_dot_perform,
+    .grad = sp_dot_grad,
+    .rop = sp_dot_rop,
     .infer_shape = infer_shape_product,
     .terms = TERMS_LINEAR,
 };
@@ -177,12 +178,12 @@ damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y) {
 
 /* ---- TrueDot ----------------------------------------------------------------------------------------------------- */
 
-static bool preserves_dense(const damo_op *op) {
+static bool true_dot_preserves_dense(const damo_op *op) {
   const prop_value *v = op_prop(op, "grad_preserves_dense");
   return v->kind == PROP_NIL || v->u.i != 0;
 }
 
-static damo_status true_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status true_dot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];
   (void)n_in;
   DAMO_TRY(product_check(op, in, 0, 1, false));
@@ -196,7 +197,7 @@ static damo_status true_type(const damo_op *op, damo_var *const *in, int n_in, d
   return type_give_sparse(op, out, var_format_of(in[sx ? 0 : 1]), var_dtype(in[0]), itype, shape[0], shape[1]);
 }
 
-static damo_status true_perform(thunk *t) {
+static damo_status true_dot_perform(thunk *t) {
   int64_t shape[2];
   int n = 0;
   DAMO_TRY(thunk_product_shape(t, 0, 1, &n, shape));
@@ -215,27 +216,27 @@ damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves
   return build_op(b, op_new(b->ctx, &true_dot_def, &p, 1), (damo_var *[]){x, y}, 2);
 }
 
-static damo_var *own_kind(build *b, const damo_op *op, damo_var *g, const damo_var *x) {
-  return var_is_dense(x) && preserves_dense(op) ? build_toarray(b, g) : g;
+static damo_var *true_dot_own_kind(build *b, const damo_op *op, damo_var *g, const damo_var *x) {
+  return var_is_dense(x) && true_dot_preserves_dense(op) ? build_toarray(b, g) : g;
 }
 
-static damo_status true_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status true_dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
   if (g == NULL) return DAMO_OK;
   gin[0] = build_flat_zeros(b, node, 0);
   gin[1] = build_flat_zeros(b, node, 1);
   if (gin[0] != NULL) return b->status;
-  const bool keep = preserves_dense(node->op);
+  const bool keep = true_dot_preserves_dense(node->op);
   g = build_tangent(b, g, node->out[0]);
   damo_var *xc = build_conj(b, x), *yc = build_conj(b, y);
   damo_var *left = build_left_factor(b, g, x), *xt = build_left_factor(b, build_sparse_transpose(b, xc), y);
-  gin[0] = own_kind(b, node->op, build_true_dot(b, left, build_sparse_transpose(b, yc), keep), x);
-  gin[1] = own_kind(b, node->op, build_true_dot(b, xt, g, keep), y);
+  gin[0] = true_dot_own_kind(b, node->op, build_true_dot(b, left, build_sparse_transpose(b, yc), keep), x);
+  gin[1] = true_dot_own_kind(b, node->op, build_true_dot(b, xt, g, keep), y);
   return b->status;
 }
 
-static damo_status true_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  const bool keep = preserves_dense(node->op);
+static damo_status true_dot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const bool keep = true_dot_preserves_dense(node->op);
   damo_var *dx = build_tangent(b, eval[0], node->in[0]), *dy = build_tangent(b, eval[1], node->in[1]);
   if (dx != NULL) dx = build_true_dot(b, dx, node->in[1], keep);
   if (dy != NULL) dy = build_true_dot(b, node->in[0], dy, keep);
@@ -250,10 +251,10 @@ const op_def true_dot_def = {
         "dense",
     .props = "grad_preserves_dense",
     .n_in = 2,
-    .infer_type = true_type,
-    .perform = true_perform,
-    .grad = true_grad,
-    .rop = true_rop,
+    .infer_type = true_dot_type,
+    .perform = true_dot_perform,
+    .grad = true_dot_grad,
+    .rop = true_dot_rop,
     .infer_shape = infer_shape_product,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
@@ -261,9 +262,11 @@ const op_def true_dot_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static damo_status fn_dot(build *b, const fn_args *a, ptrvec *out) { return fn_give_promoted(b, a, out, &sp_dot_def); }
+static damo_status sp_fn_dot(build *b, const fn_args *a, ptrvec *out) {
+  return fn_give_promoted(b, a, out, &sp_dot_def);
+}
 
-static damo_status fn_true_dot(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_true_dot(build *b, const fn_args *a, ptrvec *out) {
   bool keep = true;
   damo_var *pair[2];
   DAMO_TRY(fn_opt_bool(a, 0, &keep));
@@ -274,16 +277,16 @@ static damo_status fn_true_dot(build *b, const fn_args *a, ptrvec *out) {
 const op_func sparse_dot_funcs[] = {
     {.name = "sparse.dot",
      .operands = "x y",
-     .call = fn_dot,
+     .call = sp_fn_dot,
      .doc = "the dense product of two matrices, or a matrix and a vector, one of them sparse; regular gradient"},
     {.name = "sparse.matmul",
      .operands = "x y",
-     .call = fn_dot,
+     .call = sp_fn_dot,
      .doc = "the dense product of two matrices, or a matrix and a vector, one of them sparse: dot"},
     {.name = "sparse.true_dot",
      .operands = "x y",
      .options = "grad_preserves_dense:bool",
-     .call = fn_true_dot,
+     .call = sp_fn_true_dot,
      .doc = "the product of two matrices, one of them sparse, as a sparse one; regular gradient, dense for a dense "
             "operand unless grad_preserves_dense=false"},
     {.name = NULL},

@@ -43,22 +43,22 @@ void connect_all_but_factor(const damo_apply *node, bool *connected) {
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-static const char *const assume_names[] = {"none", "pos", "sym", "gen"};
+static const char *const factor_assume_names[] = {"none", "pos", "sym", "gen"};
 
-static int assume_of(const prop_value *v) {
+static int factor_assume_of(const prop_value *v) {
   if (v->kind == PROP_NIL) return FACTOR_ASSUME_NONE;
   for (int k = FACTOR_ASSUME_POS; v->kind == PROP_STR && k <= FACTOR_ASSUME_GEN; k++) {
-    if (strcmp(v->u.s, assume_names[k]) == 0) return k;
+    if (strcmp(v->u.s, factor_assume_names[k]) == 0) return k;
   }
   return -1;
 }
 
-typedef struct factor_state {
+typedef struct factorize_state {
   damo_factor *kept, *before;       /* the last one made or refreshed, and the one before, where that was held */
   int64_t analyses, factorizations; /* of those kept before */
-} factor_state;
+} factorize_state;
 
-static void drop_kept(factor_state *s) {
+static void factorize_drop_kept(factorize_state *s) {
   if (s->kept == NULL) return;
   const factor_info info = factor_get_info(s->kept);
   s->analyses += info.analyses;
@@ -67,38 +67,38 @@ static void drop_kept(factor_state *s) {
   s->kept = NULL;
 }
 
-static void swap_kept(factor_state *s) {
+static void factorize_swap_kept(factorize_state *s) {
   damo_factor *last = s->kept;
   s->kept = s->before;
   s->before = last;
 }
 
-static void state_clear(thunk *t) {
-  factor_state *s = t->state;
-  drop_kept(s);
-  swap_kept(s);
-  drop_kept(s);
+static void factorize_clear(thunk *t) {
+  factorize_state *s = t->state;
+  factorize_drop_kept(s);
+  factorize_swap_kept(s);
+  factorize_drop_kept(s);
 }
 
 /* Somebody beside the thunk and its cell holds the factor. */
-static bool is_held(const thunk *t, const factor_state *s) {
+static bool factorize_is_held(const thunk *t, const factorize_state *s) {
   const damo_obj *kept = (const damo_obj *)s->kept;
   return kept != NULL && kept->refs > (*t->out[0] == kept ? 2 : 1);
 }
 
-static damo_factor *fresh_factor(const thunk *t, damo_sparse *a) {
+static damo_factor *factorize_matrix(const thunk *t, damo_sparse *a) {
   if (t->node->op->def == &factorize_qr_def) return factor_new_least_squares(a);
-  return factor_new(a, (factor_assume)assume_of(op_prop(t->node->op, "assume")));
+  return factor_new(a, (factor_assume)factor_assume_of(op_prop(t->node->op, "assume")));
 }
 
 static damo_status factorize_perform(thunk *t) {
-  factor_state *s = t->state;
+  factorize_state *s = t->state;
   damo_sparse *a = thunk_in_sparse(t, 0);
-  if (is_held(t, s)) swap_kept(s);
-  if (is_held(t, s)) drop_kept(s);
+  if (factorize_is_held(t, s)) factorize_swap_kept(s);
+  if (factorize_is_held(t, s)) factorize_drop_kept(s);
   if (s->kept != NULL) {
     DAMO_TRY(factor_refresh(s->kept, a));
-  } else if ((s->kept = fresh_factor(t, a)) == NULL) {
+  } else if ((s->kept = factorize_matrix(t, a)) == NULL) {
     return damo_error_status(t->ctx);
   }
   if (*t->out[0] != (damo_obj *)s->kept) thunk_set_out(t, 0, damo_retain(s->kept));
@@ -108,7 +108,7 @@ static damo_status factorize_perform(thunk *t) {
 void factor_counts(const thunk *t, int64_t *analyses, int64_t *factorizations) {
   const op_def *def = t->node->op->def;
   if (def != &factorize_def && def != &factorize_qr_def) return;
-  const factor_state *s = t->state;
+  const factorize_state *s = t->state;
   *analyses += s->analyses;
   *factorizations += s->factorizations;
   for (int k = 0; k < 2; k++) {
@@ -122,12 +122,12 @@ void factor_counts(const thunk *t, int64_t *analyses, int64_t *factorizations) {
 
 /* ---- The classes ------------------------------------------------------------------------------------------------- */
 
-static damo_dtype factor_dtype(const damo_var *a) {
+static damo_dtype factorize_dtype(const damo_var *a) {
   return dtype_is_discrete(var_dtype(a)) ? DAMO_FLOAT64 : var_dtype(a);
 }
 
 static damo_status factorize_init(damo_op *op) {
-  if (assume_of(op_prop(op, "assume")) >= 0) return DAMO_OK;
+  if (factor_assume_of(op_prop(op, "assume")) >= 0) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Factorize: assume is 'pos', 'sym', 'gen' or nil");
 }
 
@@ -136,27 +136,27 @@ static damo_status factorize_type(const damo_op *op, damo_var *const *in, int n_
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
-  const int assume = assume_of(op_prop(op, "assume"));
+  const int assume = factor_assume_of(op_prop(op, "assume"));
   const bool square = assume == FACTOR_ASSUME_POS || assume == FACTOR_ASSUME_SYM;
   if (square && shape[0] >= 0 && shape[1] >= 0 && shape[0] != shape[1]) {
     return ctx_fail(op->obj.ctx, DAMO_ESHAPE,
                     "%s: the matrix has shape (%lld, %lld), expected a square one under assume='%s'", op->def->name,
-                    (long long)shape[0], (long long)shape[1], assume_names[assume]);
+                    (long long)shape[0], (long long)shape[1], factor_assume_names[assume]);
   }
   const int64_t rows = square && shape[0] < 0 ? shape[1] : shape[0], cols = square && shape[1] < 0 ? rows : shape[1];
-  out[0] = type_factor(op->obj.ctx, factor_dtype(in[0]), (const int64_t[2]){rows, cols}, false);
+  out[0] = type_factor(op->obj.ctx, factorize_dtype(in[0]), (const int64_t[2]){rows, cols}, false);
   return out[0] != NULL ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
-static damo_status qr_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status factorize_qr_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
-  out[0] = type_factor(op->obj.ctx, factor_dtype(in[0]), in[0]->type->shape, true);
+  out[0] = type_factor(op->obj.ctx, factorize_dtype(in[0]), in[0]->type->shape, true);
   return out[0] != NULL ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
 /* A factor kept from call to call is worth more than one that is a constant. */
-static bool never_folded(const damo_apply *node) {
+static bool factorize_is_never_folded(const damo_apply *node) {
   (void)node;
   return false;
 }
@@ -169,31 +169,31 @@ const op_def factorize_def = {
     .init = factorize_init,
     .infer_type = factorize_type,
     .perform = factorize_perform,
-    .state_size = sizeof(factor_state),
-    .state_clear = state_clear,
+    .state_size = sizeof(factorize_state),
+    .state_clear = factorize_clear,
     .grad = grad_none,
     .rop = rop_none,
     .connection_pattern = connect_none,
-    .do_constant_folding = never_folded,
+    .do_constant_folding = factorize_is_never_folded,
 };
 
 const op_def factorize_qr_def = {
     .name = "FactorizeQR",
     .doc = "the QR factor of a sparse matrix of any shape, for least squares",
     .n_in = 1,
-    .infer_type = qr_type,
+    .infer_type = factorize_qr_type,
     .perform = factorize_perform,
-    .state_size = sizeof(factor_state),
-    .state_clear = state_clear,
+    .state_size = sizeof(factorize_state),
+    .state_clear = factorize_clear,
     .grad = grad_none,
     .rop = rop_none,
     .connection_pattern = connect_none,
-    .do_constant_folding = never_folded,
+    .do_constant_folding = factorize_is_never_folded,
 };
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
-static bool refuse_option(build *b, const fn_args *a) {
+static bool sp_fail_factor_option(build *b, const fn_args *a) {
   build_fail(b, DAMO_EVALUE, "%s: option 'assume' is for a matrix: this factor is made already", a->func->name);
   return false;
 }
@@ -212,12 +212,12 @@ bool factor_operand(build *b, const fn_args *a, int assume, factor_var *out) {
   if (x == NULL || !check_on_fail(b, a, assume + 1)) return false;
   if (type_is_factor(x->type)) {
     const bool known = x->owner != NULL && x->owner->op->def == &factorize_def;
-    if (v->kind != PROP_NIL) return refuse_option(b, a);
+    if (v->kind != PROP_NIL) return sp_fail_factor_option(b, a);
     if (known) v = op_prop(x->owner->op, "assume");
-    *out = (factor_var){x, known ? x->owner->in[0] : NULL, known && assume_of(v) == FACTOR_ASSUME_POS};
+    *out = (factor_var){x, known ? x->owner->in[0] : NULL, known && factor_assume_of(v) == FACTOR_ASSUME_POS};
     return true;
   }
-  if (assume_of(v) < 0) {
+  if (factor_assume_of(v) < 0) {
     build_fail(b, DAMO_EVALUE, "%s: option 'assume' is 'pos', 'sym' or 'gen', not '%s'", a->func->name,
                v->kind == PROP_STR ? v->u.s : "another value");
     return false;
@@ -225,7 +225,7 @@ bool factor_operand(build *b, const fn_args *a, int assume, factor_var *out) {
   x = sparse_operand(b, a, 0);
   if (x == NULL) return false;
   damo_var *f = build_op(b, op_new(b->ctx, &factorize_def, v, 1), &x, 1);
-  *out = (factor_var){f, x, assume_of(v) == FACTOR_ASSUME_POS};
+  *out = (factor_var){f, x, factor_assume_of(v) == FACTOR_ASSUME_POS};
   return f != NULL;
 }
 
@@ -265,19 +265,19 @@ damo_var *build_counting_part(build *b, const factor_var *v, damo_var *x) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static damo_status fn_factorize(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_factorize(build *b, const fn_args *a, ptrvec *out) {
   factor_var v;
   if (!factor_operand(b, a, 0, &v)) return b->status;
   return fn_give(b, out, v.f);
 }
 
-static damo_status rcond_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status sp_factor_rcond_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_square_factor(op, in));
   return type_give_dense(op, out, DAMO_FLOAT64, 0, NULL);
 }
 
-static damo_status rcond_perform(thunk *t) {
+static damo_status sp_factor_rcond_perform(thunk *t) {
   damo_array *out = thunk_out(t, 0, DAMO_FLOAT64, 0, NULL);
   scalar value = {.dtype = DAMO_FLOAT64};
   if (out == NULL) return DAMO_EMEMORY;
@@ -286,36 +286,36 @@ static damo_status rcond_perform(thunk *t) {
   return DAMO_OK;
 }
 
-static const op_def rcond_def = {
+static const op_def sp_factor_rcond_def = {
     .name = "FactorRcond",
     .doc = "an estimate of a factor's reciprocal condition number",
     .n_in = 1,
-    .infer_type = rcond_type,
-    .perform = rcond_perform,
+    .infer_type = sp_factor_rcond_type,
+    .perform = sp_factor_rcond_perform,
     .grad = grad_none,
     .rop = rop_none,
     .infer_shape = infer_shape_scalars,
     .connection_pattern = connect_none,
 };
 
-static damo_status fn_rcond(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_rcond(build *b, const fn_args *a, ptrvec *out) {
   factor_var v;
   if (!factor_operand(b, a, 0, &v)) return b->status;
-  return fn_give(b, out, build_class(b, &rcond_def, &v.f, 1));
+  return fn_give(b, out, build_class(b, &sp_factor_rcond_def, &v.f, 1));
 }
 
 const op_func sparse_factor_funcs[] = {
     {.name = "sparse.factorize",
      .operands = "A",
      .options = "assume:str on_fail:str",
-     .call = fn_factorize,
+     .call = sp_fn_factorize,
      .doc = "the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'"},
     {.name = "sparse.rcond",
      .operands = "A",
      .options = "assume:str on_fail:str",
-     .call = fn_rcond,
+     .call = sp_fn_rcond,
      .doc = "an estimate of the reciprocal condition number of a sparse matrix or its factor"},
     {.name = NULL},
 };
 
-const op_def *const sparse_factor_classes[] = {&factorize_def, &factorize_qr_def, &rcond_def, NULL};
+const op_def *const sparse_factor_classes[] = {&factorize_def, &factorize_qr_def, &sp_factor_rcond_def, NULL};

@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-#define COLUMNS 32 /* of the inverse at a time */
+#define SANDWICH_COLUMNS 32 /* of the inverse at a time */
 
-static const op_def inverse_def, sandwich_def;
+static const op_def sp_factor_inverse_def, sp_factor_sandwich_def;
 
-static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in, int most) {
+static damo_status sp_factor_inverse_check_inputs(const damo_op *op, damo_var *const *in, int n_in, int most) {
   if (n_in != most && n_in != most - 1) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected %d inputs, or %d without A, got %d", op->def->name, most,
                     most - 1, n_in);
@@ -27,7 +27,8 @@ static damo_status check_inputs(const damo_op *op, damo_var *const *in, int n_in
   return DAMO_OK;
 }
 
-static damo_status entries_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+static damo_status sp_factor_entries_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                           damo_var ***out_shape) {
   (void)in_shape;
   out_shape[0][0] = build_fn1(b, "sparse.nnz", node->in[node->n_in - 1]);
   return b->status;
@@ -35,27 +36,27 @@ static damo_status entries_shape(build *b, damo_apply *node, damo_var *const *co
 
 /* ---- FactorInverse ----------------------------------------------------------------------------------------------- */
 
-static damo_status inverse_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  DAMO_TRY(check_inputs(op, in, n_in, 3));
+static damo_status sp_factor_inverse_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  DAMO_TRY(sp_factor_inverse_check_inputs(op, in, n_in, 3));
   return type_give_dense(op, out, var_dtype(in[0]), 1, NULL);
 }
 
-static damo_status inverse_perform(thunk *t) {
+static damo_status sp_factor_inverse_perform(thunk *t) {
   return thunk_give(t, 0, factor_inverse_entries(thunk_in_factor(t, 0), thunk_in_sparse(t, t->n_in - 1)));
 }
 
 damo_var *build_factor_inverse(build *b, const factor_var *v, damo_var *p) {
-  damo_apply *node = build_on_factor(b, &inverse_def, v, &p, 1);
+  damo_apply *node = build_on_factor(b, &sp_factor_inverse_def, v, &p, 1);
   return node ? node->out[0] : NULL;
 }
 
 static damo_var *build_sandwich(build *b, const factor_var *v, damo_var *w, damo_var *p) {
-  damo_apply *node = build_on_factor(b, &sandwich_def, v, (damo_var *[]){w, p}, 2);
+  damo_apply *node = build_on_factor(b, &sp_factor_sandwich_def, v, (damo_var *[]){w, p}, 2);
   return node ? node->out[0] : NULL;
 }
 
 /* dA⁻¹ = −A⁻¹·dA·A⁻¹: turned round it takes the cotangent, on P's places, to A's. */
-static damo_status inverse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status sp_factor_inverse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 3);
   if (gout[0] == NULL || v.a == NULL) return b->status;
   damo_var *w = build_counting_part(b, &v, build_with_data(b, node->in[2], gout[0]));
@@ -64,7 +65,7 @@ static damo_status inverse_grad(build *b, damo_apply *node, damo_var *const *gou
   return b->status;
 }
 
-static damo_status inverse_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+static damo_status sp_factor_inverse_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   const factor_var v = factor_of_node(node, 3);
   if (v.a == NULL || eval[1] == NULL) return b->status;
   damo_var *d = build_counting_part(b, &v, build_tangent(b, eval[1], v.a));
@@ -74,47 +75,47 @@ static damo_status inverse_rop(build *b, damo_apply *node, damo_var *const *eval
 }
 
 /* A alone is differentiable. */
-static void inverse_connect(const damo_apply *node, bool *connected) {
+static void sp_factor_inverse_connect(const damo_apply *node, bool *connected) {
   for (int i = 0; i < node->n_in; i++) connected[i] = i == 1 && node->n_in == 3;
 }
 
-static const op_def inverse_def = {
+static const op_def sp_factor_inverse_def = {
     .name = "FactorInverse",
     .doc = "the entries of the transposed inverse at the stored places of P: (F, A, P), A for the gradient",
     .props = "positive",
     .n_in = OP_VARIADIC,
-    .infer_type = inverse_type,
-    .perform = inverse_perform,
-    .grad = inverse_grad,
-    .rop = inverse_rop,
-    .infer_shape = entries_shape,
-    .connection_pattern = inverse_connect,
+    .infer_type = sp_factor_inverse_type,
+    .perform = sp_factor_inverse_perform,
+    .grad = sp_factor_inverse_grad,
+    .rop = sp_factor_inverse_rop,
+    .infer_shape = sp_factor_entries_shape,
+    .connection_pattern = sp_factor_inverse_connect,
 };
 
 /* ---- FactorSandwich ---------------------------------------------------------------------------------------------- */
 
-static damo_status sandwich_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  DAMO_TRY(check_inputs(op, in, n_in, 4));
+static damo_status sp_factor_sandwich_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  DAMO_TRY(sp_factor_inverse_check_inputs(op, in, n_in, 4));
   const damo_dtype w = dtype_to_float(var_dtype(in[n_in - 2]));
   return type_give_dense(op, out, dtype_promote(var_dtype(in[0]), w), 1, NULL);
 }
 
 /* Columns of the inverse that are wanted: those whose row of P has entries. Room for all. */
-typedef struct sandwich {
+typedef struct sandwich_run_state {
   thunk *t;
   damo_factor *f;
   damo_sparse *w;
   const damo_sparse *places; /* P as csr, its data the numbers of P's entries */
   damo_array *out;
-} sandwich;
+} sandwich_run_state;
 
-static int64_t place_at(const damo_array *v, int64_t k) {
+static int64_t sandwich_place(const damo_array *v, int64_t k) {
   return array_dtype(v) == DAMO_INT64 ? ((const int64_t *)(const void *)v->data)[k]
                                       : ((const int32_t *)(const void *)v->data)[k];
 }
 
 /* A⁻¹·W·A⁻¹ of k unit vectors; NULL: the pending error. */
-static damo_array *block_of(const sandwich *s, const int64_t *columns, int64_t k) {
+static damo_array *sandwich_block(const sandwich_run_state *s, const int64_t *columns, int64_t k) {
   const int64_t shape[2] = {s->w->shape[0], k};
   damo_array *units = array_empty(s->t->ctx, array_dtype(s->out), 2, shape);
   if (units == NULL) return NULL;
@@ -134,26 +135,27 @@ static damo_array *block_of(const sandwich *s, const int64_t *columns, int64_t k
 }
 
 /* The block's entries to where P wants them. */
-static void take_entries(const sandwich *s, const damo_array *block, const int64_t *columns, int64_t k) {
+static void sandwich_take_entries(const sandwich_run_state *s, const damo_array *block, const int64_t *columns,
+                                  int64_t k) {
   const int64_t *number = (const int64_t *)(const void *)s->places->data->data;
   for (int64_t c = 0; c < k; c++) {
-    const int64_t end = place_at(s->places->indptr, columns[c] + 1);
-    for (int64_t e = place_at(s->places->indptr, columns[c]); e < end; e++) {
-      const int64_t from[2] = {place_at(s->places->indices, e), c};
+    const int64_t end = sandwich_place(s->places->indptr, columns[c] + 1);
+    for (int64_t e = sandwich_place(s->places->indptr, columns[c]); e < end; e++) {
+      const int64_t from[2] = {sandwich_place(s->places->indices, e), c};
       array_set(s->out, &number[e], scalar_cast(array_get(block, from), array_dtype(s->out)));
     }
   }
 }
 
-static damo_status run_sandwich(const sandwich *s) {
-  int64_t columns[COLUMNS], k = 0;
+static damo_status sandwich_run(const sandwich_run_state *s) {
+  int64_t columns[SANDWICH_COLUMNS], k = 0;
   const int64_t n = s->places->shape[0];
   for (int64_t i = 0; i < n; i++) {
-    if (place_at(s->places->indptr, i + 1) > place_at(s->places->indptr, i)) columns[k++] = i;
-    if (k < COLUMNS && (i < n - 1 || k == 0)) continue;
-    damo_array *block = block_of(s, columns, k);
+    if (sandwich_place(s->places->indptr, i + 1) > sandwich_place(s->places->indptr, i)) columns[k++] = i;
+    if (k < SANDWICH_COLUMNS && (i < n - 1 || k == 0)) continue;
+    damo_array *block = sandwich_block(s, columns, k);
     if (block == NULL) return damo_error_status(s->t->ctx);
-    take_entries(s, block, columns, k);
+    sandwich_take_entries(s, block, columns, k);
     damo_release(block);
     k = 0;
   }
@@ -161,7 +163,7 @@ static damo_status run_sandwich(const sandwich *s) {
 }
 
 /* P as csr with the numbers of its entries as data; NULL: memory error. */
-static damo_sparse *numbered(const damo_sparse *p) {
+static damo_sparse *sandwich_numbered(const damo_sparse *p) {
   const int64_t n = sparse_nnz(p);
   damo_array *numbers = array_empty(p->obj.ctx, DAMO_INT64, 1, &n);
   if (numbers == NULL) return NULL;
@@ -172,23 +174,23 @@ static damo_sparse *numbered(const damo_sparse *p) {
   return csr;
 }
 
-static damo_status sandwich_perform(thunk *t) {
+static damo_status sp_factor_sandwich_perform(thunk *t) {
   const damo_dtype dt = t->node->out[0]->type->dtype;
   const damo_sparse *p = thunk_in_sparse(t, t->n_in - 1);
-  sandwich s = {.t = t, .f = thunk_in_factor(t, 0)};
+  sandwich_run_state s = {.t = t, .f = thunk_in_factor(t, 0)};
   damo_status status = DAMO_EMEMORY;
-  damo_sparse *places = numbered(p);
+  damo_sparse *places = sandwich_numbered(p);
   s.w = places ? sparse_cast(thunk_in_sparse(t, t->n_in - 2), dt) : NULL;
   s.places = places;
   s.out = s.w ? thunk_out(t, 0, dt, 1, (const int64_t[]){sparse_nnz(p)}) : NULL;
-  if (s.out != NULL) status = run_sandwich(&s);
+  if (s.out != NULL) status = sandwich_run(&s);
   damo_release(places);
   damo_release(s.w);
   return status;
 }
 
 /* Linear in W; turned round W's places and P's change theirs. (Third derivatives of determinants are not there.) */
-static damo_status sandwich_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status sp_factor_sandwich_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 4);
   damo_var *w = node->in[node->n_in - 2], *p = node->in[node->n_in - 1];
   if (gout[0] == NULL) return b->status;
@@ -198,7 +200,7 @@ static damo_status sandwich_grad(build *b, damo_apply *node, damo_var *const *go
   return b->status;
 }
 
-static damo_status sandwich_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+static damo_status sp_factor_sandwich_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   const factor_var v = factor_of_node(node, 4);
   damo_var *d = build_tangent(b, eval[node->n_in - 2], node->in[node->n_in - 2]);
   if (v.a != NULL && eval[1] != NULL) {
@@ -209,21 +211,21 @@ static damo_status sandwich_rop(build *b, damo_apply *node, damo_var *const *eva
   return b->status;
 }
 
-static void sandwich_connect(const damo_apply *node, bool *connected) {
+static void sp_factor_sandwich_connect(const damo_apply *node, bool *connected) {
   for (int i = 0; i < node->n_in; i++) connected[i] = i > 0 && i < node->n_in - 1;
 }
 
-static const op_def sandwich_def = {
+static const op_def sp_factor_sandwich_def = {
     .name = "FactorSandwich",
     .doc = "the entries of (A^-1 W A^-1).T at the stored places of P: (F, A, W, P), A for the gradient",
     .props = "positive",
     .n_in = OP_VARIADIC,
-    .infer_type = sandwich_type,
-    .perform = sandwich_perform,
-    .grad = sandwich_grad,
-    .rop = sandwich_rop,
-    .infer_shape = entries_shape,
-    .connection_pattern = sandwich_connect,
+    .infer_type = sp_factor_sandwich_type,
+    .perform = sp_factor_sandwich_perform,
+    .grad = sp_factor_sandwich_grad,
+    .rop = sp_factor_sandwich_rop,
+    .infer_shape = sp_factor_entries_shape,
+    .connection_pattern = sp_factor_sandwich_connect,
 };
 
-const op_def *const sparse_inverse_classes[] = {&inverse_def, &sandwich_def, NULL};
+const op_def *const sparse_inverse_classes[] = {&sp_factor_inverse_def, &sp_factor_sandwich_def, NULL};

@@ -7,31 +7,31 @@
 
 #include <string.h>
 
-static damo_format format_prop(const damo_op *op) {
+static damo_format sp_format_prop(const damo_op *op) {
   damo_format f = DAMO_CSR;
   format_check(op->obj.ctx, op->def->name, op_prop(op, "format"), &f);
   return f;
 }
 
-static damo_status check_format(damo_op *op) {
+static damo_status sp_format_init(damo_op *op) {
   damo_format f;
   return format_check(op->obj.ctx, op->def->name, op_prop(op, "format"), &f);
 }
 
 /* ---- DenseFromSparse --------------------------------------------------------------------------------------------- */
 
-static bool is_structured(const damo_op *op) {
+static bool sp_to_dense_is_structured(const damo_op *op) {
   const prop_value *v = op_prop(op, "structured");
   return v->kind == PROP_NIL || v->u.i != 0;
 }
 
-static damo_status dense_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status sp_to_dense_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   return type_give_dense(op, out, var_dtype(in[0]), 2, in[0]->type->shape);
 }
 
-static damo_status dense_perform(thunk *t) {
+static damo_status sp_to_dense_perform(thunk *t) {
   const damo_sparse *x = thunk_in_sparse(t, 0);
   damo_array *y = thunk_out(t, 0, sparse_dtype(x), 2, x->shape);
   if (y == NULL) return DAMO_EMEMORY;
@@ -40,123 +40,118 @@ static damo_status dense_perform(thunk *t) {
   return DAMO_OK;
 }
 
-static damo_status dense_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status sp_to_dense_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *x = node->in[0];
-  gin[0] = is_structured(node->op) ? build_structured(b, gout[0], x) : build_sparse_from(b, gout[0], var_format_of(x));
+  gin[0] = sp_to_dense_is_structured(node->op) ? build_structured(b, gout[0], x)
+                                               : build_sparse_from(b, gout[0], var_format_of(x));
   return b->status;
 }
 
-static const op_def dense_def = {
+static const op_def sp_to_dense_def = {
     .name = "DenseFromSparse",
     .doc = "a sparse matrix as a dense one; structured: the gradient is taken at the stored places alone",
     .props = "structured",
     .n_in = 1,
-    .infer_type = dense_type,
-    .perform = dense_perform,
-    .grad = dense_grad,
+    .infer_type = sp_to_dense_type,
+    .perform = sp_to_dense_perform,
+    .grad = sp_to_dense_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
 };
 
-static damo_var *make_dense(build *b, damo_var *x, bool structured) {
+static damo_var *build_dense(build *b, damo_var *x, bool structured) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
   if (!var_is_sparse(x)) return x;
   prop_value p = prop_bool(structured);
-  return build_op(b, op_new(b->ctx, &dense_def, &p, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, &sp_to_dense_def, &p, 1), &x, 1);
 }
 
-damo_var *build_toarray(build *b, damo_var *x) { return make_dense(b, x, false); }
+damo_var *build_toarray(build *b, damo_var *x) { return build_dense(b, x, false); }
 
 /* ---- SparseFromDense --------------------------------------------------------------------------------------------- */
 
-static damo_status sparse_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status sp_from_dense_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_dense(op, in, 0, 2));
   const int64_t *shape = in[0]->type->shape;
-  return type_give_sparse(op, out, format_prop(op), var_dtype(in[0]), DAMO_INT32, shape[0], shape[1]);
+  return type_give_sparse(op, out, sp_format_prop(op), var_dtype(in[0]), DAMO_INT32, shape[0], shape[1]);
 }
 
-static damo_status sparse_perform(thunk *t) {
-  return thunk_give(t, 0, sparse_from_dense(thunk_in(t, 0), format_prop(t->node->op), DAMO_INT32));
+static damo_status sp_from_dense_perform(thunk *t) {
+  return thunk_give(t, 0, sparse_from_dense(thunk_in(t, 0), sp_format_prop(t->node->op), DAMO_INT32));
 }
 
-static damo_status sparse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status sp_from_dense_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
   if (gout[0] != NULL) gin[0] = build_toarray(b, gout[0]);
   return b->status;
 }
 
-static const op_def sparse_def = {
+static const op_def sp_from_dense_def = {
     .name = "SparseFromDense",
     .doc = "the entries of a dense matrix that are not 0, in a sparse format",
     .props = "format",
     .n_in = 1,
-    .init = check_format,
-    .infer_type = sparse_type,
-    .perform = sparse_perform,
-    .grad = sparse_grad,
+    .init = sp_format_init,
+    .infer_type = sp_from_dense_type,
+    .perform = sp_from_dense_perform,
+    .grad = sp_from_dense_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
 };
 
-static damo_var *with_format(build *b, const op_def *def, damo_var *x, damo_format format) {
+static damo_var *build_with_format(build *b, const op_def *def, damo_var *x, damo_format format) {
   prop_value p = prop_str(sparse_format_name(format));
   return build_op(b, op_new(b->ctx, def, &p, 1), &x, 1);
 }
 
 damo_var *build_sparse_from(build *b, damo_var *x, damo_format format) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
-  return var_is_sparse(x) ? x : with_format(b, &sparse_def, x, format);
+  return var_is_sparse(x) ? x : build_with_format(b, &sp_from_dense_def, x, format);
 }
 
 /* ---- ToFormat ---------------------------------------------------------------------------------------------------- */
 
-static damo_status format_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status sp_to_format_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
-  return type_give_sparse(op, out, format_prop(op), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
+  return type_give_sparse(op, out, sp_format_prop(op), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
 }
 
-static damo_status format_perform(thunk *t) {
-  return thunk_give(t, 0, sparse_to_format(thunk_in_sparse(t, 0), format_prop(t->node->op)));
-}
-
-static damo_status pass_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  (void)node;
-  gin[0] = gout[0];
-  return b->status;
+static damo_status sp_to_format_perform(thunk *t) {
+  return thunk_give(t, 0, sparse_to_format(thunk_in_sparse(t, 0), sp_format_prop(t->node->op)));
 }
 
 /* In y's format the cotangent is known for what it is; back in x's it must be put on x's pattern. */
-static damo_status format_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status sp_to_format_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0];
   const bool back = g != NULL && var_is_sparse(g) && var_format_of(g) == var_format_of(x);
   gin[0] = back ? build_move_cotangent(b, g, g, node->out[0], x) : g;
   return b->status;
 }
 
-static damo_status format_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+static damo_status sp_to_format_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   DAMO_TRY(rop_again(b, node, eval, rout));
   rout[0] = build_move_tangent(b, rout[0], node, eval);
   return b->status;
 }
 
-static const op_def format_def = {
+static const op_def sp_to_format_def = {
     .name = "ToFormat",
     .doc = "the same matrix in csr or csc",
     .props = "format",
     .n_in = 1,
-    .init = check_format,
+    .init = sp_format_init,
     .view_map = sp_view_of_first,
-    .infer_type = format_type,
-    .perform = format_perform,
-    .grad = format_grad,
-    .rop = format_rop,
+    .infer_type = sp_to_format_type,
+    .perform = sp_to_format_perform,
+    .grad = sp_to_format_grad,
+    .rop = sp_to_format_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
@@ -164,18 +159,18 @@ static const op_def format_def = {
 
 damo_var *build_to_format(build *b, damo_var *x, damo_format format) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
-  return var_format_of(x) == format ? x : with_format(b, &format_def, x, format);
+  return var_format_of(x) == format ? x : build_with_format(b, &sp_to_format_def, x, format);
 }
 
 /* ---- Cast -------------------------------------------------------------------------------------------------------- */
 
-static damo_dtype cast_dtype(const damo_op *op) {
+static damo_dtype sp_cast_dtype(const damo_op *op) {
   damo_dtype dt = DAMO_FLOAT64;
   damo_dtype_from_name(op_prop(op, "out_type")->u.s, &dt);
   return dt;
 }
 
-static damo_status cast_init(damo_op *op) {
+static damo_status sp_cast_init(damo_op *op) {
   damo_dtype dt;
   const prop_value *v = op_prop(op, "out_type");
   if (v->kind == PROP_STR && damo_dtype_from_name(v->u.s, &dt)) return DAMO_OK;
@@ -183,15 +178,15 @@ static damo_status cast_init(damo_op *op) {
                   v->kind == PROP_STR ? v->u.s : "another value");
 }
 
-static damo_status cast_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status sp_cast_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
-  DAMO_TRY(dtype_check_cast(op->obj.ctx, "cast", var_dtype(in[0]), cast_dtype(op)));
-  return type_give_like(op, out, in[0], cast_dtype(op));
+  DAMO_TRY(dtype_check_cast(op->obj.ctx, "cast", var_dtype(in[0]), sp_cast_dtype(op)));
+  return type_give_like(op, out, in[0], sp_cast_dtype(op));
 }
 
-static damo_status cast_perform(thunk *t) {
-  const damo_dtype to = cast_dtype(t->node->op);
+static damo_status sp_cast_perform(thunk *t) {
+  const damo_dtype to = sp_cast_dtype(t->node->op);
   damo_sparse *x = sparse_summed_for(thunk_in_sparse(t, 0), to);
   damo_sparse *y = x != NULL ? thunk_out_like(t, 0, x, to) : NULL;
   const damo_status s = y != NULL ? array_assign(y->data, x->data) : DAMO_EMEMORY;
@@ -199,12 +194,12 @@ static damo_status cast_perform(thunk *t) {
   return s;
 }
 
-static damo_status cast_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status sp_cast_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_dtype dt = var_dtype(node->in[0]);
   damo_var *g = gout[0];
   if (g == NULL) return DAMO_OK;
   if (dtype_is_discrete(dt)) dt = b->ctx->config.floatX;
-  if (dtype_is_discrete(cast_dtype(node->op))) {
+  if (dtype_is_discrete(sp_cast_dtype(node->op))) {
     gin[0] = build_sparse_zeros(b, node->in[0], dt);
     return b->status;
   }
@@ -213,15 +208,15 @@ static damo_status cast_grad(build *b, damo_apply *node, damo_var *const *gout, 
   return b->status;
 }
 
-static const op_def cast_def = {
+static const op_def sp_cast_def = {
     .name = "Cast",
     .doc = "a sparse matrix of another dtype",
     .props = "out_type",
     .n_in = 1,
-    .init = cast_init,
-    .infer_type = cast_type,
-    .perform = cast_perform,
-    .grad = cast_grad,
+    .init = sp_cast_init,
+    .infer_type = sp_cast_type,
+    .perform = sp_cast_perform,
+    .grad = sp_cast_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
@@ -231,44 +226,52 @@ static const op_def cast_def = {
 damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype) {
   if (x == NULL || b->status != DAMO_OK || var_dtype(x) == dtype) return x;
   prop_value p = prop_str(dtype_name(dtype));
-  return build_op(b, op_new(b->ctx, &cast_def, &p, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, &sp_cast_def, &p, 1), &x, 1);
 }
 
 /* ---- SumDuplicates ----------------------------------------------------------------------------------------------- */
 
-static damo_status summed_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status sp_sum_duplicates_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
-static damo_status summed_perform(thunk *t) { return thunk_give(t, 0, sparse_sum_duplicates(thunk_in_sparse(t, 0))); }
+static damo_status sp_sum_duplicates_perform(thunk *t) {
+  return thunk_give(t, 0, sparse_sum_duplicates(thunk_in_sparse(t, 0)));
+}
 
-static const op_def summed_def = {
+static damo_status sp_sum_duplicates_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  gin[0] = gout[0];
+  return b->status;
+}
+
+static const op_def sp_sum_duplicates_def = {
     .name = "SumDuplicates",
     .doc = "the same matrix with sorted lines and every place stored once",
     .n_in = 1,
     .view_map = sp_view_of_first,
-    .infer_type = summed_type,
-    .perform = summed_perform,
-    .grad = pass_grad,
+    .infer_type = sp_sum_duplicates_type,
+    .perform = sp_sum_duplicates_perform,
+    .grad = sp_sum_duplicates_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
 };
 
-damo_var *build_summed(build *b, damo_var *x) { return build_class(b, &summed_def, &x, 1); }
+damo_var *build_summed(build *b, damo_var *x) { return build_class(b, &sp_sum_duplicates_def, &x, 1); }
 
 /* What a script casts is summed first: duplicates stand for their sum, which a narrower float holds otherwise. */
-static damo_var *cast_summed(build *b, damo_var *x, damo_dtype dtype) {
+static damo_var *build_cast_summed(build *b, damo_var *x, damo_dtype dtype) {
   if (x == NULL || var_dtype(x) == dtype) return x;
-  return build_sparse_cast(b, build_class(b, &summed_def, &x, 1), dtype);
+  return build_sparse_cast(b, build_class(b, &sp_sum_duplicates_def, &x, 1), dtype);
 }
 
 /* ---- Transpose --------------------------------------------------------------------------------------------------- */
 
-static damo_status transpose_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status sp_transpose_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
@@ -276,51 +279,51 @@ static damo_status transpose_type(const damo_op *op, damo_var *const *in, int n_
                           shape[0]);
 }
 
-static damo_status transpose_perform(thunk *t) { return thunk_give(t, 0, sparse_transpose(thunk_in_sparse(t, 0))); }
+static damo_status sp_transpose_perform(thunk *t) { return thunk_give(t, 0, sparse_transpose(thunk_in_sparse(t, 0))); }
 
-static damo_status transpose_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status sp_transpose_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
   if (gout[0] != NULL) gin[0] = build_sparse_transpose(b, gout[0]);
   return b->status;
 }
 
-static damo_status transpose_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
-                                   damo_var ***out_shape) {
+static damo_status sp_transpose_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                      damo_var ***out_shape) {
   (void)node;
   out_shape[0][0] = in_shape[0][1];
   out_shape[0][1] = in_shape[0][0];
   return b->status;
 }
 
-static const op_def transpose_def = {
+static const op_def sp_transpose_def = {
     .name = "Transpose",
     .doc = "the transpose of a sparse matrix: the other format over the same arrays",
     .n_in = 1,
     .view_map = sp_view_of_first,
-    .infer_type = transpose_type,
-    .perform = transpose_perform,
-    .grad = transpose_grad,
+    .infer_type = sp_transpose_type,
+    .perform = sp_transpose_perform,
+    .grad = sp_transpose_grad,
     .rop = rop_again,
-    .infer_shape = transpose_shape,
+    .infer_shape = sp_transpose_shape,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
 };
 
 damo_var *build_sparse_transpose(build *b, damo_var *x) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
-  return var_is_sparse(x) ? build_class(b, &transpose_def, &x, 1) : build_transpose(b, x);
+  return var_is_sparse(x) ? build_class(b, &sp_transpose_def, &x, 1) : build_transpose(b, x);
 }
 
 /* ---- Neg --------------------------------------------------------------------------------------------------------- */
 
-static damo_status neg_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status sp_neg_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   if (var_dtype(in[0]) == DAMO_BOOL) return ctx_fail(op->obj.ctx, DAMO_ETYPE, "neg is not defined for bool");
   return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
-static damo_status neg_perform(thunk *t) {
+static damo_status sp_neg_perform(thunk *t) {
   const damo_sparse *x = thunk_in_sparse(t, 0);
   damo_sparse *y = thunk_out_like(t, 0, x, sparse_dtype(x));
   if (y == NULL) return DAMO_EMEMORY;
@@ -328,19 +331,19 @@ static damo_status neg_perform(thunk *t) {
   return DAMO_OK;
 }
 
-static damo_status neg_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+static damo_status sp_neg_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
   if (gout[0] != NULL) gin[0] = build_fn1(b, "neg", gout[0]);
   return b->status;
 }
 
-static const op_def neg_def = {
+static const op_def sp_neg_def = {
     .name = "Neg",
     .doc = "a sparse matrix with its sign changed",
     .n_in = 1,
-    .infer_type = neg_type,
-    .perform = neg_perform,
-    .grad = neg_grad,
+    .infer_type = sp_neg_type,
+    .perform = sp_neg_perform,
+    .grad = sp_neg_grad,
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
@@ -349,20 +352,20 @@ static const op_def neg_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static damo_status fn_dense(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_dense(build *b, const fn_args *a, ptrvec *out) {
   bool structured = true;
   DAMO_TRY(fn_opt_bool(a, 0, &structured));
-  return fn_give(b, out, make_dense(b, sparse_operand(b, a, 0), structured));
+  return fn_give(b, out, build_dense(b, sparse_operand(b, a, 0), structured));
 }
 
-static damo_status fn_toarray(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_toarray(build *b, const fn_args *a, ptrvec *out) {
   bool structured = true;
   DAMO_TRY(fn_opt_bool(a, 0, &structured));
-  return fn_give(b, out, make_dense(b, any_operand(b, a, 0), structured));
+  return fn_give(b, out, build_dense(b, any_operand(b, a, 0), structured));
 }
 
 /* A scalar counts as 1 x 1, a vector as one row. */
-static damo_status from_dense(build *b, const fn_args *a, ptrvec *out, damo_format format) {
+static damo_status sp_fn_from_dense(build *b, const fn_args *a, ptrvec *out, damo_format format) {
   damo_var *x = any_operand(b, a, 0);
   if (x == NULL) return b->status;
   if (var_is_sparse(x)) return fn_give(b, out, build_to_format(b, x, format));
@@ -371,53 +374,53 @@ static damo_status from_dense(build *b, const fn_args *a, ptrvec *out, damo_form
   return fn_give(b, out, build_sparse_from(b, x, format));
 }
 
-static damo_status fn_csr_from_dense(build *b, const fn_args *a, ptrvec *out) {
-  return from_dense(b, a, out, DAMO_CSR);
+static damo_status sp_fn_csr_from_dense(build *b, const fn_args *a, ptrvec *out) {
+  return sp_fn_from_dense(b, a, out, DAMO_CSR);
 }
-static damo_status fn_csc_from_dense(build *b, const fn_args *a, ptrvec *out) {
-  return from_dense(b, a, out, DAMO_CSC);
+static damo_status sp_fn_csc_from_dense(build *b, const fn_args *a, ptrvec *out) {
+  return sp_fn_from_dense(b, a, out, DAMO_CSC);
 }
 
-static damo_status fn_tocsr(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_tocsr(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_to_format(b, sparse_operand(b, a, 0), DAMO_CSR));
 }
-static damo_status fn_tocsc(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_tocsc(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_to_format(b, sparse_operand(b, a, 0), DAMO_CSC));
 }
 
-static damo_status fn_cast(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_cast(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0);
   if (x == NULL) return b->status;
   damo_dtype dt = var_dtype(x);
   if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the dtype is missing", a->func->name);
   DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
-  return fn_give(b, out, cast_summed(b, x, dt));
+  return fn_give(b, out, build_cast_summed(b, x, dt));
 }
 
 /* bcast … zcast: the dtype is the row's data. */
-static const damo_dtype letters[] = {DAMO_INT8,    DAMO_INT16,   DAMO_INT32,     DAMO_INT64,
-                                     DAMO_FLOAT32, DAMO_FLOAT64, DAMO_COMPLEX64, DAMO_COMPLEX128};
+static const damo_dtype sp_cast_letters[] = {DAMO_INT8,    DAMO_INT16,   DAMO_INT32,     DAMO_INT64,
+                                             DAMO_FLOAT32, DAMO_FLOAT64, DAMO_COMPLEX64, DAMO_COMPLEX128};
 
-static damo_status fn_letter_cast(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, cast_summed(b, sparse_operand(b, a, 0), *(const damo_dtype *)a->func->data));
+static damo_status sp_fn_letter_cast(build *b, const fn_args *a, ptrvec *out) {
+  return fn_give(b, out, build_cast_summed(b, sparse_operand(b, a, 0), *(const damo_dtype *)a->func->data));
 }
 
-static damo_status fn_transpose(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_transpose(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_sparse_transpose(b, sparse_operand(b, a, 0)));
 }
 
-static damo_status fn_neg(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_neg(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0);
-  return fn_give(b, out, build_class(b, &neg_def, &x, 1));
+  return fn_give(b, out, build_class(b, &sp_neg_def, &x, 1));
 }
 
-#define LETTER(letter, i, dtype)                                                                   \
-  {                                                                                                \
-    .name = "sparse." letter "cast", .operands = "x", .call = fn_letter_cast, .data = &letters[i], \
-    .doc = "a sparse matrix converted to " dtype                                                   \
+#define LETTER(letter, i, dtype)                                                                              \
+  {                                                                                                           \
+    .name = "sparse." letter "cast", .operands = "x", .call = sp_fn_letter_cast, .data = &sp_cast_letters[i], \
+    .doc = "a sparse matrix converted to " dtype                                                              \
   }
 
-static damo_status fn_summed(build *b, const fn_args *a, ptrvec *out) {
+static damo_status sp_fn_sum_duplicates(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0);
   return fn_give(b, out, x != NULL ? build_summed(b, x) : NULL);
 }
@@ -426,36 +429,36 @@ const op_func sparse_move_funcs[] = {
     {.name = "sparse.dense_from_sparse",
      .operands = "x",
      .options = "structured:bool",
-     .call = fn_dense,
+     .call = sp_fn_dense,
      .doc = "dense; its gradient is read at the stored places, or everywhere with structured=false"},
     {.name = "sparse.toarray",
      .operands = "x",
      .options = "structured:bool",
-     .call = fn_toarray,
+     .call = sp_fn_toarray,
      .doc = "dense_from_sparse; a dense matrix is itself"},
     {.name = "sparse.csr_from_dense",
      .operands = "x",
-     .call = fn_csr_from_dense,
+     .call = sp_fn_csr_from_dense,
      .doc = "the entries that are not 0, as csr; the gradient is dense"},
     {.name = "sparse.csc_from_dense",
      .operands = "x",
-     .call = fn_csc_from_dense,
+     .call = sp_fn_csc_from_dense,
      .doc = "the entries that are not 0, as csc; the gradient is dense"},
-    {.name = "sparse.tocsr", .operands = "x", .call = fn_tocsr, .doc = "the same matrix in csr"},
-    {.name = "sparse.tocsc", .operands = "x", .call = fn_tocsc, .doc = "the same matrix in csc"},
+    {.name = "sparse.tocsr", .operands = "x", .call = sp_fn_tocsr, .doc = "the same matrix in csr"},
+    {.name = "sparse.tocsc", .operands = "x", .call = sp_fn_tocsc, .doc = "the same matrix in csc"},
     {.name = "sparse.sum_duplicates",
      .operands = "x",
-     .call = fn_summed,
+     .call = sp_fn_sum_duplicates,
      .doc = "the same matrix with sorted lines and every place stored once, with the sum of what was stored there"},
     {.name = "sparse.cast",
      .operands = "x",
      .options = "dtype:dtype",
-     .call = fn_cast,
+     .call = sp_fn_cast,
      .doc = "a sparse matrix converted to another dtype"},
     {.name = "sparse.astype",
      .operands = "x",
      .options = "dtype:dtype",
-     .call = fn_cast,
+     .call = sp_fn_cast,
      .doc = "another name of cast"},
     LETTER("b", 0, "int8"),
     LETTER("w", 1, "int16"),
@@ -465,10 +468,13 @@ const op_func sparse_move_funcs[] = {
     LETTER("d", 5, "float64"),
     LETTER("c", 6, "complex64"),
     LETTER("z", 7, "complex128"),
-    {.name = "sparse.transpose", .operands = "x", .call = fn_transpose, .doc = "the transpose, in the other format"},
-    {.name = "sparse.neg", .operands = "x", .call = fn_neg, .doc = "-x, entry by entry"},
+    {.name = "sparse.transpose", .operands = "x", .call = sp_fn_transpose, .doc = "the transpose, in the other format"},
+    {.name = "sparse.neg", .operands = "x", .call = sp_fn_neg, .doc = "-x, entry by entry"},
     {.name = NULL},
 };
 
-const op_def *const sparse_move_classes[] = {&dense_def,  &sparse_def,    &format_def, &cast_def,
-                                             &summed_def, &transpose_def, &neg_def,    NULL};
+const op_def *const sparse_move_classes[] = {
+    &sp_to_dense_def,       &sp_from_dense_def, &sp_to_format_def, &sp_cast_def,
+    &sp_sum_duplicates_def, &sp_transpose_def,  &sp_neg_def,       NULL};
+
+#undef LETTER

@@ -46,7 +46,7 @@ damo_status type_need_right_rows(const damo_op *op, damo_var *const *in, int n_i
 
 /* ---- Algebra of the rules ---------------------------------------------------------------------------------------- */
 
-static bool may_be_rectangular(const factor_var *v) {
+static bool system_may_be_rectangular(const factor_var *v) {
   const int64_t *shape = v->f->type->shape;
   const damo_apply *made = v->f->owner;
   if (v->a == NULL || v->positive) return false;
@@ -58,30 +58,30 @@ static bool may_be_rectangular(const factor_var *v) {
 
 system_rule system_rule_of(build *b, const damo_apply *node) {
   const factor_var v = factor_of_node(node, 3);
-  return (system_rule){b, v, system_name(node->op), may_be_rectangular(&v)};
+  return (system_rule){b, v, system_name(node->op), system_may_be_rectangular(&v)};
 }
 
 damo_var *build_difference(build *b, damo_var *x, damo_var *y) {
   return x && y ? build_fn2(b, "sub", x, y) : x ? x : y ? build_fn1(b, "neg", y) : NULL;
 }
 
-static damo_var *product(const system_rule *r, damo_var *m, damo_var *x) {
+static damo_var *build_system_product(const system_rule *r, damo_var *m, damo_var *x) {
   if (m == NULL || x == NULL) return NULL;
   return var_is_sparse(x) ? build_structured_dot(r->b, m, x) : build_sparse_dot(r->b, m, x);
 }
 
 damo_var *build_system_times(const system_rule *r, damo_var *d, damo_var *x) {
   if (r->system == 'h') d = build_conj(r->b, d);
-  return product(r, r->system != 'n' ? build_sparse_transpose(r->b, d) : d, x);
+  return build_system_product(r, r->system != 'n' ? build_sparse_transpose(r->b, d) : d, x);
 }
 
 damo_var *build_system_times_adjoint(const system_rule *r, damo_var *d, damo_var *x) {
   if (r->system != 'h') d = build_conj(r->b, d);
-  return product(r, r->system == 'n' ? build_sparse_transpose(r->b, d) : d, x);
+  return build_system_product(r, r->system == 'n' ? build_sparse_transpose(r->b, d) : d, x);
 }
 
 /* rows·colsᵀ at A's stored places: a vector. */
-static damo_var *samples(build *b, damo_var *a, damo_var *rows, damo_var *cols) {
+static damo_var *build_system_samples(build *b, damo_var *a, damo_var *rows, damo_var *cols) {
   if (rows == NULL || cols == NULL || b->status != DAMO_OK) return NULL;
   if (var_is_sparse(rows) && var_is_sparse(cols)) return build_samples_both(b, a, rows, cols);
   return build_samples(b, a, build_toarray(b, rows), build_toarray(b, cols));
@@ -89,11 +89,12 @@ static damo_var *samples(build *b, damo_var *a, damo_var *rows, damo_var *cols) 
 
 damo_var *build_system_entries(const system_rule *r, damo_var *rows, damo_var *cols) {
   build *b = r->b;
-  if (r->system == 'h') return samples(b, r->v.a, cols, build_conj(b, rows));
+  if (r->system == 'h') return build_system_samples(b, r->v.a, cols, build_conj(b, rows));
   cols = build_conj(b, cols);
-  damo_var *sum = r->system == 't' ? samples(b, r->v.a, cols, rows) : samples(b, r->v.a, rows, cols);
+  damo_var *sum =
+      r->system == 't' ? build_system_samples(b, r->v.a, cols, rows) : build_system_samples(b, r->v.a, rows, cols);
   if (!r->v.positive || sum == NULL) return sum;
-  damo_var *turned = r->system == 't' ? samples(b, r->v.a, build_conj(b, rows), build_conj(b, cols))
-                                      : samples(b, r->v.a, build_conj(b, cols), build_conj(b, rows));
-  return turned ? build_fn2(b, "mul", build_fn2(b, "add", sum, turned), build_num(b, 0.5)) : NULL;
+  damo_var *transposed = r->system == 't' ? build_system_samples(b, r->v.a, build_conj(b, rows), build_conj(b, cols))
+                                          : build_system_samples(b, r->v.a, build_conj(b, cols), build_conj(b, rows));
+  return transposed ? build_fn2(b, "mul", build_fn2(b, "add", sum, transposed), build_num(b, 0.5)) : NULL;
 }

@@ -7,30 +7,31 @@
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
 /* What makes an operand of the other kind, behind the message that refuses it. */
-static const char *hint(const damo_var *x, bool want_sparse) {
+static const char *sparse_operand_hint(const damo_var *x, bool want_sparse) {
   if (want_sparse && var_is_dense(x) && var_ndim(x) == 2) return "; damo.sparse.csr_from_dense(x) makes it sparse";
   return !want_sparse && var_is_sparse(x) ? "; x:toarray() is dense" : "";
 }
 
-static damo_status refuse(const damo_op *op, damo_var *const *in, int i, const char *wanted, bool want_sparse) {
+static damo_status type_fail_operand(const damo_op *op, damo_var *const *in, int i, const char *wanted,
+                                     bool want_sparse) {
   char got[320];
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be %s, got %s%s", op->def->name, i + 1, wanted,
-                  type_format(got, sizeof got, in[i]->type), hint(in[i], want_sparse));
+                  type_format(got, sizeof got, in[i]->type), sparse_operand_hint(in[i], want_sparse));
 }
 
 damo_status type_need_sparse(const damo_op *op, damo_var *const *in, int i) {
-  return var_is_sparse(in[i]) ? DAMO_OK : refuse(op, in, i, "sparse", true);
+  return var_is_sparse(in[i]) ? DAMO_OK : type_fail_operand(op, in, i, "sparse", true);
 }
 
 damo_status type_need_dense(const damo_op *op, damo_var *const *in, int i, int ndim) {
   static const char *const names[] = {"a scalar", "a vector", "a dense matrix"};
   if (var_is_dense(in[i]) && var_ndim(in[i]) == ndim) return DAMO_OK;
-  return refuse(op, in, i, names[ndim], false);
+  return type_fail_operand(op, in, i, names[ndim], false);
 }
 
 damo_status type_need_matrix(const damo_op *op, damo_var *const *in, int i) {
   if (var_is_sparse(in[i]) || (var_is_dense(in[i]) && var_ndim(in[i]) == 2)) return DAMO_OK;
-  return refuse(op, in, i, "a sparse or dense matrix", false);
+  return type_fail_operand(op, in, i, "a sparse or dense matrix", false);
 }
 
 damo_status type_need_same_length(const damo_op *op, damo_var *const *in, int i, int a, int j, int b) {
@@ -51,7 +52,7 @@ damo_status type_need_same_shape(const damo_op *op, damo_var *const *in) {
 }
 
 /* ": the dense operand has length 1 …" and how to say so; nothing where that is not what differs. */
-static void stretch_hint(char *dst, size_t n, const damo_type *type, const damo_sparse *x, const damo_array *y) {
+static void dense_stretch_hint(char *dst, size_t n, const damo_type *type, const damo_sparse *x, const damo_array *y) {
   char dims[2][24];
   bool ones[2];
   dst[0] = '\0';
@@ -73,7 +74,7 @@ static void stretch_hint(char *dst, size_t n, const damo_type *type, const damo_
 
 damo_status fail_dense_shape(thunk *t, const damo_sparse *x, const damo_array *y, const char *why) {
   char a[128], b[256], stretch[400];
-  stretch_hint(stretch, sizeof stretch, t->node->in[1]->type, x, y);
+  dense_stretch_hint(stretch, sizeof stretch, t->node->in[1]->type, x, y);
   return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes %s and %s %s%s", t->node->op->def->name,
                   shape_format(a, sizeof a, 2, x->shape), shape_format(b, sizeof b, y->ndim, array_shape(y)), why,
                   stretch);
@@ -89,14 +90,14 @@ damo_status format_check(damo_ctx *ctx, const char *func, const prop_value *v, d
 
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
 
-static damo_status given(const damo_op *op, const damo_type *t) {
+static damo_status type_check_given(const damo_op *op, const damo_type *t) {
   return t != NULL ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
 damo_status type_give_sparse(const damo_op *op, damo_type **out, damo_format format, damo_dtype dtype, damo_dtype itype,
                              int64_t rows, int64_t cols) {
   out[0] = type_sparse(op->obj.ctx, format, dtype, itype, (const int64_t[2]){rows, cols});
-  return given(op, out[0]);
+  return type_check_given(op, out[0]);
 }
 
 damo_status type_give_like(const damo_op *op, damo_type **out, const damo_var *x, damo_dtype dtype) {
@@ -105,7 +106,7 @@ damo_status type_give_like(const damo_op *op, damo_type **out, const damo_var *x
 
 damo_status type_give_dense(const damo_op *op, damo_type **out, damo_dtype dtype, int ndim, const int64_t *shape) {
   out[0] = type_tensor(op->obj.ctx, dtype, ndim, shape);
-  return given(op, out[0]);
+  return type_check_given(op, out[0]);
 }
 
 damo_dtype itype_join(damo_dtype a, damo_dtype b) {
@@ -130,7 +131,7 @@ damo_status thunk_give_sparse(thunk *t, int i, damo_sparse *take) {
 }
 
 /* What the cell holds, if its data can be overwritten and its pattern is x's. */
-static damo_sparse *reusable(const thunk *t, int i, const damo_sparse *x, damo_dtype dtype) {
+static damo_sparse *thunk_out_reusable(const thunk *t, int i, const damo_sparse *x, damo_dtype dtype) {
   damo_sparse *m = (damo_sparse *)*t->out[i];
   if (m == NULL || m->obj.kind != OBJ_SPARSE || m == x || m->obj.refs > 1 || m->format != x->format) return NULL;
   if (m->indices != x->indices || m->indptr != x->indptr || sparse_dtype(m) != dtype) return NULL;
@@ -138,7 +139,7 @@ static damo_sparse *reusable(const thunk *t, int i, const damo_sparse *x, damo_d
 }
 
 damo_sparse *thunk_out_like(thunk *t, int i, const damo_sparse *x, damo_dtype dtype) {
-  damo_sparse *m = reusable(t, i, x, dtype);
+  damo_sparse *m = thunk_out_reusable(t, i, x, dtype);
   if (m != NULL) return m;
   damo_array *data = array_empty(t->ctx, dtype, 1, (const int64_t[]){sparse_nnz(x)});
   m = data != NULL ? sparse_with_data(x, data) : NULL;
@@ -163,7 +164,7 @@ damo_var *sparse_operand(build *b, const fn_args *a, int i) {
   if (x == NULL || var_is_sparse(x)) return x;
   char got[320];
   return build_fail(b, DAMO_ETYPE, "%s: operand %d must be sparse, got %s%s", a->func->name, i + 1,
-                    type_format(got, sizeof got, x->type), hint(x, true));
+                    type_format(got, sizeof got, x->type), sparse_operand_hint(x, true));
 }
 
 damo_status pair_operands(build *b, const fn_args *a, damo_var **pair) {

@@ -8,15 +8,15 @@
 
 #include <string.h>
 
-static int vecdot_axis(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1; }
+static int sp_vecdot_axis(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1; }
 
-static damo_status vecdot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+static damo_status sp_vecdot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(type_need_sparse(op, in, 0));
   for (int i = 1; i < n_in; i++) DAMO_TRY(type_need_dense(op, in, i, 1));
-  return type_give_dense(op, out, var_dtype(in[1]), 1, &in[0]->type->shape[vecdot_axis(op) == 0]);
+  return type_give_dense(op, out, var_dtype(in[1]), 1, &in[0]->type->shape[sp_vecdot_axis(op) == 0]);
 }
 
-static damo_status check_lengths(const thunk *t) {
+static damo_status sp_vecdot_check_lengths(const thunk *t) {
   const damo_sparse *m = thunk_in_sparse(t, 0);
   for (int i = 1; i < t->n_in; i++) {
     const int64_t n = array_size(thunk_in(t, i));
@@ -27,10 +27,10 @@ static damo_status check_lengths(const thunk *t) {
   return DAMO_OK;
 }
 
-static damo_status run(thunk *t, const damo_array *x, const damo_array *y) {
+static damo_status sp_vecdot_run(thunk *t, const damo_array *x, const damo_array *y) {
   const damo_sparse *m = thunk_in_sparse(t, 0);
   const damo_dtype dtype = var_dtype(t->node->out[0]);
-  const int axis = vecdot_axis(t->node->op);
+  const int axis = sp_vecdot_axis(t->node->op);
   const sparse_value_fns *fns = kernel_sparse_value(sparse_is_wide(m), dtype);
   damo_array *out = thunk_out(t, 0, dtype, 1, &m->shape[axis == 0]);
   if (out == NULL) return DAMO_EMEMORY;
@@ -44,34 +44,35 @@ static damo_status run(thunk *t, const damo_array *x, const damo_array *y) {
   return DAMO_OK;
 }
 
-static damo_status vecdot_perform(thunk *t) {
-  DAMO_TRY(check_lengths(t));
+static damo_status sp_vecdot_perform(thunk *t) {
+  DAMO_TRY(sp_vecdot_check_lengths(t));
   const damo_dtype dtype = var_dtype(t->node->out[0]);
   damo_array *x = array_as_contiguous(thunk_in(t, 1), dtype);
   damo_array *y = x != NULL ? array_as_contiguous(thunk_in(t, 2), dtype) : NULL;
-  const damo_status s = y != NULL ? run(t, x, y) : damo_error_status(t->ctx);
+  const damo_status s = y != NULL ? sp_vecdot_run(t, x, y) : damo_error_status(t->ctx);
   damo_release(x);
   damo_release(y);
   return s;
 }
 
-static damo_status vecdot_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
-  out_shape[0][0] = in_shape[0][vecdot_axis(node->op) == 0];
+static damo_status sp_vecdot_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                   damo_var ***out_shape) {
+  out_shape[0][0] = in_shape[0][sp_vecdot_axis(node->op) == 0];
   return b->status;
 }
 
-static const op_def vecdot_def = {
+static const op_def sp_vecdot_def = {
     .name = "SpVecdot",
     .doc = "for each column or row of a sparse matrix the sum of products of two numbers for each stored place",
     .props = "axis",
     .n_in = 3,
-    .infer_type = vecdot_type,
-    .perform = vecdot_perform,
+    .infer_type = sp_vecdot_type,
+    .perform = sp_vecdot_perform,
     .terms = TERMS_LINEAR,
-    .infer_shape = vecdot_shape,
+    .infer_shape = sp_vecdot_shape,
 };
 
 damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int axis) {
   const prop_value prop = prop_int(axis + 1);
-  return build_op(b, op_new(b->ctx, &vecdot_def, &prop, 1), (damo_var *[]){m, x, y}, 3);
+  return build_op(b, op_new(b->ctx, &sp_vecdot_def, &prop, 1), (damo_var *[]){m, x, y}, 3);
 }
