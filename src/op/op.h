@@ -167,7 +167,7 @@ damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h);
  * matrices without duplicates: AddCotangents their sum, MoveCotangent its first input. */
 bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h);
 bool cotangent_moves_plainly(damo_var *g, damo_var *x);
-extern const op_def sp_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
+extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
 extern const op_def sampled_csc_def, sampled_csr_def; /* StructuredDotGradCSC, StructuredDotGradCSR */
 
 /* softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */

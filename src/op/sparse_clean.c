@@ -6,8 +6,6 @@
  */
 #include "sparse_op.h"
 
-static const op_alias sp_clean_destroys_first[] = {{0, 0}, OP_ALIAS_END};
-
 static bool sp_clean_is_inplace(const damo_op *op) {
   const prop_value *v = op_prop(op, "inplace");
   return v->kind != PROP_NIL && v->u.i != 0;
@@ -19,7 +17,7 @@ static damo_status sp_clean_init(damo_op *op) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: inplace is true or false", op->def->name);
   if (!sp_clean_is_inplace(op)) return DAMO_OK;
   op->view_map = NULL;
-  op->destroy_map = sp_clean_destroys_first;
+  op->destroy_map = alias_first;
   return DAMO_OK;
 }
 
@@ -57,7 +55,7 @@ static const op_def sp_sort_indices_def = {
     .props = "inplace",
     .n_in = 1,
     .init = sp_clean_init,
-    .view_map = sp_clean_destroys_first,
+    .view_map = alias_first,
     .infer_type = sp_clean_type,
     .perform = sp_sort_indices_perform,
     .grad = sp_clean_grad,
@@ -72,7 +70,7 @@ static const op_def sp_remove_zeros_def = {
     .props = "inplace",
     .n_in = 1,
     .init = sp_clean_init,
-    .view_map = sp_clean_destroys_first,
+    .view_map = alias_first,
     .infer_type = sp_clean_type,
     .perform = sp_remove_zeros_perform,
     .grad = sp_clean_grad,

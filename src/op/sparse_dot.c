@@ -159,7 +159,7 @@ static damo_status sp_dot_rop(build *b, damo_apply *node, damo_var *const *eval,
   return b->status;
 }
 
-const op_def sp_dot_def = {
+const op_def sparse_dot_def = {
     .name = "Dot",
     .doc = "the dense product of matrices and vectors, one of them sparse",
     .n_in = 2,
@@ -173,7 +173,7 @@ const op_def sp_dot_def = {
 };
 
 damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y) {
-  return build_class(b, &sp_dot_def, (damo_var *[]){x, y}, 2);
+  return build_class(b, &sparse_dot_def, (damo_var *[]){x, y}, 2);
 }
 
 /* ---- TrueDot ----------------------------------------------------------------------------------------------------- */
@@ -263,7 +263,7 @@ const op_def true_dot_def = {
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_status sp_fn_dot(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give_promoted(b, a, out, &sp_dot_def);
+  return fn_give_promoted(b, a, out, &sparse_dot_def);
 }
 
 static damo_status sp_fn_true_dot(build *b, const fn_args *a, ptrvec *out) {
@@ -292,4 +292,4 @@ const op_func sparse_dot_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const sparse_dot_classes[] = {&sp_dot_def, &true_dot_def, NULL};
+const op_def *const sparse_dot_classes[] = {&sparse_dot_def, &true_dot_def, NULL};

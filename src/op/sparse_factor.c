@@ -155,12 +155,6 @@ static damo_status factorize_qr_type(const damo_op *op, damo_var *const *in, int
   return out[0] != NULL ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
-/* A factor kept from call to call is worth more than one that is a constant. */
-static bool factorize_is_never_folded(const damo_apply *node) {
-  (void)node;
-  return false;
-}
-
 const op_def factorize_def = {
     .name = "Factorize",
     .doc = "the factor of a sparse matrix, by QR of a rectangular one; assume: 'pos', 'sym', 'gen' or nil (found out)",
@@ -174,7 +168,7 @@ const op_def factorize_def = {
     .grad = grad_none,
     .rop = rop_none,
     .connection_pattern = connect_none,
-    .do_constant_folding = factorize_is_never_folded,
+    .do_constant_folding = fold_never,
 };
 
 const op_def factorize_qr_def = {
@@ -188,7 +182,7 @@ const op_def factorize_qr_def = {
     .grad = grad_none,
     .rop = rop_none,
     .connection_pattern = connect_none,
-    .do_constant_folding = factorize_is_never_folded,
+    .do_constant_folding = fold_never,
 };
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */

@@ -174,10 +174,6 @@ damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis);  /* a s
 
 /* ---- Rules shared ------------------------------------------------------------------------------------------------ */
 
-/* Output 0 may be a view of input 0. */
-extern const op_alias sp_view_of_first[];
-/* x + y of terms of a rule, NULL for 0. */
-damo_var *build_add_present(build *b, damo_var *x, damo_var *y);
 /* infer_shape: as input 0. (infer_shape_same of shape_int.h.) rop of ops linear in input 0 with no other differentiable
  * input: the op again on the tangent. */
 damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);

@@ -213,12 +213,6 @@ damo_status fn_give_promoted(build *b, const fn_args *a, ptrvec *out, const op_d
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
-const op_alias sp_view_of_first[] = {{0, 0}, OP_ALIAS_END};
-
-damo_var *build_add_present(build *b, damo_var *x, damo_var *y) {
-  return x && y ? build_fn2(b, "add", x, y) : x ? x : y;
-}
-
 damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   if (eval[0] != NULL) rout[0] = build_op(b, damo_retain(node->op), eval, 1);
   return b->status;

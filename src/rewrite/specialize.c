@@ -69,7 +69,7 @@ static damo_var *term_coefficient(build *b, const scaled_term *t, damo_dtype dty
 static bool has_dtype(const damo_var *v, damo_dtype dtype) { return type_is_tensor(v->type) && var_dtype(v) == dtype; }
 
 static bool is_sparse_product(const damo_apply *node) {
-  return node->op->def == &sp_dot_def || node->op->def == &structured_dot_def;
+  return node->op->def == &sparse_dot_def || node->op->def == &structured_dot_def;
 }
 
 /* z + alpha·x·y, or -z + alpha·x·y, of matrices. */
