@@ -1,20 +1,20 @@
-/* cast_body: conversions of one source type into all thirteen. Included with FROM, SUFFIX, and at_bool / at_real (what
- * of the element becomes a bool, a real number), at_im (its imaginary part) defined for the suffix; INTEGER(to, x) is
+/* cast_body: conversions of one source type into all thirteen. Included with FROM, SUFFIX, and cast_at_bool / cast_at_real (what
+ * of the element becomes a bool, a real number), cast_at_im (its imaginary part) defined for the suffix; INTEGER(to, x) is
  * the conversion to an integer type. */
 
-CAST(bool, uint8_t, NAME(at_bool)(s[i]))
-CAST(i8, int8_t, INTEGER(i8, NAME(at_real)(s[i])))
-CAST(i16, int16_t, INTEGER(i16, NAME(at_real)(s[i])))
-CAST(i32, int32_t, INTEGER(i32, NAME(at_real)(s[i])))
-CAST(i64, int64_t, INTEGER(i64, NAME(at_real)(s[i])))
-CAST(u8, uint8_t, INTEGER(u8, NAME(at_real)(s[i])))
-CAST(u16, uint16_t, INTEGER(u16, NAME(at_real)(s[i])))
-CAST(u32, uint32_t, INTEGER(u32, NAME(at_real)(s[i])))
-CAST(u64, uint64_t, INTEGER(u64, NAME(at_real)(s[i])))
-CAST(f32, float, (float)NAME(at_real)(s[i]))
-CAST(f64, double, (double)NAME(at_real)(s[i]))
-CAST(c64, damo_c64, ((damo_c64){(float)NAME(at_real)(s[i]), (float)NAME(at_im)(s[i])}))
-CAST(c128, damo_c128, ((damo_c128){(double)NAME(at_real)(s[i]), (double)NAME(at_im)(s[i])}))
+CAST(bool, uint8_t, NAME(cast_at_bool)(s[i]))
+CAST(i8, int8_t, INTEGER(i8, NAME(cast_at_real)(s[i])))
+CAST(i16, int16_t, INTEGER(i16, NAME(cast_at_real)(s[i])))
+CAST(i32, int32_t, INTEGER(i32, NAME(cast_at_real)(s[i])))
+CAST(i64, int64_t, INTEGER(i64, NAME(cast_at_real)(s[i])))
+CAST(u8, uint8_t, INTEGER(u8, NAME(cast_at_real)(s[i])))
+CAST(u16, uint16_t, INTEGER(u16, NAME(cast_at_real)(s[i])))
+CAST(u32, uint32_t, INTEGER(u32, NAME(cast_at_real)(s[i])))
+CAST(u64, uint64_t, INTEGER(u64, NAME(cast_at_real)(s[i])))
+CAST(f32, float, (float)NAME(cast_at_real)(s[i]))
+CAST(f64, double, (double)NAME(cast_at_real)(s[i]))
+CAST(c64, damo_c64, ((damo_c64){(float)NAME(cast_at_real)(s[i]), (float)NAME(cast_at_im)(s[i])}))
+CAST(c128, damo_c128, ((damo_c128){(double)NAME(cast_at_real)(s[i]), (double)NAME(cast_at_im)(s[i])}))
 
 #undef FROM
 #undef SUFFIX

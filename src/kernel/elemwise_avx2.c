@@ -5,8 +5,7 @@
 #include <immintrin.h>
 #include <sleef.h>
 
-#define ISA_NAME "avx2"
-#define ISA_TABLE kernel_table_avx2
+#define ISA avx2
 #define V_F32 __m256
 #define V_F64 __m256d
 #define W_F32 8

@@ -8,8 +8,7 @@
 
 #include "exp_avx512.h"
 
-#define ISA_NAME "avx512"
-#define ISA_TABLE kernel_table_avx512
+#define ISA avx512
 #define V_F32 __m512
 #define V_F64 __m512d
 #define W_F32 16

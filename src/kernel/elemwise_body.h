@@ -1,69 +1,72 @@
 /* elemwise_body: every elementwise kernel and the table of them, for the instruction set of the stub that includes
  * this.
  *
- * In, from the stub: ISA_NAME, ISA_TABLE (the table's identifier), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64
- * (their lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_EXP_F64 where exp is not SLEEF's. Out: the
- * table. Everything else is static. */
+ * In, from the stub: ISA (the instruction set's name), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64 (their
+ * lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_EXP_F64 where exp is not SLEEF's; all are undefined at
+ * the end. Out: the table kernel_table_<isa>. Everything else is static, and named with the instruction set. */
 
 #include "draw_math.h"
 #include "elemwise_int.h"
+
+/* The name of a function of the body being included: SUFFIX says for which element type. */
+#define NAME(name) PASTE3(name, SUFFIX, ISA)
 
 #ifndef VEC_EXP_F64
 #define VEC_EXP_F64 VEC_F64(exp, u10)
 #endif
 
 #define U uint8_t
-#define SUFFIX _w8
+#define SUFFIX w8
 #include "elemwise_bits_body.h"
 #define U uint16_t
-#define SUFFIX _w16
+#define SUFFIX w16
 #include "elemwise_bits_body.h"
 #define U uint32_t
-#define SUFFIX _w32
+#define SUFFIX w32
 #include "elemwise_bits_body.h"
 #define U uint64_t
-#define SUFFIX _w64
+#define SUFFIX w64
 #include "elemwise_bits_body.h"
 
 #define T int8_t
-#define SUFFIX _i8
+#define SUFFIX i8
 #define IS_SIGNED 1
 #include "elemwise_order_body.h"
 #define T int16_t
-#define SUFFIX _i16
+#define SUFFIX i16
 #define IS_SIGNED 1
 #include "elemwise_order_body.h"
 #define T int32_t
-#define SUFFIX _i32
+#define SUFFIX i32
 #define IS_SIGNED 1
 #include "elemwise_order_body.h"
 #define T int64_t
-#define SUFFIX _i64
+#define SUFFIX i64
 #define IS_SIGNED 1
 #include "elemwise_order_body.h"
 #define T uint8_t
-#define SUFFIX _u8
+#define SUFFIX u8
 #define IS_SIGNED 0
 #include "elemwise_order_body.h"
 #define T uint16_t
-#define SUFFIX _u16
+#define SUFFIX u16
 #define IS_SIGNED 0
 #include "elemwise_order_body.h"
 #define T uint32_t
-#define SUFFIX _u32
+#define SUFFIX u32
 #define IS_SIGNED 0
 #include "elemwise_order_body.h"
 #define T uint64_t
-#define SUFFIX _u64
+#define SUFFIX u64
 #define IS_SIGNED 0
 #include "elemwise_order_body.h"
 
 #include "elemwise_bool_body.h"
 
 #define T float
-#define SUFFIX _f32
+#define SUFFIX f32
 #define V V_F32
-#define VU vu_f32
+#define VU NAME(vu)
 #define W W_F32
 #define BITS uint32_t
 #define VEC VEC_F32
@@ -77,9 +80,9 @@ typedef V_F32 VU __attribute__((aligned(4), may_alias));
 #include "elemwise_float_body.h"
 
 #define T double
-#define SUFFIX _f64
+#define SUFFIX f64
 #define V V_F64
-#define VU vu_f64
+#define VU NAME(vu)
 #define W W_F64
 #define BITS uint64_t
 #define VEC VEC_F64
@@ -100,7 +103,7 @@ typedef V_F64 VU __attribute__((aligned(8), may_alias));
 #define T_TINY 0x1p-40f
 #define T_SHRINK 0x1p-100f
 #define C float _Complex
-#define SUFFIX _c64
+#define SUFFIX c64
 #define FN(name) name##f
 #define RFN(name) name##f
 #include "elemwise_complex_body.h"
@@ -112,19 +115,31 @@ typedef V_F64 VU __attribute__((aligned(8), may_alias));
 #define T_TINY 0x1p-400
 #define T_SHRINK 0x1p-600
 #define C double _Complex
-#define SUFFIX _c128
+#define SUFFIX c128
 #define FN(name) name
 #define RFN(name) name
 #include "elemwise_complex_body.h"
 
-static void draw_log_f64(double *x, int64_t n) {
+#define SUFFIX f64
+static void NAME(draw_log)(double *x, int64_t n) {
   NO_ALIAS
   for (int64_t i = 0; i < n; i++) x[i] = draw_log_at(x[i]);
 }
 
-static void draw_turn_f64(const double *v, double *sine, double *cosine, int64_t n) {
+static void NAME(draw_turn)(const double *v, double *sine, double *cosine, int64_t n) {
   NO_ALIAS
   for (int64_t i = 0; i < n; i++) draw_turn_at(v[i], &sine[i], &cosine[i]);
 }
+#undef SUFFIX
 
 #include "elemwise_table.h"
+
+#undef NAME
+#undef ISA
+#undef V_F32
+#undef V_F64
+#undef W_F32
+#undef W_F64
+#undef VEC_F32
+#undef VEC_F64
+#undef VEC_EXP_F64

@@ -172,7 +172,7 @@ LOOP2(mul, T, T)
 static void NAME(true_div)(void *const *args, int64_t n) {
   const T *a = args[0], *b = args[1];
   T *o = args[2];
-  if (n > 0 && all_same(b, sizeof(T), n)) {
+  if (n > 0 && elemwise_all_same(b, sizeof(T), n)) {
     const NAME(divisor) one = NAME(ready)(b[0]);
     NO_ALIAS
     for (int64_t i = 0; i < n; i++) o[i] = NAME(over)(a[i], one);

@@ -1,6 +1,6 @@
 /* elemwise_int: what the elementwise body files share: names made from a suffix, and the loop heads.
  *
- * A kernel is a loop head (LOOP1, LOOP2, LOOP3) over an ordinary inline function at_<name><suffix> that maps one
+ * A kernel is a loop head (LOOP1, LOOP2, LOOP3) over an ordinary inline function at_<name>_<suffix>_<isa> that maps one
  * element. The loops carry no dependence (an output is the same block as an input or lies apart), which NO_ALIAS tells
  * the compiler, so they vectorise without a check at run time. Include only from the per-ISA stubs. */
 #ifndef DAMO_ELEMWISE_INT_H
@@ -8,16 +8,12 @@
 
 #include <complex.h>
 #undef complex /* a kernel has that name; the type is written _Complex */
+#undef I       /* the index type of the sparse bodies */
 #include <math.h>
 #include <string.h>
 
 #include "kernel_int.h"
 #include "special.h"
-
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
-/* The name of a function of the body being included: SUFFIX says for which element type. */
-#define NAME(name) PASTE(name, SUFFIX)
 
 #if defined(__clang__)
 /* NO_ALIAS allows vectors; a loop that calls a function cannot have them, and that is no news. */
@@ -29,17 +25,18 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline, unused))
 
-typedef uint64_t words __attribute__((vector_size(64), aligned(4), may_alias));
+typedef uint64_t elemwise_words __attribute__((vector_size(64), aligned(4), may_alias));
 
 /* Whether n elements of that size (8 or 16), at least one, are all the same bit for bit. */
-ALWAYS_INLINE bool all_same(const void *x, size_t size, int64_t n) {
+ALWAYS_INLINE bool elemwise_all_same(const void *x, size_t size, int64_t n) {
   const char *at = x;
   const size_t bytes = (size_t)n * size;
-  if (bytes < sizeof(words)) return memcmp(at, at + size, bytes - size) == 0;
-  const words first = *(const words *)at, *last = (const words *)(at + bytes - sizeof(words));
-  words differ = first ^ *last;
-  if (memcmp(at, at + size, sizeof(words) - size) != 0) return false;
-  for (const words *w = (const words *)at; w < last; w++) differ |= *w ^ first;
+  if (bytes < sizeof(elemwise_words)) return memcmp(at, at + size, bytes - size) == 0;
+  const elemwise_words first = *(const elemwise_words *)at,
+                       *last = (const elemwise_words *)(at + bytes - sizeof(elemwise_words));
+  elemwise_words differ = first ^ *last;
+  if (memcmp(at, at + size, sizeof(elemwise_words) - size) != 0) return false;
+  for (const elemwise_words *w = (const elemwise_words *)at; w < last; w++) differ |= *w ^ first;
   uint64_t any = 0;
   for (int k = 0; k < 8; k++) any |= differ[k];
   return any == 0;

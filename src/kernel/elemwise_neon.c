@@ -5,8 +5,7 @@
 #include <arm_neon.h>
 #include <sleef.h>
 
-#define ISA_NAME "neon"
-#define ISA_TABLE kernel_table_neon
+#define ISA neon
 #define V_F32 float32x4_t
 #define V_F64 float64x2_t
 #define W_F32 4

@@ -4,8 +4,7 @@
 #if defined(KERNEL_HAS_SCALAR)
 #include <sleef.h>
 
-#define ISA_NAME "scalar"
-#define ISA_TABLE kernel_table_scalar
+#define ISA scalar
 #define V_F32 float
 #define V_F64 double
 #define W_F32 1

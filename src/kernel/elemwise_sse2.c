@@ -5,8 +5,7 @@
 #include <immintrin.h>
 #include <sleef.h>
 
-#define ISA_NAME "sse2"
-#define ISA_TABLE kernel_table_sse2
+#define ISA sse2
 #define V_F32 __m128
 #define V_F64 __m128d
 #define W_F32 4

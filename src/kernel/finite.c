@@ -2,18 +2,18 @@
 #include "kernel.h"
 
 /* x * 0 is 0 for what is finite, nan otherwise. Sums side by side: one would wait for itself. */
-#define LANES 16
+#define FINITE_LANES 16
 
-#define ALL_FINITE(name, type)                                 \
-  static bool name(const type *x, int64_t n) {                 \
-    type zero[LANES] = {0}, sum = 0;                           \
-    int64_t k = 0;                                             \
-    for (; k + LANES <= n; k += LANES) {                       \
-      for (int c = 0; c < LANES; c++) zero[c] += x[k + c] * 0; \
-    }                                                          \
-    for (; k < n; k++) sum += x[k] * 0;                        \
-    for (int c = 0; c < LANES; c++) sum += zero[c];            \
-    return sum == 0;                                           \
+#define ALL_FINITE(name, type)                                        \
+  static bool name(const type *x, int64_t n) {                        \
+    type zero[FINITE_LANES] = {0}, sum = 0;                           \
+    int64_t k = 0;                                                    \
+    for (; k + FINITE_LANES <= n; k += FINITE_LANES) {                \
+      for (int c = 0; c < FINITE_LANES; c++) zero[c] += x[k + c] * 0; \
+    }                                                                 \
+    for (; k < n; k++) sum += x[k] * 0;                               \
+    for (int c = 0; c < FINITE_LANES; c++) sum += zero[c];            \
+    return sum == 0;                                                  \
   }
 ALL_FINITE(all_finite_f32, float)
 ALL_FINITE(all_finite_f64, double)

@@ -4,6 +4,26 @@
 
 #include "kernel.h"
 
+/* Bodies that are included once for each type, index type or instruction set name their functions with a suffix for
+ * each; what is pasted is expanded first. */
+#define PASTE2_(a, b) a##_##b
+#define PASTE2(a, b) PASTE2_(a, b)
+#define PASTE3_(a, b, c) a##_##b##_##c
+#define PASTE3(a, b, c) PASTE3_(a, b, c)
+#define PASTE4_(a, b, c, d) a##_##b##_##c##_##d
+#define PASTE4(a, b, c, d) PASTE4_(a, b, c, d)
+
+#if defined(__GNUC__)
+#define PREFETCH(p) __builtin_prefetch(p)
+#else
+#define PREFETCH(p) ((void)(p))
+#endif
+
+/* An element of 16 bytes, to be copied. */
+typedef struct bytes16 {
+  uint64_t at[2];
+} bytes16;
+
 /* The instruction set's tables compiled in: x86-64 has three, aarch64 one, other machines the portable one. With
  * DAMO_SCALAR_KERNELS the portable one is there everywhere (to test it). */
 #if defined(__x86_64__)

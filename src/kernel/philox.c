@@ -46,12 +46,12 @@ philox_state philox_seed(uint64_t seed) {
   return (philox_state){.key = z ^ (z >> 31)};
 }
 
-static inline uint64_t word_of(const uint32_t block[4], int which) {
+static inline uint64_t philox_word_at(const uint32_t block[4], int which) {
   return (uint64_t)block[2 * which + 1] << 32 | block[2 * which];
 }
 
 /* The 53 high bits, in steps of 2^-53: every value is a double, and 1 is never reached. */
-static inline double unit_of(uint64_t word) { return (double)(int64_t)(word >> 11) * 0x1p-53; }
+static inline double philox_unit_of_word(uint64_t word) { return (double)(int64_t)(word >> 11) * 0x1p-53; }
 
 /* The top 32 bits of the counter count a block's further words: no draw's own blocks come so far. */
 #define PHILOX_ATTEMPT ((uint64_t)1 << 32)
@@ -67,14 +67,14 @@ uint64_t philox_word(philox_words *w) {
     uint32_t block[4];
     philox_block(&w->at, 0, block);
     w->at.counter_hi += PHILOX_ATTEMPT;
-    w->kept[1] = word_of(block, 0);
-    w->kept[0] = word_of(block, 1);
+    w->kept[1] = philox_word_at(block, 0);
+    w->kept[0] = philox_word_at(block, 1);
     w->left = 2;
   }
   return w->kept[--w->left];
 }
 
-double philox_unit(philox_words *w) { return unit_of(philox_word(w)); }
+double philox_unit(philox_words *w) { return philox_unit_of_word(philox_word(w)); }
 
 uint64_t philox_blocks(int64_t n) { return n <= 0 ? 0 : ((uint64_t)n + 1) / 2; }
 
@@ -89,16 +89,16 @@ void philox_uniform_f64(const philox_state *s, double *out, int64_t n) {
   uint32_t block[4];
   for (int64_t i = 0; i < n; i += 2) {
     philox_block(s, (uint64_t)(i / 2), block);
-    out[i] = unit_of(word_of(block, 0));
-    if (i + 1 < n) out[i + 1] = unit_of(word_of(block, 1));
+    out[i] = philox_unit_of_word(philox_word_at(block, 0));
+    if (i + 1 < n) out[i + 1] = philox_unit_of_word(philox_word_at(block, 1));
   }
 }
 
-#define PAIRS 128 /* pairs staged at once */
+#define PHILOX_PAIRS 128 /* pairs staged at once */
 
 /* Box and Muller (1958): radius sqrt(-2 log u) with u in (0, 1], angle 2 pi v. */
-static void normal_pairs(const kernel_table *k, const double *uniform, double *z, int64_t pairs) {
-  double radius[PAIRS], turn[PAIRS], c[PAIRS], s[PAIRS];
+static void philox_normal_pairs(const kernel_table *k, const double *uniform, double *z, int64_t pairs) {
+  double radius[PHILOX_PAIRS], turn[PHILOX_PAIRS], c[PHILOX_PAIRS], s[PHILOX_PAIRS];
   for (int64_t i = 0; i < pairs; i++) {
     radius[i] = 1 - uniform[2 * i];
     turn[i] = uniform[2 * i + 1];
@@ -115,18 +115,18 @@ static void normal_pairs(const kernel_table *k, const double *uniform, double *z
 void philox_normal_f64(const philox_state *s, double *out, int64_t n) {
   const kernel_table *k = kernel_table_select();
   philox_state at = *s;
-  double uniform[2 * PAIRS], z[2 * PAIRS];
-  for (int64_t i = 0; i < n; i += 2 * PAIRS) {
-    const int64_t m = n - i < 2 * PAIRS ? n - i : 2 * PAIRS, pairs = (m + 1) / 2;
+  double uniform[2 * PHILOX_PAIRS], z[2 * PHILOX_PAIRS];
+  for (int64_t i = 0; i < n; i += 2 * PHILOX_PAIRS) {
+    const int64_t m = n - i < 2 * PHILOX_PAIRS ? n - i : 2 * PHILOX_PAIRS, pairs = (m + 1) / 2;
     philox_uniform_f64(&at, uniform, 2 * pairs);
     philox_advance(&at, (uint64_t)pairs);
-    normal_pairs(k, uniform, z, pairs);
+    philox_normal_pairs(k, uniform, z, pairs);
     for (int64_t j = 0; j < m; j++) out[i + j] = z[j];
   }
 }
 
 /* The two halves of a * b. */
-static void multiply_wide(uint64_t a, uint64_t b, uint64_t *hi, uint64_t *lo) {
+static void philox_multiply_wide(uint64_t a, uint64_t b, uint64_t *hi, uint64_t *lo) {
   const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
   const uint64_t low = a0 * b0, mid1 = a1 * b0, mid2 = a0 * b1;
   const uint64_t mid = (low >> 32) + (uint32_t)mid1 + (uint32_t)mid2;
@@ -136,16 +136,16 @@ static void multiply_wide(uint64_t a, uint64_t b, uint64_t *hi, uint64_t *lo) {
 
 /* A draw of 0…bound-1 from word `which` of a block (Lemire, "Fast random integer generation in an interval", 2019). A
  * word among the few that would bias the draw is replaced by the same word of the block's next counter. */
-static uint64_t draw_below(uint64_t bound, const uint32_t block[4], int which, philox_state at) {
+static uint64_t philox_draw_below(uint64_t bound, const uint32_t block[4], int which, philox_state at) {
   uint64_t hi, lo;
-  multiply_wide(word_of(block, which), bound, &hi, &lo);
+  philox_multiply_wide(philox_word_at(block, which), bound, &hi, &lo);
   if (lo >= bound) return hi;
   const uint64_t biased = (0 - bound) % bound;
   while (lo < biased) {
     uint32_t again[4];
     at.counter_hi += PHILOX_ATTEMPT;
     philox_block(&at, 0, again);
-    multiply_wide(word_of(again, which), bound, &hi, &lo);
+    philox_multiply_wide(philox_word_at(again, which), bound, &hi, &lo);
   }
   return hi;
 }
@@ -157,7 +157,7 @@ void philox_permutation(const philox_state *s, int64_t *out, int64_t n) {
   for (int64_t i = n - 1, draw = 0; i > 0; i--, draw++) {
     if (draw > 0 && draw % 2 == 0) philox_advance(&at, 1);
     if (draw % 2 == 0) philox_block(&at, 0, block);
-    const int64_t j = (int64_t)draw_below((uint64_t)i + 1, block, (int)(draw % 2), at);
+    const int64_t j = (int64_t)philox_draw_below((uint64_t)i + 1, block, (int)(draw % 2), at);
     const int64_t swap = out[i];
     out[i] = out[j];
     out[j] = swap;

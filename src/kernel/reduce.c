@@ -33,7 +33,7 @@ bool reduce_supported(reduce_kind kind, damo_dtype in) {
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
-static void plan_op(reduce_plan *plan, reduce_kind kind, damo_dtype in) {
+static void reduce_plan_op(reduce_plan *plan, reduce_kind kind, damo_dtype in) {
   const bool arg = kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
   plan->acc = arg ? in : reduce_out_dtype(kind, in);
   plan->in_size = dtype_size(in);
@@ -58,7 +58,7 @@ static void plan_op(reduce_plan *plan, reduce_kind kind, damo_dtype in) {
 }
 
 /* Appends an axis to a list, or joins it to the last one when that runs on. */
-static void add_axis(reduce_axis *axes, int *n, int64_t length, int64_t stride) {
+static void reduce_add_axis(reduce_axis *axes, int *n, int64_t length, int64_t stride) {
   if (length == 1) return;
   if (*n > 0 && axes[*n - 1].stride == stride * length) {
     axes[*n - 1] = (reduce_axis){axes[*n - 1].n * length, stride};
@@ -67,16 +67,16 @@ static void add_axis(reduce_axis *axes, int *n, int64_t length, int64_t stride) 
   axes[(*n)++] = (reduce_axis){length, stride};
 }
 
-static void plan_axes(reduce_plan *plan, int ndim, const int64_t *shape, const int64_t *strides, uint32_t axes) {
+static void reduce_plan_axes(reduce_plan *plan, int ndim, const int64_t *shape, const int64_t *strides, uint32_t axes) {
   plan->n_kept = plan->n_reduced = 0;
   plan->n_out = plan->n_per = 1;
   for (int k = 0; k < ndim; k++) {
     if (axes >> k & 1) {
       plan->n_per *= shape[k];
-      add_axis(plan->reduced, &plan->n_reduced, shape[k], strides[k]);
+      reduce_add_axis(plan->reduced, &plan->n_reduced, shape[k], strides[k]);
     } else {
       plan->n_out *= shape[k];
-      add_axis(plan->kept, &plan->n_kept, shape[k], strides[k]);
+      reduce_add_axis(plan->kept, &plan->n_kept, shape[k], strides[k]);
     }
   }
   const reduce_axis single = {1, (int64_t)plan->in_size};
@@ -86,62 +86,62 @@ static void plan_axes(reduce_plan *plan, int ndim, const int64_t *shape, const i
 
 /* ---- Scratch ----------------------------------------------------------------------------------------------------- */
 
-#define STAGE_BYTES ((size_t)REDUCE_BLOCK * 16) /* a block or a row of the largest elements */
+#define REDUCE_STAGE_BYTES ((size_t)REDUCE_BLOCK * 16) /* a block or a row of the largest elements */
 
-static int tree_levels(int64_t n_per) {
+static int reduce_tree_levels(int64_t n_per) {
   int levels = 1;
   for (int64_t blocks = n_per / REDUCE_BLOCK + 1; blocks > 1; blocks /= 2) levels++;
   return levels;
 }
 
 /* Bytes of the strips of lanes and of the tree: each at least a strip of 8 bytes, for the arg kinds. */
-static size_t lanes_bytes(const reducer *op) {
+static size_t reduce_lanes_bytes(const reducer *op) {
   const size_t element = op->size * (size_t)op->lanes;
   return (element < 8 ? 8 : element) * REDUCE_STRIP;
 }
 
-static size_t tree_bytes(const reducer *op, int64_t n_per) {
-  const size_t element = op->size * (size_t)tree_levels(n_per);
+static size_t reduce_tree_bytes(const reducer *op, int64_t n_per) {
+  const size_t element = op->size * (size_t)reduce_tree_levels(n_per);
   return (element < 8 ? 8 : element) * REDUCE_STRIP;
 }
 
 size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape, uint32_t axes) {
   reduce_plan plan;
   int64_t n_per = 1;
-  plan_op(&plan, kind, in);
+  reduce_plan_op(&plan, kind, in);
   for (int k = 0; k < ndim; k++)
     if (axes >> k & 1) n_per *= shape[k];
   /* logsumexp sums in its second pass: sums need no less than maxima */
-  return 2 * STAGE_BYTES + lanes_bytes(plan.op) + tree_bytes(plan.op, n_per);
+  return 2 * REDUCE_STAGE_BYTES + reduce_lanes_bytes(plan.op) + reduce_tree_bytes(plan.op, n_per);
 }
 
-static void plan_scratch(reduce_plan *plan, char *work) {
+static void reduce_plan_scratch(reduce_plan *plan, char *work) {
   plan->gathered = work;
-  plan->casted = work + STAGE_BYTES;
-  plan->lanes = work + 2 * STAGE_BYTES;
-  plan->tree = plan->lanes + lanes_bytes(plan->op);
+  plan->casted = work + REDUCE_STAGE_BYTES;
+  plan->lanes = work + 2 * REDUCE_STAGE_BYTES;
+  plan->tree = plan->lanes + reduce_lanes_bytes(plan->op);
 }
 
 /* ---- The reduction ----------------------------------------------------------------------------------------------- */
 
-static void fill_empty(reduce_kind kind, damo_dtype acc, char *out, int64_t n) {
+static void reduce_fill_empty(reduce_kind kind, damo_dtype acc, char *out, int64_t n) {
   const size_t size = dtype_size(acc);
   const double value = kind == REDUCE_PROD || kind == REDUCE_ALL ? 1 : kind == REDUCE_LOGSUMEXP ? -INFINITY : 0;
   for (int64_t i = 0; i < n; i++, out += size) kernel_cast(DAMO_FLOAT64, acc)(&value, out, 1);
 }
 
-static int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride; }
+static int64_t reduce_stride_size(int64_t stride) { return stride < 0 ? -stride : stride; }
 
 /* Strips read rows along the kept axis: best when it is the closer one in memory, or when each result has few
  * elements. */
-static bool by_strips(const reduce_plan *plan) {
+static bool reduce_takes_strips(const reduce_plan *plan) {
   const reduce_axis kept = plan->kept[plan->n_kept - 1], reduced = plan->reduced[plan->n_reduced - 1];
   if (kept.n < 8) return false;
-  return distance(kept.stride) < distance(reduced.stride) || plan->n_per < 32;
+  return reduce_stride_size(kept.stride) < reduce_stride_size(reduced.stride) || plan->n_per < 32;
 }
 
-static void carry_out(const reduce_plan *plan, const char *x, char *out) {
-  if (by_strips(plan))
+static void reduce_run_plan(const reduce_plan *plan, const char *x, char *out) {
+  if (reduce_takes_strips(plan))
     reduce_by_strips(plan, x, out);
   else
     reduce_by_sequence(plan, x, out);
@@ -150,17 +150,17 @@ static void carry_out(const reduce_plan *plan, const char *x, char *out) {
 void kernel_reduce(reduce_kind kind, damo_dtype in, const char *x, int ndim, const int64_t *shape,
                    const int64_t *strides, uint32_t axes, char *out, void *work) {
   reduce_plan plan;
-  plan_op(&plan, kind, in);
-  plan_axes(&plan, ndim, shape, strides, axes);
+  reduce_plan_op(&plan, kind, in);
+  reduce_plan_axes(&plan, ndim, shape, strides, axes);
   if (plan.n_out == 0) return;
   if (plan.n_per == 0) {
-    fill_empty(kind, plan.acc, out, plan.n_out);
+    reduce_fill_empty(kind, plan.acc, out, plan.n_out);
     return;
   }
-  plan_scratch(&plan, work);
-  carry_out(&plan, x, out);
+  reduce_plan_scratch(&plan, work);
+  reduce_run_plan(&plan, x, out);
   if (kind != REDUCE_LOGSUMEXP) return;
   plan.op = &reduce_sum_of[plan.acc];
   plan.kernels = kernel_table_select();
-  carry_out(&plan, x, out);
+  reduce_run_plan(&plan, x, out);
 }

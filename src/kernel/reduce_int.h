@@ -37,7 +37,7 @@ typedef struct reduce_walk {
   int64_t at[DAMO_MAX_NDIM];
 } reduce_walk;
 
-static inline reduce_walk walk_begin(const reduce_axis *axes, int n, const char *p) {
+static inline reduce_walk reduce_walk_begin(const reduce_axis *axes, int n, const char *p) {
   reduce_walk w;
   w.axes = axes;
   w.n = n;
@@ -47,7 +47,7 @@ static inline reduce_walk walk_begin(const reduce_axis *axes, int n, const char 
 }
 
 /* Steps by `steps` along the last axis, not past its end, and carries. */
-static inline void walk_advance(reduce_walk *w, int64_t steps) {
+static inline void reduce_walk_advance(reduce_walk *w, int64_t steps) {
   int k = w->n - 1;
   w->p += steps * w->axes[k].stride;
   w->at[k] += steps;

@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-#include "kernel_sparse.h"
+#include "kernel_int.h"
 
-#define PLAIN(name, type, via)                                                      \
-  static inline type add_##name(type a, type b) { return (type)((via)a + (via)b); } \
-  static inline type sub_##name(type a, type b) { return (type)((via)a - (via)b); } \
-  static inline type mul_##name(type a, type b) { return (type)((via)a * (via)b); } \
-  static inline bool zero_##name(type a) { return a == 0; }
+#define PLAIN(name, type, via)                                                            \
+  static inline type arith_add_##name(type a, type b) { return (type)((via)a + (via)b); } \
+  static inline type arith_sub_##name(type a, type b) { return (type)((via)a - (via)b); } \
+  static inline type arith_mul_##name(type a, type b) { return (type)((via)a * (via)b); } \
+  static inline bool arith_zero_##name(type a) { return a == 0; }
 PLAIN(i8, int8_t, uint32_t)
 PLAIN(i16, int16_t, uint32_t)
 PLAIN(i32, int32_t, uint32_t)
@@ -25,33 +25,33 @@ PLAIN(f32, float, float)
 PLAIN(f64, double, double)
 #undef PLAIN
 
-static inline uint8_t add_b8(uint8_t a, uint8_t b) { return a | b; }
-static inline uint8_t sub_b8(uint8_t a, uint8_t b) { return a ^ b; }
-static inline uint8_t mul_b8(uint8_t a, uint8_t b) { return a & b; }
-static inline bool zero_b8(uint8_t a) { return a == 0; }
+static inline uint8_t arith_add_b8(uint8_t a, uint8_t b) { return a | b; }
+static inline uint8_t arith_sub_b8(uint8_t a, uint8_t b) { return a ^ b; }
+static inline uint8_t arith_mul_b8(uint8_t a, uint8_t b) { return a & b; }
+static inline bool arith_zero_b8(uint8_t a) { return a == 0; }
 
-#define ORDER(name, type)                                             \
-  static inline bool differ_##name(type a, type b) { return a != b; } \
-  static inline bool less_##name(type a, type b) { return a < b; }    \
-  static inline bool not_above_##name(type a, type b) { return a <= b; }
-#define ORDER_INT(name, type)                                                \
-  ORDER(name, type)                                                          \
-  static inline type larger_##name(type a, type b) { return a > b ? a : b; } \
-  static inline type smaller_##name(type a, type b) { return a < b ? a : b; }
+#define ORDER(name, type)                                                   \
+  static inline bool arith_differ_##name(type a, type b) { return a != b; } \
+  static inline bool arith_less_##name(type a, type b) { return a < b; }    \
+  static inline bool arith_not_above_##name(type a, type b) { return a <= b; }
+#define ORDER_INT(name, type)                                                      \
+  ORDER(name, type)                                                                \
+  static inline type arith_larger_##name(type a, type b) { return a > b ? a : b; } \
+  static inline type arith_smaller_##name(type a, type b) { return a < b ? a : b; }
 /* One of two by their bits: a jump on numbers in no order is foreseen half the time. */
-#define ORDER_FLOAT(name, type, word)                                                                \
-  ORDER(name, type)                                                                                  \
-  static inline type pick_##name(bool first, type a, type b) {                                       \
-    const word mask = (word)0 - (word)first;                                                         \
-    word x, y;                                                                                       \
-    memcpy(&x, &a, sizeof x);                                                                        \
-    memcpy(&y, &b, sizeof y);                                                                        \
-    x = (x & mask) | (y & ~mask);                                                                    \
-    memcpy(&a, &x, sizeof a);                                                                        \
-    return a;                                                                                        \
-  }                                                                                                  \
-  static inline type larger_##name(type a, type b) { return pick_##name((a > b) | (a != a), a, b); } \
-  static inline type smaller_##name(type a, type b) { return pick_##name((a < b) | (a != a), a, b); }
+#define ORDER_FLOAT(name, type, word)                                                                            \
+  ORDER(name, type)                                                                                              \
+  static inline type arith_pick_##name(bool first, type a, type b) {                                             \
+    const word mask = (word)0 - (word)first;                                                                     \
+    word x, y;                                                                                                   \
+    memcpy(&x, &a, sizeof x);                                                                                    \
+    memcpy(&y, &b, sizeof y);                                                                                    \
+    x = (x & mask) | (y & ~mask);                                                                                \
+    memcpy(&a, &x, sizeof a);                                                                                    \
+    return a;                                                                                                    \
+  }                                                                                                              \
+  static inline type arith_larger_##name(type a, type b) { return arith_pick_##name((a > b) | (a != a), a, b); } \
+  static inline type arith_smaller_##name(type a, type b) { return arith_pick_##name((a < b) | (a != a), a, b); }
 ORDER_INT(b8, uint8_t)
 ORDER_INT(i8, int8_t)
 ORDER_INT(i16, int16_t)
@@ -67,24 +67,28 @@ ORDER_FLOAT(f64, double, uint64_t)
 #undef ORDER_INT
 #undef ORDER
 
-#define COMPLEX(name, type)                                                                  \
-  static inline type add_##name(type a, type b) { return (type){a.re + b.re, a.im + b.im}; } \
-  static inline type sub_##name(type a, type b) { return (type){a.re - b.re, a.im - b.im}; } \
-  static inline type mul_##name(type a, type b) {                                            \
-    return (type){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                     \
-  }                                                                                          \
-  static inline bool zero_##name(type a) { return (a.re == 0) & (a.im == 0); }
+#define COMPLEX(name, type)                                                                        \
+  static inline type arith_add_##name(type a, type b) { return (type){a.re + b.re, a.im + b.im}; } \
+  static inline type arith_sub_##name(type a, type b) { return (type){a.re - b.re, a.im - b.im}; } \
+  static inline type arith_mul_##name(type a, type b) {                                            \
+    return (type){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                           \
+  }                                                                                                \
+  static inline bool arith_zero_##name(type a) { return (a.re == 0) & (a.im == 0); }
 /* Complex numbers are ordered by their real parts, then by the imaginary ones; false with a nan. */
-#define ORDER_COMPLEX(name, type)                                                                                    \
-  static inline bool differ_##name(type a, type b) { return (a.re != b.re) | (a.im != b.im); }                       \
-  static inline bool less_##name(type a, type b) {                                                                   \
-    return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im < b.im));                     \
-  }                                                                                                                  \
-  static inline bool not_above_##name(type a, type b) {                                                              \
-    return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im <= b.im));                    \
-  }                                                                                                                  \
-  static inline type larger_##name(type a, type b) { return not_above_##name(b, a) || differ_##name(a, a) ? a : b; } \
-  static inline type smaller_##name(type a, type b) { return not_above_##name(a, b) || differ_##name(a, a) ? a : b; }
+#define ORDER_COMPLEX(name, type)                                                                    \
+  static inline bool arith_differ_##name(type a, type b) { return (a.re != b.re) | (a.im != b.im); } \
+  static inline bool arith_less_##name(type a, type b) {                                             \
+    return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im < b.im));     \
+  }                                                                                                  \
+  static inline bool arith_not_above_##name(type a, type b) {                                        \
+    return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im <= b.im));    \
+  }                                                                                                  \
+  static inline type arith_larger_##name(type a, type b) {                                           \
+    return arith_not_above_##name(b, a) || arith_differ_##name(a, a) ? a : b;                        \
+  }                                                                                                  \
+  static inline type arith_smaller_##name(type a, type b) {                                          \
+    return arith_not_above_##name(a, b) || arith_differ_##name(a, a) ? a : b;                        \
+  }
 ORDER_COMPLEX(c64, damo_c64)
 ORDER_COMPLEX(c128, damo_c128)
 #undef ORDER_COMPLEX
@@ -106,15 +110,10 @@ COMPLEX(c128, damo_c128)
     for (int64_t p = low; p < high; p++) at += idx[p] < want;                            \
     return at;                                                                           \
   }
-LOWER(lower_narrow, int32_t)
-LOWER(lower_wide, int64_t)
+LOWER(lower_place_narrow, int32_t)
+LOWER(lower_place_wide, int64_t)
 #undef LOWER
 #define lower_place(idx, low, high, want) \
-  _Generic((idx), const int32_t * : lower_narrow, const int64_t * : lower_wide)(idx, low, high, want)
-
-#define PASTE3_(a, b, c) a##_##b##_##c
-#define PASTE3(a, b, c) PASTE3_(a, b, c)
-#define PASTE2_(a, b) a##_##b
-#define PASTE2(a, b) PASTE2_(a, b)
+  _Generic((idx), const int32_t * : lower_place_narrow, const int64_t * : lower_place_wide)(idx, low, high, want)
 
 #endif

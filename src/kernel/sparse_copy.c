@@ -10,37 +10,37 @@
 #include "kernel.h"
 #include "kernel_sparse.h"
 
-#define COPY_LEAST 4096 /* bytes; fewer are memcpy's */
-#define REPEATED 8192   /* bytes that stay in the nearest cache while they are copied again and again */
+#define COPY_LEAST 4096    /* bytes; fewer are memcpy's */
+#define COPY_REPEATED 8192 /* bytes that stay in the nearest cache while they are copied again and again */
 
 #define BYTES 16
-#define NAME copy_vectors
+#define NAME(f) f##_base
 #include "sparse_copy_body.h"
 
-typedef void (*copy_fn)(char *to, const char *from, size_t n);
+typedef void (*sp_copy_fn)(char *to, const char *from, size_t n);
 
-static copy_fn copy_for(const char *isa) {
+static sp_copy_fn sp_copy_for(const char *isa) {
 #if defined(__x86_64__)
   if (strcmp(isa, "avx512") == 0) return sparse_copy_avx512;
   if (strcmp(isa, "avx2") == 0) return sparse_copy_avx2;
 #endif
   (void)isa;
-  return copy_vectors;
+  return sp_copy_vectors_base;
 }
 
 void kernel_sparse_copy(void *to, const void *from, size_t n) {
   if (n >= COPY_LEAST) {
-    copy_for(kernel_table_select()->isa)(to, from, n);
+    sp_copy_for(kernel_table_select()->isa)(to, from, n);
   } else if (n > 0) {
     memcpy(to, from, n);
   }
 }
 
 void kernel_sparse_repeat(void *first, size_t n, int64_t times) {
-  const copy_fn copy = copy_for(kernel_table_select()->isa);
+  const sp_copy_fn copy = sp_copy_for(kernel_table_select()->isa);
   char *p = first;
-  for (size_t i = 0; i < n; i += REPEATED) {
-    const size_t part = n - i < REPEATED ? n - i : REPEATED;
+  for (size_t i = 0; i < n; i += COPY_REPEATED) {
+    const size_t part = n - i < COPY_REPEATED ? n - i : COPY_REPEATED;
     for (int64_t k = 1; k <= times; k++) copy(p + (size_t)k * n + i, p + i, part);
   }
 }

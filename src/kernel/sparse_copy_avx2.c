@@ -5,10 +5,10 @@
 
 #if defined(__x86_64__)
 #define BYTES 32
-#define NAME copy_vectors
+#define NAME(f) f##_avx2
 #include "sparse_copy_body.h"
 
-void sparse_copy_avx2(char *to, const char *from, size_t n) { copy_vectors(to, from, n); }
+void sparse_copy_avx2(char *to, const char *from, size_t n) { sp_copy_vectors_avx2(to, from, n); }
 #else
 typedef int sparse_copy_avx2_is_for_other_machines;
 #endif

@@ -5,10 +5,10 @@
 
 #if defined(__x86_64__)
 #define BYTES 64
-#define NAME copy_vectors
+#define NAME(f) f##_avx512
 #include "sparse_copy_body.h"
 
-void sparse_copy_avx512(char *to, const char *from, size_t n) { copy_vectors(to, from, n); }
+void sparse_copy_avx512(char *to, const char *from, size_t n) { sp_copy_vectors_avx512(to, from, n); }
 #else
 typedef int sparse_copy_avx512_is_for_other_machines;
 #endif

@@ -1,6 +1,6 @@
-/* sparse_copy_body: a copy by vectors of BYTES bytes, as NAME. The destination is aligned to a cache line first; what
+/* sparse_copy_body: a copy by vectors of BYTES bytes. NAME adds the instruction set. The destination is aligned to a cache line first; what
  * the source is aligned to costs little then. */
-static void NAME(char *restrict to, const char *restrict from, size_t n) {
+static void NAME(sp_copy_vectors)(char *restrict to, const char *restrict from, size_t n) {
   typedef uint64_t vector __attribute__((vector_size(BYTES), aligned(1), may_alias));
   enum { LINE = 64, VECTORS = LINE / BYTES };
   size_t i = (LINE - ((uintptr_t)to & (LINE - 1))) & (LINE - 1);
@@ -14,3 +14,6 @@ static void NAME(char *restrict to, const char *restrict from, size_t n) {
   }
   memcpy(to + i, from + i, n - i);
 }
+
+#undef BYTES
+#undef NAME

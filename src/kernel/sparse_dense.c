@@ -18,10 +18,10 @@
 #define STREAMED() (void)0
 #endif
 #define BYTES 16
-#define TABLE sparse_dense_base
+#define ISA base
 #include "sparse_dense_types.h"
 
-static const sparse_dense_table *table_for(const char *isa) {
+static const sparse_dense_table *sp_dense_table_for(const char *isa) {
 #if defined(__x86_64__)
   if (strcmp(isa, "avx512") == 0) return &sparse_dense_avx512;
   if (strcmp(isa, "avx2") == 0) return &sparse_dense_avx2;
@@ -33,7 +33,7 @@ static const sparse_dense_table *table_for(const char *isa) {
 const sparse_dense_fns *kernel_sparse_dense(bool wide, damo_dtype dtype) {
   static const damo_dtype kinds[] = {DAMO_FLOAT32, DAMO_FLOAT64, DAMO_COMPLEX64, DAMO_COMPLEX128};
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-    if (kinds[k] == dtype) return &(*table_for(kernel_table_select()->isa))[wide][k];
+    if (kinds[k] == dtype) return &(*sp_dense_table_for(kernel_table_select()->isa))[wide][k];
   }
   return NULL;
 }

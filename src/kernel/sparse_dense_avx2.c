@@ -12,7 +12,7 @@
 #define STREAM(to, vector) _mm256_stream_si256((__m256i *)(void *)(to), (__m256i)(vector))
 #define STREAMED() _mm_sfence()
 #define BYTES 32
-#define TABLE sparse_dense_avx2
+#define ISA avx2
 #include "sparse_dense_types.h"
 #else
 typedef int sparse_dense_avx2_is_for_other_machines;

@@ -12,7 +12,7 @@
 #define STREAM(to, vector) _mm512_stream_si512((__m512i *)(void *)(to), (__m512i)(vector))
 #define STREAMED() _mm_sfence()
 #define BYTES 64
-#define TABLE sparse_dense_avx512
+#define ISA avx512
 #include "sparse_dense_types.h"
 #else
 typedef int sparse_dense_avx512_is_for_other_machines;

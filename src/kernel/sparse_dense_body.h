@@ -5,7 +5,7 @@
  * A row is gone through in pieces of up to N_ACC vectors that stay in registers while the row's entries go by; what is
  * left over at its end by elements.
  */
-#define NAME(f) PASTE3(f, IX, TX)
+#define NAME(f) PASTE4(sp_dense_##f, IX, TX, ISA)
 #define V NAME(vec)
 #define W (int)(BYTES / sizeof(T))
 #define N_ACC 8

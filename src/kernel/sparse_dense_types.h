@@ -1,5 +1,5 @@
 /* sparse_dense_types: the dense products for both index types and all float and complex types, and their table.
- * Included with BYTES and TABLE. */
+ * Included with ISA (the instruction set's name), BYTES, STREAMS, STREAM and STREAMED, which are undefined at the end. */
 #define I int32_t
 #define IX n
 #include "sparse_dense_values.h"
@@ -11,11 +11,21 @@
 #undef I
 #undef IX
 
-const sparse_dense_table TABLE = {{{matmat_n_f32, matmat_t_n_f32, sample_n_f32, both_n_f32},
-                                   {matmat_n_f64, matmat_t_n_f64, sample_n_f64, both_n_f64},
-                                   {matmat_n_c64, matmat_t_n_c64, NULL, NULL},
-                                   {matmat_n_c128, matmat_t_n_c128, NULL, NULL}},
-                                  {{matmat_w_f32, matmat_t_w_f32, sample_w_f32, both_w_f32},
-                                   {matmat_w_f64, matmat_t_w_f64, sample_w_f64, both_w_f64},
-                                   {matmat_w_c64, matmat_t_w_c64, NULL, NULL},
-                                   {matmat_w_c128, matmat_t_w_c128, NULL, NULL}}};
+#define FN_OF(f, ix, tx) PASTE4(sp_dense_##f, ix, tx, ISA)
+#define REAL_FNS(ix, tx) \
+  { FN_OF(matmat, ix, tx), FN_OF(matmat_t, ix, tx), FN_OF(sample, ix, tx), FN_OF(both, ix, tx) }
+#define COMPLEX_FNS(ix, tx) \
+  { FN_OF(matmat, ix, tx), FN_OF(matmat_t, ix, tx), NULL, NULL }
+
+const sparse_dense_table PASTE2(sparse_dense, ISA) = {
+    {REAL_FNS(n, f32), REAL_FNS(n, f64), COMPLEX_FNS(n, c64), COMPLEX_FNS(n, c128)},
+    {REAL_FNS(w, f32), REAL_FNS(w, f64), COMPLEX_FNS(w, c64), COMPLEX_FNS(w, c128)}};
+
+#undef FN_OF
+#undef REAL_FNS
+#undef COMPLEX_FNS
+#undef ISA
+#undef BYTES
+#undef STREAMS
+#undef STREAM
+#undef STREAMED

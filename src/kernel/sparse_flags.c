@@ -12,4 +12,4 @@
 #undef I
 #undef IX
 
-const sparse_flag_fns *kernel_sparse_flags(bool wide) { return wide ? &flag_fns_w : &flag_fns_n; }
+const sparse_flag_fns *kernel_sparse_flags(bool wide) { return wide ? &sp_flags_fns_w : &sp_flags_fns_n; }

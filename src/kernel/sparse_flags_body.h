@@ -1,5 +1,5 @@
 /* sparse_flags_body: loops over places that hold true or false. Included with I (index type) and IX (its name). */
-#define NAME(f) PASTE2(f, IX)
+#define NAME(f) PASTE2(sp_flags_##f, IX)
 
 static void NAME(complement)(const sparse_raw *e, void *indptr, void *indices) {
   const I *restrict ptr = e->indptr, *restrict idx = e->indices;
@@ -26,6 +26,6 @@ static void NAME(put)(const sparse_raw *x, const uint8_t *flags, uint8_t *dst, i
   }
 }
 
-static const sparse_flag_fns NAME(flag_fns) = {NAME(complement), NAME(put)};
+static const sparse_flag_fns NAME(fns) = {NAME(complement), NAME(put)};
 
 #undef NAME

@@ -12,4 +12,4 @@
 #undef I
 #undef IX
 
-const sparse_index_fns *kernel_sparse_index(bool wide) { return wide ? &index_fns_w : &index_fns_n; }
+const sparse_index_fns *kernel_sparse_index(bool wide) { return wide ? &sp_index_fns_w : &sp_index_fns_n; }

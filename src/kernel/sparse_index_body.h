@@ -1,5 +1,5 @@
 /* sparse_index_body: loops over the pattern alone. Included with I (index type) and IX (its name). */
-#define NAME(f) PASTE2(f, IX)
+#define NAME(f) PASTE2(sp_index_##f, IX)
 
 typedef I NAME(four) __attribute__((vector_size(4 * sizeof(I)), aligned(sizeof(I)), may_alias));
 
@@ -101,7 +101,7 @@ static int64_t NAME(bound_product)(const sparse_raw *a, const sparse_raw *b, int
   return n;
 }
 
-static const sparse_index_fns NAME(index_fns) = {NAME(shift),   NAME(check),         NAME(order),
-                                                 NAME(longest), NAME(count_product), NAME(bound_product)};
+static const sparse_index_fns NAME(fns) = {NAME(shift),   NAME(check),         NAME(order),
+                                           NAME(longest), NAME(count_product), NAME(bound_product)};
 
 #undef NAME

@@ -64,8 +64,8 @@
 #endif
 #endif
 
-#define NAME(f) PASTE3(f, IX, TX)
-#define STRIPS(bytes) &PASTE2(NAME(strips), bytes)
+#define NAME(f) PASTE4(sp_dense_##f, IX, TX, ISA)
+#define STRIPS(bytes) &PASTE2(PASTE4(sp_strip_fns, IX, TX, ISA), bytes)
 
 static const sparse_strip_fns *const NAME(widths)[] = {
 #if BYTES >= 64

@@ -1,6 +1,6 @@
 /* sparse_move_body: loops that move entries. Included with I (index type), U (the same without sign), T (a type of
  * the element's size) and SUFFIX. */
-#define NAME(f) PASTE2(f, SUFFIX)
+#define NAME(f) PASTE2(sp_move_##f, SUFFIX)
 
 #include "sparse_count_body.h"
 
@@ -397,7 +397,7 @@ static void NAME(gather)(const void *values, const void *places, int64_t n, void
   for (int64_t p = 0; p < n; p++) to[p] = from[at[p]];
 }
 
-static const sparse_move_fns NAME(move_fns) = {
+static const sparse_move_fns NAME(fns) = {
     NAME(swap),   NAME(sort),    NAME(sort_room),   NAME(take),       NAME(take_range), NAME(spread),     NAME(place),
     NAME(beside), NAME(squeeze), NAME(split_count), NAME(split_fill), NAME(pick),       NAME(pick_dense), NAME(gather),
 };

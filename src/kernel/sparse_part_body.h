@@ -1,6 +1,6 @@
 /* sparse_part_body: loops that pick entries by their places. Included with I (index type), U (the same without sign), T
  * (a type of the element's size) and SUFFIX. */
-#define NAME(f) PASTE2(f, SUFFIX)
+#define NAME(f) PASTE2(sp_part_##f, SUFFIX)
 
 #include "sparse_count_body.h"
 
@@ -202,7 +202,7 @@ static int64_t NAME(count_listed)(const sparse_raw *a, const sparse_lookup *list
   const int64_t nnz = ptr[a->major];
   int64_t n = 0;
   for (int64_t p = 0; p < nnz; p++) {
-    for (int64_t k = first_place(list, idx[p]); k >= 0; k = list->next[k]) n++;
+    for (int64_t k = sp_lookup_first(list, idx[p]); k >= 0; k = list->next[k]) n++;
   }
   return n;
 }
@@ -216,7 +216,7 @@ static void NAME(fill_listed)(const sparse_raw *a, const sparse_lookup *list, vo
   optr[0] = 0;
   for (int64_t i = 0; i < a->major; i++) {
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
-      for (int64_t k = first_place(list, idx[p]); k >= 0; k = list->next[k]) {
+      for (int64_t k = sp_lookup_first(list, idx[p]); k >= 0; k = list->next[k]) {
         oidx[n] = (I)k;
         oval[n++] = val[p];
       }
@@ -278,9 +278,8 @@ static void NAME(coordinates)(const sparse_raw *a, int64_t *major, int64_t *mino
   }
 }
 
-static const sparse_part_fns NAME(part_fns) = {NAME(count_block), NAME(fill_block),  NAME(count_listed),
-                                               NAME(fill_listed), NAME(count_times), NAME(fill_places),
-                                               NAME(coordinates)};
+static const sparse_part_fns NAME(fns) = {NAME(count_block), NAME(fill_block),  NAME(count_listed), NAME(fill_listed),
+                                          NAME(count_times), NAME(fill_places), NAME(coordinates)};
 
 #undef LEAST_INDEX
 #undef NAME

@@ -2,16 +2,12 @@
  * sign, T a type of the size, SUFFIX n (int32) or w (int64) and the size. */
 #ifndef SPARSE_SIZES_ONCE
 #define SPARSE_SIZES_ONCE
-typedef struct bytes16 {
-  uint64_t at[2];
-} bytes16;
-
 /* An element's bits that are in the mask (of either half of 16 bytes), and those of `always`. */
-static inline uint64_t bits_in_plain(uint64_t v, uint64_t mask, uint64_t always) { return (v & mask) | always; }
-static inline uint64_t bits_in_pair(bytes16 v, uint64_t mask, uint64_t always) {
+static inline uint64_t sp_bits_in_plain(uint64_t v, uint64_t mask, uint64_t always) { return (v & mask) | always; }
+static inline uint64_t sp_bits_in_pair(bytes16 v, uint64_t mask, uint64_t always) {
   return ((v.at[0] | v.at[1]) & mask) | always;
 }
-#define BITS_IN(v, mask, always) _Generic((v), bytes16 : bits_in_pair, default : bits_in_plain)(v, mask, always)
+#define BITS_IN(v, mask, always) _Generic((v), bytes16 : sp_bits_in_pair, default : sp_bits_in_plain)(v, mask, always)
 #endif
 
 #define I int32_t

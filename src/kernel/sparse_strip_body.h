@@ -2,7 +2,7 @@
  * PAIRS (1: T is complex), VB (bytes of a vector) and LANES (components in it); BYTES is the width of the machine's
  * vectors, STREAM(to, vector) stores one of those past the caches.
  */
-#define NAME(f) PASTE2(PASTE3(f, IX, TX), VB)
+#define NAME(f) PASTE2(PASTE4(sp_strip_##f, IX, TX, ISA), VB)
 #define V NAME(vec)
 #define W (VB / (int64_t)sizeof(T))
 #define MOST 8
@@ -129,12 +129,12 @@ static void NAME(scatter_3)(const sparse_strip *s) { NAME(scatter)(s, 3); }
 static void NAME(scatter_4)(const sparse_strip *s) { NAME(scatter)(s, 4); }
 static void NAME(scatter_8)(const sparse_strip *s) { NAME(scatter)(s, 8); }
 
-static const sparse_strip_fns NAME(strips) = {
+static const sparse_strip_fns NAME(fns) = {
     VB,
     {NAME(gather_1), NAME(gather_2), NAME(gather_3), NAME(gather_4), NAME(gather_8)},
     {NAME(scatter_1), NAME(scatter_2), NAME(scatter_3), NAME(scatter_4), NAME(scatter_8)}};
 #else
-static const sparse_strip_fns NAME(strips) = {VB, {NAME(gather_1), NAME(gather_2)}, {NAME(scatter_1), NAME(scatter_2)}};
+static const sparse_strip_fns NAME(fns) = {VB, {NAME(gather_1), NAME(gather_2)}, {NAME(scatter_1), NAME(scatter_2)}};
 #endif
 
 #undef NAME

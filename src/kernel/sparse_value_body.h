@@ -1,15 +1,15 @@
 /* sparse_value_body: loops that compute with entries. Included with I (index type), IX (its name), T (element type) and
  * TX (its name). */
-#define NAME(f) PASTE3(f, IX, TX)
-#define ADD PASTE2(add, TX)
-#define SUB PASTE2(sub, TX)
-#define MUL PASTE2(mul, TX)
-#define IS_ZERO PASTE2(zero, TX)
-#define LARGER PASTE2(larger, TX)
-#define SMALLER PASTE2(smaller, TX)
-#define DIFFER PASTE2(differ, TX)
-#define LESS PASTE2(less, TX)
-#define NOT_ABOVE PASTE2(not_above, TX)
+#define NAME(f) PASTE3(sp_value_##f, IX, TX)
+#define ADD PASTE2(arith_add, TX)
+#define SUB PASTE2(arith_sub, TX)
+#define MUL PASTE2(arith_mul, TX)
+#define IS_ZERO PASTE2(arith_zero, TX)
+#define LARGER PASTE2(arith_larger, TX)
+#define SMALLER PASTE2(arith_smaller, TX)
+#define DIFFER PASTE2(arith_differ, TX)
+#define LESS PASTE2(arith_less, TX)
+#define NOT_ABOVE PASTE2(arith_not_above, TX)
 
 /* ---- Products with dense ---- */
 
@@ -318,7 +318,7 @@ static void NAME(elements)(const sparse_raw *a, bool sorted, int64_t n, const in
   }
 }
 
-static const sparse_value_fns NAME(value_fns) = {
+static const sparse_value_fns NAME(fns) = {
     NAME(matvec),       NAME(matvec_t),       NAME(matmat),         NAME(matmat_t),    NAME(sample),
     NAME(fill_product), NAME(add_product),    NAME(sample_product), NAME(merge),       NAME(relate),
     NAME(scale_major),  NAME(scale_minor),    NAME(sum_major),      NAME(sum_minor),   NAME(vecdot_major),

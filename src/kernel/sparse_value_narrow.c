@@ -9,6 +9,9 @@
 #include "sparse_types.h"
 
 const sparse_value_fns *const sparse_value_narrow[DAMO_N_DTYPES] = {
-    &value_fns_n_b8,  &value_fns_n_i8,  &value_fns_n_i16, &value_fns_n_i32, &value_fns_n_i64,
-    &value_fns_n_u8,  &value_fns_n_u16, &value_fns_n_u32, &value_fns_n_u64, &value_fns_n_f32,
-    &value_fns_n_f64, &value_fns_n_c64, &value_fns_n_c128};
+    &sp_value_fns_n_b8,  &sp_value_fns_n_i8,  &sp_value_fns_n_i16, &sp_value_fns_n_i32, &sp_value_fns_n_i64,
+    &sp_value_fns_n_u8,  &sp_value_fns_n_u16, &sp_value_fns_n_u32, &sp_value_fns_n_u64, &sp_value_fns_n_f32,
+    &sp_value_fns_n_f64, &sp_value_fns_n_c64, &sp_value_fns_n_c128};
+
+#undef I
+#undef IX

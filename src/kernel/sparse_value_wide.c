@@ -9,6 +9,9 @@
 #include "sparse_types.h"
 
 const sparse_value_fns *const sparse_value_wide[DAMO_N_DTYPES] = {
-    &value_fns_w_b8,  &value_fns_w_i8,  &value_fns_w_i16, &value_fns_w_i32, &value_fns_w_i64,
-    &value_fns_w_u8,  &value_fns_w_u16, &value_fns_w_u32, &value_fns_w_u64, &value_fns_w_f32,
-    &value_fns_w_f64, &value_fns_w_c64, &value_fns_w_c128};
+    &sp_value_fns_w_b8,  &sp_value_fns_w_i8,  &sp_value_fns_w_i16, &sp_value_fns_w_i32, &sp_value_fns_w_i64,
+    &sp_value_fns_w_u8,  &sp_value_fns_w_u16, &sp_value_fns_w_u32, &sp_value_fns_w_u64, &sp_value_fns_w_f32,
+    &sp_value_fns_w_f64, &sp_value_fns_w_c64, &sp_value_fns_w_c128};
+
+#undef I
+#undef IX

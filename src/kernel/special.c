@@ -5,20 +5,20 @@
 #include <math.h>
 #include <stdint.h>
 
-#define PI 3.14159265358979323846
-#define SQRT_PI 1.77245385090551602730
-#define LN2 0.69314718055994530942
+#define SPECIAL_PI 3.14159265358979323846
+#define SPECIAL_SQRT_PI 1.77245385090551602730
+#define SPECIAL_LN2 0.69314718055994530942
 
 /* ---- exp(x²) erfc(x) --------------------------------------------------------------------------------------------- */
 
 /* The asymptotic series DLMF 7.12.1: x sqrt(pi) erfcx(x) = sum of (-1)^k (2k-1)!! / (2x²)^k. For x >= 20 eight terms
  * leave less than 1e-17. */
 static double erfcx_large(double x) {
-  if (x > 1e8) return 1 / (SQRT_PI * x);
+  if (x > 1e8) return 1 / (SPECIAL_SQRT_PI * x);
   const double t = 1 / (2 * x * x);
   double sum = 1;
   for (int k = 8; k >= 1; k--) sum = 1 - (2 * k - 1) * t * sum;
-  return sum / (SQRT_PI * x);
+  return sum / (SPECIAL_SQRT_PI * x);
 }
 
 double special_erfcx(double x) {
@@ -34,12 +34,12 @@ double special_erfcx(double x) {
 
 /* One Halley step on erf(x) = y multiplies the number of right digits by three. */
 static double erfinv_central(double y) {
-  if (fabs(y) < 1e-8) return y * (SQRT_PI / 2);
+  if (fabs(y) < 1e-8) return y * (SPECIAL_SQRT_PI / 2);
   /* Winitzki's approximation (2008), a = 0.147: right to 2e-3. */
-  const double log_term = log1p(-y * y), half = 2 / (PI * 0.147) + log_term / 2;
+  const double log_term = log1p(-y * y), half = 2 / (SPECIAL_PI * 0.147) + log_term / 2;
   double x = copysign(sqrt(sqrt(half * half - log_term / 0.147) - half), y);
   for (int i = 0; i < 3; i++) {
-    const double u = (erf(x) - y) * (SQRT_PI / 2) * exp(x * x);
+    const double u = (erf(x) - y) * (SPECIAL_SQRT_PI / 2) * exp(x * x);
     x -= u / (1 + x * u);
   }
   return x;
@@ -49,13 +49,13 @@ static double erfinv_central(double y) {
  * for every p; log erfc(x) = log erfcx(x) - x² does not underflow. */
 static double erfcinv_tail(double p) {
   const double target = log(p);
-  const double rough = -target - log(SQRT_PI) > 1 ? -target - log(SQRT_PI) : 1;
+  const double rough = -target - log(SPECIAL_SQRT_PI) > 1 ? -target - log(SPECIAL_SQRT_PI) : 1;
   double x = p > 0.05 ? erfinv_central(1 - p) : sqrt(rough - log(rough) / 2);
   for (int i = 0; i < 4; i++) {
     const double scaled = special_erfcx(x);
     const double square = x * x, rest = fma(x, x, -square);
     const double gap = (log(scaled) - rest) - (square + target);
-    x += gap * (SQRT_PI / 2) * scaled;
+    x += gap * (SPECIAL_SQRT_PI / 2) * scaled;
   }
   return x;
 }
@@ -78,7 +78,7 @@ double special_erfinv(double y) {
 /* ---- psi and its derivative -------------------------------------------------------------------------------------- */
 
 /* The distance to the nearest integer, exact: trigonometric functions of pi x lose nothing for large x. */
-static double from_nearest_integer(double x) { return x - rint(x); }
+static double psi_from_nearest_integer(double x) { return x - rint(x); }
 
 /* psi's positive zero in two parts, and psi's Taylor coefficients there: c[k] = (-1)^(k+1) zeta(k + 1, zero), from
  * DLMF 5.15.1. For |x - zero| < 1/4 the terms fall by 1/5.8 each. */
@@ -118,9 +118,9 @@ double special_psi(double x) {
   if (x != x || x == -INFINITY) return NAN;
   if (x == 0) return -copysign(INFINITY, x);
   if (x > 0) return psi_positive(x);
-  const double f = from_nearest_integer(x);
+  const double f = psi_from_nearest_integer(x);
   if (f == 0) return NAN;
-  return psi_positive(1 - x) - (fabs(f) == 0.5 ? 0 : PI / tan(PI * f)); /* reflection, DLMF 5.5.4 */
+  return psi_positive(1 - x) - (fabs(f) == 0.5 ? 0 : SPECIAL_PI / tan(SPECIAL_PI * f)); /* reflection, DLMF 5.5.4 */
 }
 
 /* x > 0: the recurrence and the asymptotic series DLMF 5.15.8. */
@@ -138,13 +138,13 @@ double special_tri_gamma(double x) {
   if (x > 0) return x == INFINITY ? 0 : tri_gamma_positive(x);
   if (x != x) return NAN;
   if (x == -INFINITY) return INFINITY; /* where the poles pile up, as SciPy has it */
-  const double f = from_nearest_integer(x);
+  const double f = psi_from_nearest_integer(x);
   if (f == 0) return INFINITY;
-  const double s = sin(PI * f) / PI;
+  const double s = sin(SPECIAL_PI * f) / SPECIAL_PI;
   return 1 / (s * s) - tri_gamma_positive(1 - x); /* reflection, DLMF 5.15.6 */
 }
 
 /* ---- log(1 - exp(x)) --------------------------------------------------------------------------------------------- */
 
 /* Machler's rule (2012): expm1 while exp(x) > 1/2, log1p below. */
-double special_log1mexp(double x) { return x > -LN2 ? log(-expm1(x)) : log1p(-exp(x)); }
+double special_log1mexp(double x) { return x > -SPECIAL_LN2 ? log(-expm1(x)) : log1p(-exp(x)); }
