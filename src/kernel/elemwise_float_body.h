@@ -49,7 +49,7 @@ ALWAYS_INLINE void NAME(map1)(void *const *args, int64_t n, NAME(vec1) f) {
 }
 
 /* map1, with C's function for the elements that are hard for f. */
-ALWAYS_INLINE void NAME(map1_or)(void *const *args, int64_t n, NAME(vec1) f, NAME(hard1) hard, NAME(fn1) scalar) {
+ALWAYS_INLINE void NAME(map1_or)(void *const *args, int64_t n, NAME(vec1) f, NAME(hard1) hard, NAME(fn1) fallback) {
   const T *a = args[0];
   T *o = args[1], x[CHUNK], y[CHUNK];
   for (int64_t i = 0; i < n; i += CHUNK) {
@@ -59,7 +59,7 @@ ALWAYS_INLINE void NAME(map1_or)(void *const *args, int64_t n, NAME(vec1) f, NAM
     for (int64_t j = 0; j < m; j++) any |= (BITS)hard(x[j]);
     if (any)
       for (int64_t j = 0; j < m; j++)
-        if (hard(x[j])) y[j] = scalar(x[j]);
+        if (hard(x[j])) y[j] = fallback(x[j]);
     memcpy(o + i, y, (size_t)m * sizeof(T));
   }
 }
@@ -113,8 +113,8 @@ ALWAYS_INLINE void NAME(map2)(void *const *args, int64_t n, NAME(vec2) f) {
   static void NAME(name)(void *const *args, int64_t n) { NAME(map1_by_range)(args, n, vec); }
 #define MAP2(name, vec) \
   static void NAME(name)(void *const *args, int64_t n) { NAME(map2)(args, n, vec); }
-#define MAP1_OR(name, vec, hard, scalar) \
-  static void NAME(name)(void *const *args, int64_t n) { NAME(map1_or)(args, n, vec, hard, scalar); }
+#define MAP1_OR(name, vec, hard, fallback) \
+  static void NAME(name)(void *const *args, int64_t n) { NAME(map1_or)(args, n, vec, hard, fallback); }
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
 

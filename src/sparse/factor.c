@@ -12,13 +12,13 @@
 
 /* ---- The object -------------------------------------------------------------------------------------------------- */
 
-static void drop_backend(damo_factor *f) {
+static void factor_drop_backend(damo_factor *f) {
   if (f->backend) f->backend->free(f);
   f->backend = NULL;
   factor_charge(f, 0);
 }
 
-static void matrix_clear(damo_ctx *ctx, factor_matrix *m) {
+static void factor_matrix_clear(damo_ctx *ctx, factor_matrix *m) {
   damo_release(m->indptr);
   damo_release(m->indices);
   if (m->x) mem_free(ctx, m->x, (size_t)m->nnz * factor_entry(m));
@@ -27,8 +27,8 @@ static void matrix_clear(damo_ctx *ctx, factor_matrix *m) {
 
 static void factor_destroy(damo_obj *obj) {
   damo_factor *f = (damo_factor *)obj;
-  drop_backend(f);
-  matrix_clear(obj->ctx, &f->m);
+  factor_drop_backend(f);
+  factor_matrix_clear(obj->ctx, &f->m);
   mem_free(obj->ctx, f->work, f->work_room * sizeof(double));
   obj_free(obj, sizeof *f);
 }
@@ -67,7 +67,7 @@ damo_status factor_fail_size(damo_factor *f) {
 /* ---- The stored matrix ------------------------------------------------------------------------------------------- */
 
 /* The line of entry k. */
-static int64_t line_of(const factor_matrix *m, int64_t k) {
+static int64_t factor_major_of(const factor_matrix *m, int64_t k) {
   int64_t low = 0, high = m->cols;
   while (high - low > 1) {
     const int64_t mid = low + (high - low) / 2;
@@ -79,14 +79,14 @@ static int64_t line_of(const factor_matrix *m, int64_t k) {
   return low;
 }
 
-static damo_status check_finite(damo_ctx *ctx, const factor_matrix *m, bool flipped) {
+static damo_status factor_check_finite(damo_ctx *ctx, const factor_matrix *m, bool flipped) {
   const int64_t per = m->cplx ? 2 : 1, n = m->nnz * per;
   if (kernel_all_finite(DAMO_FLOAT64, m->x, n)) return DAMO_OK;
   int64_t k = 0;
   while (isfinite(m->x[k])) k++;
   const double value = m->x[k];
   k /= per;
-  const int64_t line = line_of(m, k);
+  const int64_t line = factor_major_of(m, k);
   const int64_t other = factor_place(m->indices->data, k, m->wide);
   return ctx_fail(ctx, DAMO_ENUMERIC,
                   "the matrix has the entry %s at {%lld, %lld}: only finite numbers can be factorized",
@@ -97,7 +97,7 @@ static damo_status check_finite(damo_ctx *ctx, const factor_matrix *m, bool flip
 }
 
 /* The parts of c (canonical, of the dtype wanted), read as csc; values copied. */
-static damo_status matrix_take(factor_matrix *m, const damo_sparse *c, bool conjugated) {
+static damo_status factor_matrix_take(factor_matrix *m, const damo_sparse *c, bool conjugated) {
   damo_ctx *ctx = c->obj.ctx;
   *m = (factor_matrix){.rows = sparse_minor(c),
                        .cols = sparse_major(c),
@@ -115,7 +115,7 @@ static damo_status matrix_take(factor_matrix *m, const damo_sparse *c, bool conj
 }
 
 /* The part of M that counts under FACTOR_ASSUME_POS, in M's place. */
-static damo_status take_hermitian_part(damo_ctx *ctx, factor_matrix *m) {
+static damo_status factor_take_hermitian_part(damo_ctx *ctx, factor_matrix *m) {
   const factor_fns *fns = factor_fns_of(m);
   const damo_dtype itype = m->wide ? DAMO_INT64 : DAMO_INT32, dtype = m->cplx ? DAMO_COMPLEX128 : DAMO_FLOAT64;
   const int64_t shape[2] = {m->rows, m->cols};
@@ -141,8 +141,8 @@ static damo_status take_hermitian_part(damo_ctx *ctx, factor_matrix *m) {
   if (!h) goto done;
   fns->hermitian_part(m, &turned, h->indptr->data, h->indices->data, (double *)(void *)h->data->data);
   factor_matrix fresh;
-  status = matrix_take(&fresh, h, false);
-  matrix_clear(ctx, status == DAMO_OK ? m : &fresh);
+  status = factor_matrix_take(&fresh, h, false);
+  factor_matrix_clear(ctx, status == DAMO_OK ? m : &fresh);
   if (status == DAMO_OK) *m = fresh;
 done:
   damo_release(t);
@@ -151,7 +151,7 @@ done:
 }
 
 /* a without duplicates, sorted, in double precision; for QR in the format that makes M what is asked for. */
-static damo_sparse *canonical(damo_sparse *a, const damo_format *format) {
+static damo_sparse *factor_canonical(damo_sparse *a, const damo_format *format) {
   damo_sparse *b = sparse_cast(a, factor_work_dtype(sparse_dtype(a)));
   damo_sparse *c = b ? sparse_sum_duplicates(b) : NULL;
   damo_release(b);
@@ -162,7 +162,7 @@ static damo_sparse *canonical(damo_sparse *a, const damo_format *format) {
 }
 
 /* Is M Hermitian, with a positive diagonal? Square M only. */
-static damo_status look(damo_factor *f, const factor_matrix *m, bool *hermitian, bool *positive) {
+static damo_status factor_inspect(damo_factor *f, const factor_matrix *m, bool *hermitian, bool *positive) {
   double *at = factor_work(f, (size_t)m->cols);
   if (!at) return DAMO_EMEMORY;
   *hermitian = factor_fns_of(m)->is_hermitian(m, (int64_t *)(void *)at, positive);
@@ -170,21 +170,21 @@ static damo_status look(damo_factor *f, const factor_matrix *m, bool *hermitian,
 }
 
 /* M of a into *m, checked; *method: what to try first. */
-static damo_status prepare(damo_factor *f, damo_sparse *a, factor_matrix *m, factor_method *method) {
+static damo_status factor_prepare(damo_factor *f, damo_sparse *a, factor_matrix *m, factor_method *method) {
   damo_ctx *ctx = f->obj.ctx;
   const damo_format format = f->conjugated ? DAMO_CSR : DAMO_CSC;
   *m = (factor_matrix){0};
   *method = f->least ? FACTOR_QR : FACTOR_LU;
-  damo_sparse *c = canonical(a, f->least ? &format : NULL);
+  damo_sparse *c = factor_canonical(a, f->least ? &format : NULL);
   if (!c) return damo_error_status(ctx);
   f->flipped = !f->least && sparse_format(c) == DAMO_CSR;
-  damo_status status = matrix_take(m, c, f->conjugated);
+  damo_status status = factor_matrix_take(m, c, f->conjugated);
   damo_release(c);
-  if (status == DAMO_OK) status = check_finite(ctx, m, f->flipped || f->conjugated);
+  if (status == DAMO_OK) status = factor_check_finite(ctx, m, f->flipped || f->conjugated);
   if (status != DAMO_OK || f->least || f->assume == FACTOR_ASSUME_GEN) return status;
   bool hermitian = false, positive = false;
-  status = look(f, m, &hermitian, &positive);
-  if (status == DAMO_OK && f->assume == FACTOR_ASSUME_POS && !hermitian) status = take_hermitian_part(ctx, m);
+  status = factor_inspect(f, m, &hermitian, &positive);
+  if (status == DAMO_OK && f->assume == FACTOR_ASSUME_POS && !hermitian) status = factor_take_hermitian_part(ctx, m);
   if (f->assume == FACTOR_ASSUME_POS || (hermitian && positive))
     *method = FACTOR_CHOLESKY;
   else if (hermitian && f->assume == FACTOR_ASSUME_SYM && !m->cplx)
@@ -203,53 +203,53 @@ const char *const *factor_backends(void) {
   return names;
 }
 
-static const factor_backend *first_of(const factor_backend *a, const factor_backend *b, bool wide) {
+static const factor_backend *factor_first_backend(const factor_backend *a, const factor_backend *b, bool wide) {
   return a[wide].name ? &a[wide] : &b[wide];
 }
 
-static damo_status analyze_with(damo_factor *f, const factor_backend *backend) {
-  drop_backend(f);
+static damo_status factor_analyze_with(damo_factor *f, const factor_backend *backend) {
+  factor_drop_backend(f);
   f->backend = backend;
   return backend->analyze(f);
 }
 
 /* KLU's analysis is cheap next to what fronts are good for, so it tells which of both is better. */
-static damo_status analyze_lu(damo_factor *f) {
+static damo_status factor_analyze_lu(damo_factor *f) {
   const bool wide = f->m.wide;
-  DAMO_TRY(analyze_with(f, &solve_klu[wide]));
+  DAMO_TRY(factor_analyze_with(f, &solve_klu[wide]));
   if (!solve_umfpack[wide].name || f->backend->work(f) < FRONTS_PAY) return DAMO_OK;
-  return analyze_with(f, &solve_umfpack[wide]);
+  return factor_analyze_with(f, &solve_umfpack[wide]);
 }
 
-static damo_status analyze(damo_factor *f, factor_method method) {
+static damo_status factor_analyze(damo_factor *f, factor_method method) {
   f->analyses++;
   f->gave_up = false;
   switch (method) {
-    case FACTOR_QR: return analyze_with(f, first_of(solve_spqr, solve_cxqr, f->m.wide));
-    case FACTOR_CHOLESKY: return analyze_with(f, first_of(solve_cholmod, solve_cxsparse, f->m.wide));
-    case FACTOR_LDL: return analyze_with(f, &solve_ldl[f->m.wide]);
+    case FACTOR_QR: return factor_analyze_with(f, factor_first_backend(solve_spqr, solve_cxqr, f->m.wide));
+    case FACTOR_CHOLESKY: return factor_analyze_with(f, factor_first_backend(solve_cholmod, solve_cxsparse, f->m.wide));
+    case FACTOR_LDL: return factor_analyze_with(f, &solve_ldl[f->m.wide]);
     case FACTOR_LU: break;
   }
-  return analyze_lu(f);
+  return factor_analyze_lu(f);
 }
 
 /* A column of A for a place of M. */
-static long long column_of_a(const damo_factor *f) { return (long long)(f->flipped ? f->row : f->column) + 1; }
+static long long factor_column_of_a(const damo_factor *f) { return (long long)(f->flipped ? f->row : f->column) + 1; }
 
-static damo_status fail_indefinite(damo_factor *f) {
+static damo_status factor_fail_indefinite(damo_factor *f) {
   return ctx_fail(f->obj.ctx, DAMO_ENUMERIC,
                   "the matrix is not positive definite: pivot %lld of %lld (column %lld) is not positive",
-                  (long long)f->step + 1, (long long)f->m.cols, column_of_a(f));
+                  (long long)f->step + 1, (long long)f->m.cols, factor_column_of_a(f));
 }
 
-static damo_status factorize(damo_factor *f) {
+static damo_status factor_factorize(damo_factor *f) {
   f->fault = FACTOR_FINE;
   f->rcond_known = f->rcond_rough = f->refines = f->kept_pivots = false;
   return f->backend->factorize(f);
 }
 
 /* Are the factors good enough to stay? Asked of pivots kept from older values, and of LDLᵀ, which takes none. */
-static damo_status look_again(damo_factor *f, bool *good) {
+static damo_status factor_inspect_again(damo_factor *f, bool *good) {
   const bool ldl = f->backend->method == FACTOR_LDL;
   *good = f->fault == FACTOR_FINE;
   if (!*good || !(ldl || f->kept_pivots)) return DAMO_OK;
@@ -259,39 +259,39 @@ static damo_status look_again(damo_factor *f, bool *good) {
 }
 
 /* Numbers for the analysis at hand, or for LU's where it does not do. */
-static damo_status compute(damo_factor *f) {
+static damo_status factor_compute(damo_factor *f) {
   bool good;
   f->factorizations++;
   f->choose_pivots = f->fresh_pivots = false;
-  DAMO_TRY(factorize(f));
-  DAMO_TRY(look_again(f, &good));
+  DAMO_TRY(factor_factorize(f));
+  DAMO_TRY(factor_inspect_again(f, &good));
   if (good) return DAMO_OK;
   if (f->kept_pivots) {
     f->fresh_pivots = true;
-    return factorize(f);
+    return factor_factorize(f);
   }
-  if (f->fault == FACTOR_INDEFINITE && f->assume == FACTOR_ASSUME_POS) return fail_indefinite(f);
+  if (f->fault == FACTOR_INDEFINITE && f->assume == FACTOR_ASSUME_POS) return factor_fail_indefinite(f);
   if (!f->backend->hermitian) return DAMO_OK;
-  DAMO_TRY(analyze_lu(f));
+  DAMO_TRY(factor_analyze_lu(f));
   f->gave_up = true;
-  return factorize(f);
+  return factor_factorize(f);
 }
 
 /* ---- Keeping what can be kept ------------------------------------------------------------------------------------ */
 
-static bool same_vector(const damo_array *a, const damo_array *b) {
+static bool factor_same_vector(const damo_array *a, const damo_array *b) {
   if (a->data == b->data) return array_size(a) == array_size(b);
   const size_t size = (size_t)array_size(a) * dtype_size(array_dtype(a));
   return array_size(a) == array_size(b) && memcmp(a->data, b->data, size) == 0;
 }
 
-static bool same_pattern(const factor_matrix *a, const factor_matrix *b) {
+static bool factor_same_pattern(const factor_matrix *a, const factor_matrix *b) {
   return a->indptr && a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz && a->wide == b->wide &&
-         a->cplx == b->cplx && same_vector(a->indptr, b->indptr) && same_vector(a->indices, b->indices);
+         a->cplx == b->cplx && factor_same_vector(a->indptr, b->indptr) && factor_same_vector(a->indices, b->indices);
 }
 
 /* M with int64 indices. */
-static damo_status widen(factor_matrix *m) {
+static damo_status factor_widen(factor_matrix *m) {
   damo_array *indptr = array_cast(m->indptr, DAMO_INT64), *indices = indptr ? array_cast(m->indices, DAMO_INT64) : NULL;
   if (!indices) {
     damo_release(indptr);
@@ -305,67 +305,67 @@ static damo_status widen(factor_matrix *m) {
 }
 
 /* The factor of M, analysed first unless its back end is to stay; with int64 indices where int32 ones do not do. */
-static damo_status make_factor(damo_factor *f, factor_method method, bool keep) {
+static damo_status factor_make_with(damo_factor *f, factor_method method, bool keep) {
   f->too_large = false;
-  damo_status status = keep ? DAMO_OK : analyze(f, method);
-  if (status == DAMO_OK) status = compute(f);
+  damo_status status = keep ? DAMO_OK : factor_analyze(f, method);
+  if (status == DAMO_OK) status = factor_compute(f);
   if (status == DAMO_OK || !f->too_large) return status;
   ctx_clear_error(f->obj.ctx);
-  drop_backend(f);
-  DAMO_TRY(widen(&f->m));
+  factor_drop_backend(f);
+  DAMO_TRY(factor_widen(&f->m));
   f->widened = true;
-  DAMO_TRY(analyze(f, method));
-  return compute(f);
+  DAMO_TRY(factor_analyze(f, method));
+  return factor_compute(f);
 }
 
-static damo_status install(damo_factor *f, factor_matrix *take, factor_method wanted, bool was_flipped) {
+static damo_status factor_install(damo_factor *f, factor_matrix *take, factor_method wanted, bool was_flipped) {
   damo_ctx *ctx = f->obj.ctx;
-  const bool same = same_pattern(&f->m, take) && was_flipped == f->flipped;
+  const bool same = factor_same_pattern(&f->m, take) && was_flipped == f->flipped;
   const bool usable = same && f->backend;
   if (usable && f->fault != FACTOR_EMPTY && memcmp(f->m.x, take->x, (size_t)take->nnz * factor_entry(take)) == 0) {
-    matrix_clear(ctx, take);
+    factor_matrix_clear(ctx, take);
     return DAMO_OK;
   }
-  if (!same) drop_backend(f); /* it goes by the old M */
-  matrix_clear(ctx, &f->m);
+  if (!same) factor_drop_backend(f); /* it goes by the old M */
+  factor_matrix_clear(ctx, &f->m);
   f->m = *take;
   f->fault = FACTOR_EMPTY; /* until all is well */
   if (f->m.rows == 0 || f->m.cols == 0) {
-    drop_backend(f);
+    factor_drop_backend(f);
     f->fault = FACTOR_FINE;
     return DAMO_OK;
   }
   const factor_method method = usable && f->gave_up ? FACTOR_LU : wanted;
-  const damo_status status = make_factor(f, method, usable && f->backend->method == method);
+  const damo_status status = factor_make_with(f, method, usable && f->backend->method == method);
   if (status == DAMO_OK) return DAMO_OK;
-  drop_backend(f);
+  factor_drop_backend(f);
   f->fault = FACTOR_EMPTY;
   return status;
 }
 
-static damo_status fail_shape(damo_factor *f, const int64_t *shape, const char *why) {
+static damo_status factor_fail_shape(damo_factor *f, const int64_t *shape, const char *why) {
   return ctx_fail(f->obj.ctx, DAMO_ESHAPE, "the matrix has shape (%lld, %lld), expected a square one%s",
                   (long long)shape[0], (long long)shape[1], why);
 }
 
 damo_status factor_need_square(damo_factor *f, const char *why) {
-  return f->shape[0] == f->shape[1] ? DAMO_OK : fail_shape(f, f->shape, why);
+  return f->shape[0] == f->shape[1] ? DAMO_OK : factor_fail_shape(f, f->shape, why);
 }
 
-static damo_status check_shape(damo_factor *f, damo_sparse *a) {
+static damo_status factor_check_shape(damo_factor *f, damo_sparse *a) {
   const bool hermitian = f->assume == FACTOR_ASSUME_POS || f->assume == FACTOR_ASSUME_SYM;
   if (!hermitian || a->shape[0] == a->shape[1]) return DAMO_OK;
-  return fail_shape(f, a->shape, f->assume == FACTOR_ASSUME_POS ? " under assume='pos'" : " under assume='sym'");
+  return factor_fail_shape(f, a->shape, f->assume == FACTOR_ASSUME_POS ? " under assume='pos'" : " under assume='sym'");
 }
 
-static damo_status refresh_as(damo_factor *f, damo_sparse *a) {
+static damo_status factor_refresh_as(damo_factor *f, damo_sparse *a) {
   factor_matrix m;
   factor_method method;
   const bool was_flipped = f->flipped;
-  damo_status status = prepare(f, a, &m, &method);
-  if (status == DAMO_OK && f->widened && !m.wide) status = widen(&m);
-  if (status == DAMO_OK) return install(f, &m, method, was_flipped);
-  matrix_clear(f->obj.ctx, &m);
+  damo_status status = factor_prepare(f, a, &m, &method);
+  if (status == DAMO_OK && f->widened && !m.wide) status = factor_widen(&m);
+  if (status == DAMO_OK) return factor_install(f, &m, method, was_flipped);
+  factor_matrix_clear(f->obj.ctx, &m);
   f->flipped = was_flipped;
   f->fault = FACTOR_EMPTY;
   return status;
@@ -373,22 +373,22 @@ static damo_status refresh_as(damo_factor *f, damo_sparse *a) {
 
 /* Least squares of a matrix with more columns than rows work on Aᴴ, unless its rank is less than its rows: then on A
  * itself, first of all from the next time on. */
-static damo_status refresh_least(damo_factor *f, damo_sparse *a) {
+static damo_status factor_refresh_least(damo_factor *f, damo_sparse *a) {
   const int64_t rows = a->shape[0];
   const bool more_columns = rows < a->shape[1];
   f->conjugated = more_columns && !f->basic;
-  DAMO_TRY(refresh_as(f, a));
+  DAMO_TRY(factor_refresh_as(f, a));
   const bool basic = more_columns && f->backend && f->rank < rows;
   if (more_columns && f->backend && basic == f->conjugated) {
     f->conjugated = !basic;
-    DAMO_TRY(refresh_as(f, a));
+    DAMO_TRY(factor_refresh_as(f, a));
   }
   f->basic = basic;
   return DAMO_OK;
 }
 
 /* The same arrays as before with the same values: told without a copy. */
-static bool is_unchanged(const damo_factor *f, const damo_sparse *a) {
+static bool factor_is_unchanged(const damo_factor *f, const damo_sparse *a) {
   const damo_format format = (f->least ? f->conjugated : f->flipped) ? DAMO_CSR : DAMO_CSC;
   return f->fault != FACTOR_EMPTY && f->m.indptr && a->indptr->data == f->m.indptr->data &&
          a->indices->data == f->m.indices->data && sparse_format(a) == format && sparse_is_canonical(a) &&
@@ -398,16 +398,16 @@ static bool is_unchanged(const damo_factor *f, const damo_sparse *a) {
 }
 
 damo_status factor_refresh(damo_factor *f, damo_sparse *a) {
-  if (is_unchanged(f, a)) return DAMO_OK;
-  DAMO_TRY(check_shape(f, a));
+  if (factor_is_unchanged(f, a)) return DAMO_OK;
+  DAMO_TRY(factor_check_shape(f, a));
   f->dtype = dtype_is_discrete(sparse_dtype(a)) ? DAMO_FLOAT64 : sparse_dtype(a);
   f->shape[0] = a->shape[0], f->shape[1] = a->shape[1];
   f->least = f->asked_least || a->shape[0] != a->shape[1];
   if (!f->least) f->conjugated = f->basic = false;
-  return f->least ? refresh_least(f, a) : refresh_as(f, a);
+  return f->least ? factor_refresh_least(f, a) : factor_refresh_as(f, a);
 }
 
-static damo_factor *make(damo_sparse *a, factor_assume assume, bool least) {
+static damo_factor *factor_make(damo_sparse *a, factor_assume assume, bool least) {
   damo_factor *f = obj_new(a->obj.ctx, OBJ_FACTOR, sizeof *f);
   if (!f) return NULL;
   f->assume = assume;
@@ -418,17 +418,17 @@ static damo_factor *make(damo_sparse *a, factor_assume assume, bool least) {
   return NULL;
 }
 
-damo_factor *factor_new(damo_sparse *a, factor_assume assume) { return make(a, assume, false); }
+damo_factor *factor_new(damo_sparse *a, factor_assume assume) { return factor_make(a, assume, false); }
 
-damo_factor *factor_new_least_squares(damo_sparse *a) { return make(a, FACTOR_ASSUME_NONE, true); }
+damo_factor *factor_new_least_squares(damo_sparse *a) { return factor_make(a, FACTOR_ASSUME_NONE, true); }
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
-static damo_status fail_singular(damo_factor *f, const char *why) {
+static damo_status factor_fail_singular(damo_factor *f, const char *why) {
   return ctx_fail(f->obj.ctx, DAMO_ENUMERIC,
                   "the matrix is singular%s: pivot %lld of %lld (column %lld) %s; rcond is %.3g%s",
                   f->rcond > 0 ? " to working precision" : "", (long long)f->step + 1, (long long)f->m.cols,
-                  column_of_a(f), f->rcond > 0 ? "is the smallest" : "is 0", f->rcond, why);
+                  factor_column_of_a(f), f->rcond > 0 ? "is the smallest" : "is 0", f->rcond, why);
 }
 
 damo_status factor_check(damo_factor *f) {
@@ -438,7 +438,7 @@ damo_status factor_check(damo_factor *f) {
   if (f->least || !f->backend) return DAMO_OK;
   if (f->fault == FACTOR_SINGULAR) {
     f->rcond = 0;
-    return fail_singular(f, why);
+    return factor_fail_singular(f, why);
   }
   DAMO_TRY(factor_estimate(f, false));
   const bool single = f->dtype == DAMO_FLOAT32 || f->dtype == DAMO_COMPLEX64;
@@ -448,15 +448,15 @@ damo_status factor_check(damo_factor *f) {
   DAMO_TRY(f->backend->pivots(f, false, &found));
   f->step = found.step, f->row = found.row, f->column = found.column;
   snprintf(why, sizeof why, ", below the epsilon of %s, %.3g", dtype_name(f->dtype), epsilon);
-  return fail_singular(f, why);
+  return factor_fail_singular(f, why);
 }
 
-static const char *const METHOD_NAMES[] = {
+static const char *const FACTOR_METHOD_NAMES[] = {
     [FACTOR_LU] = "lu", [FACTOR_CHOLESKY] = "cholesky", [FACTOR_LDL] = "ldl", [FACTOR_QR] = "qr"};
 
 factor_info factor_get_info(const damo_factor *f) {
   return (factor_info){.backend = f->backend ? f->backend->name : "none",
-                       .kind = f->backend ? METHOD_NAMES[f->backend->method] : "none",
+                       .kind = f->backend ? FACTOR_METHOD_NAMES[f->backend->method] : "none",
                        .rows = f->shape[0],
                        .cols = f->shape[1],
                        .analyses = f->analyses,

@@ -16,7 +16,7 @@ damo_status factor_block_init(damo_factor *f, factor_block *w, int64_t n, int64_
   return DAMO_OK;
 }
 
-static void put(const factor_block *w, int64_t n, int64_t i, int64_t c, double re, double im) {
+static void factor_block_put(const factor_block *w, int64_t n, int64_t i, int64_t c, double re, double im) {
   if (w->split) {
     w->b[2 * c * n + i] = re;
     w->b[(2 * c + 1) * n + i] = im;
@@ -37,7 +37,7 @@ void factor_block_load(const factor_block *w, int64_t n, const double *src, bool
   for (int64_t i = 0; i < n; i++) {
     for (int64_t c = 0; c < k; c++) {
       const int64_t at = i * width + from + c;
-      put(w, n, i, c, src_cplx ? src[2 * at] : src[at], src_cplx ? src[2 * at + 1] : 0);
+      factor_block_put(w, n, i, c, src_cplx ? src[2 * at] : src[at], src_cplx ? src[2 * at + 1] : 0);
     }
   }
 }
@@ -50,7 +50,7 @@ void factor_block_scatter(const factor_block *w, const damo_sparse *b, int64_t f
   for (int64_t c = 0; c < k; c++) {
     const int64_t end = factor_place(p, from + c + 1, wide);
     for (int64_t at = factor_place(p, from + c, wide); at < end; at++)
-      put(w, w->n, factor_place(indices, at, wide), c, cplx ? x[2 * at] : x[at], cplx ? x[2 * at + 1] : 0);
+      factor_block_put(w, w->n, factor_place(indices, at, wide), c, cplx ? x[2 * at] : x[at], cplx ? x[2 * at + 1] : 0);
   }
 }
 
@@ -60,7 +60,7 @@ damo_c128 factor_block_get(const factor_block *w, const double *x, int64_t n, in
   return (damo_c128){x[c * n + i], 0};
 }
 
-static void store_value(damo_array *out, int64_t at, damo_c128 v) {
+static void factor_block_store_value(damo_array *out, int64_t at, damo_c128 v) {
   float *f = (float *)(void *)out->data;
   double *d = (double *)(void *)out->data;
   const damo_dtype dtype = array_dtype(out);
@@ -82,5 +82,6 @@ void factor_block_store(const factor_block *w, const double *x, int64_t n, damo_
     return;
   }
   for (int64_t i = 0; i < n; i++)
-    for (int64_t c = 0; c < k; c++) store_value(out, i * width + from + c, factor_block_get(w, x, n, i, c));
+    for (int64_t c = 0; c < k; c++)
+      factor_block_store_value(out, i * width + from + c, factor_block_get(w, x, n, i, c));
 }

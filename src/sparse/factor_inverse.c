@@ -5,7 +5,7 @@
 #include "factor_int.h"
 
 /* Where want stands in i[from … to), ascending; −1: nowhere. */
-static int64_t find_place(const int64_t *i, int64_t from, int64_t to, int64_t want) {
+static int64_t inverse_find_place(const int64_t *i, int64_t from, int64_t to, int64_t want) {
   while (from < to) {
     const int64_t mid = from + (to - from) / 2;
     if (i[mid] == want) return mid;
@@ -23,31 +23,37 @@ static int64_t find_place(const int64_t *i, int64_t from, int64_t to, int64_t wa
 #define T double
 #define MUL REAL_MUL
 #define CONJ REAL_CONJ
-#define N(name) name##_d
+#define NAME(name) inverse_##name##_d
 #include "factor_inverse_body.h"
 #undef T
 #undef MUL
 #undef CONJ
-#undef N
+#undef NAME
 
 #define T zdouble
 #define MUL zmul
 #define CONJ conj
-#define N(name) name##_z
+#define NAME(name) inverse_##name##_z
 #include "factor_inverse_body.h"
+#undef T
+#undef MUL
+#undef CONJ
+#undef NAME
+#undef REAL_CONJ
+#undef REAL_MUL
 
 /* From the factors of backend, whose state is f's. */
-static damo_status from_factors(damo_factor *f, double *out, bool *complete) {
+static damo_status inverse_from_factors(damo_factor *f, double *out, bool *complete) {
   damo_ctx *ctx = f->obj.ctx;
   factor_lu lu = {0};
   damo_status status = f->backend->extract(f, &lu);
-  if (status == DAMO_OK) status = (f->m.cplx ? selected_z : selected_d)(ctx, &f->m, &lu, out, complete);
+  if (status == DAMO_OK) status = (f->m.cplx ? inverse_selected_z : inverse_selected_d)(ctx, &f->m, &lu, out, complete);
   factor_lu_clear(ctx, &lu);
   return status;
 }
 
 /* A second factorization of M, by KLU, for this once. */
-static damo_status from_klu(damo_factor *f, double *out) {
+static damo_status inverse_from_klu(damo_factor *f, double *out) {
   damo_factor other = *f;
   bool complete;
   other.backend = &solve_klu[f->m.wide];
@@ -58,22 +64,22 @@ static damo_status from_klu(damo_factor *f, double *out) {
   if (status == DAMO_OK) status = other.backend->factorize(&other);
   if (status == DAMO_OK && other.fault == FACTOR_SINGULAR)
     status = ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "the matrix is singular: its inverse has no entries");
-  if (status == DAMO_OK) status = from_factors(&other, out, &complete);
+  if (status == DAMO_OK) status = inverse_from_factors(&other, out, &complete);
   other.backend->free(&other);
   factor_charge(&other, 0);
   return status;
 }
 
 /* (M⁻¹)ᵀ at M's places. */
-static damo_status selected(damo_factor *f, double *out) {
+static damo_status inverse_selected(damo_factor *f, double *out) {
   bool complete = true;
   if (f->backend->inverse) return f->backend->inverse(f, out);
-  const damo_status status = from_factors(f, out, &complete);
-  return status != DAMO_OK || complete ? status : from_klu(f, out);
+  const damo_status status = inverse_from_factors(f, out, &complete);
+  return status != DAMO_OK || complete ? status : inverse_from_klu(f, out);
 }
 
 /* M's entry for A's entry at (line, index) of a; −1: there is none. */
-static int64_t entry_of(const damo_factor *f, bool turned, int64_t line, int64_t index) {
+static int64_t inverse_entry_of(const damo_factor *f, bool turned, int64_t line, int64_t index) {
   const factor_matrix *m = &f->m;
   const int64_t column = turned ? index : line, want = turned ? line : index;
   int64_t from = factor_place(m->indptr->data, column, m->wide),
@@ -90,7 +96,7 @@ static int64_t entry_of(const damo_factor *f, bool turned, int64_t line, int64_t
 }
 
 /* From M's entries to a's. */
-static damo_status to_entries(const damo_factor *f, const damo_sparse *a, const double *x, double *out) {
+static damo_status inverse_to_entries(const damo_factor *f, const damo_sparse *a, const double *x, double *out) {
   const bool wide = sparse_is_wide(a), turned = (sparse_format(a) == DAMO_CSR) != f->flipped;
   const size_t per = f->m.cplx ? 2 : 1;
   if (a->indices->data == f->m.indices->data && a->indptr->data == f->m.indptr->data && !turned) {
@@ -100,7 +106,7 @@ static damo_status to_entries(const damo_factor *f, const damo_sparse *a, const 
   for (int64_t line = 0; line < sparse_major(a); line++) {
     const int64_t end = factor_place(a->indptr->data, line + 1, wide);
     for (int64_t k = factor_place(a->indptr->data, line, wide); k < end; k++) {
-      const int64_t from = entry_of(f, turned, line, factor_place(a->indices->data, k, wide));
+      const int64_t from = inverse_entry_of(f, turned, line, factor_place(a->indices->data, k, wide));
       if (from < 0)
         return ctx_fail(f->obj.ctx, DAMO_EVALUE, "the matrix has not the pattern that the factor was made with");
       memcpy(out + (size_t)k * per, x + (size_t)from * per, per * sizeof *x);
@@ -123,8 +129,8 @@ damo_array *factor_inverse_entries(damo_factor *f, damo_sparse *a) {
   double *x = mem_alloc(ctx, bytes);
   damo_array *wide = x ? sparse_vector(ctx, f->m.cplx ? DAMO_COMPLEX128 : DAMO_FLOAT64, sparse_nnz(a)) : NULL;
   damo_array *out = NULL;
-  if (wide && (!f->backend || selected(f, x) == DAMO_OK) &&
-      to_entries(f, a, x, (double *)(void *)wide->data) == DAMO_OK)
+  if (wide && (!f->backend || inverse_selected(f, x) == DAMO_OK) &&
+      inverse_to_entries(f, a, x, (double *)(void *)wide->data) == DAMO_OK)
     out = array_dtype(wide) == f->dtype ? damo_retain(wide) : array_cast(wide, f->dtype);
   damo_release(wide);
   mem_free(ctx, x, bytes);

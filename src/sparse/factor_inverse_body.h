@@ -6,7 +6,7 @@
  * Z(r, c) with r in R and c in C is needed only where B has an entry or fill at (c, r), so Z is kept where L and U have
  * entries: low[k] = Z(i, row) for U's entry (row, i), high[k] = Z(column, i) for L's entry (i, column). */
 
-typedef struct N(inverse) {
+typedef struct NAME(inverse) {
   const factor_lu *lu;
   const int64_t *up, *ui; /* L's own when B is Hermitian */
   const T *l, *u, *d;
@@ -14,10 +14,10 @@ typedef struct N(inverse) {
   T *at_row, *at_column;       /* sums for Z(R, j) and Z(j, C), by place */
   int64_t *in_row, *in_column; /* the place's entry in U's row j, L's column j, or −1 */
   int64_t missing;             /* pairs that L and U did not hold */
-} N(inverse);
+} NAME(inverse);
 
 /* Pairs r > c, r = c: Z(r, c) lies at U's entry (c, r). */
-static int64_t N(lower_pairs)(const N(inverse) * z, int64_t j) {
+static int64_t NAME(lower_pairs)(const NAME(inverse) * z, int64_t j) {
   const factor_lu *lu = z->lu;
   int64_t met = 0;
   for (int64_t k = lu->lp[j]; k < lu->lp[j + 1]; k++) {
@@ -41,7 +41,7 @@ static int64_t N(lower_pairs)(const N(inverse) * z, int64_t j) {
 }
 
 /* Pairs r < c: Z(r, c) lies at L's entry (c, r). */
-static int64_t N(upper_pairs)(const N(inverse) * z, int64_t j) {
+static int64_t NAME(upper_pairs)(const NAME(inverse) * z, int64_t j) {
   const factor_lu *lu = z->lu;
   int64_t met = 0;
   for (int64_t k = z->up[j]; k < z->up[j + 1]; k++) {
@@ -59,12 +59,12 @@ static int64_t N(upper_pairs)(const N(inverse) * z, int64_t j) {
   return met;
 }
 
-static void N(step)(N(inverse) * z, int64_t j) {
+static void NAME(step)(NAME(inverse) * z, int64_t j) {
   const factor_lu *lu = z->lu;
   const int64_t cs = lu->lp[j + 1] - lu->lp[j], rs = z->up[j + 1] - z->up[j];
   for (int64_t k = z->up[j]; k < z->up[j + 1]; k++) z->in_row[z->ui[k]] = k, z->at_row[z->ui[k]] = 0;
   for (int64_t k = lu->lp[j]; k < lu->lp[j + 1]; k++) z->in_column[lu->li[k]] = k, z->at_column[lu->li[k]] = 0;
-  z->missing += cs * rs - N(lower_pairs)(z, j) - N(upper_pairs)(z, j);
+  z->missing += cs * rs - NAME(lower_pairs)(z, j) - NAME(upper_pairs)(z, j);
   T sum = 0;
   for (int64_t k = z->up[j]; k < z->up[j + 1]; k++) {
     z->low[k] = z->at_row[z->ui[k]];
@@ -79,7 +79,7 @@ static void N(step)(N(inverse) * z, int64_t j) {
 }
 
 /* The same where U = Lᴴ and Z = Zᴴ: half of it. */
-static void N(hermitian_step)(N(inverse) * z, int64_t j) {
+static void NAME(hermitian_step)(NAME(inverse) * z, int64_t j) {
   const factor_lu *lu = z->lu;
   const int64_t from = lu->lp[j], to = lu->lp[j + 1];
   for (int64_t k = from; k < to; k++) z->in_row[lu->li[k]] = k, z->at_row[lu->li[k]] = 0;
@@ -104,38 +104,38 @@ static void N(hermitian_step)(N(inverse) * z, int64_t j) {
 }
 
 /* Z(row, column) in the order of the factors; 0 outside of what L and U hold: off the diagonal blocks. */
-static T N(entry)(const N(inverse) * z, int64_t row, int64_t column) {
+static T NAME(entry)(const NAME(inverse) * z, int64_t row, int64_t column) {
   if (row == column) return z->diagonal[row];
   const bool below = row > column;
   const int64_t line = below ? column : row, want = below ? row : column;
   const int64_t *p = below ? z->up : z->lu->lp, *i = below ? z->ui : z->lu->li;
-  const int64_t k = find_place(i, p[line], p[line + 1], want);
+  const int64_t k = inverse_find_place(i, p[line], p[line + 1], want);
   if (k < 0) return 0;
   if (below) return z->low[k];
   return z->high ? z->high[k] : CONJ(z->low[k]);
 }
 
-static void N(collect)(const N(inverse) * z, const factor_matrix *m, const int64_t *row_step,
-                       const int64_t *column_step, T *out) {
+static void NAME(collect)(const NAME(inverse) * z, const factor_matrix *m, const int64_t *row_step,
+                          const int64_t *column_step, T *out) {
   const factor_lu *lu = z->lu;
   for (int64_t j = 0; j < m->cols; j++) {
     const int64_t end = factor_place(m->indptr->data, j + 1, m->wide);
     for (int64_t k = factor_place(m->indptr->data, j, m->wide); k < end; k++) {
       const int64_t i = factor_place(m->indices->data, k, m->wide);
-      const T v = N(entry)(z, column_step[j], row_step[i]);
+      const T v = NAME(entry)(z, column_step[j], row_step[i]);
       out[k] = lu->r ? v / lu->r[i] : v;
     }
   }
 }
 
-static damo_status N(selected)(damo_ctx *ctx, const factor_matrix *m, const factor_lu *lu, double *out,
-                               bool *complete) {
+static damo_status NAME(selected)(damo_ctx *ctx, const factor_matrix *m, const factor_lu *lu, double *out,
+                                  bool *complete) {
   const bool hermitian = lu->up == NULL;
   const size_t n = (size_t)lu->n, nl = (size_t)lu->lp[n], nu = hermitian ? nl : (size_t)lu->up[n];
   const size_t values = nu + (hermitian ? 0 : nl) + 3 * n, room = values * sizeof(T) + 4 * n * sizeof(int64_t);
   char *block = mem_alloc(ctx, room);
   if (!block) return DAMO_EMEMORY;
-  N(inverse)
+  NAME(inverse)
   z = {.lu = lu,
        .up = hermitian ? lu->lp : lu->up,
        .ui = hermitian ? lu->li : lu->ui,
@@ -157,12 +157,12 @@ static damo_status N(selected)(damo_ctx *ctx, const factor_matrix *m, const fact
   }
   for (int64_t j = lu->n - 1; j >= 0; j--) {
     if (hermitian)
-      N(hermitian_step)(&z, j);
+      NAME(hermitian_step)(&z, j);
     else
-      N(step)(&z, j);
+      NAME(step)(&z, j);
   }
   *complete = z.missing == 0;
-  N(collect)(&z, m, row_step, column_step, (T *)(void *)out);
+  NAME(collect)(&z, m, row_step, column_step, (T *)(void *)out);
   mem_free(ctx, block, room);
   return DAMO_OK;
 }

@@ -5,7 +5,7 @@
 #define REAL_MUL(a, b) ((a) * (b))
 
 /* The inverse of the power of two at or below a size; 1 where that is no normal number. */
-static inline double inverse_power(double size) {
+static inline double factor_inverse_power(double size) {
   union {
     double number;
     uint64_t bits;
@@ -23,15 +23,15 @@ static inline double inverse_power(double size) {
 #define SIZE(product, a, b) fabs(product)
 #define MODULUS fabs
 #define I int32_t
-#define N(name) name##_dn
+#define NAME(name) factor_##name##_dn
 #include "factor_kernel_body.h"
 #undef I
-#undef N
+#undef NAME
 #define I int64_t
-#define N(name) name##_dw
+#define NAME(name) factor_##name##_dw
 #include "factor_kernel_body.h"
 #undef I
-#undef N
+#undef NAME
 #undef T
 #undef MUL
 #undef CONJ
@@ -46,17 +46,25 @@ static inline double inverse_power(double size) {
 #define SIZE(product, a, b) (zabs1(a) * zabs1(b))
 #define MODULUS cabs
 #define I int32_t
-#define N(name) name##_zn
+#define NAME(name) factor_##name##_zn
 #include "factor_kernel_body.h"
 #undef I
-#undef N
+#undef NAME
 #define I int64_t
-#define N(name) name##_zw
+#define NAME(name) factor_##name##_zw
 #include "factor_kernel_body.h"
 #undef I
-#undef N
+#undef NAME
+#undef T
+#undef MUL
+#undef CONJ
+#undef ABS1
+#undef SIZE
+#undef MODULUS
+#undef REAL_CONJ
+#undef REAL_MUL
 
 const factor_fns *factor_fns_of(const factor_matrix *m) {
-  if (m->cplx) return m->wide ? &fns_zw : &fns_zn;
-  return m->wide ? &fns_dw : &fns_dn;
+  if (m->cplx) return m->wide ? &factor_fns_zw : &factor_fns_zn;
+  return m->wide ? &factor_fns_dw : &factor_fns_dn;
 }

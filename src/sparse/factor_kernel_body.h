@@ -2,7 +2,7 @@
  * MUL, CONJ, ABS1 (a modulus that is cheap), SIZE (the product of two such ones, whose product is the first),
  * MODULUS. */
 
-static bool N(is_hermitian)(const factor_matrix *m, int64_t *at, bool *positive) {
+static bool NAME(is_hermitian)(const factor_matrix *m, int64_t *at, bool *positive) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   const T *x = (const T *)(const void *)m->x;
   *positive = true;
@@ -26,7 +26,7 @@ static bool N(is_hermitian)(const factor_matrix *m, int64_t *at, bool *positive)
 }
 
 /* Is there an entry (row, column)? */
-static bool N(has)(const factor_matrix *m, int64_t row, int64_t column) {
+static bool NAME(has)(const factor_matrix *m, int64_t row, int64_t column) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   int64_t from = p[column], to = p[column + 1];
   while (to - from > 1) {
@@ -39,7 +39,7 @@ static bool N(has)(const factor_matrix *m, int64_t row, int64_t column) {
   return from < to && i[from] == row;
 }
 
-static double N(symmetry)(const factor_matrix *m, int64_t sample, double *strong) {
+static double NAME(symmetry)(const factor_matrix *m, int64_t sample, double *strong) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   const T *x = (const T *)(const void *)m->x;
   const int64_t stride = m->cols > sample ? m->cols / sample : 1;
@@ -52,7 +52,7 @@ static double N(symmetry)(const factor_matrix *m, int64_t sample, double *strong
       if (i[k] == j)
         own = size;
       else
-        off++, matched += N(has)(m, j, i[k]);
+        off++, matched += NAME(has)(m, j, i[k]);
     }
     good += own > 0 && own >= 0.1 * most;
   }
@@ -61,15 +61,15 @@ static double N(symmetry)(const factor_matrix *m, int64_t sample, double *strong
 }
 
 /* The larger of worst and |r|/s; it divides only where that is the second. */
-static inline double N(worse)(double worst, T r, double s) {
+static inline double NAME(worse)(double worst, T r, double s) {
   const double size = ABS1(r);
   if (size <= worst * s) return worst;
   const double ratio = size > 0 ? size / s : size == 0 ? 0 : INFINITY;
   return ratio > worst ? ratio : worst;
 }
 
-static double N(residual_plain)(const factor_matrix *m, bool conjugated, const T *x, const T *b, T *r, double *s,
-                                double *sums) {
+static double NAME(residual_plain)(const factor_matrix *m, bool conjugated, const T *x, const T *b, T *r, double *s,
+                                   double *sums) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   const T *a = (const T *)(const void *)m->x;
   for (int64_t j = 0; j < m->rows; j++) {
@@ -87,11 +87,12 @@ static double N(residual_plain)(const factor_matrix *m, bool conjugated, const T
   if (sums) memset(sums, 0, (size_t)m->rows * sizeof *sums);
   for (int64_t k = 0; sums && k < m->nnz; k++) sums[i[k]] += ABS1(a[k]);
   double worst = 0;
-  for (int64_t j = 0; j < m->rows; j++) worst = N(worse)(worst, r[j], s[j]);
+  for (int64_t j = 0; j < m->rows; j++) worst = NAME(worse)(worst, r[j], s[j]);
   return worst;
 }
 
-static double N(residual_turned)(const factor_matrix *m, bool conjugated, const T *x, const T *b, T *r, double *sums) {
+static double NAME(residual_transposed)(const factor_matrix *m, bool conjugated, const T *x, const T *b, T *r,
+                                        double *sums) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   const T *a = (const T *)(const void *)m->x;
   double worst = 0;
@@ -106,20 +107,20 @@ static double N(residual_turned)(const factor_matrix *m, bool conjugated, const 
     }
     r[j] = b[j] - sum;
     if (sums) sums[j] = own;
-    worst = N(worse)(worst, r[j], size);
+    worst = NAME(worse)(worst, r[j], size);
   }
   return worst;
 }
 
-static double N(residual)(const factor_matrix *m, bool transposed, bool conjugated, const double *x0, const double *b0,
-                          double *r0, double *s, double *sums) {
+static double NAME(residual)(const factor_matrix *m, bool transposed, bool conjugated, const double *x0,
+                             const double *b0, double *r0, double *s, double *sums) {
   const T *x = (const T *)(const void *)x0, *b = (const T *)(const void *)b0;
   T *r = (T *)(void *)r0;
-  if (transposed) return N(residual_turned)(m, conjugated, x, b, r, sums);
-  return N(residual_plain)(m, conjugated, x, b, r, s, sums);
+  if (transposed) return NAME(residual_transposed)(m, conjugated, x, b, r, sums);
+  return NAME(residual_plain)(m, conjugated, x, b, r, s, sums);
 }
 
-static void N(column_sums)(const factor_matrix *m, const double *scale, double *sum, double *most) {
+static void NAME(column_sums)(const factor_matrix *m, const double *scale, double *sum, double *most) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   const T *a = (const T *)(const void *)m->x;
   if (!scale) memset(most, 0, (size_t)m->rows * sizeof *most);
@@ -135,7 +136,7 @@ static void N(column_sums)(const factor_matrix *m, const double *scale, double *
   }
 }
 
-static void N(row_sums)(const factor_matrix *m, const double *scale, double *sum, double *most) {
+static void NAME(row_sums)(const factor_matrix *m, const double *scale, double *sum, double *most) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   const T *a = (const T *)(const void *)m->x;
   memset(sum, 0, (size_t)m->rows * sizeof *sum);
@@ -151,14 +152,14 @@ static void N(row_sums)(const factor_matrix *m, const double *scale, double *sum
   }
 }
 
-static void N(scale_rows)(const factor_matrix *m, const double *r, double *x0) {
+static void NAME(scale_rows)(const factor_matrix *m, const double *r, double *x0) {
   const I *i = (const I *)(const void *)m->indices->data;
   const T *a = (const T *)(const void *)m->x;
   T *x = (T *)(void *)x0;
   for (int64_t k = 0; k < m->nnz; k++) x[k] = a[k] * r[i[k]];
 }
 
-static void N(equilibrate)(const factor_matrix *m, double *r, double *x) {
+static void NAME(equilibrate)(const factor_matrix *m, double *r, double *x) {
   const I *i = (const I *)(const void *)m->indices->data;
   const T *a = (const T *)(const void *)m->x;
   memset(r, 0, (size_t)m->rows * sizeof *r);
@@ -166,11 +167,11 @@ static void N(equilibrate)(const factor_matrix *m, double *r, double *x) {
     const double size = ABS1(a[k]), had = r[i[k]];
     r[i[k]] = size > had ? size : had; /* no branch: it would be guessed wrong */
   }
-  for (int64_t k = 0; k < m->rows; k++) r[k] = inverse_power(r[k]);
-  N(scale_rows)(m, r, x);
+  for (int64_t k = 0; k < m->rows; k++) r[k] = factor_inverse_power(r[k]);
+  NAME(scale_rows)(m, r, x);
 }
 
-static int64_t N(hermitian_part)(const factor_matrix *m, const factor_matrix *t, void *ip0, void *ii0, double *x0) {
+static int64_t NAME(hermitian_part)(const factor_matrix *m, const factor_matrix *t, void *ip0, void *ii0, double *x0) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   const I *tp = (const I *)(const void *)t->indptr->data, *ti = (const I *)(const void *)t->indices->data;
   const T *a = (const T *)(const void *)m->x, *ta = (const T *)(const void *)t->x;
@@ -194,5 +195,5 @@ static int64_t N(hermitian_part)(const factor_matrix *m, const factor_matrix *t,
   return n;
 }
 
-static const factor_fns N(fns) = {N(is_hermitian), N(symmetry),    N(residual),   N(column_sums),
-                                  N(row_sums),     N(equilibrate), N(scale_rows), N(hermitian_part)};
+static const factor_fns NAME(fns) = {NAME(is_hermitian), NAME(symmetry),    NAME(residual),   NAME(column_sums),
+                                     NAME(row_sums),     NAME(equilibrate), NAME(scale_rows), NAME(hermitian_part)};

@@ -4,7 +4,7 @@
  * E·R⁻¹·Qᴴ·b, or the minimum-norm solution Q·R⁻ᴴ·Eᵀ·b. */
 #include "factor_int.h"
 
-static damo_status check_least(damo_factor *f, const char *what, int64_t rows, const damo_array *b) {
+static damo_status least_check(damo_factor *f, const char *what, int64_t rows, const damo_array *b) {
   char text[256];
   damo_ctx *ctx = f->obj.ctx;
   if (!f->least) return ctx_fail(ctx, DAMO_ESTATE, "%s: the factor was made for square systems", what);
@@ -17,20 +17,20 @@ static damo_status check_least(damo_factor *f, const char *what, int64_t rows, c
       (long long)rows);
 }
 
-static damo_array *like(const damo_factor *f, const damo_array *b, int64_t rows) {
+static damo_array *least_array_like(const damo_factor *f, const damo_array *b, int64_t rows) {
   int64_t shape[2] = {rows, b->ndim == 2 ? array_shape(b)[1] : 1};
   const damo_dtype dtype = dtype_promote(f->dtype, dtype_to_float(array_dtype(b)));
   return array_empty(f->obj.ctx, dtype, b->ndim, shape);
 }
 
-static damo_array *zeros_like(const damo_factor *f, const damo_array *b, int64_t rows) {
-  damo_array *out = like(f, b, rows);
+static damo_array *least_zeros_like(const damo_factor *f, const damo_array *b, int64_t rows) {
+  damo_array *out = least_array_like(f, b, rows);
   if (out) array_fill(out, (scalar){.dtype = DAMO_FLOAT64});
   return out;
 }
 
 /* The residuals of k columns (of the back end) take the place of their right sides. */
-static void to_residuals(const damo_factor *f, const factor_block *w, int64_t k, int64_t n, int64_t m) {
+static void least_to_residuals(const damo_factor *f, const factor_block *w, int64_t k, int64_t n, int64_t m) {
   const size_t per = f->m.cplx ? 2 : 1;
   double *r = w->room, *s = w->room + (size_t)n * per;
   for (int64_t c = 0; c < k; c++) {
@@ -52,17 +52,17 @@ static damo_status least_dense(damo_factor *f, const damo_array *b, damo_array *
     DAMO_TRY(f->backend->apply(f, f->conjugated, columns, w.b, w.x));
     factor_block_store(&w, w.x, m, x, width, from, k);
     if (!residual) continue;
-    to_residuals(f, &w, columns, n, m);
+    least_to_residuals(f, &w, columns, n, m);
     factor_block_store(&w, w.b, n, residual, width, from, k);
   }
   return DAMO_OK;
 }
 
 damo_status factor_lstsq(damo_factor *f, const damo_array *b, damo_array **x, damo_array **residual) {
-  DAMO_TRY(check_least(f, "lstsq", f->shape[0], b));
+  DAMO_TRY(least_check(f, "lstsq", f->shape[0], b));
   damo_array *right = array_as_contiguous(b, factor_work_dtype(array_dtype(b)));
-  damo_array *solution = right ? zeros_like(f, b, f->shape[1]) : NULL;
-  damo_array *rest = solution ? like(f, b, f->shape[0]) : NULL;
+  damo_array *solution = right ? least_zeros_like(f, b, f->shape[1]) : NULL;
+  damo_array *rest = solution ? least_array_like(f, b, f->shape[0]) : NULL;
   damo_status status = rest ? DAMO_OK : DAMO_EMEMORY;
   if (status == DAMO_OK)
     status = f->backend ? least_dense(f, right, solution, residual ? rest : NULL) : array_assign(rest, right);
@@ -79,8 +79,8 @@ damo_status factor_lstsq(damo_factor *f, const damo_array *b, damo_array **x, da
 /* ---- What a solution leaves -------------------------------------------------------------------------------------- */
 
 /* n rows of x, m of b. */
-static damo_status gap_dense(damo_factor *f, factor_system system, const damo_array *x, const damo_array *b,
-                             damo_array *out) {
+static damo_status least_gap_dense(damo_factor *f, factor_system system, const damo_array *x, const damo_array *b,
+                                   damo_array *out) {
   const int64_t width = array_shape(b)[1], n = array_shape(x)[0], m = array_shape(b)[0];
   const bool cplx = dtype_is_complex(array_dtype(b));
   const size_t per = f->m.cplx ? 2 : 1, longer = (size_t)(n > m ? n : m) * per;
@@ -115,7 +115,7 @@ damo_status factor_gap(damo_factor *f, factor_system system, const damo_array *x
                     shape_format(more, sizeof more, 2, like));
   const damo_dtype dtype = factor_work_dtype(dtype_promote(array_dtype(x), array_dtype(b)));
   damo_array *left = array_as_contiguous(x, dtype), *right = left ? array_as_contiguous(b, dtype) : NULL;
-  const damo_status status = right ? gap_dense(f, system, left, right, out) : DAMO_EMEMORY;
+  const damo_status status = right ? least_gap_dense(f, system, left, right, out) : DAMO_EMEMORY;
   damo_release(left);
   damo_release(right);
   return status;

@@ -71,13 +71,13 @@ void factor_lu_clear(damo_ctx *ctx, factor_lu *lu) {
 }
 
 /* A triangle as lists: line k holds ends[k] … ends[k + 1] - 1. Values single or in pairs. */
-typedef struct lists {
+typedef struct lu_lists {
   int64_t *ends, *at;
   double *x;
-} lists;
+} lu_lists;
 
 /* dst = src along the other axis, lines ascending. */
-static void turn(int64_t n, int64_t per, const lists *src, lists *dst) {
+static void lu_lists_transpose(int64_t n, int64_t per, const lu_lists *src, lu_lists *dst) {
   int64_t *next = dst->ends;
   memset(next, 0, ((size_t)n + 1) * sizeof *next);
   for (int64_t k = 0; k < src->ends[n]; k++) next[src->at[k] + 1]++;
@@ -94,8 +94,8 @@ static void turn(int64_t n, int64_t per, const lists *src, lists *dst) {
 }
 
 /* What the back end gave, as int64 lists with pairs together and without the diagonal. */
-static void read_lists(int64_t n, bool cplx, bool wide, const void *p, const void *i, const double *x, const double *z,
-                       lists *out) {
+static void lu_lists_read(int64_t n, bool cplx, bool wide, const void *p, const void *i, const double *x,
+                          const double *z, lu_lists *out) {
   int64_t to = 0;
   for (int64_t line = 0; line < n; line++) {
     const int64_t from = factor_place(p, line, wide), end = factor_place(p, line + 1, wide);
@@ -116,7 +116,7 @@ static void read_lists(int64_t n, bool cplx, bool wide, const void *p, const voi
   out->ends[n] = to;
 }
 
-static void divide_rows(factor_lu *lu) {
+static void lu_divide_rows(factor_lu *lu) {
   zdouble *z = (zdouble *)(void *)lu->ux;
   const zdouble *dz = (const zdouble *)(const void *)lu->d;
   for (int64_t row = 0; row < lu->n; row++) {
@@ -136,19 +136,19 @@ damo_status factor_lu_take(damo_ctx *ctx, factor_lu *lu, bool upper, bool by_row
   const size_t room = lines + most * (sizeof(int64_t) + (size_t)per * sizeof(double));
   char *block = mem_alloc(ctx, room);
   if (!block) return DAMO_EMEMORY;
-  lists spare = {(int64_t *)(void *)block, (int64_t *)(void *)(block + lines), NULL};
+  lu_lists spare = {(int64_t *)(void *)block, (int64_t *)(void *)(block + lines), NULL};
   spare.x = (double *)(void *)(spare.at + most);
-  lists own = upper ? (lists){lu->up, lu->ui, lu->ux} : (lists){lu->lp, lu->li, lu->lx};
+  lu_lists own = upper ? (lu_lists){lu->up, lu->ui, lu->ux} : (lu_lists){lu->lp, lu->li, lu->lx};
   /* Each turn sorts; one changes rows into columns. */
   if (by_rows == upper) {
-    read_lists(n, lu->cplx, wide, p, i, x, z, &own);
-    turn(n, per, &own, &spare);
+    lu_lists_read(n, lu->cplx, wide, p, i, x, z, &own);
+    lu_lists_transpose(n, per, &own, &spare);
   } else {
-    read_lists(n, lu->cplx, wide, p, i, x, z, &spare);
+    lu_lists_read(n, lu->cplx, wide, p, i, x, z, &spare);
   }
-  turn(n, per, &spare, &own);
+  lu_lists_transpose(n, per, &spare, &own);
   mem_free(ctx, block, room);
-  if (upper) divide_rows(lu);
+  if (upper) lu_divide_rows(lu);
   return DAMO_OK;
 }
 

@@ -16,7 +16,7 @@
 /* ---- Systems of A on M ------------------------------------------------------------------------------------------- */
 
 /* op(M) for a system of A. */
-static void map_system(const damo_factor *f, factor_system system, bool *transposed, bool *conjugated) {
+static void factor_map_system(const damo_factor *f, factor_system system, bool *transposed, bool *conjugated) {
   *conjugated = f->m.cplx && (system == FACTOR_H) != f->conjugated;
   *transposed = (system != FACTOR_A) != (f->flipped || f->conjugated);
   if (!f->backend || !f->backend->hermitian || !*transposed) return;
@@ -24,34 +24,34 @@ static void map_system(const damo_factor *f, factor_system system, bool *transpo
   *conjugated = f->m.cplx && !*conjugated;
 }
 
-static void conjugate(double *x, int64_t n) {
+static void factor_conjugate_block(double *x, int64_t n) {
   for (int64_t k = 0; k < n; k++) x[2 * k + 1] = -x[2 * k + 1];
 }
 
 damo_status factor_raw_solve(damo_factor *f, factor_system system, int64_t k, double *x) {
   bool transposed, conjugated;
-  map_system(f, system, &transposed, &conjugated);
+  factor_map_system(f, system, &transposed, &conjugated);
   const bool around = conjugated && !transposed;
   const int64_t n = f->m.cols * k;
-  if (around) conjugate(x, n);
+  if (around) factor_conjugate_block(x, n);
   const factor_system of_m = !transposed ? FACTOR_A : conjugated ? FACTOR_H : FACTOR_T;
   const damo_status status = f->backend->solve(f, of_m, k, x);
-  if (around && status == DAMO_OK) conjugate(x, n);
+  if (around && status == DAMO_OK) factor_conjugate_block(x, n);
   return status;
 }
 
 double factor_residual(const damo_factor *f, factor_system system, const double *x, const double *b, double *r,
                        double *s, double *sums) {
   bool transposed, conjugated;
-  map_system(f, system, &transposed, &conjugated);
+  factor_map_system(f, system, &transposed, &conjugated);
   return factor_fns_of(&f->m)->residual(&f->m, transposed, conjugated, x, b, r, s, sums);
 }
 
 /* ---- Refinement -------------------------------------------------------------------------------------------------- */
 
 /* One column: x is improved in place, *worst is what is left. r, s, saved: n entries each. */
-static damo_status refine(damo_factor *f, factor_system system, double *x, const double *b, double *r, double *s,
-                          double *saved, double *worst) {
+static damo_status factor_refine(damo_factor *f, factor_system system, double *x, const double *b, double *r, double *s,
+                                 double *saved, double *worst) {
   const size_t n = (size_t)f->m.cols * (f->m.cplx ? 2 : 1);
   double best = factor_residual(f, system, x, b, r, s, NULL);
   for (int step = 0; step < REFINE_STEPS && best > REFINE_ABOVE; step++) {
@@ -73,21 +73,21 @@ static damo_status refine(damo_factor *f, factor_system system, double *x, const
 }
 
 /* k columns of b into x; room: entries of 3 columns. */
-static damo_status solve_block(damo_factor *f, factor_system system, int64_t k, const double *b, double *x,
-                               double *room, double *worst) {
+static damo_status factor_solve_block(damo_factor *f, factor_system system, int64_t k, const double *b, double *x,
+                                      double *room, double *worst) {
   const size_t n = (size_t)f->m.cols * (f->m.cplx ? 2 : 1);
   memcpy(x, b, n * (size_t)k * sizeof *x);
   DAMO_TRY(factor_raw_solve(f, system, k, x));
   *worst = 0;
   for (int64_t c = 0; f->refines && c < k; c++) {
     const size_t at = n * (size_t)c;
-    DAMO_TRY(refine(f, system, x + at, b + at, room, room + n, room + 2 * n, worst));
+    DAMO_TRY(factor_refine(f, system, x + at, b + at, room, room + n, room + 2 * n, worst));
   }
   return DAMO_OK;
 }
 
 /* The numbers of A once more, with pivots chosen for accuracy. */
-static damo_status factorize_carefully(damo_factor *f) {
+static damo_status factor_factorize_carefully(damo_factor *f) {
   f->choose_pivots = true;
   f->factorizations++;
   f->rcond_known = f->rcond_rough = false;
@@ -97,44 +97,45 @@ static damo_status factorize_carefully(damo_factor *f) {
   return status;
 }
 
-static damo_status solve_refined(damo_factor *f, factor_system system, int64_t k, const double *b, double *x,
-                                 double *room) {
+static damo_status factor_solve_refined(damo_factor *f, factor_system system, int64_t k, const double *b, double *x,
+                                        double *room) {
   double worst;
-  DAMO_TRY(solve_block(f, system, k, b, x, room, &worst));
+  DAMO_TRY(factor_solve_block(f, system, k, b, x, room, &worst));
   if (worst <= RESCUE_ABOVE || f->choose_pivots || f->backend->hermitian) return DAMO_OK;
-  DAMO_TRY(factorize_carefully(f));
-  return solve_block(f, system, k, b, x, room, &worst);
+  DAMO_TRY(factor_factorize_carefully(f));
+  return factor_solve_block(f, system, k, b, x, room, &worst);
 }
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 int64_t factor_solution_rows(const damo_factor *f, factor_system system) { return f->shape[system == FACTOR_A]; }
-static int64_t right_rows(const damo_factor *f, factor_system system) { return f->shape[system != FACTOR_A]; }
+static int64_t factor_right_rows(const damo_factor *f, factor_system system) { return f->shape[system != FACTOR_A]; }
 
 /* With QR: k columns of w->b into w->x, by the pseudo-inverse of A or its adjoint; w->b may change. */
-static damo_status apply_block(damo_factor *f, factor_system system, factor_block *w, int64_t k) {
+static damo_status factor_apply_block(damo_factor *f, factor_system system, factor_block *w, int64_t k) {
   const bool around = system == FACTOR_T && f->m.cplx; /* Aᵀ x = b: the conjugate of Aᴴ x̄ = b̄ */
-  if (around) conjugate(w->b, w->n * k);
+  if (around) factor_conjugate_block(w->b, w->n * k);
   DAMO_TRY(f->backend->apply(f, f->conjugated == (system == FACTOR_A), k, w->b, w->x));
-  if (around) conjugate(w->x, factor_solution_rows(f, system) * k);
+  if (around) factor_conjugate_block(w->x, factor_solution_rows(f, system) * k);
   return DAMO_OK;
 }
 
-static damo_status block_init(damo_factor *f, factor_system system, factor_block *w, int64_t width, bool cplx) {
-  return factor_block_init(f, w, right_rows(f, system), factor_solution_rows(f, system), width, cplx);
+static damo_status factor_solve_block_init(damo_factor *f, factor_system system, factor_block *w, int64_t width,
+                                           bool cplx) {
+  return factor_block_init(f, w, factor_right_rows(f, system), factor_solution_rows(f, system), width, cplx);
 }
 
-static damo_status block_solve(damo_factor *f, factor_system system, factor_block *w, int64_t k) {
+static damo_status factor_solve_block_run(damo_factor *f, factor_system system, factor_block *w, int64_t k) {
   const int64_t columns = factor_block_columns(w, k);
-  if (f->least) return apply_block(f, system, w, columns);
-  return solve_refined(f, system, columns, w->b, w->x, w->room);
+  if (f->least) return factor_apply_block(f, system, w, columns);
+  return factor_solve_refined(f, system, columns, w->b, w->x, w->room);
 }
 
 /* ---- Dense right sides ------------------------------------------------------------------------------------------- */
 
-static damo_status check_rows(damo_factor *f, factor_system system, int ndim, const int64_t *shape) {
+static damo_status factor_check_rows(damo_factor *f, factor_system system, int ndim, const int64_t *shape) {
   char text[256];
-  const int64_t rows = right_rows(f, system);
+  const int64_t rows = factor_right_rows(f, system);
   if ((ndim == 1 || ndim == 2) && shape[0] == rows) return DAMO_OK;
   return ctx_fail(f->obj.ctx, DAMO_ESHAPE,
                   "the matrix has shape (%lld, %lld) and the right side %s, expected a vector or matrix of %lld rows",
@@ -142,12 +143,13 @@ static damo_status check_rows(damo_factor *f, factor_system system, int ndim, co
                   (long long)rows);
 }
 
-static damo_dtype result_dtype(const damo_factor *f, damo_dtype b) {
+static damo_dtype factor_result_dtype(const damo_factor *f, damo_dtype b) {
   return dtype_promote(f->dtype, dtype_to_float(b));
 }
 
 /* `onto` where it fits, else fresh. */
-static damo_array *result_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, damo_array *onto) {
+static damo_array *factor_result_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape,
+                                       damo_array *onto) {
   if (!onto) return array_empty(ctx, dtype, ndim, shape);
   bool fits = array_dtype(onto) == dtype && onto->ndim == ndim && onto->writeable && array_is_contiguous(onto);
   for (int k = 0; fits && k < ndim; k++) fits = array_shape(onto)[k] == shape[k];
@@ -157,7 +159,7 @@ static damo_array *result_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const
   return NULL;
 }
 
-static damo_status solve_dense(damo_factor *f, factor_system system, const damo_array *b, damo_array *out) {
+static damo_status factor_solve_dense(damo_factor *f, factor_system system, const damo_array *b, damo_array *out) {
   const int64_t width = b->ndim == 2 ? array_shape(b)[1] : 1;
   const bool cplx = dtype_is_complex(array_dtype(b));
   factor_block w;
@@ -171,11 +173,11 @@ static damo_status solve_dense(damo_factor *f, factor_system system, const damo_
     memcpy(out->data, b->data, (size_t)f->m.cols * sizeof(double));
     return factor_raw_solve(f, system, 1, (double *)(void *)out->data);
   }
-  DAMO_TRY(block_init(f, system, &w, width, cplx));
+  DAMO_TRY(factor_solve_block_init(f, system, &w, width, cplx));
   for (int64_t from = 0; from < width; from += w.k) {
     const int64_t k = width - from < w.k ? width - from : w.k;
     factor_block_load(&w, w.n, (const double *)(const void *)b->data, cplx, width, from, k);
-    DAMO_TRY(block_solve(f, system, &w, k));
+    DAMO_TRY(factor_solve_block_run(f, system, &w, k));
     factor_block_store(&w, w.x, factor_solution_rows(f, system), out, width, from, k);
   }
   return DAMO_OK;
@@ -183,11 +185,11 @@ static damo_status solve_dense(damo_factor *f, factor_system system, const damo_
 
 damo_array *factor_solve(damo_factor *f, factor_system system, const damo_array *b, damo_array *onto) {
   damo_ctx *ctx = f->obj.ctx;
-  if (factor_check(f) != DAMO_OK || check_rows(f, system, b->ndim, array_shape(b)) != DAMO_OK) return NULL;
+  if (factor_check(f) != DAMO_OK || factor_check_rows(f, system, b->ndim, array_shape(b)) != DAMO_OK) return NULL;
   const int64_t shape[2] = {factor_solution_rows(f, system), b->ndim == 2 ? array_shape(b)[1] : 1};
-  damo_array *out = result_array(ctx, result_dtype(f, array_dtype(b)), b->ndim, shape, onto);
+  damo_array *out = factor_result_array(ctx, factor_result_dtype(f, array_dtype(b)), b->ndim, shape, onto);
   damo_array *right = out ? array_as_contiguous(b, factor_work_dtype(array_dtype(b))) : NULL;
-  if (!right || solve_dense(f, system, right, out) != DAMO_OK) {
+  if (!right || factor_solve_dense(f, system, right, out) != DAMO_OK) {
     damo_release(out);
     out = NULL;
   }
@@ -198,14 +200,14 @@ damo_array *factor_solve(damo_factor *f, factor_system system, const damo_array 
 /* ---- Sparse right sides ------------------------------------------------------------------------------------------ */
 
 /* Entries as they are found, by columns. */
-typedef struct found {
+typedef struct found_entries {
   damo_ctx *ctx;
   int64_t n, room;
   int64_t *rows, *cols;
   damo_c128 *values;
-} found;
+} found_entries;
 
-static damo_status found_grow(found *v) {
+static damo_status found_entries_grow(found_entries *v) {
   const size_t had = (size_t)v->room, now = had ? 2 * had : 256;
   int64_t *rows = mem_realloc(v->ctx, v->rows, had * sizeof *rows, now * sizeof *rows);
   if (!rows) return DAMO_EMEMORY;
@@ -230,7 +232,7 @@ static damo_status found_grow(found *v) {
   return DAMO_OK;
 }
 
-static void found_clear(found *v) {
+static void found_entries_clear(found_entries *v) {
   const size_t n = (size_t)v->room;
   mem_free(v->ctx, v->rows, n * sizeof *v->rows);
   mem_free(v->ctx, v->cols, n * sizeof *v->cols);
@@ -238,12 +240,12 @@ static void found_clear(found *v) {
 }
 
 /* k columns of n rows. */
-static damo_status found_take(found *v, const factor_block *w, int64_t n, int64_t from, int64_t k) {
+static damo_status found_entries_take(found_entries *v, const factor_block *w, int64_t n, int64_t from, int64_t k) {
   for (int64_t c = 0; c < k; c++) {
     for (int64_t i = 0; i < n; i++) {
       const damo_c128 x = factor_block_get(w, w->x, n, i, c);
       if (x.re == 0 && x.im == 0) continue;
-      if (v->n == v->room) DAMO_TRY(found_grow(v));
+      if (v->n == v->room) DAMO_TRY(found_entries_grow(v));
       v->rows[v->n] = i, v->cols[v->n] = from + c;
       v->values[v->n++] = x;
     }
@@ -251,7 +253,7 @@ static damo_status found_take(found *v, const factor_block *w, int64_t n, int64_
   return DAMO_OK;
 }
 
-static damo_sparse *sparse_of_found(const found *v, int64_t rows, damo_dtype dtype, const damo_sparse *b) {
+static damo_sparse *found_entries_matrix(const found_entries *v, int64_t rows, damo_dtype dtype, const damo_sparse *b) {
   damo_ctx *ctx = v->ctx;
   const int64_t shape[2] = {rows, b->shape[1]};
   damo_array *values = array_empty(ctx, DAMO_COMPLEX128, 1, &v->n);
@@ -266,30 +268,30 @@ static damo_sparse *sparse_of_found(const found *v, int64_t rows, damo_dtype dty
   return out;
 }
 
-static damo_status solve_columns(damo_factor *f, factor_system system, const damo_sparse *b, found *v) {
+static damo_status factor_solve_columns(damo_factor *f, factor_system system, const damo_sparse *b, found_entries *v) {
   const int64_t width = b->shape[1];
   factor_block w;
   if (width == 0 || !f->backend) return DAMO_OK;
-  DAMO_TRY(block_init(f, system, &w, width, sparse_dtype(b) == DAMO_COMPLEX128));
+  DAMO_TRY(factor_solve_block_init(f, system, &w, width, sparse_dtype(b) == DAMO_COMPLEX128));
   for (int64_t from = 0; from < width; from += w.k) {
     const int64_t k = width - from < w.k ? width - from : w.k;
     factor_block_scatter(&w, b, from, k);
-    DAMO_TRY(block_solve(f, system, &w, k));
-    DAMO_TRY(found_take(v, &w, factor_solution_rows(f, system), from, k));
+    DAMO_TRY(factor_solve_block_run(f, system, &w, k));
+    DAMO_TRY(found_entries_take(v, &w, factor_solution_rows(f, system), from, k));
   }
   return DAMO_OK;
 }
 
 damo_sparse *factor_solve_sparse(damo_factor *f, factor_system system, damo_sparse *b) {
-  if (factor_check(f) != DAMO_OK || check_rows(f, system, 2, b->shape) != DAMO_OK) return NULL;
-  const damo_dtype dtype = result_dtype(f, sparse_dtype(b));
+  if (factor_check(f) != DAMO_OK || factor_check_rows(f, system, 2, b->shape) != DAMO_OK) return NULL;
+  const damo_dtype dtype = factor_result_dtype(f, sparse_dtype(b));
   damo_sparse *cast = sparse_cast(b, factor_work_dtype(sparse_dtype(b)));
   damo_sparse *columns = cast ? sparse_to_format(cast, DAMO_CSC) : NULL;
   damo_sparse *clean = columns ? sparse_sum_duplicates(columns) : NULL, *out = NULL;
-  found v = {.ctx = f->obj.ctx};
-  if (clean && solve_columns(f, system, clean, &v) == DAMO_OK)
-    out = sparse_of_found(&v, factor_solution_rows(f, system), dtype, b);
-  found_clear(&v);
+  found_entries v = {.ctx = f->obj.ctx};
+  if (clean && factor_solve_columns(f, system, clean, &v) == DAMO_OK)
+    out = found_entries_matrix(&v, factor_solution_rows(f, system), dtype, b);
+  found_entries_clear(&v);
   damo_release(cast);
   damo_release(columns);
   damo_release(clean);

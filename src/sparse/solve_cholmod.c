@@ -28,22 +28,24 @@ static void allow_threads(int levels) { (void)levels; }
 #endif
 
 #define I int32_t
-#define N(name) name##_n
+#define NAME(name) name##_n
 #define CH(name) cholmod_##name
 #define ITYPE CHOLMOD_INT
 #include "solve_cholmod_body.h"
 #undef I
-#undef N
+#undef NAME
 #undef CH
 #undef ITYPE
 
 #define I int64_t
-#define N(name) name##_w
+#define NAME(name) name##_w
 #define CH(name) cholmod_l_##name
 #define ITYPE CHOLMOD_LONG
 #include "solve_cholmod_body.h"
 #undef I
-#undef N
+#undef NAME
+#undef CH
+#undef ITYPE
 
 const factor_backend solve_cholmod[2] = {
     {.name = "cholmod",

@@ -1,14 +1,14 @@
 /* solve_cholmod_body: CHOLMOD's Cholesky for one index type I. Included with N (names a function), CH (CHOLMOD's name
  * for it), ITYPE, keep_to_one_thread, allow_threads. */
 
-typedef struct N(chol) {
+typedef struct NAME(chol) {
   cholmod_common common;
   cholmod_factor *l;
   cholmod_dense *x, *y, *e; /* of solves */
-} N(chol);
+} NAME(chol);
 
-static void N(chol_free)(damo_factor *f) {
-  N(chol) *s = f->state;
+static void NAME(chol_free)(damo_factor *f) {
+  NAME(chol) *s = f->state;
   if (!s) return;
   CH(free_factor)(&s->l, &s->common);
   CH(free_dense)(&s->x, &s->common);
@@ -20,7 +20,7 @@ static void N(chol_free)(damo_factor *f) {
 }
 
 /* M as CHOLMOD sees it: the upper triangle is read, the rest skipped. */
-static cholmod_sparse N(chol_matrix)(const damo_factor *f) {
+static cholmod_sparse NAME(chol_matrix)(const damo_factor *f) {
   const factor_matrix *m = &f->m;
   return (cholmod_sparse){.nrow = (size_t)m->rows,
                           .ncol = (size_t)m->cols,
@@ -36,16 +36,16 @@ static cholmod_sparse N(chol_matrix)(const damo_factor *f) {
                           .packed = 1};
 }
 
-static damo_status N(chol_status)(damo_factor *f) {
-  const int status = ((N(chol) *)f->state)->common.status;
+static damo_status NAME(chol_status)(damo_factor *f) {
+  const int status = ((NAME(chol) *)f->state)->common.status;
   if (status == CHOLMOD_OUT_OF_MEMORY) return factor_fail_memory(f);
   if (status == CHOLMOD_TOO_LARGE) return factor_fail_size(f);
   if (status < 0) return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "CHOLMOD failed with status %d", status);
   return DAMO_OK;
 }
 
-static damo_status N(chol_analyze)(damo_factor *f) {
-  N(chol) *s = mem_calloc(f->obj.ctx, sizeof *s);
+static damo_status NAME(chol_analyze)(damo_factor *f) {
+  NAME(chol) *s = mem_calloc(f->obj.ctx, sizeof *s);
   if (!s) return DAMO_EMEMORY;
   f->state = s;
   CH(start)(&s->common);
@@ -56,25 +56,25 @@ static damo_status N(chol_analyze)(damo_factor *f) {
   /* METIS ends the process when memory runs out, and sets signal handlers. */
   s->common.nmethods = 1;
   s->common.method[0].ordering = CHOLMOD_AMD;
-  cholmod_sparse m = N(chol_matrix)(f);
+  cholmod_sparse m = NAME(chol_matrix)(f);
   s->l = CH(analyze)(&m, &s->common);
-  DAMO_TRY(N(chol_status)(f));
+  DAMO_TRY(NAME(chol_status)(f));
   if (!s->l) return factor_fail_memory(f);
   return factor_charge(f, s->common.memory_inuse);
 }
 
-static damo_status N(chol_factorize)(damo_factor *f) {
-  N(chol) *s = f->state;
+static damo_status NAME(chol_factorize)(damo_factor *f) {
+  NAME(chol) *s = f->state;
   const size_t entry = factor_entry(&f->m);
   const size_t need =
       s->l->is_super ? (s->l->xsize + s->l->maxcsize) * entry : (size_t)s->common.lnz * (entry + sizeof(I));
   const size_t has = s->l->xtype == CHOLMOD_PATTERN ? 0 : need;
   DAMO_TRY(factor_charge(f, s->common.memory_inuse + need - has));
-  cholmod_sparse m = N(chol_matrix)(f);
+  cholmod_sparse m = NAME(chol_matrix)(f);
   const int levels = keep_to_one_thread(f);
   CH(factorize)(&m, s->l, &s->common);
   allow_threads(levels);
-  DAMO_TRY(N(chol_status)(f));
+  DAMO_TRY(NAME(chol_status)(f));
   DAMO_TRY(factor_charge(f, s->common.memory_inuse));
   if (s->l->minor < s->l->n) {
     f->fault = FACTOR_INDEFINITE;
@@ -84,8 +84,8 @@ static damo_status N(chol_factorize)(damo_factor *f) {
   return DAMO_OK;
 }
 
-static damo_status N(chol_solve)(damo_factor *f, factor_system system, int64_t k, double *x) {
-  N(chol) *s = f->state;
+static damo_status NAME(chol_solve)(damo_factor *f, factor_system system, int64_t k, double *x) {
+  NAME(chol) *s = f->state;
   const size_t n = (size_t)f->m.cols;
   (void)system;
   cholmod_dense b = {.nrow = n,
@@ -98,44 +98,44 @@ static damo_status N(chol_solve)(damo_factor *f, factor_system system, int64_t k
   const int levels = keep_to_one_thread(f);
   CH(solve2)(CHOLMOD_A, s->l, &b, NULL, &s->x, NULL, &s->y, &s->e, &s->common);
   allow_threads(levels);
-  DAMO_TRY(N(chol_status)(f));
+  DAMO_TRY(NAME(chol_status)(f));
   memcpy(x, s->x->x, n * (size_t)k * factor_entry(&f->m));
   return factor_charge(f, s->common.memory_inuse);
 }
 
-static void N(chol_pivot)(const damo_factor *f, factor_pivots *out, bool want_log, int64_t step, int64_t at) {
-  const cholmod_factor *l = ((const N(chol) *)f->state)->l;
+static void NAME(chol_pivot)(const damo_factor *f, factor_pivots *out, bool want_log, int64_t step, int64_t at) {
+  const cholmod_factor *l = ((const NAME(chol) *)f->state)->l;
   const double v = f->m.cplx ? ((const double *)l->x)[2 * at] : ((const double *)l->x)[at];
   const int64_t place = ((const I *)l->Perm)[step];
   factor_pivots_add(out, v * v, step, place, place);
   if (want_log) factor_pivots_multiply(out, v), factor_pivots_multiply(out, v);
 }
 
-static damo_status N(chol_pivots)(damo_factor *f, bool want_log, factor_pivots *out) {
-  const cholmod_factor *l = ((const N(chol) *)f->state)->l;
+static damo_status NAME(chol_pivots)(damo_factor *f, bool want_log, factor_pivots *out) {
+  const cholmod_factor *l = ((const NAME(chol) *)f->state)->l;
   if (!l->is_super) {
-    for (int64_t k = 0; k < f->m.cols; k++) N(chol_pivot)(f, out, want_log, k, ((const I *)l->p)[k]);
+    for (int64_t k = 0; k < f->m.cols; k++) NAME(chol_pivot)(f, out, want_log, k, ((const I *)l->p)[k]);
     return DAMO_OK;
   }
   const I *super = l->super, *pi = l->pi, *px = l->px;
   for (size_t t = 0; t < l->nsuper; t++) {
     const int64_t rows = pi[t + 1] - pi[t];
     for (int64_t k = super[t], at = px[t]; k < super[t + 1]; k++, at += rows + 1)
-      N(chol_pivot)(f, out, want_log, k, at);
+      NAME(chol_pivot)(f, out, want_log, k, at);
   }
   return DAMO_OK;
 }
 
 /* L of a simplicial copy: its columns may have gaps between them. */
-static damo_status N(chol_extract)(damo_factor *f, factor_lu *lu) {
-  N(chol) *s = f->state;
+static damo_status NAME(chol_extract)(damo_factor *f, factor_lu *lu) {
+  NAME(chol) *s = f->state;
   damo_ctx *ctx = f->obj.ctx;
   const bool z = f->m.cplx, is_wide = sizeof(I) == 8;
   cholmod_factor *l = CH(copy_factor)(s->l, &s->common);
   damo_status status = l ? DAMO_OK : factor_fail_memory(f);
   if (status == DAMO_OK) {
     CH(change_factor)(z ? CHOLMOD_COMPLEX : CHOLMOD_REAL, 1, 0, 1, 1, l, &s->common);
-    status = N(chol_status)(f);
+    status = NAME(chol_status)(f);
   }
   if (status == DAMO_OK) {
     const I *p = l->p;

@@ -1,8 +1,8 @@
 /* solve_cxbound_body: the work of a QR factorization, from its column counts, for one index type I. Included after
  * solve_cxchol_body.h with the same names; values don't matter. */
 
-static double N(fill_bound)(const factor_matrix *m, const void *q) {
-  const SPARSE a = N(cx_matrix)(m);
+static double NAME(cx_fill_bound)(const factor_matrix *m, const void *q) {
+  const SPARSE a = NAME(cx_matrix)(m);
   const I n = (I)m->cols;
   SPARSE *c = CS(permute)(&a, NULL, (const I *)q, 0);
   I *parent = c ? CS(etree)(c, 1) : NULL, *post = parent ? CS(post)(parent, n) : NULL;

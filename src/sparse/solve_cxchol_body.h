@@ -1,13 +1,13 @@
 /* solve_cxchol_body: CXSparse's Cholesky for one index type I and one value type T. Included with N (names a function),
  * CS (CXSparse's name for it), SPARSE, SYMBOLIC, NUMERIC. */
 
-typedef struct N(cxchol) {
+typedef struct NAME(cxchol) {
   SYMBOLIC *s;
   NUMERIC *n;
   T *work;
-} N(cxchol);
+} NAME(cxchol);
 
-static SPARSE N(cx_matrix)(const factor_matrix *m) {
+static SPARSE NAME(cx_matrix)(const factor_matrix *m) {
   return (SPARSE){.nzmax = (I)m->nnz,
                   .m = (I)m->rows,
                   .n = (I)m->cols,
@@ -17,8 +17,8 @@ static SPARSE N(cx_matrix)(const factor_matrix *m) {
                   .nz = -1};
 }
 
-static void N(cxchol_free)(damo_factor *f) {
-  N(cxchol) *c = f->state;
+static void NAME(cxchol_free)(damo_factor *f) {
+  NAME(cxchol) *c = f->state;
   if (!c) return;
   CS(nfree)(c->n);
   CS(sfree)(c->s);
@@ -27,21 +27,21 @@ static void N(cxchol_free)(damo_factor *f) {
   f->state = NULL;
 }
 
-static damo_status N(cxchol_analyze)(damo_factor *f) {
+static damo_status NAME(cxchol_analyze)(damo_factor *f) {
   damo_ctx *ctx = f->obj.ctx;
-  N(cxchol) *c = mem_calloc(ctx, sizeof *c);
+  NAME(cxchol) *c = mem_calloc(ctx, sizeof *c);
   if (!c) return DAMO_EMEMORY;
   f->state = c;
   c->work = mem_alloc(ctx, (size_t)f->m.cols * sizeof *c->work);
   if (!c->work) return DAMO_EMEMORY;
-  const SPARSE m = N(cx_matrix)(&f->m);
+  const SPARSE m = NAME(cx_matrix)(&f->m);
   c->s = CS(schol)(1, &m);
   if (!c->s) return factor_fail_memory(f);
   return factor_charge(f, (size_t)f->m.cols * 3 * sizeof(I));
 }
 
 /* Is the leading k × k block of the permuted matrix (upper triangle) positive definite? */
-static bool N(cxchol_leads)(const N(cxchol) * c, const SPARSE *upper, int64_t k) {
+static bool NAME(cxchol_leads)(const NAME(cxchol) * c, const SPARSE *upper, int64_t k) {
   SPARSE part = *upper;
   SYMBOLIC s = *c->s;
   part.n = part.m = (I)k;
@@ -52,15 +52,15 @@ static bool N(cxchol_leads)(const N(cxchol) * c, const SPARSE *upper, int64_t k)
 }
 
 /* CXSparse does not say where it stopped: found by halving. */
-static damo_status N(cxchol_indefinite)(damo_factor *f) {
-  const N(cxchol) *c = f->state;
-  const SPARSE m = N(cx_matrix)(&f->m);
+static damo_status NAME(cxchol_indefinite)(damo_factor *f) {
+  const NAME(cxchol) *c = f->state;
+  const SPARSE m = NAME(cx_matrix)(&f->m);
   SPARSE *upper = CS(symperm)(&m, c->s->pinv, 1);
   if (!upper) return factor_fail_memory(f);
   int64_t good = 0, bad = f->m.cols;
   while (bad - good > 1) {
     const int64_t mid = good + (bad - good) / 2;
-    if (N(cxchol_leads)(c, upper, mid))
+    if (NAME(cxchol_leads)(c, upper, mid))
       good = mid;
     else
       bad = mid;
@@ -73,18 +73,18 @@ static damo_status N(cxchol_indefinite)(damo_factor *f) {
   return DAMO_OK;
 }
 
-static damo_status N(cxchol_factorize)(damo_factor *f) {
-  N(cxchol) *c = f->state;
+static damo_status NAME(cxchol_factorize)(damo_factor *f) {
+  NAME(cxchol) *c = f->state;
   CS(nfree)(c->n);
   c->n = NULL;
   DAMO_TRY(factor_charge(f, (size_t)f->m.cols * 3 * sizeof(I) + (size_t)c->s->lnz * (sizeof(I) + sizeof(T))));
-  const SPARSE m = N(cx_matrix)(&f->m);
+  const SPARSE m = NAME(cx_matrix)(&f->m);
   c->n = CS(chol)(&m, c->s);
-  return c->n ? DAMO_OK : N(cxchol_indefinite)(f);
+  return c->n ? DAMO_OK : NAME(cxchol_indefinite)(f);
 }
 
-static damo_status N(cxchol_solve)(damo_factor *f, factor_system system, int64_t k, double *x0) {
-  const N(cxchol) *c = f->state;
+static damo_status NAME(cxchol_solve)(damo_factor *f, factor_system system, int64_t k, double *x0) {
+  const NAME(cxchol) *c = f->state;
   const I n = (I)f->m.cols;
   T *x = (T *)(void *)x0;
   (void)system;
@@ -97,8 +97,8 @@ static damo_status N(cxchol_solve)(damo_factor *f, factor_system system, int64_t
   return DAMO_OK;
 }
 
-static damo_status N(cxchol_pivots)(damo_factor *f, bool want_log, factor_pivots *out) {
-  const N(cxchol) *c = f->state;
+static damo_status NAME(cxchol_pivots)(damo_factor *f, bool want_log, factor_pivots *out) {
+  const NAME(cxchol) *c = f->state;
   const SPARSE *l = c->n->L;
   for (int64_t i = 0; i < f->m.cols; i++) {
     const I step = c->s->pinv[i];
@@ -109,8 +109,8 @@ static damo_status N(cxchol_pivots)(damo_factor *f, bool want_log, factor_pivots
   return DAMO_OK;
 }
 
-static damo_status N(cxchol_extract)(damo_factor *f, factor_lu *lu) {
-  const N(cxchol) *c = f->state;
+static damo_status NAME(cxchol_extract)(damo_factor *f, factor_lu *lu) {
+  const NAME(cxchol) *c = f->state;
   const SPARSE *l = c->n->L;
   const bool is_wide = sizeof(I) == 8;
   DAMO_TRY(factor_lu_new(f->obj.ctx, lu, f->m.cols, f->m.cplx, true, (size_t)l->p[f->m.cols], 0, false));

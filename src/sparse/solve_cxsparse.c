@@ -7,7 +7,7 @@
 
 #define I int32_t
 #define T double
-#define N(name) name##_dn
+#define NAME(name) name##_dn
 #define CS(name) cs_di_##name
 #define SPARSE cs_di
 #define SYMBOLIC cs_dis
@@ -17,7 +17,7 @@
 #include "solve_cxqr_body.h"
 #undef I
 #undef T
-#undef N
+#undef NAME
 #undef CS
 #undef SPARSE
 #undef SYMBOLIC
@@ -25,7 +25,7 @@
 
 #define I int64_t
 #define T double
-#define N(name) name##_dw
+#define NAME(name) name##_dw
 #define CS(name) cs_dl_##name
 #define SPARSE cs_dl
 #define SYMBOLIC cs_dls
@@ -35,7 +35,7 @@
 #include "solve_cxqr_body.h"
 #undef I
 #undef T
-#undef N
+#undef NAME
 #undef CS
 #undef SPARSE
 #undef SYMBOLIC
@@ -43,7 +43,7 @@
 
 #define I int32_t
 #define T zdouble
-#define N(name) name##_zn
+#define NAME(name) name##_zn
 #define CS(name) cs_ci_##name
 #define SPARSE cs_ci
 #define SYMBOLIC cs_cis
@@ -52,7 +52,7 @@
 #include "solve_cxqr_body.h"
 #undef I
 #undef T
-#undef N
+#undef NAME
 #undef CS
 #undef SPARSE
 #undef SYMBOLIC
@@ -60,16 +60,23 @@
 
 #define I int64_t
 #define T zdouble
-#define N(name) name##_zw
+#define NAME(name) name##_zw
 #define CS(name) cs_cl_##name
 #define SPARSE cs_cl
 #define SYMBOLIC cs_cls
 #define NUMERIC cs_cln
 #include "solve_cxchol_body.h"
 #include "solve_cxqr_body.h"
+#undef I
+#undef T
+#undef NAME
+#undef CS
+#undef SPARSE
+#undef SYMBOLIC
+#undef NUMERIC
 
 double factor_fill_bound(const factor_matrix *m, const void *q) {
-  return m->wide ? fill_bound_dw(m, q) : fill_bound_dn(m, q);
+  return m->wide ? cx_fill_bound_dw(m, q) : cx_fill_bound_dn(m, q);
 }
 
 /* One function for both value types; `name` for each index type, `_n` and `_w`. */
@@ -85,6 +92,8 @@ PICK(cxchol_extract, (damo_factor * f, factor_lu *lu), (f, lu))
 PICK(cxqr_analyze, (damo_factor * f), (f))
 PICK(cxqr_factorize, (damo_factor * f), (f))
 PICK(cxqr_apply, (damo_factor * f, bool adjoint, int64_t k, const double *b, double *x), (f, adjoint, k, b, x))
+
+#undef PICK
 
 static void cxchol_free(damo_factor *f) {
   if (f->m.wide)

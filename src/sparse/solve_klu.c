@@ -13,7 +13,7 @@
 #define SOLVES_BEFORE_PACKING 8
 
 #define I int32_t
-#define N(name) name##_n
+#define NAME(name) name##_n
 #define KLU(name) klu_##name
 #define KLUZ(name) klu_z_##name
 #define COMMON klu_common
@@ -21,7 +21,7 @@
 #define NUMERIC klu_numeric
 #include "solve_klu_body.h"
 #undef I
-#undef N
+#undef NAME
 #undef KLU
 #undef KLUZ
 #undef COMMON
@@ -29,7 +29,7 @@
 #undef NUMERIC
 
 #define I int64_t
-#define N(name) name##_w
+#define NAME(name) name##_w
 #define KLU(name) klu_l_##name
 #define KLUZ(name) klu_zl_##name
 #define COMMON klu_l_common
@@ -37,7 +37,16 @@
 #define NUMERIC klu_l_numeric
 #include "solve_klu_body.h"
 #undef I
-#undef N
+#undef NAME
+#undef KLU
+#undef KLUZ
+#undef COMMON
+#undef SYMBOLIC
+#undef NUMERIC
+#undef PIVOT_TOLERANCE
+#undef SAMPLE
+#undef BOUND_SLACK
+#undef SOLVES_BEFORE_PACKING
 
 const factor_backend solve_klu[2] = {
     {.name = "klu",

@@ -7,22 +7,24 @@
 #include <suitesparse/ldl.h>
 
 #define I int32_t
-#define N(name) name##_n
+#define NAME(name) name##_n
 #define LDL(name) ldl_##name
 #define AMD(name) amd_##name
 #include "solve_ldl_body.h"
 #undef I
-#undef N
+#undef NAME
 #undef LDL
 #undef AMD
 
 #define I int64_t
-#define N(name) name##_w
+#define NAME(name) name##_w
 #define LDL(name) ldl_l_##name
 #define AMD(name) amd_l_##name
 #include "solve_ldl_body.h"
 #undef I
-#undef N
+#undef NAME
+#undef LDL
+#undef AMD
 
 const factor_backend solve_ldl[2] = {
     {.name = "ldl",

@@ -6,22 +6,24 @@
 #include <suitesparse/umfpack.h>
 
 #define I int32_t
-#define N(name) name##_n
+#define NAME(name) name##_n
 #define UM(name) umfpack_di_##name
 #define UMZ(name) umfpack_zi_##name
 #include "solve_umfpack_body.h"
 #undef I
-#undef N
+#undef NAME
 #undef UM
 #undef UMZ
 
 #define I int64_t
-#define N(name) name##_w
+#define NAME(name) name##_w
 #define UM(name) umfpack_dl_##name
 #define UMZ(name) umfpack_zl_##name
 #include "solve_umfpack_body.h"
 #undef I
-#undef N
+#undef NAME
+#undef UM
+#undef UMZ
 
 const factor_backend solve_umfpack[2] = {
     {.name = "umfpack",

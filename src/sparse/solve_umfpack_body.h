@@ -1,26 +1,26 @@
 /* solve_umfpack_body: UMFPACK for one index type I. Included with N (names a function), UM (UMFPACK's name for it), UMZ
  * (its name for complex values, packed as pairs). */
 
-typedef struct N(umf) {
+typedef struct NAME(umf) {
   void *symbolic, *numeric;
   size_t symbolic_bytes, estimate;
   double control[UMFPACK_CONTROL];
   char *work; /* of solves */
   size_t work_bytes;
-} N(umf);
+} NAME(umf);
 
-static void N(umf_drop_numeric)(damo_factor *f) {
-  N(umf) *s = f->state;
+static void NAME(umf_drop_numeric)(damo_factor *f) {
+  NAME(umf) *s = f->state;
   if (f->m.cplx)
     UMZ(free_numeric)(&s->numeric);
   else
     UM(free_numeric)(&s->numeric);
 }
 
-static void N(umf_free)(damo_factor *f) {
-  N(umf) *s = f->state;
+static void NAME(umf_free)(damo_factor *f) {
+  NAME(umf) *s = f->state;
   if (!s) return;
-  N(umf_drop_numeric)(f);
+  NAME(umf_drop_numeric)(f);
   if (f->m.cplx)
     UMZ(free_symbolic)(&s->symbolic);
   else
@@ -30,18 +30,18 @@ static void N(umf_free)(damo_factor *f) {
   f->state = NULL;
 }
 
-static damo_status N(umf_status)(damo_factor *f, int64_t status) {
+static damo_status NAME(umf_status)(damo_factor *f, int64_t status) {
   if (status == UMFPACK_ERROR_out_of_memory) return factor_fail_memory(f);
   if (status < 0) return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "UMFPACK failed with status %d", (int)status);
   return DAMO_OK;
 }
 
-static const I *N(umf_indptr)(const damo_factor *f) { return (const I *)(const void *)f->m.indptr->data; }
-static const I *N(umf_indices)(const damo_factor *f) { return (const I *)(const void *)f->m.indices->data; }
+static const I *NAME(umf_indptr)(const damo_factor *f) { return (const I *)(const void *)f->m.indptr->data; }
+static const I *NAME(umf_indices)(const damo_factor *f) { return (const I *)(const void *)f->m.indices->data; }
 
-static damo_status N(umf_analyze)(damo_factor *f) {
+static damo_status NAME(umf_analyze)(damo_factor *f) {
   damo_ctx *ctx = f->obj.ctx;
-  N(umf) *s = mem_calloc(ctx, sizeof *s);
+  NAME(umf) *s = mem_calloc(ctx, sizeof *s);
   if (!s) return DAMO_EMEMORY;
   f->state = s;
   const bool z = f->m.cplx;
@@ -55,18 +55,18 @@ static damo_status N(umf_analyze)(damo_factor *f) {
   s->control[UMFPACK_PRL] = 0;
   s->control[UMFPACK_IRSTEP] = 0;
   double info[UMFPACK_INFO];
-  const I n = (I)f->m.cols, *p = N(umf_indptr)(f), *i = N(umf_indices)(f);
+  const I n = (I)f->m.cols, *p = NAME(umf_indptr)(f), *i = NAME(umf_indices)(f);
   const int64_t status = z ? UMZ(symbolic)(n, n, p, i, f->m.x, NULL, &s->symbolic, s->control, info)
                            : UM(symbolic)(n, n, p, i, f->m.x, &s->symbolic, s->control, info);
-  DAMO_TRY(N(umf_status)(f, status));
+  DAMO_TRY(NAME(umf_status)(f, status));
   s->symbolic_bytes = (size_t)(info[UMFPACK_SYMBOLIC_SIZE] * info[UMFPACK_SIZE_OF_UNIT]);
   s->estimate = (size_t)(info[UMFPACK_PEAK_MEMORY_ESTIMATE] * info[UMFPACK_SIZE_OF_UNIT]);
   return factor_charge(f, s->symbolic_bytes);
 }
 
 /* The smallest entry of U's diagonal. */
-static damo_status N(umf_pivots)(damo_factor *f, bool want_log, factor_pivots *out) {
-  N(umf) *s = f->state;
+static damo_status NAME(umf_pivots)(damo_factor *f, bool want_log, factor_pivots *out) {
+  NAME(umf) *s = f->state;
   damo_ctx *ctx = f->obj.ctx;
   const bool z = f->m.cplx;
   const size_t n = (size_t)f->m.cols, room = n * (factor_entry(&f->m) + 2 * sizeof(I));
@@ -74,7 +74,7 @@ static damo_status N(umf_pivots)(damo_factor *f, bool want_log, factor_pivots *o
   if (!block) return DAMO_EMEMORY;
   double *d = (double *)(void *)block;
   I *p = (I *)(void *)(block + n * factor_entry(&f->m)), *q = p + n, recip = 0;
-  damo_status status = N(umf_status)(
+  damo_status status = NAME(umf_status)(
       f, z ? UMZ(get_numeric)(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, p, q, d, NULL, &recip, NULL, s->numeric)
            : UM(get_numeric)(NULL, NULL, NULL, NULL, NULL, NULL, p, q, d, &recip, NULL, s->numeric));
   for (size_t k = 0; k < n && status == DAMO_OK; k++)
@@ -84,57 +84,57 @@ static damo_status N(umf_pivots)(damo_factor *f, bool want_log, factor_pivots *o
   double m[2] = {0, 0}, e = 0, info[UMFPACK_INFO];
   const int64_t verdict =
       z ? UMZ(get_determinant)(m, NULL, &e, s->numeric, info) : UM(get_determinant)(m, &e, s->numeric, info);
-  DAMO_TRY(N(umf_status)(f, verdict));
+  DAMO_TRY(NAME(umf_status)(f, verdict));
   factor_pivots_multiply(out, zpair(m[0], m[1]));
   out->log_abs += e * 2.302585092994045684;
   return DAMO_OK;
 }
 
-static damo_status N(umf_factorize)(damo_factor *f) {
-  N(umf) *s = f->state;
+static damo_status NAME(umf_factorize)(damo_factor *f) {
+  NAME(umf) *s = f->state;
   const bool z = f->m.cplx;
-  N(umf_drop_numeric)(f);
+  NAME(umf_drop_numeric)(f);
   DAMO_TRY(factor_charge(f, s->symbolic_bytes + s->estimate));
   s->control[UMFPACK_PIVOT_TOLERANCE] = f->choose_pivots ? 1 : UMFPACK_DEFAULT_PIVOT_TOLERANCE;
   s->control[UMFPACK_SYM_PIVOT_TOLERANCE] = f->choose_pivots ? 1 : UMFPACK_DEFAULT_SYM_PIVOT_TOLERANCE;
   double info[UMFPACK_INFO];
-  const I *p = N(umf_indptr)(f), *i = N(umf_indices)(f);
+  const I *p = NAME(umf_indptr)(f), *i = NAME(umf_indices)(f);
   const int64_t status = z ? UMZ(numeric)(p, i, f->m.x, NULL, s->symbolic, &s->numeric, s->control, info)
                            : UM(numeric)(p, i, f->m.x, s->symbolic, &s->numeric, s->control, info);
   /* UMFPACK calls it a lack of memory, too, when its units are more than its integers count. */
   if (status == UMFPACK_ERROR_out_of_memory && s->estimate / sizeof(double) > INT32_MAX && sizeof(I) == 4)
     return factor_fail_size(f);
-  DAMO_TRY(N(umf_status)(f, status));
+  DAMO_TRY(NAME(umf_status)(f, status));
   DAMO_TRY(factor_charge(f, s->symbolic_bytes + (size_t)(info[UMFPACK_NUMERIC_SIZE] * info[UMFPACK_SIZE_OF_UNIT])));
   if (status != UMFPACK_WARNING_singular_matrix) return DAMO_OK;
   factor_pivots found = {.smallest = INFINITY};
-  DAMO_TRY(N(umf_pivots)(f, false, &found));
+  DAMO_TRY(NAME(umf_pivots)(f, false, &found));
   f->fault = FACTOR_SINGULAR;
   f->step = found.step, f->row = found.row, f->column = found.column;
   return DAMO_OK;
 }
 
-static damo_status N(umf_solve)(damo_factor *f, factor_system system, int64_t k, double *x) {
-  N(umf) *s = f->state;
+static damo_status NAME(umf_solve)(damo_factor *f, factor_system system, int64_t k, double *x) {
+  NAME(umf) *s = f->state;
   const bool z = f->m.cplx;
   const size_t n = (size_t)f->m.cols * (z ? 2 : 1);
   double *b = (double *)(void *)s->work, *w = b + n, info[UMFPACK_INFO];
   I *wi = (I *)(void *)(w + n);
-  const I *p = N(umf_indptr)(f), *i = N(umf_indices)(f);
+  const I *p = NAME(umf_indptr)(f), *i = NAME(umf_indices)(f);
   const I sys = system == FACTOR_A ? UMFPACK_A : system == FACTOR_H ? UMFPACK_At : UMFPACK_Aat;
   for (int64_t c = 0; c < k; c++, x += n) {
     memcpy(b, x, n * sizeof(double));
     const int64_t status =
         z ? UMZ(wsolve)(sys, p, i, f->m.x, NULL, x, NULL, b, NULL, s->numeric, s->control, info, wi, w)
           : UM(wsolve)(sys, p, i, f->m.x, x, b, s->numeric, s->control, info, wi, w);
-    DAMO_TRY(N(umf_status)(f, status));
+    DAMO_TRY(NAME(umf_status)(f, status));
   }
   return DAMO_OK;
 }
 
 /* UMFPACK gives L by rows and U by columns. */
-static damo_status N(umf_extract)(damo_factor *f, factor_lu *lu) {
-  N(umf) *s = f->state;
+static damo_status NAME(umf_extract)(damo_factor *f, factor_lu *lu) {
+  NAME(umf) *s = f->state;
   damo_ctx *ctx = f->obj.ctx;
   const bool z = f->m.cplx, is_wide = sizeof(I) == 8;
   I lnz, unz, rows, cols, nz_diagonal, recip = 0;

@@ -6,7 +6,7 @@
 
 #define NARROW_MAX INT32_MAX
 
-static void sparse_destroy(damo_obj *obj) {
+static void sp_destroy(damo_obj *obj) {
   damo_sparse *a = (damo_sparse *)obj;
   damo_release(a->data);
   damo_release(a->indices);
@@ -15,7 +15,7 @@ static void sparse_destroy(damo_obj *obj) {
 }
 
 void sparse_register(damo_ctx *ctx) {
-  ctx_register_kind(ctx, OBJ_SPARSE, sparse_destroy, NULL);
+  ctx_register_kind(ctx, OBJ_SPARSE, sp_destroy, NULL);
   factor_register(ctx);
 }
 
@@ -41,7 +41,7 @@ damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n) {
   return array_empty(ctx, dtype, 1, (const int64_t[]){n});
 }
 
-static damo_sparse *header_new(damo_ctx *ctx, damo_format format, const int64_t shape[2]) {
+static damo_sparse *sp_header_new(damo_ctx *ctx, damo_format format, const int64_t shape[2]) {
   damo_sparse *a = obj_new(ctx, OBJ_SPARSE, sizeof(damo_sparse));
   if (!a) return NULL;
   a->format = (uint8_t)format;
@@ -52,7 +52,7 @@ static damo_sparse *header_new(damo_ctx *ctx, damo_format format, const int64_t 
 
 damo_sparse *sparse_empty(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, const int64_t shape[2],
                           int64_t nnz) {
-  damo_sparse *a = header_new(ctx, format, shape);
+  damo_sparse *a = sp_header_new(ctx, format, shape);
   if (!a) return NULL;
   a->data = sparse_vector(ctx, dtype, nnz);
   a->indices = a->data ? sparse_vector(ctx, itype, nnz) : NULL;
@@ -67,7 +67,7 @@ damo_sparse *sparse_empty(damo_ctx *ctx, damo_format format, damo_dtype dtype, d
 }
 
 /* The first n entries: a copy where more than half of the room would stay unused, else a view. Takes its argument. */
-static damo_array *cut_vector(damo_array *take, int64_t n) {
+static damo_array *sp_cut_vector(damo_array *take, int64_t n) {
   const int64_t had = array_shape(take)[0];
   if (n == had) return take;
   damo_array *out = array_view(take, 1, &n, array_strides(take), 0);
@@ -82,15 +82,15 @@ static damo_array *cut_vector(damo_array *take, int64_t n) {
 }
 
 damo_sparse *sparse_cut(damo_sparse *take, int64_t nnz) {
-  take->data = cut_vector(take->data, nnz);
-  take->indices = cut_vector(take->indices, nnz);
+  take->data = sp_cut_vector(take->data, nnz);
+  take->indices = sp_cut_vector(take->indices, nnz);
   if (take->data && take->indices) return take;
   damo_release(take);
   return NULL;
 }
 
 damo_sparse *sparse_with_data(const damo_sparse *a, damo_array *data) {
-  damo_sparse *b = header_new(a->obj.ctx, sparse_format(a), a->shape);
+  damo_sparse *b = sp_header_new(a->obj.ctx, sparse_format(a), a->shape);
   if (!b) return NULL;
   b->sorted = a->sorted;
   b->unique = a->unique;
@@ -108,7 +108,8 @@ damo_status sparse_check_shape(damo_ctx *ctx, const char *who, int64_t rows, int
                   (long long)rows, (long long)cols);
 }
 
-static damo_status check_vector(damo_ctx *ctx, const char *who, const char *part, const damo_array *v, bool integer) {
+static damo_status sp_check_vector(damo_ctx *ctx, const char *who, const char *part, const damo_array *v,
+                                   bool integer) {
   char shape[256];
   if (v->ndim != 1) {
     return ctx_fail(ctx, DAMO_ETYPE, "%s: %s has shape %s, expected a vector", who, part,
@@ -118,13 +119,13 @@ static damo_status check_vector(damo_ctx *ctx, const char *who, const char *part
   return ctx_fail(ctx, DAMO_ETYPE, "%s: %s is %s, expected an integer dtype", who, part, dtype_name(array_dtype(v)));
 }
 
-static damo_status check_parts(damo_ctx *ctx, damo_format format, const int64_t shape[2], const damo_array *data,
-                               const damo_array *indices, const damo_array *indptr) {
+static damo_status sp_check_parts(damo_ctx *ctx, damo_format format, const int64_t shape[2], const damo_array *data,
+                                  const damo_array *indices, const damo_array *indptr) {
   const char *who = sparse_format_name(format);
   DAMO_TRY(sparse_check_shape(ctx, who, shape[0], shape[1]));
-  DAMO_TRY(check_vector(ctx, who, "data", data, false));
-  DAMO_TRY(check_vector(ctx, who, "indices", indices, true));
-  DAMO_TRY(check_vector(ctx, who, "indptr", indptr, true));
+  DAMO_TRY(sp_check_vector(ctx, who, "data", data, false));
+  DAMO_TRY(sp_check_vector(ctx, who, "indices", indices, true));
+  DAMO_TRY(sp_check_vector(ctx, who, "indptr", indptr, true));
   const int64_t nnz = array_size(indices), major = shape[format == DAMO_CSC];
   if (array_size(data) != nnz) {
     return ctx_fail(ctx, DAMO_EVALUE, "%s: data has %lld entries and indices %lld, expected as many", who,
@@ -137,7 +138,8 @@ static damo_status check_parts(damo_ctx *ctx, damo_format format, const int64_t 
 }
 
 /* Entries are counted from 1 in the text; what they hold are the format's own 0-based numbers. */
-static damo_status report(damo_ctx *ctx, damo_format format, const sparse_raw *raw, int64_t nnz, sparse_verdict v) {
+static damo_status sp_report_verdict(damo_ctx *ctx, damo_format format, const sparse_raw *raw, int64_t nnz,
+                                     sparse_verdict v) {
   const char *who = sparse_format_name(format);
   const long long at = (long long)v.position + 1, value = (long long)v.value;
   switch (v.flaw) {
@@ -157,39 +159,40 @@ static damo_status report(damo_ctx *ctx, damo_format format, const sparse_raw *r
   return DAMO_OK;
 }
 
-static bool is_frozen(const damo_array *v) { return !v->writeable && v->buf->obj.flags & BUFFER_FROZEN; }
+static bool sp_vector_is_frozen(const damo_array *v) { return !v->writeable && v->buf->obj.flags & BUFFER_FROZEN; }
 
 /* The vector as `itype` that nobody writes: shared where that is so already. */
-static damo_array *frozen(const damo_array *v, damo_dtype itype) {
-  if (is_frozen(v) && array_dtype(v) == itype && array_is_contiguous(v)) return damo_retain(v);
+static damo_array *sp_frozen_vector(const damo_array *v, damo_dtype itype) {
+  if (sp_vector_is_frozen(v) && array_dtype(v) == itype && array_is_contiguous(v)) return damo_retain(v);
   damo_array *copy = array_cast(v, itype);
   if (copy) sparse_freeze(copy);
   return copy;
 }
 
 /* Checks indices and indptr, which are contiguous and of one width. */
-static damo_status check_storage(damo_ctx *ctx, damo_sparse *a, const damo_array *indices, const damo_array *indptr) {
+static damo_status sp_check_storage(damo_ctx *ctx, damo_sparse *a, const damo_array *indices,
+                                    const damo_array *indptr) {
   const int64_t nnz = array_size(indices);
   const sparse_raw raw = {sparse_major(a), sparse_minor(a), indptr->data, indices->data, NULL};
   const sparse_verdict v = kernel_sparse_index(array_dtype(indices) == DAMO_INT64)->check(&raw, nnz);
   a->sorted = v.sorted;
   a->unique = v.unique;
-  return report(ctx, sparse_format(a), &raw, nnz, v);
+  return sp_report_verdict(ctx, sparse_format(a), &raw, nnz, v);
 }
 
 damo_sparse *sparse_from_parts(damo_ctx *ctx, damo_format format, const int64_t shape[2], const damo_array *data,
                                const damo_array *indices, const damo_array *indptr, damo_dtype itype) {
-  if (check_parts(ctx, format, shape, data, indices, indptr) != DAMO_OK) return NULL;
+  if (sp_check_parts(ctx, format, shape, data, indices, indptr) != DAMO_OK) return NULL;
   const bool narrow = array_dtype(indices) == DAMO_INT32 && array_dtype(indptr) == DAMO_INT32;
   const damo_dtype checked = narrow ? DAMO_INT32 : DAMO_INT64;
   damo_array *idx = array_as_contiguous(indices, checked), *ptr = idx ? array_as_contiguous(indptr, checked) : NULL;
-  damo_sparse *a = ptr ? header_new(ctx, format, shape) : NULL;
-  bool ok = a && check_storage(ctx, a, idx, ptr) == DAMO_OK;
+  damo_sparse *a = ptr ? sp_header_new(ctx, format, shape) : NULL;
+  bool ok = a && sp_check_storage(ctx, a, idx, ptr) == DAMO_OK;
   if (ok) {
     itype = sparse_itype_for(itype, shape[0], shape[1], array_size(idx));
     a->data = array_as_contiguous(data, array_dtype(data));
-    a->indices = a->data ? frozen(idx, itype) : NULL;
-    a->indptr = a->indices ? frozen(ptr, itype) : NULL;
+    a->indices = a->data ? sp_frozen_vector(idx, itype) : NULL;
+    a->indptr = a->indices ? sp_frozen_vector(ptr, itype) : NULL;
     ok = a->indptr != NULL;
   }
   damo_release(idx);
@@ -225,7 +228,7 @@ bool sparse_all_finite(const damo_sparse *a) {
 
 int64_t sparse_count_zeros(const damo_sparse *a) { return value_fns_of(a)->count_zeros(a->data->data, sparse_nnz(a)); }
 
-static const char *find_flaw(const damo_sparse *a) {
+static const char *sp_find_flaw(const damo_sparse *a) {
   const char *why = NULL;
   if (a->obj.kind != OBJ_SPARSE) return "not a sparse matrix";
   if (a->format > DAMO_CSC) return "unknown format";
@@ -239,7 +242,7 @@ static const char *find_flaw(const damo_sparse *a) {
   if (sparse_itype(a) != DAMO_INT32 && sparse_itype(a) != DAMO_INT64) return "index dtype is neither int32 nor int64";
   if (sparse_itype_for(sparse_itype(a), a->shape[0], a->shape[1], sparse_nnz(a)) != sparse_itype(a))
     return "int32 indices are too narrow";
-  if (!is_frozen(a->indices) || !is_frozen(a->indptr)) return "indices or indptr can be written";
+  if (!sp_vector_is_frozen(a->indices) || !sp_vector_is_frozen(a->indptr)) return "indices or indptr can be written";
   if (array_size(a->indices) != sparse_nnz(a)) return "data and indices differ in length";
   if (array_size(a->indptr) != sparse_major(a) + 1) return "indptr has the wrong length";
   const sparse_raw raw = sparse_raw_of(a);
@@ -251,7 +254,7 @@ static const char *find_flaw(const damo_sparse *a) {
 }
 
 bool sparse_check(const damo_sparse *a, const char **why) {
-  const char *flaw = find_flaw(a);
+  const char *flaw = sp_find_flaw(a);
   if (why) *why = flaw;
   return flaw == NULL;
 }
@@ -259,8 +262,8 @@ bool sparse_check(const damo_sparse *a, const char **why) {
 /* ---- Public functions -------------------------------------------------------------------------------------------- */
 
 /* What the constructors have in common; func names them. */
-static damo_status check_public(damo_ctx *ctx, const char *func, damo_format format, damo_dtype dtype, int64_t rows,
-                                int64_t cols, int64_t n) {
+static damo_status sp_check_public(damo_ctx *ctx, const char *func, damo_format format, damo_dtype dtype, int64_t rows,
+                                   int64_t cols, int64_t n) {
   DAMO_TRY(ctx_check_list(ctx, func, "entries", ctx, n));
   if (format != DAMO_CSR && format != DAMO_CSC)
     return ctx_fail(ctx, DAMO_EVALUE, "%s: %d is not a format", func, (int)format);
@@ -271,7 +274,7 @@ static damo_status check_public(damo_ctx *ctx, const char *func, damo_format for
 damo_sparse *damo_sparse_new(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows, int64_t cols,
                              int64_t nnz, const int64_t *indptr, const int64_t *indices, const void *data) {
   static const char func[] = "damo_sparse_new";
-  if (check_public(ctx, func, format, dtype, rows, cols, nnz) != DAMO_OK ||
+  if (sp_check_public(ctx, func, format, dtype, rows, cols, nnz) != DAMO_OK ||
       ctx_check_given(ctx, func, "indptr", indptr) != DAMO_OK ||
       ctx_check_list(ctx, func, "indices", indices, nnz) != DAMO_OK ||
       ctx_check_list(ctx, func, "data", data, nnz) != DAMO_OK) {
@@ -292,7 +295,7 @@ damo_sparse *damo_sparse_new(damo_ctx *ctx, damo_format format, damo_dtype dtype
 damo_sparse *damo_sparse_from_coo(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows, int64_t cols,
                                   int64_t n, const int64_t *row, const int64_t *col, const void *data) {
   static const char func[] = "damo_sparse_from_coo";
-  if (check_public(ctx, func, format, dtype, rows, cols, n) != DAMO_OK ||
+  if (sp_check_public(ctx, func, format, dtype, rows, cols, n) != DAMO_OK ||
       ctx_check_list(ctx, func, "row", row, n) != DAMO_OK || ctx_check_list(ctx, func, "col", col, n) != DAMO_OK ||
       ctx_check_list(ctx, func, "data", data, n) != DAMO_OK) {
     return NULL;

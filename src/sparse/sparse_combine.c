@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static damo_sparse *form(damo_sparse *a, damo_format format, damo_dtype dtype, damo_dtype itype) {
+static damo_sparse *sp_merge_form(damo_sparse *a, damo_format format, damo_dtype dtype, damo_dtype itype) {
   damo_sparse *b = sparse_to_format(a, format), *c = b ? sparse_sum_duplicates(b) : NULL;
   damo_sparse *d = c ? sparse_cast(c, dtype) : NULL, *e = d ? sparse_to_itype(d, itype) : NULL;
   damo_release(b);
@@ -16,21 +16,21 @@ damo_status sparse_alike(damo_sparse *a, damo_sparse *b, damo_sparse **x, damo_s
   const damo_dtype dtype = dtype_promote(sparse_dtype(a), sparse_dtype(b));
   const bool wide = sparse_is_wide(a) || sparse_is_wide(b) || sparse_nnz(a) + sparse_nnz(b) > INT32_MAX;
   const damo_dtype itype = wide ? DAMO_INT64 : DAMO_INT32;
-  *x = form(a, sparse_format(a), dtype, itype);
-  *y = *x ? form(b, sparse_format(a), dtype, itype) : NULL;
+  *x = sp_merge_form(a, sparse_format(a), dtype, itype);
+  *y = *x ? sp_merge_form(b, sparse_format(a), dtype, itype) : NULL;
   if (*y) return DAMO_OK;
   damo_release(*x);
   return damo_error_status(a->obj.ctx);
 }
 
-static bool is_order(sparse_merge_op op) { return op == SPARSE_MAX || op == SPARSE_MIN; }
+static bool sp_merge_is_order(sparse_merge_op op) { return op == SPARSE_MAX || op == SPARSE_MIN; }
 
 /* The kernel for a op b entry by entry, where both have one pattern and dtype; NULL: they have not, or that would not
  * do. */
-static kernel_fn aligned_kernel(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
+static kernel_fn sp_aligned_kernel(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
   const damo_dtype dtype = sparse_dtype(a);
   if (!sparse_shares(a, b) || dtype != sparse_dtype(b) || op == SPARSE_MUL) return NULL;
-  if (is_order(op) ? !a->sorted || !a->unique : dtype == DAMO_BOOL) return NULL;
+  if (sp_merge_is_order(op) ? !a->sorted || !a->unique : dtype == DAMO_BOOL) return NULL;
   const kernel_table *t = kernel_table_select();
   const kernel_set *const sets[] = {
       [SPARSE_ADD] = &t->add, [SPARSE_SUB] = &t->sub, [SPARSE_MAX] = &t->maximum, [SPARSE_MIN] = &t->minimum};
@@ -39,7 +39,7 @@ static kernel_fn aligned_kernel(sparse_merge_op op, const damo_sparse *a, const 
 
 /* On one pattern the entries are taken one by one. Where they are added, duplicates stay: each then has the sum of both,
  * which is what two structured gradients of one matrix need. */
-static damo_sparse *merge_aligned(kernel_fn fn, const damo_sparse *a, const damo_sparse *b) {
+static damo_sparse *sp_merge_aligned(kernel_fn fn, const damo_sparse *a, const damo_sparse *b) {
   damo_array *data = sparse_vector(a->obj.ctx, sparse_dtype(a), sparse_nnz(a));
   if (!data) return NULL;
   fn((void *[]){a->data->data, b->data->data, data->data}, sparse_nnz(a));
@@ -51,7 +51,7 @@ static damo_sparse *merge_aligned(kernel_fn fn, const damo_sparse *a, const damo
   return fewer;
 }
 
-static damo_status check_merge(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
+static damo_status sp_check_merge(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
   static const char *const names[] = {[SPARSE_ADD] = "add",
                                       [SPARSE_SUB] = "sub",
                                       [SPARSE_MUL] = "mul",
@@ -64,9 +64,9 @@ static damo_status check_merge(sparse_merge_op op, const damo_sparse *a, const d
 
 damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b) {
   damo_sparse *x, *y;
-  if (check_merge(op, a, b) != DAMO_OK) return NULL;
-  kernel_fn fn = aligned_kernel(op, a, b);
-  if (fn) return merge_aligned(fn, a, b);
+  if (sp_check_merge(op, a, b) != DAMO_OK) return NULL;
+  kernel_fn fn = sp_aligned_kernel(op, a, b);
+  if (fn) return sp_merge_aligned(fn, a, b);
   if (sparse_alike(a, b, &x, &y) != DAMO_OK) return NULL;
   damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(x), sparse_itype(x), a->shape,
                                   sparse_nnz(x) + sparse_nnz(y));
@@ -81,7 +81,7 @@ damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b) {
   return out;
 }
 
-static damo_status check_scale(const damo_sparse *a, int axis, const damo_array *s) {
+static damo_status sp_check_scale(const damo_sparse *a, int axis, const damo_array *s) {
   char text[256];
   if (s->ndim == 1 && array_size(s) == a->shape[axis]) return DAMO_OK;
   return ctx_fail(a->obj.ctx, DAMO_ESHAPE, "%s: the vector has shape %s, expected (%lld,): one entry for each %s",
@@ -90,7 +90,7 @@ static damo_status check_scale(const damo_sparse *a, int axis, const damo_array 
 }
 
 damo_status sparse_scale_to(const damo_sparse *a, int axis, const damo_array *s, damo_sparse *out) {
-  DAMO_TRY(check_scale(a, axis, s));
+  DAMO_TRY(sp_check_scale(a, axis, s));
   const damo_dtype dtype = sparse_dtype(out);
   damo_array *x = array_as_contiguous(a->data, dtype), *v = x ? array_as_contiguous(s, dtype) : NULL;
   if (v) {
@@ -132,7 +132,7 @@ damo_status sparse_reduce_entries(const damo_sparse *a, reduce_kind kind, void *
 }
 
 /* The sum of all entries: the data's, whatever the pattern. */
-static damo_array *sum_all(damo_sparse *a, damo_dtype dtype) {
+static damo_array *sp_sum_all(damo_sparse *a, damo_dtype dtype) {
   damo_sparse *x = sparse_summed_for(a, dtype);
   damo_array *out = x ? array_empty(a->obj.ctx, dtype, 0, NULL) : NULL;
   const bool ok = out && sparse_reduce_entries(x, REDUCE_SUM, out->data) == DAMO_OK;
@@ -144,7 +144,7 @@ static damo_array *sum_all(damo_sparse *a, damo_dtype dtype) {
 
 damo_array *sparse_sum(damo_sparse *a, int axis) {
   const damo_dtype dtype = reduce_out_dtype(REDUCE_SUM, sparse_dtype(a));
-  if (axis < 0) return sum_all(a, dtype);
+  if (axis < 0) return sp_sum_all(a, dtype);
   const bool along_major = (axis == 1) == (a->format == DAMO_CSR);
   damo_sparse *b = sparse_cast(a, dtype);
   damo_array *out = b ? damo_array_new(a->obj.ctx, dtype, 1, &a->shape[axis == 0]) : NULL;

@@ -85,7 +85,7 @@ damo_sparse *sparse_to_itype(damo_sparse *a, damo_dtype itype) {
 /* ---- Clean forms ------------------------------------------------------------------------------------------------- */
 
 /* A copy with arrays of its own, whatever the order inside its lines: sorted when told. */
-static damo_sparse *fresh(const damo_sparse *a, bool sort) {
+static damo_sparse *sp_uninitialized_copy(const damo_sparse *a, bool sort) {
   damo_ctx *ctx = a->obj.ctx;
   const int64_t nnz = sparse_nnz(a);
   const sparse_raw raw = sparse_raw_of(a);
@@ -108,14 +108,14 @@ static damo_sparse *fresh(const damo_sparse *a, bool sort) {
 
 damo_sparse *sparse_sort(damo_sparse *a) {
   if (a->sorted) return damo_retain(a);
-  damo_sparse *b = fresh(a, true);
+  damo_sparse *b = sp_uninitialized_copy(a, true);
   if (b) sparse_find_flags(b);
   return b;
 }
 
 damo_sparse *sparse_sum_duplicates(damo_sparse *a) {
   if (sparse_is_canonical(a)) return damo_retain(a);
-  damo_sparse *b = fresh(a, !a->sorted);
+  damo_sparse *b = sp_uninitialized_copy(a, !a->sorted);
   if (!b) return NULL;
   const int64_t n = value_fns_of(b)->sum_duplicates(sparse_major(b), b->indptr->data, b->indices->data, b->data->data);
   b->sorted = b->unique = true;
@@ -130,20 +130,20 @@ damo_sparse *sparse_summed_for(damo_sparse *a, damo_dtype dtype) {
   return damo_retain(a);
 }
 
-#define LOOK 4096 /* entries at a time that are searched for a 0 */
+#define ZERO_SEARCH 4096 /* entries at a time that are searched for a 0 */
 
-static bool holds_zero(const damo_sparse *a) {
+static bool sp_holds_zero(const damo_sparse *a) {
   const int64_t nnz = sparse_nnz(a);
   const size_t size = dtype_size(sparse_dtype(a));
-  for (int64_t p = 0; p < nnz; p += LOOK) {
-    const int64_t n = nnz - p < LOOK ? nnz - p : LOOK;
+  for (int64_t p = 0; p < nnz; p += ZERO_SEARCH) {
+    const int64_t n = nnz - p < ZERO_SEARCH ? nnz - p : ZERO_SEARCH;
     if (value_fns_of(a)->count_zeros(a->data->data + (size_t)p * size, n) > 0) return true;
   }
   return false;
 }
 
 damo_sparse *sparse_drop_zeros(damo_sparse *a) {
-  if (!holds_zero(a)) return damo_retain(a);
+  if (!sp_holds_zero(a)) return damo_retain(a);
   damo_sparse *b =
       sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), a->shape, sparse_nnz(a));
   if (!b) return NULL;

@@ -5,7 +5,7 @@
 
 /* ---- With dense -------------------------------------------------------------------------------------------------- */
 
-static damo_status check_dense(const damo_sparse *a, bool transposed, const damo_array *x) {
+static damo_status sp_dot_check_dense(const damo_sparse *a, bool transposed, const damo_array *x) {
   char text[256];
   damo_ctx *ctx = a->obj.ctx;
   const int64_t inner = a->shape[!transposed];
@@ -22,8 +22,8 @@ static damo_status check_dense(const damo_sparse *a, bool transposed, const damo
                   (long long)array_shape(x)[0]);
 }
 
-static damo_status check_onto(const damo_sparse *a, const damo_array *onto, damo_dtype dtype, int ndim,
-                              const int64_t *shape) {
+static damo_status sp_dot_check_onto(const damo_sparse *a, const damo_array *onto, damo_dtype dtype, int ndim,
+                                     const int64_t *shape) {
   const bool fits = onto->ndim == ndim && array_dtype(onto) == dtype && array_shape(onto)[0] == shape[0] &&
                     (ndim == 1 || array_shape(onto)[1] == shape[1]);
   if (fits && onto->writeable && array_is_contiguous(onto)) return DAMO_OK;
@@ -34,10 +34,10 @@ static damo_status check_onto(const damo_sparse *a, const damo_array *onto, damo
 
 damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alpha, const damo_array *x,
                              damo_array *onto) {
-  if (check_dense(a, transposed, x) != DAMO_OK) return NULL;
+  if (sp_dot_check_dense(a, transposed, x) != DAMO_OK) return NULL;
   const damo_dtype dtype = dtype_promote(sparse_dtype(a), array_dtype(x));
   const int64_t shape[2] = {a->shape[transposed], x->ndim == 2 ? array_shape(x)[1] : 1};
-  if (onto && check_onto(a, onto, dtype, x->ndim, shape) != DAMO_OK) return NULL;
+  if (onto && sp_dot_check_onto(a, onto, dtype, x->ndim, shape) != DAMO_OK) return NULL;
   _Alignas(16) char factor[16];
   if (alpha) {
     const scalar s = scalar_cast(*alpha, DAMO_COMPLEX128);
@@ -63,14 +63,14 @@ damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alph
   return y;
 }
 
-static sparse_block block_of(const damo_array *a) {
+static sparse_block sp_block_of(const damo_array *a) {
   const int64_t cols = a->ndim == 2 ? array_shape(a)[1] : 1;
   return (sparse_block){a->data, cols, cols};
 }
 
 /* ---- Sampled ----------------------------------------------------------------------------------------------------- */
 
-static damo_status check_sample(const damo_sparse *p, const damo_array *x, const damo_array *y) {
+static damo_status sp_check_sample(const damo_sparse *p, const damo_array *x, const damo_array *y) {
   char tx[128], ty[128];
   if (x->ndim == 2 && y->ndim == 2 && array_shape(x)[0] == p->shape[0] && array_shape(y)[0] == p->shape[1] &&
       array_shape(x)[1] == array_shape(y)[1])
@@ -84,13 +84,13 @@ static damo_status check_sample(const damo_sparse *p, const damo_array *x, const
 }
 
 void sparse_sample_rows(const sparse_raw *at, bool wide, const damo_array *x, const damo_array *y, void *out) {
-  const sparse_block bx = block_of(x), by = block_of(y);
+  const sparse_block bx = sp_block_of(x), by = sp_block_of(y);
   const sparse_dense_fns *v = bx.cols > 1 ? kernel_sparse_dense(wide, array_dtype(x)) : NULL;
   (v && v->sample ? v->sample : kernel_sparse_value(wide, array_dtype(x))->sample)(at, &bx, &by, out);
 }
 
 damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array *y) {
-  if (check_sample(p, x, y) != DAMO_OK) return NULL;
+  if (sp_check_sample(p, x, y) != DAMO_OK) return NULL;
   const damo_dtype dtype = dtype_promote(array_dtype(x), array_dtype(y));
   damo_array *xc = array_as_contiguous(x, dtype), *yc = xc ? array_as_contiguous(y, dtype) : NULL;
   damo_array *out = yc ? sparse_vector(p->obj.ctx, dtype, sparse_nnz(p)) : NULL;
@@ -110,7 +110,7 @@ damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array
 /* ---- With dense, sparse result ----------------------------------------------------------------------------------- */
 
 /* A dense matrix with every entry stored. */
-static damo_sparse *sparse_full(const damo_array *x, damo_format format) {
+static damo_sparse *sp_full(const damo_array *x, damo_format format) {
   damo_ctx *ctx = x->obj.ctx;
   const int64_t *shape = array_shape(x), major = shape[format == DAMO_CSC], minor = shape[format == DAMO_CSR];
   const int64_t turned[2] = {major, minor},
@@ -128,12 +128,12 @@ static damo_sparse *sparse_full(const damo_array *x, damo_format format) {
 }
 
 /* Whether a dense result is no larger than what its operands hold. */
-static bool result_is_small(const damo_sparse *a, const damo_array *x, bool left) {
+static bool sp_dot_result_is_small(const damo_sparse *a, const damo_array *x, bool left) {
   const int64_t rows = left ? array_shape(x)[0] : a->shape[0], cols = left ? a->shape[1] : array_shape(x)[1];
   return rows == 0 || cols <= 2 * (sparse_nnz(a) + array_size(x)) / rows;
 }
 
-static damo_sparse *through_dense(damo_sparse *a, const damo_array *x, bool left) {
+static damo_sparse *sp_dot_through_dense(damo_sparse *a, const damo_array *x, bool left) {
   damo_array *turned = NULL, *y = NULL;
   damo_sparse *out = NULL;
   const damo_format f = left ? (a->format == DAMO_CSR ? DAMO_CSC : DAMO_CSR) : sparse_format(a);
@@ -156,9 +156,9 @@ static damo_sparse *through_dense(damo_sparse *a, const damo_array *x, bool left
 }
 
 /* Zeros of x can be left out unless they meet inf or nan. */
-static damo_sparse *through_sparse(damo_sparse *a, const damo_array *x, bool left) {
+static damo_sparse *sp_dot_through_sparse(damo_sparse *a, const damo_array *x, bool left) {
   damo_sparse *b =
-      sparse_all_finite(a) ? sparse_from_dense(x, sparse_format(a), DAMO_INT32) : sparse_full(x, sparse_format(a));
+      sparse_all_finite(a) ? sparse_from_dense(x, sparse_format(a), DAMO_INT32) : sp_full(x, sparse_format(a));
   damo_sparse *out = b ? (left ? sparse_dot_sparse(b, a) : sparse_dot_sparse(a, b)) : NULL;
   damo_release(b);
   return out;
@@ -171,5 +171,5 @@ damo_sparse *sparse_dot_mixed(damo_sparse *a, const damo_array *x, bool left) {
              (long long)inner, left ? "rows" : "columns", (long long)own, left ? "columns" : "rows");
     return NULL;
   }
-  return result_is_small(a, x, left) ? through_dense(a, x, left) : through_sparse(a, x, left);
+  return sp_dot_result_is_small(a, x, left) ? sp_dot_through_dense(a, x, left) : sp_dot_through_sparse(a, x, left);
 }

@@ -8,12 +8,12 @@
 /* How many entries a product will have nobody knows before it is made, and counting all first takes as long as making
  * them. Lines here and there are counted; where the room that seems to be needed by them is too little, more is taken
  * by what was needed so far. */
-#define SURE_ROOM ((int64_t)1 << 14) /* products are that few: room for each */
-#define SAMPLE_LINES 512
-#define SPARE_SHARE 8 /* of the room that seems to be needed */
-#define ZERO_SHARE 16 /* of the entries: stored zeros that are taken out first */
+#define SPGEMM_SURE_CAPACITY ((int64_t)1 << 14) /* products are that few: room for each */
+#define SPGEMM_SAMPLE_MAJORS 512
+#define SPGEMM_SPARE_SHARE 8 /* of the room that seems to be needed */
+#define SPGEMM_ZERO_SHARE 16 /* of the entries: stored zeros that are taken out first */
 
-typedef struct product {
+typedef struct spgemm_product {
   const damo_sparse *x;
   sparse_raw a, b;
   int64_t bound; /* on the entries */
@@ -21,40 +21,41 @@ typedef struct product {
   void *mark;
   size_t mark_size;
   sparse_progress at;
-} product;
+} spgemm_product;
 
 /* Products of the first n lines. */
-static int64_t products_of(const product *p, int64_t n) {
+static int64_t spgemm_count_products(const spgemm_product *p, int64_t n) {
   const sparse_raw lines = {n, p->a.minor, p->a.indptr, p->a.indices, NULL};
   return index_fns_of(p->x)->bound_product(&lines, &p->b, 1);
 }
 
 /* Room for the entries that stand and those that `products` more make, at that share. */
-static int64_t room_for(const product *p, double share, int64_t products) {
-  const double rest = share * (double)products, room = (double)p->at.n + rest + rest / SPARE_SHARE + SURE_ROOM;
+static int64_t spgemm_capacity_for(const spgemm_product *p, double share, int64_t products) {
+  const double rest = share * (double)products,
+               room = (double)p->at.n + rest + rest / SPGEMM_SPARE_SHARE + SPGEMM_SURE_CAPACITY;
   return room < (double)p->most ? (int64_t)room : p->most;
 }
 
-static int64_t first_room(const product *p) {
-  if (p->bound <= SURE_ROOM) return p->bound;
-  const int64_t step = p->a.major / SAMPLE_LINES + 1;
+static int64_t spgemm_first_capacity(const spgemm_product *p) {
+  if (p->bound <= SPGEMM_SURE_CAPACITY) return p->bound;
+  const int64_t step = p->a.major / SPGEMM_SAMPLE_MAJORS + 1;
   const sparse_index_fns *f = index_fns_of(p->x);
   const int64_t of = f->bound_product(&p->a, &p->b, step), n = f->count_product(&p->a, &p->b, step, p->mark);
   memset(p->mark, 0xff, p->mark_size);
-  const int64_t room = room_for(p, of > 0 ? (double)n / (double)of : 0, p->bound);
+  const int64_t room = spgemm_capacity_for(p, of > 0 ? (double)n / (double)of : 0, p->bound);
   return room < p->bound ? room : p->bound;
 }
 
 /* Room for the next line at least. */
-static int64_t next_room(const product *p) {
-  const int64_t done = products_of(p, p->at.line), line = products_of(p, p->at.line + 1) - done;
+static int64_t spgemm_next_capacity(const spgemm_product *p) {
+  const int64_t done = spgemm_count_products(p, p->at.line), line = spgemm_count_products(p, p->at.line + 1) - done;
   const int64_t least = p->at.n + (line < p->b.minor ? line : p->b.minor);
-  const int64_t room = room_for(p, done > 0 ? (double)p->at.n / (double)done : 0, p->bound - done);
+  const int64_t room = spgemm_capacity_for(p, done > 0 ? (double)p->at.n / (double)done : 0, p->bound - done);
   return room > least ? room : least;
 }
 
 /* Takes `old`: its n entries, with more room. */
-static damo_sparse *with_room(damo_sparse *old, int64_t n, int64_t room) {
+static damo_sparse *spgemm_with_capacity(damo_sparse *old, int64_t n, int64_t room) {
   const size_t index = dtype_size(sparse_itype(old));
   damo_sparse *out =
       sparse_empty(old->obj.ctx, sparse_format(old), sparse_dtype(old), sparse_itype(old), old->shape, room);
@@ -68,7 +69,7 @@ static damo_sparse *with_room(damo_sparse *old, int64_t n, int64_t room) {
 }
 
 /* The product in its room, without entries that are 0: few products have any, one look over all finds that. */
-static damo_sparse *closed(const product *p, damo_sparse *take) {
+static damo_sparse *spgemm_closed(const spgemm_product *p, damo_sparse *take) {
   const sparse_value_fns *f = value_fns_of(p->x);
   int64_t n = p->at.n;
   if (f->count_zeros(take->data->data, n) > 0)
@@ -77,45 +78,45 @@ static damo_sparse *closed(const product *p, damo_sparse *take) {
 }
 
 /* Takes `out`, which has room for at.room. NULL with *wider: past the index type. */
-static damo_sparse *filled(product *p, damo_sparse *out, bool *wider) {
+static damo_sparse *spgemm_filled(spgemm_product *p, damo_sparse *out, bool *wider) {
   while (out) {
     value_fns_of(p->x)->fill_product(&p->a, &p->b, p->mark, &p->at, out->indptr->data, out->indices->data,
                                      out->data->data);
-    if (p->at.line == p->a.major) return closed(p, out);
-    p->at.room = next_room(p);
+    if (p->at.line == p->a.major) return spgemm_closed(p, out);
+    p->at.room = spgemm_next_capacity(p);
     *wider = p->at.room > p->most;
     if (*wider) {
       damo_release(out);
       return NULL;
     }
-    out = with_room(out, p->at.n, p->at.room);
+    out = spgemm_with_capacity(out, p->at.n, p->at.room);
   }
   return NULL;
 }
 
 /* Raw product of the storage x·y, of one dtype and index width; the result has `format` and `shape`. *wider: it may
  * have more entries than int32 indices can count. */
-static damo_sparse *multiply(const damo_sparse *x, const damo_sparse *y, damo_format format, const int64_t shape[2],
-                             bool *wider) {
+static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, damo_format format,
+                                    const int64_t shape[2], bool *wider) {
   damo_ctx *ctx = x->obj.ctx;
-  product p = {.x = x, .a = sparse_raw_of(x), .b = sparse_raw_of(y)};
+  spgemm_product p = {.x = x, .a = sparse_raw_of(x), .b = sparse_raw_of(y)};
   p.most = sparse_is_wide(x) ? INT64_MAX / 32 : INT32_MAX;
-  p.bound = products_of(&p, p.a.major);
+  p.bound = spgemm_count_products(&p, p.a.major);
   p.mark_size = (size_t)p.b.minor * dtype_size(sparse_itype(x));
   p.mark = mem_alloc(ctx, p.mark_size);
   *wider = false;
   if (!p.mark) return NULL;
   memset(p.mark, 0xff, p.mark_size);
-  p.at.room = first_room(&p);
+  p.at.room = spgemm_first_capacity(&p);
   damo_sparse *out = sparse_empty(ctx, format, sparse_dtype(x), sparse_itype(x), shape, p.at.room);
-  out = filled(&p, out, wider);
+  out = spgemm_filled(&p, out, wider);
   if (out) out->unique = true;
   mem_free(ctx, p.mark, p.mark_size);
   return out;
 }
 
 /* The columns' own numbers again. Takes its argument. */
-static damo_sparse *restore(damo_sparse *take, const damo_array *columns, const int64_t shape[2]) {
+static damo_sparse *spgemm_restore_columns(damo_sparse *take, const damo_array *columns, const int64_t shape[2]) {
   int64_t *idx = (int64_t *)(void *)take->indices->data;
   const int64_t *col = (const int64_t *)(void *)columns->data, nnz = sparse_nnz(take);
   for (int64_t p = 0; p < nnz; p++) idx[p] = col[idx[p]];
@@ -125,7 +126,7 @@ static damo_sparse *restore(damo_sparse *take, const damo_array *columns, const 
 }
 
 /* a in that format, dtype and index width. */
-static damo_sparse *readied(damo_sparse *a, damo_format format, damo_dtype dtype, damo_dtype itype) {
+static damo_sparse *spgemm_readied(damo_sparse *a, damo_format format, damo_dtype dtype, damo_dtype itype) {
   damo_sparse *b = sparse_to_format(a, format), *c = b ? sparse_cast(b, dtype) : NULL;
   damo_sparse *d = c ? sparse_to_itype(c, itype) : NULL;
   damo_release(b);
@@ -134,17 +135,19 @@ static damo_sparse *readied(damo_sparse *a, damo_format format, damo_dtype dtype
 }
 
 /* Whether b is a's transpose: the same arrays, read along the other axis. */
-static bool is_own_transpose(const damo_sparse *a, const damo_sparse *b) {
+static bool sp_is_own_transpose(const damo_sparse *a, const damo_sparse *b) {
   return a->format != b->format && a->data == b->data && a->indices == b->indices && a->indptr == b->indptr;
 }
 
-static bool has_many_zeros(const damo_sparse *a) { return sparse_count_zeros(a) > sparse_nnz(a) / ZERO_SHARE; }
+static bool sp_has_many_zeros(const damo_sparse *a) {
+  return sparse_count_zeros(a) > sparse_nnz(a) / SPGEMM_ZERO_SHARE;
+}
 
 /* a and b without the stored zeros, where there are so many that the products spared are worth it. A zero gives nothing
  * unless it meets inf or nan. */
-static damo_status without_zeros(damo_sparse **a, damo_sparse **b) {
-  if (!has_many_zeros(*a) && !has_many_zeros(*b)) return DAMO_OK;
-  const bool own = is_own_transpose(*a, *b), from_a = sparse_all_finite(*b), from_b = sparse_all_finite(*a);
+static damo_status sp_without_zeros(damo_sparse **a, damo_sparse **b) {
+  if (!sp_has_many_zeros(*a) && !sp_has_many_zeros(*b)) return DAMO_OK;
+  const bool own = sp_is_own_transpose(*a, *b), from_a = sparse_all_finite(*b), from_b = sparse_all_finite(*a);
   damo_sparse *x = from_a ? sparse_drop_zeros(*a) : damo_retain(*a), *y = NULL;
   if (x) y = own && from_a ? sparse_transpose(x) : from_b ? sparse_drop_zeros(*b) : damo_retain(*b);
   if (!y) {
@@ -158,23 +161,23 @@ static damo_status without_zeros(damo_sparse **a, damo_sparse **b) {
   return DAMO_OK;
 }
 
-static damo_sparse *product_as(damo_sparse *a, damo_sparse *b, damo_dtype itype, bool *wider) {
+static damo_sparse *spgemm_as(damo_sparse *a, damo_sparse *b, damo_dtype itype, bool *wider) {
   const damo_dtype dtype = dtype_promote(sparse_dtype(a), sparse_dtype(b));
   const damo_format format = sparse_format(a);
   const int64_t shape[2] = {a->shape[0], b->shape[1]};
   damo_array *columns = NULL;
   damo_sparse *left = damo_retain(a), *right = damo_retain(b), *x = NULL, *y = NULL, *out = NULL;
-  damo_status s = without_zeros(&left, &right);
+  damo_status s = sp_without_zeros(&left, &right);
   /* Both are compressed along the outer axes: the right one would need an array as long as the inner one. */
   if (s == DAMO_OK && format == DAMO_CSR && b->format == DAMO_CSC) s = sparse_narrow(&left, &right);
   /* The csc of A·B is the csr of Bᵀ·Aᵀ. */
-  if (s == DAMO_OK) x = readied(format == DAMO_CSR ? left : right, format, dtype, itype);
-  if (x) y = readied(format == DAMO_CSR ? right : left, format, dtype, itype);
+  if (s == DAMO_OK) x = spgemm_readied(format == DAMO_CSR ? left : right, format, dtype, itype);
+  if (x) y = spgemm_readied(format == DAMO_CSR ? right : left, format, dtype, itype);
   if (y && sparse_narrow_one(&y, &columns) == DAMO_OK && sparse_same_itype(&x, &y) == DAMO_OK) {
     int64_t made[2] = {shape[0], shape[1]};
     if (columns) made[format == DAMO_CSR] = sparse_minor(y);
-    out = multiply(x, y, format, made, wider);
-    if (out && columns) out = restore(out, columns, shape);
+    out = spgemm_multiply(x, y, format, made, wider);
+    if (out && columns) out = spgemm_restore_columns(out, columns, shape);
   }
   damo_release(columns);
   damo_release(left);
@@ -195,6 +198,6 @@ damo_sparse *sparse_dot_sparse(damo_sparse *a, damo_sparse *b) {
   }
   bool wider = false;
   const bool wide = sparse_is_wide(a) || sparse_is_wide(b);
-  damo_sparse *out = product_as(a, b, wide ? DAMO_INT64 : DAMO_INT32, &wider);
-  return wider ? product_as(a, b, DAMO_INT64, &wider) : out;
+  damo_sparse *out = spgemm_as(a, b, wide ? DAMO_INT64 : DAMO_INT32, &wider);
+  return wider ? spgemm_as(a, b, DAMO_INT64, &wider) : out;
 }

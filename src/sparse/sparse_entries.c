@@ -3,20 +3,20 @@
 
 #include <string.h>
 
-#define BLOCK 256 /* entries that meet a number at a time */
+#define ENTRY_BLOCK 256 /* entries that meet a number at a time */
 
 /* op(entry, s) for n entries of the loop dtype; s: one element. */
-static void with_number(kernel_fn op, size_t size, const char *entries, const void *s, char *out, size_t out_size,
-                        int64_t n) {
-  _Alignas(64) char block[BLOCK * sizeof(damo_c128)];
-  for (int64_t i = 0; i < BLOCK && i < n; i++) memcpy(block + (size_t)i * size, s, size);
-  for (int64_t at = 0; at < n; at += BLOCK) {
+static void sp_entries_with_number(kernel_fn op, size_t size, const char *entries, const void *s, char *out,
+                                   size_t out_size, int64_t n) {
+  _Alignas(64) char block[ENTRY_BLOCK * sizeof(damo_c128)];
+  for (int64_t i = 0; i < ENTRY_BLOCK && i < n; i++) memcpy(block + (size_t)i * size, s, size);
+  for (int64_t at = 0; at < n; at += ENTRY_BLOCK) {
     void *args[] = {(char *)(uintptr_t)entries + (size_t)at * size, block, out + (size_t)at * out_size};
-    op(args, n - at < BLOCK ? n - at : BLOCK);
+    op(args, n - at < ENTRY_BLOCK ? n - at : ENTRY_BLOCK);
   }
 }
 
-static damo_status check_dense(const damo_sparse *a, const damo_array *y) {
+static damo_status sp_entries_check_dense(const damo_sparse *a, const damo_array *y) {
   char text[256];
   bool fits = y->ndim == 2;
   for (int i = 0; i < 2 && fits; i++) fits = array_shape(y)[i] == a->shape[i] || array_shape(y)[i] == 1;
@@ -26,7 +26,7 @@ static damo_status check_dense(const damo_sparse *a, const damo_array *y) {
 }
 
 /* y's elements at a's places, into room for them; an axis of length 1 is read again and again. */
-static void pick_dense(const damo_sparse *a, const damo_array *y, void *out) {
+static void sp_entries_pick_dense(const damo_sparse *a, const damo_array *y, void *out) {
   const sparse_raw places = sparse_raw_of(a);
   const bool csc = a->format == DAMO_CSC;
   int64_t stride[2];
@@ -36,11 +36,12 @@ static void pick_dense(const damo_sparse *a, const damo_array *y, void *out) {
 }
 
 /* y at a's places as a vector of the loop dtype: `room` where it can be written there. */
-static damo_array *dense_operand(const damo_sparse *a, const damo_array *y, damo_dtype loop, damo_array *room) {
+static damo_array *sp_entries_dense_operand(const damo_sparse *a, const damo_array *y, damo_dtype loop,
+                                            damo_array *room) {
   const bool direct = array_dtype(y) == loop && array_dtype(room) == loop;
   damo_array *v = direct ? damo_retain(room) : sparse_vector(a->obj.ctx, array_dtype(y), sparse_nnz(a));
   if (!v) return NULL;
-  pick_dense(a, y, v->data);
+  sp_entries_pick_dense(a, y, v->data);
   damo_array *out = array_as_contiguous(v, loop);
   damo_release(v);
   return out;
@@ -48,11 +49,12 @@ static damo_array *dense_operand(const damo_sparse *a, const damo_array *y, damo
 
 damo_status sparse_entries_with(kernel_fn op, damo_dtype loop, const damo_sparse *a, const damo_array *y,
                                 damo_array *out) {
-  if (y->ndim != 0) DAMO_TRY(check_dense(a, y));
+  if (y->ndim != 0) DAMO_TRY(sp_entries_check_dense(a, y));
   damo_array *x = array_as_contiguous(a->data, loop), *v = NULL;
-  if (x) v = y->ndim == 0 ? array_as_contiguous(y, loop) : dense_operand(a, y, loop, out);
+  if (x) v = y->ndim == 0 ? array_as_contiguous(y, loop) : sp_entries_dense_operand(a, y, loop, out);
   if (v && y->ndim == 0) {
-    with_number(op, dtype_size(loop), x->data, v->data, out->data, dtype_size(array_dtype(out)), sparse_nnz(a));
+    sp_entries_with_number(op, dtype_size(loop), x->data, v->data, out->data, dtype_size(array_dtype(out)),
+                           sparse_nnz(a));
   } else if (v) {
     op((void *[]){x->data, v->data, out->data}, sparse_nnz(a));
   }
@@ -63,7 +65,7 @@ damo_status sparse_entries_with(kernel_fn op, damo_dtype loop, const damo_sparse
 }
 
 /* The vector along the columns as a matrix of one row. */
-static damo_array *as_row(const damo_sparse *a, const damo_array *s) {
+static damo_array *sp_entries_as_row(const damo_sparse *a, const damo_array *s) {
   char text[256];
   if (s->ndim == 1 && array_size(s) == a->shape[1]) {
     return array_view(s, 2, (const int64_t[2]){1, a->shape[1]}, (const int64_t[2]){0, array_strides(s)[0]}, 0);
@@ -74,7 +76,7 @@ static damo_array *as_row(const damo_sparse *a, const damo_array *s) {
 }
 
 damo_sparse *sparse_with_columns(kernel_fn op, damo_dtype dtype, damo_sparse *a, const damo_array *s) {
-  damo_array *row = as_row(a, s), *data = NULL;
+  damo_array *row = sp_entries_as_row(a, s), *data = NULL;
   damo_sparse *once = row ? sparse_sum_duplicates(a) : NULL, *x = once ? sparse_drop_zeros(once) : NULL, *out = NULL;
   if (x) data = sparse_vector(a->obj.ctx, dtype, sparse_nnz(x));
   if (data && sparse_entries_with(op, dtype, x, row, data) == DAMO_OK) out = sparse_with_data(x, data);

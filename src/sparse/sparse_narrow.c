@@ -4,10 +4,10 @@
 
 #include "sparse_int.h"
 
-static bool is_hollow(int64_t minor, int64_t nnz) { return minor / 4 > nnz + 1024; }
+static bool sp_is_hollow(int64_t minor, int64_t nnz) { return minor / 4 > nnz + 1024; }
 
 /* The minor positions of a's entries, ascending, each once: *n of them in an int64 vector of one for each entry. */
-static damo_array *positions_used(damo_sparse *a, int64_t *n) {
+static damo_array *sp_positions_used(damo_sparse *a, int64_t *n) {
   damo_ctx *ctx = a->obj.ctx;
   const int64_t nnz = sparse_nnz(a), ends[2] = {0, nnz};
   const sparse_move_fns *move = kernel_sparse_move(true, sizeof(int64_t));
@@ -34,7 +34,7 @@ static damo_array *positions_used(damo_sparse *a, int64_t *n) {
 }
 
 /* The place of a position among n ascending ones, -1 when it is not there. */
-static int64_t place_of(const int64_t *used, int64_t n, int64_t position) {
+static int64_t sp_renumbered_position(const int64_t *used, int64_t n, int64_t position) {
   int64_t low = 0, high = n;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -48,7 +48,7 @@ static int64_t place_of(const int64_t *used, int64_t n, int64_t position) {
 }
 
 /* The entries of a at those minor positions, numbered by their places. Takes a. */
-static damo_sparse *renumbered(damo_sparse *take, const int64_t *used, int64_t n) {
+static damo_sparse *sp_renumbered(damo_sparse *take, const int64_t *used, int64_t n) {
   damo_sparse *a = sparse_to_itype(take, DAMO_INT64), *out = NULL;
   damo_release(take);
   if (!a) return NULL;
@@ -62,7 +62,7 @@ static damo_sparse *renumbered(damo_sparse *take, const int64_t *used, int64_t n
     to_ptr[0] = 0;
     for (int64_t i = 0; i < sparse_major(a); i++) {
       for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) {
-        const int64_t k = place_of(used, n, idx[p]);
+        const int64_t k = sp_renumbered_position(used, n, idx[p]);
         if (k < 0) continue;
         memcpy(out->data->data + (size_t)count * size, a->data->data + (size_t)p * size, size);
         to_idx[count++] = k;
@@ -80,22 +80,22 @@ static damo_sparse *renumbered(damo_sparse *take, const int64_t *used, int64_t n
 damo_status sparse_narrow_one(damo_sparse **a, damo_array **columns) {
   int64_t n = 0;
   *columns = NULL;
-  if (!is_hollow(sparse_minor(*a), sparse_nnz(*a))) return DAMO_OK;
+  if (!sp_is_hollow(sparse_minor(*a), sparse_nnz(*a))) return DAMO_OK;
   damo_ctx *ctx = (*a)->obj.ctx;
-  *columns = positions_used(*a, &n);
+  *columns = sp_positions_used(*a, &n);
   if (!*columns) return damo_error_status(ctx);
-  *a = renumbered(*a, (const int64_t *)(void *)(*columns)->data, n);
+  *a = sp_renumbered(*a, (const int64_t *)(void *)(*columns)->data, n);
   return *a ? DAMO_OK : damo_error_status(ctx);
 }
 
 damo_status sparse_narrow(damo_sparse **a, damo_sparse **b) {
   int64_t n = 0;
   damo_ctx *ctx = (*a)->obj.ctx;
-  if (!is_hollow(sparse_minor(*a), sparse_nnz(*a) + sparse_nnz(*b))) return DAMO_OK;
-  damo_array *used = positions_used(*a, &n);
+  if (!sp_is_hollow(sparse_minor(*a), sparse_nnz(*a) + sparse_nnz(*b))) return DAMO_OK;
+  damo_array *used = sp_positions_used(*a, &n);
   if (!used) return damo_error_status(ctx);
-  *a = renumbered(*a, (const int64_t *)(void *)used->data, n);
-  if (*a) *b = renumbered(*b, (const int64_t *)(void *)used->data, n);
+  *a = sp_renumbered(*a, (const int64_t *)(void *)used->data, n);
+  if (*a) *b = sp_renumbered(*b, (const int64_t *)(void *)used->data, n);
   damo_release(used);
   return *a && *b ? DAMO_OK : damo_error_status(ctx);
 }

@@ -3,31 +3,31 @@
 
 #include <string.h>
 
-static const sparse_part_fns *part_fns_of(const damo_sparse *a) {
+static const sparse_part_fns *sp_part_fns_of(const damo_sparse *a) {
   return kernel_sparse_part(sparse_is_wide(a), dtype_size(sparse_dtype(a)));
 }
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 /* A single position has no step: none that could be too large to count with. */
-static sparse_range plain_range(const sparse_range *r) {
+static sparse_range sp_plain_range(const sparse_range *r) {
   return (sparse_range){r->first, r->count > 1 ? r->step : 1, r->count};
 }
 
 damo_sparse *sparse_slice(const damo_sparse *a, const sparse_range *rows, const sparse_range *cols) {
   const bool csr = a->format == DAMO_CSR;
-  const sparse_range lines = plain_range(csr ? rows : cols), across = plain_range(csr ? cols : rows);
+  const sparse_range lines = sp_plain_range(csr ? rows : cols), across = sp_plain_range(csr ? cols : rows);
   const int64_t shape[2] = {rows->count, cols->count};
   const sparse_raw raw = sparse_raw_of(a);
   const bool turned = across.step < 0, backward = turned && sparse_is_canonical(a);
-  const int64_t nnz = part_fns_of(a)->count_block(&raw, &lines, &across, a->sorted);
+  const int64_t nnz = sp_part_fns_of(a)->count_block(&raw, &lines, &across, a->sorted);
   damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), shape, nnz);
   if (!out) return NULL;
   if (across.count == a->shape[csr] && !turned) {
     move_fns_of(a)->take_range(&raw, &lines, out->indptr->data, out->indices->data, out->data->data);
   } else {
-    part_fns_of(a)->fill_block(&raw, &lines, &across, a->sorted, backward, nnz, out->indptr->data, out->indices->data,
-                               out->data->data);
+    sp_part_fns_of(a)->fill_block(&raw, &lines, &across, a->sorted, backward, nnz, out->indptr->data,
+                                  out->indices->data, out->data->data);
   }
   out->sorted = a->sorted && (backward || !turned);
   out->unique = a->unique;
@@ -36,7 +36,7 @@ damo_sparse *sparse_slice(const damo_sparse *a, const sparse_range *rows, const 
 
 /* ---- By list ----------------------------------------------------------------------------------------------------- */
 
-static damo_status check_list(const damo_sparse *a, int axis, const damo_array *list) {
+static damo_status sp_check_list(const damo_sparse *a, int axis, const damo_array *list) {
   char text[256];
   if (list->ndim == 1 && array_dtype(list) == DAMO_INT64 && array_is_contiguous(list)) return DAMO_OK;
   return ctx_fail(a->obj.ctx, DAMO_ETYPE, "get_item_list: the %ss are a %s array of shape %s, expected an int64 vector",
@@ -45,7 +45,7 @@ static damo_status check_list(const damo_sparse *a, int axis, const damo_array *
 }
 
 /* Names the first place that is outside; OK when none is. */
-static damo_status check_places(const damo_sparse *a, int axis, const damo_array *list) {
+static damo_status sp_check_positions(const damo_sparse *a, int axis, const damo_array *list) {
   const int64_t *at = (const int64_t *)(void *)list->data, n = array_size(list), lines = a->shape[axis];
   for (int64_t i = 0; i < n; i++) {
     if ((uint64_t)at[i] < (uint64_t)lines) continue;
@@ -56,7 +56,7 @@ static damo_status check_places(const damo_sparse *a, int axis, const damo_array
 }
 
 /* Entries of the lines named; *inside: all of them are lines. No branch that depends on one. */
-static int64_t count_lines(const damo_sparse *a, const int64_t *at, int64_t n, bool *inside) {
+static int64_t sp_count_listed_majors(const damo_sparse *a, const int64_t *at, int64_t n, bool *inside) {
   const uint64_t lines = (uint64_t)sparse_major(a);
   const int32_t *narrow = (const int32_t *)(void *)a->indptr->data;
   const int64_t *wide = sparse_is_wide(a) ? (const int64_t *)(void *)a->indptr->data : NULL;
@@ -73,12 +73,12 @@ static int64_t count_lines(const damo_sparse *a, const int64_t *at, int64_t n, b
 }
 
 /* a is compressed along the axis. */
-static damo_sparse *take_lines(damo_sparse *a, int axis, const damo_array *list) {
+static damo_sparse *sp_take_majors(damo_sparse *a, int axis, const damo_array *list) {
   const int64_t n = array_size(list), *at = (const int64_t *)(void *)list->data;
   bool inside;
-  const int64_t nnz = count_lines(a, at, n, &inside);
+  const int64_t nnz = sp_count_listed_majors(a, at, n, &inside);
   if (!inside) {
-    (void)check_places(a, axis, list);
+    (void)sp_check_positions(a, axis, list);
     return NULL;
   }
   int64_t shape[2] = {a->shape[0], a->shape[1]};
@@ -97,7 +97,7 @@ static damo_sparse *take_lines(damo_sparse *a, int axis, const damo_array *list)
 }
 
 /* A hash table of the list; NULL list: memory error. */
-static sparse_lookup lookup_new(damo_ctx *ctx, const int64_t *list, int64_t n) {
+static sparse_lookup sp_lookup_new(damo_ctx *ctx, const int64_t *list, int64_t n) {
   sparse_lookup s = {.list = list, .bits = 1};
   while (((int64_t)1 << s.bits) < 8 * n) s.bits++; /* sparse, so that most look-ups end at an empty head */
   const size_t heads = (size_t)1 << s.bits;
@@ -108,36 +108,36 @@ static sparse_lookup lookup_new(damo_ctx *ctx, const int64_t *list, int64_t n) {
   return s;
 }
 
-static void lookup_free(damo_ctx *ctx, sparse_lookup *s, int64_t n) {
+static void sp_lookup_free(damo_ctx *ctx, sparse_lookup *s, int64_t n) {
   if (s->heads) mem_free(ctx, s->heads, (((size_t)1 << s->bits) + (size_t)n) * sizeof *s->heads);
 }
 
-static bool list_ascends(const int64_t *list, int64_t n) {
+static bool sp_list_ascends(const int64_t *list, int64_t n) {
   bool ascends = true;
   for (int64_t k = 1; k < n; k++) ascends &= list[k - 1] <= list[k];
   return ascends;
 }
 
 /* How the places in a list are found: by arrays where the axis is not far longer than what there is anyway. */
-typedef struct finder {
+typedef struct sp_list_finder {
   const int64_t *list;
   int64_t n, axis;
   int32_t *heads, *next;
   sparse_lookup hashed;
-} finder;
+} sp_list_finder;
 
-static void finder_clear(damo_ctx *ctx, finder *f) {
+static void sp_list_finder_clear(damo_ctx *ctx, sp_list_finder *f) {
   if (f->heads) mem_free(ctx, f->heads, (size_t)(f->axis + f->n) * sizeof *f->heads);
-  lookup_free(ctx, &f->hashed, f->n);
+  sp_lookup_free(ctx, &f->hashed, f->n);
 }
 
 /* Counts the entries of the result; the memory failure was reported where false. */
-static bool finder_init(finder *f, const damo_sparse *a, const damo_array *list, int64_t *nnz) {
+static bool sp_list_finder_init(sp_list_finder *f, const damo_sparse *a, const damo_array *list, int64_t *nnz) {
   const sparse_raw raw = sparse_raw_of(a);
-  *f = (finder){.list = (const int64_t *)(void *)list->data, .n = array_size(list), .axis = raw.minor};
+  *f = (sp_list_finder){.list = (const int64_t *)(void *)list->data, .n = array_size(list), .axis = raw.minor};
   if (f->n >= INT32_MAX || f->axis / 4 > sparse_nnz(a) + f->n || f->axis + f->n == 0) {
-    f->hashed = lookup_new(a->obj.ctx, f->list, f->n);
-    if (f->hashed.heads) *nnz = part_fns_of(a)->count_listed(&raw, &f->hashed);
+    f->hashed = sp_lookup_new(a->obj.ctx, f->list, f->n);
+    if (f->hashed.heads) *nnz = sp_part_fns_of(a)->count_listed(&raw, &f->hashed);
     return f->hashed.heads != NULL;
   }
   f->heads = mem_alloc(a->obj.ctx, (size_t)(f->axis + f->n) * sizeof *f->heads);
@@ -145,13 +145,13 @@ static bool finder_init(finder *f, const damo_sparse *a, const damo_array *list,
   f->next = f->heads + f->axis;
   memset(f->heads, 0, (size_t)f->axis * sizeof *f->heads);
   for (int64_t k = 0; k < f->n; k++) f->heads[f->list[k]]++;
-  *nnz = part_fns_of(a)->count_times(&raw, f->heads);
+  *nnz = sp_part_fns_of(a)->count_times(&raw, f->heads);
   return true;
 }
 
-static void finder_fill(finder *f, const damo_sparse *from, damo_sparse *out) {
+static void sp_list_finder_fill(sp_list_finder *f, const damo_sparse *from, damo_sparse *out) {
   const sparse_raw raw = sparse_raw_of(from);
-  const sparse_part_fns *fns = part_fns_of(out);
+  const sparse_part_fns *fns = sp_part_fns_of(out);
   if (!f->heads) {
     fns->fill_listed(&raw, &f->hashed, out->indptr->data, out->indices->data, out->data->data);
     return;
@@ -161,43 +161,43 @@ static void finder_fill(finder *f, const damo_sparse *from, damo_sparse *out) {
 }
 
 /* a is compressed along the other axis. */
-static damo_sparse *take_across(damo_sparse *a, int axis, const damo_array *list) {
+static damo_sparse *sp_take_minors(damo_sparse *a, int axis, const damo_array *list) {
   damo_ctx *ctx = a->obj.ctx;
-  finder f;
+  sp_list_finder f;
   int64_t nnz = 0, shape[2] = {a->shape[0], a->shape[1]};
   shape[axis] = array_size(list);
-  if (check_places(a, axis, list) != DAMO_OK) return NULL;
+  if (sp_check_positions(a, axis, list) != DAMO_OK) return NULL;
   damo_sparse *from = NULL, *out = NULL;
-  if (finder_init(&f, a, list, &nnz)) {
+  if (sp_list_finder_init(&f, a, list, &nnz)) {
     const damo_dtype itype = sparse_itype_for(sparse_itype(a), shape[0], shape[1], nnz);
     from = sparse_to_itype(a, itype);
     if (from) out = sparse_empty(ctx, sparse_format(a), sparse_dtype(a), itype, shape, nnz);
   }
   if (out) {
-    finder_fill(&f, from, out);
-    out->sorted = out->unique = sparse_is_canonical(a) && list_ascends(f.list, f.n);
+    sp_list_finder_fill(&f, from, out);
+    out->sorted = out->unique = sparse_is_canonical(a) && sp_list_ascends(f.list, f.n);
     if (!out->sorted) sparse_find_flags(out);
   }
   damo_release(from);
-  finder_clear(ctx, &f);
+  sp_list_finder_clear(ctx, &f);
   return out;
 }
 
 damo_sparse *sparse_take(damo_sparse *a, int axis, const damo_array *list) {
-  if (check_list(a, axis, list) != DAMO_OK) return NULL;
+  if (sp_check_list(a, axis, list) != DAMO_OK) return NULL;
   const bool along = (axis == 0) == (a->format == DAMO_CSR);
-  return along ? take_lines(a, axis, list) : take_across(a, axis, list);
+  return along ? sp_take_majors(a, axis, list) : sp_take_minors(a, axis, list);
 }
 
 /* ---- Put together ------------------------------------------------------------------------------------------------ */
 
-static void move_places(const sparse_where *w, int64_t n, int64_t *at) {
+static void sp_move_positions(const sparse_where *w, int64_t n, int64_t *at) {
   for (int64_t p = 0; p < n; p++) at[p] = w->list ? w->list[at[p]] : w->first + at[p] * w->step;
 }
 
 /* The places 0 … n - 1 in the order of at[], equal ones ascending: out, which is order or spare. Digit by digit from
  * the last one; at[] is below `end`. */
-static int64_t *sort_places(const int64_t *at, int64_t n, int64_t end, int64_t *order, int64_t *spare) {
+static int64_t *sp_sort_positions(const int64_t *at, int64_t n, int64_t end, int64_t *order, int64_t *spare) {
   bool ascends = true;
   for (int64_t k = 0; k < n; k++) order[k] = k;
   for (int64_t k = 1; k < n; k++) ascends &= at[k - 1] <= at[k];
@@ -214,14 +214,14 @@ static int64_t *sort_places(const int64_t *at, int64_t n, int64_t end, int64_t *
 }
 
 /* Lines from[k] of g, or of `more` behind g's, as the lines to[k], ascending, of a matrix of that shape. */
-static damo_sparse *spread_lines(const damo_sparse *g, const damo_sparse *more, int64_t n, const int64_t *from,
-                                 const int64_t *to, const int64_t shape[2]) {
+static damo_sparse *sp_spread_majors(const damo_sparse *g, const damo_sparse *more, int64_t n, const int64_t *from,
+                                     const int64_t *to, const int64_t shape[2]) {
   int64_t nnz = 0;
   bool inside;
   const sparse_raw a = sparse_raw_of(g), b = sparse_raw_of(more);
   for (int64_t k = 0; k < n; k++) {
     const damo_sparse *s = from[k] < a.major ? g : more;
-    nnz += count_lines(s, (const int64_t[]){from[k] - (s == g ? 0 : a.major)}, 1, &inside);
+    nnz += sp_count_listed_majors(s, (const int64_t[]){from[k] - (s == g ? 0 : a.major)}, 1, &inside);
   }
   damo_sparse *out = sparse_empty(g->obj.ctx, sparse_format(g), sparse_dtype(g), sparse_itype(g), shape, nnz);
   if (out)
@@ -232,12 +232,12 @@ static damo_sparse *spread_lines(const damo_sparse *g, const damo_sparse *more, 
 
 /* Where the lines of a matrix go: n of them, from[k] to to[k]; and those of which several go to one line: these first
  * to the lines 0 to sums - 1 of a matrix of their own, whose lines count on from the matrix's. */
-typedef struct line_plan {
+typedef struct sp_sum_plan {
   int64_t n, *from, *to;
   int64_t n_meeting, *meeting, *sum_of, sums;
-} line_plan;
+} sp_sum_plan;
 
-static void plan_lines(line_plan *p, const int64_t *at, int64_t n, const int64_t *order) {
+static void sp_sum_plan_init(sp_sum_plan *p, const int64_t *at, int64_t n, const int64_t *order) {
   p->n = p->n_meeting = p->sums = 0;
   for (int64_t k = 0, end; k < n; k = end) {
     const int64_t to = at[order[k]];
@@ -254,26 +254,26 @@ static void plan_lines(line_plan *p, const int64_t *at, int64_t n, const int64_t
 }
 
 /* The sums of the lines that meet; g where none do. */
-static damo_sparse *sum_lines(damo_sparse *g, const line_plan *p) {
+static damo_sparse *sp_sum_majors(damo_sparse *g, const sp_sum_plan *p) {
   if (p->sums == 0) return damo_retain(g);
   int64_t shape[2] = {g->shape[0], g->shape[1]};
   shape[g->format == DAMO_CSC] = p->sums;
-  damo_sparse *all = spread_lines(g, g, p->n_meeting, p->meeting, p->sum_of, shape);
+  damo_sparse *all = sp_spread_majors(g, g, p->n_meeting, p->meeting, p->sum_of, shape);
   damo_sparse *sums = all ? sparse_sum_duplicates(all) : NULL;
   damo_release(all);
   return sums;
 }
 
 /* g's lines, canonical, as lines at[] of a matrix of g's format and that shape; what meets is summed. */
-static damo_sparse *put_lines(damo_sparse *g, const int64_t shape[2], const int64_t *at) {
+static damo_sparse *sp_put_majors(damo_sparse *g, const int64_t shape[2], const int64_t *at) {
   damo_ctx *ctx = g->obj.ctx;
   const int64_t n = sparse_major(g);
   const size_t room = 6 * (size_t)n * sizeof(int64_t);
   int64_t *work = mem_alloc(ctx, room);
   if (!work) return NULL;
-  line_plan p = {.from = work + 2 * n, .to = work + 3 * n, .meeting = work + 4 * n, .sum_of = work + 5 * n};
-  plan_lines(&p, at, n, sort_places(at, n, shape[g->format == DAMO_CSC], work, work + n));
-  damo_sparse *sums = sum_lines(g, &p), *out = sums ? spread_lines(g, sums, p.n, p.from, p.to, shape) : NULL;
+  sp_sum_plan p = {.from = work + 2 * n, .to = work + 3 * n, .meeting = work + 4 * n, .sum_of = work + 5 * n};
+  sp_sum_plan_init(&p, at, n, sp_sort_positions(at, n, shape[g->format == DAMO_CSC], work, work + n));
+  damo_sparse *sums = sp_sum_majors(g, &p), *out = sums ? sp_spread_majors(g, sums, p.n, p.from, p.to, shape) : NULL;
   if (out) out->sorted = out->unique = true;
   damo_release(sums);
   mem_free(ctx, work, room);
@@ -283,28 +283,28 @@ static damo_sparse *put_lines(damo_sparse *g, const int64_t shape[2], const int6
 void sparse_coordinates(const damo_sparse *a, int64_t *rows, int64_t *cols) {
   const bool csr = a->format == DAMO_CSR;
   const sparse_raw raw = sparse_raw_of(a);
-  part_fns_of(a)->coordinates(&raw, csr ? rows : cols, csr ? cols : rows);
+  sp_part_fns_of(a)->coordinates(&raw, csr ? rows : cols, csr ? cols : rows);
 }
 
-static bool is_identity(const sparse_where *w) { return !w->list && w->first == 0 && w->step == 1; }
+static bool sp_where_is_identity(const sparse_where *w) { return !w->list && w->first == 0 && w->step == 1; }
 
-static damo_sparse *put(damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
-                        const sparse_where *cols) {
+static damo_sparse *sp_put_block(damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
+                                 const sparse_where *cols) {
   damo_ctx *ctx = g->obj.ctx;
   const int64_t nnz = sparse_nnz(g);
   const bool csr = g->format == DAMO_CSR;
   const sparse_where *lines = csr ? rows : cols;
   const damo_dtype itype = sparse_itype_for(DAMO_INT32, shape[0], shape[1], nnz);
   if (format == sparse_format(g) && itype == sparse_itype(g) && sparse_is_canonical(g) && lines->list &&
-      is_identity(csr ? cols : rows))
-    return put_lines(g, shape, lines->list);
+      sp_where_is_identity(csr ? cols : rows))
+    return sp_put_majors(g, shape, lines->list);
   damo_array *r = sparse_vector(ctx, DAMO_INT64, nnz), *c = r ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
   damo_sparse *out = NULL;
   if (c) {
     int64_t *row = (int64_t *)(void *)r->data, *col = (int64_t *)(void *)c->data;
     sparse_coordinates(g, row, col);
-    move_places(rows, nnz, row);
-    move_places(cols, nnz, col);
+    sp_move_positions(rows, nnz, row);
+    sp_move_positions(cols, nnz, col);
     out = sparse_from_places(ctx, format, sparse_dtype(g), shape, nnz, row, col, g->data->data, DAMO_INT32, !g->unique);
   }
   damo_release(r);
@@ -315,7 +315,7 @@ static damo_sparse *put(damo_sparse *g, damo_format format, const int64_t shape[
 damo_sparse *sparse_put(damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
                         const sparse_where *cols) {
   damo_sparse *sorted = g->unique ? damo_retain(g) : sparse_sort(g);
-  damo_sparse *out = sorted ? put(sorted, format, shape, rows, cols) : NULL;
+  damo_sparse *out = sorted ? sp_put_block(sorted, format, shape, rows, cols) : NULL;
   damo_release(sorted);
   return out;
 }
@@ -328,7 +328,7 @@ damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, cons
   damo_sparse *b = a;
   /* where long unsorted lines would be gone through again and again, sorting them once is less work */
   bool inside;
-  const bool sort = !a->sorted && count_lines(a, major, n, &inside) / 4 > sparse_nnz(a);
+  const bool sort = !a->sorted && sp_count_listed_majors(a, major, n, &inside) / 4 > sparse_nnz(a);
   if (sort) b = sparse_sort(a);
   if (!b) return damo_error_status(a->obj.ctx);
   const sparse_raw raw = sparse_raw_of(b);
@@ -367,7 +367,7 @@ void sparse_diagonal(const damo_sparse *a, int64_t k, void *out) {
 /* ---- From dense parts -------------------------------------------------------------------------------------------- */
 
 /* first, first + step, … */
-static void count_up(damo_array *v, int64_t step) {
+static void sp_count_up(damo_array *v, int64_t step) {
   const int64_t n = array_size(v);
   for (int64_t i = 0; i < n; i++) {
     if (array_dtype(v) == DAMO_INT64) {
@@ -384,8 +384,8 @@ damo_sparse *sparse_square_diagonal(const damo_array *v) {
   damo_sparse *out = sparse_empty(v->obj.ctx, DAMO_CSC, array_dtype(v), itype, shape, n);
   if (!out) return NULL;
   if (n > 0) kernel_copy_strided(v->data, array_strides(v)[0], out->data->data, size, n, (size_t)size);
-  count_up(out->indices, 1);
-  count_up(out->indptr, 1);
+  sp_count_up(out->indices, 1);
+  sp_count_up(out->indptr, 1);
   out->sorted = out->unique = true;
   return out;
 }
@@ -408,7 +408,7 @@ damo_sparse *sparse_from_rows(const damo_array *values, const int64_t *list, con
       memcpy(to, out->indices->data, column);
     }
   }
-  count_up(out->indptr, rows);
+  sp_count_up(out->indptr, rows);
   sparse_find_flags(out);
   return out;
 }
@@ -416,7 +416,7 @@ damo_sparse *sparse_from_rows(const damo_array *values, const int64_t *list, con
 /* ---- In place ---------------------------------------------------------------------------------------------------- */
 
 /* a's data under indices and an indptr that are copies of a's, to be changed. */
-static damo_sparse *own_pattern(const damo_sparse *a) {
+static damo_sparse *sp_own_pattern(const damo_sparse *a) {
   const size_t size = dtype_size(sparse_itype(a)), nnz = (size_t)sparse_nnz(a);
   damo_sparse *b = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), a->shape, 0);
   damo_array *indices = b ? sparse_vector(a->obj.ctx, sparse_itype(a), (int64_t)nnz) : NULL;
@@ -440,7 +440,7 @@ damo_sparse *sparse_sort_within(damo_sparse *a) {
   const sparse_raw raw = sparse_raw_of(a);
   const size_t room = move_fns_of(a)->sort_room(index_fns_of(a)->longest(&raw));
   void *work = mem_alloc(ctx, room);
-  damo_sparse *b = work ? own_pattern(a) : NULL;
+  damo_sparse *b = work ? sp_own_pattern(a) : NULL;
   if (b) {
     move_fns_of(a)->sort(&raw, b->indices->data, b->data->data, work);
     sparse_find_flags(b);
@@ -454,7 +454,7 @@ damo_sparse *sparse_drop_zeros_within(damo_sparse *a) {
   if (zeros == 0 || !a->data->writeable) return sparse_drop_zeros(a);
   const int64_t left = sparse_nnz(a) - zeros;
   damo_array *head = array_view(a->data, 1, &left, array_strides(a->data), 0);
-  damo_sparse *b = head ? own_pattern(a) : NULL;
+  damo_sparse *b = head ? sp_own_pattern(a) : NULL;
   damo_array *indices = b ? array_view(b->indices, 1, &left, array_strides(b->indices), 0) : NULL;
   if (!indices) {
     damo_release(head);

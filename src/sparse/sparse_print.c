@@ -10,16 +10,16 @@ void sparse_describe(strbuf *buf, const damo_sparse *a) {
               dtype_name(sparse_dtype(a)), (long long)a->shape[0], (long long)a->shape[1], (long long)sparse_nnz(a));
 }
 
-static int64_t index_at(const damo_array *v, int64_t i) {
+static int64_t sp_print_index(const damo_array *v, int64_t i) {
   return array_dtype(v) == DAMO_INT64 ? ((const int64_t *)(void *)v->data)[i] : ((const int32_t *)(void *)v->data)[i];
 }
 
 /* The major line that entry p belongs to: the last one that starts at or before it. */
-static int64_t line_of(const damo_sparse *a, int64_t p) {
+static int64_t sp_print_major_of(const damo_sparse *a, int64_t p) {
   int64_t low = 0, high = sparse_major(a);
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
-    if (index_at(a->indptr, middle) <= p)
+    if (sp_print_index(a->indptr, middle) <= p)
       low = middle;
     else
       high = middle;
@@ -27,14 +27,14 @@ static int64_t line_of(const damo_sparse *a, int64_t p) {
   return low;
 }
 
-static int place_text(const damo_sparse *a, int64_t p, char *dst, size_t n) {
-  const long long line = (long long)line_of(a, p) + 1, index = (long long)index_at(a->indices, p) + 1;
+static int sp_print_place(const damo_sparse *a, int64_t p, char *dst, size_t n) {
+  const long long line = (long long)sp_print_major_of(a, p) + 1, index = (long long)sp_print_index(a->indices, p) + 1;
   const bool csr = a->format == DAMO_CSR;
   return snprintf(dst, n, "(%lld, %lld)", csr ? line : index, csr ? index : line);
 }
 
 /* A 0-d view of the value, as text. */
-static void add_value(strbuf *buf, const damo_sparse *a, int64_t p) {
+static void sp_print_value(strbuf *buf, const damo_sparse *a, int64_t p) {
   damo_array *v = array_view(a->data, 0, NULL, NULL, p * (int64_t)dtype_size(sparse_dtype(a)));
   if (v)
     array_format(buf, v);
@@ -49,14 +49,14 @@ void sparse_print(strbuf *buf, const damo_sparse *a) {
   int width = 0;
   sparse_describe(buf, a);
   for (int64_t i = 0; i < shown; i++) {
-    const int n = place_text(a, i < shown / 2 ? i : nnz - shown + i, place, sizeof place);
+    const int n = sp_print_place(a, i < shown / 2 ? i : nnz - shown + i, place, sizeof place);
     width = n > width ? n : width;
   }
   for (int64_t i = 0; i < shown; i++) {
     const int64_t p = i < shown / 2 ? i : nnz - shown + i;
     if (i == shown / 2 && nnz > shown) strbuf_add(buf, "\n  ...");
-    place_text(a, p, place, sizeof place);
+    sp_print_place(a, p, place, sizeof place);
     strbuf_addf(buf, "\n  %-*s  ", width, place);
-    add_value(buf, a, p);
+    sp_print_value(buf, a, p);
   }
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* True at every place but those of e, which is canonical. */
-static damo_sparse *all_but(const damo_sparse *e) {
+static damo_sparse *sp_all_but(const damo_sparse *e) {
   damo_ctx *ctx = e->obj.ctx;
   int64_t size;
   if (shape_size(ctx, 2, e->shape, &size) != DAMO_OK) return NULL;
@@ -28,18 +28,18 @@ static damo_sparse *all_but(const damo_sparse *e) {
 }
 
 /* The true places, given what the comparison says at `places`, canonical, and elsewhere. flags are used up. */
-static damo_sparse *true_places(const damo_sparse *places, damo_array *flags, bool elsewhere) {
+static damo_sparse *sp_true_places(const damo_sparse *places, damo_array *flags, bool elsewhere) {
   uint8_t *at = (uint8_t *)flags->data;
   for (int64_t p = 0; elsewhere && p < array_size(flags); p++) at[p] = !at[p];
   damo_sparse *all = sparse_with_data(places, flags), *exceptions = all ? sparse_drop_zeros(all) : NULL, *out = NULL;
-  if (exceptions) out = elsewhere ? all_but(exceptions) : damo_retain(exceptions);
+  if (exceptions) out = elsewhere ? sp_all_but(exceptions) : damo_retain(exceptions);
   damo_release(all);
   damo_release(exceptions);
   return out;
 }
 
 /* Where the relation says another thing than of 0 and 0: one walk over both. */
-static damo_sparse *exceptions_of(sparse_relation op, const damo_sparse *x, const damo_sparse *y) {
+static damo_sparse *sp_exceptions_of(sparse_relation op, const damo_sparse *x, const damo_sparse *y) {
   damo_sparse *out =
       sparse_empty(x->obj.ctx, sparse_format(x), DAMO_BOOL, sparse_itype(x), x->shape, sparse_nnz(x) + sparse_nnz(y));
   if (!out) return NULL;
@@ -54,8 +54,8 @@ damo_sparse *sparse_relate(sparse_relation op, damo_sparse *a, damo_sparse *b) {
   const bool of_zeros = op == SPARSE_EQ || op == SPARSE_LE || op == SPARSE_GE;
   damo_sparse *x, *y, *out = NULL;
   if (sparse_alike(a, b, &x, &y) != DAMO_OK) return NULL;
-  damo_sparse *exceptions = exceptions_of(op, x, y);
-  if (exceptions) out = of_zeros ? all_but(exceptions) : damo_retain(exceptions);
+  damo_sparse *exceptions = sp_exceptions_of(op, x, y);
+  if (exceptions) out = of_zeros ? sp_all_but(exceptions) : damo_retain(exceptions);
   damo_release(x);
   damo_release(y);
   damo_release(exceptions);
@@ -70,7 +70,7 @@ damo_sparse *sparse_relate_number(kernel_fn op, damo_dtype loop, damo_sparse *a,
   damo_array *flags = one ? sparse_vector(a->obj.ctx, DAMO_BOOL, sparse_nnz(x)) : NULL;
   if (flags && sparse_entries_with(op, loop, x, s, flags) == DAMO_OK) {
     op((void *[]){zero, one->data, &of_zero}, 1);
-    out = true_places(x, flags, of_zero != 0);
+    out = sp_true_places(x, flags, of_zero != 0);
   }
   damo_release(x);
   damo_release(one);
@@ -78,14 +78,14 @@ damo_sparse *sparse_relate_number(kernel_fn op, damo_dtype loop, damo_sparse *a,
   return out;
 }
 
-#define BLOCK 256 /* dense elements compared with 0 at a time */
+#define RELATE_BLOCK 256 /* dense elements compared with 0 at a time */
 
 /* op(0, y) for all of y, contiguous. */
-static void relate_zeros(kernel_fn op, const damo_array *y, uint8_t *out) {
-  _Alignas(64) char zeros[BLOCK * sizeof(damo_c128)] = {0};
+static void sp_relate_zeros(kernel_fn op, const damo_array *y, uint8_t *out) {
+  _Alignas(64) char zeros[RELATE_BLOCK * sizeof(damo_c128)] = {0};
   const int64_t n = array_size(y), size = (int64_t)dtype_size(array_dtype(y));
-  for (int64_t at = 0; at < n; at += BLOCK) {
-    op((void *[]){zeros, y->data + at * size, out + at}, n - at < BLOCK ? n - at : BLOCK);
+  for (int64_t at = 0; at < n; at += RELATE_BLOCK) {
+    op((void *[]){zeros, y->data + at * size, out + at}, n - at < RELATE_BLOCK ? n - at : RELATE_BLOCK);
   }
 }
 
@@ -97,7 +97,7 @@ damo_status sparse_relate_dense(kernel_fn op, damo_dtype loop, damo_sparse *a, c
   if (s == DAMO_OK) {
     const sparse_raw raw = sparse_raw_of(x);
     const bool csc = a->format == DAMO_CSC;
-    relate_zeros(op, whole, (uint8_t *)out->data);
+    sp_relate_zeros(op, whole, (uint8_t *)out->data);
     kernel_sparse_flags(sparse_is_wide(x))
         ->put(&raw, (const uint8_t *)flags->data, (uint8_t *)out->data, array_strides(out)[csc],
               array_strides(out)[!csc]);

@@ -9,8 +9,8 @@
 
 /* ---- Stacking ---------------------------------------------------------------------------------------------------- */
 
-static damo_status stacked_shape(damo_ctx *ctx, const char *who, int axis, int64_t n, damo_sparse *const *blocks,
-                                 int64_t shape[2], int64_t *nnz) {
+static damo_status sp_stacked_shape(damo_ctx *ctx, const char *who, int axis, int64_t n, damo_sparse *const *blocks,
+                                    int64_t shape[2], int64_t *nnz) {
   shape[0] = blocks[0]->shape[0];
   shape[1] = blocks[0]->shape[1];
   *nnz = sparse_nnz(blocks[0]);
@@ -29,7 +29,7 @@ static damo_status stacked_shape(damo_ctx *ctx, const char *who, int axis, int64
 }
 
 /* n indices, plus offset, as the other index dtype; to the same one in one pass. */
-static void move_indices(damo_dtype from, const char *src, damo_dtype to, char *dst, int64_t n, int64_t offset) {
+static void sp_move_indices(damo_dtype from, const char *src, damo_dtype to, char *dst, int64_t n, int64_t offset) {
   const sparse_index_fns *fns = kernel_sparse_index(to == DAMO_INT64);
   if (from != to) {
     kernel_cast(from, to)(src, dst, n);
@@ -42,13 +42,13 @@ static void move_indices(damo_dtype from, const char *src, damo_dtype to, char *
 }
 
 /* The block's vectors behind the first `line` lines and `at` entries of out; offset is added to its indices. */
-static void put_behind(const damo_sparse *block, damo_sparse *out, int64_t line, int64_t at, int64_t offset) {
+static void sp_put_behind(const damo_sparse *block, damo_sparse *out, int64_t line, int64_t at, int64_t offset) {
   const damo_dtype from = sparse_itype(block), to = sparse_itype(out), dtype = sparse_dtype(out);
   const size_t isize = dtype_size(to), size = dtype_size(dtype);
   const int64_t nnz = sparse_nnz(block);
   char *data = out->data->data + (size_t)at * size;
-  move_indices(from, block->indptr->data, to, out->indptr->data + (size_t)line * isize, sparse_major(block) + 1, at);
-  move_indices(from, block->indices->data, to, out->indices->data + (size_t)at * isize, nnz, offset);
+  sp_move_indices(from, block->indptr->data, to, out->indptr->data + (size_t)line * isize, sparse_major(block) + 1, at);
+  sp_move_indices(from, block->indices->data, to, out->indices->data + (size_t)at * isize, nnz, offset);
   if (nnz == 0) return;
   if (sparse_dtype(block) == dtype) {
     kernel_sparse_copy(data, block->data->data, (size_t)nnz * size);
@@ -58,30 +58,30 @@ static void put_behind(const damo_sparse *block, damo_sparse *out, int64_t line,
 }
 
 /* What the block put behind `line` lines and `at` entries, times times more behind it. */
-static void put_again(const damo_sparse *block, damo_sparse *out, int64_t line, int64_t at, int64_t times) {
+static void sp_put_again(const damo_sparse *block, damo_sparse *out, int64_t line, int64_t at, int64_t times) {
   const damo_dtype itype = sparse_itype(out);
   const size_t isize = dtype_size(itype), size = dtype_size(sparse_dtype(out));
   const int64_t lines = sparse_major(block), nnz = sparse_nnz(block);
   char *ends = out->indptr->data + (size_t)(line + 1) * isize;
   for (int64_t k = 1; k <= times; k++)
-    move_indices(itype, ends, itype, ends + (size_t)(k * lines) * isize, lines, k * nnz);
+    sp_move_indices(itype, ends, itype, ends + (size_t)(k * lines) * isize, lines, k * nnz);
   kernel_sparse_repeat(out->indices->data + (size_t)at * isize, (size_t)nnz * isize, times);
   kernel_sparse_repeat(out->data->data + (size_t)at * size, (size_t)nnz * size, times);
 }
 
-static void stack_lines(int64_t n, damo_sparse *const *blocks, damo_sparse *out) {
+static void sp_stack_majors(int64_t n, damo_sparse *const *blocks, damo_sparse *out) {
   int64_t line = 0, at = 0;
   for (int64_t k = 0, run; k < n; k += run) {
     for (run = 1; k + run < n && blocks[k + run] == blocks[k]; run++) {}
-    put_behind(blocks[k], out, line, at, 0);
-    if (run > 1) put_again(blocks[k], out, line, at, run - 1);
+    sp_put_behind(blocks[k], out, line, at, 0);
+    if (run > 1) sp_put_again(blocks[k], out, line, at, run - 1);
     line += run * sparse_major(blocks[k]);
     at += run * sparse_nnz(blocks[k]);
   }
 }
 
 /* Blocks of out's dtypes. */
-static damo_status stack_inside(int64_t n, damo_sparse *const *blocks, damo_sparse *out) {
+static damo_status sp_stack_inside(int64_t n, damo_sparse *const *blocks, damo_sparse *out) {
   damo_ctx *ctx = out->obj.ctx;
   const size_t room = (size_t)n * (sizeof(sparse_raw) + sizeof(int64_t));
   sparse_raw *raw = mem_alloc(ctx, room);
@@ -94,7 +94,8 @@ static damo_status stack_inside(int64_t n, damo_sparse *const *blocks, damo_spar
 }
 
 /* The block in that format, as its entries may be cast; for stacking inside lines of that dtype and index dtype. */
-static damo_sparse *formed(damo_sparse *block, damo_format format, bool inside, damo_dtype dtype, damo_dtype itype) {
+static damo_sparse *sp_stack_form(damo_sparse *block, damo_format format, bool inside, damo_dtype dtype,
+                                  damo_dtype itype) {
   damo_sparse *own = sparse_to_format(block, format), *a = own ? sparse_summed_for(own, dtype) : NULL;
   damo_release(own);
   if (!inside || !a) return a;
@@ -107,7 +108,7 @@ static damo_sparse *formed(damo_sparse *block, damo_format format, bool inside, 
 damo_sparse *sparse_stack(damo_ctx *ctx, const char *who, int axis, int64_t n, damo_sparse *const *blocks,
                           damo_format format, damo_dtype dtype) {
   int64_t shape[2], nnz, made = 0;
-  if (stacked_shape(ctx, who, axis, n, blocks, shape, &nnz) != DAMO_OK) return NULL;
+  if (sp_stacked_shape(ctx, who, axis, n, blocks, shape, &nnz) != DAMO_OK) return NULL;
   const bool inside = (axis == 0) != (format == DAMO_CSR);
   damo_dtype itype = DAMO_INT32;
   for (int64_t k = 0; k < n; k++) itype = sparse_is_wide(blocks[k]) ? DAMO_INT64 : itype;
@@ -116,15 +117,15 @@ damo_sparse *sparse_stack(damo_ctx *ctx, const char *who, int axis, int64_t n, d
   if (!own) return NULL;
   for (; made < n; made++) {
     const bool again = made > 0 && blocks[made] == blocks[made - 1];
-    own[made] = again ? damo_retain(own[made - 1]) : formed(blocks[made], format, inside, dtype, itype);
+    own[made] = again ? damo_retain(own[made - 1]) : sp_stack_form(blocks[made], format, inside, dtype, itype);
     if (!own[made]) goto done;
   }
   nnz = 0; /* (some may have been summed) */
   for (int64_t k = 0; k < n; k++) nnz += sparse_nnz(own[k]);
   out = sparse_empty(ctx, format, dtype, itype, shape, nnz);
   if (!out) goto done;
-  if (!inside) stack_lines(n, own, out);
-  if (inside && stack_inside(n, own, out) != DAMO_OK) {
+  if (!inside) sp_stack_majors(n, own, out);
+  if (inside && sp_stack_inside(n, own, out) != DAMO_OK) {
     damo_release(out);
     out = NULL;
     goto done;
@@ -161,12 +162,12 @@ damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blo
   if (!out) return NULL;
   out->sorted = out->unique = true;
   for (int64_t k = 0; k < n; k++) {
-    damo_sparse *own = formed(blocks[k], format, false, dtype, itype);
+    damo_sparse *own = sp_stack_form(blocks[k], format, false, dtype, itype);
     if (!own) {
       damo_release(out);
       return NULL;
     }
-    put_behind(own, out, line, at, offset);
+    sp_put_behind(own, out, line, at, offset);
     line += sparse_major(own);
     at += sparse_nnz(own);
     offset += sparse_minor(own);
@@ -179,13 +180,13 @@ damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blo
 
 /* ---- Splitting --------------------------------------------------------------------------------------------------- */
 
-static int64_t start_of(const damo_sparse *a, int64_t line) {
+static int64_t sp_major_start(const damo_sparse *a, int64_t line) {
   if (sparse_is_wide(a)) return ((const int64_t *)(const void *)a->indptr->data)[line];
   return ((const int32_t *)(const void *)a->indptr->data)[line];
 }
 
 /* A part in the making: room for so many entries. */
-static damo_sparse *part_new(const damo_sparse *a, int axis, int64_t size, int64_t nnz) {
+static damo_sparse *sp_split_part_new(const damo_sparse *a, int axis, int64_t size, int64_t nnz) {
   int64_t shape[2] = {a->shape[0], a->shape[1]};
   shape[axis] = size;
   damo_sparse *b = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), shape, nnz);
@@ -194,24 +195,24 @@ static damo_sparse *part_new(const damo_sparse *a, int axis, int64_t size, int64
 }
 
 /* `size` lines from `line` on. */
-static damo_sparse *cut_lines(const damo_sparse *a, int axis, int64_t line, int64_t size, uint64_t mask) {
+static damo_sparse *sp_split_majors(const damo_sparse *a, int axis, int64_t line, int64_t size, uint64_t mask) {
   sparse_raw raw = sparse_raw_of(a);
   raw.major = size;
   raw.indptr = a->indptr->data + (size_t)line * dtype_size(sparse_itype(a));
-  damo_sparse *b = part_new(a, axis, size, start_of(a, line + size) - start_of(a, line));
+  damo_sparse *b = sp_split_part_new(a, axis, size, sp_major_start(a, line + size) - sp_major_start(a, line));
   if (!b) return NULL;
   return sparse_cut(b, move_fns_of(a)->squeeze(&raw, mask, b->indptr->data, b->indices->data, b->data->data));
 }
 
 /* bounds: n + 1 places; count: n; work: 3 n pointers. */
-static bool cut_inside(const damo_sparse *a, int axis, int64_t n, const int64_t *sizes, uint64_t mask, int64_t *bounds,
-                       int64_t *count, void **work, damo_sparse **out) {
+static bool sp_split_inside(const damo_sparse *a, int axis, int64_t n, const int64_t *sizes, uint64_t mask,
+                            int64_t *bounds, int64_t *count, void **work, damo_sparse **out) {
   const sparse_raw raw = sparse_raw_of(a);
   bounds[0] = 0;
   for (int64_t k = 0; k < n; k++) bounds[k + 1] = bounds[k] + sizes[k];
   move_fns_of(a)->split_count(&raw, n, bounds, count);
   for (int64_t k = 0; k < n; k++) {
-    if (!(out[k] = part_new(a, axis, sizes[k], count[k]))) return false;
+    if (!(out[k] = sp_split_part_new(a, axis, sizes[k], count[k]))) return false;
   }
   for (int64_t k = 0; k < n; k++) {
     work[k] = out[k]->indptr->data;
@@ -227,11 +228,12 @@ static bool cut_inside(const damo_sparse *a, int axis, int64_t n, const int64_t 
   return ok;
 }
 
-static bool split_parts(damo_sparse *a, int axis, int64_t n, const int64_t *sizes, uint64_t mask, damo_sparse **out) {
+static bool sp_split_parts(damo_sparse *a, int axis, int64_t n, const int64_t *sizes, uint64_t mask,
+                           damo_sparse **out) {
   damo_ctx *ctx = a->obj.ctx;
   if ((axis == 0) == (sparse_format(a) == DAMO_CSR)) {
     for (int64_t k = 0, line = 0; k < n; line += sizes[k], k++) {
-      if (!(out[k] = cut_lines(a, axis, line, sizes[k], mask))) return false;
+      if (!(out[k] = sp_split_majors(a, axis, line, sizes[k], mask))) return false;
     }
     return true;
   }
@@ -239,13 +241,13 @@ static bool split_parts(damo_sparse *a, int axis, int64_t n, const int64_t *size
   int64_t *bounds = mem_alloc(ctx, room);
   if (!bounds) return false;
   void **work = (void **)(void *)(bounds + 2 * n + 1);
-  const bool ok = cut_inside(a, axis, n, sizes, mask, bounds, bounds + n + 1, work, out);
+  const bool ok = sp_split_inside(a, axis, n, sizes, mask, bounds, bounds + n + 1, work, out);
   mem_free(ctx, bounds, room);
   return ok;
 }
 
-static damo_status split(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes, uint64_t mask,
-                         damo_sparse **out) {
+static damo_status sp_split(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes, uint64_t mask,
+                            damo_sparse **out) {
   damo_ctx *ctx = a->obj.ctx;
   int64_t left = a->shape[axis];
   for (int64_t k = 0; k < n && left >= 0; k++) left = sizes[k] < 0 || sizes[k] > left ? -1 : left - sizes[k];
@@ -255,7 +257,7 @@ static damo_status split(damo_sparse *a, const char *who, int axis, int64_t n, c
                     (long long)a->shape[1]);
   }
   for (int64_t k = 0; k < n; k++) out[k] = NULL;
-  if (split_parts(a, axis, n, sizes, mask, out)) return DAMO_OK;
+  if (sp_split_parts(a, axis, n, sizes, mask, out)) return DAMO_OK;
   for (int64_t k = 0; k < n; k++) {
     damo_release(out[k]);
     out[k] = NULL;
@@ -265,10 +267,10 @@ static damo_status split(damo_sparse *a, const char *who, int axis, int64_t n, c
 
 damo_status sparse_split_entries(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes,
                                  damo_sparse **out) {
-  return split(a, who, axis, n, sizes, 0, out);
+  return sp_split(a, who, axis, n, sizes, 0, out);
 }
 
 damo_status sparse_split(damo_sparse *a, const char *who, int axis, int64_t n, const int64_t *sizes,
                          damo_sparse **out) {
-  return split(a, who, axis, n, sizes, sparse_value_bits(sparse_dtype(a)), out);
+  return sp_split(a, who, axis, n, sizes, sparse_value_bits(sparse_dtype(a)), out);
 }

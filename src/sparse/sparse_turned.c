@@ -9,15 +9,15 @@
 
 /* What lies in the room: the turned pattern; behind it, where it is kept, the places and a copy of what it was made
  * from. */
-typedef struct parts {
+typedef struct sp_transpose_parts {
   char *indptr, *indices, *places, *from_indptr, *from_indices;
   size_t indptr_size, indices_size, size;
-} parts;
+} sp_transpose_parts;
 
-static parts parts_of(const damo_sparse *a, bool keeps, char *room) {
+static sp_transpose_parts sp_transpose_parts_of(const damo_sparse *a, bool keeps, char *room) {
   const size_t item = dtype_size(sparse_itype(a)), n = (size_t)sparse_nnz(a);
   const size_t turned_lines = room_aligned(((size_t)sparse_minor(a) + 1) * item), entries = room_aligned(n * item);
-  parts p = {.indptr_size = ((size_t)sparse_major(a) + 1) * item, .indices_size = n * item};
+  sp_transpose_parts p = {.indptr_size = ((size_t)sparse_major(a) + 1) * item, .indices_size = n * item};
   p.size = turned_lines + entries + (keeps ? 2 * entries + room_aligned(p.indptr_size) : 0);
   if (room == NULL) return p;
   p.indptr = room;
@@ -29,22 +29,22 @@ static parts parts_of(const damo_sparse *a, bool keeps, char *room) {
   return p;
 }
 
-size_t sparse_turned_room(const damo_sparse *a, bool keeps) { return parts_of(a, keeps, NULL).size; }
+size_t sparse_turned_room(const damo_sparse *a, bool keeps) { return sp_transpose_parts_of(a, keeps, NULL).size; }
 
-static bool is_kept(const damo_sparse *a, const sparse_turned *kept, const parts *p) {
+static bool sp_transpose_is_kept(const damo_sparse *a, const sparse_turned *kept, const sp_transpose_parts *p) {
   return kept->room == p->indptr && kept->wide == sparse_is_wide(a) && kept->major == sparse_major(a) &&
          kept->minor == sparse_minor(a) && kept->nnz == sparse_nnz(a) &&
          memcmp(p->from_indptr, a->indptr->data, p->indptr_size) == 0 &&
          memcmp(p->from_indices, a->indices->data, p->indices_size) == 0;
 }
 
-static void keep(const damo_sparse *a, sparse_turned *kept, const parts *p, bool has_places) {
+static void sp_transpose_keep(const damo_sparse *a, sparse_turned *kept, const sp_transpose_parts *p, bool has_places) {
   memcpy(p->from_indices, a->indices->data, p->indices_size);
   memcpy(p->from_indptr, a->indptr->data, p->indptr_size);
   *kept = (sparse_turned){p->indptr, sparse_is_wide(a), has_places, sparse_major(a), sparse_minor(a), sparse_nnz(a)};
 }
 
-static void number(bool wide, int64_t n, void *out) {
+static void sp_number_places(bool wide, int64_t n, void *out) {
   if (wide) {
     for (int64_t p = 0; p < n; p++) ((int64_t *)out)[p] = p;
   } else {
@@ -53,29 +53,29 @@ static void number(bool wide, int64_t n, void *out) {
 }
 
 /* The places are moved as if they were values; their numbers stand for that where the copy comes to lie. */
-static void turn(const damo_sparse *a, sparse_turned *kept, const parts *p) {
+static void sp_transpose_places(const damo_sparse *a, sparse_turned *kept, const sp_transpose_parts *p) {
   sparse_raw raw = sparse_raw_of(a);
   raw.data = p->from_indices;
-  number(sparse_is_wide(a), sparse_nnz(a), p->from_indices);
+  sp_number_places(sparse_is_wide(a), sparse_nnz(a), p->from_indices);
   kernel_sparse_move(sparse_is_wide(a), dtype_size(sparse_itype(a)))->swap(&raw, p->indptr, p->indices, p->places);
-  keep(a, kept, p, true);
+  sp_transpose_keep(a, kept, p, true);
 }
 
 sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *room, const void **places) {
-  const parts p = parts_of(a, true, room);
-  if (!is_kept(a, kept, &p) || !kept->has_places) turn(a, kept, &p);
+  const sp_transpose_parts p = sp_transpose_parts_of(a, true, room);
+  if (!sp_transpose_is_kept(a, kept, &p) || !kept->has_places) sp_transpose_places(a, kept, &p);
   *places = p.places;
   return (sparse_raw){sparse_minor(a), sparse_major(a), p.indptr, p.indices, a->data->data};
 }
 
 sparse_raw sparse_turn_values(const damo_sparse *a, sparse_turned *kept, void *room, void *values) {
-  const parts p = parts_of(a, kept != NULL, room);
+  const sp_transpose_parts p = sp_transpose_parts_of(a, kept != NULL, room);
   const sparse_raw raw = sparse_raw_of(a);
-  if (kept == NULL || !is_kept(a, kept, &p)) { /* perhaps it won't come again: no places */
+  if (kept == NULL || !sp_transpose_is_kept(a, kept, &p)) { /* perhaps it won't come again: no places */
     move_fns_of(a)->swap(&raw, p.indptr, p.indices, values);
-    if (kept) keep(a, kept, &p, false);
+    if (kept) sp_transpose_keep(a, kept, &p, false);
   } else {
-    if (!kept->has_places) turn(a, kept, &p);
+    if (!kept->has_places) sp_transpose_places(a, kept, &p);
     move_fns_of(a)->gather(raw.data, p.places, sparse_nnz(a), values);
   }
   return (sparse_raw){raw.minor, raw.major, p.indptr, p.indices, values};
