@@ -124,7 +124,7 @@ static void test_moves(bool wide) {
   }
   CHECK(ok && q == s.nnz && get(ptr, wide, s.minor) == q);
   /* sort: stable */
-  void *work = malloc(move->sort_room(kernel_sparse_index(wide)->longest(&a)));
+  void *work = malloc(move->sort_workspace(kernel_sparse_index(wide)->longest(&a)));
   move->sort(&a, idx, val, work);
   q = 0;
   for (int64_t i = 0; i < s.major; i++)
@@ -593,11 +593,11 @@ static int64_t product_in_steps(bool wide, const sparse_raw *a, const sparse_raw
   void *mark = malloc(room);
   memset(mark, 0xff, room);
   sparse_progress at = {0, 0, 0};
-  while (at.line < a->major) {
-    at.room = at.n + (step > b->minor ? step : b->minor);
-    const int64_t line = at.line;
+  while (at.major < a->major) {
+    at.capacity = at.n + (step > b->minor ? step : b->minor);
+    const int64_t line = at.major;
     kernel_sparse_value(wide, DAMO_FLOAT64)->fill_product(a, b, mark, &at, ptr, idx, val);
-    CHECK(at.line > line && at.n <= at.room);
+    CHECK(at.major > line && at.n <= at.capacity);
   }
   free(mark);
   return at.n;

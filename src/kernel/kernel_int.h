@@ -4,8 +4,9 @@
 
 #include "kernel.h"
 
-/* Bodies that are included once for each type, index type or instruction set name their functions with a suffix for
- * each; what is pasted is expanded first. */
+/* Bodies that are included once for each element type, index type or instruction set name their functions with a suffix
+ * for each: NAME(f) is f, or the body's prefix and f, with SUFFIX or IX (index type) and TX (element type), and ISA
+ * where the body is compiled for several. The arguments are expanded before they are pasted. */
 #define PASTE2_(a, b) a##_##b
 #define PASTE2(a, b) PASTE2_(a, b)
 #define PASTE3_(a, b, c) a##_##b##_##c

@@ -59,13 +59,13 @@ const sparse_index_fns *kernel_sparse_index(bool wide);
 typedef struct sparse_move_fns {
   /* The same matrix compressed along the other axis: O(entries + major + minor), stable; lines come out sorted. */
   void (*swap)(const sparse_raw *a, void *indptr, void *indices, void *data);
-  /* Each line sorted by index, equal ones in their order; data may be a's own. work: sort_room(longest line) bytes. */
+  /* Each line sorted by index, equal ones in their order; data may be a's own. work: sort_workspace(longest line) bytes. */
   void (*sort)(const sparse_raw *a, void *indices, void *data, void *work);
-  size_t (*sort_room)(int64_t longest);
+  size_t (*sort_workspace)(int64_t longest);
   /* The lines lines[0…n-1] in that order. */
-  void (*take)(const sparse_raw *a, const int64_t *lines, int64_t n, void *indptr, void *indices, void *data);
+  void (*take)(const sparse_raw *a, const int64_t *majors, int64_t n, void *indptr, void *indices, void *data);
   /* The lines of a range in its order. */
-  void (*take_range)(const sparse_raw *a, const sparse_range *lines, void *indptr, void *indices, void *data);
+  void (*take_range)(const sparse_raw *a, const sparse_range *majors, void *indptr, void *indices, void *data);
   /* Line from[k] as line to[k] of a matrix of n_major lines and nnz entries, for n lines with ascending to[]; what
    * comes to one line is put one after the other. The lines from a's major on are b's. */
   void (*spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, const int64_t *from, const int64_t *to,
@@ -115,10 +115,10 @@ void kernel_sparse_places(const int64_t *list, int64_t n, int64_t axis, int32_t 
 
 typedef struct sparse_part_fns {
   /* Entries in those lines and minor positions. `sorted`: the lines are. */
-  int64_t (*count_block)(const sparse_raw *a, const sparse_range *lines, const sparse_range *across, bool sorted);
+  int64_t (*count_block)(const sparse_raw *a, const sparse_range *majors, const sparse_range *across, bool sorted);
   /* The entries, of which there are nnz, their minor positions counted along the range; in storage order, each line
    * `backward` when told. */
-  void (*fill_block)(const sparse_raw *a, const sparse_range *lines, const sparse_range *across, bool sorted,
+  void (*fill_block)(const sparse_raw *a, const sparse_range *majors, const sparse_range *across, bool sorted,
                      bool backward, int64_t nnz, void *indptr, void *indices, void *data);
   /* Entries at the minor positions of a list, once for each time they stand there; then the entries, whose minor
    * positions are the places in the list. */
@@ -160,9 +160,9 @@ typedef struct sparse_block {
   int64_t cols, stride;
 } sparse_block;
 
-/* How far a product has come: lines done, entries that stand, and for how many there is room. */
+/* How far a product has come: major positions done, entries written, and for how many there is memory. */
 typedef struct sparse_progress {
-  int64_t line, n, room;
+  int64_t major, n, capacity;
 } sparse_progress;
 
 typedef struct sparse_value_fns {

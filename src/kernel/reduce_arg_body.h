@@ -1,6 +1,6 @@
 /* reduce_arg_body: the position of the first best element. Included after reduce_body.h with the same T and SUFFIX,
- * whose at_op takes the better of two, and reduce_at_beats_<SUFFIX>(a, b): a comes before b although it stands later, and
- * reduce_at_nan_<SUFFIX>. SAME(a, b): a == b, where that is no operator of T. */
+ * whose reduce_at_op takes the better of two, and reduce_at_beats_<SUFFIX>(a, b): a comes before b although it stands
+ * later, and reduce_at_nan_<SUFFIX>. SAME(a, b): a == b, where that is no operator of T. */
 #ifndef SAME
 #define SAME(a, b) ((a) == (b))
 #endif

@@ -1,6 +1,7 @@
 /* reduce_body: one reducer: an associative operation on one element type. Included with T, SUFFIX, LANES and an
- * ordinary function reduce_at_op_<SUFFIX>(a, b) already defined. `reducer` in kernel_int.h says what the functions promise.
- * With X: elements are of that type, and reduce_at_term_<SUFFIX>(x), a T, is what the operation takes; there is no `rows`. */
+ * ordinary function reduce_at_op_<SUFFIX>(a, b) already defined. `reducer` in kernel_int.h says what the functions
+ * promise. With X: elements are of that type, and reduce_at_term_<SUFFIX>(x), a T, is what the operation takes; there
+ * is no `rows`. */
 #ifdef X
 #define TERM_OF(x) NAME(at_term)(x)
 #else

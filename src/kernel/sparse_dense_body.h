@@ -9,20 +9,20 @@
 #define V NAME(vec)
 #define W (int)(BYTES / sizeof(T))
 #define N_ACC 8
-#define LINES_AHEAD 4
+#define MAJORS_AHEAD 4
 
 typedef T V __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 
 /* ---- Lines of entries and a row of a block for each ---- */
 
-typedef struct NAME(line) {
+typedef struct NAME(sample_state) {
   const I *idx;     /* the line's entries */
   int64_t n, known; /* how many of them; how many indices may be read */
   const T *x;       /* the line's row, from the piece's first column on */
   const T *y;       /* the block whose rows the entries mean, from there on */
   int64_t stride;
   T *z; /* a number for each entry */
-} NAME(line);
+} NAME(sample_state);
 
 /* ---- Sampled products ---- */
 
@@ -39,7 +39,8 @@ static inline T NAME(fold)(V v) {
 
 /* Adds the inner products of n vectors of columns to z, or sets them where they are the first; n is a constant where
  * it is inlined. x stays in registers. */
-static inline __attribute__((always_inline)) void NAME(sample_piece)(const NAME(line) * r, const int n, bool first) {
+static inline __attribute__((always_inline)) void NAME(sample_piece)(const NAME(sample_state) * r, const int n,
+                                                                     bool first) {
   V x[N_ACC];
 #pragma GCC unroll 8
   for (int k = 0; k < n; k++) x[k] = *(const V *)(r->x + k * W);
@@ -62,14 +63,14 @@ static inline __attribute__((always_inline)) void NAME(sample_piece)(const NAME(
   }
 }
 
-static inline void NAME(sample_element)(const NAME(line) * r, bool first) {
+static inline void NAME(sample_element)(const NAME(sample_state) * r, bool first) {
   for (int64_t p = 0; p < r->n; p++) {
     const T product = *r->x * r->y[r->idx[p] * r->stride];
     r->z[p] = first ? product : r->z[p] + product;
   }
 }
 
-static inline void NAME(sample_line)(NAME(line) * r, int64_t cols) {
+static inline void NAME(sample_major)(NAME(sample_state) * r, int64_t cols) {
   bool first = true;
   if (cols == 0) memset(r->z, 0, (size_t)r->n * sizeof(T));
   for (; cols >= 8 * W; cols -= 8 * W, r->x += 8 * W, r->y += 8 * W, first = false) NAME(sample_piece)(r, 8, first);
@@ -83,17 +84,17 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
   const I *ptr = a->indptr, *idx = a->indices;
   const T *x = xs->data;
   const int64_t known = NAME(known)(a, ys);
-  NAME(line) r = {.stride = ys->stride};
+  NAME(sample_state) r = {.stride = ys->stride};
   for (int64_t i = 0; i < a->major; i++) {
     r.idx = idx + ptr[i], r.z = (T *)out + ptr[i], r.n = ptr[i + 1] - ptr[i], r.known = known - ptr[i];
     r.x = x + i * xs->stride, r.y = ys->data;
-    NAME(sample_line)(&r, xs->cols);
+    NAME(sample_major)(&r, xs->cols);
   }
 }
 
 /* ---- Sampled products and products in one pass ---- */
 
-typedef struct NAME(both_lines) {
+typedef struct NAME(both_state) {
   const I *idx, *places; /* the line's entries; where they stand in val and z, NULL: one after the other */
   const T *val;
   T *z; /* a number for each entry */
@@ -102,9 +103,9 @@ typedef struct NAME(both_lines) {
   int64_t stride;
   T *out; /* the piece of the result */
   bool first, stream;
-} NAME(both_lines);
+} NAME(both_state);
 
-static inline void NAME(both_sum)(const NAME(both_lines) * r, int64_t at, V part) {
+static inline void NAME(both_sum)(const NAME(both_state) * r, int64_t at, V part) {
   const T sum = NAME(fold)(part);
   r->z[at] = r->first ? sum : r->z[at] + sum;
 }
@@ -112,7 +113,7 @@ static inline void NAME(both_sum)(const NAME(both_lines) * r, int64_t at, V part
 /* Both of n vectors of columns: each row of y is read once. Sums as in sample_piece and piece. So much is done for a
  * row that the machine sees few of the next ones: they are asked for ahead of their turn wherever the block lies, and
  * the last steps of an entry's sum, which wait for one another, come beside the next entry's products. */
-static inline __attribute__((always_inline)) void NAME(both_piece)(const NAME(both_lines) * r, const int n) {
+static inline __attribute__((always_inline)) void NAME(both_piece)(const NAME(both_state) * r, const int n) {
   V x[N_ACC], acc[N_ACC], last = {0};
   int64_t last_at = -1;
 #pragma GCC unroll 8
@@ -148,7 +149,7 @@ static inline __attribute__((always_inline)) void NAME(both_piece)(const NAME(bo
   }
 }
 
-static inline void NAME(both_element)(const NAME(both_lines) * r) {
+static inline void NAME(both_element)(const NAME(both_state) * r) {
   T acc = 0;
   for (int64_t p = 0; p < r->n; p++) {
     const int64_t at = r->places ? r->places[p] : p;
@@ -159,14 +160,14 @@ static inline void NAME(both_element)(const NAME(both_lines) * r) {
   *r->out = acc;
 }
 
-static inline void NAME(both_advance)(NAME(both_lines) * r, int64_t n) {
+static inline void NAME(both_advance)(NAME(both_state) * r, int64_t n) {
   r->x += n;
   r->y += n;
   r->out += n;
   r->first = false;
 }
 
-static inline void NAME(both_line)(NAME(both_lines) * r, int64_t cols) {
+static inline void NAME(both_major)(NAME(both_state) * r, int64_t cols) {
   for (; cols >= 8 * W; cols -= 8 * W, NAME(both_advance)(r, 8 * W)) NAME(both_piece)(r, 8);
   for (; cols >= 4 * W; cols -= 4 * W, NAME(both_advance)(r, 4 * W)) NAME(both_piece)(r, 4);
   for (; cols >= 2 * W; cols -= 2 * W, NAME(both_advance)(r, 2 * W)) NAME(both_piece)(r, 2);
@@ -179,14 +180,14 @@ static void NAME(both)(const sparse_raw *a, const void *places, const sparse_blo
   const I *ptr = a->indptr, *idx = a->indices, *at = places;
   const T *val = a->data;
   const int64_t known = ptr[a->major];
-  NAME(both_lines) r = {.stride = ys->stride, .stream = NAME(goes_past)(a->major, NULL, outs)};
+  NAME(both_state) r = {.stride = ys->stride, .stream = NAME(goes_past)(a->major, NULL, outs)};
   for (int64_t i = 0; i < a->major; i++) {
     r.idx = idx + ptr[i], r.n = ptr[i + 1] - ptr[i], r.known = known - ptr[i];
     r.places = at ? at + ptr[i] : NULL, r.val = at ? val : val + ptr[i], r.z = (T *)samples + (at ? 0 : ptr[i]);
     r.x = (const T *)xs->data + i * xs->stride, r.y = ys->data, r.out = (T *)outs->data + i * outs->stride;
     r.first = true;
-    if (i + LINES_AHEAD < a->major) sparse_ask(r.x + LINES_AHEAD * xs->stride, xs->cols * (int64_t)sizeof(T));
-    NAME(both_line)(&r, ys->cols);
+    if (i + MAJORS_AHEAD < a->major) sparse_ask(r.x + MAJORS_AHEAD * xs->stride, xs->cols * (int64_t)sizeof(T));
+    NAME(both_major)(&r, ys->cols);
   }
   if (r.stream) STREAMED();
 }
@@ -195,4 +196,4 @@ static void NAME(both)(const sparse_raw *a, const void *places, const sparse_blo
 #undef V
 #undef W
 #undef N_ACC
-#undef LINES_AHEAD
+#undef MAJORS_AHEAD

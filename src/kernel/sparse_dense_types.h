@@ -1,5 +1,6 @@
 /* sparse_dense_types: the dense products for both index types and all float and complex types, and their table.
- * Included with ISA (the instruction set's name), BYTES, STREAMS, STREAM and STREAMED, which are undefined at the end. */
+ * Included with ISA (the instruction set's name), BYTES, STREAMS, STREAM and STREAMED, which are undefined at the end.
+ */
 #define I int32_t
 #define IX n
 #include "sparse_dense_values.h"

@@ -21,8 +21,8 @@ static void NAME(put)(const sparse_raw *x, const uint8_t *flags, uint8_t *dst, i
                       int64_t minor_stride) {
   const I *ptr = x->indptr, *idx = x->indices;
   for (int64_t i = 0; i < x->major; i++) {
-    uint8_t *line = dst + i * major_stride;
-    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) line[idx[p] * minor_stride] = flags[p];
+    uint8_t *to = dst + i * major_stride;
+    for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++) to[idx[p] * minor_stride] = flags[p];
   }
 }
 

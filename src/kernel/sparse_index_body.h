@@ -71,9 +71,9 @@ static int64_t NAME(longest)(const sparse_raw *a) {
 }
 
 /* mark[k] is the last line of the result that met column k. */
-static int64_t NAME(count_product)(const sparse_raw *a, const sparse_raw *b, int64_t step, void *mark_room) {
+static int64_t NAME(count_product)(const sparse_raw *a, const sparse_raw *b, int64_t step, void *mark_workspace) {
   const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr, *bj = b->indices;
-  I *mark = mark_room;
+  I *mark = mark_workspace;
   int64_t n = 0;
   for (int64_t i = 0; i < a->major; i += step) {
     for (int64_t p = ap[i]; p < ap[i + 1]; p++) {

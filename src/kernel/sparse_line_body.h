@@ -23,7 +23,7 @@ static void NAME(scale_minor)(const sparse_raw *a, const void *scale, void *out)
 
 #define SUM_BLOCK 128 /* entries summed one by one; then block sums are */
 
-static T NAME(sum_line)(const T *val, int64_t n) {
+static T NAME(sum_run)(const T *val, int64_t n) {
   T total = {0};
   for (int64_t p = 0; p < n;) {
     const int64_t end = n - p < SUM_BLOCK ? n : p + SUM_BLOCK;
@@ -43,7 +43,7 @@ static void NAME(sum_major)(const sparse_raw *a, void *out) {
     const int64_t end = ptr[i + 1];
     T sum = {0};
     if (end - p > SUM_BLOCK) {
-      sum = NAME(sum_line)(val + p, end - p);
+      sum = NAME(sum_run)(val + p, end - p);
       p = end;
     }
     for (; p < end; p++) sum = ADD(sum, val[p]);
@@ -60,7 +60,7 @@ static void NAME(sum_minor)(const sparse_raw *a, void *out) {
 }
 
 /* Of products of two vectors with a number for each entry: the bits that sum_major and sum_minor have of them. */
-static T NAME(vecdot_line)(const T *x, const T *y, int64_t n) {
+static T NAME(vecdot_run)(const T *x, const T *y, int64_t n) {
   T total = {0};
   for (int64_t p = 0; p < n;) {
     const int64_t end = n - p < SUM_BLOCK ? n : p + SUM_BLOCK;
@@ -75,7 +75,7 @@ static void NAME(vecdot_major)(const sparse_raw *a, const void *xs, const void *
   const I *restrict ptr = a->indptr;
   const T *x = xs, *y = ys;
   T *restrict o = out;
-  for (int64_t i = 0; i < a->major; i++) o[i] = NAME(vecdot_line)(x + ptr[i], y + ptr[i], ptr[i + 1] - ptr[i]);
+  for (int64_t i = 0; i < a->major; i++) o[i] = NAME(vecdot_run)(x + ptr[i], y + ptr[i], ptr[i + 1] - ptr[i]);
 }
 
 static void NAME(vecdot_minor)(const sparse_raw *a, const void *xs, const void *ys, void *out) {
@@ -89,7 +89,7 @@ static void NAME(vecdot_minor)(const sparse_raw *a, const void *xs, const void *
 /* ---- Extremes ---- */
 
 /* Comparisons never find a nan, which is the most extreme, so they are looked for beside them. */
-static inline T NAME(line_extreme)(const T *val, int64_t n, T most, bool largest) {
+static inline T NAME(run_extreme)(const T *val, int64_t n, T most, bool largest) {
   bool nan = false;
   for (int64_t p = 0; p < n; p++) {
     const T v = val[p];
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void NAME(extremes_major)(const spa
   const T *restrict val = a->data, zero = {0};
   for (int64_t i = 0; i < a->major; i++) {
     const int64_t n = ptr[i + 1] - ptr[i];
-    o[i] = NAME(line_extreme)(val + ptr[i], n, n > 0 && n == a->minor ? val[ptr[i]] : zero, largest);
+    o[i] = NAME(run_extreme)(val + ptr[i], n, n > 0 && n == a->minor ? val[ptr[i]] : zero, largest);
   }
 }
 

@@ -44,7 +44,7 @@ typedef struct NAME(pair) {
   int64_t place;
 } NAME(pair);
 
-static size_t NAME(sort_room)(int64_t longest) { return (size_t)longest * (2 * sizeof(NAME(pair)) + sizeof(T)); }
+static size_t NAME(sort_workspace)(int64_t longest) { return (size_t)longest * (2 * sizeof(NAME(pair)) + sizeof(T)); }
 
 static void NAME(insertion)(NAME(pair) * x, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
@@ -87,19 +87,19 @@ static void NAME(sort)(const sparse_raw *a, void *indices, void *data, void *wor
     const int64_t from = ptr[i], n = ptr[i + 1] - from;
     for (int64_t k = 0; k < n; k++) pairs[k] = (NAME(pair)){idx[from + k], from + k};
     const NAME(pair) *sorted = NAME(sort_pairs)(pairs, n, pairs + n);
-    T *line = (T *)(void *)(pairs + 2 * n); /* the values may be sorted where they lie */
+    T *values = (T *)(void *)(pairs + 2 * n); /* the values may be sorted where they lie */
     for (int64_t k = 0; k < n; k++) {
       oidx[from + k] = sorted[k].index;
-      line[k] = val[sorted[k].place];
+      values[k] = val[sorted[k].place];
     }
-    if (n > 0) memcpy(oval + from, line, (size_t)n * sizeof(T));
+    if (n > 0) memcpy(oval + from, values, (size_t)n * sizeof(T));
   }
 }
 
 /* ---- Whole lines ---- */
 
-static inline void NAME(copy_line)(const I *restrict idx, const T *restrict val, int64_t n, I offset, I *restrict oidx,
-                                   T *restrict oval) {
+static inline void NAME(copy_major)(const I *restrict idx, const T *restrict val, int64_t n, I offset, I *restrict oidx,
+                                    T *restrict oval) {
   for (int64_t k = 0; k < n; k++) oidx[k] = (I)(idx[k] + offset);
   for (int64_t k = 0; k < n; k++) oval[k] = val[k];
 }
@@ -122,12 +122,12 @@ static inline void NAME(fill_up)(I *to, int64_t n, I value) {
 
 #define AHEAD 16 /* lines that are asked for before they are copied */
 
-static inline int64_t NAME(line)(const int64_t *lines, const sparse_range *r, int64_t i) {
-  return lines ? lines[i] : r->first + i * r->step;
+static inline int64_t NAME(major_at)(const int64_t *majors, const sparse_range *r, int64_t i) {
+  return majors ? majors[i] : r->first + i * r->step;
 }
 
 /* The n lines of a list, or of a range where there is none. */
-static inline void NAME(take_each)(const sparse_raw *a, const int64_t *lines, const sparse_range *range, int64_t n,
+static inline void NAME(take_each)(const sparse_raw *a, const int64_t *majors, const sparse_range *range, int64_t n,
                                    void *indptr, void *indices, void *data) {
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data;
@@ -136,14 +136,14 @@ static inline void NAME(take_each)(const sparse_raw *a, const int64_t *lines, co
   const int64_t last = ptr[a->major] - LOOSE;
   int64_t at = 0, loose = n, behind = 0; /* the first `loose` lines have LOOSE entries after them in the result */
   while (loose > 0 && behind < LOOSE) {
-    const int64_t line = NAME(line)(lines, range, --loose);
-    behind += ptr[line + 1] - ptr[line];
+    const int64_t major = NAME(major_at)(majors, range, --loose);
+    behind += ptr[major + 1] - ptr[major];
   }
   optr[0] = 0;
   for (int64_t i = 0; i < n; i++) {
-    const int64_t line = NAME(line)(lines, range, i), from = ptr[line], count = ptr[line + 1] - from;
-    if (lines && n - i > AHEAD) {
-      const int64_t next = ptr[lines[i + AHEAD]];
+    const int64_t major = NAME(major_at)(majors, range, i), from = ptr[major], count = ptr[major + 1] - from;
+    if (majors && n - i > AHEAD) {
+      const int64_t next = ptr[majors[i + AHEAD]];
       PREFETCH(idx + next);
       PREFETCH(val + next);
       PREFETCH((const char *)(val + next) + 64);
@@ -151,29 +151,29 @@ static inline void NAME(take_each)(const sparse_raw *a, const int64_t *lines, co
     if (i < loose && from + count <= last) {
       NAME(copy_loose)(idx + from, val + from, count, 0, oidx + at, oval + at);
     } else {
-      NAME(copy_line)(idx + from, val + from, count, 0, oidx + at, oval + at);
+      NAME(copy_major)(idx + from, val + from, count, 0, oidx + at, oval + at);
     }
     at += count;
     optr[i + 1] = (I)at;
   }
 }
 
-static void NAME(take)(const sparse_raw *a, const int64_t *lines, int64_t n, void *indptr, void *indices, void *data) {
-  NAME(take_each)(a, lines, NULL, n, indptr, indices, data);
+static void NAME(take)(const sparse_raw *a, const int64_t *majors, int64_t n, void *indptr, void *indices, void *data) {
+  NAME(take_each)(a, majors, NULL, n, indptr, indices, data);
 }
 
-static void NAME(take_range)(const sparse_raw *a, const sparse_range *lines, void *indptr, void *indices, void *data) {
-  if (lines->step != 1) {
-    NAME(take_each)(a, NULL, lines, lines->count, indptr, indices, data);
+static void NAME(take_range)(const sparse_raw *a, const sparse_range *majors, void *indptr, void *indices, void *data) {
+  if (majors->step != 1) {
+    NAME(take_each)(a, NULL, majors, majors->count, indptr, indices, data);
     return;
   }
-  const I *ptr = (const I *)a->indptr + lines->first;
+  const I *ptr = (const I *)a->indptr + majors->first;
   const I from = ptr[0];
-  const size_t n = (size_t)(ptr[lines->count] - from);
+  const size_t n = (size_t)(ptr[majors->count] - from);
   I *optr = indptr;
   int64_t i = 0;
-  for (; i + 4 <= lines->count; i += 4) *(NAME(four) *)(optr + i) = *(const NAME(four) *)(ptr + i) - from;
-  for (; i <= lines->count; i++) optr[i] = (I)(ptr[i] - from);
+  for (; i + 4 <= majors->count; i += 4) *(NAME(four) *)(optr + i) = *(const NAME(four) *)(ptr + i) - from;
+  for (; i <= majors->count; i++) optr[i] = (I)(ptr[i] - from);
   kernel_sparse_copy(indices, (const I *)a->indices + from, n * sizeof(I));
   kernel_sparse_copy(data, (const T *)a->data + from, n * sizeof(T));
 }
@@ -182,23 +182,23 @@ static void NAME(spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, co
                          int64_t n_major, int64_t nnz, void *indptr, void *indices, void *data) {
   I *optr = indptr, *oidx = indices;
   T *oval = data;
-  int64_t line = 0, at = 0;
+  int64_t major = 0, at = 0;
   for (int64_t k = 0; k < n; k++) {
     const sparse_raw *s = from[k] < a->major ? a : b;
     const I *ptr = s->indptr;
     const int64_t i = from[k] - (s == a ? 0 : a->major), p = ptr[i], count = ptr[i + 1] - p;
     const I *idx = (const I *)s->indices + p;
     const T *val = (const T *)s->data + p;
-    if (to[k] >= line) NAME(fill_up)(optr + line, to[k] + 1 - line, (I)at);
-    line = to[k] + 1;
+    if (to[k] >= major) NAME(fill_up)(optr + major, to[k] + 1 - major, (I)at);
+    major = to[k] + 1;
     if (p + count + LOOSE <= ptr[s->major] && at + count + LOOSE <= nnz) {
       NAME(copy_loose)(idx, val, count, 0, oidx + at, oval + at);
     } else {
-      NAME(copy_line)(idx, val, count, 0, oidx + at, oval + at);
+      NAME(copy_major)(idx, val, count, 0, oidx + at, oval + at);
     }
     at += count;
   }
-  NAME(fill_up)(optr + line, n_major + 1 - line, (I)at);
+  NAME(fill_up)(optr + major, n_major + 1 - major, (I)at);
 }
 
 static void NAME(place)(int64_t n, const int64_t *major, const int64_t *minor, const void *values, int64_t n_major,
@@ -235,7 +235,7 @@ static void NAME(beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void 
       if (end + LOOSE <= ptr[a->major]) { /* as many follow in the result then */
         NAME(copy_loose)(idx, val, count, (I)offset, oidx + to, oval + to);
       } else {
-        NAME(copy_line)(idx, val, count, (I)offset, oidx + to, oval + to);
+        NAME(copy_major)(idx, val, count, (I)offset, oidx + to, oval + to);
       }
       at[b] = end;
       to += count;
@@ -289,13 +289,13 @@ static int64_t NAME(squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, v
   int32_t kept[SQUEEZED + 1] = {0};
   const int64_t nnz = ptr[a->major];
   int32_t (*const sift)(const I *, const T *, int64_t, uint64_t, I *, T *, int32_t *) = SIFT_OF(NAME(sift));
-  int64_t to = 0, line = 0;
+  int64_t to = 0, major = 0;
   for (int64_t from = ptr[0];; from += SQUEEZED) {
     const int64_t n = nnz - from < SQUEEZED ? nnz - from : SQUEEZED;
     const int32_t stay = sift(idx + from, val + from, n, mask, oidx + to, oval + to, kept + 1);
-    for (; line <= a->major && ptr[line] <= from + n; line++) optr[line] = (I)(to + kept[ptr[line] - from]);
+    for (; major <= a->major && ptr[major] <= from + n; major++) optr[major] = (I)(to + kept[ptr[major] - from]);
     to += stay;
-    if (line > a->major) return to;
+    if (major > a->major) return to;
   }
 }
 
@@ -384,9 +384,9 @@ static void NAME(pick_dense)(const char *src, int64_t major_stride, int64_t mino
   const I *ptr = x->indptr, *idx = x->indices;
   T *to = out;
   for (int64_t i = 0; i < x->major; i++) {
-    const char *line = src + i * major_stride;
+    const char *at = src + i * major_stride;
     for (int64_t p = ptr[i], end = ptr[i + 1]; p < end; p++)
-      to[p] = *(const T *)(const void *)(line + idx[p] * minor_stride);
+      to[p] = *(const T *)(const void *)(at + idx[p] * minor_stride);
   }
 }
 
@@ -398,8 +398,9 @@ static void NAME(gather)(const void *values, const void *places, int64_t n, void
 }
 
 static const sparse_move_fns NAME(fns) = {
-    NAME(swap),   NAME(sort),    NAME(sort_room),   NAME(take),       NAME(take_range), NAME(spread),     NAME(place),
-    NAME(beside), NAME(squeeze), NAME(split_count), NAME(split_fill), NAME(pick),       NAME(pick_dense), NAME(gather),
+    NAME(swap),       NAME(sort),  NAME(sort_workspace), NAME(take),    NAME(take_range),
+    NAME(spread),     NAME(place), NAME(beside),         NAME(squeeze), NAME(split_count),
+    NAME(split_fill), NAME(pick),  NAME(pick_dense),     NAME(gather),
 };
 
 #undef AHEAD

@@ -11,13 +11,13 @@
  * steps that the range has. */
 typedef struct NAME(comb) {
   U first, factor, count;
-  int turn;
+  int rotation;
 } NAME(comb);
 
 static NAME(comb) NAME(comb_of)(const sparse_range *r) {
   NAME(comb) c = {.first = (U)r->first, .count = (U)r->count};
   U odd = (U)(r->step < 0 ? -r->step : r->step), inverse;
-  for (; odd % 2 == 0; odd /= 2) c.turn++;
+  for (; odd % 2 == 0; odd /= 2) c.rotation++;
   inverse = odd; /* right in the last three bits; each round doubles them */
   for (int bits = 3; bits < (int)(8 * sizeof(U)); bits *= 2) inverse *= 2 - odd * inverse;
   c.factor = r->step < 0 ? 0 - inverse : inverse;
@@ -27,12 +27,12 @@ static NAME(comb) NAME(comb_of)(const sparse_range *r) {
 /* Where the range passes index j; not below count: not there. */
 static inline U NAME(place)(NAME(comb) c, I j) {
   const U away = ((U)j - c.first) * c.factor;
-  return away >> c.turn | away << (-c.turn & (int)(8 * sizeof(U) - 1));
+  return away >> c.rotation | away << (-c.rotation & (int)(8 * sizeof(U) - 1));
 }
 
 static int64_t NAME(count_passed)(NAME(comb) c, const I *idx, int64_t n) {
   int64_t sum = 0;
-  if (c.factor == 1 && c.turn == 0) return NAME(count_between)(idx, n, (I)c.first, (I)(c.first + c.count));
+  if (c.factor == 1 && c.rotation == 0) return NAME(count_between)(idx, n, (I)c.first, (I)(c.first + c.count));
   for (int64_t k = 0; k < n; k++) sum += NAME(place)(c, idx[k]) < c.count;
   return sum;
 }
@@ -53,33 +53,33 @@ static bool NAME(window)(const sparse_raw *a, int64_t i, const sparse_range *acr
 }
 
 /* Whether the lines are gone through as one: they lie together, and looking for the part of each is more work. */
-static bool NAME(is_flat)(const sparse_raw *a, const sparse_range *lines, bool sorted) {
-  const I *ptr = (const I *)a->indptr + lines->first;
-  return lines->step == 1 && (!sorted || (ptr[lines->count] - ptr[0]) / LONG <= lines->count);
+static bool NAME(is_flat)(const sparse_raw *a, const sparse_range *majors, bool sorted) {
+  const I *ptr = (const I *)a->indptr + majors->first;
+  return majors->step == 1 && (!sorted || (ptr[majors->count] - ptr[0]) / LONG <= majors->count);
 }
 
-static int64_t NAME(count_lines)(const I *ptr, const sparse_range *lines) {
-  const int64_t last = lines->first + (lines->count - 1) * lines->step;
-  if (lines->step == 1) return ptr[last + 1] - ptr[lines->first];
-  if (lines->step == -1) return ptr[lines->first + 1] - ptr[last];
+static int64_t NAME(count_majors)(const I *ptr, const sparse_range *majors) {
+  const int64_t last = majors->first + (majors->count - 1) * majors->step;
+  if (majors->step == 1) return ptr[last + 1] - ptr[majors->first];
+  if (majors->step == -1) return ptr[majors->first + 1] - ptr[last];
   int64_t n = 0;
-  for (int64_t k = 0, i = lines->first; k < lines->count; k++, i += lines->step) n += ptr[i + 1] - ptr[i];
+  for (int64_t k = 0, i = majors->first; k < majors->count; k++, i += majors->step) n += ptr[i + 1] - ptr[i];
   return n;
 }
 
-static int64_t NAME(count_block)(const sparse_raw *a, const sparse_range *lines, const sparse_range *across,
+static int64_t NAME(count_block)(const sparse_raw *a, const sparse_range *majors, const sparse_range *across,
                                  bool sorted) {
   const I *ptr = a->indptr, *idx = a->indices;
   const NAME(comb) c = NAME(comb_of)(across);
   int64_t n = 0, low, high;
-  if (across->count == 0 || lines->count == 0) return 0;
-  if (across->count == a->minor) return NAME(count_lines)(ptr, lines);
-  if (NAME(is_flat)(a, lines, sorted)) {
-    low = ptr[lines->first], high = ptr[lines->first + lines->count];
+  if (across->count == 0 || majors->count == 0) return 0;
+  if (across->count == a->minor) return NAME(count_majors)(ptr, majors);
+  if (NAME(is_flat)(a, majors, sorted)) {
+    low = ptr[majors->first], high = ptr[majors->first + majors->count];
     return NAME(count_passed)(c, idx + low, high - low);
   }
-  for (int64_t i = 0; i < lines->count; i++) {
-    const bool all = NAME(window)(a, lines->first + i * lines->step, across, sorted, &low, &high);
+  for (int64_t i = 0; i < majors->count; i++) {
+    const bool all = NAME(window)(a, majors->first + i * majors->step, across, sorted, &low, &high);
     n += all ? high - low : NAME(count_passed)(c, idx + low, high - low);
   }
   return n;
@@ -125,16 +125,16 @@ static int32_t NAME(pass_last)(NAME(comb) c, const I *restrict idx, const T *res
 }
 
 /* Those of n entries that the range passes, and how many; kept[k]: of the first k + 1. There is room for so many. */
-static int32_t NAME(pass)(NAME(comb) c, const I *restrict idx, const T *restrict val, int64_t n, int64_t room,
+static int32_t NAME(pass)(NAME(comb) c, const I *restrict idx, const T *restrict val, int64_t n, int64_t capacity,
                           I *restrict oidx, T *restrict oval, int32_t *restrict kept) {
-  const bool plain = c.factor == 1 && c.turn == 0;
+  const bool plain = c.factor == 1 && c.rotation == 0;
   int32_t stay = 0;
   for (int64_t k = 0, few; k < n; k += few) {
     few = n - k < FEW ? n - k : FEW;
     if (plain && few == FEW && NAME(copy_few)(c, idx + k, val + k, oidx + stay, oval + stay)) {
       for (int e = 0; e < FEW; e++) kept[k + e] = stay + e + 1;
       stay += FEW;
-    } else if (room - stay >= few) {
+    } else if (capacity - stay >= few) {
       stay = NAME(pass_loose)(c, idx + k, val + k, few, stay, oidx, oval, kept + k);
     } else {
       stay = NAME(pass_last)(c, idx + k, val + k, few, stay, oidx, oval, kept + k);
@@ -143,30 +143,30 @@ static int32_t NAME(pass)(NAME(comb) c, const I *restrict idx, const T *restrict
   return stay;
 }
 
-static void NAME(fill_flat)(const sparse_raw *a, const sparse_range *lines, NAME(comb) c, int64_t nnz, I *optr, I *oidx,
-                            T *oval) {
-  const I *ptr = (const I *)a->indptr + lines->first, *idx = a->indices;
+static void NAME(fill_flat)(const sparse_raw *a, const sparse_range *majors, NAME(comb) c, int64_t nnz, I *optr,
+                            I *oidx, T *oval) {
+  const I *ptr = (const I *)a->indptr + majors->first, *idx = a->indices;
   const T *val = a->data;
-  const int64_t end = ptr[lines->count];
+  const int64_t end = ptr[majors->count];
   int32_t kept[CHUNK + 1] = {0};
-  for (int64_t from = ptr[0], line = 0, at = 0; line <= lines->count; from += CHUNK) {
+  for (int64_t from = ptr[0], major = 0, at = 0; major <= majors->count; from += CHUNK) {
     const int64_t n = end - from < CHUNK ? end - from : CHUNK;
     const int32_t stay = NAME(pass)(c, idx + from, val + from, n, nnz - at, oidx + at, oval + at, kept + 1);
-    for (; line <= lines->count && ptr[line] <= from + n; line++) optr[line] = (I)(at + kept[ptr[line] - from]);
+    for (; major <= majors->count && ptr[major] <= from + n; major++) optr[major] = (I)(at + kept[ptr[major] - from]);
     at += stay;
   }
 }
 
-static void NAME(fill_lines)(const sparse_raw *a, const sparse_range *lines, const sparse_range *across, bool sorted,
-                             bool backward, int64_t nnz, I *optr, I *oidx, T *oval) {
+static void NAME(fill_majors)(const sparse_raw *a, const sparse_range *majors, const sparse_range *across, bool sorted,
+                              bool backward, int64_t nnz, I *optr, I *oidx, T *oval) {
   const I *idx = a->indices;
   const T *val = a->data;
   const NAME(comb) c = NAME(comb_of)(across);
   const int64_t by = backward ? -1 : 1;
   int64_t n = 0, low, high;
   optr[0] = 0;
-  for (int64_t i = 0; i < lines->count; i++) {
-    const bool all = NAME(window)(a, lines->first + i * lines->step, across, sorted, &low, &high);
+  for (int64_t i = 0; i < majors->count; i++) {
+    const bool all = NAME(window)(a, majors->first + i * majors->step, across, sorted, &low, &high);
     int64_t left = high - low, p = backward ? high - 1 : low;
     if (all && across->step == 1) {
       for (int64_t k = 0; k < left; k++) oidx[n + k] = (I)(idx[p + k] - across->first);
@@ -184,14 +184,14 @@ static void NAME(fill_lines)(const sparse_raw *a, const sparse_range *lines, con
   }
 }
 
-static void NAME(fill_block)(const sparse_raw *a, const sparse_range *lines, const sparse_range *across, bool sorted,
+static void NAME(fill_block)(const sparse_raw *a, const sparse_range *majors, const sparse_range *across, bool sorted,
                              bool backward, int64_t nnz, void *indptr, void *indices, void *data) {
   if (nnz == 0) {
-    memset(indptr, 0, (size_t)(lines->count + 1) * sizeof(I));
-  } else if (!backward && NAME(is_flat)(a, lines, sorted)) {
-    NAME(fill_flat)(a, lines, NAME(comb_of)(across), nnz, indptr, indices, data);
+    memset(indptr, 0, (size_t)(majors->count + 1) * sizeof(I));
+  } else if (!backward && NAME(is_flat)(a, majors, sorted)) {
+    NAME(fill_flat)(a, majors, NAME(comb_of)(across), nnz, indptr, indices, data);
   } else {
-    NAME(fill_lines)(a, lines, across, sorted, backward, nnz, indptr, indices, data);
+    NAME(fill_majors)(a, majors, across, sorted, backward, nnz, indptr, indices, data);
   }
 }
 
@@ -259,12 +259,12 @@ static void NAME(fill_places)(const sparse_raw *a, const int32_t *heads, const i
   const I *ptr = a->indptr, *idx = a->indices;
   const T *val = a->data;
   I *optr = indptr;
-  int64_t ends[CHUNK + 1], at = 0, line = 0;
-  for (int64_t from = 0; line <= a->major; from += CHUNK) {
+  int64_t ends[CHUNK + 1], at = 0, major = 0;
+  for (int64_t from = 0; major <= a->major; from += CHUNK) {
     const int64_t n = ptr[a->major] - from < CHUNK ? ptr[a->major] - from : CHUNK;
     ends[0] = at;
     at = NAME(spell)(idx + from, val + from, n, heads, next, at, nnz, indices, data, ends + 1);
-    for (; line <= a->major && ptr[line] <= from + n; line++) optr[line] = (I)ends[ptr[line] - from];
+    for (; major <= a->major && ptr[major] <= from + n; major++) optr[major] = (I)ends[ptr[major] - from];
   }
 }
 

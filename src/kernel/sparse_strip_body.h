@@ -99,9 +99,9 @@ static inline __attribute__((always_inline)) void NAME(scatter)(const sparse_str
   T *y = s->y;
   for (int64_t i = 0; i < major; i++, x += s->x_stride) {
     const int64_t end = ptr[i + 1];
-    V line[MOST];
+    V x_row[MOST];
 #pragma GCC unroll 8
-    for (int k = 0; k < n; k++) line[k] = *(const V *)(x + PLACE(k));
+    for (int k = 0; k < n; k++) x_row[k] = *(const V *)(x + PLACE(k));
     for (; p < end; p++) {
       T *row = y + idx[p] * stride;
       NAME(factor) f;
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void NAME(scatter)(const sparse_str
       V sum[MOST];
       if (p + SPARSE_AHEAD < known) sparse_ask(y + idx[p + SPARSE_AHEAD] * stride, n * VB);
 #pragma GCC unroll 8
-      for (int k = 0; k < n; k++) sum[k] = *(const V *)(row + PLACE(k)) + NAME(times)(line[k], &f);
+      for (int k = 0; k < n; k++) sum[k] = *(const V *)(row + PLACE(k)) + NAME(times)(x_row[k], &f);
 #pragma GCC unroll 8
       for (int k = 0; k < n; k++) *(V *)(row + PLACE(k)) = sum[k];
     }

@@ -119,7 +119,7 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
 #define AHEAD 4
 
 /* Entries that line i of the product may have: no more than its products, or than there are columns. */
-static inline int64_t NAME(most_in_line)(const sparse_raw *a, const sparse_raw *b, int64_t i) {
+static inline int64_t NAME(most_in_major)(const sparse_raw *a, const sparse_raw *b, int64_t i) {
   const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr;
   int64_t most = 0;
   for (int64_t p = ap[i]; p < ap[i + 1] && most < b->minor; p++) most += bp[aj[p] + 1] - bp[aj[p]];
@@ -127,16 +127,16 @@ static inline int64_t NAME(most_in_line)(const sparse_raw *a, const sparse_raw *
 }
 
 /* mark[k] is where column k stands in the result; before the line's start: not met yet. */
-static void NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark_room, sparse_progress *at,
+static void NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark_workspace, sparse_progress *at,
                                void *indptr, void *indices, void *data) {
   const I *restrict ap = a->indptr, *restrict aj = a->indices, *restrict bp = b->indptr, *restrict bj = b->indices;
   const T *restrict ax = a->data, *restrict bx = b->data;
-  I *restrict mark = mark_room, *restrict idx = indices, *restrict ptr = indptr;
+  I *restrict mark = mark_workspace, *restrict idx = indices, *restrict ptr = indptr;
   T *restrict val = data;
   const int64_t ahead = ap[a->major] - AHEAD;
-  int64_t n = at->n, i = at->line;
+  int64_t n = at->n, i = at->major;
   ptr[0] = 0;
-  for (; i < a->major && NAME(most_in_line)(a, b, i) <= at->room - n; i++) {
+  for (; i < a->major && NAME(most_in_major)(a, b, i) <= at->capacity - n; i++) {
     const int64_t start = n;
     for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
       const T s = ax[p];
@@ -160,7 +160,7 @@ static void NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *m
     }
     ptr[i + 1] = (I)n;
   }
-  at->line = i;
+  at->major = i;
   at->n = n;
 }
 
@@ -169,12 +169,12 @@ static void NAME(add_product)(const sparse_raw *a, const sparse_raw *b, const vo
   const I *restrict ap = a->indptr, *restrict aj = a->indices, *restrict bp = b->indptr, *restrict bj = b->indices;
   const T *restrict ax = a->data, *restrict bx = b->data, *scale = alpha;
   for (int64_t i = 0; i < a->major; i++) {
-    char *line = dst + i * major_stride;
+    char *to = dst + i * major_stride;
     for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
       const T s = scale ? MUL(*scale, ax[p]) : ax[p];
       const int64_t j = aj[p];
       for (int64_t q = bp[j]; q < bp[j + 1]; q++) {
-        T *at = (T *)(void *)(line + bj[q] * minor_stride);
+        T *at = (T *)(void *)(to + bj[q] * minor_stride);
         *at = ADD(*at, MUL(s, bx[q]));
       }
     }
@@ -182,13 +182,13 @@ static void NAME(add_product)(const sparse_raw *a, const sparse_raw *b, const vo
 }
 
 /* mark[k] is the last line of x that was spread out and holds column k. */
-static void NAME(sample_product)(const sparse_raw *a, const sparse_raw *x, const sparse_raw *y, void *row_room,
-                                 void *mark_room, void *out) {
+static void NAME(sample_product)(const sparse_raw *a, const sparse_raw *x, const sparse_raw *y, void *row_workspace,
+                                 void *mark_workspace, void *out) {
   const I *restrict ap = a->indptr, *restrict aj = a->indices;
   const I *restrict xp = x->indptr, *restrict xj = x->indices, *restrict yp = y->indptr, *restrict yj = y->indices;
   const T *restrict xv = x->data, *restrict yv = y->data;
-  T *restrict row = row_room, *restrict val = out;
-  I *restrict mark = mark_room;
+  T *restrict row = row_workspace, *restrict val = out;
+  I *restrict mark = mark_workspace;
   for (int64_t i = 0; i < a->major; i++) {
     if (ap[i] == ap[i + 1]) continue;
     for (int64_t p = xp[i]; p < xp[i + 1]; p++) {
@@ -230,8 +230,8 @@ static int64_t NAME(count_dense)(const char *src, int64_t major, int64_t minor, 
   int64_t n = 0;
   ptr[0] = 0;
   for (int64_t i = 0; i < major; i++) {
-    const char *line = src + i * major_stride;
-    for (int64_t j = 0; j < minor; j++) n += !IS_ZERO(*(const T *)(const void *)(line + j * minor_stride));
+    const char *from = src + i * major_stride;
+    for (int64_t j = 0; j < minor; j++) n += !IS_ZERO(*(const T *)(const void *)(from + j * minor_stride));
     ptr[i + 1] = (I)n;
   }
   return n;
@@ -242,9 +242,9 @@ static void NAME(fill_dense)(const char *src, int64_t major, int64_t minor, int6
   I *idx = indices;
   T *val = data;
   for (int64_t i = 0; i < major; i++) {
-    const char *line = src + i * major_stride;
+    const char *from = src + i * major_stride;
     for (int64_t j = 0; j < minor; j++) {
-      const T v = *(const T *)(const void *)(line + j * minor_stride);
+      const T v = *(const T *)(const void *)(from + j * minor_stride);
       if (IS_ZERO(v)) continue;
       *idx++ = (I)j;
       *val++ = v;

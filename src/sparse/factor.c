@@ -29,7 +29,7 @@ static void factor_destroy(damo_obj *obj) {
   damo_factor *f = (damo_factor *)obj;
   factor_drop_backend(f);
   factor_matrix_clear(obj->ctx, &f->m);
-  mem_free(obj->ctx, f->work, f->work_room * sizeof(double));
+  mem_free(obj->ctx, f->work, f->work_size * sizeof(double));
   obj_free(obj, sizeof *f);
 }
 
@@ -43,13 +43,13 @@ damo_status factor_charge(damo_factor *f, size_t bytes) {
 }
 
 double *factor_work(damo_factor *f, size_t n) {
-  if (n <= f->work_room && f->work) return f->work;
+  if (n <= f->work_size && f->work) return f->work;
   damo_ctx *ctx = f->obj.ctx;
-  mem_free(ctx, f->work, f->work_room * sizeof(double));
-  f->work_room = 0;
+  mem_free(ctx, f->work, f->work_size * sizeof(double));
+  f->work_size = 0;
   size_t bytes;
   f->work = size_mul(n, sizeof(double), &bytes) ? mem_alloc(ctx, bytes) : NULL;
-  if (f->work) f->work_room = n;
+  if (f->work) f->work_size = n;
   return f->work;
 }
 
@@ -86,14 +86,14 @@ static damo_status factor_check_finite(damo_ctx *ctx, const factor_matrix *m, bo
   while (isfinite(m->x[k])) k++;
   const double value = m->x[k];
   k /= per;
-  const int64_t line = factor_major_of(m, k);
+  const int64_t major = factor_major_of(m, k);
   const int64_t other = factor_place(m->indices->data, k, m->wide);
   return ctx_fail(ctx, DAMO_ENUMERIC,
                   "the matrix has the entry %s at {%lld, %lld}: only finite numbers can be factorized",
                   isnan(value) ? "nan"
                   : value > 0  ? "inf"
                                : "-inf",
-                  (long long)(flipped ? line : other) + 1, (long long)(flipped ? other : line) + 1);
+                  (long long)(flipped ? major : other) + 1, (long long)(flipped ? other : major) + 1);
 }
 
 /* The parts of c (canonical, of the dtype wanted), read as csc; values copied. */
@@ -124,22 +124,22 @@ static damo_status factor_take_hermitian_part(damo_ctx *ctx, factor_matrix *m) {
   if (!t) return status;
   const sparse_raw raw = {m->cols, m->rows, m->indptr->data, m->indices->data, m->x};
   kernel_sparse_move(m->wide, factor_entry(m))->swap(&raw, t->indptr->data, t->indices->data, t->data->data);
-  const factor_matrix turned = {.rows = m->rows,
-                                .cols = m->cols,
-                                .nnz = m->nnz,
-                                .wide = m->wide,
-                                .cplx = m->cplx,
-                                .indptr = t->indptr,
-                                .indices = t->indices,
-                                .x = (double *)(void *)t->data->data};
-  const int64_t n = fns->hermitian_part(m, &turned, NULL, NULL, NULL);
+  const factor_matrix transposed = {.rows = m->rows,
+                                    .cols = m->cols,
+                                    .nnz = m->nnz,
+                                    .wide = m->wide,
+                                    .cplx = m->cplx,
+                                    .indptr = t->indptr,
+                                    .indices = t->indices,
+                                    .x = (double *)(void *)t->data->data};
+  const int64_t n = fns->hermitian_part(m, &transposed, NULL, NULL, NULL);
   if (!m->wide && n > INT32_MAX) {
     status = ctx_fail(ctx, DAMO_EMEMORY, "the symmetric part has more entries than int32 indices can count");
     goto done;
   }
   h = sparse_empty(ctx, DAMO_CSC, dtype, itype, shape, n);
   if (!h) goto done;
-  fns->hermitian_part(m, &turned, h->indptr->data, h->indices->data, (double *)(void *)h->data->data);
+  fns->hermitian_part(m, &transposed, h->indptr->data, h->indices->data, (double *)(void *)h->data->data);
   factor_matrix fresh;
   status = factor_matrix_take(&fresh, h, false);
   factor_matrix_clear(ctx, status == DAMO_OK ? m : &fresh);

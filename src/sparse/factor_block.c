@@ -12,7 +12,7 @@ damo_status factor_block_init(damo_factor *f, factor_block *w, int64_t n, int64_
   w->b = factor_work(f, most);
   if (!w->b) return DAMO_EMEMORY;
   w->x = w->b + longer * columns;
-  w->room = w->x + longer * columns;
+  w->workspace = w->x + longer * columns;
   return DAMO_OK;
 }
 

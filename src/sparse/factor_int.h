@@ -67,9 +67,9 @@ typedef struct factor_lu {
   bool cplx;
   int64_t *lp, *li, *up, *ui;
   double *lx, *ux, *d;
-  int64_t *p, *q;        /* step to row, step to column */
-  double *r;             /* NULL: 1 */
-  size_t l_room, u_room; /* entries allocated */
+  int64_t *p, *q;                /* step to row, step to column */
+  double *r;                     /* NULL: 1 */
+  size_t l_capacity, u_capacity; /* entries allocated */
 } factor_lu;
 
 typedef struct factor_backend {
@@ -124,7 +124,7 @@ struct damo_factor {
   size_t charged;
   int64_t analyses, factorizations, refinements;
   double *work;
-  size_t work_room; /* doubles */
+  size_t work_size; /* doubles */
 };
 
 /* Loops over M, by index and value type. */
@@ -186,9 +186,9 @@ damo_status factor_fail_size(damo_factor *f);
  * columns each (split). The arrays lie in f's scratch. */
 #define FACTOR_BLOCK 32 /* columns at a time */
 typedef struct factor_block {
-  int64_t n, k;         /* rows of b; columns */
-  bool cplx, split;     /* the values; complex ones on a real M */
-  double *b, *x, *room; /* room: three columns of the longer side */
+  int64_t n, k;              /* rows of b; columns */
+  bool cplx, split;          /* the values; complex ones on a real M */
+  double *b, *x, *workspace; /* workspace: three columns of the longer side */
 } factor_block;
 /* Room for blocks of at most k columns, with n rows in b and m in x. */
 damo_status factor_block_init(damo_factor *f, factor_block *w, int64_t n, int64_t m, int64_t k, bool cplx);

@@ -79,9 +79,9 @@ static damo_status inverse_selected(damo_factor *f, double *out) {
 }
 
 /* M's entry for A's entry at (line, index) of a; −1: there is none. */
-static int64_t inverse_entry_of(const damo_factor *f, bool turned, int64_t line, int64_t index) {
+static int64_t inverse_entry_of(const damo_factor *f, bool transposed, int64_t major, int64_t index) {
   const factor_matrix *m = &f->m;
-  const int64_t column = turned ? index : line, want = turned ? line : index;
+  const int64_t column = transposed ? index : major, want = transposed ? major : index;
   int64_t from = factor_place(m->indptr->data, column, m->wide),
           to = factor_place(m->indptr->data, column + 1, m->wide);
   while (from < to) {
@@ -97,16 +97,16 @@ static int64_t inverse_entry_of(const damo_factor *f, bool turned, int64_t line,
 
 /* From M's entries to a's. */
 static damo_status inverse_to_entries(const damo_factor *f, const damo_sparse *a, const double *x, double *out) {
-  const bool wide = sparse_is_wide(a), turned = (sparse_format(a) == DAMO_CSR) != f->flipped;
+  const bool wide = sparse_is_wide(a), transposed = (sparse_format(a) == DAMO_CSR) != f->flipped;
   const size_t per = f->m.cplx ? 2 : 1;
-  if (a->indices->data == f->m.indices->data && a->indptr->data == f->m.indptr->data && !turned) {
+  if (a->indices->data == f->m.indices->data && a->indptr->data == f->m.indptr->data && !transposed) {
     memcpy(out, x, (size_t)f->m.nnz * per * sizeof *x);
     return DAMO_OK;
   }
-  for (int64_t line = 0; line < sparse_major(a); line++) {
-    const int64_t end = factor_place(a->indptr->data, line + 1, wide);
-    for (int64_t k = factor_place(a->indptr->data, line, wide); k < end; k++) {
-      const int64_t from = inverse_entry_of(f, turned, line, factor_place(a->indices->data, k, wide));
+  for (int64_t major = 0; major < sparse_major(a); major++) {
+    const int64_t end = factor_place(a->indptr->data, major + 1, wide);
+    for (int64_t k = factor_place(a->indptr->data, major, wide); k < end; k++) {
+      const int64_t from = inverse_entry_of(f, transposed, major, factor_place(a->indices->data, k, wide));
       if (from < 0)
         return ctx_fail(f->obj.ctx, DAMO_EVALUE, "the matrix has not the pattern that the factor was made with");
       memcpy(out + (size_t)k * per, x + (size_t)from * per, per * sizeof *x);

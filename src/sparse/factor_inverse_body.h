@@ -107,9 +107,9 @@ static void NAME(hermitian_step)(NAME(inverse) * z, int64_t j) {
 static T NAME(entry)(const NAME(inverse) * z, int64_t row, int64_t column) {
   if (row == column) return z->diagonal[row];
   const bool below = row > column;
-  const int64_t line = below ? column : row, want = below ? row : column;
+  const int64_t major = below ? column : row, want = below ? row : column;
   const int64_t *p = below ? z->up : z->lu->lp, *i = below ? z->ui : z->lu->li;
-  const int64_t k = inverse_find_place(i, p[line], p[line + 1], want);
+  const int64_t k = inverse_find_place(i, p[major], p[major + 1], want);
   if (k < 0) return 0;
   if (below) return z->low[k];
   return z->high ? z->high[k] : CONJ(z->low[k]);
@@ -132,8 +132,8 @@ static damo_status NAME(selected)(damo_ctx *ctx, const factor_matrix *m, const f
                                   bool *complete) {
   const bool hermitian = lu->up == NULL;
   const size_t n = (size_t)lu->n, nl = (size_t)lu->lp[n], nu = hermitian ? nl : (size_t)lu->up[n];
-  const size_t values = nu + (hermitian ? 0 : nl) + 3 * n, room = values * sizeof(T) + 4 * n * sizeof(int64_t);
-  char *block = mem_alloc(ctx, room);
+  const size_t values = nu + (hermitian ? 0 : nl) + 3 * n, bytes = values * sizeof(T) + 4 * n * sizeof(int64_t);
+  char *block = mem_alloc(ctx, bytes);
   if (!block) return DAMO_EMEMORY;
   NAME(inverse)
   z = {.lu = lu,
@@ -163,6 +163,6 @@ static damo_status NAME(selected)(damo_ctx *ctx, const factor_matrix *m, const f
   }
   *complete = z.missing == 0;
   NAME(collect)(&z, m, row_step, column_step, (T *)(void *)out);
-  mem_free(ctx, block, room);
+  mem_free(ctx, block, bytes);
   return DAMO_OK;
 }

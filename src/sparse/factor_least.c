@@ -32,7 +32,7 @@ static damo_array *least_zeros_like(const damo_factor *f, const damo_array *b, i
 /* The residuals of k columns (of the back end) take the place of their right sides. */
 static void least_to_residuals(const damo_factor *f, const factor_block *w, int64_t k, int64_t n, int64_t m) {
   const size_t per = f->m.cplx ? 2 : 1;
-  double *r = w->room, *s = w->room + (size_t)n * per;
+  double *r = w->workspace, *s = w->workspace + (size_t)n * per;
   for (int64_t c = 0; c < k; c++) {
     double *b = w->b + (size_t)(c * n) * per;
     factor_fns_of(&f->m)->residual(&f->m, f->conjugated, f->conjugated, w->x + (size_t)(c * m) * per, b, r, s, NULL);
@@ -89,7 +89,7 @@ static damo_status least_gap_dense(damo_factor *f, factor_system system, const d
   DAMO_TRY(factor_block_init(f, &w, n, m, width, cplx));
   factor_block of_b = w;
   of_b.b = w.x;
-  double *r = w.room, *s = w.room + longer;
+  double *r = w.workspace, *s = w.workspace + longer;
   for (int64_t from = 0; from < width; from += w.k) {
     const int64_t k = width - from < w.k ? width - from : w.k, columns = factor_block_columns(&w, k);
     factor_block_load(&w, n, (const double *)(const void *)x->data, cplx, width, from, k);

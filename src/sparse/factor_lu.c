@@ -18,8 +18,8 @@ void factor_pivots_multiply(factor_pivots *out, zdouble number) {
     out->sign.re *= sign, out->sign.im *= sign;
     return;
   }
-  const zdouble turned = zmul(zpair(out->sign.re, out->sign.im), number / size);
-  out->sign = (damo_c128){creal(turned), cimag(turned)};
+  const zdouble rotated = zmul(zpair(out->sign.re, out->sign.im), number / size);
+  out->sign = (damo_c128){creal(rotated), cimag(rotated)};
 }
 
 int factor_permutation_sign(damo_ctx *ctx, const void *p, int64_t n, bool wide) {
@@ -41,14 +41,14 @@ int factor_permutation_sign(damo_ctx *ctx, const void *p, int64_t n, bool wide) 
 
 damo_status factor_lu_new(damo_ctx *ctx, factor_lu *lu, int64_t n, bool cplx, bool hermitian, size_t l, size_t u,
                           bool scaled) {
-  const size_t lines = (size_t)n + 1, entry = cplx ? sizeof(zdouble) : sizeof(double);
-  *lu = (factor_lu){.n = n, .cplx = cplx, .l_room = l, .u_room = u};
-  bool ok = (lu->lp = mem_alloc(ctx, lines * sizeof(int64_t))) && (lu->li = mem_alloc(ctx, l * sizeof(int64_t))) &&
+  const size_t n_ends = (size_t)n + 1, entry = cplx ? sizeof(zdouble) : sizeof(double);
+  *lu = (factor_lu){.n = n, .cplx = cplx, .l_capacity = l, .u_capacity = u};
+  bool ok = (lu->lp = mem_alloc(ctx, n_ends * sizeof(int64_t))) && (lu->li = mem_alloc(ctx, l * sizeof(int64_t))) &&
             (lu->lx = mem_alloc(ctx, l * entry)) && (lu->d = mem_alloc(ctx, (size_t)n * entry)) &&
             (lu->p = mem_alloc(ctx, (size_t)n * sizeof(int64_t))) &&
             (lu->q = mem_alloc(ctx, (size_t)n * sizeof(int64_t)));
   if (ok && !hermitian) {
-    ok = (lu->up = mem_alloc(ctx, lines * sizeof(int64_t))) && (lu->ui = mem_alloc(ctx, u * sizeof(int64_t))) &&
+    ok = (lu->up = mem_alloc(ctx, n_ends * sizeof(int64_t))) && (lu->ui = mem_alloc(ctx, u * sizeof(int64_t))) &&
          (lu->ux = mem_alloc(ctx, u * entry));
   }
   if (ok && scaled) ok = (lu->r = mem_alloc(ctx, (size_t)n * sizeof(double))) != NULL;
@@ -56,13 +56,13 @@ damo_status factor_lu_new(damo_ctx *ctx, factor_lu *lu, int64_t n, bool cplx, bo
 }
 
 void factor_lu_clear(damo_ctx *ctx, factor_lu *lu) {
-  const size_t n = (size_t)lu->n, lines = n + 1, entry = lu->cplx ? sizeof(zdouble) : sizeof(double);
-  mem_free(ctx, lu->lp, lines * sizeof(int64_t));
-  mem_free(ctx, lu->li, lu->l_room * sizeof(int64_t));
-  mem_free(ctx, lu->lx, lu->l_room * entry);
-  mem_free(ctx, lu->up, lines * sizeof(int64_t));
-  mem_free(ctx, lu->ui, lu->u_room * sizeof(int64_t));
-  mem_free(ctx, lu->ux, lu->u_room * entry);
+  const size_t n = (size_t)lu->n, n_ends = n + 1, entry = lu->cplx ? sizeof(zdouble) : sizeof(double);
+  mem_free(ctx, lu->lp, n_ends * sizeof(int64_t));
+  mem_free(ctx, lu->li, lu->l_capacity * sizeof(int64_t));
+  mem_free(ctx, lu->lx, lu->l_capacity * entry);
+  mem_free(ctx, lu->up, n_ends * sizeof(int64_t));
+  mem_free(ctx, lu->ui, lu->u_capacity * sizeof(int64_t));
+  mem_free(ctx, lu->ux, lu->u_capacity * entry);
   mem_free(ctx, lu->d, n * entry);
   mem_free(ctx, lu->p, n * sizeof(int64_t));
   mem_free(ctx, lu->q, n * sizeof(int64_t));
@@ -82,10 +82,10 @@ static void lu_lists_transpose(int64_t n, int64_t per, const lu_lists *src, lu_l
   memset(next, 0, ((size_t)n + 1) * sizeof *next);
   for (int64_t k = 0; k < src->ends[n]; k++) next[src->at[k] + 1]++;
   for (int64_t k = 0; k < n; k++) next[k + 1] += next[k];
-  for (int64_t line = 0; line < n; line++) {
-    for (int64_t k = src->ends[line]; k < src->ends[line + 1]; k++) {
+  for (int64_t major = 0; major < n; major++) {
+    for (int64_t k = src->ends[major]; k < src->ends[major + 1]; k++) {
       const int64_t to = next[src->at[k]]++;
-      dst->at[to] = line;
+      dst->at[to] = major;
       for (int64_t c = 0; c < per; c++) dst->x[to * per + c] = src->x[k * per + c];
     }
   }
@@ -97,12 +97,12 @@ static void lu_lists_transpose(int64_t n, int64_t per, const lu_lists *src, lu_l
 static void lu_lists_read(int64_t n, bool cplx, bool wide, const void *p, const void *i, const double *x,
                           const double *z, lu_lists *out) {
   int64_t to = 0;
-  for (int64_t line = 0; line < n; line++) {
-    const int64_t from = factor_place(p, line, wide), end = factor_place(p, line + 1, wide);
-    out->ends[line] = to;
+  for (int64_t major = 0; major < n; major++) {
+    const int64_t from = factor_place(p, major, wide), end = factor_place(p, major + 1, wide);
+    out->ends[major] = to;
     for (int64_t k = from; k < end; k++) {
       const int64_t at = factor_place(i, k, wide);
-      if (at == line) continue;
+      if (at == major) continue;
       out->at[to] = at;
       if (!cplx) {
         out->x[to++] = x[k];
@@ -132,11 +132,11 @@ static void lu_divide_rows(factor_lu *lu) {
 damo_status factor_lu_take(damo_ctx *ctx, factor_lu *lu, bool upper, bool by_rows, bool wide, const void *p,
                            const void *i, const double *x, const double *z) {
   const int64_t per = lu->cplx ? 2 : 1, n = lu->n;
-  const size_t most = upper ? lu->u_room : lu->l_room, lines = ((size_t)n + 1) * sizeof(int64_t);
-  const size_t room = lines + most * (sizeof(int64_t) + (size_t)per * sizeof(double));
-  char *block = mem_alloc(ctx, room);
+  const size_t most = upper ? lu->u_capacity : lu->l_capacity, ends_size = ((size_t)n + 1) * sizeof(int64_t);
+  const size_t bytes = ends_size + most * (sizeof(int64_t) + (size_t)per * sizeof(double));
+  char *block = mem_alloc(ctx, bytes);
   if (!block) return DAMO_EMEMORY;
-  lu_lists spare = {(int64_t *)(void *)block, (int64_t *)(void *)(block + lines), NULL};
+  lu_lists spare = {(int64_t *)(void *)block, (int64_t *)(void *)(block + ends_size), NULL};
   spare.x = (double *)(void *)(spare.at + most);
   lu_lists own = upper ? (lu_lists){lu->up, lu->ui, lu->ux} : (lu_lists){lu->lp, lu->li, lu->lx};
   /* Each turn sorts; one changes rows into columns. */
@@ -147,7 +147,7 @@ damo_status factor_lu_take(damo_ctx *ctx, factor_lu *lu, bool upper, bool by_row
     lu_lists_read(n, lu->cplx, wide, p, i, x, z, &spare);
   }
   lu_lists_transpose(n, per, &spare, &own);
-  mem_free(ctx, block, room);
+  mem_free(ctx, block, bytes);
   if (upper) lu_divide_rows(lu);
   return DAMO_OK;
 }

@@ -213,8 +213,8 @@ static damo_status rcond_refine_bound(rcond_search *s, bool well, double enough,
 /* Well: by all steps. Else one solve or two. */
 static damo_status rcond_estimate(damo_factor *f, bool well, double epsilon) {
   const int64_t n = f->m.cols, per = f->m.cplx ? 2 : 1;
-  const size_t room = (size_t)(n * (3 + per)) * sizeof(double);
-  double *work = mem_alloc(f->obj.ctx, room), inverse = INFINITY, bound = 0;
+  const size_t bytes = (size_t)(n * (3 + per)) * sizeof(double);
+  double *work = mem_alloc(f->obj.ctx, bytes), inverse = INFINITY, bound = 0;
   if (!work) return DAMO_EMEMORY;
   rcond_search s = {.f = f, .n = n, .per = per, .x = work + 3 * n};
   int64_t at = 0;
@@ -228,7 +228,7 @@ static damo_status rcond_estimate(damo_factor *f, bool well, double epsilon) {
     norm = rcond_matrix_norm(&s, work);
     status = rcond_refine_bound(&s, well, 1 / (norm * epsilon * RCOND_FAR), bound, at, &inverse);
   }
-  mem_free(f->obj.ctx, work, room);
+  mem_free(f->obj.ctx, work, bytes);
   if (status != DAMO_OK) return status;
   f->rcond = 1 / norm / inverse;
   if (!(f->rcond >= 0)) f->rcond = 0;

@@ -72,16 +72,16 @@ static damo_status factor_refine(damo_factor *f, factor_system system, double *x
   return DAMO_OK;
 }
 
-/* k columns of b into x; room: entries of 3 columns. */
+/* k columns of b into x; workspace: entries of 3 columns. */
 static damo_status factor_solve_block(damo_factor *f, factor_system system, int64_t k, const double *b, double *x,
-                                      double *room, double *worst) {
+                                      double *workspace, double *worst) {
   const size_t n = (size_t)f->m.cols * (f->m.cplx ? 2 : 1);
   memcpy(x, b, n * (size_t)k * sizeof *x);
   DAMO_TRY(factor_raw_solve(f, system, k, x));
   *worst = 0;
   for (int64_t c = 0; f->refines && c < k; c++) {
     const size_t at = n * (size_t)c;
-    DAMO_TRY(factor_refine(f, system, x + at, b + at, room, room + n, room + 2 * n, worst));
+    DAMO_TRY(factor_refine(f, system, x + at, b + at, workspace, workspace + n, workspace + 2 * n, worst));
   }
   return DAMO_OK;
 }
@@ -98,12 +98,12 @@ static damo_status factor_factorize_carefully(damo_factor *f) {
 }
 
 static damo_status factor_solve_refined(damo_factor *f, factor_system system, int64_t k, const double *b, double *x,
-                                        double *room) {
+                                        double *workspace) {
   double worst;
-  DAMO_TRY(factor_solve_block(f, system, k, b, x, room, &worst));
+  DAMO_TRY(factor_solve_block(f, system, k, b, x, workspace, &worst));
   if (worst <= RESCUE_ABOVE || f->choose_pivots || f->backend->hermitian) return DAMO_OK;
   DAMO_TRY(factor_factorize_carefully(f));
-  return factor_solve_block(f, system, k, b, x, room, &worst);
+  return factor_solve_block(f, system, k, b, x, workspace, &worst);
 }
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
@@ -128,7 +128,7 @@ static damo_status factor_solve_block_init(damo_factor *f, factor_system system,
 static damo_status factor_solve_block_run(damo_factor *f, factor_system system, factor_block *w, int64_t k) {
   const int64_t columns = factor_block_columns(w, k);
   if (f->least) return factor_apply_block(f, system, w, columns);
-  return factor_solve_refined(f, system, columns, w->b, w->x, w->room);
+  return factor_solve_refined(f, system, columns, w->b, w->x, w->workspace);
 }
 
 /* ---- Dense right sides ------------------------------------------------------------------------------------------- */
@@ -202,13 +202,13 @@ damo_array *factor_solve(damo_factor *f, factor_system system, const damo_array 
 /* Entries as they are found, by columns. */
 typedef struct found_entries {
   damo_ctx *ctx;
-  int64_t n, room;
+  int64_t n, capacity;
   int64_t *rows, *cols;
   damo_c128 *values;
 } found_entries;
 
 static damo_status found_entries_grow(found_entries *v) {
-  const size_t had = (size_t)v->room, now = had ? 2 * had : 256;
+  const size_t had = (size_t)v->capacity, now = had ? 2 * had : 256;
   int64_t *rows = mem_realloc(v->ctx, v->rows, had * sizeof *rows, now * sizeof *rows);
   if (!rows) return DAMO_EMEMORY;
   v->rows = rows;
@@ -228,12 +228,12 @@ static damo_status found_entries_grow(found_entries *v) {
     return DAMO_EMEMORY;
   }
   v->values = values;
-  v->room = (int64_t)now;
+  v->capacity = (int64_t)now;
   return DAMO_OK;
 }
 
 static void found_entries_clear(found_entries *v) {
-  const size_t n = (size_t)v->room;
+  const size_t n = (size_t)v->capacity;
   mem_free(v->ctx, v->rows, n * sizeof *v->rows);
   mem_free(v->ctx, v->cols, n * sizeof *v->cols);
   mem_free(v->ctx, v->values, n * sizeof *v->values);
@@ -245,7 +245,7 @@ static damo_status found_entries_take(found_entries *v, const factor_block *w, i
     for (int64_t i = 0; i < n; i++) {
       const damo_c128 x = factor_block_get(w, w->x, n, i, c);
       if (x.re == 0 && x.im == 0) continue;
-      if (v->n == v->room) DAMO_TRY(found_entries_grow(v));
+      if (v->n == v->capacity) DAMO_TRY(found_entries_grow(v));
       v->rows[v->n] = i, v->cols[v->n] = from + c;
       v->values[v->n++] = x;
     }

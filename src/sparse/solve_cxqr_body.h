@@ -7,11 +7,11 @@
 typedef struct NAME(cxqr) {
   SYMBOLIC *s;
   NUMERIC *n;
-  SPARSE part;   /* the columns kept; own arrays, or M's */
-  int64_t *kept; /* their places in M; NULL: all */
-  size_t room;   /* bytes of the arrays of `part` and `kept`, one block at kept */
-  T *work;       /* s->m2 */
-  size_t work_room;
+  SPARSE part;      /* the columns kept; own arrays, or M's */
+  int64_t *kept;    /* their places in M; NULL: all */
+  size_t kept_size; /* bytes of the arrays of `part` and `kept`, one block at kept */
+  T *work;          /* s->m2 */
+  size_t work_size;
 } NAME(cxqr);
 
 static void NAME(cxqr_drop)(damo_factor *f) {
@@ -19,8 +19,8 @@ static void NAME(cxqr_drop)(damo_factor *f) {
   damo_ctx *ctx = f->obj.ctx;
   CS(nfree)(c->n);
   CS(sfree)(c->s);
-  mem_free(ctx, c->kept, c->room);
-  mem_free(ctx, c->work, c->work_room);
+  mem_free(ctx, c->kept, c->kept_size);
+  mem_free(ctx, c->work, c->work_size);
   *c = (NAME(cxqr)){0};
 }
 
@@ -37,8 +37,8 @@ static damo_status NAME(cxqr_order)(damo_factor *f) {
   const I order = c->part.m < 2 * (int64_t)c->part.n ? 3 : 2;
   c->s = CS(sqr)(order, &c->part, 1);
   if (!c->s) return factor_fail_memory(f);
-  c->work_room = (size_t)(c->s->m2 > c->part.n ? c->s->m2 : c->part.n) * sizeof(T);
-  c->work = mem_alloc(f->obj.ctx, c->work_room);
+  c->work_size = (size_t)(c->s->m2 > c->part.n ? c->s->m2 : c->part.n) * sizeof(T);
+  c->work = mem_alloc(f->obj.ctx, c->work_size);
   return c->work ? DAMO_OK : DAMO_EMEMORY;
 }
 
@@ -56,13 +56,13 @@ static damo_status NAME(cxqr_keep)(damo_factor *f, const int64_t *list, int64_t 
   const SPARSE m = NAME(cx_matrix)(&f->m);
   size_t entries = 0;
   for (int64_t k = 0; k < n; k++) entries += (size_t)(m.p[list[k] + 1] - m.p[list[k]]);
-  const size_t lines = (size_t)n + 1;
-  const size_t room = entries * sizeof(T) + lines * sizeof(int64_t) + (lines + entries) * sizeof(I);
-  char *block = mem_alloc(f->obj.ctx, room);
+  const size_t n_pointers = (size_t)n + 1;
+  const size_t bytes = entries * sizeof(T) + n_pointers * sizeof(int64_t) + (n_pointers + entries) * sizeof(I);
+  char *block = mem_alloc(f->obj.ctx, bytes);
   if (!block) return DAMO_EMEMORY;
   int64_t *kept = (int64_t *)(void *)block;
-  T *x = (T *)(void *)(kept + lines);
-  I *p = (I *)(void *)(x + entries), *i = p + lines, at = 0;
+  T *x = (T *)(void *)(kept + n_pointers);
+  I *p = (I *)(void *)(x + entries), *i = p + n_pointers, at = 0;
   for (int64_t k = 0; k < n; k++) {
     p[k] = at;
     kept[k] = list[k];
@@ -72,7 +72,7 @@ static damo_status NAME(cxqr_keep)(damo_factor *f, const int64_t *list, int64_t 
   NAME(cxqr_drop)(f);
   c->part = (SPARSE){.nzmax = at, .m = m.m, .n = (I)n, .p = p, .i = i, .x = x, .nz = -1};
   c->kept = kept;
-  c->room = room;
+  c->kept_size = bytes;
   return DAMO_OK;
 }
 
@@ -129,8 +129,8 @@ static damo_status NAME(cxqr_factorize)(damo_factor *f) {
   }
   c->part.x = (T *)(void *)f->m.x;
   c->part.p = (I *)(void *)f->m.indptr->data, c->part.i = (I *)(void *)f->m.indices->data;
-  const size_t n = (size_t)f->m.cols, room = n * (sizeof(int64_t) + 1);
-  int64_t *list = mem_alloc(ctx, room);
+  const size_t n = (size_t)f->m.cols, bytes = n * (sizeof(int64_t) + 1);
+  int64_t *list = mem_alloc(ctx, bytes);
   if (!list) return DAMO_EMEMORY;
   const double tolerance = NAME(cxqr_tolerance)(f);
   damo_status status = NAME(cxqr_numbers)(f);
@@ -142,7 +142,7 @@ static damo_status NAME(cxqr_factorize)(damo_factor *f) {
     if (status == DAMO_OK) status = NAME(cxqr_order)(f);
     if (status == DAMO_OK) status = NAME(cxqr_numbers)(f);
   }
-  mem_free(ctx, list, room);
+  mem_free(ctx, list, bytes);
   return status;
 }
 
@@ -172,7 +172,7 @@ static damo_status NAME(cxqr_apply)(damo_factor *f, bool adjoint, int64_t k, con
       memset(x, 0, (size_t)(adjoint ? rows : cols) * sizeof *x);
       continue;
     }
-    memset(c->work, 0, c->work_room);
+    memset(c->work, 0, c->work_size);
     if (adjoint) {
       NAME(cxqr_to_r)(c, b, c->work);
       CS(utsolve)(c->n->U, c->work);

@@ -380,12 +380,12 @@ static void NAME(klu_solve_transposed)(const damo_factor *f, double *b) {
 
 static damo_status NAME(klu_solve_vector)(const damo_factor *f, factor_system system, double *x) {
   NAME(klu) *s = f->state;
-  const bool turned = system != FACTOR_A;
+  const bool transposed = system != FACTOR_A;
   if (!s->flow && s->solves++ == SOLVES_BEFORE_PACKING) DAMO_TRY(NAME(klu_pack)(f));
   if (s->flow)
-    (turned ? NAME(klu_solve_packed_transposed) : NAME(klu_solve_packed))(f, x);
+    (transposed ? NAME(klu_solve_packed_transposed) : NAME(klu_solve_packed))(f, x);
   else
-    (turned ? NAME(klu_solve_transposed) : NAME(klu_solve_one))(f, x);
+    (transposed ? NAME(klu_solve_transposed) : NAME(klu_solve_one))(f, x);
   return DAMO_OK;
 }
 
@@ -441,8 +441,8 @@ static damo_status NAME(klu_extract)(damo_factor *f, factor_lu *lu) {
   damo_ctx *ctx = f->obj.ctx;
   const bool cplx = f->m.cplx, wide = sizeof(I) == 8;
   const size_t n = (size_t)f->m.cols, l = (size_t)num->lnz, u = (size_t)num->unz, most = l > u ? l : u;
-  const size_t room = (n + 1 + most) * sizeof(I) + most * 2 * sizeof(double);
-  char *block = mem_alloc(ctx, room);
+  const size_t bytes = (n + 1 + most) * sizeof(I) + most * 2 * sizeof(double);
+  char *block = mem_alloc(ctx, bytes);
   if (!block) return DAMO_EMEMORY;
   double *x = (double *)(void *)block, *y = x + most, *z = cplx ? y : NULL;
   I *p = (I *)(void *)(y + most), *i = p + n + 1;
@@ -464,6 +464,6 @@ static damo_status NAME(klu_extract)(damo_factor *f, factor_lu *lu) {
   NAME(klu_extract_part)(s, cplx, true, p, i, x, z);
   status = factor_lu_take(ctx, lu, true, false, wide, p, i, x, z);
 done:
-  mem_free(ctx, block, room);
+  mem_free(ctx, block, bytes);
   return status;
 }

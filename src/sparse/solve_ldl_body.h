@@ -1,7 +1,7 @@
 /* solve_ldl_body: LDLᵀ for one index type I. Included with N (names a function), LDL (LDL's name for it), AMD. */
 
 typedef struct NAME(ldl) {
-  size_t room, factor_room; /* bytes at perm; at lx */
+  size_t size, factor_size; /* bytes at perm; at lx */
   I *perm, *inverse, *parent, *counts, *flag, *pattern, *lp;
   double *d, *work, *lx;
   I *li;
@@ -10,8 +10,8 @@ typedef struct NAME(ldl) {
 static void NAME(ldl_free)(damo_factor *f) {
   NAME(ldl) *s = f->state;
   if (!s) return;
-  mem_free(f->obj.ctx, s->d, s->room);
-  mem_free(f->obj.ctx, s->lx, s->factor_room);
+  mem_free(f->obj.ctx, s->d, s->size);
+  mem_free(f->obj.ctx, s->lx, s->factor_size);
   mem_free(f->obj.ctx, s, sizeof *s);
   f->state = NULL;
 }
@@ -25,8 +25,8 @@ static damo_status NAME(ldl_analyze)(damo_factor *f) {
   if (!s) return DAMO_EMEMORY;
   f->state = s;
   const size_t n = (size_t)f->m.cols;
-  s->room = 2 * n * sizeof(double) + (7 * n + 1) * sizeof(I);
-  s->d = mem_alloc(ctx, s->room);
+  s->size = 2 * n * sizeof(double) + (7 * n + 1) * sizeof(I);
+  s->d = mem_alloc(ctx, s->size);
   if (!s->d) return DAMO_EMEMORY;
   s->work = s->d + n;
   s->perm = (I *)(void *)(s->work + n);
@@ -37,8 +37,8 @@ static damo_status NAME(ldl_analyze)(damo_factor *f) {
   if (verdict == AMD_OUT_OF_MEMORY) return factor_fail_memory(f);
   LDL(symbolic)((I)n, p, i, s->lp, s->parent, s->counts, s->flag, s->perm, s->inverse);
   if (s->lp[n] < 0) return factor_fail_size(f);
-  s->factor_room = (size_t)s->lp[n] * (sizeof(double) + sizeof(I));
-  s->lx = mem_alloc(ctx, s->factor_room);
+  s->factor_size = (size_t)s->lp[n] * (sizeof(double) + sizeof(I));
+  s->lx = mem_alloc(ctx, s->factor_size);
   if (!s->lx) return DAMO_EMEMORY;
   s->li = (I *)(void *)(s->lx + s->lp[n]);
   return DAMO_OK;

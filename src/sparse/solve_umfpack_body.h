@@ -69,8 +69,8 @@ static damo_status NAME(umf_pivots)(damo_factor *f, bool want_log, factor_pivots
   NAME(umf) *s = f->state;
   damo_ctx *ctx = f->obj.ctx;
   const bool z = f->m.cplx;
-  const size_t n = (size_t)f->m.cols, room = n * (factor_entry(&f->m) + 2 * sizeof(I));
-  char *block = mem_alloc(ctx, room);
+  const size_t n = (size_t)f->m.cols, bytes = n * (factor_entry(&f->m) + 2 * sizeof(I));
+  char *block = mem_alloc(ctx, bytes);
   if (!block) return DAMO_EMEMORY;
   double *d = (double *)(void *)block;
   I *p = (I *)(void *)(block + n * factor_entry(&f->m)), *q = p + n, recip = 0;
@@ -79,7 +79,7 @@ static damo_status NAME(umf_pivots)(damo_factor *f, bool want_log, factor_pivots
            : UM(get_numeric)(NULL, NULL, NULL, NULL, NULL, NULL, p, q, d, &recip, NULL, s->numeric));
   for (size_t k = 0; k < n && status == DAMO_OK; k++)
     factor_pivots_add(out, z ? hypot(d[2 * k], d[2 * k + 1]) : fabs(d[k]), (int64_t)k, p[k], q[k]);
-  mem_free(ctx, block, room);
+  mem_free(ctx, block, bytes);
   if (status != DAMO_OK || !want_log) return status;
   double m[2] = {0, 0}, e = 0, info[UMFPACK_INFO];
   const int64_t verdict =
@@ -143,8 +143,8 @@ static damo_status NAME(umf_extract)(damo_factor *f, factor_lu *lu) {
   else
     UM(get_lunz)(&lnz, &unz, &rows, &cols, &nz_diagonal, s->numeric);
   const size_t n = (size_t)f->m.cols, l = (size_t)lnz, u = (size_t)unz, c = z ? 2 : 1;
-  const size_t room = ((l + u) * c + n) * sizeof(double) + (2 * (n + 1) + l + u + 2 * n) * sizeof(I);
-  char *block = mem_alloc(ctx, room);
+  const size_t bytes = ((l + u) * c + n) * sizeof(double) + (2 * (n + 1) + l + u + 2 * n) * sizeof(I);
+  char *block = mem_alloc(ctx, bytes);
   if (!block) return DAMO_EMEMORY;
   double *lx = (double *)(void *)block, *ux = lx + l * c, *rs = ux + u * c;
   I *lp = (I *)(void *)(rs + n), *lj = lp + n + 1, *up = lj + l, *ui = up + n + 1, *p = ui + u, *q = p + n;
@@ -161,6 +161,6 @@ static damo_status NAME(umf_extract)(damo_factor *f, factor_lu *lu) {
   status = factor_lu_take(ctx, lu, false, true, is_wide, lp, lj, lx, NULL);
   if (status == DAMO_OK) status = factor_lu_take(ctx, lu, true, false, is_wide, up, ui, ux, NULL);
 done:
-  mem_free(ctx, block, room);
+  mem_free(ctx, block, bytes);
   return status;
 }

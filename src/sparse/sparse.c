@@ -280,10 +280,10 @@ damo_sparse *damo_sparse_new(damo_ctx *ctx, damo_format format, damo_dtype dtype
       ctx_check_list(ctx, func, "data", data, nnz) != DAMO_OK) {
     return NULL;
   }
-  const int64_t lines = (format == DAMO_CSR ? rows : cols) + 1;
+  const int64_t n_pointers = (format == DAMO_CSR ? rows : cols) + 1;
   damo_array *val = damo_array_from(ctx, dtype, 1, &nnz, data);
   damo_array *idx = val ? damo_array_from(ctx, DAMO_INT64, 1, &nnz, indices) : NULL;
-  damo_array *ptr = idx ? damo_array_from(ctx, DAMO_INT64, 1, &lines, indptr) : NULL;
+  damo_array *ptr = idx ? damo_array_from(ctx, DAMO_INT64, 1, &n_pointers, indptr) : NULL;
   damo_sparse *a = NULL;
   if (ptr) a = sparse_from_parts(ctx, format, (const int64_t[]){rows, cols}, val, idx, ptr, DAMO_INT32);
   damo_release(val);

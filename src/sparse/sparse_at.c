@@ -84,9 +84,9 @@ static void sp_pair_run(const damo_sparse *from, int64_t p, int64_t p_end, const
   }
 }
 
-static void sp_pair_major(const damo_sparse *from, const damo_sparse *to, int64_t line, damo_array *out) {
-  int64_t p = sp_index_values(from->indptr)[line], q = sp_index_values(to->indptr)[line];
-  const int64_t p_last = sp_index_values(from->indptr)[line + 1], q_last = sp_index_values(to->indptr)[line + 1];
+static void sp_pair_major(const damo_sparse *from, const damo_sparse *to, int64_t major, damo_array *out) {
+  int64_t p = sp_index_values(from->indptr)[major], q = sp_index_values(to->indptr)[major];
+  const int64_t p_last = sp_index_values(from->indptr)[major + 1], q_last = sp_index_values(to->indptr)[major + 1];
   while (p < p_last && q < q_last) {
     const int64_t i = sp_index_values(from->indices)[p], j = sp_index_values(to->indices)[q];
     const int64_t p_end = sp_run_end(from, p, p_last), q_end = sp_run_end(to, q, q_last);
@@ -100,7 +100,7 @@ damo_array *sparse_pair(damo_sparse *g, const damo_sparse *x) {
   if (sp_at_check_shapes(x, g->shape) != DAMO_OK) return NULL;
   damo_sparse *to = sp_numbered(x), *from = to ? sp_in_order(g, sparse_format(x)) : NULL;
   damo_array *out = from ? damo_array_new(x->obj.ctx, sparse_dtype(g), 1, &(int64_t){sparse_nnz(x)}) : NULL;
-  for (int64_t line = 0; out && line < sparse_major(x); line++) sp_pair_major(from, to, line, out);
+  for (int64_t major = 0; out && major < sparse_major(x); major++) sp_pair_major(from, to, major, out);
   damo_release(to);
   damo_release(from);
   return out;

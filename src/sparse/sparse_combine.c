@@ -122,12 +122,12 @@ damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s) {
 damo_status sparse_reduce_entries(const damo_sparse *a, reduce_kind kind, void *out) {
   const damo_dtype in = sparse_dtype(a);
   const int64_t nnz = sparse_nnz(a), stride = (int64_t)dtype_size(in);
-  const size_t room = reduce_workspace(kind, in, 1, &nnz, 1) + 64;
-  char *work = mem_alloc(a->obj.ctx, room);
+  const size_t bytes = reduce_workspace(kind, in, 1, &nnz, 1) + 64;
+  char *work = mem_alloc(a->obj.ctx, bytes);
   if (!work) return DAMO_EMEMORY;
   char *aligned = (char *)(((uintptr_t)work + 63) & ~(uintptr_t)63);
   kernel_reduce(kind, in, a->data->data, 1, &nnz, &stride, 1, out, aligned);
-  mem_free(a->obj.ctx, work, room);
+  mem_free(a->obj.ctx, work, bytes);
   return DAMO_OK;
 }
 

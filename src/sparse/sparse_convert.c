@@ -89,8 +89,8 @@ static damo_sparse *sp_uninitialized_copy(const damo_sparse *a, bool sort) {
   damo_ctx *ctx = a->obj.ctx;
   const int64_t nnz = sparse_nnz(a);
   const sparse_raw raw = sparse_raw_of(a);
-  const size_t room = sort ? move_fns_of(a)->sort_room(index_fns_of(a)->longest(&raw)) : 0;
-  void *work = sort ? mem_alloc(ctx, room) : NULL;
+  const size_t bytes = sort ? move_fns_of(a)->sort_workspace(index_fns_of(a)->longest(&raw)) : 0;
+  void *work = sort ? mem_alloc(ctx, bytes) : NULL;
   if (sort && !work) return NULL;
   damo_sparse *b = sparse_empty(ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), a->shape, nnz);
   if (b) {
@@ -102,7 +102,7 @@ static damo_sparse *sp_uninitialized_copy(const damo_sparse *a, bool sort) {
       memcpy(b->data->data, a->data->data, (size_t)nnz * dtype_size(sparse_dtype(a)));
     }
   }
-  if (work) mem_free(ctx, work, room);
+  if (work) mem_free(ctx, work, bytes);
   return b;
 }
 

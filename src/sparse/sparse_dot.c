@@ -49,14 +49,14 @@ damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alph
   if (y) {
     const sparse_product p = {same, transposed, false, alpha ? factor : NULL, xc, onto ? y : NULL, y, NULL};
     const size_t size = sparse_product_room(&p);
-    void *room = size > 0 ? mem_alloc(a->obj.ctx, size) : NULL;
-    if (size > 0 && !room) {
+    void *workspace = size > 0 ? mem_alloc(a->obj.ctx, size) : NULL;
+    if (size > 0 && !workspace) {
       damo_release(y);
       y = NULL;
     } else {
-      sparse_product_run(&p, room);
+      sparse_product_run(&p, workspace);
     }
-    if (room) mem_free(a->obj.ctx, room, size);
+    if (workspace) mem_free(a->obj.ctx, workspace, size);
   }
   damo_release(same);
   damo_release(xc);
@@ -113,7 +113,7 @@ damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array
 static damo_sparse *sp_full(const damo_array *x, damo_format format) {
   damo_ctx *ctx = x->obj.ctx;
   const int64_t *shape = array_shape(x), major = shape[format == DAMO_CSC], minor = shape[format == DAMO_CSR];
-  const int64_t turned[2] = {major, minor},
+  const int64_t transposed[2] = {major, minor},
                 step[2] = {array_strides(x)[format == DAMO_CSC], array_strides(x)[format == DAMO_CSR]};
   damo_sparse *out = sparse_empty(ctx, format, array_dtype(x), DAMO_INT64, shape, array_size(x));
   if (!out) return NULL;
@@ -122,7 +122,7 @@ static damo_sparse *sp_full(const damo_array *x, damo_format format) {
   for (int64_t i = 0; i < major; i++) {
     for (int64_t j = 0; j < minor; j++) *idx++ = j;
   }
-  kernel_copy_nd(x->data, step, out->data->data, NULL, 2, turned, dtype_size(array_dtype(x)));
+  kernel_copy_nd(x->data, step, out->data->data, NULL, 2, transposed, dtype_size(array_dtype(x)));
   out->sorted = out->unique = true;
   return out;
 }
@@ -134,23 +134,23 @@ static bool sp_dot_result_is_small(const damo_sparse *a, const damo_array *x, bo
 }
 
 static damo_sparse *sp_dot_through_dense(damo_sparse *a, const damo_array *x, bool left) {
-  damo_array *turned = NULL, *y = NULL;
+  damo_array *transposed = NULL, *y = NULL;
   damo_sparse *out = NULL;
   const damo_format f = left ? (a->format == DAMO_CSR ? DAMO_CSC : DAMO_CSR) : sparse_format(a);
   if (left) {
     const int64_t shape[2] = {array_shape(x)[1], array_shape(x)[0]};
     const int64_t step[2] = {array_strides(x)[1], array_strides(x)[0]};
-    turned = array_view(x, 2, shape, step, 0);
-    if (!turned) return NULL;
+    transposed = array_view(x, 2, shape, step, 0);
+    if (!transposed) return NULL;
   }
-  y = sparse_dot_dense(a, left, NULL, left ? turned : x, NULL);
+  y = sparse_dot_dense(a, left, NULL, left ? transposed : x, NULL);
   if (y) out = sparse_from_dense(y, f, sparse_itype(a));
   if (out && left) {
     damo_sparse *back = sparse_transpose(out);
     damo_release(out);
     out = back;
   }
-  damo_release(turned);
+  damo_release(transposed);
   damo_release(y);
   return out;
 }

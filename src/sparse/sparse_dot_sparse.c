@@ -25,15 +25,15 @@ typedef struct spgemm_product {
 
 /* Products of the first n lines. */
 static int64_t spgemm_count_products(const spgemm_product *p, int64_t n) {
-  const sparse_raw lines = {n, p->a.minor, p->a.indptr, p->a.indices, NULL};
-  return index_fns_of(p->x)->bound_product(&lines, &p->b, 1);
+  const sparse_raw sample = {n, p->a.minor, p->a.indptr, p->a.indices, NULL};
+  return index_fns_of(p->x)->bound_product(&sample, &p->b, 1);
 }
 
 /* Room for the entries that stand and those that `products` more make, at that share. */
 static int64_t spgemm_capacity_for(const spgemm_product *p, double share, int64_t products) {
   const double rest = share * (double)products,
-               room = (double)p->at.n + rest + rest / SPGEMM_SPARE_SHARE + SPGEMM_SURE_CAPACITY;
-  return room < (double)p->most ? (int64_t)room : p->most;
+               capacity = (double)p->at.n + rest + rest / SPGEMM_SPARE_SHARE + SPGEMM_SURE_CAPACITY;
+  return capacity < (double)p->most ? (int64_t)capacity : p->most;
 }
 
 static int64_t spgemm_first_capacity(const spgemm_product *p) {
@@ -42,23 +42,23 @@ static int64_t spgemm_first_capacity(const spgemm_product *p) {
   const sparse_index_fns *f = index_fns_of(p->x);
   const int64_t of = f->bound_product(&p->a, &p->b, step), n = f->count_product(&p->a, &p->b, step, p->mark);
   memset(p->mark, 0xff, p->mark_size);
-  const int64_t room = spgemm_capacity_for(p, of > 0 ? (double)n / (double)of : 0, p->bound);
-  return room < p->bound ? room : p->bound;
+  const int64_t capacity = spgemm_capacity_for(p, of > 0 ? (double)n / (double)of : 0, p->bound);
+  return capacity < p->bound ? capacity : p->bound;
 }
 
 /* Room for the next line at least. */
 static int64_t spgemm_next_capacity(const spgemm_product *p) {
-  const int64_t done = spgemm_count_products(p, p->at.line), line = spgemm_count_products(p, p->at.line + 1) - done;
-  const int64_t least = p->at.n + (line < p->b.minor ? line : p->b.minor);
-  const int64_t room = spgemm_capacity_for(p, done > 0 ? (double)p->at.n / (double)done : 0, p->bound - done);
-  return room > least ? room : least;
+  const int64_t done = spgemm_count_products(p, p->at.major), next = spgemm_count_products(p, p->at.major + 1) - done;
+  const int64_t least = p->at.n + (next < p->b.minor ? next : p->b.minor);
+  const int64_t capacity = spgemm_capacity_for(p, done > 0 ? (double)p->at.n / (double)done : 0, p->bound - done);
+  return capacity > least ? capacity : least;
 }
 
 /* Takes `old`: its n entries, with more room. */
-static damo_sparse *spgemm_with_capacity(damo_sparse *old, int64_t n, int64_t room) {
+static damo_sparse *spgemm_with_capacity(damo_sparse *old, int64_t n, int64_t capacity) {
   const size_t index = dtype_size(sparse_itype(old));
   damo_sparse *out =
-      sparse_empty(old->obj.ctx, sparse_format(old), sparse_dtype(old), sparse_itype(old), old->shape, room);
+      sparse_empty(old->obj.ctx, sparse_format(old), sparse_dtype(old), sparse_itype(old), old->shape, capacity);
   if (out) {
     memcpy(out->indptr->data, old->indptr->data, (size_t)(sparse_major(old) + 1) * index);
     memcpy(out->indices->data, old->indices->data, (size_t)n * index);
@@ -77,19 +77,19 @@ static damo_sparse *spgemm_closed(const spgemm_product *p, damo_sparse *take) {
   return sparse_cut(take, n);
 }
 
-/* Takes `out`, which has room for at.room. NULL with *wider: past the index type. */
+/* Takes `out`, which has room for at.capacity. NULL with *wider: past the index type. */
 static damo_sparse *spgemm_filled(spgemm_product *p, damo_sparse *out, bool *wider) {
   while (out) {
     value_fns_of(p->x)->fill_product(&p->a, &p->b, p->mark, &p->at, out->indptr->data, out->indices->data,
                                      out->data->data);
-    if (p->at.line == p->a.major) return spgemm_closed(p, out);
-    p->at.room = spgemm_next_capacity(p);
-    *wider = p->at.room > p->most;
+    if (p->at.major == p->a.major) return spgemm_closed(p, out);
+    p->at.capacity = spgemm_next_capacity(p);
+    *wider = p->at.capacity > p->most;
     if (*wider) {
       damo_release(out);
       return NULL;
     }
-    out = spgemm_with_capacity(out, p->at.n, p->at.room);
+    out = spgemm_with_capacity(out, p->at.n, p->at.capacity);
   }
   return NULL;
 }
@@ -107,8 +107,8 @@ static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, 
   *wider = false;
   if (!p.mark) return NULL;
   memset(p.mark, 0xff, p.mark_size);
-  p.at.room = spgemm_first_capacity(&p);
-  damo_sparse *out = sparse_empty(ctx, format, sparse_dtype(x), sparse_itype(x), shape, p.at.room);
+  p.at.capacity = spgemm_first_capacity(&p);
+  damo_sparse *out = sparse_empty(ctx, format, sparse_dtype(x), sparse_itype(x), shape, p.at.capacity);
   out = spgemm_filled(&p, out, wider);
   if (out) out->unique = true;
   mem_free(ctx, p.mark, p.mark_size);

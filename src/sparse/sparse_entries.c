@@ -37,9 +37,9 @@ static void sp_entries_pick_dense(const damo_sparse *a, const damo_array *y, voi
 
 /* y at a's places as a vector of the loop dtype: `room` where it can be written there. */
 static damo_array *sp_entries_dense_operand(const damo_sparse *a, const damo_array *y, damo_dtype loop,
-                                            damo_array *room) {
-  const bool direct = array_dtype(y) == loop && array_dtype(room) == loop;
-  damo_array *v = direct ? damo_retain(room) : sparse_vector(a->obj.ctx, array_dtype(y), sparse_nnz(a));
+                                            damo_array *workspace) {
+  const bool direct = array_dtype(y) == loop && array_dtype(workspace) == loop;
+  damo_array *v = direct ? damo_retain(workspace) : sparse_vector(a->obj.ctx, array_dtype(y), sparse_nnz(a));
   if (!v) return NULL;
   sp_entries_pick_dense(a, y, v->data);
   damo_array *out = array_as_contiguous(v, loop);

@@ -15,7 +15,7 @@ static inline const sparse_value_fns *value_fns_of(const damo_sparse *a) {
 }
 
 /* Parts of a caller's room begin at cache lines. */
-static inline size_t room_aligned(size_t size) { return (size + 63) / 64 * 64; }
+static inline size_t workspace_aligned(size_t size) { return (size + 63) / 64 * 64; }
 
 /* Finds out `sorted` and `unique` for a matrix just made. */
 void sparse_find_flags(damo_sparse *a);

@@ -11,19 +11,19 @@ static damo_array *sp_positions_used(damo_sparse *a, int64_t *n) {
   damo_ctx *ctx = a->obj.ctx;
   const int64_t nnz = sparse_nnz(a), ends[2] = {0, nnz};
   const sparse_move_fns *move = kernel_sparse_move(true, sizeof(int64_t));
-  const size_t room = move->sort_room(nnz);
+  const size_t bytes = move->sort_workspace(nnz);
   damo_array *from = array_cast(a->indices, DAMO_INT64), *out = from ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
   damo_array *unused = out ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
-  void *work = unused ? mem_alloc(ctx, room) : NULL;
+  void *work = unused ? mem_alloc(ctx, bytes) : NULL;
   if (work) {
     int64_t *at = (int64_t *)(void *)out->data, last = -1;
-    const sparse_raw line = {1, sparse_minor(a), ends, from->data, from->data};
-    move->sort(&line, at, unused->data, work);
+    const sparse_raw raw_positions = {1, sparse_minor(a), ends, from->data, from->data};
+    move->sort(&raw_positions, at, unused->data, work);
     *n = 0;
     for (int64_t p = 0; p < nnz; p++) {
       if (at[p] != last) at[(*n)++] = last = at[p];
     }
-    mem_free(ctx, work, room);
+    mem_free(ctx, work, bytes);
   } else {
     damo_release(out);
     out = NULL;

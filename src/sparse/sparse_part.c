@@ -16,20 +16,20 @@ static sparse_range sp_plain_range(const sparse_range *r) {
 
 damo_sparse *sparse_slice(const damo_sparse *a, const sparse_range *rows, const sparse_range *cols) {
   const bool csr = a->format == DAMO_CSR;
-  const sparse_range lines = sp_plain_range(csr ? rows : cols), across = sp_plain_range(csr ? cols : rows);
+  const sparse_range majors = sp_plain_range(csr ? rows : cols), across = sp_plain_range(csr ? cols : rows);
   const int64_t shape[2] = {rows->count, cols->count};
   const sparse_raw raw = sparse_raw_of(a);
-  const bool turned = across.step < 0, backward = turned && sparse_is_canonical(a);
-  const int64_t nnz = sp_part_fns_of(a)->count_block(&raw, &lines, &across, a->sorted);
+  const bool reversed = across.step < 0, backward = reversed && sparse_is_canonical(a);
+  const int64_t nnz = sp_part_fns_of(a)->count_block(&raw, &majors, &across, a->sorted);
   damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), shape, nnz);
   if (!out) return NULL;
-  if (across.count == a->shape[csr] && !turned) {
-    move_fns_of(a)->take_range(&raw, &lines, out->indptr->data, out->indices->data, out->data->data);
+  if (across.count == a->shape[csr] && !reversed) {
+    move_fns_of(a)->take_range(&raw, &majors, out->indptr->data, out->indices->data, out->data->data);
   } else {
-    sp_part_fns_of(a)->fill_block(&raw, &lines, &across, a->sorted, backward, nnz, out->indptr->data,
+    sp_part_fns_of(a)->fill_block(&raw, &majors, &across, a->sorted, backward, nnz, out->indptr->data,
                                   out->indices->data, out->data->data);
   }
-  out->sorted = a->sorted && (backward || !turned);
+  out->sorted = a->sorted && (backward || !reversed);
   out->unique = a->unique;
   return out;
 }
@@ -46,27 +46,27 @@ static damo_status sp_check_list(const damo_sparse *a, int axis, const damo_arra
 
 /* Names the first place that is outside; OK when none is. */
 static damo_status sp_check_positions(const damo_sparse *a, int axis, const damo_array *list) {
-  const int64_t *at = (const int64_t *)(void *)list->data, n = array_size(list), lines = a->shape[axis];
+  const int64_t *at = (const int64_t *)(void *)list->data, n = array_size(list), majors = a->shape[axis];
   for (int64_t i = 0; i < n; i++) {
-    if ((uint64_t)at[i] < (uint64_t)lines) continue;
+    if ((uint64_t)at[i] < (uint64_t)majors) continue;
     return ctx_fail(a->obj.ctx, DAMO_EINDEX, "get_item_list: entry %lld asks for %s %lld of %lld", (long long)i + 1,
-                    axis ? "column" : "row", (long long)at[i] + 1, (long long)lines);
+                    axis ? "column" : "row", (long long)at[i] + 1, (long long)majors);
   }
   return DAMO_OK;
 }
 
 /* Entries of the lines named; *inside: all of them are lines. No branch that depends on one. */
 static int64_t sp_count_listed_majors(const damo_sparse *a, const int64_t *at, int64_t n, bool *inside) {
-  const uint64_t lines = (uint64_t)sparse_major(a);
+  const uint64_t majors = (uint64_t)sparse_major(a);
   const int32_t *narrow = (const int32_t *)(void *)a->indptr->data;
   const int64_t *wide = sparse_is_wide(a) ? (const int64_t *)(void *)a->indptr->data : NULL;
-  bool all = lines > 0 || n == 0;
+  bool all = majors > 0 || n == 0;
   int64_t nnz = 0;
-  for (int64_t i = 0; i < n && lines > 0; i++) {
-    const bool is_line = (uint64_t)at[i] < lines;
-    const int64_t line = is_line ? at[i] : 0;
-    nnz += wide ? wide[line + 1] - wide[line] : narrow[line + 1] - narrow[line];
-    all &= is_line;
+  for (int64_t i = 0; i < n && majors > 0; i++) {
+    const bool is_major = (uint64_t)at[i] < majors;
+    const int64_t major = is_major ? at[i] : 0;
+    nnz += wide ? wide[major + 1] - wide[major] : narrow[major + 1] - narrow[major];
+    all &= is_major;
   }
   *inside = all;
   return nnz;
@@ -268,15 +268,15 @@ static damo_sparse *sp_sum_majors(damo_sparse *g, const sp_sum_plan *p) {
 static damo_sparse *sp_put_majors(damo_sparse *g, const int64_t shape[2], const int64_t *at) {
   damo_ctx *ctx = g->obj.ctx;
   const int64_t n = sparse_major(g);
-  const size_t room = 6 * (size_t)n * sizeof(int64_t);
-  int64_t *work = mem_alloc(ctx, room);
+  const size_t bytes = 6 * (size_t)n * sizeof(int64_t);
+  int64_t *work = mem_alloc(ctx, bytes);
   if (!work) return NULL;
   sp_sum_plan p = {.from = work + 2 * n, .to = work + 3 * n, .meeting = work + 4 * n, .sum_of = work + 5 * n};
   sp_sum_plan_init(&p, at, n, sp_sort_positions(at, n, shape[g->format == DAMO_CSC], work, work + n));
   damo_sparse *sums = sp_sum_majors(g, &p), *out = sums ? sp_spread_majors(g, sums, p.n, p.from, p.to, shape) : NULL;
   if (out) out->sorted = out->unique = true;
   damo_release(sums);
-  mem_free(ctx, work, room);
+  mem_free(ctx, work, bytes);
   return out;
 }
 
@@ -293,11 +293,11 @@ static damo_sparse *sp_put_block(damo_sparse *g, damo_format format, const int64
   damo_ctx *ctx = g->obj.ctx;
   const int64_t nnz = sparse_nnz(g);
   const bool csr = g->format == DAMO_CSR;
-  const sparse_where *lines = csr ? rows : cols;
+  const sparse_where *majors = csr ? rows : cols;
   const damo_dtype itype = sparse_itype_for(DAMO_INT32, shape[0], shape[1], nnz);
-  if (format == sparse_format(g) && itype == sparse_itype(g) && sparse_is_canonical(g) && lines->list &&
+  if (format == sparse_format(g) && itype == sparse_itype(g) && sparse_is_canonical(g) && majors->list &&
       sp_where_is_identity(csr ? cols : rows))
-    return sp_put_majors(g, shape, lines->list);
+    return sp_put_majors(g, shape, majors->list);
   damo_array *r = sparse_vector(ctx, DAMO_INT64, nnz), *c = r ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
   damo_sparse *out = NULL;
   if (c) {
@@ -438,14 +438,14 @@ damo_sparse *sparse_sort_within(damo_sparse *a) {
   if (a->sorted || !a->data->writeable) return sparse_sort(a);
   damo_ctx *ctx = a->obj.ctx;
   const sparse_raw raw = sparse_raw_of(a);
-  const size_t room = move_fns_of(a)->sort_room(index_fns_of(a)->longest(&raw));
-  void *work = mem_alloc(ctx, room);
+  const size_t bytes = move_fns_of(a)->sort_workspace(index_fns_of(a)->longest(&raw));
+  void *work = mem_alloc(ctx, bytes);
   damo_sparse *b = work ? sp_own_pattern(a) : NULL;
   if (b) {
     move_fns_of(a)->sort(&raw, b->indices->data, b->data->data, work);
     sparse_find_flags(b);
   }
-  if (work) mem_free(ctx, work, room);
+  if (work) mem_free(ctx, work, bytes);
   return b;
 }
 

@@ -19,8 +19,8 @@ static inline void sp_index_put(void *p, bool wide, int64_t i, int64_t v) {
 /* ---- Bands ------------------------------------------------------------------------------------------------------- */
 
 /* Is the entry of that line and index in the band? low and high are of index - line. */
-static inline bool sp_in_band(int64_t line, int64_t index, int64_t low, int64_t high) {
-  const int64_t k = index - line;
+static inline bool sp_in_band(int64_t major, int64_t index, int64_t low, int64_t high) {
+  const int64_t k = index - major;
   return k >= low && k <= high;
 }
 
@@ -97,22 +97,22 @@ damo_sparse *sparse_permute(damo_sparse *a, const damo_array *rows, const damo_a
   const bool csr = a->format == DAMO_CSR;
   damo_array *r = sp_inverse_permutation(ctx, "rows", rows, a->shape[0]),
              *c = r ? sp_inverse_permutation(ctx, "cols", cols, a->shape[1]) : NULL;
-  damo_sparse *lines = c ? sparse_take(a, !csr, csr ? rows : cols) : NULL, *out = NULL;
-  if (lines) {
-    out = sparse_empty(ctx, sparse_format(a), sparse_dtype(a), sparse_itype(lines), a->shape, 0);
-    damo_array *indices = out ? sparse_vector(ctx, sparse_itype(lines), sparse_nnz(lines)) : NULL;
+  damo_sparse *taken = c ? sparse_take(a, !csr, csr ? rows : cols) : NULL, *out = NULL;
+  if (taken) {
+    out = sparse_empty(ctx, sparse_format(a), sparse_dtype(a), sparse_itype(taken), a->shape, 0);
+    damo_array *indices = out ? sparse_vector(ctx, sparse_itype(taken), sparse_nnz(taken)) : NULL;
     if (indices) {
-      const bool wide = sparse_is_wide(lines);
+      const bool wide = sparse_is_wide(taken);
       const int64_t *to = (const int64_t *)(const void *)(csr ? c : r)->data;
-      for (int64_t p = 0; p < sparse_nnz(lines); p++)
-        sp_index_put(indices->data, wide, p, to[sp_index_get(lines->indices->data, wide, p)]);
-      memcpy(out->indptr->data, lines->indptr->data, (size_t)(sparse_major(a) + 1) * dtype_size(sparse_itype(lines)));
+      for (int64_t p = 0; p < sparse_nnz(taken); p++)
+        sp_index_put(indices->data, wide, p, to[sp_index_get(taken->indices->data, wide, p)]);
+      memcpy(out->indptr->data, taken->indptr->data, (size_t)(sparse_major(a) + 1) * dtype_size(sparse_itype(taken)));
       indices->writeable = false;
       indices->buf->obj.flags |= BUFFER_FROZEN;
       damo_release(out->indices);
       damo_release(out->data);
       out->indices = indices;
-      out->data = damo_retain(lines->data);
+      out->data = damo_retain(taken->data);
       out->sorted = false;
       out->unique = false;
       sparse_find_flags(out);
@@ -123,7 +123,7 @@ damo_sparse *sparse_permute(damo_sparse *a, const damo_array *rows, const damo_a
   }
   damo_release(r);
   damo_release(c);
-  damo_release(lines);
+  damo_release(taken);
   return out;
 }
 
@@ -219,9 +219,9 @@ typedef struct sp_extreme {
 } sp_extreme;
 
 /* The most extreme element of a line that is not empty, whose indices ascend. */
-static sp_extreme sp_major_extreme(const damo_sparse *a, const int64_t *keys, int64_t zero, int64_t line) {
+static sp_extreme sp_major_extreme(const damo_sparse *a, const int64_t *keys, int64_t zero, int64_t major) {
   const bool wide = sparse_is_wide(a);
-  const int64_t from = sp_index_get(a->indptr->data, wide, line), end = sp_index_get(a->indptr->data, wide, line + 1);
+  const int64_t from = sp_index_get(a->indptr->data, wide, major), end = sp_index_get(a->indptr->data, wide, major + 1);
   sp_extreme best = {INT64_MIN, -1};
   int64_t absent = 0; /* the first index without an entry */
   for (int64_t p = from; p < end; p++) {
@@ -265,16 +265,16 @@ static damo_status sp_extreme_of_all(const damo_sparse *a, bool largest, void *o
   const int64_t n = sparse_nnz(a) > 0, ptr[2] = {0, n};
   if (n > 0) DAMO_TRY(sparse_reduce_entries(a, largest ? REDUCE_MAX : REDUCE_MIN, &of_entries));
   const bool full = i64_mul(a->shape[0], a->shape[1], &places) && sparse_nnz(a) == places;
-  const sparse_raw line = {1, full ? n : 2, ptr, NULL, &of_entries};
-  kernel_sparse_value(true, sparse_dtype(a))->extreme_major(&line, largest, out);
+  const sparse_raw vector = {1, full ? n : 2, ptr, NULL, &of_entries};
+  kernel_sparse_value(true, sparse_dtype(a))->extreme_major(&vector, largest, out);
   return DAMO_OK;
 }
 
 static damo_status sp_extreme_along_minor(const damo_sparse *a, bool largest, void *out) {
-  const size_t lines = (size_t)sparse_minor(a), size = lines * dtype_size(sparse_itype(a));
+  const size_t n = (size_t)sparse_minor(a), size = n * dtype_size(sparse_itype(a));
   void *count = mem_calloc(a->obj.ctx, size + 1);
   if (!count) return DAMO_EMEMORY;
-  memset(out, 0, lines * dtype_size(sparse_dtype(a)));
+  memset(out, 0, n * dtype_size(sparse_dtype(a)));
   const sparse_raw raw = sparse_raw_of(a);
   value_fns_of(a)->extreme_minor(&raw, largest, out, count);
   mem_free(a->obj.ctx, count, size + 1);

@@ -28,9 +28,9 @@ static int64_t sp_print_major_of(const damo_sparse *a, int64_t p) {
 }
 
 static int sp_print_place(const damo_sparse *a, int64_t p, char *dst, size_t n) {
-  const long long line = (long long)sp_print_major_of(a, p) + 1, index = (long long)sp_print_index(a->indices, p) + 1;
+  const long long major = (long long)sp_print_major_of(a, p) + 1, index = (long long)sp_print_index(a->indices, p) + 1;
   const bool csr = a->format == DAMO_CSR;
-  return snprintf(dst, n, "(%lld, %lld)", csr ? line : index, csr ? index : line);
+  return snprintf(dst, n, "(%lld, %lld)", csr ? major : index, csr ? index : major);
 }
 
 /* A 0-d view of the value, as text. */

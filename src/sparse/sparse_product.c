@@ -21,11 +21,11 @@ typedef struct sp_dense_view {
   int64_t rows, cols, rs, cs;
 } sp_dense_view;
 
-static sp_dense_view sp_dense_view_of(const damo_array *a, bool turned) {
+static sp_dense_view sp_dense_view_of(const damo_array *a, bool transposed) {
   const int64_t size = (int64_t)dtype_size(array_dtype(a)), *shape = array_shape(a), *step = array_strides(a);
   if (a->ndim == 1) return (sp_dense_view){a->data, shape[0], 1, step[0], size};
-  return turned ? (sp_dense_view){a->data, shape[1], shape[0], step[1], step[0]}
-                : (sp_dense_view){a->data, shape[0], shape[1], step[0], step[1]};
+  return transposed ? (sp_dense_view){a->data, shape[1], shape[0], step[1], step[0]}
+                    : (sp_dense_view){a->data, shape[0], shape[1], step[0], step[1]};
 }
 
 static sp_dense_view sp_view_columns(sp_dense_view m, int64_t first, int64_t n) {
@@ -146,13 +146,14 @@ static const sp_dense_view *sp_product_start(const sp_product_packing *k, const 
 }
 
 static void sp_product_run_packed(const sp_product_plan *w, const sp_product_packing *k, const sp_dense_view *x,
-                                  const sp_dense_view *z, const sp_dense_view *y, char *room) {
+                                  const sp_dense_view *z, const sp_dense_view *y, char *workspace) {
   for (int64_t j = 0; j < y->cols; j += k->cols) {
     const int64_t n = y->cols - j < k->cols ? y->cols - j : k->cols, row = n * w->size;
     const sp_dense_view xj = sp_view_columns(*x, j, n), yj = sp_view_columns(*y, j, n),
                         zj = z ? sp_view_columns(*z, j, n) : yj;
-    const sp_dense_view px = k->x ? (sp_dense_view){room, x->rows, n, row, w->size} : xj;
-    const sp_dense_view py = k->y ? (sp_dense_view){room + (k->x ? x->rows * row : 0), y->rows, n, row, w->size} : yj;
+    const sp_dense_view px = k->x ? (sp_dense_view){workspace, x->rows, n, row, w->size} : xj;
+    const sp_dense_view py =
+        k->y ? (sp_dense_view){workspace + (k->x ? x->rows * row : 0), y->rows, n, row, w->size} : yj;
     if (k->x) sp_view_copy(&xj, &px, w->size);
     const sp_dense_view *start = z ? sp_product_start(k, &zj, &py, w->size) : NULL;
     if (k->by_column || (n == 1 && px.rs == w->size && py.rs == w->size)) {
@@ -177,13 +178,13 @@ static bool sp_product_transposes(const sp_product_plan *w, const sp_dense_view 
 static size_t sp_product_transpose_size(const sparse_product *p) { return sparse_turned_room(p->a, p->turned != NULL); }
 
 static size_t sp_product_values_size(const damo_sparse *a) {
-  return room_aligned((size_t)sparse_nnz(a) * dtype_size(sparse_dtype(a)));
+  return workspace_aligned((size_t)sparse_nnz(a) * dtype_size(sparse_dtype(a)));
 }
 
 /* Leaves the room behind what it takes. */
-static char *sp_product_transpose(sp_product_plan *w, const sparse_product *p, char *room) {
-  char *values = room + sp_product_transpose_size(p);
-  w->a = sparse_turn_values(p->a, p->turned, room, values);
+static char *sp_product_transpose(sp_product_plan *w, const sparse_product *p, char *workspace) {
+  char *values = workspace + sp_product_transpose_size(p);
+  w->a = sparse_turn_values(p->a, p->turned, workspace, values);
   w->across = false;
   return values + sp_product_values_size(p->a);
 }
@@ -192,11 +193,11 @@ static char *sp_product_transpose(sp_product_plan *w, const sparse_product *p, c
 
 static sp_product_plan sp_product_plan_of(const sparse_product *p) {
   const damo_sparse *a = p->a;
-  const bool turned = p->transposed != p->left; /* op(A)ᵀ where x stands on the left */
+  const bool transposed = p->transposed != p->left; /* op(A)ᵀ where x stands on the left */
   return (sp_product_plan){.a = sparse_raw_of(a),
                            .plain = value_fns_of(a),
                            .vectors = kernel_sparse_dense(sparse_is_wide(a), sparse_dtype(a)),
-                           .across = turned == (a->format == DAMO_CSR),
+                           .across = transposed == (a->format == DAMO_CSR),
                            .alpha = p->alpha,
                            .size = (int64_t)dtype_size(sparse_dtype(a))};
 }
@@ -205,22 +206,23 @@ size_t sparse_product_room(const sparse_product *p) {
   const sp_product_plan w = sp_product_plan_of(p);
   const sp_dense_view x = sp_dense_view_of(p->x, p->left), y = sp_dense_view_of(p->y, p->left);
   const sp_product_packing k = sp_product_packing_of(&x, &y, w.size);
-  const size_t turned = sp_product_transposes(&w, &y) ? sp_product_transpose_size(p) + sp_product_values_size(p->a) : 0;
-  return turned + (size_t)(((k.x ? x.rows : 0) + (k.y ? y.rows : 0)) * k.cols * w.size);
+  const size_t transpose_size =
+      sp_product_transposes(&w, &y) ? sp_product_transpose_size(p) + sp_product_values_size(p->a) : 0;
+  return transpose_size + (size_t)(((k.x ? x.rows : 0) + (k.y ? y.rows : 0)) * k.cols * w.size);
 }
 
-void sparse_product_run(const sparse_product *p, void *room) {
+void sparse_product_run(const sparse_product *p, void *workspace) {
   sp_product_plan w = sp_product_plan_of(p);
   const sp_dense_view x = sp_dense_view_of(p->x, p->left), y = sp_dense_view_of(p->y, p->left);
   const sp_dense_view z = p->z ? sp_dense_view_of(p->z, p->left) : y;
   const sp_product_packing k = sp_product_packing_of(&x, &y, w.size);
   if (sp_product_transposes(&w, &y)) {
-    room = sp_product_transpose(&w, p, room);
+    workspace = sp_product_transpose(&w, p, workspace);
   } else if (p->turned) { /* for an empty result too: the room that was kept may be others' when its address returns */
     p->turned->room = NULL;
   }
   if (y.cols == 0 || y.rows == 0) return;
-  sp_product_run_packed(&w, &k, &x, p->z ? &z : NULL, &y, room);
+  sp_product_run_packed(&w, &k, &x, p->z ? &z : NULL, &y, workspace);
 }
 
 /* ---- Of two sparse ----------------------------------------------------------------------------------------------- */
@@ -253,12 +255,12 @@ damo_status sparse_add_product(damo_sparse *a, damo_sparse *b, const void *alpha
 
 /* In rows, for the places of p: lines of x go with p's major axis, those of y with its minor one. */
 static damo_status sp_sample_prepare(damo_sparse **p, damo_sparse **x, damo_sparse **y) {
-  damo_sparse **line = (*p)->format == DAMO_CSR ? x : y, **across = line == x ? y : x;
+  damo_sparse **along = (*p)->format == DAMO_CSR ? x : y, **across = along == x ? y : x;
   if ((*across)->format == DAMO_CSC) { /* its rows are numbered as p's minor axis */
     DAMO_TRY(sparse_narrow(p, across));
   }
-  damo_sparse *l = sparse_to_format(*line, DAMO_CSR), *c = l ? sparse_to_format(*across, DAMO_CSR) : NULL;
-  if (l) damo_release(*line), *line = l;
+  damo_sparse *l = sparse_to_format(*along, DAMO_CSR), *c = l ? sparse_to_format(*across, DAMO_CSR) : NULL;
+  if (l) damo_release(*along), *along = l;
   if (c) damo_release(*across), *across = c;
   if (!c) return damo_error_status((*p)->obj.ctx);
   DAMO_TRY(sparse_narrow(x, y));

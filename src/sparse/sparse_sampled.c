@@ -36,22 +36,22 @@ size_t sparse_sampled_room(const sparse_sampled *s) {
   return sparse_product_room(&p);
 }
 
-static void sp_sampled_run_one_pass(const sparse_sampled *s, void *room) {
+static void sp_sampled_run_one_pass(const sparse_sampled *s, void *workspace) {
   const void *places = NULL;
-  const sparse_raw a = sp_sampled_is_direct(s) ? sparse_raw_of(s->a) : sparse_turn(s->a, s->turned, room, &places);
-  const sparse_block lines = sp_sampled_block_of(s->transposed ? s->cols : s->rows),
+  const sparse_raw a = sp_sampled_is_direct(s) ? sparse_raw_of(s->a) : sparse_turn(s->a, s->turned, workspace, &places);
+  const sparse_block along = sp_sampled_block_of(s->transposed ? s->cols : s->rows),
                      across = sp_sampled_block_of(s->transposed ? s->rows : s->cols), y = sp_sampled_block_of(s->y);
-  sp_sampled_vectors(s)->both(&a, places, &lines, &across, s->samples, &y);
+  sp_sampled_vectors(s)->both(&a, places, &along, &across, s->samples, &y);
 }
 
-void sparse_sampled_run(const sparse_sampled *s, void *room) {
+void sparse_sampled_run(const sparse_sampled *s, void *workspace) {
   if (sp_sampled_is_one_pass(s)) {
-    sp_sampled_run_one_pass(s, room);
+    sp_sampled_run_one_pass(s, workspace);
     return;
   }
   const bool csr = s->a->format == DAMO_CSR;
   const sparse_raw at = sparse_raw_of(s->a);
   const sparse_product p = sp_sampled_product(s);
   sparse_sample_rows(&at, sparse_is_wide(s->a), csr ? s->rows : s->cols, csr ? s->cols : s->rows, s->samples);
-  sparse_product_run(&p, room);
+  sparse_product_run(&p, workspace);
 }

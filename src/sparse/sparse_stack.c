@@ -42,12 +42,13 @@ static void sp_move_indices(damo_dtype from, const char *src, damo_dtype to, cha
 }
 
 /* The block's vectors behind the first `line` lines and `at` entries of out; offset is added to its indices. */
-static void sp_put_behind(const damo_sparse *block, damo_sparse *out, int64_t line, int64_t at, int64_t offset) {
+static void sp_put_behind(const damo_sparse *block, damo_sparse *out, int64_t major, int64_t at, int64_t offset) {
   const damo_dtype from = sparse_itype(block), to = sparse_itype(out), dtype = sparse_dtype(out);
   const size_t isize = dtype_size(to), size = dtype_size(dtype);
   const int64_t nnz = sparse_nnz(block);
   char *data = out->data->data + (size_t)at * size;
-  sp_move_indices(from, block->indptr->data, to, out->indptr->data + (size_t)line * isize, sparse_major(block) + 1, at);
+  sp_move_indices(from, block->indptr->data, to, out->indptr->data + (size_t)major * isize, sparse_major(block) + 1,
+                  at);
   sp_move_indices(from, block->indices->data, to, out->indices->data + (size_t)at * isize, nnz, offset);
   if (nnz == 0) return;
   if (sparse_dtype(block) == dtype) {
@@ -58,24 +59,24 @@ static void sp_put_behind(const damo_sparse *block, damo_sparse *out, int64_t li
 }
 
 /* What the block put behind `line` lines and `at` entries, times times more behind it. */
-static void sp_put_again(const damo_sparse *block, damo_sparse *out, int64_t line, int64_t at, int64_t times) {
+static void sp_put_again(const damo_sparse *block, damo_sparse *out, int64_t major, int64_t at, int64_t times) {
   const damo_dtype itype = sparse_itype(out);
   const size_t isize = dtype_size(itype), size = dtype_size(sparse_dtype(out));
-  const int64_t lines = sparse_major(block), nnz = sparse_nnz(block);
-  char *ends = out->indptr->data + (size_t)(line + 1) * isize;
+  const int64_t n_major = sparse_major(block), nnz = sparse_nnz(block);
+  char *ends = out->indptr->data + (size_t)(major + 1) * isize;
   for (int64_t k = 1; k <= times; k++)
-    sp_move_indices(itype, ends, itype, ends + (size_t)(k * lines) * isize, lines, k * nnz);
+    sp_move_indices(itype, ends, itype, ends + (size_t)(k * n_major) * isize, n_major, k * nnz);
   kernel_sparse_repeat(out->indices->data + (size_t)at * isize, (size_t)nnz * isize, times);
   kernel_sparse_repeat(out->data->data + (size_t)at * size, (size_t)nnz * size, times);
 }
 
 static void sp_stack_majors(int64_t n, damo_sparse *const *blocks, damo_sparse *out) {
-  int64_t line = 0, at = 0;
+  int64_t major = 0, at = 0;
   for (int64_t k = 0, run; k < n; k += run) {
     for (run = 1; k + run < n && blocks[k + run] == blocks[k]; run++) {}
-    sp_put_behind(blocks[k], out, line, at, 0);
-    if (run > 1) sp_put_again(blocks[k], out, line, at, run - 1);
-    line += run * sparse_major(blocks[k]);
+    sp_put_behind(blocks[k], out, major, at, 0);
+    if (run > 1) sp_put_again(blocks[k], out, major, at, run - 1);
+    major += run * sparse_major(blocks[k]);
     at += run * sparse_nnz(blocks[k]);
   }
 }
@@ -83,13 +84,13 @@ static void sp_stack_majors(int64_t n, damo_sparse *const *blocks, damo_sparse *
 /* Blocks of out's dtypes. */
 static damo_status sp_stack_inside(int64_t n, damo_sparse *const *blocks, damo_sparse *out) {
   damo_ctx *ctx = out->obj.ctx;
-  const size_t room = (size_t)n * (sizeof(sparse_raw) + sizeof(int64_t));
-  sparse_raw *raw = mem_alloc(ctx, room);
+  const size_t bytes = (size_t)n * (sizeof(sparse_raw) + sizeof(int64_t));
+  sparse_raw *raw = mem_alloc(ctx, bytes);
   if (!raw) return DAMO_EMEMORY;
   int64_t *at = (int64_t *)(void *)(raw + n);
   for (int64_t k = 0; k < n; k++) raw[k] = sparse_raw_of(blocks[k]), at[k] = 0;
   move_fns_of(out)->beside(n, raw, at, out->indptr->data, out->indices->data, out->data->data);
-  mem_free(ctx, raw, room);
+  mem_free(ctx, raw, bytes);
   return DAMO_OK;
 }
 
@@ -145,7 +146,7 @@ done:
 
 damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blocks, damo_format format,
                                damo_dtype dtype) {
-  int64_t shape[2] = {0, 0}, nnz = 0, line = 0, at = 0, offset = 0;
+  int64_t shape[2] = {0, 0}, nnz = 0, major = 0, at = 0, offset = 0;
   damo_dtype itype = DAMO_INT32;
   for (int64_t k = 0; k < n; k++) {
     for (int axis = 0; axis < 2; axis++) {
@@ -167,8 +168,8 @@ damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blo
       damo_release(out);
       return NULL;
     }
-    sp_put_behind(own, out, line, at, offset);
-    line += sparse_major(own);
+    sp_put_behind(own, out, major, at, offset);
+    major += sparse_major(own);
     at += sparse_nnz(own);
     offset += sparse_minor(own);
     out->sorted = out->sorted && own->sorted;
@@ -180,9 +181,9 @@ damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blo
 
 /* ---- Splitting --------------------------------------------------------------------------------------------------- */
 
-static int64_t sp_major_start(const damo_sparse *a, int64_t line) {
-  if (sparse_is_wide(a)) return ((const int64_t *)(const void *)a->indptr->data)[line];
-  return ((const int32_t *)(const void *)a->indptr->data)[line];
+static int64_t sp_major_start(const damo_sparse *a, int64_t major) {
+  if (sparse_is_wide(a)) return ((const int64_t *)(const void *)a->indptr->data)[major];
+  return ((const int32_t *)(const void *)a->indptr->data)[major];
 }
 
 /* A part in the making: room for so many entries. */
@@ -195,11 +196,11 @@ static damo_sparse *sp_split_part_new(const damo_sparse *a, int axis, int64_t si
 }
 
 /* `size` lines from `line` on. */
-static damo_sparse *sp_split_majors(const damo_sparse *a, int axis, int64_t line, int64_t size, uint64_t mask) {
+static damo_sparse *sp_split_majors(const damo_sparse *a, int axis, int64_t major, int64_t size, uint64_t mask) {
   sparse_raw raw = sparse_raw_of(a);
   raw.major = size;
-  raw.indptr = a->indptr->data + (size_t)line * dtype_size(sparse_itype(a));
-  damo_sparse *b = sp_split_part_new(a, axis, size, sp_major_start(a, line + size) - sp_major_start(a, line));
+  raw.indptr = a->indptr->data + (size_t)major * dtype_size(sparse_itype(a));
+  damo_sparse *b = sp_split_part_new(a, axis, size, sp_major_start(a, major + size) - sp_major_start(a, major));
   if (!b) return NULL;
   return sparse_cut(b, move_fns_of(a)->squeeze(&raw, mask, b->indptr->data, b->indices->data, b->data->data));
 }
@@ -232,17 +233,17 @@ static bool sp_split_parts(damo_sparse *a, int axis, int64_t n, const int64_t *s
                            damo_sparse **out) {
   damo_ctx *ctx = a->obj.ctx;
   if ((axis == 0) == (sparse_format(a) == DAMO_CSR)) {
-    for (int64_t k = 0, line = 0; k < n; line += sizes[k], k++) {
-      if (!(out[k] = sp_split_majors(a, axis, line, sizes[k], mask))) return false;
+    for (int64_t k = 0, major = 0; k < n; major += sizes[k], k++) {
+      if (!(out[k] = sp_split_majors(a, axis, major, sizes[k], mask))) return false;
     }
     return true;
   }
-  const size_t room = (size_t)(2 * n + 1) * sizeof(int64_t) + 3 * (size_t)n * sizeof(void *);
-  int64_t *bounds = mem_alloc(ctx, room);
+  const size_t bytes = (size_t)(2 * n + 1) * sizeof(int64_t) + 3 * (size_t)n * sizeof(void *);
+  int64_t *bounds = mem_alloc(ctx, bytes);
   if (!bounds) return false;
   void **work = (void **)(void *)(bounds + 2 * n + 1);
   const bool ok = sp_split_inside(a, axis, n, sizes, mask, bounds, bounds + n + 1, work, out);
-  mem_free(ctx, bounds, room);
+  mem_free(ctx, bounds, bytes);
   return ok;
 }
 

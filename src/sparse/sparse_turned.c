@@ -14,14 +14,15 @@ typedef struct sp_transpose_parts {
   size_t indptr_size, indices_size, size;
 } sp_transpose_parts;
 
-static sp_transpose_parts sp_transpose_parts_of(const damo_sparse *a, bool keeps, char *room) {
+static sp_transpose_parts sp_transpose_parts_of(const damo_sparse *a, bool keeps, char *workspace) {
   const size_t item = dtype_size(sparse_itype(a)), n = (size_t)sparse_nnz(a);
-  const size_t turned_lines = room_aligned(((size_t)sparse_minor(a) + 1) * item), entries = room_aligned(n * item);
+  const size_t indptr_aligned = workspace_aligned(((size_t)sparse_minor(a) + 1) * item),
+               entries = workspace_aligned(n * item);
   sp_transpose_parts p = {.indptr_size = ((size_t)sparse_major(a) + 1) * item, .indices_size = n * item};
-  p.size = turned_lines + entries + (keeps ? 2 * entries + room_aligned(p.indptr_size) : 0);
-  if (room == NULL) return p;
-  p.indptr = room;
-  p.indices = p.indptr + turned_lines;
+  p.size = indptr_aligned + entries + (keeps ? 2 * entries + workspace_aligned(p.indptr_size) : 0);
+  if (workspace == NULL) return p;
+  p.indptr = workspace;
+  p.indices = p.indptr + indptr_aligned;
   if (!keeps) return p;
   p.places = p.indices + entries;
   p.from_indices = p.places + entries;
@@ -61,15 +62,15 @@ static void sp_transpose_places(const damo_sparse *a, sparse_turned *kept, const
   sp_transpose_keep(a, kept, p, true);
 }
 
-sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *room, const void **places) {
-  const sp_transpose_parts p = sp_transpose_parts_of(a, true, room);
+sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *workspace, const void **places) {
+  const sp_transpose_parts p = sp_transpose_parts_of(a, true, workspace);
   if (!sp_transpose_is_kept(a, kept, &p) || !kept->has_places) sp_transpose_places(a, kept, &p);
   *places = p.places;
   return (sparse_raw){sparse_minor(a), sparse_major(a), p.indptr, p.indices, a->data->data};
 }
 
-sparse_raw sparse_turn_values(const damo_sparse *a, sparse_turned *kept, void *room, void *values) {
-  const sp_transpose_parts p = sp_transpose_parts_of(a, kept != NULL, room);
+sparse_raw sparse_turn_values(const damo_sparse *a, sparse_turned *kept, void *workspace, void *values) {
+  const sp_transpose_parts p = sp_transpose_parts_of(a, kept != NULL, workspace);
   const sparse_raw raw = sparse_raw_of(a);
   if (kept == NULL || !sp_transpose_is_kept(a, kept, &p)) { /* perhaps it won't come again: no places */
     move_fns_of(a)->swap(&raw, p.indptr, p.indices, values);
