@@ -59,7 +59,8 @@ const sparse_index_fns *kernel_sparse_index(bool wide);
 typedef struct sparse_move_fns {
   /* The same matrix compressed along the other axis: O(entries + major + minor), stable; lines come out sorted. */
   void (*swap)(const sparse_raw *a, void *indptr, void *indices, void *data);
-  /* Each line sorted by index, equal ones in their order; data may be a's own. work: sort_workspace(longest line) bytes. */
+  /* Each line sorted by index, equal ones in their order; data may be a's own. work: sort_workspace(longest line)
+   * bytes. */
   void (*sort)(const sparse_raw *a, void *indices, void *data, void *work);
   size_t (*sort_workspace)(int64_t longest);
   /* The lines lines[0…n-1] in that order. */
@@ -177,7 +178,7 @@ typedef struct sparse_value_fns {
   void (*matmat_t)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *y);
   /* out[p] = sum over k of X[i, k]·Y[j, k] for each stored (i, j); X has major rows, Y minor rows. */
   void (*sample)(const sparse_raw *a, const sparse_block *x, const sparse_block *y, void *out);
-  /* Lines of a·b and their indptr, on from where `at` says, until one may find no room for all that it could have.
+  /* Lines of a·b and their indptr, on from where `at` says, until one may find no memory for all that it could have.
    * Entries come out in the order in which they are met, those that are 0 among them. mark: minor of b indices, set to
    * -1 before the first line. */
   void (*fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark, sparse_progress *at, void *indptr,

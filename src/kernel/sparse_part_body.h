@@ -6,7 +6,7 @@
 
 /* ---- Which indices a range passes -------------------------------------------------------------------------------- */
 
-/* A range in the arithmetic of U, modulo 2^bits: a distance times `factor`, the inverse of the step's odd part, turned
+/* A range in the arithmetic of U, modulo 2^bits: a distance times `factor`, the inverse of the step's odd part, rotated
  * to the right by its power of 2, is how many steps it is. As that is one to one, no other distance gives a number of
  * steps that the range has. */
 typedef struct NAME(comb) {
@@ -124,7 +124,8 @@ static int32_t NAME(pass_last)(NAME(comb) c, const I *restrict idx, const T *res
   return stay;
 }
 
-/* Those of n entries that the range passes, and how many; kept[k]: of the first k + 1. There is room for so many. */
+/* Those of n entries that the range passes, and how many; kept[k]: of the first k + 1. There is memory for
+ * `capacity`. */
 static int32_t NAME(pass)(NAME(comb) c, const I *restrict idx, const T *restrict val, int64_t n, int64_t capacity,
                           I *restrict oidx, T *restrict oval, int32_t *restrict kept) {
   const bool plain = c.factor == 1 && c.rotation == 0;

@@ -332,7 +332,7 @@ static void NAME(klu_solve_packed)(const damo_factor *f, double *b) {
   for (int64_t k = 0; k < n; k++) b[column[k]] = x[k];
 }
 
-/* By Mᵀ: the same steps, turned, from the last to the first. */
+/* By Mᵀ: the same steps, transposed, from the last to the first. */
 static void NAME(klu_solve_packed_transposed)(const damo_factor *f, double *b) {
   const NAME(klu) *s = f->state;
   const int64_t n = f->m.cols;

@@ -8,9 +8,9 @@
 /* How many entries a product will have nobody knows before it is made, and counting all first takes as long as making
  * them. Lines here and there are counted; where the room that seems to be needed by them is too little, more is taken
  * by what was needed so far. */
-#define SPGEMM_SURE_CAPACITY ((int64_t)1 << 14) /* products are that few: room for each */
+#define SPGEMM_SURE_CAPACITY ((int64_t)1 << 14) /* products are that few: memory for each */
 #define SPGEMM_SAMPLE_MAJORS 512
-#define SPGEMM_SPARE_SHARE 8 /* of the room that seems to be needed */
+#define SPGEMM_SPARE_SHARE 8 /* of the capacity that seems to be needed */
 #define SPGEMM_ZERO_SHARE 16 /* of the entries: stored zeros that are taken out first */
 
 typedef struct spgemm_product {
@@ -54,7 +54,7 @@ static int64_t spgemm_next_capacity(const spgemm_product *p) {
   return capacity > least ? capacity : least;
 }
 
-/* Takes `old`: its n entries, with more room. */
+/* Takes `old`: its n entries, with more capacity. */
 static damo_sparse *spgemm_with_capacity(damo_sparse *old, int64_t n, int64_t capacity) {
   const size_t index = dtype_size(sparse_itype(old));
   damo_sparse *out =
@@ -68,7 +68,7 @@ static damo_sparse *spgemm_with_capacity(damo_sparse *old, int64_t n, int64_t ca
   return out;
 }
 
-/* The product in its room, without entries that are 0: few products have any, one look over all finds that. */
+/* The product in place, without entries that are 0: few products have any, one look over all finds that. */
 static damo_sparse *spgemm_closed(const spgemm_product *p, damo_sparse *take) {
   const sparse_value_fns *f = value_fns_of(p->x);
   int64_t n = p->at.n;
@@ -77,7 +77,7 @@ static damo_sparse *spgemm_closed(const spgemm_product *p, damo_sparse *take) {
   return sparse_cut(take, n);
 }
 
-/* Takes `out`, which has room for at.capacity. NULL with *wider: past the index type. */
+/* Takes `out`, which has memory for at.capacity entries. NULL with *wider: past the index type. */
 static damo_sparse *spgemm_filled(spgemm_product *p, damo_sparse *out, bool *wider) {
   while (out) {
     value_fns_of(p->x)->fill_product(&p->a, &p->b, p->mark, &p->at, out->indptr->data, out->indices->data,

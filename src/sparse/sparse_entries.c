@@ -25,7 +25,7 @@ static damo_status sp_entries_check_dense(const damo_sparse *a, const damo_array
                   (long long)a->shape[1], shape_format(text, sizeof text, y->ndim, array_shape(y)));
 }
 
-/* y's elements at a's places, into room for them; an axis of length 1 is read again and again. */
+/* y's elements at a's places, into memory for them; an axis of length 1 is read again and again. */
 static void sp_entries_pick_dense(const damo_sparse *a, const damo_array *y, void *out) {
   const sparse_raw places = sparse_raw_of(a);
   const bool csc = a->format == DAMO_CSC;
@@ -35,7 +35,7 @@ static void sp_entries_pick_dense(const damo_sparse *a, const damo_array *y, voi
       ->pick_dense(y->data, stride[csc], stride[!csc], &places, out);
 }
 
-/* y at a's places as a vector of the loop dtype: `room` where it can be written there. */
+/* y at a's places as a vector of the loop dtype: `workspace` where it can be written there. */
 static damo_array *sp_entries_dense_operand(const damo_sparse *a, const damo_array *y, damo_dtype loop,
                                             damo_array *workspace) {
   const bool direct = array_dtype(y) == loop && array_dtype(workspace) == loop;

@@ -14,7 +14,7 @@ static inline const sparse_value_fns *value_fns_of(const damo_sparse *a) {
   return kernel_sparse_value(sparse_is_wide(a), sparse_dtype(a));
 }
 
-/* Parts of a caller's room begin at cache lines. */
+/* Parts of a caller's workspace begin at cache lines. */
 static inline size_t workspace_aligned(size_t size) { return (size + 63) / 64 * 64; }
 
 /* Finds out `sorted` and `unique` for a matrix just made. */

@@ -1,5 +1,5 @@
 /* sparse_narrow: numbers for the minor positions that occur, where an axis is far longer than what is stored along it,
- * so that work and room stay proportional to the entries. */
+ * so that work and memory stay proportional to the entries. */
 #include <string.h>
 
 #include "sparse_int.h"

@@ -1,5 +1,5 @@
 /* sparse_product: products of a sparse matrix with dense arrays, and of two sparse ones, into a dense array that stands
- * ready. Nothing is allocated: what is not laid out as the loops want it passes through the caller's room.
+ * ready. Nothing is allocated: what is not laid out as the loops want it passes through the caller's workspace.
  *
  * x·A is done as Aᵀ·xᵀ, by exchanging strides. The loops want rows of unit stride; other layouts are packed a block of
  * columns at a time.
@@ -122,7 +122,7 @@ static void sp_product_run_column(const sp_product_plan *w, const sp_dense_view 
   w->plain->matvec_t(&w->a, w->alpha, x->data, y->data);
 }
 
-/* How X and Y go through the room. */
+/* How X and Y go through the workspace. */
 typedef struct sp_product_packing {
   bool by_column; /* products with vectors: both have unit stride along columns */
   bool x, y;      /* these are packed */
@@ -181,7 +181,7 @@ static size_t sp_product_values_size(const damo_sparse *a) {
   return workspace_aligned((size_t)sparse_nnz(a) * dtype_size(sparse_dtype(a)));
 }
 
-/* Leaves the room behind what it takes. */
+/* Leaves the workspace behind what it takes. */
 static char *sp_product_transpose(sp_product_plan *w, const sparse_product *p, char *workspace) {
   char *values = workspace + sp_product_transpose_size(p);
   w->a = sparse_turn_values(p->a, p->turned, workspace, values);

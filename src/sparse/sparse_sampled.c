@@ -2,12 +2,12 @@
  * dense operands. Nothing is allocated.
  *
  * Both read the same rows for the same entries: where there are vector loops for it, once. For that the matrix is
- * compressed along the product's rows; of one that is not the pattern is turned in the caller's room.
+ * compressed along the product's rows; of one that is not the pattern is transposed in the caller's workspace.
  */
 #include "sparse_int.h"
 
 #define SAMPLED_LEAST_COLS 4        /* narrower blocks gain nothing from vectors across columns */
-#define SAMPLED_TRANSPOSE_BYTES 256 /* rows from which on turning a matrix takes less than reading them twice */
+#define SAMPLED_TRANSPOSE_BYTES 256 /* rows from which on transposing a matrix takes less than reading them twice */
 
 static sparse_block sp_sampled_block_of(const damo_array *a) {
   return (sparse_block){a->data, array_shape(a)[1], array_shape(a)[1]};

@@ -1,14 +1,14 @@
 /* sparse_turned: the pattern of a matrix along its other axis, kept while it stays the same.
  *
  * A function that is called again and again often meets one pattern with other values. Comparing it with a copy reads
- * it once, in order; turning it takes several times as long.
+ * it once, in order; transposing it takes several times as long.
  */
 #include <string.h>
 
 #include "sparse_int.h"
 
-/* What lies in the room: the turned pattern; behind it, where it is kept, the places and a copy of what it was made
- * from. */
+/* What lies in the workspace: the transposed pattern; behind it, where it is kept, the places and a copy of what it was
+ * made from. */
 typedef struct sp_transpose_parts {
   char *indptr, *indices, *places, *from_indptr, *from_indices;
   size_t indptr_size, indices_size, size;
