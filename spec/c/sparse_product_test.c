@@ -62,7 +62,7 @@ typedef struct layouts {
 
 /* What a node keeps from run to run. */
 typedef struct keep {
-  sparse_turned turned;
+  sparse_transpose_cache turned;
   void *work;
   size_t room;
 } keep;
@@ -90,7 +90,7 @@ static void check_product(damo_ctx *ctx, const damo_sparse *a, bool transposed, 
   kernel_cast(DAMO_FLOAT64, dtype)(&(double){3}, factor, 1);
   keep own = {.room = 0};
   const sparse_product p = {a, transposed, left, l.z ? factor : NULL, x, z, y, kept ? &kept->turned : NULL};
-  sparse_product_run(&p, room_of(kept ? kept : &own, sparse_product_room(&p)));
+  sparse_product_run(&p, room_of(kept ? kept : &own, sparse_product_workspace(&p)));
   CHECK(is_product(left ? x : op, left ? op : x, l.z ? 3 : 1, l.z == 1 ? before : z, y));
   free(own.work);
   damo_release(op);
@@ -161,12 +161,12 @@ static void test_moved_room(damo_ctx *ctx) {
 static void test_room(damo_ctx *ctx) {
   damo_sparse *a = matrix(ctx, DAMO_CSR, DAMO_FLOAT64, DAMO_INT32, 7, 5, 40);
   damo_array *x = dense(ctx, DAMO_FLOAT64, 7, 64, 0), *y = dense(ctx, DAMO_FLOAT64, 5, 64, 0);
-  sparse_turned turned = {.room = NULL};
+  sparse_transpose_cache turned = {.room = NULL};
   sparse_product p = {a, true, false, NULL, x, NULL, y, NULL};
   const size_t entries = (size_t)sparse_nnz(a), most = 6 * 4 + entries * (4 + 8) + 3 * 64;
-  CHECK(sparse_product_room(&p) <= most);
+  CHECK(sparse_product_workspace(&p) <= most);
   p.turned = &turned;
-  CHECK(sparse_product_room(&p) > most);
+  CHECK(sparse_product_workspace(&p) > most);
   damo_release(y);
   damo_release(x);
   damo_release(a);

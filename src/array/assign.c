@@ -153,7 +153,7 @@ static bool is_same_view(const damo_array *a, const damo_array *b) {
 }
 
 /* Strides of src under dst's shape: 0 along what is broadcast. Axes of length 1 in front may be more than dst has. */
-static bool broadcast_strides(const damo_array *src, const damo_array *dst, int64_t *out) {
+static bool assign_strides(const damo_array *src, const damo_array *dst, int64_t *out) {
   int extra = src->ndim - dst->ndim;
   for (int i = 0; i < extra; i++) {
     if (array_shape(src)[i] != 1) return false;
@@ -177,13 +177,13 @@ static damo_status assign_fail_shape(const damo_array *dst, const damo_array *sr
 damo_status array_assign(damo_array *dst, const damo_array *src) {
   int64_t strides[DAMO_MAX_NDIM];
   DAMO_TRY(assign_check_writeable(dst));
-  if (!broadcast_strides(src, dst, strides)) return assign_fail_shape(dst, src);
+  if (!assign_strides(src, dst, strides)) return assign_fail_shape(dst, src);
   if (is_same_view(dst, src)) return DAMO_OK;
   damo_array *copy = NULL;
   if (array_may_overlap(dst, src)) {
     copy = array_copy(src);
     if (!copy) return DAMO_EMEMORY;
-    broadcast_strides(copy, dst, strides);
+    assign_strides(copy, dst, strides);
     src = copy;
   }
   copy_box((assign_operand){src->data, strides, array_dtype(src)}, operand_of(dst), dst->ndim, array_shape(dst));

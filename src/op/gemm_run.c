@@ -8,6 +8,7 @@
 
 #include <cblas.h>
 #include <complex.h>
+#undef I /* a type of the sparse bodies has that name */
 #include <limits.h>
 #include <string.h>
 

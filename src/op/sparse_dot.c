@@ -56,7 +56,7 @@ static damo_status sp_dot_run_dense(thunk *t, damo_sparse *a, damo_array *x, boo
   damo_array *dense = own ? (array_dtype(x) == dt ? damo_retain(x) : array_cast(x, dt)) : NULL;
   if (dense != NULL) {
     const sparse_product p = {own, false, left, alpha, dense, z, y, t->state};
-    const size_t size = sparse_product_room(&p);
+    const size_t size = sparse_product_workspace(&p);
     void *workspace = size > 0 ? thunk_scratch(t, size) : NULL;
     if (size == 0 || workspace != NULL) {
       sparse_product_run(&p, workspace);
@@ -164,7 +164,7 @@ const op_def sparse_dot_def = {
     .doc = "the dense product of matrices and vectors, one of them sparse",
     .n_in = 2,
     .infer_type = sp_dot_type,
-    .state_size = sizeof(sparse_turned),
+    .state_size = sizeof(sparse_transpose_cache),
     .perform = sp_dot_perform,
     .grad = sp_dot_grad,
     .rop = sp_dot_rop,

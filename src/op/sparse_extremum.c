@@ -15,11 +15,11 @@ typedef struct extremum_fields {
 static const extremum_fields *sp_extremum_data(const damo_op *op) { return op->data; }
 
 static damo_status sp_extremum_init(damo_op *op) {
-  static const char *const kinds[] = {"max", "min", "argmax", "argmin"};
+  static const char *const names[] = {"max", "min", "argmax", "argmin"};
   extremum_fields *d = op->data;
   const prop_value *kind = op_prop(op, "kind"), *axis = op_prop(op, "axis");
   int k = 0;
-  while (k < 4 && (kind->kind != PROP_STR || strcmp(kind->u.s, kinds[k]) != 0)) k++;
+  while (k < 4 && (kind->kind != PROP_STR || strcmp(kind->u.s, names[k]) != 0)) k++;
   if (k == 4) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "SpExtremum: kind is 'max', 'min', 'argmax' or 'argmin'");
   d->largest = k % 2 == 0;
   d->position = k > 1;

@@ -147,7 +147,7 @@ int product_shape(damo_var *const *in, int i, int j, int64_t *shape);
 /* Checks the lengths of a run's operands; *ndim and shape are the result's. */
 damo_status thunk_product_shape(thunk *t, int i, int j, int *ndim, int64_t *shape);
 /* y = z + alpha·in[i]·in[j] in y's dtype (alpha: one element of it, NULL: 1); z is NULL, y, or apart from y. Takes its
- * memory before it writes. The class's state is a sparse_turned. */
+ * memory before it writes. The class's state is a sparse_transpose_cache. */
 damo_status thunk_product(thunk *t, int i, int j, const void *alpha, const damo_array *z, damo_array *y);
 /* A sparse product into output 0, in the index dtype that its Type says. */
 damo_status thunk_give_product(thunk *t, damo_sparse *take);

@@ -57,7 +57,7 @@ static damo_status sp_sampled_product_run(thunk *t, const damo_array *rows, cons
   damo_array *y = samples ? thunk_out(t, 1, sparse_dtype(m), 2, shape) : NULL;
   if (y == NULL) return damo_error_status(t->ctx);
   const sparse_sampled s = {m, transposed, rows, cols, samples->data, y, t->state};
-  const size_t size = sparse_sampled_room(&s);
+  const size_t size = sparse_sampled_workspace(&s);
   void *workspace = size > 0 ? thunk_scratch(t, size) : NULL;
   if (size > 0 && workspace == NULL) return DAMO_EMEMORY;
   sparse_sampled_run(&s, workspace);
@@ -91,7 +91,7 @@ static const op_def sp_sampled_product_def = {
     .n_in = 3,
     .n_out = 2,
     .infer_type = sp_sampled_product_type,
-    .state_size = sizeof(sparse_turned),
+    .state_size = sizeof(sparse_transpose_cache),
     .perform = sp_sampled_product_perform,
     .infer_shape = sp_sampled_product_shape,
 };

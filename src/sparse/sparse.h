@@ -106,17 +106,18 @@ damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alph
 /* The pattern of a matrix along its other axis, in a caller's room: where that is, and of which pattern as far as a few
  * numbers say. A caller starts with zeros, and sets `room` to NULL when it turns nothing in a run that used the room
  * for something else or was given another one. */
-typedef struct sparse_turned {
+typedef struct sparse_transpose_cache {
   const void *room;
   bool wide, has_places;
   int64_t major, minor, nnz;
-} sparse_turned;
-size_t sparse_turned_room(const damo_sparse *a, bool keeps); /* bytes; keeps: a sparse_turned goes with it */
+} sparse_transpose_cache;
+size_t sparse_transpose_workspace(const damo_sparse *a,
+                                  bool keeps); /* bytes; keeps: a sparse_transpose_cache goes with it */
 /* a compressed along its other axis, with a's own values; places: where each entry's value stands, by indices of a's
  * dtype. What the room holds is used again when it was made from the same indptr and indices. */
-sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *room, const void **places);
+sparse_raw sparse_transpose_raw(const damo_sparse *a, sparse_transpose_cache *kept, void *room, const void **places);
 /* The same with the values in order, in memory for them that is not kept. kept NULL: nothing is. */
-sparse_raw sparse_turn_values(const damo_sparse *a, sparse_turned *kept, void *room, void *values);
+sparse_raw sparse_transpose_values(const damo_sparse *a, sparse_transpose_cache *kept, void *room, void *values);
 /* A product into a dense array that stands ready: y = alpha·op(A)·x, or alpha·x·op(A) when `left`, plus z; op(A) is A,
  * or Aᵀ when `transposed`. x, y and z are vectors or matrices of A's dtype with any strides; the caller has checked
  * that their shapes agree. z is NULL, y itself, or apart from y; x is apart from y. */
@@ -126,9 +127,10 @@ typedef struct sparse_product {
   const void *alpha; /* one element; NULL: 1 */
   const damo_array *x, *z;
   damo_array *y;
-  sparse_turned *turned; /* zeroed before the first run, kept with the room between runs; NULL: neither is kept */
+  sparse_transpose_cache
+      *turned; /* zeroed before the first run, kept with the room between runs; NULL: neither is kept */
 } sparse_product;
-size_t sparse_product_room(const sparse_product *p); /* bytes of workspace, 0 where none is needed */
+size_t sparse_product_workspace(const sparse_product *p); /* bytes of workspace, 0 where none is needed */
 void sparse_product_run(const sparse_product *p, void *room);
 /* y += alpha·A·B, y any dense matrix of A's and B's one dtype; alpha one element, 1 where NULL. Takes its memory before
  * it writes. */
@@ -202,9 +204,9 @@ typedef struct sparse_sampled {
   const damo_array *rows, *cols;
   void *samples;
   damo_array *y;
-  sparse_turned *turned; /* zeroed before the first run, kept with the room between runs */
+  sparse_transpose_cache *turned; /* zeroed before the first run, kept with the room between runs */
 } sparse_sampled;
-size_t sparse_sampled_room(const sparse_sampled *s); /* bytes of workspace, 0 where none is needed */
+size_t sparse_sampled_workspace(const sparse_sampled *s); /* bytes of workspace, 0 where none is needed */
 void sparse_sampled_run(const sparse_sampled *s, void *room);
 /* The same inner products of the rows of two sparse matrices, over the columns that both store: a vector in the order
  * of p's entries. The caller has checked the shapes. */

@@ -48,7 +48,7 @@ damo_array *sparse_dot_dense(damo_sparse *a, bool transposed, const scalar *alph
   if (xc) y = onto ? damo_retain(onto) : array_empty(a->obj.ctx, dtype, x->ndim, shape);
   if (y) {
     const sparse_product p = {same, transposed, false, alpha ? factor : NULL, xc, onto ? y : NULL, y, NULL};
-    const size_t size = sparse_product_room(&p);
+    const size_t size = sparse_product_workspace(&p);
     void *workspace = size > 0 ? mem_alloc(a->obj.ctx, size) : NULL;
     if (size > 0 && !workspace) {
       damo_release(y);

@@ -175,7 +175,9 @@ static bool sp_product_transposes(const sp_product_plan *w, const sp_dense_view 
   return w->across && w->vectors && row >= TRANSPOSE_ROW_BYTES && y->rows <= TRANSPOSE_BLOCK_MOST / row;
 }
 
-static size_t sp_product_transpose_size(const sparse_product *p) { return sparse_turned_room(p->a, p->turned != NULL); }
+static size_t sp_product_transpose_size(const sparse_product *p) {
+  return sparse_transpose_workspace(p->a, p->turned != NULL);
+}
 
 static size_t sp_product_values_size(const damo_sparse *a) {
   return workspace_aligned((size_t)sparse_nnz(a) * dtype_size(sparse_dtype(a)));
@@ -184,7 +186,7 @@ static size_t sp_product_values_size(const damo_sparse *a) {
 /* Leaves the workspace behind what it takes. */
 static char *sp_product_transpose(sp_product_plan *w, const sparse_product *p, char *workspace) {
   char *values = workspace + sp_product_transpose_size(p);
-  w->a = sparse_turn_values(p->a, p->turned, workspace, values);
+  w->a = sparse_transpose_values(p->a, p->turned, workspace, values);
   w->across = false;
   return values + sp_product_values_size(p->a);
 }
@@ -202,7 +204,7 @@ static sp_product_plan sp_product_plan_of(const sparse_product *p) {
                            .size = (int64_t)dtype_size(sparse_dtype(a))};
 }
 
-size_t sparse_product_room(const sparse_product *p) {
+size_t sparse_product_workspace(const sparse_product *p) {
   const sp_product_plan w = sp_product_plan_of(p);
   const sp_dense_view x = sp_dense_view_of(p->x, p->left), y = sp_dense_view_of(p->y, p->left);
   const sp_product_packing k = sp_product_packing_of(&x, &y, w.size);

@@ -48,10 +48,10 @@ static void sp_random_select(sp_random_words *w, int64_t total, int64_t count, i
 
 /* Whether the place was not in the set: it is then. The set has cap cells, a power of two, of which some hold -1. */
 static bool sp_random_set_add(int64_t *set, uint64_t cap, int64_t place) {
-  uint64_t cell = hash_mix(0, (uint64_t)place) & (cap - 1);
-  while (set[cell] >= 0 && set[cell] != place) cell = (cell + 1) & (cap - 1);
-  if (set[cell] == place) return false;
-  set[cell] = place;
+  uint64_t at = hash_mix(0, (uint64_t)place) & (cap - 1);
+  while (set[at] >= 0 && set[at] != place) at = (at + 1) & (cap - 1);
+  if (set[at] == place) return false;
+  set[at] = place;
   return true;
 }
 

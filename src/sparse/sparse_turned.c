@@ -1,4 +1,4 @@
-/* sparse_turned: the pattern of a matrix along its other axis, kept while it stays the same.
+/* sparse_transpose_cache: the pattern of a matrix along its other axis, kept while it stays the same.
  *
  * A function that is called again and again often meets one pattern with other values. Comparing it with a copy reads
  * it once, in order; transposing it takes several times as long.
@@ -30,19 +30,24 @@ static sp_transpose_parts sp_transpose_parts_of(const damo_sparse *a, bool keeps
   return p;
 }
 
-size_t sparse_turned_room(const damo_sparse *a, bool keeps) { return sp_transpose_parts_of(a, keeps, NULL).size; }
+size_t sparse_transpose_workspace(const damo_sparse *a, bool keeps) {
+  return sp_transpose_parts_of(a, keeps, NULL).size;
+}
 
-static bool sp_transpose_is_kept(const damo_sparse *a, const sparse_turned *kept, const sp_transpose_parts *p) {
+static bool sp_transpose_is_kept(const damo_sparse *a, const sparse_transpose_cache *kept,
+                                 const sp_transpose_parts *p) {
   return kept->room == p->indptr && kept->wide == sparse_is_wide(a) && kept->major == sparse_major(a) &&
          kept->minor == sparse_minor(a) && kept->nnz == sparse_nnz(a) &&
          memcmp(p->from_indptr, a->indptr->data, p->indptr_size) == 0 &&
          memcmp(p->from_indices, a->indices->data, p->indices_size) == 0;
 }
 
-static void sp_transpose_keep(const damo_sparse *a, sparse_turned *kept, const sp_transpose_parts *p, bool has_places) {
+static void sp_transpose_keep(const damo_sparse *a, sparse_transpose_cache *kept, const sp_transpose_parts *p,
+                              bool has_places) {
   memcpy(p->from_indices, a->indices->data, p->indices_size);
   memcpy(p->from_indptr, a->indptr->data, p->indptr_size);
-  *kept = (sparse_turned){p->indptr, sparse_is_wide(a), has_places, sparse_major(a), sparse_minor(a), sparse_nnz(a)};
+  *kept = (sparse_transpose_cache){p->indptr,       sparse_is_wide(a), has_places,
+                                   sparse_major(a), sparse_minor(a),   sparse_nnz(a)};
 }
 
 static void sp_number_places(bool wide, int64_t n, void *out) {
@@ -54,7 +59,7 @@ static void sp_number_places(bool wide, int64_t n, void *out) {
 }
 
 /* The places are moved as if they were values; their numbers stand for that where the copy comes to lie. */
-static void sp_transpose_places(const damo_sparse *a, sparse_turned *kept, const sp_transpose_parts *p) {
+static void sp_transpose_places(const damo_sparse *a, sparse_transpose_cache *kept, const sp_transpose_parts *p) {
   sparse_raw raw = sparse_raw_of(a);
   raw.data = p->from_indices;
   sp_number_places(sparse_is_wide(a), sparse_nnz(a), p->from_indices);
@@ -62,14 +67,15 @@ static void sp_transpose_places(const damo_sparse *a, sparse_turned *kept, const
   sp_transpose_keep(a, kept, p, true);
 }
 
-sparse_raw sparse_turn(const damo_sparse *a, sparse_turned *kept, void *workspace, const void **places) {
+sparse_raw sparse_transpose_raw(const damo_sparse *a, sparse_transpose_cache *kept, void *workspace,
+                                const void **places) {
   const sp_transpose_parts p = sp_transpose_parts_of(a, true, workspace);
   if (!sp_transpose_is_kept(a, kept, &p) || !kept->has_places) sp_transpose_places(a, kept, &p);
   *places = p.places;
   return (sparse_raw){sparse_minor(a), sparse_major(a), p.indptr, p.indices, a->data->data};
 }
 
-sparse_raw sparse_turn_values(const damo_sparse *a, sparse_turned *kept, void *workspace, void *values) {
+sparse_raw sparse_transpose_values(const damo_sparse *a, sparse_transpose_cache *kept, void *workspace, void *values) {
   const sp_transpose_parts p = sp_transpose_parts_of(a, kept != NULL, workspace);
   const sparse_raw raw = sparse_raw_of(a);
   if (kept == NULL || !sp_transpose_is_kept(a, kept, &p)) { /* perhaps it won't come again: no places */
