@@ -49,7 +49,9 @@ BASE_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPT) -DDAMO_GPL=$(GPL) $(WARN)
   -ffp-contract=off -pthread -Isrc $(CFLAGS)
 LINK = $(CC) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 
-SRC      := $(wildcard src/*/*.c)
+# Sources lie at most three folders deep: src/op/sparse/solve/lstsq.c.
+levels    = $(wildcard $(1)/*/$(2) $(1)/*/*/$(2) $(1)/*/*/*/$(2))
+SRC      := $(call levels,src,*.c)
 LUA_SRC  := $(filter src/lua/%,$(SRC))
 LUA_OBJ  := $(LUA_SRC:src/%.c=$(LB)/%.o)
 CORE_OBJ := $(patsubst src/%.c,$(B)/%.o,$(filter-out $(LUA_SRC),$(SRC)))
@@ -113,7 +115,7 @@ mutants: all ## break a line at a time and tell what the tests let pass: make mu
 	$(Q)$(foreach v,IN LINES MAX SEED TESTS SPECS LIMIT,$v="$(if $(filter command,$(origin $v)),$($v))") \
 	  sh make/blas-coretype lua5.4 make/mutants.lua
 
-reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default spec/reference)
+reference: all ## run the reference cases alone (folder: DAMO_REFERENCE, default spec/data/reference)
 	$(Q)$(RUN_LUA) spec/reference_runner.lua
 
 bench: all $(LB)/bench/floor.so $(LB)/bench/solve_floor.so ## time damo, and its peers where Python can be had
@@ -141,7 +143,7 @@ asan: ## build with AddressSanitizer and UBSan under build/asan, and run every t
 
 lint: all check-layers check-gates check-exports ## luacheck, clang-format, layers, gates and exported names
 	$(Q)LUA_PATH="/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua;;" $(LUA_EXE) /usr/bin/luacheck -q --no-color $(LUA_DIRS)
-	$(Q)clang-format --dry-run -Werror $(wildcard src/*.h src/*/*.[ch] spec/c/*.[ch])
+	$(Q)clang-format --dry-run -Werror $(wildcard src/*.h spec/c/*.[ch]) $(call levels,src,*.[ch])
 
 check-layers: ## fail on an #include that goes up the layers or past an umbrella header
 	$(Q)sh make/check-layers
@@ -236,8 +238,8 @@ $(LB)/bench/solve_floor.so: BENCH_LIBS = $(SUITESPARSE_LIBS)
 # What is private does not reach the flags' files, which are made on the way to an object.
 $(B)/kernel/%.o: private OPT_release = -O3 -g -falign-loops=64 -fno-math-errno -fno-trapping-math
 ifeq ($(ARCH),x86_64)
-$(B)/kernel/%_avx2.o: private ISA_FLAGS = -mavx2 -mfma
-$(B)/kernel/%_avx512.o: private ISA_FLAGS = -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
+$(B)/kernel/%avx2.o: private ISA_FLAGS = -mavx2 -mfma
+$(B)/kernel/%avx512.o: private ISA_FLAGS = -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
 endif
 
 define compile

@@ -1,4 +1,4 @@
--- Runs the reference cases of a folder (environment DAMO_REFERENCE, default spec/reference): values and every
+-- Runs the reference cases of a folder (environment DAMO_REFERENCE, default spec/data/reference): values and every
 -- vector-Jacobian product. Prints each failing case's name and ends with "N passed, N failed, N skipped".
 --
 --   lua spec/reference_runner.lua [a family, such as sparse_add, or part of a case's name]
@@ -204,7 +204,7 @@ local function run_family(folder, family, only)
   end
 end
 
-local folder = os.getenv "DAMO_REFERENCE" or here .. "/reference"
+local folder = os.getenv "DAMO_REFERENCE" or here .. "/data/reference"
 for _, family in ipairs(families_of(folder)) do run_family(folder, family, arg[1]) end
 local names = {}
 for name in pairs(missing) do names[#names + 1] = name end

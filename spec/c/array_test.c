@@ -1,7 +1,7 @@
 /* Tests of array: making, views, casts, assignment, comparison, text, and what happens when memory runs out. */
 #include <stdlib.h>
 
-#include "../../src/array/array.h"
+#include "array/array.h"
 #include "test.h"
 
 #define SHAPE(...) ((const int64_t[]){__VA_ARGS__})

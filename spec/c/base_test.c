@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/base/base_int.h"
+#include "base/base_int.h"
 #include "test.h"
 
 /* ---- An allocator that checks sizes ------------------------------------------------------------------------------ */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/kernel/kernel.h"
-#include "../../src/op/draw_discrete.h"
+#include "kernel/kernel.h"
+#include "op/random/discrete.h"
 #include "test.h"
 
 static uint64_t word = 1;

@@ -2,7 +2,7 @@
 #ifndef DAMO_FACTOR_CASE_H
 #define DAMO_FACTOR_CASE_H
 
-#include "../../src/io/io.h"
+#include "io/io.h"
 
 #include <complex.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * here: a real one would want 16 gigabytes first. */
 #include "factor_case.h"
 
-#include "../../src/sparse/factor_int.h"
+#include "sparse/factor/factor_int.h"
 
 static int refusals;
 

@@ -51,7 +51,7 @@ static void counted_free(void *ptr) {
 #define realloc counted_realloc
 #define posix_memalign counted_memalign
 #define free counted_free
-#include "../../src/base/heap.c"
+#include "base/heap.c"
 #undef calloc
 #undef malloc
 #undef realloc

@@ -1,5 +1,5 @@
 /* io: .npy, .npz and CSV files: round trips, files of other makers, and files that are damaged. */
-#include "../../src/io/io.h"
+#include "io/io.h"
 
 #include <stdlib.h>
 #include <unistd.h>

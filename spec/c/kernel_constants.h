@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "../../src/kernel/kernel.h"
+#include "kernel/kernel.h"
 
 #define OF(name) offsetof(kernel_table, name)
 

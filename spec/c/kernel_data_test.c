@@ -2,7 +2,7 @@
  * copies, Philox's known answers and its distributions. */
 #include <stdlib.h>
 
-#include "../../src/kernel/kernel.h"
+#include "kernel/kernel.h"
 #include "test.h"
 
 /* A small generator of our own: the tests of Philox must not hang on Philox. */

@@ -1,7 +1,7 @@
 /* kernel_exact_test: products, quotients and absolute values of complex numbers, in every table the CPU runs, against
  * the plain formulas, on special values and on parts of any size; sums of squares against sums of squares made before.
  */
-#include "../../src/kernel/kernel.h"
+#include "kernel/kernel.h"
 #include "test.h"
 
 #include <float.h>

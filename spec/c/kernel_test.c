@@ -3,7 +3,7 @@
 #include <complex.h>
 #undef complex
 
-#include "../../src/kernel/kernel.h"
+#include "kernel/kernel.h"
 #include "kernel_constants.h"
 #include "test.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "../../src/damo.h"
+#include "damo.h"
 #include "test.h"
 
 static int64_t leak_bytes;

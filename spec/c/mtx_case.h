@@ -2,7 +2,7 @@
 #ifndef DAMO_MTX_CASE_H
 #define DAMO_MTX_CASE_H
 
-#include "../../src/io/io_int.h"
+#include "io/io_int.h"
 
 #include "test.h"
 

@@ -4,7 +4,7 @@
 #ifndef DAMO_OP_CASE_H
 #define DAMO_OP_CASE_H
 
-#include "../../src/grad/grad.h"
+#include "grad/grad.h"
 #include "test.h"
 
 static damo_ctx *ctx;

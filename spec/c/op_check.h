@@ -2,7 +2,7 @@
 #ifndef DAMO_OP_CHECK_H
 #define DAMO_OP_CHECK_H
 
-#include "../../src/grad/grad.h"
+#include "grad/grad.h"
 #include "test.h"
 
 /* Reproducible numbers in (-1, 1). */

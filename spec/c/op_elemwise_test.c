@@ -2,7 +2,7 @@
  * elementwise family. Derivatives are compared with central differences of step 1e-6 in float64: their own error is
  * about 1e-9 of the function's third derivative and 1e-10 of its value, so 1e-6 relative tells a wrong formula from
  * rounding. */
-#include "../../src/grad/grad.h"
+#include "grad/grad.h"
 #include "leak_case.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* op_index_test: basic and advanced indexing, reading and writing: values, Types, inferred shapes, gradients, in-place
- * forms, errors. The specs are what op/subtensor.c documents. */
-#include "../../src/op/index_int.h"
+ * forms, errors. The specs are what op/index/subtensor.c documents. */
+#include "op/index/index_int.h"
 #include "leak_case.h"
 #include "op_case.h"
 

@@ -2,7 +2,7 @@
  * distribution. */
 #include "leak_case.h"
 #include "op_check.h"
-#include "../../src/op/random_draw.h"
+#include "op/random/draw.h"
 
 typedef struct drawn {
   damo_array *next, *draw;

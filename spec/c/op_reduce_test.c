@@ -1,6 +1,6 @@
 /* op_reduce_test: values, Types, gradients and errors of the reductions. Gradients of a weighted sum of the result are
  * compared with central differences of step 1e-6 in float64, whose own error stays below 1e-8 here. */
-#include "../../src/grad/grad.h"
+#include "grad/grad.h"
 #include "leak_case.h"
 #include "test.h"
 

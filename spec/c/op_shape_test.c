@@ -1,5 +1,5 @@
 /* op_shape_test: the shape, alloc, join and marker families: values, Types, inferred shapes, gradients, errors. */
-#include "../../src/op/shape_int.h"
+#include "op/shape/shape_int.h"
 #include "leak_case.h"
 #include "op_case.h"
 

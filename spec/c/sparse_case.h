@@ -2,7 +2,7 @@
 #ifndef DAMO_SPARSE_CASE_H
 #define DAMO_SPARSE_CASE_H
 
-#include "../../src/sparse/sparse.h"
+#include "sparse/sparse.h"
 
 #include <stdlib.h>
 

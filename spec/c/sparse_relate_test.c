@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/op/op.h"
+#include "op/op.h"
 #include "test.h"
 
 #define ROWS 7

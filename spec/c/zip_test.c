@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/io/zip.h"
+#include "io/zip.h"
 #include "test.h"
 
 static char dir[] = "damo_zip_XXXXXX";

@@ -92,7 +92,7 @@ end)
 
 local function reference_ops()
   local ops = {}
-  local pipe = assert(io.popen "ls spec/reference/sparse_*.lua")
+  local pipe = assert(io.popen "ls spec/data/reference/sparse_*.lua")
   for file in pipe:lines() do
     for _, case in ipairs(assert(loadfile(file, "t", { nan = 0 / 0, inf = 1 / 0 }))()) do
       if not case.raises then ops[case.op] = (ops[case.op] or 0) + 1 end

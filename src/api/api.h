@@ -3,7 +3,7 @@
 #ifndef DAMO_API_H
 #define DAMO_API_H
 
-#include "../compile/compile.h"
+#include "compile/compile.h"
 
 /* ---- OpFromGraph: op_from_graph.c, its _grad, _inline and _run --------------------------------------------------- */
 

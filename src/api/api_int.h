@@ -1,6 +1,6 @@
 /* api_int.h: what the files of api/ share. */
-#ifndef DAMO_API_INT_H
-#define DAMO_API_INT_H
+#ifndef DAMO_API_API_INT_H
+#define DAMO_API_API_INT_H
 
 #include "api.h"
 

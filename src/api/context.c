@@ -1,7 +1,7 @@
 /* context.c: damo_ctx_new: a bare context with every layer and op family registered. */
 #include "api.h"
 
-#include "../sparse/sparse.h"
+#include "sparse/sparse.h"
 
 static damo_status register_layers(damo_ctx *ctx) {
   array_register(ctx);

@@ -8,8 +8,8 @@
 #ifndef DAMO_ARRAY_H
 #define DAMO_ARRAY_H
 
-#include "../base/base.h"
-#include "../kernel/kernel.h"
+#include "base/base.h"
+#include "kernel/kernel.h"
 
 typedef struct damo_buffer {
   damo_obj obj;

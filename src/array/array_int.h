@@ -1,6 +1,6 @@
 /* array_int: what the files of array share with each other only. */
-#ifndef DAMO_ARRAY_INT_H
-#define DAMO_ARRAY_INT_H
+#ifndef DAMO_ARRAY_ARRAY_INT_H
+#define DAMO_ARRAY_ARRAY_INT_H
 
 #include "array.h"
 

@@ -1,7 +1,7 @@
 /* number_text: one number as text with NumPy's digits: the shortest that read back as the same number, cut at a
  * precision, with columns padded to widths found in a first pass. */
-#ifndef DAMO_NUMBER_TEXT_H
-#define DAMO_NUMBER_TEXT_H
+#ifndef DAMO_ARRAY_NUMBER_TEXT_H
+#define DAMO_ARRAY_NUMBER_TEXT_H
 
 #include "array.h"
 

@@ -1,6 +1,6 @@
 /* base_int: what the files of base share with each other only. */
-#ifndef DAMO_BASE_INT_H
-#define DAMO_BASE_INT_H
+#ifndef DAMO_BASE_BASE_INT_H
+#define DAMO_BASE_BASE_INT_H
 
 #include "base.h"
 

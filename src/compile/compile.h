@@ -7,7 +7,7 @@
 #ifndef DAMO_COMPILE_H
 #define DAMO_COMPILE_H
 
-#include "../vm/vm.h"
+#include "vm/vm.h"
 
 typedef struct in_spec {
   damo_var *var;
@@ -53,8 +53,9 @@ typedef struct nanguard_mask nanguard_mask;
 struct damo_function {
   damo_obj obj;
   fn_watch watch;
-  nanguard_mask *nan_masks; /* of a run under watch: results with entries that may turn out unread (nanmask.c) */
-  damo_function *plain;     /* DEBUG: the same function, not rewritten, and both sides of each rewrite; else NULL */
+  nanguard_mask
+      *nan_masks; /* of a run under watch: results with entries that may turn out unread (compile/watch/nanmask.c) */
+  damo_function *plain; /* DEBUG: the same function, not rewritten, and both sides of each rewrite; else NULL */
   struct fn_rewrite
       *rewrites; /* of a plain function: the rewrites in their order, and where their sides are computed */
   int64_t n_rewrites;

@@ -1,6 +1,6 @@
 /* grad_int.h: what reverse and forward mode share. */
-#ifndef DAMO_GRAD_INT_H
-#define DAMO_GRAD_INT_H
+#ifndef DAMO_GRAD_GRAD_INT_H
+#define DAMO_GRAD_GRAD_INT_H
 
 #include "grad.h"
 

@@ -6,8 +6,8 @@
  *
  *     damo_var *g = build_fn2(b, "mul", gz, build_fn1(b, "cos", x));   // d sin(x)
  */
-#ifndef DAMO_BUILD_H
-#define DAMO_BUILD_H
+#ifndef DAMO_GRAPH_BUILD_H
+#define DAMO_GRAPH_BUILD_H
 
 struct build {
   damo_ctx *ctx;

@@ -11,7 +11,7 @@
 #ifndef DAMO_GRAPH_H
 #define DAMO_GRAPH_H
 
-#include "../io/io.h"
+#include "io/io.h"
 
 typedef struct op_def op_def;
 typedef struct damo_thunk thunk;

@@ -1,6 +1,6 @@
 /* graph_int.h: what the files of graph/ share and nobody else sees. */
-#ifndef DAMO_GRAPH_INT_H
-#define DAMO_GRAPH_INT_H
+#ifndef DAMO_GRAPH_GRAPH_INT_H
+#define DAMO_GRAPH_GRAPH_INT_H
 
 #include "graph.h"
 

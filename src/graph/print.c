@@ -305,7 +305,7 @@ static const struct part_op {
                   {"IncSubtensor", 2}, {"AdvancedIncSubtensor", 2},
                   {"GetItem2d", 1},    {NULL, 0}};
 
-/* How many operands the spec has (graph/print knows its letters, op/index_spec.c their meaning); -1: it is none. */
+/* How many operands the spec has (graph/print knows its letters, op/index/spec.c their meaning); -1: it is none. */
 static int spec_operands(const char *spec) {
   int n = 0;
   for (; *spec != '\0'; spec++) {

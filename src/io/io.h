@@ -5,8 +5,8 @@
 #ifndef DAMO_IO_H
 #define DAMO_IO_H
 
-#include "../array/array.h"
-#include "../sparse/sparse.h"
+#include "array/array.h"
+#include "sparse/sparse.h"
 
 /* .npy, versions 1 to 3, either byte order and either memory order; the dtypes damo has. */
 damo_array *io_read_npy(damo_ctx *ctx, const char *path);

@@ -1,6 +1,6 @@
 /* io_int: what the files of io share: error texts, and a stream of bytes out of a file or a zip member. */
-#ifndef DAMO_IO_INT_H
-#define DAMO_IO_INT_H
+#ifndef DAMO_IO_IO_INT_H
+#define DAMO_IO_IO_INT_H
 
 #include <signal.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
  * Inc., "Permission to use, copy, modify, and distribute this software is freely granted, provided that this notice is
  * preserved". Errors, as spec/c/draw_test.c bounds them: log and exp below 1 ULP, sine and cosine of a turn below
  * 2, log1p and expm1 below 4. */
-#ifndef DAMO_DRAW_MATH_H
-#define DAMO_DRAW_MATH_H
+#ifndef DAMO_KERNEL_DRAW_MATH_H
+#define DAMO_KERNEL_DRAW_MATH_H
 
 #include <math.h>
 #include <stdint.h>

@@ -12,8 +12,8 @@
 #ifndef DAMO_KERNEL_H
 #define DAMO_KERNEL_H
 
-#include "../base/base.h"
-#include "kernel_sparse.h"
+#include "base/base.h"
+#include "kernel/sparse/kernel_sparse.h"
 
 /* args: inputs then outputs, each contiguous with n elements, aligned to its element. An output may be the same block
  * as an input of the same element size, else blocks do not overlap. */

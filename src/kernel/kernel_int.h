@@ -1,6 +1,6 @@
 /* kernel_int: what the files of kernel/ share and no other folder sees. */
-#ifndef DAMO_KERNEL_INT_H
-#define DAMO_KERNEL_INT_H
+#ifndef DAMO_KERNEL_KERNEL_INT_H
+#define DAMO_KERNEL_KERNEL_INT_H
 
 #include "kernel.h"
 

@@ -9,33 +9,33 @@
  *   wrapped.
  * - The core holds no reference to a Lua value. What is Lua's (tag, Op table, generic value) hangs from the user value.
  * - Every C resource of a frame sits in a userdata on the stack before a call that may raise; errors rise only in
- *   lua_error.c, after the core has returned.
+ *   error.c, after the core has returned.
  *
- * Files, one theme each: lua_state.c module and context; lua_config.c, lua_info.c; lua_error.c; lua_object.c identity
- * and anchoring; lua_array.c Arrays, lua_array_make.c making them, lua_array_methods.c; lua_index.c, lua_index_key.c
- * and lua_index_view.c index tables; lua_value.c numbers and values to and from Lua, lua_nested.c nested tables;
- * lua_func.c the op functions and methods, lua_func_args.c and lua_func_call.c their calls; lua_type.c Types; lua_var.c
- * Variables; lua_graph.c Apply, walks; lua_fgraph.c FunctionGraphs, lua_feature.c their features; lua_op.c Ops,
- * lua_op_class.c classes written in Lua, lua_op_node.c nodes of Ops, lua_op_member.c, lua_op_call.c callbacks of the
- * core, lua_op_perform.c, lua_op_own_thunk.c, lua_op_room.c, lua_op_values.c and lua_op_params.c their runs,
- * lua_thunk.c thunks that scripts make, lua_test_value.c; lua_op_from_graph.c; lua_host_op.c damo.ops; lua_print.c
- * texts of graphs; lua_names.c names that are not there, lua_record.c tables that print what is in them; lua_grad.c;
- * lua_compile.c Functions; lua_rewrite.c rewrite rules; lua_random.c; lua_io.c files, lua_system.c what damo's Lua files
- * need of the system; lua_collect.c Lua's collector. lua_int.h
- * has what the files about graphs share, op_class.h what those of Ops share, lua_op_run.h their runs, lua_func.h calls
- * of functions, lua_index.h index tables.
+ * Files, one theme each: state.c module and context; config.c, info.c; error.c; object.c identity
+ * and anchoring; lua/value/array.c Arrays, lua/value/array_make.c making them, lua/value/array_methods.c; lua/value/index.c, lua/value/index_key.c
+ * and lua/value/index_view.c index tables; lua/value/value.c numbers and values to and from Lua, lua/value/nested.c nested tables;
+ * lua/func/func.c the op functions and methods, lua/func/args.c and lua/func/call.c their calls; lua/graph/type.c Types; lua/graph/var.c
+ * Variables; lua/graph/graph.c Apply, walks; lua/graph/fgraph.c FunctionGraphs, lua/graph/feature.c their features; lua/op/op.c Ops,
+ * lua/op/class.c classes written in Lua, lua/op/node.c nodes of Ops, lua/op/member.c, lua/op/call.c callbacks of the
+ * core, lua/op/perform.c, lua/op/own_thunk.c, lua/op/workspace.c, lua/op/values.c and lua/op/params.c their runs,
+ * lua/op/thunk.c thunks that scripts make, lua/graph/test_value.c; lua/op/from_graph.c; lua/op/host_op.c damo.ops; lua/graph/print.c
+ * texts of graphs; names.c names that are not there, record.c tables that print what is in them; lua/graph/grad.c;
+ * lua/function/compile.c Functions; lua/graph/rewrite.c rewrite rules; lua/value/random.c; io.c files, system.c what damo's Lua files
+ * need of the system; collect.c Lua's collector. binding_int.h
+ * has what the files about graphs share, lua/op/class.h what those of Ops share, lua/op/run.h their runs, lua/func/func.h calls
+ * of functions, lua/value/index.h index tables.
  */
-#ifndef DAMO_BINDING_H
-#define DAMO_BINDING_H
+#ifndef DAMO_LUA_BINDING_H
+#define DAMO_LUA_BINDING_H
 
-#include "../api/api.h"
+#include "api/api.h"
 #include "compat.h" /* includes lua.h, lauxlib.h; one private place for 5.1 … 5.4 and LuaJIT */
 
-/* ---- State (lua_state.c) ----------------------------------------------------------------------------------------- */
+/* ---- State (state.c) ----------------------------------------------------------------------------------------- */
 
 #define BIND_BUCKETS 256
 
-/* How native memory drives Lua's collector (lua_collect.c). All sizes are native bytes. */
+/* How native memory drives Lua's collector (collect.c). All sizes are native bytes. */
 typedef struct bind_collector {
   size_t floor;               /* config.gc_floor: by which the garbage is measured that may wait for a cycle */
   size_t due;                 /* in use when bind_gc_pressure has the next step to ask for */
@@ -58,13 +58,13 @@ typedef struct bind_collector {
 /* What one lua_State has, in a userdata in its registry: the context and the references of the binding's tables. */
 typedef struct bind_state {
   damo_ctx *ctx;                 /* one reference */
-  bind_collector gc;             /* lua_collect.c */
-  int ref_objects[BIND_BUCKETS]; /* registry refs: weak tables address → userdata (lua_object.c) */
+  bind_collector gc;             /* collect.c */
+  int ref_objects[BIND_BUCKETS]; /* registry refs: weak tables address → userdata (object.c) */
   int ref_methods;               /* table: names → functions shared by Arrays and Variables */
   int ref_module;                /* the table that luaopen_damo_core returns */
   int ref_metatable[OBJ_N_KINDS];
   int ref_error;   /* metatable of error objects */
-  int ref_pending; /* list of userdata whose neighbours are not wrapped yet (lua_object.c), n_pending long */
+  int ref_pending; /* list of userdata whose neighbours are not wrapped yet (object.c), n_pending long */
   int n_pending;
   int n_orphans; /* references on their way into a userdata: kept here so that a raise loses none */
   void *orphans[32];
@@ -90,7 +90,7 @@ lua_State *bind_main_thread(lua_State *L);
  * left out). The trace object is anchored until the next call. */
 void bind_set_trace(lua_State *L);
 
-/* ---- Lua's collector (lua_collect.c) ----------------------------------------------------------------------------- */
+/* ---- Lua's collector (collect.c) ----------------------------------------------------------------------------- */
 
 void bind_collect_init(bind_state *st);
 /* Asks Lua for steps of a collection in proportion to the native bytes made since the last ones; for nothing below
@@ -143,7 +143,7 @@ void bind_open_factor(lua_State *L); /* after sparse */
 void bind_open_system(lua_State *L);
 void bind_open_names(lua_State *L);
 
-/* ---- Errors (lua_error.c) ---------------------------------------------------------------------------------------- */
+/* ---- Errors (error.c) ---------------------------------------------------------------------------------------- */
 
 /* Raises the context's pending error as an error object {kind, message, op, node, trace, cause}. Never returns. */
 int bind_error(lua_State *L);
@@ -187,7 +187,7 @@ void bind_push_names(lua_State *L, const char *const *names);
 /* What reading the name at `key` gives of an owner who has no such name: an error "Array: there is no field or method
  * 'sumo', did you mean 'sum'?" over the names in the tables at stack places first to last (others than tables are passed
  * over); where none is near, `otherwise` ends the message, a format of lua_pushfstring for the name (NULL: nothing).
- * Pushes nil, and returns 1, for a key that is no string or begins with an underscore (lua_names.c). */
+ * Pushes nil, and returns 1, for a key that is no string or begins with an underscore (names.c). */
 int bind_unknown_name(lua_State *L, int key, const char *owner, const char *what, const char *otherwise, int first,
                       int last);
 /* The names in the tables at stack places first to last (others than tables are passed over), sorted (the nearest of
@@ -202,7 +202,7 @@ bool bind_is_value_field(lua_State *L, int key);
  * value for the error object's `cause`; returns its status (the thrown damo error's kind, else DAMO_ECALLBACK). */
 damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo_apply *node);
 
-/* ---- Objects (lua_object.c) -------------------------------------------------------------------------------------- */
+/* ---- Objects (object.c) -------------------------------------------------------------------------------------- */
 
 /* obj NULL: freed, or finalized. magic tells our userdata from any other without a look into Lua. */
 typedef struct bind_box {
@@ -254,10 +254,10 @@ void bind_release_owner(void *owner);
 void bind_metatable(lua_State *L, obj_kind kind);
 
 static inline damo_array *bind_to_array(lua_State *L, int idx) { return (damo_array *)bind_to(L, idx, OBJ_ARRAY); }
-/* The matrix over a read-only view of its data; NULL: memory error (lua_sparse.c). */
+/* The matrix over a read-only view of its data; NULL: memory error (lua/value/sparse.c). */
 damo_sparse *bind_sparse_read_only(const damo_sparse *m);
 static inline damo_sparse *bind_to_sparse(lua_State *L, int idx) { return (damo_sparse *)bind_to(L, idx, OBJ_SPARSE); }
-/* What a call of the node gives (lua_graph.c): its only output, or the default one; a value error where there is none. */
+/* What a call of the node gives (lua/graph/graph.c): its only output, or the default one; a value error where there is none. */
 damo_var *bind_default_output(lua_State *L, const damo_apply *node);
 /* Puts that in the place of a node at idx; anything else stays. */
 void bind_node_to_output(lua_State *L, int idx);
@@ -268,7 +268,7 @@ static inline bool bind_is_var(lua_State *L, int idx) {
   return box && box->kind == OBJ_VAR;
 }
 
-/* ---- Values (lua_value.c, lua_index.c) --------------------------------------------------------------------------- */
+/* ---- Values (lua/value/value.c, lua/value/index.c) --------------------------------------------------------------------------- */
 
 /* Pushes a value as scripts see it: 0-d Arrays as Lua scalars (complex and what Lua can't hold stay 0-d Arrays), else
  * the Array; takes the reference. */
@@ -286,7 +286,7 @@ void *bind_push_made(lua_State *L, void *take_obj);
  * (so anchored) and returned. dtype < 0: floatX for numbers, bool for booleans; an Array keeps its own. Errors name
  * `what`: ragged tables, strings, values that do not fit. */
 damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what);
-/* Gives the table at the top a metatable whose __tostring shows what is in it (lua_record.c). */
+/* Gives the table at the top a metatable whose __tostring shows what is in it (record.c). */
 void bind_set_record(lua_State *L);
 /* The Array or sparse matrix at idx, borrowed; NULL when the value there is another. */
 damo_obj *bind_to_value(lua_State *L, int idx);
@@ -311,7 +311,7 @@ bool bind_dtype(lua_State *L, int idx, damo_dtype *out); /* from a string; false
 damo_dtype bind_check_dtype(lua_State *L, int idx, const char *func); /* value error with a suggestion */
 
 /* One parsed index table or number: the spec string of op subtensor ("i", "s110", "n", "e", "l" an item) and, pushed on
- * the stack in order, its operands as Variables (when graph) or plain values; see op/subtensor.c. Returns the count
+ * the stack in order, its operands as Variables (when graph) or plain values; see op/index/subtensor.c. Returns the count
  * pushed. */
 typedef struct bind_index {
   char spec[DAMO_MAX_NDIM * 8];
@@ -323,7 +323,7 @@ void bind_parse_index(lua_State *L, int idx, bind_index *out, const char *func);
 int bind_index_get(lua_State *L, const damo_array *a, int key);
 int bind_index_set(lua_State *L, damo_array *a, int key, int value);
 
-/* ---- Functions (lua_func_call.c) --------------------------------------------------------------------------------- */
+/* ---- Functions (lua/func/call.c) --------------------------------------------------------------------------------- */
 
 /* Calls the op function with the Lua arguments at stack 1..top (operands, then an options table or first option). With
  * a Variable among them pushes Variables, else computes and pushes values. Returns the count pushed. */

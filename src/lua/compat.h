@@ -4,8 +4,8 @@
  * On 5.1 and LuaJIT the user value is the environment table (so only a table can hang from a userdata:
  * COMPAT_UV_TABLE), and a number is an integer when it is integral and below 2^53.
  */
-#ifndef DAMO_COMPAT_H
-#define DAMO_COMPAT_H
+#ifndef DAMO_LUA_COMPAT_H
+#define DAMO_LUA_COMPAT_H
 
 #include <lua.h>
 #include <lauxlib.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "op.h"
-#include "shape_int.h"
+#include "op/shape/shape_int.h"
 
 /* The name of operand i in the signature, without brackets and dots. */
 static void operand_name(char *dst, size_t n, const char *operands, int i) {

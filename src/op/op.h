@@ -11,7 +11,7 @@
 #ifndef DAMO_OP_H
 #define DAMO_OP_H
 
-#include "../graph/graph.h"
+#include "graph/graph.h"
 
 /* Adds every family's rows to the context (called once by the api layer). */
 damo_status op_register_all(damo_ctx *ctx);
@@ -19,62 +19,69 @@ damo_status op_register_all(damo_ctx *ctx);
 /* ---- Families: each file exports its rows, ended by a NULL name -------------------------------------------------- */
 
 extern const op_func
-    elemwise_funcs[]; /* elemwise.c: add mul exp … from the rows of elemwise_rows.c; cast; clip; switch */
-extern const op_func reduce_funcs[]; /* reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
-extern const op_func cumulative_funcs[]; /* cumulative.c: cumsum cumprod sort argsort diff */
-extern const op_func shape_funcs[]; /* shape_funcs.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
-extern const op_func alloc_funcs[]; /* alloc.c: alloc zeros ones empty full and their likes */
-extern const op_func eye_funcs[];   /* eye.c: eye tri */
-extern const op_func arange_funcs[]; /* arange.c: arange linspace */
-extern const op_func join_funcs[];   /* join.c: join concatenate stack vstack hstack */
-extern const op_func split_funcs[];  /* split.c: split */
-extern const op_func repeat_funcs[]; /* repeat.c: tile repeat_ */
-extern const op_func pad_funcs[];    /* pad.c: roll pad */
-extern const op_func index_funcs[]; /* subtensor.c, advindex.c: subtensor set_subtensor inc_subtensor take one_hot … */
-extern const op_func blas_funcs[];  /* blas.c: dot matmul outer tensordot … */
-extern const op_func nnet_funcs[];  /* nnet.c: softmax log_softmax crossentropies relu … */
-extern const op_func random_funcs[]; /* random.c: normal uniform bernoulli permutation over a state Variable */
-extern const op_func marker_funcs[]; /* marker.c: disconnected_grad zero_grad consider_constant grad_clip assert_op */
-extern const op_func ifelse_funcs[]; /* ifelse.c: one of two branches, computed lazily */
-extern const op_func sparse_move_funcs[];    /* sparse_move.c: toarray csr_from_dense cast transpose neg … */
-extern const op_func sparse_csm_funcs[];     /* sparse_csm.c: CSR CSC csm_properties csm_data … */
-extern const op_func sparse_pattern_funcs[]; /* sparse_pattern.c: sp_ones_like zeros_like with_data gather */
-extern const op_func sparse_add_funcs[];     /* sparse_add.c: AddSS AddSD AddSSData StructuredAddSV: add sub … */
+    elemwise_funcs[]; /* op/elem/elemwise.c: add mul exp … from the rows of op/elem/rows.c; cast; clip; switch */
 extern const op_func
-    sparse_mul_funcs[]; /* sparse_mul.c: MulSS MulSD MulSV ColScaleCSC RowScaleCSC: mul col_scale row_scale … */
-extern const op_func sparse_compare_funcs[];        /* sparse_compare.c: eq neq lt le gt ge */
-extern const op_func sparse_dot_funcs[];            /* sparse_dot.c: Dot TrueDot: dot true_dot */
-extern const op_func sparse_structured_dot_funcs[]; /* sparse_structured_dot.c: StructuredDot and its gradient Ops */
-extern const op_func sparse_sampling_funcs[];       /* sparse_sampling.c: SamplingDot: sampling_dot */
-extern const op_func sparse_usmm_funcs[];           /* sparse_usmm.c: Usmm and its in-place forms */
-extern const op_func sparse_index_funcs[];          /* sparse_index.c: GetItem2d GetItemScalar: x[{…}] */
-extern const op_func sparse_take_funcs[];       /* sparse_take.c: GetItemList GetItem2Lists and their gradient Ops */
-extern const op_func sparse_construct_funcs[];  /* sparse_construct.c: SquareDiagonal Diag Diagonal PutDiagonal
+    reduce_funcs[]; /* op/reduce/reduce.c: sum prod mean var std max min argmax argmin any all logsumexp … */
+extern const op_func cumulative_funcs[]; /* op/reduce/cumulative.c: cumsum cumprod sort argsort diff */
+extern const op_func
+    shape_funcs[]; /* op/shape/funcs.c: shape reshape transpose dimshuffle squeeze flatten moveaxis … */
+extern const op_func alloc_funcs[];  /* op/shape/alloc.c: alloc zeros ones empty full and their likes */
+extern const op_func eye_funcs[];    /* op/shape/eye.c: eye tri */
+extern const op_func arange_funcs[]; /* op/shape/arange.c: arange linspace */
+extern const op_func join_funcs[];   /* op/shape/join.c: join concatenate stack vstack hstack */
+extern const op_func split_funcs[];  /* op/shape/split.c: split */
+extern const op_func repeat_funcs[]; /* op/shape/repeat.c: tile repeat_ */
+extern const op_func pad_funcs[];    /* op/shape/pad.c: roll pad */
+extern const op_func
+    index_funcs[]; /* op/index/subtensor.c, op/index/advanced.c: subtensor set_subtensor inc_subtensor take one_hot … */
+extern const op_func blas_funcs[]; /* op/linalg/blas.c: dot matmul outer tensordot … */
+extern const op_func nnet_funcs[]; /* op/nnet/nnet.c: softmax log_softmax crossentropies relu … */
+extern const op_func
+    random_funcs[]; /* op/random/random.c: normal uniform bernoulli permutation over a state Variable */
+extern const op_func
+    marker_funcs[]; /* op/control/marker.c: disconnected_grad zero_grad consider_constant grad_clip assert_op */
+extern const op_func ifelse_funcs[];      /* op/control/ifelse.c: one of two branches, computed lazily */
+extern const op_func sparse_move_funcs[]; /* op/sparse/form/convert.c: toarray csr_from_dense cast transpose neg … */
+extern const op_func sparse_csm_funcs[];  /* op/sparse/form/csm.c: CSR CSC csm_properties csm_data … */
+extern const op_func sparse_pattern_funcs[]; /* op/sparse/form/pattern.c: sp_ones_like zeros_like with_data gather */
+extern const op_func sparse_add_funcs[]; /* op/sparse/entry/add.c: AddSS AddSD AddSSData StructuredAddSV: add sub … */
+extern const op_func sparse_mul_funcs
+    []; /* op/sparse/entry/mul.c: MulSS MulSD MulSV ColScaleCSC RowScaleCSC: mul col_scale row_scale … */
+extern const op_func sparse_compare_funcs[]; /* op/sparse/entry/compare.c: eq neq lt le gt ge */
+extern const op_func sparse_dot_funcs[];     /* op/sparse/product/dot.c: Dot TrueDot: dot true_dot */
+extern const op_func
+    sparse_structured_dot_funcs[]; /* op/sparse/product/structured_dot.c: StructuredDot and its gradient Ops */
+extern const op_func sparse_sampling_funcs[]; /* op/sparse/product/sampling.c: SamplingDot: sampling_dot */
+extern const op_func sparse_usmm_funcs[];     /* op/sparse/product/usmm.c: Usmm and its in-place forms */
+extern const op_func sparse_index_funcs[];    /* op/sparse/index/getitem.c: GetItem2d GetItemScalar: x[{…}] */
+extern const op_func sparse_take_funcs[]; /* op/sparse/index/take.c: GetItemList GetItem2Lists and their gradient Ops */
+extern const op_func sparse_construct_funcs[];  /* op/sparse/form/construct.c: SquareDiagonal Diag Diagonal PutDiagonal
                                                   ConstructSparseFromList */
-extern const op_func sparse_stack_funcs[];      /* sparse_stack.c: HStack VStack */
-extern const op_func sparse_sum_funcs[];        /* sparse_sum.c: SpSum: sp_sum sum */
-extern const op_func sparse_clean_funcs[];      /* sparse_clean.c: EnsureSortedIndices Remove0: clean */
-extern const op_func sparse_band_funcs[];       /* sparse_band.c: Band Trace EyeLike: tril triu trace */
-extern const op_func sparse_kron_funcs[];       /* sparse_kron.c: KronPlaces: kron */
-extern const op_func sparse_norm_funcs[];       /* sparse_norm.c: norm */
-extern const op_func sparse_block_diag_funcs[]; /* sparse_block_diag.c: BlockDiag: block_diag */
-extern const op_func sparse_find_funcs[];       /* sparse_find.c: Coordinates: find nonzero */
-extern const op_func sparse_bmat_funcs[];       /* sparse_bmat.c: BlockMatrix: bmat */
-extern const op_func sparse_permute_funcs[];    /* sparse_permute.c: Permute: permute */
-extern const op_func sparse_power_funcs[];      /* sparse_power.c: power */
-extern const op_func sparse_extremum_funcs[];   /* sparse_extremum.c: SpExtremum: max min argmax argmin */
-extern const op_func sparse_monoid_funcs[];     /* sparse_monoid.c: functions of the stored values alone */
-extern const op_func sparse_draw_funcs[];       /* sparse_draw.c: Poisson Binomial Multinomial */
-extern const op_func sparse_factor_funcs[]; /* sparse_factor.c: Factorize FactorizeQR FactorRcond: factorize rcond */
-extern const op_func sparse_solve_funcs[];  /* sparse_solve.c: FactorSolve: solve solve_t */
-extern const op_func sparse_logdet_funcs[]; /* sparse_logdet.c: FactorLogdet FactorDet: logdet slogdet det */
-extern const op_func sparse_lstsq_funcs[];  /* sparse_lstsq.c: FactorLeast FactorLeastAdjoint: lstsq */
+extern const op_func sparse_stack_funcs[];      /* op/sparse/form/stack.c: HStack VStack */
+extern const op_func sparse_sum_funcs[];        /* op/sparse/entry/sum.c: SpSum: sp_sum sum */
+extern const op_func sparse_clean_funcs[];      /* op/sparse/form/clean.c: EnsureSortedIndices Remove0: clean */
+extern const op_func sparse_band_funcs[];       /* op/sparse/form/band.c: Band Trace EyeLike: tril triu trace */
+extern const op_func sparse_kron_funcs[];       /* op/sparse/product/kron.c: KronPlaces: kron */
+extern const op_func sparse_norm_funcs[];       /* op/sparse/entry/norm.c: norm */
+extern const op_func sparse_block_diag_funcs[]; /* op/sparse/form/block_diag.c: BlockDiag: block_diag */
+extern const op_func sparse_find_funcs[];       /* op/sparse/form/find.c: Coordinates: find nonzero */
+extern const op_func sparse_bmat_funcs[];       /* op/sparse/form/bmat.c: BlockMatrix: bmat */
+extern const op_func sparse_permute_funcs[];    /* op/sparse/form/permute.c: Permute: permute */
+extern const op_func sparse_power_funcs[];      /* op/sparse/product/power.c: power */
+extern const op_func sparse_extremum_funcs[];   /* op/sparse/entry/extremum.c: SpExtremum: max min argmax argmin */
+extern const op_func sparse_monoid_funcs[];     /* op/sparse/entry/monoid.c: functions of the stored values alone */
+extern const op_func sparse_draw_funcs[];       /* op/sparse/draw.c: Poisson Binomial Multinomial */
+extern const op_func
+    sparse_factor_funcs[]; /* op/sparse/solve/factor.c: Factorize FactorizeQR FactorRcond: factorize rcond */
+extern const op_func sparse_solve_funcs[];  /* op/sparse/solve/solve.c: FactorSolve: solve solve_t */
+extern const op_func sparse_logdet_funcs[]; /* op/sparse/solve/logdet.c: FactorLogdet FactorDet: logdet slogdet det */
+extern const op_func sparse_lstsq_funcs[];  /* op/sparse/solve/lstsq.c: FactorLeast FactorLeastAdjoint: lstsq */
 /* The Op classes of a table of functions that scripts make by name, damo.sparse.CSM{…}: lists of lists, NULL-ended. */
 extern const op_def *const *const sparse_classes[];
 
 /* ---- Builders shared by rules (all borrow, all give borrowed results of the scope) ------------------------------- */
 
-/* elemwise.c */
+/* op/elem/elemwise.c */
 damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype); /* x itself when it has the dtype */
 /* value broadcast to like's shape, of value's dtype (PyTensor's fill / second). */
 damo_var *build_fill(build *b, damo_var *like, damo_var *value);
@@ -100,12 +107,12 @@ static inline damo_var *build_neg(build *b, damo_var *x) { return build_fn1(b, "
 static inline damo_var *build_sqr(build *b, damo_var *x) { return build_fn1(b, "sqr", x); }
 static inline damo_var *build_exp(build *b, damo_var *x) { return build_fn1(b, "exp", x); }
 
-/* reduce.c: axes 0-based, n_axes < 0: all */
+/* op/reduce/reduce.c: axes 0-based, n_axes < 0: all */
 damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims);
 /* Puts back, as ones, the axes that a reduction of x took away from g. */
 damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, int n_axes);
 
-/* shape.c */
+/* op/shape/shape.c */
 damo_var *build_shape(build *b, damo_var *x);         /* int64 vector */
 damo_var *build_dim(build *b, damo_var *x, int axis); /* int64 scalar; a constant where static */
 damo_var *build_reshape(build *b, damo_var *x, damo_var *shape,
@@ -118,12 +125,12 @@ damo_var *build_transpose(build *b, damo_var *x); /* axes reversed */
 damo_var *build_vector(build *b, damo_var *const *dims, int n);
 damo_var *build_swap_last(build *b, damo_var *x); /* last two axes swapped */
 
-/* marker.c: x itself where its Type is no wider than `type` (which is compatible with it); else what is checked when it
+/* op/control/marker.c: x itself where its Type is no wider than `type` (which is compatible with it); else what is checked when it
  * runs to be a value of that Type, and has it in the graph. The error is that of `input` ("input 1 (x)") of the Op `op`.
  */
 damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, const char *input);
 
-/* alloc.c */
+/* op/shape/alloc.c */
 damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape,
                       int ndim);                   /* value broadcast to int64 scalars */
 damo_var *build_zeros_like(build *b, damo_var *x); /* of x's dtype; sparse where x is */
@@ -131,37 +138,37 @@ damo_var *build_zeros_like(build *b, damo_var *x); /* of x's dtype; sparse where
 damo_var *build_zero_grad(build *b, damo_var *x);
 damo_var *build_ones_like(build *b, damo_var *x);
 
-/* subtensor.c: entries start:stop:step of one axis, 0-based half-open C semantics; start and stop may be NULL */
+/* op/index/subtensor.c: entries start:stop:step of one axis, 0-based half-open C semantics; start and stop may be NULL */
 damo_var *build_slice(build *b, damo_var *x, int axis, damo_var *start, damo_var *stop, int64_t step);
 damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0); /* 0-based position; axis removed */
 
-/* blas.c */
+/* op/linalg/blas.c */
 damo_var *build_dot(build *b, damo_var *x, damo_var *y);    /* ranks 1 and 2 */
 damo_var *build_matmul(build *b, damo_var *x, damo_var *y); /* batched over leading axes */
-/* beta·z + alpha·x·y: Gemm of matrices, Gemv with vectors z and y; Ger: z + alpha·x·yᵀ of vectors. gemm.c. The classes
+/* beta·z + alpha·x·y: Gemm of matrices, Gemv with vectors z and y; Ger: z + alpha·x·yᵀ of vectors. op/linalg/gemm.c. The classes
  * have one property, inplace (bool; these builders give false): the op then destroys z, its first input. */
 damo_var *build_gemm(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
 damo_var *build_gemv(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta);
 damo_var *build_ger(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y);
 extern const op_def dot_def, matmul_def, gemm_def, gemv_def, ger_def;
 
-/* sparse_usmm.c: alpha·x·y + z, brought to one dtype; x or y is sparse, alpha 0-d, z dense. The special classes take
+/* op/sparse/product/usmm.c: alpha·x·y + z, brought to one dtype; x or y is sparse, alpha 0-d, z dense. The special classes take
  * one dtype, x of their format, dense y, and have the property inplace (bool): the op then destroys z. */
 damo_var *build_usmm(build *b, damo_var *alpha, damo_var *x, damo_var *y, damo_var *z);
-/* sparse_sampled.c: its outputs are the inner products of line i of rows and line j of cols for each stored (i, j) of
+/* op/sparse/product/sampled.c: its outputs are the inner products of line i of rows and line j of cols for each stored (i, j) of
  * m, which stores `entries` (-1: not known), and m·cols, or mᵀ·rows, which `product` says: its errors name that class.
  * One dtype, float32 or float64; rows and cols are dense. */
 damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, damo_var *rows, damo_var *cols,
                                   bool transposed, int64_t entries);
-/* sparse_check.c: v, checked as it runs: the matrices x and y, of which only the lengths are asked for, have one shape.
+/* op/sparse/check.c: v, checked as it runs: the matrices x and y, of which only the lengths are asked for, have one shape.
  * The error names func. */
 damo_var *build_same_shape(build *b, const char *func, damo_var *v, damo_var *x, damo_var *y);
 /* The Variable nearest to the leaves that has v's shape, as its Ops say. Borrowed. */
 damo_var *var_shape_root(const damo_var *v);
-/* sparse_vecdot.c: for each column (axis 0) or row (1) of m the sum of x·y over its stored places, vectors with a number
+/* op/sparse/entry/vecdot.c: for each column (axis 0) or row (1) of m the sum of x·y over its stored places, vectors with a number
  * for each; x, y and the result are of one dtype. */
 damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int axis);
-/* sparse_cotangent.c: g + h as cotangents of x: add, but for sparse ones of a sparse x that may store a place twice. */
+/* op/sparse/cotangent.c: g + h as cotangents of x: add, but for sparse ones of a sparse x that may store a place twice. */
 damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h);
 /* Whether sums of those cotangents of a sparse x, and moved ones that come to it as g, are for sure what they are of
  * matrices without duplicates: AddCotangents their sum, MoveCotangent its first input. */
@@ -170,10 +177,10 @@ bool cotangent_moves_plainly(damo_var *g, damo_var *x);
 extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
 extern const op_def sampled_csc_def, sampled_csr_def; /* StructuredDotGradCSC, StructuredDotGradCSR */
 
-/* softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */
+/* op/nnet/softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */
 extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def;
 
-/* random.c */
+/* op/random/random.c */
 damo_array *random_seed_array(damo_ctx *ctx,
                               uint64_t seed); /* a generator's state: what a Variable of RandomType holds */
 /* Such a state (checked to be one by its Type) read and made. */
@@ -200,7 +207,7 @@ damo_status shape_check(build *b, const char *func, const prop_value *v, damo_va
 /* Static value of an int64 scalar Variable: true and *out when it is a constant. */
 bool var_static_int(const damo_var *v, int64_t *out);
 
-/* sparse_factor.c: adds what the factor of that thunk took so far, where it makes one. */
+/* op/sparse/solve/factor.c: adds what the factor of that thunk took so far, where it makes one. */
 void factor_counts(const thunk *t, int64_t *analyses, int64_t *factorizations);
 
 /* ---- Eager evaluation -------------------------------------------------------------------------------------------- */

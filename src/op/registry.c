@@ -1,5 +1,5 @@
 /* registry: the op families of a context. Ops are listed in their family's file, never here. */
-#include "sparse_op.h"
+#include "op/sparse/sparse_op.h"
 
 static const op_func *const op_families[] = {
     elemwise_funcs,

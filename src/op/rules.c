@@ -1,5 +1,5 @@
 /* rules.c: rules that the classes of many families have in common. */
-#include "shape_int.h"
+#include "op/shape/shape_int.h"
 
 #include <string.h>
 

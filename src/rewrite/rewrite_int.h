@@ -1,6 +1,6 @@
 /* rewrite_int.h: what the files of rewrite/ share. */
-#ifndef DAMO_REWRITE_INT_H
-#define DAMO_REWRITE_INT_H
+#ifndef DAMO_REWRITE_REWRITE_INT_H
+#define DAMO_REWRITE_REWRITE_INT_H
 
 #include "rewrite.h"
 

@@ -13,7 +13,7 @@
 #ifndef DAMO_SPARSE_H
 #define DAMO_SPARSE_H
 
-#include "../array/array.h"
+#include "array/array.h"
 
 struct damo_sparse {
   damo_obj obj;
@@ -284,6 +284,6 @@ void sparse_print(strbuf *buf, const damo_sparse *a);
 /* Debug invariants; returns false and says why through *why. */
 bool sparse_check(const damo_sparse *a, const char **why);
 
-#include "factor.h"
+#include "sparse/factor/factor.h"
 
 #endif

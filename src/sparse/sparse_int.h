@@ -1,6 +1,6 @@
 /* sparse_int: what the files of sparse share with each other only. */
-#ifndef DAMO_SPARSE_INT_H
-#define DAMO_SPARSE_INT_H
+#ifndef DAMO_SPARSE_SPARSE_INT_H
+#define DAMO_SPARSE_SPARSE_INT_H
 
 #include "sparse.h"
 

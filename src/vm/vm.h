@@ -7,7 +7,7 @@
 #ifndef DAMO_VM_H
 #define DAMO_VM_H
 
-#include "../rewrite/rewrite.h"
+#include "rewrite/rewrite.h"
 
 typedef struct vm_plan vm_plan;
 

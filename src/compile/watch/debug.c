@@ -1,0 +1,361 @@
+/* debug.c: DEBUG mode runs each thunk and looks at what it did: Types, patterns, aliases, inputs left alone; then runs
+ * the node again in other ways (plain, with operands and results of odd strides, in Lua) and compares the results.
+ *
+ * The inputs of a node are copied before it runs. A lazy node that lacks inputs is run once: what it does not ask for
+ * is not there.
+ */
+#include "compile/compile_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One node under examination: values in the order of inputs, then outputs. */
+typedef struct node_exam {
+  thunk *t;
+  damo_ctx *ctx;
+  damo_obj **before; /* owned: copies of the inputs as they were */
+  cell *cells;       /* of a rerun */
+  cell **at;
+  int64_t n; /* inputs and outputs */
+} node_exam;
+
+static damo_status exam_begin(node_exam *e, thunk *t) {
+  *e = (node_exam){.t = t, .ctx = t->ctx, .n = (int64_t)t->n_in + t->n_out};
+  size_t n = (size_t)e->n;
+  e->before = mem_calloc(e->ctx, n * (sizeof *e->before + sizeof *e->cells + sizeof *e->at));
+  if (e->before == NULL) return DAMO_EMEMORY;
+  e->cells = (cell *)(e->before + n);
+  e->at = (cell **)(e->cells + n);
+  for (int64_t i = 0; i < e->n; i++) e->at[i] = &e->cells[i];
+  return DAMO_OK;
+}
+
+static void drop_cells(node_exam *e) {
+  for (int64_t i = 0; i < e->n; i++) {
+    damo_release(e->cells[i]);
+    e->cells[i] = NULL;
+  }
+}
+
+static void exam_end(node_exam *e) {
+  if (e->before == NULL) return;
+  drop_cells(e);
+  for (int64_t i = 0; i < e->n; i++) damo_release(e->before[i]);
+  mem_free(e->ctx, e->before, (size_t)e->n * (sizeof *e->before + sizeof *e->cells + sizeof *e->at));
+}
+
+static damo_status remember_inputs(node_exam *e) {
+  for (int i = 0; i < e->t->n_in; i++) {
+    e->before[i] = value_copy(*e->t->in[i]);
+    if (e->before[i] == NULL) return DAMO_EMEMORY;
+  }
+  return DAMO_OK;
+}
+
+static damo_status accuse(const node_exam *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static damo_status accuse(const node_exam *e, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  damo_status s = ctx_vfail(e->ctx, DAMO_EINCONSISTENCY, fmt, args);
+  va_end(args);
+  return s;
+}
+
+/* ---- What the run left ------------------------------------------------------------------------------------------- */
+
+static const char *value_text(char *dst, size_t n, const damo_obj *v) {
+  char dims[120];
+  int ndim;
+  const int64_t *shape = value_shape(v, &ndim);
+  if (shape == NULL && v->kind != OBJ_ARRAY) {
+    snprintf(dst, n, "another kind of value");
+  } else if (v->kind == OBJ_SPARSE) {
+    const damo_sparse *m = (const damo_sparse *)v;
+    snprintf(dst, n, "%s %s with %s indices, %s", sparse_format_name(sparse_format(m)), dtype_name(sparse_dtype(m)),
+             dtype_name(sparse_itype(m)), shape_format(dims, sizeof dims, ndim, shape));
+  } else {
+    shape_format(dst, n, ndim, shape);
+  }
+  return dst;
+}
+
+static damo_status exam_check_types(const node_exam *e) {
+  for (int o = 0; o < e->t->n_out; o++) {
+    const damo_obj *v = *e->t->out[o];
+    const damo_var *out = e->t->node->out[o];
+    char want[320];
+    type_format(want, sizeof want, out->type);
+    if (v == NULL) return accuse(e, "DEBUG: output %d was left empty, expected %s", o + 1, want);
+    if (!type_is_valid(out->type, v)) {
+      char got[200];
+      return accuse(e, "DEBUG: output %d is no value of %s: %s", o + 1, want, value_text(got, sizeof got, v));
+    }
+    const char *why = "";
+    if (v->kind == OBJ_ARRAY && !array_check((const damo_array *)v, &why))
+      return accuse(e, "DEBUG: output %d is a damaged array: %s", o + 1, why);
+    if (v->kind == OBJ_SPARSE && !sparse_check((const damo_sparse *)v, &why))
+      return accuse(e, "DEBUG: output %d is a damaged sparse matrix: %s", o + 1, why);
+  }
+  return DAMO_OK;
+}
+
+/* By what the Op says of patterns, a place may be stored more than once in its outputs, as it is in these inputs. */
+static damo_status check_repeats(const node_exam *e, op_pattern said, bool *may) {
+  const int n = said == PATTERN_JOINS || said == PATTERN_MEETS ? e->t->n_in : 1;
+  *may = said == PATTERN_MEETS;
+  for (int i = 0; i < n && said != PATTERN_ONCE; i++) {
+    bool repeats;
+    if (e->before[i]->kind != OBJ_SPARSE) continue;
+    DAMO_TRY(sparse_repeats((damo_sparse *)e->before[i], &repeats));
+    *may = said == PATTERN_MEETS ? *may && repeats : *may || repeats;
+  }
+  return DAMO_OK;
+}
+
+static damo_status check_patterns(const node_exam *e) {
+  const op_pattern said = e->t->node->op->def->pattern;
+  bool may = false, repeats = false;
+  if (said == PATTERN_UNKNOWN) return DAMO_OK;
+  DAMO_TRY(check_repeats(e, said, &may));
+  for (int o = 0; o < e->t->n_out; o++) {
+    damo_obj *v = *e->t->out[o], *first = *e->t->in[0];
+    if (v->kind != OBJ_SPARSE) continue;
+    const bool shared = first->kind == OBJ_SPARSE && sparse_shares((damo_sparse *)v, (damo_sparse *)first);
+    if (apply_shares_pattern(e->t->node) && !shared)
+      return accuse(e, "DEBUG: output %d has not the index arrays of input 1, which the Op says", o + 1);
+    if (!may) DAMO_TRY(sparse_repeats((damo_sparse *)v, &repeats));
+    if (repeats)
+      return accuse(e, "DEBUG: output %d stores a place more than once, which the Op says it does not", o + 1);
+  }
+  return DAMO_OK;
+}
+
+static damo_status exam_check_inputs(const node_exam *e) {
+  const damo_op *op = e->t->node->op;
+  for (int i = 0; i < e->t->n_in; i++) {
+    const damo_obj *v = *e->t->in[i], *was = e->before[i];
+    char text[400], name[160];
+    const damo_array *a = value_array(was), *b = value_array(v);
+    if (op_alias_has(op->destroy_map, -1, i) || a == NULL || b == NULL || array_equal(a, b, true)) continue;
+    if (debug_agree(was, v, false, text, sizeof text)) text[0] = '\0';
+    return accuse(e, "DEBUG: input %d (%s) was overwritten, which destroy_map does not say: %s", i + 1,
+                  var_format(name, sizeof name, e->t->node->in[i]), text);
+  }
+  return DAMO_OK;
+}
+
+static bool share(const damo_obj *v, const damo_obj *w) {
+  const damo_array *a = value_array(v), *b = value_array(w);
+  if (a == NULL || b == NULL || array_size(a) == 0 || array_size(b) == 0) return false;
+  return a->buf == b->buf && array_may_overlap(a, b);
+}
+
+/* Output o may share memory with input i: it says so of i, or of an input that itself shares memory with i. */
+static bool is_declared(const node_exam *e, int o, int i) {
+  const damo_op *op = e->t->node->op;
+  for (int j = 0; j < e->t->n_in; j++) {
+    if (!op_alias_has(op->view_map, o, j) && !op_alias_has(op->destroy_map, o, j)) continue;
+    if (j == i || share(*e->t->in[j], *e->t->in[i])) return true;
+  }
+  return false;
+}
+
+static bool is_alias_of_something(const node_exam *e, int o) {
+  const damo_op *op = e->t->node->op;
+  return op_alias_has(op->view_map, o, -1) || op_alias_has(op->destroy_map, o, -1);
+}
+
+static damo_status check_aliases(const node_exam *e) {
+  for (int o = 0; o < e->t->n_out; o++) {
+    for (int i = 0; i < e->t->n_in; i++) {
+      if (!share(*e->t->out[o], *e->t->in[i]) || is_declared(e, o, i)) continue;
+      return accuse(e, "DEBUG: output %d shares memory with input %d, which neither view_map nor destroy_map says",
+                    o + 1, i + 1);
+    }
+    for (int k = 0; k < o; k++) {
+      if (!share(*e->t->out[o], *e->t->out[k])) continue;
+      if (is_alias_of_something(e, o) && is_alias_of_something(e, k)) continue;
+      return accuse(e, "DEBUG: outputs %d and %d share memory", k + 1, o + 1);
+    }
+  }
+  return DAMO_OK;
+}
+
+/* ---- Runs in other ways ------------------------------------------------------------------------------------------ */
+
+/* An array of that shape, each entry of the last axis two steps before the one before it. */
+static damo_array *odd_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape) {
+  int64_t padded[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  if (ndim == 0 || shape[ndim - 1] == 0) return array_empty(ctx, dtype, ndim, shape);
+  memcpy(padded, shape, (size_t)ndim * sizeof *padded);
+  padded[ndim - 1] = 2 * shape[ndim - 1] + 1;
+  damo_array *base = array_empty(ctx, dtype, ndim, padded);
+  if (base == NULL) return NULL;
+  memcpy(strides, array_strides(base), (size_t)ndim * sizeof *strides);
+  int64_t step = strides[ndim - 1];
+  strides[ndim - 1] = -2 * step;
+  damo_array *odd = array_view(base, ndim, shape, strides, step * (2 * (shape[ndim - 1] - 1) + 1));
+  damo_release(base);
+  return odd;
+}
+
+static damo_obj *odd_copy(damo_ctx *ctx, const damo_type *type, damo_obj *v) {
+  if (v->kind != OBJ_ARRAY || !type_is_tensor(type)) return value_copy(v);
+  const damo_array *a = (const damo_array *)v;
+  damo_array *odd = odd_array(ctx, array_dtype(a), a->ndim, array_shape(a));
+  if (odd != NULL && array_assign(odd, a) == DAMO_OK) return &odd->obj;
+  damo_release(odd);
+  return NULL;
+}
+
+/* Room of odd strides for a result like v, filled with what nobody computes; for a sparse one its pattern with other
+ * values, as a call before may have left it. */
+static damo_status odd_result(damo_ctx *ctx, const damo_type *type, const damo_obj *v, cell *out) {
+  scalar junk = {.dtype = DAMO_FLOAT64, .v.f = 77};
+  if (v != NULL && v->kind == OBJ_SPARSE) {
+    damo_sparse *old = sparse_copy((const damo_sparse *)v);
+    *out = (damo_obj *)old;
+    return old != NULL ? array_fill(old->data, junk) : DAMO_EMEMORY;
+  }
+  if (v == NULL || v->kind != OBJ_ARRAY || !type_is_tensor(type)) return DAMO_OK;
+  const damo_array *a = (const damo_array *)v;
+  damo_array *odd = odd_array(ctx, array_dtype(a), a->ndim, array_shape(a));
+  if (odd == NULL) return DAMO_EMEMORY;
+  *out = &odd->obj;
+  return array_fill(odd, junk);
+}
+
+/* How a node is run again. */
+typedef struct rerun {
+  const char *how;  /* in a user's words */
+  const char *impl; /* NULL: as ever */
+  bool odd, read_only;
+} rerun;
+
+static damo_status fill_cells(node_exam *e, const rerun *r) {
+  thunk *t = e->t;
+  for (int i = 0; i < t->n_in; i++) {
+    damo_obj *v = r->odd ? odd_copy(e->ctx, t->node->in[i]->type, e->before[i]) : value_copy(e->before[i]);
+    if (v == NULL) return damo_error_status(e->ctx);
+    e->cells[i] = v;
+    if (r->read_only && value_array(v) != NULL) value_array(v)->writeable = false;
+  }
+  for (int o = 0; r->odd && o < t->n_out; o++) {
+    DAMO_TRY(odd_result(e->ctx, t->node->out[o]->type, *t->out[o], &e->cells[t->n_in + o]));
+  }
+  return DAMO_OK;
+}
+
+static damo_status rerun_cells(node_exam *e, const rerun *r) {
+  thunk *t = e->t;
+  thunk_request how = {.impl = r->impl};
+  thunk *again = thunk_make(e->ctx, t->node, e->at, e->at + t->n_in, &how);
+  if (again == NULL) return damo_error_status(e->ctx);
+  damo_status s = again->run(again);
+  thunk_free(again);
+  if (s != DAMO_OK && s != DAMO_EMEMORY) ctx_fail_add(e->ctx, "while DEBUG mode ran the node again %s", r->how);
+  return s;
+}
+
+/* The terms of the node's output o, if that has such. */
+static damo_status exam_terms(const node_exam *e, int o, damo_obj **terms) {
+  damo_apply *node = e->t->node;
+  ptrvec nodes;
+  map values;
+  ptrvec_init(&nodes, e->ctx);
+  map_init(&values, e->ctx);
+  damo_status s = ptrvec_push(&nodes, node);
+  for (int i = 0; i < node->n_in && s == DAMO_OK; i++) s = map_put(&values, node->in[i], (uintptr_t)e->before[i]);
+  if (s == DAMO_OK) s = map_put(&values, node->out[o], (uintptr_t)*e->t->out[o]);
+  if (s == DAMO_OK) s = debug_terms(e->ctx, &nodes, node->out[o], &values, terms);
+  ptrvec_clear(&nodes);
+  map_clear(&values);
+  return s;
+}
+
+/* *agree, where it is not yet true: the two are apart by the rounding of their terms, added in another order. */
+static damo_status exam_allow_rounding(const node_exam *e, int o, const damo_obj *again, bool *agree) {
+  char text[400];
+  damo_obj *terms = NULL;
+  if (*agree) return DAMO_OK;
+  DAMO_TRY(exam_terms(e, o, &terms));
+  *agree = terms != NULL && debug_agree_within(*e->t->out[o], again, terms, false, text, sizeof text);
+  damo_release(terms);
+  return DAMO_OK;
+}
+
+static damo_status compare_cells(const node_exam *e, const rerun *r) {
+  thunk *t = e->t;
+  char text[400];
+  for (int o = 0; o < t->n_out; o++) {
+    const damo_obj *again = e->cells[t->n_in + o];
+    bool agree = debug_agree(*t->out[o], again, false, text, sizeof text);
+    DAMO_TRY(exam_allow_rounding(e, o, again, &agree));
+    if (agree) continue;
+    return accuse(e, "DEBUG: output %d is another one when the node runs %s: %s", o + 1, r->how, text);
+  }
+  return DAMO_OK;
+}
+
+static damo_status rerun_node(node_exam *e, const rerun *r) {
+  damo_status s = fill_cells(e, r);
+  if (s == DAMO_OK) s = rerun_cells(e, r);
+  if (s == DAMO_OK) s = compare_cells(e, r);
+  drop_cells(e);
+  return s;
+}
+
+/* An Op with the property in_place copies what it may not write: that is its plain kernel. */
+static damo_status run_all_ways(node_exam *e) {
+  const damo_op *op = e->t->node->op;
+  bool in_place = op_prop(op, "inplace")->kind != PROP_NIL;
+  const rerun plain = {.how = "without room for its results", .read_only = in_place};
+  const rerun odd = {.how = "with operands and results of odd strides", .odd = true};
+  const rerun lua = {.how = "in Lua", .impl = "lua"};
+  if (op->def->impure) return DAMO_OK;
+  DAMO_TRY(rerun_node(e, &plain));
+  DAMO_TRY(rerun_node(e, &odd));
+  return op->def->perform != NULL && op->def->perform_lua != NULL ? rerun_node(e, &lua) : DAMO_OK;
+}
+
+/* ---- One thunk --------------------------------------------------------------------------------------------------- */
+
+static damo_status check_run(const node_exam *e) {
+  DAMO_TRY(exam_check_types(e));
+  DAMO_TRY(check_patterns(e));
+  DAMO_TRY(exam_check_inputs(e));
+  return check_aliases(e);
+}
+
+/* A lazy thunk with all its inputs asks for none: it is like others. */
+static bool has_all_inputs(const thunk *t) {
+  for (int i = 0; i < t->n_in; i++) {
+    if (!thunk_ready(t, i)) return false;
+  }
+  return t->node->op->def->perform != NULL;
+}
+
+static damo_status debug_lazy(const vm_plan *p, thunk *t) {
+  node_exam e = {.t = t, .ctx = t->ctx};
+  DAMO_TRY(t->run(t));
+  if (t->n_need > 0) return DAMO_OK;
+  DAMO_TRY(exam_check_types(&e));
+  return nanguard_check_outputs(p, t, "DEBUG");
+}
+
+damo_status debug_step(vm_plan *p, thunk *t) {
+  if (t->lazy && !has_all_inputs(t)) return debug_lazy(p, t);
+  node_exam e;
+  damo_status s = exam_begin(&e, t);
+  if (s == DAMO_OK) s = remember_inputs(&e);
+  if (s == DAMO_OK) {
+    nanguard_warn_integer_division(t, "DEBUG");
+    s = t->run(t);
+  }
+  if (s == DAMO_OK) s = check_run(&e);
+  if (s == DAMO_OK) s = run_all_ways(&e);
+  if (s == DAMO_OK) s = debug_dense_equal(t, e.before);
+  if (s == DAMO_OK) s = nanguard_check_outputs(p, t, "DEBUG");
+  exam_end(&e);
+  return s;
+}

@@ -1,0 +1,163 @@
+/* debug_graph.c: on each call DEBUG mode computes the graph as it was written and both sides of every rewrite, and
+ * compares: the rewrites in the order in which they were made, then the results of the rewritten function. */
+#include <stdio.h>
+
+#include "compile/compile_int.h"
+
+damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_t n_args) {
+  damo_function *g = f->plain;
+  for (int64_t i = 0; i < f->n_inputs; i++) { /* defaults move on with each call of f */
+    damo_release(g->inputs[i].value);
+    g->inputs[i].value = damo_retain(f->inputs[i].value);
+  }
+  return function_load(g, args, n_args, true);
+}
+
+/* The failure is told as that of the node that makes v, a part of the graph as it was written. */
+static damo_status plain_blame(damo_ctx *ctx, const damo_var *v) {
+  if (v->owner != NULL) ctx_fail_at(ctx, v->owner->op->def->name, v->owner);
+  return DAMO_EINCONSISTENCY;
+}
+
+/* ---- Rounding ---------------------------------------------------------------------------------------------------- */
+
+/* Of all that g has computed. */
+static damo_status list_values(const damo_function *g, map *values) {
+  for (int64_t k = 0; k < g->plan.n_thunks; k++) {
+    const thunk *t = g->plan.thunks[k];
+    for (int i = 0; i < t->n_in; i++) DAMO_TRY(map_put(values, t->node->in[i], (uintptr_t)*t->in[i]));
+    for (int o = 0; o < t->n_out; o++) DAMO_TRY(map_put(values, t->node->out[o], (uintptr_t)*t->out[o]));
+  }
+  return DAMO_OK;
+}
+
+/* In-place Ops have left other values in their operands' cells. */
+static void leave_out_destroyers(ptrvec *nodes) {
+  int64_t n = 0;
+  for (int64_t k = 0; k < nodes->n; k++) {
+    if (((const damo_apply *)nodes->at[k])->op->destroy_map == NULL) nodes->at[n++] = nodes->at[k];
+  }
+  nodes->n = n;
+}
+
+/* The terms of v, a Variable of g's graph, as far down as it shares nothing with `other` (may be NULL). */
+static damo_status plain_terms(const damo_function *g, damo_var *v, damo_var *other, damo_obj **terms) {
+  damo_ctx *ctx = g->obj.ctx;
+  ptrvec nodes, stops;
+  map values;
+  ptrvec_init(&nodes, ctx);
+  ptrvec_init(&stops, ctx);
+  map_init(&values, ctx);
+  damo_status s = other != NULL ? graph_ancestors(ctx, &other, 1, &stops) : DAMO_OK;
+  if (s == DAMO_OK) s = graph_toposort(ctx, &v, 1, (damo_var *const *)stops.at, stops.n, &nodes);
+  if (s == DAMO_OK) s = list_values(g, &values);
+  leave_out_destroyers(&nodes);
+  if (s == DAMO_OK) s = debug_terms(ctx, &nodes, v, &values, terms);
+  ptrvec_clear(&nodes);
+  ptrvec_clear(&stops);
+  map_clear(&values);
+  return s;
+}
+
+/* *agree, where it is not yet true: x and y are no further apart than the rounding of v's terms. */
+static damo_status plain_allow_rounding(const damo_function *g, damo_var *v, damo_var *other, const damo_obj *x,
+                                        const damo_obj *y, bool *agree) {
+  char text[512];
+  damo_obj *terms = NULL;
+  if (*agree) return DAMO_OK;
+  DAMO_TRY(plain_terms(g, v, other, &terms));
+  *agree = terms != NULL && debug_agree_within(x, y, terms, true, text, sizeof text);
+  damo_release(terms);
+  return DAMO_OK;
+}
+
+/* ---- Rewrites ---------------------------------------------------------------------------------------------------- */
+
+/* What replaced `before`, in a user's words. */
+static damo_status accuse_rule(damo_function *g, const fn_rewrite *r, damo_var *before, const damo_var *after,
+                               const char *text) {
+  damo_ctx *ctx = g->obj.ctx;
+  char old[160], now[160];
+  ctx_fail(ctx, DAMO_EINCONSISTENCY, "DEBUG: the rewrite '%s' changed the value of %s, in whose place it put %s: %s",
+           r->rule, var_format(old, sizeof old, before), var_format(now, sizeof now, after), text);
+  return plain_blame(ctx, before);
+}
+
+/* Rewrite k of g, whose old side has been computed where it is there at all (a branch may not have been taken). */
+static damo_status check_rewrite(damo_function *g, int64_t k) {
+  const fn_rewrite *r = &g->rewrites[k];
+  if (!vm_has_value(&g->plan, r->old_cell)) return DAMO_OK;
+  int64_t at = g->fgraph->outputs.n - 2 * (g->n_rewrites - k);
+  damo_var *before = g->fgraph->outputs.at[at], *after = g->fgraph->outputs.at[at + 1];
+  damo_status s = vm_run_for(&g->plan, r->new_cell);
+  char text[ERROR_MESSAGE_MAX];
+  if (s == DAMO_EMEMORY || s == DAMO_ECALLBACK) return s;
+  if (s != DAMO_OK) {
+    snprintf(text, sizeof text, "that fails: %s", damo_error_message(g->obj.ctx));
+    ctx_clear_error(g->obj.ctx);
+    return accuse_rule(g, r, before, after, text);
+  }
+  const damo_obj *x = g->plan.cells[r->old_cell], *y = g->plan.cells[r->new_cell];
+  bool agree = debug_agree(x, y, true, text, sizeof text);
+  DAMO_TRY(plain_allow_rounding(g, before, after, x, y, &agree));
+  DAMO_TRY(plain_allow_rounding(g, after, before, x, y, &agree));
+  return agree ? DAMO_OK : accuse_rule(g, r, before, after, text);
+}
+
+static damo_status check_rewrites(damo_function *g) {
+  for (int64_t k = 0; k < g->n_rewrites; k++) DAMO_TRY(check_rewrite(g, k));
+  return DAMO_OK;
+}
+
+/* Numeric and shape errors of a run may be those of a graph that nobody wrote. */
+damo_status debug_explain(damo_function *f, damo_status s) {
+  if (s != DAMO_ENUMERIC && s != DAMO_ESHAPE && s != DAMO_EINDEX && s != DAMO_EVALUE && s != DAMO_ETYPE) return s;
+  damo_ctx *ctx = f->obj.ctx;
+  ctx_error first = ctx->error;
+  damo_retain(first.node);
+  if (vm_run(&f->plain->plan) == DAMO_OK && check_rewrites(f->plain) == DAMO_EINCONSISTENCY) {
+    damo_release(first.node);
+    return DAMO_EINCONSISTENCY;
+  }
+  ctx_clear_error(ctx);
+  ctx->error = first;
+  return s;
+}
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+static damo_status plain_compare(damo_function *f, int64_t i, int32_t cell_f, int32_t cell_g, const char *what) {
+  damo_function *g = f->plain;
+  char text[512], name[160], now[160];
+  const damo_obj *x = g->plan.cells[cell_g], *y = f->plan.cells[cell_f];
+  damo_var *before = g->fgraph->outputs.at[i];
+  const damo_var *after = f->fgraph->outputs.at[i];
+  bool agree = debug_agree(x, y, true, text, sizeof text);
+  DAMO_TRY(plain_allow_rounding(g, before, NULL, x, y, &agree));
+  if (agree) return DAMO_OK;
+  damo_ctx *ctx = f->obj.ctx;
+  ctx_fail(ctx, DAMO_EINCONSISTENCY, "DEBUG: rewriting changed %s: %s, as written, became %s: %s", what,
+           var_format(name, sizeof name, before), var_format(now, sizeof now, after), text);
+  return plain_blame(ctx, before);
+}
+
+damo_status debug_compare(damo_function *f) {
+  damo_function *g = f->plain;
+  int64_t k = 0;
+  damo_status s = vm_run(&g->plan);
+  if (s != DAMO_OK) {
+    ctx_fail_add(f->obj.ctx, "in DEBUG mode's run of the graph as it was written");
+    return s;
+  }
+  DAMO_TRY(check_rewrites(g));
+  for (; k < f->n_outputs; k++) {
+    char what[48];
+    snprintf(what, sizeof what, "result %lld", (long long)k + 1);
+    DAMO_TRY(plain_compare(f, k, f->outputs[k].cell, g->outputs[k].cell, what));
+  }
+  for (int64_t i = 0; i < f->n_shared; i++) {
+    if (f->shared[i].update_cell < 0) continue;
+    DAMO_TRY(plain_compare(f, k++, f->shared[i].update_cell, g->shared[i].update_cell, "an update"));
+  }
+  return DAMO_OK;
+}

@@ -1,0 +1,165 @@
+/* debug_terms.c: how large the terms are that a value is a sum of. Two ways to compute a sum that cancels differ by the
+ * rounding of its terms, which may be far more than what is left of them; so where two values disagree, DEBUG asks here
+ * whether that is all.
+ *
+ * A sum of products, computed with the operands' moduli, is the sum of its terms' moduli. That is done for nodes that
+ * are sums, products and moves of entries, as deep as they follow one another, and for solutions of small systems,
+ * which are products with an inverse; what other Ops give counts as one term.
+ * Values come from the cells of what has run. What can't be computed bounds nothing.
+ */
+#include <string.h>
+
+#include "op/op.h"
+#include "compile/compile_int.h"
+
+#define TERMS_MOST_ROWS 256 /* of a system: its inverse is dense */
+
+/* Functions of entries whose terms are those of the entry. */
+static const char same_terms[] = "neg identity abs conj real imag cast";
+
+typedef struct term_sizes {
+  build *b;
+  const map *values; /* damo_var* → damo_obj*, what it was; constants need none */
+  map size;          /* damo_var* → the Variable of its terms' moduli */
+} term_sizes;
+
+static bool terms_has_word(const char *words, const char *word) {
+  const size_t n = strlen(word);
+  for (const char *at = words; (at = strstr(at, word)) != NULL; at += n) {
+    if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) return true;
+  }
+  return false;
+}
+
+static damo_obj *terms_value_of(const term_sizes *w, const damo_var *v) {
+  damo_obj *known = map_get_ptr(w->values, v);
+  return known != NULL ? known : v->value;
+}
+
+/* The value as it is. */
+static damo_var *as_it_is(term_sizes *w, const damo_var *v) {
+  damo_obj *value = terms_value_of(w, v);
+  return value != NULL ? build_value(w->b, damo_retain(value)) : NULL;
+}
+
+/* v's terms; where nothing is known of them, v itself is the one. In double precision, past which fewer sums go. */
+static damo_var *terms_size_of(term_sizes *w, const damo_var *v) {
+  damo_var *size = map_get_ptr(&w->size, v);
+  if (size != NULL || !type_has_shape(v->type)) return size;
+  size = as_it_is(w, v);
+  if (size != NULL && var_dtype(size) != DAMO_BOOL) size = build_fn1(w->b, "abs", size);
+  if (size != NULL && !dtype_is_discrete(var_dtype(size))) size = build_cast(w->b, size, DAMO_FLOAT64);
+  if (size != NULL && map_put(&w->size, v, (uintptr_t)size) != DAMO_OK) return NULL;
+  return size;
+}
+
+static damo_var *both(term_sizes *w, const char *function, const damo_apply *node) {
+  damo_var *x = terms_size_of(w, node->in[0]), *y = terms_size_of(w, node->in[1]);
+  return x != NULL && y != NULL ? build_fn2(w->b, function, x, y) : NULL;
+}
+
+/* x/y: a change of y counts for x as a part of y. */
+static damo_var *quotient(term_sizes *w, const damo_apply *node) {
+  damo_var *product = both(w, "mul", node), *y = as_it_is(w, node->in[1]);
+  damo_var *square = product != NULL && y != NULL ? build_fn1(w->b, "sqr", build_fn1(w->b, "abs", y)) : NULL;
+  return square != NULL ? build_fn2(w->b, "true_div", product, square) : NULL;
+}
+
+static damo_var *of_entries(term_sizes *w, const damo_apply *node, const char *function) {
+  if (terms_has_word(same_terms, function)) return terms_size_of(w, node->in[0]);
+  if (strcmp(function, "add") == 0 || strcmp(function, "sub") == 0) return both(w, "add", node);
+  if (strcmp(function, "mul") == 0) return both(w, "mul", node);
+  if (strcmp(function, "true_div") == 0) return quotient(w, node);
+  if (strcmp(function, "sqr") != 0) return NULL;
+  damo_var *x = terms_size_of(w, node->in[0]);
+  return x != NULL ? build_fn1(w->b, "sqr", x) : NULL;
+}
+
+/* The same Op on moduli. */
+static damo_var *of_operands(term_sizes *w, const damo_apply *node) {
+  ptrvec in;
+  ptrvec_init(&in, w->b->ctx);
+  damo_var *out = NULL;
+  damo_status s = ptrvec_reserve(&in, node->n_in);
+  for (int i = 0; i < node->n_in && s == DAMO_OK; i++) {
+    const damo_var *x = node->in[i];
+    const bool counts = type_has_shape(x->type) && !dtype_is_discrete(var_dtype(x));
+    damo_var *own = counts ? terms_size_of(w, x) : as_it_is(w, x);
+    s = own != NULL ? ptrvec_push(&in, own) : DAMO_EVALUE;
+  }
+  if (s == DAMO_OK) out = build_op(w->b, damo_retain(node->op), (damo_var *const *)in.at, node->n_in);
+  ptrvec_clear(&in);
+  return out;
+}
+
+/* ---- Systems ----------------------------------------------------------------------------------------------------- */
+
+static damo_var *identity(build *b, damo_dtype dtype, int64_t n) {
+  const scalar one = scalar_cast((scalar){.dtype = DAMO_FLOAT64, .v.f = 1}, dtype);
+  damo_array *all = damo_array_new(b->ctx, dtype, 2, (const int64_t[2]){n, n});
+  for (int64_t k = 0; all != NULL && k < n; k++) array_set(all, (const int64_t[2]){k, k}, one);
+  return build_value(b, (damo_obj *)all);
+}
+
+/* |S|: the same Op gives S of the identity. */
+static damo_var *of_solver(term_sizes *w, const damo_apply *node) {
+  const int last = node->n_in - 1;
+  const damo_obj *b = terms_value_of(w, node->in[last]);
+  damo_var *in[3];
+  if (last > 2 || b == NULL || b->kind != OBJ_ARRAY) return NULL;
+  const int64_t rows = array_shape((const damo_array *)b)[0];
+  if (rows > TERMS_MOST_ROWS) return NULL;
+  for (int i = 0; i < last; i++) {
+    if ((in[i] = as_it_is(w, node->in[i])) == NULL) return NULL;
+  }
+  in[last] = identity(w->b, dtype_to_float(array_dtype((const damo_array *)b)), rows);
+  damo_apply *all = in[last] != NULL ? build_apply(w->b, damo_retain(node->op), in, node->n_in) : NULL;
+  return all != NULL ? build_cast(w->b, build_fn1(w->b, "abs", all->out[0]), DAMO_FLOAT64) : NULL;
+}
+
+/* The solution's terms are S times b's; those of a residual b - A·x are b's and A's times the solution's. */
+static damo_status add_solution(term_sizes *w, const damo_apply *node) {
+  damo_var *solver = of_solver(w, node), *b = solver != NULL ? terms_size_of(w, node->in[node->n_in - 1]) : NULL;
+  damo_var *x = b != NULL ? build_fn2(w->b, "dot", solver, b) : NULL;
+  DAMO_TRY(w->b->status);
+  if (x == NULL) return DAMO_OK;
+  DAMO_TRY(map_put(&w->size, node->out[0], (uintptr_t)x));
+  if (node->n_in < 3 || node->op->terms != TERMS_LEAST) return DAMO_OK;
+  damo_var *a = terms_size_of(w, node->in[1]), *moved = a != NULL ? build_fn2(w->b, "dot", a, x) : NULL;
+  damo_var *residual = moved != NULL ? build_fn2(w->b, "add", b, moved) : NULL;
+  DAMO_TRY(w->b->status);
+  return residual != NULL ? map_put(&w->size, node->out[1], (uintptr_t)residual) : DAMO_OK;
+}
+
+/* ---- The terms --------------------------------------------------------------------------------------------------- */
+
+static damo_status terms_add_node(term_sizes *w, const damo_apply *node) {
+  const char *function = elemwise_scalar(node->op);
+  const op_terms kind = node->op->terms;
+  damo_var *size = NULL;
+  if (kind == TERMS_SOLVED || kind == TERMS_LEAST) return add_solution(w, node);
+  if (node->n_out != 1 || !type_has_shape(node->out[0]->type)) return DAMO_OK;
+  if (function != NULL && node->n_in <= 2) size = of_entries(w, node, function);
+  if (kind == TERMS_LINEAR) size = of_operands(w, node);
+  DAMO_TRY(w->b->status);
+  return size != NULL ? map_put(&w->size, node->out[0], (uintptr_t)size) : DAMO_OK;
+}
+
+damo_status debug_terms(damo_ctx *ctx, const ptrvec *nodes, const damo_var *v, const map *values, damo_obj **out) {
+  *out = NULL;
+  if (!type_has_shape(v->type) || dtype_is_discrete(var_dtype(v))) return DAMO_OK;
+  build b;
+  term_sizes w = {.b = &b, .values = values};
+  build_init(&b, ctx);
+  map_init(&w.size, ctx);
+  damo_status s = DAMO_OK;
+  for (int64_t k = 0; k < nodes->n && s == DAMO_OK; k++) s = terms_add_node(&w, nodes->at[k]);
+  damo_var *sum = s == DAMO_OK ? terms_size_of(&w, v) : NULL;
+  if (sum != NULL && b.status == DAMO_OK && eager_eval(ctx, &sum, 1, out) != DAMO_OK) *out = NULL;
+  map_clear(&w.size);
+  build_end(&b);
+  if (*out != NULL) return DAMO_OK;
+  if (damo_error_status(ctx) == DAMO_EMEMORY) return DAMO_EMEMORY;
+  ctx_clear_error(ctx);
+  return DAMO_OK;
+}

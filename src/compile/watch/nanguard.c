@@ -1,0 +1,178 @@
+/* nanguard.c: NANGUARD mode: after each thunk its float outputs are looked at, and before it integer divisors. */
+#include "compile/compile_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- What is no number ------------------------------------------------------------------------------------------- */
+
+static bool is_finite(scalar s) {
+  if (dtype_is_complex(s.dtype)) return isfinite(s.v.c.re) && isfinite(s.v.c.im);
+  return !dtype_is_float(s.dtype) || isfinite(s.v.f);
+}
+
+static bool scalar_is_nan(scalar s) {
+  return dtype_is_complex(s.dtype) ? isnan(s.v.c.re) || isnan(s.v.c.im) : isnan(s.v.f);
+}
+
+static const char *nonfinite_name(scalar s) {
+  if (scalar_is_nan(s)) return "nan";
+  if (dtype_is_complex(s.dtype)) return "inf";
+  return s.v.f < 0 ? "-inf" : "inf";
+}
+
+static bool is_all_finite(const damo_array *a) {
+  return array_is_contiguous(a) && kernel_all_finite(array_dtype(a), a->data, array_size(a));
+}
+
+/* The next index in C order; false past the end. */
+static bool step_index(const damo_array *a, int64_t *index) {
+  for (int d = a->ndim - 1; d >= 0; d--) {
+    if (++index[d] < array_shape(a)[d]) return true;
+    index[d] = 0;
+  }
+  return false;
+}
+
+static void index_text(char *dst, size_t n, const damo_array *a, const int64_t *index) {
+  size_t at = 0;
+  for (int d = 0; d < a->ndim && at + 24 < n; d++) {
+    at += (size_t)snprintf(dst + at, n - at, "%s%lld", d == 0 ? " at {" : ", ", (long long)index[d] + 1);
+  }
+  snprintf(dst + at, n - at, "%s", a->ndim > 0 ? "}" : "");
+}
+
+bool nanguard_is_odd(scalar s, op_nonfinite lawful) {
+  if (is_finite(s)) return false;
+  return lawful != NONFINITE_INFINITE || scalar_is_nan(s);
+}
+
+void nanguard_entry_text(char *dst, size_t n, const damo_array *a, const int64_t *index) {
+  char place[160];
+  index_text(place, sizeof place, a, index);
+  snprintf(dst, n, "%s%s", nonfinite_name(array_get(a, index)), place);
+}
+
+/* The first entry of a float or complex array that is odd, as text "nan at {2, 3}"; false: there is none. */
+static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text, size_t n) {
+  if (dtype_is_discrete(array_dtype(a)) || array_size(a) == 0 || is_all_finite(a)) return false;
+  int64_t index[DAMO_MAX_NDIM] = {0};
+  do {
+    scalar s = array_get(a, index);
+    if (!nanguard_is_odd(s, lawful)) continue;
+    nanguard_entry_text(text, n, a, index);
+    return true;
+  } while (step_index(a, index));
+  return false;
+}
+
+/* The same in a value; a sparse matrix holds it among its stored entries. */
+static bool find_in_value(const damo_obj *v, op_nonfinite lawful, char *text, size_t n) {
+  if (!find_nonfinite(value_array(v), lawful, text, n)) return false;
+  const size_t used = strlen(text);
+  if (v->kind == OBJ_SPARSE) snprintf(text + used, n - used, " of the stored entries");
+  return true;
+}
+
+damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, const char *func) {
+  const op_nonfinite lawful = t->node->op->def->nonfinite;
+  if (lawful == NONFINITE_ANY) return DAMO_OK;
+  for (int o = 0; o < t->n_out; o++) {
+    const damo_obj *v = *t->out[o];
+    char text[200], op[160];
+    if (value_array(v) == NULL || !type_has_shape(t->node->out[o]->type)) continue;
+    const bool odd = find_in_value(v, lawful, text, sizeof text);
+    if (v->kind == OBJ_ARRAY) {
+      DAMO_TRY(nanguard_check_masks(p->step_user, t, o, odd, func));
+      continue;
+    }
+    if (!odd) continue;
+    return ctx_fail(t->ctx, DAMO_ENUMERIC, "%s: the result %s holds %s", func,
+                    var_format(op, sizeof op, t->node->out[o]), text);
+  }
+  return DAMO_OK;
+}
+
+damo_status nanguard_check_inputs(const damo_function *f, const char *func) {
+  char text[200], name[160];
+  for (int64_t i = 0; i < f->n_inputs; i++) {
+    const damo_obj *v = f->inputs[i].cell >= 0 ? f->plan.cells[f->inputs[i].cell] : NULL;
+    if (value_array(v) == NULL || !type_has_shape(f->inputs[i].var->type)) continue;
+    if (!find_in_value(v, NONFINITE_NEVER, text, sizeof text)) continue;
+    return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: input %lld (%s) of %s holds %s", func, (long long)i + 1,
+                    var_format(name, sizeof name, f->inputs[i].var), function_name(f), text);
+  }
+  for (int64_t i = 0; i < f->n_shared; i++) {
+    const damo_var *v = f->shared[i].var;
+    if (v == NULL || f->shared[i].cell < 0 || value_array(v->value) == NULL || !type_has_shape(v->type)) continue;
+    if (!find_in_value(v->value, NONFINITE_NEVER, text, sizeof text)) continue;
+    return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: the shared value %s of %s holds %s", func,
+                    var_format(name, sizeof name, v), function_name(f), text);
+  }
+  return DAMO_OK;
+}
+
+/* ---- Integer division ------------------------------------------------------------------------------------------- */
+
+/* The entry of an operand that broadcasts to the output's index. */
+static scalar entry_for(const damo_array *a, int ndim, const int64_t *index) {
+  int64_t own[DAMO_MAX_NDIM];
+  for (int d = 0; d < a->ndim; d++) own[d] = array_shape(a)[d] == 1 ? 0 : index[d + ndim - a->ndim];
+  return array_get(a, own);
+}
+
+static bool is_smallest(scalar s) {
+  if (!dtype_is_signed(s.dtype)) return false;
+  int bits = 8 * (int)dtype_size(s.dtype);
+  return s.v.i == (bits == 64 ? INT64_MIN : -(INT64_C(1) << (bits - 1)));
+}
+
+/* What is odd about the division of these entries; NULL: nothing. */
+static const char *oddity(scalar x, scalar y, bool quotient) {
+  if (scalar_to_int64(y) == 0)
+    return quotient ? "an integer divided by zero (the result is 0)"
+                    : "the remainder of an integer divided by zero (the result is 0)";
+  bool wraps = quotient && is_smallest(x) && dtype_is_signed(y.dtype) && y.v.i == -1;
+  return wraps ? "the smallest integer divided by -1 (the result wraps)" : NULL;
+}
+
+void nanguard_warn_integer_division(const thunk *t, const char *func) {
+  const char *name = elemwise_scalar(t->node->op);
+  bool quotient = name != NULL && strcmp(name, "floor_div") == 0;
+  if (name == NULL || (!quotient && strcmp(name, "mod") != 0)) return;
+  if (!dtype_is_discrete(var_dtype(t->node->out[0])) || t->n_in != 2) return;
+  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+  int64_t shape[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0};
+  int ndim;
+  if (!shape_broadcast(x->ndim, array_shape(x), y->ndim, array_shape(y), &ndim, shape)) return;
+  int64_t n = 1;
+  for (int d = 0; d < ndim; d++) n *= shape[d];
+  for (int64_t k = 0; k < n; k++) {
+    const char *what = oddity(entry_for(x, ndim, index), entry_for(y, ndim, index), quotient);
+    if (what != NULL) {
+      const damo_trace *trace = t->node->trace;
+      int line = trace != NULL ? (int)strcspn(trace->text, "\n") : 0;
+      ctx_warn(t->ctx, "numeric", "%s: %s: %s%s%.*s", func, name, what, line > 0 ? ", made at " : "", line,
+               line > 0 ? trace->text : "");
+      return;
+    }
+    for (int d = ndim - 1; d >= 0 && ++index[d] == shape[d]; d--) index[d] = 0;
+  }
+}
+
+/* ---- The mode ---------------------------------------------------------------------------------------------------- */
+
+static damo_status guarded_step(vm_plan *p, thunk *t) {
+  if (!t->lazy) nanguard_warn_integer_division(t, "NANGUARD");
+  DAMO_TRY(t->run(t));
+  return t->n_need == 0 ? nanguard_check_outputs(p, t, "NANGUARD") : DAMO_OK;
+}
+
+void watch_plan(damo_function *f) {
+  f->plan.step_user = f;
+  if (f->watch == WATCH_NAN) f->plan.step = guarded_step;
+  if (f->watch != WATCH_DEBUG) return;
+  f->plan.step = debug_step;
+  for (int64_t k = 0; k < f->plan.n_thunks; k++) f->plan.thunks[k]->watched = true;
+}

@@ -1,0 +1,167 @@
+/* nanmask.c: entries that are no numbers, and that only the branch not taken of a switch reads: NANGUARD and DEBUG pass
+ * over them.
+ *
+ * A result that has such entries is let through while only elementwise nodes, none as a condition, and DimShuffle read
+ * it; a mask says where its entries are. Each of these nodes hands the mask on, broadcast or with its axes moved; a
+ * switch hands on what its condition takes. What is left where something else reads the result, or at an output of the
+ * graph, is an error, said of the node where the entry arose.
+ */
+#include "compile/compile_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct nanguard_mask {
+  nanguard_mask *next;
+  const damo_var *of; /* of the Function's graph */
+  damo_array *at;     /* bool, of the value's shape */
+  damo_apply *origin; /* the node where the first entry arose, and what was found */
+  char text[400];
+};
+
+void nanguard_clear_masks(damo_function *f) {
+  while (f->nan_masks != NULL) {
+    nanguard_mask *m = f->nan_masks;
+    f->nan_masks = m->next;
+    damo_release(m->at);
+    mem_free(f->obj.ctx, m, sizeof *m);
+  }
+}
+
+static nanguard_mask *nan_mask_of(const damo_function *f, const damo_var *v) {
+  nanguard_mask *m = f->nan_masks;
+  while (m != NULL && m->of != v) m = m->next;
+  return m;
+}
+
+/* ---- Masks ------------------------------------------------------------------------------------------------------- */
+
+static bool is_switch(const damo_apply *node) {
+  return node->op->def == &elemwise_def && strcmp(elemwise_scalar(node->op), "switch") == 0;
+}
+
+static bool is_dimshuffle(const damo_apply *node) { return op_is(node->op, "DimShuffle"); }
+
+/* Only nodes that hand a mask on read v, and none as a condition. */
+static bool may_wait(const damo_function *f, const damo_var *v) {
+  const fg_clients *c = fgraph_clients(f->fgraph, v);
+  if (c == NULL || !type_is_tensor(v->type)) return false;
+  for (int32_t i = 0; i < c->n; i++) {
+    const damo_apply *node = c->at[i].node;
+    if (node == NULL || (is_switch(node) && c->at[i].index == 0)) return false;
+    if (node->op->def != &elemwise_def && !is_dimshuffle(node)) return false;
+  }
+  return true;
+}
+
+/* The entry of an operand that broadcasts to an index of rank ndim. */
+static scalar entry_at(const damo_array *a, int ndim, const int64_t *index) {
+  int64_t own[DAMO_MAX_NDIM];
+  for (int d = 0; d < a->ndim; d++) own[d] = array_shape(a)[d] == 1 ? 0 : index[d + ndim - a->ndim];
+  return array_get(a, own);
+}
+
+/* The entry of a DimShuffle's operand that stands at an index of its result. */
+static scalar moved_entry_at(const damo_array *a, const damo_apply *node, const int64_t *index) {
+  const prop_value *order = &node->op->props[0];
+  int64_t own[DAMO_MAX_NDIM] = {0};
+  for (int d = 0; d < order->n; d++) {
+    if (order->u.list[d].kind == PROP_INT) own[order->u.list[d].u.i - 1] = index[d];
+  }
+  return array_get(a, own);
+}
+
+static bool is_true(scalar s) { return scalar_cast(s, DAMO_BOOL).v.i != 0; }
+
+/* What is being found out about one result. */
+typedef struct mask_finding {
+  damo_array *at;
+  const nanguard_mask *inherited; /* the first mask that has a share */
+  bool fresh;                     /* there are entries that arose here; text says of the first */
+  char text[400];
+} mask_finding;
+
+/* Whether the entry at this index of the node's result is made of one that a mask names; *from: which. */
+static bool is_inherited(const damo_function *f, const thunk *t, int ndim, const int64_t *index,
+                         const nanguard_mask **from) {
+  const damo_apply *node = t->node;
+  if (is_dimshuffle(node)) {
+    *from = nan_mask_of(f, node->in[0]);
+    return *from != NULL && is_true(moved_entry_at((*from)->at, node, index));
+  }
+  if (node->op->def != &elemwise_def) return false;
+  int first = 0, last = node->n_in - 1;
+  if (is_switch(node)) first = last = is_true(entry_at(thunk_in(t, 0), ndim, index)) ? 1 : 2;
+  for (int i = first; i <= last; i++) {
+    const nanguard_mask *m = nan_mask_of(f, node->in[i]);
+    if (m == NULL || !is_true(entry_at(m->at, ndim, index))) continue;
+    *from = m;
+    return true;
+  }
+  return false;
+}
+
+static bool reads_mask(const damo_function *f, const damo_apply *node) {
+  for (int i = 0; i < node->n_in && f->nan_masks != NULL; i++) {
+    if (nan_mask_of(f, node->in[i]) != NULL) return true;
+  }
+  return false;
+}
+
+static damo_status mask_find(const damo_function *f, const thunk *t, const damo_array *a, mask_finding *found) {
+  int64_t index[DAMO_MAX_NDIM] = {0}, k = 0;
+  const bool reads = reads_mask(f, t->node);
+  found->at = array_empty(t->ctx, DAMO_BOOL, a->ndim, array_shape(a));
+  if (found->at == NULL) return DAMO_EMEMORY;
+  do {
+    const nanguard_mask *from = NULL;
+    const bool inherited = reads && is_inherited(f, t, a->ndim, index, &from);
+    const bool odd = !inherited && nanguard_is_odd(array_get(a, index), t->node->op->def->nonfinite);
+    ((uint8_t *)found->at->data)[k++] = inherited || odd;
+    if (inherited && found->inherited == NULL) found->inherited = from;
+    if (odd && !found->fresh) nanguard_entry_text(found->text, sizeof found->text, a, index);
+    found->fresh = found->fresh || odd;
+  } while (debug_next_index(a, index));
+  return DAMO_OK;
+}
+
+/* ---- What becomes of them ---------------------------------------------------------------------------------------- */
+
+static damo_status mask_keep(damo_function *f, const damo_var *v, damo_apply *node, const mask_finding *found) {
+  nanguard_mask *m = mem_calloc(f->obj.ctx, sizeof *m);
+  if (m == NULL) return DAMO_EMEMORY;
+  const nanguard_mask *old = found->inherited;
+  *m = (nanguard_mask){.next = f->nan_masks, .of = v, .at = damo_retain(found->at)};
+  m->origin = old != NULL ? old->origin : node;
+  snprintf(m->text, sizeof m->text, "%s", old != NULL ? old->text : found->text);
+  f->nan_masks = m;
+  return DAMO_OK;
+}
+
+static damo_status mask_blame(damo_ctx *ctx, const char *func, damo_apply *node, const char *text) {
+  const damo_status s = ctx_fail(ctx, DAMO_ENUMERIC, "%s: %s", func, text);
+  ctx_fail_at(ctx, node->op->def->name, node);
+  return s;
+}
+
+damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool odd, const char *func) {
+  const damo_array *a = value_array(*t->out[o]);
+  const damo_var *v = t->node->out[o];
+  mask_finding found = {.at = NULL};
+  char holds[200], name[160];
+  if ((!odd && !reads_mask(f, t->node)) || array_size(a) == 0) return DAMO_OK;
+  damo_status s = mask_find(f, t, a, &found);
+  if (s == DAMO_OK && found.fresh) {
+    snprintf(holds, sizeof holds, "%.199s", found.text);
+    snprintf(found.text, sizeof found.text, "the result %s holds %s", var_format(name, sizeof name, v), holds);
+  }
+  const bool any = found.fresh || found.inherited != NULL;
+  if (s == DAMO_OK && any && may_wait(f, v))
+    s = mask_keep(f, v, t->node, &found);
+  else if (s == DAMO_OK && found.inherited != NULL)
+    s = mask_blame(t->ctx, func, found.inherited->origin, found.inherited->text);
+  else if (s == DAMO_OK && found.fresh)
+    s = mask_blame(t->ctx, func, t->node, found.text);
+  damo_release(found.at);
+  return s;
+}

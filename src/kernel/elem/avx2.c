@@ -1,0 +1,18 @@
+/* avx2: the elementwise kernels for x86-64 with AVX2 and FMA. Compiled with -mavx2 -mfma. */
+#include "kernel/kernel_int.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#include <sleef.h>
+
+#define ISA avx2
+#define V_F32 __m256
+#define V_F64 __m256d
+#define W_F32 8
+#define W_F64 4
+#define VEC_F32(name, bound) Sleef_##name##f8_##bound##avx2
+#define VEC_F64(name, bound) Sleef_##name##d4_##bound##avx2
+#include "elem_body.h"
+#else
+typedef int elemwise_avx2_is_for_other_machines;
+#endif

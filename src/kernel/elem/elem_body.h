@@ -1,0 +1,145 @@
+/* elem_body: every elementwise kernel and the table of them, for the instruction set of the stub that includes
+ * this.
+ *
+ * In, from the stub: ISA (the instruction set's name), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64 (their
+ * lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_EXP_F64 where exp is not SLEEF's; all are undefined at
+ * the end. Out: the table kernel_table_<isa>. Everything else is static, and named with the instruction set. */
+
+#include "kernel/draw_math.h"
+#include "loops.h"
+
+/* The name of a function of the body being included: SUFFIX says for which element type. */
+#define NAME(name) PASTE3(name, SUFFIX, ISA)
+
+#ifndef VEC_EXP_F64
+#define VEC_EXP_F64 VEC_F64(exp, u10)
+#endif
+
+#define U uint8_t
+#define SUFFIX w8
+#include "bits_body.h"
+#define U uint16_t
+#define SUFFIX w16
+#include "bits_body.h"
+#define U uint32_t
+#define SUFFIX w32
+#include "bits_body.h"
+#define U uint64_t
+#define SUFFIX w64
+#include "bits_body.h"
+
+#define T int8_t
+#define SUFFIX i8
+#define IS_SIGNED 1
+#include "order_body.h"
+#define T int16_t
+#define SUFFIX i16
+#define IS_SIGNED 1
+#include "order_body.h"
+#define T int32_t
+#define SUFFIX i32
+#define IS_SIGNED 1
+#include "order_body.h"
+#define T int64_t
+#define SUFFIX i64
+#define IS_SIGNED 1
+#include "order_body.h"
+#define T uint8_t
+#define SUFFIX u8
+#define IS_SIGNED 0
+#include "order_body.h"
+#define T uint16_t
+#define SUFFIX u16
+#define IS_SIGNED 0
+#include "order_body.h"
+#define T uint32_t
+#define SUFFIX u32
+#define IS_SIGNED 0
+#include "order_body.h"
+#define T uint64_t
+#define SUFFIX u64
+#define IS_SIGNED 0
+#include "order_body.h"
+
+#include "bool_body.h"
+
+#define T float
+#define SUFFIX f32
+#define V V_F32
+#define VU NAME(vu)
+#define W W_F32
+#define BITS uint32_t
+#define VEC VEC_F32
+#define VEC_EXP VEC_F32(exp, u10)
+#define RFN(name) name##f
+#define T_HUGE 0x1p60f
+#define T_MAX_LOG 88.0f
+#define T_TRIG_MIDDLE 62.5f
+#define T_TRIG_LARGE 125.0f
+typedef V_F32 VU __attribute__((aligned(4), may_alias));
+#include "float_body.h"
+
+#define T double
+#define SUFFIX f64
+#define V V_F64
+#define VU NAME(vu)
+#define W W_F64
+#define BITS uint64_t
+#define VEC VEC_F64
+#define VEC_EXP VEC_EXP_F64
+#define RFN(name) name
+#define T_HUGE 0x1p500
+#define T_MAX_LOG 700.0
+#define T_TRIG_MIDDLE 15.0
+#define T_TRIG_LARGE 1e14
+typedef V_F64 VU __attribute__((aligned(8), may_alias));
+#include "float_body.h"
+
+#define T damo_c64
+#define F float
+#define BITS uint32_t
+#define SPLITTER 4097.0f
+#define T_VAST 0x1p60f
+#define T_TINY 0x1p-40f
+#define T_SHRINK 0x1p-100f
+#define C float _Complex
+#define SUFFIX c64
+#define FN(name) name##f
+#define RFN(name) name##f
+#include "complex_body.h"
+#define T damo_c128
+#define F double
+#define BITS uint64_t
+#define SPLITTER 134217729.0
+#define T_VAST 0x1p500
+#define T_TINY 0x1p-400
+#define T_SHRINK 0x1p-600
+#define C double _Complex
+#define SUFFIX c128
+#define FN(name) name
+#define RFN(name) name
+#include "complex_body.h"
+
+#define SUFFIX f64
+static void NAME(draw_log)(double *x, int64_t n) {
+  NO_ALIAS
+  for (int64_t i = 0; i < n; i++) x[i] = draw_log_at(x[i]);
+}
+
+static void NAME(draw_turn)(const double *v, double *sine, double *cosine, int64_t n) {
+  NO_ALIAS
+  for (int64_t i = 0; i < n; i++) draw_turn_at(v[i], &sine[i], &cosine[i]);
+}
+#undef SUFFIX
+
+#include "table.h"
+
+#undef NAME
+#undef ISA
+#undef V_F32
+#undef V_F64
+#undef W_F32
+#undef W_F64
+#undef VEC_F32
+#undef VEC_F64
+#undef VEC_EXP_F64

@@ -1,0 +1,64 @@
+/* order_body: kernels of integers for which the sign matters. Included with T, SUFFIX and IS_SIGNED.
+ * Division and modulo follow the divisor's sign, as Python's; by 0 they give 0; the smallest // -1 wraps. */
+
+ALWAYS_INLINE uint8_t NAME(at_lt)(T a, T b) { return a < b; }
+ALWAYS_INLINE uint8_t NAME(at_le)(T a, T b) { return a <= b; }
+ALWAYS_INLINE uint8_t NAME(at_gt)(T a, T b) { return a > b; }
+ALWAYS_INLINE uint8_t NAME(at_ge)(T a, T b) { return a >= b; }
+ALWAYS_INLINE T NAME(at_maximum)(T a, T b) { return a > b ? a : b; }
+ALWAYS_INLINE T NAME(at_minimum)(T a, T b) { return a < b ? a : b; }
+ALWAYS_INLINE T NAME(at_clip)(T x, T lo, T hi) { return x < lo ? lo : x > hi ? hi : x; }
+
+#if IS_SIGNED
+ALWAYS_INLINE T NAME(at_abs)(T a) { return a < 0 ? (T)(0u - (uint64_t)a) : a; }
+ALWAYS_INLINE T NAME(at_sign)(T a) { return (T)((a > 0) - (a < 0)); }
+
+ALWAYS_INLINE T NAME(at_floor_div)(T a, T b) {
+  if (b == 0) return 0;
+  if (b == -1) return (T)(0u - (uint64_t)a); /* the smallest integer / -1 is undefined in C */
+  T q = (T)(a / b);
+  return (T)(q - (a % b != 0 && (a < 0) != (b < 0)));
+}
+
+ALWAYS_INLINE T NAME(at_mod)(T a, T b) {
+  if (b == 0 || b == -1) return 0;
+  T r = (T)(a % b);
+  return r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;
+}
+#else
+ALWAYS_INLINE T NAME(at_sign)(T a) { return a != 0; }
+ALWAYS_INLINE T NAME(at_floor_div)(T a, T b) { return b == 0 ? 0 : (T)(a / b); }
+ALWAYS_INLINE T NAME(at_mod)(T a, T b) { return b == 0 ? 0 : (T)(a % b); }
+#endif
+
+/* By repeated squaring, wrapping; a negative exponent gives the integer part: 0, but for the bases 1 and -1. */
+ALWAYS_INLINE T NAME(at_pow)(T base, T exponent) {
+#if IS_SIGNED
+  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
+#endif
+  uint64_t result = 1, square = (uint64_t)base;
+  for (uint64_t e = (uint64_t)exponent; e != 0; e >>= 1) {
+    if (e & 1) result *= square;
+    square *= square;
+  }
+  return (T)result;
+}
+
+LOOP2(lt, T, uint8_t)
+LOOP2(le, T, uint8_t)
+LOOP2(gt, T, uint8_t)
+LOOP2(ge, T, uint8_t)
+LOOP2(maximum, T, T)
+LOOP2(minimum, T, T)
+LOOP3(clip, T, T)
+LOOP1(sign, T, T)
+LOOP2(floor_div, T, T)
+LOOP2(mod, T, T)
+LOOP2(pow, T, T)
+#if IS_SIGNED
+LOOP1(abs, T, T)
+#endif
+
+#undef T
+#undef SUFFIX
+#undef IS_SIGNED

@@ -1,0 +1,133 @@
+/* table: which kernel serves which dtype, one row a name. A dtype that a row does not name is not defined. */
+
+#define FN_OF(f, suffix) PASTE3(f, suffix, ISA)
+#define QUOTED_(name) #name
+#define QUOTED(name) QUOTED_(name)
+
+/* integers by width, sign regarded or not */
+#define SIGNED_W(f) \
+  [DAMO_INT8] = FN_OF(f, w8), [DAMO_INT16] = FN_OF(f, w16), [DAMO_INT32] = FN_OF(f, w32), [DAMO_INT64] = FN_OF(f, w64)
+#define UNSIGNED_W(f)                                                                        \
+  [DAMO_UINT8] = FN_OF(f, w8), [DAMO_UINT16] = FN_OF(f, w16), [DAMO_UINT32] = FN_OF(f, w32), \
+  [DAMO_UINT64] = FN_OF(f, w64)
+#define INTS_W(f) SIGNED_W(f), UNSIGNED_W(f)
+#define SIGNED(f) \
+  [DAMO_INT8] = FN_OF(f, i8), [DAMO_INT16] = FN_OF(f, i16), [DAMO_INT32] = FN_OF(f, i32), [DAMO_INT64] = FN_OF(f, i64)
+#define UNSIGNED(f)                                                                          \
+  [DAMO_UINT8] = FN_OF(f, u8), [DAMO_UINT16] = FN_OF(f, u16), [DAMO_UINT32] = FN_OF(f, u32), \
+  [DAMO_UINT64] = FN_OF(f, u64)
+#define INTS(f) SIGNED(f), UNSIGNED(f)
+#define FLOATS(f) [DAMO_FLOAT32] = FN_OF(f, f32), [DAMO_FLOAT64] = FN_OF(f, f64)
+#define COMPLEXES(f) [DAMO_COMPLEX64] = FN_OF(f, c64), [DAMO_COMPLEX128] = FN_OF(f, c128)
+#define INTS_SAME(f)                                                                                          \
+  [DAMO_INT8] = f, [DAMO_INT16] = f, [DAMO_INT32] = f, [DAMO_INT64] = f, [DAMO_UINT8] = f, [DAMO_UINT16] = f, \
+  [DAMO_UINT32] = f, [DAMO_UINT64] = f
+#define BOOL(f) [DAMO_BOOL] = f
+#define FLOATS_COPY [DAMO_FLOAT32] = FN_OF(copy, w32), [DAMO_FLOAT64] = FN_OF(copy, w64)
+
+#define ROW(name, ...) .name = {{__VA_ARGS__}}
+
+const kernel_table PASTE2(kernel_table, ISA) = {
+    .isa = QUOTED(ISA),
+    .draw_log = FN_OF(draw_log, f64),
+    .draw_turn = FN_OF(draw_turn, f64),
+    ROW(add, BOOL(FN_OF(or_, bool)), INTS_W(add), FLOATS(add), COMPLEXES(add)),
+    ROW(sub, INTS_W(sub), FLOATS(sub), COMPLEXES(sub)),
+    ROW(mul, BOOL(FN_OF(and_, bool)), INTS_W(mul), FLOATS(mul), COMPLEXES(mul)),
+    ROW(true_div, FLOATS(true_div), COMPLEXES(true_div)),
+    ROW(floor_div, INTS(floor_div), FLOATS(floor_div)),
+    ROW(mod, INTS(mod), FLOATS(mod)),
+    ROW(pow, INTS(pow), FLOATS(pow), COMPLEXES(pow)),
+    ROW(maximum, BOOL(FN_OF(or_, bool)), INTS(maximum), FLOATS(maximum), COMPLEXES(maximum)),
+    ROW(minimum, BOOL(FN_OF(and_, bool)), INTS(minimum), FLOATS(minimum), COMPLEXES(minimum)),
+    ROW(arctan2, FLOATS(arctan2)),
+    ROW(logaddexp, FLOATS(logaddexp)),
+    ROW(hypot, FLOATS(hypot)),
+
+    ROW(eq, BOOL(FN_OF(eq, w8)), INTS_W(eq), FLOATS(eq), COMPLEXES(eq)),
+    ROW(neq, BOOL(FN_OF(neq, w8)), INTS_W(neq), FLOATS(neq), COMPLEXES(neq)),
+    ROW(lt, BOOL(FN_OF(lt, u8)), INTS(lt), FLOATS(lt), COMPLEXES(lt)),
+    ROW(le, BOOL(FN_OF(le, u8)), INTS(le), FLOATS(le), COMPLEXES(le)),
+    ROW(gt, BOOL(FN_OF(gt, u8)), INTS(gt), FLOATS(gt), COMPLEXES(gt)),
+    ROW(ge, BOOL(FN_OF(ge, u8)), INTS(ge), FLOATS(ge), COMPLEXES(ge)),
+    ROW(isnan, BOOL(FN_OF(all_false, bool)), INTS_SAME(FN_OF(all_false, bool)), FLOATS(isnan), COMPLEXES(isnan)),
+    ROW(isinf, BOOL(FN_OF(all_false, bool)), INTS_SAME(FN_OF(all_false, bool)), FLOATS(isinf), COMPLEXES(isinf)),
+
+    ROW(and_, BOOL(FN_OF(and_, bool)), INTS_W(and_)),
+    ROW(or_, BOOL(FN_OF(or_, bool)), INTS_W(or_)),
+    ROW(xor, BOOL(FN_OF(xor, bool)), INTS_W(xor)),
+    ROW(invert, BOOL(FN_OF(invert, bool)), INTS_W(invert)),
+
+    ROW(switch_, BOOL(FN_OF(switch_, w8)), INTS_W(switch_), FLOATS(switch_), COMPLEXES(switch_)),
+    ROW(clip, BOOL(FN_OF(clip, u8)), INTS(clip), FLOATS(clip), COMPLEXES(clip)),
+
+    ROW(neg, INTS_W(neg), FLOATS(neg), COMPLEXES(neg)),
+    ROW(abs, BOOL(FN_OF(copy, w8)), SIGNED(abs), UNSIGNED_W(copy), FLOATS(abs), COMPLEXES(abs)),
+    ROW(sign, INTS(sign), FLOATS(sign), COMPLEXES(sign)),
+    ROW(sqr, BOOL(FN_OF(copy, w8)), INTS_W(sqr), FLOATS(sqr), COMPLEXES(sqr)),
+    ROW(sqrt, FLOATS(sqrt), COMPLEXES(sqrt)),
+    ROW(reciprocal, FLOATS(reciprocal), COMPLEXES(reciprocal)),
+    ROW(ceil, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS(ceil)),
+    ROW(floor, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS(floor)),
+    ROW(trunc, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS(trunc)),
+    ROW(round_half_to_even, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS(round_half_to_even)),
+    ROW(round_half_away_from_zero, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS(round_half_away_from_zero)),
+
+    ROW(exp, FLOATS(exp), COMPLEXES(exp)),
+    ROW(exp2, FLOATS(exp2), COMPLEXES(exp2)),
+    ROW(expm1, FLOATS(expm1), COMPLEXES(expm1)),
+    ROW(log, FLOATS(log), COMPLEXES(log)),
+    ROW(log2, FLOATS(log2), COMPLEXES(log2)),
+    ROW(log10, FLOATS(log10), COMPLEXES(log10)),
+    ROW(log1p, FLOATS(log1p), COMPLEXES(log1p)),
+    ROW(sigmoid, FLOATS(sigmoid)),
+    ROW(softplus, FLOATS(softplus)),
+    ROW(log1mexp, FLOATS(log1mexp)),
+
+    ROW(sin, FLOATS(sin), COMPLEXES(sin)),
+    ROW(cos, FLOATS(cos), COMPLEXES(cos)),
+    ROW(tan, FLOATS(tan), COMPLEXES(tan)),
+    ROW(arcsin, FLOATS(arcsin), COMPLEXES(arcsin)),
+    ROW(arccos, FLOATS(arccos), COMPLEXES(arccos)),
+    ROW(arctan, FLOATS(arctan), COMPLEXES(arctan)),
+    ROW(sinh, FLOATS(sinh), COMPLEXES(sinh)),
+    ROW(cosh, FLOATS(cosh), COMPLEXES(cosh)),
+    ROW(tanh, FLOATS(tanh), COMPLEXES(tanh)),
+    ROW(arcsinh, FLOATS(arcsinh), COMPLEXES(arcsinh)),
+    ROW(arccosh, FLOATS(arccosh), COMPLEXES(arccosh)),
+    ROW(arctanh, FLOATS(arctanh), COMPLEXES(arctanh)),
+    ROW(deg2rad, FLOATS(deg2rad)),
+    ROW(rad2deg, FLOATS(rad2deg)),
+
+    ROW(erf, FLOATS(erf)),
+    ROW(erfc, FLOATS(erfc)),
+    ROW(erfcx, FLOATS(erfcx)),
+    ROW(erfinv, FLOATS(erfinv)),
+    ROW(erfcinv, FLOATS(erfcinv)),
+    ROW(gamma, FLOATS(gamma)),
+    ROW(gammaln, FLOATS(gammaln)),
+    ROW(psi, FLOATS(psi)),
+    ROW(tri_gamma, FLOATS(tri_gamma)),
+
+    ROW(conj, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS_COPY, COMPLEXES(conj)),
+    ROW(real, BOOL(FN_OF(copy, w8)), INTS_W(copy), FLOATS_COPY, COMPLEXES(real)),
+    ROW(imag, FLOATS(imag), COMPLEXES(imag)),
+    ROW(angle, FLOATS(angle), COMPLEXES(angle)),
+    ROW(complex, FLOATS(complex)),
+};
+
+#undef FN_OF
+#undef QUOTED_
+#undef QUOTED
+#undef SIGNED_W
+#undef UNSIGNED_W
+#undef INTS_W
+#undef SIGNED
+#undef UNSIGNED
+#undef INTS
+#undef FLOATS
+#undef COMPLEXES
+#undef INTS_SAME
+#undef BOOL
+#undef FLOATS_COPY
+#undef ROW

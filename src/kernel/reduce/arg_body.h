@@ -1,0 +1,30 @@
+/* arg_body: the position of the first best element. Included after reduce_body.h with the same T and SUFFIX,
+ * whose reduce_at_op takes the better of two, and reduce_at_beats_<SUFFIX>(a, b): a comes before b although it stands
+ * later, and reduce_at_nan_<SUFFIX>. SAME(a, b): a == b, where that is no operator of T. */
+#ifndef SAME
+#define SAME(a, b) ((a) == (b))
+#endif
+
+static void NAME(arg_run)(const void *run, int64_t n, int64_t position, void *best_so_far, int64_t *at) {
+  const T *x = run;
+  T *best = best_so_far, top;
+  NAME(block)(x, n, &top);
+  if (position > 0 && !NAME(at_beats)(top, *best)) return;
+  int64_t i = 0;
+  while (!SAME(x[i], top) && !NAME(at_nan)(x[i])) i++; /* where there is a nan, top is one */
+  *best = top;
+  *at = position + i;
+}
+
+static void NAME(arg_rows)(const void *restrict row, int64_t width, int64_t position, void *restrict best_so_far,
+                           int64_t *restrict at) {
+  const T *x = row;
+  T *best = best_so_far;
+  for (int64_t j = 0; j < width; j++) {
+    const bool better = (position == 0) | NAME(at_beats)(x[j], best[j]);
+    best[j] = better ? x[j] : best[j];
+    at[j] = better ? position : at[j];
+  }
+}
+
+#undef SAME

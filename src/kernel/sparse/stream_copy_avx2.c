@@ -1,0 +1,14 @@
+/* stream_copy_avx2: long copies on x86-64 with AVX2. */
+#include <string.h>
+
+#include "stream_copy.h"
+
+#if defined(__x86_64__)
+#define BYTES 32
+#define NAME(f) f##_avx2
+#include "stream_copy_body.h"
+
+void sparse_copy_avx2(char *to, const char *from, size_t n) { sp_copy_vectors_avx2(to, from, n); }
+#else
+typedef int sparse_copy_avx2_is_for_other_machines;
+#endif

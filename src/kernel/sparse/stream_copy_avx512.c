@@ -1,0 +1,14 @@
+/* stream_copy_avx512: long copies on x86-64 with AVX-512. A store of a whole cache line needs not read it first. */
+#include <string.h>
+
+#include "stream_copy.h"
+
+#if defined(__x86_64__)
+#define BYTES 64
+#define NAME(f) f##_avx512
+#include "stream_copy_body.h"
+
+void sparse_copy_avx512(char *to, const char *from, size_t n) { sp_copy_vectors_avx512(to, from, n); }
+#else
+typedef int sparse_copy_avx512_is_for_other_machines;
+#endif

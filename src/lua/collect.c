@@ -1,0 +1,298 @@
+/* collect: native memory and Lua's collector.
+ *
+ * Steps. Lua sees a userdata of some bytes, not the native memory behind it, and would collect too late. So where
+ * enough native memory has been made since the last cycle of the collector, a cycle is begun, and driven on by a small
+ * step for each QUANTUM of native memory made: never a whole collection at once, which would be a hitch in a frame. A
+ * marker, a dropped userdata, tells from its finalizer how far the cycle has come, whoever drove the last step.
+ *
+ * In Lua's generational mode a step is a whole young collection. What survives two of these is old, and stays until
+ * Lua's own major collection: so they are spaced by what survived the last one.
+ *
+ * The second run. Where the context's memory is limited a call that runs out of it is undone by its error: Lua then
+ * collects everything, and the call runs once more as a whole. Nothing below the binding ever collects.
+ */
+#include "binding.h"
+
+#define GC_FLOOR ((size_t)32 << 20)
+/* A step for each QUANTUM of native memory made: a cycle over a Lua heap of 20 MB ends within 5 MB. */
+#define GC_QUANTUM ((size_t)64 << 10)
+/* In percent of Lua's usual step, which would be a pause of a millisecond where finalizers have much to free. */
+#define GC_STEP_SIZE 25
+/* Dropped blocks are better collected than left while other memory, cold or fresh and so slow to touch, takes their
+ * place: the next cycle begins after a REST of the floor, or some times as many bytes as Lua's own heap has, by which a
+ * cycle takes its time. Where one finds little to drop the next waits for twice as many, up to PATIENCE times; but not
+ * for more than the floor, or than what is in use. */
+#define GC_REST(floor) ((floor) / 8)
+#define GC_REST_HEAPS 3
+#define GC_PATIENCE 32
+/* Nor for more userdata than these, which Lua all walks in one step of a cycle. */
+#define GC_FINALIZED_MOST 2000
+/* The least between two young collections. */
+#define GC_YOUNG(floor) ((floor) / 32)
+#define GC_YOUNG_PATIENCE 8
+/* By so many steps a cycle's finalizers have run. Else generational mode was set in between, whose steps end no cycle:
+ * the next step begins one. */
+#define GC_FINALIZING_STEPS 100
+#define GC_SURVEY_MOST 1000
+
+static const char gc_marker_key = 'c';
+
+void bind_collect_init(bind_state *st) {
+  st->gc = (bind_collector){.floor = GC_FLOOR, .due = GC_YOUNG(GC_FLOOR), .spacing = SIZE_MAX, .patience = 1};
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+/* Neither stopped nor at work right now. Lua 5.1 has no way to ask. */
+static bool gc_is_running(lua_State *L) {
+#ifdef LUA_GCISRUNNING
+  return lua_gc(L, LUA_GCISRUNNING, 0) > 0;
+#else
+  (void)L;
+  return true;
+#endif
+}
+
+/* A small step; true when it ended a cycle. In Lua 5.4 the step multiplier sets the size of one; earlier Luas make steps
+ * of a kilobyte or two, of which so many do about as much. */
+static bool gc_step(lua_State *L) {
+#if LUA_VERSION_NUM >= 504
+  const int usual = lua_gc(L, LUA_GCSETSTEPMUL, GC_STEP_SIZE);
+  const bool ended = lua_gc(L, LUA_GCSTEP, 0) > 0;
+  lua_gc(L, LUA_GCSETSTEPMUL, usual);
+  return ended;
+#else
+  for (int i = 0; i < 64; i++) {
+    if (lua_gc(L, LUA_GCSTEP, 0) > 0) return true;
+  }
+  return false;
+#endif
+}
+
+static int gc_marker_gc(lua_State *L) {
+  bind_state **st = lua_touserdata(L, 1);
+  if (!(*st)->closed) (*st)->gc.marked = false;
+  return 0;
+}
+
+static void gc_drop_marker(lua_State *L, bind_state *st) {
+  bind_state **at = lua_newuserdatauv(L, sizeof *at, 0);
+  *at = st;
+  bind_set_gc(L, gc_marker_gc, &gc_marker_key);
+  lua_pop(L, 1);
+  st->gc.marked = true;
+}
+
+/* Its share of a buffer with several views: those of one large matrix would else count as one each. */
+static size_t gc_array_bytes(const damo_array *a) {
+  return a && a->buf ? a->buf->nbytes / (size_t)a->buf->obj.refs : 0;
+}
+
+static size_t gc_native_bytes(const damo_obj *obj) {
+  if (obj && obj->kind == OBJ_VAR) obj = ((const damo_var *)obj)->value;
+  if (obj && obj->kind == OBJ_ARRAY) return gc_array_bytes((const damo_array *)obj);
+  if (!obj || obj->kind != OBJ_SPARSE) return 0;
+  const damo_sparse *m = (const damo_sparse *)obj;
+  return gc_array_bytes(m->data) + gc_array_bytes(m->indices) + gc_array_bytes(m->indptr);
+}
+
+/* The native bytes of what was made since the last cycle and is alive. */
+static size_t gc_survivors(const bind_state *st) {
+  size_t bytes = 0;
+  int n = 0;
+  for (const bind_box *box = st->boxes; box && box != st->gc.newest && n < GC_SURVEY_MOST; box = box->after, n++) {
+    bytes += gc_native_bytes(box->obj);
+  }
+  return bytes;
+}
+
+static size_t gc_larger(size_t a, size_t b) { return a > b ? a : b; }
+static size_t gc_smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* What may be in use before the next cycle, `low` bytes after the last. */
+static size_t gc_next_cycle(lua_State *L, const bind_collector *gc) {
+  if (gc->generational) return gc->low + gc->spacing;
+  const size_t heaps = GC_REST_HEAPS * ((size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10);
+  const size_t rest = gc_larger(gc_smaller(heaps, gc->spacing), GC_REST(gc->floor)),
+               most = gc_larger(gc->low, gc->floor);
+  return gc->low + (rest > most / gc->patience ? most : rest * gc->patience);
+}
+
+/* Between young collections in generational mode: twice what survived the last one. That is too little where as much
+ * was garbage at once: what survives two in turn is old, and memory grows with each. Then they become rarer, within the
+ * floor, until what survives one has died by the next. */
+static size_t gc_young_spacing(bind_state *st) {
+  bind_collector *gc = &st->gc;
+  const size_t twice = 2 * gc_survivors(st), young = GC_YOUNG(gc->floor);
+  const bool aging = st->ctx->bytes > gc->low + twice / 16 + young / 8;
+  if (aging && gc->aging && gc->patience < GC_YOUNG_PATIENCE) gc->patience *= 2;
+  gc->aging = aging;
+  if (!aging && gc->patience * twice < young) gc->patience = 1;
+  return gc_larger(gc_larger(twice, young), gc_smaller(gc->patience * twice, gc->floor));
+}
+
+static void gc_begin_cycle(lua_State *L, bind_state *st) {
+  gc_drop_marker(L, st);
+  st->gc.cycling = true;
+  st->gc.finalizing = false;
+  st->gc.begun = st->ctx->bytes;
+  st->gc.steps = 0;
+}
+
+static size_t gc_incremental_spacing(bind_state *st) {
+  bind_collector *gc = &st->gc;
+  const size_t grown = gc->begun > gc->low ? gc->begun - gc->low : 0;
+  const bool little = st->ctx->bytes + grown / 2 > gc->begun;
+  gc->patience = !little ? 1 : gc->patience < GC_PATIENCE ? 2 * gc->patience : GC_PATIENCE;
+  return grown / (gc->made + 1) * GC_FINALIZED_MOST;
+}
+
+static void gc_end_cycle(lua_State *L, bind_state *st) {
+  bind_collector *gc = &st->gc;
+  gc->spacing = gc->generational ? gc_young_spacing(st) : gc_incremental_spacing(st);
+  gc->made = 0;
+  gc->newest = st->boxes;
+  gc->cycling = false;
+  gc->low = st->ctx->bytes;
+  gc->due = gc_next_cycle(L, gc);
+}
+
+/* One step of a cycle, and whether the cycle is over with it. A single step that finalizes the marker and yet ends no
+ * cycle is a young collection of the generational mode; or the last of an incremental cycle but for the finalizers,
+ * where the heap is small: so it takes two in turn to believe it. */
+static bool gc_step_of_cycle(lua_State *L, bind_state *st) {
+  bind_collector *gc = &st->gc;
+  const bool ended = gc_step(L);
+  gc->steps++;
+  if (gc->marked) {
+    gc->generational = gc->suspect = false;
+    return false;
+  }
+  if (!gc->finalizing && gc->steps > 1) gc->steps = 2; /* counted anew */
+  gc->finalizing = true;
+  if (gc->steps > GC_FINALIZING_STEPS) gc->cycling = false;
+  if (ended) gc->generational = gc->suspect = false;
+  if (ended || gc->steps > 1) return ended;
+  if (gc->suspect && !gc->generational) gc->patience = 1; /* was that of incremental cycles */
+  gc->generational = gc->suspect;
+  gc->suspect = true;
+  if (!gc->generational) gc->cycling = false; /* the next step begins a cycle, with a marker of its own */
+  return gc->generational;
+}
+
+static void gc_take_steps(lua_State *L, bind_state *st) {
+  bind_collector *gc = &st->gc;
+  size_t owed = gc->cycling ? (st->ctx->bytes - gc->due) / GC_QUANTUM + 1 : 1; /* what came before it is not its debt */
+  for (; owed > 0; owed--) {
+    if (!gc->cycling || (!gc->marked && !gc->finalizing)) gc_begin_cycle(L, st); /* Lua's own steps finalized it */
+    if (gc_step_of_cycle(L, st)) {
+      gc_end_cycle(L, st);
+      return;
+    }
+  }
+  gc->due = st->ctx->bytes + GC_QUANTUM;
+}
+
+void bind_gc_pressure(lua_State *L) {
+  bind_state *st = bind_get(L);
+  bind_collector *gc = &st->gc;
+  if (st->ctx->bytes >= gc->due) {
+    if (gc_is_running(L)) {
+      gc_take_steps(L, st);
+    } else {
+      gc->due = st->ctx->bytes + GC_QUANTUM;
+    }
+  }
+  if (st->ctx->bytes >= gc->low) return;
+  gc->low = st->ctx->bytes; /* much was let go without us: the next cycle comes sooner */
+  const size_t next = gc->cycling ? gc->low + GC_QUANTUM : gc_next_cycle(L, gc);
+  if (next < gc->due) gc->due = next;
+}
+
+void bind_set_gc_floor(lua_State *L, size_t bytes) {
+  bind_collector *gc = &bind_get(L)->gc;
+  gc->floor = bytes;
+  gc->low = bind_ctx(L)->bytes;
+  gc->due = gc_next_cycle(L, gc);
+}
+
+/* ---- The second run ---------------------------------------------------------------------------------------------- */
+
+/* A whole collection, unless Lua's collector is stopped; true when it has freed native memory. */
+static bool gc_collect(lua_State *L, bind_state *st) {
+  bind_collector *gc = &st->gc;
+  const size_t before = st->ctx->bytes;
+  if (!gc_is_running(L)) return false;
+  lua_gc(L, LUA_GCCOLLECT, 0);
+  gc->cycling = false;
+  gc->low = st->ctx->bytes;
+  gc->due = gc_next_cycle(L, gc);
+  return st->ctx->bytes < before;
+}
+
+/* The body over copies of the arguments, protected; Lua's status, and the results or the error on the stack. */
+static int gc_first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues, int n) {
+  luaL_checkstack(L, n + n_upvalues + 2, "damo");
+  for (int i = 1; i <= n_upvalues; i++) lua_pushvalue(L, lua_upvalueindex(i));
+  lua_pushcclosure(L, body, n_upvalues);
+  for (int i = 1; i <= n; i++) lua_pushvalue(L, i);
+  const bool outer = st->gc.trying;
+  st->gc.trying = true;
+  const int status = lua_pcall(L, n, LUA_MULTRET, 0);
+  st->gc.trying = outer;
+  return status;
+}
+
+/* Where the second run of a call inside this one has failed for memory, another would fail alike: nested calls would
+ * double the runs with each level. */
+static int gc_run_again(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues) {
+  const int n = lua_gettop(L);
+  const bool outer = st->gc.trying, outer_second = st->gc.second;
+  st->gc.second = false;
+  if (gc_first_run(L, st, body, n_upvalues, n) == LUA_OK) {
+    st->gc.second = outer_second;
+    return lua_gettop(L) - n;
+  }
+  if (!bind_is_memory_error(L, st, -1) || st->gc.second || !gc_collect(L, st)) {
+    st->gc.second = st->gc.second || outer_second;
+    return lua_error(L);
+  }
+  lua_settop(L, n);
+  st->gc.trying = false;
+  st->gc.second = true;
+  const int n_results = body(L);
+  st->gc.trying = outer;
+  st->gc.second = outer_second;
+  return n_results;
+}
+
+int bind_again(lua_State *L, lua_CFunction body, int n_upvalues) {
+  bind_state *st = lua_touserdata(L, lua_upvalueindex(n_upvalues + 1));
+  return st->closed || !st->ctx->limited ? body(L) : gc_run_again(L, st, body, n_upvalues);
+}
+
+void bind_pushclosure(lua_State *L, lua_CFunction function, int n_upvalues) {
+  lua_pushlightuserdata(L, bind_get(L));
+  lua_pushcclosure(L, function, n_upvalues + 1);
+}
+
+/* Upvalues: the function, the bind_state. */
+static int gc_call_again(lua_State *L) {
+  const lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(1));
+  bind_state *st = lua_touserdata(L, lua_upvalueindex(2));
+  return st->closed || !st->ctx->limited ? function(L) : gc_run_again(L, st, function, 0);
+}
+
+void bind_pushfunction(lua_State *L, lua_CFunction function) {
+  lua_pushcfunction(L, function);
+  lua_pushlightuserdata(L, bind_get(L));
+  lua_pushcclosure(L, gc_call_again, 2);
+}
+
+void bind_setfuncs(lua_State *L, const luaL_Reg *functions) {
+  luaL_checkstack(L, 4, "damo");
+  for (; functions->name; functions++) {
+    bind_pushfunction(L, functions->func);
+    lua_setfield(L, -2, functions->name);
+  }
+}

@@ -1,0 +1,386 @@
+/* args: the arguments of a call of an op function: operands, then options. Reading may raise, and leaves all
+ * that it makes on the Lua stack.
+ */
+#include <stdio.h>
+
+#include "func.h"
+
+/* ---- Reading: operands ------------------------------------------------------------------------------------------- */
+
+void bind_call_alloc(lua_State *L, bind_fn_call *c, int n) {
+  c->src = c->src_small;
+  c->in = c->in_small;
+  c->val = c->val_small;
+  c->lit = c->lit_small;
+  if (n <= BIND_SMALL_CALL) return;
+  luaL_checkstack(L, 3 * n + 40, c->info->f->name);
+  c->src = bind_alloc(L, (size_t)n, sizeof *c->src);
+  c->in = bind_alloc(L, (size_t)n, sizeof *c->in);
+  c->val = bind_alloc(L, (size_t)n, sizeof *c->val);
+  c->lit = bind_alloc(L, (size_t)n, sizeof *c->lit);
+}
+
+/* Spreads the list at idx over the stack as the operands from `from` on. */
+static void call_read_list(lua_State *L, bind_fn_call *c, int idx, int from) {
+  const bind_fn_info *info = c->info;
+  if (!lua_istable(L, idx) || bind_is_options(L, idx)) {
+    bind_arg_error(L, info->f->name, idx, info->operand[from], "a list of operands");
+  }
+  int n = (int)lua_rawlen(L, idx);
+  int keep[BIND_MAX_OPERANDS];
+  for (int i = 0; i < from; i++) keep[i] = c->src[i];
+  if (from + n > BIND_SMALL_CALL) bind_call_alloc(L, c, from + n);
+  for (int i = 0; i < from; i++) c->src[i] = keep[i];
+  for (int i = 0; i < n; i++) {
+    lua_rawgeti(L, idx, i + 1);
+    c->src[from + i] = lua_gettop(L);
+  }
+  c->n_in = from + n;
+}
+
+/* Finds the operands among the arguments 1..top; returns the place of the first argument after them. */
+static int call_read_operand_places(lua_State *L, bind_fn_call *c, int top) {
+  const bind_fn_info *info = c->info;
+  int idx = 1;
+  for (int i = 0; i < info->n_operands; i++, idx++) {
+    bool missing = idx > top || lua_isnil(L, idx) || (info->optional[i] && bind_is_options(L, idx));
+    if (info->list && i == info->n_operands - 1) {
+      call_read_list(L, c, idx, i);
+      return idx + 1;
+    }
+    if (missing && !info->optional[i]) {
+      bind_arg_error(L, info->f->name, idx, info->operand[i], "a Variable, Array, number or table");
+    }
+    if (missing && (idx > top || !lua_isnil(L, idx))) break;
+    c->src[i] = missing ? 0 : idx;
+    if (!missing) c->n_in = i + 1;
+  }
+  return idx;
+}
+
+/* The operand at place idx without Variables in the call: an Array, a sparse matrix or a literal. */
+static void call_read_plain(lua_State *L, bind_fn_call *c, int i, int idx) {
+  const bind_fn_info *info = c->info;
+  const char *name = info->operand[i < info->n_operands ? i : info->n_operands - 1];
+  bool graph = false;
+  c->val[i] = NULL;
+  switch (lua_type(L, idx)) {
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, idx)) {
+        c->lit[i] = (scalar){.dtype = DAMO_INT64, .v.i = (int64_t)lua_tointeger(L, idx)};
+      } else {
+        c->lit[i] = (scalar){.dtype = DAMO_FLOAT64, .v.f = lua_tonumber(L, idx)};
+      }
+      return;
+    case LUA_TUSERDATA:
+      c->val[i] = bind_to_value(L, idx);
+      if (c->val[i]) return;
+      break;
+    default: break;
+  }
+  damo_var *v = bind_operand(L, idx, false, &graph, info->f->name, i + 1, name); /* raises when it is nothing of ours */
+  c->in[i] = v;
+  c->val[i] = v->value;
+  if (v->weak) {
+    c->lit[i] = array_item((damo_array *)v->value);
+    c->val[i] = NULL;
+  }
+}
+
+void bind_read_operands(lua_State *L, bind_fn_call *c) {
+  const bind_fn_info *info = c->info;
+  for (int i = 0; i < c->n_in && !c->graph; i++) c->graph = c->src[i] && bind_is_var(L, c->src[i]);
+  for (int i = 0; i < c->n_in; i++) {
+    c->in[i] = NULL;
+    c->val[i] = NULL;
+    if (!c->src[i]) continue;
+    if (!c->graph) {
+      call_read_plain(L, c, i, c->src[i]);
+      continue;
+    }
+    bool graph = false;
+    const char *name = info->operand[i < info->n_operands ? i : info->n_operands - 1];
+    c->in[i] = bind_operand(L, c->src[i], true, &graph, info->f->name, i + 1, name);
+  }
+}
+
+/* ---- Reading: options -------------------------------------------------------------------------------------------- */
+
+/* Reductions and what takes two operands entry by entry, which a second operand asks for. */
+static const char *const FUNCTIONS_OF_TWO[][2] = {{"max", "maximum"}, {"min", "minimum"}, {"sum", "add"},
+                                                  {"prod", "mul"},    {"all", "and_"},    {"any", "or_"}};
+
+static const char *call_is_of_two(const bind_fn_info *info) {
+  const char *dot = strchr(info->f->name, '.'), *name = dot ? dot + 1 : info->f->name;
+  for (size_t i = 0; i < sizeof FUNCTIONS_OF_TWO / sizeof *FUNCTIONS_OF_TWO; i++) {
+    if (strcmp(FUNCTIONS_OF_TWO[i][0], name) == 0) return FUNCTIONS_OF_TWO[i][1];
+  }
+  return NULL;
+}
+
+static int call_bad_option(lua_State *L, const bind_fn_info *info, int i, int idx, const char *expected) {
+  const bool open = bind_is_var(L, idx) && bind_to_var(L, idx)->kind != VAR_CONSTANT;
+  const char *two = i == 0 ? call_is_of_two(info) : NULL;
+  if (two && lua_type(L, idx) != LUA_TUSERDATA && strcmp(two, "maximum") != 0 && strcmp(two, "minimum") != 0)
+    two = NULL;
+  lua_pushfstring(L, "%s: option '%s' must be %s, got %s%s", info->f->name, info->option[i], expected,
+                  bind_typename(L, idx), open ? " that is no constant" : "");
+  if (two) lua_pushfstring(L, "%s; entry by entry of two operands it is damo.%s(x, y)", lua_tostring(L, -1), two);
+  return bind_raise(L, DAMO_ETYPE, "%s", lua_tostring(L, -1));
+}
+
+/* A float that is integral counts as an integer. */
+static bool call_to_int(lua_State *L, int idx, int64_t *out) {
+  if (lua_type(L, idx) != LUA_TNUMBER) return false;
+  if (lua_isinteger(L, idx)) {
+    *out = (int64_t)lua_tointeger(L, idx);
+    return true;
+  }
+  double x = lua_tonumber(L, idx);
+  if (!(x >= -9.0e18 && x <= 9.0e18) || x != floor(x)) return false;
+  *out = (int64_t)x;
+  return true;
+}
+
+/* A 0-d value that is an integer, or a float that is integral. */
+static bool call_int_of_array(const damo_array *a, int64_t *out) {
+  if (a == NULL || a->ndim > 0 || array_dtype(a) == DAMO_BOOL || dtype_is_complex(array_dtype(a))) return false;
+  const scalar x = array_item(a);
+  const double wide = scalar_to_double(x);
+  if (dtype_is_float(x.dtype) && (!(wide >= -9.0e18 && wide <= 9.0e18) || wide != floor(wide))) return false;
+  *out = dtype_is_float(x.dtype) ? (int64_t)wide : scalar_to_int64(x);
+  return true;
+}
+
+/* An integer that is known: a number, a 0-d Array, or a Variable that is a constant (then the call is symbolic). */
+static bool call_to_known_int(lua_State *L, bind_fn_call *c, int idx, int64_t *out) {
+  if (call_to_int(L, idx, out) || call_int_of_array(bind_to_array(L, idx), out)) return true;
+  if (!bind_is_var(L, idx) || !call_int_of_array(var_constant_array(bind_to_var(L, idx)), out)) return false;
+  c->graph = true;
+  return true;
+}
+
+/* An integer Array as a list of integers. */
+static prop_value call_ints_of_array(lua_State *L, const bind_fn_info *info, int i, int idx, const damo_array *a) {
+  if (a->ndim > 1 || !dtype_is_integer(array_dtype(a))) {
+    call_bad_option(L, info, i, idx, "an integer or a list of integers");
+  }
+  int n = (int)array_size(a);
+  prop_value *list = bind_alloc(L, (size_t)n, sizeof *list);
+  for (int64_t k = 0; k < n; k++) list[k] = prop_int(scalar_to_int64(array_get(a, &k)));
+  return prop_list(list, n);
+}
+
+/* An integer, or a list of them and, for shapes, Variables. */
+static prop_value call_read_ints(lua_State *L, bind_fn_call *c, int i, int idx, bool vars) {
+  const bind_fn_info *info = c->info;
+  const char *expected =
+      vars ? "an integer, a list of integers and Variables, or an integer vector" : "an integer or a list of integers";
+  int64_t k;
+  if (vars ? call_to_int(L, idx, &k) : call_to_known_int(L, c, idx, &k)) {
+    prop_value one = prop_int(k);
+    if (info->kind[i] != OPT_INTS) return one;
+    prop_value *list = bind_alloc(L, 1, sizeof *list);
+    list[0] = one;
+    return prop_list(list, 1);
+  }
+  if (bind_to_array(L, idx)) return call_ints_of_array(L, info, i, idx, bind_to_array(L, idx));
+  if (vars && bind_is_var(L, idx)) {
+    c->graph = true;
+    return (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, idx)};
+  }
+  if (!lua_istable(L, idx)) call_bad_option(L, info, i, idx, expected);
+  int n = (int)lua_rawlen(L, idx);
+  prop_value *list = bind_alloc(L, (size_t)n, sizeof *list);
+  for (int j = 0; j < n; j++) {
+    lua_rawgeti(L, idx, j + 1);
+    if (vars ? call_to_int(L, -1, &k) : call_to_known_int(L, c, -1, &k)) {
+      list[j] = prop_int(k);
+    } else if (vars && bind_is_var(L, -1)) {
+      c->graph = true;
+      list[j] = (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, -1)};
+    } else {
+      call_bad_option(L, info, i, -1, expected);
+    }
+    lua_pop(L, 1); /* the list keeps it */
+  }
+  return prop_list(list, n);
+}
+
+static prop_value call_read_var(lua_State *L, bind_fn_call *c, int i, int idx) {
+  bool graph = false;
+  if (bind_is_var(L, idx)) c->graph = true;
+  damo_var *v = bind_operand(L, idx, true, &graph, c->info->f->name, c->info->n_operands + i + 1, c->info->option[i]);
+  return (prop_value){.kind = PROP_VAR, .u.var = v};
+}
+
+bool bind_has_var(const prop_value *v) {
+  if (v->kind == PROP_VAR) return true;
+  for (int i = 0; v->kind == PROP_LIST && i < v->n; i++) {
+    if (bind_has_var(&v->u.list[i])) return true;
+  }
+  return false;
+}
+
+static prop_value call_read_any(lua_State *L, bind_fn_call *c, int i, int idx) {
+  if (bind_to_array(L, idx)) {
+    const damo_array *a = bind_to_array(L, idx);
+    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return call_ints_of_array(L, c->info, i, idx, a);
+    return call_read_var(L, c, i, idx);
+  }
+  char what[48];
+  snprintf(what, sizeof what, "option '%s'", c->info->option[i]);
+  prop_value v = bind_to_prop(L, idx, true, c->info->f->name, what);
+  c->graph = c->graph || bind_has_var(&v);
+  return v;
+}
+
+static prop_value call_read_dtype(lua_State *L, const bind_fn_info *info, int i, int idx) {
+  damo_type *t = bind_to(L, idx, OBJ_TYPE);
+  if (t && type_has_shape(t)) return prop_str(dtype_name(t->dtype));
+  if (lua_type(L, idx) != LUA_TSTRING) call_bad_option(L, info, i, idx, "the name of a dtype");
+  return prop_str(dtype_name(bind_check_dtype(L, idx, info->f->name)));
+}
+
+static void call_read_option(lua_State *L, bind_fn_call *c, int i, int idx) {
+  const bind_fn_info *info = c->info;
+  int64_t k = 0;
+  luaL_checkstack(L, 10, info->f->name);
+  if (lua_isnoneornil(L, idx)) return;
+  switch ((bind_option_kind)info->kind[i]) {
+    case OPT_INT:
+      if (!call_to_known_int(L, c, idx, &k)) call_bad_option(L, info, i, idx, "an integer");
+      c->opt[i] = prop_int(k);
+      return;
+    case OPT_NUM:
+      if (lua_type(L, idx) != LUA_TNUMBER) call_bad_option(L, info, i, idx, "a number");
+      c->opt[i] = prop_num(lua_tonumber(L, idx));
+      return;
+    case OPT_BOOL:
+      if (!lua_isboolean(L, idx)) call_bad_option(L, info, i, idx, "true or false");
+      c->opt[i] = prop_bool(lua_toboolean(L, idx));
+      return;
+    case OPT_STR:
+      if (lua_type(L, idx) != LUA_TSTRING) call_bad_option(L, info, i, idx, "a string");
+      c->opt[i] = prop_str(bind_text(L, idx, info->f->name));
+      return;
+    case OPT_DTYPE: c->opt[i] = call_read_dtype(L, info, i, idx); return;
+    case OPT_AXES:
+    case OPT_INTS: c->opt[i] = call_read_ints(L, c, i, idx, false); return;
+    case OPT_SHAPE: c->opt[i] = call_read_ints(L, c, i, idx, true); return;
+    case OPT_VAR: c->opt[i] = call_read_var(L, c, i, idx); return;
+    case OPT_ANY: c->opt[i] = call_read_any(L, c, i, idx); return;
+  }
+}
+
+/* Kinds whose values are lists: an array part stands for the whole value, else for its one entry. */
+static bool call_takes_list(bind_option_kind k) {
+  return k == OPT_AXES || k == OPT_INTS || k == OPT_SHAPE || k == OPT_ANY || k == OPT_VAR;
+}
+
+/* A table of options has names, and a list part that stands for the first: no other keys. */
+static void call_check_keys(lua_State *L, const bind_fn_info *info, int idx) {
+  const lua_Number n = (lua_Number)lua_rawlen(L, idx);
+  luaL_checkstack(L, 4, info->f->name);
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
+    if (lua_type(L, -2) == LUA_TSTRING) continue;
+    const lua_Number at = lua_type(L, -2) == LUA_TNUMBER ? lua_tonumber(L, -2) : 0;
+    if (at >= 1 && at <= n && at == floor(at)) continue;
+    bind_raise(L, DAMO_ETYPE, "%s: the names of options are strings, got a %s", info->f->name, luaL_typename(L, -2));
+  }
+}
+
+/* The array part of the table at idx as the first option. */
+static void call_read_array_part(lua_State *L, bind_fn_call *c, int idx, bool has_keys) {
+  const bind_fn_info *info = c->info;
+  int n = (int)lua_rawlen(L, idx);
+  if (n == 0 && has_keys) return;
+  if (info->n_options == 0) bind_raise(L, DAMO_ETYPE, "%s: takes no options", info->f->name);
+  if (call_takes_list((bind_option_kind)info->kind[0])) {
+    lua_createtable(L, n, 0);
+    for (int j = 1; j <= n; j++) {
+      lua_rawgeti(L, idx, j);
+      lua_rawseti(L, -2, j);
+    }
+    call_read_option(L, c, 0, lua_gettop(L));
+    return;
+  }
+  if (n > 1) bind_raise(L, DAMO_ETYPE, "%s: option '%s' takes one value, got %d", info->f->name, info->option[0], n);
+  lua_rawgeti(L, idx, 1);
+  call_read_option(L, c, 0, lua_gettop(L));
+}
+
+static void call_read_named_options(lua_State *L, bind_fn_call *c, int idx) {
+  const bind_fn_info *info = c->info;
+  bind_check_listed_options(L, info->f->name, idx, info->option);
+  for (int i = 0; i < info->n_options; i++) {
+    lua_getfield(L, idx, info->option[i]);
+    if (lua_isnil(L, -1)) {
+      lua_pop(L, 1);
+    } else {
+      call_read_option(L, c, i, lua_gettop(L));
+    }
+  }
+}
+
+static int call_too_many(lua_State *L, const bind_fn_info *info, int top) {
+  const char *operands = info->f->operands ? info->f->operands : "";
+  return bind_raise(L, DAMO_ETYPE, "%s: too many arguments: %d given; operands: %s%s", info->f->name, top,
+                    operands[0] ? operands : "none", info->n_options ? ", then a table of options" : "");
+}
+
+/* reshape(a, 2, 3): the arguments from idx on are the values of the first option, one by one. */
+static void call_refuse_one_by_one(lua_State *L, const bind_fn_info *info, int idx, int top) {
+  luaL_Buffer b;
+  if (info->n_options == 0 || !call_takes_list(info->kind[0]) || info->kind[0] == OPT_VAR || top > idx + 16) return;
+  for (int i = idx; i <= top; i++) {
+    if (lua_type(L, i) != LUA_TNUMBER && lua_type(L, i) != LUA_TSTRING) return;
+  }
+  luaL_buffinit(L, &b);
+  for (int i = idx; i <= top; i++) {
+    bool text = lua_type(L, i) == LUA_TSTRING;
+    if (i > idx) luaL_addstring(&b, ", ");
+    if (text) luaL_addchar(&b, '"');
+    lua_pushvalue(L, i);
+    luaL_addvalue(&b);
+    if (text) luaL_addchar(&b, '"');
+  }
+  luaL_pushresult(&b);
+  bind_raise(L, DAMO_ETYPE, "%s: the values of option '%s' stand in one table, {%s}", info->f->name, info->option[0],
+             lua_tostring(L, -1));
+}
+
+/* Arguments from idx on: one value for the first option (a dtype's name may follow it), then a table with named
+ * options. */
+static void call_read_options_from(lua_State *L, bind_fn_call *c, int idx, int top) {
+  const bind_fn_info *info = c->info;
+  int next = 0, first = idx;
+  for (; idx <= top; idx++) {
+    if (lua_istable(L, idx)) call_check_keys(L, info, idx);
+    if (bind_is_options(L, idx)) {
+      if (idx < top) call_too_many(L, info, top);
+      call_read_array_part(L, c, idx, true);
+      call_read_named_options(L, c, idx);
+      return;
+    }
+    bool allowed =
+        next == 0 || (next == 1 && info->n_options > 1 && info->kind[1] == OPT_DTYPE && lua_isstring(L, idx));
+    if (!allowed) call_refuse_one_by_one(L, info, first, top);
+    if (next >= info->n_options || !allowed) call_too_many(L, info, top);
+    if (next == 0 && lua_istable(L, idx)) {
+      bool named_none =
+          lua_rawlen(L, idx) == 0 && idx == top && info->kind[0] != OPT_SHAPE && info->kind[0] != OPT_AXES;
+      if (!named_none) call_read_array_part(L, c, idx, false);
+    } else {
+      call_read_option(L, c, next, idx);
+    }
+    next++;
+  }
+}
+
+/* A Variable among the options makes the call symbolic, so they are read before the operands. */
+void bind_read_args(lua_State *L, bind_fn_call *c, int top) {
+  int next = call_read_operand_places(L, c, top);
+  if (next <= top) call_read_options_from(L, c, next, top);
+  bind_read_operands(L, c);
+}

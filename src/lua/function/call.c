@@ -1,0 +1,323 @@
+/* call: calls of compiled Functions, and of what f:into gives.
+ *
+ * A call reads what needs conversion first (which may run Lua: finalizers, tostring), then writes the numbers, then
+ * stays in C until the Function has finished: a number in and out costs no allocation and no table.
+ */
+#include <stdio.h>
+
+#include "function.h"
+
+#define CALLER_SMALL 16 /* inputs and outputs that need no memory of their own */
+
+static const char *caller_input_name(const damo_function *f) { return f->name ? f->name : "function"; }
+
+/* Raises the state or count error that the core has for it. */
+static int caller_refuse_input(lua_State *L, damo_function *f, int64_t n) {
+  if (f->running || f->freed) { bind_check(L, function_run(f, NULL, 0, NULL)); }
+  return bind_raise(L, DAMO_ETYPE, "%s: expected %d argument%s, got %d", caller_input_name(f), (int)f->n_inputs,
+                    f->n_inputs == 1 ? "" : "s", (int)n);
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+static bool caller_is_scalar_input(const damo_function *f, int64_t i) {
+  const damo_type *t = f->inputs[i].var->type;
+  return type_is_tensor(t) && t->ndim == 0;
+}
+
+/* A value that is neither a number for a 0-d input nor an Array: as it is where it fits, else converted, and kept on
+ * the stack. */
+static damo_obj *caller_convert_input(lua_State *L, const damo_function *f, int64_t i, int idx) {
+  char what[200], name[120];
+  const fn_input *in = &f->inputs[i];
+  damo_obj *given = in->var->type->kind != TYPE_GENERIC ? bind_to_value(L, idx) : NULL;
+  if (given && type_is_valid(in->var->type, given)) return given;
+  snprintf(what, sizeof what, "%s: input %d (%s)", caller_input_name(f), (int)i + 1,
+           in->name ? in->name : var_format(name, sizeof name, in->var));
+  luaL_checkstack(L, 8, "damo");
+  filter_options o = {.strict = in->strict, .allow_downcast = f->allow_downcast};
+  return bind_filter(L, idx, in->var->type, o, what);
+}
+
+/* Writes the number at idx into the input's own 0-d Array; NULL when it does not fit, or memory is out. */
+static damo_array *caller_write_number(lua_State *L, bind_caller *c, const damo_function *f, int64_t i, int idx) {
+  damo_dtype dtype = f->inputs[i].var->type->dtype;
+  damo_array *a = c->scalar[i];
+  if (!a || !array_is_exclusive(a)) {
+    a = array_empty(c->st->ctx, dtype, 0, NULL);
+    if (!a) return NULL;
+    damo_release(c->scalar[i]);
+    c->scalar[i] = a;
+  }
+  if (dtype == DAMO_FLOAT64) {
+    *(double *)a->data = (double)lua_tonumber(L, idx);
+    return a;
+  }
+  scalar s;
+  if (!bind_to_scalar(L, idx, dtype, &s)) {
+    if (!f->allow_downcast) return NULL;
+    s = scalar_cast((scalar){.dtype = DAMO_FLOAT64, .v.f = (double)lua_tonumber(L, idx)}, dtype);
+  }
+  array_set(a, NULL, s);
+  return a;
+}
+
+/* Reads the values at first … first + n - 1 into args (borrowed). */
+static void caller_read_args(lua_State *L, bind_caller *c, damo_function *f, int first, int64_t n, damo_obj **args) {
+  bool numbers = false;
+  for (int64_t i = 0; i < n; i++) {
+    int idx = first + (int)i, type = lua_type(L, idx);
+    args[i] = NULL;
+    if (type == LUA_TNIL) continue;
+    if (type == LUA_TNUMBER && caller_is_scalar_input(f, i) && !f->inputs[i].strict) {
+      numbers = true;
+      continue;
+    }
+    damo_array *a =
+        type == LUA_TUSERDATA && f->inputs[i].var->type->kind != TYPE_GENERIC ? bind_to_array(L, idx) : NULL;
+    args[i] = a ? &a->obj : caller_convert_input(L, f, i, idx);
+    if (f->freed) caller_refuse_input(L, f, n); /* by a finalizer that ran in there */
+  }
+  for (int64_t i = 0; i < n && numbers; i++) {
+    int idx = first + (int)i;
+    if (args[i] || lua_type(L, idx) != LUA_TNUMBER) continue;
+    damo_array *a = caller_write_number(L, c, f, i, idx);
+    args[i] = a ? &a->obj : caller_convert_input(L, f, i, idx); /* which says what is wrong */
+  }
+}
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+/* What a call gives: scalars by value, other values owned. */
+typedef struct caller_outcome {
+  int64_t n;
+  scalar small_scalar[CALLER_SMALL], *scalars;
+  damo_obj *small_value[CALLER_SMALL], **values; /* NULL where it is a scalar */
+} caller_outcome;
+
+static bool caller_is_plain_scalar(const damo_obj *v) {
+  const damo_array *a = (const damo_array *)v;
+  if (v->kind != OBJ_ARRAY || a->ndim > 0 || dtype_is_complex(array_dtype(a)) || a->dtype == DAMO_UINT64) return false;
+  return a->dtype != DAMO_INT64 || COMPAT_MAX_INTEGER == INT64_MAX;
+}
+
+static void caller_take_outcome(damo_function *f, damo_obj *const *into, caller_outcome *r) {
+  for (int64_t i = 0; i < r->n; i++) {
+    damo_obj *v = into && into[i] ? into[i] : function_peek(f, i);
+    if (caller_is_plain_scalar(v)) {
+      r->scalars[i] = array_item((damo_array *)v);
+      r->values[i] = NULL;
+      if (f->outputs[i].staged) damo_release(function_take(f, i));
+    } else {
+      r->values[i] = into && into[i] ? damo_retain(into[i]) : function_take(f, i);
+    }
+  }
+}
+
+/* What results are written to: arrays, in a vault that lasts, and sparse matrices. The latter stay with their userdata
+ * alone, since a matrix is written only where nobody else holds it: `matrices` is the stack place of a table of them, 0
+ * without, and a call holds them while it is in C. */
+typedef struct caller_targets {
+  damo_obj **into;
+  int matrices;
+} caller_targets;
+
+static void caller_find_matrices(lua_State *L, const damo_function *f, const caller_targets *to) {
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    lua_rawgeti(L, to->matrices, (int)i + 1);
+    if (!lua_isnil(L, -1)) to->into[i] = bind_check_obj(L, -1, OBJ_SPARSE, "into", "out");
+    lua_pop(L, 1);
+  }
+}
+
+static void caller_hold_matrices(const damo_function *f, const caller_targets *to, bool hold) {
+  for (int64_t i = 0; to->matrices && i < f->n_outputs; i++) {
+    damo_obj *m = to->into[i];
+    if (!m || m->kind != OBJ_SPARSE) continue;
+    if (hold)
+      damo_retain(m);
+    else
+      damo_release(m);
+  }
+}
+
+/* Runs the Function; results go to r. In C alone. */
+static damo_status caller_run(lua_State *L, bind_caller *c, damo_function *f, damo_obj *const *args, int64_t n,
+                              const caller_targets *to, caller_outcome *r) {
+  lua_State *before = c->st->running;
+  c->st->running = L;
+  damo_status s = function_run(f, args, n, to->into);
+  c->st->running = before;
+  if (s != DAMO_OK) return s;
+  caller_take_outcome(f, to->into, r);
+  function_finish(f);
+  return DAMO_OK;
+}
+
+static damo_status caller_run_held(lua_State *L, bind_caller *c, damo_function *f, damo_obj *const *args, int64_t n,
+                                   const caller_targets *to, caller_outcome *r) {
+  if (to->matrices) caller_find_matrices(L, f, to);
+  caller_hold_matrices(f, to, true);
+  damo_status s = caller_run(L, c, f, args, n, to, r);
+  caller_hold_matrices(f, to, false);
+  return s;
+}
+
+static void caller_push_result(lua_State *L, caller_outcome *r, int64_t i) {
+  damo_obj *v = r->values[i];
+  r->values[i] = NULL;
+  if (!v) {
+    bind_push_scalar(L, r->scalars[i]); /* is_plain_scalar: it can */
+    return;
+  }
+  if (v->kind == OBJ_SPARSE || (v->kind == OBJ_ARRAY && ((const damo_array *)v)->ndim > 0)) {
+    bind_push_result(L, v);
+  } else {
+    bind_push_value(L, v);
+  }
+}
+
+static int caller_push_outcome(lua_State *L, const bind_caller *c, const damo_function *f, caller_outcome *r) {
+  if (!c->named) {
+    for (int64_t i = 0; i < r->n; i++) caller_push_result(L, r, i);
+    return (int)r->n;
+  }
+  lua_createtable(L, 0, (int)r->n);
+  for (int64_t i = 0; i < r->n; i++) {
+    lua_pushstring(L, f->outputs[i].name);
+    caller_push_result(L, r, i);
+    lua_rawset(L, -3);
+  }
+  bind_set_record(L);
+  return 1;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+/* Calls f with the n values from stack place `first` on. */
+static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int first, int64_t n,
+                            const caller_targets *to) {
+  damo_obj *small_args[CALLER_SMALL], **args = small_args;
+  caller_outcome r = {.n = f->n_outputs};
+  /* Before, not after: the results of the call before are dropped by now, and these can take their warm memory. */
+  if (bind_gc_is_due(c->st)) bind_gc_pressure(L);
+  if (n > f->n_inputs) n = bind_without_nils(L, first + (int)n - 1, first + (int)f->n_inputs - 1) - first + 1;
+  if (f->running || f->freed || n > f->n_inputs) return caller_refuse_input(L, f, n);
+  if (n > CALLER_SMALL) args = bind_alloc(L, (size_t)n, sizeof *args);
+  r.scalars = r.small_scalar;
+  r.values = r.small_value;
+  if (r.n > CALLER_SMALL) r.scalars = bind_alloc(L, (size_t)r.n, sizeof *r.scalars);
+  if (r.n > CALLER_SMALL || c->n_arrays > 1 || (c->named && c->n_arrays > 0))
+    r.values = (damo_obj **)bind_vault(L, r.n);
+  luaL_checkstack(L, (int)(r.n > n ? r.n : n) + 16, "damo: too many values");
+  caller_read_args(L, c, f, first, n, args);
+  damo_status s = caller_run_held(L, c, f, args, n, to, &r);
+  if (s != DAMO_OK) return bind_error(L);
+  return caller_push_outcome(L, c, f, &r);
+}
+
+/* f(...) */
+static int caller_call_plain(lua_State *L) {
+  damo_function *f = bind_function_self(L, "Function");
+  bind_caller *c = bind_caller_of(L, 1);
+  return caller_call_with(L, f, c, 2, lua_gettop(L) - 1, &(caller_targets){0});
+}
+
+int bind_function_call(lua_State *L) { return bind_again(L, caller_call_plain, 0); }
+
+static int64_t caller_input_named(lua_State *L, const damo_function *f, const char *name) {
+  for (int64_t i = 0; i < f->n_inputs; i++) {
+    if (f->inputs[i].name && strcmp(f->inputs[i].name, name) == 0) return i;
+  }
+  const char **names = bind_alloc(L, (size_t)f->n_inputs + 1, sizeof *names);
+  for (int64_t i = 0, k = 0; i < f->n_inputs; i++) {
+    if (f->inputs[i].name) names[k++] = f->inputs[i].name;
+  }
+  const char *near = suggest(name, names);
+  if (near)
+    bind_raise(L, DAMO_EVALUE, "%s: there is no input '%s', did you mean '%s'?", caller_input_name(f), name, near);
+  bind_raise(L, DAMO_EVALUE, "%s: there is no input '%s'", caller_input_name(f), name);
+  return -1;
+}
+
+/* f:call{name = value}; positions are allowed too. */
+int bind_function_call_named(lua_State *L) {
+  damo_function *f = bind_function_self(L, "call");
+  bind_caller *c = bind_caller_of(L, 1);
+  lua_settop(L, 2);
+  if (lua_isnil(L, 2)) lua_newtable(L), lua_replace(L, 2);
+  if (!lua_istable(L, 2)) bind_arg_error(L, "call", 2, "values", "a table {name = value}");
+  if (f->freed) return caller_refuse_input(L, f, 0);
+  luaL_checkstack(L, (int)f->n_inputs + 16, "call");
+  lua_settop(L, 2 + (int)f->n_inputs);
+  for (lua_pushnil(L); lua_next(L, 2);) {
+    int64_t i = -1;
+    if (lua_type(L, -2) == LUA_TSTRING) {
+      i = caller_input_named(L, f, bind_text(L, -2, "call"));
+    } else if (lua_isinteger(L, -2)) {
+      i = (int64_t)lua_tointeger(L, -2) - 1;
+    }
+    if (i < 0 || i >= f->n_inputs)
+      bind_raise(L, DAMO_EVALUE, "%s: keys must be names or positions of inputs", caller_input_name(f));
+    lua_replace(L, 3 + (int)i);
+  }
+  return caller_call_with(L, f, c, 3, f->n_inputs, &(caller_targets){0});
+}
+
+/* ---- into -------------------------------------------------------------------------------------------------------- */
+
+/* Upvalues: f, the vault of the arrays, its address, the table of matrices (nil: none). */
+static int caller_into_body(lua_State *L) {
+  int n = lua_gettop(L);
+  damo_function *f = bind_check_obj(L, lua_upvalueindex(1), OBJ_FUNCTION, "into", "self");
+  bind_caller *c = bind_caller_of(L, lua_upvalueindex(1));
+  caller_targets to = {.into = lua_touserdata(L, lua_upvalueindex(3))};
+  if (lua_isnil(L, lua_upvalueindex(4))) return caller_call_with(L, f, c, 1, n, &to);
+  damo_obj **into = bind_alloc(L, (size_t)f->n_outputs, sizeof *into);
+  memcpy(into, to.into, (size_t)f->n_outputs * sizeof *into);
+  lua_pushvalue(L, lua_upvalueindex(4));
+  to = (caller_targets){.into = into, .matrices = lua_gettop(L)};
+  return caller_call_with(L, f, c, 1, n, &to);
+}
+
+static int caller_into(lua_State *L) { return bind_again(L, caller_into_body, 4); }
+
+/* The object at idx as what output i is written to: an Array into the vault, a matrix into the table at the top, which
+ * stands for nil before the first. */
+static void caller_take_target(lua_State *L, const damo_function *f, int64_t i, int idx, void **vault) {
+  if (!type_is_sparse(f->outputs[i].type)) {
+    damo_array *a = bind_check_obj(L, idx, OBJ_ARRAY, "into", "out");
+    if (!a->writeable) bind_raise(L, DAMO_ESTATE, "into: array %d is read-only", (int)i + 1);
+    vault[i] = damo_retain(a);
+    return;
+  }
+  damo_sparse *m = bind_to_sparse(L, idx);
+  if (!m) bind_arg_error(L, "into", idx, "out", "a sparse matrix, as the output is");
+  if (!m->data->writeable) bind_raise(L, DAMO_ESTATE, "into: matrix %d is read-only", (int)i + 1);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+  }
+  lua_pushvalue(L, idx);
+  lua_rawseti(L, -2, (int)i + 1);
+}
+
+/* f:into(out1, out2, …): a function whose calls write their results there. */
+int bind_function_into(lua_State *L) {
+  damo_function *f = bind_function_self(L, "into");
+  if (f->freed) return caller_refuse_input(L, f, 0);
+  const int n = bind_without_nils(L, lua_gettop(L), 1 + (int)f->n_outputs) - 1;
+  if (n != f->n_outputs) {
+    bind_raise(L, DAMO_ETYPE, "into: %s has %d output%s, got %d object%s to write into", caller_input_name(f),
+               (int)f->n_outputs, f->n_outputs == 1 ? "" : "s", n, n == 1 ? "" : "s");
+  }
+  lua_pushvalue(L, 1);
+  void **vault = bind_vault(L, n);
+  lua_pushlightuserdata(L, vault);
+  lua_pushnil(L);
+  for (int i = 0; i < n; i++) {
+    if (!lua_isnil(L, 2 + i)) caller_take_target(L, f, i, 2 + i, vault);
+  }
+  bind_pushclosure(L, caller_into, 4);
+  return 1;
+}

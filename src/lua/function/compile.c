@@ -1,0 +1,410 @@
+/* compile: damo.compile: inputs, outputs and options read into the core's specs. */
+#include "lua/binding_int.h"
+
+static const char spec_in_key = 'i', spec_out_key = 'o', mode_key = 'm';
+
+/* ---- In, Out, Mode ----------------------------------------------------------------------------------------------- */
+
+static bool spec_has_meta(lua_State *L, int idx, const void *key) {
+  if (!lua_istable(L, idx) || !lua_getmetatable(L, idx)) return false;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, key);
+  bool same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same;
+}
+
+/* A table of the options at 2 with `variable` set: what damo.In and damo.Out give. */
+static int spec_make(lua_State *L, const char *func, const char *const *options, const void *key) {
+  lua_settop(L, 2);
+  bind_check_obj(L, 1, OBJ_VAR, func, "variable");
+  bind_check_options(L, func, 2, options);
+  lua_createtable(L, 0, 4);
+  for (lua_pushnil(L); lua_istable(L, 2) && lua_next(L, 2);) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, 3);
+  }
+  lua_settop(L, 3);
+  lua_pushvalue(L, 1);
+  lua_setfield(L, -2, "variable");
+  lua_rawgetp(L, LUA_REGISTRYINDEX, key);
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+static int spec_make_in(lua_State *L) {
+  static const char *const options[] = {"name", "value", "update", "mutable", "borrow", "strict", NULL};
+  return spec_make(L, "In", options, &spec_in_key);
+}
+
+static int spec_make_out(lua_State *L) {
+  static const char *const options[] = {"borrow", NULL};
+  return spec_make(L, "Out", options, &spec_out_key);
+}
+
+static const char *const mode_linkers[] = {"vm", "c", "cvm", "nanguard", "debug", NULL};
+
+/* The Mode's field of that name: one of words. */
+static const char *mode_word(lua_State *L, int idx, const char *field, const char *const *words) {
+  int i = bind_option_enum(L, idx, field, words, -1, "Mode");
+  return i < 0 ? NULL : words[i];
+}
+
+/* A list of tags as one text, pushed; NULL when there is none. */
+static const char *mode_join_tags(lua_State *L, int idx, const char *field) {
+  if (!bind_option(L, idx, field)) return NULL;
+  if (lua_type(L, -1) == LUA_TSTRING) return bind_text(L, -1, "Mode");
+  if (!lua_istable(L, -1)) bind_raise(L, DAMO_ETYPE, "Mode: '%s' must be a list of tags", field);
+  int list = lua_gettop(L), n = (int)lua_rawlen(L, list);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (int i = 1; i <= n; i++) {
+    lua_rawgeti(L, list, i);
+    if (lua_type(L, -1) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "Mode: '%s' must be a list of tags", field);
+    luaL_addvalue(&b);
+    if (i < n) luaL_addstring(&b, " ");
+  }
+  luaL_pushresult(&b);
+  return bind_text(L, -1, "Mode");
+}
+
+/* damo.Mode{optimizer=, linker=, include=, exclude=, require=} */
+static int mode_make(lua_State *L) {
+  static const char *const options[] = {"linker", "optimizer", "include", "exclude", "require", NULL};
+  lua_settop(L, 1);
+  bind_check_options(L, "Mode", 1, options);
+  mode_word(L, 1, "linker", mode_linkers);
+  mode_word(L, 1, "optimizer", compile_optimizers);
+  for (int i = 2; options[i]; i++)
+    bind_check(L, rewrite_check_words(bind_ctx(L), options[i], mode_join_tags(L, 1, options[i])));
+  lua_settop(L, 1);
+  lua_createtable(L, 0, 4);
+  for (int i = 0; options[i]; i++) {
+    if (!bind_option(L, 1, options[i])) continue;
+    lua_setfield(L, 2, options[i]);
+  }
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &mode_key);
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
+
+/* Places on the stack of what must live until the end of the call are left there; `keep` is a table for entries of
+ * lists. */
+typedef struct compile_args {
+  in_spec *in;
+  out_spec *out;
+  int64_t n_in, n_out;
+  bool named, single;
+  compile_options o;
+  int keep;
+} compile_args;
+
+static void compile_keep_top(lua_State *L, const compile_args *j) {
+  lua_rawseti(L, j->keep, (int)lua_rawlen(L, j->keep) + 1);
+}
+
+static damo_var *spec_variable(lua_State *L, int idx) {
+  lua_getfield(L, idx, "variable");
+  damo_var *v = bind_to_var(L, -1);
+  lua_pop(L, 1); /* the table keeps it */
+  if (!v) bind_raise(L, DAMO_ETYPE, "compile: the variable of an In or Out was replaced");
+  return v;
+}
+
+/* The In table at the top. */
+static void compile_read_in(lua_State *L, compile_args *j, in_spec *spec) {
+  int idx = lua_gettop(L);
+  spec->var = spec_variable(L, idx);
+  spec->name = bind_option_str(L, idx, "name", "In");
+  spec->mutable_ = bind_option_bool(L, idx, "mutable", false, "In");
+  spec->borrow = bind_option_bool(L, idx, "borrow", spec->mutable_, "In");
+  spec->strict = bind_option_bool(L, idx, "strict", false, "In");
+  if (bind_option(L, idx, "value")) {
+    filter_options fo = {.strict = spec->strict, .allow_downcast = j->o.allow_input_downcast};
+    spec->value = bind_filter(L, lua_gettop(L), spec->var->type, fo, "In: value");
+    compile_keep_top(L, j);
+    lua_pop(L, 1);
+  }
+  if (bind_option(L, idx, "update")) {
+    bool graph;
+    spec->update = bind_operand(L, lua_gettop(L), true, &graph, "In", 0, "update");
+    compile_keep_top(L, j);
+    lua_pop(L, 1);
+  }
+}
+
+static void compile_read_input(lua_State *L, compile_args *j, int i) {
+  in_spec *spec = &j->in[i];
+  spec->var = bind_to_var(L, -1);
+  if (!spec->var && spec_has_meta(L, -1, &spec_in_key)) compile_read_in(L, j, spec);
+  if (!spec->var) {
+    bind_raise(L, DAMO_ETYPE, "compile: input %d must be a Variable or an In, got %s", i + 1, bind_typename(L, -1));
+  }
+}
+
+static void compile_read_inputs(lua_State *L, compile_args *j, int idx) {
+  bool alone = bind_to_var(L, idx) || spec_has_meta(L, idx, &spec_in_key);
+  if (!alone && !lua_isnoneornil(L, idx) && !lua_istable(L, idx)) {
+    bind_arg_error(L, "compile", idx, "inputs", "a list of Variables");
+  }
+  if (!alone && bind_is_options(L, idx))
+    bind_arg_error(L, "compile", idx, "inputs", "a list without names (name an In instead)");
+  j->n_in = alone ? 1 : lua_istable(L, idx) ? (int64_t)lua_rawlen(L, idx) : 0;
+  j->in = bind_alloc(L, (size_t)j->n_in, sizeof *j->in);
+  for (int64_t i = 0; i < j->n_in; i++) {
+    if (alone) {
+      lua_pushvalue(L, idx);
+    } else {
+      lua_rawgeti(L, idx, (int)(i + 1));
+    }
+    compile_read_input(L, j, (int)i);
+    lua_pop(L, 1);
+  }
+}
+
+/* ---- Outputs ----------------------------------------------------------------------------------------------------- */
+
+/* The output at the top, popped. */
+static void compile_read_output(lua_State *L, compile_args *j, int64_t i, const char *name) {
+  out_spec *spec = &j->out[i];
+  bool graph;
+  int idx = lua_gettop(L);
+  spec->name = name;
+  if (spec_has_meta(L, idx, &spec_out_key)) {
+    spec->var = spec_variable(L, idx);
+    spec->borrow = bind_option_bool(L, idx, "borrow", spec->borrow, "Out");
+    lua_pop(L, 1);
+    return;
+  }
+  if (lua_isnil(L, idx)) bind_raise(L, DAMO_ETYPE, "compile: output %d is nil", (int)i + 1);
+  spec->var = bind_operand(L, idx, true, &graph, "compile", (int)i + 1, name ? name : "output");
+  compile_keep_top(L, j);
+  lua_pop(L, 1);
+}
+
+/* A table {name = variable}: outputs in the order of their sorted names. */
+static void compile_read_named_outputs(lua_State *L, compile_args *j, int idx) {
+  int64_t n = 0;
+  bind_own_table(L, idx);
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "compile: outputs are either a list or all named");
+    n++;
+  }
+  const char **names = bind_alloc(L, (size_t)n, sizeof *names);
+  j->out = bind_alloc(L, (size_t)n, sizeof *j->out);
+  j->n_out = 0;
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) names[j->n_out++] = bind_text(L, -2, "compile");
+  bind_sort_names(names, (size_t)n);
+  for (int64_t i = 0; i < n; i++) {
+    lua_getfield(L, idx, names[i]);
+    compile_read_output(L, j, i, names[i]);
+  }
+  j->named = true;
+}
+
+static void compile_read_outputs(lua_State *L, compile_args *j, int idx, bool borrow) {
+  int type = lua_type(L, idx);
+  j->single =
+      type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TUSERDATA || spec_has_meta(L, idx, &spec_out_key);
+  if (!j->single && bind_is_options(L, idx)) {
+    compile_read_named_outputs(L, j, idx);
+  } else {
+    if (!j->single && !lua_isnoneornil(L, idx) && !lua_istable(L, idx)) {
+      bind_arg_error(L, "compile", idx, "outputs", "a Variable, a list, a table of names, or nil");
+    }
+    j->n_out = j->single ? 1 : lua_istable(L, idx) ? (int64_t)lua_rawlen(L, idx) : 0;
+    j->out = bind_alloc(L, (size_t)j->n_out, sizeof *j->out);
+    for (int64_t i = 0; i < j->n_out; i++) {
+      j->out[i].borrow = borrow;
+      if (j->single) {
+        lua_pushvalue(L, idx);
+      } else {
+        lua_rawgeti(L, idx, (int)(i + 1));
+      }
+      compile_read_output(L, j, i, NULL);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < j->n_out; i++) j->out[i].borrow = j->out[i].borrow || borrow;
+}
+
+/* ---- Pairs: updates and givens ----------------------------------------------------------------------------------- */
+
+typedef struct var_pair {
+  damo_var *of, *to;
+} var_pair;
+
+/* The pair whose key and value are the two topmost values, which are popped. */
+static var_pair compile_read_pair(lua_State *L, const compile_args *j, const char *option) {
+  bool graph;
+  var_pair p = {.of = bind_to_var(L, -2)};
+  if (!p.of) {
+    bind_raise(L, DAMO_ETYPE, "compile: %s: expected a Variable on the left, got %s", option, bind_typename(L, -2));
+  }
+  if (lua_isnil(L, -1))
+    bind_raise(L, DAMO_ETYPE, "compile: %s: the new value of %s is nil", option,
+               p.of->name ? p.of->name : "a Variable");
+  p.to = bind_operand(L, lua_gettop(L), true, &graph, "compile", 0, option);
+  compile_keep_top(L, j);
+  lua_pushvalue(L, -2); /* the key too: a pair's table may be a fresh one */
+  compile_keep_top(L, j);
+  lua_pop(L, 2);
+  return p;
+}
+
+static void sort_var_pairs(var_pair *p, int64_t n) {
+  for (int64_t i = 1; i < n; i++) {
+    var_pair x = p[i];
+    int64_t k = i;
+    for (; k > 0 && p[k - 1].of->id > x.of->id; k--) p[k] = p[k - 1];
+    p[k] = x;
+  }
+}
+
+/* A list of pairs {{v, e}, …}, in its order. */
+static int64_t compile_read_pair_list(lua_State *L, const compile_args *j, int idx, var_pair *pairs, int64_t n,
+                                      const char *option) {
+  for (int64_t i = 0; i < n; i++) {
+    lua_rawgeti(L, idx, (int)(i + 1));
+    if (!lua_istable(L, -1) || lua_rawlen(L, -1) != 2) {
+      bind_raise(L, DAMO_ETYPE, "compile: entry %d of %s must be a pair {variable, expression}", (int)i + 1, option);
+    }
+    lua_rawgeti(L, -1, 1);
+    lua_rawgeti(L, -2, 2);
+    pairs[i] = compile_read_pair(L, j, option);
+    lua_pop(L, 1);
+  }
+  return n;
+}
+
+/* The table of the option at the top (which stays) as two parallel lists. Returns their length. */
+static int64_t compile_read_pairs(lua_State *L, const compile_args *j, const char *option, damo_var *const **of,
+                                  damo_var *const **to) {
+  int idx = lua_gettop(L);
+  int64_t n = 0;
+  if (!lua_istable(L, idx))
+    bind_raise(L, DAMO_ETYPE, "compile: option '%s' must be a table, got %s", option, bind_typename(L, idx));
+  bind_own_table(L, idx);
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) n++;
+  var_pair *pairs = bind_alloc(L, (size_t)n, sizeof *pairs);
+  damo_var **a = bind_alloc(L, (size_t)n, sizeof *a), **b = bind_alloc(L, (size_t)n, sizeof *b);
+  if (n > 0 && (int64_t)lua_rawlen(L, idx) == n) {
+    compile_read_pair_list(L, j, idx, pairs, n, option);
+  } else {
+    n = 0;
+    lua_pushnil(L);
+    while (lua_next(L, idx)) {
+      lua_pushvalue(L, -2);
+      lua_insert(L, -2);
+      pairs[n++] = compile_read_pair(L, j, option);
+    }
+    sort_var_pairs(pairs, n);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    a[i] = pairs[i].of;
+    b[i] = pairs[i].to;
+  }
+  *of = a;
+  *to = b;
+  return n;
+}
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+/* The mode at the top, which stays: a name, or a Mode. Names are checked by the core. */
+static void compile_read_mode(lua_State *L, compile_args *j) {
+  int idx = lua_gettop(L);
+  if (lua_type(L, idx) == LUA_TSTRING) {
+    j->o.mode = bind_text(L, idx, "compile");
+  } else if (spec_has_meta(L, idx, &mode_key)) {
+    const char *linker = mode_word(L, idx, "linker", mode_linkers);
+    j->o.mode = linker && linker[0] == 'n' ? "NANGUARD" : linker && linker[0] == 'd' ? "DEBUG" : "FAST_RUN";
+    j->o.optimizer = mode_word(L, idx, "optimizer", compile_optimizers);
+    j->o.include = mode_join_tags(L, idx, "include");
+    j->o.exclude = mode_join_tags(L, idx, "exclude");
+    j->o.require = mode_join_tags(L, idx, "require");
+  } else {
+    bind_raise(L, DAMO_ETYPE, "compile: option 'mode' must be a name or a Mode, got %s", bind_typename(L, idx));
+  }
+}
+
+static void compile_read_options(lua_State *L, compile_args *j, int idx) {
+  static const char *const unused[] = {"raise", "warn", "ignore", NULL};
+  static const char *const names[] = {"updates", "givens",  "mode",   "on_unused_input", "allow_input_downcast",
+                                      "name",    "profile", "borrow", "threads",         "no_default_updates",
+                                      NULL};
+  bind_check_options(L, "compile", idx, names);
+  j->o.mode = bind_get(L)->mode;
+  j->o.name = bind_option_str(L, idx, "name", "compile");
+  j->o.on_unused_input = (unused_mode)bind_option_enum(L, idx, "on_unused_input", unused, 0, "compile");
+  j->o.allow_input_downcast = bind_option_bool(L, idx, "allow_input_downcast", false, "compile");
+  j->o.no_default_updates = bind_option_bool(L, idx, "no_default_updates", false, "compile");
+  if (bind_option_bool(L, idx, "profile", false, "compile")) {
+    bind_raise(L, DAMO_ENOT_IMPLEMENTED, "compile: option 'profile' is not implemented");
+  }
+  if (bind_option(L, idx, "threads")) {
+    if (lua_type(L, -1) != LUA_TNUMBER || lua_tonumber(L, -1) != 1) {
+      bind_raise(L, DAMO_ENOT_IMPLEMENTED, "compile: option 'threads' can only be 1");
+    }
+    lua_pop(L, 1);
+  }
+  if (bind_option(L, idx, "mode")) compile_read_mode(L, j);
+  if (bind_option(L, idx, "updates"))
+    j->o.n_updates = compile_read_pairs(L, j, "updates", &j->o.update_of, &j->o.update_to);
+  if (bind_option(L, idx, "givens")) j->o.n_givens = compile_read_pairs(L, j, "givens", &j->o.given, &j->o.given_as);
+}
+
+/* ---- compile ----------------------------------------------------------------------------------------------------- */
+
+static damo_function *compile_run(lua_State *L, const compile_args *j) {
+  bind_entry e = bind_enter(L);
+  damo_function *f = compile_function(e.state->ctx, j->in, j->n_in, j->out, j->n_out, &j->o);
+  damo_status left = bind_deferred(e.state);
+  bind_leave(e);
+  if (f && left != DAMO_OK) {
+    damo_release(f);
+    f = NULL;
+  }
+  return f;
+}
+
+/* damo.compile(inputs, outputs, options) */
+static int compile_call(lua_State *L) {
+  compile_args j = {.in = NULL};
+  lua_settop(L, 3);
+  luaL_checkstack(L, 60, "compile");
+  lua_newtable(L);
+  j.keep = 4;
+  compile_read_options(L, &j, 3);
+  compile_read_inputs(L, &j, 1);
+  compile_read_outputs(L, &j, 2, bind_option_bool(L, 3, "borrow", false, "compile"));
+  bind_ctx(L)->trace = NULL;
+  damo_function *f = compile_run(L, &j);
+  if (!f) return bind_error(L);
+  bind_push_function(L, f, j.named, j.single);
+  if (bind_push_existing(L, f->fgraph)) { /* a rewriter has seen it as it was */
+    bind_reanchor(L, -1);
+    lua_pop(L, 1);
+  }
+  bind_done(L);
+  return 1;
+}
+
+static void compile_add_metatable(lua_State *L, const char *name, const void *key) {
+  lua_createtable(L, 0, 1);
+  lua_pushstring(L, name);
+  lua_setfield(L, -2, "__name");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+}
+
+void bind_open_compile(lua_State *L) {
+  static const luaL_Reg fns[] = {
+      {"compile", compile_call}, {"In", spec_make_in}, {"Out", spec_make_out}, {"Mode", mode_make}, {NULL, NULL}};
+  compile_add_metatable(L, "damo.In", &spec_in_key);
+  compile_add_metatable(L, "damo.Out", &spec_out_key);
+  compile_add_metatable(L, "damo.Mode", &mode_key);
+  bind_add_function_class(L);
+  bind_setfuncs(L, fns);
+}

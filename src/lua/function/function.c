@@ -1,0 +1,205 @@
+/* function: compiled Functions as Lua's objects: their userdata, fields and methods. */
+#include "function.h"
+
+static const char caller_key = 'c', function_key = 'm';
+
+static int caller_gc(lua_State *L) {
+  bind_caller *c = lua_touserdata(L, 1);
+  for (int64_t i = 0; i < c->n; i++) {
+    damo_array *a = c->scalar[i];
+    c->scalar[i] = NULL;
+    damo_release(a);
+  }
+  return 0;
+}
+
+/* Gives the Function's userdata at idx its caller. */
+static void caller_attach(lua_State *L, int idx, const damo_function *f, bool named, bool single) {
+  idx = lua_absindex(L, idx);
+  size_t bytes = sizeof(bind_caller) + (size_t)f->n_inputs * sizeof(damo_array *);
+  bind_peer(L, idx);
+  bind_caller *c = lua_newuserdatauv(L, bytes, 0);
+  memset(c, 0, bytes);
+  *c = (bind_caller){.st = bind_get(L), .named = named, .single = single, .n = f->n_inputs};
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    const damo_type *t = f->outputs[i].type;
+    if (!type_is_tensor(t) || t->ndim > 0 || dtype_is_complex(t->dtype) || t->dtype == DAMO_UINT64) c->n_arrays++;
+  }
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &function_key);
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, -2, &caller_key);
+  lua_pop(L, 1);
+}
+
+/* The Function at the top reaches what is Lua's in DEBUG mode's other Function: Ops that rewriting took away or passed
+ * through, values that only Lua reads. */
+static void function_anchor_plain(lua_State *L, const damo_function *plain) {
+  int n = 0;
+  bind_peer(L, -1);
+  lua_newtable(L);
+  for (int64_t i = 0; i < plain->plan.n_thunks; i++) {
+    const damo_apply *node = plain->plan.thunks[i]->node;
+    if (!node || !node->op->owner) continue;
+    bind_push_borrowed(L, node->op);
+    lua_rawseti(L, -2, ++n);
+  }
+  for (int64_t i = 0; i < plain->plan.n_cells; i++) {
+    const damo_obj *v = plain->plan.cells[i];
+    if (!v || v->kind != OBJ_GENERIC) continue;
+    bind_push_borrowed(L, v);
+    lua_rawseti(L, -2, ++n);
+  }
+  lua_setfield(L, -2, "plain");
+  lua_pop(L, 1);
+}
+
+void bind_push_function(lua_State *L, damo_function *take_f, bool named, bool single) {
+  bind_push(L, take_f);
+  caller_attach(L, -1, take_f, named, single);
+  if (take_f->plain) function_anchor_plain(L, take_f->plain);
+}
+
+damo_function *bind_function_self(lua_State *L, const char *func) {
+  return bind_check_obj(L, 1, OBJ_FUNCTION, func, "self");
+}
+
+bind_caller *bind_caller_of(lua_State *L, int idx) {
+  lua_getiuservalue(L, idx, 1);
+  if (!lua_istable(L, -1))
+    bind_raise(L, DAMO_ESTATE, "this Function was made by another program: it can't be called from here");
+  lua_rawgetp(L, -1, &caller_key);
+  bind_caller *c = lua_touserdata(L, -1);
+  lua_pop(L, 2); /* the userdata of f keeps it */
+  if (!c) bind_raise(L, DAMO_ESTATE, "this Function was made by another program: it can't be called from here");
+  return c;
+}
+
+/* ---- Fields and methods ------------------------------------------------------------------------------------------ */
+
+static int function_make_copy(lua_State *L) {
+  damo_function *f = bind_function_self(L, "copy");
+  bind_caller *c = bind_caller_of(L, 1);
+  damo_function *g = function_copy(f);
+  if (!g) return bind_error(L);
+  bind_push_function(L, g, c->named, c->single);
+  return 1;
+}
+
+/* Of an object that is gone already nothing is left to do. */
+static int function_free_now(lua_State *L) {
+  bind_box *box = bind_box_at(L, 1);
+  if (!box || box->kind != OBJ_FUNCTION) return bind_arg_error(L, "free", 1, "self", "a Function");
+  if (!box->obj) return 0;
+  bind_check(L, function_free((damo_function *)box->obj));
+  return 0;
+}
+
+static int function_get_name(lua_State *L) {
+  lua_pushstring(L, bind_function_self(L, "name")->name);
+  return 1;
+}
+
+static int function_get_n_calls(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)bind_function_self(L, "n_calls")->n_calls);
+  return 1;
+}
+
+static int function_get_fgraph(lua_State *L) {
+  bind_push_borrowed(L, bind_function_self(L, "fgraph")->fgraph);
+  return 1;
+}
+
+static int function_get_inputs(lua_State *L) {
+  damo_function *f = bind_function_self(L, "inputs");
+  lua_createtable(L, (int)f->n_inputs, 0);
+  for (int64_t i = 0; i < f->n_inputs; i++) {
+    bind_push_borrowed(L, f->inputs[i].var);
+    lua_rawseti(L, -2, (int)(i + 1));
+  }
+  return 1;
+}
+
+static int function_get_shared(lua_State *L) {
+  damo_function *f = bind_function_self(L, "shared");
+  int n = 0;
+  lua_newtable(L);
+  for (int64_t i = 0; i < f->n_shared; i++) {
+    if (!f->shared[i].var) continue;
+    bind_push_borrowed(L, f->shared[i].var);
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
+/* Adds what its thunks took, and those of the graphs inside (as deep as they are nested). */
+static void function_count_factors(const damo_function *f, int64_t *analyses, int64_t *factorizations) {
+  for (int64_t i = 0; i < f->plan.n_thunks; i++) {
+    const thunk *t = f->plan.thunks[i];
+    const damo_function *inner = op_from_graph_running(t);
+    factor_counts(t, analyses, factorizations);
+    if (inner) function_count_factors(inner, analyses, factorizations);
+  }
+}
+
+/* What the calls so far took: analyses and factorizations of sparse matrices. */
+static int function_get_profile(lua_State *L) {
+  const damo_function *f = bind_function_self(L, "profile");
+  int64_t analyses = 0, factorizations = 0;
+  function_count_factors(f, &analyses, &factorizations);
+  lua_createtable(L, 0, 2);
+  lua_pushinteger(L, (lua_Integer)analyses);
+  lua_setfield(L, -2, "symbolic_analyses");
+  lua_pushinteger(L, (lua_Integer)factorizations);
+  lua_setfield(L, -2, "factorizations");
+  bind_set_record(L);
+  return 1;
+}
+
+static int function_tostring(lua_State *L) {
+  bind_box *box = bind_box_at(L, 1);
+  const damo_function *f = box ? (const damo_function *)box->obj : NULL;
+  if (!f || f->freed) {
+    lua_pushliteral(L, "Function: freed");
+    return 1;
+  }
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addstring(&b, "Function ");
+  luaL_addstring(&b, f->name ? f->name : "");
+  luaL_addstring(&b, "(");
+  for (int64_t i = 0; i < f->n_inputs && i < 8; i++) {
+    char text[120];
+    if (i) luaL_addstring(&b, ", ");
+    luaL_addstring(&b, f->inputs[i].name ? f->inputs[i].name : var_format(text, sizeof text, f->inputs[i].var));
+  }
+  if (f->n_inputs > 8) luaL_addstring(&b, ", …");
+  lua_pushfstring(L, ") -> %d output%s", (int)f->n_outputs, f->n_outputs == 1 ? "" : "s");
+  luaL_addvalue(&b);
+  luaL_pushresult(&b);
+  return 1;
+}
+
+void bind_add_function_class(lua_State *L) {
+  static const luaL_Reg fields[] = {{"name", function_get_name},
+                                    {"n_calls", function_get_n_calls},
+                                    {"fgraph", function_get_fgraph},
+                                    {"inputs", function_get_inputs},
+                                    {"shared", function_get_shared},
+                                    {"profile", function_get_profile},
+                                    {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"call", bind_function_call_named},
+                                     {"into", bind_function_into},
+                                     {"copy", function_make_copy},
+                                     {"free", function_free_now},
+                                     {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__tostring", function_tostring}, {"__close", function_free_now}, {NULL, NULL}};
+  bind_class(L, OBJ_FUNCTION, fields, methods, meta, LUA_NOREF);
+  bind_metatable(L, OBJ_FUNCTION);
+  bind_pushclosure(L, bind_function_call, 0);
+  lua_setfield(L, -2, "__call");
+  lua_pop(L, 1);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, caller_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &function_key);
+}

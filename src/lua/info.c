@@ -1,0 +1,171 @@
+/* info: damo.info(), what this build is made of and what it found: version, Lua, BLAS, CPU kernels, libraries. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr */
+#endif
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include <sleef.h>
+#include <zlib.h>
+
+#include "binding.h"
+
+/* The versions that were compiled against: of SuiteSparse's libraries, which have no call that tells. */
+#include <suitesparse/amd.h>
+#include <suitesparse/btf.h>
+#include <suitesparse/colamd.h>
+#include <suitesparse/cs.h>
+#include <suitesparse/klu.h>
+#include <suitesparse/ldl.h>
+#ifndef DAMO_GPL
+#define DAMO_GPL 1
+#endif
+#if DAMO_GPL
+#include <suitesparse/SuiteSparseQR_definitions.h>
+#include <suitesparse/cholmod.h>
+#include <suitesparse/umfpack.h>
+#endif
+
+/* Of OpenBLAS; absent in any other BLAS. */
+extern char *openblas_get_config(void) __attribute__((weak));
+extern char *openblas_get_corename(void) __attribute__((weak));
+extern void cblas_dgemm(void) __attribute__((weak));
+
+static void info_set_text(lua_State *L, const char *field, const char *text) {
+  lua_pushstring(L, text);
+  lua_setfield(L, -2, field);
+}
+
+/* The file that the BLAS in use came from: Debian's alternatives may bind another one than was linked. */
+static void info_set_blas(lua_State *L) {
+  Dl_info info;
+  union {
+    void (*fn)(void);
+    void *address;
+  } gemm = {.fn = cblas_dgemm};
+  bool found = gemm.address && dladdr(gemm.address, &info) && info.dli_fname;
+  info_set_text(L, "blas", found ? info.dli_fname : "none");
+  info_set_text(L, "core", openblas_get_corename ? openblas_get_corename() : "unknown");
+}
+
+/* The core type that fits the CPU's kernels where OpenBLAS took the CPU for an older one, else NULL. */
+static const char *info_better_core(const char *isa, const char *core) {
+  static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
+  static const char *const middle[] = {"Haswell", "Zen", "Excavator", NULL};
+  bool avx512 = strcmp(isa, "avx512") == 0;
+  if (!avx512 && strcmp(isa, "avx2") != 0) return NULL;
+  for (int i = 0; wide[i]; i++) {
+    if (strcmp(wide[i], core) == 0) return NULL;
+  }
+  for (int i = 0; !avx512 && middle[i]; i++) {
+    if (strcmp(middle[i], core) == 0) return NULL;
+  }
+  return avx512 ? "SkylakeX" : "Haswell";
+}
+
+static void info_warn_of_core(damo_ctx *ctx) {
+  const char *core = openblas_get_corename ? openblas_get_corename() : NULL;
+  const char *better = core ? info_better_core(kernel_table_select()->isa, core) : NULL;
+  if (!better) return;
+  ctx_warn(ctx, "state",
+           "OpenBLAS takes this CPU for the older '%s', which costs speed: set OPENBLAS_CORETYPE=%s in the environment",
+           core, better);
+}
+
+/* "OpenBLAS 0.3.21 NO_LAPACKE …" → "0.3.21". */
+static void info_push_openblas_version(lua_State *L) {
+  const char *config = openblas_get_config ? openblas_get_config() : "";
+  config += strcspn(config, "0123456789");
+  lua_pushlstring(L, config, strcspn(config, " "));
+}
+
+/* Adds {version, licence} to the table of libraries at the top; takes the version from the stack. */
+static void info_add_library(lua_State *L, const char *name, const char *licence) {
+  lua_createtable(L, 0, 2);
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "version");
+  info_set_text(L, "licence", licence);
+  bind_set_record(L);
+  lua_setfield(L, -2, name);
+}
+
+typedef struct info_library {
+  const char *name;
+  int major, minor, patch;
+  const char *licence;
+} info_library;
+
+static const info_library info_suitesparse[] = {
+    {"KLU", KLU_MAIN_VERSION, KLU_SUB_VERSION, KLU_SUBSUB_VERSION, "LGPL-2.1-or-later"},
+    {"BTF", BTF_MAIN_VERSION, BTF_SUB_VERSION, BTF_SUBSUB_VERSION, "LGPL-2.1-or-later"},
+    {"CXSparse", CS_VER, CS_SUBVER, CS_SUBSUB, "LGPL-2.1-or-later"},
+    {"LDL", LDL_MAIN_VERSION, LDL_SUB_VERSION, LDL_SUBSUB_VERSION, "LGPL-2.1-or-later"},
+    {"AMD", AMD_MAIN_VERSION, AMD_SUB_VERSION, AMD_SUBSUB_VERSION, "BSD-3-Clause"},
+    {"COLAMD", COLAMD_MAIN_VERSION, COLAMD_SUB_VERSION, COLAMD_SUBSUB_VERSION, "BSD-3-Clause"},
+#if DAMO_GPL
+    {"CHOLMOD", CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION, "GPL-2.0-or-later"},
+    {"UMFPACK", UMFPACK_MAIN_VERSION, UMFPACK_SUB_VERSION, UMFPACK_SUBSUB_VERSION, "GPL-2.0-or-later"},
+    {"SPQR", SPQR_MAIN_VERSION, SPQR_SUB_VERSION, SPQR_SUBSUB_VERSION, "GPL-2.0-or-later"},
+#endif
+};
+
+static void info_add_suitesparse(lua_State *L) {
+  for (size_t i = 0; i < sizeof info_suitesparse / sizeof *info_suitesparse; i++) {
+    const info_library *lib = &info_suitesparse[i];
+    lua_pushfstring(L, "%d.%d.%d", lib->major, lib->minor, lib->patch);
+    info_add_library(L, lib->name, lib->licence);
+  }
+}
+
+/* The back ends of factorizations, in the order in which they are preferred. */
+static void info_set_backends(lua_State *L) {
+  const char *const *names = factor_backends();
+  lua_newtable(L);
+  for (int i = 0; names[i] != NULL; i++) {
+    lua_pushstring(L, names[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  bind_set_record(L);
+  lua_setfield(L, -2, "backends");
+}
+
+static void info_set_libraries(lua_State *L) {
+  lua_newtable(L);
+  if (openblas_get_config) {
+    info_push_openblas_version(L);
+    info_add_library(L, "OpenBLAS", "BSD-3-Clause");
+  }
+  lua_pushfstring(L, "%d.%d.%d", SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR, SLEEF_VERSION_PATCHLEVEL);
+  info_add_library(L, "SLEEF", "BSL-1.0");
+  lua_pushstring(L, zlibVersion());
+  info_add_library(L, "zlib", "Zlib");
+  info_add_suitesparse(L);
+  bind_set_record(L);
+  lua_setfield(L, -2, "libraries");
+}
+
+static int info_call(lua_State *L) {
+  damo_ctx *ctx = bind_ctx(L);
+  lua_createtable(L, 0, 10);
+  info_set_text(L, "version", DAMO_VERSION);
+  lua_getglobal(L, "_VERSION");
+  lua_setfield(L, -2, "lua");
+  info_set_blas(L);
+  info_set_text(L, "kernels", kernel_table_select()->isa);
+  lua_pushboolean(L, DAMO_GPL);
+  lua_setfield(L, -2, "gpl");
+  /* damo's own, or what a program with libraries under the GPL falls under as a whole */
+  info_set_text(L, "licence", DAMO_GPL ? "GPL-2.0-or-later" : "MIT");
+  lua_pushinteger(L, ctx->config.threads);
+  lua_setfield(L, -2, "threads");
+  info_set_libraries(L);
+  info_set_backends(L);
+  info_warn_of_core(ctx);
+  bind_set_record(L);
+  return 1;
+}
+
+void bind_open_info(lua_State *L) {
+  bind_pushfunction(L, info_call);
+  lua_setfield(L, -2, "info");
+}

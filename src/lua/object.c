@@ -1,0 +1,507 @@
+/* object: identity and anchoring of the userdata that stand for C objects.
+ *
+ * Identity. A weak table maps an object's address to its userdata. It is in parts, by the address: Lua takes the growth
+ * of a large table for as much garbage, and would collect as much in one step. A finalizer takes an entry away only when
+ * it is its own.
+ *
+ * Anchoring. The user value of a userdata keeps alive the userdata of the object's neighbours, so that what Lua hung
+ * from them (tags, Op tables, generic values) lives as long as the object can be reached:
+ *   Variable   its owner's Apply; a shared one its default update and a generic value; a constant its generic value
+ *   Apply      its Op when that has a Lua part, inputs, outputs
+ *   OpGraph    (the class of an OpFromGraph) its inner graph, the Ops that override its gradients, shared Variables
+ *   Op         its class, and the Ops among its properties
+ *   FunctionGraph  inputs, outputs, nodes
+ *   Function   a flat list: the Ops with a Lua part, generic values and shared Variables that its program uses
+ *   Array      the owner of foreign memory, when there is one
+ * The user value is nil, or one neighbour's userdata, or the peer table: neighbours from 1 on, everything else under
+ * string keys (bind_peer).
+ *
+ * Invariant: a userdata in the weak table has all its neighbours wrapped and anchored, or stands in the pending list. A
+ * wrap works that list off, without recursion. A raise in the middle (Lua out of memory) leaves the rest there for the
+ * next wrap.
+ */
+#include <stdio.h>
+
+#include "binding.h"
+
+static const char box_magic = 'm';
+
+static const char *const METATABLE_NAMES[OBJ_N_KINDS] = {
+    [OBJ_ARRAY] = "damo.Array",       [OBJ_SPARSE] = "damo.Sparse",   [OBJ_TYPE] = "damo.Type",
+    [OBJ_OPCLASS] = "damo.OpClass",   [OBJ_OPGRAPH] = "damo.OpGraph", [OBJ_OP] = "damo.Op",
+    [OBJ_VAR] = "damo.Variable",      [OBJ_APPLY] = "damo.Apply",     [OBJ_FGRAPH] = "damo.FunctionGraph",
+    [OBJ_FUNCTION] = "damo.Function", [OBJ_GENERIC] = "damo.Generic", [OBJ_FACTOR] = "damo.Factor",
+};
+
+/* ---- Boxes ------------------------------------------------------------------------------------------------------- */
+
+bind_box *bind_box_at(lua_State *L, int idx) {
+  bind_box *box = lua_touserdata(L, idx);
+  return box && lua_rawlen(L, idx) >= sizeof *box && box->magic == &box_magic ? box : NULL;
+}
+
+static const char *object_kind_name(int kind) { return METATABLE_NAMES[kind] + sizeof "damo." - 1; }
+
+void *bind_to(lua_State *L, int idx, obj_kind kind) {
+  bind_box *box = bind_box_at(L, idx);
+  if (!box || box->kind != (int)kind) return NULL;
+  if (!box->obj) bind_raise(L, DAMO_ESTATE, "this %s has been freed", object_kind_name(box->kind));
+  return box->obj;
+}
+
+void *bind_check_obj(lua_State *L, int idx, obj_kind kind, const char *func, const char *argname) {
+  void *obj = bind_to(L, idx, kind);
+  if (!obj) {
+    const char *name = object_kind_name((int)kind);
+    char expected[40];
+    snprintf(expected, sizeof expected, "%s %s", strchr("AEIO", name[0]) ? "an" : "a", name);
+    bind_arg_error(L, func, lua_absindex(L, idx), argname, expected);
+  }
+  return obj;
+}
+
+/* A random stream's state and the update that makes its next state hold each other in C. Once nothing in Lua reaches
+ * the state, nobody compiles with it any more: the update goes, and with it the cycle. */
+static void drop_default_update(damo_var *v) {
+  damo_var *update = v->default_update;
+  v->default_update = NULL;
+  damo_release(update);
+}
+
+/* Pushes the weak table that an object's entry is in. */
+static void push_bucket(lua_State *L, const bind_state *st, const void *obj) {
+  const uintptr_t address = (uintptr_t)obj;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_objects[(address >> 4 ^ address >> 12) % BIND_BUCKETS]);
+}
+
+/* Takes the box's entry out of the weak table, if it is its own, and drops its reference. Never raises. */
+static void drop_box(lua_State *L, bind_box *box) {
+  damo_obj *obj = box->obj;
+  bind_state *st = box->state;
+  if (!obj) return;
+  box->obj = NULL;
+  if (box->kind == OBJ_VAR) drop_default_update((damo_var *)obj);
+  if (!st->closed) {
+    push_bucket(L, st, obj);
+    lua_rawgetp(L, -1, obj);
+    bool own = lua_touserdata(L, -1) == (void *)box;
+    lua_pop(L, 1);
+    if (own) {
+      lua_pushnil(L);
+      lua_rawsetp(L, -2, obj); /* an entry that exists: no allocation */
+    }
+    lua_pop(L, 1);
+  }
+  damo_release(obj);
+}
+
+static void link_box(bind_state *st, bind_box *box) {
+  box->after = st->boxes;
+  if (st->boxes) st->boxes->before = box;
+  st->boxes = box;
+  st->gc.made++;
+}
+
+static void unlink_box(bind_state *st, bind_box *box) {
+  if (box->before) box->before->after = box->after;
+  if (box->after) box->after->before = box->before;
+  if (st->boxes == box) st->boxes = box->after;
+  if (st->gc.newest == box) st->gc.newest = box->after;
+}
+
+static int box_gc(lua_State *L) {
+  bind_box *box = bind_box_at(L, 1);
+  if (!box) return 0;
+  drop_box(L, box);
+  if (!box->state->closed) unlink_box(box->state, box);
+  return 0;
+}
+
+void bind_drop_boxes(bind_state *st) {
+  for (bind_box *box = st->boxes; box; box = box->after) {
+    damo_obj *obj = box->obj;
+    box->obj = NULL;
+    if (obj && box->kind == OBJ_VAR) drop_default_update((damo_var *)obj);
+    damo_release(obj);
+  }
+  st->boxes = NULL;
+}
+
+void bind_free(lua_State *L, int idx) {
+  bind_box *box = bind_box_at(L, idx);
+  if (box) drop_box(L, box);
+}
+
+/* ---- What a userdata must reach ---------------------------------------------------------------------------------- */
+
+static bool object_is_generic(const damo_obj *value) { return value && value->kind == OBJ_GENERIC; }
+
+/* Foreign memory with a Lua owner: see bind_push_generic and damo.frompointer. */
+static damo_obj *foreign_owner(const damo_array *a) {
+  return a->buf && a->buf->release == bind_release_owner ? a->buf->owner : NULL;
+}
+
+static damo_obj *value_anchor(damo_obj *value) {
+  if (object_is_generic(value)) return value;
+  return value && value->kind == OBJ_ARRAY && foreign_owner((damo_array *)value) ? value : NULL;
+}
+
+/* Properties nest a few levels at most (they are written as literals), so recursion is as deep as the literal. */
+static bool anchor_props_have_op(const prop_value *props, int n) {
+  for (int i = 0; i < n; i++) {
+    if (props[i].kind == PROP_OP) return true;
+    if (props[i].kind == PROP_LIST && anchor_props_have_op(props[i].u.list, props[i].n)) return true;
+  }
+  return false;
+}
+
+/* An Op that can have something of Lua's about it: a class of its own, or Ops among its properties. */
+static bool anchor_op_has_lua(const damo_op *op) { return op->owner || anchor_props_have_op(op->props, op->n_props); }
+
+/* Nothing to anchor: the userdata is complete as soon as it is made. */
+static bool object_is_leaf(const damo_obj *obj) {
+  const damo_var *v = (const damo_var *)obj;
+  switch ((obj_kind)obj->kind) {
+    case OBJ_ARRAY: return !foreign_owner((const damo_array *)obj);
+    case OBJ_VAR: return !v->owner && !v->default_update && !value_anchor(v->value);
+    case OBJ_OP: return !anchor_op_has_lua((const damo_op *)obj);
+    case OBJ_APPLY:
+    case OBJ_FGRAPH:
+    case OBJ_OPGRAPH:
+    case OBJ_FUNCTION: return false;
+    case OBJ_BUFFER:
+    case OBJ_SPARSE:
+    case OBJ_TYPE:
+    case OBJ_TRACE:
+    case OBJ_OPCLASS:
+    case OBJ_GENERIC:
+    case OBJ_FACTOR:
+    case OBJ_PATTERN:
+    case OBJ_N_KINDS: break;
+  }
+  return true;
+}
+
+/* ---- Wrapping ---------------------------------------------------------------------------------------------------- */
+
+static bool push_existing(lua_State *L, bind_state *st, const damo_obj *obj) {
+  push_bucket(L, st, obj);
+  lua_rawgetp(L, -1, obj);
+  lua_remove(L, -2);
+  bind_box *box = lua_touserdata(L, -1);
+  if (box && box->obj == obj) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+bool bind_push_existing(lua_State *L, const void *obj) { return push_existing(L, bind_get(L), obj); }
+
+int bind_hold(bind_state *st, void *obj) {
+  if (st->n_orphans == (int)(sizeof st->orphans / sizeof st->orphans[0])) return -1; /* a raise would lose this one */
+  st->orphans[st->n_orphans] = obj;
+  return st->n_orphans++;
+}
+
+void bind_let_go(bind_state *st, int ticket) {
+  if (ticket < 0) return;
+  st->orphans[ticket] = NULL;
+  while (st->n_orphans > 0 && !st->orphans[st->n_orphans - 1]) st->n_orphans--;
+}
+
+/* Pushes a new userdata that takes the reference, with an entry in the weak table; its neighbours are not looked at. */
+static void object_push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bool leaf) {
+  int ticket = bind_hold(st, take_obj);
+  bind_box *box = lua_newuserdatauv(L, sizeof *box, take_obj->kind == OBJ_ARRAY && leaf ? 0 : 1);
+  *box = (bind_box){.obj = take_obj, .magic = &box_magic, .state = st, .kind = take_obj->kind};
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_metatable[take_obj->kind]);
+  lua_setmetatable(L, -2);
+  link_box(st, box);
+  bind_let_go(st, ticket);
+  if (!leaf) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_pending);
+    lua_pushvalue(L, -2);
+    lua_rawseti(L, -2, st->n_pending + 1);
+    lua_pop(L, 1);
+    st->n_pending++;
+  }
+  push_bucket(L, st, take_obj);
+  lua_pushvalue(L, -2);
+  lua_rawsetp(L, -2, take_obj);
+  lua_pop(L, 1);
+}
+
+/* Pushes the userdata of a neighbour, made and put on the pending list when it is new. */
+static void push_neighbour(lua_State *L, bind_state *st, const void *obj) {
+  if (push_existing(L, st, obj)) return;
+  damo_obj *o = damo_retain(obj);
+  object_push_box(L, st, o, object_is_leaf(o));
+}
+
+/* The table that anchors are collected in, at the top of the stack, and how many it has. */
+typedef struct anchors {
+  lua_State *L;
+  bind_state *st;
+  int n;
+} anchors;
+
+static void anchor(anchors *a, const void *obj) {
+  if (!obj) return;
+  push_neighbour(a->L, a->st, obj);
+  lua_rawseti(a->L, -2, ++a->n);
+}
+
+static void anchor_all(anchors *a, void *const *objs, int64_t n) {
+  for (int64_t i = 0; i < n; i++) anchor(a, objs[i]);
+}
+
+static void anchor_var(anchors *a, const damo_var *v) {
+  anchor(a, v->owner);
+  anchor(a, v->default_update);
+  anchor(a, value_anchor(v->value));
+}
+
+static void anchor_apply(anchors *a, const damo_apply *node) {
+  if (anchor_op_has_lua(node->op)) anchor(a, node->op);
+  anchor_all(a, (void *const *)node->in, node->n_in);
+  anchor_all(a, (void *const *)node->out, node->n_out);
+}
+
+static void anchor_props(anchors *a, const prop_value *props, int n) {
+  for (int i = 0; i < n; i++) {
+    if (props[i].kind == PROP_OP) anchor(a, props[i].u.op);
+    if (props[i].kind == PROP_LIST) anchor_props(a, props[i].u.list, props[i].n);
+  }
+}
+
+static void anchor_op(anchors *a, const damo_op *op) {
+  anchor(a, op->owner);
+  anchor_props(a, op->props, op->n_props);
+}
+
+static void anchor_fgraph(anchors *a, const damo_fgraph *fg) {
+  anchor_all(a, fg->inputs.at, fg->inputs.n);
+  anchor_all(a, fg->outputs.at, fg->outputs.n);
+  for (size_t i = 0; i < fg->nodes.cap; i++) {
+    uintptr_t key = fg->nodes.cells[i].key;
+    if (key && key != MAP_TOMBSTONE) anchor(a, (void *)key);
+  }
+}
+
+static void anchor_function(anchors *a, const damo_function *f) {
+  const vm_plan *plan = &f->plan;
+  for (int64_t i = 0; i < plan->n_thunks; i++) {
+    const damo_apply *node = plan->thunks[i]->node;
+    if (node && anchor_op_has_lua(node->op)) anchor(a, node->op);
+  }
+  for (int64_t i = 0; i < plan->n_cells; i++) anchor(a, value_anchor(plan->cells[i]));
+  for (int64_t i = 0; i < f->n_inputs; i++) anchor(a, value_anchor(f->inputs[i].value));
+  for (int64_t i = 0; i < f->n_shared; i++) anchor(a, f->shared[i].var);
+}
+
+/* What an OpFromGraph's class reaches. */
+static void anchor_op_graph(anchors *a, const op_from_graph *g) {
+  anchor(a, g->fgraph);
+  anchor(a, g->lop_op);
+  anchor(a, g->rop_op);
+  anchor_all(a, (void *const *)g->shared, g->n_in - g->n_given);
+}
+
+static void anchor_neighbours(anchors *a, damo_obj *obj) {
+  switch ((obj_kind)obj->kind) {
+    case OBJ_ARRAY: anchor(a, foreign_owner((damo_array *)obj)); break;
+    case OBJ_VAR: anchor_var(a, (damo_var *)obj); break;
+    case OBJ_APPLY: anchor_apply(a, (damo_apply *)obj); break;
+    case OBJ_OP: anchor_op(a, (damo_op *)obj); break;
+    case OBJ_FGRAPH: anchor_fgraph(a, (damo_fgraph *)obj); break;
+    case OBJ_FUNCTION: anchor_function(a, (damo_function *)obj); break;
+    case OBJ_OPGRAPH: anchor_op_graph(a, (op_from_graph *)obj); break;
+    case OBJ_BUFFER:
+    case OBJ_SPARSE:
+    case OBJ_TYPE:
+    case OBJ_TRACE:
+    case OBJ_OPCLASS:
+    case OBJ_GENERIC:
+    case OBJ_FACTOR:
+    case OBJ_PATTERN:
+    case OBJ_N_KINDS: break;
+  }
+}
+
+/* Pushes the peer table of the userdata at idx (absolute), made when there is none. */
+static void push_peer(lua_State *L, int idx, int n) {
+  lua_getiuservalue(L, idx, 1);
+  if (lua_istable(L, -1)) return;
+  lua_createtable(L, n, 0);
+  lua_insert(L, -2);
+  if (lua_isuserdata(L, -1)) {
+    lua_rawseti(L, -2, 1);
+  } else {
+    lua_pop(L, 1);
+  }
+  lua_pushvalue(L, -1);
+  lua_setiuservalue(L, idx, 1);
+}
+
+static int peer_size(const damo_obj *obj) {
+  const damo_apply *node = (const damo_apply *)obj;
+  if (obj->kind == OBJ_APPLY) return node->n_in + node->n_out + (anchor_op_has_lua(node->op) ? 1 : 0);
+  return 1;
+}
+
+/* Anchors what the userdata at the top reaches; the userdata stays. */
+static void anchor_top(lua_State *L, bind_state *st) {
+  int idx = lua_gettop(L);
+  bind_box *box = lua_touserdata(L, idx);
+  if (!box->obj) return;
+  const damo_var *v = (const damo_var *)box->obj;
+  if (box->kind == OBJ_VAR && v->owner && !v->default_update && !COMPAT_UV_TABLE) {
+    lua_getiuservalue(L, idx, 1);
+    bool bare = !lua_istable(L, -1);
+    lua_pop(L, 1);
+    if (bare) { /* by far the most common: the owner itself, without a table */
+      push_neighbour(L, st, v->owner);
+      lua_setiuservalue(L, idx, 1);
+      return;
+    }
+  }
+  push_peer(L, idx, peer_size(box->obj));
+  anchors a = {.L = L, .st = st};
+  anchor_neighbours(&a, box->obj);
+  int had = (int)lua_rawlen(L, -1);
+  for (int i = had; i > a.n; i--) {
+    lua_pushnil(L);
+    lua_rawseti(L, -2, i);
+  }
+  lua_pop(L, 1);
+}
+
+/* Takes entry `at` off the pending list (at idx) if it still is that userdata: the last entry moves there. */
+static void drop_pending(lua_State *L, bind_state *st, int at, const void *ud) {
+  if (at > st->n_pending) return;
+  lua_rawgeti(L, -1, at);
+  bool same = lua_touserdata(L, -1) == ud;
+  lua_pop(L, 1);
+  if (!same) return;
+  lua_rawgeti(L, -1, st->n_pending);
+  lua_rawseti(L, -2, at);
+  lua_pushnil(L);
+  lua_rawseti(L, -2, st->n_pending);
+  st->n_pending--;
+}
+
+/* Works the pending list off. A finalizer that runs in here may do the same: each step looks at the list afresh. */
+static void anchors_drain(lua_State *L, bind_state *st) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_pending);
+  while (st->n_pending > 0) {
+    int at = st->n_pending;
+    lua_rawgeti(L, -1, at);
+    anchor_top(L, st);
+    const void *ud = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    drop_pending(L, st, at, ud);
+  }
+  lua_pop(L, 1);
+}
+
+void bind_push_result(lua_State *L, void *take_obj) {
+  bind_state *st = bind_get(L);
+  damo_obj *obj = take_obj;
+  if (!obj) {
+    lua_pushnil(L);
+    return;
+  }
+  int ticket = bind_hold(st, obj);
+  luaL_checkstack(L, 16, "damo");
+  if (st->n_pending > 0) anchors_drain(L, st);
+  bind_let_go(st, ticket);
+  if (push_existing(L, st, obj)) {
+    damo_release(obj);
+    return;
+  }
+  bool leaf = object_is_leaf(obj);
+  object_push_box(L, st, obj, leaf);
+  if (!leaf) anchors_drain(L, st);
+}
+
+void bind_push(lua_State *L, void *take_obj) {
+  bind_push_result(L, take_obj);
+  bind_state *st = bind_get(L);
+  if (bind_gc_is_due(st)) bind_gc_pressure(L);
+}
+
+void bind_push_borrowed(lua_State *L, const void *obj) { bind_push(L, damo_retain(obj)); }
+
+void bind_peer(lua_State *L, int idx) { push_peer(L, lua_absindex(L, idx), 0); }
+
+void bind_reanchor(lua_State *L, int idx) {
+  bind_box *box = bind_box_at(L, idx);
+  if (!box || !box->obj) return;
+  luaL_checkstack(L, 16, "damo");
+  lua_pushvalue(L, idx);
+  anchor_top(L, box->state);
+  lua_pop(L, 1);
+  if (box->state->n_pending > 0) anchors_drain(L, box->state);
+}
+
+void bind_set_event(lua_State *L, const char *event, lua_CFunction function, const void *key) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, key);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, function);
+    lua_setfield(L, -2, event);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+  }
+  lua_setmetatable(L, -2);
+}
+
+bind_box *bind_push_lender(lua_State *L) {
+  bind_state *st = bind_get(L);
+  bind_box *box = lua_newuserdatauv(L, sizeof *box, 1);
+  *box = (bind_box){.obj = NULL, .magic = &box_magic, .state = st, .kind = OBJ_ARRAY};
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_metatable[OBJ_ARRAY]);
+  lua_setmetatable(L, -2);
+  link_box(st, box);
+  return box;
+}
+
+void bind_release_owner(void *owner) { damo_release(owner); }
+
+/* ---- Metatables -------------------------------------------------------------------------------------------------- */
+
+void bind_metatable(lua_State *L, obj_kind kind) {
+  bind_state *st = bind_get(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_metatable[kind]);
+}
+
+static int box_tostring(lua_State *L) {
+  bind_box *box = bind_box_at(L, 1);
+  if (!box) return bind_arg_error(L, "tostring", 1, NULL, "an object of damo");
+  lua_pushfstring(L, box->obj ? "%s: %p" : "%s: freed", object_kind_name(box->kind), (void *)box->obj);
+  return 1;
+}
+
+/* What a theme file does not say otherwise about: objects of damo have no fields that a script may set. */
+static int object_refuse_field(lua_State *L) {
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+  if (!key) return bind_raise(L, DAMO_ETYPE, "%s: it can't be assigned to", bind_typename(L, 1));
+  return bind_raise(L, DAMO_ETYPE, "%s: the field '%s' can't be set", bind_typename(L, 1), key);
+}
+
+/* Each kind has a metatable from the start; a theme file adds its fields, and may replace __tostring. */
+void bind_open_object(lua_State *L) {
+  static const luaL_Reg common[] = {
+      {"__gc", box_gc}, {"__tostring", box_tostring}, {"__newindex", object_refuse_field}, {NULL, NULL}};
+  bind_state *st = bind_get(L);
+  for (int kind = 0; kind < OBJ_N_KINDS; kind++) {
+    if (!METATABLE_NAMES[kind]) continue;
+    lua_createtable(L, 0, 8);
+    luaL_setfuncs(L, common, 0);
+    lua_pushstring(L, METATABLE_NAMES[kind]);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__name");
+    lua_setfield(L, -2, "__metatable"); /* getmetatable gives the name: nobody calls __gc by hand */
+    st->ref_metatable[kind] = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
+}

@@ -1,0 +1,89 @@
+/* host_op: damo.ops, the Op classes that the host registered, by name. */
+#include "lua/binding_int.h"
+
+#define HOST_OP_MAX_PROPS 32
+#define HOST_OP_MAX_NAMES 64 /* among which a name is suggested */
+
+/* The names split at their spaces, in a userdata that is pushed. */
+static int host_op_split_names(lua_State *L, const char *text, const char **names) {
+  size_t size = (text ? strlen(text) : 0) + 1;
+  char *copy = bind_alloc(L, size, 1);
+  int n = 0;
+  if (text) memcpy(copy, text, size);
+  for (char *p = copy; *p && n < HOST_OP_MAX_PROPS;) {
+    names[n++] = p;
+    p += strcspn(p, " ");
+    while (*p == ' ') *p++ = '\0';
+  }
+  names[n] = NULL;
+  return n;
+}
+
+int bind_class_instance(lua_State *L, const op_def *def, int idx) {
+  const char *names[HOST_OP_MAX_PROPS + 1];
+  prop_value props[HOST_OP_MAX_PROPS];
+  lua_settop(L, idx);
+  if (lua_isnil(L, idx)) lua_newtable(L), lua_replace(L, idx);
+  if (!lua_istable(L, idx)) bind_arg_error(L, def->name, idx, "props", "a table of properties");
+  luaL_checkstack(L, 2 * HOST_OP_MAX_PROPS + 20, def->name);
+  int n = host_op_split_names(L, def->props, names);
+  if (lua_rawlen(L, idx) > 0) bind_raise(L, DAMO_ETYPE, "%s: properties are given by name", def->name);
+  bind_check_options(L, def->name, idx, names);
+  for (int i = 0; i < n; i++) {
+    lua_getfield(L, idx, names[i]);
+    props[i] = bind_to_prop(L, lua_gettop(L), false, def->name, names[i]);
+  }
+  damo_op *op = op_new(bind_ctx(L), def, props, n);
+  if (!op) return bind_error(L);
+  bind_push(L, op);
+  return 1;
+}
+
+/* damo.ops.Name{prop = value}: upvalue 1 is the class, which lives as long as the context. */
+static int host_op_instance_body(lua_State *L) {
+  return bind_class_instance(L, lua_touserdata(L, lua_upvalueindex(1)), 1);
+}
+
+static int host_op_instance(lua_State *L) { return bind_again(L, host_op_instance_body, 1); }
+
+static int host_op_no_class(lua_State *L, damo_ctx *ctx, const char *name) {
+  const char *names[HOST_OP_MAX_NAMES + 1];
+  int n = 0;
+  for (const op_def *def; n < HOST_OP_MAX_NAMES && (def = api_class_at(ctx, n)) != NULL; n++) names[n] = def->name;
+  names[n] = NULL;
+  const char *near = suggest(name, names);
+  if (near)
+    return bind_raise(L, DAMO_EVALUE, "damo.ops: no Op class '%s' is registered, did you mean '%s'?", name, near);
+  return bind_raise(L, DAMO_EVALUE, "damo.ops: no Op class '%s' is registered", name);
+}
+
+/* damo.ops.Name: the Op of a class without properties, else a function of a table of them. */
+static int host_op_class(lua_State *L) {
+  lua_settop(L, 2);
+  if (lua_type(L, 2) != LUA_TSTRING) return 0;
+  damo_ctx *ctx = bind_ctx(L);
+  const char *name = bind_text(L, 2, "damo.ops");
+  const op_def *def = api_class_find(ctx, name);
+  if (!def) return host_op_no_class(L, ctx, name);
+  if (def->props && def->props[0]) {
+    lua_pushlightuserdata(L, (void *)def);
+    bind_pushclosure(L, host_op_instance, 1);
+  } else {
+    damo_op *op = op_new(ctx, def, NULL, 0);
+    if (!op) return bind_error(L);
+    bind_push(L, op);
+  }
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, 1);
+  return 1;
+}
+
+void bind_open_host_op(lua_State *L) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  bind_pushfunction(L, host_op_class);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, -2, "ops");
+}

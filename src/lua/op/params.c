@@ -1,0 +1,70 @@
+/* params: the params of a node, as perform gets them: what get_params gives, by the dtypes and Types of
+ * params_type. */
+#include "run.h"
+
+/* Checks the value at the top by the dtype that params_type names for it, and leaves it as a Lua scalar or Array. */
+static void params_convert_one(lua_State *L, const char *op, const char *name, int dtype_at) {
+  damo_dtype dtype;
+  scalar s = {0};
+  damo_type *type = bind_to(L, dtype_at, OBJ_TYPE);
+  if (lua_isnil(L, -1)) bind_raise(L, DAMO_EVALUE, "%s: get_params gave no '%s'", op, name);
+  if (type) {
+    lua_pushfstring(L, "%s: param '%s'", op, name);
+    lua_insert(L, -2);
+    bind_filter(L, lua_gettop(L), type, (filter_options){0}, lua_tostring(L, -2));
+    return;
+  }
+  if (!bind_dtype(L, dtype_at, &dtype)) {
+    bind_raise(L, DAMO_ETYPE, "%s: params_type must name a dtype or a Type for '%s'", op, name);
+  }
+  int lua = lua_type(L, -1);
+  bool fits = (lua == LUA_TNUMBER || lua == LUA_TBOOLEAN) && bind_scalar_fits(L, -1, dtype, &s);
+  if (!fits) {
+    bind_raise(L, DAMO_ETYPE, "%s: get_params gave a %s for '%s', expected a %s", op, bind_typename(L, -1), name,
+               dtype_name(dtype));
+  }
+  if (!bind_push_scalar(L, s)) lua_pushvalue(L, -1);
+}
+
+/* The value of get_params, at the top, replaced by a table of what params_type names. */
+static void params_convert(lua_State *L, const char *op, int types) {
+  int given = lua_gettop(L);
+  if (!lua_istable(L, given)) {
+    bind_raise(L, DAMO_ETYPE, "%s: get_params must return a table, got %s", op, bind_typename(L, given));
+  }
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, types);) {
+    if (lua_type(L, -2) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "%s: params_type holds names", op);
+    int key = lua_gettop(L) - 1;
+    lua_getfield(L, given, lua_tostring(L, key));
+    params_convert_one(L, op, lua_tostring(L, key), key + 1);
+    lua_setfield(L, given + 1, lua_tostring(L, key));
+    lua_settop(L, key);
+  }
+  lua_replace(L, given);
+}
+
+void bind_push_params(lua_State *L, const damo_apply *node) {
+  damo_op *op = node->op;
+  int base = lua_gettop(L);
+  if (bind_is_lua_op(op)) {
+    bind_push_definition(L, bind_op_class_of(op));
+    lua_getfield(L, base + 1, "params_type");
+    lua_getfield(L, base + 1, "get_params");
+    if (lua_isfunction(L, -1)) {
+      bind_push_borrowed(L, op);
+      bind_push_borrowed(L, node);
+      lua_call(L, 2, 1);
+      if (lua_istable(L, base + 2)) params_convert(L, op->def->name, base + 2);
+      lua_replace(L, base + 1);
+      lua_settop(L, base + 1);
+      return;
+    }
+    lua_settop(L, base);
+  }
+  if (op->n_props > 0) {
+    bind_push_props(L, op);
+  } else {
+    lua_pushnil(L);
+  }
+}

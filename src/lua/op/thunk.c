@@ -1,0 +1,438 @@
+/* thunk: thunks that a script makes: op:make_thunk(node, storage_map, compute_map, no_recycling, impl).
+ *
+ * A cell is a Lua table with its value in [1]; the maps' own tables serve, so who holds the maps sees what runs. The
+ * thunk loads the cells' values before a run and puts the outputs back after it: between runs it holds no value
+ * itself. What an output's cell holds, the thunk writes into where it fits, unless no_recycling names the output.
+ */
+#include "class.h"
+
+static const char thunk_box_key = 't', thunk_maps_key = 'm';
+
+typedef struct thunk_box {
+  const void *magic;
+  thunk *t;
+  cell *cells; /* inputs, then outputs */
+  size_t bytes;
+  uint8_t *fresh; /* per output: in no_recycling */
+  bool busy;
+} thunk_box;
+
+/* Places in the table that hangs from a thunk's userdata. */
+enum { THUNK_INPUTS = 1, THUNK_OUTPUTS, THUNK_IN_READY, THUNK_OUT_READY, THUNK_NODE };
+
+static thunk_box *thunk_box_at(lua_State *L, int idx) {
+  thunk_box *box = lua_touserdata(L, idx);
+  return box && lua_rawlen(L, idx) >= sizeof *box && box->magic == &thunk_box_key ? box : NULL;
+}
+
+static thunk_box *thunk_box_self(lua_State *L) {
+  thunk_box *box = thunk_box_at(L, 1);
+  if (!box) bind_arg_error(L, "thunk", 1, "self", "a thunk");
+  if (!box->t) bind_raise(L, DAMO_ESTATE, "this thunk has been freed");
+  return box;
+}
+
+static int thunk_box_gc(lua_State *L) {
+  thunk_box *box = thunk_box_at(L, 1);
+  if (!box || !box->cells) return 0;
+  thunk *t = box->t;
+  damo_apply *node = t ? t->node : NULL;
+  if (!t) return 0;
+  damo_ctx *ctx = t->ctx;
+  int n = node->n_in + node->n_out;
+  cell *cells = box->cells;
+  box->t = NULL;
+  box->cells = NULL;
+  thunk_free(t);
+  for (int i = 0; i < n; i++) damo_release(cells[i]);
+  mem_free(ctx, cells, box->bytes);
+  return 0;
+}
+
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
+
+void bind_push_thunk_maps(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &thunk_maps_key);
+  if (lua_istable(L, -1)) {
+    lua_rawgeti(L, -1, 1);
+    lua_rawgeti(L, -2, 2);
+    lua_remove(L, -3);
+  } else {
+    lua_pushnil(L);
+  }
+}
+
+/* Appends the cell of v in the map at `of` to the list at the top; one is made, and put into the map, where there is
+ * none. */
+static void thunk_box_add_cell(lua_State *L, int of, int i, damo_var *v, const char *what) {
+  int list = lua_gettop(L);
+  bind_push_borrowed(L, v);
+  lua_pushvalue(L, -1);
+  lua_gettable(L, of);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_createtable(L, 1, 0);
+    if (v->kind == VAR_CONSTANT && v->value) {
+      bind_push_raw(L, damo_retain(v->value));
+      lua_rawseti(L, -2, 1);
+    }
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_settable(L, of);
+  } else if (!lua_istable(L, -1)) {
+    bind_raise(L, DAMO_ETYPE, "make_thunk: %s must hold cells, {value}, got %s", what, bind_typename(L, -1));
+  }
+  lua_rawseti(L, list, i + 1);
+  lua_settop(L, list);
+}
+
+/* The list of the cells in the map at `of`; put at `place` of the table at `peer`. */
+static void thunk_box_add_cells(lua_State *L, int peer, int place, int of, damo_var *const *v, int n,
+                                const char *what) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) thunk_box_add_cell(L, of, i, v[i], what);
+  lua_rawseti(L, peer, place);
+}
+
+/* A native thunk writes into what an output's cell holds where nobody else holds that: the value's userdata and the
+ * thunk's own cell are all. */
+static bool thunk_box_is_spare(const thunk *t, const damo_obj *value) {
+  const damo_array *a = (const damo_array *)value;
+  if (t->run != t->node->op->def->perform || value->kind != OBJ_ARRAY || value->refs != 2) return false;
+  return a->writeable && a->buf && a->buf->obj.refs == 1 && a->buf->block;
+}
+
+/* Which outputs are in the list of Variables. */
+static void thunk_box_mark_fresh(thunk_box *box, const damo_apply *node, const bind_list *list) {
+  for (int o = 0; o < node->n_out; o++) {
+    for (int64_t i = 0; i < list->n; i++) {
+      if (list->at[i] == node->out[o]) box->fresh[o] = 1;
+    }
+  }
+}
+
+static void thunk_box_make_cells(lua_State *L, thunk_box *box, const damo_apply *node) {
+  size_t n = (size_t)node->n_in + (size_t)node->n_out;
+  box->bytes = n * (sizeof(cell) + sizeof(cell *)) + (size_t)node->n_out + 1;
+  box->cells = mem_calloc(bind_ctx(L), box->bytes);
+  if (!box->cells) bind_error(L);
+  cell **at = (cell **)(box->cells + n);
+  for (size_t i = 0; i < n; i++) at[i] = &box->cells[i];
+  box->fresh = (uint8_t *)(at + n);
+}
+
+/* A map at idx: what was given, or a new table. */
+static void thunk_box_check_map(lua_State *L, int idx, const char *name, const char *func) {
+  if (lua_isnil(L, idx)) {
+    lua_newtable(L);
+    lua_replace(L, idx);
+  } else if (!lua_istable(L, idx)) {
+    bind_arg_error(L, func, idx, name, "a table {[variable] = {value}}");
+  }
+}
+
+/* The core makes the thunk; prepare_node finds the maps, as they were given, in the registry. */
+static damo_status thunk_box_make_in_core(lua_State *L, thunk_box *box, damo_apply *node, const thunk_request *how,
+                                          bool debug) {
+  cell **at = (cell **)(box->cells + node->n_in + node->n_out);
+  bind_op_link *link = bind_is_lua_op(node->op) ? bind_op_class_of(node->op)->link : NULL;
+  bind_op_link before = {0};
+  if (link) {
+    before = *link;
+    link->plain = true;
+    link->debug = debug;
+  }
+  bind_entry e = bind_enter(L);
+  box->t = thunk_make(e.state->ctx, node, at, at + node->n_in, how);
+  damo_status s = box->t ? DAMO_OK : damo_error_status(e.state->ctx);
+  if (s == DAMO_OK && debug && link && !box->t->user) s = bind_op_furnish(box->t);
+  if (s == DAMO_OK && (box->t->out_fixed = mem_calloc(e.state->ctx, (size_t)node->n_out)) == NULL) s = DAMO_EMEMORY;
+  bind_leave(e);
+  if (link) {
+    link->plain = before.plain;
+    link->debug = before.debug;
+  }
+  return s;
+}
+
+/* Pushes the two maps as given, for bind_push_thunk_maps. */
+static void thunk_box_push_maps(lua_State *L, int storage_map, int compute_map) {
+  lua_createtable(L, 2, 0);
+  lua_pushvalue(L, storage_map);
+  lua_rawseti(L, -2, 1);
+  lua_pushvalue(L, compute_map);
+  lua_rawseti(L, -2, 2);
+}
+
+/* Pushes the userdata of a thunk that is still to be made. */
+static thunk_box *thunk_box_push(lua_State *L) {
+  thunk_box *box = lua_newuserdatauv(L, sizeof *box, 1);
+  *box = (thunk_box){.magic = &thunk_box_key};
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &thunk_box_key);
+  lua_setmetatable(L, -2);
+  return box;
+}
+
+/* Gives the userdata at the top its lists of cells, those of the maps at stack indices 3 and 4 (nil: what is computed
+ * is not asked), and the node. */
+static void thunk_box_give_cells(lua_State *L, damo_apply *node) {
+  int at = lua_gettop(L) + 1;
+  lua_createtable(L, 5, 0);
+  thunk_box_add_cells(L, at, THUNK_INPUTS, 3, node->in, node->n_in, "storage_map");
+  thunk_box_add_cells(L, at, THUNK_OUTPUTS, 3, node->out, node->n_out, "storage_map");
+  if (!lua_isnil(L, 4)) {
+    thunk_box_add_cells(L, at, THUNK_IN_READY, 4, node->in, node->n_in, "compute_map");
+    thunk_box_add_cells(L, at, THUNK_OUT_READY, 4, node->out, node->n_out, "compute_map");
+  }
+  bind_push_borrowed(L, node);
+  lua_rawseti(L, at, THUNK_NODE);
+  lua_setiuservalue(L, at - 1, 1);
+}
+
+/* Makes box->t while bind_push_thunk_maps knows of the maps at that place; then it knows those of the make_thunk
+ * outside again. */
+static damo_status thunk_box_make_with_maps(lua_State *L, int maps, thunk_box *box, damo_apply *node,
+                                            const thunk_request *how, bool debug) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &thunk_maps_key);
+  lua_pushvalue(L, maps);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &thunk_maps_key);
+  damo_status s = thunk_box_make_in_core(L, box, node, how, debug);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &thunk_maps_key);
+  return s;
+}
+
+/* Stack: 1 op, 2 node, 3 storage_map, 4 compute_map, 5 no_recycling. Pushes the thunk. */
+static int thunk_box_make(lua_State *L, const char *func, const char *impl, bool debug) {
+  lua_settop(L, 5);
+  luaL_checkstack(L, 40, func);
+  damo_op *op = bind_check_obj(L, 1, OBJ_OP, func, "self");
+  damo_apply *node = bind_check_obj(L, 2, OBJ_APPLY, func, "node");
+  if (node->op != op) {
+    bind_raise(L, DAMO_EVALUE, "%s: the node is one of %s, not of %s", func, node->op->def->name, op->def->name);
+  }
+  thunk_box_push_maps(L, 3, 4); /* 6 */
+  thunk_box_check_map(L, 3, "storage_map", func);
+  thunk_box_check_map(L, 4, "compute_map", func);
+  bind_list list = bind_var_list(L, 5, false, func, "no_recycling"); /* 7 */
+  thunk_box *box = thunk_box_push(L);                                /* 8 */
+  thunk_box_give_cells(L, node);
+  thunk_box_make_cells(L, box, node);
+  thunk_box_mark_fresh(box, node, &list);
+  thunk_request how = {.impl = impl, .no_recycling = list.at, .n_no_recycling = list.n};
+  damo_status s = thunk_box_make_with_maps(L, 6, box, node, &how, debug);
+  if (!box->t) { /* the finalizer would not know how many cells there are; they are empty */
+    mem_free(bind_ctx(L), box->cells, box->bytes);
+    box->cells = NULL;
+  }
+  bind_check(L, s);
+  lua_settop(L, 8);
+  bind_done(L);
+  return 1;
+}
+
+int bind_member_make_thunk(lua_State *L) {
+  static const char *const impls[] = {"c", "lua", NULL};
+  const char *impl = NULL;
+  lua_settop(L, 6);
+  if (!lua_isnil(L, 6)) {
+    if (lua_type(L, 6) != LUA_TSTRING) bind_arg_error(L, "make_thunk", 6, "impl", "'c', 'lua' or nil");
+    const char *word = bind_text(L, 6, "make_thunk");
+    for (int i = 0; impls[i]; i++) {
+      if (strcmp(word, impls[i]) == 0) impl = impls[i];
+    }
+    if (!impl) bind_raise(L, DAMO_EVALUE, "make_thunk: impl must be 'c', 'lua' or nil, got '%s'", word);
+  }
+  return thunk_box_make(L, "make_thunk", impl, false);
+}
+
+int bind_member_make_c_thunk(lua_State *L) { return thunk_box_make(L, "make_c_thunk", "c", false); }
+
+int bind_member_make_lua_thunk(lua_State *L) {
+  lua_settop(L, 6);
+  return thunk_box_make(L, "make_lua_thunk", "lua", lua_toboolean(L, 6));
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static void thunk_box_put_cell(thunk_box *box, int i, damo_obj *take_value) {
+  damo_obj *old = box->cells[i];
+  box->cells[i] = take_value;
+  damo_release(old);
+}
+
+/* Input i may be read: its flag says so, or, without flags, its cell holds something. The flags' list or nil is at
+ * `flags`. */
+static bool thunk_box_is_ready(lua_State *L, int flags, int i, bool full) {
+  if (!lua_istable(L, flags)) return full;
+  lua_rawgeti(L, flags, i + 1);
+  lua_rawgeti(L, -1, 1);
+  bool ready = lua_toboolean(L, -1);
+  lua_pop(L, 2);
+  return ready && full;
+}
+
+/* Stack: 1 thunk, 2 its table, 3 inputs, 4 outputs, 5 and 6 flags or nil. */
+static void thunk_box_load_inputs(lua_State *L, thunk_box *box) {
+  thunk *t = box->t;
+  const char *name = t->node->op->def->name;
+  if (t->lazy) t->in_ready = (uint8_t *)(t->need + t->n_in);
+  for (int i = 0; i < t->n_in; i++) {
+    lua_rawgeti(L, 3, i + 1);
+    lua_rawgeti(L, -1, 1);
+    bool full = !lua_isnil(L, -1);
+    if (t->lazy) {
+      t->in_ready[i] = thunk_box_is_ready(L, 5, i, full);
+      full = t->in_ready[i];
+    } else if (!full) {
+      bind_raise(L, DAMO_EMISSING_INPUT, "%s: the cell of input %d is empty", name, i + 1);
+    }
+    if (full) {
+      lua_pushfstring(L, "%s: the cell of input %d", name, i + 1);
+      damo_obj *value =
+          bind_filter(L, lua_gettop(L) - 1, t->node->in[i]->type, (filter_options){0}, lua_tostring(L, -1));
+      thunk_box_put_cell(box, i, damo_retain(value));
+    } else {
+      thunk_box_put_cell(box, i, NULL);
+    }
+    lua_settop(L, 6);
+  }
+}
+
+/* A value that an output's cell holds is shown to the Op, unless no memory of it may be seen. */
+static void thunk_box_load_outputs(lua_State *L, thunk_box *box) {
+  thunk *t = box->t;
+  for (int o = 0; o < t->n_out; o++) {
+    lua_rawgeti(L, 4, o + 1);
+    if (box->fresh[o]) {
+      lua_pushnil(L);
+      lua_rawseti(L, -2, 1);
+    }
+    lua_rawgeti(L, -1, 1);
+    bind_box *value = bind_box_at(L, -1);
+    bool fits = value && value->obj && type_is_valid(t->node->out[o]->type, value->obj);
+    thunk_box_put_cell(box, t->n_in + o, fits ? damo_retain(value->obj) : NULL);
+    t->out_fixed[o] = fits && thunk_box_is_spare(t, value->obj);
+    lua_settop(L, 6);
+  }
+}
+
+static void thunk_box_unload_outputs(lua_State *L, thunk_box *box) {
+  thunk *t = box->t;
+  for (int o = 0; o < t->n_out; o++) {
+    lua_rawgeti(L, 4, o + 1);
+    damo_obj *value = box->cells[t->n_in + o];
+    box->cells[t->n_in + o] = NULL;
+    bind_push_raw(L, value);
+    lua_rawseti(L, -2, 1);
+    if (lua_istable(L, 6)) {
+      lua_rawgeti(L, 6, o + 1);
+      lua_pushboolean(L, 1);
+      lua_rawseti(L, -2, 1);
+    }
+    lua_settop(L, 6);
+  }
+}
+
+static void thunk_box_empty_cells(thunk_box *box) {
+  for (int i = 0; i < box->t->n_in + box->t->n_out; i++) thunk_box_put_cell(box, i, NULL);
+}
+
+/* thunk(): nothing, or from a lazy thunk the 1-based positions of the inputs that it still needs. */
+static int thunk_box_call(lua_State *L) {
+  thunk_box *box = thunk_box_self(L);
+  thunk *t = box->t;
+  if (box->busy) bind_raise(L, DAMO_ESTATE, "%s: this thunk is running already", t->node->op->def->name);
+  lua_settop(L, 1);
+  luaL_checkstack(L, 20, "thunk");
+  lua_getiuservalue(L, 1, 1);
+  for (int k = THUNK_INPUTS; k <= THUNK_OUT_READY; k++) lua_rawgeti(L, 2, k);
+  thunk_box_load_inputs(L, box);
+  thunk_box_load_outputs(L, box);
+  box->busy = true;
+  t->n_need = 0;
+  bind_entry e = bind_enter(L);
+  damo_status s = t->run(t);
+  if (s != DAMO_OK) ctx_fail_at(t->ctx, t->node->op->def->name, t->node);
+  bind_leave(e);
+  box->busy = false;
+  if (s == DAMO_OK && t->n_need == 0) thunk_box_unload_outputs(L, box);
+  thunk_box_empty_cells(box);
+  bind_check(L, s);
+  bind_done(L);
+  if (t->n_need == 0) return 0;
+  lua_createtable(L, t->n_need, 0);
+  for (int i = 0; i < t->n_need; i++) {
+    lua_pushinteger(L, t->need[i] + 1);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+/* ---- Fields ------------------------------------------------------------------------------------------------------ */
+
+static int thunk_box_index(lua_State *L) {
+  thunk_box *box = thunk_box_self(L);
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  lua_getiuservalue(L, 1, 1);
+  if (strcmp(key, "inputs") == 0) {
+    lua_rawgeti(L, -1, THUNK_INPUTS);
+  } else if (strcmp(key, "outputs") == 0) {
+    lua_rawgeti(L, -1, THUNK_OUTPUTS);
+  } else if (strcmp(key, "node") == 0) {
+    lua_rawgeti(L, -1, THUNK_NODE);
+  } else if (strcmp(key, "lazy") == 0) {
+    lua_pushboolean(L, box->t->lazy);
+  } else {
+    lua_pushnil(L);
+  }
+  return 1;
+}
+
+static int thunk_box_newindex(lua_State *L) {
+  thunk_box_self(L);
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+  return bind_raise(L, DAMO_ETYPE, "Thunk: the field '%s' can't be set", key);
+}
+
+static int thunk_box_tostring(lua_State *L) {
+  lua_pushfstring(L, "thunk of %s", thunk_box_self(L)->t->node->op->def->name);
+  return 1;
+}
+
+static bool thunk_box_field_is(lua_State *L, int idx, const char *name, int type) {
+  lua_getfield(L, idx, name);
+  bool is = lua_type(L, -1) == type;
+  lua_pop(L, 1);
+  return is;
+}
+
+/* ThunkType(x): whether x is a thunk, a script's own kind too: callable, with inputs, outputs and lazy. */
+static int thunk_box_type(lua_State *L) {
+  lua_settop(L, 1);
+  bool is = thunk_box_at(L, 1) != NULL;
+  if (!is && luaL_getmetafield(L, 1, "__call") && lua_istable(L, 1)) {
+    is = thunk_box_field_is(L, 1, "inputs", LUA_TTABLE) && thunk_box_field_is(L, 1, "outputs", LUA_TTABLE) &&
+         thunk_box_field_is(L, 1, "lazy", LUA_TBOOLEAN);
+  }
+  lua_pushboolean(L, is);
+  return 1;
+}
+
+void bind_add_thunk_type(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__call", thunk_box_call},
+                                  {"__index", thunk_box_index},
+                                  {"__newindex", thunk_box_newindex},
+                                  {"__tostring", thunk_box_tostring},
+                                  {NULL, NULL}};
+  lua_createtable(L, 0, 6);
+  bind_setfuncs(L, meta);
+  lua_pushcfunction(L, thunk_box_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pushliteral(L, "damo.Thunk");
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "__name");
+  lua_setfield(L, -2, "__metatable");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &thunk_box_key);
+  bind_pushfunction(L, thunk_box_type);
+  lua_setfield(L, -2, "ThunkType");
+}

@@ -1,0 +1,291 @@
+/* ifelse.c: one of two branches, by a condition known when the function runs. Only the branch taken is computed.
+ *
+ * The Op IfElse has the inputs cond, a₁ … aₙ, b₁ … bₙ and n outputs, each a view of a branch's value. Its thunks are
+ * lazy: they ask for cond, then for the values of one branch.
+ */
+#include "op/sparse/sparse_op.h"
+
+#define MAX_RESULTS 1024
+
+static int results_of(const damo_op *op) { return (int)op->props[0].u.i; }
+
+/* ---- The class --------------------------------------------------------------------------------------------------- */
+
+static size_t map_bytes(const damo_op *op) { return (2 * (size_t)results_of(op) + 1) * sizeof(op_alias); }
+
+/* Output i may be a view of aᵢ or of bᵢ. */
+static damo_status ifelse_init(damo_op *op) {
+  int n = op->n_props == 1 && op->props[0].kind == PROP_INT ? results_of(op) : 0;
+  if (n < 1 || n > MAX_RESULTS)
+    return ctx_fail(op->obj.ctx, DAMO_EVALUE, "IfElse: n must be between 1 and %d", MAX_RESULTS);
+  op_alias *views = mem_alloc(op->obj.ctx, map_bytes(op));
+  if (views == NULL) return DAMO_EMEMORY;
+  for (int i = 0; i < n; i++) {
+    views[2 * i] = (op_alias){(int16_t)i, (int16_t)(1 + i)};
+    views[2 * i + 1] = (op_alias){(int16_t)i, (int16_t)(1 + n + i)};
+  }
+  views[2 * n] = (op_alias){-1, -1};
+  *(op_alias **)op->data = views;
+  op->view_map = views;
+  return DAMO_OK;
+}
+
+static void ifelse_clear(damo_op *op) {
+  op_alias *views = *(op_alias **)op->data;
+  if (views != NULL) mem_free(op->obj.ctx, views, map_bytes(op));
+}
+
+static int ifelse_count(const damo_op *op, int n_in) {
+  (void)n_in;
+  return results_of(op);
+}
+
+/* The Type of which values of both are; NULL with a type error when there is none. */
+static damo_type *ifelse_unify(damo_ctx *ctx, const damo_type *a, const damo_type *b, int i) {
+  if (type_is_super(a, b)) return damo_retain(a);
+  if (type_is_super(b, a)) return damo_retain(b);
+  bool alike = type_is_sparse(a) && type_is_sparse(b) && a->format == b->format;
+  if (alike && a->dtype == b->dtype) {
+    const int64_t shape[2] = {a->shape[0] == b->shape[0] ? a->shape[0] : -1,
+                              a->shape[1] == b->shape[1] ? a->shape[1] : -1};
+    return type_sparse(ctx, (damo_format)a->format, a->dtype, itype_join((damo_dtype)a->itype, (damo_dtype)b->itype),
+                       shape);
+  }
+  if (type_is_tensor(a) && type_is_tensor(b) && a->dtype == b->dtype && a->ndim == b->ndim) {
+    int64_t shape[DAMO_MAX_NDIM];
+    for (int d = 0; d < a->ndim; d++) shape[d] = a->shape[d] == b->shape[d] ? a->shape[d] : -1;
+    return type_tensor(ctx, a->dtype, a->ndim, shape);
+  }
+  char x[320], y[320];
+  ctx_fail(ctx, DAMO_ETYPE, "ifelse: the branches differ: result %d is %s in the first, %s in the second", i + 1,
+           type_format(x, sizeof x, a), type_format(y, sizeof y, b));
+  return NULL;
+}
+
+static damo_status ifelse_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  damo_ctx *ctx = op->obj.ctx;
+  int n = results_of(op);
+  if (n_in != 1 + 2 * n) {
+    return ctx_fail(ctx, DAMO_ETYPE, "ifelse: expected a condition and 2 branches of %d, got %d operands", n, n_in);
+  }
+  const damo_type *c = in[0]->type;
+  if (!type_is_tensor(c) || c->ndim != 0 || dtype_is_complex(c->dtype)) {
+    char got[320];
+    return ctx_fail(ctx, DAMO_ETYPE, "ifelse: the condition must be a scalar, got %s", type_format(got, sizeof got, c));
+  }
+  for (int i = 0; i < n; i++) {
+    out[i] = ifelse_unify(ctx, in[1 + i]->type, in[1 + n + i]->type, i);
+    if (out[i] == NULL) return damo_error_status(ctx);
+  }
+  return DAMO_OK;
+}
+
+static damo_status ifelse_pass(thunk *t, int out, int in) {
+  damo_obj *v = *t->in[in];
+  if (v->kind == OBJ_ARRAY) {
+    const damo_array *a = (const damo_array *)v;
+    return thunk_out_view(t, out, a, a->ndim, array_shape(a), array_strides(a), 0);
+  }
+  if (v->kind == OBJ_SPARSE) return thunk_give_sparse(t, out, (damo_sparse *)damo_retain(v));
+  thunk_set_out(t, out, damo_retain(v));
+  return DAMO_OK;
+}
+
+static damo_status ifelse_run(thunk *t) {
+  int n = t->n_out;
+  if (!thunk_ready(t, 0)) {
+    thunk_need(t, 0);
+    return DAMO_OK;
+  }
+  bool first = scalar_cast(array_item(thunk_in(t, 0)), DAMO_BOOL).v.i != 0;
+  int from = first ? 1 : 1 + n;
+  for (int i = 0; i < n; i++) {
+    if (!thunk_ready(t, from + i)) thunk_need(t, from + i);
+  }
+  for (int i = 0; i < n && t->n_need == 0; i++) DAMO_TRY(ifelse_pass(t, i, from + i));
+  return DAMO_OK;
+}
+
+/* ---- Derivatives and shapes -------------------------------------------------------------------------------------- */
+
+/* cond ? a : b for n pairs; results into out. */
+static damo_status ifelse_choose(build *b, damo_var *cond, damo_var *const *x, damo_var *const *y, int n,
+                                 damo_var **out);
+
+/* Zeros of x's shape to stand beside g: of g's dtype, and sparse in g's format where both are sparse, else dense. */
+static damo_var *zero_of_branch(build *b, damo_var *x, damo_var *g) {
+  damo_var *zero = build_zeros_of(b, x, var_dtype(g));
+  bool sparse = var_is_sparse(x) && var_is_sparse(g);
+  return sparse ? build_to_format(b, zero, var_format_of(g)) : build_toarray(b, zero);
+}
+
+/* g, whose Type may know less of its shape than that of the branch x, with x's lengths. */
+static damo_var *with_lengths(build *b, damo_var *g, damo_var *x) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  bool more = false;
+  if (g == NULL || !var_is_dense(g)) return g;
+  for (int d = 0; d < var_ndim(g); d++) {
+    bool tells = g->type->shape[d] < 0 && x->type->shape[d] >= 0;
+    dims[d] = tells ? build_i64(b, x->type->shape[d]) : NULL;
+    more = more || tells;
+  }
+  return more ? build_specify_shape(b, g, dims) : g;
+}
+
+/* Each branch gets the gradient where it is taken, zeros of its own shape where it is not. */
+static damo_status ifelse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  int n = node->n_out;
+  for (int i = 0; i < n && b->status == DAMO_OK; i++) {
+    damo_var *g = gout[i], **of_x = &gin[1 + i], **of_y = &gin[1 + n + i];
+    if (g == NULL) continue;
+    if (!type_has_shape(g->type)) { /* a marker: undefined in both branches */
+      *of_x = *of_y = g;
+      continue;
+    }
+    damo_var *x = node->in[1 + i], *y = node->in[1 + n + i];
+    damo_var *gx = with_lengths(b, g, x), *gy = with_lengths(b, g, y);
+    damo_var *zero_x = zero_of_branch(b, x, g), *zero_y = zero_of_branch(b, y, g);
+    DAMO_TRY(ifelse_choose(b, node->in[0], &gx, &zero_x, 1, of_x));
+    DAMO_TRY(ifelse_choose(b, node->in[0], &zero_y, &gy, 1, of_y));
+  }
+  return b->status;
+}
+
+/* Tangents of both branches in one kind and dtype. */
+static void ifelse_bring_together(build *b, damo_var **dx, damo_var **dy) {
+  if (var_is_sparse(*dx) && var_is_sparse(*dy)) {
+    *dy = build_to_format(b, *dy, var_format_of(*dx));
+  } else {
+    *dx = build_toarray(b, *dx);
+    *dy = build_toarray(b, *dy);
+  }
+  if (b->status != DAMO_OK) return;
+  damo_dtype dtype = dtype_promote(var_dtype(*dx), var_dtype(*dy));
+  *dx = build_cast(b, *dx, dtype);
+  *dy = build_cast(b, *dy, dtype);
+}
+
+static damo_status ifelse_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  int n = node->n_out;
+  for (int i = 0; i < n && b->status == DAMO_OK; i++) {
+    damo_var *dx = eval[1 + i], *dy = eval[1 + n + i];
+    if (dx == NULL && dy == NULL) continue;
+    if (dx == NULL) dx = zero_of_branch(b, node->in[1 + i], dy);
+    if (dy == NULL) dy = zero_of_branch(b, node->in[1 + n + i], dx);
+    if (b->status == DAMO_OK) ifelse_bring_together(b, &dx, &dy);
+    DAMO_TRY(ifelse_choose(b, node->in[0], &dx, &dy, 1, &rout[i]));
+  }
+  return b->status;
+}
+
+static void ifelse_connection(const damo_apply *node, bool *connected) {
+  int n = node->n_out;
+  for (int i = 0; i < node->n_in; i++) {
+    for (int o = 0; o < n; o++) connected[i * n + o] = i > 0 && (i - 1) % n == o;
+  }
+}
+
+static damo_status ifelse_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  int n = node->n_out;
+  for (int i = 0; i < n; i++) {
+    int ndim = type_is_tensor(node->out[i]->type) ? var_ndim(node->out[i]) : 0;
+    for (int d = 0; d < ndim && b->status == DAMO_OK; d++) {
+      damo_var *x = in_shape[1 + i][d], *y = in_shape[1 + n + i][d];
+      int64_t length = node->out[i]->type->shape[d];
+      if (x == y || length >= 0) {
+        out_shape[i][d] = x == y ? x : build_i64(b, length);
+      } else {
+        DAMO_TRY(ifelse_choose(b, node->in[0], &x, &y, 1, &out_shape[i][d]));
+      }
+    }
+  }
+  return b->status;
+}
+
+static const op_def ifelse_def = {
+    .name = "IfElse",
+    .doc = "one of two branches; the other is not computed",
+    .props = "n",
+    .n_in = OP_VARIADIC,
+    .n_out = OP_VARIADIC,
+    .data_size = sizeof(op_alias *),
+    .init = ifelse_init,
+    .clear = ifelse_clear,
+    .count_out = ifelse_count,
+    .infer_type = ifelse_type,
+    .perform = ifelse_run,
+    .lazy = true,
+    .grad = ifelse_grad,
+    .rop = ifelse_rop,
+    .infer_shape = ifelse_shape,
+    .connection_pattern = ifelse_connection,
+};
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+/* in holds cond, then room for both branches. */
+static damo_status ifelse_choose_in(build *b, damo_var **in, damo_var *const *x, damo_var *const *y, int n,
+                                    damo_var **out) {
+  for (int i = 0; i < n; i++) {
+    damo_var *pair[2] = {x[i], y[i]};
+    DAMO_TRY(build_resolve(b, pair, 2, true, pair));
+    in[1 + i] = pair[0];
+    in[1 + n + i] = pair[1];
+  }
+  prop_value p = prop_int(n);
+  damo_apply *node = build_apply(b, op_new(b->ctx, &ifelse_def, &p, 1), in, 1 + 2 * n);
+  for (int i = 0; node != NULL && i < n; i++) out[i] = node->out[i];
+  return b->status;
+}
+
+static damo_status ifelse_choose(build *b, damo_var *cond, damo_var *const *x, damo_var *const *y, int n,
+                                 damo_var **out) {
+  if (b->status != DAMO_OK) return b->status;
+  damo_var *few[9];
+  size_t bytes = (1 + 2 * (size_t)n) * sizeof(damo_var *);
+  damo_var **in = n <= 4 ? few : mem_alloc(b->ctx, bytes);
+  if (in == NULL) return b->status = DAMO_EMEMORY;
+  in[0] = build_strong(b, cond);
+  damo_status s = in[0] != NULL ? ifelse_choose_in(b, in, x, y, n, out) : b->status;
+  if (in != few) mem_free(b->ctx, in, bytes);
+  return s;
+}
+
+static damo_status fn_ifelse(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *result = NULL;
+  DAMO_TRY(ifelse_choose(b, a->in[0], &a->in[1], &a->in[2], 1, &result));
+  return fn_give(b, out, result);
+}
+
+/* Both branches as lists, one after the other. */
+static damo_status fn_ifelse_list(build *b, const fn_args *a, ptrvec *out) {
+  int n = (a->n_in - 1) / 2;
+  if (a->n_in != 1 + 2 * n || n < 1 || n > MAX_RESULTS) {
+    return ctx_fail(b->ctx, DAMO_EVALUE, "ifelse: the branches must be lists of one length, at most %d", MAX_RESULTS);
+  }
+  size_t bytes = (size_t)n * sizeof(damo_var *);
+  damo_var **result = mem_calloc(b->ctx, bytes);
+  if (result == NULL) return DAMO_EMEMORY;
+  damo_status s = ifelse_choose(b, a->in[0], a->in + 1, a->in + 1 + n, n, result);
+  for (int i = 0; i < n && s == DAMO_OK; i++) s = fn_give(b, out, result[i]);
+  mem_free(b->ctx, result, bytes);
+  return s;
+}
+
+const op_func ifelse_funcs[] = {
+    {.name = "ifelse",
+     .operands = "cond a b",
+     .call = fn_ifelse,
+     .no_method = true,
+     .any_type = true,
+     .doc =
+         "a where the scalar cond is true, else b: only that branch is computed when a compiled function runs. The "
+         "branches may be lists of one length, which give several results, or a list of them with {return_list=true}"},
+    {.name = "ifelse_list",
+     .operands = "operands...",
+     .call = fn_ifelse_list,
+     .no_method = true,
+     .any_type = true,
+     .doc = "ifelse over a flat list: cond, the values of the first branch, those of the second"},
+    {.name = NULL},
+};

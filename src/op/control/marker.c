@@ -1,0 +1,468 @@
+/* marker.c: ops that pass their input on and say something about it: to the gradient (DisconnectedGrad, ZeroGrad,
+ * ConsiderConstant, GradClip, GradScale), to the run (Assert), to the Type (SpecifyShape, OfType, Unbroadcast).
+ */
+#include "op/shape/shape_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static damo_status marker_same_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)op, (void)n_in;
+  out[0] = damo_retain(in[0]->type);
+  return DAMO_OK;
+}
+
+static damo_status marker_pass_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  (void)node;
+  rout[0] = eval[0];
+  return b->status;
+}
+
+/* ---- Gradient markers -------------------------------------------------------------------------------------------- */
+
+static damo_status marker_no_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  (void)node, (void)eval, (void)rout;
+  return b->status;
+}
+
+static damo_status zero_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  gin[0] = build_zeros_like(b, gout[0]);
+  return b->status;
+}
+
+static damo_status clip_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  gin[0] = build_fn3(b, "clip", gout[0], build_num(b, node->op->props[0].u.f), build_num(b, node->op->props[1].u.f));
+  return b->status;
+}
+
+static damo_status scale_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  gin[0] = build_fn2(b, "mul", gout[0], build_num(b, node->op->props[0].u.f));
+  return b->status;
+}
+
+static const op_def disconnected_def = {
+    .name = "DisconnectedGrad",
+    .doc = "x, no gradient passing",
+    .n_in = 1,
+    .view_map = alias_first,
+    .infer_type = marker_same_type,
+    .perform = thunk_pass,
+    .grad = grad_none,
+    .rop = marker_no_rop,
+    .infer_shape = infer_shape_same,
+    .connection_pattern = connect_none,
+    .terms = TERMS_LINEAR,
+};
+
+static const op_def zero_def = {
+    .name = "ZeroGrad",
+    .doc = "x, its gradient zero",
+    .n_in = 1,
+    .view_map = alias_first,
+    .infer_type = marker_same_type,
+    .perform = thunk_pass,
+    .grad = zero_gradient,
+    .rop = marker_no_rop,
+    .infer_shape = infer_shape_same,
+    .terms = TERMS_LINEAR,
+};
+
+static const op_def constant_def = {
+    .name = "ConsiderConstant",
+    .doc = "x, its gradient zero",
+    .n_in = 1,
+    .view_map = alias_first,
+    .infer_type = marker_same_type,
+    .perform = thunk_pass,
+    .grad = zero_gradient,
+    .rop = marker_no_rop,
+    .infer_shape = infer_shape_same,
+    .terms = TERMS_LINEAR,
+};
+
+static const op_def clip_def = {
+    .name = "GradClip",
+    .doc = "x, its gradient clipped",
+    .props = "lower upper",
+    .n_in = 1,
+    .view_map = alias_first,
+    .infer_type = marker_same_type,
+    .perform = thunk_pass,
+    .grad = clip_gradient,
+    .rop = marker_pass_rop,
+    .infer_shape = infer_shape_same,
+};
+
+static const op_def scale_def = {
+    .name = "GradScale",
+    .doc = "x, its gradient scaled",
+    .props = "multiplier",
+    .n_in = 1,
+    .view_map = alias_first,
+    .infer_type = marker_same_type,
+    .perform = thunk_pass,
+    .grad = scale_gradient,
+    .rop = marker_pass_rop,
+    .infer_shape = infer_shape_same,
+};
+
+/* The operand may be of any Type. */
+static damo_status call_marker(build *b, const fn_args *a, ptrvec *out, const op_def *def, const prop_value *props,
+                               int n) {
+  damo_var *x = build_strong(b, a->in[0]);
+  return fn_give(b, out, x ? build_op(b, op_new(b->ctx, def, props, n), &x, 1) : NULL);
+}
+
+static damo_status fn_disconnected_grad(build *b, const fn_args *a, ptrvec *out) {
+  return call_marker(b, a, out, &disconnected_def, NULL, 0);
+}
+static damo_status fn_zero_grad(build *b, const fn_args *a, ptrvec *out) {
+  return call_marker(b, a, out, &zero_def, NULL, 0);
+}
+static damo_status fn_consider_constant(build *b, const fn_args *a, ptrvec *out) {
+  return call_marker(b, a, out, &constant_def, NULL, 0);
+}
+
+static damo_status fn_grad_clip(build *b, const fn_args *a, ptrvec *out) {
+  double lower = 0, upper = 0;
+  if (a->opt[0].kind == PROP_NIL || a->opt[1].kind == PROP_NIL)
+    return ctx_fail(b->ctx, DAMO_ETYPE, "grad_clip: lower and upper must be given");
+  DAMO_TRY(fn_opt_num(a, 0, &lower));
+  DAMO_TRY(fn_opt_num(a, 1, &upper));
+  if (!(lower <= upper))
+    return ctx_fail(b->ctx, DAMO_EVALUE, "grad_clip: lower (%g) must not be above upper (%g)", number_shown(lower),
+                    number_shown(upper));
+  prop_value props[2] = {prop_num(lower), prop_num(upper)};
+  return call_marker(b, a, out, &clip_def, props, 2);
+}
+
+static damo_status fn_grad_scale(build *b, const fn_args *a, ptrvec *out) {
+  double multiplier = 1;
+  DAMO_TRY(fn_opt_num(a, 0, &multiplier));
+  prop_value p = prop_num(multiplier);
+  return call_marker(b, a, out, &scale_def, &p, 1);
+}
+
+/* ---- Assert ------------------------------------------------------------------------------------------------------ */
+
+static damo_status assert_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  for (int i = 1; i < n_in; i++)
+    if (!type_is_tensor(in[i]->type))
+      return ctx_fail(op->obj.ctx, DAMO_ETYPE, "assert_op: a condition must be a tensor");
+  out[0] = damo_retain(in[0]->type);
+  return DAMO_OK;
+}
+
+static bool all_true(const damo_array *a) {
+  int64_t index[DAMO_MAX_NDIM] = {0}, n = array_size(a);
+  for (int64_t k = 0; k < n; k++) {
+    if (!scalar_cast(array_get(a, index), DAMO_BOOL).v.i) return false;
+    for (int i = a->ndim - 1; i >= 0 && ++index[i] == array_shape(a)[i]; i--) index[i] = 0;
+  }
+  return true;
+}
+
+static damo_status assert_perform(thunk *t) {
+  for (int i = 1; i < t->n_in; i++)
+    if (!all_true(thunk_in(t, i))) return ctx_fail(t->ctx, DAMO_EVALUE, "%s", t->node->op->props[0].u.s);
+  return thunk_pass(t);
+}
+
+static damo_status pass_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  gin[0] = gout[0];
+  return b->status;
+}
+
+static const op_def assert_def = {
+    .name = "Assert",
+    .doc = "x, where every condition holds",
+    .props = "message",
+    .n_in = OP_VARIADIC,
+    .view_map = alias_first,
+    .infer_type = assert_type,
+    .perform = assert_perform,
+    .grad = pass_gradient,
+    .rop = marker_pass_rop,
+    .infer_shape = infer_shape_same,
+    .connection_pattern = connect_first,
+    .do_constant_folding = fold_never,
+};
+
+static damo_status fn_assert_op(build *b, const fn_args *a, ptrvec *out) {
+  const char *message = a->opt[0].kind == PROP_STR ? a->opt[0].u.s : "assert_op: a condition does not hold";
+  damo_var *in[2] = {build_strong(b, a->in[0]), build_strong(b, a->in[1])};
+  prop_value p = prop_str(message);
+  return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &assert_def, &p, 1), in, 2) : NULL);
+}
+
+/* ---- SpecifyShape: input 1 + k is the length of the k-th axis named in `axes` (1-based) -------------------------- */
+
+static damo_status specify_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  damo_ctx *ctx = op->obj.ctx;
+  const damo_type *t = in[0]->type;
+  int64_t shape[DAMO_MAX_NDIM], want[DAMO_MAX_NDIM];
+  for (int i = 0; i < t->ndim; i++) shape[i] = t->shape[i];
+  DAMO_TRY(static_dims(ctx, "specify_shape", in + 1, n_in - 1, want));
+  for (int k = 0; k + 1 < n_in; k++) {
+    int axis = (int)op->props[0].u.list[k].u.i - 1;
+    if (axis >= t->ndim) return ctx_fail(ctx, DAMO_EINDEX, "specify_shape: the operand lacks axis %d", axis + 1);
+    if (want[k] >= 0 && shape[axis] >= 0 && want[k] != shape[axis])
+      return ctx_fail(ctx, DAMO_ESHAPE, "specify_shape: axis %d has length %lld, not %lld", axis + 1,
+                      (long long)shape[axis], (long long)want[k]);
+    if (want[k] >= 0) shape[axis] = want[k];
+  }
+  out[0] = type_tensor(ctx, t->dtype, t->ndim, shape);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status specify_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  for (int k = 0; k + 1 < t->n_in; k++) {
+    int axis = (int)t->node->op->props[0].u.list[k].u.i - 1;
+    int64_t want = array_int(thunk_in(t, k + 1));
+    if (array_shape(x)[axis] != want)
+      return ctx_fail(t->ctx, DAMO_ESHAPE, "specify_shape: axis %d has length %lld, not %lld", axis + 1,
+                      (long long)array_shape(x)[axis], (long long)want);
+  }
+  return thunk_pass(t);
+}
+
+static damo_status specify_apply(build *b, damo_apply *node, damo_var *x, damo_var **out) {
+  damo_var *in[DAMO_MAX_NDIM + 1];
+  if (!x) return b->status;
+  memcpy(in, node->in, (size_t)node->n_in * sizeof *in);
+  in[0] = x;
+  *out = build_op(b, damo_retain(node->op), in, node->n_in);
+  return b->status;
+}
+
+static damo_status specify_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  return specify_apply(b, node, gout[0], &gin[0]);
+}
+
+static damo_status specify_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  return specify_apply(b, node, eval[0], &rout[0]);
+}
+
+static damo_status specify_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                       damo_var ***out_shape) {
+  for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[0][i];
+  for (int k = 0; k + 1 < node->n_in; k++) out_shape[0][node->op->props[0].u.list[k].u.i - 1] = node->in[k + 1];
+  return b->status;
+}
+
+static const op_def specify_def = {
+    .name = "SpecifyShape",
+    .doc = "x, whose axes must have these lengths",
+    .props = "axes",
+    .n_in = OP_VARIADIC,
+    .view_map = alias_first,
+    .infer_type = specify_type,
+    .perform = specify_perform,
+    .grad = specify_grad,
+    .rop = specify_rop,
+    .infer_shape = specify_infer_shape,
+    .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
+};
+
+damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) {
+  damo_var *in[DAMO_MAX_NDIM + 1];
+  prop_value list[DAMO_MAX_NDIM];
+  int n = 0;
+  if (!x || b->status != DAMO_OK) return NULL;
+  in[0] = x;
+  for (int i = 0; i < var_ndim(x); i++) {
+    int64_t v;
+    if (!dims[i] || (var_static_int(dims[i], &v) && v >= 0 && v == x->type->shape[i])) continue;
+    list[n] = prop_int(i + 1);
+    in[++n] = dims[i];
+  }
+  if (n == 0) return x;
+  prop_value axes = prop_list(list, n);
+  return build_op(b, op_new(b->ctx, &specify_def, &axes, 1), in, n + 1);
+}
+
+/* A list with `false` where nothing is said, or a vector Variable. */
+static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *x = build_strong(b, a->in[0]);
+  const prop_value *v = &a->opt[0];
+  int n = 0;
+  if (!x) return b->status;
+  if (v->kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "specify_shape: the shape is missing");
+  if (v->kind != PROP_LIST) DAMO_TRY(shape_check(b, "specify_shape", v, dims, &n));
+  for (int i = 0; v->kind == PROP_LIST && i < v->n && i < DAMO_MAX_NDIM; i++, n++) {
+    const prop_value *e = &v->u.list[i];
+    bool open = e->kind == PROP_NIL || (e->kind == PROP_BOOL && !e->u.i);
+    if (!open && e->kind != PROP_INT && e->kind != PROP_VAR)
+      return ctx_fail(b->ctx, DAMO_ETYPE, "specify_shape: a length is an integer, a Variable or false");
+    dims[i] = open                  ? NULL
+              : e->kind == PROP_INT ? build_i64(b, e->u.i)
+                                    : build_integer(b, "specify_shape", "a length", e->u.var);
+    if (!open && !dims[i]) return b->status;
+  }
+  if (n != var_ndim(x) || (v->kind == PROP_LIST && v->n != n))
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "specify_shape: %d lengths for an operand with %d axes", n, var_ndim(x));
+  return fn_give(b, out, build_specify_shape(b, x, dims));
+}
+
+/* ---- OfType: what a Type says more of x than x's own does, the pattern left out; a property names who needs it --- */
+
+static damo_type *wanted_type(const damo_op *op) { return op_prop(op, "type")->u.type; }
+
+static damo_status of_type_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)in, (void)n_in;
+  out[0] = type_without_pattern(wanted_type(op));
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+/* The filter's error, said of the input that the value was for. */
+static damo_status fail_of_type(const thunk *t) {
+  const damo_status status = damo_error_status(t->ctx);
+  const char *op = op_prop(t->node->op, "op")->u.s, *input = op_prop(t->node->op, "input")->u.s;
+  char why[ERROR_MESSAGE_MAX];
+  if (status == DAMO_EMEMORY) return status;
+  snprintf(why, sizeof why, "%s", damo_error_message(t->ctx));
+  ctx_fail(t->ctx, status, "%s: %s: %s", op, input, why);
+  ctx_fail_add(t->ctx, "while computing %s", op);
+  ctx_fail_at(t->ctx, op, NULL);
+  return status;
+}
+
+static damo_status of_type_perform(thunk *t) {
+  const damo_type *want = wanted_type(t->node->op);
+  if (type_is_valid(want, *t->in[0])) return thunk_pass(t);
+  damo_obj *fit = type_filter(want, *t->in[0], (filter_options){0});
+  if (fit == NULL) return fail_of_type(t);
+  thunk_set_out(t, 0, fit);
+  return DAMO_OK;
+}
+
+static damo_status of_type_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  (void)node;
+  gin[0] = gout[0];
+  return b->status;
+}
+
+static damo_status of_type_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                       damo_var ***out_shape) {
+  const damo_type *want = node->out[0]->type;
+  for (int i = 0; i < want->ndim; i++)
+    out_shape[0][i] = want->shape[i] >= 0 ? build_i64(b, want->shape[i]) : in_shape[0][i];
+  return b->status;
+}
+
+static const op_def of_type_def = {
+    .name = "OfType",
+    .doc = "x, which must be a value of that Type",
+    .props = "type op input",
+    .n_in = 1,
+    .view_map = alias_first,
+    .infer_type = of_type_type,
+    .perform = of_type_perform,
+    .grad = of_type_grad,
+    .rop = marker_pass_rop,
+    .infer_shape = of_type_infer_shape,
+    .pattern = PATTERN_FOLLOWS,
+};
+
+damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, const char *input) {
+  if (x == NULL || b->status != DAMO_OK || type_is_super(type, x->type)) return x;
+  const prop_value props[3] = {{.kind = PROP_TYPE, .u.type = type}, prop_str(op), prop_str(input)};
+  return build_op(b, op_new(b->ctx, &of_type_def, props, 3), &x, 1);
+}
+
+/* ---- Unbroadcast: the axes named are no longer known to have length 1 -------------------------------------------- */
+
+static damo_status unbroadcast_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  const damo_type *t = in[0]->type;
+  int64_t shape[DAMO_MAX_NDIM];
+  for (int i = 0; i < t->ndim; i++) shape[i] = t->shape[i];
+  for (int k = 0; k < op->props[0].n; k++) {
+    int64_t axis = op->props[0].u.list[k].u.i;
+    if (axis > t->ndim)
+      return ctx_fail(op->obj.ctx, DAMO_EINDEX, "unbroadcast: the operand lacks axis %lld", (long long)axis);
+    if (shape[axis - 1] == 1) shape[axis - 1] = -1;
+  }
+  out[0] = type_tensor(op->obj.ctx, t->dtype, t->ndim, shape);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status unbroadcast_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  const damo_type *t = node->in[0]->type;
+  for (int i = 0; i < t->ndim; i++) dims[i] = t->shape[i] == 1 ? build_i64(b, 1) : NULL;
+  gin[0] = build_specify_shape(b, gout[0], dims);
+  return b->status;
+}
+
+static const op_def unbroadcast_def = {
+    .name = "Unbroadcast",
+    .doc = "x, its axes not known to be one",
+    .props = "axes",
+    .n_in = 1,
+    .view_map = alias_first,
+    .infer_type = unbroadcast_type,
+    .perform = thunk_pass,
+    .grad = unbroadcast_grad,
+    .rop = marker_pass_rop,
+    .infer_shape = infer_shape_same,
+    .terms = TERMS_LINEAR,
+};
+
+static damo_status fn_unbroadcast(build *b, const fn_args *a, ptrvec *out) {
+  int axes[DAMO_MAX_NDIM], n;
+  prop_value list[DAMO_MAX_NDIM];
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  DAMO_TRY(axes_check(b->ctx, "unbroadcast", &a->opt[0], var_ndim(a->in[0]), axes, &n));
+  for (int i = 0; i < n; i++) list[i] = prop_int(axes[i] + 1);
+  prop_value p = prop_list(list, n > 0 ? n : 0);
+  return call_marker(b, a, out, &unbroadcast_def, &p, 1);
+}
+
+const op_func marker_funcs[] = {
+    {.name = "disconnected_grad",
+     .operands = "x",
+     .call = fn_disconnected_grad,
+     .doc = "x, through which no gradient passes: as if nothing were connected",
+     .any_type = true},
+    {.name = "zero_grad", .operands = "x", .call = fn_zero_grad, .doc = "x, whose gradient is zero", .any_type = true},
+    {.name = "consider_constant",
+     .operands = "x",
+     .call = fn_consider_constant,
+     .doc = "x, whose gradient is zero",
+     .any_type = true},
+    {.name = "grad_clip",
+     .operands = "x",
+     .options = "lower:num upper:num",
+     .call = fn_grad_clip,
+     .doc = "x, whose gradient is clipped to lower … upper"},
+    {.name = "grad_scale",
+     .operands = "x",
+     .options = "multiplier:num",
+     .call = fn_grad_scale,
+     .doc = "x, whose gradient is scaled",
+     .any_type = true},
+    {.name = "assert_op",
+     .operands = "x cond",
+     .options = "message:str",
+     .call = fn_assert_op,
+     .doc = "x where cond is true everywhere, else a value error with the message",
+     .any_type = true},
+    {.name = "specify_shape",
+     .operands = "x",
+     .options = "shape:any",
+     .call = fn_specify_shape,
+     .doc = "x, whose shape must be this (false: any length), known to the graph and checked when it runs"},
+    {.name = "unbroadcast",
+     .operands = "x",
+     .options = "axes:axes",
+     .call = fn_unbroadcast,
+     .doc = "x, its axes named here no longer known to have length 1"},
+    {.name = NULL},
+};

@@ -1,0 +1,104 @@
+/* elem_int: what the files of the elementwise family share. Seen only inside op/.
+ *
+ * A scalar op is one row (scalar_op) of rows.c. elemwise.c makes the Elemwise Op class of the rows,
+ * run.c runs it, grad.c holds the derivatives, special.c kernels that kernel/ lacks.
+ */
+#ifndef DAMO_OP_ELEM_ELEM_INT_H
+#define DAMO_OP_ELEM_ELEM_INT_H
+
+#include "op/op.h"
+
+#define SCALAR_MAX_ARITY 3
+
+/* From the operands' dtypes to the loop dtype (that of the kernel's input blocks) and the result's. */
+typedef enum dtype_rule {
+  RULE_PROMOTE, /* the common dtype, in and out */
+  RULE_NUMBER,  /* the same, bool counting as int8 */
+  RULE_FLOAT,   /* float functions: dtype_to_float of the common dtype */
+  RULE_DIVIDE,  /* true division: floatX for integers, else the common dtype */
+  RULE_ROUND,   /* the common dtype; the function gives integers back as they are */
+  RULE_COMPARE, /* common dtype in, bool out */
+  RULE_TEST,    /* float in, bool out (isnan) */
+  RULE_LOGIC,   /* bool and integers only */
+  RULE_ABS,     /* the common dtype; the matching float of complex */
+  RULE_CONJ,    /* the common dtype; the function gives real operands back as they are */
+  RULE_REAL,    /* complex in, the matching float out; the function gives real operands back as they are */
+  RULE_PART,    /* complex in (real operands are converted), the matching float out */
+  RULE_COMPLEX, /* floats in, the matching complex out */
+  RULE_SWITCH,  /* a condition, then two of the common dtype */
+  RULE_SECOND,  /* the second operand's dtype */
+  RULE_CAST     /* the dtype that the Op names */
+} dtype_rule;
+
+/* The contribution of operand i to its gradient, of the output's shape: g times the (conjugate) derivative. */
+typedef damo_var *scalar_grad_fn(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i);
+
+typedef struct scalar_op {
+  const char *name;
+  int8_t arity;
+  const char *operands; /* names, as op_func's */
+  dtype_rule rule;
+  int32_t kernel; /* offset in kernel_table; KERNEL_NONE: copies its last operand; KERNEL_OWN: see own */
+  const kernel_set *own;
+  scalar_grad_fn *grad; /* NULL: not implemented */
+  const char *c_expr;   /* C text of one element, operands as {0} {1} {2} */
+  const char *doc;
+} scalar_op;
+
+#define KERNEL_NONE (-1)
+#define KERNEL_OWN (-2)
+
+/* What elemwise_def keeps beside an Op. */
+typedef struct elemwise_data {
+  const scalar_op *row;
+  const kernel_table *table;
+  damo_dtype cast_to; /* of RULE_CAST */
+  int32_t inplace;    /* the input that the output overwrites, 0-based; -1: none */
+  op_alias destroy[2];
+} elemwise_data;
+
+static inline const elemwise_data *elemwise_data_of(const damo_op *op) { return (const elemwise_data *)op->data; }
+
+/* The row of that name, NULL when there is none. */
+const scalar_op *elemwise_find_row(const char *name);
+/* Loop and result dtypes of the op over operands of these dtypes; type error where the op is not defined for them. */
+damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype *loop, damo_dtype *out);
+/* The dtype that operand i is converted to. */
+damo_dtype elemwise_operand_dtype(const scalar_op *row, int i, damo_dtype loop);
+/* The kernel for the loop dtype; NULL for the ops that copy, and where the op is not defined. */
+kernel_fn elemwise_kernel(const elemwise_data *d, damo_dtype loop);
+/* False where the operand never reaches the output differentiably (a condition, a shape). */
+bool elemwise_is_connected(const scalar_op *row, int i);
+
+/* run.c */
+typedef struct elemwise_plan elemwise_plan;
+typedef struct elemwise_state {
+  kernel_fn fn;
+  cast_fn cast[SCALAR_MAX_ARITY]; /* NULL: already of the loop dtype */
+  damo_dtype loop, out_dtype;
+  bool ready, scalar;
+  elemwise_plan *plan; /* of the last shapes and strides */
+} elemwise_state;
+damo_status elemwise_perform(thunk *t);
+void elemwise_state_clear(thunk *t);
+
+/* special.c */
+extern const kernel_set elemwise_tetra_gamma, elemwise_i0, elemwise_i1, elemwise_j0, elemwise_j1;
+
+/* grad.c */
+scalar_grad_fn elemwise_d_zero; /* a marker: gradients are zeros */
+scalar_grad_fn elemwise_d_add, elemwise_d_sub, elemwise_d_mul, elemwise_d_true_div, elemwise_d_mod, elemwise_d_pow,
+    elemwise_d_extremum, elemwise_d_arctan2, elemwise_d_logaddexp, elemwise_d_hypot;
+scalar_grad_fn elemwise_d_switch, elemwise_d_clip, elemwise_d_copy;
+scalar_grad_fn elemwise_d_neg, elemwise_d_abs, elemwise_d_sqr, elemwise_d_sqrt, elemwise_d_reciprocal;
+scalar_grad_fn elemwise_d_exp, elemwise_d_exp2, elemwise_d_expm1, elemwise_d_log, elemwise_d_log2, elemwise_d_log10,
+    elemwise_d_log1p, elemwise_d_sigmoid, elemwise_d_softplus, elemwise_d_log1mexp;
+scalar_grad_fn elemwise_d_sin, elemwise_d_cos, elemwise_d_tan, elemwise_d_arcsin, elemwise_d_arccos, elemwise_d_arctan,
+    elemwise_d_sinh, elemwise_d_cosh, elemwise_d_tanh, elemwise_d_arcsinh, elemwise_d_arccosh, elemwise_d_arctanh,
+    elemwise_d_deg2rad, elemwise_d_rad2deg;
+scalar_grad_fn elemwise_d_erf, elemwise_d_erfc, elemwise_d_erfcx, elemwise_d_erfinv, elemwise_d_erfcinv,
+    elemwise_d_gamma, elemwise_d_gammaln, elemwise_d_psi, elemwise_d_tri_gamma, elemwise_d_i0, elemwise_d_i1,
+    elemwise_d_j0, elemwise_d_j1;
+scalar_grad_fn elemwise_d_conj, elemwise_d_real, elemwise_d_imag, elemwise_d_angle, elemwise_d_complex;
+
+#endif

@@ -1,0 +1,393 @@
+/* elemwise: the Elemwise Op class over the rows of rows.c: dtypes, static shapes, gradients, builders.
+ *
+ * An Elemwise Op is a scalar op applied to every element of its broadcast operands. Operands of lower rank are padded
+ * on the left with dimensions of 1; a dimension broadcasts only where the operand's static Type says 1. Properties:
+ * `scalar`, the row's name; `dtype`, what a cast converts to; `inplace`, the 1-based operand that the output
+ * overwrites.
+ */
+#include "elem_int.h"
+#include "op/shape/shape_int.h"
+#include "op/sparse/sparse_op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
+
+damo_dtype elemwise_operand_dtype(const scalar_op *row, int i, damo_dtype loop) {
+  return row->rule == RULE_SWITCH && i == 0 ? DAMO_BOOL : loop;
+}
+
+kernel_fn elemwise_kernel(const elemwise_data *d, damo_dtype loop) {
+  if (d->row->kernel == KERNEL_NONE) return NULL;
+  if (d->row->kernel == KERNEL_OWN) return d->row->own->fn[loop];
+  return ((const kernel_set *)((const char *)d->table + d->row->kernel))->fn[loop];
+}
+
+static damo_dtype real_of(damo_dtype dt) {
+  return dt == DAMO_COMPLEX64 ? DAMO_FLOAT32 : dt == DAMO_COMPLEX128 ? DAMO_FLOAT64 : dt;
+}
+
+static damo_dtype complex_of(damo_dtype dt) {
+  if (dtype_is_complex(dt)) return dt;
+  return dtype_to_float(dt) == DAMO_FLOAT32 ? DAMO_COMPLEX64 : DAMO_COMPLEX128;
+}
+
+static void dtype_rule_apply(const damo_op *op, damo_dtype all, damo_dtype second, damo_dtype *loop, damo_dtype *out) {
+  const elemwise_data *d = elemwise_data_of(op);
+  *loop = *out = all;
+  switch (d->row->rule) {
+    case RULE_PROMOTE:
+    case RULE_ROUND:
+    case RULE_LOGIC:
+    case RULE_CONJ:
+    case RULE_SWITCH: break;
+    case RULE_NUMBER: *loop = *out = all == DAMO_BOOL ? DAMO_INT8 : all; break;
+    case RULE_FLOAT: *loop = *out = dtype_to_float(all); break;
+    case RULE_DIVIDE: *loop = *out = dtype_is_discrete(all) ? op->obj.ctx->config.floatX : all; break;
+    case RULE_COMPARE: *out = DAMO_BOOL; break;
+    case RULE_TEST:
+      *loop = dtype_to_float(all);
+      *out = DAMO_BOOL;
+      break;
+    case RULE_ABS: *out = real_of(all); break;
+    case RULE_REAL:
+    case RULE_PART:
+      *loop = complex_of(all);
+      *out = real_of(*loop);
+      break;
+    case RULE_COMPLEX:
+      *loop = dtype_to_float(all);
+      *out = complex_of(*loop);
+      break;
+    case RULE_SECOND: *loop = *out = second; break;
+    case RULE_CAST: *loop = *out = d->cast_to; break;
+  }
+}
+
+static damo_status elemwise_refuse_dtype(const damo_op *op, damo_dtype dt, const char *advice) {
+  const scalar_op *row = elemwise_data_of(op)->row;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for %s%s", row->name, dtype_name(dt), advice);
+}
+
+damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype *loop, damo_dtype *out) {
+  const elemwise_data *d = elemwise_data_of(op);
+  const scalar_op *row = d->row;
+  int first = row->rule == RULE_SWITCH;
+  damo_dtype all = in[first];
+  for (int i = first + 1; i < row->arity; i++) all = dtype_promote(all, in[i]);
+  dtype_rule_apply(op, all, in[row->arity - 1], loop, out);
+  if (row->rule == RULE_LOGIC && !dtype_is_discrete(all))
+    return elemwise_refuse_dtype(op, all, "; it takes bool and integers");
+  if (row->rule == RULE_CAST) DAMO_TRY(dtype_check_cast(op->obj.ctx, "cast", all, *out));
+  if (row->kernel != KERNEL_NONE && elemwise_kernel(d, *loop) == NULL) {
+    const char *advice = *loop == DAMO_BOOL        ? "; cast the operands first"
+                         : dtype_is_complex(*loop) ? ": there is none of complex numbers"
+                                                   : "";
+    return elemwise_refuse_dtype(op, *loop, advice);
+  }
+  return DAMO_OK;
+}
+
+/* ---- The Op ------------------------------------------------------------------------------------------------------ */
+
+static damo_status elemwise_init(damo_op *op) {
+  elemwise_data *d = op->data;
+  const prop_value *name = op_prop(op, "scalar"), *dtype = op_prop(op, "dtype"), *inplace = op_prop(op, "inplace");
+  d->row = name->kind == PROP_STR ? elemwise_find_row(name->u.s) : NULL;
+  if (d->row == NULL) {
+    return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Elemwise: there is no scalar op '%s'",
+                    name->kind == PROP_STR ? name->u.s : "?");
+  }
+  d->table = kernel_table_select();
+  d->inplace = -1;
+  if (d->row->rule == RULE_CAST && (dtype->kind != PROP_STR || !damo_dtype_from_name(dtype->u.s, &d->cast_to))) {
+    return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Elemwise: a cast needs the name of a dtype");
+  }
+  if (inplace->kind == PROP_NIL) return DAMO_OK;
+  if (inplace->kind != PROP_INT || inplace->u.i < 1 || inplace->u.i > d->row->arity) {
+    return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Elemwise: inplace is the number of an operand, 1 to %d", d->row->arity);
+  }
+  d->inplace = (int32_t)inplace->u.i - 1;
+  d->destroy[0] = (op_alias){0, (int16_t)d->inplace};
+  d->destroy[1] = (op_alias)OP_ALIAS_END;
+  op->destroy_map = d->destroy;
+  return DAMO_OK;
+}
+
+static void elemwise_format(strbuf *out, const damo_op *op) {
+  const elemwise_data *d = elemwise_data_of(op);
+  strbuf_addf(out, "Elemwise{%s", d->row->name);
+  if (d->row->rule == RULE_CAST) strbuf_addf(out, "{%s}", dtype_name(d->cast_to));
+  if (d->inplace >= 0) strbuf_add(out, ",inplace");
+  strbuf_add(out, "}");
+}
+
+/* Entry of operand v along axis of a result of rank ndim: 1 where v is padded. */
+static int64_t padded_dim(const damo_type *t, int ndim, int axis) {
+  int k = axis - (ndim - t->ndim);
+  return k < 0 ? 1 : t->shape[k];
+}
+
+static damo_status shapes_disagree(const damo_op *op, damo_var *const *in, int ndim, int axis, int i, int j) {
+  char text[2][256];
+  int at[2] = {i, j};
+  for (int k = 0; k < 2; k++) {
+    const damo_type *t = in[at[k]]->type;
+    shape_format(text[k], sizeof text[k], t->ndim, t->shape);
+  }
+  return ctx_fail(op->obj.ctx, DAMO_ESHAPE,
+                  "%s: shapes %s and %s do not agree: axis %d is %lld in operand %d and %lld in operand %d",
+                  elemwise_data_of(op)->row->name, text[0], text[1], axis + 1,
+                  (long long)padded_dim(in[i]->type, ndim, axis), i + 1, (long long)padded_dim(in[j]->type, ndim, axis),
+                  j + 1);
+}
+
+/* The static dims of the broadcast result. */
+static damo_status broadcast_types(const damo_op *op, damo_var *const *in, int n_in, int ndim, int64_t *shape) {
+  for (int axis = 0; axis < ndim; axis++) {
+    int known = -1;
+    shape[axis] = 1;
+    for (int i = 0; i < n_in; i++) {
+      int64_t d = padded_dim(in[i]->type, ndim, axis);
+      if (d == 1) continue;
+      if (d < 0) {
+        if (known < 0) shape[axis] = -1;
+        continue;
+      }
+      if (known >= 0 && shape[axis] != d) return shapes_disagree(op, in, ndim, axis, known, i);
+      known = i;
+      shape[axis] = d;
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status elemwise_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  const elemwise_data *d = elemwise_data_of(op);
+  damo_ctx *ctx = op->obj.ctx;
+  if (n_in != d->row->arity) {
+    return ctx_fail(ctx, DAMO_ETYPE, "%s: expected %d operands, got %d", d->row->name, d->row->arity, n_in);
+  }
+  damo_dtype dtypes[SCALAR_MAX_ARITY] = {DAMO_BOOL}, loop, result;
+  int64_t shape[DAMO_MAX_NDIM];
+  int ndim = 0;
+  for (int i = 0; i < n_in; i++) {
+    if (!type_is_tensor(in[i]->type)) {
+      char text[256];
+      return ctx_fail(ctx, DAMO_ETYPE, "%s: operand %d must be a tensor, not %s", d->row->name, i + 1,
+                      type_format(text, sizeof text, in[i]->type));
+    }
+    dtypes[i] = var_dtype(in[i]);
+    if (var_ndim(in[i]) > ndim) ndim = var_ndim(in[i]);
+  }
+  DAMO_TRY(elemwise_dtypes(op, dtypes, &loop, &result));
+  DAMO_TRY(broadcast_types(op, in, n_in, ndim, shape));
+  if (d->inplace >= 0 && (dtypes[d->inplace] != result || var_ndim(in[d->inplace]) != ndim)) {
+    return ctx_fail(ctx, DAMO_ETYPE, "%s: operand %d cannot hold the result in place", d->row->name, d->inplace + 1);
+  }
+  out[0] = type_tensor(ctx, result, ndim, shape);
+  return out[0] ? DAMO_OK : damo_error_status(ctx);
+}
+
+/* Each entry is that of an operand whose static Type does not say 1, a constant where one is known. */
+static damo_status elemwise_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                        damo_var ***out_shape) {
+  const damo_type *t = node->out[0]->type;
+  for (int axis = 0; axis < t->ndim; axis++) {
+    damo_var *found = NULL;
+    if (t->shape[axis] >= 0) found = build_i64(b, t->shape[axis]);
+    for (int i = 0; i < node->n_in && !found; i++) {
+      int k = axis - (t->ndim - var_ndim(node->in[i]));
+      if (k >= 0 && !type_dim_is_one(node->in[i]->type, k)) found = in_shape[i][k];
+    }
+    out_shape[0][axis] = found;
+  }
+  return b->status;
+}
+
+/* ---- Gradients --------------------------------------------------------------------------------------------------- */
+
+bool elemwise_is_connected(const scalar_op *row, int i) {
+  return !((row->rule == RULE_SWITCH || row->rule == RULE_SECOND) && i == 0);
+}
+
+static void elemwise_connection(const damo_apply *node, bool *connected) {
+  const scalar_op *row = elemwise_data_of(node->op)->row;
+  for (int i = 0; i < node->n_in; i++) connected[i] = elemwise_is_connected(row, i);
+}
+
+/* True when all operands get zeros: the result holds nothing continuous, or the op is flat. */
+static bool elemwise_is_flat(const scalar_op *row, const damo_apply *node) {
+  return row->grad == elemwise_d_zero || dtype_is_discrete(var_dtype(node->out[0]));
+}
+
+/* The operands as formulas read them: integers as the floats that they stand for, since a formula may multiply two of
+ * them, which would wrap. A condition stays as it is. */
+static damo_status as_floats(build *b, const scalar_op *row, const damo_apply *node, damo_var **in) {
+  damo_dtype dt = real_of(var_dtype(node->out[0]));
+  for (int i = 0; i < node->n_in; i++) {
+    bool integer = dtype_is_discrete(var_dtype(node->in[i])) && elemwise_is_connected(row, i);
+    in[i] = integer && row->rule != RULE_CAST ? build_cast(b, node->in[i], dt) : node->in[i];
+  }
+  return b->status;
+}
+
+static damo_status elemwise_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const scalar_op *row = elemwise_data_of(node->op)->row;
+  damo_var *g = gout[0], *in[SCALAR_MAX_ARITY];
+  if (g == NULL) return DAMO_OK;
+  bool flat = elemwise_is_flat(row, node);
+  if (!flat) DAMO_TRY(as_floats(b, row, node, in));
+  for (int i = 0; i < node->n_in; i++) {
+    damo_var *x = node->in[i];
+    if (!elemwise_is_connected(row, i)) continue;
+    if (flat) {
+      gin[i] = build_zero_grad(b, x);
+    } else if (row->grad == NULL) {
+      char why[128];
+      snprintf(why, sizeof why, "the gradient of %s is not implemented", row->name);
+      gin[i] = build_null(b, why);
+    } else {
+      gin[i] = build_unbroadcast(b, row->grad(b, in, node->out[0], g, i), x);
+    }
+  }
+  return b->status;
+}
+
+/* Linear over the reals, though not holomorphic: forward mode applies the op itself. */
+static bool is_real_linear(const scalar_op *row) {
+  return row->rule == RULE_CONJ || row->rule == RULE_REAL || row->rule == RULE_COMPLEX ||
+         (row->rule == RULE_PART && row->grad == elemwise_d_imag);
+}
+
+static damo_var *linear_rop(build *b, damo_apply *node, damo_var *const *eval) {
+  damo_var *in[SCALAR_MAX_ARITY];
+  for (int i = 0; i < node->n_in; i++) in[i] = eval[i] ? eval[i] : build_zeros_like(b, node->in[i]);
+  return build_op(b, damo_retain(node->op), in, node->n_in);
+}
+
+/* Of a real function of a complex number, whose gradient is ∂/∂Re + i ∂/∂Im. */
+static damo_var *real_of_complex_rop(build *b, damo_apply *node, damo_var *dz) {
+  const scalar_op *row = elemwise_data_of(node->op)->row;
+  damo_var *slope = row->grad(b, node->in, node->out[0], build_ones_like(b, node->out[0]), 0);
+  return build_fn1(b, "real", build_fn2(b, "mul", build_conj(b, slope), dz));
+}
+
+/* Sum over the operands of derivative · eval: the gradient rule with eval for g, conjugated twice where complex. */
+static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const scalar_op *row = elemwise_data_of(node->op)->row;
+  damo_var *out = node->out[0], *sum = NULL, *in[SCALAR_MAX_ARITY];
+  bool is_complex = dtype_is_complex(var_dtype(out)), any = false;
+  for (int i = 0; i < node->n_in; i++) {
+    if (!eval[i] || !elemwise_is_connected(row, i)) continue;
+    any = true;
+    is_complex = is_complex || dtype_is_complex(var_dtype(node->in[i]));
+  }
+  if (!any) return DAMO_OK;
+  if (is_complex && is_real_linear(row)) {
+    rout[0] = linear_rop(b, node, eval);
+    return b->status;
+  }
+  if (is_complex && (row->rule == RULE_ABS || row->rule == RULE_PART) && row->grad != NULL) {
+    rout[0] = real_of_complex_rop(b, node, eval[0]);
+    return b->status;
+  }
+  if (elemwise_is_flat(row, node)) {
+    rout[0] = build_zero_grad(b, out);
+    return b->status;
+  }
+  if (row->grad == NULL) {
+    build_fail(b, DAMO_ENOT_IMPLEMENTED, "%s: forward mode is not implemented", row->name);
+    return b->status;
+  }
+  DAMO_TRY(as_floats(b, row, node, in));
+  for (int i = 0; i < node->n_in; i++) {
+    if (!eval[i] || !elemwise_is_connected(row, i)) continue;
+    damo_var *part = build_conj(b, row->grad(b, in, out, build_conj(b, eval[i]), i));
+    sum = sum ? build_fn2(b, "add", sum, part) : part;
+  }
+  rout[0] = sum ? build_fill(b, out, build_cast(b, sum, var_dtype(out))) : NULL;
+  return b->status;
+}
+
+const op_def elemwise_def = {
+    .name = "Elemwise",
+    .doc = "a scalar op applied to each element of its broadcast operands",
+    .props = "scalar dtype inplace",
+    .n_in = OP_VARIADIC,
+    .n_out = 1,
+    .data_size = sizeof(elemwise_data),
+    .init = elemwise_init,
+    .infer_type = elemwise_infer_type,
+    .perform = elemwise_perform,
+    .state_size = sizeof(elemwise_state),
+    .state_clear = elemwise_state_clear,
+    .grad = elemwise_grad,
+    .rop = elemwise_rop,
+    .infer_shape = elemwise_infer_shape,
+    .connection_pattern = elemwise_connection,
+    .format = elemwise_format,
+};
+
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
+
+damo_op *elemwise_op(damo_ctx *ctx, const char *name) {
+  prop_value props[3] = {prop_str(name), prop_nil(), prop_nil()};
+  return op_new(ctx, &elemwise_def, props, 3);
+}
+
+const char *elemwise_scalar(const damo_op *op) {
+  return op->def == &elemwise_def ? elemwise_data_of(op)->row->name : NULL;
+}
+
+int elemwise_arity(const damo_op *op) { return op->def == &elemwise_def ? elemwise_data_of(op)->row->arity : -1; }
+
+damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype) {
+  if (b->status != DAMO_OK || x == NULL) return NULL;
+  if (x->weak && build_resolve(b, &x, 1, false, &x) != DAMO_OK) return NULL;
+  if (type_is_sparse(x->type)) return build_sparse_cast(b, x, dtype);
+  if (type_is_tensor(x->type) && var_dtype(x) == dtype) return x;
+  prop_value props[3] = {prop_str("cast"), prop_str(dtype_name(dtype)), prop_nil()};
+  return build_op(b, op_new(b->ctx, &elemwise_def, props, 3), &x, 1);
+}
+
+/* True when b's static Type shows that it has a's shape already. */
+static bool has_shape_of(const damo_type *a, const damo_type *b) {
+  if (a->ndim != b->ndim) return false;
+  for (int k = 0; k < a->ndim; k++) {
+    if (a->shape[k] < 0 || a->shape[k] != b->shape[k]) return false;
+  }
+  return true;
+}
+
+damo_var *build_fill(build *b, damo_var *like, damo_var *value) {
+  if (b->status != DAMO_OK || like == NULL || value == NULL) return NULL;
+  if (!value->weak && has_shape_of(like->type, value->type)) return value;
+  return build_fn2(b, "second", like, value);
+}
+
+/* g converted to x's dtype, its real part taken where x is real; as it is for discrete x. */
+static damo_var *match_dtype(build *b, damo_var *g, damo_var *x) {
+  damo_dtype dt = var_dtype(x);
+  if (dtype_is_discrete(dt)) return g;
+  if (dtype_is_complex(var_dtype(g)) && !dtype_is_complex(dt)) g = build_fn1(b, "real", g);
+  return build_cast(b, g, dt);
+}
+
+damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like) {
+  if (b->status != DAMO_OK || g == NULL || like == NULL) return NULL;
+  if (var_ndim(g) < var_ndim(like)) g = build_fill(b, like, g);
+  if (g == NULL) return NULL;
+  int axes[DAMO_MAX_NDIM], n = 0, ones[DAMO_MAX_NDIM], n_ones = 0;
+  int lead = var_ndim(g) - var_ndim(like);
+  for (int k = 0; k < lead; k++) axes[n++] = k;
+  for (int k = 0; k < var_ndim(like); k++) {
+    if (!type_dim_is_one(like->type, k) || type_dim_is_one(g->type, lead + k)) continue;
+    axes[n++] = lead + k;
+    ones[n_ones++] = k;
+  }
+  if (n > 0) g = build_reduce(b, REDUCE_SUM, g, axes, n, false);
+  if (n_ones > 0) g = build_expand_axes(b, g, var_ndim(like), ones, n_ones);
+  return g ? match_dtype(b, g, like) : NULL;
+}

@@ -1,0 +1,268 @@
+/* advanced_plan.c: how a run of an advanced index reads or writes x: the layout of the result, the offset of each entry
+ * of B, and the walk over both sides.
+ */
+#include "advanced.h"
+
+#include <string.h>
+
+int64_t adv_count_true(const damo_array *mask) {
+  int64_t index[DAMO_MAX_NDIM] = {0}, n = array_size(mask), count = 0;
+  const char *p = mask->data;
+  for (int64_t k = 0; k < n; k++) {
+    count += *p != 0;
+    for (int i = mask->ndim - 1; i >= 0; i--) {
+      p += array_strides(mask)[i];
+      if (++index[i] < array_shape(mask)[i]) break;
+      p -= index[i] * array_strides(mask)[i];
+      index[i] = 0;
+    }
+  }
+  return count;
+}
+
+bool adv_lists_adjacent(const index_spec *spec) {
+  int state = 0; /* 0 before, 1 among, 2 behind the lists */
+  for (int i = 0; i < spec->n; i++) {
+    bool list = spec->item[i].kind == ITEM_LIST || spec->item[i].kind == ITEM_POSITION;
+    if (list && state == 2) return false;
+    if (list)
+      state = 1;
+    else if (state == 1)
+      state = 2;
+  }
+  return true;
+}
+
+damo_status adv_bad_mask(damo_ctx *ctx, int axis, int64_t length, int64_t n) {
+  return ctx_fail(ctx, DAMO_EINDEX, "index: a mask of length %lld on axis %d of length %lld", (long long)length,
+                  axis + 1, (long long)n);
+}
+
+damo_status adv_too_many_axes(damo_ctx *ctx) {
+  return ctx_fail(ctx, DAMO_EINDEX, "index: the result has more than %d axes", DAMO_MAX_NDIM);
+}
+
+/* ---- Planning ---------------------------------------------------------------------------------------------------- */
+
+damo_status adv_layout_push(damo_ctx *ctx, adv_layout *l, int64_t length, int64_t stride) {
+  if (l->n[0] + l->n[1] == DAMO_MAX_NDIM) return adv_too_many_axes(ctx);
+  l->shape[l->side][l->n[l->side]] = length;
+  l->strides[l->side][l->n[l->side]++] = stride;
+  return DAMO_OK;
+}
+
+static damo_status layout_list(damo_ctx *ctx, adv_layout *l, const advindex_list_shape *s) {
+  char a[160], c[160];
+  int n = 0;
+  int64_t shape[DAMO_MAX_NDIM];
+  if (!shape_broadcast(l->n_b, l->b_shape, s->ndim, s->shape, &n, shape))
+    return ctx_fail(ctx, DAMO_EINDEX, "index: lists of shapes %s and %s do not broadcast together",
+                    shape_format(a, sizeof a, l->n_b, l->b_shape), shape_format(c, sizeof c, s->ndim, s->shape));
+  l->n_b = n;
+  memcpy(l->b_shape, shape, (size_t)n * sizeof *shape);
+  return DAMO_OK;
+}
+
+static advindex_list_shape shape_of_list(const damo_array *a) {
+  advindex_list_shape s = {.ndim = a->ndim};
+  if (adv_is_mask(array_dtype(a), a->ndim)) {
+    s.ndim = 1;
+    s.shape[0] = adv_count_true(a);
+  } else {
+    memcpy(s.shape, array_shape(a), (size_t)a->ndim * sizeof *s.shape);
+  }
+  return s;
+}
+
+static damo_status plan_list(thunk *t, int first, const index_item *it, const int64_t *shape, int *axis, adv_layout *l,
+                             adv_plan *p) {
+  const damo_array *a = thunk_in(t, first + it->operand);
+  advindex_list_shape s = shape_of_list(a);
+  bool mask = adv_is_mask(array_dtype(a), a->ndim);
+  for (int k = 0; mask && k < a->ndim; k++)
+    if (array_shape(a)[k] != shape[*axis + k])
+      return adv_bad_mask(t->ctx, *axis + k, array_shape(a)[k], shape[*axis + k]);
+  DAMO_TRY(layout_list(t->ctx, l, &s));
+  int64_t n = 1;
+  for (int k = 0; k < s.ndim; k++) n *= s.shape[k];
+  if (n > p->longest) p->longest = n;
+  p->list[p->n_lists++] = (adv_list){it->operand, *axis};
+  *axis += mask ? a->ndim : 1;
+  l->side = 1;
+  return DAMO_OK;
+}
+
+/* A list that turns out to have one entry broadcasts only where that was known. */
+static damo_status check_late_ones(const thunk *t, int first, const adv_layout *l, const adv_plan *p) {
+  char a[160], c[160], hint[320];
+  for (int i = 0; i < p->n_lists; i++) {
+    const damo_var *v = t->node->in[first + p->list[i].operand];
+    const advindex_list_shape s = shape_of_list(thunk_in(t, first + p->list[i].operand));
+    const bool mask = adv_is_mask(var_dtype(v), var_ndim(v));
+    for (int k = 0; k < s.ndim; k++) {
+      const bool known = mask ? var_constant_array(v) != NULL : type_dim_is_one(v->type, k);
+      if (s.shape[k] != 1 || known || l->b_shape[l->n_b - s.ndim + k] == 1) continue;
+      shape_format(a, sizeof a, s.ndim, s.shape);
+      shape_format(c, sizeof c, l->n_b, l->b_shape);
+      if (mask)
+        return ctx_fail(t->ctx, DAMO_EINDEX,
+                        "index: a mask with one true entry does not broadcast to lists of shape %s", c);
+      return ctx_fail(t->ctx, DAMO_EINDEX, "index: a list of shape %s does not broadcast to %s: axis %d %s", a, c,
+                      k + 1, broadcast_hint(hint, sizeof hint, v->type, k));
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status plan_range(thunk *t, int first, const index_item *it, int axis, const int64_t *shape,
+                              const int64_t *strides, adv_layout *l, adv_plan *p) {
+  int64_t v[3] = {0, 0, 1}, from, count;
+  for (int k = 0, at = first + it->operand; k < 3; k++)
+    if (it->given >> k & 1) v[k] = array_int(thunk_in(t, at++));
+  DAMO_TRY(range_resolve(t->ctx, "index", axis, shape[axis], it->given & 1 ? &v[0] : NULL, it->given & 2 ? &v[1] : NULL,
+                         v[2], &from, &count));
+  p->base += from * strides[axis];
+  return adv_layout_push(t->ctx, l, count, count > 1 ? strides[axis] * v[2] : strides[axis]);
+}
+
+/* Lays [pre] B [post] into the plan. */
+static damo_status plan_finish(damo_ctx *ctx, const adv_layout *l, adv_plan *p) {
+  p->n_pre = l->n[0], p->n_b = l->n_b, p->n_post = l->n[1];
+  p->ndim = p->n_pre + p->n_b + p->n_post;
+  if (p->ndim > DAMO_MAX_NDIM) return adv_too_many_axes(ctx);
+  for (int i = 0; i < p->n_pre; i++) p->shape[i] = l->shape[0][i], p->strides[i] = l->strides[0][i];
+  for (int i = 0; i < p->n_b; i++) p->shape[p->n_pre + i] = l->b_shape[i], p->strides[p->n_pre + i] = 0;
+  for (int i = 0, o = p->n_pre + p->n_b; i < p->n_post; i++, o++)
+    p->shape[o] = l->shape[1][i], p->strides[o] = l->strides[1][i];
+  return shape_size(ctx, p->n_b, l->b_shape, &p->entries);
+}
+
+damo_status adv_plan_make(thunk *t, int first, int ndim, const int64_t *shape, const int64_t *strides, adv_plan *p) {
+  const index_spec *spec = t->node->op->data;
+  index_axes axes;
+  int rank[INDEX_MAX_ITEMS * 3], axis = 0;
+  adv_layout l = {.side = adv_lists_adjacent(spec) ? 0 : 1};
+  p->n_lists = 0;
+  p->base = p->longest = 0;
+  for (int i = 0; i < spec->n_operands; i++) {
+    const damo_array *a = thunk_in(t, first + i);
+    rank[i] = adv_is_mask(array_dtype(a), a->ndim) ? a->ndim : 1;
+  }
+  DAMO_TRY(index_axes_of(t->ctx, "index", spec, ndim, rank, &axes));
+  for (int i = 0; i <= spec->n; i++) {
+    for (int k = 0; i == axes.fill_at && k < axes.fill; k++, axis++)
+      DAMO_TRY(adv_layout_push(t->ctx, &l, shape[axis], strides[axis]));
+    if (i == spec->n) break;
+    const index_item *it = &spec->item[i];
+    if (it->kind == ITEM_NEWAXIS) DAMO_TRY(adv_layout_push(t->ctx, &l, 1, 0));
+    if (it->kind == ITEM_RANGE) DAMO_TRY(plan_range(t, first, it, axis++, shape, strides, &l, p));
+    if (it->kind == ITEM_LIST || it->kind == ITEM_POSITION) DAMO_TRY(plan_list(t, first, it, shape, &axis, &l, p));
+  }
+  DAMO_TRY(check_late_ones(t, first, &l, p));
+  return plan_finish(t->ctx, &l, p);
+}
+
+/* ---- Offsets ----------------------------------------------------------------------------------------------------- */
+
+/* The byte offsets that a list's entries mean, in C order of the list. */
+static damo_status list_offsets(thunk *t, const damo_array *a, int axis, const int64_t *shape, const int64_t *strides,
+                                int64_t *out) {
+  bool mask = adv_is_mask(array_dtype(a), a->ndim);
+  int64_t index[DAMO_MAX_NDIM] = {0}, n = array_size(a), offset = 0;
+  const char *p = a->data;
+  for (int64_t k = 0; k < n; k++) {
+    if (mask && *p) {
+      *out++ = offset;
+    } else if (!mask) {
+      int64_t at;
+      DAMO_TRY(position_resolve(t->ctx, "index", axis, shape[axis], *(const int64_t *)p, &at));
+      *out++ = at * strides[axis];
+    }
+    for (int i = a->ndim - 1; i >= 0; i--) {
+      p += array_strides(a)[i];
+      if (mask) offset += strides[axis + i];
+      if (++index[i] < array_shape(a)[i]) break;
+      p -= index[i] * array_strides(a)[i];
+      if (mask) offset -= index[i] * strides[axis + i];
+      index[i] = 0;
+    }
+  }
+  return DAMO_OK;
+}
+
+/* total += part, part broadcasting from shape s to B. */
+static void add_offsets(const adv_plan *p, const advindex_list_shape *s, const int64_t *part, int64_t *total) {
+  const int64_t *b_shape = p->shape + p->n_pre;
+  int64_t step[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0}, at = 0, stride = 1;
+  int lead = p->n_b - s->ndim;
+  for (int i = p->n_b - 1; i >= 0; i--) {
+    int64_t n = i < lead ? 1 : s->shape[i - lead];
+    step[i] = n == 1 ? 0 : stride;
+    stride *= n;
+  }
+  for (int64_t k = 0; k < p->entries; k++) {
+    total[k] += part[at];
+    for (int i = p->n_b - 1; i >= 0; i--) {
+      at += step[i];
+      if (++index[i] < b_shape[i]) break;
+      at -= index[i] * step[i];
+      index[i] = 0;
+    }
+  }
+}
+
+size_t adv_offsets_bytes(const adv_plan *p) { return (size_t)(p->entries + p->longest + 1) * sizeof(int64_t); }
+
+damo_status adv_plan_offsets(thunk *t, int first, const adv_plan *p, const int64_t *shape, const int64_t *strides,
+                             int64_t *work) {
+  int64_t *part = work + p->entries;
+  for (int64_t k = 0; k < p->entries; k++) work[k] = p->base;
+  for (int i = 0; i < p->n_lists; i++) {
+    const damo_array *a = thunk_in(t, first + p->list[i].operand);
+    advindex_list_shape s = shape_of_list(a);
+    DAMO_TRY(list_offsets(t, a, p->list[i].axis, shape, strides, part));
+    add_offsets(p, &s, part, work);
+  }
+  return DAMO_OK;
+}
+
+/* ---- Moving ------------------------------------------------------------------------------------------------------ */
+
+/* The bytes of the post box when it is C-contiguous on both sides, else -1. */
+static int64_t contiguous_bytes(const adv_plan *p, const int64_t *other, size_t size) {
+  int64_t step = (int64_t)size;
+  for (int i = p->ndim - 1; i >= p->n_pre + p->n_b; i--) {
+    if (p->shape[i] != 1 && (p->strides[i] != step || other[i] != step)) return -1;
+    step *= p->shape[i];
+  }
+  return step;
+}
+
+void adv_walk(const adv_plan *p, damo_dtype dtype, adv_move move, char *x, const int64_t *offsets, char *other,
+              const int64_t *other_strides) {
+  int post = p->n_pre + p->n_b;
+  int64_t index[DAMO_MAX_NDIM] = {0}, n_outer = 1, entry = 0;
+  int64_t row = move == ADV_ADD ? -1 : contiguous_bytes(p, other_strides, dtype_size(dtype));
+  const int64_t *xs = p->strides + post, *os = other_strides + post, *shape = p->shape + post;
+  for (int i = 0; i < post; i++) n_outer *= p->shape[i];
+  for (int i = post; i < p->ndim; i++)
+    if (p->shape[i] == 0) return;
+  for (int64_t k = 0; k < n_outer; k++) {
+    char *at = x + offsets[entry];
+    if (row >= 0)
+      memcpy(move == ADV_READ ? other : at, move == ADV_READ ? at : other, (size_t)row);
+    else if (move == ADV_READ)
+      box_move(dtype, false, other, os, at, xs, p->n_post, shape);
+    else
+      box_move(dtype, move == ADV_ADD, at, xs, other, os, p->n_post, shape);
+    entry = entry + 1 == p->entries ? 0 : entry + 1;
+    for (int i = post - 1; i >= 0; i--) {
+      x += p->strides[i];
+      other += other_strides[i];
+      if (++index[i] < p->shape[i]) break;
+      x -= index[i] * p->strides[i];
+      other -= index[i] * other_strides[i];
+      index[i] = 0;
+    }
+  }
+}

@@ -1,0 +1,209 @@
+/* funcs.c: what is made of indexing: take, take_along_axis, one_hot, nonzero. Index-valued operands and results
+ * are 1-based positions. subtensor.c has the rows.
+ */
+#include "index_int.h"
+
+#include <string.h>
+
+/* ---- take -------------------------------------------------------------------------------------------------------- */
+
+/* x[spec] with a list (or a position) on one axis. */
+static damo_var *take_axis(build *b, damo_var *x, int axis, damo_var *positions) {
+  char spec[4 * DAMO_MAX_NDIM + 2], *p = spec;
+  for (int i = 0; i < axis; i++, p += 4) memcpy(p, "s000", 4);
+  memcpy(p, var_ndim(positions) ? "l" : "i", 2);
+  return index_read(b, x, spec, &positions, 1);
+}
+
+damo_status fn_take(build *b, const fn_args *a, ptrvec *out) {
+  int64_t at = 1;
+  int axis;
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
+  damo_var *x = build_strong(b, a->in[0]);
+  damo_var *positions = build_integer(b, "take", "the indices", a->in[1]);
+  if (x && a->opt[0].kind == PROP_NIL) x = build_fn1(b, "ravel", x);
+  if (!x || !positions) return b->status;
+  DAMO_TRY(fn_opt_int(a, 0, &at));
+  DAMO_TRY(axis_check(b->ctx, "take", at, var_ndim(x), &axis));
+  return fn_give(b, out, take_axis(b, x, axis, positions));
+}
+
+/* Lists for all axes: on the others each position along x, so that entry (i, j, …) reads x at (i, indices[i, j, …],
+ * …). */
+damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *idx[DAMO_MAX_NDIM];
+  char spec[DAMO_MAX_NDIM + 1];
+  int64_t at = 1;
+  int axis, pattern[DAMO_MAX_NDIM];
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
+  damo_var *x = build_strong(b, a->in[0]);
+  damo_var *positions = build_integer(b, "take_along_axis", "the indices", a->in[1]);
+  if (!x || !positions) return b->status;
+  int n = var_ndim(x);
+  DAMO_TRY(fn_opt_int(a, 0, &at));
+  DAMO_TRY(axis_check(b->ctx, "take_along_axis", at, n, &axis));
+  if (var_ndim(positions) != n)
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "take_along_axis: the indices have %d axes, the operand %d",
+                    var_ndim(positions), n);
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < n; k++) pattern[k] = k == i ? 0 : -1;
+    idx[i] =
+        i == axis ? positions : build_dimshuffle(b, build_range(b, build_i64(b, 1), build_dim(b, x, i)), pattern, n);
+  }
+  memset(spec, 'l', (size_t)n);
+  spec[n] = '\0';
+  return fn_give(b, out, b->status == DAMO_OK ? index_read(b, x, spec, idx, n) : NULL);
+}
+
+/* ---- OneHot ------------------------------------------------------------------------------------------------------ */
+
+static damo_status onehot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  damo_ctx *ctx = op->obj.ctx;
+  const damo_type *t = in[0]->type;
+  int64_t shape[DAMO_MAX_NDIM];
+  damo_dtype dt = DAMO_FLOAT64;
+  damo_dtype_from_name(op->props[0].u.s, &dt);
+  if (!type_is_tensor(t) || t->dtype != DAMO_INT64 || !type_is_tensor(in[1]->type) || var_ndim(in[1]) != 0)
+    return ctx_fail(ctx, DAMO_ETYPE, "one_hot: expected integer classes and an integer scalar n");
+  if (t->ndim >= DAMO_MAX_NDIM) return ctx_fail(ctx, DAMO_ESHAPE, "one_hot: more than %d axes", DAMO_MAX_NDIM);
+  memcpy(shape, t->shape, (size_t)t->ndim * sizeof *shape);
+  DAMO_TRY(static_dims(ctx, "one_hot", in + 1, 1, &shape[t->ndim]));
+  out[0] = type_tensor(ctx, dt, t->ndim + 1, shape);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status onehot_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  damo_dtype dt = var_dtype(t->node->out[0]);
+  int64_t shape[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0}, n, size = (int64_t)dtype_size(dt);
+  const double unit = 1;
+  char one[16] = {0};
+  memcpy(shape, array_shape(x), (size_t)x->ndim * sizeof *shape);
+  DAMO_TRY(thunk_dims(t, "one_hot", 1, 1, &n));
+  shape[x->ndim] = n;
+  damo_array *out = thunk_out(t, 0, dt, x->ndim + 1, shape);
+  if (!out) return DAMO_EMEMORY;
+  kernel_cast(DAMO_FLOAT64, dt)(&unit, one, 1);
+  memset(out->data, 0, (size_t)(array_size(out) * size));
+  const char *p = x->data;
+  char *row = out->data;
+  for (int64_t k = array_size(x); k > 0; k--, row += n * size) {
+    int64_t c = *(const int64_t *)p;
+    if (c < 1 || c > n)
+      return ctx_fail(t->ctx, DAMO_EINDEX, "one_hot: class %lld is outside 1 … %lld", (long long)c, (long long)n);
+    memcpy(row + (c - 1) * size, one, (size_t)size);
+    for (int i = x->ndim - 1; i >= 0; i--) {
+      p += array_strides(x)[i];
+      if (++index[i] < array_shape(x)[i]) break;
+      p -= index[i] * array_strides(x)[i];
+      index[i] = 0;
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status onehot_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                      damo_var ***out_shape) {
+  int n = var_ndim(node->in[0]);
+  for (int i = 0; i < n; i++) out_shape[0][i] = in_shape[0][i];
+  out_shape[0][n] = node->in[1];
+  return b->status;
+}
+
+static const op_def onehot_def = {
+    .name = "OneHot",
+    .doc = "a last axis with a one at each class",
+    .props = "dtype",
+    .n_in = 2,
+    .infer_type = onehot_type,
+    .perform = onehot_perform,
+    .grad = grad_none,
+    .infer_shape = onehot_infer_shape,
+    .connection_pattern = connect_none,
+};
+
+damo_status fn_one_hot(build *b, const fn_args *a, ptrvec *out) {
+  damo_dtype dt = b->ctx->config.floatX;
+  const char *f = a->func->name;
+  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  damo_var *in[2] = {build_integer(b, f, "classes", a->in[0]), build_integer(b, f, "n", a->in[1])};
+  prop_value p = prop_str(dtype_name(dt));
+  return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &onehot_def, &p, 1), in, 2) : NULL);
+}
+
+/* ---- Nonzero ----------------------------------------------------------------------------------------------------- */
+
+static int nonzero_count(const damo_op *op, int n_in) {
+  (void)n_in;
+  return (int)op->props[0].u.i;
+}
+
+static damo_status nonzero_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  if (!type_is_tensor(in[0]->type) || var_dtype(in[0]) != DAMO_BOOL || var_ndim(in[0]) != op->props[0].u.i)
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "nonzero: expected a bool tensor of %lld axes",
+                    (long long)op->props[0].u.i);
+  for (int i = 0; i < var_ndim(in[0]); i++) {
+    out[i] = type_tensor(op->obj.ctx, DAMO_INT64, 1, NULL);
+    if (!out[i]) return DAMO_EMEMORY;
+  }
+  return DAMO_OK;
+}
+
+/* Calls with out NULL count. */
+static int64_t nonzero_scan(const damo_array *x, int64_t *const *out) {
+  int64_t index[DAMO_MAX_NDIM] = {0}, found = 0;
+  const char *p = x->data;
+  for (int64_t k = array_size(x); k > 0; k--) {
+    if (*p) {
+      for (int i = 0; out && i < x->ndim; i++) out[i][found] = index[i] + 1;
+      found++;
+    }
+    for (int i = x->ndim - 1; i >= 0; i--) {
+      p += array_strides(x)[i];
+      if (++index[i] < array_shape(x)[i]) break;
+      p -= index[i] * array_strides(x)[i];
+      index[i] = 0;
+    }
+  }
+  return found;
+}
+
+static damo_status nonzero_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  int64_t *out[DAMO_MAX_NDIM], n = nonzero_scan(x, NULL);
+  for (int i = 0; i < x->ndim; i++) {
+    damo_array *a = thunk_out(t, i, DAMO_INT64, 1, &n);
+    if (!a) return DAMO_EMEMORY;
+    out[i] = (int64_t *)(void *)a->data;
+  }
+  nonzero_scan(x, out);
+  return DAMO_OK;
+}
+
+static const op_def nonzero_def = {
+    .name = "Nonzero",
+    .doc = "positions of true entries, a vector an axis",
+    .props = "ndim",
+    .n_in = 1,
+    .n_out = OP_VARIADIC,
+    .count_out = nonzero_count,
+    .infer_type = nonzero_type,
+    .perform = nonzero_perform,
+    .grad = grad_none,
+    .connection_pattern = connect_none,
+};
+
+damo_status fn_nonzero(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *x = build_cast(b, build_strong(b, a->in[0]), DAMO_BOOL);
+  if (!x) return b->status;
+  if (var_ndim(x) == 0) return ctx_fail(b->ctx, DAMO_ESHAPE, "nonzero: expected at least 1 axis, got 0");
+  prop_value p = prop_int(var_ndim(x));
+  damo_apply *node = build_apply(b, op_new(b->ctx, &nonzero_def, &p, 1), &x, 1);
+  for (int i = 0; node && i < node->n_out; i++) DAMO_TRY(ptrvec_push(out, node->out[i]));
+  return b->status;
+}

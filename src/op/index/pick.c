@@ -1,0 +1,192 @@
+/* pick: one entry of the last axis for each place of the others, chosen by an index tensor.
+ *
+ * Pick(x, index) = x[…, index[…]]: index int64, 1-based, one axis less than x. PickGrad(g, index, n): zeros of shape
+ * index.shape + (n,) with g at the picked places; the two are each other's gradients.
+ */
+#include "op/nnet/nnet.h"
+
+#include <string.h>
+
+static damo_status pick_check_index(const damo_op *op, damo_var *const *in, int n_in, int rank) {
+  char text[256];
+  for (int i = 0; i < n_in; i++) {
+    const damo_type *t = in[i]->type;
+    const bool is_index = i == 1;
+    if (type_is_tensor(t) &&
+        t->ndim == (i == 0   ? in[0]->type->ndim
+                    : i == 1 ? rank
+                             : 0) &&
+        (i == 0 || t->dtype == DAMO_INT64)) {
+      continue;
+    }
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: %s must be a tensor%s, got %s", op->def->name,
+                    is_index ? "the index" : "the operand",
+                    is_index ? " of int64 with one axis less than the first operand" : "",
+                    type_format(text, sizeof text, t));
+  }
+  return DAMO_OK;
+}
+
+static damo_status pick_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  damo_ctx *ctx = op->obj.ctx;
+  const damo_type *x = in[0]->type, *index = in[1]->type;
+  int64_t shape[DAMO_MAX_NDIM];
+  if (!type_is_tensor(x) || x->ndim < 1)
+    return ctx_fail(ctx, DAMO_ETYPE, "Pick: the first operand must have an axis to pick from");
+  DAMO_TRY(pick_check_index(op, in, n_in, x->ndim - 1));
+  for (int i = 0; i < index->ndim; i++) {
+    if (x->shape[i] >= 0 && index->shape[i] >= 0 && x->shape[i] != index->shape[i]) {
+      char a[256], c[256];
+      return ctx_fail(ctx, DAMO_ESHAPE, "Pick: an index of shape %s does not fit an operand of shape %s",
+                      shape_format(a, sizeof a, index->ndim, index->shape),
+                      shape_format(c, sizeof c, x->ndim, x->shape));
+    }
+    shape[i] = x->shape[i] >= 0 ? x->shape[i] : index->shape[i];
+  }
+  out[0] = type_tensor(ctx, x->dtype, index->ndim, shape);
+  return out[0] ? DAMO_OK : ctx->error.status;
+}
+
+/* Checks that the index fits the leading axes of shape `of` and every position lies in 1…n. */
+static damo_status pick_check_positions(const thunk *t, const damo_array *index, const int64_t *of, int64_t n,
+                                        int64_t *at) {
+  char a[256], c[256];
+  for (int i = 0; i < index->ndim; i++) {
+    if (array_shape(index)[i] == of[i]) continue;
+    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: an index of shape %s does not fit leading dimensions %s",
+                    t->node->op->def->name, shape_format(a, sizeof a, index->ndim, array_shape(index)),
+                    shape_format(c, sizeof c, index->ndim, of));
+  }
+  kernel_copy_nd(index->data, array_strides(index), (char *)at, NULL, index->ndim, array_shape(index), sizeof(int64_t));
+  const int64_t count = array_size(index);
+  for (int64_t i = 0; i < count; i++) {
+    if (at[i] >= 1 && at[i] <= n) continue;
+    return ctx_fail(t->ctx, DAMO_EINDEX, "%s: position %lld is outside 1..%lld", t->node->op->def->name,
+                    (long long)at[i], (long long)n);
+  }
+  return DAMO_OK;
+}
+
+static damo_status pick_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0), *index = thunk_in(t, 1);
+  const size_t size = dtype_size(array_dtype(x));
+  const int last = x->ndim - 1;
+  const int64_t count = array_size(index), step = array_strides(x)[last];
+  int64_t place[DAMO_MAX_NDIM] = {0};
+  int64_t *at = thunk_scratch(t, (size_t)count * sizeof(int64_t));
+  damo_array *out = at ? thunk_out(t, 0, array_dtype(x), index->ndim, array_shape(index)) : NULL;
+  if (!out) return DAMO_EMEMORY;
+  DAMO_TRY(pick_check_positions(t, index, array_shape(x), array_shape(x)[last], at));
+  const char *row = x->data;
+  for (int64_t i = 0; i < count; i++) {
+    memcpy(out->data + (size_t)i * size, row + (at[i] - 1) * step, size);
+    for (int k = last - 1; k >= 0; k--) {
+      row += array_strides(x)[k];
+      if (++place[k] < array_shape(x)[k]) break;
+      row -= array_strides(x)[k] * array_shape(x)[k];
+      place[k] = 0;
+    }
+  }
+  return DAMO_OK;
+}
+
+static damo_status pick_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *x = node->in[0];
+  if (!gout[0]) return DAMO_OK;
+  damo_var *const in[3] = {gout[0], node->in[1], build_dim(b, x, var_ndim(x) - 1)};
+  if (!in[2]) return b->status;
+  gin[0] = build_op(b, op_new(b->ctx, &pick_grad_def, NULL, 0), in, 3);
+  return b->status;
+}
+
+static damo_status pick_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0]) rout[0] = build_pick(b, eval[0], node->in[1]);
+  return b->status;
+}
+
+static void only_first_connected(const damo_apply *node, bool *connected) {
+  for (int i = 1; i < node->n_in; i++) connected[i] = false;
+}
+
+static damo_status pick_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                    damo_var ***out_shape) {
+  for (int i = 0; i < var_ndim(node->in[1]); i++) out_shape[0][i] = in_shape[1][i];
+  return b->status;
+}
+
+const op_def pick_def = {
+    .name = "Pick",
+    .doc = "one entry of the last axis for each place, by 1-based position",
+    .n_in = 2,
+    .infer_type = pick_infer_type,
+    .perform = pick_perform,
+    .grad = pick_grad,
+    .rop = pick_rop,
+    .infer_shape = pick_infer_shape,
+    .connection_pattern = only_first_connected,
+};
+
+/* ---- PickGrad ---------------------------------------------------------------------------------------------------- */
+
+static damo_status pick_grad_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  damo_ctx *ctx = op->obj.ctx;
+  const damo_type *g = in[0]->type;
+  int64_t shape[DAMO_MAX_NDIM + 1], n = -1;
+  DAMO_TRY(pick_check_index(op, in, n_in, g->ndim));
+  for (int i = 0; i < g->ndim; i++) shape[i] = g->shape[i] >= 0 ? g->shape[i] : in[1]->type->shape[i];
+  shape[g->ndim] = var_static_int(in[2], &n) && n >= 0 ? n : -1;
+  out[0] = type_tensor(ctx, g->dtype, g->ndim + 1, shape);
+  return out[0] ? DAMO_OK : ctx->error.status;
+}
+
+static damo_status pick_grad_perform(thunk *t) {
+  const damo_array *g = thunk_in(t, 0), *index = thunk_in(t, 1);
+  const size_t size = dtype_size(array_dtype(g));
+  const int64_t n = scalar_to_int64(array_item(thunk_in(t, 2))), count = array_size(index);
+  int64_t shape[DAMO_MAX_NDIM];
+  for (int i = 0; i < index->ndim; i++) shape[i] = array_shape(index)[i];
+  shape[index->ndim] = n;
+  const size_t at_size = ((size_t)count * sizeof(int64_t) + 63) & ~(size_t)63;
+  char *scratch = thunk_scratch(t, at_size + (size_t)array_size(g) * size);
+  damo_array *out = scratch ? thunk_out(t, 0, array_dtype(g), index->ndim + 1, shape) : NULL;
+  if (!out) return DAMO_EMEMORY;
+  int64_t *at = (int64_t *)scratch;
+  DAMO_TRY(pick_check_positions(t, index, array_shape(g), n, at));
+  kernel_copy_nd(g->data, array_strides(g), scratch + at_size, NULL, g->ndim, array_shape(g), size);
+  memset(out->data, 0, (size_t)(count * n) * size);
+  for (int64_t i = 0; i < count; i++) {
+    memcpy(out->data + (size_t)(i * n + at[i] - 1) * size, scratch + at_size + (size_t)i * size, size);
+  }
+  return DAMO_OK;
+}
+
+static damo_status pick_grad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0]) gin[0] = build_pick(b, gout[0], node->in[1]);
+  return b->status;
+}
+
+static damo_status pick_grad_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                         damo_var ***out_shape) {
+  const int n = var_ndim(node->in[1]);
+  for (int i = 0; i < n; i++) out_shape[0][i] = in_shape[1][i];
+  out_shape[0][n] = node->in[2];
+  return b->status;
+}
+
+const op_def pick_grad_def = {
+    .name = "PickGrad",
+    .doc = "zeros with values at the picked places of a new last axis",
+    .n_in = 3,
+    .infer_type = pick_grad_infer_type,
+    .perform = pick_grad_perform,
+    .grad = pick_grad_grad,
+    .infer_shape = pick_grad_infer_shape,
+    .connection_pattern = only_first_connected,
+};
+
+damo_var *build_pick(build *b, damo_var *x, damo_var *index) {
+  if (!x || !index) return NULL;
+  damo_var *const in[2] = {x, build_cast(b, index, DAMO_INT64)};
+  if (!in[1]) return NULL;
+  return build_op(b, op_new(b->ctx, &pick_def, NULL, 0), in, 2);
+}

@@ -1,0 +1,67 @@
+/* blas: products of matrices. Private to the family (blas.c, dot.c, tensordot.c, gemm.c, gemm_run.c).
+ *
+ * In: matrices as data with byte strides. Out: c = alpha · a · b + beta · c, by OpenBLAS for floats and complex
+ * numbers, by plain loops for integers and bool. Always holds: a transposed or row-strided operand is passed on as
+ * it is, any other goes through scratch; every size is checked before BLAS is called; dimensions past 2^31-1 take
+ * the plain loops.
+ */
+#ifndef DAMO_OP_LINALG_BLAS_H
+#define DAMO_OP_LINALG_BLAS_H
+
+#include "op/op.h"
+
+/* rows × cols entries; entry (i, j) lies at data + i·rs + j·cs. */
+typedef struct blas_mat {
+  char *data;
+  int64_t rows, cols, rs, cs;
+} blas_mat;
+
+static inline blas_mat mat_transposed(blas_mat m) { return (blas_mat){m.data, m.cols, m.rows, m.cs, m.rs}; }
+/* The matrix of an array's last two axes (of a vector's, as a row or a column). */
+blas_mat mat_of(const damo_array *a);
+blas_mat mat_row_of(const damo_array *a);
+blas_mat mat_column_of(const damo_array *a);
+
+/* How a product of matrices with these shapes and strides is done; good for any data pointers of the same alignment. */
+typedef struct gemm_plan {
+  damo_dtype dtype;
+  bool swapped; /* done as cᵀ = bᵀ aᵀ: a and b change places */
+  bool use_blas;
+  blas_mat a, b, c;             /* as they lie (after swapping) */
+  blas_mat use_a, use_b, use_c; /* as they are worked on */
+  bool copy_a, copy_b, copy_c;  /* that is in scratch */
+  size_t at_a, at_b, at_c;      /* offsets in scratch */
+  size_t scratch;               /* bytes */
+} gemm_plan;
+
+/* a is m × k, b k × n, c m × n: the caller has checked. */
+void gemm_plan_init(gemm_plan *p, damo_dtype dtype, blas_mat a, blas_mat b, blas_mat c);
+/* c = alpha a b + beta c over these data pointers. With beta 0 c need not be initialised. alpha, beta: 1 and 0 for
+ * integers and bool. c overlaps neither a nor b. */
+void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 beta, char *c, void *scratch);
+
+/* Plans, takes scratch of the thunk, runs: c = alpha a b + beta c. */
+damo_status gemm_once(thunk *t, damo_dtype dtype, damo_c128 alpha, blas_mat a, blas_mat b, damo_c128 beta, blas_mat c);
+
+/* "dot: shapes (3, 4) and (5, 2) do not agree: axis 2 of the first is 4, axis 1 of the second is 5"; axes 0-based. */
+damo_status fail_shapes(damo_ctx *ctx, const char *func, int nx, const int64_t *x, int ny, const int64_t *y, int axis_x,
+                        int axis_y);
+/* type error unless both inputs are tensors of one dtype. */
+damo_status check_pair(damo_ctx *ctx, const char *func, damo_var *const *in);
+/* The node of a class without properties, or with these, over operands brought to one dtype; borrowed first output. */
+damo_var *build_common(build *b, const op_def *def, const prop_value *props, int n_props, damo_var *const *in,
+                       int n_in);
+damo_var *build_outer(build *b, damo_var *x, damo_var *y); /* two vectors */
+
+/* sum over axes ax[i] of x and ay[i] of y; result: x's other axes, then y's. n may be 0. 0-based. */
+damo_var *build_tensordot(build *b, damo_var *x, damo_var *y, int n, const int *ax, const int *ay);
+/* The same with axes bx[i], by[i] that go together and come first in the result. */
+damo_var *build_tensordot_batched(build *b, damo_var *x, damo_var *y, int n, const int *ax, const int *ay, int n_batch,
+                                  const int *bx, const int *by);
+
+/* The row of einsum. */
+damo_status fn_einsum(build *b, const fn_args *a, ptrvec *out);
+
+extern const op_def tensordot_def;
+
+#endif

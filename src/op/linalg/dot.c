@@ -1,0 +1,334 @@
+/* dot: products of vectors and matrices (Dot) and of stacks of matrices (Matmul).
+ *
+ * In: two tensors of one dtype. Out: sums of products. Dot takes ranks 1 and 2; Matmul two tensors of the same rank,
+ * 2 or more, whose leading axes broadcast where a dimension is statically 1. Gradients use the conjugate transpose.
+ */
+#include "blas.h"
+#include "op/shape/shape_int.h"
+
+#include <string.h>
+
+/* ---- Checks and small builders of the family --------------------------------------------------------------------- */
+
+damo_status fail_shapes(damo_ctx *ctx, const char *func, int nx, const int64_t *x, int ny, const int64_t *y, int axis_x,
+                        int axis_y) {
+  char sx[256], sy[256];
+  return ctx_fail(ctx, DAMO_ESHAPE,
+                  "%s: shapes %s and %s do not agree: axis %d of the first is %lld, axis %d of the second is %lld",
+                  func, shape_format(sx, sizeof sx, nx, x), shape_format(sy, sizeof sy, ny, y), axis_x + 1,
+                  (long long)x[axis_x], axis_y + 1, (long long)y[axis_y]);
+}
+
+damo_status check_pair(damo_ctx *ctx, const char *func, damo_var *const *in) {
+  char text[256];
+  for (int i = 0; i < 2; i++) {
+    if (type_is_tensor(in[i]->type)) continue;
+    return ctx_fail(ctx, DAMO_ETYPE, "%s: operand %d must be a tensor, got %s", func, i + 1,
+                    type_format(text, sizeof text, in[i]->type));
+  }
+  if (var_dtype(in[0]) == var_dtype(in[1])) return DAMO_OK;
+  return ctx_fail(ctx, DAMO_ETYPE, "%s: operands must have one dtype, got %s and %s", func,
+                  dtype_name(var_dtype(in[0])), dtype_name(var_dtype(in[1])));
+}
+
+damo_var *build_common(build *b, const op_def *def, const prop_value *props, int n_props, damo_var *const *in,
+                       int n_in) {
+  damo_var *same[8];
+  damo_assert(n_in <= 8);
+  if (b->status != DAMO_OK) return NULL;
+  for (int i = 0; i < n_in; i++) {
+    if (!in[i]) return NULL;
+  }
+  if (build_resolve(b, in, n_in, true, same) != DAMO_OK) return NULL;
+  return build_op(b, op_new(b->ctx, def, props, n_props), same, n_in);
+}
+
+damo_var *build_outer(build *b, damo_var *x, damo_var *y) {
+  return build_dot(b, build_dimshuffle(b, x, (const int[]){0, -1}, 2), build_dimshuffle(b, y, (const int[]){-1, 0}, 2));
+}
+
+/* Static dimensions that surely differ. */
+static bool dims_differ(int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b; }
+
+/* ---- Dot --------------------------------------------------------------------------------------------------------- */
+
+static damo_status dot_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  damo_ctx *ctx = op->obj.ctx;
+  DAMO_TRY(check_pair(ctx, "dot", in));
+  const damo_type *x = in[0]->type, *y = in[1]->type;
+  int64_t shape[2];
+  int n = 0;
+  if (x->ndim < 1 || x->ndim > 2 || y->ndim < 1 || y->ndim > 2) {
+    return ctx_fail(ctx, DAMO_ESHAPE, "dot: operands must be vectors or matrices, got ranks %d and %d", x->ndim,
+                    y->ndim);
+  }
+  if (dims_differ(x->shape[x->ndim - 1], y->shape[0])) {
+    return fail_shapes(ctx, "dot", x->ndim, x->shape, y->ndim, y->shape, x->ndim - 1, 0);
+  }
+  if (x->ndim == 2) shape[n++] = x->shape[0];
+  if (y->ndim == 2) shape[n++] = y->shape[1];
+  out[0] = type_tensor(ctx, x->dtype, n, shape);
+  return out[0] ? DAMO_OK : ctx->error.status;
+}
+
+static damo_status dot_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+  const blas_mat a = x->ndim == 2 ? mat_of(x) : mat_row_of(x), b = y->ndim == 2 ? mat_of(y) : mat_column_of(y);
+  int64_t shape[2];
+  int n = 0;
+  if (a.cols != b.rows) {
+    return fail_shapes(t->ctx, "dot", x->ndim, array_shape(x), y->ndim, array_shape(y), x->ndim - 1, 0);
+  }
+  if (x->ndim == 2) shape[n++] = a.rows;
+  if (y->ndim == 2) shape[n++] = b.cols;
+  damo_array *z = thunk_out(t, 0, array_dtype(x), n, shape);
+  if (!z) return DAMO_EMEMORY;
+  const int64_t size = (int64_t)dtype_size(array_dtype(x));
+  const blas_mat c = {z->data, a.rows, b.cols, b.cols * size, size};
+  return gemm_once(t, array_dtype(x), (damo_c128){1, 0}, a, b, (damo_c128){0, 0}, c);
+}
+
+static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
+  if (!g) return DAMO_OK;
+  if (dtype_is_discrete(var_dtype(node->out[0]))) {
+    gin[0] = build_zero_grad(b, x);
+    gin[1] = build_zero_grad(b, y);
+    return b->status;
+  }
+  damo_var *xc = build_conj(b, x), *yc = build_conj(b, y);
+  if (var_ndim(x) == 1 && var_ndim(y) == 1) {
+    gin[0] = build_fn2(b, "mul", g, yc);
+    gin[1] = build_fn2(b, "mul", g, xc);
+  } else if (var_ndim(x) == 1) {
+    gin[0] = build_dot(b, yc, g);
+    gin[1] = build_outer(b, xc, g);
+  } else {
+    gin[0] = var_ndim(y) == 1 ? build_outer(b, g, yc) : build_dot(b, g, build_transpose(b, yc));
+    gin[1] = build_dot(b, build_transpose(b, xc), g);
+  }
+  return b->status;
+}
+
+/* d(x·y) = dx·y + x·dy, with the product that `build_product` builds. */
+static damo_status bilinear_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout,
+                                damo_var *(*build_product)(build *b, damo_var *x, damo_var *y)) {
+  damo_var *dx = eval[0] ? build_product(b, eval[0], node->in[1]) : NULL,
+           *dy = eval[1] ? build_product(b, node->in[0], eval[1]) : NULL;
+  rout[0] = build_add_present(b, dx, dy);
+  return b->status;
+}
+
+static damo_status dot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  return bilinear_rop(b, node, eval, rout, build_dot);
+}
+
+static damo_status dot_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                   damo_var ***out_shape) {
+  int n = 0;
+  if (var_ndim(node->in[0]) == 2) out_shape[0][n++] = in_shape[0][0];
+  if (var_ndim(node->in[1]) == 2) out_shape[0][n++] = in_shape[1][1];
+  return b->status;
+}
+
+const op_def dot_def = {
+    .name = "Dot",
+    .doc = "product of vectors and matrices",
+    .n_in = 2,
+    .infer_type = dot_infer_type,
+    .perform = dot_perform,
+    .grad = dot_grad,
+    .rop = dot_rop,
+    .infer_shape = dot_infer_shape,
+    .terms = TERMS_LINEAR,
+};
+
+damo_var *build_dot(build *b, damo_var *x, damo_var *y) {
+  return build_common(b, &dot_def, NULL, 0, (damo_var *const[]){x, y}, 2);
+}
+
+/* ---- Matmul ------------------------------------------------------------------------------------------------------ */
+
+static damo_status matmul_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  damo_ctx *ctx = op->obj.ctx;
+  DAMO_TRY(check_pair(ctx, "matmul", in));
+  const damo_type *x = in[0]->type, *y = in[1]->type;
+  const int n = x->ndim;
+  int64_t shape[DAMO_MAX_NDIM];
+  if (n < 2 || y->ndim != n) {
+    return ctx_fail(ctx, DAMO_ESHAPE, "matmul: operands must have one rank, 2 or more, got ranks %d and %d", n,
+                    y->ndim);
+  }
+  if (dims_differ(x->shape[n - 1], y->shape[n - 2])) {
+    return fail_shapes(ctx, "matmul", n, x->shape, n, y->shape, n - 1, n - 2);
+  }
+  for (int i = 0; i < n - 2; i++) {
+    const int64_t a = x->shape[i], c = y->shape[i];
+    if (a != 1 && c != 1 && dims_differ(a, c)) return fail_shapes(ctx, "matmul", n, x->shape, n, y->shape, i, i);
+    shape[i] = a == 1 ? c : c == 1 ? a : a < 0 ? c : a;
+  }
+  shape[n - 2] = x->shape[n - 2];
+  shape[n - 1] = y->shape[n - 1];
+  out[0] = type_tensor(ctx, x->dtype, n, shape);
+  return out[0] ? DAMO_OK : ctx->error.status;
+}
+
+/* The stack's shape, and the byte steps of x and y along it, 0 where they broadcast. */
+typedef struct matmul_batch {
+  int n;
+  int64_t shape[DAMO_MAX_NDIM], step_x[DAMO_MAX_NDIM], step_y[DAMO_MAX_NDIM];
+} matmul_batch;
+
+/* The shape error where axis i of one operand has length 1 and the other operand's length differs: a length that the Type
+ * does not say is 1 does not broadcast. */
+static damo_status fail_late_one(const thunk *t, const damo_array *x, const damo_array *y, int i, int which) {
+  char sx[256], sy[256], hint[320];
+  return ctx_fail(t->ctx, DAMO_ESHAPE, "matmul: shapes %s and %s do not agree: axis %d of operand %d %s",
+                  shape_format(sx, sizeof sx, x->ndim, array_shape(x)),
+                  shape_format(sy, sizeof sy, y->ndim, array_shape(y)), i + 1, which + 1,
+                  broadcast_hint(hint, sizeof hint, t->node->in[which]->type, i));
+}
+
+static damo_status batch_init(matmul_batch *s, const thunk *t, const damo_array *x, const damo_array *y) {
+  const damo_type *tx = t->node->in[0]->type, *ty = t->node->in[1]->type;
+  s->n = x->ndim - 2;
+  for (int i = 0; i < s->n; i++) {
+    const int64_t a = array_shape(x)[i], c = array_shape(y)[i];
+    const bool one_x = type_dim_is_one(tx, i), one_y = type_dim_is_one(ty, i);
+    if (a != c && !one_x && !one_y) {
+      if (a == 1 || c == 1) return fail_late_one(t, x, y, i, a == 1 ? 0 : 1);
+      return fail_shapes(t->ctx, "matmul", x->ndim, array_shape(x), y->ndim, array_shape(y), i, i);
+    }
+    s->shape[i] = one_x ? c : a;
+    s->step_x[i] = one_x ? 0 : array_strides(x)[i];
+    s->step_y[i] = one_y ? 0 : array_strides(y)[i];
+  }
+  return DAMO_OK;
+}
+
+/* One matrix for all of a contiguous stack x, when y is one matrix. */
+static bool is_one_product(const matmul_batch *s, const damo_array *x) {
+  for (int i = 0; i < s->n; i++) {
+    if (s->step_y[i] != 0 || (s->step_x[i] == 0 && s->shape[i] != 1)) return false;
+  }
+  return array_is_contiguous(x);
+}
+
+static void matmul_stack(const matmul_batch *s, const gemm_plan *p, char *x, char *y, char *z, int64_t z_step,
+                         int64_t count, void *scratch) {
+  int64_t at[DAMO_MAX_NDIM] = {0};
+  for (int64_t k = 0; k < count; k++) {
+    gemm_run(p, (damo_c128){1, 0}, x, y, (damo_c128){0, 0}, z + k * z_step, scratch);
+    for (int i = s->n - 1; i >= 0; i--) {
+      x += s->step_x[i], y += s->step_y[i];
+      if (++at[i] < s->shape[i]) break;
+      x -= s->step_x[i] * s->shape[i], y -= s->step_y[i] * s->shape[i];
+      at[i] = 0;
+    }
+  }
+}
+
+static damo_status matmul_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+  const int n = x->ndim;
+  const damo_dtype dtype = array_dtype(x);
+  const int64_t size = (int64_t)dtype_size(dtype);
+  blas_mat a = mat_of(x), b = mat_of(y);
+  int64_t shape[DAMO_MAX_NDIM], count = 1;
+  matmul_batch s;
+  gemm_plan p;
+  void *scratch = NULL;
+  if (a.cols != b.rows) return fail_shapes(t->ctx, "matmul", n, array_shape(x), n, array_shape(y), n - 1, n - 2);
+  DAMO_TRY(batch_init(&s, t, x, y));
+  for (int i = 0; i < s.n; i++) count *= shape[i] = s.shape[i];
+  shape[n - 2] = a.rows;
+  shape[n - 1] = b.cols;
+  damo_array *z = thunk_out(t, 0, dtype, n, shape);
+  if (!z) return DAMO_EMEMORY;
+  if (count > 1 && is_one_product(&s, x)) {
+    a = (blas_mat){x->data, a.rows * count, a.cols, a.cols * size, size};
+    count = 1;
+  }
+  const blas_mat c = {z->data, a.rows, b.cols, b.cols * size, size};
+  gemm_plan_init(&p, dtype, a, b, c);
+  if (p.scratch > 0 && !(scratch = thunk_scratch(t, p.scratch))) return DAMO_EMEMORY;
+  matmul_stack(&s, &p, x->data, y->data, z->data, c.rows * c.cols * size, count, scratch);
+  return DAMO_OK;
+}
+
+static damo_status matmul_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
+  if (!g) return DAMO_OK;
+  if (dtype_is_discrete(var_dtype(node->out[0]))) {
+    gin[0] = build_zero_grad(b, x);
+    gin[1] = build_zero_grad(b, y);
+    return b->status;
+  }
+  gin[0] = build_unbroadcast(b, build_matmul(b, g, build_swap_last(b, build_conj(b, y))), x);
+  gin[1] = build_unbroadcast(b, build_matmul(b, build_swap_last(b, build_conj(b, x)), g), y);
+  return b->status;
+}
+
+static damo_status matmul_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  return bilinear_rop(b, node, eval, rout, build_matmul);
+}
+
+static damo_status matmul_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                      damo_var ***out_shape) {
+  const damo_type *x = node->in[0]->type;
+  const int n = x->ndim;
+  for (int i = 0; i < n - 2; i++) out_shape[0][i] = in_shape[type_dim_is_one(x, i) ? 1 : 0][i];
+  out_shape[0][n - 2] = in_shape[0][n - 2];
+  out_shape[0][n - 1] = in_shape[1][n - 1];
+  return b->status;
+}
+
+const op_def matmul_def = {
+    .name = "Matmul",
+    .doc = "product of stacks of matrices, whose leading axes broadcast",
+    .n_in = 2,
+    .infer_type = matmul_infer_type,
+    .perform = matmul_perform,
+    .grad = matmul_grad,
+    .rop = matmul_rop,
+    .infer_shape = matmul_infer_shape,
+    .terms = TERMS_LINEAR,
+};
+
+/* x with ones put before its axes up to rank n. */
+static damo_var *with_unit_axis(build *b, damo_var *x, int n) {
+  int pattern[DAMO_MAX_NDIM];
+  if (!x || var_ndim(x) == n) return x;
+  for (int i = 0; i < n; i++) pattern[i] = i < n - var_ndim(x) ? -1 : i - (n - var_ndim(x));
+  return build_dimshuffle(b, x, pattern, n);
+}
+
+/* x without axis `axis`, which is 1. */
+static damo_var *drop_axis(build *b, damo_var *x, int axis) {
+  int pattern[DAMO_MAX_NDIM], n = 0;
+  if (!x) return NULL;
+  for (int i = 0; i < var_ndim(x); i++) {
+    if (i != axis) pattern[n++] = i;
+  }
+  return build_dimshuffle(b, x, pattern, n);
+}
+
+damo_var *build_matmul(build *b, damo_var *x, damo_var *y) {
+  if (!x || !y || b->status != DAMO_OK) return NULL;
+  const int nx = var_ndim(x), ny = var_ndim(y);
+  if (nx == 0 || ny == 0) {
+    return build_fail(b, DAMO_ESHAPE, "matmul: operand %d is a scalar; use mul for a product with a scalar",
+                      nx ? 2 : 1);
+  }
+  if (nx <= 2 && ny <= 2) return build_dot(b, x, y);
+  if (nx == 1) x = build_dimshuffle(b, x, (const int[]){-1, 0}, 2);
+  if (ny == 1) y = build_dimshuffle(b, y, (const int[]){0, -1}, 2);
+  const int n = nx > ny ? nx : ny;
+  damo_var *z =
+      build_common(b, &matmul_def, NULL, 0, (damo_var *const[]){with_unit_axis(b, x, n), with_unit_axis(b, y, n)}, 2);
+  if (nx == 1) z = drop_axis(b, z, n - 2);
+  if (ny == 1) z = drop_axis(b, z, n - 1);
+  return z;
+}

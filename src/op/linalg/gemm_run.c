@@ -1,0 +1,311 @@
+/* gemm_run: c = alpha · a · b + beta · c over strided matrices of any dtype.
+ *
+ * In: matrices as data and byte strides, scratch. Out: c written. Always holds: BLAS gets only sizes and strides
+ * that it takes (unit stride along one axis, leading dimension at least the row, all below 2^31); what does not fit
+ * is copied to scratch, what is too large goes through the plain loops. Integers wrap; bool is or-and.
+ */
+#include "blas.h"
+
+#include <cblas.h>
+#include <complex.h>
+#include <limits.h>
+#include <string.h>
+
+/* ---- Plain loops, one element type each; signed integers share the bits of unsigned ones ------------------------- */
+
+#define PANEL_ROWS 64
+#define PANEL_COLS 1024
+
+#define NAME loop_u8
+#define T uint8_t
+#define ACC uint32_t
+#include "gemm_body.h"
+#define NAME loop_u16
+#define T uint16_t
+#define ACC uint32_t
+#include "gemm_body.h"
+#define NAME loop_u32
+#define T uint32_t
+#define ACC uint32_t
+#include "gemm_body.h"
+#define NAME loop_u64
+#define T uint64_t
+#define ACC uint64_t
+#include "gemm_body.h"
+#define NAME loop_f32
+#define T float
+#define ACC float
+#include "gemm_body.h"
+#define NAME loop_f64
+#define T double
+#define ACC double
+#include "gemm_body.h"
+#define NAME loop_c64
+#define T float _Complex
+#define ACC float _Complex
+#include "gemm_body.h"
+#define NAME loop_c128
+#define T double _Complex
+#define ACC double _Complex
+#include "gemm_body.h"
+
+static void loop_bool(const blas_mat *a, const blas_mat *b, const blas_mat *c) {
+  for (int64_t i = 0; i < a->rows; i++) {
+    uint8_t *ci = (uint8_t *)(c->data + i * c->rs);
+    for (int64_t p = 0; p < a->cols; p++) {
+      if (!*(a->data + i * a->rs + p * a->cs)) continue;
+      const uint8_t *bp = (const uint8_t *)(b->data + p * b->rs);
+      for (int64_t j = 0; j < b->cols; j++) ci[j] |= (uint8_t)(bp[j] != 0);
+    }
+  }
+}
+
+static void run_loop(damo_dtype dtype, const blas_mat *a, const blas_mat *b, const blas_mat *c, damo_c128 alpha) {
+  switch (dtype) {
+    case DAMO_BOOL: loop_bool(a, b, c); break;
+    case DAMO_FLOAT32: loop_f32(a, b, c, (float)alpha.re); break;
+    case DAMO_FLOAT64: loop_f64(a, b, c, alpha.re); break;
+    case DAMO_COMPLEX64: loop_c64(a, b, c, (float)alpha.re + (float)alpha.im * _Complex_I); break;
+    case DAMO_COMPLEX128: loop_c128(a, b, c, alpha.re + alpha.im * _Complex_I); break;
+    default:
+      if (dtype_size(dtype) == 1)
+        loop_u8(a, b, c, 1);
+      else if (dtype_size(dtype) == 2)
+        loop_u16(a, b, c, 1);
+      else if (dtype_size(dtype) == 4)
+        loop_u32(a, b, c, 1);
+      else
+        loop_u64(a, b, c, 1);
+  }
+}
+
+/* ---- c = beta · c ------------------------------------------------------------------------------------------------ */
+
+static void gemm_scale_entry(damo_dtype dtype, char *p, damo_c128 beta) {
+  switch (dtype) {
+    case DAMO_FLOAT32: *(float *)p *= (float)beta.re; break;
+    case DAMO_FLOAT64: *(double *)p *= beta.re; break;
+    case DAMO_COMPLEX64: *(float _Complex *)p *= (float)beta.re + (float)beta.im * _Complex_I; break;
+    case DAMO_COMPLEX128: *(double _Complex *)p *= beta.re + beta.im * _Complex_I; break;
+    default: break; /* integers: beta is 0 or 1 */
+  }
+}
+
+/* Rows of c are contiguous. */
+static void gemm_scale(damo_dtype dtype, const blas_mat *c, damo_c128 beta) {
+  const size_t size = dtype_size(dtype);
+  if (beta.re == 1 && beta.im == 0) return;
+  for (int64_t i = 0; i < c->rows; i++) {
+    char *row = c->data + i * c->rs;
+    if (beta.re == 0 && beta.im == 0) {
+      memset(row, 0, (size_t)c->cols * size);
+      continue;
+    }
+    for (int64_t j = 0; j < c->cols; j++) gemm_scale_entry(dtype, row + (size_t)j * size, beta);
+  }
+}
+
+/* ---- BLAS -------------------------------------------------------------------------------------------------------- */
+
+/* What BLAS wants to know of an operand: rows contiguous (or, transposed, columns), and the step between them. */
+typedef struct blas_arg {
+  void *data;
+  CBLAS_TRANSPOSE trans;
+  int ld;
+} blas_arg;
+
+/* Rows of m are contiguous and a leading dimension can describe the step between them. */
+static bool has_rows(const blas_mat *m, size_t size, int *ld) {
+  const int64_t es = (int64_t)size;
+  int64_t step = m->cols > 1 ? m->cols : 1;
+  if (m->cols > 1 && m->cs != es) return false;
+  if (m->rows > 1) {
+    if (m->rs % es != 0 || m->rs / es < step) return false;
+    step = m->rs / es;
+  }
+  if (step > INT_MAX) return false;
+  *ld = (int)step;
+  return true;
+}
+
+static bool is_blas_operand(const blas_mat *m, size_t size) {
+  int ld;
+  const blas_mat t = mat_transposed(*m);
+  return has_rows(m, size, &ld) || has_rows(&t, size, &ld);
+}
+
+static blas_arg arg_of(const blas_mat *m, size_t size) {
+  blas_arg r = {m->data, CblasNoTrans, 1};
+  const blas_mat t = mat_transposed(*m);
+  if (!has_rows(m, size, &r.ld) && has_rows(&t, size, &r.ld)) r.trans = CblasTrans;
+  return r;
+}
+
+static void blas_matmat(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const blas_mat *b, damo_c128 beta,
+                        const blas_mat *c) {
+  const size_t size = dtype_size(dtype);
+  const blas_arg x = arg_of(a, size), y = arg_of(b, size), z = arg_of(c, size);
+  const int m = (int)a->rows, n = (int)b->cols, k = (int)a->cols;
+  if (dtype == DAMO_FLOAT32) {
+    cblas_sgemm(CblasRowMajor, x.trans, y.trans, m, n, k, (float)alpha.re, x.data, x.ld, y.data, y.ld, (float)beta.re,
+                z.data, z.ld);
+  } else if (dtype == DAMO_FLOAT64) {
+    cblas_dgemm(CblasRowMajor, x.trans, y.trans, m, n, k, alpha.re, x.data, x.ld, y.data, y.ld, beta.re, z.data, z.ld);
+  } else if (dtype == DAMO_COMPLEX64) {
+    const damo_c64 al = {(float)alpha.re, (float)alpha.im}, be = {(float)beta.re, (float)beta.im};
+    cblas_cgemm(CblasRowMajor, x.trans, y.trans, m, n, k, &al, x.data, x.ld, y.data, y.ld, &be, z.data, z.ld);
+  } else {
+    cblas_zgemm(CblasRowMajor, x.trans, y.trans, m, n, k, &alpha, x.data, x.ld, y.data, y.ld, &beta, z.data, z.ld);
+  }
+}
+
+/* b and c are columns with positive steps. */
+static void blas_matvec(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const blas_mat *b, damo_c128 beta,
+                        const blas_mat *c) {
+  const size_t size = dtype_size(dtype);
+  const blas_arg x = arg_of(a, size);
+  const bool t = x.trans == CblasTrans;
+  const int m = (int)(t ? a->cols : a->rows), n = (int)(t ? a->rows : a->cols);
+  const int ib = b->rows > 1 ? (int)(b->rs / (int64_t)size) : 1, ic = c->rows > 1 ? (int)(c->rs / (int64_t)size) : 1;
+  if (dtype == DAMO_FLOAT32) {
+    cblas_sgemv(CblasRowMajor, x.trans, m, n, (float)alpha.re, x.data, x.ld, (float *)b->data, ib, (float)beta.re,
+                (float *)c->data, ic);
+  } else if (dtype == DAMO_FLOAT64) {
+    cblas_dgemv(CblasRowMajor, x.trans, m, n, alpha.re, x.data, x.ld, (double *)b->data, ib, beta.re, (double *)c->data,
+                ic);
+  } else if (dtype == DAMO_COMPLEX64) {
+    const damo_c64 al = {(float)alpha.re, (float)alpha.im}, be = {(float)beta.re, (float)beta.im};
+    cblas_cgemv(CblasRowMajor, x.trans, m, n, &al, x.data, x.ld, b->data, ib, &be, c->data, ic);
+  } else {
+    cblas_zgemv(CblasRowMajor, x.trans, m, n, &alpha, x.data, x.ld, b->data, ib, &beta, c->data, ic);
+  }
+}
+
+/* a is a row, b a column, both with positive steps. */
+static void blas_vecvec(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const blas_mat *b, damo_c128 beta,
+                        const blas_mat *c) {
+  const int64_t size = (int64_t)dtype_size(dtype);
+  const int k = (int)a->cols, ia = k > 1 ? (int)(a->cs / size) : 1, ib = k > 1 ? (int)(b->rs / size) : 1;
+  const bool fresh = beta.re == 0 && beta.im == 0;
+  if (dtype == DAMO_FLOAT32) {
+    float *z = (float *)c->data, d = cblas_sdot(k, (float *)a->data, ia, (float *)b->data, ib);
+    *z = (float)alpha.re * d + (fresh ? 0 : (float)beta.re * *z);
+  } else {
+    double *z = (double *)c->data, d = cblas_ddot(k, (double *)a->data, ia, (double *)b->data, ib);
+    *z = alpha.re * d + (fresh ? 0 : beta.re * *z);
+  }
+}
+
+static void run_blas(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const blas_mat *b, damo_c128 beta,
+                     const blas_mat *c) {
+  const bool fresh = beta.re == 0 && beta.im == 0;
+  if (c->rows == 1 && c->cols > 1) { /* as a column: cᵀ = bᵀ aᵀ */
+    const blas_mat at = mat_transposed(*a), bt = mat_transposed(*b), ct = mat_transposed(*c);
+    run_blas(dtype, alpha, &bt, &at, beta, &ct);
+    return;
+  }
+  if (c->cols > 1) {
+    blas_matmat(dtype, alpha, a, b, beta, c);
+  } else if (c->rows == 1 && dtype_is_float(dtype)) {
+    blas_vecvec(dtype, alpha, a, b, beta, c);
+  } else {
+    /* gemv may multiply what it finds by beta, nan included. */
+    if (fresh) gemm_scale(dtype, c, beta);
+    blas_matvec(dtype, alpha, a, b, beta, c);
+  }
+}
+
+/* ---- Plan -------------------------------------------------------------------------------------------------------- */
+
+static bool dtype_has_blas(damo_dtype dtype) { return dtype_is_float(dtype) || dtype_is_complex(dtype); }
+
+static bool fits_blas(const blas_mat *m) { return m->rows <= INT_MAX && m->cols <= INT_MAX; }
+
+static blas_mat gemm_packed(const blas_mat *m, size_t size) {
+  return (blas_mat){NULL, m->rows, m->cols, m->cols * (int64_t)size, (int64_t)size};
+}
+
+/* Puts *use, laid out row by row, into scratch in place of src. */
+static void plan_copy(gemm_plan *p, blas_mat *use, bool *copy, size_t *at) {
+  const size_t size = dtype_size(p->dtype);
+  *copy = true;
+  *use = gemm_packed(use, size);
+  *at = p->scratch;
+  size_t bytes;
+  if (!size_mul((size_t)use->rows * (size_t)use->cols, size, &bytes) || bytes > SIZE_MAX / 8) bytes = SIZE_MAX / 8;
+  p->scratch += (bytes + 63) & ~(size_t)63; /* a size that no allocator has ends in a memory error */
+}
+
+void gemm_plan_init(gemm_plan *p, damo_dtype dtype, blas_mat a, blas_mat b, blas_mat c) {
+  const size_t size = dtype_size(dtype);
+  const blas_mat ct = mat_transposed(c);
+  int ld;
+  *p = (gemm_plan){.dtype = dtype, .a = a, .b = b, .c = c};
+  if (!has_rows(&c, size, &ld) && has_rows(&ct, size, &ld)) { /* cᵀ = bᵀ aᵀ */
+    p->swapped = true;
+    p->a = mat_transposed(b);
+    p->b = mat_transposed(a);
+    p->c = ct;
+  }
+  p->use_a = p->a, p->use_b = p->b, p->use_c = p->c;
+  p->use_blas = dtype_has_blas(dtype) && fits_blas(&a) && fits_blas(&b);
+  if (!has_rows(&p->c, size, &ld)) plan_copy(p, &p->use_c, &p->copy_c, &p->at_c);
+  if (p->use_blas) {
+    if (!is_blas_operand(&p->a, size)) plan_copy(p, &p->use_a, &p->copy_a, &p->at_a);
+    if (!is_blas_operand(&p->b, size)) plan_copy(p, &p->use_b, &p->copy_b, &p->at_b);
+  } else if (p->b.cols > 1 && p->b.cs != (int64_t)size) {
+    plan_copy(p, &p->use_b, &p->copy_b, &p->at_b);
+  }
+}
+
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
+
+static void copy_mat(const blas_mat *src, const blas_mat *dst, size_t size) {
+  const int64_t shape[2] = {src->rows, src->cols}, from[2] = {src->rs, src->cs}, to[2] = {dst->rs, dst->cs};
+  kernel_copy_nd(src->data, from, dst->data, to, 2, shape, size);
+}
+
+void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 beta, char *c, void *scratch) {
+  const size_t size = dtype_size(p->dtype);
+  blas_mat ua = p->use_a, ub = p->use_b, uc = p->use_c, fa = p->a, fb = p->b, fc = p->c;
+  if (fc.rows == 0 || fc.cols == 0) return;
+  fa.data = ua.data = p->swapped ? b : a;
+  fb.data = ub.data = p->swapped ? a : b;
+  fc.data = uc.data = c;
+  if (p->copy_a) ua.data = (char *)scratch + p->at_a, copy_mat(&fa, &ua, size);
+  if (p->copy_b) ub.data = (char *)scratch + p->at_b, copy_mat(&fb, &ub, size);
+  if (p->copy_c) {
+    uc.data = (char *)scratch + p->at_c;
+    if (beta.re != 0 || beta.im != 0) copy_mat(&fc, &uc, size);
+  }
+  if (p->use_blas && ua.cols > 0) {
+    run_blas(p->dtype, alpha, &ua, &ub, beta, &uc);
+  } else {
+    gemm_scale(p->dtype, &uc, beta);
+    run_loop(p->dtype, &ua, &ub, &uc, alpha);
+  }
+  if (p->copy_c) copy_mat(&uc, &fc, size);
+}
+
+damo_status gemm_once(thunk *t, damo_dtype dtype, damo_c128 alpha, blas_mat a, blas_mat b, damo_c128 beta, blas_mat c) {
+  gemm_plan p;
+  void *scratch = NULL;
+  gemm_plan_init(&p, dtype, a, b, c);
+  if (p.scratch > 0 && !(scratch = thunk_scratch(t, p.scratch))) return DAMO_EMEMORY;
+  gemm_run(&p, alpha, a.data, b.data, beta, c.data, scratch);
+  return DAMO_OK;
+}
+
+/* ---- Matrices of arrays ------------------------------------------------------------------------------------------ */
+
+blas_mat mat_of(const damo_array *a) {
+  const int64_t *s = array_shape(a) + a->ndim - 2, *st = array_strides(a) + a->ndim - 2;
+  return (blas_mat){a->data, s[0], s[1], st[0], st[1]};
+}
+
+blas_mat mat_row_of(const damo_array *a) {
+  const int64_t n = a->ndim ? array_shape(a)[0] : 1, step = a->ndim ? array_strides(a)[0] : 0;
+  return (blas_mat){a->data, 1, n, 0, step};
+}
+
+blas_mat mat_column_of(const damo_array *a) { return mat_transposed(mat_row_of(a)); }

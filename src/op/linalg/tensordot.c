@@ -1,0 +1,328 @@
+/* tensordot: sums of products of two tensors over any pairs of axes, with paired axes kept apart if asked (a batch).
+ *
+ * In: x, y of one dtype; lists of axes: batch axes bx[i] of x and by[i] of y go together, contracted axes ax[i],
+ * ay[i] are summed over, the others are free. Out: axes batch, then x's free ones, then y's, each in order. Always
+ * holds: an operand whose free and contracted axes each have one step is multiplied where it lies, any other is
+ * copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
+ */
+#include "blas.h"
+#include "op/shape/shape_int.h"
+
+#include <string.h>
+
+/* ---- Properties: four lists of 1-based axes ---------------------------------------------------------------------- */
+
+typedef struct pairing {
+  int n, n_batch;
+  int ax[DAMO_MAX_NDIM], ay[DAMO_MAX_NDIM]; /* contracted */
+  int bx[DAMO_MAX_NDIM], by[DAMO_MAX_NDIM]; /* batch */
+} pairing;
+
+static int read_axes(const prop_value *v, int *axes) {
+  if (v->kind != PROP_LIST) return 0;
+  const int n = v->n < DAMO_MAX_NDIM ? v->n : DAMO_MAX_NDIM;
+  for (int i = 0; i < n; i++) axes[i] = (int)v->u.list[i].u.i - 1;
+  return n;
+}
+
+static damo_status tensordot_init(damo_op *op) {
+  pairing *p = op->data;
+  p->n = read_axes(op_prop(op, "axes_x"), p->ax);
+  p->n_batch = read_axes(op_prop(op, "batch_x"), p->bx);
+  if (read_axes(op_prop(op, "axes_y"), p->ay) == p->n && read_axes(op_prop(op, "batch_y"), p->by) == p->n_batch)
+    return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_EVALUE, "tensordot: as many axes are needed of the first operand as of the second");
+}
+
+static void write_axes(prop_value *list, const int *axes, int n) {
+  for (int i = 0; i < n; i++) list[i] = prop_int(axes[i] + 1);
+}
+
+static damo_var *build_pairing(build *b, damo_var *x, damo_var *y, const pairing *p) {
+  prop_value list[4][DAMO_MAX_NDIM];
+  write_axes(list[0], p->ax, p->n);
+  write_axes(list[1], p->ay, p->n);
+  write_axes(list[2], p->bx, p->n_batch);
+  write_axes(list[3], p->by, p->n_batch);
+  const prop_value props[4] = {prop_list(list[0], p->n), prop_list(list[1], p->n), prop_list(list[2], p->n_batch),
+                               prop_list(list[3], p->n_batch)};
+  return build_common(b, &tensordot_def, props, 4, (damo_var *const[]){x, y}, 2);
+}
+
+/* ---- Axes -------------------------------------------------------------------------------------------------------- */
+
+static bool has_axis(const int *axes, int n, int axis) {
+  for (int i = 0; i < n; i++) {
+    if (axes[i] == axis) return true;
+  }
+  return false;
+}
+
+/* The axes of a tensor of that rank that are neither contracted nor batch. */
+static int free_axes(int ndim, const int *contracted, int n, const int *batch, int n_batch, int *out) {
+  int k = 0;
+  for (int i = 0; i < ndim; i++) {
+    if (!has_axis(contracted, n, i) && !has_axis(batch, n_batch, i)) out[k++] = i;
+  }
+  return k;
+}
+
+/* How many of axes lie before axes[i]. */
+static int axis_rank(const int *axes, int n, int i) {
+  int k = 0;
+  for (int j = 0; j < n; j++) k += axes[j] < axes[i];
+  return k;
+}
+
+static damo_status tensordot_check_axes(damo_ctx *ctx, int which, int ndim, const int *a, int na, const int *c,
+                                        int nc) {
+  uint32_t seen = 0;
+  for (int i = 0; i < na + nc; i++) {
+    const int axis = i < na ? a[i] : c[i - na];
+    if (axis < 0 || axis >= ndim) {
+      return ctx_fail(ctx, DAMO_EINDEX, "tensordot: axis %d is outside operand %d of rank %d", axis + 1, which, ndim);
+    }
+    if (seen >> axis & 1) {
+      return ctx_fail(ctx, DAMO_EVALUE, "tensordot: axis %d of operand %d is listed twice", axis + 1, which);
+    }
+    seen |= (uint32_t)1 << axis;
+  }
+  return DAMO_OK;
+}
+
+/* shape error when paired dimensions differ (-1: unknown). */
+static damo_status tensordot_check_dims(damo_ctx *ctx, const pairing *p, int nx, const int64_t *x, int ny,
+                                        const int64_t *y) {
+  for (int i = 0; i < p->n + p->n_batch; i++) {
+    const int ax = i < p->n ? p->ax[i] : p->bx[i - p->n], ay = i < p->n ? p->ay[i] : p->by[i - p->n];
+    if (x[ax] >= 0 && y[ay] >= 0 && x[ax] != y[ay]) return fail_shapes(ctx, "tensordot", nx, x, ny, y, ax, ay);
+  }
+  return DAMO_OK;
+}
+
+static damo_status tensordot_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  damo_ctx *ctx = op->obj.ctx;
+  const pairing *p = op->data;
+  const damo_type *x = in[0]->type, *y = in[1]->type;
+  int64_t shape[2 * DAMO_MAX_NDIM];
+  int fx[DAMO_MAX_NDIM], fy[DAMO_MAX_NDIM], n = 0;
+  DAMO_TRY(check_pair(ctx, "tensordot", in));
+  DAMO_TRY(tensordot_check_axes(ctx, 1, x->ndim, p->ax, p->n, p->bx, p->n_batch));
+  DAMO_TRY(tensordot_check_axes(ctx, 2, y->ndim, p->ay, p->n, p->by, p->n_batch));
+  DAMO_TRY(tensordot_check_dims(ctx, p, x->ndim, x->shape, y->ndim, y->shape));
+  const int nfx = free_axes(x->ndim, p->ax, p->n, p->bx, p->n_batch, fx);
+  const int nfy = free_axes(y->ndim, p->ay, p->n, p->by, p->n_batch, fy);
+  for (int i = 0; i < p->n_batch; i++) shape[n++] = x->shape[p->bx[i]] >= 0 ? x->shape[p->bx[i]] : y->shape[p->by[i]];
+  for (int i = 0; i < nfx; i++) shape[n++] = x->shape[fx[i]];
+  for (int i = 0; i < nfy; i++) shape[n++] = y->shape[fy[i]];
+  if (n > DAMO_MAX_NDIM) {
+    return ctx_fail(ctx, DAMO_ESHAPE, "tensordot: the result would have %d axes; at most %d are possible", n,
+                    DAMO_MAX_NDIM);
+  }
+  out[0] = type_tensor(ctx, x->dtype, n, shape);
+  return out[0] ? DAMO_OK : ctx->error.status;
+}
+
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
+
+/* One operand as a stack of matrices rows × cols, each group of axes walked in its order. */
+typedef struct tensordot_operand {
+  const damo_array *a;
+  int order[DAMO_MAX_NDIM]; /* batch axes, row axes, column axes */
+  int n_batch;
+  blas_mat mat;                /* of batch entry 0; data NULL when it is to be copied */
+  int64_t step[DAMO_MAX_NDIM]; /* bytes along the batch axes */
+  bool copy;
+  size_t at, bytes; /* in scratch */
+} tensordot_operand;
+
+/* Number of entries over the axes; *step is what one goes on by when they can be walked with one step. */
+static int64_t tensordot_group(const damo_array *a, const int *axes, int n, int64_t *step, bool *one_step) {
+  int64_t count = 1;
+  *step = 0;
+  for (int i = n - 1; i >= 0; i--) {
+    const int64_t dim = array_shape(a)[axes[i]], st = array_strides(a)[axes[i]];
+    if (dim == 1) continue;
+    if (count == 1)
+      *step = st;
+    else if (st != *step * count)
+      *one_step = false;
+    count *= dim;
+  }
+  return count;
+}
+
+static void operand_init(tensordot_operand *o, const damo_array *a, const int *batch, int n_batch, const int *rows,
+                         int n_rows, const int *cols, int n_cols) {
+  bool one_step = true;
+  const int64_t size = (int64_t)dtype_size(array_dtype(a));
+  *o = (tensordot_operand){.a = a, .n_batch = n_batch};
+  memcpy(o->order, batch, (size_t)n_batch * sizeof(int));
+  memcpy(o->order + n_batch, rows, (size_t)n_rows * sizeof(int));
+  memcpy(o->order + n_batch + n_rows, cols, (size_t)n_cols * sizeof(int));
+  o->mat.data = a->data;
+  o->mat.rows = tensordot_group(a, rows, n_rows, &o->mat.rs, &one_step);
+  o->mat.cols = tensordot_group(a, cols, n_cols, &o->mat.cs, &one_step);
+  for (int i = 0; i < n_batch; i++) o->step[i] = array_strides(a)[batch[i]];
+  if (one_step || array_size(a) == 0) return;
+  o->copy = true;
+  o->mat = (blas_mat){NULL, o->mat.rows, o->mat.cols, o->mat.cols * size, size};
+  int64_t step = o->mat.rows * o->mat.rs;
+  for (int i = n_batch - 1; i >= 0; i--) {
+    o->step[i] = step;
+    step *= array_shape(a)[batch[i]];
+  }
+  o->bytes = ((size_t)array_size(a) * (size_t)size + 63) & ~(size_t)63;
+}
+
+static void operand_place(tensordot_operand *o, char *scratch) {
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  if (!o->copy) return;
+  for (int i = 0; i < o->a->ndim; i++) {
+    shape[i] = array_shape(o->a)[o->order[i]];
+    strides[i] = array_strides(o->a)[o->order[i]];
+  }
+  o->mat.data = scratch + o->at;
+  kernel_copy_nd(o->a->data, strides, o->mat.data, NULL, o->a->ndim, shape, dtype_size(array_dtype(o->a)));
+}
+
+static void run_batches(const gemm_plan *p, const tensordot_operand *x, const tensordot_operand *y,
+                        const int64_t *shape, char *z, int64_t z_step, void *scratch) {
+  int64_t at[DAMO_MAX_NDIM] = {0};
+  char *px = x->mat.data, *py = y->mat.data;
+  for (;;) {
+    gemm_run(p, (damo_c128){1, 0}, px, py, (damo_c128){0, 0}, z, scratch);
+    z += z_step;
+    int i = x->n_batch - 1;
+    for (; i >= 0; i--) {
+      px += x->step[i], py += y->step[i];
+      if (++at[i] < shape[i]) break;
+      px -= x->step[i] * shape[i], py -= y->step[i] * shape[i];
+      at[i] = 0;
+    }
+    if (i < 0) return;
+  }
+}
+
+static damo_status tensordot_perform(thunk *t) {
+  const pairing *p = t->node->op->data;
+  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+  const damo_dtype dtype = array_dtype(x);
+  const int64_t size = (int64_t)dtype_size(dtype);
+  int fx[DAMO_MAX_NDIM], fy[DAMO_MAX_NDIM], n = 0;
+  int64_t shape[DAMO_MAX_NDIM];
+  tensordot_operand ox, oy;
+  gemm_plan plan;
+  char *scratch = NULL;
+  DAMO_TRY(tensordot_check_dims(t->ctx, p, x->ndim, array_shape(x), y->ndim, array_shape(y)));
+  const int nfx = free_axes(x->ndim, p->ax, p->n, p->bx, p->n_batch, fx);
+  const int nfy = free_axes(y->ndim, p->ay, p->n, p->by, p->n_batch, fy);
+  for (int i = 0; i < p->n_batch; i++) shape[n++] = array_shape(x)[p->bx[i]];
+  for (int i = 0; i < nfx; i++) shape[n++] = array_shape(x)[fx[i]];
+  for (int i = 0; i < nfy; i++) shape[n++] = array_shape(y)[fy[i]];
+  damo_array *z = thunk_out(t, 0, dtype, n, shape);
+  if (!z) return DAMO_EMEMORY;
+  operand_init(&ox, x, p->bx, p->n_batch, fx, nfx, p->ax, p->n);
+  operand_init(&oy, y, p->by, p->n_batch, p->ay, p->n, fy, nfy);
+  const blas_mat c = {z->data, ox.mat.rows, oy.mat.cols, oy.mat.cols * size, size};
+  gemm_plan_init(&plan, dtype, ox.mat, oy.mat, c);
+  ox.at = (plan.scratch + 63) & ~(size_t)63;
+  oy.at = ox.at + ox.bytes;
+  if (oy.at + oy.bytes > 0 && !(scratch = thunk_scratch(t, oy.at + oy.bytes))) return DAMO_EMEMORY;
+  if (array_size(z) == 0) return DAMO_OK;
+  operand_place(&ox, scratch);
+  operand_place(&oy, scratch);
+  run_batches(&plan, &ox, &oy, shape, z->data, c.rows * c.cols * size, scratch);
+  return DAMO_OK;
+}
+
+/* ---- Gradients --------------------------------------------------------------------------------------------------- */
+
+/* The gradient of the first operand (the second: swapped): the cotangent contracted with `other` over other's free
+ * axes, which in g begin at other_at; its batch, free and contracted axes go back to their places. */
+static damo_var *tensordot_grad_of(build *b, const damo_apply *node, damo_var *g, bool second) {
+  const pairing *p = node->op->data;
+  damo_var *self = node->in[second ? 1 : 0], *other = build_conj(b, node->in[second ? 0 : 1]);
+  const int *a = second ? p->ay : p->ax, *ao = second ? p->ax : p->ay, *bs = second ? p->by : p->bx,
+            *bo = second ? p->bx : p->by;
+  int fs[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM];
+  pairing q = {.n_batch = p->n_batch};
+  if (!g || !other) return NULL;
+  const int nfs = free_axes(var_ndim(self), a, p->n, bs, p->n_batch, fs);
+  q.n = free_axes(var_ndim(other), ao, p->n, bo, p->n_batch, q.ay);
+  const int other_at = p->n_batch + (second ? 0 : nfs);
+  for (int i = 0; i < q.n; i++) q.ax[i] = other_at + i;
+  for (int i = 0; i < p->n_batch; i++) q.bx[i] = i, q.by[i] = bo[i];
+  damo_var *r = build_pairing(b, g, other, &q); /* batch, self's free axes, other's contracted axes in rising order */
+  for (int i = 0; i < p->n_batch; i++) pattern[bs[i]] = i;
+  for (int i = 0; i < nfs; i++) pattern[fs[i]] = p->n_batch + i;
+  for (int i = 0; i < p->n; i++) pattern[a[i]] = p->n_batch + nfs + axis_rank(ao, p->n, i);
+  return build_dimshuffle(b, r, pattern, var_ndim(self));
+}
+
+static damo_status tensordot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (!gout[0]) return DAMO_OK;
+  for (int i = 0; i < 2; i++) {
+    const bool flat = dtype_is_discrete(var_dtype(node->out[0]));
+    gin[i] = flat ? build_zero_grad(b, node->in[i]) : tensordot_grad_of(b, node, gout[0], i == 1);
+  }
+  return b->status;
+}
+
+static damo_status tensordot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const pairing *p = node->op->data;
+  damo_var *dx = eval[0] ? build_pairing(b, eval[0], node->in[1], p) : NULL;
+  damo_var *dy = eval[1] ? build_pairing(b, node->in[0], eval[1], p) : NULL;
+  rout[0] = build_add_present(b, dx, dy);
+  return b->status;
+}
+
+static damo_status tensordot_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                         damo_var ***out_shape) {
+  const pairing *p = node->op->data;
+  int fx[DAMO_MAX_NDIM], fy[DAMO_MAX_NDIM], n = 0;
+  const int nfx = free_axes(var_ndim(node->in[0]), p->ax, p->n, p->bx, p->n_batch, fx);
+  const int nfy = free_axes(var_ndim(node->in[1]), p->ay, p->n, p->by, p->n_batch, fy);
+  for (int i = 0; i < p->n_batch; i++) out_shape[0][n++] = in_shape[0][p->bx[i]];
+  for (int i = 0; i < nfx; i++) out_shape[0][n++] = in_shape[0][fx[i]];
+  for (int i = 0; i < nfy; i++) out_shape[0][n++] = in_shape[1][fy[i]];
+  return b->status;
+}
+
+const op_def tensordot_def = {
+    .name = "Tensordot",
+    .doc = "sum of products over pairs of axes, batch axes kept apart",
+    .props = "axes_x axes_y batch_x batch_y",
+    .n_in = 2,
+    .data_size = sizeof(pairing),
+    .init = tensordot_init,
+    .infer_type = tensordot_infer_type,
+    .perform = tensordot_perform,
+    .grad = tensordot_grad,
+    .rop = tensordot_rop,
+    .infer_shape = tensordot_infer_shape,
+    .terms = TERMS_LINEAR,
+};
+
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
+
+damo_var *build_tensordot(build *b, damo_var *x, damo_var *y, int n, const int *ax, const int *ay) {
+  if (!x || !y) return NULL;
+  if (n == 1 && var_ndim(x) <= 2 && var_ndim(y) <= 2 && ax[0] >= 0 && ay[0] >= 0 && ax[0] < var_ndim(x) &&
+      ay[0] < var_ndim(y)) {
+    if (ax[0] != var_ndim(x) - 1) x = build_transpose(b, x);
+    if (ay[0] != 0) y = build_transpose(b, y);
+    return build_dot(b, x, y);
+  }
+  return build_tensordot_batched(b, x, y, n, ax, ay, 0, NULL, NULL);
+}
+
+damo_var *build_tensordot_batched(build *b, damo_var *x, damo_var *y, int n, const int *ax, const int *ay, int n_batch,
+                                  const int *bx, const int *by) {
+  pairing p = {.n = n, .n_batch = n_batch};
+  if (!x || !y) return NULL;
+  for (int i = 0; i < n; i++) p.ax[i] = ax[i], p.ay[i] = ay[i];
+  for (int i = 0; i < n_batch; i++) p.bx[i] = bx[i], p.by[i] = by[i];
+  return build_pairing(b, x, y, &p);
+}

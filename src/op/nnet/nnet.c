@@ -1,0 +1,147 @@
+/* nnet: the functions of neural networks that scripts call. relu is elementwise, logsumexp a reduction. */
+#include "nnet.h"
+#include "op/shape/shape_int.h"
+
+static damo_status nnet_check_operands(build *b, const fn_args *a) {
+  for (int i = 0; i < a->n_in; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
+  return DAMO_OK;
+}
+
+/* x in the dtype of float functions; type error for complex. */
+static damo_status nnet_to_float(build *b, const fn_args *a, damo_var **x) {
+  DAMO_TRY(nnet_check_operands(b, a));
+  if (dtype_is_complex(var_dtype(a->in[0]))) {
+    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: a real operand is needed, got %s", a->func->name,
+                    dtype_name(var_dtype(a->in[0])));
+  }
+  damo_var *strong[1];
+  DAMO_TRY(build_resolve(b, a->in, 1, false, strong));
+  *x = build_cast(b, strong[0], dtype_to_float(var_dtype(strong[0])));
+  return b->status;
+}
+
+static damo_var *soft_along(build *b, damo_var *x, int axis, bool log_form) {
+  return log_form ? build_log_softmax(b, x, axis) : build_softmax(b, x, axis);
+}
+
+/* Over some axes together: these go last, become one, and go back. */
+static damo_var *soft_over(build *b, damo_var *x, const int *axes, int n, bool log_form) {
+  int order[DAMO_MAX_NDIM], back[DAMO_MAX_NDIM], kept = 0;
+  damo_var *dims[DAMO_MAX_NDIM];
+  uint32_t chosen = 0;
+  for (int i = 0; i < n; i++) chosen |= (uint32_t)1 << axes[i];
+  for (int i = 0; i < var_ndim(x); i++)
+    if (!(chosen >> i & 1)) order[kept++] = i;
+  for (int i = 0, at = kept; i < var_ndim(x); i++)
+    if (chosen >> i & 1) order[at++] = i;
+  for (int i = 0; i < var_ndim(x); i++) back[order[i]] = i;
+  for (int i = 0; i < var_ndim(x); i++) dims[i] = build_dim(b, x, order[i]);
+  damo_var *moved = build_dimshuffle(b, x, order, var_ndim(x)), *shape = build_vector(b, dims, var_ndim(x)),
+           *one = NULL;
+  for (int i = kept; i < var_ndim(x); i++) one = one != NULL ? build_fn2(b, "mul", one, dims[i]) : dims[i];
+  dims[kept] = one != NULL ? one : build_scalar(b, DAMO_INT64, 1);
+  damo_var *flat = build_reshape(b, moved, build_vector(b, dims, kept + 1), kept + 1);
+  damo_var *y = flat != NULL ? soft_along(b, flat, kept, log_form) : NULL;
+  y = build_reshape(b, y, shape, var_ndim(x));
+  return y != NULL ? build_dimshuffle(b, y, back, var_ndim(x)) : NULL;
+}
+
+static damo_status call_soft(build *b, const fn_args *a, ptrvec *out, bool log_form) {
+  damo_var *x = NULL;
+  int axes[DAMO_MAX_NDIM], n;
+  DAMO_TRY(nnet_to_float(b, a, &x));
+  DAMO_TRY(axes_check(b->ctx, a->func->name, &a->opt[0], var_ndim(x), axes, &n));
+  const bool all = a->opt[0].kind == PROP_NIL || (n > 1 && n == var_ndim(x));
+  if (all || n == 1) return fn_give(b, out, soft_along(b, x, all ? -1 : axes[0], log_form));
+  return fn_give(b, out, soft_over(b, x, axes, n, log_form));
+}
+
+static damo_status call_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, false); }
+static damo_status call_log_softmax(build *b, const fn_args *a, ptrvec *out) { return call_soft(b, a, out, true); }
+
+/* ---- Losses ------------------------------------------------------------------------------------------------------ */
+
+static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *p = a->in[0], *t = a->in[1];
+  DAMO_TRY(nnet_check_operands(b, a));
+  const int n = var_ndim(p), last = n - 1;
+  if (n > 0 && var_ndim(t) == n) {
+    damo_var *s = build_reduce(b, REDUCE_SUM, build_mul(b, t, build_fn1(b, "log", p)), &last, 1, false);
+    return fn_give(b, out, build_fn1(b, "neg", s));
+  }
+  if (n == 0 || var_ndim(t) != last) {
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: true_dist must have rank %d (a distribution) or %d (positions), got %d",
+                    a->func->name, n, last, var_ndim(t));
+  }
+  if (!dtype_is_integer(var_dtype(t))) {
+    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: positions must be integers, got %s", a->func->name,
+                    dtype_name(var_dtype(t)));
+  }
+  return fn_give(b, out, build_fn1(b, "neg", build_fn1(b, "log", build_pick(b, p, t))));
+}
+
+/* A literal next to an operand takes that one's dtype, also where it is first met beside another literal. */
+static damo_status nnet_resolve_pair(build *b, const fn_args *a, damo_var **in) {
+  DAMO_TRY(nnet_check_operands(b, a));
+  return build_resolve(b, a->in, 2, false, in);
+}
+
+/* -(t·log p + (1 - t)·log(1 - p)) */
+static damo_status call_binary(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *in[2], *one = build_num(b, 1);
+  DAMO_TRY(nnet_resolve_pair(b, a, in));
+  damo_var *p = in[0], *t = in[1];
+  damo_var *yes = build_mul(b, t, build_fn1(b, "log", p));
+  damo_var *no = build_mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "log1p", build_fn1(b, "neg", p)));
+  return fn_give(b, out, build_fn1(b, "neg", build_fn2(b, "add", yes, no)));
+}
+
+/* The same of p = sigmoid(x), without overflow: t·softplus(-x) + (1 - t)·softplus(x) */
+static damo_status call_sigmoid_binary(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *in[2], *one = build_num(b, 1);
+  DAMO_TRY(nnet_resolve_pair(b, a, in));
+  damo_var *x = in[0], *t = in[1];
+  damo_var *yes = build_mul(b, t, build_fn1(b, "softplus", build_fn1(b, "neg", x)));
+  damo_var *no = build_mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "softplus", x));
+  return fn_give(b, out, build_fn2(b, "add", yes, no));
+}
+
+static damo_status call_squared_error(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(nnet_check_operands(b, a));
+  damo_var *d = build_fn1(b, "sqr", build_fn2(b, "sub", a->in[0], a->in[1]));
+  return fn_give(b, out, build_fn1(b, "mean", d));
+}
+
+static damo_status call_dense_layer(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(nnet_check_operands(b, a));
+  damo_var *z = build_fn2(b, "add", build_fn2(b, "dot", a->in[0], a->in[1]), a->in[2]);
+  return fn_give(b, out, build_fn1(b, "tanh", z));
+}
+
+const op_func nnet_funcs[] = {
+    {.name = "softmax",
+     .operands = "x",
+     .options = "axis:axes",
+     .call = call_softmax,
+     .doc = "exp(x) divided by its sum along an axis or over several (nil: over all entries)"},
+    {.name = "log_softmax",
+     .operands = "x",
+     .options = "axis:axes",
+     .call = call_log_softmax,
+     .doc = "logarithm of softmax, without overflow"},
+    {.name = "categorical_crossentropy",
+     .operands = "coding_dist true_dist",
+     .call = call_categorical,
+     .doc = "-sum(true_dist * log(coding_dist)) along the last axis; true_dist may be integer positions, 1-based"},
+    {.name = "binary_crossentropy",
+     .operands = "output target",
+     .call = call_binary,
+     .doc = "-(target*log(output) + (1 - target)*log(1 - output))"},
+    {.name = "sigmoid_binary_crossentropy",
+     .operands = "output target",
+     .call = call_sigmoid_binary,
+     .doc = "binary_crossentropy of sigmoid(output), without overflow"},
+    {.name = "mean_squared_error", .operands = "x y", .call = call_squared_error, .doc = "mean of (x - y)^2"},
+    {.name = "dense_layer", .operands = "x w b", .call = call_dense_layer, .doc = "tanh(dot(x, w) + b)"},
+    {.name = NULL},
+};

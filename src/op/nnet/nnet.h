@@ -1,0 +1,16 @@
+/* nnet: ops of neural networks. Private to the family (nnet.c, softmax.c, op/index/pick.c), and for rewrite rules. */
+#ifndef DAMO_OP_NNET_NNET_H
+#define DAMO_OP_NNET_NNET_H
+
+#include "op/op.h"
+
+/* axis 0-based, -1: all axes together. x of a float dtype. */
+damo_var *build_softmax(build *b, damo_var *x, int axis);
+damo_var *build_log_softmax(build *b, damo_var *x, int axis);
+/* x[…, index[…]]: one entry of the last axis for each place; index is an integer tensor of one axis less, 1-based. */
+damo_var *build_pick(build *b, damo_var *x, damo_var *index);
+
+/* Softmax, LogSoftmax (in: x) and their gradients (in: dy, result); property axis. Pick (in: x, index). */
+extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def, pick_def, pick_grad_def;
+
+#endif

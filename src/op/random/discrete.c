@@ -1,0 +1,113 @@
+/* discrete: Poisson and binomial draws.
+ *
+ * Small means by inversion; large ones by transformed rejection: PTRS of W. Hörmann, "The transformed rejection method
+ * for generating Poisson random variables" (1993), BTRS of his "The generation of binomial random variates" (1993).
+ */
+#include "discrete.h"
+
+#include <math.h>
+
+#define SMALL_MEAN 10
+#define HALF_LOG_2PI 0.91893853320467274178
+
+/* log k! less its leading terms (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2: Stirling's tail. */
+static double factorial_tail(double k) {
+  static const double small[] = {0.08106146679532726, 0.04134069595540929, 0.02767792568499834, 0.02079067210376509,
+                                 0.01664469118982119, 0.01387612882307075, 0.01189670994589177, 0.01041126526197209,
+                                 0.00925546218271273, 0.00833056343336287};
+  if (k < 10) return small[(int)k];
+  const double x = k + 1, xx = x * x;
+  return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / xx) / xx) / x;
+}
+
+static double log_factorial(double k) {
+  return (k + 0.5) * draw_log(k + 1) - (k + 1) + HALF_LOG_2PI + factorial_tail(k);
+}
+
+/* ---- Poisson ----------------------------------------------------------------------------------------------------- */
+
+/* Uniforms are multiplied until exp(-mean) is passed. */
+static double poisson_small(philox_words *w, double mean) {
+  const double limit = draw_exp(-mean);
+  double k = 0, product = philox_unit(w);
+  for (; product > limit; k++) product *= philox_unit(w);
+  return k;
+}
+
+/* PTRS; the names are the paper's. */
+static double poisson_large(philox_words *w, double mu) {
+  const double b = 0.931 + 2.53 * sqrt(mu), a = -0.059 + 0.02483 * b, log_mu = draw_log(mu);
+  const double inv_alpha = 1.1239 + 1.1328 / (b - 3.4), v_r = 0.9277 - 3.6224 / (b - 2);
+  for (;;) {
+    const double u = philox_unit(w) - 0.5, v = philox_unit(w), us = 0.5 - fabs(u);
+    const double k = floor((2 * a / us + b) * u + mu + 0.43);
+    if (us >= 0.07 && v <= v_r) return k;
+    if (!(k >= 0) || (us < 0.013 && v > us)) continue;
+    if (draw_log(v * inv_alpha / (a / (us * us) + b)) <= k * log_mu - mu - log_factorial(k)) return k;
+  }
+}
+
+double draw_poisson(philox_words *w, double mean) {
+  if (!(mean > 0)) return 0;
+  return mean < SMALL_MEAN ? poisson_small(w, mean) : poisson_large(w, mean);
+}
+
+/* ---- Binomial ---------------------------------------------------------------------------------------------------- */
+
+/* The k-th chance is chance; u is spent chance by chance from there on. A sum of rounded chances may stay below 1: then
+ * u is drawn again, -1. */
+static double binomial_invert(double u, double k, double chance, double n, double p) {
+  const double odds = p / (1 - p), most = n * p + 10 * sqrt(n * p * (1 - p) + 1) + 20;
+  while (u > chance) {
+    u -= chance;
+    k++;
+    if (k > n || k > most) return -1;
+    chance *= (n - k + 1) / k * odds;
+  }
+  return k;
+}
+
+static double binomial_small(philox_words *w, double n, double p) {
+  const double none = draw_exp(n * draw_log1p(-p));
+  double k;
+  do k = binomial_invert(philox_unit(w), 0, none, n, p);
+  while (k < 0);
+  return k;
+}
+
+/* BTRS; the names are the paper's. p <= 1/2, n·p >= 10. */
+static double binomial_large(philox_words *w, double n, double p) {
+  const double spq = sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * spq, a = -0.0873 + 0.0248 * b + 0.01 * p;
+  const double c = n * p + 0.5, v_r = 0.92 - 4.2 / b, r = p / (1 - p), alpha = (2.83 + 5.1 / b) * spq;
+  const double m = floor((n + 1) * p);
+  for (;;) {
+    const double u = philox_unit(w) - 0.5, v = philox_unit(w), us = 0.5 - fabs(u);
+    const double k = floor((2 * a / us + b) * u + c);
+    if (!(k >= 0 && k <= n)) continue;
+    if (us >= 0.07 && v <= v_r) return k;
+    const double bound = (m + 0.5) * draw_log((m + 1) / (r * (n - m + 1))) +
+                         (n + 1) * draw_log((n - m + 1) / (n - k + 1)) +
+                         (k + 0.5) * draw_log(r * (n - k + 1) / (k + 1)) + factorial_tail(m) + factorial_tail(n - m) -
+                         factorial_tail(k) - factorial_tail(n - k);
+    if (draw_log(v * alpha / (a / (us * us) + b)) <= bound) return k;
+  }
+}
+
+double draw_binomial(philox_words *w, double n, double p) {
+  if (!(n > 0) || !(p > 0)) return 0;
+  if (p >= 1) return n;
+  if (p > 0.5) return n - draw_binomial(w, n, 1 - p); /* once: 1 - p < 1/2 */
+  return n * p < SMALL_MEAN ? binomial_small(w, n, p) : binomial_large(w, n, p);
+}
+
+double draw_binomial_positive(philox_words *w, double n, double p) {
+  double k = 0;
+  if (p <= 0.5 && n * p < SMALL_MEAN) { /* the chance of 0 is left out, the others are what they were */
+    const double some = -draw_expm1(n * draw_log1p(-p)), one = n * p * draw_exp((n - 1) * draw_log1p(-p));
+    do k = binomial_invert(philox_unit(w) * some, 1, one, n, p);
+    while (k < 0);
+    return k;
+  }
+  while (k == 0) k = draw_binomial(w, n, p);
+  return k;
+}

@@ -1,0 +1,17 @@
+/* discrete: whole numbers from distributions, one at a time, by rejection. Private to src/op.
+ *
+ * Each takes as many words of its value's own as it needs. Results are doubles that hold whole numbers.
+ */
+#ifndef DAMO_OP_RANDOM_DISCRETE_H
+#define DAMO_OP_RANDOM_DISCRETE_H
+
+#include "op/op.h"
+
+/* mean >= 0, finite. */
+double draw_poisson(philox_words *w, double mean);
+/* n >= 0, p in [0, 1]. */
+double draw_binomial(philox_words *w, double n, double p);
+/* The same, given that it is not 0: n >= 1, p > 0. */
+double draw_binomial_positive(philox_words *w, double n, double p);
+
+#endif

@@ -1,0 +1,76 @@
+/* composite: reductions made of other ops: mean, var, std, ptp, max_and_argmax. */
+#include "reduce_int.h"
+
+/* Number of elements that the reduction of c joins, as a scalar of dtype dt; a constant where the shape is known. */
+static damo_var *reduced_count(build *b, const reduce_call *c, damo_dtype dt) {
+  int64_t known = 1;
+  damo_var *n = NULL;
+  for (int i = 0; i < c->n; i++) {
+    int64_t d = c->x->type->shape[c->axes[i]];
+    if (d >= 0) {
+      known *= d;
+      continue;
+    }
+    damo_var *dim = build_dim(b, c->x, c->axes[i]);
+    n = n ? build_fn2(b, "mul", n, dim) : dim;
+  }
+  if (n == NULL) return build_scalar(b, dt, (double)known);
+  if (known != 1) n = build_fn2(b, "mul", n, build_i64(b, known));
+  return build_cast(b, n, dt);
+}
+
+/* The float dtype that a mean is taken in: float64 for integers. */
+static damo_dtype mean_dtype(const reduce_call *c) {
+  if (c->dtype != DAMO_N_DTYPES) return c->dtype;
+  damo_dtype dt = var_dtype(c->x);
+  return dtype_is_discrete(dt) ? DAMO_FLOAT64 : dt;
+}
+
+static damo_var *build_mean(build *b, const reduce_call *c, bool keepdims) {
+  damo_dtype dt = mean_dtype(c);
+  damo_var *sum = build_reduce(b, REDUCE_SUM, build_cast(b, c->x, dt), c->axes, c->n, keepdims);
+  return build_fn2(b, "true_div", sum, reduced_count(b, c, dt));
+}
+
+damo_status fn_mean(build *b, const fn_args *a, ptrvec *out) {
+  reduce_call c;
+  DAMO_TRY(reduce_read_call(b, a, 2, &c));
+  return fn_give(b, out, build_mean(b, &c, c.keepdims));
+}
+
+/* sum |x - mean|² / (n - ddof): two passes, which loses no digits where the mean is large. */
+static damo_var *build_variance(build *b, const fn_args *a) {
+  reduce_call c;
+  double ddof = 0;
+  if (reduce_read_call(b, a, -1, &c) != DAMO_OK || fn_opt_num(a, 2, &ddof) != DAMO_OK) return build_take(b, NULL);
+  damo_dtype dt = mean_dtype(&c);
+  damo_var *centred = build_fn2(b, "sub", build_cast(b, c.x, dt), build_mean(b, &c, true));
+  if (dtype_is_complex(dt)) centred = build_fn1(b, "abs", centred);
+  damo_var *squares = build_reduce(b, REDUCE_SUM, build_fn1(b, "sqr", centred), c.axes, c.n, c.keepdims);
+  if (squares == NULL) return NULL;
+  damo_var *n = reduced_count(b, &c, var_dtype(squares));
+  if (ddof != 0) n = build_fn2(b, "sub", n, build_num(b, ddof));
+  return build_fn2(b, "true_div", squares, n);
+}
+
+damo_status fn_var(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, build_variance(b, a)); }
+
+damo_status fn_std(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *v = build_variance(b, a);
+  return fn_give(b, out, v ? build_fn1(b, "sqrt", v) : NULL);
+}
+
+damo_status fn_ptp(build *b, const fn_args *a, ptrvec *out) {
+  reduce_call c;
+  DAMO_TRY(reduce_read_call(b, a, -1, &c));
+  damo_var *high = build_reduce(b, REDUCE_MAX, c.x, c.axes, c.n, c.keepdims);
+  damo_var *low = build_reduce(b, REDUCE_MIN, c.x, c.axes, c.n, c.keepdims);
+  return fn_give(b, out, build_fn2(b, "sub", high, low));
+}
+
+damo_status fn_max_and_argmax(build *b, const fn_args *a, ptrvec *out) {
+  reduce_call c;
+  DAMO_TRY(reduce_read_call(b, a, -1, &c));
+  DAMO_TRY(fn_give(b, out, build_reduce(b, REDUCE_MAX, c.x, c.axes, c.n, c.keepdims)));
+  return fn_give(b, out, build_reduce(b, REDUCE_ARGMAX, c.x, c.axes, c.n, c.keepdims));
+}

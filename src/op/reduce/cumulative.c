@@ -1,0 +1,412 @@
+/* cumulative: cumsum and cumprod along an axis, argsort, and what is made of them: sort, diff.
+ *
+ * Cumulative (properties kind, axis, reverse): a running sum or product along a 0-based axis; reverse runs from the
+ * end, which is what gradients need. Argsort (property axis): the 1-based positions that sort each line, stable, nan
+ * last. Functions convert integers to int64 or uint64 first, as sum does, so that the Op's result has its operand's
+ * dtype.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "op/op.h"
+#include "op/shape/shape_int.h"
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+
+#define PLUS(a, b) ((a) + (b))
+#define TIMES(a, b) ((a) * (b))
+
+#define T uint64_t /* wraps, as int64 does too */
+#define SUFFIX _u64
+#define ADD PLUS
+#define MUL TIMES
+#include "cumulative_body.h"
+
+#define T float
+#define SUFFIX _f32
+#define ADD PLUS
+#define MUL TIMES
+#include "cumulative_body.h"
+
+#define T double
+#define SUFFIX _f64
+#define ADD PLUS
+#define MUL TIMES
+#include "cumulative_body.h"
+
+static damo_c64 cumulative_add_c64(damo_c64 a, damo_c64 b) { return (damo_c64){a.re + b.re, a.im + b.im}; }
+static damo_c64 cumulative_mul_c64(damo_c64 a, damo_c64 b) {
+  return (damo_c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+#define T damo_c64
+#define SUFFIX _c64
+#define ADD cumulative_add_c64
+#define MUL cumulative_mul_c64
+#include "cumulative_body.h"
+
+static damo_c128 cumulative_add_c128(damo_c128 a, damo_c128 b) { return (damo_c128){a.re + b.re, a.im + b.im}; }
+static damo_c128 cumulative_mul_c128(damo_c128 a, damo_c128 b) {
+  return (damo_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+#define T damo_c128
+#define SUFFIX _c128
+#define ADD cumulative_add_c128
+#define MUL cumulative_mul_c128
+#include "cumulative_body.h"
+
+typedef void (*scan_fn)(const char *x, int64_t x_step, char *y, int64_t y_step, int64_t n);
+static const scan_fn scan_kernels[2][DAMO_N_DTYPES] = {
+    {[DAMO_INT64] = cumsum_u64,
+     [DAMO_UINT64] = cumsum_u64,
+     [DAMO_FLOAT32] = cumsum_f32,
+     [DAMO_FLOAT64] = cumsum_f64,
+     [DAMO_COMPLEX64] = cumsum_c64,
+     [DAMO_COMPLEX128] = cumsum_c128},
+    {[DAMO_INT64] = cumprod_u64,
+     [DAMO_UINT64] = cumprod_u64,
+     [DAMO_FLOAT32] = cumprod_f32,
+     [DAMO_FLOAT64] = cumprod_f64,
+     [DAMO_COMPLEX64] = cumprod_c64,
+     [DAMO_COMPLEX128] = cumprod_c128},
+};
+
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
+
+/* Walks the 1-d slices of an array along `axis`: the byte offset of the first element of each in x and in a second
+ * array. */
+typedef struct axis_walk {
+  int ndim, axis;
+  const int64_t *shape, *x_strides, *y_strides;
+  int64_t index[DAMO_MAX_NDIM], x, y, left;
+} axis_walk;
+
+static axis_walk axis_walk_start(const damo_array *x, const damo_array *y, int axis) {
+  axis_walk w = {.ndim = x->ndim, .axis = axis, .shape = array_shape(x), .x_strides = array_strides(x), .left = 1};
+  w.y_strides = array_strides(y);
+  for (int k = 0; k < w.ndim; k++) w.left *= k == axis ? 1 : w.shape[k];
+  return w;
+}
+
+static void axis_walk_next(axis_walk *w) {
+  w->left--;
+  for (int k = w->ndim - 1; k >= 0; k--) {
+    if (k == w->axis) continue;
+    w->x += w->x_strides[k], w->y += w->y_strides[k];
+    if (++w->index[k] < w->shape[k]) return;
+    w->x -= w->shape[k] * w->x_strides[k], w->y -= w->shape[k] * w->y_strides[k];
+    w->index[k] = 0;
+  }
+}
+
+/* ---- Cumulative -------------------------------------------------------------------------------------------------- */
+
+static int cumulative_axis(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1; }
+static bool is_cumprod(const damo_op *op) { return strcmp(op_prop(op, "kind")->u.s, "cumprod") == 0; }
+static bool is_reverse_scan(const damo_op *op) { return op_prop(op, "reverse")->u.i != 0; }
+
+static damo_status cumulative_init(damo_op *op) {
+  op->terms = is_cumprod(op) ? TERMS_UNKNOWN : TERMS_LINEAR;
+  return DAMO_OK;
+}
+
+static damo_status cumulative_check_operand(const damo_op *op, const damo_var *x) {
+  if (type_is_tensor(x->type) && cumulative_axis(op) < var_ndim(x)) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: the operand must be a tensor with axis %d", op->def->name,
+                  cumulative_axis(op) + 1);
+}
+
+static damo_status cumulative_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(cumulative_check_operand(op, in[0]));
+  if (scan_kernels[0][var_dtype(in[0])] == NULL) {
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE, "Cumulative is not defined for %s", dtype_name(var_dtype(in[0])));
+  }
+  out[0] = damo_retain(in[0]->type);
+  return DAMO_OK;
+}
+
+static damo_status cumulative_perform(thunk *t) {
+  const damo_op *op = t->node->op;
+  const damo_array *x = thunk_in(t, 0);
+  damo_array *y = thunk_out(t, 0, array_dtype(x), x->ndim, array_shape(x));
+  if (y == NULL) return damo_error_status(t->ctx);
+  int axis = cumulative_axis(op);
+  int64_t n = array_shape(x)[axis], x_step = array_strides(x)[axis], y_step = array_strides(y)[axis];
+  scan_fn scan = scan_kernels[is_cumprod(op)][array_dtype(x)];
+  int64_t sign = is_reverse_scan(op) ? -1 : 1, x_first = sign < 0 ? (n - 1) * x_step : 0,
+          y_first = sign < 0 ? (n - 1) * y_step : 0;
+  if (n == 0) return DAMO_OK;
+  for (axis_walk w = axis_walk_start(x, y, axis); w.left > 0; axis_walk_next(&w)) {
+    scan(x->data + w.x + x_first, sign * x_step, y->data + w.y + y_first, sign * y_step, n);
+  }
+  return DAMO_OK;
+}
+
+static damo_var *build_scan(build *b, const op_def *def, const char *kind, damo_var *x, int axis, bool reverse) {
+  if (b->status != DAMO_OK || x == NULL) return NULL;
+  prop_value props[3] = {prop_str(kind), prop_int(axis + 1), prop_bool(reverse)};
+  return build_op(b, op_new(b->ctx, def, props, 3), &x, 1);
+}
+
+/* With S the sum from the other end: S(g y) / x where x is not 0. At the first 0 of a slice, which alone hides nothing
+ * but itself, S(g y1), y1 being the products with that 0 read as 1; at later zeros 0. */
+static damo_var *cumprod_gradient(build *b, damo_apply *node, damo_var *g) {
+  const damo_op *op = node->op;
+  const op_def *def = op->def;
+  damo_var *x = node->in[0], *zero = build_num(b, 0), *one = build_num(b, 1);
+  int axis = cumulative_axis(op);
+  bool reverse = is_reverse_scan(op);
+  damo_var *is_zero = build_fn2(b, "eq", x, zero);
+  damo_var *seen = build_scan(b, def, "cumsum", build_cast(b, is_zero, DAMO_INT64), axis, reverse);
+  damo_var *is_first = build_fn2(b, "and_", is_zero, build_fn2(b, "eq", seen, build_int(b, 1)));
+  damo_var *without = build_scan(b, def, "cumprod", build_fn3(b, "switch", is_first, one, x), axis, reverse);
+  damo_var *hidden = build_scan(b, def, "cumsum", build_fn2(b, "mul", g, build_conj(b, without)), axis, !reverse);
+  damo_var *plain = build_scan(b, def, "cumsum", build_fn2(b, "mul", g, build_conj(b, node->out[0])), axis, !reverse);
+  damo_var *quotient = build_fn2(b, "true_div", plain, build_conj(b, build_fn3(b, "switch", is_zero, one, x)));
+  return build_fn3(b, "switch", is_zero, build_fn3(b, "switch", is_first, hidden, zero), quotient);
+}
+
+static damo_status cumulative_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *x = node->in[0], *g = gout[0];
+  if (g == NULL) return DAMO_OK;
+  if (dtype_is_discrete(var_dtype(node->out[0]))) {
+    gin[0] = build_zero_grad(b, x);
+  } else if (is_cumprod(node->op)) {
+    gin[0] = build_unbroadcast(b, cumprod_gradient(b, node, g), x);
+  } else {
+    gin[0] = build_scan(b, node->op->def, "cumsum", g, cumulative_axis(node->op), !is_reverse_scan(node->op));
+  }
+  return b->status;
+}
+
+static const op_def cumulative_def = {
+    .name = "Cumulative",
+    .doc = "running sum or product along an axis",
+    .props = "kind axis reverse",
+    .n_in = 1,
+    .init = cumulative_init,
+    .infer_type = cumulative_infer_type,
+    .perform = cumulative_perform,
+    .grad = cumulative_grad,
+    .infer_shape = infer_shape_same,
+};
+
+/* ---- Argsort ----------------------------------------------------------------------------------------------------- */
+
+/* An element as an unsigned number of the same order, nan above all, and where it stood. */
+typedef struct sort_item {
+  uint64_t key;
+  int64_t at;
+} sort_item;
+
+static uint64_t key_of_signed(int64_t v) { return (uint64_t)v ^ (UINT64_C(1) << 63); }
+
+static uint64_t key_of_double(double v) {
+  uint64_t bits;
+  if (isnan(v)) return UINT64_MAX;
+  v += 0.0; /* -0 equals 0 */
+  memcpy(&bits, &v, sizeof bits);
+  return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+/* Stable merge of two sorted runs of a into out. */
+static void merge_runs(const sort_item *a, int64_t middle, int64_t n, sort_item *out) {
+  int64_t i = 0, j = middle;
+  for (int64_t k = 0; k < n; k++) {
+    bool left = j >= n || (i < middle && a[i].key <= a[j].key);
+    out[k] = left ? a[i++] : a[j++];
+  }
+}
+
+/* Sorts a of n items; b is a workspace of as many. Returns where the result is: a or b. */
+static sort_item *merge_sort(sort_item *a, sort_item *b, int64_t n) {
+  for (int64_t width = 1; width < n; width *= 2) {
+    for (int64_t i = 0; i < n; i += 2 * width) {
+      int64_t left = n - i, run = left < 2 * width ? left : 2 * width;
+      merge_runs(a + i, run < width ? run : width, run, b + i);
+    }
+    sort_item *swap = a;
+    a = b, b = swap;
+  }
+  return a;
+}
+
+/* What a slice is read through: signed, unsigned or float numbers of 64 bits; complex ones of 128. */
+static damo_dtype wide_of(damo_dtype dt) {
+  if (dtype_is_complex(dt)) return DAMO_COMPLEX128;
+  if (dtype_is_float(dt)) return DAMO_FLOAT64;
+  return dt == DAMO_BOOL || dtype_is_signed(dt) ? DAMO_INT64 : DAMO_UINT64;
+}
+
+static void fill_items(const void *wide, damo_dtype dt, sort_item *items, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    items[i].at = i + 1;
+    items[i].key = dt == DAMO_FLOAT64 ? key_of_double(((const double *)wide)[i])
+                   : dt == DAMO_INT64 ? key_of_signed(((const int64_t *)wide)[i])
+                                      : ((const uint64_t *)wide)[i];
+  }
+}
+
+static bool has_nan(damo_c128 z) { return isnan(z.re) || isnan(z.im); }
+
+/* By imaginary parts, then by real ones: each pass keeps the order of equals. As NumPy, what has a nan comes last, and of
+ * that a nan real part after a nan imaginary one: so a last pass puts the two kinds behind. */
+static const sort_item *sort_complex(const damo_c128 *z, sort_item *items, sort_item *buffer, int64_t n) {
+  sort_item *a = items, *b = buffer;
+  for (int64_t i = 0; i < n; i++) a[i].at = i + 1;
+  for (int pass = 0; pass < 3; pass++) {
+    for (int64_t i = 0; i < n; i++) {
+      const damo_c128 v = z[a[i].at - 1];
+      a[i].key = pass == 0 ? key_of_double(v.im) : pass == 1 ? key_of_double(v.re) : has_nan(v);
+    }
+    sort_item *sorted = merge_sort(a, b, n);
+    b = sorted == a ? b : a;
+    a = sorted;
+  }
+  return a;
+}
+
+static const sort_item *sort_slice(const void *numbers, damo_dtype wide, sort_item *items, int64_t n) {
+  if (dtype_is_complex(wide)) return sort_complex(numbers, items, items + n, n);
+  fill_items(numbers, wide, items, n);
+  return merge_sort(items, items + n, n);
+}
+
+static damo_status argsort_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(cumulative_check_operand(op, in[0]));
+  const damo_type *t = in[0]->type;
+  out[0] = type_tensor(op->obj.ctx, DAMO_INT64, t->ndim, t->shape);
+  return out[0] ? DAMO_OK : damo_error_status(op->obj.ctx);
+}
+
+static damo_status argsort_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  int axis = cumulative_axis(t->node->op);
+  damo_dtype dt = array_dtype(x), wide = wide_of(dt);
+  size_t n = (size_t)array_shape(x)[axis], item = dtype_size(dt), wide_item = dtype_size(wide);
+  sort_item *items = thunk_scratch(t, n * (2 * sizeof *items + wide_item + item) + 64);
+  damo_array *y = items ? thunk_out(t, 0, DAMO_INT64, x->ndim, array_shape(x)) : NULL;
+  if (y == NULL) return damo_error_status(t->ctx);
+  if (n == 0) return DAMO_OK;
+  char *numbers = (char *)(items + 2 * n), *slice = numbers + n * wide_item;
+  cast_fn cast = dt == wide ? NULL : kernel_cast(dt, wide);
+  for (axis_walk w = axis_walk_start(x, y, axis); w.left > 0; axis_walk_next(&w)) {
+    char *raw = cast ? slice : numbers;
+    kernel_copy_strided(x->data + w.x, array_strides(x)[axis], raw, (int64_t)item, (int64_t)n, item);
+    if (cast) cast(raw, numbers, (int64_t)n);
+    const sort_item *sorted = sort_slice(numbers, wide, items, (int64_t)n);
+    for (size_t i = 0; i < n; i++) *(int64_t *)(y->data + w.y + (int64_t)i * array_strides(y)[axis]) = sorted[i].at;
+  }
+  return DAMO_OK;
+}
+
+static const op_def argsort_def = {
+    .name = "Argsort",
+    .doc = "1-based positions that sort each line, stable",
+    .props = "axis",
+    .n_in = 1,
+    .infer_type = argsort_infer_type,
+    .perform = argsort_perform,
+    .grad = grad_none,
+    .connection_pattern = connect_none,
+    .infer_shape = infer_shape_same,
+};
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+/* Operand 0 and the axis of option 0; without one, the operand is flattened where `flat`, else the last axis is meant.
+ */
+static damo_status cumulative_read_call(build *b, const fn_args *a, bool flat, damo_var **x, int *axis) {
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  DAMO_TRY(build_resolve(b, a->in, 1, false, x));
+  int64_t at = flat ? 1 : -1;
+  DAMO_TRY(fn_opt_int(a, 0, &at));
+  bool reshape = var_ndim(*x) == 0 || (flat && a->opt[0].kind == PROP_NIL && var_ndim(*x) != 1);
+  if (reshape) *x = build_reshape(b, *x, build_ints(b, (const int64_t[1]){-1}, 1), 1);
+  if (*x == NULL) return b->status;
+  return axis_check(b->ctx, a->func->name, at, var_ndim(*x), axis);
+}
+
+static damo_status call_scan(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = NULL;
+  int axis = 0;
+  DAMO_TRY(cumulative_read_call(b, a, true, &x, &axis));
+  x = build_cast(b, x, reduce_out_dtype(REDUCE_SUM, var_dtype(x)));
+  return fn_give(b, out, build_scan(b, &cumulative_def, a->func->name, x, axis, false));
+}
+
+static damo_var *make_argsort(build *b, damo_var *x, int axis) {
+  prop_value props[1] = {prop_int(axis + 1)};
+  return build_op(b, op_new(b->ctx, &argsort_def, props, 1), &x, 1);
+}
+
+static damo_status call_argsort(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = NULL;
+  int axis = 0;
+  DAMO_TRY(cumulative_read_call(b, a, false, &x, &axis));
+  return fn_give(b, out, make_argsort(b, x, axis));
+}
+
+static damo_status call_sort(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *in[2] = {NULL, NULL};
+  int axis = 0;
+  DAMO_TRY(cumulative_read_call(b, a, false, &in[0], &axis));
+  in[1] = make_argsort(b, in[0], axis);
+  prop_value opt[1] = {prop_int(axis + 1)};
+  return fn_give(b, out, build_fn(b, "take_along_axis", in, 2, opt));
+}
+
+/* Each entry less the one before it, n times over. */
+static damo_status call_diff(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = NULL;
+  int axis = 0;
+  int64_t n = 1;
+  DAMO_TRY(cumulative_read_call(b, a, false, &x, &axis));
+  DAMO_TRY(fn_opt_int(a, 1, &n));
+  if (n < 0) return ctx_fail(b->ctx, DAMO_EVALUE, "diff: n is %lld, and must not be negative", (long long)n);
+  for (; n > 0 && x; n--) {
+    damo_var *one = build_i64(b, 1);
+    damo_var *upper = build_slice(b, x, axis, one, NULL, 1);
+    int64_t known = x->type->shape[axis];
+    damo_var *stop = known > 0 ? build_i64(b, known - 1) : build_fn2(b, "sub", build_dim(b, x, axis), one);
+    damo_var *lower = build_slice(b, x, axis, NULL, stop, 1);
+    x = build_fn2(b, "sub", upper, lower);
+  }
+  return fn_give(b, out, x);
+}
+
+const op_func cumulative_funcs[] = {
+    {.name = "cumsum",
+     .operands = "x",
+     .options = "axis:int",
+     .call = call_scan,
+     .doc = "running sum along an axis; nil: of x flattened"},
+    {.name = "cumprod",
+     .operands = "x",
+     .options = "axis:int",
+     .call = call_scan,
+     .doc = "running product along an axis; nil: of x flattened"},
+    {.name = "sort",
+     .operands = "x",
+     .options = "axis:int",
+     .call = call_sort,
+     .doc = "sorted along an axis (default -1), nan last"},
+    {.name = "argsort",
+     .operands = "x",
+     .options = "axis:int stable:bool",
+     .call = call_argsort,
+     .doc = "1-based positions that sort along an axis (default -1), always stable"},
+    {.name = "diff",
+     .operands = "x",
+     .options = "axis:int n:int",
+     .call = call_diff,
+     .doc = "differences of neighbours along an axis (default -1), n times"},
+    {.name = NULL},
+};
+
+#undef PASTE
+#undef PASTE_
+#undef PLUS
+#undef TIMES

@@ -1,0 +1,25 @@
+/* reduce_int: what reduce.c and composite.c share. Private to src/op. */
+#ifndef DAMO_OP_REDUCE_REDUCE_INT_H
+#define DAMO_OP_REDUCE_REDUCE_INT_H
+
+#include "op/op.h"
+#include "op/shape/shape_int.h"
+
+/* The axis, keepdims and dtype options of a reduction's call, checked. */
+typedef struct reduce_call {
+  damo_var *x; /* no longer weak */
+  int axes[DAMO_MAX_NDIM], n;
+  bool keepdims;
+  damo_dtype dtype; /* DAMO_N_DTYPES when not asked for */
+} reduce_call;
+
+/* Reads operand 0 and options 0 (axis) and 1 (keepdims); dtype from option `dtype_at` unless that is negative. */
+damo_status reduce_read_call(build *b, const fn_args *a, int dtype_at, reduce_call *out);
+
+damo_status fn_mean(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_var(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_std(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_ptp(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_max_and_argmax(build *b, const fn_args *a, ptrvec *out);
+
+#endif

@@ -1,0 +1,252 @@
+/* alloc.c: arrays made from a shape: Alloc (a value broadcast), AllocEmpty.
+ *
+ * Lengths are int64 scalar operands, so they may be computed. Alloc is the engine's only source of zeros in gradients,
+ * so it isn't folded into constants: a later op may write into what it makes.
+ */
+#include "shape_int.h"
+#include "op/sparse/sparse_op.h"
+
+/* ---- Alloc ------------------------------------------------------------------------------------------------------- */
+
+static damo_status alloc_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  return broadcast_dims_type(op, "alloc", "a value of shape", in, n_in, out);
+}
+
+static damo_status alloc_perform(thunk *t) {
+  const damo_array *v = thunk_in(t, 0);
+  int n = t->n_in - 1;
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  DAMO_TRY(thunk_dims(t, "alloc", 1, n, shape));
+  DAMO_TRY(broadcast_strides(t->ctx, "alloc", v, t->node->in[0]->type, n, shape, strides));
+  damo_array *out = thunk_out(t, 0, array_dtype(v), n, shape);
+  if (!out) return DAMO_EMEMORY;
+  kernel_copy_nd(v->data, strides, out->data, NULL, n, shape, dtype_size(v->dtype));
+  return DAMO_OK;
+}
+
+static damo_status alloc_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  gin[0] = build_unbroadcast(b, gout[0], node->in[0]);
+  return b->status;
+}
+
+static damo_status alloc_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0]) rout[0] = build_alloc(b, eval[0], node->in + 1, node->n_in - 1);
+  return b->status;
+}
+
+const op_def alloc_def = {
+    .name = "Alloc",
+    .doc = "a value broadcast to a shape",
+    .n_in = OP_VARIADIC,
+    .infer_type = alloc_type,
+    .perform = alloc_perform,
+    .grad = alloc_grad,
+    .rop = alloc_rop,
+    .infer_shape = infer_shape_value_lengths,
+    .connection_pattern = connect_first,
+    .do_constant_folding = fold_never,
+    .terms = TERMS_LINEAR,
+};
+
+damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape, int ndim) {
+  damo_var *in[DAMO_MAX_NDIM + 1];
+  value = build_strong(b, value);
+  if (!value || b->status != DAMO_OK) return NULL;
+  if (ndim == 0 && var_ndim(value) == 0) return value;
+  in[0] = value;
+  for (int i = 0; i < ndim; i++) in[i + 1] = shape[i];
+  return build_op(b, op_new(b->ctx, &alloc_def, NULL, 0), in, ndim + 1);
+}
+
+/* value (strong, 0-d) in x's shape */
+static damo_var *alloc_like(build *b, damo_var *x, damo_var *value) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  if (!x || !value || b->status != DAMO_OK) return NULL;
+  if (!type_is_tensor(x->type)) return build_fail(b, DAMO_ETYPE, "alloc: expected a tensor to take the shape of");
+  if (build_dims(b, x, dims) != DAMO_OK) return NULL;
+  return build_alloc(b, value, dims, var_ndim(x));
+}
+
+damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype) {
+  if (x && type_is_sparse(x->type)) return build_sparse_zeros(b, x, dtype);
+  return alloc_like(b, x, build_scalar(b, dtype, 0));
+}
+
+damo_var *build_zero_grad(build *b, damo_var *x) {
+  if (x == NULL) return NULL;
+  damo_dtype dt = var_dtype(x);
+  return build_zeros_of(b, x, dtype_is_discrete(dt) ? b->ctx->config.floatX : dt);
+}
+
+damo_var *build_zeros_like(build *b, damo_var *x) { return x ? build_zeros_of(b, x, var_dtype(x)) : NULL; }
+
+damo_var *build_ones_like(build *b, damo_var *x) {
+  return x ? alloc_like(b, x, build_scalar(b, var_dtype(x), 1)) : NULL;
+}
+
+/* ---- AllocEmpty -------------------------------------------------------------------------------------------------- */
+
+static damo_status empty_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  int64_t shape[DAMO_MAX_NDIM];
+  DAMO_TRY(static_dims(op->obj.ctx, "empty", in, n_in, shape));
+  out[0] = type_tensor(op->obj.ctx, prop_dtype(op), n_in, shape);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status empty_perform(thunk *t) {
+  int64_t shape[DAMO_MAX_NDIM];
+  DAMO_TRY(thunk_dims(t, "empty", 0, t->n_in, shape));
+  return thunk_out(t, 0, prop_dtype(t->node->op), t->n_in, shape) ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static const op_def empty_def = {
+    .name = "AllocEmpty",
+    .doc = "an array whose entries are not set",
+    .props = "dtype",
+    .n_in = OP_VARIADIC,
+    .infer_type = empty_type,
+    .perform = empty_perform,
+    .grad = grad_none,
+    .infer_shape = infer_shape_lengths,
+    .connection_pattern = connect_none,
+    .do_constant_folding = fold_never,
+};
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+/* A fill value: a literal without a dtype named is floatX. */
+static damo_var *fill_value(build *b, const fn_args *a, int i, int dtype_option) {
+  damo_dtype dt = b->ctx->config.floatX;
+  damo_status s = fn_check_tensor(a, b->ctx, i);
+  bool given = a->opt && a->opt[dtype_option].kind != PROP_NIL;
+  if (s == DAMO_OK) s = fn_opt_dtype(a, b->ctx, dtype_option, &dt);
+  if (s != DAMO_OK) {
+    b->status = s;
+    return NULL;
+  }
+  damo_var *v = a->in[i];
+  return v->weak || given ? build_cast(b, build_strong(b, v), dt) : v;
+}
+
+static damo_status alloc_value(build *b, const fn_args *a, damo_var *value, ptrvec *out) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  int n;
+  if (!value) return b->status;
+  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the shape is missing", a->func->name);
+  DAMO_TRY(shape_check(b, a->func->name, &a->opt[0], dims, &n));
+  return fn_give(b, out, build_alloc(b, value, dims, n));
+}
+
+static damo_status fn_alloc(build *b, const fn_args *a, ptrvec *out) {
+  return alloc_value(b, a, fill_value(b, a, 0, 1), out);
+}
+
+static damo_status alloc_number(build *b, const fn_args *a, ptrvec *out, double value) {
+  damo_dtype dt = b->ctx->config.floatX;
+  DAMO_TRY(fn_opt_dtype(a, b->ctx, 1, &dt));
+  return alloc_value(b, a, build_scalar(b, dt, value), out);
+}
+static damo_status fn_zeros(build *b, const fn_args *a, ptrvec *out) { return alloc_number(b, a, out, 0); }
+static damo_status fn_ones(build *b, const fn_args *a, ptrvec *out) { return alloc_number(b, a, out, 1); }
+
+static damo_var *build_empty(build *b, damo_dtype dtype, damo_var *const *dims, int n) {
+  prop_value dt = prop_str(dtype_name(dtype));
+  return build_op(b, op_new(b->ctx, &empty_def, &dt, 1), dims, n);
+}
+
+static damo_status fn_empty(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  damo_dtype dt = b->ctx->config.floatX;
+  int n;
+  DAMO_TRY(fn_opt_dtype(a, b->ctx, 1, &dt));
+  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "empty: the shape is missing");
+  DAMO_TRY(shape_check(b, "empty", &a->opt[0], dims, &n));
+  return fn_give(b, out, build_empty(b, dt, dims, n));
+}
+
+static damo_status number_like(build *b, const fn_args *a, ptrvec *out, double value) {
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *x = build_strong(b, a->in[0]);
+  if (!x) return b->status;
+  damo_dtype dt = var_dtype(x);
+  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  return fn_give(b, out, alloc_like(b, x, build_scalar(b, dt, value)));
+}
+static damo_status fn_zeros_like(build *b, const fn_args *a, ptrvec *out) { return number_like(b, a, out, 0); }
+static damo_status fn_ones_like(build *b, const fn_args *a, ptrvec *out) { return number_like(b, a, out, 1); }
+
+static damo_status fn_empty_like(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  damo_var *x = build_strong(b, a->in[0]);
+  if (!x) return b->status;
+  damo_dtype dt = var_dtype(x);
+  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  DAMO_TRY(build_dims(b, x, dims));
+  return fn_give(b, out, build_empty(b, dt, dims, var_ndim(x)));
+}
+
+/* The value takes x's dtype unless one is named. */
+static damo_status fn_full_like(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
+  damo_var *x = build_strong(b, a->in[0]), *v = build_strong(b, a->in[1]);
+  if (!x || !v) return b->status;
+  damo_dtype dt = var_dtype(x);
+  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  return fn_give(b, out, alloc_like(b, x, build_cast(b, v, dt)));
+}
+
+const op_func alloc_funcs[] = {
+    {.name = "alloc",
+     .operands = "value",
+     .options = "shape:shape dtype:dtype",
+     .call = fn_alloc,
+     .doc = "a value broadcast to a shape",
+     .no_method = true},
+    {.name = "zeros",
+     .operands = "",
+     .options = "shape:shape dtype:dtype",
+     .call = fn_zeros,
+     .doc = "zeros of a shape",
+     .no_method = true},
+    {.name = "ones",
+     .operands = "",
+     .options = "shape:shape dtype:dtype",
+     .call = fn_ones,
+     .doc = "ones of a shape",
+     .no_method = true},
+    {.name = "empty",
+     .operands = "",
+     .options = "shape:shape dtype:dtype",
+     .call = fn_empty,
+     .doc = "an array of a shape whose entries are not set",
+     .no_method = true},
+    {.name = "full",
+     .operands = "value",
+     .options = "shape:shape dtype:dtype",
+     .call = fn_alloc,
+     .doc = "an array of a shape filled with a value",
+     .no_method = true},
+    {.name = "zeros_like",
+     .operands = "x",
+     .options = "dtype:dtype",
+     .call = fn_zeros_like,
+     .doc = "zeros of x's shape and dtype"},
+    {.name = "ones_like",
+     .operands = "x",
+     .options = "dtype:dtype",
+     .call = fn_ones_like,
+     .doc = "ones of x's shape and dtype"},
+    {.name = "full_like",
+     .operands = "x value",
+     .options = "dtype:dtype",
+     .call = fn_full_like,
+     .doc = "a value in x's shape and dtype"},
+    {.name = "empty_like",
+     .operands = "x",
+     .options = "dtype:dtype",
+     .call = fn_empty_like,
+     .doc = "an array of x's shape and dtype whose entries are not set"},
+    {.name = NULL},
+};

@@ -1,0 +1,221 @@
+/* diagonal.c: ExtractDiag, a diagonal of two axes as a view, and its adjoint AllocDiag: diag, diagonal, trace. */
+#include "shape_int.h"
+
+#include <string.h>
+
+/* ---- ExtractDiag ------------------------------------------------------------------------------------------------- */
+
+typedef struct diag_data {
+  int64_t offset;
+  int axis1, axis2;
+} diag_data;
+
+/* Props: offset, axis1, axis2 (1-based, of the operand with both axes). */
+static damo_status diag_init(damo_op *op) {
+  diag_data *d = op->data;
+  *d = (diag_data){op->props[0].u.i, (int)op->props[1].u.i - 1, (int)op->props[2].u.i - 1};
+  if (d->axis1 == d->axis2)
+    return ctx_fail(op->obj.ctx, DAMO_EVALUE, "diagonal: the two axes are the same, %d", d->axis1 + 1);
+  return DAMO_OK;
+}
+
+static int64_t diag_length(const diag_data *d, int64_t rows, int64_t cols) {
+  int64_t n = d->offset < 0 ? rows + d->offset : rows, m = d->offset > 0 ? cols - d->offset : cols;
+  int64_t least = n < m ? n : m;
+  return least > 0 ? least : 0;
+}
+
+static damo_status extract_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  const diag_data *d = op->data;
+  const damo_type *t = in[0]->type;
+  int64_t shape[DAMO_MAX_NDIM];
+  int n = 0;
+  if (!type_is_tensor(t) || t->ndim <= d->axis1 || t->ndim <= d->axis2)
+    return ctx_fail(op->obj.ctx, DAMO_EINDEX, "diagonal: the operand lacks axis %d or %d", d->axis1 + 1, d->axis2 + 1);
+  for (int i = 0; i < t->ndim; i++)
+    if (i != d->axis1 && i != d->axis2) shape[n++] = t->shape[i];
+  int64_t rows = t->shape[d->axis1], cols = t->shape[d->axis2];
+  shape[n++] = rows < 0 || cols < 0 ? -1 : diag_length(d, rows, cols);
+  out[0] = type_tensor(op->obj.ctx, t->dtype, n, shape);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+/* The diagonal of an n-d box as one axis behind the others. Returns its offset in bytes. */
+static int64_t diag_box(const diag_data *d, int ndim, const int64_t *shape, const int64_t *strides, int64_t *out_shape,
+                        int64_t *out_strides) {
+  int n = 0;
+  for (int i = 0; i < ndim; i++) {
+    if (i == d->axis1 || i == d->axis2) continue;
+    out_shape[n] = shape[i];
+    out_strides[n++] = strides[i];
+  }
+  out_shape[n] = diag_length(d, shape[d->axis1], shape[d->axis2]);
+  out_strides[n] = strides[d->axis1] + strides[d->axis2];
+  if (out_shape[n] == 0) return 0;
+  return d->offset < 0 ? -d->offset * strides[d->axis1] : d->offset * strides[d->axis2];
+}
+
+static damo_status extract_perform(thunk *t) {
+  const damo_array *x = thunk_in(t, 0);
+  int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
+  int64_t offset = diag_box(t->node->op->data, x->ndim, array_shape(x), array_strides(x), shape, strides);
+  return thunk_out_view(t, 0, x, x->ndim - 1, shape, strides, offset);
+}
+
+static damo_var *build_alloc_diag(build *b, const damo_op *like, damo_var *g, damo_var *const *dims, int ndim);
+static damo_var *build_extract_diag(build *b, damo_var *x, int64_t offset, int axis1, int axis2);
+
+static damo_status extract_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *dims[DAMO_MAX_NDIM];
+  DAMO_TRY(build_dims(b, node->in[0], dims));
+  gin[0] = build_alloc_diag(b, node->op, gout[0], dims, var_ndim(node->in[0]));
+  return b->status;
+}
+
+static damo_status extract_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0]) rout[0] = build_op(b, damo_retain(node->op), eval, 1);
+  return b->status;
+}
+
+static damo_status extract_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                       damo_var ***out_shape) {
+  const diag_data *d = node->op->data;
+  int n = 0;
+  for (int i = 0; i < var_ndim(node->in[0]); i++)
+    if (i != d->axis1 && i != d->axis2) out_shape[0][n++] = in_shape[0][i];
+  damo_var *rows = in_shape[0][d->axis1], *cols = in_shape[0][d->axis2];
+  if (d->offset < 0) rows = build_fn2(b, "add", rows, build_i64(b, d->offset));
+  if (d->offset > 0) cols = build_fn2(b, "sub", cols, build_i64(b, d->offset));
+  out_shape[0][n] = build_fn2(b, "maximum", build_fn2(b, "minimum", rows, cols), build_i64(b, 0));
+  return b->status;
+}
+
+static const op_def extract_def = {
+    .name = "ExtractDiag",
+    .doc = "a diagonal of two axes as the last axis",
+    .props = "offset axis1 axis2",
+    .n_in = 1,
+    .data_size = sizeof(diag_data),
+    .init = diag_init,
+    .view_map = alias_first,
+    .infer_type = extract_type,
+    .perform = extract_perform,
+    .grad = extract_grad,
+    .rop = extract_rop,
+    .infer_shape = extract_infer_shape,
+    .terms = TERMS_LINEAR,
+};
+
+static damo_var *build_extract_diag(build *b, damo_var *x, int64_t offset, int axis1, int axis2) {
+  if (!x || b->status != DAMO_OK) return NULL;
+  prop_value props[3] = {prop_int(offset), prop_int(axis1 + 1), prop_int(axis2 + 1)};
+  return build_op(b, op_new(b->ctx, &extract_def, props, 3), &x, 1);
+}
+
+/* ---- AllocDiag: zeros of a shape (inputs 1…) with input 0 on the diagonal ---------------------------------------- */
+
+static damo_status allocdiag_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  int64_t shape[DAMO_MAX_NDIM];
+  const diag_data *d = op->data;
+  if (n_in - 1 != var_ndim(in[0]) + 1 || d->axis1 >= n_in - 1 || d->axis2 >= n_in - 1)
+    return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "diag: a diagonal of %d axes does not fit a result of %d axes",
+                    var_ndim(in[0]), n_in - 1);
+  DAMO_TRY(static_dims(op->obj.ctx, "diag", in + 1, n_in - 1, shape));
+  out[0] = type_tensor(op->obj.ctx, var_dtype(in[0]), n_in - 1, shape);
+  return out[0] ? DAMO_OK : DAMO_EMEMORY;
+}
+
+static damo_status allocdiag_perform(thunk *t) {
+  const damo_array *v = thunk_in(t, 0);
+  int n = t->n_in - 1;
+  int64_t shape[DAMO_MAX_NDIM], along[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM], from[DAMO_MAX_NDIM];
+  DAMO_TRY(thunk_dims(t, "diag", 1, n, shape));
+  damo_array *out = thunk_out(t, 0, array_dtype(v), n, shape);
+  if (!out) return DAMO_EMEMORY;
+  int64_t offset = diag_box(t->node->op->data, n, shape, array_strides(out), along, strides);
+  DAMO_TRY(broadcast_strides(t->ctx, "diag", v, t->node->in[0]->type, n - 1, along, from));
+  memset(out->data, 0, (size_t)array_size(out) * dtype_size(v->dtype));
+  kernel_copy_nd(v->data, from, out->data + offset, strides, n - 1, along, dtype_size(v->dtype));
+  return DAMO_OK;
+}
+
+static damo_status allocdiag_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const diag_data *d = node->op->data;
+  gin[0] = build_extract_diag(b, gout[0], d->offset, d->axis1, d->axis2);
+  return b->status;
+}
+
+static damo_status allocdiag_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  if (eval[0]) rout[0] = build_alloc_diag(b, node->op, eval[0], node->in + 1, node->n_in - 1);
+  return b->status;
+}
+
+static const op_def allocdiag_def = {
+    .name = "AllocDiag",
+    .doc = "zeros with a diagonal",
+    .props = "offset axis1 axis2",
+    .n_in = OP_VARIADIC,
+    .data_size = sizeof(diag_data),
+    .init = diag_init,
+    .infer_type = allocdiag_type,
+    .perform = allocdiag_perform,
+    .grad = allocdiag_grad,
+    .rop = allocdiag_rop,
+    .infer_shape = infer_shape_value_lengths,
+    .connection_pattern = connect_first,
+    .terms = TERMS_LINEAR,
+};
+
+static damo_var *build_alloc_diag(build *b, const damo_op *like, damo_var *g, damo_var *const *dims, int ndim) {
+  damo_var *in[DAMO_MAX_NDIM + 1];
+  if (!g || b->status != DAMO_OK) return NULL;
+  in[0] = g;
+  for (int i = 0; i < ndim; i++) in[i + 1] = dims[i];
+  return build_op(b, op_new(b->ctx, &allocdiag_def, like->props, 3), in, ndim + 1);
+}
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+damo_status fn_diag(build *b, const fn_args *a, ptrvec *out) {
+  int64_t k = 0;
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  DAMO_TRY(fn_opt_int(a, 0, &k));
+  damo_var *x = build_strong(b, a->in[0]);
+  if (!x) return b->status;
+  if (var_ndim(x) == 2) return fn_give(b, out, build_extract_diag(b, x, k, 0, 1));
+  if (var_ndim(x) != 1)
+    return ctx_fail(b->ctx, DAMO_ESHAPE, "diag: expected a vector or a matrix, got %d axes", var_ndim(x));
+  damo_var *n = build_fn2(b, "add", build_dim(b, x, 0), build_i64(b, k < 0 ? -k : k));
+  if (x->type->shape[0] >= 0) n = build_i64(b, x->type->shape[0] + (k < 0 ? -k : k));
+  damo_var *in[3] = {x, n, n};
+  prop_value props[3] = {prop_int(k), prop_int(1), prop_int(2)};
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &allocdiag_def, props, 3), in, 3));
+}
+
+static damo_var *diagonal_of_call(build *b, const fn_args *a) {
+  int64_t offset = 0, one = 1, two = 2;
+  int axis1 = 0, axis2 = 0;
+  damo_status s = fn_check_tensor(a, b->ctx, 0);
+  damo_var *x = s == DAMO_OK ? build_strong(b, a->in[0]) : NULL;
+  if (s == DAMO_OK && !x) return NULL;
+  if (s == DAMO_OK) s = fn_opt_int(a, 0, &offset);
+  if (s == DAMO_OK) s = fn_opt_int(a, 1, &one);
+  if (s == DAMO_OK) s = fn_opt_int(a, 2, &two);
+  if (s == DAMO_OK) s = axis_check(b->ctx, a->func->name, one, var_ndim(x), &axis1);
+  if (s == DAMO_OK) s = axis_check(b->ctx, a->func->name, two, var_ndim(x), &axis2);
+  if (s != DAMO_OK) {
+    b->status = s;
+    return NULL;
+  }
+  return build_extract_diag(b, x, offset, axis1, axis2);
+}
+
+damo_status fn_diagonal(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, diagonal_of_call(b, a)); }
+
+damo_status fn_trace(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *d = diagonal_of_call(b, a);
+  if (!d) return b->status;
+  int last = var_ndim(d) - 1;
+  return fn_give(b, out, build_reduce(b, REDUCE_SUM, d, &last, 1, false));
+}

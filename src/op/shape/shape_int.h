@@ -1,0 +1,124 @@
+/* shape_int.h: what the shape, alloc, join, split, repeat, pad, index and marker families share. Private to src/op.
+ *
+ * Everything borrows, and gives results that the build scope holds, unless it says otherwise.
+ */
+#ifndef DAMO_OP_SHAPE_SHAPE_INT_H
+#define DAMO_OP_SHAPE_SHAPE_INT_H
+
+#include "op/op.h"
+
+/* Appends a rule's result; the scope's status when there is none. */
+static inline damo_status fn_give(build *b, ptrvec *out, damo_var *v) {
+  if (!v) return b->status != DAMO_OK ? b->status : ctx_fail_memory(b->ctx);
+  return ptrvec_push(out, v);
+}
+
+/* A strong int64 scalar constant. */
+static inline damo_var *build_i64(build *b, int64_t v) { return build_scalar(b, DAMO_INT64, (double)v); }
+
+/* ---- args.c: operands and options -------------------------------------------------------------------------------- */
+
+/* A weak operand as the constant it stands for when it is alone. */
+damo_var *build_strong(build *b, damo_var *x);
+/* An integer operand as int64: integer Variables are cast; literals and constants of whole numbers converted. A type
+ * error names func and what. Boolean operands are refused. */
+damo_var *build_integer(build *b, const char *func, const char *what, damo_var *v);
+/* An axes option (int or list) in the order given, 0-based, each once; n is -1 when it was not given. */
+damo_status axes_in_order(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n);
+
+/* ---- rules.c: rules that classes of many families have in common ------------------------------------------------- */
+
+/* The output cell becomes a view of the input (what is no array, the input itself): for ops that change nothing but
+ * the Type or the gradient. */
+damo_status thunk_pass(thunk *t);
+/* do_constant_folding of ops that are never folded into constants. */
+bool fold_never(const damo_apply *node);
+/* A view_map or destroy_map: output 0 is a view of input 0, or destroys it. */
+extern const op_alias alias_first[];
+/* x, or its conjugate where x is complex; NULL for NULL. */
+damo_var *build_conj(build *b, damo_var *x);
+/* x + y, or the one that is there; NULL when neither is. */
+damo_var *build_add_present(build *b, damo_var *x, damo_var *y);
+/* For infer_shape: the same shape as input 0. */
+damo_status infer_shape_same(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
+/* For infer_shape: the lengths are inputs themselves, from input 0 on; from input 1 on, behind a value. */
+damo_status infer_shape_lengths(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
+damo_status infer_shape_value_lengths(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                      damo_var ***out_shape);
+/* connection_pattern of ops whose only differentiable input is input 0, and of those that have none. */
+void connect_first(const damo_apply *node, bool *connected);
+void connect_none(const damo_apply *node, bool *connected);
+/* grad of ops without differentiable inputs. */
+damo_status grad_none(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+/* The property dtype of an Op that has one. */
+damo_dtype prop_dtype(const damo_op *op);
+
+/* ---- shape.c, reshape.c, dimshuffle.c ---------------------------------------------------------------------------- */
+
+extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuffle_def;
+
+/* One value of an int64 cell value or constant of any integer dtype. */
+int64_t array_int(const damo_array *a);
+/* The n shape entries of x as scalars. */
+damo_status build_dims(build *b, damo_var *x, damo_var **dims);
+/* Static shape from int64 scalars: -1 where one is no constant; shape error where one is negative. */
+damo_status static_dims(damo_ctx *ctx, const char *func, damo_var *const *dims, int n, int64_t *shape);
+/* The values of n scalar cells from input `first` on; shape error when negative. */
+damo_status thunk_dims(thunk *t, const char *func, int first, int n, int64_t *shape);
+/* A type error naming op where x is of a Type without a shape. */
+damo_status need_shape(damo_ctx *ctx, const char *op, const damo_var *x);
+
+/* ---- broadcast.c ------------------------------------------------------------------------------------------------- */
+
+/* The Type of in[0] broadcast to the lengths in[1 ..]: what Alloc and BroadcastTo give. A shape error reads
+ * "func: what (2, 3) does not broadcast to (4,)". */
+damo_status broadcast_dims_type(const damo_op *op, const char *func, const char *what, damo_var *const *in, int n_in,
+                                damo_type **out);
+damo_var *build_broadcast_to(build *b, const char *func, damo_var *x, damo_var *const *dims, int n);
+/* Byte strides that broadcast a, a value of that Type, to (ndim, shape); shape error naming func when a does not fit. */
+damo_status broadcast_strides(damo_ctx *ctx, const char *func, const damo_array *a, const damo_type *type, int ndim,
+                              const int64_t *shape, int64_t *strides);
+damo_status fn_broadcast_to(build *b, const fn_args *a, ptrvec *out);
+
+/* ---- diagonal.c, triangle.c -------------------------------------------------------------------------------------- */
+
+damo_status fn_diag(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_diagonal(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_trace(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_tril(build *b, const fn_args *a, ptrvec *out);
+damo_status fn_triu(build *b, const fn_args *a, ptrvec *out);
+
+/* ---- alloc.c ----------------------------------------------------------------------------------------------------- */
+
+extern const op_def alloc_def;
+/* Zeros of that dtype in x's shape. */
+damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype);
+
+/* ---- arange.c ---------------------------------------------------------------------------------------------------- */
+
+/* int64 positions first, first + 1 … last (1-based inclusive; int64 scalars). */
+damo_var *build_range(build *b, damo_var *first, damo_var *last);
+
+/* ---- join.c ------------------------------------------------------------------------------------------------------ */
+
+/* xs, of one rank and dtype, joined along a 0-based axis. */
+damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, int n);
+/* x with a new axis of length 1 at that place (0-based). */
+damo_var *build_new_axis(build *b, damo_var *x, int axis);
+
+/* ---- split.c ----------------------------------------------------------------------------------------------------- */
+
+/* The node whose n outputs are x's parts along a 0-based axis, of those lengths (int64 scalars): views. */
+damo_apply *build_split(build *b, damo_var *x, damo_var *const *sizes, int n, int axis);
+
+/* ---- repeat.c ---------------------------------------------------------------------------------------------------- */
+
+/* x at 1-based positions (an int64 vector) along a 0-based axis. */
+damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis);
+
+/* ---- op/control/marker.c ---------------------------------------------------------------------------------------------------- */
+
+/* x with what its shape must be: entries NULL where nothing is said. */
+damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims);
+
+#endif

@@ -1,0 +1,409 @@
+/* compare: eq neq lt le gt ge, isclose and allclose, maximum and minimum.
+ *
+ * The SS classes compare two sparse matrices of one format, entry by entry: sparse bool, true places stored. The SD
+ * classes compare with a dense matrix, into dense bool, or with a number, into sparse bool. What is absent counts as 0,
+ * so eq, le and ge of two sparse matrices are true nearly everywhere, and so is the memory of their result. nan is
+ * unequal to all. isclose and allclose look at the places where either of two matrices stores an entry: elsewhere 0 is
+ * close to 0. MaximumSS and MinimumSS merge two sparse matrices; next to a number that leaves 0 as it is, maximum and
+ * minimum look at the places where the matrix stores an entry.
+ */
+#include "op/sparse/sparse_op.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define N_RELATIONS (SPARSE_GE + 1)
+
+typedef struct sp_relation {
+  size_t kernel;           /* offset of its set in the kernel table */
+  sparse_relation flipped; /* the relation with the operands exchanged */
+} sp_relation;
+
+static const sp_relation sp_relations[N_RELATIONS] = {
+    [SPARSE_EQ] = {offsetof(kernel_table, eq), SPARSE_EQ},    [SPARSE_LT] = {offsetof(kernel_table, lt), SPARSE_GT},
+    [SPARSE_NEQ] = {offsetof(kernel_table, neq), SPARSE_NEQ}, [SPARSE_LE] = {offsetof(kernel_table, le), SPARSE_GE},
+    [SPARSE_GT] = {offsetof(kernel_table, gt), SPARSE_LT},    [SPARSE_GE] = {offsetof(kernel_table, ge), SPARSE_LE},
+};
+
+static const op_def sp_compare_ss_defs[N_RELATIONS], sp_compare_sd_defs[N_RELATIONS];
+
+/* The kernel for operands of that dtype, NULL: not defined. */
+static kernel_fn sp_compare_kernel(const sp_relation *r, damo_dtype dtype) {
+  const char *table = (const char *)kernel_table_select();
+  return ((const kernel_set *)(const void *)(table + r->kernel))->fn[dtype];
+}
+
+static damo_dtype sp_compare_loop_dtype(damo_var *const *in) {
+  return dtype_promote(var_dtype(in[0]), var_dtype(in[1]));
+}
+
+static damo_status sp_compare_need_kernel(const damo_op *op, const sp_relation *r, damo_var *const *in) {
+  if (sp_compare_kernel(r, sp_compare_loop_dtype(in)) != NULL) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for %s", op->def->name,
+                  dtype_name(sp_compare_loop_dtype(in)));
+}
+
+static damo_status sp_compare_check_shapes(thunk *t, const damo_sparse *x, const int64_t *y) {
+  if (x->shape[0] == y[0] && x->shape[1] == y[1]) return DAMO_OK;
+  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal", t->node->op->def->name,
+                  (long long)x->shape[0], (long long)x->shape[1], (long long)y[0], (long long)y[1]);
+}
+
+/* ---- Two sparse -------------------------------------------------------------------------------------------------- */
+
+static damo_status sp_compare_ss_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
+  DAMO_TRY(type_need_same_shape(op, in));
+  DAMO_TRY(sp_compare_need_kernel(op, &sp_relations[op->def - sp_compare_ss_defs], in));
+  if (var_format_of(in[0]) != var_format_of(in[1])) {
+    return ctx_fail(op->obj.ctx, DAMO_ETYPE,
+                    "%s: the operands must have one format, got %s and %s; convert one of them", op->def->name,
+                    sparse_format_name(var_format_of(in[0])), sparse_format_name(var_format_of(in[1])));
+  }
+  return type_give_sparse(op, out, var_format_of(in[0]), DAMO_BOOL, itype_join(var_itype(in[0]), var_itype(in[1])),
+                          in[0]->type->shape[0], in[0]->type->shape[1]);
+}
+
+static damo_status sp_compare_ss_perform(thunk *t) {
+  damo_sparse *x = thunk_in_sparse(t, 0), *y = thunk_in_sparse(t, 1);
+  DAMO_TRY(sp_compare_check_shapes(t, x, y->shape));
+  return thunk_give_sparse(t, 0, sparse_relate((sparse_relation)(t->node->op->def - sp_compare_ss_defs), x, y));
+}
+
+#define SS(r, class_name, text)                                               \
+  [r] = {.name = class_name "SS",                                             \
+         .doc = text " two sparse matrices: sparse bool, true places stored", \
+         .n_in = 2,                                                           \
+         .infer_type = sp_compare_ss_type,                                    \
+         .perform = sp_compare_ss_perform,                                    \
+         .grad = grad_none,                                                   \
+         .rop = rop_none,                                                     \
+         .infer_shape = infer_shape_same,                                     \
+         .connection_pattern = connect_none}
+
+static const op_def sp_compare_ss_defs[N_RELATIONS] = {
+    SS(SPARSE_EQ, "Equal", "x = y of"),       SS(SPARSE_NEQ, "NotEqual", "x /= y of"),
+    SS(SPARSE_LT, "LessThan", "x < y of"),    SS(SPARSE_LE, "LessEqual", "x <= y of"),
+    SS(SPARSE_GT, "GreaterThan", "x > y of"), SS(SPARSE_GE, "GreaterEqual", "x >= y of"),
+};
+
+/* ---- Sparse and dense -------------------------------------------------------------------------------------------- */
+
+static damo_status sp_compare_sd_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  const bool number = var_is_dense(in[1]) && var_ndim(in[1]) == 0;
+  if (!number) {
+    DAMO_TRY(type_need_dense(op, in, 1, 2));
+    DAMO_TRY(type_need_same_shape(op, in));
+  }
+  DAMO_TRY(sp_compare_need_kernel(op, &sp_relations[op->def - sp_compare_sd_defs], in));
+  return number ? type_give_like(op, out, in[0], DAMO_BOOL)
+                : type_give_dense(op, out, DAMO_BOOL, 2, in[0]->type->shape);
+}
+
+static damo_status sp_compare_sd_perform(thunk *t) {
+  damo_sparse *x = thunk_in_sparse(t, 0);
+  const damo_array *y = thunk_in(t, 1);
+  const damo_dtype loop = sp_compare_loop_dtype(t->node->in);
+  const kernel_fn op = sp_compare_kernel(&sp_relations[t->node->op->def - sp_compare_sd_defs], loop);
+  if (y->ndim == 0) return thunk_give_sparse(t, 0, sparse_relate_number(op, loop, x, y));
+  DAMO_TRY(sp_compare_check_shapes(t, x, array_shape(y)));
+  damo_array *out = thunk_out(t, 0, DAMO_BOOL, 2, x->shape);
+  return out != NULL ? sparse_relate_dense(op, loop, x, y, out) : DAMO_EMEMORY;
+}
+
+#define SD(r, class_name, text)                                                                 \
+  [r] = {.name = class_name "SD",                                                               \
+         .doc = text " a sparse matrix and a dense one: dense bool; and a number: sparse bool", \
+         .n_in = 2,                                                                             \
+         .infer_type = sp_compare_sd_type,                                                      \
+         .perform = sp_compare_sd_perform,                                                      \
+         .grad = grad_none,                                                                     \
+         .rop = rop_none,                                                                       \
+         .infer_shape = infer_shape_same,                                                       \
+         .connection_pattern = connect_none}
+
+static const op_def sp_compare_sd_defs[N_RELATIONS] = {
+    SD(SPARSE_EQ, "Equal", "x = y of"),       SD(SPARSE_NEQ, "NotEqual", "x /= y of"),
+    SD(SPARSE_LT, "LessThan", "x < y of"),    SD(SPARSE_LE, "LessEqual", "x <= y of"),
+    SD(SPARSE_GT, "GreaterThan", "x > y of"), SD(SPARSE_GE, "GreaterEqual", "x >= y of"),
+};
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+static damo_status sp_fn_compare(build *b, const fn_args *a, ptrvec *out) {
+  const sp_relation *r = a->func->data;
+  damo_var *pair[2];
+  char p[320], q[320];
+  DAMO_TRY(pair_operands(b, a, pair));
+  const bool first = var_is_sparse(pair[0]), second = var_is_sparse(pair[1]);
+  if (first && second) return fn_give(b, out, build_class(b, &sp_compare_ss_defs[r - sp_relations], pair, 2));
+  if (first) return fn_give(b, out, build_class(b, &sp_compare_sd_defs[r - sp_relations], pair, 2));
+  if (second)
+    return fn_give(b, out, build_class(b, &sp_compare_sd_defs[r->flipped], (damo_var *[]){pair[1], pair[0]}, 2));
+  build_fail(b, DAMO_ETYPE, "%s: one operand must be sparse, got %s and %s", a->func->name,
+             type_format(p, sizeof p, pair[0]->type), type_format(q, sizeof q, pair[1]->type));
+  return b->status;
+}
+
+/* The operands of isclose and allclose: matrices of one shape as far as that is known. */
+static damo_status sp_isclose_operands(build *b, const fn_args *a, damo_var **pair) {
+  char p[320], q[320];
+  DAMO_TRY(pair_operands(b, a, pair));
+  for (int i = 0; i < 2; i++) {
+    if (var_is_sparse(pair[i]) || (var_is_dense(pair[i]) && var_ndim(pair[i]) == 2)) continue;
+    build_fail(b, DAMO_ETYPE, "%s: operand %d must be a sparse or dense matrix, got %s", a->func->name, i + 1,
+               type_format(p, sizeof p, pair[i]->type));
+    return b->status;
+  }
+  if (!var_is_sparse(pair[0]) && !var_is_sparse(pair[1])) {
+    build_fail(b, DAMO_ETYPE, "%s: one operand must be sparse, got %s and %s", a->func->name,
+               type_format(p, sizeof p, pair[0]->type), type_format(q, sizeof q, pair[1]->type));
+    return b->status;
+  }
+  for (int k = 0; k < 2; k++) {
+    const int64_t m = pair[0]->type->shape[k], n = pair[1]->type->shape[k];
+    if (m < 0 || n < 0 || m == n) continue;
+    build_fail(b, DAMO_ESHAPE, "%s: shapes %s and %s are not equal", a->func->name,
+               shape_format(p, sizeof p, 2, pair[0]->type->shape), shape_format(q, sizeof q, 2, pair[1]->type->shape));
+    return b->status;
+  }
+  return DAMO_OK;
+}
+
+/* Both as sparse matrices of one format, every place stored once. */
+static void build_alike_pair(build *b, damo_var *const *pair, damo_var **alike) {
+  const damo_format format = var_format_of(var_is_sparse(pair[0]) ? pair[0] : pair[1]);
+  for (int i = 0; i < 2 && b->status == DAMO_OK; i++) {
+    damo_var *x = build_sparse_from(b, pair[i], format);
+    if (x != NULL) x = build_to_format(b, x, format);
+    alike[i] = x != NULL ? build_summed(b, x) : NULL;
+  }
+}
+
+/* The places that either stores: a matrix; in at the two's values there, vectors in the order of its entries. NULL:
+ * failed. */
+static damo_var *build_either_places(build *b, damo_var *const *pair, damo_var **at) {
+  damo_var *m[2] = {NULL}, *ones[2];
+  build_alike_pair(b, pair, m);
+  for (int i = 0; i < 2; i++) {
+    damo_var *stored = m[i] != NULL ? build_data(b, m[i]) : NULL;
+    damo_var *x = stored != NULL ? build_with_data(b, m[i], build_fn2(b, "neq", stored, build_int(b, 0))) : NULL;
+    ones[i] = x != NULL ? build_fn1(b, "sparse.sp_ones_like", x) : NULL;
+  }
+  damo_var *places = build_fn2(b, "add", ones[0], ones[1]);
+  for (int i = 0; i < 2; i++) at[i] = places != NULL ? build_gather(b, m[i], places) : NULL;
+  return b->status == DAMO_OK ? places : NULL;
+}
+
+/* Whether the two are close at each place that either stores: a vector in the order of *places' entries. */
+static damo_var *build_close_places(build *b, const fn_args *a, damo_var *const *pair, damo_var **places) {
+  damo_var *at[2];
+  *places = build_either_places(b, pair, at);
+  return *places != NULL ? build_fn(b, "isclose", at, 2, a->opt) : NULL;
+}
+
+static damo_status sp_fn_allclose(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *pair[2], *places;
+  DAMO_TRY(sp_isclose_operands(b, a, pair));
+  return fn_give(b, out, build_fn1(b, "all", build_close_places(b, a, pair, &places)));
+}
+
+/* The first of two dense operands, checked where one could stretch over the other. */
+static damo_var *sp_isclose_check_stretch(build *b, const fn_args *a, damo_var *const *pair) {
+  bool could = false;
+  for (int k = 0; k < 2 && b->status == DAMO_OK; k++)
+    could = could || type_dim_is_one(pair[0]->type, k) != type_dim_is_one(pair[1]->type, k);
+  return could ? build_same_shape(b, a->func->name, pair[0], pair[0], pair[1]) : pair[0];
+}
+
+/* Of two sparse matrices: false where one of the places is not close, true everywhere else. */
+static damo_status sp_fn_isclose(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *pair[2], *places;
+  DAMO_TRY(sp_isclose_operands(b, a, pair));
+  if (var_is_sparse(pair[0]) && var_is_sparse(pair[1])) {
+    damo_var *apart = build_fn1(b, "invert", build_close_places(b, a, pair, &places));
+    damo_var *where = apart != NULL ? build_with_data(b, places, apart) : NULL;
+    return fn_give(b, out, build_fn2(b, "eq", where, build_int(b, 0)));
+  }
+  for (int i = 0; i < 2 && b->status == DAMO_OK; i++) pair[i] = build_toarray(b, pair[i]);
+  pair[0] = sp_isclose_check_stretch(b, a, pair);
+  return fn_give(b, out, b->status == DAMO_OK ? build_fn(b, "isclose", pair, 2, a->opt) : NULL);
+}
+
+/* ---- The larger and the smaller ---------------------------------------------------------------------------------- */
+
+static const op_def sp_extreme_ss_defs[2];
+
+static bool sp_extreme_ss_is_maximum(const damo_op *op) { return op->def == &sp_extreme_ss_defs[0]; }
+
+static damo_status sp_extreme_ss_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  int64_t shape[2];
+  (void)n_in;
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  DAMO_TRY(type_need_sparse(op, in, 1));
+  DAMO_TRY(type_need_same_shape(op, in));
+  DAMO_TRY(sp_compare_need_kernel(op, &sp_relations[SPARSE_LT], in));
+  for (int k = 0; k < 2; k++) shape[k] = in[in[0]->type->shape[k] < 0]->type->shape[k];
+  return type_give_sparse(op, out, var_format_of(in[0]), sp_compare_loop_dtype(in),
+                          itype_join(var_itype(in[0]), var_itype(in[1])), shape[0], shape[1]);
+}
+
+static damo_status sp_extreme_ss_perform(thunk *t) {
+  const sparse_merge_op op = sp_extreme_ss_is_maximum(t->node->op) ? SPARSE_MAX : SPARSE_MIN;
+  return thunk_give_sparse(t, 0, sparse_merge(op, thunk_in_sparse(t, 0), thunk_in_sparse(t, 1)));
+}
+
+/* The node once more, of the values at the places that either operand stores: the dense Op on vectors. Derivatives are
+ * that one's. NULL: failed. */
+static damo_apply *build_extreme_ss(build *b, damo_apply *node, damo_var **places) {
+  damo_var *at[2];
+  *places = build_either_places(b, node->in, at);
+  damo_var *v = *places ? build_fn2(b, sp_extreme_ss_is_maximum(node->op) ? "maximum" : "minimum", at[0], at[1]) : NULL;
+  return v != NULL ? v->owner : NULL;
+}
+
+static damo_status sp_extreme_ss_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *places, *part[2] = {NULL, NULL};
+  if (gout[0] == NULL) return DAMO_OK;
+  for (int i = 0; i < 2; i++) gin[i] = build_flat_zeros(b, node, i);
+  if (gin[0] != NULL && gin[1] != NULL) return b->status;
+  damo_apply *dense = build_extreme_ss(b, node, &places);
+  damo_var *g = dense != NULL ? build_gather(b, gout[0], places) : NULL;
+  if (g == NULL) return b->status;
+  DAMO_TRY(dense->op->def->grad(b, dense, &g, part));
+  for (int i = 0; i < 2; i++) {
+    if (gin[i] == NULL) gin[i] = build_with_data(b, places, part[i]);
+  }
+  return b->status;
+}
+
+static damo_status sp_extreme_ss_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *places, *part[2] = {NULL, NULL}, *tangent = NULL;
+  if (eval[0] == NULL && eval[1] == NULL) return DAMO_OK;
+  damo_apply *dense = build_extreme_ss(b, node, &places);
+  for (int i = 0; i < 2 && dense != NULL; i++) {
+    if (eval[i] != NULL) part[i] = build_gather(b, eval[i], places);
+  }
+  if (b->status != DAMO_OK) return b->status;
+  DAMO_TRY(dense->op->def->rop(b, dense, part, &tangent));
+  if (tangent != NULL) rout[0] = build_with_data(b, places, tangent);
+  return b->status;
+}
+
+#define CHOICE(class_name, which)                                                                                \
+  {                                                                                                              \
+    .name = class_name, .doc = "the " which " of two sparse matrices entry by entry, in the first one's format", \
+    .n_in = 2, .infer_type = sp_extreme_ss_type, .perform = sp_extreme_ss_perform, .grad = sp_extreme_ss_grad,   \
+    .rop = sp_extreme_ss_rop, .infer_shape = infer_shape_same, .pattern = PATTERN_ONCE                           \
+  }
+
+static const op_def sp_extreme_ss_defs[2] = {CHOICE("MaximumSS", "larger"), CHOICE("MinimumSS", "smaller")};
+
+static bool sp_fn_is_maximum(const fn_args *a) { return strcmp(a->func->data, "maximum") == 0; }
+
+/* A constant number that absent entries are not below (maximum) or above (minimum). */
+static bool sp_bound_keeps_zero(const fn_args *a, const damo_var *y) {
+  const damo_array *v = var_constant_array(y);
+  if (v == NULL || v->ndim != 0) return false;
+  const damo_c128 z = scalar_cast(array_item(v), DAMO_COMPLEX128).v.c; /* ordered by real parts, then imaginary ones */
+  const double number = z.re != 0 ? z.re : z.im;
+  return sp_fn_is_maximum(a) ? number <= 0 : number >= 0;
+}
+
+#define REMEDY                                                                                                      \
+  "damo.sparse.structured_%s(x, y) to compute on the stored entries alone, or x:toarray() to compute on the dense " \
+  "matrix"
+
+static damo_status sp_fail_extreme(build *b, const fn_args *a, const damo_var *y) {
+  const char *name = a->func->data, *side = sp_fn_is_maximum(a) ? "above" : "below";
+  if (!var_is_dense(y) || var_ndim(y) != 0) {
+    build_fail(b, DAMO_ETYPE, "%s: a sparse operand would give a dense result: use " REMEDY, name, name);
+  } else if (var_constant_array(y) != NULL) {
+    build_fail(b, DAMO_ETYPE, "%s: a sparse matrix and a number %s 0 give a dense result: use " REMEDY, name, side,
+               name);
+  } else {
+    build_fail(b, DAMO_ETYPE,
+               "%s: a sparse matrix and a Variable, which may be %s 0, may give a dense result: use a constant, "
+               "%s for 0, " REMEDY,
+               name, side, sp_fn_is_maximum(a) ? "damo.relu(x)" : "-damo.relu(-x)", name);
+  }
+  return b->status;
+}
+
+#undef REMEDY
+
+/* pair[at] is sparse, the other operand a number that leaves 0 as it is. */
+static damo_status sp_extreme_of_stored(build *b, const fn_args *a, damo_var **pair, int at, ptrvec *out) {
+  damo_var *x = build_summed(b, pair[at]);
+  pair[at] = x != NULL ? build_data(b, x) : NULL;
+  damo_var *v = pair[at] != NULL ? build_fn2(b, a->func->data, pair[0], pair[1]) : NULL;
+  return fn_give(b, out, v != NULL ? build_fn1(b, "sparse.remove0", build_with_data(b, x, v)) : NULL);
+}
+
+/* max(x, y) or min(x, y) of two sparse matrices, or of one and a number; what is 0 there is not stored. */
+static damo_status sp_fn_extreme(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *pair[2];
+  DAMO_TRY(pair_operands(b, a, pair));
+  const int other = var_is_sparse(pair[0]);
+  if (!var_is_sparse(pair[other])) {
+    if (other == 0 && !var_is_sparse(pair[1])) return sp_fail_extreme(b, a, pair[0]);
+    if (!sp_bound_keeps_zero(a, pair[other])) return sp_fail_extreme(b, a, pair[other]);
+    return sp_extreme_of_stored(b, a, pair, !other, out);
+  }
+  DAMO_TRY(sp_isclose_operands(b, a, pair));
+  return fn_give(b, out, build_class(b, &sp_extreme_ss_defs[!sp_fn_is_maximum(a)], pair, 2));
+}
+
+#define CLOSE_OPTIONS "rtol:num atol:num equal_nan:bool"
+#define ROW(r, fn, sign)                                                                          \
+  {                                                                                               \
+    .name = "sparse." fn, .operands = "x y", .call = sp_fn_compare, .data = &sp_relations[r],     \
+    .doc = "x " sign " y: sparse bool; dense bool with a dense matrix; absent entries count as 0" \
+  }
+
+#define CHOOSE(fn, which, bound)                                                                   \
+  {                                                                                                \
+    .name = "sparse." fn, .operands = "x y", .call = sp_fn_extreme, .data = fn,                    \
+    .doc = "the " which " of x and y entry by entry, both sparse, or one a constant number " bound \
+           "; absent entries count as 0"                                                           \
+  }
+
+const op_func sparse_compare_funcs[] = {
+    ROW(SPARSE_EQ, "eq", "=="),
+    ROW(SPARSE_NEQ, "neq", "~="),
+    ROW(SPARSE_LT, "lt", "<"),
+    ROW(SPARSE_LE, "le", "<="),
+    ROW(SPARSE_GT, "gt", ">"),
+    ROW(SPARSE_GE, "ge", ">="),
+    {.name = "sparse.isclose",
+     .operands = "x y",
+     .options = CLOSE_OPTIONS,
+     .call = sp_fn_isclose,
+     .doc = "|x - y| <= atol + rtol |y|: sparse bool; dense bool with a dense matrix; absent entries count as 0"},
+    {.name = "sparse.allclose",
+     .operands = "x y",
+     .options = CLOSE_OPTIONS,
+     .call = sp_fn_allclose,
+     .doc = "isclose at every place, in memory for the stored entries; the other matrix may be dense"},
+    CHOOSE("maximum", "larger", "of 0 or less"),
+    CHOOSE("minimum", "smaller", "of 0 or more"),
+    {.name = NULL},
+};
+
+#define BOTH(r) &sp_compare_ss_defs[SPARSE_##r], &sp_compare_sd_defs[SPARSE_##r]
+
+const op_def *const sparse_compare_classes[] = {
+    BOTH(EQ), BOTH(NEQ), BOTH(LT), BOTH(LE), BOTH(GT), BOTH(GE), &sp_extreme_ss_defs[0], &sp_extreme_ss_defs[1], NULL};
+
+#undef SS
+#undef SD
+#undef CHOICE
+#undef ROW
+#undef CHOOSE
+#undef BOTH
+#undef REMEDY
+#undef CLOSE_OPTIONS

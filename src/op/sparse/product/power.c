@@ -1,0 +1,33 @@
+/* power: powers of a square matrix: a chain of TrueDot, so there is no class. */
+#include "op/sparse/sparse_op.h"
+
+static damo_var *build_power_product(build *b, damo_var *x, damo_var *y) {
+  return build_fn2(b, "sparse.true_dot", x, y);
+}
+
+/* By repeated squaring; 0 gives the identity. */
+static damo_status sp_fn_power(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x = sparse_operand(b, a, 0), *result = NULL;
+  int64_t n = -1;
+  if (x == NULL) return b->status;
+  DAMO_TRY(fn_opt_int(a, 0, &n));
+  if (n < 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the power must be an integer of 0 or more", a->func->name);
+  const int64_t *shape = x->type->shape;
+  if (shape[0] < 0 || shape[0] != shape[1]) x = build_square(b, a->func->name, x);
+  if (x == NULL) return b->status;
+  if (n == 0) return fn_give(b, out, build_sparse_eye(b, x));
+  for (damo_var *square = x; n > 0 && square != NULL; n /= 2) {
+    if (n % 2 == 1) result = result != NULL ? build_power_product(b, result, square) : square;
+    if (n > 1) square = build_power_product(b, square, square);
+  }
+  return fn_give(b, out, result);
+}
+
+const op_func sparse_power_funcs[] = {
+    {.name = "sparse.power",
+     .operands = "x",
+     .options = "n:int",
+     .call = sp_fn_power,
+     .doc = "a square matrix times itself, n factors; n = 0: the identity"},
+    {.name = NULL},
+};

@@ -1,0 +1,315 @@
+/* factor: Factorize and FactorizeQR, which make factors, and what all Ops on factors share.
+ *
+ * A thunk keeps the factor that it made and refreshes it when it runs again: the analysis stays while the pattern does,
+ * and equal values cost nothing. Always holds: a factor that anybody else holds (a result that a script keeps, a shared
+ * value) is left as it is; then the one made before it is refreshed, or another one made where that is held too.
+ */
+#include "factor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+
+damo_status type_need_factor(const op_def *def, damo_var *const *in, int i, bool least) {
+  const damo_type *t = in[i]->type;
+  if (type_is_factor(t) && (t->format != 0) == least) return DAMO_OK;
+  char got[320];
+  return ctx_fail(t->obj.ctx, DAMO_ETYPE, "%s: operand %d must be a factor for %s, got %s", def->name, i + 1,
+                  least ? "least squares" : "systems", type_format(got, sizeof got, t));
+}
+
+damo_status type_need_square_factor(const damo_op *op, damo_var *const *in) {
+  DAMO_TRY(type_need_factor(op->def, in, 0, false));
+  const int64_t *shape = in[0]->type->shape;
+  if (shape[0] < 0 || shape[1] < 0 || shape[0] == shape[1]) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: the matrix has shape (%lld, %lld), expected a square one",
+                  op->def->name, (long long)shape[0], (long long)shape[1]);
+}
+
+damo_dtype dtype_of_modulus(damo_dtype dt) {
+  return dt == DAMO_COMPLEX64 ? DAMO_FLOAT32 : dt == DAMO_COMPLEX128 ? DAMO_FLOAT64 : dt;
+}
+
+damo_status infer_shape_scalars(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  (void)node, (void)in_shape, (void)out_shape;
+  return b->status;
+}
+
+void connect_all_but_factor(const damo_apply *node, bool *connected) {
+  const int n_out = node->n_out;
+  for (int o = 0; o < n_out; o++) connected[o] = false;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static const char *const factor_assume_names[] = {"none", "pos", "sym", "gen"};
+
+static int factor_assume_of(const prop_value *v) {
+  if (v->kind == PROP_NIL) return FACTOR_ASSUME_NONE;
+  for (int k = FACTOR_ASSUME_POS; v->kind == PROP_STR && k <= FACTOR_ASSUME_GEN; k++) {
+    if (strcmp(v->u.s, factor_assume_names[k]) == 0) return k;
+  }
+  return -1;
+}
+
+typedef struct factorize_state {
+  damo_factor *kept, *before;       /* the last one made or refreshed, and the one before, where that was held */
+  int64_t analyses, factorizations; /* of those kept before */
+} factorize_state;
+
+static void factorize_drop_kept(factorize_state *s) {
+  if (s->kept == NULL) return;
+  const factor_info info = factor_get_info(s->kept);
+  s->analyses += info.analyses;
+  s->factorizations += info.factorizations;
+  damo_release(s->kept);
+  s->kept = NULL;
+}
+
+static void factorize_swap_kept(factorize_state *s) {
+  damo_factor *last = s->kept;
+  s->kept = s->before;
+  s->before = last;
+}
+
+static void factorize_clear(thunk *t) {
+  factorize_state *s = t->state;
+  factorize_drop_kept(s);
+  factorize_swap_kept(s);
+  factorize_drop_kept(s);
+}
+
+/* Somebody beside the thunk and its cell holds the factor. */
+static bool factorize_is_held(const thunk *t, const factorize_state *s) {
+  const damo_obj *kept = (const damo_obj *)s->kept;
+  return kept != NULL && kept->refs > (*t->out[0] == kept ? 2 : 1);
+}
+
+static damo_factor *factorize_matrix(const thunk *t, damo_sparse *a) {
+  if (t->node->op->def == &factorize_qr_def) return factor_new_least_squares(a);
+  return factor_new(a, (factor_assume)factor_assume_of(op_prop(t->node->op, "assume")));
+}
+
+static damo_status factorize_perform(thunk *t) {
+  factorize_state *s = t->state;
+  damo_sparse *a = thunk_in_sparse(t, 0);
+  if (factorize_is_held(t, s)) factorize_swap_kept(s);
+  if (factorize_is_held(t, s)) factorize_drop_kept(s);
+  if (s->kept != NULL) {
+    DAMO_TRY(factor_refresh(s->kept, a));
+  } else if ((s->kept = factorize_matrix(t, a)) == NULL) {
+    return damo_error_status(t->ctx);
+  }
+  if (*t->out[0] != (damo_obj *)s->kept) thunk_set_out(t, 0, damo_retain(s->kept));
+  return DAMO_OK;
+}
+
+void factor_counts(const thunk *t, int64_t *analyses, int64_t *factorizations) {
+  const op_def *def = t->node->op->def;
+  if (def != &factorize_def && def != &factorize_qr_def) return;
+  const factorize_state *s = t->state;
+  *analyses += s->analyses;
+  *factorizations += s->factorizations;
+  for (int k = 0; k < 2; k++) {
+    const damo_factor *f = k == 0 ? s->kept : s->before;
+    if (f == NULL) continue;
+    const factor_info info = factor_get_info(f);
+    *analyses += info.analyses;
+    *factorizations += info.factorizations;
+  }
+}
+
+/* ---- The classes ------------------------------------------------------------------------------------------------- */
+
+static damo_dtype factorize_dtype(const damo_var *a) {
+  return dtype_is_discrete(var_dtype(a)) ? DAMO_FLOAT64 : var_dtype(a);
+}
+
+static damo_status factorize_init(damo_op *op) {
+  if (factor_assume_of(op_prop(op, "assume")) >= 0) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Factorize: assume is 'pos', 'sym', 'gen' or nil");
+}
+
+/* A matrix that is said to be Hermitian is square: one length tells the other. */
+static damo_status factorize_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  const int64_t *shape = in[0]->type->shape;
+  const int assume = factor_assume_of(op_prop(op, "assume"));
+  const bool square = assume == FACTOR_ASSUME_POS || assume == FACTOR_ASSUME_SYM;
+  if (square && shape[0] >= 0 && shape[1] >= 0 && shape[0] != shape[1]) {
+    return ctx_fail(op->obj.ctx, DAMO_ESHAPE,
+                    "%s: the matrix has shape (%lld, %lld), expected a square one under assume='%s'", op->def->name,
+                    (long long)shape[0], (long long)shape[1], factor_assume_names[assume]);
+  }
+  const int64_t rows = square && shape[0] < 0 ? shape[1] : shape[0], cols = square && shape[1] < 0 ? rows : shape[1];
+  out[0] = type_factor(op->obj.ctx, factorize_dtype(in[0]), (const int64_t[2]){rows, cols}, false);
+  return out[0] != NULL ? DAMO_OK : damo_error_status(op->obj.ctx);
+}
+
+static damo_status factorize_qr_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(type_need_sparse(op, in, 0));
+  out[0] = type_factor(op->obj.ctx, factorize_dtype(in[0]), in[0]->type->shape, true);
+  return out[0] != NULL ? DAMO_OK : damo_error_status(op->obj.ctx);
+}
+
+const op_def factorize_def = {
+    .name = "Factorize",
+    .doc = "the factor of a sparse matrix, by QR of a rectangular one; assume: 'pos', 'sym', 'gen' or nil (found out)",
+    .props = "assume",
+    .n_in = 1,
+    .init = factorize_init,
+    .infer_type = factorize_type,
+    .perform = factorize_perform,
+    .state_size = sizeof(factorize_state),
+    .state_clear = factorize_clear,
+    .grad = grad_none,
+    .rop = rop_none,
+    .connection_pattern = connect_none,
+    .do_constant_folding = fold_never,
+};
+
+const op_def factorize_qr_def = {
+    .name = "FactorizeQR",
+    .doc = "the QR factor of a sparse matrix of any shape, for least squares",
+    .n_in = 1,
+    .infer_type = factorize_qr_type,
+    .perform = factorize_perform,
+    .state_size = sizeof(factorize_state),
+    .state_clear = factorize_clear,
+    .grad = grad_none,
+    .rop = rop_none,
+    .connection_pattern = connect_none,
+    .do_constant_folding = fold_never,
+};
+
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
+
+static bool sp_fail_factor_option(build *b, const fn_args *a) {
+  build_fail(b, DAMO_EVALUE, "%s: option 'assume' is for a matrix: this factor is made already", a->func->name);
+  return false;
+}
+
+bool check_on_fail(build *b, const fn_args *a, int place) {
+  const prop_value *v = &a->opt[place];
+  if (v->kind == PROP_NIL || strcmp(v->u.s, "raise") == 0 || strcmp(v->u.s, "return") == 0) return true;
+  build_fail(b, DAMO_EVALUE, "%s: option 'on_fail' is 'raise' or 'return', not '%s'", a->func->name, v->u.s);
+  return false;
+}
+
+bool factor_operand(build *b, const fn_args *a, int assume, factor_var *out) {
+  damo_var *x = a->n_in > 0 && b->status == DAMO_OK ? a->in[0] : NULL;
+  const prop_value *v = &a->opt[assume];
+  *out = (factor_var){.f = NULL};
+  if (x == NULL || !check_on_fail(b, a, assume + 1)) return false;
+  if (type_is_factor(x->type)) {
+    const bool known = x->owner != NULL && x->owner->op->def == &factorize_def;
+    if (v->kind != PROP_NIL) return sp_fail_factor_option(b, a);
+    if (known) v = op_prop(x->owner->op, "assume");
+    *out = (factor_var){x, known ? x->owner->in[0] : NULL, known && factor_assume_of(v) == FACTOR_ASSUME_POS};
+    return true;
+  }
+  if (factor_assume_of(v) < 0) {
+    build_fail(b, DAMO_EVALUE, "%s: option 'assume' is 'pos', 'sym' or 'gen', not '%s'", a->func->name,
+               v->kind == PROP_STR ? v->u.s : "another value");
+    return false;
+  }
+  x = sparse_operand(b, a, 0);
+  if (x == NULL) return false;
+  damo_var *f = build_op(b, op_new(b->ctx, &factorize_def, v, 1), &x, 1);
+  *out = (factor_var){f, x, factor_assume_of(v) == FACTOR_ASSUME_POS};
+  return f != NULL;
+}
+
+damo_apply *build_factor_apply(build *b, const op_def *def, const prop_value *props, int n_props, const factor_var *v,
+                               damo_var *const *more, int n) {
+  damo_var *in[6] = {v->f, v->a};
+  int n_in = v->a != NULL ? 2 : 1;
+  if (b->status != DAMO_OK) return NULL;
+  for (int i = 0; i < n; i++) {
+    if (more[i] == NULL) return NULL;
+    in[n_in++] = more[i];
+  }
+  return build_apply(b, op_new(b->ctx, def, props, n_props), in, n_in);
+}
+
+damo_apply *build_on_factor(build *b, const op_def *def, const factor_var *v, damo_var *const *more, int n) {
+  const prop_value p = prop_bool(v->positive);
+  return build_factor_apply(b, def, &p, 1, v, more, n);
+}
+
+factor_var factor_of_node(const damo_apply *node, int with) {
+  const prop_value *positive = op_prop(node->op, "positive");
+  return (factor_var){node->in[0], node->n_in >= with ? node->in[1] : NULL,
+                      positive->kind == PROP_BOOL && positive->u.i != 0};
+}
+
+damo_var *build_columns(build *b, damo_var *x) {
+  return x && var_ndim(x) == 1 ? build_dimshuffle(b, x, (const int[]){0, -1}, 2) : x;
+}
+
+damo_var *build_counting_part(build *b, const factor_var *v, damo_var *x) {
+  if (!v->positive || x == NULL || b->status != DAMO_OK) return x;
+  damo_var *turned = build_to_format(b, build_sparse_transpose(b, build_conj(b, x)), var_format_of(x));
+  damo_var *sum = turned ? build_fn2(b, "add", x, turned) : NULL;
+  return sum ? build_fn2(b, "mul", build_scalar(b, dtype_of_modulus(var_dtype(x)), 0.5), sum) : NULL;
+}
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+static damo_status sp_fn_factorize(build *b, const fn_args *a, ptrvec *out) {
+  factor_var v;
+  if (!factor_operand(b, a, 0, &v)) return b->status;
+  return fn_give(b, out, v.f);
+}
+
+static damo_status sp_factor_rcond_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(type_need_square_factor(op, in));
+  return type_give_dense(op, out, DAMO_FLOAT64, 0, NULL);
+}
+
+static damo_status sp_factor_rcond_perform(thunk *t) {
+  damo_array *out = thunk_out(t, 0, DAMO_FLOAT64, 0, NULL);
+  scalar value = {.dtype = DAMO_FLOAT64};
+  if (out == NULL) return DAMO_EMEMORY;
+  DAMO_TRY(factor_rcond(thunk_in_factor(t, 0), &value.v.f));
+  array_set(out, NULL, value);
+  return DAMO_OK;
+}
+
+static const op_def sp_factor_rcond_def = {
+    .name = "FactorRcond",
+    .doc = "an estimate of a factor's reciprocal condition number",
+    .n_in = 1,
+    .infer_type = sp_factor_rcond_type,
+    .perform = sp_factor_rcond_perform,
+    .grad = grad_none,
+    .rop = rop_none,
+    .infer_shape = infer_shape_scalars,
+    .connection_pattern = connect_none,
+};
+
+static damo_status sp_fn_rcond(build *b, const fn_args *a, ptrvec *out) {
+  factor_var v;
+  if (!factor_operand(b, a, 0, &v)) return b->status;
+  return fn_give(b, out, build_class(b, &sp_factor_rcond_def, &v.f, 1));
+}
+
+const op_func sparse_factor_funcs[] = {
+    {.name = "sparse.factorize",
+     .operands = "A",
+     .options = "assume:str on_fail:str",
+     .call = sp_fn_factorize,
+     .doc = "the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'"},
+    {.name = "sparse.rcond",
+     .operands = "A",
+     .options = "assume:str on_fail:str",
+     .call = sp_fn_rcond,
+     .doc = "an estimate of the reciprocal condition number of a sparse matrix or its factor"},
+    {.name = NULL},
+};
+
+const op_def *const sparse_factor_classes[] = {&factorize_def, &factorize_qr_def, &sp_factor_rcond_def, NULL};

@@ -1,0 +1,63 @@
+/* factor: what the families of sparse systems share (factor.c, system.c, solve.c,
+ * rectangular.c, logdet.c, inverse.c, lstsq.c). Private to src/op.
+ *
+ * A factor is a Variable of a Type of its own, made by Factorize or FactorizeQR, which carry no gradient. Ops that use
+ * one take (F, A, …): A, the matrix that F was made from, is there for shapes and gradients alone, so that gradients
+ * and tangents are solves with the same F and nothing is factorized again. A factor that comes from elsewhere (an
+ * input, a value) has no A: then (F, …), and there is no gradient for a matrix.
+ *
+ * `positive`, a property: only A's Hermitian part (A + Aᴴ)/2 counts (assume="pos"), so gradients and tangents of A are
+ * those of that part.
+ */
+#ifndef DAMO_OP_SPARSE_SOLVE_FACTOR_H
+#define DAMO_OP_SPARSE_SOLVE_FACTOR_H
+
+#include "op/sparse/sparse_op.h"
+
+/* factor.c */
+extern const op_def factorize_def, factorize_qr_def;
+
+/* Operand i is a factor: of Factorize, or of FactorizeQR. A type error names the class otherwise. */
+damo_status type_need_factor(const op_def *def, damo_var *const *in, int i, bool least);
+/* Operand 0 is a factor of Factorize, of a matrix not known to be rectangular; else a shape error. */
+damo_status type_need_square_factor(const damo_op *op, damo_var *const *in);
+static inline damo_factor *thunk_in_factor(const thunk *t, int i) { return (damo_factor *)*t->in[i]; }
+/* The dtype of the moduli of numbers of that dtype. */
+damo_dtype dtype_of_modulus(damo_dtype dt);
+
+/* A factor with what is known about it. */
+typedef struct factor_var {
+  damo_var *f;
+  damo_var *a; /* NULL: not known */
+  bool positive;
+} factor_var;
+/* Operand 0 of a call: a matrix, factorized as the option at `assume` says (on_fail follows it), or a factor (which
+ * takes no such option). False: the scope has failed. */
+bool factor_operand(build *b, const fn_args *a, int assume, factor_var *out);
+/* The option `on_fail` at that place: nil, "raise" or "return" (the binding reads it). False: the scope has failed. */
+bool check_on_fail(build *b, const fn_args *a, int place);
+/* The node of a class over (F, A, more), or (F, more) where A is not known; NULL where one of more is. */
+damo_apply *build_factor_apply(build *b, const op_def *def, const prop_value *props, int n_props, const factor_var *v,
+                               damo_var *const *more, int n);
+/* The same of a class with one property, positive. */
+damo_apply *build_on_factor(build *b, const op_def *def, const factor_var *v, damo_var *const *more, int n);
+/* The same factor as input 0 of a node, whose A is input 1 where it has `with` inputs. */
+factor_var factor_of_node(const damo_apply *node, int with);
+/* (x + xᴴ)/2 of a sparse matrix where v is positive, else x itself. */
+damo_var *build_counting_part(build *b, const factor_var *v, damo_var *x);
+
+/* solve.c: system 'n', 't', 'h'; the solution, of rhs's kind */
+damo_var *build_factor_solve(build *b, const factor_var *v, char system, damo_var *rhs);
+
+/* inverse.c: the entries of (A⁻¹)ᵀ at p's stored places, which lie in A's pattern: a vector */
+damo_var *build_factor_inverse(build *b, const factor_var *v, damo_var *p);
+
+/* A vector as a matrix of one column; a matrix itself. */
+damo_var *build_columns(build *b, damo_var *x);
+
+/* infer_shape of ops whose results are all 0-d. */
+damo_status infer_shape_scalars(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
+/* connection_pattern: input 0, the factor, carries no gradient. */
+void connect_all_but_factor(const damo_apply *node, bool *connected);
+
+#endif

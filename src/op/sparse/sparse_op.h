@@ -1,0 +1,225 @@
+/* sparse_op: what the sparse op families (sparse_*.c) share. Private to src/op.
+ *
+ * Rows are named "sparse.NAME"; a call of a tensor function with a sparse operand comes here too (graph/func.c). Result
+ * and gradient kinds are those of DESIGN's table of sparse ops. Always holds: rules take a cotangent that is sparse
+ * (either format, any pattern) or dense, since both occur; no rule densifies what is sparse unless its result is dense
+ * anyway; everything an op does costs O(entries of inputs and outputs) memory.
+ *
+ * Most of a structured op is arithmetic on the vector of stored values: build_data takes it out of a matrix, a dense
+ * op works on it, build_with_data puts it back on the pattern (both without copying). A gradient is read at a matrix's
+ * stored places by build_gather.
+ */
+#ifndef DAMO_OP_SPARSE_SPARSE_OP_H
+#define DAMO_OP_SPARSE_SPARSE_OP_H
+
+#include "op/linalg/blas.h" /* build_conj: of sparse operands too */
+#include "op/shape/shape_int.h"
+
+/* ---- Checks and Types (type.c) ---------------------------------------------------------------------------- */
+
+static inline bool var_is_sparse(const damo_var *v) { return type_is_sparse(v->type); }
+static inline bool var_is_dense(const damo_var *v) { return type_is_tensor(v->type); }
+static inline damo_format var_format_of(const damo_var *v) { return (damo_format)v->type->format; }
+static inline damo_dtype var_itype(const damo_var *v) { return (damo_dtype)v->type->itype; }
+static inline damo_format format_other(damo_format f) { return f == DAMO_CSR ? DAMO_CSC : DAMO_CSR; }
+
+/* Operand i of a class: sparse; a dense tensor of that rank; either a sparse or a dense matrix. A type error names the
+ * class, the operand (1-based) and what came. */
+damo_status type_need_sparse(const damo_op *op, damo_var *const *in, int i);
+damo_status type_need_dense(const damo_op *op, damo_var *const *in, int i, int ndim);
+damo_status type_need_matrix(const damo_op *op, damo_var *const *in, int i);
+/* A shape error where static lengths show that axis a of in[i] and axis b of in[j] differ. */
+damo_status type_need_same_length(const damo_op *op, damo_var *const *in, int i, int a, int j, int b);
+/* The same of both axes of in[0] and in[1]. */
+damo_status type_need_same_shape(const damo_op *op, damo_var *const *in);
+/* out[0] of that sparse Type; rows, cols -1 where unknown. */
+damo_status type_give_sparse(const damo_op *op, damo_type **out, damo_format format, damo_dtype dtype, damo_dtype itype,
+                             int64_t rows, int64_t cols);
+/* out[0]: x's Type with another dtype. */
+damo_status type_give_like(const damo_op *op, damo_type **out, const damo_var *x, damo_dtype dtype);
+damo_status type_give_dense(const damo_op *op, damo_type **out, damo_dtype dtype, int ndim, const int64_t *shape);
+/* Index dtype of a result of both: int64 where one has it. */
+damo_dtype itype_join(damo_dtype a, damo_dtype b);
+/* "csr" or "csc" from a property or option; a value error names func otherwise. */
+damo_status format_check(damo_ctx *ctx, const char *func, const prop_value *v, damo_format *out);
+
+/* ---- Thunks ------------------------------------------------------------------------------------------------------ */
+
+static inline damo_sparse *thunk_in_sparse(const thunk *t, int i) { return (damo_sparse *)*t->in[i]; }
+static inline bool thunk_in_is_sparse(const thunk *t, int i) { return (*t->in[i])->kind == OBJ_SPARSE; }
+/* The value into output i; NULL: the pending error's status. */
+damo_status thunk_give(thunk *t, int i, void *take_value);
+/* The same for a matrix just made, its index dtype brought to what output i's Type asks for at this size. */
+damo_status thunk_give_sparse(thunk *t, int i, damo_sparse *take);
+/* The matrix with x's pattern to write output i into: the cell's own where it has that very pattern, that dtype and no
+ * other holder, else a fresh one. data's contents are undefined. NULL: memory error. */
+damo_sparse *thunk_out_like(thunk *t, int i, const damo_sparse *x, damo_dtype dtype);
+
+/* Fails: input 1, dense, does not fit x's shape (why: "do not agree"); names an axis of length 1 of which its Type does
+ * not say so, and how to say it. */
+damo_status fail_dense_shape(thunk *t, const damo_sparse *x, const damo_array *y, const char *why);
+
+/* Input i, an int64 vector of 1-based positions (negative ones count from the end) on an axis (0-based) of n entries,
+ * as 0-based ones. An index error names the class and the entry. */
+damo_status thunk_positions(thunk *t, int i, int axis, int64_t n, int64_t *out);
+/* Operand i of a call: an int64 vector of positions; a type error names function and what is wrong. */
+damo_var *list_operand(build *b, const fn_args *a, int i);
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+/* Operand i of a call: sparse or a type error that names function and operand; weak literals resolved. */
+damo_var *sparse_operand(build *b, const fn_args *a, int i);
+/* Operand i: sparse, or dense of any rank (weak literals resolved). */
+damo_var *any_operand(build *b, const fn_args *a, int i);
+/* Both operands of a call, each sparse or dense, weak literals resolved next to each other. */
+damo_status pair_operands(build *b, const fn_args *a, damo_var **pair);
+/* The same in the dtype that they promote to: a node casts what it is given, once. */
+damo_status pair_promoted(build *b, const fn_args *a, damo_var **pair);
+/* Fails: no operand of the call is sparse. */
+damo_status fail_pair_dense(build *b, const fn_args *a, damo_var *const *pair);
+/* A call that is a class over the two operands, promoted. */
+damo_status fn_give_promoted(build *b, const fn_args *a, ptrvec *out, const op_def *def);
+/* A call that is a class over the two operands as they are. */
+damo_status fn_give_pair(build *b, const fn_args *a, ptrvec *out, const op_def *def);
+/* An Op of that class without properties, applied. */
+damo_var *build_class(build *b, const op_def *def, damo_var *const *in, int n_in);
+
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
+
+/* op/sparse/form/convert.c */
+damo_var *build_toarray(build *b, damo_var *x); /* dense; x itself when it is; regular gradient */
+damo_var *build_sparse_from(build *b, damo_var *x, damo_format format); /* sparse from dense; x itself when sparse */
+damo_var *build_sparse_transpose(build *b, damo_var *x);                /* of a sparse or dense matrix */
+damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype);   /* x itself when it has the dtype */
+damo_var *build_to_format(build *b, damo_var *x, damo_format format);   /* x itself when it has the format */
+damo_var *build_summed(build *b, damo_var *x); /* SumDuplicates: every place stored once, lines sorted */
+
+/* op/sparse/form/pattern.c */
+damo_var *build_data(build *b, damo_var *x);                      /* the vector of stored values, a view */
+damo_var *build_with_data(build *b, damo_var *x, damo_var *data); /* x's pattern with other values; dtype is data's */
+damo_var *build_gather(build *b, damo_var *g, damo_var *x); /* g, sparse or dense, at x's stored places: a vector */
+damo_var *build_structured(build *b, damo_var *g,
+                           damo_var *x); /* g on x's pattern: build_with_data(x, build_gather(g, x)) */
+damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype); /* x's shape and format, nothing stored */
+
+/* cotangent.c: what `part`, made of g as of a matrix that is y's cotangent, is for x, whose entries y has in
+ * another order or among others; part must keep g's duplicates apart. part itself where it is dense or x has no
+ * duplicates. */
+damo_var *build_move_cotangent(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x);
+/* Where g, y's cotangent, is another one moved as it stands: that one, and what it is the cotangent of. */
+void cotangent_unmoved(damo_var **g, damo_var **y);
+/* The same of tangents: `part`, the node over the inputs' tangents, for its output; and of a node with several outputs:
+ * `part`, made of all their cotangents, for its first input. */
+damo_var *build_move_tangent(build *b, damo_var *part, const damo_apply *node, damo_var *const *eval);
+damo_var *build_move_outputs(build *b, damo_var *part, const damo_apply *node, damo_var *const *gout);
+
+/* op/sparse/index/take.c: list, rows, cols: int64 vectors, 1-based */
+damo_var *build_take_rows(build *b, damo_var *x, damo_var *list);                     /* of a sparse or dense matrix */
+damo_var *build_take_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols); /* a vector */
+/* x's shape and format with the vector g at those places, what meets at one place summed. */
+damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols, damo_var *g);
+
+/* op/sparse/entry/mul.c */
+/* damo.mul where an operand is sparse: sparse.mul, but a dense row or column, as its Type says, stretches. */
+damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out);
+damo_var *build_axis_sums(build *b, damo_var *x, int axis); /* sums of columns (axis 1) or rows (2): on x's pattern */
+
+/* check.c: what is given, checked where the lengths become known; the error names func. */
+damo_var *build_square(build *b, const char *func, damo_var *x); /* x, which must be square */
+
+/* op/sparse/product/dot.c; one operand is sparse at least */
+damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y);                          /* Dot: dense */
+damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves_dense); /* sparse */
+/* op/sparse/product/structured_dot.c: x sparse; sparse where y is */
+damo_var *build_structured_dot(build *b, damo_var *x, damo_var *y);
+/* The inner products of line i of rows and line j of cols, dense matrices, for each stored (i, j) of x: a vector. */
+damo_var *build_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols);
+/* The same of two sparse matrices, over the columns that both store. */
+damo_var *build_samples_both(build *b, damo_var *x, damo_var *rows, damo_var *cols);
+/* Usmm and its special forms, which destroy z, their last input, where inplace: x is csc or csr, y dense, one dtype.
+ * Inputs of all: alpha, x, y, z. */
+extern const op_def true_dot_def, sampling_dot_def;
+
+/* Products of inputs i and j of a node, for the families of dot. product_check: kinds and static lengths (vectors:
+ * dense ones may have rank 1), product_shape: the static shape of the result; returns its rank. */
+damo_status product_check(const damo_op *op, damo_var *const *in, int i, int j, bool vectors);
+int product_shape(damo_var *const *in, int i, int j, int64_t *shape);
+/* Checks the lengths of a run's operands; *ndim and shape are the result's. */
+damo_status thunk_product_shape(thunk *t, int i, int j, int *ndim, int64_t *shape);
+/* y = z + alpha·in[i]·in[j] in y's dtype (alpha: one element of it, NULL: 1); z is NULL, y, or apart from y. Takes its
+ * memory before it writes. The class's state is a sparse_transpose_cache. */
+damo_status thunk_product(thunk *t, int i, int j, const void *alpha, const damo_array *z, damo_array *y);
+/* A sparse product into output 0, in the index dtype that its Type says. */
+damo_status thunk_give_product(thunk *t, damo_sparse *take);
+damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
+/* The left factor of a product that is x's cotangent, in x's lines: a product has the format of its left factor, and so
+ * takes memory for the lines of that format. x's own are there in any case. */
+damo_var *build_left_factor(build *b, damo_var *left, const damo_var *x);
+/* A tangent of x's kind and dtype, floatX for a discrete x. */
+damo_var *build_tangent(build *b, damo_var *tangent, damo_var *x);
+
+/* op/sparse/form/stack.c */
+/* g cut into n parts of those lengths (int64 scalars) along an axis, zeros left out. */
+damo_apply *build_sparse_split(build *b, damo_var *g, int axis, damo_var *const *sizes, int n);
+/* rop of ops that put matrices together: the op again on the tangents in that format, zeros for missing ones. */
+damo_status rop_of_parts(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, damo_format format);
+
+/* op/sparse/form/band.c: ones along the main diagonal, in x's shape, format and dtype */
+damo_var *build_sparse_eye(build *b, damo_var *x);
+
+/* op/sparse/entry/sum.c: axis 0-based, -1: all */
+damo_var *build_kept(build *b, damo_var *v, int axis); /* v over that axis (-1: all), with it as a dimension of 1 */
+damo_var *build_sp_sum(build *b, damo_var *x, int axis, bool structured); /* of a dense x: a dense sum */
+damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis);  /* a sum's cotangent at x's stored places */
+
+/* ---- Rules shared ------------------------------------------------------------------------------------------------ */
+
+/* infer_shape: as input 0. (infer_shape_same of op/shape/shape_int.h.) rop of ops linear in input 0 with no other differentiable
+ * input: the op again on the tangent. */
+damo_status rop_again(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+/* rop of ops that no tangent goes through. */
+damo_status rop_none(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+/* grad and rop of ops of one matrix whose output 0 is the vector of its stored values (op/sparse/form/pattern.c). */
+damo_status sp_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
+damo_status sp_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
+/* Zeros as the gradient of input i where the result is discrete; NULL where it is not: a rule of the Op's own holds. */
+damo_var *build_flat_zeros(build *b, const damo_apply *node, int i);
+/* The same of an op that only moves entries: zeros where it cuts input i's entries to integers. */
+damo_var *build_truncated_zeros(build *b, const damo_apply *node, int i);
+
+/* Op classes that scripts make by name, damo.sparse.NAME{…}; each family ends its list with NULL. */
+extern const op_def *const sparse_move_classes[];
+extern const op_def *const sparse_csm_classes[];
+extern const op_def *const sparse_pattern_classes[];
+extern const op_def *const sparse_add_classes[];
+extern const op_def *const sparse_mul_classes[];
+extern const op_def *const sparse_compare_classes[];
+extern const op_def *const sparse_dot_classes[];
+extern const op_def *const sparse_structured_dot_classes[];
+extern const op_def *const sparse_sampling_classes[];
+extern const op_def *const sparse_usmm_classes[];
+extern const op_def *const sparse_index_classes[];
+extern const op_def *const sparse_take_classes[];
+extern const op_def *const sparse_construct_classes[];
+extern const op_def *const sparse_stack_classes[];
+extern const op_def *const sparse_sum_classes[];
+extern const op_def *const sparse_clean_classes[];
+extern const op_def *const sparse_band_classes[];
+extern const op_def *const sparse_kron_classes[];
+extern const op_def *const sparse_check_classes[];
+extern const op_def *const sparse_block_diag_classes[];
+extern const op_def *const sparse_bmat_classes[];
+extern const op_def *const sparse_find_classes[];
+extern const op_def *const sparse_permute_classes[];
+extern const op_def *const sparse_extremum_classes[];
+extern const op_def *const sparse_monoid_classes[];
+extern const op_def *const sparse_draw_classes[];
+extern const op_def *const sparse_factor_classes[];
+extern const op_def *const sparse_solve_classes[];
+extern const op_def *const sparse_rectangular_classes[];
+extern const op_def *const sparse_logdet_classes[];
+extern const op_def *const sparse_inverse_classes[];
+extern const op_def *const sparse_lstsq_classes[];
+extern const op_def *const sparse_norm_classes[];
+
+#endif

@@ -1,0 +1,157 @@
+/* combine: sums, products, the larger and the smaller entry by entry, scaling, sums along axes. */
+#include "sparse/sparse_int.h"
+
+#include <string.h>
+
+static damo_sparse *sp_merge_form(damo_sparse *a, damo_format format, damo_dtype dtype, damo_dtype itype) {
+  damo_sparse *b = sparse_to_format(a, format), *c = b ? sparse_sum_duplicates(b) : NULL;
+  damo_sparse *d = c ? sparse_cast(c, dtype) : NULL, *e = d ? sparse_to_itype(d, itype) : NULL;
+  damo_release(b);
+  damo_release(c);
+  damo_release(d);
+  return e;
+}
+
+damo_status sparse_alike(damo_sparse *a, damo_sparse *b, damo_sparse **x, damo_sparse **y) {
+  const damo_dtype dtype = dtype_promote(sparse_dtype(a), sparse_dtype(b));
+  const bool wide = sparse_is_wide(a) || sparse_is_wide(b) || sparse_nnz(a) + sparse_nnz(b) > INT32_MAX;
+  const damo_dtype itype = wide ? DAMO_INT64 : DAMO_INT32;
+  *x = sp_merge_form(a, sparse_format(a), dtype, itype);
+  *y = *x ? sp_merge_form(b, sparse_format(a), dtype, itype) : NULL;
+  if (*y) return DAMO_OK;
+  damo_release(*x);
+  return damo_error_status(a->obj.ctx);
+}
+
+static bool sp_merge_is_order(sparse_merge_op op) { return op == SPARSE_MAX || op == SPARSE_MIN; }
+
+/* The kernel for a op b entry by entry, where both have one pattern and dtype; NULL: they have not, or that would not
+ * do. */
+static kernel_fn sp_aligned_kernel(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
+  const damo_dtype dtype = sparse_dtype(a);
+  if (!sparse_shares(a, b) || dtype != sparse_dtype(b) || op == SPARSE_MUL) return NULL;
+  if (sp_merge_is_order(op) ? !a->sorted || !a->unique : dtype == DAMO_BOOL) return NULL;
+  const kernel_table *t = kernel_table_select();
+  const kernel_set *const sets[] = {
+      [SPARSE_ADD] = &t->add, [SPARSE_SUB] = &t->sub, [SPARSE_MAX] = &t->maximum, [SPARSE_MIN] = &t->minimum};
+  return sets[op]->fn[dtype];
+}
+
+/* On one pattern the entries are taken one by one. Where they are added, duplicates stay: each then has the sum of both,
+ * which is what two structured gradients of one matrix need. */
+static damo_sparse *sp_merge_aligned(kernel_fn fn, const damo_sparse *a, const damo_sparse *b) {
+  damo_array *data = sparse_vector(a->obj.ctx, sparse_dtype(a), sparse_nnz(a));
+  if (!data) return NULL;
+  fn((void *[]){a->data->data, b->data->data, data->data}, sparse_nnz(a));
+  damo_sparse *out = sparse_with_data(a, data);
+  damo_release(data);
+  if (!out || !a->unique || sparse_count_zeros(out) == 0) return out;
+  damo_sparse *fewer = sparse_drop_zeros(out);
+  damo_release(out);
+  return fewer;
+}
+
+static damo_status sp_check_merge(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
+  static const char *const names[] = {[SPARSE_ADD] = "add",
+                                      [SPARSE_SUB] = "sub",
+                                      [SPARSE_MUL] = "mul",
+                                      [SPARSE_MAX] = "maximum",
+                                      [SPARSE_MIN] = "minimum"};
+  if (a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1]) return DAMO_OK;
+  return ctx_fail(a->obj.ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal", names[op],
+                  (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1]);
+}
+
+damo_sparse *sparse_merge(sparse_merge_op op, damo_sparse *a, damo_sparse *b) {
+  damo_sparse *x, *y;
+  if (sp_check_merge(op, a, b) != DAMO_OK) return NULL;
+  kernel_fn fn = sp_aligned_kernel(op, a, b);
+  if (fn) return sp_merge_aligned(fn, a, b);
+  if (sparse_alike(a, b, &x, &y) != DAMO_OK) return NULL;
+  damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(x), sparse_itype(x), a->shape,
+                                  sparse_nnz(x) + sparse_nnz(y));
+  if (out) {
+    const sparse_raw rx = sparse_raw_of(x), ry = sparse_raw_of(y);
+    const int64_t n = value_fns_of(out)->merge(op, &rx, &ry, out->indptr->data, out->indices->data, out->data->data);
+    out->sorted = out->unique = true;
+    out = sparse_cut(out, n);
+  }
+  damo_release(x);
+  damo_release(y);
+  return out;
+}
+
+static damo_status sp_check_scale(const damo_sparse *a, int axis, const damo_array *s) {
+  char text[256];
+  if (s->ndim == 1 && array_size(s) == a->shape[axis]) return DAMO_OK;
+  return ctx_fail(a->obj.ctx, DAMO_ESHAPE, "%s: the vector has shape %s, expected (%lld,): one entry for each %s",
+                  axis ? "col_scale" : "row_scale", shape_format(text, sizeof text, s->ndim, array_shape(s)),
+                  (long long)a->shape[axis], axis ? "column" : "row");
+}
+
+damo_status sparse_scale_to(const damo_sparse *a, int axis, const damo_array *s, damo_sparse *out) {
+  DAMO_TRY(sp_check_scale(a, axis, s));
+  const damo_dtype dtype = sparse_dtype(out);
+  damo_array *x = array_as_contiguous(a->data, dtype), *v = x ? array_as_contiguous(s, dtype) : NULL;
+  if (v) {
+    sparse_raw raw = sparse_raw_of(a);
+    raw.data = x->data;
+    const sparse_value_fns *f = kernel_sparse_value(sparse_is_wide(a), dtype);
+    const bool by_major = (axis == 0) == (a->format == DAMO_CSR);
+    (by_major ? f->scale_major : f->scale_minor)(&raw, v->data, out->data->data);
+  }
+  const damo_status status = v ? DAMO_OK : damo_error_status(a->obj.ctx);
+  damo_release(x);
+  damo_release(v);
+  return status;
+}
+
+damo_sparse *sparse_scale(damo_sparse *a, int axis, const damo_array *s) {
+  const damo_dtype dtype = dtype_promote(sparse_dtype(a), array_dtype(s));
+  damo_sparse *x = sparse_summed_for(a, dtype);
+  damo_array *data = x ? sparse_vector(a->obj.ctx, dtype, sparse_nnz(x)) : NULL;
+  damo_sparse *out = data ? sparse_with_data(x, data) : NULL;
+  const bool ok = out && sparse_scale_to(x, axis, s, out) == DAMO_OK;
+  damo_release(x);
+  damo_release(data);
+  if (ok) return out;
+  damo_release(out);
+  return NULL;
+}
+
+damo_status sparse_reduce_entries(const damo_sparse *a, reduce_kind kind, void *out) {
+  const damo_dtype in = sparse_dtype(a);
+  const int64_t nnz = sparse_nnz(a), stride = (int64_t)dtype_size(in);
+  const size_t bytes = reduce_workspace(kind, in, 1, &nnz, 1) + 64;
+  char *work = mem_alloc(a->obj.ctx, bytes);
+  if (!work) return DAMO_EMEMORY;
+  char *aligned = (char *)(((uintptr_t)work + 63) & ~(uintptr_t)63);
+  kernel_reduce(kind, in, a->data->data, 1, &nnz, &stride, 1, out, aligned);
+  mem_free(a->obj.ctx, work, bytes);
+  return DAMO_OK;
+}
+
+/* The sum of all entries: the data's, whatever the pattern. */
+static damo_array *sp_sum_all(damo_sparse *a, damo_dtype dtype) {
+  damo_sparse *x = sparse_summed_for(a, dtype);
+  damo_array *out = x ? array_empty(a->obj.ctx, dtype, 0, NULL) : NULL;
+  const bool ok = out && sparse_reduce_entries(x, REDUCE_SUM, out->data) == DAMO_OK;
+  damo_release(x);
+  if (ok) return out;
+  damo_release(out);
+  return NULL;
+}
+
+damo_array *sparse_sum(damo_sparse *a, int axis) {
+  const damo_dtype dtype = reduce_out_dtype(REDUCE_SUM, sparse_dtype(a));
+  if (axis < 0) return sp_sum_all(a, dtype);
+  const bool along_major = (axis == 1) == (a->format == DAMO_CSR);
+  damo_sparse *b = sparse_cast(a, dtype);
+  damo_array *out = b ? damo_array_new(a->obj.ctx, dtype, 1, &a->shape[axis == 0]) : NULL;
+  if (out) {
+    const sparse_raw raw = sparse_raw_of(b);
+    (along_major ? value_fns_of(b)->sum_major : value_fns_of(b)->sum_minor)(&raw, out->data);
+  }
+  damo_release(b);
+  return out;
+}

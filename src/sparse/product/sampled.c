@@ -1,0 +1,58 @@
+/* sampled: products of dense rows at a matrix's places, together with a product of the matrix and one of the two
+ * dense operands. Nothing is allocated.
+ *
+ * Both read the same rows for the same entries: where there are vector loops for it, once. For that the matrix is
+ * compressed along the product's rows; of one that is not the pattern is transposed in the caller's workspace.
+ */
+#include "sparse/sparse_int.h"
+
+#define SAMPLED_LEAST_COLS 4        /* narrower blocks gain nothing from vectors across columns */
+#define SAMPLED_TRANSPOSE_BYTES 256 /* rows from which on transposing a matrix takes less than reading them twice */
+
+static sparse_block sp_sampled_block_of(const damo_array *a) {
+  return (sparse_block){a->data, array_shape(a)[1], array_shape(a)[1]};
+}
+
+/* Compressed along the product's rows. */
+static bool sp_sampled_is_direct(const sparse_sampled *s) { return (s->a->format == DAMO_CSR) != s->transposed; }
+
+static const sparse_dense_fns *sp_sampled_vectors(const sparse_sampled *s) {
+  return kernel_sparse_dense(sparse_is_wide(s->a), sparse_dtype(s->a));
+}
+
+static bool sp_sampled_is_one_pass(const sparse_sampled *s) {
+  const sparse_dense_fns *v = sp_sampled_vectors(s);
+  const int64_t cols = array_shape(s->y)[1], row = cols * (int64_t)dtype_size(sparse_dtype(s->a));
+  return v && v->both && cols >= SAMPLED_LEAST_COLS && (sp_sampled_is_direct(s) || row >= SAMPLED_TRANSPOSE_BYTES);
+}
+
+static sparse_product sp_sampled_product(const sparse_sampled *s) {
+  return (sparse_product){s->a, s->transposed, false, NULL, s->transposed ? s->rows : s->cols, NULL, s->y, s->turned};
+}
+
+size_t sparse_sampled_workspace(const sparse_sampled *s) {
+  if (sp_sampled_is_one_pass(s)) return sp_sampled_is_direct(s) ? 0 : sparse_transpose_workspace(s->a, true);
+  const sparse_product p = sp_sampled_product(s);
+  return sparse_product_workspace(&p);
+}
+
+static void sp_sampled_run_one_pass(const sparse_sampled *s, void *workspace) {
+  const void *places = NULL;
+  const sparse_raw a =
+      sp_sampled_is_direct(s) ? sparse_raw_of(s->a) : sparse_transpose_raw(s->a, s->turned, workspace, &places);
+  const sparse_block along = sp_sampled_block_of(s->transposed ? s->cols : s->rows),
+                     across = sp_sampled_block_of(s->transposed ? s->rows : s->cols), y = sp_sampled_block_of(s->y);
+  sp_sampled_vectors(s)->both(&a, places, &along, &across, s->samples, &y);
+}
+
+void sparse_sampled_run(const sparse_sampled *s, void *workspace) {
+  if (sp_sampled_is_one_pass(s)) {
+    sp_sampled_run_one_pass(s, workspace);
+    return;
+  }
+  const bool csr = s->a->format == DAMO_CSR;
+  const sparse_raw at = sparse_raw_of(s->a);
+  const sparse_product p = sp_sampled_product(s);
+  sparse_sample_rows(&at, sparse_is_wide(s->a), csr ? s->rows : s->cols, csr ? s->cols : s->rows, s->samples);
+  sparse_product_run(&p, workspace);
+}

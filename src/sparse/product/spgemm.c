@@ -1,0 +1,203 @@
+/* spgemm: products of two sparse matrices by Gustavson's algorithm: each line is the sum of lines of the second
+ * operand, scaled by the first one's entries.
+ */
+#include "sparse/sparse_int.h"
+
+#include <string.h>
+
+/* How many entries a product will have nobody knows before it is made, and counting all first takes as long as making
+ * them. Lines here and there are counted; where the room that seems to be needed by them is too little, more is taken
+ * by what was needed so far. */
+#define SPGEMM_SURE_CAPACITY ((int64_t)1 << 14) /* products are that few: memory for each */
+#define SPGEMM_SAMPLE_MAJORS 512
+#define SPGEMM_SPARE_SHARE 8 /* of the capacity that seems to be needed */
+#define SPGEMM_ZERO_SHARE 16 /* of the entries: stored zeros that are taken out first */
+
+typedef struct spgemm_product {
+  const damo_sparse *x;
+  sparse_raw a, b;
+  int64_t bound; /* on the entries */
+  int64_t most;  /* that may be asked for */
+  void *mark;
+  size_t mark_size;
+  sparse_progress at;
+} spgemm_product;
+
+/* Products of the first n lines. */
+static int64_t spgemm_count_products(const spgemm_product *p, int64_t n) {
+  const sparse_raw sample = {n, p->a.minor, p->a.indptr, p->a.indices, NULL};
+  return index_fns_of(p->x)->bound_product(&sample, &p->b, 1);
+}
+
+/* Room for the entries that stand and those that `products` more make, at that share. */
+static int64_t spgemm_capacity_for(const spgemm_product *p, double share, int64_t products) {
+  const double rest = share * (double)products,
+               capacity = (double)p->at.n + rest + rest / SPGEMM_SPARE_SHARE + SPGEMM_SURE_CAPACITY;
+  return capacity < (double)p->most ? (int64_t)capacity : p->most;
+}
+
+static int64_t spgemm_first_capacity(const spgemm_product *p) {
+  if (p->bound <= SPGEMM_SURE_CAPACITY) return p->bound;
+  const int64_t step = p->a.major / SPGEMM_SAMPLE_MAJORS + 1;
+  const sparse_index_fns *f = index_fns_of(p->x);
+  const int64_t of = f->bound_product(&p->a, &p->b, step), n = f->count_product(&p->a, &p->b, step, p->mark);
+  memset(p->mark, 0xff, p->mark_size);
+  const int64_t capacity = spgemm_capacity_for(p, of > 0 ? (double)n / (double)of : 0, p->bound);
+  return capacity < p->bound ? capacity : p->bound;
+}
+
+/* Room for the next line at least. */
+static int64_t spgemm_next_capacity(const spgemm_product *p) {
+  const int64_t done = spgemm_count_products(p, p->at.major), next = spgemm_count_products(p, p->at.major + 1) - done;
+  const int64_t least = p->at.n + (next < p->b.minor ? next : p->b.minor);
+  const int64_t capacity = spgemm_capacity_for(p, done > 0 ? (double)p->at.n / (double)done : 0, p->bound - done);
+  return capacity > least ? capacity : least;
+}
+
+/* Takes `old`: its n entries, with more capacity. */
+static damo_sparse *spgemm_with_capacity(damo_sparse *old, int64_t n, int64_t capacity) {
+  const size_t index = dtype_size(sparse_itype(old));
+  damo_sparse *out =
+      sparse_empty(old->obj.ctx, sparse_format(old), sparse_dtype(old), sparse_itype(old), old->shape, capacity);
+  if (out) {
+    memcpy(out->indptr->data, old->indptr->data, (size_t)(sparse_major(old) + 1) * index);
+    memcpy(out->indices->data, old->indices->data, (size_t)n * index);
+    memcpy(out->data->data, old->data->data, (size_t)n * dtype_size(sparse_dtype(old)));
+  }
+  damo_release(old);
+  return out;
+}
+
+/* The product in place, without entries that are 0: few products have any, one look over all finds that. */
+static damo_sparse *spgemm_closed(const spgemm_product *p, damo_sparse *take) {
+  const sparse_value_fns *f = value_fns_of(p->x);
+  int64_t n = p->at.n;
+  if (f->count_zeros(take->data->data, n) > 0)
+    n = f->drop_zeros(p->a.major, take->indptr->data, take->indices->data, take->data->data);
+  return sparse_cut(take, n);
+}
+
+/* Takes `out`, which has memory for at.capacity entries. NULL with *wider: past the index type. */
+static damo_sparse *spgemm_filled(spgemm_product *p, damo_sparse *out, bool *wider) {
+  while (out) {
+    value_fns_of(p->x)->fill_product(&p->a, &p->b, p->mark, &p->at, out->indptr->data, out->indices->data,
+                                     out->data->data);
+    if (p->at.major == p->a.major) return spgemm_closed(p, out);
+    p->at.capacity = spgemm_next_capacity(p);
+    *wider = p->at.capacity > p->most;
+    if (*wider) {
+      damo_release(out);
+      return NULL;
+    }
+    out = spgemm_with_capacity(out, p->at.n, p->at.capacity);
+  }
+  return NULL;
+}
+
+/* Raw product of the storage x·y, of one dtype and index width; the result has `format` and `shape`. *wider: it may
+ * have more entries than int32 indices can count. */
+static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, damo_format format,
+                                    const int64_t shape[2], bool *wider) {
+  damo_ctx *ctx = x->obj.ctx;
+  spgemm_product p = {.x = x, .a = sparse_raw_of(x), .b = sparse_raw_of(y)};
+  p.most = sparse_is_wide(x) ? INT64_MAX / 32 : INT32_MAX;
+  p.bound = spgemm_count_products(&p, p.a.major);
+  p.mark_size = (size_t)p.b.minor * dtype_size(sparse_itype(x));
+  p.mark = mem_alloc(ctx, p.mark_size);
+  *wider = false;
+  if (!p.mark) return NULL;
+  memset(p.mark, 0xff, p.mark_size);
+  p.at.capacity = spgemm_first_capacity(&p);
+  damo_sparse *out = sparse_empty(ctx, format, sparse_dtype(x), sparse_itype(x), shape, p.at.capacity);
+  out = spgemm_filled(&p, out, wider);
+  if (out) out->unique = true;
+  mem_free(ctx, p.mark, p.mark_size);
+  return out;
+}
+
+/* The columns' own numbers again. Takes its argument. */
+static damo_sparse *spgemm_restore_columns(damo_sparse *take, const damo_array *columns, const int64_t shape[2]) {
+  int64_t *idx = (int64_t *)(void *)take->indices->data;
+  const int64_t *col = (const int64_t *)(void *)columns->data, nnz = sparse_nnz(take);
+  for (int64_t p = 0; p < nnz; p++) idx[p] = col[idx[p]];
+  take->shape[0] = shape[0];
+  take->shape[1] = shape[1];
+  return take;
+}
+
+/* a in that format, dtype and index width. */
+static damo_sparse *spgemm_readied(damo_sparse *a, damo_format format, damo_dtype dtype, damo_dtype itype) {
+  damo_sparse *b = sparse_to_format(a, format), *c = b ? sparse_cast(b, dtype) : NULL;
+  damo_sparse *d = c ? sparse_to_itype(c, itype) : NULL;
+  damo_release(b);
+  damo_release(c);
+  return d;
+}
+
+/* Whether b is a's transpose: the same arrays, read along the other axis. */
+static bool sp_is_own_transpose(const damo_sparse *a, const damo_sparse *b) {
+  return a->format != b->format && a->data == b->data && a->indices == b->indices && a->indptr == b->indptr;
+}
+
+static bool sp_has_many_zeros(const damo_sparse *a) {
+  return sparse_count_zeros(a) > sparse_nnz(a) / SPGEMM_ZERO_SHARE;
+}
+
+/* a and b without the stored zeros, where there are so many that the products spared are worth it. A zero gives nothing
+ * unless it meets inf or nan. */
+static damo_status sp_without_zeros(damo_sparse **a, damo_sparse **b) {
+  if (!sp_has_many_zeros(*a) && !sp_has_many_zeros(*b)) return DAMO_OK;
+  const bool own = sp_is_own_transpose(*a, *b), from_a = sparse_all_finite(*b), from_b = sparse_all_finite(*a);
+  damo_sparse *x = from_a ? sparse_drop_zeros(*a) : damo_retain(*a), *y = NULL;
+  if (x) y = own && from_a ? sparse_transpose(x) : from_b ? sparse_drop_zeros(*b) : damo_retain(*b);
+  if (!y) {
+    damo_release(x);
+    return damo_error_status((*a)->obj.ctx);
+  }
+  damo_release(*a);
+  damo_release(*b);
+  *a = x;
+  *b = y;
+  return DAMO_OK;
+}
+
+static damo_sparse *spgemm_as(damo_sparse *a, damo_sparse *b, damo_dtype itype, bool *wider) {
+  const damo_dtype dtype = dtype_promote(sparse_dtype(a), sparse_dtype(b));
+  const damo_format format = sparse_format(a);
+  const int64_t shape[2] = {a->shape[0], b->shape[1]};
+  damo_array *columns = NULL;
+  damo_sparse *left = damo_retain(a), *right = damo_retain(b), *x = NULL, *y = NULL, *out = NULL;
+  damo_status s = sp_without_zeros(&left, &right);
+  /* Both are compressed along the outer axes: the right one would need an array as long as the inner one. */
+  if (s == DAMO_OK && format == DAMO_CSR && b->format == DAMO_CSC) s = sparse_narrow(&left, &right);
+  /* The csc of A·B is the csr of Bᵀ·Aᵀ. */
+  if (s == DAMO_OK) x = spgemm_readied(format == DAMO_CSR ? left : right, format, dtype, itype);
+  if (x) y = spgemm_readied(format == DAMO_CSR ? right : left, format, dtype, itype);
+  if (y && sparse_narrow_one(&y, &columns) == DAMO_OK && sparse_same_itype(&x, &y) == DAMO_OK) {
+    int64_t made[2] = {shape[0], shape[1]};
+    if (columns) made[format == DAMO_CSR] = sparse_minor(y);
+    out = spgemm_multiply(x, y, format, made, wider);
+    if (out && columns) out = spgemm_restore_columns(out, columns, shape);
+  }
+  damo_release(columns);
+  damo_release(left);
+  damo_release(right);
+  damo_release(x);
+  damo_release(y);
+  return out;
+}
+
+damo_sparse *sparse_dot_sparse(damo_sparse *a, damo_sparse *b) {
+  if (a->shape[1] != b->shape[0]) {
+    ctx_fail(a->obj.ctx, DAMO_ESHAPE,
+             "dot: shapes (%lld, %lld) and (%lld, %lld) do not agree: axis 2 of the first is "
+             "%lld, axis 1 of the second is %lld",
+             (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1],
+             (long long)a->shape[1], (long long)b->shape[0]);
+    return NULL;
+  }
+  bool wider = false;
+  const bool wide = sparse_is_wide(a) || sparse_is_wide(b);
+  damo_sparse *out = spgemm_as(a, b, wide ? DAMO_INT64 : DAMO_INT32, &wider);
+  return wider ? spgemm_as(a, b, DAMO_INT64, &wider) : out;
+}
