@@ -1835,39 +1835,6 @@ function damo.minimum(x, y) end
 ---@return damo.Result
 function Tensor:minimum(y) end
 
----angle of a point, its height first
----@param x damo.Operand
----@param y damo.Operand
----@return damo.Result
-function damo.arctan2(x, y) end
-
----angle of a point, its height first
----@param y damo.Operand
----@return damo.Result
-function Tensor:arctan2(y) end
-
----log(exp(x) + exp(y))
----@param x damo.Operand
----@param y damo.Operand
----@return damo.Result
-function damo.logaddexp(x, y) end
-
----log(exp(x) + exp(y))
----@param y damo.Operand
----@return damo.Result
-function Tensor:logaddexp(y) end
-
----sqrt(x*x + y*y) without overflow
----@param x damo.Operand
----@param y damo.Operand
----@return damo.Result
-function damo.hypot(x, y) end
-
----sqrt(x*x + y*y) without overflow
----@param y damo.Operand
----@return damo.Result
-function Tensor:hypot(y) end
-
 ---x = y, as bool
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -2138,6 +2105,97 @@ function damo.round_half_away_from_zero(x) end
 ---rounded, halves away from 0
 ---@return damo.Result
 function Tensor:round_half_away_from_zero() end
+
+---complex conjugate
+---@param x damo.Operand
+---@return damo.Result
+function damo.conj(x) end
+
+---complex conjugate
+---@return damo.Result
+function Tensor:conj() end
+
+---real part
+---@param x damo.Operand
+---@return damo.Result
+function damo.real(x) end
+
+---real part
+---@return damo.Result
+function Tensor:real() end
+
+---imaginary part; of real numbers 0 of their dtype
+---@param x damo.Operand
+---@return damo.Result
+function damo.imag(x) end
+
+---imaginary part; of real numbers 0 of their dtype
+---@return damo.Result
+function Tensor:imag() end
+
+---argument of a complex number
+---@param x damo.Operand
+---@return damo.Result
+function damo.angle(x) end
+
+---argument of a complex number
+---@return damo.Result
+function Tensor:angle() end
+
+---complex number of two parts
+---@param re damo.Operand
+---@param im damo.Operand
+---@return damo.Result
+function damo.complex(re, im) end
+
+---complex number of two parts
+---@param im damo.Operand
+---@return damo.Result
+function Tensor:complex(im) end
+
+---x converted to another dtype
+---@param x damo.Operand
+---@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@return damo.Result
+function damo.cast(x, options) end
+
+---x converted to another dtype
+---@param options? damo.Dtype|{ dtype?: damo.Dtype }
+---@return damo.Result
+function Tensor:cast(options) end
+
+---angle of a point, its height first
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function damo.arctan2(x, y) end
+
+---angle of a point, its height first
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:arctan2(y) end
+
+---log(exp(x) + exp(y))
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function damo.logaddexp(x, y) end
+
+---log(exp(x) + exp(y))
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:logaddexp(y) end
+
+---sqrt(x*x + y*y) without overflow
+---@param x damo.Operand
+---@param y damo.Operand
+---@return damo.Result
+function damo.hypot(x, y) end
+
+---sqrt(x*x + y*y) without overflow
+---@param y damo.Operand
+---@return damo.Result
+function Tensor:hypot(y) end
 
 ---e to the power x
 ---@param x damo.Operand
@@ -2481,53 +2539,6 @@ function damo.j1(x) end
 ---@return damo.Result
 function Tensor:j1() end
 
----complex conjugate
----@param x damo.Operand
----@return damo.Result
-function damo.conj(x) end
-
----complex conjugate
----@return damo.Result
-function Tensor:conj() end
-
----real part
----@param x damo.Operand
----@return damo.Result
-function damo.real(x) end
-
----real part
----@return damo.Result
-function Tensor:real() end
-
----imaginary part; of real numbers 0 of their dtype
----@param x damo.Operand
----@return damo.Result
-function damo.imag(x) end
-
----imaginary part; of real numbers 0 of their dtype
----@return damo.Result
-function Tensor:imag() end
-
----argument of a complex number
----@param x damo.Operand
----@return damo.Result
-function damo.angle(x) end
-
----argument of a complex number
----@return damo.Result
-function Tensor:angle() end
-
----complex number of two parts
----@param re damo.Operand
----@param im damo.Operand
----@return damo.Result
-function damo.complex(re, im) end
-
----complex number of two parts
----@param im damo.Operand
----@return damo.Result
-function Tensor:complex(im) end
-
 ---another name of true_div
 ---@param x damo.Operand
 ---@param y damo.Operand
@@ -2627,17 +2638,6 @@ function damo.expit(x) end
 ---another name of sigmoid
 ---@return damo.Result
 function Tensor:expit() end
-
----x converted to another dtype
----@param x damo.Operand
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
----@return damo.Result
-function damo.cast(x, options) end
-
----x converted to another dtype
----@param options? damo.Dtype|{ dtype?: damo.Dtype }
----@return damo.Result
-function Tensor:cast(options) end
 
 ---another name of cast
 ---@param x damo.Operand

@@ -1,5 +1,6 @@
 /* graph_test: Types, nodes, walks, clones, FunctionGraphs, text, and the rule for weak literals. */
 #include "api/api.h"
+#include "op/elem/scalar.h"
 #include "leak_case.h"
 #include "test.h"
 
@@ -117,7 +118,7 @@ static void test_apply_errors(void) {
 }
 
 static void test_ops_interned(void) {
-  damo_op *a = elemwise_op(ctx, "add"), *b = elemwise_op(ctx, "add"), *c = elemwise_op(ctx, "mul");
+  damo_op *a = elemwise_op(ctx, SCALAR_add), *b = elemwise_op(ctx, SCALAR_add), *c = elemwise_op(ctx, SCALAR_mul);
   CHECK(a == b && a != c);
   prop_value p[3] = {prop_str("cast"), prop_str("float32"), prop_nil()};
   damo_op *d = op_new(ctx, &elemwise_def, p, 3);

@@ -3,6 +3,7 @@
  * about 1e-9 of the function's third derivative and 1e-10 of its value, so 1e-6 relative tells a wrong formula from
  * rounding. */
 #include "grad/grad.h"
+#include "op/elem/scalar.h"
 #include "leak_case.h"
 #include "test.h"
 
@@ -379,7 +380,7 @@ static void test_shape_errors(void) {
   CHECK(build_fn2(&b, "add", constant(&b, a), constant(&b, c)) == NULL);
   CHECK_EQ_I(build_end(&b), DAMO_ESHAPE);
   CHECK(strstr(damo_error_message(ctx), "axis 1 is 3 in operand 1 and 2 in operand 2") != NULL);
-  damo_op *op = elemwise_op(ctx, "mul");
+  damo_op *op = elemwise_op(ctx, SCALAR_mul);
   cell out = NULL;
   CHECK_EQ_I(run_once(op, a, c, &out, false), DAMO_ESHAPE);
   CHECK_EQ_I(run_once(op, a, o, &out, false), DAMO_ESHAPE);

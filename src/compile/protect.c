@@ -1,14 +1,11 @@
 /* protect.c: what an Op destroys must not be needed by anybody else: where no order of the nodes does, a copy does. */
 #include "compile_int.h"
-
-static damo_var *protect_identity(build *b, damo_var *x) {
-  return x != NULL ? build_op(b, elemwise_op(b->ctx, "identity"), &x, 1) : NULL;
-}
+#include "op/elem/build_arith.h"
 
 /* The same value with numbers of its own: a sparse matrix's pattern is never written. */
 static damo_var *copied(build *b, damo_var *x) {
-  if (!type_is_sparse(x->type)) return protect_identity(b, x);
-  return build_fn2(b, "sparse.with_data", x, protect_identity(b, build_fn1(b, "sparse.csm_data", x)));
+  if (!type_is_sparse(x->type)) return build_identity(b, x);
+  return build_fn2(b, "sparse.with_data", x, build_identity(b, build_fn1(b, "sparse.csm_data", x)));
 }
 
 static damo_status protect_input(damo_fgraph *fg, damo_apply *node, int i) {

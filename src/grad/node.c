@@ -1,5 +1,6 @@
 /* node.c: one node's L_op, asked and checked. */
 #include "grad_int.h"
+#include "op/elem/build_arith.h"
 
 #include <stdio.h>
 
@@ -53,7 +54,7 @@ static damo_status check_result(build *b, const damo_apply *node, int i, damo_va
   if (var_ndim(*g) != var_ndim(x)) return wrong_result(b, node, i, *g);
   damo_dtype want = grad_dtype(b->ctx, x);
   if (var_dtype(*g) == want) return DAMO_OK;
-  if (dtype_is_complex(var_dtype(*g)) && !dtype_is_complex(want)) *g = build_fn1(b, "real", *g);
+  if (dtype_is_complex(var_dtype(*g)) && !dtype_is_complex(want)) *g = build_real(b, *g);
   *g = *g != NULL ? build_cast(b, *g, want) : NULL;
   return b->status;
 }

@@ -63,10 +63,9 @@ damo_var *build_op(build *b, damo_op *take_op, damo_var *const *in, int n_in) {
   return node != NULL ? node->out[0] : NULL;
 }
 
-damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const prop_value *opt) {
+damo_var *build_func(build *b, const op_func *f, damo_var *const *in, int n_in, const prop_value *opt) {
   if (b->status != DAMO_OK) return NULL;
-  const op_func *f = func_find(b->ctx, name);
-  if (f == NULL) return build_fail(b, DAMO_EVALUE, "there is no function '%s'", name);
+  const char *name = f->name;
   for (int i = 0; i < n_in; i++) {
     if (in[i] == NULL) return build_fail(b, DAMO_ESTATE, "%s: operand %d is missing", name, i + 1);
   }
@@ -81,6 +80,13 @@ damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, co
   }
   ptrvec_clear(&out);
   return result;
+}
+
+damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const prop_value *opt) {
+  if (b->status != DAMO_OK) return NULL;
+  const op_func *f = func_find(b->ctx, name);
+  if (f == NULL) return build_fail(b, DAMO_EVALUE, "there is no function '%s'", name);
+  return build_func(b, f, in, n_in, opt);
 }
 
 damo_var *build_fn1(build *b, const char *name, damo_var *x) { return build_fn(b, name, (damo_var *[]){x}, 1, NULL); }

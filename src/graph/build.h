@@ -4,7 +4,7 @@
  * read like formulas. The first failure sticks: every later call with a NULL argument, or in a failed scope, returns
  * NULL at once, so a rule checks once, at its end.
  *
- *     damo_var *g = build_fn2(b, "mul", gz, build_fn1(b, "cos", x));   // d sin(x)
+ *     damo_var *g = build_mul(b, gz, build_cos(b, x));   // d sin(x)
  */
 #ifndef DAMO_GRAPH_BUILD_H
 #define DAMO_GRAPH_BUILD_H
@@ -90,7 +90,9 @@ const op_func *func_find(damo_ctx *ctx, const char *name);
 const op_func *func_at(damo_ctx *ctx, int64_t i);
 /* Calls a function with borrowed operands and options as the signature orders them (opt may be NULL: all nil). */
 damo_status func_call(build *b, const op_func *f, damo_var *const *in, int n_in, const prop_value *opt, ptrvec *out);
-/* The same by name, for one result. */
+/* The same for one result. */
+damo_var *build_func(build *b, const op_func *f, damo_var *const *in, int n_in, const prop_value *opt);
+/* The same by name. */
 damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const prop_value *opt);
 
 #endif

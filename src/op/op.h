@@ -91,8 +91,6 @@ damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like);
 /* What an error says of an axis that turns out to have length 1 next to another length, into dst: "is 1, which
  * broadcasts only …" and how to declare it. */
 const char *broadcast_hint(char *dst, size_t n, const damo_type *t, int axis);
-/* The Elemwise Op of a scalar row by name ("add"), owned. */
-damo_op *elemwise_op(damo_ctx *ctx, const char *scalar);
 /* The scalar row's name of an Elemwise op, NULL when op is not one. */
 const char *elemwise_scalar(const damo_op *op);
 /* The operands that an Elemwise op takes; -1 when op is not one. */
@@ -100,12 +98,6 @@ int elemwise_arity(const damo_op *op);
 extern const op_def elemwise_def;
 
 /* Scalar functions of operands as they are (NULL for NULL). */
-static inline damo_var *build_add(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "add", x, y); }
-static inline damo_var *build_sub(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "sub", x, y); }
-static inline damo_var *build_mul(build *b, damo_var *x, damo_var *y) { return build_fn2(b, "mul", x, y); }
-static inline damo_var *build_neg(build *b, damo_var *x) { return build_fn1(b, "neg", x); }
-static inline damo_var *build_sqr(build *b, damo_var *x) { return build_fn1(b, "sqr", x); }
-static inline damo_var *build_exp(build *b, damo_var *x) { return build_fn1(b, "exp", x); }
 
 /* op/reduce/reduce.c: axes 0-based, n_axes < 0: all */
 damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims);

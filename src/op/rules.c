@@ -1,5 +1,6 @@
 /* rules.c: rules that the classes of many families have in common. */
 #include "op/shape/shape_int.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -17,8 +18,8 @@ bool fold_never(const damo_apply *node) {
 
 const op_alias alias_first[] = {{0, 0}, OP_ALIAS_END};
 
-damo_var *build_conj(build *b, damo_var *x) {
-  return x && dtype_is_complex(var_dtype(x)) ? build_fn1(b, "conj", x) : x;
+damo_var *build_conj_if_complex(build *b, damo_var *x) {
+  return x && dtype_is_complex(var_dtype(x)) ? build_conj(b, x) : x;
 }
 
 damo_var *build_add_present(build *b, damo_var *x, damo_var *y) { return x && y ? build_add(b, x, y) : x ? x : y; }

@@ -5,6 +5,7 @@
  * and quotients (to rounding), and x + 0 (the sign of a zero).
  */
 #include "rewrite_int.h"
+#include "op/elem/build_arith.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static bool same_dtype(const damo_var *u, const damo_var *v) { return var_dtype(
 static damo_var *as_output(build *b, const damo_apply *node, int i) {
   damo_var *x = build_cast(b, node->in[i], var_dtype(node->out[0]));
   if (x == NULL || match_fits(node, i)) return x;
-  return build_fn2(b, "second", node->in[1 - i], x);
+  return build_second(b, node->in[1 - i], x);
 }
 
 /* ---- Neutral operands -------------------------------------------------------------------------------------------- */
@@ -96,10 +97,10 @@ static damo_status sort_signs(build *b, damo_fgraph *fg, damo_apply *node, damo_
   if (x != NULL && !same_dtype(x, node->out[0])) x = NULL; /* an integer's sign may wrap before it is converted */
   if (y != NULL && !same_dtype(y, node->out[0])) y = NULL;
   if (strcmp(name, "add") == 0) {
-    if (y != NULL) return rule_give(b, repl, did, build_fn2(b, "sub", node->in[0], y));
-    return rule_give(b, repl, did, x != NULL ? build_fn2(b, "sub", node->in[1], x) : NULL);
+    if (y != NULL) return rule_give(b, repl, did, build_sub(b, node->in[0], y));
+    return rule_give(b, repl, did, x != NULL ? build_sub(b, node->in[1], x) : NULL);
   }
-  if (strcmp(name, "sub") == 0) return rule_give(b, repl, did, y != NULL ? build_fn2(b, "add", node->in[0], y) : NULL);
+  if (strcmp(name, "sub") == 0) return rule_give(b, repl, did, y != NULL ? build_add(b, node->in[0], y) : NULL);
   bool is_mul = strcmp(name, "mul") == 0;
   if (!is_mul && strcmp(name, "true_div") != 0) return DAMO_OK;
   if (x != NULL && y != NULL) return rule_give(b, repl, did, build_fn2(b, name, x, y));
@@ -107,7 +108,7 @@ static damo_status sort_signs(build *b, damo_fgraph *fg, damo_apply *node, damo_
   for (int i = 1; i >= (is_mul ? 0 : 1); i--) {
     if (!match_constant(node->in[i], -1)) continue;
     damo_var *rest = as_output(b, node, 1 - i);
-    return rule_give(b, repl, did, rest != NULL ? build_fn1(b, "neg", rest) : NULL);
+    return rule_give(b, repl, did, rest != NULL ? build_neg(b, rest) : NULL);
   }
   return DAMO_OK;
 }
@@ -161,18 +162,18 @@ static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo
   damo_var *x = node->in[0];
   if (!is_real_number(node->out[0]) || !same_dtype(x, node->out[0])) return DAMO_OK;
   if (match_elemwise(node->out[0], "mul") != NULL) {
-    return rule_give(b, repl, did, node->in[1] == x ? build_fn1(b, "sqr", x) : NULL);
+    return rule_give(b, repl, did, node->in[1] == x ? build_sqr(b, x) : NULL);
   }
   if (match_elemwise(node->out[0], "pow") == NULL || !match_fits(node, 0)) return DAMO_OK;
   const damo_var *e = node->in[1];
-  if (match_constant(e, 2)) return rule_give(b, repl, did, build_fn1(b, "sqr", x));
+  if (match_constant(e, 2)) return rule_give(b, repl, did, build_sqr(b, x));
   if (!dtype_is_float(var_dtype(x))) return DAMO_OK;
   if (match_constant(e, 0.5)) {
-    return rule_give(b, repl, did, match_facts(x, FACT_NONNEGATIVE) ? build_fn1(b, "sqrt", x) : NULL);
+    return rule_give(b, repl, did, match_facts(x, FACT_NONNEGATIVE) ? build_sqrt(b, x) : NULL);
   }
-  if (match_constant(e, -1)) return rule_give(b, repl, did, build_fn1(b, "reciprocal", x));
+  if (match_constant(e, -1)) return rule_give(b, repl, did, build_reciprocal(b, x));
   if (!match_constant(e, -2)) return DAMO_OK;
-  return rule_give(b, repl, did, build_fn1(b, "sqr", build_fn1(b, "reciprocal", x)));
+  return rule_give(b, repl, did, build_sqr(b, build_reciprocal(b, x)));
 }
 
 /* 1/x → reciprocal(x); x * reciprocal(y) → x/y where both fill the output */
@@ -181,13 +182,13 @@ static damo_status name_quotients(build *b, damo_fgraph *fg, damo_apply *node, d
   if (!dtype_is_float(var_dtype(node->out[0]))) return DAMO_OK;
   if (match_elemwise(node->out[0], "true_div") != NULL) {
     bool one = match_constant(node->in[0], 1) && match_fits(node, 1) && same_dtype(node->in[1], node->out[0]);
-    return rule_give(b, repl, did, one ? build_fn1(b, "reciprocal", node->in[1]) : NULL);
+    return rule_give(b, repl, did, one ? build_reciprocal(b, node->in[1]) : NULL);
   }
   if (match_elemwise(node->out[0], "mul") == NULL) return DAMO_OK;
   for (int i = 0; i < 2; i++) {
     const damo_apply *r = match_elemwise(node->in[i], "reciprocal");
     if (r == NULL || !match_fits(node, i) || !same_dtype(r->in[0], node->in[1 - i])) continue;
-    return rule_give(b, repl, did, build_fn2(b, "true_div", node->in[1 - i], r->in[0]));
+    return rule_give(b, repl, did, build_true_div(b, node->in[1 - i], r->in[0]));
   }
   return DAMO_OK;
 }

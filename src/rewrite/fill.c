@@ -1,6 +1,7 @@
 /* fill.c: rules of repeated values: a fill, second(like, value) or Alloc(value, lengths…), is broadcast by the nodes
  * that use it, so it need not be made. */
 #include "rewrite_int.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ static bool is_repeated_scalar(const damo_var *fill) {
 static damo_var *fill_with(build *b, const damo_var *fill, damo_var *value) {
   const damo_apply *node = fill->owner;
   if (value == NULL) return NULL;
-  if (node->op->def == &elemwise_def) return build_fn2(b, "second", node->in[0], value);
+  if (node->op->def == &elemwise_def) return build_second(b, node->in[0], value);
   return build_alloc(b, value, node->in + 1, node->n_in - 1);
 }
 
@@ -80,7 +81,7 @@ static damo_status join_fills(build *b, damo_fgraph *fg, damo_apply *node, damo_
   if (match_elemwise(node->out[0], "second") == NULL) return DAMO_OK;
   const damo_apply *below = match_elemwise(node->in[0], "second");
   if (below == NULL || !match_fits(below, 0) || !match_single_entry(below->in[1])) return DAMO_OK;
-  return rule_give(b, repl, did, build_fn2(b, "second", below->in[0], node->in[1]));
+  return rule_give(b, repl, did, build_second(b, below->in[0], node->in[1]));
 }
 
 /* DimShuffle(second(a, v)) → second(DimShuffle(a), v) for a scalar v */
@@ -92,7 +93,7 @@ static damo_status lift_fill_over_dimshuffle(build *b, damo_fgraph *fg, damo_app
   if (fill->op->def == &elemwise_def) {
     if (var_ndim(fill->in[0]) != var_ndim(x)) return DAMO_OK;
     damo_var *like = build_op(b, damo_retain(node->op), &fill->in[0], 1);
-    return rule_give(b, repl, did, like != NULL ? build_fn2(b, "second", like, fill->in[1]) : NULL);
+    return rule_give(b, repl, did, like != NULL ? build_second(b, like, fill->in[1]) : NULL);
   }
   one = build_scalar(b, DAMO_INT64, 1);
   for (int i = 0; i < var_ndim(node->out[0]); i++) {
@@ -104,11 +105,11 @@ static damo_status lift_fill_over_dimshuffle(build *b, damo_fgraph *fg, damo_app
 
 /* count times v, where nothing is 0 whatever v is. */
 static damo_var *times_count(build *b, damo_var *v, damo_var *count) {
-  damo_var *product = build_fn2(b, "mul", v, build_cast(b, count, var_dtype(v)));
+  damo_var *product = build_mul(b, v, build_cast(b, count, var_dtype(v)));
   int64_t known;
   if (dtype_is_discrete(var_dtype(v)) || (var_static_int(count, &known) && known != 0)) return product;
-  damo_var *zero = build_scalar(b, var_dtype(v), 0), *empty = build_fn2(b, "eq", count, build_scalar(b, DAMO_INT64, 0));
-  return product != NULL && empty != NULL ? build_fn3(b, "switch", empty, zero, product) : NULL;
+  damo_var *zero = build_scalar(b, var_dtype(v), 0), *empty = build_eq(b, count, build_scalar(b, DAMO_INT64, 0));
+  return product != NULL && empty != NULL ? build_switch(b, empty, zero, product) : NULL;
 }
 
 /* The sum of everything in a fill of v is v times the number of entries. (Not of complex numbers, whose product with an
@@ -121,7 +122,7 @@ static damo_status sum_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_va
   if (op_prop(node->op, "axis")->kind != PROP_NIL || var_ndim(out) != 0 || !is_repeated_scalar(x)) return DAMO_OK;
   if (dtype_is_complex(var_dtype(out))) return DAMO_OK;
   damo_var *count = build_scalar(b, DAMO_INT64, 1);
-  for (int k = 0; k < var_ndim(x); k++) count = build_fn2(b, "mul", count, build_dim(b, x, k));
+  for (int k = 0; k < var_ndim(x); k++) count = build_mul(b, count, build_dim(b, x, k));
   if (count == NULL) return b->status;
   damo_var *value = build_cast(b, match_fill(x), var_dtype(out));
   return rule_give(b, repl, did, value != NULL ? times_count(b, value, count) : NULL);

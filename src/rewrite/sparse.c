@@ -1,6 +1,7 @@
 /* sparse.c: shorter ways through sparse matrices: parts taken out of what was put together, forms converted there and
  * back, scalings of scalings, sums of products; and what Types know of patterns as constants. */
 #include "rewrite_int.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -101,14 +102,14 @@ static damo_var *spread_at(build *b, const char *func, const damo_var *v, damo_v
   if (over != to) g = build_same_shape(b, func, g, to, over);
   damo_var *at = g != NULL ? build_op(b, op_new(b->ctx, spread->op->def, props, 2), (damo_var *[]){g, x}, 2) : NULL;
   damo_var *values = at != NULL ? build_fn1(b, "sparse.csm_data", at) : NULL;
-  *absent = values != NULL ? build_fn2(b, "eq", values, build_int(b, 0)) : NULL;
+  *absent = values != NULL ? build_eq(b, values, build_int(b, 0)) : NULL;
   while (n > 0 && b->status == DAMO_OK) { at = op_over_first(b, steps[--n], at); }
   return at;
 }
 
 /* v, a vector over a scaled cotangent's places, but 0 where nothing is spread: 0 scaled by nan or inf would not be. */
 static damo_var *zero_where_absent(build *b, damo_var *absent, damo_var *v) {
-  return v != NULL && absent != NULL ? build_fn3(b, "switch", absent, build_int(b, 0), v) : NULL;
+  return v != NULL && absent != NULL ? build_switch(b, absent, build_int(b, 0), v) : NULL;
 }
 
 /* A cotangent spread over every place and read at x's stored ones is spread over these alone. */
@@ -134,7 +135,7 @@ static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_
   }
   if (at == NULL || b->status != DAMO_OK) return b->status;
   damo_var *v = build_fn1(b, "sparse.csm_data", at);
-  v = build_fn2(b, "mul", scaled ? zero_where_absent(b, absent, v) : v, build_fn1(b, "sparse.csm_data", once));
+  v = build_mul(b, scaled ? zero_where_absent(b, absent, v) : v, build_fn1(b, "sparse.csm_data", once));
   damo_var *y = build_fn2(b, "sparse.with_data", once, v);
   y = y != NULL ? build_fn1(b, "sparse.remove0", y) : NULL;
   const damo_format format = node->out[0]->type->format;
@@ -230,7 +231,7 @@ static damo_status join_scales(build *b, damo_fgraph *fg, damo_apply *node, damo
   const damo_dtype dtype = var_dtype(node->out[0]);
   if (type_dim_is_one(s->type, 0) != type_dim_is_one(t->type, 0)) return DAMO_OK;
   if (var_dtype(node->in[0]) != dtype && dtype_is_discrete(var_dtype(node->in[0]))) return DAMO_OK;
-  damo_var *in[2] = {from->in[0], build_fn2(b, "mul", build_cast(b, s, dtype), build_cast(b, t, dtype))};
+  damo_var *in[2] = {from->in[0], build_mul(b, build_cast(b, s, dtype), build_cast(b, t, dtype))};
   return rule_give(b, repl, did, in[1] != NULL ? build_op(b, damo_retain(node->op), in, 2) : NULL);
 }
 
@@ -295,7 +296,7 @@ static damo_status add_cotangents(build *b, damo_fgraph *fg, damo_apply *node, d
   (void)fg;
   if (!cotangents_add_plainly(node->in[0], node->in[1], node->in[2])) return DAMO_OK;
   const int first = node->in[1]->type->format == node->out[0]->type->format ? 1 : 2;
-  return rule_give(b, repl, did, build_fn2(b, "add", node->in[first], node->in[3 - first]));
+  return rule_give(b, repl, did, build_add(b, node->in[first], node->in[3 - first]));
 }
 
 static damo_status move_cotangent(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {

@@ -1,6 +1,7 @@
 /* specialize.c: products of matrices inside sums become updates: z ± alpha·x·y → Gemm or Gemv, Usmm where x or y is
  * sparse. */
 #include "rewrite_int.h"
+#include "op/elem/build_arith.h"
 
 #include <math.h>
 
@@ -59,11 +60,11 @@ static damo_var *term_coefficient(build *b, const scaled_term *t, damo_dtype dty
   damo_var *c = NULL;
   for (int k = 0; k < t->n; k++) {
     damo_var *f = build_dimshuffle(b, t->factor[k], NULL, 0);
-    if (t->divided[k]) f = build_fn1(b, "reciprocal", f);
-    c = c != NULL ? build_fn2(b, "mul", c, f) : f;
+    if (t->divided[k]) f = build_reciprocal(b, f);
+    c = c != NULL ? build_mul(b, c, f) : f;
   }
   if (c == NULL) return build_scalar(b, dtype, t->negative ? -1 : 1);
-  return t->negative ? build_fn1(b, "neg", c) : c;
+  return t->negative ? build_neg(b, c) : c;
 }
 
 static bool has_dtype(const damo_var *v, damo_dtype dtype) { return type_is_tensor(v->type) && var_dtype(v) == dtype; }
@@ -77,7 +78,7 @@ static damo_var *sparse_update(build *b, const scaled_term *product, damo_var *z
   const damo_apply *dot = product->rest->owner;
   if (var_ndim(dot->in[0]) != 2 || var_ndim(dot->in[1]) != 2 || var_ndim(z) != 2) return NULL;
   damo_var *alpha = term_coefficient(b, product, var_dtype(z));
-  return build_usmm(b, alpha, dot->in[0], dot->in[1], negate ? build_fn1(b, "neg", z) : z);
+  return build_usmm(b, alpha, dot->in[0], dot->in[1], negate ? build_neg(b, z) : z);
 }
 
 /* z·beta + alpha·dot, z operand i of the sum; NULL when the operands are no such thing. */

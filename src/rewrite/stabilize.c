@@ -1,6 +1,8 @@
 /* stabilize.c: forms that keep precision where the plain formula overflows or cancels. Of real floats only; values are
  * the same to rounding wherever the plain formula is sound. */
 #include "rewrite_int.h"
+#include "op/elem/build_arith.h"
+#include "op/elem/build_math.h"
 
 #include <string.h>
 
@@ -38,15 +40,15 @@ static damo_var *match_one_minus(const damo_var *v) {
 /* log(1 - p) → log1p(-p); for p = sigmoid(x) -softplus(x), for p = exp(x) log1mexp(x) */
 static damo_var *log_of_rest(build *b, damo_var *p) {
   damo_var *x = unary_operand(p, "sigmoid");
-  if (x != NULL) return build_neg(b, build_fn1(b, "softplus", x));
+  if (x != NULL) return build_neg(b, build_softplus(b, x));
   x = unary_operand(p, "exp");
-  return x != NULL ? build_fn1(b, "log1mexp", x) : build_fn1(b, "log1p", build_neg(b, p));
+  return x != NULL ? build_log1mexp(b, x) : build_log1p(b, build_neg(b, p));
 }
 
 /* log(sigmoid(x)) → -softplus(-x) */
 static damo_var *log_sigmoid(build *b, damo_var *x) {
   damo_var *minus = unary_operand(x, "neg");
-  return build_neg(b, build_fn1(b, "softplus", minus != NULL ? minus : build_neg(b, x)));
+  return build_neg(b, build_softplus(b, minus != NULL ? minus : build_neg(b, x)));
 }
 
 /* log(exp(x) + exp(y)) → logaddexp(x, y) */
@@ -54,7 +56,7 @@ static damo_var *log_of_exps(build *b, const damo_var *v) {
   const damo_apply *node = match_elemwise(v, "add");
   damo_var *x = node != NULL ? unary_operand(node->in[0], "exp") : NULL,
            *y = node != NULL ? unary_operand(node->in[1], "exp") : NULL;
-  return x != NULL && y != NULL ? build_fn2(b, "logaddexp", x, y) : NULL;
+  return x != NULL && y != NULL ? build_logaddexp(b, x, y) : NULL;
 }
 
 /* log(sum(exp(x))) → logsumexp(x) over the same axes */
@@ -103,7 +105,7 @@ static damo_status stable_log(build *b, damo_fgraph *fg, damo_apply *node, damo_
   damo_var *v = unary_operand(node->out[0], "log"), *x, *now;
   if (v == NULL) return DAMO_OK;
   if ((x = match_one_minus(v)) != NULL) return rule_give(b, repl, did, log_of_rest(b, x));
-  if ((x = match_one_plus(v)) != NULL) return rule_give(b, repl, did, build_fn1(b, "log1p", x));
+  if ((x = match_one_plus(v)) != NULL) return rule_give(b, repl, did, build_log1p(b, x));
   if ((x = unary_operand(v, "sigmoid")) != NULL) return rule_give(b, repl, did, log_sigmoid(b, x));
   if ((x = unary_operand(v, "exp")) != NULL) return rule_give(b, repl, did, x);
   now = log_of_exps(b, v);
@@ -117,7 +119,7 @@ static damo_status stable_log1p(build *b, damo_fgraph *fg, damo_apply *node, dam
   (void)fg;
   damo_var *v = unary_operand(node->out[0], "log1p"), *x;
   if (v == NULL) return DAMO_OK;
-  if ((x = unary_operand(v, "exp")) != NULL) return rule_give(b, repl, did, build_fn1(b, "softplus", x));
+  if ((x = unary_operand(v, "exp")) != NULL) return rule_give(b, repl, did, build_softplus(b, x));
   damo_var *p = unary_operand(v, "neg");
   if (p == NULL) return DAMO_OK;
   bool better = unary_operand(p, "exp") != NULL || unary_operand(p, "sigmoid") != NULL;
@@ -131,11 +133,11 @@ static damo_status stable_difference(build *b, damo_fgraph *fg, damo_apply *node
   (void)fg;
   damo_var *out = node->out[0], *p = match_one_minus(out);
   damo_var *x = p != NULL ? unary_operand(p, "sigmoid") : NULL;
-  if (x != NULL) return rule_give(b, repl, did, build_fn1(b, "sigmoid", build_neg(b, x)));
+  if (x != NULL) return rule_give(b, repl, did, build_sigmoid(b, build_neg(b, x)));
   p = operand_beside(out, "sub", 1, 1);
   if (p == NULL) p = operand_beside(out, "add", -1, -1);
   x = p != NULL ? unary_operand(p, "exp") : NULL;
-  return rule_give(b, repl, did, x != NULL ? build_fn1(b, "expm1", x) : NULL);
+  return rule_give(b, repl, did, x != NULL ? build_expm1(b, x) : NULL);
 }
 
 /* 1 / (1 + exp(-x)) → sigmoid(x) */
@@ -146,7 +148,7 @@ static damo_status name_sigmoid(build *b, damo_fgraph *fg, damo_apply *node, dam
   damo_var *x = e != NULL ? unary_operand(e, "exp") : NULL;
   if (x == NULL) return DAMO_OK;
   damo_var *minus = unary_operand(x, "neg");
-  return rule_give(b, repl, did, build_fn1(b, "sigmoid", minus != NULL ? minus : build_neg(b, x)));
+  return rule_give(b, repl, did, build_sigmoid(b, minus != NULL ? minus : build_neg(b, x)));
 }
 
 /* sqrt(sqr(x)) → abs(x): without overflow */
@@ -154,7 +156,7 @@ static damo_status name_abs(build *b, damo_fgraph *fg, damo_apply *node, damo_va
   (void)fg;
   damo_var *v = unary_operand(node->out[0], "sqrt");
   damo_var *x = v != NULL ? unary_operand(v, "sqr") : NULL;
-  return rule_give(b, repl, did, x != NULL ? build_fn1(b, "abs", x) : NULL);
+  return rule_give(b, repl, did, x != NULL ? build_abs(b, x) : NULL);
 }
 
 /* ---- Cancelling -------------------------------------------------------------------------------------------------- */
@@ -228,10 +230,10 @@ static damo_var *factor_list_multiply(build *b, const factor_list *p, damo_dtype
   damo_var *above = NULL, *below = NULL;
   for (int k = 0; k < p->n; k++) {
     damo_var **side = p->below[k] ? &below : &above;
-    *side = *side != NULL ? build_fn2(b, "mul", *side, p->at[k]) : p->at[k];
+    *side = *side != NULL ? build_mul(b, *side, p->at[k]) : p->at[k];
   }
   if (above == NULL) above = build_scalar(b, dtype, 1);
-  if (below != NULL) above = build_fn2(b, "true_div", above, below);
+  if (below != NULL) above = build_true_div(b, above, below);
   return p->negative ? build_neg(b, above) : above;
 }
 
@@ -258,7 +260,7 @@ static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, d
   for (int k = 0; k < p.n_gone && now != NULL; k++) {
     if (var_dtype(p.gone[k]) != var_dtype(out)) return b->status;
     if (match_single_entry(p.gone[k]) && var_ndim(now) >= var_ndim(p.gone[k])) continue;
-    if (!match_same_shape(now, p.gone[k])) now = build_fn2(b, "second", p.gone[k], now);
+    if (!match_same_shape(now, p.gone[k])) now = build_second(b, p.gone[k], now);
   }
   return rule_give(b, repl, did, now);
 }

@@ -2,6 +2,7 @@
  * pattern. The places are written out as lists of rows and columns, by which dense matrices are read and put
  * together. */
 #include "debug_sparse.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -121,7 +122,7 @@ static damo_var *dense_spread(debug_exam *e) {
   const prop_value axis = debug_exam_prop(e, "axis"), structured = debug_exam_prop(e, "sparse_grad");
   damo_var *g = e->in[0];
   if (axis.kind == PROP_INT && axis.u.i == 2) g = build_dimshuffle(e->b, g, (const int[]){0, -1}, 2);
-  damo_var *everywhere = build_fn2(e->b, "add", debug_exam_zeros(e, var_dtype(g), x->shape), g);
+  damo_var *everywhere = build_add(e->b, debug_exam_zeros(e, var_dtype(g), x->shape), g);
   if (structured.kind != PROP_NIL && structured.u.i == 0) return everywhere;
   const entry_places p = entry_places_in(e, x);
   return dense_put_at(e, x->shape, p, dense_read_at(e, everywhere, p));
@@ -132,7 +133,7 @@ static damo_var *dense_spread(debug_exam *e) {
 static damo_var *inner_products(debug_exam *e, damo_var *x, damo_var *rows, damo_var *y, damo_var *cols) {
   const prop_value opt[4] = {prop_int(2)};
   damo_var *left = debug_exam_take(e, x, rows, 0), *right = debug_exam_take(e, y, cols, 0);
-  damo_var *product = left != NULL && right != NULL ? build_fn2(e->b, "mul", left, right) : NULL;
+  damo_var *product = left != NULL && right != NULL ? build_mul(e->b, left, right) : NULL;
   return product != NULL ? build_fn(e->b, "sum", &product, 1, opt) : NULL;
 }
 
@@ -161,7 +162,7 @@ static damo_var *dense_sampled_matrices(debug_exam *e) {
 static damo_var *dense_columns_added(debug_exam *e) {
   build *b = e->b;
   damo_var *x = e->in[0], *zero = build_zeros_like(b, x);
-  return build_fn3(b, "switch", build_fn2(b, "neq", x, zero), build_fn2(b, "add", x, e->in[1]), zero);
+  return build_switch(b, build_neq(b, x, zero), build_add(b, x, e->in[1]), zero);
 }
 
 /* The products of the entries that the places are numbered with make the Kronecker product. */
@@ -171,13 +172,13 @@ static damo_var *dense_kron(debug_exam *e) {
   damo_var *left = debug_exam_take(e, dense_read_at(e, e->in[0], entry_places_in(e, x)), e->out[1], 0);
   damo_var *right = debug_exam_take(e, dense_read_at(e, e->in[1], entry_places_in(e, y)), e->out[2], 0);
   if (left == NULL || right == NULL || has_duplicates(&x->obj) || has_duplicates(&y->obj)) return NULL;
-  e->got = dense_put_at(e, out->shape, entry_places_in(e, out), build_fn2(e->b, "mul", left, right));
+  e->got = dense_put_at(e, out->shape, entry_places_in(e, out), build_mul(e->b, left, right));
   return build_fn2(e->b, "kron", e->in[0], e->in[1]);
 }
 
 /* Cotangents of a matrix without duplicates are matrices like others. */
 static damo_var *dense_cotangents_added(debug_exam *e) {
-  return has_duplicates(e->values[0]) ? NULL : build_fn2(e->b, "add", e->in[1], e->in[2]);
+  return has_duplicates(e->values[0]) ? NULL : build_add(e->b, e->in[1], e->in[2]);
 }
 
 static damo_var *dense_cotangent_moved(debug_exam *e) { return has_duplicates(e->values[3]) ? NULL : e->in[0]; }

@@ -1,6 +1,7 @@
 /* debug_parts.c: the dense equals of parts of sparse matrices, of what is put together from parts, and of what is
  * moved as a whole. */
 #include "debug_sparse.h"
+#include "op/elem/build_arith.h"
 
 static const int64_t *exam_shape(const debug_exam *e, int i) { return debug_exam_matrix(e, i)->shape; }
 
@@ -60,7 +61,7 @@ static damo_var *dense_blocks_put(debug_exam *e) {
                          i64(e->b, at[1] + own[1])};
     if (own[0] > 0 && own[1] > 0) {
       damo_var *part = debug_exam_put(e, shape, e->in[i], "s110s110", ends, 4);
-      sum = part != NULL ? build_fn2(e->b, "add", sum, part) : NULL;
+      sum = part != NULL ? build_add(e->b, sum, part) : NULL;
     }
     for (int k = 0; k < 2; k++) at[k] += own[k];
   }

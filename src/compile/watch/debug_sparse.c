@@ -2,6 +2,7 @@
  * of the same meaning, and compares. Nodes whose operands are large as dense matrices are passed over; where the
  * dense function gives nan or inf, it says nothing of the sparse one: an absent entry meets no nan, a dense 0 does. */
 #include "debug_sparse.h"
+#include "op/elem/build_arith.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,29 +13,29 @@ static damo_var *dense_same(debug_exam *e) { return e->in[0]; }
 
 static damo_var *dense_transposed(debug_exam *e) { return build_fn1(e->b, "transpose", e->in[0]); }
 
-static damo_var *dense_negated(debug_exam *e) { return build_fn1(e->b, "neg", e->in[0]); }
+static damo_var *dense_negated(debug_exam *e) { return build_neg(e->b, e->in[0]); }
 
-static damo_var *dense_added(debug_exam *e) { return build_fn2(e->b, "add", e->in[0], e->in[1]); }
+static damo_var *dense_added(debug_exam *e) { return build_add(e->b, e->in[0], e->in[1]); }
 
-static damo_var *dense_multiplied(debug_exam *e) { return build_fn2(e->b, "mul", e->in[0], e->in[1]); }
+static damo_var *dense_multiplied(debug_exam *e) { return build_mul(e->b, e->in[0], e->in[1]); }
 
-static damo_var *dense_divided(debug_exam *e) { return build_fn2(e->b, "true_div", e->in[0], e->in[1]); }
+static damo_var *dense_divided(debug_exam *e) { return build_true_div(e->b, e->in[0], e->in[1]); }
 
 static damo_var *dense_rows_scaled(debug_exam *e) {
   build *b = e->b;
-  return build_fn1(b, "transpose", build_fn2(b, "mul", build_fn1(b, "transpose", e->in[0]), e->in[1]));
+  return build_fn1(b, "transpose", build_mul(b, build_fn1(b, "transpose", e->in[0]), e->in[1]));
 }
 
 static damo_var *dense_product(debug_exam *e) { return build_fn2(e->b, "dot", e->in[0], e->in[1]); }
 
 static damo_var *dense_sampled(debug_exam *e) {
   build *b = e->b;
-  return build_fn2(b, "mul", e->in[2], build_fn2(b, "dot", e->in[0], build_fn1(b, "transpose", e->in[1])));
+  return build_mul(b, e->in[2], build_fn2(b, "dot", e->in[0], build_fn1(b, "transpose", e->in[1])));
 }
 
 static damo_var *dense_product_onto(debug_exam *e) {
   build *b = e->b;
-  return build_fn2(b, "add", build_fn2(b, "mul", e->in[0], build_fn2(b, "dot", e->in[1], e->in[2])), e->in[3]);
+  return build_add(b, build_mul(b, e->in[0], build_fn2(b, "dot", e->in[1], e->in[2])), e->in[3]);
 }
 
 static damo_var *dense_summed(debug_exam *e) {
@@ -53,9 +54,9 @@ static damo_var *dense_compared(debug_exam *e) {
   return NULL;
 }
 
-static damo_var *dense_larger(debug_exam *e) { return build_fn2(e->b, "maximum", e->in[0], e->in[1]); }
+static damo_var *dense_larger(debug_exam *e) { return build_maximum(e->b, e->in[0], e->in[1]); }
 
-static damo_var *dense_smaller(debug_exam *e) { return build_fn2(e->b, "minimum", e->in[0], e->in[1]); }
+static damo_var *dense_smaller(debug_exam *e) { return build_minimum(e->b, e->in[0], e->in[1]); }
 
 static damo_var *dense_stacked(debug_exam *e) {
   return build_fn(e->b, e->node->op->def->name[0] == 'H' ? "hstack" : "vstack", e->in, e->node->n_in, NULL);
@@ -204,7 +205,7 @@ static damo_obj *dense_value(damo_obj *v) {
 static void take_moduli(debug_exam *e) {
   for (int i = 0; i < e->node->n_in; i++) {
     if (e->in[i] == NULL || dtype_is_discrete(var_dtype(e->in[i]))) continue;
-    damo_var *size = build_fn1(e->b, "abs", e->in[i]);
+    damo_var *size = build_abs(e->b, e->in[i]);
     if (size != NULL) e->in[i] = size;
   }
 }
@@ -223,8 +224,8 @@ static bool build_pair(debug_exam *e, bool bounded, damo_var *pair[2]) {
   if (want != NULL && bounded) {
     take_moduli(e);
     damo_var *bound = b->status == DAMO_OK ? form(e) : NULL;
-    want = bound != NULL ? build_fn2(b, "add", want, bound) : NULL;
-    pair[1] = bound != NULL ? build_fn2(b, "add", pair[1], bound) : NULL;
+    want = bound != NULL ? build_add(b, want, bound) : NULL;
+    pair[1] = bound != NULL ? build_add(b, pair[1], bound) : NULL;
   }
   if (want == NULL || pair[1] == NULL) return false;
   pair[0] = build_cast(b, want, var_dtype(pair[1]));

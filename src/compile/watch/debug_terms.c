@@ -11,6 +11,7 @@
 
 #include "op/op.h"
 #include "compile/compile_int.h"
+#include "op/elem/build_arith.h"
 
 #define TERMS_MOST_ROWS 256 /* of a system: its inverse is dense */
 
@@ -47,7 +48,7 @@ static damo_var *terms_size_of(term_sizes *w, const damo_var *v) {
   damo_var *size = map_get_ptr(&w->size, v);
   if (size != NULL || !type_has_shape(v->type)) return size;
   size = as_it_is(w, v);
-  if (size != NULL && var_dtype(size) != DAMO_BOOL) size = build_fn1(w->b, "abs", size);
+  if (size != NULL && var_dtype(size) != DAMO_BOOL) size = build_abs(w->b, size);
   if (size != NULL && !dtype_is_discrete(var_dtype(size))) size = build_cast(w->b, size, DAMO_FLOAT64);
   if (size != NULL && map_put(&w->size, v, (uintptr_t)size) != DAMO_OK) return NULL;
   return size;
@@ -61,8 +62,8 @@ static damo_var *both(term_sizes *w, const char *function, const damo_apply *nod
 /* x/y: a change of y counts for x as a part of y. */
 static damo_var *quotient(term_sizes *w, const damo_apply *node) {
   damo_var *product = both(w, "mul", node), *y = as_it_is(w, node->in[1]);
-  damo_var *square = product != NULL && y != NULL ? build_fn1(w->b, "sqr", build_fn1(w->b, "abs", y)) : NULL;
-  return square != NULL ? build_fn2(w->b, "true_div", product, square) : NULL;
+  damo_var *square = product != NULL && y != NULL ? build_sqr(w->b, build_abs(w->b, y)) : NULL;
+  return square != NULL ? build_true_div(w->b, product, square) : NULL;
 }
 
 static damo_var *of_entries(term_sizes *w, const damo_apply *node, const char *function) {
@@ -72,7 +73,7 @@ static damo_var *of_entries(term_sizes *w, const damo_apply *node, const char *f
   if (strcmp(function, "true_div") == 0) return quotient(w, node);
   if (strcmp(function, "sqr") != 0) return NULL;
   damo_var *x = terms_size_of(w, node->in[0]);
-  return x != NULL ? build_fn1(w->b, "sqr", x) : NULL;
+  return x != NULL ? build_sqr(w->b, x) : NULL;
 }
 
 /* The same Op on moduli. */
@@ -114,7 +115,7 @@ static damo_var *of_solver(term_sizes *w, const damo_apply *node) {
   }
   in[last] = identity(w->b, dtype_to_float(array_dtype((const damo_array *)b)), rows);
   damo_apply *all = in[last] != NULL ? build_apply(w->b, damo_retain(node->op), in, node->n_in) : NULL;
-  return all != NULL ? build_cast(w->b, build_fn1(w->b, "abs", all->out[0]), DAMO_FLOAT64) : NULL;
+  return all != NULL ? build_cast(w->b, build_abs(w->b, all->out[0]), DAMO_FLOAT64) : NULL;
 }
 
 /* The solution's terms are S times b's; those of a residual b - A·x are b's and A's times the solution's. */
@@ -126,7 +127,7 @@ static damo_status add_solution(term_sizes *w, const damo_apply *node) {
   DAMO_TRY(map_put(&w->size, node->out[0], (uintptr_t)x));
   if (node->n_in < 3 || node->op->terms != TERMS_LEAST) return DAMO_OK;
   damo_var *a = terms_size_of(w, node->in[1]), *moved = a != NULL ? build_fn2(w->b, "dot", a, x) : NULL;
-  damo_var *residual = moved != NULL ? build_fn2(w->b, "add", b, moved) : NULL;
+  damo_var *residual = moved != NULL ? build_add(w->b, b, moved) : NULL;
   DAMO_TRY(w->b->status);
   return residual != NULL ? map_put(&w->size, node->out[1], (uintptr_t)residual) : DAMO_OK;
 }

@@ -2,6 +2,7 @@
  * ConsiderConstant, GradClip, GradScale), to the run (Assert), to the Type (SpecifyShape, OfType, Unbroadcast).
  */
 #include "op/shape/shape_int.h"
+#include "op/elem/build_arith.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,12 +33,12 @@ static damo_status zero_gradient(build *b, damo_apply *node, damo_var *const *go
 }
 
 static damo_status clip_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  gin[0] = build_fn3(b, "clip", gout[0], build_num(b, node->op->props[0].u.f), build_num(b, node->op->props[1].u.f));
+  gin[0] = build_clip(b, gout[0], build_num(b, node->op->props[0].u.f), build_num(b, node->op->props[1].u.f));
   return b->status;
 }
 
 static damo_status scale_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  gin[0] = build_fn2(b, "mul", gout[0], build_num(b, node->op->props[0].u.f));
+  gin[0] = build_mul(b, gout[0], build_num(b, node->op->props[0].u.f));
   return b->status;
 }
 

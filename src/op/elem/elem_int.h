@@ -7,6 +7,7 @@
 #define DAMO_OP_ELEM_ELEM_INT_H
 
 #include "op/op.h"
+#include "scalar.h"
 
 #define SCALAR_MAX_ARITY 3
 
@@ -35,13 +36,13 @@ typedef damo_var *scalar_grad_fn(build *b, damo_var *const *in, damo_var *out, d
 
 typedef struct scalar_op {
   const char *name;
+  scalar_id id;
   int8_t arity;
   const char *operands; /* names, as op_func's */
   dtype_rule rule;
   int32_t kernel; /* offset in kernel_table; KERNEL_NONE: copies its last operand; KERNEL_OWN: see own */
   const kernel_set *own;
   scalar_grad_fn *grad; /* NULL: not implemented */
-  const char *c_expr;   /* C text of one element, operands as {0} {1} {2} */
   const char *doc;
 } scalar_op;
 
@@ -61,6 +62,7 @@ static inline const elemwise_data *elemwise_data_of(const damo_op *op) { return 
 
 /* The row of that name, NULL when there is none. */
 const scalar_op *elemwise_find_row(const char *name);
+const scalar_op *elemwise_row(scalar_id id);
 /* Loop and result dtypes of the op over operands of these dtypes; type error where the op is not defined for them. */
 damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype *loop, damo_dtype *out);
 /* The dtype that operand i is converted to. */
@@ -87,18 +89,14 @@ extern const kernel_set elemwise_tetra_gamma, elemwise_i0, elemwise_i1, elemwise
 
 /* grad.c */
 scalar_grad_fn elemwise_d_zero; /* a marker: gradients are zeros */
-scalar_grad_fn elemwise_d_add, elemwise_d_sub, elemwise_d_mul, elemwise_d_true_div, elemwise_d_mod, elemwise_d_pow,
-    elemwise_d_extremum, elemwise_d_arctan2, elemwise_d_logaddexp, elemwise_d_hypot;
-scalar_grad_fn elemwise_d_switch, elemwise_d_clip, elemwise_d_copy;
-scalar_grad_fn elemwise_d_neg, elemwise_d_abs, elemwise_d_sqr, elemwise_d_sqrt, elemwise_d_reciprocal;
-scalar_grad_fn elemwise_d_exp, elemwise_d_exp2, elemwise_d_expm1, elemwise_d_log, elemwise_d_log2, elemwise_d_log10,
-    elemwise_d_log1p, elemwise_d_sigmoid, elemwise_d_softplus, elemwise_d_log1mexp;
-scalar_grad_fn elemwise_d_sin, elemwise_d_cos, elemwise_d_tan, elemwise_d_arcsin, elemwise_d_arccos, elemwise_d_arctan,
-    elemwise_d_sinh, elemwise_d_cosh, elemwise_d_tanh, elemwise_d_arcsinh, elemwise_d_arccosh, elemwise_d_arctanh,
-    elemwise_d_deg2rad, elemwise_d_rad2deg;
-scalar_grad_fn elemwise_d_erf, elemwise_d_erfc, elemwise_d_erfcx, elemwise_d_erfinv, elemwise_d_erfcinv,
-    elemwise_d_gamma, elemwise_d_gammaln, elemwise_d_psi, elemwise_d_tri_gamma, elemwise_d_i0, elemwise_d_i1,
-    elemwise_d_j0, elemwise_d_j1;
-scalar_grad_fn elemwise_d_conj, elemwise_d_real, elemwise_d_imag, elemwise_d_angle, elemwise_d_complex;
+#define D(name) scalar_grad_fn elemwise_d_##name;
+#define ZERO
+#define NO_GRADIENT
+#define X(name, operands, rule, kernel, derivative, doc) derivative
+SCALAR_ROWS(X)
+#undef X
+#undef NO_GRADIENT
+#undef ZERO
+#undef D
 
 #endif

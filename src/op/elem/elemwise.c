@@ -6,6 +6,7 @@
  * overwrites.
  */
 #include "elem_int.h"
+#include "build_arith.h"
 #include "op/shape/shape_int.h"
 #include "op/sparse/sparse_op.h"
 
@@ -271,7 +272,7 @@ static damo_var *linear_rop(build *b, damo_apply *node, damo_var *const *eval) {
 static damo_var *real_of_complex_rop(build *b, damo_apply *node, damo_var *dz) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
   damo_var *slope = row->grad(b, node->in, node->out[0], build_ones_like(b, node->out[0]), 0);
-  return build_fn1(b, "real", build_fn2(b, "mul", build_conj(b, slope), dz));
+  return build_real(b, build_mul(b, build_conj_if_complex(b, slope), dz));
 }
 
 /* Sum over the operands of derivative · eval: the gradient rule with eval for g, conjugated twice where complex. */
@@ -304,8 +305,8 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
   DAMO_TRY(as_floats(b, row, node, in));
   for (int i = 0; i < node->n_in; i++) {
     if (!eval[i] || !elemwise_is_connected(row, i)) continue;
-    damo_var *part = build_conj(b, row->grad(b, in, out, build_conj(b, eval[i]), i));
-    sum = sum ? build_fn2(b, "add", sum, part) : part;
+    damo_var *part = build_conj_if_complex(b, row->grad(b, in, out, build_conj_if_complex(b, eval[i]), i));
+    sum = sum ? build_add(b, sum, part) : part;
   }
   rout[0] = sum ? build_fill(b, out, build_cast(b, sum, var_dtype(out))) : NULL;
   return b->status;
@@ -332,13 +333,17 @@ const op_def elemwise_def = {
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
-damo_op *elemwise_op(damo_ctx *ctx, const char *name) {
-  prop_value props[3] = {prop_str(name), prop_nil(), prop_nil()};
+damo_op *elemwise_op(damo_ctx *ctx, scalar_id id) {
+  prop_value props[3] = {prop_str(elemwise_row(id)->name), prop_nil(), prop_nil()};
   return op_new(ctx, &elemwise_def, props, 3);
 }
 
 const char *elemwise_scalar(const damo_op *op) {
   return op->def == &elemwise_def ? elemwise_data_of(op)->row->name : NULL;
+}
+
+scalar_id elemwise_scalar_id(const damo_op *op) {
+  return op->def == &elemwise_def ? elemwise_data_of(op)->row->id : SCALAR_NONE;
 }
 
 int elemwise_arity(const damo_op *op) { return op->def == &elemwise_def ? elemwise_data_of(op)->row->arity : -1; }
@@ -364,14 +369,14 @@ static bool has_shape_of(const damo_type *a, const damo_type *b) {
 damo_var *build_fill(build *b, damo_var *like, damo_var *value) {
   if (b->status != DAMO_OK || like == NULL || value == NULL) return NULL;
   if (!value->weak && has_shape_of(like->type, value->type)) return value;
-  return build_fn2(b, "second", like, value);
+  return build_second(b, like, value);
 }
 
 /* g converted to x's dtype, its real part taken where x is real; as it is for discrete x. */
 static damo_var *match_dtype(build *b, damo_var *g, damo_var *x) {
   damo_dtype dt = var_dtype(x);
   if (dtype_is_discrete(dt)) return g;
-  if (dtype_is_complex(var_dtype(g)) && !dtype_is_complex(dt)) g = build_fn1(b, "real", g);
+  if (dtype_is_complex(var_dtype(g)) && !dtype_is_complex(dt)) g = build_real(b, g);
   return build_cast(b, g, dt);
 }
 

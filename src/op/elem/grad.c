@@ -5,6 +5,9 @@
  * used where it saves a function call; constants are weak literals, so that no rule changes a dtype.
  */
 #include "elem_int.h"
+#include "build_arith.h"
+#include "build_math.h"
+#include "build_special.h"
 #include "op/shape/shape_int.h"
 
 #define PI 3.14159265358979323846
@@ -20,12 +23,14 @@ static damo_var *build_one_minus(build *b, damo_var *x) { return build_sub(b, bu
 static damo_var *build_one_plus(build *b, damo_var *x) { return build_add(b, build_num(b, 1), x); }
 
 /* g times, or over, the conjugate of a derivative. */
-static damo_var *times_conj(build *b, damo_var *g, damo_var *d) { return build_mul(b, g, build_conj(b, d)); }
-static damo_var *over_conj(build *b, damo_var *g, damo_var *d) { return build_fn2(b, "true_div", g, build_conj(b, d)); }
+static damo_var *times_conj(build *b, damo_var *g, damo_var *d) { return build_mul(b, g, build_conj_if_complex(b, d)); }
+static damo_var *over_conj(build *b, damo_var *g, damo_var *d) {
+  return build_true_div(b, g, build_conj_if_complex(b, d));
+}
 
 /* g where the condition holds, else 0 (never nan: a product with a bool would keep g's nan and inf). */
 static damo_var *where_or_zero(build *b, damo_var *cond, damo_var *g) {
-  return build_fn3(b, "switch", cond, g, build_num(b, 0));
+  return build_switch(b, cond, g, build_num(b, 0));
 }
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
@@ -58,15 +63,15 @@ damo_var *elemwise_d_true_div(build *b, damo_var *const *in, damo_var *out, damo
 /* x % y = x - (x // y) y */
 damo_var *elemwise_d_mod(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
-  return i == 0 ? g : build_neg(b, build_mul(b, g, build_fn2(b, "floor_div", in[0], in[1])));
+  return i == 0 ? g : build_neg(b, build_mul(b, g, build_floor_div(b, in[0], in[1])));
 }
 
 /* y x^(y-1), and x^y log x, which is taken as 0 where x is 0 */
 damo_var *elemwise_d_pow(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   damo_var *x = in[0], *y = in[1];
-  if (i == 0) return times_conj(b, g, build_mul(b, y, build_fn2(b, "pow", x, build_sub(b, y, build_num(b, 1)))));
-  damo_var *d = build_mul(b, out, build_fn1(b, "log", x));
-  return where_or_zero(b, build_fn2(b, "neq", x, build_num(b, 0)), times_conj(b, g, d));
+  if (i == 0) return times_conj(b, g, build_mul(b, y, build_pow(b, x, build_sub(b, y, build_num(b, 1)))));
+  damo_var *d = build_mul(b, out, build_log(b, x));
+  return where_or_zero(b, build_neq(b, x, build_num(b, 0)), times_conj(b, g, d));
 }
 
 /* At ties the first operand takes it all, so that the two add up to g. */
@@ -78,36 +83,36 @@ damo_var *elemwise_d_extremum(build *b, damo_var *const *in, damo_var *out, damo
 damo_var *elemwise_d_arctan2(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   damo_var *norm = build_add(b, build_sqr(b, in[0]), build_sqr(b, in[1]));
-  damo_var *d = build_fn2(b, "true_div", in[1 - i], norm);
+  damo_var *d = build_true_div(b, in[1 - i], norm);
   return build_mul(b, g, i == 0 ? d : build_neg(b, d));
 }
 
 damo_var *elemwise_d_logaddexp(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
-  return build_mul(b, g, build_fn1(b, "sigmoid", build_sub(b, in[i], in[1 - i])));
+  return build_mul(b, g, build_sigmoid(b, build_sub(b, in[i], in[1 - i])));
 }
 
 damo_var *elemwise_d_hypot(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
-  return build_mul(b, g, build_fn2(b, "true_div", in[i], out));
+  return build_mul(b, g, build_true_div(b, in[i], out));
 }
 
 damo_var *elemwise_d_switch(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   damo_var *zero = build_num(b, 0);
-  if (i == 1) return build_fn3(b, "switch", in[0], g, zero);
-  return build_fn3(b, "switch", in[0], zero, g);
+  if (i == 1) return build_switch(b, in[0], g, zero);
+  return build_switch(b, in[0], zero, g);
 }
 
 /* x inside [lo, hi]: to x; below lo: to lo; else above hi: to hi */
 damo_var *elemwise_d_clip(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   damo_var *x = in[0];
-  if (i == 1) return where_or_zero(b, build_fn2(b, "lt", x, in[1]), g);
+  if (i == 1) return where_or_zero(b, build_lt(b, x, in[1]), g);
   if (i == 2) {
-    damo_var *above = build_fn2(b, "gt", x, in[2]), *below = build_fn2(b, "lt", x, in[1]);
-    return where_or_zero(b, build_fn2(b, "and_", above, build_fn1(b, "invert", below)), g);
+    damo_var *above = build_gt(b, x, in[2]), *below = build_lt(b, x, in[1]);
+    return where_or_zero(b, build_and_(b, above, build_invert(b, below)), g);
   }
-  return where_or_zero(b, build_fn2(b, "and_", build_fn2(b, "ge", x, in[1]), build_fn2(b, "le", x, in[2])), g);
+  return where_or_zero(b, build_and_(b, build_ge(b, x, in[1]), build_le(b, x, in[2])), g);
 }
 
 damo_var *elemwise_d_copy(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -122,8 +127,8 @@ damo_var *elemwise_d_neg(build *b, damo_var *const *in, damo_var *out, damo_var 
 
 damo_var *elemwise_d_abs(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
-  if (dtype_is_complex(var_dtype(in[0]))) return build_mul(b, g, build_fn2(b, "true_div", in[0], out));
-  return build_mul(b, g, build_fn1(b, "sign", in[0]));
+  if (dtype_is_complex(var_dtype(in[0]))) return build_mul(b, g, build_true_div(b, in[0], out));
+  return build_mul(b, g, build_sign(b, in[0]));
 }
 
 damo_var *elemwise_d_sqr(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -185,25 +190,25 @@ damo_var *elemwise_d_sigmoid(build *b, damo_var *const *in, damo_var *out, damo_
 
 damo_var *elemwise_d_softplus(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return times_conj(b, g, build_fn1(b, "sigmoid", in[0]));
+  return times_conj(b, g, build_sigmoid(b, in[0]));
 }
 
 /* log(1 - e^x): -e^x / (1 - e^x) = -1 / (e^-x - 1) */
 damo_var *elemwise_d_log1mexp(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return build_neg(b, over_conj(b, g, build_fn1(b, "expm1", build_neg(b, in[0]))));
+  return build_neg(b, over_conj(b, g, build_expm1(b, build_neg(b, in[0]))));
 }
 
 /* ---- Trigonometry ------------------------------------------------------------------------------------------------ */
 
 damo_var *elemwise_d_sin(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return times_conj(b, g, build_fn1(b, "cos", in[0]));
+  return times_conj(b, g, build_cos(b, in[0]));
 }
 
 damo_var *elemwise_d_cos(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return build_neg(b, times_conj(b, g, build_fn1(b, "sin", in[0])));
+  return build_neg(b, times_conj(b, g, build_sin(b, in[0])));
 }
 
 damo_var *elemwise_d_tan(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -213,7 +218,7 @@ damo_var *elemwise_d_tan(build *b, damo_var *const *in, damo_var *out, damo_var 
 
 damo_var *elemwise_d_arcsin(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return over_conj(b, g, build_fn1(b, "sqrt", build_one_minus(b, build_sqr(b, in[0]))));
+  return over_conj(b, g, build_sqrt(b, build_one_minus(b, build_sqr(b, in[0]))));
 }
 
 damo_var *elemwise_d_arccos(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -227,12 +232,12 @@ damo_var *elemwise_d_arctan(build *b, damo_var *const *in, damo_var *out, damo_v
 
 damo_var *elemwise_d_sinh(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return times_conj(b, g, build_fn1(b, "cosh", in[0]));
+  return times_conj(b, g, build_cosh(b, in[0]));
 }
 
 damo_var *elemwise_d_cosh(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return times_conj(b, g, build_fn1(b, "sinh", in[0]));
+  return times_conj(b, g, build_sinh(b, in[0]));
 }
 
 damo_var *elemwise_d_tanh(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -242,14 +247,14 @@ damo_var *elemwise_d_tanh(build *b, damo_var *const *in, damo_var *out, damo_var
 
 damo_var *elemwise_d_arcsinh(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return over_conj(b, g, build_fn1(b, "sqrt", build_one_plus(b, build_sqr(b, in[0]))));
+  return over_conj(b, g, build_sqrt(b, build_one_plus(b, build_sqr(b, in[0]))));
 }
 
 /* sqrt(x - 1) sqrt(x + 1), not sqrt(x² - 1): x² - 1 loses digits near 1, and the two differ for complex x */
 damo_var *elemwise_d_arccosh(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  damo_var *low = build_fn1(b, "sqrt", build_sub(b, in[0], build_num(b, 1)));
-  damo_var *high = build_fn1(b, "sqrt", build_one_plus(b, in[0]));
+  damo_var *low = build_sqrt(b, build_sub(b, in[0], build_num(b, 1)));
+  damo_var *high = build_sqrt(b, build_one_plus(b, in[0]));
   return over_conj(b, g, build_mul(b, low, high));
 }
 
@@ -297,33 +302,33 @@ damo_var *elemwise_d_erfcinv(build *b, damo_var *const *in, damo_var *out, damo_
 
 damo_var *elemwise_d_gamma(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
-  return times_conj(b, g, build_mul(b, out, build_fn1(b, "psi", in[0])));
+  return times_conj(b, g, build_mul(b, out, build_psi(b, in[0])));
 }
 
 damo_var *elemwise_d_gammaln(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return times_conj(b, g, build_fn1(b, "psi", in[0]));
+  return times_conj(b, g, build_psi(b, in[0]));
 }
 
 damo_var *elemwise_d_psi(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return times_conj(b, g, build_fn1(b, "tri_gamma", in[0]));
+  return times_conj(b, g, build_tri_gamma(b, in[0]));
 }
 
 damo_var *elemwise_d_tri_gamma(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return times_conj(b, g, build_fn1(b, "tetra_gamma", in[0]));
+  return times_conj(b, g, build_tetra_gamma(b, in[0]));
 }
 
 damo_var *elemwise_d_i0(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return times_conj(b, g, build_fn1(b, "i1", in[0]));
+  return times_conj(b, g, build_i1(b, in[0]));
 }
 
 /* f0(x) - f1(x) / x, which is 1/2 at 0: the derivative of i1 and of j1 */
 static damo_var *bessel_one(build *b, const char *zeroth, damo_var *x, damo_var *out) {
-  damo_var *d = build_sub(b, build_fn1(b, zeroth, x), build_fn2(b, "true_div", out, x));
-  return build_fn3(b, "switch", build_fn2(b, "eq", x, build_num(b, 0)), build_num(b, 0.5), d);
+  damo_var *d = build_sub(b, build_fn1(b, zeroth, x), build_true_div(b, out, x));
+  return build_switch(b, build_eq(b, x, build_num(b, 0)), build_num(b, 0.5), d);
 }
 
 damo_var *elemwise_d_i1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -333,7 +338,7 @@ damo_var *elemwise_d_i1(build *b, damo_var *const *in, damo_var *out, damo_var *
 
 damo_var *elemwise_d_j0(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return build_neg(b, times_conj(b, g, build_fn1(b, "j1", in[0])));
+  return build_neg(b, times_conj(b, g, build_j1(b, in[0])));
 }
 
 damo_var *elemwise_d_j1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -345,18 +350,18 @@ damo_var *elemwise_d_j1(build *b, damo_var *const *in, damo_var *out, damo_var *
 
 damo_var *elemwise_d_conj(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)in, (void)out, (void)i;
-  return build_conj(b, g);
+  return build_conj_if_complex(b, g);
 }
 
 damo_var *elemwise_d_real(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
-  return dtype_is_complex(var_dtype(in[0])) ? build_fn2(b, "complex", g, build_num(b, 0)) : g;
+  return dtype_is_complex(var_dtype(in[0])) ? build_complex(b, g, build_num(b, 0)) : g;
 }
 
 damo_var *elemwise_d_imag(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out, (void)i;
   if (!dtype_is_complex(var_dtype(in[0]))) return build_zeros_like(b, in[0]);
-  return build_fn2(b, "complex", build_num(b, 0), g);
+  return build_complex(b, build_num(b, 0), g);
 }
 
 /* arctan2(im, re): (-im + i re) / |z|² */
@@ -364,8 +369,8 @@ damo_var *elemwise_d_angle(build *b, damo_var *const *in, damo_var *out, damo_va
   (void)out, (void)i;
   damo_var *z = in[0];
   if (!dtype_is_complex(var_dtype(z))) return build_zeros_like(b, z);
-  damo_var *i_times_z = build_fn2(b, "complex", build_neg(b, build_fn1(b, "imag", z)), build_fn1(b, "real", z));
-  return build_mul(b, g, build_fn2(b, "true_div", i_times_z, build_sqr(b, build_fn1(b, "abs", z))));
+  damo_var *i_times_z = build_complex(b, build_neg(b, build_imag(b, z)), build_real(b, z));
+  return build_mul(b, g, build_true_div(b, i_times_z, build_sqr(b, build_abs(b, z))));
 }
 
 damo_var *elemwise_d_complex(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {

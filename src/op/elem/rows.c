@@ -1,146 +1,47 @@
-/* rows: the scalar ops, a row each, and the functions that scripts call, made from the rows.
+/* rows: the scalar ops, and the functions that scripts call, made from the rows of arith_rows.h, math_rows.h and
+ * special_rows.h.
  *
- * To add a scalar op: a row here, its derivative in grad.c, its kernel in kernel/ (or a kernel_set of its
- * own).
+ * To add a scalar op: a row there, its derivative in grad.c, its kernel in kernel/elem (or a kernel_set of its own).
  */
+#include "build_arith.h"
+#include "build_math.h"
+#include "build_special.h"
 #include "elem_int.h"
 #include "op/sparse/sparse_op.h"
+#include "scalar.h"
 
 #include <string.h>
 
 #define UNARY 1, "x"
+#define CASTS 1, "x"
 #define BINARY 2, "x y"
+#define CHOICE 3, "condition x y"
+#define BOUNDS 3, "x min max"
+#define PARTS 2, "re im"
 #define K(name) ((int32_t)offsetof(kernel_table, name)), NULL
 #define OWN(set) KERNEL_OWN, &elemwise_##set
 #define COPY KERNEL_NONE, NULL
 #define D(name) elemwise_d_##name
 #define ZERO elemwise_d_zero
+#define NO_GRADIENT NULL
 
-/* clang-format off */
-/* name, operands, dtype rule, kernel, derivative, C text of an element, doc */
-#define SCALAR_FUNCTIONS(X)                                                                                            \
-  X(add, BINARY, PROMOTE, K(add), D(add), "({0} + {1})", "sum")                                                        \
-  X(sub, BINARY, PROMOTE, K(sub), D(sub), "({0} - {1})", "difference")                                                 \
-  X(mul, BINARY, PROMOTE, K(mul), D(mul), "({0} * {1})", "product, element by element")                                \
-  X(true_div, BINARY, DIVIDE, K(true_div), D(true_div), "({0} / {1})", "quotient; of integers a float")                \
-  X(floor_div, BINARY, NUMBER, K(floor_div), ZERO, "floor({0} / {1})", "quotient rounded down")                        \
-  X(mod, BINARY, NUMBER, K(mod), D(mod), "({0} - floor({0} / {1}) * {1})", "remainder, with the divisor's sign")       \
-  X(pow, BINARY, NUMBER, K(pow), D(pow), "pow({0}, {1})", "x to the power y")                                          \
-  X(maximum, BINARY, PROMOTE, K(maximum), D(extremum), "fmax({0}, {1})", "the larger; nan where one is nan")           \
-  X(minimum, BINARY, PROMOTE, K(minimum), D(extremum), "fmin({0}, {1})", "the smaller; nan where one is nan")          \
-  X(arctan2, BINARY, FLOAT, K(arctan2), D(arctan2), "atan2({0}, {1})", "angle of a point, its height first")           \
-  X(logaddexp, BINARY, FLOAT, K(logaddexp), D(logaddexp), "logaddexp({0}, {1})", "log(exp(x) + exp(y))")               \
-  X(hypot, BINARY, FLOAT, K(hypot), D(hypot), "hypot({0}, {1})", "sqrt(x*x + y*y) without overflow")                   \
-                                                                                                                       \
-  X(eq, BINARY, COMPARE, K(eq), ZERO, "({0} == {1})", "x = y, as bool")                                                \
-  X(neq, BINARY, COMPARE, K(neq), ZERO, "({0} != {1})", "x differs from y, as bool")                                   \
-  X(lt, BINARY, COMPARE, K(lt), ZERO, "({0} < {1})", "x < y, as bool")                                                 \
-  X(le, BINARY, COMPARE, K(le), ZERO, "({0} <= {1})", "x <= y, as bool")                                               \
-  X(gt, BINARY, COMPARE, K(gt), ZERO, "({0} > {1})", "x > y, as bool")                                                 \
-  X(ge, BINARY, COMPARE, K(ge), ZERO, "({0} >= {1})", "x >= y, as bool")                                               \
-  X(isnan, UNARY, TEST, K(isnan), ZERO, "isnan({0})", "is it nan, as bool")                                            \
-  X(isinf, UNARY, TEST, K(isinf), ZERO, "isinf({0})", "is it an infinity, as bool")                                    \
-                                                                                                                       \
-  X(and_, BINARY, LOGIC, K(and_), ZERO, "({0} & {1})", "logical and of bool, bitwise and of integers")                 \
-  X(or_, BINARY, LOGIC, K(or_), ZERO, "({0} | {1})", "logical or of bool, bitwise or of integers")                     \
-  X(xor, BINARY, LOGIC, K(xor), ZERO, "({0} ^ {1})", "exclusive or of bool, bitwise of integers")                      \
-  X(invert, UNARY, LOGIC, K(invert), ZERO, "(~{0})", "logical not of bool, all bits flipped of integers")              \
-                                                                                                                       \
-  X(switch, ARGS(3, "condition x y"), SWITCH, K(switch_), D(switch), "({0} ? {1} : {2})",                              \
-    "x where the condition holds, else y")                                                                             \
-  X(clip, ARGS(3, "x min max"), PROMOTE, K(clip), D(clip), "({0} < {1} ? {1} : {0} > {2} ? {2} : {0})",             \
-    "min where x < min, else max where x > max, else x")                                                               \
-  X(second, BINARY, SECOND, COPY, D(copy), "({1})", "y broadcast to x's shape")                                        \
-  X(identity, UNARY, PROMOTE, COPY, D(copy), "({0})", "x itself, as a copy")                                           \
-                                                                                                                       \
-  X(neg, UNARY, PROMOTE, K(neg), D(neg), "(-{0})", "-x")                                                               \
-  X(abs, UNARY, ABS, K(abs), D(abs), "fabs({0})", "absolute value; of complex the magnitude")                          \
-  X(sign, UNARY, PROMOTE, K(sign), ZERO, "sign({0})", "-1, 0 or 1; nan of nan")                                        \
-  X(sqr, UNARY, NUMBER, K(sqr), D(sqr), "({0} * {0})", "x*x")                                                          \
-  X(sqrt, UNARY, FLOAT, K(sqrt), D(sqrt), "sqrt({0})", "square root")                                                  \
-  X(reciprocal, UNARY, FLOAT, K(reciprocal), D(reciprocal), "(1 / {0})", "1/x")                                        \
-  X(ceil, UNARY, FLOAT, K(ceil), ZERO, "ceil({0})", "rounded up")                                                      \
-  X(floor, UNARY, FLOAT, K(floor), ZERO, "floor({0})", "rounded down")                                                 \
-  X(trunc, UNARY, ROUND, K(trunc), ZERO, "trunc({0})", "rounded towards 0")                                            \
-  X(round_half_to_even, UNARY, ROUND, K(round_half_to_even), ZERO, "rint({0})", "rounded, halves to even")             \
-  X(round_half_away_from_zero, UNARY, ROUND, K(round_half_away_from_zero), ZERO, "round({0})",                         \
-    "rounded, halves away from 0")                                                                                     \
-                                                                                                                       \
-  X(exp, UNARY, FLOAT, K(exp), D(exp), "exp({0})", "e to the power x")                                                 \
-  X(exp2, UNARY, FLOAT, K(exp2), D(exp2), "exp2({0})", "2 to the power x")                                             \
-  X(expm1, UNARY, FLOAT, K(expm1), D(expm1), "expm1({0})", "exp(x) - 1, exact near 0")                                 \
-  X(log, UNARY, FLOAT, K(log), D(log), "log({0})", "natural logarithm")                                                \
-  X(log2, UNARY, FLOAT, K(log2), D(log2), "log2({0})", "logarithm to base 2")                                          \
-  X(log10, UNARY, FLOAT, K(log10), D(log10), "log10({0})", "logarithm to base 10")                                     \
-  X(log1p, UNARY, FLOAT, K(log1p), D(log1p), "log1p({0})", "log(1 + x), exact near 0")                                 \
-  X(sigmoid, UNARY, FLOAT, K(sigmoid), D(sigmoid), "(1 / (1 + exp(-{0})))", "1/(1 + exp(-x))")                         \
-  X(softplus, UNARY, FLOAT, K(softplus), D(softplus), "log1p(exp({0}))", "log(1 + exp(x)) without overflow")           \
-  X(log1mexp, UNARY, FLOAT, K(log1mexp), D(log1mexp), "log(-expm1({0}))", "log(1 - exp(x)) for x < 0")                 \
-                                                                                                                       \
-  X(sin, UNARY, FLOAT, K(sin), D(sin), "sin({0})", "sine")                                                             \
-  X(cos, UNARY, FLOAT, K(cos), D(cos), "cos({0})", "cosine")                                                           \
-  X(tan, UNARY, FLOAT, K(tan), D(tan), "tan({0})", "tangent")                                                          \
-  X(arcsin, UNARY, FLOAT, K(arcsin), D(arcsin), "asin({0})", "inverse sine")                                           \
-  X(arccos, UNARY, FLOAT, K(arccos), D(arccos), "acos({0})", "inverse cosine")                                         \
-  X(arctan, UNARY, FLOAT, K(arctan), D(arctan), "atan({0})", "inverse tangent")                                        \
-  X(sinh, UNARY, FLOAT, K(sinh), D(sinh), "sinh({0})", "hyperbolic sine")                                              \
-  X(cosh, UNARY, FLOAT, K(cosh), D(cosh), "cosh({0})", "hyperbolic cosine")                                            \
-  X(tanh, UNARY, FLOAT, K(tanh), D(tanh), "tanh({0})", "hyperbolic tangent")                                           \
-  X(arcsinh, UNARY, FLOAT, K(arcsinh), D(arcsinh), "asinh({0})", "inverse hyperbolic sine")                            \
-  X(arccosh, UNARY, FLOAT, K(arccosh), D(arccosh), "acosh({0})", "inverse hyperbolic cosine")                          \
-  X(arctanh, UNARY, FLOAT, K(arctanh), D(arctanh), "atanh({0})", "inverse hyperbolic tangent")                         \
-  X(deg2rad, UNARY, FLOAT, K(deg2rad), D(deg2rad), "({0} * 0.017453292519943295)", "degrees to radians")               \
-  X(rad2deg, UNARY, FLOAT, K(rad2deg), D(rad2deg), "({0} * 57.29577951308232)", "radians to degrees")                  \
-                                                                                                                       \
-  X(erf, UNARY, FLOAT, K(erf), D(erf), "erf({0})", "error function")                                                   \
-  X(erfc, UNARY, FLOAT, K(erfc), D(erfc), "erfc({0})", "1 - erf(x)")                                                   \
-  X(erfcx, UNARY, FLOAT, K(erfcx), D(erfcx), "erfcx({0})", "exp(x*x) erfc(x)")                                         \
-  X(erfinv, UNARY, FLOAT, K(erfinv), D(erfinv), "erfinv({0})", "inverse of erf")                                       \
-  X(erfcinv, UNARY, FLOAT, K(erfcinv), D(erfcinv), "erfcinv({0})", "inverse of erfc")                                  \
-  X(gamma, UNARY, FLOAT, K(gamma), D(gamma), "tgamma({0})", "gamma function")                                          \
-  X(gammaln, UNARY, FLOAT, K(gammaln), D(gammaln), "lgamma({0})", "log of |gamma(x)|")                                 \
-  X(psi, UNARY, FLOAT, K(psi), D(psi), "psi({0})", "derivative of gammaln")                                            \
-  X(tri_gamma, UNARY, FLOAT, K(tri_gamma), D(tri_gamma), "tri_gamma({0})", "second derivative of gammaln")             \
-  X(tetra_gamma, UNARY, FLOAT, OWN(tetra_gamma), NULL, "tetra_gamma({0})", "third derivative of gammaln")              \
-  X(i0, UNARY, FLOAT, OWN(i0), D(i0), "i0({0})", "modified Bessel function of order 0")                                \
-  X(i1, UNARY, FLOAT, OWN(i1), D(i1), "i1({0})", "modified Bessel function of order 1")                                \
-  X(j0, UNARY, FLOAT, OWN(j0), D(j0), "j0({0})", "Bessel function of order 0")                                         \
-  X(j1, UNARY, FLOAT, OWN(j1), D(j1), "j1({0})", "Bessel function of order 1")                                         \
-                                                                                                                       \
-  X(conj, UNARY, CONJ, K(conj), D(conj), "conj({0})", "complex conjugate")                                             \
-  X(real, UNARY, REAL, K(real), D(real), "creal({0})", "real part")                                                    \
-  X(imag, UNARY, PART, K(imag), D(imag), "cimag({0})", "imaginary part; of real numbers 0 of their dtype")                                             \
-  X(angle, UNARY, PART, K(angle), D(angle), "carg({0})", "argument of a complex number")                               \
-  X(complex, ARGS(2, "re im"), COMPLEX, K(complex), D(complex), "({0} + {1} * I)", "complex number of two parts")
-
-/* Rows whose function has options of its own, below. */
-#define SCALAR_SPECIALS(X)                                                                                             \
-  X(cast, UNARY, CAST, COPY, D(copy), "(({dtype}){0})", "x converted to another dtype")
-/* clang-format on */
-
-#define ARGS(...) __VA_ARGS__
 #define SECOND_(a, b) b
-#define OPERANDS(...) SECOND_(__VA_ARGS__)
-
-enum {
-#define X(name, ...) ROW_##name,
-  SCALAR_FUNCTIONS(X) SCALAR_SPECIALS(X)
-#undef X
-      N_ROWS
-};
+#define OPERANDS(operands) SECOND_ operands
 
 static const scalar_op scalar_rows[] = {
-#define X(name, operands, rule, ...) {#name, operands, RULE_##rule, __VA_ARGS__},
-    SCALAR_FUNCTIONS(X) SCALAR_SPECIALS(X)
+#define X(name, operands, rule, ...) {#name, SCALAR_##name, operands, RULE_##rule, __VA_ARGS__},
+    SCALAR_ROWS(X)
 #undef X
 };
 
 const scalar_op *elemwise_find_row(const char *name) {
-  for (int i = 0; i < N_ROWS; i++) {
+  for (int i = 0; i < SCALAR_NONE; i++) {
     if (strcmp(scalar_rows[i].name, name) == 0) return &scalar_rows[i];
   }
   return NULL;
 }
+
+const scalar_op *elemwise_row(scalar_id id) { return &scalar_rows[id]; }
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
@@ -159,8 +60,8 @@ static damo_var *build_scalar_row(build *b, const scalar_op *row, damo_var *cons
   if (first && build_resolve(b, operands, 1, false, in) != DAMO_OK) return NULL;
   if (build_resolve(b, operands + first, row->arity - first, false, in + first) != DAMO_OK) return NULL;
   if (leaves_alone(row->rule, var_dtype(in[0]))) return in[0];
-  if (row == &scalar_rows[ROW_imag] && !dtype_is_complex(var_dtype(in[0]))) return no_imaginary_part(b, in[0]);
-  return build_op(b, elemwise_op(b->ctx, row->name), in, row->arity);
+  if (row == &scalar_rows[SCALAR_imag] && !dtype_is_complex(var_dtype(in[0]))) return no_imaginary_part(b, in[0]);
+  return build_op(b, elemwise_op(b->ctx, row->id), in, row->arity);
 }
 
 /* The call of every plain row; one of any_type (mul) has a form of its own for sparse operands. */
@@ -190,7 +91,7 @@ static damo_status call_round(build *b, const fn_args *a, ptrvec *out) {
                       a->opt[0].u.s);
     }
   }
-  int row = mode == 0 ? ROW_round_half_to_even : ROW_round_half_away_from_zero;
+  int row = mode == 0 ? SCALAR_round_half_to_even : SCALAR_round_half_away_from_zero;
   return fn_give(b, out, build_scalar_row(b, &scalar_rows[row], a->in));
 }
 
@@ -207,21 +108,21 @@ static damo_var *make_isclose(build *b, const fn_args *a) {
     for (int i = 0; i < 2; i++) v[i] = build_cast(b, v[i], DAMO_FLOAT64);
     if (v[0] == NULL || v[1] == NULL) return NULL;
   }
-  damo_var *size = build_fn1(b, "abs", v[1]);
-  damo_var *allowed = build_fn2(b, "add", build_num(b, atol), build_fn2(b, "mul", build_num(b, rtol), size));
-  damo_var *near = build_fn2(b, "le", build_fn1(b, "abs", build_fn2(b, "sub", v[0], v[1])), allowed);
-  near = build_fn2(b, "and_", near, build_fn1(b, "invert", build_fn1(b, "isinf", v[1])));
-  damo_var *close = build_fn2(b, "or_", near, build_fn2(b, "eq", v[0], v[1]));
+  damo_var *size = build_abs(b, v[1]);
+  damo_var *allowed = build_add(b, build_num(b, atol), build_mul(b, build_num(b, rtol), size));
+  damo_var *near = build_le(b, build_abs(b, build_sub(b, v[0], v[1])), allowed);
+  near = build_and_(b, near, build_invert(b, build_isinf(b, v[1])));
+  damo_var *close = build_or_(b, near, build_eq(b, v[0], v[1]));
   if (!equal_nan) return close;
-  return build_fn2(b, "or_", close, build_fn2(b, "and_", build_fn1(b, "isnan", v[0]), build_fn1(b, "isnan", v[1])));
+  return build_or_(b, close, build_and_(b, build_isnan(b, v[0]), build_isnan(b, v[1])));
 }
 
 /* max(x, 0), or alpha x where x is not positive. */
 static damo_var *make_relu(build *b, const fn_args *a) {
   damo_var *x = a->in[0], *alpha = a->n_in > 1 ? a->in[1] : NULL;
-  if (alpha == NULL) return build_fn2(b, "maximum", x, build_int(b, 0));
-  damo_var *positive = build_fn2(b, "gt", x, build_int(b, 0));
-  return build_fn3(b, "switch", positive, x, build_fn2(b, "mul", alpha, x));
+  if (alpha == NULL) return build_maximum(b, x, build_int(b, 0));
+  damo_var *positive = build_gt(b, x, build_int(b, 0));
+  return build_switch(b, positive, x, build_mul(b, alpha, x));
 }
 
 static damo_status call_relu(build *b, const fn_args *a, ptrvec *out) {
@@ -236,15 +137,22 @@ static damo_status call_allclose(build *b, const fn_args *a, ptrvec *out) {
 }
 
 #define ALIAS(alias, of, operands) \
-  { alias, operands, NULL, call_scalar, &scalar_rows[ROW_##of], "another name of " #of, false, false }
+  { alias, operands, NULL, call_scalar, &scalar_rows[SCALAR_##of], "another name of " #of, false, false }
 
 const op_func elemwise_funcs[] = {
-#define X(name, operands, rule, kernel, own, d, c, doc) \
-  {#name, operands, NULL, call_scalar, &scalar_rows[ROW_##name], doc, false, ROW_##name == ROW_mul},
-#define Y(name, operands, ...) ROW_OF(name, OPERANDS(operands), __VA_ARGS__)
-#define ROW_OF(...) X(__VA_ARGS__)
-    SCALAR_FUNCTIONS(Y)
-#undef ROW_OF
+#define X(id, operands, rule, kernel, own, derivative, text) \
+  {#id,                                                      \
+   OPERANDS(operands),                                       \
+   SCALAR_##id == SCALAR_cast ? "dtype:dtype" : NULL,        \
+   SCALAR_##id == SCALAR_cast ? call_cast : call_scalar,     \
+   &scalar_rows[SCALAR_##id],                                \
+   text,                                                     \
+   false,                                                    \
+   SCALAR_##id == SCALAR_mul},
+#define SCALAR_FUNC(...) X(__VA_ARGS__)
+#define Y(id, operands, ...) SCALAR_FUNC(id, (operands), __VA_ARGS__)
+    SCALAR_ROWS(Y)
+#undef SCALAR_FUNC
 #undef Y
 #undef X
         ALIAS("div", true_div, "x y"),
@@ -257,8 +165,7 @@ const op_func elemwise_funcs[] = {
     ALIAS("square", sqr, "x"),
     ALIAS("digamma", psi, "x"),
     ALIAS("expit", sigmoid, "x"),
-    {"cast", "x", "dtype:dtype", call_cast, &scalar_rows[ROW_cast], "x converted to another dtype", false, false},
-    {"astype", "x", "dtype:dtype", call_cast, &scalar_rows[ROW_cast], "another name of cast", false, false},
+    {"astype", "x", "dtype:dtype", call_cast, &scalar_rows[SCALAR_cast], "another name of cast", false, false},
     {"round", "x", "mode:str", call_round, NULL, "rounded; mode 'half_to_even' (default) or 'half_away_from_zero'",
      false, false},
     {"relu", "x [alpha]", NULL, call_relu, NULL, "max(x, 0); with alpha, alpha*x where x is not positive", false,
@@ -269,16 +176,63 @@ const op_func elemwise_funcs[] = {
     {.name = NULL},
 };
 
+/* ---- Builders ---------------------------------------------------------------------------------------------------- */
+
+static bool are_tensors(damo_var *const *in, int n) {
+  for (int i = 0; i < n; i++) {
+    if (!type_is_tensor(in[i]->type)) return false;
+  }
+  return true;
+}
+
+/* Operands that are no tensors go the way of a script's call, which leads to the sparse ops. */
+damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
+  if (b->status != DAMO_OK) return NULL;
+  const scalar_op *row = &scalar_rows[id];
+  for (int i = 0; i < row->arity; i++) {
+    if (in[i] == NULL) return build_fail(b, DAMO_ESTATE, "%s: operand %d is missing", row->name, i + 1);
+  }
+  if (!are_tensors(in, row->arity)) return build_func(b, &elemwise_funcs[id], in, row->arity, NULL);
+  damo_var *v = build_scalar_row(b, row, in);
+  if (v == NULL) ctx_fail_at(b->ctx, row->name, NULL);
+  return v;
+}
+
+#define BUILD_UNARY(name) \
+  damo_var *build_##name(build *b, damo_var *x) { return build_scalar_op(b, SCALAR_##name, (damo_var *[]){x}); }
+#define BUILD_BINARY(name)                                          \
+  damo_var *build_##name(build *b, damo_var *x, damo_var *y) {      \
+    return build_scalar_op(b, SCALAR_##name, (damo_var *[]){x, y}); \
+  }
+#define BUILD_CHOICE(name)                                                          \
+  damo_var *build_##name(build *b, damo_var *condition, damo_var *x, damo_var *y) { \
+    return build_scalar_op(b, SCALAR_##name, (damo_var *[]){condition, x, y});      \
+  }
+#define BUILD_BOUNDS BUILD_CHOICE
+#define BUILD_PARTS BUILD_BINARY
+#define BUILD_CASTS(name)
 #undef UNARY
+#undef CASTS
 #undef BINARY
+#undef CHOICE
+#undef BOUNDS
+#undef PARTS
+#define X(name, operands, ...) BUILD_##operands(name)
+SCALAR_ROWS(X)
+#undef X
+#undef BUILD_UNARY
+#undef BUILD_BINARY
+#undef BUILD_CHOICE
+#undef BUILD_BOUNDS
+#undef BUILD_PARTS
+#undef BUILD_CASTS
+
 #undef K
 #undef OWN
 #undef COPY
 #undef D
 #undef ZERO
-#undef SCALAR_FUNCTIONS
-#undef SCALAR_SPECIALS
-#undef ARGS
+#undef NO_GRADIENT
 #undef SECOND_
 #undef OPERANDS
 #undef ALIAS

@@ -2,6 +2,7 @@
  * 1-based and ranges inclusive, as scripts write them, until range_resolve and position_resolve have turned them round.
  */
 #include "index_int.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -136,9 +137,9 @@ damo_status range_static(damo_ctx *ctx, const char *func, int axis, int64_t n, d
 /* v counted from the end of an axis of n entries where it is negative */
 static damo_var *end_position(build *b, damo_var *v, damo_var *n) {
   int64_t known;
-  damo_var *wrapped = build_fn2(b, "add", v, build_fn2(b, "add", n, build_i64(b, 1)));
+  damo_var *wrapped = build_add(b, v, build_add(b, n, build_i64(b, 1)));
   if (var_static_int(v, &known)) return known < 0 ? wrapped : v;
-  return build_fn3(b, "switch", build_fn2(b, "lt", v, build_i64(b, 0)), wrapped, v);
+  return build_switch(b, build_lt(b, v, build_i64(b, 0)), wrapped, v);
 }
 
 damo_var *range_length(build *b, damo_var *n, damo_var *const *ends) {
@@ -147,10 +148,10 @@ damo_var *range_length(build *b, damo_var *n, damo_var *const *ends) {
   if (!n || b->status != DAMO_OK) return NULL;
   if (!ends[0] && !ends[1] && known && (step == 1 || step == -1)) return n;
   damo_var *one = build_i64(b, 1), *by = ends[2] ? ends[2] : one;
-  damo_var *up = known ? NULL : build_fn2(b, "gt", by, build_i64(b, 0));
-  damo_var *low = known ? (step > 0 ? one : n) : build_fn3(b, "switch", up, one, n);
-  damo_var *high = known ? (step > 0 ? n : one) : build_fn3(b, "switch", up, n, one);
+  damo_var *up = known ? NULL : build_gt(b, by, build_i64(b, 0));
+  damo_var *low = known ? (step > 0 ? one : n) : build_switch(b, up, one, n);
+  damo_var *high = known ? (step > 0 ? n : one) : build_switch(b, up, n, one);
   damo_var *a = ends[0] ? end_position(b, ends[0], n) : low, *z = ends[1] ? end_position(b, ends[1], n) : high;
-  damo_var *span = build_fn2(b, "floor_div", build_fn2(b, "sub", z, a), by);
-  return build_fn2(b, "maximum", build_fn2(b, "add", span, one), build_i64(b, 0));
+  damo_var *span = build_floor_div(b, build_sub(b, z, a), by);
+  return build_maximum(b, build_add(b, span, one), build_i64(b, 0));
 }

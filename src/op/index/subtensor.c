@@ -26,6 +26,7 @@
  * what set_subtensor(x[…], y) and inc_subtensor(x[…], y) read.
  */
 #include "index_int.h"
+#include "op/elem/build_arith.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -329,7 +330,7 @@ static damo_var *shift_end(build *b, damo_var *v, int64_t shift) {
   if (!v) return NULL;
   if (var_static_int(v, &known)) return build_i64(b, known < 0 ? known + shift - 1 : known + shift);
   v = build_integer(b, "index", "the end of a range", v);
-  return shift == 0 ? v : build_fn2(b, "add", v, build_i64(b, shift));
+  return shift == 0 ? v : build_add(b, v, build_i64(b, shift));
 }
 
 /* 0-based half-open start:stop is 1-based inclusive start + 1 … stop, backward start + 1 … stop + 2. */

@@ -1,6 +1,7 @@
 /* blas: the functions of products that scripts call, as rows over the ops of dot.c, tensordot.c, gemm.c and
  * einsum.c. */
 #include "blas.h"
+#include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
 /* Both operands, checked to be tensors. */
@@ -17,7 +18,7 @@ static damo_status call_dot(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x, *y;
   DAMO_TRY(blas_operands(b, a, &x, &y));
   const int nx = var_ndim(x), ny = var_ndim(y);
-  if (nx == 0 || ny == 0) return fn_give(b, out, build_fn2(b, "mul", x, y));
+  if (nx == 0 || ny == 0) return fn_give(b, out, build_mul(b, x, y));
   if (nx <= 2 && ny <= 2) return fn_give(b, out, build_dot(b, x, y));
   return fn_give(b, out, build_tensordot(b, x, y, 1, (const int[]){nx - 1}, (const int[]){ny > 1 ? ny - 2 : 0}));
 }
@@ -71,7 +72,7 @@ static damo_status call_vecdot(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(blas_operands(b, a, &x, &y));
   DAMO_TRY(blas_check_rank(b, a, 0, 1));
   DAMO_TRY(blas_check_rank(b, a, 1, 1));
-  damo_var *z = build_matmul(b, with_axis(b, build_conj(b, x), 2), with_axis(b, y, 1));
+  damo_var *z = build_matmul(b, with_axis(b, build_conj_if_complex(b, x), 2), with_axis(b, y, 1));
   return fn_give(b, out, without_axis(b, without_axis(b, z, 1), 1));
 }
 
@@ -88,7 +89,7 @@ static damo_status call_vecmat(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(blas_operands(b, a, &x, &y));
   DAMO_TRY(blas_check_rank(b, a, 0, 1));
   DAMO_TRY(blas_check_rank(b, a, 1, 2));
-  return fn_give(b, out, without_axis(b, build_matmul(b, with_axis(b, build_conj(b, x), 2), y), 2));
+  return fn_give(b, out, without_axis(b, build_matmul(b, with_axis(b, build_conj_if_complex(b, x), 2), y), 2));
 }
 
 /* As PyTensor's: axis 1 of both goes together; of the rest, the last axis of x and the last but one of y are summed. */
@@ -159,15 +160,15 @@ static damo_status call_kron(build *b, const fn_args *a, ptrvec *out) {
   int px[DAMO_MAX_NDIM], py[DAMO_MAX_NDIM];
   DAMO_TRY(blas_operands(b, a, &x, &y));
   const int n = var_ndim(x) > var_ndim(y) ? var_ndim(x) : var_ndim(y), lx = n - var_ndim(x), ly = n - var_ndim(y);
-  if (n == 0) return fn_give(b, out, build_fn2(b, "mul", x, y));
+  if (n == 0) return fn_give(b, out, build_mul(b, x, y));
   if (2 * n > DAMO_MAX_NDIM) return ctx_fail(b->ctx, DAMO_ESHAPE, "kron: operands have too many axes (%d)", n);
   for (int i = 0; i < n; i++) {
     px[2 * i] = i < lx ? -1 : i - lx, px[2 * i + 1] = -1;
     py[2 * i + 1] = i < ly ? -1 : i - ly, py[2 * i] = -1;
     damo_var *dx = i < lx ? NULL : build_dim(b, x, i - lx), *dy = i < ly ? NULL : build_dim(b, y, i - ly);
-    dims[i] = dx && dy ? build_fn2(b, "mul", dx, dy) : dx ? dx : dy;
+    dims[i] = dx && dy ? build_mul(b, dx, dy) : dx ? dx : dy;
   }
-  damo_var *z = build_fn2(b, "mul", build_dimshuffle(b, x, px, 2 * n), build_dimshuffle(b, y, py, 2 * n));
+  damo_var *z = build_mul(b, build_dimshuffle(b, x, px, 2 * n), build_dimshuffle(b, y, py, 2 * n));
   return fn_give(b, out, build_reshape(b, z, build_vector(b, dims, n), n));
 }
 

@@ -4,6 +4,7 @@
  * 2 or more, whose leading axes broadcast where a dimension is statically 1. Gradients use the conjugate transpose.
  */
 #include "blas.h"
+#include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
 #include <string.h>
@@ -97,10 +98,10 @@ static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, d
     gin[1] = build_zero_grad(b, y);
     return b->status;
   }
-  damo_var *xc = build_conj(b, x), *yc = build_conj(b, y);
+  damo_var *xc = build_conj_if_complex(b, x), *yc = build_conj_if_complex(b, y);
   if (var_ndim(x) == 1 && var_ndim(y) == 1) {
-    gin[0] = build_fn2(b, "mul", g, yc);
-    gin[1] = build_fn2(b, "mul", g, xc);
+    gin[0] = build_mul(b, g, yc);
+    gin[1] = build_mul(b, g, xc);
   } else if (var_ndim(x) == 1) {
     gin[0] = build_dot(b, yc, g);
     gin[1] = build_outer(b, xc, g);
@@ -266,8 +267,8 @@ static damo_status matmul_grad(build *b, damo_apply *node, damo_var *const *gout
     gin[1] = build_zero_grad(b, y);
     return b->status;
   }
-  gin[0] = build_unbroadcast(b, build_matmul(b, g, build_swap_last(b, build_conj(b, y))), x);
-  gin[1] = build_unbroadcast(b, build_matmul(b, build_swap_last(b, build_conj(b, x)), g), y);
+  gin[0] = build_unbroadcast(b, build_matmul(b, g, build_swap_last(b, build_conj_if_complex(b, y))), x);
+  gin[1] = build_unbroadcast(b, build_matmul(b, build_swap_last(b, build_conj_if_complex(b, x)), g), y);
   return b->status;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "blas.h"
+#include "op/elem/build_arith.h"
 
 #define N_LETTERS 52
 #define N_LABELS (N_LETTERS + DAMO_MAX_NDIM) /* letters, then axes under an ellipsis, the last one last */
@@ -192,7 +193,7 @@ static void einsum_multiply(build *b, einsum_term *x, const einsum_term *y) {
     py[n++] = i;
   }
   for (int i = x->n; i < n; i++) x->label[i] = y->label[py[i]];
-  x->v = build_fn2(b, "mul", build_dimshuffle(b, x->v, px, n), build_dimshuffle(b, y->v, py, n));
+  x->v = build_mul(b, build_dimshuffle(b, x->v, px, n), build_dimshuffle(b, y->v, py, n));
   x->n = n;
 }
 

@@ -5,6 +5,7 @@
  * 0-d. As in BLAS, z is not read when beta is 0. With inplace=true the op destroys z. z does not broadcast.
  */
 #include "blas.h"
+#include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
 #include <math.h>
@@ -170,14 +171,15 @@ static damo_status update_perform(thunk *t) {
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
 static damo_var *sum_of_product(build *b, damo_var *x, damo_var *y) {
-  return build_reduce(b, REDUCE_SUM, build_fn2(b, "mul", x, y), NULL, -1, false);
+  return build_reduce(b, REDUCE_SUM, build_mul(b, x, y), NULL, -1, false);
 }
 
 /* beta·z + alpha·product: each factor's gradient is the cotangent times the conjugate of the rest. */
 static damo_status update_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *alpha = node->in[1], *x = node->in[2], *y = node->in[3];
   if (!g) return DAMO_OK;
-  damo_var *ga = build_fn2(b, "mul", build_conj(b, alpha), g), *xc = build_conj(b, x), *yc = build_conj(b, y);
+  damo_var *ga = build_mul(b, build_conj_if_complex(b, alpha), g), *xc = build_conj_if_complex(b, x),
+           *yc = build_conj_if_complex(b, y);
   if (update_class_of(node->op) == &ger_class) {
     gin[0] = g;
     gin[1] = sum_of_product(b, g, build_outer(b, xc, yc));
@@ -186,11 +188,11 @@ static damo_status update_grad(build *b, damo_apply *node, damo_var *const *gout
     return b->status;
   }
   damo_var *beta = node->in[4];
-  gin[0] = build_fn2(b, "mul", build_conj(b, beta), g);
+  gin[0] = build_mul(b, build_conj_if_complex(b, beta), g);
   gin[1] = sum_of_product(b, g, build_dot(b, xc, yc));
   gin[2] = var_ndim(y) == 1 ? build_outer(b, ga, yc) : build_dot(b, ga, build_transpose(b, yc));
   gin[3] = build_dot(b, build_transpose(b, xc), ga);
-  gin[4] = sum_of_product(b, g, build_conj(b, node->in[0]));
+  gin[4] = sum_of_product(b, g, build_conj_if_complex(b, node->in[0]));
   return b->status;
 }
 

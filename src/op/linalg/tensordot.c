@@ -6,6 +6,7 @@
  * copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
  */
 #include "blas.h"
+#include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
 #include <string.h>
@@ -243,7 +244,7 @@ static damo_status tensordot_perform(thunk *t) {
  * axes, which in g begin at other_at; its batch, free and contracted axes go back to their places. */
 static damo_var *tensordot_grad_of(build *b, const damo_apply *node, damo_var *g, bool second) {
   const pairing *p = node->op->data;
-  damo_var *self = node->in[second ? 1 : 0], *other = build_conj(b, node->in[second ? 0 : 1]);
+  damo_var *self = node->in[second ? 1 : 0], *other = build_conj_if_complex(b, node->in[second ? 0 : 1]);
   const int *a = second ? p->ay : p->ax, *ao = second ? p->ax : p->ay, *bs = second ? p->by : p->bx,
             *bo = second ? p->bx : p->by;
   int fs[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM];

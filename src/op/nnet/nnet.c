@@ -1,5 +1,7 @@
 /* nnet: the functions of neural networks that scripts call. relu is elementwise, logsumexp a reduction. */
 #include "nnet.h"
+#include "op/elem/build_arith.h"
+#include "op/elem/build_math.h"
 #include "op/shape/shape_int.h"
 
 static damo_status nnet_check_operands(build *b, const fn_args *a) {
@@ -38,7 +40,7 @@ static damo_var *soft_over(build *b, damo_var *x, const int *axes, int n, bool l
   for (int i = 0; i < var_ndim(x); i++) dims[i] = build_dim(b, x, order[i]);
   damo_var *moved = build_dimshuffle(b, x, order, var_ndim(x)), *shape = build_vector(b, dims, var_ndim(x)),
            *one = NULL;
-  for (int i = kept; i < var_ndim(x); i++) one = one != NULL ? build_fn2(b, "mul", one, dims[i]) : dims[i];
+  for (int i = kept; i < var_ndim(x); i++) one = one != NULL ? build_mul(b, one, dims[i]) : dims[i];
   dims[kept] = one != NULL ? one : build_scalar(b, DAMO_INT64, 1);
   damo_var *flat = build_reshape(b, moved, build_vector(b, dims, kept + 1), kept + 1);
   damo_var *y = flat != NULL ? soft_along(b, flat, kept, log_form) : NULL;
@@ -66,8 +68,8 @@ static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(nnet_check_operands(b, a));
   const int n = var_ndim(p), last = n - 1;
   if (n > 0 && var_ndim(t) == n) {
-    damo_var *s = build_reduce(b, REDUCE_SUM, build_mul(b, t, build_fn1(b, "log", p)), &last, 1, false);
-    return fn_give(b, out, build_fn1(b, "neg", s));
+    damo_var *s = build_reduce(b, REDUCE_SUM, build_mul(b, t, build_log(b, p)), &last, 1, false);
+    return fn_give(b, out, build_neg(b, s));
   }
   if (n == 0 || var_ndim(t) != last) {
     return ctx_fail(b->ctx, DAMO_ESHAPE, "%s: true_dist must have rank %d (a distribution) or %d (positions), got %d",
@@ -77,7 +79,7 @@ static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
     return ctx_fail(b->ctx, DAMO_ETYPE, "%s: positions must be integers, got %s", a->func->name,
                     dtype_name(var_dtype(t)));
   }
-  return fn_give(b, out, build_fn1(b, "neg", build_fn1(b, "log", build_pick(b, p, t))));
+  return fn_give(b, out, build_neg(b, build_log(b, build_pick(b, p, t))));
 }
 
 /* A literal next to an operand takes that one's dtype, also where it is first met beside another literal. */
@@ -91,9 +93,9 @@ static damo_status call_binary(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[2], *one = build_num(b, 1);
   DAMO_TRY(nnet_resolve_pair(b, a, in));
   damo_var *p = in[0], *t = in[1];
-  damo_var *yes = build_mul(b, t, build_fn1(b, "log", p));
-  damo_var *no = build_mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "log1p", build_fn1(b, "neg", p)));
-  return fn_give(b, out, build_fn1(b, "neg", build_fn2(b, "add", yes, no)));
+  damo_var *yes = build_mul(b, t, build_log(b, p));
+  damo_var *no = build_mul(b, build_sub(b, one, t), build_log1p(b, build_neg(b, p)));
+  return fn_give(b, out, build_neg(b, build_add(b, yes, no)));
 }
 
 /* The same of p = sigmoid(x), without overflow: t·softplus(-x) + (1 - t)·softplus(x) */
@@ -101,21 +103,21 @@ static damo_status call_sigmoid_binary(build *b, const fn_args *a, ptrvec *out) 
   damo_var *in[2], *one = build_num(b, 1);
   DAMO_TRY(nnet_resolve_pair(b, a, in));
   damo_var *x = in[0], *t = in[1];
-  damo_var *yes = build_mul(b, t, build_fn1(b, "softplus", build_fn1(b, "neg", x)));
-  damo_var *no = build_mul(b, build_fn2(b, "sub", one, t), build_fn1(b, "softplus", x));
-  return fn_give(b, out, build_fn2(b, "add", yes, no));
+  damo_var *yes = build_mul(b, t, build_softplus(b, build_neg(b, x)));
+  damo_var *no = build_mul(b, build_sub(b, one, t), build_softplus(b, x));
+  return fn_give(b, out, build_add(b, yes, no));
 }
 
 static damo_status call_squared_error(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(nnet_check_operands(b, a));
-  damo_var *d = build_fn1(b, "sqr", build_fn2(b, "sub", a->in[0], a->in[1]));
+  damo_var *d = build_sqr(b, build_sub(b, a->in[0], a->in[1]));
   return fn_give(b, out, build_fn1(b, "mean", d));
 }
 
 static damo_status call_dense_layer(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(nnet_check_operands(b, a));
-  damo_var *z = build_fn2(b, "add", build_fn2(b, "dot", a->in[0], a->in[1]), a->in[2]);
-  return fn_give(b, out, build_fn1(b, "tanh", z));
+  damo_var *z = build_add(b, build_fn2(b, "dot", a->in[0], a->in[1]), a->in[2]);
+  return fn_give(b, out, build_tanh(b, z));
 }
 
 const op_func nnet_funcs[] = {

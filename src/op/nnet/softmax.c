@@ -5,6 +5,8 @@
  * first, so that nothing overflows. float32 and float64.
  */
 #include "nnet.h"
+#include "op/elem/build_arith.h"
+#include "op/elem/build_math.h"
 
 typedef struct soft_box {
   int64_t outer, n, inner;
@@ -159,7 +161,7 @@ static damo_status soft_rop(build *b, damo_apply *node, damo_var *const *eval, d
   damo_var *p = node->out[0], *v = eval[0];
   if (!v) return DAMO_OK;
   if (is_log_form(node->op))
-    rout[0] = build_sub(b, v, sum_along(b, build_mul(b, build_fn1(b, "exp", p), v), axis));
+    rout[0] = build_sub(b, v, sum_along(b, build_mul(b, build_exp(b, p), v), axis));
   else
     rout[0] = build_soft(b, &softmax_grad_def, axis, (damo_var *const[]){v, p}, 2);
   return b->status;
@@ -181,9 +183,9 @@ static damo_status log_softmax_grad_grad(build *b, damo_apply *node, damo_var *c
   const int axis = softmax_axis(node->op);
   damo_var *g = gout[0], *dy = node->in[0];
   if (!g) return DAMO_OK;
-  damo_var *ge = build_mul(b, g, build_fn1(b, "exp", node->in[1]));
+  damo_var *ge = build_mul(b, g, build_exp(b, node->in[1]));
   gin[0] = build_sub(b, g, sum_along(b, ge, axis));
-  gin[1] = build_fn1(b, "neg", build_mul(b, ge, sum_along(b, dy, axis)));
+  gin[1] = build_neg(b, build_mul(b, ge, sum_along(b, dy, axis)));
   return b->status;
 }
 

@@ -5,6 +5,7 @@
  * values).
  */
 #include "draw.h"
+#include "op/elem/build_arith.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,17 +67,17 @@ static const char *draw_refuse_range(const double *p) {
 
 /* (draw - loc) / scale, times g: how the draw follows its scale; its location moves it one to one. */
 static damo_var *grad_loc_scale(build *b, damo_var *const *p, damo_var *draw, damo_var *g, int i) {
-  return i == 0 ? g : build_mul(b, g, build_fn2(b, "true_div", build_sub(b, draw, p[0]), p[1]));
+  return i == 0 ? g : build_mul(b, g, build_true_div(b, build_sub(b, draw, p[0]), p[1]));
 }
 
 static damo_var *grad_uniform(build *b, damo_var *const *p, damo_var *draw, damo_var *g, int i) {
-  damo_var *u = build_fn2(b, "true_div", build_sub(b, draw, p[0]), build_sub(b, p[1], p[0]));
+  damo_var *u = build_true_div(b, build_sub(b, draw, p[0]), build_sub(b, p[1], p[0]));
   return build_mul(b, g, i == 0 ? build_sub(b, build_num(b, 1), u) : u);
 }
 
 static damo_var *grad_exponential(build *b, damo_var *const *p, damo_var *draw, damo_var *g, int i) {
   (void)i;
-  return build_mul(b, g, build_fn2(b, "true_div", draw, p[0]));
+  return build_mul(b, g, build_true_div(b, draw, p[0]));
 }
 
 const distribution distributions[] = {

@@ -1,5 +1,6 @@
 /* composite: reductions made of other ops: mean, var, std, ptp, max_and_argmax. */
 #include "reduce_int.h"
+#include "op/elem/build_arith.h"
 
 /* Number of elements that the reduction of c joins, as a scalar of dtype dt; a constant where the shape is known. */
 static damo_var *reduced_count(build *b, const reduce_call *c, damo_dtype dt) {
@@ -12,10 +13,10 @@ static damo_var *reduced_count(build *b, const reduce_call *c, damo_dtype dt) {
       continue;
     }
     damo_var *dim = build_dim(b, c->x, c->axes[i]);
-    n = n ? build_fn2(b, "mul", n, dim) : dim;
+    n = n ? build_mul(b, n, dim) : dim;
   }
   if (n == NULL) return build_scalar(b, dt, (double)known);
-  if (known != 1) n = build_fn2(b, "mul", n, build_i64(b, known));
+  if (known != 1) n = build_mul(b, n, build_i64(b, known));
   return build_cast(b, n, dt);
 }
 
@@ -29,7 +30,7 @@ static damo_dtype mean_dtype(const reduce_call *c) {
 static damo_var *build_mean(build *b, const reduce_call *c, bool keepdims) {
   damo_dtype dt = mean_dtype(c);
   damo_var *sum = build_reduce(b, REDUCE_SUM, build_cast(b, c->x, dt), c->axes, c->n, keepdims);
-  return build_fn2(b, "true_div", sum, reduced_count(b, c, dt));
+  return build_true_div(b, sum, reduced_count(b, c, dt));
 }
 
 damo_status fn_mean(build *b, const fn_args *a, ptrvec *out) {
@@ -44,20 +45,20 @@ static damo_var *build_variance(build *b, const fn_args *a) {
   double ddof = 0;
   if (reduce_read_call(b, a, -1, &c) != DAMO_OK || fn_opt_num(a, 2, &ddof) != DAMO_OK) return build_take(b, NULL);
   damo_dtype dt = mean_dtype(&c);
-  damo_var *centred = build_fn2(b, "sub", build_cast(b, c.x, dt), build_mean(b, &c, true));
-  if (dtype_is_complex(dt)) centred = build_fn1(b, "abs", centred);
-  damo_var *squares = build_reduce(b, REDUCE_SUM, build_fn1(b, "sqr", centred), c.axes, c.n, c.keepdims);
+  damo_var *centred = build_sub(b, build_cast(b, c.x, dt), build_mean(b, &c, true));
+  if (dtype_is_complex(dt)) centred = build_abs(b, centred);
+  damo_var *squares = build_reduce(b, REDUCE_SUM, build_sqr(b, centred), c.axes, c.n, c.keepdims);
   if (squares == NULL) return NULL;
   damo_var *n = reduced_count(b, &c, var_dtype(squares));
-  if (ddof != 0) n = build_fn2(b, "sub", n, build_num(b, ddof));
-  return build_fn2(b, "true_div", squares, n);
+  if (ddof != 0) n = build_sub(b, n, build_num(b, ddof));
+  return build_true_div(b, squares, n);
 }
 
 damo_status fn_var(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, build_variance(b, a)); }
 
 damo_status fn_std(build *b, const fn_args *a, ptrvec *out) {
   damo_var *v = build_variance(b, a);
-  return fn_give(b, out, v ? build_fn1(b, "sqrt", v) : NULL);
+  return fn_give(b, out, v ? build_sqrt(b, v) : NULL);
 }
 
 damo_status fn_ptp(build *b, const fn_args *a, ptrvec *out) {
@@ -65,7 +66,7 @@ damo_status fn_ptp(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(reduce_read_call(b, a, -1, &c));
   damo_var *high = build_reduce(b, REDUCE_MAX, c.x, c.axes, c.n, c.keepdims);
   damo_var *low = build_reduce(b, REDUCE_MIN, c.x, c.axes, c.n, c.keepdims);
-  return fn_give(b, out, build_fn2(b, "sub", high, low));
+  return fn_give(b, out, build_sub(b, high, low));
 }
 
 damo_status fn_max_and_argmax(build *b, const fn_args *a, ptrvec *out) {

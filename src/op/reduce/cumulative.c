@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "op/op.h"
+#include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
 #define PASTE_(a, b) a##b
@@ -157,14 +158,15 @@ static damo_var *cumprod_gradient(build *b, damo_apply *node, damo_var *g) {
   damo_var *x = node->in[0], *zero = build_num(b, 0), *one = build_num(b, 1);
   int axis = cumulative_axis(op);
   bool reverse = is_reverse_scan(op);
-  damo_var *is_zero = build_fn2(b, "eq", x, zero);
+  damo_var *is_zero = build_eq(b, x, zero);
   damo_var *seen = build_scan(b, def, "cumsum", build_cast(b, is_zero, DAMO_INT64), axis, reverse);
-  damo_var *is_first = build_fn2(b, "and_", is_zero, build_fn2(b, "eq", seen, build_int(b, 1)));
-  damo_var *without = build_scan(b, def, "cumprod", build_fn3(b, "switch", is_first, one, x), axis, reverse);
-  damo_var *hidden = build_scan(b, def, "cumsum", build_fn2(b, "mul", g, build_conj(b, without)), axis, !reverse);
-  damo_var *plain = build_scan(b, def, "cumsum", build_fn2(b, "mul", g, build_conj(b, node->out[0])), axis, !reverse);
-  damo_var *quotient = build_fn2(b, "true_div", plain, build_conj(b, build_fn3(b, "switch", is_zero, one, x)));
-  return build_fn3(b, "switch", is_zero, build_fn3(b, "switch", is_first, hidden, zero), quotient);
+  damo_var *is_first = build_and_(b, is_zero, build_eq(b, seen, build_int(b, 1)));
+  damo_var *without = build_scan(b, def, "cumprod", build_switch(b, is_first, one, x), axis, reverse);
+  damo_var *hidden = build_scan(b, def, "cumsum", build_mul(b, g, build_conj_if_complex(b, without)), axis, !reverse);
+  damo_var *plain =
+      build_scan(b, def, "cumsum", build_mul(b, g, build_conj_if_complex(b, node->out[0])), axis, !reverse);
+  damo_var *quotient = build_true_div(b, plain, build_conj_if_complex(b, build_switch(b, is_zero, one, x)));
+  return build_switch(b, is_zero, build_switch(b, is_first, hidden, zero), quotient);
 }
 
 static damo_status cumulative_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -370,9 +372,9 @@ static damo_status call_diff(build *b, const fn_args *a, ptrvec *out) {
     damo_var *one = build_i64(b, 1);
     damo_var *upper = build_slice(b, x, axis, one, NULL, 1);
     int64_t known = x->type->shape[axis];
-    damo_var *stop = known > 0 ? build_i64(b, known - 1) : build_fn2(b, "sub", build_dim(b, x, axis), one);
+    damo_var *stop = known > 0 ? build_i64(b, known - 1) : build_sub(b, build_dim(b, x, axis), one);
     damo_var *lower = build_slice(b, x, axis, NULL, stop, 1);
-    x = build_fn2(b, "sub", upper, lower);
+    x = build_sub(b, upper, lower);
   }
   return fn_give(b, out, x);
 }

@@ -6,6 +6,8 @@
  * list) is no Reduce node: it is the operand, of the result's dtype.
  */
 #include "reduce_int.h"
+#include "op/elem/build_arith.h"
+#include "op/elem/build_math.h"
 
 #include <string.h>
 
@@ -185,12 +187,12 @@ static damo_var *reduce_like(build *b, const damo_apply *node, reduce_kind kind,
  * count of zeros at x itself. */
 static damo_var *prod_derivative(build *b, const damo_apply *node) {
   damo_var *x = node->in[0];
-  damo_var *is_zero = build_fn2(b, "eq", x, build_num(b, 0));
-  damo_var *safe = build_fn3(b, "switch", is_zero, build_num(b, 1), x);
+  damo_var *is_zero = build_eq(b, x, build_num(b, 0));
+  damo_var *safe = build_switch(b, is_zero, build_num(b, 1), x);
   damo_var *p = reduce_like(b, node, REDUCE_PROD, safe, true);
   damo_var *n = reduce_like(b, node, REDUCE_SUM, is_zero, true);
-  damo_var *reached = build_fn2(b, "eq", n, build_cast(b, is_zero, DAMO_INT64));
-  return build_fn3(b, "switch", reached, build_fn2(b, "true_div", p, safe), build_num(b, 0));
+  damo_var *reached = build_eq(b, n, build_cast(b, is_zero, DAMO_INT64));
+  return build_switch(b, reached, build_true_div(b, p, safe), build_num(b, 0));
 }
 
 /* d result / d x, of x's shape (sum: NULL, meaning 1); of sum_sqr, a real function of complex x, the conjugate. */
@@ -199,9 +201,9 @@ static damo_var *reduce_derivative(build *b, damo_apply *node) {
   switch (reduce_data_of(node->op)->kind) {
     case REDUCE_PROD: return prod_derivative(b, node);
     case REDUCE_MAX:
-    case REDUCE_MIN: return build_cast(b, build_fn2(b, "eq", x, reduce_expand(b, node, out)), var_dtype(x));
-    case REDUCE_SUM_SQR: return build_fn2(b, "mul", build_num(b, 2), x);
-    case REDUCE_LOGSUMEXP: return build_fn1(b, "exp", build_fn2(b, "sub", x, reduce_expand(b, node, out)));
+    case REDUCE_MIN: return build_cast(b, build_eq(b, x, reduce_expand(b, node, out)), var_dtype(x));
+    case REDUCE_SUM_SQR: return build_mul(b, build_num(b, 2), x);
+    case REDUCE_LOGSUMEXP: return build_exp(b, build_sub(b, x, reduce_expand(b, node, out)));
     case REDUCE_SUM:
     case REDUCE_ANY:
     case REDUCE_ALL:
@@ -227,8 +229,8 @@ static damo_status reduce_grad(build *b, damo_apply *node, damo_var *const *gout
   }
   damo_var *d = reduce_derivative(b, node);
   if (d && dtype_is_complex(var_dtype(d)) && reduce_data_of(node->op)->kind != REDUCE_SUM_SQR)
-    d = build_fn1(b, "conj", d);
-  gin[0] = build_unbroadcast(b, build_fn2(b, "mul", g, d), x);
+    d = build_conj_if_complex(b, d);
+  gin[0] = build_unbroadcast(b, build_mul(b, g, d), x);
   return b->status;
 }
 
@@ -240,9 +242,9 @@ static damo_status reduce_rop(build *b, damo_apply *node, damo_var *const *eval,
   }
   const reduce_data *d = reduce_data_of(node->op);
   damo_var *e = eval[0], *slope = d->kind != REDUCE_SUM ? reduce_derivative(b, node) : NULL;
-  if (d->kind == REDUCE_SUM_SQR) slope = build_fn1(b, "conj", slope);
-  if (d->kind != REDUCE_SUM) e = build_fn2(b, "mul", e, slope);
-  if (d->kind == REDUCE_SUM_SQR) e = build_fn1(b, "real", e);
+  if (d->kind == REDUCE_SUM_SQR) slope = build_conj_if_complex(b, slope);
+  if (d->kind != REDUCE_SUM) e = build_mul(b, e, slope);
+  if (d->kind == REDUCE_SUM_SQR) e = build_real(b, e);
   rout[0] = reduce_like(b, node, REDUCE_SUM, e, d->keepdims);
   return b->status;
 }
@@ -267,7 +269,7 @@ static const op_def reduce_def = {
 /* A reduction over no axis: each element stands for itself. */
 static damo_var *reduce_nothing(build *b, reduce_kind kind, damo_var *x) {
   if (kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN) return build_fill(b, x, build_i64(b, 1));
-  if (kind == REDUCE_SUM_SQR) return build_fn1(b, "sqr", build_fn1(b, "abs", x));
+  if (kind == REDUCE_SUM_SQR) return build_sqr(b, build_abs(b, x));
   return build_cast(b, x, reduce_out_dtype(kind, var_dtype(x)));
 }
 

@@ -3,6 +3,7 @@
  * Integers are counted exactly, whatever their size; floats as ceil((stop - start) / step).
  */
 #include "shape_int.h"
+#include "op/elem/build_arith.h"
 
 #include <math.h>
 
@@ -66,9 +67,9 @@ static damo_status arange_infer_shape(build *b, damo_apply *node, damo_var *cons
     out_shape[0][0] = build_i64(b, node->out[0]->type->shape[0]);
     return b->status;
   }
-  damo_var *span = build_fn2(b, "sub", node->in[1], node->in[0]);
-  damo_var *n = build_cast(b, build_fn1(b, "ceil", build_fn2(b, "true_div", span, node->in[2])), DAMO_INT64);
-  out_shape[0][0] = build_fn2(b, "maximum", n, build_i64(b, 0));
+  damo_var *span = build_sub(b, node->in[1], node->in[0]);
+  damo_var *n = build_cast(b, build_ceil(b, build_true_div(b, span, node->in[2])), DAMO_INT64);
+  out_shape[0][0] = build_maximum(b, n, build_i64(b, 0));
   return b->status;
 }
 
@@ -92,8 +93,7 @@ static damo_var *build_arange(build *b, damo_var *start, damo_var *stop, damo_va
 
 damo_var *build_range(build *b, damo_var *first, damo_var *last) {
   int64_t end;
-  damo_var *stop =
-      last && var_static_int(last, &end) ? build_i64(b, end + 1) : build_fn2(b, "add", last, build_i64(b, 1));
+  damo_var *stop = last && var_static_int(last, &end) ? build_i64(b, end + 1) : build_add(b, last, build_i64(b, 1));
   return stop && first ? build_arange(b, first, stop, build_i64(b, 1), DAMO_INT64) : NULL;
 }
 
@@ -146,11 +146,11 @@ static damo_status fn_linspace(build *b, const fn_args *a, ptrvec *out) {
   damo_var *start = build_cast(b, build_strong(b, a->in[0]), DAMO_FLOAT64);
   damo_var *stop = build_cast(b, build_strong(b, a->in[1]), DAMO_FLOAT64);
   damo_var *i = build_arange(b, build_i64(b, 0), build_i64(b, n), build_i64(b, 1), DAMO_INT64);
-  damo_var *part = build_fn2(b, "true_div", build_cast(b, i, DAMO_FLOAT64),
-                             build_scalar(b, DAMO_FLOAT64, n > 1 ? (double)(n - 1) : 1));
-  damo_var *to = build_fn2(b, "mul", part, stop);
-  damo_var *from = build_fn2(b, "mul", build_fn2(b, "sub", build_scalar(b, DAMO_FLOAT64, 1), part), start);
-  return fn_give(b, out, build_cast(b, build_fn2(b, "add", from, to), dt));
+  damo_var *part =
+      build_true_div(b, build_cast(b, i, DAMO_FLOAT64), build_scalar(b, DAMO_FLOAT64, n > 1 ? (double)(n - 1) : 1));
+  damo_var *to = build_mul(b, part, stop);
+  damo_var *from = build_mul(b, build_sub(b, build_scalar(b, DAMO_FLOAT64, 1), part), start);
+  return fn_give(b, out, build_cast(b, build_add(b, from, to), dt));
 }
 
 const op_func arange_funcs[] = {

@@ -1,5 +1,6 @@
 /* diagonal.c: ExtractDiag, a diagonal of two axes as a view, and its adjoint AllocDiag: diag, diagonal, trace. */
 #include "shape_int.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -85,9 +86,9 @@ static damo_status extract_infer_shape(build *b, damo_apply *node, damo_var *con
   for (int i = 0; i < var_ndim(node->in[0]); i++)
     if (i != d->axis1 && i != d->axis2) out_shape[0][n++] = in_shape[0][i];
   damo_var *rows = in_shape[0][d->axis1], *cols = in_shape[0][d->axis2];
-  if (d->offset < 0) rows = build_fn2(b, "add", rows, build_i64(b, d->offset));
-  if (d->offset > 0) cols = build_fn2(b, "sub", cols, build_i64(b, d->offset));
-  out_shape[0][n] = build_fn2(b, "maximum", build_fn2(b, "minimum", rows, cols), build_i64(b, 0));
+  if (d->offset < 0) rows = build_add(b, rows, build_i64(b, d->offset));
+  if (d->offset > 0) cols = build_sub(b, cols, build_i64(b, d->offset));
+  out_shape[0][n] = build_maximum(b, build_minimum(b, rows, cols), build_i64(b, 0));
   return b->status;
 }
 
@@ -186,7 +187,7 @@ damo_status fn_diag(build *b, const fn_args *a, ptrvec *out) {
   if (var_ndim(x) == 2) return fn_give(b, out, build_extract_diag(b, x, k, 0, 1));
   if (var_ndim(x) != 1)
     return ctx_fail(b->ctx, DAMO_ESHAPE, "diag: expected a vector or a matrix, got %d axes", var_ndim(x));
-  damo_var *n = build_fn2(b, "add", build_dim(b, x, 0), build_i64(b, k < 0 ? -k : k));
+  damo_var *n = build_add(b, build_dim(b, x, 0), build_i64(b, k < 0 ? -k : k));
   if (x->type->shape[0] >= 0) n = build_i64(b, x->type->shape[0] + (k < 0 ? -k : k));
   damo_var *in[3] = {x, n, n};
   prop_value props[3] = {prop_int(k), prop_int(1), prop_int(2)};

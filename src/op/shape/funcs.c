@@ -2,6 +2,7 @@
  * reshape.c, dimshuffle.c, broadcast.c, diagonal.c and triangle.c.
  */
 #include "shape_int.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -42,10 +43,10 @@ static damo_status fn_size(build *b, const fn_args *a, ptrvec *out) {
     if (x->type->shape[i] >= 0)
       known *= x->type->shape[i];
     else
-      size = size ? build_fn2(b, "mul", size, dims[i]) : dims[i];
+      size = size ? build_mul(b, size, dims[i]) : dims[i];
   }
   if (!size) return fn_give(b, out, build_i64(b, known));
-  return fn_give(b, out, known == 1 ? size : build_fn2(b, "mul", size, build_i64(b, known)));
+  return fn_give(b, out, known == 1 ? size : build_mul(b, size, build_i64(b, known)));
 }
 
 /* A vector Variable of any length with {ndim=}, else what shape_check takes. */

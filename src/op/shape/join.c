@@ -2,6 +2,7 @@
  * hstack.
  */
 #include "shape_int.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -96,7 +97,7 @@ static damo_status join_infer_shape(build *b, damo_apply *node, damo_var *const 
   int axis = (int)node->op->props[0].u.i - 1;
   damo_var *sum = in_shape[0][axis];
   for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[0][i];
-  for (int i = 1; i < node->n_in; i++) sum = build_fn2(b, "add", sum, in_shape[i][axis]);
+  for (int i = 1; i < node->n_in; i++) sum = build_add(b, sum, in_shape[i][axis]);
   out_shape[0][axis] = sum;
   return b->status;
 }

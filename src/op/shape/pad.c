@@ -4,6 +4,7 @@
  * list of positions along one axis after the other.
  */
 #include "shape_int.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ static damo_var *build_rolled(build *b, damo_var *x, damo_var *shift, int axis) 
     if (by == 0) return x;
     cut = build_i64(b, length - by);
   } else {
-    cut = build_fn2(b, "sub", n, build_fn2(b, "mod", shift, n));
+    cut = build_sub(b, n, build_mod(b, shift, n));
   }
   damo_var *parts[2] = {build_slice(b, x, axis, cut, NULL, 1), build_slice(b, x, axis, NULL, cut, 1)};
   return parts[0] && parts[1] ? build_join(b, "roll", axis, parts, 2) : NULL;
@@ -64,7 +65,7 @@ static damo_status pad_widths(damo_ctx *ctx, const prop_value *v, int ndim, int6
 static damo_var *length_plus(build *b, damo_var *n, int64_t k) {
   int64_t known;
   if (!n || k == 0) return n;
-  return var_static_int(n, &known) ? build_i64(b, known + k) : build_fn2(b, "add", n, build_i64(b, k));
+  return var_static_int(n, &known) ? build_i64(b, known + k) : build_add(b, n, build_i64(b, k));
 }
 
 /* A constant border: the middle of an array filled with the value is set. */
@@ -94,17 +95,17 @@ static damo_var *pad_positions(build *b, const char *mode, damo_var *n, int64_t 
   damo_var *i = build_range(b, build_i64(b, -before), length_plus(b, n, after - 1));
   damo_var *last = length_plus(b, n, -1);
   if (strcmp(mode, "edge") == 0) {
-    i = build_fn2(b, "minimum", build_fn2(b, "maximum", i, zero), last);
+    i = build_minimum(b, build_maximum(b, i, zero), last);
   } else if (strcmp(mode, "wrap") == 0) {
-    i = build_fn2(b, "mod", i, n);
+    i = build_mod(b, i, n);
   } else {
     damo_var *edge = strcmp(mode, "symmetric") == 0 ? n : last;
-    damo_var *period = build_fn2(b, "mul", edge, build_i64(b, 2));
-    damo_var *m = build_fn2(b, "mod", i, period);
-    damo_var *back = build_fn2(b, "sub", edge == n ? build_fn2(b, "sub", period, one) : period, m);
-    i = build_fn2(b, "minimum", m, back);
+    damo_var *period = build_mul(b, edge, build_i64(b, 2));
+    damo_var *m = build_mod(b, i, period);
+    damo_var *back = build_sub(b, edge == n ? build_sub(b, period, one) : period, m);
+    i = build_minimum(b, m, back);
   }
-  return build_fn2(b, "add", i, one);
+  return build_add(b, i, one);
 }
 
 static damo_status fn_pad(build *b, const fn_args *a, ptrvec *out) {

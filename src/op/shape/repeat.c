@@ -4,13 +4,14 @@
  * at the positions that RepeatPositions lists.
  */
 #include "shape_int.h"
+#include "op/elem/build_arith.h"
 
 /* ---- Tile -------------------------------------------------------------------------------------------------------- */
 
 static damo_var *length_times(build *b, damo_var *x, damo_var *y) {
   int64_t i, j, n;
   if (!x || !y) return NULL;
-  if (!var_static_int(x, &i) || !var_static_int(y, &j)) return build_fn2(b, "mul", x, y);
+  if (!var_static_int(x, &i) || !var_static_int(y, &j)) return build_mul(b, x, y);
   if (i64_mul(i, j, &n)) return build_i64(b, n);
   return build_fail(b, DAMO_EVALUE, "array: %lld times %lld entries are too many", (long long)j, (long long)i);
 }

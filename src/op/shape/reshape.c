@@ -3,6 +3,7 @@
  * Of a contiguous array a view; of any other a copy. A length of -1 may stand once: it is what the others leave.
  */
 #include "shape_int.h"
+#include "op/elem/build_arith.h"
 
 /* What is known of the entries of a shape vector: true and the value. */
 static bool static_entry(const damo_var *shape, int i, int64_t *out) {
@@ -134,7 +135,7 @@ static damo_status reshape_rop(build *b, damo_apply *node, damo_var *const *eval
 
 static damo_var *dims_product(build *b, damo_var *const *xs, int n) {
   damo_var *p = NULL;
-  for (int i = 0; i < n; i++) p = p ? build_fn2(b, "mul", p, xs[i]) : xs[i];
+  for (int i = 0; i < n; i++) p = p ? build_mul(b, p, xs[i]) : xs[i];
   return p ? p : build_i64(b, 1);
 }
 
@@ -158,9 +159,9 @@ static damo_status reshape_infer_shape(build *b, damo_apply *node, damo_var *con
     if (known[i] >= 0) continue;
     if (!rest) {
       damo_var *size = dims_product(b, in_shape[0], var_ndim(node->in[0]));
-      rest = build_fn2(b, "floor_div", size, build_fn1(b, "neg", dims_product(b, entry, n)));
+      rest = build_floor_div(b, size, build_neg(b, dims_product(b, entry, n)));
     }
-    out_shape[0][i] = build_fn3(b, "switch", build_fn2(b, "lt", entry[i], build_i64(b, 0)), rest, entry[i]);
+    out_shape[0][i] = build_switch(b, build_lt(b, entry[i], build_i64(b, 0)), rest, entry[i]);
   }
   return b->status;
 }

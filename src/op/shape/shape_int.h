@@ -6,6 +6,7 @@
 #define DAMO_OP_SHAPE_SHAPE_INT_H
 
 #include "op/op.h"
+#include "op/elem/build_arith.h"
 
 /* Appends a rule's result; the scope's status when there is none. */
 static inline damo_status fn_give(build *b, ptrvec *out, damo_var *v) {
@@ -36,7 +37,7 @@ bool fold_never(const damo_apply *node);
 /* A view_map or destroy_map: output 0 is a view of input 0, or destroys it. */
 extern const op_alias alias_first[];
 /* x, or its conjugate where x is complex; NULL for NULL. */
-damo_var *build_conj(build *b, damo_var *x);
+damo_var *build_conj_if_complex(build *b, damo_var *x);
 /* x + y, or the one that is there; NULL when neither is. */
 damo_var *build_add_present(build *b, damo_var *x, damo_var *y);
 /* For infer_shape: the same shape as input 0. */

@@ -10,6 +10,7 @@
  * the same, and what they alone would ask of x and y is not computed.
  */
 #include "sparse_op.h"
+#include "op/elem/build_arith.h"
 
 /* Steps that are looked back: a gradient over a long chain stays linear in its length. */
 #define ONCE_SEARCH_STEPS 64
@@ -183,7 +184,7 @@ static const op_def sp_add_cotangents_def = {
 damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h) {
   if (g == NULL || h == NULL || b->status != DAMO_OK) return NULL;
   const bool sparse = var_is_sparse(x) && var_is_sparse(g) && var_is_sparse(h);
-  if (!sparse || cotangents_add_plainly(x, g, h)) return build_fn2(b, "add", g, h);
+  if (!sparse || cotangents_add_plainly(x, g, h)) return build_add(b, g, h);
   return build_class(b, &sp_add_cotangents_def, (damo_var *[]){cotangent_root(x), g, h}, 3);
 }
 

@@ -12,7 +12,7 @@
 #ifndef DAMO_OP_SPARSE_SPARSE_OP_H
 #define DAMO_OP_SPARSE_SPARSE_OP_H
 
-#include "op/linalg/blas.h" /* build_conj: of sparse operands too */
+#include "op/linalg/blas.h" /* build_conj_if_complex: of sparse operands too */
 #include "op/shape/shape_int.h"
 
 /* ---- Checks and Types (type.c) ---------------------------------------------------------------------------- */

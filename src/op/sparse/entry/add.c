@@ -5,6 +5,7 @@
  * with the second operand negated. Gradients of the sparse results are the cotangent itself, with its own pattern.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 /* Static lengths known of either operand of equal shape. */
 static void sp_add_static_shape(damo_var *const *in, int64_t *shape) {
@@ -197,7 +198,7 @@ static damo_status sp_add_sv_perform(thunk *t) {
 
 /* Ones of x's dtype where x is not 0: the places that the vector is added at. */
 static damo_var *build_support(build *b, damo_var *x) {
-  damo_var *places = build_fn2(b, "neq", x, build_int(b, 0));
+  damo_var *places = build_neq(b, x, build_int(b, 0));
   return places != NULL ? build_sparse_cast(b, places, var_dtype(x)) : NULL;
 }
 
@@ -288,7 +289,7 @@ static damo_status sp_fn_sub(build *b, const fn_args *a, ptrvec *out) {
     return b->status;
   }
   damo_var *y = build_cast(b, pair[1], dtype);
-  return fn_give(b, out, build_add_pair(b, a, pair[0], y != NULL ? build_fn1(b, "neg", y) : NULL));
+  return fn_give(b, out, build_add_pair(b, a, pair[0], y != NULL ? build_neg(b, y) : NULL));
 }
 
 static damo_status sp_fn_add_s_s(build *b, const fn_args *a, ptrvec *out) {

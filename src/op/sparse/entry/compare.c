@@ -8,6 +8,7 @@
  * minimum look at the places where the matrix stores an entry.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -191,10 +192,10 @@ static damo_var *build_either_places(build *b, damo_var *const *pair, damo_var *
   build_alike_pair(b, pair, m);
   for (int i = 0; i < 2; i++) {
     damo_var *stored = m[i] != NULL ? build_data(b, m[i]) : NULL;
-    damo_var *x = stored != NULL ? build_with_data(b, m[i], build_fn2(b, "neq", stored, build_int(b, 0))) : NULL;
+    damo_var *x = stored != NULL ? build_with_data(b, m[i], build_neq(b, stored, build_int(b, 0))) : NULL;
     ones[i] = x != NULL ? build_fn1(b, "sparse.sp_ones_like", x) : NULL;
   }
-  damo_var *places = build_fn2(b, "add", ones[0], ones[1]);
+  damo_var *places = build_add(b, ones[0], ones[1]);
   for (int i = 0; i < 2; i++) at[i] = places != NULL ? build_gather(b, m[i], places) : NULL;
   return b->status == DAMO_OK ? places : NULL;
 }
@@ -225,9 +226,9 @@ static damo_status sp_fn_isclose(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2], *places;
   DAMO_TRY(sp_isclose_operands(b, a, pair));
   if (var_is_sparse(pair[0]) && var_is_sparse(pair[1])) {
-    damo_var *apart = build_fn1(b, "invert", build_close_places(b, a, pair, &places));
+    damo_var *apart = build_invert(b, build_close_places(b, a, pair, &places));
     damo_var *where = apart != NULL ? build_with_data(b, places, apart) : NULL;
-    return fn_give(b, out, build_fn2(b, "eq", where, build_int(b, 0)));
+    return fn_give(b, out, build_eq(b, where, build_int(b, 0)));
   }
   for (int i = 0; i < 2 && b->status == DAMO_OK; i++) pair[i] = build_toarray(b, pair[i]);
   pair[0] = sp_isclose_check_stretch(b, a, pair);

@@ -4,6 +4,7 @@
  * positions 1-based. The gradients of max and min go to the stored entries that equal the result: structured.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -60,8 +61,8 @@ static damo_status sp_extremum_perform(thunk *t) {
 /* v where the clean matrix x's stored values equal the result, else 0: two vectors, as x's data. */
 static damo_var *build_where_extremum(build *b, damo_apply *node, damo_var *x, damo_var *v) {
   damo_var *result = build_data(b, build_sp_spread(b, node->out[0], x, sp_extremum_data(node->op)->axis));
-  damo_var *hit = build_fn2(b, "eq", build_data(b, x), result);
-  return build_fn3(b, "switch", hit, v, build_int(b, 0));
+  damo_var *hit = build_eq(b, build_data(b, x), result);
+  return build_switch(b, hit, v, build_int(b, 0));
 }
 
 static damo_status sp_extremum_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

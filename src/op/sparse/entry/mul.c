@@ -6,6 +6,7 @@
  * dense operand is dense.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 /* The sum of the tangents' contributions that are there, in the result's dtype. */
 static damo_status sp_mul_give_sum(build *b, const damo_apply *node, damo_var *x, damo_var *y, damo_var **rout) {
@@ -25,7 +26,7 @@ static damo_status sp_product_rop(build *b, damo_apply *node, damo_var *const *e
 static damo_var *build_mul_at_entries(build *b, damo_var *x, damo_var *g) {
   if (x != NULL && dtype_is_discrete(var_dtype(x))) x = build_sparse_cast(b, x, var_dtype(g));
   damo_var *data = x != NULL ? build_data(b, x) : NULL, *here = data != NULL ? build_gather(b, g, x) : NULL;
-  return here != NULL ? build_with_data(b, x, build_fn2(b, "mul", build_conj(b, data), here)) : NULL;
+  return here != NULL ? build_with_data(b, x, build_mul(b, build_conj_if_complex(b, data), here)) : NULL;
 }
 
 damo_var *build_axis_sums(build *b, damo_var *x, int axis) {
@@ -63,7 +64,7 @@ static damo_status sp_mul_ss_grad(build *b, damo_apply *node, damo_var *const *g
     if (gin[i] != NULL) continue;
     damo_var *other = node->in[1 - i];
     if (var_is_dense(gout[0])) other = build_summed(b, other); /* (else the product would have its duplicates) */
-    gin[i] = other != NULL ? build_fn2(b, "mul", gout[0], build_conj(b, other)) : NULL;
+    gin[i] = other != NULL ? build_mul(b, gout[0], build_conj_if_complex(b, other)) : NULL;
   }
   return b->status;
 }
@@ -140,7 +141,7 @@ static damo_status sp_mul_sd_grad(build *b, damo_apply *node, damo_var *const *g
   if (g == NULL) return DAMO_OK;
   gin[0] = build_flat_zeros(b, node, 0);
   gin[1] = build_flat_zeros(b, node, 1);
-  if (gin[0] == NULL) gin[0] = build_fn2(b, "mul", g, build_conj(b, y));
+  if (gin[0] == NULL) gin[0] = build_mul(b, g, build_conj_if_complex(b, y));
   if (gin[1] == NULL) {
     damo_var *z = build_mul_at_entries(b, x, g);
     gin[1] = var_ndim(y) == 0 ? build_sum_of_entries(b, z) : build_toarray(b, z);
@@ -182,11 +183,11 @@ static damo_status sp_div_sd_grad(build *b, damo_apply *node, damo_var *const *g
   if (g == NULL) return DAMO_OK;
   gin[0] = build_flat_zeros(b, node, 0);
   gin[1] = build_flat_zeros(b, node, 1);
-  if (gin[0] == NULL) gin[0] = build_fn2(b, "true_div", g, build_conj(b, y));
+  if (gin[0] == NULL) gin[0] = build_true_div(b, g, build_conj_if_complex(b, y));
   if (gin[1] == NULL) {
-    damo_var *slope = build_fn2(b, "true_div", build_fn2(b, "true_div", x, y), y);
+    damo_var *slope = build_true_div(b, build_true_div(b, x, y), y);
     damo_var *z = slope != NULL ? build_mul_at_entries(b, slope, g) : NULL;
-    gin[1] = build_reduce_to(b, z != NULL ? build_fn1(b, "neg", z) : NULL, y);
+    gin[1] = build_reduce_to(b, z != NULL ? build_neg(b, z) : NULL, y);
   }
   return b->status;
 }
@@ -200,10 +201,10 @@ static damo_var *build_stretched_for_div(build *b, damo_var *y, damo_var *x) {
 
 static damo_status sp_div_sd_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   damo_var *x = node->in[0], *y = node->in[1], *dx = NULL, *dy = NULL;
-  if (eval[0] != NULL) dx = build_fn2(b, "true_div", eval[0], y);
+  if (eval[0] != NULL) dx = build_true_div(b, eval[0], y);
   if (eval[1] != NULL) {
-    damo_var *slope = build_fn2(b, "true_div", node->out[0], y), *v = build_stretched_for_div(b, eval[1], x);
-    if (slope != NULL && v != NULL) dy = build_fn1(b, "neg", build_fn2(b, "mul", slope, v));
+    damo_var *slope = build_true_div(b, node->out[0], y), *v = build_stretched_for_div(b, eval[1], x);
+    if (slope != NULL && v != NULL) dy = build_neg(b, build_mul(b, slope, v));
   }
   return b->status == DAMO_OK ? sp_mul_give_sum(b, node, dx, dy, rout) : b->status;
 }
@@ -244,7 +245,7 @@ static damo_var *build_scaled(build *b, const char *fn, damo_var *g, damo_var *s
   if (g == NULL || s == NULL || b->status != DAMO_OK) return NULL;
   if (var_is_sparse(g)) return build_fn2(b, fn, g, build_cast(b, s, var_dtype(g)));
   const int row[] = {-1, 0}, column[] = {0, -1};
-  return build_fn2(b, "mul", g, build_dimshuffle(b, s, axis == 0 ? column : row, 2));
+  return build_mul(b, g, build_dimshuffle(b, s, axis == 0 ? column : row, 2));
 }
 
 /* The gradients of x scaled along an axis by a vector. */
@@ -253,7 +254,7 @@ static damo_status sp_scale_grads(build *b, damo_apply *node, damo_var *g, damo_
   if (g == NULL) return DAMO_OK;
   gin[0] = build_flat_zeros(b, node, 0);
   gin[1] = build_flat_zeros(b, node, 1);
-  if (gin[0] == NULL) gin[0] = build_scaled(b, fn, g, build_conj(b, s), axis);
+  if (gin[0] == NULL) gin[0] = build_scaled(b, fn, g, build_conj_if_complex(b, s), axis);
   if (gin[1] == NULL) gin[1] = build_axis_sums(b, build_mul_at_entries(b, x, g), axis == 1 ? 1 : 2);
   return b->status;
 }

@@ -5,6 +5,7 @@
  * along it would not fit in memory.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 #include <math.h>
 #include <string.h>
@@ -68,18 +69,17 @@ static double sp_norm_read_order(const prop_value *v) {
 static damo_var *build_norm_squares(build *b, damo_var *x) {
   damo_var *data = build_data(b, x);
   if (data == NULL) return NULL;
-  damo_var *out = build_fn1(b, "sqr", build_fn1(b, "real", data));
-  if (dtype_is_complex(var_dtype(data)))
-    out = build_fn2(b, "add", out, build_fn1(b, "sqr", build_fn1(b, "imag", data)));
+  damo_var *out = build_sqr(b, build_real(b, data));
+  if (dtype_is_complex(var_dtype(data))) out = build_add(b, out, build_sqr(b, build_imag(b, data)));
   return out;
 }
 
 /* v to the power 1/order, with the gradient 0 rather than nan where v is 0. */
 static damo_var *build_norm_root(build *b, damo_var *v, double order) {
   if (v == NULL) return NULL;
-  damo_var *zero = build_fn2(b, "eq", v, build_int(b, 0)), *safe = build_fn3(b, "switch", zero, build_int(b, 1), v);
-  damo_var *r = order == 2 ? build_fn1(b, "sqrt", safe) : build_fn2(b, "pow", safe, build_num(b, 1 / order));
-  return build_fn3(b, "switch", zero, build_int(b, 0), r);
+  damo_var *zero = build_eq(b, v, build_int(b, 0)), *safe = build_switch(b, zero, build_int(b, 1), v);
+  damo_var *r = order == 2 ? build_sqrt(b, safe) : build_pow(b, safe, build_num(b, 1 / order));
+  return build_switch(b, zero, build_int(b, 0), r);
 }
 
 /* The sums, over an axis, of a vector of values at x's stored places. */
@@ -90,13 +90,12 @@ static damo_var *build_norm_sums(build *b, damo_var *x, damo_var *values, int ax
 /* Of each column (axis 0) or row; x is a float matrix without duplicates. */
 static damo_var *build_axis_norms(build *b, damo_var *x, double order, int axis) {
   if (order == 2) return build_norm_root(b, build_norm_sums(b, x, build_norm_squares(b, x), axis), 2);
-  if (order == 0) return build_norm_sums(b, x, build_fn2(b, "neq", build_data(b, x), build_int(b, 0)), axis);
+  if (order == 0) return build_norm_sums(b, x, build_neq(b, build_data(b, x), build_int(b, 0)), axis);
   damo_var *size = build_fn1(b, "sparse.abs", x);
   const prop_value p[2] = {prop_int(axis + 1), prop_nil()};
   if (isinf(order)) return size ? build_fn(b, order > 0 ? "sparse.max" : "sparse.min", &size, 1, p) : NULL;
   if (order == 1) return build_sp_sum(b, size, axis, true);
-  return build_norm_root(b, build_norm_sums(b, x, build_fn2(b, "pow", build_data(b, size), build_num(b, order)), axis),
-                         order);
+  return build_norm_root(b, build_norm_sums(b, x, build_pow(b, build_data(b, size), build_num(b, order)), axis), order);
 }
 
 /* The largest sum over an axis of absolute values. */

@@ -5,6 +5,7 @@
  * every place, zeros left out. SpSumGrad makes it, given the cotangent and the matrix.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -243,7 +244,7 @@ static damo_status sp_fn_sum(build *b, const fn_args *a, ptrvec *out) {
 /* The places that a sum runs over, absent entries included. */
 static damo_var *build_axis_count(build *b, damo_var *x, int axis, damo_dtype dtype) {
   damo_var *n = build_dim(b, x, axis < 0 ? 0 : axis);
-  if (axis < 0) n = build_fn2(b, "mul", n, build_dim(b, x, 1));
+  if (axis < 0) n = build_mul(b, n, build_dim(b, x, 1));
   return n ? build_cast(b, n, dtype) : NULL;
 }
 
@@ -255,7 +256,7 @@ static damo_status sp_fn_mean(build *b, const fn_args *a, ptrvec *out) {
   damo_dtype dtype = c.dtype;
   if (dtype == DAMO_N_DTYPES) dtype = dtype_is_discrete(var_dtype(x)) ? DAMO_FLOAT64 : var_dtype(x);
   damo_var *sum = build_sp_sum(b, build_sparse_cast(b, x, dtype), c.axis, c.structured);
-  return fn_give(b, out, build_sum_kept(b, build_fn2(b, "true_div", sum, build_axis_count(b, x, c.axis, dtype)), &c));
+  return fn_give(b, out, build_sum_kept(b, build_true_div(b, sum, build_axis_count(b, x, c.axis, dtype)), &c));
 }
 
 #define SUM_OPTIONS "axis:axes keepdims:bool dtype:dtype sparse_grad:bool"

@@ -3,6 +3,7 @@
  * Class: BlockDiag (format). Its gradients are the blocks of the cotangent: two cuts each.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 static damo_format sp_block_diag_format(const damo_op *op) {
   damo_format f = DAMO_CSC;
@@ -55,8 +56,8 @@ static damo_status sp_block_diag_grad(build *b, damo_apply *node, damo_var *cons
   for (int i = 0; i < n; i++) sizes[i] = build_dim(b, node->in[i], major);
   damo_apply *strips = g != NULL ? build_sparse_split(b, g, major, sizes, n) : NULL;
   for (int i = 0; i < n && strips != NULL; i++) {
-    damo_var *own = build_dim(b, node->in[i], !major), *end = build_fn2(b, "add", before, own);
-    damo_var *rest = build_fn2(b, "sub", build_dim(b, g, !major), end);
+    damo_var *own = build_dim(b, node->in[i], !major), *end = build_add(b, before, own);
+    damo_var *rest = build_sub(b, build_dim(b, g, !major), end);
     if (b->status != DAMO_OK) break;
     gin[i] = build_truncated_zeros(b, node, i);
     if (gin[i] == NULL) {
@@ -77,7 +78,7 @@ static damo_status sp_block_diag_shape(build *b, damo_apply *node, damo_var *con
                                        damo_var ***out_shape) {
   for (int k = 0; k < 2; k++) {
     out_shape[0][k] = in_shape[0][k];
-    for (int i = 1; i < node->n_in; i++) out_shape[0][k] = build_fn2(b, "add", out_shape[0][k], in_shape[i][k]);
+    for (int i = 1; i < node->n_in; i++) out_shape[0][k] = build_add(b, out_shape[0][k], in_shape[i][k]);
   }
   return b->status;
 }

@@ -7,6 +7,7 @@
  * each.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -191,7 +192,7 @@ static damo_status sp_bmat_shape(build *b, damo_apply *node, damo_var *const *co
   const bmat_grid *g = node->op->data;
   for (int axis = 0; axis < 2; axis++) {
     damo_var *sum = in_shape[g->first[axis][0]][axis];
-    for (int k = 1; k < g->n_blocks[axis]; k++) sum = build_fn2(b, "add", sum, in_shape[g->first[axis][k]][axis]);
+    for (int k = 1; k < g->n_blocks[axis]; k++) sum = build_add(b, sum, in_shape[g->first[axis][k]][axis]);
     out_shape[0][axis] = sum;
   }
   return b->status;
@@ -293,14 +294,14 @@ static void build_strip_starts(build *b, const damo_apply *node, int axis, damo_
   starts[0] = NULL;
   for (int k = 0; k < g->n_blocks[axis]; k++) {
     damo_var *length = build_strip_length(b, node, axis, k);
-    starts[k + 1] = k == 0 ? length : build_fn2(b, "add", starts[k], length);
+    starts[k + 1] = k == 0 ? length : build_add(b, starts[k], length);
   }
 }
 
 static damo_var *build_segment_length(build *b, const damo_apply *node, int axis, damo_var *const *starts,
                                       const bmat_segment *s) {
   if (s->past == s->from + 1) return build_strip_length(b, node, axis, s->from);
-  return s->from == 0 ? starts[s->past] : build_fn2(b, "sub", starts[s->past], starts[s->from]);
+  return s->from == 0 ? starts[s->past] : build_sub(b, starts[s->past], starts[s->from]);
 }
 
 /* The part of a cotangent's line for each of its n segments: it is cut where there are several. */

@@ -6,6 +6,7 @@
  * shape. Zeros are stored.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 /* ---- SquareDiagonal ---------------------------------------------------------------------------------------------- */
 
@@ -150,9 +151,9 @@ static damo_status sp_diagonal_shape(build *b, damo_apply *node, damo_var *const
                                      damo_var ***out_shape) {
   const int64_t k = sp_diagonal_offset(node->op);
   damo_var *rows = in_shape[0][0], *cols = in_shape[0][1];
-  if (k < 0) rows = build_fn2(b, "add", rows, build_i64(b, k));
-  if (k > 0) cols = build_fn2(b, "sub", cols, build_i64(b, k));
-  out_shape[0][0] = build_fn2(b, "maximum", build_fn2(b, "minimum", rows, cols), build_i64(b, 0));
+  if (k < 0) rows = build_add(b, rows, build_i64(b, k));
+  if (k > 0) cols = build_sub(b, cols, build_i64(b, k));
+  out_shape[0][0] = build_maximum(b, build_minimum(b, rows, cols), build_i64(b, 0));
   return b->status;
 }
 

@@ -4,6 +4,7 @@
  * (out_type), Transpose, Neg. Cast, Transpose and Neg keep the pattern arrays; Transpose the data too.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -203,7 +204,7 @@ static damo_status sp_cast_grad(build *b, damo_apply *node, damo_var *const *gou
     gin[0] = build_sparse_zeros(b, node->in[0], dt);
     return b->status;
   }
-  if (dtype_is_complex(var_dtype(g)) && !dtype_is_complex(dt)) g = build_fn1(b, "real", g);
+  if (dtype_is_complex(var_dtype(g)) && !dtype_is_complex(dt)) g = build_real(b, g);
   gin[0] = build_cast(b, g, dt);
   return b->status;
 }
@@ -333,7 +334,7 @@ static damo_status sp_neg_perform(thunk *t) {
 
 static damo_status sp_neg_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
-  if (gout[0] != NULL) gin[0] = build_fn1(b, "neg", gout[0]);
+  if (gout[0] != NULL) gin[0] = build_neg(b, gout[0]);
   return b->status;
 }
 

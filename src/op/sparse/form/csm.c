@@ -5,6 +5,7 @@
  * (pattern.c has the same on whole matrices.)
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -124,7 +125,7 @@ static damo_status sp_csm_grad(build *b, damo_apply *node, damo_var *const *gout
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *data = node->in[0], *at = build_gather(b, gout[0], node->out[0]);
   if (at == NULL) return b->status;
-  damo_var *rest = build_fn2(b, "sub", build_dim(b, data, 0), build_dim(b, at, 0));
+  damo_var *rest = build_sub(b, build_dim(b, data, 0), build_dim(b, at, 0));
   damo_var *parts[2] = {at, build_alloc(b, build_scalar(b, var_dtype(at), 0), &rest, 1)};
   gin[0] = build_join(b, "CSM", 0, parts, 2);
   return b->status;

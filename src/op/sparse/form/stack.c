@@ -5,6 +5,7 @@
  * gradient is a stack again.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -245,7 +246,7 @@ static damo_status sp_stack_rop(build *b, damo_apply *node, damo_var *const *eva
 static damo_status sp_stack_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
   const int axis = sp_stack_axis(node->op);
   damo_var *sum = in_shape[0][axis];
-  for (int i = 1; i < node->n_in; i++) sum = build_fn2(b, "add", sum, in_shape[i][axis]);
+  for (int i = 1; i < node->n_in; i++) sum = build_add(b, sum, in_shape[i][axis]);
   out_shape[0][axis] = sum;
   out_shape[0][!axis] = in_shape[0][!axis];
   return b->status;

@@ -5,6 +5,7 @@
  * too: checks, shapes and the run of a product into a dense array.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -141,7 +142,7 @@ static damo_status sp_dot_grad(build *b, damo_apply *node, damo_var *const *gout
   gin[0] = build_flat_zeros(b, node, 0);
   gin[1] = build_flat_zeros(b, node, 1);
   if (gin[0] != NULL) return b->status;
-  damo_var *xc = build_conj(b, x), *yc = build_conj(b, y);
+  damo_var *xc = build_conj_if_complex(b, x), *yc = build_conj_if_complex(b, y);
   if (var_ndim(x) == 1) {
     gin[0] = build_fn2(b, "dot", yc, g);
     gin[1] = build_outer(b, xc, g);
@@ -228,7 +229,7 @@ static damo_status true_dot_grad(build *b, damo_apply *node, damo_var *const *go
   if (gin[0] != NULL) return b->status;
   const bool keep = true_dot_preserves_dense(node->op);
   g = build_tangent(b, g, node->out[0]);
-  damo_var *xc = build_conj(b, x), *yc = build_conj(b, y);
+  damo_var *xc = build_conj_if_complex(b, x), *yc = build_conj_if_complex(b, y);
   damo_var *left = build_left_factor(b, g, x), *xt = build_left_factor(b, build_sparse_transpose(b, xc), y);
   gin[0] = true_dot_own_kind(b, node->op, build_true_dot(b, left, build_sparse_transpose(b, yc), keep), x);
   gin[1] = true_dot_own_kind(b, node->op, build_true_dot(b, xt, g, keep), y);

@@ -4,6 +4,7 @@
  * dense ops, so the gradients are those of take and mul, at stored places.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 static int64_t sp_kron_length(int64_t m, int64_t n) {
   int64_t mn;
@@ -38,10 +39,10 @@ static damo_status sp_kron_shape(build *b, damo_apply *node, damo_var *const *co
   damo_var *n[2];
   for (int k = 0; k < 2; k++) {
     damo_var *data = build_data(b, node->in[k]);
-    out_shape[0][k] = build_fn2(b, "mul", in_shape[0][k], in_shape[1][k]);
+    out_shape[0][k] = build_mul(b, in_shape[0][k], in_shape[1][k]);
     n[k] = data ? build_dim(b, data, 0) : NULL;
   }
-  out_shape[1][0] = out_shape[2][0] = build_fn2(b, "mul", n[0], n[1]);
+  out_shape[1][0] = out_shape[2][0] = build_mul(b, n[0], n[1]);
   return b->status;
 }
 
@@ -66,7 +67,7 @@ static damo_var *build_kron(build *b, damo_var *x, damo_var *y) {
   if (node == NULL) return NULL;
   damo_var *left = build_fn2(b, "take", build_data(b, own[0]), node->out[1]);
   damo_var *right = build_fn2(b, "take", build_data(b, own[1]), node->out[2]);
-  return build_with_data(b, node->out[0], build_fn2(b, "mul", left, right));
+  return build_with_data(b, node->out[0], build_mul(b, left, right));
 }
 
 static damo_status sp_fn_kron(build *b, const fn_args *a, ptrvec *out) {

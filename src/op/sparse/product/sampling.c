@@ -4,6 +4,7 @@
  * order and once each; only there anything is computed.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 static damo_dtype sampling_dot_dtype(damo_var *const *in) {
   return dtype_promote(dtype_promote(var_dtype(in[0]), var_dtype(in[1])), var_dtype(in[2]));
@@ -88,13 +89,13 @@ static damo_status sampling_dot_grad(build *b, damo_apply *node, damo_var *const
   if (gout[0] == NULL) return DAMO_OK;
   for (int i = 0; i < 3; i++) gin[i] = build_flat_zeros(b, node, i);
   if (gin[0] != NULL) return b->status;
-  damo_var *g = build_gather(b, gout[0], p), *xc = build_conj(b, x), *yc = build_conj(b, y);
-  damo_var *weights = g ? build_fn2(b, "mul", g, build_conj(b, build_data(b, p))) : NULL;
+  damo_var *g = build_gather(b, gout[0], p), *xc = build_conj_if_complex(b, x), *yc = build_conj_if_complex(b, y);
+  damo_var *weights = g ? build_mul(b, g, build_conj_if_complex(b, build_data(b, p))) : NULL;
   damo_var *w = build_with_data(b, p, weights);
   gin[0] = build_sparse_dot(b, w, yc);
   gin[1] = build_sparse_dot(b, build_sparse_transpose(b, w), xc);
   damo_var *samples = g ? build_samples(b, p, xc, yc) : NULL;
-  gin[2] = samples ? build_with_data(b, p, build_fn2(b, "mul", g, samples)) : NULL;
+  gin[2] = samples ? build_with_data(b, p, build_mul(b, g, samples)) : NULL;
   return b->status;
 }
 
@@ -105,7 +106,7 @@ static damo_status sampling_dot_rop(build *b, damo_apply *node, damo_var *const 
     if (d == NULL) continue;
     damo_var *term =
         build_sampling_dot(b, k == 0 ? d : node->in[0], k == 1 ? d : node->in[1], k == 2 ? d : node->in[2]);
-    sum = sum ? build_fn2(b, "add", sum, term) : term;
+    sum = sum ? build_add(b, sum, term) : term;
   }
   rout[0] = sum;
   return b->status;

@@ -6,6 +6,7 @@
  * columns that both store.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 /* ---- StructuredDot ----------------------------------------------------------------------------------------------- */
 
@@ -50,8 +51,8 @@ static damo_status structured_dot_grad(build *b, damo_apply *node, damo_var *con
   gin[0] = build_flat_zeros(b, node, 0);
   gin[1] = build_flat_zeros(b, node, 1);
   if (gin[0] != NULL) return b->status;
-  gin[0] = build_with_data(b, x, build_structured_samples(b, x, build_conj(b, y), g));
-  damo_var *xt = build_left_factor(b, build_sparse_transpose(b, build_conj(b, x)), y);
+  gin[0] = build_with_data(b, x, build_structured_samples(b, x, build_conj_if_complex(b, y), g));
+  damo_var *xt = build_left_factor(b, build_sparse_transpose(b, build_conj_if_complex(b, x)), y);
   gin[1] = build_structured_dot(b, xt, g);
   return b->status;
 }
@@ -196,8 +197,8 @@ static damo_status sampled_csm_grad(build *b, damo_apply *node, damo_var *const 
   gin[2] = build_flat_zeros(b, node, 2);
   gin[3] = build_flat_zeros(b, node, 3);
   if (gin[2] != NULL) return b->status;
-  gin[2] = build_structured_dot(b, build_sparse_transpose(b, v), build_conj(b, g));
-  gin[3] = build_structured_dot(b, v, build_conj(b, y));
+  gin[2] = build_structured_dot(b, build_sparse_transpose(b, v), build_conj_if_complex(b, g));
+  gin[3] = build_structured_dot(b, v, build_conj_if_complex(b, y));
   return b->status;
 }
 
@@ -264,8 +265,8 @@ static damo_status sampled_sparse_perform(thunk *t) {
 static damo_status sampled_sparse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *v = build_with_data(b, node->in[0], gout[0]), *y = node->in[1], *g = node->in[2];
-  gin[1] = build_structured_dot(b, build_left_factor(b, build_sparse_transpose(b, v), y), build_conj(b, g));
-  gin[2] = build_structured_dot(b, build_left_factor(b, v, g), build_conj(b, y));
+  gin[1] = build_structured_dot(b, build_left_factor(b, build_sparse_transpose(b, v), y), build_conj_if_complex(b, g));
+  gin[2] = build_structured_dot(b, build_left_factor(b, v, g), build_conj_if_complex(b, y));
   return b->status;
 }
 

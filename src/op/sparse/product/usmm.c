@@ -4,6 +4,7 @@
  * dense y; with inplace they destroy z. Inputs: alpha, x, y, z.
  */
 #include "op/sparse/sparse_op.h"
+#include "op/elem/build_arith.h"
 
 enum { USMM_ALPHA, USMM_X, USMM_Y, USMM_Z };
 
@@ -96,8 +97,9 @@ static damo_status usmm_grad(build *b, damo_apply *node, damo_var *const *gout, 
   if (g == NULL) return DAMO_OK;
   for (int i = 0; i < node->n_in; i++) gin[i] = build_flat_zeros(b, node, i);
   if (gin[0] != NULL) return b->status;
-  damo_var *xc = build_conj(b, x), *yc = build_conj(b, y), *scaled = build_fn2(b, "mul", build_conj(b, alpha), g);
-  damo_var *product = build_fn2(b, "mul", g, build_sparse_dot(b, xc, yc));
+  damo_var *xc = build_conj_if_complex(b, x), *yc = build_conj_if_complex(b, y),
+           *scaled = build_mul(b, build_conj_if_complex(b, alpha), g);
+  damo_var *product = build_mul(b, g, build_sparse_dot(b, xc, yc));
   gin[USMM_ALPHA] = build_reduce(b, REDUCE_SUM, product, NULL, -1, false);
   gin[USMM_X] = build_usmm_grad_x(b, x, yc, scaled);
   gin[USMM_Y] = build_usmm_grad_y(b, xc, y, scaled);
@@ -110,9 +112,9 @@ static damo_status usmm_rop(build *b, damo_apply *node, damo_var *const *eval, d
   for (int i = 0; i < 4; i++) d[i] = build_tangent(b, eval[i], in[i]);
   if (d[USMM_X]) sum = build_sparse_dot(b, d[USMM_X], in[USMM_Y]);
   if (d[USMM_Y]) sum = build_add_present(b, sum, build_sparse_dot(b, in[USMM_X], d[USMM_Y]));
-  if (sum) sum = build_fn2(b, "mul", in[USMM_ALPHA], sum);
+  if (sum) sum = build_mul(b, in[USMM_ALPHA], sum);
   if (d[USMM_ALPHA])
-    sum = build_add_present(b, sum, build_fn2(b, "mul", d[USMM_ALPHA], build_sparse_dot(b, in[USMM_X], in[USMM_Y])));
+    sum = build_add_present(b, sum, build_mul(b, d[USMM_ALPHA], build_sparse_dot(b, in[USMM_X], in[USMM_Y])));
   rout[0] = build_add_present(b, sum, d[USMM_Z]);
   return b->status;
 }

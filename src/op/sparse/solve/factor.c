@@ -5,6 +5,7 @@
  * value) is left as it is; then the one made before it is refreshed, or another one made where that is held too.
  */
 #include "factor.h"
+#include "op/elem/build_arith.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -252,9 +253,9 @@ damo_var *build_columns(build *b, damo_var *x) {
 
 damo_var *build_counting_part(build *b, const factor_var *v, damo_var *x) {
   if (!v->positive || x == NULL || b->status != DAMO_OK) return x;
-  damo_var *turned = build_to_format(b, build_sparse_transpose(b, build_conj(b, x)), var_format_of(x));
-  damo_var *sum = turned ? build_fn2(b, "add", x, turned) : NULL;
-  return sum ? build_fn2(b, "mul", build_scalar(b, dtype_of_modulus(var_dtype(x)), 0.5), sum) : NULL;
+  damo_var *turned = build_to_format(b, build_sparse_transpose(b, build_conj_if_complex(b, x)), var_format_of(x));
+  damo_var *sum = turned ? build_add(b, x, turned) : NULL;
+  return sum ? build_mul(b, build_scalar(b, dtype_of_modulus(var_dtype(x)), 0.5), sum) : NULL;
 }
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  * inverse.
  */
 #include "factor.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -60,8 +61,8 @@ static damo_status sp_factor_inverse_grad(build *b, damo_apply *node, damo_var *
   const factor_var v = factor_of_node(node, 3);
   if (gout[0] == NULL || v.a == NULL) return b->status;
   damo_var *w = build_counting_part(b, &v, build_with_data(b, node->in[2], gout[0]));
-  damo_var *data = w ? build_conj(b, build_sandwich(b, &v, build_conj(b, w), v.a)) : NULL;
-  gin[1] = data ? build_with_data(b, v.a, build_fn1(b, "neg", data)) : NULL;
+  damo_var *data = w ? build_conj_if_complex(b, build_sandwich(b, &v, build_conj_if_complex(b, w), v.a)) : NULL;
+  gin[1] = data ? build_with_data(b, v.a, build_neg(b, data)) : NULL;
   return b->status;
 }
 
@@ -70,7 +71,7 @@ static damo_status sp_factor_inverse_rop(build *b, damo_apply *node, damo_var *c
   if (v.a == NULL || eval[1] == NULL) return b->status;
   damo_var *d = build_counting_part(b, &v, build_tangent(b, eval[1], v.a));
   damo_var *data = d ? build_sandwich(b, &v, d, node->in[2]) : NULL;
-  rout[0] = data ? build_fn1(b, "neg", data) : NULL;
+  rout[0] = data ? build_neg(b, data) : NULL;
   return b->status;
 }
 
@@ -194,8 +195,8 @@ static damo_status sp_factor_sandwich_grad(build *b, damo_apply *node, damo_var 
   const factor_var v = factor_of_node(node, 4);
   damo_var *w = node->in[node->n_in - 2], *p = node->in[node->n_in - 1];
   if (gout[0] == NULL) return b->status;
-  damo_var *g = build_with_data(b, p, build_conj(b, gout[0]));
-  gin[node->n_in - 2] = g ? build_with_data(b, w, build_conj(b, build_sandwich(b, &v, g, w))) : NULL;
+  damo_var *g = build_with_data(b, p, build_conj_if_complex(b, gout[0]));
+  gin[node->n_in - 2] = g ? build_with_data(b, w, build_conj_if_complex(b, build_sandwich(b, &v, g, w))) : NULL;
   if (v.a != NULL) gin[1] = build_null(b, "third derivatives of a sparse determinant are not implemented");
   return b->status;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "factor.h"
+#include "op/elem/build_arith.h"
 
 static damo_status sp_factor_logdet_check_inputs(const damo_op *op, damo_var *const *in, int n_in) {
   if (n_in != 1 && n_in != 2) {
@@ -20,14 +21,14 @@ static damo_status sp_factor_logdet_check_inputs(const damo_op *op, damo_var *co
 
 /* (A⁻¹)ᵀ at A's stored places, conjugated: the direction in which log|det A| grows. */
 static damo_var *build_logdet_gradient(build *b, const factor_var *v) {
-  return build_conj(b, build_factor_inverse(b, v, v->a));
+  return build_conj_if_complex(b, build_factor_inverse(b, v, v->a));
 }
 
 /* tr(A⁻¹ D) for a tangent D of A, whose stored places lie in A's pattern. */
 static damo_var *build_logdet_trace(build *b, const factor_var *v, damo_var *tangent) {
   damo_var *d = build_tangent(b, tangent, v->a), *data = build_data(b, d);
   damo_var *inverse = data ? build_factor_inverse(b, v, d) : NULL;
-  return inverse ? build_fn1(b, "sum", build_fn2(b, "mul", inverse, data)) : NULL;
+  return inverse ? build_fn1(b, "sum", build_mul(b, inverse, data)) : NULL;
 }
 
 /* ---- FactorLogdet ------------------------------------------------------------------------------------------------ */
@@ -70,7 +71,7 @@ static damo_status sp_factor_logdet_grad(build *b, damo_apply *node, damo_var *c
   const factor_var v = factor_of_node(node, 2);
   if (gout[0] == NULL || v.a == NULL) return b->status;
   damo_var *data = build_logdet_gradient(b, &v);
-  gin[1] = data ? build_with_data(b, v.a, build_fn2(b, "mul", gout[0], data)) : NULL;
+  gin[1] = data ? build_with_data(b, v.a, build_mul(b, gout[0], data)) : NULL;
   return b->status;
 }
 
@@ -78,7 +79,7 @@ static damo_status sp_factor_logdet_rop(build *b, damo_apply *node, damo_var *co
   const factor_var v = factor_of_node(node, 2);
   if (v.a == NULL || eval[1] == NULL) return b->status;
   damo_var *trace = build_logdet_trace(b, &v, eval[1]);
-  if (trace != NULL) rout[0] = dtype_is_complex(var_dtype(trace)) ? build_fn1(b, "real", trace) : trace;
+  if (trace != NULL) rout[0] = dtype_is_complex(var_dtype(trace)) ? build_real(b, trace) : trace;
   return b->status;
 }
 
@@ -125,8 +126,8 @@ static damo_status sp_factor_det_perform(thunk *t) {
 static damo_status sp_factor_det_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 2);
   if (gout[0] == NULL || v.a == NULL) return b->status;
-  damo_var *data = build_logdet_gradient(b, &v), *scale = build_fn2(b, "mul", gout[0], build_conj(b, node->out[0]));
-  gin[1] = data && scale ? build_with_data(b, v.a, build_fn2(b, "mul", scale, data)) : NULL;
+  damo_var *data = build_logdet_gradient(b, &v), *scale = build_mul(b, gout[0], build_conj_if_complex(b, node->out[0]));
+  gin[1] = data && scale ? build_with_data(b, v.a, build_mul(b, scale, data)) : NULL;
   return b->status;
 }
 
@@ -134,7 +135,7 @@ static damo_status sp_factor_det_rop(build *b, damo_apply *node, damo_var *const
   const factor_var v = factor_of_node(node, 2);
   if (v.a == NULL || eval[1] == NULL) return b->status;
   damo_var *trace = build_logdet_trace(b, &v, eval[1]);
-  rout[0] = trace ? build_fn2(b, "mul", node->out[0], trace) : NULL;
+  rout[0] = trace ? build_mul(b, node->out[0], trace) : NULL;
   return b->status;
 }
 

@@ -10,6 +10,7 @@
  * a rank-deficient matrix keeps its columns.
  */
 #include "system.h"
+#include "op/elem/build_arith.h"
 
 static const op_def sp_factor_least_def, sp_factor_least_adjoint_def;
 
@@ -53,14 +54,12 @@ static damo_var *build_least_adjoint(build *b, const factor_var *v, damo_var *g,
 static damo_var *build_least_dot(build *b, damo_var *m, damo_var *x) {
   return m && x ? build_sparse_dot(b, m, x) : NULL;
 }
-static damo_var *build_adjoint(build *b, damo_var *m) { return build_sparse_transpose(b, build_conj(b, m)); }
-static damo_var *build_least_mul(build *b, damo_var *x, damo_var *y) {
-  return x && y ? build_fn2(b, "mul", x, y) : NULL;
-}
+static damo_var *build_adjoint(build *b, damo_var *m) { return build_sparse_transpose(b, build_conj_if_complex(b, m)); }
+static damo_var *build_least_mul(build *b, damo_var *x, damo_var *y) { return x && y ? build_mul(b, x, y) : NULL; }
 
 /* rows·colsᴴ at A's stored places: a vector. */
 static damo_var *build_outer_at(build *b, damo_var *a, damo_var *rows, damo_var *cols) {
-  return build_samples(b, a, build_columns(b, rows), build_conj(b, build_columns(b, cols)));
+  return build_samples(b, a, build_columns(b, rows), build_conj_if_complex(b, build_columns(b, cols)));
 }
 
 /* ---- FactorLeast ------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
  * them beside those that always count.
  */
 #include "rectangular.h"
+#include "op/elem/build_arith.h"
 
 static const op_def rect_columns_def, rect_columns_back_def, rect_gap_def, rect_beside_def;
 
@@ -337,7 +338,8 @@ damo_var *build_rect_adjoint_gap(const system_rule *r, bool when, damo_var *x, d
     return build_difference(b, build_system_times_adjoint(r, r->v.a, build_rect_taken(r, when, x)),
                             build_rect_taken(r, when, rhs));
   if (r->system != 't') return build_rect_gap_node(r, r->system == 'n' ? 'h' : 'n', when, x, rhs);
-  return build_conj(b, build_rect_gap_node(r, 'n', when, build_conj(b, x), build_conj(b, rhs)));
+  return build_conj_if_complex(
+      b, build_rect_gap_node(r, 'n', when, build_conj_if_complex(b, x), build_conj_if_complex(b, rhs)));
 }
 
 /* ---- FactorGap --------------------------------------------------------------------------------------------------- */
@@ -388,7 +390,7 @@ static damo_status rect_gap_grad(build *b, damo_apply *node, damo_var *const *go
   damo_var *g = gout[0], *x = node->in[2], *rhs = node->in[3], *a = r.v.a;
   if (g == NULL) return b->status;
   gin[2] = build_rect_back(&r, when, build_system_times_adjoint(&r, a, g), x);
-  gin[3] = build_rect_back(&r, when, build_fn1(b, "neg", g), rhs);
+  gin[3] = build_rect_back(&r, when, build_neg(b, g), rhs);
   damo_var *sum = build_system_entries(&r, g, build_rect_taken(&r, when, x));
   gin[1] = sum ? build_with_data(b, a, sum) : NULL;
   return b->status;

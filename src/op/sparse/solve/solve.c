@@ -9,6 +9,7 @@
  * (rectangular.h).
  */
 #include "rectangular.h"
+#include "op/elem/build_arith.h"
 
 static const op_def sp_factor_solve_def;
 
@@ -89,7 +90,7 @@ static damo_var *build_adjoint_solution(const system_rule *r, const bool *when, 
   build *b = r->b;
   if (r->system == 'n') return build_solve(b, &r->v, 'h', when, g);
   if (r->system == 'h') return build_solve(b, &r->v, 'n', when, g);
-  return build_conj(b, build_solve(b, &r->v, 'n', when, build_conj(b, g)));
+  return build_conj_if_complex(b, build_solve(b, &r->v, 'n', when, build_conj_if_complex(b, g)));
 }
 
 /* A's gradient, from x with the cotangent g, the right side and its cotangent z. */
@@ -102,7 +103,7 @@ static damo_var *build_solve_matrix_gradient(const system_rule *r, damo_var *z, 
     rows = build_rect_beside(b, rows, build_rect_gap(r, o, x, rhs), build_adjoint_solution(r, &i, x));
     cols = build_rect_beside(b, cols, build_solution(r, &o, z), build_rect_adjoint_gap(r, i, z, g));
   }
-  damo_var *sum = rows ? build_system_entries(r, build_fn1(b, "neg", rows), cols) : NULL;
+  damo_var *sum = rows ? build_system_entries(r, build_neg(b, rows), cols) : NULL;
   return sum ? build_with_data(b, r->v.a, sum) : NULL;
 }
 

@@ -1,5 +1,6 @@
 /* system: B·x = b with a factor, as the rules of the Ops over it need it. */
 #include "system.h"
+#include "op/elem/build_arith.h"
 
 #include <string.h>
 
@@ -62,7 +63,7 @@ system_rule system_rule_of(build *b, const damo_apply *node) {
 }
 
 damo_var *build_difference(build *b, damo_var *x, damo_var *y) {
-  return x && y ? build_fn2(b, "sub", x, y) : x ? x : y ? build_fn1(b, "neg", y) : NULL;
+  return x && y ? build_sub(b, x, y) : x ? x : y ? build_neg(b, y) : NULL;
 }
 
 static damo_var *build_system_product(const system_rule *r, damo_var *m, damo_var *x) {
@@ -71,12 +72,12 @@ static damo_var *build_system_product(const system_rule *r, damo_var *m, damo_va
 }
 
 damo_var *build_system_times(const system_rule *r, damo_var *d, damo_var *x) {
-  if (r->system == 'h') d = build_conj(r->b, d);
+  if (r->system == 'h') d = build_conj_if_complex(r->b, d);
   return build_system_product(r, r->system != 'n' ? build_sparse_transpose(r->b, d) : d, x);
 }
 
 damo_var *build_system_times_adjoint(const system_rule *r, damo_var *d, damo_var *x) {
-  if (r->system != 'h') d = build_conj(r->b, d);
+  if (r->system != 'h') d = build_conj_if_complex(r->b, d);
   return build_system_product(r, r->system == 'n' ? build_sparse_transpose(r->b, d) : d, x);
 }
 
@@ -89,12 +90,14 @@ static damo_var *build_system_samples(build *b, damo_var *a, damo_var *rows, dam
 
 damo_var *build_system_entries(const system_rule *r, damo_var *rows, damo_var *cols) {
   build *b = r->b;
-  if (r->system == 'h') return build_system_samples(b, r->v.a, cols, build_conj(b, rows));
-  cols = build_conj(b, cols);
+  if (r->system == 'h') return build_system_samples(b, r->v.a, cols, build_conj_if_complex(b, rows));
+  cols = build_conj_if_complex(b, cols);
   damo_var *sum =
       r->system == 't' ? build_system_samples(b, r->v.a, cols, rows) : build_system_samples(b, r->v.a, rows, cols);
   if (!r->v.positive || sum == NULL) return sum;
-  damo_var *transposed = r->system == 't' ? build_system_samples(b, r->v.a, build_conj(b, rows), build_conj(b, cols))
-                                          : build_system_samples(b, r->v.a, build_conj(b, cols), build_conj(b, rows));
-  return transposed ? build_fn2(b, "mul", build_fn2(b, "add", sum, transposed), build_num(b, 0.5)) : NULL;
+  damo_var *transposed =
+      r->system == 't'
+          ? build_system_samples(b, r->v.a, build_conj_if_complex(b, rows), build_conj_if_complex(b, cols))
+          : build_system_samples(b, r->v.a, build_conj_if_complex(b, cols), build_conj_if_complex(b, rows));
+  return transposed ? build_mul(b, build_add(b, sum, transposed), build_num(b, 0.5)) : NULL;
 }

@@ -1,0 +1,17 @@
+/* builders: how the prototypes of build_NAME are made from the rows of scalar ops. Part of build_*.h. */
+#ifndef DAMO_OP_ELEM_BUILDERS_H
+#define DAMO_OP_ELEM_BUILDERS_H
+
+#include "graph/graph.h"
+
+/* By the kind of a row's operands. */
+#define SCALAR_DECLARE_UNARY(name) damo_var *build_##name(build *b, damo_var *x);
+#define SCALAR_DECLARE_BINARY(name) damo_var *build_##name(build *b, damo_var *x, damo_var *y);
+#define SCALAR_DECLARE_CHOICE(name) damo_var *build_##name(build *b, damo_var *condition, damo_var *x, damo_var *y);
+#define SCALAR_DECLARE_BOUNDS(name) damo_var *build_##name(build *b, damo_var *x, damo_var *min, damo_var *max);
+#define SCALAR_DECLARE_PARTS(name) damo_var *build_##name(build *b, damo_var *re, damo_var *im);
+/* The row cast has an option; elemwise.c has its builder, build_cast. */
+#define SCALAR_DECLARE_CASTS(name)
+#define SCALAR_DECLARE(operands, name) SCALAR_DECLARE_##operands(name)
+
+#endif
