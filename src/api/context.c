@@ -2,6 +2,10 @@
 #include "api.h"
 
 #include "sparse/sparse.h"
+#include "watch/watch.h"
+
+/* In the order in which errors list the modes. */
+static const fn_watcher *const mode_watchers[] = {&debug_watcher, &nanguard_watcher, NULL};
 
 static damo_status register_layers(damo_ctx *ctx) {
   array_register(ctx);
@@ -11,7 +15,7 @@ static damo_status register_layers(damo_ctx *ctx) {
   DAMO_TRY(rewrite_register_all(ctx));
   DAMO_TRY(api_graph_ops_register(ctx));
   DAMO_TRY(api_classes_register(ctx));
-  return compile_register(ctx);
+  return compile_register(ctx, mode_watchers);
 }
 
 damo_ctx *damo_ctx_new(damo_alloc_fn alloc, void *user) {

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-typedef struct compile_job {
+struct compile_job {
   damo_ctx *ctx;
   const in_spec *in;
+  const out_spec *out;
   int64_t n_in, n_out;
   const compile_options *options;
   build b;        /* holds what is made on the way */
@@ -13,7 +14,7 @@ typedef struct compile_job {
   ptrvec fresh;   /* owned damo_var*: of the fgraph, what no_recycling names */
   ptrvec targets; /* damo_var*: the shared Variable, or the input, that takes wanted[n_out + i] */
   map is_target;
-} compile_job;
+};
 
 /* ---- What is to be computed -------------------------------------------------------------------------------------- */
 
@@ -190,7 +191,6 @@ static damo_fgraph *compile_make_fgraph(compile_job *j, map *memo) {
   return fg;
 }
 
-const char *const compile_modes[] = {"FAST_RUN", "FAST_COMPILE", "DEBUG", "NANGUARD", NULL};
 const char *const compile_optimizers[] = {"fast_run", "fast_compile", "none", NULL};
 
 static bool is_listed_word(const char *word, const char *const *list) {
@@ -217,13 +217,29 @@ static damo_status compile_check_word(damo_ctx *ctx, const char *what, const cha
 
 static const char *mode_of(const compile_options *o) { return o->mode != NULL ? o->mode : "FAST_RUN"; }
 
-static fn_watch watch_of(const compile_options *o) {
-  if (strcmp(mode_of(o), "NANGUARD") == 0) return WATCH_NAN;
-  return strcmp(mode_of(o), "DEBUG") == 0 ? WATCH_DEBUG : WATCH_NONE;
+static const fn_watcher *const *watchers_of(const damo_ctx *ctx) { return ctx->slots[CTX_WATCHERS].data; }
+
+const fn_watcher *compile_watcher(const damo_ctx *ctx, const char *mode) {
+  const fn_watcher *const *w = watchers_of(ctx);
+  while (*w != NULL && strcmp((*w)->mode, mode) != 0) w++;
+  return *w;
+}
+
+static damo_status check_mode_name(damo_ctx *ctx, const char *mode) {
+  ptrvec names;
+  ptrvec_init(&names, ctx);
+  damo_status s = ptrvec_push(&names, "FAST_RUN");
+  if (s == DAMO_OK) s = ptrvec_push(&names, "FAST_COMPILE");
+  for (const fn_watcher *const *w = watchers_of(ctx); s == DAMO_OK && *w != NULL; w++)
+    s = ptrvec_push(&names, (*w)->mode);
+  if (s == DAMO_OK) s = ptrvec_push(&names, NULL);
+  if (s == DAMO_OK) s = compile_check_word(ctx, "mode", mode, (const char *const *)names.at);
+  ptrvec_clear(&names);
+  return s;
 }
 
 static damo_status check_mode(damo_ctx *ctx, const compile_options *o) {
-  DAMO_TRY(compile_check_word(ctx, "mode", mode_of(o), compile_modes));
+  if (o->mode != NULL) DAMO_TRY(check_mode_name(ctx, o->mode));
   DAMO_TRY(compile_check_word(ctx, "optimizer", o->optimizer, compile_optimizers));
   DAMO_TRY(rewrite_check_words(ctx, "include", o->include));
   DAMO_TRY(rewrite_check_words(ctx, "exclude", o->exclude));
@@ -325,15 +341,9 @@ static damo_status keep_fresh(damo_function *f, const ptrvec *fresh) {
   return s;
 }
 
-static damo_status keep_rewrites(damo_function *f, const debug_history *past) {
-  char *const *rules;
-  int64_t n = debug_history_rules(past, &rules);
-  return function_set_rewrites(f, rules, n);
-}
-
-/* past: of what rewriting did, in which case fg is its graph, which stays as it is; else NULL. */
-static damo_function *make_function(compile_job *j, damo_fgraph *fg, const out_spec *out, const ptrvec *fresh,
-                                    const debug_history *past) {
+/* watcher: the mode's, or NULL; pair_names: of a companion's n_pairs. */
+static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrvec *fresh, const fn_watcher *watcher,
+                                    char *const *pair_names, int64_t n_pairs) {
   ptrvec read;
   ptrvec_init(&read, j->ctx);
   damo_function *f = NULL;
@@ -345,14 +355,14 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const out_s
   if (s == DAMO_OK) {
     f->fgraph = damo_retain(fg);
     f->allow_downcast = j->options->allow_input_downcast;
-    f->watch = past == NULL ? watch_of(j->options) : WATCH_NONE;
+    f->watcher = watcher;
     s = function_copy_text(j->ctx, j->options->name, &f->name);
   }
   if (s == DAMO_OK) s = keep_fresh(f, fresh);
   if (s == DAMO_OK) s = fill_inputs(j, f);
-  if (s == DAMO_OK) s = fill_outputs(j, f, out);
+  if (s == DAMO_OK) s = fill_outputs(j, f, j->out);
   if (s == DAMO_OK) s = fill_shared(j, f, &read);
-  if (s == DAMO_OK && past != NULL) s = keep_rewrites(f, past);
+  if (s == DAMO_OK) s = function_set_pairs(f, pair_names, n_pairs);
   if (s == DAMO_OK) s = plan_build(f);
   ptrvec_clear(&read);
   if (s == DAMO_OK) return f;
@@ -374,52 +384,30 @@ static damo_status protect_graph(compile_job *j, damo_fgraph *fg, bool by_demand
   return by_demand ? protect_for_demand(fg) : protect_destroyed(fg);
 }
 
-/* DEBUG's other Function: the graph as it was written, and both sides of every rewrite. */
-static damo_function *compile_past(compile_job *j, const out_spec *out, const damo_fgraph *fg,
-                                   const debug_history *past, const ptrvec *shadows) {
-  map copies;
-  ptrvec fresh;
-  map_init(&copies, j->ctx);
-  ptrvec_init(&fresh, j->ctx);
-  damo_fgraph *graph = debug_history_graph(past, fg, &copies);
-  damo_function *f = NULL;
-  damo_status s = graph != NULL ? DAMO_OK : damo_error_status(j->ctx);
-  for (int64_t i = 0; i < shadows->n && s == DAMO_OK; i++) {
-    damo_var *copy = map_get_ptr(&copies, shadows->at[i]);
-    if (copy != NULL) s = ptrvec_push(&fresh, copy);
-  }
-  if (s == DAMO_OK) s = protect_graph(j, graph, true);
-  if (s == DAMO_OK) f = make_function(j, graph, out, &fresh, past);
-  map_clear(&copies);
-  ptrvec_clear(&fresh);
-  damo_release(graph);
-  return f;
+const ptrvec *compile_fresh(const compile_job *j) { return &j->fresh; }
+
+/* (Its pairs are computed by demand.) */
+damo_function *compile_companion(compile_job *j, damo_fgraph *graph, const ptrvec *fresh, char *const *pair_names,
+                                 int64_t n_pairs) {
+  if (protect_graph(j, graph, true) != DAMO_OK) return NULL;
+  return make_function(j, graph, fresh, NULL, pair_names, n_pairs);
 }
 
-static damo_function *compile_rewritten(compile_job *j, const out_spec *out, damo_fgraph *fg) {
+static damo_function *compile_rewritten(compile_job *j, damo_fgraph *fg, const fn_watcher *watcher) {
   mark_mutable(j, fg);
   if (rewrite_by_mode(j, fg) != DAMO_OK || protect_graph(j, fg, false) != DAMO_OK) return NULL;
-  return make_function(j, fg, out, &j->fresh, NULL);
+  return make_function(j, fg, &j->fresh, watcher, NULL, 0);
 }
 
-/* The Function of DEBUG mode, with the other one. */
-static damo_function *compile_debug(compile_job *j, const out_spec *out, damo_fgraph *fg) {
-  debug_history *past = debug_history_begin(fg);
-  if (past == NULL) return NULL;
-  ptrvec shadows;
-  ptrvec_init(&shadows, j->ctx);
-  damo_status s = DAMO_OK;
-  for (int64_t i = 0; i < j->fresh.n && s == DAMO_OK; i++) {
-    s = ptrvec_push(&shadows, debug_history_shadow(past, j->fresh.at[i]));
-  }
-  damo_function *f = s == DAMO_OK ? compile_rewritten(j, out, fg) : NULL;
-  debug_history_end(past);
-  if (f != NULL && (f->plain = compile_past(j, out, fg, past, &shadows)) == NULL) {
+static damo_function *compile_watched(compile_job *j, damo_fgraph *fg) {
+  const fn_watcher *w = compile_watcher(j->ctx, mode_of(j->options));
+  void *kept = NULL;
+  if (w != NULL && w->begin != NULL && w->begin(j, fg, &kept) != DAMO_OK) return NULL;
+  damo_function *f = compile_rewritten(j, fg, w);
+  if (w != NULL && w->finish != NULL && w->finish(j, kept, f) != DAMO_OK) {
     damo_release(f);
-    f = NULL;
+    return NULL;
   }
-  ptrvec_clear(&shadows);
-  debug_history_free(past);
   return f;
 }
 
@@ -437,7 +425,8 @@ static damo_status compile_check_output(compile_job *j, const damo_var *v, int64
   return DAMO_OK;
 }
 
-static damo_function *job_run(compile_job *j, const out_spec *out) {
+static damo_function *job_run(compile_job *j) {
+  const out_spec *out = j->out;
   if (check_mode(j->ctx, j->options) != DAMO_OK) return NULL;
   for (int64_t i = 0; i < j->n_out; i++) {
     if (compile_check_output(j, out[i].var, i) != DAMO_OK || ptrvec_push(&j->wanted, out[i].var) != DAMO_OK)
@@ -450,9 +439,7 @@ static damo_function *job_run(compile_job *j, const out_spec *out) {
   map_init(&memo, j->ctx);
   damo_fgraph *fg = compile_make_fgraph(j, &memo);
   damo_function *f = NULL;
-  if (fg != NULL && find_fresh(j, &memo) == DAMO_OK) {
-    f = watch_of(j->options) == WATCH_DEBUG ? compile_debug(j, out, fg) : compile_rewritten(j, out, fg);
-  }
+  if (fg != NULL && find_fresh(j, &memo) == DAMO_OK) f = compile_watched(j, fg);
   map_clear(&memo);
   damo_release(fg);
   return f;
@@ -462,13 +449,14 @@ damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, 
                                 const compile_options *options) {
   static const compile_options plain = {0};
   if (ctx_enter(ctx, STACK_COMPILE) != DAMO_OK) return NULL;
-  compile_job j = {.ctx = ctx, .in = in, .n_in = n_in, .n_out = n_out, .options = options != NULL ? options : &plain};
+  compile_job j = {
+      .ctx = ctx, .in = in, .out = out, .n_in = n_in, .n_out = n_out, .options = options != NULL ? options : &plain};
   build_init(&j.b, ctx);
   ptrvec_init(&j.wanted, ctx);
   ptrvec_init(&j.targets, ctx);
   ptrvec_init(&j.fresh, ctx);
   map_init(&j.is_target, ctx);
-  damo_function *f = job_run(&j, out);
+  damo_function *f = job_run(&j);
   ptrvec_clear(&j.wanted);
   ptrvec_clear(&j.targets);
   ptrvec_release_all(&j.fresh);

@@ -31,7 +31,7 @@ typedef struct compile_options {
   int64_t n_updates;
   damo_var *const *given, *const *given_as; /* givens: every use of given[i] becomes given_as[i] */
   int64_t n_givens;
-  const char *mode;                        /* compile_modes: "FAST_RUN" (NULL) … */
+  const char *mode;                        /* "FAST_RUN" (NULL), "FAST_COMPILE", or a watcher's */
   const char *optimizer;                   /* compile_optimizers; NULL: the mode's */
   const char *include, *exclude, *require; /* further rewrite tags */
   damo_var *const *no_recycling; /* Variables whose cells must be empty before each call (of the user's graph) */
@@ -42,23 +42,16 @@ typedef struct compile_options {
   bool no_default_updates;
 } compile_options;
 
-/* The names, NULL-terminated, that options take. */
-extern const char *const compile_modes[];      /* FAST_RUN FAST_COMPILE DEBUG NANGUARD */
+/* The names, NULL-terminated, that the option takes. */
 extern const char *const compile_optimizers[]; /* fast_run fast_compile none */
-
-/* What looks at the thunks while a function runs. */
-typedef enum fn_watch { WATCH_NONE, WATCH_NAN, WATCH_DEBUG } fn_watch;
-typedef struct nanguard_mask nanguard_mask;
 
 struct damo_function {
   damo_obj obj;
-  fn_watch watch;
-  nanguard_mask
-      *nan_masks; /* of a run under watch: results with entries that may turn out unread (compile/watch/nanmask.c) */
-  damo_function *plain; /* DEBUG: the same function, not rewritten, and both sides of each rewrite; else NULL */
-  struct fn_rewrite
-      *rewrites; /* of a plain function: the rewrites in their order, and where their sides are computed */
-  int64_t n_rewrites;
+  const struct fn_watcher *watcher; /* of the mode; NULL: it has none */
+  void *watch_state;                /* the watcher's, let go by its clear */
+  damo_function *companion;         /* what the watcher computes beside this Function (compile_companion), or NULL */
+  struct fn_pair *pairs;            /* n_pairs, of a companion */
+  int64_t n_pairs;
   char *name;          /* or NULL */
   damo_fgraph *fgraph; /* after rewriting */
   vm_plan plan;
@@ -99,11 +92,12 @@ typedef struct fn_output {
   damo_obj *staged; /* the copy between run and take */
 } fn_output;
 
-/* A rewrite that was made: its two sides are outputs of the plain function's fgraph, behind results and updates. */
-typedef struct fn_rewrite {
-  char *rule;
-  int32_t old_cell, new_cell;
-} fn_rewrite;
+/* Two further outputs of a companion's fgraph, behind results and updates, that its watcher compares. They are computed
+ * only when they are asked for (vm_run_for), or where a result needs them. */
+typedef struct fn_pair {
+  char *name;
+  int32_t first_cell, second_cell;
+} fn_pair;
 
 typedef struct fn_shared {
   damo_var *var;       /* owned; NULL for an input with an update */
@@ -115,7 +109,46 @@ typedef struct fn_shared {
   damo_obj *spare;     /* an earlier value, written again when nobody holds it */
 } fn_shared;
 
-damo_status compile_register(damo_ctx *ctx);
+/* ---- Modes that watch -------------------------------------------------------------------------------------------- */
+
+/* One compilation while it goes on. */
+typedef struct compile_job compile_job;
+
+/* A mode that looks at a Function while it is compiled and while it is called. compile knows it by these functions
+ * alone; one that is NULL has nothing to do. */
+typedef struct fn_watcher {
+  const char *mode;
+  /* fg is about to be rewritten: *kept becomes what the watcher wants to know of it later. */
+  damo_status (*begin)(compile_job *j, damo_fgraph *fg, void **kept);
+  /* f is compiled from the rewritten graph (NULL: that failed). Lets go what begin kept. */
+  damo_status (*finish)(compile_job *j, void *kept, damo_function *f);
+
+  /* A call: its arguments and shared values are in the cells; nothing has run yet. */
+  damo_status (*prepare)(damo_function *f, damo_obj *const *args, int64_t n_args);
+  /* Runs the thunk in the place of t->run(t); p->step_user is the Function. */
+  damo_status (*step)(vm_plan *p, thunk *t);
+  /* All thunks have run, nothing is committed. */
+  damo_status (*compare)(damo_function *f);
+  /* The run failed with s: the status that the call fails with, whose error is pending. */
+  damo_status (*explain)(damo_function *f, damo_status s);
+  /* The Function goes: frees f->watch_state. */
+  void (*clear)(damo_function *f);
+
+  bool watches_inner; /* Ops that hold a graph run that in the mode too (thunk.watched) */
+  bool keeps_results; /* thunks write into no array of the caller's: compare must find what they read */
+} fn_watcher;
+
+/* The one of that mode, NULL: the mode has none, or there is no such mode. */
+const fn_watcher *compile_watcher(const damo_ctx *ctx, const char *mode);
+/* For finish: another Function of the same inputs, outputs and updates, over a graph of its own, whose outputs past
+ * these are n_pairs pairs of those names. fresh: its Variables that no_recycling holds for. It has no watcher. */
+damo_function *compile_companion(compile_job *j, damo_fgraph *graph, const ptrvec *fresh, char *const *pair_names,
+                                 int64_t n_pairs);
+/* The Variables of the graph being compiled that no_recycling names, borrowed. */
+const ptrvec *compile_fresh(const compile_job *j);
+
+/* Modes are known by name from here on: FAST_RUN, FAST_COMPILE and those of the watchers (NULL-terminated, static). */
+damo_status compile_register(damo_ctx *ctx, const fn_watcher *const *watchers);
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
                                 const compile_options *options);
 
@@ -131,6 +164,11 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
 damo_obj *function_peek(const damo_function *f, int64_t i); /* borrowed until function_finish */
 damo_obj *function_take(damo_function *f, int64_t i);       /* owned; once */
 void function_finish(damo_function *f);
+
+/* The first step of function_run: converts the arguments and loads them and shared values into cells. copy_mutable: what
+ * the call may overwrite is copied. */
+damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable);
+const char *function_name(const damo_function *f);
 
 /* The three in one: results receives owned references (n_outputs); with into the result is that array. */
 damo_status function_call(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into,

@@ -15,81 +15,11 @@ damo_status protect_destroyed(damo_fgraph *fg);
 /* The same where nodes run by demand: any order is safe then. */
 damo_status protect_for_demand(damo_fgraph *fg);
 
-/* compile/watch/nanguard.c */
-/* A numeric error when an output of the thunk, of that plan, holds a nan or an infinity that its Op does not call lawful,
- * and that something reads. func is the mode's name. */
-damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, const char *func);
-/* No number, as far as the Op does not call it lawful. */
-bool nanguard_is_odd(scalar s, op_nonfinite lawful);
-/* "nan at {2, 3}" of the entry at that index. */
-void nanguard_entry_text(char *dst, size_t n, const damo_array *a, const int64_t *index);
-/* compile/watch/nanmask.c: forgets what earlier results held. */
-void nanguard_clear_masks(damo_function *f);
-/* The same error of output o, a dense array; odd: it holds such an entry. */
-damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool odd, const char *func);
-/* Warns when the node, about to run, divides integers by zero or past their range. */
-void nanguard_warn_integer_division(const thunk *t, const char *func);
-/* A numeric error when an argument or a shared value holds nan or inf. */
-damo_status nanguard_check_inputs(const damo_function *f, const char *func);
-/* Sets the plan's step as f->watch asks. */
-void watch_plan(damo_function *f);
-
-/* The next index of a in C order; false past the last. */
-static inline bool debug_next_index(const damo_array *a, int64_t *index) {
-  for (int d = a->ndim - 1; d >= 0; d--) {
-    if (++index[d] < array_shape(a)[d]) return true;
-    index[d] = 0;
-  }
-  return false;
-}
-
-/* compile/watch/debug.c: runs the thunk and all checks of DEBUG mode on it. */
-damo_status debug_step(vm_plan *p, thunk *t);
-/* compile/watch/debug_sparse.c: inconsistency where the node's first output, sparse or of sparse inputs, is another one with dense
- * operands. */
-damo_status debug_dense_equal(thunk *t, damo_obj *const *inputs);
-/* compile/watch/debug_values.c: whether two values agree, but for rounding; where not, text says where and how. With `lenient`, an
- * entry that is not finite in a but is in b agrees: rewriting gains precision. */
-bool debug_agree(const damo_obj *a, const damo_obj *b, bool lenient, char *text, size_t n);
-/* The same, entries being allowed to be apart by the rounding of their terms; terms: their sizes (debug_terms), or
- * NULL. */
-bool debug_agree_within(const damo_obj *a, const damo_obj *b, const damo_obj *terms, bool lenient, char *text,
-                        size_t n);
-/* compile/watch/debug_terms.c: for each entry of v the moduli of the terms that it is a sum of, added, into *out: dense or sparse as
- * v is, owned; NULL where that can't be told. nodes: those to look into, inputs before users; values: damo_var* →
- * damo_obj*, of what they read and v. Fails for lack of memory alone. */
-damo_status debug_terms(damo_ctx *ctx, const ptrvec *nodes, const damo_var *v, const map *values, damo_obj **out);
-/* compile/watch/debug_history.c: what rewriting does to fg, from begin to end. */
-typedef struct debug_history debug_history;
-debug_history *debug_history_begin(damo_fgraph *fg);
-void debug_history_end(debug_history *h); /* fg is left alone from here on */
-void debug_history_free(debug_history *h);
-/* What v, a Variable of fg, was before any rule touched what it is made from; v itself where nothing is known of it. */
-damo_var *debug_history_shadow(const debug_history *h, damo_var *v);
-/* A FunctionGraph over copies of fg's inputs: the outputs as they were written, then what each rewrite replaced and by
- * what, in turn. memo gains the copies of shadows. */
-damo_fgraph *debug_history_graph(const debug_history *h, const damo_fgraph *fg, map *memo);
-/* The names of the rules, one a replacement, borrowed. Returns their number. */
-int64_t debug_history_rules(const debug_history *h, char *const **rules);
-
-/* compile/watch/debug_graph.c: gives f->plain the same arguments, copied where f may overwrite them; then, after the run of f and
- * before anything is committed, runs it and compares. (f first: its nodes are checked one by one, those of f->plain are
- * not.) */
-damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_t n_args);
-damo_status debug_compare(damo_function *f);
-/* After a run of f that failed with s: where a rewrite is to blame, that becomes the pending error. Returns the
- * status. */
-damo_status debug_explain(damo_function *f, damo_status s);
-
 /* function.c */
 /* Keeps the Variables as f->no_recycling. */
 damo_status function_set_fresh(damo_function *f, damo_var *const *vars, int64_t n);
-/* Keeps the names of n rewrites, whose two sides each are the last outputs of f->fgraph. */
-damo_status function_set_rewrites(damo_function *f, char *const *rules, int64_t n);
-/* Converts the arguments and loads them and shared values into cells. copy_mutable: what the call may overwrite is
- * copied. */
-damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable);
-const char *function_name(const damo_function *f);
+/* Keeps the names of n pairs, which are the last outputs of f->fgraph. */
+damo_status function_set_pairs(damo_function *f, char *const *names, int64_t n);
 /* A copy of text into *out; NULL text leaves *out alone. */
 damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out);
 damo_function *function_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int64_t n_shared);

@@ -34,15 +34,15 @@ static void drop_contents(damo_function *f) {
   f->outputs = NULL;
   f->shared = NULL;
   f->n_inputs = f->n_outputs = f->n_shared = 0;
-  nanguard_clear_masks(f);
+  if (f->watcher != NULL && f->watcher->clear != NULL) f->watcher->clear(f);
   damo_release(f->fgraph);
-  damo_release(f->plain);
+  damo_release(f->companion);
   f->fgraph = NULL;
-  f->plain = NULL;
-  for (int64_t i = 0; i < f->n_rewrites; i++) mem_strfree(ctx, f->rewrites[i].rule);
-  mem_free(ctx, f->rewrites, (size_t)f->n_rewrites * sizeof *f->rewrites);
-  f->rewrites = NULL;
-  f->n_rewrites = 0;
+  f->companion = NULL;
+  for (int64_t i = 0; i < f->n_pairs; i++) mem_strfree(ctx, f->pairs[i].name);
+  mem_free(ctx, f->pairs, (size_t)f->n_pairs * sizeof *f->pairs);
+  f->pairs = NULL;
+  f->n_pairs = 0;
   for (int64_t i = 0; i < f->n_no_recycling; i++) damo_release(f->no_recycling[i]);
   mem_free(ctx, f->no_recycling, (size_t)f->n_no_recycling * sizeof *f->no_recycling);
   f->no_recycling = NULL;
@@ -88,22 +88,22 @@ damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out) {
   return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
 }
 
-damo_status function_set_rewrites(damo_function *f, char *const *rules, int64_t n) {
+damo_status function_set_pairs(damo_function *f, char *const *names, int64_t n) {
   if (n == 0) return DAMO_OK;
-  f->rewrites = mem_calloc(f->obj.ctx, (size_t)n * sizeof *f->rewrites);
-  if (f->rewrites == NULL) return DAMO_EMEMORY;
-  f->n_rewrites = n;
-  for (int64_t i = 0; i < n; i++) DAMO_TRY(function_copy_text(f->obj.ctx, rules[i], &f->rewrites[i].rule));
+  f->pairs = mem_calloc(f->obj.ctx, (size_t)n * sizeof *f->pairs);
+  if (f->pairs == NULL) return DAMO_EMEMORY;
+  f->n_pairs = n;
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(function_copy_text(f->obj.ctx, names[i], &f->pairs[i].name));
   return DAMO_OK;
 }
 
-static damo_status copy_rewrites(const damo_function *f, damo_function *g) {
-  if (f->n_rewrites == 0) return DAMO_OK;
-  g->rewrites = mem_calloc(g->obj.ctx, (size_t)f->n_rewrites * sizeof *g->rewrites);
-  if (g->rewrites == NULL) return DAMO_EMEMORY;
-  g->n_rewrites = f->n_rewrites;
-  for (int64_t i = 0; i < f->n_rewrites; i++) {
-    DAMO_TRY(function_copy_text(g->obj.ctx, f->rewrites[i].rule, &g->rewrites[i].rule));
+static damo_status copy_pairs(const damo_function *f, damo_function *g) {
+  if (f->n_pairs == 0) return DAMO_OK;
+  g->pairs = mem_calloc(g->obj.ctx, (size_t)f->n_pairs * sizeof *g->pairs);
+  if (g->pairs == NULL) return DAMO_EMEMORY;
+  g->n_pairs = f->n_pairs;
+  for (int64_t i = 0; i < f->n_pairs; i++) {
+    DAMO_TRY(function_copy_text(g->obj.ctx, f->pairs[i].name, &g->pairs[i].name));
   }
   return DAMO_OK;
 }
@@ -117,8 +117,8 @@ damo_status function_free(damo_function *f) {
 
 static damo_status copy_parts(const damo_function *f, damo_function *g) {
   damo_ctx *ctx = f->obj.ctx;
-  g->watch = f->watch;
-  if (f->plain != NULL && (g->plain = function_copy(f->plain)) == NULL) return damo_error_status(ctx);
+  g->watcher = f->watcher;
+  if (f->companion != NULL && (g->companion = function_copy(f->companion)) == NULL) return damo_error_status(ctx);
   g->fgraph = damo_retain(f->fgraph);
   g->allow_downcast = f->allow_downcast;
   DAMO_TRY(function_copy_text(ctx, f->name, &g->name));
@@ -138,7 +138,7 @@ static damo_status copy_parts(const damo_function *f, damo_function *g) {
         .var = damo_retain(sh->var), .input = sh->input, .cell = -1, .update_cell = sh->update_cell < 0 ? -1 : 0};
   }
   DAMO_TRY(function_set_fresh(g, f->no_recycling, f->n_no_recycling));
-  DAMO_TRY(copy_rewrites(f, g));
+  DAMO_TRY(copy_pairs(f, g));
   return plan_build(g);
 }
 
@@ -155,8 +155,9 @@ damo_function *function_copy(const damo_function *f) {
   return NULL;
 }
 
-damo_status compile_register(damo_ctx *ctx) {
+damo_status compile_register(damo_ctx *ctx, const fn_watcher *const *watchers) {
   ctx_register_kind(ctx, OBJ_FUNCTION, function_destroy, NULL);
+  ctx->slots[CTX_WATCHERS].data = (void *)(uintptr_t)watchers; /* static: nothing to destroy */
   return DAMO_OK;
 }
 
@@ -318,15 +319,14 @@ static void drop_staged(damo_function *f) {
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 static damo_status run_steps(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
+  const fn_watcher *w = f->watcher;
   if (into != NULL) DAMO_TRY(target_begin(f, into));
   DAMO_TRY(function_load(f, args, n_args, false));
-  if (f->watch != WATCH_NONE) DAMO_TRY(nanguard_check_inputs(f, f->watch == WATCH_NAN ? "NANGUARD" : "DEBUG"));
-  if (into != NULL && f->watch != WATCH_DEBUG) DAMO_TRY(target_offer(f, into));
-  if (f->plain != NULL) DAMO_TRY(debug_prepare(f, args, n_args));
-  nanguard_clear_masks(f);
-  damo_status s = vm_run(&f->plan);
-  if (s != DAMO_OK) return f->plain != NULL ? debug_explain(f, s) : s;
-  if (f->plain != NULL) DAMO_TRY(debug_compare(f));
+  if (w != NULL && w->prepare != NULL) DAMO_TRY(w->prepare(f, args, n_args));
+  if (into != NULL && (w == NULL || !w->keeps_results)) DAMO_TRY(target_offer(f, into));
+  const damo_status s = vm_run(&f->plan);
+  if (s != DAMO_OK) return w != NULL && w->explain != NULL ? w->explain(f, s) : s;
+  if (w != NULL && w->compare != NULL) DAMO_TRY(w->compare(f));
   DAMO_TRY(stage_outputs(f, into));
   DAMO_TRY(stage_updates(f));
   return into != NULL ? target_fill(f, into) : DAMO_OK;
@@ -375,7 +375,7 @@ void function_finish(damo_function *f) {
     if (f->outputs[i].staged != NULL) cell_set(&f->outputs[i].staged, NULL);
   }
   vm_reset(&f->plan);
-  if (f->plain != NULL) vm_reset(&f->plain->plan);
+  if (f->companion != NULL) vm_reset(&f->companion->plan);
   f->running = false;
 }
 

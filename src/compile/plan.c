@@ -32,8 +32,8 @@ static damo_status count_leaf(planner *p, damo_var *v) {
   return ptrvec_push(&p->transient, (void *)(intptr_t)cell_of(p, v));
 }
 
-/* Results and updates; the sides of rewrites come behind them. */
-static int64_t n_wanted(const damo_function *f) { return f->fgraph->outputs.n - 2 * f->n_rewrites; }
+/* Results and updates; a companion's pairs come behind them. */
+static int64_t n_wanted(const damo_function *f) { return f->fgraph->outputs.n - 2 * f->n_pairs; }
 
 /* Thunks are told of what leaves the function as its own memory, and of what was asked for; the cells of the latter are
  * emptied after each call. (Those of results are taken.) */
@@ -151,9 +151,9 @@ static damo_status fill_demand(planner *p, map *numbers) {
   return DAMO_OK;
 }
 
-/* (Rewrites are run by demand: a side of one may lie in a branch that is not taken.) */
+/* (Pairs are computed by demand: a side of one may lie in a branch that is not taken.) */
 static damo_status plan_demand(planner *p) {
-  if (!p->lazy && p->f->n_rewrites == 0) return DAMO_OK;
+  if (!p->lazy && p->f->n_pairs == 0) return DAMO_OK;
   map numbers;
   map_init(&numbers, p->plan->ctx);
   damo_status s = fill_demand(p, &numbers);
@@ -249,12 +249,19 @@ static int32_t place_side(planner *p, int64_t i) {
   return cell_of(p, v);
 }
 
-static void place_rewrites(planner *p) {
+static void place_pairs(planner *p) {
   int64_t first = n_wanted(p->f);
-  for (int64_t k = 0; k < p->f->n_rewrites; k++) {
-    p->f->rewrites[k].old_cell = place_side(p, first + 2 * k);
-    p->f->rewrites[k].new_cell = place_side(p, first + 2 * k + 1);
+  for (int64_t k = 0; k < p->f->n_pairs; k++) {
+    p->f->pairs[k].first_cell = place_side(p, first + 2 * k);
+    p->f->pairs[k].second_cell = place_side(p, first + 2 * k + 1);
   }
+}
+
+static void plan_watch(damo_function *f) {
+  if (f->watcher == NULL) return;
+  f->plan.step = f->watcher->step;
+  f->plan.step_user = f;
+  for (int64_t k = 0; k < f->plan.n_thunks; k++) f->plan.thunks[k]->watched = f->watcher->watches_inner;
 }
 
 /* Whether some thunk may overwrite the input: whether the graph destroys anything, that is, and the input's used. */
@@ -276,7 +283,7 @@ static damo_status place_results(planner *p) {
   }
   damo_status s = place_shared(p, &given); /* first: updates are moved, outputs of the same cell copied */
   if (s == DAMO_OK) s = place_outputs(p, &given);
-  if (s == DAMO_OK) place_rewrites(p);
+  if (s == DAMO_OK) place_pairs(p);
   map_clear(&given);
   return s;
 }
@@ -300,7 +307,7 @@ damo_status plan_build(damo_function *f) {
   if (s == DAMO_OK) s = make_thunks(&p);
   if (s == DAMO_OK) s = plan_demand(&p);
   if (s == DAMO_OK) s = place_results(&p);
-  if (s == DAMO_OK) watch_plan(f);
+  if (s == DAMO_OK) plan_watch(f);
   map_clear(&p.place);
   map_clear(&p.maker);
   ptrvec_clear(&p.nodes);

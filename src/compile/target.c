@@ -14,7 +14,7 @@
 static int64_t held_by_cells(const damo_function *f, const damo_obj *m) {
   int64_t n = 0;
   for (int64_t i = 0; i < f->plan.n_cells; i++) n += f->plan.cells[i] == m;
-  return f->plain != NULL ? n + held_by_cells(f->plain, m) : n;
+  return f->companion != NULL ? n + held_by_cells(f->companion, m) : n;
 }
 
 /* A matrix changes only where nobody reads it meanwhile, or counts on what was in it. */

@@ -76,7 +76,7 @@ typedef enum op_nonfinite {
 } op_nonfinite;
 
 /* How an Op's results are sums of terms. Where DEBUG mode meets two values that are apart, it asks whether that is the
- * rounding of their terms (compile/watch/debug_terms.c). */
+ * rounding of their terms (watch/debug_terms.c). */
 typedef enum op_terms {
   TERMS_UNKNOWN, /* nothing is said: an entry is one term */
   TERMS_LINEAR,  /* entries are sums of products of the operands' entries, or these moved: so of moduli the Op makes the

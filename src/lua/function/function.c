@@ -31,32 +31,32 @@ static void caller_attach(lua_State *L, int idx, const damo_function *f, bool na
   lua_pop(L, 1);
 }
 
-/* The Function at the top reaches what is Lua's in DEBUG mode's other Function: Ops that rewriting took away or passed
+/* The Function at the top reaches what is Lua's in the Function that its mode computes beside it: Ops that rewriting took away or passed
  * through, values that only Lua reads. */
-static void function_anchor_plain(lua_State *L, const damo_function *plain) {
+static void function_anchor_companion(lua_State *L, const damo_function *companion) {
   int n = 0;
   bind_peer(L, -1);
   lua_newtable(L);
-  for (int64_t i = 0; i < plain->plan.n_thunks; i++) {
-    const damo_apply *node = plain->plan.thunks[i]->node;
+  for (int64_t i = 0; i < companion->plan.n_thunks; i++) {
+    const damo_apply *node = companion->plan.thunks[i]->node;
     if (!node || !node->op->owner) continue;
     bind_push_borrowed(L, node->op);
     lua_rawseti(L, -2, ++n);
   }
-  for (int64_t i = 0; i < plain->plan.n_cells; i++) {
-    const damo_obj *v = plain->plan.cells[i];
+  for (int64_t i = 0; i < companion->plan.n_cells; i++) {
+    const damo_obj *v = companion->plan.cells[i];
     if (!v || v->kind != OBJ_GENERIC) continue;
     bind_push_borrowed(L, v);
     lua_rawseti(L, -2, ++n);
   }
-  lua_setfield(L, -2, "plain");
+  lua_setfield(L, -2, "companion");
   lua_pop(L, 1);
 }
 
 void bind_push_function(lua_State *L, damo_function *take_f, bool named, bool single) {
   bind_push(L, take_f);
   caller_attach(L, -1, take_f, named, single);
-  if (take_f->plain) function_anchor_plain(L, take_f->plain);
+  if (take_f->companion) function_anchor_companion(L, take_f->companion);
 }
 
 damo_function *bind_function_self(lua_State *L, const char *func) {

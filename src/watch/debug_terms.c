@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "op/op.h"
-#include "compile/compile_int.h"
 #include "op/elem/build_arith.h"
+#include "watch_int.h"
 
 #define TERMS_MOST_ROWS 256 /* of a system: its inverse is dense */
 

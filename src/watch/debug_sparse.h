@@ -1,9 +1,9 @@
-/* debug_sparse.h: what the files of DEBUG's dense equals share. Private to src/compile/debug_*.c. */
-#ifndef DAMO_COMPILE_WATCH_DEBUG_SPARSE_H
-#define DAMO_COMPILE_WATCH_DEBUG_SPARSE_H
+/* debug_sparse.h: what the files of DEBUG's dense equals share. Private to src/watch/debug_*.c. */
+#ifndef DAMO_WATCH_DEBUG_SPARSE_H
+#define DAMO_WATCH_DEBUG_SPARSE_H
 
 #include "op/op.h"
-#include "compile/compile_int.h"
+#include "watch_int.h"
 
 /* A dense matrix of more entries is not made. */
 #define DEBUG_MOST_ENTRIES (1 << 20)

@@ -1,5 +1,5 @@
 /* nanguard.c: NANGUARD mode: after each thunk its float outputs are looked at, and before it integer divisors. */
-#include "compile/compile_int.h"
+#include "watch_int.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -163,16 +163,17 @@ void nanguard_warn_integer_division(const thunk *t, const char *func) {
 
 /* ---- The mode ---------------------------------------------------------------------------------------------------- */
 
-static damo_status guarded_step(vm_plan *p, thunk *t) {
+static damo_status nanguard_step(vm_plan *p, thunk *t) {
   if (!t->lazy) nanguard_warn_integer_division(t, "NANGUARD");
   DAMO_TRY(t->run(t));
   return t->n_need == 0 ? nanguard_check_outputs(p, t, "NANGUARD") : DAMO_OK;
 }
 
-void watch_plan(damo_function *f) {
-  f->plan.step_user = f;
-  if (f->watch == WATCH_NAN) f->plan.step = guarded_step;
-  if (f->watch != WATCH_DEBUG) return;
-  f->plan.step = debug_step;
-  for (int64_t k = 0; k < f->plan.n_thunks; k++) f->plan.thunks[k]->watched = true;
+static damo_status nanguard_prepare(damo_function *f, damo_obj *const *args, int64_t n_args) {
+  (void)args, (void)n_args;
+  nanguard_clear_masks(f);
+  return nanguard_check_inputs(f, "NANGUARD");
 }
+
+const fn_watcher nanguard_watcher = {
+    .mode = "NANGUARD", .prepare = nanguard_prepare, .step = nanguard_step, .clear = nanguard_clear_masks};

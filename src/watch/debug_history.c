@@ -7,7 +7,7 @@
  * two sides have the values that the sides had in the graph; so the first pair, in time, that differs is a rule's
  * fault, and that rule's alone.
  */
-#include "compile/compile_int.h"
+#include "watch_int.h"
 
 struct debug_history {
   damo_ctx *ctx;

@@ -2,10 +2,72 @@
  * compares: the rewrites in the order in which they were made, then the results of the rewritten function. */
 #include <stdio.h>
 
-#include "compile/compile_int.h"
+#include "watch_int.h"
 
-damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_t n_args) {
-  damo_function *g = f->plain;
+/* What begin keeps until the graph is rewritten. */
+typedef struct debug_past {
+  debug_history *history;
+  ptrvec fresh; /* of what no_recycling names, what it was as written */
+} debug_past;
+
+static void past_free(damo_ctx *ctx, debug_past *past) {
+  debug_history_free(past->history);
+  ptrvec_clear(&past->fresh);
+  mem_free(ctx, past, sizeof *past);
+}
+
+static damo_status debug_begin(compile_job *j, damo_fgraph *fg, void **kept) {
+  damo_ctx *ctx = fg->obj.ctx;
+  const ptrvec *fresh = compile_fresh(j);
+  debug_past *past = mem_calloc(ctx, sizeof *past);
+  if (past == NULL) return DAMO_EMEMORY;
+  ptrvec_init(&past->fresh, ctx);
+  past->history = debug_history_begin(fg);
+  damo_status s = past->history != NULL ? DAMO_OK : damo_error_status(ctx);
+  for (int64_t i = 0; i < fresh->n && s == DAMO_OK; i++) {
+    s = ptrvec_push(&past->fresh, debug_history_shadow(past->history, fresh->at[i]));
+  }
+  *kept = past;
+  if (s != DAMO_OK) past_free(ctx, past);
+  return s;
+}
+
+/* The graph as it was written, and both sides of every rewrite. */
+static damo_function *compile_past(compile_job *j, const debug_past *past, const damo_fgraph *fg) {
+  damo_ctx *ctx = fg->obj.ctx;
+  map copies;
+  ptrvec fresh;
+  map_init(&copies, ctx);
+  ptrvec_init(&fresh, ctx);
+  damo_fgraph *graph = debug_history_graph(past->history, fg, &copies);
+  damo_function *f = NULL;
+  char *const *rules;
+  damo_status s = graph != NULL ? DAMO_OK : damo_error_status(ctx);
+  for (int64_t i = 0; i < past->fresh.n && s == DAMO_OK; i++) {
+    damo_var *copy = map_get_ptr(&copies, past->fresh.at[i]);
+    if (copy != NULL) s = ptrvec_push(&fresh, copy);
+  }
+  const int64_t n_rules = debug_history_rules(past->history, &rules);
+  if (s == DAMO_OK) f = compile_companion(j, graph, &fresh, rules, n_rules);
+  map_clear(&copies);
+  ptrvec_clear(&fresh);
+  damo_release(graph);
+  return f;
+}
+
+static damo_status debug_finish(compile_job *j, void *kept, damo_function *f) {
+  debug_past *past = kept;
+  damo_ctx *ctx = past->fresh.ctx;
+  debug_history_end(past->history);
+  if (f != NULL) f->companion = compile_past(j, past, f->fgraph);
+  past_free(ctx, past);
+  return f == NULL || f->companion != NULL ? DAMO_OK : damo_error_status(ctx);
+}
+
+static damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_t n_args) {
+  damo_function *g = f->companion;
+  nanguard_clear_masks(f);
+  DAMO_TRY(nanguard_check_inputs(f, "DEBUG"));
   for (int64_t i = 0; i < f->n_inputs; i++) { /* defaults move on with each call of f */
     damo_release(g->inputs[i].value);
     g->inputs[i].value = damo_retain(f->inputs[i].value);
@@ -74,22 +136,22 @@ static damo_status plain_allow_rounding(const damo_function *g, damo_var *v, dam
 /* ---- Rewrites ---------------------------------------------------------------------------------------------------- */
 
 /* What replaced `before`, in a user's words. */
-static damo_status accuse_rule(damo_function *g, const fn_rewrite *r, damo_var *before, const damo_var *after,
+static damo_status accuse_rule(damo_function *g, const fn_pair *r, damo_var *before, const damo_var *after,
                                const char *text) {
   damo_ctx *ctx = g->obj.ctx;
   char old[160], now[160];
   ctx_fail(ctx, DAMO_EINCONSISTENCY, "DEBUG: the rewrite '%s' changed the value of %s, in whose place it put %s: %s",
-           r->rule, var_format(old, sizeof old, before), var_format(now, sizeof now, after), text);
+           r->name, var_format(old, sizeof old, before), var_format(now, sizeof now, after), text);
   return plain_blame(ctx, before);
 }
 
 /* Rewrite k of g, whose old side has been computed where it is there at all (a branch may not have been taken). */
 static damo_status check_rewrite(damo_function *g, int64_t k) {
-  const fn_rewrite *r = &g->rewrites[k];
-  if (!vm_has_value(&g->plan, r->old_cell)) return DAMO_OK;
-  int64_t at = g->fgraph->outputs.n - 2 * (g->n_rewrites - k);
+  const fn_pair *r = &g->pairs[k];
+  if (!vm_has_value(&g->plan, r->first_cell)) return DAMO_OK;
+  int64_t at = g->fgraph->outputs.n - 2 * (g->n_pairs - k);
   damo_var *before = g->fgraph->outputs.at[at], *after = g->fgraph->outputs.at[at + 1];
-  damo_status s = vm_run_for(&g->plan, r->new_cell);
+  damo_status s = vm_run_for(&g->plan, r->second_cell);
   char text[ERROR_MESSAGE_MAX];
   if (s == DAMO_EMEMORY || s == DAMO_ECALLBACK) return s;
   if (s != DAMO_OK) {
@@ -97,7 +159,7 @@ static damo_status check_rewrite(damo_function *g, int64_t k) {
     ctx_clear_error(g->obj.ctx);
     return accuse_rule(g, r, before, after, text);
   }
-  const damo_obj *x = g->plan.cells[r->old_cell], *y = g->plan.cells[r->new_cell];
+  const damo_obj *x = g->plan.cells[r->first_cell], *y = g->plan.cells[r->second_cell];
   bool agree = debug_agree(x, y, true, text, sizeof text);
   DAMO_TRY(plain_allow_rounding(g, before, after, x, y, &agree));
   DAMO_TRY(plain_allow_rounding(g, after, before, x, y, &agree));
@@ -105,17 +167,17 @@ static damo_status check_rewrite(damo_function *g, int64_t k) {
 }
 
 static damo_status check_rewrites(damo_function *g) {
-  for (int64_t k = 0; k < g->n_rewrites; k++) DAMO_TRY(check_rewrite(g, k));
+  for (int64_t k = 0; k < g->n_pairs; k++) DAMO_TRY(check_rewrite(g, k));
   return DAMO_OK;
 }
 
 /* Numeric and shape errors of a run may be those of a graph that nobody wrote. */
-damo_status debug_explain(damo_function *f, damo_status s) {
+static damo_status debug_explain(damo_function *f, damo_status s) {
   if (s != DAMO_ENUMERIC && s != DAMO_ESHAPE && s != DAMO_EINDEX && s != DAMO_EVALUE && s != DAMO_ETYPE) return s;
   damo_ctx *ctx = f->obj.ctx;
   ctx_error first = ctx->error;
   damo_retain(first.node);
-  if (vm_run(&f->plain->plan) == DAMO_OK && check_rewrites(f->plain) == DAMO_EINCONSISTENCY) {
+  if (vm_run(&f->companion->plan) == DAMO_OK && check_rewrites(f->companion) == DAMO_EINCONSISTENCY) {
     damo_release(first.node);
     return DAMO_EINCONSISTENCY;
   }
@@ -127,7 +189,7 @@ damo_status debug_explain(damo_function *f, damo_status s) {
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static damo_status plain_compare(damo_function *f, int64_t i, int32_t cell_f, int32_t cell_g, const char *what) {
-  damo_function *g = f->plain;
+  damo_function *g = f->companion;
   char text[512], name[160], now[160];
   const damo_obj *x = g->plan.cells[cell_g], *y = f->plan.cells[cell_f];
   damo_var *before = g->fgraph->outputs.at[i];
@@ -141,8 +203,8 @@ static damo_status plain_compare(damo_function *f, int64_t i, int32_t cell_f, in
   return plain_blame(ctx, before);
 }
 
-damo_status debug_compare(damo_function *f) {
-  damo_function *g = f->plain;
+static damo_status debug_compare(damo_function *f) {
+  damo_function *g = f->companion;
   int64_t k = 0;
   damo_status s = vm_run(&g->plan);
   if (s != DAMO_OK) {
@@ -161,3 +223,14 @@ damo_status debug_compare(damo_function *f) {
   }
   return DAMO_OK;
 }
+
+const fn_watcher debug_watcher = {.mode = "DEBUG",
+                                  .begin = debug_begin,
+                                  .finish = debug_finish,
+                                  .prepare = debug_prepare,
+                                  .step = debug_step,
+                                  .compare = debug_compare,
+                                  .explain = debug_explain,
+                                  .clear = nanguard_clear_masks,
+                                  .watches_inner = true,
+                                  .keeps_results = true};

@@ -4,7 +4,7 @@
  * The inputs of a node are copied before it runs. A lazy node that lacks inputs is run once: what it does not ask for
  * is not there.
  */
-#include "compile/compile_int.h"
+#include "watch_int.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static damo_status accuse(const node_exam *e, const char *fmt, ...) {
 /* ---- What the run left ------------------------------------------------------------------------------------------- */
 
 static const char *value_text(char *dst, size_t n, const damo_obj *v) {
-  char dims[120];
+  char lengths[120];
   int ndim;
   const int64_t *shape = value_shape(v, &ndim);
   if (shape == NULL && v->kind != OBJ_ARRAY) {
@@ -72,7 +72,7 @@ static const char *value_text(char *dst, size_t n, const damo_obj *v) {
   } else if (v->kind == OBJ_SPARSE) {
     const damo_sparse *m = (const damo_sparse *)v;
     snprintf(dst, n, "%s %s with %s indices, %s", sparse_format_name(sparse_format(m)), dtype_name(sparse_dtype(m)),
-             dtype_name(sparse_itype(m)), shape_format(dims, sizeof dims, ndim, shape));
+             dtype_name(sparse_itype(m)), shape_format(lengths, sizeof lengths, ndim, shape));
   } else {
     shape_format(dst, n, ndim, shape);
   }

@@ -6,7 +6,7 @@
  * switch hands on what its condition takes. What is left where something else reads the result, or at an output of the
  * graph, is an error, said of the node where the entry arose.
  */
-#include "compile/compile_int.h"
+#include "watch_int.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,16 +20,16 @@ struct nanguard_mask {
 };
 
 void nanguard_clear_masks(damo_function *f) {
-  while (f->nan_masks != NULL) {
-    nanguard_mask *m = f->nan_masks;
-    f->nan_masks = m->next;
+  while (f->watch_state != NULL) {
+    nanguard_mask *m = f->watch_state;
+    f->watch_state = m->next;
     damo_release(m->at);
     mem_free(f->obj.ctx, m, sizeof *m);
   }
 }
 
 static nanguard_mask *nan_mask_of(const damo_function *f, const damo_var *v) {
-  nanguard_mask *m = f->nan_masks;
+  nanguard_mask *m = f->watch_state;
   while (m != NULL && m->of != v) m = m->next;
   return m;
 }
@@ -102,7 +102,7 @@ static bool is_inherited(const damo_function *f, const thunk *t, int ndim, const
 }
 
 static bool reads_mask(const damo_function *f, const damo_apply *node) {
-  for (int i = 0; i < node->n_in && f->nan_masks != NULL; i++) {
+  for (int i = 0; i < node->n_in && f->watch_state != NULL; i++) {
     if (nan_mask_of(f, node->in[i]) != NULL) return true;
   }
   return false;
@@ -131,10 +131,10 @@ static damo_status mask_keep(damo_function *f, const damo_var *v, damo_apply *no
   nanguard_mask *m = mem_calloc(f->obj.ctx, sizeof *m);
   if (m == NULL) return DAMO_EMEMORY;
   const nanguard_mask *old = found->inherited;
-  *m = (nanguard_mask){.next = f->nan_masks, .of = v, .at = damo_retain(found->at)};
+  *m = (nanguard_mask){.next = f->watch_state, .of = v, .at = damo_retain(found->at)};
   m->origin = old != NULL ? old->origin : node;
   snprintf(m->text, sizeof m->text, "%s", old != NULL ? old->text : found->text);
-  f->nan_masks = m;
+  f->watch_state = m;
   return DAMO_OK;
 }
 

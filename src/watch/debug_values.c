@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/compile_int.h"
+#include "watch_int.h"
 
 /* How far apart entries of a dtype may be: relatively, as a part of the largest entry, and as a part of the terms that
  * an entry is the sum of, whose rounding is all that it may be there. */
