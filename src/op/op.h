@@ -91,6 +91,8 @@ damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like);
 /* What an error says of an axis that turns out to have length 1 next to another length, into dst: "is 1, which
  * broadcasts only …" and how to declare it. */
 const char *broadcast_hint(char *dst, size_t n, const damo_type *t, int axis);
+/* Makes room for the Elemwise Ops that the context keeps (once). */
+damo_status elemwise_register(damo_ctx *ctx);
 /* The scalar row's name of an Elemwise op, NULL when op is not one. */
 const char *elemwise_scalar(const damo_op *op);
 /* The operands that an Elemwise op takes; -1 when op is not one. */

@@ -71,6 +71,7 @@ const op_def *const *const sparse_classes[] = {sparse_move_classes,        spars
                                                sparse_norm_classes,        NULL};
 
 damo_status op_register_all(damo_ctx *ctx) {
+  DAMO_TRY(elemwise_register(ctx));
   for (size_t i = 0; i < sizeof op_families / sizeof *op_families; i++) DAMO_TRY(funcs_register(ctx, op_families[i]));
   return DAMO_OK;
 }

@@ -333,9 +333,38 @@ const op_def elemwise_def = {
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
+/* The Op of each scalar without further properties, once it was asked for: graphs are made of little else. */
+typedef struct scalar_cache {
+  damo_op *op[SCALAR_NONE];
+} scalar_cache;
+
+static void scalar_cache_drop(damo_ctx *ctx, void *data) {
+  scalar_cache *c = data;
+  (void)ctx;
+  for (int i = 0; i < SCALAR_NONE; i++) {
+    damo_op *op = c->op[i];
+    c->op[i] = NULL;
+    damo_release(op);
+  }
+}
+
+static void scalar_cache_destroy(damo_ctx *ctx, void *data) { mem_free(ctx, data, sizeof(scalar_cache)); }
+
+damo_status elemwise_register(damo_ctx *ctx) {
+  scalar_cache *c = mem_calloc(ctx, sizeof *c);
+  if (c == NULL) return DAMO_EMEMORY;
+  ctx->slots[CTX_SCALARS] = (ctx_slot){.data = c, .destroy = scalar_cache_destroy};
+  ctx->drop[CTX_SCALARS] = scalar_cache_drop;
+  return DAMO_OK;
+}
+
 damo_op *elemwise_op(damo_ctx *ctx, scalar_id id) {
-  prop_value props[3] = {prop_str(elemwise_row(id)->name), prop_nil(), prop_nil()};
-  return op_new(ctx, &elemwise_def, props, 3);
+  scalar_cache *c = ctx->slots[CTX_SCALARS].data;
+  if (c->op[id] == NULL) {
+    prop_value props[3] = {prop_str(elemwise_row(id)->name), prop_nil(), prop_nil()};
+    c->op[id] = op_new(ctx, &elemwise_def, props, 3);
+  }
+  return damo_retain(c->op[id]);
 }
 
 const char *elemwise_scalar(const damo_op *op) {
