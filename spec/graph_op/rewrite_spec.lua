@@ -442,7 +442,7 @@ describe("damo.rewrite", function()
   end)
 end)
 
--- Rules know the engine's own Ops by their classes' names; a script may call its Ops the same.
+-- Rules know the engine's own classes as such; a script may call its Ops by the same names.
 describe("an Op that is named like one of the engine's", function()
   local own = { "Neg", "Transpose", "ColScaleCSC", "WithData", "GatherData", "DenseFromSparse", "CSM", "MulSS",
     "DimShuffle", "Reshape", "Shape", "Shape_i", "MakeVector", "Alloc", "Subtensor", "Elemwise", "Reduce", "Softmax",

@@ -105,6 +105,8 @@ extern const op_def elemwise_def;
 damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims);
 /* Puts back, as ones, the axes that a reduction of x took away from g. */
 damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, int n_axes);
+extern const op_def reduce_def;
+reduce_kind reduce_op_kind(const damo_op *op); /* of a Reduce */
 
 /* op/shape/shape.c */
 damo_var *build_shape(build *b, damo_var *x);         /* int64 vector */
@@ -118,11 +120,17 @@ damo_var *build_transpose(build *b, damo_var *x); /* axes reversed */
 /* A vector of n int64 scalars: a constant where they all are. */
 damo_var *build_vector(build *b, damo_var *const *dims, int n);
 damo_var *build_swap_last(build *b, damo_var *x); /* last two axes swapped */
+extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuffle_def;
 
 /* op/control/marker.c: x itself where its Type is no wider than `type` (which is compatible with it); else what is checked when it
  * runs to be a value of that Type, and has it in the graph. The error is that of `input` ("input 1 (x)") of the Op `op`.
  */
 damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, const char *input);
+/* Markers of gradients: forwards their output is their input. */
+extern const op_def disconnected_grad_def, zero_grad_def, consider_constant_def, grad_clip_def, grad_scale_def;
+
+/* op/control/ifelse.c */
+extern const op_def ifelse_def;
 
 /* op/shape/alloc.c */
 damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape,
@@ -131,10 +139,12 @@ damo_var *build_zeros_like(build *b, damo_var *x); /* of x's dtype; sparse where
 /* Zeros as x's derivative: of x's dtype, floatX where x is discrete; sparse where x is. */
 damo_var *build_zero_grad(build *b, damo_var *x);
 damo_var *build_ones_like(build *b, damo_var *x);
+extern const op_def alloc_def;
 
 /* op/index/subtensor.c: entries start:stop:step of one axis, 0-based half-open C semantics; start and stop may be NULL */
 damo_var *build_slice(build *b, damo_var *x, int axis, damo_var *start, damo_var *stop, int64_t step);
 damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0); /* 0-based position; axis removed */
+extern const op_def subtensor_def, incsubtensor_def, advsubtensor_def, advincsubtensor_def;
 
 /* op/linalg/blas.c */
 damo_var *build_dot(build *b, damo_var *x, damo_var *y);    /* ranks 1 and 2 */
@@ -170,9 +180,18 @@ bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h);
 bool cotangent_moves_plainly(damo_var *g, damo_var *x);
 extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
 extern const op_def sampled_csc_def, sampled_csr_def; /* StructuredDotGradCSC, StructuredDotGradCSR */
+/* op/sparse/form/convert.c: DenseFromSparse, SparseFromDense, ToFormat, Transpose, Neg */
+extern const op_def sp_to_dense_def, sp_from_dense_def, sp_to_format_def, sp_transpose_def, sp_neg_def;
+/* op/sparse/form/pattern.c: SparseData, WithData, GatherData; op/sparse/form/csm.c */
+extern const op_def sp_data_def, sp_with_data_def, sp_gather_def, sp_csm_def, sp_csm_properties_def;
+/* op/sparse/entry/mul.c: MulSS, ColScaleCSC, RowScaleCSC; op/sparse/entry/sum.c: SpSum, SpSumGrad */
+extern const op_def sp_mul_ss_def, sp_col_scale_def, sp_row_scale_def, sp_sum_def, sp_sum_spread_def;
+extern const op_def sp_add_cotangents_def, sp_move_cotangent_def;
 
 /* op/nnet/softmax.c: property axis, 1-based or nil (all); the gradients take the cotangent and the result */
 extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def;
+/* op/index/pick.c: in: x, index; its gradient's: cotangent, x, index */
+extern const op_def pick_def, pick_grad_def;
 
 /* op/random/random.c */
 damo_array *random_seed_array(damo_ctx *ctx,

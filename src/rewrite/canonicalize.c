@@ -216,27 +216,24 @@ static damo_status drop_cast(build *b, damo_fgraph *fg, damo_apply *node, damo_v
 
 /* What speaks to gradients alone has done its work. */
 static damo_status drop_gradient_marker(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  static const char *const markers[] = {"DisconnectedGrad", "ZeroGrad", "ConsiderConstant", "GradClip", "GradScale"};
   (void)fg;
-  for (size_t k = 0; k < sizeof markers / sizeof *markers; k++) {
-    if (op_is(node->op, markers[k])) return rule_give(b, repl, did, node->in[0]);
-  }
-  return DAMO_OK;
+  return rule_give(b, repl, did, node->in[0]);
 }
 
-#define RULE(rule_name, fast, class, fn) \
-  { .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = fast "fast_run canonicalize", .tracks = class, .local = fn }
+#define RULE(rule_name, fast, fn, ...) \
+  { .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = fast "fast_run canonicalize", .local = fn, __VA_ARGS__ }
 
 const rewrite_rule canonicalize_rules[] = {
-    RULE("drop_neutral", "fast_compile ", "Elemwise", drop_neutral),
-    RULE("drop_cast", "fast_compile ", "Elemwise", drop_cast),
-    RULE("drop_marker", "fast_compile ", NULL, drop_gradient_marker),
-    RULE("drop_neutral_inexact", "inexact ", "Elemwise", drop_neutral_inexact),
-    RULE("drop_zero_product", "", "Elemwise", drop_zero_product),
-    RULE("sort_signs", "", "Elemwise", sort_signs),
-    RULE("join_constants", "inexact ", "Elemwise", join_constants),
-    RULE("name_powers", "inexact ", "Elemwise", name_powers),
-    RULE("name_quotients", "inexact ", "Elemwise", name_quotients),
+    RULE("drop_neutral", "fast_compile ", drop_neutral, TRACKS(&elemwise_def)),
+    RULE("drop_cast", "fast_compile ", drop_cast, TRACKS(&elemwise_def)),
+    RULE("drop_marker", "fast_compile ", drop_gradient_marker,
+         TRACKS(&disconnected_grad_def, &zero_grad_def, &consider_constant_def, &grad_clip_def, &grad_scale_def)),
+    RULE("drop_neutral_inexact", "inexact ", drop_neutral_inexact, TRACKS(&elemwise_def)),
+    RULE("drop_zero_product", "", drop_zero_product, TRACKS(&elemwise_def)),
+    RULE("sort_signs", "", sort_signs, TRACKS(&elemwise_def)),
+    RULE("join_constants", "inexact ", join_constants, TRACKS(&elemwise_def)),
+    RULE("name_powers", "inexact ", name_powers, TRACKS(&elemwise_def)),
+    RULE("name_quotients", "inexact ", name_quotients, TRACKS(&elemwise_def)),
     {.name = NULL},
 };
 

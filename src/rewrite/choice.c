@@ -24,7 +24,7 @@ const rewrite_rule choice_rules[] = {
     {.name = "ifelse_branch",
      .phase = PHASE_CANONICALIZE,
      .tags = "fast_run fast_compile",
-     .tracks = "IfElse",
+     TRACKS(&ifelse_def),
      .local = take_branch},
     {.name = NULL},
 };

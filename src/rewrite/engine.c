@@ -2,6 +2,7 @@
  *
  * Local rules of a phase run from a work list: every node once, inputs first, then whatever a replacement made or
  * touched, until nothing changes. A rule that never comes to rest is cut off by a bound on the number of replacements.
+ * An index gives the rules that look at a node's class.
  */
 #include "rewrite_int.h"
 
@@ -169,6 +170,49 @@ static damo_status select_rules(damo_ctx *ctx, const rewrite_query *q, rewrite_p
   return DAMO_OK;
 }
 
+/* ---- The rules of a class ---------------------------------------------------------------------------------------- */
+
+/* For each class that a phase has met, the local rules that look at it, in their order. A class is known by its address:
+ * a foreign one of the same name is another class. */
+typedef struct rule_index {
+  const ptrvec *local; /* rewrite_rule*: of the phase */
+  map first;           /* op_def* → where its list begins in `lists` */
+  ptrvec lists;        /* rewrite_rule*, NULL after each list */
+} rule_index;
+
+static void rule_index_init(rule_index *x, damo_ctx *ctx, const ptrvec *local) {
+  x->local = local;
+  map_init(&x->first, ctx);
+  ptrvec_init(&x->lists, ctx);
+}
+
+static void rule_index_clear(rule_index *x) {
+  map_clear(&x->first);
+  ptrvec_clear(&x->lists);
+}
+
+static bool rule_tracks(const rewrite_rule *r, const op_def *def) {
+  const op_def *const *next = r->tracks;
+  while (next != NULL && *next != NULL && *next != def) next++;
+  return next == NULL || *next != NULL;
+}
+
+static damo_status rule_index_add(rule_index *x, const op_def *def) {
+  DAMO_TRY(map_put(&x->first, def, (uintptr_t)x->lists.n));
+  for (int64_t i = 0; i < x->local->n; i++) {
+    if (rule_tracks(x->local->at[i], def)) DAMO_TRY(ptrvec_push(&x->lists, x->local->at[i]));
+  }
+  return ptrvec_push(&x->lists, NULL);
+}
+
+/* Where the list of the class begins, which is made when it is first asked for. */
+static damo_status rule_index_find(rule_index *x, const op_def *def, int64_t *first) {
+  uintptr_t at = (uintptr_t)x->lists.n;
+  if (!map_get(&x->first, def, &at)) DAMO_TRY(rule_index_add(x, def));
+  *first = (int64_t)at;
+  return DAMO_OK;
+}
+
 /* ---- Local rules ------------------------------------------------------------------------------------------------- */
 
 typedef struct work_list {
@@ -303,22 +347,17 @@ static damo_status work_import(damo_fgraph *fg, void *user, damo_apply *node) {
   return work_push(user, node);
 }
 
-static bool is_local(const rewrite_rule *r) { return r->local != NULL || r->host != NULL; }
-
-static bool rule_tracks_node(const rewrite_rule *r, const damo_apply *node) {
-  return r->tracks == NULL || op_is(node->op, r->tracks);
-}
-
-static damo_status run_work(damo_fgraph *fg, const ptrvec *rules, work_list *w) {
+static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
   int64_t budget = 1000 + 20 * (int64_t)fg->nodes.n;
   while (w->head < w->queue.n && budget > 0) {
     damo_apply *node = w->queue.at[w->head++];
     map_remove(&w->queued, node);
     if (!fgraph_has_node(fg, node) || node->n_out > REWRITE_MAX_OUT) continue;
     bool changed = false;
-    for (int64_t i = 0; i < rules->n && !changed; i++) {
-      const rewrite_rule *r = rules->at[i];
-      if (is_local(r) && rule_tracks_node(r, node)) DAMO_TRY(try_rule(r, fg, node, w, &changed));
+    int64_t first = 0;
+    DAMO_TRY(rule_index_find(index, node->op->def, &first));
+    for (void *const *r = index->lists.at + first; *r != NULL && !changed; r++) {
+      DAMO_TRY(try_rule(*r, fg, node, w, &changed));
     }
     if (changed) budget--;
   }
@@ -330,18 +369,18 @@ static damo_status run_work(damo_fgraph *fg, const ptrvec *rules, work_list *w) 
 }
 
 static damo_status run_local(damo_fgraph *fg, const ptrvec *rules) {
-  bool any = false;
-  for (int64_t i = 0; i < rules->n; i++) any = any || is_local(rules->at[i]);
-  if (!any) return DAMO_OK;
   work_list w = {.head = 0};
+  rule_index index;
   ptrvec_init(&w.queue, fg->obj.ctx);
   map_init(&w.queued, fg->obj.ctx);
+  rule_index_init(&index, fg->obj.ctx, rules);
   damo_status s = fgraph_toposort(fg, &w.queue);
   for (int64_t i = 0; i < w.queue.n && s == DAMO_OK; i++) s = map_put(&w.queued, w.queue.at[i], 1);
   fg_feature feature = {.name = "work list", .on_import = work_import, .user = &w};
   if (s == DAMO_OK) s = fgraph_attach(fg, &feature);
-  if (s == DAMO_OK) s = run_work(fg, rules, &w);
+  if (s == DAMO_OK) s = run_work(fg, &index, &w);
   fgraph_detach(fg, &feature);
+  rule_index_clear(&index);
   ptrvec_clear(&w.queue);
   map_clear(&w.queued);
   return s;
@@ -351,11 +390,14 @@ static damo_status run_local(damo_fgraph *fg, const ptrvec *rules) {
 
 static damo_status run_phase(damo_fgraph *fg, const rewrite_query *q, rewrite_phase phase, ptrvec *rules) {
   DAMO_TRY(select_rules(fg->obj.ctx, q, phase, rules));
+  int64_t n = 0; /* of local rules, which run after those over the whole graph */
   for (int64_t i = 0; i < rules->n; i++) {
     const rewrite_rule *r = rules->at[i];
     if (r->global != NULL) DAMO_TRY(r->global(fg));
+    if (r->global == NULL) rules->at[n++] = rules->at[i];
   }
-  return run_local(fg, rules);
+  rules->n = n;
+  return n > 0 ? run_local(fg, rules) : DAMO_OK;
 }
 
 damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {

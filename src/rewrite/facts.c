@@ -97,10 +97,11 @@ static unsigned facts_at(const damo_var *v, int depth) {
   if (v->owner == NULL) return FACT_FINITE;
   if (depth == MAX_DEPTH) return 0;
   if (v->owner->op->def == &elemwise_def) return facts_of_elemwise(v->owner, depth + 1);
-  if (match_op(v, "DimShuffle") != NULL || match_op(v, "Alloc") != NULL) return facts_at(v->owner->in[0], depth + 1);
-  if (match_op(v, "Shape_i") != NULL) return FACT_FINITE | FACT_NONNEGATIVE;
-  if (match_op(v, "Softmax") != NULL) return POSITIVE | (facts_at(v->owner->in[0], depth + 1) & FACT_FINITE);
-  return match_op(v, "Reduce") != NULL ? facts_of_reduction(v->owner, depth + 1) : 0;
+  if (match_class(v, &dimshuffle_def) != NULL || match_class(v, &alloc_def) != NULL)
+    return facts_at(v->owner->in[0], depth + 1);
+  if (match_class(v, &shape_i_def) != NULL) return FACT_FINITE | FACT_NONNEGATIVE;
+  if (match_class(v, &softmax_def) != NULL) return POSITIVE | (facts_at(v->owner->in[0], depth + 1) & FACT_FINITE);
+  return match_class(v, &reduce_def) != NULL ? facts_of_reduction(v->owner, depth + 1) : 0;
 }
 
 bool match_facts(const damo_var *v, unsigned facts) { return has_facts(facts_at(v, 0), facts); }

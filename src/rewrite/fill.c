@@ -70,7 +70,7 @@ static damo_status drop_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_v
 static damo_status strip_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_var *value = match_fill(node->out[0]);
-  const damo_apply *shuffle = value != NULL ? match_op(value, "DimShuffle") : NULL;
+  const damo_apply *shuffle = value != NULL ? match_class(value, &dimshuffle_def) : NULL;
   if (shuffle == NULL || var_ndim(shuffle->in[0]) != 0) return DAMO_OK;
   return rule_give(b, repl, did, fill_with(b, node->out[0], shuffle->in[0]));
 }
@@ -139,29 +139,31 @@ static damo_status fill_by_lengths(build *b, damo_fgraph *fg, damo_apply *node, 
   return rule_give(b, repl, did, build_alloc(b, node->in[1], dims, n));
 }
 
-#define RULE(rule_name, rule_phase, rule_tags, class, fn) \
-  { .name = rule_name, .phase = rule_phase, .tags = rule_tags, .tracks = class, .local = fn }
+#define RULE(rule_name, rule_phase, rule_tags, fn, ...) \
+  { .name = rule_name, .phase = rule_phase, .tags = rule_tags, .local = fn, __VA_ARGS__ }
 #define ROW(...) RULE(__VA_ARGS__)
+#define FILLS TRACKS(&elemwise_def, &alloc_def)
 #define CANONICAL PHASE_CANONICALIZE, "fast_run canonicalize fill"
 #define SPECIAL PHASE_SPECIALIZE, "fast_run specialize fill"
 
 const rewrite_rule fill_rules[] = {
-    ROW("drop_fill", CANONICAL, NULL, drop_fill),
-    ROW("strip_fill", CANONICAL, NULL, strip_fill),
-    ROW("join_fills", CANONICAL, "Elemwise", join_fills),
-    ROW("sink_fill", CANONICAL, "Elemwise", sink_fill),
-    ROW("lift_fill", CANONICAL, "Elemwise", lift_fill),
-    ROW("lift_fill_over_dimshuffle", CANONICAL, "DimShuffle", lift_fill_over_dimshuffle),
-    ROW("sum_fill", CANONICAL " inexact", "Reduce", sum_fill),
-    ROW("fill_by_lengths", SPECIAL, "Elemwise", fill_by_lengths),
-    ROW("drop_fill_again", SPECIAL, NULL, drop_fill),
-    ROW("strip_fill_again", SPECIAL, NULL, strip_fill),
-    ROW("sink_fill_again", SPECIAL, "Elemwise", sink_fill),
-    ROW("lift_fill_again", SPECIAL, "Elemwise", lift_fill),
+    ROW("drop_fill", CANONICAL, drop_fill, FILLS),
+    ROW("strip_fill", CANONICAL, strip_fill, FILLS),
+    ROW("join_fills", CANONICAL, join_fills, TRACKS(&elemwise_def)),
+    ROW("sink_fill", CANONICAL, sink_fill, TRACKS(&elemwise_def)),
+    ROW("lift_fill", CANONICAL, lift_fill, TRACKS(&elemwise_def)),
+    ROW("lift_fill_over_dimshuffle", CANONICAL, lift_fill_over_dimshuffle, TRACKS(&dimshuffle_def)),
+    ROW("sum_fill", CANONICAL " inexact", sum_fill, TRACKS(&reduce_def)),
+    ROW("fill_by_lengths", SPECIAL, fill_by_lengths, TRACKS(&elemwise_def)),
+    ROW("drop_fill_again", SPECIAL, drop_fill, FILLS),
+    ROW("strip_fill_again", SPECIAL, strip_fill, FILLS),
+    ROW("sink_fill_again", SPECIAL, sink_fill, TRACKS(&elemwise_def)),
+    ROW("lift_fill_again", SPECIAL, lift_fill, TRACKS(&elemwise_def)),
     {.name = NULL},
 };
 
 #undef RULE
 #undef ROW
+#undef FILLS
 #undef CANONICAL
 #undef SPECIAL

@@ -9,19 +9,21 @@ damo_apply *match_elemwise(const damo_var *v, const char *name) {
   return own != NULL && strcmp(own, name) == 0 ? v->owner : NULL;
 }
 
-damo_apply *match_op(const damo_var *v, const char *class_name) {
-  return v->owner != NULL && op_is(v->owner->op, class_name) ? v->owner : NULL;
+damo_apply *match_class_of(const damo_var *v, const op_def *const *defs) {
+  if (v->owner == NULL) return NULL;
+  while (*defs != NULL && *defs != v->owner->op->def) defs++;
+  return *defs != NULL ? v->owner : NULL;
 }
 
 damo_var *match_fill(const damo_var *v) {
-  if (match_op(v, "Alloc") != NULL) return v->owner->in[0];
+  if (match_class(v, &alloc_def) != NULL) return v->owner->in[0];
   return match_elemwise(v, "second") != NULL ? v->owner->in[1] : NULL;
 }
 
 /* Looks through nodes that only repeat or reorder entries. */
 static const damo_var *same_entries(const damo_var *v) {
   for (int steps = 0; steps < 8 && v->owner != NULL; steps++) {
-    if (match_op(v, "DimShuffle") != NULL || match_op(v, "Alloc") != NULL) {
+    if (match_class(v, &dimshuffle_def) != NULL || match_class(v, &alloc_def) != NULL) {
       v = v->owner->in[0];
     } else if (match_elemwise(v, "second") != NULL) {
       v = v->owner->in[1];
@@ -112,7 +114,7 @@ static bool root_step(const damo_var **v, int *axis) {
   if (node == NULL) return false;
   if (node->op->def == &elemwise_def) return elemwise_step(node, v, axis);
   if (node->op->def == &dot_def) return dot_step(node, v, axis);
-  if (op_is(node->op, "DimShuffle")) return dimshuffle_step(node, v, axis);
+  if (node->op->def == &dimshuffle_def) return dimshuffle_step(node, v, axis);
   if (node->op->def == &softmax_def || node->op->def == &log_softmax_def) {
     *v = node->in[0];
     return true;
@@ -126,7 +128,7 @@ static dim_root length_root(const damo_var *d);
 static dim_root axis_root(const damo_var *v, int axis, bool through_alloc) {
   for (int steps = 0; steps < 64; steps++) {
     if (v->type->shape[axis] >= 0) return (dim_root){NULL, 0, v->type->shape[axis]};
-    if (through_alloc && match_op(v, "Alloc") != NULL) return length_root(v->owner->in[1 + axis]);
+    if (through_alloc && match_class(v, &alloc_def) != NULL) return length_root(v->owner->in[1 + axis]);
     if (!root_step(&v, &axis)) break;
   }
   return (dim_root){v, axis, -1};
@@ -135,7 +137,7 @@ static dim_root axis_root(const damo_var *v, int axis, bool through_alloc) {
 static dim_root length_root(const damo_var *d) {
   int64_t n;
   if (var_static_int(d, &n)) return (dim_root){NULL, 0, n};
-  const damo_apply *node = match_op(d, "Shape_i");
+  const damo_apply *node = match_class(d, &shape_i_def);
   if (node == NULL) return (dim_root){d, -1, -1};
   return axis_root(node->in[0], (int)node->op->props[0].u.i - 1, false);
 }

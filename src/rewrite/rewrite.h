@@ -28,8 +28,8 @@ typedef struct rewrite_rule rewrite_rule;
 struct rewrite_rule {
   const char *name;
   rewrite_phase phase;
-  const char *tags;   /* space-separated: "fast_run fast_compile stabilize blas inplace …" */
-  const char *tracks; /* name of the engine's Op class that this rule looks at, NULL: any node */
+  const char *tags;            /* space-separated: "fast_run fast_compile stabilize blas inplace …" */
+  const op_def *const *tracks; /* the classes whose nodes this rule looks at, ended by NULL (TRACKS); NULL: any node */
   damo_status (*local)(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did);
   damo_status (*global)(damo_fgraph *fg); /* or a rule over the whole graph */
   /* Or a local rule of a host or a script, which is given itself. What it makes takes over the node's trace, and is
@@ -38,6 +38,10 @@ struct rewrite_rule {
                       bool *did);
   void *user; /* the host's */
 };
+
+/* In a rule: the classes that it looks at, TRACKS(&dimshuffle_def, &reshape_def). */
+#define TRACKS(...) \
+  .tracks = (const op_def *const[]) { __VA_ARGS__, NULL }
 
 /* What a Mode asks for, space-separated tags or names of rules (NULL: none): rules with one of include or also, that
  * have none of exclude and all of require. */

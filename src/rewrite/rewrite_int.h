@@ -32,7 +32,11 @@ static inline damo_status rule_give(build *b, damo_var **repl, bool *did, damo_v
 /* The node of v when it is an Elemwise of that scalar ("mul"), else NULL. */
 damo_apply *match_elemwise(const damo_var *v, const char *scalar);
 /* The node of v when its op is of that class, else NULL. */
-damo_apply *match_op(const damo_var *v, const char *class_name);
+static inline damo_apply *match_class(const damo_var *v, const op_def *def) {
+  return v->owner != NULL && v->owner->op->def == def ? v->owner : NULL;
+}
+/* The same of a list of classes that NULL ends. */
+damo_apply *match_class_of(const damo_var *v, const op_def *const *defs);
 /* v is a constant whose entries all equal `value`; a constant seen through DimShuffle or fill counts. */
 bool match_constant(const damo_var *v, double value);
 /* Input i of an elementwise node has the output's shape: same rank, and no dimension that Types let another stretch. */

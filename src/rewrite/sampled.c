@@ -18,7 +18,7 @@ typedef struct sampled_pair {
  * knows. */
 static bool is_vector_of(const damo_var *v, int i, const damo_var *m) {
   const damo_var *root = var_pattern_root(m, INT64_MAX);
-  const damo_apply *from = match_op(v, "CSMProperties");
+  const damo_apply *from = match_class(v, &sp_csm_properties_def);
   if (from != NULL) return v->index == i && var_pattern_root(from->in[0], INT64_MAX) == root;
   const type_pattern *known = root->owner == NULL ? root->type->pattern : NULL;
   const damo_array *value = known != NULL ? var_constant_array(v) : NULL;
@@ -47,7 +47,7 @@ static bool is_one_dtype(const sampled_pair *p) {
 static bool complete_pair(sampled_pair *p, damo_apply *node, bool transposed) {
   const damo_apply *s = p->samples;
   if (node == NULL || !is_sparse_product_node(node) || node->in[1] != (transposed ? p->rows : p->cols)) return false;
-  const damo_apply *turn = transposed ? match_op(node->in[0], "Transpose") : NULL;
+  const damo_apply *turn = transposed ? match_class(node->in[0], &sp_transpose_def) : NULL;
   if (transposed && turn == NULL) return false;
   p->m = transposed ? turn->in[0] : node->in[0];
   p->product = node;

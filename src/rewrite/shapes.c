@@ -28,7 +28,7 @@ static damo_status join_dimshuffles(build *b, damo_fgraph *fg, damo_apply *node,
     same = same && pattern[i] == i;
   }
   if (same) return rule_give(b, repl, did, node->in[0]);
-  const damo_apply *below = match_op(node->in[0], "DimShuffle");
+  const damo_apply *below = match_class(node->in[0], &dimshuffle_def);
   if (below == NULL) return DAMO_OK;
   for (int i = 0; i < var_ndim(below->in[0]); i++) { /* an axis that one of them drops is checked when it runs */
     if (!type_dim_is_one(below->in[0]->type, i) && !keeps_axis(below, i)) return DAMO_OK;
@@ -41,9 +41,9 @@ static damo_status join_dimshuffles(build *b, damo_fgraph *fg, damo_apply *node,
 
 /* The shape operand says nothing but x's own shape. */
 static bool is_shape_of(const damo_var *shape, const damo_var *x) {
-  const damo_apply *node = match_op(shape, "Shape");
+  const damo_apply *node = match_class(shape, &shape_def);
   if (node != NULL) return match_same_shape(node->in[0], x);
-  node = match_op(shape, "MakeVector");
+  node = match_class(shape, &makevector_def);
   if (node == NULL || node->n_in != var_ndim(x)) return false;
   for (int i = 0; i < node->n_in; i++) {
     if (!match_length(node->in[i], x, i)) return false;
@@ -72,7 +72,7 @@ static bool reshape_is_sound(const damo_apply *node) {
       if (t->shape[d] < 0) return false;
     }
   }
-  const damo_apply *vector = match_op(node->in[1], "MakeVector");
+  const damo_apply *vector = match_class(node->in[1], &makevector_def);
   for (int i = 0; vector != NULL && i < vector->n_in; i++) {
     if (!var_static_int(vector->in[i], &n)) return false;
   }
@@ -86,7 +86,7 @@ static damo_status join_reshapes(build *b, damo_fgraph *fg, damo_apply *node, da
   int n = var_ndim(node->out[0]);
   if (same_known_shape(x->type, node->out[0]->type)) return rule_give(b, repl, did, x);
   if (n == var_ndim(x) && is_shape_of(node->in[1], x)) return rule_give(b, repl, did, x);
-  const damo_apply *below = match_op(x, "Reshape");
+  const damo_apply *below = match_class(x, &reshape_def);
   if (below != NULL && !reshape_is_sound(below)) return DAMO_OK;
   return rule_give(b, repl, did, below != NULL ? build_reshape(b, below->in[0], node->in[1], n) : NULL);
 }
@@ -163,7 +163,7 @@ static damo_status shape_as_lengths(build *b, damo_fgraph *fg, damo_apply *node,
 /* A known entry of a vector of lengths: x.shape[2]. */
 static damo_status take_length(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  const damo_apply *vector = match_op(node->in[0], "MakeVector");
+  const damo_apply *vector = match_class(node->in[0], &makevector_def);
   int64_t i;
   if (vector == NULL || node->n_in != 2 || strcmp(node->op->props[0].u.s, "i") != 0) return DAMO_OK;
   if (!var_static_int(node->in[1], &i)) return DAMO_OK;
@@ -171,20 +171,20 @@ static damo_status take_length(build *b, damo_fgraph *fg, damo_apply *node, damo
   return rule_give(b, repl, did, i >= 1 && i <= vector->n_in ? vector->in[i - 1] : NULL);
 }
 
-#define RULE(rule_name, rule_phase, rule_tags, class, fn) \
-  { .name = rule_name, .phase = rule_phase, .tags = rule_tags, .tracks = class, .local = fn }
+#define RULE(rule_name, rule_phase, rule_tags, fn, ...) \
+  { .name = rule_name, .phase = rule_phase, .tags = rule_tags, .local = fn, __VA_ARGS__ }
 #define CANONICAL PHASE_CANONICALIZE, "fast_run canonicalize shape"
 #define CHEAP PHASE_CANONICALIZE, "fast_run fast_compile canonicalize shape"
 #define AGAIN PHASE_SPECIALIZE, "fast_run specialize shape"
 #define ROW(...) RULE(__VA_ARGS__)
 
 const rewrite_rule shape_rules[] = {
-    ROW("join_dimshuffles", CHEAP, "DimShuffle", join_dimshuffles),
-    ROW("join_reshapes", CANONICAL, "Reshape", join_reshapes),
-    ROW("infer_length", CANONICAL, "Shape_i", infer_length),
-    ROW("infer_shape", CANONICAL, "Shape", shape_as_lengths),
-    ROW("take_length", CANONICAL, "Subtensor", take_length),
-    ROW("infer_length_again", AGAIN, "Shape_i", infer_length),
+    ROW("join_dimshuffles", CHEAP, join_dimshuffles, TRACKS(&dimshuffle_def)),
+    ROW("join_reshapes", CANONICAL, join_reshapes, TRACKS(&reshape_def)),
+    ROW("infer_length", CANONICAL, infer_length, TRACKS(&shape_i_def)),
+    ROW("infer_shape", CANONICAL, shape_as_lengths, TRACKS(&shape_def)),
+    ROW("take_length", CANONICAL, take_length, TRACKS(&subtensor_def)),
+    ROW("infer_length_again", AGAIN, infer_length, TRACKS(&shape_i_def)),
     {.name = NULL},
 };
 

@@ -7,8 +7,6 @@
 
 #define MOST_OPERANDS 32 /* looked at for the length of a vector */
 
-static bool is_class(const damo_var *v, const char *name) { return match_op(v, name) != NULL; }
-
 /* ---- Patterns ---------------------------------------------------------------------------------------------------- */
 
 /* WithData(x, data) and GatherData(g, x), SparseZeros(x) read x's pattern alone: any x with that pattern will do. */
@@ -23,18 +21,18 @@ static damo_status shorten_pattern(build *b, damo_fgraph *fg, damo_apply *node, 
 
 /* The matrix whose vector of stored values v is, or NULL. */
 static damo_var *matrix_of_data(const damo_var *v) {
-  const damo_apply *from = match_op(v, "SparseData");
-  if (from == NULL && v->index == 0) from = match_op(v, "CSMProperties");
+  const damo_apply *from = match_class(v, &sp_data_def);
+  if (from == NULL && v->index == 0) from = match_class(v, &sp_csm_properties_def);
   return from != NULL ? from->in[0] : NULL;
 }
 
 /* A vector that is as long as m has entries: of values stored with m's pattern or read at its places, or samples. */
 static bool is_of_pattern(const damo_var *v, const damo_var *root) {
-  const damo_apply *gather = match_op(v, "GatherData");
+  const damo_apply *gather = match_class(v, &sp_gather_def);
   const damo_var *of = gather != NULL ? gather->in[1] : matrix_of_data(v);
   if (of == NULL && v->owner != NULL &&
       (v->owner->op->def == &sampled_csr_def || v->owner->op->def == &sampled_csc_def)) {
-    const damo_apply *from = match_op(v->owner->in[0], "CSMProperties");
+    const damo_apply *from = match_class(v->owner->in[0], &sp_csm_properties_def);
     of = from != NULL && v->owner->in[0]->index == 1 ? from->in[0] : NULL;
   }
   return of != NULL && var_pattern_root(of, INT64_MAX) == root;
@@ -63,7 +61,7 @@ static damo_status with_own_data(build *b, damo_fgraph *fg, damo_apply *node, da
 
 /* The node that spreads a sum's cotangent over every place of a matrix, or NULL. */
 static const damo_apply *spread_everywhere(const damo_var *v) {
-  const damo_apply *spread = match_op(v, "SpSumGrad");
+  const damo_apply *spread = match_class(v, &sp_sum_spread_def);
   return spread != NULL && !op_prop(spread->op, "sparse_grad")->u.i ? spread : NULL;
 }
 
@@ -148,8 +146,8 @@ static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_
 /* The parts of WithData(x, data) are data, and x's; where data may have another length the node says so. */
 static damo_status properties_of_with_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *x = node->in[0], *root = var_pattern_root(x, INT64_MAX);
-  const bool sure = is_class(x, "WithData") && is_over_entries(x->owner->in[1], x);
-  if (is_class(x, "WithData") && !sure && fgraph_clients(fg, node->out[0]) != NULL) return DAMO_OK;
+  const bool sure = match_class(x, &sp_with_data_def) && is_over_entries(x->owner->in[1], x);
+  if (match_class(x, &sp_with_data_def) && !sure && fgraph_clients(fg, node->out[0]) != NULL) return DAMO_OK;
   if (sure) repl[0] = x->owner->in[1];
   if (root != x) {
     damo_apply *own = build_apply(b, damo_retain(node->op), &root, 1);
@@ -161,7 +159,7 @@ static damo_status properties_of_with_data(build *b, damo_fgraph *fg, damo_apply
 
 static damo_status data_of_with_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  const damo_apply *with = match_op(node->in[0], "WithData");
+  const damo_apply *with = match_class(node->in[0], &sp_with_data_def);
   return rule_give(b, repl, did, with != NULL && is_over_entries(with->in[1], with->in[0]) ? with->in[1] : NULL);
 }
 
@@ -178,17 +176,17 @@ static bool is_known_shape(const damo_var *shape, const damo_type *t) {
 /* CSM of all four parts of x is x, where the format and the index dtype are. */
 static damo_status csm_of_parts(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  const damo_apply *from = match_op(node->in[1], "CSMProperties");
+  const damo_apply *from = match_class(node->in[1], &sp_csm_properties_def);
   if (from == NULL || !type_is_super(node->out[0]->type, from->in[0]->type)) return DAMO_OK;
   if (matrix_of_data(node->in[0]) != from->in[0]) return DAMO_OK;
   for (int i = 1; i < 3; i++) {
     if (node->in[i] != from->out[i]) return DAMO_OK;
   }
   const damo_var *shape = node->in[3];
-  bool same = shape == from->out[3] || (is_class(shape, "Shape") && shape->owner->in[0] == from->in[0]) ||
+  bool same = shape == from->out[3] || (match_class(shape, &shape_def) && shape->owner->in[0] == from->in[0]) ||
               is_known_shape(shape, from->in[0]->type);
   for (int i = 0; i < 2 && !same; i++) { /* the shape as rewritten: lengths of x */
-    const damo_apply *v = match_op(shape, "MakeVector");
+    const damo_apply *v = match_class(shape, &makevector_def);
     if (v == NULL || v->n_in != 2 || !match_length(v->in[i], from->in[0], i)) return DAMO_OK;
     same = i == 1;
   }
@@ -199,21 +197,21 @@ static damo_status csm_of_parts(build *b, damo_fgraph *fg, damo_apply *node, dam
 
 static damo_status dense_of_sparse(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  const damo_apply *from = match_op(node->in[0], "SparseFromDense");
+  const damo_apply *from = match_class(node->in[0], &sp_from_dense_def);
   return rule_give(b, repl, did, from != NULL ? from->in[0] : NULL);
 }
 
 /* Transpose and Neg undo themselves. */
 static damo_status undo_twice(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  const damo_apply *from = match_op(node->in[0], node->op->def->name);
+  const damo_apply *from = match_class(node->in[0], node->op->def);
   return rule_give(b, repl, did, from != NULL && from->op == node->op ? from->in[0] : NULL);
 }
 
 /* The last conversion counts; to the format that x had is x with sorted lines, as a conversion leaves them. */
 static damo_status to_format(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  const damo_apply *from = match_op(node->in[0], "ToFormat");
+  const damo_apply *from = match_class(node->in[0], &sp_to_format_def);
   if (from == NULL) return DAMO_OK;
   damo_var *x = from->in[0];
   bool home = x->type->format == node->out[0]->type->format;
@@ -225,7 +223,7 @@ static damo_status to_format(build *b, damo_fgraph *fg, damo_apply *node, damo_v
  * wraps; of vectors neither of which may stretch over the other. */
 static damo_status join_scales(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  const damo_apply *from = match_op(node->in[0], node->op->def->name);
+  const damo_apply *from = match_class(node->in[0], node->op->def);
   if (from == NULL || from->op != node->op || !match_single_use(fg, node->in[0])) return DAMO_OK;
   damo_var *s = from->in[1], *t = node->in[1];
   const damo_dtype dtype = var_dtype(node->out[0]);
@@ -308,7 +306,7 @@ static damo_status move_cotangent(build *b, damo_fgraph *fg, damo_apply *node, d
 
 /* Sums along lines of a matrix whose values are products need no memory for these. */
 static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  const damo_apply *with = match_op(node->in[0], "WithData");
+  const damo_apply *with = match_class(node->in[0], &sp_with_data_def);
   const damo_apply *mul = with != NULL ? match_elemwise(with->in[1], "mul") : NULL;
   const prop_value *axis = op_prop(node->op, "axis");
   if (mul == NULL || mul->n_in != 2 || axis->kind == PROP_NIL) return DAMO_OK;
@@ -319,42 +317,42 @@ static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, dam
   return rule_give(b, repl, did, build_sp_vecdot(b, m, x, y, (int)axis->u.i - 1));
 }
 
-#define RULE(rule_name, class, fn)                                                                       \
-  {                                                                                                      \
-    .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile canonicalize sparse", \
-    .tracks = class, .local = fn                                                                         \
+#define RULE(rule_name, fn, ...)                                                                                      \
+  {                                                                                                                   \
+    .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile canonicalize sparse", .local = fn, \
+    __VA_ARGS__                                                                                                       \
   }
-#define INEXACT(rule_name, class, fn)                                                                            \
+#define INEXACT(rule_name, fn, ...)                                                                              \
   {                                                                                                              \
     .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = "fast_run fast_compile canonicalize sparse inexact", \
-    .tracks = class, .local = fn                                                                                 \
+    .local = fn, __VA_ARGS__                                                                                     \
   }
 
 /* Late, so that the parts of a matrix are still seen as its own where it is put together again. */
-#define KNOWN(rule_name, class, fn) \
-  { .name = rule_name, .phase = PHASE_SPECIALIZE, .tags = "fast_run specialize sparse", .tracks = class, .local = fn }
+#define KNOWN(rule_name, fn, ...) \
+  { .name = rule_name, .phase = PHASE_SPECIALIZE, .tags = "fast_run specialize sparse", .local = fn, __VA_ARGS__ }
 
 const rewrite_rule sparse_rules[] = {
-    RULE("sparse_with_data", "WithData", with_own_data),
-    RULE("sparse_gather_data", "GatherData", gather_data),
-    INEXACT("sparse_mul_spread", "MulSS", mul_spread),
-    RULE("sparse_properties", "CSMProperties", properties_of_with_data),
-    RULE("sparse_data", "SparseData", data_of_with_data),
-    RULE("sparse_csm", "CSM", csm_of_parts),
-    INEXACT("sparse_dense_of_sparse", "DenseFromSparse", dense_of_sparse),
-    RULE("sparse_transpose", "Transpose", transpose_spread),
-    RULE("sparse_neg_twice", "Neg", undo_twice),
-    RULE("sparse_to_format", "ToFormat", to_format),
-    INEXACT("sparse_join_col_scales", "ColScaleCSC", join_scales),
-    INEXACT("sparse_join_row_scales", "RowScaleCSC", join_scales),
-    RULE("sparse_add_cotangents", "AddCotangents", add_cotangents),
-    RULE("sparse_move_cotangent", "MoveCotangent", move_cotangent),
-    KNOWN("sparse_known_properties", "CSMProperties", known_properties),
-    KNOWN("sparse_known_length", "Shape_i", known_length),
+    RULE("sparse_with_data", with_own_data, TRACKS(&sp_with_data_def)),
+    RULE("sparse_gather_data", gather_data, TRACKS(&sp_gather_def)),
+    INEXACT("sparse_mul_spread", mul_spread, TRACKS(&sp_mul_ss_def)),
+    RULE("sparse_properties", properties_of_with_data, TRACKS(&sp_csm_properties_def)),
+    RULE("sparse_data", data_of_with_data, TRACKS(&sp_data_def)),
+    RULE("sparse_csm", csm_of_parts, TRACKS(&sp_csm_def)),
+    INEXACT("sparse_dense_of_sparse", dense_of_sparse, TRACKS(&sp_to_dense_def)),
+    RULE("sparse_transpose", transpose_spread, TRACKS(&sp_transpose_def)),
+    RULE("sparse_neg_twice", undo_twice, TRACKS(&sp_neg_def)),
+    RULE("sparse_to_format", to_format, TRACKS(&sp_to_format_def)),
+    INEXACT("sparse_join_col_scales", join_scales, TRACKS(&sp_col_scale_def)),
+    INEXACT("sparse_join_row_scales", join_scales, TRACKS(&sp_row_scale_def)),
+    RULE("sparse_add_cotangents", add_cotangents, TRACKS(&sp_add_cotangents_def)),
+    RULE("sparse_move_cotangent", move_cotangent, TRACKS(&sp_move_cotangent_def)),
+    KNOWN("sparse_known_properties", known_properties, TRACKS(&sp_csm_properties_def)),
+    KNOWN("sparse_known_length", known_length, TRACKS(&shape_i_def)),
     {.name = "sparse_sum_products",
      .phase = PHASE_FUSE,
      .tags = "fast_run fuse fusion sparse inexact",
-     .tracks = "SpSum",
+     TRACKS(&sp_sum_def),
      .local = sum_products},
     {.name = NULL},
 };

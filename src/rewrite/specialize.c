@@ -27,7 +27,7 @@ static int scalar_factor_index(const damo_apply *node, bool quotient) {
 
 /* A number that is known and neither 0, infinite nor nan, nor near to either: as a factor it may go where it will. */
 static bool is_moderate_factor(const damo_var *v) {
-  const damo_var *c = v->owner != NULL && match_op(v, "DimShuffle") != NULL ? v->owner->in[0] : v;
+  const damo_var *c = v->owner != NULL && match_class(v, &dimshuffle_def) != NULL ? v->owner->in[0] : v;
   const damo_array *a = var_constant_array(c);
   if (a == NULL || array_size(a) != 1 || !dtype_is_float(array_dtype(a))) return false;
   const double size = fabs(scalar_to_double(array_get(a, (const int64_t[DAMO_MAX_NDIM]){0})));
@@ -130,12 +130,12 @@ const rewrite_rule specialize_rules[] = {
     {.name = "dot_to_blas",
      .phase = PHASE_SPECIALIZE,
      .tags = "fast_run specialize blas inexact",
-     .tracks = "Elemwise",
+     TRACKS(&elemwise_def),
      .local = dot_to_blas},
     {.name = "special_usmm",
      .phase = PHASE_SPECIALIZE,
      .tags = "fast_run specialize sparse inexact",
-     .tracks = "Usmm",
+     TRACKS(&usmm_def),
      .local = special_usmm},
     {.name = NULL},
 };

@@ -61,7 +61,7 @@ static damo_var *log_of_exps(build *b, const damo_var *v) {
 
 /* log(sum(exp(x))) → logsumexp(x) over the same axes */
 static damo_var *log_of_sum(build *b, const damo_var *v) {
-  const damo_apply *node = match_op(v, "Reduce");
+  const damo_apply *node = match_class(v, &reduce_def);
   const prop_value *kind = node != NULL ? op_prop(node->op, "kind") : NULL;
   if (kind == NULL || kind->kind != PROP_STR || strcmp(kind->u.s, "sum") != 0) return NULL;
   damo_var *x = unary_operand(node->in[0], "exp");
@@ -80,10 +80,8 @@ static damo_var *log_softmax_of(build *b, damo_apply *softmax) {
 
 /* The node of v where it only picks or moves entries of its first input. */
 static damo_apply *match_move(const damo_var *v) {
-  static const char *const names[] = {"Pick", "DimShuffle", "Reshape"};
-  damo_apply *node = NULL;
-  for (int i = 0; i < 3 && node == NULL; i++) node = match_op(v, names[i]);
-  return node != NULL && node->n_in <= 2 ? node : NULL;
+  static const op_def *const moves[] = {&pick_def, &dimshuffle_def, &reshape_def, NULL};
+  return match_class_of(v, moves);
 }
 
 /* log(softmax(x)) → log_softmax(x), also where entries are picked, or axes moved, in between */
@@ -91,7 +89,7 @@ static damo_var *log_of_softmax(build *b, const damo_var *v) {
   damo_apply *moves[MAX_MOVES];
   int n = 0;
   while (n < MAX_MOVES && (moves[n] = match_move(v)) != NULL) v = moves[n++]->in[0];
-  damo_apply *node = match_op(v, "Softmax");
+  damo_apply *node = match_class(v, &softmax_def);
   damo_var *now = node != NULL ? log_softmax_of(b, node) : NULL;
   while (n-- > 0 && now != NULL) {
     damo_var *in[2] = {now, moves[n]->n_in > 1 ? moves[n]->in[1] : NULL};
@@ -284,7 +282,7 @@ static bool is_same_factor(const damo_var *d, const void *of) { return d == of; 
 
 /* d is the entry of p where the SoftmaxGrad node `of` (PickGrad(…), p) has its cotangent put. */
 static bool is_picked(const damo_var *d, const void *of) {
-  const damo_apply *pick = match_op(d, "Pick"), *node = of;
+  const damo_apply *pick = match_class(d, &pick_def), *node = of;
   return pick != NULL && pick->in[0] == node->in[1] && pick->in[1] == node->in[0]->owner->in[1];
 }
 
@@ -298,10 +296,10 @@ static damo_var *log_grad(build *b, const damo_apply *node, damo_var *g) {
  * underflowed. */
 static damo_status stable_softmax_grad(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *p = node->in[1], *v = node->in[0];
-  if (match_op(p, "Softmax") == NULL) return DAMO_OK;
+  if (match_class(p, &softmax_def) == NULL) return DAMO_OK;
   damo_var *g = build_numerator(b, fg, v, is_same_factor, p);
   if (g != NULL) return rule_give(b, repl, did, log_grad(b, node, build_fill(b, p, g)));
-  damo_apply *put = match_op(v, "PickGrad");
+  damo_apply *put = match_class(v, &pick_grad_def);
   if (put == NULL || b->status != DAMO_OK) return b->status;
   g = build_numerator(b, fg, put->in[0], is_picked, node);
   if (g == NULL) return b->status;
@@ -310,17 +308,17 @@ static damo_status stable_softmax_grad(build *b, damo_fgraph *fg, damo_apply *no
   return rule_give(b, repl, did, log_grad(b, node, build_op(b, damo_retain(put->op), in, 3)));
 }
 
-#define RULE(rule_name, class, fn) \
-  { .name = rule_name, .phase = PHASE_STABILIZE, .tags = "fast_run stabilize inexact", .tracks = class, .local = fn }
+#define RULE(rule_name, fn, ...) \
+  { .name = rule_name, .phase = PHASE_STABILIZE, .tags = "fast_run stabilize inexact", .local = fn, __VA_ARGS__ }
 
 const rewrite_rule stabilize_rules[] = {
-    RULE("stable_log", "Elemwise", stable_log),
-    RULE("stable_log1p", "Elemwise", stable_log1p),
-    RULE("stable_difference", "Elemwise", stable_difference),
-    RULE("name_sigmoid", "Elemwise", name_sigmoid),
-    RULE("name_abs", "Elemwise", name_abs),
-    RULE("stable_softmax_grad", "SoftmaxGrad", stable_softmax_grad),
-    RULE("cancel_factors", "Elemwise", cancel_factors),
+    RULE("stable_log", stable_log, TRACKS(&elemwise_def)),
+    RULE("stable_log1p", stable_log1p, TRACKS(&elemwise_def)),
+    RULE("stable_difference", stable_difference, TRACKS(&elemwise_def)),
+    RULE("name_sigmoid", name_sigmoid, TRACKS(&elemwise_def)),
+    RULE("name_abs", name_abs, TRACKS(&elemwise_def)),
+    RULE("stable_softmax_grad", stable_softmax_grad, TRACKS(&softmax_grad_def)),
+    RULE("cancel_factors", cancel_factors, TRACKS(&elemwise_def)),
     {.name = NULL},
 };
 

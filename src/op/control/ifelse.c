@@ -202,7 +202,7 @@ static damo_status ifelse_shape(build *b, damo_apply *node, damo_var *const *con
   return b->status;
 }
 
-static const op_def ifelse_def = {
+const op_def ifelse_def = {
     .name = "IfElse",
     .doc = "one of two branches; the other is not computed",
     .props = "n",

@@ -42,7 +42,7 @@ static damo_status scale_gradient(build *b, damo_apply *node, damo_var *const *g
   return b->status;
 }
 
-static const op_def disconnected_def = {
+const op_def disconnected_grad_def = {
     .name = "DisconnectedGrad",
     .doc = "x, no gradient passing",
     .n_in = 1,
@@ -56,7 +56,7 @@ static const op_def disconnected_def = {
     .terms = TERMS_LINEAR,
 };
 
-static const op_def zero_def = {
+const op_def zero_grad_def = {
     .name = "ZeroGrad",
     .doc = "x, its gradient zero",
     .n_in = 1,
@@ -69,7 +69,7 @@ static const op_def zero_def = {
     .terms = TERMS_LINEAR,
 };
 
-static const op_def constant_def = {
+const op_def consider_constant_def = {
     .name = "ConsiderConstant",
     .doc = "x, its gradient zero",
     .n_in = 1,
@@ -82,7 +82,7 @@ static const op_def constant_def = {
     .terms = TERMS_LINEAR,
 };
 
-static const op_def clip_def = {
+const op_def grad_clip_def = {
     .name = "GradClip",
     .doc = "x, its gradient clipped",
     .props = "lower upper",
@@ -95,7 +95,7 @@ static const op_def clip_def = {
     .infer_shape = infer_shape_same,
 };
 
-static const op_def scale_def = {
+const op_def grad_scale_def = {
     .name = "GradScale",
     .doc = "x, its gradient scaled",
     .props = "multiplier",
@@ -116,13 +116,13 @@ static damo_status call_marker(build *b, const fn_args *a, ptrvec *out, const op
 }
 
 static damo_status fn_disconnected_grad(build *b, const fn_args *a, ptrvec *out) {
-  return call_marker(b, a, out, &disconnected_def, NULL, 0);
+  return call_marker(b, a, out, &disconnected_grad_def, NULL, 0);
 }
 static damo_status fn_zero_grad(build *b, const fn_args *a, ptrvec *out) {
-  return call_marker(b, a, out, &zero_def, NULL, 0);
+  return call_marker(b, a, out, &zero_grad_def, NULL, 0);
 }
 static damo_status fn_consider_constant(build *b, const fn_args *a, ptrvec *out) {
-  return call_marker(b, a, out, &constant_def, NULL, 0);
+  return call_marker(b, a, out, &consider_constant_def, NULL, 0);
 }
 
 static damo_status fn_grad_clip(build *b, const fn_args *a, ptrvec *out) {
@@ -135,14 +135,14 @@ static damo_status fn_grad_clip(build *b, const fn_args *a, ptrvec *out) {
     return ctx_fail(b->ctx, DAMO_EVALUE, "grad_clip: lower (%g) must not be above upper (%g)", number_shown(lower),
                     number_shown(upper));
   prop_value props[2] = {prop_num(lower), prop_num(upper)};
-  return call_marker(b, a, out, &clip_def, props, 2);
+  return call_marker(b, a, out, &grad_clip_def, props, 2);
 }
 
 static damo_status fn_grad_scale(build *b, const fn_args *a, ptrvec *out) {
   double multiplier = 1;
   DAMO_TRY(fn_opt_num(a, 0, &multiplier));
   prop_value p = prop_num(multiplier);
-  return call_marker(b, a, out, &scale_def, &p, 1);
+  return call_marker(b, a, out, &grad_scale_def, &p, 1);
 }
 
 /* ---- Assert ------------------------------------------------------------------------------------------------------ */

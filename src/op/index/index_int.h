@@ -65,8 +65,6 @@ void box_move(damo_dtype dtype, bool add, char *dst, const int64_t *dst_strides,
 
 /* ---- subtensor.c, advanced.c ------------------------------------------------------------------------------------- */
 
-extern const op_def subtensor_def, incsubtensor_def, advsubtensor_def, advincsubtensor_def;
-
 /* x[spec] over checked int64 operands (or lists); picks the basic or the advanced Op. */
 damo_var *index_read(build *b, damo_var *x, const char *spec, damo_var *const *idx, int n);
 /* x with y set or added there. y is cast to x's dtype before. */

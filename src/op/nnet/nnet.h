@@ -10,7 +10,4 @@ damo_var *build_log_softmax(build *b, damo_var *x, int axis);
 /* x[…, index[…]]: one entry of the last axis for each place; index is an integer tensor of one axis less, 1-based. */
 damo_var *build_pick(build *b, damo_var *x, damo_var *index);
 
-/* Softmax, LogSoftmax (in: x) and their gradients (in: dy, result); property axis. Pick (in: x, index). */
-extern const op_def softmax_def, log_softmax_def, softmax_grad_def, log_softmax_grad_def, pick_def, pick_grad_def;
-
 #endif

@@ -49,6 +49,8 @@ static int reduce_axes_of(const reduce_data *d, int ndim, int *axes) {
   return n;
 }
 
+reduce_kind reduce_op_kind(const damo_op *op) { return reduce_data_of(op)->kind; }
+
 /* ---- The Op ------------------------------------------------------------------------------------------------------ */
 
 static damo_status reduce_init(damo_op *op) {
@@ -249,7 +251,7 @@ static damo_status reduce_rop(build *b, damo_apply *node, damo_var *const *eval,
   return b->status;
 }
 
-static const op_def reduce_def = {
+const op_def reduce_def = {
     .name = "Reduce",
     .doc = "a reduction over axes",
     .props = "kind axis keepdims",

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+static const op_def eye_def;
+
 /* In the words of scripts. */
-static const char *matrix_name(const damo_op *op) { return strcmp(op->def->name, "Eye") == 0 ? "eye" : "tri"; }
+static const char *matrix_name(const damo_op *op) { return op->def == &eye_def ? "eye" : "tri"; }
 
 static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   int64_t shape[2];

@@ -56,8 +56,6 @@ damo_dtype prop_dtype(const damo_op *op);
 
 /* ---- shape.c, reshape.c, dimshuffle.c ---------------------------------------------------------------------------- */
 
-extern const op_def shape_def, shape_i_def, makevector_def, reshape_def, dimshuffle_def;
-
 /* One value of an int64 cell value or constant of any integer dtype. */
 int64_t array_int(const damo_array *a);
 /* The n shape entries of x as scalars. */
@@ -91,7 +89,6 @@ damo_status fn_triu(build *b, const fn_args *a, ptrvec *out);
 
 /* ---- alloc.c ----------------------------------------------------------------------------------------------------- */
 
-extern const op_def alloc_def;
 /* Zeros of that dtype in x's shape. */
 damo_var *build_zeros_of(build *b, damo_var *x, damo_dtype dtype);
 

@@ -166,7 +166,7 @@ static void sp_add_cotangents_connect(const damo_apply *node, bool *connected) {
   connected[0] = false;
 }
 
-static const op_def sp_add_cotangents_def = {
+const op_def sp_add_cotangents_def = {
     .name = "AddCotangents",
     .doc = "the sum of two cotangents of a sparse matrix, which may be derivatives of its entries one by one",
     .n_in = 3,
@@ -255,7 +255,7 @@ static damo_status sp_move_cotangent_shape(build *b, damo_apply *node, damo_var 
   return b->status;
 }
 
-static const op_def sp_move_cotangent_def = {
+const op_def sp_move_cotangent_def = {
     .name = "MoveCotangent",
     .doc = "a matrix's cotangent, moved, for a matrix that has its entries in another order: duplicates one to one",
     .props = "partial",

@@ -73,7 +73,7 @@ static damo_status sp_mul_rop(build *b, damo_apply *node, damo_var *const *eval,
   return sp_product_rop(b, node, eval, rout, "mul");
 }
 
-static const op_def sp_mul_ss_def = {
+const op_def sp_mul_ss_def = {
     .name = "MulSS",
     .doc = "the product of two sparse matrices entry by entry, in the first one's format; zeros are not stored",
     .n_in = 2,
@@ -313,7 +313,7 @@ static damo_status sp_col_scale_rop(build *b, damo_apply *node, damo_var *const 
   return sp_product_rop(b, node, eval, rout, "sparse.col_scale");
 }
 
-static const op_def sp_col_scale_def = {
+const op_def sp_col_scale_def = {
     .name = "ColScaleCSC",
     .doc = "each column of a sparse matrix, csc or csr, times a vector's entry",
     .n_in = 2,
@@ -342,7 +342,7 @@ static damo_status sp_row_scale_rop(build *b, damo_apply *node, damo_var *const 
   return sp_product_rop(b, node, eval, rout, "sparse.row_scale");
 }
 
-static const op_def sp_row_scale_def = {
+const op_def sp_row_scale_def = {
     .name = "RowScaleCSC",
     .doc = "each row of a sparse matrix, csc or csr, times a vector's entry",
     .n_in = 2,

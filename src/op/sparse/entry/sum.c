@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-static const op_def sp_sum_def, sp_sum_spread_def;
-
 /* -1: all. */
 static int sp_sum_axis(const damo_op *op) {
   const prop_value *v = op_prop(op, "axis");
@@ -92,7 +90,7 @@ static damo_status sp_sum_shape(build *b, damo_apply *node, damo_var *const *con
   return b->status;
 }
 
-static const op_def sp_sum_def = {
+const op_def sp_sum_def = {
     .name = "SpSum",
     .doc = "sums of a sparse matrix, dense; sparse_grad: the gradient is at the stored places alone",
     .props = "axis sparse_grad",
@@ -165,7 +163,7 @@ static damo_status sp_sum_spread_shape(build *b, damo_apply *node, damo_var *con
   return b->status;
 }
 
-static const op_def sp_sum_spread_def = {
+const op_def sp_sum_spread_def = {
     .name = "SpSumGrad",
     .doc = "the gradient of SpSum: a cotangent over a matrix's places, or over its stored ones with sparse_grad",
     .props = "axis sparse_grad",

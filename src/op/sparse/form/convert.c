@@ -49,7 +49,7 @@ static damo_status sp_to_dense_grad(build *b, damo_apply *node, damo_var *const 
   return b->status;
 }
 
-static const op_def sp_to_dense_def = {
+const op_def sp_to_dense_def = {
     .name = "DenseFromSparse",
     .doc = "a sparse matrix as a dense one; structured: the gradient is taken at the stored places alone",
     .props = "structured",
@@ -90,7 +90,7 @@ static damo_status sp_from_dense_grad(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
-static const op_def sp_from_dense_def = {
+const op_def sp_from_dense_def = {
     .name = "SparseFromDense",
     .doc = "the entries of a dense matrix that are not 0, in a sparse format",
     .props = "format",
@@ -142,7 +142,7 @@ static damo_status sp_to_format_rop(build *b, damo_apply *node, damo_var *const 
   return b->status;
 }
 
-static const op_def sp_to_format_def = {
+const op_def sp_to_format_def = {
     .name = "ToFormat",
     .doc = "the same matrix in csr or csc",
     .props = "format",
@@ -296,7 +296,7 @@ static damo_status sp_transpose_shape(build *b, damo_apply *node, damo_var *cons
   return b->status;
 }
 
-static const op_def sp_transpose_def = {
+const op_def sp_transpose_def = {
     .name = "Transpose",
     .doc = "the transpose of a sparse matrix: the other format over the same arrays",
     .n_in = 1,
@@ -338,7 +338,7 @@ static damo_status sp_neg_grad(build *b, damo_apply *node, damo_var *const *gout
   return b->status;
 }
 
-static const op_def sp_neg_def = {
+const op_def sp_neg_def = {
     .name = "Neg",
     .doc = "a sparse matrix with its sign changed",
     .n_in = 1,

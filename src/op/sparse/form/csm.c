@@ -146,7 +146,7 @@ static damo_status sp_csm_shape(build *b, damo_apply *node, damo_var *const *con
   return b->status;
 }
 
-static const op_def sp_csm_def = {
+const op_def sp_csm_def = {
     .name = "CSM",
     .doc = "a sparse matrix from data, indices, indptr and shape",
     .props = "format itype kmap",
@@ -214,7 +214,7 @@ static void sp_csm_properties_connect(const damo_apply *node, bool *connected) {
 
 static const op_alias sp_csm_properties_views[] = {{0, 0}, {1, 0}, {2, 0}, OP_ALIAS_END};
 
-static const op_def sp_csm_properties_def = {
+const op_def sp_csm_properties_def = {
     .name = "CSMProperties",
     .doc = "data, indices, indptr (views) and shape of a sparse matrix",
     .props = "kmap",

@@ -31,7 +31,7 @@ damo_status sp_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_
 }
 
 /* CSMProperties' first output alone: it has a Type for matrices of every size. */
-static const op_def sp_data_def = {
+const op_def sp_data_def = {
     .name = "SparseData",
     .doc = "the vector of a sparse matrix's stored values, a view",
     .n_in = 1,
@@ -84,7 +84,7 @@ static void sp_with_data_connect(const damo_apply *node, bool *connected) {
 
 static const op_alias sp_with_data_views[] = {{0, 1}, OP_ALIAS_END};
 
-static const op_def sp_with_data_def = {
+const op_def sp_with_data_def = {
     .name = "WithData",
     .doc = "a sparse matrix's pattern with other values",
     .n_in = 2,
@@ -133,7 +133,7 @@ static damo_status sp_gather_rop(build *b, damo_apply *node, damo_var *const *ev
   return b->status;
 }
 
-static const op_def sp_gather_def = {
+const op_def sp_gather_def = {
     .name = "GatherData",
     .doc = "the values of a sparse or dense matrix at the stored places of another",
     .n_in = 2,
