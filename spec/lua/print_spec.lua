@@ -116,5 +116,14 @@ describe("a part of a Variable", function()
     }
     assert.equal("Subtensor(x)", pprint(op { spec = "iii" }(x)))
     assert.equal("Subtensor(x)", pprint(op { spec = "?" }(x)))
+    local function pair(name, prop)
+      return damo.Op {
+        name = name, props = { prop }, perform = function() end,
+        make_node = function(self, u, v) return damo.Apply(self, { u, v }, { u.type() }) end,
+      }
+    end
+    assert.equal("Subtensor(x, c)", pprint(pair("Subtensor", "spec") { spec = "i" }(x, c)))
+    assert.equal("add(x, y)", pprint(pair("add", "scalar") { scalar = "add" }(x, y)))
+    assert.equal("Elemwise(x, y)", pprint(pair("Elemwise", "scalar") { scalar = "add" }(x, y)))
   end)
 end)

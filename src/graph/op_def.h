@@ -85,6 +85,17 @@ typedef enum op_terms {
   TERMS_LEAST    /* the same, x = S·b; of three operands the second is A, and the second result b - A·x */
 } op_terms;
 
+/* How a node reads in one line of text (graph_pprint): a call exp(x), a sum x + y, a part x[{2, 3}]. */
+typedef struct op_notation {
+  const char *name;  /* in a call */
+  const char *infix; /* " + ", between the two operands; NULL: none */
+  int level;         /* how firmly infix binds: operands of a lower level are put into parentheses */
+  bool is_cast;      /* not written where it stands round a position, x[{2, 3}] */
+  const char *spec;  /* an index spec (op/index/spec.c): the node reads or writes a part of input 0; NULL: no part */
+  int first;         /* the input with which the operands of the index begin */
+  const char *write; /* "set_subtensor(": input 1 is written to the part; NULL: the part is read */
+} op_notation;
+
 struct op_def {
   const char *name; /* of the class: "Elemwise", "Dot" */
   const char *doc;
@@ -137,6 +148,8 @@ struct op_def {
   damo_fgraph *(*inner_graph)(const damo_op *op);
   /* Op text for printing, "Sum{axis={1}}"; NULL: name and props. */
   void (*format)(strbuf *out, const damo_op *op);
+  /* Changes *how, which is preset to a call by the class's name. NULL: such a call. */
+  void (*notate)(const damo_apply *node, op_notation *how);
 
   op_pattern pattern; /* of sparse outputs */
   op_nonfinite nonfinite;

@@ -223,30 +223,10 @@ damo_status graph_debugprint(damo_ctx *ctx, damo_var *const *outputs, int64_t n,
 
 #define PPRINT_MAX 2000 /* characters, past which "…" ends the line */
 
-typedef struct infix {
-  const char *name, *sign;
-  int level;
-} infix;
-
-static const infix infix_table[] = {
-    {"or_", " | ", 1}, {"xor", " ~ ", 2}, {"and_", " & ", 3},     {"eq", " == ", 4},        {"neq", " ~= ", 4},
-    {"lt", " < ", 4},  {"le", " <= ", 4}, {"gt", " > ", 4},       {"ge", " >= ", 4},        {"add", " + ", 5},
-    {"sub", " - ", 5}, {"mul", " * ", 6}, {"true_div", " / ", 6}, {"floor_div", " // ", 6}, {"mod", " % ", 6},
-    {"pow", " ^ ", 8}, {NULL, NULL, 0},
-};
-
-static const char *op_print_name(const damo_op *op) {
-  const prop_value *inner = op_prop(op, "scalar");
-  return inner->kind == PROP_STR ? inner->u.s : op->def->name;
-}
-
-static const infix *infix_of(const damo_apply *node) {
-  if (node->n_in != 2) return NULL;
-  const char *name = op_print_name(node->op);
-  for (const infix *i = infix_table; i->name != NULL; i++) {
-    if (strcmp(i->name, name) == 0) return i;
-  }
-  return NULL;
+static op_notation notation_of(const damo_apply *node) {
+  op_notation how = {.name = node->op->def->name};
+  if (node->op->def->notate != NULL) node->op->def->notate(node, &how);
+  return how;
 }
 
 /* What is still to be written: a text, or a Variable inside an operator of some level. */
@@ -277,12 +257,12 @@ static damo_status line_push(print_line *l, print_piece p) {
   return DAMO_OK;
 }
 
-static damo_status push_infix(print_line *l, const damo_apply *node, const infix *op, int outer) {
-  bool wrap = op->level < outer;
+static damo_status push_infix(print_line *l, const damo_apply *node, const op_notation *how, int outer) {
+  bool wrap = how->level < outer;
   if (wrap) DAMO_TRY(line_push(l, (print_piece){")", NULL, 0}));
-  DAMO_TRY(line_push(l, (print_piece){NULL, node->in[1], op->level + 1}));
-  DAMO_TRY(line_push(l, (print_piece){op->sign, NULL, 0}));
-  DAMO_TRY(line_push(l, (print_piece){NULL, node->in[0], op->level}));
+  DAMO_TRY(line_push(l, (print_piece){NULL, node->in[1], how->level + 1}));
+  DAMO_TRY(line_push(l, (print_piece){how->infix, NULL, 0}));
+  DAMO_TRY(line_push(l, (print_piece){NULL, node->in[0], how->level}));
   return wrap ? line_push(l, (print_piece){"(", NULL, 0}) : DAMO_OK;
 }
 
@@ -296,14 +276,6 @@ static damo_status push_call(print_line *l, const damo_apply *node) {
 }
 
 /* ---- Parts: x[2], x[{{1, 3}, idx{1, 2}}], set_subtensor(x[2], y) ---- */
-
-/* The Ops that read and write parts: the place of the first operand of their index, and what comes before x. */
-static const struct part_op {
-  const char *name;
-  int first;
-} part_table[] = {{"Subtensor", 1},    {"AdvancedSubtensor", 1},
-                  {"IncSubtensor", 2}, {"AdvancedIncSubtensor", 2},
-                  {"GetItem2d", 1},    {NULL, 0}};
 
 /* How many operands the spec has (graph/print knows its letters, op/index/spec.c their meaning); -1: it is none. */
 static int spec_operands(const char *spec) {
@@ -322,18 +294,9 @@ static int spec_operands(const char *spec) {
 
 #define SPEC_MAX 128 /* letters: what is longer prints as a call */
 
-/* The index spec of a node that reads or writes a part, and where the operands of the index begin; NULL: another. */
-static const char *part_spec(const damo_apply *node, int *first) {
-  const prop_value *spec = op_prop(node->op, "spec");
-  *first = 1;
-  if (strcmp(node->op->def->name, "GetItemScalar") == 0 && node->n_in == 3) return "ii";
-  if (spec->kind != PROP_STR || strlen(spec->u.s) > SPEC_MAX) return NULL;
-  for (const struct part_op *p = part_table; p->name != NULL; p++) {
-    if (strcmp(p->name, node->op->def->name) != 0) continue;
-    *first = p->first;
-    return spec_operands(spec->u.s) == node->n_in - p->first ? spec->u.s : NULL;
-  }
-  return NULL;
+/* The node reads or writes a part, and its spec fits its inputs. */
+static bool is_part(const damo_apply *node, const op_notation *how) {
+  return how->spec != NULL && strlen(how->spec) <= SPEC_MAX && spec_operands(how->spec) == node->n_in - how->first;
 }
 
 /* Appends the pieces of one index item to the list, in reading order; returns what follows it in the spec. */
@@ -352,12 +315,13 @@ static const char *list_item(const char *spec, damo_var *const **operand, print_
   return spec + 4;
 }
 
-static damo_status line_push_part(print_line *l, const damo_apply *node, const char *spec, int first, strbuf *out) {
+static damo_status line_push_part(print_line *l, const damo_apply *node, const op_notation *how, strbuf *out) {
   print_piece list[2 * SPEC_MAX + 8];
-  damo_var *const *operand = node->in + first;
-  const bool write = first == 2, single = spec[0] != '\0' && spec[1] == '\0' && strchr("il", spec[0]) != NULL;
+  damo_var *const *operand = node->in + how->first;
+  const char *spec = how->spec;
+  const bool single = spec[0] != '\0' && spec[1] == '\0' && strchr("il", spec[0]) != NULL;
   int n = 0;
-  if (write) strbuf_add(out, op_prop(node->op, "set_instead_of_inc")->u.i ? "set_subtensor(" : "inc_subtensor(");
+  if (how->write != NULL) strbuf_add(out, how->write);
   list[n++] = (print_piece){NULL, node->in[0], OPERAND};
   list[n++] = (print_piece){single ? "[" : "[{", NULL, 0};
   for (const char *from = spec; *spec != '\0';) {
@@ -365,7 +329,7 @@ static damo_status line_push_part(print_line *l, const damo_apply *node, const c
     spec = list_item(spec, &operand, list, &n);
   }
   list[n++] = (print_piece){single ? "]" : "}]", NULL, 0};
-  if (write) {
+  if (how->write != NULL) {
     list[n++] = (print_piece){", ", NULL, 0};
     list[n++] = (print_piece){NULL, node->in[1], 0};
     list[n++] = (print_piece){")", NULL, 0};
@@ -377,7 +341,7 @@ static damo_status line_push_part(print_line *l, const damo_apply *node, const c
 /* A position without the cast that indexing put round it. */
 static const damo_var *without_cast(const damo_var *v) {
   const damo_apply *node = v->owner;
-  return node != NULL && v->name == NULL && strcmp(op_print_name(node->op), "cast") == 0 ? node->in[0] : v;
+  return node != NULL && v->name == NULL && notation_of(node).is_cast ? node->in[0] : v;
 }
 
 /* A constant list of positions, as idx{1, 2}; false when it is another Variable. */
@@ -397,18 +361,16 @@ static bool add_list(strbuf *out, const damo_var *v) {
 static damo_status line_var(print_line *l, const print_piece *p, strbuf *out) {
   const damo_var *v = p->level == POSITIONS ? without_cast(p->v) : p->v;
   const damo_apply *node = v->owner;
-  int first = 0;
   if (p->level == POSITIONS && add_list(out, v)) return DAMO_OK;
   if (node == NULL || (v->name != NULL && v != l->whole)) {
     char text[320];
     strbuf_add(out, var_format(text, sizeof text, v));
     return DAMO_OK;
   }
-  const char *spec = part_spec(node, &first);
-  if (spec != NULL) return line_push_part(l, node, spec, first, out);
-  const infix *op = infix_of(node);
-  if (op != NULL) return push_infix(l, node, op, p->level == POSITIONS ? 0 : p->level);
-  strbuf_add(out, op_print_name(node->op));
+  const op_notation how = notation_of(node);
+  if (is_part(node, &how)) return line_push_part(l, node, &how, out);
+  if (how.infix != NULL) return push_infix(l, node, &how, p->level == POSITIONS ? 0 : p->level);
+  strbuf_add(out, how.name);
   if (node->n_out > 1) strbuf_addf(out, ".%d", v->index + 1);
   strbuf_add(out, "(");
   return push_call(l, node);

@@ -312,6 +312,27 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
   return b->status;
 }
 
+/* The signs of binary ops, and how firmly they bind: as in Lua. */
+static const struct {
+  const char *sign;
+  int level;
+} infix[SCALAR_NONE] = {
+    [SCALAR_or_] = {" | ", 1},      [SCALAR_xor] = {" ~ ", 2},        [SCALAR_and_] = {" & ", 3},
+    [SCALAR_eq] = {" == ", 4},      [SCALAR_neq] = {" ~= ", 4},       [SCALAR_lt] = {" < ", 4},
+    [SCALAR_le] = {" <= ", 4},      [SCALAR_gt] = {" > ", 4},         [SCALAR_ge] = {" >= ", 4},
+    [SCALAR_add] = {" + ", 5},      [SCALAR_sub] = {" - ", 5},        [SCALAR_mul] = {" * ", 6},
+    [SCALAR_true_div] = {" / ", 6}, [SCALAR_floor_div] = {" // ", 6}, [SCALAR_mod] = {" % ", 6},
+    [SCALAR_pow] = {" ^ ", 8},
+};
+
+static void elemwise_notate(const damo_apply *node, op_notation *how) {
+  const scalar_op *row = elemwise_data_of(node->op)->row;
+  how->name = row->name;
+  how->infix = infix[row->id].sign;
+  how->level = infix[row->id].level;
+  how->is_cast = row->id == SCALAR_cast;
+}
+
 const op_def elemwise_def = {
     .name = "Elemwise",
     .doc = "a scalar op applied to each element of its broadcast operands",
@@ -329,6 +350,7 @@ const op_def elemwise_def = {
     .infer_shape = elemwise_infer_shape,
     .connection_pattern = elemwise_connection,
     .format = elemwise_format,
+    .notate = elemwise_notate,
 };
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */

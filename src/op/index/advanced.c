@@ -35,6 +35,7 @@ const op_def advsubtensor_def = {
     .rop = index_read_rop,
     .infer_shape = adv_infer_shape,
     .connection_pattern = connect_first,
+    .notate = index_read_notate,
     .terms = TERMS_LINEAR,
 };
 
@@ -103,5 +104,6 @@ const op_def advincsubtensor_def = {
     .rop = index_write_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = index_write_connected,
+    .notate = index_write_notate,
     .terms = TERMS_LINEAR,
 };

@@ -27,6 +27,9 @@ typedef struct index_spec {
 damo_status index_spec_parse(damo_ctx *ctx, const char *spec, index_spec *out);
 /* op_def.init of the index Ops: parses the prop `spec` into op->data. */
 damo_status index_op_init(damo_op *op);
+/* op_def.notate of Ops that read or write a part, whose first prop is `spec`. */
+void index_read_notate(const damo_apply *node, op_notation *how);
+void index_write_notate(const damo_apply *node, op_notation *how);
 /* How the items share out the axes of x. */
 typedef struct index_axes {
   int ndim;    /* of x */

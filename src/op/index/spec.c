@@ -48,6 +48,17 @@ damo_status index_op_init(damo_op *op) {
   return index_spec_parse(op->obj.ctx, op->props[0].u.s, op->data);
 }
 
+void index_read_notate(const damo_apply *node, op_notation *how) {
+  how->spec = node->op->props[0].kind == PROP_STR ? node->op->props[0].u.s : NULL;
+  how->first = 1;
+}
+
+void index_write_notate(const damo_apply *node, op_notation *how) {
+  how->spec = node->op->props[0].u.s;
+  how->first = 2;
+  how->write = node->op->props[1].u.i ? "set_subtensor(" : "inc_subtensor(";
+}
+
 damo_status index_axes_of(damo_ctx *ctx, const char *func, const index_spec *spec, int ndim, const int *rank,
                           index_axes *out) {
   int used = 0, fill_at = spec->n;

@@ -174,6 +174,7 @@ const op_def subtensor_def = {
     .rop = index_read_rop,
     .infer_shape = subtensor_infer_shape,
     .connection_pattern = connect_first,
+    .notate = index_read_notate,
     .terms = TERMS_LINEAR,
 };
 
@@ -264,6 +265,7 @@ const op_def incsubtensor_def = {
     .rop = index_write_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = index_write_connected,
+    .notate = index_write_notate,
     .terms = TERMS_LINEAR,
 };
 

@@ -162,6 +162,7 @@ static const op_def sp_getitem_block_def = {
     .rop = sp_getitem_block_rop,
     .infer_shape = sp_getitem_block_shape,
     .connection_pattern = connect_first,
+    .notate = index_read_notate,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
 };
@@ -310,6 +311,12 @@ static damo_apply *sp_getitem_scalar_node(build *b, damo_op *op, damo_var *const
   return node;
 }
 
+static void sp_getitem_scalar_notate(const damo_apply *node, op_notation *how) {
+  (void)node;
+  how->spec = "ii";
+  how->first = 1;
+}
+
 static const op_def sp_getitem_scalar_def = {
     .name = "GetItemScalar",
     .doc = "an element of a sparse matrix",
@@ -321,6 +328,7 @@ static const op_def sp_getitem_scalar_def = {
     .rop = sp_getitem_scalar_rop,
     .infer_shape = sp_getitem_scalar_shape,
     .connection_pattern = connect_first,
+    .notate = sp_getitem_scalar_notate,
     .terms = TERMS_LINEAR,
 };
 
