@@ -5,10 +5,10 @@
  * and quotients (to rounding), and x + 0 (the sign of a zero).
  */
 #include "rewrite_int.h"
+#include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool is_real_number(const damo_var *v) {
   return type_is_tensor(v->type) && var_dtype(v) != DAMO_BOOL && !dtype_is_complex(var_dtype(v));
@@ -27,24 +27,28 @@ static damo_var *as_output(build *b, const damo_apply *node, int i) {
 /* ---- Neutral operands -------------------------------------------------------------------------------------------- */
 
 static const struct {
-  const char *scalar;
+  scalar_id scalar;
   double value;
   bool left; /* may also be the first operand */
-} neutral[] = {{"mul", 1, true}, {"true_div", 1, false}, {"add", 0, true}, {"sub", 0, false}, {"pow", 1, false}};
+} neutral[] = {{SCALAR_mul, 1, true},
+               {SCALAR_true_div, 1, false},
+               {SCALAR_add, 0, true},
+               {SCALAR_sub, 0, false},
+               {SCALAR_pow, 1, false}};
 
 /* The result has x's bits whatever x is. Not so -0 + 0, which is 0, products of complex numbers, where an infinite part
  * makes the other nan, and powers of floats. */
 static bool is_exact(const damo_apply *node, int neutral_operand) {
   const damo_dtype dtype = var_dtype(node->out[0]);
   if (dtype_is_discrete(dtype)) return true;
-  if (dtype_is_complex(dtype) || match_elemwise(node->out[0], "add") || match_elemwise(node->out[0], "pow"))
+  if (dtype_is_complex(dtype) || match_scalar(node->out[0], SCALAR_add) || match_scalar(node->out[0], SCALAR_pow))
     return false;
-  return !match_elemwise(node->out[0], "sub") || match_facts(node->in[neutral_operand], FACT_NONNEGATIVE);
+  return !match_scalar(node->out[0], SCALAR_sub) || match_facts(node->in[neutral_operand], FACT_NONNEGATIVE);
 }
 
 static damo_var *without_neutral(build *b, const damo_apply *node, bool exact) {
   for (size_t k = 0; k < sizeof neutral / sizeof *neutral; k++) {
-    if (match_elemwise(node->out[0], neutral[k].scalar) == NULL) continue;
+    if (match_scalar(node->out[0], neutral[k].scalar) == NULL) continue;
     for (int i = 1; i >= (neutral[k].left ? 0 : 1); i--) {
       if (!match_constant(node->in[i], neutral[k].value) || is_exact(node, i) != exact) continue;
       return as_output(b, node, 1 - i);
@@ -68,7 +72,7 @@ static damo_status drop_neutral_inexact(build *b, damo_fgraph *fg, damo_apply *n
 /* 0*x → 0 of integers; a float x may be nan or infinite. */
 static damo_status drop_zero_product(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  if (match_elemwise(node->out[0], "mul") == NULL || !dtype_is_discrete(var_dtype(node->out[0]))) return DAMO_OK;
+  if (!dtype_is_discrete(var_dtype(node->out[0]))) return DAMO_OK;
   for (int i = 0; i < 2; i++) {
     if (!match_constant(node->in[i], 0) || !match_fits(node, 1 - i)) continue;
     damo_var *zero = build_scalar(b, var_dtype(node->out[0]), 0);
@@ -80,32 +84,26 @@ static damo_status drop_zero_product(build *b, damo_fgraph *fg, damo_apply *node
 /* ---- Signs ------------------------------------------------------------------------------------------------------- */
 
 static damo_var *match_negated(const damo_var *v) {
-  const damo_apply *n = match_elemwise(v, "neg");
+  const damo_apply *n = match_scalar(v, SCALAR_neg);
   return n != NULL ? n->in[0] : NULL;
 }
 
 /* --x → x; x + -y → x - y; x - -y → x + y; -x * -y → x*y; -x / -y → x/y; x * -1 → -x */
 static damo_status sort_signs(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  const char *name = elemwise_scalar(node->op);
-  if (node->n_in == 1) {
-    if (strcmp(name, "neg") != 0) return DAMO_OK;
-    return rule_give(b, repl, did, match_negated(node->in[0]));
-  }
-  if (node->n_in != 2) return DAMO_OK;
+  const scalar_id id = elemwise_scalar_id(node->op);
+  if (id == SCALAR_neg) return rule_give(b, repl, did, match_negated(node->in[0]));
   damo_var *x = match_negated(node->in[0]), *y = match_negated(node->in[1]);
   if (x != NULL && !same_dtype(x, node->out[0])) x = NULL; /* an integer's sign may wrap before it is converted */
   if (y != NULL && !same_dtype(y, node->out[0])) y = NULL;
-  if (strcmp(name, "add") == 0) {
+  if (id == SCALAR_add) {
     if (y != NULL) return rule_give(b, repl, did, build_sub(b, node->in[0], y));
     return rule_give(b, repl, did, x != NULL ? build_sub(b, node->in[1], x) : NULL);
   }
-  if (strcmp(name, "sub") == 0) return rule_give(b, repl, did, y != NULL ? build_add(b, node->in[0], y) : NULL);
-  bool is_mul = strcmp(name, "mul") == 0;
-  if (!is_mul && strcmp(name, "true_div") != 0) return DAMO_OK;
-  if (x != NULL && y != NULL) return rule_give(b, repl, did, build_fn2(b, name, x, y));
+  if (id == SCALAR_sub) return rule_give(b, repl, did, y != NULL ? build_add(b, node->in[0], y) : NULL);
+  if (x != NULL && y != NULL) return rule_give(b, repl, did, build_scalar_op(b, id, (damo_var *[]){x, y}));
   if (!is_real_number(node->out[0])) return DAMO_OK;
-  for (int i = 1; i >= (is_mul ? 0 : 1); i--) {
+  for (int i = 1; i >= (id == SCALAR_mul ? 0 : 1); i--) {
     if (!match_constant(node->in[i], -1)) continue;
     damo_var *rest = as_output(b, node, 1 - i);
     return rule_give(b, repl, did, rest != NULL ? build_neg(b, rest) : NULL);
@@ -141,16 +139,16 @@ static bool is_moderate_constant(const damo_var *c, bool zero) {
 
 /* (x*c1)*c2 → x*(c1*c2), the same for sums; the product of the constants is then folded. */
 static damo_status join_constants(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  const char *name = elemwise_scalar(node->op);
+  const scalar_id id = elemwise_scalar_id(node->op);
   damo_var *c1, *c2, *x, *inner;
-  if (strcmp(name, "mul") != 0 && strcmp(name, "add") != 0) return DAMO_OK;
   if (!split_constant(node, &c2, &inner) || !match_single_use(fg, inner)) return DAMO_OK;
-  const damo_apply *below = match_elemwise(inner, name);
+  const damo_apply *below = match_scalar(inner, id);
   if (below == NULL || !split_constant(below, &c1, &x)) return DAMO_OK;
   if (!same_dtype(c1, c2) || !same_dtype(x, c1) || !same_dtype(x, node->out[0])) return DAMO_OK;
-  const bool sum = strcmp(name, "add") == 0, discrete = dtype_is_discrete(var_dtype(x));
+  const bool sum = id == SCALAR_add, discrete = dtype_is_discrete(var_dtype(x));
   if (!discrete && !(is_moderate_constant(c1, sum) && is_moderate_constant(c2, sum))) return DAMO_OK;
-  return rule_give(b, repl, did, build_fn2(b, name, x, build_fn2(b, name, c1, c2)));
+  damo_var *c = build_scalar_op(b, id, (damo_var *[]){c1, c2});
+  return rule_give(b, repl, did, build_scalar_op(b, id, (damo_var *[]){x, c}));
 }
 
 /* ---- Powers and quotients ---------------------------------------------------------------------------------------- */
@@ -161,10 +159,10 @@ static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo
   (void)fg;
   damo_var *x = node->in[0];
   if (!is_real_number(node->out[0]) || !same_dtype(x, node->out[0])) return DAMO_OK;
-  if (match_elemwise(node->out[0], "mul") != NULL) {
+  if (match_scalar(node->out[0], SCALAR_mul) != NULL) {
     return rule_give(b, repl, did, node->in[1] == x ? build_sqr(b, x) : NULL);
   }
-  if (match_elemwise(node->out[0], "pow") == NULL || !match_fits(node, 0)) return DAMO_OK;
+  if (!match_fits(node, 0)) return DAMO_OK;
   const damo_var *e = node->in[1];
   if (match_constant(e, 2)) return rule_give(b, repl, did, build_sqr(b, x));
   if (!dtype_is_float(var_dtype(x))) return DAMO_OK;
@@ -180,13 +178,12 @@ static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo
 static damo_status name_quotients(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   if (!dtype_is_float(var_dtype(node->out[0]))) return DAMO_OK;
-  if (match_elemwise(node->out[0], "true_div") != NULL) {
+  if (match_scalar(node->out[0], SCALAR_true_div) != NULL) {
     bool one = match_constant(node->in[0], 1) && match_fits(node, 1) && same_dtype(node->in[1], node->out[0]);
     return rule_give(b, repl, did, one ? build_reciprocal(b, node->in[1]) : NULL);
   }
-  if (match_elemwise(node->out[0], "mul") == NULL) return DAMO_OK;
   for (int i = 0; i < 2; i++) {
-    const damo_apply *r = match_elemwise(node->in[i], "reciprocal");
+    const damo_apply *r = match_scalar(node->in[i], SCALAR_reciprocal);
     if (r == NULL || !match_fits(node, i) || !same_dtype(r->in[0], node->in[1 - i])) continue;
     return rule_give(b, repl, did, build_true_div(b, node->in[1 - i], r->in[0]));
   }
@@ -199,10 +196,9 @@ static damo_status name_quotients(build *b, damo_fgraph *fg, damo_apply *node, d
 static damo_status drop_cast(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0];
-  if (match_elemwise(node->out[0], "identity") != NULL) return rule_give(b, repl, did, x);
-  if (match_elemwise(node->out[0], "cast") == NULL) return DAMO_OK;
+  if (match_scalar(node->out[0], SCALAR_identity) != NULL) return rule_give(b, repl, did, x);
   if (same_dtype(x, node->out[0])) return rule_give(b, repl, did, x);
-  const damo_apply *below = match_elemwise(x, "cast");
+  const damo_apply *below = match_scalar(x, SCALAR_cast);
   if (below == NULL || var_dtype(node->out[0]) == DAMO_BOOL) return DAMO_OK;
   damo_dtype from = var_dtype(below->in[0]);
   const damo_dtype to = var_dtype(node->out[0]);
@@ -222,19 +218,21 @@ static damo_status drop_gradient_marker(build *b, damo_fgraph *fg, damo_apply *n
 
 #define RULE(rule_name, fast, fn, ...) \
   { .name = rule_name, .phase = PHASE_CANONICALIZE, .tags = fast "fast_run canonicalize", .local = fn, __VA_ARGS__ }
+#define NEUTRAL ELEMWISE(SCALAR_mul, SCALAR_true_div, SCALAR_add, SCALAR_sub, SCALAR_pow)
 
 const rewrite_rule canonicalize_rules[] = {
-    RULE("drop_neutral", "fast_compile ", drop_neutral, TRACKS(&elemwise_def)),
-    RULE("drop_cast", "fast_compile ", drop_cast, TRACKS(&elemwise_def)),
+    RULE("drop_neutral", "fast_compile ", drop_neutral, NEUTRAL),
+    RULE("drop_cast", "fast_compile ", drop_cast, ELEMWISE(SCALAR_cast, SCALAR_identity)),
     RULE("drop_marker", "fast_compile ", drop_gradient_marker,
          TRACKS(&disconnected_grad_def, &zero_grad_def, &consider_constant_def, &grad_clip_def, &grad_scale_def)),
-    RULE("drop_neutral_inexact", "inexact ", drop_neutral_inexact, TRACKS(&elemwise_def)),
-    RULE("drop_zero_product", "", drop_zero_product, TRACKS(&elemwise_def)),
-    RULE("sort_signs", "", sort_signs, TRACKS(&elemwise_def)),
-    RULE("join_constants", "inexact ", join_constants, TRACKS(&elemwise_def)),
-    RULE("name_powers", "inexact ", name_powers, TRACKS(&elemwise_def)),
-    RULE("name_quotients", "inexact ", name_quotients, TRACKS(&elemwise_def)),
+    RULE("drop_neutral_inexact", "inexact ", drop_neutral_inexact, NEUTRAL),
+    RULE("drop_zero_product", "", drop_zero_product, ELEMWISE(SCALAR_mul)),
+    RULE("sort_signs", "", sort_signs, ELEMWISE(SCALAR_neg, SCALAR_add, SCALAR_sub, SCALAR_mul, SCALAR_true_div)),
+    RULE("join_constants", "inexact ", join_constants, ELEMWISE(SCALAR_mul, SCALAR_add)),
+    RULE("name_powers", "inexact ", name_powers, ELEMWISE(SCALAR_mul, SCALAR_pow)),
+    RULE("name_quotients", "inexact ", name_quotients, ELEMWISE(SCALAR_mul, SCALAR_true_div)),
     {.name = NULL},
 };
 
 #undef RULE
+#undef NEUTRAL

@@ -2,9 +2,10 @@
  *
  * Local rules of a phase run from a work list: every node once, inputs first, then whatever a replacement made or
  * touched, until nothing changes. A rule that never comes to rest is cut off by a bound on the number of replacements.
- * An index gives the rules that look at a node's class.
+ * An index gives the rules that look at a node's class and scalar.
  */
 #include "rewrite_int.h"
+#include "op/elem/scalar.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -170,47 +171,65 @@ static damo_status select_rules(damo_ctx *ctx, const rewrite_query *q, rewrite_p
   return DAMO_OK;
 }
 
-/* ---- The rules of a class ---------------------------------------------------------------------------------------- */
+/* ---- The rules for a node ----------------------------------------------------------------------------------------- */
 
-/* For each class that a phase has met, the local rules that look at it, in their order. A class is known by its address:
- * a foreign one of the same name is another class. */
+/* For each class that a phase has met, and each scalar of Elemwise, the local rules that look at it, in their order. A
+ * class is known by its address: a foreign one of the same name is another class. */
 typedef struct rule_index {
-  const ptrvec *local; /* rewrite_rule*: of the phase */
-  map first;           /* op_def* → where its list begins in `lists` */
-  ptrvec lists;        /* rewrite_rule*, NULL after each list */
+  const ptrvec *local;            /* rewrite_rule*: of the phase */
+  ptrvec lists;                   /* rewrite_rule*, NULL after each list; begins with a NULL */
+  map of_class;                   /* op_def* → where its list begins */
+  int64_t of_scalar[SCALAR_NONE]; /* the same of Elemwise; 0: not made yet */
 } rule_index;
 
-static void rule_index_init(rule_index *x, damo_ctx *ctx, const ptrvec *local) {
-  x->local = local;
-  map_init(&x->first, ctx);
+static damo_status rule_index_init(rule_index *x, damo_ctx *ctx, const ptrvec *local) {
+  *x = (rule_index){.local = local};
+  map_init(&x->of_class, ctx);
   ptrvec_init(&x->lists, ctx);
+  return ptrvec_push(&x->lists, NULL);
 }
 
 static void rule_index_clear(rule_index *x) {
-  map_clear(&x->first);
+  map_clear(&x->of_class);
   ptrvec_clear(&x->lists);
 }
 
 static bool rule_tracks(const rewrite_rule *r, const op_def *def) {
-  const op_def *const *next = r->tracks;
-  while (next != NULL && *next != NULL && *next != def) next++;
-  return next == NULL || *next != NULL;
+  for (const op_def *const *one = r->tracks; one != NULL && *one != NULL; one++) {
+    if (*one == def) return true;
+  }
+  return r->tracks == NULL;
 }
 
-static damo_status rule_index_add(rule_index *x, const op_def *def) {
-  DAMO_TRY(map_put(&x->first, def, (uintptr_t)x->lists.n));
+static bool rule_takes_scalar(const rewrite_rule *r, scalar_id id) {
+  for (const int *one = r->scalars; one != NULL && *one >= 0; one++) {
+    if (*one == (int)id) return true;
+  }
+  return r->scalars == NULL || id == SCALAR_NONE;
+}
+
+/* Makes the list of that class and scalar; *first is where it begins. */
+static damo_status rule_index_add(rule_index *x, const op_def *def, scalar_id id, int64_t *first) {
+  *first = x->lists.n;
   for (int64_t i = 0; i < x->local->n; i++) {
-    if (rule_tracks(x->local->at[i], def)) DAMO_TRY(ptrvec_push(&x->lists, x->local->at[i]));
+    const rewrite_rule *r = x->local->at[i];
+    if (rule_tracks(r, def) && rule_takes_scalar(r, id)) DAMO_TRY(ptrvec_push(&x->lists, r));
   }
   return ptrvec_push(&x->lists, NULL);
 }
 
-/* Where the list of the class begins, which is made when it is first asked for. */
-static damo_status rule_index_find(rule_index *x, const op_def *def, int64_t *first) {
-  uintptr_t at = (uintptr_t)x->lists.n;
-  if (!map_get(&x->first, def, &at)) DAMO_TRY(rule_index_add(x, def));
-  *first = (int64_t)at;
-  return DAMO_OK;
+/* Where the list for nodes of that Op begins. */
+static damo_status rule_index_find(rule_index *x, const damo_op *op, int64_t *first) {
+  const scalar_id id = elemwise_scalar_id(op);
+  if (id != SCALAR_NONE) {
+    if (x->of_scalar[id] == 0) DAMO_TRY(rule_index_add(x, op->def, id, &x->of_scalar[id]));
+    *first = x->of_scalar[id];
+    return DAMO_OK;
+  }
+  uintptr_t at = 0;
+  if (map_get(&x->of_class, op->def, &at)) return *first = (int64_t)at, DAMO_OK;
+  DAMO_TRY(rule_index_add(x, op->def, id, first));
+  return map_put(&x->of_class, op->def, (uintptr_t)*first);
 }
 
 /* ---- Local rules ------------------------------------------------------------------------------------------------- */
@@ -355,7 +374,7 @@ static damo_status run_work(damo_fgraph *fg, rule_index *index, work_list *w) {
     if (!fgraph_has_node(fg, node) || node->n_out > REWRITE_MAX_OUT) continue;
     bool changed = false;
     int64_t first = 0;
-    DAMO_TRY(rule_index_find(index, node->op->def, &first));
+    DAMO_TRY(rule_index_find(index, node->op, &first));
     for (void *const *r = index->lists.at + first; *r != NULL && !changed; r++) {
       DAMO_TRY(try_rule(*r, fg, node, w, &changed));
     }
@@ -373,8 +392,8 @@ static damo_status run_local(damo_fgraph *fg, const ptrvec *rules) {
   rule_index index;
   ptrvec_init(&w.queue, fg->obj.ctx);
   map_init(&w.queued, fg->obj.ctx);
-  rule_index_init(&index, fg->obj.ctx, rules);
-  damo_status s = fgraph_toposort(fg, &w.queue);
+  damo_status s = rule_index_init(&index, fg->obj.ctx, rules);
+  if (s == DAMO_OK) s = fgraph_toposort(fg, &w.queue);
   for (int64_t i = 0; i < w.queue.n && s == DAMO_OK; i++) s = map_put(&w.queued, w.queue.at[i], 1);
   fg_feature feature = {.name = "work list", .on_import = work_import, .user = &w};
   if (s == DAMO_OK) s = fgraph_attach(fg, &feature);

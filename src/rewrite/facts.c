@@ -1,8 +1,8 @@
 /* facts.c: what holds of a value mathematically, whatever finite numbers the graph's inputs are: a bounded look at the
  * nodes that make it. Rules that cancel factors ask. */
 #include <math.h>
-#include <string.h>
 
+#include "op/elem/scalar.h"
 #include "rewrite_int.h"
 
 #define ALL (FACT_FINITE | FACT_NONNEGATIVE | FACT_NONZERO)
@@ -28,66 +28,82 @@ static unsigned facts_of_constant(const damo_array *a) {
 
 static unsigned facts_at(const damo_var *v, int depth);
 
-static unsigned facts_of_unary(const char *name, unsigned x) {
-  static const char *const positive[] = {"exp", "exp2", "sigmoid", "softplus", "cosh", "erfc", "erfcx"};
-  static const char *const finite[] = {"sin", "cos", "tanh", "arctan", "erf", "expm1", "sinh", "arcsinh"};
-  for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
-    if (strcmp(name, positive[i]) == 0) return POSITIVE | (x & FACT_FINITE);
-  for (size_t i = 0; i < sizeof finite / sizeof *finite; i++)
-    if (strcmp(name, finite[i]) == 0) return x & FACT_FINITE;
-  if (strcmp(name, "sqr") == 0 || strcmp(name, "abs") == 0) return x | FACT_NONNEGATIVE;
-  if (strcmp(name, "neg") == 0) return x & (FACT_FINITE | FACT_NONZERO);
-  if (strcmp(name, "reciprocal") == 0) return has_facts(x, FACT_FINITE | FACT_NONZERO) ? x : x & FACT_NONNEGATIVE;
-  if (strcmp(name, "sqrt") == 0 || strcmp(name, "log1p") == 0) return has_facts(x, FACT_NONNEGATIVE) ? x : 0;
-  if (strcmp(name, "log") == 0) return has_facts(x, ALL) ? FACT_FINITE : 0;
-  return 0;
+/* (Of most scalars nothing is known, so these switches are over int.) */
+static unsigned facts_of_unary(int id, unsigned x) {
+  switch (id) {
+    case SCALAR_exp:
+    case SCALAR_exp2:
+    case SCALAR_sigmoid:
+    case SCALAR_softplus:
+    case SCALAR_cosh:
+    case SCALAR_erfc:
+    case SCALAR_erfcx: return POSITIVE | (x & FACT_FINITE);
+    case SCALAR_sin:
+    case SCALAR_cos:
+    case SCALAR_tanh:
+    case SCALAR_arctan:
+    case SCALAR_erf:
+    case SCALAR_expm1:
+    case SCALAR_sinh:
+    case SCALAR_arcsinh: return x & FACT_FINITE;
+    case SCALAR_sqr:
+    case SCALAR_abs: return x | FACT_NONNEGATIVE;
+    case SCALAR_neg: return x & (FACT_FINITE | FACT_NONZERO);
+    case SCALAR_reciprocal: return has_facts(x, FACT_FINITE | FACT_NONZERO) ? x : x & FACT_NONNEGATIVE;
+    case SCALAR_sqrt:
+    case SCALAR_log1p: return has_facts(x, FACT_NONNEGATIVE) ? x : 0;
+    case SCALAR_log: return has_facts(x, ALL) ? FACT_FINITE : 0;
+    default: return 0;
+  }
 }
 
-static unsigned facts_of_binary(const char *name, unsigned x, unsigned y) {
+static unsigned facts_of_binary(int id, unsigned x, unsigned y) {
   const unsigned both = x & y;
-  if (strcmp(name, "add") == 0) {
-    const bool nonzero = has_facts(both, FACT_NONNEGATIVE) && has_facts(x | y, FACT_NONZERO);
-    return (both & (FACT_FINITE | FACT_NONNEGATIVE)) | (nonzero ? FACT_NONZERO : 0);
+  switch (id) {
+    case SCALAR_add: {
+      const bool nonzero = has_facts(both, FACT_NONNEGATIVE) && has_facts(x | y, FACT_NONZERO);
+      return (both & (FACT_FINITE | FACT_NONNEGATIVE)) | (nonzero ? FACT_NONZERO : 0);
+    }
+    case SCALAR_sub: return both & FACT_FINITE;
+    case SCALAR_mul:
+    case SCALAR_minimum: return both;
+    case SCALAR_true_div: return has_facts(y, FACT_FINITE | FACT_NONZERO) ? both | (x & ALL & ~POSITIVE) : 0;
+    case SCALAR_pow: return has_facts(x, ALL) && has_facts(y, FACT_FINITE) ? ALL : 0;
+    case SCALAR_maximum: {
+      const bool positive = has_facts(x, POSITIVE) || has_facts(y, POSITIVE);
+      return positive ? POSITIVE | (both & FACT_FINITE) : both;
+    }
+    default: return 0;
   }
-  if (strcmp(name, "sub") == 0) return both & FACT_FINITE;
-  if (strcmp(name, "mul") == 0 || strcmp(name, "minimum") == 0) return both;
-  if (strcmp(name, "true_div") == 0) return has_facts(y, FACT_FINITE | FACT_NONZERO) ? both | (x & ALL & ~POSITIVE) : 0;
-  if (strcmp(name, "pow") == 0) return has_facts(x, ALL) && has_facts(y, FACT_FINITE) ? ALL : 0;
-  if (strcmp(name, "maximum") == 0) {
-    const bool positive = has_facts(x, POSITIVE) || has_facts(y, POSITIVE);
-    return positive ? POSITIVE | (both & FACT_FINITE) : both;
-  }
-  return 0;
 }
 
 /* What is left of the facts where integers wrap: past their range they may become 0 or negative. */
-static unsigned unless_wrapped(const damo_apply *node, const char *name, unsigned facts) {
-  const bool picks = strcmp(name, "maximum") == 0 || strcmp(name, "minimum") == 0 || strcmp(name, "max") == 0 ||
-                     strcmp(name, "min") == 0;
+static unsigned unless_wrapped(const damo_apply *node, bool picks, unsigned facts) {
   return picks || !dtype_is_discrete(var_dtype(node->out[0])) ? facts : facts & FACT_FINITE;
 }
 
 static unsigned facts_of_elemwise(const damo_apply *node, int depth) {
-  const char *name = elemwise_scalar(node->op);
-  if (strcmp(name, "cast") == 0 || strcmp(name, "identity") == 0) {
-    return dtype_is_float(var_dtype(node->out[0])) ? facts_at(node->in[0], depth) : 0;
+  const int id = (int)elemwise_scalar_id(node->op);
+  switch (id) {
+    case SCALAR_cast:
+    case SCALAR_identity: return dtype_is_float(var_dtype(node->out[0])) ? facts_at(node->in[0], depth) : 0;
+    case SCALAR_second: return facts_at(node->in[1], depth);
+    case SCALAR_switch: return facts_at(node->in[1], depth) & facts_at(node->in[2], depth);
+    default: break;
   }
-  if (strcmp(name, "second") == 0) return facts_at(node->in[1], depth);
-  if (strcmp(name, "switch") == 0) return facts_at(node->in[1], depth) & facts_at(node->in[2], depth);
   if (node->n_in > 2) return 0;
-  const unsigned first = facts_at(node->in[0], depth);
-  const bool unary = node->n_in == 1;
-  return unless_wrapped(
-      node, name, unary ? facts_of_unary(name, first) : facts_of_binary(name, first, facts_at(node->in[1], depth)));
+  const unsigned x = facts_at(node->in[0], depth);
+  const bool picks = id == SCALAR_maximum || id == SCALAR_minimum;
+  return unless_wrapped(node, picks,
+                        node->n_in == 1 ? facts_of_unary(id, x) : facts_of_binary(id, x, facts_at(node->in[1], depth)));
 }
 
 static unsigned facts_of_reduction(const damo_apply *node, int depth) {
-  const prop_value *kind = op_prop(node->op, "kind");
-  if (kind->kind != PROP_STR) return 0;
-  const char *name = kind->u.s;
-  const unsigned x = unless_wrapped(node, name, facts_at(node->in[0], depth));
-  if (strcmp(name, "sum") == 0) return x & (FACT_FINITE | FACT_NONNEGATIVE); /* the empty sum is 0 */
-  return strcmp(name, "max") == 0 || strcmp(name, "min") == 0 || strcmp(name, "prod") == 0 ? x : 0;
+  const reduce_kind kind = reduce_op_kind(node->op);
+  const bool picks = kind == REDUCE_MAX || kind == REDUCE_MIN;
+  const unsigned x = unless_wrapped(node, picks, facts_at(node->in[0], depth));
+  if (kind == REDUCE_SUM) return x & (FACT_FINITE | FACT_NONNEGATIVE); /* the empty sum is 0 */
+  return picks || kind == REDUCE_PROD ? x : 0;
 }
 
 static unsigned facts_at(const damo_var *v, int depth) {

@@ -1,9 +1,8 @@
 /* fill.c: rules of repeated values: a fill, second(like, value) or Alloc(value, lengths…), is broadcast by the nodes
  * that use it, so it need not be made. */
 #include "rewrite_int.h"
+#include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
-
-#include <string.h>
 
 static bool is_repeated_scalar(const damo_var *fill) {
   const damo_var *v = match_fill(fill);
@@ -78,8 +77,7 @@ static damo_status strip_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_
 /* second(second(a, u), v) → second(a, v) where u can't disagree with a */
 static damo_status join_fills(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  if (match_elemwise(node->out[0], "second") == NULL) return DAMO_OK;
-  const damo_apply *below = match_elemwise(node->in[0], "second");
+  const damo_apply *below = match_scalar(node->in[0], SCALAR_second);
   if (below == NULL || !match_fits(below, 0) || !match_single_entry(below->in[1])) return DAMO_OK;
   return rule_give(b, repl, did, build_second(b, below->in[0], node->in[1]));
 }
@@ -117,8 +115,7 @@ static damo_var *times_count(build *b, damo_var *v, damo_var *count) {
 static damo_status sum_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0], *out = node->out[0];
-  const prop_value *kind = op_prop(node->op, "kind");
-  if (kind->kind != PROP_STR || strcmp(kind->u.s, "sum") != 0) return DAMO_OK;
+  if (reduce_op_kind(node->op) != REDUCE_SUM) return DAMO_OK;
   if (op_prop(node->op, "axis")->kind != PROP_NIL || var_ndim(out) != 0 || !is_repeated_scalar(x)) return DAMO_OK;
   if (dtype_is_complex(var_dtype(out))) return DAMO_OK;
   damo_var *count = build_scalar(b, DAMO_INT64, 1);
@@ -133,7 +130,7 @@ static damo_status fill_by_lengths(build *b, damo_fgraph *fg, damo_apply *node, 
   (void)fg;
   damo_var *dims[DAMO_MAX_NDIM];
   int n = var_ndim(node->out[0]);
-  if (match_elemwise(node->out[0], "second") == NULL || n == 0 || !match_fits(node, 0)) return DAMO_OK;
+  if (n == 0 || !match_fits(node, 0)) return DAMO_OK;
   for (int k = 0; k < n; k++) dims[k] = build_dim(b, node->in[0], k);
   if (b->status != DAMO_OK) return b->status;
   return rule_give(b, repl, did, build_alloc(b, node->in[1], dims, n));
@@ -142,19 +139,19 @@ static damo_status fill_by_lengths(build *b, damo_fgraph *fg, damo_apply *node, 
 #define RULE(rule_name, rule_phase, rule_tags, fn, ...) \
   { .name = rule_name, .phase = rule_phase, .tags = rule_tags, .local = fn, __VA_ARGS__ }
 #define ROW(...) RULE(__VA_ARGS__)
-#define FILLS TRACKS(&elemwise_def, &alloc_def)
+#define FILLS TRACKS(&elemwise_def, &alloc_def), SCALARS(SCALAR_second)
 #define CANONICAL PHASE_CANONICALIZE, "fast_run canonicalize fill"
 #define SPECIAL PHASE_SPECIALIZE, "fast_run specialize fill"
 
 const rewrite_rule fill_rules[] = {
     ROW("drop_fill", CANONICAL, drop_fill, FILLS),
     ROW("strip_fill", CANONICAL, strip_fill, FILLS),
-    ROW("join_fills", CANONICAL, join_fills, TRACKS(&elemwise_def)),
+    ROW("join_fills", CANONICAL, join_fills, ELEMWISE(SCALAR_second)),
     ROW("sink_fill", CANONICAL, sink_fill, TRACKS(&elemwise_def)),
     ROW("lift_fill", CANONICAL, lift_fill, TRACKS(&elemwise_def)),
     ROW("lift_fill_over_dimshuffle", CANONICAL, lift_fill_over_dimshuffle, TRACKS(&dimshuffle_def)),
     ROW("sum_fill", CANONICAL " inexact", sum_fill, TRACKS(&reduce_def)),
-    ROW("fill_by_lengths", SPECIAL, fill_by_lengths, TRACKS(&elemwise_def)),
+    ROW("fill_by_lengths", SPECIAL, fill_by_lengths, ELEMWISE(SCALAR_second)),
     ROW("drop_fill_again", SPECIAL, drop_fill, FILLS),
     ROW("strip_fill_again", SPECIAL, strip_fill, FILLS),
     ROW("sink_fill_again", SPECIAL, sink_fill, TRACKS(&elemwise_def)),

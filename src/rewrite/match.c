@@ -1,13 +1,6 @@
 /* match.c: the questions that rewrite rules ask of Variables. */
 #include "rewrite_int.h"
-
-#include <string.h>
-
-damo_apply *match_elemwise(const damo_var *v, const char *name) {
-  if (v->owner == NULL || v->owner->op->def != &elemwise_def) return NULL;
-  const char *own = elemwise_scalar(v->owner->op);
-  return own != NULL && strcmp(own, name) == 0 ? v->owner : NULL;
-}
+#include "op/elem/scalar.h"
 
 damo_apply *match_class_of(const damo_var *v, const op_def *const *defs) {
   if (v->owner == NULL) return NULL;
@@ -17,7 +10,7 @@ damo_apply *match_class_of(const damo_var *v, const op_def *const *defs) {
 
 damo_var *match_fill(const damo_var *v) {
   if (match_class(v, &alloc_def) != NULL) return v->owner->in[0];
-  return match_elemwise(v, "second") != NULL ? v->owner->in[1] : NULL;
+  return match_scalar(v, SCALAR_second) != NULL ? v->owner->in[1] : NULL;
 }
 
 /* Looks through nodes that only repeat or reorder entries. */
@@ -25,7 +18,7 @@ static const damo_var *same_entries(const damo_var *v) {
   for (int steps = 0; steps < 8 && v->owner != NULL; steps++) {
     if (match_class(v, &dimshuffle_def) != NULL || match_class(v, &alloc_def) != NULL) {
       v = v->owner->in[0];
-    } else if (match_elemwise(v, "second") != NULL) {
+    } else if (match_scalar(v, SCALAR_second) != NULL) {
       v = v->owner->in[1];
     } else {
       break;

@@ -30,6 +30,7 @@ struct rewrite_rule {
   rewrite_phase phase;
   const char *tags;            /* space-separated: "fast_run fast_compile stabilize blas inplace …" */
   const op_def *const *tracks; /* the classes whose nodes this rule looks at, ended by NULL (TRACKS); NULL: any node */
+  const int *scalars;          /* of Elemwise nodes those scalar ops alone (scalar_id), ended by -1; NULL: all */
   damo_status (*local)(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did);
   damo_status (*global)(damo_fgraph *fg); /* or a rule over the whole graph */
   /* Or a local rule of a host or a script, which is given itself. What it makes takes over the node's trace, and is

@@ -20,6 +20,12 @@ extern const rewrite_rule choice_rules[];
 /* The outputs of a node that local rules and folding look at; nodes with more stay as they are. */
 #define REWRITE_MAX_OUT 64
 
+/* In a rule: Elemwise nodes of those scalar ops alone, ELEMWISE(SCALAR_mul, SCALAR_add); SCALARS beside a TRACKS that
+ * has other classes too. */
+#define SCALARS(...) \
+  .scalars = (const int[]) { __VA_ARGS__, -1 }
+#define ELEMWISE(...) TRACKS(&elemwise_def), SCALARS(__VA_ARGS__)
+
 /* What a local rule ends with: v takes the place of the node's first output, unless it is NULL. */
 static inline damo_status rule_give(build *b, damo_var **repl, bool *did, damo_var *v) {
   repl[0] = v;
@@ -29,8 +35,6 @@ static inline damo_status rule_give(build *b, damo_var **repl, bool *did, damo_v
 
 /* ---- Questions that rules ask (match.c) ---- */
 
-/* The node of v when it is an Elemwise of that scalar ("mul"), else NULL. */
-damo_apply *match_elemwise(const damo_var *v, const char *scalar);
 /* The node of v when its op is of that class, else NULL. */
 static inline damo_apply *match_class(const damo_var *v, const op_def *def) {
   return v->owner != NULL && v->owner->op->def == def ? v->owner : NULL;

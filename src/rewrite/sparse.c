@@ -1,6 +1,7 @@
 /* sparse.c: shorter ways through sparse matrices: parts taken out of what was put together, forms converted there and
  * back, scalings of scalings, sums of products; and what Types know of patterns as constants. */
 #include "rewrite_int.h"
+#include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
 
 #include <string.h>
@@ -307,7 +308,7 @@ static damo_status move_cotangent(build *b, damo_fgraph *fg, damo_apply *node, d
 /* Sums along lines of a matrix whose values are products need no memory for these. */
 static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const damo_apply *with = match_class(node->in[0], &sp_with_data_def);
-  const damo_apply *mul = with != NULL ? match_elemwise(with->in[1], "mul") : NULL;
+  const damo_apply *mul = with != NULL ? match_scalar(with->in[1], SCALAR_mul) : NULL;
   const prop_value *axis = op_prop(node->op, "axis");
   if (mul == NULL || mul->n_in != 2 || axis->kind == PROP_NIL) return DAMO_OK;
   if (!match_single_use(fg, node->in[0]) || !match_single_use(fg, with->in[1])) return DAMO_OK;

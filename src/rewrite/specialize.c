@@ -1,6 +1,7 @@
 /* specialize.c: products of matrices inside sums become updates: z ± alpha·x·y → Gemm or Gemv, Usmm where x or y is
  * sparse. */
 #include "rewrite_int.h"
+#include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
 
 #include <math.h>
@@ -39,13 +40,13 @@ static scaled_term split_term(const damo_fgraph *fg, damo_var *v, bool finite) {
   scaled_term t = {.rest = v};
   while (t.n < TERM_MAX_FACTORS && match_single_use(fg, t.rest)) {
     const damo_apply *node = t.rest->owner;
-    bool quotient = match_elemwise(t.rest, "true_div") != NULL;
-    if (match_elemwise(t.rest, "neg") != NULL) {
+    bool quotient = match_scalar(t.rest, SCALAR_true_div) != NULL;
+    if (match_scalar(t.rest, SCALAR_neg) != NULL) {
       t.negative = !t.negative;
       t.rest = node->in[0];
       continue;
     }
-    if (!quotient && match_elemwise(t.rest, "mul") == NULL) break;
+    if (!quotient && match_scalar(t.rest, SCALAR_mul) == NULL) break;
     int i = scalar_factor_index(node, quotient);
     if (i < 0 || (finite && !is_moderate_factor(node->in[i]))) break;
     t.divided[t.n] = quotient;
@@ -106,8 +107,7 @@ static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, in
 }
 
 static damo_status dot_to_blas(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
-  bool difference = match_elemwise(node->out[0], "sub") != NULL;
-  if (!difference && match_elemwise(node->out[0], "add") == NULL) return DAMO_OK;
+  bool difference = match_scalar(node->out[0], SCALAR_sub) != NULL;
   if (dtype_is_discrete(var_dtype(node->out[0])) || var_ndim(node->out[0]) < 1) return DAMO_OK;
   damo_var *now = update_of(b, fg, node, 0, difference);
   if (now == NULL && b->status == DAMO_OK) now = update_of(b, fg, node, 1, difference);
@@ -130,7 +130,7 @@ const rewrite_rule specialize_rules[] = {
     {.name = "dot_to_blas",
      .phase = PHASE_SPECIALIZE,
      .tags = "fast_run specialize blas inexact",
-     TRACKS(&elemwise_def),
+     ELEMWISE(SCALAR_add, SCALAR_sub),
      .local = dot_to_blas},
     {.name = "special_usmm",
      .phase = PHASE_SPECIALIZE,

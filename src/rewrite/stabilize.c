@@ -1,22 +1,21 @@
 /* stabilize.c: forms that keep precision where the plain formula overflows or cancels. Of real floats only; values are
  * the same to rounding wherever the plain formula is sound. */
 #include "rewrite_int.h"
+#include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/build_math.h"
 
-#include <string.h>
-
 static bool is_float(const damo_var *v) { return type_is_tensor(v->type) && dtype_is_float(var_dtype(v)); }
 
-/* The operand of the unary scalar op `name`, of the result's own dtype; NULL when v is something else. */
-static damo_var *unary_operand(const damo_var *v, const char *name) {
-  const damo_apply *node = match_elemwise(v, name);
+/* The operand of that unary scalar op, of the result's own dtype; NULL when v is something else. */
+static damo_var *unary_operand(const damo_var *v, scalar_id id) {
+  const damo_apply *node = match_scalar(v, id);
   return node != NULL && is_float(v) && var_dtype(node->in[0]) == var_dtype(v) ? node->in[0] : NULL;
 }
 
-/* The operand of v beside a constant: node is the binary `name`, constant its operand i (either when i is -1). */
-static damo_var *operand_beside(const damo_var *v, const char *name, double value, int i) {
-  const damo_apply *node = match_elemwise(v, name);
+/* The operand of v beside a constant: v is that binary scalar op, constant its operand i (either when i is -1). */
+static damo_var *operand_beside(const damo_var *v, scalar_id id, double value, int i) {
+  const damo_apply *node = match_scalar(v, id);
   if (node == NULL || !is_float(v)) return NULL;
   for (int k = 0; k < 2; k++) {
     if ((i >= 0 && k != i) || !match_constant(node->in[k], value) || !match_fits(node, 1 - k)) continue;
@@ -25,46 +24,45 @@ static damo_var *operand_beside(const damo_var *v, const char *name, double valu
   return NULL;
 }
 
-static damo_var *match_one_plus(const damo_var *v) { return operand_beside(v, "add", 1, -1); }
+static damo_var *match_one_plus(const damo_var *v) { return operand_beside(v, SCALAR_add, 1, -1); }
 
 /* x of v = 1 - x, or NULL. */
 static damo_var *match_one_minus(const damo_var *v) {
-  damo_var *x = operand_beside(v, "sub", 1, 0);
+  damo_var *x = operand_beside(v, SCALAR_sub, 1, 0);
   if (x != NULL) return x;
   x = match_one_plus(v);
-  return x != NULL ? unary_operand(x, "neg") : NULL;
+  return x != NULL ? unary_operand(x, SCALAR_neg) : NULL;
 }
 
 /* ---- Logarithms -------------------------------------------------------------------------------------------------- */
 
 /* log(1 - p) → log1p(-p); for p = sigmoid(x) -softplus(x), for p = exp(x) log1mexp(x) */
 static damo_var *log_of_rest(build *b, damo_var *p) {
-  damo_var *x = unary_operand(p, "sigmoid");
+  damo_var *x = unary_operand(p, SCALAR_sigmoid);
   if (x != NULL) return build_neg(b, build_softplus(b, x));
-  x = unary_operand(p, "exp");
+  x = unary_operand(p, SCALAR_exp);
   return x != NULL ? build_log1mexp(b, x) : build_log1p(b, build_neg(b, p));
 }
 
 /* log(sigmoid(x)) → -softplus(-x) */
 static damo_var *log_sigmoid(build *b, damo_var *x) {
-  damo_var *minus = unary_operand(x, "neg");
+  damo_var *minus = unary_operand(x, SCALAR_neg);
   return build_neg(b, build_softplus(b, minus != NULL ? minus : build_neg(b, x)));
 }
 
 /* log(exp(x) + exp(y)) → logaddexp(x, y) */
 static damo_var *log_of_exps(build *b, const damo_var *v) {
-  const damo_apply *node = match_elemwise(v, "add");
-  damo_var *x = node != NULL ? unary_operand(node->in[0], "exp") : NULL,
-           *y = node != NULL ? unary_operand(node->in[1], "exp") : NULL;
+  const damo_apply *node = match_scalar(v, SCALAR_add);
+  damo_var *x = node != NULL ? unary_operand(node->in[0], SCALAR_exp) : NULL,
+           *y = node != NULL ? unary_operand(node->in[1], SCALAR_exp) : NULL;
   return x != NULL && y != NULL ? build_logaddexp(b, x, y) : NULL;
 }
 
 /* log(sum(exp(x))) → logsumexp(x) over the same axes */
 static damo_var *log_of_sum(build *b, const damo_var *v) {
   const damo_apply *node = match_class(v, &reduce_def);
-  const prop_value *kind = node != NULL ? op_prop(node->op, "kind") : NULL;
-  if (kind == NULL || kind->kind != PROP_STR || strcmp(kind->u.s, "sum") != 0) return NULL;
-  damo_var *x = unary_operand(node->in[0], "exp");
+  if (node == NULL || reduce_op_kind(node->op) != REDUCE_SUM) return NULL;
+  damo_var *x = unary_operand(node->in[0], SCALAR_exp);
   if (x == NULL) return NULL;
   const prop_value *axis = op_prop(node->op, "axis"), *keepdims = op_prop(node->op, "keepdims");
   int axes[DAMO_MAX_NDIM], n = axis->kind == PROP_LIST ? axis->n : -1;
@@ -100,12 +98,12 @@ static damo_var *log_of_softmax(build *b, const damo_var *v) {
 
 static damo_status stable_log(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *v = unary_operand(node->out[0], "log"), *x, *now;
+  damo_var *v = unary_operand(node->out[0], SCALAR_log), *x, *now;
   if (v == NULL) return DAMO_OK;
   if ((x = match_one_minus(v)) != NULL) return rule_give(b, repl, did, log_of_rest(b, x));
   if ((x = match_one_plus(v)) != NULL) return rule_give(b, repl, did, build_log1p(b, x));
-  if ((x = unary_operand(v, "sigmoid")) != NULL) return rule_give(b, repl, did, log_sigmoid(b, x));
-  if ((x = unary_operand(v, "exp")) != NULL) return rule_give(b, repl, did, x);
+  if ((x = unary_operand(v, SCALAR_sigmoid)) != NULL) return rule_give(b, repl, did, log_sigmoid(b, x));
+  if ((x = unary_operand(v, SCALAR_exp)) != NULL) return rule_give(b, repl, did, x);
   now = log_of_exps(b, v);
   if (now == NULL && b->status == DAMO_OK) now = log_of_sum(b, v);
   if (now == NULL && b->status == DAMO_OK) now = log_of_softmax(b, v);
@@ -115,12 +113,12 @@ static damo_status stable_log(build *b, damo_fgraph *fg, damo_apply *node, damo_
 /* log1p(exp(x)) → softplus(x), log1p(-exp(x)) → log1mexp(x), log1p(-sigmoid(x)) → -softplus(x) */
 static damo_status stable_log1p(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *v = unary_operand(node->out[0], "log1p"), *x;
+  damo_var *v = unary_operand(node->out[0], SCALAR_log1p), *x;
   if (v == NULL) return DAMO_OK;
-  if ((x = unary_operand(v, "exp")) != NULL) return rule_give(b, repl, did, build_softplus(b, x));
-  damo_var *p = unary_operand(v, "neg");
+  if ((x = unary_operand(v, SCALAR_exp)) != NULL) return rule_give(b, repl, did, build_softplus(b, x));
+  damo_var *p = unary_operand(v, SCALAR_neg);
   if (p == NULL) return DAMO_OK;
-  bool better = unary_operand(p, "exp") != NULL || unary_operand(p, "sigmoid") != NULL;
+  bool better = unary_operand(p, SCALAR_exp) != NULL || unary_operand(p, SCALAR_sigmoid) != NULL;
   return rule_give(b, repl, did, better ? log_of_rest(b, p) : NULL);
 }
 
@@ -130,30 +128,30 @@ static damo_status stable_log1p(build *b, damo_fgraph *fg, damo_apply *node, dam
 static damo_status stable_difference(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *out = node->out[0], *p = match_one_minus(out);
-  damo_var *x = p != NULL ? unary_operand(p, "sigmoid") : NULL;
+  damo_var *x = p != NULL ? unary_operand(p, SCALAR_sigmoid) : NULL;
   if (x != NULL) return rule_give(b, repl, did, build_sigmoid(b, build_neg(b, x)));
-  p = operand_beside(out, "sub", 1, 1);
-  if (p == NULL) p = operand_beside(out, "add", -1, -1);
-  x = p != NULL ? unary_operand(p, "exp") : NULL;
+  p = operand_beside(out, SCALAR_sub, 1, 1);
+  if (p == NULL) p = operand_beside(out, SCALAR_add, -1, -1);
+  x = p != NULL ? unary_operand(p, SCALAR_exp) : NULL;
   return rule_give(b, repl, did, x != NULL ? build_expm1(b, x) : NULL);
 }
 
 /* 1 / (1 + exp(-x)) → sigmoid(x) */
 static damo_status name_sigmoid(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *v = unary_operand(node->out[0], "reciprocal");
+  damo_var *v = unary_operand(node->out[0], SCALAR_reciprocal);
   damo_var *e = v != NULL ? match_one_plus(v) : NULL;
-  damo_var *x = e != NULL ? unary_operand(e, "exp") : NULL;
+  damo_var *x = e != NULL ? unary_operand(e, SCALAR_exp) : NULL;
   if (x == NULL) return DAMO_OK;
-  damo_var *minus = unary_operand(x, "neg");
+  damo_var *minus = unary_operand(x, SCALAR_neg);
   return rule_give(b, repl, did, build_sigmoid(b, minus != NULL ? minus : build_neg(b, x)));
 }
 
 /* sqrt(sqr(x)) → abs(x): without overflow */
 static damo_status name_abs(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
-  damo_var *v = unary_operand(node->out[0], "sqrt");
-  damo_var *x = v != NULL ? unary_operand(v, "sqr") : NULL;
+  damo_var *v = unary_operand(node->out[0], SCALAR_sqrt);
+  damo_var *x = v != NULL ? unary_operand(v, SCALAR_sqr) : NULL;
   return rule_give(b, repl, did, x != NULL ? build_abs(b, x) : NULL);
 }
 
@@ -173,8 +171,8 @@ typedef struct factor_list {
 
 static bool may_open(const damo_fgraph *fg, const damo_var *v, bool top) {
   if (!is_float(v) || !(top || match_single_use(fg, v))) return false;
-  return match_elemwise(v, "mul") || match_elemwise(v, "true_div") || match_elemwise(v, "neg") ||
-         match_elemwise(v, "reciprocal");
+  return match_scalar(v, SCALAR_mul) || match_scalar(v, SCALAR_true_div) || match_scalar(v, SCALAR_neg) ||
+         match_scalar(v, SCALAR_reciprocal);
 }
 
 /* The factors of v, as far as nodes are used here alone; false when there are too many. */
@@ -189,7 +187,7 @@ static bool factor_list_collect(const damo_fgraph *fg, damo_var *v, factor_list 
     const damo_apply *node = f->owner;
     p->at[k] = node->in[0];
     if (node->n_in == 1) {
-      if (match_elemwise(f, "neg"))
+      if (match_scalar(f, SCALAR_neg))
         p->negative = !p->negative;
       else
         p->below[k] = !p->below[k];
@@ -197,7 +195,7 @@ static bool factor_list_collect(const damo_fgraph *fg, damo_var *v, factor_list 
     }
     if (p->n == FACTOR_LIST_MAX) return false;
     p->at[p->n] = node->in[1];
-    p->below[p->n++] = p->below[k] != (match_elemwise(f, "true_div") != NULL);
+    p->below[p->n++] = p->below[k] != (match_scalar(f, SCALAR_true_div) != NULL);
   }
   return true;
 }
@@ -247,7 +245,6 @@ static bool fills(const damo_var *v, const damo_var *out) {
 static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *out = node->out[0];
   factor_list p;
-  if (!match_elemwise(out, "mul") && !match_elemwise(out, "true_div")) return DAMO_OK;
   if (!is_float(out) || !factor_list_collect(fg, out, &p)) return DAMO_OK;
   factor_list_cancel(&p);
   if (p.n_gone == 0) return DAMO_OK;
@@ -312,13 +309,13 @@ static damo_status stable_softmax_grad(build *b, damo_fgraph *fg, damo_apply *no
   { .name = rule_name, .phase = PHASE_STABILIZE, .tags = "fast_run stabilize inexact", .local = fn, __VA_ARGS__ }
 
 const rewrite_rule stabilize_rules[] = {
-    RULE("stable_log", stable_log, TRACKS(&elemwise_def)),
-    RULE("stable_log1p", stable_log1p, TRACKS(&elemwise_def)),
-    RULE("stable_difference", stable_difference, TRACKS(&elemwise_def)),
-    RULE("name_sigmoid", name_sigmoid, TRACKS(&elemwise_def)),
-    RULE("name_abs", name_abs, TRACKS(&elemwise_def)),
+    RULE("stable_log", stable_log, ELEMWISE(SCALAR_log)),
+    RULE("stable_log1p", stable_log1p, ELEMWISE(SCALAR_log1p)),
+    RULE("stable_difference", stable_difference, ELEMWISE(SCALAR_sub, SCALAR_add)),
+    RULE("name_sigmoid", name_sigmoid, ELEMWISE(SCALAR_reciprocal)),
+    RULE("name_abs", name_abs, ELEMWISE(SCALAR_sqrt)),
     RULE("stable_softmax_grad", stable_softmax_grad, TRACKS(&softmax_grad_def)),
-    RULE("cancel_factors", cancel_factors, TRACKS(&elemwise_def)),
+    RULE("cancel_factors", cancel_factors, ELEMWISE(SCALAR_mul, SCALAR_true_div)),
     {.name = NULL},
 };
 
