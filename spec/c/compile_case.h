@@ -37,22 +37,22 @@ static inline void release_all(void *const *at, size_t n) {
 
 /* Ops: one that fails when told to, one that writes over its input, one whose result is a view of it. */
 static int fail_now;
-static inline damo_status fragile_run(thunk *t) {
-  if (fail_now) return ctx_fail(t->ctx, DAMO_ENUMERIC, "fragile: told to fail");
-  return add_run(t, 0);
+static inline damo_status fragile_run(const thunk *t, frame *f) {
+  if (fail_now) return ctx_fail(f->ctx, DAMO_ENUMERIC, "fragile: told to fail");
+  return add_run(t, f, 0);
 }
 
-static inline damo_status destroyer_run(thunk *t) {
-  damo_array *x = thunk_out_inplace(t, 0, 0);
-  if (x == NULL) return damo_error_status(t->ctx);
+static inline damo_status destroyer_run(const thunk *t, frame *f) {
+  damo_array *x = thunk_out_inplace(t, f, 0, 0);
+  if (x == NULL) return damo_error_status(f->ctx);
   for (int64_t i = 0; i < array_shape(x)[0]; i++) *(double *)(x->data + i * array_strides(x)[0]) += 100;
   return DAMO_OK;
 }
 
-static inline damo_status reverse_run(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static inline damo_status reverse_run(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   int64_t stride = -array_strides(x)[0];
-  return thunk_out_view(t, 0, x, 1, array_shape(x), &stride, -stride * (array_shape(x)[0] - 1));
+  return thunk_out_view(t, f, 0, x, 1, array_shape(x), &stride, -stride * (array_shape(x)[0] - 1));
 }
 
 static const op_alias first_of_first[] = {{0, 0}, OP_ALIAS_END};

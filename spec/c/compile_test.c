@@ -251,13 +251,13 @@ static void test_stream(build *b) {
 /* An Op that calls a function while it runs, and frees it. */
 static damo_function *recursive;
 static damo_status recursion_answer, free_answer;
-static damo_status recursive_run(thunk *t) {
+static damo_status recursive_run(const thunk *t, frame *f) {
   if (recursive != NULL) {
-    damo_obj *arg = *t->in[0], *out = NULL;
+    damo_obj *arg = thunk_value(t, f, 0), *out = NULL;
     recursion_answer = function_call(recursive, &arg, 1, NULL, &out);
     free_answer = function_free(recursive);
   }
-  return add_run(t, 0);
+  return add_run(t, f, 0);
 }
 
 static const op_def recursive_def = {.name = "Recursive", .n_in = 1, .infer_type = same_type, .perform = recursive_run};

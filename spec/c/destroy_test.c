@@ -4,24 +4,24 @@
 
 static double *at(const damo_array *a, int64_t i) { return (double *)(void *)(a->data + i * array_strides(a)[0]); }
 
-static damo_status destroy_run(thunk *t) {
-  damo_array *x = thunk_out_inplace(t, 0, 0);
-  if (x == NULL) return damo_error_status(t->ctx);
+static damo_status destroy_run(const thunk *t, frame *f) {
+  damo_array *x = thunk_out_inplace(t, f, 0, 0);
+  if (x == NULL) return damo_error_status(f->ctx);
   for (int64_t i = 0; i < array_shape(x)[0]; i++) *at(x, i) = *at(x, i) * 0.5 + 3;
   return DAMO_OK;
 }
 /* x·0.5 + 3 + y, over x. */
-static damo_status destroy_two_run(thunk *t) {
-  const damo_array *y = thunk_in(t, 1);
-  damo_array *x = thunk_out_inplace(t, 0, 0);
-  if (x == NULL) return damo_error_status(t->ctx);
+static damo_status destroy_two_run(const thunk *t, frame *f) {
+  const damo_array *y = thunk_in(t, f, 1);
+  damo_array *x = thunk_out_inplace(t, f, 0, 0);
+  if (x == NULL) return damo_error_status(f->ctx);
   for (int64_t i = 0; i < array_shape(x)[0]; i++) *at(x, i) = *at(x, i) * 0.5 + 3 + *at(y, i);
   return DAMO_OK;
 }
-static damo_status reverse_run(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status reverse_run(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   int64_t stride = -array_strides(x)[0];
-  return thunk_out_view(t, 0, x, 1, array_shape(x), &stride, -stride * (array_shape(x)[0] - 1));
+  return thunk_out_view(t, f, 0, x, 1, array_shape(x), &stride, -stride * (array_shape(x)[0] - 1));
 }
 static const op_alias first_of_first[] = {{0, 0}, OP_ALIAS_END};
 static const op_def destroy_def = {

@@ -180,8 +180,8 @@ static void pair_connect(const damo_apply *node, bool *connected) {
   (void)node;
   connected[1] = connected[2] = false;
 }
-static damo_status pair_run(thunk *t) {
-  for (int i = 0; i < 2; i++) thunk_set_out(t, i, damo_retain(*t->in[i]));
+static damo_status pair_run(const thunk *t, frame *f) {
+  for (int i = 0; i < 2; i++) thunk_set_out(t, f, i, damo_retain(thunk_value(t, f, i)));
   return DAMO_OK;
 }
 static const op_alias pair_views[] = {{0, 0}, {1, 1}, OP_ALIAS_END};
@@ -293,16 +293,16 @@ static damo_status plain_mul_grad(build *b, damo_apply *node, damo_var *const *g
   gin[1] = build_fn2(b, "mul", gout[0], node->in[0]);
   return b->status;
 }
-static damo_status plain_sin_run(thunk *t) {
-  damo_array *out = thunk_out(t, 0, DAMO_FLOAT64, 0, NULL);
+static damo_status plain_sin_run(const thunk *t, frame *f) {
+  damo_array *out = thunk_out(t, f, 0, DAMO_FLOAT64, 0, NULL);
   if (out == NULL) return DAMO_EMEMORY;
-  *(double *)out->data = sin(*(double *)thunk_in(t, 0)->data);
+  *(double *)out->data = sin(*(double *)thunk_in(t, f, 0)->data);
   return DAMO_OK;
 }
-static damo_status plain_mul_run(thunk *t) {
-  damo_array *out = thunk_out(t, 0, DAMO_FLOAT64, 0, NULL);
+static damo_status plain_mul_run(const thunk *t, frame *f) {
+  damo_array *out = thunk_out(t, f, 0, DAMO_FLOAT64, 0, NULL);
   if (out == NULL) return DAMO_EMEMORY;
-  *(double *)out->data = *(double *)thunk_in(t, 0)->data * *(double *)thunk_in(t, 1)->data;
+  *(double *)out->data = *(double *)thunk_in(t, f, 0)->data * *(double *)thunk_in(t, f, 1)->data;
   return DAMO_OK;
 }
 static const op_def sin_def = {

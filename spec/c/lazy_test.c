@@ -4,8 +4,8 @@
 /* ---- Ops that count ---------------------------------------------------------------------------------------------- */
 
 static int n_runs, n_other_runs;
-static damo_status count_run(thunk *t) { return n_runs++, add_run(t, 1); }
-static damo_status other_run(thunk *t) { return n_other_runs++, add_run(t, 10); }
+static damo_status count_run(const thunk *t, frame *f) { return n_runs++, add_run(t, f, 1); }
+static damo_status other_run(const thunk *t, frame *f) { return n_other_runs++, add_run(t, f, 10); }
 static const op_def count_def = {.name = "Count", .n_in = 1, .infer_type = same_type, .perform = count_run};
 static const op_def other_def = {.name = "Other", .n_in = 1, .infer_type = same_type, .perform = other_run};
 
@@ -93,7 +93,9 @@ static void test_warm(build *b) {
   damo_release(yes[0]), damo_release(yes[1]), damo_release(no[0]), damo_release(own), damo_release(f);
 }
 
-static damo_status fail_run(thunk *t) { return ctx_fail(t->ctx, DAMO_ENUMERIC, "failed: it was run"); }
+static damo_status fail_run(const thunk *t, frame *f) {
+  return (void)t, ctx_fail(f->ctx, DAMO_ENUMERIC, "failed: it was run");
+}
 static const op_def fail_def = {.name = "Failing", .n_in = 1, .infer_type = same_type, .perform = fail_run};
 
 static void test_error(build *b) {
@@ -154,15 +156,15 @@ static int ask_for = 0; /* what the thunk below does wrong: 1: asks for what it 
 static int absent;
 
 /* x where its first entry is positive, else y, else z: asks in three steps. */
-static damo_status first_run(thunk *t) {
-  if (ask_for == 2) return thunk_need(t, absent), DAMO_OK;
+static damo_status first_run(const thunk *t, frame *f) {
+  if (ask_for == 2) return thunk_need(t, f, absent), DAMO_OK;
   for (int i = 0; i < t->n_in; i++) {
-    if (!thunk_ready(t, i)) return thunk_need(t, i), DAMO_OK;
-    if (ask_for == 1) return thunk_need(t, i), DAMO_OK;
-    const damo_array *a = thunk_in(t, i);
-    if (entry(a, 0) > 0) { return thunk_out_view(t, 0, a, 1, array_shape(a), array_strides(a), 0); }
+    if (!thunk_ready(t, f, i)) return thunk_need(t, f, i), DAMO_OK;
+    if (ask_for == 1) return thunk_need(t, f, i), DAMO_OK;
+    const damo_array *a = thunk_in(t, f, i);
+    if (entry(a, 0) > 0) { return thunk_out_view(t, f, 0, a, 1, array_shape(a), array_strides(a), 0); }
   }
-  return ctx_fail(t->ctx, DAMO_EVALUE, "none is positive");
+  return ctx_fail(f->ctx, DAMO_EVALUE, "none is positive");
 }
 static const op_alias view_of_three[] = {{0, 0}, {0, 1}, {0, 2}, OP_ALIAS_END};
 static const op_def first_def = {.name = "FirstPositive",
@@ -202,9 +204,9 @@ static void test_steps(build *b) {
 }
 
 /* Nothing of a lazy graph is destroyed that a branch may still read. */
-static damo_status destroy_run(thunk *t) {
-  damo_array *x = thunk_out_inplace(t, 0, 0);
-  if (x == NULL) return damo_error_status(t->ctx);
+static damo_status destroy_run(const thunk *t, frame *f) {
+  damo_array *x = thunk_out_inplace(t, f, 0, 0);
+  if (x == NULL) return damo_error_status(f->ctx);
   for (int64_t i = 0; i < array_shape(x)[0]; i++) *(double *)(void *)(x->data + i * array_strides(x)[0]) += 100;
   return DAMO_OK;
 }
@@ -240,19 +242,19 @@ static damo_status note(damo_apply *node, const char *impl) {
   strcat(strcat(tried, impl), " ");
   return DAMO_OK;
 }
-static void clear_user(thunk *t) {
+static void clear_user(const thunk *t, frame *f) {
   n_cleared++;
-  mem_free(t->ctx, t->user, 8);
+  mem_free(f->ctx, thunk_user(t, f), 8);
 }
-static damo_status user_run(thunk *t) { return add_run(t, *(double *)t->user); }
-static damo_status make_one(thunk *t, const thunk_request *how) {
+static damo_status user_run(const thunk *t, frame *f) { return add_run(t, f, *(double *)thunk_user(t, f)); }
+static damo_status make_one(const thunk *t, frame *f, const thunk_request *how) {
   if (strcmp(how->impl, "c") == 0)
-    return c_answer == DAMO_OK ? thunk_make_default(t, how) : ctx_fail(t->ctx, c_answer, "no");
-  t->user = mem_alloc(t->ctx, sizeof(double));
-  if (t->user == NULL) return DAMO_EMEMORY;
-  *(double *)t->user = 0.5;
-  t->user_clear = clear_user;
-  t->run = user_run;
+    return c_answer == DAMO_OK ? thunk_make_default(t, f, how) : ctx_fail(f->ctx, c_answer, "no");
+  double *user = mem_alloc(f->ctx, sizeof *user);
+  if (user == NULL) return DAMO_EMEMORY;
+  *user = 0.5;
+  thunk_set_user(t, f, user, clear_user);
+  thunk_set_run(t, f, user_run);
   return DAMO_OK;
 }
 static const op_def made_def = {.name = "Made",
@@ -303,11 +305,11 @@ static void test_makers(build *b) {
 }
 
 /* An Op that leaks: it adds what its cell holds from the call before. */
-static damo_status leak_run(thunk *t) {
-  const damo_array *old = (const damo_array *)*t->out[0];
+static damo_status leak_run(const thunk *t, frame *f) {
+  const damo_array *old = (const damo_array *)thunk_result(t, f, 0);
   double add = old != NULL ? entry(old, 0) : 0;
-  if (old != NULL) thunk_set_out(t, 0, NULL);
-  return add_run(t, add);
+  if (old != NULL) thunk_set_out(t, f, 0, NULL);
+  return add_run(t, f, add);
 }
 static const op_def leak_def = {.name = "Leak", .n_in = 1, .infer_type = same_type, .perform = leak_run};
 

@@ -57,10 +57,10 @@ static void test_shared_nan(build *b) {
 }
 
 /* out = log(x), which calls that part of what is no number lawful. */
-static damo_status log_run(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
-  damo_array *out = thunk_out(t, 0, DAMO_FLOAT64, 1, array_shape(x));
-  if (out == NULL || array_assign(out, x) != DAMO_OK) return damo_error_status(t->ctx);
+static damo_status log_run(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
+  damo_array *out = thunk_out(t, f, 0, DAMO_FLOAT64, 1, array_shape(x));
+  if (out == NULL || array_assign(out, x) != DAMO_OK) return damo_error_status(f->ctx);
   for (int64_t i = 0; i < array_shape(out)[0]; i++) {
     double *at = (double *)(void *)(out->data + i * array_strides(out)[0]);
     *at = log(*at);
@@ -121,45 +121,45 @@ static void test_integer_division(build *b) {
 
 static double *at(const damo_array *a, int64_t i) { return (double *)(void *)(a->data + i * array_strides(a)[0]); }
 
-static damo_status secret_destroyer(thunk *t) {
-  damo_array *x = (damo_array *)*t->in[0];
+static damo_status secret_destroyer(const thunk *t, frame *f) {
+  damo_array *x = (damo_array *)thunk_value(t, f, 0);
   *at(x, 1) = -5;
-  return add_run(t, 0);
+  return add_run(t, f, 0);
 }
-static damo_status secret_view(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
-  return thunk_out_view(t, 0, x, 1, array_shape(x), array_strides(x), 0);
+static damo_status secret_view(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
+  return thunk_out_view(t, f, 0, x, 1, array_shape(x), array_strides(x), 0);
 }
-static damo_status wrong_type(thunk *t) {
-  return thunk_out(t, 0, DAMO_FLOAT32, 1, (const int64_t[]){N}) ? DAMO_OK : DAMO_EMEMORY;
+static damo_status wrong_type(const thunk *t, frame *f) {
+  return thunk_out(t, f, 0, DAMO_FLOAT32, 1, (const int64_t[]){N}) ? DAMO_OK : DAMO_EMEMORY;
 }
-static damo_status nothing(thunk *t) { return thunk_set_out(t, 0, NULL), DAMO_OK; }
+static damo_status nothing(const thunk *t, frame *f) { return thunk_set_out(t, f, 0, NULL), DAMO_OK; }
 /* Reads its operand as if it were contiguous. */
-static damo_status blind(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
-  damo_array *out = thunk_out(t, 0, DAMO_FLOAT64, 1, array_shape(x));
+static damo_status blind(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
+  damo_array *out = thunk_out(t, f, 0, DAMO_FLOAT64, 1, array_shape(x));
   if (out == NULL) return DAMO_EMEMORY;
   for (int64_t i = 0; i < N; i++) *at(out, i) = *(double *)(void *)(x->data + (array_strides(x)[0] > 0 ? 8 * i : 0));
   return DAMO_OK;
 }
 /* Writes any strides as if they were contiguous: takes the first entry alone. */
-static damo_status blind_result(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
-  damo_array *out = thunk_out_strided(t, 0, DAMO_FLOAT64, 1, array_shape(x));
+static damo_status blind_result(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
+  damo_array *out = thunk_out_strided(t, f, 0, DAMO_FLOAT64, 1, array_shape(x));
   if (out == NULL) return DAMO_EMEMORY;
   for (int64_t i = 0; i < N; i++) *at(out, array_strides(out)[0] > 0 ? i : 0) = *at(x, i);
   return DAMO_OK;
 }
 /* Adds to what its cell happens to hold. */
-static damo_status hoarder(thunk *t) {
-  damo_array *old = (damo_array *)*t->out[0];
+static damo_status hoarder(const thunk *t, frame *f) {
+  damo_array *old = (damo_array *)thunk_result(t, f, 0);
   double seen = old != NULL ? *at(old, 0) : 0;
-  return add_run(t, seen);
+  return add_run(t, f, seen);
 }
 static int n_random;
-static damo_status moody(thunk *t) { return add_run(t, n_random++); }
-static damo_status plus_one(thunk *t) { return add_run(t, 1); }
-static damo_status plus_two(thunk *t) { return add_run(t, 2); }
+static damo_status moody(const thunk *t, frame *f) { return add_run(t, f, n_random++); }
+static damo_status plus_one(const thunk *t, frame *f) { return add_run(t, f, 1); }
+static damo_status plus_two(const thunk *t, frame *f) { return add_run(t, f, 2); }
 
 static const op_alias first_of_first[] = {{0, 0}, OP_ALIAS_END};
 static const op_def liars[] = {
@@ -201,13 +201,13 @@ static void test_liars(build *b) {
 }
 
 /* The same matrix in arrays of its own, its duplicates stored apart. */
-static damo_status apart(thunk *t) {
-  damo_sparse *x = (damo_sparse *)*t->in[0];
+static damo_status apart(const thunk *t, frame *f) {
+  damo_sparse *x = (damo_sparse *)thunk_value(t, f, 0);
   damo_sparse *turned = sparse_to_format(x, x->format == DAMO_CSR ? DAMO_CSC : DAMO_CSR);
   damo_sparse *back = turned ? sparse_to_format(turned, sparse_format(x)) : NULL;
   damo_release(turned);
-  if (back != NULL) thunk_set_out(t, 0, &back->obj);
-  return back != NULL ? DAMO_OK : damo_error_status(t->ctx);
+  if (back != NULL) thunk_set_out(t, f, 0, &back->obj);
+  return back != NULL ? DAMO_OK : damo_error_status(f->ctx);
 }
 
 #define APART(said) \
@@ -242,16 +242,16 @@ static void test_patterns(build *b) {
   damo_release(type), damo_release(twice), damo_release(once);
 }
 
-static damo_status honest_destroyer(thunk *t) {
-  damo_array *x = thunk_out_inplace(t, 0, 0);
-  if (x == NULL) return damo_error_status(t->ctx);
+static damo_status honest_destroyer(const thunk *t, frame *f) {
+  damo_array *x = thunk_out_inplace(t, f, 0, 0);
+  if (x == NULL) return damo_error_status(f->ctx);
   for (int64_t i = 0; i < array_shape(x)[0]; i++) *at(x, i) += 100;
   return DAMO_OK;
 }
-static damo_status reverse(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status reverse(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   int64_t stride = -array_strides(x)[0];
-  return thunk_out_view(t, 0, x, 1, array_shape(x), &stride, -stride * (array_shape(x)[0] - 1));
+  return thunk_out_view(t, f, 0, x, 1, array_shape(x), &stride, -stride * (array_shape(x)[0] - 1));
 }
 static const op_def destroyer_def = {.name = "Destroyer",
                                      .n_in = 1,

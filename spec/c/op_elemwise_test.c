@@ -346,12 +346,12 @@ static damo_status run_once(damo_op *op, damo_array *x, damo_array *y, cell *out
   damo_type *type = type_tensor(ctx, DAMO_FLOAT64, x->ndim, NULL);
   damo_var *in[2] = {var_new(ctx, type, "x"), var_new(ctx, type, "y")};
   damo_apply *node = op_apply(ctx, op, in, 2);
-  cell cells[2] = {(damo_obj *)x, (damo_obj *)y};
-  cell *ins[2] = {&cells[0], &cells[1]};
-  thunk *t = thunk_new(ctx, node, ins, &out);
-  damo_status s = t->run(t);
-  if (again && s == DAMO_OK) s = t->run(t);
-  thunk_free(t);
+  cell cells[3] = {(damo_obj *)x, (damo_obj *)y, *out};
+  thunk_alone *a = thunk_alone_new(ctx, node, cells, NULL, NULL);
+  damo_status s = thunk_run(&a->t, &a->f);
+  if (again && s == DAMO_OK) s = thunk_run(&a->t, &a->f);
+  *out = cells[2];
+  thunk_alone_free(a);
   damo_release(node), damo_release(in[0]), damo_release(in[1]), damo_release(type);
   return s;
 }

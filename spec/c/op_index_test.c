@@ -194,19 +194,16 @@ static void check_in_place(const char *name, damo_var *(*make)(build *b, damo_va
   damo_op *op = op_new(ctx, y->owner->op->def, props, 3);
   CHECK(op->destroy_map && op->destroy_map[0].out == 0 && op->destroy_map[0].in == 0);
   damo_apply *node = op_apply(ctx, op, y->owner->in, y->owner->n_in);
-  cell values[8] = {damo_retain(x0), damo_retain(y0)}, out = NULL, *in[8], *outs[1] = {&out};
-  for (int i = 0; i < node->n_in; i++) {
-    in[i] = &values[i];
-    if (i >= 2) values[i] = damo_retain(node->in[i]->value);
+  cell values[9] = {damo_retain(x0), damo_retain(y0)}, *out = &values[node->n_in];
+  for (int i = 2; i < node->n_in; i++) values[i] = damo_retain(node->in[i]->value);
+  thunk_alone *a = thunk_alone_new(ctx, node, values, NULL, NULL);
+  if (CHECK(a && thunk_run(&a->t, &a->f) == DAMO_OK)) {
+    CHECK(*out == (damo_obj *)x0);
+    if (!CHECK(array_equal((damo_array *)*out, want, false))) fprintf(stderr, "    %s\n", name);
   }
-  thunk *t = thunk_new(ctx, node, in, outs);
-  if (CHECK(t && t->run(t) == DAMO_OK)) {
-    CHECK(out == (damo_obj *)x0);
-    if (!CHECK(array_equal((damo_array *)out, want, false))) fprintf(stderr, "    %s\n", name);
-  }
-  thunk_free(t);
-  for (int i = 0; i < 8; i++) damo_release(values[i]);
-  damo_release(out), damo_release(node), damo_release(op), damo_release(want);
+  thunk_alone_free(a);
+  for (int i = 0; i < 9; i++) damo_release(values[i]);
+  damo_release(node), damo_release(op), damo_release(want);
   build_end(&b);
 }
 
@@ -229,13 +226,13 @@ static void test_in_place(void) {
   if (CHECK(y && y->owner)) {
     damo_op *op = op_new(ctx, &incsubtensor_def, props, 3);
     damo_apply *node = op_apply(ctx, op, y->owner->in, 3);
-    cell a = damo_retain(x0), step = damo_retain(node->in[2]->value), out = NULL;
-    cell *ins[3] = {&a, &a, &step}, *outs[1] = {&out};
-    thunk *t = thunk_new(ctx, node, ins, outs);
-    CHECK(t && t->run(t) == DAMO_OK);
+    cell cells[3] = {damo_retain(x0), damo_retain(node->in[2]->value), NULL};
+    thunk_alone *a = thunk_alone_new(ctx, node, cells, (const int32_t[]){0, 0, 1, 2}, NULL);
+    CHECK(a && thunk_run(&a->t, &a->f) == DAMO_OK);
     for (int i = 0; i < 3; i++) CHECK_NEAR(case_at(x0, i), 3 - i, 0);
-    thunk_free(t);
-    damo_release(a), damo_release(step), damo_release(out), damo_release(node), damo_release(op);
+    thunk_alone_free(a);
+    for (int i = 0; i < 3; i++) damo_release(cells[i]);
+    damo_release(node), damo_release(op);
   }
   damo_release(x0);
   build_end(&b);

@@ -13,17 +13,17 @@ static damo_status weigh_type(const damo_op *op, damo_var *const *in, int n_in, 
   return DAMO_OK;
 }
 
-static damo_status weigh(thunk *t) {
-  damo_sparse *x = (damo_sparse *)*t->in[0], *y = sparse_copy(x);
-  const double *w = (const double *)thunk_in(t, 1)->data, *k = (const double *)thunk_in(t, 2)->data;
+static damo_status weigh(const thunk *t, frame *f) {
+  damo_sparse *x = (damo_sparse *)thunk_value(t, f, 0), *y = sparse_copy(x);
+  const double *w = (const double *)thunk_in(t, f, 1)->data, *k = (const double *)thunk_in(t, f, 2)->data;
   if (y == NULL) return DAMO_EMEMORY;
   for (int64_t i = 0; i < sparse_nnz(x); i++) {
     ((double *)y->data->data)[i] *= w[((const int32_t *)x->indices->data)[i]] * *k;
   }
   damo_sparse *out = sparse_with_data(x, y->data);
   damo_release(y);
-  if (out == NULL) return damo_error_status(t->ctx);
-  thunk_set_out(t, 0, &out->obj);
+  if (out == NULL) return damo_error_status(f->ctx);
+  thunk_set_out(t, f, 0, &out->obj);
   return DAMO_OK;
 }
 

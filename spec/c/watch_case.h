@@ -46,10 +46,10 @@ static inline damo_status same_type(const damo_op *op, damo_var *const *in, int 
 }
 
 /* out = x + add, into fresh or reused memory. */
-static inline damo_status add_run(thunk *t, double add) {
-  const damo_array *x = thunk_in(t, 0);
-  damo_array *out = thunk_out(t, 0, DAMO_FLOAT64, 1, array_shape(x));
-  if (out == NULL || array_assign(out, x) != DAMO_OK) return damo_error_status(t->ctx);
+static inline damo_status add_run(const thunk *t, frame *f, double add) {
+  const damo_array *x = thunk_in(t, f, 0);
+  damo_array *out = thunk_out(t, f, 0, DAMO_FLOAT64, 1, array_shape(x));
+  if (out == NULL || array_assign(out, x) != DAMO_OK) return damo_error_status(f->ctx);
   for (int64_t i = 0; i < array_shape(out)[0]; i++) ((double *)(void *)out->data)[i] += add;
   return DAMO_OK;
 }

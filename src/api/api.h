@@ -64,7 +64,7 @@ op_from_graph *op_from_graph_of(const damo_op *op);
 /* The compiled inner graph, borrowed; compiled now when it was not. NULL: failed. */
 damo_function *op_from_graph_function(op_from_graph *g);
 /* The Function that a thunk of an OpFromGraph runs; NULL: it has not run yet, or is another Op's. */
-const damo_function *op_from_graph_running(const thunk *t);
+const damo_function *op_from_graph_running(const thunk *t, const frame *f);
 
 /* ---- Classes of a host's: host_op.c ------------------------------------------------------------------------------ */
 

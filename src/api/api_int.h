@@ -27,7 +27,7 @@ extern const rewrite_rule op_from_graph_inline_rule;
 typedef struct op_from_graph_state {
   damo_function *f;
 } op_from_graph_state;
-damo_status op_from_graph_perform(thunk *t);
-void op_from_graph_state_clear(thunk *t);
+damo_status op_from_graph_perform(const thunk *t, frame *f);
+void op_from_graph_state_clear(const thunk *t, frame *f);
 
 #endif

@@ -160,56 +160,62 @@ typedef struct host_state {
   out_record out[];
 } host_state;
 
-static host_state *state_of(const thunk *t) { return t->state; }
-static size_t state_bytes(int n_out) { return sizeof(host_state) + (size_t)n_out * sizeof(out_record); }
-static void *hosts_state(const thunk *t) { return (char *)t->state + state_bytes(t->n_out); }
+/* What a host's perform is given. */
+struct damo_thunk {
+  const thunk *t;
+  frame *f;
+};
 
-static void fill_state(const thunk *t) {
-  host_state *st = state_of(t);
+static host_state *state_of(const thunk *t, frame *f) { return thunk_state(t, f); }
+static size_t state_bytes(int n_out) { return sizeof(host_state) + (size_t)n_out * sizeof(out_record); }
+static void *hosts_state(const thunk *t, frame *f) { return (char *)thunk_state(t, f) + state_bytes(t->n_out); }
+
+static void fill_state(const thunk *t, frame *f) {
+  host_state *st = state_of(t, f);
   for (int o = 0; o < t->n_out; o++) st->out[o].type = t->node->out[o]->type;
   st->perform = host_op_class_of(t->node->op)->host.perform;
 }
 
-static damo_status wrong_output(const thunk *t, int o) {
+static damo_status wrong_output(const thunk *t, frame *f, int o) {
   char want[320], dims[200];
   const char *name = t->node->op->def->name;
-  const damo_obj *v = *t->out[o];
+  const damo_obj *v = thunk_result(t, f, o);
   type_format(want, sizeof want, t->node->out[o]->type);
   if (v->kind == OBJ_SPARSE) {
-    return ctx_fail(t->ctx, DAMO_ETYPE, "%s: its perform put a sparse matrix into output %d, expected %s", name, o + 1,
+    return ctx_fail(f->ctx, DAMO_ETYPE, "%s: its perform put a sparse matrix into output %d, expected %s", name, o + 1,
                     want);
   }
   const damo_array *a = (const damo_array *)v;
-  return ctx_fail(t->ctx, DAMO_ETYPE,
+  return ctx_fail(f->ctx, DAMO_ETYPE,
                   "%s: its perform put an array of dtype %s and shape %s into output %d, expected %s", name,
                   dtype_name(array_dtype(a)), shape_format(dims, sizeof dims, a->ndim, array_shape(a)), o + 1, want);
 }
 
 /* Output o shares memory with an input or an earlier output, which the maps do not allow, or the host holds it too:
  * what is written over it later must not reach there. */
-static bool is_shared(const thunk *t, int o) {
+static bool is_shared(const thunk *t, frame *f, int o) {
   const damo_op *op = t->node->op;
-  const damo_array *a = value_array(*t->out[o]);
-  if (a == NULL || (t->out_fixed != NULL && t->out_fixed[o])) return false;
-  if (array_is_exclusive(a) && (*t->out[o])->refs == 1) return !a->writeable;
+  const damo_array *a = value_array(thunk_result(t, f, o));
+  if (a == NULL || (thunk_out_is_fixed(t, f, o))) return false;
+  if (array_is_exclusive(a) && thunk_result(t, f, o)->refs == 1) return !a->writeable;
   for (int i = 0; i < t->n_in; i++) {
-    const damo_array *x = value_array(*t->in[i]);
+    const damo_array *x = value_array(thunk_value(t, f, i));
     if (x == NULL || x->buf != a->buf) continue;
     return !op_alias_has(op->view_map, o, i) && !op_alias_has(op->destroy_map, o, i);
   }
   return true;
 }
 
-static damo_status host_op_check_output(thunk *t, int o) {
-  if (!state_of(t)->out[o].taken || *t->out[o] == NULL) {
-    return ctx_fail(t->ctx, DAMO_EVALUE, "%s: its perform gave no output %d: it takes it with damo_thunk_output",
+static damo_status host_op_check_output(const thunk *t, frame *f, int o) {
+  if (!state_of(t, f)->out[o].taken || thunk_result(t, f, o) == NULL) {
+    return ctx_fail(f->ctx, DAMO_EVALUE, "%s: its perform gave no output %d: it takes it with damo_thunk_output",
                     t->node->op->def->name, o + 1);
   }
-  if (!type_is_valid(t->node->out[o]->type, *t->out[o])) return wrong_output(t, o);
-  if (!is_shared(t, o)) return DAMO_OK;
-  damo_obj *copy = value_copy(*t->out[o]);
+  if (!type_is_valid(t->node->out[o]->type, thunk_result(t, f, o))) return wrong_output(t, f, o);
+  if (!is_shared(t, f, o)) return DAMO_OK;
+  damo_obj *copy = value_copy(thunk_result(t, f, o));
   if (copy == NULL) return DAMO_EMEMORY;
-  thunk_set_out(t, o, copy);
+  thunk_set_out(t, f, o, copy);
   return DAMO_OK;
 }
 
@@ -226,22 +232,24 @@ static inline bool is_plain(const out_record *r, const damo_obj *v) {
   return true;
 }
 
-static damo_status asked_perform(thunk *t) {
-  host_state *st = state_of(t);
-  const damo_status before = t->ctx->error.status;
-  if (st->perform == NULL) fill_state(t);
+static damo_status asked_perform(const thunk *t, frame *f) {
+  host_state *st = state_of(t, f);
+  const damo_status before = f->ctx->error.status;
+  if (st->perform == NULL) fill_state(t, f);
   for (int o = 0; o < t->n_out; o++) st->out[o].taken = false;
-  t->ctx->error.status = DAMO_OK; /* an older error stays to be read where this call makes none */
-  const damo_status s = st->perform(t);
+  f->ctx->error.status = DAMO_OK; /* an older error stays to be read where this call makes none */
+  const damo_status s = st->perform(&(damo_thunk){t, f});
   if (s != DAMO_OK) return settled(t->node->op, s, "perform");
-  if (t->ctx->error.status == DAMO_OK) t->ctx->error.status = before;
+  if (f->ctx->error.status == DAMO_OK) f->ctx->error.status = before;
   for (int o = 0; o < t->n_out; o++) {
-    if (!is_plain(&st->out[o], *t->out[o])) DAMO_TRY(host_op_check_output(t, o));
+    if (!is_plain(&st->out[o], thunk_result(t, f, o))) DAMO_TRY(host_op_check_output(t, f, o));
   }
   return DAMO_OK;
 }
 
-static void asked_state_clear(thunk *t) { host_op_class_of(t->node->op)->host.state_clear(hosts_state(t)); }
+static void asked_state_clear(const thunk *t, frame *f) {
+  host_op_class_of(t->node->op)->host.state_clear(hosts_state(t, f));
+}
 
 static int count_out(const damo_op *op, int n_in) {
   (void)n_in;
@@ -470,71 +478,70 @@ const int64_t *damo_type_shape(const damo_type *type) { return type != NULL ? ty
 
 /* ---- Inside perform ---------------------------------------------------------------------------------------------- */
 
-static bool has_input(const damo_thunk *t, int i) { return t != NULL && i >= 0 && i < t->n_in; }
+static const char *name_in(const damo_thunk *h) { return thunk_name(h->t); }
+static bool has_input(const damo_thunk *h, int i) { return h != NULL && i >= 0 && i < h->t->n_in; }
 
-/* The thunk runs an Op of a host and has such an output. */
-static damo_status check_out(damo_thunk *t, const char *func, int i) {
-  if (t == NULL) return DAMO_EVALUE;
-  if (i >= 0 && i < t->n_out && (t->run == asked_perform || t->node->op->def->perform == asked_perform)) {
-    return DAMO_OK;
-  }
-  return ctx_fail(t->ctx, DAMO_EINDEX, "%s: %s: there is no output %d, outputs are 0 to %d", t->node->op->def->name,
-                  func, i, t->n_out - 1);
+/* The node has such an output. */
+static damo_status check_out(const damo_thunk *h, const char *func, int i) {
+  if (h == NULL) return DAMO_EVALUE;
+  if (i >= 0 && i < h->t->n_out) return DAMO_OK;
+  return ctx_fail(h->f->ctx, DAMO_EINDEX, "%s: %s: there is no output %d, outputs are 0 to %d", name_in(h), func, i,
+                  h->t->n_out - 1);
 }
 
-const damo_array *damo_thunk_input(const damo_thunk *t, int i) {
-  return has_input(t, i) ? damo_as_array(*t->in[i]) : NULL;
+const damo_array *damo_thunk_input(const damo_thunk *h, int i) {
+  return has_input(h, i) ? damo_as_array(thunk_value(h->t, h->f, i)) : NULL;
 }
 
-const damo_sparse *damo_thunk_input_sparse(const damo_thunk *t, int i) {
-  return has_input(t, i) ? damo_as_sparse(*t->in[i]) : NULL;
+const damo_sparse *damo_thunk_input_sparse(const damo_thunk *h, int i) {
+  return has_input(h, i) ? damo_as_sparse(thunk_value(h->t, h->f, i)) : NULL;
 }
 
-damo_status damo_thunk_give_sparse(damo_thunk *t, int i, damo_sparse *take_value) {
+damo_status damo_thunk_give_sparse(damo_thunk *h, int i, damo_sparse *take_value) {
   char want[320];
-  damo_status s = check_out(t, "damo_thunk_give_sparse", i);
-  if (take_value == NULL) return s != DAMO_OK ? s : damo_error_status(t->ctx);
-  if (s == DAMO_OK) s = check_given(t->node->op, "perform", take_value, OBJ_SPARSE);
-  if (s == DAMO_OK && type_is_valid(t->node->out[i]->type, &take_value->obj)) {
-    thunk_set_out(t, i, &take_value->obj);
-    state_of(t)->out[i].taken = true;
+  damo_status s = check_out(h, "damo_thunk_give_sparse", i);
+  if (take_value == NULL) return s != DAMO_OK ? s : damo_error_status(h->f->ctx);
+  if (s == DAMO_OK) s = check_given(h->t->node->op, "perform", take_value, OBJ_SPARSE);
+  if (s == DAMO_OK && type_is_valid(h->t->node->out[i]->type, &take_value->obj)) {
+    thunk_set_out(h->t, h->f, i, &take_value->obj);
+    state_of(h->t, h->f)->out[i].taken = true;
     return DAMO_OK;
   }
   if (s == DAMO_OK) {
-    s = ctx_fail(t->ctx, DAMO_ETYPE, "%s: output %d was given a matrix that is no value of %s", t->node->op->def->name,
-                 i + 1, type_format(want, sizeof want, t->node->out[i]->type));
+    s = ctx_fail(h->f->ctx, DAMO_ETYPE, "%s: output %d was given a matrix that is no value of %s", name_in(h), i + 1,
+                 type_format(want, sizeof want, h->t->node->out[i]->type));
   }
   damo_release(take_value);
   return s;
 }
 
-damo_array *damo_thunk_output(damo_thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
-  if (check_out(t, "damo_thunk_output", i) != DAMO_OK) return NULL;
+damo_array *damo_thunk_output(damo_thunk *h, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
+  if (check_out(h, "damo_thunk_output", i) != DAMO_OK) return NULL;
   if (ndim < 0 || (ndim > 0 && shape == NULL)) {
-    ctx_check_list(t->ctx, "damo_thunk_output", "dimensions", shape, ndim);
+    ctx_check_list(h->f->ctx, "damo_thunk_output", "dimensions", shape, ndim);
     return NULL;
   }
-  damo_array *a = thunk_out(t, i, dtype, ndim, shape);
-  if (a != NULL) state_of(t)->out[i].taken = true;
+  damo_array *a = thunk_out(h->t, h->f, i, dtype, ndim, shape);
+  if (a != NULL) state_of(h->t, h->f)->out[i].taken = true;
   return a;
 }
 
-damo_array *damo_thunk_output_inplace(damo_thunk *t, int i, int j) {
-  if (check_out(t, "damo_thunk_output_inplace", i) != DAMO_OK) return NULL;
-  if (damo_thunk_input(t, j) == NULL) {
-    ctx_fail(t->ctx, DAMO_EINDEX, "%s: damo_thunk_output_inplace: there is no array in input %d, inputs are 0 to %d",
-             t->node->op->def->name, j, t->n_in - 1);
+damo_array *damo_thunk_output_inplace(damo_thunk *h, int i, int j) {
+  if (check_out(h, "damo_thunk_output_inplace", i) != DAMO_OK) return NULL;
+  if (damo_thunk_input(h, j) == NULL) {
+    ctx_fail(h->f->ctx, DAMO_EINDEX, "%s: damo_thunk_output_inplace: there is no array in input %d, inputs are 0 to %d",
+             name_in(h), j, h->t->n_in - 1);
     return NULL;
   }
-  damo_array *a = thunk_out_inplace(t, i, j);
-  if (a != NULL) state_of(t)->out[i].taken = true;
+  damo_array *a = thunk_out_inplace(h->t, h->f, i, j);
+  if (a != NULL) state_of(h->t, h->f)->out[i].taken = true;
   return a;
 }
 
-void *damo_thunk_scratch(damo_thunk *t, size_t size) { return t != NULL ? thunk_scratch(t, size) : NULL; }
-void *damo_thunk_state(const damo_thunk *t) { return t != NULL ? hosts_state(t) : NULL; }
-damo_op *damo_thunk_get_op(const damo_thunk *t) { return t != NULL ? t->node->op : NULL; }
-damo_ctx *damo_thunk_ctx(const damo_thunk *t) { return t != NULL ? t->ctx : NULL; }
+void *damo_thunk_scratch(damo_thunk *h, size_t size) { return h != NULL ? thunk_scratch(h->t, h->f, size) : NULL; }
+void *damo_thunk_state(const damo_thunk *h) { return h != NULL ? hosts_state(h->t, h->f) : NULL; }
+damo_op *damo_thunk_get_op(const damo_thunk *h) { return h != NULL ? h->t->node->op : NULL; }
+damo_ctx *damo_thunk_ctx(const damo_thunk *h) { return h != NULL ? h->f->ctx : NULL; }
 
 damo_status damo_fail(damo_ctx *ctx, damo_status status, const char *message) {
   if (ctx == NULL) return DAMO_EVALUE;

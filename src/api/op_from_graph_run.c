@@ -37,48 +37,50 @@ damo_function *op_from_graph_function(op_from_graph *g) {
 }
 
 /* The thunk's own copy: results stay in its cells too, and are written again when nobody else holds them. */
-static damo_function *thunk_function(thunk *t) {
-  op_from_graph_state *state = t->state;
+static damo_function *thunk_function(const thunk *t, frame *f) {
+  op_from_graph_state *state = thunk_state(t, f);
   if (state->f != NULL) return state->f;
   op_from_graph *g = op_from_graph_at(t->node->op);
-  damo_function *f = NULL;
-  if (t->watched && g->mode == NULL) {
-    f = compile_inner(g, "DEBUG");
+  damo_function *inner = NULL;
+  if (f->watched && g->mode == NULL) {
+    inner = compile_inner(g, "DEBUG");
   } else {
     const damo_function *fn = op_from_graph_function(g);
-    if (fn != NULL) f = function_copy(fn);
+    if (fn != NULL) inner = function_copy(fn);
   }
-  if (f == NULL) return NULL;
-  for (int64_t o = 0; o < f->n_outputs; o++) f->outputs[o].borrow = !f->outputs[o].copy;
-  return state->f = f;
+  if (inner == NULL) return NULL;
+  for (int64_t o = 0; o < inner->n_outputs; o++) inner->outputs[o].borrow = !inner->outputs[o].copy;
+  return state->f = inner;
 }
 
-const damo_function *op_from_graph_running(const thunk *t) {
-  return op_from_graph_of(t->node->op) != NULL ? ((const op_from_graph_state *)t->state)->f : NULL;
+const damo_function *op_from_graph_running(const thunk *t, const frame *f) {
+  return op_from_graph_of(t->node->op) != NULL ? ((const op_from_graph_state *)thunk_state(t, f))->f : NULL;
 }
 
-static damo_status run_inner(thunk *t, damo_function *f, damo_obj **args) {
-  for (int i = 0; i < t->n_in; i++) args[i] = *t->in[i];
-  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, o, NULL); /* so that the inner cells hold their values alone */
-  damo_status s = function_run(f, args, t->n_in, NULL);
+static damo_status run_inner(const thunk *t, frame *f, damo_function *inner, damo_obj **args) {
+  for (int i = 0; i < t->n_in; i++) args[i] = thunk_value(t, f, i);
+  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, f, o, NULL); /* so that the inner cells hold their values alone */
+  damo_status s = function_run(inner, args, t->n_in, NULL);
   if (s != DAMO_OK) {
-    ctx_fail_add(t->ctx, "while computing %s", t->node->op->def->name);
+    ctx_fail_add(f->ctx, "while computing %s", t->node->op->def->name);
     return s;
   }
-  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, o, function_take(f, o));
-  function_finish(f);
+  for (int o = 0; o < t->n_out; o++) thunk_set_out(t, f, o, function_take(inner, o));
+  function_finish(inner);
   return DAMO_OK;
 }
 
 #define SMALL_IN 16
 
-damo_status op_from_graph_perform(thunk *t) {
-  damo_function *f = thunk_function(t);
-  if (f == NULL) return damo_error_status(t->ctx);
+damo_status op_from_graph_perform(const thunk *t, frame *f) {
+  damo_function *inner = thunk_function(t, f);
+  if (inner == NULL) return damo_error_status(f->ctx);
   damo_obj *small[SMALL_IN];
-  if (t->n_in <= SMALL_IN) return run_inner(t, f, small);
-  damo_obj **args = thunk_scratch(t, (size_t)t->n_in * sizeof *args);
-  return args != NULL ? run_inner(t, f, args) : DAMO_EMEMORY;
+  if (t->n_in <= SMALL_IN) return run_inner(t, f, inner, small);
+  damo_obj **args = thunk_scratch(t, f, (size_t)t->n_in * sizeof *args);
+  return args != NULL ? run_inner(t, f, inner, args) : DAMO_EMEMORY;
 }
 
-void op_from_graph_state_clear(thunk *t) { damo_release(((op_from_graph_state *)t->state)->f); }
+void op_from_graph_state_clear(const thunk *t, frame *f) {
+  damo_release(((op_from_graph_state *)thunk_state(t, f))->f);
+}

@@ -7,6 +7,7 @@
 #ifndef DAMO_COMPILE_H
 #define DAMO_COMPILE_H
 
+#include "rewrite/rewrite.h"
 #include "vm/vm.h"
 
 typedef struct in_spec {
@@ -83,7 +84,7 @@ typedef struct fn_output {
   damo_type *type;
   char *name; /* or NULL */
   int32_t cell;
-  thunk *maker; /* what writes the cell, NULL for leaves */
+  const thunk *maker; /* what writes the cell, NULL for leaves */
   int32_t maker_index;
   bool borrow, copy;
   bool twice;     /* an output before this one, or an update, has the same cell */
@@ -125,8 +126,8 @@ typedef struct fn_watcher {
 
   /* A call: its arguments and shared values are in the cells; nothing has run yet. */
   damo_status (*prepare)(damo_function *f, damo_obj *const *args, int64_t n_args);
-  /* Runs the thunk in the place of t->run(t); p->step_user is the Function. */
-  damo_status (*step)(vm_plan *p, thunk *t);
+  /* Runs the thunk in the place of t->run(t, f); p->step_user is the Function. */
+  damo_status (*step)(vm_plan *p, const thunk *t, frame *f);
   /* All thunks have run, nothing is committed. */
   damo_status (*compare)(damo_function *f);
   /* The run failed with s: the status that the call fails with, whose error is pending. */
@@ -134,7 +135,7 @@ typedef struct fn_watcher {
   /* The Function goes: frees f->watch_state. */
   void (*clear)(damo_function *f);
 
-  bool watches_inner; /* Ops that hold a graph run that in the mode too (thunk.watched) */
+  bool watches_inner; /* Ops that hold a graph run that in the mode too (frame.watched) */
   bool keeps_results; /* thunks write into no array of the caller's: compare must find what they read */
 } fn_watcher;
 

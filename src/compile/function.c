@@ -194,15 +194,15 @@ static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
     filtered = type_filter(in->var->type, value, (filter_options){in->strict, f->allow_downcast});
     if (filtered == NULL) return refused_input(f, i);
   }
-  cell_set(&f->plan.cells[in->cell], filtered);
+  cell_set(&f->plan.frame.cells[in->cell], filtered);
   return DAMO_OK;
 }
 
 /* Whether the value of cell c shares memory with another value that came from outside. */
 static bool is_shared_memory(const damo_function *f, int32_t c) {
   for (int64_t k = 0; k < f->plan.n_transient; k++) {
-    const damo_obj *v = f->plan.cells[f->plan.transient[k]];
-    if (f->plan.transient[k] != c && value_may_overlap(f->plan.cells[c], v)) return true;
+    const damo_obj *v = f->plan.frame.cells[f->plan.transient[k]];
+    if (f->plan.transient[k] != c && value_may_overlap(f->plan.frame.cells[c], v)) return true;
   }
   return false;
 }
@@ -210,7 +210,7 @@ static bool is_shared_memory(const damo_function *f, int32_t c) {
 /* What a thunk overwrites must be the caller's to give away, and nobody else's: else it is a copy. */
 static damo_status own_destroyed(damo_function *f, int64_t i, damo_obj *arg, bool copy_all) {
   const fn_input *in = &f->inputs[i];
-  cell *c = &f->plan.cells[in->cell];
+  cell *c = &f->plan.frame.cells[in->cell];
   if (!in->destroyed && !(copy_all && in->mutable_)) return DAMO_OK;
   const damo_array *a = value_array(*c);
   if (a == NULL) return DAMO_OK;
@@ -229,7 +229,7 @@ damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_arg
   for (int64_t i = 0; i < f->n_inputs; i++) DAMO_TRY(load_input(f, i, i < n_args ? args[i] : NULL));
   for (int64_t i = 0; i < f->n_shared; i++) {
     const fn_shared *sh = &f->shared[i];
-    if (sh->cell >= 0) cell_set(&f->plan.cells[sh->cell], damo_retain(sh->var->value));
+    if (sh->cell >= 0) cell_set(&f->plan.frame.cells[sh->cell], damo_retain(sh->var->value));
   }
   for (int64_t i = 0; i < f->n_inputs; i++) DAMO_TRY(own_destroyed(f, i, i < n_args ? args[i] : NULL, copy_mutable));
   return DAMO_OK;
@@ -254,7 +254,7 @@ static damo_obj *function_copy_value(damo_obj *value, damo_obj **spare) {
 static damo_status stage_outputs(damo_function *f, damo_obj *const *into) {
   for (int64_t i = 0; i < f->n_outputs; i++) {
     fn_output *out = &f->outputs[i];
-    damo_obj *value = f->plan.cells[out->cell], *target = into != NULL ? into[i] : NULL;
+    damo_obj *value = f->plan.frame.cells[out->cell], *target = into != NULL ? into[i] : NULL;
     if (target != NULL && value != target) DAMO_TRY(target_check(f, i, value, target));
     if (!target_must_stage(f, i, into)) continue;
     bool keep = target == NULL && (out->borrow || (!out->twice && value_is_cells_alone(value)));
@@ -282,7 +282,7 @@ static damo_status stage_updates(damo_function *f) {
   for (int64_t i = 0; i < f->n_shared; i++) {
     fn_shared *sh = &f->shared[i];
     if (sh->update_cell < 0) continue;
-    damo_obj *value = f->plan.cells[sh->update_cell];
+    damo_obj *value = f->plan.frame.cells[sh->update_cell];
     const damo_var *target = sh->var != NULL ? sh->var : f->inputs[sh->input].var;
     if (!type_is_valid(target->type, value)) return refuse_update(f, target, value);
     if (!sh->copy) continue;
@@ -304,7 +304,7 @@ static void commit(damo_function *f) {
       sh->staged = NULL;
       cell_set(&sh->spare, old);
     } else {
-      cell *c = &f->plan.cells[sh->update_cell];
+      cell *c = &f->plan.frame.cells[sh->update_cell];
       *place = *c;
       *c = old;
     }
@@ -357,16 +357,16 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
 
 damo_obj *function_peek(const damo_function *f, int64_t i) {
   const fn_output *out = &f->outputs[i];
-  return out->staged != NULL ? out->staged : f->plan.cells[out->cell];
+  return out->staged != NULL ? out->staged : f->plan.frame.cells[out->cell];
 }
 
 damo_obj *function_take(damo_function *f, int64_t i) {
   fn_output *out = &f->outputs[i];
-  if (out->borrow && !out->copy) return damo_retain(f->plan.cells[out->cell]);
-  damo_obj **place = out->copy ? &out->staged : &f->plan.cells[out->cell];
+  if (out->borrow && !out->copy) return damo_retain(f->plan.frame.cells[out->cell]);
+  damo_obj **place = out->copy ? &out->staged : &f->plan.frame.cells[out->cell];
   damo_obj *v = *place;
   *place = NULL;
-  for (int k = 0; !out->copy && k < out->n_along; k++) cell_set(&f->plan.cells[out->along[k]], NULL);
+  for (int k = 0; !out->copy && k < out->n_along; k++) cell_set(&f->plan.frame.cells[out->along[k]], NULL);
   return v;
 }
 

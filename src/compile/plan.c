@@ -11,7 +11,8 @@ typedef struct planner {
   ptrvec nodes;
   ptrvec views, transient; /* cell numbers, as pointers */
   ptrvec fresh;            /* damo_var*: no_recycling */
-  ptrvec in, out;
+  int32_t *slots;          /* of one node */
+  int64_t slots_cap;
   bool lazy; /* some thunk is */
 } planner;
 
@@ -81,8 +82,8 @@ static damo_status take_numbers(damo_ctx *ctx, const ptrvec *v, int32_t **out, i
 static damo_status plan_make_cells(planner *p) {
   vm_plan *plan = p->plan;
   int64_t n = plan->n_cells;
-  plan->cells = mem_calloc(plan->ctx, (size_t)n * sizeof *plan->cells);
-  if (plan->cells == NULL) {
+  plan->frame.cells = mem_calloc(plan->ctx, (size_t)n * sizeof *plan->frame.cells);
+  if (plan->frame.cells == NULL) {
     plan->n_cells = 0;
     return DAMO_EMEMORY;
   }
@@ -91,32 +92,69 @@ static damo_status plan_make_cells(planner *p) {
 }
 
 static void hold_constant(planner *p, damo_var *v) {
-  cell *c = &p->plan->cells[cell_of(p, v)];
+  cell *c = &p->plan->frame.cells[cell_of(p, v)];
   if (v->kind == VAR_CONSTANT && *c == NULL) *c = damo_retain(v->value);
+}
+
+static damo_status reserve_slots(planner *p) {
+  for (int64_t k = 0; k < p->nodes.n; k++) {
+    const damo_apply *node = p->nodes.at[k];
+    const int64_t n = (int64_t)node->n_in + node->n_out;
+    if (n > p->slots_cap) p->slots_cap = n;
+  }
+  p->slots = mem_alloc(p->plan->ctx, (size_t)p->slots_cap * sizeof *p->slots);
+  if (p->slots == NULL) p->slots_cap = 0;
+  return p->slots != NULL ? DAMO_OK : DAMO_EMEMORY;
+}
+
+/* The states of the thunks lie one behind the other. */
+static damo_status plan_make_states(planner *p) {
+  vm_plan *plan = p->plan;
+  for (int64_t k = 0; k < p->nodes.n; k++) {
+    plan->state_bytes += (((const damo_apply *)p->nodes.at[k])->op->def->state_size + 15) & ~(size_t)15;
+  }
+  plan->state = mem_calloc(plan->ctx, plan->state_bytes);
+  if (plan->state == NULL) {
+    plan->state_bytes = 0;
+    return DAMO_EMEMORY;
+  }
+  char *at = plan->state;
+  for (int64_t k = 0; k < p->nodes.n; k++) {
+    plan->frame.locals[k].state = at;
+    at += (((const damo_apply *)p->nodes.at[k])->op->def->state_size + 15) & ~(size_t)15;
+  }
+  return DAMO_OK;
 }
 
 static damo_status make_thunk(planner *p, damo_apply *node) {
   vm_plan *plan = p->plan;
-  DAMO_TRY(ptrvec_reserve(&p->in, node->n_in));
-  DAMO_TRY(ptrvec_reserve(&p->out, node->n_out));
   for (int i = 0; i < node->n_in; i++) {
     hold_constant(p, node->in[i]);
-    p->in.at[i] = &plan->cells[cell_of(p, node->in[i])];
+    p->slots[i] = cell_of(p, node->in[i]);
   }
-  for (int o = 0; o < node->n_out; o++) p->out.at[o] = &plan->cells[cell_of(p, node->out[o])];
+  for (int o = 0; o < node->n_out; o++) p->slots[node->n_in + o] = cell_of(p, node->out[o]);
   thunk_request how = {.no_recycling = (damo_var *const *)p->fresh.at, .n_no_recycling = p->fresh.n};
-  thunk *t = thunk_make(plan->ctx, node, (cell **)p->in.at, (cell **)p->out.at, &how);
+  thunk *t = thunk_new(plan->ctx, node, (int32_t)plan->n_thunks, p->slots);
   if (t == NULL) return damo_error_status(plan->ctx);
   plan->thunks[plan->n_thunks++] = t;
-  p->lazy = p->lazy || t->lazy;
+  DAMO_TRY(thunk_make(t, &plan->frame, &how));
+  p->lazy = p->lazy || thunk_is_lazy(t, &plan->frame);
   return map_put(&p->maker, node, (uintptr_t)t);
 }
 
 static damo_status make_thunks(planner *p) {
   vm_plan *plan = p->plan;
+  DAMO_TRY(reserve_slots(p));
   plan->thunks = mem_alloc(plan->ctx, (size_t)p->nodes.n * sizeof *plan->thunks);
   if (plan->thunks == NULL) return DAMO_EMEMORY;
+  plan->frame.locals = mem_calloc(plan->ctx, (size_t)p->nodes.n * sizeof *plan->frame.locals);
+  if (plan->frame.locals == NULL) {
+    mem_free(plan->ctx, plan->thunks, (size_t)p->nodes.n * sizeof *plan->thunks);
+    plan->thunks = NULL;
+    return DAMO_EMEMORY;
+  }
   plan->thunk_cap = p->nodes.n;
+  DAMO_TRY(plan_make_states(p));
   for (int64_t k = 0; k < p->nodes.n; k++) DAMO_TRY(make_thunk(p, p->nodes.at[k]));
   return DAMO_OK;
 }
@@ -261,7 +299,7 @@ static void plan_watch(damo_function *f) {
   if (f->watcher == NULL) return;
   f->plan.step = f->watcher->step;
   f->plan.step_user = f;
-  for (int64_t k = 0; k < f->plan.n_thunks; k++) f->plan.thunks[k]->watched = f->watcher->watches_inner;
+  f->plan.frame.watched = f->watcher->watches_inner;
 }
 
 /* Whether some thunk may overwrite the input: whether the graph destroys anything, that is, and the input's used. */
@@ -290,7 +328,7 @@ static damo_status place_results(planner *p) {
 
 damo_status plan_build(damo_function *f) {
   damo_ctx *ctx = f->obj.ctx;
-  f->plan = (vm_plan){.ctx = ctx, .failed_at = -1};
+  f->plan = (vm_plan){.ctx = ctx, .frame.ctx = ctx, .failed_at = -1};
   planner p = {.f = f, .plan = &f->plan};
   map_init(&p.place, ctx);
   map_init(&p.maker, ctx);
@@ -298,8 +336,6 @@ damo_status plan_build(damo_function *f) {
   ptrvec_init(&p.views, ctx);
   ptrvec_init(&p.transient, ctx);
   ptrvec_init(&p.fresh, ctx);
-  ptrvec_init(&p.in, ctx);
-  ptrvec_init(&p.out, ctx);
   damo_status s = destroy_order(f->fgraph, NULL, NULL, &p.nodes);
   if (s == DAMO_OK) s = number_cells(&p);
   if (s != DAMO_OK) f->plan.n_cells = 0;
@@ -314,7 +350,6 @@ damo_status plan_build(damo_function *f) {
   ptrvec_clear(&p.views);
   ptrvec_clear(&p.transient);
   ptrvec_clear(&p.fresh);
-  ptrvec_clear(&p.in);
-  ptrvec_clear(&p.out);
+  mem_free(ctx, p.slots, (size_t)p.slots_cap * sizeof *p.slots);
   return s;
 }

@@ -13,7 +13,7 @@
 
 static int64_t held_by_cells(const damo_function *f, const damo_obj *m) {
   int64_t n = 0;
-  for (int64_t i = 0; i < f->plan.n_cells; i++) n += f->plan.cells[i] == m;
+  for (int64_t i = 0; i < f->plan.n_cells; i++) n += f->plan.frame.cells[i] == m;
   return f->companion != NULL ? n + held_by_cells(f->companion, m) : n;
 }
 
@@ -57,7 +57,7 @@ static bool may_write_early(const damo_function *f, int64_t i, damo_obj *const *
   const damo_array *target = (const damo_array *)into[i];
   if (!type_is_valid(out->type, into[i]) || !target->writeable) return false;
   for (int64_t k = 0; k < f->plan.n_transient; k++) {
-    const damo_obj *v = f->plan.cells[f->plan.transient[k]];
+    const damo_obj *v = f->plan.frame.cells[f->plan.transient[k]];
     if (value_may_overlap(&target->obj, v)) return false;
   }
   for (int64_t k = 0; k < f->n_outputs; k++) {
@@ -70,13 +70,8 @@ damo_status target_offer(damo_function *f, damo_obj *const *into) {
   for (int64_t i = 0; i < f->n_outputs; i++) {
     const fn_output *out = &f->outputs[i];
     if (into[i] == NULL || !may_write_early(f, i, into)) continue;
-    thunk *t = out->maker;
-    if (t->out_fixed == NULL) {
-      t->out_fixed = mem_calloc(f->obj.ctx, (size_t)t->n_out);
-      if (t->out_fixed == NULL) return DAMO_EMEMORY;
-    }
-    t->out_fixed[out->maker_index] = 1;
-    cell_set(&f->plan.cells[out->cell], damo_retain(into[i]));
+    DAMO_TRY(thunk_fix_out(out->maker, &f->plan.frame, out->maker_index, true));
+    cell_set(&f->plan.frame.cells[out->cell], damo_retain(into[i]));
   }
   return DAMO_OK;
 }
@@ -85,9 +80,9 @@ void target_forget(damo_function *f, damo_obj *const *into) {
   for (int64_t i = 0; i < f->n_outputs; i++) {
     const fn_output *out = &f->outputs[i];
     if (into[i] == NULL) continue;
-    if (out->maker != NULL && out->maker->out_fixed != NULL) out->maker->out_fixed[out->maker_index] = 0;
+    if (out->maker != NULL) thunk_fix_out(out->maker, &f->plan.frame, out->maker_index, false);
     /* the caller's object must not stay in a cell that the next call writes */
-    if (f->plan.cells[out->cell] == into[i]) cell_set(&f->plan.cells[out->cell], NULL);
+    if (f->plan.frame.cells[out->cell] == into[i]) cell_set(&f->plan.frame.cells[out->cell], NULL);
   }
 }
 
@@ -140,7 +135,7 @@ damo_status target_check(const damo_function *f, int64_t i, damo_obj *value, dam
 
 /* Could writing the other targets spoil the result? */
 static bool holds_result(const damo_function *f, int64_t i, damo_obj *const *into) {
-  const damo_obj *value = f->plan.cells[f->outputs[i].cell];
+  const damo_obj *value = f->plan.frame.cells[f->outputs[i].cell];
   for (int64_t k = 0; k < f->n_outputs; k++) {
     if (k == i) continue;
     if (into[k] == value || value_may_overlap(into[k], value)) return true; /* (empty ones don't overlap) */
@@ -164,7 +159,7 @@ static bool is_own(const fn_output *out, const damo_obj *value) {
 
 bool target_must_stage(const damo_function *f, int64_t i, damo_obj *const *into) {
   const fn_output *out = &f->outputs[i];
-  const damo_obj *value = f->plan.cells[out->cell];
+  const damo_obj *value = f->plan.frame.cells[out->cell];
   if (into == NULL || into[i] == NULL) return out->copy;
   if (out->copy && holds_result(f, i, into)) return true;
   if (into[i] == value || !is_matrix(into[i]) || is_own(out, value)) return false;

@@ -5,17 +5,17 @@
  * to an output keeps its node, the node keeps its inputs); Types and Ops with equal properties are interned, so they
  * compare by pointer; an Op never changes once made; no function here recurses over a graph.
  *
- * op.h      how an Op is described (op_def), interned, and what a thunk is
+ * thunk.h   a node made runnable, and the frame of a call
+ * op_def.h  how an Op is described (op_def) and interned
  * build.h   a scope for building graph in C without counting references
  */
 #ifndef DAMO_GRAPH_H
 #define DAMO_GRAPH_H
 
 #include "io/io.h"
+#include "thunk.h"
 
 typedef struct op_def op_def;
-typedef struct damo_thunk thunk;
-typedef struct thunk_request thunk_request;
 typedef struct build build;
 
 damo_status graph_register(damo_ctx *ctx); /* destructors and intern tables; called once by the api layer */

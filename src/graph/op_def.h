@@ -1,8 +1,7 @@
 /* op_def.h: how an Op is described, made and run. Part of graph.h.
  *
  * An op_def is a class: a table of functions with documented defaults. A damo_op is an instance: the class with
- * property values, interned, immutable. A thunk is one node made runnable: cells of inputs and outputs, and a run
- * function.
+ * property values, interned, immutable. How its nodes run is in thunk.h.
  */
 #ifndef DAMO_GRAPH_OP_DEF_H
 #define DAMO_GRAPH_OP_DEF_H
@@ -117,20 +116,21 @@ struct op_def {
   /* The whole make_node, when inputs must be converted first; NULL: op_apply with infer_type. The result is owned. */
   damo_apply *(*make_node)(build *b, damo_op *op, damo_var *const *in, int n_in);
 
-  /* Runs the node: reads t->in, writes t->out (see below). Takes all memory before it writes. NULL: no native code. */
-  damo_status (*perform)(thunk *t);
+  /* Runs the node: reads inputs, writes outputs (thunk.h). Takes all memory before it writes. NULL: no native code. */
+  thunk_run_fn perform;
   /* The same, by calling into Lua: what impl "lua" runs. Both may exist: DEBUG mode then compares them. */
-  damo_status (*perform_lua)(thunk *t);
+  thunk_run_fn perform_lua;
   /* Its thunks ask for the inputs that they need (thunk_need); the others are not computed. */
   bool lazy;
-  /* Called before each thunk is made, once for each implementation tried; may change the node in place. NULL:
-   * nothing. */
+  /* Called before the node's thunk is made, once for each implementation tried, whatever the number of frames; may
+   * change the node in place. NULL: nothing. */
   damo_status (*prepare_node)(damo_apply *node, const char *impl);
-  /* Makes t run the node by that implementation ("c" or "lua"): sets t->run, and where wanted t->user, t->user_clear
-   * and lazy (thunk_set_lazy). DAMO_ENOT_IMPLEMENTED from "c" lets "lua" be tried. NULL: thunk_make_default. */
-  damo_status (*make_thunk)(thunk *t, const thunk_request *how);
-  size_t state_size; /* zeroed bytes a thunk keeps between runs (t->state): plans, workspaces */
-  void (*state_clear)(thunk *t);
+  /* Makes t run the node in that frame by that implementation ("c" or "lua"): thunk_set_run, and where wanted
+   * thunk_set_user and thunk_set_lazy. Called once a frame. DAMO_ENOT_IMPLEMENTED from "c" lets "lua" be tried. NULL:
+   * thunk_make_default. */
+  damo_status (*make_thunk)(const thunk *t, frame *f, const thunk_request *how);
+  size_t state_size; /* zeroed bytes that a frame keeps of a thunk between runs (thunk_state): plans, workspaces */
+  void (*state_clear)(const thunk *t, frame *f);
 
   /* L_op: given the node and one gradient per output (NULL: disconnected), sets one gradient per input. Left NULL means
    * disconnected; build_null(b, why) means undefined. Results are borrowed from b. NULL function: not implemented. */
@@ -203,78 +203,13 @@ damo_status op_check_alias(damo_ctx *ctx, const char *op, const char *which, con
  * the op. Owned. */
 damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in);
 
-/* ---- Thunks ------------------------------------------------------------------------------------------------------ */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* A cell holds one value, NULL when empty, and owns a reference. */
-typedef damo_obj *cell;
-
-struct damo_thunk {
-  damo_status (*run)(thunk *t);
-  damo_ctx *ctx;
-  damo_apply *node; /* owned */
-  int32_t n_in, n_out;
-  cell **in; /* cells elsewhere: the value of input i is *t->in[i] */
-  cell **out;
-  void *state;   /* op_def.state_size bytes */
-  void *scratch; /* thunk_scratch */
-  size_t scratch_size;
-  bool watched; /* by DEBUG mode: an Op that holds a graph runs that in DEBUG mode too */
-  bool lazy;
-  int32_t n_need;    /* lazy: inputs asked for by the last run; 0: done */
-  int32_t *need;     /* lazy: their 0-based positions, space for n_in */
-  uint8_t *in_ready; /* lazy: which inputs have their values; set before each run. Unready cells may hold old values */
-  void *user;        /* of who made the thunk; freed by user_clear */
-  void (*user_clear)(thunk *t);
-  uint8_t *out_fixed; /* NULL, or per output: the cell holds a caller's array that should be written into (f:into) */
-};
-
-/* How a thunk is to be made. */
-struct thunk_request {
-  const char *impl; /* "c", "lua"; NULL: "c", then "lua" where "c" is not implemented */
-  damo_var *const
-      *no_recycling;      /* Variables whose cells must be empty before each run: nothing of an earlier call may */
-  int64_t n_no_recycling; /* be seen there, in what a thunk keeps for itself either */
-};
-
-/* A thunk over the node and these cells: prepare_node, then the Op's make_thunk, for each implementation tried (how
- * NULL: all defaults). Every error but not_implemented from "c" goes up. Owned by the caller (thunk_free). */
-thunk *thunk_make(damo_ctx *ctx, damo_apply *node, cell **in, cell **out, const thunk_request *how);
-/* What op_def.make_thunk stands for when it is NULL: "c" runs perform, "lua" perform_lua; not_implemented without. A
- * make_thunk may end with it. */
-damo_status thunk_make_default(thunk *t, const thunk_request *how);
-/* The bare thunk, which runs perform or perform_lua: no preparation, no hook. */
-thunk *thunk_new(damo_ctx *ctx, damo_apply *node, cell **in, cell **out);
-void thunk_free(thunk *t);
-/* Makes t lazy: space for need and in_ready. */
-damo_status thunk_set_lazy(thunk *t);
-/* A lazy thunk asks for input i (once a run). */
-void thunk_need(thunk *t, int i);
-/* Whether input i has its value: always so in a thunk that runs by itself. */
-static inline bool thunk_ready(const thunk *t, int i) { return t->in_ready == NULL || t->in_ready[i] != 0; }
 /* Whether nodes of the Op can run at all. */
 static inline bool op_can_run(const op_def *def) {
   return def->perform != NULL || def->perform_lua != NULL || def->make_thunk != NULL;
 }
 /* The Op of the node says that output `out` may be a view of input `in`, or destroys it; -1: any. */
 bool op_alias_has(const op_alias *map, int out, int in);
-/* Scratch memory of the thunk, at least size bytes, 64-byte aligned, kept between runs; contents undefined. NULL:
- * memory error. */
-void *thunk_scratch(thunk *t, size_t size);
-
-static inline damo_array *thunk_in(const thunk *t, int i) { return (damo_array *)*t->in[i]; }
-
-/* The array to write output i into: what the cell holds when it has that dtype and shape, is contiguous, writeable and
- * held by nobody else, else a fresh one, put into the cell. Contents undefined. NULL: memory error. */
-damo_array *thunk_out(thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
-/* The same, but any strides will do: a caller's strided array (f:into) is taken as it is. */
-damo_array *thunk_out_strided(thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape);
-/* Makes output i a view of base (reusing the cell's header). */
-damo_status thunk_out_view(thunk *t, int i, const damo_array *base, int ndim, const int64_t *shape,
-                           const int64_t *strides, int64_t offset);
-/* Output i for an op that destroys input j when its destroy_map says so: the input itself where it is writeable, else a
- * copy of it (contiguous) in the cell. */
-damo_array *thunk_out_inplace(thunk *t, int i, int j);
-/* Puts an owned value into output cell i, dropping what was there. */
-void thunk_set_out(thunk *t, int i, damo_obj *take_value);
 
 #endif

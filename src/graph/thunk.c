@@ -5,166 +5,244 @@
 
 #define SCRATCH_ALIGN 64
 
-static damo_status run_missing(thunk *t) {
-  return ctx_fail(t->ctx, DAMO_ENOT_IMPLEMENTED, "%s has no native code to run", t->node->op->def->name);
+/* ---- The fixed part ---------------------------------------------------------------------------------------------- */
+
+static damo_status run_missing(const thunk *t, frame *f) {
+  return ctx_fail(f->ctx, DAMO_ENOT_IMPLEMENTED, "%s has no native code to run", thunk_name(t));
 }
 
-static size_t thunk_bytes(int n_in, int n_out, size_t state) {
-  return sizeof(thunk) + ((size_t)n_in + (size_t)n_out) * sizeof(cell *) + state;
-}
+/* What the Op's make_thunk chose, which may be another function in each frame. */
+static damo_status run_made(const thunk *t, frame *f) { return thunk_local_of(t, f)->run(t, f); }
 
-thunk *thunk_new(damo_ctx *ctx, damo_apply *node, cell **in, cell **out) {
+static void thunk_fill(thunk *t, damo_apply *node, int32_t number, const int32_t *slots) {
   const op_def *def = node->op->def;
-  thunk *t = mem_calloc(ctx, thunk_bytes(node->n_in, node->n_out, def->state_size));
-  if (t == NULL) return NULL;
   t->run = def->perform != NULL ? def->perform : def->perform_lua != NULL ? def->perform_lua : run_missing;
-  t->ctx = ctx;
   t->node = damo_retain(node);
   t->n_in = node->n_in;
   t->n_out = node->n_out;
-  t->in = (cell **)(t + 1);
-  t->out = t->in + t->n_in;
-  t->state = t->out + t->n_out;
-  memcpy(t->in, in, (size_t)t->n_in * sizeof *in);
-  memcpy(t->out, out, (size_t)t->n_out * sizeof *out);
+  t->in = slots;
+  t->out = slots + t->n_in;
+  t->number = number;
+}
+
+static size_t slot_bytes(const damo_apply *node) {
+  return ((size_t)node->n_in + (size_t)node->n_out) * sizeof(int32_t);
+}
+
+thunk *thunk_new(damo_ctx *ctx, damo_apply *node, int32_t number, const int32_t *slots) {
+  thunk *t = mem_calloc(ctx, sizeof *t + slot_bytes(node));
+  if (t == NULL) return NULL;
+  memcpy(t + 1, slots, slot_bytes(node));
+  thunk_fill(t, node, number, (const int32_t *)(t + 1));
   return t;
 }
 
+void thunk_free(damo_ctx *ctx, thunk *t) {
+  if (t == NULL) return;
+  damo_apply *node = t->node;
+  mem_free(ctx, t, sizeof *t + slot_bytes(node));
+  damo_release(node);
+}
+
+size_t thunk_state_size(const thunk *t) { return t->node->op->def->state_size; }
+const char *thunk_name(const thunk *t) { return t->node->op->def->name; }
+void thunk_blame(const thunk *t, frame *f) { ctx_fail_at(f->ctx, thunk_name(t), t->node); }
+
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-damo_status thunk_make_default(thunk *t, const thunk_request *how) {
+damo_status thunk_make_default(const thunk *t, frame *f, const thunk_request *how) {
   const op_def *def = t->node->op->def;
   bool lua = strcmp(how->impl, "lua") == 0;
   /* An Op without code in Lua has a perform all the same, which a script can call. */
-  damo_status (*run)(thunk *) = lua && def->perform_lua != NULL ? def->perform_lua : def->perform;
+  thunk_run_fn run = lua && def->perform_lua != NULL ? def->perform_lua : def->perform;
   if (run == NULL) {
-    return ctx_fail(t->ctx, DAMO_ENOT_IMPLEMENTED, "%s has no %s code to run", def->name, lua ? "Lua" : "native");
+    return ctx_fail(f->ctx, DAMO_ENOT_IMPLEMENTED, "%s has no %s code to run", def->name, lua ? "Lua" : "native");
   }
-  t->run = run;
-  return def->lazy ? thunk_set_lazy(t) : DAMO_OK;
+  thunk_set_run(t, f, run);
+  return def->lazy ? thunk_set_lazy(t, f) : DAMO_OK;
+}
+
+static damo_status make_in(const thunk *t, frame *f, const thunk_request *how) {
+  const op_def *def = t->node->op->def;
+  return def->make_thunk != NULL ? def->make_thunk(t, f, how) : thunk_make_default(t, f, how);
 }
 
 /* Makes t by one implementation. */
-static damo_status make_by(thunk *t, const thunk_request *how, const char *impl) {
+static damo_status make_by(thunk *t, frame *f, const thunk_request *how, const char *impl) {
   const op_def *def = t->node->op->def;
   thunk_request one = *how;
   one.impl = impl;
   if (def->prepare_node != NULL) DAMO_TRY(def->prepare_node(t->node, impl));
-  return def->make_thunk != NULL ? def->make_thunk(t, &one) : thunk_make_default(t, &one);
-}
-
-static damo_status make_by_any(thunk *t, const thunk_request *how) {
-  const op_def *def = t->node->op->def;
-  if (how->impl != NULL) return make_by(t, how, how->impl);
-  if (def->make_thunk == NULL && def->perform == NULL && def->perform_lua != NULL) return make_by(t, how, "lua");
-  damo_status s = make_by(t, how, "c");
-  bool has_lua = def->make_thunk != NULL || def->perform_lua != NULL;
-  if (s != DAMO_ENOT_IMPLEMENTED || !has_lua) return s;
-  ctx_clear_error(t->ctx);
-  return make_by(t, how, "lua");
-}
-
-thunk *thunk_make(damo_ctx *ctx, damo_apply *node, cell **in, cell **out, const thunk_request *how) {
-  static const thunk_request any = {0};
-  thunk *t = thunk_new(ctx, node, in, out);
-  if (t == NULL) return NULL;
-  if (make_by_any(t, how != NULL ? how : &any) == DAMO_OK) return t;
-  ctx_fail_at(ctx, node->op->def->name, node);
-  thunk_free(t);
-  return NULL;
-}
-
-damo_status thunk_set_lazy(thunk *t) {
-  if (t->lazy) return DAMO_OK;
-  size_t n = (size_t)t->n_in;
-  t->need = mem_calloc(t->ctx, n * (sizeof *t->need + 1));
-  if (t->need == NULL) return DAMO_EMEMORY;
-  t->lazy = true;
+  DAMO_TRY(make_in(t, f, &one));
+  t->impl = impl;
+  t->run = def->make_thunk != NULL ? run_made : thunk_local_of(t, f)->run;
   return DAMO_OK;
 }
 
-void thunk_need(thunk *t, int i) {
-  if (t->lazy && t->n_need < t->n_in) t->need[t->n_need++] = i;
-}
-
-void thunk_free(thunk *t) {
-  if (t == NULL) return;
+static damo_status make_by_any(thunk *t, frame *f, const thunk_request *how) {
   const op_def *def = t->node->op->def;
-  if (t->user_clear != NULL) t->user_clear(t);
-  if (def->state_clear != NULL) def->state_clear(t);
-  if (t->scratch != NULL) mem_free(t->ctx, ((void **)t->scratch)[-1], t->scratch_size + SCRATCH_ALIGN + sizeof(void *));
-  damo_ctx *ctx = t->ctx;
-  damo_apply *node = t->node;
-  if (t->need != NULL) mem_free(ctx, t->need, (size_t)t->n_in * (sizeof *t->need + 1));
-  if (t->out_fixed != NULL) mem_free(ctx, t->out_fixed, (size_t)t->n_out);
-  mem_free(ctx, t, thunk_bytes(t->n_in, t->n_out, def->state_size));
-  damo_release(node);
+  if (how->impl != NULL) return make_by(t, f, how, strcmp(how->impl, "lua") == 0 ? "lua" : "c");
+  if (def->make_thunk == NULL && def->perform == NULL && def->perform_lua != NULL) return make_by(t, f, how, "lua");
+  damo_status s = make_by(t, f, how, "c");
+  bool has_lua = def->make_thunk != NULL || def->perform_lua != NULL;
+  if (s != DAMO_ENOT_IMPLEMENTED || !has_lua) return s;
+  ctx_clear_error(f->ctx);
+  return make_by(t, f, how, "lua");
 }
 
-void *thunk_scratch(thunk *t, size_t size) {
-  if (t->scratch != NULL && t->scratch_size >= size) return t->scratch;
+damo_status thunk_make(thunk *t, frame *f, const thunk_request *how) {
+  static const thunk_request any = {0};
+  damo_status s = make_by_any(t, f, how != NULL ? how : &any);
+  if (s != DAMO_OK) thunk_blame(t, f);
+  return s;
+}
+
+damo_status thunk_join(const thunk *t, frame *f, const thunk_request *how) {
+  thunk_request same = *how;
+  same.impl = t->impl;
+  damo_status s = make_in(t, f, &same);
+  if (s != DAMO_OK) thunk_blame(t, f);
+  return s;
+}
+
+static size_t need_bytes(const thunk *t) { return (size_t)t->n_in * (sizeof(int32_t) + 1); }
+
+damo_status thunk_set_lazy(const thunk *t, frame *f) {
+  thunk_local *local = thunk_local_of(t, f);
+  if (local->lazy) return DAMO_OK;
+  local->need = mem_calloc(f->ctx, need_bytes(t));
+  if (local->need == NULL) return DAMO_EMEMORY;
+  local->lazy = true;
+  return DAMO_OK;
+}
+
+void thunk_need(const thunk *t, frame *f, int i) {
+  thunk_local *local = thunk_local_of(t, f);
+  if (local->lazy && local->n_need < t->n_in) local->need[local->n_need++] = i;
+}
+
+static void scratch_free(frame *f, thunk_local *local) {
+  if (local->scratch == NULL) return;
+  mem_free(f->ctx, ((void **)local->scratch)[-1], local->scratch_size + SCRATCH_ALIGN + sizeof(void *));
+}
+
+void thunk_leave(const thunk *t, frame *f) {
+  const op_def *def = t->node->op->def;
+  thunk_local *local = thunk_local_of(t, f);
+  if (local->user_clear != NULL) local->user_clear(t, f);
+  if (def->state_clear != NULL) def->state_clear(t, f);
+  scratch_free(f, local);
+  if (local->need != NULL) mem_free(f->ctx, local->need, need_bytes(t));
+  if (local->out_fixed != NULL) mem_free(f->ctx, local->out_fixed, (size_t)t->n_out);
+}
+
+void *thunk_scratch(const thunk *t, frame *f, size_t size) {
+  thunk_local *local = thunk_local_of(t, f);
+  if (local->scratch != NULL && local->scratch_size >= size) return local->scratch;
   size_t whole;
   if (!size_add(size, SCRATCH_ALIGN + sizeof(void *), &whole)) {
-    ctx_fail_memory(t->ctx);
+    ctx_fail_memory(f->ctx);
     return NULL;
   }
-  char *block = mem_alloc(t->ctx, whole);
+  char *block = mem_alloc(f->ctx, whole);
   if (block == NULL) return NULL;
-  if (t->scratch != NULL) mem_free(t->ctx, ((void **)t->scratch)[-1], t->scratch_size + SCRATCH_ALIGN + sizeof(void *));
+  scratch_free(f, local);
   uintptr_t start = ((uintptr_t)block + sizeof(void *) + SCRATCH_ALIGN - 1) & ~(uintptr_t)(SCRATCH_ALIGN - 1);
-  t->scratch = (void *)start;
-  t->scratch_size = size;
-  ((void **)t->scratch)[-1] = block; /* where to free from */
-  return t->scratch;
+  local->scratch = (void *)start;
+  local->scratch_size = size;
+  ((void **)local->scratch)[-1] = block; /* where to free from */
+  return local->scratch;
+}
+
+/* ---- One node by itself ------------------------------------------------------------------------------------------ */
+
+/* The state lies behind the slots. */
+static size_t alone_state_at(const damo_apply *node) {
+  return (sizeof(thunk_alone) + slot_bytes(node) + 15) & ~(size_t)15;
+}
+
+static size_t alone_bytes(const damo_apply *node) { return alone_state_at(node) + node->op->def->state_size; }
+
+thunk_alone *thunk_alone_new(damo_ctx *ctx, damo_apply *node, cell *cells, const int32_t *slots,
+                             const thunk_request *how) {
+  thunk_alone *a = mem_calloc(ctx, alone_bytes(node));
+  if (a == NULL) return NULL;
+  int32_t *own = (int32_t *)(a + 1);
+  for (int i = 0; i < node->n_in + node->n_out; i++) own[i] = slots != NULL ? slots[i] : i;
+  thunk_fill(&a->t, node, 0, own);
+  a->f = (frame){.ctx = ctx, .cells = cells, .locals = &a->local};
+  a->local.state = (char *)a + alone_state_at(node);
+  if (thunk_make(&a->t, &a->f, how) == DAMO_OK) return a;
+  thunk_alone_free(a);
+  return NULL;
+}
+
+void thunk_alone_free(thunk_alone *a) {
+  if (a == NULL) return;
+  damo_apply *node = a->t.node;
+  thunk_leave(&a->t, &a->f);
+  mem_free(a->f.ctx, a, alone_bytes(node));
+  damo_release(node);
 }
 
 /* ---- Outputs ----------------------------------------------------------------------------------------------------- */
 
-void thunk_set_out(thunk *t, int i, damo_obj *take_value) {
-  damo_obj *old = *t->out[i];
-  *t->out[i] = take_value;
+void thunk_set_out(const thunk *t, frame *f, int i, damo_obj *take_value) {
+  cell *c = &f->cells[t->out[i]];
+  damo_obj *old = *c;
+  *c = take_value;
   damo_release(old);
 }
 
+damo_status thunk_fix_out(const thunk *t, frame *f, int i, bool fixed) {
+  thunk_local *local = thunk_local_of(t, f);
+  if (local->out_fixed == NULL && !fixed) return DAMO_OK;
+  if (local->out_fixed == NULL && (local->out_fixed = mem_calloc(f->ctx, (size_t)t->n_out)) == NULL) {
+    return DAMO_EMEMORY;
+  }
+  local->out_fixed[i] = fixed;
+  return DAMO_OK;
+}
+
 /* What the cell holds, if it can be written as that output. */
-static damo_array *thunk_reusable(const thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
-  damo_obj *v = *t->out[i];
+static damo_array *thunk_reusable(const thunk *t, const frame *f, int i, damo_dtype dtype, int ndim,
+                                  const int64_t *shape) {
+  damo_obj *v = thunk_result(t, f, i);
   if (v == NULL || v->kind != OBJ_ARRAY) return NULL;
   damo_array *a = (damo_array *)v;
   if (a->buf == NULL || !a->writeable || array_dtype(a) != dtype || a->ndim != ndim) return NULL;
   for (int k = 0; k < ndim; k++) {
     if (array_shape(a)[k] != shape[k]) return NULL;
   }
-  bool callers = t->out_fixed != NULL && t->out_fixed[i];
-  return callers || array_is_exclusive(a) ? a : NULL;
+  return array_is_exclusive(a) || thunk_out_is_fixed(t, f, i) ? a : NULL;
 }
 
-damo_array *thunk_out_strided(thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
-  damo_array *a = thunk_reusable(t, i, dtype, ndim, shape);
+damo_array *thunk_out_strided(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
+  damo_array *a = thunk_reusable(t, f, i, dtype, ndim, shape);
   if (a != NULL) return a;
-  a = array_empty(t->ctx, dtype, ndim, shape);
-  if (a != NULL) thunk_set_out(t, i, (damo_obj *)a);
+  a = array_empty(f->ctx, dtype, ndim, shape);
+  if (a != NULL) thunk_set_out(t, f, i, (damo_obj *)a);
   return a;
 }
 
-damo_array *thunk_out(thunk *t, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
-  damo_array *a = thunk_reusable(t, i, dtype, ndim, shape);
+damo_array *thunk_out(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape) {
+  damo_array *a = thunk_reusable(t, f, i, dtype, ndim, shape);
   if (a != NULL && array_is_contiguous(a)) return a;
-  a = array_empty(t->ctx, dtype, ndim, shape);
-  if (a != NULL) thunk_set_out(t, i, (damo_obj *)a);
+  a = array_empty(f->ctx, dtype, ndim, shape);
+  if (a != NULL) thunk_set_out(t, f, i, (damo_obj *)a);
   return a;
 }
 
-damo_status thunk_out_view(thunk *t, int i, const damo_array *base, int ndim, const int64_t *shape,
+damo_status thunk_out_view(const thunk *t, frame *f, int i, const damo_array *base, int ndim, const int64_t *shape,
                            const int64_t *strides, int64_t offset) {
-  damo_array *a = (damo_array *)*t->out[i];
+  damo_array *a = (damo_array *)thunk_result(t, f, i);
   if (a != NULL && a->obj.kind == OBJ_ARRAY && a->obj.refs == 1 && a->ndim == ndim && a != base) {
     array_reseat(a, base, shape, strides, offset);
     return DAMO_OK;
   }
   damo_array *view = array_view(base, ndim, shape, strides, offset);
   if (view == NULL) return DAMO_EMEMORY;
-  thunk_set_out(t, i, (damo_obj *)view);
+  thunk_set_out(t, f, i, (damo_obj *)view);
   return DAMO_OK;
 }
 
@@ -175,13 +253,13 @@ bool op_alias_has(const op_alias *a, int out, int in) {
   return false;
 }
 
-damo_array *thunk_out_inplace(thunk *t, int i, int j) {
-  damo_array *x = thunk_in(t, j);
+damo_array *thunk_out_inplace(const thunk *t, frame *f, int i, int j) {
+  damo_array *x = thunk_in(t, f, j);
   if (op_alias_has(t->node->op->destroy_map, i, j) && x->writeable) {
-    if (*t->out[i] != (damo_obj *)x) thunk_set_out(t, i, damo_retain(x));
+    if (thunk_result(t, f, i) != (damo_obj *)x) thunk_set_out(t, f, i, damo_retain(x));
     return x;
   }
-  damo_array *a = thunk_out(t, i, array_dtype(x), x->ndim, array_shape(x));
+  damo_array *a = thunk_out(t, f, i, array_dtype(x), x->ndim, array_shape(x));
   if (a == NULL || array_assign(a, x) != DAMO_OK) return NULL;
   return a;
 }

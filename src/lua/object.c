@@ -293,7 +293,7 @@ static void anchor_function(anchors *a, const damo_function *f) {
     const damo_apply *node = plan->thunks[i]->node;
     if (node && anchor_op_has_lua(node->op)) anchor(a, node->op);
   }
-  for (int64_t i = 0; i < plan->n_cells; i++) anchor(a, value_anchor(plan->cells[i]));
+  for (int64_t i = 0; i < plan->n_cells; i++) anchor(a, value_anchor(plan->frame.cells[i]));
   for (int64_t i = 0; i < f->n_inputs; i++) anchor(a, value_anchor(f->inputs[i].value));
   for (int64_t i = 0; i < f->n_shared; i++) anchor(a, f->shared[i].var);
 }

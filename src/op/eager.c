@@ -11,35 +11,31 @@ static damo_status fail_leaf(damo_ctx *ctx, const damo_var *v) {
   return ctx_fail(ctx, DAMO_EMISSING_INPUT, "the value of %s is not known", var_format(name, sizeof name, v));
 }
 
-/* Runs one node over values in cells. */
-static damo_status run_node(damo_ctx *ctx, damo_apply *node, cell **in, cell **out) {
-  thunk *t = thunk_make(ctx, node, in, out, NULL);
-  if (t == NULL) return damo_error_status(ctx);
+/* Runs one node over values in cells; slots as thunk_alone_new's. */
+static damo_status run_node(damo_ctx *ctx, damo_apply *node, cell *cells, const int32_t *slots) {
+  thunk_alone *a = thunk_alone_new(ctx, node, cells, slots, NULL);
+  if (a == NULL) return damo_error_status(ctx);
   const rounding host = rounding_enter();
-  damo_status s = t->run(t);
+  damo_status s = thunk_run(&a->t, &a->f);
   rounding_leave(host);
-  if (s == DAMO_OK && t->n_need > 0)
+  if (s == DAMO_OK && a->local.n_need > 0)
     s = ctx_fail(ctx, DAMO_EVALUE, "%s asks for inputs that it has", node->op->def->name);
-  if (s != DAMO_OK) ctx_fail_at(ctx, node->op->def->name, node);
-  thunk_free(t);
+  if (s != DAMO_OK) thunk_blame(&a->t, &a->f);
+  thunk_alone_free(a);
   return s;
 }
 
 #define SMALL_NODE 8
 
-/* cells takes the values, inputs first (borrowed), then outputs (owned); at takes the pointers to them. */
-static damo_status run_node_in(damo_ctx *ctx, damo_apply *node, cell *cells, cell **at, damo_obj **values) {
+/* cells takes the values, inputs first (borrowed), then outputs (owned). */
+static damo_status run_node_in(damo_ctx *ctx, damo_apply *node, cell *cells, damo_obj **values) {
   int n_in = node->n_in, n_out = node->n_out;
   for (int i = 0; i < n_in; i++) {
     if (node->in[i]->value == NULL) return fail_leaf(ctx, node->in[i]);
     cells[i] = node->in[i]->value;
-    at[i] = &cells[i];
   }
-  for (int i = 0; i < n_out; i++) {
-    cells[n_in + i] = NULL;
-    at[n_in + i] = &cells[n_in + i];
-  }
-  damo_status s = run_node(ctx, node, at, at + n_in);
+  for (int i = 0; i < n_out; i++) cells[n_in + i] = NULL;
+  damo_status s = run_node(ctx, node, cells, NULL);
   for (int i = 0; i < n_out; i++) {
     values[i] = s == DAMO_OK ? cells[n_in + i] : NULL;
     if (s != DAMO_OK) damo_release(cells[n_in + i]);
@@ -48,14 +44,13 @@ static damo_status run_node_in(damo_ctx *ctx, damo_apply *node, cell *cells, cel
 }
 
 damo_status eager_node(damo_ctx *ctx, damo_apply *node, damo_obj **values) {
-  cell small_cells[SMALL_NODE], *small_at[SMALL_NODE];
+  cell small_cells[SMALL_NODE];
   size_t n = (size_t)node->n_in + (size_t)node->n_out;
-  if (n <= SMALL_NODE) return run_node_in(ctx, node, small_cells, small_at, values);
-  size_t bytes = n * (sizeof(cell) + sizeof(cell *));
-  cell *cells = mem_alloc(ctx, bytes);
+  if (n <= SMALL_NODE) return run_node_in(ctx, node, small_cells, values);
+  cell *cells = mem_alloc(ctx, n * sizeof *cells);
   if (cells == NULL) return DAMO_EMEMORY;
-  damo_status s = run_node_in(ctx, node, cells, (cell **)(cells + n), values);
-  mem_free(ctx, cells, bytes);
+  damo_status s = run_node_in(ctx, node, cells, values);
+  mem_free(ctx, cells, n * sizeof *cells);
   return s;
 }
 
@@ -66,7 +61,8 @@ typedef struct evaluation {
   map place;   /* damo_var* → its cell's number + 1 */
   cell *cells; /* owned values */
   int64_t n, cap;
-  ptrvec at; /* one node's cell pointers */
+  int32_t *slots; /* of one node */
+  int64_t n_slots;
 } evaluation;
 
 static int64_t evaluation_place_of(const evaluation *e, const damo_var *v) {
@@ -82,17 +78,15 @@ static damo_status place_leaf(evaluation *e, damo_var *v) {
 }
 
 static damo_status evaluate_node(evaluation *e, damo_apply *node) {
-  DAMO_TRY(ptrvec_reserve(&e->at, node->n_in + node->n_out));
-  cell **at = (cell **)e->at.at;
   for (int i = 0; i < node->n_in; i++) {
     if (evaluation_place_of(e, node->in[i]) < 0) DAMO_TRY(place_leaf(e, node->in[i]));
-    at[i] = &e->cells[evaluation_place_of(e, node->in[i])];
+    e->slots[i] = (int32_t)evaluation_place_of(e, node->in[i]);
   }
   for (int o = 0; o < node->n_out; o++) {
-    at[node->n_in + o] = &e->cells[e->n];
+    e->slots[node->n_in + o] = (int32_t)e->n;
     DAMO_TRY(map_put(&e->place, node->out[o], (uintptr_t)++e->n));
   }
-  return run_node(e->ctx, node, at, at + node->n_in);
+  return run_node(e->ctx, node, e->cells, e->slots);
 }
 
 /* At most one cell for each input and output of each node, and one for each asked for. */
@@ -102,9 +96,11 @@ static damo_status evaluation_run(evaluation *e, const ptrvec *nodes, damo_var *
   for (int64_t k = 0; k < nodes->n; k++) {
     const damo_apply *node = nodes->at[k];
     e->cap += node->n_in + node->n_out;
+    if (node->n_in + node->n_out > e->n_slots) e->n_slots = node->n_in + node->n_out;
   }
   e->cells = mem_calloc(e->ctx, (size_t)e->cap * sizeof *e->cells);
-  if (e->cells == NULL) return DAMO_EMEMORY;
+  e->slots = e->cells != NULL ? mem_alloc(e->ctx, (size_t)e->n_slots * sizeof *e->slots) : NULL;
+  if (e->slots == NULL) return DAMO_EMEMORY;
   for (int64_t k = 0; k < nodes->n; k++) DAMO_TRY(evaluate_node(e, nodes->at[k]));
   for (int64_t i = 0; i < n; i++) {
     if (evaluation_place_of(e, outputs[i]) < 0) DAMO_TRY(place_leaf(e, outputs[i]));
@@ -128,14 +124,13 @@ damo_status eager_eval(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_
   evaluation e = {.ctx = ctx};
   ptrvec nodes;
   map_init(&e.place, ctx);
-  ptrvec_init(&e.at, ctx);
   ptrvec_init(&nodes, ctx);
   damo_status s = graph_toposort(ctx, outputs, n, NULL, 0, &nodes);
   if (s == DAMO_OK) s = evaluation_run(&e, &nodes, outputs, n, values);
   for (int64_t i = 0; i < e.n; i++) damo_release(e.cells[i]);
   mem_free(ctx, e.cells, (size_t)e.cap * sizeof *e.cells);
+  mem_free(ctx, e.slots, (size_t)e.n_slots * sizeof *e.slots);
   ptrvec_clear(&nodes);
-  ptrvec_clear(&e.at);
   map_clear(&e.place);
   return s;
 }

@@ -221,7 +221,7 @@ damo_status shape_check(build *b, const char *func, const prop_value *v, damo_va
 bool var_static_int(const damo_var *v, int64_t *out);
 
 /* op/sparse/solve/factor.c: adds what the factor of that thunk took so far, where it makes one. */
-void factor_counts(const thunk *t, int64_t *analyses, int64_t *factorizations);
+void factor_counts(const thunk *t, const frame *f, int64_t *analyses, int64_t *factorizations);
 
 /* ---- Eager evaluation -------------------------------------------------------------------------------------------- */
 

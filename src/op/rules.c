@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-damo_status thunk_pass(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
-  if (x->obj.kind == OBJ_ARRAY) return thunk_out_view(t, 0, x, x->ndim, array_shape(x), array_strides(x), 0);
-  thunk_set_out(t, 0, damo_retain(*t->in[0]));
+damo_status thunk_pass(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
+  if (x->obj.kind == OBJ_ARRAY) return thunk_out_view(t, f, 0, x, x->ndim, array_shape(x), array_strides(x), 0);
+  thunk_set_out(t, f, 0, damo_retain(thunk_value(t, f, 0)));
   return DAMO_OK;
 }
 

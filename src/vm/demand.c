@@ -34,10 +34,7 @@ void vm_demand_clear(vm_plan *p) {
 }
 
 /* The thunk that fills the cell of input i, -1 where none does. */
-static int32_t maker_of(const vm_plan *p, const thunk *t, int i) {
-  int64_t number = t->in[i] - p->cells;
-  return number >= 0 && number < p->n_cells ? p->demand.maker[number] : -1;
-}
+static int32_t maker_of(const vm_plan *p, const thunk *t, int i) { return p->demand.maker[t->in[i]]; }
 
 static bool demand_has_value(const vm_plan *p, const thunk *t, int i) {
   int32_t m = maker_of(p, t, i);
@@ -48,10 +45,11 @@ static bool demand_has_value(const vm_plan *p, const thunk *t, int i) {
 static int32_t next_missing(vm_plan *p, int32_t k) {
   vm_demand *d = &p->demand;
   const thunk *t = p->thunks[k];
-  int32_t n = t->lazy ? t->n_need : t->n_in;
+  const thunk_local *local = thunk_local_of(t, &p->frame);
+  int32_t n = local->lazy ? local->n_need : t->n_in;
   while (d->cursor[k] < n) {
     int32_t at = d->cursor[k]++;
-    int32_t m = maker_of(p, t, t->lazy ? t->need[at] : at);
+    int32_t m = maker_of(p, t, local->lazy ? local->need[at] : at);
     if (m >= 0 && !d->done[m]) return m;
   }
   return -1;
@@ -59,10 +57,11 @@ static int32_t next_missing(vm_plan *p, int32_t k) {
 
 /* A lazy thunk may only ask for what it has not got, and each input once. */
 static damo_status check_need(const vm_plan *p, const thunk *t) {
-  for (int i = 0; i < t->n_need; i++) {
-    int32_t at = t->need[i];
+  const thunk_local *local = thunk_local_of(t, &p->frame);
+  for (int i = 0; i < local->n_need; i++) {
+    int32_t at = local->need[i];
     if (at >= 0 && at < t->n_in && !demand_has_value(p, t, at)) continue;
-    return ctx_fail(p->ctx, DAMO_EVALUE, "%s: its thunk asks for input %d, which %s", t->node->op->def->name, at + 1,
+    return ctx_fail(p->ctx, DAMO_EVALUE, "%s: its thunk asks for input %d, which %s", thunk_name(t), at + 1,
                     at >= 0 && at < t->n_in ? "it has" : "there is not");
   }
   return DAMO_OK;
@@ -70,14 +69,15 @@ static damo_status check_need(const vm_plan *p, const thunk *t) {
 
 /* Runs thunk k, whose needs are met. *done: it needs nothing more. */
 static damo_status run_ready(vm_plan *p, int32_t k, bool *done) {
-  thunk *t = p->thunks[k];
+  const thunk *t = p->thunks[k];
+  thunk_local *local = thunk_local_of(t, &p->frame);
   *done = true;
-  if (!t->lazy) return vm_step(p, t);
-  t->in_ready = (uint8_t *)(t->need + t->n_in);
-  for (int i = 0; i < t->n_in; i++) t->in_ready[i] = demand_has_value(p, t, i);
-  t->n_need = 0;
+  if (!local->lazy) return vm_step(p, t);
+  local->in_ready = (uint8_t *)(local->need + t->n_in);
+  for (int i = 0; i < t->n_in; i++) local->in_ready[i] = demand_has_value(p, t, i);
+  local->n_need = 0;
   DAMO_TRY(vm_step(p, t));
-  *done = t->n_need == 0;
+  *done = local->n_need == 0;
   p->demand.cursor[k] = 0;
   return check_need(p, t);
 }
@@ -85,7 +85,7 @@ static damo_status run_ready(vm_plan *p, int32_t k, bool *done) {
 static int64_t enter(vm_plan *p, int64_t height, int32_t k) {
   p->demand.stack[height] = k;
   p->demand.cursor[k] = 0;
-  p->thunks[k]->n_need = 0;
+  thunk_local_of(p->thunks[k], &p->frame)->n_need = 0;
   return height + 1;
 }
 

@@ -7,7 +7,7 @@
 #ifndef DAMO_VM_H
 #define DAMO_VM_H
 
-#include "rewrite/rewrite.h"
+#include "graph/thunk.h"
 
 typedef struct vm_plan vm_plan;
 
@@ -25,11 +25,13 @@ typedef struct vm_demand {
 
 struct vm_plan {
   damo_ctx *ctx;
+  frame frame; /* cells and what is kept of the thunks */
   int64_t n_cells;
-  cell *cells;
   int64_t n_thunks;
   thunk **thunks;
-  int64_t thunk_cap; /* allocated entries of thunks */
+  int64_t thunk_cap; /* allocated entries of thunks and of frame.locals */
+  char *state;       /* of all thunks */
+  size_t state_bytes;
   /* Cells that hold a view of another cell's buffer after a run: detached at its end, so that the base can be
    * reused. */
   int64_t n_views;
@@ -40,8 +42,8 @@ struct vm_plan {
   int64_t failed_at; /* the thunk that failed last, -1 */
   bool lazy;         /* some thunk is: run by demand */
   vm_demand demand;
-  /* Runs a thunk in the place of t->run(t), when set: modes that look at what thunks do. */
-  damo_status (*step)(vm_plan *p, thunk *t);
+  /* Runs a thunk in the place of t->run(t, f), when set: modes that look at what thunks do. */
+  damo_status (*step)(vm_plan *p, const thunk *t, frame *f);
   void *step_user;
 };
 
@@ -63,6 +65,8 @@ damo_status vm_run_demand(vm_plan *p);
 /* Notes at which thunk the pending error arose. Returns s. */
 damo_status vm_fail_at(vm_plan *p, int64_t k, damo_status s);
 
-static inline damo_status vm_step(vm_plan *p, thunk *t) { return p->step != NULL ? p->step(p, t) : t->run(t); }
+static inline damo_status vm_step(vm_plan *p, const thunk *t) {
+  return p->step != NULL ? p->step(p, t, &p->frame) : t->run(t, &p->frame);
+}
 
 #endif

@@ -11,22 +11,20 @@
 
 /* One node under examination: values in the order of inputs, then outputs. */
 typedef struct node_exam {
-  thunk *t;
+  const thunk *t;
+  frame *f;
   damo_ctx *ctx;
   damo_obj **before; /* owned: copies of the inputs as they were */
   cell *cells;       /* of a rerun */
-  cell **at;
-  int64_t n; /* inputs and outputs */
+  int64_t n;         /* inputs and outputs */
 } node_exam;
 
-static damo_status exam_begin(node_exam *e, thunk *t) {
-  *e = (node_exam){.t = t, .ctx = t->ctx, .n = (int64_t)t->n_in + t->n_out};
+static damo_status exam_begin(node_exam *e, const thunk *t, frame *f) {
+  *e = (node_exam){.t = t, .f = f, .ctx = f->ctx, .n = (int64_t)t->n_in + t->n_out};
   size_t n = (size_t)e->n;
-  e->before = mem_calloc(e->ctx, n * (sizeof *e->before + sizeof *e->cells + sizeof *e->at));
+  e->before = mem_calloc(e->ctx, n * (sizeof *e->before + sizeof *e->cells));
   if (e->before == NULL) return DAMO_EMEMORY;
   e->cells = (cell *)(e->before + n);
-  e->at = (cell **)(e->cells + n);
-  for (int64_t i = 0; i < e->n; i++) e->at[i] = &e->cells[i];
   return DAMO_OK;
 }
 
@@ -41,12 +39,12 @@ static void exam_end(node_exam *e) {
   if (e->before == NULL) return;
   drop_cells(e);
   for (int64_t i = 0; i < e->n; i++) damo_release(e->before[i]);
-  mem_free(e->ctx, e->before, (size_t)e->n * (sizeof *e->before + sizeof *e->cells + sizeof *e->at));
+  mem_free(e->ctx, e->before, (size_t)e->n * (sizeof *e->before + sizeof *e->cells));
 }
 
 static damo_status remember_inputs(node_exam *e) {
   for (int i = 0; i < e->t->n_in; i++) {
-    e->before[i] = value_copy(*e->t->in[i]);
+    e->before[i] = value_copy(thunk_value(e->t, e->f, i));
     if (e->before[i] == NULL) return DAMO_EMEMORY;
   }
   return DAMO_OK;
@@ -81,7 +79,7 @@ static const char *value_text(char *dst, size_t n, const damo_obj *v) {
 
 static damo_status exam_check_types(const node_exam *e) {
   for (int o = 0; o < e->t->n_out; o++) {
-    const damo_obj *v = *e->t->out[o];
+    const damo_obj *v = thunk_result(e->t, e->f, o);
     const damo_var *out = e->t->node->out[o];
     char want[320];
     type_format(want, sizeof want, out->type);
@@ -118,7 +116,7 @@ static damo_status check_patterns(const node_exam *e) {
   if (said == PATTERN_UNKNOWN) return DAMO_OK;
   DAMO_TRY(check_repeats(e, said, &may));
   for (int o = 0; o < e->t->n_out; o++) {
-    damo_obj *v = *e->t->out[o], *first = *e->t->in[0];
+    damo_obj *v = thunk_result(e->t, e->f, o), *first = thunk_value(e->t, e->f, 0);
     if (v->kind != OBJ_SPARSE) continue;
     const bool shared = first->kind == OBJ_SPARSE && sparse_shares((damo_sparse *)v, (damo_sparse *)first);
     if (apply_shares_pattern(e->t->node) && !shared)
@@ -133,7 +131,7 @@ static damo_status check_patterns(const node_exam *e) {
 static damo_status exam_check_inputs(const node_exam *e) {
   const damo_op *op = e->t->node->op;
   for (int i = 0; i < e->t->n_in; i++) {
-    const damo_obj *v = *e->t->in[i], *was = e->before[i];
+    const damo_obj *v = thunk_value(e->t, e->f, i), *was = e->before[i];
     char text[400], name[160];
     const damo_array *a = value_array(was), *b = value_array(v);
     if (op_alias_has(op->destroy_map, -1, i) || a == NULL || b == NULL || array_equal(a, b, true)) continue;
@@ -155,7 +153,7 @@ static bool is_declared(const node_exam *e, int o, int i) {
   const damo_op *op = e->t->node->op;
   for (int j = 0; j < e->t->n_in; j++) {
     if (!op_alias_has(op->view_map, o, j) && !op_alias_has(op->destroy_map, o, j)) continue;
-    if (j == i || share(*e->t->in[j], *e->t->in[i])) return true;
+    if (j == i || share(thunk_value(e->t, e->f, j), thunk_value(e->t, e->f, i))) return true;
   }
   return false;
 }
@@ -168,12 +166,12 @@ static bool is_alias_of_something(const node_exam *e, int o) {
 static damo_status check_aliases(const node_exam *e) {
   for (int o = 0; o < e->t->n_out; o++) {
     for (int i = 0; i < e->t->n_in; i++) {
-      if (!share(*e->t->out[o], *e->t->in[i]) || is_declared(e, o, i)) continue;
+      if (!share(thunk_result(e->t, e->f, o), thunk_value(e->t, e->f, i)) || is_declared(e, o, i)) continue;
       return accuse(e, "DEBUG: output %d shares memory with input %d, which neither view_map nor destroy_map says",
                     o + 1, i + 1);
     }
     for (int k = 0; k < o; k++) {
-      if (!share(*e->t->out[o], *e->t->out[k])) continue;
+      if (!share(thunk_result(e->t, e->f, o), thunk_result(e->t, e->f, k))) continue;
       if (is_alias_of_something(e, o) && is_alias_of_something(e, k)) continue;
       return accuse(e, "DEBUG: outputs %d and %d share memory", k + 1, o + 1);
     }
@@ -233,7 +231,7 @@ typedef struct rerun {
 } rerun;
 
 static damo_status fill_cells(node_exam *e, const rerun *r) {
-  thunk *t = e->t;
+  const thunk *t = e->t;
   for (int i = 0; i < t->n_in; i++) {
     damo_obj *v = r->odd ? odd_copy(e->ctx, t->node->in[i]->type, e->before[i]) : value_copy(e->before[i]);
     if (v == NULL) return damo_error_status(e->ctx);
@@ -241,18 +239,17 @@ static damo_status fill_cells(node_exam *e, const rerun *r) {
     if (r->read_only && value_array(v) != NULL) value_array(v)->writeable = false;
   }
   for (int o = 0; r->odd && o < t->n_out; o++) {
-    DAMO_TRY(odd_result(e->ctx, t->node->out[o]->type, *t->out[o], &e->cells[t->n_in + o]));
+    DAMO_TRY(odd_result(e->ctx, t->node->out[o]->type, thunk_result(t, e->f, o), &e->cells[t->n_in + o]));
   }
   return DAMO_OK;
 }
 
 static damo_status rerun_cells(node_exam *e, const rerun *r) {
-  thunk *t = e->t;
   thunk_request how = {.impl = r->impl};
-  thunk *again = thunk_make(e->ctx, t->node, e->at, e->at + t->n_in, &how);
+  thunk_alone *again = thunk_alone_new(e->ctx, e->t->node, e->cells, NULL, &how);
   if (again == NULL) return damo_error_status(e->ctx);
-  damo_status s = again->run(again);
-  thunk_free(again);
+  damo_status s = thunk_run(&again->t, &again->f);
+  thunk_alone_free(again);
   if (s != DAMO_OK && s != DAMO_EMEMORY) ctx_fail_add(e->ctx, "while DEBUG mode ran the node again %s", r->how);
   return s;
 }
@@ -266,7 +263,7 @@ static damo_status exam_terms(const node_exam *e, int o, damo_obj **terms) {
   map_init(&values, e->ctx);
   damo_status s = ptrvec_push(&nodes, node);
   for (int i = 0; i < node->n_in && s == DAMO_OK; i++) s = map_put(&values, node->in[i], (uintptr_t)e->before[i]);
-  if (s == DAMO_OK) s = map_put(&values, node->out[o], (uintptr_t)*e->t->out[o]);
+  if (s == DAMO_OK) s = map_put(&values, node->out[o], (uintptr_t)thunk_result(e->t, e->f, o));
   if (s == DAMO_OK) s = debug_terms(e->ctx, &nodes, node->out[o], &values, terms);
   ptrvec_clear(&nodes);
   map_clear(&values);
@@ -279,17 +276,17 @@ static damo_status exam_allow_rounding(const node_exam *e, int o, const damo_obj
   damo_obj *terms = NULL;
   if (*agree) return DAMO_OK;
   DAMO_TRY(exam_terms(e, o, &terms));
-  *agree = terms != NULL && debug_agree_within(*e->t->out[o], again, terms, false, text, sizeof text);
+  *agree = terms != NULL && debug_agree_within(thunk_result(e->t, e->f, o), again, terms, false, text, sizeof text);
   damo_release(terms);
   return DAMO_OK;
 }
 
 static damo_status compare_cells(const node_exam *e, const rerun *r) {
-  thunk *t = e->t;
+  const thunk *t = e->t;
   char text[400];
   for (int o = 0; o < t->n_out; o++) {
     const damo_obj *again = e->cells[t->n_in + o];
-    bool agree = debug_agree(*t->out[o], again, false, text, sizeof text);
+    bool agree = debug_agree(thunk_result(t, e->f, o), again, false, text, sizeof text);
     DAMO_TRY(exam_allow_rounding(e, o, again, &agree));
     if (agree) continue;
     return accuse(e, "DEBUG: output %d is another one when the node runs %s: %s", o + 1, r->how, text);
@@ -328,34 +325,34 @@ static damo_status check_run(const node_exam *e) {
 }
 
 /* A lazy thunk with all its inputs asks for none: it is like others. */
-static bool has_all_inputs(const thunk *t) {
+static bool has_all_inputs(const thunk *t, frame *f) {
   for (int i = 0; i < t->n_in; i++) {
-    if (!thunk_ready(t, i)) return false;
+    if (!thunk_ready(t, f, i)) return false;
   }
   return t->node->op->def->perform != NULL;
 }
 
-static damo_status debug_lazy(const vm_plan *p, thunk *t) {
-  node_exam e = {.t = t, .ctx = t->ctx};
-  DAMO_TRY(t->run(t));
-  if (t->n_need > 0) return DAMO_OK;
+static damo_status debug_lazy(const vm_plan *p, const thunk *t, frame *f) {
+  node_exam e = {.t = t, .f = f, .ctx = f->ctx};
+  DAMO_TRY(thunk_run(t, f));
+  if (thunk_n_need(t, f) > 0) return DAMO_OK;
   DAMO_TRY(exam_check_types(&e));
-  return nanguard_check_outputs(p, t, "DEBUG");
+  return nanguard_check_outputs(p, t, f, "DEBUG");
 }
 
-damo_status debug_step(vm_plan *p, thunk *t) {
-  if (t->lazy && !has_all_inputs(t)) return debug_lazy(p, t);
+damo_status debug_step(vm_plan *p, const thunk *t, frame *f) {
+  if (thunk_is_lazy(t, f) && !has_all_inputs(t, f)) return debug_lazy(p, t, f);
   node_exam e;
-  damo_status s = exam_begin(&e, t);
+  damo_status s = exam_begin(&e, t, f);
   if (s == DAMO_OK) s = remember_inputs(&e);
   if (s == DAMO_OK) {
-    nanguard_warn_integer_division(t, "DEBUG");
-    s = t->run(t);
+    nanguard_warn_integer_division(t, f, "DEBUG");
+    s = thunk_run(t, f);
   }
   if (s == DAMO_OK) s = check_run(&e);
   if (s == DAMO_OK) s = run_all_ways(&e);
-  if (s == DAMO_OK) s = debug_dense_equal(t, e.before);
-  if (s == DAMO_OK) s = nanguard_check_outputs(p, t, "DEBUG");
+  if (s == DAMO_OK) s = debug_dense_equal(t, f, e.before);
+  if (s == DAMO_OK) s = nanguard_check_outputs(p, t, f, "DEBUG");
   exam_end(&e);
   return s;
 }

@@ -87,8 +87,10 @@ static damo_status plain_blame(damo_ctx *ctx, const damo_var *v) {
 static damo_status list_values(const damo_function *g, map *values) {
   for (int64_t k = 0; k < g->plan.n_thunks; k++) {
     const thunk *t = g->plan.thunks[k];
-    for (int i = 0; i < t->n_in; i++) DAMO_TRY(map_put(values, t->node->in[i], (uintptr_t)*t->in[i]));
-    for (int o = 0; o < t->n_out; o++) DAMO_TRY(map_put(values, t->node->out[o], (uintptr_t)*t->out[o]));
+    for (int i = 0; i < t->n_in; i++)
+      DAMO_TRY(map_put(values, t->node->in[i], (uintptr_t)thunk_value(t, &g->plan.frame, i)));
+    for (int o = 0; o < t->n_out; o++)
+      DAMO_TRY(map_put(values, t->node->out[o], (uintptr_t)thunk_result(t, &g->plan.frame, o)));
   }
   return DAMO_OK;
 }
@@ -159,7 +161,7 @@ static damo_status check_rewrite(damo_function *g, int64_t k) {
     ctx_clear_error(g->obj.ctx);
     return accuse_rule(g, r, before, after, text);
   }
-  const damo_obj *x = g->plan.cells[r->first_cell], *y = g->plan.cells[r->second_cell];
+  const damo_obj *x = g->plan.frame.cells[r->first_cell], *y = g->plan.frame.cells[r->second_cell];
   bool agree = debug_agree(x, y, true, text, sizeof text);
   DAMO_TRY(plain_allow_rounding(g, before, after, x, y, &agree));
   DAMO_TRY(plain_allow_rounding(g, after, before, x, y, &agree));
@@ -191,7 +193,7 @@ static damo_status debug_explain(damo_function *f, damo_status s) {
 static damo_status plain_compare(damo_function *f, int64_t i, int32_t cell_f, int32_t cell_g, const char *what) {
   damo_function *g = f->companion;
   char text[512], name[160], now[160];
-  const damo_obj *x = g->plan.cells[cell_g], *y = f->plan.cells[cell_f];
+  const damo_obj *x = g->plan.frame.cells[cell_g], *y = f->plan.frame.cells[cell_f];
   damo_var *before = g->fgraph->outputs.at[i];
   const damo_var *after = f->fgraph->outputs.at[i];
   bool agree = debug_agree(x, y, true, text, sizeof text);

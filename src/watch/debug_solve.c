@@ -185,7 +185,8 @@ static c128_matrix c128_matrix_inverse(const c128_matrix *m, c128_determinant *d
 /* ---- The Ops ----------------------------------------------------------------------------------------------------- */
 
 typedef struct solution_exam {
-  thunk *t;
+  const thunk *t;
+  const frame *f;
   damo_obj *const *inputs; /* as they were before the run */
   c128_matrix a, b, x, y;  /* owned: A, the other operand, the outputs */
   double tolerance;        /* of a verdict */
@@ -397,32 +398,33 @@ static bool result_is_single(const damo_apply *node) {
 /* False: something is too large, or has no memory. */
 static bool solution_load(solution_exam *e, bool eliminates, int b) {
   const thunk *t = e->t;
-  if (!debug_is_small(e->inputs[1]) || (b > 0 && !debug_is_small(e->inputs[b])) || !debug_is_small(*t->out[0]))
+  if (!debug_is_small(e->inputs[1]) || (b > 0 && !debug_is_small(e->inputs[b])) ||
+      !debug_is_small(thunk_result(t, e->f, 0)))
     return false;
   if (eliminates && ((const damo_sparse *)e->inputs[1])->shape[0] > SOLUTION_MOST_ROWS) return false;
   e->a = c128_matrix_from(e->inputs[1]);
-  e->x = c128_matrix_from(*t->out[0]);
+  e->x = c128_matrix_from(thunk_result(t, e->f, 0));
   if (b > 0) e->b = c128_matrix_from(e->inputs[b]);
-  if (t->n_out > 1) e->y = c128_matrix_from(*t->out[1]);
+  if (t->n_out > 1) e->y = c128_matrix_from(thunk_result(t, e->f, 1));
   if (e->a.a != NULL && is_positive(e)) c128_matrix_make_hermitian(&e->a);
   return e->a.a != NULL && e->x.a != NULL && (b == 0 || e->b.a != NULL) && (t->n_out == 1 || e->y.a != NULL);
 }
 
-damo_status debug_solution(thunk *t, damo_obj *const *inputs) {
+damo_status debug_solution(const thunk *t, frame *f, damo_obj *const *inputs) {
   size_t k = 0, n = sizeof solution_judges / sizeof *solution_judges;
   while (k < n && !op_is(t->node->op, solution_judges[k].op)) k++;
   if (k == n || t->n_in != solution_judges[k].n_in) return DAMO_OK;
   const bool single = result_is_single(t->node);
   solution_exam e = {
-      .t = t, .inputs = inputs, .tolerance = single ? 1e-3 : 1e-6, .smallest = single ? FLT_MIN : DBL_MIN};
+      .t = t, .f = f, .inputs = inputs, .tolerance = single ? 1e-3 : 1e-6, .smallest = single ? FLT_MIN : DBL_MIN};
   double off = -1;
   if (solution_load(&e, solution_judges[k].eliminates, solution_judges[k].b)) off = solution_judges[k].judge(&e);
   damo_release(e.a.a);
   damo_release(e.b.a);
   damo_release(e.x.a);
   damo_release(e.y.a);
-  if (damo_error_status(t->ctx) != DAMO_OK) ctx_clear_error(t->ctx); /* no memory to look into it */
+  if (damo_error_status(f->ctx) != DAMO_OK) ctx_clear_error(f->ctx); /* no memory to look into it */
   if (!(off > e.tolerance)) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_EINCONSISTENCY, "DEBUG: output 1 is wrong by dense arithmetic: %s by %.2g of its terms",
+  return ctx_fail(f->ctx, DAMO_EINCONSISTENCY, "DEBUG: output 1 is wrong by dense arithmetic: %s by %.2g of its terms",
                   solution_judges[k].what, off);
 }

@@ -252,18 +252,18 @@ static damo_status dense_agree(debug_exam *e, bool bounded, bool *same_values, c
   return build_end(&b);
 }
 
-damo_status debug_dense_equal(thunk *t, damo_obj *const *inputs) {
+damo_status debug_dense_equal(const thunk *t, frame *f, damo_obj *const *inputs) {
   const damo_apply *node = t->node;
   char text[400], other[400];
   bool same_values = true;
-  DAMO_TRY(debug_solution(t, inputs));
+  DAMO_TRY(debug_solution(t, f, inputs));
   if (form_of(node) == NULL || node->n_in > DEBUG_MOST_OPERANDS || node->n_out > DEBUG_MOST_OPERANDS) return DAMO_OK;
   debug_exam e = {.node = node, .values = inputs};
-  for (int o = 0; o < node->n_out; o++) e.results[o] = *t->out[o];
+  for (int o = 0; o < node->n_out; o++) e.results[o] = thunk_result(t, f, o);
   if (!is_fit(&e)) return DAMO_OK;
   DAMO_TRY(dense_agree(&e, false, &same_values, text, sizeof text));
   if (!same_values && !dtype_is_discrete(var_dtype(node->out[0])))
     DAMO_TRY(dense_agree(&e, true, &same_values, other, sizeof other));
   if (same_values) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_EINCONSISTENCY, "DEBUG: output 1 is another one with dense operands: %s", text);
+  return ctx_fail(f->ctx, DAMO_EINCONSISTENCY, "DEBUG: output 1 is another one with dense operands: %s", text);
 }

@@ -52,6 +52,6 @@ static inline int64_t debug_int_at(const damo_array *v, int64_t k) { return scal
 
 /* debug_solve.c: inconsistency where the result of an Op on a factor is none, by a dense computation: residuals of
  * systems, determinants and inverses by elimination. */
-damo_status debug_solution(thunk *t, damo_obj *const *inputs);
+damo_status debug_solution(const thunk *t, frame *f, damo_obj *const *inputs);
 
 #endif

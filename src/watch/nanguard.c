@@ -75,11 +75,11 @@ static bool find_in_value(const damo_obj *v, op_nonfinite lawful, char *text, si
   return true;
 }
 
-damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, const char *func) {
+damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, frame *f, const char *func) {
   const op_nonfinite lawful = t->node->op->def->nonfinite;
   if (lawful == NONFINITE_ANY) return DAMO_OK;
   for (int o = 0; o < t->n_out; o++) {
-    const damo_obj *v = *t->out[o];
+    const damo_obj *v = thunk_result(t, f, o);
     char text[200], op[160];
     if (value_array(v) == NULL || !type_has_shape(t->node->out[o]->type)) continue;
     const bool odd = find_in_value(v, lawful, text, sizeof text);
@@ -88,7 +88,7 @@ damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, const char 
       continue;
     }
     if (!odd) continue;
-    return ctx_fail(t->ctx, DAMO_ENUMERIC, "%s: the result %s holds %s", func,
+    return ctx_fail(f->ctx, DAMO_ENUMERIC, "%s: the result %s holds %s", func,
                     var_format(op, sizeof op, t->node->out[o]), text);
   }
   return DAMO_OK;
@@ -97,7 +97,7 @@ damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, const char 
 damo_status nanguard_check_inputs(const damo_function *f, const char *func) {
   char text[200], name[160];
   for (int64_t i = 0; i < f->n_inputs; i++) {
-    const damo_obj *v = f->inputs[i].cell >= 0 ? f->plan.cells[f->inputs[i].cell] : NULL;
+    const damo_obj *v = f->inputs[i].cell >= 0 ? f->plan.frame.cells[f->inputs[i].cell] : NULL;
     if (value_array(v) == NULL || !type_has_shape(f->inputs[i].var->type)) continue;
     if (!find_in_value(v, NONFINITE_NEVER, text, sizeof text)) continue;
     return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: input %lld (%s) of %s holds %s", func, (long long)i + 1,
@@ -137,12 +137,12 @@ static const char *oddity(scalar x, scalar y, bool quotient) {
   return wraps ? "the smallest integer divided by -1 (the result wraps)" : NULL;
 }
 
-void nanguard_warn_integer_division(const thunk *t, const char *func) {
+void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func) {
   const char *name = elemwise_scalar(t->node->op);
   bool quotient = name != NULL && strcmp(name, "floor_div") == 0;
   if (name == NULL || (!quotient && strcmp(name, "mod") != 0)) return;
   if (!dtype_is_discrete(var_dtype(t->node->out[0])) || t->n_in != 2) return;
-  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+  const damo_array *x = thunk_in(t, f, 0), *y = thunk_in(t, f, 1);
   int64_t shape[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0};
   int ndim;
   if (!shape_broadcast(x->ndim, array_shape(x), y->ndim, array_shape(y), &ndim, shape)) return;
@@ -153,7 +153,7 @@ void nanguard_warn_integer_division(const thunk *t, const char *func) {
     if (what != NULL) {
       const damo_trace *trace = t->node->trace;
       int line = trace != NULL ? (int)strcspn(trace->text, "\n") : 0;
-      ctx_warn(t->ctx, "numeric", "%s: %s: %s%s%.*s", func, name, what, line > 0 ? ", made at " : "", line,
+      ctx_warn(f->ctx, "numeric", "%s: %s: %s%s%.*s", func, name, what, line > 0 ? ", made at " : "", line,
                line > 0 ? trace->text : "");
       return;
     }
@@ -163,10 +163,10 @@ void nanguard_warn_integer_division(const thunk *t, const char *func) {
 
 /* ---- The mode ---------------------------------------------------------------------------------------------------- */
 
-static damo_status nanguard_step(vm_plan *p, thunk *t) {
-  if (!t->lazy) nanguard_warn_integer_division(t, "NANGUARD");
-  DAMO_TRY(t->run(t));
-  return t->n_need == 0 ? nanguard_check_outputs(p, t, "NANGUARD") : DAMO_OK;
+static damo_status nanguard_step(vm_plan *p, const thunk *t, frame *f) {
+  if (!thunk_is_lazy(t, f)) nanguard_warn_integer_division(t, f, "NANGUARD");
+  DAMO_TRY(thunk_run(t, f));
+  return thunk_n_need(t, f) == 0 ? nanguard_check_outputs(p, t, f, "NANGUARD") : DAMO_OK;
 }
 
 static damo_status nanguard_prepare(damo_function *f, damo_obj *const *args, int64_t n_args) {

@@ -91,7 +91,7 @@ static bool is_inherited(const damo_function *f, const thunk *t, int ndim, const
   }
   if (node->op->def != &elemwise_def) return false;
   int first = 0, last = node->n_in - 1;
-  if (is_switch(node)) first = last = is_true(entry_at(thunk_in(t, 0), ndim, index)) ? 1 : 2;
+  if (is_switch(node)) first = last = is_true(entry_at(thunk_in(t, &f->plan.frame, 0), ndim, index)) ? 1 : 2;
   for (int i = first; i <= last; i++) {
     const nanguard_mask *m = nan_mask_of(f, node->in[i]);
     if (m == NULL || !is_true(entry_at(m->at, ndim, index))) continue;
@@ -111,7 +111,7 @@ static bool reads_mask(const damo_function *f, const damo_apply *node) {
 static damo_status mask_find(const damo_function *f, const thunk *t, const damo_array *a, mask_finding *found) {
   int64_t index[DAMO_MAX_NDIM] = {0}, k = 0;
   const bool reads = reads_mask(f, t->node);
-  found->at = array_empty(t->ctx, DAMO_BOOL, a->ndim, array_shape(a));
+  found->at = array_empty(f->obj.ctx, DAMO_BOOL, a->ndim, array_shape(a));
   if (found->at == NULL) return DAMO_EMEMORY;
   do {
     const nanguard_mask *from = NULL;
@@ -145,7 +145,7 @@ static damo_status mask_blame(damo_ctx *ctx, const char *func, damo_apply *node,
 }
 
 damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool odd, const char *func) {
-  const damo_array *a = value_array(*t->out[o]);
+  const damo_array *a = value_array(thunk_result(t, &f->plan.frame, o));
   const damo_var *v = t->node->out[o];
   mask_finding found = {.at = NULL};
   char holds[200], name[160];
@@ -159,9 +159,9 @@ damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool o
   if (s == DAMO_OK && any && may_wait(f, v))
     s = mask_keep(f, v, t->node, &found);
   else if (s == DAMO_OK && found.inherited != NULL)
-    s = mask_blame(t->ctx, func, found.inherited->origin, found.inherited->text);
+    s = mask_blame(f->obj.ctx, func, found.inherited->origin, found.inherited->text);
   else if (s == DAMO_OK && found.fresh)
-    s = mask_blame(t->ctx, func, t->node, found.text);
+    s = mask_blame(f->obj.ctx, func, t->node, found.text);
   damo_release(found.at);
   return s;
 }

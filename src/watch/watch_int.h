@@ -9,7 +9,7 @@ typedef struct nanguard_mask nanguard_mask;
 /* nanguard.c */
 /* A numeric error when an output of the thunk, of that plan, holds a nan or an infinity that its Op does not call lawful,
  * and that something reads. func is the mode's name. */
-damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, const char *func);
+damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, frame *f, const char *func);
 /* No number, as far as the Op does not call it lawful. */
 bool nanguard_is_odd(scalar s, op_nonfinite lawful);
 /* "nan at {2, 3}" of the entry at that index. */
@@ -19,7 +19,7 @@ void nanguard_clear_masks(damo_function *f);
 /* The same error of output o, a dense array; odd: it holds such an entry. */
 damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool odd, const char *func);
 /* Warns when the node, about to run, divides integers by zero or past their range. */
-void nanguard_warn_integer_division(const thunk *t, const char *func);
+void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func);
 /* A numeric error when an argument or a shared value holds nan or inf. */
 damo_status nanguard_check_inputs(const damo_function *f, const char *func);
 
@@ -33,10 +33,10 @@ static inline bool debug_next_index(const damo_array *a, int64_t *index) {
 }
 
 /* debug.c: runs the thunk and all checks of DEBUG mode on it. */
-damo_status debug_step(vm_plan *p, thunk *t);
+damo_status debug_step(vm_plan *p, const thunk *t, frame *f);
 /* debug_sparse.c: inconsistency where the node's first output, sparse or of sparse inputs, is another one with dense
  * operands. */
-damo_status debug_dense_equal(thunk *t, damo_obj *const *inputs);
+damo_status debug_dense_equal(const thunk *t, frame *f, damo_obj *const *inputs);
 /* debug_values.c: whether two values agree, but for rounding; where not, text says where and how. With `lenient`, an
  * entry that is not finite in a but is in b agrees: rewriting gains precision. */
 bool debug_agree(const damo_obj *a, const damo_obj *b, bool lenient, char *text, size_t n);

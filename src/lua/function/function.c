@@ -44,7 +44,7 @@ static void function_anchor_companion(lua_State *L, const damo_function *compani
     lua_rawseti(L, -2, ++n);
   }
   for (int64_t i = 0; i < companion->plan.n_cells; i++) {
-    const damo_obj *v = companion->plan.cells[i];
+    const damo_obj *v = companion->plan.frame.cells[i];
     if (!v || v->kind != OBJ_GENERIC) continue;
     bind_push_borrowed(L, v);
     lua_rawseti(L, -2, ++n);
@@ -135,8 +135,8 @@ static int function_get_shared(lua_State *L) {
 static void function_count_factors(const damo_function *f, int64_t *analyses, int64_t *factorizations) {
   for (int64_t i = 0; i < f->plan.n_thunks; i++) {
     const thunk *t = f->plan.thunks[i];
-    const damo_function *inner = op_from_graph_running(t);
-    factor_counts(t, analyses, factorizations);
+    const damo_function *inner = op_from_graph_running(t, &f->plan.frame);
+    factor_counts(t, &f->plan.frame, analyses, factorizations);
     if (inner) function_count_factors(inner, analyses, factorizations);
   }
 }

@@ -44,8 +44,10 @@ static bind_list print_list(lua_State *L, int idx, const char *func) {
 static damo_status print_find_cells(const damo_function *f, map *cells) {
   for (int64_t k = 0; k < f->plan.n_thunks; k++) {
     const thunk *t = f->plan.thunks[k];
-    for (int i = 0; i < t->n_in; i++) DAMO_TRY(map_put(cells, t->node->in[i], (uintptr_t)t->in[i]));
-    for (int o = 0; o < t->n_out; o++) DAMO_TRY(map_put(cells, t->node->out[o], (uintptr_t)t->out[o]));
+    for (int i = 0; i < t->n_in; i++)
+      DAMO_TRY(map_put(cells, t->node->in[i], (uintptr_t)&f->plan.frame.cells[t->in[i]]));
+    for (int o = 0; o < t->n_out; o++)
+      DAMO_TRY(map_put(cells, t->node->out[o], (uintptr_t)&f->plan.frame.cells[t->out[o]]));
   }
   return DAMO_OK;
 }

@@ -120,13 +120,12 @@ static int test_value_get_all(lua_State *L) {
 /* ---- Computing --------------------------------------------------------------------------------------------------- */
 
 /* Over owned cells: the inputs' values, then places for the outputs. */
-static damo_status test_value_run_cells(damo_ctx *ctx, damo_apply *node, cell *cells, cell **at) {
-  for (int i = 0; i < node->n_in + node->n_out; i++) at[i] = &cells[i];
-  thunk *t = thunk_make(ctx, node, at, at + node->n_in, NULL);
-  if (!t) return damo_error_status(ctx);
-  damo_status s = t->run(t);
-  if (s != DAMO_OK) ctx_fail_at(ctx, node->op->def->name, node);
-  thunk_free(t);
+static damo_status test_value_run_cells(damo_ctx *ctx, damo_apply *node, cell *cells) {
+  thunk_alone *a = thunk_alone_new(ctx, node, cells, NULL, NULL);
+  if (!a) return damo_error_status(ctx);
+  damo_status s = thunk_run(&a->t, &a->f);
+  if (s != DAMO_OK) thunk_blame(&a->t, &a->f);
+  thunk_alone_free(a);
   return s;
 }
 
@@ -146,17 +145,16 @@ void bind_run_values(lua_State *L, damo_apply *node, int values, bool keep) {
   int n = node->n_in, base = lua_gettop(L);
   luaL_checkstack(L, 20, "damo");
   void **cells = bind_vault(L, n + node->n_out);
-  cell **at = bind_alloc(L, (size_t)(n + node->n_out), sizeof *at);
   for (int i = 0; i < n; i++) {
     lua_rawgeti(L, values, i + 1);
     lua_pushfstring(L, "%s: input %d", node->op->def->name, i + 1);
-    damo_obj *value = bind_filter(L, base + 3, node->in[i]->type, (filter_options){0}, lua_tostring(L, -1));
+    damo_obj *value = bind_filter(L, base + 2, node->in[i]->type, (filter_options){0}, lua_tostring(L, -1));
     cells[i] = damo_retain(value);
-    lua_settop(L, base + 2);
+    lua_settop(L, base + 1);
   }
   bind_entry e = bind_enter(L);
   damo_status s = keep ? test_value_copy_destroyed(node, (cell *)cells) : DAMO_OK;
-  if (s == DAMO_OK) s = test_value_run_cells(e.state->ctx, node, (cell *)cells, at);
+  if (s == DAMO_OK) s = test_value_run_cells(e.state->ctx, node, (cell *)cells);
   bind_leave(e);
   bind_check(L, s);
   lua_createtable(L, node->n_out, 0);
@@ -164,7 +162,7 @@ void bind_run_values(lua_State *L, damo_apply *node, int values, bool keep) {
     void *value = cells[n + o];
     cells[n + o] = NULL;
     bind_push_raw(L, value);
-    lua_rawseti(L, base + 3, o + 1);
+    lua_rawseti(L, base + 2, o + 1);
   }
   lua_replace(L, base + 1);
   lua_settop(L, base + 1);

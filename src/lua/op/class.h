@@ -38,7 +38,8 @@ typedef struct bind_callback {
   damo_apply *node; /* or NULL */
   void (*body)(lua_State *L, struct bind_callback *c);
   damo_status status;
-  thunk *t;
+  const thunk *t;
+  frame *f;
   const thunk_request *how;
   build *b;
   damo_var *const *in;
@@ -96,10 +97,10 @@ int bind_member_make_node(lua_State *L);
 /* ---- Running (perform.c) ---------------------------------------------------------------------------------- */
 
 /* op_def.perform_lua and op_def.make_thunk of Lua classes. */
-damo_status bind_op_perform(thunk *t);
-damo_status bind_op_make_thunk(thunk *t, const thunk_request *how);
+damo_status bind_op_perform(const thunk *t, frame *f);
+damo_status bind_op_make_thunk(const thunk *t, frame *f, const thunk_request *how);
 /* Makes what the thunk's perform needs now, rather than at the first run. */
-damo_status bind_op_furnish(thunk *t);
+damo_status bind_op_furnish(const thunk *t, frame *f);
 /* Pushes the params of the node: what get_params gives, converted by params_type; else the properties; else nil
  * (params.c). */
 void bind_push_params(lua_State *L, const damo_apply *node);

@@ -47,7 +47,7 @@ static void own_thunk_take_callable(lua_State *L, bind_callback *c, int workspac
     lua_getfield(L, -1, "lazy");
     bool lazy = lua_toboolean(L, -1);
     lua_pop(L, 1);
-    if (lazy && thunk_set_lazy(c->t) != DAMO_OK) {
+    if (lazy && thunk_set_lazy(c->t, c->f) != DAMO_OK) {
       c->status = DAMO_EMEMORY;
       return;
     }
@@ -90,11 +90,11 @@ static void own_thunk_set_cell(lua_State *L, int list, int i) {
 }
 
 /* 2 inputs, 3 outputs, 4 and 5 whether they are computed. */
-static void own_thunk_load_cells(lua_State *L, const thunk *t) {
+static void own_thunk_load_cells(lua_State *L, const thunk *t, frame *f) {
   for (int i = 0; i < t->n_in; i++) {
-    bool ready = thunk_ready(t, i) && *t->in[i];
+    bool ready = thunk_ready(t, f, i) && thunk_value(t, f, i);
     if (ready) {
-      bind_push_input(L, t, i);
+      bind_push_input(L, t, f, i);
     } else {
       lua_pushnil(L);
     }
@@ -103,7 +103,7 @@ static void own_thunk_load_cells(lua_State *L, const thunk *t) {
     own_thunk_set_cell(L, 4, i);
   }
   for (int o = 0; o < t->n_out; o++) {
-    bind_push_old_output(L, t, o);
+    bind_push_old_output(L, t, f, o);
     own_thunk_set_cell(L, 3, o);
     lua_pushboolean(L, 0);
     own_thunk_set_cell(L, 5, o);
@@ -112,10 +112,11 @@ static void own_thunk_load_cells(lua_State *L, const thunk *t) {
 
 /* The list of positions at the top, which a lazy thunk still needs; false when there is none. */
 static bool own_thunk_take_needs(lua_State *L, bind_callback *c) {
-  thunk *t = c->t;
+  const thunk *t = c->t;
+  frame *f = c->f;
   int n = lua_istable(L, -1) ? (int)lua_rawlen(L, -1) : 0;
   if (n == 0) return false;
-  if (!t->lazy) {
+  if (!thunk_is_lazy(t, f)) {
     bind_callback_fail(c, DAMO_ETYPE, "gave a thunk that returned a list, though it is not lazy");
     return true;
   }
@@ -126,17 +127,18 @@ static bool own_thunk_take_needs(lua_State *L, bind_callback *c) {
     if (at < 1 || at > t->n_in || at != floor(at)) {
       bind_callback_fail(c, DAMO_EINDEX, "gave a thunk that asked for an input that does not exist: there are %d",
                          t->n_in);
-    } else if (thunk_ready(t, (int)at - 1)) {
+    } else if (thunk_ready(t, f, (int)at - 1)) {
       bind_callback_fail(c, DAMO_EVALUE, "gave a thunk that asked for input %d, which it has", (int)at);
     } else {
-      thunk_need(t, (int)at - 1);
+      thunk_need(t, f, (int)at - 1);
     }
   }
   return true;
 }
 
 static void body_run_own_thunk(lua_State *L, bind_callback *c) {
-  thunk *t = c->t;
+  const thunk *t = c->t;
+  frame *f = c->f;
   bind_push_borrowed(L, c->op);
   bind_push_workspaces(L);
   lua_rawgetp(L, -1, t);
@@ -148,7 +150,7 @@ static void body_run_own_thunk(lua_State *L, bind_callback *c) {
   }
   static const int places[] = {WORKSPACE_INPUTS, WORKSPACE_STORAGE, WORKSPACE_IN_READY, WORKSPACE_OUT_READY};
   for (int k = 0; k < 4; k++) lua_rawgeti(L, 1, places[k]);
-  own_thunk_load_cells(L, t);
+  own_thunk_load_cells(L, t, f);
   lua_rawgeti(L, 1, WORKSPACE_FUNCTION);
   lua_call(L, 0, 1);
   if (!own_thunk_take_needs(L, c)) {
@@ -165,14 +167,15 @@ static void body_run_own_thunk(lua_State *L, bind_callback *c) {
   }
 }
 
-static damo_status own_thunk_run(thunk *t) {
-  bind_callback c = {.name = "make_thunk", .op = t->node->op, .node = t->node, .body = body_run_own_thunk, .t = t};
-  return bind_lend_and_run(t, &c);
+static damo_status own_thunk_run(const thunk *t, frame *f) {
+  bind_callback c = {
+      .name = "make_thunk", .op = t->node->op, .node = t->node, .body = body_run_own_thunk, .t = t, .f = f};
+  return bind_lend_and_run(t, f, &c);
 }
 
-damo_status bind_op_make_own_thunk(thunk *t, const thunk_request *how) {
+damo_status bind_op_make_own_thunk(const thunk *t, frame *f, const thunk_request *how) {
   bind_callback c = {
-      .name = "make_thunk", .op = t->node->op, .node = t->node, .body = body_make_thunk, .t = t, .how = how};
-  t->run = own_thunk_run;
+      .name = "make_thunk", .op = t->node->op, .node = t->node, .body = body_make_thunk, .t = t, .f = f, .how = how};
+  thunk_set_run(t, f, own_thunk_run);
   return bind_callback_run(&c);
 }

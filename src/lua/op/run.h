@@ -38,7 +38,7 @@ enum { WORKSPACE_IN_READY = WORKSPACE_OP, WORKSPACE_OUT_READY = WORKSPACE_PARAMS
 /* ---- Workspaces (workspace.c) ---------------------------------------------------------------------------------- */
 
 /* Makes what t->user points to (owned by the thunk). how may be NULL. NULL: memory error. */
-bind_op_run *bind_op_run_new(thunk *t, const thunk_request *how);
+bind_op_run *bind_op_run_new(const thunk *t, frame *f, const thunk_request *how);
 /* Pushes the table of workspaces of the Op's userdata at the top, in its place. */
 void bind_push_workspaces(lua_State *L);
 /* Pushes the workspace of a thunk that runs perform, made when there is none (the first run, or after the Op's userdata
@@ -49,10 +49,10 @@ bool bind_push_workspace(lua_State *L, bind_callback *c);
 
 /* Push with the workspace at stack index 1. Input i, read-only unless the Op destroys it; the value that output o's
  * cell holds, if the Op may write it, else nil. */
-void bind_push_input(lua_State *L, const thunk *t, int i);
-void bind_push_old_output(lua_State *L, const thunk *t, int o);
+void bind_push_input(lua_State *L, const thunk *t, frame *f, int i);
+void bind_push_old_output(lua_State *L, const thunk *t, frame *f, int o);
 /* Takes back what was lent; after each call, whether or not it failed. */
-void bind_take_back(const thunk *t);
+void bind_take_back(const thunk *t, frame *f);
 /* The cell at the top: takes its value, which is replaced by nil, as output o. Sets c->status when it is no such
  * value. */
 void bind_take_cell(lua_State *L, bind_callback *c, int o);
@@ -62,8 +62,8 @@ bool bind_scalar_fits(lua_State *L, int idx, damo_dtype dtype, scalar *s);
 /* ---- Runs (perform.c, own_thunk.c) ----------------------------------------------------------------- */
 
 /* Runs the callback, lending and taking back; a state error when the thunk is running already. */
-damo_status bind_lend_and_run(thunk *t, bind_callback *c);
+damo_status bind_lend_and_run(const thunk *t, frame *f, bind_callback *c);
 /* Calls the Op's own make_thunk, and has the thunk run what that gives. t->user is there. */
-damo_status bind_op_make_own_thunk(thunk *t, const thunk_request *how);
+damo_status bind_op_make_own_thunk(const thunk *t, frame *f, const thunk_request *how);
 
 #endif

@@ -10,8 +10,8 @@ static const char thunk_box_key = 't', thunk_maps_key = 'm';
 
 typedef struct thunk_box {
   const void *magic;
-  thunk *t;
-  cell *cells; /* inputs, then outputs */
+  thunk_alone *a; /* NULL: freed */
+  cell *cells;    /* inputs, then outputs */
   size_t bytes;
   uint8_t *fresh; /* per output: in no_recycling */
   bool busy;
@@ -28,22 +28,20 @@ static thunk_box *thunk_box_at(lua_State *L, int idx) {
 static thunk_box *thunk_box_self(lua_State *L) {
   thunk_box *box = thunk_box_at(L, 1);
   if (!box) bind_arg_error(L, "thunk", 1, "self", "a thunk");
-  if (!box->t) bind_raise(L, DAMO_ESTATE, "this thunk has been freed");
+  if (!box->a) bind_raise(L, DAMO_ESTATE, "this thunk has been freed");
   return box;
 }
 
 static int thunk_box_gc(lua_State *L) {
   thunk_box *box = thunk_box_at(L, 1);
-  if (!box || !box->cells) return 0;
-  thunk *t = box->t;
-  damo_apply *node = t ? t->node : NULL;
-  if (!t) return 0;
-  damo_ctx *ctx = t->ctx;
-  int n = node->n_in + node->n_out;
+  if (!box || !box->cells || !box->a) return 0;
+  thunk_alone *a = box->a;
   cell *cells = box->cells;
-  box->t = NULL;
+  damo_ctx *ctx = a->f.ctx;
+  int n = a->t.n_in + a->t.n_out;
+  box->a = NULL;
   box->cells = NULL;
-  thunk_free(t);
+  thunk_alone_free(a);
   for (int i = 0; i < n; i++) damo_release(cells[i]);
   mem_free(ctx, cells, box->bytes);
   return 0;
@@ -113,12 +111,10 @@ static void thunk_box_mark_fresh(thunk_box *box, const damo_apply *node, const b
 
 static void thunk_box_make_cells(lua_State *L, thunk_box *box, const damo_apply *node) {
   size_t n = (size_t)node->n_in + (size_t)node->n_out;
-  box->bytes = n * (sizeof(cell) + sizeof(cell *)) + (size_t)node->n_out + 1;
+  box->bytes = n * sizeof(cell) + (size_t)node->n_out + 1;
   box->cells = mem_calloc(bind_ctx(L), box->bytes);
   if (!box->cells) bind_error(L);
-  cell **at = (cell **)(box->cells + n);
-  for (size_t i = 0; i < n; i++) at[i] = &box->cells[i];
-  box->fresh = (uint8_t *)(at + n);
+  box->fresh = (uint8_t *)(box->cells + n);
 }
 
 /* A map at idx: what was given, or a new table. */
@@ -134,7 +130,6 @@ static void thunk_box_check_map(lua_State *L, int idx, const char *name, const c
 /* The core makes the thunk; prepare_node finds the maps, as they were given, in the registry. */
 static damo_status thunk_box_make_in_core(lua_State *L, thunk_box *box, damo_apply *node, const thunk_request *how,
                                           bool debug) {
-  cell **at = (cell **)(box->cells + node->n_in + node->n_out);
   bind_op_link *link = bind_is_lua_op(node->op) ? bind_op_class_of(node->op)->link : NULL;
   bind_op_link before = {0};
   if (link) {
@@ -143,10 +138,9 @@ static damo_status thunk_box_make_in_core(lua_State *L, thunk_box *box, damo_app
     link->debug = debug;
   }
   bind_entry e = bind_enter(L);
-  box->t = thunk_make(e.state->ctx, node, at, at + node->n_in, how);
-  damo_status s = box->t ? DAMO_OK : damo_error_status(e.state->ctx);
-  if (s == DAMO_OK && debug && link && !box->t->user) s = bind_op_furnish(box->t);
-  if (s == DAMO_OK && (box->t->out_fixed = mem_calloc(e.state->ctx, (size_t)node->n_out)) == NULL) s = DAMO_EMEMORY;
+  box->a = thunk_alone_new(e.state->ctx, node, box->cells, NULL, how);
+  damo_status s = box->a ? DAMO_OK : damo_error_status(e.state->ctx);
+  if (s == DAMO_OK && debug && link && !box->a->local.user) s = bind_op_furnish(&box->a->t, &box->a->f);
   bind_leave(e);
   if (link) {
     link->plain = before.plain;
@@ -189,7 +183,7 @@ static void thunk_box_give_cells(lua_State *L, damo_apply *node) {
   lua_setiuservalue(L, at - 1, 1);
 }
 
-/* Makes box->t while bind_push_thunk_maps knows of the maps at that place; then it knows those of the make_thunk
+/* Makes box->a while bind_push_thunk_maps knows of the maps at that place; then it knows those of the make_thunk
  * outside again. */
 static damo_status thunk_box_make_with_maps(lua_State *L, int maps, thunk_box *box, damo_apply *node,
                                             const thunk_request *how, bool debug) {
@@ -220,7 +214,7 @@ static int thunk_box_make(lua_State *L, const char *func, const char *impl, bool
   thunk_box_mark_fresh(box, node, &list);
   thunk_request how = {.impl = impl, .no_recycling = list.at, .n_no_recycling = list.n};
   damo_status s = thunk_box_make_with_maps(L, 6, box, node, &how, debug);
-  if (!box->t) { /* the finalizer would not know how many cells there are; they are empty */
+  if (!box->a) { /* the finalizer would not know how many cells there are; they are empty */
     mem_free(bind_ctx(L), box->cells, box->bytes);
     box->cells = NULL;
   }
@@ -273,16 +267,17 @@ static bool thunk_box_is_ready(lua_State *L, int flags, int i, bool full) {
 
 /* Stack: 1 thunk, 2 its table, 3 inputs, 4 outputs, 5 and 6 flags or nil. */
 static void thunk_box_load_inputs(lua_State *L, thunk_box *box) {
-  thunk *t = box->t;
+  const thunk *t = &box->a->t;
   const char *name = t->node->op->def->name;
-  if (t->lazy) t->in_ready = (uint8_t *)(t->need + t->n_in);
+  thunk_local *local = &box->a->local;
+  if (local->lazy) local->in_ready = (uint8_t *)(local->need + t->n_in);
   for (int i = 0; i < t->n_in; i++) {
     lua_rawgeti(L, 3, i + 1);
     lua_rawgeti(L, -1, 1);
     bool full = !lua_isnil(L, -1);
-    if (t->lazy) {
-      t->in_ready[i] = thunk_box_is_ready(L, 5, i, full);
-      full = t->in_ready[i];
+    if (local->lazy) {
+      local->in_ready[i] = thunk_box_is_ready(L, 5, i, full);
+      full = local->in_ready[i];
     } else if (!full) {
       bind_raise(L, DAMO_EMISSING_INPUT, "%s: the cell of input %d is empty", name, i + 1);
     }
@@ -300,7 +295,7 @@ static void thunk_box_load_inputs(lua_State *L, thunk_box *box) {
 
 /* A value that an output's cell holds is shown to the Op, unless no memory of it may be seen. */
 static void thunk_box_load_outputs(lua_State *L, thunk_box *box) {
-  thunk *t = box->t;
+  const thunk *t = &box->a->t;
   for (int o = 0; o < t->n_out; o++) {
     lua_rawgeti(L, 4, o + 1);
     if (box->fresh[o]) {
@@ -311,13 +306,13 @@ static void thunk_box_load_outputs(lua_State *L, thunk_box *box) {
     bind_box *value = bind_box_at(L, -1);
     bool fits = value && value->obj && type_is_valid(t->node->out[o]->type, value->obj);
     thunk_box_put_cell(box, t->n_in + o, fits ? damo_retain(value->obj) : NULL);
-    t->out_fixed[o] = fits && thunk_box_is_spare(t, value->obj);
+    bind_check(L, thunk_fix_out(t, &box->a->f, o, fits && thunk_box_is_spare(t, value->obj)));
     lua_settop(L, 6);
   }
 }
 
 static void thunk_box_unload_outputs(lua_State *L, thunk_box *box) {
-  thunk *t = box->t;
+  const thunk *t = &box->a->t;
   for (int o = 0; o < t->n_out; o++) {
     lua_rawgeti(L, 4, o + 1);
     damo_obj *value = box->cells[t->n_in + o];
@@ -334,13 +329,13 @@ static void thunk_box_unload_outputs(lua_State *L, thunk_box *box) {
 }
 
 static void thunk_box_empty_cells(thunk_box *box) {
-  for (int i = 0; i < box->t->n_in + box->t->n_out; i++) thunk_box_put_cell(box, i, NULL);
+  for (int i = 0; i < box->a->t.n_in + box->a->t.n_out; i++) thunk_box_put_cell(box, i, NULL);
 }
 
 /* thunk(): nothing, or from a lazy thunk the 1-based positions of the inputs that it still needs. */
 static int thunk_box_call(lua_State *L) {
   thunk_box *box = thunk_box_self(L);
-  thunk *t = box->t;
+  const thunk *t = &box->a->t;
   if (box->busy) bind_raise(L, DAMO_ESTATE, "%s: this thunk is running already", t->node->op->def->name);
   lua_settop(L, 1);
   luaL_checkstack(L, 20, "thunk");
@@ -349,20 +344,21 @@ static int thunk_box_call(lua_State *L) {
   thunk_box_load_inputs(L, box);
   thunk_box_load_outputs(L, box);
   box->busy = true;
-  t->n_need = 0;
+  box->a->local.n_need = 0;
   bind_entry e = bind_enter(L);
-  damo_status s = t->run(t);
-  if (s != DAMO_OK) ctx_fail_at(t->ctx, t->node->op->def->name, t->node);
+  damo_status s = thunk_run(t, &box->a->f);
+  if (s != DAMO_OK) thunk_blame(t, &box->a->f);
   bind_leave(e);
   box->busy = false;
-  if (s == DAMO_OK && t->n_need == 0) thunk_box_unload_outputs(L, box);
+  if (s == DAMO_OK && box->a->local.n_need == 0) thunk_box_unload_outputs(L, box);
   thunk_box_empty_cells(box);
   bind_check(L, s);
   bind_done(L);
-  if (t->n_need == 0) return 0;
-  lua_createtable(L, t->n_need, 0);
-  for (int i = 0; i < t->n_need; i++) {
-    lua_pushinteger(L, t->need[i] + 1);
+  const thunk_local *local = &box->a->local;
+  if (local->n_need == 0) return 0;
+  lua_createtable(L, local->n_need, 0);
+  for (int i = 0; i < local->n_need; i++) {
+    lua_pushinteger(L, local->need[i] + 1);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;
@@ -381,7 +377,7 @@ static int thunk_box_index(lua_State *L) {
   } else if (strcmp(key, "node") == 0) {
     lua_rawgeti(L, -1, THUNK_NODE);
   } else if (strcmp(key, "lazy") == 0) {
-    lua_pushboolean(L, box->t->lazy);
+    lua_pushboolean(L, box->a->local.lazy);
   } else {
     lua_pushnil(L);
   }
@@ -395,7 +391,7 @@ static int thunk_box_newindex(lua_State *L) {
 }
 
 static int thunk_box_tostring(lua_State *L) {
-  lua_pushfstring(L, "thunk of %s", thunk_box_self(L)->t->node->op->def->name);
+  lua_pushfstring(L, "thunk of %s", thunk_box_self(L)->a->t.node->op->def->name);
   return 1;
 }
 

@@ -19,22 +19,21 @@ static void workspace_drop(lua_State *L, const thunk *t) {
   lua_settop(L, top - 1);
 }
 
-static void run_clear(thunk *t) {
-  bind_op_run *r = t->user;
+static void run_clear(const thunk *t, frame *f) {
+  bind_op_run *r = thunk_user(t, f);
   bind_op_link *link = r->link;
   bind_state *st = link->state;
-  t->user = NULL;
   if (st && !st->closed) workspace_drop(st->running ? st->running : link->main, t);
-  damo_ctx *ctx = t->ctx;
+  damo_ctx *ctx = f->ctx;
   for (int i = 0; i < t->n_in; i++) damo_release(r->view[i]);
   mem_free(ctx, r, r->size);
   bind_op_link_release(link);
 }
 
-bind_op_run *bind_op_run_new(thunk *t, const thunk_request *how) {
+bind_op_run *bind_op_run_new(const thunk *t, frame *f, const thunk_request *how) {
   size_t n = (size_t)t->n_in,
          size = sizeof(bind_op_run) + (2 * n + (size_t)t->n_out) * sizeof(void *) + (size_t)t->n_out;
-  bind_op_run *r = mem_calloc(t->ctx, size);
+  bind_op_run *r = mem_calloc(f->ctx, size);
   if (!r) return NULL;
   r->size = size;
   r->lender = (bind_box **)(r + 1);
@@ -47,8 +46,7 @@ bind_op_run *bind_op_run_new(thunk *t, const thunk_request *how) {
       if (how->no_recycling[i] == t->node->out[o]) r->fresh[o] = 1;
     }
   }
-  t->user = r;
-  t->user_clear = run_clear;
+  thunk_set_user(t, f, r, run_clear);
   return r;
 }
 
@@ -85,8 +83,8 @@ static void workspace_push_perform(lua_State *L, const damo_op *op) {
 }
 
 /* The workspace is a new one: lenders of an old one are gone. */
-static void workspace_forget_lenders(const thunk *t) {
-  bind_op_run *r = t->user;
+static void workspace_forget_lenders(const thunk *t, frame *f) {
+  bind_op_run *r = thunk_user(t, f);
   for (int i = 0; i < t->n_in + t->n_out; i++) r->lender[i] = NULL;
 }
 
@@ -94,7 +92,7 @@ static void workspace_forget_lenders(const thunk *t) {
 static void workspace_fill(lua_State *L, bind_callback *c) {
   const thunk *t = c->t;
   int workspace = lua_gettop(L);
-  workspace_forget_lenders(t);
+  workspace_forget_lenders(t, c->f);
   workspace_push_perform(L, c->op);
   if (lua_isnil(L, -1)) {
     bind_callback_fail(c, DAMO_ENOT_IMPLEMENTED, "is missing");

@@ -80,29 +80,29 @@ static damo_status ifelse_type(const damo_op *op, damo_var *const *in, int n_in,
   return DAMO_OK;
 }
 
-static damo_status ifelse_pass(thunk *t, int out, int in) {
-  damo_obj *v = *t->in[in];
+static damo_status ifelse_pass(const thunk *t, frame *f, int out, int in) {
+  damo_obj *v = thunk_value(t, f, in);
   if (v->kind == OBJ_ARRAY) {
     const damo_array *a = (const damo_array *)v;
-    return thunk_out_view(t, out, a, a->ndim, array_shape(a), array_strides(a), 0);
+    return thunk_out_view(t, f, out, a, a->ndim, array_shape(a), array_strides(a), 0);
   }
-  if (v->kind == OBJ_SPARSE) return thunk_give_sparse(t, out, (damo_sparse *)damo_retain(v));
-  thunk_set_out(t, out, damo_retain(v));
+  if (v->kind == OBJ_SPARSE) return thunk_give_sparse(t, f, out, (damo_sparse *)damo_retain(v));
+  thunk_set_out(t, f, out, damo_retain(v));
   return DAMO_OK;
 }
 
-static damo_status ifelse_run(thunk *t) {
+static damo_status ifelse_run(const thunk *t, frame *f) {
   int n = t->n_out;
-  if (!thunk_ready(t, 0)) {
-    thunk_need(t, 0);
+  if (!thunk_ready(t, f, 0)) {
+    thunk_need(t, f, 0);
     return DAMO_OK;
   }
-  bool first = scalar_cast(array_item(thunk_in(t, 0)), DAMO_BOOL).v.i != 0;
+  bool first = scalar_cast(array_item(thunk_in(t, f, 0)), DAMO_BOOL).v.i != 0;
   int from = first ? 1 : 1 + n;
   for (int i = 0; i < n; i++) {
-    if (!thunk_ready(t, from + i)) thunk_need(t, from + i);
+    if (!thunk_ready(t, f, from + i)) thunk_need(t, f, from + i);
   }
-  for (int i = 0; i < n && t->n_need == 0; i++) DAMO_TRY(ifelse_pass(t, i, from + i));
+  for (int i = 0; i < n && thunk_n_need(t, f) == 0; i++) DAMO_TRY(ifelse_pass(t, f, i, from + i));
   return DAMO_OK;
 }
 

@@ -164,10 +164,10 @@ static bool all_true(const damo_array *a) {
   return true;
 }
 
-static damo_status assert_perform(thunk *t) {
+static damo_status assert_perform(const thunk *t, frame *f) {
   for (int i = 1; i < t->n_in; i++)
-    if (!all_true(thunk_in(t, i))) return ctx_fail(t->ctx, DAMO_EVALUE, "%s", t->node->op->props[0].u.s);
-  return thunk_pass(t);
+    if (!all_true(thunk_in(t, f, i))) return ctx_fail(f->ctx, DAMO_EVALUE, "%s", t->node->op->props[0].u.s);
+  return thunk_pass(t, f);
 }
 
 static damo_status pass_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -218,16 +218,16 @@ static damo_status specify_type(const damo_op *op, damo_var *const *in, int n_in
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status specify_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status specify_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   for (int k = 0; k + 1 < t->n_in; k++) {
     int axis = (int)t->node->op->props[0].u.list[k].u.i - 1;
-    int64_t want = array_int(thunk_in(t, k + 1));
+    int64_t want = array_int(thunk_in(t, f, k + 1));
     if (array_shape(x)[axis] != want)
-      return ctx_fail(t->ctx, DAMO_ESHAPE, "specify_shape: axis %d has length %lld, not %lld", axis + 1,
+      return ctx_fail(f->ctx, DAMO_ESHAPE, "specify_shape: axis %d has length %lld, not %lld", axis + 1,
                       (long long)array_shape(x)[axis], (long long)want);
   }
-  return thunk_pass(t);
+  return thunk_pass(t, f);
 }
 
 static damo_status specify_apply(build *b, damo_apply *node, damo_var *x, damo_var **out) {
@@ -322,24 +322,24 @@ static damo_status of_type_type(const damo_op *op, damo_var *const *in, int n_in
 }
 
 /* The filter's error, said of the input that the value was for. */
-static damo_status fail_of_type(const thunk *t) {
-  const damo_status status = damo_error_status(t->ctx);
+static damo_status fail_of_type(const thunk *t, frame *f) {
+  const damo_status status = damo_error_status(f->ctx);
   const char *op = op_prop(t->node->op, "op")->u.s, *input = op_prop(t->node->op, "input")->u.s;
   char why[ERROR_MESSAGE_MAX];
   if (status == DAMO_EMEMORY) return status;
-  snprintf(why, sizeof why, "%s", damo_error_message(t->ctx));
-  ctx_fail(t->ctx, status, "%s: %s: %s", op, input, why);
-  ctx_fail_add(t->ctx, "while computing %s", op);
-  ctx_fail_at(t->ctx, op, NULL);
+  snprintf(why, sizeof why, "%s", damo_error_message(f->ctx));
+  ctx_fail(f->ctx, status, "%s: %s: %s", op, input, why);
+  ctx_fail_add(f->ctx, "while computing %s", op);
+  ctx_fail_at(f->ctx, op, NULL);
   return status;
 }
 
-static damo_status of_type_perform(thunk *t) {
+static damo_status of_type_perform(const thunk *t, frame *f) {
   const damo_type *want = wanted_type(t->node->op);
-  if (type_is_valid(want, *t->in[0])) return thunk_pass(t);
-  damo_obj *fit = type_filter(want, *t->in[0], (filter_options){0});
-  if (fit == NULL) return fail_of_type(t);
-  thunk_set_out(t, 0, fit);
+  if (type_is_valid(want, thunk_value(t, f, 0))) return thunk_pass(t, f);
+  damo_obj *fit = type_filter(want, thunk_value(t, f, 0), (filter_options){0});
+  if (fit == NULL) return fail_of_type(t, f);
+  thunk_set_out(t, f, 0, fit);
   return DAMO_OK;
 }
 

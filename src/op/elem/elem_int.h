@@ -81,8 +81,8 @@ typedef struct elemwise_state {
   bool ready, scalar;
   elemwise_plan *plan; /* of the last shapes and strides */
 } elemwise_state;
-damo_status elemwise_perform(thunk *t);
-void elemwise_state_clear(thunk *t);
+damo_status elemwise_perform(const thunk *t, frame *f);
+void elemwise_state_clear(const thunk *t, frame *f);
 
 /* special.c */
 extern const kernel_set elemwise_tetra_gamma, elemwise_i0, elemwise_i1, elemwise_j0, elemwise_j1;

@@ -51,15 +51,15 @@ struct elemwise_plan {
   int64_t numbers[];
 };
 
-void elemwise_state_clear(thunk *t) {
-  elemwise_state *s = t->state;
-  if (s->plan) mem_free(t->ctx, s->plan, s->plan->bytes);
+void elemwise_state_clear(const thunk *t, frame *f) {
+  elemwise_state *s = thunk_state(t, f);
+  if (s->plan) mem_free(f->ctx, s->plan, s->plan->bytes);
   s->plan = NULL;
 }
 
 /* ---- Preparation ------------------------------------------------------------------------------------------------- */
 
-static damo_status elemwise_prepare(thunk *t, elemwise_state *s) {
+static damo_status elemwise_prepare(const thunk *t, elemwise_state *s) {
   const damo_apply *node = t->node;
   const elemwise_data *d = elemwise_data_of(node->op);
   damo_dtype in[SCALAR_MAX_ARITY];
@@ -79,14 +79,15 @@ static int copied_operand(const thunk *t) { return t->n_in - 1; } /* of an op wi
 
 /* ---- 0-d --------------------------------------------------------------------------------------------------------- */
 
-static damo_status run_scalar(thunk *t, const elemwise_state *s) {
+static damo_status run_scalar(const thunk *t, frame *f, const elemwise_state *s) {
   const elemwise_data *d = elemwise_data_of(t->node->op);
-  damo_array *out = d->inplace >= 0 ? thunk_out_inplace(t, 0, d->inplace) : thunk_out(t, 0, s->out_dtype, 0, NULL);
-  if (out == NULL) return damo_error_status(t->ctx);
+  damo_array *out =
+      d->inplace >= 0 ? thunk_out_inplace(t, f, 0, d->inplace) : thunk_out(t, f, 0, s->out_dtype, 0, NULL);
+  if (out == NULL) return damo_error_status(f->ctx);
   damo_c128 converted[SCALAR_MAX_ARITY];
   void *args[MAX_OPERANDS];
   if (s->fn == NULL) {
-    const damo_array *x = thunk_in(t, copied_operand(t));
+    const damo_array *x = thunk_in(t, f, copied_operand(t));
     if (s->cast[copied_operand(t)]) {
       s->cast[copied_operand(t)](x->data, out->data, 1);
     } else {
@@ -95,7 +96,7 @@ static damo_status run_scalar(thunk *t, const elemwise_state *s) {
     return DAMO_OK;
   }
   for (int i = 0; i < t->n_in; i++) {
-    args[i] = thunk_in(t, i)->data;
+    args[i] = thunk_in(t, f, i)->data;
     if (s->cast[i] == NULL) continue;
     s->cast[i](args[i], &converted[i], 1);
     args[i] = &converted[i];
@@ -107,26 +108,27 @@ static damo_status run_scalar(thunk *t, const elemwise_state *s) {
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
-static damo_status elemwise_fail_shapes(const thunk *t, int axis, int ndim, int i, int64_t di, int j, int64_t dj) {
+static damo_status elemwise_fail_shapes(const thunk *t, frame *f, int axis, int ndim, int i, int64_t di, int j,
+                                        int64_t dj) {
   const char *name = elemwise_data_of(t->node->op)->row->name;
   char a[256], b[256], hint[320];
-  const damo_array *x = thunk_in(t, i), *y = thunk_in(t, j);
+  const damo_array *x = thunk_in(t, f, i), *y = thunk_in(t, f, j);
   shape_format(a, sizeof a, x->ndim, array_shape(x));
   shape_format(b, sizeof b, y->ndim, array_shape(y));
   if (di != 1 && dj != 1) {
-    return ctx_fail(t->ctx, DAMO_ESHAPE,
+    return ctx_fail(f->ctx, DAMO_ESHAPE,
                     "%s: shapes %s and %s do not agree: axis %d is %lld in operand %d and %lld in operand %d", name, a,
                     b, axis + 1, (long long)di, i + 1, (long long)dj, j + 1);
   }
   int one = di == 1 ? i : j;
   const damo_var *v = t->node->in[one];
   int own = axis - (ndim - var_ndim(v));
-  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes %s and %s do not agree: axis %d of operand %d %s", name, a, b,
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: shapes %s and %s do not agree: axis %d of operand %d %s", name, a, b,
                   own + 1, one + 1, broadcast_hint(hint, sizeof hint, v->type, own));
 }
 
 /* The result's shape at run time: a dimension broadcasts only where the operand's static Type says 1. */
-static damo_status broadcast_values(const thunk *t, int ndim, int64_t *shape) {
+static damo_status broadcast_values(const thunk *t, frame *f, int ndim, int64_t *shape) {
   for (int axis = 0; axis < ndim; axis++) {
     int owner = -1;
     shape[axis] = 1;
@@ -134,8 +136,8 @@ static damo_status broadcast_values(const thunk *t, int ndim, int64_t *shape) {
       const damo_type *type = t->node->in[i]->type;
       int k = axis - (ndim - type->ndim);
       if (k < 0 || type_dim_is_one(type, k)) continue;
-      int64_t d = array_shape(thunk_in(t, i))[k];
-      if (owner >= 0 && d != shape[axis]) return elemwise_fail_shapes(t, axis, ndim, owner, shape[axis], i, d);
+      int64_t d = array_shape(thunk_in(t, f, i))[k];
+      if (owner >= 0 && d != shape[axis]) return elemwise_fail_shapes(t, f, axis, ndim, owner, shape[axis], i, d);
       if (owner < 0) owner = i;
       shape[axis] = d;
     }
@@ -145,12 +147,12 @@ static damo_status broadcast_values(const thunk *t, int ndim, int64_t *shape) {
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
-static elemwise_plan *plan_new(thunk *t, int ndim) {
+static elemwise_plan *plan_new(const thunk *t, frame *f, int ndim) {
   size_t key = 0, n = (size_t)ndim;
-  for (int i = 0; i < t->n_in; i++) key += 2 * (size_t)thunk_in(t, i)->ndim;
+  for (int i = 0; i < t->n_in; i++) key += 2 * (size_t)thunk_in(t, f, i)->ndim;
   size_t n_merged = n ? n : 1;
   size_t bytes = sizeof(elemwise_plan) + (key + 2 * n + n_merged * (size_t)(t->n_in + 2)) * sizeof(int64_t);
-  elemwise_plan *p = mem_calloc(t->ctx, bytes);
+  elemwise_plan *p = mem_calloc(f->ctx, bytes);
   if (p == NULL) return NULL;
   p->bytes = bytes;
   p->ndim = ndim;
@@ -165,10 +167,10 @@ static elemwise_plan *plan_new(thunk *t, int ndim) {
 }
 
 /* Compares the inputs' shapes and strides with the plan's; with `store`, keeps them. */
-static bool key_matches(elemwise_plan *p, const thunk *t, bool store) {
+static bool key_matches(elemwise_plan *p, const thunk *t, frame *f, bool store) {
   int64_t *key = p->key;
   for (int i = 0; i < t->n_in; i++) {
-    const damo_array *x = thunk_in(t, i);
+    const damo_array *x = thunk_in(t, f, i);
     size_t n = 2 * (size_t)x->ndim * sizeof(int64_t);
     if (store) {
       memcpy(key, x->dims, n);
@@ -181,9 +183,9 @@ static bool key_matches(elemwise_plan *p, const thunk *t, bool store) {
 }
 
 /* Strides of operand o over the result's axis: 0 where it is repeated. */
-static int64_t stride_along(const elemwise_plan *p, const thunk *t, const damo_array *out, int o, int axis) {
+static int64_t stride_along(const elemwise_plan *p, const thunk *t, frame *f, const damo_array *out, int o, int axis) {
   if (o == p->n_in) return array_strides(out)[axis];
-  const damo_array *x = thunk_in(t, o);
+  const damo_array *x = thunk_in(t, f, o);
   int k = axis - (p->ndim - x->ndim);
   return k < 0 || array_shape(x)[k] == 1 ? 0 : array_strides(x)[k];
 }
@@ -196,14 +198,14 @@ static bool can_merge(const elemwise_plan *p, int last, const int64_t *strides, 
   return true;
 }
 
-static void merge_axes(elemwise_plan *p, const thunk *t, const damo_array *out) {
+static void merge_axes(elemwise_plan *p, const thunk *t, frame *f, const damo_array *out) {
   int n = 0;
   p->total = 1;
   for (int axis = 0; axis < p->ndim; axis++) {
     int64_t length = p->shape[axis], strides[MAX_OPERANDS];
     p->total *= length;
     if (length == 1) continue;
-    for (int o = 0; o <= p->n_in; o++) strides[o] = stride_along(p, t, out, o, axis);
+    for (int o = 0; o <= p->n_in; o++) strides[o] = stride_along(p, t, f, out, o, axis);
     bool merge = n > 0 && can_merge(p, n - 1, strides, length);
     if (!merge) n++;
     p->merged[n - 1] = merge ? p->merged[n - 1] * length : length;
@@ -282,23 +284,23 @@ static void choose_blocks(elemwise_plan *p) {
   }
 }
 
-static void make_plan(elemwise_plan *p, thunk *t, const elemwise_state *s, const damo_array *out) {
+static void make_plan(elemwise_plan *p, const thunk *t, frame *f, const elemwise_state *s, const damo_array *out) {
   const scalar_op *row = elemwise_data_of(t->node->op)->row;
   for (int o = 0; o <= p->n_in; o++) {
     plan_operand *at = &p->at[o];
-    damo_dtype dt = o == p->n_in ? array_dtype(out) : array_dtype(thunk_in(t, o));
+    damo_dtype dt = o == p->n_in ? array_dtype(out) : array_dtype(thunk_in(t, f, o));
     at->cast = o == p->n_in ? NULL : s->cast[o];
     at->size = (uint8_t)dtype_size(dt);
     at->loop_size = at->cast ? (uint8_t)dtype_size(elemwise_operand_dtype(row, o, s->loop)) : at->size;
     at->mode = s->fn == NULL && o < p->n_in && o != copied_operand(t) ? MODE_UNUSED : MODE_WHOLE;
   }
   memcpy(p->out_strides, array_strides(out), (size_t)p->ndim * sizeof(int64_t));
-  merge_axes(p, t, out);
+  merge_axes(p, t, f, out);
   if (p->total > 0) {
     for (int o = 0; o <= p->n_in; o++) p->at[o].whole = is_whole(p, &p->at[o]);
     choose_blocks(p);
   }
-  key_matches(p, t, true);
+  key_matches(p, t, f, true);
   p->valid = true;
 }
 
@@ -384,12 +386,12 @@ static void load_constants(const block_walk *w, void **args) {
 }
 
 /* A copy, or a conversion of one contiguous array: without blocks. True when done. */
-static bool run_copy(const block_walk *w, const thunk *t, const elemwise_state *s, damo_array *out) {
+static bool run_copy(const block_walk *w, const thunk *t, frame *f, const elemwise_state *s, damo_array *out) {
   const elemwise_plan *p = w->p;
   const plan_operand *x = &p->at[p->n_in - 1], *y = &p->at[p->n_in];
   if (s->cast[p->n_in - 1] == NULL) {
     int64_t strides[DAMO_MAX_NDIM];
-    for (int k = 0; k < p->ndim; k++) strides[k] = stride_along(p, t, out, p->n_in - 1, k);
+    for (int k = 0; k < p->ndim; k++) strides[k] = stride_along(p, t, f, out, p->n_in - 1, k);
     if (out->data == w->base[p->n_in - 1]) return true; /* in place */
     kernel_copy_nd(w->base[p->n_in - 1], strides, out->data, array_strides(out), p->ndim, p->shape, y->size);
     return true;
@@ -416,36 +418,36 @@ static void run_plan(const block_walk *w, kernel_fn fn) {
 }
 
 /* The result's array: the destroyed operand where it has the result's shape. */
-static damo_array *elemwise_result(thunk *t, const elemwise_state *s, const elemwise_plan *p) {
+static damo_array *elemwise_result(const thunk *t, frame *f, const elemwise_state *s, const elemwise_plan *p) {
   int j = elemwise_data_of(t->node->op)->inplace;
   if (j >= 0) {
-    const damo_array *x = thunk_in(t, j);
+    const damo_array *x = thunk_in(t, f, j);
     size_t n = (size_t)p->ndim * sizeof(int64_t);
-    if (x->ndim == p->ndim && memcmp(array_shape(x), p->shape, n) == 0) return thunk_out_inplace(t, 0, j);
+    if (x->ndim == p->ndim && memcmp(array_shape(x), p->shape, n) == 0) return thunk_out_inplace(t, f, 0, j);
   }
-  return thunk_out_strided(t, 0, s->out_dtype, p->ndim, p->shape);
+  return thunk_out_strided(t, f, 0, s->out_dtype, p->ndim, p->shape);
 }
 
-damo_status elemwise_perform(thunk *t) {
-  elemwise_state *s = t->state;
+damo_status elemwise_perform(const thunk *t, frame *f) {
+  elemwise_state *s = thunk_state(t, f);
   if (!s->ready) DAMO_TRY(elemwise_prepare(t, s));
-  if (s->scalar) return run_scalar(t, s);
+  if (s->scalar) return run_scalar(t, f, s);
   int ndim = var_ndim(t->node->out[0]);
-  if (s->plan == NULL && (s->plan = plan_new(t, ndim)) == NULL) return damo_error_status(t->ctx);
+  if (s->plan == NULL && (s->plan = plan_new(t, f, ndim)) == NULL) return damo_error_status(f->ctx);
   elemwise_plan *p = s->plan;
-  if (p->valid && !key_matches(p, t, false)) p->valid = false;
-  if (!p->valid) DAMO_TRY(broadcast_values(t, ndim, p->shape));
-  damo_array *out = elemwise_result(t, s, p);
-  if (out == NULL) return damo_error_status(t->ctx);
+  if (p->valid && !key_matches(p, t, f, false)) p->valid = false;
+  if (!p->valid) DAMO_TRY(broadcast_values(t, f, ndim, p->shape));
+  damo_array *out = elemwise_result(t, f, s, p);
+  if (out == NULL) return damo_error_status(f->ctx);
   if (!p->valid || memcmp(p->out_strides, array_strides(out), (size_t)ndim * sizeof(int64_t)) != 0) {
-    make_plan(p, t, s, out);
+    make_plan(p, t, f, s, out);
   }
   if (p->total == 0) return DAMO_OK;
   block_walk w = {.p = p};
-  for (int o = 0; o < p->n_in; o++) w.base[o] = thunk_in(t, o)->data;
+  for (int o = 0; o < p->n_in; o++) w.base[o] = thunk_in(t, f, o)->data;
   w.base[p->n_in] = out->data;
-  if (s->fn == NULL && run_copy(&w, t, s, out)) return DAMO_OK;
-  if (p->scratch > 0 && (w.scratch = thunk_scratch(t, p->scratch)) == NULL) return damo_error_status(t->ctx);
+  if (s->fn == NULL && run_copy(&w, t, f, s, out)) return DAMO_OK;
+  if (p->scratch > 0 && (w.scratch = thunk_scratch(t, f, p->scratch)) == NULL) return damo_error_status(f->ctx);
   run_plan(&w, s->fn);
   return DAMO_OK;
 }

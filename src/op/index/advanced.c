@@ -9,14 +9,14 @@ static damo_status advsubtensor_type(const damo_op *op, damo_var *const *in, int
   return adv_type(op, in[0]->type, in + 1, n_in - 1, &out[0]);
 }
 
-static damo_status advsubtensor_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status advsubtensor_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   adv_plan p;
-  DAMO_TRY(adv_plan_make(t, 1, x->ndim, array_shape(x), array_strides(x), &p));
-  int64_t *offsets = thunk_scratch(t, adv_offsets_bytes(&p));
+  DAMO_TRY(adv_plan_make(t, f, 1, x->ndim, array_shape(x), array_strides(x), &p));
+  int64_t *offsets = thunk_scratch(t, f, adv_offsets_bytes(&p));
   if (!offsets) return DAMO_EMEMORY;
-  DAMO_TRY(adv_plan_offsets(t, 1, &p, array_shape(x), array_strides(x), offsets));
-  damo_array *out = thunk_out(t, 0, array_dtype(x), p.ndim, p.shape);
+  DAMO_TRY(adv_plan_offsets(t, f, 1, &p, array_shape(x), array_strides(x), offsets));
+  damo_array *out = thunk_out(t, f, 0, array_dtype(x), p.ndim, p.shape);
   if (!out) return DAMO_EMEMORY;
   adv_walk(&p, array_dtype(x), ADV_READ, x->data, offsets, out->data, array_strides(out));
   return DAMO_OK;
@@ -69,20 +69,20 @@ static void advinc_copy_value(const damo_array *y, int ndim, char *dst, int64_t 
   }
 }
 
-static damo_status advinc_perform(thunk *t) {
+static damo_status advinc_perform(const thunk *t, frame *f) {
   const damo_op *op = t->node->op;
-  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+  const damo_array *x = thunk_in(t, f, 0), *y = thunk_in(t, f, 1);
   bool in_place = op->props[2].u.i && x->writeable, copies = in_place && array_may_overlap(x, y);
   int64_t strides[DAMO_MAX_NDIM], from[DAMO_MAX_NDIM];
   adv_plan p;
   advinc_out_strides(x, in_place, strides);
-  DAMO_TRY(adv_plan_make(t, 2, x->ndim, array_shape(x), strides, &p));
-  DAMO_TRY(index_write_strides(t, y, p.ndim, p.shape, from));
+  DAMO_TRY(adv_plan_make(t, f, 2, x->ndim, array_shape(x), strides, &p));
+  DAMO_TRY(index_write_strides(t, f, y, p.ndim, p.shape, from));
   size_t table = adv_offsets_bytes(&p), value = copies ? (size_t)array_size(y) * dtype_size(y->dtype) : 0;
-  char *work = thunk_scratch(t, table + value);
+  char *work = thunk_scratch(t, f, table + value);
   if (!work) return DAMO_EMEMORY;
-  DAMO_TRY(adv_plan_offsets(t, 2, &p, array_shape(x), strides, (int64_t *)(void *)work));
-  damo_array *out = thunk_out_inplace(t, 0, 0);
+  DAMO_TRY(adv_plan_offsets(t, f, 2, &p, array_shape(x), strides, (int64_t *)(void *)work));
+  damo_array *out = thunk_out_inplace(t, f, 0, 0);
   if (!out) return DAMO_EMEMORY;
   char *data = y->data;
   if (copies) advinc_copy_value(y, p.ndim, data = work + table, from);

@@ -51,11 +51,12 @@ damo_status adv_layout_push(damo_ctx *ctx, adv_layout *l, int64_t length, int64_
 
 /* Everything but the offsets: shapes, strides over a box of that shape and those strides, the lists. The index operands
  * are the inputs from `first` on. */
-damo_status adv_plan_make(thunk *t, int first, int ndim, const int64_t *shape, const int64_t *strides, adv_plan *p);
+damo_status adv_plan_make(const thunk *t, frame *f, int first, int ndim, const int64_t *shape, const int64_t *strides,
+                          adv_plan *p);
 /* The offset of each entry of B, into work, which has that many bytes. */
 size_t adv_offsets_bytes(const adv_plan *p);
-damo_status adv_plan_offsets(thunk *t, int first, const adv_plan *p, const int64_t *shape, const int64_t *strides,
-                             int64_t *work);
+damo_status adv_plan_offsets(const thunk *t, frame *f, int first, const adv_plan *p, const int64_t *shape,
+                             const int64_t *strides, int64_t *work);
 typedef enum adv_move { ADV_READ, ADV_SET, ADV_ADD } adv_move;
 /* Between x (at the plan's offsets) and the other side, whose strides run over the plan's shape. */
 void adv_walk(const adv_plan *p, damo_dtype dtype, adv_move move, char *x, const int64_t *offsets, char *other,

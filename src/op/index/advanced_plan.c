@@ -74,15 +74,15 @@ static advindex_list_shape shape_of_list(const damo_array *a) {
   return s;
 }
 
-static damo_status plan_list(thunk *t, int first, const index_item *it, const int64_t *shape, int *axis, adv_layout *l,
-                             adv_plan *p) {
-  const damo_array *a = thunk_in(t, first + it->operand);
+static damo_status plan_list(const thunk *t, frame *f, int first, const index_item *it, const int64_t *shape, int *axis,
+                             adv_layout *l, adv_plan *p) {
+  const damo_array *a = thunk_in(t, f, first + it->operand);
   advindex_list_shape s = shape_of_list(a);
   bool mask = adv_is_mask(array_dtype(a), a->ndim);
   for (int k = 0; mask && k < a->ndim; k++)
     if (array_shape(a)[k] != shape[*axis + k])
-      return adv_bad_mask(t->ctx, *axis + k, array_shape(a)[k], shape[*axis + k]);
-  DAMO_TRY(layout_list(t->ctx, l, &s));
+      return adv_bad_mask(f->ctx, *axis + k, array_shape(a)[k], shape[*axis + k]);
+  DAMO_TRY(layout_list(f->ctx, l, &s));
   int64_t n = 1;
   for (int k = 0; k < s.ndim; k++) n *= s.shape[k];
   if (n > p->longest) p->longest = n;
@@ -93,11 +93,11 @@ static damo_status plan_list(thunk *t, int first, const index_item *it, const in
 }
 
 /* A list that turns out to have one entry broadcasts only where that was known. */
-static damo_status check_late_ones(const thunk *t, int first, const adv_layout *l, const adv_plan *p) {
+static damo_status check_late_ones(const thunk *t, frame *f, int first, const adv_layout *l, const adv_plan *p) {
   char a[160], c[160], hint[320];
   for (int i = 0; i < p->n_lists; i++) {
     const damo_var *v = t->node->in[first + p->list[i].operand];
-    const advindex_list_shape s = shape_of_list(thunk_in(t, first + p->list[i].operand));
+    const advindex_list_shape s = shape_of_list(thunk_in(t, f, first + p->list[i].operand));
     const bool mask = adv_is_mask(var_dtype(v), var_ndim(v));
     for (int k = 0; k < s.ndim; k++) {
       const bool known = mask ? var_constant_array(v) != NULL : type_dim_is_one(v->type, k);
@@ -105,24 +105,24 @@ static damo_status check_late_ones(const thunk *t, int first, const adv_layout *
       shape_format(a, sizeof a, s.ndim, s.shape);
       shape_format(c, sizeof c, l->n_b, l->b_shape);
       if (mask)
-        return ctx_fail(t->ctx, DAMO_EINDEX,
+        return ctx_fail(f->ctx, DAMO_EINDEX,
                         "index: a mask with one true entry does not broadcast to lists of shape %s", c);
-      return ctx_fail(t->ctx, DAMO_EINDEX, "index: a list of shape %s does not broadcast to %s: axis %d %s", a, c,
+      return ctx_fail(f->ctx, DAMO_EINDEX, "index: a list of shape %s does not broadcast to %s: axis %d %s", a, c,
                       k + 1, broadcast_hint(hint, sizeof hint, v->type, k));
     }
   }
   return DAMO_OK;
 }
 
-static damo_status plan_range(thunk *t, int first, const index_item *it, int axis, const int64_t *shape,
+static damo_status plan_range(const thunk *t, frame *f, int first, const index_item *it, int axis, const int64_t *shape,
                               const int64_t *strides, adv_layout *l, adv_plan *p) {
   int64_t v[3] = {0, 0, 1}, from, count;
   for (int k = 0, at = first + it->operand; k < 3; k++)
-    if (it->given >> k & 1) v[k] = array_int(thunk_in(t, at++));
-  DAMO_TRY(range_resolve(t->ctx, "index", axis, shape[axis], it->given & 1 ? &v[0] : NULL, it->given & 2 ? &v[1] : NULL,
+    if (it->given >> k & 1) v[k] = array_int(thunk_in(t, f, at++));
+  DAMO_TRY(range_resolve(f->ctx, "index", axis, shape[axis], it->given & 1 ? &v[0] : NULL, it->given & 2 ? &v[1] : NULL,
                          v[2], &from, &count));
   p->base += from * strides[axis];
-  return adv_layout_push(t->ctx, l, count, count > 1 ? strides[axis] * v[2] : strides[axis]);
+  return adv_layout_push(f->ctx, l, count, count > 1 ? strides[axis] * v[2] : strides[axis]);
 }
 
 /* Lays [pre] B [post] into the plan. */
@@ -137,7 +137,8 @@ static damo_status plan_finish(damo_ctx *ctx, const adv_layout *l, adv_plan *p) 
   return shape_size(ctx, p->n_b, l->b_shape, &p->entries);
 }
 
-damo_status adv_plan_make(thunk *t, int first, int ndim, const int64_t *shape, const int64_t *strides, adv_plan *p) {
+damo_status adv_plan_make(const thunk *t, frame *f, int first, int ndim, const int64_t *shape, const int64_t *strides,
+                          adv_plan *p) {
   const index_spec *spec = t->node->op->data;
   index_axes axes;
   int rank[INDEX_MAX_ITEMS * 3], axis = 0;
@@ -145,28 +146,28 @@ damo_status adv_plan_make(thunk *t, int first, int ndim, const int64_t *shape, c
   p->n_lists = 0;
   p->base = p->longest = 0;
   for (int i = 0; i < spec->n_operands; i++) {
-    const damo_array *a = thunk_in(t, first + i);
+    const damo_array *a = thunk_in(t, f, first + i);
     rank[i] = adv_is_mask(array_dtype(a), a->ndim) ? a->ndim : 1;
   }
-  DAMO_TRY(index_axes_of(t->ctx, "index", spec, ndim, rank, &axes));
+  DAMO_TRY(index_axes_of(f->ctx, "index", spec, ndim, rank, &axes));
   for (int i = 0; i <= spec->n; i++) {
     for (int k = 0; i == axes.fill_at && k < axes.fill; k++, axis++)
-      DAMO_TRY(adv_layout_push(t->ctx, &l, shape[axis], strides[axis]));
+      DAMO_TRY(adv_layout_push(f->ctx, &l, shape[axis], strides[axis]));
     if (i == spec->n) break;
     const index_item *it = &spec->item[i];
-    if (it->kind == ITEM_NEWAXIS) DAMO_TRY(adv_layout_push(t->ctx, &l, 1, 0));
-    if (it->kind == ITEM_RANGE) DAMO_TRY(plan_range(t, first, it, axis++, shape, strides, &l, p));
-    if (it->kind == ITEM_LIST || it->kind == ITEM_POSITION) DAMO_TRY(plan_list(t, first, it, shape, &axis, &l, p));
+    if (it->kind == ITEM_NEWAXIS) DAMO_TRY(adv_layout_push(f->ctx, &l, 1, 0));
+    if (it->kind == ITEM_RANGE) DAMO_TRY(plan_range(t, f, first, it, axis++, shape, strides, &l, p));
+    if (it->kind == ITEM_LIST || it->kind == ITEM_POSITION) DAMO_TRY(plan_list(t, f, first, it, shape, &axis, &l, p));
   }
-  DAMO_TRY(check_late_ones(t, first, &l, p));
-  return plan_finish(t->ctx, &l, p);
+  DAMO_TRY(check_late_ones(t, f, first, &l, p));
+  return plan_finish(f->ctx, &l, p);
 }
 
 /* ---- Offsets ----------------------------------------------------------------------------------------------------- */
 
 /* The byte offsets that a list's entries mean, in C order of the list. */
-static damo_status list_offsets(thunk *t, const damo_array *a, int axis, const int64_t *shape, const int64_t *strides,
-                                int64_t *out) {
+static damo_status list_offsets(damo_ctx *ctx, const damo_array *a, int axis, const int64_t *shape,
+                                const int64_t *strides, int64_t *out) {
   bool mask = adv_is_mask(array_dtype(a), a->ndim);
   int64_t index[DAMO_MAX_NDIM] = {0}, n = array_size(a), offset = 0;
   const char *p = a->data;
@@ -175,7 +176,7 @@ static damo_status list_offsets(thunk *t, const damo_array *a, int axis, const i
       *out++ = offset;
     } else if (!mask) {
       int64_t at;
-      DAMO_TRY(position_resolve(t->ctx, "index", axis, shape[axis], *(const int64_t *)p, &at));
+      DAMO_TRY(position_resolve(ctx, "index", axis, shape[axis], *(const int64_t *)p, &at));
       *out++ = at * strides[axis];
     }
     for (int i = a->ndim - 1; i >= 0; i--) {
@@ -213,14 +214,14 @@ static void add_offsets(const adv_plan *p, const advindex_list_shape *s, const i
 
 size_t adv_offsets_bytes(const adv_plan *p) { return (size_t)(p->entries + p->longest + 1) * sizeof(int64_t); }
 
-damo_status adv_plan_offsets(thunk *t, int first, const adv_plan *p, const int64_t *shape, const int64_t *strides,
-                             int64_t *work) {
+damo_status adv_plan_offsets(const thunk *t, frame *f, int first, const adv_plan *p, const int64_t *shape,
+                             const int64_t *strides, int64_t *work) {
   int64_t *part = work + p->entries;
   for (int64_t k = 0; k < p->entries; k++) work[k] = p->base;
   for (int i = 0; i < p->n_lists; i++) {
-    const damo_array *a = thunk_in(t, first + p->list[i].operand);
+    const damo_array *a = thunk_in(t, f, first + p->list[i].operand);
     advindex_list_shape s = shape_of_list(a);
-    DAMO_TRY(list_offsets(t, a, p->list[i].axis, shape, strides, part));
+    DAMO_TRY(list_offsets(f->ctx, a, p->list[i].axis, shape, strides, part));
     add_offsets(p, &s, part, work);
   }
   return DAMO_OK;

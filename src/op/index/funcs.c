@@ -75,16 +75,16 @@ static damo_status onehot_type(const damo_op *op, damo_var *const *in, int n_in,
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status onehot_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status onehot_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   damo_dtype dt = var_dtype(t->node->out[0]);
   int64_t shape[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0}, n, size = (int64_t)dtype_size(dt);
   const double unit = 1;
   char one[16] = {0};
   memcpy(shape, array_shape(x), (size_t)x->ndim * sizeof *shape);
-  DAMO_TRY(thunk_dims(t, "one_hot", 1, 1, &n));
+  DAMO_TRY(thunk_dims(t, f, "one_hot", 1, 1, &n));
   shape[x->ndim] = n;
-  damo_array *out = thunk_out(t, 0, dt, x->ndim + 1, shape);
+  damo_array *out = thunk_out(t, f, 0, dt, x->ndim + 1, shape);
   if (!out) return DAMO_EMEMORY;
   kernel_cast(DAMO_FLOAT64, dt)(&unit, one, 1);
   memset(out->data, 0, (size_t)(array_size(out) * size));
@@ -93,7 +93,7 @@ static damo_status onehot_perform(thunk *t) {
   for (int64_t k = array_size(x); k > 0; k--, row += n * size) {
     int64_t c = *(const int64_t *)p;
     if (c < 1 || c > n)
-      return ctx_fail(t->ctx, DAMO_EINDEX, "one_hot: class %lld is outside 1 … %lld", (long long)c, (long long)n);
+      return ctx_fail(f->ctx, DAMO_EINDEX, "one_hot: class %lld is outside 1 … %lld", (long long)c, (long long)n);
     memcpy(row + (c - 1) * size, one, (size_t)size);
     for (int i = x->ndim - 1; i >= 0; i--) {
       p += array_strides(x)[i];
@@ -172,11 +172,11 @@ static int64_t nonzero_scan(const damo_array *x, int64_t *const *out) {
   return found;
 }
 
-static damo_status nonzero_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status nonzero_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   int64_t *out[DAMO_MAX_NDIM], n = nonzero_scan(x, NULL);
   for (int i = 0; i < x->ndim; i++) {
-    damo_array *a = thunk_out(t, i, DAMO_INT64, 1, &n);
+    damo_array *a = thunk_out(t, f, i, DAMO_INT64, 1, &n);
     if (!a) return DAMO_EMEMORY;
     out[i] = (int64_t *)(void *)a->data;
   }

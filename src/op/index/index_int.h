@@ -84,7 +84,8 @@ damo_status index_write_init(damo_op *op);
 /* The Type of a write: x's; shape error when y's static shape does not broadcast to `region` (what x[spec] has). */
 damo_status index_write_type(const damo_op *op, damo_var *const *in, const damo_type *region, damo_type **out);
 /* y's byte strides over the region: shape error when it does not broadcast to it. */
-damo_status index_write_strides(const thunk *t, const damo_array *y, int ndim, const int64_t *shape, int64_t *strides);
+damo_status index_write_strides(const thunk *t, frame *f, const damo_array *y, int ndim, const int64_t *shape,
+                                int64_t *strides);
 
 /* funcs.c */
 damo_status fn_take(build *b, const fn_args *a, ptrvec *out);

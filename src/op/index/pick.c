@@ -48,12 +48,12 @@ static damo_status pick_infer_type(const damo_op *op, damo_var *const *in, int n
 }
 
 /* Checks that the index fits the leading axes of shape `of` and every position lies in 1…n. */
-static damo_status pick_check_positions(const thunk *t, const damo_array *index, const int64_t *of, int64_t n,
+static damo_status pick_check_positions(const thunk *t, frame *f, const damo_array *index, const int64_t *of, int64_t n,
                                         int64_t *at) {
   char a[256], c[256];
   for (int i = 0; i < index->ndim; i++) {
     if (array_shape(index)[i] == of[i]) continue;
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: an index of shape %s does not fit leading dimensions %s",
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: an index of shape %s does not fit leading dimensions %s",
                     t->node->op->def->name, shape_format(a, sizeof a, index->ndim, array_shape(index)),
                     shape_format(c, sizeof c, index->ndim, of));
   }
@@ -61,22 +61,22 @@ static damo_status pick_check_positions(const thunk *t, const damo_array *index,
   const int64_t count = array_size(index);
   for (int64_t i = 0; i < count; i++) {
     if (at[i] >= 1 && at[i] <= n) continue;
-    return ctx_fail(t->ctx, DAMO_EINDEX, "%s: position %lld is outside 1..%lld", t->node->op->def->name,
+    return ctx_fail(f->ctx, DAMO_EINDEX, "%s: position %lld is outside 1..%lld", t->node->op->def->name,
                     (long long)at[i], (long long)n);
   }
   return DAMO_OK;
 }
 
-static damo_status pick_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0), *index = thunk_in(t, 1);
+static damo_status pick_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0), *index = thunk_in(t, f, 1);
   const size_t size = dtype_size(array_dtype(x));
   const int last = x->ndim - 1;
   const int64_t count = array_size(index), step = array_strides(x)[last];
   int64_t place[DAMO_MAX_NDIM] = {0};
-  int64_t *at = thunk_scratch(t, (size_t)count * sizeof(int64_t));
-  damo_array *out = at ? thunk_out(t, 0, array_dtype(x), index->ndim, array_shape(index)) : NULL;
+  int64_t *at = thunk_scratch(t, f, (size_t)count * sizeof(int64_t));
+  damo_array *out = at ? thunk_out(t, f, 0, array_dtype(x), index->ndim, array_shape(index)) : NULL;
   if (!out) return DAMO_EMEMORY;
-  DAMO_TRY(pick_check_positions(t, index, array_shape(x), array_shape(x)[last], at));
+  DAMO_TRY(pick_check_positions(t, f, index, array_shape(x), array_shape(x)[last], at));
   const char *row = x->data;
   for (int64_t i = 0; i < count; i++) {
     memcpy(out->data + (size_t)i * size, row + (at[i] - 1) * step, size);
@@ -139,19 +139,19 @@ static damo_status pick_grad_infer_type(const damo_op *op, damo_var *const *in, 
   return out[0] ? DAMO_OK : ctx->error.status;
 }
 
-static damo_status pick_grad_perform(thunk *t) {
-  const damo_array *g = thunk_in(t, 0), *index = thunk_in(t, 1);
+static damo_status pick_grad_perform(const thunk *t, frame *f) {
+  const damo_array *g = thunk_in(t, f, 0), *index = thunk_in(t, f, 1);
   const size_t size = dtype_size(array_dtype(g));
-  const int64_t n = scalar_to_int64(array_item(thunk_in(t, 2))), count = array_size(index);
+  const int64_t n = scalar_to_int64(array_item(thunk_in(t, f, 2))), count = array_size(index);
   int64_t shape[DAMO_MAX_NDIM];
   for (int i = 0; i < index->ndim; i++) shape[i] = array_shape(index)[i];
   shape[index->ndim] = n;
   const size_t at_size = ((size_t)count * sizeof(int64_t) + 63) & ~(size_t)63;
-  char *scratch = thunk_scratch(t, at_size + (size_t)array_size(g) * size);
-  damo_array *out = scratch ? thunk_out(t, 0, array_dtype(g), index->ndim + 1, shape) : NULL;
+  char *scratch = thunk_scratch(t, f, at_size + (size_t)array_size(g) * size);
+  damo_array *out = scratch ? thunk_out(t, f, 0, array_dtype(g), index->ndim + 1, shape) : NULL;
   if (!out) return DAMO_EMEMORY;
   int64_t *at = (int64_t *)scratch;
-  DAMO_TRY(pick_check_positions(t, index, array_shape(g), n, at));
+  DAMO_TRY(pick_check_positions(t, f, index, array_shape(g), n, at));
   kernel_copy_nd(g->data, array_strides(g), scratch + at_size, NULL, g->ndim, array_shape(g), size);
   memset(out->data, 0, (size_t)(count * n) * size);
   for (int64_t i = 0; i < count; i++) {

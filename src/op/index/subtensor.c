@@ -67,22 +67,22 @@ static damo_status box_item(damo_ctx *ctx, const index_item *it, const damo_arra
 }
 
 /* The box of x; index operands are the thunk's inputs from `first` on. */
-static damo_status subtensor_box_of(thunk *t, int first, const damo_array *x, box *r) {
+static damo_status subtensor_box_of(const thunk *t, frame *f, int first, const damo_array *x, box *r) {
   const index_spec *spec = t->node->op->data;
   index_axes axes;
   int axis = 0;
   r->ndim = 0;
   r->offset = 0;
-  DAMO_TRY(index_axes_of(t->ctx, "index", spec, x->ndim, NULL, &axes));
+  DAMO_TRY(index_axes_of(f->ctx, "index", spec, x->ndim, NULL, &axes));
   for (int i = 0; i <= spec->n; i++) {
     for (int k = 0; i == axes.fill_at && k < axes.fill; k++, axis++)
-      DAMO_TRY(box_push(t->ctx, r, array_shape(x)[axis], array_strides(x)[axis]));
+      DAMO_TRY(box_push(f->ctx, r, array_shape(x)[axis], array_strides(x)[axis]));
     if (i == spec->n) break;
     const index_item *it = &spec->item[i];
     int64_t v[3] = {0, 0, 0};
     int n = it->kind == ITEM_POSITION ? 1 : (it->given & 1) + (it->given >> 1 & 1) + (it->given >> 2 & 1);
-    for (int k = 0; k < n; k++) v[k] = array_int(thunk_in(t, first + it->operand + k));
-    DAMO_TRY(box_item(t->ctx, it, x, &axis, v, r));
+    for (int k = 0; k < n; k++) v[k] = array_int(thunk_in(t, f, first + it->operand + k));
+    DAMO_TRY(box_item(f->ctx, it, x, &axis, v, r));
   }
   return DAMO_OK;
 }
@@ -130,11 +130,11 @@ static damo_status subtensor_type(const damo_op *op, damo_var *const *in, int n_
   return box_type(op, in[0]->type, in + 1, n_in - 1, &out[0]);
 }
 
-static damo_status subtensor_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status subtensor_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   box r;
-  DAMO_TRY(subtensor_box_of(t, 1, x, &r));
-  return thunk_out_view(t, 0, x, r.ndim, r.shape, r.strides, r.offset);
+  DAMO_TRY(subtensor_box_of(t, f, 1, x, &r));
+  return thunk_out_view(t, f, 0, x, r.ndim, r.shape, r.strides, r.offset);
 }
 
 static damo_status subtensor_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
@@ -207,9 +207,10 @@ damo_status index_write_type(const damo_op *op, damo_var *const *in, const damo_
   return DAMO_OK;
 }
 
-damo_status index_write_strides(const thunk *t, const damo_array *y, int ndim, const int64_t *shape, int64_t *strides) {
+damo_status index_write_strides(const thunk *t, frame *f, const damo_array *y, int ndim, const int64_t *shape,
+                                int64_t *strides) {
   const damo_apply *node = t->node;
-  return broadcast_strides(t->ctx, node->op->props[1].u.i ? "set_subtensor" : "inc_subtensor", y, node->in[1]->type,
+  return broadcast_strides(f->ctx, node->op->props[1].u.i ? "set_subtensor" : "inc_subtensor", y, node->in[1]->type,
                            ndim, shape, strides);
 }
 
@@ -222,19 +223,19 @@ static damo_status incsubtensor_type(const damo_op *op, damo_var *const *in, int
   return s;
 }
 
-static damo_status incsubtensor_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+static damo_status incsubtensor_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0), *y = thunk_in(t, f, 1);
   int64_t from[DAMO_MAX_NDIM];
   const char *data = y->data;
   box r;
-  DAMO_TRY(subtensor_box_of(t, 2, x, &r));
-  DAMO_TRY(index_write_strides(t, y, r.ndim, r.shape, from));
-  damo_array *out = thunk_out_inplace(t, 0, 0);
+  DAMO_TRY(subtensor_box_of(t, f, 2, x, &r));
+  DAMO_TRY(index_write_strides(t, f, y, r.ndim, r.shape, from));
+  damo_array *out = thunk_out_inplace(t, f, 0, 0);
   if (!out) return DAMO_EMEMORY;
   if (out == x && array_may_overlap(out, y) && array_size(y) > 0) {
     size_t size = dtype_size(y->dtype);
     int64_t step = (int64_t)size;
-    char *copy = thunk_scratch(t, (size_t)array_size(y) * size);
+    char *copy = thunk_scratch(t, f, (size_t)array_size(y) * size);
     if (!copy) return DAMO_EMEMORY;
     kernel_copy_nd(y->data, array_strides(y), copy, NULL, y->ndim, array_shape(y), size);
     for (int i = y->ndim - 1; i >= 0; i--) {
@@ -243,7 +244,7 @@ static damo_status incsubtensor_perform(thunk *t) {
     }
     data = copy;
   }
-  if (out != x) DAMO_TRY(subtensor_box_of(t, 2, out, &r));
+  if (out != x) DAMO_TRY(subtensor_box_of(t, f, 2, out, &r));
   box_move(array_dtype(x), !t->node->op->props[1].u.i, out->data + r.offset, r.strides, data, from, r.ndim, r.shape);
   return DAMO_OK;
 }

@@ -41,7 +41,8 @@ void gemm_plan_init(gemm_plan *p, damo_dtype dtype, blas_mat a, blas_mat b, blas
 void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 beta, char *c, void *scratch);
 
 /* Plans, takes scratch of the thunk, runs: c = alpha a b + beta c. */
-damo_status gemm_once(thunk *t, damo_dtype dtype, damo_c128 alpha, blas_mat a, blas_mat b, damo_c128 beta, blas_mat c);
+damo_status gemm_once(const thunk *t, frame *f, damo_dtype dtype, damo_c128 alpha, blas_mat a, blas_mat b,
+                      damo_c128 beta, blas_mat c);
 
 /* "dot: shapes (3, 4) and (5, 2) do not agree: axis 2 of the first is 4, axis 1 of the second is 5"; axes 0-based. */
 damo_status fail_shapes(damo_ctx *ctx, const char *func, int nx, const int64_t *x, int ny, const int64_t *y, int axis_x,

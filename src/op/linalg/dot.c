@@ -73,21 +73,21 @@ static damo_status dot_infer_type(const damo_op *op, damo_var *const *in, int n_
   return out[0] ? DAMO_OK : ctx->error.status;
 }
 
-static damo_status dot_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+static damo_status dot_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0), *y = thunk_in(t, f, 1);
   const blas_mat a = x->ndim == 2 ? mat_of(x) : mat_row_of(x), b = y->ndim == 2 ? mat_of(y) : mat_column_of(y);
   int64_t shape[2];
   int n = 0;
   if (a.cols != b.rows) {
-    return fail_shapes(t->ctx, "dot", x->ndim, array_shape(x), y->ndim, array_shape(y), x->ndim - 1, 0);
+    return fail_shapes(f->ctx, "dot", x->ndim, array_shape(x), y->ndim, array_shape(y), x->ndim - 1, 0);
   }
   if (x->ndim == 2) shape[n++] = a.rows;
   if (y->ndim == 2) shape[n++] = b.cols;
-  damo_array *z = thunk_out(t, 0, array_dtype(x), n, shape);
+  damo_array *z = thunk_out(t, f, 0, array_dtype(x), n, shape);
   if (!z) return DAMO_EMEMORY;
   const int64_t size = (int64_t)dtype_size(array_dtype(x));
   const blas_mat c = {z->data, a.rows, b.cols, b.cols * size, size};
-  return gemm_once(t, array_dtype(x), (damo_c128){1, 0}, a, b, (damo_c128){0, 0}, c);
+  return gemm_once(t, f, array_dtype(x), (damo_c128){1, 0}, a, b, (damo_c128){0, 0}, c);
 }
 
 static damo_status dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -184,23 +184,23 @@ typedef struct matmul_batch {
 
 /* The shape error where axis i of one operand has length 1 and the other operand's length differs: a length that the Type
  * does not say is 1 does not broadcast. */
-static damo_status fail_late_one(const thunk *t, const damo_array *x, const damo_array *y, int i, int which) {
+static damo_status fail_late_one(const thunk *t, frame *f, const damo_array *x, const damo_array *y, int i, int which) {
   char sx[256], sy[256], hint[320];
-  return ctx_fail(t->ctx, DAMO_ESHAPE, "matmul: shapes %s and %s do not agree: axis %d of operand %d %s",
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "matmul: shapes %s and %s do not agree: axis %d of operand %d %s",
                   shape_format(sx, sizeof sx, x->ndim, array_shape(x)),
                   shape_format(sy, sizeof sy, y->ndim, array_shape(y)), i + 1, which + 1,
                   broadcast_hint(hint, sizeof hint, t->node->in[which]->type, i));
 }
 
-static damo_status batch_init(matmul_batch *s, const thunk *t, const damo_array *x, const damo_array *y) {
+static damo_status batch_init(matmul_batch *s, const thunk *t, frame *f, const damo_array *x, const damo_array *y) {
   const damo_type *tx = t->node->in[0]->type, *ty = t->node->in[1]->type;
   s->n = x->ndim - 2;
   for (int i = 0; i < s->n; i++) {
     const int64_t a = array_shape(x)[i], c = array_shape(y)[i];
     const bool one_x = type_dim_is_one(tx, i), one_y = type_dim_is_one(ty, i);
     if (a != c && !one_x && !one_y) {
-      if (a == 1 || c == 1) return fail_late_one(t, x, y, i, a == 1 ? 0 : 1);
-      return fail_shapes(t->ctx, "matmul", x->ndim, array_shape(x), y->ndim, array_shape(y), i, i);
+      if (a == 1 || c == 1) return fail_late_one(t, f, x, y, i, a == 1 ? 0 : 1);
+      return fail_shapes(f->ctx, "matmul", x->ndim, array_shape(x), y->ndim, array_shape(y), i, i);
     }
     s->shape[i] = one_x ? c : a;
     s->step_x[i] = one_x ? 0 : array_strides(x)[i];
@@ -231,8 +231,8 @@ static void matmul_stack(const matmul_batch *s, const gemm_plan *p, char *x, cha
   }
 }
 
-static damo_status matmul_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+static damo_status matmul_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0), *y = thunk_in(t, f, 1);
   const int n = x->ndim;
   const damo_dtype dtype = array_dtype(x);
   const int64_t size = (int64_t)dtype_size(dtype);
@@ -241,12 +241,12 @@ static damo_status matmul_perform(thunk *t) {
   matmul_batch s;
   gemm_plan p;
   void *scratch = NULL;
-  if (a.cols != b.rows) return fail_shapes(t->ctx, "matmul", n, array_shape(x), n, array_shape(y), n - 1, n - 2);
-  DAMO_TRY(batch_init(&s, t, x, y));
+  if (a.cols != b.rows) return fail_shapes(f->ctx, "matmul", n, array_shape(x), n, array_shape(y), n - 1, n - 2);
+  DAMO_TRY(batch_init(&s, t, f, x, y));
   for (int i = 0; i < s.n; i++) count *= shape[i] = s.shape[i];
   shape[n - 2] = a.rows;
   shape[n - 1] = b.cols;
-  damo_array *z = thunk_out(t, 0, dtype, n, shape);
+  damo_array *z = thunk_out(t, f, 0, dtype, n, shape);
   if (!z) return DAMO_EMEMORY;
   if (count > 1 && is_one_product(&s, x)) {
     a = (blas_mat){x->data, a.rows * count, a.cols, a.cols * size, size};
@@ -254,7 +254,7 @@ static damo_status matmul_perform(thunk *t) {
   }
   const blas_mat c = {z->data, a.rows, b.cols, b.cols * size, size};
   gemm_plan_init(&p, dtype, a, b, c);
-  if (p.scratch > 0 && !(scratch = thunk_scratch(t, p.scratch))) return DAMO_EMEMORY;
+  if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;
   matmul_stack(&s, &p, x->data, y->data, z->data, c.rows * c.cols * size, count, scratch);
   return DAMO_OK;
 }

@@ -62,18 +62,19 @@ static damo_c128 gemm_coefficient(const damo_array *a) {
 /* z as a matrix where it is a vector: a column. */
 static blas_mat mat_of_operand(const damo_array *a) { return a->ndim == 2 ? mat_of(a) : mat_column_of(a); }
 
-static damo_status gemm_check_shapes(const thunk *t, const blas_mat *z, const blas_mat *x, const blas_mat *y) {
+static damo_status gemm_check_shapes(const thunk *t, frame *f, const blas_mat *z, const blas_mat *x,
+                                     const blas_mat *y) {
   if (x->cols == y->rows && z->rows == x->rows && z->cols == y->cols) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_ESHAPE,
+  return ctx_fail(f->ctx, DAMO_ESHAPE,
                   "%s: a product of (%lld, %lld) and (%lld, %lld) does not go into a (%lld, %lld) matrix",
                   t->node->op->def->name, (long long)x->rows, (long long)x->cols, (long long)y->rows,
                   (long long)y->cols, (long long)z->rows, (long long)z->cols);
 }
 
 /* The output, holding z already unless it need not be read; NULL: memory error. */
-static damo_array *output_with_z(thunk *t, const damo_array *z, bool read) {
-  if (t->node->op->destroy_map) return thunk_out_inplace(t, 0, 0);
-  damo_array *out = thunk_out(t, 0, array_dtype(z), z->ndim, array_shape(z));
+static damo_array *output_with_z(const thunk *t, frame *f, const damo_array *z, bool read) {
+  if (t->node->op->destroy_map) return thunk_out_inplace(t, f, 0, 0);
+  damo_array *out = thunk_out(t, f, 0, array_dtype(z), z->ndim, array_shape(z));
   if (out && read) {
     kernel_copy_nd(z->data, array_strides(z), out->data, NULL, z->ndim, array_shape(z), dtype_size(array_dtype(z)));
   }
@@ -126,15 +127,15 @@ static void update_entries(damo_dtype dtype, const blas_mat *c, damo_c128 alpha,
 #undef UPDATE
 
 /* The product by itself, then the sum as it is written. */
-static damo_status delicate_update(thunk *t, const damo_array *z, blas_mat a, blas_mat b, damo_c128 alpha,
-                                   damo_c128 beta) {
+static damo_status delicate_update(const thunk *t, frame *f, const damo_array *z, blas_mat a, blas_mat b,
+                                   damo_c128 alpha, damo_c128 beta) {
   const int64_t size = (int64_t)dtype_size(array_dtype(z));
   const blas_mat zm = mat_of_operand(z);
-  damo_array *product = array_empty(t->ctx, array_dtype(z), 2, (const int64_t[]){zm.rows, zm.cols});
-  damo_status s = product ? gemm_once(t, array_dtype(z), (damo_c128){1, 0}, a, b, (damo_c128){0, 0},
+  damo_array *product = array_empty(f->ctx, array_dtype(z), 2, (const int64_t[]){zm.rows, zm.cols});
+  damo_status s = product ? gemm_once(t, f, array_dtype(z), (damo_c128){1, 0}, a, b, (damo_c128){0, 0},
                                       (blas_mat){product->data, zm.rows, zm.cols, zm.cols * size, size})
                           : DAMO_EMEMORY;
-  damo_array *out = s == DAMO_OK ? output_with_z(t, z, beta.re != 0 || beta.im != 0) : NULL;
+  damo_array *out = s == DAMO_OK ? output_with_z(t, f, z, beta.re != 0 || beta.im != 0) : NULL;
   if (out) {
     const blas_mat c = mat_of_operand(out);
     update_entries(array_dtype(z), &c, alpha, product->data, beta);
@@ -143,24 +144,24 @@ static damo_status delicate_update(thunk *t, const damo_array *z, blas_mat a, bl
   return out || s != DAMO_OK ? s : DAMO_EMEMORY;
 }
 
-static damo_status update_perform(thunk *t) {
+static damo_status update_perform(const thunk *t, frame *f) {
   const update_class *c = update_class_of(t->node->op);
-  const damo_array *z = thunk_in(t, 0), *x = thunk_in(t, 2), *y = thunk_in(t, 3);
-  const damo_c128 alpha = gemm_coefficient(thunk_in(t, 1)),
-                  beta = c->has_beta ? gemm_coefficient(thunk_in(t, 4)) : (damo_c128){1, 0};
+  const damo_array *z = thunk_in(t, f, 0), *x = thunk_in(t, f, 2), *y = thunk_in(t, f, 3);
+  const damo_c128 alpha = gemm_coefficient(thunk_in(t, f, 1)),
+                  beta = c->has_beta ? gemm_coefficient(thunk_in(t, f, 4)) : (damo_c128){1, 0};
   const blas_mat a = mat_of_operand(x), b = c->rank_x == 1 ? mat_row_of(y) : mat_of_operand(y), zm = mat_of_operand(z);
   gemm_plan p;
   void *scratch = NULL;
-  DAMO_TRY(gemm_check_shapes(t, &zm, &a, &b));
-  if (is_delicate(alpha)) return delicate_update(t, z, a, b, alpha, beta);
+  DAMO_TRY(gemm_check_shapes(t, f, &zm, &a, &b));
+  if (is_delicate(alpha)) return delicate_update(t, f, z, a, b, alpha, beta);
   /* The layout of the output is the input's or a contiguous one: scratch for the worse of the two is taken first. */
   gemm_plan_init(&p, array_dtype(z), a, b, zm);
   const size_t as_is = p.scratch;
   const int64_t size = (int64_t)dtype_size(array_dtype(z));
   gemm_plan_init(&p, array_dtype(z), a, b, (blas_mat){NULL, zm.rows, zm.cols, zm.cols * size, size});
   const size_t most = as_is > p.scratch ? as_is : p.scratch;
-  if (most > 0 && !(scratch = thunk_scratch(t, most))) return DAMO_EMEMORY;
-  damo_array *out = output_with_z(t, z, beta.re != 0 || beta.im != 0);
+  if (most > 0 && !(scratch = thunk_scratch(t, f, most))) return DAMO_EMEMORY;
+  damo_array *out = output_with_z(t, f, z, beta.re != 0 || beta.im != 0);
   if (!out) return DAMO_EMEMORY;
   const blas_mat m = mat_of_operand(out);
   gemm_plan_init(&p, array_dtype(z), a, b, m);

@@ -287,11 +287,12 @@ void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 b
   if (p->copy_c) copy_mat(&uc, &fc, size);
 }
 
-damo_status gemm_once(thunk *t, damo_dtype dtype, damo_c128 alpha, blas_mat a, blas_mat b, damo_c128 beta, blas_mat c) {
+damo_status gemm_once(const thunk *t, frame *f, damo_dtype dtype, damo_c128 alpha, blas_mat a, blas_mat b,
+                      damo_c128 beta, blas_mat c) {
   gemm_plan p;
   void *scratch = NULL;
   gemm_plan_init(&p, dtype, a, b, c);
-  if (p.scratch > 0 && !(scratch = thunk_scratch(t, p.scratch))) return DAMO_EMEMORY;
+  if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;
   gemm_run(&p, alpha, a.data, b.data, beta, c.data, scratch);
   return DAMO_OK;
 }

@@ -206,9 +206,9 @@ static void run_batches(const gemm_plan *p, const tensordot_operand *x, const te
   }
 }
 
-static damo_status tensordot_perform(thunk *t) {
+static damo_status tensordot_perform(const thunk *t, frame *f) {
   const pairing *p = t->node->op->data;
-  const damo_array *x = thunk_in(t, 0), *y = thunk_in(t, 1);
+  const damo_array *x = thunk_in(t, f, 0), *y = thunk_in(t, f, 1);
   const damo_dtype dtype = array_dtype(x);
   const int64_t size = (int64_t)dtype_size(dtype);
   int fx[DAMO_MAX_NDIM], fy[DAMO_MAX_NDIM], n = 0;
@@ -216,13 +216,13 @@ static damo_status tensordot_perform(thunk *t) {
   tensordot_operand ox, oy;
   gemm_plan plan;
   char *scratch = NULL;
-  DAMO_TRY(tensordot_check_dims(t->ctx, p, x->ndim, array_shape(x), y->ndim, array_shape(y)));
+  DAMO_TRY(tensordot_check_dims(f->ctx, p, x->ndim, array_shape(x), y->ndim, array_shape(y)));
   const int nfx = free_axes(x->ndim, p->ax, p->n, p->bx, p->n_batch, fx);
   const int nfy = free_axes(y->ndim, p->ay, p->n, p->by, p->n_batch, fy);
   for (int i = 0; i < p->n_batch; i++) shape[n++] = array_shape(x)[p->bx[i]];
   for (int i = 0; i < nfx; i++) shape[n++] = array_shape(x)[fx[i]];
   for (int i = 0; i < nfy; i++) shape[n++] = array_shape(y)[fy[i]];
-  damo_array *z = thunk_out(t, 0, dtype, n, shape);
+  damo_array *z = thunk_out(t, f, 0, dtype, n, shape);
   if (!z) return DAMO_EMEMORY;
   operand_init(&ox, x, p->bx, p->n_batch, fx, nfx, p->ax, p->n);
   operand_init(&oy, y, p->by, p->n_batch, p->ay, p->n, fy, nfy);
@@ -230,7 +230,7 @@ static damo_status tensordot_perform(thunk *t) {
   gemm_plan_init(&plan, dtype, ox.mat, oy.mat, c);
   ox.at = (plan.scratch + 63) & ~(size_t)63;
   oy.at = ox.at + ox.bytes;
-  if (oy.at + oy.bytes > 0 && !(scratch = thunk_scratch(t, oy.at + oy.bytes))) return DAMO_EMEMORY;
+  if (oy.at + oy.bytes > 0 && !(scratch = thunk_scratch(t, f, oy.at + oy.bytes))) return DAMO_EMEMORY;
   if (array_size(z) == 0) return DAMO_OK;
   operand_place(&ox, scratch);
   operand_place(&oy, scratch);

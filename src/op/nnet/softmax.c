@@ -61,8 +61,8 @@ typedef struct soft_state {
   const kernel_table *table;
 } soft_state;
 
-static soft_box soft_box_of(thunk *t, const damo_array *x) {
-  soft_state *state = t->state;
+static soft_box soft_box_of(const thunk *t, frame *f, const damo_array *x) {
+  soft_state *state = thunk_state(t, f);
   const int axis = softmax_axis(t->node->op);
   const damo_dtype dtype = array_dtype(x);
   soft_box s = {.outer = 1, .n = 1, .inner = 1, .log_form = is_log_form(t->node->op)};
@@ -94,11 +94,11 @@ static void *contiguous_data(const damo_array *a, void *to) {
   return to;
 }
 
-static damo_status soft_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
-  const soft_box s = soft_box_of(t, x);
-  damo_array *y = thunk_out(t, 0, array_dtype(x), x->ndim, array_shape(x));
-  void *work = y ? thunk_scratch(t, work_bytes(&s, array_dtype(x))) : NULL;
+static damo_status soft_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
+  const soft_box s = soft_box_of(t, f, x);
+  damo_array *y = thunk_out(t, f, 0, array_dtype(x), x->ndim, array_shape(x));
+  void *work = y ? thunk_scratch(t, f, work_bytes(&s, array_dtype(x))) : NULL;
   if (!work) return DAMO_EMEMORY;
   if (array_size(x) == 0) return DAMO_OK;
   const void *from = contiguous_data(x, y->data);
@@ -109,21 +109,21 @@ static damo_status soft_perform(thunk *t) {
   return DAMO_OK;
 }
 
-static damo_status soft_grad_perform(thunk *t) {
-  const damo_array *dy = thunk_in(t, 0), *p = thunk_in(t, 1);
-  const soft_box s = soft_box_of(t, p);
+static damo_status soft_grad_perform(const thunk *t, frame *f) {
+  const damo_array *dy = thunk_in(t, f, 0), *p = thunk_in(t, f, 1);
+  const soft_box s = soft_box_of(t, f, p);
   const damo_dtype dtype = array_dtype(p);
   char a[256], c[256];
   for (int i = 0; i < p->ndim; i++) {
     if (array_shape(p)[i] == array_shape(dy)[i]) continue;
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes %s and %s differ", t->node->op->def->name,
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: shapes %s and %s differ", t->node->op->def->name,
                     shape_format(a, sizeof a, dy->ndim, array_shape(dy)),
                     shape_format(c, sizeof c, p->ndim, array_shape(p)));
   }
   const size_t work_size = work_bytes(&s, dtype),
                copy_size = array_is_contiguous(p) ? 0 : (size_t)array_size(p) * dtype_size(dtype);
-  damo_array *dx = thunk_out(t, 0, dtype, p->ndim, array_shape(p));
-  char *work = dx ? thunk_scratch(t, work_size + copy_size) : NULL;
+  damo_array *dx = thunk_out(t, f, 0, dtype, p->ndim, array_shape(p));
+  char *work = dx ? thunk_scratch(t, f, work_size + copy_size) : NULL;
   if (!work) return DAMO_EMEMORY;
   if (array_size(p) == 0) return DAMO_OK;
   const void *from = contiguous_data(dy, dx->data), *pd = contiguous_data(p, work + work_size);

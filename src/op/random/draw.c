@@ -251,25 +251,25 @@ typedef struct param_walk {
   bool constant; /* one set of parameters for all values */
 } param_walk;
 
-static damo_status param_walk_shape(param_walk *w, const thunk *t, const draw_op *d) {
+static damo_status param_walk_shape(param_walk *w, const thunk *t, frame *f, const draw_op *d) {
   w->n_params = d->dist->n_params;
   if (d->sized) {
     w->ndim = d->ndim;
     for (int i = 0; i < w->ndim; i++) {
-      w->shape[i] = scalar_to_int64(array_item(thunk_in(t, 1 + w->n_params + i)));
+      w->shape[i] = scalar_to_int64(array_item(thunk_in(t, f, 1 + w->n_params + i)));
       if (w->shape[i] >= 0) continue;
-      return ctx_fail(t->ctx, DAMO_EVALUE, "%s: a size must not be negative, got %lld", d->dist->name,
+      return ctx_fail(f->ctx, DAMO_EVALUE, "%s: a size must not be negative, got %lld", d->dist->name,
                       (long long)w->shape[i]);
     }
     return DAMO_OK;
   }
   for (int i = 0; i < w->n_params; i++) {
-    const damo_array *p = thunk_in(t, 1 + i);
+    const damo_array *p = thunk_in(t, f, 1 + i);
     int64_t shape[DAMO_MAX_NDIM];
     int n;
     if (!shape_broadcast(w->ndim, w->shape, p->ndim, array_shape(p), &n, shape)) {
-      const damo_array *q = thunk_in(t, 1);
-      return params_disagree(t->ctx, d->dist, (const int[]){q->ndim, p->ndim},
+      const damo_array *q = thunk_in(t, f, 1);
+      return params_disagree(f->ctx, d->dist, (const int[]){q->ndim, p->ndim},
                              (const int64_t *const[]){array_shape(q), array_shape(p)});
     }
     w->ndim = n;
@@ -278,10 +278,10 @@ static damo_status param_walk_shape(param_walk *w, const thunk *t, const draw_op
   return DAMO_OK;
 }
 
-static damo_status param_walk_init(param_walk *w, const thunk *t, const draw_op *d) {
+static damo_status param_walk_init(param_walk *w, const thunk *t, frame *f, const draw_op *d) {
   char a[256], c[256];
   for (int i = 0; i < w->n_params; i++) {
-    const damo_array *p = thunk_in(t, 1 + i);
+    const damo_array *p = thunk_in(t, f, 1 + i);
     const int lift = w->ndim - p->ndim;
     w->data[i] = p->data;
     for (int k = 0; k < p->ndim; k++) {
@@ -292,7 +292,7 @@ static damo_status param_walk_init(param_walk *w, const thunk *t, const draw_op 
           broadcast_hint(hint, sizeof hint, t->node->in[1 + i]->type, k);
           snprintf(late, sizeof late, ": axis %d %s", k + 1, hint);
         }
-        return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: %s of shape %s does not broadcast to shape %s%s", d->dist->name,
+        return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: %s of shape %s does not broadcast to shape %s%s", d->dist->name,
                         d->dist->param[i], shape_format(a, sizeof a, p->ndim, array_shape(p)),
                         shape_format(c, sizeof c, w->ndim, w->shape), late);
       }
@@ -312,17 +312,17 @@ static void param_walk_next(param_walk *w) {
   }
 }
 
-static damo_status draw_check_params(const thunk *t, const distribution *d, const double *p) {
+static damo_status draw_check_params(damo_ctx *ctx, const distribution *d, const double *p) {
   const char *why = d->refuse ? d->refuse(p) : NULL;
   if (!why) return DAMO_OK;
   const double first = number_shown(p[0]);
-  if (d->n_params == 1) return ctx_fail(t->ctx, DAMO_EVALUE, "%s: %s, got %s=%g", d->name, why, d->param[0], first);
-  return ctx_fail(t->ctx, DAMO_EVALUE, "%s: %s, got %s=%g, %s=%g", d->name, why, d->param[0], first, d->param[1],
+  if (d->n_params == 1) return ctx_fail(ctx, DAMO_EVALUE, "%s: %s, got %s=%g", d->name, why, d->param[0], first);
+  return ctx_fail(ctx, DAMO_EVALUE, "%s: %s, got %s=%g, %s=%g", d->name, why, d->param[0], first, d->param[1],
                   number_shown(p[1]));
 }
 
 /* Fills params[i][0..n) for the next n values, each set checked. */
-static damo_status gather_params(const thunk *t, const distribution *d, param_walk *w, double *const *params,
+static damo_status gather_params(damo_ctx *ctx, const distribution *d, param_walk *w, double *const *params,
                                  int64_t n) {
   double p[DRAW_MAX_PARAMS];
   for (int64_t k = 0; k < n; k++) {
@@ -330,7 +330,7 @@ static damo_status gather_params(const thunk *t, const distribution *d, param_wa
       memcpy(&p[i], w->data[i], sizeof p[i]);
       params[i][k] = p[i];
     }
-    if (k == 0 || !w->constant) DAMO_TRY(draw_check_params(t, d, p));
+    if (k == 0 || !w->constant) DAMO_TRY(draw_check_params(ctx, d, p));
     if (!w->constant) param_walk_next(w);
   }
   return DAMO_OK;
@@ -351,7 +351,7 @@ static void draw_store(const draw_op *d, const double *v, char *out, int64_t n) 
     kernel_cast(DAMO_FLOAT64, d->dtype)(v, out, n);
 }
 
-static damo_status draw_floats(thunk *t, const draw_op *d, param_walk *w, philox_state at, char *out, int64_t n,
+static damo_status draw_floats(damo_ctx *ctx, const draw_op *d, param_walk *w, philox_state at, char *out, int64_t n,
                                double *workspace) {
   double *values = workspace, *params[DRAW_MAX_PARAMS] = {workspace + DRAW_BLOCK, workspace + 2 * DRAW_BLOCK};
   const size_t size = dtype_size(d->dtype);
@@ -362,7 +362,7 @@ static damo_status draw_floats(thunk *t, const draw_op *d, param_walk *w, philox
     else
       philox_uniform_f64(&at, values, m);
     philox_advance(&at, philox_blocks(m));
-    DAMO_TRY(gather_params(t, d->dist, w, params, m));
+    DAMO_TRY(gather_params(ctx, d->dist, w, params, m));
     d->dist->draw(values, (const double *const *)params, m);
     draw_store(d, values, out + (size_t)i * size, m);
   }
@@ -376,7 +376,7 @@ static uint64_t word_below(uint64_t word, uint64_t range) {
   return range == 0 ? word : a1 * b1 + (mid1 >> 32) + (mid2 >> 32);
 }
 
-static damo_status draw_words(thunk *t, const draw_op *d, param_walk *w, philox_state at, char *out, int64_t n,
+static damo_status draw_words(damo_ctx *ctx, const draw_op *d, param_walk *w, philox_state at, char *out, int64_t n,
                               int64_t *workspace) {
   const cast_fn cast = kernel_cast(DAMO_INT64, d->dtype);
   const size_t size = dtype_size(d->dtype);
@@ -388,7 +388,7 @@ static damo_status draw_words(thunk *t, const draw_op *d, param_walk *w, philox_
       memcpy(&low, w->data[0], sizeof low);
       memcpy(&high, w->data[1], sizeof high);
       if (low > high) {
-        return ctx_fail(t->ctx, DAMO_EVALUE, "integers: low must not be greater than high, got low=%lld, high=%lld",
+        return ctx_fail(ctx, DAMO_EVALUE, "integers: low must not be greater than high, got low=%lld, high=%lld",
                         (long long)low, (long long)high);
       }
       if ((i + k) % 2 == 0) philox_block(&at, (uint64_t)(i + k) / 2, block);
@@ -402,22 +402,22 @@ static damo_status draw_words(thunk *t, const draw_op *d, param_walk *w, philox_
   return DAMO_OK;
 }
 
-static damo_status draw_perform(thunk *t) {
+static damo_status draw_perform(const thunk *t, frame *f) {
   const draw_op *d = t->node->op->data;
   param_walk w = {.constant = true};
-  philox_state s = random_state_read(thunk_in(t, 0));
+  philox_state s = random_state_read(thunk_in(t, f, 0));
   int64_t n;
-  DAMO_TRY(param_walk_shape(&w, t, d));
-  DAMO_TRY(param_walk_init(&w, t, d));
-  DAMO_TRY(shape_size(t->ctx, w.ndim, w.shape, &n));
-  void *workspace = thunk_scratch(t, (1 + DRAW_MAX_PARAMS) * DRAW_BLOCK * sizeof(double));
-  damo_array *next = workspace ? thunk_out(t, 0, DAMO_UINT64, 1, (const int64_t[]){3}) : NULL;
-  damo_array *out = next ? thunk_out(t, 1, d->dtype, w.ndim, w.shape) : NULL;
+  DAMO_TRY(param_walk_shape(&w, t, f, d));
+  DAMO_TRY(param_walk_init(&w, t, f, d));
+  DAMO_TRY(shape_size(f->ctx, w.ndim, w.shape, &n));
+  void *workspace = thunk_scratch(t, f, (1 + DRAW_MAX_PARAMS) * DRAW_BLOCK * sizeof(double));
+  damo_array *next = workspace ? thunk_out(t, f, 0, DAMO_UINT64, 1, (const int64_t[]){3}) : NULL;
+  damo_array *out = next ? thunk_out(t, f, 1, d->dtype, w.ndim, w.shape) : NULL;
   if (!out) return DAMO_EMEMORY;
   if (d->dist->base == BASE_WORD)
-    DAMO_TRY(draw_words(t, d, &w, s, out->data, n, workspace));
+    DAMO_TRY(draw_words(f->ctx, d, &w, s, out->data, n, workspace));
   else
-    DAMO_TRY(draw_floats(t, d, &w, s, out->data, n, workspace));
+    DAMO_TRY(draw_floats(f->ctx, d, &w, s, out->data, n, workspace));
   philox_advance(&s, philox_blocks(n));
   state_write(next, &s);
   return DAMO_OK;

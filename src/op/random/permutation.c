@@ -37,19 +37,19 @@ static void copy_slices(const damo_array *x, damo_array *out, const int64_t *ord
   }
 }
 
-static damo_status permutation_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 1);
-  philox_state s = random_state_read(thunk_in(t, 0));
+static damo_status permutation_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 1);
+  philox_state s = random_state_read(thunk_in(t, f, 0));
   const int64_t n = x->ndim == 0 ? scalar_to_int64(array_item(x)) : array_shape(x)[0];
   size_t bytes;
-  if (n < 0) return ctx_fail(t->ctx, DAMO_EVALUE, "permutation: n must not be negative, got %lld", (long long)n);
-  if (!size_mul((size_t)n, sizeof(int64_t), &bytes)) return ctx_fail_memory(t->ctx);
-  damo_array *next = thunk_out(t, 0, DAMO_UINT64, 1, (const int64_t[]){3});
+  if (n < 0) return ctx_fail(f->ctx, DAMO_EVALUE, "permutation: n must not be negative, got %lld", (long long)n);
+  if (!size_mul((size_t)n, sizeof(int64_t), &bytes)) return ctx_fail_memory(f->ctx);
+  damo_array *next = thunk_out(t, f, 0, DAMO_UINT64, 1, (const int64_t[]){3});
   damo_array *out = !next          ? NULL
-                    : x->ndim == 0 ? thunk_out(t, 1, DAMO_INT64, 1, &n)
-                                   : thunk_out(t, 1, array_dtype(x), x->ndim, array_shape(x));
+                    : x->ndim == 0 ? thunk_out(t, f, 1, DAMO_INT64, 1, &n)
+                                   : thunk_out(t, f, 1, array_dtype(x), x->ndim, array_shape(x));
   if (!out) return DAMO_EMEMORY;
-  int64_t *order = x->ndim == 0 ? (int64_t *)out->data : thunk_scratch(t, bytes);
+  int64_t *order = x->ndim == 0 ? (int64_t *)out->data : thunk_scratch(t, f, bytes);
   if (!order) return DAMO_EMEMORY;
   philox_permutation(&s, order, n);
   if (x->ndim > 0)

@@ -127,11 +127,11 @@ static damo_status cumulative_infer_type(const damo_op *op, damo_var *const *in,
   return DAMO_OK;
 }
 
-static damo_status cumulative_perform(thunk *t) {
+static damo_status cumulative_perform(const thunk *t, frame *f) {
   const damo_op *op = t->node->op;
-  const damo_array *x = thunk_in(t, 0);
-  damo_array *y = thunk_out(t, 0, array_dtype(x), x->ndim, array_shape(x));
-  if (y == NULL) return damo_error_status(t->ctx);
+  const damo_array *x = thunk_in(t, f, 0);
+  damo_array *y = thunk_out(t, f, 0, array_dtype(x), x->ndim, array_shape(x));
+  if (y == NULL) return damo_error_status(f->ctx);
   int axis = cumulative_axis(op);
   int64_t n = array_shape(x)[axis], x_step = array_strides(x)[axis], y_step = array_strides(y)[axis];
   scan_fn scan = scan_kernels[is_cumprod(op)][array_dtype(x)];
@@ -283,14 +283,14 @@ static damo_status argsort_infer_type(const damo_op *op, damo_var *const *in, in
   return out[0] ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
-static damo_status argsort_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status argsort_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   int axis = cumulative_axis(t->node->op);
   damo_dtype dt = array_dtype(x), wide = wide_of(dt);
   size_t n = (size_t)array_shape(x)[axis], item = dtype_size(dt), wide_item = dtype_size(wide);
-  sort_item *items = thunk_scratch(t, n * (2 * sizeof *items + wide_item + item) + 64);
-  damo_array *y = items ? thunk_out(t, 0, DAMO_INT64, x->ndim, array_shape(x)) : NULL;
-  if (y == NULL) return damo_error_status(t->ctx);
+  sort_item *items = thunk_scratch(t, f, n * (2 * sizeof *items + wide_item + item) + 64);
+  damo_array *y = items ? thunk_out(t, f, 0, DAMO_INT64, x->ndim, array_shape(x)) : NULL;
+  if (y == NULL) return damo_error_status(f->ctx);
   if (n == 0) return DAMO_OK;
   char *numbers = (char *)(items + 2 * n), *slice = numbers + n * wide_item;
   cast_fn cast = dt == wide ? NULL : kernel_cast(dt, wide);

@@ -121,32 +121,32 @@ static bool needs_an_element(reduce_kind kind) {
   return kind == REDUCE_MAX || kind == REDUCE_MIN || kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
 }
 
-static damo_status check_not_empty(const thunk *t, const reduce_data *d, const damo_array *x) {
+static damo_status check_not_empty(damo_ctx *ctx, const reduce_data *d, const damo_array *x) {
   uint32_t mask = reduce_axes_mask(d, x->ndim);
   for (int k = 0; k < x->ndim; k++) {
     if (!(mask >> k & 1) || array_shape(x)[k] > 0) continue;
     char text[256];
-    return ctx_fail(t->ctx, DAMO_EVALUE, "%s: axis %d of shape %s is empty and has no such element",
-                    kinds[d->kind].name, k + 1, shape_format(text, sizeof text, x->ndim, array_shape(x)));
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: axis %d of shape %s is empty and has no such element", kinds[d->kind].name,
+                    k + 1, shape_format(text, sizeof text, x->ndim, array_shape(x)));
   }
   return DAMO_OK;
 }
 
-static damo_status reduce_perform(thunk *t) {
+static damo_status reduce_perform(const thunk *t, frame *f) {
   const reduce_data *d = reduce_data_of(t->node->op);
-  const damo_array *x = thunk_in(t, 0);
+  const damo_array *x = thunk_in(t, f, 0);
   damo_dtype dt = array_dtype(x);
   int64_t shape[DAMO_MAX_NDIM];
   int ndim = reduced_shape(d, x->ndim, array_shape(x), shape);
   uint32_t mask = reduce_axes_mask(d, x->ndim);
   int64_t n_out = 1;
   for (int k = 0; k < ndim; k++) n_out *= shape[k];
-  if (needs_an_element(d->kind) && n_out > 0) DAMO_TRY(check_not_empty(t, d, x));
+  if (needs_an_element(d->kind) && n_out > 0) DAMO_TRY(check_not_empty(f->ctx, d, x));
   size_t bytes = reduce_workspace(d->kind, dt, x->ndim, array_shape(x), mask);
-  void *work = bytes > 0 ? thunk_scratch(t, bytes) : NULL;
-  if (bytes > 0 && work == NULL) return damo_error_status(t->ctx);
-  damo_array *out = thunk_out(t, 0, reduce_out_dtype(d->kind, dt), ndim, shape);
-  if (out == NULL) return damo_error_status(t->ctx);
+  void *work = bytes > 0 ? thunk_scratch(t, f, bytes) : NULL;
+  if (bytes > 0 && work == NULL) return damo_error_status(f->ctx);
+  damo_array *out = thunk_out(t, f, 0, reduce_out_dtype(d->kind, dt), ndim, shape);
+  if (out == NULL) return damo_error_status(f->ctx);
   if (n_out == 0) return DAMO_OK;
   kernel_reduce(d->kind, dt, x->data, x->ndim, array_shape(x), array_strides(x), mask, out->data, work);
   return DAMO_OK;

@@ -12,13 +12,13 @@ static damo_status alloc_type(const damo_op *op, damo_var *const *in, int n_in, 
   return broadcast_dims_type(op, "alloc", "a value of shape", in, n_in, out);
 }
 
-static damo_status alloc_perform(thunk *t) {
-  const damo_array *v = thunk_in(t, 0);
+static damo_status alloc_perform(const thunk *t, frame *f) {
+  const damo_array *v = thunk_in(t, f, 0);
   int n = t->n_in - 1;
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
-  DAMO_TRY(thunk_dims(t, "alloc", 1, n, shape));
-  DAMO_TRY(broadcast_strides(t->ctx, "alloc", v, t->node->in[0]->type, n, shape, strides));
-  damo_array *out = thunk_out(t, 0, array_dtype(v), n, shape);
+  DAMO_TRY(thunk_dims(t, f, "alloc", 1, n, shape));
+  DAMO_TRY(broadcast_strides(f->ctx, "alloc", v, t->node->in[0]->type, n, shape, strides));
+  damo_array *out = thunk_out(t, f, 0, array_dtype(v), n, shape);
   if (!out) return DAMO_EMEMORY;
   kernel_copy_nd(v->data, strides, out->data, NULL, n, shape, dtype_size(v->dtype));
   return DAMO_OK;
@@ -93,10 +93,10 @@ static damo_status empty_type(const damo_op *op, damo_var *const *in, int n_in, 
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status empty_perform(thunk *t) {
+static damo_status empty_perform(const thunk *t, frame *f) {
   int64_t shape[DAMO_MAX_NDIM];
-  DAMO_TRY(thunk_dims(t, "empty", 0, t->n_in, shape));
-  return thunk_out(t, 0, prop_dtype(t->node->op), t->n_in, shape) ? DAMO_OK : DAMO_EMEMORY;
+  DAMO_TRY(thunk_dims(t, f, "empty", 0, t->n_in, shape));
+  return thunk_out(t, f, 0, prop_dtype(t->node->op), t->n_in, shape) ? DAMO_OK : DAMO_EMEMORY;
 }
 
 static const op_def empty_def = {

@@ -43,12 +43,12 @@ static damo_status arange_type(const damo_op *op, damo_var *const *in, int n_in,
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status arange_perform(thunk *t) {
-  scalar start = array_item(thunk_in(t, 0)), step = array_item(thunk_in(t, 2));
+static damo_status arange_perform(const thunk *t, frame *f) {
+  scalar start = array_item(thunk_in(t, f, 0)), step = array_item(thunk_in(t, f, 2));
   damo_dtype dt = prop_dtype(t->node->op);
   int64_t n;
-  DAMO_TRY(arange_count(t->ctx, start, array_item(thunk_in(t, 1)), step, &n));
-  damo_array *out = thunk_out(t, 0, dt, 1, &n);
+  DAMO_TRY(arange_count(f->ctx, start, array_item(thunk_in(t, f, 1)), step, &n));
+  damo_array *out = thunk_out(t, f, 0, dt, 1, &n);
   if (!out) return DAMO_EMEMORY;
   if (dt == DAMO_INT64) {
     int64_t at = scalar_to_int64(start), by = scalar_to_int64(step);

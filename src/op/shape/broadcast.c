@@ -67,14 +67,14 @@ static damo_status broadcast_type(const damo_op *op, damo_var *const *in, int n_
   return broadcast_dims_type(op, "broadcast_to", "shape", in, n_in, out);
 }
 
-static damo_status broadcast_perform(thunk *t) {
+static damo_status broadcast_perform(const thunk *t, frame *f) {
   int n = t->n_in - 1;
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM], size;
-  DAMO_TRY(thunk_dims(t, "broadcast_to", 1, n, shape));
-  DAMO_TRY(shape_size(t->ctx, n, shape, &size));
-  DAMO_TRY(broadcast_strides(t->ctx, "broadcast_to", thunk_in(t, 0), t->node->in[0]->type, n, shape, strides));
-  DAMO_TRY(thunk_out_view(t, 0, thunk_in(t, 0), n, shape, strides, 0));
-  ((damo_array *)*t->out[0])->writeable = false; /* entries share memory */
+  DAMO_TRY(thunk_dims(t, f, "broadcast_to", 1, n, shape));
+  DAMO_TRY(shape_size(f->ctx, n, shape, &size));
+  DAMO_TRY(broadcast_strides(f->ctx, "broadcast_to", thunk_in(t, f, 0), t->node->in[0]->type, n, shape, strides));
+  DAMO_TRY(thunk_out_view(t, f, 0, thunk_in(t, f, 0), n, shape, strides, 0));
+  ((damo_array *)thunk_result(t, f, 0))->writeable = false; /* entries share memory */
   return DAMO_OK;
 }
 

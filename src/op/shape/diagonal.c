@@ -57,11 +57,11 @@ static int64_t diag_box(const diag_data *d, int ndim, const int64_t *shape, cons
   return d->offset < 0 ? -d->offset * strides[d->axis1] : d->offset * strides[d->axis2];
 }
 
-static damo_status extract_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status extract_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   int64_t offset = diag_box(t->node->op->data, x->ndim, array_shape(x), array_strides(x), shape, strides);
-  return thunk_out_view(t, 0, x, x->ndim - 1, shape, strides, offset);
+  return thunk_out_view(t, f, 0, x, x->ndim - 1, shape, strides, offset);
 }
 
 static damo_var *build_alloc_diag(build *b, const damo_op *like, damo_var *g, damo_var *const *dims, int ndim);
@@ -127,15 +127,15 @@ static damo_status allocdiag_type(const damo_op *op, damo_var *const *in, int n_
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status allocdiag_perform(thunk *t) {
-  const damo_array *v = thunk_in(t, 0);
+static damo_status allocdiag_perform(const thunk *t, frame *f) {
+  const damo_array *v = thunk_in(t, f, 0);
   int n = t->n_in - 1;
   int64_t shape[DAMO_MAX_NDIM], along[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM], from[DAMO_MAX_NDIM];
-  DAMO_TRY(thunk_dims(t, "diag", 1, n, shape));
-  damo_array *out = thunk_out(t, 0, array_dtype(v), n, shape);
+  DAMO_TRY(thunk_dims(t, f, "diag", 1, n, shape));
+  damo_array *out = thunk_out(t, f, 0, array_dtype(v), n, shape);
   if (!out) return DAMO_EMEMORY;
   int64_t offset = diag_box(t->node->op->data, n, shape, array_strides(out), along, strides);
-  DAMO_TRY(broadcast_strides(t->ctx, "diag", v, t->node->in[0]->type, n - 1, along, from));
+  DAMO_TRY(broadcast_strides(f->ctx, "diag", v, t->node->in[0]->type, n - 1, along, from));
   memset(out->data, 0, (size_t)array_size(out) * dtype_size(v->dtype));
   kernel_copy_nd(v->data, from, out->data + offset, strides, n - 1, along, dtype_size(v->dtype));
   return DAMO_OK;

@@ -66,16 +66,16 @@ static damo_status dimshuffle_type(const damo_op *op, damo_var *const *in, int n
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status dimshuffle_perform(thunk *t) {
+static damo_status dimshuffle_perform(const thunk *t, frame *f) {
   const dimshuffle_data *d = t->node->op->data;
-  const damo_array *x = thunk_in(t, 0);
+  const damo_array *x = thunk_in(t, f, 0);
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
-  DAMO_TRY(check_dropped(t->ctx, d, x->ndim, array_shape(x)));
+  DAMO_TRY(check_dropped(f->ctx, d, x->ndim, array_shape(x)));
   for (int i = 0; i < d->n; i++) {
     shape[i] = d->from[i] < 0 ? 1 : array_shape(x)[d->from[i]];
     strides[i] = d->from[i] < 0 ? (int64_t)dtype_size(x->dtype) : array_strides(x)[d->from[i]];
   }
-  return thunk_out_view(t, 0, x, d->n, shape, strides, 0);
+  return thunk_out_view(t, f, 0, x, d->n, shape, strides, 0);
 }
 
 static damo_status dimshuffle_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

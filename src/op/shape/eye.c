@@ -17,11 +17,11 @@ static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, da
 }
 
 /* Sets entries from..to of every row (relative to its diagonal) to one: the caller gives the range by `full`. */
-static damo_status eye_fill(thunk *t, bool full) {
-  int64_t shape[2], k = array_int(thunk_in(t, 2));
+static damo_status eye_fill(const thunk *t, frame *f, bool full) {
+  int64_t shape[2], k = array_int(thunk_in(t, f, 2));
   damo_dtype dt = prop_dtype(t->node->op);
-  DAMO_TRY(thunk_dims(t, matrix_name(t->node->op), 0, 2, shape));
-  damo_array *out = thunk_out(t, 0, dt, 2, shape);
+  DAMO_TRY(thunk_dims(t, f, matrix_name(t->node->op), 0, 2, shape));
+  damo_array *out = thunk_out(t, f, 0, dt, 2, shape);
   if (!out) return DAMO_EMEMORY;
   char one[16] = {0};
   const double unit = 1;
@@ -38,8 +38,8 @@ static damo_status eye_fill(thunk *t, bool full) {
   return DAMO_OK;
 }
 
-static damo_status eye_perform(thunk *t) { return eye_fill(t, false); }
-static damo_status tri_perform(thunk *t) { return eye_fill(t, true); }
+static damo_status eye_perform(const thunk *t, frame *f) { return eye_fill(t, f, false); }
+static damo_status tri_perform(const thunk *t, frame *f) { return eye_fill(t, f, true); }
 
 static const op_def eye_def = {
     .name = "Eye",

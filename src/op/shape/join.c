@@ -46,20 +46,20 @@ static damo_status join_type(const damo_op *op, damo_var *const *in, int n_in, d
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status join_perform(thunk *t) {
-  const damo_array *first = thunk_in(t, 0);
+static damo_status join_perform(const thunk *t, frame *f) {
+  const damo_array *first = thunk_in(t, f, 0);
   int ndim = first->ndim, axis = (int)t->node->op->props[0].u.i - 1;
   size_t size = dtype_size(first->dtype);
   int64_t shape[DAMO_MAX_NDIM], at = 0;
   memcpy(shape, array_shape(first), (size_t)ndim * sizeof *shape);
   for (int i = 1; i < t->n_in; i++) {
-    DAMO_TRY(merge_shape(t->ctx, axis, ndim, shape, array_shape(thunk_in(t, i)), i));
-    shape[axis] += array_shape(thunk_in(t, i))[axis];
+    DAMO_TRY(merge_shape(f->ctx, axis, ndim, shape, array_shape(thunk_in(t, f, i)), i));
+    shape[axis] += array_shape(thunk_in(t, f, i))[axis];
   }
-  damo_array *out = thunk_out(t, 0, array_dtype(first), ndim, shape);
+  damo_array *out = thunk_out(t, f, 0, array_dtype(first), ndim, shape);
   if (!out) return DAMO_EMEMORY;
   for (int i = 0; i < t->n_in; i++) {
-    const damo_array *x = thunk_in(t, i);
+    const damo_array *x = thunk_in(t, f, i);
     kernel_copy_nd(x->data, array_strides(x), out->data + at * array_strides(out)[axis], array_strides(out), ndim,
                    array_shape(x), size);
     at += array_shape(x)[axis];

@@ -62,18 +62,18 @@ static damo_status positions_type(const damo_op *op, damo_var *const *in, int n_
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status positions_perform(thunk *t) {
-  const damo_array *r = thunk_in(t, 0);
-  const int64_t length = array_int(thunk_in(t, 1));
+static damo_status positions_perform(const thunk *t, frame *f) {
+  const damo_array *r = thunk_in(t, f, 0);
+  const int64_t length = array_int(thunk_in(t, f, 1));
   int64_t total = 0, at = 0;
-  if (array_shape(r)[0] != length) return wrong_count(t->ctx, t->node->op, array_shape(r)[0], length);
+  if (array_shape(r)[0] != length) return wrong_count(f->ctx, t->node->op, array_shape(r)[0], length);
   for (int64_t i = 0; i < array_shape(r)[0]; i++) {
     int64_t k = *(const int64_t *)(r->data + i * array_strides(r)[0]);
     if (k < 0 || total > INT64_MAX - k)
-      return ctx_fail(t->ctx, DAMO_EVALUE, "repeat_: entry %lld of repeats is %lld", (long long)i + 1, (long long)k);
+      return ctx_fail(f->ctx, DAMO_EVALUE, "repeat_: entry %lld of repeats is %lld", (long long)i + 1, (long long)k);
     total += k;
   }
-  damo_array *out = thunk_out(t, 0, DAMO_INT64, 1, &total);
+  damo_array *out = thunk_out(t, f, 0, DAMO_INT64, 1, &total);
   if (!out) return DAMO_EMEMORY;
   for (int64_t i = 0; i < array_shape(r)[0]; i++)
     for (int64_t k = *(const int64_t *)(r->data + i * array_strides(r)[0]); k > 0; k--)

@@ -106,18 +106,18 @@ static void c_strides(damo_dtype dtype, int n, const int64_t *shape, int64_t *st
   }
 }
 
-static damo_status reshape_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0), *want = thunk_in(t, 1);
+static damo_status reshape_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0), *want = thunk_in(t, f, 1);
   int n = (int)t->node->op->props[0].u.i;
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   if (array_size(want) != n)
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "reshape: the shape has %lld entries, expected %d",
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "reshape: the shape has %lld entries, expected %d",
                     (long long)array_size(want), n);
   for (int64_t i = 0; i < n; i++) shape[i] = *(const int64_t *)(want->data + i * array_strides(want)[0]);
-  DAMO_TRY(reshape_resolve(t->ctx, x, n, shape));
+  DAMO_TRY(reshape_resolve(f->ctx, x, n, shape));
   c_strides(array_dtype(x), n, shape, strides);
-  if (array_is_contiguous(x)) return thunk_out_view(t, 0, x, n, shape, strides, 0);
-  damo_array *out = thunk_out(t, 0, array_dtype(x), n, shape);
+  if (array_is_contiguous(x)) return thunk_out_view(t, f, 0, x, n, shape, strides, 0);
+  damo_array *out = thunk_out(t, f, 0, array_dtype(x), n, shape);
   if (!out) return DAMO_EMEMORY;
   kernel_copy_nd(x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), dtype_size(x->dtype));
   return DAMO_OK;

@@ -19,11 +19,11 @@ damo_status static_dims(damo_ctx *ctx, const char *func, damo_var *const *dims, 
   return DAMO_OK;
 }
 
-damo_status thunk_dims(thunk *t, const char *func, int first, int n, int64_t *shape) {
+damo_status thunk_dims(const thunk *t, frame *f, const char *func, int first, int n, int64_t *shape) {
   for (int i = 0; i < n; i++) {
-    shape[i] = array_int(thunk_in(t, first + i));
+    shape[i] = array_int(thunk_in(t, f, first + i));
     if (shape[i] < 0)
-      return ctx_fail(t->ctx, DAMO_EVALUE, "%s: length %lld of axis %d is negative", func, (long long)shape[i], i + 1);
+      return ctx_fail(f->ctx, DAMO_EVALUE, "%s: length %lld of axis %d is negative", func, (long long)shape[i], i + 1);
   }
   return DAMO_OK;
 }
@@ -44,10 +44,10 @@ static damo_status shape_type(const damo_op *op, damo_var *const *in, int n_in, 
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status shape_perform(thunk *t) {
+static damo_status shape_perform(const thunk *t, frame *f) {
   int ndim;
-  const int64_t *shape = value_shape(*t->in[0], &ndim);
-  damo_array *out = thunk_out(t, 0, DAMO_INT64, 1, &(int64_t){ndim});
+  const int64_t *shape = value_shape(thunk_value(t, f, 0), &ndim);
+  damo_array *out = thunk_out(t, f, 0, DAMO_INT64, 1, &(int64_t){ndim});
   if (!out) return DAMO_EMEMORY;
   if (ndim > 0) memcpy(out->data, shape, (size_t)ndim * sizeof(int64_t));
   return DAMO_OK;
@@ -81,11 +81,11 @@ static damo_status shape_i_type(const damo_op *op, damo_var *const *in, int n_in
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status shape_i_perform(thunk *t) {
-  damo_array *out = thunk_out(t, 0, DAMO_INT64, 0, NULL);
+static damo_status shape_i_perform(const thunk *t, frame *f) {
+  damo_array *out = thunk_out(t, f, 0, DAMO_INT64, 0, NULL);
   if (!out) return DAMO_EMEMORY;
   int ndim;
-  *(int64_t *)out->data = value_shape(*t->in[0], &ndim)[t->node->op->props[0].u.i - 1];
+  *(int64_t *)out->data = value_shape(thunk_value(t, f, 0), &ndim)[t->node->op->props[0].u.i - 1];
   return DAMO_OK;
 }
 
@@ -142,11 +142,11 @@ static damo_status makevector_type(const damo_op *op, damo_var *const *in, int n
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status makevector_perform(thunk *t) {
+static damo_status makevector_perform(const thunk *t, frame *f) {
   int64_t n = t->n_in;
-  damo_array *out = thunk_out(t, 0, DAMO_INT64, 1, &n);
+  damo_array *out = thunk_out(t, f, 0, DAMO_INT64, 1, &n);
   if (!out) return DAMO_EMEMORY;
-  for (int i = 0; i < n; i++) ((int64_t *)out->data)[i] = array_int(thunk_in(t, i));
+  for (int i = 0; i < n; i++) ((int64_t *)out->data)[i] = array_int(thunk_in(t, f, i));
   return DAMO_OK;
 }
 

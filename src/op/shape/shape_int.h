@@ -31,7 +31,7 @@ damo_status axes_in_order(damo_ctx *ctx, const char *func, const prop_value *v, 
 
 /* The output cell becomes a view of the input (what is no array, the input itself): for ops that change nothing but
  * the Type or the gradient. */
-damo_status thunk_pass(thunk *t);
+damo_status thunk_pass(const thunk *t, frame *f);
 /* do_constant_folding of ops that are never folded into constants. */
 bool fold_never(const damo_apply *node);
 /* A view_map or destroy_map: output 0 is a view of input 0, or destroys it. */
@@ -63,7 +63,7 @@ damo_status build_dims(build *b, damo_var *x, damo_var **dims);
 /* Static shape from int64 scalars: -1 where one is no constant; shape error where one is negative. */
 damo_status static_dims(damo_ctx *ctx, const char *func, damo_var *const *dims, int n, int64_t *shape);
 /* The values of n scalar cells from input `first` on; shape error when negative. */
-damo_status thunk_dims(thunk *t, const char *func, int first, int n, int64_t *shape);
+damo_status thunk_dims(const thunk *t, frame *f, const char *func, int first, int n, int64_t *shape);
 /* A type error naming op where x is of a Type without a shape. */
 damo_status need_shape(damo_ctx *ctx, const char *op, const damo_var *x);
 

@@ -66,21 +66,21 @@ static damo_status split_type(const damo_op *op, damo_var *const *in, int n_in, 
   return DAMO_OK;
 }
 
-static damo_status split_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status split_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   int axis = (int)t->node->op->props[0].u.i - 1;
   int64_t shape[DAMO_MAX_NDIM], sum = 0, at = 0;
   memcpy(shape, array_shape(x), (size_t)x->ndim * sizeof *shape);
   for (int i = 1; i < t->n_in; i++) {
     int64_t v;
-    DAMO_TRY(thunk_dims(t, "split", i, 1, &v));
+    DAMO_TRY(thunk_dims(t, f, "split", i, 1, &v));
     sum += v;
   }
-  if (sum != array_shape(x)[axis]) return split_bad_sizes(t->ctx, axis, sum, array_shape(x)[axis]);
+  if (sum != array_shape(x)[axis]) return split_bad_sizes(f->ctx, axis, sum, array_shape(x)[axis]);
   for (int i = 1; i < t->n_in; i++) {
-    shape[axis] = array_int(thunk_in(t, i));
+    shape[axis] = array_int(thunk_in(t, f, i));
     int64_t offset = shape[axis] ? at * array_strides(x)[axis] : 0;
-    DAMO_TRY(thunk_out_view(t, i - 1, x, x->ndim, shape, array_strides(x), offset));
+    DAMO_TRY(thunk_out_view(t, f, i - 1, x, x->ndim, shape, array_strides(x), offset));
     at += shape[axis];
   }
   return DAMO_OK;

@@ -13,11 +13,11 @@ static damo_status triangle_type(const damo_op *op, damo_var *const *in, int n_i
   return DAMO_OK;
 }
 
-static damo_status triangle_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status triangle_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   int64_t k = t->node->op->props[0].u.i;
   bool lower = t->node->op->props[1].u.i;
-  damo_array *out = thunk_out(t, 0, array_dtype(x), x->ndim, array_shape(x));
+  damo_array *out = thunk_out(t, f, 0, array_dtype(x), x->ndim, array_shape(x));
   if (!out) return DAMO_EMEMORY;
   int64_t size = (int64_t)dtype_size(x->dtype), rows = array_shape(x)[x->ndim - 2], cols = array_shape(x)[x->ndim - 1];
   kernel_copy_nd(x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), (size_t)size);

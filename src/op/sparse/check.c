@@ -40,10 +40,10 @@ static damo_status sp_check_square_type(const damo_op *op, damo_var *const *in, 
   return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
-static damo_status sp_check_square_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_check_square_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
   DAMO_TRY(sp_check_need_square(t->node->op, x->shape));
-  return thunk_give(t, 0, damo_retain(x));
+  return thunk_give(t, f, 0, damo_retain(x));
 }
 
 static const op_def sp_check_square_def = {
@@ -78,12 +78,12 @@ static damo_status sp_check_same_shape_type(const damo_op *op, damo_var *const *
   return type_give_dense(op, out, var_dtype(in[0]), var_ndim(in[0]), in[0]->type->shape);
 }
 
-static damo_status sp_check_same_shape_perform(thunk *t) {
-  const damo_obj *v = *t->in[1];
+static damo_status sp_check_same_shape_perform(const thunk *t, frame *f) {
+  const damo_obj *v = thunk_value(t, f, 1);
   const int64_t *x = v->kind == OBJ_SPARSE ? ((const damo_sparse *)v)->shape : array_shape((const damo_array *)v);
-  const int64_t y[2] = {scalar_to_int64(array_item(thunk_in(t, 2))), scalar_to_int64(array_item(thunk_in(t, 3)))};
-  if (x[0] == y[0] && x[1] == y[1]) return thunk_give(t, 0, damo_retain(*t->in[0]));
-  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal",
+  const int64_t y[2] = {scalar_to_int64(array_item(thunk_in(t, f, 2))), scalar_to_int64(array_item(thunk_in(t, f, 3)))};
+  if (x[0] == y[0] && x[1] == y[1]) return thunk_give(t, f, 0, damo_retain(thunk_value(t, f, 0)));
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal",
                   sp_check_func(t->node->op), (long long)x[0], (long long)x[1], (long long)y[0], (long long)y[1]);
 }
 

@@ -82,11 +82,11 @@ bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h) {
 bool cotangent_moves_plainly(damo_var *g, damo_var *x) { return !cotangent_may_repeat(x) || !cotangent_may_repeat(g); }
 
 /* Asks for a thunk's inputs from first to last that are not there; whether there were none. */
-static bool cotangents_are_ready(thunk *t, int first, int last) {
+static bool cotangents_are_ready(const thunk *t, frame *f, int first, int last) {
   bool ready = true;
   for (int i = first; i <= last; i++) {
-    if (thunk_ready(t, i)) continue;
-    thunk_need(t, i);
+    if (thunk_ready(t, f, i)) continue;
+    thunk_need(t, f, i);
     ready = false;
   }
   return ready;
@@ -136,18 +136,18 @@ static damo_sparse *cotangents_sum(damo_sparse *x, damo_format format, damo_spar
   return repeats ? cotangents_sum_at(x, format, in, one_by_one) : sparse_merge(SPARSE_ADD, in[!first], in[first]);
 }
 
-static damo_status sp_add_cotangents_perform(thunk *t) {
-  if (!cotangents_are_ready(t, 1, 2)) return DAMO_OK;
-  const bool plain = thunk_in_sparse(t, 1)->unique && thunk_in_sparse(t, 2)->unique;
-  if (!plain && !cotangents_are_ready(t, 0, 0)) return DAMO_OK;
+static damo_status sp_add_cotangents_perform(const thunk *t, frame *f) {
+  if (!cotangents_are_ready(t, f, 1, 2)) return DAMO_OK;
+  const bool plain = thunk_in_sparse(t, f, 1)->unique && thunk_in_sparse(t, f, 2)->unique;
+  if (!plain && !cotangents_are_ready(t, f, 0, 0)) return DAMO_OK;
   const damo_dtype dtype = var_dtype(t->node->out[0]);
-  damo_sparse *in[2] = {sparse_cast(thunk_in_sparse(t, 1), dtype), sparse_cast(thunk_in_sparse(t, 2), dtype)},
+  damo_sparse *in[2] = {sparse_cast(thunk_in_sparse(t, f, 1), dtype), sparse_cast(thunk_in_sparse(t, f, 2), dtype)},
               *sum = NULL;
   if (in[0] != NULL && in[1] != NULL)
-    sum = cotangents_sum(plain ? NULL : thunk_in_sparse(t, 0), var_format_of(t->node->out[0]), in);
+    sum = cotangents_sum(plain ? NULL : thunk_in_sparse(t, f, 0), var_format_of(t->node->out[0]), in);
   damo_release(in[0]);
   damo_release(in[1]);
-  return thunk_give_sparse(t, 0, sum);
+  return thunk_give_sparse(t, f, 0, sum);
 }
 
 static damo_status sp_add_cotangents_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -207,20 +207,20 @@ static damo_sparse *cotangent_paired(damo_sparse *part, damo_sparse *x) {
   return out;
 }
 
-static damo_status sp_move_cotangent_perform(thunk *t) {
-  if (!cotangents_are_ready(t, 0, 1)) return DAMO_OK;
-  damo_sparse *part = thunk_in_sparse(t, 0), *g = thunk_in_sparse(t, 1);
-  if (!g->unique && !cotangents_are_ready(t, 3, 3)) return DAMO_OK;
-  damo_sparse *x = g->unique ? NULL : thunk_in_sparse(t, 3);
-  if (x == NULL || x->unique) return thunk_give_sparse(t, 0, damo_retain(part));
-  if (!cotangents_are_ready(t, 2, 2)) return DAMO_OK;
-  damo_sparse *y = thunk_in_sparse(t, 2);
+static damo_status sp_move_cotangent_perform(const thunk *t, frame *f) {
+  if (!cotangents_are_ready(t, f, 0, 1)) return DAMO_OK;
+  damo_sparse *part = thunk_in_sparse(t, f, 0), *g = thunk_in_sparse(t, f, 1);
+  if (!g->unique && !cotangents_are_ready(t, f, 3, 3)) return DAMO_OK;
+  damo_sparse *x = g->unique ? NULL : thunk_in_sparse(t, f, 3);
+  if (x == NULL || x->unique) return thunk_give_sparse(t, f, 0, damo_retain(part));
+  if (!cotangents_are_ready(t, f, 2, 2)) return DAMO_OK;
+  damo_sparse *y = thunk_in_sparse(t, f, 2);
   const bool seems = sparse_shares(part, x), partial = t->node->op->props[0].u.i != 0;
   bool one_by_one = false, repeats = false;
   if (!y->unique) DAMO_TRY(sparse_one_by_one(g, y, &one_by_one));
   if (one_by_one != seems && !(seems && partial)) DAMO_TRY(sparse_repeats(x, &repeats));
-  if (repeats && one_by_one) return thunk_give_sparse(t, 0, cotangent_paired(part, x));
-  return thunk_give_sparse(t, 0, repeats ? sparse_sum_duplicates(part) : damo_retain(part));
+  if (repeats && one_by_one) return thunk_give_sparse(t, f, 0, cotangent_paired(part, x));
+  return thunk_give_sparse(t, f, 0, repeats ? sparse_sum_duplicates(part) : damo_retain(part));
 }
 
 static damo_status sp_move_cotangent_init(damo_op *op) {

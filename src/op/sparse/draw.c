@@ -23,14 +23,14 @@ static damo_status sp_draw_need_state(const damo_op *op, damo_var *const *in) {
 }
 
 /* The state after the draw, and the draw; both are given up on failure. */
-static damo_status sp_draw_give(thunk *t, const philox_state *s, damo_sparse *take) {
-  damo_array *next = take != NULL ? random_state_array(t->ctx, s) : NULL;
+static damo_status sp_draw_give(const thunk *t, frame *f, const philox_state *s, damo_sparse *take) {
+  damo_array *next = take != NULL ? random_state_array(f->ctx, s) : NULL;
   if (next == NULL) {
     damo_release(take);
-    return damo_error_status(t->ctx);
+    return damo_error_status(f->ctx);
   }
-  thunk_set_out(t, 0, &next->obj);
-  thunk_set_out(t, 1, &take->obj);
+  thunk_set_out(t, f, 0, &next->obj);
+  thunk_set_out(t, f, 1, &take->obj);
   return DAMO_OK;
 }
 
@@ -46,9 +46,9 @@ static damo_sparse *sp_draw_on_pattern(const damo_sparse *x, const double *value
 }
 
 /* The stored values as float64 in scratch memory. NULL: memory error. */
-static double *sp_draw_read_values(thunk *t, const damo_sparse *x) {
+static double *sp_draw_read_values(const thunk *t, frame *f, const damo_sparse *x) {
   const int64_t n = sparse_nnz(x);
-  double *v = thunk_scratch(t, (size_t)(n > 0 ? n : 1) * sizeof *v);
+  double *v = thunk_scratch(t, f, (size_t)(n > 0 ? n : 1) * sizeof *v);
   if (v != NULL) kernel_cast(sparse_dtype(x), DAMO_FLOAT64)(x->data->data, v, n);
   return v;
 }
@@ -96,21 +96,21 @@ static damo_status sp_poisson_type(const damo_op *op, damo_var *const *in, int n
   return sp_draw_give_like(op, out, in[1]);
 }
 
-static damo_status sp_poisson_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 1);
-  philox_state state = random_state_read(thunk_in(t, 0));
-  double *v = sp_draw_read_values(t, x);
+static damo_status sp_poisson_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 1);
+  philox_state state = random_state_read(thunk_in(t, f, 0));
+  double *v = sp_draw_read_values(t, f, x);
   if (v == NULL) return DAMO_EMEMORY;
   for (int64_t p = 0; p < sparse_nnz(x); p++) {
     if (!(v[p] >= 0 && v[p] <= 0x1p62)) {
-      return ctx_fail(t->ctx, DAMO_EVALUE, "Poisson: a mean must be 0 or more, stored entry %lld is %g",
+      return ctx_fail(f->ctx, DAMO_EVALUE, "Poisson: a mean must be 0 or more, stored entry %lld is %g",
                       (long long)p + 1, number_shown(v[p]));
     }
     philox_words words = philox_words_of(&state, (uint64_t)p);
     v[p] = draw_poisson(&words, v[p]);
   }
   philox_advance(&state, (uint64_t)sparse_nnz(x));
-  return sp_draw_give(t, &state, sp_draw_on_pattern(x, v, sparse_dtype(x)));
+  return sp_draw_give(t, f, &state, sp_draw_on_pattern(x, v, sparse_dtype(x)));
 }
 
 static damo_status sp_draw_like_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
@@ -168,17 +168,17 @@ static void sp_multinomial_draw_row(philox_state state, double n, double *p, int
 }
 
 /* Chances are numbers from 0 to 1 whose sum is at most 1, as far as the dtype tells. */
-static damo_status sp_multinomial_check_row(const thunk *t, int64_t row, const double *p, int64_t m, double slack) {
+static damo_status sp_multinomial_check_row(damo_ctx *ctx, int64_t row, const double *p, int64_t m, double slack) {
   double sum = 0;
   for (int64_t k = 0; k < m; k++) {
     if (!(p[k] >= 0)) {
-      return ctx_fail(t->ctx, DAMO_EVALUE, "Multinomial: a chance must be 0 or more, row %lld has %g",
-                      (long long)row + 1, number_shown(p[k]));
+      return ctx_fail(ctx, DAMO_EVALUE, "Multinomial: a chance must be 0 or more, row %lld has %g", (long long)row + 1,
+                      number_shown(p[k]));
     }
     sum += p[k];
   }
   if (sum <= 1 + slack) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_EVALUE, "Multinomial: the chances of row %lld add up to %.9g, more than 1",
+  return ctx_fail(ctx, DAMO_EVALUE, "Multinomial: the chances of row %lld add up to %.9g, more than 1",
                   (long long)row + 1, sum);
 }
 
@@ -187,26 +187,26 @@ static int64_t sp_multinomial_row_start(const damo_sparse *x, int64_t i) {
   return ((const int32_t *)(const void *)x->indptr->data)[i];
 }
 
-static damo_status sp_multinomial_perform(thunk *t) {
-  const damo_array *n = thunk_in(t, 1);
-  const damo_sparse *x = thunk_in_sparse(t, 2);
+static damo_status sp_multinomial_perform(const thunk *t, frame *f) {
+  const damo_array *n = thunk_in(t, f, 1);
+  const damo_sparse *x = thunk_in_sparse(t, f, 2);
   const double slack = sparse_dtype(x) == DAMO_FLOAT32 ? 1e-5 : 1e-12;
-  philox_state state = random_state_read(thunk_in(t, 0));
+  philox_state state = random_state_read(thunk_in(t, f, 0));
   if (n->ndim == 1 && array_size(n) != x->shape[0]) {
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "Multinomial: n has %lld entries for the %lld rows of p",
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "Multinomial: n has %lld entries for the %lld rows of p",
                     (long long)array_size(n), (long long)x->shape[0]);
   }
-  double *v = sp_draw_read_values(t, x);
+  double *v = sp_draw_read_values(t, f, x);
   if (v == NULL) return DAMO_EMEMORY;
   for (int64_t i = 0; i < x->shape[0]; i++) {
     const int64_t from = sp_multinomial_row_start(x, i), m = sp_multinomial_row_start(x, i + 1) - from;
     const int64_t count = scalar_to_int64(n->ndim == 0 ? array_item(n) : array_get(n, &i));
-    if (count < 0) return ctx_fail(t->ctx, DAMO_EVALUE, "Multinomial: n must be 0 or more, got %lld", (long long)count);
-    DAMO_TRY(sp_multinomial_check_row(t, i, v + from, m, slack));
+    if (count < 0) return ctx_fail(f->ctx, DAMO_EVALUE, "Multinomial: n must be 0 or more, got %lld", (long long)count);
+    DAMO_TRY(sp_multinomial_check_row(f->ctx, i, v + from, m, slack));
     sp_multinomial_draw_row(state, (double)count, v + from, m);
     philox_advance(&state, (uint64_t)m);
   }
-  return sp_draw_give(t, &state, sp_draw_on_pattern(x, v, sparse_dtype(x)));
+  return sp_draw_give(t, f, &state, sp_draw_on_pattern(x, v, sparse_dtype(x)));
 }
 
 static const op_def sp_multinomial_def = {
@@ -292,22 +292,22 @@ typedef struct binomial_call {
   int64_t shape[2], total, minor;
 } binomial_call;
 
-static damo_status sp_binomial_read(thunk *t, binomial_call *c) {
-  const damo_array *shape = thunk_in(t, 3);
-  const int64_t n = array_int(thunk_in(t, 1));
-  c->p = scalar_to_double(array_item(thunk_in(t, 2)));
-  if (n < 0) return ctx_fail(t->ctx, DAMO_EVALUE, "Binomial: n must be 0 or more, got %lld", (long long)n);
+static damo_status sp_binomial_read(const thunk *t, frame *f, binomial_call *c) {
+  const damo_array *shape = thunk_in(t, f, 3);
+  const int64_t n = array_int(thunk_in(t, f, 1));
+  c->p = scalar_to_double(array_item(thunk_in(t, f, 2)));
+  if (n < 0) return ctx_fail(f->ctx, DAMO_EVALUE, "Binomial: n must be 0 or more, got %lld", (long long)n);
   if (!(c->p >= 0 && c->p <= 1))
-    return ctx_fail(t->ctx, DAMO_EVALUE, "Binomial: p must lie between 0 and 1, got %g", number_shown(c->p));
+    return ctx_fail(f->ctx, DAMO_EVALUE, "Binomial: p must lie between 0 and 1, got %g", number_shown(c->p));
   if (array_size(shape) != 2)
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "Binomial: the shape has %lld entries, not 2", (long long)array_size(shape));
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "Binomial: the shape has %lld entries, not 2", (long long)array_size(shape));
   for (int64_t k = 0; k < 2; k++) {
     c->shape[k] = scalar_to_int64(array_get(shape, &k));
     if (c->shape[k] >= 0 && c->shape[k] < INT64_MAX) continue;
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "Binomial: a length must be 0 or more, got %lld", (long long)c->shape[k]);
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "Binomial: a length must be 0 or more, got %lld", (long long)c->shape[k]);
   }
   if (!i64_mul(c->shape[0], c->shape[1], &c->total)) {
-    return ctx_fail(t->ctx, DAMO_EVALUE, "Binomial: shape (%lld, %lld) has more than 2^63 - 1 places",
+    return ctx_fail(f->ctx, DAMO_EVALUE, "Binomial: shape (%lld, %lld) has more than 2^63 - 1 places",
                     (long long)c->shape[0], (long long)c->shape[1]);
   }
   c->n = (double)n;
@@ -388,14 +388,14 @@ static damo_sparse *sp_binomial_draw(damo_ctx *ctx, const binomial_call *c, damo
   return out;
 }
 
-static damo_status sp_binomial_perform(thunk *t) {
+static damo_status sp_binomial_perform(const thunk *t, frame *f) {
   binomial_call c;
-  philox_state state = random_state_read(thunk_in(t, 0));
-  DAMO_TRY(sp_binomial_read(t, &c));
-  DAMO_TRY(sp_binomial_check_memory(t->ctx, &c));
+  philox_state state = random_state_read(thunk_in(t, f, 0));
+  DAMO_TRY(sp_binomial_read(t, f, &c));
+  DAMO_TRY(sp_binomial_check_memory(f->ctx, &c));
   damo_sparse *out =
-      sp_binomial_draw(t->ctx, &c, sp_binomial_format(t->node->op), sp_binomial_dtype(t->node->op), &state);
-  return sp_draw_give(t, &state, out);
+      sp_binomial_draw(f->ctx, &c, sp_binomial_format(t->node->op), sp_binomial_dtype(t->node->op), &state);
+  return sp_draw_give(t, f, &state, out);
 }
 
 static damo_status sp_binomial_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,

@@ -45,23 +45,27 @@ damo_status format_check(damo_ctx *ctx, const char *func, const prop_value *v, d
 
 /* ---- Thunks ------------------------------------------------------------------------------------------------------ */
 
-static inline damo_sparse *thunk_in_sparse(const thunk *t, int i) { return (damo_sparse *)*t->in[i]; }
-static inline bool thunk_in_is_sparse(const thunk *t, int i) { return (*t->in[i])->kind == OBJ_SPARSE; }
+static inline damo_sparse *thunk_in_sparse(const thunk *t, frame *f, int i) {
+  return (damo_sparse *)thunk_value(t, f, i);
+}
+static inline bool thunk_in_is_sparse(const thunk *t, frame *f, int i) {
+  return thunk_value(t, f, i)->kind == OBJ_SPARSE;
+}
 /* The value into output i; NULL: the pending error's status. */
-damo_status thunk_give(thunk *t, int i, void *take_value);
+damo_status thunk_give(const thunk *t, frame *f, int i, void *take_value);
 /* The same for a matrix just made, its index dtype brought to what output i's Type asks for at this size. */
-damo_status thunk_give_sparse(thunk *t, int i, damo_sparse *take);
+damo_status thunk_give_sparse(const thunk *t, frame *f, int i, damo_sparse *take);
 /* The matrix with x's pattern to write output i into: the cell's own where it has that very pattern, that dtype and no
  * other holder, else a fresh one. data's contents are undefined. NULL: memory error. */
-damo_sparse *thunk_out_like(thunk *t, int i, const damo_sparse *x, damo_dtype dtype);
+damo_sparse *thunk_out_like(const thunk *t, frame *f, int i, const damo_sparse *x, damo_dtype dtype);
 
 /* Fails: input 1, dense, does not fit x's shape (why: "do not agree"); names an axis of length 1 of which its Type does
  * not say so, and how to say it. */
-damo_status fail_dense_shape(thunk *t, const damo_sparse *x, const damo_array *y, const char *why);
+damo_status fail_dense_shape(const thunk *t, frame *f, const damo_sparse *x, const damo_array *y, const char *why);
 
 /* Input i, an int64 vector of 1-based positions (negative ones count from the end) on an axis (0-based) of n entries,
  * as 0-based ones. An index error names the class and the entry. */
-damo_status thunk_positions(thunk *t, int i, int axis, int64_t n, int64_t *out);
+damo_status thunk_positions(const thunk *t, frame *f, int i, int axis, int64_t n, int64_t *out);
 /* Operand i of a call: an int64 vector of positions; a type error names function and what is wrong. */
 damo_var *list_operand(build *b, const fn_args *a, int i);
 
@@ -145,12 +149,13 @@ extern const op_def true_dot_def, sampling_dot_def;
 damo_status product_check(const damo_op *op, damo_var *const *in, int i, int j, bool vectors);
 int product_shape(damo_var *const *in, int i, int j, int64_t *shape);
 /* Checks the lengths of a run's operands; *ndim and shape are the result's. */
-damo_status thunk_product_shape(thunk *t, int i, int j, int *ndim, int64_t *shape);
+damo_status thunk_product_shape(const thunk *t, frame *f, int i, int j, int *ndim, int64_t *shape);
 /* y = z + alpha·in[i]·in[j] in y's dtype (alpha: one element of it, NULL: 1); z is NULL, y, or apart from y. Takes its
  * memory before it writes. The class's state is a sparse_transpose_cache. */
-damo_status thunk_product(thunk *t, int i, int j, const void *alpha, const damo_array *z, damo_array *y);
+damo_status thunk_product(const thunk *t, frame *f, int i, int j, const void *alpha, const damo_array *z,
+                          damo_array *y);
 /* A sparse product into output 0, in the index dtype that its Type says. */
-damo_status thunk_give_product(thunk *t, damo_sparse *take);
+damo_status thunk_give_product(const thunk *t, frame *f, damo_sparse *take);
 damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
 /* The left factor of a product that is x's cotangent, in x's lines: a product has the format of its left factor, and so
  * takes memory for the lines of that format. x's own are there in any case. */

@@ -72,10 +72,10 @@ static void dense_stretch_hint(char *dst, size_t n, const damo_type *type, const
            said[which], dims[0], dims[1], list[which]);
 }
 
-damo_status fail_dense_shape(thunk *t, const damo_sparse *x, const damo_array *y, const char *why) {
+damo_status fail_dense_shape(const thunk *t, frame *f, const damo_sparse *x, const damo_array *y, const char *why) {
   char a[128], b[256], stretch[400];
   dense_stretch_hint(stretch, sizeof stretch, t->node->in[1]->type, x, y);
-  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes %s and %s %s%s", t->node->op->def->name,
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: shapes %s and %s %s%s", t->node->op->def->name,
                   shape_format(a, sizeof a, 2, x->shape), shape_format(b, sizeof b, y->ndim, array_shape(y)), why,
                   stretch);
 }
@@ -115,36 +115,36 @@ damo_dtype itype_join(damo_dtype a, damo_dtype b) {
 
 /* ---- Thunks ------------------------------------------------------------------------------------------------------ */
 
-damo_status thunk_give(thunk *t, int i, void *take_value) {
-  if (take_value == NULL) return damo_error_status(t->ctx);
-  thunk_set_out(t, i, take_value);
+damo_status thunk_give(const thunk *t, frame *f, int i, void *take_value) {
+  if (take_value == NULL) return damo_error_status(f->ctx);
+  thunk_set_out(t, f, i, take_value);
   return DAMO_OK;
 }
 
-damo_status thunk_give_sparse(thunk *t, int i, damo_sparse *take) {
-  if (take == NULL) return damo_error_status(t->ctx);
+damo_status thunk_give_sparse(const thunk *t, frame *f, int i, damo_sparse *take) {
+  if (take == NULL) return damo_error_status(f->ctx);
   damo_dtype asked = (damo_dtype)t->node->out[i]->type->itype;
   damo_dtype itype = sparse_itype_for(asked, take->shape[0], take->shape[1], sparse_nnz(take));
   damo_sparse *out = sparse_to_itype(take, itype);
   damo_release(take);
-  return thunk_give(t, i, out);
+  return thunk_give(t, f, i, out);
 }
 
 /* What the cell holds, if its data can be overwritten and its pattern is x's. */
-static damo_sparse *thunk_out_reusable(const thunk *t, int i, const damo_sparse *x, damo_dtype dtype) {
-  damo_sparse *m = (damo_sparse *)*t->out[i];
+static damo_sparse *thunk_out_reusable(const thunk *t, frame *f, int i, const damo_sparse *x, damo_dtype dtype) {
+  damo_sparse *m = (damo_sparse *)thunk_result(t, f, i);
   if (m == NULL || m->obj.kind != OBJ_SPARSE || m == x || m->obj.refs > 1 || m->format != x->format) return NULL;
   if (m->indices != x->indices || m->indptr != x->indptr || sparse_dtype(m) != dtype) return NULL;
   return m->data->obj.refs == 1 && array_is_exclusive(m->data) && m->data->writeable ? m : NULL;
 }
 
-damo_sparse *thunk_out_like(thunk *t, int i, const damo_sparse *x, damo_dtype dtype) {
-  damo_sparse *m = thunk_out_reusable(t, i, x, dtype);
+damo_sparse *thunk_out_like(const thunk *t, frame *f, int i, const damo_sparse *x, damo_dtype dtype) {
+  damo_sparse *m = thunk_out_reusable(t, f, i, x, dtype);
   if (m != NULL) return m;
-  damo_array *data = array_empty(t->ctx, dtype, 1, (const int64_t[]){sparse_nnz(x)});
+  damo_array *data = array_empty(f->ctx, dtype, 1, (const int64_t[]){sparse_nnz(x)});
   m = data != NULL ? sparse_with_data(x, data) : NULL;
   damo_release(data);
-  if (m != NULL) thunk_set_out(t, i, &m->obj);
+  if (m != NULL) thunk_set_out(t, f, i, &m->obj);
   return m;
 }
 

@@ -46,8 +46,8 @@ static damo_status sp_add_ss_type(const damo_op *op, damo_var *const *in, int n_
                           itype_join(var_itype(in[0]), var_itype(in[1])), shape[0], shape[1]);
 }
 
-static damo_status sp_add_ss_perform(thunk *t) {
-  return thunk_give_sparse(t, 0, sparse_merge(SPARSE_ADD, thunk_in_sparse(t, 0), thunk_in_sparse(t, 1)));
+static damo_status sp_add_ss_perform(const thunk *t, frame *f) {
+  return thunk_give_sparse(t, f, 0, sparse_merge(SPARSE_ADD, thunk_in_sparse(t, f, 0), thunk_in_sparse(t, f, 1)));
 }
 
 static damo_status sp_add_ss_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
@@ -80,17 +80,17 @@ static damo_status sp_add_sd_type(const damo_op *op, damo_var *const *in, int n_
   return type_give_dense(op, out, dtype_promote(var_dtype(in[0]), var_dtype(in[1])), 2, shape);
 }
 
-static damo_status sp_add_sd_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
-  const damo_array *y = thunk_in(t, 1);
+static damo_status sp_add_sd_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
+  const damo_array *y = thunk_in(t, f, 1);
   const int64_t *shape = array_shape(y);
-  if (shape[0] != x->shape[0] || shape[1] != x->shape[1]) return fail_dense_shape(t, x, y, "are not equal");
+  if (shape[0] != x->shape[0] || shape[1] != x->shape[1]) return fail_dense_shape(t, f, x, y, "are not equal");
   const damo_dtype dtype = dtype_promote(sparse_dtype(x), array_dtype(y));
   /* duplicates are summed before they are converted, as a value of x's dtype is */
   damo_sparse *once = dtype != sparse_dtype(x) ? sparse_sum_duplicates(x) : damo_retain(x);
   damo_sparse *entries = once != NULL ? sparse_cast(once, dtype) : NULL;
-  damo_array *out = entries != NULL ? thunk_out(t, 0, dtype, 2, shape) : NULL;
-  const damo_status s = out != NULL ? array_assign(out, y) : damo_error_status(t->ctx);
+  damo_array *out = entries != NULL ? thunk_out(t, f, 0, dtype, 2, shape) : NULL;
+  const damo_status s = out != NULL ? array_assign(out, y) : damo_error_status(f->ctx);
   if (s == DAMO_OK) sparse_add_to_dense(entries, out);
   damo_release(once);
   damo_release(entries);
@@ -134,17 +134,17 @@ static damo_status sp_add_data_type(const damo_op *op, damo_var *const *in, int 
                   sparse_format_name(var_format_of(in[0])), sparse_format_name(var_format_of(in[1])));
 }
 
-static damo_status sp_add_data_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0), *y = thunk_in_sparse(t, 1);
+static damo_status sp_add_data_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0), *y = thunk_in_sparse(t, f, 1);
   if (x->shape[0] != y->shape[0] || x->shape[1] != y->shape[1] || sparse_nnz(x) != sparse_nnz(y)) {
     return ctx_fail(
-        t->ctx, DAMO_ESHAPE,
+        f->ctx, DAMO_ESHAPE,
         "AddSSData: the operands must have one pattern, got (%lld, %lld) with %lld entries and (%lld, %lld) "
         "with %lld",
         (long long)x->shape[0], (long long)x->shape[1], (long long)sparse_nnz(x), (long long)y->shape[0],
         (long long)y->shape[1], (long long)sparse_nnz(y));
   }
-  damo_sparse *out = thunk_out_like(t, 0, x, sparse_dtype(x));
+  damo_sparse *out = thunk_out_like(t, f, 0, x, sparse_dtype(x));
   if (out == NULL) return DAMO_EMEMORY;
   void *args[] = {x->data->data, y->data->data, out->data->data};
   kernel_table_select()->add.fn[sparse_dtype(x)](args, sparse_nnz(x));
@@ -190,10 +190,11 @@ static damo_status sp_add_sv_type(const damo_op *op, damo_var *const *in, int n_
   return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
-static damo_status sp_add_sv_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_add_sv_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
   const damo_dtype dtype = sparse_dtype(x);
-  return thunk_give_sparse(t, 0, sparse_with_columns(kernel_table_select()->add.fn[dtype], dtype, x, thunk_in(t, 1)));
+  return thunk_give_sparse(t, f, 0,
+                           sparse_with_columns(kernel_table_select()->add.fn[dtype], dtype, x, thunk_in(t, f, 1)));
 }
 
 /* Ones of x's dtype where x is not 0: the places that the vector is added at. */

@@ -44,9 +44,9 @@ static damo_status sp_compare_need_kernel(const damo_op *op, const sp_relation *
                   dtype_name(sp_compare_loop_dtype(in)));
 }
 
-static damo_status sp_compare_check_shapes(thunk *t, const damo_sparse *x, const int64_t *y) {
+static damo_status sp_compare_check_shapes(const thunk *t, frame *f, const damo_sparse *x, const int64_t *y) {
   if (x->shape[0] == y[0] && x->shape[1] == y[1]) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal", t->node->op->def->name,
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: shapes (%lld, %lld) and (%lld, %lld) are not equal", t->node->op->def->name,
                   (long long)x->shape[0], (long long)x->shape[1], (long long)y[0], (long long)y[1]);
 }
 
@@ -67,10 +67,10 @@ static damo_status sp_compare_ss_type(const damo_op *op, damo_var *const *in, in
                           in[0]->type->shape[0], in[0]->type->shape[1]);
 }
 
-static damo_status sp_compare_ss_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0), *y = thunk_in_sparse(t, 1);
-  DAMO_TRY(sp_compare_check_shapes(t, x, y->shape));
-  return thunk_give_sparse(t, 0, sparse_relate((sparse_relation)(t->node->op->def - sp_compare_ss_defs), x, y));
+static damo_status sp_compare_ss_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0), *y = thunk_in_sparse(t, f, 1);
+  DAMO_TRY(sp_compare_check_shapes(t, f, x, y->shape));
+  return thunk_give_sparse(t, f, 0, sparse_relate((sparse_relation)(t->node->op->def - sp_compare_ss_defs), x, y));
 }
 
 #define SS(r, class_name, text)                                               \
@@ -105,14 +105,14 @@ static damo_status sp_compare_sd_type(const damo_op *op, damo_var *const *in, in
                 : type_give_dense(op, out, DAMO_BOOL, 2, in[0]->type->shape);
 }
 
-static damo_status sp_compare_sd_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
-  const damo_array *y = thunk_in(t, 1);
+static damo_status sp_compare_sd_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
+  const damo_array *y = thunk_in(t, f, 1);
   const damo_dtype loop = sp_compare_loop_dtype(t->node->in);
   const kernel_fn op = sp_compare_kernel(&sp_relations[t->node->op->def - sp_compare_sd_defs], loop);
-  if (y->ndim == 0) return thunk_give_sparse(t, 0, sparse_relate_number(op, loop, x, y));
-  DAMO_TRY(sp_compare_check_shapes(t, x, array_shape(y)));
-  damo_array *out = thunk_out(t, 0, DAMO_BOOL, 2, x->shape);
+  if (y->ndim == 0) return thunk_give_sparse(t, f, 0, sparse_relate_number(op, loop, x, y));
+  DAMO_TRY(sp_compare_check_shapes(t, f, x, array_shape(y)));
+  damo_array *out = thunk_out(t, f, 0, DAMO_BOOL, 2, x->shape);
   return out != NULL ? sparse_relate_dense(op, loop, x, y, out) : DAMO_EMEMORY;
 }
 
@@ -253,9 +253,9 @@ static damo_status sp_extreme_ss_type(const damo_op *op, damo_var *const *in, in
                           itype_join(var_itype(in[0]), var_itype(in[1])), shape[0], shape[1]);
 }
 
-static damo_status sp_extreme_ss_perform(thunk *t) {
+static damo_status sp_extreme_ss_perform(const thunk *t, frame *f) {
   const sparse_merge_op op = sp_extreme_ss_is_maximum(t->node->op) ? SPARSE_MAX : SPARSE_MIN;
-  return thunk_give_sparse(t, 0, sparse_merge(op, thunk_in_sparse(t, 0), thunk_in_sparse(t, 1)));
+  return thunk_give_sparse(t, f, 0, sparse_merge(op, thunk_in_sparse(t, f, 0), thunk_in_sparse(t, f, 1)));
 }
 
 /* The node once more, of the values at the places that either operand stores: the dense Op on vectors. Derivatives are

@@ -41,7 +41,7 @@ static damo_status sp_extremum_type(const damo_op *op, damo_var *const *in, int 
                          &in[0]->type->shape[d->axis == 0]);
 }
 
-static damo_status sp_extremum_positions(thunk *t, damo_sparse *x, damo_array *out) {
+static damo_status sp_extremum_positions(const thunk *t, damo_sparse *x, damo_array *out) {
   const extremum_fields *d = sp_extremum_data(t->node->op);
   int64_t *place = (int64_t *)(void *)out->data;
   DAMO_TRY(sparse_extreme_places(x, d->axis, d->largest, place));
@@ -49,11 +49,11 @@ static damo_status sp_extremum_positions(thunk *t, damo_sparse *x, damo_array *o
   return DAMO_OK;
 }
 
-static damo_status sp_extremum_perform(thunk *t) {
+static damo_status sp_extremum_perform(const thunk *t, frame *f) {
   const extremum_fields *d = sp_extremum_data(t->node->op);
-  damo_sparse *x = thunk_in_sparse(t, 0);
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
   const int64_t n = d->axis < 0 ? 1 : x->shape[d->axis == 0];
-  damo_array *out = thunk_out(t, 0, d->position ? DAMO_INT64 : sparse_dtype(x), d->axis < 0 ? 0 : 1, &n);
+  damo_array *out = thunk_out(t, f, 0, d->position ? DAMO_INT64 : sparse_dtype(x), d->axis < 0 ? 0 : 1, &n);
   if (out == NULL) return DAMO_EMEMORY;
   return d->position ? sp_extremum_positions(t, x, out) : sparse_extreme(x, d->axis, d->largest, out);
 }

@@ -54,8 +54,8 @@ static damo_status sp_mul_ss_type(const damo_op *op, damo_var *const *in, int n_
                           itype_join(var_itype(in[0]), var_itype(in[1])), shape[0], shape[1]);
 }
 
-static damo_status sp_mul_ss_perform(thunk *t) {
-  return thunk_give_sparse(t, 0, sparse_merge(SPARSE_MUL, thunk_in_sparse(t, 0), thunk_in_sparse(t, 1)));
+static damo_status sp_mul_ss_perform(const thunk *t, frame *f) {
+  return thunk_give_sparse(t, f, 0, sparse_merge(SPARSE_MUL, thunk_in_sparse(t, f, 0), thunk_in_sparse(t, f, 1)));
 }
 
 static damo_status sp_mul_ss_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -101,27 +101,30 @@ static damo_status sp_mul_sd_type(const damo_op *op, damo_var *const *in, int n_
 }
 
 /* The shapes of the operands agree, axis by axis; an axis of y that its Type says is 1 may be stretched. */
-static damo_status sp_mul_check_shapes(thunk *t, const damo_sparse *x, const damo_array *y, bool stretch) {
+static damo_status sp_mul_check_shapes(const thunk *t, frame *f, const damo_sparse *x, const damo_array *y,
+                                       bool stretch) {
   const damo_type *type = t->node->in[1]->type;
   for (int k = 0; k < 2 && y->ndim == 2; k++) {
     if (array_shape(y)[k] == x->shape[k] || (stretch && type_dim_is_one(type, k))) continue;
-    return fail_dense_shape(t, x, y, "do not agree");
+    return fail_dense_shape(t, f, x, y, "do not agree");
   }
   return DAMO_OK;
 }
 
-static damo_status sp_mul_entries_perform(thunk *t, const kernel_set *op, bool stretch) {
-  const damo_array *y = thunk_in(t, 1);
+static damo_status sp_mul_entries_perform(const thunk *t, frame *f, const kernel_set *op, bool stretch) {
+  const damo_array *y = thunk_in(t, f, 1);
   const damo_dtype dtype = var_dtype(t->node->out[0]);
-  DAMO_TRY(sp_mul_check_shapes(t, thunk_in_sparse(t, 0), y, stretch));
-  damo_sparse *x = sparse_summed_for(thunk_in_sparse(t, 0), dtype);
-  damo_sparse *out = x != NULL ? thunk_out_like(t, 0, x, dtype) : NULL;
+  DAMO_TRY(sp_mul_check_shapes(t, f, thunk_in_sparse(t, f, 0), y, stretch));
+  damo_sparse *x = sparse_summed_for(thunk_in_sparse(t, f, 0), dtype);
+  damo_sparse *out = x != NULL ? thunk_out_like(t, f, 0, x, dtype) : NULL;
   const damo_status s = out != NULL ? sparse_entries_with(op->fn[dtype], dtype, x, y, out->data) : DAMO_EMEMORY;
   damo_release(x);
   return s;
 }
 
-static damo_status sp_mul_sd_perform(thunk *t) { return sp_mul_entries_perform(t, &kernel_table_select()->mul, false); }
+static damo_status sp_mul_sd_perform(const thunk *t, frame *f) {
+  return sp_mul_entries_perform(t, f, &kernel_table_select()->mul, false);
+}
 
 /* What a sparse matrix over x's shape gives y, which was stretched over it: its entries' sum, its line sums, or
  * itself. */
@@ -173,8 +176,8 @@ static damo_status sp_div_sd_type(const damo_op *op, damo_var *const *in, int n_
   return type_give_like(op, out, in[0], dtype_is_discrete(dtype) ? op->obj.ctx->config.floatX : dtype);
 }
 
-static damo_status sp_div_sd_perform(thunk *t) {
-  return sp_mul_entries_perform(t, &kernel_table_select()->true_div, true);
+static damo_status sp_div_sd_perform(const thunk *t, frame *f) {
+  return sp_mul_entries_perform(t, f, &kernel_table_select()->true_div, true);
 }
 
 /* d(x/y) = dx/y - (x/y)·dy/y. */
@@ -234,10 +237,11 @@ static damo_status sp_mul_sv_type(const damo_op *op, damo_var *const *in, int n_
                   dtype_name(var_dtype(in[0])), dtype_name(var_dtype(in[1])));
 }
 
-static damo_status sp_mul_sv_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_mul_sv_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
   const damo_dtype dtype = sparse_dtype(x);
-  return thunk_give_sparse(t, 0, sparse_with_columns(kernel_table_select()->mul.fn[dtype], dtype, x, thunk_in(t, 1)));
+  return thunk_give_sparse(t, f, 0,
+                           sparse_with_columns(kernel_table_select()->mul.fn[dtype], dtype, x, thunk_in(t, f, 1)));
 }
 
 /* g scaled along an axis (0-based) by the vector s: by that sparse function, or as a dense product. */
@@ -289,11 +293,11 @@ static damo_status sp_scale_type(const damo_op *op, damo_var *const *in, damo_ty
   return type_give_like(op, out, in[0], dtype_promote(var_dtype(in[0]), var_dtype(in[1])));
 }
 
-static damo_status sp_scale_perform(thunk *t, int axis) {
+static damo_status sp_scale_perform(const thunk *t, frame *f, int axis) {
   const damo_dtype dtype = var_dtype(t->node->out[0]);
-  damo_sparse *x = sparse_summed_for(thunk_in_sparse(t, 0), dtype);
-  damo_sparse *out = x != NULL ? thunk_out_like(t, 0, x, dtype) : NULL;
-  const damo_status s = out != NULL ? sparse_scale_to(x, axis, thunk_in(t, 1), out) : DAMO_EMEMORY;
+  damo_sparse *x = sparse_summed_for(thunk_in_sparse(t, f, 0), dtype);
+  damo_sparse *out = x != NULL ? thunk_out_like(t, f, 0, x, dtype) : NULL;
+  const damo_status s = out != NULL ? sparse_scale_to(x, axis, thunk_in(t, f, 1), out) : DAMO_EMEMORY;
   damo_release(x);
   return s;
 }
@@ -303,7 +307,7 @@ static damo_status sp_col_scale_type(const damo_op *op, damo_var *const *in, int
   return sp_scale_type(op, in, out, 1);
 }
 
-static damo_status sp_col_scale_perform(thunk *t) { return sp_scale_perform(t, 1); }
+static damo_status sp_col_scale_perform(const thunk *t, frame *f) { return sp_scale_perform(t, f, 1); }
 
 static damo_status sp_col_scale_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   return sp_scale_grads(b, node, gout[0], gin, "sparse.col_scale", 1);
@@ -332,7 +336,7 @@ static damo_status sp_row_scale_type(const damo_op *op, damo_var *const *in, int
   return sp_scale_type(op, in, out, 0);
 }
 
-static damo_status sp_row_scale_perform(thunk *t) { return sp_scale_perform(t, 0); }
+static damo_status sp_row_scale_perform(const thunk *t, frame *f) { return sp_scale_perform(t, f, 0); }
 
 static damo_status sp_row_scale_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   return sp_scale_grads(b, node, gout[0], gin, "sparse.row_scale", 0);

@@ -21,13 +21,13 @@ static damo_status sp_narrow_minor_type(const damo_op *op, damo_var *const *in, 
 }
 
 /* One line across is left at least, for reductions over them. */
-static damo_status sp_narrow_minor_perform(thunk *t) {
+static damo_status sp_narrow_minor_perform(const thunk *t, frame *f) {
   damo_array *used = NULL;
-  damo_sparse *x = damo_retain(thunk_in_sparse(t, 0));
+  damo_sparse *x = damo_retain(thunk_in_sparse(t, f, 0));
   damo_status s = sparse_narrow_one(&x, &used);
   if (s == DAMO_OK && used != NULL && sparse_minor(x) == 0) x->shape[sparse_format(x) == DAMO_CSR] = 1;
   damo_release(used);
-  if (s == DAMO_OK) return thunk_give_sparse(t, 0, x);
+  if (s == DAMO_OK) return thunk_give_sparse(t, f, 0, x);
   damo_release(x);
   return s;
 }

@@ -50,10 +50,10 @@ static damo_status sp_sum_type(const damo_op *op, damo_var *const *in, int n_in,
 }
 
 /* Sums along an axis into the cell's own memory, the dtype being the matrix's. */
-static damo_status sp_sum_into(thunk *t, const damo_sparse *x, int axis) {
+static damo_status sp_sum_into(const thunk *t, frame *f, const damo_sparse *x, int axis) {
   const damo_dtype dtype = sparse_dtype(x);
   const sparse_value_fns *fns = kernel_sparse_value(sparse_is_wide(x), dtype);
-  damo_array *out = thunk_out(t, 0, dtype, 1, &x->shape[axis == 0]);
+  damo_array *out = thunk_out(t, f, 0, dtype, 1, &x->shape[axis == 0]);
   if (out == NULL) return DAMO_EMEMORY;
   const sparse_raw raw = sparse_raw_of(x);
   if ((axis == 1) == (sparse_format(x) == DAMO_CSR)) {
@@ -65,11 +65,11 @@ static damo_status sp_sum_into(thunk *t, const damo_sparse *x, int axis) {
   return DAMO_OK;
 }
 
-static damo_status sp_sum_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_sum_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
   const int axis = sp_sum_axis(t->node->op);
-  if (axis >= 0 && sparse_dtype(x) == var_dtype(t->node->out[0])) return sp_sum_into(t, x, axis);
-  return thunk_give(t, 0, sparse_sum(x, axis));
+  if (axis >= 0 && sparse_dtype(x) == var_dtype(t->node->out[0])) return sp_sum_into(t, f, x, axis);
+  return thunk_give(t, f, 0, sparse_sum(x, axis));
 }
 
 static damo_status sp_sum_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -127,11 +127,11 @@ static damo_array *sp_sum_spread_array(damo_array *g, const damo_sparse *x, int 
   return array_view(g, 2, x->shape, strides, 0);
 }
 
-static damo_status sp_sum_spread_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 1);
-  damo_array *wide = sp_sum_spread_array(thunk_in(t, 0), x, sp_sum_axis(t->node->op)), *data = NULL;
+static damo_status sp_sum_spread_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 1);
+  damo_array *wide = sp_sum_spread_array(thunk_in(t, f, 0), x, sp_sum_axis(t->node->op)), *data = NULL;
   damo_sparse *out = NULL;
-  if (wide == NULL) return damo_error_status(t->ctx);
+  if (wide == NULL) return damo_error_status(f->ctx);
   if (sp_sum_is_structured(t->node->op)) {
     data = sparse_at_dense(wide, x);
     out = data != NULL ? sparse_with_data(x, data) : NULL;
@@ -140,7 +140,7 @@ static damo_status sp_sum_spread_perform(thunk *t) {
   }
   damo_release(wide);
   damo_release(data);
-  return thunk_give(t, 0, out);
+  return thunk_give(t, f, 0, out);
 }
 
 /* The sum of the cotangent at the places that g was spread over. */

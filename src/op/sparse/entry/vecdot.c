@@ -16,23 +16,23 @@ static damo_status sp_vecdot_type(const damo_op *op, damo_var *const *in, int n_
   return type_give_dense(op, out, var_dtype(in[1]), 1, &in[0]->type->shape[sp_vecdot_axis(op) == 0]);
 }
 
-static damo_status sp_vecdot_check_lengths(const thunk *t) {
-  const damo_sparse *m = thunk_in_sparse(t, 0);
+static damo_status sp_vecdot_check_lengths(const thunk *t, frame *f) {
+  const damo_sparse *m = thunk_in_sparse(t, f, 0);
   for (int i = 1; i < t->n_in; i++) {
-    const int64_t n = array_size(thunk_in(t, i));
+    const int64_t n = array_size(thunk_in(t, f, i));
     if (n == sparse_nnz(m)) continue;
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "SpVecdot: a vector of %lld for a matrix with %lld entries", (long long)n,
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "SpVecdot: a vector of %lld for a matrix with %lld entries", (long long)n,
                     (long long)sparse_nnz(m));
   }
   return DAMO_OK;
 }
 
-static damo_status sp_vecdot_run(thunk *t, const damo_array *x, const damo_array *y) {
-  const damo_sparse *m = thunk_in_sparse(t, 0);
+static damo_status sp_vecdot_run(const thunk *t, frame *f, const damo_array *x, const damo_array *y) {
+  const damo_sparse *m = thunk_in_sparse(t, f, 0);
   const damo_dtype dtype = var_dtype(t->node->out[0]);
   const int axis = sp_vecdot_axis(t->node->op);
   const sparse_value_fns *fns = kernel_sparse_value(sparse_is_wide(m), dtype);
-  damo_array *out = thunk_out(t, 0, dtype, 1, &m->shape[axis == 0]);
+  damo_array *out = thunk_out(t, f, 0, dtype, 1, &m->shape[axis == 0]);
   if (out == NULL) return DAMO_EMEMORY;
   const sparse_raw raw = sparse_raw_of(m);
   if ((axis == 1) == (sparse_format(m) == DAMO_CSR)) {
@@ -44,12 +44,12 @@ static damo_status sp_vecdot_run(thunk *t, const damo_array *x, const damo_array
   return DAMO_OK;
 }
 
-static damo_status sp_vecdot_perform(thunk *t) {
-  DAMO_TRY(sp_vecdot_check_lengths(t));
+static damo_status sp_vecdot_perform(const thunk *t, frame *f) {
+  DAMO_TRY(sp_vecdot_check_lengths(t, f));
   const damo_dtype dtype = var_dtype(t->node->out[0]);
-  damo_array *x = array_as_contiguous(thunk_in(t, 1), dtype);
-  damo_array *y = x != NULL ? array_as_contiguous(thunk_in(t, 2), dtype) : NULL;
-  const damo_status s = y != NULL ? sp_vecdot_run(t, x, y) : damo_error_status(t->ctx);
+  damo_array *x = array_as_contiguous(thunk_in(t, f, 1), dtype);
+  damo_array *y = x != NULL ? array_as_contiguous(thunk_in(t, f, 2), dtype) : NULL;
+  const damo_status s = y != NULL ? sp_vecdot_run(t, f, x, y) : damo_error_status(f->ctx);
   damo_release(x);
   damo_release(y);
   return s;

@@ -27,11 +27,11 @@ static damo_status sp_band_type(const damo_op *op, damo_var *const *in, int n_in
   return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
-static damo_status sp_band_perform(thunk *t) {
+static damo_status sp_band_perform(const thunk *t, frame *f) {
   const damo_op *op = t->node->op;
-  return thunk_give_sparse(
-      t, 0,
-      sparse_band(thunk_in_sparse(t, 0), sp_band_bound(op, "low", -INT64_MAX), sp_band_bound(op, "high", INT64_MAX)));
+  return thunk_give_sparse(t, f, 0,
+                           sparse_band(thunk_in_sparse(t, f, 0), sp_band_bound(op, "low", -INT64_MAX),
+                                       sp_band_bound(op, "high", INT64_MAX)));
 }
 
 static damo_status sp_band_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -75,11 +75,11 @@ static damo_status sp_trace_type(const damo_op *op, damo_var *const *in, int n_i
   return type_give_dense(op, out, reduce_out_dtype(REDUCE_SUM, var_dtype(in[0])), 0, NULL);
 }
 
-static damo_status sp_trace_perform(thunk *t) {
-  damo_sparse *diagonal = sparse_band(thunk_in_sparse(t, 0), 0, 0);
+static damo_status sp_trace_perform(const thunk *t, frame *f) {
+  damo_sparse *diagonal = sparse_band(thunk_in_sparse(t, f, 0), 0, 0);
   damo_array *sum = diagonal != NULL ? sparse_sum(diagonal, -1) : NULL;
   damo_release(diagonal);
-  return thunk_give(t, 0, sum);
+  return thunk_give(t, f, 0, sum);
 }
 
 static damo_status sp_trace_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -119,14 +119,14 @@ static damo_status sp_eye_type(const damo_op *op, damo_var *const *in, int n_in,
   return type_give_like(op, out, in[1], var_dtype(in[0]));
 }
 
-static damo_status sp_eye_perform(thunk *t) {
-  const damo_array *g = thunk_in(t, 0);
-  const damo_sparse *x = thunk_in_sparse(t, 1);
-  damo_sparse *eye = sparse_eye(t->ctx, x->shape[0], x->shape[1], 0, array_dtype(g), sparse_format(x));
-  if (eye == NULL) return damo_error_status(t->ctx);
+static damo_status sp_eye_perform(const thunk *t, frame *f) {
+  const damo_array *g = thunk_in(t, f, 0);
+  const damo_sparse *x = thunk_in_sparse(t, f, 1);
+  damo_sparse *eye = sparse_eye(f->ctx, x->shape[0], x->shape[1], 0, array_dtype(g), sparse_format(x));
+  if (eye == NULL) return damo_error_status(f->ctx);
   const size_t size = dtype_size(array_dtype(g));
   kernel_copy_strided(g->data, 0, eye->data->data, (int64_t)size, sparse_nnz(eye), size);
-  return thunk_give_sparse(t, 0, eye);
+  return thunk_give_sparse(t, f, 0, eye);
 }
 
 static damo_status sp_eye_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

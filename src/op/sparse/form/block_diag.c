@@ -32,12 +32,13 @@ static damo_status sp_block_diag_type(const damo_op *op, damo_var *const *in, in
   return type_give_sparse(op, out, sp_block_diag_format(op), dtype, itype, shape[0], shape[1]);
 }
 
-static damo_status sp_block_diag_perform(thunk *t) {
-  damo_sparse **blocks = thunk_scratch(t, (size_t)t->n_in * sizeof *blocks);
+static damo_status sp_block_diag_perform(const thunk *t, frame *f) {
+  damo_sparse **blocks = thunk_scratch(t, f, (size_t)t->n_in * sizeof *blocks);
   if (blocks == NULL) return DAMO_EMEMORY;
-  for (int i = 0; i < t->n_in; i++) blocks[i] = thunk_in_sparse(t, i);
+  for (int i = 0; i < t->n_in; i++) blocks[i] = thunk_in_sparse(t, f, i);
   return thunk_give_sparse(
-      t, 0, sparse_block_diag(t->ctx, t->n_in, blocks, sp_block_diag_format(t->node->op), var_dtype(t->node->out[0])));
+      t, f, 0,
+      sparse_block_diag(f->ctx, t->n_in, blocks, sp_block_diag_format(t->node->op), var_dtype(t->node->out[0])));
 }
 
 /* The part of g that lies behind `before` lines of the axis, `own` of them; `rest` follow. */

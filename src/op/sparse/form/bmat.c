@@ -200,23 +200,23 @@ static damo_status sp_bmat_shape(build *b, damo_apply *node, damo_var *const *co
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static int64_t sp_bmat_strip_length(thunk *t, int axis, int k) {
+static int64_t sp_bmat_strip_length(const thunk *t, frame *f, int axis, int k) {
   const bmat_grid *g = t->node->op->data;
-  return thunk_in_sparse(t, g->first[axis][k])->shape[axis];
+  return thunk_in_sparse(t, f, g->first[axis][k])->shape[axis];
 }
 
-static damo_status sp_bmat_check_lengths(thunk *t) {
+static damo_status sp_bmat_check_lengths(const thunk *t, frame *f) {
   const damo_op *op = t->node->op;
   const bmat_grid *g = op->data;
   for (int axis = 0; axis < 2; axis++) {
     int64_t sum = 0;
     for (int i = 0; i < g->n; i++)
-      DAMO_TRY(sp_bmat_check_length(op, axis, i, thunk_in_sparse(t, i)->shape[axis],
-                                    sp_bmat_strip_length(t, axis, sp_bmat_place(op, axis, i))));
+      DAMO_TRY(sp_bmat_check_length(op, axis, i, thunk_in_sparse(t, f, i)->shape[axis],
+                                    sp_bmat_strip_length(t, f, axis, sp_bmat_place(op, axis, i))));
     for (int k = 0; k < g->n_blocks[axis]; k++) {
-      const int64_t n = sp_bmat_strip_length(t, axis, k);
+      const int64_t n = sp_bmat_strip_length(t, f, axis, k);
       if (n > INT64_MAX - 1 - sum)
-        return ctx_fail(t->ctx, DAMO_ESHAPE, "BlockMatrix: the blocks are longer than an axis can be");
+        return ctx_fail(f->ctx, DAMO_ESHAPE, "BlockMatrix: the blocks are longer than an axis can be");
       sum += n;
     }
   }
@@ -224,13 +224,13 @@ static damo_status sp_bmat_check_lengths(thunk *t) {
 }
 
 /* Nothing, in place of the blocks of a line that are missing. */
-static damo_sparse *sp_bmat_empty_block(thunk *t, int axis, int major, const bmat_segment *s) {
+static damo_sparse *sp_bmat_empty_block(const thunk *t, frame *f, int axis, int major, const bmat_segment *s) {
   const damo_format format = sp_bmat_format(t->node->op);
   int64_t shape[2] = {0, 0};
-  shape[axis] = sp_bmat_strip_length(t, axis, major);
-  for (int k = s->from; k < s->past; k++) shape[!axis] += sp_bmat_strip_length(t, !axis, k);
+  shape[axis] = sp_bmat_strip_length(t, f, axis, major);
+  for (int k = s->from; k < s->past; k++) shape[!axis] += sp_bmat_strip_length(t, f, !axis, k);
   const damo_dtype itype = sparse_itype_for(DAMO_INT32, shape[0], shape[1], 0);
-  damo_sparse *y = sparse_empty(t->ctx, format, var_dtype(t->node->out[0]), itype, shape, 0);
+  damo_sparse *y = sparse_empty(f->ctx, format, var_dtype(t->node->out[0]), itype, shape, 0);
   if (y == NULL) return NULL;
   memset(y->indptr->data, 0, (size_t)array_size(y->indptr) * dtype_size(itype));
   y->sorted = y->unique = true;
@@ -238,46 +238,47 @@ static damo_sparse *sp_bmat_empty_block(thunk *t, int axis, int major, const bma
 }
 
 /* The blocks of a line put together. parts: room for n. NULL: the pending error. */
-static damo_sparse *sp_bmat_make_strip(thunk *t, int axis, int major, const bmat_segment *segments, int n,
-                                       damo_sparse **parts) {
+static damo_sparse *sp_bmat_make_strip(const thunk *t, frame *f, int axis, int major, const bmat_segment *segments,
+                                       int n, damo_sparse **parts) {
   damo_sparse *strip = NULL;
   int made = 0;
   for (; made < n; made++) {
     const bmat_segment *s = &segments[made];
-    parts[made] = s->block < 0 ? sp_bmat_empty_block(t, axis, major, s) : damo_retain(thunk_in_sparse(t, s->block));
+    parts[made] =
+        s->block < 0 ? sp_bmat_empty_block(t, f, axis, major, s) : damo_retain(thunk_in_sparse(t, f, s->block));
     if (parts[made] == NULL) break;
   }
   if (made == n)
     strip =
-        sparse_stack(t->ctx, "BlockMatrix", !axis, n, parts, sp_bmat_format(t->node->op), var_dtype(t->node->out[0]));
+        sparse_stack(f->ctx, "BlockMatrix", !axis, n, parts, sp_bmat_format(t->node->op), var_dtype(t->node->out[0]));
   while (made > 0) damo_release(parts[--made]);
   return strip;
 }
 
-static damo_status sp_bmat_perform(thunk *t) {
+static damo_status sp_bmat_perform(const thunk *t, frame *f) {
   const damo_op *op = t->node->op;
   const bmat_grid *g = op->data;
   const damo_format format = sp_bmat_format(op);
   const int axis = format == DAMO_CSC, n_major = g->n_blocks[axis], most = 2 * g->n + 1;
   damo_sparse **strips =
-      thunk_scratch(t, (size_t)(n_major + most) * sizeof *strips + (size_t)most * sizeof(bmat_segment));
+      thunk_scratch(t, f, (size_t)(n_major + most) * sizeof *strips + (size_t)most * sizeof(bmat_segment));
   if (strips == NULL) return DAMO_EMEMORY;
-  DAMO_TRY(sp_bmat_check_lengths(t));
+  DAMO_TRY(sp_bmat_check_lengths(t, f));
   damo_sparse **parts = strips + n_major, *out = NULL;
   bmat_segment *segments = (bmat_segment *)(void *)(parts + most);
   int made = 0;
   for (int at = 0; made < n_major; made++) {
     const int n = sp_bmat_next_segments(op, axis, &at, segments);
-    strips[made] = sp_bmat_make_strip(t, axis, made, segments, n, parts);
+    strips[made] = sp_bmat_make_strip(t, f, axis, made, segments, n, parts);
     if (strips[made] == NULL) break;
   }
   if (made == n_major) {
     const damo_dtype dtype = var_dtype(t->node->out[0]);
     out = n_major == 1 ? damo_retain(strips[0])
-                       : sparse_stack(t->ctx, "BlockMatrix", axis, n_major, strips, format, dtype);
+                       : sparse_stack(f->ctx, "BlockMatrix", axis, n_major, strips, format, dtype);
   }
   while (made > 0) damo_release(strips[--made]);
-  return thunk_give_sparse(t, 0, out);
+  return thunk_give_sparse(t, f, 0, out);
 }
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */

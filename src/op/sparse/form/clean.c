@@ -28,14 +28,15 @@ static damo_status sp_clean_type(const damo_op *op, damo_var *const *in, int n_i
   return DAMO_OK;
 }
 
-static damo_status sp_sort_indices_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
-  return thunk_give(t, 0, sp_clean_is_inplace(t->node->op) ? sparse_sort_within(x) : sparse_sort(x));
+static damo_status sp_sort_indices_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
+  return thunk_give(t, f, 0, sp_clean_is_inplace(t->node->op) ? sparse_sort_within(x) : sparse_sort(x));
 }
 
-static damo_status sp_remove_zeros_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
-  return thunk_give_sparse(t, 0, sp_clean_is_inplace(t->node->op) ? sparse_drop_zeros_within(x) : sparse_drop_zeros(x));
+static damo_status sp_remove_zeros_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
+  return thunk_give_sparse(t, f, 0,
+                           sp_clean_is_inplace(t->node->op) ? sparse_drop_zeros_within(x) : sparse_drop_zeros(x));
 }
 
 static damo_status sp_clean_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

@@ -17,8 +17,8 @@ static damo_status sp_square_diagonal_type(const damo_op *op, damo_var *const *i
   return type_give_sparse(op, out, DAMO_CSC, var_dtype(in[0]), DAMO_INT32, n, n);
 }
 
-static damo_status sp_square_diagonal_perform(thunk *t) {
-  return thunk_give(t, 0, sparse_square_diagonal(thunk_in(t, 0)));
+static damo_status sp_square_diagonal_perform(const thunk *t, frame *f) {
+  return thunk_give(t, f, 0, sparse_square_diagonal(thunk_in(t, f, 0)));
 }
 
 static damo_status sp_square_diagonal_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -62,10 +62,10 @@ static damo_status sp_diag_type(const damo_op *op, damo_var *const *in, int n_in
   return type_give_dense(op, out, var_dtype(in[0]), 1, &shape[shape[0] < 0]);
 }
 
-static damo_status sp_diag_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
-  if (x->shape[0] != x->shape[1]) return sp_diag_fail_square(t->ctx, x->shape);
-  damo_array *out = thunk_out(t, 0, sparse_dtype(x), 1, x->shape);
+static damo_status sp_diag_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
+  if (x->shape[0] != x->shape[1]) return sp_diag_fail_square(f->ctx, x->shape);
+  damo_array *out = thunk_out(t, f, 0, sparse_dtype(x), 1, x->shape);
   if (out == NULL) return DAMO_EMEMORY;
   sparse_diagonal(x, 0, out->data);
   return DAMO_OK;
@@ -120,10 +120,10 @@ static damo_status sp_diagonal_type(const damo_op *op, damo_var *const *in, int 
   return type_give_dense(op, out, var_dtype(in[0]), 1, &n);
 }
 
-static damo_status sp_diagonal_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_diagonal_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
   const int64_t k = sp_diagonal_offset(t->node->op), n = sparse_diagonal_length(x->shape, k);
-  damo_array *out = thunk_out(t, 0, sparse_dtype(x), 1, &n);
+  damo_array *out = thunk_out(t, f, 0, sparse_dtype(x), 1, &n);
   if (out == NULL) return DAMO_EMEMORY;
   sparse_diagonal(x, k, out->data);
   return DAMO_OK;
@@ -178,18 +178,18 @@ static damo_status sp_put_diagonal_type(const damo_op *op, damo_var *const *in, 
   return type_give_like(op, out, in[1], var_dtype(in[0]));
 }
 
-static damo_status sp_put_diagonal_perform(thunk *t) {
-  const damo_array *v = thunk_in(t, 0);
-  const damo_sparse *x = thunk_in_sparse(t, 1);
+static damo_status sp_put_diagonal_perform(const thunk *t, frame *f) {
+  const damo_array *v = thunk_in(t, f, 0);
+  const damo_sparse *x = thunk_in_sparse(t, f, 1);
   const int64_t k = sp_diagonal_offset(t->node->op), n = sparse_diagonal_length(x->shape, k);
   if (array_size(v) != n)
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "PutDiagonal: the vector has %lld entries, the diagonal %lld",
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "PutDiagonal: the vector has %lld entries, the diagonal %lld",
                     (long long)array_size(v), (long long)n);
-  damo_sparse *y = sparse_eye(t->ctx, x->shape[0], x->shape[1], k, array_dtype(v), sparse_format(x));
-  if (y == NULL) return damo_error_status(t->ctx);
+  damo_sparse *y = sparse_eye(f->ctx, x->shape[0], x->shape[1], k, array_dtype(v), sparse_format(x));
+  if (y == NULL) return damo_error_status(f->ctx);
   const size_t size = dtype_size(array_dtype(v));
   if (n > 0) kernel_copy_strided(v->data, array_strides(v)[0], y->data->data, (int64_t)size, n, size);
-  return thunk_give_sparse(t, 0, y);
+  return thunk_give_sparse(t, f, 0, y);
 }
 
 static damo_status sp_put_diagonal_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -242,17 +242,17 @@ static damo_status sp_construct_type(const damo_op *op, damo_var *const *in, int
   return type_give_sparse(op, out, DAMO_CSC, var_dtype(in[1]), DAMO_INT32, shape[0], shape[1]);
 }
 
-static damo_status sp_construct_perform(thunk *t) {
-  const int64_t *shape = array_shape(thunk_in(t, 0)), *given = array_shape(thunk_in(t, 1));
-  const int64_t n = array_size(thunk_in(t, 2));
+static damo_status sp_construct_perform(const thunk *t, frame *f) {
+  const int64_t *shape = array_shape(thunk_in(t, f, 0)), *given = array_shape(thunk_in(t, f, 1));
+  const int64_t n = array_size(thunk_in(t, f, 2));
   if (given[0] != n || given[1] != shape[1])
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: the values have shape (%lld, %lld), expected (%lld, %lld)",
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: the values have shape (%lld, %lld), expected (%lld, %lld)",
                     t->node->op->def->name, (long long)given[0], (long long)given[1], (long long)n,
                     (long long)shape[1]);
-  int64_t *rows = thunk_scratch(t, (size_t)(n + 1) * sizeof *rows);
+  int64_t *rows = thunk_scratch(t, f, (size_t)(n + 1) * sizeof *rows);
   if (rows == NULL) return DAMO_EMEMORY;
-  DAMO_TRY(thunk_positions(t, 2, 0, shape[0], rows));
-  return thunk_give(t, 0, sparse_from_rows(thunk_in(t, 1), rows, shape));
+  DAMO_TRY(thunk_positions(t, f, 2, 0, shape[0], rows));
+  return thunk_give(t, f, 0, sparse_from_rows(thunk_in(t, f, 1), rows, shape));
 }
 
 /* The rows of the cotangent that the values became. */

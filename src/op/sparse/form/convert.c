@@ -32,9 +32,9 @@ static damo_status sp_to_dense_type(const damo_op *op, damo_var *const *in, int 
   return type_give_dense(op, out, var_dtype(in[0]), 2, in[0]->type->shape);
 }
 
-static damo_status sp_to_dense_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
-  damo_array *y = thunk_out(t, 0, sparse_dtype(x), 2, x->shape);
+static damo_status sp_to_dense_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
+  damo_array *y = thunk_out(t, f, 0, sparse_dtype(x), 2, x->shape);
   if (y == NULL) return DAMO_EMEMORY;
   memset(y->data, 0, (size_t)array_size(y) * dtype_size(sparse_dtype(x)));
   sparse_add_to_dense(x, y);
@@ -80,8 +80,8 @@ static damo_status sp_from_dense_type(const damo_op *op, damo_var *const *in, in
   return type_give_sparse(op, out, sp_format_prop(op), var_dtype(in[0]), DAMO_INT32, shape[0], shape[1]);
 }
 
-static damo_status sp_from_dense_perform(thunk *t) {
-  return thunk_give(t, 0, sparse_from_dense(thunk_in(t, 0), sp_format_prop(t->node->op), DAMO_INT32));
+static damo_status sp_from_dense_perform(const thunk *t, frame *f) {
+  return thunk_give(t, f, 0, sparse_from_dense(thunk_in(t, f, 0), sp_format_prop(t->node->op), DAMO_INT32));
 }
 
 static damo_status sp_from_dense_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -124,8 +124,8 @@ static damo_status sp_to_format_type(const damo_op *op, damo_var *const *in, int
   return type_give_sparse(op, out, sp_format_prop(op), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
 }
 
-static damo_status sp_to_format_perform(thunk *t) {
-  return thunk_give(t, 0, sparse_to_format(thunk_in_sparse(t, 0), sp_format_prop(t->node->op)));
+static damo_status sp_to_format_perform(const thunk *t, frame *f) {
+  return thunk_give(t, f, 0, sparse_to_format(thunk_in_sparse(t, f, 0), sp_format_prop(t->node->op)));
 }
 
 /* In y's format the cotangent is known for what it is; back in x's it must be put on x's pattern. */
@@ -186,10 +186,10 @@ static damo_status sp_cast_type(const damo_op *op, damo_var *const *in, int n_in
   return type_give_like(op, out, in[0], sp_cast_dtype(op));
 }
 
-static damo_status sp_cast_perform(thunk *t) {
+static damo_status sp_cast_perform(const thunk *t, frame *f) {
   const damo_dtype to = sp_cast_dtype(t->node->op);
-  damo_sparse *x = sparse_summed_for(thunk_in_sparse(t, 0), to);
-  damo_sparse *y = x != NULL ? thunk_out_like(t, 0, x, to) : NULL;
+  damo_sparse *x = sparse_summed_for(thunk_in_sparse(t, f, 0), to);
+  damo_sparse *y = x != NULL ? thunk_out_like(t, f, 0, x, to) : NULL;
   const damo_status s = y != NULL ? array_assign(y->data, x->data) : DAMO_EMEMORY;
   damo_release(x);
   return s;
@@ -238,8 +238,8 @@ static damo_status sp_sum_duplicates_type(const damo_op *op, damo_var *const *in
   return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
-static damo_status sp_sum_duplicates_perform(thunk *t) {
-  return thunk_give(t, 0, sparse_sum_duplicates(thunk_in_sparse(t, 0)));
+static damo_status sp_sum_duplicates_perform(const thunk *t, frame *f) {
+  return thunk_give(t, f, 0, sparse_sum_duplicates(thunk_in_sparse(t, f, 0)));
 }
 
 static damo_status sp_sum_duplicates_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -280,7 +280,9 @@ static damo_status sp_transpose_type(const damo_op *op, damo_var *const *in, int
                           shape[0]);
 }
 
-static damo_status sp_transpose_perform(thunk *t) { return thunk_give(t, 0, sparse_transpose(thunk_in_sparse(t, 0))); }
+static damo_status sp_transpose_perform(const thunk *t, frame *f) {
+  return thunk_give(t, f, 0, sparse_transpose(thunk_in_sparse(t, f, 0)));
+}
 
 static damo_status sp_transpose_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
@@ -324,9 +326,9 @@ static damo_status sp_neg_type(const damo_op *op, damo_var *const *in, int n_in,
   return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
-static damo_status sp_neg_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
-  damo_sparse *y = thunk_out_like(t, 0, x, sparse_dtype(x));
+static damo_status sp_neg_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
+  damo_sparse *y = thunk_out_like(t, f, 0, x, sparse_dtype(x));
   if (y == NULL) return DAMO_EMEMORY;
   kernel_table_select()->neg.fn[sparse_dtype(x)]((void *[]){x->data->data, y->data->data}, sparse_nnz(x));
   return DAMO_OK;

@@ -83,10 +83,10 @@ static damo_apply *sp_csm_node(build *b, damo_op *op, damo_var *const *in, int n
   return node;
 }
 
-static damo_status sp_csm_read_shape(thunk *t, int i, int64_t *shape) {
-  const damo_array *v = thunk_in(t, i);
+static damo_status sp_csm_read_shape(const thunk *t, frame *f, int i, int64_t *shape) {
+  const damo_array *v = thunk_in(t, f, i);
   if (array_size(v) != 2) {
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "CSM: the shape has %lld entries, not 2", (long long)array_size(v));
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "CSM: the shape has %lld entries, not 2", (long long)array_size(v));
   }
   for (int64_t k = 0; k < 2; k++) shape[k] = scalar_to_int64(array_get(v, &k));
   return DAMO_OK;
@@ -111,13 +111,13 @@ static damo_sparse *sp_csm_from_vectors(damo_ctx *ctx, damo_format format, const
   return out;
 }
 
-static damo_status sp_csm_perform(thunk *t) {
+static damo_status sp_csm_perform(const thunk *t, frame *f) {
   int64_t shape[2];
-  DAMO_TRY(sp_csm_read_shape(t, 3, shape));
+  DAMO_TRY(sp_csm_read_shape(t, f, 3, shape));
   const damo_op *op = t->node->op;
-  return thunk_give(t, 0,
-                    sp_csm_from_vectors(t->ctx, sp_csm_format(op), shape, thunk_in(t, 0), thunk_in(t, 1),
-                                        thunk_in(t, 2), sp_csm_itype(op)));
+  return thunk_give(t, f, 0,
+                    sp_csm_from_vectors(f->ctx, sp_csm_format(op), shape, thunk_in(t, f, 0), thunk_in(t, f, 1),
+                                        thunk_in(t, f, 2), sp_csm_itype(op)));
 }
 
 /* The cotangent at the places of the matrix, and zeros for the data that it leaves out. */
@@ -176,27 +176,27 @@ static damo_status sp_csm_properties_type(const damo_op *op, damo_var *const *in
   return out[0] && out[1] && out[2] && out[3] ? DAMO_OK : damo_error_status(ctx);
 }
 
-static damo_status sp_csm_give_view(thunk *t, int i, const damo_array *v) {
-  return thunk_out_view(t, i, v, 1, array_shape(v), array_strides(v), 0);
+static damo_status sp_csm_give_view(const thunk *t, frame *f, int i, const damo_array *v) {
+  return thunk_out_view(t, f, i, v, 1, array_shape(v), array_strides(v), 0);
 }
 
 /* A Type of int32 indices also holds matrices that are too large for them; their indices have no Type then. */
-static damo_status sp_csm_check_itype(const thunk *t, const damo_sparse *x) {
+static damo_status sp_csm_check_itype(const thunk *t, frame *f, const damo_sparse *x) {
   if (array_dtype(x->indices) == t->node->out[1]->type->dtype) return DAMO_OK;
   char dims[64];
-  return ctx_fail(t->ctx, DAMO_EVALUE,
+  return ctx_fail(f->ctx, DAMO_EVALUE,
                   "CSMProperties: a matrix of shape %s has int64 indices: give its Variable itype=\"int64\"",
                   shape_format(dims, sizeof dims, 2, x->shape));
 }
 
-static damo_status sp_csm_properties_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
-  DAMO_TRY(sp_csm_check_itype(t, x));
-  damo_array *shape = thunk_out(t, 3, sparse_itype(x), 1, &(int64_t){2});
+static damo_status sp_csm_properties_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
+  DAMO_TRY(sp_csm_check_itype(t, f, x));
+  damo_array *shape = thunk_out(t, f, 3, sparse_itype(x), 1, &(int64_t){2});
   if (shape == NULL) return DAMO_EMEMORY;
-  DAMO_TRY(sp_csm_give_view(t, 0, x->data));
-  DAMO_TRY(sp_csm_give_view(t, 1, x->indices));
-  DAMO_TRY(sp_csm_give_view(t, 2, x->indptr));
+  DAMO_TRY(sp_csm_give_view(t, f, 0, x->data));
+  DAMO_TRY(sp_csm_give_view(t, f, 1, x->indices));
+  DAMO_TRY(sp_csm_give_view(t, f, 2, x->indptr));
   for (int k = 0; k < 2; k++) {
     if (sparse_is_wide(x)) {
       ((int64_t *)shape->data)[k] = x->shape[k];
@@ -249,20 +249,20 @@ static damo_status sp_csmgrad_type(const damo_op *op, damo_var *const *in, int n
 }
 
 /* The parts at input `first` as lines of the compressed axis, which alone matters: the format is left open. */
-static damo_sparse *sp_csmgrad_pattern(thunk *t, int first) {
-  int64_t shape[2], n_major = array_size(thunk_in(t, first + 2)) - 1;
-  if (sp_csm_read_shape(t, first + 3, shape) != DAMO_OK) return NULL;
+static damo_sparse *sp_csmgrad_pattern(const thunk *t, frame *f, int first) {
+  int64_t shape[2], n_major = array_size(thunk_in(t, f, first + 2)) - 1;
+  if (sp_csm_read_shape(t, f, first + 3, shape) != DAMO_OK) return NULL;
   const int64_t as_csr[2] = {n_major < 0 ? 0 : n_major, shape[0] == n_major ? shape[1] : shape[0]};
   const int64_t wider[2] = {as_csr[0], shape[0] > shape[1] ? shape[0] : shape[1]};
-  return sp_csm_from_vectors(t->ctx, DAMO_CSR, shape[0] == shape[1] ? as_csr : wider, thunk_in(t, first),
-                             thunk_in(t, first + 1), thunk_in(t, first + 2), DAMO_INT32);
+  return sp_csm_from_vectors(f->ctx, DAMO_CSR, shape[0] == shape[1] ? as_csr : wider, thunk_in(t, f, first),
+                             thunk_in(t, f, first + 1), thunk_in(t, f, first + 2), DAMO_INT32);
 }
 
-static damo_status sp_csmgrad_perform(thunk *t) {
-  const damo_array *data = thunk_in(t, 0);
-  damo_sparse *x = sp_csmgrad_pattern(t, 0), *g = x ? sp_csmgrad_pattern(t, 4) : NULL;
+static damo_status sp_csmgrad_perform(const thunk *t, frame *f) {
+  const damo_array *data = thunk_in(t, f, 0);
+  damo_sparse *x = sp_csmgrad_pattern(t, f, 0), *g = x ? sp_csmgrad_pattern(t, f, 4) : NULL;
   damo_array *at = g ? sparse_at_summed(g, x) : NULL;
-  damo_array *out = at ? thunk_out(t, 0, array_dtype(at), 1, array_shape(data)) : NULL;
+  damo_array *out = at ? thunk_out(t, f, 0, array_dtype(at), 1, array_shape(data)) : NULL;
   if (out != NULL) {
     size_t size = dtype_size(array_dtype(at)), used = (size_t)array_size(at) * size;
     memcpy(out->data, at->data, used);
@@ -271,7 +271,7 @@ static damo_status sp_csmgrad_perform(thunk *t) {
   damo_release(x);
   damo_release(g);
   damo_release(at);
-  return out != NULL ? DAMO_OK : damo_error_status(t->ctx);
+  return out != NULL ? DAMO_OK : damo_error_status(f->ctx);
 }
 
 /* Reading at x's places is linear in g's data; turned round it reads the cotangent, on x's places, at g's. */

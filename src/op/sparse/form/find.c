@@ -12,12 +12,12 @@ static damo_status sp_coordinates_type(const damo_op *op, damo_var *const *in, i
   return DAMO_OK;
 }
 
-static damo_status sp_coordinates_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_coordinates_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
   const int64_t n = sparse_nnz(x);
   int64_t *at[2];
   for (int i = 0; i < 2; i++) {
-    damo_array *out = thunk_out(t, i, DAMO_INT64, 1, &n);
+    damo_array *out = thunk_out(t, f, i, DAMO_INT64, 1, &n);
     if (out == NULL) return DAMO_EMEMORY;
     at[i] = (int64_t *)(void *)out->data;
   }

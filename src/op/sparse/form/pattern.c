@@ -16,9 +16,9 @@ static damo_status sp_data_type(const damo_op *op, damo_var *const *in, int n_in
   return type_give_dense(op, out, var_dtype(in[0]), 1, NULL);
 }
 
-static damo_status sp_data_perform(thunk *t) {
-  const damo_array *v = thunk_in_sparse(t, 0)->data;
-  return thunk_out_view(t, 0, v, 1, array_shape(v), array_strides(v), 0);
+static damo_status sp_data_perform(const thunk *t, frame *f) {
+  const damo_array *v = thunk_in_sparse(t, f, 0)->data;
+  return thunk_out_view(t, f, 0, v, 1, array_shape(v), array_strides(v), 0);
 }
 damo_status sp_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] != NULL) gin[0] = build_with_data(b, node->in[0], gout[0]);
@@ -54,17 +54,17 @@ static damo_status sp_with_data_type(const damo_op *op, damo_var *const *in, int
   return type_give_like(op, out, in[0], var_dtype(in[1]));
 }
 
-static damo_status sp_with_data_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
-  const damo_array *v = thunk_in(t, 1);
+static damo_status sp_with_data_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
+  const damo_array *v = thunk_in(t, f, 1);
   if (array_size(v) != sparse_nnz(x)) {
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "WithData: %lld values for a matrix with %lld stored entries",
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "WithData: %lld values for a matrix with %lld stored entries",
                     (long long)array_size(v), (long long)sparse_nnz(x));
   }
   damo_array *data = array_as_contiguous(v, array_dtype(v));
   damo_sparse *out = data ? sparse_with_data(x, data) : NULL;
   damo_release(data);
-  return thunk_give(t, 0, out);
+  return thunk_give(t, f, 0, out);
 }
 
 static damo_status sp_with_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -114,10 +114,11 @@ static damo_status sp_gather_type(const damo_op *op, damo_var *const *in, int n_
   return type_give_dense(op, out, var_dtype(in[0]), 1, NULL);
 }
 
-static damo_status sp_gather_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 1);
+static damo_status sp_gather_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 1);
   return thunk_give(
-      t, 0, thunk_in_is_sparse(t, 0) ? sparse_at(thunk_in_sparse(t, 0), x) : sparse_at_dense(thunk_in(t, 0), x));
+      t, f, 0,
+      thunk_in_is_sparse(t, f, 0) ? sparse_at(thunk_in_sparse(t, f, 0), x) : sparse_at_dense(thunk_in(t, f, 0), x));
 }
 
 /* A dense g's gradient is dense. */
@@ -174,14 +175,14 @@ static damo_status sp_zeros_type(const damo_op *op, damo_var *const *in, int n_i
   return type_give_like(op, out, in[0], sp_zeros_dtype(op));
 }
 
-static damo_status sp_zeros_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_zeros_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
   damo_dtype itype = sparse_itype_for((damo_dtype)t->node->out[0]->type->itype, x->shape[0], x->shape[1], 0);
-  damo_sparse *y = sparse_empty(t->ctx, sparse_format(x), sp_zeros_dtype(t->node->op), itype, x->shape, 0);
-  if (y == NULL) return damo_error_status(t->ctx);
+  damo_sparse *y = sparse_empty(f->ctx, sparse_format(x), sp_zeros_dtype(t->node->op), itype, x->shape, 0);
+  if (y == NULL) return damo_error_status(f->ctx);
   memset(y->indptr->data, 0, (size_t)array_size(y->indptr) * dtype_size(itype));
   y->sorted = y->unique = true;
-  return thunk_give(t, 0, y);
+  return thunk_give(t, f, 0, y);
 }
 
 static const op_def sp_zeros_def = {

@@ -24,13 +24,13 @@ static damo_array *sp_permute_from_one(const damo_array *v) {
   return out;
 }
 
-static damo_status sp_permute_perform(thunk *t) {
-  damo_array *rows = sp_permute_from_one(thunk_in(t, 1)),
-             *cols = rows != NULL ? sp_permute_from_one(thunk_in(t, 2)) : NULL;
-  damo_sparse *out = cols != NULL ? sparse_permute(thunk_in_sparse(t, 0), rows, cols) : NULL;
+static damo_status sp_permute_perform(const thunk *t, frame *f) {
+  damo_array *rows = sp_permute_from_one(thunk_in(t, f, 1)),
+             *cols = rows != NULL ? sp_permute_from_one(thunk_in(t, f, 2)) : NULL;
+  damo_sparse *out = cols != NULL ? sparse_permute(thunk_in_sparse(t, f, 0), rows, cols) : NULL;
   damo_release(rows);
   damo_release(cols);
-  return thunk_give_sparse(t, 0, out);
+  return thunk_give_sparse(t, f, 0, out);
 }
 
 static damo_var *build_permuted(build *b, damo_apply *node, damo_var *x, damo_var *rows, damo_var *cols) {

@@ -46,18 +46,18 @@ static damo_status sp_split_type(const damo_op *op, damo_var *const *in, int n_i
   return DAMO_OK;
 }
 
-static damo_status sp_split_perform(thunk *t) {
+static damo_status sp_split_perform(const thunk *t, frame *f) {
   const int n = t->n_out;
   const size_t size = (size_t)n * (sizeof(int64_t) + sizeof(void *));
-  int64_t *sizes = thunk_scratch(t, size);
+  int64_t *sizes = thunk_scratch(t, f, size);
   if (sizes == NULL) return DAMO_EMEMORY;
   damo_sparse **parts = (damo_sparse **)(void *)(sizes + n);
-  for (int i = 0; i < n; i++) sizes[i] = array_int(thunk_in(t, i + 1));
-  damo_sparse *x = thunk_in_sparse(t, 0);
+  for (int i = 0; i < n; i++) sizes[i] = array_int(thunk_in(t, f, i + 1));
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
   const int axis = sp_split_axis(t->node->op);
   /* of entries that may be a gradient one by one, each duplicate counts, 0 or not */
   DAMO_TRY((x->unique ? sparse_split : sparse_split_entries)(x, "SparseSplit", axis, n, sizes, parts));
-  for (int i = 0; i < n; i++) thunk_set_out(t, i, &parts[i]->obj);
+  for (int i = 0; i < n; i++) thunk_set_out(t, f, i, &parts[i]->obj);
   return DAMO_OK;
 }
 
@@ -192,13 +192,13 @@ static damo_status sp_stack_type(const damo_op *op, damo_var *const *in, int n_i
   return type_give_sparse(op, out, sp_stack_format(op), sp_stack_dtype(op, in, n_in), itype, shape[0], shape[1]);
 }
 
-static damo_status sp_stack_perform(thunk *t) {
+static damo_status sp_stack_perform(const thunk *t, frame *f) {
   const damo_op *op = t->node->op;
-  damo_sparse **blocks = thunk_scratch(t, (size_t)t->n_in * sizeof *blocks);
+  damo_sparse **blocks = thunk_scratch(t, f, (size_t)t->n_in * sizeof *blocks);
   if (blocks == NULL) return DAMO_EMEMORY;
-  for (int i = 0; i < t->n_in; i++) blocks[i] = thunk_in_sparse(t, i);
-  return thunk_give_sparse(t, 0,
-                           sparse_stack(t->ctx, op->def->name, sp_stack_axis(op), t->n_in, blocks, sp_stack_format(op),
+  for (int i = 0; i < t->n_in; i++) blocks[i] = thunk_in_sparse(t, f, i);
+  return thunk_give_sparse(t, f, 0,
+                           sparse_stack(f->ctx, op->def->name, sp_stack_axis(op), t->n_in, blocks, sp_stack_format(op),
                                         var_dtype(t->node->out[0])));
 }
 

@@ -53,22 +53,23 @@ static damo_status sp_getitem_static_block(const damo_op *op, const damo_var *x,
 }
 
 /* The range along an axis of n entries; the ends are the thunk's inputs from `first` on. */
-static damo_status sp_getitem_read_range(thunk *t, int first, int axis, int64_t n, sparse_range *out) {
+static damo_status sp_getitem_read_range(const thunk *t, frame *f, int first, int axis, int64_t n, sparse_range *out) {
   const index_item *item = &((const getitem_block_spec *)t->node->op->data)->axis[axis];
   int64_t value[3], at = first + item->operand;
   const int64_t *end[3] = {NULL, NULL, NULL};
   for (int k = 0; k < 3; k++) {
     if (!(item->given >> k & 1)) continue;
-    value[k] = array_int(thunk_in(t, (int)at++));
+    value[k] = array_int(thunk_in(t, f, (int)at++));
     end[k] = &value[k];
   }
   out->step = end[2] ? value[2] : 1;
-  return range_resolve(t->ctx, "index", axis, n, end[0], end[1], out->step, &out->first, &out->count);
+  return range_resolve(f->ctx, "index", axis, n, end[0], end[1], out->step, &out->first, &out->count);
 }
 
-static damo_status sp_getitem_read_block(thunk *t, int first, const damo_sparse *x, sparse_range *range) {
-  DAMO_TRY(sp_getitem_read_range(t, first, 0, x->shape[0], &range[0]));
-  return sp_getitem_read_range(t, first, 1, x->shape[1], &range[1]);
+static damo_status sp_getitem_read_block(const thunk *t, frame *f, int first, const damo_sparse *x,
+                                         sparse_range *range) {
+  DAMO_TRY(sp_getitem_read_range(t, f, first, 0, x->shape[0], &range[0]));
+  return sp_getitem_read_range(t, f, first, 1, x->shape[1], &range[1]);
 }
 
 static const char *sp_getitem_spec(const damo_op *op) {
@@ -121,11 +122,11 @@ static damo_status sp_getitem_block_type(const damo_op *op, damo_var *const *in,
   return type_give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
 }
 
-static damo_status sp_getitem_block_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_getitem_block_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
   sparse_range range[2];
-  DAMO_TRY(sp_getitem_read_block(t, 1, x, range));
-  return thunk_give_sparse(t, 0, sparse_slice(x, &range[0], &range[1]));
+  DAMO_TRY(sp_getitem_read_block(t, f, 1, x, range));
+  return thunk_give_sparse(t, f, 0, sparse_slice(x, &range[0], &range[1]));
 }
 
 static damo_status sp_getitem_block_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
@@ -186,19 +187,19 @@ static damo_status sp_getitem_block_grad_type(const damo_op *op, damo_var *const
   return type_give_like(op, out, in[0], var_dtype(in[1]));
 }
 
-static damo_status sp_getitem_block_grad_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
-  damo_sparse *g = thunk_in_sparse(t, 1);
+static damo_status sp_getitem_block_grad_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
+  damo_sparse *g = thunk_in_sparse(t, f, 1);
   sparse_range range[2];
   sparse_where where[2];
-  DAMO_TRY(sp_getitem_read_block(t, 2, x, range));
+  DAMO_TRY(sp_getitem_read_block(t, f, 2, x, range));
   if (g->shape[0] != range[0].count || g->shape[1] != range[1].count)
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: the block has shape (%lld, %lld), expected (%lld, %lld)",
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: the block has shape (%lld, %lld), expected (%lld, %lld)",
                     t->node->op->def->name, (long long)g->shape[0], (long long)g->shape[1], (long long)range[0].count,
                     (long long)range[1].count);
   for (int axis = 0; axis < 2; axis++)
     where[axis] = (sparse_where){.first = range[axis].first, .step = range[axis].count > 1 ? range[axis].step : 1};
-  return thunk_give_sparse(t, 0, sparse_put(g, sparse_format(x), x->shape, &where[0], &where[1]));
+  return thunk_give_sparse(t, f, 0, sparse_put(g, sparse_format(x), x->shape, &where[0], &where[1]));
 }
 
 static damo_status sp_getitem_block_grad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -264,12 +265,12 @@ static damo_status sp_getitem_scalar_type(const damo_op *op, damo_var *const *in
   return type_give_dense(op, out, var_dtype(in[0]), 0, NULL);
 }
 
-static damo_status sp_getitem_scalar_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_getitem_scalar_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
   int64_t at[2];
   for (int i = 0; i < 2; i++)
-    DAMO_TRY(position_resolve(t->ctx, "index", i, x->shape[i], array_int(thunk_in(t, i + 1)), &at[i]));
-  damo_array *out = thunk_out(t, 0, sparse_dtype(x), 0, NULL);
+    DAMO_TRY(position_resolve(f->ctx, "index", i, x->shape[i], array_int(thunk_in(t, f, i + 1)), &at[i]));
+  damo_array *out = thunk_out(t, f, 0, sparse_dtype(x), 0, NULL);
   return out != NULL ? sparse_elements(x, 1, &at[0], &at[1], out->data) : DAMO_EMEMORY;
 }
 

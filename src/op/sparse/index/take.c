@@ -24,13 +24,13 @@ static bool sp_getitem_to_places(const damo_array *list, int64_t n, int64_t *out
   return inside;
 }
 
-damo_status thunk_positions(thunk *t, int i, int axis, int64_t n, int64_t *out) {
-  const damo_array *list = thunk_in(t, i);
+damo_status thunk_positions(const thunk *t, frame *f, int i, int axis, int64_t n, int64_t *out) {
+  const damo_array *list = thunk_in(t, f, i);
   if (sp_getitem_to_places(list, n, out)) return DAMO_OK;
   int64_t k = 0;
   while ((uint64_t)out[k] < (uint64_t)n) k++;
   const int64_t position = *(const int64_t *)(const void *)(list->data + k * array_strides(list)[0]);
-  return ctx_fail(t->ctx, DAMO_EINDEX, "%s: position %lld, entry %lld of the list, is outside the %lld %s",
+  return ctx_fail(f->ctx, DAMO_EINDEX, "%s: position %lld, entry %lld of the list, is outside the %lld %s",
                   t->node->op->def->name, (long long)position, (long long)k + 1, (long long)n,
                   axis ? "columns" : "rows");
 }
@@ -83,10 +83,10 @@ static damo_apply *sp_getitem_two_lists_node(build *b, damo_op *op, damo_var *co
 }
 
 /* Room for the 0-based positions of n lists that begin at input 1; NULL: memory error. */
-static int64_t *sp_getitem_positions_space(thunk *t, int n) {
+static int64_t *sp_getitem_positions_space(const thunk *t, frame *f, int n) {
   size_t entries = 1;
-  for (int i = 1; i <= n; i++) entries += (size_t)array_size(thunk_in(t, i));
-  return thunk_scratch(t, entries * sizeof(int64_t));
+  for (int i = 1; i <= n; i++) entries += (size_t)array_size(thunk_in(t, f, i));
+  return thunk_scratch(t, f, entries * sizeof(int64_t));
 }
 
 /* ---- GetItemList ------------------------------------------------------------------------------------------------- */
@@ -122,13 +122,13 @@ static damo_status sp_getitem_list_type(const damo_op *op, damo_var *const *in, 
   return type_give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
 }
 
-static damo_status sp_getitem_list_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_getitem_list_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
   const int axis = sp_getitem_list_axis(t->node->op);
-  damo_array *at = array_empty(t->ctx, DAMO_INT64, 1, array_shape(thunk_in(t, 1)));
+  damo_array *at = array_empty(f->ctx, DAMO_INT64, 1, array_shape(thunk_in(t, f, 1)));
   if (at == NULL) return DAMO_EMEMORY;
-  damo_status s = thunk_positions(t, 1, axis, x->shape[axis], (int64_t *)(void *)at->data);
-  if (s == DAMO_OK) s = thunk_give_sparse(t, 0, sparse_take(x, axis, at));
+  damo_status s = thunk_positions(t, f, 1, axis, x->shape[axis], (int64_t *)(void *)at->data);
+  if (s == DAMO_OK) s = thunk_give_sparse(t, f, 0, sparse_take(x, axis, at));
   damo_release(at);
   return s;
 }
@@ -190,26 +190,27 @@ static damo_status sp_getitem_list_grad_type(const damo_op *op, damo_var *const 
   return type_give_like(op, out, in[0], var_dtype(in[2]));
 }
 
-static damo_status sp_getitem_check_axis(thunk *t, const damo_sparse *x, const damo_sparse *g, int axis) {
+static damo_status sp_getitem_check_axis(const thunk *t, frame *f, const damo_sparse *x, const damo_sparse *g,
+                                         int axis) {
   int64_t want[2] = {x->shape[0], x->shape[1]};
-  want[axis] = array_size(thunk_in(t, 1));
+  want[axis] = array_size(thunk_in(t, f, 1));
   if (g->shape[0] == want[0] && g->shape[1] == want[1]) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: the %s have shape (%lld, %lld), expected (%lld, %lld)",
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: the %s have shape (%lld, %lld), expected (%lld, %lld)",
                   t->node->op->def->name, axis ? "columns" : "rows", (long long)g->shape[0], (long long)g->shape[1],
                   (long long)want[0], (long long)want[1]);
 }
 
-static damo_status sp_getitem_list_grad_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
-  damo_sparse *g = thunk_in_sparse(t, 2);
+static damo_status sp_getitem_list_grad_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
+  damo_sparse *g = thunk_in_sparse(t, f, 2);
   const int axis = sp_getitem_list_axis(t->node->op);
-  int64_t *at = sp_getitem_positions_space(t, 1);
+  int64_t *at = sp_getitem_positions_space(t, f, 1);
   if (at == NULL) return DAMO_EMEMORY;
-  DAMO_TRY(sp_getitem_check_axis(t, x, g, axis));
-  DAMO_TRY(thunk_positions(t, 1, axis, x->shape[axis], at));
+  DAMO_TRY(sp_getitem_check_axis(t, f, x, g, axis));
+  DAMO_TRY(thunk_positions(t, f, 1, axis, x->shape[axis], at));
   const sparse_where listed = {.list = at}, all = {.step = 1};
   const sparse_where *rows = axis == 0 ? &listed : &all, *cols = axis == 0 ? &all : &listed;
-  return thunk_give_sparse(t, 0, sparse_put(g, sparse_format(x), x->shape, rows, cols));
+  return thunk_give_sparse(t, f, 0, sparse_put(g, sparse_format(x), x->shape, rows, cols));
 }
 
 static damo_status sp_getitem_list_grad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -275,25 +276,25 @@ static damo_status sp_getitem_two_lists_type(const damo_op *op, damo_var *const 
 }
 
 /* 0-based rows, then columns, n of each; NULL: an error. */
-static int64_t *sp_getitem_read_lists(thunk *t, const int64_t *shape, int64_t *n) {
-  const int64_t rows = array_size(thunk_in(t, 1)), cols = array_size(thunk_in(t, 2));
+static int64_t *sp_getitem_read_lists(const thunk *t, frame *f, const int64_t *shape, int64_t *n) {
+  const int64_t rows = array_size(thunk_in(t, f, 1)), cols = array_size(thunk_in(t, f, 2));
   if (rows != cols) {
-    ctx_fail(t->ctx, DAMO_ESHAPE, "%s: the lists have %lld and %lld entries, expected as many", t->node->op->def->name,
+    ctx_fail(f->ctx, DAMO_ESHAPE, "%s: the lists have %lld and %lld entries, expected as many", t->node->op->def->name,
              (long long)rows, (long long)cols);
     return NULL;
   }
-  int64_t *at = sp_getitem_positions_space(t, 2);
+  int64_t *at = sp_getitem_positions_space(t, f, 2);
   *n = rows;
-  if (at == NULL || thunk_positions(t, 1, 0, shape[0], at) != DAMO_OK) return NULL;
-  return thunk_positions(t, 2, 1, shape[1], at + rows) == DAMO_OK ? at : NULL;
+  if (at == NULL || thunk_positions(t, f, 1, 0, shape[0], at) != DAMO_OK) return NULL;
+  return thunk_positions(t, f, 2, 1, shape[1], at + rows) == DAMO_OK ? at : NULL;
 }
 
-static damo_status sp_getitem_two_lists_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_getitem_two_lists_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0);
   int64_t n = 0;
-  const int64_t *at = sp_getitem_read_lists(t, x->shape, &n);
-  if (at == NULL) return damo_error_status(t->ctx);
-  damo_array *out = thunk_out(t, 0, sparse_dtype(x), 1, &n);
+  const int64_t *at = sp_getitem_read_lists(t, f, x->shape, &n);
+  if (at == NULL) return damo_error_status(f->ctx);
+  damo_array *out = thunk_out(t, f, 0, sparse_dtype(x), 1, &n);
   return out != NULL ? sparse_elements(x, n, at, at + n, out->data) : DAMO_EMEMORY;
 }
 
@@ -347,21 +348,21 @@ static damo_status sp_getitem_two_lists_grad_type(const damo_op *op, damo_var *c
   return type_give_like(op, out, in[0], var_dtype(in[3]));
 }
 
-static damo_status sp_getitem_two_lists_grad_perform(thunk *t) {
-  const damo_sparse *x = thunk_in_sparse(t, 0);
+static damo_status sp_getitem_two_lists_grad_perform(const thunk *t, frame *f) {
+  const damo_sparse *x = thunk_in_sparse(t, f, 0);
   int64_t n = 0;
-  const int64_t *at = sp_getitem_read_lists(t, x->shape, &n);
-  if (at == NULL) return damo_error_status(t->ctx);
-  const int64_t given = array_size(thunk_in(t, 3));
+  const int64_t *at = sp_getitem_read_lists(t, f, x->shape, &n);
+  if (at == NULL) return damo_error_status(f->ctx);
+  const int64_t given = array_size(thunk_in(t, f, 3));
   if (given != n)
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: %lld values for %lld positions", t->node->op->def->name, (long long)given,
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: %lld values for %lld positions", t->node->op->def->name, (long long)given,
                     (long long)n);
-  damo_array *g = array_as_contiguous(thunk_in(t, 3), array_dtype(thunk_in(t, 3)));
+  damo_array *g = array_as_contiguous(thunk_in(t, f, 3), array_dtype(thunk_in(t, f, 3)));
   if (g == NULL) return DAMO_EMEMORY;
   damo_sparse *out =
-      sparse_from_places(t->ctx, sparse_format(x), array_dtype(g), x->shape, n, at, at + n, g->data, DAMO_INT32, false);
+      sparse_from_places(f->ctx, sparse_format(x), array_dtype(g), x->shape, n, at, at + n, g->data, DAMO_INT32, false);
   damo_release(g);
-  return thunk_give_sparse(t, 0, out);
+  return thunk_give_sparse(t, f, 0, out);
 }
 
 static damo_status sp_getitem_two_lists_grad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

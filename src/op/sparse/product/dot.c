@@ -38,10 +38,10 @@ int product_shape(damo_var *const *in, int i, int j, int64_t *shape) {
   return n;
 }
 
-damo_status thunk_product_shape(thunk *t, int i, int j, int *ndim, int64_t *shape) {
+damo_status thunk_product_shape(const thunk *t, frame *f, int i, int j, int *ndim, int64_t *shape) {
   int nx, ny, n = 0;
-  const int64_t *x = value_shape(*t->in[i], &nx), *y = value_shape(*t->in[j], &ny);
-  if (x[nx - 1] != y[0]) return fail_shapes(t->ctx, t->node->op->def->name, nx, x, ny, y, nx - 1, 0);
+  const int64_t *x = value_shape(thunk_value(t, f, i), &nx), *y = value_shape(thunk_value(t, f, j), &ny);
+  if (x[nx - 1] != y[0]) return fail_shapes(f->ctx, t->node->op->def->name, nx, x, ny, y, nx - 1, 0);
   if (nx == 2) shape[n++] = x[0];
   if (ny == 2) shape[n++] = y[1];
   *ndim = n;
@@ -49,16 +49,16 @@ damo_status thunk_product_shape(thunk *t, int i, int j, int *ndim, int64_t *shap
 }
 
 /* One sparse operand. */
-static damo_status sp_dot_run_dense(thunk *t, damo_sparse *a, damo_array *x, bool left, const void *alpha,
-                                    const damo_array *z, damo_array *y) {
+static damo_status sp_dot_run_dense(const thunk *t, frame *f, damo_sparse *a, damo_array *x, bool left,
+                                    const void *alpha, const damo_array *z, damo_array *y) {
   const damo_dtype dt = array_dtype(y);
   damo_status s = DAMO_EMEMORY;
   damo_sparse *own = sparse_cast(a, dt);
   damo_array *dense = own ? (array_dtype(x) == dt ? damo_retain(x) : array_cast(x, dt)) : NULL;
   if (dense != NULL) {
-    const sparse_product p = {own, false, left, alpha, dense, z, y, t->state};
+    const sparse_product p = {own, false, left, alpha, dense, z, y, thunk_state(t, f)};
     const size_t size = sparse_product_workspace(&p);
-    void *workspace = size > 0 ? thunk_scratch(t, size) : NULL;
+    void *workspace = size > 0 ? thunk_scratch(t, f, size) : NULL;
     if (size == 0 || workspace != NULL) {
       sparse_product_run(&p, workspace);
       s = DAMO_OK;
@@ -81,19 +81,22 @@ static damo_status sp_dot_run_sparse(damo_sparse *a, damo_sparse *b, const void 
   return s;
 }
 
-damo_status thunk_product(thunk *t, int i, int j, const void *alpha, const damo_array *z, damo_array *y) {
-  if (!thunk_in_is_sparse(t, i)) return sp_dot_run_dense(t, thunk_in_sparse(t, j), thunk_in(t, i), true, alpha, z, y);
-  if (!thunk_in_is_sparse(t, j)) return sp_dot_run_dense(t, thunk_in_sparse(t, i), thunk_in(t, j), false, alpha, z, y);
-  return sp_dot_run_sparse(thunk_in_sparse(t, i), thunk_in_sparse(t, j), alpha, z, y);
+damo_status thunk_product(const thunk *t, frame *f, int i, int j, const void *alpha, const damo_array *z,
+                          damo_array *y) {
+  if (!thunk_in_is_sparse(t, f, i))
+    return sp_dot_run_dense(t, f, thunk_in_sparse(t, f, j), thunk_in(t, f, i), true, alpha, z, y);
+  if (!thunk_in_is_sparse(t, f, j))
+    return sp_dot_run_dense(t, f, thunk_in_sparse(t, f, i), thunk_in(t, f, j), false, alpha, z, y);
+  return sp_dot_run_sparse(thunk_in_sparse(t, f, i), thunk_in_sparse(t, f, j), alpha, z, y);
 }
 
-damo_status thunk_give_product(thunk *t, damo_sparse *take) {
-  if (take == NULL) return damo_error_status(t->ctx);
+damo_status thunk_give_product(const thunk *t, frame *f, damo_sparse *take) {
+  if (take == NULL) return damo_error_status(f->ctx);
   const damo_dtype asked = (damo_dtype)t->node->out[0]->type->itype;
   const int64_t *shape = take->shape;
   damo_sparse *out = sparse_to_itype(take, sparse_itype_for(asked, shape[0], shape[1], sparse_nnz(take)));
   damo_release(take);
-  return thunk_give(t, 0, out);
+  return thunk_give(t, f, 0, out);
 }
 
 damo_status infer_shape_product(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
@@ -127,12 +130,12 @@ static damo_status sp_dot_type(const damo_op *op, damo_var *const *in, int n_in,
   return type_give_dense(op, out, dtype_promote(var_dtype(in[0]), var_dtype(in[1])), n, shape);
 }
 
-static damo_status sp_dot_perform(thunk *t) {
+static damo_status sp_dot_perform(const thunk *t, frame *f) {
   int64_t shape[2];
   int n = 0;
-  DAMO_TRY(thunk_product_shape(t, 0, 1, &n, shape));
-  damo_array *y = thunk_out(t, 0, t->node->out[0]->type->dtype, n, shape);
-  return y != NULL ? thunk_product(t, 0, 1, NULL, NULL, y) : damo_error_status(t->ctx);
+  DAMO_TRY(thunk_product_shape(t, f, 0, 1, &n, shape));
+  damo_array *y = thunk_out(t, f, 0, t->node->out[0]->type->dtype, n, shape);
+  return y != NULL ? thunk_product(t, f, 0, 1, NULL, NULL, y) : damo_error_status(f->ctx);
 }
 
 /* Regular: dense for a sparse operand too. */
@@ -198,17 +201,17 @@ static damo_status true_dot_type(const damo_op *op, damo_var *const *in, int n_i
   return type_give_sparse(op, out, var_format_of(in[sx ? 0 : 1]), var_dtype(in[0]), itype, shape[0], shape[1]);
 }
 
-static damo_status true_dot_perform(thunk *t) {
+static damo_status true_dot_perform(const thunk *t, frame *f) {
   int64_t shape[2];
   int n = 0;
-  DAMO_TRY(thunk_product_shape(t, 0, 1, &n, shape));
-  if (!thunk_in_is_sparse(t, 0)) {
-    return thunk_give_product(t, sparse_dot_mixed(thunk_in_sparse(t, 1), thunk_in(t, 0), true));
+  DAMO_TRY(thunk_product_shape(t, f, 0, 1, &n, shape));
+  if (!thunk_in_is_sparse(t, f, 0)) {
+    return thunk_give_product(t, f, sparse_dot_mixed(thunk_in_sparse(t, f, 1), thunk_in(t, f, 0), true));
   }
-  if (!thunk_in_is_sparse(t, 1)) {
-    return thunk_give_product(t, sparse_dot_mixed(thunk_in_sparse(t, 0), thunk_in(t, 1), false));
+  if (!thunk_in_is_sparse(t, f, 1)) {
+    return thunk_give_product(t, f, sparse_dot_mixed(thunk_in_sparse(t, f, 0), thunk_in(t, f, 1), false));
   }
-  return thunk_give_product(t, sparse_dot_sparse(thunk_in_sparse(t, 0), thunk_in_sparse(t, 1)));
+  return thunk_give_product(t, f, sparse_dot_sparse(thunk_in_sparse(t, f, 0), thunk_in_sparse(t, f, 1)));
 }
 
 damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves_dense) {

@@ -25,13 +25,13 @@ static damo_status sp_kron_type(const damo_op *op, damo_var *const *in, int n_in
   return type_give_dense(op, out + 2, DAMO_INT64, 1, &unknown);
 }
 
-static damo_status sp_kron_perform(thunk *t) {
+static damo_status sp_kron_perform(const thunk *t, frame *f) {
   damo_array *left, *right;
-  damo_sparse *places = sparse_kron_places(thunk_in_sparse(t, 0), thunk_in_sparse(t, 1), &left, &right);
-  if (places == NULL) return damo_error_status(t->ctx);
-  thunk_set_out(t, 0, &places->obj);
-  thunk_set_out(t, 1, &left->obj);
-  thunk_set_out(t, 2, &right->obj);
+  damo_sparse *places = sparse_kron_places(thunk_in_sparse(t, f, 0), thunk_in_sparse(t, f, 1), &left, &right);
+  if (places == NULL) return damo_error_status(f->ctx);
+  thunk_set_out(t, f, 0, &places->obj);
+  thunk_set_out(t, f, 1, &left->obj);
+  thunk_set_out(t, f, 2, &right->obj);
   return DAMO_OK;
 }
 

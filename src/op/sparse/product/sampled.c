@@ -25,51 +25,51 @@ static damo_status sp_sampled_product_type(const damo_op *op, damo_var *const *i
 }
 
 /* m·cols, or mᵀ·rows: what the product says of its own operands, and a gradient's other product of its. */
-static damo_status sp_sampled_product_check_axis(const thunk *t, bool transposed) {
-  const int64_t *m = thunk_in_sparse(t, 0)->shape, *y = array_shape(thunk_in(t, transposed ? 1 : 2));
+static damo_status sp_sampled_product_check_axis(const thunk *t, frame *f, bool transposed) {
+  const int64_t *m = thunk_in_sparse(t, f, 0)->shape, *y = array_shape(thunk_in(t, f, transposed ? 1 : 2));
   const int64_t x[2] = {m[transposed], m[!transposed]};
   const char *name = op_prop(t->node->op, "product")->u.s;
   if (x[1] == y[0]) return DAMO_OK;
-  fail_shapes(t->ctx, name, 2, x, 2, y, 1, 0);
-  ctx_fail_at(t->ctx, name, NULL);
+  fail_shapes(f->ctx, name, 2, x, 2, y, 1, 0);
+  ctx_fail_at(f->ctx, name, NULL);
   return DAMO_ESHAPE;
 }
 
 /* In the words of the nodes apart, the product's first. */
-static damo_status sp_sampled_product_check_shapes(const thunk *t) {
-  const int64_t *r = array_shape(thunk_in(t, 1)), *c = array_shape(thunk_in(t, 2));
+static damo_status sp_sampled_product_check_shapes(const thunk *t, frame *f) {
+  const int64_t *r = array_shape(thunk_in(t, f, 1)), *c = array_shape(thunk_in(t, f, 2));
   const bool transposed = sp_sampled_product_is_transposed(t->node->op),
-             csr = sparse_format(thunk_in_sparse(t, 0)) == DAMO_CSR;
+             csr = sparse_format(thunk_in_sparse(t, f, 0)) == DAMO_CSR;
   const char *name = (csr ? &sampled_csr_def : &sampled_csc_def)->name;
-  DAMO_TRY(sp_sampled_product_check_axis(t, transposed));
-  DAMO_TRY(sp_sampled_product_check_axis(t, !transposed));
+  DAMO_TRY(sp_sampled_product_check_axis(t, f, transposed));
+  DAMO_TRY(sp_sampled_product_check_axis(t, f, !transposed));
   if (r[1] == c[1]) return DAMO_OK;
-  fail_shapes(t->ctx, name, 2, c, 2, r, 1, 1);
-  ctx_fail_at(t->ctx, name, NULL);
+  fail_shapes(f->ctx, name, 2, c, 2, r, 1, 1);
+  ctx_fail_at(f->ctx, name, NULL);
   return DAMO_ESHAPE;
 }
 
-static damo_status sp_sampled_product_run(thunk *t, const damo_array *rows, const damo_array *cols) {
-  const damo_sparse *m = thunk_in_sparse(t, 0);
+static damo_status sp_sampled_product_run(const thunk *t, frame *f, const damo_array *rows, const damo_array *cols) {
+  const damo_sparse *m = thunk_in_sparse(t, f, 0);
   const bool transposed = sp_sampled_product_is_transposed(t->node->op);
   const int64_t n = sparse_nnz(m), shape[2] = {m->shape[transposed], array_shape(rows)[1]};
-  damo_array *samples = thunk_out(t, 0, sparse_dtype(m), 1, &n);
-  damo_array *y = samples ? thunk_out(t, 1, sparse_dtype(m), 2, shape) : NULL;
-  if (y == NULL) return damo_error_status(t->ctx);
-  const sparse_sampled s = {m, transposed, rows, cols, samples->data, y, t->state};
+  damo_array *samples = thunk_out(t, f, 0, sparse_dtype(m), 1, &n);
+  damo_array *y = samples ? thunk_out(t, f, 1, sparse_dtype(m), 2, shape) : NULL;
+  if (y == NULL) return damo_error_status(f->ctx);
+  const sparse_sampled s = {m, transposed, rows, cols, samples->data, y, thunk_state(t, f)};
   const size_t size = sparse_sampled_workspace(&s);
-  void *workspace = size > 0 ? thunk_scratch(t, size) : NULL;
+  void *workspace = size > 0 ? thunk_scratch(t, f, size) : NULL;
   if (size > 0 && workspace == NULL) return DAMO_EMEMORY;
   sparse_sampled_run(&s, workspace);
   return DAMO_OK;
 }
 
-static damo_status sp_sampled_product_perform(thunk *t) {
-  DAMO_TRY(sp_sampled_product_check_shapes(t));
-  const damo_dtype dt = sparse_dtype(thunk_in_sparse(t, 0));
-  damo_array *rows = array_as_contiguous(thunk_in(t, 1), dt);
-  damo_array *cols = rows ? array_as_contiguous(thunk_in(t, 2), dt) : NULL;
-  const damo_status s = cols ? sp_sampled_product_run(t, rows, cols) : damo_error_status(t->ctx);
+static damo_status sp_sampled_product_perform(const thunk *t, frame *f) {
+  DAMO_TRY(sp_sampled_product_check_shapes(t, f));
+  const damo_dtype dt = sparse_dtype(thunk_in_sparse(t, f, 0));
+  damo_array *rows = array_as_contiguous(thunk_in(t, f, 1), dt);
+  damo_array *cols = rows ? array_as_contiguous(thunk_in(t, f, 2), dt) : NULL;
+  const damo_status s = cols ? sp_sampled_product_run(t, f, rows, cols) : damo_error_status(f->ctx);
   damo_release(rows);
   damo_release(cols);
   return s;

@@ -21,12 +21,13 @@ static damo_status sampling_dot_type(const damo_op *op, damo_var *const *in, int
   return type_give_like(op, out, in[2], sampling_dot_dtype(in));
 }
 
-static damo_status sampling_dot_check_shapes(const thunk *t) {
-  const int64_t *x = array_shape(thunk_in(t, 0)), *y = array_shape(thunk_in(t, 1)), *p = thunk_in_sparse(t, 2)->shape;
+static damo_status sampling_dot_check_shapes(const thunk *t, frame *f) {
+  const int64_t *x = array_shape(thunk_in(t, f, 0)), *y = array_shape(thunk_in(t, f, 1)),
+                *p = thunk_in_sparse(t, f, 2)->shape;
   const char *name = t->node->op->def->name;
-  if (x[1] != y[1]) return fail_shapes(t->ctx, name, 2, x, 2, y, 1, 1);
+  if (x[1] != y[1]) return fail_shapes(f->ctx, name, 2, x, 2, y, 1, 1);
   if (x[0] == p[0] && y[0] == p[1]) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: x·yᵀ has shape (%lld, %lld), and p (%lld, %lld)", name, (long long)x[0],
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: x·yᵀ has shape (%lld, %lld), and p (%lld, %lld)", name, (long long)x[0],
                   (long long)y[0], (long long)p[0], (long long)p[1]);
 }
 
@@ -61,16 +62,16 @@ static damo_status sampling_dot_sample(const damo_sparse *p, const damo_array *x
   return dots != NULL ? DAMO_OK : DAMO_EMEMORY;
 }
 
-static damo_status sampling_dot_perform(thunk *t) {
-  DAMO_TRY(sampling_dot_check_shapes(t));
+static damo_status sampling_dot_perform(const thunk *t, frame *f) {
+  DAMO_TRY(sampling_dot_check_shapes(t, f));
   const damo_dtype dt = t->node->out[0]->type->dtype;
   const damo_dtype own = sampling_dot_product_dtype(t->node->in);
-  damo_sparse *p = sparse_sum_duplicates(thunk_in_sparse(t, 2)), *z = NULL;
-  damo_array *x = p ? array_as_contiguous(thunk_in(t, 0), own) : NULL;
-  damo_array *y = x ? array_as_contiguous(thunk_in(t, 1), own) : NULL;
-  damo_status s = y != NULL ? DAMO_OK : damo_error_status(t->ctx);
+  damo_sparse *p = sparse_sum_duplicates(thunk_in_sparse(t, f, 2)), *z = NULL;
+  damo_array *x = p ? array_as_contiguous(thunk_in(t, f, 0), own) : NULL;
+  damo_array *y = x ? array_as_contiguous(thunk_in(t, f, 1), own) : NULL;
+  damo_status s = y != NULL ? DAMO_OK : damo_error_status(f->ctx);
   if (y != NULL) {
-    z = thunk_out_like(t, 0, p, dt);
+    z = thunk_out_like(t, f, 0, p, dt);
     s = z != NULL ? sampling_dot_sample(p, x, y, z) : DAMO_EMEMORY;
   }
   damo_release(p);

@@ -22,15 +22,15 @@ static damo_status structured_dot_type(const damo_op *op, damo_var *const *in, i
                           shape[1]);
 }
 
-static damo_status structured_dot_perform(thunk *t) {
+static damo_status structured_dot_perform(const thunk *t, frame *f) {
   int64_t shape[2];
   int n = 0;
-  DAMO_TRY(thunk_product_shape(t, 0, 1, &n, shape));
-  if (thunk_in_is_sparse(t, 1)) {
-    return thunk_give_product(t, sparse_dot_sparse(thunk_in_sparse(t, 0), thunk_in_sparse(t, 1)));
+  DAMO_TRY(thunk_product_shape(t, f, 0, 1, &n, shape));
+  if (thunk_in_is_sparse(t, f, 1)) {
+    return thunk_give_product(t, f, sparse_dot_sparse(thunk_in_sparse(t, f, 0), thunk_in_sparse(t, f, 1)));
   }
-  damo_array *y = thunk_out(t, 0, t->node->out[0]->type->dtype, 2, shape);
-  return y != NULL ? thunk_product(t, 0, 1, NULL, NULL, y) : damo_error_status(t->ctx);
+  damo_array *y = thunk_out(t, f, 0, t->node->out[0]->type->dtype, 2, shape);
+  return y != NULL ? thunk_product(t, f, 0, 1, NULL, NULL, y) : damo_error_status(f->ctx);
 }
 
 damo_var *build_structured_dot(build *b, damo_var *x, damo_var *y) {
@@ -98,33 +98,33 @@ static damo_status sampled_csm_type(const damo_op *op, damo_var *const *in, int 
   return type_give_dense(op, out, dtype_promote(var_dtype(in[2]), var_dtype(in[3])), 1, in[0]->type->shape);
 }
 
-static damo_status sampled_csm_fail_storage(const thunk *t, sparse_verdict v) {
+static damo_status sampled_csm_fail_storage(const thunk *t, frame *f, sparse_verdict v) {
   const char *name = t->node->op->def->name;
   const long long at = (long long)v.position + 1, value = (long long)v.value;
   if (v.flaw == SPARSE_BAD_INDEX) {
-    return ctx_fail(t->ctx, DAMO_EINDEX, "%s: entry %lld of indices is %lld, and %s has %lld rows", name, at, value,
+    return ctx_fail(f->ctx, DAMO_EINDEX, "%s: entry %lld of indices is %lld, and %s has %lld rows", name, at, value,
                     sampled_csm_is_csr(t->node->op) ? "b" : "g",
-                    (long long)array_shape(thunk_in(t, sampled_csm_is_csr(t->node->op) ? 2 : 3))[0]);
+                    (long long)array_shape(thunk_in(t, f, sampled_csm_is_csr(t->node->op) ? 2 : 3))[0]);
   }
-  return ctx_fail(t->ctx, DAMO_EVALUE,
+  return ctx_fail(f->ctx, DAMO_EVALUE,
                   "%s: indptr does not go from 0 up to the %lld entries of indices (entry %lld is %lld)", name,
-                  (long long)array_size(thunk_in(t, 0)), at, value);
+                  (long long)array_size(thunk_in(t, f, 0)), at, value);
 }
 
-static damo_status sampled_csm_check(const thunk *t, const sparse_raw *raw, bool wide, bool known) {
-  const damo_array *b = thunk_in(t, 2), *g = thunk_in(t, 3);
+static damo_status sampled_csm_check(const thunk *t, frame *f, const sparse_raw *raw, bool wide, bool known) {
+  const damo_array *b = thunk_in(t, f, 2), *g = thunk_in(t, f, 3);
   const char *name = t->node->op->def->name;
   const bool csr = sampled_csm_is_csr(t->node->op);
   if (array_shape(b)[1] != array_shape(g)[1]) {
-    return fail_shapes(t->ctx, name, 2, array_shape(b), 2, array_shape(g), 1, 1);
+    return fail_shapes(f->ctx, name, 2, array_shape(b), 2, array_shape(g), 1, 1);
   }
   if (raw->major != array_shape(csr ? g : b)[0]) {
-    return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: indptr has %lld entries, expected one more than the %lld rows of %s",
+    return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: indptr has %lld entries, expected one more than the %lld rows of %s",
                     name, (long long)raw->major + 1, (long long)array_shape(csr ? g : b)[0], csr ? "g" : "b");
   }
   if (known) return DAMO_OK;
-  const sparse_verdict v = kernel_sparse_index(wide)->check(raw, array_size(thunk_in(t, 0)));
-  return v.flaw == SPARSE_FINE ? DAMO_OK : sampled_csm_fail_storage(t, v);
+  const sparse_verdict v = kernel_sparse_index(wide)->check(raw, array_size(thunk_in(t, f, 0)));
+  return v.flaw == SPARSE_FINE ? DAMO_OK : sampled_csm_fail_storage(t, f, v);
 }
 
 /* The pattern that was found right last. A matrix's pattern is never written again, so it is right for good. */
@@ -133,8 +133,8 @@ typedef struct sampled_csm_state {
   int64_t minor;
 } sampled_csm_state;
 
-static void sampled_csm_clear(thunk *t) {
-  sampled_csm_state *s = t->state;
+static void sampled_csm_clear(const thunk *t, frame *f) {
+  sampled_csm_state *s = thunk_state(t, f);
   damo_release(s->indices);
   damo_release(s->indptr);
   *s = (sampled_csm_state){.indices = NULL};
@@ -146,33 +146,34 @@ static bool sampled_csm_same_storage(const damo_array *a, const damo_array *b) {
   return a != NULL && a->data == b->data && array_size(a) == array_size(b) && array_dtype(a) == array_dtype(b);
 }
 
-static bool sampled_csm_is_known(const thunk *t, const damo_array *indices, const damo_array *indptr, int64_t minor) {
-  const sampled_csm_state *s = t->state;
+static bool sampled_csm_is_known(const thunk *t, frame *f, const damo_array *indices, const damo_array *indptr,
+                                 int64_t minor) {
+  const sampled_csm_state *s = thunk_state(t, f);
   return sampled_csm_same_storage(s->indices, indices) && sampled_csm_same_storage(s->indptr, indptr) &&
          s->minor == minor;
 }
 
-static void sampled_csm_learn(thunk *t, damo_array *indices, damo_array *indptr, int64_t minor) {
+static void sampled_csm_learn(const thunk *t, frame *f, damo_array *indices, damo_array *indptr, int64_t minor) {
   if (!sampled_csm_is_frozen(indices) || !sampled_csm_is_frozen(indptr)) return;
-  sampled_csm_clear(t);
-  *(sampled_csm_state *)t->state = (sampled_csm_state){damo_retain(indices), damo_retain(indptr), minor};
+  sampled_csm_clear(t, f);
+  *(sampled_csm_state *)thunk_state(t, f) = (sampled_csm_state){damo_retain(indices), damo_retain(indptr), minor};
 }
 
-static damo_status sampled_csm_perform(thunk *t) {
+static damo_status sampled_csm_perform(const thunk *t, frame *f) {
   const bool csr = sampled_csm_is_csr(t->node->op);
-  const damo_array *in = thunk_in(t, 0), *ptr = thunk_in(t, 1);
+  const damo_array *in = thunk_in(t, f, 0), *ptr = thunk_in(t, f, 1);
   const bool wide = array_dtype(in) != DAMO_INT32 || array_dtype(ptr) != DAMO_INT32;
   const damo_dtype itype = wide ? DAMO_INT64 : DAMO_INT32, dt = t->node->out[0]->type->dtype;
   damo_array *idx = array_as_contiguous(in, itype), *ends = idx ? array_as_contiguous(ptr, itype) : NULL;
-  damo_array *b = ends ? array_as_contiguous(thunk_in(t, 2), dt) : NULL;
-  damo_array *g = b ? array_as_contiguous(thunk_in(t, 3), dt) : NULL;
-  damo_array *out = g ? thunk_out(t, 0, dt, 1, array_shape(in)) : NULL;
-  damo_status s = out != NULL ? DAMO_OK : damo_error_status(t->ctx);
+  damo_array *b = ends ? array_as_contiguous(thunk_in(t, f, 2), dt) : NULL;
+  damo_array *g = b ? array_as_contiguous(thunk_in(t, f, 3), dt) : NULL;
+  damo_array *out = g ? thunk_out(t, f, 0, dt, 1, array_shape(in)) : NULL;
+  damo_status s = out != NULL ? DAMO_OK : damo_error_status(f->ctx);
   if (out != NULL) {
     const sparse_raw raw = {array_size(ends) - 1, array_shape(csr ? b : g)[0], ends->data, idx->data, NULL};
-    const bool known = sampled_csm_is_known(t, idx, ends, raw.minor);
-    s = sampled_csm_check(t, &raw, wide, known);
-    if (s == DAMO_OK && !known) sampled_csm_learn(t, idx, ends, raw.minor);
+    const bool known = sampled_csm_is_known(t, f, idx, ends, raw.minor);
+    s = sampled_csm_check(t, f, &raw, wide, known);
+    if (s == DAMO_OK && !known) sampled_csm_learn(t, f, idx, ends, raw.minor);
     if (s == DAMO_OK) sparse_sample_rows(&raw, wide, csr ? g : b, csr ? b : g, out->data);
   }
   damo_release(idx);
@@ -253,13 +254,13 @@ static damo_status sampled_sparse_type(const damo_op *op, damo_var *const *in, i
   return type_give_dense(op, out, dtype_promote(var_dtype(in[1]), var_dtype(in[2])), 1, NULL);
 }
 
-static damo_status sampled_sparse_perform(thunk *t) {
-  damo_sparse *x = thunk_in_sparse(t, 0), *b = thunk_in_sparse(t, 1), *g = thunk_in_sparse(t, 2);
+static damo_status sampled_sparse_perform(const thunk *t, frame *f) {
+  damo_sparse *x = thunk_in_sparse(t, f, 0), *b = thunk_in_sparse(t, f, 1), *g = thunk_in_sparse(t, f, 2);
   const char *name = t->node->op->def->name;
-  if (b->shape[1] != g->shape[1]) return fail_shapes(t->ctx, name, 2, b->shape, 2, g->shape, 1, 1);
-  if (x->shape[0] != g->shape[0]) return fail_shapes(t->ctx, name, 2, x->shape, 2, g->shape, 0, 0);
-  if (x->shape[1] != b->shape[0]) return fail_shapes(t->ctx, name, 2, x->shape, 2, b->shape, 1, 0);
-  return thunk_give(t, 0, sparse_sample_sparse(x, g, b));
+  if (b->shape[1] != g->shape[1]) return fail_shapes(f->ctx, name, 2, b->shape, 2, g->shape, 1, 1);
+  if (x->shape[0] != g->shape[0]) return fail_shapes(f->ctx, name, 2, x->shape, 2, g->shape, 0, 0);
+  if (x->shape[1] != b->shape[0]) return fail_shapes(f->ctx, name, 2, x->shape, 2, b->shape, 1, 0);
+  return thunk_give(t, f, 0, sparse_sample_sparse(x, g, b));
 }
 
 static damo_status sampled_sparse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

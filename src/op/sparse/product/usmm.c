@@ -50,29 +50,29 @@ static damo_status usmm_special_init(damo_op *op) {
 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
-static damo_status usmm_check_shapes(thunk *t) {
+static damo_status usmm_check_shapes(const thunk *t, frame *f) {
   int64_t shape[2];
   int n = 0;
-  const int64_t *z = array_shape(thunk_in(t, USMM_Z));
-  DAMO_TRY(thunk_product_shape(t, USMM_X, USMM_Y, &n, shape));
+  const int64_t *z = array_shape(thunk_in(t, f, USMM_Z));
+  DAMO_TRY(thunk_product_shape(t, f, USMM_X, USMM_Y, &n, shape));
   if (z[0] == shape[0] && z[1] == shape[1]) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: x·y has shape (%lld, %lld), and z (%lld, %lld)", t->node->op->def->name,
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: x·y has shape (%lld, %lld), and z (%lld, %lld)", t->node->op->def->name,
                   (long long)shape[0], (long long)shape[1], (long long)z[0], (long long)z[1]);
 }
 
-static damo_status usmm_perform(thunk *t) {
-  DAMO_TRY(usmm_check_shapes(t));
+static damo_status usmm_perform(const thunk *t, frame *f) {
+  DAMO_TRY(usmm_check_shapes(t, f));
   const damo_dtype dt = t->node->out[0]->type->dtype;
-  const damo_array *alpha = thunk_in(t, USMM_ALPHA);
+  const damo_array *alpha = thunk_in(t, f, USMM_ALPHA);
   _Alignas(16) char factor[16];
   kernel_cast(array_dtype(alpha), dt)(alpha->data, factor, 1);
   if (t->node->op->destroy_map != NULL) {
-    damo_array *y = thunk_out_inplace(t, 0, USMM_Z);
-    return y != NULL ? thunk_product(t, USMM_X, USMM_Y, factor, y, y) : damo_error_status(t->ctx);
+    damo_array *y = thunk_out_inplace(t, f, 0, USMM_Z);
+    return y != NULL ? thunk_product(t, f, USMM_X, USMM_Y, factor, y, y) : damo_error_status(f->ctx);
   }
-  damo_array *z = thunk_in(t, USMM_Z), *own = array_dtype(z) == dt ? damo_retain(z) : array_cast(z, dt);
-  damo_array *y = own ? thunk_out(t, 0, dt, 2, array_shape(own)) : NULL;
-  const damo_status s = y != NULL ? thunk_product(t, USMM_X, USMM_Y, factor, own, y) : damo_error_status(t->ctx);
+  damo_array *z = thunk_in(t, f, USMM_Z), *own = array_dtype(z) == dt ? damo_retain(z) : array_cast(z, dt);
+  damo_array *y = own ? thunk_out(t, f, 0, dt, 2, array_shape(own)) : NULL;
+  const damo_status s = y != NULL ? thunk_product(t, f, USMM_X, USMM_Y, factor, own, y) : damo_error_status(f->ctx);
   damo_release(own);
   return s;
 }

@@ -74,17 +74,17 @@ static void factorize_swap_kept(factorize_state *s) {
   s->before = last;
 }
 
-static void factorize_clear(thunk *t) {
-  factorize_state *s = t->state;
+static void factorize_clear(const thunk *t, frame *f) {
+  factorize_state *s = thunk_state(t, f);
   factorize_drop_kept(s);
   factorize_swap_kept(s);
   factorize_drop_kept(s);
 }
 
 /* Somebody beside the thunk and its cell holds the factor. */
-static bool factorize_is_held(const thunk *t, const factorize_state *s) {
+static bool factorize_is_held(const thunk *t, frame *f, const factorize_state *s) {
   const damo_obj *kept = (const damo_obj *)s->kept;
-  return kept != NULL && kept->refs > (*t->out[0] == kept ? 2 : 1);
+  return kept != NULL && kept->refs > (thunk_result(t, f, 0) == kept ? 2 : 1);
 }
 
 static damo_factor *factorize_matrix(const thunk *t, damo_sparse *a) {
@@ -92,30 +92,30 @@ static damo_factor *factorize_matrix(const thunk *t, damo_sparse *a) {
   return factor_new(a, (factor_assume)factor_assume_of(op_prop(t->node->op, "assume")));
 }
 
-static damo_status factorize_perform(thunk *t) {
-  factorize_state *s = t->state;
-  damo_sparse *a = thunk_in_sparse(t, 0);
-  if (factorize_is_held(t, s)) factorize_swap_kept(s);
-  if (factorize_is_held(t, s)) factorize_drop_kept(s);
+static damo_status factorize_perform(const thunk *t, frame *f) {
+  factorize_state *s = thunk_state(t, f);
+  damo_sparse *a = thunk_in_sparse(t, f, 0);
+  if (factorize_is_held(t, f, s)) factorize_swap_kept(s);
+  if (factorize_is_held(t, f, s)) factorize_drop_kept(s);
   if (s->kept != NULL) {
     DAMO_TRY(factor_refresh(s->kept, a));
   } else if ((s->kept = factorize_matrix(t, a)) == NULL) {
-    return damo_error_status(t->ctx);
+    return damo_error_status(f->ctx);
   }
-  if (*t->out[0] != (damo_obj *)s->kept) thunk_set_out(t, 0, damo_retain(s->kept));
+  if (thunk_result(t, f, 0) != (damo_obj *)s->kept) thunk_set_out(t, f, 0, damo_retain(s->kept));
   return DAMO_OK;
 }
 
-void factor_counts(const thunk *t, int64_t *analyses, int64_t *factorizations) {
+void factor_counts(const thunk *t, const frame *f, int64_t *analyses, int64_t *factorizations) {
   const op_def *def = t->node->op->def;
   if (def != &factorize_def && def != &factorize_qr_def) return;
-  const factorize_state *s = t->state;
+  const factorize_state *s = thunk_state(t, f);
   *analyses += s->analyses;
   *factorizations += s->factorizations;
   for (int k = 0; k < 2; k++) {
-    const damo_factor *f = k == 0 ? s->kept : s->before;
-    if (f == NULL) continue;
-    const factor_info info = factor_get_info(f);
+    const damo_factor *factor = k == 0 ? s->kept : s->before;
+    if (factor == NULL) continue;
+    const factor_info info = factor_get_info(factor);
     *analyses += info.analyses;
     *factorizations += info.factorizations;
   }
@@ -272,11 +272,11 @@ static damo_status sp_factor_rcond_type(const damo_op *op, damo_var *const *in, 
   return type_give_dense(op, out, DAMO_FLOAT64, 0, NULL);
 }
 
-static damo_status sp_factor_rcond_perform(thunk *t) {
-  damo_array *out = thunk_out(t, 0, DAMO_FLOAT64, 0, NULL);
+static damo_status sp_factor_rcond_perform(const thunk *t, frame *f) {
+  damo_array *out = thunk_out(t, f, 0, DAMO_FLOAT64, 0, NULL);
   scalar value = {.dtype = DAMO_FLOAT64};
   if (out == NULL) return DAMO_EMEMORY;
-  DAMO_TRY(factor_rcond(thunk_in_factor(t, 0), &value.v.f));
+  DAMO_TRY(factor_rcond(thunk_in_factor(t, f, 0), &value.v.f));
   array_set(out, NULL, value);
   return DAMO_OK;
 }

@@ -21,7 +21,9 @@ extern const op_def factorize_def, factorize_qr_def;
 damo_status type_need_factor(const op_def *def, damo_var *const *in, int i, bool least);
 /* Operand 0 is a factor of Factorize, of a matrix not known to be rectangular; else a shape error. */
 damo_status type_need_square_factor(const damo_op *op, damo_var *const *in);
-static inline damo_factor *thunk_in_factor(const thunk *t, int i) { return (damo_factor *)*t->in[i]; }
+static inline damo_factor *thunk_in_factor(const thunk *t, frame *f, int i) {
+  return (damo_factor *)thunk_value(t, f, i);
+}
 /* The dtype of the moduli of numbers of that dtype. */
 damo_dtype dtype_of_modulus(damo_dtype dt);
 

@@ -42,8 +42,8 @@ static damo_status sp_factor_inverse_type(const damo_op *op, damo_var *const *in
   return type_give_dense(op, out, var_dtype(in[0]), 1, NULL);
 }
 
-static damo_status sp_factor_inverse_perform(thunk *t) {
-  return thunk_give(t, 0, factor_inverse_entries(thunk_in_factor(t, 0), thunk_in_sparse(t, t->n_in - 1)));
+static damo_status sp_factor_inverse_perform(const thunk *t, frame *f) {
+  return thunk_give(t, f, 0, factor_inverse_entries(thunk_in_factor(t, f, 0), thunk_in_sparse(t, f, t->n_in - 1)));
 }
 
 damo_var *build_factor_inverse(build *b, const factor_var *v, damo_var *p) {
@@ -103,7 +103,7 @@ static damo_status sp_factor_sandwich_type(const damo_op *op, damo_var *const *i
 
 /* Columns of the inverse that are wanted: those whose row of P has entries. Room for all. */
 typedef struct sandwich_run_state {
-  thunk *t;
+  damo_ctx *ctx;
   damo_factor *f;
   damo_sparse *w;
   const damo_sparse *places; /* P as csr, its data the numbers of P's entries */
@@ -118,7 +118,7 @@ static int64_t sandwich_place(const damo_array *v, int64_t k) {
 /* A⁻¹·W·A⁻¹ of k unit vectors; NULL: the pending error. */
 static damo_array *sandwich_block(const sandwich_run_state *s, const int64_t *columns, int64_t k) {
   const int64_t shape[2] = {s->w->shape[0], k};
-  damo_array *units = array_empty(s->t->ctx, array_dtype(s->out), 2, shape);
+  damo_array *units = array_empty(s->ctx, array_dtype(s->out), 2, shape);
   if (units == NULL) return NULL;
   const size_t size = dtype_size(array_dtype(units));
   memset(units->data, 0, (size_t)(shape[0] * k) * size);
@@ -155,7 +155,7 @@ static damo_status sandwich_run(const sandwich_run_state *s) {
     if (sandwich_place(s->places->indptr, i + 1) > sandwich_place(s->places->indptr, i)) columns[k++] = i;
     if (k < SANDWICH_COLUMNS && (i < n - 1 || k == 0)) continue;
     damo_array *block = sandwich_block(s, columns, k);
-    if (block == NULL) return damo_error_status(s->t->ctx);
+    if (block == NULL) return damo_error_status(s->ctx);
     sandwich_take_entries(s, block, columns, k);
     damo_release(block);
     k = 0;
@@ -175,15 +175,15 @@ static damo_sparse *sandwich_numbered(const damo_sparse *p) {
   return csr;
 }
 
-static damo_status sp_factor_sandwich_perform(thunk *t) {
+static damo_status sp_factor_sandwich_perform(const thunk *t, frame *f) {
   const damo_dtype dt = t->node->out[0]->type->dtype;
-  const damo_sparse *p = thunk_in_sparse(t, t->n_in - 1);
-  sandwich_run_state s = {.t = t, .f = thunk_in_factor(t, 0)};
+  const damo_sparse *p = thunk_in_sparse(t, f, t->n_in - 1);
+  sandwich_run_state s = {.ctx = f->ctx, .f = thunk_in_factor(t, f, 0)};
   damo_status status = DAMO_EMEMORY;
   damo_sparse *places = sandwich_numbered(p);
-  s.w = places ? sparse_cast(thunk_in_sparse(t, t->n_in - 2), dt) : NULL;
+  s.w = places ? sparse_cast(thunk_in_sparse(t, f, t->n_in - 2), dt) : NULL;
   s.places = places;
-  s.out = s.w ? thunk_out(t, 0, dt, 1, (const int64_t[]){sparse_nnz(p)}) : NULL;
+  s.out = s.w ? thunk_out(t, f, 0, dt, 1, (const int64_t[]){sparse_nnz(p)}) : NULL;
   if (s.out != NULL) status = sandwich_run(&s);
   damo_release(places);
   damo_release(s.w);

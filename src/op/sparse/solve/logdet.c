@@ -41,27 +41,27 @@ static damo_status sp_factor_logdet_type(const damo_op *op, damo_var *const *in,
   return out[0] && out[1] ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
-static damo_status sp_factor_logdet_check_positive(const thunk *t, damo_c128 sign) {
+static damo_status sp_factor_logdet_check_positive(const thunk *t, frame *f, damo_c128 sign) {
   const prop_value *checked = op_prop(t->node->op, "checked");
   const double apart = hypot(sign.re - 1, sign.im);
   if (checked->kind != PROP_BOOL || checked->u.i == 0 || apart <= 1e-6) return DAMO_OK;
   if (sign.re == 0 && sign.im == 0) {
-    DAMO_TRY(factor_check(thunk_in_factor(t, 0))); /* says where */
-    return ctx_fail(t->ctx, DAMO_ENUMERIC, "logdet: the determinant is 0");
+    DAMO_TRY(factor_check(thunk_in_factor(t, f, 0))); /* says where */
+    return ctx_fail(f->ctx, DAMO_ENUMERIC, "logdet: the determinant is 0");
   }
-  return ctx_fail(t->ctx, DAMO_ENUMERIC,
+  return ctx_fail(f->ctx, DAMO_ENUMERIC,
                   "logdet: the determinant is %s; damo.sparse.slogdet gives log|det| and its sign",
                   sign.im == 0 ? "negative" : "not a positive number");
 }
 
-static damo_status sp_factor_logdet_perform(thunk *t) {
+static damo_status sp_factor_logdet_perform(const thunk *t, frame *f) {
   scalar log_abs = {.dtype = DAMO_FLOAT64}, sign = {.dtype = DAMO_COMPLEX128};
   const damo_dtype dt = t->node->out[1]->type->dtype;
-  damo_array *size = thunk_out(t, 0, dtype_of_modulus(dt), 0, NULL);
-  damo_array *direction = size ? thunk_out(t, 1, dt, 0, NULL) : NULL;
+  damo_array *size = thunk_out(t, f, 0, dtype_of_modulus(dt), 0, NULL);
+  damo_array *direction = size ? thunk_out(t, f, 1, dt, 0, NULL) : NULL;
   if (direction == NULL) return DAMO_EMEMORY;
-  DAMO_TRY(factor_logdet(thunk_in_factor(t, 0), &log_abs.v.f, &sign.v.c));
-  DAMO_TRY(sp_factor_logdet_check_positive(t, sign.v.c));
+  DAMO_TRY(factor_logdet(thunk_in_factor(t, f, 0), &log_abs.v.f, &sign.v.c));
+  DAMO_TRY(sp_factor_logdet_check_positive(t, f, sign.v.c));
   array_set(size, NULL, scalar_cast(log_abs, array_dtype(size)));
   array_set(direction, NULL, scalar_cast(sign, dt));
   return DAMO_OK;
@@ -110,12 +110,12 @@ static damo_status sp_factor_det_type(const damo_op *op, damo_var *const *in, in
   return type_give_dense(op, out, var_dtype(in[0]), 0, NULL);
 }
 
-static damo_status sp_factor_det_perform(thunk *t) {
+static damo_status sp_factor_det_perform(const thunk *t, frame *f) {
   double log_abs;
   scalar value = {.dtype = DAMO_COMPLEX128};
-  damo_array *out = thunk_out(t, 0, t->node->out[0]->type->dtype, 0, NULL);
+  damo_array *out = thunk_out(t, f, 0, t->node->out[0]->type->dtype, 0, NULL);
   if (out == NULL) return DAMO_EMEMORY;
-  DAMO_TRY(factor_logdet(thunk_in_factor(t, 0), &log_abs, &value.v.c));
+  DAMO_TRY(factor_logdet(thunk_in_factor(t, f, 0), &log_abs, &value.v.c));
   const double size = exp(log_abs);
   if (value.v.c.re != 0) value.v.c.re *= size;
   if (value.v.c.im != 0) value.v.c.im *= size;

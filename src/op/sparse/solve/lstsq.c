@@ -73,14 +73,14 @@ static damo_status sp_factor_least_type(const damo_op *op, damo_var *const *in, 
   return out[0] && out[1] && out[2] ? DAMO_OK : damo_error_status(op->obj.ctx);
 }
 
-static damo_status sp_factor_least_perform(thunk *t) {
-  damo_factor *f = thunk_in_factor(t, 0);
-  damo_array *x = NULL, *residual = NULL, *rank = thunk_out(t, 2, DAMO_INT64, 0, NULL);
+static damo_status sp_factor_least_perform(const thunk *t, frame *f) {
+  damo_factor *factor = thunk_in_factor(t, f, 0);
+  damo_array *x = NULL, *residual = NULL, *rank = thunk_out(t, f, 2, DAMO_INT64, 0, NULL);
   if (rank == NULL) return DAMO_EMEMORY;
-  DAMO_TRY(factor_lstsq(f, thunk_in(t, t->n_in - 1), &x, &residual));
-  array_set(rank, NULL, (scalar){.dtype = DAMO_INT64, .v.i = factor_rank(f)});
-  thunk_set_out(t, 0, &x->obj);
-  thunk_set_out(t, 1, &residual->obj);
+  DAMO_TRY(factor_lstsq(factor, thunk_in(t, f, t->n_in - 1), &x, &residual));
+  array_set(rank, NULL, (scalar){.dtype = DAMO_INT64, .v.i = factor_rank(factor)});
+  thunk_set_out(t, f, 0, &x->obj);
+  thunk_set_out(t, f, 1, &residual->obj);
   return DAMO_OK;
 }
 
@@ -162,17 +162,17 @@ static damo_status sp_factor_least_adjoint_type(const damo_op *op, damo_var *con
 }
 
 /* (By the orthogonal factor: by the normal equations, which square A's condition, it would lose twice the digits.) */
-static damo_status sp_factor_least_adjoint_perform(thunk *t) {
-  damo_factor *f = thunk_in_factor(t, 0);
+static damo_status sp_factor_least_adjoint_perform(const thunk *t, frame *f) {
+  damo_factor *factor = thunk_in_factor(t, f, 0);
   const damo_dtype dt = t->node->out[0]->type->dtype;
-  damo_array *flag = thunk_out(t, 1, t->node->out[1]->type->dtype, 0, NULL);
-  damo_array *found = flag ? factor_solve(f, FACTOR_H, thunk_in(t, 2), NULL) : NULL, *out = NULL;
+  damo_array *flag = thunk_out(t, f, 1, t->node->out[1]->type->dtype, 0, NULL);
+  damo_array *found = flag ? factor_solve(factor, FACTOR_H, thunk_in(t, f, 2), NULL) : NULL, *out = NULL;
   if (found != NULL) out = array_dtype(found) == dt ? damo_retain(found) : array_cast(found, dt);
   damo_release(found);
-  if (out == NULL) return damo_error_status(t->ctx);
-  const scalar wide = {.dtype = DAMO_FLOAT64, .v.f = factor_get_info(f).minimum_norm};
+  if (out == NULL) return damo_error_status(f->ctx);
+  const scalar wide = {.dtype = DAMO_FLOAT64, .v.f = factor_get_info(factor).minimum_norm};
   array_set(flag, NULL, scalar_cast(wide, array_dtype(flag)));
-  thunk_set_out(t, 0, &out->obj);
+  thunk_set_out(t, f, 0, &out->obj);
   return DAMO_OK;
 }
 

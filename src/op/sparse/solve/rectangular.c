@@ -15,8 +15,8 @@ bool rect_is_of_columns(const damo_op *op) { return op_prop(op, "minimum_norm")-
 
 bool rect_when(const damo_op *op) { return op_prop(op, "minimum_norm")->u.i != 0; }
 
-bool rect_columns_count(const thunk *t) {
-  const factor_info info = factor_get_info(thunk_in_factor(t, 0));
+bool rect_columns_count(const thunk *t, frame *f) {
+  const factor_info info = factor_get_info(thunk_in_factor(t, f, 0));
   const damo_op *op = t->node->op;
   return !rect_is_of_columns(op) || (info.rectangular && info.minimum_norm == rect_when(op));
 }
@@ -66,18 +66,18 @@ static damo_status rect_columns_type(const damo_op *op, damo_var *const *in, int
   return type_give_sparse(op, out, var_format_of(x), var_dtype(x), var_itype(x), shape[0], -1);
 }
 
-static damo_status rect_columns_perform(thunk *t) {
-  const bool all = rect_columns_count(t);
-  if (thunk_in_is_sparse(t, 1)) {
-    damo_sparse *x = thunk_in_sparse(t, 1);
-    if (all) return thunk_give(t, 0, damo_retain(x));
-    return thunk_give(t, 0, rect_no_columns(x, x->shape[0]));
+static damo_status rect_columns_perform(const thunk *t, frame *f) {
+  const bool all = rect_columns_count(t, f);
+  if (thunk_in_is_sparse(t, f, 1)) {
+    damo_sparse *x = thunk_in_sparse(t, f, 1);
+    if (all) return thunk_give(t, f, 0, damo_retain(x));
+    return thunk_give(t, f, 0, rect_no_columns(x, x->shape[0]));
   }
-  const damo_array *x = thunk_in(t, 1);
+  const damo_array *x = thunk_in(t, f, 1);
   int64_t shape[2], strides[2];
   rect_columns_layout(x, shape, strides);
   if (!all) shape[1] = 0;
-  return thunk_out_view(t, 0, x, 2, shape, strides, 0);
+  return thunk_out_view(t, f, 0, x, 2, shape, strides, 0);
 }
 
 static damo_var *build_rect_with_when(build *b, const op_def *def, bool minimum_norm, damo_var *const *in, int n) {
@@ -149,28 +149,28 @@ static damo_status rect_columns_back_type(const damo_op *op, damo_var *const *in
                           x->ndim == 2 ? x->shape[1] : 1);
 }
 
-static damo_status rect_check_columns_of(thunk *t, const int64_t *y, const int64_t *wanted) {
+static damo_status rect_check_columns_of(const thunk *t, frame *f, const int64_t *y, const int64_t *wanted) {
   if (y[0] == wanted[0] && y[1] == wanted[1]) return DAMO_OK;
-  return ctx_fail(t->ctx, DAMO_ESHAPE, "%s: the columns have shape (%lld, %lld), expected (%lld, %lld)",
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: the columns have shape (%lld, %lld), expected (%lld, %lld)",
                   t->node->op->def->name, (long long)y[0], (long long)y[1], (long long)wanted[0], (long long)wanted[1]);
 }
 
-static damo_status rect_columns_back_perform(thunk *t) {
-  const bool all = rect_columns_count(t), of_sparse = thunk_in_is_sparse(t, 2);
-  const int64_t *like = of_sparse ? thunk_in_sparse(t, 2)->shape : array_shape(thunk_in(t, 2));
-  const int ndim = of_sparse ? 2 : thunk_in(t, 2)->ndim;
+static damo_status rect_columns_back_perform(const thunk *t, frame *f) {
+  const bool all = rect_columns_count(t, f), of_sparse = thunk_in_is_sparse(t, f, 2);
+  const int64_t *like = of_sparse ? thunk_in_sparse(t, f, 2)->shape : array_shape(thunk_in(t, f, 2));
+  const int ndim = of_sparse ? 2 : thunk_in(t, f, 2)->ndim;
   const int64_t shape[2] = {like[0], ndim == 2 ? like[1] : 1};
-  if (thunk_in_is_sparse(t, 1)) {
-    damo_sparse *y = thunk_in_sparse(t, 1);
-    if (all) DAMO_TRY(rect_check_columns_of(t, y->shape, shape));
-    if (all) return thunk_give(t, 0, sparse_copy(y));
-    return thunk_give(t, 0,
-                      sparse_from_places(t->ctx, sparse_format(y), sparse_dtype(y), shape, 0, NULL, NULL, NULL,
+  if (thunk_in_is_sparse(t, f, 1)) {
+    damo_sparse *y = thunk_in_sparse(t, f, 1);
+    if (all) DAMO_TRY(rect_check_columns_of(t, f, y->shape, shape));
+    if (all) return thunk_give(t, f, 0, sparse_copy(y));
+    return thunk_give(t, f, 0,
+                      sparse_from_places(f->ctx, sparse_format(y), sparse_dtype(y), shape, 0, NULL, NULL, NULL,
                                          sparse_itype(y), true));
   }
-  const damo_array *y = thunk_in(t, 1);
-  if (all) DAMO_TRY(rect_check_columns_of(t, array_shape(y), shape));
-  damo_array *out = thunk_out(t, 0, array_dtype(y), ndim, shape);
+  const damo_array *y = thunk_in(t, f, 1);
+  if (all) DAMO_TRY(rect_check_columns_of(t, f, array_shape(y), shape));
+  damo_array *out = thunk_out(t, f, 0, array_dtype(y), ndim, shape);
   if (out == NULL) return DAMO_EMEMORY;
   if (!all) {
     array_fill(out, (scalar){.dtype = DAMO_FLOAT64});
@@ -225,10 +225,10 @@ static damo_status rect_beside_type(const damo_op *op, damo_var *const *in, int 
   return type_give_dense(op, out, dt, 2, (const int64_t[2]){in[0]->type->shape[0], -1});
 }
 
-static damo_status rect_copy_beside(thunk *t, damo_array *out) {
+static damo_status rect_copy_beside(const thunk *t, frame *f, damo_array *out) {
   int64_t from = 0;
   for (int i = 0; i < t->n_in; i++) {
-    const damo_array *x = thunk_in(t, i);
+    const damo_array *x = thunk_in(t, f, i);
     const int64_t columns = array_shape(x)[1], shape[2] = {array_shape(x)[0], columns};
     damo_array *part = array_view(out, 2, shape, array_strides(out), from * array_strides(out)[1]);
     const damo_status status = part != NULL ? array_assign(part, x) : DAMO_EMEMORY;
@@ -239,21 +239,21 @@ static damo_status rect_copy_beside(thunk *t, damo_array *out) {
   return DAMO_OK;
 }
 
-static damo_status rect_beside_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 0);
+static damo_status rect_beside_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
   const damo_dtype dt = t->node->out[0]->type->dtype;
   int64_t shape[2] = {array_shape(x)[0], 0};
   for (int i = 0; i < t->n_in; i++) {
-    const int64_t *own = array_shape(thunk_in(t, i));
+    const int64_t *own = array_shape(thunk_in(t, f, i));
     if (own[0] != shape[0])
-      return ctx_fail(t->ctx, DAMO_ESHAPE, "FactorBeside: the matrices have %lld and %lld rows", (long long)shape[0],
+      return ctx_fail(f->ctx, DAMO_ESHAPE, "FactorBeside: the matrices have %lld and %lld rows", (long long)shape[0],
                       (long long)own[0]);
     shape[1] += own[1];
   }
   if (shape[1] == array_shape(x)[1] && array_dtype(x) == dt)
-    return thunk_out_view(t, 0, x, 2, shape, array_strides(x), 0);
-  damo_array *out = thunk_out(t, 0, dt, 2, shape);
-  return out != NULL ? rect_copy_beside(t, out) : damo_error_status(t->ctx);
+    return thunk_out_view(t, f, 0, x, 2, shape, array_strides(x), 0);
+  damo_array *out = thunk_out(t, f, 0, dt, 2, shape);
+  return out != NULL ? rect_copy_beside(t, f, out) : damo_error_status(f->ctx);
 }
 
 static damo_var *build_rect_beside_of(build *b, damo_var *const *xs) {
@@ -362,16 +362,16 @@ static damo_status rect_gap_type(const damo_op *op, damo_var *const *in, int n_i
   return type_give_dense(op, out, dt, 2, (const int64_t[2]){in[3]->type->shape[0], -1});
 }
 
-static damo_status rect_gap_perform(thunk *t) {
-  const damo_array *x = thunk_in(t, 2), *b = thunk_in(t, 3);
-  const bool all = rect_columns_count(t);
+static damo_status rect_gap_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 2), *b = thunk_in(t, f, 3);
+  const bool all = rect_columns_count(t, f);
   const int64_t shape[2] = {array_shape(b)[0], !all ? 0 : b->ndim == 2 ? array_shape(b)[1] : 1};
   const damo_dtype dt = t->node->out[0]->type->dtype;
-  damo_array *out = thunk_out(t, 0, dt, 2, shape);
-  if (out == NULL || !all) return out != NULL ? DAMO_OK : damo_error_status(t->ctx);
+  damo_array *out = thunk_out(t, f, 0, dt, 2, shape);
+  if (out == NULL || !all) return out != NULL ? DAMO_OK : damo_error_status(f->ctx);
   damo_array *left = rect_as_columns(x), *right = left != NULL ? rect_as_columns(b) : NULL;
   const damo_status status =
-      right != NULL ? factor_gap(thunk_in_factor(t, 0), system_number(t->node->op), left, right, out) : DAMO_EMEMORY;
+      right != NULL ? factor_gap(thunk_in_factor(t, f, 0), system_number(t->node->op), left, right, out) : DAMO_EMEMORY;
   damo_release(left);
   damo_release(right);
   return status;

@@ -13,7 +13,7 @@
 
 bool rect_is_of_columns(const damo_op *op); /* the property is not nil */
 bool rect_when(const damo_op *op);
-bool rect_columns_count(const thunk *t); /* with the factor that is input 0 now */
+bool rect_columns_count(const thunk *t, frame *f); /* with the factor that is input 0 now */
 /* A matrix like x with that many rows and no columns. */
 damo_sparse *rect_no_columns(const damo_sparse *x, int64_t rows);
 /* A view: a vector as a matrix of one column. */

@@ -39,29 +39,29 @@ static damo_status sp_factor_solve_type(const damo_op *op, damo_var *const *in, 
   return type_give_sparse(op, out, var_format_of(rhs), dt, var_itype(rhs), rows, shape[1]);
 }
 
-static damo_status sp_factor_solve_sparse(thunk *t, factor_system system, damo_sparse *b) {
-  damo_factor *f = thunk_in_factor(t, 0);
-  if (rect_columns_count(t)) return thunk_give_sparse(t, 0, factor_solve_sparse(f, system, b));
-  damo_sparse *none = rect_no_columns(b, factor_solution_rows(f, system));
+static damo_status sp_factor_solve_sparse(const thunk *t, frame *f, factor_system system, damo_sparse *b) {
+  damo_factor *factor = thunk_in_factor(t, f, 0);
+  if (rect_columns_count(t, f)) return thunk_give_sparse(t, f, 0, factor_solve_sparse(factor, system, b));
+  damo_sparse *none = rect_no_columns(b, factor_solution_rows(factor, system));
   damo_sparse *out = none != NULL ? sparse_cast(none, t->node->out[0]->type->dtype) : NULL;
   damo_release(none);
-  return thunk_give_sparse(t, 0, out);
+  return thunk_give_sparse(t, f, 0, out);
 }
 
-static damo_status sp_factor_solve_perform(thunk *t) {
+static damo_status sp_factor_solve_perform(const thunk *t, frame *f) {
   const factor_system system = system_number(t->node->op);
-  damo_factor *f = thunk_in_factor(t, 0);
+  damo_factor *factor = thunk_in_factor(t, f, 0);
   const int rhs = t->n_in - 1, ndim = t->node->out[0]->type->ndim;
-  if (thunk_in_is_sparse(t, rhs)) return sp_factor_solve_sparse(t, system, thunk_in_sparse(t, rhs));
-  const damo_array *b = thunk_in(t, rhs);
-  const bool all = rect_columns_count(t);
-  const int64_t shape[2] = {factor_solution_rows(f, system), !all ? 0 : b->ndim == 2 ? array_shape(b)[1] : 1};
-  damo_array *out = thunk_out(t, 0, t->node->out[0]->type->dtype, ndim, shape);
-  if (out == NULL || !all) return out != NULL ? DAMO_OK : damo_error_status(t->ctx);
+  if (thunk_in_is_sparse(t, f, rhs)) return sp_factor_solve_sparse(t, f, system, thunk_in_sparse(t, f, rhs));
+  const damo_array *b = thunk_in(t, f, rhs);
+  const bool all = rect_columns_count(t, f);
+  const int64_t shape[2] = {factor_solution_rows(factor, system), !all ? 0 : b->ndim == 2 ? array_shape(b)[1] : 1};
+  damo_array *out = thunk_out(t, f, 0, t->node->out[0]->type->dtype, ndim, shape);
+  if (out == NULL || !all) return out != NULL ? DAMO_OK : damo_error_status(f->ctx);
   damo_array *right = ndim == b->ndim ? damo_retain((void *)(uintptr_t)b) : rect_as_columns(b);
-  damo_array *x = right != NULL ? factor_solve(f, system, right, out) : NULL;
+  damo_array *x = right != NULL ? factor_solve(factor, system, right, out) : NULL;
   damo_release(right);
-  if (x == NULL) return damo_error_status(t->ctx);
+  if (x == NULL) return damo_error_status(f->ctx);
   damo_release(x);
   return DAMO_OK;
 }
