@@ -6,6 +6,15 @@
 ---@alias damo.ErrorKind "type"|"shape"|"value"|"index"|"missing_input"|"unused_input"|"null_gradient"|"disconnected_input"|"missing_test_value"|"not_implemented"|"inconsistency"|"numeric"|"memory"|"io"|"state"|"callback"
 
 ---What damo raises; tostring gives the whole story.
+---A row of the registry of op functions.
+---@class damo.Row
+---@field name string
+---@field operands { name: string, optional: boolean, list: boolean }[]
+---@field options { name: string, kind: string }[]
+---@field doc string
+---@field method boolean
+---@field random boolean
+
 ---@class damo.Error
 ---@field kind damo.ErrorKind
 ---@field message string
@@ -663,7 +672,7 @@ function damo.info() end
 ---@return { bytes: integer, peak: integer, cap: integer, objects: integer }
 function damo.memory() end
 ---Every op function: the rows that docs/functions.md is made from.
----@return table[]
+---@return damo.Row[]
 function damo.registry() end
 ---Raises an error object of that kind.
 ---@param kind damo.ErrorKind

@@ -31,26 +31,8 @@ local families = {
   { "sparse.dense_from_sparse", "Sparse matrices" },
 }
 
-local function read_operands(text)
-  local list = {}
-  for word in text:gmatch "%S+" do
-    local name = word:match "[%w_]+"
-    list[#list + 1] = { name = name, optional = word:sub(1, 1) == "[", many = word:sub(-3) == "..." }
-  end
-  return list
-end
-
-local function read_options(text)
-  local list = {}
-  for name, kind in text:gmatch "([%w_]+):(%w+)" do list[#list + 1] = { name = name, kind = kind } end
-  return list
-end
-
 local rows, rows_by_name = damo.registry(), {}
-for _, row in ipairs(rows) do
-  row.operands, row.options = read_operands(row.operands), read_options(row.options)
-  rows_by_name[row.name] = row
-end
+for _, row in ipairs(rows) do rows_by_name[row.name] = row end
 
 local function by_family()
   local title_of, out = {}, {}
@@ -202,7 +184,7 @@ end
 local shape_first = { zeros = "shape", ones = "shape", empty = "shape", full = "shape, value" }
 
 local function operand_text(o)
-  if o.many then return ("{%s1, …}"):format((o.name:gsub("s$", ""))) end
+  if o.list then return ("{%s1, …}"):format((o.name:gsub("s$", ""))) end
   return o.optional and ("[%s]"):format(o.name) or o.name
 end
 
@@ -349,7 +331,7 @@ local function declaration(row, owner, skip, has_options)
     if i > skip then
       local name = param_name(o.name)
       names[#names + 1] = name
-      local mark, list = o.optional and "?" or "", o.many and "[]" or ""
+      local mark, list = o.optional and "?" or "", o.list and "[]" or ""
       lines[#lines + 1] = ("---@param %s%s damo.Operand%s"):format(name, mark, list)
     end
   end

@@ -492,17 +492,89 @@ static void test_build_scope(void) {
   CHECK_EQ_I(build_end(&b), DAMO_EVALUE);
 }
 
-/* Every row of the registry: found by its name, with few enough options. */
+/* Every row of the registry is found by its name, and its options by theirs. */
 static void test_registry(void) {
   int64_t n = 0;
-  for (const op_func *f; (f = func_at(ctx, n)) != NULL; n++) {
-    CHECK(func_find(ctx, f->name) == f && f->doc != NULL && f->call != NULL);
-    int options = f->options != NULL && *f->options != '\0';
-    for (const char *p = f->options; p != NULL && *p != '\0'; p++) options += *p == ' ';
-    CHECK(options <= 16);
+  for (const fn_signature *f; (f = func_at(ctx, n)) != NULL; n++) {
+    CHECK(func_find(ctx, f->name) == f && f->func->doc != NULL && f->func->call != NULL);
+    for (int i = 0; i < f->n_options; i++) CHECK(signature_option(f, f->func->options[i].name) == &f->func->options[i]);
   }
   CHECK(n > 100);
   CHECK(func_find(ctx, "nothing") == NULL);
+}
+
+typedef struct pair_options {
+  prop_value first, second;
+} pair_options;
+
+typedef struct other_options {
+  prop_value first;
+} other_options;
+
+static damo_status give_first(build *b, const fn_args *a, ptrvec *out) {
+  const pair_options *o = FN_OPTIONS(a, pair_options);
+  damo_var *x = a->in[prop_bool_or(o->second, false)];
+  return x != NULL ? ptrvec_push(out, x) : ctx_fail(b->ctx, DAMO_EVALUE, "absent %g", prop_num_or(o->first, -1));
+}
+
+/* What a row says of its operands and options is parsed when it is registered; a row written wrong is an error there. */
+static void test_signatures(void) {
+  const op_func good[] = {{.name = "sig_test",
+                           .operands = "x [y_2] zs...",
+                           .options = OPTIONS(OPT(pair_options, second, OPT_BOOL), OPT(pair_options, first, OPT_NUM)),
+                           .call = give_first},
+                          {.name = NULL}};
+  damo_ctx *own = damo_ctx_new(NULL, NULL);
+  CHECK_EQ_I(funcs_register(own, good), DAMO_OK);
+  const fn_signature *f = func_find(own, "sig_test");
+  if (CHECK(f != NULL)) {
+    CHECK(f->n_operands == 3 && f->n_required == 1 && f->list && f->n_options == 2 && f->sparse == NULL);
+    CHECK(strcmp(f->operand[1].name, "y_2") == 0 && f->operand[1].optional && !f->operand[1].list);
+    CHECK(strcmp(f->operand[2].name, "zs") == 0 && f->operand[2].list);
+    CHECK_EQ_I(signature_option(f, "second")->place, 1);
+    CHECK(signature_option(f, "third") == NULL);
+  }
+  CHECK_EQ_I(funcs_register(own, good), DAMO_EVALUE);
+  static const char *const wrong[] = {"x  y", " x", "x ", "x... y", "[x", "x-y", "a b c d e f g h i", "[]"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    const op_func bad[] = {{.name = "bad", .operands = wrong[i], .call = give_first}, {.name = NULL}};
+    CHECK_EQ_I(funcs_register(own, bad), DAMO_EVALUE);
+    CHECK(func_find(own, "bad") == NULL);
+  }
+  const op_func twice[] = {{.name = "bad",
+                            .operands = "x",
+                            .options = OPTIONS(OPT(pair_options, first, OPT_INT), OPT(pair_options, first, OPT_NUM)),
+                            .call = give_first},
+                           {.name = NULL}};
+  const op_func mixed[] = {{.name = "bad",
+                            .operands = "x",
+                            .options = OPTIONS(OPT(pair_options, second, OPT_INT), OPT(other_options, first, OPT_NUM)),
+                            .call = give_first},
+                           {.name = NULL}};
+  CHECK_EQ_I(funcs_register(own, twice), DAMO_EVALUE);
+  CHECK_EQ_I(funcs_register(own, mixed), DAMO_EVALUE);
+  damo_ctx_release(own);
+}
+
+/* Fields are read by name: an option that is not given is nil, whatever the order of the row. */
+static void test_call_options(void) {
+  const op_func rows[] = {{.name = "options_test",
+                           .operands = "x [y]",
+                           .options = OPTIONS(OPT(pair_options, second, OPT_BOOL), OPT(pair_options, first, OPT_NUM)),
+                           .call = give_first},
+                          {.name = NULL}};
+  damo_ctx *own = damo_ctx_new(NULL, NULL);
+  CHECK_EQ_I(funcs_register(own, rows), DAMO_OK);
+  build b;
+  build_init(&b, own);
+  damo_var *x = build_num(&b, 1), *in[2] = {x, build_num(&b, 2)};
+  CHECK(build_fn(&b, "options_test", in, 2, NULL) == x);
+  CHECK(build_fn(&b, "options_test", in, 1, NULL) == x);
+  CHECK(build_fn(&b, "options_test", in, 2, &(pair_options){.second = prop_bool(true)}) == in[1]);
+  CHECK(build_fn(&b, "options_test", in, 1, &(pair_options){prop_num(3), prop_bool(true)}) == NULL);
+  CHECK(strstr(damo_error_message(own), "absent 3") != NULL);
+  build_end(&b);
+  damo_ctx_release(own);
 }
 
 int main(void) {
@@ -525,6 +597,8 @@ int main(void) {
   test_weak_literals();
   test_build_scope();
   test_registry();
+  test_signatures();
+  test_call_options();
   ctx_clear_error(ctx);
   char text[200];
   if (!CHECK_EQ_I(ctx->n_objects, objects)) fprintf(stderr, "    left: %s\n", ctx_census(ctx, text, sizeof text));

@@ -2,6 +2,7 @@
  * compared with central differences of step 1e-6 in float64, whose own error stays below 1e-8 here. */
 #include "grad/grad.h"
 #include "leak_case.h"
+#include "op_options.h"
 #include "test.h"
 
 static damo_ctx *ctx;
@@ -40,13 +41,13 @@ typedef struct reduction {
 } reduction;
 
 static damo_var *apply(build *b, const reduction *r, damo_var *x) {
-  prop_value axes[3], opt[4] = {prop_nil(), prop_bool(r->keepdims), prop_nil(), prop_nil()};
+  prop_value axes[3], opt[3] = {prop_nil(), prop_bool(r->keepdims), prop_nil()}, fields[FN_MAX_OPTIONS];
   for (int i = 0; i < r->n_axes; i++) axes[i] = prop_int(r->axes[i]);
   if (r->axis != 0) opt[0] = prop_int(r->axis);
   if (r->n_axes > 0) opt[0] = prop_list(axes, r->n_axes);
   if (strcmp(r->name, "diff") == 0) opt[1] = prop_int(1);
   if (r->ddof != 0) opt[2] = prop_num(r->ddof);
-  return build_fn(b, r->name, &x, 1, opt);
+  return build_fn(b, r->name, &x, 1, op_options(b->ctx, r->name, opt, 3, fields));
 }
 
 /* sum of w · reduction(x), w = 1, 2, 3, … */

@@ -1,21 +1,22 @@
 /* op_shape_test: the shape, alloc, join and marker families: values, Types, inferred shapes, gradients, errors. */
 #include "op/shape/shape_int.h"
 #include "leak_case.h"
+#include "op_options.h"
 #include "op_case.h"
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 static damo_var *with_ints(build *b, const char *name, damo_var *x, const int64_t *v, int n) {
-  prop_value list[8], opt[4] = {prop_list(list, n), prop_nil(), prop_nil(), prop_nil()};
+  prop_value list[8], first = prop_list(list, n), opt[FN_MAX_OPTIONS];
   for (int i = 0; i < n; i++) list[i] = prop_int(v[i]);
-  return build_fn(b, name, &x, 1, opt);
+  return build_fn(b, name, &x, 1, op_options(b->ctx, name, &first, 1, opt));
 }
 #define INTS(name, ...) \
   with_ints(b, name, x, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((const int64_t[]){__VA_ARGS__}) / 8))
 
 static damo_var *with_opts(build *b, const char *name, damo_var *x, prop_value p, prop_value q, prop_value r) {
-  prop_value opt[4] = {p, q, r, prop_nil()};
-  return build_fn(b, name, &x, 1, opt);
+  prop_value opt[FN_MAX_OPTIONS];
+  return build_fn(b, name, &x, 1, op_options(b->ctx, name, (const prop_value[]){p, q, r}, 3, opt));
 }
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */

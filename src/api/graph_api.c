@@ -145,7 +145,7 @@ const char *damo_var_get_name(const damo_var *v) { return v != NULL ? v->name : 
 
 /* ---- Calls of op functions --------------------------------------------------------------------------------------- */
 
-static damo_var *first_result(damo_ctx *ctx, const op_func *f, damo_var *const *in, int n, const prop_value *opt) {
+static damo_var *first_result(damo_ctx *ctx, const fn_signature *f, damo_var *const *in, int n, const prop_value *opt) {
   build b;
   build_init(&b, ctx);
   damo_var *v = damo_retain(build_fn(&b, f->name, in, n, opt));
@@ -155,44 +155,26 @@ static damo_var *first_result(damo_ctx *ctx, const op_func *f, damo_var *const *
 }
 
 /* The function of that name, when the operands are fit to be given to it. */
-static const op_func *call_find_function(damo_ctx *ctx, const char *caller, const char *name, damo_var *const *operands,
-                                         int n) {
+static const fn_signature *call_find_function(damo_ctx *ctx, const char *caller, const char *name,
+                                              damo_var *const *operands, int n) {
   if (ctx_check_given(ctx, caller, "func", name) != DAMO_OK) return NULL;
-  const op_func *f = func_find(ctx, name);
+  const fn_signature *f = func_find(ctx, name);
   if (f == NULL) ctx_fail(ctx, DAMO_EVALUE, "there is no function '%s'", name);
   if (f == NULL || ctx_check_objs(ctx, name, "operands", operands, n, OBJ_VAR) != DAMO_OK) return NULL;
   return f;
 }
 
 damo_var *damo_call(damo_ctx *ctx, const char *func, damo_var *const *operands, int n) {
-  const op_func *f = call_find_function(ctx, "damo_call", func, operands, n);
+  const fn_signature *f = call_find_function(ctx, "damo_call", func, operands, n);
   return f != NULL ? first_result(ctx, f, operands, n, NULL) : NULL;
 }
 
-#define CALL_MAX_OPTIONS 16
 #define CALL_MAX_TEXT 256
 
 /* One word "name=value" of the text. */
 typedef struct option_text {
   char *name, *value;
 } option_text;
-
-/* Where the option stands in the signature, and its kind; -1 when there is none of that name. */
-static int option_place_and_kind(const op_func *f, const char *name, char kind[16]) {
-  int place = 0;
-  for (const char *p = f->options; p != NULL && *p != '\0'; place++) {
-    size_t word = strcspn(p, " "), n = strcspn(p, ":");
-    if (n == strlen(name) && memcmp(p, name, n) == 0) {
-      size_t k = word - n - 1 < 15 ? word - n - 1 : 15;
-      memcpy(kind, p + n + 1, k);
-      kind[k] = '\0';
-      return place;
-    }
-    p += word;
-    while (*p == ' ') p++;
-  }
-  return -1;
-}
 
 /* Space for the entries of all list values of one call. */
 typedef struct list_space {
@@ -222,15 +204,16 @@ static damo_status parse_list(damo_ctx *ctx, const char *text, list_space *lists
   return DAMO_OK;
 }
 
-static damo_status parse_value(damo_ctx *ctx, const char *kind, const char *text, list_space *lists, prop_value *out) {
+static damo_status parse_value(damo_ctx *ctx, fn_option_kind kind, const char *text, list_space *lists,
+                               prop_value *out) {
   const char *end;
-  if (strcmp(kind, "bool") == 0) {
+  if (kind == OPT_BOOL) {
     *out = prop_bool(strcmp(text, "true") == 0);
     if (!out->u.i && strcmp(text, "false") != 0)
       return ctx_fail(ctx, DAMO_EVALUE, "option value '%s' is neither true nor false", text);
-  } else if (strcmp(kind, "str") == 0 || strcmp(kind, "dtype") == 0) {
+  } else if (kind == OPT_STR || kind == OPT_DTYPE) {
     *out = prop_str(text);
-  } else if (strcmp(kind, "num") == 0) {
+  } else if (kind == OPT_NUM) {
     char *stop;
     *out = prop_num(strtod(text, &stop));
     if (stop == text || *stop != '\0') return ctx_fail(ctx, DAMO_EVALUE, "option value '%s' is no number", text);
@@ -242,32 +225,38 @@ static damo_status parse_value(damo_ctx *ctx, const char *kind, const char *text
   return DAMO_OK;
 }
 
-/* Reads "axis=1 keepdims=true" (text is changed) into opt, by the places of the signature. */
-static damo_status parse_options(damo_ctx *ctx, const op_func *f, char *text, list_space *lists, prop_value *opt) {
-  char kind[16];
+static damo_status fail_unknown_option(damo_ctx *ctx, const fn_signature *f, const char *name) {
+  strbuf known;
+  strbuf_init(&known, ctx);
+  signature_format_options(&known, f);
+  damo_status s = ctx_fail(ctx, DAMO_EVALUE, "%s: unknown option '%s'; there are: %s", f->name, name,
+                           f->n_options > 0 && known.at != NULL ? known.at : "none");
+  strbuf_clear(&known);
+  return s;
+}
+
+/* Reads "axis=1 keepdims=true" (text is changed) into the fields of f's struct of options. */
+static damo_status parse_options(damo_ctx *ctx, const fn_signature *f, char *text, list_space *lists, prop_value *opt) {
   for (char *p = text + strspn(text, " "); *p != '\0'; p += strspn(p, " ")) {
     option_text word = {p, p + strcspn(p, "= ")};
+    const fn_option *o = NULL;
     p += strcspn(p, " ");
     if (*p != '\0') *p++ = '\0';
-    int place = -1;
     if (*word.value == '=') {
       *word.value++ = '\0';
-      place = option_place_and_kind(f, word.name, kind);
+      o = signature_option(f, word.name);
     }
-    if (place < 0 || place >= CALL_MAX_OPTIONS) {
-      return ctx_fail(ctx, DAMO_EVALUE, "%s: unknown option '%s'; there are: %s", f->name, word.name,
-                      f->options ? f->options : "none");
-    }
-    DAMO_TRY(parse_value(ctx, kind, word.value, lists, &opt[place]));
+    if (o == NULL) return fail_unknown_option(ctx, f, word.name);
+    DAMO_TRY(parse_value(ctx, (fn_option_kind)o->kind, word.value, lists, &opt[o->place]));
   }
   return DAMO_OK;
 }
 
 damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n, const char *options) {
-  const op_func *f = call_find_function(ctx, "damo_call_with", func, operands, n);
+  const fn_signature *f = call_find_function(ctx, "damo_call_with", func, operands, n);
   if (f == NULL) return NULL;
   char text[CALL_MAX_TEXT];
-  prop_value opt[CALL_MAX_OPTIONS] = {{.kind = PROP_NIL}};
+  prop_value opt[FN_MAX_OPTIONS] = {{.kind = PROP_NIL}};
   list_space lists = {.n = 0};
   if (options == NULL || strlen(options) >= sizeof text) {
     ctx_fail(ctx, DAMO_EVALUE, "%s: the options text is missing or too long", func);

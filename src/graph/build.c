@@ -63,16 +63,17 @@ damo_var *build_op(build *b, damo_op *take_op, damo_var *const *in, int n_in) {
   return node != NULL ? node->out[0] : NULL;
 }
 
-damo_var *build_func(build *b, const op_func *f, damo_var *const *in, int n_in, const prop_value *opt) {
+damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const void *options) {
   if (b->status != DAMO_OK) return NULL;
-  const char *name = f->name;
+  const fn_signature *f = func_find(b->ctx, name);
+  if (f == NULL) return build_fail(b, DAMO_EVALUE, "there is no function '%s'", name);
   for (int i = 0; i < n_in; i++) {
     if (in[i] == NULL) return build_fail(b, DAMO_ESTATE, "%s: operand %d is missing", name, i + 1);
   }
   ptrvec out;
   ptrvec_init(&out, b->ctx);
   damo_var *result = NULL;
-  damo_status s = func_call(b, f, in, n_in, opt, &out);
+  damo_status s = func_call(b, f, in, n_in, options, &out);
   if (s == DAMO_OK && out.n > 0) {
     result = out.at[0];
   } else if (b->status == DAMO_OK) {
@@ -80,13 +81,6 @@ damo_var *build_func(build *b, const op_func *f, damo_var *const *in, int n_in, 
   }
   ptrvec_clear(&out);
   return result;
-}
-
-damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const prop_value *opt) {
-  if (b->status != DAMO_OK) return NULL;
-  const op_func *f = func_find(b->ctx, name);
-  if (f == NULL) return build_fail(b, DAMO_EVALUE, "there is no function '%s'", name);
-  return build_func(b, f, in, n_in, opt);
 }
 
 damo_var *build_fn1(build *b, const char *name, damo_var *x) { return build_fn(b, name, (damo_var *[]){x}, 1, NULL); }
@@ -225,8 +219,8 @@ damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, dam
   }
   for (int i = 0; common && i < n; i++) {
     if (!type_has_shape(out[i]->type) || var_dtype(out[i]) == all) continue;
-    prop_value opt[1] = {prop_str(dtype_name(all))};
-    if ((out[i] = build_fn(b, "cast", &out[i], 1, opt)) == NULL) return b->status;
+    const dtype_options opt = {.dtype = prop_str(dtype_name(all))};
+    if ((out[i] = build_fn(b, "cast", &out[i], 1, &opt)) == NULL) return b->status;
   }
   return DAMO_OK;
 }

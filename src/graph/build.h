@@ -51,48 +51,8 @@ damo_var *build_disconnected(build *b);
  * dtype. */
 damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, damo_var **out);
 
-/* ---- Functions that scripts call --------------------------------------------------------------------------------- */
-
-typedef struct op_func op_func;
-
-/* A call, checked against the signature: operands, then one value per declared option (PROP_NIL where not given). */
-typedef struct fn_args {
-  const op_func *func;
-  int n_in;
-  damo_var *const *in;
-  const prop_value *opt;
-} fn_args;
-
-/* A function of the public API: makes one or more nodes. `damo.sum(x, {axis=1})` and `x:sum(1)` are this row. A name
- * with a dot stands in that table: "sparse.dot" is damo.sparse.dot. A call of a plain row with a sparse operand is a
- * call of "sparse.NAME" with the same options, where there is such a row, and a type error where there is none. */
-struct op_func {
-  const char *name;
-  /* Operands by name, space-separated: "x y"; "[y]" may be absent (NULL); "xs..." is one list of any length, given to
-   * the function as the remaining entries of in. */
-  const char *operands;
-  /* "axis:axes keepdims:bool dtype:dtype": kinds int num bool str dtype axes ints shape var any. shape: a list of
-   * integers and Variables, or one integer vector Variable. NULL: no options. */
-  const char *options;
-  /* Appends the results, borrowed from b, to out. */
-  damo_status (*call)(build *b, const fn_args *a, ptrvec *out);
-  const void *data; /* the row this is made from (an elementwise op), or NULL */
-  const char *doc;
-  bool no_method; /* not offered as a method of Variables and Arrays (arange, eye, …) */
-  bool any_type;  /* takes operands of every Type itself: a sparse one does not lead to the row "sparse.NAME" */
-};
-
-/* Adds the rows of a family (an array that ends with a NULL name, static for the context's life) to the context. */
-damo_status funcs_register(damo_ctx *ctx, const op_func *rows);
-const op_func *func_find(damo_ctx *ctx, const char *name);
-/* Row number i in the order of registration, NULL past the end: for the binding, docs and specs that walk the
- * registry. */
-const op_func *func_at(damo_ctx *ctx, int64_t i);
-/* Calls a function with borrowed operands and options as the signature orders them (opt may be NULL: all nil). */
-damo_status func_call(build *b, const op_func *f, damo_var *const *in, int n_in, const prop_value *opt, ptrvec *out);
-/* The same for one result. */
-damo_var *build_func(build *b, const op_func *f, damo_var *const *in, int n_in, const prop_value *opt);
-/* The same by name. */
-damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const prop_value *opt);
+/* Calls the registered function of that name with its struct of options (NULL: all nil; signature.h), for one
+ * result. */
+damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const void *options);
 
 #endif

@@ -8,6 +8,7 @@
  * thunk.h   a node made runnable, and the frame of a call
  * op_def.h  how an Op is described (op_def) and interned
  * build.h   a scope for building graph in C without counting references
+ * signature.h  the functions that scripts call by name
  */
 #ifndef DAMO_GRAPH_H
 #define DAMO_GRAPH_H
@@ -362,5 +363,6 @@ char *var_format(char *dst, size_t n, const damo_var *v);
 
 #include "op_def.h"
 #include "build.h"
+#include "signature.h"
 
 #endif

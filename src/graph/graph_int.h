@@ -21,6 +21,11 @@ void intern_remove(damo_ctx *ctx, ctx_slot_id slot, intern_link *link);
 /* The object of that type around its link. */
 #define INTERNED(type, l) ((type *)(void *)((char *)(l)-offsetof(type, link)))
 
+/* The row, parsed (func.c owns it); NULL: it is written wrong, or there is no memory. */
+fn_signature *signature_new(damo_ctx *ctx, const op_func *row);
+/* Finds f's sparse rows, all families being registered. */
+void signature_link_sparse(damo_ctx *ctx, fn_signature *f);
+
 /* graph_toposort with the stops as the keys of a map (NULL: none). */
 damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const map *stops, ptrvec *out);
 

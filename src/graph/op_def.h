@@ -43,6 +43,19 @@ static inline prop_value prop_str(const char *s) { return (prop_value){.kind = P
 static inline prop_value prop_list(const prop_value *list, int n) {
   return (prop_value){.kind = PROP_LIST, .n = n, .u.list = list};
 }
+/* What a property or an option says, or `otherwise` where it is not given. */
+static inline bool prop_given(prop_value v) { return v.kind != PROP_NIL; }
+static inline bool prop_bool_or(prop_value v, bool otherwise) {
+  return v.kind == PROP_BOOL || v.kind == PROP_INT ? v.u.i != 0 : otherwise;
+}
+static inline int64_t prop_int_or(prop_value v, int64_t otherwise) { return v.kind == PROP_INT ? v.u.i : otherwise; }
+static inline double prop_num_or(prop_value v, double otherwise) {
+  return v.kind == PROP_NUM ? v.u.f : v.kind == PROP_INT ? (double)v.u.i : otherwise;
+}
+static inline const char *prop_str_or(prop_value v, const char *otherwise) {
+  return v.kind == PROP_STR ? v.u.s : otherwise;
+}
+
 bool prop_equal(const prop_value *a, const prop_value *b);
 uint64_t prop_hash(uint64_t h, const prop_value *v);
 void prop_format(strbuf *out, const prop_value *v);

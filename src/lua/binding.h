@@ -327,7 +327,7 @@ int bind_index_set(lua_State *L, damo_array *a, int key, int value);
 
 /* Calls the op function with the Lua arguments at stack 1..top (operands, then an options table or first option). With
  * a Variable among them pushes Variables, else computes and pushes values. Returns the count pushed. */
-int bind_call_func(lua_State *L, const op_func *f);
+int bind_call_func(lua_State *L, const fn_signature *f);
 /* The same by name over arguments at 1..top: for metamethods and index operators. */
 int bind_call_name(lua_State *L, const char *name);
 

@@ -5,55 +5,27 @@
 #include "op.h"
 #include "op/shape/shape_int.h"
 
-/* The name of operand i in the signature, without brackets and dots. */
-static void operand_name(char *dst, size_t n, const char *operands, int i) {
-  const char *p = operands ? operands : "";
-  size_t length = strcspn(p, " ");
-  for (; i > 0 && p[length] == ' '; i--) {
-    p += length + 1;
-    length = strcspn(p, " ");
-  }
-  if (*p == '[') p++, length--;
-  while (length > 0 && (p[length - 1] == ']' || p[length - 1] == '.')) length--;
-  snprintf(dst, n, "%.*s", (int)length, p);
-}
-
 damo_status fn_check_tensor(const fn_args *a, damo_ctx *ctx, int i) {
   damo_var *v = i < a->n_in ? a->in[i] : NULL;
   if (v != NULL && type_is_tensor(v->type)) return DAMO_OK;
-  char name[64], type[256] = "nothing";
-  operand_name(name, sizeof name, a->func->operands, i);
+  const fn_signature *f = a->signature;
+  const char *name = f->operand[i < f->n_operands ? i : f->n_operands - 1].name;
+  char type[256] = "nothing";
   if (v != NULL) type_format(type, sizeof type, v->type);
   return ctx_fail(ctx, DAMO_ETYPE, "%s: operand %d (%s) must be a tensor, got %s", a->func->name, i + 1, name, type);
 }
 
-damo_status fn_opt_bool(const fn_args *a, int i, bool *out) {
-  if (a->opt[i].kind == PROP_BOOL || a->opt[i].kind == PROP_INT) *out = a->opt[i].u.i != 0;
-  return DAMO_OK;
-}
-
-damo_status fn_opt_int(const fn_args *a, int i, int64_t *out) {
-  if (a->opt[i].kind == PROP_INT) *out = a->opt[i].u.i;
-  return DAMO_OK;
-}
-
-damo_status fn_opt_num(const fn_args *a, int i, double *out) {
-  if (a->opt[i].kind == PROP_NUM) *out = a->opt[i].u.f;
-  if (a->opt[i].kind == PROP_INT) *out = (double)a->opt[i].u.i;
-  return DAMO_OK;
-}
-
-damo_status fn_opt_dtype(const fn_args *a, damo_ctx *ctx, int i, damo_dtype *out) {
-  const prop_value *v = &a->opt[i];
-  if (v->kind == PROP_NIL) return DAMO_OK;
-  if (v->kind != PROP_STR) return ctx_fail(ctx, DAMO_ETYPE, "%s: a dtype is given by its name", a->func->name);
-  if (strcmp(v->u.s, "floatX") == 0) {
+damo_status fn_dtype(const fn_args *a, damo_ctx *ctx, prop_value option, damo_dtype *out) {
+  if (!prop_given(option)) return DAMO_OK;
+  const char *name = prop_str_or(option, NULL);
+  if (name == NULL) return ctx_fail(ctx, DAMO_ETYPE, "%s: a dtype is given by its name", a->func->name);
+  if (strcmp(name, "floatX") == 0) {
     *out = ctx->config.floatX;
     return DAMO_OK;
   }
-  if (damo_dtype_from_name(v->u.s, out)) return DAMO_OK;
-  const char *near = dtype_suggest(v->u.s);
-  return ctx_fail(ctx, DAMO_EVALUE, "%s: there is no dtype '%s'%s%s%s", a->func->name, v->u.s,
+  if (damo_dtype_from_name(name, out)) return DAMO_OK;
+  const char *near = dtype_suggest(name);
+  return ctx_fail(ctx, DAMO_EVALUE, "%s: there is no dtype '%s'%s%s%s", a->func->name, name,
                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 

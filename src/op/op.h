@@ -200,15 +200,52 @@ damo_array *random_seed_array(damo_ctx *ctx,
 philox_state random_state_read(const damo_array *a);
 damo_array *random_state_array(damo_ctx *ctx, const philox_state *s);
 
+/* ---- Options of several families (those of one stand in its file) -------------------------------------------------- */
+
+typedef struct axis_options {
+  prop_value axis;
+} axis_options;
+
+typedef struct axes_options {
+  prop_value axes;
+} axes_options;
+
+typedef struct shape_options {
+  prop_value shape, dtype;
+} shape_options;
+
+/* diag, diagonal, tril and their likes, dense and sparse */
+typedef struct diagonal_options {
+  prop_value k, offset, axis1, axis2;
+} diagonal_options;
+
+/* subtensor and its writes: index_spec_parse */
+typedef struct index_options {
+  prop_value spec;
+} index_options;
+
+typedef struct round_options {
+  prop_value mode;
+} round_options;
+
+typedef struct close_options {
+  prop_value rtol, atol, equal_nan;
+} close_options;
+
+#define CLOSE_OPTIONS \
+  OPTIONS(OPT(close_options, rtol, OPT_NUM), OPT(close_options, atol, OPT_NUM), OPT(close_options, equal_nan, OPT_BOOL))
+
+/* Reductions, dense and sparse */
+typedef struct reduce_options {
+  prop_value axis, keepdims, dtype, ddof, sparse_grad;
+} reduce_options;
+
 /* ---- Helpers for families ---------------------------------------------------------------------------------------- */
 
 /* Operand i of the call as a tensor; type error naming function and operand otherwise. */
 damo_status fn_check_tensor(const fn_args *a, damo_ctx *ctx, int i);
-/* Options by place; *out is left as it is when the option was not given. */
-damo_status fn_opt_bool(const fn_args *a, int i, bool *out);
-damo_status fn_opt_int(const fn_args *a, int i, int64_t *out);
-damo_status fn_opt_num(const fn_args *a, int i, double *out);
-damo_status fn_opt_dtype(const fn_args *a, damo_ctx *ctx, int i, damo_dtype *out);
+/* The dtype that an option names; *out is left as it is where it was not given. */
+damo_status fn_dtype(const fn_args *a, damo_ctx *ctx, prop_value option, damo_dtype *out);
 /* A 1-based, possibly negative axis to a 0-based one of ndim; index error naming the function. */
 damo_status axis_check(damo_ctx *ctx, const char *func, int64_t axis, int ndim, int *out);
 /* An axes option (nil: all, n = -1 then… axes[] all listed) to sorted unique 0-based axes (axes: DAMO_MAX_NDIM

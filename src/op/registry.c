@@ -73,5 +73,6 @@ const op_def *const *const sparse_classes[] = {sparse_move_classes,        spars
 damo_status op_register_all(damo_ctx *ctx) {
   DAMO_TRY(elemwise_register(ctx));
   for (size_t i = 0; i < sizeof op_families / sizeof *op_families; i++) DAMO_TRY(funcs_register(ctx, op_families[i]));
+  funcs_link_sparse(ctx);
   return DAMO_OK;
 }

@@ -131,10 +131,10 @@ static damo_var *dense_spread(debug_exam *e) {
 /* ---- Inner products of rows -------------------------------------------------------------------------------------- */
 
 static damo_var *inner_products(debug_exam *e, damo_var *x, damo_var *rows, damo_var *y, damo_var *cols) {
-  const prop_value opt[4] = {prop_int(2)};
+  const reduce_options opt = {.axis = prop_int(2)};
   damo_var *left = debug_exam_take(e, x, rows, 0), *right = debug_exam_take(e, y, cols, 0);
   damo_var *product = left != NULL && right != NULL ? build_mul(e->b, left, right) : NULL;
-  return product != NULL ? build_fn(e->b, "sum", &product, 1, opt) : NULL;
+  return product != NULL ? build_fn(e->b, "sum", &product, 1, &opt) : NULL;
 }
 
 static bool is_too_much(double entries, int64_t columns) { return entries * (double)columns > DEBUG_MOST_ENTRIES; }

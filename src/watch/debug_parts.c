@@ -105,8 +105,8 @@ static damo_var *dense_scalar_eye(debug_exam *e) {
 /* ---- Extremes ---------------------------------------------------------------------------------------------------- */
 
 static damo_var *dense_extremum(debug_exam *e) {
-  prop_value opt[4] = {debug_exam_prop(e, "axis")};
-  return build_fn(e->b, debug_exam_prop(e, "kind").u.s, e->in, 1, opt);
+  const reduce_options opt = {.axis = debug_exam_prop(e, "axis")};
+  return build_fn(e->b, debug_exam_prop(e, "kind").u.s, e->in, 1, &opt);
 }
 
 const debug_dense_row debug_part_rows[] = {

@@ -39,8 +39,8 @@ static damo_var *dense_product_onto(debug_exam *e) {
 }
 
 static damo_var *dense_summed(debug_exam *e) {
-  prop_value opt[4] = {debug_exam_prop(e, "axis")};
-  return build_fn(e->b, "sum", e->in, 1, opt);
+  const reduce_options opt = {.axis = debug_exam_prop(e, "axis")};
+  return build_fn(e->b, "sum", e->in, 1, &opt);
 }
 
 static damo_var *dense_compared(debug_exam *e) {
@@ -143,7 +143,7 @@ damo_var *debug_exam_zeros(debug_exam *e, damo_dtype dtype, const int64_t *shape
 
 damo_var *debug_exam_read(debug_exam *e, damo_var *x, const char *spec, damo_var *const *idx, int n) {
   damo_var *in[1 + DEBUG_MOST_OPERANDS] = {x};
-  const prop_value opt = prop_str(spec);
+  const index_options opt = {.spec = prop_str(spec)};
   for (int i = 0; i < n; i++) in[1 + i] = idx[i];
   return x != NULL && e->b->status == DAMO_OK ? build_fn(e->b, "subtensor", in, 1 + n, &opt) : NULL;
 }
@@ -153,7 +153,7 @@ damo_var *debug_exam_put(debug_exam *e, const int64_t *shape, damo_var *x, const
   if (x == NULL || e->b->status != DAMO_OK) return NULL;
   const damo_dtype dtype = var_dtype(x), wide = dtype == DAMO_BOOL ? DAMO_INT64 : dtype;
   damo_var *in[2 + DEBUG_MOST_OPERANDS] = {debug_exam_zeros(e, wide, shape), build_cast(e->b, x, wide)};
-  const prop_value opt = prop_str(spec);
+  const index_options opt = {.spec = prop_str(spec)};
   for (int i = 0; i < n; i++) in[2 + i] = idx[i];
   if (e->b->status != DAMO_OK) return NULL;
   damo_var *y = build_fn(e->b, "inc_subtensor_at", in, 2 + n, &opt);
@@ -161,7 +161,7 @@ damo_var *debug_exam_put(debug_exam *e, const int64_t *shape, damo_var *x, const
 }
 
 damo_var *debug_exam_take(debug_exam *e, damo_var *x, damo_var *list, int axis) {
-  const prop_value opt = prop_int(axis + 1);
+  const axis_options opt = {.axis = prop_int(axis + 1)};
   return x != NULL && list != NULL ? build_fn(e->b, "take", (damo_var *[]){x, list}, 2, &opt) : NULL;
 }
 

@@ -13,7 +13,7 @@ void bind_call_alloc(lua_State *L, bind_fn_call *c, int n) {
   c->val = c->val_small;
   c->lit = c->lit_small;
   if (n <= BIND_SMALL_CALL) return;
-  luaL_checkstack(L, 3 * n + 40, c->info->f->name);
+  luaL_checkstack(L, 3 * n + 40, c->f->name);
   c->src = bind_alloc(L, (size_t)n, sizeof *c->src);
   c->in = bind_alloc(L, (size_t)n, sizeof *c->in);
   c->val = bind_alloc(L, (size_t)n, sizeof *c->val);
@@ -22,12 +22,12 @@ void bind_call_alloc(lua_State *L, bind_fn_call *c, int n) {
 
 /* Spreads the list at idx over the stack as the operands from `from` on. */
 static void call_read_list(lua_State *L, bind_fn_call *c, int idx, int from) {
-  const bind_fn_info *info = c->info;
+  const fn_signature *f = c->f;
   if (!lua_istable(L, idx) || bind_is_options(L, idx)) {
-    bind_arg_error(L, info->f->name, idx, info->operand[from], "a list of operands");
+    bind_arg_error(L, f->name, idx, f->operand[from].name, "a list of operands");
   }
   int n = (int)lua_rawlen(L, idx);
-  int keep[BIND_MAX_OPERANDS];
+  int keep[FN_MAX_OPERANDS];
   for (int i = 0; i < from; i++) keep[i] = c->src[i];
   if (from + n > BIND_SMALL_CALL) bind_call_alloc(L, c, from + n);
   for (int i = 0; i < from; i++) c->src[i] = keep[i];
@@ -40,16 +40,16 @@ static void call_read_list(lua_State *L, bind_fn_call *c, int idx, int from) {
 
 /* Finds the operands among the arguments 1..top; returns the place of the first argument after them. */
 static int call_read_operand_places(lua_State *L, bind_fn_call *c, int top) {
-  const bind_fn_info *info = c->info;
+  const fn_signature *f = c->f;
   int idx = 1;
-  for (int i = 0; i < info->n_operands; i++, idx++) {
-    bool missing = idx > top || lua_isnil(L, idx) || (info->optional[i] && bind_is_options(L, idx));
-    if (info->list && i == info->n_operands - 1) {
+  for (int i = 0; i < f->n_operands; i++, idx++) {
+    bool missing = idx > top || lua_isnil(L, idx) || (f->operand[i].optional && bind_is_options(L, idx));
+    if (f->list && i == f->n_operands - 1) {
       call_read_list(L, c, idx, i);
       return idx + 1;
     }
-    if (missing && !info->optional[i]) {
-      bind_arg_error(L, info->f->name, idx, info->operand[i], "a Variable, Array, number or table");
+    if (missing && !f->operand[i].optional) {
+      bind_arg_error(L, f->name, idx, f->operand[i].name, "a Variable, Array, number or table");
     }
     if (missing && (idx > top || !lua_isnil(L, idx))) break;
     c->src[i] = missing ? 0 : idx;
@@ -60,8 +60,8 @@ static int call_read_operand_places(lua_State *L, bind_fn_call *c, int top) {
 
 /* The operand at place idx without Variables in the call: an Array, a sparse matrix or a literal. */
 static void call_read_plain(lua_State *L, bind_fn_call *c, int i, int idx) {
-  const bind_fn_info *info = c->info;
-  const char *name = info->operand[i < info->n_operands ? i : info->n_operands - 1];
+  const fn_signature *f = c->f;
+  const char *name = f->operand[i < f->n_operands ? i : f->n_operands - 1].name;
   bool graph = false;
   c->val[i] = NULL;
   switch (lua_type(L, idx)) {
@@ -78,7 +78,7 @@ static void call_read_plain(lua_State *L, bind_fn_call *c, int i, int idx) {
       break;
     default: break;
   }
-  damo_var *v = bind_operand(L, idx, false, &graph, info->f->name, i + 1, name); /* raises when it is nothing of ours */
+  damo_var *v = bind_operand(L, idx, false, &graph, f->name, i + 1, name); /* raises when it is nothing of ours */
   c->in[i] = v;
   c->val[i] = v->value;
   if (v->weak) {
@@ -88,7 +88,7 @@ static void call_read_plain(lua_State *L, bind_fn_call *c, int i, int idx) {
 }
 
 void bind_read_operands(lua_State *L, bind_fn_call *c) {
-  const bind_fn_info *info = c->info;
+  const fn_signature *f = c->f;
   for (int i = 0; i < c->n_in && !c->graph; i++) c->graph = c->src[i] && bind_is_var(L, c->src[i]);
   for (int i = 0; i < c->n_in; i++) {
     c->in[i] = NULL;
@@ -99,8 +99,8 @@ void bind_read_operands(lua_State *L, bind_fn_call *c) {
       continue;
     }
     bool graph = false;
-    const char *name = info->operand[i < info->n_operands ? i : info->n_operands - 1];
-    c->in[i] = bind_operand(L, c->src[i], true, &graph, info->f->name, i + 1, name);
+    const char *name = f->operand[i < f->n_operands ? i : f->n_operands - 1].name;
+    c->in[i] = bind_operand(L, c->src[i], true, &graph, f->name, i + 1, name);
   }
 }
 
@@ -110,21 +110,21 @@ void bind_read_operands(lua_State *L, bind_fn_call *c) {
 static const char *const FUNCTIONS_OF_TWO[][2] = {{"max", "maximum"}, {"min", "minimum"}, {"sum", "add"},
                                                   {"prod", "mul"},    {"all", "and_"},    {"any", "or_"}};
 
-static const char *call_is_of_two(const bind_fn_info *info) {
-  const char *dot = strchr(info->f->name, '.'), *name = dot ? dot + 1 : info->f->name;
+static const char *call_is_of_two(const fn_signature *f) {
+  const char *dot = strchr(f->name, '.'), *name = dot ? dot + 1 : f->name;
   for (size_t i = 0; i < sizeof FUNCTIONS_OF_TWO / sizeof *FUNCTIONS_OF_TWO; i++) {
     if (strcmp(FUNCTIONS_OF_TWO[i][0], name) == 0) return FUNCTIONS_OF_TWO[i][1];
   }
   return NULL;
 }
 
-static int call_bad_option(lua_State *L, const bind_fn_info *info, int i, int idx, const char *expected) {
+static int call_bad_option(lua_State *L, const fn_signature *f, const fn_option *o, int idx, const char *expected) {
   const bool open = bind_is_var(L, idx) && bind_to_var(L, idx)->kind != VAR_CONSTANT;
-  const char *two = i == 0 ? call_is_of_two(info) : NULL;
+  const char *two = o == f->func->options ? call_is_of_two(f) : NULL;
   if (two && lua_type(L, idx) != LUA_TUSERDATA && strcmp(two, "maximum") != 0 && strcmp(two, "minimum") != 0)
     two = NULL;
-  lua_pushfstring(L, "%s: option '%s' must be %s, got %s%s", info->f->name, info->option[i], expected,
-                  bind_typename(L, idx), open ? " that is no constant" : "");
+  lua_pushfstring(L, "%s: option '%s' must be %s, got %s%s", f->name, o->name, expected, bind_typename(L, idx),
+                  open ? " that is no constant" : "");
   if (two) lua_pushfstring(L, "%s; entry by entry of two operands it is damo.%s(x, y)", lua_tostring(L, -1), two);
   return bind_raise(L, DAMO_ETYPE, "%s", lua_tostring(L, -1));
 }
@@ -161,9 +161,10 @@ static bool call_to_known_int(lua_State *L, bind_fn_call *c, int idx, int64_t *o
 }
 
 /* An integer Array as a list of integers. */
-static prop_value call_ints_of_array(lua_State *L, const bind_fn_info *info, int i, int idx, const damo_array *a) {
+static prop_value call_ints_of_array(lua_State *L, const fn_signature *f, const fn_option *o, int idx,
+                                     const damo_array *a) {
   if (a->ndim > 1 || !dtype_is_integer(array_dtype(a))) {
-    call_bad_option(L, info, i, idx, "an integer or a list of integers");
+    call_bad_option(L, f, o, idx, "an integer or a list of integers");
   }
   int n = (int)array_size(a);
   prop_value *list = bind_alloc(L, (size_t)n, sizeof *list);
@@ -172,24 +173,24 @@ static prop_value call_ints_of_array(lua_State *L, const bind_fn_info *info, int
 }
 
 /* An integer, or a list of them and, for shapes, Variables. */
-static prop_value call_read_ints(lua_State *L, bind_fn_call *c, int i, int idx, bool vars) {
-  const bind_fn_info *info = c->info;
+static prop_value call_read_ints(lua_State *L, bind_fn_call *c, const fn_option *o, int idx, bool vars) {
+  const fn_signature *f = c->f;
   const char *expected =
       vars ? "an integer, a list of integers and Variables, or an integer vector" : "an integer or a list of integers";
   int64_t k;
   if (vars ? call_to_int(L, idx, &k) : call_to_known_int(L, c, idx, &k)) {
     prop_value one = prop_int(k);
-    if (info->kind[i] != OPT_INTS) return one;
+    if (o->kind != OPT_INTS) return one;
     prop_value *list = bind_alloc(L, 1, sizeof *list);
     list[0] = one;
     return prop_list(list, 1);
   }
-  if (bind_to_array(L, idx)) return call_ints_of_array(L, info, i, idx, bind_to_array(L, idx));
+  if (bind_to_array(L, idx)) return call_ints_of_array(L, f, o, idx, bind_to_array(L, idx));
   if (vars && bind_is_var(L, idx)) {
     c->graph = true;
     return (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, idx)};
   }
-  if (!lua_istable(L, idx)) call_bad_option(L, info, i, idx, expected);
+  if (!lua_istable(L, idx)) call_bad_option(L, f, o, idx, expected);
   int n = (int)lua_rawlen(L, idx);
   prop_value *list = bind_alloc(L, (size_t)n, sizeof *list);
   for (int j = 0; j < n; j++) {
@@ -200,17 +201,18 @@ static prop_value call_read_ints(lua_State *L, bind_fn_call *c, int i, int idx, 
       c->graph = true;
       list[j] = (prop_value){.kind = PROP_VAR, .u.var = bind_to_var(L, -1)};
     } else {
-      call_bad_option(L, info, i, -1, expected);
+      call_bad_option(L, f, o, -1, expected);
     }
     lua_pop(L, 1); /* the list keeps it */
   }
   return prop_list(list, n);
 }
 
-static prop_value call_read_var(lua_State *L, bind_fn_call *c, int i, int idx) {
+static prop_value call_read_var(lua_State *L, bind_fn_call *c, const fn_option *o, int idx) {
   bool graph = false;
   if (bind_is_var(L, idx)) c->graph = true;
-  damo_var *v = bind_operand(L, idx, true, &graph, c->info->f->name, c->info->n_operands + i + 1, c->info->option[i]);
+  damo_var *v =
+      bind_operand(L, idx, true, &graph, c->f->name, c->f->n_operands + (int)(o - c->f->func->options) + 1, o->name);
   return (prop_value){.kind = PROP_VAR, .u.var = v};
 }
 
@@ -222,117 +224,125 @@ bool bind_has_var(const prop_value *v) {
   return false;
 }
 
-static prop_value call_read_any(lua_State *L, bind_fn_call *c, int i, int idx) {
+static prop_value call_read_any(lua_State *L, bind_fn_call *c, const fn_option *o, int idx) {
   if (bind_to_array(L, idx)) {
     const damo_array *a = bind_to_array(L, idx);
-    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return call_ints_of_array(L, c->info, i, idx, a);
-    return call_read_var(L, c, i, idx);
+    if (a->ndim == 1 && dtype_is_integer(array_dtype(a))) return call_ints_of_array(L, c->f, o, idx, a);
+    return call_read_var(L, c, o, idx);
   }
   char what[48];
-  snprintf(what, sizeof what, "option '%s'", c->info->option[i]);
-  prop_value v = bind_to_prop(L, idx, true, c->info->f->name, what);
+  snprintf(what, sizeof what, "option '%s'", o->name);
+  prop_value v = bind_to_prop(L, idx, true, c->f->name, what);
   c->graph = c->graph || bind_has_var(&v);
   return v;
 }
 
-static prop_value call_read_dtype(lua_State *L, const bind_fn_info *info, int i, int idx) {
+static prop_value call_read_dtype(lua_State *L, const fn_signature *f, const fn_option *o, int idx) {
   damo_type *t = bind_to(L, idx, OBJ_TYPE);
   if (t && type_has_shape(t)) return prop_str(dtype_name(t->dtype));
-  if (lua_type(L, idx) != LUA_TSTRING) call_bad_option(L, info, i, idx, "the name of a dtype");
-  return prop_str(dtype_name(bind_check_dtype(L, idx, info->f->name)));
+  if (lua_type(L, idx) != LUA_TSTRING) call_bad_option(L, f, o, idx, "the name of a dtype");
+  return prop_str(dtype_name(bind_check_dtype(L, idx, f->name)));
 }
 
-static void call_read_option(lua_State *L, bind_fn_call *c, int i, int idx) {
-  const bind_fn_info *info = c->info;
+static void call_read_option(lua_State *L, bind_fn_call *c, const fn_option *o, int idx) {
+  const fn_signature *f = c->f;
   int64_t k = 0;
-  luaL_checkstack(L, 10, info->f->name);
+  luaL_checkstack(L, 10, f->name);
   if (lua_isnoneornil(L, idx)) return;
-  switch ((bind_option_kind)info->kind[i]) {
+  prop_value *to = &c->opt[o->place];
+  switch ((fn_option_kind)o->kind) {
     case OPT_INT:
-      if (!call_to_known_int(L, c, idx, &k)) call_bad_option(L, info, i, idx, "an integer");
-      c->opt[i] = prop_int(k);
+      if (!call_to_known_int(L, c, idx, &k)) call_bad_option(L, f, o, idx, "an integer");
+      *to = prop_int(k);
       return;
     case OPT_NUM:
-      if (lua_type(L, idx) != LUA_TNUMBER) call_bad_option(L, info, i, idx, "a number");
-      c->opt[i] = prop_num(lua_tonumber(L, idx));
+      if (lua_type(L, idx) != LUA_TNUMBER) call_bad_option(L, f, o, idx, "a number");
+      *to = prop_num(lua_tonumber(L, idx));
       return;
     case OPT_BOOL:
-      if (!lua_isboolean(L, idx)) call_bad_option(L, info, i, idx, "true or false");
-      c->opt[i] = prop_bool(lua_toboolean(L, idx));
+      if (!lua_isboolean(L, idx)) call_bad_option(L, f, o, idx, "true or false");
+      *to = prop_bool(lua_toboolean(L, idx));
       return;
     case OPT_STR:
-      if (lua_type(L, idx) != LUA_TSTRING) call_bad_option(L, info, i, idx, "a string");
-      c->opt[i] = prop_str(bind_text(L, idx, info->f->name));
+      if (lua_type(L, idx) != LUA_TSTRING) call_bad_option(L, f, o, idx, "a string");
+      *to = prop_str(bind_text(L, idx, f->name));
       return;
-    case OPT_DTYPE: c->opt[i] = call_read_dtype(L, info, i, idx); return;
+    case OPT_DTYPE: *to = call_read_dtype(L, f, o, idx); return;
     case OPT_AXES:
-    case OPT_INTS: c->opt[i] = call_read_ints(L, c, i, idx, false); return;
-    case OPT_SHAPE: c->opt[i] = call_read_ints(L, c, i, idx, true); return;
-    case OPT_VAR: c->opt[i] = call_read_var(L, c, i, idx); return;
-    case OPT_ANY: c->opt[i] = call_read_any(L, c, i, idx); return;
+    case OPT_INTS: *to = call_read_ints(L, c, o, idx, false); return;
+    case OPT_SHAPE: *to = call_read_ints(L, c, o, idx, true); return;
+    case OPT_VAR: *to = call_read_var(L, c, o, idx); return;
+    case OPT_ANY: *to = call_read_any(L, c, o, idx); return;
   }
 }
 
 /* Kinds whose values are lists: an array part stands for the whole value, else for its one entry. */
-static bool call_takes_list(bind_option_kind k) {
+static bool call_takes_list(const fn_option *o) {
+  const fn_option_kind k = (fn_option_kind)o->kind;
   return k == OPT_AXES || k == OPT_INTS || k == OPT_SHAPE || k == OPT_ANY || k == OPT_VAR;
 }
 
 /* A table of options has names, and a list part that stands for the first: no other keys. */
-static void call_check_keys(lua_State *L, const bind_fn_info *info, int idx) {
+static void call_check_keys(lua_State *L, const fn_signature *f, int idx) {
   const lua_Number n = (lua_Number)lua_rawlen(L, idx);
-  luaL_checkstack(L, 4, info->f->name);
+  luaL_checkstack(L, 4, f->name);
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
     if (lua_type(L, -2) == LUA_TSTRING) continue;
     const lua_Number at = lua_type(L, -2) == LUA_TNUMBER ? lua_tonumber(L, -2) : 0;
     if (at >= 1 && at <= n && at == floor(at)) continue;
-    bind_raise(L, DAMO_ETYPE, "%s: the names of options are strings, got a %s", info->f->name, luaL_typename(L, -2));
+    bind_raise(L, DAMO_ETYPE, "%s: the names of options are strings, got a %s", f->name, luaL_typename(L, -2));
   }
 }
 
 /* The array part of the table at idx as the first option. */
 static void call_read_array_part(lua_State *L, bind_fn_call *c, int idx, bool has_keys) {
-  const bind_fn_info *info = c->info;
+  const fn_signature *f = c->f;
+  const fn_option *first = f->func->options;
   int n = (int)lua_rawlen(L, idx);
   if (n == 0 && has_keys) return;
-  if (info->n_options == 0) bind_raise(L, DAMO_ETYPE, "%s: takes no options", info->f->name);
-  if (call_takes_list((bind_option_kind)info->kind[0])) {
+  if (f->n_options == 0) bind_raise(L, DAMO_ETYPE, "%s: takes no options", f->name);
+  if (call_takes_list(first)) {
     lua_createtable(L, n, 0);
     for (int j = 1; j <= n; j++) {
       lua_rawgeti(L, idx, j);
       lua_rawseti(L, -2, j);
     }
-    call_read_option(L, c, 0, lua_gettop(L));
+    call_read_option(L, c, first, lua_gettop(L));
     return;
   }
-  if (n > 1) bind_raise(L, DAMO_ETYPE, "%s: option '%s' takes one value, got %d", info->f->name, info->option[0], n);
+  if (n > 1) bind_raise(L, DAMO_ETYPE, "%s: option '%s' takes one value, got %d", f->name, first->name, n);
   lua_rawgeti(L, idx, 1);
-  call_read_option(L, c, 0, lua_gettop(L));
+  call_read_option(L, c, first, lua_gettop(L));
 }
 
 static void call_read_named_options(lua_State *L, bind_fn_call *c, int idx) {
-  const bind_fn_info *info = c->info;
-  bind_check_listed_options(L, info->f->name, idx, info->option);
-  for (int i = 0; i < info->n_options; i++) {
-    lua_getfield(L, idx, info->option[i]);
+  const fn_signature *f = c->f;
+  const fn_option *all = f->func->options;
+  const char *names[FN_MAX_OPTIONS + 1];
+  for (int i = 0; i < f->n_options; i++) names[i] = all[i].name;
+  names[f->n_options] = NULL;
+  bind_check_listed_options(L, f->name, idx, names);
+  for (int i = 0; i < f->n_options; i++) {
+    lua_getfield(L, idx, all[i].name);
     if (lua_isnil(L, -1)) {
       lua_pop(L, 1);
     } else {
-      call_read_option(L, c, i, lua_gettop(L));
+      call_read_option(L, c, &all[i], lua_gettop(L));
     }
   }
 }
 
-static int call_too_many(lua_State *L, const bind_fn_info *info, int top) {
-  const char *operands = info->f->operands ? info->f->operands : "";
-  return bind_raise(L, DAMO_ETYPE, "%s: too many arguments: %d given; operands: %s%s", info->f->name, top,
-                    operands[0] ? operands : "none", info->n_options ? ", then a table of options" : "");
+static int call_too_many(lua_State *L, const fn_signature *f, int top) {
+  const char *operands = f->func->operands ? f->func->operands : "";
+  return bind_raise(L, DAMO_ETYPE, "%s: too many arguments: %d given; operands: %s%s", f->name, top,
+                    operands[0] ? operands : "none", f->n_options ? ", then a table of options" : "");
 }
 
 /* reshape(a, 2, 3): the arguments from idx on are the values of the first option, one by one. */
-static void call_refuse_one_by_one(lua_State *L, const bind_fn_info *info, int idx, int top) {
+static void call_refuse_one_by_one(lua_State *L, const fn_signature *f, int idx, int top) {
   luaL_Buffer b;
-  if (info->n_options == 0 || !call_takes_list(info->kind[0]) || info->kind[0] == OPT_VAR || top > idx + 16) return;
+  const fn_option *o = f->func->options;
+  if (f->n_options == 0 || !call_takes_list(o) || o->kind == OPT_VAR || top > idx + 16) return;
   for (int i = idx; i <= top; i++) {
     if (lua_type(L, i) != LUA_TNUMBER && lua_type(L, i) != LUA_TSTRING) return;
   }
@@ -346,33 +356,32 @@ static void call_refuse_one_by_one(lua_State *L, const bind_fn_info *info, int i
     if (text) luaL_addchar(&b, '"');
   }
   luaL_pushresult(&b);
-  bind_raise(L, DAMO_ETYPE, "%s: the values of option '%s' stand in one table, {%s}", info->f->name, info->option[0],
+  bind_raise(L, DAMO_ETYPE, "%s: the values of option '%s' stand in one table, {%s}", f->name, o->name,
              lua_tostring(L, -1));
 }
 
 /* Arguments from idx on: one value for the first option (a dtype's name may follow it), then a table with named
  * options. */
 static void call_read_options_from(lua_State *L, bind_fn_call *c, int idx, int top) {
-  const bind_fn_info *info = c->info;
+  const fn_signature *f = c->f;
+  const fn_option *all = f->func->options;
   int next = 0, first = idx;
   for (; idx <= top; idx++) {
-    if (lua_istable(L, idx)) call_check_keys(L, info, idx);
+    if (lua_istable(L, idx)) call_check_keys(L, f, idx);
     if (bind_is_options(L, idx)) {
-      if (idx < top) call_too_many(L, info, top);
+      if (idx < top) call_too_many(L, f, top);
       call_read_array_part(L, c, idx, true);
       call_read_named_options(L, c, idx);
       return;
     }
-    bool allowed =
-        next == 0 || (next == 1 && info->n_options > 1 && info->kind[1] == OPT_DTYPE && lua_isstring(L, idx));
-    if (!allowed) call_refuse_one_by_one(L, info, first, top);
-    if (next >= info->n_options || !allowed) call_too_many(L, info, top);
+    bool allowed = next == 0 || (next == 1 && f->n_options > 1 && all[1].kind == OPT_DTYPE && lua_isstring(L, idx));
+    if (!allowed) call_refuse_one_by_one(L, f, first, top);
+    if (next >= f->n_options || !allowed) call_too_many(L, f, top);
     if (next == 0 && lua_istable(L, idx)) {
-      bool named_none =
-          lua_rawlen(L, idx) == 0 && idx == top && info->kind[0] != OPT_SHAPE && info->kind[0] != OPT_AXES;
+      bool named_none = lua_rawlen(L, idx) == 0 && idx == top && all->kind != OPT_SHAPE && all->kind != OPT_AXES;
       if (!named_none) call_read_array_part(L, c, idx, false);
     } else {
-      call_read_option(L, c, next, idx);
+      call_read_option(L, c, &all[next], idx);
     }
     next++;
   }

@@ -47,7 +47,7 @@ static damo_status call_run(damo_ctx *ctx, bind_fn_call *c, call_results *r) {
   ptrvec_init(&out, ctx);
   for (int i = 0; i < c->n_in && !c->graph; i++) c->in[i] = c->src[i] ? call_plain_constant(&b, c, i) : NULL;
   damo_status s = b.status;
-  if (s == DAMO_OK) s = func_call(&b, c->info->f, c->in, c->n_in, c->opt, &out);
+  if (s == DAMO_OK) s = func_call(&b, c->f, c->in, c->n_in, c->opt, &out);
   if (s == DAMO_OK) s = call_take_results(&b, c, &out, r);
   ptrvec_clear(&out);
   build_end(&b);
@@ -102,11 +102,8 @@ static int call_push_results(lua_State *L, call_results *r, bool values) {
 
 /* With {on_fail = "return"} a numeric failure of a computation is a result: nil and the error. */
 static bool call_returns_failure(const bind_fn_call *c, damo_status s) {
-  for (int i = 0; i < c->info->n_options && s == DAMO_ENUMERIC && !c->graph; i++) {
-    const prop_value *v = &c->opt[i];
-    if (strcmp(c->info->option[i], "on_fail") == 0) return v->kind == PROP_STR && strcmp(v->u.s, "return") == 0;
-  }
-  return false;
+  const fn_option *o = s == DAMO_ENUMERIC && !c->graph ? signature_option(c->f, "on_fail") : NULL;
+  return o != NULL && strcmp(prop_str_or(c->opt[o->place], ""), "return") == 0;
 }
 
 static int call_finish(lua_State *L, bind_fn_call *c) {
@@ -133,8 +130,8 @@ static int call_finish(lua_State *L, bind_fn_call *c) {
 
 /* Whether an operand is sparse: the options are then those of the sparse row. (The core itself finds the row for
  * operands inside a list.) */
-static bool call_has_sparse(lua_State *L, const bind_fn_info *info, int top) {
-  for (int i = 1; i <= info->n_operands && i <= top; i++) {
+static bool call_has_sparse(lua_State *L, const fn_signature *f, int top) {
+  for (int i = 1; i <= f->n_operands && i <= top; i++) {
     if (lua_type(L, i) != LUA_TUSERDATA) continue;
     const bind_box *box = bind_box_at(L, i);
     if (!box || !box->obj) continue;
@@ -144,29 +141,35 @@ static bool call_has_sparse(lua_State *L, const bind_fn_info *info, int top) {
   return false;
 }
 
-int bind_call_info(lua_State *L, const bind_fn_info *info) {
+int bind_call_func(lua_State *L, const fn_signature *f) {
   int top = bind_arg_count(L);
-  if (info->sparse && call_has_sparse(L, info, top)) info = info->sparse;
-  bind_fn_call c = {.info = info};
-  luaL_checkstack(L, 40, info->f->name);
+  if (f->sparse && call_has_sparse(L, f, top)) f = f->sparse;
+  bind_fn_call c = {.f = f};
+  luaL_checkstack(L, 40, f->name);
   bind_call_alloc(L, &c, 0);
   bind_read_args(L, &c, top);
   return call_finish(L, &c);
 }
 
-int bind_call_func(lua_State *L, const op_func *f) { return bind_call_info(L, bind_func_info(L, f)); }
+static const fn_signature *call_named(lua_State *L, const char *name) {
+  const fn_signature *f = func_find(bind_ctx(L), name);
+  if (!f) bind_raise(L, DAMO_ENOT_IMPLEMENTED, "there is no function '%s'", name);
+  return f;
+}
 
-int bind_call_name(lua_State *L, const char *name) { return bind_call_info(L, bind_func_info_named(L, name)); }
+int bind_call_name(lua_State *L, const char *name) { return bind_call_func(L, call_named(L, name)); }
 
-int bind_call_parsed(lua_State *L, const char *name, int first, int n, const prop_value *opt) {
-  bind_fn_call c = {.info = bind_func_info_named(L, name)};
+int bind_call_parsed(lua_State *L, const char *name, int first, int n, const void *options) {
+  bind_fn_call c = {.f = call_named(L, name)};
   luaL_checkstack(L, 40 + n, name);
   bind_call_alloc(L, &c, n);
   c.n_in = n;
   for (int i = 0; i < n; i++) c.src[i] = first + i;
-  for (int i = 0; opt && i < c.info->n_options; i++) {
-    c.opt[i] = opt[i];
-    c.graph = c.graph || bind_has_var(&opt[i]);
+  const fn_option *all = c.f->func->options;
+  for (int i = 0; options && i < c.f->n_options; i++) {
+    const prop_value *v = (const prop_value *)options + all[i].place;
+    c.opt[all[i].place] = *v;
+    c.graph = c.graph || bind_has_var(v);
   }
   bind_read_operands(L, &c);
   return call_finish(L, &c);

@@ -5,8 +5,8 @@
 static int part_call(lua_State *L, const char *name, int first, int idx, const char *func) {
   bind_index ix;
   bind_parse_index(L, idx, &ix, func);
-  prop_value spec[1] = {prop_str(ix.spec)};
-  return bind_call_parsed(L, name, first, lua_gettop(L) - first + 1, spec);
+  const index_options opt = {.spec = prop_str(ix.spec)};
+  return bind_call_parsed(L, name, first, lua_gettop(L) - first + 1, &opt);
 }
 
 int bind_var_part(lua_State *L) {

@@ -197,7 +197,7 @@ static int array_close(lua_State *L) {
 static void array_set_operators(lua_State *L) {
   damo_ctx *ctx = bind_ctx(L);
   for (size_t i = 0; i < sizeof ARRAY_OPERATORS / sizeof ARRAY_OPERATORS[0]; i++) {
-    const op_func *f = func_find(ctx, ARRAY_OPERATORS[i].func);
+    const fn_signature *f = func_find(ctx, ARRAY_OPERATORS[i].func);
     if (!f) luaL_error(L, "damo: no function '%s' for %s", ARRAY_OPERATORS[i].func, ARRAY_OPERATORS[i].event);
     lua_pushlightuserdata(L, (void *)(uintptr_t)f);
     lua_pushinteger(L, ARRAY_OPERATORS[i].operands);

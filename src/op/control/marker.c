@@ -125,12 +125,15 @@ static damo_status fn_consider_constant(build *b, const fn_args *a, ptrvec *out)
   return call_marker(b, a, out, &consider_constant_def, NULL, 0);
 }
 
+typedef struct grad_clip_options {
+  prop_value lower, upper;
+} grad_clip_options;
+
 static damo_status fn_grad_clip(build *b, const fn_args *a, ptrvec *out) {
-  double lower = 0, upper = 0;
-  if (a->opt[0].kind == PROP_NIL || a->opt[1].kind == PROP_NIL)
+  const grad_clip_options *o = FN_OPTIONS(a, grad_clip_options);
+  const double lower = prop_num_or(o->lower, 0), upper = prop_num_or(o->upper, 0);
+  if (!prop_given(o->lower) || !prop_given(o->upper))
     return ctx_fail(b->ctx, DAMO_ETYPE, "grad_clip: lower and upper must be given");
-  DAMO_TRY(fn_opt_num(a, 0, &lower));
-  DAMO_TRY(fn_opt_num(a, 1, &upper));
   if (!(lower <= upper))
     return ctx_fail(b->ctx, DAMO_EVALUE, "grad_clip: lower (%g) must not be above upper (%g)", number_shown(lower),
                     number_shown(upper));
@@ -138,10 +141,12 @@ static damo_status fn_grad_clip(build *b, const fn_args *a, ptrvec *out) {
   return call_marker(b, a, out, &grad_clip_def, props, 2);
 }
 
+typedef struct grad_scale_options {
+  prop_value multiplier;
+} grad_scale_options;
+
 static damo_status fn_grad_scale(build *b, const fn_args *a, ptrvec *out) {
-  double multiplier = 1;
-  DAMO_TRY(fn_opt_num(a, 0, &multiplier));
-  prop_value p = prop_num(multiplier);
+  prop_value p = prop_num(prop_num_or(FN_OPTIONS(a, grad_scale_options)->multiplier, 1));
   return call_marker(b, a, out, &grad_scale_def, &p, 1);
 }
 
@@ -191,8 +196,13 @@ static const op_def assert_def = {
     .do_constant_folding = fold_never,
 };
 
+typedef struct assert_options {
+  prop_value message;
+} assert_options;
+
 static damo_status fn_assert_op(build *b, const fn_args *a, ptrvec *out) {
-  const char *message = a->opt[0].kind == PROP_STR ? a->opt[0].u.s : "assert_op: a condition does not hold";
+  const assert_options *o = FN_OPTIONS(a, assert_options);
+  const char *message = prop_str_or(o->message, "assert_op: a condition does not hold");
   damo_var *in[2] = {build_strong(b, a->in[0]), build_strong(b, a->in[1])};
   prop_value p = prop_str(message);
   return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &assert_def, &p, 1), in, 2) : NULL);
@@ -291,7 +301,7 @@ static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
   damo_var *dims[DAMO_MAX_NDIM];
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *x = build_strong(b, a->in[0]);
-  const prop_value *v = &a->opt[0];
+  const prop_value *v = &FN_OPTIONS(a, shape_options)->shape;
   int n = 0;
   if (!x) return b->status;
   if (v->kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "specify_shape: the shape is missing");
@@ -420,7 +430,7 @@ static damo_status fn_unbroadcast(build *b, const fn_args *a, ptrvec *out) {
   int axes[DAMO_MAX_NDIM], n;
   prop_value list[DAMO_MAX_NDIM];
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  DAMO_TRY(axes_check(b->ctx, "unbroadcast", &a->opt[0], var_ndim(a->in[0]), axes, &n));
+  DAMO_TRY(axes_check(b->ctx, "unbroadcast", &FN_OPTIONS(a, axes_options)->axes, var_ndim(a->in[0]), axes, &n));
   for (int i = 0; i < n; i++) list[i] = prop_int(axes[i] + 1);
   prop_value p = prop_list(list, n > 0 ? n : 0);
   return call_marker(b, a, out, &unbroadcast_def, &p, 1);
@@ -440,29 +450,29 @@ const op_func marker_funcs[] = {
      .any_type = true},
     {.name = "grad_clip",
      .operands = "x",
-     .options = "lower:num upper:num",
+     .options = OPTIONS(OPT(grad_clip_options, lower, OPT_NUM), OPT(grad_clip_options, upper, OPT_NUM)),
      .call = fn_grad_clip,
      .doc = "x, whose gradient is clipped to lower … upper"},
     {.name = "grad_scale",
      .operands = "x",
-     .options = "multiplier:num",
+     .options = OPTIONS(OPT(grad_scale_options, multiplier, OPT_NUM)),
      .call = fn_grad_scale,
      .doc = "x, whose gradient is scaled",
      .any_type = true},
     {.name = "assert_op",
      .operands = "x cond",
-     .options = "message:str",
+     .options = OPTIONS(OPT(assert_options, message, OPT_STR)),
      .call = fn_assert_op,
      .doc = "x where cond is true everywhere, else a value error with the message",
      .any_type = true},
     {.name = "specify_shape",
      .operands = "x",
-     .options = "shape:any",
+     .options = OPTIONS(OPT(shape_options, shape, OPT_ANY)),
      .call = fn_specify_shape,
      .doc = "x, whose shape must be this (false: any length), known to the graph and checked when it runs"},
     {.name = "unbroadcast",
      .operands = "x",
-     .options = "axes:axes",
+     .options = OPTIONS(OPT(axes_options, axes, OPT_AXES)),
      .call = fn_unbroadcast,
      .doc = "x, its axes named here no longer known to have length 1"},
     {.name = NULL},

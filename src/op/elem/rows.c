@@ -75,7 +75,7 @@ static damo_status call_scalar(build *b, const fn_args *a, ptrvec *out) {
 static damo_status call_cast(build *b, const fn_args *a, ptrvec *out) {
   damo_dtype dtype = DAMO_N_DTYPES;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dtype));
+  DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, dtype_options)->dtype, &dtype));
   if (dtype == DAMO_N_DTYPES) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the option 'dtype' is missing", a->func->name);
   return fn_give(b, out, build_cast(b, a->in[0], dtype));
 }
@@ -83,13 +83,11 @@ static damo_status call_cast(build *b, const fn_args *a, ptrvec *out) {
 static damo_status call_round(build *b, const fn_args *a, ptrvec *out) {
   static const char *const modes[] = {"half_to_even", "half_away_from_zero", NULL};
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  const char *name = prop_str_or(FN_OPTIONS(a, round_options)->mode, modes[0]);
   int mode = 0;
-  if (a->opt[0].kind == PROP_STR) {
-    while (modes[mode] && strcmp(modes[mode], a->opt[0].u.s) != 0) mode++;
-    if (modes[mode] == NULL) {
-      return ctx_fail(b->ctx, DAMO_EVALUE, "round: mode '%s' is neither 'half_to_even' nor 'half_away_from_zero'",
-                      a->opt[0].u.s);
-    }
+  while (modes[mode] && strcmp(modes[mode], name) != 0) mode++;
+  if (modes[mode] == NULL) {
+    return ctx_fail(b->ctx, DAMO_EVALUE, "round: mode '%s' is neither 'half_to_even' nor 'half_away_from_zero'", name);
   }
   int row = mode == 0 ? SCALAR_round_half_to_even : SCALAR_round_half_away_from_zero;
   return fn_give(b, out, build_scalar_row(b, &scalar_rows[row], a->in));
@@ -97,12 +95,10 @@ static damo_status call_round(build *b, const fn_args *a, ptrvec *out) {
 
 /* |x - y| <= atol + rtol |y|; equal infinities are close, nan is close to nan when equal_nan. */
 static damo_var *make_isclose(build *b, const fn_args *a) {
-  double rtol = 1e-5, atol = 1e-8;
-  bool equal_nan = false;
+  const close_options *o = FN_OPTIONS(a, close_options);
+  const double rtol = prop_num_or(o->rtol, 1e-5), atol = prop_num_or(o->atol, 1e-8);
   damo_var *v[2];
   if (fn_check_tensor(a, b->ctx, 0) != DAMO_OK || fn_check_tensor(a, b->ctx, 1) != DAMO_OK) return build_take(b, NULL);
-  if (fn_opt_num(a, 0, &rtol) != DAMO_OK || fn_opt_num(a, 1, &atol) != DAMO_OK) return build_take(b, NULL);
-  if (fn_opt_bool(a, 2, &equal_nan) != DAMO_OK) return build_take(b, NULL);
   if (build_resolve(b, a->in, 2, true, v) != DAMO_OK) return NULL;
   if (dtype_is_discrete(var_dtype(v[0]))) {
     for (int i = 0; i < 2; i++) v[i] = build_cast(b, v[i], DAMO_FLOAT64);
@@ -113,7 +109,7 @@ static damo_var *make_isclose(build *b, const fn_args *a) {
   damo_var *near = build_le(b, build_abs(b, build_sub(b, v[0], v[1])), allowed);
   near = build_and_(b, near, build_invert(b, build_isinf(b, v[1])));
   damo_var *close = build_or_(b, near, build_eq(b, v[0], v[1]));
-  if (!equal_nan) return close;
+  if (!prop_bool_or(o->equal_nan, false)) return close;
   return build_or_(b, close, build_and_(b, build_isnan(b, v[0]), build_isnan(b, v[1])));
 }
 
@@ -136,19 +132,32 @@ static damo_status call_allclose(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_fn1(b, "all", make_isclose(b, a)));
 }
 
-#define ALIAS(alias, of, operands) \
-  { alias, operands, NULL, call_scalar, &scalar_rows[SCALAR_##of], "another name of " #of, false, false }
+/* What errors over sparse operands say of the rows without a form for them. */
+#define REMEDY(row)                                                                                          \
+  ((row) == SCALAR_switch ? "x * mask keeps x where a sparse mask is true"                                   \
+   : (row) == SCALAR_clip ? "damo.maximum(x, a) and damo.minimum(x, b) take constants that leave 0 as it is" \
+                          : NULL)
+/* What a function of one operand asks for where that is sparse. */
+#define STORED(own, operands) (sizeof operands == sizeof "x" ? "damo.sparse.structured_monoid(damo." own ")(x)" : NULL)
+#define ALIAS(alias, of, args)                                                                       \
+  {                                                                                                  \
+    .name = alias, .operands = args, .call = call_scalar, .data = &scalar_rows[SCALAR_##of],         \
+    .doc = "another name of " #of, .stored_form = STORED(alias, args), .remedy = REMEDY(SCALAR_##of) \
+  }
+
+static const fn_option cast_option[] = {OPT(dtype_options, dtype, OPT_DTYPE), {.name = NULL}};
 
 const op_func elemwise_funcs[] = {
-#define X(id, operands, rule, kernel, own, derivative, text) \
-  {#id,                                                      \
-   OPERANDS(operands),                                       \
-   SCALAR_##id == SCALAR_cast ? "dtype:dtype" : NULL,        \
-   SCALAR_##id == SCALAR_cast ? call_cast : call_scalar,     \
-   &scalar_rows[SCALAR_##id],                                \
-   text,                                                     \
-   false,                                                    \
-   SCALAR_##id == SCALAR_mul},
+#define X(id, args, rule, kernel, own, derivative, text)         \
+  {.name = #id,                                                  \
+   .operands = OPERANDS(args),                                   \
+   .options = SCALAR_##id == SCALAR_cast ? cast_option : NULL,   \
+   .call = SCALAR_##id == SCALAR_cast ? call_cast : call_scalar, \
+   .data = &scalar_rows[SCALAR_##id],                            \
+   .doc = text,                                                  \
+   .any_type = SCALAR_##id == SCALAR_mul,                        \
+   .stored_form = STORED(#id, OPERANDS(args)),                   \
+   .remedy = REMEDY(SCALAR_##id)},
 #define SCALAR_FUNC(...) X(__VA_ARGS__)
 #define Y(id, operands, ...) SCALAR_FUNC(id, (operands), __VA_ARGS__)
     SCALAR_ROWS(Y)
@@ -165,14 +174,26 @@ const op_func elemwise_funcs[] = {
     ALIAS("square", sqr, "x"),
     ALIAS("digamma", psi, "x"),
     ALIAS("expit", sigmoid, "x"),
-    {"astype", "x", "dtype:dtype", call_cast, &scalar_rows[SCALAR_cast], "another name of cast", false, false},
-    {"round", "x", "mode:str", call_round, NULL, "rounded; mode 'half_to_even' (default) or 'half_away_from_zero'",
-     false, false},
-    {"relu", "x [alpha]", NULL, call_relu, NULL, "max(x, 0); with alpha, alpha*x where x is not positive", false,
-     false},
-    {"isclose", "x y", "rtol:num atol:num equal_nan:bool", call_isclose, NULL, "|x - y| <= atol + rtol |y|, as bool",
-     false, false},
-    {"allclose", "x y", "rtol:num atol:num equal_nan:bool", call_allclose, NULL, "isclose everywhere", false, false},
+    {.name = "astype", .operands = "x", .options = cast_option, .call = call_cast, .doc = "another name of cast"},
+    {.name = "round",
+     .operands = "x",
+     .options = OPTIONS(OPT(round_options, mode, OPT_STR)),
+     .call = call_round,
+     .doc = "rounded; mode 'half_to_even' (default) or 'half_away_from_zero'"},
+    {.name = "relu",
+     .operands = "x [alpha]",
+     .call = call_relu,
+     .doc = "max(x, 0); with alpha, alpha*x where x is not positive"},
+    {.name = "isclose",
+     .operands = "x y",
+     .options = CLOSE_OPTIONS,
+     .call = call_isclose,
+     .doc = "|x - y| <= atol + rtol |y|, as bool"},
+    {.name = "allclose",
+     .operands = "x y",
+     .options = CLOSE_OPTIONS,
+     .call = call_allclose,
+     .doc = "isclose everywhere"},
     {.name = NULL},
 };
 
@@ -192,7 +213,7 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
   for (int i = 0; i < row->arity; i++) {
     if (in[i] == NULL) return build_fail(b, DAMO_ESTATE, "%s: operand %d is missing", row->name, i + 1);
   }
-  if (!are_tensors(in, row->arity)) return build_func(b, &elemwise_funcs[id], in, row->arity, NULL);
+  if (!are_tensors(in, row->arity)) return build_fn(b, row->name, in, row->arity, NULL);
   damo_var *v = build_scalar_row(b, row, in);
   if (v == NULL) ctx_fail_at(b->ctx, row->name, NULL);
   return v;
@@ -236,3 +257,5 @@ SCALAR_ROWS(X)
 #undef SECOND_
 #undef OPERANDS
 #undef ALIAS
+#undef STORED
+#undef REMEDY

@@ -16,16 +16,15 @@ static damo_var *take_axis(build *b, damo_var *x, int axis, damo_var *positions)
 }
 
 damo_status fn_take(build *b, const fn_args *a, ptrvec *out) {
-  int64_t at = 1;
+  const axis_options *o = FN_OPTIONS(a, axis_options);
   int axis;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
   damo_var *x = build_strong(b, a->in[0]);
   damo_var *positions = build_integer(b, "take", "the indices", a->in[1]);
-  if (x && a->opt[0].kind == PROP_NIL) x = build_fn1(b, "ravel", x);
+  if (x && !prop_given(o->axis)) x = build_fn1(b, "ravel", x);
   if (!x || !positions) return b->status;
-  DAMO_TRY(fn_opt_int(a, 0, &at));
-  DAMO_TRY(axis_check(b->ctx, "take", at, var_ndim(x), &axis));
+  DAMO_TRY(axis_check(b->ctx, "take", prop_int_or(o->axis, 1), var_ndim(x), &axis));
   return fn_give(b, out, take_axis(b, x, axis, positions));
 }
 
@@ -34,7 +33,7 @@ damo_status fn_take(build *b, const fn_args *a, ptrvec *out) {
 damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
   damo_var *idx[DAMO_MAX_NDIM];
   char spec[DAMO_MAX_NDIM + 1];
-  int64_t at = 1;
+  const int64_t at = prop_int_or(FN_OPTIONS(a, axis_options)->axis, 1);
   int axis, pattern[DAMO_MAX_NDIM];
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
@@ -42,7 +41,6 @@ damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
   damo_var *positions = build_integer(b, "take_along_axis", "the indices", a->in[1]);
   if (!x || !positions) return b->status;
   int n = var_ndim(x);
-  DAMO_TRY(fn_opt_int(a, 0, &at));
   DAMO_TRY(axis_check(b->ctx, "take_along_axis", at, n, &axis));
   if (var_ndim(positions) != n)
     return ctx_fail(b->ctx, DAMO_ESHAPE, "take_along_axis: the indices have %d axes, the operand %d",
@@ -128,7 +126,7 @@ static const op_def onehot_def = {
 damo_status fn_one_hot(build *b, const fn_args *a, ptrvec *out) {
   damo_dtype dt = b->ctx->config.floatX;
   const char *f = a->func->name;
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, dtype_options)->dtype, &dt));
   damo_var *in[2] = {build_integer(b, f, "classes", a->in[0]), build_integer(b, f, "n", a->in[1])};
   prop_value p = prop_str(dtype_name(dt));
   return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &onehot_def, &p, 1), in, 2) : NULL);

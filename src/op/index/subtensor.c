@@ -364,14 +364,13 @@ damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0) {
 /* The operands from `first` on, as the Ops want them, and the spec with 0-d lists made positions. Both have room. */
 static damo_status index_operands(build *b, const fn_args *a, int first, char *text, damo_var **idx, int *n) {
   index_spec spec;
-  const char *f = a->func->name;
-  if (a->opt[0].kind != PROP_STR) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the option spec is missing", f);
-  DAMO_TRY(index_spec_parse(b->ctx, a->opt[0].u.s, &spec));
+  const char *f = a->func->name, *given = prop_str_or(FN_OPTIONS(a, index_options)->spec, NULL);
+  if (given == NULL) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the option spec is missing", f);
+  DAMO_TRY(index_spec_parse(b->ctx, given, &spec));
   *n = a->n_in - first;
   if (*n != spec.n_operands)
-    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: spec '%s' wants %d operands, got %d", f, a->opt[0].u.s, spec.n_operands,
-                    *n);
-  strcpy(text, a->opt[0].u.s);
+    return ctx_fail(b->ctx, DAMO_ETYPE, "%s: spec '%s' wants %d operands, got %d", f, given, spec.n_operands, *n);
+  strcpy(text, given);
   char *p = text;
   for (int i = 0; i < spec.n; p += spec.item[i].kind == ITEM_RANGE ? 4 : 1, i++) {
     const index_item *it = &spec.item[i];
@@ -448,7 +447,7 @@ static damo_status fn_inc_subtensor(build *b, const fn_args *a, ptrvec *out) { r
 const op_func index_funcs[] = {
     {.name = "subtensor",
      .operands = "x idx...",
-     .options = "spec:str",
+     .options = OPTIONS(OPT(index_options, spec, OPT_STR)),
      .call = fn_subtensor,
      .doc = "x at an index: x[{2, {1, 3}}] is subtensor(x, {2, 1, 3}, {spec=\"is110\"}); spec has for each item i "
             "(position), "
@@ -456,12 +455,12 @@ const op_func index_funcs[] = {
             "or mask)"},
     {.name = "set_subtensor_at",
      .operands = "x y idx...",
-     .options = "spec:str",
+     .options = OPTIONS(OPT(index_options, spec, OPT_STR)),
      .call = fn_set_at,
      .doc = "x with y set at an index; spec as subtensor's"},
     {.name = "inc_subtensor_at",
      .operands = "x y idx...",
-     .options = "spec:str",
+     .options = OPTIONS(OPT(index_options, spec, OPT_STR)),
      .call = fn_inc_at,
      .doc = "x with y added at an index, repeated positions adding up; spec as subtensor's"},
     {.name = "set_subtensor",
@@ -474,22 +473,23 @@ const op_func index_funcs[] = {
      .doc = "the tensor that x is a part of, with y added to that part"},
     {.name = "take",
      .operands = "x indices",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_INT)),
      .call = fn_take,
-     .doc = "entries of x at 1-based positions along an axis; of all entries in order without one"},
+     .doc = "entries of x at 1-based positions along an axis; of all entries in order without one",
+     .remedy = "damo.sparse.get_item_list(x, list, {axis=}) takes rows or columns"},
     {.name = "take_along_axis",
      .operands = "x indices",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_INT)),
      .call = fn_take_along_axis,
      .doc = "entries of x at positions along one axis, chosen for each place of the other axes"},
     {.name = "one_hot",
      .operands = "x n",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = fn_one_hot,
      .doc = "a last axis of n classes, one at the 1-based class that x names"},
     {.name = "to_one_hot",
      .operands = "x n",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = fn_one_hot,
      .doc = "a last axis of n classes, one at the 1-based class that x names"},
     {.name = "nonzero",

@@ -148,7 +148,7 @@ static damo_status call_tensordot(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x, *y;
   int ax[DAMO_MAX_NDIM], ay[DAMO_MAX_NDIM], n = 0;
   DAMO_TRY(blas_operands(b, a, &x, &y));
-  DAMO_TRY(read_axes_option(b, &a->opt[0], var_ndim(x), var_ndim(y), ax, ay, &n));
+  DAMO_TRY(read_axes_option(b, &FN_OPTIONS(a, axes_options)->axes, var_ndim(x), var_ndim(y), ax, ay, &n));
   return fn_give(b, out, build_tensordot(b, x, y, n, ax, ay));
 }
 
@@ -184,15 +184,20 @@ const op_func blas_funcs[] = {
     {.name = "outer", .operands = "x y", .call = call_outer, .doc = "outer product of two vectors (flattened)"},
     {.name = "tensordot",
      .operands = "x y",
-     .options = "axes:any",
+     .options = OPTIONS(OPT(axes_options, axes, OPT_ANY)),
      .call = call_tensordot,
      .doc = "sum of products over axes: a number n (the last n of x, the first n of y; 2 if not given), or {axes of x, "
-            "axes of y}"},
+            "axes of y}",
+     .remedy = "damo.dot(x, y) is the product"},
     {.name = "vecdot",
      .operands = "x y",
      .call = call_vecdot,
      .doc = "product of vectors along the last axes, x conjugated; leading axes broadcast"},
-    {.name = "matvec", .operands = "x y", .call = call_matvec, .doc = "matrices times vectors; leading axes broadcast"},
+    {.name = "matvec",
+     .operands = "x y",
+     .call = call_matvec,
+     .doc = "matrices times vectors; leading axes broadcast",
+     .remedy = "damo.dot(x, y) is the product"},
     {.name = "vecmat",
      .operands = "x y",
      .call = call_vecmat,
@@ -204,9 +209,10 @@ const op_func blas_funcs[] = {
     {.name = "kron", .operands = "x y", .call = call_kron, .doc = "Kronecker product"},
     {.name = "einsum",
      .operands = "xs...",
-     .options = "subscripts:str",
+     .options = OPTIONS(OPT(einsum_options, subscripts, OPT_STR)),
      .call = fn_einsum,
      .no_method = true,
-     .doc = "sum of products by Einstein's convention: einsum({x, y}, \"ij,jk->ik\")"},
+     .doc = "sum of products by Einstein's convention: einsum({x, y}, \"ij,jk->ik\")",
+     .remedy = "damo.dot(x, y) is the product"},
     {.name = NULL},
 };

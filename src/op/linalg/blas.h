@@ -61,6 +61,9 @@ damo_var *build_tensordot_batched(build *b, damo_var *x, damo_var *y, int n, con
                                   const int *bx, const int *by);
 
 /* The row of einsum. */
+typedef struct einsum_options {
+  prop_value subscripts;
+} einsum_options;
 damo_status fn_einsum(build *b, const fn_args *a, ptrvec *out);
 
 extern const op_def tensordot_def;

@@ -143,8 +143,8 @@ static void take_diagonals(build *b, einsum_term *t) {
     for (int j = t->n - 1; j > i && t->v; j--) {
       const uint8_t label = t->label[i];
       if (t->label[j] != label) continue;
-      const prop_value opt[3] = {prop_nil(), prop_int(i + 1), prop_int(j + 1)};
-      t->v = build_fn(b, "diagonal", &t->v, 1, opt);
+      const diagonal_options opt = {.axis1 = prop_int(i + 1), .axis2 = prop_int(j + 1)};
+      t->v = build_fn(b, "diagonal", &t->v, 1, &opt);
       drop_label(t, j);
       drop_label(t, i);
       t->label[t->n++] = label;
@@ -248,14 +248,14 @@ static damo_var *einsum_contract(build *b, einsum_term *in, int n, const einsum_
 damo_status fn_einsum(build *b, const fn_args *a, ptrvec *out) {
   einsum_term in[MAX_TERMS], result;
   damo_var *xs[MAX_TERMS];
-  const prop_value *text = &a->opt[0];
-  if (text->kind != PROP_STR) return ctx_fail(b->ctx, DAMO_ETYPE, "einsum: subscripts, a string, are needed");
+  const char *text = prop_str_or(FN_OPTIONS(a, einsum_options)->subscripts, NULL);
+  if (text == NULL) return ctx_fail(b->ctx, DAMO_ETYPE, "einsum: subscripts, a string, are needed");
   if (a->n_in < 1 || a->n_in > MAX_TERMS) {
     return ctx_fail(b->ctx, DAMO_ETYPE, "einsum: 1 to %d operands are possible, got %d", MAX_TERMS, a->n_in);
   }
   for (int i = 0; i < a->n_in; i++) DAMO_TRY(fn_check_tensor(a, b->ctx, i));
   DAMO_TRY(build_resolve(b, a->in, a->n_in, true, xs));
-  DAMO_TRY(einsum_parse(b, text->u.s, xs, a->n_in, in, &result));
+  DAMO_TRY(einsum_parse(b, text, xs, a->n_in, in, &result));
   damo_var *v = einsum_contract(b, in, a->n_in, &result);
   return v ? ptrvec_push(out, v) : b->status;
 }

@@ -49,11 +49,12 @@ static damo_var *soft_over(build *b, damo_var *x, const int *axes, int n, bool l
 }
 
 static damo_status call_soft(build *b, const fn_args *a, ptrvec *out, bool log_form) {
+  const axis_options *o = FN_OPTIONS(a, axis_options);
   damo_var *x = NULL;
   int axes[DAMO_MAX_NDIM], n;
   DAMO_TRY(nnet_to_float(b, a, &x));
-  DAMO_TRY(axes_check(b->ctx, a->func->name, &a->opt[0], var_ndim(x), axes, &n));
-  const bool all = a->opt[0].kind == PROP_NIL || (n > 1 && n == var_ndim(x));
+  DAMO_TRY(axes_check(b->ctx, a->func->name, &o->axis, var_ndim(x), axes, &n));
+  const bool all = !prop_given(o->axis) || (n > 1 && n == var_ndim(x));
   if (all || n == 1) return fn_give(b, out, soft_along(b, x, all ? -1 : axes[0], log_form));
   return fn_give(b, out, soft_over(b, x, axes, n, log_form));
 }
@@ -123,12 +124,13 @@ static damo_status call_dense_layer(build *b, const fn_args *a, ptrvec *out) {
 const op_func nnet_funcs[] = {
     {.name = "softmax",
      .operands = "x",
-     .options = "axis:axes",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_AXES)),
      .call = call_softmax,
-     .doc = "exp(x) divided by its sum along an axis or over several (nil: over all entries)"},
+     .doc = "exp(x) divided by its sum along an axis or over several (nil: over all entries)",
+     .remedy = "of the stored values it is e / e:sum {axis=2, keepdims=true}, e = damo.sparse.structured_exp(x)"},
     {.name = "log_softmax",
      .operands = "x",
-     .options = "axis:axes",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_AXES)),
      .call = call_log_softmax,
      .doc = "logarithm of softmax, without overflow"},
     {.name = "categorical_crossentropy",

@@ -54,17 +54,22 @@ static damo_status draw_give_both(build *b, damo_apply *node, ptrvec *out) {
   return ptrvec_push(out, node->out[1]);
 }
 
+typedef struct draw_options {
+  prop_value size, dtype;
+} draw_options;
+
 static damo_status call_draw(build *b, const fn_args *a, ptrvec *out) {
+  const draw_options *o = FN_OPTIONS(a, draw_options);
   const distribution *d = distribution_find(a->func->name);
   damo_var *in[1 + DRAW_MAX_PARAMS + DAMO_MAX_NDIM];
   int n = 0, ndim = 0;
   damo_dtype dtype = d->dtype == DAMO_N_DTYPES ? b->ctx->config.floatX : d->dtype;
-  const bool sized = a->opt[0].kind != PROP_NIL;
+  const bool sized = prop_given(o->size);
   in[n++] = random_state_operand(b, a);
   for (int i = 0; i < d->n_params; i++) in[n++] = param_operand(b, a, d, i);
   if (b->status != DAMO_OK) return b->status;
-  if (sized) DAMO_TRY(shape_check(b, d->name, &a->opt[0], in + n, &ndim));
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 1, &dtype));
+  if (sized) DAMO_TRY(shape_check(b, d->name, &o->size, in + n, &ndim));
+  DAMO_TRY(fn_dtype(a, b->ctx, o->dtype, &dtype));
   if (dtype_is_complex(dtype) || (d->dtype == DAMO_N_DTYPES && !dtype_is_float(dtype))) {
     return ctx_fail(b->ctx, DAMO_ETYPE, "%s: draws can't have dtype %s", d->name, dtype_name(dtype));
   }
@@ -87,7 +92,7 @@ static damo_status call_permutation(build *b, const fn_args *a, ptrvec *out) {
   return draw_give_both(b, build_apply(b, op_new(b->ctx, &permutation_def, NULL, 0), in, 2), out);
 }
 
-#define DRAW_OPTIONS "size:shape dtype:dtype"
+#define DRAW_OPTIONS OPTIONS(OPT(draw_options, size, OPT_SHAPE), OPT(draw_options, dtype, OPT_DTYPE))
 
 const op_func random_funcs[] = {
     {.name = "normal",

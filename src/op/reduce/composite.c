@@ -35,15 +35,15 @@ static damo_var *build_mean(build *b, const reduce_call *c, bool keepdims) {
 
 damo_status fn_mean(build *b, const fn_args *a, ptrvec *out) {
   reduce_call c;
-  DAMO_TRY(reduce_read_call(b, a, 2, &c));
+  DAMO_TRY(reduce_read_call(b, a, &c));
   return fn_give(b, out, build_mean(b, &c, c.keepdims));
 }
 
 /* sum |x - mean|² / (n - ddof): two passes, which loses no digits where the mean is large. */
 static damo_var *build_variance(build *b, const fn_args *a) {
   reduce_call c;
-  double ddof = 0;
-  if (reduce_read_call(b, a, -1, &c) != DAMO_OK || fn_opt_num(a, 2, &ddof) != DAMO_OK) return build_take(b, NULL);
+  const double ddof = prop_num_or(FN_OPTIONS(a, reduce_options)->ddof, 0);
+  if (reduce_read_call(b, a, &c) != DAMO_OK) return build_take(b, NULL);
   damo_dtype dt = mean_dtype(&c);
   damo_var *centred = build_sub(b, build_cast(b, c.x, dt), build_mean(b, &c, true));
   if (dtype_is_complex(dt)) centred = build_abs(b, centred);
@@ -63,7 +63,7 @@ damo_status fn_std(build *b, const fn_args *a, ptrvec *out) {
 
 damo_status fn_ptp(build *b, const fn_args *a, ptrvec *out) {
   reduce_call c;
-  DAMO_TRY(reduce_read_call(b, a, -1, &c));
+  DAMO_TRY(reduce_read_call(b, a, &c));
   damo_var *high = build_reduce(b, REDUCE_MAX, c.x, c.axes, c.n, c.keepdims);
   damo_var *low = build_reduce(b, REDUCE_MIN, c.x, c.axes, c.n, c.keepdims);
   return fn_give(b, out, build_sub(b, high, low));
@@ -71,7 +71,7 @@ damo_status fn_ptp(build *b, const fn_args *a, ptrvec *out) {
 
 damo_status fn_max_and_argmax(build *b, const fn_args *a, ptrvec *out) {
   reduce_call c;
-  DAMO_TRY(reduce_read_call(b, a, -1, &c));
+  DAMO_TRY(reduce_read_call(b, a, &c));
   DAMO_TRY(fn_give(b, out, build_reduce(b, REDUCE_MAX, c.x, c.axes, c.n, c.keepdims)));
   return fn_give(b, out, build_reduce(b, REDUCE_ARGMAX, c.x, c.axes, c.n, c.keepdims));
 }

@@ -320,12 +320,16 @@ static const op_def argsort_def = {
 
 /* Operand 0 and the axis of option 0; without one, the operand is flattened where `flat`, else the last axis is meant.
  */
+typedef struct scan_options {
+  prop_value axis, n, stable;
+} scan_options;
+
 static damo_status cumulative_read_call(build *b, const fn_args *a, bool flat, damo_var **x, int *axis) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(build_resolve(b, a->in, 1, false, x));
-  int64_t at = flat ? 1 : -1;
-  DAMO_TRY(fn_opt_int(a, 0, &at));
-  bool reshape = var_ndim(*x) == 0 || (flat && a->opt[0].kind == PROP_NIL && var_ndim(*x) != 1);
+  const scan_options *o = FN_OPTIONS(a, scan_options);
+  const int64_t at = prop_int_or(o->axis, flat ? 1 : -1);
+  bool reshape = var_ndim(*x) == 0 || (flat && !prop_given(o->axis) && var_ndim(*x) != 1);
   if (reshape) *x = build_reshape(b, *x, build_ints(b, (const int64_t[1]){-1}, 1), 1);
   if (*x == NULL) return b->status;
   return axis_check(b->ctx, a->func->name, at, var_ndim(*x), axis);
@@ -356,17 +360,16 @@ static damo_status call_sort(build *b, const fn_args *a, ptrvec *out) {
   int axis = 0;
   DAMO_TRY(cumulative_read_call(b, a, false, &in[0], &axis));
   in[1] = make_argsort(b, in[0], axis);
-  prop_value opt[1] = {prop_int(axis + 1)};
-  return fn_give(b, out, build_fn(b, "take_along_axis", in, 2, opt));
+  const axis_options opt = {.axis = prop_int(axis + 1)};
+  return fn_give(b, out, build_fn(b, "take_along_axis", in, 2, &opt));
 }
 
 /* Each entry less the one before it, n times over. */
 static damo_status call_diff(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = NULL;
   int axis = 0;
-  int64_t n = 1;
+  int64_t n = prop_int_or(FN_OPTIONS(a, scan_options)->n, 1);
   DAMO_TRY(cumulative_read_call(b, a, false, &x, &axis));
-  DAMO_TRY(fn_opt_int(a, 1, &n));
   if (n < 0) return ctx_fail(b->ctx, DAMO_EVALUE, "diff: n is %lld, and must not be negative", (long long)n);
   for (; n > 0 && x; n--) {
     damo_var *one = build_i64(b, 1);
@@ -382,27 +385,27 @@ static damo_status call_diff(build *b, const fn_args *a, ptrvec *out) {
 const op_func cumulative_funcs[] = {
     {.name = "cumsum",
      .operands = "x",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(scan_options, axis, OPT_INT)),
      .call = call_scan,
      .doc = "running sum along an axis; nil: of x flattened"},
     {.name = "cumprod",
      .operands = "x",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(scan_options, axis, OPT_INT)),
      .call = call_scan,
      .doc = "running product along an axis; nil: of x flattened"},
     {.name = "sort",
      .operands = "x",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(scan_options, axis, OPT_INT)),
      .call = call_sort,
      .doc = "sorted along an axis (default -1), nan last"},
     {.name = "argsort",
      .operands = "x",
-     .options = "axis:int stable:bool",
+     .options = OPTIONS(OPT(scan_options, axis, OPT_INT), OPT(scan_options, stable, OPT_BOOL)),
      .call = call_argsort,
      .doc = "1-based positions that sort along an axis (default -1), always stable"},
     {.name = "diff",
      .operands = "x",
-     .options = "axis:int n:int",
+     .options = OPTIONS(OPT(scan_options, axis, OPT_INT), OPT(scan_options, n, OPT_INT)),
      .call = call_diff,
      .doc = "differences of neighbours along an axis (default -1), n times"},
     {.name = NULL},

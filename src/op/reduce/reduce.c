@@ -301,21 +301,20 @@ damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, in
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-damo_status reduce_read_call(build *b, const fn_args *a, int dtype_at, reduce_call *out) {
-  out->keepdims = false;
+damo_status reduce_read_call(build *b, const fn_args *a, reduce_call *out) {
+  const reduce_options *o = FN_OPTIONS(a, reduce_options);
+  out->keepdims = prop_bool_or(o->keepdims, false);
   out->dtype = DAMO_N_DTYPES;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  DAMO_TRY(axes_check(b->ctx, a->func->name, &a->opt[0], var_ndim(a->in[0]), out->axes, &out->n));
-  DAMO_TRY(fn_opt_bool(a, 1, &out->keepdims));
-  if (dtype_at >= 0) DAMO_TRY(fn_opt_dtype(a, b->ctx, dtype_at, &out->dtype));
+  DAMO_TRY(axes_check(b->ctx, a->func->name, &o->axis, var_ndim(a->in[0]), out->axes, &out->n));
+  DAMO_TRY(fn_dtype(a, b->ctx, o->dtype, &out->dtype));
   return build_resolve(b, a->in, 1, false, &out->x);
 }
 
 static damo_status fn_reduce(build *b, const fn_args *a, ptrvec *out) {
   const reduce_kind *kind = a->func->data;
-  bool typed = *kind == REDUCE_SUM || *kind == REDUCE_PROD;
   reduce_call c;
-  DAMO_TRY(reduce_read_call(b, a, typed ? 2 : -1, &c));
+  DAMO_TRY(reduce_read_call(b, a, &c));
   if (c.dtype != DAMO_N_DTYPES) c.x = build_cast(b, c.x, c.dtype);
   damo_var *y = build_reduce(b, *kind, c.x, c.axes, c.n, c.keepdims);
   return fn_give(b, out, c.dtype != DAMO_N_DTYPES ? build_cast(b, y, c.dtype) : y);
@@ -324,28 +323,35 @@ static damo_status fn_reduce(build *b, const fn_args *a, ptrvec *out) {
 static const reduce_kind kind_values[] = {REDUCE_SUM, REDUCE_PROD,   REDUCE_MAX,    REDUCE_MIN,      REDUCE_ANY,
                                           REDUCE_ALL, REDUCE_ARGMAX, REDUCE_ARGMIN, REDUCE_LOGSUMEXP};
 
-#define AXES "axis:axes keepdims:bool"
-#define ROW(name, kind, options, doc) \
-  { name, "x", options, fn_reduce, &kind_values[kind], doc, false, false }
+#define AXES OPT(reduce_options, axis, OPT_AXES), OPT(reduce_options, keepdims, OPT_BOOL)
+#define DTYPE OPT(reduce_options, dtype, OPT_DTYPE)
+#define DDOF OPT(reduce_options, ddof, OPT_NUM)
+#define ROW(own, kind, opts, text) \
+  { .name = own, .operands = "x", .options = opts, .call = fn_reduce, .data = &kind_values[kind], .doc = text }
+#define MADE(own, opts, fn, text) \
+  { .name = own, .operands = "x", .options = opts, .call = fn, .doc = text }
 
 const op_func reduce_funcs[] = {
-    ROW("sum", REDUCE_SUM, AXES " dtype:dtype", "sum over axes; of integers int64 or uint64"),
-    ROW("prod", REDUCE_PROD, AXES " dtype:dtype", "product over axes; of integers int64 or uint64"),
-    ROW("max", REDUCE_MAX, AXES, "largest element over axes; nan where there is one"),
-    ROW("min", REDUCE_MIN, AXES, "smallest element over axes; nan where there is one"),
-    ROW("any", REDUCE_ANY, AXES, "is any element true, over axes"),
-    ROW("all", REDUCE_ALL, AXES, "are all elements true, over axes"),
-    ROW("argmax", REDUCE_ARGMAX, AXES, "1-based position of the first largest element over axes"),
-    ROW("argmin", REDUCE_ARGMIN, AXES, "1-based position of the first smallest element over axes"),
-    ROW("logsumexp", REDUCE_LOGSUMEXP, AXES, "log of the sum of exponentials over axes, without overflow"),
-    {"mean", "x", AXES " dtype:dtype", fn_mean, NULL, "mean over axes; of integers float64", false, false},
-    {"var", "x", AXES " ddof:num", fn_var, NULL, "variance over axes, divided by n - ddof (default 0)", false, false},
-    {"std", "x", AXES " ddof:num", fn_std, NULL, "standard deviation over axes: the root of var", false, false},
-    {"ptp", "x", AXES, fn_ptp, NULL, "largest less smallest element over axes", false, false},
-    {"max_and_argmax", "x", AXES, fn_max_and_argmax, NULL, "max, then argmax", false, false},
+    ROW("sum", REDUCE_SUM, OPTIONS(AXES, DTYPE), "sum over axes; of integers int64 or uint64"),
+    ROW("prod", REDUCE_PROD, OPTIONS(AXES, DTYPE), "product over axes; of integers int64 or uint64"),
+    ROW("max", REDUCE_MAX, OPTIONS(AXES), "largest element over axes; nan where there is one"),
+    ROW("min", REDUCE_MIN, OPTIONS(AXES), "smallest element over axes; nan where there is one"),
+    ROW("any", REDUCE_ANY, OPTIONS(AXES), "is any element true, over axes"),
+    ROW("all", REDUCE_ALL, OPTIONS(AXES), "are all elements true, over axes"),
+    ROW("argmax", REDUCE_ARGMAX, OPTIONS(AXES), "1-based position of the first largest element over axes"),
+    ROW("argmin", REDUCE_ARGMIN, OPTIONS(AXES), "1-based position of the first smallest element over axes"),
+    ROW("logsumexp", REDUCE_LOGSUMEXP, OPTIONS(AXES), "log of the sum of exponentials over axes, without overflow"),
+    MADE("mean", OPTIONS(AXES, DTYPE), fn_mean, "mean over axes; of integers float64"),
+    MADE("var", OPTIONS(AXES, DDOF), fn_var, "variance over axes, divided by n - ddof (default 0)"),
+    MADE("std", OPTIONS(AXES, DDOF), fn_std, "standard deviation over axes: the root of var"),
+    MADE("ptp", OPTIONS(AXES), fn_ptp, "largest less smallest element over axes"),
+    MADE("max_and_argmax", OPTIONS(AXES), fn_max_and_argmax, "max, then argmax"),
     {.name = NULL},
 };
 
 #undef N_KINDS
 #undef AXES
+#undef DTYPE
+#undef DDOF
 #undef ROW
+#undef MADE

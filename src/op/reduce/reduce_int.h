@@ -14,7 +14,7 @@ typedef struct reduce_call {
 } reduce_call;
 
 /* Reads operand 0 and options 0 (axis) and 1 (keepdims); dtype from option `dtype_at` unless that is negative. */
-damo_status reduce_read_call(build *b, const fn_args *a, int dtype_at, reduce_call *out);
+damo_status reduce_read_call(build *b, const fn_args *a, reduce_call *out);
 
 damo_status fn_mean(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_var(build *b, const fn_args *a, ptrvec *out);

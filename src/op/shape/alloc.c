@@ -115,35 +115,35 @@ static const op_def empty_def = {
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* A fill value: a literal without a dtype named is floatX. */
-static damo_var *fill_value(build *b, const fn_args *a, int i, int dtype_option) {
+static damo_var *fill_value(build *b, const fn_args *a, int i, prop_value dtype) {
   damo_dtype dt = b->ctx->config.floatX;
   damo_status s = fn_check_tensor(a, b->ctx, i);
-  bool given = a->opt && a->opt[dtype_option].kind != PROP_NIL;
-  if (s == DAMO_OK) s = fn_opt_dtype(a, b->ctx, dtype_option, &dt);
+  if (s == DAMO_OK) s = fn_dtype(a, b->ctx, dtype, &dt);
   if (s != DAMO_OK) {
     b->status = s;
     return NULL;
   }
   damo_var *v = a->in[i];
-  return v->weak || given ? build_cast(b, build_strong(b, v), dt) : v;
+  return v->weak || prop_given(dtype) ? build_cast(b, build_strong(b, v), dt) : v;
 }
 
 static damo_status alloc_value(build *b, const fn_args *a, damo_var *value, ptrvec *out) {
+  const shape_options *o = FN_OPTIONS(a, shape_options);
   damo_var *dims[DAMO_MAX_NDIM];
   int n;
   if (!value) return b->status;
-  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the shape is missing", a->func->name);
-  DAMO_TRY(shape_check(b, a->func->name, &a->opt[0], dims, &n));
+  if (!prop_given(o->shape)) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the shape is missing", a->func->name);
+  DAMO_TRY(shape_check(b, a->func->name, &o->shape, dims, &n));
   return fn_give(b, out, build_alloc(b, value, dims, n));
 }
 
 static damo_status fn_alloc(build *b, const fn_args *a, ptrvec *out) {
-  return alloc_value(b, a, fill_value(b, a, 0, 1), out);
+  return alloc_value(b, a, fill_value(b, a, 0, FN_OPTIONS(a, shape_options)->dtype), out);
 }
 
 static damo_status alloc_number(build *b, const fn_args *a, ptrvec *out, double value) {
   damo_dtype dt = b->ctx->config.floatX;
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 1, &dt));
+  DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, shape_options)->dtype, &dt));
   return alloc_value(b, a, build_scalar(b, dt, value), out);
 }
 static damo_status fn_zeros(build *b, const fn_args *a, ptrvec *out) { return alloc_number(b, a, out, 0); }
@@ -155,12 +155,13 @@ static damo_var *build_empty(build *b, damo_dtype dtype, damo_var *const *dims, 
 }
 
 static damo_status fn_empty(build *b, const fn_args *a, ptrvec *out) {
+  const shape_options *o = FN_OPTIONS(a, shape_options);
   damo_var *dims[DAMO_MAX_NDIM];
   damo_dtype dt = b->ctx->config.floatX;
   int n;
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 1, &dt));
-  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "empty: the shape is missing");
-  DAMO_TRY(shape_check(b, "empty", &a->opt[0], dims, &n));
+  DAMO_TRY(fn_dtype(a, b->ctx, o->dtype, &dt));
+  if (!prop_given(o->shape)) return ctx_fail(b->ctx, DAMO_ETYPE, "empty: the shape is missing");
+  DAMO_TRY(shape_check(b, "empty", &o->shape, dims, &n));
   return fn_give(b, out, build_empty(b, dt, dims, n));
 }
 
@@ -169,7 +170,7 @@ static damo_status number_like(build *b, const fn_args *a, ptrvec *out, double v
   damo_var *x = build_strong(b, a->in[0]);
   if (!x) return b->status;
   damo_dtype dt = var_dtype(x);
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, dtype_options)->dtype, &dt));
   return fn_give(b, out, alloc_like(b, x, build_scalar(b, dt, value)));
 }
 static damo_status fn_zeros_like(build *b, const fn_args *a, ptrvec *out) { return number_like(b, a, out, 0); }
@@ -181,7 +182,7 @@ static damo_status fn_empty_like(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = build_strong(b, a->in[0]);
   if (!x) return b->status;
   damo_dtype dt = var_dtype(x);
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, dtype_options)->dtype, &dt));
   DAMO_TRY(build_dims(b, x, dims));
   return fn_give(b, out, build_empty(b, dt, dims, var_ndim(x)));
 }
@@ -193,59 +194,59 @@ static damo_status fn_full_like(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = build_strong(b, a->in[0]), *v = build_strong(b, a->in[1]);
   if (!x || !v) return b->status;
   damo_dtype dt = var_dtype(x);
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, dtype_options)->dtype, &dt));
   return fn_give(b, out, alloc_like(b, x, build_cast(b, v, dt)));
 }
 
 const op_func alloc_funcs[] = {
     {.name = "alloc",
      .operands = "value",
-     .options = "shape:shape dtype:dtype",
+     .options = OPTIONS(OPT(shape_options, shape, OPT_SHAPE), OPT(shape_options, dtype, OPT_DTYPE)),
      .call = fn_alloc,
      .doc = "a value broadcast to a shape",
      .no_method = true},
     {.name = "zeros",
      .operands = "",
-     .options = "shape:shape dtype:dtype",
+     .options = OPTIONS(OPT(shape_options, shape, OPT_SHAPE), OPT(shape_options, dtype, OPT_DTYPE)),
      .call = fn_zeros,
      .doc = "zeros of a shape",
      .no_method = true},
     {.name = "ones",
      .operands = "",
-     .options = "shape:shape dtype:dtype",
+     .options = OPTIONS(OPT(shape_options, shape, OPT_SHAPE), OPT(shape_options, dtype, OPT_DTYPE)),
      .call = fn_ones,
      .doc = "ones of a shape",
      .no_method = true},
     {.name = "empty",
      .operands = "",
-     .options = "shape:shape dtype:dtype",
+     .options = OPTIONS(OPT(shape_options, shape, OPT_SHAPE), OPT(shape_options, dtype, OPT_DTYPE)),
      .call = fn_empty,
      .doc = "an array of a shape whose entries are not set",
      .no_method = true},
     {.name = "full",
      .operands = "value",
-     .options = "shape:shape dtype:dtype",
+     .options = OPTIONS(OPT(shape_options, shape, OPT_SHAPE), OPT(shape_options, dtype, OPT_DTYPE)),
      .call = fn_alloc,
      .doc = "an array of a shape filled with a value",
      .no_method = true},
     {.name = "zeros_like",
      .operands = "x",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = fn_zeros_like,
      .doc = "zeros of x's shape and dtype"},
     {.name = "ones_like",
      .operands = "x",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = fn_ones_like,
      .doc = "ones of x's shape and dtype"},
     {.name = "full_like",
      .operands = "x value",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = fn_full_like,
      .doc = "a value in x's shape and dtype"},
     {.name = "empty_like",
      .operands = "x",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = fn_empty_like,
      .doc = "an array of x's shape and dtype whose entries are not set"},
     {.name = NULL},

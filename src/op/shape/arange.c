@@ -128,7 +128,7 @@ static damo_status fn_arange(build *b, const fn_args *a, ptrvec *out) {
     if (in[i] && (!type_is_tensor(in[i]->type) || dtype_is_complex(var_dtype(in[i]))))
       return ctx_fail(b->ctx, DAMO_ETYPE, "arange: start, stop and step must be real scalars");
   damo_dtype dt = arange_dtype(b, in), loop = dt == DAMO_INT64 ? DAMO_INT64 : DAMO_FLOAT64;
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, dtype_options)->dtype, &dt));
   for (int i = 0; i < 3; i++) {
     in[i] = in[i] ? cast_constant(b, build_strong(b, in[i]), loop) : build_scalar(b, loop, i == 0 ? 0 : 1);
     if (!in[i]) return b->status;
@@ -136,12 +136,16 @@ static damo_status fn_arange(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_arange(b, in[0], in[1], in[2], dt));
 }
 
+typedef struct linspace_options {
+  prop_value num, dtype;
+} linspace_options;
+
 /* start + i (stop - start) / (n - 1) */
 static damo_status fn_linspace(build *b, const fn_args *a, ptrvec *out) {
-  int64_t n = 50;
+  const linspace_options *o = FN_OPTIONS(a, linspace_options);
+  const int64_t n = prop_int_or(o->num, 50);
   damo_dtype dt = b->ctx->config.floatX;
-  DAMO_TRY(fn_opt_int(a, 0, &n));
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 1, &dt));
+  DAMO_TRY(fn_dtype(a, b->ctx, o->dtype, &dt));
   if (n < 0) return ctx_fail(b->ctx, DAMO_EVALUE, "linspace: num must not be negative, got %lld", (long long)n);
   damo_var *start = build_cast(b, build_strong(b, a->in[0]), DAMO_FLOAT64);
   damo_var *stop = build_cast(b, build_strong(b, a->in[1]), DAMO_FLOAT64);
@@ -156,13 +160,13 @@ static damo_status fn_linspace(build *b, const fn_args *a, ptrvec *out) {
 const op_func arange_funcs[] = {
     {.name = "arange",
      .operands = "start [stop] [step]",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = fn_arange,
      .doc = "start, start + step … before stop; one operand is the stop, from 0",
      .no_method = true},
     {.name = "linspace",
      .operands = "start stop",
-     .options = "num:int dtype:dtype",
+     .options = OPTIONS(OPT(linspace_options, num, OPT_INT), OPT(linspace_options, dtype, OPT_DTYPE)),
      .call = fn_linspace,
      .doc = "num evenly spaced values from start to stop, both included",
      .no_method = true},

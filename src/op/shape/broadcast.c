@@ -113,10 +113,11 @@ damo_var *build_broadcast_to(build *b, const char *func, damo_var *x, damo_var *
 }
 
 damo_status fn_broadcast_to(build *b, const fn_args *a, ptrvec *out) {
+  const shape_options *o = FN_OPTIONS(a, shape_options);
   damo_var *dims[DAMO_MAX_NDIM];
   int n;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "broadcast_to: the shape is missing");
-  DAMO_TRY(shape_check(b, "broadcast_to", &a->opt[0], dims, &n));
+  if (!prop_given(o->shape)) return ctx_fail(b->ctx, DAMO_ETYPE, "broadcast_to: the shape is missing");
+  DAMO_TRY(shape_check(b, "broadcast_to", &o->shape, dims, &n));
   return fn_give(b, out, build_broadcast_to(b, "broadcast_to", build_strong(b, a->in[0]), dims, n));
 }

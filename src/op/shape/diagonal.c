@@ -179,9 +179,8 @@ static damo_var *build_alloc_diag(build *b, const damo_op *like, damo_var *g, da
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 damo_status fn_diag(build *b, const fn_args *a, ptrvec *out) {
-  int64_t k = 0;
+  const int64_t k = prop_int_or(FN_OPTIONS(a, diagonal_options)->k, 0);
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  DAMO_TRY(fn_opt_int(a, 0, &k));
   damo_var *x = build_strong(b, a->in[0]);
   if (!x) return b->status;
   if (var_ndim(x) == 2) return fn_give(b, out, build_extract_diag(b, x, k, 0, 1));
@@ -195,21 +194,19 @@ damo_status fn_diag(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_var *diagonal_of_call(build *b, const fn_args *a) {
-  int64_t offset = 0, one = 1, two = 2;
+  const diagonal_options *o = FN_OPTIONS(a, diagonal_options);
+  const int64_t one = prop_int_or(o->axis1, 1), two = prop_int_or(o->axis2, 2);
   int axis1 = 0, axis2 = 0;
   damo_status s = fn_check_tensor(a, b->ctx, 0);
   damo_var *x = s == DAMO_OK ? build_strong(b, a->in[0]) : NULL;
   if (s == DAMO_OK && !x) return NULL;
-  if (s == DAMO_OK) s = fn_opt_int(a, 0, &offset);
-  if (s == DAMO_OK) s = fn_opt_int(a, 1, &one);
-  if (s == DAMO_OK) s = fn_opt_int(a, 2, &two);
   if (s == DAMO_OK) s = axis_check(b->ctx, a->func->name, one, var_ndim(x), &axis1);
   if (s == DAMO_OK) s = axis_check(b->ctx, a->func->name, two, var_ndim(x), &axis2);
   if (s != DAMO_OK) {
     b->status = s;
     return NULL;
   }
-  return build_extract_diag(b, x, offset, axis1, axis2);
+  return build_extract_diag(b, x, prop_int_or(o->offset, 0), axis1, axis2);
 }
 
 damo_status fn_diagonal(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, diagonal_of_call(b, a)); }

@@ -68,7 +68,7 @@ static const op_def tri_def = {
 static damo_status eye_like(build *b, const fn_args *a, ptrvec *out, const op_def *def) {
   damo_dtype dt = b->ctx->config.floatX;
   const char *f = a->func->name;
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, dtype_options)->dtype, &dt));
   damo_var *n = build_integer(b, f, "n", a->in[0]);
   damo_var *m = a->in[1] ? build_integer(b, f, "m", a->in[1]) : n;
   damo_var *k = a->in[2] ? build_integer(b, f, "k", a->in[2]) : build_i64(b, 0);
@@ -84,13 +84,13 @@ static damo_status fn_tri(build *b, const fn_args *a, ptrvec *out) { return eye_
 const op_func eye_funcs[] = {
     {.name = "eye",
      .operands = "n [m] [k]",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = fn_eye,
      .doc = "an n by m matrix with ones on its k-th diagonal",
      .no_method = true},
     {.name = "tri",
      .operands = "n [m] [k]",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = fn_tri,
      .doc = "an n by m matrix with ones on and below its k-th diagonal",
      .no_method = true},

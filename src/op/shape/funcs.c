@@ -6,6 +6,18 @@
 
 #include <string.h>
 
+typedef struct reshape_options {
+  prop_value shape, ndim;
+} reshape_options;
+
+typedef struct pattern_options {
+  prop_value pattern;
+} pattern_options;
+
+typedef struct moveaxis_options {
+  prop_value source, destination;
+} moveaxis_options;
+
 /* The operand as a strong tensor; NULL when it is none (the scope has failed). */
 static damo_var *tensor_operand(build *b, const fn_args *a, int i) {
   damo_status s = fn_check_tensor(a, b->ctx, i);
@@ -26,10 +38,9 @@ static damo_status fn_shape(build *b, const fn_args *a, ptrvec *out) {
 
 static damo_status fn_shape_i(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = operand_with_shape(b, a, 0);
-  int64_t i = 1;
+  const int64_t i = prop_int_or(FN_OPTIONS(a, axis_options)->axis, 1);
   int axis;
   if (!x) return b->status;
-  DAMO_TRY(fn_opt_int(a, 0, &i));
   DAMO_TRY(axis_check(b->ctx, a->func->name, i, var_ndim(x), &axis));
   return fn_give(b, out, build_dim(b, x, axis));
 }
@@ -51,14 +62,14 @@ static damo_status fn_size(build *b, const fn_args *a, ptrvec *out) {
 
 /* A vector Variable of any length with {ndim=}, else what shape_check takes. */
 static damo_status fn_reshape(build *b, const fn_args *a, ptrvec *out) {
+  const reshape_options *o = FN_OPTIONS(a, reshape_options);
   damo_var *x = tensor_operand(b, a, 0), *dims[DAMO_MAX_NDIM];
-  int64_t ndim = -1;
+  int64_t ndim = prop_int_or(o->ndim, -1);
   int n = 0;
   if (!x) return b->status;
-  DAMO_TRY(fn_opt_int(a, 1, &ndim));
-  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "reshape: the shape is missing");
-  if (a->opt[0].kind == PROP_VAR && type_is_tensor(a->opt[0].u.var->type) && var_ndim(a->opt[0].u.var) == 1) {
-    damo_var *shape = build_integer(b, "reshape", "the shape", a->opt[0].u.var);
+  if (!prop_given(o->shape)) return ctx_fail(b->ctx, DAMO_ETYPE, "reshape: the shape is missing");
+  if (o->shape.kind == PROP_VAR && type_is_tensor(o->shape.u.var->type) && var_ndim(o->shape.u.var) == 1) {
+    damo_var *shape = build_integer(b, "reshape", "the shape", o->shape.u.var);
     if (!shape) return b->status;
     if (ndim < 0) ndim = shape->type->shape[0];
     if (ndim < 0)
@@ -68,7 +79,7 @@ static damo_status fn_reshape(build *b, const fn_args *a, ptrvec *out) {
       return ctx_fail(b->ctx, DAMO_ESHAPE, "reshape: %lld axes, at most %d", (long long)ndim, DAMO_MAX_NDIM);
     return fn_give(b, out, build_reshape(b, x, shape, (int)ndim));
   }
-  DAMO_TRY(shape_check(b, "reshape", &a->opt[0], dims, &n));
+  DAMO_TRY(shape_check(b, "reshape", &o->shape, dims, &n));
   if (ndim >= 0 && ndim != n)
     return ctx_fail(b->ctx, DAMO_ESHAPE, "reshape: the shape has %d entries, but ndim is %lld", n, (long long)ndim);
   return fn_give(b, out, build_reshape(b, x, build_vector(b, dims, n), n));
@@ -95,8 +106,7 @@ static damo_var *build_flattened(build *b, damo_var *x, int64_t ndim) {
 }
 
 static damo_status fn_flatten(build *b, const fn_args *a, ptrvec *out) {
-  int64_t ndim = 1;
-  DAMO_TRY(fn_opt_int(a, 0, &ndim));
+  const int64_t ndim = prop_int_or(FN_OPTIONS(a, reshape_options)->ndim, 1);
   return fn_give(b, out, build_flattened(b, tensor_operand(b, a, 0), ndim));
 }
 
@@ -108,7 +118,7 @@ static damo_status fn_transpose(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = tensor_operand(b, a, 0);
   int axes[DAMO_MAX_NDIM], n;
   if (!x) return b->status;
-  DAMO_TRY(axes_in_order(b->ctx, "transpose", &a->opt[0], var_ndim(x), axes, &n));
+  DAMO_TRY(axes_in_order(b->ctx, "transpose", &FN_OPTIONS(a, axes_options)->axes, var_ndim(x), axes, &n));
   if (n < 0) return fn_give(b, out, build_transpose(b, x));
   if (n != var_ndim(x))
     return ctx_fail(b->ctx, DAMO_EVALUE, "transpose: %d axes named, the operand has %d", n, var_ndim(x));
@@ -121,7 +131,7 @@ static damo_status fn_matrix_transpose(build *b, const fn_args *a, ptrvec *out) 
 
 static damo_status fn_dimshuffle(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = tensor_operand(b, a, 0);
-  const prop_value *v = &a->opt[0];
+  const prop_value *v = &FN_OPTIONS(a, pattern_options)->pattern;
   int pattern[DAMO_MAX_NDIM];
   if (!x) return b->status;
   if (v->kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "dimshuffle: the pattern is missing");
@@ -141,7 +151,7 @@ static damo_status fn_dimshuffle(build *b, const fn_args *a, ptrvec *out) {
 
 static damo_status fn_expand_dims(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = tensor_operand(b, a, 0);
-  const prop_value *v = &a->opt[0];
+  const prop_value *v = &FN_OPTIONS(a, axis_options)->axis;
   int axes[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM], n;
   if (!x) return b->status;
   int ndim = var_ndim(x) + (v->kind == PROP_LIST ? v->n : 1);
@@ -161,7 +171,7 @@ static damo_status fn_squeeze(build *b, const fn_args *a, ptrvec *out) {
   int axes[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM], n, kept = 0;
   uint32_t drop = 0;
   if (!x) return b->status;
-  DAMO_TRY(axes_in_order(b->ctx, "squeeze", &a->opt[0], var_ndim(x), axes, &n));
+  DAMO_TRY(axes_in_order(b->ctx, "squeeze", &FN_OPTIONS(a, axis_options)->axis, var_ndim(x), axes, &n));
   for (int i = 0; i < n; i++) drop |= (uint32_t)1 << axes[i];
   for (int i = 0; i < var_ndim(x); i++) {
     if (n < 0 ? type_dim_is_one(x->type, i) : (drop >> i & 1)) {
@@ -176,12 +186,13 @@ static damo_status fn_squeeze(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_moveaxis(build *b, const fn_args *a, ptrvec *out) {
+  const moveaxis_options *o = FN_OPTIONS(a, moveaxis_options);
   damo_var *x = tensor_operand(b, a, 0);
   int from[DAMO_MAX_NDIM], to[DAMO_MAX_NDIM], pattern[DAMO_MAX_NDIM], n, m;
   if (!x) return b->status;
   int ndim = var_ndim(x);
-  DAMO_TRY(axes_in_order(b->ctx, "moveaxis", &a->opt[0], ndim, from, &n));
-  DAMO_TRY(axes_in_order(b->ctx, "moveaxis", &a->opt[1], ndim, to, &m));
+  DAMO_TRY(axes_in_order(b->ctx, "moveaxis", &o->source, ndim, from, &n));
+  DAMO_TRY(axes_in_order(b->ctx, "moveaxis", &o->destination, ndim, to, &m));
   if (n < 0 || m < 0) return ctx_fail(b->ctx, DAMO_ETYPE, "moveaxis: source and destination must be given");
   if (n != m) return ctx_fail(b->ctx, DAMO_EVALUE, "moveaxis: %d source axes, but %d destinations", n, m);
   uint32_t moved = 0;
@@ -199,12 +210,11 @@ static damo_status fn_moveaxis(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_swapaxes(build *b, const fn_args *a, ptrvec *out) {
+  const diagonal_options *o = FN_OPTIONS(a, diagonal_options);
   damo_var *x = tensor_operand(b, a, 0);
-  int64_t one = 1, two = 2;
+  const int64_t one = prop_int_or(o->axis1, 1), two = prop_int_or(o->axis2, 2);
   int i, j, pattern[DAMO_MAX_NDIM];
   if (!x) return b->status;
-  DAMO_TRY(fn_opt_int(a, 0, &one));
-  DAMO_TRY(fn_opt_int(a, 1, &two));
   DAMO_TRY(axis_check(b->ctx, "swapaxes", one, var_ndim(x), &i));
   DAMO_TRY(axis_check(b->ctx, "swapaxes", two, var_ndim(x), &j));
   for (int k = 0; k < var_ndim(x); k++) pattern[k] = k == i ? j : k == j ? i : k;
@@ -229,7 +239,7 @@ static damo_status fn_flip(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = tensor_operand(b, a, 0);
   int axes[DAMO_MAX_NDIM], n;
   if (!x) return b->status;
-  DAMO_TRY(axes_in_order(b->ctx, "flip", &a->opt[0], var_ndim(x), axes, &n));
+  DAMO_TRY(axes_in_order(b->ctx, "flip", &FN_OPTIONS(a, axis_options)->axis, var_ndim(x), axes, &n));
   if (n < 0)
     for (n = 0; n < var_ndim(x); n++) axes[n] = n;
   for (int i = 0; i < n; i++) x = build_slice(b, x, axes[i], NULL, NULL, -1);
@@ -241,7 +251,7 @@ static damo_status fn_specify_broadcastable(build *b, const fn_args *a, ptrvec *
   damo_var *x = tensor_operand(b, a, 0), *dims[DAMO_MAX_NDIM];
   int axes[DAMO_MAX_NDIM], n;
   if (!x) return b->status;
-  DAMO_TRY(axes_in_order(b->ctx, a->func->name, &a->opt[0], var_ndim(x), axes, &n));
+  DAMO_TRY(axes_in_order(b->ctx, a->func->name, &FN_OPTIONS(a, axis_options)->axis, var_ndim(x), axes, &n));
   for (int i = 0; i < var_ndim(x); i++) dims[i] = NULL;
   for (int i = 0; i < n; i++) dims[axes[i]] = build_i64(b, 1);
   return fn_give(b, out, build_specify_shape(b, x, dims));
@@ -251,51 +261,51 @@ const op_func shape_funcs[] = {
     {.name = "shape", .operands = "x", .call = fn_shape, .doc = "the shape as an int64 vector", .any_type = true},
     {.name = "shape_i",
      .operands = "x",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_INT)),
      .call = fn_shape_i,
      .doc = "the length of one axis",
      .any_type = true},
     {.name = "size", .operands = "x", .call = fn_size, .doc = "the number of entries"},
     {.name = "reshape",
      .operands = "x",
-     .options = "shape:shape ndim:int",
+     .options = OPTIONS(OPT(reshape_options, shape, OPT_SHAPE), OPT(reshape_options, ndim, OPT_INT)),
      .call = fn_reshape,
      .doc = "the same entries in another shape; -1 may stand once, for what is left"},
     {.name = "flatten",
      .operands = "x",
-     .options = "ndim:int",
+     .options = OPTIONS(OPT(reshape_options, ndim, OPT_INT)),
      .call = fn_flatten,
      .doc = "the last axes made one, so that ndim are left"},
     {.name = "ravel", .operands = "x", .call = fn_ravel, .doc = "all entries as a vector"},
     {.name = "transpose",
      .operands = "x",
-     .options = "axes:axes",
+     .options = OPTIONS(OPT(axes_options, axes, OPT_AXES)),
      .call = fn_transpose,
      .doc = "axes in another order, reversed by default"},
     {.name = "matrix_transpose", .operands = "x", .call = fn_matrix_transpose, .doc = "the last two axes swapped"},
     {.name = "dimshuffle",
      .operands = "x",
-     .options = "pattern:any",
+     .options = OPTIONS(OPT(pattern_options, pattern, OPT_ANY)),
      .call = fn_dimshuffle,
      .doc = "axes in the order of the pattern, \"x\" for a new one; axes left out must have length 1"},
     {.name = "expand_dims",
      .operands = "x",
-     .options = "axis:axes",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_AXES)),
      .call = fn_expand_dims,
      .doc = "new axes of length 1 at these places of the result"},
     {.name = "squeeze",
      .operands = "x",
-     .options = "axis:axes",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_AXES)),
      .call = fn_squeeze,
      .doc = "axes of length 1 dropped: those named, or all that are known to be"},
     {.name = "moveaxis",
      .operands = "x",
-     .options = "source:axes destination:axes",
+     .options = OPTIONS(OPT(moveaxis_options, source, OPT_AXES), OPT(moveaxis_options, destination, OPT_AXES)),
      .call = fn_moveaxis,
      .doc = "axes moved to other places, the rest in order"},
     {.name = "swapaxes",
      .operands = "x",
-     .options = "axis1:int axis2:int",
+     .options = OPTIONS(OPT(diagonal_options, axis1, OPT_INT), OPT(diagonal_options, axis2, OPT_INT)),
      .call = fn_swapaxes,
      .doc = "two axes swapped"},
     {.name = "atleast_1d", .operands = "x", .call = fn_atleast_1d, .doc = "new first axes up to 1"},
@@ -303,30 +313,44 @@ const op_func shape_funcs[] = {
     {.name = "atleast_3d", .operands = "x", .call = fn_atleast_3d, .doc = "new first axes up to 3"},
     {.name = "broadcast_to",
      .operands = "x",
-     .options = "shape:shape",
+     .options = OPTIONS(OPT(shape_options, shape, OPT_SHAPE)),
      .call = fn_broadcast_to,
      .doc = "x broadcast to a shape; a read-only view"},
-    {.name = "flip", .operands = "x", .options = "axis:axes", .call = fn_flip, .doc = "axes in reverse order"},
+    {.name = "flip",
+     .operands = "x",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_AXES)),
+     .call = fn_flip,
+     .doc = "axes in reverse order"},
     {.name = "diag",
      .operands = "x",
-     .options = "k:int",
+     .options = OPTIONS(OPT(diagonal_options, k, OPT_INT)),
      .call = fn_diag,
      .doc = "a matrix with a vector as its k-th diagonal, or the k-th diagonal of a matrix"},
     {.name = "diagonal",
      .operands = "x",
-     .options = "offset:int axis1:int axis2:int",
+     .options = OPTIONS(OPT(diagonal_options, offset, OPT_INT), OPT(diagonal_options, axis1, OPT_INT),
+                        OPT(diagonal_options, axis2, OPT_INT)),
      .call = fn_diagonal,
      .doc = "a diagonal of two axes, as the last axis; a view"},
     {.name = "trace",
      .operands = "x",
-     .options = "offset:int axis1:int axis2:int",
+     .options = OPTIONS(OPT(diagonal_options, offset, OPT_INT), OPT(diagonal_options, axis1, OPT_INT),
+                        OPT(diagonal_options, axis2, OPT_INT)),
      .call = fn_trace,
      .doc = "the sum along a diagonal"},
-    {.name = "tril", .operands = "x", .options = "k:int", .call = fn_tril, .doc = "zeros above the k-th diagonal"},
-    {.name = "triu", .operands = "x", .options = "k:int", .call = fn_triu, .doc = "zeros below the k-th diagonal"},
+    {.name = "tril",
+     .operands = "x",
+     .options = OPTIONS(OPT(diagonal_options, k, OPT_INT)),
+     .call = fn_tril,
+     .doc = "zeros above the k-th diagonal"},
+    {.name = "triu",
+     .operands = "x",
+     .options = OPTIONS(OPT(diagonal_options, k, OPT_INT)),
+     .call = fn_triu,
+     .doc = "zeros below the k-th diagonal"},
     {.name = "specify_broadcastable",
      .operands = "x",
-     .options = "axis:axes",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_AXES)),
      .call = fn_specify_broadcastable,
      .doc = "x, its axes named here known to have length 1"},
     {.name = NULL},

@@ -163,9 +163,7 @@ static damo_status fn_join(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_status fn_concatenate(build *b, const fn_args *a, ptrvec *out) {
-  int64_t axis = 1;
-  DAMO_TRY(fn_opt_int(a, 0, &axis));
-  return join_axis(b, a, 0, axis, out);
+  return join_axis(b, a, 0, prop_int_or(FN_OPTIONS(a, axis_options)->axis, 1), out);
 }
 
 /* A new axis of one at this place. */
@@ -178,9 +176,8 @@ damo_var *build_new_axis(build *b, damo_var *x, int axis) {
 }
 
 static damo_status fn_stack(build *b, const fn_args *a, ptrvec *out) {
-  int64_t axis = 1;
+  const int64_t axis = prop_int_or(FN_OPTIONS(a, axis_options)->axis, 1);
   int n, k;
-  DAMO_TRY(fn_opt_int(a, 0, &axis));
   damo_var **xs = join_bring_together(b, a, 0, &n);
   if (!xs) return b->status;
   int ndim = var_ndim(xs[0]);
@@ -220,13 +217,13 @@ const op_func join_funcs[] = {
      .no_method = true},
     {.name = "concatenate",
      .operands = "xs...",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_INT)),
      .call = fn_concatenate,
      .doc = "xs one after the other along an axis",
      .no_method = true},
     {.name = "stack",
      .operands = "xs...",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_INT)),
      .call = fn_stack,
      .doc = "xs along a new axis",
      .no_method = true},

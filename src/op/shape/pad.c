@@ -32,7 +32,7 @@ static damo_status fn_roll(build *b, const fn_args *a, ptrvec *out) {
   int axes[DAMO_MAX_NDIM], n;
   if (!x || !shift) return b->status;
   if (var_ndim(shift)) return ctx_fail(b->ctx, DAMO_ETYPE, "roll: the shift must be a scalar");
-  DAMO_TRY(axes_in_order(b->ctx, "roll", &a->opt[0], var_ndim(x), axes, &n));
+  DAMO_TRY(axes_in_order(b->ctx, "roll", &FN_OPTIONS(a, axis_options)->axis, var_ndim(x), axes, &n));
   if (n < 0) { /* over all entries in their order */
     damo_var *flat = build_rolled(b, build_fn1(b, "ravel", x), shift, 0);
     return fn_give(b, out, build_reshape_like(b, flat, x));
@@ -84,7 +84,7 @@ static damo_var *pad_constant(build *b, damo_var *x, int64_t (*width)[2], double
   full = build_alloc(b, build_scalar(b, var_dtype(x), value), dims, var_ndim(x));
   in[0] = full;
   in[1] = x;
-  prop_value opt = prop_str(spec);
+  const index_options opt = {.spec = prop_str(spec)};
   return full ? build_fn(b, "set_subtensor_at", in, n, &opt) : NULL;
 }
 
@@ -108,25 +108,28 @@ static damo_var *pad_positions(build *b, const char *mode, damo_var *n, int64_t 
   return build_add(b, i, one);
 }
 
+typedef struct pad_options {
+  prop_value pad_width, mode, constant_values;
+} pad_options;
+
 static damo_status fn_pad(build *b, const fn_args *a, ptrvec *out) {
-  const char *mode = a->opt[1].kind == PROP_STR ? a->opt[1].u.s : "constant";
+  const pad_options *o = FN_OPTIONS(a, pad_options);
+  const char *mode = prop_str_or(o->mode, "constant");
   static const char *const modes[] = {"constant", "edge", "wrap", "reflect", "symmetric", NULL};
   int64_t width[DAMO_MAX_NDIM][2];
-  double value = 0;
   int known = 0;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *x = build_strong(b, a->in[0]);
   if (!x) return b->status;
-  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "pad: pad_width is missing");
-  DAMO_TRY(fn_opt_num(a, 2, &value));
-  DAMO_TRY(pad_widths(b->ctx, &a->opt[0], var_ndim(x), width));
+  if (!prop_given(o->pad_width)) return ctx_fail(b->ctx, DAMO_ETYPE, "pad: pad_width is missing");
+  DAMO_TRY(pad_widths(b->ctx, &o->pad_width, var_ndim(x), width));
   while (modes[known] && strcmp(modes[known], mode) != 0) known++;
   if (!modes[known]) {
     const char *near = suggest(mode, modes);
     return ctx_fail(b->ctx, DAMO_EVALUE, "pad: unknown mode '%s'%s%s%s", mode, near ? ", did you mean '" : "",
                     near ? near : "", near ? "'?" : "");
   }
-  if (known == 0) return fn_give(b, out, pad_constant(b, x, width, value));
+  if (known == 0) return fn_give(b, out, pad_constant(b, x, width, prop_num_or(o->constant_values, 0)));
   for (int i = 0; x && i < var_ndim(x); i++) {
     if (width[i][0] == 0 && width[i][1] == 0) continue;
     x = build_take_axis(b, x, pad_positions(b, mode, build_dim(b, x, i), width[i][0], width[i][1]), i);
@@ -137,12 +140,13 @@ static damo_status fn_pad(build *b, const fn_args *a, ptrvec *out) {
 const op_func pad_funcs[] = {
     {.name = "roll",
      .operands = "x shift",
-     .options = "axis:axes",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_AXES)),
      .call = fn_roll,
      .doc = "entries shifted along an axis, around its end"},
     {.name = "pad",
      .operands = "x",
-     .options = "pad_width:any mode:str constant_values:num",
+     .options = OPTIONS(OPT(pad_options, pad_width, OPT_ANY), OPT(pad_options, mode, OPT_STR),
+                        OPT(pad_options, constant_values, OPT_NUM)),
      .call = fn_pad,
      .doc = "a border around x: constant, edge, wrap, reflect or symmetric"},
     {.name = NULL},

@@ -16,15 +16,20 @@ static damo_var *length_times(build *b, damo_var *x, damo_var *y) {
   return build_fail(b, DAMO_EVALUE, "array: %lld times %lld entries are too many", (long long)j, (long long)i);
 }
 
+typedef struct tile_options {
+  prop_value reps;
+} tile_options;
+
 /* Each axis i repeated reps[i] times as a whole: (n) → (1, n) → (reps, n) → (reps · n), for all axes at once. */
 static damo_status fn_tile(build *b, const fn_args *a, ptrvec *out) {
+  const tile_options *o = FN_OPTIONS(a, tile_options);
   damo_var *reps[DAMO_MAX_NDIM], *wide[DAMO_MAX_NDIM], *flat[DAMO_MAX_NDIM];
   int pattern[DAMO_MAX_NDIM], given;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *x = build_strong(b, a->in[0]);
   if (!x) return b->status;
-  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "tile: reps is missing");
-  DAMO_TRY(shape_check(b, "tile", &a->opt[0], reps, &given));
+  if (!prop_given(o->reps)) return ctx_fail(b->ctx, DAMO_ETYPE, "tile: reps is missing");
+  DAMO_TRY(shape_check(b, "tile", &o->reps, reps, &given));
   int ndim = var_ndim(x) > given ? var_ndim(x) : given, lead = ndim - var_ndim(x);
   if (2 * ndim > DAMO_MAX_NDIM) return ctx_fail(b->ctx, DAMO_ESHAPE, "tile: at most %d axes", DAMO_MAX_NDIM / 2);
   for (int i = 0; i < ndim; i++) {
@@ -93,7 +98,7 @@ static const op_def positions_def = {
 };
 
 damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis) {
-  prop_value opt = prop_int(axis + 1);
+  const axis_options opt = {.axis = prop_int(axis + 1)};
   damo_var *in[2] = {x, positions};
   return x && positions ? build_fn(b, "take", in, 2, &opt) : NULL;
 }
@@ -114,15 +119,15 @@ static damo_var *repeat_each(build *b, damo_var *x, damo_var *repeats, int axis)
 }
 
 static damo_status fn_repeat(build *b, const fn_args *a, ptrvec *out) {
+  const axis_options *o = FN_OPTIONS(a, axis_options);
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *x = build_strong(b, a->in[0]), *repeats = build_integer(b, "repeat_", "repeats", a->in[1]);
-  int64_t axis = 1, known;
+  int64_t known;
   int k;
   if (!x || !repeats) return b->status;
-  if (a->opt[0].kind == PROP_NIL) x = build_fn1(b, "ravel", x);
+  if (!prop_given(o->axis)) x = build_fn1(b, "ravel", x);
   if (!x) return b->status;
-  DAMO_TRY(fn_opt_int(a, 0, &axis));
-  DAMO_TRY(axis_check(b->ctx, "repeat_", axis, var_ndim(x), &k));
+  DAMO_TRY(axis_check(b->ctx, "repeat_", prop_int_or(o->axis, 1), var_ndim(x), &k));
   if (var_ndim(repeats) == 0) {
     if (var_static_int(repeats, &known) && known < 0)
       return ctx_fail(b->ctx, DAMO_EVALUE, "repeat_: repeats must not be negative, got %lld", (long long)known);
@@ -137,12 +142,12 @@ static damo_status fn_repeat(build *b, const fn_args *a, ptrvec *out) {
 const op_func repeat_funcs[] = {
     {.name = "tile",
      .operands = "x",
-     .options = "reps:shape",
+     .options = OPTIONS(OPT(tile_options, reps, OPT_SHAPE)),
      .call = fn_tile,
      .doc = "x repeated as a whole, reps times along each axis"},
     {.name = "repeat_",
      .operands = "x repeats",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_INT)),
      .call = fn_repeat,
      .doc = "each entry repeated along an axis; of all entries in order without one"},
     {.name = NULL},

@@ -152,17 +152,21 @@ damo_apply *build_split(build *b, damo_var *x, damo_var *const *sizes, int n, in
   return node;
 }
 
+/* sizes as a shape is given. */
+typedef struct split_options {
+  prop_value sizes, axis;
+} split_options;
+
 static damo_status fn_split(build *b, const fn_args *a, ptrvec *out) {
+  const split_options *o = FN_OPTIONS(a, split_options);
   damo_var *sizes[DAMO_MAX_NDIM];
-  int64_t axis = 1;
   int n, k;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *x = build_strong(b, a->in[0]);
   if (!x) return b->status;
-  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "split: the sizes are missing");
-  DAMO_TRY(fn_opt_int(a, 1, &axis));
-  DAMO_TRY(axis_check(b->ctx, "split", axis, var_ndim(x), &k));
-  DAMO_TRY(shape_check(b, "split", &a->opt[0], sizes, &n));
+  if (!prop_given(o->sizes)) return ctx_fail(b->ctx, DAMO_ETYPE, "split: the sizes are missing");
+  DAMO_TRY(axis_check(b->ctx, "split", prop_int_or(o->axis, 1), var_ndim(x), &k));
+  DAMO_TRY(shape_check(b, "split", &o->sizes, sizes, &n));
   if (n < 1) return ctx_fail(b->ctx, DAMO_EVALUE, "split: no sizes");
   damo_apply *node = build_split(b, x, sizes, n, k);
   for (int i = 0; node && i < n; i++) DAMO_TRY(ptrvec_push(out, node->out[i]));
@@ -172,7 +176,7 @@ static damo_status fn_split(build *b, const fn_args *a, ptrvec *out) {
 const op_func split_funcs[] = {
     {.name = "split",
      .operands = "x",
-     .options = "sizes:shape axis:int",
+     .options = OPTIONS(OPT(split_options, sizes, OPT_SHAPE), OPT(split_options, axis, OPT_INT)),
      .call = fn_split,
      .doc = "the parts of x along an axis, of these sizes; views"},
     {.name = NULL},

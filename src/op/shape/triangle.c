@@ -58,9 +58,8 @@ static const op_def triangle_def = {
 };
 
 static damo_status call_triangle(build *b, const fn_args *a, ptrvec *out, bool lower) {
-  int64_t k = 0;
+  const int64_t k = prop_int_or(FN_OPTIONS(a, diagonal_options)->k, 0);
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  DAMO_TRY(fn_opt_int(a, 0, &k));
   damo_var *x = build_strong(b, a->in[0]);
   prop_value props[2] = {prop_int(k), prop_bool(lower)};
   return fn_give(b, out, x ? build_op(b, op_new(b->ctx, &triangle_def, props, 2), &x, 1) : NULL);

@@ -467,7 +467,7 @@ static const binomial_kind sp_binomial_kinds[] = {
 
 /* The shape of a matrix: a vector's Type need not say that it has two entries. */
 static damo_var *sp_binomial_shape_operand(build *b, const fn_args *a) {
-  const prop_value *v = &a->opt[0];
+  const prop_value *v = &FN_OPTIONS(a, shape_options)->shape;
   damo_var *dims[DAMO_MAX_NDIM], *vector = v->kind == PROP_VAR ? v->u.var : NULL;
   int n = 0;
   if (v->kind == PROP_NIL) return build_fail(b, DAMO_ETYPE, "%s: the shape is missing", a->func->name);
@@ -489,8 +489,8 @@ static damo_status sp_fn_binomial(build *b, const fn_args *a, ptrvec *out) {
 
 #define BINOMIAL(own, i, form, dt)                                                                          \
   {                                                                                                         \
-    .name = "sparse." own, .operands = "rng n p", .options = "shape:shape", .call = sp_fn_binomial,         \
-    .data = &sp_binomial_kinds[i], .no_method = true,                                                       \
+    .name = "sparse." own, .operands = "rng n p", .options = OPTIONS(OPT(shape_options, shape, OPT_SHAPE)), \
+    .call = sp_fn_binomial, .data = &sp_binomial_kinds[i], .no_method = true,                               \
     .doc = "binomial draws over a shape as " form ", " dt "; with rng it gives the next state and the draw" \
   }
 

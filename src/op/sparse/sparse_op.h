@@ -66,6 +66,11 @@ damo_status fail_dense_shape(const thunk *t, frame *f, const damo_sparse *x, con
 /* Input i, an int64 vector of 1-based positions (negative ones count from the end) on an axis (0-based) of n entries,
  * as 0-based ones. An index error names the class and the entry. */
 damo_status thunk_positions(const thunk *t, frame *f, int i, int axis, int64_t n, int64_t *out);
+/* hstack, vstack, block_diag */
+typedef struct stack_options {
+  prop_value format, dtype;
+} stack_options;
+
 /* Operand i of a call: an int64 vector of positions; a type error names function and what is wrong. */
 damo_var *list_operand(build *b, const fn_args *a, int i);
 

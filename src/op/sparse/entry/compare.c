@@ -204,7 +204,7 @@ static damo_var *build_either_places(build *b, damo_var *const *pair, damo_var *
 static damo_var *build_close_places(build *b, const fn_args *a, damo_var *const *pair, damo_var **places) {
   damo_var *at[2];
   *places = build_either_places(b, pair, at);
-  return *places != NULL ? build_fn(b, "isclose", at, 2, a->opt) : NULL;
+  return *places != NULL ? build_fn(b, "isclose", at, 2, a->options) : NULL;
 }
 
 static damo_status sp_fn_allclose(build *b, const fn_args *a, ptrvec *out) {
@@ -232,7 +232,7 @@ static damo_status sp_fn_isclose(build *b, const fn_args *a, ptrvec *out) {
   }
   for (int i = 0; i < 2 && b->status == DAMO_OK; i++) pair[i] = build_toarray(b, pair[i]);
   pair[0] = sp_isclose_check_stretch(b, a, pair);
-  return fn_give(b, out, b->status == DAMO_OK ? build_fn(b, "isclose", pair, 2, a->opt) : NULL);
+  return fn_give(b, out, b->status == DAMO_OK ? build_fn(b, "isclose", pair, 2, a->options) : NULL);
 }
 
 /* ---- The larger and the smaller ---------------------------------------------------------------------------------- */
@@ -359,7 +359,6 @@ static damo_status sp_fn_extreme(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_class(b, &sp_extreme_ss_defs[!sp_fn_is_maximum(a)], pair, 2));
 }
 
-#define CLOSE_OPTIONS "rtol:num atol:num equal_nan:bool"
 #define ROW(r, fn, sign)                                                                          \
   {                                                                                               \
     .name = "sparse." fn, .operands = "x y", .call = sp_fn_compare, .data = &sp_relations[r],     \
@@ -407,4 +406,3 @@ const op_def *const sparse_compare_classes[] = {
 #undef CHOOSE
 #undef BOTH
 #undef REMEDY
-#undef CLOSE_OPTIONS

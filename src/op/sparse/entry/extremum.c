@@ -110,13 +110,13 @@ static const op_def sp_extremum_def = {
 };
 
 static damo_status sp_fn_extremum(build *b, const fn_args *a, ptrvec *out) {
+  const reduce_options *o = FN_OPTIONS(a, reduce_options);
+  const bool keepdims = prop_bool_or(o->keepdims, false);
   int axes[DAMO_MAX_NDIM], n;
-  bool keepdims = false;
   damo_var *x = sparse_operand(b, a, 0);
   if (x == NULL) return b->status;
-  DAMO_TRY(axes_check(b->ctx, a->func->name, &a->opt[0], 2, axes, &n));
+  DAMO_TRY(axes_check(b->ctx, a->func->name, &o->axis, 2, axes, &n));
   if (n == 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the list of axes is empty", a->func->name);
-  DAMO_TRY(fn_opt_bool(a, 1, &keepdims));
   const prop_value props[2] = {prop_str(a->func->data), n == 2 ? prop_nil() : prop_int(axes[0] + 1)};
   damo_var *v = build_op(b, op_new(b->ctx, &sp_extremum_def, props, 2), &x, 1);
   return fn_give(b, out, keepdims ? build_kept(b, v, n == 2 ? -1 : axes[0]) : v);
@@ -125,25 +125,25 @@ static damo_status sp_fn_extremum(build *b, const fn_args *a, ptrvec *out) {
 const op_func sparse_extremum_funcs[] = {
     {.name = "sparse.max",
      .operands = "x",
-     .options = "axis:axes keepdims:bool",
+     .options = OPTIONS(OPT(reduce_options, axis, OPT_AXES), OPT(reduce_options, keepdims, OPT_BOOL)),
      .call = sp_fn_extremum,
      .data = "max",
      .doc = "largest element over axes, absent entries counted as 0; dense"},
     {.name = "sparse.min",
      .operands = "x",
-     .options = "axis:axes keepdims:bool",
+     .options = OPTIONS(OPT(reduce_options, axis, OPT_AXES), OPT(reduce_options, keepdims, OPT_BOOL)),
      .call = sp_fn_extremum,
      .data = "min",
      .doc = "smallest element over axes, absent entries counted as 0; dense"},
     {.name = "sparse.argmax",
      .operands = "x",
-     .options = "axis:axes keepdims:bool",
+     .options = OPTIONS(OPT(reduce_options, axis, OPT_AXES), OPT(reduce_options, keepdims, OPT_BOOL)),
      .call = sp_fn_extremum,
      .data = "argmax",
      .doc = "1-based position of the first largest element over axes, absent entries counted as 0"},
     {.name = "sparse.argmin",
      .operands = "x",
-     .options = "axis:axes keepdims:bool",
+     .options = OPTIONS(OPT(reduce_options, axis, OPT_AXES), OPT(reduce_options, keepdims, OPT_BOOL)),
      .call = sp_fn_extremum,
      .data = "argmin",
      .doc = "1-based position of the first smallest element over axes, absent entries counted as 0"},

@@ -90,7 +90,7 @@ static damo_status sp_fn_relu(build *b, const fn_args *a, ptrvec *out) {
 static damo_status sp_fn_round(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0), *data = x ? build_data(b, x) : NULL;
   if (data == NULL) return b->status;
-  damo_var *made = build_fn(b, "round", &data, 1, a->opt);
+  damo_var *made = build_fn(b, "round", &data, 1, a->options);
   return fn_give(b, out, made == data ? x : build_with_data(b, x, made));
 }
 
@@ -156,7 +156,7 @@ const op_func sparse_monoid_funcs[] = {
     UNARY("round_half_away_from_zero", "round_half_away_from_zero", "rounding, halves away from 0,"),
     {.name = "sparse.round",
      .operands = "x",
-     .options = "mode:str",
+     .options = OPTIONS(OPT(round_options, mode, OPT_STR)),
      .call = sp_fn_round,
      .doc = "each stored value rounded; mode 'half_to_even' (default) or 'half_away_from_zero'"},
     {.name = "sparse.pow",

@@ -105,9 +105,13 @@ static damo_var *build_largest_sum(build *b, damo_var *x, int axis) {
   return build_fn1(b, "max", build_sp_sum(b, x, axis, true));
 }
 
+typedef struct norm_options {
+  prop_value ord, axis, keepdims;
+} norm_options;
+
 /* The option ord, for columns and rows or for the whole matrix, whose Frobenius norm is nan. */
 static damo_status sp_norm_order_option(damo_ctx *ctx, const fn_args *a, bool along_axis, double *order) {
-  const prop_value *v = &a->opt[0];
+  const prop_value *v = &FN_OPTIONS(a, norm_options)->ord;
   *order = along_axis && v->kind == PROP_NIL ? 2 : sp_norm_read_order(v);
   if (along_axis && (*order >= 0 || *order == -INFINITY)) return DAMO_OK;
   if (along_axis)
@@ -126,28 +130,26 @@ static damo_var *build_whole_norm(build *b, damo_var *x, double order) {
 }
 
 static damo_status sp_fn_norm(build *b, const fn_args *a, ptrvec *out) {
+  const norm_options *o = FN_OPTIONS(a, norm_options);
   damo_var *x = sparse_operand(b, a, 0);
-  const bool along_axis = a->opt[1].kind != PROP_NIL;
-  bool keepdims = false;
+  const bool along_axis = prop_given(o->axis);
   double order;
-  int64_t which = 1;
   int axis = 0;
   if (x == NULL) return b->status;
   DAMO_TRY(sp_norm_order_option(b->ctx, a, along_axis, &order));
-  DAMO_TRY(fn_opt_int(a, 1, &which));
-  DAMO_TRY(fn_opt_bool(a, 2, &keepdims));
-  DAMO_TRY(axis_check(b->ctx, a->func->name, which, 2, &axis));
+  DAMO_TRY(axis_check(b->ctx, a->func->name, prop_int_or(o->axis, 1), 2, &axis));
   if (dtype_is_discrete(var_dtype(x))) x = build_sparse_cast(b, x, dtype_to_float(var_dtype(x)));
   x = build_summed(b, x);
   if (x == NULL) return b->status;
   damo_var *v = along_axis ? build_axis_norms(b, x, order, axis) : build_whole_norm(b, x, order);
-  return fn_give(b, out, keepdims ? build_kept(b, v, along_axis ? axis : -1) : v);
+  return fn_give(b, out, prop_bool_or(o->keepdims, false) ? build_kept(b, v, along_axis ? axis : -1) : v);
 }
 
 const op_func sparse_norm_funcs[] = {
     {.name = "sparse.norm",
      .operands = "x",
-     .options = "ord:any axis:int keepdims:bool",
+     .options = OPTIONS(OPT(norm_options, ord, OPT_ANY), OPT(norm_options, axis, OPT_INT),
+                        OPT(norm_options, keepdims, OPT_BOOL)),
      .call = sp_fn_norm,
      .doc = "norm of a sparse matrix: 'fro' (default), 1 (largest column sum), 'inf' (largest row sum); with axis of "
             "each column (1) or row (2), as vectors: 2 (default), 1, 'inf', '-inf', 0 (how many are not 0), any "

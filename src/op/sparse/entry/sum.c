@@ -189,15 +189,14 @@ damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis) {
 
 static damo_status sp_fn_sp_sum(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0);
-  const prop_value *axis = &a->opt[0];
-  bool structured = false;
+  const reduce_options *o = FN_OPTIONS(a, reduce_options);
+  const int64_t axis = prop_int_or(o->axis, 0);
   if (x == NULL) return b->status;
-  if (axis->kind != PROP_NIL && (axis->u.i < 1 || axis->u.i > 2)) {
+  if (prop_given(o->axis) && (axis < 1 || axis > 2)) {
     return ctx_fail(b->ctx, DAMO_EINDEX, "sp_sum: axis %lld of a matrix: 1 sums each column, 2 each row, nil all",
-                    (long long)axis->u.i);
+                    (long long)axis);
   }
-  DAMO_TRY(fn_opt_bool(a, 1, &structured));
-  return fn_give(b, out, build_sp_sum(b, x, axis->kind == PROP_NIL ? -1 : (int)axis->u.i - 1, structured));
+  return fn_give(b, out, build_sp_sum(b, x, (int)axis - 1, prop_bool_or(o->sparse_grad, false)));
 }
 
 /* What sum and mean are told: options axis keepdims dtype sparse_grad. */
@@ -208,14 +207,15 @@ typedef struct sum_call {
 } sum_call;
 
 static damo_status sp_sum_read_call(build *b, const fn_args *a, sum_call *c) {
+  const reduce_options *o = FN_OPTIONS(a, reduce_options);
   int axes[DAMO_MAX_NDIM], n;
   *c = (sum_call){.dtype = DAMO_N_DTYPES};
-  DAMO_TRY(axes_check(b->ctx, a->func->name, &a->opt[0], 2, axes, &n));
+  DAMO_TRY(axes_check(b->ctx, a->func->name, &o->axis, 2, axes, &n));
   if (n == 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the list of axes is empty", a->func->name);
   c->axis = n == 2 ? -1 : axes[0];
-  DAMO_TRY(fn_opt_bool(a, 1, &c->keepdims));
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 2, &c->dtype));
-  return fn_opt_bool(a, 3, &c->structured);
+  c->keepdims = prop_bool_or(o->keepdims, false);
+  c->structured = prop_bool_or(o->sparse_grad, false);
+  return fn_dtype(a, b->ctx, o->dtype, &c->dtype);
 }
 
 damo_var *build_kept(build *b, damo_var *v, int axis) {
@@ -257,12 +257,14 @@ static damo_status sp_fn_mean(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_sum_kept(b, build_true_div(b, sum, build_axis_count(b, x, c.axis, dtype)), &c));
 }
 
-#define SUM_OPTIONS "axis:axes keepdims:bool dtype:dtype sparse_grad:bool"
+#define SUM_OPTIONS                                                                     \
+  OPTIONS(OPT(reduce_options, axis, OPT_AXES), OPT(reduce_options, keepdims, OPT_BOOL), \
+          OPT(reduce_options, dtype, OPT_DTYPE), OPT(reduce_options, sparse_grad, OPT_BOOL))
 
 const op_func sparse_sum_funcs[] = {
     {.name = "sparse.sp_sum",
      .operands = "x",
-     .options = "axis:int sparse_grad:bool",
+     .options = OPTIONS(OPT(reduce_options, axis, OPT_INT), OPT(reduce_options, sparse_grad, OPT_BOOL)),
      .call = sp_fn_sp_sum,
      .doc = "sums of a sparse matrix: of each column (axis 1), of each row (2), of all; gradient at every place, with "
             "sparse_grad at the stored ones"},

@@ -166,10 +166,9 @@ damo_var *build_sparse_eye(build *b, damo_var *x) {
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_status sp_fn_triangle(build *b, const fn_args *a, ptrvec *out, bool lower) {
-  int64_t k = 0;
+  const int64_t k = prop_int_or(FN_OPTIONS(a, diagonal_options)->k, 0);
   damo_var *x = sparse_operand(b, a, 0);
   if (x == NULL) return b->status;
-  DAMO_TRY(fn_opt_int(a, 0, &k));
   const prop_value props[2] = {lower ? prop_nil() : prop_int(k), lower ? prop_int(k) : prop_nil()};
   return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_band_def, props, 2), &x, 1));
 }
@@ -178,29 +177,28 @@ static damo_status sp_fn_tril(build *b, const fn_args *a, ptrvec *out) { return 
 static damo_status sp_fn_triu(build *b, const fn_args *a, ptrvec *out) { return sp_fn_triangle(b, a, out, false); }
 
 static damo_status sp_fn_trace(build *b, const fn_args *a, ptrvec *out) {
-  int64_t k = 0;
+  const int64_t k = prop_int_or(FN_OPTIONS(a, diagonal_options)->offset, 0);
   damo_var *x = sparse_operand(b, a, 0);
   if (x == NULL) return b->status;
-  DAMO_TRY(fn_opt_int(a, 0, &k));
   if (k == 0) return fn_give(b, out, build_class(b, &sp_trace_def, &x, 1));
-  const prop_value diagonal[2] = {prop_int(k), prop_nil()};
-  return fn_give(b, out, build_fn1(b, "sum", build_fn(b, "sparse.diagonal", &x, 1, diagonal)));
+  const diagonal_options diagonal = {.k = prop_int(k)};
+  return fn_give(b, out, build_fn1(b, "sum", build_fn(b, "sparse.diagonal", &x, 1, &diagonal)));
 }
 
 const op_func sparse_band_funcs[] = {
     {.name = "sparse.tril",
      .operands = "x",
-     .options = "k:int",
+     .options = OPTIONS(OPT(diagonal_options, k, OPT_INT)),
      .call = sp_fn_tril,
      .doc = "the entries on and below the k-th diagonal"},
     {.name = "sparse.triu",
      .operands = "x",
-     .options = "k:int",
+     .options = OPTIONS(OPT(diagonal_options, k, OPT_INT)),
      .call = sp_fn_triu,
      .doc = "the entries on and above the k-th diagonal"},
     {.name = "sparse.trace",
      .operands = "x",
-     .options = "offset:int",
+     .options = OPTIONS(OPT(diagonal_options, offset, OPT_INT)),
      .call = sp_fn_trace,
      .doc = "the sum of the main diagonal, or of the one `offset` above it"},
     {.name = NULL},

@@ -104,15 +104,15 @@ static damo_status sp_fn_block_diag(build *b, const fn_args *a, ptrvec *out) {
   for (int i = 0; i < a->n_in; i++) {
     if (sparse_operand(b, a, i) == NULL) return b->status;
   }
-  prop_value format = a->opt[0];
-  if (format.kind == PROP_NIL) format = prop_str(sparse_format_name(var_format_of(a->in[0])));
+  prop_value format = FN_OPTIONS(a, stack_options)->format;
+  if (!prop_given(format)) format = prop_str(sparse_format_name(var_format_of(a->in[0])));
   return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_block_diag_def, &format, 1), a->in, a->n_in));
 }
 
 const op_func sparse_block_diag_funcs[] = {
     {.name = "sparse.block_diag",
      .operands = "blocks...",
-     .options = "format:str",
+     .options = OPTIONS(OPT(stack_options, format, OPT_STR)),
      .call = sp_fn_block_diag,
      .doc = "sparse matrices along the diagonal, in the first one's format unless format says else",
      .no_method = true},

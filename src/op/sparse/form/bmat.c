@@ -364,23 +364,29 @@ static const op_def sp_bmat_def = {
 
 /* ---- Function ---------------------------------------------------------------------------------------------------- */
 
+typedef struct bmat_options {
+  prop_value rows, cols, format, dtype;
+} bmat_options;
+
 static damo_status sp_fn_bmat(build *b, const fn_args *a, ptrvec *out) {
+  const bmat_options *o = FN_OPTIONS(a, bmat_options);
   if (a->n_in < 1) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: there are no blocks", a->func->name);
   for (int i = 0; i < a->n_in; i++) {
     if (sparse_operand(b, a, i) == NULL) return b->status;
   }
-  if (a->opt[0].kind == PROP_NIL || a->opt[1].kind == PROP_NIL)
+  if (!prop_given(o->rows) || !prop_given(o->cols))
     return ctx_fail(b->ctx, DAMO_EVALUE,
                     "%s: a table of rows of blocks is wanted, or a list of blocks with rows= and cols=", a->func->name);
-  prop_value props[4] = {a->opt[0], a->opt[1], a->opt[2], a->opt[3]};
-  if (props[2].kind == PROP_NIL) props[2] = prop_str(sparse_format_name(var_format_of(a->in[0])));
+  prop_value props[4] = {o->rows, o->cols, o->format, o->dtype};
+  if (!prop_given(o->format)) props[2] = prop_str(sparse_format_name(var_format_of(a->in[0])));
   return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_bmat_def, props, 4), a->in, a->n_in));
 }
 
 const op_func sparse_bmat_funcs[] = {
     {.name = "sparse.bmat",
      .operands = "blocks...",
-     .options = "rows:ints cols:ints format:str dtype:dtype",
+     .options = OPTIONS(OPT(bmat_options, rows, OPT_INTS), OPT(bmat_options, cols, OPT_INTS),
+                        OPT(bmat_options, format, OPT_STR), OPT(bmat_options, dtype, OPT_DTYPE)),
      .call = sp_fn_bmat,
      .doc = "a matrix of sparse blocks, in the first one's format: a table of rows {{A, B}, {false, C}}, false where "
             "there is none; or a list, with the block row and block column of each",

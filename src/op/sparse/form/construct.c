@@ -310,14 +310,12 @@ static damo_status sp_fn_diag(build *b, const fn_args *a, ptrvec *out) {
 
 /* k, or offset, as the function of tensors calls it. */
 static damo_status sp_fn_diagonal(build *b, const fn_args *a, ptrvec *out) {
-  int64_t k = 0;
+  const diagonal_options *o = FN_OPTIONS(a, diagonal_options);
   damo_var *x = sparse_operand(b, a, 0);
   if (x == NULL) return b->status;
-  if (a->opt[0].kind != PROP_NIL && a->opt[1].kind != PROP_NIL)
+  if (prop_given(o->k) && prop_given(o->offset))
     return ctx_fail(b->ctx, DAMO_EVALUE, "%s: k and offset are the same thing: give one of them", a->func->name);
-  DAMO_TRY(fn_opt_int(a, 0, &k));
-  DAMO_TRY(fn_opt_int(a, 1, &k));
-  const prop_value p = prop_int(k);
+  const prop_value p = prop_int(prop_int_or(o->k, prop_int_or(o->offset, 0)));
   return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_diagonal_def, &p, 1), &x, 1));
 }
 
@@ -343,7 +341,7 @@ const op_func sparse_construct_funcs[] = {
      .doc = "the diagonal of a square sparse matrix, as a dense vector"},
     {.name = "sparse.diagonal",
      .operands = "x",
-     .options = "k:int offset:int",
+     .options = OPTIONS(OPT(diagonal_options, k, OPT_INT), OPT(diagonal_options, offset, OPT_INT)),
      .call = sp_fn_diagonal,
      .doc = "the k-th diagonal of a sparse matrix of any shape, as a dense vector; offset is another name of k"},
     {.name = "sparse.construct_sparse_from_list",

@@ -355,15 +355,18 @@ const op_def sp_neg_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
+/* Of the conversions to dense: whether the gradient keeps x's pattern. */
+typedef struct toarray_options {
+  prop_value structured;
+} toarray_options;
+
 static damo_status sp_fn_dense(build *b, const fn_args *a, ptrvec *out) {
-  bool structured = true;
-  DAMO_TRY(fn_opt_bool(a, 0, &structured));
+  const bool structured = prop_bool_or(FN_OPTIONS(a, toarray_options)->structured, true);
   return fn_give(b, out, build_dense(b, sparse_operand(b, a, 0), structured));
 }
 
 static damo_status sp_fn_toarray(build *b, const fn_args *a, ptrvec *out) {
-  bool structured = true;
-  DAMO_TRY(fn_opt_bool(a, 0, &structured));
+  const bool structured = prop_bool_or(FN_OPTIONS(a, toarray_options)->structured, true);
   return fn_give(b, out, build_dense(b, any_operand(b, a, 0), structured));
 }
 
@@ -393,10 +396,11 @@ static damo_status sp_fn_tocsc(build *b, const fn_args *a, ptrvec *out) {
 
 static damo_status sp_fn_cast(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0);
+  const prop_value dtype = FN_OPTIONS(a, dtype_options)->dtype;
   if (x == NULL) return b->status;
   damo_dtype dt = var_dtype(x);
-  if (a->opt[0].kind == PROP_NIL) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the dtype is missing", a->func->name);
-  DAMO_TRY(fn_opt_dtype(a, b->ctx, 0, &dt));
+  if (!prop_given(dtype)) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the dtype is missing", a->func->name);
+  DAMO_TRY(fn_dtype(a, b->ctx, dtype, &dt));
   return fn_give(b, out, build_cast_summed(b, x, dt));
 }
 
@@ -431,12 +435,12 @@ static damo_status sp_fn_sum_duplicates(build *b, const fn_args *a, ptrvec *out)
 const op_func sparse_move_funcs[] = {
     {.name = "sparse.dense_from_sparse",
      .operands = "x",
-     .options = "structured:bool",
+     .options = OPTIONS(OPT(toarray_options, structured, OPT_BOOL)),
      .call = sp_fn_dense,
      .doc = "dense; its gradient is read at the stored places, or everywhere with structured=false"},
     {.name = "sparse.toarray",
      .operands = "x",
-     .options = "structured:bool",
+     .options = OPTIONS(OPT(toarray_options, structured, OPT_BOOL)),
      .call = sp_fn_toarray,
      .doc = "dense_from_sparse; a dense matrix is itself"},
     {.name = "sparse.csr_from_dense",
@@ -455,12 +459,12 @@ const op_func sparse_move_funcs[] = {
      .doc = "the same matrix with sorted lines and every place stored once, with the sum of what was stored there"},
     {.name = "sparse.cast",
      .operands = "x",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = sp_fn_cast,
      .doc = "a sparse matrix converted to another dtype"},
     {.name = "sparse.astype",
      .operands = "x",
-     .options = "dtype:dtype",
+     .options = OPTIONS(OPT(dtype_options, dtype, OPT_DTYPE)),
      .call = sp_fn_cast,
      .doc = "another name of cast"},
     LETTER("b", 0, "int8"),

@@ -312,8 +312,12 @@ static const op_def sp_csmgrad_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
+typedef struct csm_options {
+  prop_value itype;
+} csm_options;
+
 static damo_status sp_fn_csm(build *b, const fn_args *a, ptrvec *out, damo_format format) {
-  prop_value props[3] = {prop_str(sparse_format_name(format)), a->opt[0], prop_nil()};
+  prop_value props[3] = {prop_str(sparse_format_name(format)), FN_OPTIONS(a, csm_options)->itype, prop_nil()};
   damo_var *own[4];
   for (int i = 0; i < 4; i++) own[i] = a->in[i];
   return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_csm_def, props, 3), own, 4));
@@ -357,13 +361,13 @@ static damo_status sp_fn_nnz(build *b, const fn_args *a, ptrvec *out) {
 const op_func sparse_csm_funcs[] = {
     {.name = "sparse.CSC",
      .operands = CSM_OPERANDS,
-     .options = "itype:str",
+     .options = OPTIONS(OPT(csm_options, itype, OPT_STR)),
      .call = sp_fn_csc,
      .doc = "a csc matrix from its vectors (indices and indptr 0-based)",
      .no_method = true},
     {.name = "sparse.CSR",
      .operands = CSM_OPERANDS,
-     .options = "itype:str",
+     .options = OPTIONS(OPT(csm_options, itype, OPT_STR)),
      .call = sp_fn_csr,
      .doc = "a csr matrix from its vectors (indices and indptr 0-based)",
      .no_method = true},

@@ -286,7 +286,8 @@ static const op_def sp_vstack_def = {
 
 static damo_status sp_fn_stack(build *b, const fn_args *a, ptrvec *out, const op_def *def) {
   if (a->n_in < 1) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: there are no blocks", a->func->name);
-  const prop_value props[2] = {a->opt[0], a->opt[1]};
+  const stack_options *o = FN_OPTIONS(a, stack_options);
+  const prop_value props[2] = {o->format, o->dtype};
   return fn_give(b, out, build_op(b, op_new(b->ctx, def, props, 2), a->in, a->n_in));
 }
 
@@ -307,9 +308,7 @@ static damo_status sp_fn_join_along(build *b, const fn_args *a, int first, int64
 }
 
 static damo_status sp_fn_concatenate(build *b, const fn_args *a, ptrvec *out) {
-  int64_t axis = 1;
-  DAMO_TRY(fn_opt_int(a, 0, &axis));
-  return sp_fn_join_along(b, a, 0, axis, out);
+  return sp_fn_join_along(b, a, 0, prop_int_or(FN_OPTIONS(a, axis_options)->axis, 1), out);
 }
 
 static damo_status sp_fn_join(build *b, const fn_args *a, ptrvec *out) {
@@ -320,7 +319,7 @@ static damo_status sp_fn_join(build *b, const fn_args *a, ptrvec *out) {
   return sp_fn_join_along(b, a, 1, k, out);
 }
 
-#define STACK_OPTIONS "format:str dtype:dtype"
+#define STACK_OPTIONS OPTIONS(OPT(stack_options, format, OPT_STR), OPT(stack_options, dtype, OPT_DTYPE))
 
 const op_func sparse_stack_funcs[] = {
     {.name = "sparse.hstack",
@@ -337,7 +336,7 @@ const op_func sparse_stack_funcs[] = {
      .no_method = true},
     {.name = "sparse.concatenate",
      .operands = "xs...",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_INT)),
      .call = sp_fn_concatenate,
      .doc = "sparse matrices one after the other along an axis, in the first one's format",
      .no_method = true},

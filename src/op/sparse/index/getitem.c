@@ -435,19 +435,19 @@ static damo_status sp_getitem_integer_ends(build *b, const fn_args *a, damo_var 
 /* x[…] as the binding parses it. */
 static damo_status sp_fn_subtensor(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0), *idx[GETITEM_MOST_ENDS];
+  const char *given = prop_str_or(FN_OPTIONS(a, index_options)->spec, NULL);
   index_spec spec;
   if (x == NULL) return b->status;
-  if (a->opt[0].kind != PROP_STR) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the option spec is missing", a->func->name);
-  DAMO_TRY(index_spec_parse(b->ctx, a->opt[0].u.s, &spec));
+  if (given == NULL) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: the option spec is missing", a->func->name);
+  DAMO_TRY(index_spec_parse(b->ctx, given, &spec));
   const int axis = sp_getitem_axis_of_list(&spec);
   if (axis >= 0 && a->n_in - 1 == spec.n_operands) return sp_getitem_take_axis(b, a, x, &spec, axis, out);
   DAMO_TRY(sp_getitem_fail_items(b->ctx, "index", &spec));
   DAMO_TRY(sp_getitem_integer_ends(b, a, idx, spec.n_operands));
   const bool element = spec.n == 2 && spec.item[0].kind == ITEM_POSITION;
   return fn_give(b, out,
-                 element
-                     ? build_scalar_entry(b, x, idx[0], idx[1])
-                     : build_getitem_with_ends(b, &sp_getitem_block_def, a->opt[0].u.s, &x, 1, idx, spec.n_operands));
+                 element ? build_scalar_entry(b, x, idx[0], idx[1])
+                         : build_getitem_with_ends(b, &sp_getitem_block_def, given, &x, 1, idx, spec.n_operands));
 }
 
 /* Operand i, a vector {start, stop, step} of up to three integers: the spec of the range, its ends as scalars. */
@@ -492,7 +492,7 @@ static damo_status sp_fn_getitem_scalar(build *b, const fn_args *a, ptrvec *out)
 const op_func sparse_index_funcs[] = {
     {.name = "sparse.subtensor",
      .operands = "x idx...",
-     .options = "spec:str",
+     .options = OPTIONS(OPT(index_options, spec, OPT_STR)),
      .call = sp_fn_subtensor,
      .doc = "an element or a block of a sparse matrix; spec and idx as subtensor's",
      .no_method = true},

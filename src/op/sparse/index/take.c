@@ -393,10 +393,9 @@ damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *co
 
 static damo_status sp_fn_getitem_list(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0), *list = list_operand(b, a, 1);
-  int64_t which = 1;
+  const int64_t which = prop_int_or(FN_OPTIONS(a, axis_options)->axis, 1);
   int axis = 0;
   if (x == NULL || list == NULL) return b->status;
-  DAMO_TRY(fn_opt_int(a, 0, &which));
   DAMO_TRY(axis_check(b->ctx, a->func->name, which, 2, &axis));
   return fn_give(b, out, build_take_list(b, x, list, axis));
 }
@@ -409,7 +408,7 @@ static damo_status sp_fn_getitem_two_lists(build *b, const fn_args *a, ptrvec *o
 const op_func sparse_take_funcs[] = {
     {.name = "sparse.get_item_list",
      .operands = "x list",
-     .options = "axis:int",
+     .options = OPTIONS(OPT(axis_options, axis, OPT_INT)),
      .call = sp_fn_getitem_list,
      .doc =
          "the rows (axis 1, the default) or columns (2) of a sparse matrix at a list of positions, repeats included"},

@@ -270,10 +270,13 @@ static damo_status sp_fn_dot(build *b, const fn_args *a, ptrvec *out) {
   return fn_give_promoted(b, a, out, &sparse_dot_def);
 }
 
+typedef struct true_dot_options {
+  prop_value grad_preserves_dense;
+} true_dot_options;
+
 static damo_status sp_fn_true_dot(build *b, const fn_args *a, ptrvec *out) {
-  bool keep = true;
+  const bool keep = prop_bool_or(FN_OPTIONS(a, true_dot_options)->grad_preserves_dense, true);
   damo_var *pair[2];
-  DAMO_TRY(fn_opt_bool(a, 0, &keep));
   DAMO_TRY(pair_promoted(b, a, pair));
   return fn_give(b, out, build_true_dot(b, pair[0], pair[1], keep));
 }
@@ -289,7 +292,7 @@ const op_func sparse_dot_funcs[] = {
      .doc = "the dense product of two matrices, or a matrix and a vector, one of them sparse: dot"},
     {.name = "sparse.true_dot",
      .operands = "x y",
-     .options = "grad_preserves_dense:bool",
+     .options = OPTIONS(OPT(true_dot_options, grad_preserves_dense, OPT_BOOL)),
      .call = sp_fn_true_dot,
      .doc = "the product of two matrices, one of them sparse, as a sparse one; regular gradient, dense for a dense "
             "operand unless grad_preserves_dense=false"},

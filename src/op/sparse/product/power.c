@@ -5,12 +5,15 @@ static damo_var *build_power_product(build *b, damo_var *x, damo_var *y) {
   return build_fn2(b, "sparse.true_dot", x, y);
 }
 
+typedef struct power_options {
+  prop_value n;
+} power_options;
+
 /* By repeated squaring; 0 gives the identity. */
 static damo_status sp_fn_power(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0), *result = NULL;
-  int64_t n = -1;
+  int64_t n = prop_int_or(FN_OPTIONS(a, power_options)->n, -1);
   if (x == NULL) return b->status;
-  DAMO_TRY(fn_opt_int(a, 0, &n));
   if (n < 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the power must be an integer of 0 or more", a->func->name);
   const int64_t *shape = x->type->shape;
   if (shape[0] < 0 || shape[0] != shape[1]) x = build_square(b, a->func->name, x);
@@ -26,7 +29,7 @@ static damo_status sp_fn_power(build *b, const fn_args *a, ptrvec *out) {
 const op_func sparse_power_funcs[] = {
     {.name = "sparse.power",
      .operands = "x",
-     .options = "n:int",
+     .options = OPTIONS(OPT(power_options, n, OPT_INT)),
      .call = sp_fn_power,
      .doc = "a square matrix times itself, n factors; n = 0: the identity"},
     {.name = NULL},

@@ -193,18 +193,18 @@ static bool sp_fail_factor_option(build *b, const fn_args *a) {
   return false;
 }
 
-bool check_on_fail(build *b, const fn_args *a, int place) {
-  const prop_value *v = &a->opt[place];
+bool check_on_fail(build *b, const fn_args *a) {
+  const prop_value *v = &FN_OPTIONS(a, factor_options)->on_fail;
   if (v->kind == PROP_NIL || strcmp(v->u.s, "raise") == 0 || strcmp(v->u.s, "return") == 0) return true;
   build_fail(b, DAMO_EVALUE, "%s: option 'on_fail' is 'raise' or 'return', not '%s'", a->func->name, v->u.s);
   return false;
 }
 
-bool factor_operand(build *b, const fn_args *a, int assume, factor_var *out) {
+bool factor_operand(build *b, const fn_args *a, factor_var *out) {
   damo_var *x = a->n_in > 0 && b->status == DAMO_OK ? a->in[0] : NULL;
-  const prop_value *v = &a->opt[assume];
+  const prop_value *v = &FN_OPTIONS(a, factor_options)->assume;
   *out = (factor_var){.f = NULL};
-  if (x == NULL || !check_on_fail(b, a, assume + 1)) return false;
+  if (x == NULL || !check_on_fail(b, a)) return false;
   if (type_is_factor(x->type)) {
     const bool known = x->owner != NULL && x->owner->op->def == &factorize_def;
     if (v->kind != PROP_NIL) return sp_fail_factor_option(b, a);
@@ -262,7 +262,7 @@ damo_var *build_counting_part(build *b, const factor_var *v, damo_var *x) {
 
 static damo_status sp_fn_factorize(build *b, const fn_args *a, ptrvec *out) {
   factor_var v;
-  if (!factor_operand(b, a, 0, &v)) return b->status;
+  if (!factor_operand(b, a, &v)) return b->status;
   return fn_give(b, out, v.f);
 }
 
@@ -295,19 +295,19 @@ static const op_def sp_factor_rcond_def = {
 
 static damo_status sp_fn_rcond(build *b, const fn_args *a, ptrvec *out) {
   factor_var v;
-  if (!factor_operand(b, a, 0, &v)) return b->status;
+  if (!factor_operand(b, a, &v)) return b->status;
   return fn_give(b, out, build_class(b, &sp_factor_rcond_def, &v.f, 1));
 }
 
 const op_func sparse_factor_funcs[] = {
     {.name = "sparse.factorize",
      .operands = "A",
-     .options = "assume:str on_fail:str",
+     .options = OPTIONS(OPT(factor_options, assume, OPT_STR), OPT(factor_options, on_fail, OPT_STR)),
      .call = sp_fn_factorize,
      .doc = "the factor of a sparse matrix, for many systems (QR of a rectangular one); assume: 'pos', 'sym' or 'gen'"},
     {.name = "sparse.rcond",
      .operands = "A",
-     .options = "assume:str on_fail:str",
+     .options = OPTIONS(OPT(factor_options, assume, OPT_STR), OPT(factor_options, on_fail, OPT_STR)),
      .call = sp_fn_rcond,
      .doc = "an estimate of the reciprocal condition number of a sparse matrix or its factor"},
     {.name = NULL},

@@ -33,11 +33,14 @@ typedef struct factor_var {
   damo_var *a; /* NULL: not known */
   bool positive;
 } factor_var;
-/* Operand 0 of a call: a matrix, factorized as the option at `assume` says (on_fail follows it), or a factor (which
- * takes no such option). False: the scope has failed. */
-bool factor_operand(build *b, const fn_args *a, int assume, factor_var *out);
-/* The option `on_fail` at that place: nil, "raise" or "return" (the binding reads it). False: the scope has failed. */
-bool check_on_fail(build *b, const fn_args *a, int place);
+typedef struct factor_options {
+  prop_value assume, on_fail;
+} factor_options;
+/* Operand 0 of a call: a matrix, factorized as the option `assume` says, or a factor (which takes no such option).
+ * False: the scope has failed. */
+bool factor_operand(build *b, const fn_args *a, factor_var *out);
+/* The option `on_fail`: nil, "raise" or "return" (the binding reads it). False: the scope has failed. */
+bool check_on_fail(build *b, const fn_args *a);
 /* The node of a class over (F, A, more), or (F, more) where A is not known; NULL where one of more is. */
 damo_apply *build_factor_apply(build *b, const op_def *def, const prop_value *props, int n_props, const factor_var *v,
                                damo_var *const *more, int n);

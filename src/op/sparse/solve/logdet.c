@@ -169,24 +169,24 @@ static damo_status sp_fn_give_logdet(build *b, const factor_var *v, bool checked
 /* Of a matrix one number, of a factor two: it is asked for what it knows. */
 static damo_status sp_fn_logdet(build *b, const fn_args *a, ptrvec *out) {
   factor_var v;
-  if (!factor_operand(b, a, 0, &v)) return b->status;
+  if (!factor_operand(b, a, &v)) return b->status;
   const bool given = type_is_factor(a->in[0]->type);
   return sp_fn_give_logdet(b, &v, !given, given ? 2 : 1, out);
 }
 
 static damo_status sp_fn_slogdet(build *b, const fn_args *a, ptrvec *out) {
   factor_var v;
-  return factor_operand(b, a, 0, &v) ? sp_fn_give_logdet(b, &v, false, 2, out) : b->status;
+  return factor_operand(b, a, &v) ? sp_fn_give_logdet(b, &v, false, 2, out) : b->status;
 }
 
 static damo_status sp_fn_det(build *b, const fn_args *a, ptrvec *out) {
   factor_var v;
-  if (!factor_operand(b, a, 0, &v)) return b->status;
+  if (!factor_operand(b, a, &v)) return b->status;
   damo_apply *node = build_on_factor(b, &sp_factor_det_def, &v, NULL, 0);
   return fn_give(b, out, node ? node->out[0] : NULL);
 }
 
-#define LOGDET_OPTIONS "assume:str on_fail:str"
+#define LOGDET_OPTIONS OPTIONS(OPT(factor_options, assume, OPT_STR), OPT(factor_options, on_fail, OPT_STR))
 
 const op_func sparse_logdet_funcs[] = {
     {.name = "sparse.logdet",

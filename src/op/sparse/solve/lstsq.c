@@ -242,7 +242,7 @@ static const op_def sp_factor_least_adjoint_def = {
 static damo_status sp_fn_lstsq(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0), *rhs = any_operand(b, a, 1);
   factor_var v = {.a = x};
-  if (!check_on_fail(b, a, 0)) return b->status;
+  if (!check_on_fail(b, a)) return b->status;
   if (x != NULL) v.f = build_class(b, &factorize_qr_def, &x, 1);
   damo_apply *node = v.f ? build_least_node(b, &v, rhs) : NULL;
   for (int i = 0; i < 3 && node != NULL; i++) DAMO_TRY(fn_give(b, out, node->out[i]));
@@ -252,7 +252,7 @@ static damo_status sp_fn_lstsq(build *b, const fn_args *a, ptrvec *out) {
 const op_func sparse_lstsq_funcs[] = {
     {.name = "sparse.lstsq",
      .operands = "A b",
-     .options = "on_fail:str",
+     .options = OPTIONS(OPT(factor_options, on_fail, OPT_STR)),
      .call = sp_fn_lstsq,
      .doc =
          "the least-squares solution of A x = b for a sparse A of any shape (of minimum norm where it has more columns "

@@ -183,7 +183,7 @@ static const op_def sp_factor_solve_def = {
 
 static damo_status sp_fn_solve_with(build *b, const fn_args *a, ptrvec *out, char system) {
   factor_var v;
-  if (!factor_operand(b, a, 0, &v)) return b->status;
+  if (!factor_operand(b, a, &v)) return b->status;
   return fn_give(b, out, build_factor_solve(b, &v, system, any_operand(b, a, 1)));
 }
 
@@ -193,13 +193,13 @@ static damo_status sp_fn_solve_t(build *b, const fn_args *a, ptrvec *out) { retu
 const op_func sparse_solve_funcs[] = {
     {.name = "sparse.solve",
      .operands = "A b",
-     .options = "assume:str on_fail:str",
+     .options = OPTIONS(OPT(factor_options, assume, OPT_STR), OPT(factor_options, on_fail, OPT_STR)),
      .call = sp_fn_solve,
      .doc = "x with A x = b for a sparse matrix or its factor and a dense or sparse b (least squares or minimum norm "
             "where A is rectangular); assume: 'pos', 'sym' or 'gen'"},
     {.name = "sparse.solve_t",
      .operands = "A b",
-     .options = "assume:str on_fail:str",
+     .options = OPTIONS(OPT(factor_options, assume, OPT_STR), OPT(factor_options, on_fail, OPT_STR)),
      .call = sp_fn_solve_t,
      .doc = "x with A.T x = b for a sparse matrix or its factor and a dense or sparse b"},
     {.name = NULL},

@@ -1,0 +1,139 @@
+/* signature.h: the functions that scripts and hosts call by name: their rows, and what a row says of a call's operands
+ * and options. Part of graph.h.
+ *
+ * The options of a function are a struct of prop_values, PROP_NIL where not given, which the row's table describes:
+ *
+ *     typedef struct sum_options { prop_value axis, keepdims; } sum_options;
+ *     .options = OPTIONS(OPT(sum_options, axis, OPT_AXES), OPT(sum_options, keepdims, OPT_BOOL)),
+ *
+ *     const sum_options *o = FN_OPTIONS(a, sum_options);
+ *     if (prop_bool_or(o->keepdims, false)) …
+ *
+ * The struct read as an array of prop_values is what callers by name fill in; an option's place is its field's place in
+ * that array. A row's table may leave fields of the struct out: rows of one family share a struct.
+ */
+#ifndef DAMO_GRAPH_SIGNATURE_H
+#define DAMO_GRAPH_SIGNATURE_H
+
+#include <string.h>
+
+#define FN_MAX_OPERANDS 8 /* by name; a list that ends them may be of any length */
+#define FN_MAX_OPTIONS 12 /* and fields of a struct of options */
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+typedef enum fn_option_kind {
+  OPT_INT,
+  OPT_NUM,
+  OPT_BOOL,
+  OPT_STR,
+  OPT_DTYPE, /* by its name */
+  OPT_AXES,  /* an integer or a list of them */
+  OPT_INTS,  /* the same, always a list */
+  OPT_SHAPE, /* a list of integers and Variables, or one integer vector Variable */
+  OPT_VAR,
+  OPT_ANY
+} fn_option_kind;
+
+typedef struct fn_option {
+  const char *name;
+  uint8_t kind;     /* fn_option_kind */
+  uint8_t place;    /* of the field, in prop_values from the struct's start */
+  const char *type; /* the struct's name: FN_OPTIONS asks in debug builds whether it is the one that is read */
+} fn_option;
+
+#define OPT(struct_type, field, kind) \
+  { #field, kind, offsetof(struct_type, field) / sizeof(prop_value), #struct_type }
+/* A row's table: ends with a NULL name. */
+#define OPTIONS(...)              \
+  (const fn_option[]) {           \
+    __VA_ARGS__, { .name = NULL } \
+  }
+
+typedef struct fn_signature fn_signature;
+typedef struct fn_args fn_args;
+
+/* A function of the public API: makes one or more nodes. `damo.sum(x, {axis=1})` and `x:sum(1)` are this row. A name
+ * with a dot stands in that table: "sparse.dot" is damo.sparse.dot. A call of a plain row with a sparse operand is a
+ * call of "sparse.NAME" with the same options, where there is such a row, and a type error where there is none. */
+typedef struct op_func {
+  const char *name;
+  /* Operands by name, space-separated: "x y"; "[y]" may be absent (NULL); "xs..." is one list of any length, given to
+   * the function as the remaining entries of in. */
+  const char *operands;
+  const fn_option *options; /* OPTIONS(…); NULL: none */
+  /* Appends the results, borrowed from b, to out. */
+  damo_status (*call)(build *b, const fn_args *a, ptrvec *out);
+  const void *data; /* the row this is made from (an elementwise op), or NULL */
+  const char *doc;
+  bool no_method; /* not offered as a method of Variables and Arrays (arange, eye, …) */
+  bool any_type;  /* takes operands of every Type itself: a sparse one does not lead to the row "sparse.NAME" */
+  /* For the error of a row that has no form for sparse operands: the call that computes on their stored entries alone
+   * ("damo.sparse.structured_exp(x)" is found by its name), or any other hint. */
+  const char *stored_form, *remedy;
+} op_func;
+
+/* Of `cast`, which graph itself calls by name, and of all functions with this option alone. */
+typedef struct dtype_options {
+  prop_value dtype;
+} dtype_options;
+
+/* ---- Signatures -------------------------------------------------------------------------------------------------- */
+
+typedef struct fn_operand {
+  const char *name;
+  bool optional, list;
+} fn_operand;
+
+/* A registered row, its operands and options parsed. */
+struct fn_signature {
+  const op_func *func;
+  const char *name;           /* the row's */
+  const fn_signature *sparse; /* the row that a call with a sparse operand is a call of; NULL: none */
+  /* By place: where the option stands among those of `sparse`; -1: nowhere. */
+  int8_t sparse_place[FN_MAX_OPTIONS];
+  const fn_signature *structured; /* the row that computes on the stored entries alone; NULL: none */
+  uint8_t n_operands, n_required, n_options;
+  bool list;            /* the last operand is a list of any length */
+  bool asks_sparse;     /* a plain row, which sparse operands lead elsewhere */
+  size_t size;          /* of this object in bytes */
+  fn_operand operand[]; /* the names lie behind them */
+};
+
+/* A call, checked against the signature. Absent optional operands are NULL. */
+struct fn_args {
+  const op_func *func;
+  const fn_signature *signature;
+  int n_in;
+  damo_var *const *in;
+  const void *options; /* the row's struct: FN_OPTIONS */
+};
+
+/* The options of the call, as the struct that the row's table names. */
+#define FN_OPTIONS(a, struct_type) ((const struct_type *)fn_options(a, #struct_type))
+static inline const void *fn_options(const fn_args *a, const char *type) {
+  damo_assert(a->signature->n_options > 0 && strcmp(a->func->options->type, type) == 0);
+  (void)type;
+  return a->options;
+}
+
+/* Adds the rows of a family (an array that ends with a NULL name, static for the context's life) to the context. A
+ * value error names a row whose operands or options are written wrong. */
+damo_status funcs_register(damo_ctx *ctx, const op_func *rows);
+/* Finds the sparse rows of plain ones: once, when all families are registered. */
+void funcs_link_sparse(damo_ctx *ctx);
+const fn_signature *func_find(damo_ctx *ctx, const char *name);
+/* Row number i in the order of registration, NULL past the end: for the binding, docs and specs that walk the
+ * registry. */
+const fn_signature *func_at(damo_ctx *ctx, int64_t i);
+/* Calls a function with borrowed operands and its struct of options (NULL: all nil). */
+damo_status func_call(build *b, const fn_signature *f, damo_var *const *in, int n_in, const void *options, ptrvec *out);
+
+/* The option of that name; NULL when there is none. */
+const fn_option *signature_option(const fn_signature *f, const char *name);
+/* "bool", "axes" … */
+const char *option_kind_name(fn_option_kind kind);
+/* "axis:axes keepdims:bool", for messages. */
+void signature_format_options(strbuf *out, const fn_signature *f);
+
+#endif
