@@ -1,6 +1,6 @@
 /* copy: strided copies of elements of 1, 2, 4, 8 or 16 bytes. No allocation; source and destination do not overlap.
  *
- * kernel_copy_nd reorders the axes as the destination likes them, joins those that run on, and copies the two innermost
+ * kernel_copy_nd orders the axes by the destination's strides, merges those that run on, and copies the two innermost
  * axes in tiles when the source runs along another axis than the destination (a transpose): a tile of 32 x 32 elements
  * stays in L1, so each cache line is fetched once. */
 #include <string.h>
@@ -8,26 +8,36 @@
 #include "kernel_int.h"
 
 /* memcpy of a constant size is one move, at any alignment. */
-#define STRIDED(size, type)                                                                              \
-  static void copy_strided_##size(const char *src, int64_t ss, char *dst, int64_t ds, int64_t n) {       \
-    for (int64_t i = 0; i < n; i++) {                                                                    \
-      type element;                                                                                      \
-      memcpy(&element, src + i * ss, sizeof element);                                                    \
-      memcpy(dst + i * ds, &element, sizeof element);                                                    \
-    }                                                                                                    \
-  }                                                                                                      \
-  /* Into a contiguous run: the compiler gathers or fills with vectors. */                               \
-  static void copy_gather_##size(const char *restrict src, int64_t ss, char *restrict dst, int64_t n) {  \
-    for (int64_t i = 0; i < n; i++) {                                                                    \
-      type element;                                                                                      \
-      memcpy(&element, src + i * ss, sizeof element);                                                    \
-      memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);                               \
-    }                                                                                                    \
-  }                                                                                                      \
-  static void copy_fill_##size(const char *restrict src, char *restrict dst, int64_t n) {                \
-    type element;                                                                                        \
-    memcpy(&element, src, sizeof element);                                                               \
-    for (int64_t i = 0; i < n; i++) memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element); \
+#define STRIDED(size, type)                                                                                \
+  static void copy_strided_##size(const char *src, int64_t ss, char *dst, int64_t ds, int64_t n) {         \
+    for (int64_t i = 0; i < n; i++) {                                                                      \
+      type element;                                                                                        \
+      memcpy(&element, src + i * ss, sizeof element);                                                      \
+      memcpy(dst + i * ds, &element, sizeof element);                                                      \
+    }                                                                                                      \
+  }                                                                                                        \
+  /* Into a contiguous run: the compiler gathers or fills with vectors. */                                 \
+  static void copy_gather_##size(const char *restrict src, int64_t ss, char *restrict dst, int64_t n) {    \
+    for (int64_t i = 0; i < n; i++) {                                                                      \
+      type element;                                                                                        \
+      memcpy(&element, src + i * ss, sizeof element);                                                      \
+      memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);                                 \
+    }                                                                                                      \
+  }                                                                                                        \
+  static void copy_fill_##size(const char *restrict src, char *restrict dst, int64_t n) {                  \
+    type element;                                                                                          \
+    memcpy(&element, src, sizeof element);                                                                 \
+    for (int64_t i = 0; i < n; i++) memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);   \
+  }                                                                                                        \
+  /* Rows of few elements: no call a row. */                                                               \
+  static void copy_rows_##size(const char *src, int64_t sp, int64_t ss, char *dst, int64_t dp, int64_t ds, \
+                               int64_t rows, int64_t n) {                                                  \
+    for (int64_t r = 0; r < rows; r++, src += sp, dst += dp)                                               \
+      for (int64_t i = 0; i < n; i++) {                                                                    \
+        type element;                                                                                      \
+        memcpy(&element, src + i * ss, sizeof element);                                                    \
+        memcpy(dst + i * ds, &element, sizeof element);                                                    \
+      }                                                                                                    \
   }
 STRIDED(1, uint8_t)
 STRIDED(2, uint16_t)
@@ -40,13 +50,14 @@ typedef struct copy_fns {
   void (*strided)(const char *src, int64_t ss, char *dst, int64_t ds, int64_t n);
   void (*gather)(const char *src, int64_t ss, char *dst, int64_t n);
   void (*fill)(const char *src, char *dst, int64_t n);
+  void (*rows)(const char *src, int64_t sp, int64_t ss, char *dst, int64_t dp, int64_t ds, int64_t rows, int64_t n);
 } copy_fns;
 
-static const copy_fns copy_fns_1 = {copy_strided_1, copy_gather_1, copy_fill_1},
-                      copy_fns_2 = {copy_strided_2, copy_gather_2, copy_fill_2},
-                      copy_fns_4 = {copy_strided_4, copy_gather_4, copy_fill_4},
-                      copy_fns_8 = {copy_strided_8, copy_gather_8, copy_fill_8},
-                      copy_fns_16 = {copy_strided_16, copy_gather_16, copy_fill_16};
+static const copy_fns copy_fns_1 = {copy_strided_1, copy_gather_1, copy_fill_1, copy_rows_1},
+                      copy_fns_2 = {copy_strided_2, copy_gather_2, copy_fill_2, copy_rows_2},
+                      copy_fns_4 = {copy_strided_4, copy_gather_4, copy_fill_4, copy_rows_4},
+                      copy_fns_8 = {copy_strided_8, copy_gather_8, copy_fill_8, copy_rows_8},
+                      copy_fns_16 = {copy_strided_16, copy_gather_16, copy_fill_16, copy_rows_16};
 
 static const copy_fns *copy_fns_of(size_t size) {
   if (size == 1) return &copy_fns_1;
@@ -68,108 +79,123 @@ void kernel_copy_strided(const char *src, int64_t src_stride, char *dst, int64_t
     copy_fns_of(size)->gather(src, src_stride, dst, n);
 }
 
-/* ---- n-d copies -------------------------------------------------------------------------------------------------- */
+/* Rows of up to this many elements are copied by one loop over all of them: no call a row. */
+#define COPY_SHORT 8
 
-typedef struct copy_axis {
-  int64_t n, src, dst;
-} copy_axis;
+void kernel_copy_rows(const char *src, int64_t src_pitch, int64_t src_stride, char *dst, int64_t dst_pitch,
+                      int64_t dst_stride, int64_t rows, int64_t n, size_t size) {
+  if (rows > 1 && n <= COPY_SHORT) {
+    copy_fns_of(size)->rows(src, src_pitch, src_stride, dst, dst_pitch, dst_stride, rows, n);
+    return;
+  }
+  for (int64_t r = 0; r < rows; r++)
+    kernel_copy_strided(src + r * src_pitch, src_stride, dst + r * dst_pitch, dst_stride, n, size);
+}
+
+/* ---- n-d copies -------------------------------------------------------------------------------------------------- */
 
 static int64_t copy_stride_size(int64_t stride) { return stride < 0 ? -stride : stride; }
 
-/* Axes of length 1 dropped, ordered by falling destination stride (ties keep their order). Returns their number. */
-static int copy_sort_axes(copy_axis *axes, const int64_t *src_strides, const int64_t *dst_strides, int ndim,
-                          const int64_t *shape, size_t size) {
+/* The axes longer than 1 by falling destination stride; equal ones keep their order. Returns their number. */
+static int copy_order(int ndim, const int64_t *shape, const int64_t *dst_strides, int *order) {
   int n = 0;
-  int64_t contiguous = (int64_t)size;
-  for (int k = ndim - 1; k >= 0; k--) {
-    const copy_axis axis = {shape[k], src_strides[k], dst_strides ? dst_strides[k] : contiguous};
-    contiguous *= shape[k];
-    if (axis.n == 1) continue;
+  for (int axis = 0; axis < ndim; axis++) {
+    if (shape[axis] == 1) continue;
     int at = n++;
-    for (; at > 0 && copy_stride_size(axes[at - 1].dst) > copy_stride_size(axis.dst); at--) axes[at] = axes[at - 1];
-    axes[at] = axis;
-  }
-  /* gathered innermost first; turned round */
-  for (int i = 0; i < n / 2; i++) {
-    const copy_axis swap = axes[i];
-    axes[i] = axes[n - 1 - i];
-    axes[n - 1 - i] = swap;
+    for (; at > 0 && copy_stride_size(dst_strides[order[at - 1]]) < copy_stride_size(dst_strides[axis]); at--)
+      order[at] = order[at - 1];
+    order[at] = axis;
   }
   return n;
 }
 
-/* Joins neighbours that run on in both operands. */
-static int copy_join_axes(copy_axis *axes, int n) {
-  int last = 0;
-  for (int k = 1; k < n; k++) {
-    copy_axis *a = &axes[last];
-    const copy_axis b = axes[k];
-    if (a->src == b.src * b.n && a->dst == b.dst * b.n)
-      *a = (copy_axis){a->n * b.n, b.src, b.dst};
-    else
-      axes[++last] = b;
-  }
-  return n ? last + 1 : 0;
-}
+enum { COPY_SRC, COPY_DST, COPY_OPS };
 
 /* The axis along which the source lies closest (a repeated element costs nothing); the innermost when equal. */
-static int closest_source_axis(const copy_axis *axes, int n) {
-  int best = n - 1;
-  for (int k = n - 2; k >= 0; k--) {
-    const int64_t s = copy_stride_size(axes[k].src);
-    if (s != 0 && axes[best].src != 0 && s < copy_stride_size(axes[best].src)) best = k;
+static int closest_source_axis(const nd_space *s) {
+  int best = s->n_axes - 1;
+  for (int axis = best - 1; axis >= 0; axis--) {
+    const int64_t step = copy_stride_size(s->stride[axis * COPY_OPS + COPY_SRC]);
+    const int64_t least = copy_stride_size(s->stride[best * COPY_OPS + COPY_SRC]);
+    if (step != 0 && least != 0 && step < least) best = axis;
   }
   return best;
 }
 
+/* Makes that axis the last but one; the others keep their order. */
+static void copy_move_axis(nd_space *s, int axis) {
+  const int64_t length = s->shape[axis], *stride = s->stride + axis * COPY_OPS;
+  const int64_t src = stride[COPY_SRC], dst = stride[COPY_DST];
+  const int to = s->n_axes - 2;
+  memmove(s->shape + axis, s->shape + axis + 1, (size_t)(to - axis) * sizeof *s->shape);
+  memmove(s->stride + axis * COPY_OPS, s->stride + (axis + 1) * COPY_OPS,
+          (size_t)(to - axis) * COPY_OPS * sizeof *s->stride);
+  s->shape[to] = length;
+  s->stride[to * COPY_OPS + COPY_SRC] = src;
+  s->stride[to * COPY_OPS + COPY_DST] = dst;
+}
+
 #define COPY_TILE 32
 
-static void copy_tiles(const char *src, char *dst, copy_axis outer, copy_axis inner, size_t size) {
+/* Copies the two innermost axes. */
+static void copy_tiles(const char *src, int64_t src_pitch, int64_t src_stride, char *dst, int64_t dst_pitch,
+                       int64_t dst_stride, int64_t rows, int64_t n, size_t size) {
   const copy_fns *fns = copy_fns_of(size);
-  for (int64_t i = 0; i < outer.n; i += COPY_TILE) {
-    const int64_t rows = outer.n - i < COPY_TILE ? outer.n - i : COPY_TILE;
-    for (int64_t j = 0; j < inner.n; j += COPY_TILE) {
-      const int64_t columns = inner.n - j < COPY_TILE ? inner.n - j : COPY_TILE;
-      for (int64_t r = i; r < i + rows; r++)
-        fns->strided(src + r * outer.src + j * inner.src, inner.src, dst + r * outer.dst + j * inner.dst, inner.dst,
-                     columns);
+  for (int64_t i = 0; i < rows; i += COPY_TILE) {
+    const int64_t tile_rows = rows - i < COPY_TILE ? rows - i : COPY_TILE;
+    for (int64_t j = 0; j < n; j += COPY_TILE) {
+      const int64_t columns = n - j < COPY_TILE ? n - j : COPY_TILE;
+      fns->rows(src + i * src_pitch + j * src_stride, src_pitch, src_stride, dst + i * dst_pitch + j * dst_stride,
+                dst_pitch, dst_stride, tile_rows, columns);
     }
   }
 }
 
-/* Steps the odometer over axes [0, n); false after the last position. */
-static bool copy_next_position(const copy_axis *axes, int n, int64_t *at, const char **src, char **dst) {
-  for (int k = n - 1; k >= 0; k--) {
-    *src += axes[k].src;
-    *dst += axes[k].dst;
-    if (++at[k] < axes[k].n) return true;
-    *src -= axes[k].src * axes[k].n;
-    *dst -= axes[k].dst * axes[k].n;
-    at[k] = 0;
+/* The space over source and destination, its axes in the order that the destination likes. */
+static nd_space copy_space(int64_t *numbers, const int64_t *src_strides, const int64_t *dst_strides, int ndim,
+                           const int64_t *shape, size_t size) {
+  int64_t contiguous[DAMO_MAX_NDIM], step = (int64_t)size;
+  int order[DAMO_MAX_NDIM];
+  nd_space s = nd_space_begin(numbers, DAMO_MAX_NDIM, COPY_OPS);
+  if (!dst_strides) {
+    for (int axis = ndim - 1; axis >= 0; axis--) {
+      contiguous[axis] = step;
+      step *= shape[axis];
+    }
+    dst_strides = contiguous;
   }
-  return false;
+  const int n = copy_order(ndim, shape, dst_strides, order);
+  for (int i = 0; i < n; i++) {
+    int64_t *stride = nd_space_next(&s);
+    stride[COPY_SRC] = src_strides[order[i]];
+    stride[COPY_DST] = dst_strides[order[i]];
+    nd_space_push(&s, shape[order[i]]);
+  }
+  return s;
 }
 
 void kernel_copy_nd(const char *src, const int64_t *src_strides, char *dst, const int64_t *dst_strides, int ndim,
                     const int64_t *shape, size_t size) {
-  copy_axis axes[DAMO_MAX_NDIM];
-  int64_t at[DAMO_MAX_NDIM] = {0};
-  for (int k = 0; k < ndim; k++)
-    if (shape[k] == 0) return;
-  int n = copy_join_axes(axes, copy_sort_axes(axes, src_strides, dst_strides, ndim, shape, size));
-  if (n == 0) {
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, COPY_OPS)];
+  nd_space s = copy_space(numbers, src_strides, dst_strides, ndim, shape, size);
+  if (s.rows == 0) return;
+  if (s.n_axes == 0) {
     memcpy(dst, src, size);
     return;
   }
-  const copy_axis inner = axes[n - 1];
-  const int closest = closest_source_axis(axes, n);
-  if (closest == n - 1) {
-    do kernel_copy_strided(src, inner.src, dst, inner.dst, inner.n, size);
-    while (copy_next_position(axes, n - 1, at, &src, &dst));
+  if (s.n_axes == 1) {
+    kernel_copy_strided(src, nd_inner_stride(&s, COPY_SRC), dst, nd_inner_stride(&s, COPY_DST), s.rows, size);
     return;
   }
-  const copy_axis outer = axes[closest];
-  for (int k = closest; k < n - 2; k++) axes[k] = axes[k + 1];
-  do copy_tiles(src, dst, outer, inner, size);
-  while (copy_next_position(axes, n - 2, at, &src, &dst));
+  const int closest = closest_source_axis(&s), inner = s.n_axes - 1;
+  if (closest != inner) copy_move_axis(&s, closest);
+  nd_space_core(&s, 2);
+  const int64_t *n = s.shape + inner - 1, *outer = s.stride + (inner - 1) * COPY_OPS, *step = outer + COPY_OPS;
+  char *p[COPY_OPS] = {(char *)(uintptr_t)src, dst};
+  nd_walk w;
+  nd_begin(&w, &s);
+  do
+    (closest == inner ? kernel_copy_rows : copy_tiles)(p[COPY_SRC], outer[COPY_SRC], step[COPY_SRC], p[COPY_DST],
+                                                       outer[COPY_DST], step[COPY_DST], n[0], n[1], size);
+  while (nd_next(&w, p));
 }

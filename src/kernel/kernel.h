@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "kernel/sparse/kernel_sparse.h"
+#include "kernel/walk.h"
 
 /* args: inputs then outputs, each contiguous with n elements, aligned to its element. An output may be the same block
  * as an input of the same element size, else blocks do not overlap. */
@@ -76,6 +77,9 @@ bool kernel_all_finite(damo_dtype dtype, const void *x, int64_t n);
 
 /* Copies n elements of size bytes (1, 2, 4, 8, 16) between byte strides; a source stride of 0 fills. */
 void kernel_copy_strided(const char *src, int64_t src_stride, char *dst, int64_t dst_stride, int64_t n, size_t size);
+/* The same for rows of n elements each, the first elements of which are a pitch apart. */
+void kernel_copy_rows(const char *src, int64_t src_pitch, int64_t src_stride, char *dst, int64_t dst_pitch,
+                      int64_t dst_stride, int64_t rows, int64_t n, size_t size);
 /* dst (C-contiguous when dst_strides is NULL) = src over an n-d box, same element size; axes coalesced and tiled. */
 void kernel_copy_nd(const char *src, const int64_t *src_strides, char *dst, const int64_t *dst_strides, int ndim,
                     const int64_t *shape, size_t size);
