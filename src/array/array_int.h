@@ -4,29 +4,22 @@
 
 #include "array.h"
 
-/* Elements that a box holds at most: four blocks of the widest dtype fit in L1. */
-#define BOX_MAX 512
+/* Elements of a block on the stack: four blocks of the widest dtype fit in L1. */
+#define BLOCK_ELEMENTS 512
 
-/* Cuts an n-d box of elements into small boxes, in C order, so that strided operands can be gathered into a block on
- * the stack. A small box is axes axis..ndim-1 of the shape, the first of them cut to box[0]. */
-typedef struct box_walk {
-  int ndim, axis;
-  int64_t step;                 /* along `axis` */
-  const int64_t *shape;         /* borrowed */
-  int64_t index[DAMO_MAX_NDIM]; /* of the box's first element */
-  int64_t box[DAMO_MAX_NDIM];   /* its shape: ndim - axis entries */
-  int64_t n;                    /* its elements */
-} box_walk;
+/* Reads or writes strided elements of one dtype in C order, in blocks, as elements of another dtype. */
+typedef struct block_cursor {
+  damo_dtype dtype; /* of the elements */
+  nd_space space;
+  nd_cursor at;
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)];
+} block_cursor;
 
-/* The first box; false when there is none (an empty shape). */
-bool box_walk_begin(box_walk *w, int ndim, const int64_t *shape);
-bool box_walk_next(box_walk *w);
-/* Bytes from the first element to the box's first element. */
-int64_t box_walk_offset(const box_walk *w, const int64_t *strides);
-
-/* The box of `data` as n contiguous elements of `dtype` in dst, which has room for BOX_MAX elements of 16 bytes. */
-void box_gather(const box_walk *w, const char *data, const int64_t *strides, damo_dtype from, damo_dtype dtype,
-                void *dst);
+/* The cursor must stay where it is: its space lies in it. */
+void block_cursor_begin(block_cursor *c, char *data, damo_dtype dtype, int ndim, const int64_t *shape,
+                        const int64_t *strides);
+/* The next n <= BLOCK_ELEMENTS elements, converted to dtype; dst has space for BLOCK_ELEMENTS of 16 bytes. */
+void block_cursor_read(block_cursor *c, damo_dtype dtype, void *dst, int64_t n);
 
 /* One element at p, which need not be aligned. */
 scalar scalar_load(damo_dtype dtype, const void *p);

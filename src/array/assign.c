@@ -7,67 +7,20 @@
 
 #include "array_int.h"
 
-/* ---- Boxes ------------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-static void set_box(box_walk *w) {
-  int64_t inner = 1;
-  int k = w->axis;
-  for (int i = k + 1; i < w->ndim; i++) {
-    w->box[i - k] = w->shape[i];
-    inner *= w->shape[i];
-  }
-  if (w->ndim == 0) {
-    w->n = 1;
-    return;
-  }
-  int64_t left = w->shape[k] - w->index[k];
-  w->box[0] = left < w->step ? left : w->step;
-  w->n = w->box[0] * inner;
+void block_cursor_begin(block_cursor *c, char *data, damo_dtype dtype, int ndim, const int64_t *shape,
+                        const int64_t *strides) {
+  c->dtype = dtype;
+  nd_space_init(&c->space, c->numbers, ndim, shape, 1, &strides);
+  nd_space_inner(&c->space);
+  nd_cursor_begin(&c->at, &c->space, data);
 }
 
-bool box_walk_begin(box_walk *w, int ndim, const int64_t *shape) {
-  *w = (box_walk){.ndim = ndim, .shape = shape};
-  int64_t inner = 1;
-  for (int i = 0; i < ndim; i++) {
-    if (shape[i] == 0) return false;
-  }
-  for (int i = ndim - 1; i >= 0; i--) {
-    w->axis = i;
-    w->step = BOX_MAX / inner;
-    if (shape[i] > w->step) break;
-    inner *= shape[i];
-  }
-  set_box(w);
-  return true;
-}
-
-bool box_walk_next(box_walk *w) {
-  if (w->ndim == 0) return false;
-  int i = w->axis;
-  w->index[i] += w->box[0];
-  while (w->index[i] >= w->shape[i]) {
-    if (i == 0) return false;
-    w->index[i] = 0;
-    w->index[--i]++;
-  }
-  set_box(w);
-  return true;
-}
-
-int64_t box_walk_offset(const box_walk *w, const int64_t *strides) {
-  int64_t at = 0;
-  for (int i = 0; i <= w->axis && i < w->ndim; i++) at += w->index[i] * strides[i];
-  return at;
-}
-
-void box_gather(const box_walk *w, const char *data, const int64_t *strides, damo_dtype from, damo_dtype dtype,
-                void *dst) {
-  _Alignas(64) char raw[BOX_MAX * 16];
-  const char *src = data + box_walk_offset(w, strides);
-  int ndim = w->ndim - w->axis;
-  void *to = from == dtype ? dst : raw;
-  kernel_copy_nd(src, strides + w->axis, to, NULL, ndim, w->box, dtype_size(from));
-  if (from != dtype) kernel_cast(from, dtype)(raw, dst, w->n);
+void block_cursor_read(block_cursor *c, damo_dtype dtype, void *dst, int64_t n) {
+  _Alignas(64) char raw[BLOCK_ELEMENTS * 16];
+  nd_cursor_read(&c->at, c->dtype == dtype ? dst : raw, n, dtype_size(c->dtype));
+  if (c->dtype != dtype) kernel_cast(c->dtype, dtype)(raw, dst, n);
 }
 
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
@@ -78,33 +31,37 @@ typedef struct assign_operand {
   damo_dtype dtype;
 } assign_operand;
 
-static void convert_boxes(assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
-  _Alignas(64) char block[BOX_MAX * 16];
-  int64_t packed[DAMO_MAX_NDIM];
-  box_walk w;
-  for (bool more = box_walk_begin(&w, ndim, shape); more; more = box_walk_next(&w)) {
-    box_gather(&w, src.data, src.strides, src.dtype, dst.dtype, block);
-    size_t size = dtype_size(dst.dtype);
-    strides_contiguous(ndim - w.axis, w.box, size, packed);
-    kernel_copy_nd(block, packed, dst.data + box_walk_offset(&w, dst.strides), dst.strides + w.axis, ndim - w.axis,
-                   w.box, size);
-  }
+static void convert_one(assign_operand src, assign_operand dst) {
+  _Alignas(16) char from[16], to[16];
+  memcpy(from, src.data, dtype_size(src.dtype));
+  kernel_cast(src.dtype, dst.dtype)(from, to, 1);
+  memcpy(dst.data, to, dtype_size(dst.dtype));
 }
 
-static bool is_empty(int ndim, const int64_t *shape) {
-  for (int i = 0; i < ndim; i++) {
-    if (shape[i] == 0) return true;
+static void convert_blocks(assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
+  _Alignas(64) char block[BLOCK_ELEMENTS * 16];
+  block_cursor x, y;
+  int64_t left = 1;
+  for (int i = 0; i < ndim; i++) left *= shape[i];
+  if (left == 1) {
+    convert_one(src, dst);
+    return;
   }
-  return false;
+  block_cursor_begin(&x, src.data, src.dtype, ndim, shape, src.strides);
+  block_cursor_begin(&y, dst.data, dst.dtype, ndim, shape, dst.strides);
+  for (int64_t n; left > 0; left -= n) {
+    n = left < BLOCK_ELEMENTS ? left : BLOCK_ELEMENTS;
+    block_cursor_read(&x, dst.dtype, block, n);
+    nd_cursor_write(&y.at, block, n, dtype_size(dst.dtype));
+  }
 }
 
 /* dst = src over the box; they share no memory. */
 static void copy_box(assign_operand src, assign_operand dst, int ndim, const int64_t *shape) {
-  if (is_empty(ndim, shape)) return;
   if (src.dtype == dst.dtype) {
     kernel_copy_nd(src.data, src.strides, dst.data, dst.strides, ndim, shape, dtype_size(src.dtype));
   } else {
-    convert_boxes(src, dst, ndim, shape);
+    convert_blocks(src, dst, ndim, shape);
   }
 }
 

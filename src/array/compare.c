@@ -68,13 +68,16 @@ static bool exact_c128(const void *a, const void *b, int64_t n, const closeness 
 
 static bool each_block(const damo_array *a, const damo_array *b, damo_dtype dtype, block_test test,
                        const closeness *c) {
-  _Alignas(64) char x[BOX_MAX * 16];
-  _Alignas(64) char y[BOX_MAX * 16];
-  box_walk w;
-  for (bool more = box_walk_begin(&w, a->ndim, array_shape(a)); more; more = box_walk_next(&w)) {
-    box_gather(&w, a->data, array_strides(a), array_dtype(a), dtype, x);
-    box_gather(&w, b->data, array_strides(b), array_dtype(b), dtype, y);
-    bool ok = test ? test(x, y, w.n, c) : memcmp(x, y, (size_t)w.n * dtype_size(dtype)) == 0;
+  _Alignas(64) char x[BLOCK_ELEMENTS * 16];
+  _Alignas(64) char y[BLOCK_ELEMENTS * 16];
+  block_cursor p, q;
+  block_cursor_begin(&p, a->data, array_dtype(a), a->ndim, array_shape(a), array_strides(a));
+  block_cursor_begin(&q, b->data, array_dtype(b), b->ndim, array_shape(b), array_strides(b));
+  for (int64_t left = array_size(a), n; left > 0; left -= n) {
+    n = left < BLOCK_ELEMENTS ? left : BLOCK_ELEMENTS;
+    block_cursor_read(&p, dtype, x, n);
+    block_cursor_read(&q, dtype, y, n);
+    bool ok = test ? test(x, y, n, c) : memcmp(x, y, (size_t)n * dtype_size(dtype)) == 0;
     if (!ok) return false;
   }
   return true;

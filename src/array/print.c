@@ -100,18 +100,13 @@ static void printer_measure(printer *p, scalar s) {
 
 /* Calls visit on every element that is shown, in C order. */
 static void each_shown(printer *p, void (*visit)(printer *p, scalar s)) {
-  const damo_array *a = p->a;
-  int64_t at[DAMO_MAX_NDIM] = {0}, index[DAMO_MAX_NDIM] = {0};
-  for (;;) {
-    visit(p, array_get(a, index));
-    int i = a->ndim - 1;
-    while (i >= 0 && ++at[i] == printer_shown(p, i)) {
-      at[i] = 0;
-      index[i] = 0;
-      i--;
-    }
-    if (i < 0) return;
-    index[i] = printer_place(p, i, at[i]);
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 0)], index[DAMO_MAX_NDIM];
+  nd_space s = nd_space_begin(numbers, DAMO_MAX_NDIM, 0);
+  nd_walk w;
+  for (int i = 0; i < p->a->ndim; i++) nd_space_push_apart(&s, printer_shown(p, i));
+  for (bool more = nd_begin(&w, &s); more; more = nd_next(&w, NULL)) {
+    for (int i = 0; i < p->a->ndim; i++) index[i] = printer_place(p, i, w.at[i]);
+    visit(p, array_get(p->a, index));
   }
 }
 
