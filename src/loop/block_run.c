@@ -1,0 +1,343 @@
+/* block_run: runs a list of kernel steps over strided operands, in blocks that stay in L1.
+ *
+ * A kernel sees contiguous blocks only. An operand that is contiguous where a block lies is used in place; others are
+ * gathered into a buffer of the workspace first, and strided results are scattered from one. Blocks are pieces of a row
+ * (the innermost of the merged axes), or several whole rows where these are short. What is the same for all blocks is
+ * computed once: an input without strides along the rows, and the steps that read such inputs alone. An input that is
+ * broadcast along the rows is one value a row: a step over such values computes one value, and what a step over blocks
+ * reads of them is expanded into a block once a row.
+ */
+#include <string.h>
+
+#include "loop.h"
+
+#define BLOCK_BYTES 8192
+#define SHORT_ROW 64 /* rows shorter than this are gathered several at a time */
+
+typedef enum operand_mode {
+  MODE_UNUSED,
+  MODE_WHOLE,  /* contiguous over the whole iteration: used in place */
+  MODE_ROW,    /* contiguous along each row: used in place, a block being a piece of one row */
+  MODE_VALUE,  /* one value a row, or for all rows */
+  MODE_GATHER, /* gathered, for each block or once for all */
+  MODE_SCATTER
+} operand_mode;
+
+/* When a register is filled. Those filled once or for each row hold for all blocks that follow. */
+typedef enum reg_time { TIME_ONCE, TIME_ROW, TIME_BLOCK } reg_time;
+
+typedef struct reg_plan {
+  uint8_t size;    /* bytes of an element */
+  uint8_t time;    /* reg_time */
+  bool is_value;   /* one value, not a block */
+  bool is_read;    /* by a step */
+  bool has_buffer; /* for a block: gathered, scattered, a temporary, or a value expanded */
+  size_t value;    /* offset in the workspace of a value that a step makes */
+  size_t buffer;
+} reg_plan;
+
+typedef struct operand_plan {
+  operand_mode mode;
+  nd_space space;
+} operand_plan;
+
+struct loop_plan {
+  const loop_program *lp;
+  nd_space space;      /* over all operands; the innermost axis is a block's */
+  int64_t inner;       /* length of a row */
+  int64_t rows;        /* rows a block: 1, or several short ones */
+  int64_t block;       /* elements a block */
+  bool direct;         /* every register is an operand that is used in place, over one row */
+  bool once, each_row; /* there are registers filled then */
+  size_t workspace;
+  operand_plan *operand; /* inputs, then outputs */
+  reg_plan *reg;
+  uint8_t *step_time;
+  bool *step_is_value;
+};
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+static size_t take_bytes(size_t *at, size_t bytes) {
+  const size_t from = *at;
+  *at += (bytes + 63) & ~(size_t)63;
+  return from;
+}
+
+typedef struct plan_layout {
+  size_t operand, reg, step_time, step_is_value, numbers, bytes;
+} plan_layout;
+
+static plan_layout layout_of(const loop_program *lp, int ndim) {
+  const size_t n_ops = (size_t)(lp->n_in + lp->n_out), n_steps = (size_t)lp->n_steps;
+  plan_layout l = {.bytes = sizeof(loop_plan)};
+  l.operand = take_bytes(&l.bytes, n_ops * sizeof(operand_plan));
+  l.reg = take_bytes(&l.bytes, (size_t)lp->n_regs * sizeof(reg_plan));
+  l.numbers = take_bytes(&l.bytes, ND_NUMBERS((size_t)(ndim ? ndim : 1), n_ops) * sizeof(int64_t));
+  l.step_time = take_bytes(&l.bytes, n_steps);
+  l.step_is_value = take_bytes(&l.bytes, n_steps * sizeof(bool));
+  return l;
+}
+
+size_t loop_plan_bytes(const loop_program *lp, int ndim) { return layout_of(lp, ndim).bytes; }
+size_t loop_workspace(const loop_plan *plan) { return plan->workspace; }
+int64_t loop_rows(const loop_plan *plan) { return plan->space.rows; }
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+static int n_operands(const loop_program *lp) { return lp->n_in + lp->n_out; }
+
+/* Chooses how many rows and elements a block has, where buffers are needed. */
+static void choose_block(loop_plan *p) {
+  int64_t widest = 1;
+  for (int r = 0; r < p->lp->n_regs; r++) {
+    const bool used = r >= p->lp->n_in || p->reg[r].is_read;
+    if (used && p->reg[r].size > widest) widest = p->reg[r].size;
+  }
+  const int64_t most = BLOCK_BYTES / widest;
+  p->rows = p->inner < SHORT_ROW && p->space.rows > 1 ? most / p->inner : 1;
+  if (p->rows > p->space.rows) p->rows = p->space.rows;
+  p->block = p->rows > 1 ? p->rows * p->inner : p->inner < most ? p->inner : most;
+}
+
+static void plan_operand(loop_plan *p, int k, bool is_out) {
+  reg_plan *r = &p->reg[k];
+  const int64_t step = nd_inner_stride(&p->space, k);
+  const bool same = !is_out && nd_is_same_in_all_rows(&p->space, k), whole_rows = p->rows > 1 || p->block == p->inner;
+  operand_mode *mode = &p->operand[k].mode;
+  r->time = TIME_BLOCK;
+  if (!is_out && !r->is_read) {
+    *mode = MODE_UNUSED;
+  } else if (nd_is_contiguous(&p->space, k, r->size)) {
+    *mode = MODE_WHOLE;
+  } else if (!is_out && step == 0 && (p->rows == 1 || same)) {
+    *mode = MODE_VALUE;
+    r->is_value = true;
+    r->time = same ? TIME_ONCE : TIME_ROW;
+  } else {
+    *mode = p->rows == 1 && step == r->size ? MODE_ROW : is_out ? MODE_SCATTER : MODE_GATHER;
+    r->has_buffer = *mode != MODE_ROW;
+    if (same && whole_rows) r->time = TIME_ONCE;
+  }
+}
+
+/* When a step runs, and whether on one value: as its inputs tell. A step that makes an output runs for each block. */
+static void plan_step(loop_plan *p, int i) {
+  const loop_step *s = &p->lp->steps[i];
+  uint8_t time = TIME_ONCE;
+  bool is_value = true;
+  for (int k = 0; k < s->n_in; k++) {
+    const reg_plan *r = &p->reg[s->reg[k]];
+    if (r->time > time) time = r->time;
+    is_value = is_value && r->is_value;
+  }
+  for (int k = s->n_in; k < s->n_in + s->n_out; k++) {
+    if (s->reg[k] >= n_operands(p->lp)) continue;
+    time = TIME_BLOCK;
+    is_value = false;
+  }
+  if (!is_value && time == TIME_ROW) time = TIME_BLOCK;
+  for (int k = 0; k < s->n_in; k++) {
+    reg_plan *r = &p->reg[s->reg[k]];
+    if (r->is_value && !is_value) r->has_buffer = true;
+  }
+  for (int k = s->n_in; k < s->n_in + s->n_out; k++) {
+    reg_plan *r = &p->reg[s->reg[k]];
+    r->time = time;
+    r->is_value = is_value;
+    if (s->reg[k] >= n_operands(p->lp) && !is_value) r->has_buffer = true;
+  }
+  p->step_time[i] = time;
+  p->step_is_value[i] = is_value;
+}
+
+/* The workspace: addresses of blocks, of values, cursors, values, buffers. */
+static void plan_workspace(loop_plan *p) {
+  const size_t n_regs = (size_t)p->lp->n_regs;
+  p->workspace = 0;
+  take_bytes(&p->workspace, 2 * n_regs * sizeof(void *));
+  take_bytes(&p->workspace, (size_t)n_operands(p->lp) * sizeof(nd_cursor));
+  for (int i = 0; i < p->lp->n_regs; i++) {
+    reg_plan *r = &p->reg[i];
+    if (r->is_value) {
+      r->value = take_bytes(&p->workspace, r->size);
+      if (r->time == TIME_ROW) p->each_row = true;
+    }
+    if (r->time == TIME_ONCE) p->once = true;
+    if (r->has_buffer) r->buffer = take_bytes(&p->workspace, (size_t)p->block * r->size);
+  }
+}
+
+static void plan_registers(loop_plan *p) {
+  const loop_program *lp = p->lp;
+  bool direct = true, buffered = false;
+  choose_block(p);
+  for (int k = 0; k < n_operands(lp); k++) plan_operand(p, k, k >= lp->n_in);
+  for (int i = 0; i < lp->n_steps; i++) plan_step(p, i);
+  for (int k = 0; k < n_operands(lp); k++) direct = direct && p->operand[k].mode <= MODE_WHOLE;
+  for (int i = 0; i < lp->n_regs; i++) buffered = buffered || p->reg[i].has_buffer;
+  p->direct = direct && lp->n_regs == n_operands(lp);
+  if (!buffered && p->rows == 1) p->block = p->inner;
+  if (!p->direct) plan_workspace(p);
+}
+
+/* The space over the operands; those that no step reads don't keep axes apart. */
+static void plan_space(loop_plan *p, int64_t *numbers, int ndim, const int64_t *shape, const int64_t *const *strides) {
+  const int n_ops = n_operands(p->lp);
+  p->space = nd_space_begin(numbers, ndim ? ndim : 1, n_ops);
+  for (int axis = 0; axis < ndim; axis++) {
+    int64_t *stride = nd_space_next(&p->space);
+    for (int k = 0; k < n_ops; k++) stride[k] = k >= p->lp->n_in || p->reg[k].is_read ? strides[k][axis] : 0;
+    nd_space_push(&p->space, shape[axis]);
+  }
+  p->inner = nd_space_inner(&p->space);
+}
+
+loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const int64_t *shape,
+                          const int64_t *const *strides) {
+  const plan_layout l = layout_of(lp, ndim);
+  char *m = memory;
+  loop_plan *p = memory;
+  memset(m, 0, l.bytes);
+  p->lp = lp;
+  p->operand = (operand_plan *)(void *)(m + l.operand);
+  p->reg = (reg_plan *)(void *)(m + l.reg);
+  p->step_time = (uint8_t *)(m + l.step_time);
+  p->step_is_value = (bool *)(m + l.step_is_value);
+  for (int i = 0; i < lp->n_steps; i++) {
+    for (int k = 0; k < lp->steps[i].n_in; k++) p->reg[lp->steps[i].reg[k]].is_read = true;
+  }
+  plan_space(p, (int64_t *)(void *)(m + l.numbers), ndim, shape, strides);
+  for (int i = 0; i < lp->n_regs; i++) p->reg[i].size = (uint8_t)dtype_size((damo_dtype)lp->regs[i].dtype);
+  for (int k = 0; k < n_operands(lp); k++) p->operand[k].space = nd_space_operand(&p->space, k);
+  if (p->space.rows > 0) plan_registers(p);
+  return p;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+typedef struct block_run {
+  const loop_plan *plan;
+  char *workspace;
+  void **block, **value; /* addresses of the registers' blocks and values */
+  nd_cursor *cursor;     /* of each operand; of one that is whole only the address counts: of the next block */
+} block_run;
+
+static void run_step(const loop_step *s, void *const *reg, int64_t n) {
+  void *args[LOOP_STEP_REGS];
+  for (int k = 0; k < s->n_in + s->n_out; k++) args[k] = reg[s->reg[k]];
+  if (s->kind == LOOP_KERNEL)
+    s->fn.kernel(args, n);
+  else
+    s->fn.cast(args[0], args[1], n);
+}
+
+/* A value that steps over blocks read, for the longest block. */
+static void expand_value(const block_run *r, int i) {
+  const reg_plan *g = &r->plan->reg[i];
+  if (g->has_buffer) kernel_copy_strided(r->value[i], 0, r->block[i], g->size, r->plan->block, g->size);
+}
+
+static void run_steps(const block_run *r, reg_time time, int64_t n) {
+  const loop_plan *p = r->plan;
+  for (int i = 0; i < p->lp->n_steps; i++) {
+    const loop_step *s = &p->lp->steps[i];
+    if (p->step_time[i] != time) continue;
+    if (!p->step_is_value[i]) {
+      run_step(s, r->block, n);
+      continue;
+    }
+    run_step(s, r->value, 1);
+    for (int k = s->n_in; k < s->n_in + s->n_out; k++) expand_value(r, s->reg[k]);
+  }
+}
+
+/* Fills what is the same for all blocks, or for those of a row. */
+static void run_outside_blocks(const block_run *r, reg_time time) {
+  const loop_plan *p = r->plan;
+  for (int k = 0; k < p->lp->n_in; k++) {
+    nd_cursor *c = &r->cursor[k];
+    if (p->reg[k].time != time) continue;
+    if (p->operand[k].mode == MODE_VALUE) {
+      r->value[k] = c->p;
+      expand_value(r, k);
+      if (time == TIME_ROW) nd_next(&c->walk, &c->p);
+    } else if (p->operand[k].mode == MODE_ROW) {
+      r->block[k] = c->p;
+    } else {
+      nd_cursor_read(c, r->block[k], p->block, p->reg[k].size);
+    }
+  }
+  run_steps(r, time, p->block);
+}
+
+static void run_block(const block_run *r, int64_t n) {
+  const loop_plan *p = r->plan;
+  const loop_program *lp = p->lp;
+  for (int k = 0; k < n_operands(lp); k++) {
+    nd_cursor *c = &r->cursor[k];
+    switch (p->operand[k].mode) {
+      case MODE_WHOLE:
+        r->block[k] = c->p;
+        c->p += n * p->reg[k].size;
+        break;
+      case MODE_ROW:
+        if (p->reg[k].time != TIME_BLOCK) break;
+        r->block[k] = nd_cursor_address(c);
+        nd_cursor_skip(c, n);
+        break;
+      case MODE_GATHER:
+        if (p->reg[k].time == TIME_BLOCK) nd_cursor_read(c, r->block[k], n, p->reg[k].size);
+        break;
+      case MODE_UNUSED:
+      case MODE_VALUE:
+      case MODE_SCATTER: break;
+    }
+  }
+  run_steps(r, TIME_BLOCK, n);
+  for (int k = lp->n_in; k < n_operands(lp); k++) {
+    if (p->operand[k].mode == MODE_SCATTER) nd_cursor_write(&r->cursor[k], r->block[k], n, p->reg[k].size);
+  }
+}
+
+/* Sets all operands to that row, and the registers to their buffers. */
+static void run_begin(const block_run *r, char *const *base, int64_t row) {
+  const loop_plan *p = r->plan;
+  for (int k = 0; k < n_operands(p->lp); k++) {
+    nd_cursor *c = &r->cursor[k];
+    if (p->operand[k].mode == MODE_WHOLE) {
+      c->p = base[k] + row * p->inner * p->reg[k].size;
+    } else if (p->operand[k].mode != MODE_UNUSED) {
+      nd_cursor_begin(c, &p->operand[k].space, base[k]);
+      if (row > 0) nd_seek(&c->walk, row, &c->p);
+    }
+  }
+  for (int i = 0; i < p->lp->n_regs; i++) {
+    r->block[i] = r->workspace + p->reg[i].buffer;
+    r->value[i] = r->workspace + p->reg[i].value;
+  }
+}
+
+void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t row, int64_t end) {
+  if (row >= end) return;
+  if (p->direct) {
+    for (int i = 0; i < p->lp->n_steps; i++) run_step(&p->lp->steps[i], (void *const *)base, p->inner);
+    return;
+  }
+  block_run r = {.plan = p, .workspace = workspace};
+  size_t at = 0;
+  r.block = (void **)(void *)(r.workspace + take_bytes(&at, 2 * (size_t)p->lp->n_regs * sizeof(void *)));
+  r.value = r.block + p->lp->n_regs;
+  r.cursor = (nd_cursor *)(void *)(r.workspace + at);
+  run_begin(&r, base, row);
+  if (p->once) run_outside_blocks(&r, TIME_ONCE);
+  for (; row < end; row += p->rows) {
+    if (p->each_row) run_outside_blocks(&r, TIME_ROW);
+    if (p->rows > 1) {
+      run_block(&r, (end - row < p->rows ? end - row : p->rows) * p->inner);
+      continue;
+    }
+    for (int64_t pos = 0; pos < p->inner; pos += p->block)
+      run_block(&r, p->inner - pos < p->block ? p->inner - pos : p->block);
+  }
+}

@@ -1,0 +1,88 @@
+/* loop: loops over the elements of strided arrays.
+ *
+ * In: addresses, shapes and byte strides. Out: values written. Stands on the walk of the kernels (kernel/walk.h): here
+ * are the entries of one array in C order, and the block driver, which runs a list of kernel steps over any number of
+ * inputs and outputs. Always holds: no allocation and no failure, the caller brings the memory; what is computed for an
+ * element depends neither on strides nor on where blocks and shares of rows end.
+ */
+#ifndef DAMO_LOOP_H
+#define DAMO_LOOP_H
+
+#include "array/array.h"
+#include "base/base.h"
+#include "kernel/kernel.h"
+
+/* ---- Entries of one array ---------------------------------------------------------------------------------------- */
+
+/* The entries of an array in C order: for (char *p = entries_begin(&e, a); p; p = entries_next(&e)) … */
+typedef struct array_entries {
+  nd_space space;
+  nd_cursor at;
+  int64_t left;
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)];
+} array_entries;
+
+/* The first entry; NULL when the array is empty. The struct must stay where it is. */
+static inline char *entries_begin(array_entries *e, const damo_array *a) {
+  nd_space_init(&e->space, e->numbers, a->ndim, array_shape(a), 1, (const int64_t *const[]){array_strides(a)});
+  nd_space_inner(&e->space);
+  nd_cursor_begin(&e->at, &e->space, a->data);
+  e->left = array_size(a);
+  return e->left > 0 ? a->data : NULL;
+}
+
+static inline char *entries_next(array_entries *e) {
+  if (--e->left == 0) return NULL;
+  nd_cursor_skip(&e->at, 1);
+  return nd_cursor_address(&e->at);
+}
+
+/* ---- Block programs ---------------------------------------------------------------------------------------------- */
+
+/* A register holds a block of elements of one dtype: or one value, where the operands are broadcast along rows. */
+typedef struct loop_reg {
+  uint8_t dtype;
+} loop_reg;
+
+typedef enum loop_kind { LOOP_KERNEL, LOOP_CAST } loop_kind;
+
+#define LOOP_STEP_REGS 8
+
+/* One kernel over registers of the same length. */
+typedef struct loop_step {
+  uint8_t kind; /* loop_kind */
+  uint8_t n_in, n_out;
+  int16_t reg[LOOP_STEP_REGS]; /* the inputs, then the outputs, in the kernel's order */
+  union {
+    kernel_fn kernel;
+    cast_fn cast;
+  } fn;
+} loop_step;
+
+/* What is computed for each element. Plain data without addresses of operands, immutable. Operand k is register k: the
+ * inputs, then the outputs; registers after these are temporaries. A register is written by one step, before others
+ * read it; an output is written by a step; an input that no step reads is never looked at. An output may be the memory
+ * of an input of the same element size, element for element, where no later step reads that input. */
+typedef struct loop_program {
+  int32_t n_in, n_out, n_regs, n_steps;
+  const loop_reg *regs;
+  const loop_step *steps;
+} loop_program;
+
+/* How a program runs over operands of given shapes and strides: immutable once made. */
+typedef struct loop_plan loop_plan;
+
+/* Bytes of a plan of that program for results of that rank. */
+size_t loop_plan_bytes(const loop_program *lp, int ndim);
+/* Fills a plan of loop_plan_bytes. shape: of the iteration; strides[k][axis] of operand k in bytes, 0 where an input is
+ * broadcast. The program outlives the plan. */
+loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const int64_t *shape,
+                          const int64_t *const *strides);
+/* Bytes that one run works in, 64-byte aligned; 0: none. */
+size_t loop_workspace(const loop_plan *plan);
+/* Rows of the plan's iteration: any share of them may be run by itself. 0: nothing to do. */
+int64_t loop_rows(const loop_plan *plan);
+/* Runs rows [row, end). base: the operands' first elements. */
+void loop_run(const loop_plan *plan, char *const *base, void *workspace, int64_t row, int64_t end);
+
+#endif
