@@ -83,7 +83,7 @@ Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
 .PHONY: all demo test test-free smoke mutants reference bench debug asan lint check-layers check-gates \
-  check-exports docs install install-lua install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
+  check-exports check-header docs install install-lua install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
 
 all: $(ARCHIVE) $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
 
@@ -92,7 +92,7 @@ demo: all ## set up, build, and run the main job, examples/digits.lua; its resul
 	$(Q)mkdir -p build/demo
 	$(Q)$(RUN_LUA) examples/digits.lua build/demo
 
-test: all $(TESTS) check-layers check-gates check-exports ## set up, build, and run every test; the last line is the total
+test: all $(TESTS) check-layers check-gates check-exports check-header ## set up, build, and run every test; the last line is the total
 	$(Q)LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" sh make/blas-coretype sh make/run-tests $(LB) $(TESTS)
 
 # A build without GPL code has other solvers: the tests that reach them.
@@ -141,7 +141,7 @@ debug: ## build with -O0 -g3 and internal checks under build/debug
 asan: ## build with AddressSanitizer and UBSan under build/asan, and run every test on that
 	$(Q)$(MAKE) --no-print-directory MODE=asan test
 
-lint: all check-layers check-gates check-exports ## luacheck, clang-format, layers, gates and exported names
+lint: all check-layers check-gates check-exports check-header ## luacheck, clang-format, layers, gates, exported names, header
 	$(Q)LUA_PATH="/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua;;" $(LUA_EXE) /usr/bin/luacheck -q --no-color $(LUA_DIRS)
 	$(Q)clang-format --dry-run -Werror $(wildcard src/*.h spec/c/*.[ch]) $(call levels,src,*.[ch])
 
@@ -153,6 +153,10 @@ check-gates: ## fail on a call to the outside that is not listed with the gate o
 
 check-exports: $(MODULE) ## fail when core.so exports more than luaopen_*, or the core prints, exits or aborts
 	$(Q)sh make/check-exports $(MODULE) $(if $(filter release,$(MODE)),$(CORE_OBJ))
+
+check-header: $(ARCHIVE) ## fail when damo.h is not clean C99, C11 and C++, or a program in one of them does not run
+	$(Q)CC="$(CC)" CXX="$(CXX)" SANITIZE="$(if $(filter asan,$(MODE)),$(SANITIZE))" \
+	  sh make/check-header $(B)/spec $(ARCHIVE) "$(LIBS)"
 
 docs: all ## write the pages and annotations that are made from the op registry
 	$(Q)if [ -f docs/generate.lua ]; then $(LUA_EXE) docs/generate.lua; else echo "docs: nothing to generate"; fi

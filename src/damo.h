@@ -96,6 +96,11 @@ typedef enum damo_dtype {
       DAMO_N_DTYPES
 } damo_dtype;
 
+DAMO_API const char *damo_dtype_name(damo_dtype dtype);
+DAMO_API size_t damo_dtype_size(damo_dtype dtype);
+/* The dtype of that name; false when there is none. */
+DAMO_API bool damo_dtype_from_name(const char *name, damo_dtype *out);
+
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
 typedef struct damo_ctx damo_ctx;       /* owns everything: allocator, config, error, registries */
@@ -115,6 +120,8 @@ typedef struct damo_thunk damo_thunk;       /* a node made runnable: what an Op'
 DAMO_API void *damo_retain(const void *obj);
 /* Drops a reference; frees without recursion what nobody holds any more. */
 DAMO_API void damo_release(const void *obj);
+/* The context that an object belongs to. */
+DAMO_API damo_ctx *damo_obj_ctx(const void *obj);
 
 /* ---- Context ----------------------------------------------------------------------------------------------------- */
 
@@ -143,6 +150,8 @@ DAMO_API void damo_ctx_set_sandbox(damo_ctx *ctx);
 DAMO_API bool damo_ctx_is_sandbox(const damo_ctx *ctx);
 DAMO_API void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user);
 
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
+
 /* The last error. Texts are borrowed until the next failing call. */
 DAMO_API damo_status damo_error_status(const damo_ctx *ctx);
 DAMO_API const char *damo_error_kind(const damo_ctx *ctx);    /* "shape", … */
@@ -150,13 +159,10 @@ DAMO_API const char *damo_error_message(const damo_ctx *ctx); /* without kind an
 DAMO_API const char *damo_error_op(const damo_ctx *ctx);      /* name of the op, or NULL */
 DAMO_API damo_apply *damo_error_get_node(const damo_ctx *ctx);
 DAMO_API const char *damo_status_kind(damo_status status);
+/* Sets the context's error, for callbacks: `return damo_fail(ctx, DAMO_ESHAPE, "…")`. Returns status. */
+DAMO_API damo_status damo_fail(damo_ctx *ctx, damo_status status, const char *message);
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
-
-DAMO_API const char *damo_dtype_name(damo_dtype dtype);
-DAMO_API size_t damo_dtype_size(damo_dtype dtype);
-/* The dtype of that name; false when there is none. */
-DAMO_API bool damo_dtype_from_name(const char *name, damo_dtype *out);
 
 /* A new C-contiguous array of zeros. */
 DAMO_API damo_array *damo_array_new(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
@@ -200,7 +206,11 @@ DAMO_API damo_array *damo_sparse_get_indices(const damo_sparse *a);
 DAMO_API damo_array *damo_sparse_get_indptr(const damo_sparse *a);
 DAMO_API damo_array *damo_sparse_toarray(const damo_sparse *a);
 
-/* ---- Graph ------------------------------------------------------------------------------------------------------- */
+/* The object itself when it is that, else NULL. */
+DAMO_API damo_array *damo_as_array(damo_obj *value);
+DAMO_API damo_sparse *damo_as_sparse(damo_obj *value);
+
+/* ---- Types and Variables ----------------------------------------------------------------------------------------- */
 
 /* TensorType; shape may be NULL (unknown) or hold -1 for unknown dimensions. Types are interned: equal ones are the
  * same pointer. */
@@ -215,6 +225,11 @@ DAMO_API damo_type *damo_type_sparse_like(const damo_sparse *a, damo_dtype dtype
 /* That pattern, owned: a bool matrix with true at each place; NULL when the Type has none. */
 DAMO_API damo_sparse *damo_type_pattern(const damo_type *type);
 DAMO_API bool damo_type_is_sparse(const damo_type *type);
+DAMO_API int damo_type_ndim(const damo_type *type);
+DAMO_API damo_dtype damo_type_dtype(const damo_type *type);
+/* -1 where a dimension is unknown; ndim entries. */
+DAMO_API const int64_t *damo_type_shape(const damo_type *type);
+
 /* A new input Variable; name may be NULL. */
 DAMO_API damo_var *damo_var_new(damo_ctx *ctx, damo_type *type, const char *name);
 /* A constant (the array is copied). */
@@ -235,31 +250,11 @@ DAMO_API damo_type *damo_var_get_type(const damo_var *v);
 DAMO_API damo_apply *damo_var_get_owner(const damo_var *v);
 DAMO_API const char *damo_var_get_name(const damo_var *v);
 
-/* Calls an op function by its name ("add", "dot", "sum", …) without options; the first result, owned. */
-DAMO_API damo_var *damo_call(damo_ctx *ctx, const char *func, damo_var *const *operands, int n);
-/* The same with options as text "axis=1 keepdims=true" (1-based axes, as scripts give them). */
-DAMO_API damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n,
-                                  const char *options);
-
-/* A Variable that says "this gradient is undefined": asking for it raises null_gradient with the reason. */
-DAMO_API damo_var *damo_grad_undefined(damo_ctx *ctx, const char *why);
-
-/* d cost / d wrt[i] into out[i], owned. */
-DAMO_API damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out);
 /* The tree of a Variable as text; free with damo_text_free. */
 DAMO_API char *damo_debugprint(damo_ctx *ctx, damo_var *v);
 DAMO_API void damo_text_free(damo_ctx *ctx, char *text);
-DAMO_API int damo_type_ndim(const damo_type *type);
-DAMO_API damo_dtype damo_type_dtype(const damo_type *type);
-/* -1 where a dimension is unknown; ndim entries. */
-DAMO_API const int64_t *damo_type_shape(const damo_type *type);
 
-/* ---- Ops --------------------------------------------------------------------------------------------------------- */
-
-/* Output `out` is a view of input `in`, or overwrites it; 0-based. A list ends with {-1, -1}. */
-typedef struct damo_alias {
-  int16_t out, in;
-} damo_alias;
+/* ---- Calls of op functions --------------------------------------------------------------------------------------- */
 
 /* A property by name: nil (not given), boolean, integer, number or string. */
 typedef enum damo_prop_kind {
@@ -276,6 +271,19 @@ typedef struct damo_prop {
   double number;
   const char *string;
 } damo_prop;
+
+/* Calls an op function by its name ("add", "dot", "sum", …) without options; the first result, owned. */
+DAMO_API damo_var *damo_call(damo_ctx *ctx, const char *func, damo_var *const *operands, int n);
+/* The same with options as text "axis=1 keepdims=true" (1-based axes, as scripts give them). */
+DAMO_API damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n,
+                                  const char *options);
+
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+/* Output `out` is a view of input `in`, or overwrites it; 0-based. A list ends with {-1, -1}. */
+typedef struct damo_alias {
+  int16_t out, in;
+} damo_alias;
 
 /* An Op class of the host's. Every callback runs on the thread that uses the context, may fail (damo_fail) and must not
  * jump out. What it gives is checked; a wrong result is an error that names the class. What a NULL callback means is
@@ -354,16 +362,13 @@ DAMO_API void *damo_thunk_state(const damo_thunk *t);
 DAMO_API damo_op *damo_thunk_get_op(const damo_thunk *t);
 DAMO_API damo_ctx *damo_thunk_ctx(const damo_thunk *t);
 
-/* Sets the context's error, for callbacks: `return damo_fail(ctx, DAMO_ESHAPE, "…")`. Returns status. */
-DAMO_API damo_status damo_fail(damo_ctx *ctx, damo_status status, const char *message);
-/* The context that an object belongs to. */
-DAMO_API damo_ctx *damo_obj_ctx(const void *obj);
+/* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-/* A graph as an Op of its own: the inner graph is copied, rewritten and compiled once. Shared Variables inside become
- * further inputs, which applying it adds. inlined: the node gives way to its inner graph when it is compiled. name:
- * NULL for "OpFromGraph". */
-DAMO_API damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs,
-                                     int n_out, const char *name, bool inlined);
+/* A Variable that says "this gradient is undefined": asking for it raises null_gradient with the reason. */
+DAMO_API damo_var *damo_grad_undefined(damo_ctx *ctx, const char *why);
+
+/* d cost / d wrt[i] into out[i], owned. */
+DAMO_API damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out);
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
@@ -380,10 +385,15 @@ DAMO_API damo_status damo_function_call(damo_function *f, damo_array *const *arg
  * damo_as_sparse tell which. */
 DAMO_API damo_status damo_function_call_values(damo_function *f, damo_obj *const *args, int64_t n_args,
                                                damo_obj **results);
-/* The object itself when it is that, else NULL. */
-DAMO_API damo_array *damo_as_array(damo_obj *value);
-DAMO_API damo_sparse *damo_as_sparse(damo_obj *value);
 DAMO_API int64_t damo_function_n_outputs(const damo_function *f);
+
+/* ---- Graphs as Ops ----------------------------------------------------------------------------------------------- */
+
+/* A graph as an Op of its own: the inner graph is copied, rewritten and compiled once. Shared Variables inside become
+ * further inputs, which applying it adds. inlined: the node gives way to its inner graph when it is compiled. name:
+ * NULL for "OpFromGraph". */
+DAMO_API damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int n_in, damo_var *const *outputs,
+                                     int n_out, const char *name, bool inlined);
 
 /* ---- Lua --------------------------------------------------------------------------------------------------------- */
 
