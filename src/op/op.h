@@ -91,7 +91,7 @@ damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like);
 /* What an error says of an axis that turns out to have length 1 next to another length, into dst: "is 1, which
  * broadcasts only …" and how to declare it. */
 const char *broadcast_hint(char *dst, size_t n, const damo_type *t, int axis);
-/* Makes room for the Elemwise Ops that the context keeps (once). */
+/* Makes the table in which scalar rows are found by name (once a context). */
 damo_status elemwise_register(damo_ctx *ctx);
 /* The scalar row's name of an Elemwise op, NULL when op is not one. */
 const char *elemwise_scalar(const damo_op *op);

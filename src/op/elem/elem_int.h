@@ -61,7 +61,7 @@ typedef struct elemwise_data {
 static inline const elemwise_data *elemwise_data_of(const damo_op *op) { return (const elemwise_data *)op->data; }
 
 /* The row of that name, NULL when there is none. */
-const scalar_op *elemwise_find_row(const char *name);
+const scalar_op *elemwise_find_row(damo_ctx *ctx, const char *name);
 const scalar_op *elemwise_row(scalar_id id);
 /* Loop and result dtypes of the op over operands of these dtypes; type error where the op is not defined for them. */
 damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype *loop, damo_dtype *out);

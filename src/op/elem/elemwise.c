@@ -95,7 +95,7 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
 static damo_status elemwise_init(damo_op *op) {
   elemwise_data *d = op->data;
   const prop_value *name = op_prop(op, "scalar"), *dtype = op_prop(op, "dtype"), *inplace = op_prop(op, "inplace");
-  d->row = name->kind == PROP_STR ? elemwise_find_row(name->u.s) : NULL;
+  d->row = name->kind == PROP_STR ? elemwise_find_row(op->obj.ctx, name->u.s) : NULL;
   if (d->row == NULL) {
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Elemwise: there is no scalar op '%s'",
                     name->kind == PROP_STR ? name->u.s : "?");
@@ -355,38 +355,9 @@ const op_def elemwise_def = {
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
-/* The Op of each scalar without further properties, once it was asked for: graphs are made of little else. */
-typedef struct scalar_cache {
-  damo_op *op[SCALAR_NONE];
-} scalar_cache;
-
-static void scalar_cache_drop(damo_ctx *ctx, void *data) {
-  scalar_cache *c = data;
-  (void)ctx;
-  for (int i = 0; i < SCALAR_NONE; i++) {
-    damo_op *op = c->op[i];
-    c->op[i] = NULL;
-    damo_release(op);
-  }
-}
-
-static void scalar_cache_destroy(damo_ctx *ctx, void *data) { mem_free(ctx, data, sizeof(scalar_cache)); }
-
-damo_status elemwise_register(damo_ctx *ctx) {
-  scalar_cache *c = mem_calloc(ctx, sizeof *c);
-  if (c == NULL) return DAMO_EMEMORY;
-  ctx->slots[CTX_SCALARS] = (ctx_slot){.data = c, .destroy = scalar_cache_destroy};
-  ctx->drop[CTX_SCALARS] = scalar_cache_drop;
-  return DAMO_OK;
-}
-
 damo_op *elemwise_op(damo_ctx *ctx, scalar_id id) {
-  scalar_cache *c = ctx->slots[CTX_SCALARS].data;
-  if (c->op[id] == NULL) {
-    prop_value props[3] = {prop_str(elemwise_row(id)->name), prop_nil(), prop_nil()};
-    c->op[id] = op_new(ctx, &elemwise_def, props, 3);
-  }
-  return damo_retain(c->op[id]);
+  prop_value props[3] = {prop_str(elemwise_row(id)->name), prop_nil(), prop_nil()};
+  return op_new(ctx, &elemwise_def, props, 3);
 }
 
 const char *elemwise_scalar(const damo_op *op) {

@@ -10,6 +10,7 @@
 #include "op/sparse/sparse_op.h"
 #include "scalar.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define UNARY 1, "x"
@@ -34,11 +35,30 @@ static const scalar_op scalar_rows[] = {
 #undef X
 };
 
-const scalar_op *elemwise_find_row(const char *name) {
-  for (int i = 0; i < SCALAR_NONE; i++) {
-    if (strcmp(scalar_rows[i].name, name) == 0) return &scalar_rows[i];
-  }
-  return NULL;
+static int scalar_compare_names(const void *a, const void *b) {
+  const scalar_op *const *x = a, *const *y = b;
+  return strcmp((*x)->name, (*y)->name);
+}
+
+/* The rows in the order of their names: Ops are made by name, one an eager call. */
+static void scalar_names_destroy(damo_ctx *ctx, void *data) {
+  mem_free(ctx, data, SCALAR_NONE * sizeof(const scalar_op *));
+}
+
+damo_status elemwise_register(damo_ctx *ctx) {
+  const scalar_op **sorted = mem_alloc(ctx, SCALAR_NONE * sizeof *sorted);
+  if (sorted == NULL) return DAMO_EMEMORY;
+  for (int i = 0; i < SCALAR_NONE; i++) sorted[i] = &scalar_rows[i];
+  qsort(sorted, SCALAR_NONE, sizeof *sorted, scalar_compare_names);
+  ctx->slots[CTX_SCALARS] = (ctx_slot){.data = sorted, .destroy = scalar_names_destroy};
+  return DAMO_OK;
+}
+
+const scalar_op *elemwise_find_row(damo_ctx *ctx, const char *name) {
+  const scalar_op wanted = {.name = name}, *key = &wanted;
+  const scalar_op *const *at =
+      bsearch(&key, ctx->slots[CTX_SCALARS].data, SCALAR_NONE, sizeof key, scalar_compare_names);
+  return at != NULL ? *at : NULL;
 }
 
 const scalar_op *elemwise_row(scalar_id id) { return &scalar_rows[id]; }
