@@ -77,14 +77,14 @@ static damo_var *dense_split(debug_exam *e) {
 /* ---- Diagonals --------------------------------------------------------------------------------------------------- */
 
 /* k of tril and triu, no further than the matrix goes. */
-static prop_value band_offset(const debug_exam *e, const char *name) {
+static diagonal_options band_offset(const debug_exam *e, const char *name) {
   const int64_t most = exam_shape(e, 0)[0] + exam_shape(e, 0)[1], k = debug_exam_prop(e, name).u.i;
-  return prop_int(k > most ? most : k < -most ? -most : k);
+  return (diagonal_options){.k = prop_int(k > most ? most : k < -most ? -most : k)};
 }
 
 static damo_var *dense_band(debug_exam *e) {
   damo_var *x = e->in[0];
-  const prop_value low = band_offset(e, "low"), high = band_offset(e, "high");
+  const diagonal_options low = band_offset(e, "low"), high = band_offset(e, "high");
   if (debug_exam_prop(e, "low").kind != PROP_NIL) x = build_fn(e->b, "triu", &x, 1, &low);
   if (x != NULL && debug_exam_prop(e, "high").kind != PROP_NIL) x = build_fn(e->b, "tril", &x, 1, &high);
   return x;
