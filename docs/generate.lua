@@ -257,7 +257,8 @@ Those of sparse Variables, in csr and csc form with the same letters: ]]
 ## Op classes of sparse functions
 
 What the functions above make nodes of, for who looks at graphs or writes rewrite rules: `damo.sparse.CSM{format="csc"}`
-is an Op, called on Variables. ]]
+is an Op, called on Variables. An Op has its class's name, but that of `damo.sparse.Dot` is SparseDot, for Dot is the
+dense product. ]]
     .. listed(damo.sparse, "damo.sparse", function(name)
       return name:match "^%u" ~= nil and name ~= "SparseTensorType" and name ~= "FactorType"
     end) .. ".\n"

@@ -134,7 +134,7 @@ describe("dot", function()
     s.close(damo.matmul(a, d), dot(a, d))
     s.close(a:dot(d), dot(a, d))
     s.close(damo.dot(damo.transpose(d), sparse.transpose(a)), damo.transpose(dot(a, d)))
-    assert.equal("Dot", damo.dot(sparse.csr_matrix "x", damo.matrix "d").owner.op.name)
+    assert.equal("SparseDot", damo.dot(sparse.csr_matrix "x", damo.matrix "d").owner.op.name)
   end)
 
   it("meets nan and inf of the dense operand at stored places alone", function()
@@ -229,15 +229,18 @@ describe("dot", function()
 
   it("says what is wrong", function()
     local a, x, d = s.matrix {}, sparse.csr_matrix "x", damo.matrix "d"
-    s.raises("shape", "Dot: shapes (4, 5) and (4, 2) do not agree: axis 2 of the first is 5, axis 1 of the second is 4",
+    s.raises("shape",
+      "SparseDot: shapes (4, 5) and (4, 2) do not agree: axis 2 of the first is 5, axis 1 of the second is 4",
       function() dot(a, s.dense(4, 2)) end)
-    s.raises("shape", "Dot: shapes (2,) and (4, 5) do not agree: axis 1 of the first is 2, axis 1 of the second is 4",
+    s.raises("shape",
+      "SparseDot: shapes (2,) and (4, 5) do not agree: axis 1 of the first is 2, axis 1 of the second is 4",
       function() dot(s.vector(2, "float64"), a) end)
-    s.raises("shape", "Dot: shapes (4, 5) and (4, 5) do not agree: axis 2 of the first is 5, axis 1 of the second is 4",
+    s.raises("shape",
+      "SparseDot: shapes (4, 5) and (4, 5) do not agree: axis 2 of the first is 5, axis 1 of the second is 4",
       function() damo.compile({ x, d }, dot(x, d))(a, s.dense(4, 5)) end)
-    s.raises("type", "Dot: operand 2 must be a sparse or dense matrix, got TensorType(float64, shape=(5, 1, 1))",
+    s.raises("type", "SparseDot: operand 2 must be a sparse or dense matrix, got TensorType(float64, shape=(5, 1, 1))",
       function() dot(a, damo.zeros { 5, 1, 1 }) end)
-    s.raises("type", "Dot: operand 1 or 2 must be sparse, got TensorType(float64, shape=(2, 2)) and "
+    s.raises("type", "SparseDot: operand 1 or 2 must be sparse, got TensorType(float64, shape=(2, 2)) and "
       .. "TensorType(float64, shape=(2, 2))", function() dot(damo.zeros { 2, 2 }, damo.zeros { 2, 2 }) end)
   end)
 end)

@@ -43,7 +43,7 @@ for _, dtype in ipairs { "float32", "float64" } do
         for _, k in ipairs(widths) do
           local f = check({ x, y, p }, sampled(x, y, p), { s.dense(6, k, dtype), s.dense(5, k, dtype, 3), m.value })
           assert.equal(1, joined(f), m.name)
-          assert.equal(1, count(f, "Dot"))
+          assert.equal(1, count(f, "SparseDot"))
         end
       end
     end)
@@ -190,9 +190,9 @@ describe("a samples and a product node", function()
       local own = { damo.dot(a, y), damo.grad(nil, a, { known_grads = { [product] = g } }) }
       for _, case in ipairs {
         { { x, y, a }, damo.grad(cost, { x, y, a }), {
-          { { 4, 3 }, { 5, 3 }, dot:format("Dot", 5, 6, 4, 3, 6, 4) },
-          { { 6, 3 }, { 4, 3 }, dot:format("Dot", 6, 5, 4, 3, 5, 4) },
-          { { 6, 3 }, { 6, 3 }, dot:format("Dot", 6, 5, 6, 3, 5, 6) },
+          { { 4, 3 }, { 5, 3 }, dot:format("SparseDot", 5, 6, 4, 3, 6, 4) },
+          { { 6, 3 }, { 4, 3 }, dot:format("SparseDot", 6, 5, 4, 3, 5, 4) },
+          { { 6, 3 }, { 6, 3 }, dot:format("SparseDot", 6, 5, 6, 3, 5, 6) },
           { { 6, 3 }, { 5, 4 }, wide:format(upper, 5, 4, 6, 3, 4, 3) },
         } },
         { { g, y, a }, both, {
@@ -201,7 +201,7 @@ describe("a samples and a product node", function()
           { { 6, 2 }, { 5, 3 }, wide:format(upper, 5, 3, 6, 2, 3, 2) },
         } },
         { { g, y, a }, own, {
-          { { 6, 3 }, { 7, 3 }, dot:format("Dot", 6, 5, 7, 3, 5, 7) },
+          { { 6, 3 }, { 7, 3 }, dot:format("SparseDot", 6, 5, 7, 3, 5, 7) },
           { { 6, 2 }, { 5, 3 }, wide:format(upper, 5, 3, 6, 2, 3, 2) },
         } },
       } do

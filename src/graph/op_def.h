@@ -109,7 +109,8 @@ typedef struct op_notation {
 } op_notation;
 
 struct op_def {
-  const char *name; /* of the class: "Elemwise", "Dot" */
+  const char *name;        /* of the class, as no other of damo's is called: "Elemwise", "SparseDot" */
+  const char *script_name; /* where scripts make it by another, damo.sparse.Dot; NULL: by its name */
   const char *doc;
   const char *props;  /* names of the properties in order, "scalar axis keepdims"; NULL: none */
   int n_in;           /* or OP_VARIADIC */

@@ -76,8 +76,30 @@ extern const op_func
 extern const op_func sparse_solve_funcs[];  /* op/sparse/solve/solve.c: FactorSolve: solve solve_t */
 extern const op_func sparse_logdet_funcs[]; /* op/sparse/solve/logdet.c: FactorLogdet FactorDet: logdet slogdet det */
 extern const op_func sparse_lstsq_funcs[];  /* op/sparse/solve/lstsq.c: FactorLeast FactorLeastAdjoint: lstsq */
-/* The Op classes of a table of functions that scripts make by name, damo.sparse.CSM{…}: lists of lists, NULL-ended. */
+/* The Op classes of the families, each list ended by NULL; those of the sparse ones are in op/sparse/sparse_op.h. */
+extern const op_def *const elemwise_classes[];
+extern const op_def *const reduce_classes[];
+extern const op_def *const cumulative_classes[];
+extern const op_def *const shape_classes[];
+extern const op_def *const broadcast_classes[];
+extern const op_def *const diagonal_classes[];
+extern const op_def *const triangle_classes[];
+extern const op_def *const alloc_classes[];
+extern const op_def *const eye_classes[];
+extern const op_def *const arange_classes[];
+extern const op_def *const join_classes[];
+extern const op_def *const split_classes[];
+extern const op_def *const repeat_classes[];
+extern const op_def *const index_classes[];
+extern const op_def *const blas_classes[];
+extern const op_def *const nnet_classes[];
+extern const op_def *const random_classes[];
+extern const op_def *const marker_classes[];
+extern const op_def *const ifelse_classes[];
+/* Lists of those that scripts make by name, damo.sparse.CSM{…}, ended by NULL. */
 extern const op_def *const *const sparse_classes[];
+/* The i-th class of all families, NULL past the end. No two have one name. */
+const op_def *op_class_at(int i);
 
 /* ---- Builders shared by rules (all borrow, all give borrowed results of the scope) ------------------------------- */
 

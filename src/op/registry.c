@@ -70,6 +70,46 @@ const op_def *const *const sparse_classes[] = {sparse_move_classes,        spars
                                                sparse_inverse_classes,     sparse_lstsq_classes,
                                                sparse_norm_classes,        NULL};
 
+/* Those of the other families, and those that scripts do not make by name. */
+static const op_def *const *const plain_classes[] = {elemwise_classes,
+                                                     reduce_classes,
+                                                     cumulative_classes,
+                                                     shape_classes,
+                                                     broadcast_classes,
+                                                     diagonal_classes,
+                                                     triangle_classes,
+                                                     alloc_classes,
+                                                     eye_classes,
+                                                     arange_classes,
+                                                     join_classes,
+                                                     split_classes,
+                                                     repeat_classes,
+                                                     index_classes,
+                                                     blas_classes,
+                                                     nnet_classes,
+                                                     random_classes,
+                                                     marker_classes,
+                                                     ifelse_classes,
+                                                     sparse_cotangent_classes,
+                                                     sparse_vecdot_classes,
+                                                     sparse_sampled_classes,
+                                                     NULL};
+
+/* The i-th class of these lists, or NULL, *i then counted down by their classes. */
+static const op_def *class_among(const op_def *const *const *lists, int *i) {
+  for (; *lists != NULL; lists++) {
+    for (const op_def *const *def = *lists; *def != NULL; def++) {
+      if ((*i)-- == 0) return *def;
+    }
+  }
+  return NULL;
+}
+
+const op_def *op_class_at(int i) {
+  const op_def *def = class_among(plain_classes, &i);
+  return def != NULL ? def : class_among(sparse_classes, &i);
+}
+
 damo_status op_register_all(damo_ctx *ctx) {
   DAMO_TRY(elemwise_register(ctx));
   for (size_t i = 0; i < sizeof op_families / sizeof *op_families; i++) DAMO_TRY(funcs_register(ctx, op_families[i]));

@@ -86,7 +86,7 @@ static const debug_dense_row dense_forms[] = {
     {"ColScaleCSC", dense_multiplied},
     {"RowScaleCSC", dense_rows_scaled},
     {"DivSD", dense_divided},
-    {"Dot", dense_product},
+    {"SparseDot", dense_product},
     {"StructuredDot", dense_product},
     {"TrueDot", dense_product},
     {"SamplingDot", dense_sampled},

@@ -193,7 +193,7 @@ static void sp_add_classes(lua_State *L) {
     for (const op_def *const *def = *family; *def; def++) {
       lua_pushlightuserdata(L, (void *)(uintptr_t)*def);
       bind_pushclosure(L, sp_class_call, 1);
-      lua_setfield(L, -2, (*def)->name);
+      lua_setfield(L, -2, (*def)->script_name ? (*def)->script_name : (*def)->name);
     }
   }
 }

@@ -289,3 +289,5 @@ const op_func ifelse_funcs[] = {
      .doc = "ifelse over a flat list: cond, the values of the first branch, those of the second"},
     {.name = NULL},
 };
+
+const op_def *const ifelse_classes[] = {&ifelse_def, NULL};

@@ -477,3 +477,9 @@ const op_func marker_funcs[] = {
      .doc = "x, its axes named here no longer known to have length 1"},
     {.name = NULL},
 };
+
+const op_def *const marker_classes[] = {&disconnected_grad_def, &zero_grad_def,
+                                        &consider_constant_def, &grad_clip_def,
+                                        &grad_scale_def,        &assert_def,
+                                        &specify_def,           &of_type_def,
+                                        &unbroadcast_def,       NULL};

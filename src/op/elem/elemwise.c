@@ -418,3 +418,5 @@ damo_var *build_unbroadcast(build *b, damo_var *g, damo_var *like) {
   if (n_ones > 0) g = build_expand_axes(b, g, var_ndim(like), ones, n_ones);
   return g ? match_dtype(b, g, like) : NULL;
 }
+
+const op_def *const elemwise_classes[] = {&elemwise_def, NULL};

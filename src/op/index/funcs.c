@@ -205,3 +205,7 @@ damo_status fn_nonzero(build *b, const fn_args *a, ptrvec *out) {
   for (int i = 0; node && i < node->n_out; i++) DAMO_TRY(ptrvec_push(out, node->out[i]));
   return b->status;
 }
+
+const op_def *const index_classes[] = {&subtensor_def,       &incsubtensor_def, &advsubtensor_def,
+                                       &advincsubtensor_def, &pick_def,         &pick_grad_def,
+                                       &onehot_def,          &nonzero_def,      NULL};

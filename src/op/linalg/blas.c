@@ -216,3 +216,5 @@ const op_func blas_funcs[] = {
      .remedy = "damo.dot(x, y) is the product"},
     {.name = NULL},
 };
+
+const op_def *const blas_classes[] = {&dot_def, &matmul_def, &tensordot_def, &gemm_def, &gemv_def, &ger_def, NULL};

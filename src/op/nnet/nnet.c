@@ -149,3 +149,5 @@ const op_func nnet_funcs[] = {
     {.name = "dense_layer", .operands = "x w b", .call = call_dense_layer, .doc = "tanh(dot(x, w) + b)"},
     {.name = NULL},
 };
+
+const op_def *const nnet_classes[] = {&softmax_def, &log_softmax_def, &softmax_grad_def, &log_softmax_grad_def, NULL};

@@ -139,3 +139,5 @@ const op_func random_funcs[] = {
          "a random order of 1…x, or of an array's entries along its first axis; gives the next state and the result"},
     {.name = NULL},
 };
+
+const op_def *const random_classes[] = {&random_draw_def, &permutation_def, NULL};

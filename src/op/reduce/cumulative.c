@@ -411,6 +411,8 @@ const op_func cumulative_funcs[] = {
     {.name = NULL},
 };
 
+const op_def *const cumulative_classes[] = {&cumulative_def, &argsort_def, NULL};
+
 #undef PASTE
 #undef PASTE_
 #undef PLUS

@@ -349,6 +349,8 @@ const op_func reduce_funcs[] = {
     {.name = NULL},
 };
 
+const op_def *const reduce_classes[] = {&reduce_def, NULL};
+
 #undef N_KINDS
 #undef AXES
 #undef DTYPE

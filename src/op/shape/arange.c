@@ -172,3 +172,5 @@ const op_func arange_funcs[] = {
      .no_method = true},
     {.name = NULL},
 };
+
+const op_def *const arange_classes[] = {&arange_def, NULL};

@@ -121,3 +121,5 @@ damo_status fn_broadcast_to(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(shape_check(b, "broadcast_to", &o->shape, dims, &n));
   return fn_give(b, out, build_broadcast_to(b, "broadcast_to", build_strong(b, a->in[0]), dims, n));
 }
+
+const op_def *const broadcast_classes[] = {&broadcast_def, NULL};

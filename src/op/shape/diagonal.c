@@ -217,3 +217,5 @@ damo_status fn_trace(build *b, const fn_args *a, ptrvec *out) {
   int last = var_ndim(d) - 1;
   return fn_give(b, out, build_reduce(b, REDUCE_SUM, d, &last, 1, false));
 }
+
+const op_def *const diagonal_classes[] = {&extract_def, &allocdiag_def, NULL};

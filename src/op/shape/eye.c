@@ -96,3 +96,5 @@ const op_func eye_funcs[] = {
      .no_method = true},
     {.name = NULL},
 };
+
+const op_def *const eye_classes[] = {&eye_def, &tri_def, NULL};

@@ -355,3 +355,5 @@ const op_func shape_funcs[] = {
      .doc = "x, its axes named here known to have length 1"},
     {.name = NULL},
 };
+
+const op_def *const shape_classes[] = {&shape_def, &shape_i_def, &makevector_def, &reshape_def, &dimshuffle_def, NULL};

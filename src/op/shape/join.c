@@ -231,3 +231,5 @@ const op_func join_funcs[] = {
     {.name = "hstack", .operands = "xs...", .call = fn_hstack, .doc = "xs side by side", .no_method = true},
     {.name = NULL},
 };
+
+const op_def *const join_classes[] = {&join_def, NULL};

@@ -152,3 +152,5 @@ const op_func repeat_funcs[] = {
      .doc = "each entry repeated along an axis; of all entries in order without one"},
     {.name = NULL},
 };
+
+const op_def *const repeat_classes[] = {&positions_def, NULL};

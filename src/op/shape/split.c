@@ -181,3 +181,5 @@ const op_func split_funcs[] = {
      .doc = "the parts of x along an axis, of these sizes; views"},
     {.name = NULL},
 };
+
+const op_def *const split_classes[] = {&split_def, NULL};

@@ -67,3 +67,5 @@ static damo_status call_triangle(build *b, const fn_args *a, ptrvec *out, bool l
 
 damo_status fn_tril(build *b, const fn_args *a, ptrvec *out) { return call_triangle(b, a, out, true); }
 damo_status fn_triu(build *b, const fn_args *a, ptrvec *out) { return call_triangle(b, a, out, false); }
+
+const op_def *const triangle_classes[] = {&triangle_def, NULL};

@@ -304,3 +304,5 @@ damo_var *build_move_outputs(build *b, damo_var *part, const damo_apply *node, d
   for (int o = 0; o < node->n_out; o++) part = build_move(b, part, gout[o], node->out[o], node->in[0], true);
   return part;
 }
+
+const op_def *const sparse_cotangent_classes[] = {&sp_add_cotangents_def, &sp_move_cotangent_def, NULL};

@@ -231,5 +231,9 @@ extern const op_def *const sparse_logdet_classes[];
 extern const op_def *const sparse_inverse_classes[];
 extern const op_def *const sparse_lstsq_classes[];
 extern const op_def *const sparse_norm_classes[];
+/* And those that gradients and rewriting make alone. */
+extern const op_def *const sparse_cotangent_classes[];
+extern const op_def *const sparse_vecdot_classes[];
+extern const op_def *const sparse_sampled_classes[];
 
 #endif

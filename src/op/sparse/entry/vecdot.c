@@ -76,3 +76,5 @@ damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int a
   const prop_value prop = prop_int(axis + 1);
   return build_op(b, op_new(b->ctx, &sp_vecdot_def, &prop, 1), (damo_var *[]){m, x, y}, 3);
 }
+
+const op_def *const sparse_vecdot_classes[] = {&sp_vecdot_def, NULL};

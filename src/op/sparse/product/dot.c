@@ -164,7 +164,8 @@ static damo_status sp_dot_rop(build *b, damo_apply *node, damo_var *const *eval,
 }
 
 const op_def sparse_dot_def = {
-    .name = "Dot",
+    .name = "SparseDot",
+    .script_name = "Dot",
     .doc = "the dense product of matrices and vectors, one of them sparse",
     .n_in = 2,
     .infer_type = sp_dot_type,

@@ -102,3 +102,5 @@ damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, 
   if (b->status != DAMO_OK) return NULL;
   return build_apply(b, op_new(b->ctx, &sp_sampled_product_def, props, 3), (damo_var *[]){m, rows, cols}, 3);
 }
+
+const op_def *const sparse_sampled_classes[] = {&sp_sampled_product_def, NULL};
