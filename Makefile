@@ -58,7 +58,9 @@ CORE_OBJ := $(patsubst src/%.c,$(B)/%.o,$(filter-out $(LUA_SRC),$(SRC)))
 OBJ      := $(CORE_OBJ) $(LUA_OBJ)
 HOST_SRC := $(addprefix spec/c/,host_test.c recursion_test.c sandbox_test.c)
 HOSTS    := $(HOST_SRC:spec/c/%.c=$(LB)/spec/%)
-TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(filter-out $(HOST_SRC),$(wildcard spec/c/*_test.c))) $(HOSTS)
+INSIDERS := $(LB)/spec/check_test
+TESTS    := $(patsubst spec/c/%.c,$(B)/spec/%,$(filter-out $(HOST_SRC) $(INSIDERS:$(LB)/spec/%=spec/c/%.c),\
+  $(wildcard spec/c/*_test.c))) $(HOSTS) $(INSIDERS)
 LUA_DIRS := $(wildcard lua spec examples bench make)
 MODULE   := $(LB)/lua/damo/core.so
 ARCHIVE  := $(LB)/libdamo.a
@@ -282,9 +284,16 @@ endef
 $(B)/spec/%: spec/c/%.c $(B)/internal.a $(B)/link-flags
 	$(link-test)
 
-$(HOSTS): private TEST_FLAGS = $(LUA_CFLAGS)
-$(HOSTS): private TEST_LIBS = $(LUA_LIBS)
+$(HOSTS) $(INSIDERS): private TEST_FLAGS = $(LUA_CFLAGS)
+$(HOSTS) $(INSIDERS): private TEST_LIBS = $(LUA_LIBS)
 $(HOSTS): $(LB)/spec/%: spec/c/%.c $(ARCHIVE) $(B)/link-flags
+	$(link-test)
+
+# With Lua and with internal names, the binding's too.
+$(LB)/inside.a: $(OBJ)
+	@rm -f $@ && ar rcsT $@ $^
+
+$(INSIDERS): $(LB)/spec/%: spec/c/%.c $(LB)/inside.a $(B)/link-flags
 	$(link-test)
 
 -include $(OBJ:.o=.d) $(TESTS:=.d)

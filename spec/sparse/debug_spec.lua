@@ -2,6 +2,7 @@
 local damo = require "damo"
 local s = require "spec.sparse.support"
 local sparse = damo.sparse
+local graphs = require "spec.sparse.class_graphs"
 
 local A = sparse.csr { data = { 1, 2, 3 }, indices = { 0, 2, 1 }, indptr = { 0, 2, 3 }, shape = { 2, 3 } }
 local T = sparse.SparseTensorType("csr", "float64")
@@ -66,98 +67,17 @@ describe("DEBUG", function()
     assert.has_no_error(function() damo.compile({ x, y, d, v }, outputs, { mode = "DEBUG" })(A, B, D, V) end)
   end)
 
-  -- Each class by a graph that has it; FAST_RUN's rewrites leave it there.
-  local x, y, z, sq = sparse.csr_matrix "x", sparse.csc_matrix "y", sparse.csr_matrix "z", sparse.csr_matrix "sq"
-  local d, v, w, g = damo.matrix "d", damo.vector "v", damo.vector "w", damo.vector "g"
-  local rows, cols, k = damo.lvector "rows", damo.lvector "cols", damo.lscalar "k"
-  local left, right = damo.matrix "left", damo.matrix "right"
-  local inputs = { x, y, z, sq, d, v, w, g, rows, cols, k, left, right }
-  local function of(class, props, ...) return sparse[class](props)(...) end
-  local function whole(list) return damo.array(list, "int64") end
-  local parts = { sparse.csm_properties(x) }
-  local function second_of_logdet()
-    local first = damo.grad(sparse.logdet(sq), sq)
-    return damo.grad(damo.sum(first.data * first.data), sq)
-  end
-  local function least(wrt) return damo.grad(damo.sum(damo.sqr((sparse.lstsq(x, v)))), wrt) end
-  local classes = {
-    { "GetItemList", function() return sparse.get_item_list(x, rows), sparse.get_item_list(y, cols, { axis = 2 }) end },
-    { "GetItemListGrad", function()
-      local axis = { axis = 2 }
-      return of("GetItemListGrad", {}, x, rows, of("GetItemList", {}, z, rows)),
-        of("GetItemListGrad", axis, x, cols, of("GetItemList", axis, z, cols))
-    end },
-    { "GetItem2Lists", function() return sparse.get_item_2lists(x, rows, cols) end },
-    { "GetItem2ListsGrad", function() return of("GetItem2ListsGrad", {}, x, rows, cols, g) end },
-    { "GetItemScalar", function() return x[{ k, 3 }] end },
-    { "GetItem2d", function() return x[{ { 1, k }, { 3, 1, -2 } }] end },
-    { "GetItem2dGrad", function() return damo.grad(sparse.sp_sum(sparse.sqr(x[{ { 1, k }, { 3, 1, -2 } }])), x) end },
-    { "ConstructSparseFromList", function() return sparse.construct_sparse_from_list(left, right, rows) end },
-    { "Permute", function() return sparse.permute(x, whole { 2, 1 }, whole { 3, 1, 2 }) end },
-    { "BlockDiag", function() return sparse.block_diag { x, y, z } end },
-    { "BlockMatrix", function()
-      return sparse.bmat { { x, false }, { y, z } }, sparse.bmat({ { x, false }, { y, z } }, { format = "csc" })
-    end },
-    { "Diagonal", function() return sparse.diagonal(x, { k = 1 }), y:diagonal(-1) end },
-    { "PutDiagonal", function() return damo.grad(damo.sum(damo.sqr(sparse.diagonal(x, { k = 1 }))), x) end },
-    { "Coordinates", function() return sparse.find(x) end },
-    { "SparseSplit", function() return damo.grad(sparse.sp_sum(sparse.sqr(sparse.hstack { x, y })), y) end },
-    { "Band", function() return sparse.tril(x), sparse.triu(x, { k = 1 }) end },
-    { "Trace", function() return sparse.trace(sq) end },
-    { "EyeLike", function() return damo.grad(damo.sqr(sparse.trace(sq)), sq) end },
-    { "SpExtremum", function() return sparse.max(x, { axis = 1 }), sparse.argmin(x), sparse.min(y, { axis = 2 }) end },
-    { "KronPlaces", function() return sparse.kron(x, y) end },
-    { "WithData", function() return sparse.structured_exp(x) end },
-    { "SparseData", function() return damo.sqr(sparse.csm_data(x)) end },
-    { "GatherData", function() return sparse.gather(y, x), sparse.gather(d, x) end },
-    { "CSM", function() return sparse.CSC(damo.sqr(parts[1]), parts[2], parts[3], whole { 3, 2 }) end },
-    { "CSMProperties", function() return parts[1] * 2, parts[2] + 1 end },
-    { "CSMGrad", function()
-      local own = { sparse.csm_properties(z) }
-      return of("CSMGrad", {}, parts[1], parts[2], parts[3], parts[4], own[1] * 2, own[2], own[3], own[4])
-    end },
-    { "SpSumGrad", function()
-      return damo.grad(damo.sum(damo.sqr(sparse.sp_sum(x, { axis = 2, sparse_grad = true }))), x),
-        damo.grad(damo.sum(damo.sqr(sparse.sp_sum(y, { axis = 1 }))), y), damo.grad(damo.sqr(sparse.sp_sum(z)), z)
-    end },
-    { "StructuredDotGradCSR", function() return damo.grad(damo.sum(damo.sqr(sparse.structured_dot(x, d.T))), x) end },
-    { "StructuredDotGradCSC", function() return damo.grad(damo.sum(damo.sqr(sparse.structured_dot(y, d.T))), y) end },
-    { "StructuredDotGrad", function()
-      return of("StructuredDotGrad", {}, x, sparse.transpose(y), sq[{ { 1, 2 }, { 1, 2 } }])
-    end },
-    { "StructuredAddSV", function() return of("StructuredAddSV", {}, x, w) end },
-    { "MaximumSS", function() return damo.maximum(x, z), damo.maximum(y, x) end },
-    { "MinimumSS", function() return damo.minimum(x, z), damo.minimum(y, x) end },
-    { "AddCotangents", function() return damo.grad(sparse.sp_sum(sparse.sqr(x)) + sparse.sp_sum(x), x) end },
-    { "MoveCotangent", function() return damo.grad(sparse.sp_sum(sparse.sqr(sparse.ensure_sorted_indices(x))), x) end },
-    { "FactorSolve", function()
-      return sparse.solve(sq, w), sparse.solve_t(sq, right.T), sparse.solve(sq, w, { assume = "pos" }),
-        sparse.solve(sq, x.T)
-    end },
-    { "FactorLogdet", function() return sparse.logdet(sq) end },
-    { "FactorDet", function() return sparse.det(sq) end },
-    { "FactorInverse", function() return damo.grad(sparse.logdet(sq), sq) end },
-    { "FactorSandwich", second_of_logdet },
-    { "FactorLeast", function() return sparse.lstsq(x, v), sparse.lstsq(x.T, w) end },
-    { "FactorLeastAdjoint", function() return least(v), damo.grad(damo.sum(damo.sqr((sparse.lstsq(x.T, w)))), w) end },
-  }
-  local B = sparse.csc { data = { 5, 6 }, indices = { 1, 0 }, indptr = { 0, 1, 1, 2 }, shape = { 2, 3 } }
-  local C = sparse.csr { data = { 7, 8, 0, 4 }, indices = { 2, 1, 0, 1 }, indptr = { 0, 2, 4 }, shape = { 2, 3 } }
-  local S = sparse.csr { data = { 4, 1, 1, 5, 2, 6 }, indices = { 0, 1, 0, 1, 0, 2 }, indptr = { 0, 2, 4, 6 },
-    shape = { 3, 3 } }
-  local values = { A, B, C, S, s.dense(2, 3), damo.array { 1, 2 }, damo.array { 1, 2, 3 }, damo.array { 4, 5, 6 },
-    whole { 2, 1, 2 }, whole { 3, 1, 3 }, 2, s.dense(4, 3), s.dense(3, 3, "float64", 9) }
-
-  for _, row in ipairs(classes) do
-    it("computes " .. row[1] .. " with dense operands too", function()
-      local f = damo.compile(inputs, { row[2]() }, { mode = "DEBUG", on_unused_input = "ignore" })
+  for _, row in ipairs(graphs.rows) do
+    it("computes " .. row[1] .. " by its check too", function()
+      local f = graphs.compile(row)
       local found = false
       for _, node in ipairs(f.fgraph.apply_nodes) do found = found or node.op.name == row[1] end
       assert.is_true(found, "no " .. row[1])
-      f(table.unpack(values))
+      f(table.unpack(graphs.values))
     end)
   end
 
+  local x = sparse.csr_matrix "x"
   local inf, nan = 1 / 0, 0 / 0
   local function run(fn)
     return damo.compile({ x }, fn(x), { mode = "DEBUG", on_unused_input = "ignore" })(A)

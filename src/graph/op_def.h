@@ -108,6 +108,15 @@ typedef struct op_notation {
   const char *write; /* "set_subtensor(": input 1 is written to the part; NULL: the part is read */
 } op_notation;
 
+/* The second definition of a class, by which DEBUG mode checks what its nodes compute: graph/op_check.h. A build without
+ * them (DAMO_NO_CHECKS) leaves out op/op_check.c and every *_check.c below src/op. */
+typedef struct op_check op_check;
+#ifdef DAMO_NO_CHECKS
+#define OP_CHECK(symbol) .no_check = "left out of this build"
+#else
+#define OP_CHECK(symbol) .check = &symbol
+#endif
+
 struct op_def {
   const char *name;        /* of the class, as no other of damo's is called: "Elemwise", "SparseDot" */
   const char *script_name; /* where scripts make it by another, damo.sparse.Dot; NULL: by its name */
@@ -174,6 +183,9 @@ struct op_def {
    * first, and the pattern is then another one (apply_shares_pattern). */
   bool entrywise;
   op_terms terms;
+  /* One of the two: OP_CHECK(symbol), or why there is none. */
+  const op_check *check;
+  const char *no_check;
 
   /* Reads or changes what is not its input: a Lua Op without props. Random draws are pure: their state is an input. */
   bool impure;

@@ -34,9 +34,11 @@ static inline bool debug_next_index(const damo_array *a, int64_t *index) {
 
 /* debug.c: runs the thunk and all checks of DEBUG mode on it. */
 damo_status debug_step(vm_plan *p, const thunk *t, frame *f);
-/* debug_sparse.c: inconsistency where the node's first output, sparse or of sparse inputs, is another one with dense
- * operands. */
-damo_status debug_dense_equal(const thunk *t, frame *f, damo_obj *const *inputs);
+/* The same, where the thunk and those that run its node again are run by that function: tests break results in it. */
+damo_status debug_step_by(vm_plan *p, const thunk *t, frame *f, thunk_run_fn run);
+/* debug_class.c: inconsistency where the node's outputs are others by the check that its class brings. inputs: as they were
+ * before the run. */
+damo_status debug_check_class(const thunk *t, frame *f, damo_obj *const *inputs);
 /* debug_values.c: whether two values agree, but for rounding; where not, text says where and how. With `lenient`, an
  * entry that is not finite in a but is in b agrees: rewriting gains precision. */
 bool debug_agree(const damo_obj *a, const damo_obj *b, bool lenient, char *text, size_t n);

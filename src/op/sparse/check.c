@@ -59,6 +59,7 @@ static const op_def sp_check_square_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 damo_var *build_square(build *b, const char *func, damo_var *x) {
@@ -100,6 +101,7 @@ static const op_def sp_check_same_shape_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 damo_var *build_same_shape(build *b, const char *func, damo_var *v, damo_var *x, damo_var *y) {

@@ -179,6 +179,7 @@ const op_def sp_add_cotangents_def = {
     .connection_pattern = sp_add_cotangents_connect,
     .pattern = PATTERN_JOINS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(add_cotangents_check),
 };
 
 damo_var *build_add_cotangents(build *b, damo_var *x, damo_var *g, damo_var *h) {
@@ -271,6 +272,7 @@ const op_def sp_move_cotangent_def = {
     .connection_pattern = sp_move_cotangent_connect,
     .pattern = PATTERN_JOINS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(move_cotangent_check),
 };
 
 static damo_var *build_move(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x, bool partial) {

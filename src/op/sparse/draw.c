@@ -132,6 +132,7 @@ static const op_def sp_poisson_def = {
     .infer_shape = sp_draw_like_shape,
     .connection_pattern = sp_draw_connect,
     .pattern = PATTERN_JOINS,
+    .no_check = "a draw has no other definition: spec/sparse/draw_spec.lua has its moments and known draws",
 };
 
 /* ---- Multinomial ------------------------------------------------------------------------------------------------- */
@@ -222,6 +223,7 @@ static const op_def sp_multinomial_def = {
     .infer_shape = sp_draw_like_shape,
     .connection_pattern = sp_draw_connect,
     .pattern = PATTERN_JOINS,
+    .no_check = "a draw has no other definition: spec/sparse/draw_spec.lua has its moments and known draws",
 };
 
 /* ---- Binomial ---------------------------------------------------------------------------------------------------- */
@@ -434,6 +436,7 @@ static const op_def sp_binomial_def = {
     .infer_shape = sp_binomial_shape,
     .connection_pattern = sp_binomial_connect,
     .pattern = PATTERN_ONCE,
+    .no_check = "a draw has no other definition: spec/sparse/draw_spec.lua has its moments and known draws",
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

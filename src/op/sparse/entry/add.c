@@ -66,6 +66,7 @@ static const op_def sp_add_ss_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_MEETS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(add_check),
 };
 
 /* ---- AddSD ------------------------------------------------------------------------------------------------------- */
@@ -119,6 +120,7 @@ static const op_def sp_add_sd_def = {
     .rop = sp_add_sd_rop,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
+    OP_CHECK(add_check),
 };
 
 /* ---- AddSSData --------------------------------------------------------------------------------------------------- */
@@ -177,6 +179,7 @@ static const op_def sp_add_data_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
     .terms = TERMS_LINEAR,
+    OP_CHECK(add_check),
 };
 
 /* ---- StructuredAddSV --------------------------------------------------------------------------------------------- */
@@ -226,6 +229,7 @@ static const op_def sp_add_sv_def = {
     .rop = sp_add_sv_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
+    OP_CHECK(add_sv_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -73,7 +73,7 @@ static damo_status sp_compare_ss_perform(const thunk *t, frame *f) {
   return thunk_give_sparse(t, f, 0, sparse_relate((sparse_relation)(t->node->op->def - sp_compare_ss_defs), x, y));
 }
 
-#define SS(r, class_name, text)                                               \
+#define SS(r, symbol, class_name, text)                                       \
   [r] = {.name = class_name "SS",                                             \
          .doc = text " two sparse matrices: sparse bool, true places stored", \
          .n_in = 2,                                                           \
@@ -82,12 +82,13 @@ static damo_status sp_compare_ss_perform(const thunk *t, frame *f) {
          .grad = grad_none,                                                   \
          .rop = rop_none,                                                     \
          .infer_shape = infer_shape_same,                                     \
-         .connection_pattern = connect_none}
+         .connection_pattern = connect_none,                                  \
+         OP_CHECK(symbol)}
 
 static const op_def sp_compare_ss_defs[N_RELATIONS] = {
-    SS(SPARSE_EQ, "Equal", "x = y of"),       SS(SPARSE_NEQ, "NotEqual", "x /= y of"),
-    SS(SPARSE_LT, "LessThan", "x < y of"),    SS(SPARSE_LE, "LessEqual", "x <= y of"),
-    SS(SPARSE_GT, "GreaterThan", "x > y of"), SS(SPARSE_GE, "GreaterEqual", "x >= y of"),
+    SS(SPARSE_EQ, eq_check, "Equal", "x = y of"),       SS(SPARSE_NEQ, neq_check, "NotEqual", "x /= y of"),
+    SS(SPARSE_LT, lt_check, "LessThan", "x < y of"),    SS(SPARSE_LE, le_check, "LessEqual", "x <= y of"),
+    SS(SPARSE_GT, gt_check, "GreaterThan", "x > y of"), SS(SPARSE_GE, ge_check, "GreaterEqual", "x >= y of"),
 };
 
 /* ---- Sparse and dense -------------------------------------------------------------------------------------------- */
@@ -116,7 +117,7 @@ static damo_status sp_compare_sd_perform(const thunk *t, frame *f) {
   return out != NULL ? sparse_relate_dense(op, loop, x, y, out) : DAMO_EMEMORY;
 }
 
-#define SD(r, class_name, text)                                                                 \
+#define SD(r, symbol, class_name, text)                                                         \
   [r] = {.name = class_name "SD",                                                               \
          .doc = text " a sparse matrix and a dense one: dense bool; and a number: sparse bool", \
          .n_in = 2,                                                                             \
@@ -125,12 +126,13 @@ static damo_status sp_compare_sd_perform(const thunk *t, frame *f) {
          .grad = grad_none,                                                                     \
          .rop = rop_none,                                                                       \
          .infer_shape = infer_shape_same,                                                       \
-         .connection_pattern = connect_none}
+         .connection_pattern = connect_none,                                                    \
+         OP_CHECK(symbol)}
 
 static const op_def sp_compare_sd_defs[N_RELATIONS] = {
-    SD(SPARSE_EQ, "Equal", "x = y of"),       SD(SPARSE_NEQ, "NotEqual", "x /= y of"),
-    SD(SPARSE_LT, "LessThan", "x < y of"),    SD(SPARSE_LE, "LessEqual", "x <= y of"),
-    SD(SPARSE_GT, "GreaterThan", "x > y of"), SD(SPARSE_GE, "GreaterEqual", "x >= y of"),
+    SD(SPARSE_EQ, eq_check, "Equal", "x = y of"),       SD(SPARSE_NEQ, neq_check, "NotEqual", "x /= y of"),
+    SD(SPARSE_LT, lt_check, "LessThan", "x < y of"),    SD(SPARSE_LE, le_check, "LessEqual", "x <= y of"),
+    SD(SPARSE_GT, gt_check, "GreaterThan", "x > y of"), SD(SPARSE_GE, ge_check, "GreaterEqual", "x >= y of"),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
@@ -295,14 +297,15 @@ static damo_status sp_extreme_ss_rop(build *b, damo_apply *node, damo_var *const
   return b->status;
 }
 
-#define CHOICE(class_name, which)                                                                                \
+#define CHOICE(class_name, symbol, which)                                                                        \
   {                                                                                                              \
     .name = class_name, .doc = "the " which " of two sparse matrices entry by entry, in the first one's format", \
     .n_in = 2, .infer_type = sp_extreme_ss_type, .perform = sp_extreme_ss_perform, .grad = sp_extreme_ss_grad,   \
-    .rop = sp_extreme_ss_rop, .infer_shape = infer_shape_same, .pattern = PATTERN_ONCE                           \
+    .rop = sp_extreme_ss_rop, .infer_shape = infer_shape_same, .pattern = PATTERN_ONCE, OP_CHECK(symbol)         \
   }
 
-static const op_def sp_extreme_ss_defs[2] = {CHOICE("MaximumSS", "larger"), CHOICE("MinimumSS", "smaller")};
+static const op_def sp_extreme_ss_defs[2] = {CHOICE("MaximumSS", maximum_check, "larger"),
+                                             CHOICE("MinimumSS", minimum_check, "smaller")};
 
 static bool sp_fn_is_maximum(const fn_args *a) { return strcmp(a->func->data, "maximum") == 0; }
 

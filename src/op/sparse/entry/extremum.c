@@ -107,6 +107,7 @@ static const op_def sp_extremum_def = {
     .rop = sp_extremum_rop,
     .infer_shape = sp_extremum_shape,
     .connection_pattern = sp_extremum_connect,
+    OP_CHECK(extremum_check),
 };
 
 static damo_status sp_fn_extremum(build *b, const fn_args *a, ptrvec *out) {

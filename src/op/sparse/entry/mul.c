@@ -84,6 +84,7 @@ const op_def sp_mul_ss_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
+    OP_CHECK(mul_check),
 };
 
 /* ---- MulSD, DivSD ------------------------------------------------------------------------------------------------ */
@@ -164,6 +165,7 @@ static const op_def sp_mul_sd_def = {
     .pattern = PATTERN_SHARED,
     .entrywise = true,
     .terms = TERMS_LINEAR,
+    OP_CHECK(mul_check),
 };
 
 static damo_status sp_div_sd_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -223,6 +225,7 @@ static const op_def sp_div_sd_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
     .entrywise = true,
+    OP_CHECK(div_check),
 };
 
 /* ---- MulSV ------------------------------------------------------------------------------------------------------- */
@@ -282,6 +285,7 @@ static const op_def sp_mul_sv_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
+    OP_CHECK(mul_check),
 };
 
 /* ---- ColScaleCSC, RowScaleCSC ------------------------------------------------------------------------------------ */
@@ -329,6 +333,7 @@ const op_def sp_col_scale_def = {
     .pattern = PATTERN_SHARED,
     .entrywise = true,
     .terms = TERMS_LINEAR,
+    OP_CHECK(mul_check),
 };
 
 static damo_status sp_row_scale_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -358,6 +363,7 @@ const op_def sp_row_scale_def = {
     .pattern = PATTERN_SHARED,
     .entrywise = true,
     .terms = TERMS_LINEAR,
+    OP_CHECK(row_scale_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -53,6 +53,7 @@ static const op_def sp_narrow_minor_def = {
     .grad = sp_narrow_minor_grad,
     .rop = sp_narrow_minor_rop,
     .pattern = PATTERN_FOLLOWS,
+    OP_CHECK(narrow_minor_check),
 };
 
 /* ---- Norms ------------------------------------------------------------------------------------------------------- */

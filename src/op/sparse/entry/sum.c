@@ -102,6 +102,7 @@ const op_def sp_sum_def = {
     .rop = sp_sum_rop,
     .infer_shape = sp_sum_shape,
     .terms = TERMS_LINEAR,
+    OP_CHECK(sum_check),
 };
 
 /* ---- SpSumGrad --------------------------------------------------------------------------------------------------- */
@@ -177,6 +178,7 @@ const op_def sp_sum_spread_def = {
     .connection_pattern = connect_first,
     .pattern = PATTERN_JOINS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(sum_spread_check),
 };
 
 damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis) {

@@ -70,6 +70,7 @@ static const op_def sp_vecdot_def = {
     .perform = sp_vecdot_perform,
     .terms = TERMS_LINEAR,
     .infer_shape = sp_vecdot_shape,
+    OP_CHECK(vecdot_check),
 };
 
 damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int axis) {

@@ -63,6 +63,7 @@ static const op_def sp_band_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(band_check),
 };
 
 /* ---- Trace, EyeLike ---------------------------------------------------------------------------------------------- */
@@ -110,6 +111,7 @@ static const op_def sp_trace_def = {
     .rop = sp_trace_rop,
     .infer_shape = sp_trace_shape,
     .terms = TERMS_LINEAR,
+    OP_CHECK(trace_check),
 };
 
 static damo_status sp_eye_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -157,6 +159,7 @@ static const op_def sp_eye_def = {
     .infer_shape = sp_eye_shape,
     .connection_pattern = connect_first,
     .pattern = PATTERN_ONCE,
+    OP_CHECK(eye_like_check),
 };
 
 damo_var *build_sparse_eye(build *b, damo_var *x) {

@@ -97,6 +97,7 @@ static const op_def sp_block_diag_def = {
     .infer_shape = sp_block_diag_shape,
     .pattern = PATTERN_JOINS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(block_diag_check),
 };
 
 static damo_status sp_fn_block_diag(build *b, const fn_args *a, ptrvec *out) {

@@ -360,6 +360,7 @@ static const op_def sp_bmat_def = {
     .infer_shape = sp_bmat_shape,
     .pattern = PATTERN_JOINS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(bmat_check),
 };
 
 /* ---- Function ---------------------------------------------------------------------------------------------------- */

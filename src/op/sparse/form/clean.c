@@ -63,6 +63,7 @@ static const op_def sp_sort_indices_def = {
     .rop = sp_clean_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_FOLLOWS,
+    OP_CHECK(same_check),
 };
 
 static const op_def sp_remove_zeros_def = {
@@ -78,6 +79,7 @@ static const op_def sp_remove_zeros_def = {
     .rop = sp_clean_rop,
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_FOLLOWS,
+    OP_CHECK(same_check),
 };
 
 static damo_var *build_cleaned(build *b, const op_def *def, damo_var *x) {

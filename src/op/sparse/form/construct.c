@@ -45,6 +45,7 @@ static const op_def sp_square_diagonal_def = {
     .infer_shape = sp_square_diagonal_shape,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
+    OP_CHECK(square_diagonal_check),
 };
 
 /* ---- Diag -------------------------------------------------------------------------------------------------------- */
@@ -99,6 +100,7 @@ static const op_def sp_diag_def = {
     .rop = sp_diag_rop,
     .infer_shape = sp_diag_shape,
     .terms = TERMS_LINEAR,
+    OP_CHECK(square_diagonal_check),
 };
 
 /* ---- Diagonal, PutDiagonal --------------------------------------------------------------------------------------- */
@@ -169,6 +171,7 @@ static const op_def sp_diagonal_def = {
     .rop = sp_diagonal_rop,
     .infer_shape = sp_diagonal_shape,
     .terms = TERMS_LINEAR,
+    OP_CHECK(diagonal_check),
 };
 
 static damo_status sp_put_diagonal_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -224,6 +227,7 @@ static const op_def sp_put_diagonal_def = {
     .connection_pattern = connect_first,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
+    OP_CHECK(put_diagonal_check),
 };
 
 /* ---- ConstructSparseFromList ------------------------------------------------------------------------------------- */
@@ -294,6 +298,7 @@ static const op_def sp_construct_def = {
     .rop = sp_construct_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = sp_construct_connect,
+    OP_CHECK(construct_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

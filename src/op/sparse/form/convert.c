@@ -60,6 +60,7 @@ const op_def sp_to_dense_def = {
     .rop = rop_again,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 static damo_var *build_dense(build *b, damo_var *x, bool structured) {
@@ -103,6 +104,7 @@ const op_def sp_from_dense_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 static damo_var *build_with_format(build *b, const op_def *def, damo_var *x, damo_format format) {
@@ -156,6 +158,7 @@ const op_def sp_to_format_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 damo_var *build_to_format(build *b, damo_var *x, damo_format format) {
@@ -222,6 +225,7 @@ static const op_def sp_cast_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
     .entrywise = true,
+    OP_CHECK(same_check),
 };
 
 damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype) {
@@ -260,6 +264,7 @@ static const op_def sp_sum_duplicates_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 damo_var *build_summed(build *b, damo_var *x) { return build_class(b, &sp_sum_duplicates_def, &x, 1); }
@@ -310,6 +315,7 @@ const op_def sp_transpose_def = {
     .infer_shape = sp_transpose_shape,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(transpose_check),
 };
 
 damo_var *build_sparse_transpose(build *b, damo_var *x) {
@@ -351,6 +357,7 @@ const op_def sp_neg_def = {
     .infer_shape = infer_shape_same,
     .pattern = PATTERN_SHARED,
     .entrywise = true,
+    OP_CHECK(neg_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

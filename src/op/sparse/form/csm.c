@@ -160,6 +160,7 @@ const op_def sp_csm_def = {
     .rop = sp_csm_rop,
     .infer_shape = sp_csm_shape,
     .connection_pattern = connect_first,
+    OP_CHECK(csm_check),
 };
 
 /* ---- CSMProperties ----------------------------------------------------------------------------------------------- */
@@ -227,6 +228,7 @@ const op_def sp_csm_properties_def = {
     .grad = sp_data_grad,
     .rop = sp_data_rop,
     .connection_pattern = sp_csm_properties_connect,
+    OP_CHECK(csm_properties_check),
 };
 
 static damo_apply *build_csm_properties(build *b, damo_var *x) {
@@ -308,6 +310,7 @@ static const op_def sp_csmgrad_def = {
     .rop = sp_csmgrad_rop,
     .infer_shape = infer_shape_same,
     .connection_pattern = sp_csmgrad_connect,
+    OP_CHECK(csm_grad_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -38,6 +38,7 @@ static const op_def sp_coordinates_def = {
     .grad = grad_none,
     .rop = rop_none,
     .connection_pattern = connect_none,
+    OP_CHECK(coordinates_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -41,6 +41,7 @@ const op_def sp_data_def = {
     .grad = sp_data_grad,
     .rop = sp_data_rop,
     .terms = TERMS_LINEAR,
+    OP_CHECK(data_check),
 };
 
 damo_var *build_data(build *b, damo_var *x) { return build_class(b, &sp_data_def, &x, 1); }
@@ -97,6 +98,7 @@ const op_def sp_with_data_def = {
     .connection_pattern = sp_with_data_connect,
     .pattern = PATTERN_SHARED,
     .terms = TERMS_LINEAR,
+    OP_CHECK(with_data_check),
 };
 
 damo_var *build_with_data(build *b, damo_var *x, damo_var *data) {
@@ -145,6 +147,7 @@ const op_def sp_gather_def = {
     .rop = sp_gather_rop,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
+    OP_CHECK(gather_check),
 };
 
 damo_var *build_gather(build *b, damo_var *g, damo_var *x) {
@@ -197,6 +200,7 @@ static const op_def sp_zeros_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_none,
     .pattern = PATTERN_ONCE,
+    OP_CHECK(zeros_check),
 };
 
 damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype) {

@@ -66,6 +66,7 @@ static const op_def sp_permute_def = {
     .connection_pattern = connect_first,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(permute_check),
 };
 
 static damo_status sp_fn_permute(build *b, const fn_args *a, ptrvec *out) {

@@ -131,6 +131,7 @@ static const op_def sp_split_def = {
     .infer_shape = sp_split_shape,
     .connection_pattern = sp_split_connect,
     .pattern = PATTERN_FOLLOWS,
+    OP_CHECK(split_check),
 };
 
 damo_apply *build_sparse_split(build *b, damo_var *g, int axis, damo_var *const *sizes, int n) {
@@ -265,6 +266,7 @@ static const op_def sp_hstack_def = {
     .infer_shape = sp_stack_shape,
     .pattern = PATTERN_JOINS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(hstack_check),
 };
 
 static const op_def sp_vstack_def = {
@@ -280,6 +282,7 @@ static const op_def sp_vstack_def = {
     .infer_shape = sp_stack_shape,
     .pattern = PATTERN_JOINS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(vstack_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -166,6 +166,7 @@ static const op_def sp_getitem_block_def = {
     .notate = index_read_notate,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(getitem_block_check),
 };
 
 /* x's part that the node (GetItem2d or its gradient) takes; its ends are the inputs from `first` on. */
@@ -236,6 +237,7 @@ static const op_def sp_getitem_block_grad_def = {
     .connection_pattern = sp_getitem_block_grad_connect,
     .pattern = PATTERN_JOINS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(getitem_block_grad_check),
 };
 
 static damo_status sp_getitem_block_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -331,6 +333,7 @@ static const op_def sp_getitem_scalar_def = {
     .connection_pattern = connect_first,
     .notate = sp_getitem_scalar_notate,
     .terms = TERMS_LINEAR,
+    OP_CHECK(getitem_scalar_check),
 };
 
 static damo_var *build_scalar_entry(build *b, damo_var *x, damo_var *i, damo_var *j) {

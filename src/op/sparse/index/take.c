@@ -166,6 +166,7 @@ static const op_def sp_getitem_list_def = {
     .connection_pattern = connect_first,
     .pattern = PATTERN_FOLLOWS,
     .terms = TERMS_LINEAR,
+    OP_CHECK(getitem_list_check),
 };
 
 /* Of a sparse or dense matrix. */
@@ -253,6 +254,7 @@ static const op_def sp_getitem_list_grad_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = sp_getitem_grad_connect,
     .terms = TERMS_LINEAR,
+    OP_CHECK(getitem_list_grad_check),
 };
 
 static damo_status sp_getitem_list_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -327,6 +329,7 @@ static const op_def sp_getitem_two_lists_def = {
     .infer_shape = sp_getitem_two_lists_shape,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
+    OP_CHECK(getitem_two_lists_check),
 };
 
 damo_var *build_take_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
@@ -383,6 +386,7 @@ static const op_def sp_getitem_two_lists_grad_def = {
     .connection_pattern = sp_getitem_grad_connect,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
+    OP_CHECK(getitem_two_lists_grad_check),
 };
 
 damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *cols, damo_var *g) {

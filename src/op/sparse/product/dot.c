@@ -175,6 +175,7 @@ const op_def sparse_dot_def = {
     .rop = sp_dot_rop,
     .infer_shape = infer_shape_product,
     .terms = TERMS_LINEAR,
+    OP_CHECK(dot_check),
 };
 
 damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y) {
@@ -263,6 +264,7 @@ const op_def true_dot_def = {
     .infer_shape = infer_shape_product,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
+    OP_CHECK(dot_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

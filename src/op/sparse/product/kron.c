@@ -57,6 +57,7 @@ static const op_def sp_kron_def = {
     .infer_shape = sp_kron_shape,
     .connection_pattern = connect_none,
     .pattern = PATTERN_JOINS,
+    OP_CHECK(kron_check),
 };
 
 /* The product of the values named by the places: gradients are those of take and mul, at stored places. */

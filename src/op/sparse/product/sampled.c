@@ -94,6 +94,7 @@ static const op_def sp_sampled_product_def = {
     .state_size = sizeof(sparse_transpose_cache),
     .perform = sp_sampled_product_perform,
     .infer_shape = sp_sampled_product_shape,
+    OP_CHECK(sampled_product_check),
 };
 
 damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, damo_var *rows, damo_var *cols,

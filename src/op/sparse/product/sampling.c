@@ -131,6 +131,7 @@ const op_def sampling_dot_def = {
     .infer_shape = sampling_dot_shape,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
+    OP_CHECK(sampling_check),
 };
 
 static damo_status sp_fn_sampling(build *b, const fn_args *a, ptrvec *out) {

@@ -77,6 +77,7 @@ const op_def structured_dot_def = {
     .infer_shape = infer_shape_product,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_LINEAR,
+    OP_CHECK(dot_check),
 };
 
 /* ---- StructuredDotGradCSC, StructuredDotGradCSR ------------------------------------------------------------------ */
@@ -224,18 +225,20 @@ static void sampled_connect(const damo_apply *node, bool *connected) {
   for (int i = 0; i < node->n_in - 2; i++) connected[i] = false;
 }
 
-#define SAMPLES(title, text)                                                                               \
+#define SAMPLES(title, symbol, text)                                                                       \
   {                                                                                                        \
     .name = title, .doc = text, .n_in = 4, .infer_type = sampled_csm_type, .perform = sampled_csm_perform, \
     .state_size = sizeof(sampled_csm_state), .state_clear = sampled_csm_clear, .grad = sampled_csm_grad,   \
     .rop = sampled_csm_rop, .infer_shape = infer_shape_same, .connection_pattern = sampled_connect,        \
-    .terms = TERMS_LINEAR,                                                                                 \
+    .terms = TERMS_LINEAR, OP_CHECK(symbol),                                                               \
   }
 
-const op_def sampled_csc_def = SAMPLES(
-    "StructuredDotGradCSC", "the values of a csc operand's gradient in StructuredDot, from dense b and cotangent");
-const op_def sampled_csr_def = SAMPLES(
-    "StructuredDotGradCSR", "the values of a csr operand's gradient in StructuredDot, from dense b and cotangent");
+const op_def sampled_csc_def =
+    SAMPLES("StructuredDotGradCSC", sampled_csc_check,
+            "the values of a csc operand's gradient in StructuredDot, from dense b and cotangent");
+const op_def sampled_csr_def =
+    SAMPLES("StructuredDotGradCSR", sampled_csr_check,
+            "the values of a csr operand's gradient in StructuredDot, from dense b and cotangent");
 
 damo_var *build_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
   if (x == NULL || rows == NULL || cols == NULL || b->status != DAMO_OK) return NULL;
@@ -293,6 +296,7 @@ static const op_def sampled_sparse_def = {
     .infer_shape = sampled_sparse_shape,
     .connection_pattern = sampled_connect,
     .terms = TERMS_LINEAR,
+    OP_CHECK(sampled_sparse_check),
 };
 
 static damo_var *build_structured_samples(build *b, damo_var *x, damo_var *y, damo_var *g) {

@@ -136,6 +136,7 @@ const op_def usmm_def = {
     .rop = usmm_rop,
     .infer_shape = usmm_shape,
     .terms = TERMS_LINEAR,
+    OP_CHECK(usmm_check),
 };
 
 const op_def usmm_csc_dense_def = {
@@ -151,6 +152,7 @@ const op_def usmm_csc_dense_def = {
     .rop = usmm_rop,
     .infer_shape = usmm_shape,
     .terms = TERMS_LINEAR,
+    OP_CHECK(usmm_check),
 };
 
 const op_def usmm_csr_dense_def = {
@@ -166,6 +168,7 @@ const op_def usmm_csr_dense_def = {
     .rop = usmm_rop,
     .infer_shape = usmm_shape,
     .terms = TERMS_LINEAR,
+    OP_CHECK(usmm_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -170,6 +170,7 @@ const op_def factorize_def = {
     .rop = rop_none,
     .connection_pattern = connect_none,
     .do_constant_folding = fold_never,
+    OP_CHECK(factorize_check),
 };
 
 const op_def factorize_qr_def = {
@@ -184,6 +185,7 @@ const op_def factorize_qr_def = {
     .rop = rop_none,
     .connection_pattern = connect_none,
     .do_constant_folding = fold_never,
+    OP_CHECK(factorize_check),
 };
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
@@ -291,6 +293,7 @@ static const op_def sp_factor_rcond_def = {
     .rop = rop_none,
     .infer_shape = infer_shape_scalars,
     .connection_pattern = connect_none,
+    OP_CHECK(factor_rcond_check),
 };
 
 static damo_status sp_fn_rcond(build *b, const fn_args *a, ptrvec *out) {

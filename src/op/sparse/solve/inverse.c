@@ -91,6 +91,7 @@ static const op_def sp_factor_inverse_def = {
     .rop = sp_factor_inverse_rop,
     .infer_shape = sp_factor_entries_shape,
     .connection_pattern = sp_factor_inverse_connect,
+    OP_CHECK(factor_inverse_check),
 };
 
 /* ---- FactorSandwich ---------------------------------------------------------------------------------------------- */
@@ -227,6 +228,7 @@ static const op_def sp_factor_sandwich_def = {
     .rop = sp_factor_sandwich_rop,
     .infer_shape = sp_factor_entries_shape,
     .connection_pattern = sp_factor_sandwich_connect,
+    OP_CHECK(factor_sandwich_check),
 };
 
 const op_def *const sparse_inverse_classes[] = {&sp_factor_inverse_def, &sp_factor_sandwich_def, NULL};

@@ -101,6 +101,7 @@ static const op_def sp_factor_logdet_def = {
     .infer_shape = infer_shape_scalars,
     .connection_pattern = sp_factor_logdet_connect,
     .nonfinite = NONFINITE_INFINITE, /* of a singular matrix the logarithm is -inf */
+    OP_CHECK(factor_logdet_check),
 };
 
 /* ---- FactorDet --------------------------------------------------------------------------------------------------- */
@@ -150,6 +151,7 @@ static const op_def sp_factor_det_def = {
     .rop = sp_factor_det_rop,
     .infer_shape = infer_shape_scalars,
     .connection_pattern = connect_all_but_factor,
+    OP_CHECK(factor_det_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

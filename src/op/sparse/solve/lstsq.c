@@ -150,6 +150,7 @@ static const op_def sp_factor_least_def = {
     .infer_shape = sp_factor_least_shape,
     .connection_pattern = sp_factor_least_connect,
     .terms = TERMS_LEAST,
+    OP_CHECK(factor_least_check),
 };
 
 /* ---- FactorLeastAdjoint ------------------------------------------------------------------------------------------ */
@@ -235,6 +236,7 @@ static const op_def sp_factor_least_adjoint_def = {
     .infer_shape = sp_factor_least_adjoint_shape,
     .connection_pattern = sp_factor_least_adjoint_connect,
     .terms = TERMS_SOLVED,
+    OP_CHECK(factor_least_adjoint_check),
 };
 
 /* ---- Function ---------------------------------------------------------------------------------------------------- */

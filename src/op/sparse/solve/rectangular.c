@@ -133,6 +133,7 @@ static const op_def rect_columns_def = {
     .rop = rect_columns_rop,
     .infer_shape = rect_columns_shape,
     .connection_pattern = rect_columns_connect,
+    OP_CHECK(rect_columns_check),
 };
 
 /* ---- FactorColumnsBack ------------------------------------------------------------------------------------------- */
@@ -212,6 +213,7 @@ static const op_def rect_columns_back_def = {
     .rop = rect_columns_back_rop,
     .infer_shape = rect_columns_back_shape,
     .connection_pattern = rect_columns_connect,
+    OP_CHECK(rect_columns_back_check),
 };
 
 /* ---- FactorBeside ------------------------------------------------------------------------------------------------ */
@@ -297,6 +299,7 @@ static const op_def rect_beside_def = {
     .grad = rect_beside_grad,
     .rop = rect_beside_rop,
     .infer_shape = rect_beside_shape,
+    OP_CHECK(rect_beside_check),
 };
 
 /* ---- The terms --------------------------------------------------------------------------------------------------- */
@@ -420,6 +423,7 @@ static const op_def rect_gap_def = {
     .rop = rect_gap_rop,
     .infer_shape = rect_gap_shape,
     .connection_pattern = connect_all_but_factor,
+    OP_CHECK(rect_gap_check),
 };
 
 const op_def *const sparse_rectangular_classes[] = {&rect_columns_def, &rect_columns_back_def, &rect_gap_def,

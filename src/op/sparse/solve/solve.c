@@ -177,6 +177,7 @@ static const op_def sp_factor_solve_def = {
     .connection_pattern = connect_all_but_factor,
     .pattern = PATTERN_ONCE,
     .terms = TERMS_SOLVED,
+    OP_CHECK(factor_solve_check),
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* debug_solve.c: what DEBUG mode makes of Ops on factors of small matrices: the residuals of solutions in dense
- * products, determinants and inverses by elimination with dense rows.
+/* solve_check: the checks of the classes on factors: residuals of solutions in dense products, determinants and
+ * inverses by elimination with dense rows.
  *
  * Everything is computed in complex128 by plain loops. A verdict is a number that is 0 but for rounding: an error as
  * a part of the terms that it is made of. Matrices so near to singular ones that a determinant or an inverse has few
@@ -9,7 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "debug_sparse.h"
+#include "op/exam.h"
+
+#include "factor.h"
+#include "op/elem/build_arith.h"
+#include "rectangular.h"
 
 /* The longest axis of what is eliminated, the products of a residual, the least reciprocal condition number. */
 #define SOLUTION_MOST_ROWS 256
@@ -185,19 +189,17 @@ static c128_matrix c128_matrix_inverse(const c128_matrix *m, c128_determinant *d
 /* ---- The Ops ----------------------------------------------------------------------------------------------------- */
 
 typedef struct solution_exam {
-  const thunk *t;
-  const frame *f;
-  damo_obj *const *inputs; /* as they were before the run */
-  c128_matrix a, b, x, y;  /* owned: A, the other operand, the outputs */
-  double tolerance;        /* of a verdict */
-  double smallest;         /* normal number of the result's dtype: what is less has few digits */
+  const op_exam *e;
+  const damo_factor *f;
+  c128_matrix a, b, x, y; /* owned: A, the other operand, the outputs */
+  double smallest;        /* normal number of the result's dtype: what is less has few digits */
 } solution_exam;
 
 /* How far from right the result is, as a part of its terms; below 0: there is no telling. */
 typedef double (*solution_judge)(solution_exam *e);
 
 static bool is_positive(const solution_exam *e) {
-  const prop_value *v = op_prop(e->t->node->op, "positive");
+  const prop_value *v = op_prop(e->e->node->op, "positive");
   return v->kind == PROP_BOOL && v->u.i != 0;
 }
 
@@ -227,8 +229,7 @@ static double judge_det(solution_exam *e) {
   damo_release(inverse.a);
   const double size = exp(det.log_abs);
   const damo_c128 want = {det.sign.re * size, det.sign.im * size};
-  const bool single = e->tolerance > 1e-5;
-  return isnormal(size) && (!single || (size > FLT_MIN && size < FLT_MAX))
+  return isnormal(size) && (!e->e->single || (size > FLT_MIN && size < FLT_MAX))
              ? relative_error(c128_abs(c128_minus(*c128_entry(&e->x, 0, 0), want)), size)
              : -1;
 }
@@ -237,8 +238,8 @@ static double judge_det(solution_exam *e) {
 static double distance_at_places(const solution_exam *e, const c128_matrix *m, const damo_sparse *p) {
   double most = 0;
   for (int64_t major = 0; major < sparse_major(p); major++) {
-    for (int64_t k = debug_int_at(p->indptr, major); k < debug_int_at(p->indptr, major + 1); k++) {
-      const int64_t minor = debug_int_at(p->indices, k);
+    for (int64_t k = exam_int_at(p->indptr, major); k < exam_int_at(p->indptr, major + 1); k++) {
+      const int64_t minor = exam_int_at(p->indices, k);
       const damo_c128 want = p->format == DAMO_CSR ? *c128_entry(m, minor, major) : *c128_entry(m, major, minor);
       most = fmax(most, c128_abs(c128_minus(*c128_entry(&e->x, k, 0), want)));
     }
@@ -251,7 +252,7 @@ static double judge_inverse(solution_exam *e) {
   c128_matrix inverse = c128_matrix_inverse(&e->a, &det);
   if (inverse.a == NULL) return -1;
   const double result =
-      relative_error(distance_at_places(e, &inverse, (const damo_sparse *)e->inputs[2]), size_in(e, &inverse));
+      relative_error(distance_at_places(e, &inverse, (const damo_sparse *)e->e->values[2]), size_in(e, &inverse));
   damo_release(inverse.a);
   return result;
 }
@@ -262,7 +263,7 @@ static double judge_sandwich(solution_exam *e) {
               all = c128_matrix_product(&left, &inverse);
   double result = -1;
   if (all.a != NULL)
-    result = relative_error(distance_at_places(e, &all, (const damo_sparse *)e->inputs[3]),
+    result = relative_error(distance_at_places(e, &all, (const damo_sparse *)e->e->values[3]),
                             fmax(c128_matrix_max(&left) * c128_matrix_max(&inverse), e->smallest));
   damo_release(inverse.a);
   damo_release(left.a);
@@ -308,7 +309,7 @@ static double normal_equations(const solution_exam *e, const c128_matrix *m, con
 }
 
 static bool has_full_rank(const solution_exam *e, const c128_matrix *m) {
-  return factor_rank((const damo_factor *)e->inputs[0]) == (m->rows < m->cols ? m->rows : m->cols);
+  return factor_rank(e->f) == (m->rows < m->cols ? m->rows : m->cols);
 }
 
 /* With a rectangular matrix m, turned as asked for. With less than full rank the turned systems are passed over. */
@@ -321,35 +322,57 @@ static double residual_least(const solution_exam *e, const c128_matrix *m, char 
   return result;
 }
 
-/* op(A)·x - b */
-static double judge_solve(solution_exam *e) {
-  const prop_value *v = op_prop(e->t->node->op, "system");
-  const char system = v->kind == PROP_STR ? v->u.s[0] : 'n';
-  if (is_large(&e->a, e->x.cols) || e->x.cols != e->b.cols) return -1; /* columns that do not count */
-  c128_matrix a = c128_matrix_transposed(&e->a, system), back = {.a = NULL};
+/* m·x - b, of a square matrix; the normal equations of another one. */
+static double judge_residual(const solution_exam *e, const c128_matrix *m, char system) {
+  if (m->rows != m->cols) return residual_least(e, m, system);
+  c128_matrix back = c128_matrix_product(m, &e->x);
   double result = -1;
-  if (a.a != NULL && a.rows != a.cols) {
-    result = residual_least(e, &a, system);
-  } else if (a.a != NULL) {
-    back = c128_matrix_product(&a, &e->x);
-    if (back.a != NULL)
-      result = relative_error(c128_matrix_distance(&back, &e->b),
-                              (double)a.cols * c128_matrix_max(&a) * size_in(e, &e->x) + c128_matrix_max(&e->b));
-  }
-  damo_release(a.a);
+  if (back.a != NULL)
+    result = relative_error(c128_matrix_distance(&back, &e->b),
+                            (double)m->cols * c128_matrix_max(m) * size_in(e, &e->x) + c128_matrix_max(&e->b));
   damo_release(back.a);
   return result;
+}
+
+/* op(A)·x - b */
+static double judge_solve(solution_exam *e) {
+  const prop_value *v = op_prop(e->e->node->op, "system");
+  const char system = v->kind == PROP_STR ? v->u.s[0] : 'n';
+  if (is_large(&e->a, e->x.cols) || e->x.cols != e->b.cols) return -1; /* columns that do not count */
+  c128_matrix a = c128_matrix_transposed(&e->a, system);
+  const double result = a.a != NULL ? judge_residual(e, &a, system) : -1;
+  damo_release(a.a);
+  return result;
+}
+
+/* The rank is no more than the shape allows, and no less where the columns, or the rows of a wide matrix, are far from
+ * dependent. */
+static bool rank_is_wrong(const solution_exam *e, const c128_matrix *h) {
+  const c128_matrix *a = &e->a;
+  const int64_t least = a->rows < a->cols ? a->rows : a->cols;
+  const int64_t rank = scalar_to_int64(array_item((const damo_array *)e->e->results[2]));
+  c128_determinant det = {0, {0, 0}};
+  if (rank < 0 || rank > least) return true;
+  if (rank == least || least > SOLUTION_MOST_ROWS) return false;
+  c128_matrix square = a->rows < a->cols ? c128_matrix_product(a, h) : c128_matrix_product(h, a);
+  c128_matrix inverse = {.a = NULL};
+  if (square.a != NULL) inverse = c128_matrix_inverse(&square, &det);
+  const bool independent = inverse.a != NULL;
+  damo_release(square.a);
+  damo_release(inverse.a);
+  return independent;
 }
 
 /* The residual is b - A·x, and Aᴴ takes it to 0; x is in Aᴴ's range where it is to have minimum norm. */
 static double judge_least(solution_exam *e) {
   if (is_large(&e->a, e->x.cols)) return -1;
-  const bool short_one = factor_get_info((const damo_factor *)e->inputs[0]).minimum_norm;
+  const bool short_one = factor_get_info(e->f).minimum_norm;
   c128_matrix h = c128_matrix_transposed(&e->a, 'h'), moved = c128_matrix_product(&e->a, &e->x), sum = {.a = NULL},
               normal = c128_matrix_product(&h, &e->y);
   const double scale = (double)e->a.cols * c128_matrix_max(&e->a) * size_in(e, &e->x) + size_in(e, &e->b);
   double result = -1;
-  if (moved.a != NULL) sum = c128_matrix_transposed(&e->b, 'n');
+  if (h.a != NULL && rank_is_wrong(e, &h)) result = 1;
+  if (moved.a != NULL && result < 0) sum = c128_matrix_transposed(&e->b, 'n');
   if (sum.a != NULL) c128_matrix_subtract(&sum, &moved);
   if (sum.a != NULL && normal.a != NULL) {
     result = relative_error(c128_matrix_distance(&sum, &e->y), scale) +
@@ -363,9 +386,11 @@ static double judge_least(solution_exam *e) {
   return result;
 }
 
-/* w = A⁺ᴴ·g: A takes Aᴴ·w - g to 0, and w is in A's range. Basic solutions leave unknowns out and are passed over. */
+/* w = A⁺ᴴ·g, and 1 where minimum norm is asked for: A takes Aᴴ·w - g to 0, and w is in A's range. Basic solutions leave unknowns out and are passed over. */
 static double judge_least_adjoint(solution_exam *e) {
   const c128_matrix *a = &e->a;
+  const bool wide = a->cols > a->rows && has_full_rank(e, a);
+  if (c128_entry(&e->y, 0, 0)->re != wide) return 1;
   if (!has_full_rank(e, a) || is_large(a, e->x.cols)) return -1;
   c128_matrix h = c128_matrix_transposed(a, 'h');
   const double result = h.a != NULL ? normal_equations(e, &h, a, a->rows >= a->cols) : -1;
@@ -373,58 +398,166 @@ static double judge_least_adjoint(solution_exam *e) {
   return result;
 }
 
-/* (F, A, operand …): with `eliminates`, A is inverted, so it is small; b: the input that is loaded as operand, or
- * none. */
-static const struct {
-  const char *op, *what;
-  solution_judge judge;
-  bool eliminates;
-  int n_in, b;
-} solution_judges[] = {
-    {"FactorSolve", "A x is apart from the right side", judge_solve, false, 3, 2},
-    {"FactorLogdet", "elimination gives another determinant, apart", judge_logdet, true, 2, 0},
-    {"FactorDet", "elimination gives another determinant, apart", judge_det, true, 2, 0},
-    {"FactorInverse", "elimination gives another inverse, apart", judge_inverse, true, 3, 0},
-    {"FactorSandwich", "elimination gives another inverse, apart", judge_sandwich, true, 4, 2},
-    {"FactorLeast", "the residual or the normal equations are off", judge_least, false, 3, 2},
-    {"FactorLeastAdjoint", "the normal equations are off", judge_least_adjoint, false, 3, 2},
-};
-
-static bool result_is_single(const damo_apply *node) {
-  const damo_dtype dt = var_dtype(node->out[0]);
-  return dt == DAMO_FLOAT32 || dt == DAMO_COMPLEX64;
-}
-
-/* False: something is too large, or has no memory. */
+/* False: something is too large, or has no memory. b: the input that is loaded as the other operand, 0: none. */
 static bool solution_load(solution_exam *e, bool eliminates, int b) {
-  const thunk *t = e->t;
-  if (!debug_is_small(e->inputs[1]) || (b > 0 && !debug_is_small(e->inputs[b])) ||
-      !debug_is_small(thunk_result(t, e->f, 0)))
+  const op_exam *of = e->e;
+  const bool two = of->node->n_out > 1;
+  if (!exam_is_small(of->values[1]) || (b > 0 && !exam_is_small(of->values[b])) || !exam_is_small(of->results[0]))
     return false;
-  if (eliminates && ((const damo_sparse *)e->inputs[1])->shape[0] > SOLUTION_MOST_ROWS) return false;
-  e->a = c128_matrix_from(e->inputs[1]);
-  e->x = c128_matrix_from(thunk_result(t, e->f, 0));
-  if (b > 0) e->b = c128_matrix_from(e->inputs[b]);
-  if (t->n_out > 1) e->y = c128_matrix_from(thunk_result(t, e->f, 1));
+  if (eliminates && exam_matrix(of, 1)->shape[0] > SOLUTION_MOST_ROWS) return false;
+  e->a = c128_matrix_from(of->values[1]);
+  e->x = c128_matrix_from(of->results[0]);
+  if (b > 0) e->b = c128_matrix_from(of->values[b]);
+  if (two) e->y = c128_matrix_from(of->results[1]);
   if (e->a.a != NULL && is_positive(e)) c128_matrix_make_hermitian(&e->a);
-  return e->a.a != NULL && e->x.a != NULL && (b == 0 || e->b.a != NULL) && (t->n_out == 1 || e->y.a != NULL);
+  return e->a.a != NULL && e->x.a != NULL && (b == 0 || e->b.a != NULL) && (!two || e->y.a != NULL);
 }
 
-damo_status debug_solution(const thunk *t, frame *f, damo_obj *const *inputs) {
-  size_t k = 0, n = sizeof solution_judges / sizeof *solution_judges;
-  while (k < n && !op_is(t->node->op, solution_judges[k].op)) k++;
-  if (k == n || t->n_in != solution_judges[k].n_in) return DAMO_OK;
-  const bool single = result_is_single(t->node);
+/* Of a node over (F, A, operand …), n_in in all; with `eliminates` A is inverted, so it is small. */
+static double solution_judged(const op_exam *of, solution_judge judge, bool eliminates, int n_in, int b) {
   solution_exam e = {
-      .t = t, .f = f, .inputs = inputs, .tolerance = single ? 1e-3 : 1e-6, .smallest = single ? FLT_MIN : DBL_MIN};
+      .e = of, .f = (const damo_factor *)of->values[0], .smallest = of->single ? (double)FLT_MIN : DBL_MIN};
   double off = -1;
-  if (solution_load(&e, solution_judges[k].eliminates, solution_judges[k].b)) off = solution_judges[k].judge(&e);
+  if (of->node->n_in == n_in && solution_load(&e, eliminates, b)) off = judge(&e);
   damo_release(e.a.a);
   damo_release(e.b.a);
   damo_release(e.x.a);
   damo_release(e.y.a);
-  if (damo_error_status(f->ctx) != DAMO_OK) ctx_clear_error(f->ctx); /* no memory to look into it */
-  if (!(off > e.tolerance)) return DAMO_OK;
-  return ctx_fail(f->ctx, DAMO_EINCONSISTENCY, "DEBUG: output 1 is wrong by dense arithmetic: %s by %.2g of its terms",
-                  solution_judges[k].what, off);
+  return off;
 }
+
+#define SOLUTION_CHECK(NAME, JUDGE, ELIMINATES, N_IN, B, JUDGED)                                           \
+  static double NAME##_judged(const op_exam *e) { return solution_judged(e, JUDGE, ELIMINATES, N_IN, B); } \
+  const op_check NAME##_check = {.judge = NAME##_judged, .judged = JUDGED}
+
+SOLUTION_CHECK(factor_solve, judge_solve, false, 3, 2, "A x is apart from the right side");
+SOLUTION_CHECK(factor_logdet, judge_logdet, true, 2, 0, "elimination gives another determinant, apart");
+SOLUTION_CHECK(factor_det, judge_det, true, 2, 0, "elimination gives another determinant, apart");
+SOLUTION_CHECK(factor_inverse, judge_inverse, true, 3, 0, "elimination gives another inverse, apart");
+SOLUTION_CHECK(factor_sandwich, judge_sandwich, true, 4, 2, "elimination gives another inverse, apart");
+SOLUTION_CHECK(factor_least, judge_least, false, 3, 2, "the residual or the normal equations are off");
+SOLUTION_CHECK(factor_least_adjoint, judge_least_adjoint, false, 3, 2, "the normal equations are off");
+
+/* ---- Factors ----------------------------------------------------------------------------------------------------- */
+
+/* The solution for a right side of ones: A·x - 1, or Aᴴ times that where A is rectangular. Singular matrices have
+ * none. */
+static double judge_factorized(const op_exam *of) {
+  damo_factor *f = (damo_factor *)of->results[0];
+  const factor_info info = factor_get_info(f);
+  damo_ctx *ctx = of->node->obj.ctx;
+  if (info.singular || !exam_is_small(of->values[0])) return -1;
+  solution_exam e = {.e = of, .f = f, .a = c128_matrix_from(of->values[0]), .smallest = DBL_MIN};
+  damo_array *ones = array_empty(ctx, info.dtype, 2, (const int64_t[2]){info.rows, 1}), *x = NULL;
+  if (ones != NULL && e.a.a != NULL && array_fill(ones, (scalar){.dtype = DAMO_FLOAT64, .v.f = 1}) == DAMO_OK) {
+    if (info.least_squares) factor_lstsq(f, ones, &x, NULL);
+    if (!info.least_squares) x = factor_solve(f, FACTOR_A, ones, NULL);
+  }
+  if (x != NULL) {
+    e.b = c128_matrix_from(&ones->obj);
+    e.x = c128_matrix_from(&x->obj);
+  }
+  if (e.a.a != NULL && info.positive) c128_matrix_make_hermitian(&e.a);
+  double off = -1;
+  if (e.b.a != NULL && e.x.a != NULL && !is_large(&e.a, 1)) off = judge_residual(&e, &e.a, 'n');
+  damo_release(ones);
+  damo_release(x);
+  damo_release(e.a.a);
+  damo_release(e.b.a);
+  damo_release(e.x.a);
+  return off;
+}
+const op_check factorize_check = {.judge = judge_factorized, .judged = "a solution with the factor is off"};
+
+static double c128_matrix_norm_1(const c128_matrix *m) {
+  double most = 0;
+  for (int64_t j = 0; j < m->cols; j++) {
+    double sum = 0;
+    for (int64_t i = 0; i < m->rows; i++) sum += c128_abs(*c128_entry(m, i, j));
+    most = fmax(most, sum);
+  }
+  return most;
+}
+
+/* 1 / (‖A‖₁ ‖A⁻¹‖₁), A⁻¹ by solves with the factor and A as the inverse of that; below 0: there is no telling. */
+static double rcond_of(damo_ctx *ctx, damo_factor *f) {
+  const factor_info info = factor_get_info(f);
+  c128_determinant det = {0, {0, 0}};
+  c128_matrix back = {.a = NULL}, a = {.a = NULL};
+  damo_array *identity = NULL, *x = NULL;
+  if (info.singular || info.rows == 0 || info.rows > SOLUTION_MOST_ROWS) return -1;
+  identity = damo_array_new(ctx, info.dtype, 2, (const int64_t[2]){info.rows, info.rows});
+  const scalar one = scalar_cast((scalar){.dtype = DAMO_FLOAT64, .v.f = 1}, info.dtype);
+  for (int64_t k = 0; identity != NULL && k < info.rows; k++) array_set(identity, (const int64_t[2]){k, k}, one);
+  if (identity != NULL) x = factor_solve(f, FACTOR_A, identity, NULL);
+  if (x != NULL) back = c128_matrix_from(&x->obj);
+  if (back.a != NULL) a = c128_matrix_inverse(&back, &det);
+  const double rcond = a.a != NULL ? 1 / (c128_matrix_norm_1(&a) * c128_matrix_norm_1(&back)) : -1;
+  damo_release(identity);
+  damo_release(x);
+  damo_release(back.a);
+  damo_release(a.a);
+  return rcond;
+}
+
+/* The estimate takes ‖A⁻¹‖₁ for smaller than it is, seldom by a factor of 10, so it may be more than the number, no less,
+ * and no more than 1. */
+static double judge_rcond(const op_exam *of) {
+  const double got = scalar_to_double(array_item((const damo_array *)of->results[0]));
+  const double want = rcond_of(of->node->obj.ctx, (damo_factor *)of->values[0]);
+  if (!(got >= 0 && got <= 1 + 1e-6)) return fabs(got) + 1;
+  if (want < 0) return -1;
+  return got < want * (1 - 1e-3) ? 1 - got / want : got > 10 * want ? got / want : 0;
+}
+const op_check factor_rcond_check = {.judge = judge_rcond, .judged = "it is none of the matrix of this inverse, apart"};
+
+/* ---- Terms of rectangular systems -------------------------------------------------------------------------------- */
+
+static bool columns_count(const op_exam *e) {
+  const factor_info info = factor_get_info((const damo_factor *)e->values[0]);
+  return info.rectangular && info.minimum_norm == (exam_prop(e, "minimum_norm").u.i != 0);
+}
+
+static damo_var *build_no_columns(op_exam *e, const damo_var *out, int64_t rows) {
+  return exam_zeros(e, var_dtype(out), (const int64_t[2]){rows, 0});
+}
+
+static int64_t exam_rows(const op_exam *e, int i) {
+  int ndim;
+  return value_shape(e->values[i], &ndim)[0];
+}
+
+static damo_var *equal_columns(op_exam *e, int o) {
+  return columns_count(e) ? build_columns(e->b, e->in[1]) : build_no_columns(e, e->node->out[o], exam_rows(e, 1));
+}
+const op_check rect_columns_check = {.dense_equal = equal_columns};
+
+/* (F, y, x): y in x's shape, a vector being one column, or zeros. */
+static damo_var *equal_columns_back(op_exam *e, int o) {
+  int ndim;
+  const int64_t *shape = value_shape(e->values[2], &ndim), matrix[2] = {shape[0], ndim == 2 ? shape[1] : 1};
+  damo_var *y = columns_count(e) ? e->in[1] : exam_zeros(e, var_dtype(e->node->out[o]), matrix);
+  if (y == NULL || var_ndim(e->out[o]) == 2) return y;
+  const index_options opt = {.spec = prop_str("s000i")};
+  return build_fn(e->b, "subtensor", (damo_var *[]){y, build_scalar(e->b, DAMO_INT64, 1)}, 2, &opt);
+}
+const op_check rect_columns_back_check = {.dense_equal = equal_columns_back};
+
+static damo_var *equal_beside(op_exam *e, int o) {
+  (void)o;
+  return build_fn(e->b, "hstack", e->in, 3, NULL);
+}
+const op_check rect_beside_check = {.dense_equal = equal_beside};
+
+/* (F, A, x, b): A·x - b, A turned as the property says. */
+static damo_var *equal_gap(op_exam *e, int o) {
+  build *b = e->b;
+  if (!columns_count(e)) return build_no_columns(e, e->node->out[o], exam_rows(e, 3));
+  const char system = system_name(e->node->op);
+  damo_var *a = system == 'h' ? build_conj(b, e->in[1]) : e->in[1];
+  if (system != 'n') a = build_transpose(b, a);
+  damo_var *x = build_columns(b, e->in[2]), *rhs = build_columns(b, e->in[3]);
+  damo_var *product = a != NULL && x != NULL ? build_dot(b, a, x) : NULL;
+  return e->moduli ? build_add(b, product, rhs) : build_sub(b, product, rhs);
+}
+const op_check rect_gap_check = {.dense_equal = equal_gap};
