@@ -323,6 +323,7 @@ static void set_def(host_op_class *k) {
                     .connection_pattern = c->connection_pattern,
                     .do_constant_folding = c->do_constant_folding,
                     .foreign = true,
+                    .no_check = "a host's Op has no second definition",
                     .user = c->user};
 }
 

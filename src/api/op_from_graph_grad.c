@@ -25,7 +25,13 @@ static damo_status derivation_pass_grad(build *b, damo_apply *node, damo_var *co
   return b->status;
 }
 
-static const op_def pass_def = {.name = "Pass", .n_in = 1, .infer_type = pass_type, .grad = derivation_pass_grad};
+static const op_def pass_def = {
+    .name = "Pass",
+    .n_in = 1,
+    .infer_type = pass_type,
+    .grad = derivation_pass_grad,
+    OP_CHECK(same_check),
+};
 
 /* ---- One derivation ---------------------------------------------------------------------------------------------- */
 

@@ -13,6 +13,9 @@
 
 #include "graph/graph.h"
 
+/* The check (graph/op_check.h) of a class whose first output is its first input. */
+extern const op_check same_check;
+
 /* Adds every family's rows to the context (called once by the api layer). */
 damo_status op_register_all(damo_ctx *ctx);
 

@@ -73,6 +73,7 @@ static void class_name(lua_State *L, bind_op_class *k, int def) {
   class_check(L, k->name = mem_strdup(k->obj.ctx, lua_isnil(L, -1) ? "LuaOp" : bind_text(L, -1, "Op: name")));
   k->def.name = k->name;
   k->def.foreign = true;
+  k->def.no_check = "a script's Op has no second definition";
   lua_pop(L, 1);
 }
 

@@ -219,6 +219,7 @@ const op_def ifelse_def = {
     .rop = ifelse_rop,
     .infer_shape = ifelse_shape,
     .connection_pattern = ifelse_connection,
+    .no_check = "hands on a branch as it is",
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

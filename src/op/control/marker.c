@@ -54,6 +54,7 @@ const op_def disconnected_grad_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_none,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 const op_def zero_grad_def = {
@@ -67,6 +68,7 @@ const op_def zero_grad_def = {
     .rop = marker_no_rop,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 const op_def consider_constant_def = {
@@ -80,6 +82,7 @@ const op_def consider_constant_def = {
     .rop = marker_no_rop,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 const op_def grad_clip_def = {
@@ -93,6 +96,7 @@ const op_def grad_clip_def = {
     .grad = clip_gradient,
     .rop = marker_pass_rop,
     .infer_shape = infer_shape_same,
+    OP_CHECK(same_check),
 };
 
 const op_def grad_scale_def = {
@@ -106,6 +110,7 @@ const op_def grad_scale_def = {
     .grad = scale_gradient,
     .rop = marker_pass_rop,
     .infer_shape = infer_shape_same,
+    OP_CHECK(same_check),
 };
 
 /* The operand may be of any Type. */
@@ -194,6 +199,7 @@ static const op_def assert_def = {
     .infer_shape = infer_shape_same,
     .connection_pattern = connect_first,
     .do_constant_folding = fold_never,
+    OP_CHECK(same_check),
 };
 
 typedef struct assert_options {
@@ -277,6 +283,7 @@ static const op_def specify_def = {
     .infer_shape = specify_infer_shape,
     .connection_pattern = connect_first,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) {
@@ -379,6 +386,7 @@ static const op_def of_type_def = {
     .rop = marker_pass_rop,
     .infer_shape = of_type_infer_shape,
     .pattern = PATTERN_FOLLOWS,
+    OP_CHECK(same_check),
 };
 
 damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, const char *input) {
@@ -424,6 +432,7 @@ static const op_def unbroadcast_def = {
     .rop = marker_pass_rop,
     .infer_shape = infer_shape_same,
     .terms = TERMS_LINEAR,
+    OP_CHECK(same_check),
 };
 
 static damo_status fn_unbroadcast(build *b, const fn_args *a, ptrvec *out) {

@@ -176,6 +176,7 @@ const op_def subtensor_def = {
     .connection_pattern = connect_first,
     .notate = index_read_notate,
     .terms = TERMS_LINEAR,
+    .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
 
 /* ---- IncSubtensor ------------------------------------------------------------------------------------------------ */
@@ -268,6 +269,7 @@ const op_def incsubtensor_def = {
     .connection_pattern = index_write_connected,
     .notate = index_write_notate,
     .terms = TERMS_LINEAR,
+    .no_check = "dense: spec/op/rows/index.lua has results by hand and from plain loops",
 };
 
 /* ---- Building, and gradients of all four Ops --------------------------------------------------------------------- */

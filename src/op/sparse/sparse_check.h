@@ -4,8 +4,6 @@
 
 #include "graph/graph.h"
 
-/* op/op_check.c */
-extern const op_check same_check; /* output 1 is input 1 */
 /* op/sparse/cotangent_check.c */
 extern const op_check add_cotangents_check, move_cotangent_check;
 /* op/sparse/form/form_check.c */
@@ -21,8 +19,8 @@ extern const op_check add_check, add_sv_check, mul_check, row_scale_check, div_c
 extern const op_check getitem_block_check, getitem_block_grad_check, getitem_scalar_check, getitem_list_check,
     getitem_list_grad_check, getitem_two_lists_check, getitem_two_lists_grad_check;
 /* op/sparse/product/product_check.c */
-extern const op_check dot_check, sampling_check, usmm_check, sampled_csc_check, sampled_csr_check,
-    sampled_sparse_check, sampled_product_check, kron_check;
+extern const op_check dot_check, sampling_check, usmm_check, sampled_csc_check, sampled_csr_check, sampled_sparse_check,
+    sampled_product_check, kron_check;
 /* op/sparse/solve/solve_check.c */
 extern const op_check factorize_check, factor_rcond_check, factor_solve_check, factor_logdet_check, factor_det_check,
     factor_inverse_check, factor_sandwich_check, factor_least_check, factor_least_adjoint_check, rect_columns_check,
