@@ -295,7 +295,7 @@ static damo_status exp_to_sin(build *b, damo_fgraph *fg, damo_apply *node, damo_
   return b->status;
 }
 static const rewrite_rule wrong = {
-    .name = "exp_to_sin", .phase = PHASE_SPECIALIZE, .tags = "mistaken odd", .tracks = "Elemwise", .local = exp_to_sin};
+    .name = "exp_to_sin", .phase = PHASE_SPECIALIZE, .tags = "mistaken odd", TRACKS(&elemwise_def), .local = exp_to_sin};
 
 /* exp(x) = 1 / exp(-x), but for rounding. */
 static damo_status exp_of_neg(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
@@ -308,7 +308,7 @@ static damo_status exp_of_neg(build *b, damo_fgraph *fg, damo_apply *node, damo_
   return b->status;
 }
 static const rewrite_rule right = {
-    .name = "one_over", .phase = PHASE_SPECIALIZE, .tags = "right", .tracks = "Elemwise", .local = exp_of_neg};
+    .name = "one_over", .phase = PHASE_SPECIALIZE, .tags = "right", TRACKS(&elemwise_def), .local = exp_of_neg};
 
 /* Of the right Type, and never of the right length. */
 static damo_status exp_to_pair(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
@@ -322,7 +322,7 @@ static damo_status exp_to_pair(build *b, damo_fgraph *fg, damo_apply *node, damo
   return b->status;
 }
 static const rewrite_rule failing = {
-    .name = "exp_to_pair", .phase = PHASE_SPECIALIZE, .tags = "failing", .tracks = "Elemwise", .local = exp_to_pair};
+    .name = "exp_to_pair", .phase = PHASE_SPECIALIZE, .tags = "failing", TRACKS(&elemwise_def), .local = exp_to_pair};
 
 static void test_wrong_rewrite(build *b) {
   CHECK_EQ_I(rewrite_register(ctx, &wrong), DAMO_OK);
@@ -430,11 +430,11 @@ static damo_status drop_and_add(build *b, damo_fgraph *fg, damo_apply *node, dam
   return uncancelled(b, node, repl, did, 1000);
 }
 static const rewrite_rule cancelling[] = {
-    {.name = "drop_both", .phase = PHASE_CANONICALIZE, .tags = "dropping", .tracks = "Elemwise", .local = drop_both},
+    {.name = "drop_both", .phase = PHASE_CANONICALIZE, .tags = "dropping", TRACKS(&elemwise_def), .local = drop_both},
     {.name = "drop_and_add",
      .phase = PHASE_CANONICALIZE,
      .tags = "adding",
-     .tracks = "Elemwise",
+     TRACKS(&elemwise_def),
      .local = drop_and_add}};
 
 /* What a call with c = 1e15 comes to, where a rounding is 0.125; memory gives out after that many allocations. */
