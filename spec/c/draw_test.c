@@ -6,6 +6,7 @@
 
 #include "kernel/kernel.h"
 #include "op/random/discrete.h"
+#include "isa_case.h"
 #include "test.h"
 
 static uint64_t word = 1;
@@ -58,12 +59,12 @@ static void test_bounds(void) {
   CHECK(draw_log1p(-1) == -INFINITY && draw_expm1(-INFINITY) == -1 && draw_expm1(-1e-300) == -1e-300);
 }
 
-static void test_turns(const kernel_table *t) {
+static void test_turns(const kernel_isa *t) {
   enum { N = 200001 };
   static double v[N], s[N], c[N];
   double worst = 0;
   for (int i = 0; i < N; i++) v[i] = i <= 64 ? i / 64.0 : i % 3 ? unit() : ldexp(unit(), -(i % 60));
-  t->draw_turn(v, s, c, N);
+  t->draw->turn(v, s, c, N);
   for (int i = 0; i < N; i++) {
     const long double quarter = nearbyintl(4 * (long double)v[i]);
     const long double x = ((long double)v[i] - quarter / 4) * 6.283185307179586476925286766559L;
@@ -72,7 +73,7 @@ static void test_turns(const kernel_table *t) {
     const double e = ulps(s[i], q & 2 ? -sine : sine), f = ulps(c[i], (q + 1) & 2 ? -cosine : cosine);
     worst = e > worst ? e : f > worst ? f : worst;
   }
-  if (!CHECK(worst < 2)) fprintf(stderr, "    %s: sine or cosine of a turn: %g ULP\n", t->isa, worst);
+  if (!CHECK(worst < 2)) fprintf(stderr, "    %s: sine or cosine of a turn: %g ULP\n", t->name, worst);
 }
 
 /* FNV-1a over bytes. */
@@ -85,11 +86,11 @@ static uint64_t hash_of(uint64_t h, const void *x, size_t n) {
 #define HASH_START 14695981039346656037u
 
 /* The table's loops give what the functions of one number give. */
-static void test_table(const kernel_table *t) {
+static void test_table(const kernel_isa *t) {
   double x[1000], y[1000];
   for (int i = 0; i < 1000; i++) x[i] = y[i] = i % 2 ? unit() : ldexp(unit(), i - 500);
   x[0] = y[0] = 0, x[1] = y[1] = INFINITY, x[2] = y[2] = -1, x[3] = y[3] = NAN, x[4] = y[4] = 5e-324;
-  t->draw_log(y, 999);
+  t->draw->log(y, 999);
   bool same = true;
   for (int i = 0; i < 999; i++) {
     const double want = draw_log(x[i]);
@@ -98,13 +99,11 @@ static void test_table(const kernel_table *t) {
   CHECK(same && y[999] == x[999]);
 }
 
-static void test_normals(const kernel_table *t) {
+static void test_normals(const kernel_isa *t) {
   enum { N = 100000 };
   static double z[N];
   const philox_state s = philox_seed(42);
-  setenv("DAMO_ISA", t->isa, 1);
-  philox_normal_f64(&s, z, N);
-  unsetenv("DAMO_ISA");
+  philox_normal_f64(t, &s, z, N);
   CHECK_EQ_I((int64_t)hash_of(HASH_START, z, sizeof z), (int64_t)0xe6dc4f2f3414fe21u);
 }
 
@@ -176,11 +175,9 @@ static void test_words(void) {
 }
 
 int main(void) {
-  static const char *const isas[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
   test_bounds();
-  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
-    const kernel_table *t = kernel_table_named(isas[k]);
-    if (t == NULL) continue;
+  const kernel_isa *t;
+  for (int k = 0; (t = next_isa(&k)) != NULL;) {
     test_turns(t);
     test_table(t);
     test_normals(t);

@@ -2,6 +2,8 @@
  * the plain formulas, on special values and on parts of any size; sums of squares against sums of squares made before.
  */
 #include "kernel/kernel.h"
+#include "isa_case.h"
+#include "kernel/elem/names.h"
 #include "test.h"
 
 #include <float.h>
@@ -57,7 +59,7 @@ static damo_c64 plain_c64(damo_c64 a, damo_c64 b) {
 }
 
 /* uniform: one divisor for all. n elements. */
-static bool quotients_agree(const kernel_table *t, int n, bool uniform) {
+static bool quotients_agree(const kernel_isa *t, int n, bool uniform) {
   damo_c128 a[N], b[N], z[N];
   damo_c64 af[N], bf[N], zf[N];
   const damo_c128 one = {part(1022), random_word() % 2 ? 0 : part(1022)};
@@ -67,8 +69,8 @@ static bool quotients_agree(const kernel_table *t, int n, bool uniform) {
     af[i] = (damo_c64){(float)part(126), (float)part(126)};
     bf[i] = uniform ? (damo_c64){(float)one.re, (float)one.im} : (damo_c64){(float)part(126), (float)part(126)};
   }
-  t->true_div.fn[DAMO_COMPLEX128]((void *[]){a, b, z}, n);
-  t->true_div.fn[DAMO_COMPLEX64]((void *[]){af, bf, zf}, n);
+  t->elem[ELEM_true_div].fn[DAMO_COMPLEX128]((void *[]){a, b, z}, n);
+  t->elem[ELEM_true_div].fn[DAMO_COMPLEX64]((void *[]){af, bf, zf}, n);
   bool ok = true;
   for (int i = 0; i < n; i++) {
     const damo_c128 want = plain_c128(a[i], b[i]);
@@ -80,13 +82,13 @@ static bool quotients_agree(const kernel_table *t, int n, bool uniform) {
 }
 
 /* No multiplication and addition are contracted. */
-static bool products_agree(const kernel_table *t, int n) {
+static bool products_agree(const kernel_isa *t, int n) {
   damo_c128 a[N], z[N];
   damo_c64 af[N], zf[N];
   for (int i = 0; i < n; i++) a[i] = (damo_c128){random_part(3), random_part(3)};
   for (int i = 0; i < n; i++) af[i] = (damo_c64){(float)a[i].re, (float)a[i].im};
-  t->mul.fn[DAMO_COMPLEX128]((void *[]){a, a, z}, n);
-  t->mul.fn[DAMO_COMPLEX64]((void *[]){af, af, zf}, n);
+  t->elem[ELEM_mul].fn[DAMO_COMPLEX128]((void *[]){a, a, z}, n);
+  t->elem[ELEM_mul].fn[DAMO_COMPLEX64]((void *[]){af, af, zf}, n);
   bool ok = true;
   for (int i = 0; i < n; i++) {
     const damo_c128 x = a[i];
@@ -97,7 +99,7 @@ static bool products_agree(const kernel_table *t, int n) {
   return ok;
 }
 
-static void test_quotients(const kernel_table *t) {
+static void test_quotients(const kernel_isa *t) {
   CHECK(products_agree(t, N) && products_agree(t, 3));
   bool all = true;
   for (int round = 0; round < 2000; round++) all = all && quotients_agree(t, 1 + round % N, round % 2 == 0);
@@ -107,7 +109,7 @@ static void test_quotients(const kernel_table *t) {
     for (int odd = 0; odd < n; odd++) {
       damo_c128 a[40], b[40];
       for (int i = 0; i < n; i++) a[i] = (damo_c128){6, 3}, b[i] = (damo_c128){i == odd ? 2 : 3, 0};
-      t->true_div.fn[DAMO_COMPLEX128]((void *[]){a, b, b}, n);
+      t->elem[ELEM_true_div].fn[DAMO_COMPLEX128]((void *[]){a, b, b}, n);
       for (int i = 0; i < n; i++) all = all && b[i].re == (i == odd ? 3 : 2) && b[i].im == (i == odd ? 1.5 : 1);
     }
   }
@@ -124,7 +126,7 @@ static double ulps_off(double got, long double want, int digits, int least) {
   return fabs((double)((got - want) / ldexpl(1, (int)fmax(ilogbl(want) + 1 - digits, least))));
 }
 
-static double worst_sizes(const kernel_table *t, int n) {
+static double worst_sizes(const kernel_isa *t, int n) {
   damo_c128 a[N];
   damo_c64 af[N];
   double z[N], worst = 0;
@@ -135,8 +137,8 @@ static double worst_sizes(const kernel_table *t, int n) {
     if (i % 2) a[i].im = ldexp(a[i].re, (int)(random_word() % 5) - 2) * (1 + (double)(random_word() % 99) / 100);
     if (i % 2) af[i].im = ldexpf(af[i].re, (int)(random_word() % 5) - 2) * (1 + (float)(random_word() % 99) / 100);
   }
-  t->abs.fn[DAMO_COMPLEX128]((void *[]){a, z}, n);
-  t->abs.fn[DAMO_COMPLEX64]((void *[]){af, zf}, n);
+  t->elem[ELEM_abs].fn[DAMO_COMPLEX128]((void *[]){a, z}, n);
+  t->elem[ELEM_abs].fn[DAMO_COMPLEX64]((void *[]){af, zf}, n);
   for (int i = 0; i < n; i++) {
     const long double want = hypotl(a[i].re, a[i].im), want_f = hypotl((long double)af[i].re, (long double)af[i].im);
     const bool over = want > (long double)DBL_MAX, over_f = want_f > (long double)FLT_MAX;
@@ -146,14 +148,14 @@ static double worst_sizes(const kernel_table *t, int n) {
   return worst;
 }
 
-static void test_sizes(const kernel_table *t) {
+static void test_sizes(const kernel_isa *t) {
   double worst = 0;
   for (int round = 0; round < 2000; round++) worst = fmax(worst, worst_sizes(t, 1 + round % N));
-  if (!CHECK(worst <= 0.93)) fprintf(stderr, "    %s abs: %g ULP\n", t->isa, worst);
+  if (!CHECK(worst <= 0.93)) fprintf(stderr, "    %s abs: %g ULP\n", t->name, worst);
   const damo_c128 z[] = {{3, -4},  {-5e-324, 0},     {0, -0.0},       {INFINITY, NAN},  {NAN, -INFINITY},
                          {NAN, 1}, {3e-320, 4e-320}, {3e307, -4e307}, {1e308, 1.7e308}, {8, 15}};
   double size[10];
-  t->abs.fn[DAMO_COMPLEX128]((void *[]){(void *)(uintptr_t)z, size}, 10);
+  t->elem[ELEM_abs].fn[DAMO_COMPLEX128]((void *[]){(void *)(uintptr_t)z, size}, 10);
   CHECK(size[0] == 5 && size[1] == 5e-324 && size[2] == 0 && !signbit(size[2]));
   CHECK(isinf(size[3]) && isinf(size[4]) && size[3] > 0 && size[4] > 0 && isnan(size[5]));
   CHECK(size[6] == 5e-320 && fabs(size[7] - 5e307) <= 1e292 && isinf(size[8]) && size[9] == 17);
@@ -161,16 +163,16 @@ static void test_sizes(const kernel_table *t) {
 
 /* ---- Sums of squares --------------------------------------------------------------------------------------------- */
 
-static void reduce(reduce_kind kind, damo_dtype in, const char *x, const int64_t *shape, const int64_t *strides,
-                   uint32_t axes, char *out) {
+static void reduce(const kernel_isa *t, reduce_kind kind, damo_dtype in, const char *x, const int64_t *shape,
+                   const int64_t *strides, uint32_t axes, char *out) {
   const size_t room = (reduce_workspace(kind, in, 2, shape, axes) + 63) / 64 * 64;
   void *work = aligned_alloc(64, room);
-  kernel_reduce(kind, in, x, 2, shape, strides, axes, out, work);
+  kernel_reduce(t, kind, in, x, 2, shape, strides, axes, out, work);
   free(work);
 }
 
 /* x's elements lie step apart, rows one behind the other. */
-static bool squares_agree(damo_dtype in, int64_t rows, int64_t cols, int64_t step, uint32_t axes) {
+static bool squares_agree(const kernel_isa *t, damo_dtype in, int64_t rows, int64_t cols, int64_t step, uint32_t axes) {
   const damo_dtype real = in == DAMO_COMPLEX64 ? DAMO_FLOAT32 : in == DAMO_COMPLEX128 ? DAMO_FLOAT64 : in;
   const int64_t size = (int64_t)dtype_size(in), width = (int64_t)dtype_size(real), n = rows * cols;
   const bool is_pair = in != real;
@@ -184,27 +186,28 @@ static bool squares_agree(damo_dtype in, int64_t rows, int64_t cols, int64_t ste
     memcpy(y + i * width, x + i * step * size, (size_t)width);
     if (is_pair) memcpy(z + i * width, x + i * step * size + width, (size_t)width);
   }
-  const kernel_table *t = kernel_table_select();
-  t->sqr.fn[real]((void *[]){y, y}, n);
-  t->sqr.fn[real]((void *[]){z, z}, n);
-  if (is_pair) t->add.fn[real]((void *[]){y, z, y}, n);
+  t->elem[ELEM_sqr].fn[real]((void *[]){y, y}, n);
+  t->elem[ELEM_sqr].fn[real]((void *[]){z, z}, n);
+  if (is_pair) t->elem[ELEM_add].fn[real]((void *[]){y, z, y}, n);
   const int64_t shape[] = {rows, cols}, own[] = {cols * width, width}, strides[] = {cols * step * size, step * size};
-  reduce(REDUCE_SUM, real, y, shape, own, axes, first);
-  reduce(REDUCE_SUM_SQR, in, x, shape, strides, axes, second);
+  reduce(t, REDUCE_SUM, real, y, shape, own, axes, first);
+  reduce(t, REDUCE_SUM_SQR, in, x, shape, strides, axes, second);
   const bool ok = memcmp(first, second, most * 8) == 0;
   free(x), free(y), free(z), free(first), free(second);
   return ok;
 }
 
-static void test_squares(void) {
+static void test_squares(const kernel_isa *t) {
   static const damo_dtype dtypes[] = {DAMO_FLOAT32, DAMO_FLOAT64, DAMO_COMPLEX64, DAMO_COMPLEX128};
   static const int64_t sizes[] = {0, 1, 2, 7, 8, 15, 16, 17, 511, 512, 513, 1023, 1024, 1025, 2048, 3 * 512 + 40, 9000};
   for (int d = 0; d < 4; d++) {
     bool all = true;
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
       for (int64_t step = 1; step < 3; step++) {
-        all = all && squares_agree(dtypes[d], 1, sizes[k], step, 3) && squares_agree(dtypes[d], 3, sizes[k], step, 2);
-        all = all && squares_agree(dtypes[d], sizes[k], 20, step, 1) && squares_agree(dtypes[d], 3, sizes[k], step, 3);
+        all = all && squares_agree(t, dtypes[d], 1, sizes[k], step, 3) &&
+              squares_agree(t, dtypes[d], 3, sizes[k], step, 2);
+        all = all && squares_agree(t, dtypes[d], sizes[k], 20, step, 1) &&
+              squares_agree(t, dtypes[d], 3, sizes[k], step, 3);
       }
     }
     if (!CHECK(all)) fprintf(stderr, "    dtype %d\n", (int)dtypes[d]);
@@ -214,13 +217,11 @@ static void test_squares(void) {
 }
 
 int main(void) {
-  static const char *const names[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const kernel_table *t = kernel_table_named(names[i]);
-    if (!t) continue;
+  const kernel_isa *t;
+  for (int k = 0; (t = next_isa(&k)) != NULL;) {
     test_quotients(t);
     test_sizes(t);
+    test_squares(t);
   }
-  test_squares();
   TEST_MAIN_END;
 }

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa_case.h"
 #include "test.h"
+
+static const kernel_isa *isa; /* the instruction set under test */
 
 static uint64_t seed = 1234567;
 
@@ -83,7 +86,7 @@ static void expect_verdict(const int64_t *ptr, const int64_t *idx, sparse_flaw f
   for (int i = 0; i < 5; i++) idx32[i] = (int32_t)idx[i];
   for (int wide = 0; wide < 2; wide++) {
     const sparse_raw a = {3, 4, wide ? (const void *)ptr : ptr32, wide ? (const void *)idx : idx32, NULL};
-    const sparse_verdict v = kernel_sparse_index(wide)->check(&a, 5);
+    const sparse_verdict v = isa->sparse.index[wide]->check(&a, 5);
     CHECK_EQ_I(v.flaw, flaw);
     CHECK_EQ_I(v.position, position);
     if (flaw == SPARSE_FINE) CHECK(v.sorted == sorted && v.unique == unique);
@@ -109,7 +112,7 @@ static void test_verdicts(void) {
 static void test_moves(bool wide) {
   storage s = make(60, 45, 70, false);
   const sparse_raw a = raw_of(&s, wide, false);
-  const sparse_move_fns *move = kernel_sparse_move(wide, 8);
+  const sparse_move_fns *move = isa->sparse.move[wide][DAMO_FLOAT64];
   int64_t *ptr = calloc(100, 8), *idx = calloc((size_t)s.nnz + 1, 8);
   double *val = calloc((size_t)s.nnz + 1, 8);
   /* swap: each entry where it belongs, in order of lines, equal ones in their order */
@@ -124,7 +127,7 @@ static void test_moves(bool wide) {
   }
   CHECK(ok && q == s.nnz && get(ptr, wide, s.minor) == q);
   /* sort: stable */
-  void *work = malloc(move->sort_workspace(kernel_sparse_index(wide)->longest(&a)));
+  void *work = malloc(move->sort_workspace(isa->sparse.index[wide]->longest(&a)));
   move->sort(&a, idx, val, work);
   q = 0;
   for (int64_t i = 0; i < s.major; i++)
@@ -176,7 +179,7 @@ static void test_beside(bool wide, bool sorted) {
   storage s[BLOCKS];
   sparse_raw raw[BLOCKS];
   int64_t at[BLOCKS] = {0}, bounds[BLOCKS + 1] = {0}, count[BLOCKS], nnz = 0, q = 0, minor = 0;
-  const sparse_move_fns *move = kernel_sparse_move(wide, 8);
+  const sparse_move_fns *move = isa->sparse.move[wide][DAMO_FLOAT64];
   for (int b = 0; b < BLOCKS; b++) {
     s[b] = make(300, 40 + b, b == 3 ? 0 : 1 + b, sorted);
     for (int64_t p = 0; p < s[b].nnz; p++)
@@ -203,7 +206,7 @@ static void test_beside(bool wide, bool sorted) {
     const int64_t two[3] = {0, bounds[4], minor}, *cuts = n == 2 ? two : bounds;
     void *optr[BLOCKS], *oidx[BLOCKS], *oval[BLOCKS];
     int64_t total = 0;
-    move->split_count(&whole, n, cuts, count);
+    isa->sparse.compact[wide][DAMO_FLOAT64]->split_count(&whole, n, cuts, count);
     for (int b = 0; b < n; b++) {
       total += count[b];
       optr[b] = marked(301, wide), oidx[b] = marked(count[b], wide), oval[b] = marked(count[b], true);
@@ -211,7 +214,8 @@ static void test_beside(bool wide, bool sorted) {
     CHECK_EQ_I(total, nnz);
     int64_t room[BLOCKS];
     memcpy(room, count, sizeof room);
-    move->split_fill(&whole, n, cuts, UINT64_C(0x7fffffffffffffff), count, optr, oidx, oval);
+    isa->sparse.compact[wide][DAMO_FLOAT64]->split_fill(&whole, n, cuts, UINT64_C(0x7fffffffffffffff), count, optr,
+                                                        oidx, oval);
     for (int b = 0; b < n; b++) {
       for (int64_t i = 0, to = 0; i < 300; i++) {
         for (int64_t p = get(ptr, wide, i); p < get(ptr, wide, i + 1); p++) {
@@ -239,7 +243,8 @@ static void check_squeeze(const storage *s, bool wide, int64_t from, int64_t to)
   a.indptr = wide ? (void *)(s->ptr64 + from) : s->ptr32 + from;
   void *ptr = marked(a.major + 1, wide), *idx = marked(nnz, wide);
   double *val = marked(nnz, true);
-  const int64_t left = kernel_sparse_move(wide, 8)->squeeze(&a, UINT64_C(0x7fffffffffffffff), ptr, idx, val);
+  const int64_t left =
+      isa->sparse.compact[wide][DAMO_FLOAT64]->squeeze(&a, UINT64_C(0x7fffffffffffffff), ptr, idx, val);
   bool ok = get(ptr, wide, 0) == 0;
   int64_t q = 0;
   for (int64_t i = 0; i < a.major; i++) {
@@ -273,12 +278,7 @@ static void squeeze_some(bool wide, int64_t rare) {
 }
 
 static void test_squeeze(bool wide) {
-  const char *isas[] = {"sse2", "avx2"};
-  for (int k = 0; k < 2; k++) {
-    setenv("DAMO_ISA", isas[k], 1);
-    for (int64_t rare = 1; rare < 100; rare *= 3) squeeze_some(wide, rare);
-  }
-  unsetenv("DAMO_ISA");
+  for (int64_t rare = 1; rare < 100; rare *= 3) squeeze_some(wide, rare);
 }
 
 /* Elements of 16 bytes hold something where either half does; a float's sign is nothing. */
@@ -288,15 +288,16 @@ static void test_masks(void) {
   int32_t optr[2], oidx[6];
   double out[12];
   const sparse_raw a = {1, 6, ptr, idx, pairs};
-  CHECK_EQ_I(kernel_sparse_move(false, 16)->squeeze(&a, UINT64_C(0x7fffffffffffffff), optr, oidx, out), 3);
+  CHECK_EQ_I(isa->sparse.compact[false][DAMO_COMPLEX128]->squeeze(&a, UINT64_C(0x7fffffffffffffff), optr, oidx, out),
+             3);
   CHECK(oidx[0] == 1 && oidx[1] == 2 && oidx[2] == 5 && out[0] == 1 && out[3] == 1 && out[4] == 2 && optr[1] == 3);
   const float singles[] = {0, -0.0f, 1, NAN, 0, -2};
   const sparse_raw b = {1, 6, ptr, idx, singles};
-  CHECK_EQ_I(kernel_sparse_move(false, 4)->squeeze(&b, UINT64_C(0x7fffffff7fffffff), optr, oidx, out), 3);
+  CHECK_EQ_I(isa->sparse.compact[false][DAMO_FLOAT32]->squeeze(&b, UINT64_C(0x7fffffff7fffffff), optr, oidx, out), 3);
   const uint8_t bytes[] = {0, 255, 1, 0, 128, 0};
   const sparse_raw c = {1, 6, ptr, idx, bytes};
-  CHECK_EQ_I(kernel_sparse_move(false, 1)->squeeze(&c, UINT64_MAX, optr, oidx, out), 3);
-  CHECK_EQ_I(kernel_sparse_move(false, 1)->squeeze(&c, 0, optr, oidx, out), 6);
+  CHECK_EQ_I(isa->sparse.compact[false][DAMO_UINT8]->squeeze(&c, UINT64_MAX, optr, oidx, out), 3);
+  CHECK_EQ_I(isa->sparse.compact[false][DAMO_UINT8]->squeeze(&c, 0, optr, oidx, out), 6);
 }
 
 static void test_spread(bool wide) {
@@ -310,7 +311,7 @@ static void test_spread(bool wide) {
   }
   void *ptr = marked(72, wide), *idx = marked(nnz, wide);
   double *val = marked(nnz, true);
-  kernel_sparse_move(wide, 8)->spread(&a, &b, 6, from, to, 71, nnz, ptr, idx, val);
+  isa->sparse.move[wide][DAMO_FLOAT64]->spread(&a, &b, 6, from, to, 71, nnz, ptr, idx, val);
   bool ok = get(ptr, wide, 0) == 0;
   for (int64_t line = 0; line < 71; line++) {
     for (int k = 0; k < 6; k++) {
@@ -331,7 +332,7 @@ static void test_spread(bool wide) {
 static void test_shifts(bool wide) {
   for (int64_t n = 0; n < 12; n++) {
     void *from = marked(n, wide), *to = marked(n, wide);
-    kernel_sparse_index(wide)->shift(from, n, 5, to);
+    isa->sparse.index[wide]->shift(from, n, 5, to);
     bool ok = is_marked(to, wide, n);
     for (int64_t k = 0; k < n; k++) ok = ok && get(to, wide, k) == MARK + 5;
     CHECK(ok);
@@ -343,20 +344,15 @@ static void test_copies(void) {
   enum { MOST = 9000, TIMES = 3 };
   unsigned char *from = malloc(MOST + 64), *to = malloc((TIMES + 1) * MOST + 64);
   for (int p = 0; p < MOST + 64; p++) from[p] = (unsigned char)(p * 37 + p / 256);
-  const char *isas[] = {"sse2", "avx2", "avx512"};
-  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
-    setenv("DAMO_ISA", isas[k], 1);
-    for (int n = 0; n <= MOST; n += n < 70 || n > 8180 ? 1 : 411) {
-      const int skew = n % 48;
-      memset(to, 0xee, (size_t)(TIMES + 1) * MOST + 64);
-      kernel_sparse_copy(to + skew, from + 5, (size_t)n);
-      CHECK(memcmp(to + skew, from + 5, (size_t)n) == 0 && to[skew + n] == 0xee);
-      kernel_sparse_repeat(to + skew, (size_t)n, TIMES);
-      for (int c = 0; c <= TIMES; c++) CHECK(memcmp(to + skew + c * n, from + 5, (size_t)n) == 0);
-      CHECK(to[skew + (TIMES + 1) * n] == 0xee && (skew == 0 || to[skew - 1] == 0xee));
-    }
+  for (int n = 0; n <= MOST; n += n < 70 || n > 8180 ? 1 : 411) {
+    const int skew = n % 48;
+    memset(to, 0xee, (size_t)(TIMES + 1) * MOST + 64);
+    kernel_sparse_copy(isa, to + skew, from + 5, (size_t)n);
+    CHECK(memcmp(to + skew, from + 5, (size_t)n) == 0 && to[skew + n] == 0xee);
+    kernel_sparse_repeat(isa, to + skew, (size_t)n, TIMES);
+    for (int c = 0; c <= TIMES; c++) CHECK(memcmp(to + skew + c * n, from + 5, (size_t)n) == 0);
+    CHECK(to[skew + (TIMES + 1) * n] == 0xee && (skew == 0 || to[skew - 1] == 0xee));
   }
-  unsetenv("DAMO_ISA");
   free(from), free(to);
 }
 
@@ -365,7 +361,7 @@ static void test_copies(void) {
 static void test_vectors(bool wide) {
   storage s = make(80, 50, 20, false);
   const sparse_raw a = raw_of(&s, wide, false);
-  const sparse_value_fns *f = kernel_sparse_value(wide, DAMO_FLOAT64);
+  const sparse_value_fns *f = isa->sparse.value[wide][DAMO_FLOAT64];
   double *d = dense_of(&s), x[80], y[80], want[80], alpha = 1.5;
   for (int i = 0; i < 80; i++) x[i] = unit();
   for (int add = 0; add < 2; add++) {
@@ -394,14 +390,13 @@ static void put_unit(void *block, size_t i, bool single) {
     ((double *)block)[i] = unit();
 }
 
-/* Blocks of several widths and row strides, in every instruction set: the plain loop's bits. */
+/* Blocks of several widths and row strides: the plain loop's bits. */
 static void test_blocks(bool wide, bool single) {
-  static const char *const isas[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
   static const int64_t widths[] = {1, 2, 5, 16, 64, 79, 150};
   storage s = make(40, 30, 12, false);
   const sparse_raw a = raw_of(&s, wide, single);
   const damo_dtype dtype = single ? DAMO_FLOAT32 : DAMO_FLOAT64;
-  const sparse_value_fns *plain = kernel_sparse_value(wide, dtype);
+  const sparse_value_fns *plain = isa->sparse.value[wide][dtype];
   const size_t room = 40 * 160 * 8;
   char *x = malloc(room), *want = malloc(room), *got = malloc(room), *start = malloc(room);
   for (size_t i = 0; i < 40 * 160; i++) {
@@ -410,36 +405,31 @@ static void test_blocks(bool wide, bool single) {
     else
       ((double *)(void *)x)[i] = unit(), ((double *)(void *)start)[i] = unit();
   }
-  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
-    if (!kernel_table_named(isas[k])) continue;
-    setenv("DAMO_ISA", isas[k], 1);
-    const sparse_dense_fns *f = kernel_sparse_dense(wide, dtype);
-    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
-      const sparse_block bx = {x, widths[w], 160}, bw = {want, widths[w], 155}, bg = {got, widths[w], 155};
-      for (int add = 0; add < 2; add++) {
-        memcpy(want, start, room), memcpy(got, start, room);
-        plain->matmat(&a, NULL, &bx, add ? &bw : NULL, &bw);
-        f->matmat(&a, NULL, &bx, add ? &bg : NULL, &bg);
-        CHECK(memcmp(want, got, room) == 0);
-      }
+  const sparse_dense_fns *f = &isa->sparse.dense[wide][dtype];
+  for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+    const sparse_block bx = {x, widths[w], 160}, bw = {want, widths[w], 155}, bg = {got, widths[w], 155};
+    for (int add = 0; add < 2; add++) {
       memcpy(want, start, room), memcpy(got, start, room);
-      plain->matmat_t(&a, NULL, &bx, &bw);
-      f->matmat_t(&a, NULL, &bx, &bg);
+      plain->matmat(&a, NULL, &bx, add ? &bw : NULL, &bw);
+      f->matmat(&a, NULL, &bx, add ? &bg : NULL, &bg);
       CHECK(memcmp(want, got, room) == 0);
-      memset(want, 0, room), memset(got, 0, room);
-      const sparse_block by = {start, widths[w], 150};
-      plain->sample(&a, &bx, &by, want);
-      f->sample(&a, &bx, &by, got);
-      bool ok = true;
-      for (int64_t p = 0; p < s.nnz; p++) {
-        const double g = single ? ((float *)(void *)got)[p] : ((double *)(void *)got)[p];
-        const double v = single ? ((float *)(void *)want)[p] : ((double *)(void *)want)[p];
-        ok = ok && fabs(g - v) <= (single ? 1e-4 : 1e-12);
-      }
-      CHECK(ok);
     }
+    memcpy(want, start, room), memcpy(got, start, room);
+    plain->matmat_t(&a, NULL, &bx, &bw);
+    f->matmat_t(&a, NULL, &bx, &bg);
+    CHECK(memcmp(want, got, room) == 0);
+    memset(want, 0, room), memset(got, 0, room);
+    const sparse_block by = {start, widths[w], 150};
+    plain->sample(&a, &bx, &by, want);
+    f->sample(&a, &bx, &by, got);
+    bool ok = true;
+    for (int64_t p = 0; p < s.nnz; p++) {
+      const double g = single ? ((float *)(void *)got)[p] : ((double *)(void *)got)[p];
+      const double v = single ? ((float *)(void *)want)[p] : ((double *)(void *)want)[p];
+      ok = ok && fabs(g - v) <= (single ? 1e-4 : 1e-12);
+    }
+    CHECK(ok);
   }
-  unsetenv("DAMO_ISA");
   free(x), free(want), free(got), free(start);
   clear(&s);
 }
@@ -453,8 +443,8 @@ static char *units(int64_t n, bool single) {
 /* Both products with the first `cols` columns of blocks of x and start in rows of `stride`: the plain loop's bits. */
 static void check_columns(const sparse_raw *a, bool wide, damo_dtype dtype, const void *alpha, int64_t cols,
                           int64_t stride, char *x, const char *start) {
-  const sparse_value_fns *plain = kernel_sparse_value(wide, dtype);
-  const sparse_dense_fns *f = kernel_sparse_dense(wide, dtype);
+  const sparse_value_fns *plain = isa->sparse.value[wide][dtype];
+  const sparse_dense_fns *f = &isa->sparse.dense[wide][dtype];
   const int64_t rows = a->major > a->minor ? a->major : a->minor;
   const size_t size = (size_t)(rows * stride) * dtype_size(dtype);
   char *z = malloc(size), *want = malloc(size), *got = malloc(size);
@@ -474,10 +464,9 @@ static void check_columns(const sparse_raw *a, bool wide, damo_dtype dtype, cons
   free(z), free(want), free(got);
 }
 
-/* Columns of every number that a few vectors of each width hold, in every instruction set; `minor` so large that the
+/* Columns of every number that a few vectors of each width hold; `minor` so large that the
  * block is far is tried with the last number alone. */
 static void test_columns(bool wide, damo_dtype dtype, int64_t minor, int64_t fewest, int64_t most) {
-  static const char *const isas[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
   const bool single = dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64;
   const int64_t stride = most + 1, parts = (int64_t)dtype_size(dtype) / (single ? 4 : 8);
   storage s = make(21, minor, 12, false);
@@ -485,15 +474,10 @@ static void test_columns(bool wide, damo_dtype dtype, int64_t minor, int64_t few
   char *val = units(s.nnz * parts, single), *x = units(minor * stride * parts, single),
        *start = units(minor * stride * parts, single), *alpha = units(parts, single);
   a.data = val;
-  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
-    if (!kernel_table_named(isas[k])) continue;
-    setenv("DAMO_ISA", isas[k], 1);
-    for (int64_t cols = fewest; cols <= most; cols += cols < 75 ? 1 : 25) {
-      check_columns(&a, wide, dtype, NULL, cols, stride, x, start);
-      check_columns(&a, wide, dtype, alpha, cols, stride, x, start);
-    }
+  for (int64_t cols = fewest; cols <= most; cols += cols < 75 ? 1 : 25) {
+    check_columns(&a, wide, dtype, NULL, cols, stride, x, start);
+    check_columns(&a, wide, dtype, alpha, cols, stride, x, start);
   }
-  unsetenv("DAMO_ISA");
   free(val), free(x), free(start), free(alpha);
   clear(&s);
 }
@@ -501,7 +485,6 @@ static void test_columns(bool wide, damo_dtype dtype, int64_t minor, int64_t few
 /* Samples and product in one pass against one after the other, entries as they come and at places of their own.
  * With many rows the result goes past the caches. */
 static void test_both(bool wide, bool single, int64_t rows, int64_t cols) {
-  static const char *const isas[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
   enum { MINOR = 30, STRIDE = 160 };
   storage s = make(rows, MINOR, 12, false);
   const sparse_raw a = raw_of(&s, wide, single);
@@ -520,28 +503,23 @@ static void test_both(bool wide, bool single, int64_t rows, int64_t cols) {
     else
       ((int32_t *)(void *)places)[p] = (int32_t)at;
   }
-  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
-    if (!kernel_table_named(isas[k])) continue;
-    setenv("DAMO_ISA", isas[k], 1);
-    const sparse_dense_fns *f = kernel_sparse_dense(wide, single ? DAMO_FLOAT32 : DAMO_FLOAT64);
-    const sparse_block bx = {x, cols, cols}, by = {y, cols, STRIDE}, bw = {want, cols, cols}, bg = {got, cols, cols};
-    f->matmat(&a, NULL, &by, NULL, &bw);
-    f->sample(&a, &bx, &by, want_z);
-    for (int placed = 0; placed < 2; placed++) {
-      sparse_raw other = a;
-      other.data = placed ? val : a.data;
-      memset(got, 0x3f, lines), memset(got_z, 0x3f, entries);
-      f->both(&other, placed ? places : NULL, &bx, &by, got_z, &bg);
-      CHECK(memcmp(want, got, lines) == 0);
-      bool ok = true;
-      for (int64_t p = 0; p < s.nnz; p++) {
-        const size_t at = (size_t)(placed ? s.nnz - 1 - p : p);
-        ok = ok && memcmp(got_z + at * item, want_z + (size_t)p * item, item) == 0;
-      }
-      CHECK(ok);
+  const sparse_dense_fns *f = &isa->sparse.dense[wide][single ? DAMO_FLOAT32 : DAMO_FLOAT64];
+  const sparse_block bx = {x, cols, cols}, by = {y, cols, STRIDE}, bw = {want, cols, cols}, bg = {got, cols, cols};
+  f->matmat(&a, NULL, &by, NULL, &bw);
+  f->sample(&a, &bx, &by, want_z);
+  for (int placed = 0; placed < 2; placed++) {
+    sparse_raw other = a;
+    other.data = placed ? val : a.data;
+    memset(got, 0x3f, lines), memset(got_z, 0x3f, entries);
+    f->both(&other, placed ? places : NULL, &bx, &by, got_z, &bg);
+    CHECK(memcmp(want, got, lines) == 0);
+    bool ok = true;
+    for (int64_t p = 0; p < s.nnz; p++) {
+      const size_t at = (size_t)(placed ? s.nnz - 1 - p : p);
+      ok = ok && memcmp(got_z + at * item, want_z + (size_t)p * item, item) == 0;
     }
+    CHECK(ok);
   }
-  unsetenv("DAMO_ISA");
   free(x), free(y), free(val), free(places), free(want), free(got), free(want_z), free(got_z);
   clear(&s);
 }
@@ -552,10 +530,9 @@ static void test_both_widths(bool wide, bool single) {
   test_both(wide, single, 17000, 64);
 }
 
-/* A result that the caches would not keep, in every instruction set: the plain loop's bits. */
+/* A result that the caches would not keep: the plain loop's bits. */
 static void test_large_block(bool wide, bool single) {
   enum { ROWS = 17000, COLS = 64 };
-  static const char *const isas[] = {"sse2", "avx2", "avx512", "neon", "scalar"};
   storage s = make(ROWS, 30, 3, false);
   const sparse_raw a = raw_of(&s, wide, single);
   const damo_dtype dtype = single ? DAMO_FLOAT32 : DAMO_FLOAT64;
@@ -569,18 +546,13 @@ static void test_large_block(bool wide, bool single) {
       ((double *)(void *)x)[i] = unit();
   }
   memset(start, 0x3f, size);
-  for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
-    if (!kernel_table_named(isas[k])) continue;
-    setenv("DAMO_ISA", isas[k], 1);
-    const sparse_block bx = {x, COLS, COLS}, bz = {start, COLS, COLS}, bw = {want, COLS, COLS}, bg = {got, COLS, COLS};
-    for (int from = 0; from < 3; from++) { /* nothing, the result itself, another block */
-      memcpy(want, start, size), memcpy(got, start, size);
-      kernel_sparse_value(wide, dtype)->matmat(&a, NULL, &bx, from == 0 ? NULL : from == 1 ? &bw : &bz, &bw);
-      kernel_sparse_dense(wide, dtype)->matmat(&a, NULL, &bx, from == 0 ? NULL : from == 1 ? &bg : &bz, &bg);
-      CHECK(memcmp(want, got, size) == 0);
-    }
+  const sparse_block bx = {x, COLS, COLS}, bz = {start, COLS, COLS}, bw = {want, COLS, COLS}, bg = {got, COLS, COLS};
+  for (int from = 0; from < 3; from++) { /* nothing, the result itself, another block */
+    memcpy(want, start, size), memcpy(got, start, size);
+    isa->sparse.value[wide][dtype]->matmat(&a, NULL, &bx, from == 0 ? NULL : from == 1 ? &bw : &bz, &bw);
+    isa->sparse.dense[wide][dtype].matmat(&a, NULL, &bx, from == 0 ? NULL : from == 1 ? &bg : &bz, &bg);
+    CHECK(memcmp(want, got, size) == 0);
   }
-  unsetenv("DAMO_ISA");
   free(x), free(start), free(want), free(got);
   clear(&s);
 }
@@ -596,7 +568,7 @@ static int64_t product_in_steps(bool wide, const sparse_raw *a, const sparse_raw
   while (at.major < a->major) {
     at.capacity = at.n + (step > b->minor ? step : b->minor);
     const int64_t line = at.major;
-    kernel_sparse_value(wide, DAMO_FLOAT64)->fill_product(a, b, mark, &at, ptr, idx, val);
+    isa->sparse.value[wide][DAMO_FLOAT64]->fill_product(a, b, mark, &at, ptr, idx, val);
     CHECK(at.major > line && at.n <= at.capacity);
   }
   free(mark);
@@ -619,13 +591,13 @@ static void test_sparse_product(bool wide) {
     double *val = calloc(3060, 8);
     const int64_t met = product_in_steps(wide, &a, &b, step, ptr, idx, val);
     const sparse_raw r = {50, 60, ptr, idx, val};
-    CHECK(kernel_sparse_index(wide)->check(&r, met).flaw == SPARSE_FINE);
-    const int64_t nnz = kernel_sparse_value(wide, DAMO_FLOAT64)->drop_zeros(50, ptr, idx, val);
+    CHECK(isa->sparse.index[wide]->check(&r, met).flaw == SPARSE_FINE);
+    const int64_t nnz = isa->sparse.value[wide][DAMO_FLOAT64]->drop_zeros(50, ptr, idx, val);
     CHECK(met > nnz); /* what cancels, and stored zeros */
     memset(got, 0, 50 * 60 * 8);
-    kernel_sparse_value(wide, DAMO_FLOAT64)->add_dense(&r, (char *)got, 60 * 8, 8);
+    isa->sparse.value[wide][DAMO_FLOAT64]->add_dense(&r, (char *)got, 60 * 8, 8);
     CHECK(nnz == others);
-    CHECK(kernel_sparse_index(wide)->check(&r, nnz).flaw == SPARSE_FINE);
+    CHECK(isa->sparse.index[wide]->check(&r, nnz).flaw == SPARSE_FINE);
     CHECK(near_all(got, want, 50 * 60));
     free(ptr), free(idx), free(val);
   }
@@ -641,13 +613,13 @@ static void test_merges(bool wide) {
   int64_t *ptr = calloc(71, 8), *idx = calloc((size_t)(s.nnz + t.nnz) + 1, 8);
   double *val = calloc((size_t)(s.nnz + t.nnz) + 1, 8), *got = malloc(70 * 90 * 8);
   for (int op = SPARSE_ADD; op <= SPARSE_MIN; op++) {
-    const int64_t n = kernel_sparse_value(wide, DAMO_FLOAT64)->merge((sparse_merge_op)op, &a, &b, ptr, idx, val);
+    const int64_t n = isa->sparse.value[wide][DAMO_FLOAT64]->merge((sparse_merge_op)op, &a, &b, ptr, idx, val);
     const sparse_raw r = {70, 90, ptr, idx, val};
-    const sparse_verdict v = kernel_sparse_index(wide)->check(&r, n);
+    const sparse_verdict v = isa->sparse.index[wide]->check(&r, n);
     CHECK(v.flaw == SPARSE_FINE && v.sorted && v.unique);
-    CHECK_EQ_I(kernel_sparse_value(wide, DAMO_FLOAT64)->count_zeros(val, n), 0);
+    CHECK_EQ_I(isa->sparse.value[wide][DAMO_FLOAT64]->count_zeros(val, n), 0);
     memset(got, 0, 70 * 90 * 8);
-    kernel_sparse_value(wide, DAMO_FLOAT64)->add_dense(&r, (char *)got, 90 * 8, 8);
+    isa->sparse.value[wide][DAMO_FLOAT64]->add_dense(&r, (char *)got, 90 * 8, 8);
     bool ok = true;
     for (int64_t i = 0; i < 70 * 90; i++) {
       const double want[] = {da[i] + db[i], da[i] - db[i], da[i] * db[i], fmax(da[i], db[i]), fmin(da[i], db[i])};
@@ -656,7 +628,7 @@ static void test_merges(bool wide) {
     CHECK(ok);
   }
   /* a - a leaves nothing */
-  CHECK_EQ_I(kernel_sparse_value(wide, DAMO_FLOAT64)->merge(SPARSE_SUB, &a, &a, ptr, idx, val), 0);
+  CHECK_EQ_I(isa->sparse.value[wide][DAMO_FLOAT64]->merge(SPARSE_SUB, &a, &a, ptr, idx, val), 0);
   free(da), free(db), free(ptr), free(idx), free(val), free(got);
   clear(&s);
   clear(&t);
@@ -670,13 +642,13 @@ static void test_relations(bool wide) {
   int64_t *ptr = calloc(71, 8), *idx = calloc((size_t)(s.nnz + t.nnz) + 1, 8);
   double *val = calloc((size_t)(s.nnz + t.nnz) + 1, 8);
   for (int op = SPARSE_EQ; op <= SPARSE_GE; op++) {
-    const int64_t n = kernel_sparse_value(wide, DAMO_FLOAT64)->relate((sparse_relation)op, &a, &b, ptr, idx);
+    const int64_t n = isa->sparse.value[wide][DAMO_FLOAT64]->relate((sparse_relation)op, &a, &b, ptr, idx);
     const sparse_raw r = {70, 90, ptr, idx, val};
-    const sparse_verdict v = kernel_sparse_index(wide)->check(&r, n);
+    const sparse_verdict v = isa->sparse.index[wide]->check(&r, n);
     CHECK(v.flaw == SPARSE_FINE && v.sorted && v.unique);
     for (int64_t p = 0; p < n; p++) val[p] = 1;
     memset(got, 0, 70 * 90 * 8);
-    kernel_sparse_value(wide, DAMO_FLOAT64)->add_dense(&r, (char *)got, 90 * 8, 8);
+    isa->sparse.value[wide][DAMO_FLOAT64]->add_dense(&r, (char *)got, 90 * 8, 8);
     bool ok = true;
     for (int64_t i = 0; i < 70 * 90; i++) {
       const bool differ = da[i] != db[i], less = da[i]<db[i], more = da[i]> db[i];
@@ -685,7 +657,7 @@ static void test_relations(bool wide) {
     }
     CHECK(ok);
   }
-  CHECK_EQ_I(kernel_sparse_value(wide, DAMO_FLOAT64)->relate(SPARSE_NEQ, &a, &a, ptr, idx), 0);
+  CHECK_EQ_I(isa->sparse.value[wide][DAMO_FLOAT64]->relate(SPARSE_NEQ, &a, &a, ptr, idx), 0);
   free(da), free(db), free(ptr), free(idx), free(val), free(got);
   clear(&s);
   clear(&t);
@@ -695,8 +667,8 @@ static void test_sums(bool wide) {
   storage s = make(30, 400, 390, true);
   const sparse_raw a = raw_of(&s, wide, false);
   double *d = dense_of(&s), rows[30], cols[400] = {0}, want_rows[30] = {0}, want_cols[400] = {0};
-  kernel_sparse_value(wide, DAMO_FLOAT64)->sum_major(&a, rows);
-  kernel_sparse_value(wide, DAMO_FLOAT64)->sum_minor(&a, cols);
+  isa->sparse.value[wide][DAMO_FLOAT64]->sum_major(&a, rows);
+  isa->sparse.value[wide][DAMO_FLOAT64]->sum_minor(&a, cols);
   for (int64_t i = 0; i < 30; i++)
     for (int64_t j = 0; j < 400; j++) want_rows[i] += d[i * 400 + j], want_cols[j] += d[i * 400 + j];
   CHECK(near_all(rows, want_rows, 30));
@@ -705,7 +677,8 @@ static void test_sums(bool wide) {
   clear(&s);
 }
 
-int main(void) {
+/* All tests with one instruction set. */
+static void run(void) {
   static const damo_dtype kinds[] = {DAMO_FLOAT32, DAMO_FLOAT64, DAMO_COMPLEX64, DAMO_COMPLEX128};
   test_verdicts();
   test_masks();
@@ -733,5 +706,9 @@ int main(void) {
     test_relations(wide);
     test_sums(wide);
   }
+}
+
+int main(void) {
+  for (int k = 0; (isa = next_isa(&k)) != NULL;) run();
   TEST_MAIN_END;
 }

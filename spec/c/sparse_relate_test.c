@@ -42,7 +42,7 @@ static void test_entries(damo_ctx *ctx, damo_format format, damo_dtype itype) {
   static const int64_t shapes[][2] = {{ROWS, COLS}, {1, COLS}, {ROWS, 1}, {1, 1}};
   damo_sparse *a = make(ctx, format, itype, 3);
   damo_array *dense = sparse_to_dense(a);
-  const kernel_fn mul = kernel_table_select()->mul.fn[DAMO_FLOAT64];
+  const kernel_fn mul = ctx->isa->mul->fn[DAMO_FLOAT64];
   for (int s = 0; s < 5; s++) {
     damo_array *y = numbers(ctx, s < 4 ? 2 : 0, s < 4 ? shapes[s] : NULL);
     damo_array *data = array_empty(ctx, DAMO_FLOAT64, 1, (int64_t[]){sparse_nnz(a)});
@@ -70,7 +70,7 @@ static void test_columns(damo_ctx *ctx, damo_format format, damo_dtype itype) {
   damo_sparse *a = make(ctx, format, itype, 5);
   damo_array *dense = sparse_to_dense(a), *v = numbers(ctx, 1, (int64_t[]){COLS});
   const double *f = (const double *)(void *)v->data;
-  damo_sparse *sum = sparse_with_columns(kernel_table_select()->add.fn[DAMO_FLOAT64], DAMO_FLOAT64, a, v);
+  damo_sparse *sum = sparse_with_columns(ctx->isa->add->fn[DAMO_FLOAT64], DAMO_FLOAT64, a, v);
   damo_sparse *scaled = sparse_scale(a, 1, v);
   damo_array *p = sparse_to_dense(sum), *q = sparse_to_dense(scaled);
   bool ok = sparse_is_canonical(sum) && sparse_count_zeros(sum) == 0 && sparse_nnz(scaled) == sparse_nnz(a);
@@ -84,7 +84,7 @@ static void test_columns(damo_ctx *ctx, damo_format format, damo_dtype itype) {
   CHECK(sparse_scale(a, 1, wrong) == NULL);
   CHECK_EQ_I(ctx->error.status, DAMO_ESHAPE);
   ctx_clear_error(ctx);
-  CHECK(sparse_with_columns(kernel_table_select()->add.fn[DAMO_FLOAT64], DAMO_FLOAT64, a, wrong) == NULL);
+  CHECK(sparse_with_columns(ctx->isa->add->fn[DAMO_FLOAT64], DAMO_FLOAT64, a, wrong) == NULL);
   CHECK_EQ_I(ctx->error.status, DAMO_ESHAPE);
   ctx_clear_error(ctx);
   const void *const all[] = {a, dense, v, sum, scaled, p, q, wrong};
@@ -99,8 +99,8 @@ static bool says(int relation, double x, double y) {
 }
 
 static kernel_fn kernel_of(int relation) {
-  const kernel_table *t = kernel_table_select();
-  const kernel_set *const sets[] = {&t->eq, &t->neq, &t->lt, &t->le, &t->gt, &t->ge};
+  const kernel_isa *isa = kernel_isa_select();
+  const kernel_set *const sets[] = {isa->eq, isa->neq, isa->lt, isa->le, isa->gt, isa->ge};
   return sets[relation]->fn[DAMO_FLOAT64];
 }
 

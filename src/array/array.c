@@ -139,6 +139,7 @@ static void array_destroy(damo_obj *obj) {
 }
 
 void array_register(damo_ctx *ctx) {
+  ctx->isa = kernel_isa_select();
   ctx_register_kind(ctx, OBJ_BUFFER, buffer_destroy, NULL);
   ctx_register_kind(ctx, OBJ_ARRAY, array_destroy, NULL);
 }

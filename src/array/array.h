@@ -53,7 +53,8 @@ typedef struct scalar {
   } v;
 } scalar;
 
-void array_register(damo_ctx *ctx); /* destructors; called once by the api layer */
+/* Destructors, and the kernels for this CPU (ctx->isa); called once by the api layer. */
+void array_register(damo_ctx *ctx);
 
 /* Number of elements; shape error when negative or past int64_t. */
 damo_status shape_size(damo_ctx *ctx, int ndim, const int64_t *shape, int64_t *out);

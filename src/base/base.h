@@ -115,6 +115,8 @@ typedef struct ctx_slot {
   void (*destroy)(damo_ctx *ctx, void *data);
 } ctx_slot;
 
+typedef struct kernel_isa kernel_isa; /* kernel/isa.h */
+
 struct damo_ctx {
   int64_t refs; /* hosts' references plus one for every live object */
   damo_alloc_fn alloc;
@@ -127,6 +129,7 @@ struct damo_ctx {
   bool sandbox;                /* a latch: set once, never cleared (ctx_gate) */
   ctx_error error;
   ctx_config config;
+  const kernel_isa *isa; /* the kernels for this CPU; set by array_register, the first layer that calls them */
   damo_warning_fn on_warning;
   void *warning_user;
   int32_t depth; /* calls under way that may come to be inside each other: ctx_enter */

@@ -1,9 +1,52 @@
-/* isa: which table of elementwise kernels this CPU runs. Stateless: each call asks the CPU's feature words, which
- * the compiler's runtime read at start. */
+/* isa: the kernels of each instruction set, a column each, and which of them this CPU runs. */
+#include "isa.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "elem/elem_tables.h"
+#include "elem/names.h"
 #include "kernel_int.h"
+#include "kernel/sparse/sparse_tables.h"
+#include "kernel/sparse/stream_copy.h"
+
+/* clang-format off */
+#define ELEM(isa, name) .name = &elem_kernels_##isa[ELEM_##name]
+#define ELEM_COLUMN(isa)                                                                                    \
+  .elem = elem_kernels_##isa, .draw = &elem_draw_##isa,                                                     \
+  ELEM(isa, add), ELEM(isa, sub), ELEM(isa, mul), ELEM(isa, true_div), ELEM(isa, maximum),                  \
+  ELEM(isa, minimum), ELEM(isa, neg), ELEM(isa, exp), ELEM(isa, log),                                       \
+  ELEM(isa, eq), ELEM(isa, neq), ELEM(isa, lt), ELEM(isa, le), ELEM(isa, gt), ELEM(isa, ge)
+/* What has one form for all instruction sets. */
+#define BOTH(table) {&table##_narrow, &table##_wide}
+#define LISTS(table) {table##_narrow, table##_wide}
+#define SPARSE_COLUMN(compact_isa, dense_isa)                                                               \
+  .index = BOTH(sparse_index), .flags = BOTH(sparse_flags), .move = LISTS(sparse_move),                     \
+  .part = LISTS(sparse_part), .value = LISTS(sparse_value),                                                 \
+  .compact = {sparse_compact_narrow_##compact_isa, sparse_compact_wide_##compact_isa},                      \
+  .dense = {sparse_dense_narrow_##dense_isa, sparse_dense_wide_##dense_isa}
+#define COLUMN(isa, copy_isa, compact_isa, dense_isa)                                                       \
+  static const kernel_isa kernel_isa_##isa = {                                                              \
+      .name = #isa,                                                                                         \
+      ELEM_COLUMN(isa),                                                                                     \
+      .reduce = &reduce_fns_base,                                                                           \
+      .stream_copy = stream_copy_##copy_isa,                                                                \
+      .sparse = {SPARSE_COLUMN(compact_isa, dense_isa)},                                                    \
+  };
+/* clang-format on */
+
+/* isa, and whose copies of long vectors, compaction of sparse entries and products with dense blocks: base is written
+ * in vectors of 16 bytes, which are SSE2's on x86-64 and NEON's on aarch64. */
+#if defined(__x86_64__)
+COLUMN(sse2, base, base, base)
+COLUMN(avx2, avx2, avx2, avx2)
+COLUMN(avx512, avx512, avx2, avx512)
+#elif defined(__aarch64__)
+COLUMN(neon, base, base, base)
+#endif
+#if defined(KERNEL_HAS_SCALAR)
+COLUMN(scalar, base, base, base)
+#endif
 
 #if defined(__x86_64__)
 static bool cpu_has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
@@ -14,34 +57,41 @@ static bool cpu_has_avx512(void) {
 }
 #endif
 
-static const kernel_table *best_table(void) {
+static const kernel_isa *best_isa(void) {
 #if defined(__x86_64__)
-  if (cpu_has_avx512()) return &kernel_table_avx512;
-  if (cpu_has_avx2()) return &kernel_table_avx2;
-  return &kernel_table_sse2;
+  if (cpu_has_avx512()) return &kernel_isa_avx512;
+  if (cpu_has_avx2()) return &kernel_isa_avx2;
+  return &kernel_isa_sse2;
 #elif defined(__aarch64__)
-  return &kernel_table_neon;
+  return &kernel_isa_neon;
 #else
-  return &kernel_table_scalar;
+  return &kernel_isa_scalar;
 #endif
 }
 
-const kernel_table *kernel_table_named(const char *isa) {
+const kernel_isa *kernel_isa_named(const char *name) {
 #if defined(__x86_64__)
-  if (strcmp(isa, "sse2") == 0) return &kernel_table_sse2;
-  if (strcmp(isa, "avx2") == 0) return cpu_has_avx2() ? &kernel_table_avx2 : NULL;
-  if (strcmp(isa, "avx512") == 0) return cpu_has_avx512() ? &kernel_table_avx512 : NULL;
+  if (strcmp(name, "sse2") == 0) return &kernel_isa_sse2;
+  if (strcmp(name, "avx2") == 0) return cpu_has_avx2() ? &kernel_isa_avx2 : NULL;
+  if (strcmp(name, "avx512") == 0) return cpu_has_avx512() ? &kernel_isa_avx512 : NULL;
 #elif defined(__aarch64__)
-  if (strcmp(isa, "neon") == 0) return &kernel_table_neon;
+  if (strcmp(name, "neon") == 0) return &kernel_isa_neon;
 #endif
 #if defined(KERNEL_HAS_SCALAR)
-  if (strcmp(isa, "scalar") == 0) return &kernel_table_scalar;
+  if (strcmp(name, "scalar") == 0) return &kernel_isa_scalar;
 #endif
   return NULL;
 }
 
-const kernel_table *kernel_table_select(void) {
+const kernel_isa *kernel_isa_select(void) {
   const char *wish = getenv("DAMO_ISA");
-  const kernel_table *table = wish ? kernel_table_named(wish) : NULL;
-  return table ? table : best_table();
+  const kernel_isa *isa = wish ? kernel_isa_named(wish) : NULL;
+  return isa ? isa : best_isa();
 }
+
+#undef ELEM
+#undef ELEM_COLUMN
+#undef BOTH
+#undef LISTS
+#undef SPARSE_COLUMN
+#undef COLUMN

@@ -5,67 +5,17 @@
  * padded); integers wrap; integer division and modulo by 0 give 0 and the smallest integer // -1 wraps; nan and inf
  * pass as IEEE says.
  *
- * Elementwise kernels see contiguous blocks only: the driver (op/elemwise) gathers strided operands into blocks that
- * fit in L1 and scatters results, so a kernel is one loop and vectorises. The tables are compiled once for each
- * instruction set (kernel/elemwise_<isa>.c) and chosen when a context is made.
+ * Elementwise kernels see contiguous blocks only: the driver (op/elem) gathers strided operands into blocks that
+ * fit in L1 and scatters results, so a kernel is one loop and vectorises. What is compiled for several instruction sets
+ * is found through a kernel_isa (kernel/isa.h), which a context chooses when it is made.
  */
 #ifndef DAMO_KERNEL_H
 #define DAMO_KERNEL_H
 
 #include "base/base.h"
+#include "kernel/isa.h"
 #include "kernel/sparse/kernel_sparse.h"
 #include "kernel/walk.h"
-
-/* args: inputs then outputs, each contiguous with n elements, aligned to its element. An output may be the same block
- * as an input of the same element size, else blocks do not overlap. */
-typedef void (*kernel_fn)(void *const *args, int64_t n);
-
-/* One elementwise function for each loop dtype (the dtype all its inputs have been converted to); NULL: not defined. */
-typedef struct kernel_set {
-  kernel_fn fn[DAMO_N_DTYPES];
-} kernel_set;
-
-/* Names of the elementwise kernels, PyTensor's. Results have the loop dtype, but: BOOL kernels (comparisons,
- * logical_not on non-bool never occurs, isnan, isinf) write bool; abs, angle, real, imag of complex write the matching
- * float. */
-/* clang-format off */
-#define KERNEL_LIST(X)                                                                                              \
-  /* binary arithmetic; bool add = or, bool mul = and */                                                            \
-  X(add) X(sub) X(mul) X(true_div) X(floor_div) X(mod) X(pow) X(maximum) X(minimum) X(arctan2) X(logaddexp)         \
-  X(hypot)                                                                                                          \
-  /* comparisons, into bool */                                                                                      \
-  X(eq) X(neq) X(lt) X(le) X(gt) X(ge) X(isnan) X(isinf)                                                            \
-  /* logic: bool is logical, integers bitwise */                                                                    \
-  X(and_) X(or_) X(xor) X(invert)                                                                                   \
-  /* ternary: switch takes (cond as bool block, a, b) with a, b, out of the loop dtype; clip (x, lo, hi) */         \
-  X(switch_) X(clip)                                                                                                \
-  /* unary arithmetic and rounding */                                                                               \
-  X(neg) X(abs) X(sign) X(sqr) X(sqrt) X(reciprocal) X(ceil) X(floor) X(trunc) X(round_half_to_even)                \
-  X(round_half_away_from_zero)                                                                                      \
-  /* exponentials and logarithms */                                                                                 \
-  X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sigmoid) X(softplus) X(log1mexp)                       \
-  /* trigonometry */                                                                                                \
-  X(sin) X(cos) X(tan) X(arcsin) X(arccos) X(arctan) X(sinh) X(cosh) X(tanh) X(arcsinh) X(arccosh) X(arctanh)       \
-  X(deg2rad) X(rad2deg)                                                                                             \
-  /* special functions */                                                                                           \
-  X(erf) X(erfc) X(erfcx) X(erfinv) X(erfcinv) X(gamma) X(gammaln) X(psi) X(tri_gamma)                              \
-  /* complex */                                                                                                     \
-  X(conj) X(real) X(imag) X(angle) X(complex)
-/* clang-format on */
-
-typedef struct kernel_table {
-  const char *isa; /* "sse2", "avx2", "avx512", "neon", "scalar" */
-#define X(name) kernel_set name;
-  KERNEL_LIST(X)
-#undef X
-  void (*draw_log)(double *x, int64_t n);                                      /* x = log x, as draw_log */
-  void (*draw_turn)(const double *v, double *sine, double *cosine, int64_t n); /* of 2 pi v, v in [0, 1] */
-} kernel_table;
-
-/* The best table this CPU runs; never NULL. DAMO_ISA=<name> in the environment chooses a lower one. */
-const kernel_table *kernel_table_select(void);
-/* The table of that name, NULL when it is not compiled in or the CPU lacks it. For tests and benchmarks. */
-const kernel_table *kernel_table_named(const char *isa);
 
 /* Contiguous conversion of n elements, C's rules (float to integer truncates, out of range saturates, nan gives 0;
  * complex to real drops the imaginary part; anything to bool is x != 0). */
@@ -113,8 +63,8 @@ bool reduce_supported(reduce_kind kind, damo_dtype in);
  * over several axes counts positions in C order over the reduced axes. work: reduce_workspace bytes, 64-byte
  * aligned. */
 size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape, uint32_t axes);
-void kernel_reduce(reduce_kind kind, damo_dtype in, const char *x, int ndim, const int64_t *shape,
-                   const int64_t *strides, uint32_t axes, char *out, void *work);
+void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x, int ndim,
+                   const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work);
 
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
@@ -149,7 +99,7 @@ double draw_expm1(double x);
 /* n uniforms in [0, 1): 53 random bits (float64) or 24 (float32: rounded from the same bits, never 1). */
 void philox_uniform_f64(const philox_state *s, double *out, int64_t n);
 /* n standard normals by Box-Muller on pairs of uniforms. */
-void philox_normal_f64(const philox_state *s, double *out, int64_t n);
+void philox_normal_f64(const kernel_isa *isa, const philox_state *s, double *out, int64_t n);
 /* A permutation of 0…n-1 (Fisher-Yates with unbiased bounded draws from consecutive blocks). */
 void philox_permutation(const philox_state *s, int64_t *out, int64_t n);
 

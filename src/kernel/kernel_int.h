@@ -25,20 +25,13 @@ typedef struct bytes16 {
   uint64_t at[2];
 } bytes16;
 
-/* The instruction set's tables compiled in: x86-64 has three, aarch64 one, other machines the portable one. With
+/* The instruction sets compiled in: x86-64 has three, aarch64 one, other machines the portable one. With
  * DAMO_SCALAR_KERNELS the portable one is there everywhere (to test it). */
-#if defined(__x86_64__)
-extern const kernel_table kernel_table_sse2;
-extern const kernel_table kernel_table_avx2;
-extern const kernel_table kernel_table_avx512;
-#elif defined(__aarch64__)
-extern const kernel_table kernel_table_neon;
-#else
+#if !defined(__x86_64__) && !defined(__aarch64__)
 #define KERNEL_SCALAR_ONLY 1
 #endif
 #if defined(KERNEL_SCALAR_ONLY) || defined(DAMO_SCALAR_KERNELS)
 #define KERNEL_HAS_SCALAR 1
-extern const kernel_table kernel_table_scalar;
 #endif
 
 /* ---- Reducers ---------------------------------------------------------------------------------------------------- */
@@ -62,12 +55,6 @@ typedef struct square_reducer {
   void (*pair)(const void *x, void *out); /* of two whole blocks, their results added; or NULL */
 } square_reducer;
 
-extern const square_reducer reduce_squares_of[DAMO_N_DTYPES];
-extern const reducer reduce_sum_of[DAMO_N_DTYPES]; /* uint64 also serves int64 */
-extern const reducer reduce_prod_of[DAMO_N_DTYPES];
-extern const reducer reduce_max_of[DAMO_N_DTYPES];
-extern const reducer reduce_min_of[DAMO_N_DTYPES];
-
 /* The position of the best element, kept while runs of elements go by. position: of the run's first element; at 0 a new
  * search begins. */
 typedef struct arg_reducer {
@@ -77,7 +64,15 @@ typedef struct arg_reducer {
   void (*rows)(const void *row, int64_t width, int64_t position, void *best, int64_t *at);
 } arg_reducer;
 
-extern const arg_reducer reduce_argmax_of[DAMO_N_DTYPES];
-extern const arg_reducer reduce_argmin_of[DAMO_N_DTYPES];
+/* By dtype. Size and lanes of a reducer are the same for each instruction set: they fix the result's bits. */
+typedef struct reduce_fns {
+  const reducer *sum, *prod; /* uint64 also serves int64 */
+  const reducer *max, *min;
+  const square_reducer *squares;
+  const arg_reducer *argmax, *argmin;
+} reduce_fns;
+
+extern const square_reducer reduce_squares_base[DAMO_N_DTYPES];
+extern const reduce_fns reduce_fns_base;
 
 #endif

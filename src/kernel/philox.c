@@ -97,14 +97,14 @@ void philox_uniform_f64(const philox_state *s, double *out, int64_t n) {
 #define PHILOX_PAIRS 128 /* pairs staged at once */
 
 /* Box and Muller (1958): radius sqrt(-2 log u) with u in (0, 1], angle 2 pi v. */
-static void philox_normal_pairs(const kernel_table *k, const double *uniform, double *z, int64_t pairs) {
+static void philox_normal_pairs(const draw_fns *draw, const double *uniform, double *z, int64_t pairs) {
   double radius[PHILOX_PAIRS], turn[PHILOX_PAIRS], c[PHILOX_PAIRS], s[PHILOX_PAIRS];
   for (int64_t i = 0; i < pairs; i++) {
     radius[i] = 1 - uniform[2 * i];
     turn[i] = uniform[2 * i + 1];
   }
-  k->draw_log(radius, pairs);
-  k->draw_turn(turn, s, c, pairs);
+  draw->log(radius, pairs);
+  draw->turn(turn, s, c, pairs);
   for (int64_t i = 0; i < pairs; i++) {
     const double r = sqrt(-2 * radius[i]);
     z[2 * i] = r * c[i];
@@ -112,15 +112,14 @@ static void philox_normal_pairs(const kernel_table *k, const double *uniform, do
   }
 }
 
-void philox_normal_f64(const philox_state *s, double *out, int64_t n) {
-  const kernel_table *k = kernel_table_select();
+void philox_normal_f64(const kernel_isa *isa, const philox_state *s, double *out, int64_t n) {
   philox_state at = *s;
   double uniform[2 * PHILOX_PAIRS], z[2 * PHILOX_PAIRS];
   for (int64_t i = 0; i < n; i += 2 * PHILOX_PAIRS) {
     const int64_t m = n - i < 2 * PHILOX_PAIRS ? n - i : 2 * PHILOX_PAIRS, pairs = (m + 1) / 2;
     philox_uniform_f64(&at, uniform, 2 * pairs);
     philox_advance(&at, (uint64_t)pairs);
-    philox_normal_pairs(k, uniform, z, pairs);
+    philox_normal_pairs(isa->draw, uniform, z, pairs);
     for (int64_t j = 0; j < m; j++) out[i + j] = z[j];
   }
 }

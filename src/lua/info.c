@@ -65,7 +65,7 @@ static const char *info_better_core(const char *isa, const char *core) {
 
 static void info_warn_of_core(damo_ctx *ctx) {
   const char *core = openblas_get_corename ? openblas_get_corename() : NULL;
-  const char *better = core ? info_better_core(kernel_table_select()->isa, core) : NULL;
+  const char *better = core ? info_better_core(ctx->isa->name, core) : NULL;
   if (!better) return;
   ctx_warn(ctx, "state",
            "OpenBLAS takes this CPU for the older '%s', which costs speed: set OPENBLAS_CORETYPE=%s in the environment",
@@ -151,7 +151,7 @@ static int info_call(lua_State *L) {
   lua_getglobal(L, "_VERSION");
   lua_setfield(L, -2, "lua");
   info_set_blas(L);
-  info_set_text(L, "kernels", kernel_table_select()->isa);
+  info_set_text(L, "kernels", ctx->isa->name);
   lua_pushboolean(L, DAMO_GPL);
   lua_setfield(L, -2, "gpl");
   /* damo's own, or what a program with libraries under the GPL falls under as a whole */

@@ -149,7 +149,7 @@ damo_sparse *sparse_drop_zeros(damo_sparse *a) {
   if (!b) return NULL;
   const sparse_raw raw = sparse_raw_of(a);
   const uint64_t bits = sparse_value_bits(sparse_dtype(a));
-  const int64_t n = move_fns_of(a)->squeeze(&raw, bits, b->indptr->data, b->indices->data, b->data->data);
+  const int64_t n = compact_fns_of(a)->squeeze(&raw, bits, b->indptr->data, b->indices->data, b->data->data);
   b->sorted = a->sorted;
   b->unique = a->unique;
   return sparse_cut(b, n);

@@ -122,8 +122,8 @@ static damo_array *sp_readable_array(const damo_array *a) {
 static int64_t sp_count_nonzeros(const damo_array *a, bool csc, int64_t *ptr) {
   const int64_t *strides = array_strides(a), major = array_shape(a)[csc], minor = array_shape(a)[!csc];
   const int64_t lines = major > 1 && strides[csc] == 0 ? 1 : major, times = minor > 1 && strides[!csc] == 0 ? minor : 1;
-  kernel_sparse_value(true, array_dtype(a))
-      ->count_dense(a->data, lines, minor / times, strides[csc], strides[!csc], ptr);
+  a->obj.ctx->isa->sparse.value[true][array_dtype(a)]->count_dense(a->data, lines, minor / times, strides[csc],
+                                                                   strides[!csc], ptr);
   for (int64_t i = 1; times > 1 && i <= lines; i++) ptr[i] *= times;
   for (int64_t i = lines + 1; i <= major; i++) ptr[i] = i * ptr[1];
   return ptr[major];

@@ -174,7 +174,7 @@ static damo_status sp_check_storage(damo_ctx *ctx, damo_sparse *a, const damo_ar
                                     const damo_array *indptr) {
   const int64_t nnz = array_size(indices);
   const sparse_raw raw = {sparse_major(a), sparse_minor(a), indptr->data, indices->data, NULL};
-  const sparse_verdict v = kernel_sparse_index(array_dtype(indices) == DAMO_INT64)->check(&raw, nnz);
+  const sparse_verdict v = ctx->isa->sparse.index[array_dtype(indices) == DAMO_INT64]->check(&raw, nnz);
   a->sorted = v.sorted;
   a->unique = v.unique;
   return sp_report_verdict(ctx, sparse_format(a), &raw, nnz, v);

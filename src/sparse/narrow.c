@@ -10,7 +10,7 @@ static bool sp_is_hollow(int64_t minor, int64_t nnz) { return minor / 4 > nnz + 
 static damo_array *sp_positions_used(damo_sparse *a, int64_t *n) {
   damo_ctx *ctx = a->obj.ctx;
   const int64_t nnz = sparse_nnz(a), ends[2] = {0, nnz};
-  const sparse_move_fns *move = kernel_sparse_move(true, sizeof(int64_t));
+  const sparse_move_fns *move = ctx->isa->sparse.move[true][DAMO_INT64];
   const size_t bytes = move->sort_workspace(nnz);
   damo_array *from = array_cast(a->indices, DAMO_INT64), *out = from ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
   damo_array *unused = out ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;

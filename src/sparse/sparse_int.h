@@ -5,13 +5,16 @@
 #include "sparse.h"
 
 static inline const sparse_index_fns *index_fns_of(const damo_sparse *a) {
-  return kernel_sparse_index(sparse_is_wide(a));
+  return a->obj.ctx->isa->sparse.index[sparse_is_wide(a)];
 }
 static inline const sparse_move_fns *move_fns_of(const damo_sparse *a) {
-  return kernel_sparse_move(sparse_is_wide(a), dtype_size(sparse_dtype(a)));
+  return a->obj.ctx->isa->sparse.move[sparse_is_wide(a)][sparse_dtype(a)];
+}
+static inline const sparse_compact_fns *compact_fns_of(const damo_sparse *a) {
+  return a->obj.ctx->isa->sparse.compact[sparse_is_wide(a)][sparse_dtype(a)];
 }
 static inline const sparse_value_fns *value_fns_of(const damo_sparse *a) {
-  return kernel_sparse_value(sparse_is_wide(a), sparse_dtype(a));
+  return a->obj.ctx->isa->sparse.value[sparse_is_wide(a)][sparse_dtype(a)];
 }
 
 /* Parts of a caller's workspace begin at cache lines. */

@@ -3,7 +3,7 @@
  *
  * In, from the stub: ISA (the instruction set's name), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64 (their
  * lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_EXP_F64 where exp is not SLEEF's; all are undefined at
- * the end. Out: the table kernel_table_<isa>. Everything else is static, and named with the instruction set. */
+ * the end. Out: elem_kernels_<isa> and elem_draw_<isa>. Everything else is static, and named with the instruction set. */
 
 #include "kernel/draw_math.h"
 #include "loops.h"

@@ -12,7 +12,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "elem_tables.h"
 #include "kernel/kernel_int.h"
+#include "names.h"
 #include "special.h"
 
 #if defined(__clang__)

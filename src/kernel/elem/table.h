@@ -1,8 +1,6 @@
 /* table: which kernel serves which dtype, one row a name. A dtype that a row does not name is not defined. */
 
 #define FN_OF(f, suffix) PASTE3(f, suffix, ISA)
-#define QUOTED_(name) #name
-#define QUOTED(name) QUOTED_(name)
 
 /* integers by width, sign regarded or not */
 #define SIGNED_W(f) \
@@ -25,12 +23,11 @@
 #define BOOL(f) [DAMO_BOOL] = f
 #define FLOATS_COPY [DAMO_FLOAT32] = FN_OF(copy, w32), [DAMO_FLOAT64] = FN_OF(copy, w64)
 
-#define ROW(name, ...) .name = {{__VA_ARGS__}}
+#define ROW(name, ...) [ELEM_##name] = {{__VA_ARGS__}}
 
-const kernel_table PASTE2(kernel_table, ISA) = {
-    .isa = QUOTED(ISA),
-    .draw_log = FN_OF(draw_log, f64),
-    .draw_turn = FN_OF(draw_turn, f64),
+const draw_fns PASTE2(elem_draw, ISA) = {FN_OF(draw_log, f64), FN_OF(draw_turn, f64)};
+
+const kernel_set PASTE2(elem_kernels, ISA)[ELEM_N] = {
     ROW(add, BOOL(FN_OF(or_, bool)), INTS_W(add), FLOATS(add), COMPLEXES(add)),
     ROW(sub, INTS_W(sub), FLOATS(sub), COMPLEXES(sub)),
     ROW(mul, BOOL(FN_OF(and_, bool)), INTS_W(mul), FLOATS(mul), COMPLEXES(mul)),
@@ -117,8 +114,6 @@ const kernel_table PASTE2(kernel_table, ISA) = {
 };
 
 #undef FN_OF
-#undef QUOTED_
-#undef QUOTED
 #undef SIGNED_W
 #undef UNSIGNED_W
 #undef INTS_W

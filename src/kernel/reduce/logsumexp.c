@@ -27,11 +27,11 @@ void logsumexp_subtract(const reduce_plan *plan, const void *x, const void *shif
     logsumexp_subtract_f32(x, shift, step, y, n);
   else
     logsumexp_subtract_f64(x, shift, step, y, n);
-  plan->kernels->exp.fn[plan->acc]((void *[]){y, y}, n);
+  plan->second_pass->exp->fn[plan->acc]((void *[]){y, y}, n);
 }
 
 void logsumexp_finish(const reduce_plan *plan, const void *shift, void *acc, int64_t n) {
-  plan->kernels->log.fn[plan->acc]((void *[]){acc, acc}, n);
+  plan->second_pass->log->fn[plan->acc]((void *[]){acc, acc}, n);
   if (plan->acc == DAMO_FLOAT32)
     logsumexp_add_f32(shift, acc, n);
   else

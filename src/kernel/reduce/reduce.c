@@ -33,28 +33,26 @@ bool reduce_supported(reduce_kind kind, damo_dtype in) {
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
-static void reduce_plan_op(reduce_plan *plan, reduce_kind kind, damo_dtype in) {
+static void reduce_plan_op(reduce_plan *plan, const reduce_fns *fns, reduce_kind kind, damo_dtype in) {
   const bool arg = kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
   plan->acc = arg ? in : reduce_out_dtype(kind, in);
   plan->in_size = dtype_size(in);
-  plan->cast = kind == REDUCE_SUM_SQR ? reduce_squares_of[in].squares
-               : plan->acc == in      ? NULL
-                                      : kernel_cast(in, plan->acc);
-  plan->squares = kind == REDUCE_SUM_SQR ? &reduce_squares_of[in] : NULL;
+  plan->cast = kind == REDUCE_SUM_SQR ? fns->squares[in].squares : plan->acc == in ? NULL : kernel_cast(in, plan->acc);
+  plan->squares = kind == REDUCE_SUM_SQR ? &fns->squares[in] : NULL;
   switch (kind) {
     case REDUCE_SUM:
-    case REDUCE_SUM_SQR: plan->op = &reduce_sum_of[plan->acc]; break;
-    case REDUCE_PROD: plan->op = &reduce_prod_of[plan->acc]; break;
+    case REDUCE_SUM_SQR: plan->op = &fns->sum[plan->acc]; break;
+    case REDUCE_PROD: plan->op = &fns->prod[plan->acc]; break;
     case REDUCE_MAX:
     case REDUCE_ANY:
     case REDUCE_LOGSUMEXP:
-    case REDUCE_ARGMAX: plan->op = &reduce_max_of[plan->acc]; break;
+    case REDUCE_ARGMAX: plan->op = &fns->max[plan->acc]; break;
     case REDUCE_MIN:
     case REDUCE_ALL:
-    case REDUCE_ARGMIN: plan->op = &reduce_min_of[plan->acc]; break;
+    case REDUCE_ARGMIN: plan->op = &fns->min[plan->acc]; break;
   }
-  plan->arg = kind == REDUCE_ARGMAX ? &reduce_argmax_of[in] : kind == REDUCE_ARGMIN ? &reduce_argmin_of[in] : NULL;
-  plan->kernels = NULL;
+  plan->arg = kind == REDUCE_ARGMAX ? &fns->argmax[in] : kind == REDUCE_ARGMIN ? &fns->argmin[in] : NULL;
+  plan->second_pass = NULL;
 }
 
 /* Appends an axis to a list, or joins it to the last one when that runs on. */
@@ -108,7 +106,7 @@ static size_t reduce_tree_bytes(const reducer *op, int64_t n_per) {
 size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape, uint32_t axes) {
   reduce_plan plan;
   int64_t n_per = 1;
-  reduce_plan_op(&plan, kind, in);
+  reduce_plan_op(&plan, &reduce_fns_base, kind, in);
   for (int k = 0; k < ndim; k++)
     if (axes >> k & 1) n_per *= shape[k];
   /* logsumexp sums in its second pass: sums need no less than maxima */
@@ -147,10 +145,10 @@ static void reduce_run_plan(const reduce_plan *plan, const char *x, char *out) {
     reduce_by_sequence(plan, x, out);
 }
 
-void kernel_reduce(reduce_kind kind, damo_dtype in, const char *x, int ndim, const int64_t *shape,
-                   const int64_t *strides, uint32_t axes, char *out, void *work) {
+void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x, int ndim,
+                   const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work) {
   reduce_plan plan;
-  reduce_plan_op(&plan, kind, in);
+  reduce_plan_op(&plan, isa->reduce, kind, in);
   reduce_plan_axes(&plan, ndim, shape, strides, axes);
   if (plan.n_out == 0) return;
   if (plan.n_per == 0) {
@@ -160,7 +158,7 @@ void kernel_reduce(reduce_kind kind, damo_dtype in, const char *x, int ndim, con
   reduce_plan_scratch(&plan, work);
   reduce_run_plan(&plan, x, out);
   if (kind != REDUCE_LOGSUMEXP) return;
-  plan.op = &reduce_sum_of[plan.acc];
-  plan.kernels = kernel_table_select();
+  plan.op = &isa->reduce->sum[plan.acc];
+  plan.second_pass = isa;
   reduce_run_plan(&plan, x, out);
 }

@@ -22,7 +22,7 @@ typedef struct reduce_plan {
   int n_kept, n_reduced;
   reduce_axis kept[DAMO_MAX_NDIM], reduced[DAMO_MAX_NDIM]; /* each list has one axis at least */
   int64_t n_out, n_per;
-  const kernel_table *kernels; /* second pass of logsumexp: exp(x - shift) is summed, log taken; else NULL */
+  const kernel_isa *second_pass; /* of logsumexp: its exp(x - shift) is summed, its log taken; else NULL */
   /* scratch */
   char *gathered, *casted; /* one block or one row */
   char *lanes;             /* a strip for each lane; for arg kinds the best elements */

@@ -458,12 +458,20 @@ static inline bool reduce_at_nan_min_c128(damo_c128 a) { return reduce_is_nan_c1
     [DAMO_COMPLEX128] = ARG(op##_c128)                                                                \
   }
 
-const reducer reduce_sum_of[DAMO_N_DTYPES] = ARITHMETIC(sum);
-const reducer reduce_prod_of[DAMO_N_DTYPES] = ARITHMETIC(prod);
-const reducer reduce_max_of[DAMO_N_DTYPES] = ORDER(max);
-const reducer reduce_min_of[DAMO_N_DTYPES] = ORDER(min);
-const arg_reducer reduce_argmax_of[DAMO_N_DTYPES] = POSITION(max);
-const arg_reducer reduce_argmin_of[DAMO_N_DTYPES] = POSITION(min);
+static const reducer reduce_sum_base[DAMO_N_DTYPES] = ARITHMETIC(sum);
+static const reducer reduce_prod_base[DAMO_N_DTYPES] = ARITHMETIC(prod);
+static const reducer reduce_max_base[DAMO_N_DTYPES] = ORDER(max);
+static const reducer reduce_min_base[DAMO_N_DTYPES] = ORDER(min);
+static const arg_reducer reduce_argmax_base[DAMO_N_DTYPES] = POSITION(max);
+static const arg_reducer reduce_argmin_base[DAMO_N_DTYPES] = POSITION(min);
+
+const reduce_fns reduce_fns_base = {.sum = reduce_sum_base,
+                                    .prod = reduce_prod_base,
+                                    .max = reduce_max_base,
+                                    .min = reduce_min_base,
+                                    .squares = reduce_squares_base,
+                                    .argmax = reduce_argmax_base,
+                                    .argmin = reduce_argmin_base};
 
 #undef NAME
 #undef REDUCER

@@ -62,7 +62,7 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
   _Alignas(16) char tree[TREE_LEVELS][ELEMENT_MAX];
   _Alignas(16) char value[ELEMENT_MAX], shift[ELEMENT_MAX];
   reduce_walk w = reduce_walk_begin(plan->reduced, plan->n_reduced, x);
-  if (plan->kernels) memcpy(shift, out, plan->op->size);
+  if (plan->second_pass) memcpy(shift, out, plan->op->size);
   int64_t count = 0;
   for (; plan->squares && plan->squares->pair && reduce_has_pair(plan, &w); count += 2) {
     plan->squares->pair(w.p, value);
@@ -72,7 +72,7 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
   for (int64_t done = count * REDUCE_BLOCK; done < plan->n_per; done += REDUCE_BLOCK, count++) {
     const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
     const void *block = reduce_next_block(plan, &w, m);
-    if (plan->kernels) {
+    if (plan->second_pass) {
       logsumexp_subtract(plan, block, shift, 0, plan->casted, m);
       block = plan->casted;
     }
@@ -80,7 +80,7 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
     if (plan->n_per > REDUCE_BLOCK) reduce_tree_push(plan->op, tree, 0, count, value);
   }
   if (plan->n_per > REDUCE_BLOCK) reduce_tree_finish(plan->op, tree, count, value);
-  if (plan->kernels) logsumexp_finish(plan, shift, value, 1);
+  if (plan->second_pass) logsumexp_finish(plan, shift, value, 1);
   memcpy(out, value, plan->op->size);
 }
 

@@ -106,7 +106,7 @@ static void reduce_pair_sqr_f64(const void *blocks, void *out) {
   *(double *)out = (first[0] + first[1]) + (second[0] + second[1]);
 }
 
-const square_reducer reduce_squares_of[DAMO_N_DTYPES] = {
+const square_reducer reduce_squares_base[DAMO_N_DTYPES] = {
     [DAMO_FLOAT32] = {reduce_squares_f32, reduce_block_sqr_f32, reduce_pair_sqr_f32},
     [DAMO_FLOAT64] = {reduce_squares_f64, reduce_block_sqr_f64, reduce_pair_sqr_f64},
     [DAMO_COMPLEX64] = {reduce_squares_c64, reduce_block_sqr_c64, NULL},

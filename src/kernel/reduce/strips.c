@@ -33,7 +33,7 @@ static void reduce_strip_fold(const reduce_strip *s, reduce_walk *w, int64_t m, 
   for (int64_t i = 0; i < m; i++) {
     char *lane = plan->lanes + (size_t)(i & (op->lanes - 1)) * s->bytes;
     const void *row = reduce_strip_row(s, w->p);
-    if (plan->kernels) {
+    if (plan->second_pass) {
       logsumexp_subtract(plan, row, shift, 1, plan->casted, s->width);
       row = plan->casted;
     }
@@ -82,7 +82,7 @@ static void reduce_strip_values(const reduce_strip *s, const char *x, char *out)
   }
   char *result = plan->lanes;
   if (plan->n_per > REDUCE_BLOCK) memcpy(result, reduce_strip_finish(s, count), s->bytes);
-  if (plan->kernels) logsumexp_finish(plan, out, result, s->width);
+  if (plan->second_pass) logsumexp_finish(plan, out, result, s->width);
   memcpy(out, result, s->bytes);
 }
 

@@ -1,15 +1,18 @@
 /* bool_places: what comparisons need beside the elementwise kernels, for both index types. */
 #include "arith.h"
+#include "sparse_tables.h"
 
 #define I int32_t
 #define IX n
+#define TABLE sparse_flags_narrow
 #include "bool_places_body.h"
 #undef I
 #undef IX
+#undef TABLE
 #define I int64_t
 #define IX w
+#define TABLE sparse_flags_wide
 #include "bool_places_body.h"
 #undef I
 #undef IX
-
-const sparse_flag_fns *kernel_sparse_flags(bool wide) { return wide ? &sp_flags_fns_w : &sp_flags_fns_n; }
+#undef TABLE

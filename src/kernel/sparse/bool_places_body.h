@@ -26,6 +26,6 @@ static void NAME(put)(const sparse_raw *x, const uint8_t *flags, uint8_t *dst, i
   }
 }
 
-static const sparse_flag_fns NAME(fns) = {NAME(complement), NAME(put)};
+const sparse_flag_fns TABLE = {NAME(complement), NAME(put)};
 
 #undef NAME

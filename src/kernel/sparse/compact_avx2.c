@@ -1,6 +1,9 @@
 /* compact_avx2: leaving out entries that are 0, four at a time, for int32 indices and values of 8 bytes on x86-64
  * with AVX2. What stays of four moves to their front by a table of the orders that there are. */
-#include "compact.h"
+#include <string.h>
+
+#include "arith.h"
+#include "sparse_tables.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -13,8 +16,10 @@ static const int32_t sp_sift_count[16][4] = {
     {0, 0, 0, 0}, {1, 1, 1, 1}, {0, 1, 1, 1}, {1, 2, 2, 2}, {0, 0, 1, 1}, {1, 1, 2, 2}, {0, 1, 2, 2}, {1, 2, 3, 3},
     {0, 0, 0, 1}, {1, 1, 1, 2}, {0, 1, 1, 2}, {1, 2, 2, 3}, {0, 0, 1, 2}, {1, 1, 2, 3}, {0, 1, 2, 3}, {1, 2, 3, 4}};
 
-int32_t sparse_sift_avx2(const int32_t *restrict idx, const uint64_t *restrict val, int64_t n, uint64_t mask,
-                         int32_t *restrict oidx, uint64_t *restrict oval, int32_t *restrict kept) {
+/* Of n entries those with a bit in mask (0: all) to the front, each once; how many stay. kept[k]: of the first k + 1.
+ * Room for n entries. */
+static int32_t sp_sift_avx2(const int32_t *restrict idx, const uint64_t *restrict val, int64_t n, uint64_t mask,
+                            int32_t *restrict oidx, uint64_t *restrict oval, int32_t *restrict kept) {
   const __m256i bits = _mm256_set1_epi64x((long long)mask), none = _mm256_setzero_si256();
   const int always = mask == 0 ? 15 : 0;
   int32_t stay = 0;
@@ -41,6 +46,13 @@ int32_t sparse_sift_avx2(const int32_t *restrict idx, const uint64_t *restrict v
   }
   return stay;
 }
+
+typedef int32_t (*sp_sift_fn)(const int32_t *idx, const uint64_t *val, int64_t n, uint64_t mask, int32_t *oidx,
+                              uint64_t *oval, int32_t *kept);
+
+#define ISA avx2
+#define SIFT_OF(plain) _Generic((plain), sp_sift_fn : sp_sift_avx2, default : (plain))
+#include "compact_tables.h"
 #else
-typedef int sparse_sift_avx2_is_for_other_machines;
+typedef int sparse_compact_avx2_is_for_other_machines;
 #endif

@@ -162,7 +162,8 @@ static void NAME(take)(const sparse_raw *a, const int64_t *majors, int64_t n, vo
   NAME(take_each)(a, majors, NULL, n, indptr, indices, data);
 }
 
-static void NAME(take_range)(const sparse_raw *a, const sparse_range *majors, void *indptr, void *indices, void *data) {
+static void NAME(take_range)(const kernel_isa *isa, const sparse_raw *a, const sparse_range *majors, void *indptr,
+                             void *indices, void *data) {
   if (majors->step != 1) {
     NAME(take_each)(a, NULL, majors, majors->count, indptr, indices, data);
     return;
@@ -174,8 +175,8 @@ static void NAME(take_range)(const sparse_raw *a, const sparse_range *majors, vo
   int64_t i = 0;
   for (; i + 4 <= majors->count; i += 4) *(NAME(four) *)(optr + i) = *(const NAME(four) *)(ptr + i) - from;
   for (; i <= majors->count; i++) optr[i] = (I)(ptr[i] - from);
-  kernel_sparse_copy(indices, (const I *)a->indices + from, n * sizeof(I));
-  kernel_sparse_copy(data, (const T *)a->data + from, n * sizeof(T));
+  kernel_sparse_copy(isa, indices, (const I *)a->indices + from, n * sizeof(I));
+  kernel_sparse_copy(isa, data, (const T *)a->data + from, n * sizeof(T));
 }
 
 static void NAME(spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, const int64_t *from, const int64_t *to,
@@ -245,112 +246,7 @@ static void NAME(beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void 
   }
 }
 
-/* ---- Apart ---- */
-
-/* Whether FEW entries stay; may say no where an integer is negative. */
-static inline bool NAME(all_stay)(const T *val, uint64_t mask, uint64_t always) {
-  uint64_t below = 0; /* 0 - 1 has the highest bit; a float without its sign does not */
-  for (int k = 0; k < FEW; k++) below |= BITS_IN(val[k], mask, always) - 1;
-  return below >> 63 == 0;
-}
-
-/* Those of n entries that stay, and how many; kept[k]: of the first k + 1. */
-static int32_t NAME(sift)(const I *restrict idx, const T *restrict val, int64_t n, uint64_t mask, I *restrict oidx,
-                          T *restrict oval, int32_t *restrict kept) {
-  const uint64_t always = mask == 0;
-  int32_t stay = 0;
-  for (int64_t k = 0, few; k < n; k += few) {
-    few = n - k < FEW ? n - k : FEW;
-    if (few == FEW && NAME(all_stay)(val + k, mask, always)) {
-      memcpy(oidx + stay, idx + k, FEW * sizeof(I));
-      memcpy(oval + stay, val + k, FEW * sizeof(T));
-      for (int c = 0; c < FEW; c++) kept[k + c] = stay + c + 1;
-      stay += FEW;
-      continue;
-    }
-    for (int64_t c = k; c < k + few; c++) {
-      const T v = val[c];
-      oidx[stay] = idx[c];
-      oval[stay] = v;
-      stay += BITS_IN(v, mask, always) != 0;
-      kept[c] = stay;
-    }
-  }
-  return stay;
-}
-
-/* Flat over the entries of all lines, without a branch: kept[k] of the first k of a chunk stay, by which the lines that
- * end there get their place. */
-static int64_t NAME(squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, void *indices, void *data) {
-  const I *restrict ptr = a->indptr, *restrict idx = a->indices;
-  const T *restrict val = a->data;
-  I *restrict optr = indptr, *restrict oidx = indices;
-  T *restrict oval = data;
-  int32_t kept[SQUEEZED + 1] = {0};
-  const int64_t nnz = ptr[a->major];
-  int32_t (*const sift)(const I *, const T *, int64_t, uint64_t, I *, T *, int32_t *) = SIFT_OF(NAME(sift));
-  int64_t to = 0, major = 0;
-  for (int64_t from = ptr[0];; from += SQUEEZED) {
-    const int64_t n = nnz - from < SQUEEZED ? nnz - from : SQUEEZED;
-    const int32_t stay = sift(idx + from, val + from, n, mask, oidx + to, oval + to, kept + 1);
-    for (; major <= a->major && ptr[major] <= from + n; major++) optr[major] = (I)(to + kept[ptr[major] - from]);
-    to += stay;
-    if (major > a->major) return to;
-  }
-}
-
-/* The part that holds idx; b: the part of the entry before. */
-static inline int64_t NAME(part)(const int64_t *bounds, int64_t b, int64_t index) {
-  while (index < bounds[b]) b--;
-  while (index >= bounds[b + 1]) b++;
-  return b;
-}
-
-static void NAME(split_count)(const sparse_raw *a, int64_t n, const int64_t *bounds, int64_t *count) {
-  const I *ptr = a->indptr, *idx = a->indices;
-  const int64_t from = ptr[0], nnz = ptr[a->major] - from;
-  for (int64_t b = 0; b < n; b++) count[b] = 0;
-  if (n > SPLIT_FEW) {
-    for (int64_t p = 0, b = 0; p < nnz; p++) {
-      b = NAME(part)(bounds, b, idx[from + p]);
-      count[b]++;
-    }
-    return;
-  }
-  for (int64_t b = 0, before = 0; b < n; b++) {
-    const int64_t below = b + 1 < n ? NAME(count_between)(idx + from, nnz, LEAST_INDEX, (I)bounds[b + 1]) : nnz;
-    count[b] = below - before;
-    before = below;
-  }
-}
-
-static void NAME(split_fill)(const sparse_raw *a, int64_t n, const int64_t *bounds, uint64_t mask, int64_t *at,
-                             void *const *indptr, void *const *indices, void *const *data) {
-  const I *ptr = a->indptr, *idx = a->indices;
-  const T *val = a->data;
-  const uint64_t always = mask == 0;
-  int64_t p = ptr[0];
-  for (int64_t b = 0; b < n; b++) at[b] = *(I *)indptr[b] = 0;
-  for (int64_t i = 0; i < a->major; i++) {
-    const int64_t end = ptr[i + 1];
-    for (int64_t b = 0; p < end;) {
-      b = NAME(part)(bounds, b, idx[p]);
-      const I low = (I)bounds[b], high = (I)bounds[b + 1];
-      I *restrict oidx = indices[b];
-      T *restrict oval = data[b];
-      int64_t to = at[b];
-      do {
-        const T v = val[p];
-        oidx[to] = (I)(idx[p] - low);
-        oval[to] = v;
-        to += BITS_IN(v, mask, always) != 0;
-        p++;
-      } while (p < end && idx[p] >= low && idx[p] < high);
-      at[b] = to;
-    }
-    for (int64_t b = 0; b < n; b++) ((I *)indptr[b])[i + 1] = (I)at[b];
-  }
-}
+/* ---- Values at the places of others ---- */
 
 static void NAME(pick)(const sparse_raw *g, const sparse_raw *x, void *out) {
   const I *gptr = g->indptr, *gidx = g->indices, *xptr = x->indptr, *xidx = x->indices;
@@ -398,9 +294,8 @@ static void NAME(gather)(const void *values, const void *places, int64_t n, void
 }
 
 static const sparse_move_fns NAME(fns) = {
-    NAME(swap),       NAME(sort),  NAME(sort_workspace), NAME(take),    NAME(take_range),
-    NAME(spread),     NAME(place), NAME(beside),         NAME(squeeze), NAME(split_count),
-    NAME(split_fill), NAME(pick),  NAME(pick_dense),     NAME(gather),
+    NAME(swap),  NAME(sort),   NAME(sort_workspace), NAME(take),       NAME(take_range), NAME(spread),
+    NAME(place), NAME(beside), NAME(pick),           NAME(pick_dense), NAME(gather),
 };
 
 #undef AHEAD

@@ -5,6 +5,7 @@
  * storage of its transpose, so each loop is written once. Index type: int32, or int64 ("wide"). The storage is valid
  * (indptr monotone from 0, indices in range); lines may be unsorted and hold duplicates unless a kernel says otherwise.
  * Sums run along a line in storage order, whatever the instruction set. Output blocks overlap no input unless said.
+ * The functions are found through a kernel_isa: isa->sparse.value[wide][dtype].
  */
 #ifndef DAMO_KERNEL_SPARSE_KERNEL_SPARSE_H
 #define DAMO_KERNEL_SPARSE_KERNEL_SPARSE_H
@@ -52,8 +53,6 @@ typedef struct sparse_index_fns {
   int64_t (*bound_product)(const sparse_raw *a, const sparse_raw *b, int64_t step);
 } sparse_index_fns;
 
-const sparse_index_fns *kernel_sparse_index(bool wide);
-
 /* ---- Moving entries, by element size ----------------------------------------------------------------------------- */
 
 typedef struct sparse_move_fns {
@@ -66,7 +65,8 @@ typedef struct sparse_move_fns {
   /* The lines lines[0…n-1] in that order. */
   void (*take)(const sparse_raw *a, const int64_t *majors, int64_t n, void *indptr, void *indices, void *data);
   /* The lines of a range in its order. */
-  void (*take_range)(const sparse_raw *a, const sparse_range *majors, void *indptr, void *indices, void *data);
+  void (*take_range)(const kernel_isa *isa, const sparse_raw *a, const sparse_range *majors, void *indptr,
+                     void *indices, void *data);
   /* Line from[k] as line to[k] of a matrix of n_major lines and nnz entries, for n lines with ascending to[]; what
    * comes to one line is put one after the other. The lines from a's major on are b's. */
   void (*spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, const int64_t *from, const int64_t *to,
@@ -76,14 +76,6 @@ typedef struct sparse_move_fns {
                 void *indptr, void *indices, void *data);
   /* n blocks with equally many lines side by side; at: n places, 0. */
   void (*beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void *indptr, void *indices, void *data);
-  /* a's lines without the entries that have no bit in `mask` (8 bytes; for elements of 16 in each half; 0: all stay).
-   * Returns how many are left. a's indptr need not begin with 0; room for all entries. */
-  int64_t (*squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, void *indices, void *data);
-  /* The parts of a whose indices lie in bounds[b] … bounds[b + 1] - 1, counted from bounds[b]: first how many entries
-   * each has, then their lines, squeezed, and how many are left. */
-  void (*split_count)(const sparse_raw *a, int64_t n, const int64_t *bounds, int64_t *count);
-  void (*split_fill)(const sparse_raw *a, int64_t n, const int64_t *bounds, uint64_t mask, int64_t *count,
-                     void *const *indptr, void *const *indices, void *const *data);
   /* out[p] = g's value, 0 where it has none, at the place of x's entry p; g's lines are sorted without duplicates. */
   void (*pick)(const sparse_raw *g, const sparse_raw *x, void *out);
   /* The same from a dense box with byte strides. */
@@ -92,13 +84,23 @@ typedef struct sparse_move_fns {
   void (*gather)(const void *values, const void *places, int64_t n, void *out);
 } sparse_move_fns;
 
-const sparse_move_fns *kernel_sparse_move(bool wide, size_t element_size);
+/* Entries left out and matrices taken apart. */
+typedef struct sparse_compact_fns {
+  /* a's lines without the entries that have no bit in `mask` (8 bytes; for elements of 16 in each half; 0: all stay).
+   * Returns how many are left. a's indptr need not begin with 0; room for all entries. */
+  int64_t (*squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, void *indices, void *data);
+  /* The parts of a whose indices lie in bounds[b] … bounds[b + 1] - 1, counted from bounds[b]: first how many entries
+   * each has, then their lines, squeezed, and how many are left. */
+  void (*split_count)(const sparse_raw *a, int64_t n, const int64_t *bounds, int64_t *count);
+  void (*split_fill)(const sparse_raw *a, int64_t n, const int64_t *bounds, uint64_t mask, int64_t *count,
+                     void *const *indptr, void *const *indices, void *const *data);
+} sparse_compact_fns;
 
 /* As memcpy, for vectors that may be long; n may be 0. */
-void kernel_sparse_copy(void *to, const void *from, size_t n);
+void kernel_sparse_copy(const kernel_isa *isa, void *to, const void *from, size_t n);
 
 /* The n bytes at first, times times more behind them. */
-void kernel_sparse_repeat(void *first, size_t n, int64_t times);
+void kernel_sparse_repeat(const kernel_isa *isa, void *first, size_t n, int64_t times);
 
 /* Where in a list of positions a position stands: a chained hash table of 2^bits heads. */
 typedef struct sparse_lookup {
@@ -134,8 +136,6 @@ typedef struct sparse_part_fns {
   void (*coordinates)(const sparse_raw *a, int64_t *major, int64_t *minor);
 } sparse_part_fns;
 
-const sparse_part_fns *kernel_sparse_part(bool wide, size_t element_size);
-
 /* ---- Places that hold true or false ------------------------------------------------------------------------------ */
 
 typedef struct sparse_flag_fns {
@@ -144,8 +144,6 @@ typedef struct sparse_flag_fns {
   /* flags[p] to the place of x's entry p in a dense box of bytes. */
   void (*put)(const sparse_raw *x, const uint8_t *flags, uint8_t *dst, int64_t major_stride, int64_t minor_stride);
 } sparse_flag_fns;
-
-const sparse_flag_fns *kernel_sparse_flags(bool wide);
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
@@ -227,10 +225,8 @@ typedef struct sparse_value_fns {
   void (*elements)(const sparse_raw *a, bool sorted, int64_t n, const int64_t *major, const int64_t *minor, void *out);
 } sparse_value_fns;
 
-const sparse_value_fns *kernel_sparse_value(bool wide, damo_dtype dtype);
-
-/* The products with a dense block for floats and complex numbers, for one instruction set; NULL entries: use the plain
- * loop, as for sample and both of complex numbers.
+/* The products with a dense block for floats and complex numbers in vectors; NULL: use the plain loop, as for other
+ * dtypes, and for sample and both of complex numbers.
  * All instruction sets give the same bits but for `sample`, which folds vector lanes. */
 typedef struct sparse_dense_fns {
   void (*matmat)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *z,
@@ -243,8 +239,5 @@ typedef struct sparse_dense_fns {
   void (*both)(const sparse_raw *a, const void *places, const sparse_block *l, const sparse_block *x, void *out,
                const sparse_block *y);
 } sparse_dense_fns;
-
-/* The best for this CPU (DAMO_ISA as for the elementwise kernels); NULL for other dtypes. */
-const sparse_dense_fns *kernel_sparse_dense(bool wide, damo_dtype dtype);
 
 #endif

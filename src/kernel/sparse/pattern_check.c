@@ -1,15 +1,18 @@
 /* pattern_check: checks and counts of patterns, for both index types. */
 #include "arith.h"
+#include "sparse_tables.h"
 
 #define I int32_t
 #define IX n
+#define TABLE sparse_index_narrow
 #include "pattern_check_body.h"
 #undef I
 #undef IX
+#undef TABLE
 #define I int64_t
 #define IX w
+#define TABLE sparse_index_wide
 #include "pattern_check_body.h"
 #undef I
 #undef IX
-
-const sparse_index_fns *kernel_sparse_index(bool wide) { return wide ? &sp_index_fns_w : &sp_index_fns_n; }
+#undef TABLE

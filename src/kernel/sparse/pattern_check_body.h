@@ -101,7 +101,7 @@ static int64_t NAME(bound_product)(const sparse_raw *a, const sparse_raw *b, int
   return n;
 }
 
-static const sparse_index_fns NAME(fns) = {NAME(shift),   NAME(check),         NAME(order),
-                                           NAME(longest), NAME(count_product), NAME(bound_product)};
+const sparse_index_fns TABLE = {NAME(shift),   NAME(check),         NAME(order),
+                                NAME(longest), NAME(count_product), NAME(bound_product)};
 
 #undef NAME

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "arith.h"
+#include "sparse_tables.h"
 
 #define CHUNK 1024 /* entries at a time */
 #define FEW 8      /* of them that are looked at together */
@@ -42,15 +43,12 @@ void kernel_sparse_places(const int64_t *list, int64_t n, int64_t axis, int32_t 
 #define SPARSE_BODY "slice_body.h"
 #include "sizes.h"
 
-const sparse_part_fns *kernel_sparse_part(bool wide, size_t element_size) {
-  switch (element_size) {
-    case 1: return wide ? &sp_part_fns_w1 : &sp_part_fns_n1;
-    case 2: return wide ? &sp_part_fns_w2 : &sp_part_fns_n2;
-    case 4: return wide ? &sp_part_fns_w4 : &sp_part_fns_n4;
-    case 8: return wide ? &sp_part_fns_w8 : &sp_part_fns_n8;
-  }
-  return wide ? &sp_part_fns_w16 : &sp_part_fns_n16;
-}
+#define FNS(size) &sp_part_fns_n##size
+const sparse_part_fns *const sparse_part_narrow[DAMO_N_DTYPES] = SPARSE_BY_SIZE(FNS);
+#undef FNS
+#define FNS(size) &sp_part_fns_w##size
+const sparse_part_fns *const sparse_part_wide[DAMO_N_DTYPES] = SPARSE_BY_SIZE(FNS);
+#undef FNS
 
 #undef CHUNK
 #undef FEW

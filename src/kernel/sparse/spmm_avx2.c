@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "arith.h"
+#include "sparse_tables.h"
 #include "spmm_strip.h"
-#include "value.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-/* spmm_types: the dense products for both index types and all float and complex types, and their table.
+/* spmm_types: the dense products for both index types and all float and complex types, and their tables.
  * Included with ISA (the instruction set's name), BYTES, STREAMS, STREAM and STREAMED, which are undefined at the end.
  */
 #define I int32_t
@@ -18,10 +18,16 @@
 #define COMPLEX_FNS(ix, tx) \
   { FN_OF(matmat, ix, tx), FN_OF(matmat_t, ix, tx), NULL, NULL }
 
-const sparse_dense_table PASTE2(sparse_dense, ISA) = {
-    {REAL_FNS(n, f32), REAL_FNS(n, f64), COMPLEX_FNS(n, c64), COMPLEX_FNS(n, c128)},
-    {REAL_FNS(w, f32), REAL_FNS(w, f64), COMPLEX_FNS(w, c64), COMPLEX_FNS(w, c128)}};
+#define FNS(ix)                                                                                                      \
+  {                                                                                                                  \
+    [DAMO_FLOAT32] = REAL_FNS(ix, f32), [DAMO_FLOAT64] = REAL_FNS(ix, f64), [DAMO_COMPLEX64] = COMPLEX_FNS(ix, c64), \
+    [DAMO_COMPLEX128] = COMPLEX_FNS(ix, c128)                                                                        \
+  }
 
+const sparse_dense_fns PASTE2(sparse_dense_narrow, ISA)[DAMO_N_DTYPES] = FNS(n);
+const sparse_dense_fns PASTE2(sparse_dense_wide, ISA)[DAMO_N_DTYPES] = FNS(w);
+
+#undef FNS
 #undef FN_OF
 #undef REAL_FNS
 #undef COMPLEX_FNS

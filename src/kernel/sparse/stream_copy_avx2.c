@@ -7,8 +7,6 @@
 #define BYTES 32
 #define NAME(f) f##_avx2
 #include "stream_copy_body.h"
-
-void sparse_copy_avx2(char *to, const char *from, size_t n) { sp_copy_vectors_avx2(to, from, n); }
 #else
-typedef int sparse_copy_avx2_is_for_other_machines;
+typedef int stream_copy_avx2_is_for_other_machines;
 #endif

@@ -7,8 +7,6 @@
 #define BYTES 64
 #define NAME(f) f##_avx512
 #include "stream_copy_body.h"
-
-void sparse_copy_avx512(char *to, const char *from, size_t n) { sp_copy_vectors_avx512(to, from, n); }
 #else
-typedef int sparse_copy_avx512_is_for_other_machines;
+typedef int stream_copy_avx512_is_for_other_machines;
 #endif

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "arith.h"
-#include "value.h"
+#include "sparse_tables.h"
 
 #define I int64_t
 #define IX w

@@ -6,6 +6,7 @@
 #ifndef DAMO_OP_ELEM_ELEM_INT_H
 #define DAMO_OP_ELEM_ELEM_INT_H
 
+#include "kernel/elem/names.h"
 #include "op/op.h"
 #include "scalar.h"
 
@@ -40,7 +41,7 @@ typedef struct scalar_op {
   int8_t arity;
   const char *operands; /* names, as op_func's */
   dtype_rule rule;
-  int32_t kernel; /* offset in kernel_table; KERNEL_NONE: copies its last operand; KERNEL_OWN: see own */
+  int32_t kernel; /* an elem_kernel; KERNEL_NONE: copies its last operand; KERNEL_OWN: see own */
   const kernel_set *own;
   scalar_grad_fn *grad; /* NULL: not implemented */
   const char *doc;
@@ -52,7 +53,7 @@ typedef struct scalar_op {
 /* What elemwise_def keeps beside an Op. */
 typedef struct elemwise_data {
   const scalar_op *row;
-  const kernel_table *table;
+  const kernel_isa *isa;
   damo_dtype cast_to; /* of RULE_CAST */
   int32_t inplace;    /* the input that the output overwrites, 0-based; -1: none */
   op_alias destroy[2];

@@ -22,7 +22,7 @@ damo_dtype elemwise_operand_dtype(const scalar_op *row, int i, damo_dtype loop) 
 kernel_fn elemwise_kernel(const elemwise_data *d, damo_dtype loop) {
   if (d->row->kernel == KERNEL_NONE) return NULL;
   if (d->row->kernel == KERNEL_OWN) return d->row->own->fn[loop];
-  return ((const kernel_set *)((const char *)d->table + d->row->kernel))->fn[loop];
+  return d->isa->elem[d->row->kernel].fn[loop];
 }
 
 static damo_dtype real_of(damo_dtype dt) {
@@ -100,7 +100,7 @@ static damo_status elemwise_init(damo_op *op) {
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Elemwise: there is no scalar op '%s'",
                     name->kind == PROP_STR ? name->u.s : "?");
   }
-  d->table = kernel_table_select();
+  d->isa = op->obj.ctx->isa;
   d->inplace = -1;
   if (d->row->rule == RULE_CAST && (dtype->kind != PROP_STR || !damo_dtype_from_name(dtype->u.s, &d->cast_to))) {
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Elemwise: a cast needs the name of a dtype");

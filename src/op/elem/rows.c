@@ -19,7 +19,7 @@
 #define CHOICE 3, "condition x y"
 #define BOUNDS 3, "x min max"
 #define PARTS 2, "re im"
-#define K(name) ((int32_t)offsetof(kernel_table, name)), NULL
+#define K(name) ELEM_##name, NULL
 #define OWN(set) KERNEL_OWN, &elemwise_##set
 #define COPY KERNEL_NONE, NULL
 #define D(name) elemwise_d_##name

@@ -57,18 +57,12 @@ static damo_status soft_infer_type(const damo_op *op, damo_var *const *in, int n
 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
-typedef struct soft_state {
-  const kernel_table *table;
-} soft_state;
-
 static soft_box soft_box_of(const thunk *t, frame *f, const damo_array *x) {
-  soft_state *state = thunk_state(t, f);
   const int axis = softmax_axis(t->node->op);
   const damo_dtype dtype = array_dtype(x);
   soft_box s = {.outer = 1, .n = 1, .inner = 1, .log_form = is_log_form(t->node->op)};
-  if (!state->table) state->table = kernel_table_select();
-  s.exp = state->table->exp.fn[dtype];
-  s.log = state->table->log.fn[dtype];
+  s.exp = f->ctx->isa->exp->fn[dtype];
+  s.log = f->ctx->isa->log->fn[dtype];
   for (int i = 0; i < x->ndim; i++) {
     if (axis < 0 || i == axis)
       s.n *= array_shape(x)[i];
@@ -204,7 +198,6 @@ const op_def softmax_def = {
     .init = soft_init,
     .infer_type = soft_infer_type,
     .perform = soft_perform,
-    .state_size = sizeof(soft_state),
     .grad = soft_grad,
     .rop = soft_rop,
     .infer_shape = soft_infer_shape,
@@ -220,7 +213,6 @@ const op_def log_softmax_def = {
     .init = soft_init,
     .infer_type = soft_infer_type,
     .perform = soft_perform,
-    .state_size = sizeof(soft_state),
     .grad = soft_grad,
     .rop = soft_rop,
     .infer_shape = soft_infer_shape,
@@ -236,7 +228,6 @@ const op_def softmax_grad_def = {
     .init = soft_init,
     .infer_type = soft_infer_type,
     .perform = soft_grad_perform,
-    .state_size = sizeof(soft_state),
     .grad = softmax_grad_grad,
     .infer_shape = soft_infer_shape,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",
@@ -251,7 +242,6 @@ const op_def log_softmax_grad_def = {
     .init = soft_init,
     .infer_type = soft_infer_type,
     .perform = soft_grad_perform,
-    .state_size = sizeof(soft_state),
     .grad = log_softmax_grad_grad,
     .infer_shape = soft_infer_shape,
     .no_check = "dense: spec/op/rows/nnet.lua has results by hand and from plain loops",

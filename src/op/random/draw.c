@@ -24,34 +24,36 @@ void state_write(damo_array *a, const philox_state *s) {
 
 /* ---- Distributions ----------------------------------------------------------------------------------------------- */
 
-static void draw_normal(double *v, const double *const *p, int64_t n) {
+static void draw_normal(const draw_fns *fns, double *v, const double *const *p, int64_t n) {
+  (void)fns;
   for (int64_t i = 0; i < n; i++) v[i] = p[0][i] + p[1][i] * v[i];
 }
 
-static void draw_uniform(double *v, const double *const *p, int64_t n) {
+static void draw_uniform(const draw_fns *fns, double *v, const double *const *p, int64_t n) {
+  (void)fns;
   for (int64_t i = 0; i < n; i++) v[i] = p[0][i] + (p[1][i] - p[0][i]) * v[i];
 }
 
-static void draw_bernoulli(double *v, const double *const *p, int64_t n) {
+static void draw_bernoulli(const draw_fns *fns, double *v, const double *const *p, int64_t n) {
+  (void)fns;
   for (int64_t i = 0; i < n; i++) v[i] = v[i] < p[0][i];
 }
 
 /* v = -log(1 - v): 1 - v is exact. */
-static void standard_exponential(const kernel_table *k, double *v, int64_t n) {
+static void standard_exponential(const draw_fns *fns, double *v, int64_t n) {
   for (int64_t i = 0; i < n; i++) v[i] = 1 - v[i];
-  k->draw_log(v, n);
+  fns->log(v, n);
   for (int64_t i = 0; i < n; i++) v[i] = -v[i];
 }
 
-static void draw_exponential(double *v, const double *const *p, int64_t n) {
-  standard_exponential(kernel_table_select(), v, n);
+static void draw_exponential(const draw_fns *fns, double *v, const double *const *p, int64_t n) {
+  standard_exponential(fns, v, n);
   for (int64_t i = 0; i < n; i++) v[i] = p[0][i] * v[i];
 }
 
-static void draw_gumbel(double *v, const double *const *p, int64_t n) {
-  const kernel_table *k = kernel_table_select();
-  standard_exponential(k, v, n);
-  k->draw_log(v, n);
+static void draw_gumbel(const draw_fns *fns, double *v, const double *const *p, int64_t n) {
+  standard_exponential(fns, v, n);
+  fns->log(v, n);
   for (int64_t i = 0; i < n; i++) v[i] = p[0][i] - p[1][i] * v[i];
 }
 
@@ -358,12 +360,12 @@ static damo_status draw_floats(damo_ctx *ctx, const draw_op *d, param_walk *w, p
   for (int64_t i = 0; i < n; i += DRAW_BLOCK) {
     const int64_t m = n - i < DRAW_BLOCK ? n - i : DRAW_BLOCK;
     if (d->dist->base == BASE_NORMAL)
-      philox_normal_f64(&at, values, m);
+      philox_normal_f64(ctx->isa, &at, values, m);
     else
       philox_uniform_f64(&at, values, m);
     philox_advance(&at, philox_blocks(m));
     DAMO_TRY(gather_params(ctx, d->dist, w, params, m));
-    d->dist->draw(values, (const double *const *)params, m);
+    d->dist->draw(ctx->isa->draw, values, (const double *const *)params, m);
     draw_store(d, values, out + (size_t)i * size, m);
   }
   return DAMO_OK;

@@ -8,7 +8,7 @@
 #define DRAW_BLOCK 2048 /* values that are made at once; even, as a Philox block gives two */
 
 /* Values base[0..n) of the base distribution become draws, given each one's parameters. */
-typedef void (*draw_fn)(double *values, const double *const *params, int64_t n);
+typedef void (*draw_fn)(const draw_fns *fns, double *values, const double *const *params, int64_t n);
 
 typedef struct distribution {
   const char *name;

@@ -148,7 +148,7 @@ static damo_status reduce_perform(const thunk *t, frame *f) {
   damo_array *out = thunk_out(t, f, 0, reduce_out_dtype(d->kind, dt), ndim, shape);
   if (out == NULL) return damo_error_status(f->ctx);
   if (n_out == 0) return DAMO_OK;
-  kernel_reduce(d->kind, dt, x->data, x->ndim, array_shape(x), array_strides(x), mask, out->data, work);
+  kernel_reduce(f->ctx->isa, d->kind, dt, x->data, x->ndim, array_shape(x), array_strides(x), mask, out->data, work);
   return DAMO_OK;
 }
 

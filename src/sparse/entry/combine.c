@@ -31,9 +31,9 @@ static kernel_fn sp_aligned_kernel(sparse_merge_op op, const damo_sparse *a, con
   const damo_dtype dtype = sparse_dtype(a);
   if (!sparse_shares(a, b) || dtype != sparse_dtype(b) || op == SPARSE_MUL) return NULL;
   if (sp_merge_is_order(op) ? !a->sorted || !a->unique : dtype == DAMO_BOOL) return NULL;
-  const kernel_table *t = kernel_table_select();
+  const kernel_isa *isa = a->obj.ctx->isa;
   const kernel_set *const sets[] = {
-      [SPARSE_ADD] = &t->add, [SPARSE_SUB] = &t->sub, [SPARSE_MAX] = &t->maximum, [SPARSE_MIN] = &t->minimum};
+      [SPARSE_ADD] = isa->add, [SPARSE_SUB] = isa->sub, [SPARSE_MAX] = isa->maximum, [SPARSE_MIN] = isa->minimum};
   return sets[op]->fn[dtype];
 }
 
@@ -96,7 +96,7 @@ damo_status sparse_scale_to(const damo_sparse *a, int axis, const damo_array *s,
   if (v) {
     sparse_raw raw = sparse_raw_of(a);
     raw.data = x->data;
-    const sparse_value_fns *f = kernel_sparse_value(sparse_is_wide(a), dtype);
+    const sparse_value_fns *f = a->obj.ctx->isa->sparse.value[sparse_is_wide(a)][dtype];
     const bool by_major = (axis == 0) == (a->format == DAMO_CSR);
     (by_major ? f->scale_major : f->scale_minor)(&raw, v->data, out->data->data);
   }
@@ -126,7 +126,7 @@ damo_status sparse_reduce_entries(const damo_sparse *a, reduce_kind kind, void *
   char *work = mem_alloc(a->obj.ctx, bytes);
   if (!work) return DAMO_EMEMORY;
   char *aligned = (char *)(((uintptr_t)work + 63) & ~(uintptr_t)63);
-  kernel_reduce(kind, in, a->data->data, 1, &nnz, &stride, 1, out, aligned);
+  kernel_reduce(a->obj.ctx->isa, kind, in, a->data->data, 1, &nnz, &stride, 1, out, aligned);
   mem_free(a->obj.ctx, work, bytes);
   return DAMO_OK;
 }

@@ -18,7 +18,7 @@ static damo_sparse *sp_all_but(const damo_sparse *e) {
   if (same) out = sparse_empty(ctx, sparse_format(e), DAMO_BOOL, itype, e->shape, nnz);
   if (out) {
     const sparse_raw raw = sparse_raw_of(same);
-    kernel_sparse_flags(itype == DAMO_INT64)->complement(&raw, out->indptr->data, out->indices->data);
+    ctx->isa->sparse.flags[itype == DAMO_INT64]->complement(&raw, out->indptr->data, out->indices->data);
     if (nnz > 0) memset(out->data->data, 1, (size_t)nnz);
     out->sorted = out->unique = true;
   }
@@ -98,9 +98,8 @@ damo_status sparse_relate_dense(kernel_fn op, damo_dtype loop, damo_sparse *a, c
     const sparse_raw raw = sparse_raw_of(x);
     const bool csc = a->format == DAMO_CSC;
     sp_relate_zeros(op, whole, (uint8_t *)out->data);
-    kernel_sparse_flags(sparse_is_wide(x))
-        ->put(&raw, (const uint8_t *)flags->data, (uint8_t *)out->data, array_strides(out)[csc],
-              array_strides(out)[!csc]);
+    x->obj.ctx->isa->sparse.flags[sparse_is_wide(x)]->put(&raw, (const uint8_t *)flags->data, (uint8_t *)out->data,
+                                                          array_strides(out)[csc], array_strides(out)[!csc]);
   }
   damo_release(x);
   damo_release(whole);

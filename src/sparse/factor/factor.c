@@ -123,7 +123,7 @@ static damo_status factor_take_hermitian_part(damo_ctx *ctx, factor_matrix *m) {
   damo_status status = DAMO_EMEMORY;
   if (!t) return status;
   const sparse_raw raw = {m->cols, m->rows, m->indptr->data, m->indices->data, m->x};
-  kernel_sparse_move(m->wide, factor_entry(m))->swap(&raw, t->indptr->data, t->indices->data, t->data->data);
+  ctx->isa->sparse.move[m->wide][dtype]->swap(&raw, t->indptr->data, t->indices->data, t->data->data);
   const factor_matrix transposed = {.rows = m->rows,
                                     .cols = m->cols,
                                     .nnz = m->nnz,

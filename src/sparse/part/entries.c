@@ -31,8 +31,8 @@ static void sp_entries_pick_dense(const damo_sparse *a, const damo_array *y, voi
   const bool csc = a->format == DAMO_CSC;
   int64_t stride[2];
   for (int i = 0; i < 2; i++) stride[i] = array_shape(y)[i] == 1 ? 0 : array_strides(y)[i];
-  kernel_sparse_move(sparse_is_wide(a), dtype_size(array_dtype(y)))
-      ->pick_dense(y->data, stride[csc], stride[!csc], &places, out);
+  a->obj.ctx->isa->sparse.move[sparse_is_wide(a)][array_dtype(y)]->pick_dense(y->data, stride[csc], stride[!csc],
+                                                                              &places, out);
 }
 
 /* y at a's places as a vector of the loop dtype: `workspace` where it can be written there. */

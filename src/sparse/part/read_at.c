@@ -76,7 +76,7 @@ static int64_t sp_run_end(const damo_sparse *a, int64_t p, int64_t end) {
 static void sp_pair_run(const damo_sparse *from, int64_t p, int64_t p_end, const damo_sparse *to, int64_t q,
                         int64_t q_end, damo_array *out) {
   const size_t size = dtype_size(array_dtype(out));
-  const kernel_fn add = kernel_table_select()->add.fn[array_dtype(out)];
+  const kernel_fn add = out->obj.ctx->isa->add->fn[array_dtype(out)];
   const int64_t m = p_end - p, n = q_end - q, most = m > n ? m : n;
   for (int64_t k = 0; k < most; k++) {
     char *at = out->data + (size_t)sp_index_values(to->data)[q + k % n] * size;
@@ -149,7 +149,7 @@ damo_array *sparse_at_dense(const damo_array *g, const damo_sparse *x) {
   if (!out) return NULL;
   const bool csc = x->format == DAMO_CSC;
   const sparse_raw at = sparse_raw_of(x);
-  kernel_sparse_move(sparse_is_wide(x), dtype_size(array_dtype(g)))
-      ->pick_dense(g->data, array_strides(g)[csc], array_strides(g)[!csc], &at, out->data);
+  x->obj.ctx->isa->sparse.move[sparse_is_wide(x)][array_dtype(g)]->pick_dense(g->data, array_strides(g)[csc],
+                                                                              array_strides(g)[!csc], &at, out->data);
   return out;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const sparse_part_fns *sp_part_fns_of(const damo_sparse *a) {
-  return kernel_sparse_part(sparse_is_wide(a), dtype_size(sparse_dtype(a)));
+  return a->obj.ctx->isa->sparse.part[sparse_is_wide(a)][sparse_dtype(a)];
 }
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
@@ -24,7 +24,7 @@ damo_sparse *sparse_slice(const damo_sparse *a, const sparse_range *rows, const 
   damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), shape, nnz);
   if (!out) return NULL;
   if (across.count == a->shape[csr] && !reversed) {
-    move_fns_of(a)->take_range(&raw, &majors, out->indptr->data, out->indices->data, out->data->data);
+    move_fns_of(a)->take_range(a->obj.ctx->isa, &raw, &majors, out->indptr->data, out->indices->data, out->data->data);
   } else {
     sp_part_fns_of(a)->fill_block(&raw, &majors, &across, a->sorted, backward, nnz, out->indptr->data,
                                   out->indices->data, out->data->data);

@@ -29,30 +29,32 @@ static damo_status sp_stacked_shape(damo_ctx *ctx, const char *who, int axis, in
 }
 
 /* n indices, plus offset, as the other index dtype; to the same one in one pass. */
-static void sp_move_indices(damo_dtype from, const char *src, damo_dtype to, char *dst, int64_t n, int64_t offset) {
-  const sparse_index_fns *fns = kernel_sparse_index(to == DAMO_INT64);
+static void sp_move_indices(const kernel_isa *isa, damo_dtype from, const char *src, damo_dtype to, char *dst,
+                            int64_t n, int64_t offset) {
+  const sparse_index_fns *fns = isa->sparse.index[to == DAMO_INT64];
   if (from != to) {
     kernel_cast(from, to)(src, dst, n);
     if (offset != 0) fns->shift(dst, n, offset, dst);
   } else if (offset != 0) {
     fns->shift(src, n, offset, dst);
   } else {
-    kernel_sparse_copy(dst, src, (size_t)n * dtype_size(to));
+    kernel_sparse_copy(isa, dst, src, (size_t)n * dtype_size(to));
   }
 }
 
 /* The block's vectors behind the first `line` lines and `at` entries of out; offset is added to its indices. */
 static void sp_put_behind(const damo_sparse *block, damo_sparse *out, int64_t major, int64_t at, int64_t offset) {
+  const kernel_isa *isa = out->obj.ctx->isa;
   const damo_dtype from = sparse_itype(block), to = sparse_itype(out), dtype = sparse_dtype(out);
   const size_t isize = dtype_size(to), size = dtype_size(dtype);
   const int64_t nnz = sparse_nnz(block);
   char *data = out->data->data + (size_t)at * size;
-  sp_move_indices(from, block->indptr->data, to, out->indptr->data + (size_t)major * isize, sparse_major(block) + 1,
-                  at);
-  sp_move_indices(from, block->indices->data, to, out->indices->data + (size_t)at * isize, nnz, offset);
+  sp_move_indices(isa, from, block->indptr->data, to, out->indptr->data + (size_t)major * isize,
+                  sparse_major(block) + 1, at);
+  sp_move_indices(isa, from, block->indices->data, to, out->indices->data + (size_t)at * isize, nnz, offset);
   if (nnz == 0) return;
   if (sparse_dtype(block) == dtype) {
-    kernel_sparse_copy(data, block->data->data, (size_t)nnz * size);
+    kernel_sparse_copy(isa, data, block->data->data, (size_t)nnz * size);
   } else {
     kernel_cast(sparse_dtype(block), dtype)(block->data->data, data, nnz);
   }
@@ -60,14 +62,15 @@ static void sp_put_behind(const damo_sparse *block, damo_sparse *out, int64_t ma
 
 /* What the block put behind `line` lines and `at` entries, times times more behind it. */
 static void sp_put_again(const damo_sparse *block, damo_sparse *out, int64_t major, int64_t at, int64_t times) {
+  const kernel_isa *isa = out->obj.ctx->isa;
   const damo_dtype itype = sparse_itype(out);
   const size_t isize = dtype_size(itype), size = dtype_size(sparse_dtype(out));
   const int64_t n_major = sparse_major(block), nnz = sparse_nnz(block);
   char *ends = out->indptr->data + (size_t)(major + 1) * isize;
   for (int64_t k = 1; k <= times; k++)
-    sp_move_indices(itype, ends, itype, ends + (size_t)(k * n_major) * isize, n_major, k * nnz);
-  kernel_sparse_repeat(out->indices->data + (size_t)at * isize, (size_t)nnz * isize, times);
-  kernel_sparse_repeat(out->data->data + (size_t)at * size, (size_t)nnz * size, times);
+    sp_move_indices(isa, itype, ends, itype, ends + (size_t)(k * n_major) * isize, n_major, k * nnz);
+  kernel_sparse_repeat(isa, out->indices->data + (size_t)at * isize, (size_t)nnz * isize, times);
+  kernel_sparse_repeat(isa, out->data->data + (size_t)at * size, (size_t)nnz * size, times);
 }
 
 static void sp_stack_majors(int64_t n, damo_sparse *const *blocks, damo_sparse *out) {
@@ -202,7 +205,7 @@ static damo_sparse *sp_split_majors(const damo_sparse *a, int axis, int64_t majo
   raw.indptr = a->indptr->data + (size_t)major * dtype_size(sparse_itype(a));
   damo_sparse *b = sp_split_part_new(a, axis, size, sp_major_start(a, major + size) - sp_major_start(a, major));
   if (!b) return NULL;
-  return sparse_cut(b, move_fns_of(a)->squeeze(&raw, mask, b->indptr->data, b->indices->data, b->data->data));
+  return sparse_cut(b, compact_fns_of(a)->squeeze(&raw, mask, b->indptr->data, b->indices->data, b->data->data));
 }
 
 /* bounds: n + 1 places; count: n; work: 3 n pointers. */
@@ -211,7 +214,7 @@ static bool sp_split_inside(const damo_sparse *a, int axis, int64_t n, const int
   const sparse_raw raw = sparse_raw_of(a);
   bounds[0] = 0;
   for (int64_t k = 0; k < n; k++) bounds[k + 1] = bounds[k] + sizes[k];
-  move_fns_of(a)->split_count(&raw, n, bounds, count);
+  compact_fns_of(a)->split_count(&raw, n, bounds, count);
   for (int64_t k = 0; k < n; k++) {
     if (!(out[k] = sp_split_part_new(a, axis, sizes[k], count[k]))) return false;
   }
@@ -220,7 +223,7 @@ static bool sp_split_inside(const damo_sparse *a, int axis, int64_t n, const int
     work[n + k] = out[k]->indices->data;
     work[2 * n + k] = out[k]->data->data;
   }
-  move_fns_of(a)->split_fill(&raw, n, bounds, mask, count, work, work + n, work + 2 * n);
+  compact_fns_of(a)->split_fill(&raw, n, bounds, mask, count, work, work + n, work + 2 * n);
   bool ok = true;
   for (int64_t k = 0; k < n; k++) {
     out[k] = sparse_cut(out[k], count[k]);

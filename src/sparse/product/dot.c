@@ -85,8 +85,9 @@ static damo_status sp_check_sample(const damo_sparse *p, const damo_array *x, co
 
 void sparse_sample_rows(const sparse_raw *at, bool wide, const damo_array *x, const damo_array *y, void *out) {
   const sparse_block bx = sp_block_of(x), by = sp_block_of(y);
-  const sparse_dense_fns *v = bx.cols > 1 ? kernel_sparse_dense(wide, array_dtype(x)) : NULL;
-  (v && v->sample ? v->sample : kernel_sparse_value(wide, array_dtype(x))->sample)(at, &bx, &by, out);
+  const sparse_isa *fns = &x->obj.ctx->isa->sparse;
+  const sparse_dense_fns *v = &fns->dense[wide][array_dtype(x)];
+  (v->sample && bx.cols > 1 ? v->sample : fns->value[wide][array_dtype(x)]->sample)(at, &bx, &by, out);
 }
 
 damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array *y) {

@@ -17,13 +17,13 @@ static sparse_block sp_sampled_block_of(const damo_array *a) {
 static bool sp_sampled_is_direct(const sparse_sampled *s) { return (s->a->format == DAMO_CSR) != s->transposed; }
 
 static const sparse_dense_fns *sp_sampled_vectors(const sparse_sampled *s) {
-  return kernel_sparse_dense(sparse_is_wide(s->a), sparse_dtype(s->a));
+  return &s->a->obj.ctx->isa->sparse.dense[sparse_is_wide(s->a)][sparse_dtype(s->a)];
 }
 
 static bool sp_sampled_is_one_pass(const sparse_sampled *s) {
   const sparse_dense_fns *v = sp_sampled_vectors(s);
   const int64_t cols = array_shape(s->y)[1], row = cols * (int64_t)dtype_size(sparse_dtype(s->a));
-  return v && v->both && cols >= SAMPLED_LEAST_COLS && (sp_sampled_is_direct(s) || row >= SAMPLED_TRANSPOSE_BYTES);
+  return v->both && cols >= SAMPLED_LEAST_COLS && (sp_sampled_is_direct(s) || row >= SAMPLED_TRANSPOSE_BYTES);
 }
 
 static sparse_product sp_sampled_product(const sparse_sampled *s) {

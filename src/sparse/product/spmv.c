@@ -196,9 +196,10 @@ static char *sp_product_transpose(sp_product_plan *w, const sparse_product *p, c
 static sp_product_plan sp_product_plan_of(const sparse_product *p) {
   const damo_sparse *a = p->a;
   const bool transposed = p->transposed != p->left; /* op(A)ᵀ where x stands on the left */
+  const sparse_dense_fns *vectors = &a->obj.ctx->isa->sparse.dense[sparse_is_wide(a)][sparse_dtype(a)];
   return (sp_product_plan){.a = sparse_raw_of(a),
                            .plain = value_fns_of(a),
-                           .vectors = kernel_sparse_dense(sparse_is_wide(a), sparse_dtype(a)),
+                           .vectors = vectors->matmat ? vectors : NULL,
                            .across = transposed == (a->format == DAMO_CSR),
                            .alpha = p->alpha,
                            .size = (int64_t)dtype_size(sparse_dtype(a))};

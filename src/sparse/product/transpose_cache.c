@@ -63,7 +63,7 @@ static void sp_transpose_places(const damo_sparse *a, sparse_transpose_cache *ke
   sparse_raw raw = sparse_raw_of(a);
   raw.data = p->from_indices;
   sp_number_places(sparse_is_wide(a), sparse_nnz(a), p->from_indices);
-  kernel_sparse_move(sparse_is_wide(a), dtype_size(sparse_itype(a)))->swap(&raw, p->indptr, p->indices, p->places);
+  a->obj.ctx->isa->sparse.move[sparse_is_wide(a)][sparse_itype(a)]->swap(&raw, p->indptr, p->indices, p->places);
   sp_transpose_keep(a, kept, p, true);
 }
 

@@ -149,7 +149,7 @@ static damo_status sp_add_data_perform(const thunk *t, frame *f) {
   damo_sparse *out = thunk_out_like(t, f, 0, x, sparse_dtype(x));
   if (out == NULL) return DAMO_EMEMORY;
   void *args[] = {x->data->data, y->data->data, out->data->data};
-  kernel_table_select()->add.fn[sparse_dtype(x)](args, sparse_nnz(x));
+  f->ctx->isa->add->fn[sparse_dtype(x)](args, sparse_nnz(x));
   return DAMO_OK;
 }
 
@@ -196,8 +196,7 @@ static damo_status sp_add_sv_type(const damo_op *op, damo_var *const *in, int n_
 static damo_status sp_add_sv_perform(const thunk *t, frame *f) {
   damo_sparse *x = thunk_in_sparse(t, f, 0);
   const damo_dtype dtype = sparse_dtype(x);
-  return thunk_give_sparse(t, f, 0,
-                           sparse_with_columns(kernel_table_select()->add.fn[dtype], dtype, x, thunk_in(t, f, 1)));
+  return thunk_give_sparse(t, f, 0, sparse_with_columns(f->ctx->isa->add->fn[dtype], dtype, x, thunk_in(t, f, 1)));
 }
 
 /* Ones of x's dtype where x is not 0: the places that the vector is added at. */

@@ -16,22 +16,22 @@
 #define N_RELATIONS (SPARSE_GE + 1)
 
 typedef struct sp_relation {
-  size_t kernel;           /* offset of its set in the kernel table */
+  size_t kernel;           /* offset of its set in a kernel_isa */
   sparse_relation flipped; /* the relation with the operands exchanged */
 } sp_relation;
 
 static const sp_relation sp_relations[N_RELATIONS] = {
-    [SPARSE_EQ] = {offsetof(kernel_table, eq), SPARSE_EQ},    [SPARSE_LT] = {offsetof(kernel_table, lt), SPARSE_GT},
-    [SPARSE_NEQ] = {offsetof(kernel_table, neq), SPARSE_NEQ}, [SPARSE_LE] = {offsetof(kernel_table, le), SPARSE_GE},
-    [SPARSE_GT] = {offsetof(kernel_table, gt), SPARSE_LT},    [SPARSE_GE] = {offsetof(kernel_table, ge), SPARSE_LE},
+    [SPARSE_EQ] = {offsetof(kernel_isa, eq), SPARSE_EQ},    [SPARSE_LT] = {offsetof(kernel_isa, lt), SPARSE_GT},
+    [SPARSE_NEQ] = {offsetof(kernel_isa, neq), SPARSE_NEQ}, [SPARSE_LE] = {offsetof(kernel_isa, le), SPARSE_GE},
+    [SPARSE_GT] = {offsetof(kernel_isa, gt), SPARSE_LT},    [SPARSE_GE] = {offsetof(kernel_isa, ge), SPARSE_LE},
 };
 
 static const op_def sp_compare_ss_defs[N_RELATIONS], sp_compare_sd_defs[N_RELATIONS];
 
 /* The kernel for operands of that dtype, NULL: not defined. */
-static kernel_fn sp_compare_kernel(const sp_relation *r, damo_dtype dtype) {
-  const char *table = (const char *)kernel_table_select();
-  return ((const kernel_set *)(const void *)(table + r->kernel))->fn[dtype];
+static kernel_fn sp_compare_kernel(const kernel_isa *isa, const sp_relation *r, damo_dtype dtype) {
+  const char *set = (const char *)isa + r->kernel;
+  return (*(const kernel_set *const *)(const void *)set)->fn[dtype];
 }
 
 static damo_dtype sp_compare_loop_dtype(damo_var *const *in) {
@@ -39,7 +39,7 @@ static damo_dtype sp_compare_loop_dtype(damo_var *const *in) {
 }
 
 static damo_status sp_compare_need_kernel(const damo_op *op, const sp_relation *r, damo_var *const *in) {
-  if (sp_compare_kernel(r, sp_compare_loop_dtype(in)) != NULL) return DAMO_OK;
+  if (sp_compare_kernel(op->obj.ctx->isa, r, sp_compare_loop_dtype(in)) != NULL) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for %s", op->def->name,
                   dtype_name(sp_compare_loop_dtype(in)));
 }
@@ -110,7 +110,7 @@ static damo_status sp_compare_sd_perform(const thunk *t, frame *f) {
   damo_sparse *x = thunk_in_sparse(t, f, 0);
   const damo_array *y = thunk_in(t, f, 1);
   const damo_dtype loop = sp_compare_loop_dtype(t->node->in);
-  const kernel_fn op = sp_compare_kernel(&sp_relations[t->node->op->def - sp_compare_sd_defs], loop);
+  const kernel_fn op = sp_compare_kernel(f->ctx->isa, &sp_relations[t->node->op->def - sp_compare_sd_defs], loop);
   if (y->ndim == 0) return thunk_give_sparse(t, f, 0, sparse_relate_number(op, loop, x, y));
   DAMO_TRY(sp_compare_check_shapes(t, f, x, array_shape(y)));
   damo_array *out = thunk_out(t, f, 0, DAMO_BOOL, 2, x->shape);

@@ -124,7 +124,7 @@ static damo_status sp_mul_entries_perform(const thunk *t, frame *f, const kernel
 }
 
 static damo_status sp_mul_sd_perform(const thunk *t, frame *f) {
-  return sp_mul_entries_perform(t, f, &kernel_table_select()->mul, false);
+  return sp_mul_entries_perform(t, f, f->ctx->isa->mul, false);
 }
 
 /* What a sparse matrix over x's shape gives y, which was stretched over it: its entries' sum, its line sums, or
@@ -179,7 +179,7 @@ static damo_status sp_div_sd_type(const damo_op *op, damo_var *const *in, int n_
 }
 
 static damo_status sp_div_sd_perform(const thunk *t, frame *f) {
-  return sp_mul_entries_perform(t, f, &kernel_table_select()->true_div, true);
+  return sp_mul_entries_perform(t, f, f->ctx->isa->true_div, true);
 }
 
 /* d(x/y) = dx/y - (x/y)·dy/y. */
@@ -243,8 +243,7 @@ static damo_status sp_mul_sv_type(const damo_op *op, damo_var *const *in, int n_
 static damo_status sp_mul_sv_perform(const thunk *t, frame *f) {
   damo_sparse *x = thunk_in_sparse(t, f, 0);
   const damo_dtype dtype = sparse_dtype(x);
-  return thunk_give_sparse(t, f, 0,
-                           sparse_with_columns(kernel_table_select()->mul.fn[dtype], dtype, x, thunk_in(t, f, 1)));
+  return thunk_give_sparse(t, f, 0, sparse_with_columns(f->ctx->isa->mul->fn[dtype], dtype, x, thunk_in(t, f, 1)));
 }
 
 /* g scaled along an axis (0-based) by the vector s: by that sparse function, or as a dense product. */

@@ -52,7 +52,7 @@ static damo_status sp_sum_type(const damo_op *op, damo_var *const *in, int n_in,
 /* Sums along an axis into the cell's own memory, the dtype being the matrix's. */
 static damo_status sp_sum_into(const thunk *t, frame *f, const damo_sparse *x, int axis) {
   const damo_dtype dtype = sparse_dtype(x);
-  const sparse_value_fns *fns = kernel_sparse_value(sparse_is_wide(x), dtype);
+  const sparse_value_fns *fns = f->ctx->isa->sparse.value[sparse_is_wide(x)][dtype];
   damo_array *out = thunk_out(t, f, 0, dtype, 1, &x->shape[axis == 0]);
   if (out == NULL) return DAMO_EMEMORY;
   const sparse_raw raw = sparse_raw_of(x);

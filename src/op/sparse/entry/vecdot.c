@@ -31,7 +31,7 @@ static damo_status sp_vecdot_run(const thunk *t, frame *f, const damo_array *x, 
   const damo_sparse *m = thunk_in_sparse(t, f, 0);
   const damo_dtype dtype = var_dtype(t->node->out[0]);
   const int axis = sp_vecdot_axis(t->node->op);
-  const sparse_value_fns *fns = kernel_sparse_value(sparse_is_wide(m), dtype);
+  const sparse_value_fns *fns = f->ctx->isa->sparse.value[sparse_is_wide(m)][dtype];
   damo_array *out = thunk_out(t, f, 0, dtype, 1, &m->shape[axis == 0]);
   if (out == NULL) return DAMO_EMEMORY;
   const sparse_raw raw = sparse_raw_of(m);

@@ -336,7 +336,7 @@ static damo_status sp_neg_perform(const thunk *t, frame *f) {
   const damo_sparse *x = thunk_in_sparse(t, f, 0);
   damo_sparse *y = thunk_out_like(t, f, 0, x, sparse_dtype(x));
   if (y == NULL) return DAMO_EMEMORY;
-  kernel_table_select()->neg.fn[sparse_dtype(x)]((void *[]){x->data->data, y->data->data}, sparse_nnz(x));
+  f->ctx->isa->neg->fn[sparse_dtype(x)]((void *[]){x->data->data, y->data->data}, sparse_nnz(x));
   return DAMO_OK;
 }
 

@@ -124,7 +124,7 @@ static damo_status sampled_csm_check(const thunk *t, frame *f, const sparse_raw 
                     name, (long long)raw->major + 1, (long long)array_shape(csr ? g : b)[0], csr ? "g" : "b");
   }
   if (known) return DAMO_OK;
-  const sparse_verdict v = kernel_sparse_index(wide)->check(raw, array_size(thunk_in(t, f, 0)));
+  const sparse_verdict v = f->ctx->isa->sparse.index[wide]->check(raw, array_size(thunk_in(t, f, 0)));
   return v.flaw == SPARSE_FINE ? DAMO_OK : sampled_csm_fail_storage(t, f, v);
 }
 

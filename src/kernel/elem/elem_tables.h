@@ -1,0 +1,22 @@
+/* elem_tables: the elementwise kernels and the loops of draws that each instruction set's file makes. */
+#ifndef DAMO_KERNEL_ELEM_ELEM_TABLES_H
+#define DAMO_KERNEL_ELEM_ELEM_TABLES_H
+
+#include "kernel/kernel_int.h"
+
+#define ELEM_TABLES(isa)                        \
+  extern const kernel_set elem_kernels_##isa[]; \
+  extern const draw_fns elem_draw_##isa
+#if defined(__x86_64__)
+ELEM_TABLES(sse2);
+ELEM_TABLES(avx2);
+ELEM_TABLES(avx512);
+#elif defined(__aarch64__)
+ELEM_TABLES(neon);
+#endif
+#if defined(KERNEL_HAS_SCALAR)
+ELEM_TABLES(scalar);
+#endif
+#undef ELEM_TABLES
+
+#endif

@@ -1,0 +1,41 @@
+/* names: the elementwise kernels, in the order of a kernel_isa's `elem`. Seen by kernel/ and op/elem alone, so that a
+ * further kernel concerns no other file. */
+#ifndef DAMO_KERNEL_ELEM_NAMES_H
+#define DAMO_KERNEL_ELEM_NAMES_H
+
+/* Names of the elementwise kernels, PyTensor's. Results have the loop dtype, but: BOOL kernels (comparisons,
+ * logical_not on non-bool never occurs, isnan, isinf) write bool; abs, angle, real, imag of complex write the matching
+ * float. */
+/* clang-format off */
+#define ELEM_KERNELS(X)                                                                                              \
+  /* binary arithmetic; bool add = or, bool mul = and */                                                            \
+  X(add) X(sub) X(mul) X(true_div) X(floor_div) X(mod) X(pow) X(maximum) X(minimum) X(arctan2) X(logaddexp)         \
+  X(hypot)                                                                                                          \
+  /* comparisons, into bool */                                                                                      \
+  X(eq) X(neq) X(lt) X(le) X(gt) X(ge) X(isnan) X(isinf)                                                            \
+  /* logic: bool is logical, integers bitwise */                                                                    \
+  X(and_) X(or_) X(xor) X(invert)                                                                                   \
+  /* ternary: switch takes (cond as bool block, a, b) with a, b, out of the loop dtype; clip (x, lo, hi) */         \
+  X(switch_) X(clip)                                                                                                \
+  /* unary arithmetic and rounding */                                                                               \
+  X(neg) X(abs) X(sign) X(sqr) X(sqrt) X(reciprocal) X(ceil) X(floor) X(trunc) X(round_half_to_even)                \
+  X(round_half_away_from_zero)                                                                                      \
+  /* exponentials and logarithms */                                                                                 \
+  X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sigmoid) X(softplus) X(log1mexp)                       \
+  /* trigonometry */                                                                                                \
+  X(sin) X(cos) X(tan) X(arcsin) X(arccos) X(arctan) X(sinh) X(cosh) X(tanh) X(arcsinh) X(arccosh) X(arctanh)       \
+  X(deg2rad) X(rad2deg)                                                                                             \
+  /* special functions */                                                                                           \
+  X(erf) X(erfc) X(erfcx) X(erfinv) X(erfcinv) X(gamma) X(gammaln) X(psi) X(tri_gamma)                              \
+  /* complex */                                                                                                     \
+  X(conj) X(real) X(imag) X(angle) X(complex)
+/* clang-format on */
+
+typedef enum elem_kernel {
+#define X(name) ELEM_##name,
+  ELEM_KERNELS(X)
+#undef X
+      ELEM_N
+} elem_kernel;
+
+#endif

@@ -1,0 +1,9 @@
+/* compact: entries left out and matrices taken apart, on any machine. */
+#include <string.h>
+
+#include "arith.h"
+#include "sparse_tables.h"
+
+#define ISA base
+#define SIFT_OF(plain) (plain)
+#include "compact_tables.h"
