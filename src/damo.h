@@ -12,6 +12,9 @@
  *            an object trusts the C type of its pointer.
  * Ownership. Objects carry a reference count. Arguments are borrowed unless the name says `take`; what is returned is
  *            owned unless the name says `get`. damo_release takes NULL.
+ * Options.   A struct of options begins with its size, sizeof the struct, so that a program built with an older damo.h
+ *            goes on working: fields that it did not know count as 0. A field that is 0, and NULL for the whole struct,
+ *            is the default that its comment gives.
  * Threads.   One thread at a time uses a context and what belongs to it. Two contexts share nothing.
  * Numbers.   Axes, positions and indices are 0-based in C (the Lua side is 1-based, and so are the values that an index
  *            operand of an op holds). Strides are in bytes.
@@ -96,6 +99,7 @@ typedef enum damo_dtype {
       DAMO_N_DTYPES
 } damo_dtype;
 
+/* "float64", …; the bytes of an element. "unknown" and 0 for what is no dtype. */
 DAMO_API const char *damo_dtype_name(damo_dtype dtype);
 DAMO_API size_t damo_dtype_size(damo_dtype dtype);
 /* The dtype of that name; false when there is none. */
@@ -134,6 +138,7 @@ typedef void (*damo_warning_fn)(void *user, const char *kind, const char *messag
 DAMO_API damo_ctx *damo_ctx_new(damo_alloc_fn alloc, void *user);
 /* Drops a reference on the context: it lives until its last object is gone. */
 DAMO_API void damo_ctx_release(damo_ctx *ctx);
+/* Adds a reference; returns its argument. */
 DAMO_API damo_ctx *damo_ctx_retain(damo_ctx *ctx);
 /* Bytes in use, the most ever in use, the cap (0: none), live objects. */
 typedef struct damo_memory_info {
@@ -147,17 +152,20 @@ DAMO_API void damo_ctx_set_memory_cap(damo_ctx *ctx, size_t bytes);
  * program, makes or follows a native pointer, or changes a limit such as the memory cap; each is a state error. A script
  * does the same by damo.config.sandbox = true. The host's own calls (damo_ctx_set_memory_cap) work on. */
 DAMO_API void damo_ctx_set_sandbox(damo_ctx *ctx);
+/* Whether it is one. */
 DAMO_API bool damo_ctx_is_sandbox(const damo_ctx *ctx);
+/* Warnings go to fn(user, …) from here on; NULL drops them. */
 DAMO_API void damo_ctx_set_warning(damo_ctx *ctx, damo_warning_fn fn, void *user);
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 /* The last error. Texts are borrowed until the next failing call. */
 DAMO_API damo_status damo_error_status(const damo_ctx *ctx);
-DAMO_API const char *damo_error_kind(const damo_ctx *ctx);    /* "shape", … */
-DAMO_API const char *damo_error_message(const damo_ctx *ctx); /* without kind and trace */
-DAMO_API const char *damo_error_op(const damo_ctx *ctx);      /* name of the op, or NULL */
-DAMO_API damo_apply *damo_error_get_node(const damo_ctx *ctx);
+DAMO_API const char *damo_error_kind(const damo_ctx *ctx);     /* "shape", … */
+DAMO_API const char *damo_error_message(const damo_ctx *ctx);  /* without kind and trace */
+DAMO_API const char *damo_error_op(const damo_ctx *ctx);       /* name of the op, or NULL */
+DAMO_API damo_apply *damo_error_get_node(const damo_ctx *ctx); /* the node that failed, or NULL */
+/* The kind of a status: "shape" of DAMO_ESHAPE. */
 DAMO_API const char *damo_status_kind(damo_status status);
 /* Sets the context's error, for callbacks: `return damo_fail(ctx, DAMO_ESHAPE, "…")`. Returns status. */
 DAMO_API damo_status damo_fail(damo_ctx *ctx, damo_status status, const char *message);
@@ -168,13 +176,32 @@ DAMO_API damo_status damo_fail(damo_ctx *ctx, damo_status status, const char *me
 DAMO_API damo_array *damo_array_new(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
 /* A new array with a copy of C-contiguous data. */
 DAMO_API damo_array *damo_array_from(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, const void *data);
+/* A new array of no dimensions that holds value, converted to dtype. */
 DAMO_API damo_array *damo_array_scalar(damo_ctx *ctx, damo_dtype dtype, double value);
+
+/* Tells the host that damo is done with what user stands for. */
+typedef void (*damo_release_fn)(void *user);
+/* An array over the host's memory, not copied. data is the first element; strides are in bytes, may be negative, and
+ * NULL stands for C order. The memory stays where it is until release(user) is called, once: when the last array over
+ * it is gone (views in other arrays and held results count), or before this returns NULL. release may be NULL. What the
+ * host writes meanwhile the next call reads. damo writes there only where writeable is true and the host asks for it:
+ * an `into` target, a mutable input. Value errors: an address or stride that is not aligned for the dtype, and elements
+ * that overlap (a stride of 0, say) in a writeable array. */
+DAMO_API damo_array *damo_array_wrap(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape,
+                                     const int64_t *strides, void *data, bool writeable, damo_release_fn release,
+                                     void *user);
+
+/* Dimensions; their lengths and strides in bytes have as many entries, borrowed as long as the array lives. */
 DAMO_API int damo_array_ndim(const damo_array *a);
-DAMO_API damo_dtype damo_array_dtype(const damo_array *a);
 DAMO_API const int64_t *damo_array_shape(const damo_array *a);
 DAMO_API const int64_t *damo_array_strides(const damo_array *a);
-DAMO_API void *damo_array_data(const damo_array *a);
+DAMO_API damo_dtype damo_array_dtype(const damo_array *a);
+/* The number of elements. */
 DAMO_API int64_t damo_array_size(const damo_array *a);
+/* The first element. Arrays that damo made begin at a multiple of 64 bytes and, but for views, are C-contiguous. */
+DAMO_API void *damo_array_data(const damo_array *a);
+/* Whether the elements may be written through this array. */
+DAMO_API bool damo_array_is_writeable(const damo_array *a);
 /* The entry of a 0-d or one-element array as a double. */
 DAMO_API damo_status damo_array_item(const damo_array *a, double *out);
 
@@ -192,8 +219,18 @@ DAMO_API damo_sparse *damo_sparse_new(damo_ctx *ctx, damo_format format, damo_dt
 DAMO_API damo_sparse *damo_sparse_from_coo(damo_ctx *ctx, damo_format format, damo_dtype dtype, int64_t rows,
                                            int64_t cols, int64_t n, const int64_t *row, const int64_t *col,
                                            const void *data);
+/* From three vectors, which may lie over the host's memory (damo_array_wrap): data of nnz entries, whose memory the
+ * matrix shares where it is contiguous; indices and indptr as in damo_sparse_new, of any integer dtype, checked and
+ * copied. */
+DAMO_API damo_sparse *damo_sparse_from_parts(damo_ctx *ctx, damo_format format, int64_t rows, int64_t cols,
+                                             const damo_array *data, const damo_array *indices,
+                                             const damo_array *indptr);
+/* A matrix whose entries stand where a's do, with these values: a vector of a's nnz entries, of any dtype, shared where
+ * it is contiguous. Both matrices have one pattern in memory. */
+DAMO_API damo_sparse *damo_sparse_with_data(const damo_sparse *a, const damo_array *data);
 /* The entries of a matrix that are not 0. */
 DAMO_API damo_sparse *damo_sparse_from_array(const damo_array *a, damo_format format);
+/* What it is made of. */
 DAMO_API damo_format damo_sparse_format(const damo_sparse *a);
 DAMO_API damo_dtype damo_sparse_dtype(const damo_sparse *a);
 /* Rows and columns. */
@@ -204,11 +241,71 @@ DAMO_API int64_t damo_sparse_nnz(const damo_sparse *a);
 DAMO_API damo_array *damo_sparse_get_data(const damo_sparse *a);
 DAMO_API damo_array *damo_sparse_get_indices(const damo_sparse *a);
 DAMO_API damo_array *damo_sparse_get_indptr(const damo_sparse *a);
+/* The matrix as a new dense array; duplicates are summed. */
 DAMO_API damo_array *damo_sparse_toarray(const damo_sparse *a);
 
 /* The object itself when it is that, else NULL. */
 DAMO_API damo_array *damo_as_array(damo_obj *value);
 DAMO_API damo_sparse *damo_as_sparse(damo_obj *value);
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+/* Paths are those of the host's file system. What is written stands beside its path first and takes its place when it
+ * is whole. Failures are io errors that name the file and, where there is one, the line or the member; in a sandbox each
+ * of these functions is a state error. */
+
+/* An array from a .npy file, versions 1 to 3, either byte order and either memory order. */
+DAMO_API damo_array *damo_npy_read(damo_ctx *ctx, const char *path);
+/* Writes one, in C order. */
+DAMO_API damo_status damo_npy_write(const char *path, const damo_array *a);
+
+/* The arrays of a .npz file by their names, without ".npy", in the order of the file. */
+typedef struct damo_npz damo_npz;
+/* Reads all of them. Compressed members that take more than max_bytes (0: 2^30) are refused before memory is taken. */
+DAMO_API damo_npz *damo_npz_read(damo_ctx *ctx, const char *path, uint64_t max_bytes);
+/* Frees it; takes NULL. What was got from it and retained lives on. */
+DAMO_API void damo_npz_free(damo_npz *z);
+/* The number of arrays. */
+DAMO_API int64_t damo_npz_size(const damo_npz *z);
+/* Name and array number i, and the array of a name; borrowed; NULL where there is none. */
+DAMO_API const char *damo_npz_get_name(const damo_npz *z, int64_t i);
+DAMO_API damo_array *damo_npz_get_array(const damo_npz *z, int64_t i);
+DAMO_API damo_array *damo_npz_find(const damo_npz *z, const char *name);
+/* Writes n arrays, stored without compression. */
+DAMO_API damo_status damo_npz_write(damo_ctx *ctx, const char *path, const char *const *names,
+                                    damo_array *const *arrays, int64_t n);
+/* A matrix as SciPy's save_npz writes it: csr and csc as they are; coo, dia and bsr are read as csr. */
+DAMO_API damo_sparse *damo_npz_read_sparse(damo_ctx *ctx, const char *path);
+/* Writes one that SciPy's load_npz reads. */
+DAMO_API damo_status damo_npz_write_sparse(const char *path, const damo_sparse *a);
+
+/* What the triangle that a Matrix Market file leaves out holds. */
+typedef enum damo_symmetry { DAMO_GENERAL, DAMO_SYMMETRIC, DAMO_SKEW, DAMO_HERMITIAN } damo_symmetry;
+typedef struct damo_mtx_options {
+  size_t size;            /* sizeof(damo_mtx_options) */
+  const char *comment;    /* each of its lines becomes a comment line; NULL: none */
+  damo_symmetry symmetry; /* writes one triangle; a value error where the matrix is not so */
+  bool pattern;           /* writes the places alone */
+} damo_mtx_options;
+
+/* A Matrix Market file: a coordinate file gives a sparse matrix in that format, an array file an array. Symmetric storage
+ * is expanded, entries that are listed twice are summed. */
+DAMO_API damo_obj *damo_mtx_read(damo_ctx *ctx, const char *path, damo_format format);
+/* Writes a sparse matrix as a coordinate file, an array of one or two dimensions as an array file; every value with the
+ * digits that read back to it. */
+DAMO_API damo_status damo_mtx_write(const char *path, const damo_obj *value, const damo_mtx_options *options);
+
+typedef struct damo_csv_options {
+  size_t size;       /* sizeof(damo_csv_options) */
+  const char *dtype; /* name of the dtype of the result; NULL: "float64" */
+  int64_t skip;      /* lines before the data; -1: none; 0: one where its cells are not all numbers */
+  char delimiter;    /* 0: ',' */
+  bool text_as_nan;  /* cells that are no number become nan instead of an error; empty cells always do */
+} damo_csv_options;
+
+/* A table of numbers, rows × columns. header, which may be NULL, receives the cells of the header line, one a line, to be
+ * freed with damo_text_free, or NULL where there is none. */
+DAMO_API damo_array *damo_csv_read(damo_ctx *ctx, const char *path, const damo_csv_options *options, char **header);
 
 /* ---- Types and Variables ----------------------------------------------------------------------------------------- */
 
@@ -224,7 +321,8 @@ DAMO_API damo_type *damo_type_sparse(damo_ctx *ctx, damo_format format, damo_dty
 DAMO_API damo_type *damo_type_sparse_like(const damo_sparse *a, damo_dtype dtype);
 /* That pattern, owned: a bool matrix with true at each place; NULL when the Type has none. */
 DAMO_API damo_sparse *damo_type_pattern(const damo_type *type);
-DAMO_API bool damo_type_is_sparse(const damo_type *type);
+DAMO_API bool damo_type_is_sparse(const damo_type *type); /* a SparseTensorType */
+/* Dimensions and dtype of a TensorType or SparseTensorType. */
 DAMO_API int damo_type_ndim(const damo_type *type);
 DAMO_API damo_dtype damo_type_dtype(const damo_type *type);
 /* -1 where a dimension is unknown; ndim entries. */
@@ -240,12 +338,14 @@ DAMO_API damo_var *damo_number(damo_ctx *ctx, double value);
 DAMO_API damo_var *damo_shared(damo_ctx *ctx, const damo_array *value, const char *name);
 /* Its current value, owned; never written by later calls while held. */
 DAMO_API damo_array *damo_shared_value(damo_var *shared);
+/* Gives it a copy of value, converted to its Type where that loses nothing. */
 DAMO_API damo_status damo_shared_set(damo_var *shared, const damo_array *value);
 /* The same of sparse matrices. A shared Variable's format and dtype stay; values in the other format are converted. */
 DAMO_API damo_var *damo_constant_sparse(damo_ctx *ctx, const damo_sparse *value);
 DAMO_API damo_var *damo_shared_sparse(damo_ctx *ctx, const damo_sparse *value, const char *name);
 DAMO_API damo_sparse *damo_shared_sparse_value(damo_var *shared);
 DAMO_API damo_status damo_shared_sparse_set(damo_var *shared, const damo_sparse *value);
+/* Its Type; the node that computes it, NULL of inputs, constants and shared Variables; its name, or NULL. */
 DAMO_API damo_type *damo_var_get_type(const damo_var *v);
 DAMO_API damo_apply *damo_var_get_owner(const damo_var *v);
 DAMO_API const char *damo_var_get_name(const damo_var *v);
@@ -256,25 +356,70 @@ DAMO_API void damo_text_free(damo_ctx *ctx, char *text);
 
 /* ---- Calls of op functions --------------------------------------------------------------------------------------- */
 
-/* A property by name: nil (not given), boolean, integer, number or string. */
+/* An option of a function, or a property of an Op, by its name. kind says which of the fields counts. Ops take no lists
+ * and no Variables. */
 typedef enum damo_prop_kind {
-  DAMO_PROP_NIL,
-  DAMO_PROP_BOOL,
-  DAMO_PROP_INT,
-  DAMO_PROP_NUMBER,
-  DAMO_PROP_STRING
+  DAMO_PROP_NIL,    /* not given */
+  DAMO_PROP_BOOL,   /* i */
+  DAMO_PROP_INT,    /* i */
+  DAMO_PROP_NUMBER, /* number */
+  DAMO_PROP_STRING, /* string; a dtype is given by its name */
+  DAMO_PROP_INTS,   /* ints, n */
+  DAMO_PROP_VAR,    /* var */
+  DAMO_PROP_VARS    /* vars, n: the lengths of a shape */
 } damo_prop_kind;
 typedef struct damo_prop {
   const char *name;
   damo_prop_kind kind;
-  int64_t i; /* bool, int */
+  int64_t i;
   double number;
   const char *string;
+  const int64_t *ints;
+  damo_var *var;
+  damo_var *const *vars;
+  int64_t n;
 } damo_prop;
+
+static inline damo_prop damo_prop_bool(const char *name, bool value) {
+  damo_prop p = {name, DAMO_PROP_BOOL, value, 0, NULL, NULL, NULL, NULL, 0};
+  return p;
+}
+static inline damo_prop damo_prop_int(const char *name, int64_t value) {
+  damo_prop p = {name, DAMO_PROP_INT, value, 0, NULL, NULL, NULL, NULL, 0};
+  return p;
+}
+static inline damo_prop damo_prop_number(const char *name, double value) {
+  damo_prop p = {name, DAMO_PROP_NUMBER, 0, value, NULL, NULL, NULL, NULL, 0};
+  return p;
+}
+static inline damo_prop damo_prop_string(const char *name, const char *value) {
+  damo_prop p = {name, DAMO_PROP_STRING, 0, 0, value, NULL, NULL, NULL, 0};
+  return p;
+}
+static inline damo_prop damo_prop_ints(const char *name, const int64_t *values, int64_t n) {
+  damo_prop p = {name, DAMO_PROP_INTS, 0, 0, NULL, values, NULL, NULL, n};
+  return p;
+}
+static inline damo_prop damo_prop_var(const char *name, damo_var *value) {
+  damo_prop p = {name, DAMO_PROP_VAR, 0, 0, NULL, NULL, value, NULL, 0};
+  return p;
+}
+static inline damo_prop damo_prop_vars(const char *name, damo_var *const *values, int64_t n) {
+  damo_prop p = {name, DAMO_PROP_VARS, 0, 0, NULL, NULL, NULL, values, n};
+  return p;
+}
 
 /* Calls an op function by its name ("add", "dot", "sum", …) without options; the first result, owned. */
 DAMO_API damo_var *damo_call(damo_ctx *ctx, const char *func, damo_var *const *operands, int n);
-/* The same with options as text "axis=1 keepdims=true" (1-based axes, as scripts give them). */
+/* The same with options, as the function's documentation names them. Axes are 1-based there, as scripts give them, and
+ * negative ones count from the end. A name that the function does not have is a value error, a value of another kind a
+ * type error. */
+DAMO_API damo_var *damo_call_props(damo_ctx *ctx, const char *func, damo_var *const *operands, int n,
+                                   const damo_prop *props, int n_props);
+/* The same with all results, owned, into results. n_results is their number; another one is a value error. */
+DAMO_API damo_status damo_call_all(damo_ctx *ctx, const char *func, damo_var *const *operands, int n,
+                                   const damo_prop *props, int n_props, damo_var **results, int n_results);
+/* damo_call_props with the options as text, "axis=1 keepdims=true": at most 255 bytes, values without spaces. */
 DAMO_API damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *operands, int n,
                                   const char *options);
 
@@ -331,6 +476,7 @@ DAMO_API damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo
 DAMO_API damo_apply *damo_op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in);
 /* The class's user pointer. */
 DAMO_API void *damo_op_user(const damo_op *op);
+/* The class's name. */
 DAMO_API const char *damo_op_name(const damo_op *op);
 /* A property into *out; false, *out untouched, when it is nil or of another kind (an integer is a number too). */
 DAMO_API bool damo_op_get_number(const damo_op *op, const char *prop, double *out);
@@ -338,6 +484,7 @@ DAMO_API bool damo_op_get_int(const damo_op *op, const char *prop, int64_t *out)
 DAMO_API bool damo_op_get_bool(const damo_op *op, const char *prop, bool *out);
 DAMO_API const char *damo_op_get_string(const damo_op *op, const char *prop); /* NULL when it is none */
 
+/* The node's inputs and outputs, counted from 0, and its Op; NULL past the last. */
 DAMO_API int damo_apply_n_inputs(const damo_apply *node);
 DAMO_API int damo_apply_n_outputs(const damo_apply *node);
 DAMO_API damo_var *damo_apply_get_input(const damo_apply *node, int i);
@@ -358,34 +505,120 @@ DAMO_API damo_array *damo_thunk_output(damo_thunk *t, int i, damo_dtype dtype, i
 DAMO_API damo_array *damo_thunk_output_inplace(damo_thunk *t, int i, int j);
 /* Scratch memory of at least that size, 64-byte aligned, kept between runs; contents undefined. NULL: out of memory. */
 DAMO_API void *damo_thunk_scratch(damo_thunk *t, size_t size);
+/* The bytes that the class's state_size asks for; the Op; the context. */
 DAMO_API void *damo_thunk_state(const damo_thunk *t);
 DAMO_API damo_op *damo_thunk_get_op(const damo_thunk *t);
 DAMO_API damo_ctx *damo_thunk_ctx(const damo_thunk *t);
 
+/* ---- Random numbers ---------------------------------------------------------------------------------------------- */
+
+/* A shared Variable that holds the state of a generator (Philox, the same numbers on every machine) with that seed.
+ *
+ * A draw is a call of "normal", "uniform", … whose first operand is a state; its results are the next state and the
+ * draw. The next state is the state's update in the Function that draws:
+ *
+ *     damo_call_all(ctx, "normal", &state, 1, &shape, 1, next_and_draw, 2);
+ *     damo_compile(ctx, NULL, 0, &next_and_draw[1], 1, &state, &next_and_draw[0], 1, NULL);
+ *
+ * Two draws of one state are the same numbers: give each draw a state of its own, or the state that follows. The value
+ * of the Variable is a uint64 vector of 3 entries, for damo_shared_value and damo_shared_set to save and restore. */
+DAMO_API damo_var *damo_random_state(damo_ctx *ctx, uint64_t seed, const char *name);
+/* Starts it anew from a seed. */
+DAMO_API damo_status damo_random_seed(damo_var *state, uint64_t seed);
+
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
+/* What becomes of a wrt that the cost does not depend on: a disconnected_input error, a warning, nothing. */
+typedef enum damo_disconnected {
+  DAMO_DISCONNECTED_RAISE,
+  DAMO_DISCONNECTED_WARN,
+  DAMO_DISCONNECTED_IGNORE
+} damo_disconnected;
+/* What its gradient is then: zeros, NULL, a Variable of DisconnectedType. */
+typedef enum damo_return_disconnected {
+  DAMO_RETURN_ZERO,
+  DAMO_RETURN_NONE,
+  DAMO_RETURN_DISCONNECTED
+} damo_return_disconnected;
+typedef struct damo_grad_options {
+  size_t size;                                  /* sizeof(damo_grad_options) */
+  damo_var *const *known_of, *const *known;     /* known[i] is the gradient of known_of[i] */
+  int64_t n_known;                              /* entries of both */
+  damo_var *const *consider_constant;           /* no gradient goes through these */
+  int64_t n_consider_constant;                  /* entries of it */
+  damo_disconnected disconnected_inputs;        /* 0: an error */
+  damo_return_disconnected return_disconnected; /* 0: zeros */
+  bool null_gradients_return;                   /* an undefined gradient is a result, not an error */
+} damo_grad_options;
+
+/* d cost / d wrt[i] into out[i], owned. cost is a real scalar. */
+DAMO_API damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out);
+/* The same with options. cost may be NULL where known gradients say what to start from. */
+DAMO_API damo_status damo_grad_with(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n,
+                                    const damo_grad_options *options, damo_var **out);
+/* The L operator: the sum over k of output_grads[k] · d f[k] / d wrt[i] into out[i], owned; zeros where no f depends on
+ * wrt[i]. f and output_grads have n_f entries, wrt and out n. */
+DAMO_API damo_status damo_lop(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_var *const *wrt, int64_t n,
+                              damo_var *const *output_grads, damo_var **out);
+/* The R operator, a derivative along a direction: the sum over i of d f[k] / d wrt[i] · eval_points[i] into out[k], owned.
+ * f and out have n_f entries, wrt and eval_points n. Of the options, disconnected_inputs and return_disconnected count;
+ * they speak of an f that depends on no wrt. */
+DAMO_API damo_status damo_rop(damo_ctx *ctx, damo_var *const *f, int64_t n_f, damo_var *const *wrt, int64_t n,
+                              damo_var *const *eval_points, const damo_grad_options *options, damo_var **out);
 /* A Variable that says "this gradient is undefined": asking for it raises null_gradient with the reason. */
 DAMO_API damo_var *damo_grad_undefined(damo_ctx *ctx, const char *why);
 
-/* d cost / d wrt[i] into out[i], owned. */
-DAMO_API damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out);
-
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* Compiles inputs → outputs; shared[i] takes the value of update[i] after each successful call. mode: NULL, "FAST_RUN",
- * "FAST_COMPILE", "DEBUG", "NANGUARD". */
+/* What becomes of an input that no output depends on: an unused_input error, a warning, nothing. */
+typedef enum damo_unused { DAMO_UNUSED_RAISE, DAMO_UNUSED_WARN, DAMO_UNUSED_IGNORE } damo_unused;
+typedef struct damo_compile_options {
+  size_t size;                              /* sizeof(damo_compile_options) */
+  const char *name;                         /* how errors call the function; NULL: "function" */
+  const char *mode;                         /* "FAST_RUN" (NULL), "FAST_COMPILE", "DEBUG", "NANGUARD" */
+  const char *optimizer;                    /* "fast_run", "fast_compile", "none"; NULL: the mode's */
+  const char *include, *exclude;            /* tags of rewrites, space-separated, besides the optimizer's; NULL: none */
+  damo_var *const *shared, *const *update;  /* shared[i] takes the value of update[i] after each successful call */
+  int64_t n_updates;                        /* entries of both */
+  damo_var *const *given, *const *given_as; /* every use of given[i] becomes given_as[i] */
+  int64_t n_givens;                         /* entries of both */
+  damo_obj *const *defaults;                /* one an input, NULL where it has none; retained, not copied. NULL: none */
+  const bool *mutable_inputs;               /* one an input: a call may overwrite the caller's array. NULL: none */
+  const bool *strict_inputs;                /* one an input: values are not converted to its Type. NULL: none */
+  const bool *borrow_outputs;               /* one an output: f keeps the array, to write it when it is released */
+  damo_unused on_unused_input;              /* 0: an error */
+  bool allow_input_downcast;                /* float64 arguments are rounded to float32 inputs, and their like */
+  bool no_default_updates;                  /* updates that a script set with a shared Variable are left out */
+  int threads;                              /* that one call may use: 0 or 1. More is not implemented, and an error */
+} damo_compile_options;
+
+/* Compiles inputs → outputs. The graph stays as it is; the Function holds what it needs of it. */
+DAMO_API damo_function *damo_compile_with(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in,
+                                          damo_var *const *outputs, int64_t n_out, const damo_compile_options *options);
+/* The same with updates and mode alone. */
 DAMO_API damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
                                      int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
                                      const char *mode);
-/* Calls it; results receives n_out owned arrays. Nothing shared changes when the call fails. A type error where an
- * output is sparse: damo_function_call_values gives those. */
+/* Another Function over the same graph and the same shared Variables, with storage of its own. */
+DAMO_API damo_function *damo_function_copy(const damo_function *f);
+/* How many inputs and outputs it was compiled with. */
+DAMO_API int64_t damo_function_n_inputs(const damo_function *f);
+DAMO_API int64_t damo_function_n_outputs(const damo_function *f);
+
+/* Calls it; results receives n_out owned arrays. An argument that is NULL, and those past n_args, are not given: their
+ * defaults count. Nothing shared changes when the call fails. A type error where an output is sparse:
+ * damo_function_call_values gives those. */
 DAMO_API damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args,
                                         damo_array **results);
 /* The same with arguments and results that are arrays or sparse matrices: (damo_obj *)a; damo_as_array and
  * damo_as_sparse tell which. */
 DAMO_API damo_status damo_function_call_values(damo_function *f, damo_obj *const *args, int64_t n_args,
                                                damo_obj **results);
-DAMO_API int64_t damo_function_n_outputs(const damo_function *f);
+/* The same with the results written into the host's objects: into[i] is an array of result i's dtype and shape, or a
+ * matrix of its format, dtypes and shape, which takes its pattern too and is held by nobody else; where it is NULL the
+ * result is dropped. Arguments may share memory with targets: results are as if they did not. When the call fails,
+ * arrays may have been written in part; matrices are as they were. */
+DAMO_API damo_status damo_function_into(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into);
 
 /* ---- Graphs as Ops ----------------------------------------------------------------------------------------------- */
 
@@ -398,6 +631,7 @@ DAMO_API damo_op *damo_op_from_graph(damo_ctx *ctx, damo_var *const *inputs, int
 /* ---- Lua --------------------------------------------------------------------------------------------------------- */
 
 struct lua_State;
+
 /* The module: put it into package.preload["damo.core"]. */
 DAMO_API int luaopen_damo_core(struct lua_State *L);
 /* Gives the state a host's context (retained); before damo.core is loaded there, else a state error. */

@@ -70,6 +70,9 @@ static void refused(bool failed, damo_status kind, const char *names, const char
     refused(s_ == DAMO_##kind, DAMO_##kind, names, #call); \
   } while (0)
 
+static int releases;
+static void release_once(void *user) { ++*(int *)user; }
+
 static void test_values(void) {
   const int64_t two[2] = {2, 2}, bad[2] = {2, -1}, ptr[2] = {0, 1}, zero[1] = {0};
   const double one[1] = {1};
@@ -103,6 +106,52 @@ static void test_values(void) {
   NONE(EVALUE, "of col is", damo_sparse_from_coo(ctx, DAMO_CSR, DAMO_FLOAT64, 1, 1, 1, zero, NULL, one));
   NONE(EVALUE, "of data is", damo_sparse_from_coo(ctx, DAMO_CSR, DAMO_FLOAT64, 1, 1, 1, zero, zero, NULL));
   NONE(EVALUE, "damo_sparse_from_array", damo_sparse_from_array(a, (damo_format)5));
+  double space[1] = {0};
+  NONE(EVALUE, "damo_array_wrap",
+       damo_array_wrap(ctx, DAMO_FLOAT64, -1, two, NULL, space, true, release_once, &releases));
+  NONE(EVALUE, "damo_array_wrap: data is NULL",
+       damo_array_wrap(ctx, DAMO_FLOAT64, 2, two, NULL, NULL, true, release_once, &releases));
+  NONE(ETYPE, "dtype", damo_array_wrap(ctx, DAMO_N_DTYPES, 0, NULL, NULL, space, true, release_once, &releases));
+  NONE(ESHAPE, "array", damo_array_wrap(ctx, DAMO_FLOAT64, 2, bad, NULL, space, true, release_once, &releases));
+  CHECK_EQ_I(releases, 4);
+  NONE(EVALUE, "damo_sparse_from_parts: data", damo_sparse_from_parts(ctx, DAMO_CSR, 1, 1, NULL, a, a));
+  NONE(ETYPE, "damo_sparse_from_parts: indices", damo_sparse_from_parts(ctx, DAMO_CSR, 1, 1, a, a2, a));
+  NONE(ETYPE, "damo_sparse_from_parts: indptr", damo_sparse_from_parts(ctx, DAMO_CSR, 1, 1, a, a, (damo_array *)m));
+  NONE(EVALUE, "4 is not a format", damo_sparse_from_parts(ctx, (damo_format)4, 1, 1, a, a, a));
+  NONE(EVALUE, "damo_sparse_with_data: data", damo_sparse_with_data(m, NULL));
+  NONE(ETYPE, "damo_sparse_with_data: data", damo_sparse_with_data(m, a2));
+}
+
+static void test_files(void) {
+  const char *const names[1] = {"x"}, *const no_name[1] = {NULL};
+  const damo_csv_options csv = {.size = 1};
+  const damo_mtx_options mtx = {.size = sizeof mtx, .symmetry = (damo_symmetry)8}, huge = {.size = (size_t)-1};
+  const char *const path = "/nobody/is/here";
+  NONE(EVALUE, "damo_npy_read: path", damo_npy_read(ctx, NULL));
+  NONE(EIO, "/nobody", damo_npy_read(ctx, path));
+  FAILS(EVALUE, "damo_npy_write: path", damo_npy_write(NULL, a));
+  FAILS(EIO, "/nobody", damo_npy_write(path, a));
+  NONE(EVALUE, "damo_npz_read: path", damo_npz_read(ctx, NULL, 0));
+  NONE(EIO, "/nobody", damo_npz_read(ctx, path, 0));
+  FAILS(EVALUE, "damo_npz_write: path", damo_npz_write(ctx, NULL, names, &a, 1));
+  FAILS(EVALUE, "damo_npz_write: the number of names is -1", damo_npz_write(ctx, path, names, &a, -1));
+  FAILS(EVALUE, "damo_npz_write: the list of names", damo_npz_write(ctx, path, NULL, &a, 1));
+  FAILS(EVALUE, "damo_npz_write: a name is NULL", damo_npz_write(ctx, path, no_name, &a, 1));
+  FAILS(EVALUE, "damo_npz_write: the list of arrays", damo_npz_write(ctx, path, names, NULL, 1));
+  FAILS(ETYPE, "damo_npz_write: entry 1 of arrays", damo_npz_write(ctx, path, names, &a2, 1));
+  NONE(EVALUE, "damo_npz_read_sparse: path", damo_npz_read_sparse(ctx, NULL));
+  FAILS(EVALUE, "damo_npz_write_sparse: path", damo_npz_write_sparse(NULL, m));
+  NONE(EVALUE, "damo_mtx_read: path", damo_mtx_read(ctx, NULL, DAMO_CSR));
+  NONE(EVALUE, "damo_mtx_read: 3 is not a format", damo_mtx_read(ctx, path, (damo_format)3));
+  FAILS(EVALUE, "damo_mtx_write: path", damo_mtx_write(NULL, (damo_obj *)m, NULL));
+  FAILS(ETYPE, "damo_mtx_write: value", damo_mtx_write(path, (damo_obj *)x, NULL));
+  FAILS(EVALUE, "damo_mtx_write: 8 is not a symmetry", damo_mtx_write(path, (damo_obj *)m, &mtx));
+  FAILS(EVALUE, "damo_mtx_write: the options' size", damo_mtx_write(path, (damo_obj *)m, &huge));
+  NONE(EVALUE, "damo_csv_read: path", damo_csv_read(ctx, NULL, NULL, NULL));
+  NONE(EVALUE, "damo_csv_read: the options' size is 1", damo_csv_read(ctx, path, &csv, NULL));
+  CHECK(damo_npz_size(NULL) == 0 && damo_npz_get_name(NULL, 0) == NULL && damo_npz_get_array(NULL, 0) == NULL);
+  CHECK(damo_npz_find(NULL, "x") == NULL);
+  damo_npz_free(NULL);
 }
 
 static void test_graph(void) {
@@ -147,6 +196,22 @@ static void test_graph(void) {
   NONE(ETYPE, "sum: entry 1 of operands", damo_call_with(ctx, "sum", &x2, 1, "axis=1"));
   NONE(EVALUE, "sum: the options text is missing", damo_call_with(ctx, "sum", &x, 1, NULL));
   NONE(EVALUE, "sum: unknown option", damo_call_with(ctx, "sum", &x, 1, "axes=1"));
+  const damo_prop unnamed = {.kind = DAMO_PROP_INT}, axis = damo_prop_int("axis", 1),
+                  foreign = damo_prop_var("shape", x2), unlisted = damo_prop_vars("shape", NULL, 2);
+  NONE(EVALUE, "damo_call_props: func", damo_call_props(ctx, NULL, &x, 1, NULL, 0));
+  NONE(EVALUE, "there is no function 'nobody'", damo_call_props(ctx, "nobody", &x, 1, NULL, 0));
+  NONE(ETYPE, "sum: entry 1 of operands", damo_call_props(ctx, "sum", &x2, 1, &axis, 1));
+  NONE(EVALUE, "sum: the number of options is -1", damo_call_props(ctx, "sum", &x, 1, &axis, -1));
+  NONE(EVALUE, "sum: the list of options", damo_call_props(ctx, "sum", &x, 1, NULL, 1));
+  NONE(EVALUE, "sum: the name of an option is NULL", damo_call_props(ctx, "sum", &x, 1, &unnamed, 1));
+  NONE(ETYPE, "reshape: shape belongs to another context", damo_call_props(ctx, "reshape", &x, 1, &foreign, 1));
+  NONE(EVALUE, "reshape: the list of shape is NULL", damo_call_props(ctx, "reshape", &x, 1, &unlisted, 1));
+  FAILS(EVALUE, "damo_call_all: func", damo_call_all(ctx, NULL, &x, 1, NULL, 0, out, 1));
+  FAILS(EVALUE, "damo_call_all: the list of results", damo_call_all(ctx, "sum", &x, 1, NULL, 0, NULL, 1));
+  FAILS(EVALUE, "damo_call_all: the number of results", damo_call_all(ctx, "sum", &x, 1, NULL, 0, out, -1));
+  FAILS(EVALUE, "sum: gives 1 result, not 2", damo_call_all(ctx, "sum", &x, 1, NULL, 0, out, 2));
+  FAILS(ETYPE, "damo_random_seed: state must be a Variable", damo_random_seed((damo_var *)(void *)a, 1));
+  FAILS(ETYPE, "no generator's state", damo_random_seed(shared, 1));
   FAILS(EVALUE, "damo_grad: cost", damo_grad(ctx, NULL, &x, 1, out));
   FAILS(ETYPE, "damo_grad: cost", damo_grad(ctx, x2, &x, 1, out));
   FAILS(ETYPE, "damo_grad: entry 2 of wrt", damo_grad(ctx, y, wrong, 2, out));
@@ -154,6 +219,20 @@ static void test_graph(void) {
   FAILS(EVALUE, "damo_grad: the number of wrt is -1", damo_grad(ctx, y, &x, -1, out));
   FAILS(EVALUE, "damo_grad: the list of wrt", damo_grad(ctx, y, NULL, 1, out));
   FAILS(EVALUE, "damo_grad: the list of out", damo_grad(ctx, y, &x, 1, NULL));
+  const damo_grad_options known = {.size = sizeof known, .known_of = &x, .known = &x2, .n_known = 1},
+                          none = {.size = sizeof none, .n_consider_constant = 1};
+  FAILS(EVALUE, "damo_grad_with: cost", damo_grad_with(ctx, NULL, &x, 1, NULL, out));
+  FAILS(ETYPE, "damo_grad_with: entry 1 of wrt", damo_grad_with(ctx, y, &x2, 1, NULL, out));
+  FAILS(ETYPE, "damo_grad_with: entry 1 of known", damo_grad_with(ctx, y, &x, 1, &known, out));
+  FAILS(EVALUE, "damo_grad_with: the list of consider_constant", damo_grad_with(ctx, y, &x, 1, &none, out));
+  FAILS(ETYPE, "damo_lop: entry 1 of f", damo_lop(ctx, &x2, 1, &x, 1, &y, out));
+  FAILS(EVALUE, "damo_lop: the number of wrt", damo_lop(ctx, &y, 1, &x, -1, &y, out));
+  FAILS(EVALUE, "damo_lop: the list of output_grads", damo_lop(ctx, &y, 1, &x, 1, NULL, out));
+  FAILS(EVALUE, "damo_lop: the list of out", damo_lop(ctx, &y, 1, &x, 1, &y, NULL));
+  FAILS(ETYPE, "damo_rop: entry 1 of f", damo_rop(ctx, &x2, 1, &x, 1, &x, NULL, out));
+  FAILS(EVALUE, "damo_rop: the list of wrt", damo_rop(ctx, &y, 1, NULL, 1, &x, NULL, out));
+  FAILS(ETYPE, "damo_rop: entry 1 of eval_points", damo_rop(ctx, &y, 1, &x, 1, &x2, NULL, out));
+  FAILS(EVALUE, "damo_rop: the list of out", damo_rop(ctx, &y, 1, &x, 1, &x, NULL, NULL));
   CHECK(out[0] == NULL && out[1] == NULL);
   NONE(EVALUE, "damo_debugprint", damo_debugprint(ctx, NULL));
   NONE(ETYPE, "damo_debugprint", damo_debugprint(ctx, x2));
@@ -173,6 +252,8 @@ static void test_ops(void) {
   NONE(EVALUE, "damo_op_make: the list of props", damo_op_make(ctx, "Host", NULL, 1));
   NONE(EVALUE, "Host: the name of a property is NULL", damo_op_make(ctx, "Host", &unnamed, 1));
   NONE(EVALUE, "Host: the property 'p' has kind 9", damo_op_make(ctx, "Host", &odd, 1));
+  const damo_prop list = damo_prop_ints("p", NULL, 0);
+  NONE(EVALUE, "Host: the property 'p' has kind 5, which is for options", damo_op_make(ctx, "Host", &list, 1));
   NONE(EVALUE, "damo_op_apply: op", damo_op_apply(ctx, NULL, &x, 1));
   NONE(ETYPE, "damo_op_apply: op belongs to another", damo_op_apply(ctx, op2, &x, 1));
   NONE(ETYPE, "damo_op_apply: entry 1 of in", damo_op_apply(ctx, op, &x2, 1));
@@ -212,6 +293,18 @@ static void test_functions(void) {
   FAILS(ETYPE, "must be an array or a sparse", damo_function_call_values(f, &no_value, 1, &value));
   FAILS(EVALUE, "damo_function_call_values", damo_function_call_values(f, &no_value, -2, &value));
   CHECK(out == NULL && value == NULL);
+  const damo_compile_options far_default = {.size = sizeof far_default, .defaults = &far_matrix},
+                             given = {.size = sizeof given, .given = &x, .n_givens = 1},
+                             unused = {.size = sizeof unused, .on_unused_input = (damo_unused)7};
+  NONE(ETYPE, "damo_compile_with: entry 1 of inputs", damo_compile_with(ctx, &x2, 1, &y, 1, NULL));
+  NONE(EVALUE, "damo_compile_with: the list of outputs", damo_compile_with(ctx, &x, 1, NULL, 1, NULL));
+  NONE(ETYPE, "damo_compile_with: entry 1 of defaults", damo_compile_with(ctx, &x, 1, &y, 1, &far_default));
+  NONE(EVALUE, "damo_compile_with: the list of given_as", damo_compile_with(ctx, &x, 1, &y, 1, &given));
+  NONE(EVALUE, "on_unused_input", damo_compile_with(ctx, &x, 1, &y, 1, &unused));
+  FAILS(ETYPE, "damo_function_into: entry 1 of args", damo_function_into(f, &far_matrix, 1, &value));
+  FAILS(EVALUE, "damo_function_into: the list of into", damo_function_into(f, (damo_obj **)&a, 1, NULL));
+  FAILS(ETYPE, "damo_function_into: entry 1 of into", damo_function_into(f, (damo_obj **)&a, 1, &far_matrix));
+  FAILS(ETYPE, "damo_function_into: entry 1 of into", damo_function_into(f, (damo_obj **)&a, 1, &no_value));
 }
 
 /* Without a context there is nowhere to leave an error: the answer is that of a failure, or of nothing. */
@@ -242,6 +335,14 @@ static void test_null(void) {
   CHECK(damo_array_data(NULL) == NULL && damo_array_item(NULL, &d) == DAMO_EVALUE && d == 5);
   CHECK(damo_sparse_new(NULL, DAMO_CSR, DAMO_FLOAT64, 1, 1, 0, &i, &i, &d) == NULL);
   CHECK(damo_sparse_from_coo(NULL, DAMO_CSR, DAMO_FLOAT64, 1, 1, 0, &i, &i, &d) == NULL);
+  CHECK(damo_array_wrap(NULL, DAMO_BOOL, 0, NULL, NULL, &b, true, NULL, NULL) == NULL &&
+        !damo_array_is_writeable(NULL));
+  CHECK(damo_sparse_from_parts(NULL, DAMO_CSR, 1, 1, a, a, a) == NULL && damo_sparse_with_data(NULL, a) == NULL);
+  CHECK(damo_npy_read(NULL, "x") == NULL && damo_npy_write("x", NULL) == DAMO_EVALUE);
+  CHECK(damo_npz_read(NULL, "x", 0) == NULL && damo_npz_write(NULL, "x", NULL, NULL, 0) == DAMO_EVALUE);
+  CHECK(damo_npz_read_sparse(NULL, "x") == NULL && damo_npz_write_sparse("x", NULL) == DAMO_EVALUE);
+  CHECK(damo_mtx_read(NULL, "x", DAMO_CSR) == NULL && damo_mtx_write("x", NULL, NULL) == DAMO_EVALUE);
+  CHECK(damo_csv_read(NULL, "x", NULL, NULL) == NULL);
   CHECK(damo_sparse_from_array(NULL, DAMO_CSR) == NULL && damo_sparse_shape(NULL) == NULL &&
         damo_sparse_nnz(NULL) == 0);
   CHECK(damo_sparse_format(NULL) == DAMO_CSR && damo_sparse_dtype(NULL) == DAMO_N_DTYPES);
@@ -260,6 +361,12 @@ static void test_null(void) {
   CHECK(damo_var_get_type(NULL) == NULL && damo_var_get_owner(NULL) == NULL && damo_var_get_name(NULL) == NULL);
   CHECK(damo_call(NULL, "exp", &x, 1) == NULL && damo_call_with(NULL, "exp", &x, 1, "") == NULL);
   CHECK(damo_grad_undefined(NULL, "why") == NULL && damo_grad(NULL, y, &x, 1, NULL) == DAMO_EVALUE);
+  CHECK(damo_call_props(NULL, "exp", &x, 1, NULL, 0) == NULL);
+  CHECK(damo_call_all(NULL, "exp", &x, 1, NULL, 0, NULL, 0) == DAMO_EVALUE);
+  CHECK(damo_grad_with(NULL, y, &x, 1, NULL, NULL) == DAMO_EVALUE);
+  CHECK(damo_lop(NULL, &y, 1, &x, 1, &y, NULL) == DAMO_EVALUE);
+  CHECK(damo_rop(NULL, &y, 1, &x, 1, &x, NULL, NULL) == DAMO_EVALUE);
+  CHECK(damo_random_state(NULL, 1, NULL) == NULL && damo_random_seed(NULL, 1) == DAMO_EVALUE);
   CHECK(damo_debugprint(NULL, x) == NULL);
   damo_text_free(NULL, NULL);
   damo_text_free(ctx, NULL);
@@ -278,6 +385,8 @@ static void test_null(void) {
   CHECK(damo_op_from_graph(NULL, &x, 1, &y, 1, NULL, false) == NULL);
   CHECK(damo_compile(NULL, &x, 1, &y, 1, NULL, NULL, 0, NULL) == NULL);
   CHECK(damo_function_call(NULL, &a, 1, &out) == DAMO_EVALUE && damo_function_n_outputs(NULL) == 0);
+  CHECK(damo_compile_with(NULL, &x, 1, &y, 1, NULL) == NULL && damo_function_copy(NULL) == NULL);
+  CHECK(damo_function_into(NULL, NULL, 0, NULL) == DAMO_EVALUE && damo_function_n_inputs(NULL) == 0);
   CHECK(damo_function_call_values(NULL, NULL, 0, NULL) == DAMO_EVALUE);
   CHECK(damo_as_array(NULL) == NULL && damo_as_sparse(NULL) == NULL);
 }
@@ -285,6 +394,7 @@ static void test_null(void) {
 int main(void) {
   set_up();
   test_values();
+  test_files();
   test_graph();
   test_ops();
   test_functions();

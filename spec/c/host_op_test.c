@@ -402,6 +402,50 @@ static void test_chain(void) {
   damo_ctx_release(ctx);
 }
 
+/* ---- Properties of every kind, and scratch ------------------------------------------------------------------------ */
+
+/* y = x shifted by `by` places, round, backwards where `back`: through scratch memory. */
+static damo_status rotate_perform(damo_thunk *t) {
+  const damo_array *x = damo_thunk_input(t, 0);
+  const int64_t n = damo_array_size(x);
+  int64_t by = 0;
+  bool back = false;
+  CHECK(damo_op_get_int(damo_thunk_get_op(t), "by", &by) && damo_op_get_bool(damo_thunk_get_op(t), "back", &back));
+  CHECK(!damo_op_get_bool(damo_thunk_get_op(t), "by", &back) && !damo_op_get_int(damo_thunk_get_op(t), "back", &by));
+  double *scratch = damo_thunk_scratch(t, (size_t)n * sizeof *scratch);
+  damo_array *out = damo_thunk_output(t, 0, DAMO_FLOAT64, 1, &n);
+  if (scratch == NULL || out == NULL) return DAMO_EMEMORY;
+  CHECK((uintptr_t)scratch % 64 == 0);
+  const double *from = damo_array_data(x);
+  for (int64_t i = 0; i < n; i++) scratch[(i + (back ? n - by : by)) % n] = from[i];
+  memcpy(damo_array_data(out), scratch, (size_t)n * sizeof *scratch);
+  return DAMO_OK;
+}
+
+static void test_properties(void) {
+  damo_ctx *ctx = damo_ctx_new(NULL, NULL);
+  const damo_op_class rotate = {.name = "Rotate", .props = "by back", .n_in = 1, .perform = rotate_perform};
+  CHECK_EQ_I(damo_op_register(ctx, &rotate), DAMO_OK);
+  const int64_t four = 4;
+  damo_array *a = damo_array_from(ctx, DAMO_FLOAT64, 1, &four, (const double[]){1, 2, 3, 4}), *out = NULL;
+  for (int back = 0; back < 2; back++) {
+    damo_op *op = damo_op_make(ctx, "Rotate", (damo_prop[]){damo_prop_bool("back", back), damo_prop_int("by", 1)}, 2);
+    damo_type *type = damo_type_tensor(ctx, DAMO_FLOAT64, 1, NULL);
+    damo_var *x = damo_var_new(ctx, type, "x");
+    damo_apply *node = damo_op_apply(ctx, op, &x, 1);
+    damo_var *y = damo_apply_get_output(node, 0);
+    damo_function *f = damo_compile(ctx, &x, 1, &y, 1, NULL, NULL, 0, NULL);
+    if (CHECK(f != NULL) && CHECK_EQ_I(damo_function_call(f, &a, 1, &out), DAMO_OK)) {
+      CHECK_NEAR(((const double *)damo_array_data(out))[0], back ? 2 : 4, 0);
+      damo_release(out);
+    }
+    void *all[] = {op, type, x, node, f};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) damo_release(all[i]);
+  }
+  damo_release(a);
+  damo_ctx_release(ctx);
+}
+
 int main(void) {
   test_use();
   test_errors();
@@ -411,5 +455,6 @@ int main(void) {
   test_warm();
   test_memory();
   test_chain();
+  test_properties();
   TEST_MAIN_END;
 }

@@ -22,4 +22,22 @@ describe("damo.h", function()
     end
     assert.is_true(n > 90)
   end)
+
+  it("declares no function without a comment before it, or before the group that it stands in", function()
+    for block in (read("src/damo.h") .. "\n\n"):gmatch "(.-)\n\n" do
+      local comment, function_ = block:find("/*", 1, true), block:find "DAMO_API [^;(]-[%w_]+%("
+      if function_ then assert.is_true(comment ~= nil and comment < function_, block) end
+    end
+  end)
+
+  it("declares no function that no C test calls as it is meant", function()
+    local all = {}
+    for path in io.popen("ls spec/c/*.[ch]"):lines() do
+      if not path:find("api_args_test", 1, true) then all[#all + 1] = read(path) end
+    end
+    all = table.concat(all)
+    for name in read("src/damo.h"):gmatch "\nDAMO_API [^;(]-([%w_]+)%(" do
+      assert.truthy(all:find(name .. "[%(,]"), name .. " is called by no C test but api_args_test.c")
+    end
+  end)
 end)

@@ -1,4 +1,4 @@
-/* graph_api.c: the part of damo.h that stands for graph, grad and compile: thin calls of the layers. */
+/* graph_api.c: the part of damo.h that stands for graph and op: thin calls of the layers. */
 #include "api.h"
 
 #include <stdlib.h>
@@ -270,20 +270,166 @@ damo_var *damo_call_with(damo_ctx *ctx, const char *func, damo_var *const *opera
   return first_result(ctx, f, operands, n, opt);
 }
 
-/* ---- Gradients and text ------------------------------------------------------------------------------------------ */
+/* ---- Options by struct ------------------------------------------------------------------------------------------- */
 
-damo_status damo_grad(damo_ctx *ctx, damo_var *cost, damo_var *const *wrt, int64_t n, damo_var **out) {
-  DAMO_TRY(ctx_check_obj(ctx, "damo_grad", "cost", cost, OBJ_VAR));
-  DAMO_TRY(ctx_check_objs(ctx, "damo_grad", "wrt", wrt, n, OBJ_VAR));
-  DAMO_TRY(ctx_check_list(ctx, "damo_grad", "out", out, n));
-  size_t bytes = (size_t)n * sizeof *out;
-  damo_var **found = mem_calloc(ctx, bytes);
-  if (found == NULL) return DAMO_EMEMORY;
-  damo_status s = grad_reverse(ctx, cost, wrt, n, NULL, found);
-  if (s == DAMO_OK && n > 0) memcpy(out, found, bytes);
-  mem_free(ctx, found, bytes);
-  return s;
+/* What each kind of option takes, as a message says it. */
+static const char *call_option_words(fn_option_kind kind) {
+  switch (kind) {
+    case OPT_BOOL: return "a boolean";
+    case OPT_INT: return "an integer";
+    case OPT_NUM: return "a number";
+    case OPT_STR: return "a string";
+    case OPT_DTYPE: return "a dtype's name";
+    case OPT_AXES:
+    case OPT_INTS: return "an integer or a list of integers";
+    case OPT_VAR: return "a Variable";
+    case OPT_SHAPE: return "an integer, a list of integers, a Variable or a list of Variables";
+    case OPT_ANY: break;
+  }
+  return "a value";
 }
+
+static bool call_option_takes(fn_option_kind kind, damo_prop_kind given) {
+  if (kind == OPT_ANY) return true;
+  switch (given) {
+    case DAMO_PROP_NIL: return true;
+    case DAMO_PROP_BOOL: return kind == OPT_BOOL;
+    case DAMO_PROP_INT:
+      return kind == OPT_INT || kind == OPT_NUM || kind == OPT_AXES || kind == OPT_INTS || kind == OPT_SHAPE;
+    case DAMO_PROP_NUMBER: return kind == OPT_NUM;
+    case DAMO_PROP_STRING: return kind == OPT_STR || kind == OPT_DTYPE;
+    case DAMO_PROP_INTS: return kind == OPT_AXES || kind == OPT_INTS || kind == OPT_SHAPE;
+    case DAMO_PROP_VAR: return kind == OPT_VAR || kind == OPT_SHAPE;
+    case DAMO_PROP_VARS: return kind == OPT_SHAPE;
+  }
+  return false;
+}
+
+/* Adds n entries of list values; NULL: there is no space for so many. */
+static prop_value *call_take_list(damo_ctx *ctx, const fn_signature *f, const damo_prop *p, list_space *lists,
+                                  int64_t n) {
+  const int64_t most = (int64_t)(sizeof lists->at / sizeof lists->at[0]);
+  if (ctx_check_list(ctx, f->name, p->name, p->kind == DAMO_PROP_INTS ? (const void *)p->ints : p->vars, n) != DAMO_OK)
+    return NULL;
+  if (n > most - lists->n) {
+    ctx_fail(ctx, DAMO_EVALUE, "%s: option '%s' has too many entries", f->name, p->name);
+    return NULL;
+  }
+  lists->n += (int)n;
+  return lists->at + lists->n - n;
+}
+
+/* The value of the option p, whose kind fits, into *out. */
+static damo_status call_read_prop(damo_ctx *ctx, const fn_signature *f, fn_option_kind kind, const damo_prop *p,
+                                  list_space *lists, prop_value *out) {
+  prop_value *list = NULL;
+  switch (p->kind) {
+    case DAMO_PROP_NIL: *out = prop_nil(); return DAMO_OK;
+    case DAMO_PROP_BOOL: *out = prop_bool(p->i != 0); return DAMO_OK;
+    case DAMO_PROP_NUMBER: *out = prop_num(p->number); return DAMO_OK;
+    case DAMO_PROP_STRING:
+      DAMO_TRY(ctx_check_given(ctx, f->name, p->name, p->string));
+      *out = prop_str(p->string);
+      return DAMO_OK;
+    case DAMO_PROP_INT:
+      *out = kind == OPT_NUM ? prop_num((double)p->i) : prop_int(p->i);
+      if (kind != OPT_INTS) return DAMO_OK;
+      if ((list = call_take_list(ctx, f, &(damo_prop){.name = p->name, .kind = DAMO_PROP_INTS, .ints = &p->i}, lists,
+                                 1)) == NULL)
+        return damo_error_status(ctx);
+      list[0] = *out;
+      *out = prop_list(list, 1);
+      return DAMO_OK;
+    case DAMO_PROP_INTS:
+      if ((list = call_take_list(ctx, f, p, lists, p->n)) == NULL) return damo_error_status(ctx);
+      for (int64_t i = 0; i < p->n; i++) list[i] = prop_int(p->ints[i]);
+      *out = prop_list(list, (int)p->n);
+      return DAMO_OK;
+    case DAMO_PROP_VAR:
+      DAMO_TRY(ctx_check_obj(ctx, f->name, p->name, p->var, OBJ_VAR));
+      *out = (prop_value){.kind = PROP_VAR, .u.var = p->var};
+      return DAMO_OK;
+    case DAMO_PROP_VARS:
+      DAMO_TRY(ctx_check_objs(ctx, f->name, p->name, p->vars, p->n, OBJ_VAR));
+      if ((list = call_take_list(ctx, f, p, lists, p->n)) == NULL) return damo_error_status(ctx);
+      for (int64_t i = 0; i < p->n; i++) list[i] = (prop_value){.kind = PROP_VAR, .u.var = p->vars[i]};
+      *out = prop_list(list, (int)p->n);
+      return DAMO_OK;
+  }
+  return DAMO_OK;
+}
+
+static damo_status call_read_props(damo_ctx *ctx, const fn_signature *f, const damo_prop *props, int n,
+                                   list_space *lists, prop_value *opt) {
+  DAMO_TRY(ctx_check_list(ctx, f->name, "options", props, n));
+  for (int i = 0; i < n; i++) {
+    const damo_prop *p = &props[i];
+    DAMO_TRY(ctx_check_given(ctx, f->name, "the name of an option", p->name));
+    const fn_option *o = signature_option(f, p->name);
+    if (o == NULL) return fail_unknown_option(ctx, f, p->name);
+    const fn_option_kind kind = (fn_option_kind)o->kind;
+    if ((unsigned)p->kind > DAMO_PROP_VARS) {
+      return ctx_fail(ctx, DAMO_EVALUE, "%s: the option '%s' has kind %d, which does not exist", f->name, p->name,
+                      (int)p->kind);
+    }
+    if (!call_option_takes(kind, p->kind)) {
+      return ctx_fail(ctx, DAMO_ETYPE, "%s: option '%s' must be %s", f->name, p->name, call_option_words(kind));
+    }
+    DAMO_TRY(call_read_prop(ctx, f, kind, p, lists, &opt[o->place]));
+  }
+  return DAMO_OK;
+}
+
+/* Retains what the call gave: all of it, or the first. */
+static damo_status call_keep_results(damo_ctx *ctx, const fn_signature *f, const ptrvec *found, damo_var **results,
+                                     int n) {
+  const bool first = n < 0;
+  if (!first && found->n != n) {
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: gives %lld result%s, not %d", f->name, (long long)found->n,
+                    found->n == 1 ? "" : "s", n);
+  }
+  for (int i = 0; i < (first ? 1 : n); i++) results[i] = damo_retain(found->at[i]);
+  return DAMO_OK;
+}
+
+/* n_results -1: the first one is wanted. */
+static damo_status call_run(damo_ctx *ctx, const fn_signature *f, damo_var *const *operands, int n,
+                            const damo_prop *props, int n_props, damo_var **results, int n_results) {
+  prop_value opt[FN_MAX_OPTIONS] = {{.kind = PROP_NIL}};
+  list_space lists = {.n = 0};
+  damo_status s = call_read_props(ctx, f, props, n_props, &lists, opt);
+  if (s != DAMO_OK) {
+    ctx_fail_at(ctx, f->name, NULL);
+    return s;
+  }
+  build b;
+  ptrvec found;
+  build_init(&b, ctx);
+  ptrvec_init(&found, ctx);
+  s = func_call(&b, f, operands, n, opt, &found);
+  if (s == DAMO_OK) s = call_keep_results(ctx, f, &found, results, n_results);
+  ptrvec_clear(&found);
+  const damo_status ended = build_end(&b);
+  return s != DAMO_OK ? s : ended;
+}
+
+damo_var *damo_call_props(damo_ctx *ctx, const char *func, damo_var *const *operands, int n, const damo_prop *props,
+                          int n_props) {
+  damo_var *result = NULL;
+  const fn_signature *f = call_find_function(ctx, "damo_call_props", func, operands, n);
+  if (f == NULL || call_run(ctx, f, operands, n, props, n_props, &result, -1) != DAMO_OK) return NULL;
+  return result;
+}
+
+damo_status damo_call_all(damo_ctx *ctx, const char *func, damo_var *const *operands, int n, const damo_prop *props,
+                          int n_props, damo_var **results, int n_results) {
+  const fn_signature *f = call_find_function(ctx, "damo_call_all", func, operands, n);
+  if (f == NULL) return ctx != NULL ? damo_error_status(ctx) : DAMO_EVALUE;
+  DAMO_TRY(ctx_check_list(ctx, "damo_call_all", "results", results, n_results));
+  return call_run(ctx, f, operands, n, props, n_props, results, n_results);
+}
+
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 char *damo_debugprint(damo_ctx *ctx, damo_var *v) {
   if (ctx_check_obj(ctx, "damo_debugprint", "v", v, OBJ_VAR) != DAMO_OK) return NULL;
@@ -298,72 +444,3 @@ char *damo_debugprint(damo_ctx *ctx, damo_var *v) {
 void damo_text_free(damo_ctx *ctx, char *text) {
   if (ctx != NULL) mem_strfree(ctx, text);
 }
-
-/* ---- Functions --------------------------------------------------------------------------------------------------- */
-
-static damo_status check_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
-                                 int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates) {
-  DAMO_TRY(ctx_check_objs(ctx, "damo_compile", "inputs", inputs, n_in, OBJ_VAR));
-  DAMO_TRY(ctx_check_objs(ctx, "damo_compile", "outputs", outputs, n_out, OBJ_VAR));
-  DAMO_TRY(ctx_check_objs(ctx, "damo_compile", "shared", shared, n_updates, OBJ_VAR));
-  return ctx_check_objs(ctx, "damo_compile", "update", update, n_updates, OBJ_VAR);
-}
-
-damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
-                            int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
-                            const char *mode) {
-  if (check_compile(ctx, inputs, n_in, outputs, n_out, shared, update, n_updates) != DAMO_OK) return NULL;
-  in_spec *in = mem_calloc(ctx, (size_t)n_in * sizeof *in);
-  out_spec *out = mem_calloc(ctx, (size_t)n_out * sizeof *out);
-  damo_function *f = NULL;
-  if (in != NULL && out != NULL) {
-    for (int64_t i = 0; i < n_in; i++) in[i].var = inputs[i];
-    for (int64_t i = 0; i < n_out; i++) out[i].var = outputs[i];
-    compile_options o = {.update_of = shared, .update_to = update, .n_updates = n_updates, .mode = mode};
-    f = compile_function(ctx, in, n_in, out, n_out, &o);
-  }
-  if (in != NULL) mem_free(ctx, in, (size_t)n_in * sizeof *in);
-  if (out != NULL) mem_free(ctx, out, (size_t)n_out * sizeof *out);
-  return f;
-}
-
-/* An argument that is NULL is one not given. */
-static damo_status check_call(damo_function *f, const char *func, damo_obj *const *args, int64_t n_args,
-                              const void *results) {
-  if (f == NULL) return DAMO_EVALUE;
-  damo_ctx *ctx = f->obj.ctx;
-  DAMO_TRY(ctx_check_list(ctx, func, "args", args, n_args));
-  for (int64_t i = 0; i < n_args; i++) {
-    const damo_obj *a = args[i];
-    if (a == NULL || (a->ctx == ctx && (a->kind == OBJ_ARRAY || a->kind == OBJ_SPARSE))) continue;
-    return ctx_fail(
-        ctx, DAMO_ETYPE, "%s: entry %lld of args %s", func, (long long)i + 1,
-        a->ctx != ctx ? "belongs to another context; make it in this one" : "must be an array or a sparse matrix");
-  }
-  return ctx_check_list(ctx, func, "results", results, f->n_outputs);
-}
-
-damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args, damo_array **results) {
-  DAMO_TRY(check_call(f, "damo_function_call", (damo_obj *const *)args, n_args, results));
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    if (!type_is_sparse(f->outputs[i].type)) continue;
-    return ctx_fail(f->obj.ctx, DAMO_ETYPE, "output %lld is sparse: damo_function_call_values gives it",
-                    (long long)i + 1);
-  }
-  return function_call(f, (damo_obj *const *)args, n_args, NULL, (damo_obj **)results);
-}
-
-damo_status damo_function_call_values(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj **results) {
-  DAMO_TRY(check_call(f, "damo_function_call_values", args, n_args, results));
-  return function_call(f, args, n_args, NULL, results);
-}
-
-damo_array *damo_as_array(damo_obj *value) {
-  return value != NULL && value->kind == OBJ_ARRAY ? (damo_array *)value : NULL;
-}
-
-damo_sparse *damo_as_sparse(damo_obj *value) {
-  return value != NULL && value->kind == OBJ_SPARSE ? (damo_sparse *)value : NULL;
-}
-
-int64_t damo_function_n_outputs(const damo_function *f) { return f != NULL ? f->n_outputs : 0; }

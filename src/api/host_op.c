@@ -364,7 +364,10 @@ static prop_value to_value(const damo_prop *p) {
     case DAMO_PROP_INT: return prop_int(p->i);
     case DAMO_PROP_NUMBER: return prop_num(p->number);
     case DAMO_PROP_STRING: return p->string != NULL ? prop_str(p->string) : prop_nil();
-    case DAMO_PROP_NIL: break;
+    case DAMO_PROP_NIL:
+    case DAMO_PROP_INTS:
+    case DAMO_PROP_VAR:
+    case DAMO_PROP_VARS: break;
   }
   return prop_nil();
 }
@@ -403,8 +406,9 @@ damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *pr
   for (int i = 0; i < n_props; i++) {
     if (ctx_check_given(ctx, def->name, "the name of a property", props[i].name) != DAMO_OK) return NULL;
     if ((unsigned)props[i].kind > DAMO_PROP_STRING) {
-      ctx_fail(ctx, DAMO_EVALUE, "%s: the property '%s' has kind %d, which does not exist", def->name, props[i].name,
-               (int)props[i].kind);
+      ctx_fail(ctx, DAMO_EVALUE, "%s: the property '%s' has kind %d, which %s", def->name, props[i].name,
+               (int)props[i].kind,
+               (unsigned)props[i].kind > DAMO_PROP_VARS ? "does not exist" : "is for options of functions");
       return NULL;
     }
     int unused, place = word_place(def->props, props[i].name, &unused);

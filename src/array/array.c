@@ -358,6 +358,8 @@ const int64_t *damo_array_strides(const damo_array *a) { return a ? array_stride
 
 void *damo_array_data(const damo_array *a) { return a ? a->data : NULL; }
 
+bool damo_array_is_writeable(const damo_array *a) { return a && a->writeable; }
+
 int64_t damo_array_size(const damo_array *a) { return a ? array_size(a) : 0; }
 
 damo_status damo_array_item(const damo_array *a, double *out) {

@@ -232,6 +232,10 @@ damo_status ctx_check_obj(damo_ctx *ctx, const char *func, const char *arg, cons
 damo_status ctx_check_list(damo_ctx *ctx, const char *func, const char *arg, const void *list, int64_t n);
 damo_status ctx_check_objs(damo_ctx *ctx, const char *func, const char *arg, const void *list, int64_t n,
                            obj_kind kind);
+/* The options that a host gives: a struct of damo.h that begins with its size, or NULL, into `out` of `size` bytes, where
+ * what the host's lacks is 0. A value error where its size can be none, not_implemented where a newer one asks for more
+ * than this library knows. */
+damo_status ctx_read_options(damo_ctx *ctx, const char *func, const void *given, void *out, size_t size);
 
 /* ---- Rounding ---------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* check: what the functions of damo.h ask of their arguments: objects that are there, of the right kind, of this
  * context. A NULL context fails too, without a place for a message. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base.h"
 
@@ -60,5 +61,24 @@ damo_status ctx_check_objs(damo_ctx *ctx, const char *func, const char *arg, con
     if (objs[i] && is_fine(ctx, objs[i], kind)) continue;
     return refuse_entry(ctx, func, arg, objs[i], i, kind);
   }
+  return DAMO_OK;
+}
+
+#define OPTIONS_MOST 4096 /* bytes of any struct of options, of this version or a later one */
+
+damo_status ctx_read_options(damo_ctx *ctx, const char *func, const void *given, void *out, size_t size) {
+  size_t n = 0;
+  if (!ctx) return DAMO_EVALUE;
+  memset(out, 0, size);
+  if (!given) return DAMO_OK;
+  memcpy(&n, given, sizeof n);
+  if (n < sizeof n || n > OPTIONS_MOST) {
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: the options' size is %zu, expected sizeof the struct, %zu", func, n, size);
+  }
+  const char *bytes = given;
+  for (size_t i = size; i < n; i++) {
+    if (bytes[i] != 0) return ctx_fail(ctx, DAMO_ENOT_IMPLEMENTED, "%s: the options are those of a newer damo.h", func);
+  }
+  memcpy(out, given, n < size ? n : size);
   return DAMO_OK;
 }

@@ -309,6 +309,32 @@ damo_sparse *damo_sparse_from_coo(damo_ctx *ctx, damo_format format, damo_dtype 
   return sparse_from_places(ctx, format, dtype, (const int64_t[]){rows, cols}, n, row, col, data, DAMO_INT32, false);
 }
 
+damo_sparse *damo_sparse_from_parts(damo_ctx *ctx, damo_format format, int64_t rows, int64_t cols,
+                                    const damo_array *data, const damo_array *indices, const damo_array *indptr) {
+  static const char func[] = "damo_sparse_from_parts";
+  if (ctx_check_obj(ctx, func, "data", data, OBJ_ARRAY) != DAMO_OK ||
+      ctx_check_obj(ctx, func, "indices", indices, OBJ_ARRAY) != DAMO_OK ||
+      ctx_check_obj(ctx, func, "indptr", indptr, OBJ_ARRAY) != DAMO_OK ||
+      sp_check_public(ctx, func, format, array_dtype(data), rows, cols, 0) != DAMO_OK) {
+    return NULL;
+  }
+  return sparse_from_parts(ctx, format, (const int64_t[]){rows, cols}, data, indices, indptr, DAMO_INT32);
+}
+
+damo_sparse *damo_sparse_with_data(const damo_sparse *a, const damo_array *data) {
+  if (!a || ctx_check_obj(a->obj.ctx, "damo_sparse_with_data", "data", data, OBJ_ARRAY) != DAMO_OK) return NULL;
+  if (data->ndim != 1 || array_size(data) != sparse_nnz(a)) {
+    char text[256];
+    ctx_fail(a->obj.ctx, DAMO_ESHAPE, "damo_sparse_with_data: data has shape %s, expected a vector of %lld entries",
+             shape_format(text, sizeof text, data->ndim, array_shape(data)), (long long)sparse_nnz(a));
+    return NULL;
+  }
+  damo_array *flat = array_as_contiguous(data, array_dtype(data));
+  damo_sparse *b = flat ? sparse_with_data(a, flat) : NULL;
+  damo_release(flat);
+  return b;
+}
+
 damo_sparse *damo_sparse_from_array(const damo_array *a, damo_format format) {
   if (!a) return NULL;
   if (format == DAMO_CSR || format == DAMO_CSC) return sparse_from_dense(a, format, DAMO_INT32);

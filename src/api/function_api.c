@@ -1,0 +1,140 @@
+/* function_api.c: the part of damo.h that compiles and calls Functions. */
+#include "api.h"
+
+/* Entries that are not NULL are values of that context. */
+static damo_status check_values(damo_ctx *ctx, const char *func, const char *list, damo_obj *const *values, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    const damo_obj *a = values[i];
+    if (a == NULL || (a->ctx == ctx && (a->kind == OBJ_ARRAY || a->kind == OBJ_SPARSE))) continue;
+    return ctx_fail(
+        ctx, DAMO_ETYPE, "%s: entry %lld of %s %s", func, (long long)i + 1, list,
+        a->ctx != ctx ? "belongs to another context; make it in this one" : "must be an array or a sparse matrix");
+  }
+  return DAMO_OK;
+}
+
+/* ---- Compiling --------------------------------------------------------------------------------------------------- */
+
+static damo_status check_options(damo_ctx *ctx, const char *func, const damo_compile_options *o, int64_t n_in) {
+  DAMO_TRY(ctx_check_objs(ctx, func, "shared", o->shared, o->n_updates, OBJ_VAR));
+  DAMO_TRY(ctx_check_objs(ctx, func, "update", o->update, o->n_updates, OBJ_VAR));
+  DAMO_TRY(ctx_check_objs(ctx, func, "given", o->given, o->n_givens, OBJ_VAR));
+  DAMO_TRY(ctx_check_objs(ctx, func, "given_as", o->given_as, o->n_givens, OBJ_VAR));
+  if (o->defaults != NULL) DAMO_TRY(check_values(ctx, func, "defaults", o->defaults, n_in));
+  if ((unsigned)o->on_unused_input > DAMO_UNUSED_IGNORE)
+    return ctx_fail(ctx, DAMO_EVALUE, "%s: on_unused_input is none of its values", func);
+  if (o->threads < 0) return ctx_fail(ctx, DAMO_EVALUE, "%s: threads is %d, expected 0 or more", func, o->threads);
+  if (o->threads > 1)
+    return ctx_fail(ctx, DAMO_ENOT_IMPLEMENTED, "%s: a call uses one thread; threads is %d", func, o->threads);
+  return DAMO_OK;
+}
+
+static void fill_specs(const damo_compile_options *o, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
+                       int64_t n_out, in_spec *in, out_spec *out) {
+  for (int64_t i = 0; i < n_in; i++) {
+    in[i] = (in_spec){.var = inputs[i],
+                      .value = o->defaults != NULL ? o->defaults[i] : NULL,
+                      .mutable_ = o->mutable_inputs != NULL && o->mutable_inputs[i],
+                      .strict = o->strict_inputs != NULL && o->strict_inputs[i]};
+  }
+  for (int64_t i = 0; i < n_out; i++) {
+    out[i] = (out_spec){.var = outputs[i], .borrow = o->borrow_outputs != NULL && o->borrow_outputs[i]};
+  }
+}
+
+/* The options are checked, and func names the function that was called. */
+static damo_function *compile_checked(damo_ctx *ctx, const char *func, damo_var *const *inputs, int64_t n_in,
+                                      damo_var *const *outputs, int64_t n_out, const damo_compile_options *given) {
+  if (ctx_check_objs(ctx, func, "inputs", inputs, n_in, OBJ_VAR) != DAMO_OK ||
+      ctx_check_objs(ctx, func, "outputs", outputs, n_out, OBJ_VAR) != DAMO_OK ||
+      check_options(ctx, func, given, n_in) != DAMO_OK) {
+    return NULL;
+  }
+  in_spec *in = mem_calloc(ctx, (size_t)n_in * sizeof *in);
+  out_spec *out = mem_calloc(ctx, (size_t)n_out * sizeof *out);
+  damo_function *f = NULL;
+  if (in != NULL && out != NULL) {
+    const compile_options o = {.update_of = given->shared,
+                               .update_to = given->update,
+                               .n_updates = given->n_updates,
+                               .given = given->given,
+                               .given_as = given->given_as,
+                               .n_givens = given->n_givens,
+                               .mode = given->mode,
+                               .optimizer = given->optimizer,
+                               .include = given->include,
+                               .exclude = given->exclude,
+                               .name = given->name,
+                               .on_unused_input = (unused_mode)given->on_unused_input,
+                               .allow_input_downcast = given->allow_input_downcast,
+                               .no_default_updates = given->no_default_updates};
+    fill_specs(given, inputs, n_in, outputs, n_out, in, out);
+    f = compile_function(ctx, in, n_in, out, n_out, &o);
+  }
+  if (in != NULL) mem_free(ctx, in, (size_t)n_in * sizeof *in);
+  if (out != NULL) mem_free(ctx, out, (size_t)n_out * sizeof *out);
+  return f;
+}
+
+damo_function *damo_compile_with(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
+                                 int64_t n_out, const damo_compile_options *options) {
+  damo_compile_options given;
+  if (ctx_read_options(ctx, "damo_compile_with", options, &given, sizeof given) != DAMO_OK) return NULL;
+  return compile_checked(ctx, "damo_compile_with", inputs, n_in, outputs, n_out, &given);
+}
+
+damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
+                            int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
+                            const char *mode) {
+  const damo_compile_options o = {.shared = shared, .update = update, .n_updates = n_updates, .mode = mode};
+  return compile_checked(ctx, "damo_compile", inputs, n_in, outputs, n_out, &o);
+}
+
+damo_function *damo_function_copy(const damo_function *f) { return f != NULL ? function_copy(f) : NULL; }
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+/* An argument that is NULL is one not given. */
+static damo_status check_call(damo_function *f, const char *func, damo_obj *const *args, int64_t n_args,
+                              const char *into_name, const void *results) {
+  if (f == NULL) return DAMO_EVALUE;
+  damo_ctx *ctx = f->obj.ctx;
+  DAMO_TRY(ctx_check_list(ctx, func, "args", args, n_args));
+  DAMO_TRY(check_values(ctx, func, "args", args, n_args));
+  return ctx_check_list(ctx, func, into_name, results, f->n_outputs);
+}
+
+damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args, damo_array **results) {
+  DAMO_TRY(check_call(f, "damo_function_call", (damo_obj *const *)args, n_args, "results", results));
+  for (int64_t i = 0; i < f->n_outputs; i++) {
+    if (!type_is_sparse(f->outputs[i].type)) continue;
+    return ctx_fail(f->obj.ctx, DAMO_ETYPE, "output %lld is sparse: damo_function_call_values gives it",
+                    (long long)i + 1);
+  }
+  return function_call(f, (damo_obj *const *)args, n_args, NULL, (damo_obj **)results);
+}
+
+damo_status damo_function_call_values(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj **results) {
+  DAMO_TRY(check_call(f, "damo_function_call_values", args, n_args, "results", results));
+  return function_call(f, args, n_args, NULL, results);
+}
+
+damo_status damo_function_into(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
+  static const char func[] = "damo_function_into";
+  DAMO_TRY(check_call(f, func, args, n_args, "into", into));
+  DAMO_TRY(check_values(f->obj.ctx, func, "into", into, f->n_outputs));
+  DAMO_TRY(function_run(f, args, n_args, into));
+  function_finish(f);
+  return DAMO_OK;
+}
+
+damo_array *damo_as_array(damo_obj *value) {
+  return value != NULL && value->kind == OBJ_ARRAY ? (damo_array *)value : NULL;
+}
+
+damo_sparse *damo_as_sparse(damo_obj *value) {
+  return value != NULL && value->kind == OBJ_SPARSE ? (damo_sparse *)value : NULL;
+}
+
+int64_t damo_function_n_inputs(const damo_function *f) { return f != NULL ? f->n_inputs : 0; }
+int64_t damo_function_n_outputs(const damo_function *f) { return f != NULL ? f->n_outputs : 0; }
