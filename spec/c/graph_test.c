@@ -570,8 +570,8 @@ static void test_call_options(void) {
   damo_var *x = build_num(&b, 1), *in[2] = {x, build_num(&b, 2)};
   CHECK(build_fn(&b, "options_test", in, 2, NULL) == x);
   CHECK(build_fn(&b, "options_test", in, 1, NULL) == x);
-  CHECK(build_fn(&b, "options_test", in, 2, &(pair_options){.second = prop_bool(true)}) == in[1]);
-  CHECK(build_fn(&b, "options_test", in, 1, &(pair_options){prop_num(3), prop_bool(true)}) == NULL);
+  CHECK(build_fn(&b, "options_test", in, 2, WITH(pair_options, .second = prop_bool(true))) == in[1]);
+  CHECK(build_fn(&b, "options_test", in, 1, WITH(pair_options, prop_num(3), prop_bool(true))) == NULL);
   CHECK(strstr(damo_error_message(own), "absent 3") != NULL);
   build_end(&b);
   damo_ctx_release(own);

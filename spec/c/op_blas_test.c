@@ -1,6 +1,7 @@
 /* op blas: products against plain loops, over dtypes, ranks, strides and empty dimensions; gradients; Gemm, Gemv,
  * Ger. */
 #include "leak_case.h"
+#include "op_options.h"
 #include "op_check.h"
 
 /* ---- Plain products ---------------------------------------------------------------------------------------------- */
@@ -206,7 +207,7 @@ static damo_var *tensordot_pairs(build *b, damo_var *const *x, const void *user)
   (void)user;
   const prop_value ax[2] = {prop_int(1), prop_int(3)}, ay[2] = {prop_int(2), prop_int(-1)};
   const prop_value lists[2] = {prop_list(ax, 2), prop_list(ay, 2)}, axes = prop_list(lists, 2);
-  return build_fn(b, "tensordot", x, 2, &axes);
+  return build_fn(b, "tensordot", x, 2, IN_ORDER(b->ctx, "tensordot", axes));
 }
 
 static void test_tensordot(damo_ctx *ctx) {
@@ -243,7 +244,7 @@ typedef struct einsum_case {
 static damo_var *einsum_formula(build *b, damo_var *const *x, const void *user) {
   const einsum_case *c = user;
   const prop_value text = prop_str(c->text);
-  return build_fn(b, "einsum", x, c->n, &text);
+  return build_fn(b, "einsum", x, c->n, IN_ORDER(b->ctx, "einsum", text));
 }
 
 /* Values against the sum over all indices: each letter i j k l has one length. */

@@ -35,7 +35,7 @@ static inline damo_array *op_random(damo_ctx *ctx, damo_dtype dtype, int ndim, c
 }
 
 /* The results of a call on values, as constants; number of results, 0 on failure. */
-static inline int op_call(damo_ctx *ctx, const char *name, damo_array *const *in, int n_in, const prop_value *opt,
+static inline int op_call(damo_ctx *ctx, const char *name, damo_array *const *in, int n_in, const void *opt,
                           damo_array **out) {
   damo_var *vars[8];
   build b;
@@ -53,8 +53,7 @@ static inline int op_call(damo_ctx *ctx, const char *name, damo_array *const *in
   return n;
 }
 
-static inline damo_array *op_call1(damo_ctx *ctx, const char *name, damo_array *const *in, int n_in,
-                                   const prop_value *opt) {
+static inline damo_array *op_call1(damo_ctx *ctx, const char *name, damo_array *const *in, int n_in, const void *opt) {
   damo_array *out[4] = {NULL};
   return op_call(ctx, name, in, n_in, opt, out) ? out[0] : NULL;
 }

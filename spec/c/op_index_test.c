@@ -2,6 +2,7 @@
  * forms, errors. The specs are what op/index/subtensor.c documents. */
 #include "op/index/index_int.h"
 #include "leak_case.h"
+#include "op_options.h"
 #include "op_case.h"
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -18,8 +19,7 @@ static damo_var *call_at(build *b, const char *name, damo_var *x, damo_var *y, c
   damo_var *in[16] = {x, y};
   int n = y ? 2 : 1;
   for (; idx && *idx; idx++) in[n++] = *idx;
-  prop_value opt = prop_str(spec);
-  return build_fn(b, name, in, n, &opt);
+  return build_fn(b, name, in, n, WITH(index_options, .spec = prop_str(spec)));
 }
 #define READ(spec, ...) call_at(b, "subtensor", x, NULL, spec, (damo_var *[]){__VA_ARGS__, NULL})
 #define SET(y, spec, ...) call_at(b, "set_subtensor_at", x, y, spec, (damo_var *[]){__VA_ARGS__, NULL})
@@ -86,14 +86,14 @@ static damo_var *mask_all(build *b, damo_var *x) {
 static damo_var *take_2(build *b, damo_var *x) {
   damo_var *in[2] = {x, LIST(3, 1)};
   prop_value axis = prop_int(2);
-  return build_fn(b, "take", in, 2, &axis);
+  return build_fn(b, "take", in, 2, IN_ORDER(b->ctx, "take", axis));
 }
 static damo_var *take_flat(build *b, damo_var *x) { return build_fn2(b, "take", x, LIST(1, 6, 6)); }
 static damo_var *take_along(build *b, damo_var *x) {
   const int64_t shape[2] = {1, 3}, v[3] = {2, 1, 2};
   damo_var *in[2] = {x, build_value(b, (damo_obj *)damo_array_from(ctx, DAMO_INT64, 2, shape, v))};
   prop_value axis = prop_int(1);
-  return build_fn(b, "take_along_axis", in, 2, &axis);
+  return build_fn(b, "take_along_axis", in, 2, IN_ORDER(b->ctx, "take_along_axis", axis));
 }
 
 static const op_case reads[] = {
@@ -221,7 +221,7 @@ static void test_in_place(void) {
   build_init(&b, ctx);
   damo_var *x = case_input(&b, x0, true), *in[3] = {x, x, build_int(&b, -1)};
   prop_value spec = prop_str("s001");
-  damo_var *y = build_fn(&b, "set_subtensor_at", in, 3, &spec);
+  damo_var *y = build_fn(&b, "set_subtensor_at", in, 3, IN_ORDER(b.ctx, "set_subtensor_at", spec));
   prop_value props[3] = {spec, prop_bool(true), prop_bool(true)};
   if (CHECK(y && y->owner)) {
     damo_op *op = op_new(ctx, &incsubtensor_def, props, 3);
@@ -245,7 +245,7 @@ static void test_positions(void) {
   build_init(b, ctx);
   damo_var *in[2] = {LIST(2, 1), build_int(b, 3)};
   prop_value int8 = prop_str("int8");
-  damo_array *v = case_value(b, build_fn(b, "one_hot", in, 2, &int8), "one_hot");
+  damo_array *v = case_value(b, build_fn(b, "one_hot", in, 2, IN_ORDER(b->ctx, "one_hot", int8)), "one_hot");
   const double want[6] = {0, 1, 0, 1, 0, 0};
   if (v && CHECK_EQ_I(array_dtype(v), DAMO_INT8) && CHECK_EQ_I(array_size(v), 6))
     for (int i = 0; i < 6; i++) CHECK_NEAR(case_at(v, i), want[i], 0);

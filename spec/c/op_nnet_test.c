@@ -1,5 +1,6 @@
 /* op nnet: softmax and log_softmax along any axis, their first and second derivatives, pick, and the losses. */
 #include "leak_case.h"
+#include "op_options.h"
 #include "op_check.h"
 
 typedef struct soft_case {
@@ -7,13 +8,13 @@ typedef struct soft_case {
   int64_t axis;
 } soft_case; /* axis 0: none given */
 
-static const prop_value *axis_option(const soft_case *c, prop_value *opt) {
-  *opt = c->axis ? prop_int(c->axis) : prop_nil();
-  return opt;
+static const fn_given *axis_option(const soft_case *c, axis_options *opt) {
+  opt->axis = c->axis ? prop_int(c->axis) : prop_nil();
+  return (const fn_given *)(const void *)opt;
 }
 
 static damo_var *soft_formula(build *b, damo_var *const *x, const void *user) {
-  prop_value opt;
+  axis_options opt;
   const soft_case *c = user;
   return build_fn(b, c->name, x, 1, axis_option(c, &opt));
 }
@@ -34,7 +35,7 @@ static double plain_softmax(const damo_array *x, const soft_case *c, int64_t i, 
 }
 
 static void check_soft(damo_ctx *ctx, const soft_case *c, int ndim, const int64_t *shape) {
-  prop_value opt;
+  axis_options opt;
   damo_array *x = op_random(ctx, DAMO_FLOAT64, ndim, shape, 5), *f = array_cast(x, DAMO_FLOAT32);
   damo_array *z = op_call1(ctx, c->name, &x, 1, axis_option(c, &opt)),
              *zf = op_call1(ctx, c->name, &f, 1, axis_option(c, &opt));
@@ -116,7 +117,7 @@ static void test_softmax_strided(damo_ctx *ctx) {
 
 static damo_var *categorical(build *b, damo_var *const *x, const void *user) {
   const prop_value last = prop_int(-1);
-  damo_var *p = build_fn(b, "softmax", x, 1, &last);
+  damo_var *p = build_fn(b, "softmax", x, 1, IN_ORDER(b->ctx, "softmax", last));
   return build_fn2(b, "categorical_crossentropy", p, build_ints(b, user, 3));
 }
 

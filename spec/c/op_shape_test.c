@@ -31,8 +31,9 @@ static damo_var *reshape_symbolic(build *b, damo_var *x) {
 }
 static damo_var *reshape_vector(build *b, damo_var *x) {
   damo_var *v = build_shape(b, build_transpose(b, x));
-  prop_value opt[2] = {{.kind = PROP_VAR, .u.var = v}, prop_nil()};
-  return v ? build_fn(b, "reshape", &x, 1, opt) : NULL;
+  const prop_value shape = {.kind = PROP_VAR, .u.var = v};
+  prop_value opt[FN_MAX_OPTIONS];
+  return v ? build_fn(b, "reshape", &x, 1, op_options(b->ctx, "reshape", &shape, 1, opt)) : NULL;
 }
 static damo_var *flatten_2(build *b, damo_var *x) {
   return with_opts(b, "flatten", x, prop_int(2), prop_nil(), prop_nil());
@@ -42,7 +43,7 @@ static damo_var *transpose(build *b, damo_var *x) { return build_fn1(b, "transpo
 static damo_var *transpose_213(build *b, damo_var *x) { return INTS("transpose", 2, 1, 3); }
 static damo_var *dimshuffle(build *b, damo_var *x) {
   prop_value p[3] = {prop_int(2), prop_str("x"), prop_int(1)}, opt = prop_list(p, 3);
-  return build_fn(b, "dimshuffle", &x, 1, &opt);
+  return build_fn(b, "dimshuffle", &x, 1, IN_ORDER(b->ctx, "dimshuffle", opt));
 }
 static damo_var *expand_last(build *b, damo_var *x) { return INTS("expand_dims", -1); }
 static damo_var *expand_two(build *b, damo_var *x) { return INTS("expand_dims", 1, 3); }
@@ -125,12 +126,12 @@ static damo_var *join_rows(build *b, damo_var *x) {
 static damo_var *join_columns(build *b, damo_var *x) {
   damo_var *in[2] = {x, build_slice(b, x, 1, NULL, build_scalar(b, DAMO_INT64, 1), 1)};
   prop_value axis = prop_int(-1);
-  return build_fn(b, "concatenate", in, 2, &axis);
+  return build_fn(b, "concatenate", in, 2, IN_ORDER(b->ctx, "concatenate", axis));
 }
 static damo_var *stack_last(build *b, damo_var *x) {
   damo_var *in[2] = {x, build_fn1(b, "neg", x)};
   prop_value axis = prop_int(-1);
-  return build_fn(b, "stack", in, 2, &axis);
+  return build_fn(b, "stack", in, 2, IN_ORDER(b->ctx, "stack", axis));
 }
 static damo_var *vstack(build *b, damo_var *x) {
   damo_var *in[2] = {x, x};
@@ -158,17 +159,17 @@ static damo_var *tile_212(build *b, damo_var *x) { return INTS("tile", 2, 1, 2);
 static damo_var *repeat_columns(build *b, damo_var *x) {
   damo_var *in[2] = {x, build_int(b, 2)};
   prop_value axis = prop_int(2);
-  return build_fn(b, "repeat_", in, 2, &axis);
+  return build_fn(b, "repeat_", in, 2, IN_ORDER(b->ctx, "repeat_", axis));
 }
 static damo_var *repeat_each(build *b, damo_var *x) {
   damo_var *in[2] = {x, build_ints(b, (const int64_t[]){2, 0, 1}, 3)};
   prop_value axis = prop_int(1);
-  return build_fn(b, "repeat_", in, 2, &axis);
+  return build_fn(b, "repeat_", in, 2, IN_ORDER(b->ctx, "repeat_", axis));
 }
 static damo_var *roll_1(build *b, damo_var *x) {
   damo_var *in[2] = {x, build_int(b, 2)};
   prop_value axis = prop_int(1);
-  return build_fn(b, "roll", in, 2, &axis);
+  return build_fn(b, "roll", in, 2, IN_ORDER(b->ctx, "roll", axis));
 }
 static damo_var *roll_flat(build *b, damo_var *x) { return build_fn2(b, "roll", x, build_int(b, -1)); }
 static damo_var *pad_mode(build *b, damo_var *x, const char *mode) {
@@ -237,12 +238,15 @@ static void test_made(void) {
   check_values(build_fn(&b, "arange", down, 3, NULL), &b, "arange", DAMO_INT64, 3, WANT(3, 2, 1));
   prop_value five[2] = {prop_int(5), prop_nil()};
   damo_var *ends[2] = {build_int(&b, 0), build_int(&b, 1)};
-  check_values(build_fn(&b, "linspace", ends, 2, five), &b, "linspace", DAMO_FLOAT64, 5, WANT(0, 0.25, 0.5, 0.75, 1));
+  check_values(build_fn(&b, "linspace", ends, 2, (const fn_given *)(const void *)five), &b, "linspace", DAMO_FLOAT64, 5,
+               WANT(0, 0.25, 0.5, 0.75, 1));
   prop_value one = prop_int(2), shape[2] = {prop_list(&one, 1), prop_str("int32")};
-  check_values(build_fn(&b, "ones", NULL, 0, shape), &b, "ones", DAMO_INT32, 2, WANT(1, 1));
+  check_values(build_fn(&b, "ones", NULL, 0, (const fn_given *)(const void *)shape), &b, "ones", DAMO_INT32, 2,
+               WANT(1, 1));
   damo_var *seven = build_int(&b, 7);
   prop_value plain[2] = {shape[0], prop_nil()};
-  check_values(build_fn(&b, "full", &seven, 1, plain), &b, "full", DAMO_FLOAT64, 2, WANT(7, 7));
+  check_values(build_fn(&b, "full", &seven, 1, (const fn_given *)(const void *)plain), &b, "full", DAMO_FLOAT64, 2,
+               WANT(7, 7));
   build_end(&b);
 }
 
@@ -275,13 +279,13 @@ static void test_repeat_list(void) {
 
 static damo_var *specify(build *b, damo_var *x) {
   prop_value list[2] = {prop_int(2), prop_bool(false)}, opt = prop_list(list, 2);
-  return build_fn(b, "specify_shape", &x, 1, &opt);
+  return build_fn(b, "specify_shape", &x, 1, IN_ORDER(b->ctx, "specify_shape", opt));
 }
 static damo_var *unbroadcast_once(build *b, damo_var *x) { return INTS("unbroadcast", 1); }
 static damo_var *assert_positive(build *b, damo_var *x) {
   prop_value message = prop_str("x must be positive");
   damo_var *in[2] = {x, build_fn2(b, "gt", x, build_num(b, 0))};
-  return build_fn(b, "assert_op", in, 2, &message);
+  return build_fn(b, "assert_op", in, 2, IN_ORDER(b->ctx, "assert_op", message));
 }
 
 static const op_case marker_cases[] = {
@@ -296,7 +300,8 @@ static void check_marker(const char *name, const prop_value *opt, double want) {
   build b;
   build_init(&b, ctx);
   damo_array *x0 = case_counting(1, (const int64_t[]){2});
-  damo_var *x = case_input(&b, x0, true), *y = build_fn(&b, name, &x, 1, opt), *g = NULL;
+  damo_var *x = case_input(&b, x0, true), *y = build_fn(&b, name, &x, 1, (const fn_given *)(const void *)opt),
+           *g = NULL;
   damo_var *cost = build_fn2(&b, "add", build_fn2(&b, "mul", y, build_num(&b, 10)), x);
   cost = build_reduce(&b, REDUCE_SUM, cost, NULL, -1, false);
   if (CHECK(cost && grad_reverse(ctx, cost, &x, 1, NULL, &g) == DAMO_OK))

@@ -148,7 +148,7 @@ const char *damo_var_get_name(const damo_var *v) { return v != NULL ? v->name : 
 static damo_var *first_result(damo_ctx *ctx, const fn_signature *f, damo_var *const *in, int n, const prop_value *opt) {
   build b;
   build_init(&b, ctx);
-  damo_var *v = damo_retain(build_fn(&b, f->name, in, n, opt));
+  damo_var *v = damo_retain(build_fn(&b, f->name, in, n, (const fn_given *)(const void *)opt));
   if (build_end(&b) == DAMO_OK) return v;
   damo_release(v);
   return NULL;

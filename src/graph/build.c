@@ -63,7 +63,7 @@ damo_var *build_op(build *b, damo_op *take_op, damo_var *const *in, int n_in) {
   return node != NULL ? node->out[0] : NULL;
 }
 
-damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const void *options) {
+damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const fn_given *options) {
   if (b->status != DAMO_OK) return NULL;
   const fn_signature *f = func_find(b->ctx, name);
   if (f == NULL) return build_fail(b, DAMO_EVALUE, "there is no function '%s'", name);
@@ -219,8 +219,8 @@ damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, dam
   }
   for (int i = 0; common && i < n; i++) {
     if (!type_has_shape(out[i]->type) || var_dtype(out[i]) == all) continue;
-    const dtype_options opt = {.dtype = prop_str(dtype_name(all))};
-    if ((out[i] = build_fn(b, "cast", &out[i], 1, &opt)) == NULL) return b->status;
+    if ((out[i] = build_fn(b, "cast", &out[i], 1, WITH(dtype_options, .dtype = prop_str(dtype_name(all))))) == NULL)
+      return b->status;
   }
   return DAMO_OK;
 }

@@ -51,8 +51,8 @@ damo_var *build_disconnected(build *b);
  * dtype. */
 damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, damo_var **out);
 
-/* Calls the registered function of that name with its struct of options (NULL: all nil; signature.h), for one
+/* Calls the registered function of that name with options, WITH(take_options, .axis = …) (NULL: none given; signature.h), for one
  * result. */
-damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const void *options);
+damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const fn_given *options);
 
 #endif

@@ -18,6 +18,7 @@
 
 typedef struct op_def op_def;
 typedef struct build build;
+typedef struct fn_given fn_given; /* a struct of options: WITH */
 
 damo_status graph_register(damo_ctx *ctx); /* destructors and intern tables; called once by the api layer */
 

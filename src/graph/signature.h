@@ -50,6 +50,10 @@ typedef struct fn_option {
     __VA_ARGS__, { .name = NULL } \
   }
 
+/* Options of a call in C: build_fn(b, "take", in, 2, WITH(take_options, .axis = prop_int(2))). A pointer of a Type of its
+ * own, so that nothing else passes for one. */
+#define WITH(struct_type, ...) ((const fn_given *)(const void *)&(const struct_type){__VA_ARGS__})
+
 typedef struct fn_signature fn_signature;
 typedef struct fn_args fn_args;
 

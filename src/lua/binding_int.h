@@ -92,8 +92,8 @@ void bind_push_prop(lua_State *L, const prop_value *v);
 /* ---- Calls (lua/func/call.c) ------------------------------------------------------------------------------------- */
 
 /* Calls a function by name over n operands on the stack from `first` on (a list operand's entries too, one by one),
- * with the function's struct of options (may be NULL). Returns the count pushed. */
-int bind_call_parsed(lua_State *L, const char *name, int first, int n, const void *options);
+ * with options, WITH(…) (may be NULL). Returns the count pushed. */
+int bind_call_parsed(lua_State *L, const char *name, int first, int n, const fn_given *options);
 
 /* ---- Types (lua/graph/type.c) ------------------------------------------------------------------------------------------ */
 

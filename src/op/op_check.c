@@ -21,19 +21,19 @@ damo_var *exam_list(op_exam *e, damo_array *take_list) { return build_value(e->b
 
 damo_var *exam_read(op_exam *e, damo_var *x, const char *spec, damo_var *const *idx, int n) {
   damo_var *in[1 + OP_EXAM_MOST] = {x};
-  const index_options opt = {.spec = prop_str(spec)};
   for (int i = 0; i < n; i++) in[1 + i] = idx[i];
-  return x != NULL && e->b->status == DAMO_OK ? build_fn(e->b, "subtensor", in, 1 + n, &opt) : NULL;
+  return x != NULL && e->b->status == DAMO_OK
+             ? build_fn(e->b, "subtensor", in, 1 + n, WITH(index_options, .spec = prop_str(spec)))
+             : NULL;
 }
 
 damo_var *exam_put(op_exam *e, const int64_t *shape, damo_var *x, const char *spec, damo_var *const *idx, int n) {
   if (x == NULL || e->b->status != DAMO_OK) return NULL;
   const damo_dtype dtype = var_dtype(x), wide = dtype == DAMO_BOOL ? DAMO_INT64 : dtype;
   damo_var *in[2 + OP_EXAM_MOST] = {exam_zeros(e, wide, shape), build_cast(e->b, x, wide)};
-  const index_options opt = {.spec = prop_str(spec)};
   for (int i = 0; i < n; i++) in[2 + i] = idx[i];
   if (e->b->status != DAMO_OK) return NULL;
-  damo_var *y = build_fn(e->b, "inc_subtensor_at", in, 2 + n, &opt);
+  damo_var *y = build_fn(e->b, "inc_subtensor_at", in, 2 + n, WITH(index_options, .spec = prop_str(spec)));
   return y != NULL ? build_cast(e->b, y, dtype) : NULL;
 }
 
@@ -48,8 +48,9 @@ damo_var *exam_put_block(op_exam *e, const int64_t *shape, damo_var *x, const in
 }
 
 damo_var *exam_take(op_exam *e, damo_var *x, damo_var *list, int axis) {
-  const axis_options opt = {.axis = prop_int(axis + 1)};
-  return x != NULL && list != NULL ? build_fn(e->b, "take", (damo_var *[]){x, list}, 2, &opt) : NULL;
+  return x != NULL && list != NULL
+             ? build_fn(e->b, "take", (damo_var *[]){x, list}, 2, WITH(axis_options, .axis = prop_int(axis + 1)))
+             : NULL;
 }
 
 /* ---- Stored entries ---------------------------------------------------------------------------------------------- */
@@ -112,10 +113,9 @@ bool exam_has_duplicates(const damo_obj *v) {
 damo_var *exam_inner_products(op_exam *e, damo_var *x, damo_var *rows, damo_var *y, damo_var *cols, int64_t n_pairs,
                               int64_t length) {
   if ((double)n_pairs * (double)length > OP_EXAM_MOST_ENTRIES) return NULL;
-  const reduce_options opt = {.axis = prop_int(2)};
   damo_var *left = exam_take(e, x, rows, 0), *right = exam_take(e, y, cols, 0);
   damo_var *product = left != NULL && right != NULL ? build_mul(e->b, left, right) : NULL;
-  return product != NULL ? build_fn(e->b, "sum", &product, 1, &opt) : NULL;
+  return product != NULL ? build_fn(e->b, "sum", &product, 1, WITH(reduce_options, .axis = prop_int(2))) : NULL;
 }
 
 /* ---- Checks that several families have --------------------------------------------------------------------------- */

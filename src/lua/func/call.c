@@ -159,7 +159,7 @@ static const fn_signature *call_named(lua_State *L, const char *name) {
 
 int bind_call_name(lua_State *L, const char *name) { return bind_call_func(L, call_named(L, name)); }
 
-int bind_call_parsed(lua_State *L, const char *name, int first, int n, const void *options) {
+int bind_call_parsed(lua_State *L, const char *name, int first, int n, const fn_given *options) {
   bind_fn_call c = {.f = call_named(L, name)};
   luaL_checkstack(L, 40 + n, name);
   bind_call_alloc(L, &c, n);
@@ -167,7 +167,7 @@ int bind_call_parsed(lua_State *L, const char *name, int first, int n, const voi
   for (int i = 0; i < n; i++) c.src[i] = first + i;
   const fn_option *all = c.f->func->options;
   for (int i = 0; options && i < c.f->n_options; i++) {
-    const prop_value *v = (const prop_value *)options + all[i].place;
+    const prop_value *v = (const prop_value *)(const void *)options + all[i].place;
     c.opt[all[i].place] = *v;
     c.graph = c.graph || bind_has_var(v);
   }

@@ -5,8 +5,7 @@
 static int part_call(lua_State *L, const char *name, int first, int idx, const char *func) {
   bind_index ix;
   bind_parse_index(L, idx, &ix, func);
-  const index_options opt = {.spec = prop_str(ix.spec)};
-  return bind_call_parsed(L, name, first, lua_gettop(L) - first + 1, &opt);
+  return bind_call_parsed(L, name, first, lua_gettop(L) - first + 1, WITH(index_options, .spec = prop_str(ix.spec)));
 }
 
 int bind_var_part(lua_State *L) {

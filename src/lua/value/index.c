@@ -8,8 +8,7 @@ static int index_get_advanced(lua_State *L, int key) {
   lua_pushvalue(L, 1);
   int first = lua_gettop(L);
   bind_parse_index(L, key, &ix, "index");
-  const index_options opt = {.spec = prop_str(ix.spec)};
-  return bind_call_parsed(L, "subtensor", first, 1 + ix.n_operands, &opt);
+  return bind_call_parsed(L, "subtensor", first, 1 + ix.n_operands, WITH(index_options, .spec = prop_str(ix.spec)));
 }
 
 /* a[i]: an element, the view of a row, or nil just past the end. */
@@ -73,8 +72,7 @@ static void index_set_advanced(lua_State *L, damo_array *a, int key, int value) 
   int first = lua_gettop(L);
   index_assigned(L, a, value, (int)array_dtype(a));
   bind_parse_index(L, key, &ix, "index");
-  const index_options opt = {.spec = prop_str(ix.spec)};
-  bind_call_parsed(L, "set_subtensor_at", first, 2 + ix.n_operands, &opt);
+  bind_call_parsed(L, "set_subtensor_at", first, 2 + ix.n_operands, WITH(index_options, .spec = prop_str(ix.spec)));
   damo_array *whole = bind_to_array(L, -1);
   if (!whole) bind_raise(L, DAMO_ETYPE, "index: assignment with a symbolic index; damo.set_subtensor builds graph");
   bind_check(L, array_assign(a, whole));

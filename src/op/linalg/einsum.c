@@ -143,8 +143,8 @@ static void take_diagonals(build *b, einsum_term *t) {
     for (int j = t->n - 1; j > i && t->v; j--) {
       const uint8_t label = t->label[i];
       if (t->label[j] != label) continue;
-      const diagonal_options opt = {.axis1 = prop_int(i + 1), .axis2 = prop_int(j + 1)};
-      t->v = build_fn(b, "diagonal", &t->v, 1, &opt);
+      t->v =
+          build_fn(b, "diagonal", &t->v, 1, WITH(diagonal_options, .axis1 = prop_int(i + 1), .axis2 = prop_int(j + 1)));
       drop_label(t, j);
       drop_label(t, i);
       t->label[t->n++] = label;

@@ -362,8 +362,7 @@ static damo_status call_sort(build *b, const fn_args *a, ptrvec *out) {
   int axis = 0;
   DAMO_TRY(cumulative_read_call(b, a, false, &in[0], &axis));
   in[1] = make_argsort(b, in[0], axis);
-  const axis_options opt = {.axis = prop_int(axis + 1)};
-  return fn_give(b, out, build_fn(b, "take_along_axis", in, 2, &opt));
+  return fn_give(b, out, build_fn(b, "take_along_axis", in, 2, WITH(axis_options, .axis = prop_int(axis + 1))));
 }
 
 /* Each entry less the one before it, n times over. */

@@ -84,8 +84,7 @@ static damo_var *pad_constant(build *b, damo_var *x, int64_t (*width)[2], double
   full = build_alloc(b, build_scalar(b, var_dtype(x), value), dims, var_ndim(x));
   in[0] = full;
   in[1] = x;
-  const index_options opt = {.spec = prop_str(spec)};
-  return full ? build_fn(b, "set_subtensor_at", in, n, &opt) : NULL;
+  return full ? build_fn(b, "set_subtensor_at", in, n, WITH(index_options, .spec = prop_str(spec))) : NULL;
 }
 
 /* The 1-based positions along one axis that the other modes read, from i = -before … n - 1 + after:

@@ -99,9 +99,8 @@ static const op_def positions_def = {
 };
 
 damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis) {
-  const axis_options opt = {.axis = prop_int(axis + 1)};
   damo_var *in[2] = {x, positions};
-  return x && positions ? build_fn(b, "take", in, 2, &opt) : NULL;
+  return x && positions ? build_fn(b, "take", in, 2, WITH(axis_options, .axis = prop_int(axis + 1))) : NULL;
 }
 
 /* (…, n, …) → (…, n, 1, …) → (…, n, r, …) → (…, n r, …) */

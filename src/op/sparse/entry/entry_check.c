@@ -45,8 +45,7 @@ const op_check add_sv_check = {.dense_equal = equal_columns_added};
 /* ---- Sums and extremes ------------------------------------------------------------------------------------------- */
 
 static damo_var *build_exam_sum(op_exam *e, damo_var *x, prop_value axis) {
-  const reduce_options opt = {.axis = axis};
-  return x != NULL ? build_fn(e->b, "sum", &x, 1, &opt) : NULL;
+  return x != NULL ? build_fn(e->b, "sum", &x, 1, WITH(reduce_options, .axis = axis)) : NULL;
 }
 
 static damo_var *equal_sum(op_exam *e, int o) {
@@ -71,8 +70,7 @@ const op_check sum_spread_check = {.dense_equal = equal_sum_spread};
 
 static damo_var *equal_extremum(op_exam *e, int o) {
   (void)o;
-  const reduce_options opt = {.axis = exam_prop(e, "axis")};
-  return build_fn(e->b, exam_prop(e, "kind").u.s, e->in, 1, &opt);
+  return build_fn(e->b, exam_prop(e, "kind").u.s, e->in, 1, WITH(reduce_options, .axis = exam_prop(e, "axis")));
 }
 const op_check extremum_check = {.dense_equal = equal_extremum};
 

@@ -31,8 +31,8 @@ static damo_var *build_mul_at_entries(build *b, damo_var *x, damo_var *g) {
 
 damo_var *build_axis_sums(build *b, damo_var *x, int axis) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
-  const reduce_options opt = {.axis = prop_int(axis), .sparse_grad = prop_bool(true)};
-  return build_fn(b, "sparse.sp_sum", &x, 1, &opt);
+  return build_fn(b, "sparse.sp_sum", &x, 1,
+                  WITH(reduce_options, .axis = prop_int(axis), .sparse_grad = prop_bool(true)));
 }
 
 /* The sum of a sparse matrix's entries. */

@@ -93,8 +93,10 @@ static damo_var *build_axis_norms(build *b, damo_var *x, double order, int axis)
   if (order == 2) return build_norm_root(b, build_norm_sums(b, x, build_norm_squares(b, x), axis), 2);
   if (order == 0) return build_norm_sums(b, x, build_neq(b, build_data(b, x), build_int(b, 0)), axis);
   damo_var *size = build_fn1(b, "sparse.abs", x);
-  const reduce_options opt = {.axis = prop_int(axis + 1)};
-  if (isinf(order)) return size ? build_fn(b, order > 0 ? "sparse.max" : "sparse.min", &size, 1, &opt) : NULL;
+  if (isinf(order))
+    return size ? build_fn(b, order > 0 ? "sparse.max" : "sparse.min", &size, 1,
+                           WITH(reduce_options, .axis = prop_int(axis + 1)))
+                : NULL;
   if (order == 1) return build_sp_sum(b, size, axis, true);
   return build_norm_root(b, build_norm_sums(b, x, build_pow(b, build_data(b, size), build_num(b, order)), axis), order);
 }

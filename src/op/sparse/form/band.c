@@ -184,8 +184,8 @@ static damo_status sp_fn_trace(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0);
   if (x == NULL) return b->status;
   if (k == 0) return fn_give(b, out, build_class(b, &sp_trace_def, &x, 1));
-  const diagonal_options diagonal = {.k = prop_int(k)};
-  return fn_give(b, out, build_fn1(b, "sum", build_fn(b, "sparse.diagonal", &x, 1, &diagonal)));
+  return fn_give(b, out,
+                 build_fn1(b, "sum", build_fn(b, "sparse.diagonal", &x, 1, WITH(diagonal_options, .k = prop_int(k)))));
 }
 
 const op_func sparse_band_funcs[] = {

@@ -133,8 +133,7 @@ static damo_status sp_diagonal_perform(const thunk *t, frame *f) {
 
 /* Of a sparse or dense matrix. */
 static damo_var *build_diagonal(build *b, damo_var *x, int64_t k) {
-  const diagonal_options opt = {.offset = prop_int(k)};
-  return x != NULL ? build_fn(b, "diagonal", &x, 1, &opt) : NULL;
+  return x != NULL ? build_fn(b, "diagonal", &x, 1, WITH(diagonal_options, .offset = prop_int(k))) : NULL;
 }
 
 static damo_status sp_diagonal_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {

@@ -201,17 +201,18 @@ static damo_var *equal_put_diagonal(op_exam *e, int o) {
 const op_check put_diagonal_check = {.dense_equal = equal_put_diagonal};
 
 /* k of tril and triu, no further than the matrix goes. */
-static diagonal_options band_offset(const op_exam *e, const char *name) {
+static prop_value band_offset(const op_exam *e, const char *name) {
   const int64_t most = exam_shape(e, 0)[0] + exam_shape(e, 0)[1], k = exam_prop(e, name).u.i;
-  return (diagonal_options){.k = prop_int(k > most ? most : k < -most ? -most : k)};
+  return prop_int(k > most ? most : k < -most ? -most : k);
 }
 
 static damo_var *equal_band(op_exam *e, int o) {
   (void)o;
   damo_var *x = e->in[0];
-  const diagonal_options low = band_offset(e, "low"), high = band_offset(e, "high");
-  if (exam_prop(e, "low").kind != PROP_NIL) x = build_fn(e->b, "triu", &x, 1, &low);
-  if (x != NULL && exam_prop(e, "high").kind != PROP_NIL) x = build_fn(e->b, "tril", &x, 1, &high);
+  if (exam_prop(e, "low").kind != PROP_NIL)
+    x = build_fn(e->b, "triu", &x, 1, WITH(diagonal_options, .k = band_offset(e, "low")));
+  if (x != NULL && exam_prop(e, "high").kind != PROP_NIL)
+    x = build_fn(e->b, "tril", &x, 1, WITH(diagonal_options, .k = band_offset(e, "high")));
   return x;
 }
 const op_check band_check = {.dense_equal = equal_band};

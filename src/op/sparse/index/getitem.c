@@ -423,8 +423,10 @@ static damo_status sp_getitem_take_axis(build *b, const fn_args *a, damo_var *x,
     }
     x = build_getitem_with_ends(b, &sp_getitem_block_def, ends, &x, 1, idx, n);
   }
-  const prop_value which = prop_int(axis + 1);
-  return fn_give(b, out, x != NULL ? build_fn(b, "sparse.get_item_list", (damo_var *[]){x, list}, 2, &which) : NULL);
+  if (x == NULL) return b->status;
+  return fn_give(
+      b, out,
+      build_fn(b, "sparse.get_item_list", (damo_var *[]){x, list}, 2, WITH(axis_options, .axis = prop_int(axis + 1))));
 }
 
 /* The operands from 1 on as int64 scalars. */

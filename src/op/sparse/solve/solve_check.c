@@ -538,8 +538,8 @@ static damo_var *equal_columns_back(op_exam *e, int o) {
   const int64_t *shape = value_shape(e->values[2], &ndim), matrix[2] = {shape[0], ndim == 2 ? shape[1] : 1};
   damo_var *y = columns_count(e) ? e->in[1] : exam_zeros(e, var_dtype(e->node->out[o]), matrix);
   if (y == NULL || var_ndim(e->out[o]) == 2) return y;
-  const index_options opt = {.spec = prop_str("s000i")};
-  return build_fn(e->b, "subtensor", (damo_var *[]){y, build_scalar(e->b, DAMO_INT64, 1)}, 2, &opt);
+  return build_fn(e->b, "subtensor", (damo_var *[]){y, build_scalar(e->b, DAMO_INT64, 1)}, 2,
+                  WITH(index_options, .spec = prop_str("s000i")));
 }
 const op_check rect_columns_back_check = {.dense_equal = equal_columns_back};
 
