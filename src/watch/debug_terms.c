@@ -7,30 +7,18 @@
  * which are products with an inverse; what other Ops give counts as one term.
  * Values come from the cells of what has run. What can't be computed bounds nothing.
  */
-#include <string.h>
-
 #include "op/op.h"
 #include "op/elem/build_arith.h"
+#include "op/elem/scalar.h"
 #include "watch_int.h"
 
 #define TERMS_MOST_ROWS 256 /* of a system: its inverse is dense */
-
-/* Functions of entries whose terms are those of the entry. */
-static const char same_terms[] = "neg identity abs conj real imag cast";
 
 typedef struct term_sizes {
   build *b;
   const map *values; /* damo_var* → damo_obj*, what it was; constants need none */
   map size;          /* damo_var* → the Variable of its terms' moduli */
 } term_sizes;
-
-static bool terms_has_word(const char *words, const char *word) {
-  const size_t n = strlen(word);
-  for (const char *at = words; (at = strstr(at, word)) != NULL; at += n) {
-    if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) return true;
-  }
-  return false;
-}
 
 static damo_obj *terms_value_of(const term_sizes *w, const damo_var *v) {
   damo_obj *known = map_get_ptr(w->values, v);
@@ -54,26 +42,36 @@ static damo_var *terms_size_of(term_sizes *w, const damo_var *v) {
   return size;
 }
 
-static damo_var *both(term_sizes *w, const char *function, const damo_apply *node) {
+/* The sum of the operands' terms, or their product. */
+static damo_var *both(term_sizes *w, scalar_id id, const damo_apply *node) {
   damo_var *x = terms_size_of(w, node->in[0]), *y = terms_size_of(w, node->in[1]);
-  return x != NULL && y != NULL ? build_fn2(w->b, function, x, y) : NULL;
+  return x != NULL && y != NULL ? build_scalar_op(w->b, id, (damo_var *[]){x, y}) : NULL;
 }
 
 /* x/y: a change of y counts for x as a part of y. */
 static damo_var *quotient(term_sizes *w, const damo_apply *node) {
-  damo_var *product = both(w, "mul", node), *y = as_it_is(w, node->in[1]);
+  damo_var *product = both(w, SCALAR_mul, node), *y = as_it_is(w, node->in[1]);
   damo_var *square = product != NULL && y != NULL ? build_sqr(w->b, build_abs(w->b, y)) : NULL;
   return square != NULL ? build_true_div(w->b, product, square) : NULL;
 }
 
-static damo_var *of_entries(term_sizes *w, const damo_apply *node, const char *function) {
-  if (terms_has_word(same_terms, function)) return terms_size_of(w, node->in[0]);
-  if (strcmp(function, "add") == 0 || strcmp(function, "sub") == 0) return both(w, "add", node);
-  if (strcmp(function, "mul") == 0) return both(w, "mul", node);
-  if (strcmp(function, "true_div") == 0) return quotient(w, node);
-  if (strcmp(function, "sqr") != 0) return NULL;
-  damo_var *x = terms_size_of(w, node->in[0]);
-  return x != NULL ? build_sqr(w->b, x) : NULL;
+static damo_var *of_entries(term_sizes *w, const damo_apply *node, scalar_id function) {
+  damo_var *x;
+  switch ((int)function) {
+    case SCALAR_neg:
+    case SCALAR_identity:
+    case SCALAR_abs:
+    case SCALAR_conj:
+    case SCALAR_real:
+    case SCALAR_imag:
+    case SCALAR_cast: return terms_size_of(w, node->in[0]);
+    case SCALAR_add:
+    case SCALAR_sub: return both(w, SCALAR_add, node);
+    case SCALAR_mul: return both(w, SCALAR_mul, node);
+    case SCALAR_true_div: return quotient(w, node);
+    case SCALAR_sqr: x = terms_size_of(w, node->in[0]); return x != NULL ? build_sqr(w->b, x) : NULL;
+    default: return NULL;
+  }
 }
 
 /* The same Op on moduli. */
@@ -135,12 +133,12 @@ static damo_status add_solution(term_sizes *w, const damo_apply *node) {
 /* ---- The terms --------------------------------------------------------------------------------------------------- */
 
 static damo_status terms_add_node(term_sizes *w, const damo_apply *node) {
-  const char *function = elemwise_scalar(node->op);
+  const scalar_id function = elemwise_scalar_id(node->op);
   const op_terms kind = node->op->terms;
   damo_var *size = NULL;
   if (kind == TERMS_SOLVED || kind == TERMS_LEAST) return add_solution(w, node);
   if (node->n_out != 1 || !type_has_shape(node->out[0]->type)) return DAMO_OK;
-  if (function != NULL && node->n_in <= 2) size = of_entries(w, node, function);
+  if (function != SCALAR_NONE && node->n_in <= 2) size = of_entries(w, node, function);
   if (kind == TERMS_LINEAR) size = of_operands(w, node);
   DAMO_TRY(w->b->status);
   return size != NULL ? map_put(&w->size, node->out[0], (uintptr_t)size) : DAMO_OK;

@@ -1,4 +1,5 @@
 /* nanguard.c: NANGUARD mode: after each thunk its float outputs are looked at, and before it integer divisors. */
+#include "op/elem/scalar.h"
 #include "watch_int.h"
 
 #include <math.h>
@@ -24,15 +25,6 @@ static const char *nonfinite_name(scalar s) {
 
 static bool is_all_finite(const damo_array *a) {
   return array_is_contiguous(a) && kernel_all_finite(array_dtype(a), a->data, array_size(a));
-}
-
-/* The next index in C order; false past the end. */
-static bool step_index(const damo_array *a, int64_t *index) {
-  for (int d = a->ndim - 1; d >= 0; d--) {
-    if (++index[d] < array_shape(a)[d]) return true;
-    index[d] = 0;
-  }
-  return false;
 }
 
 static void index_text(char *dst, size_t n, const damo_array *a, const int64_t *index) {
@@ -63,7 +55,7 @@ static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text,
     if (!nanguard_is_odd(s, lawful)) continue;
     nanguard_entry_text(text, n, a, index);
     return true;
-  } while (step_index(a, index));
+  } while (debug_next_index(a, index));
   return false;
 }
 
@@ -138,9 +130,9 @@ static const char *oddity(scalar x, scalar y, bool quotient) {
 }
 
 void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func) {
-  const char *name = elemwise_scalar(t->node->op);
-  bool quotient = name != NULL && strcmp(name, "floor_div") == 0;
-  if (name == NULL || (!quotient && strcmp(name, "mod") != 0)) return;
+  const scalar_id id = elemwise_scalar_id(t->node->op);
+  const bool quotient = id == SCALAR_floor_div;
+  if (!quotient && id != SCALAR_mod) return;
   if (!dtype_is_discrete(var_dtype(t->node->out[0])) || t->n_in != 2) return;
   const damo_array *x = thunk_in(t, f, 0), *y = thunk_in(t, f, 1);
   int64_t shape[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0};
@@ -153,8 +145,8 @@ void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func) 
     if (what != NULL) {
       const damo_trace *trace = t->node->trace;
       int line = trace != NULL ? (int)strcspn(trace->text, "\n") : 0;
-      ctx_warn(f->ctx, "numeric", "%s: %s: %s%s%.*s", func, name, what, line > 0 ? ", made at " : "", line,
-               line > 0 ? trace->text : "");
+      ctx_warn(f->ctx, "numeric", "%s: %s: %s%s%.*s", func, quotient ? "floor_div" : "mod", what,
+               line > 0 ? ", made at " : "", line, line > 0 ? trace->text : "");
       return;
     }
     for (int d = ndim - 1; d >= 0 && ++index[d] == shape[d]; d--) index[d] = 0;

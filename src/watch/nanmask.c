@@ -6,6 +6,7 @@
  * switch hands on what its condition takes. What is left where something else reads the result, or at an output of the
  * graph, is an error, said of the node where the entry arose.
  */
+#include "op/elem/scalar.h"
 #include "watch_int.h"
 
 #include <stdio.h>
@@ -36,11 +37,9 @@ static nanguard_mask *nan_mask_of(const damo_function *f, const damo_var *v) {
 
 /* ---- Masks ------------------------------------------------------------------------------------------------------- */
 
-static bool is_switch(const damo_apply *node) {
-  return node->op->def == &elemwise_def && strcmp(elemwise_scalar(node->op), "switch") == 0;
-}
+static bool is_switch(const damo_apply *node) { return elemwise_scalar_id(node->op) == SCALAR_switch; }
 
-static bool is_dimshuffle(const damo_apply *node) { return op_is(node->op, "DimShuffle"); }
+static bool is_dimshuffle(const damo_apply *node) { return node->op->def == &dimshuffle_def; }
 
 /* Only nodes that hand a mask on read v, and none as a condition. */
 static bool may_wait(const damo_function *f, const damo_var *v) {
