@@ -1,5 +1,5 @@
--- Every Op class names the check that DEBUG mode makes of it (graph/op_check.h), or says why there is none. That a check
--- finds broken results is spec/c/check_test.c's business, for which each class with one has a graph.
+-- Every Op class names the check that DEBUG mode makes of it (graph/op_check.h), or says why there is none. That a
+-- check finds broken results is spec/c/check_test.c's business, for which each class with one has a graph.
 
 local function read(path)
   local file = assert(io.open(path))

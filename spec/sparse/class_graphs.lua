@@ -49,7 +49,8 @@ local list = {
   alone("AddSS", {}, x, z), alone("AddSD", {}, x, d), alone("AddSSData", {}, x, sparse.sin(x)),
   alone("MulSS", {}, x, z), alone("MulSD", {}, x, d), alone("DivSD", {}, x, d), alone("MulSV", {}, x, w),
   alone("ColScaleCSC", {}, y, w), alone("RowScaleCSC", {}, y, v),
-  alone("Dot", {}, x, d.T), alone("StructuredDot", {}, x, d.T), alone("TrueDot", {}, x, z.T),
+  { "SparseDot", function() return of("Dot", {}, x, d.T) end, mode = plain },
+  alone("StructuredDot", {}, x, d.T), alone("TrueDot", {}, x, z.T),
   alone("SamplingDot", {}, d, d, x[{ { 1, 2 }, { 1, 2 } }]),
   alone("Usmm", {}, 2.0, x, right, d), alone("UsmmCscDense", {}, 2.0, y, right, d),
   alone("UsmmCsrDense", {}, 2.0, x, right, d),
@@ -69,7 +70,8 @@ local list = {
   { "Factorize", function() return sparse.factorize(sq), sparse.factorize(x), sparse.factorize(x.T) end },
   { "FactorizeQR", function() return sparse.FactorizeQR {}(x), sparse.FactorizeQR {}(sq) end },
   { "FactorRcond", function() return sparse.rcond(sq) end },
-  alone("FactorColumns", { minimum_norm = false }, tall, w), alone("FactorColumns", { minimum_norm = false }, tall, x.T),
+  alone("FactorColumns", { minimum_norm = false }, tall, w),
+  alone("FactorColumns", { minimum_norm = false }, tall, x.T),
   alone("FactorColumnsBack", { minimum_norm = false }, tall, right, right),
   alone("FactorColumnsBack", { minimum_norm = true }, tall, right, w),
   alone("FactorBeside", {}, d, d, d),
@@ -81,7 +83,9 @@ local list = {
   alone("LessEqualSS", {}, x, z), alone("LessEqualSD", {}, x, d), alone("LessEqualSD", {}, x, 1.5),
   alone("GreaterThanSS", {}, x, z), alone("GreaterThanSD", {}, x, d), alone("GreaterThanSD", {}, x, 1.5),
   alone("GreaterEqualSS", {}, x, z), alone("GreaterEqualSD", {}, x, d), alone("GreaterEqualSD", {}, x, 1.5),
-  { "GetItemList", function() return sparse.get_item_list(x, rows), sparse.get_item_list(y, cols, { axis = 2 }) end },
+  { "GetItemList", function()
+    return sparse.get_item_list(x, rows), sparse.get_item_list(y, cols, { axis = 2 })
+  end },
   { "GetItemListGrad", function()
     local axis = { axis = 2 }
     return of("GetItemListGrad", {}, x, rows, of("GetItemList", {}, z, rows)),
