@@ -25,8 +25,8 @@ describe("damo.h", function()
 
   it("declares no function without a comment before it, or before the group that it stands in", function()
     for block in (read("src/damo.h") .. "\n\n"):gmatch "(.-)\n\n" do
-      local comment, function_ = block:find("/*", 1, true), block:find "DAMO_API [^;(]-[%w_]+%("
-      if function_ then assert.is_true(comment ~= nil and comment < function_, block) end
+      local comment, function_ = block:find("/*", 1, true), ("\n" .. block):find "\nDAMO_API "
+      if function_ then assert.is_true(comment ~= nil and comment <= function_, block) end
     end
   end)
 
@@ -37,7 +37,7 @@ describe("damo.h", function()
     end
     all = table.concat(all)
     for name in read("src/damo.h"):gmatch "\nDAMO_API [^;(]-([%w_]+)%(" do
-      assert.truthy(all:find(name .. "[%(,]"), name .. " is called by no C test but api_args_test.c")
+      assert.truthy(elsewhere[name] or all:find(name .. "[%(,]"), name .. " is called by no C test but api_args_test.c")
     end
   end)
 end)
