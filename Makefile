@@ -79,13 +79,13 @@ RUN_LUA = sh make/blas-coretype $(LUA_EXE)
 PRELOAD_asan = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)
 
 # A target that runs something installs what is missing first; a plain `make` or `make install` never does.
-RUNNERS := demo test test-free smoke reference bench debug asan lint rock setup
+RUNNERS := demo unity test test-free smoke reference bench debug asan lint rock setup
 SETUP   := $(if $(filter $(RUNNERS),$(MAKECMDGOALS)),setup)
 Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
 .PHONY: all demo test test-free smoke mutants reference bench debug asan lint check-layers check-gates \
-  check-exports check-header docs install install-lua install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
+  check-exports check-header unity docs install install-lua install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
 
 all: $(ARCHIVE) $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
 
@@ -159,6 +159,10 @@ check-exports: $(MODULE) ## fail when core.so exports more than luaopen_*, or th
 check-header: $(ARCHIVE) ## fail when damo.h is not clean C99, C11 and C++, or a program in one of them does not run
 	$(Q)CC="$(CC)" CXX="$(CXX)" SANITIZE="$(if $(filter asan,$(MODE)),$(SANITIZE))" \
 	  sh make/check-header $(B)/spec $(ARCHIVE) "$(LIBS)"
+
+unity: | $(SETUP) ## compile the core as one translation unit and the binding as another, and test what that gives
+	$(Q)CC="$(CC)" LUA="$(LUA_EXE)" LUA_CFLAGS="$(LUA_CFLAGS)" LIBS="$(LIBS)" GPL="$(GPL)" \
+	  sh make/unity '$(CURDIR)/build/unity'
 
 docs: all ## write the pages and annotations that are made from the op registry
 	$(Q)if [ -f docs/generate.lua ]; then $(LUA_EXE) docs/generate.lua; else echo "docs: nothing to generate"; fi
