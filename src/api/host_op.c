@@ -12,7 +12,9 @@
 typedef struct host_op_class {
   op_def def;
   damo_op_class host; /* texts and lists owned */
-  char *name, *doc, *props;
+  char *name, *doc;
+  op_field *props;
+  size_t props_size;
   op_alias *view_map, *destroy_map;
   int n_view, n_destroy;
 } host_op_class;
@@ -27,7 +29,7 @@ static void class_free(damo_ctx *ctx, host_op_class *k) {
   if (k->host.destroy != NULL) k->host.destroy(k->host.user);
   mem_strfree(ctx, k->name);
   mem_strfree(ctx, k->doc);
-  mem_strfree(ctx, k->props);
+  if (k->props != NULL) mem_free(ctx, k->props, k->props_size);
   if (k->view_map != NULL) mem_free(ctx, k->view_map, (size_t)k->n_view * sizeof *k->view_map);
   if (k->destroy_map != NULL) mem_free(ctx, k->destroy_map, (size_t)k->n_destroy * sizeof *k->destroy_map);
   mem_free(ctx, k, sizeof *k);
@@ -330,7 +332,8 @@ static void set_def(host_op_class *k) {
 static damo_status fill_class(damo_ctx *ctx, host_op_class *k, const damo_op_class *c) {
   DAMO_TRY(host_op_copy_text(ctx, c->name, &k->name));
   DAMO_TRY(host_op_copy_text(ctx, c->doc, &k->doc));
-  DAMO_TRY(host_op_copy_text(ctx, c->props, &k->props));
+  k->props = op_fields_new(ctx, c->props != NULL ? c->props : "", &k->props_size);
+  if (k->props == NULL) return DAMO_EMEMORY;
   DAMO_TRY(copy_map(ctx, c->view_map, &k->view_map, &k->n_view));
   DAMO_TRY(copy_map(ctx, c->destroy_map, &k->destroy_map, &k->n_destroy));
   k->host = *c;
@@ -372,22 +375,19 @@ static prop_value to_value(const damo_prop *p) {
   return prop_nil();
 }
 
-/* The place of the word among the names, -1 when it is none of them. *n: how many there are. */
-static int word_place(const char *names, const char *word, int *n) {
-  int place = -1;
-  *n = 0;
-  for (const char *p = names != NULL ? names : ""; *p != '\0'; (*n)++) {
-    size_t len = strcspn(p, " ");
-    if (word != NULL && strlen(word) == len && memcmp(p, word, len) == 0) place = *n;
-    p += len;
-    while (*p == ' ') p++;
-  }
-  return place;
+static damo_status fail_unknown_prop(damo_ctx *ctx, const op_def *def, const char *name) {
+  strbuf known;
+  strbuf_init(&known, ctx);
+  for (const op_field *f = def->props; f->name != NULL; f++)
+    strbuf_addf(&known, "%s%s", f > def->props ? " " : "", f->name);
+  damo_status s = ctx_fail(ctx, DAMO_EVALUE, "%s: there is no property '%s'; there are: %s", def->name, name,
+                           known.at != NULL ? known.at : "none");
+  strbuf_clear(&known);
+  return s;
 }
 
 damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *props, int n_props) {
   prop_value values[HOST_OP_MAX_PROPS];
-  int n;
   if (ctx_check_given(ctx, "damo_op_make", "class_name", class_name) != DAMO_OK ||
       ctx_check_list(ctx, "damo_op_make", "props", props, n_props) != DAMO_OK) {
     return NULL;
@@ -397,7 +397,7 @@ damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *pr
     ctx_fail(ctx, DAMO_EVALUE, "there is no Op class '%s'", class_name);
     return NULL;
   }
-  word_place(def->props, NULL, &n);
+  const int n = op_fields_count(def->props);
   if (n > HOST_OP_MAX_PROPS) {
     ctx_fail(ctx, DAMO_EVALUE, "%s: %d properties, at most %d", def->name, n, HOST_OP_MAX_PROPS);
     return NULL;
@@ -411,13 +411,12 @@ damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *pr
                (unsigned)props[i].kind > DAMO_PROP_VARS ? "does not exist" : "is for options of functions");
       return NULL;
     }
-    int unused, place = word_place(def->props, props[i].name, &unused);
-    if (place < 0) {
-      ctx_fail(ctx, DAMO_EVALUE, "%s: there is no property '%s'; there are: %s", def->name, props[i].name,
-               def->props != NULL ? def->props : "none");
+    const op_field *f = op_field_find(def->props, props[i].name);
+    if (f == NULL) {
+      fail_unknown_prop(ctx, def, props[i].name);
       return NULL;
     }
-    values[place] = to_value(&props[i]);
+    values[f->place] = to_value(&props[i]);
   }
   return op_new(ctx, def, values, n);
 }

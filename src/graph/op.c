@@ -57,6 +57,42 @@ static damo_status prop_copy(damo_ctx *ctx, prop_value *dst, const prop_value *s
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
+/* ---- Tables of properties ---------------------------------------------------------------------------------------- */
+
+int op_fields_count(const op_field *fields) {
+  int n = 0;
+  while (fields != NULL && fields[n].name != NULL) n++;
+  return n;
+}
+
+const op_field *op_field_find(const op_field *fields, const char *name) {
+  for (const op_field *f = fields; f != NULL && f->name != NULL; f++) {
+    if (strcmp(f->name, name) == 0) return f;
+  }
+  return NULL;
+}
+
+/* The names lie behind the table. */
+op_field *op_fields_new(damo_ctx *ctx, const char *names, size_t *size) {
+  int n = 0;
+  for (const char *p = names + strspn(names, " "); *p != '\0'; n++) {
+    p += strcspn(p, " ");
+    p += strspn(p, " ");
+  }
+  const size_t table = (size_t)(n + 1) * sizeof(op_field), text = strlen(names) + 1;
+  op_field *fields = mem_calloc(ctx, table + text);
+  if (fields == NULL) return NULL;
+  *size = table + text;
+  char *p = memcpy((char *)fields + table, names, text);
+  for (int i = 0; i < n; i++) {
+    p += strspn(p, " ");
+    fields[i] = (op_field){.name = p, .place = i};
+    p += strcspn(p, " ");
+    if (*p != '\0') *p++ = '\0';
+  }
+  return fields;
+}
+
 static void op_destroy(damo_obj *obj) {
   damo_op *op = (damo_op *)obj;
   const op_def *def = op->def;
@@ -70,9 +106,9 @@ static void op_destroy(damo_obj *obj) {
 }
 
 static bool same_op(const damo_op *op, const op_def *def, const prop_value *props, int n) {
-  if (op->def != def || op->n_props != n) return false;
-  for (int i = 0; i < n; i++) {
-    if (!prop_equal(&op->props[i], &props[i])) return false;
+  if (op->def != def) return false;
+  for (int i = 0; i < op->n_props; i++) {
+    if (i < n ? !prop_equal(&op->props[i], &props[i]) : prop_given(op->props[i])) return false;
   }
   return true;
 }
@@ -88,10 +124,11 @@ static damo_op *op_make(damo_ctx *ctx, const op_def *def, damo_obj *owner, const
   op->destroy_map = def->destroy_map;
   op->terms = def->terms;
   op->data = op + 1;
-  if (n > 0) {
-    op->props = mem_calloc(ctx, (size_t)n * sizeof *op->props);
+  const int fields = op_fields_count(def->props);
+  if (fields > 0) {
+    op->props = mem_calloc(ctx, (size_t)fields * sizeof *op->props);
     if (op->props == NULL) goto fail;
-    op->n_props = n;
+    op->n_props = fields;
     for (int i = 0; i < n; i++) {
       if (prop_copy(ctx, &op->props[i], &props[i]) != DAMO_OK) goto fail;
     }
@@ -106,14 +143,17 @@ fail:
   return NULL;
 }
 
-damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const prop_value *props, int n) {
-  uint64_t hash = hash_mix((uint64_t)(uintptr_t)def, (uint64_t)n);
-  for (int i = 0; i < n; i++) hash = prop_hash(hash, &props[i]);
+damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const void *props, int n) {
+  const prop_value *values = props;
+  uint64_t hash = hash_mix(19, (uint64_t)(uintptr_t)def);
+  while (n > 0 && !prop_given(values[n - 1])) n--; /* the Op without them is the same one */
+  damo_assert(n <= op_fields_count(def->props));
+  for (int i = 0; i < n; i++) hash = prop_hash(hash, &values[i]);
   for (intern_link *l = def->unique ? NULL : intern_first(ctx, CTX_OPS, hash); l != NULL; l = l->next) {
     damo_op *op = INTERNED(damo_op, l);
-    if (same_op(op, def, props, n)) return damo_retain(op);
+    if (same_op(op, def, values, n)) return damo_retain(op);
   }
-  damo_op *op = op_make(ctx, def, owner, props, n, hash);
+  damo_op *op = op_make(ctx, def, owner, values, n, hash);
   if (op == NULL) return NULL;
   if (intern_add(ctx, CTX_OPS, &op->link) != DAMO_OK) {
     damo_release(op);
@@ -122,7 +162,7 @@ damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const p
   return op;
 }
 
-damo_op *op_new(damo_ctx *ctx, const op_def *def, const prop_value *props, int n_props) {
+damo_op *op_new(damo_ctx *ctx, const op_def *def, const void *props, int n_props) {
   return op_new_owned(ctx, def, NULL, props, n_props);
 }
 
@@ -134,15 +174,8 @@ bool op_is(const damo_op *op, const char *class_name) {
 
 const prop_value *op_prop(const damo_op *op, const char *name) {
   static const prop_value none = {.kind = PROP_NIL};
-  const char *p = op->def->props;
-  size_t n = strlen(name);
-  for (int i = 0; p != NULL && *p != '\0' && i < op->n_props; i++) {
-    size_t len = strcspn(p, " ");
-    if (len == n && memcmp(p, name, n) == 0) return &op->props[i];
-    p += len;
-    while (*p == ' ') p++;
-  }
-  return &none;
+  const op_field *f = op_field_find(op->def->props, name);
+  return f != NULL ? &op->props[f->place] : &none;
 }
 
 void op_format(strbuf *out, const damo_op *op) {
@@ -151,17 +184,14 @@ void op_format(strbuf *out, const damo_op *op) {
     return;
   }
   strbuf_add(out, op->def->name);
-  const char *p = op->def->props, *before = "{";
-  for (int i = 0; i < op->n_props; i++) {
-    const size_t len = p != NULL ? strcspn(p, " ") : 0;
-    if (op->props[i].kind != PROP_NIL) {
-      strbuf_add(out, before);
-      before = ", ";
-      if (len > 0) strbuf_addn(out, p, len);
-      if (len > 0) strbuf_add(out, "=");
-      prop_format(out, &op->props[i]);
-    }
-    for (p = p != NULL ? p + len : NULL; p != NULL && *p == ' '; p++) {}
+  const char *before = "{";
+  for (const op_field *f = op->def->props; f != NULL && f->name != NULL; f++) {
+    if (!prop_given(op->props[f->place])) continue;
+    strbuf_add(out, before);
+    strbuf_add(out, f->name);
+    strbuf_add(out, "=");
+    prop_format(out, &op->props[f->place]);
+    before = ", ";
   }
   if (*before == ',') strbuf_add(out, "}");
 }

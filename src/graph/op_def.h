@@ -6,6 +6,9 @@
 #ifndef DAMO_GRAPH_OP_DEF_H
 #define DAMO_GRAPH_OP_DEF_H
 
+#include <stddef.h>
+#include <string.h>
+
 /* ---- Properties -------------------------------------------------------------------------------------------------- */
 
 /* PROP_VAR only occurs among the options of a function call (op_func), never in an Op. */
@@ -59,6 +62,37 @@ static inline const char *prop_str_or(prop_value v, const char *otherwise) {
 bool prop_equal(const prop_value *a, const prop_value *b);
 uint64_t prop_hash(uint64_t h, const prop_value *v);
 void prop_format(strbuf *out, const prop_value *v);
+
+/* An Op's properties are a struct of prop_values, which the class's table describes:
+ *
+ *     typedef struct split_props { prop_value axis, n; } split_props;
+ *     .props = PROPS(PROP(split_props, axis), PROP(split_props, n)),
+ *
+ *     const int64_t axis = OP_PROPS(op, split_props)->axis.u.i;
+ *
+ * The table names the first fields of the struct in their order (classes of one family may share a struct). */
+typedef struct op_field {
+  const char *name;
+  int place;        /* of the field, in prop_values from the struct's start */
+  const char *type; /* the struct's name; NULL: a class of a host or a script */
+} op_field;
+
+#define PROP(struct_type, field) \
+  { #field, (int)(offsetof(struct_type, field) / sizeof(prop_value)), #struct_type }
+/* A class's table: ends with a NULL name. */
+#define PROPS(...)                \
+  (const op_field[]) {            \
+    __VA_ARGS__, { .name = NULL } \
+  }
+/* The properties of an Op as its class's struct; of a class in debug builds only that struct. */
+#define OP_PROPS(op, struct_type) ((const struct_type *)op_fields(op, #struct_type))
+
+/* The table of the names in a text, "factor axis", for a class of a host or a script: one object of *size bytes, NULL
+ * without memory. */
+op_field *op_fields_new(damo_ctx *ctx, const char *names, size_t *size);
+int op_fields_count(const op_field *fields);
+/* The field of that name; NULL when there is none. fields may be NULL. */
+const op_field *op_field_find(const op_field *fields, const char *name);
 
 /* ---- The class --------------------------------------------------------------------------------------------------- */
 
@@ -121,10 +155,10 @@ struct op_def {
   const char *name;        /* of the class, as no other of damo's is called: "Elemwise", "SparseDot" */
   const char *script_name; /* where scripts make it by another, damo.sparse.Dot; NULL: by its name */
   const char *doc;
-  const char *props;  /* names of the properties in order, "scalar axis keepdims"; NULL: none */
-  int n_in;           /* or OP_VARIADIC */
-  int n_out;          /* 0 means 1; or OP_VARIADIC: count_out tells */
-  int default_output; /* 1-based output that a call returns; 0: all of them (the one, if there is one) */
+  const op_field *props; /* PROPS(…); NULL: none */
+  int n_in;              /* or OP_VARIADIC */
+  int n_out;             /* 0 means 1; or OP_VARIADIC: count_out tells */
+  int default_output;    /* 1-based output that a call returns; 0: all of them (the one, if there is one) */
 
   /* Parses props into op->data (data_size zeroed bytes beside the op) and may set op->view_map, op->destroy_map, which
    * default to these, and op->terms. NULL: nothing to parse. */
@@ -198,19 +232,25 @@ struct damo_op {
   damo_obj obj;
   intern_link link;
   const op_def *def;
-  damo_obj *owner; /* keeps def alive when it is not static (a Lua or host class), or NULL */
-  int32_t n_props;
-  prop_value *props;                      /* owned deep copies, in the order of def->props */
+  damo_obj *owner;                        /* keeps def alive when it is not static (a Lua or host class), or NULL */
+  int32_t n_props;                        /* those of the class; nil where not given */
+  prop_value *props;                      /* owned deep copies: OP_PROPS */
   const op_alias *view_map, *destroy_map; /* NULL: none */
   op_terms terms;
   void *data; /* def->data_size bytes */
 };
 
-/* The interned Op of that class and these property values (copied). NULL on failure. */
-damo_op *op_new(damo_ctx *ctx, const op_def *def, const prop_value *props, int n_props);
+/* The interned Op of that class and the first n_props fields of its struct of properties (copied; the others are nil).
+ * NULL on failure. */
+damo_op *op_new(damo_ctx *ctx, const op_def *def, const void *props, int n_props);
 /* The same for a class that is itself an object (owner is retained). */
-damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const prop_value *props, int n_props);
-/* The property of that name; a PROP_NIL when there is none. */
+damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const void *props, int n_props);
+static inline const void *op_fields(const damo_op *op, const char *type) {
+  damo_assert(op->def->props != NULL && op->def->props->type != NULL && strcmp(op->def->props->type, type) == 0);
+  (void)type;
+  return op->props;
+}
+/* The property of that name, of whatever class; a PROP_NIL when there is none. */
 const prop_value *op_prop(const damo_op *op, const char *name);
 void op_format(strbuf *out, const damo_op *op);
 /* Of the engine's own class of that name (a foreign one may be called the same). */

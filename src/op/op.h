@@ -265,6 +265,68 @@ typedef struct reduce_options {
   prop_value axis, keepdims, dtype, ddof, sparse_grad;
 } reduce_options;
 
+/* ---- Properties of several classes, and of those that others read ---------------------------------------------------- */
+
+typedef struct axis_props {
+  prop_value axis;
+} axis_props;
+
+typedef struct dtype_props {
+  prop_value dtype;
+} dtype_props;
+
+typedef struct ndim_props {
+  prop_value ndim;
+} ndim_props;
+
+typedef struct inplace_props {
+  prop_value inplace;
+} inplace_props;
+
+typedef struct split_props {
+  prop_value axis, n;
+} split_props;
+
+/* Elemwise: the scalar op by name; dtype: of cast; inplace: the 1-based input that the output overwrites */
+typedef struct elemwise_props {
+  prop_value scalar, dtype, inplace;
+} elemwise_props;
+
+/* DimShuffle: 1-based axes, "x" for a new one */
+typedef struct dimshuffle_props {
+  prop_value new_order;
+} dimshuffle_props;
+
+/* Reduce: kind by name; axis: a list of 1-based axes, nil: all */
+typedef struct reduce_props {
+  prop_value kind, axis, keepdims;
+} reduce_props;
+
+/* Shape_i: a 1-based axis */
+typedef struct shape_i_props {
+  prop_value i;
+} shape_i_props;
+
+/* The softmaxes: a 1-based axis, nil: all */
+typedef struct softmax_props {
+  prop_value axis;
+} softmax_props;
+
+/* Subtensor and its writes; spec: index_spec_parse */
+typedef struct index_props {
+  prop_value spec, set_instead_of_inc, inplace;
+} index_props;
+
+/* Sums of sparse matrices, and their adjoint: a 1-based axis, nil: all */
+typedef struct sp_sum_props {
+  prop_value axis, sparse_grad;
+} sp_sum_props;
+
+/* The factorization of a sparse matrix: "pos", "sym", "gen" or nil */
+typedef struct factorize_props {
+  prop_value assume;
+} factorize_props;
+
 /* ---- Helpers for families ---------------------------------------------------------------------------------------- */
 
 /* Operand i of the call as a tensor; type error naming function and operand otherwise. */

@@ -95,7 +95,7 @@ static damo_status lift_fill_over_dimshuffle(build *b, damo_fgraph *fg, damo_app
   }
   one = build_scalar(b, DAMO_INT64, 1);
   for (int i = 0; i < var_ndim(node->out[0]); i++) {
-    const prop_value *from = &node->op->props[0].u.list[i];
+    const prop_value *from = &OP_PROPS(node->op, dimshuffle_props)->new_order.u.list[i];
     dims[i] = from->kind == PROP_INT ? fill->in[from->u.i] : one;
   }
   return rule_give(b, repl, did, build_alloc(b, fill->in[0], dims, var_ndim(node->out[0])));
@@ -116,7 +116,8 @@ static damo_status sum_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_va
   (void)fg;
   damo_var *x = node->in[0], *out = node->out[0];
   if (reduce_op_kind(node->op) != REDUCE_SUM) return DAMO_OK;
-  if (op_prop(node->op, "axis")->kind != PROP_NIL || var_ndim(out) != 0 || !is_repeated_scalar(x)) return DAMO_OK;
+  if (prop_given(OP_PROPS(node->op, reduce_props)->axis) || var_ndim(out) != 0 || !is_repeated_scalar(x))
+    return DAMO_OK;
   if (dtype_is_complex(var_dtype(out))) return DAMO_OK;
   damo_var *count = build_scalar(b, DAMO_INT64, 1);
   for (int k = 0; k < var_ndim(x); k++) count = build_mul(b, count, build_dim(b, x, k));

@@ -9,13 +9,8 @@
 
 /* The number of the class's property `inplace`; -1: it has none. */
 static int inplace_prop(const op_def *def) {
-  const char *p = def->props;
-  for (int i = 0; p != NULL && *p != '\0'; i++) {
-    size_t n = strcspn(p, " ");
-    if (n == 7 && memcmp(p, "inplace", n) == 0) return i;
-    p += n + (p[n] == ' ');
-  }
-  return -1;
+  const op_field *f = op_field_find(def->props, "inplace");
+  return f != NULL ? f->place : -1;
 }
 
 static bool leaves_graph(const damo_fgraph *fg, const damo_var *v) {

@@ -94,7 +94,7 @@ static bool dot_step(const damo_apply *node, const damo_var **v, int *axis) {
 }
 
 static bool dimshuffle_step(const damo_apply *node, const damo_var **v, int *axis) {
-  const prop_value *from = &node->op->props[0].u.list[*axis];
+  const prop_value *from = &OP_PROPS(node->op, dimshuffle_props)->new_order.u.list[*axis];
   if (from->kind != PROP_INT) return false;
   *v = node->in[0];
   *axis = (int)from->u.i - 1;
@@ -132,7 +132,7 @@ static dim_root length_root(const damo_var *d) {
   if (var_static_int(d, &n)) return (dim_root){NULL, 0, n};
   const damo_apply *node = match_class(d, &shape_i_def);
   if (node == NULL) return (dim_root){d, -1, -1};
-  return axis_root(node->in[0], (int)node->op->props[0].u.i - 1, false);
+  return axis_root(node->in[0], (int)OP_PROPS(node->op, shape_i_props)->i.u.i - 1, false);
 }
 
 static bool same_root(dim_root a, dim_root b) { return a.v == b.v && a.axis == b.axis && a.n == b.n; }

@@ -7,7 +7,7 @@
 
 /* The axis of the input that axis i of the output is, 0-based; -1: a new one. */
 static int source_axis(const damo_apply *node, int i) {
-  const prop_value *from = &node->op->props[0].u.list[i];
+  const prop_value *from = &OP_PROPS(node->op, dimshuffle_props)->new_order.u.list[i];
   return from->kind == PROP_INT ? (int)from->u.i - 1 : -1;
 }
 
@@ -143,7 +143,7 @@ static damo_status infer_length(build *b, damo_fgraph *fg, damo_apply *node, dam
   (void)fg;
   damo_var *out[DAMO_MAX_NDIM];
   const damo_var *x = node->in[0];
-  int axis = (int)node->op->props[0].u.i - 1;
+  int axis = (int)OP_PROPS(node->op, shape_i_props)->i.u.i - 1;
   bool known;
   if (x->type->shape[axis] >= 0) return rule_give(b, repl, did, build_dim(b, node->in[0], axis));
   DAMO_TRY(infer_lengths(b, x, out, &known));
@@ -165,7 +165,7 @@ static damo_status take_length(build *b, damo_fgraph *fg, damo_apply *node, damo
   (void)fg;
   const damo_apply *vector = match_class(node->in[0], &makevector_def);
   int64_t i;
-  if (vector == NULL || node->n_in != 2 || strcmp(node->op->props[0].u.s, "i") != 0) return DAMO_OK;
+  if (vector == NULL || node->n_in != 2 || strcmp(OP_PROPS(node->op, index_props)->spec.u.s, "i") != 0) return DAMO_OK;
   if (!var_static_int(node->in[1], &i)) return DAMO_OK;
   if (i < 0) i += vector->n_in + 1;
   return rule_give(b, repl, did, i >= 1 && i <= vector->n_in ? vector->in[i - 1] : NULL);

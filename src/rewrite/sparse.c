@@ -63,7 +63,7 @@ static damo_status with_own_data(build *b, damo_fgraph *fg, damo_apply *node, da
 /* The node that spreads a sum's cotangent over every place of a matrix, or NULL. */
 static const damo_apply *spread_everywhere(const damo_var *v) {
   const damo_apply *spread = match_class(v, &sp_sum_spread_def);
-  return spread != NULL && !op_prop(spread->op, "sparse_grad")->u.i ? spread : NULL;
+  return spread != NULL && !OP_PROPS(spread->op, sp_sum_props)->sparse_grad.u.i ? spread : NULL;
 }
 
 static bool is_entrywise(const damo_var *v) {
@@ -96,10 +96,10 @@ static damo_var *spread_at(build *b, const char *func, const damo_var *v, damo_v
   for (; n < 8 && is_entrywise(v); v = v->owner->in[0]) steps[n++] = v->owner;
   const damo_apply *spread = spread_everywhere(v);
   if (spread == NULL) return NULL;
-  const prop_value props[2] = {*op_prop(spread->op, "axis"), prop_bool(true)};
+  const sp_sum_props props = {.axis = OP_PROPS(spread->op, sp_sum_props)->axis, .sparse_grad = prop_bool(true)};
   damo_var *g = spread->in[0], *over = var_shape_root(spread->in[1]), *to = var_shape_root(x);
   if (over != to) g = build_same_shape(b, func, g, to, over);
-  damo_var *at = g != NULL ? build_op(b, op_new(b->ctx, spread->op->def, props, 2), (damo_var *[]){g, x}, 2) : NULL;
+  damo_var *at = g != NULL ? build_op(b, op_new(b->ctx, spread->op->def, &props, 2), (damo_var *[]){g, x}, 2) : NULL;
   damo_var *values = at != NULL ? build_fn1(b, "sparse.csm_data", at) : NULL;
   *absent = values != NULL ? build_eq(b, values, build_int(b, 0)) : NULL;
   while (n > 0 && b->status == DAMO_OK) { at = op_over_first(b, steps[--n], at); }
@@ -238,12 +238,13 @@ static damo_status join_scales(build *b, damo_fgraph *fg, damo_apply *node, damo
 static damo_status transpose_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const damo_apply *spread = spread_everywhere(node->in[0]);
   if (spread == NULL) return undo_twice(b, fg, node, repl, did);
-  const prop_value *axis = op_prop(spread->op, "axis");
-  const prop_value props[2] = {axis->kind == PROP_NIL ? prop_nil() : prop_int(3 - axis->u.i), prop_bool(false)};
+  const prop_value axis = OP_PROPS(spread->op, sp_sum_props)->axis;
+  const sp_sum_props props = {.axis = prop_given(axis) ? prop_int(3 - axis.u.i) : axis,
+                              .sparse_grad = prop_bool(false)};
   damo_var *x = spread->in[1], *transposed = build_op(b, damo_retain(node->op), &x, 1);
   damo_var *in[2] = {spread->in[0], transposed};
   return rule_give(b, repl, did,
-                   transposed != NULL ? build_op(b, op_new(b->ctx, spread->op->def, props, 2), in, 2) : NULL);
+                   transposed != NULL ? build_op(b, op_new(b->ctx, spread->op->def, &props, 2), in, 2) : NULL);
 }
 
 /* ---- Patterns that Types know ------------------------------------------------------------------------------------ */
@@ -309,7 +310,7 @@ static damo_status move_cotangent(build *b, damo_fgraph *fg, damo_apply *node, d
 static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const damo_apply *with = match_class(node->in[0], &sp_with_data_def);
   const damo_apply *mul = with != NULL ? match_scalar(with->in[1], SCALAR_mul) : NULL;
-  const prop_value *axis = op_prop(node->op, "axis");
+  const prop_value *axis = &OP_PROPS(node->op, sp_sum_props)->axis;
   if (mul == NULL || mul->n_in != 2 || axis->kind == PROP_NIL) return DAMO_OK;
   if (!match_single_use(fg, node->in[0]) || !match_single_use(fg, with->in[1])) return DAMO_OK;
   damo_var *m = with->in[0], *x = mul->in[0], *y = mul->in[1];

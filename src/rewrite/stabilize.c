@@ -64,7 +64,8 @@ static damo_var *log_of_sum(build *b, const damo_var *v) {
   if (node == NULL || reduce_op_kind(node->op) != REDUCE_SUM) return NULL;
   damo_var *x = unary_operand(node->in[0], SCALAR_exp);
   if (x == NULL) return NULL;
-  const prop_value *axis = op_prop(node->op, "axis"), *keepdims = op_prop(node->op, "keepdims");
+  const prop_value *axis = &OP_PROPS(node->op, reduce_props)->axis,
+                   *keepdims = &OP_PROPS(node->op, reduce_props)->keepdims;
   int axes[DAMO_MAX_NDIM], n = axis->kind == PROP_LIST ? axis->n : -1;
   for (int i = 0; i < n; i++) axes[i] = (int)axis->u.list[i].u.i - 1;
   return build_reduce(b, REDUCE_LOGSUMEXP, x, axes, n, keepdims->kind == PROP_BOOL && keepdims->u.i);

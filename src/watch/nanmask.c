@@ -62,7 +62,7 @@ static scalar entry_at(const damo_array *a, int ndim, const int64_t *index) {
 
 /* The entry of a DimShuffle's operand that stands at an index of its result. */
 static scalar moved_entry_at(const damo_array *a, const damo_apply *node, const int64_t *index) {
-  const prop_value *order = &node->op->props[0];
+  const prop_value *order = &OP_PROPS(node->op, dimshuffle_props)->new_order;
   int64_t own[DAMO_MAX_NDIM] = {0};
   for (int d = 0; d < order->n; d++) {
     if (order->u.list[d].kind == PROP_INT) own[order->u.list[d].u.i - 1] = index[d];

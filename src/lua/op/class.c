@@ -52,7 +52,7 @@ static void class_destroy(damo_obj *obj) {
   bind_op_class *k = (bind_op_class *)obj;
   damo_ctx *ctx = obj->ctx;
   mem_strfree(ctx, k->name);
-  mem_strfree(ctx, k->props);
+  if (k->props) mem_free(ctx, k->props, k->props_size);
   if (k->view_map) mem_free(ctx, k->view_map, (size_t)k->n_view * sizeof *k->view_map);
   if (k->destroy_map) mem_free(ctx, k->destroy_map, (size_t)k->n_destroy * sizeof *k->destroy_map);
   class_free_types(ctx, k->itypes, k->n_in);
@@ -77,7 +77,7 @@ static void class_name(lua_State *L, bind_op_class *k, int def) {
   lua_pop(L, 1);
 }
 
-/* props = {"factor", "axis"} becomes "factor axis"; a class without is an instance of its own. */
+/* props = {"factor", "axis"}; a class without is an instance of its own. */
 static void class_props(lua_State *L, bind_op_class *k, int def) {
   lua_getfield(L, def, "props");
   k->def.unique = lua_isnil(L, -1);
@@ -98,7 +98,7 @@ static void class_props(lua_State *L, bind_op_class *k, int def) {
     }
     luaL_addstring(&b, n > 0 ? " " BIND_HIDDEN_PROP : BIND_HIDDEN_PROP);
     luaL_pushresult(&b);
-    class_check(L, k->props = mem_strdup(k->obj.ctx, lua_tostring(L, -1)));
+    class_check(L, k->props = op_fields_new(k->obj.ctx, lua_tostring(L, -1), &k->props_size));
     k->def.props = k->props;
     lua_pop(L, 1);
   }
@@ -300,16 +300,9 @@ static int class_define(lua_State *L) {
 
 /* ---- Instances --------------------------------------------------------------------------------------------------- */
 
-int bind_op_prop_names(lua_State *L, const op_def *def, const char **names) {
-  size_t size = (def->props ? strlen(def->props) : 0) + 1;
-  char *text = bind_alloc(L, size, 1);
-  int n = 0;
-  if (def->props) memcpy(text, def->props, size);
-  for (char *p = text; *p;) {
-    names[n++] = p;
-    p += strcspn(p, " ");
-    if (*p) *p++ = '\0';
-  }
+int bind_op_prop_names(const op_def *def, const char **names) {
+  const int n = op_fields_count(def->props);
+  for (int i = 0; i < n; i++) names[i] = def->props[i].name;
   names[n] = NULL;
   return n;
 }
@@ -333,7 +326,7 @@ static int class_instance(lua_State *L) {
   if (lua_isnil(L, 2)) lua_newtable(L), lua_replace(L, 2);
   if (!lua_istable(L, 2)) bind_arg_error(L, k->def.name, 2, "props", "a table of properties");
   luaL_checkstack(L, 2 * BIND_MAX_PROPS + 20, "Op");
-  int n = bind_op_prop_names(L, &k->def, names);
+  int n = bind_op_prop_names(&k->def, names);
   if (lua_rawlen(L, 2) > 0) bind_raise(L, DAMO_ETYPE, "%s: properties are given by name", k->def.name);
   bind_check_options(L, k->def.name, 2, names);
   for (int i = 0; i < n; i++) {

@@ -23,7 +23,9 @@ typedef struct bind_op_class {
   damo_obj obj;
   op_def def;
   bind_op_link *link;
-  char *name, *props; /* what def points to */
+  char *name; /* what def points to */
+  op_field *props;
+  size_t props_size;
   op_alias *view_map, *destroy_map;
   int n_view, n_destroy; /* entries allocated */
   damo_type **itypes, **otypes;
@@ -77,9 +79,10 @@ void bind_push_props(lua_State *L, const damo_op *op);
 #define BIND_MAX_PROPS 32
 #define BIND_HIDDEN_PROP "default_output" /* a last property of every class: the table that makes the Op may give it */
 
-/* The names of a class's properties, NULL-terminated, for which names has BIND_MAX_PROPS + 2 places; returns how many.
- * The texts lie in one userdata that is pushed. */
-int bind_op_prop_names(lua_State *L, const op_def *def, const char **names);
+/* The names of a class's properties, NULL-terminated, for which names has BIND_MAX_PROPS + 2 places; returns how many. */
+int bind_op_prop_names(const op_def *def, const char **names);
+/* How many properties the Op has, default_output only where it was given. */
+int bind_op_n_props(const damo_op *op);
 /* Makes the kind of classes and adds Op to the table at the top. */
 void bind_add_op_class(lua_State *L);
 /* The Op at stack index 1; a type error that names func otherwise. */

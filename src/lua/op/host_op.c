@@ -1,23 +1,8 @@
 /* host_op: damo.ops, the Op classes that the host registered, by name. */
-#include "lua/binding_int.h"
+#include "class.h"
 
 #define HOST_OP_MAX_PROPS 32
 #define HOST_OP_MAX_NAMES 64 /* among which a name is suggested */
-
-/* The names split at their spaces, in a userdata that is pushed. */
-static int host_op_split_names(lua_State *L, const char *text, const char **names) {
-  size_t size = (text ? strlen(text) : 0) + 1;
-  char *copy = bind_alloc(L, size, 1);
-  int n = 0;
-  if (text) memcpy(copy, text, size);
-  for (char *p = copy; *p && n < HOST_OP_MAX_PROPS;) {
-    names[n++] = p;
-    p += strcspn(p, " ");
-    while (*p == ' ') *p++ = '\0';
-  }
-  names[n] = NULL;
-  return n;
-}
 
 int bind_class_instance(lua_State *L, const op_def *def, int idx) {
   const char *names[HOST_OP_MAX_PROPS + 1];
@@ -26,7 +11,9 @@ int bind_class_instance(lua_State *L, const op_def *def, int idx) {
   if (lua_isnil(L, idx)) lua_newtable(L), lua_replace(L, idx);
   if (!lua_istable(L, idx)) bind_arg_error(L, def->name, idx, "props", "a table of properties");
   luaL_checkstack(L, 2 * HOST_OP_MAX_PROPS + 20, def->name);
-  int n = host_op_split_names(L, def->props, names);
+  if (op_fields_count(def->props) > HOST_OP_MAX_PROPS)
+    bind_raise(L, DAMO_EVALUE, "%s: more than %d properties", def->name, HOST_OP_MAX_PROPS);
+  int n = bind_op_prop_names(def, names);
   if (lua_rawlen(L, idx) > 0) bind_raise(L, DAMO_ETYPE, "%s: properties are given by name", def->name);
   bind_check_options(L, def->name, idx, names);
   for (int i = 0; i < n; i++) {
@@ -65,7 +52,7 @@ static int host_op_class(lua_State *L) {
   const char *name = bind_text(L, 2, "damo.ops");
   const op_def *def = api_class_find(ctx, name);
   if (!def) return host_op_no_class(L, ctx, name);
-  if (def->props && def->props[0]) {
+  if (op_fields_count(def->props) > 0) {
     lua_pushlightuserdata(L, (void *)def);
     bind_pushclosure(L, host_op_instance, 1);
   } else {

@@ -5,16 +5,19 @@
 
 /* ---- Fields of Ops ----------------------------------------------------------------------------------------------- */
 
+int bind_op_n_props(const damo_op *op) {
+  const int n = op->n_props;
+  const bool hidden = n > 0 && strcmp(op->def->props[n - 1].name, BIND_HIDDEN_PROP) == 0;
+  return hidden && !prop_given(op->props[n - 1]) ? n - 1 : n;
+}
+
 void bind_push_props(lua_State *L, const damo_op *op) {
-  const char *names[BIND_MAX_PROPS + 2];
-  int n = op->n_props < BIND_MAX_PROPS ? op->n_props : BIND_MAX_PROPS;
+  const int n = bind_op_n_props(op);
   lua_createtable(L, 0, n);
-  bind_op_prop_names(L, op->def, names);
   for (int i = 0; i < n; i++) {
     bind_push_prop(L, &op->props[i]);
-    lua_setfield(L, -3, names[i]);
+    lua_setfield(L, -2, op->def->props[i].name);
   }
-  lua_pop(L, 1);
 }
 
 static void member_push_alias(lua_State *L, const op_alias *at) {
@@ -42,8 +45,8 @@ static int member_get_name(lua_State *L) {
 static int member_get_props(lua_State *L) {
   const char *names[BIND_MAX_PROPS + 2];
   const damo_op *op = bind_op_self(L, "props");
-  int n = bind_op_prop_names(L, op->def, names);
-  if (n > op->n_props) n = op->n_props;
+  const int n = bind_op_n_props(op);
+  bind_op_prop_names(op->def, names);
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
     lua_pushstring(L, names[i]);

@@ -62,7 +62,7 @@ void bind_push_params(lua_State *L, const damo_apply *node) {
     }
     lua_settop(L, base);
   }
-  if (op->n_props > 0) {
+  if (bind_op_n_props(op) > 0) {
     bind_push_props(L, op);
   } else {
     lua_pushnil(L);

@@ -5,9 +5,13 @@
  */
 #include "op/sparse/sparse_op.h"
 
+typedef struct ifelse_props {
+  prop_value n;
+} ifelse_props;
+
 #define MAX_RESULTS 1024
 
-static int results_of(const damo_op *op) { return (int)op->props[0].u.i; }
+static int results_of(const damo_op *op) { return (int)OP_PROPS(op, ifelse_props)->n.u.i; }
 
 /* ---- The class --------------------------------------------------------------------------------------------------- */
 
@@ -15,7 +19,7 @@ static size_t map_bytes(const damo_op *op) { return (2 * (size_t)results_of(op) 
 
 /* Output i may be a view of aᵢ or of bᵢ. */
 static damo_status ifelse_init(damo_op *op) {
-  int n = op->n_props == 1 && op->props[0].kind == PROP_INT ? results_of(op) : 0;
+  int n = op->n_props == 1 && OP_PROPS(op, ifelse_props)->n.kind == PROP_INT ? results_of(op) : 0;
   if (n < 1 || n > MAX_RESULTS)
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "IfElse: n must be between 1 and %d", MAX_RESULTS);
   op_alias *views = mem_alloc(op->obj.ctx, map_bytes(op));
@@ -205,7 +209,7 @@ static damo_status ifelse_shape(build *b, damo_apply *node, damo_var *const *con
 const op_def ifelse_def = {
     .name = "IfElse",
     .doc = "one of two branches; the other is not computed",
-    .props = "n",
+    .props = PROPS(PROP(ifelse_props, n)),
     .n_in = OP_VARIADIC,
     .n_out = OP_VARIADIC,
     .data_size = sizeof(op_alias *),
@@ -233,7 +237,7 @@ static damo_status ifelse_choose_in(build *b, damo_var **in, damo_var *const *x,
     in[1 + i] = pair[0];
     in[1 + n + i] = pair[1];
   }
-  prop_value p = prop_int(n);
+  const ifelse_props p = {.n = prop_int(n)};
   damo_apply *node = build_apply(b, op_new(b->ctx, &ifelse_def, &p, 1), in, 1 + 2 * n);
   for (int i = 0; node != NULL && i < n; i++) out[i] = node->out[i];
   return b->status;

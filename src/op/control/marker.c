@@ -7,6 +7,27 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef struct grad_clip_props {
+  prop_value lower, upper;
+} grad_clip_props;
+
+typedef struct grad_scale_props {
+  prop_value multiplier;
+} grad_scale_props;
+
+typedef struct assert_props {
+  prop_value message;
+} assert_props;
+
+/* SpecifyShape, Unbroadcast: 1-based axes */
+typedef struct axes_props {
+  prop_value axes;
+} axes_props;
+
+typedef struct of_type_props {
+  prop_value type, op, input;
+} of_type_props;
+
 static damo_status marker_same_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)op, (void)n_in;
   out[0] = damo_retain(in[0]->type);
@@ -33,12 +54,13 @@ static damo_status zero_gradient(build *b, damo_apply *node, damo_var *const *go
 }
 
 static damo_status clip_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  gin[0] = build_clip(b, gout[0], build_num(b, node->op->props[0].u.f), build_num(b, node->op->props[1].u.f));
+  const grad_clip_props *p = OP_PROPS(node->op, grad_clip_props);
+  gin[0] = build_clip(b, gout[0], build_num(b, p->lower.u.f), build_num(b, p->upper.u.f));
   return b->status;
 }
 
 static damo_status scale_gradient(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  gin[0] = build_mul(b, gout[0], build_num(b, node->op->props[0].u.f));
+  gin[0] = build_mul(b, gout[0], build_num(b, OP_PROPS(node->op, grad_scale_props)->multiplier.u.f));
   return b->status;
 }
 
@@ -88,7 +110,7 @@ const op_def consider_constant_def = {
 const op_def grad_clip_def = {
     .name = "GradClip",
     .doc = "x, its gradient clipped",
-    .props = "lower upper",
+    .props = PROPS(PROP(grad_clip_props, lower), PROP(grad_clip_props, upper)),
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = marker_same_type,
@@ -102,7 +124,7 @@ const op_def grad_clip_def = {
 const op_def grad_scale_def = {
     .name = "GradScale",
     .doc = "x, its gradient scaled",
-    .props = "multiplier",
+    .props = PROPS(PROP(grad_scale_props, multiplier)),
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = marker_same_type,
@@ -114,8 +136,7 @@ const op_def grad_scale_def = {
 };
 
 /* The operand may be of any Type. */
-static damo_status call_marker(build *b, const fn_args *a, ptrvec *out, const op_def *def, const prop_value *props,
-                               int n) {
+static damo_status call_marker(build *b, const fn_args *a, ptrvec *out, const op_def *def, const void *props, int n) {
   damo_var *x = build_strong(b, a->in[0]);
   return fn_give(b, out, x ? build_op(b, op_new(b->ctx, def, props, n), &x, 1) : NULL);
 }
@@ -142,8 +163,8 @@ static damo_status fn_grad_clip(build *b, const fn_args *a, ptrvec *out) {
   if (!(lower <= upper))
     return ctx_fail(b->ctx, DAMO_EVALUE, "grad_clip: lower (%g) must not be above upper (%g)", number_shown(lower),
                     number_shown(upper));
-  prop_value props[2] = {prop_num(lower), prop_num(upper)};
-  return call_marker(b, a, out, &grad_clip_def, props, 2);
+  const grad_clip_props props = {.lower = prop_num(lower), .upper = prop_num(upper)};
+  return call_marker(b, a, out, &grad_clip_def, &props, 2);
 }
 
 typedef struct grad_scale_options {
@@ -151,7 +172,7 @@ typedef struct grad_scale_options {
 } grad_scale_options;
 
 static damo_status fn_grad_scale(build *b, const fn_args *a, ptrvec *out) {
-  prop_value p = prop_num(prop_num_or(FN_OPTIONS(a, grad_scale_options)->multiplier, 1));
+  const grad_scale_props p = {.multiplier = prop_num(prop_num_or(FN_OPTIONS(a, grad_scale_options)->multiplier, 1))};
   return call_marker(b, a, out, &grad_scale_def, &p, 1);
 }
 
@@ -176,7 +197,8 @@ static bool all_true(const damo_array *a) {
 
 static damo_status assert_perform(const thunk *t, frame *f) {
   for (int i = 1; i < t->n_in; i++)
-    if (!all_true(thunk_in(t, f, i))) return ctx_fail(f->ctx, DAMO_EVALUE, "%s", t->node->op->props[0].u.s);
+    if (!all_true(thunk_in(t, f, i)))
+      return ctx_fail(f->ctx, DAMO_EVALUE, "%s", OP_PROPS(t->node->op, assert_props)->message.u.s);
   return thunk_pass(t, f);
 }
 
@@ -189,7 +211,7 @@ static damo_status pass_gradient(build *b, damo_apply *node, damo_var *const *go
 static const op_def assert_def = {
     .name = "Assert",
     .doc = "x, where every condition holds",
-    .props = "message",
+    .props = PROPS(PROP(assert_props, message)),
     .n_in = OP_VARIADIC,
     .view_map = alias_first,
     .infer_type = assert_type,
@@ -210,7 +232,7 @@ static damo_status fn_assert_op(build *b, const fn_args *a, ptrvec *out) {
   const assert_options *o = FN_OPTIONS(a, assert_options);
   const char *message = prop_str_or(o->message, "assert_op: a condition does not hold");
   damo_var *in[2] = {build_strong(b, a->in[0]), build_strong(b, a->in[1])};
-  prop_value p = prop_str(message);
+  const assert_props p = {.message = prop_str(message)};
   return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &assert_def, &p, 1), in, 2) : NULL);
 }
 
@@ -223,7 +245,7 @@ static damo_status specify_type(const damo_op *op, damo_var *const *in, int n_in
   for (int i = 0; i < t->ndim; i++) shape[i] = t->shape[i];
   DAMO_TRY(static_dims(ctx, "specify_shape", in + 1, n_in - 1, want));
   for (int k = 0; k + 1 < n_in; k++) {
-    int axis = (int)op->props[0].u.list[k].u.i - 1;
+    int axis = (int)OP_PROPS(op, axes_props)->axes.u.list[k].u.i - 1;
     if (axis >= t->ndim) return ctx_fail(ctx, DAMO_EINDEX, "specify_shape: the operand lacks axis %d", axis + 1);
     if (want[k] >= 0 && shape[axis] >= 0 && want[k] != shape[axis])
       return ctx_fail(ctx, DAMO_ESHAPE, "specify_shape: axis %d has length %lld, not %lld", axis + 1,
@@ -237,7 +259,7 @@ static damo_status specify_type(const damo_op *op, damo_var *const *in, int n_in
 static damo_status specify_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
   for (int k = 0; k + 1 < t->n_in; k++) {
-    int axis = (int)t->node->op->props[0].u.list[k].u.i - 1;
+    int axis = (int)OP_PROPS(t->node->op, axes_props)->axes.u.list[k].u.i - 1;
     int64_t want = array_int(thunk_in(t, f, k + 1));
     if (array_shape(x)[axis] != want)
       return ctx_fail(f->ctx, DAMO_ESHAPE, "specify_shape: axis %d has length %lld, not %lld", axis + 1,
@@ -266,14 +288,15 @@ static damo_status specify_rop(build *b, damo_apply *node, damo_var *const *eval
 static damo_status specify_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                        damo_var ***out_shape) {
   for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[0][i];
-  for (int k = 0; k + 1 < node->n_in; k++) out_shape[0][node->op->props[0].u.list[k].u.i - 1] = node->in[k + 1];
+  for (int k = 0; k + 1 < node->n_in; k++)
+    out_shape[0][OP_PROPS(node->op, axes_props)->axes.u.list[k].u.i - 1] = node->in[k + 1];
   return b->status;
 }
 
 static const op_def specify_def = {
     .name = "SpecifyShape",
     .doc = "x, whose axes must have these lengths",
-    .props = "axes",
+    .props = PROPS(PROP(axes_props, axes)),
     .n_in = OP_VARIADIC,
     .view_map = alias_first,
     .infer_type = specify_type,
@@ -299,7 +322,7 @@ damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) {
     in[++n] = dims[i];
   }
   if (n == 0) return x;
-  prop_value axes = prop_list(list, n);
+  const axes_props axes = {.axes = prop_list(list, n)};
   return build_op(b, op_new(b->ctx, &specify_def, &axes, 1), in, n + 1);
 }
 
@@ -330,7 +353,7 @@ static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
 
 /* ---- OfType: what a Type says more of x than x's own does, the pattern left out; a property names who needs it --- */
 
-static damo_type *wanted_type(const damo_op *op) { return op_prop(op, "type")->u.type; }
+static damo_type *wanted_type(const damo_op *op) { return OP_PROPS(op, of_type_props)->type.u.type; }
 
 static damo_status of_type_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)in, (void)n_in;
@@ -341,7 +364,8 @@ static damo_status of_type_type(const damo_op *op, damo_var *const *in, int n_in
 /* The filter's error, said of the input that the value was for. */
 static damo_status fail_of_type(const thunk *t, frame *f) {
   const damo_status status = damo_error_status(f->ctx);
-  const char *op = op_prop(t->node->op, "op")->u.s, *input = op_prop(t->node->op, "input")->u.s;
+  const char *op = OP_PROPS(t->node->op, of_type_props)->op.u.s,
+             *input = OP_PROPS(t->node->op, of_type_props)->input.u.s;
   char why[ERROR_MESSAGE_MAX];
   if (status == DAMO_EMEMORY) return status;
   snprintf(why, sizeof why, "%s", damo_error_message(f->ctx));
@@ -377,7 +401,7 @@ static damo_status of_type_infer_shape(build *b, damo_apply *node, damo_var *con
 static const op_def of_type_def = {
     .name = "OfType",
     .doc = "x, which must be a value of that Type",
-    .props = "type op input",
+    .props = PROPS(PROP(of_type_props, type), PROP(of_type_props, op), PROP(of_type_props, input)),
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = of_type_type,
@@ -391,8 +415,9 @@ static const op_def of_type_def = {
 
 damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, const char *input) {
   if (x == NULL || b->status != DAMO_OK || type_is_super(type, x->type)) return x;
-  const prop_value props[3] = {{.kind = PROP_TYPE, .u.type = type}, prop_str(op), prop_str(input)};
-  return build_op(b, op_new(b->ctx, &of_type_def, props, 3), &x, 1);
+  const of_type_props props = {
+      .type = {.kind = PROP_TYPE, .u.type = type}, .op = prop_str(op), .input = prop_str(input)};
+  return build_op(b, op_new(b->ctx, &of_type_def, &props, 3), &x, 1);
 }
 
 /* ---- Unbroadcast: the axes named are no longer known to have length 1 -------------------------------------------- */
@@ -402,8 +427,8 @@ static damo_status unbroadcast_type(const damo_op *op, damo_var *const *in, int 
   const damo_type *t = in[0]->type;
   int64_t shape[DAMO_MAX_NDIM];
   for (int i = 0; i < t->ndim; i++) shape[i] = t->shape[i];
-  for (int k = 0; k < op->props[0].n; k++) {
-    int64_t axis = op->props[0].u.list[k].u.i;
+  for (int k = 0; k < OP_PROPS(op, axes_props)->axes.n; k++) {
+    int64_t axis = OP_PROPS(op, axes_props)->axes.u.list[k].u.i;
     if (axis > t->ndim)
       return ctx_fail(op->obj.ctx, DAMO_EINDEX, "unbroadcast: the operand lacks axis %lld", (long long)axis);
     if (shape[axis - 1] == 1) shape[axis - 1] = -1;
@@ -423,7 +448,7 @@ static damo_status unbroadcast_grad(build *b, damo_apply *node, damo_var *const 
 static const op_def unbroadcast_def = {
     .name = "Unbroadcast",
     .doc = "x, its axes not known to be one",
-    .props = "axes",
+    .props = PROPS(PROP(axes_props, axes)),
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = unbroadcast_type,
@@ -441,7 +466,7 @@ static damo_status fn_unbroadcast(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(axes_check(b->ctx, "unbroadcast", &FN_OPTIONS(a, axes_options)->axes, var_ndim(a->in[0]), axes, &n));
   for (int i = 0; i < n; i++) list[i] = prop_int(axes[i] + 1);
-  prop_value p = prop_list(list, n > 0 ? n : 0);
+  const axes_props p = {.axes = prop_list(list, n > 0 ? n : 0)};
   return call_marker(b, a, out, &unbroadcast_def, &p, 1);
 }
 

@@ -94,7 +94,8 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
 
 static damo_status elemwise_init(damo_op *op) {
   elemwise_data *d = op->data;
-  const prop_value *name = op_prop(op, "scalar"), *dtype = op_prop(op, "dtype"), *inplace = op_prop(op, "inplace");
+  const elemwise_props *p = OP_PROPS(op, elemwise_props);
+  const prop_value *name = &p->scalar, *dtype = &p->dtype, *inplace = &p->inplace;
   d->row = name->kind == PROP_STR ? elemwise_find_row(op->obj.ctx, name->u.s) : NULL;
   if (d->row == NULL) {
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Elemwise: there is no scalar op '%s'",
@@ -336,7 +337,7 @@ static void elemwise_notate(const damo_apply *node, op_notation *how) {
 const op_def elemwise_def = {
     .name = "Elemwise",
     .doc = "a scalar op applied to each element of its broadcast operands",
-    .props = "scalar dtype inplace",
+    .props = PROPS(PROP(elemwise_props, scalar), PROP(elemwise_props, dtype), PROP(elemwise_props, inplace)),
     .n_in = OP_VARIADIC,
     .n_out = 1,
     .data_size = sizeof(elemwise_data),
@@ -357,8 +358,8 @@ const op_def elemwise_def = {
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
 damo_op *elemwise_op(damo_ctx *ctx, scalar_id id) {
-  prop_value props[3] = {prop_str(elemwise_row(id)->name), prop_nil(), prop_nil()};
-  return op_new(ctx, &elemwise_def, props, 3);
+  const elemwise_props props = {.scalar = prop_str(elemwise_row(id)->name)};
+  return op_new(ctx, &elemwise_def, &props, 3);
 }
 
 const char *elemwise_scalar(const damo_op *op) {
@@ -376,8 +377,8 @@ damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype) {
   if (x->weak && build_resolve(b, &x, 1, false, &x) != DAMO_OK) return NULL;
   if (type_is_sparse(x->type)) return build_sparse_cast(b, x, dtype);
   if (type_is_tensor(x->type) && var_dtype(x) == dtype) return x;
-  prop_value props[3] = {prop_str("cast"), prop_str(dtype_name(dtype)), prop_nil()};
-  return build_op(b, op_new(b->ctx, &elemwise_def, props, 3), &x, 1);
+  const elemwise_props props = {.scalar = prop_str("cast"), .dtype = prop_str(dtype_name(dtype))};
+  return build_op(b, op_new(b->ctx, &elemwise_def, &props, 3), &x, 1);
 }
 
 /* True when b's static Type shows that it has a's shape already. */

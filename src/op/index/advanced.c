@@ -25,7 +25,7 @@ static damo_status advsubtensor_perform(const thunk *t, frame *f) {
 const op_def advsubtensor_def = {
     .name = "AdvancedSubtensor",
     .doc = "x at lists of positions and masks",
-    .props = "spec",
+    .props = PROPS(PROP(index_props, spec)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(index_spec),
     .init = index_op_init,
@@ -73,7 +73,7 @@ static void advinc_copy_value(const damo_array *y, int ndim, char *dst, int64_t 
 static damo_status advinc_perform(const thunk *t, frame *f) {
   const damo_op *op = t->node->op;
   const damo_array *x = thunk_in(t, f, 0), *y = thunk_in(t, f, 1);
-  bool in_place = op->props[2].u.i && x->writeable, copies = in_place && array_may_overlap(x, y);
+  bool in_place = OP_PROPS(op, index_props)->inplace.u.i && x->writeable, copies = in_place && array_may_overlap(x, y);
   int64_t strides[DAMO_MAX_NDIM], from[DAMO_MAX_NDIM];
   adv_plan p;
   advinc_out_strides(x, in_place, strides);
@@ -87,15 +87,15 @@ static damo_status advinc_perform(const thunk *t, frame *f) {
   if (!out) return DAMO_EMEMORY;
   char *data = y->data;
   if (copies) advinc_copy_value(y, p.ndim, data = work + table, from);
-  adv_walk(&p, array_dtype(x), op->props[1].u.i ? ADV_SET : ADV_ADD, out->data, (const int64_t *)(void *)work, data,
-           from);
+  adv_walk(&p, array_dtype(x), OP_PROPS(op, index_props)->set_instead_of_inc.u.i ? ADV_SET : ADV_ADD, out->data,
+           (const int64_t *)(void *)work, data, from);
   return DAMO_OK;
 }
 
 const op_def advincsubtensor_def = {
     .name = "AdvancedIncSubtensor",
     .doc = "x with y set or added at lists of positions and masks",
-    .props = "spec set_instead_of_inc inplace",
+    .props = PROPS(PROP(index_props, spec), PROP(index_props, set_instead_of_inc), PROP(index_props, inplace)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(index_spec),
     .init = index_write_init,

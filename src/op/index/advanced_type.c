@@ -61,7 +61,7 @@ static damo_status advindex_check_operands(const damo_op *op, const damo_type *x
   const index_spec *spec = op->data;
   if (!type_is_tensor(x)) return ctx_fail(ctx, DAMO_ETYPE, "index: the operand must be a tensor");
   if (n_idx != spec->n_operands)
-    return ctx_fail(ctx, DAMO_ETYPE, "index: %d operands for spec '%s'", n_idx, op->props[0].u.s);
+    return ctx_fail(ctx, DAMO_ETYPE, "index: %d operands for spec '%s'", n_idx, OP_PROPS(op, index_props)->spec.u.s);
   for (int i = 0; i < n_idx; i++) {
     const damo_type *t = idx[i]->type;
     bool mask = type_is_tensor(t) && adv_is_mask(t->dtype, t->ndim);

@@ -63,7 +63,7 @@ static damo_status onehot_type(const damo_op *op, damo_var *const *in, int n_in,
   const damo_type *t = in[0]->type;
   int64_t shape[DAMO_MAX_NDIM];
   damo_dtype dt = DAMO_FLOAT64;
-  damo_dtype_from_name(op->props[0].u.s, &dt);
+  damo_dtype_from_name(OP_PROPS(op, dtype_props)->dtype.u.s, &dt);
   if (!type_is_tensor(t) || t->dtype != DAMO_INT64 || !type_is_tensor(in[1]->type) || var_ndim(in[1]) != 0)
     return ctx_fail(ctx, DAMO_ETYPE, "one_hot: expected integer classes and an integer scalar n");
   if (t->ndim >= DAMO_MAX_NDIM) return ctx_fail(ctx, DAMO_ESHAPE, "one_hot: more than %d axes", DAMO_MAX_NDIM);
@@ -114,7 +114,7 @@ static damo_status onehot_infer_shape(build *b, damo_apply *node, damo_var *cons
 static const op_def onehot_def = {
     .name = "OneHot",
     .doc = "a last axis with a one at each class",
-    .props = "dtype",
+    .props = PROPS(PROP(dtype_props, dtype)),
     .n_in = 2,
     .infer_type = onehot_type,
     .perform = onehot_perform,
@@ -129,7 +129,7 @@ damo_status fn_one_hot(build *b, const fn_args *a, ptrvec *out) {
   const char *f = a->func->name;
   DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, dtype_options)->dtype, &dt));
   damo_var *in[2] = {build_integer(b, f, "classes", a->in[0]), build_integer(b, f, "n", a->in[1])};
-  prop_value p = prop_str(dtype_name(dt));
+  const dtype_props p = {.dtype = prop_str(dtype_name(dt))};
   return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &onehot_def, &p, 1), in, 2) : NULL);
 }
 
@@ -137,14 +137,15 @@ damo_status fn_one_hot(build *b, const fn_args *a, ptrvec *out) {
 
 static int nonzero_count(const damo_op *op, int n_in) {
   (void)n_in;
-  return (int)op->props[0].u.i;
+  return (int)OP_PROPS(op, ndim_props)->ndim.u.i;
 }
 
 static damo_status nonzero_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
-  if (!type_is_tensor(in[0]->type) || var_dtype(in[0]) != DAMO_BOOL || var_ndim(in[0]) != op->props[0].u.i)
+  if (!type_is_tensor(in[0]->type) || var_dtype(in[0]) != DAMO_BOOL ||
+      var_ndim(in[0]) != OP_PROPS(op, ndim_props)->ndim.u.i)
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "nonzero: expected a bool tensor of %lld axes",
-                    (long long)op->props[0].u.i);
+                    (long long)OP_PROPS(op, ndim_props)->ndim.u.i);
   for (int i = 0; i < var_ndim(in[0]); i++) {
     out[i] = type_tensor(op->obj.ctx, DAMO_INT64, 1, NULL);
     if (!out[i]) return DAMO_EMEMORY;
@@ -186,7 +187,7 @@ static damo_status nonzero_perform(const thunk *t, frame *f) {
 static const op_def nonzero_def = {
     .name = "Nonzero",
     .doc = "positions of true entries, a vector an axis",
-    .props = "ndim",
+    .props = PROPS(PROP(ndim_props, ndim)),
     .n_in = 1,
     .n_out = OP_VARIADIC,
     .count_out = nonzero_count,
@@ -202,7 +203,7 @@ damo_status fn_nonzero(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = build_cast(b, build_strong(b, a->in[0]), DAMO_BOOL);
   if (!x) return b->status;
   if (var_ndim(x) == 0) return ctx_fail(b->ctx, DAMO_ESHAPE, "nonzero: expected at least 1 axis, got 0");
-  prop_value p = prop_int(var_ndim(x));
+  const ndim_props p = {.ndim = prop_int(var_ndim(x))};
   damo_apply *node = build_apply(b, op_new(b->ctx, &nonzero_def, &p, 1), &x, 1);
   for (int i = 0; node && i < node->n_out; i++) DAMO_TRY(ptrvec_push(out, node->out[i]));
   return b->status;

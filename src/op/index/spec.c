@@ -43,20 +43,20 @@ damo_status index_spec_parse(damo_ctx *ctx, const char *spec, index_spec *out) {
 }
 
 damo_status index_op_init(damo_op *op) {
-  if (op->props[0].kind != PROP_STR)
+  if (OP_PROPS(op, index_props)->spec.kind != PROP_STR)
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: spec must be a string", op->def->name);
-  return index_spec_parse(op->obj.ctx, op->props[0].u.s, op->data);
+  return index_spec_parse(op->obj.ctx, OP_PROPS(op, index_props)->spec.u.s, op->data);
 }
 
 void index_read_notate(const damo_apply *node, op_notation *how) {
-  how->spec = node->op->props[0].kind == PROP_STR ? node->op->props[0].u.s : NULL;
+  how->spec = OP_PROPS(node->op, index_props)->spec.kind == PROP_STR ? OP_PROPS(node->op, index_props)->spec.u.s : NULL;
   how->first = 1;
 }
 
 void index_write_notate(const damo_apply *node, op_notation *how) {
-  how->spec = node->op->props[0].u.s;
+  how->spec = OP_PROPS(node->op, index_props)->spec.u.s;
   how->first = 2;
-  how->write = node->op->props[1].u.i ? "set_subtensor(" : "inc_subtensor(";
+  how->write = OP_PROPS(node->op, index_props)->set_instead_of_inc.u.i ? "set_subtensor(" : "inc_subtensor(";
 }
 
 damo_status index_axes_of(damo_ctx *ctx, const char *func, const index_spec *spec, int ndim, const int *rank,

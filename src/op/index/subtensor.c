@@ -96,7 +96,7 @@ static damo_status box_type(const damo_op *op, const damo_type *x, damo_var *con
   int axis = 0;
   if (!type_is_tensor(x)) return ctx_fail(ctx, DAMO_ETYPE, "index: the operand must be a tensor");
   if (n_idx != spec->n_operands)
-    return ctx_fail(ctx, DAMO_ETYPE, "index: %d operands for spec '%s'", n_idx, op->props[0].u.s);
+    return ctx_fail(ctx, DAMO_ETYPE, "index: %d operands for spec '%s'", n_idx, OP_PROPS(op, index_props)->spec.u.s);
   DAMO_TRY(index_axes_of(ctx, "index", spec, x->ndim, NULL, &axes));
   for (int i = 0; i < n_idx; i++)
     if (!type_is_tensor(idx[i]->type) || var_ndim(idx[i]) != 0 || var_dtype(idx[i]) != DAMO_INT64)
@@ -163,7 +163,7 @@ static damo_status subtensor_infer_shape(build *b, damo_apply *node, damo_var *c
 const op_def subtensor_def = {
     .name = "Subtensor",
     .doc = "x at positions and ranges; a view",
-    .props = "spec",
+    .props = PROPS(PROP(index_props, spec)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(index_spec),
     .init = index_op_init,
@@ -183,7 +183,7 @@ const op_def subtensor_def = {
 
 damo_status index_write_init(damo_op *op) {
   DAMO_TRY(index_op_init(op));
-  if (op->props[2].u.i) op->destroy_map = alias_first;
+  if (OP_PROPS(op, index_props)->inplace.u.i) op->destroy_map = alias_first;
   return DAMO_OK;
 }
 
@@ -201,7 +201,7 @@ damo_status index_write_type(const damo_op *op, damo_var *const *in, const damo_
   }
   if (!ok)
     return ctx_fail(ctx, DAMO_ESHAPE, "%s: a value of shape %s does not broadcast to the indexed part of shape %s",
-                    op->props[1].u.i ? "set_subtensor" : "inc_subtensor",
+                    OP_PROPS(op, index_props)->set_instead_of_inc.u.i ? "set_subtensor" : "inc_subtensor",
                     shape_format(from, sizeof from, y->ndim, y->shape),
                     shape_format(to, sizeof to, region->ndim, region->shape));
   out[0] = damo_retain(in[0]->type);
@@ -211,8 +211,9 @@ damo_status index_write_type(const damo_op *op, damo_var *const *in, const damo_
 damo_status index_write_strides(const thunk *t, frame *f, const damo_array *y, int ndim, const int64_t *shape,
                                 int64_t *strides) {
   const damo_apply *node = t->node;
-  return broadcast_strides(f->ctx, node->op->props[1].u.i ? "set_subtensor" : "inc_subtensor", y, node->in[1]->type,
-                           ndim, shape, strides);
+  return broadcast_strides(f->ctx,
+                           OP_PROPS(node->op, index_props)->set_instead_of_inc.u.i ? "set_subtensor" : "inc_subtensor",
+                           y, node->in[1]->type, ndim, shape, strides);
 }
 
 static damo_status incsubtensor_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -246,7 +247,8 @@ static damo_status incsubtensor_perform(const thunk *t, frame *f) {
     data = copy;
   }
   if (out != x) DAMO_TRY(subtensor_box_of(t, f, 2, out, &r));
-  box_move(array_dtype(x), !t->node->op->props[1].u.i, out->data + r.offset, r.strides, data, from, r.ndim, r.shape);
+  box_move(array_dtype(x), !OP_PROPS(t->node->op, index_props)->set_instead_of_inc.u.i, out->data + r.offset, r.strides,
+           data, from, r.ndim, r.shape);
   return DAMO_OK;
 }
 
@@ -257,7 +259,7 @@ void index_write_connected(const damo_apply *node, bool *connected) {
 const op_def incsubtensor_def = {
     .name = "IncSubtensor",
     .doc = "x with y set or added at positions and ranges",
-    .props = "spec set_instead_of_inc inplace",
+    .props = PROPS(PROP(index_props, spec), PROP(index_props, set_instead_of_inc), PROP(index_props, inplace)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(index_spec),
     .init = index_write_init,
@@ -285,20 +287,20 @@ static damo_var *apply_index(build *b, damo_op *take_op, damo_var *x, damo_var *
 
 damo_var *index_read(build *b, damo_var *x, const char *spec, damo_var *const *idx, int n) {
   if (!x || b->status != DAMO_OK) return NULL;
-  prop_value p = prop_str(spec);
+  const index_props p = {.spec = prop_str(spec)};
   const op_def *def = strchr(spec, 'l') ? &advsubtensor_def : &subtensor_def;
   return apply_index(b, op_new(b->ctx, def, &p, 1), x, NULL, idx, n);
 }
 
 damo_var *index_write(build *b, damo_var *x, damo_var *y, bool set, const char *spec, damo_var *const *idx, int n) {
   if (!x || !y || b->status != DAMO_OK) return NULL;
-  prop_value p[3] = {prop_str(spec), prop_bool(set), prop_bool(false)};
+  const index_props p = {.spec = prop_str(spec), .set_instead_of_inc = prop_bool(set), .inplace = prop_bool(false)};
   const op_def *def = strchr(spec, 'l') ? &advincsubtensor_def : &incsubtensor_def;
   y = build_cast(b, y, var_dtype(x));
-  return y ? apply_index(b, op_new(b->ctx, def, p, 3), x, y, idx, n) : NULL;
+  return y ? apply_index(b, op_new(b->ctx, def, &p, 3), x, y, idx, n) : NULL;
 }
 
-static const char *subtensor_spec_of(const damo_apply *node) { return node->op->props[0].u.s; }
+static const char *subtensor_spec_of(const damo_apply *node) { return OP_PROPS(node->op, index_props)->spec.u.s; }
 
 damo_status index_read_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *zeros = gout[0] ? build_zeros_of(b, node->in[0], var_dtype(gout[0])) : NULL;
@@ -315,7 +317,7 @@ damo_status index_write_grad(build *b, damo_apply *node, damo_var *const *gout, 
   damo_var *g = gout[0], *const *idx = node->in + 2;
   int n = node->n_in - 2;
   if (!g) return b->status;
-  bool set = node->op->props[1].u.i;
+  bool set = OP_PROPS(node->op, index_props)->set_instead_of_inc.u.i;
   gin[0] = set ? index_write(b, g, build_scalar(b, var_dtype(g), 0), true, subtensor_spec_of(node), idx, n) : g;
   gin[1] = build_unbroadcast(b, index_read(b, g, subtensor_spec_of(node), idx, n), node->in[1]);
   return b->status;
@@ -325,7 +327,8 @@ damo_status index_write_rop(build *b, damo_apply *node, damo_var *const *eval, d
   if (!eval[0] && !eval[1]) return b->status;
   damo_var *x = eval[0] ? eval[0] : build_zeros_like(b, node->in[0]);
   damo_var *y = eval[1] ? eval[1] : build_zeros_like(b, node->in[1]);
-  rout[0] = index_write(b, x, y, node->op->props[1].u.i, subtensor_spec_of(node), node->in + 2, node->n_in - 2);
+  rout[0] = index_write(b, x, y, OP_PROPS(node->op, index_props)->set_instead_of_inc.u.i, subtensor_spec_of(node),
+                        node->in + 2, node->n_in - 2);
   return b->status;
 }
 

@@ -32,8 +32,7 @@ damo_status check_pair(damo_ctx *ctx, const char *func, damo_var *const *in) {
                   dtype_name(var_dtype(in[0])), dtype_name(var_dtype(in[1])));
 }
 
-damo_var *build_common(build *b, const op_def *def, const prop_value *props, int n_props, damo_var *const *in,
-                       int n_in) {
+damo_var *build_common(build *b, const op_def *def, const void *props, int n_props, damo_var *const *in, int n_in) {
   damo_var *same[8];
   damo_assert(n_in <= 8);
   if (b->status != DAMO_OK) return NULL;

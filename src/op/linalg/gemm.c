@@ -47,7 +47,7 @@ static damo_status update_infer_type(const damo_op *op, damo_var *const *in, int
 }
 
 static damo_status update_init(damo_op *op) {
-  const prop_value *v = op_prop(op, "inplace");
+  const prop_value *v = &OP_PROPS(op, inplace_props)->inplace;
   if (v->kind == PROP_BOOL && v->u.i) op->destroy_map = alias_first;
   return DAMO_OK;
 }
@@ -206,7 +206,7 @@ static damo_status update_infer_shape(build *b, damo_apply *node, damo_var *cons
 const op_def gemm_def = {
     .name = "Gemm",
     .doc = "beta*z + alpha*dot(x, y) of matrices",
-    .props = "inplace",
+    .props = PROPS(PROP(inplace_props, inplace)),
     .n_in = 5,
     .init = update_init,
     .infer_type = update_infer_type,
@@ -220,7 +220,7 @@ const op_def gemm_def = {
 const op_def gemv_def = {
     .name = "Gemv",
     .doc = "beta*z + alpha*dot(x, y), x a matrix, y and z vectors",
-    .props = "inplace",
+    .props = PROPS(PROP(inplace_props, inplace)),
     .n_in = 5,
     .init = update_init,
     .infer_type = update_infer_type,
@@ -234,7 +234,7 @@ const op_def gemv_def = {
 const op_def ger_def = {
     .name = "Ger",
     .doc = "z + alpha*outer(x, y)",
-    .props = "inplace",
+    .props = PROPS(PROP(inplace_props, inplace)),
     .n_in = 4,
     .init = update_init,
     .infer_type = update_infer_type,
@@ -248,7 +248,7 @@ const op_def ger_def = {
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
 static damo_var *build_update(build *b, const op_def *def, damo_var *const *in, int n_in) {
-  const prop_value inplace = prop_bool(false);
+  const inplace_props inplace = {.inplace = prop_bool(false)};
   return build_common(b, def, &inplace, 1, in, n_in);
 }
 

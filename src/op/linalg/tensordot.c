@@ -11,6 +11,10 @@
 
 #include <string.h>
 
+typedef struct tensordot_props {
+  prop_value axes_x, axes_y, batch_x, batch_y;
+} tensordot_props;
+
 /* ---- Properties: four lists of 1-based axes ---------------------------------------------------------------------- */
 
 typedef struct pairing {
@@ -28,9 +32,10 @@ static int read_axes(const prop_value *v, int *axes) {
 
 static damo_status tensordot_init(damo_op *op) {
   pairing *p = op->data;
-  p->n = read_axes(op_prop(op, "axes_x"), p->ax);
-  p->n_batch = read_axes(op_prop(op, "batch_x"), p->bx);
-  if (read_axes(op_prop(op, "axes_y"), p->ay) == p->n && read_axes(op_prop(op, "batch_y"), p->by) == p->n_batch)
+  p->n = read_axes(&OP_PROPS(op, tensordot_props)->axes_x, p->ax);
+  p->n_batch = read_axes(&OP_PROPS(op, tensordot_props)->batch_x, p->bx);
+  if (read_axes(&OP_PROPS(op, tensordot_props)->axes_y, p->ay) == p->n &&
+      read_axes(&OP_PROPS(op, tensordot_props)->batch_y, p->by) == p->n_batch)
     return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "tensordot: as many axes are needed of the first operand as of the second");
 }
@@ -45,9 +50,11 @@ static damo_var *build_pairing(build *b, damo_var *x, damo_var *y, const pairing
   write_axes(list[1], p->ay, p->n);
   write_axes(list[2], p->bx, p->n_batch);
   write_axes(list[3], p->by, p->n_batch);
-  const prop_value props[4] = {prop_list(list[0], p->n), prop_list(list[1], p->n), prop_list(list[2], p->n_batch),
-                               prop_list(list[3], p->n_batch)};
-  return build_common(b, &tensordot_def, props, 4, (damo_var *const[]){x, y}, 2);
+  const tensordot_props props = {.axes_x = prop_list(list[0], p->n),
+                                 .axes_y = prop_list(list[1], p->n),
+                                 .batch_x = prop_list(list[2], p->n_batch),
+                                 .batch_y = prop_list(list[3], p->n_batch)};
+  return build_common(b, &tensordot_def, &props, 4, (damo_var *const[]){x, y}, 2);
 }
 
 /* ---- Axes -------------------------------------------------------------------------------------------------------- */
@@ -294,7 +301,8 @@ static damo_status tensordot_infer_shape(build *b, damo_apply *node, damo_var *c
 const op_def tensordot_def = {
     .name = "Tensordot",
     .doc = "sum of products over pairs of axes, batch axes kept apart",
-    .props = "axes_x axes_y batch_x batch_y",
+    .props = PROPS(PROP(tensordot_props, axes_x), PROP(tensordot_props, axes_y), PROP(tensordot_props, batch_x),
+                   PROP(tensordot_props, batch_y)),
     .n_in = 2,
     .data_size = sizeof(pairing),
     .init = tensordot_init,

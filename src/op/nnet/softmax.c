@@ -29,7 +29,7 @@ typedef struct soft_axis {
 } soft_axis; /* 0-based; -1: all */
 
 static damo_status soft_init(damo_op *op) {
-  const prop_value *v = op_prop(op, "axis");
+  const prop_value *v = &OP_PROPS(op, softmax_props)->axis;
   ((soft_axis *)op->data)->axis = v->kind == PROP_INT ? (int)v->u.i - 1 : -1;
   return DAMO_OK;
 }
@@ -131,12 +131,12 @@ static damo_status soft_grad_perform(const thunk *t, frame *f) {
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
 static damo_var *build_soft(build *b, const op_def *def, int axis, damo_var *const *in, int n_in) {
-  const prop_value prop = axis < 0 ? prop_nil() : prop_int(axis + 1);
+  const softmax_props props = {.axis = axis < 0 ? prop_nil() : prop_int(axis + 1)};
   for (int i = 0; i < n_in; i++) {
     if (!in[i]) return NULL;
   }
   if (b->status != DAMO_OK) return NULL;
-  return build_op(b, op_new(b->ctx, def, &prop, 1), in, n_in);
+  return build_op(b, op_new(b->ctx, def, &props, 1), in, n_in);
 }
 
 static damo_var *sum_along(build *b, damo_var *x, int axis) {
@@ -192,7 +192,7 @@ static damo_status soft_infer_shape(build *b, damo_apply *node, damo_var *const 
 const op_def softmax_def = {
     .name = "Softmax",
     .doc = "exp(x) divided by its sum along an axis",
-    .props = "axis",
+    .props = PROPS(PROP(softmax_props, axis)),
     .n_in = 1,
     .data_size = sizeof(soft_axis),
     .init = soft_init,
@@ -207,7 +207,7 @@ const op_def softmax_def = {
 const op_def log_softmax_def = {
     .name = "LogSoftmax",
     .doc = "logarithm of the softmax along an axis",
-    .props = "axis",
+    .props = PROPS(PROP(softmax_props, axis)),
     .n_in = 1,
     .data_size = sizeof(soft_axis),
     .init = soft_init,
@@ -222,7 +222,7 @@ const op_def log_softmax_def = {
 const op_def softmax_grad_def = {
     .name = "SoftmaxGrad",
     .doc = "gradient of Softmax from the cotangent and the result",
-    .props = "axis",
+    .props = PROPS(PROP(softmax_props, axis)),
     .n_in = 2,
     .data_size = sizeof(soft_axis),
     .init = soft_init,
@@ -236,7 +236,7 @@ const op_def softmax_grad_def = {
 const op_def log_softmax_grad_def = {
     .name = "LogSoftmaxGrad",
     .doc = "gradient of LogSoftmax from the cotangent and the result",
-    .props = "axis",
+    .props = PROPS(PROP(softmax_props, axis)),
     .n_in = 2,
     .data_size = sizeof(soft_axis),
     .init = soft_init,

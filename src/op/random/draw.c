@@ -154,14 +154,14 @@ typedef struct draw_op {
 
 static damo_status draw_init(damo_op *op) {
   draw_op *d = op->data;
-  const prop_value *dist = op_prop(op, "dist"), *dtype = op_prop(op, "dtype");
+  const prop_value *dist = &OP_PROPS(op, random_draw_props)->dist, *dtype = &OP_PROPS(op, random_draw_props)->dtype;
   d->dist = dist->kind == PROP_STR ? distribution_find(dist->u.s) : NULL;
   if (!d->dist) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "RandomDraw: no such distribution");
   if (dtype->kind != PROP_STR || !damo_dtype_from_name(dtype->u.s, &d->dtype)) {
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: no such dtype", d->dist->name);
   }
-  d->sized = op_prop(op, "sized")->u.i != 0;
-  d->ndim = (int)op_prop(op, "ndim")->u.i;
+  d->sized = OP_PROPS(op, random_draw_props)->sized.u.i != 0;
+  d->ndim = (int)OP_PROPS(op, random_draw_props)->ndim.u.i;
   return DAMO_OK;
 }
 
@@ -475,7 +475,8 @@ static void draw_format(strbuf *out, const damo_op *op) {
 const op_def random_draw_def = {
     .name = "RandomDraw",
     .doc = "a draw from a distribution, and the generator's next state",
-    .props = "dist dtype sized ndim",
+    .props = PROPS(PROP(random_draw_props, dist), PROP(random_draw_props, dtype), PROP(random_draw_props, sized),
+                   PROP(random_draw_props, ndim)),
     .n_in = OP_VARIADIC,
     .n_out = 2,
     .data_size = sizeof(draw_op),

@@ -4,6 +4,10 @@
 
 #include "op/op.h"
 
+typedef struct random_draw_props {
+  prop_value dist, dtype, sized, ndim;
+} random_draw_props;
+
 #define DRAW_MAX_PARAMS 2
 #define DRAW_BLOCK 2048 /* values that are made at once; even, as a Philox block gives two */
 

@@ -73,8 +73,11 @@ static damo_status call_draw(build *b, const fn_args *a, ptrvec *out) {
   if (dtype_is_complex(dtype) || (d->dtype == DAMO_N_DTYPES && !dtype_is_float(dtype))) {
     return ctx_fail(b->ctx, DAMO_ETYPE, "%s: draws can't have dtype %s", d->name, dtype_name(dtype));
   }
-  const prop_value props[4] = {prop_str(d->name), prop_str(dtype_name(dtype)), prop_bool(sized), prop_int(ndim)};
-  return draw_give_both(b, build_apply(b, op_new(b->ctx, &random_draw_def, props, 4), in, n + ndim), out);
+  const random_draw_props props = {.dist = prop_str(d->name),
+                                   .dtype = prop_str(dtype_name(dtype)),
+                                   .sized = prop_bool(sized),
+                                   .ndim = prop_int(ndim)};
+  return draw_give_both(b, build_apply(b, op_new(b->ctx, &random_draw_def, &props, 4), in, n + ndim), out);
 }
 
 static damo_status call_permutation(build *b, const fn_args *a, ptrvec *out) {

@@ -56,6 +56,10 @@ static damo_c128 cumulative_mul_c128(damo_c128 a, damo_c128 b) {
 #define MUL cumulative_mul_c128
 #include "cumulative_body.h"
 
+typedef struct scan_props {
+  prop_value kind, axis, reverse;
+} scan_props;
+
 typedef void (*scan_fn)(const char *x, int64_t x_step, char *y, int64_t y_step, int64_t n);
 static const scan_fn scan_kernels[2][DAMO_N_DTYPES] = {
     {[DAMO_INT64] = cumsum_u64,
@@ -103,8 +107,8 @@ static void axis_walk_next(axis_walk *w) {
 /* ---- Cumulative -------------------------------------------------------------------------------------------------- */
 
 static int cumulative_axis(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1; }
-static bool is_cumprod(const damo_op *op) { return strcmp(op_prop(op, "kind")->u.s, "cumprod") == 0; }
-static bool is_reverse_scan(const damo_op *op) { return op_prop(op, "reverse")->u.i != 0; }
+static bool is_cumprod(const damo_op *op) { return strcmp(OP_PROPS(op, scan_props)->kind.u.s, "cumprod") == 0; }
+static bool is_reverse_scan(const damo_op *op) { return OP_PROPS(op, scan_props)->reverse.u.i != 0; }
 
 static damo_status cumulative_init(damo_op *op) {
   op->terms = is_cumprod(op) ? TERMS_UNKNOWN : TERMS_LINEAR;
@@ -146,8 +150,8 @@ static damo_status cumulative_perform(const thunk *t, frame *f) {
 
 static damo_var *build_scan(build *b, const op_def *def, const char *kind, damo_var *x, int axis, bool reverse) {
   if (b->status != DAMO_OK || x == NULL) return NULL;
-  prop_value props[3] = {prop_str(kind), prop_int(axis + 1), prop_bool(reverse)};
-  return build_op(b, op_new(b->ctx, def, props, 3), &x, 1);
+  const scan_props props = {.kind = prop_str(kind), .axis = prop_int(axis + 1), .reverse = prop_bool(reverse)};
+  return build_op(b, op_new(b->ctx, def, &props, 3), &x, 1);
 }
 
 /* With S the sum from the other end: S(g y) / x where x is not 0. At the first 0 of a slice, which alone hides nothing
@@ -185,7 +189,7 @@ static damo_status cumulative_grad(build *b, damo_apply *node, damo_var *const *
 static const op_def cumulative_def = {
     .name = "Cumulative",
     .doc = "running sum or product along an axis",
-    .props = "kind axis reverse",
+    .props = PROPS(PROP(scan_props, kind), PROP(scan_props, axis), PROP(scan_props, reverse)),
     .n_in = 1,
     .init = cumulative_init,
     .infer_type = cumulative_infer_type,
@@ -308,7 +312,7 @@ static damo_status argsort_perform(const thunk *t, frame *f) {
 static const op_def argsort_def = {
     .name = "Argsort",
     .doc = "1-based positions that sort each line, stable",
-    .props = "axis",
+    .props = PROPS(PROP(axis_props, axis)),
     .n_in = 1,
     .infer_type = argsort_infer_type,
     .perform = argsort_perform,
@@ -346,8 +350,8 @@ static damo_status call_scan(build *b, const fn_args *a, ptrvec *out) {
 }
 
 static damo_var *make_argsort(build *b, damo_var *x, int axis) {
-  prop_value props[1] = {prop_int(axis + 1)};
-  return build_op(b, op_new(b->ctx, &argsort_def, props, 1), &x, 1);
+  const axis_props props = {.axis = prop_int(axis + 1)};
+  return build_op(b, op_new(b->ctx, &argsort_def, &props, 1), &x, 1);
 }
 
 static damo_status call_argsort(build *b, const fn_args *a, ptrvec *out) {

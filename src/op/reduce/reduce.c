@@ -55,7 +55,8 @@ reduce_kind reduce_op_kind(const damo_op *op) { return reduce_data_of(op)->kind;
 
 static damo_status reduce_init(damo_op *op) {
   reduce_data *d = op->data;
-  const prop_value *kind = op_prop(op, "kind"), *axis = op_prop(op, "axis"), *keepdims = op_prop(op, "keepdims");
+  const prop_value *kind = &OP_PROPS(op, reduce_props)->kind, *axis = &OP_PROPS(op, reduce_props)->axis,
+                   *keepdims = &OP_PROPS(op, reduce_props)->keepdims;
   int k = 0;
   while (k < N_KINDS && (kind->kind != PROP_STR || strcmp(kind->u.s, kinds[k].name) != 0)) k++;
   if (k == N_KINDS) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Reduce: unknown kind");
@@ -78,7 +79,7 @@ static void reduce_format(strbuf *out, const damo_op *op) {
   strbuf_add(out, "{");
   if (!d->all) {
     strbuf_add(out, "axis=");
-    prop_format(out, op_prop(op, "axis"));
+    prop_format(out, &OP_PROPS(op, reduce_props)->axis);
   }
   if (d->keepdims) strbuf_add(out, d->all ? "keepdims" : ", keepdims");
   strbuf_add(out, "}");
@@ -254,7 +255,7 @@ static damo_status reduce_rop(build *b, damo_apply *node, damo_var *const *eval,
 const op_def reduce_def = {
     .name = "Reduce",
     .doc = "a reduction over axes",
-    .props = "kind axis keepdims",
+    .props = PROPS(PROP(reduce_props, kind), PROP(reduce_props, axis), PROP(reduce_props, keepdims)),
     .n_in = 1,
     .data_size = sizeof(reduce_data),
     .init = reduce_init,
@@ -287,8 +288,10 @@ damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes,
   prop_value list[DAMO_MAX_NDIM];
   bool all = n_axes == ndim;
   for (int i = 0; i < n_axes && !all; i++) list[i] = prop_int(axes[i] + 1);
-  prop_value props[3] = {prop_str(kinds[kind].name), all ? prop_nil() : prop_list(list, n_axes), prop_bool(keepdims)};
-  return build_op(b, op_new(b->ctx, &reduce_def, props, 3), &x, 1);
+  const reduce_props props = {.kind = prop_str(kinds[kind].name),
+                              .axis = all ? prop_nil() : prop_list(list, n_axes),
+                              .keepdims = prop_bool(keepdims)};
+  return build_op(b, op_new(b->ctx, &reduce_def, &props, 3), &x, 1);
 }
 
 damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, int n_axes) {

@@ -103,7 +103,7 @@ static damo_status empty_perform(const thunk *t, frame *f) {
 static const op_def empty_def = {
     .name = "AllocEmpty",
     .doc = "an array whose entries are not set",
-    .props = "dtype",
+    .props = PROPS(PROP(dtype_props, dtype)),
     .n_in = OP_VARIADIC,
     .infer_type = empty_type,
     .perform = empty_perform,
@@ -152,7 +152,7 @@ static damo_status fn_zeros(build *b, const fn_args *a, ptrvec *out) { return al
 static damo_status fn_ones(build *b, const fn_args *a, ptrvec *out) { return alloc_number(b, a, out, 1); }
 
 static damo_var *build_empty(build *b, damo_dtype dtype, damo_var *const *dims, int n) {
-  prop_value dt = prop_str(dtype_name(dtype));
+  const dtype_props dt = {.dtype = prop_str(dtype_name(dtype))};
   return build_op(b, op_new(b->ctx, &empty_def, &dt, 1), dims, n);
 }
 

@@ -76,7 +76,7 @@ static damo_status arange_infer_shape(build *b, damo_apply *node, damo_var *cons
 static const op_def arange_def = {
     .name = "ARange",
     .doc = "start, start + step … before stop",
-    .props = "dtype",
+    .props = PROPS(PROP(dtype_props, dtype)),
     .n_in = 3,
     .infer_type = arange_type,
     .perform = arange_perform,
@@ -88,7 +88,7 @@ static const op_def arange_def = {
 
 static damo_var *build_arange(build *b, damo_var *start, damo_var *stop, damo_var *step, damo_dtype dtype) {
   damo_var *in[3] = {start, stop, step};
-  prop_value dt = prop_str(dtype_name(dtype));
+  const dtype_props dt = {.dtype = prop_str(dtype_name(dtype))};
   return build_op(b, op_new(b->ctx, &arange_def, &dt, 1), in, 3);
 }
 

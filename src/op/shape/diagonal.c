@@ -11,10 +11,15 @@ typedef struct diag_data {
   int axis1, axis2;
 } diag_data;
 
+typedef struct diagonal_props {
+  prop_value offset, axis1, axis2;
+} diagonal_props;
+
 /* Props: offset, axis1, axis2 (1-based, of the operand with both axes). */
 static damo_status diag_init(damo_op *op) {
   diag_data *d = op->data;
-  *d = (diag_data){op->props[0].u.i, (int)op->props[1].u.i - 1, (int)op->props[2].u.i - 1};
+  const diagonal_props *p = OP_PROPS(op, diagonal_props);
+  *d = (diag_data){p->offset.u.i, (int)p->axis1.u.i - 1, (int)p->axis2.u.i - 1};
   if (d->axis1 == d->axis2)
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "diagonal: the two axes are the same, %d", d->axis1 + 1);
   return DAMO_OK;
@@ -95,7 +100,7 @@ static damo_status extract_infer_shape(build *b, damo_apply *node, damo_var *con
 static const op_def extract_def = {
     .name = "ExtractDiag",
     .doc = "a diagonal of two axes as the last axis",
-    .props = "offset axis1 axis2",
+    .props = PROPS(PROP(diagonal_props, offset), PROP(diagonal_props, axis1), PROP(diagonal_props, axis2)),
     .n_in = 1,
     .data_size = sizeof(diag_data),
     .init = diag_init,
@@ -111,8 +116,8 @@ static const op_def extract_def = {
 
 static damo_var *build_extract_diag(build *b, damo_var *x, int64_t offset, int axis1, int axis2) {
   if (!x || b->status != DAMO_OK) return NULL;
-  prop_value props[3] = {prop_int(offset), prop_int(axis1 + 1), prop_int(axis2 + 1)};
-  return build_op(b, op_new(b->ctx, &extract_def, props, 3), &x, 1);
+  const diagonal_props props = {.offset = prop_int(offset), .axis1 = prop_int(axis1 + 1), .axis2 = prop_int(axis2 + 1)};
+  return build_op(b, op_new(b->ctx, &extract_def, &props, 3), &x, 1);
 }
 
 /* ---- AllocDiag: zeros of a shape (inputs 1…) with input 0 on the diagonal ---------------------------------------- */
@@ -156,7 +161,7 @@ static damo_status allocdiag_rop(build *b, damo_apply *node, damo_var *const *ev
 static const op_def allocdiag_def = {
     .name = "AllocDiag",
     .doc = "zeros with a diagonal",
-    .props = "offset axis1 axis2",
+    .props = PROPS(PROP(diagonal_props, offset), PROP(diagonal_props, axis1), PROP(diagonal_props, axis2)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(diag_data),
     .init = diag_init,
@@ -191,8 +196,8 @@ damo_status fn_diag(build *b, const fn_args *a, ptrvec *out) {
   damo_var *n = build_add(b, build_dim(b, x, 0), build_i64(b, k < 0 ? -k : k));
   if (x->type->shape[0] >= 0) n = build_i64(b, x->type->shape[0] + (k < 0 ? -k : k));
   damo_var *in[3] = {x, n, n};
-  prop_value props[3] = {prop_int(k), prop_int(1), prop_int(2)};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &allocdiag_def, props, 3), in, 3));
+  const diagonal_props props = {.offset = prop_int(k), .axis1 = prop_int(1), .axis2 = prop_int(2)};
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &allocdiag_def, &props, 3), in, 3));
 }
 
 static damo_var *diagonal_of_call(build *b, const fn_args *a) {

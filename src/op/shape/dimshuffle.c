@@ -14,7 +14,7 @@ typedef struct dimshuffle_data {
 
 static damo_status dimshuffle_init(damo_op *op) {
   dimshuffle_data *d = op->data;
-  const prop_value *order = &op->props[0];
+  const prop_value *order = &OP_PROPS(op, dimshuffle_props)->new_order;
   uint32_t seen = 0;
   if (order->kind != PROP_LIST || order->n > DAMO_MAX_NDIM)
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "dimshuffle: the pattern must be a list of at most %d entries",
@@ -103,7 +103,7 @@ static damo_status dimshuffle_infer_shape(build *b, damo_apply *node, damo_var *
 const op_def dimshuffle_def = {
     .name = "DimShuffle",
     .doc = "axes reordered, added and dropped; a view",
-    .props = "new_order",
+    .props = PROPS(PROP(dimshuffle_props, new_order)),
     .n_in = 1,
     .data_size = sizeof(dimshuffle_data),
     .init = dimshuffle_init,
@@ -127,7 +127,7 @@ damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern, int n) {
     same = same && pattern[i] == i;
   }
   if (same) return x;
-  prop_value order = prop_list(list, n);
+  const dimshuffle_props order = {.new_order = prop_list(list, n)};
   return build_op(b, op_new(b->ctx, &dimshuffle_def, &order, 1), &x, 1);
 }
 

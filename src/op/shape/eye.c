@@ -44,7 +44,7 @@ static damo_status tri_perform(const thunk *t, frame *f) { return eye_fill(t, f,
 static const op_def eye_def = {
     .name = "Eye",
     .doc = "ones on the k-th diagonal",
-    .props = "dtype",
+    .props = PROPS(PROP(dtype_props, dtype)),
     .n_in = 3,
     .infer_type = eye_type,
     .perform = eye_perform,
@@ -57,7 +57,7 @@ static const op_def eye_def = {
 static const op_def tri_def = {
     .name = "Tri",
     .doc = "ones on and below the k-th diagonal",
-    .props = "dtype",
+    .props = PROPS(PROP(dtype_props, dtype)),
     .n_in = 3,
     .infer_type = eye_type,
     .perform = tri_perform,
@@ -77,7 +77,7 @@ static damo_status eye_like(build *b, const fn_args *a, ptrvec *out, const op_de
   if (!n || !m || !k) return b->status;
   if (var_ndim(n) || var_ndim(m) || var_ndim(k)) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: n, m, k must be scalars", f);
   damo_var *in[3] = {n, m, k};
-  prop_value p = prop_str(dtype_name(dt));
+  const dtype_props p = {.dtype = prop_str(dtype_name(dt))};
   return fn_give(b, out, build_op(b, op_new(b->ctx, def, &p, 1), in, 3));
 }
 static damo_status fn_eye(build *b, const fn_args *a, ptrvec *out) { return eye_like(b, a, out, &eye_def); }

@@ -24,7 +24,7 @@ static damo_status merge_shape(damo_ctx *ctx, int axis, int ndim, int64_t *shape
 
 static damo_status join_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   damo_ctx *ctx = op->obj.ctx;
-  int ndim = n_in ? var_ndim(in[0]) : 0, axis = (int)op->props[0].u.i - 1;
+  int ndim = n_in ? var_ndim(in[0]) : 0, axis = (int)OP_PROPS(op, axis_props)->axis.u.i - 1;
   int64_t shape[DAMO_MAX_NDIM];
   if (n_in < 1) return ctx_fail(ctx, DAMO_EVALUE, "join: no operands");
   if (axis >= ndim) return ctx_fail(ctx, DAMO_EINDEX, "join: axis %d of operands with %d axes", axis + 1, ndim);
@@ -48,7 +48,7 @@ static damo_status join_type(const damo_op *op, damo_var *const *in, int n_in, d
 
 static damo_status join_perform(const thunk *t, frame *f) {
   const damo_array *first = thunk_in(t, f, 0);
-  int ndim = first->ndim, axis = (int)t->node->op->props[0].u.i - 1;
+  int ndim = first->ndim, axis = (int)OP_PROPS(t->node->op, axis_props)->axis.u.i - 1;
   size_t size = dtype_size(first->dtype);
   int64_t shape[DAMO_MAX_NDIM], at = 0;
   memcpy(shape, array_shape(first), (size_t)ndim * sizeof *shape);
@@ -68,7 +68,7 @@ static damo_status join_perform(const thunk *t, frame *f) {
 }
 
 static damo_status join_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  int axis = (int)node->op->props[0].u.i - 1, n = node->n_in;
+  int axis = (int)OP_PROPS(node->op, axis_props)->axis.u.i - 1, n = node->n_in;
   damo_var **sizes = mem_alloc(b->ctx, (size_t)n * sizeof *sizes);
   if (!sizes) return b->status = DAMO_EMEMORY;
   for (int i = 0; i < n; i++) sizes[i] = build_dim(b, node->in[i], axis);
@@ -94,7 +94,7 @@ static damo_status join_rop(build *b, damo_apply *node, damo_var *const *eval, d
 
 static damo_status join_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                     damo_var ***out_shape) {
-  int axis = (int)node->op->props[0].u.i - 1;
+  int axis = (int)OP_PROPS(node->op, axis_props)->axis.u.i - 1;
   damo_var *sum = in_shape[0][axis];
   for (int i = 0; i < var_ndim(node->out[0]); i++) out_shape[0][i] = in_shape[0][i];
   for (int i = 1; i < node->n_in; i++) sum = build_add(b, sum, in_shape[i][axis]);
@@ -105,7 +105,7 @@ static damo_status join_infer_shape(build *b, damo_apply *node, damo_var *const 
 static const op_def join_def = {
     .name = "Join",
     .doc = "operands one after the other along an axis",
-    .props = "axis",
+    .props = PROPS(PROP(axis_props, axis)),
     .n_in = OP_VARIADIC,
     .infer_type = join_type,
     .perform = join_perform,
@@ -120,7 +120,7 @@ damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, 
   if (b->status != DAMO_OK) return NULL;
   if (n == 0) return build_fail(b, DAMO_EVALUE, "%s: no operands", func);
   if (n == 1) return xs[0];
-  prop_value p = prop_int(axis + 1);
+  const axis_props p = {.axis = prop_int(axis + 1)};
   return build_op(b, op_new(b->ctx, &join_def, &p, 1), xs, n);
 }
 

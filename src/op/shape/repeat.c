@@ -53,7 +53,7 @@ static damo_status fn_tile(build *b, const fn_args *a, ptrvec *out) {
 
 static damo_status wrong_count(damo_ctx *ctx, const damo_op *op, int64_t n, int64_t length) {
   return ctx_fail(ctx, DAMO_ESHAPE, "repeat_: %lld repeats for axis %lld of length %lld", (long long)n,
-                  (long long)op_prop(op, "axis")->u.i, (long long)length);
+                  (long long)OP_PROPS(op, axis_props)->axis.u.i, (long long)length);
 }
 
 static damo_status positions_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -89,7 +89,7 @@ static damo_status positions_perform(const thunk *t, frame *f) {
 static const op_def positions_def = {
     .name = "RepeatPositions",
     .doc = "position i as often as entry i says, of a list as long as the second input",
-    .props = "axis",
+    .props = PROPS(PROP(axis_props, axis)),
     .n_in = 2,
     .infer_type = positions_type,
     .perform = positions_perform,
@@ -133,7 +133,7 @@ static damo_status fn_repeat(build *b, const fn_args *a, ptrvec *out) {
       return ctx_fail(b->ctx, DAMO_EVALUE, "repeat_: repeats must not be negative, got %lld", (long long)known);
     return fn_give(b, out, repeat_each(b, x, repeats, k));
   }
-  const prop_value prop = prop_int(k + 1);
+  const axis_props prop = {.axis = prop_int(k + 1)};
   damo_var *in[2] = {repeats, build_dim(b, x, k)};
   damo_var *positions = in[1] ? build_op(b, op_new(b->ctx, &positions_def, &prop, 1), in, 2) : NULL;
   return fn_give(b, out, build_take_axis(b, x, positions, k));

@@ -63,7 +63,7 @@ static damo_status reshape_type(const damo_op *op, damo_var *const *in, int n_in
   (void)n_in;
   damo_ctx *ctx = op->obj.ctx;
   DAMO_TRY(need_shape(ctx, "reshape", in[0]));
-  int n = (int)op->props[0].u.i, open = -1;
+  int n = (int)OP_PROPS(op, ndim_props)->ndim.u.i, open = -1;
   int64_t shape[DAMO_MAX_NDIM], known = 1, size = static_size(in[0]->type);
   bool all = true;
   if (!type_is_tensor(in[1]->type) || var_ndim(in[1]) != 1 || var_dtype(in[1]) != DAMO_INT64)
@@ -108,7 +108,7 @@ static void c_strides(damo_dtype dtype, int n, const int64_t *shape, int64_t *st
 
 static damo_status reshape_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0), *want = thunk_in(t, f, 1);
-  int n = (int)t->node->op->props[0].u.i;
+  int n = (int)OP_PROPS(t->node->op, ndim_props)->ndim.u.i;
   int64_t shape[DAMO_MAX_NDIM], strides[DAMO_MAX_NDIM];
   if (array_size(want) != n)
     return ctx_fail(f->ctx, DAMO_ESHAPE, "reshape: the shape has %lld entries, expected %d",
@@ -169,7 +169,7 @@ static damo_status reshape_infer_shape(build *b, damo_apply *node, damo_var *con
 const op_def reshape_def = {
     .name = "Reshape",
     .doc = "the same entries in another shape; a view of a contiguous array",
-    .props = "ndim",
+    .props = PROPS(PROP(ndim_props, ndim)),
     .n_in = 2,
     .view_map = alias_first,
     .infer_type = reshape_type,
@@ -184,7 +184,7 @@ const op_def reshape_def = {
 
 damo_var *build_reshape(build *b, damo_var *x, damo_var *shape, int ndim) {
   if (!x || !shape || b->status != DAMO_OK) return NULL;
-  prop_value n = prop_int(ndim);
+  const ndim_props n = {.ndim = prop_int(ndim)};
   damo_var *in[2] = {x, shape};
   return build_op(b, op_new(b->ctx, &reshape_def, &n, 1), in, 2);
 }

@@ -77,7 +77,7 @@ static damo_status shape_i_type(const damo_op *op, damo_var *const *in, int n_in
   damo_ctx *ctx = op->obj.ctx;
   DAMO_TRY(need_shape(ctx, "shape_i", in[0]));
   int axis;
-  DAMO_TRY(axis_check(ctx, "shape_i", op->props[0].u.i, var_ndim(in[0]), &axis));
+  DAMO_TRY(axis_check(ctx, "shape_i", OP_PROPS(op, shape_i_props)->i.u.i, var_ndim(in[0]), &axis));
   out[0] = type_tensor(ctx, DAMO_INT64, 0, NULL);
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
@@ -86,7 +86,7 @@ static damo_status shape_i_perform(const thunk *t, frame *f) {
   damo_array *out = thunk_out(t, f, 0, DAMO_INT64, 0, NULL);
   if (!out) return DAMO_EMEMORY;
   int ndim;
-  *(int64_t *)out->data = value_shape(thunk_value(t, f, 0), &ndim)[t->node->op->props[0].u.i - 1];
+  *(int64_t *)out->data = value_shape(thunk_value(t, f, 0), &ndim)[OP_PROPS(t->node->op, shape_i_props)->i.u.i - 1];
   return DAMO_OK;
 }
 
@@ -99,7 +99,7 @@ static damo_status infer_shape_scalar(build *b, damo_apply *node, damo_var *cons
 const op_def shape_i_def = {
     .name = "Shape_i",
     .doc = "the length of one axis",
-    .props = "i",
+    .props = PROPS(PROP(shape_i_props, i)),
     .n_in = 1,
     .infer_type = shape_i_type,
     .perform = shape_i_perform,
@@ -112,7 +112,7 @@ const op_def shape_i_def = {
 damo_var *build_dim(build *b, damo_var *x, int axis) {
   if (!x || b->status != DAMO_OK) return NULL;
   if (x->type->shape[axis] >= 0) return build_i64(b, x->type->shape[axis]);
-  prop_value i = prop_int(axis + 1);
+  const shape_i_props i = {.i = prop_int(axis + 1)};
   return build_op(b, op_new(b->ctx, &shape_i_def, &i, 1), &x, 1);
 }
 

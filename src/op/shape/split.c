@@ -12,7 +12,7 @@ typedef struct split_data {
 /* Props: axis, n. Every part is a view of x. */
 static damo_status split_init(damo_op *op) {
   split_data *d = op->data;
-  d->n = (int)op->props[1].u.i;
+  d->n = (int)OP_PROPS(op, split_props)->n.u.i;
   d->views = mem_alloc(op->obj.ctx, (size_t)(d->n + 1) * sizeof *d->views);
   if (!d->views) return DAMO_EMEMORY;
   for (int i = 0; i < d->n; i++) d->views[i] = (op_alias){(int16_t)i, 0};
@@ -28,7 +28,7 @@ static void split_clear(damo_op *op) {
 
 static int split_count(const damo_op *op, int n_in) {
   (void)n_in;
-  return (int)op->props[1].u.i;
+  return (int)OP_PROPS(op, split_props)->n.u.i;
 }
 
 static damo_status split_bad_sizes(damo_ctx *ctx, int axis, int64_t sum, int64_t length) {
@@ -39,12 +39,12 @@ static damo_status split_bad_sizes(damo_ctx *ctx, int axis, int64_t sum, int64_t
 static damo_status split_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   damo_ctx *ctx = op->obj.ctx;
   const damo_type *t = in[0]->type;
-  int axis = (int)op->props[0].u.i - 1, n = n_in - 1, open = -1, unknown = 0;
+  int axis = (int)OP_PROPS(op, split_props)->axis.u.i - 1, n = n_in - 1, open = -1, unknown = 0;
   int64_t shape[DAMO_MAX_NDIM], sum = 0;
   if (!type_is_tensor(t) || axis >= t->ndim)
     return ctx_fail(ctx, DAMO_EINDEX, "split: axis %d of an operand with %d axes", axis + 1, t->ndim);
-  if (n != op->props[1].u.i)
-    return ctx_fail(ctx, DAMO_ETYPE, "split: %d sizes for %lld parts", n, (long long)op->props[1].u.i);
+  if (n != OP_PROPS(op, split_props)->n.u.i)
+    return ctx_fail(ctx, DAMO_ETYPE, "split: %d sizes for %lld parts", n, (long long)OP_PROPS(op, split_props)->n.u.i);
   for (int i = 0; i < n; i++) {
     int64_t v;
     DAMO_TRY(static_dims(ctx, "split", in + 1 + i, 1, &v));
@@ -68,7 +68,7 @@ static damo_status split_type(const damo_op *op, damo_var *const *in, int n_in, 
 
 static damo_status split_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
-  int axis = (int)t->node->op->props[0].u.i - 1;
+  int axis = (int)OP_PROPS(t->node->op, split_props)->axis.u.i - 1;
   int64_t shape[DAMO_MAX_NDIM], sum = 0, at = 0;
   memcpy(shape, array_shape(x), (size_t)x->ndim * sizeof *shape);
   for (int i = 1; i < t->n_in; i++) {
@@ -95,21 +95,22 @@ static damo_status split_grad(build *b, damo_apply *node, damo_var *const *gout,
   for (int i = 0; i < n; i++)
     if (gout[i]) any = true, dt = var_dtype(gout[i]);
   for (int i = 0; i < n; i++) xs[i] = gout[i] ? gout[i] : build_zeros_of(b, node->out[i], dt);
-  if (any) gin[0] = build_join(b, "split", (int)node->op->props[0].u.i - 1, xs, n);
+  if (any) gin[0] = build_join(b, "split", (int)OP_PROPS(node->op, split_props)->axis.u.i - 1, xs, n);
   mem_free(b->ctx, xs, (size_t)(n ? n : 1) * sizeof *xs);
   return b->status;
 }
 
 static damo_status split_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   if (!eval[0]) return b->status;
-  damo_apply *parts = build_split(b, eval[0], node->in + 1, node->n_out, (int)node->op->props[0].u.i - 1);
+  damo_apply *parts =
+      build_split(b, eval[0], node->in + 1, node->n_out, (int)OP_PROPS(node->op, split_props)->axis.u.i - 1);
   for (int i = 0; parts && i < node->n_out; i++) rout[i] = parts->out[i];
   return b->status;
 }
 
 static damo_status split_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                      damo_var ***out_shape) {
-  int axis = (int)node->op->props[0].u.i - 1;
+  int axis = (int)OP_PROPS(node->op, split_props)->axis.u.i - 1;
   for (int o = 0; o < node->n_out; o++)
     for (int i = 0; i < var_ndim(node->in[0]); i++) out_shape[o][i] = i == axis ? node->in[o + 1] : in_shape[0][i];
   return b->status;
@@ -118,7 +119,7 @@ static damo_status split_infer_shape(build *b, damo_apply *node, damo_var *const
 static const op_def split_def = {
     .name = "Split",
     .doc = "the parts of x along an axis",
-    .props = "axis n",
+    .props = PROPS(PROP(split_props, axis), PROP(split_props, n)),
     .n_in = OP_VARIADIC,
     .n_out = OP_VARIADIC,
     .count_out = split_count,
@@ -147,8 +148,8 @@ damo_apply *build_split(build *b, damo_var *x, damo_var *const *sizes, int n, in
   }
   in[0] = x;
   for (int i = 0; i < n; i++) in[i + 1] = sizes[i];
-  prop_value props[2] = {prop_int(axis + 1), prop_int(n)};
-  damo_apply *node = build_apply(b, op_new(b->ctx, &split_def, props, 2), in, n + 1);
+  const split_props props = {.axis = prop_int(axis + 1), .n = prop_int(n)};
+  damo_apply *node = build_apply(b, op_new(b->ctx, &split_def, &props, 2), in, n + 1);
   mem_free(b->ctx, in, (size_t)(n + 1) * sizeof *in);
   return node;
 }

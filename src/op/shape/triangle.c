@@ -3,20 +3,24 @@
 
 #include <string.h>
 
+typedef struct triangle_props {
+  prop_value k, lower;
+} triangle_props;
+
 /* Props: k, lower. */
 static damo_status triangle_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   if (!type_is_tensor(in[0]->type) || var_ndim(in[0]) < 2)
     return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: expected at least 2 axes, got %d",
-                    op->props[1].u.i ? "tril" : "triu", var_ndim(in[0]));
+                    OP_PROPS(op, triangle_props)->lower.u.i ? "tril" : "triu", var_ndim(in[0]));
   out[0] = damo_retain(in[0]->type);
   return DAMO_OK;
 }
 
 static damo_status triangle_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
-  int64_t k = t->node->op->props[0].u.i;
-  bool lower = t->node->op->props[1].u.i;
+  int64_t k = OP_PROPS(t->node->op, triangle_props)->k.u.i;
+  bool lower = OP_PROPS(t->node->op, triangle_props)->lower.u.i;
   damo_array *out = thunk_out(t, f, 0, array_dtype(x), x->ndim, array_shape(x));
   if (!out) return DAMO_EMEMORY;
   int64_t size = (int64_t)dtype_size(x->dtype), rows = array_shape(x)[x->ndim - 2], cols = array_shape(x)[x->ndim - 1];
@@ -47,7 +51,7 @@ static damo_status triangle_rop(build *b, damo_apply *node, damo_var *const *eva
 static const op_def triangle_def = {
     .name = "Triangle",
     .doc = "one triangle of the last two axes, zeros elsewhere",
-    .props = "k lower",
+    .props = PROPS(PROP(triangle_props, k), PROP(triangle_props, lower)),
     .n_in = 1,
     .infer_type = triangle_type,
     .perform = triangle_perform,
@@ -62,8 +66,8 @@ static damo_status call_triangle(build *b, const fn_args *a, ptrvec *out, bool l
   const int64_t k = prop_int_or(FN_OPTIONS(a, diagonal_options)->k, 0);
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *x = build_strong(b, a->in[0]);
-  prop_value props[2] = {prop_int(k), prop_bool(lower)};
-  return fn_give(b, out, x ? build_op(b, op_new(b->ctx, &triangle_def, props, 2), &x, 1) : NULL);
+  const triangle_props props = {.k = prop_int(k), .lower = prop_bool(lower)};
+  return fn_give(b, out, x ? build_op(b, op_new(b->ctx, &triangle_def, &props, 2), &x, 1) : NULL);
 }
 
 damo_status fn_tril(build *b, const fn_args *a, ptrvec *out) { return call_triangle(b, a, out, true); }

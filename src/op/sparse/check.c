@@ -8,6 +8,10 @@
  */
 #include "sparse_op.h"
 
+typedef struct check_props {
+  prop_value func;
+} check_props;
+
 static damo_status sp_check_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
   gin[0] = gout[0];
@@ -21,7 +25,7 @@ static damo_status sp_check_rop(build *b, damo_apply *node, damo_var *const *eva
 }
 
 static const char *sp_check_func(const damo_op *op) {
-  const prop_value *v = op_prop(op, "func");
+  const prop_value *v = &OP_PROPS(op, check_props)->func;
   return v->kind == PROP_STR ? v->u.s : op->def->name;
 }
 
@@ -49,7 +53,7 @@ static damo_status sp_check_square_perform(const thunk *t, frame *f) {
 static const op_def sp_check_square_def = {
     .name = "SquareMatrix",
     .doc = "a sparse matrix as it is; a shape error that names func unless it is square",
-    .props = "func",
+    .props = PROPS(PROP(check_props, func)),
     .n_in = 1,
     .view_map = alias_first,
     .infer_type = sp_check_square_type,
@@ -64,7 +68,7 @@ static const op_def sp_check_square_def = {
 
 damo_var *build_square(build *b, const char *func, damo_var *x) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
-  const prop_value name = prop_str(func);
+  const check_props name = {.func = prop_str(func)};
   return build_op(b, op_new(b->ctx, &sp_check_square_def, &name, 1), &x, 1);
 }
 
@@ -91,7 +95,7 @@ static damo_status sp_check_same_shape_perform(const thunk *t, frame *f) {
 static const op_def sp_check_same_shape_def = {
     .name = "SameShape",
     .doc = "its first input as it is; a shape error that names func unless a matrix has the lengths given",
-    .props = "func",
+    .props = PROPS(PROP(check_props, func)),
     .n_in = 4,
     .view_map = alias_first,
     .infer_type = sp_check_same_shape_type,
@@ -107,7 +111,7 @@ static const op_def sp_check_same_shape_def = {
 damo_var *build_same_shape(build *b, const char *func, damo_var *v, damo_var *x, damo_var *y) {
   damo_var *dims[2];
   if (v == NULL || x == NULL || y == NULL || build_dims(b, y, dims) != DAMO_OK) return NULL;
-  const prop_value name = prop_str(func);
+  const check_props name = {.func = prop_str(func)};
   return build_op(b, op_new(b->ctx, &sp_check_same_shape_def, &name, 1), (damo_var *[]){v, x, dims[0], dims[1]}, 4);
 }
 

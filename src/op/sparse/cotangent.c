@@ -12,6 +12,10 @@
 #include "sparse_op.h"
 #include "op/elem/build_arith.h"
 
+typedef struct sp_move_cotangent_props {
+  prop_value partial;
+} sp_move_cotangent_props;
+
 /* Steps that are looked back: a gradient over a long chain stays linear in its length. */
 #define ONCE_SEARCH_STEPS 64
 
@@ -216,7 +220,7 @@ static damo_status sp_move_cotangent_perform(const thunk *t, frame *f) {
   if (x == NULL || x->unique) return thunk_give_sparse(t, f, 0, damo_retain(part));
   if (!cotangents_are_ready(t, f, 2, 2)) return DAMO_OK;
   damo_sparse *y = thunk_in_sparse(t, f, 2);
-  const bool seems = sparse_shares(part, x), partial = t->node->op->props[0].u.i != 0;
+  const bool seems = sparse_shares(part, x), partial = OP_PROPS(t->node->op, sp_move_cotangent_props)->partial.u.i != 0;
   bool one_by_one = false, repeats = false;
   if (!y->unique) DAMO_TRY(sparse_one_by_one(g, y, &one_by_one));
   if (one_by_one != seems && !(seems && partial)) DAMO_TRY(sparse_repeats(x, &repeats));
@@ -225,7 +229,7 @@ static damo_status sp_move_cotangent_perform(const thunk *t, frame *f) {
 }
 
 static damo_status sp_move_cotangent_init(damo_op *op) {
-  if (op->props[0].kind == PROP_BOOL) return DAMO_OK;
+  if (OP_PROPS(op, sp_move_cotangent_props)->partial.kind == PROP_BOOL) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "MoveCotangent: partial is true or false");
 }
 
@@ -235,7 +239,7 @@ static damo_var *build_move(build *b, damo_var *part, damo_var *g, damo_var *y, 
 static damo_status sp_move_cotangent_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *part = node->in[0], *g = build_sparse_from(b, gout[0], var_format_of(part));
-  gin[0] = build_move(b, g, g, node->out[0], part, node->op->props[0].u.i != 0);
+  gin[0] = build_move(b, g, g, node->out[0], part, OP_PROPS(node->op, sp_move_cotangent_props)->partial.u.i != 0);
   return b->status;
 }
 
@@ -259,7 +263,7 @@ static damo_status sp_move_cotangent_shape(build *b, damo_apply *node, damo_var 
 const op_def sp_move_cotangent_def = {
     .name = "MoveCotangent",
     .doc = "a matrix's cotangent, moved, for a matrix that has its entries in another order: duplicates one to one",
-    .props = "partial",
+    .props = PROPS(PROP(sp_move_cotangent_props, partial)),
     .n_in = 4,
     .init = sp_move_cotangent_init,
     .view_map = alias_first,
@@ -278,7 +282,7 @@ const op_def sp_move_cotangent_def = {
 static damo_var *build_move(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x, bool partial) {
   if (part == NULL || g == NULL || b->status != DAMO_OK) return part;
   if (!var_is_sparse(part) || !var_is_sparse(g) || cotangent_moves_plainly(g, x)) return part;
-  const prop_value p = prop_bool(partial);
+  const sp_move_cotangent_props p = {.partial = prop_bool(partial)};
   damo_var *in[4] = {part, g, cotangent_root(y), cotangent_root(x)};
   return build_op(b, op_new(b->ctx, &sp_move_cotangent_def, &p, 1), in, 4);
 }

@@ -13,6 +13,10 @@
 #include "op/random/discrete.h"
 #include "op/random/draw.h"
 
+typedef struct sp_binomial_props {
+  prop_value format, dtype;
+} sp_binomial_props;
+
 /* ---- Shared ------------------------------------------------------------------------------------------------------ */
 
 static damo_status sp_draw_need_state(const damo_op *op, damo_var *const *in) {
@@ -230,14 +234,14 @@ static const op_def sp_multinomial_def = {
 
 static damo_format sp_binomial_format(const damo_op *op) {
   damo_format f = DAMO_CSR;
-  const prop_value *v = op_prop(op, "format");
+  const prop_value *v = &OP_PROPS(op, sp_binomial_props)->format;
   if (v->kind != PROP_NIL) format_check(op->obj.ctx, "Binomial", v, &f);
   return f;
 }
 
 static damo_dtype sp_binomial_dtype(const damo_op *op) {
   damo_dtype dtype = op->obj.ctx->config.floatX;
-  const prop_value *v = op_prop(op, "dtype");
+  const prop_value *v = &OP_PROPS(op, sp_binomial_props)->dtype;
   if (v->kind == PROP_STR) damo_dtype_from_name(v->u.s, &dtype);
   return dtype;
 }
@@ -245,7 +249,7 @@ static damo_dtype sp_binomial_dtype(const damo_op *op) {
 static damo_status sp_binomial_init(damo_op *op) {
   damo_format f;
   damo_dtype dtype = DAMO_FLOAT64;
-  const prop_value *format = op_prop(op, "format"), *v = op_prop(op, "dtype");
+  const prop_value *format = &OP_PROPS(op, sp_binomial_props)->format, *v = &OP_PROPS(op, sp_binomial_props)->dtype;
   if (format->kind != PROP_NIL) DAMO_TRY(format_check(op->obj.ctx, "Binomial", format, &f));
   const bool known = v->kind == PROP_NIL || (v->kind == PROP_STR && damo_dtype_from_name(v->u.s, &dtype));
   if (known && !dtype_is_complex(dtype) && dtype != DAMO_BOOL) return DAMO_OK;
@@ -424,7 +428,7 @@ static void sp_binomial_connect(const damo_apply *node, bool *connected) {
 static const op_def sp_binomial_def = {
     .name = "Binomial",
     .doc = "whole numbers from a binomial distribution at every place of a shape; and the generator's next state",
-    .props = "format dtype",
+    .props = PROPS(PROP(sp_binomial_props, format), PROP(sp_binomial_props, dtype)),
     .n_in = 4,
     .n_out = 2,
     .init = sp_binomial_init,
@@ -483,11 +487,11 @@ static damo_var *sp_binomial_shape_operand(build *b, const fn_args *a) {
 
 static damo_status sp_fn_binomial(build *b, const fn_args *a, ptrvec *out) {
   const binomial_kind *kind = a->func->data;
-  const prop_value props[2] = {prop_str(kind->format), prop_str(kind->dtype)};
+  const sp_binomial_props props = {.format = prop_str(kind->format), .dtype = prop_str(kind->dtype)};
   damo_var *in[4] = {random_state_operand(b, a), a->in[1], a->in[2], NULL};
   if (b->status == DAMO_OK) in[3] = sp_binomial_shape_operand(b, a);
   if (b->status != DAMO_OK) return b->status;
-  return sp_fn_give_draw(b, build_apply(b, op_new(b->ctx, &sp_binomial_def, props, 2), in, 4), out);
+  return sp_fn_give_draw(b, build_apply(b, op_new(b->ctx, &sp_binomial_def, &props, 2), in, 4), out);
 }
 
 #define BINOMIAL(own, i, form, dt)                                                                          \

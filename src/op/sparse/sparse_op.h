@@ -72,6 +72,10 @@ typedef struct stack_options {
   prop_value format, dtype;
 } stack_options;
 
+typedef struct format_props {
+  prop_value format;
+} format_props;
+
 /* Operand i of a call: an int64 vector of positions; a type error names function and what is wrong. */
 damo_var *list_operand(build *b, const fn_args *a, int i);
 

@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+typedef struct sp_extremum_props {
+  prop_value kind, axis;
+} sp_extremum_props;
+
 typedef struct extremum_fields {
   bool largest, position;
   int axis; /* -1: all */
@@ -18,7 +22,7 @@ static const extremum_fields *sp_extremum_data(const damo_op *op) { return op->d
 static damo_status sp_extremum_init(damo_op *op) {
   static const char *const names[] = {"max", "min", "argmax", "argmin"};
   extremum_fields *d = op->data;
-  const prop_value *kind = op_prop(op, "kind"), *axis = op_prop(op, "axis");
+  const prop_value *kind = &OP_PROPS(op, sp_extremum_props)->kind, *axis = &OP_PROPS(op, sp_extremum_props)->axis;
   int k = 0;
   while (k < 4 && (kind->kind != PROP_STR || strcmp(kind->u.s, names[k]) != 0)) k++;
   if (k == 4) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "SpExtremum: kind is 'max', 'min', 'argmax' or 'argmin'");
@@ -35,7 +39,7 @@ static damo_status sp_extremum_type(const damo_op *op, damo_var *const *in, int 
   DAMO_TRY(type_need_sparse(op, in, 0));
   if (d->position && dtype_is_complex(var_dtype(in[0]))) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for sparse matrices of %s; use x:toarray()",
-                    op_prop(op, "kind")->u.s, dtype_name(var_dtype(in[0])));
+                    OP_PROPS(op, sp_extremum_props)->kind.u.s, dtype_name(var_dtype(in[0])));
   }
   return type_give_dense(op, out, d->position ? DAMO_INT64 : var_dtype(in[0]), d->axis < 0 ? 0 : 1,
                          &in[0]->type->shape[d->axis == 0]);
@@ -97,7 +101,7 @@ static void sp_extremum_connect(const damo_apply *node, bool *connected) {
 static const op_def sp_extremum_def = {
     .name = "SpExtremum",
     .doc = "max, min, argmax or argmin of a sparse matrix, dense; absent entries count as 0",
-    .props = "kind axis",
+    .props = PROPS(PROP(sp_extremum_props, kind), PROP(sp_extremum_props, axis)),
     .n_in = 1,
     .data_size = sizeof(extremum_fields),
     .init = sp_extremum_init,
@@ -118,8 +122,9 @@ static damo_status sp_fn_extremum(build *b, const fn_args *a, ptrvec *out) {
   if (x == NULL) return b->status;
   DAMO_TRY(axes_check(b->ctx, a->func->name, &o->axis, 2, axes, &n));
   if (n == 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the list of axes is empty", a->func->name);
-  const prop_value props[2] = {prop_str(a->func->data), n == 2 ? prop_nil() : prop_int(axes[0] + 1)};
-  damo_var *v = build_op(b, op_new(b->ctx, &sp_extremum_def, props, 2), &x, 1);
+  const sp_extremum_props props = {.kind = prop_str(a->func->data),
+                                   .axis = n == 2 ? prop_nil() : prop_int(axes[0] + 1)};
+  damo_var *v = build_op(b, op_new(b->ctx, &sp_extremum_def, &props, 2), &x, 1);
   return fn_give(b, out, keepdims ? build_kept(b, v, n == 2 ? -1 : axes[0]) : v);
 }
 

@@ -11,17 +11,17 @@
 
 /* -1: all. */
 static int sp_sum_axis(const damo_op *op) {
-  const prop_value *v = op_prop(op, "axis");
+  const prop_value *v = &OP_PROPS(op, sp_sum_props)->axis;
   return v->kind == PROP_NIL ? -1 : (int)v->u.i - 1;
 }
 
 static bool sp_sum_is_structured(const damo_op *op) {
-  const prop_value *v = op_prop(op, "sparse_grad");
+  const prop_value *v = &OP_PROPS(op, sp_sum_props)->sparse_grad;
   return v->kind == PROP_NIL || v->u.i != 0;
 }
 
 static damo_status sp_sum_init(damo_op *op) {
-  const prop_value *axis = op_prop(op, "axis"), *structured = op_prop(op, "sparse_grad");
+  const prop_value *axis = &OP_PROPS(op, sp_sum_props)->axis, *structured = &OP_PROPS(op, sp_sum_props)->sparse_grad;
   if (axis->kind != PROP_NIL && (axis->kind != PROP_INT || axis->u.i < 1 || axis->u.i > 2))
     return ctx_fail(op->obj.ctx, DAMO_EINDEX, "%s: the axis is nil, 1 or 2", op->def->name);
   if (structured->kind == PROP_NIL || structured->kind == PROP_BOOL) return DAMO_OK;
@@ -31,8 +31,8 @@ static damo_status sp_sum_init(damo_op *op) {
 damo_var *build_sp_sum(build *b, damo_var *x, int axis, bool structured) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
   if (!var_is_sparse(x)) return build_reduce(b, REDUCE_SUM, x, &axis, axis < 0 ? -1 : 1, false);
-  const prop_value props[2] = {axis < 0 ? prop_nil() : prop_int(axis + 1), prop_bool(structured)};
-  return build_op(b, op_new(b->ctx, &sp_sum_def, props, 2), &x, 1);
+  const sp_sum_props props = {.axis = axis < 0 ? prop_nil() : prop_int(axis + 1), .sparse_grad = prop_bool(structured)};
+  return build_op(b, op_new(b->ctx, &sp_sum_def, &props, 2), &x, 1);
 }
 
 static damo_var *build_sum_like(build *b, const damo_op *op, damo_var *x) {
@@ -93,7 +93,7 @@ static damo_status sp_sum_shape(build *b, damo_apply *node, damo_var *const *con
 const op_def sp_sum_def = {
     .name = "SpSum",
     .doc = "sums of a sparse matrix, dense; sparse_grad: the gradient is at the stored places alone",
-    .props = "axis sparse_grad",
+    .props = PROPS(PROP(sp_sum_props, axis), PROP(sp_sum_props, sparse_grad)),
     .n_in = 1,
     .init = sp_sum_init,
     .infer_type = sp_sum_type,
@@ -167,7 +167,7 @@ static damo_status sp_sum_spread_shape(build *b, damo_apply *node, damo_var *con
 const op_def sp_sum_spread_def = {
     .name = "SpSumGrad",
     .doc = "the gradient of SpSum: a cotangent over a matrix's places, or over its stored ones with sparse_grad",
-    .props = "axis sparse_grad",
+    .props = PROPS(PROP(sp_sum_props, axis), PROP(sp_sum_props, sparse_grad)),
     .n_in = 2,
     .init = sp_sum_init,
     .infer_type = sp_sum_spread_type,
@@ -183,8 +183,8 @@ const op_def sp_sum_spread_def = {
 
 damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis) {
   if (g == NULL || x == NULL || b->status != DAMO_OK) return NULL;
-  const prop_value props[2] = {axis < 0 ? prop_nil() : prop_int(axis + 1), prop_bool(true)};
-  return build_op(b, op_new(b->ctx, &sp_sum_spread_def, props, 2), (damo_var *[]){g, x}, 2);
+  const sp_sum_props props = {.axis = axis < 0 ? prop_nil() : prop_int(axis + 1), .sparse_grad = prop_bool(true)};
+  return build_op(b, op_new(b->ctx, &sp_sum_spread_def, &props, 2), (damo_var *[]){g, x}, 2);
 }
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

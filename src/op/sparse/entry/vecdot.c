@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static int sp_vecdot_axis(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1; }
+static int sp_vecdot_axis(const damo_op *op) { return (int)OP_PROPS(op, axis_props)->axis.u.i - 1; }
 
 static damo_status sp_vecdot_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   DAMO_TRY(type_need_sparse(op, in, 0));
@@ -64,7 +64,7 @@ static damo_status sp_vecdot_shape(build *b, damo_apply *node, damo_var *const *
 static const op_def sp_vecdot_def = {
     .name = "SpVecdot",
     .doc = "for each column or row of a sparse matrix the sum of products of two numbers for each stored place",
-    .props = "axis",
+    .props = PROPS(PROP(axis_props, axis)),
     .n_in = 3,
     .infer_type = sp_vecdot_type,
     .perform = sp_vecdot_perform,
@@ -74,7 +74,7 @@ static const op_def sp_vecdot_def = {
 };
 
 damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int axis) {
-  const prop_value prop = prop_int(axis + 1);
+  const axis_props prop = {.axis = prop_int(axis + 1)};
   return build_op(b, op_new(b->ctx, &sp_vecdot_def, &prop, 1), (damo_var *[]){m, x, y}, 3);
 }
 

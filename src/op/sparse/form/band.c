@@ -5,20 +5,22 @@
  */
 #include "op/sparse/sparse_op.h"
 
+typedef struct sp_band_props {
+  prop_value low, high;
+} sp_band_props;
+
 /* ---- Band: triangles --------------------------------------------------------------------------------------------- */
 
-static int64_t sp_band_bound(const damo_op *op, const char *name, int64_t otherwise) {
-  const prop_value *v = op_prop(op, name);
-  if (v->kind == PROP_NIL) return otherwise;
-  return v->u.i < -INT64_MAX ? -INT64_MAX : v->u.i;
+static int64_t sp_band_bound(prop_value v, int64_t otherwise) {
+  return !prop_given(v) ? otherwise : v.u.i < -INT64_MAX ? -INT64_MAX : v.u.i;
 }
 
+static bool sp_band_is_bound(prop_value v) { return !prop_given(v) || v.kind == PROP_INT; }
+
 static damo_status sp_band_init(damo_op *op) {
-  for (int i = 0; i < 2; i++) {
-    if (op->props[i].kind != PROP_NIL && op->props[i].kind != PROP_INT)
-      return ctx_fail(op->obj.ctx, DAMO_ETYPE, "Band: low and high are integers or nil");
-  }
-  return DAMO_OK;
+  const sp_band_props *p = OP_PROPS(op, sp_band_props);
+  if (sp_band_is_bound(p->low) && sp_band_is_bound(p->high)) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "Band: low and high are integers or nil");
 }
 
 static damo_status sp_band_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -29,9 +31,10 @@ static damo_status sp_band_type(const damo_op *op, damo_var *const *in, int n_in
 
 static damo_status sp_band_perform(const thunk *t, frame *f) {
   const damo_op *op = t->node->op;
-  return thunk_give_sparse(t, f, 0,
-                           sparse_band(thunk_in_sparse(t, f, 0), sp_band_bound(op, "low", -INT64_MAX),
-                                       sp_band_bound(op, "high", INT64_MAX)));
+  return thunk_give_sparse(
+      t, f, 0,
+      sparse_band(thunk_in_sparse(t, f, 0), sp_band_bound(OP_PROPS(op, sp_band_props)->low, -INT64_MAX),
+                  sp_band_bound(OP_PROPS(op, sp_band_props)->high, INT64_MAX)));
 }
 
 static damo_status sp_band_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -53,7 +56,7 @@ static damo_status sp_band_rop(build *b, damo_apply *node, damo_var *const *eval
 static const op_def sp_band_def = {
     .name = "Band",
     .doc = "the entries of the diagonals from low to high (0: the main one, positive: above)",
-    .props = "low high",
+    .props = PROPS(PROP(sp_band_props, low), PROP(sp_band_props, high)),
     .n_in = 1,
     .init = sp_band_init,
     .infer_type = sp_band_type,
@@ -172,8 +175,8 @@ static damo_status sp_fn_triangle(build *b, const fn_args *a, ptrvec *out, bool 
   const int64_t k = prop_int_or(FN_OPTIONS(a, diagonal_options)->k, 0);
   damo_var *x = sparse_operand(b, a, 0);
   if (x == NULL) return b->status;
-  const prop_value props[2] = {lower ? prop_nil() : prop_int(k), lower ? prop_int(k) : prop_nil()};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_band_def, props, 2), &x, 1));
+  const sp_band_props props = {.low = lower ? prop_nil() : prop_int(k), .high = lower ? prop_int(k) : prop_nil()};
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_band_def, &props, 2), &x, 1));
 }
 
 static damo_status sp_fn_tril(build *b, const fn_args *a, ptrvec *out) { return sp_fn_triangle(b, a, out, true); }

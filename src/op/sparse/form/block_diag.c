@@ -7,13 +7,13 @@
 
 static damo_format sp_block_diag_format(const damo_op *op) {
   damo_format f = DAMO_CSC;
-  format_check(op->obj.ctx, "BlockDiag", op_prop(op, "format"), &f);
+  format_check(op->obj.ctx, "BlockDiag", &OP_PROPS(op, format_props)->format, &f);
   return f;
 }
 
 static damo_status sp_block_diag_init(damo_op *op) {
   damo_format f;
-  return format_check(op->obj.ctx, "BlockDiag", op_prop(op, "format"), &f);
+  return format_check(op->obj.ctx, "BlockDiag", &OP_PROPS(op, format_props)->format, &f);
 }
 
 static damo_status sp_block_diag_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -87,7 +87,7 @@ static damo_status sp_block_diag_shape(build *b, damo_apply *node, damo_var *con
 static const op_def sp_block_diag_def = {
     .name = "BlockDiag",
     .doc = "sparse matrices along the diagonal",
-    .props = "format",
+    .props = PROPS(PROP(format_props, format)),
     .n_in = OP_VARIADIC,
     .init = sp_block_diag_init,
     .infer_type = sp_block_diag_type,
@@ -105,9 +105,9 @@ static damo_status sp_fn_block_diag(build *b, const fn_args *a, ptrvec *out) {
   for (int i = 0; i < a->n_in; i++) {
     if (sparse_operand(b, a, i) == NULL) return b->status;
   }
-  prop_value format = FN_OPTIONS(a, stack_options)->format;
-  if (!prop_given(format)) format = prop_str(sparse_format_name(var_format_of(a->in[0])));
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_block_diag_def, &format, 1), a->in, a->n_in));
+  format_props p = {.format = FN_OPTIONS(a, stack_options)->format};
+  if (!prop_given(p.format)) p.format = prop_str(sparse_format_name(var_format_of(a->in[0])));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_block_diag_def, &p, 1), a->in, a->n_in));
 }
 
 const op_func sparse_block_diag_funcs[] = {

@@ -11,6 +11,10 @@
 
 #include <string.h>
 
+typedef struct sp_bmat_props {
+  prop_value rows, cols, format, dtype;
+} sp_bmat_props;
+
 /* Axis 0: block rows; axis 1: block columns. Numbers of lines and inputs are 0-based. */
 typedef struct bmat_grid {
   int n;           /* inputs */
@@ -27,12 +31,20 @@ typedef struct bmat_segment {
 
 static const char *const sp_bmat_axis_names[2] = {"row", "column"};
 
-static int sp_bmat_place(const damo_op *op, int axis, int i) { return (int)op->props[axis].u.list[i].u.i - 1; }
+/* The block rows (axis 0) or columns of the blocks. */
+static const prop_value *sp_bmat_places(const damo_op *op, int axis) {
+  const sp_bmat_props *p = OP_PROPS(op, sp_bmat_props);
+  return axis == 0 ? &p->rows : &p->cols;
+}
+
+static int sp_bmat_place(const damo_op *op, int axis, int i) {
+  return (int)sp_bmat_places(op, axis)->u.list[i].u.i - 1;
+}
 
 /* ---- The grid ---------------------------------------------------------------------------------------------------- */
 
 static damo_status sp_bmat_check_places(const damo_op *op, int axis, int *n) {
-  const prop_value *list = &op->props[axis];
+  const prop_value *list = sp_bmat_places(op, axis);
   damo_ctx *ctx = op->obj.ctx;
   if (list->kind != PROP_LIST || list->n < 1)
     return ctx_fail(ctx, DAMO_ETYPE, "BlockMatrix: %s must be a list of integers, one for each block",
@@ -90,9 +102,9 @@ static damo_status sp_bmat_init(damo_op *op) {
   bmat_grid *g = op->data;
   damo_format format;
   damo_dtype dtype;
-  const prop_value *v = op_prop(op, "dtype");
+  const prop_value *v = &OP_PROPS(op, sp_bmat_props)->dtype;
   for (int axis = 0; axis < 2; axis++) DAMO_TRY(sp_bmat_check_places(op, axis, &g->n));
-  DAMO_TRY(format_check(ctx, "BlockMatrix", op_prop(op, "format"), &format));
+  DAMO_TRY(format_check(ctx, "BlockMatrix", &OP_PROPS(op, sp_bmat_props)->format, &format));
   if (v->kind != PROP_NIL && (v->kind != PROP_STR || !damo_dtype_from_name(v->u.s, &dtype)))
     return ctx_fail(ctx, DAMO_EVALUE, "BlockMatrix: dtype must be the name of a dtype");
   int *all = mem_alloc(ctx, sp_bmat_grid_size(g->n));
@@ -139,7 +151,7 @@ static int sp_bmat_next_segments(const damo_op *op, int axis, int *at, bmat_segm
 
 static damo_format sp_bmat_format(const damo_op *op) {
   damo_format f = DAMO_CSR;
-  format_check(op->obj.ctx, "BlockMatrix", op_prop(op, "format"), &f);
+  format_check(op->obj.ctx, "BlockMatrix", &OP_PROPS(op, sp_bmat_props)->format, &f);
   return f;
 }
 
@@ -181,7 +193,7 @@ static damo_status sp_bmat_type(const damo_op *op, damo_var *const *in, int n_in
     dtype = i == 0 ? var_dtype(in[i]) : dtype_promote(dtype, var_dtype(in[i]));
   }
   DAMO_TRY(sp_bmat_static_shape(op, in, shape));
-  if (op_prop(op, "dtype")->kind == PROP_STR) {
+  if (OP_PROPS(op, sp_bmat_props)->dtype.kind == PROP_STR) {
     DAMO_TRY(dtype_check_cast(op->obj.ctx, op->def->name, dtype, prop_dtype(op)));
     dtype = prop_dtype(op);
   }
@@ -348,7 +360,8 @@ static damo_status sp_bmat_rop(build *b, damo_apply *node, damo_var *const *eval
 static const op_def sp_bmat_def = {
     .name = "BlockMatrix",
     .doc = "a matrix of sparse blocks, zeros where there is none",
-    .props = "rows cols format dtype",
+    .props = PROPS(PROP(sp_bmat_props, rows), PROP(sp_bmat_props, cols), PROP(sp_bmat_props, format),
+                   PROP(sp_bmat_props, dtype)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(bmat_grid),
     .init = sp_bmat_init,
@@ -378,9 +391,9 @@ static damo_status sp_fn_bmat(build *b, const fn_args *a, ptrvec *out) {
   if (!prop_given(o->rows) || !prop_given(o->cols))
     return ctx_fail(b->ctx, DAMO_EVALUE,
                     "%s: a table of rows of blocks is wanted, or a list of blocks with rows= and cols=", a->func->name);
-  prop_value props[4] = {o->rows, o->cols, o->format, o->dtype};
-  if (!prop_given(o->format)) props[2] = prop_str(sparse_format_name(var_format_of(a->in[0])));
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_bmat_def, props, 4), a->in, a->n_in));
+  sp_bmat_props props = {.rows = o->rows, .cols = o->cols, .format = o->format, .dtype = o->dtype};
+  if (!prop_given(o->format)) props.format = prop_str(sparse_format_name(var_format_of(a->in[0])));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_bmat_def, &props, 4), a->in, a->n_in));
 }
 
 const op_func sparse_bmat_funcs[] = {

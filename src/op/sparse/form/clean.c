@@ -7,12 +7,12 @@
 #include "op/sparse/sparse_op.h"
 
 static bool sp_clean_is_inplace(const damo_op *op) {
-  const prop_value *v = op_prop(op, "inplace");
+  const prop_value *v = &OP_PROPS(op, inplace_props)->inplace;
   return v->kind != PROP_NIL && v->u.i != 0;
 }
 
 static damo_status sp_clean_init(damo_op *op) {
-  const prop_value *v = op_prop(op, "inplace");
+  const prop_value *v = &OP_PROPS(op, inplace_props)->inplace;
   if (v->kind != PROP_NIL && v->kind != PROP_BOOL)
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: inplace is true or false", op->def->name);
   if (!sp_clean_is_inplace(op)) return DAMO_OK;
@@ -53,7 +53,7 @@ static damo_status sp_clean_rop(build *b, damo_apply *node, damo_var *const *eva
 static const op_def sp_sort_indices_def = {
     .name = "EnsureSortedIndices",
     .doc = "a sparse matrix with the indices of each line in ascending order",
-    .props = "inplace",
+    .props = PROPS(PROP(inplace_props, inplace)),
     .n_in = 1,
     .init = sp_clean_init,
     .view_map = alias_first,
@@ -69,7 +69,7 @@ static const op_def sp_sort_indices_def = {
 static const op_def sp_remove_zeros_def = {
     .name = "Remove0",
     .doc = "a sparse matrix without the stored entries that are 0",
-    .props = "inplace",
+    .props = PROPS(PROP(inplace_props, inplace)),
     .n_in = 1,
     .init = sp_clean_init,
     .view_map = alias_first,
@@ -84,7 +84,7 @@ static const op_def sp_remove_zeros_def = {
 
 static damo_var *build_cleaned(build *b, const op_def *def, damo_var *x) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
-  const prop_value plain = prop_bool(false);
+  const inplace_props plain = {.inplace = prop_bool(false)};
   return build_op(b, op_new(b->ctx, def, &plain, 1), &x, 1);
 }
 

@@ -8,6 +8,10 @@
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
 
+typedef struct sp_diagonal_props {
+  prop_value k;
+} sp_diagonal_props;
+
 /* ---- SquareDiagonal ---------------------------------------------------------------------------------------------- */
 
 static damo_status sp_square_diagonal_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -107,10 +111,10 @@ static const op_def sp_diag_def = {
 
 static const op_def sp_put_diagonal_def;
 
-static int64_t sp_diagonal_offset(const damo_op *op) { return op_prop(op, "k")->u.i; }
+static int64_t sp_diagonal_offset(const damo_op *op) { return OP_PROPS(op, sp_diagonal_props)->k.u.i; }
 
 static damo_status sp_diagonal_init(damo_op *op) {
-  if (op_prop(op, "k")->kind == PROP_INT) return DAMO_OK;
+  if (OP_PROPS(op, sp_diagonal_props)->k.kind == PROP_INT) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: k, the diagonal, must be an integer", op->def->name);
 }
 
@@ -161,7 +165,7 @@ static damo_status sp_diagonal_shape(build *b, damo_apply *node, damo_var *const
 static const op_def sp_diagonal_def = {
     .name = "Diagonal",
     .doc = "the k-th diagonal of a sparse matrix (0: the main one, positive: above), as a dense vector",
-    .props = "k",
+    .props = PROPS(PROP(sp_diagonal_props, k)),
     .n_in = 1,
     .init = sp_diagonal_init,
     .infer_type = sp_diagonal_type,
@@ -215,7 +219,7 @@ static damo_status sp_put_diagonal_shape(build *b, damo_apply *node, damo_var *c
 static const op_def sp_put_diagonal_def = {
     .name = "PutDiagonal",
     .doc = "a vector as the k-th diagonal of a sparse matrix of x's shape; its zeros are stored",
-    .props = "k",
+    .props = PROPS(PROP(sp_diagonal_props, k)),
     .n_in = 2,
     .init = sp_diagonal_init,
     .infer_type = sp_put_diagonal_type,
@@ -319,7 +323,7 @@ static damo_status sp_fn_diagonal(build *b, const fn_args *a, ptrvec *out) {
   if (x == NULL) return b->status;
   if (prop_given(o->k) && prop_given(o->offset))
     return ctx_fail(b->ctx, DAMO_EVALUE, "%s: k and offset are the same thing: give one of them", a->func->name);
-  const prop_value p = prop_int(prop_int_or(o->k, prop_int_or(o->offset, 0)));
+  const sp_diagonal_props p = {.k = prop_int(prop_int_or(o->k, prop_int_or(o->offset, 0)))};
   return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_diagonal_def, &p, 1), &x, 1));
 }
 

@@ -8,21 +8,29 @@
 
 #include <string.h>
 
+typedef struct sp_to_dense_props {
+  prop_value structured;
+} sp_to_dense_props;
+
+typedef struct sp_cast_props {
+  prop_value out_type;
+} sp_cast_props;
+
 static damo_format sp_format_prop(const damo_op *op) {
   damo_format f = DAMO_CSR;
-  format_check(op->obj.ctx, op->def->name, op_prop(op, "format"), &f);
+  format_check(op->obj.ctx, op->def->name, &OP_PROPS(op, format_props)->format, &f);
   return f;
 }
 
 static damo_status sp_format_init(damo_op *op) {
   damo_format f;
-  return format_check(op->obj.ctx, op->def->name, op_prop(op, "format"), &f);
+  return format_check(op->obj.ctx, op->def->name, &OP_PROPS(op, format_props)->format, &f);
 }
 
 /* ---- DenseFromSparse --------------------------------------------------------------------------------------------- */
 
 static bool sp_to_dense_is_structured(const damo_op *op) {
-  const prop_value *v = op_prop(op, "structured");
+  const prop_value *v = &OP_PROPS(op, sp_to_dense_props)->structured;
   return v->kind == PROP_NIL || v->u.i != 0;
 }
 
@@ -52,7 +60,7 @@ static damo_status sp_to_dense_grad(build *b, damo_apply *node, damo_var *const 
 const op_def sp_to_dense_def = {
     .name = "DenseFromSparse",
     .doc = "a sparse matrix as a dense one; structured: the gradient is taken at the stored places alone",
-    .props = "structured",
+    .props = PROPS(PROP(sp_to_dense_props, structured)),
     .n_in = 1,
     .infer_type = sp_to_dense_type,
     .perform = sp_to_dense_perform,
@@ -66,7 +74,7 @@ const op_def sp_to_dense_def = {
 static damo_var *build_dense(build *b, damo_var *x, bool structured) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
   if (!var_is_sparse(x)) return x;
-  prop_value p = prop_bool(structured);
+  const sp_to_dense_props p = {.structured = prop_bool(structured)};
   return build_op(b, op_new(b->ctx, &sp_to_dense_def, &p, 1), &x, 1);
 }
 
@@ -94,7 +102,7 @@ static damo_status sp_from_dense_grad(build *b, damo_apply *node, damo_var *cons
 const op_def sp_from_dense_def = {
     .name = "SparseFromDense",
     .doc = "the entries of a dense matrix that are not 0, in a sparse format",
-    .props = "format",
+    .props = PROPS(PROP(format_props, format)),
     .n_in = 1,
     .init = sp_format_init,
     .infer_type = sp_from_dense_type,
@@ -108,7 +116,7 @@ const op_def sp_from_dense_def = {
 };
 
 static damo_var *build_with_format(build *b, const op_def *def, damo_var *x, damo_format format) {
-  prop_value p = prop_str(sparse_format_name(format));
+  const format_props p = {.format = prop_str(sparse_format_name(format))};
   return build_op(b, op_new(b->ctx, def, &p, 1), &x, 1);
 }
 
@@ -147,7 +155,7 @@ static damo_status sp_to_format_rop(build *b, damo_apply *node, damo_var *const 
 const op_def sp_to_format_def = {
     .name = "ToFormat",
     .doc = "the same matrix in csr or csc",
-    .props = "format",
+    .props = PROPS(PROP(format_props, format)),
     .n_in = 1,
     .init = sp_format_init,
     .view_map = alias_first,
@@ -170,13 +178,13 @@ damo_var *build_to_format(build *b, damo_var *x, damo_format format) {
 
 static damo_dtype sp_cast_dtype(const damo_op *op) {
   damo_dtype dt = DAMO_FLOAT64;
-  damo_dtype_from_name(op_prop(op, "out_type")->u.s, &dt);
+  damo_dtype_from_name(OP_PROPS(op, sp_cast_props)->out_type.u.s, &dt);
   return dt;
 }
 
 static damo_status sp_cast_init(damo_op *op) {
   damo_dtype dt;
-  const prop_value *v = op_prop(op, "out_type");
+  const prop_value *v = &OP_PROPS(op, sp_cast_props)->out_type;
   if (v->kind == PROP_STR && damo_dtype_from_name(v->u.s, &dt)) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Cast: out_type must be the name of a dtype, got '%s'",
                   v->kind == PROP_STR ? v->u.s : "another value");
@@ -215,7 +223,7 @@ static damo_status sp_cast_grad(build *b, damo_apply *node, damo_var *const *gou
 static const op_def sp_cast_def = {
     .name = "Cast",
     .doc = "a sparse matrix of another dtype",
-    .props = "out_type",
+    .props = PROPS(PROP(sp_cast_props, out_type)),
     .n_in = 1,
     .init = sp_cast_init,
     .infer_type = sp_cast_type,
@@ -230,7 +238,7 @@ static const op_def sp_cast_def = {
 
 damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype) {
   if (x == NULL || b->status != DAMO_OK || var_dtype(x) == dtype) return x;
-  prop_value p = prop_str(dtype_name(dtype));
+  const sp_cast_props p = {.out_type = prop_str(dtype_name(dtype))};
   return build_op(b, op_new(b->ctx, &sp_cast_def, &p, 1), &x, 1);
 }
 

@@ -9,32 +9,40 @@
 
 #include <string.h>
 
+typedef struct sp_csm_props {
+  prop_value format, itype, kmap;
+} sp_csm_props;
+
+typedef struct kmap_props {
+  prop_value kmap;
+} kmap_props;
+
 /* ---- CSM --------------------------------------------------------------------------------------------------------- */
 
 static damo_format sp_csm_format(const damo_op *op) {
   damo_format f = DAMO_CSR;
-  format_check(op->obj.ctx, "CSM", op_prop(op, "format"), &f);
+  format_check(op->obj.ctx, "CSM", &OP_PROPS(op, sp_csm_props)->format, &f);
   return f;
 }
 
 static damo_status sp_csm_fail_kmap(damo_op *op) {
-  if (op_prop(op, "kmap")->kind == PROP_NIL) return DAMO_OK;
+  if (!prop_given(*op_prop(op, "kmap"))) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EVALUE,
                   "%s: kmap is not taken: give the data in their final order, data[kmap] does it", op->def->name);
 }
 
 static damo_status sp_csm_init(damo_op *op) {
   damo_format f;
-  const prop_value *itype = op_prop(op, "itype");
+  const prop_value *itype = &OP_PROPS(op, sp_csm_props)->itype;
   DAMO_TRY(sp_csm_fail_kmap(op));
   bool known = itype->kind == PROP_NIL ||
                (itype->kind == PROP_STR && (strcmp(itype->u.s, "int32") == 0 || strcmp(itype->u.s, "int64") == 0));
   if (!known) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "CSM: itype is 'int32' or 'int64'");
-  return format_check(op->obj.ctx, "CSM", op_prop(op, "format"), &f);
+  return format_check(op->obj.ctx, "CSM", &OP_PROPS(op, sp_csm_props)->format, &f);
 }
 
 static damo_dtype sp_csm_itype(const damo_op *op) {
-  const prop_value *itype = op_prop(op, "itype");
+  const prop_value *itype = &OP_PROPS(op, sp_csm_props)->itype;
   return itype->kind == PROP_STR && strcmp(itype->u.s, "int64") == 0 ? DAMO_INT64 : DAMO_INT32;
 }
 
@@ -149,7 +157,7 @@ static damo_status sp_csm_shape(build *b, damo_apply *node, damo_var *const *con
 const op_def sp_csm_def = {
     .name = "CSM",
     .doc = "a sparse matrix from data, indices, indptr and shape",
-    .props = "format itype kmap",
+    .props = PROPS(PROP(sp_csm_props, format), PROP(sp_csm_props, itype), PROP(sp_csm_props, kmap)),
     .n_in = 4,
     .init = sp_csm_init,
     .view_map = alias_first,
@@ -218,7 +226,7 @@ static const op_alias sp_csm_properties_views[] = {{0, 0}, {1, 0}, {2, 0}, OP_AL
 const op_def sp_csm_properties_def = {
     .name = "CSMProperties",
     .doc = "data, indices, indptr (views) and shape of a sparse matrix",
-    .props = "kmap",
+    .props = PROPS(PROP(kmap_props, kmap)),
     .n_in = 1,
     .n_out = 4,
     .init = sp_csm_fail_kmap,
@@ -301,7 +309,7 @@ static void sp_csmgrad_connect(const damo_apply *node, bool *connected) {
 static const op_def sp_csmgrad_def = {
     .name = "CSMGrad",
     .doc = "the values of the second matrix at the places of the first, both given by data, indices, indptr, shape",
-    .props = "kmap",
+    .props = PROPS(PROP(kmap_props, kmap)),
     .n_in = 8,
     .init = sp_csm_fail_kmap,
     .infer_type = sp_csmgrad_type,
@@ -320,10 +328,11 @@ typedef struct csm_options {
 } csm_options;
 
 static damo_status sp_fn_csm(build *b, const fn_args *a, ptrvec *out, damo_format format) {
-  prop_value props[3] = {prop_str(sparse_format_name(format)), FN_OPTIONS(a, csm_options)->itype, prop_nil()};
+  const sp_csm_props props = {.format = prop_str(sparse_format_name(format)),
+                              .itype = FN_OPTIONS(a, csm_options)->itype};
   damo_var *own[4];
   for (int i = 0; i < 4; i++) own[i] = a->in[i];
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_csm_def, props, 3), own, 4));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_csm_def, &props, 3), own, 4));
 }
 
 static damo_status sp_fn_csr(build *b, const fn_args *a, ptrvec *out) { return sp_fn_csm(b, a, out, DAMO_CSR); }

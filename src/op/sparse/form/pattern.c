@@ -160,13 +160,13 @@ damo_var *build_structured(build *b, damo_var *g, damo_var *x) { return build_wi
 
 static damo_dtype sp_zeros_dtype(const damo_op *op) {
   damo_dtype dt = DAMO_FLOAT64;
-  damo_dtype_from_name(op_prop(op, "dtype")->u.s, &dt);
+  damo_dtype_from_name(OP_PROPS(op, dtype_props)->dtype.u.s, &dt);
   return dt;
 }
 
 static damo_status sp_zeros_init(damo_op *op) {
   damo_dtype dt;
-  const prop_value *v = op_prop(op, "dtype");
+  const prop_value *v = &OP_PROPS(op, dtype_props)->dtype;
   if (v->kind == PROP_STR && damo_dtype_from_name(v->u.s, &dt)) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "SparseZeros: dtype must be the name of a dtype, got '%s'",
                   v->kind == PROP_STR ? v->u.s : "another value");
@@ -191,7 +191,7 @@ static damo_status sp_zeros_perform(const thunk *t, frame *f) {
 static const op_def sp_zeros_def = {
     .name = "SparseZeros",
     .doc = "a sparse matrix of another's shape and format with nothing stored",
-    .props = "dtype",
+    .props = PROPS(PROP(dtype_props, dtype)),
     .n_in = 1,
     .init = sp_zeros_init,
     .infer_type = sp_zeros_type,
@@ -205,7 +205,7 @@ static const op_def sp_zeros_def = {
 
 damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
-  prop_value p = prop_str(dtype_name(dtype));
+  const dtype_props p = {.dtype = prop_str(dtype_name(dtype))};
   return build_op(b, op_new(b->ctx, &sp_zeros_def, &p, 1), &x, 1);
 }
 

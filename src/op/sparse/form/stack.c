@@ -9,16 +9,20 @@
 
 #include <string.h>
 
+typedef struct sp_stack_props {
+  prop_value format, dtype;
+} sp_stack_props;
+
 static const op_def sp_hstack_def, sp_vstack_def, sp_split_def;
 
 static int sp_stack_axis(const damo_op *op) { return op->def == &sp_hstack_def; }
 
 /* ---- SparseSplit ------------------------------------------------------------------------------------------------- */
 
-static int sp_split_axis(const damo_op *op) { return (int)op_prop(op, "axis")->u.i - 1; }
+static int sp_split_axis(const damo_op *op) { return (int)OP_PROPS(op, split_props)->axis.u.i - 1; }
 
 static damo_status sp_split_init(damo_op *op) {
-  const prop_value *axis = op_prop(op, "axis"), *n = op_prop(op, "n");
+  const prop_value *axis = &OP_PROPS(op, split_props)->axis, *n = &OP_PROPS(op, split_props)->n;
   if (axis->kind != PROP_INT || axis->u.i < 1 || axis->u.i > 2)
     return ctx_fail(op->obj.ctx, DAMO_EVALUE, "SparseSplit: the axis is 1 or 2");
   if (n->kind == PROP_INT && n->u.i >= 1 && n->u.i < INT32_MAX) return DAMO_OK;
@@ -27,7 +31,7 @@ static damo_status sp_split_init(damo_op *op) {
 
 static int sp_split_count(const damo_op *op, int n_in) {
   (void)n_in;
-  return (int)op_prop(op, "n")->u.i;
+  return (int)OP_PROPS(op, split_props)->n.u.i;
 }
 
 static damo_status sp_split_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -62,8 +66,8 @@ static damo_status sp_split_perform(const thunk *t, frame *f) {
 }
 
 static damo_var *build_stack(build *b, int axis, damo_format format, damo_var *const *in, int n) {
-  const prop_value props[2] = {prop_str(sparse_format_name(format)), prop_nil()};
-  return build_op(b, op_new(b->ctx, axis ? &sp_hstack_def : &sp_vstack_def, props, 2), in, n);
+  const sp_stack_props props = {.format = prop_str(sparse_format_name(format))};
+  return build_op(b, op_new(b->ctx, axis ? &sp_hstack_def : &sp_vstack_def, &props, 2), in, n);
 }
 
 /* Parts without a cotangent are empty. */
@@ -119,7 +123,7 @@ static void sp_split_connect(const damo_apply *node, bool *connected) {
 static const op_def sp_split_def = {
     .name = "SparseSplit",
     .doc = "the parts of a sparse matrix along an axis, without zeros where it is known to have no duplicates",
-    .props = "axis n",
+    .props = PROPS(PROP(split_props, axis), PROP(split_props, n)),
     .n_in = OP_VARIADIC,
     .n_out = OP_VARIADIC,
     .init = sp_split_init,
@@ -136,8 +140,8 @@ static const op_def sp_split_def = {
 
 damo_apply *build_sparse_split(build *b, damo_var *g, int axis, damo_var *const *sizes, int n) {
   if (g == NULL || b->status != DAMO_OK) return NULL;
-  const prop_value props[2] = {prop_int(axis + 1), prop_int(n)};
-  damo_op *op = op_new(b->ctx, &sp_split_def, props, 2);
+  const split_props props = {.axis = prop_int(axis + 1), .n = prop_int(n)};
+  damo_op *op = op_new(b->ctx, &sp_split_def, &props, 2);
   if (op == NULL) return build_take(b, NULL), NULL;
   damo_apply *parts = sp_split_again(b, op, g, sizes, n);
   damo_release(op);
@@ -148,7 +152,7 @@ damo_apply *build_sparse_split(build *b, damo_var *g, int axis, damo_var *const 
 
 static damo_format sp_stack_format(const damo_op *op) {
   damo_format f = DAMO_CSC;
-  const prop_value *v = op_prop(op, "format");
+  const prop_value *v = &OP_PROPS(op, sp_stack_props)->format;
   if (v->kind != PROP_NIL) format_check(op->obj.ctx, op->def->name, v, &f);
   return f;
 }
@@ -156,7 +160,7 @@ static damo_format sp_stack_format(const damo_op *op) {
 static damo_status sp_stack_init(damo_op *op) {
   damo_format f;
   damo_dtype dtype;
-  const prop_value *format = op_prop(op, "format"), *v = op_prop(op, "dtype");
+  const prop_value *format = &OP_PROPS(op, sp_stack_props)->format, *v = &OP_PROPS(op, sp_stack_props)->dtype;
   if (format->kind != PROP_NIL) DAMO_TRY(format_check(op->obj.ctx, op->def->name, format, &f));
   if (v->kind == PROP_NIL || (v->kind == PROP_STR && damo_dtype_from_name(v->u.s, &dtype))) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: dtype must be the name of a dtype, got '%s'", op->def->name,
@@ -164,7 +168,7 @@ static damo_status sp_stack_init(damo_op *op) {
 }
 
 static damo_dtype sp_stack_dtype(const damo_op *op, damo_var *const *in, int n_in) {
-  const prop_value *v = op_prop(op, "dtype");
+  const prop_value *v = &OP_PROPS(op, sp_stack_props)->dtype;
   damo_dtype dtype = var_dtype(in[0]);
   if (v->kind == PROP_STR && damo_dtype_from_name(v->u.s, &dtype)) return dtype;
   for (int i = 1; i < n_in; i++) dtype = dtype_promote(dtype, var_dtype(in[i]));
@@ -256,7 +260,7 @@ static damo_status sp_stack_shape(build *b, damo_apply *node, damo_var *const *c
 static const op_def sp_hstack_def = {
     .name = "HStack",
     .doc = "sparse matrices side by side",
-    .props = "format dtype",
+    .props = PROPS(PROP(sp_stack_props, format), PROP(sp_stack_props, dtype)),
     .n_in = OP_VARIADIC,
     .init = sp_stack_init,
     .infer_type = sp_stack_type,
@@ -272,7 +276,7 @@ static const op_def sp_hstack_def = {
 static const op_def sp_vstack_def = {
     .name = "VStack",
     .doc = "sparse matrices one above the other",
-    .props = "format dtype",
+    .props = PROPS(PROP(sp_stack_props, format), PROP(sp_stack_props, dtype)),
     .n_in = OP_VARIADIC,
     .init = sp_stack_init,
     .infer_type = sp_stack_type,
@@ -290,8 +294,8 @@ static const op_def sp_vstack_def = {
 static damo_status sp_fn_stack(build *b, const fn_args *a, ptrvec *out, const op_def *def) {
   if (a->n_in < 1) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: there are no blocks", a->func->name);
   const stack_options *o = FN_OPTIONS(a, stack_options);
-  const prop_value props[2] = {o->format, o->dtype};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, def, props, 2), a->in, a->n_in));
+  const sp_stack_props props = {.format = o->format, .dtype = o->dtype};
+  return fn_give(b, out, build_op(b, op_new(b->ctx, def, &props, 2), a->in, a->n_in));
 }
 
 static damo_status sp_fn_hstack(build *b, const fn_args *a, ptrvec *out) {

@@ -20,7 +20,7 @@ typedef struct getitem_block_spec {
 } getitem_block_spec;
 
 static damo_status sp_getitem_block_init(damo_op *op) {
-  const prop_value *v = op_prop(op, "spec");
+  const prop_value *v = &OP_PROPS(op, index_props)->spec;
   getitem_block_spec *s = op->data;
   index_spec all;
   if (v->kind != PROP_STR && v->kind != PROP_NIL)
@@ -73,7 +73,7 @@ static damo_status sp_getitem_read_block(const thunk *t, frame *f, int first, co
 }
 
 static const char *sp_getitem_spec(const damo_op *op) {
-  return op->props[0].kind == PROP_STR ? op->props[0].u.s : "s111s111";
+  return OP_PROPS(op, index_props)->spec.kind == PROP_STR ? OP_PROPS(op, index_props)->spec.u.s : "s111s111";
 }
 
 /* op, of GetItem2d or its gradient, over head and the ends. */
@@ -86,7 +86,7 @@ static damo_var *build_getitem_with_ends(build *b, const op_def *def, const char
     in[i] = head[i];
   }
   for (int i = 0; i < n_idx; i++) in[n_head + i] = idx[i];
-  const prop_value p = prop_str(spec);
+  const index_props p = {.spec = prop_str(spec)};
   return build_op(b, op_new(b->ctx, def, &p, 1), in, n_head + n_idx);
 }
 
@@ -152,7 +152,7 @@ static damo_status sp_getitem_block_shape(build *b, damo_apply *node, damo_var *
 static const op_def sp_getitem_block_def = {
     .name = "GetItem2d",
     .doc = "a block of a sparse matrix by ranges of rows and columns",
-    .props = "spec",
+    .props = PROPS(PROP(index_props, spec)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(getitem_block_spec),
     .init = sp_getitem_block_init,
@@ -224,7 +224,7 @@ static void sp_getitem_block_grad_connect(const damo_apply *node, bool *connecte
 static const op_def sp_getitem_block_grad_def = {
     .name = "GetItem2dGrad",
     .doc = "a block put back where ranges say, into a matrix of x's shape",
-    .props = "spec",
+    .props = PROPS(PROP(index_props, spec)),
     .n_in = OP_VARIADIC,
     .data_size = sizeof(getitem_block_spec),
     .init = sp_getitem_block_init,

@@ -93,19 +93,19 @@ static int64_t *sp_getitem_positions_space(const thunk *t, frame *f, int n) {
 
 /* 0: rows, 1: columns. */
 static int sp_getitem_list_axis(const damo_op *op) {
-  const prop_value *v = op_prop(op, "axis");
+  const prop_value *v = &OP_PROPS(op, axis_props)->axis;
   return v->kind == PROP_NIL ? 0 : (int)v->u.i - 1;
 }
 
 static damo_status sp_getitem_list_init(damo_op *op) {
-  const prop_value *v = op_prop(op, "axis");
+  const prop_value *v = &OP_PROPS(op, axis_props)->axis;
   if (v->kind == PROP_NIL || (v->kind == PROP_INT && v->u.i >= 1 && v->u.i <= 2)) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EINDEX, "%s: the axis is nil, 1 or 2", op->def->name);
 }
 
 /* Of GetItemList or its gradient; rows are those of an Op without properties. */
 static damo_var *build_getitem_along(build *b, const op_def *def, int axis, damo_var *const *in, int n_in) {
-  const prop_value p = prop_int(axis + 1);
+  const axis_props p = {.axis = prop_int(axis + 1)};
   if (axis == 0) return build_class(b, def, in, n_in);
   for (int i = 0; i < n_in; i++) {
     if (in[i] == NULL) return NULL;
@@ -154,7 +154,7 @@ static damo_status sp_getitem_list_shape(build *b, damo_apply *node, damo_var *c
 static const op_def sp_getitem_list_def = {
     .name = "GetItemList",
     .doc = "rows (axis 1) or columns (2) of a sparse matrix by a list of positions",
-    .props = "axis",
+    .props = PROPS(PROP(axis_props, axis)),
     .n_in = 2,
     .init = sp_getitem_list_init,
     .infer_type = sp_getitem_list_type,
@@ -243,7 +243,7 @@ static void sp_getitem_grad_connect(const damo_apply *node, bool *connected) {
 static const op_def sp_getitem_list_grad_def = {
     .name = "GetItemListGrad",
     .doc = "rows (axis 1) or columns (2) put back where a list says, into a matrix of x's shape; what meets adds up",
-    .props = "axis",
+    .props = PROPS(PROP(axis_props, axis)),
     .n_in = 3,
     .init = sp_getitem_list_init,
     .infer_type = sp_getitem_list_grad_type,

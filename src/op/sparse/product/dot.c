@@ -9,6 +9,10 @@
 
 #include <string.h>
 
+typedef struct true_dot_props {
+  prop_value grad_preserves_dense;
+} true_dot_props;
+
 /* ---- Shared ------------------------------------------------------------------------------------------------------ */
 
 static damo_status sp_dot_check_operand(const damo_op *op, damo_var *const *in, int i, bool vectors) {
@@ -185,7 +189,7 @@ damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y) {
 /* ---- TrueDot ----------------------------------------------------------------------------------------------------- */
 
 static bool true_dot_preserves_dense(const damo_op *op) {
-  const prop_value *v = op_prop(op, "grad_preserves_dense");
+  const prop_value *v = &OP_PROPS(op, true_dot_props)->grad_preserves_dense;
   return v->kind == PROP_NIL || v->u.i != 0;
 }
 
@@ -218,7 +222,7 @@ static damo_status true_dot_perform(const thunk *t, frame *f) {
 
 damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves_dense) {
   if (x == NULL || y == NULL || b->status != DAMO_OK) return NULL;
-  prop_value p = prop_bool(grad_preserves_dense);
+  const true_dot_props p = {.grad_preserves_dense = prop_bool(grad_preserves_dense)};
   return build_op(b, op_new(b->ctx, &true_dot_def, &p, 1), (damo_var *[]){x, y}, 2);
 }
 
@@ -255,7 +259,7 @@ const op_def true_dot_def = {
     .doc =
         "the sparse product of two matrices, one of them sparse; grad_preserves_dense: a dense operand's gradient is "
         "dense",
-    .props = "grad_preserves_dense",
+    .props = PROPS(PROP(true_dot_props, grad_preserves_dense)),
     .n_in = 2,
     .infer_type = true_dot_type,
     .perform = true_dot_perform,

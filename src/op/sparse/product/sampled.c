@@ -7,10 +7,16 @@
  */
 #include "op/sparse/sparse_op.h"
 
-static bool sp_sampled_product_is_transposed(const damo_op *op) { return op_prop(op, "transposed")->u.i != 0; }
+typedef struct sp_sampled_product_props {
+  prop_value product, transposed, entries;
+} sp_sampled_product_props;
+
+static bool sp_sampled_product_is_transposed(const damo_op *op) {
+  return OP_PROPS(op, sp_sampled_product_props)->transposed.u.i != 0;
+}
 
 static damo_status sp_sampled_product_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
-  const prop_value *entries = op_prop(op, "entries");
+  const prop_value *entries = &OP_PROPS(op, sp_sampled_product_props)->entries;
   const int64_t n = entries->kind == PROP_INT ? entries->u.i : -1;
   DAMO_TRY(type_need_sparse(op, in, 0));
   for (int i = 1; i < n_in; i++) {
@@ -28,7 +34,7 @@ static damo_status sp_sampled_product_type(const damo_op *op, damo_var *const *i
 static damo_status sp_sampled_product_check_axis(const thunk *t, frame *f, bool transposed) {
   const int64_t *m = thunk_in_sparse(t, f, 0)->shape, *y = array_shape(thunk_in(t, f, transposed ? 1 : 2));
   const int64_t x[2] = {m[transposed], m[!transposed]};
-  const char *name = op_prop(t->node->op, "product")->u.s;
+  const char *name = OP_PROPS(t->node->op, sp_sampled_product_props)->product.u.s;
   if (x[1] == y[0]) return DAMO_OK;
   fail_shapes(f->ctx, name, 2, x, 2, y, 1, 0);
   ctx_fail_at(f->ctx, name, NULL);
@@ -87,7 +93,8 @@ static damo_status sp_sampled_product_shape(build *b, damo_apply *node, damo_var
 static const op_def sp_sampled_product_def = {
     .name = "SampledProduct",
     .doc = "inner products of dense rows at a sparse matrix's places, and its product with one of the dense matrices",
-    .props = "product transposed entries",
+    .props = PROPS(PROP(sp_sampled_product_props, product), PROP(sp_sampled_product_props, transposed),
+                   PROP(sp_sampled_product_props, entries)),
     .n_in = 3,
     .n_out = 2,
     .infer_type = sp_sampled_product_type,
@@ -99,9 +106,10 @@ static const op_def sp_sampled_product_def = {
 
 damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, damo_var *rows, damo_var *cols,
                                   bool transposed, int64_t entries) {
-  const prop_value props[3] = {prop_str(product->name), prop_bool(transposed), prop_int(entries)};
+  const sp_sampled_product_props props = {
+      .product = prop_str(product->name), .transposed = prop_bool(transposed), .entries = prop_int(entries)};
   if (b->status != DAMO_OK) return NULL;
-  return build_apply(b, op_new(b->ctx, &sp_sampled_product_def, props, 3), (damo_var *[]){m, rows, cols}, 3);
+  return build_apply(b, op_new(b->ctx, &sp_sampled_product_def, &props, 3), (damo_var *[]){m, rows, cols}, 3);
 }
 
 const op_def *const sparse_sampled_classes[] = {&sp_sampled_product_def, NULL};

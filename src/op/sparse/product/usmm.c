@@ -43,7 +43,7 @@ static damo_status usmm_special_type(const damo_op *op, damo_var *const *in, int
 static const op_alias usmm_destroys_z[] = {{0, USMM_Z}, OP_ALIAS_END};
 
 static damo_status usmm_special_init(damo_op *op) {
-  const prop_value *v = op_prop(op, "inplace");
+  const prop_value *v = &OP_PROPS(op, inplace_props)->inplace;
   if (v->kind == PROP_BOOL && v->u.i) op->destroy_map = usmm_destroys_z;
   return DAMO_OK;
 }
@@ -142,7 +142,7 @@ const op_def usmm_def = {
 const op_def usmm_csc_dense_def = {
     .name = "UsmmCscDense",
     .doc = "alpha * dot(x, y) + z of a csc x and a dense y; inplace: into z",
-    .props = "inplace",
+    .props = PROPS(PROP(inplace_props, inplace)),
     .n_in = 4,
     .init = usmm_special_init,
     .infer_type = usmm_special_type,
@@ -158,7 +158,7 @@ const op_def usmm_csc_dense_def = {
 const op_def usmm_csr_dense_def = {
     .name = "UsmmCsrDense",
     .doc = "alpha * dot(x, y) + z of a csr x and a dense y; inplace: into z",
-    .props = "inplace",
+    .props = PROPS(PROP(inplace_props, inplace)),
     .n_in = 4,
     .init = usmm_special_init,
     .infer_type = usmm_special_type,

@@ -89,7 +89,7 @@ static bool factorize_is_held(const thunk *t, frame *f, const factorize_state *s
 
 static damo_factor *factorize_matrix(const thunk *t, damo_sparse *a) {
   if (t->node->op->def == &factorize_qr_def) return factor_new_least_squares(a);
-  return factor_new(a, (factor_assume)factor_assume_of(op_prop(t->node->op, "assume")));
+  return factor_new(a, (factor_assume)factor_assume_of(&OP_PROPS(t->node->op, factorize_props)->assume));
 }
 
 static damo_status factorize_perform(const thunk *t, frame *f) {
@@ -128,7 +128,7 @@ static damo_dtype factorize_dtype(const damo_var *a) {
 }
 
 static damo_status factorize_init(damo_op *op) {
-  if (factor_assume_of(op_prop(op, "assume")) >= 0) return DAMO_OK;
+  if (factor_assume_of(&OP_PROPS(op, factorize_props)->assume) >= 0) return DAMO_OK;
   return ctx_fail(op->obj.ctx, DAMO_EVALUE, "Factorize: assume is 'pos', 'sym', 'gen' or nil");
 }
 
@@ -137,7 +137,7 @@ static damo_status factorize_type(const damo_op *op, damo_var *const *in, int n_
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
   const int64_t *shape = in[0]->type->shape;
-  const int assume = factor_assume_of(op_prop(op, "assume"));
+  const int assume = factor_assume_of(&OP_PROPS(op, factorize_props)->assume);
   const bool square = assume == FACTOR_ASSUME_POS || assume == FACTOR_ASSUME_SYM;
   if (square && shape[0] >= 0 && shape[1] >= 0 && shape[0] != shape[1]) {
     return ctx_fail(op->obj.ctx, DAMO_ESHAPE,
@@ -159,7 +159,7 @@ static damo_status factorize_qr_type(const damo_op *op, damo_var *const *in, int
 const op_def factorize_def = {
     .name = "Factorize",
     .doc = "the factor of a sparse matrix, by QR of a rectangular one; assume: 'pos', 'sym', 'gen' or nil (found out)",
-    .props = "assume",
+    .props = PROPS(PROP(factorize_props, assume)),
     .n_in = 1,
     .init = factorize_init,
     .infer_type = factorize_type,
@@ -210,7 +210,7 @@ bool factor_operand(build *b, const fn_args *a, factor_var *out) {
   if (type_is_factor(x->type)) {
     const bool known = x->owner != NULL && x->owner->op->def == &factorize_def;
     if (v->kind != PROP_NIL) return sp_fail_factor_option(b, a);
-    if (known) v = op_prop(x->owner->op, "assume");
+    if (known) v = &OP_PROPS(x->owner->op, factorize_props)->assume;
     *out = (factor_var){x, known ? x->owner->in[0] : NULL, known && factor_assume_of(v) == FACTOR_ASSUME_POS};
     return true;
   }
@@ -226,7 +226,7 @@ bool factor_operand(build *b, const fn_args *a, factor_var *out) {
   return f != NULL;
 }
 
-damo_apply *build_factor_apply(build *b, const op_def *def, const prop_value *props, int n_props, const factor_var *v,
+damo_apply *build_factor_apply(build *b, const op_def *def, const void *props, int n_props, const factor_var *v,
                                damo_var *const *more, int n) {
   damo_var *in[6] = {v->f, v->a};
   int n_in = v->a != NULL ? 2 : 1;

@@ -10,6 +10,10 @@
 
 #include <string.h>
 
+typedef struct sp_inverse_props {
+  prop_value positive;
+} sp_inverse_props;
+
 #define SANDWICH_COLUMNS 32 /* of the inverse at a time */
 
 static const op_def sp_factor_inverse_def, sp_factor_sandwich_def;
@@ -83,7 +87,7 @@ static void sp_factor_inverse_connect(const damo_apply *node, bool *connected) {
 static const op_def sp_factor_inverse_def = {
     .name = "FactorInverse",
     .doc = "the entries of the transposed inverse at the stored places of P: (F, A, P), A for the gradient",
-    .props = "positive",
+    .props = PROPS(PROP(sp_inverse_props, positive)),
     .n_in = OP_VARIADIC,
     .infer_type = sp_factor_inverse_type,
     .perform = sp_factor_inverse_perform,
@@ -220,7 +224,7 @@ static void sp_factor_sandwich_connect(const damo_apply *node, bool *connected) 
 static const op_def sp_factor_sandwich_def = {
     .name = "FactorSandwich",
     .doc = "the entries of (A^-1 W A^-1).T at the stored places of P: (F, A, W, P), A for the gradient",
-    .props = "positive",
+    .props = PROPS(PROP(sp_inverse_props, positive)),
     .n_in = OP_VARIADIC,
     .infer_type = sp_factor_sandwich_type,
     .perform = sp_factor_sandwich_perform,

@@ -9,6 +9,10 @@
 #include "factor.h"
 #include "op/elem/build_arith.h"
 
+typedef struct sp_logdet_props {
+  prop_value positive, checked;
+} sp_logdet_props;
+
 static damo_status sp_factor_logdet_check_inputs(const damo_op *op, damo_var *const *in, int n_in) {
   if (n_in != 1 && n_in != 2) {
     return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: expected F, A or F, got %d inputs", op->def->name, n_in);
@@ -42,7 +46,7 @@ static damo_status sp_factor_logdet_type(const damo_op *op, damo_var *const *in,
 }
 
 static damo_status sp_factor_logdet_check_positive(const thunk *t, frame *f, damo_c128 sign) {
-  const prop_value *checked = op_prop(t->node->op, "checked");
+  const prop_value *checked = &OP_PROPS(t->node->op, sp_logdet_props)->checked;
   const double apart = hypot(sign.re - 1, sign.im);
   if (checked->kind != PROP_BOOL || checked->u.i == 0 || apart <= 1e-6) return DAMO_OK;
   if (sign.re == 0 && sign.im == 0) {
@@ -91,7 +95,7 @@ static void sp_factor_logdet_connect(const damo_apply *node, bool *connected) {
 static const op_def sp_factor_logdet_def = {
     .name = "FactorLogdet",
     .doc = "log|det| and the sign of the determinant from a factor: (F, A), A for the gradient",
-    .props = "positive checked",
+    .props = PROPS(PROP(sp_logdet_props, positive), PROP(sp_logdet_props, checked)),
     .n_in = OP_VARIADIC,
     .n_out = 2,
     .infer_type = sp_factor_logdet_type,
@@ -143,7 +147,7 @@ static damo_status sp_factor_det_rop(build *b, damo_apply *node, damo_var *const
 static const op_def sp_factor_det_def = {
     .name = "FactorDet",
     .doc = "the determinant from a factor: (F, A), A for the gradient",
-    .props = "positive",
+    .props = PROPS(PROP(sp_logdet_props, positive)),
     .n_in = OP_VARIADIC,
     .infer_type = sp_factor_det_type,
     .perform = sp_factor_det_perform,
@@ -157,9 +161,9 @@ static const op_def sp_factor_det_def = {
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static damo_apply *build_logdet(build *b, const factor_var *v, bool checked) {
-  const prop_value props[2] = {prop_bool(v->positive), prop_bool(checked)};
+  const sp_logdet_props props = {.positive = prop_bool(v->positive), .checked = prop_bool(checked)};
   damo_var *in[2] = {v->f, v->a};
-  return build_apply(b, op_new(b->ctx, &sp_factor_logdet_def, props, 2), in, v->a ? 2 : 1);
+  return build_apply(b, op_new(b->ctx, &sp_factor_logdet_def, &props, 2), in, v->a ? 2 : 1);
 }
 
 static damo_status sp_fn_give_logdet(build *b, const factor_var *v, bool checked, int n, ptrvec *out) {

@@ -9,6 +9,14 @@
 #include "rectangular.h"
 #include "op/elem/build_arith.h"
 
+typedef struct rect_columns_props {
+  prop_value minimum_norm;
+} rect_columns_props;
+
+typedef struct rect_gap_props {
+  prop_value system, minimum_norm;
+} rect_gap_props;
+
 static const op_def rect_columns_def, rect_columns_back_def, rect_gap_def, rect_beside_def;
 
 bool rect_is_of_columns(const damo_op *op) { return op_prop(op, "minimum_norm")->kind == PROP_BOOL; }
@@ -81,7 +89,7 @@ static damo_status rect_columns_perform(const thunk *t, frame *f) {
 }
 
 static damo_var *build_rect_with_when(build *b, const op_def *def, bool minimum_norm, damo_var *const *in, int n) {
-  const prop_value p = prop_bool(minimum_norm);
+  const rect_columns_props p = {.minimum_norm = prop_bool(minimum_norm)};
   for (int i = 0; i < n; i++) {
     if (in[i] == NULL) return NULL;
   }
@@ -123,7 +131,7 @@ static const op_alias rect_columns_views[] = {{0, 1}, OP_ALIAS_END};
 static const op_def rect_columns_def = {
     .name = "FactorColumns",
     .doc = "x as a matrix where a term of a rectangular system counts, else no columns of it: (F, x)",
-    .props = "minimum_norm",
+    .props = PROPS(PROP(rect_columns_props, minimum_norm)),
     .init = rect_check_when,
     .n_in = 2,
     .view_map = rect_columns_views,
@@ -204,7 +212,7 @@ static damo_status rect_columns_back_shape(build *b, damo_apply *node, damo_var 
 static const op_def rect_columns_back_def = {
     .name = "FactorColumnsBack",
     .doc = "the adjoint of FactorColumns: y in x's shape, or zeros where the columns do not count: (F, y, x)",
-    .props = "minimum_norm",
+    .props = PROPS(PROP(rect_columns_props, minimum_norm)),
     .init = rect_check_when,
     .n_in = 3,
     .infer_type = rect_columns_back_type,
@@ -324,8 +332,8 @@ damo_var *build_rect_beside(build *b, damo_var *x, damo_var *y, damo_var *z) {
 /* B·x − b and Bᴴ·x − b, of their columns. */
 static damo_var *build_rect_gap_node(const system_rule *r, char system, bool when, damo_var *x, damo_var *rhs) {
   const char name[2] = {system, '\0'};
-  const prop_value props[2] = {prop_str(name), prop_bool(when)};
-  damo_apply *node = build_factor_apply(r->b, &rect_gap_def, props, 2, &r->v, (damo_var *[]){x, rhs}, 2);
+  const rect_gap_props props = {.system = prop_str(name), .minimum_norm = prop_bool(when)};
+  damo_apply *node = build_factor_apply(r->b, &rect_gap_def, &props, 2, &r->v, (damo_var *[]){x, rhs}, 2);
   return node != NULL ? node->out[0] : NULL;
 }
 
@@ -414,7 +422,7 @@ static damo_status rect_gap_rop(build *b, damo_apply *node, damo_var *const *eva
 static const op_def rect_gap_def = {
     .name = "FactorGap",
     .doc = "A x - b, with A turned as for FactorSolve, of FactorColumns: (F, A, x, b)",
-    .props = "system minimum_norm",
+    .props = PROPS(PROP(rect_gap_props, system), PROP(rect_gap_props, minimum_norm)),
     .n_in = 4,
     .init = rect_gap_init,
     .infer_type = rect_gap_type,

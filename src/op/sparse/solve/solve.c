@@ -11,6 +11,10 @@
 #include "rectangular.h"
 #include "op/elem/build_arith.h"
 
+typedef struct sp_factor_solve_props {
+  prop_value system, positive, minimum_norm;
+} sp_factor_solve_props;
+
 static const op_def sp_factor_solve_def;
 
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
@@ -69,8 +73,10 @@ static damo_status sp_factor_solve_perform(const thunk *t, frame *f) {
 /* when: NULL, or a value for minimum_norm. */
 static damo_var *build_solve(build *b, const factor_var *v, char system, const bool *when, damo_var *rhs) {
   const char name[2] = {system, '\0'};
-  const prop_value props[3] = {prop_str(name), prop_bool(v->positive), when ? prop_bool(*when) : prop_nil()};
-  damo_apply *node = build_factor_apply(b, &sp_factor_solve_def, props, 3, v, &rhs, 1);
+  const sp_factor_solve_props props = {.system = prop_str(name),
+                                       .positive = prop_bool(v->positive),
+                                       .minimum_norm = when ? prop_bool(*when) : prop_nil()};
+  damo_apply *node = build_factor_apply(b, &sp_factor_solve_def, &props, 3, v, &rhs, 1);
   return node != NULL ? node->out[0] : NULL;
 }
 
@@ -166,7 +172,8 @@ static damo_status sp_factor_solve_shape(build *b, damo_apply *node, damo_var *c
 static const op_def sp_factor_solve_def = {
     .name = "FactorSolve",
     .doc = "solves A x = b ('n'), A.T x = b ('t') or its conjugate ('h') with a factor: (F, A, b), A for the gradient",
-    .props = "system positive minimum_norm",
+    .props = PROPS(PROP(sp_factor_solve_props, system), PROP(sp_factor_solve_props, positive),
+                   PROP(sp_factor_solve_props, minimum_norm)),
     .n_in = OP_VARIADIC,
     .init = system_init,
     .infer_type = sp_factor_solve_type,

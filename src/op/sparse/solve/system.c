@@ -53,7 +53,7 @@ static bool system_may_be_rectangular(const factor_var *v) {
   if (v->a == NULL || v->positive) return false;
   if (shape[0] >= 0 && shape[1] >= 0) return shape[0] != shape[1];
   if (made == NULL || made->op->def != &factorize_def) return true;
-  const prop_value *assume = op_prop(made->op, "assume");
+  const prop_value *assume = &OP_PROPS(made->op, factorize_props)->assume;
   return assume->kind != PROP_STR || strcmp(assume->u.s, "gen") == 0;
 }
 
