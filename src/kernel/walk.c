@@ -142,6 +142,11 @@ static nd_piece nd_cursor_take(nd_cursor *c, int64_t n) {
 }
 
 void nd_cursor_read(nd_cursor *c, void *block, int64_t n, size_t size) {
+  if (n <= c->length - c->pos) { /* a piece of one row, without more ado */
+    kernel_copy_strided(nd_cursor_address(c), c->step, block, (int64_t)size, n, size);
+    nd_cursor_skip(c, n);
+    return;
+  }
   for (char *to = block; n > 0;) {
     const nd_piece x = nd_cursor_take(c, n);
     const int64_t step = (int64_t)size, pitch = x.length * step;
@@ -152,6 +157,11 @@ void nd_cursor_read(nd_cursor *c, void *block, int64_t n, size_t size) {
 }
 
 void nd_cursor_write(nd_cursor *c, const void *block, int64_t n, size_t size) {
+  if (n <= c->length - c->pos) {
+    kernel_copy_strided(block, (int64_t)size, nd_cursor_address(c), c->step, n, size);
+    nd_cursor_skip(c, n);
+    return;
+  }
   for (const char *from = block; n > 0;) {
     const nd_piece y = nd_cursor_take(c, n);
     const int64_t step = (int64_t)size, pitch = y.length * step;

@@ -43,14 +43,16 @@ typedef struct operand_plan {
 
 struct loop_plan {
   const loop_program *lp;
-  nd_space space;      /* over all operands; the innermost axis is a block's */
-  int64_t inner;       /* length of a row */
-  int64_t rows;        /* rows a block: 1, or several short ones */
-  int64_t block;       /* elements a block */
-  bool direct;         /* every register is an operand that is used in place, over one row */
-  bool once, each_row; /* there are registers filled then */
-  size_t workspace;
-  operand_plan *operand; /* inputs, then outputs */
+  nd_space space;                /* over all operands; the innermost axis is a block's */
+  int64_t inner;                 /* length of a row */
+  int64_t rows;                  /* rows a block: 1, or several short ones */
+  int64_t block;                 /* elements a block */
+  bool direct;                   /* every register is an operand that is used in place, over one row */
+  bool single;                   /* one block holds the whole iteration */
+  bool once, each_row;           /* there are registers filled then */
+  bool steps_at[TIME_BLOCK + 1]; /* there are steps that run then */
+  size_t workspace, cursors;     /* bytes; where in them the cursors are */
+  operand_plan *operand;         /* inputs, then outputs */
   reg_plan *reg;
   uint8_t *step_time;
   bool *step_is_value;
@@ -148,6 +150,7 @@ static void plan_step(loop_plan *p, int i) {
     if (s->reg[k] >= n_operands(p->lp) && !is_value) r->has_buffer = true;
   }
   p->step_time[i] = time;
+  p->steps_at[time] = true;
   p->step_is_value[i] = is_value;
 }
 
@@ -156,7 +159,7 @@ static void plan_workspace(loop_plan *p) {
   const size_t n_regs = (size_t)p->lp->n_regs;
   p->workspace = 0;
   take_bytes(&p->workspace, 2 * n_regs * sizeof(void *));
-  take_bytes(&p->workspace, (size_t)n_operands(p->lp) * sizeof(nd_cursor));
+  p->cursors = take_bytes(&p->workspace, (size_t)n_operands(p->lp) * sizeof(nd_cursor));
   for (int i = 0; i < p->lp->n_regs; i++) {
     reg_plan *r = &p->reg[i];
     if (r->is_value) {
@@ -178,6 +181,7 @@ static void plan_registers(loop_plan *p) {
   for (int i = 0; i < lp->n_regs; i++) buffered = buffered || p->reg[i].has_buffer;
   p->direct = direct && lp->n_regs == n_operands(lp);
   if (!buffered && p->rows == 1) p->block = p->inner;
+  p->single = p->rows == p->space.rows && p->rows * p->inner <= p->block;
   if (!p->direct) plan_workspace(p);
 }
 
@@ -218,9 +222,8 @@ loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const 
 
 typedef struct block_run {
   const loop_plan *plan;
-  char *workspace;
   void **block, **value; /* addresses of the registers' blocks and values */
-  nd_cursor *cursor;     /* of each operand; of one that is whole only the address counts: of the next block */
+  nd_cursor *cursor;     /* of each operand; where it is whole or a value for all rows, its address alone */
 } block_run;
 
 static void run_step(const loop_step *s, void *const *reg, int64_t n) {
@@ -238,17 +241,19 @@ static void expand_value(const block_run *r, int i) {
   if (g->has_buffer) kernel_copy_strided(r->value[i], 0, r->block[i], g->size, r->plan->block, g->size);
 }
 
+static void run_any_step(const block_run *r, int i, int64_t n) {
+  const loop_step *s = &r->plan->lp->steps[i];
+  if (!r->plan->step_is_value[i]) {
+    run_step(s, r->block, n);
+    return;
+  }
+  run_step(s, r->value, 1);
+  for (int k = s->n_in; k < s->n_in + s->n_out; k++) expand_value(r, s->reg[k]);
+}
+
 static void run_steps(const block_run *r, reg_time time, int64_t n) {
-  const loop_plan *p = r->plan;
-  for (int i = 0; i < p->lp->n_steps; i++) {
-    const loop_step *s = &p->lp->steps[i];
-    if (p->step_time[i] != time) continue;
-    if (!p->step_is_value[i]) {
-      run_step(s, r->block, n);
-      continue;
-    }
-    run_step(s, r->value, 1);
-    for (int k = s->n_in; k < s->n_in + s->n_out; k++) expand_value(r, s->reg[k]);
+  for (int i = 0; i < r->plan->lp->n_steps; i++) {
+    if (r->plan->step_time[i] == time) run_any_step(r, i, n);
   }
 }
 
@@ -268,7 +273,7 @@ static void run_outside_blocks(const block_run *r, reg_time time) {
       nd_cursor_read(c, r->block[k], p->block, p->reg[k].size);
     }
   }
-  run_steps(r, time, p->block);
+  if (p->steps_at[time]) run_steps(r, time, p->block);
 }
 
 static void run_block(const block_run *r, int64_t n) {
@@ -300,21 +305,62 @@ static void run_block(const block_run *r, int64_t n) {
   }
 }
 
-/* Sets all operands to that row, and the registers to their buffers. */
+/* Sets all operands to that row. */
 static void run_begin(const block_run *r, char *const *base, int64_t row) {
   const loop_plan *p = r->plan;
   for (int k = 0; k < n_operands(p->lp); k++) {
     nd_cursor *c = &r->cursor[k];
     if (p->operand[k].mode == MODE_WHOLE) {
       c->p = base[k] + row * p->inner * p->reg[k].size;
+    } else if (p->operand[k].mode == MODE_VALUE && p->reg[k].time == TIME_ONCE) {
+      c->p = base[k];
     } else if (p->operand[k].mode != MODE_UNUSED) {
       nd_cursor_begin(c, &p->operand[k].space, base[k]);
       if (row > 0) nd_seek(&c->walk, row, &c->p);
     }
   }
-  for (int i = 0; i < p->lp->n_regs; i++) {
-    r->block[i] = r->workspace + p->reg[i].buffer;
-    r->value[i] = r->workspace + p->reg[i].value;
+}
+
+/* All elements of operand k, into its block or out of it. */
+static void move_all(const block_run *r, int k, char *data, bool out) {
+  const nd_space *s = &r->plan->operand[k].space;
+  const size_t size = r->plan->reg[k].size;
+  const int64_t unit = (int64_t)size, length = r->plan->inner, row = length * unit, step = nd_inner_stride(s, 0);
+  if (s->n_axes > 2) {
+    nd_cursor *c = &r->cursor[k];
+    nd_cursor_begin(c, s, data);
+    if (out)
+      nd_cursor_write(c, r->block[k], s->rows * length, size);
+    else
+      nd_cursor_read(c, r->block[k], s->rows * length, size);
+  } else if (out) {
+    kernel_copy_rows(r->block[k], row, unit, data, s->stride[0], step, s->rows, length, size);
+  } else {
+    kernel_copy_rows(data, s->stride[0], step, r->block[k], row, unit, s->rows, length, size);
+  }
+}
+
+/* The whole iteration as one block: without cursors, which small loops would spend most of their time on. */
+static void run_single(const block_run *r, char *const *base) {
+  const loop_plan *p = r->plan;
+  const loop_program *lp = p->lp;
+  const int n_ops = n_operands(lp);
+  for (int k = 0; k < n_ops; k++) {
+    switch (p->operand[k].mode) {
+      case MODE_WHOLE:
+      case MODE_ROW: r->block[k] = base[k]; break;
+      case MODE_VALUE:
+        r->value[k] = base[k];
+        expand_value(r, k);
+        break;
+      case MODE_GATHER: move_all(r, k, base[k], false); break;
+      case MODE_UNUSED:
+      case MODE_SCATTER: break;
+    }
+  }
+  for (int i = 0; i < lp->n_steps; i++) run_any_step(r, i, p->block);
+  for (int k = lp->n_in; k < n_ops; k++) {
+    if (p->operand[k].mode == MODE_SCATTER) move_all(r, k, base[k], true);
   }
 }
 
@@ -324,11 +370,19 @@ void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t ro
     for (int i = 0; i < p->lp->n_steps; i++) run_step(&p->lp->steps[i], (void *const *)base, p->inner);
     return;
   }
-  block_run r = {.plan = p, .workspace = workspace};
-  size_t at = 0;
-  r.block = (void **)(void *)(r.workspace + take_bytes(&at, 2 * (size_t)p->lp->n_regs * sizeof(void *)));
-  r.value = r.block + p->lp->n_regs;
-  r.cursor = (nd_cursor *)(void *)(r.workspace + at);
+  const int n_regs = p->lp->n_regs;
+  char *const work = workspace;
+  block_run r = {.plan = p, .block = workspace};
+  r.value = r.block + n_regs;
+  r.cursor = (nd_cursor *)(void *)(work + p->cursors);
+  for (int i = 0; i < n_regs; i++) {
+    r.block[i] = work + p->reg[i].buffer;
+    r.value[i] = work + p->reg[i].value;
+  }
+  if (p->single && row == 0 && end == p->space.rows) {
+    run_single(&r, base);
+    return;
+  }
   run_begin(&r, base, row);
   if (p->once) run_outside_blocks(&r, TIME_ONCE);
   for (; row < end; row += p->rows) {
