@@ -100,7 +100,8 @@ bool array_allclose(const damo_array *a, const damo_array *b, double rtol, doubl
 
 scalar array_get(const damo_array *a, const int64_t *index); /* index of ndim entries, in bounds */
 void array_set(damo_array *a, const int64_t *index, scalar value);
-scalar array_item(const damo_array *a); /* the first element; the array is not empty */
+scalar array_item(const damo_array *a);              /* the first element; the array is not empty */
+scalar scalar_load(damo_dtype dtype, const void *p); /* the element at p, which need not be aligned */
 scalar scalar_cast(scalar s, damo_dtype dtype);
 double scalar_to_double(scalar s);
 int64_t scalar_to_int64(scalar s);

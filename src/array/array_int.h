@@ -21,9 +21,7 @@ void block_cursor_begin(block_cursor *c, char *data, damo_dtype dtype, int ndim,
 /* The next n <= BLOCK_ELEMENTS elements, converted to dtype; dst has space for BLOCK_ELEMENTS of 16 bytes. */
 void block_cursor_read(block_cursor *c, damo_dtype dtype, void *dst, int64_t n);
 
-/* One element at p, which need not be aligned. */
-scalar scalar_load(damo_dtype dtype, const void *p);
-void scalar_store(scalar s, void *p); /* as s.dtype */
+void scalar_store(scalar s, void *p); /* as s.dtype; p need not be aligned */
 
 /* C-order strides in bytes. */
 void strides_contiguous(int ndim, const int64_t *shape, size_t size, int64_t *out);

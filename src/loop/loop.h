@@ -37,6 +37,24 @@ static inline char *entries_next(array_entries *e) {
   return nd_cursor_address(&e->at);
 }
 
+/* The same with the index of each entry, in walk.at: for (char *p = places_begin(&e, a); p; p = places_next(&e, p)) … */
+typedef struct array_places {
+  nd_space space;
+  nd_walk walk;
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)];
+} array_places;
+
+static inline char *places_begin(array_places *e, const damo_array *a) {
+  e->space = nd_space_begin(e->numbers, DAMO_MAX_NDIM, 1);
+  for (int axis = 0; axis < a->ndim; axis++) {
+    *nd_space_next(&e->space) = array_strides(a)[axis];
+    nd_space_push_apart(&e->space, array_shape(a)[axis]);
+  }
+  return nd_begin(&e->walk, &e->space) ? a->data : NULL;
+}
+
+static inline char *places_next(array_places *e, char *p) { return nd_next(&e->walk, &p) ? p : NULL; }
+
 /* ---- Block programs ---------------------------------------------------------------------------------------------- */
 
 /* A register holds a block of elements of one dtype: or one value, where the operands are broadcast along rows. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "loop/loop.h"
 #include "op.h"
 #include "op/shape/shape_int.h"
 
@@ -101,12 +102,11 @@ damo_var *build_strong(build *b, damo_var *x) {
 
 /* True when no entry has a fraction or lies outside int64. */
 static bool whole_numbers(const damo_array *a) {
-  int64_t index[DAMO_MAX_NDIM] = {0};
+  array_entries e;
   if (dtype_is_integer(array_dtype(a))) return true;
-  for (int64_t k = array_size(a); k > 0; k--) {
-    double v = scalar_to_double(array_get(a, index));
+  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e)) {
+    double v = scalar_to_double(scalar_load(array_dtype(a), p));
     if (!(v >= -0x1p63 && v < 0x1p63) || v != (double)(int64_t)v) return false;
-    for (int i = a->ndim - 1; i >= 0 && ++index[i] == array_shape(a)[i]; i--) index[i] = 0;
   }
   return true;
 }

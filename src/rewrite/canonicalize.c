@@ -127,12 +127,11 @@ static bool split_constant(const damo_apply *node, damo_var **constant, damo_var
 static bool is_moderate_constant(const damo_var *c, bool zero) {
   const damo_array *a = var_constant_array(c);
   const double most = var_dtype(c) == DAMO_FLOAT32 ? 0x1p60 : 0x1p500;
-  int64_t index[DAMO_MAX_NDIM] = {0};
+  array_entries e;
   if (a == NULL || array_size(a) > 64 || dtype_is_complex(array_dtype(a))) return false;
-  for (int64_t k = 0; k < array_size(a); k++) {
-    const double size = fabs(scalar_to_double(array_get(a, index)));
+  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e)) {
+    const double size = fabs(scalar_to_double(scalar_load(array_dtype(a), p)));
     if (!(size <= most && (size >= 1 / most || (zero && size == 0)))) return false;
-    for (int d = a->ndim - 1; d >= 0 && ++index[d] == array_shape(a)[d]; d--) index[d] = 0;
   }
   return true;
 }

@@ -13,15 +13,14 @@ static bool has_facts(unsigned facts, unsigned wanted) { return (facts & wanted)
 
 static unsigned facts_of_constant(const damo_array *a) {
   unsigned facts = ALL;
-  int64_t index[DAMO_MAX_NDIM] = {0};
   const int64_t n = array_size(a);
+  array_entries e;
   if (n == 0 || n > 64) return 0;
-  for (int64_t k = 0; k < n; k++) {
-    const double x = scalar_to_double(array_get(a, index));
+  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e)) {
+    const double x = scalar_to_double(scalar_load(array_dtype(a), p));
     if (!isfinite(x)) facts &= ~(unsigned)FACT_FINITE;
     if (signbit(x) || isnan(x)) facts &= ~(unsigned)FACT_NONNEGATIVE;
     if (x == 0 || isnan(x)) facts &= ~(unsigned)FACT_NONZERO;
-    for (int d = a->ndim - 1; d >= 0 && ++index[d] == array_shape(a)[d]; d--) index[d] = 0;
   }
   return facts;
 }

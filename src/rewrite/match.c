@@ -32,11 +32,9 @@ bool match_constant(const damo_var *v, double value) {
   if (a == NULL || dtype_is_complex(array_dtype(a))) return false;
   int64_t n = array_size(a);
   if (n == 0 || n > 64) return false;
-  int64_t index[DAMO_MAX_NDIM] = {0};
-  for (int64_t k = 0; k < n; k++) {
-    if (scalar_to_double(array_get(a, index)) != value) return false;
-    for (int d = a->ndim - 1; d >= 0 && ++index[d] == array_shape(a)[d]; d--) index[d] = 0;
-  }
+  array_entries e;
+  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e))
+    if (scalar_to_double(scalar_load(array_dtype(a), p)) != value) return false;
   return true;
 }
 

@@ -2,6 +2,7 @@
 #ifndef DAMO_REWRITE_REWRITE_INT_H
 #define DAMO_REWRITE_REWRITE_INT_H
 
+#include "loop/loop.h"
 #include "rewrite.h"
 
 /* Families of rules, each ended by a NULL name. */

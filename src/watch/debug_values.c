@@ -57,13 +57,13 @@ static bool entries_agree(scalar x, scalar y, const agreement *m, const int64_t 
 }
 
 static double largest_entry(const damo_array *a) {
-  int64_t index[DAMO_MAX_NDIM] = {0};
   double most = 0;
-  do {
-    damo_c128 z = scalar_c128(array_get(a, index));
+  array_entries e;
+  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e)) {
+    damo_c128 z = scalar_c128(scalar_load(array_dtype(a), p));
     double size = hypot(z.re, z.im);
     if (isfinite(size) && size > most) most = size;
-  } while (debug_next_index(a, index));
+  }
   return most;
 }
 
@@ -108,13 +108,14 @@ static bool arrays_agree(const damo_array *a, const damo_array *b, const damo_ar
   }
   if (array_size(a) == 0 || array_equal(a, b, true)) return true;
   const agreement m = agreement_of(a, size, lenient);
-  int64_t index[DAMO_MAX_NDIM] = {0};
-  do {
-    scalar p = array_get(a, index), q = array_get(b, index);
+  array_places e;
+  for (char *at = places_begin(&e, a); at; at = places_next(&e, at)) {
+    const int64_t *index = e.walk.at;
+    scalar p = scalar_load(array_dtype(a), at), q = array_get(b, index);
     if (entries_agree(p, q, &m, index)) continue;
     difference_text(text, n, a, index, p, q);
     return false;
-  } while (debug_next_index(a, index));
+  }
   return true;
 }
 

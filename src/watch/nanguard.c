@@ -49,13 +49,12 @@ void nanguard_entry_text(char *dst, size_t n, const damo_array *a, const int64_t
 /* The first entry of a float or complex array that is odd, as text "nan at {2, 3}"; false: there is none. */
 static bool find_nonfinite(const damo_array *a, op_nonfinite lawful, char *text, size_t n) {
   if (dtype_is_discrete(array_dtype(a)) || array_size(a) == 0 || is_all_finite(a)) return false;
-  int64_t index[DAMO_MAX_NDIM] = {0};
-  do {
-    scalar s = array_get(a, index);
-    if (!nanguard_is_odd(s, lawful)) continue;
-    nanguard_entry_text(text, n, a, index);
+  array_places e;
+  for (char *p = places_begin(&e, a); p; p = places_next(&e, p)) {
+    if (!nanguard_is_odd(scalar_load(array_dtype(a), p), lawful)) continue;
+    nanguard_entry_text(text, n, a, e.walk.at);
     return true;
-  } while (debug_next_index(a, index));
+  }
   return false;
 }
 
@@ -107,11 +106,12 @@ damo_status nanguard_check_inputs(const damo_function *f, const char *func) {
 
 /* ---- Integer division ------------------------------------------------------------------------------------------- */
 
-/* The entry of an operand that broadcasts to the output's index. */
-static scalar entry_for(const damo_array *a, int ndim, const int64_t *index) {
-  int64_t own[DAMO_MAX_NDIM];
-  for (int d = 0; d < a->ndim; d++) own[d] = array_shape(a)[d] == 1 ? 0 : index[d + ndim - a->ndim];
-  return array_get(a, own);
+/* Strides of an operand along a broadcast shape of that rank. */
+static void broadcast_strides(const damo_array *a, int ndim, int64_t *strides) {
+  for (int d = 0; d < ndim; d++) {
+    const int own = d - (ndim - a->ndim);
+    strides[d] = own < 0 || array_shape(a)[own] == 1 ? 0 : array_strides(a)[own];
+  }
 }
 
 static bool is_smallest(scalar s) {
@@ -135,13 +135,17 @@ void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func) 
   if (!quotient && id != SCALAR_mod) return;
   if (!dtype_is_discrete(var_dtype(t->node->out[0])) || t->n_in != 2) return;
   const damo_array *x = thunk_in(t, f, 0), *y = thunk_in(t, f, 1);
-  int64_t shape[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0};
+  int64_t shape[DAMO_MAX_NDIM], strides[2][DAMO_MAX_NDIM], numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)];
+  char *p[2] = {x->data, y->data};
+  nd_space space;
+  nd_walk w;
   int ndim;
   if (!shape_broadcast(x->ndim, array_shape(x), y->ndim, array_shape(y), &ndim, shape)) return;
-  int64_t n = 1;
-  for (int d = 0; d < ndim; d++) n *= shape[d];
-  for (int64_t k = 0; k < n; k++) {
-    const char *what = oddity(entry_for(x, ndim, index), entry_for(y, ndim, index), quotient);
+  broadcast_strides(x, ndim, strides[0]);
+  broadcast_strides(y, ndim, strides[1]);
+  nd_space_init(&space, numbers, ndim, shape, 2, (const int64_t *const[]){strides[0], strides[1]});
+  for (bool more = nd_begin(&w, &space); more; more = nd_next(&w, p)) {
+    const char *what = oddity(scalar_load(array_dtype(x), p[0]), scalar_load(array_dtype(y), p[1]), quotient);
     if (what != NULL) {
       const damo_trace *trace = t->node->trace;
       int line = trace != NULL ? (int)strcspn(trace->text, "\n") : 0;
@@ -149,7 +153,6 @@ void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func) 
                line > 0 ? ", made at " : "", line, line > 0 ? trace->text : "");
       return;
     }
-    for (int d = ndim - 1; d >= 0 && ++index[d] == shape[d]; d--) index[d] = 0;
   }
 }
 

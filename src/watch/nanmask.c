@@ -108,19 +108,20 @@ static bool reads_mask(const damo_function *f, const damo_apply *node) {
 }
 
 static damo_status mask_find(const damo_function *f, const thunk *t, const damo_array *a, mask_finding *found) {
-  int64_t index[DAMO_MAX_NDIM] = {0}, k = 0;
+  array_places e;
   const bool reads = reads_mask(f, t->node);
   found->at = array_empty(f->obj.ctx, DAMO_BOOL, a->ndim, array_shape(a));
   if (found->at == NULL) return DAMO_EMEMORY;
-  do {
+  for (char *p = places_begin(&e, a); p; p = places_next(&e, p)) {
+    const int64_t *index = e.walk.at;
     const nanguard_mask *from = NULL;
     const bool inherited = reads && is_inherited(f, t, a->ndim, index, &from);
-    const bool odd = !inherited && nanguard_is_odd(array_get(a, index), t->node->op->def->nonfinite);
-    ((uint8_t *)found->at->data)[k++] = inherited || odd;
+    const bool odd = !inherited && nanguard_is_odd(scalar_load(array_dtype(a), p), t->node->op->def->nonfinite);
+    ((uint8_t *)found->at->data)[e.walk.row] = inherited || odd;
     if (inherited && found->inherited == NULL) found->inherited = from;
     if (odd && !found->fresh) nanguard_entry_text(found->text, sizeof found->text, a, index);
     found->fresh = found->fresh || odd;
-  } while (debug_next_index(a, index));
+  }
   return DAMO_OK;
 }
 

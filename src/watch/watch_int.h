@@ -2,6 +2,7 @@
 #ifndef DAMO_WATCH_INT_H
 #define DAMO_WATCH_INT_H
 
+#include "loop/loop.h"
 #include "watch.h"
 
 typedef struct nanguard_mask nanguard_mask;
@@ -22,15 +23,6 @@ damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool o
 void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func);
 /* A numeric error when an argument or a shared value holds nan or inf. */
 damo_status nanguard_check_inputs(const damo_function *f, const char *func);
-
-/* The next index of a in C order; false past the last. */
-static inline bool debug_next_index(const damo_array *a, int64_t *index) {
-  for (int d = a->ndim - 1; d >= 0; d--) {
-    if (++index[d] < array_shape(a)[d]) return true;
-    index[d] = 0;
-  }
-  return false;
-}
 
 /* debug.c: runs the thunk and all checks of DEBUG mode on it. */
 damo_status debug_step(vm_plan *p, const thunk *t, frame *f);

@@ -1,6 +1,7 @@
 /* marker.c: ops that pass their input on and say something about it: to the gradient (DisconnectedGrad, ZeroGrad,
  * ConsiderConstant, GradClip, GradScale), to the run (Assert), to the Type (SpecifyShape, OfType, Unbroadcast).
  */
+#include "loop/loop.h"
 #include "op/shape/shape_int.h"
 #include "op/elem/build_arith.h"
 
@@ -187,11 +188,9 @@ static damo_status assert_type(const damo_op *op, damo_var *const *in, int n_in,
 }
 
 static bool all_true(const damo_array *a) {
-  int64_t index[DAMO_MAX_NDIM] = {0}, n = array_size(a);
-  for (int64_t k = 0; k < n; k++) {
-    if (!scalar_cast(array_get(a, index), DAMO_BOOL).v.i) return false;
-    for (int i = a->ndim - 1; i >= 0 && ++index[i] == array_shape(a)[i]; i--) index[i] = 0;
-  }
+  array_entries e;
+  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e))
+    if (!scalar_cast(scalar_load(array_dtype(a), p), DAMO_BOOL).v.i) return false;
   return true;
 }
 

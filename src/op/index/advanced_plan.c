@@ -6,17 +6,14 @@
 #include <string.h>
 
 int64_t adv_count_true(const damo_array *mask) {
-  int64_t index[DAMO_MAX_NDIM] = {0}, n = array_size(mask), count = 0;
-  const char *p = mask->data;
-  for (int64_t k = 0; k < n; k++) {
-    count += *p != 0;
-    for (int i = mask->ndim - 1; i >= 0; i--) {
-      p += array_strides(mask)[i];
-      if (++index[i] < array_shape(mask)[i]) break;
-      p -= index[i] * array_strides(mask)[i];
-      index[i] = 0;
-    }
-  }
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)], count = 0;
+  char *p = mask->data;
+  nd_space s;
+  nd_walk w;
+  nd_space_init(&s, numbers, mask->ndim, array_shape(mask), 1, (const int64_t *const[]){array_strides(mask)});
+  const int64_t n = nd_space_inner(&s), step = nd_inner_stride(&s, 0);
+  for (bool more = nd_begin(&w, &s); more; more = nd_next(&w, &p))
+    for (int64_t i = 0; i < n; i++) count += p[i * step] != 0;
   return count;
 }
 
@@ -165,51 +162,50 @@ damo_status adv_plan_make(const thunk *t, frame *f, int first, int ndim, const i
 
 /* ---- Offsets ----------------------------------------------------------------------------------------------------- */
 
+/* The byte offsets of the true entries of a mask. */
+static void mask_offsets(const damo_array *a, const int64_t *strides, int64_t *out) {
+  array_places e;
+  for (char *p = places_begin(&e, a); p; p = places_next(&e, p)) {
+    int64_t offset = 0;
+    if (!*p) continue;
+    for (int i = 0; i < a->ndim; i++) offset += e.walk.at[i] * strides[i];
+    *out++ = offset;
+  }
+}
+
 /* The byte offsets that a list's entries mean, in C order of the list. */
 static damo_status list_offsets(damo_ctx *ctx, const damo_array *a, int axis, const int64_t *shape,
                                 const int64_t *strides, int64_t *out) {
-  bool mask = adv_is_mask(array_dtype(a), a->ndim);
-  int64_t index[DAMO_MAX_NDIM] = {0}, n = array_size(a), offset = 0;
-  const char *p = a->data;
-  for (int64_t k = 0; k < n; k++) {
-    if (mask && *p) {
-      *out++ = offset;
-    } else if (!mask) {
-      int64_t at;
-      DAMO_TRY(position_resolve(ctx, "index", axis, shape[axis], *(const int64_t *)p, &at));
-      *out++ = at * strides[axis];
-    }
-    for (int i = a->ndim - 1; i >= 0; i--) {
-      p += array_strides(a)[i];
-      if (mask) offset += strides[axis + i];
-      if (++index[i] < array_shape(a)[i]) break;
-      p -= index[i] * array_strides(a)[i];
-      if (mask) offset -= index[i] * strides[axis + i];
-      index[i] = 0;
-    }
+  if (adv_is_mask(array_dtype(a), a->ndim)) {
+    mask_offsets(a, strides + axis, out);
+    return DAMO_OK;
+  }
+  array_entries e;
+  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e)) {
+    int64_t at;
+    DAMO_TRY(position_resolve(ctx, "index", axis, shape[axis], *(const int64_t *)p, &at));
+    *out++ = at * strides[axis];
   }
   return DAMO_OK;
 }
 
 /* total += part, part broadcasting from shape s to B. */
-static void add_offsets(const adv_plan *p, const advindex_list_shape *s, const int64_t *part, int64_t *total) {
+static void add_offsets(const adv_plan *p, const advindex_list_shape *s, int64_t *part, int64_t *total) {
   const int64_t *b_shape = p->shape + p->n_pre;
-  int64_t step[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0}, at = 0, stride = 1;
+  int64_t step[DAMO_MAX_NDIM], numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)], stride = sizeof(int64_t);
+  char *row = (char *)part;
+  nd_space b;
+  nd_walk w;
   int lead = p->n_b - s->ndim;
   for (int i = p->n_b - 1; i >= 0; i--) {
     int64_t n = i < lead ? 1 : s->shape[i - lead];
     step[i] = n == 1 ? 0 : stride;
     stride *= n;
   }
-  for (int64_t k = 0; k < p->entries; k++) {
-    total[k] += part[at];
-    for (int i = p->n_b - 1; i >= 0; i--) {
-      at += step[i];
-      if (++index[i] < b_shape[i]) break;
-      at -= index[i] * step[i];
-      index[i] = 0;
-    }
-  }
+  nd_space_init(&b, numbers, p->n_b, b_shape, 1, (const int64_t *const[]){step});
+  const int64_t n = nd_space_inner(&b), inner = nd_inner_stride(&b, 0);
+  for (bool more = nd_begin(&w, &b); more; more = nd_next(&w, &row))
+    for (int64_t i = 0; i < n; i++) *total++ += *(const int64_t *)(row + i * inner);
 }
 
 size_t adv_offsets_bytes(const adv_plan *p) { return (size_t)(p->entries + p->longest + 1) * sizeof(int64_t); }
@@ -241,29 +237,27 @@ static int64_t contiguous_bytes(const adv_plan *p, const int64_t *other, size_t 
 
 void adv_walk(const adv_plan *p, damo_dtype dtype, adv_move move, char *x, const int64_t *offsets, char *other,
               const int64_t *other_strides) {
-  int post = p->n_pre + p->n_b;
-  int64_t index[DAMO_MAX_NDIM] = {0}, n_outer = 1, entry = 0;
-  int64_t row = move == ADV_ADD ? -1 : contiguous_bytes(p, other_strides, dtype_size(dtype));
+  const int post = p->n_pre + p->n_b;
+  const int64_t row = move == ADV_ADD ? -1 : contiguous_bytes(p, other_strides, dtype_size(dtype));
   const int64_t *xs = p->strides + post, *os = other_strides + post, *shape = p->shape + post;
-  for (int i = 0; i < post; i++) n_outer *= p->shape[i];
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)], entry = 0;
+  char *rows[2] = {x, other};
+  nd_space s;
+  nd_walk w;
   for (int i = post; i < p->ndim; i++)
     if (p->shape[i] == 0) return;
-  for (int64_t k = 0; k < n_outer; k++) {
-    char *at = x + offsets[entry];
-    if (row >= 0)
-      memcpy(move == ADV_READ ? other : at, move == ADV_READ ? at : other, (size_t)row);
-    else if (move == ADV_READ)
-      box_move(dtype, false, other, os, at, xs, p->n_post, shape);
-    else
-      box_move(dtype, move == ADV_ADD, at, xs, other, os, p->n_post, shape);
-    entry = entry + 1 == p->entries ? 0 : entry + 1;
-    for (int i = post - 1; i >= 0; i--) {
-      x += p->strides[i];
-      other += other_strides[i];
-      if (++index[i] < p->shape[i]) break;
-      x -= index[i] * p->strides[i];
-      other -= index[i] * other_strides[i];
-      index[i] = 0;
+  nd_space_init(&s, numbers, post, p->shape, 2, (const int64_t *const[]){p->strides, other_strides});
+  const int64_t n = nd_space_inner(&s), x_step = nd_inner_stride(&s, 0), other_step = nd_inner_stride(&s, 1);
+  for (bool more = nd_begin(&w, &s); more; more = nd_next(&w, rows)) {
+    for (int64_t k = 0; k < n; k++) {
+      char *at = rows[0] + k * x_step + offsets[entry], *y = rows[1] + k * other_step;
+      if (row >= 0)
+        memcpy(move == ADV_READ ? y : at, move == ADV_READ ? at : y, (size_t)row);
+      else if (move == ADV_READ)
+        box_move(dtype, false, y, os, at, xs, p->n_post, shape);
+      else
+        box_move(dtype, move == ADV_ADD, at, xs, y, os, p->n_post, shape);
+      entry = entry + 1 == p->entries ? 0 : entry + 1;
     }
   }
 }

@@ -27,12 +27,11 @@ static damo_status static_broadcast(damo_ctx *ctx, adv_layout *l, const advindex
 /* A constant list on an axis of known length is checked while building. */
 static damo_status advindex_check_positions(damo_ctx *ctx, const damo_var *v, int axis, int64_t n) {
   const damo_array *a = var_constant_array(v);
-  int64_t index[DAMO_MAX_NDIM] = {0}, at;
+  int64_t at;
+  array_entries e;
   if (!a || n < 0) return DAMO_OK;
-  for (int64_t k = array_size(a); k > 0; k--) {
-    DAMO_TRY(position_resolve(ctx, "index", axis, n, scalar_to_int64(array_get(a, index)), &at));
-    for (int i = a->ndim - 1; i >= 0 && ++index[i] == array_shape(a)[i]; i--) index[i] = 0;
-  }
+  for (const char *p = entries_begin(&e, a); p; p = entries_next(&e))
+    DAMO_TRY(position_resolve(ctx, "index", axis, n, scalar_to_int64(scalar_load(array_dtype(a), p)), &at));
   return DAMO_OK;
 }
 

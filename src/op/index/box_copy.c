@@ -42,27 +42,19 @@ static const index_add_fn index_add_rows[DAMO_N_DTYPES] = {
 
 void box_add(damo_dtype dtype, char *dst, const int64_t *dst_strides, const char *src, const int64_t *src_strides,
              int ndim, const int64_t *shape) {
-  int64_t index[DAMO_MAX_NDIM] = {0};
-  index_add_fn row = index_add_rows[dtype];
-  for (int i = 0; i < ndim; i++)
-    if (shape[i] == 0) return;
-  if (ndim == 0) {
-    row(dst, 0, src, 0, 1);
+  const index_add_fn row = index_add_rows[dtype];
+  if (ndim <= 1) {
+    row(dst, ndim ? *dst_strides : 0, src, ndim ? *src_strides : 0, ndim ? *shape : 1);
     return;
   }
-  for (int last = ndim - 1;;) {
-    row(dst, dst_strides[last], src, src_strides[last], shape[last]);
-    int i = last - 1;
-    for (; i >= 0; i--) {
-      dst += dst_strides[i];
-      src += src_strides[i];
-      if (++index[i] < shape[i]) break;
-      dst -= index[i] * dst_strides[i];
-      src -= index[i] * src_strides[i];
-      index[i] = 0;
-    }
-    if (i < 0) return;
-  }
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)];
+  char *p[2] = {dst, (char *)(uintptr_t)src};
+  nd_space s;
+  nd_walk w;
+  nd_space_init(&s, numbers, ndim, shape, 2, (const int64_t *const[]){dst_strides, src_strides});
+  const int64_t n = nd_space_inner(&s);
+  for (bool more = nd_begin(&w, &s); more; more = nd_next(&w, p))
+    row(p[0], nd_inner_stride(&s, 0), p[1], nd_inner_stride(&s, 1), n);
 }
 
 void box_move(damo_dtype dtype, bool add, char *dst, const int64_t *dst_strides, const char *src,

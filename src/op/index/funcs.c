@@ -76,7 +76,8 @@ static damo_status onehot_type(const damo_op *op, damo_var *const *in, int n_in,
 static damo_status onehot_perform(const thunk *t, frame *f) {
   const damo_array *x = thunk_in(t, f, 0);
   damo_dtype dt = var_dtype(t->node->out[0]);
-  int64_t shape[DAMO_MAX_NDIM], index[DAMO_MAX_NDIM] = {0}, n, size = (int64_t)dtype_size(dt);
+  int64_t shape[DAMO_MAX_NDIM], n, size = (int64_t)dtype_size(dt);
+  array_entries e;
   const double unit = 1;
   char one[16] = {0};
   memcpy(shape, array_shape(x), (size_t)x->ndim * sizeof *shape);
@@ -86,19 +87,12 @@ static damo_status onehot_perform(const thunk *t, frame *f) {
   if (!out) return DAMO_EMEMORY;
   kernel_cast(DAMO_FLOAT64, dt)(&unit, one, 1);
   memset(out->data, 0, (size_t)(array_size(out) * size));
-  const char *p = x->data;
   char *row = out->data;
-  for (int64_t k = array_size(x); k > 0; k--, row += n * size) {
+  for (const char *p = entries_begin(&e, x); p; p = entries_next(&e), row += n * size) {
     int64_t c = *(const int64_t *)p;
     if (c < 1 || c > n)
       return ctx_fail(f->ctx, DAMO_EINDEX, "one_hot: class %lld is outside 1 … %lld", (long long)c, (long long)n);
     memcpy(row + (c - 1) * size, one, (size_t)size);
-    for (int i = x->ndim - 1; i >= 0; i--) {
-      p += array_strides(x)[i];
-      if (++index[i] < array_shape(x)[i]) break;
-      p -= index[i] * array_strides(x)[i];
-      index[i] = 0;
-    }
   }
   return DAMO_OK;
 }
@@ -155,19 +149,12 @@ static damo_status nonzero_type(const damo_op *op, damo_var *const *in, int n_in
 
 /* Calls with out NULL count. */
 static int64_t nonzero_scan(const damo_array *x, int64_t *const *out) {
-  int64_t index[DAMO_MAX_NDIM] = {0}, found = 0;
-  const char *p = x->data;
-  for (int64_t k = array_size(x); k > 0; k--) {
-    if (*p) {
-      for (int i = 0; out && i < x->ndim; i++) out[i][found] = index[i] + 1;
-      found++;
-    }
-    for (int i = x->ndim - 1; i >= 0; i--) {
-      p += array_strides(x)[i];
-      if (++index[i] < array_shape(x)[i]) break;
-      p -= index[i] * array_strides(x)[i];
-      index[i] = 0;
-    }
+  int64_t found = 0;
+  array_places e;
+  for (char *p = places_begin(&e, x); p; p = places_next(&e, p)) {
+    if (!*p) continue;
+    for (int i = 0; out && i < x->ndim; i++) out[i][found] = e.walk.at[i] + 1;
+    found++;
   }
   return found;
 }

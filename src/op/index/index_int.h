@@ -3,6 +3,7 @@
 #ifndef DAMO_OP_INDEX_INDEX_INT_H
 #define DAMO_OP_INDEX_INDEX_INT_H
 
+#include "loop/loop.h"
 #include "op/shape/shape_int.h"
 
 #define INDEX_MAX_ITEMS (2 * DAMO_MAX_NDIM)

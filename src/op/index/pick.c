@@ -72,21 +72,17 @@ static damo_status pick_perform(const thunk *t, frame *f) {
   const size_t size = dtype_size(array_dtype(x));
   const int last = x->ndim - 1;
   const int64_t count = array_size(index), step = array_strides(x)[last];
-  int64_t place[DAMO_MAX_NDIM] = {0};
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)];
+  nd_space rows;
+  nd_walk w;
   int64_t *at = thunk_scratch(t, f, (size_t)count * sizeof(int64_t));
   damo_array *out = at ? thunk_out(t, f, 0, array_dtype(x), index->ndim, array_shape(index)) : NULL;
   if (!out) return DAMO_EMEMORY;
   DAMO_TRY(pick_check_positions(t, f, index, array_shape(x), array_shape(x)[last], at));
-  const char *row = x->data;
-  for (int64_t i = 0; i < count; i++) {
-    memcpy(out->data + (size_t)i * size, row + (at[i] - 1) * step, size);
-    for (int k = last - 1; k >= 0; k--) {
-      row += array_strides(x)[k];
-      if (++place[k] < array_shape(x)[k]) break;
-      row -= array_strides(x)[k] * array_shape(x)[k];
-      place[k] = 0;
-    }
-  }
+  char *row = x->data;
+  nd_space_init(&rows, numbers, last, array_shape(x), 1, (const int64_t *const[]){array_strides(x)});
+  for (bool more = nd_begin(&w, &rows); more; more = nd_next(&w, &row))
+    memcpy(out->data + (size_t)w.row * size, row + (at[w.row] - 1) * step, size);
   return DAMO_OK;
 }
 

@@ -4,6 +4,7 @@
  * 2 or more, whose leading axes broadcast where a dimension is statically 1. Gradients use the conjugate transpose.
  */
 #include "blas.h"
+#include "loop/loop.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
@@ -218,17 +219,14 @@ static bool is_one_product(const matmul_batch *s, const damo_array *x) {
 }
 
 static void matmul_stack(const matmul_batch *s, const gemm_plan *p, char *x, char *y, char *z, int64_t z_step,
-                         int64_t count, void *scratch) {
-  int64_t at[DAMO_MAX_NDIM] = {0};
-  for (int64_t k = 0; k < count; k++) {
-    gemm_run(p, (damo_c128){1, 0}, x, y, (damo_c128){0, 0}, z + k * z_step, scratch);
-    for (int i = s->n - 1; i >= 0; i--) {
-      x += s->step_x[i], y += s->step_y[i];
-      if (++at[i] < s->shape[i]) break;
-      x -= s->step_x[i] * s->shape[i], y -= s->step_y[i] * s->shape[i];
-      at[i] = 0;
-    }
-  }
+                         void *scratch) {
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)];
+  char *at[2] = {x, y};
+  nd_space stack;
+  nd_walk w;
+  nd_space_init(&stack, numbers, s->n, s->shape, 2, (const int64_t *const[]){s->step_x, s->step_y});
+  for (bool more = nd_begin(&w, &stack); more; more = nd_next(&w, at))
+    gemm_run(p, (damo_c128){1, 0}, at[0], at[1], (damo_c128){0, 0}, z + w.row * z_step, scratch);
 }
 
 static damo_status matmul_perform(const thunk *t, frame *f) {
@@ -250,12 +248,12 @@ static damo_status matmul_perform(const thunk *t, frame *f) {
   if (!z) return DAMO_EMEMORY;
   if (count > 1 && is_one_product(&s, x)) {
     a = (blas_mat){x->data, a.rows * count, a.cols, a.cols * size, size};
-    count = 1;
+    s.n = 0;
   }
   const blas_mat c = {z->data, a.rows, b.cols, b.cols * size, size};
   gemm_plan_init(&p, dtype, a, b, c);
   if (p.scratch > 0 && !(scratch = thunk_scratch(t, f, p.scratch))) return DAMO_EMEMORY;
-  matmul_stack(&s, &p, x->data, y->data, z->data, c.rows * c.cols * size, count, scratch);
+  matmul_stack(&s, &p, x->data, y->data, z->data, c.rows * c.cols * size, scratch);
   return DAMO_OK;
 }
 

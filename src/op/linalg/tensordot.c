@@ -6,6 +6,7 @@
  * copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
  */
 #include "blas.h"
+#include "loop/loop.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
 
@@ -197,20 +198,13 @@ static void operand_place(tensordot_operand *o, char *scratch) {
 
 static void run_batches(const gemm_plan *p, const tensordot_operand *x, const tensordot_operand *y,
                         const int64_t *shape, char *z, int64_t z_step, void *scratch) {
-  int64_t at[DAMO_MAX_NDIM] = {0};
-  char *px = x->mat.data, *py = y->mat.data;
-  for (;;) {
-    gemm_run(p, (damo_c128){1, 0}, px, py, (damo_c128){0, 0}, z, scratch);
-    z += z_step;
-    int i = x->n_batch - 1;
-    for (; i >= 0; i--) {
-      px += x->step[i], py += y->step[i];
-      if (++at[i] < shape[i]) break;
-      px -= x->step[i] * shape[i], py -= y->step[i] * shape[i];
-      at[i] = 0;
-    }
-    if (i < 0) return;
-  }
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)];
+  char *at[2] = {x->mat.data, y->mat.data};
+  nd_space batches;
+  nd_walk w;
+  nd_space_init(&batches, numbers, x->n_batch, shape, 2, (const int64_t *const[]){x->step, y->step});
+  for (bool more = nd_begin(&w, &batches); more; more = nd_next(&w, at))
+    gemm_run(p, (damo_c128){1, 0}, at[0], at[1], (damo_c128){0, 0}, z + w.row * z_step, scratch);
 }
 
 static damo_status tensordot_perform(const thunk *t, frame *f) {

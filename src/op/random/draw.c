@@ -5,6 +5,7 @@
  * values).
  */
 #include "draw.h"
+#include "loop/loop.h"
 #include "op/elem/build_arith.h"
 
 #include <math.h>
@@ -248,9 +249,12 @@ static damo_status draw_infer_type(const damo_op *op, damo_var *const *in, int n
 /* Walks the parameters along the draw: byte steps, 0 where they broadcast. */
 typedef struct param_walk {
   int ndim, n_params;
-  int64_t shape[DAMO_MAX_NDIM], step[DRAW_MAX_PARAMS][DAMO_MAX_NDIM], at[DAMO_MAX_NDIM];
-  const char *data[DRAW_MAX_PARAMS];
+  int64_t shape[DAMO_MAX_NDIM], step[DRAW_MAX_PARAMS][DAMO_MAX_NDIM];
+  char *data[DRAW_MAX_PARAMS];
   bool constant; /* one set of parameters for all values */
+  nd_space space;
+  nd_walk walk;
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, DRAW_MAX_PARAMS)];
 } param_walk;
 
 static damo_status param_walk_shape(param_walk *w, const thunk *t, frame *f, const draw_op *d) {
@@ -305,14 +309,15 @@ static damo_status param_walk_init(param_walk *w, const thunk *t, frame *f, cons
   return DAMO_OK;
 }
 
-static void param_walk_next(param_walk *w) {
-  for (int k = w->ndim - 1; k >= 0; k--) {
-    for (int i = 0; i < w->n_params; i++) w->data[i] += w->step[i][k];
-    if (++w->at[k] < w->shape[k]) return;
-    for (int i = 0; i < w->n_params; i++) w->data[i] -= w->step[i][k] * w->shape[k];
-    w->at[k] = 0;
-  }
+/* The shape's size is known to be a number. */
+static void param_walk_begin(param_walk *w) {
+  const int64_t *steps[DRAW_MAX_PARAMS];
+  for (int i = 0; i < w->n_params; i++) steps[i] = w->step[i];
+  nd_space_init(&w->space, w->numbers, w->ndim, w->shape, w->n_params, steps);
+  nd_begin(&w->walk, &w->space);
 }
+
+static void param_walk_next(param_walk *w) { nd_next(&w->walk, w->data); }
 
 static damo_status draw_check_params(damo_ctx *ctx, const distribution *d, const double *p) {
   const char *why = d->refuse ? d->refuse(p) : NULL;
@@ -412,6 +417,7 @@ static damo_status draw_perform(const thunk *t, frame *f) {
   DAMO_TRY(param_walk_shape(&w, t, f, d));
   DAMO_TRY(param_walk_init(&w, t, f, d));
   DAMO_TRY(shape_size(f->ctx, w.ndim, w.shape, &n));
+  param_walk_begin(&w);
   void *workspace = thunk_scratch(t, f, (1 + DRAW_MAX_PARAMS) * DRAW_BLOCK * sizeof(double));
   damo_array *next = workspace ? thunk_out(t, f, 0, DAMO_UINT64, 1, (const int64_t[]){3}) : NULL;
   damo_array *out = next ? thunk_out(t, f, 1, d->dtype, w.ndim, w.shape) : NULL;

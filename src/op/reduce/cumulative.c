@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "loop/loop.h"
 #include "op/op.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
@@ -76,33 +77,30 @@ static const scan_fn scan_kernels[2][DAMO_N_DTYPES] = {
      [DAMO_COMPLEX128] = cumprod_c128},
 };
 
-/* ---- Lines ------------------------------------------------------------------------------------------------------- */
+/* ---- Slices ------------------------------------------------------------------------------------------------------ */
 
-/* Walks the 1-d slices of an array along `axis`: the byte offset of the first element of each in x and in a second
- * array. */
-typedef struct axis_walk {
-  int ndim, axis;
-  const int64_t *shape, *x_strides, *y_strides;
-  int64_t index[DAMO_MAX_NDIM], x, y, left;
-} axis_walk;
+/* Walks the 1-d slices of x and y, two arrays of one shape, along an axis: p holds the first element of each. */
+typedef struct slice_walk {
+  nd_space space;
+  nd_walk walk;
+  char *p[2];
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)];
+} slice_walk;
 
-static axis_walk axis_walk_start(const damo_array *x, const damo_array *y, int axis) {
-  axis_walk w = {.ndim = x->ndim, .axis = axis, .shape = array_shape(x), .x_strides = array_strides(x), .left = 1};
-  w.y_strides = array_strides(y);
-  for (int k = 0; k < w.ndim; k++) w.left *= k == axis ? 1 : w.shape[k];
-  return w;
-}
-
-static void axis_walk_next(axis_walk *w) {
-  w->left--;
-  for (int k = w->ndim - 1; k >= 0; k--) {
-    if (k == w->axis) continue;
-    w->x += w->x_strides[k], w->y += w->y_strides[k];
-    if (++w->index[k] < w->shape[k]) return;
-    w->x -= w->shape[k] * w->x_strides[k], w->y -= w->shape[k] * w->y_strides[k];
-    w->index[k] = 0;
+static bool slice_walk_begin(slice_walk *w, const damo_array *x, const damo_array *y, int axis) {
+  w->space = nd_space_begin(w->numbers, DAMO_MAX_NDIM, 2);
+  for (int k = 0; k < x->ndim; k++) {
+    if (k == axis) continue;
+    nd_space_next(&w->space)[0] = array_strides(x)[k];
+    nd_space_next(&w->space)[1] = array_strides(y)[k];
+    nd_space_push(&w->space, array_shape(x)[k]);
   }
+  w->p[0] = x->data;
+  w->p[1] = y->data;
+  return nd_begin(&w->walk, &w->space);
 }
+
+static bool slice_walk_next(slice_walk *w) { return nd_next(&w->walk, w->p); }
 
 /* ---- Cumulative -------------------------------------------------------------------------------------------------- */
 
@@ -142,9 +140,9 @@ static damo_status cumulative_perform(const thunk *t, frame *f) {
   int64_t sign = is_reverse_scan(op) ? -1 : 1, x_first = sign < 0 ? (n - 1) * x_step : 0,
           y_first = sign < 0 ? (n - 1) * y_step : 0;
   if (n == 0) return DAMO_OK;
-  for (axis_walk w = axis_walk_start(x, y, axis); w.left > 0; axis_walk_next(&w)) {
-    scan(x->data + w.x + x_first, sign * x_step, y->data + w.y + y_first, sign * y_step, n);
-  }
+  slice_walk w;
+  for (bool more = slice_walk_begin(&w, x, y, axis); more; more = slice_walk_next(&w))
+    scan(w.p[0] + x_first, sign * x_step, w.p[1] + y_first, sign * y_step, n);
   return DAMO_OK;
 }
 
@@ -299,12 +297,13 @@ static damo_status argsort_perform(const thunk *t, frame *f) {
   if (n == 0) return DAMO_OK;
   char *numbers = (char *)(items + 2 * n), *slice = numbers + n * wide_item;
   cast_fn cast = dt == wide ? NULL : kernel_cast(dt, wide);
-  for (axis_walk w = axis_walk_start(x, y, axis); w.left > 0; axis_walk_next(&w)) {
+  slice_walk w;
+  for (bool more = slice_walk_begin(&w, x, y, axis); more; more = slice_walk_next(&w)) {
     char *raw = cast ? slice : numbers;
-    kernel_copy_strided(x->data + w.x, array_strides(x)[axis], raw, (int64_t)item, (int64_t)n, item);
+    kernel_copy_strided(w.p[0], array_strides(x)[axis], raw, (int64_t)item, (int64_t)n, item);
     if (cast) cast(raw, numbers, (int64_t)n);
     const sort_item *sorted = sort_slice(numbers, wide, items, (int64_t)n);
-    for (size_t i = 0; i < n; i++) *(int64_t *)(y->data + w.y + (int64_t)i * array_strides(y)[axis]) = sorted[i].at;
+    for (size_t i = 0; i < n; i++) *(int64_t *)(w.p[1] + (int64_t)i * array_strides(y)[axis]) = sorted[i].at;
   }
   return DAMO_OK;
 }
