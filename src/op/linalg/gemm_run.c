@@ -11,6 +11,8 @@
 #include <limits.h>
 #include <string.h>
 
+#undef complex /* a scalar op has that name; the type is written _Complex */
+
 /* ---- Plain loops, one element type each; signed integers share the bits of unsigned ones ------------------------- */
 
 #define PANEL_ROWS 64

@@ -9,12 +9,12 @@
 
 #include "sparse/sparse_int.h"
 
-/* After damo's headers, where "complex" is a name. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#undef complex /* a scalar op has that name; the type is written _Complex */
 #undef I /* the index type of the bodies that are included twice */
 
 #ifndef DAMO_GPL
