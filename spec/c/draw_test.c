@@ -7,6 +7,7 @@
 #include "kernel/kernel.h"
 #include "op/random/discrete.h"
 #include "isa_case.h"
+#include "kernel/random.h"
 #include "test.h"
 
 static uint64_t word = 1;

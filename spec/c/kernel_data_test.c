@@ -4,6 +4,8 @@
 
 #include "kernel/kernel.h"
 #include "isa_case.h"
+#include "kernel/random.h"
+#include "kernel/reduce/reduce.h"
 #include "test.h"
 
 static const kernel_isa *isa; /* the instruction set under test */

@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 #include "isa_case.h"
 #include "kernel/elem/names.h"
+#include "kernel/reduce/reduce.h"
 #include "test.h"
 
 #include <float.h>

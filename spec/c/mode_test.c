@@ -1,6 +1,7 @@
 /* mode_test: NANGUARD and DEBUG: what each finds, where it says so, and that it finds nothing in honest graphs; Modes'
  * tags. */
 #include "watch_case.h"
+#include "sparse/sparse.h"
 
 static char warned[400];
 static void on_warning(void *user, const char *kind, const char *message) {
@@ -294,8 +295,11 @@ static damo_status exp_to_sin(build *b, damo_fgraph *fg, damo_apply *node, damo_
   *did = true;
   return b->status;
 }
-static const rewrite_rule wrong = {
-    .name = "exp_to_sin", .phase = PHASE_SPECIALIZE, .tags = "mistaken odd", TRACKS(&elemwise_def), .local = exp_to_sin};
+static const rewrite_rule wrong = {.name = "exp_to_sin",
+                                   .phase = PHASE_SPECIALIZE,
+                                   .tags = "mistaken odd",
+                                   TRACKS(&elemwise_def),
+                                   .local = exp_to_sin};
 
 /* exp(x) = 1 / exp(-x), but for rounding. */
 static damo_status exp_of_neg(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {

@@ -1,6 +1,7 @@
 /* sparse kernels: raw storage of each index type against plain loops: verdicts on wrong storage, moves, products,
  * merges and sums on larger random matrices, and the same bits from every instruction set. */
 #include "kernel/kernel.h"
+#include "kernel/sparse/kernel_sparse.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* sparse_product: products into dense arrays of every layout, sampled and mixed products, axes far longer than what is
  * stored, against plain sums over dense numbers; failing allocations. */
 #include "sparse_case.h"
+#include "kernel/kernel.h"
 
 static damo_sparse *matrix(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, int64_t m, int64_t n,
                            int64_t nnz) {

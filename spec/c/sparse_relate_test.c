@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "op/op.h"
+#include "sparse/sparse.h"
 #include "test.h"
 
 #define ROWS 7

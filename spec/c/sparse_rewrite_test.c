@@ -2,6 +2,7 @@
  * rule knows, is moved to the places that are read; the same class that does not say so stays. */
 #include "api/api.h"
 #include "leak_case.h"
+#include "sparse/sparse.h"
 #include "test.h"
 
 static damo_ctx *ctx;

@@ -1,6 +1,7 @@
 /* walk_test: spaces, walks, seeks and cursors against brute force, over random shapes and strides (0 and negative ones
  * among them), empty ones, 0-d ones and 32 axes. */
 #include "kernel/kernel.h"
+#include "kernel/walk.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #define DAMO_API_API_INT_H
 
 #include "api.h"
+#include "rewrite/rewrite.h"
 
 /* ---- OpFromGraph ------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,7 @@
 /* context.c: damo_ctx_new: a bare context with every layer and op family registered. */
 #include "api.h"
+#include "op/op.h"
+#include "rewrite/rewrite.h"
 
 #include "sparse/sparse.h"
 #include "watch/watch.h"

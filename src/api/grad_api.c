@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "grad/grad.h"
 
 /* The lists and words of the options; `o` is what grad takes. */
 static damo_status grad_api_options(damo_ctx *ctx, const char *func, const damo_grad_options *options,

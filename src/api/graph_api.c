@@ -1,5 +1,6 @@
 /* graph_api.c: the part of damo.h that makes Types and Variables and asks about them. */
 #include "api.h"
+#include "sparse/sparse.h"
 
 /* ---- Types and Variables ----------------------------------------------------------------------------------------- */
 

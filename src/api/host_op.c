@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api_int.h"
+#include "sparse/sparse.h"
 
 typedef struct host_op_class {
   op_def def;

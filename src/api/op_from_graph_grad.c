@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "api_int.h"
+#include "op/op.h"
+#include "grad/grad.h"
 
 /* ---- An identity ------------------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
  * inlined.
  */
 #include "api_int.h"
+#include "op/op.h"
 
 #include <stdio.h>
 

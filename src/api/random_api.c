@@ -1,5 +1,6 @@
 /* random_api.c: the part of damo.h that makes states of generators. */
 #include "api.h"
+#include "op/op.h"
 
 damo_var *damo_random_state(damo_ctx *ctx, uint64_t seed, const char *name) {
   if (ctx == NULL) return NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array_int.h"
+#include "kernel/isa.h"
 
 #define ALIGN 64
 #define SMALL_BYTES 64

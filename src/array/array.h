@@ -9,7 +9,6 @@
 #define DAMO_ARRAY_H
 
 #include "base/base.h"
-#include "kernel/kernel.h"
 
 typedef struct damo_buffer {
   damo_obj obj;

@@ -3,6 +3,7 @@
 #define DAMO_ARRAY_ARRAY_INT_H
 
 #include "array.h"
+#include "kernel/walk.h"
 
 /* Elements of a block on the stack: four blocks of the widest dtype fit in L1. */
 #define BLOCK_ELEMENTS 512

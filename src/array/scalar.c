@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "array_int.h"
+#include "kernel/kernel.h"
 
 #define LOAD(ctype, field)   \
   {                          \

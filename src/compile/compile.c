@@ -1,5 +1,7 @@
 /* compile.c: from Variables and options to a FunctionGraph that computes outputs and updates, rewritten by the mode. */
 #include "compile_int.h"
+#include "op/op.h"
+#include "rewrite/rewrite.h"
 
 #include <string.h>
 

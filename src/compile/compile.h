@@ -7,7 +7,7 @@
 #ifndef DAMO_COMPILE_H
 #define DAMO_COMPILE_H
 
-#include "rewrite/rewrite.h"
+#include "graph/graph.h"
 #include "vm/vm.h"
 
 typedef struct in_spec {

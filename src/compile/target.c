@@ -6,6 +6,7 @@
  * had. Always holds: every target is checked before anything is written; a sparse target is a sound matrix at any time.
  */
 #include "compile_int.h"
+#include "sparse/sparse.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * where u's shape is still read, zeros like the output stand in.
  */
 #include "grad_int.h"
+#include "op/op.h"
 
 typedef struct push {
   build *b;

@@ -6,7 +6,7 @@
 #ifndef DAMO_GRAD_H
 #define DAMO_GRAD_H
 
-#include "op/op.h"
+#include "graph/graph.h"
 
 typedef enum disconnected_mode { DISCONNECTED_RAISE, DISCONNECTED_WARN, DISCONNECTED_IGNORE } disconnected_mode;
 typedef enum return_disconnected { RETURN_ZERO, RETURN_NONE, RETURN_DISCONNECTED } return_disconnected;

@@ -1,6 +1,7 @@
 /* node.c: one node's L_op, asked and checked. */
 #include "grad_int.h"
 #include "op/elem/build_arith.h"
+#include "op/op.h"
 
 #include <stdio.h>
 

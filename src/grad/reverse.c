@@ -5,6 +5,7 @@
  * what is connected through them counts as connected.
  */
 #include "grad_int.h"
+#include "op/op.h"
 
 #include <string.h>
 

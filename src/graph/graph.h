@@ -13,7 +13,7 @@
 #ifndef DAMO_GRAPH_H
 #define DAMO_GRAPH_H
 
-#include "io/io.h"
+#include "array/array.h"
 #include "thunk.h"
 
 typedef struct op_def op_def;
@@ -112,20 +112,9 @@ bool type_values_equal(const damo_type *t, const damo_obj *a, const damo_obj *b)
 
 /* The Array whose memory the numbers of a value lie in: an Array itself, a sparse matrix's data; NULL for other
  * values. */
-static inline damo_array *value_array(const damo_obj *v) {
-  if (v == NULL) return NULL;
-  if (v->kind == OBJ_SPARSE) return ((const damo_sparse *)v)->data;
-  return v->kind == OBJ_ARRAY ? (damo_array *)(uintptr_t)v : NULL;
-}
+damo_array *value_array(const damo_obj *v);
 /* The shape of an Array or sparse matrix, *ndim its rank; NULL for other values. */
-static inline const int64_t *value_shape(const damo_obj *v, int *ndim) {
-  if (v->kind == OBJ_SPARSE) {
-    *ndim = 2;
-    return ((const damo_sparse *)v)->shape;
-  }
-  *ndim = v->kind == OBJ_ARRAY ? ((const damo_array *)v)->ndim : 0;
-  return v->kind == OBJ_ARRAY ? array_shape((const damo_array *)v) : NULL;
-}
+const int64_t *value_shape(const damo_obj *v, int *ndim);
 /* A copy with numbers of its own (what has none is retained). NULL: memory error. */
 damo_obj *value_copy(damo_obj *v);
 /* The numbers of the two may lie in the same memory. */

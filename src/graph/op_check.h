@@ -8,6 +8,7 @@
 #define DAMO_GRAPH_OP_CHECK_H
 
 #include "graph.h"
+#include "sparse/sparse.h"
 
 /* The inputs, and the outputs, that a checked node may have; the entries of a matrix that is made dense. */
 #define OP_EXAM_MOST 16

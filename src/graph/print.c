@@ -1,5 +1,6 @@
 /* print.c: graphs as text: the tree (debugprint), one line (pprint), and names for messages. */
 #include "graph_int.h"
+#include "sparse/sparse.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* type.c: Types, interned so that equal ones are one pointer. */
 #include "graph_int.h"
+#include "sparse/sparse.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -388,6 +389,21 @@ bool type_values_equal(const damo_type *t, const damo_obj *a, const damo_obj *b)
   if (a->kind == OBJ_FACTOR) return same_factor((damo_factor *)(uintptr_t)a, (damo_factor *)(uintptr_t)b);
   if (a->kind == OBJ_SPARSE) return type_same_storage((const damo_sparse *)a, (const damo_sparse *)b);
   return a->kind == OBJ_ARRAY && array_equal((const damo_array *)a, (const damo_array *)b, true);
+}
+
+damo_array *value_array(const damo_obj *v) {
+  if (v == NULL) return NULL;
+  if (v->kind == OBJ_SPARSE) return ((const damo_sparse *)v)->data;
+  return v->kind == OBJ_ARRAY ? (damo_array *)(uintptr_t)v : NULL;
+}
+
+const int64_t *value_shape(const damo_obj *v, int *ndim) {
+  if (v->kind == OBJ_SPARSE) {
+    *ndim = 2;
+    return ((const damo_sparse *)v)->shape;
+  }
+  *ndim = v->kind == OBJ_ARRAY ? ((const damo_array *)v)->ndim : 0;
+  return v->kind == OBJ_ARRAY ? array_shape((const damo_array *)v) : NULL;
 }
 
 damo_obj *value_copy(damo_obj *v) {

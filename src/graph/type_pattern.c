@@ -5,6 +5,7 @@
  * can write.
  */
 #include "graph_int.h"
+#include "sparse/sparse.h"
 
 #include <stdio.h>
 #include <string.h>

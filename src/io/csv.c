@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "io_int.h"
+#include "kernel/kernel.h"
 
 typedef struct csv {
   damo_ctx *ctx;

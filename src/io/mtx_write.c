@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io_int.h"
+#include "kernel/kernel.h"
 
 typedef struct mtx_writer {
   io_sink sink;

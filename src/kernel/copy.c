@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel_int.h"
+#include "walk.h"
 
 /* memcpy of a constant size is one move, at any alignment. */
 #define STRIDED(size, type)                                                                                \

@@ -2,6 +2,7 @@
 #ifndef DAMO_KERNEL_KERNEL_INT_H
 #define DAMO_KERNEL_KERNEL_INT_H
 
+#include "isa.h"
 #include "kernel.h"
 
 /* Bodies that are included once for each element type, index type or instruction set name their functions with a suffix

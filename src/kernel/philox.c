@@ -4,6 +4,7 @@
 
 #include "draw_math.h"
 #include "kernel_int.h"
+#include "random.h"
 
 #define PHILOX_M0 0xD2511F53u
 #define PHILOX_M1 0xCD9E8D57u

@@ -11,6 +11,8 @@
 #include "array/array.h"
 #include "base/base.h"
 #include "kernel/kernel.h"
+#include "kernel/walk.h"
+#include "kernel/isa.h"
 
 /* ---- Entries of one array ---------------------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
  * collects everything, and the call runs once more as a whole. Nothing below the binding ever collects.
  */
 #include "binding.h"
+#include "sparse/sparse.h"
 
 #define GC_FLOOR ((size_t)32 << 20)
 /* A step for each QUANTUM of native memory made: a cycle over a Lua heap of 20 MB ends within 5 MB. */

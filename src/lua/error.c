@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "binding.h"
+#include "op/op.h"
 
 #define TRACE_MAX_LEVELS 64 /* of the Lua stack that are looked at */
 #define TRACE_MAX 2048      /* bytes of a trace's text */

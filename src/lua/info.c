@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "binding.h"
+#include "sparse/sparse.h"
 
 /* The versions that were compiled against: of SuiteSparse's libraries, which have no call that tells. */
 #include <suitesparse/amd.h>

@@ -3,6 +3,7 @@
  * read or written gives nil and the error object.
  */
 #include "binding_int.h"
+#include "io/io.h"
 
 static const char *const IO_FAIL_MODES[] = {"raise", "return", NULL};
 

@@ -12,6 +12,8 @@
 #define DAMO_OP_H
 
 #include "graph/graph.h"
+#include "kernel/reduce/reduce.h"
+#include "kernel/random.h"
 
 /* The check (graph/op_check.h) of a class whose first output is its first input. */
 extern const op_check same_check;

@@ -1,5 +1,6 @@
 /* op_check: what the checks of the families are written with, and those that several families have. */
 #include "exam.h"
+#include "sparse/sparse.h"
 
 #include "op/elem/build_arith.h"
 

@@ -7,6 +7,7 @@
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
+#include "op/op.h"
 
 #include <math.h>
 

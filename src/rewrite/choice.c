@@ -1,6 +1,7 @@
 /* choice.c: an IfElse whose condition is known gives way to the branch; where both branches are the same it does so too
  * if the condition is a leaf, which can't fail. */
 #include "rewrite_int.h"
+#include "op/op.h"
 
 static damo_status take_branch(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;

@@ -4,6 +4,7 @@
 
 #include "op/elem/scalar.h"
 #include "rewrite_int.h"
+#include "op/op.h"
 
 #define ALL (FACT_FINITE | FACT_NONNEGATIVE | FACT_NONZERO)
 #define POSITIVE (FACT_NONNEGATIVE | FACT_NONZERO)

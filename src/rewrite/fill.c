@@ -3,6 +3,7 @@
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
+#include "op/op.h"
 
 static bool is_repeated_scalar(const damo_var *fill) {
   const damo_var *v = match_fill(fill);

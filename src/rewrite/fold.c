@@ -1,5 +1,6 @@
 /* fold.c: a node over constants becomes a constant. */
 #include "rewrite_int.h"
+#include "op/op.h"
 
 #define FOLD_MAX_BYTES (1 << 20) /* larger results are cheaper to compute than to keep beside the graph */
 

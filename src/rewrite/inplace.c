@@ -2,6 +2,7 @@
  * an input given away, no view, not viewed, used here alone), and the result must not leave the graph: it would have to
  * be copied. */
 #include "rewrite_int.h"
+#include "op/op.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* match.c: the questions that rewrite rules ask of Variables. */
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
+#include "op/op.h"
 
 damo_apply *match_class_of(const damo_var *v, const op_def *const *defs) {
   if (v->owner == NULL) return NULL;

@@ -10,7 +10,7 @@
 #ifndef DAMO_REWRITE_H
 #define DAMO_REWRITE_H
 
-#include "grad/grad.h"
+#include "graph/graph.h"
 
 typedef enum rewrite_phase {
   PHASE_MERGE,        /* equal nodes become one, equal constants too */

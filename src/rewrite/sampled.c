@@ -1,6 +1,8 @@
 /* sampled.c: samples at a matrix's places and a product of a matrix with that pattern, which read the same dense rows,
  * become one node that reads them once. Gradients of structured_dot and sampling_dot ask for both. */
 #include "rewrite_int.h"
+#include "sparse/sparse.h"
+#include "op/op.h"
 
 /* Nodes that may be walked over for each node of the graph, so that the rule stays linear in it. */
 #define WALK_SHARE 16

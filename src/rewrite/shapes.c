@@ -1,5 +1,6 @@
 /* shapes.c: rules of shapes: nodes that only move axes, and lengths known without the value they belong to. */
 #include "rewrite_int.h"
+#include "op/op.h"
 
 #include <string.h>
 

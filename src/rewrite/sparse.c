@@ -3,6 +3,8 @@
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
+#include "sparse/sparse.h"
+#include "op/op.h"
 
 #include <string.h>
 

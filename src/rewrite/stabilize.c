@@ -4,6 +4,7 @@
 #include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/build_math.h"
+#include "op/op.h"
 
 static bool is_float(const damo_var *v) { return type_is_tensor(v->type) && dtype_is_float(var_dtype(v)); }
 

@@ -1,5 +1,6 @@
 /* convert: other forms of the same matrix. */
 #include "sparse_int.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* make: matrices from coordinates, dense arrays and diagonals. */
 #include "sparse_int.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

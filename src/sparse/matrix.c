@@ -1,5 +1,6 @@
 /* matrix: the object, its making from three vectors, and its invariants. */
 #include "sparse_int.h"
+#include "kernel/kernel.h"
 
 #include <stdio.h>
 #include <string.h>

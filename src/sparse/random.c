@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sparse_int.h"
+#include "kernel/kernel.h"
 
 /* 64-bit words from a stream, two a block. */
 typedef struct sp_random_words {

@@ -14,6 +14,9 @@
 #define DAMO_SPARSE_H
 
 #include "array/array.h"
+#include "kernel/isa.h"
+#include "kernel/random.h"
+#include "kernel/sparse/kernel_sparse.h"
 
 struct damo_sparse {
   damo_obj obj;

@@ -3,6 +3,7 @@
 #define DAMO_SPARSE_SPARSE_INT_H
 
 #include "sparse.h"
+#include "kernel/reduce/reduce.h"
 
 static inline const sparse_index_fns *index_fns_of(const damo_sparse *a) {
   return a->obj.ctx->isa->sparse.index[sparse_is_wide(a)];

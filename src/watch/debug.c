@@ -5,6 +5,7 @@
  * is not there.
  */
 #include "watch_int.h"
+#include "sparse/sparse.h"
 
 #include <stdio.h>
 #include <string.h>

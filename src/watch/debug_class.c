@@ -5,6 +5,7 @@
 #include "op/elem/build_arith.h"
 #include "op/op.h"
 #include "watch_int.h"
+#include "sparse/sparse.h"
 
 #include <stdio.h>
 

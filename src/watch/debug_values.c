@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "watch_int.h"
+#include "sparse/sparse.h"
 
 /* How far apart entries of a dtype may be: relatively, as a part of the largest entry, and as a part of the terms that
  * an entry is the sum of, whose rounding is all that it may be there. */

@@ -1,6 +1,8 @@
 /* nanguard.c: NANGUARD mode: after each thunk its float outputs are looked at, and before it integer divisors. */
 #include "op/elem/scalar.h"
 #include "watch_int.h"
+#include "kernel/kernel.h"
+#include "op/op.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
  */
 #include "op/elem/scalar.h"
 #include "watch_int.h"
+#include "op/op.h"
 
 #include <stdio.h>
 #include <string.h>

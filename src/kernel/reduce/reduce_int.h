@@ -7,6 +7,7 @@
 #define DAMO_KERNEL_REDUCE_REDUCE_INT_H
 
 #include "kernel/kernel_int.h"
+#include "reduce.h"
 
 typedef struct reduce_axis {
   int64_t n, stride;

@@ -4,6 +4,7 @@
  * Variable took part. Pushing takes each result into a userdata.
  */
 #include "func.h"
+#include "op/op.h"
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 

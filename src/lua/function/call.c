@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "function.h"
+#include "sparse/sparse.h"
 
 #define CALLER_SMALL 16 /* inputs and outputs that need no memory of their own */
 

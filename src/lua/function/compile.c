@@ -1,5 +1,6 @@
 /* compile: damo.compile: inputs, outputs and options read into the core's specs. */
 #include "lua/binding_int.h"
+#include "rewrite/rewrite.h"
 
 static const char spec_in_key = 'i', spec_out_key = 'o', mode_key = 'm';
 

@@ -1,5 +1,6 @@
 /* function: compiled Functions as Lua's objects: their userdata, fields and methods. */
 #include "function.h"
+#include "op/op.h"
 
 static const char caller_key = 'c', function_key = 'm';
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "lua/binding_int.h"
+#include "sparse/sparse.h"
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 

@@ -5,6 +5,7 @@
  * finalizer takes the rule out of the context. The core knows the rule by its address, and holds nothing of Lua's.
  */
 #include "lua/binding_int.h"
+#include "rewrite/rewrite.h"
 
 static const char rules_key = 'r', rule_key = 'm';
 

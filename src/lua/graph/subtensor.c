@@ -1,5 +1,6 @@
 /* subtensor: parts of Variables: x[…], x:set(…, v), x:inc(…, v). Index tables become the spec of op subtensor. */
 #include "lua/binding_int.h"
+#include "op/op.h"
 
 /* Stack on entry: the operands that come before the index's, from `first` on, end at the top; the index is at idx. */
 static int part_call(lua_State *L, const char *name, int first, int idx, const char *func) {

@@ -1,5 +1,7 @@
 /* var: Variables: fields, methods, operators. */
 #include "lua/binding_int.h"
+#include "sparse/sparse.h"
+#include "op/op.h"
 
 static damo_var *var_self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_VAR, func, "self"); }
 

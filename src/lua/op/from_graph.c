@@ -4,6 +4,7 @@
  * userdata goes (or the state is closed) the class learns that its Lua part is gone.
  */
 #include "lua/binding_int.h"
+#include "op/op.h"
 
 static const char override_guard_key = 'g';
 

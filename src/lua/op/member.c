@@ -1,6 +1,7 @@
 /* member: the members of the Op contract as methods that every Op answers to: native Ops, and Lua Ops whose
  * definition leaves one out. A member that the definition has is found first, and is the script's own function. */
 #include "class.h"
+#include "grad/grad.h"
 
 static damo_apply *member_own_node(lua_State *L, const damo_op *op, int idx, const char *func) {
   damo_apply *node = bind_check_obj(L, idx, OBJ_APPLY, func, "node");

@@ -3,6 +3,7 @@
  * A class's own make_node in Lua makes the node; without one the core does, over the arguments as inputs.
  */
 #include "class.h"
+#include "op/op.h"
 
 /* A last argument that is {return_list = …} and nothing else. */
 static bool node_takes_return_list(lua_State *L, int idx, bool *list) {

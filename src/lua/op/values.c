@@ -1,5 +1,6 @@
 /* values: what a thunk of an Op written in Lua lends to Lua, and the results that it takes. */
 #include "run.h"
+#include "sparse/sparse.h"
 
 /* Where the lenders lie: behind the cells. */
 static int lender_place(const thunk *t, int i) { return WORKSPACE_CELLS + t->n_out + i; }

@@ -3,6 +3,7 @@
  * zeros, ones, empty and full are op functions too: with a Variable among their arguments they build graph.
  */
 #include "lua/binding_int.h"
+#include "sparse/sparse.h"
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* factor: factors of sparse matrices as scripts see them, and damo.sparse.FactorType. What a factor does are rows
  * like any others (lua/func/func.c): F:solve(b) is damo.sparse.solve(F, b). */
 #include "sparse.h"
+#include "sparse/sparse.h"
 
 static damo_factor *factor_self(lua_State *L, const char *func) {
   return bind_check_obj(L, 1, OBJ_FACTOR, func, "self");

@@ -1,5 +1,6 @@
 /* index: a[key] and a[key] = value of Arrays, and what scripts write keys with: damo.idx, newaxis, ellipsis. */
 #include "index.h"
+#include "op/op.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 

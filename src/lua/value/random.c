@@ -1,6 +1,7 @@
 /* random: generator states. lua/damo/random.lua builds streams and draws on them; the rows that draw (their first
  * operand is rng) are in the module's table `random`, put there by lua/func/func.c. */
 #include "lua/binding_int.h"
+#include "op/op.h"
 
 /* core.random_state(seed): the state of a generator as an Array, counter at 0. */
 static int random_state(lua_State *L) {

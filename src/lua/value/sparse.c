@@ -2,6 +2,8 @@
  * is sparse_make.c, making Variables lua/graph/sparse_var.c; the op functions are rows like any others (lua/func/func.c).
  */
 #include "sparse.h"
+#include "sparse/sparse.h"
+#include "op/op.h"
 
 static damo_sparse *sp_self(lua_State *L, const char *func) { return bind_check_obj(L, 1, OBJ_SPARSE, func, "self"); }
 

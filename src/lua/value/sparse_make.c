@@ -2,6 +2,8 @@
 #include <limits.h>
 
 #include "sparse.h"
+#include "sparse/sparse.h"
+#include "op/op.h"
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 

@@ -9,6 +9,8 @@
 #include "kernel/elem/names.h"
 #include "op/op.h"
 #include "scalar.h"
+#include "kernel/kernel.h"
+#include "kernel/isa.h"
 
 #define SCALAR_MAX_ARITY 3
 

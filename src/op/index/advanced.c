@@ -2,6 +2,7 @@
  * what lists mean; subtensor.c has the spec and the functions.
  */
 #include "advanced.h"
+#include "kernel/kernel.h"
 
 /* ---- AdvancedSubtensor ------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* box_copy.c: entries copied or added between strided boxes. */
 #include "index_int.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * are 1-based positions. subtensor.c has the rows.
  */
 #include "index_int.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

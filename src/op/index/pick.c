@@ -4,6 +4,7 @@
  * index.shape + (n,) with g at the picked places; the two are each other's gradients.
  */
 #include "op/nnet/nnet.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

@@ -27,6 +27,7 @@
  */
 #include "index_int.h"
 #include "op/elem/build_arith.h"
+#include "kernel/kernel.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "blas.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * is copied to scratch, what is too large goes through the plain loops. Integers wrap; bool is or-and.
  */
 #include "blas.h"
+#include "kernel/kernel.h"
 
 #include <cblas.h>
 #include <complex.h>

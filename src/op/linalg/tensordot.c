@@ -9,6 +9,7 @@
 #include "loop/loop.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

@@ -7,6 +7,8 @@
 #include "nnet.h"
 #include "op/elem/build_arith.h"
 #include "op/elem/build_math.h"
+#include "kernel/kernel.h"
+#include "kernel/isa.h"
 
 typedef struct soft_box {
   int64_t outer, n, inner;

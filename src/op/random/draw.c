@@ -7,6 +7,7 @@
 #include "draw.h"
 #include "loop/loop.h"
 #include "op/elem/build_arith.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #define DAMO_OP_RANDOM_DRAW_H
 
 #include "op/op.h"
+#include "kernel/isa.h"
 
 typedef struct random_draw_props {
   prop_value dist, dtype, sized, ndim;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "draw.h"
+#include "kernel/kernel.h"
 
 static damo_status permutation_infer_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   damo_ctx *ctx = op->obj.ctx;

@@ -12,6 +12,7 @@
 #include "op/op.h"
 #include "op/elem/build_arith.h"
 #include "op/shape/shape_int.h"
+#include "kernel/kernel.h"
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)

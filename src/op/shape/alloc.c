@@ -5,6 +5,7 @@
  */
 #include "shape_int.h"
 #include "op/sparse/sparse_op.h"
+#include "kernel/kernel.h"
 
 /* ---- Alloc ------------------------------------------------------------------------------------------------------- */
 

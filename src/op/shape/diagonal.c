@@ -1,6 +1,7 @@
 /* diagonal.c: ExtractDiag, a diagonal of two axes as a view, and its adjoint AllocDiag: diag, diagonal, trace. */
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

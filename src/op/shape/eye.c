@@ -1,5 +1,6 @@
 /* eye.c: Eye and Tri: matrices of ones on, or on and below, the k-th diagonal. n, m and k are int64 scalar operands. */
 #include "shape_int.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

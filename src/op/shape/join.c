@@ -3,6 +3,7 @@
  */
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

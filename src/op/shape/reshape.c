@@ -4,6 +4,7 @@
  */
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
+#include "kernel/kernel.h"
 
 /* What is known of the entries of a shape vector: true and the value. */
 static bool static_entry(const damo_var *shape, int i, int64_t *out) {

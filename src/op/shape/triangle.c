@@ -1,5 +1,6 @@
 /* triangle.c: Triangle: entries outside a triangle of the last two axes become 0: tril, triu. */
 #include "shape_int.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
  * derivative.
  */
 #include "sparse_op.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,6 +14,7 @@
 
 #include "op/linalg/blas.h" /* build_conj_if_complex: of sparse operands too */
 #include "op/shape/shape_int.h"
+#include "sparse/sparse.h"
 #include "sparse_check.h"
 
 /* ---- Checks and Types (type.c) ---------------------------------------------------------------------------- */

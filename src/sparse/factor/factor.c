@@ -1,5 +1,6 @@
 /* factor: the object, the stored matrix, the choice of a back end, and what is kept when A changes. */
 #include "factor_int.h"
+#include "kernel/kernel.h"
 
 #include <stdio.h>
 

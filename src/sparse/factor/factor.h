@@ -5,10 +5,11 @@
  * least squares. Always holds: a factor keeps its own copy of A's values, so later writes into A do not touch it; the
  * ordering and the symbolic analysis stay while the pattern does; what SuiteSparse holds is charged to the context's
  * memory cap; nothing is printed and no setting of the process is touched. A 0 × 0 matrix is allowed everywhere.
- * Part of sparse.h, which includes it.
  */
 #ifndef DAMO_SPARSE_FACTOR_FACTOR_H
 #define DAMO_SPARSE_FACTOR_FACTOR_H
+
+#include "array/array.h"
 
 /* What the caller knows about A. POS: positive definite, and only its Hermitian part (A + Aᴴ)/2 counts. SYM: Hermitian,
  * perhaps indefinite: LDLᵀ is tried where A is real and really so. GEN: nothing is tried but LU. NONE: Cholesky is

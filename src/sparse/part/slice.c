@@ -1,5 +1,6 @@
 /* slice: parts of matrices (blocks, lines by list, elements, diagonals), and matrices put together from parts. */
 #include "sparse/sparse_int.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

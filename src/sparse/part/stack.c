@@ -4,6 +4,7 @@
  * left it. O(entries + lines × blocks) time, memory for the result and for what had to be converted.
  */
 #include "sparse/sparse_int.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* dot: products of a sparse matrix with dense ones, with a dense or a sparse result. */
 #include "sparse/sparse_int.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sparse/sparse_int.h"
+#include "kernel/kernel.h"
 
 #define VECTOR_COLS 2           /* narrower blocks gain nothing from vectors across columns */
 #define BLOCK_COLS 32           /* columns packed at a time */

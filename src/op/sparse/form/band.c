@@ -4,6 +4,7 @@
  * EyeLike are each other's gradients.
  */
 #include "op/sparse/sparse_op.h"
+#include "kernel/kernel.h"
 
 typedef struct sp_band_props {
   prop_value low, high;

@@ -7,6 +7,7 @@
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
+#include "kernel/kernel.h"
 
 typedef struct sp_diagonal_props {
   prop_value k;

@@ -5,6 +5,7 @@
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
+#include "kernel/kernel.h"
 
 enum { USMM_ALPHA, USMM_X, USMM_Y, USMM_Z };
 

@@ -1,0 +1,42 @@
+/* random: counter-based random numbers, and the functions that distributions are made with. */
+#ifndef DAMO_KERNEL_RANDOM_H
+#define DAMO_KERNEL_RANDOM_H
+
+#include "base/base.h"
+
+/* Philox 4x32-10 (Salmon et al., SC'11). A stream is (key, counter); block i of a draw is philox(key, counter + i).
+ * Distributions take their functions from kernel/draw_math.h, so the numbers depend on neither machine nor instruction
+ * set nor thread count. */
+typedef struct philox_state {
+  uint64_t key, counter_lo, counter_hi;
+} philox_state;
+void philox_block(const philox_state *s, uint64_t block, uint32_t out[4]);
+void philox_advance(philox_state *s, uint64_t blocks);
+/* A key and zero counter from any seed (SplitMix64). */
+philox_state philox_seed(uint64_t seed);
+/* Blocks that a draw of n values takes (the same for every distribution: 1 block gives two 53-bit uniforms). */
+uint64_t philox_blocks(int64_t n);
+/* The random words of one value, however many it takes: the two of its block, then those of the counters that differ
+ * from the block's in the top 32 bits. So what one value's rejections take moves no other value. */
+typedef struct philox_words {
+  philox_state at;
+  uint64_t kept[2];
+  int left;
+} philox_words;
+philox_words philox_words_of(const philox_state *s, uint64_t block);
+uint64_t philox_word(philox_words *w);
+/* Uniform in [0, 1), 53 bits. */
+double philox_unit(philox_words *w);
+/* The functions of draws: the same bits on every machine. expm1: x <= 0. */
+double draw_log(double x);
+double draw_exp(double x);
+double draw_log1p(double x);
+double draw_expm1(double x);
+/* n uniforms in [0, 1): 53 random bits (float64) or 24 (float32: rounded from the same bits, never 1). */
+void philox_uniform_f64(const philox_state *s, double *out, int64_t n);
+/* n standard normals by Box-Muller on pairs of uniforms. */
+void philox_normal_f64(const kernel_isa *isa, const philox_state *s, double *out, int64_t n);
+/* A permutation of 0…n-1 (Fisher-Yates with unbiased bounded draws from consecutive blocks). */
+void philox_permutation(const philox_state *s, int64_t *out, int64_t n);
+
+#endif

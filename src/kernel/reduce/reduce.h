@@ -1,0 +1,37 @@
+/* reduce: sums, products, extremes and their positions along axes of strided arrays. */
+#ifndef DAMO_KERNEL_REDUCE_REDUCE_H
+#define DAMO_KERNEL_REDUCE_REDUCE_H
+
+#include "base/base.h"
+
+typedef enum reduce_kind {
+  REDUCE_SUM,
+  REDUCE_PROD,
+  REDUCE_MAX,
+  REDUCE_MIN,
+  REDUCE_ANY,
+  REDUCE_ALL,
+  REDUCE_ARGMAX,
+  REDUCE_ARGMIN,
+  REDUCE_LOGSUMEXP,
+  REDUCE_SUM_SQR /* of |x|² */
+} reduce_kind;
+
+/* The output dtype of a reduction over dtype `in`: sum and prod of bool and signed integers int64, of unsigned uint64;
+ * any, all bool; argmax, argmin int64 (1-based positions); logsumexp dtype_to_float; sum_sqr of complex the matching
+ * float; others `in`. */
+damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in);
+/* false when the kind is not defined for the dtype (logsumexp of complex, sum_sqr of integers). */
+bool reduce_supported(reduce_kind kind, damo_dtype in);
+
+/* Reduces x (dtype `in`, shape and byte strides of ndim entries) over the axes whose bit is set in `axes`, into `out`:
+ * C-contiguous over the kept axes, of reduce_out_dtype. float sums and products are pairwise in blocks, with an order
+ * that depends on the shape alone. Empty: sum 0, prod 1, any false, all true; max, min, argmax, argmin over an empty
+ * axis must not be asked for. max, min, argmax, argmin give nan (the first nan's position) where there is a nan. argmax
+ * over several axes counts positions in C order over the reduced axes. work: reduce_workspace bytes, 64-byte
+ * aligned. */
+size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t *shape, uint32_t axes);
+void kernel_reduce(const kernel_isa *isa, reduce_kind kind, damo_dtype in, const char *x, int ndim,
+                   const int64_t *shape, const int64_t *strides, uint32_t axes, char *out, void *work);
+
+#endif
