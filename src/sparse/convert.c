@@ -1,4 +1,4 @@
-/* convert: other forms of the same matrix. */
+/* convert: the same matrix in another format, dtype or index dtype, dense, sorted, or without duplicates or zeros. */
 #include "sparse_int.h"
 #include "kernel/kernel.h"
 
@@ -85,7 +85,8 @@ damo_sparse *sparse_to_itype(damo_sparse *a, damo_dtype itype) {
 
 /* ---- Clean forms ------------------------------------------------------------------------------------------------- */
 
-/* A copy with arrays of its own, whatever the order inside its lines: sorted when told. */
+/* A copy with arrays of its own, `sorted` and `unique` not set. sort: indices ascend in each major vector; else the
+ * order inside them stays. */
 static damo_sparse *sp_uninitialized_copy(const damo_sparse *a, bool sort) {
   damo_ctx *ctx = a->obj.ctx;
   const int64_t nnz = sparse_nnz(a);
@@ -131,7 +132,7 @@ damo_sparse *sparse_summed_for(damo_sparse *a, damo_dtype dtype) {
   return damo_retain(a);
 }
 
-#define ZERO_SEARCH 4096 /* entries at a time that are searched for a 0 */
+#define ZERO_SEARCH 4096 /* entries searched for a 0 at a time */
 
 static bool sp_holds_zero(const damo_sparse *a) {
   const int64_t nnz = sparse_nnz(a);

@@ -1,4 +1,4 @@
-/* make: matrices from coordinates, dense arrays and diagonals. */
+/* make: construction of matrices from coordinates, dense arrays and diagonals. */
 #include "sparse_int.h"
 #include "kernel/kernel.h"
 
@@ -22,7 +22,7 @@ damo_sparse *sparse_from_places(damo_ctx *ctx, damo_format format, damo_dtype dt
   return clean;
 }
 
-/* as: the part that says how many there are, n. */
+/* as: the name of the argument that determines n. */
 static damo_status sp_check_coordinates(damo_ctx *ctx, const char *part, const damo_array *v, const char *as,
                                         int64_t n) {
   char shape[256];
@@ -35,7 +35,8 @@ static damo_status sp_check_coordinates(damo_ctx *ctx, const char *part, const d
   return ctx_fail(ctx, DAMO_ETYPE, "coo: %s is %s, expected an integer dtype", part, dtype_name(array_dtype(v)));
 }
 
-/* Fresh 0-based coordinates; *limit is the size of the axis, or -1: found here. */
+/* A fresh vector of 0-based coordinates. *limit is the size of the axis; if it is -1 it is set to the largest
+ * coordinate. */
 static damo_array *sp_coordinates_of(damo_ctx *ctx, const char *part, const damo_array *v, int64_t *limit) {
   damo_array *out = array_cast(v, DAMO_INT64);
   if (!out) return NULL;
@@ -77,7 +78,7 @@ static damo_status sp_check_coo(damo_ctx *ctx, const damo_array *rows, const dam
   return sp_check_coordinates(ctx, "cols", cols, one ? "rows" : "values", n);
 }
 
-/* A vector of n contiguous entries. */
+/* The values as a contiguous vector of n elements; a 0-d array is repeated. */
 static damo_array *sp_coo_values(const damo_array *values, int64_t n) {
   if (values->ndim == 1) return array_as_contiguous(values, array_dtype(values));
   damo_array *one = array_view(values, 1, &n, (const int64_t[]){0}, 0), *out = one ? array_copy(one) : NULL;
@@ -110,7 +111,7 @@ damo_sparse *sparse_from_coo(damo_ctx *ctx, damo_format format, const int64_t *s
 
 /* ---- Dense ------------------------------------------------------------------------------------------------------- */
 
-/* A matrix whose elements can be read where they lie. */
+/* A dense matrix whose elements are aligned, so that kernels can load them in place. */
 static damo_array *sp_readable_array(const damo_array *a) {
   const size_t size = dtype_size(array_dtype(a)), align = size == 16 ? 8 : size;
   bool aligned = (uintptr_t)a->data % align == 0;
@@ -118,8 +119,8 @@ static damo_array *sp_readable_array(const damo_array *a) {
   return aligned ? damo_retain(a) : array_copy(a);
 }
 
-/* The entries that are not 0; ptr becomes their indptr. A line or column that an array repeats, perhaps more often than
- * there is memory for, is read once. */
+/* Counts the elements that are not 0 and fills ptr, the indptr of the result. A row or column that the array broadcasts
+ * (stride 0), perhaps more often than fits in memory, is read once. */
 static int64_t sp_count_nonzeros(const damo_array *a, bool csc, int64_t *ptr) {
   const int64_t *strides = array_strides(a), major = array_shape(a)[csc], minor = array_shape(a)[!csc];
   const int64_t lines = major > 1 && strides[csc] == 0 ? 1 : major, times = minor > 1 && strides[!csc] == 0 ? minor : 1;
@@ -166,13 +167,13 @@ damo_sparse *sparse_from_dense(const damo_array *dense, damo_format format, damo
 
 #define MAX_OFFSET ((int64_t)1 << 62)
 
-/* Entries of the k-th diagonal of a rows × cols matrix. */
+/* Length of the k-th diagonal of a rows × cols matrix. */
 static int64_t sp_diagonal_length(int64_t rows, int64_t cols, int64_t k) {
   const int64_t r = k < 0 ? rows + k : rows, c = k > 0 ? cols - k : cols, n = r < c ? r : c;
   return n > 0 ? n : 0;
 }
 
-/* A value 1 of any dtype at p. */
+/* Writes 1 of any dtype to p. */
 static void sp_put_one(damo_dtype dtype, void *p) {
   const uint8_t one = 1;
   kernel_cast(DAMO_UINT8, dtype)(&one, p, 1);
@@ -194,7 +195,7 @@ damo_sparse *sparse_eye(damo_ctx *ctx, int64_t rows, int64_t cols, int64_t k, da
 }
 
 typedef struct sp_coordinates {
-  int64_t n; /* so far */
+  int64_t n; /* filled so far */
   int64_t *row, *col;
   char *value;
 } sp_coordinates;
@@ -222,7 +223,7 @@ static damo_status sp_check_diagonal(damo_ctx *ctx, int64_t i, const damo_array 
       (long long)i + 1, (long long)array_size(d), (long long)n, k, (long long)shape[0], (long long)shape[1]);
 }
 
-/* Adds diagonal k to the places. */
+/* Appends the coordinates and values of diagonal k. */
 static damo_status sp_add_diagonal(sp_coordinates *at, const damo_array *d, int64_t k, const int64_t shape[2],
                                    damo_dtype dtype) {
   const size_t size = dtype_size(dtype);

@@ -1,4 +1,4 @@
-/* matrix: the object, its making from three vectors, and its invariants. */
+/* matrix: the object, construction from three vectors, and its invariants. */
 #include "sparse_int.h"
 #include "kernel/kernel.h"
 
@@ -67,7 +67,7 @@ damo_sparse *sparse_empty(damo_ctx *ctx, damo_format format, damo_dtype dtype, d
   return a;
 }
 
-/* The first n entries: a copy where more than half of the room would stay unused, else a view. Takes its argument. */
+/* The first n entries: a copy if more than half of the memory would stay unused, else a view. Takes its argument. */
 static damo_array *sp_cut_vector(damo_array *take, int64_t n) {
   const int64_t had = array_shape(take)[0];
   if (n == had) return take;
@@ -138,7 +138,7 @@ static damo_status sp_check_parts(damo_ctx *ctx, damo_format format, const int64
                   format == DAMO_CSR ? "rows" : "columns");
 }
 
-/* Entries are counted from 1 in the text; what they hold are the format's own 0-based numbers. */
+/* The message counts entries from 1, but quotes their values, which are 0-based indices, as they are. */
 static damo_status sp_report_verdict(damo_ctx *ctx, damo_format format, const sparse_raw *raw, int64_t nnz,
                                      sparse_verdict v) {
   const char *who = sparse_format_name(format);
@@ -162,7 +162,7 @@ static damo_status sp_report_verdict(damo_ctx *ctx, damo_format format, const sp
 
 static bool sp_vector_is_frozen(const damo_array *v) { return !v->writeable && v->buf->obj.flags & BUFFER_FROZEN; }
 
-/* The vector as `itype` that nobody writes: shared where that is so already. */
+/* The vector as a read-only one of dtype `itype`: shared if it is that already. */
 static damo_array *sp_frozen_vector(const damo_array *v, damo_dtype itype) {
   if (sp_vector_is_frozen(v) && array_dtype(v) == itype && array_is_contiguous(v)) return damo_retain(v);
   damo_array *copy = array_cast(v, itype);
@@ -170,7 +170,7 @@ static damo_array *sp_frozen_vector(const damo_array *v, damo_dtype itype) {
   return copy;
 }
 
-/* Checks indices and indptr, which are contiguous and of one width. */
+/* Checks indices and indptr, which are contiguous and of one width, and sets a's flags. */
 static damo_status sp_check_storage(damo_ctx *ctx, damo_sparse *a, const damo_array *indices,
                                     const damo_array *indptr) {
   const int64_t nnz = array_size(indices);
@@ -262,7 +262,7 @@ bool sparse_check(const damo_sparse *a, const char **why) {
 
 /* ---- Public functions -------------------------------------------------------------------------------------------- */
 
-/* What the constructors have in common; func names them. */
+/* Argument checks that the public constructors share; func begins the message. */
 static damo_status sp_check_public(damo_ctx *ctx, const char *func, damo_format format, damo_dtype dtype, int64_t rows,
                                    int64_t cols, int64_t n) {
   DAMO_TRY(ctx_check_list(ctx, func, "entries", ctx, n));

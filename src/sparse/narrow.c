@@ -1,12 +1,15 @@
-/* narrow: numbers for the minor positions that occur, where an axis is far longer than what is stored along it,
- * so that work and memory stay proportional to the entries. */
+/* narrow: renumbers the minor positions that occur if the minor axis is far longer than nnz.
+ *
+ * Algorithms that need an array along an axis (conversion, Gustavson's product) would take time and memory proportional
+ * to that axis; after renumbering both are proportional to nnz. The positions that occur are found by sorting the
+ * indices, and a new number by bisection. */
 #include <string.h>
 
 #include "sparse_int.h"
 
 static bool sp_is_hollow(int64_t minor, int64_t nnz) { return minor / 4 > nnz + 1024; }
 
-/* The minor positions of a's entries, ascending, each once: *n of them in an int64 vector of one for each entry. */
+/* The minor positions of a's entries, ascending, each once: the first *n elements of an int64 vector of length nnz. */
 static damo_array *sp_positions_used(damo_sparse *a, int64_t *n) {
   damo_ctx *ctx = a->obj.ctx;
   const int64_t nnz = sparse_nnz(a), ends[2] = {0, nnz};
@@ -33,7 +36,7 @@ static damo_array *sp_positions_used(damo_sparse *a, int64_t *n) {
   return out;
 }
 
-/* The place of a position among n ascending ones, -1 when it is not there. */
+/* The index of a position among n ascending ones, or -1. */
 static int64_t sp_renumbered_position(const int64_t *used, int64_t n, int64_t position) {
   int64_t low = 0, high = n;
   while (low < high) {
@@ -47,7 +50,8 @@ static int64_t sp_renumbered_position(const int64_t *used, int64_t n, int64_t po
   return low < n && used[low] == position ? low : -1;
 }
 
-/* The entries of a at those minor positions, numbered by their places. Takes a. */
+/* The entries of a at the n positions `used`, renumbered by their indices there; other entries are left out. Takes
+ * `take`. */
 static damo_sparse *sp_renumbered(damo_sparse *take, const int64_t *used, int64_t n) {
   damo_sparse *a = sparse_to_itype(take, DAMO_INT64), *out = NULL;
   damo_release(take);

@@ -1,9 +1,9 @@
-/* print: a matrix as text: one line that says what it is, then its entries. */
+/* print: a matrix as text: one line that describes it, then its entries. */
 #include <stdio.h>
 
 #include "sparse_int.h"
 
-#define SHOWN_MOST 20 /* entries; of more, half of that from each end */
+#define SHOWN_MOST 20 /* of more entries, the first and last half of so many are shown */
 
 void sparse_describe(strbuf *buf, const damo_sparse *a) {
   strbuf_addf(buf, "<%s %s (%lld, %lld), %lld stored>", sparse_format_name(sparse_format(a)),
@@ -14,7 +14,7 @@ static int64_t sp_print_index(const damo_array *v, int64_t i) {
   return array_dtype(v) == DAMO_INT64 ? ((const int64_t *)(void *)v->data)[i] : ((const int32_t *)(void *)v->data)[i];
 }
 
-/* The major line that entry p belongs to: the last one that starts at or before it. */
+/* The major vector that entry p belongs to, by bisection of indptr. */
 static int64_t sp_print_major_of(const damo_sparse *a, int64_t p) {
   int64_t low = 0, high = sparse_major(a);
   while (high - low > 1) {
@@ -33,7 +33,7 @@ static int sp_print_place(const damo_sparse *a, int64_t p, char *dst, size_t n) 
   return snprintf(dst, n, "(%lld, %lld)", csr ? major : index, csr ? index : major);
 }
 
-/* A 0-d view of the value, as text. */
+/* Prints the value through a 0-d view. */
 static void sp_print_value(strbuf *buf, const damo_sparse *a, int64_t p) {
   damo_array *v = array_view(a->data, 0, NULL, NULL, p * (int64_t)dtype_size(sparse_dtype(a)));
   if (v)

@@ -1,7 +1,8 @@
 /* random: a given number of entries at random places.
  *
- * Few places: drawn one by one, those met before thrown away (a set with open addressing). Many: each place in turn is
- * taken with the chance that it still has (Knuth, selection sampling). Memory is O(entries) both ways.
+ * Few places (at most a quarter): drawn one by one, duplicates rejected by a hash set with open addressing. Many: each
+ * place in turn is taken with probability (places still needed) / (places left): Knuth's selection sampling, TAOCP vol.
+ * 2, 3.4.2, algorithm S. Either way memory is O(entries).
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "sparse_int.h"
 #include "kernel/kernel.h"
 
-/* 64-bit words from a stream, two a block. */
+/* 64-bit words from a stream, two per Philox block. */
 typedef struct sp_random_words {
   philox_state *state;
   uint64_t at[2];
@@ -32,7 +33,7 @@ static double sp_random_next_unit(sp_random_words *w) {
   return (double)(int64_t)(sp_random_next_word(w) >> 11) * 0x1p-53;
 }
 
-/* Uniform in 0 … n - 1: the words above the last multiple of n are drawn again. */
+/* Uniform in 0 … n - 1: words at or above the last multiple of n are rejected and drawn again, to avoid bias. */
 static int64_t sp_random_next_below(philox_words *w, int64_t n) {
   const uint64_t un = (uint64_t)n, limit = UINT64_MAX - UINT64_MAX % un;
   uint64_t x = philox_word(w);
@@ -47,7 +48,8 @@ static void sp_random_select(sp_random_words *w, int64_t total, int64_t count, i
   }
 }
 
-/* Whether the place was not in the set: it is then. The set has cap cells, a power of two, of which some hold -1. */
+/* Adds the place to the set; returns whether it is new. Linear probing; the set has cap cells, a power of two, at least
+ * half of which hold -1 (empty). */
 static bool sp_random_set_add(int64_t *set, uint64_t cap, int64_t place) {
   uint64_t at = hash_mix(0, (uint64_t)place) & (cap - 1);
   while (set[at] >= 0 && set[at] != place) at = (at + 1) & (cap - 1);
@@ -56,7 +58,8 @@ static bool sp_random_set_add(int64_t *set, uint64_t cap, int64_t place) {
   return true;
 }
 
-/* Each place takes the words of a block of its own, as many as it needs to be a new one. */
+/* Place n is drawn from Philox block n of the state and rejected words continue there, so the stream advances by
+ * exactly `count` blocks. */
 static void sp_random_draw_places(philox_state *state, int64_t total, int64_t count, int64_t *out, int64_t *set,
                                   uint64_t cap) {
   for (int64_t n = 0; n < count; n++) {

@@ -1,4 +1,4 @@
-/* sparse_int: what the files of sparse share with each other only. */
+/* sparse_int: what only the files of src/sparse share. */
 #ifndef DAMO_SPARSE_SPARSE_INT_H
 #define DAMO_SPARSE_SPARSE_INT_H
 
@@ -18,14 +18,15 @@ static inline const sparse_value_fns *value_fns_of(const damo_sparse *a) {
   return a->obj.ctx->isa->sparse.value[sparse_is_wide(a)][sparse_dtype(a)];
 }
 
-/* Parts of a caller's workspace begin at cache lines. */
+/* Rounds a size up to cache lines: parts of a caller's workspace begin at cache lines. */
 static inline size_t workspace_aligned(size_t size) { return (size + 63) / 64 * 64; }
 
-/* Finds out `sorted` and `unique` for a matrix just made. */
+/* Finds and sets `sorted` and `unique` of a matrix just made. */
 void sparse_find_flags(damo_sparse *a);
-/* shape error unless both dimensions are 0 or more and the indptr of either fits in memory's address space. */
+/* Shape error unless both dimensions are from 0 to 2^63 - 2, so that an indptr's length does not overflow. */
 damo_status sparse_check_shape(damo_ctx *ctx, const char *who, int64_t rows, int64_t cols);
-/* Nobody can write the vector any more (its maker may, through its pointer, until it is handed out). */
+/* Makes the vector read-only for everybody (its maker may still write through its pointer until it hands the vector
+ * out). */
 static inline void sparse_freeze(damo_array *v) {
   v->writeable = false;
   v->buf->obj.flags |= BUFFER_FROZEN;
@@ -33,20 +34,22 @@ static inline void sparse_freeze(damo_array *v) {
 /* An uninitialised vector. */
 damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n);
 
-/* Both canonical in a's format, the promoted dtype and one index dtype, which counts the entries of both; owned. */
+/* a and b as *x and *y, owned: canonical, in a's format, the promoted dtype and one index dtype that can count the
+ * entries of both. */
 damo_status sparse_alike(damo_sparse *a, damo_sparse *b, damo_sparse **x, damo_sparse **y);
 
-/* sparse_narrow_one for two matrices with one minor axis: numbered as a's entries occur; b's others are left out. Both
- * are replaced; they may be NULL after a failure. */
+/* sparse_narrow_one for two matrices that share their minor axis: positions are renumbered over those that occur in a;
+ * entries of b at other positions are left out. Both are replaced; they may be NULL after a failure. */
 damo_status sparse_narrow(damo_sparse **a, damo_sparse **b);
-/* Replaces the narrower one where their index dtypes differ. */
+/* If the index dtypes differ, replaces the int32 matrix by one with int64 indices. */
 damo_status sparse_same_itype(damo_sparse **a, damo_sparse **b);
 
-/* That of all stored entries, into memory for one element of its dtype; none may be asked for a max or min. */
+/* The reduction of all stored entries, into memory for one element of its dtype. REDUCE_MAX and REDUCE_MIN require at
+ * least one entry. */
 damo_status sparse_reduce_entries(const damo_sparse *a, reduce_kind kind, void *out);
 
-/* The bits of which an element that is not 0 has one at least (either half of one of 16 bytes): floats have a sign that
- * does not count. */
+/* The nonzero mask of a dtype: an element is not 0 if (word & mask) != 0 for its 64-bit word, or for either word of a
+ * 16-byte element. It leaves out the sign of floats, so -0 counts as 0. */
 uint64_t sparse_value_bits(damo_dtype dtype);
 
 #endif

@@ -1,4 +1,4 @@
-/* combine: sums, products, the larger and the smaller entry by entry, scaling, sums along axes. */
+/* combine: sums, products, maxima and minima of two matrices entry by entry; scaling; sums along axes. */
 #include "sparse/sparse_int.h"
 
 #include <string.h>
@@ -25,8 +25,9 @@ damo_status sparse_alike(damo_sparse *a, damo_sparse *b, damo_sparse **x, damo_s
 
 static bool sp_merge_is_order(sparse_merge_op op) { return op == SPARSE_MAX || op == SPARSE_MIN; }
 
-/* The kernel for a op b entry by entry, where both have one pattern and dtype; NULL: they have not, or that would not
- * do. */
+/* The elementwise kernel for a op b on the data vectors, if a and b share pattern and dtype and op may run entry by
+ * entry; else NULL. Products and maxima of duplicates are not those of their sums; bool takes the general path, since
+ * it has no sub kernel. */
 static kernel_fn sp_aligned_kernel(sparse_merge_op op, const damo_sparse *a, const damo_sparse *b) {
   const damo_dtype dtype = sparse_dtype(a);
   if (!sparse_shares(a, b) || dtype != sparse_dtype(b) || op == SPARSE_MUL) return NULL;
@@ -37,8 +38,8 @@ static kernel_fn sp_aligned_kernel(sparse_merge_op op, const damo_sparse *a, con
   return sets[op]->fn[dtype];
 }
 
-/* On one pattern the entries are taken one by one. Where they are added, duplicates stay: each then has the sum of both,
- * which is what two structured gradients of one matrix need. */
+/* On one pattern the op runs over the data vectors. Duplicates stay if entries are added or subtracted: each then holds
+ * the sum of both, as two structured gradients of one matrix need. */
 static damo_sparse *sp_merge_aligned(kernel_fn fn, const damo_sparse *a, const damo_sparse *b) {
   damo_array *data = sparse_vector(a->obj.ctx, sparse_dtype(a), sparse_nnz(a));
   if (!data) return NULL;
@@ -131,7 +132,7 @@ damo_status sparse_reduce_entries(const damo_sparse *a, reduce_kind kind, void *
   return DAMO_OK;
 }
 
-/* The sum of all entries: the data's, whatever the pattern. */
+/* The sum of all entries: that of the data vector, whatever the pattern. */
 static damo_array *sp_sum_all(damo_sparse *a, damo_dtype dtype) {
   damo_sparse *x = sparse_summed_for(a, dtype);
   damo_array *out = x ? array_empty(a->obj.ctx, dtype, 0, NULL) : NULL;

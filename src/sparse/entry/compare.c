@@ -1,13 +1,14 @@
 /* compare: comparisons, entry by entry.
  *
- * Most places hold 0 in both operands, where a comparison says one thing: `of_zeros`. Only the exceptions are looked
- * for, at places that either operand stores; where of_zeros is true, the result is all other places.
+ * Most places hold 0 in both operands, and there a comparison has the one result `of_zeros`. Only exceptions to it are
+ * searched for, among the places that either operand stores. If of_zeros is true, the result is the complement of the
+ * exceptions.
  */
 #include "sparse/sparse_int.h"
 
 #include <string.h>
 
-/* True at every place but those of e, which is canonical. */
+/* True at every place except those of e, which is canonical. */
 static damo_sparse *sp_all_but(const damo_sparse *e) {
   damo_ctx *ctx = e->obj.ctx;
   int64_t size;
@@ -27,7 +28,8 @@ static damo_sparse *sp_all_but(const damo_sparse *e) {
   return out;
 }
 
-/* The true places, given what the comparison says at `places`, canonical, and elsewhere. flags are used up. */
+/* The places where a comparison is true, given its results at `places` (flags; canonical) and its one result elsewhere.
+ * Overwrites flags. */
 static damo_sparse *sp_true_places(const damo_sparse *places, damo_array *flags, bool elsewhere) {
   uint8_t *at = (uint8_t *)flags->data;
   for (int64_t p = 0; elsewhere && p < array_size(flags); p++) at[p] = !at[p];
@@ -38,7 +40,7 @@ static damo_sparse *sp_true_places(const damo_sparse *places, damo_array *flags,
   return out;
 }
 
-/* Where the relation says another thing than of 0 and 0: one walk over both. */
+/* The places where the relation differs from that of 0 and 0: one merge of both operands. */
 static damo_sparse *sp_exceptions_of(sparse_relation op, const damo_sparse *x, const damo_sparse *y) {
   damo_sparse *out =
       sparse_empty(x->obj.ctx, sparse_format(x), DAMO_BOOL, sparse_itype(x), x->shape, sparse_nnz(x) + sparse_nnz(y));

@@ -4,7 +4,7 @@
 
 #include "sparse/sparse_int.h"
 
-/* Canonical, in that format, with int64 indices where either has them; NULL: failed. */
+/* a in canonical form, with that format and index dtype; NULL: failed. */
 static damo_sparse *sp_compare_form(damo_sparse *a, damo_format format, damo_dtype itype) {
   damo_sparse *b = sparse_to_format(a, format);
   damo_sparse *c = b ? sparse_sum_duplicates(b) : NULL;
@@ -60,7 +60,7 @@ static bool sp_values_agree(damo_c128 a, damo_c128 b, const sp_tolerance *t) {
   return hypot(a.re - b.re, a.im - b.im) <= t->atol + t->rtol * hypot(b.re, b.im);
 }
 
-/* Values of a line's entries, widened: complex128, or the 64 bits of an integer. */
+/* A matrix's indices (or indptr) and values, widened to complex128 or, for integers, 64 bits. */
 typedef struct sp_compared {
   const char *index;
   bool wide;
@@ -79,7 +79,7 @@ static bool sp_compared_agree(const sp_compared *a, int64_t p, const sp_compared
                          t);
 }
 
-/* One walk over both; an entry that one lacks is compared with 0. */
+/* One merge of both; an entry that only one of them stores is compared with 0. */
 static bool sp_compare_majors(const damo_sparse *x, const void *xv, const damo_sparse *y, const void *yv, bool integer,
                               const sp_tolerance *t) {
   const bool wide = sparse_is_wide(x);

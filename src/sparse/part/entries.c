@@ -1,11 +1,11 @@
-/* entries: the stored entries next to numbers, vectors and matrices that are dense. */
+/* entries: elementwise ops on stored entries and a dense scalar, vector or matrix. */
 #include "sparse/sparse_int.h"
 
 #include <string.h>
 
-#define ENTRY_BLOCK 256 /* entries that meet a number at a time */
+#define ENTRY_BLOCK 256 /* a broadcast scalar is repeated so often for the kernel */
 
-/* op(entry, s) for n entries of the loop dtype; s: one element. */
+/* op(entry, s) for n entries of the loop dtype and one element s. */
 static void sp_entries_with_number(kernel_fn op, size_t size, const char *entries, const void *s, char *out,
                                    size_t out_size, int64_t n) {
   _Alignas(64) char block[ENTRY_BLOCK * sizeof(damo_c128)];
@@ -25,7 +25,7 @@ static damo_status sp_entries_check_dense(const damo_sparse *a, const damo_array
                   (long long)a->shape[1], shape_format(text, sizeof text, y->ndim, array_shape(y)));
 }
 
-/* y's elements at a's places, into memory for them; an axis of length 1 is read again and again. */
+/* Gathers y's elements at a's places into out; axes of length 1 are broadcast. */
 static void sp_entries_pick_dense(const damo_sparse *a, const damo_array *y, void *out) {
   const sparse_raw places = sparse_raw_of(a);
   const bool csc = a->format == DAMO_CSC;
@@ -35,7 +35,7 @@ static void sp_entries_pick_dense(const damo_sparse *a, const damo_array *y, voi
                                                                               &places, out);
 }
 
-/* y at a's places as a vector of the loop dtype: `workspace` where it can be written there. */
+/* y at a's places as a vector of the loop dtype, in `workspace` itself if the dtypes allow it. */
 static damo_array *sp_entries_dense_operand(const damo_sparse *a, const damo_array *y, damo_dtype loop,
                                             damo_array *workspace) {
   const bool direct = array_dtype(y) == loop && array_dtype(workspace) == loop;
@@ -64,7 +64,7 @@ damo_status sparse_entries_with(kernel_fn op, damo_dtype loop, const damo_sparse
   return s;
 }
 
-/* The vector along the columns as a matrix of one row. */
+/* A vector with an element for each column, as a matrix of one row. */
 static damo_array *sp_entries_as_row(const damo_sparse *a, const damo_array *s) {
   char text[256];
   if (s->ndim == 1 && array_size(s) == a->shape[1]) {

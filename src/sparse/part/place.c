@@ -1,4 +1,5 @@
-/* place: entries chosen by their place or moved to others: bands, permutations, Kronecker products, extremes. */
+/* place: entries selected by position or moved to other positions: bands, permutations, Kronecker products,
+ * extremes. */
 #include "sparse/sparse_int.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ static inline void sp_index_put(void *p, bool wide, int64_t i, int64_t v) {
 
 /* ---- Bands ------------------------------------------------------------------------------------------------------- */
 
-/* Is the entry of that line and index in the band? low and high are of index - line. */
+/* Whether an entry is in the band; low and high bound index - major. */
 static inline bool sp_in_band(int64_t major, int64_t index, int64_t low, int64_t high) {
   const int64_t k = index - major;
   return k >= low && k <= high;
@@ -39,7 +40,7 @@ static int64_t sp_count_band(const damo_sparse *a, int64_t low, int64_t high) {
 damo_sparse *sparse_band(damo_sparse *a, int64_t low, int64_t high) {
   const bool wide = sparse_is_wide(a);
   const size_t size = dtype_size(sparse_dtype(a));
-  if (a->format == DAMO_CSC) { /* lines are columns: row - column is asked */
+  if (a->format == DAMO_CSC) { /* major is the column: the bounds are those of row - column */
     const int64_t t = low;
     low = -high;
     high = -t;
@@ -67,7 +68,7 @@ damo_sparse *sparse_band(damo_sparse *a, int64_t low, int64_t high) {
 
 /* ---- Permutations ------------------------------------------------------------------------------------------------ */
 
-/* The inverse, fresh; NULL: an error, where v is no permutation of n. */
+/* The inverse permutation, fresh; NULL with an error: v is no permutation of n. */
 static damo_array *sp_inverse_permutation(damo_ctx *ctx, const char *what, const damo_array *v, int64_t n) {
   if (v->ndim != 1 || array_size(v) != n || array_dtype(v) != DAMO_INT64) {
     ctx_fail(ctx, DAMO_ESHAPE, "permute: %s has %lld entries, expected %lld", what, (long long)array_size(v),
@@ -129,7 +130,8 @@ damo_sparse *sparse_permute(damo_sparse *a, const damo_array *rows, const damo_a
 
 /* ---- Kronecker products ------------------------------------------------------------------------------------------ */
 
-/* Line i of a with line k of b into line i·major(b) + k; n: entries so far. */
+/* Major vector i of a times major vector k of b, as vector i·major(b) + k of out; n: entries so far. Returns the new
+ * n. */
 static int64_t sp_kron_major(const damo_sparse *a, const damo_sparse *b, int64_t i, int64_t k, damo_sparse *out,
                              int64_t *left, int64_t *right, int64_t n) {
   const bool wa = sparse_is_wide(a), wb = sparse_is_wide(b), wide = sparse_is_wide(out);
@@ -180,7 +182,8 @@ damo_sparse *sparse_kron_places(damo_sparse *a, damo_sparse *b, damo_array **lef
 
 /* ---- Extremes ---------------------------------------------------------------------------------------------------- */
 
-/* A number of which the larger is the more extreme; nan is the most extreme. */
+/* A key whose order is that of extremity: the larger key is the more extreme value; nan is the most extreme. The bits
+ * of a float, with all but the sign flipped for negative ones, order as integers. */
 static int64_t sp_key_of_float(double v, bool largest) {
   int64_t bits;
   if (v != v) return INT64_MAX;
@@ -195,7 +198,7 @@ static int64_t sp_key_of_integer(int64_t v, bool is_unsigned, bool largest) {
   return largest ? v : ~v;
 }
 
-/* The keys of all entries, and that of an absent one. */
+/* The keys of all entries; *zero: the key of an absent one. */
 static damo_array *sp_make_keys(const damo_sparse *a, bool largest, int64_t *zero) {
   const damo_dtype dtype = sparse_dtype(a);
   const bool is_float = dtype_is_float(dtype);
@@ -218,7 +221,8 @@ typedef struct sp_extreme {
   int64_t key, index; /* index -1: none yet */
 } sp_extreme;
 
-/* The most extreme element of a line that is not empty, whose indices ascend. */
+/* The first most extreme element of a sorted major vector, absent entries counting as 0; the minor axis is not
+ * empty. */
 static sp_extreme sp_major_extreme(const damo_sparse *a, const int64_t *keys, int64_t zero, int64_t major) {
   const bool wide = sparse_is_wide(a);
   const int64_t from = sp_index_get(a->indptr->data, wide, major), end = sp_index_get(a->indptr->data, wide, major + 1);
@@ -258,7 +262,7 @@ static damo_status sp_check_extremes(const damo_sparse *a, int axis, bool larges
                   none ? "it has no elements" : "it has too many places");
 }
 
-/* That of the entries stands alone in a line, beside a 0 where not all places are stored. */
+/* The extreme of all entries, and of 0 if not all places are stored: computed as that of one vector with one entry. */
 static damo_status sp_extreme_of_all(const damo_sparse *a, bool largest, void *out) {
   damo_c128 of_entries = {0}; /* the largest element of all dtypes */
   int64_t places = 0;

@@ -1,4 +1,5 @@
-/* read_at: values read at the places where another matrix has its entries. */
+/* read_at: values of one matrix gathered at the places of another one's entries. Duplicates are summed, or matched one
+ * by one if the two matrices hold the same duplicates. */
 #include <string.h>
 
 #include "sparse/sparse_int.h"
@@ -17,7 +18,7 @@ static damo_array *sp_at_pick(damo_sparse *g, const damo_sparse *x) {
   return out;
 }
 
-/* Both in x's format, index dtype the wider one; g without duplicates. */
+/* Converts g to x's format without duplicates, both to the wider index dtype, and gathers. */
 static damo_array *sp_at_pick_formed(damo_sparse *g, const damo_sparse *x) {
   damo_sparse *own = damo_retain(x), *wide = own;
   if (sparse_is_wide(g) && !sparse_is_wide(x)) {
@@ -41,7 +42,7 @@ damo_array *sparse_at_summed(damo_sparse *g, const damo_sparse *x) {
 
 /* ---- Duplicates one by one --------------------------------------------------------------------------------------- */
 
-/* 0, 1, … on a's pattern, each line sorted, with int64 indices. */
+/* The entry numbers 0, 1, … as values on a's pattern, sorted, with int64 indices. */
 static damo_sparse *sp_numbered(const damo_sparse *a) {
   const int64_t n = sparse_nnz(a);
   damo_array *numbers = sparse_vector(a->obj.ctx, DAMO_INT64, n);
@@ -54,7 +55,7 @@ static damo_sparse *sp_numbered(const damo_sparse *a) {
   return out;
 }
 
-/* The same of a's own values, in that format. */
+/* a with its own values in that format, sorted, with int64 indices. */
 static damo_sparse *sp_in_order(damo_sparse *a, damo_format format) {
   damo_sparse *formed = sparse_to_format(a, format), *sorted = formed ? sparse_sort(formed) : NULL;
   damo_sparse *out = sorted ? sparse_to_itype(sorted, DAMO_INT64) : NULL;
@@ -72,7 +73,8 @@ static int64_t sp_run_end(const damo_sparse *a, int64_t p, int64_t end) {
   return p;
 }
 
-/* Entries [p, p_end) of from onto those of to that [q, q_end) number, in turn. */
+/* Adds the entries [p, p_end) of `from` to elements of out, which the entries [q, q_end) of `to` number: the k-th to
+ * the k-th, cyclically if one run is shorter. */
 static void sp_pair_run(const damo_sparse *from, int64_t p, int64_t p_end, const damo_sparse *to, int64_t q,
                         int64_t q_end, damo_array *out) {
   const size_t size = dtype_size(array_dtype(out));
@@ -106,7 +108,7 @@ damo_array *sparse_pair(damo_sparse *g, const damo_sparse *x) {
   return out;
 }
 
-/* Both store the same places, each as often. */
+/* Both store the same places, each equally often. Both are sorted, with int64 indices. */
 static bool sp_same_places(const damo_sparse *a, const damo_sparse *b) {
   const size_t ends = (size_t)array_size(a->indptr) * sizeof(int64_t);
   const size_t entries = (size_t)sparse_nnz(a) * sizeof(int64_t);
@@ -127,7 +129,8 @@ damo_status sparse_one_by_one(damo_sparse *g, const damo_sparse *x, bool *out) {
 
 damo_array *sparse_at(damo_sparse *g, const damo_sparse *x) {
   bool one_by_one;
-  /* (equal arrays of two matrices do not count: there duplicates are another matrix's, and stand for their sum) */
+  /* Matrices with separate but equal pattern arrays do not count as sharing: duplicates of g then stand for their
+   * sum. */
   if (sp_at_check_shapes(x, g->shape) != DAMO_OK || sparse_one_by_one(g, x, &one_by_one) != DAMO_OK) return NULL;
   if (sparse_shares(g, x)) return damo_retain(g->data);
   return one_by_one ? sparse_pair(g, x) : sp_at_pick_formed(g, x);

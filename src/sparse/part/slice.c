@@ -1,4 +1,5 @@
-/* slice: parts of matrices (blocks, lines by list, elements, diagonals), and matrices put together from parts. */
+/* slice: parts of matrices (submatrices, rows and columns by list, elements, diagonals), and the inverse operations
+ * that scatter parts into a larger matrix. */
 #include "sparse/sparse_int.h"
 #include "kernel/kernel.h"
 
@@ -10,7 +11,7 @@ static const sparse_part_fns *sp_part_fns_of(const damo_sparse *a) {
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* A single position has no step: none that could be too large to count with. */
+/* A range of one position gets step 1: its own step may be too large for the kernels' arithmetic. */
 static sparse_range sp_plain_range(const sparse_range *r) {
   return (sparse_range){r->first, r->count > 1 ? r->step : 1, r->count};
 }
@@ -45,7 +46,7 @@ static damo_status sp_check_list(const damo_sparse *a, int axis, const damo_arra
                   shape_format(text, sizeof text, list->ndim, array_shape(list)));
 }
 
-/* Names the first place that is outside; OK when none is. */
+/* An index error that names the first position outside; OK if there is none. */
 static damo_status sp_check_positions(const damo_sparse *a, int axis, const damo_array *list) {
   const int64_t *at = (const int64_t *)(void *)list->data, n = array_size(list), majors = a->shape[axis];
   for (int64_t i = 0; i < n; i++) {
@@ -56,7 +57,7 @@ static damo_status sp_check_positions(const damo_sparse *a, int axis, const damo
   return DAMO_OK;
 }
 
-/* Entries of the lines named; *inside: all of them are lines. No branch that depends on one. */
+/* Number of entries of the listed major vectors; *inside: all positions are in range. Branch-free in the data. */
 static int64_t sp_count_listed_majors(const damo_sparse *a, const int64_t *at, int64_t n, bool *inside) {
   const uint64_t majors = (uint64_t)sparse_major(a);
   const int32_t *narrow = (const int32_t *)(void *)a->indptr->data;
@@ -97,10 +98,10 @@ static damo_sparse *sp_take_majors(damo_sparse *a, int axis, const damo_array *l
   return out;
 }
 
-/* A hash table of the list; NULL list: memory error. */
+/* A hash table of the list; on failure heads is NULL. */
 static sparse_lookup sp_lookup_new(damo_ctx *ctx, const int64_t *list, int64_t n) {
   sparse_lookup s = {.list = list, .bits = 1};
-  while (((int64_t)1 << s.bits) < 8 * n) s.bits++; /* sparse, so that most look-ups end at an empty head */
+  while (((int64_t)1 << s.bits) < 8 * n) s.bits++; /* load at most 1/8, so that most look-ups end at an empty head */
   const size_t heads = (size_t)1 << s.bits;
   s.heads = mem_alloc(ctx, (heads + (size_t)n) * sizeof *s.heads);
   if (!s.heads) return (sparse_lookup){0};
@@ -119,7 +120,8 @@ static bool sp_list_ascends(const int64_t *list, int64_t n) {
   return ascends;
 }
 
-/* How the places in a list are found: by arrays where the axis is not far longer than what there is anyway. */
+/* How positions are looked up in a list: by arrays along the axis (heads, next: kernel_sparse_places) unless the axis
+ * is far longer than the entries and the list, else by a hash table. */
 typedef struct sp_list_finder {
   const int64_t *list;
   int64_t n, axis;
@@ -132,7 +134,7 @@ static void sp_list_finder_clear(damo_ctx *ctx, sp_list_finder *f) {
   sp_lookup_free(ctx, &f->hashed, f->n);
 }
 
-/* Counts the entries of the result; the memory failure was reported where false. */
+/* Prepares the look-up and counts the entries of the result; false: out of memory, reported. */
 static bool sp_list_finder_init(sp_list_finder *f, const damo_sparse *a, const damo_array *list, int64_t *nnz) {
   const sparse_raw raw = sparse_raw_of(a);
   *f = (sp_list_finder){.list = (const int64_t *)(void *)list->data, .n = array_size(list), .axis = raw.minor};
@@ -196,8 +198,8 @@ static void sp_move_positions(const sparse_where *w, int64_t n, int64_t *at) {
   for (int64_t p = 0; p < n; p++) at[p] = w->list ? w->list[at[p]] : w->first + at[p] * w->step;
 }
 
-/* The places 0 … n - 1 in the order of at[], equal ones ascending: out, which is order or spare. Digit by digit from
- * the last one; at[] is below `end`. */
+/* Sorts the numbers 0 … n - 1 by at[], stable; returns the sorted array, which is `order` or `spare`. A radix sort by
+ * bytes from the least significant one; at[] is in 0 … end - 1. */
 static int64_t *sp_sort_positions(const int64_t *at, int64_t n, int64_t end, int64_t *order, int64_t *spare) {
   bool ascends = true;
   for (int64_t k = 0; k < n; k++) order[k] = k;
@@ -214,7 +216,8 @@ static int64_t *sp_sort_positions(const int64_t *at, int64_t n, int64_t end, int
   return order;
 }
 
-/* Lines from[k] of g, or of `more` behind g's, as the lines to[k], ascending, of a matrix of that shape. */
+/* A matrix of that shape whose major vector to[k] (ascending) is vector from[k] of g, or, from major(g) on, vector
+ * from[k] - major(g) of `more`. */
 static damo_sparse *sp_spread_majors(const damo_sparse *g, const damo_sparse *more, int64_t n, const int64_t *from,
                                      const int64_t *to, const int64_t shape[2]) {
   int64_t nnz = 0;
@@ -231,8 +234,9 @@ static damo_sparse *sp_spread_majors(const damo_sparse *g, const damo_sparse *mo
   return out;
 }
 
-/* Where the lines of a matrix go: n of them, from[k] to to[k]; and those of which several go to one line: these first
- * to the lines 0 to sums - 1 of a matrix of their own, whose lines count on from the matrix's. */
+/* The plan to scatter major vectors. A vector that goes to a place of its own is copied: from[k] to to[k], n in all.
+ * Where several go to one place (meeting[0 … n_meeting - 1]), they are first summed: meeting[k] into vector sum_of[k]
+ * of a matrix of `sums` vectors, which `from` numbers from major(g) on. */
 typedef struct sp_sum_plan {
   int64_t n, *from, *to;
   int64_t n_meeting, *meeting, *sum_of, sums;
@@ -254,7 +258,7 @@ static void sp_sum_plan_init(sp_sum_plan *p, const int64_t *at, int64_t n, const
   }
 }
 
-/* The sums of the lines that meet; g where none do. */
+/* The matrix of the sums of vectors that meet; g itself if there are none. */
 static damo_sparse *sp_sum_majors(damo_sparse *g, const sp_sum_plan *p) {
   if (p->sums == 0) return damo_retain(g);
   int64_t shape[2] = {g->shape[0], g->shape[1]};
@@ -265,7 +269,8 @@ static damo_sparse *sp_sum_majors(damo_sparse *g, const sp_sum_plan *p) {
   return sums;
 }
 
-/* g's lines, canonical, as lines at[] of a matrix of g's format and that shape; what meets is summed. */
+/* A matrix of g's format and that shape whose major vector at[i] is vector i of g, which is canonical; vectors that
+ * meet are summed. */
 static damo_sparse *sp_put_majors(damo_sparse *g, const int64_t shape[2], const int64_t *at) {
   damo_ctx *ctx = g->obj.ctx;
   const int64_t n = sparse_major(g);
@@ -327,7 +332,7 @@ damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, cons
   const bool csr = a->format == DAMO_CSR;
   const int64_t *major = csr ? rows : cols, *minor = csr ? cols : rows;
   damo_sparse *b = a;
-  /* where long unsorted lines would be gone through again and again, sorting them once is less work */
+  /* Many elements in long unsorted vectors: sorting once is less work than searching each vector again and again. */
   bool inside;
   const bool sort = !a->sorted && sp_count_listed_majors(a, major, n, &inside) / 4 > sparse_nnz(a);
   if (sort) b = sparse_sort(a);
@@ -344,7 +349,7 @@ int64_t sparse_diagonal_length(const int64_t shape[2], int64_t k) {
   return least > 0 ? least : 0;
 }
 
-#define CHUNK 256 /* places looked up at once */
+#define CHUNK 256 /* positions looked up at once */
 
 void sparse_diagonal(const damo_sparse *a, int64_t k, void *out) {
   const int64_t n = sparse_diagonal_length(a->shape, k);
@@ -416,7 +421,7 @@ damo_sparse *sparse_from_rows(const damo_array *values, const int64_t *list, con
 
 /* ---- In place ---------------------------------------------------------------------------------------------------- */
 
-/* a's data under indices and an indptr that are copies of a's, to be changed. */
+/* A matrix that shares a's data, with copies of a's indices and indptr that the caller may change. */
 static damo_sparse *sp_own_pattern(const damo_sparse *a) {
   const size_t size = dtype_size(sparse_itype(a)), nnz = (size_t)sparse_nnz(a);
   damo_sparse *b = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), a->shape, 0);

@@ -1,7 +1,8 @@
-/* stack: matrices put one after the other along an axis, and cut apart again.
+/* stack: matrices stacked along an axis, and split again.
  *
- * Along the compressed axis the vectors follow one another; along the other each line goes on where the block before
- * left it. O(entries + lines × blocks) time, memory for the result and for what had to be converted.
+ * Along the compressed axis the blocks' vectors are concatenated; along the other axis each major vector is the
+ * concatenation of the blocks' ones. O(entries + major × blocks) time; memory for the result and for blocks that need
+ * conversion.
  */
 #include "sparse/sparse_int.h"
 #include "kernel/kernel.h"
@@ -29,7 +30,7 @@ static damo_status sp_stacked_shape(damo_ctx *ctx, const char *who, int axis, in
   return DAMO_OK;
 }
 
-/* n indices, plus offset, as the other index dtype; to the same one in one pass. */
+/* Copies n indices plus offset as index dtype `to`; in one pass if the dtypes are the same. */
 static void sp_move_indices(const kernel_isa *isa, damo_dtype from, const char *src, damo_dtype to, char *dst,
                             int64_t n, int64_t offset) {
   const sparse_index_fns *fns = isa->sparse.index[to == DAMO_INT64];
@@ -43,7 +44,7 @@ static void sp_move_indices(const kernel_isa *isa, damo_dtype from, const char *
   }
 }
 
-/* The block's vectors behind the first `line` lines and `at` entries of out; offset is added to its indices. */
+/* Copies the block's vectors to major vector `major` and entry `at` of out; offset is added to its indices. */
 static void sp_put_behind(const damo_sparse *block, damo_sparse *out, int64_t major, int64_t at, int64_t offset) {
   const kernel_isa *isa = out->obj.ctx->isa;
   const damo_dtype from = sparse_itype(block), to = sparse_itype(out), dtype = sparse_dtype(out);
@@ -61,7 +62,7 @@ static void sp_put_behind(const damo_sparse *block, damo_sparse *out, int64_t ma
   }
 }
 
-/* What the block put behind `line` lines and `at` entries, times times more behind it. */
+/* Repeats what sp_put_behind wrote for the block at `major` and `at`, `times` more times behind it. */
 static void sp_put_again(const damo_sparse *block, damo_sparse *out, int64_t major, int64_t at, int64_t times) {
   const kernel_isa *isa = out->obj.ctx->isa;
   const damo_dtype itype = sparse_itype(out);
@@ -85,7 +86,7 @@ static void sp_stack_majors(int64_t n, damo_sparse *const *blocks, damo_sparse *
   }
 }
 
-/* Blocks of out's dtypes. */
+/* Stacks along the minor axis; the blocks have out's dtype and index dtype. */
 static damo_status sp_stack_inside(int64_t n, damo_sparse *const *blocks, damo_sparse *out) {
   damo_ctx *ctx = out->obj.ctx;
   const size_t bytes = (size_t)n * (sizeof(sparse_raw) + sizeof(int64_t));
@@ -98,7 +99,8 @@ static damo_status sp_stack_inside(int64_t n, damo_sparse *const *blocks, damo_s
   return DAMO_OK;
 }
 
-/* The block in that format, as its entries may be cast; for stacking inside lines of that dtype and index dtype. */
+/* The block in that format, prepared for a cast to dtype; for stacking along the minor axis (inside) also cast to dtype
+ * and itype. */
 static damo_sparse *sp_stack_form(damo_sparse *block, damo_format format, bool inside, damo_dtype dtype,
                                   damo_dtype itype) {
   damo_sparse *own = sparse_to_format(block, format), *a = own ? sparse_summed_for(own, dtype) : NULL;
@@ -125,7 +127,7 @@ damo_sparse *sparse_stack(damo_ctx *ctx, const char *who, int axis, int64_t n, d
     own[made] = again ? damo_retain(own[made - 1]) : sp_stack_form(blocks[made], format, inside, dtype, itype);
     if (!own[made]) goto done;
   }
-  nnz = 0; /* (some may have been summed) */
+  nnz = 0; /* nnz again, since duplicates may have been summed */
   for (int64_t k = 0; k < n; k++) nnz += sparse_nnz(own[k]);
   out = sparse_empty(ctx, format, dtype, itype, shape, nnz);
   if (!out) goto done;
@@ -180,7 +182,7 @@ damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blo
     out->unique = out->unique && own->unique;
     damo_release(own);
   }
-  return sparse_cut(out, at); /* (some may have been summed) */
+  return sparse_cut(out, at); /* at: duplicates may have been summed */
 }
 
 /* ---- Splitting --------------------------------------------------------------------------------------------------- */
@@ -190,7 +192,7 @@ static int64_t sp_major_start(const damo_sparse *a, int64_t major) {
   return ((const int32_t *)(const void *)a->indptr->data)[major];
 }
 
-/* A part in the making: room for so many entries. */
+/* A new part with memory for nnz entries. */
 static damo_sparse *sp_split_part_new(const damo_sparse *a, int axis, int64_t size, int64_t nnz) {
   int64_t shape[2] = {a->shape[0], a->shape[1]};
   shape[axis] = size;
@@ -199,7 +201,7 @@ static damo_sparse *sp_split_part_new(const damo_sparse *a, int axis, int64_t si
   return b;
 }
 
-/* `size` lines from `line` on. */
+/* The part of `size` major vectors from number `major` on. */
 static damo_sparse *sp_split_majors(const damo_sparse *a, int axis, int64_t major, int64_t size, uint64_t mask) {
   sparse_raw raw = sparse_raw_of(a);
   raw.major = size;
@@ -209,7 +211,7 @@ static damo_sparse *sp_split_majors(const damo_sparse *a, int axis, int64_t majo
   return sparse_cut(b, compact_fns_of(a)->squeeze(&raw, mask, b->indptr->data, b->indices->data, b->data->data));
 }
 
-/* bounds: n + 1 places; count: n; work: 3 n pointers. */
+/* Splits along the minor axis. Scratch: bounds has n + 1 elements, count n, work 3 n pointers. */
 static bool sp_split_inside(const damo_sparse *a, int axis, int64_t n, const int64_t *sizes, uint64_t mask,
                             int64_t *bounds, int64_t *count, void **work, damo_sparse **out) {
   const sparse_raw raw = sparse_raw_of(a);

@@ -1,4 +1,5 @@
-/* dot: products of a sparse matrix with dense ones, with a dense or a sparse result. */
+/* dot: products of a sparse matrix with dense ones, with a dense or a sparse result, and sampled dense-dense products
+ * (sddmm). */
 #include "sparse/sparse_int.h"
 #include "kernel/kernel.h"
 
@@ -111,7 +112,7 @@ damo_sparse *sparse_sample(damo_sparse *p, const damo_array *x, const damo_array
 
 /* ---- With dense, sparse result ----------------------------------------------------------------------------------- */
 
-/* A dense matrix with every entry stored. */
+/* A dense matrix as a sparse one that stores every element, zeros too. */
 static damo_sparse *sp_full(const damo_array *x, damo_format format) {
   damo_ctx *ctx = x->obj.ctx;
   const int64_t *shape = array_shape(x), major = shape[format == DAMO_CSC], minor = shape[format == DAMO_CSR];
@@ -129,7 +130,7 @@ static damo_sparse *sp_full(const damo_array *x, damo_format format) {
   return out;
 }
 
-/* Whether a dense result is no larger than what its operands hold. */
+/* Whether the result, stored densely, has at most twice as many elements as the operands hold. */
 static bool sp_dot_result_is_small(const damo_sparse *a, const damo_array *x, bool left) {
   const int64_t rows = left ? array_shape(x)[0] : a->shape[0], cols = left ? a->shape[1] : array_shape(x)[1];
   return rows == 0 || cols <= 2 * (sparse_nnz(a) + array_size(x)) / rows;
@@ -157,7 +158,7 @@ static damo_sparse *sp_dot_through_dense(damo_sparse *a, const damo_array *x, bo
   return out;
 }
 
-/* Zeros of x can be left out unless they meet inf or nan. */
+/* Zeros of x can be left out if a is finite; else 0·inf and 0·nan must give nan, and every element of x is stored. */
 static damo_sparse *sp_dot_through_sparse(damo_sparse *a, const damo_array *x, bool left) {
   damo_sparse *b =
       sparse_all_finite(a) ? sparse_from_dense(x, sparse_format(a), DAMO_INT32) : sp_full(x, sparse_format(a));

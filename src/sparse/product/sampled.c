@@ -1,19 +1,21 @@
-/* sampled: products of dense rows at a matrix's places, together with a product of the matrix and one of the two
- * dense operands. Nothing is allocated.
+/* sampled: an sddmm on a matrix's pattern, together with a product of the matrix and one of the two dense operands.
+ * Nothing is allocated.
  *
- * Both read the same rows for the same entries: where there are vector loops for it, once. For that the matrix is
- * compressed along the product's rows; of one that is not the pattern is transposed in the caller's workspace.
+ * Both read the same rows of the dense operands for the same entries, so where vector kernels exist one pass computes
+ * both and reads each row once. That pass needs the matrix compressed along the rows of the product; if it is
+ * compressed along the other axis, its pattern is transposed in the caller's workspace and cached there.
  */
 #include "sparse/sparse_int.h"
 
-#define SAMPLED_LEAST_COLS 4        /* narrower blocks gain nothing from vectors across columns */
-#define SAMPLED_TRANSPOSE_BYTES 256 /* rows from which on transposing a matrix takes less than reading them twice */
+#define SAMPLED_LEAST_COLS 4 /* narrower blocks gain nothing from vectors along their rows */
+/* from this row size on, transposing the matrix costs less than reading the rows twice */
+#define SAMPLED_TRANSPOSE_BYTES 256
 
 static sparse_block sp_sampled_block_of(const damo_array *a) {
   return (sparse_block){a->data, array_shape(a)[1], array_shape(a)[1]};
 }
 
-/* Compressed along the product's rows. */
+/* Whether the matrix is compressed along the rows of the product. */
 static bool sp_sampled_is_direct(const sparse_sampled *s) { return (s->a->format == DAMO_CSR) != s->transposed; }
 
 static const sparse_dense_fns *sp_sampled_vectors(const sparse_sampled *s) {

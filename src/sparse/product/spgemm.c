@@ -1,35 +1,39 @@
-/* spgemm: products of two sparse matrices by Gustavson's algorithm: each line is the sum of lines of the second
- * operand, scaled by the first one's entries.
+/* spgemm: products of two sparse matrices by Gustavson's algorithm (ACM TOMS 4, 1978): row i of A·B is the sum of the
+ * rows j of B, each scaled by A(i, j). A dense array `mark` along the columns of B says where each column of the
+ * current row stands in the result.
+ *
+ * The number of entries of the product is not known in advance, and counting them all takes as long as computing them.
+ * So a sample of the rows is counted symbolically, which gives the ratio of entries to multiplications; the first
+ * capacity is that ratio times the number of all multiplications, plus a reserve. If the memory runs out, the ratio
+ * found so far sets the next capacity, and the product goes on where it stopped.
  */
 #include "sparse/sparse_int.h"
 
 #include <string.h>
 
-/* How many entries a product will have nobody knows before it is made, and counting all first takes as long as making
- * them. Lines here and there are counted; where the room that seems to be needed by them is too little, more is taken
- * by what was needed so far. */
-#define SPGEMM_SURE_CAPACITY ((int64_t)1 << 14) /* products are that few: memory for each */
+#define SPGEMM_SURE_CAPACITY ((int64_t)1 << 14) /* up to so many multiplications, memory for as many entries */
 #define SPGEMM_SAMPLE_MAJORS 512
-#define SPGEMM_SPARE_SHARE 8 /* of the capacity that seems to be needed */
-#define SPGEMM_ZERO_SHARE 16 /* of the entries: stored zeros that are taken out first */
+#define SPGEMM_SPARE_SHARE 8 /* the reserve is one part in so many of the estimate */
+#define SPGEMM_ZERO_SHARE 16 /* stored zeros are removed first if they are more than one entry in so many */
 
 typedef struct spgemm_product {
   const damo_sparse *x;
   sparse_raw a, b;
-  int64_t bound; /* on the entries */
-  int64_t most;  /* that may be asked for */
+  int64_t bound; /* upper bound of the entries: the number of multiplications */
+  int64_t most;  /* largest capacity that the index type can count */
   void *mark;
   size_t mark_size;
   sparse_progress at;
 } spgemm_product;
 
-/* Products of the first n lines. */
+/* Multiplications for the first n major vectors. */
 static int64_t spgemm_count_products(const spgemm_product *p, int64_t n) {
   const sparse_raw sample = {n, p->a.minor, p->a.indptr, p->a.indices, NULL};
   return index_fns_of(p->x)->bound_product(&sample, &p->b, 1);
 }
 
-/* Room for the entries that stand and those that `products` more make, at that share. */
+/* Capacity for the entries so far, those that `products` more multiplications make at the ratio `share`, and a
+ * reserve. */
 static int64_t spgemm_capacity_for(const spgemm_product *p, double share, int64_t products) {
   const double rest = share * (double)products,
                capacity = (double)p->at.n + rest + rest / SPGEMM_SPARE_SHARE + SPGEMM_SURE_CAPACITY;
@@ -46,7 +50,7 @@ static int64_t spgemm_first_capacity(const spgemm_product *p) {
   return capacity < p->bound ? capacity : p->bound;
 }
 
-/* Room for the next line at least. */
+/* The next capacity, enough for the next major vector at least. */
 static int64_t spgemm_next_capacity(const spgemm_product *p) {
   const int64_t done = spgemm_count_products(p, p->at.major), next = spgemm_count_products(p, p->at.major + 1) - done;
   const int64_t least = p->at.n + (next < p->b.minor ? next : p->b.minor);
@@ -54,7 +58,7 @@ static int64_t spgemm_next_capacity(const spgemm_product *p) {
   return capacity > least ? capacity : least;
 }
 
-/* Takes `old`: its n entries, with more capacity. */
+/* A matrix with capacity for more entries and the first n of `old`; takes `old`. */
 static damo_sparse *spgemm_with_capacity(damo_sparse *old, int64_t n, int64_t capacity) {
   const size_t index = dtype_size(sparse_itype(old));
   damo_sparse *out =
@@ -68,7 +72,7 @@ static damo_sparse *spgemm_with_capacity(damo_sparse *old, int64_t n, int64_t ca
   return out;
 }
 
-/* The product in place, without entries that are 0: few products have any, one look over all finds that. */
+/* The finished product without zeros, compacted in place. Few products have any, so they are counted first. */
 static damo_sparse *spgemm_closed(const spgemm_product *p, damo_sparse *take) {
   const sparse_value_fns *f = value_fns_of(p->x);
   int64_t n = p->at.n;
@@ -77,7 +81,8 @@ static damo_sparse *spgemm_closed(const spgemm_product *p, damo_sparse *take) {
   return sparse_cut(take, n);
 }
 
-/* Takes `out`, which has memory for at.capacity entries. NULL with *wider: past the index type. */
+/* Computes the product into `out`, which has memory for at.capacity entries, and enlarges it as needed; takes `out`.
+ * NULL with *wider set: the entries may exceed the index type. */
 static damo_sparse *spgemm_filled(spgemm_product *p, damo_sparse *out, bool *wider) {
   while (out) {
     value_fns_of(p->x)->fill_product(&p->a, &p->b, p->mark, &p->at, out->indptr->data, out->indices->data,
@@ -94,8 +99,8 @@ static damo_sparse *spgemm_filled(spgemm_product *p, damo_sparse *out, bool *wid
   return NULL;
 }
 
-/* Raw product of the storage x·y, of one dtype and index width; the result has `format` and `shape`. *wider: it may
- * have more entries than int32 indices can count. */
+/* The product of the storage x·y (rows by rows), of one dtype and index width; the result has `format` and `shape`.
+ * *wider: it may have more entries than int32 indices can count. */
 static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, damo_format format,
                                     const int64_t shape[2], bool *wider) {
   damo_ctx *ctx = x->obj.ctx;
@@ -115,7 +120,7 @@ static damo_sparse *spgemm_multiply(const damo_sparse *x, const damo_sparse *y, 
   return out;
 }
 
-/* The columns' own numbers again. Takes its argument. */
+/* Undoes the renumbering of columns by sparse_narrow_one. Takes its argument. */
 static damo_sparse *spgemm_restore_columns(damo_sparse *take, const damo_array *columns, const int64_t shape[2]) {
   int64_t *idx = (int64_t *)(void *)take->indices->data;
   const int64_t *col = (const int64_t *)(void *)columns->data, nnz = sparse_nnz(take);
@@ -143,8 +148,8 @@ static bool sp_has_many_zeros(const damo_sparse *a) {
   return sparse_count_zeros(a) > sparse_nnz(a) / SPGEMM_ZERO_SHARE;
 }
 
-/* a and b without the stored zeros, where there are so many that the products spared are worth it. A zero gives nothing
- * unless it meets inf or nan. */
+/* Removes stored zeros of a and b if there are so many that the saved multiplications are worth it. Zeros of one
+ * operand may go only if the other is finite, since 0·inf and 0·nan are nan. */
 static damo_status sp_without_zeros(damo_sparse **a, damo_sparse **b) {
   if (!sp_has_many_zeros(*a) && !sp_has_many_zeros(*b)) return DAMO_OK;
   const bool own = sp_is_own_transpose(*a, *b), from_a = sparse_all_finite(*b), from_b = sparse_all_finite(*a);
@@ -168,7 +173,7 @@ static damo_sparse *spgemm_as(damo_sparse *a, damo_sparse *b, damo_dtype itype, 
   damo_array *columns = NULL;
   damo_sparse *left = damo_retain(a), *right = damo_retain(b), *x = NULL, *y = NULL, *out = NULL;
   damo_status s = sp_without_zeros(&left, &right);
-  /* Both are compressed along the outer axes: the right one would need an array as long as the inner one. */
+  /* Both are compressed along the outer axes: converting the right one would need an array along the inner axis. */
   if (s == DAMO_OK && format == DAMO_CSR && b->format == DAMO_CSC) s = sparse_narrow(&left, &right);
   /* The csc of A·B is the csr of Bᵀ·Aᵀ. */
   if (s == DAMO_OK) x = spgemm_readied(format == DAMO_CSR ? left : right, format, dtype, itype);

@@ -1,19 +1,21 @@
-/* spmv: products of a sparse matrix with dense arrays, and of two sparse ones, into a dense array that stands
- * ready. Nothing is allocated: what is not laid out as the loops want it passes through the caller's workspace.
+/* spmv: products y = alpha·op(A)·x + z of a sparse matrix with dense vectors and matrices (spmv, spmm), and of two
+ * sparse matrices, into a given dense array. The dense products allocate nothing.
  *
- * x·A is done as Aᵀ·xᵀ, by exchanging strides. The loops want rows of unit stride; other layouts are packed a block of
- * columns at a time.
+ * The kernels require rows of unit stride (or, for single columns, unit stride along the column). Operands with other
+ * layouts are packed into the caller's workspace, a block of columns at a time. x·A is computed as (Aᵀ·xᵀ)ᵀ by
+ * exchanging strides. If the result runs along the minor axis of A, entries scatter into it; if its rows are long, A is
+ * first transposed in the workspace, so that each row of the result is written once.
  */
 #include <string.h>
 
 #include "sparse/sparse_int.h"
 #include "kernel/kernel.h"
 
-#define VECTOR_COLS 2           /* narrower blocks gain nothing from vectors across columns */
+#define VECTOR_COLS 2           /* narrower blocks gain nothing from vectors along their rows */
 #define BLOCK_COLS 32           /* columns packed at a time */
-#define PACK_MIN 4              /* fewer columns, each of unit stride, are products with vectors */
-#define TILE_ROWS 64            /* rows packed at a time: a tile stays in the nearest cache */
-#define TRANSPOSE_ROW_BYTES 256 /* rows of a result from which on entries are not scattered into it */
+#define PACK_MIN 4              /* fewer columns than this, each of unit stride, are computed column by column */
+#define TILE_ROWS 64            /* rows packed at a time: a tile stays in the L1 cache */
+#define TRANSPOSE_ROW_BYTES 256 /* from this row size of the result on, A is transposed instead of scattering */
 #define TRANSPOSE_BLOCK_MOST (32 << 20)
 
 /* Entry (i, j) lies at data + i·rs + j·cs. */
@@ -35,7 +37,7 @@ static sp_dense_view sp_view_columns(sp_dense_view m, int64_t first, int64_t n) 
   return m;
 }
 
-/* Elements of a row one after the other, rows whole elements apart. */
+/* Whether rows have unit stride and the row stride is a multiple of the element size. */
 static bool sp_view_in_rows(const sp_dense_view *m, int64_t size) {
   const bool unit = m->cols <= 1 || m->cs == size;
   return unit && m->rs % size == 0 && (uintptr_t)m->data % (size_t)size == 0;
@@ -49,7 +51,7 @@ static sparse_block sp_view_block(const sp_dense_view *m, int64_t size) {
   return (sparse_block){m->data, m->cols, m->rs / size};
 }
 
-/* From one layout to the other, in tiles. */
+/* Copies from one layout to the other, in tiles. */
 static void sp_view_move(const sp_dense_view *from, const sp_dense_view *to, int64_t size) {
   for (int64_t i = 0; i < from->rows; i += TILE_ROWS) {
     const int64_t n = from->rows - i < TILE_ROWS ? from->rows - i : TILE_ROWS;
@@ -97,7 +99,7 @@ typedef struct sp_product_plan {
   int64_t size;
 } sp_product_plan;
 
-/* All laid out in rows. z: NULL, y itself, or apart from it. */
+/* Product with x, y and z laid out in rows. z: NULL, y itself, or not overlapping y. */
 static void sp_product_run_rows(const sp_product_plan *w, const sp_dense_view *x, const sp_dense_view *z,
                                 const sp_dense_view *y) {
   const sparse_block bx = sp_view_block(x, w->size), by = sp_view_block(y, w->size);
@@ -123,10 +125,10 @@ static void sp_product_run_column(const sp_product_plan *w, const sp_dense_view 
   w->plain->matvec_t(&w->a, w->alpha, x->data, y->data);
 }
 
-/* How X and Y go through the workspace. */
+/* How X and Y are packed into the workspace. */
 typedef struct sp_product_packing {
-  bool by_column; /* products with vectors: both have unit stride along columns */
-  bool x, y;      /* these are packed */
+  bool by_column; /* column by column with matvec kernels: X and Y have unit stride along columns */
+  bool x, y;      /* whether each is packed */
   int64_t cols;   /* at a time */
 } sp_product_packing;
 
@@ -138,7 +140,8 @@ static sp_product_packing sp_product_packing_of(const sp_dense_view *x, const sp
   return (sp_product_packing){false, p.x, p.y, direct || y->cols < BLOCK_COLS ? y->cols : BLOCK_COLS};
 }
 
-/* What a block of the product is added to: in y where it must stand there. */
+/* The block that the product is added to: z itself, or a copy of z in y if z's layout does not allow direct use or y is
+ * packed. */
 static const sp_dense_view *sp_product_start(const sp_product_packing *k, const sp_dense_view *z,
                                              const sp_dense_view *y, int64_t size) {
   if (z->data == y->data || (!k->y && sp_view_in_rows(z, size))) return z;
@@ -168,9 +171,9 @@ static void sp_product_run_packed(const sp_product_plan *w, const sp_product_pac
 
 /* ---- Turned ------------------------------------------------------------------------------------------------------ */
 
-/* Rows of a block into which entries scatter are read and written once for each entry. Where they are long it takes
- * less time to compress the matrix along its other axis first, by which each is written once; sums keep their order. A
- * block that no cache holds gains nothing: then that takes as long as it saves. */
+/* Whether to transpose A first. When entries scatter into the result, a row of it is read and written once for each
+ * entry; with A compressed along its other axis, once in all, and sums keep their order. It pays if rows are long. It
+ * does not pay if the result exceeds all caches: there the transposition takes as long as it saves. */
 static bool sp_product_transposes(const sp_product_plan *w, const sp_dense_view *y) {
   const int64_t row = y->cols * w->size;
   return w->across && w->vectors && row >= TRANSPOSE_ROW_BYTES && y->rows <= TRANSPOSE_BLOCK_MOST / row;
@@ -184,7 +187,7 @@ static size_t sp_product_values_size(const damo_sparse *a) {
   return workspace_aligned((size_t)sparse_nnz(a) * dtype_size(sparse_dtype(a)));
 }
 
-/* Leaves the workspace behind what it takes. */
+/* Transposes w->a into the workspace; returns the rest of the workspace. */
 static char *sp_product_transpose(sp_product_plan *w, const sparse_product *p, char *workspace) {
   char *values = workspace + sp_product_transpose_size(p);
   w->a = sparse_transpose_values(p->a, p->turned, workspace, values);
@@ -196,7 +199,7 @@ static char *sp_product_transpose(sp_product_plan *w, const sparse_product *p, c
 
 static sp_product_plan sp_product_plan_of(const sparse_product *p) {
   const damo_sparse *a = p->a;
-  const bool transposed = p->transposed != p->left; /* op(A)ᵀ where x stands on the left */
+  const bool transposed = p->transposed != p->left; /* op(A)ᵀ if x stands on the left */
   const sparse_dense_fns *vectors = &a->obj.ctx->isa->sparse.dense[sparse_is_wide(a)][sparse_dtype(a)];
   return (sp_product_plan){.a = sparse_raw_of(a),
                            .plain = value_fns_of(a),
@@ -222,7 +225,7 @@ void sparse_product_run(const sparse_product *p, void *workspace) {
   const sp_product_packing k = sp_product_packing_of(&x, &y, w.size);
   if (sp_product_transposes(&w, &y)) {
     workspace = sp_product_transpose(&w, p, workspace);
-  } else if (p->turned) { /* for an empty result too: the room that was kept may be others' when its address returns */
+  } else if (p->turned) { /* for an empty result too: a workspace freed and allocated again may have the same address */
     p->turned->room = NULL;
   }
   if (y.cols == 0 || y.rows == 0) return;
@@ -231,8 +234,8 @@ void sparse_product_run(const sparse_product *p, void *workspace) {
 
 /* ---- Of two sparse ----------------------------------------------------------------------------------------------- */
 
-/* b in a's format; where that would take an array along an axis that is far longer than what is stored, the axis that
- * both share is numbered anew first. */
+/* Converts b to a's format and both to one index dtype. If the conversion would need an array along an inner axis that
+ * is far longer than nnz, that axis is renumbered first. */
 static damo_status sp_product_align(damo_sparse **a, damo_sparse **b) {
   if ((*a)->format == DAMO_CSR && (*b)->format == DAMO_CSC) DAMO_TRY(sparse_narrow(a, b));
   damo_sparse *same = sparse_to_format(*b, sparse_format(*a));
@@ -257,10 +260,11 @@ damo_status sparse_add_product(damo_sparse *a, damo_sparse *b, const void *alpha
   return s;
 }
 
-/* In rows, for the places of p: lines of x go with p's major axis, those of y with its minor one. */
+/* Converts x and y to csr and all three to one index dtype, for the kernel sample_product: p's major positions select
+ * rows of the one, its minor positions rows of the other. Long axes are renumbered first. */
 static damo_status sp_sample_prepare(damo_sparse **p, damo_sparse **x, damo_sparse **y) {
   damo_sparse **along = (*p)->format == DAMO_CSR ? x : y, **across = along == x ? y : x;
-  if ((*across)->format == DAMO_CSC) { /* its rows are numbered as p's minor axis */
+  if ((*across)->format == DAMO_CSC) { /* its rows are renumbered together with p's minor axis */
     DAMO_TRY(sparse_narrow(p, across));
   }
   damo_sparse *l = sparse_to_format(*along, DAMO_CSR), *c = l ? sparse_to_format(*across, DAMO_CSR) : NULL;

@@ -1,14 +1,15 @@
-/* sparse_transpose_cache: the pattern of a matrix along its other axis, kept while it stays the same.
+/* transpose_cache: the transposed pattern of a matrix, cached in a caller's workspace.
  *
- * A function that is called again and again often meets one pattern with other values. Comparing it with a copy reads
- * it once, in order; transposing it takes several times as long.
+ * A function that runs repeatedly often gets the same pattern with other values. Comparing the pattern with a copy
+ * reads it once, sequentially; transposing it takes several times as long. On a hit with has_places the new values are
+ * only gathered by the cached permutation.
  */
 #include <string.h>
 
 #include "sparse/sparse_int.h"
 
-/* What lies in the workspace: the transposed pattern; behind it, where it is kept, the places and a copy of what it was
- * made from. */
+/* Layout of the workspace: the transposed pattern; if it is cached, then the permutation of the entries (places) and a
+ * copy of the pattern that it was made from. */
 typedef struct sp_transpose_parts {
   char *indptr, *indices, *places, *from_indptr, *from_indices;
   size_t indptr_size, indices_size, size;
@@ -58,7 +59,8 @@ static void sp_number_places(bool wide, int64_t n, void *out) {
   }
 }
 
-/* The places are moved as if they were values; their numbers stand for that where the copy comes to lie. */
+/* Computes the permutation by transposing the entry numbers 0, 1, … as if they were values. The numbers are written
+ * where the copy of the indices goes afterwards. */
 static void sp_transpose_places(const damo_sparse *a, sparse_transpose_cache *kept, const sp_transpose_parts *p) {
   sparse_raw raw = sparse_raw_of(a);
   raw.data = p->from_indices;
@@ -78,7 +80,8 @@ sparse_raw sparse_transpose_raw(const damo_sparse *a, sparse_transpose_cache *ke
 sparse_raw sparse_transpose_values(const damo_sparse *a, sparse_transpose_cache *kept, void *workspace, void *values) {
   const sp_transpose_parts p = sp_transpose_parts_of(a, kept != NULL, workspace);
   const sparse_raw raw = sparse_raw_of(a);
-  if (kept == NULL || !sp_transpose_is_kept(a, kept, &p)) { /* perhaps it won't come again: no places */
+  /* the pattern may not come again, so the permutation is not computed yet */
+  if (kept == NULL || !sp_transpose_is_kept(a, kept, &p)) {
     move_fns_of(a)->swap(&raw, p.indptr, p.indices, values);
     if (kept) sp_transpose_keep(a, kept, &p, false);
   } else {
