@@ -3,8 +3,8 @@
  * Pick(x, index) = x[…, index[…]]: index int64, 1-based, one axis less than x. PickGrad(g, index, n): zeros of shape
  * index.shape + (n,) with g at the picked places; the two are each other's gradients.
  */
+#include "index_int.h"
 #include "op/nnet/nnet.h"
-#include "kernel/kernel.h"
 
 #include <string.h>
 
