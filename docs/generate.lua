@@ -212,8 +212,8 @@ local notes = {
   ["Random numbers"] = "With `rng=` a draw gives the next state and the values; without, values alone, drawn at once\n"
     .. "from the context's own stream. A `damo.random.RandomStream` has the same draws as methods, which give a\n"
     .. "Variable each.",
-  ["Sparse matrices"] = "Their gradients are in the guide, docs/sparse.md. A tensor function of a sparse operand is the sparse\n"
-    .. "function of its name: `damo.dot(A, x)` is `damo.sparse.dot(A, x)`.",
+  ["Sparse matrices"] = "Their gradients are in the guide, docs/sparse.md. A tensor function of a sparse operand is the\n"
+    .. "sparse function of its name: `damo.dot(A, x)` is `damo.sparse.dot(A, x)`.",
 }
 
 -- The sorted names of a table's functions for which `wanted` is true, as "`damo.a`, `damo.b`".

@@ -84,7 +84,7 @@ typedef struct op_field {
   (const op_field[]) {            \
     __VA_ARGS__, { .name = NULL } \
   }
-/* The properties of an Op as its class's struct; of a class in debug builds only that struct. */
+/* The properties of an Op as its class's struct; debug builds check that it is the one. */
 #define OP_PROPS(op, struct_type) ((const struct_type *)op_fields(op, #struct_type))
 
 /* The table of the names in a text, "factor axis", for a class of a host or a script: one object of *size bytes, NULL

@@ -50,8 +50,8 @@ typedef struct fn_option {
     __VA_ARGS__, { .name = NULL } \
   }
 
-/* Options of a call in C: build_fn(b, "take", in, 2, WITH(take_options, .axis = prop_int(2))). A pointer of a Type of its
- * own, so that nothing else passes for one. */
+/* Options of a call in C: build_fn(b, "take", in, 2, WITH(axis_options, .axis = prop_int(2))). It is a pointer of a type
+ * of its own, so that nothing else passes for options. */
 #define WITH(struct_type, ...) ((const fn_given *)(const void *)&(const struct_type){__VA_ARGS__})
 
 typedef struct fn_signature fn_signature;
