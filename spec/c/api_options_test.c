@@ -2,6 +2,7 @@
  * results written into the host's objects. */
 #include "damo.h"
 #include "test.h"
+#include "grad/grad.h"
 
 static damo_ctx *ctx;
 

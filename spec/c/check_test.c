@@ -9,8 +9,9 @@
 #include "api/api.h"
 #include "damo.h"
 #include "graph/op_check.h"
-#include "test.h"
 #include "watch/watch_int.h"
+#include "op/op.h"
+#include "test.h"
 
 /* ---- Broken results ---------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,8 @@
 /* compile_run_test: runs of compiled functions: warm calls without allocation, both modes against each other over
  * graphs of many kinds and over random ones, the same program for the same graph. */
 #include "compile_case.h"
+#include "op/op.h"
+#include "grad/grad.h"
 
 /* ---- Warm calls -------------------------------------------------------------------------------------------------- */
 

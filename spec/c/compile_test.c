@@ -1,6 +1,7 @@
 /* compile_test: compiled functions: results and where they lie, missing and unused inputs, givens, default updates,
  * copies, calls within calls. */
 #include "compile_case.h"
+#include "op/op.h"
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 

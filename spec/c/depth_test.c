@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 #include "test.h"
+#include "grad/grad.h"
 
 #ifdef DAMO_DEBUG
 #define NODES 100000

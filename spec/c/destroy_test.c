@@ -1,6 +1,7 @@
 /* destroy_test: what Ops that overwrite inputs demand: the handler's refusals and order, copies where no order does,
  * and random graphs of destroyers and views against the same graphs without destruction. */
 #include "watch_case.h"
+#include "op/op.h"
 
 static double *at(const damo_array *a, int64_t i) { return (double *)(void *)(a->data + i * array_strides(a)[0]); }
 

@@ -1,6 +1,7 @@
 /* fgraph_test: features of a FunctionGraph: what each is told, in which order, and that all hear one consistent story
  * when one of them fails. */
 #include "watch_case.h"
+#include "op/op.h"
 
 /* Writes down what it hears; `refuse` names the callback that fails, at its countdown-th time. */
 typedef struct listener {

@@ -3,6 +3,8 @@
 #include "api/api.h"
 #include "leak_case.h"
 #include "test.h"
+#include "op/op.h"
+#include "grad/grad.h"
 
 static damo_ctx *ctx;
 

@@ -2,6 +2,7 @@
 #include "api/api.h"
 #include "op/elem/scalar.h"
 #include "leak_case.h"
+#include "op/op.h"
 #include "test.h"
 
 static damo_ctx *ctx;

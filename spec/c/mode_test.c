@@ -2,6 +2,8 @@
  * tags. */
 #include "watch_case.h"
 #include "sparse/sparse.h"
+#include "op/op.h"
+#include "rewrite/rewrite.h"
 
 static char warned[400];
 static void on_warning(void *user, const char *kind, const char *message) {

@@ -6,6 +6,7 @@
 
 #include "grad/grad.h"
 #include "test.h"
+#include "op/op.h"
 
 static damo_ctx *ctx;
 

@@ -6,6 +6,7 @@
 #include "op/elem/scalar.h"
 #include "leak_case.h"
 #include "test.h"
+#include "op/op.h"
 
 static damo_ctx *ctx;
 

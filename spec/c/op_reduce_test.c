@@ -4,6 +4,7 @@
 #include "leak_case.h"
 #include "op_options.h"
 #include "test.h"
+#include "op/op.h"
 
 static damo_ctx *ctx;
 

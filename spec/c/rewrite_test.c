@@ -3,6 +3,8 @@
 #include "api/api.h"
 #include "leak_case.h"
 #include "test.h"
+#include "op/op.h"
+#include "rewrite/rewrite.h"
 
 static uint64_t seed = 20240607;
 

@@ -4,6 +4,8 @@
 #include "leak_case.h"
 #include "sparse/sparse.h"
 #include "test.h"
+#include "op/op.h"
+#include "rewrite/rewrite.h"
 
 static damo_ctx *ctx;
 

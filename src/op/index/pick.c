@@ -5,6 +5,7 @@
  */
 #include "index_int.h"
 #include "op/nnet/nnet.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 
