@@ -57,6 +57,28 @@ static inline char *places_begin(array_places *e, const damo_array *a) {
 
 static inline char *places_next(array_places *e, char *p) { return nd_next(&e->walk, &p) ? p : NULL; }
 
+/* The rows of an array along its last axis, of length entries that are step bytes apart, with the index of each row in
+ * walk.at: for (char *p = rows_begin(&r, a); p; p = rows_next(&r, p)) … */
+typedef struct array_rows {
+  nd_space space;
+  nd_walk walk;
+  int64_t length, step;
+  int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)];
+} array_rows;
+
+static inline char *rows_begin(array_rows *r, const damo_array *a) {
+  r->space = nd_space_begin(r->numbers, DAMO_MAX_NDIM, 1);
+  for (int axis = 0; axis < a->ndim; axis++) {
+    *nd_space_next(&r->space) = array_strides(a)[axis];
+    nd_space_push_apart(&r->space, array_shape(a)[axis]);
+  }
+  r->length = nd_space_inner(&r->space);
+  r->step = nd_inner_stride(&r->space, 0);
+  return nd_begin(&r->walk, &r->space) ? a->data : NULL;
+}
+
+static inline char *rows_next(array_rows *r, char *p) { return nd_next(&r->walk, &p) ? p : NULL; }
+
 /* ---- Block programs ---------------------------------------------------------------------------------------------- */
 
 /* A register holds a block of elements of one dtype: or one value, where the operands are broadcast along rows. */

@@ -164,12 +164,13 @@ damo_status adv_plan_make(const thunk *t, frame *f, int first, int ndim, const i
 
 /* The byte offsets of the true entries of a mask. */
 static void mask_offsets(const damo_array *a, const int64_t *strides, int64_t *out) {
-  array_places e;
-  for (char *p = places_begin(&e, a); p; p = places_next(&e, p)) {
+  const int last = a->ndim - 1; /* a mask has an axis at least */
+  array_rows r;
+  for (char *p = rows_begin(&r, a); p; p = rows_next(&r, p)) {
     int64_t offset = 0;
-    if (!*p) continue;
-    for (int i = 0; i < a->ndim; i++) offset += e.walk.at[i] * strides[i];
-    *out++ = offset;
+    for (int i = 0; i < last; i++) offset += r.walk.at[i] * strides[i];
+    for (int64_t k = 0; k < r.length; k++)
+      if (p[k * r.step]) *out++ = offset + k * strides[last];
   }
 }
 

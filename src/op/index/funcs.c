@@ -151,11 +151,15 @@ static damo_status nonzero_type(const damo_op *op, damo_var *const *in, int n_in
 /* Calls with out NULL count. */
 static int64_t nonzero_scan(const damo_array *x, int64_t *const *out) {
   int64_t found = 0;
-  array_places e;
-  for (char *p = places_begin(&e, x); p; p = places_next(&e, p)) {
-    if (!*p) continue;
-    for (int i = 0; out && i < x->ndim; i++) out[i][found] = e.walk.at[i] + 1;
-    found++;
+  const int last = x->ndim - 1;
+  array_rows r;
+  for (char *p = rows_begin(&r, x); p; p = rows_next(&r, p)) {
+    for (int64_t k = 0; k < r.length; k++) {
+      if (!p[k * r.step]) continue;
+      for (int i = 0; out && i < last; i++) out[i][found] = r.walk.at[i] + 1;
+      if (out && last >= 0) out[last][found] = k + 1;
+      found++;
+    }
   }
   return found;
 }
