@@ -104,7 +104,7 @@ static damo_status broken_run(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-static damo_status broken_step(vm_plan *p, const thunk *t, frame *f) { return debug_step_by(p, t, f, broken_run); }
+static damo_status broken_step(vm_frame *vf, const thunk *t) { return debug_step_by(vf, t, broken_run); }
 
 /* ---- What the script calls --------------------------------------------------------------------------------------- */
 

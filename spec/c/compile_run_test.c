@@ -76,7 +76,7 @@ static void test_modes(build *b) {
       damo_release(r[i]);
       damo_release(q[i]);
     }
-    CHECK(run->plan.n_thunks <= fast->plan.n_thunks);
+    CHECK(run->program->vm.n_thunks <= fast->program->vm.n_thunks);
   }
   RELEASE(args[0], args[1], run, fast);
 }
@@ -95,10 +95,10 @@ static void test_determinism(build *b) {
     build_take(b, g[1]);
     damo_function *f = make(&x, 1, (damo_var *[]){cost, g[0], g[1]}, 3, NULL);
     if (CHECK(f != NULL)) {
-      CHECK_EQ_I(fgraph_check(f->fgraph), DAMO_OK);
-      CHECK_EQ_I(graph_debugprint(ctx, (damo_var *const *)f->fgraph->outputs.at, 3, NULL, &text[k]), DAMO_OK);
-      for (int64_t i = 0; i < f->plan.n_thunks; i++)
-        strbuf_addf(&text[k], "%s\n", f->plan.thunks[i]->node->op->def->name);
+      CHECK_EQ_I(fgraph_check(f->program->fgraph), DAMO_OK);
+      CHECK_EQ_I(graph_debugprint(ctx, (damo_var *const *)f->program->fgraph->outputs.at, 3, NULL, &text[k]), DAMO_OK);
+      for (int64_t i = 0; i < f->program->vm.n_thunks; i++)
+        strbuf_addf(&text[k], "%s\n", f->program->vm.thunks[i]->node->op->def->name);
     }
     RELEASE(w0, f);
   }

@@ -70,7 +70,7 @@ static void call_mode(damo_ctx *ctx, damo_var *x, damo_var *const *out, int n, c
   }
   CHECK_NEAR(v, chain_value(0.7), 1e-6);
   CHECK(g > 0 && g < 1);
-  snprintf(what, sizeof what, "two calls, %lld thunks", (long long)f->plan.n_thunks);
+  snprintf(what, sizeof what, "two calls, %lld thunks", (long long)f->program->vm.n_thunks);
   lap(what, NODES);
   damo_release(a);
   damo_release(f);

@@ -40,8 +40,8 @@ static damo_var *view(build *b, damo_var *x) { return apply1(b, &reverse_def, x)
 
 static int count_copies(const damo_function *f) {
   int n = 0;
-  for (int64_t k = 0; k < f->plan.n_thunks; k++) {
-    const char *name = elemwise_scalar(f->plan.thunks[k]->node->op);
+  for (int64_t k = 0; k < f->program->vm.n_thunks; k++) {
+    const char *name = elemwise_scalar(f->program->vm.thunks[k]->node->op);
     n += name != NULL && strcmp(name, "identity") == 0;
   }
   return n;

@@ -22,7 +22,7 @@ static void test_only_one_branch(build *b) {
   static const char *const modes[] = {"FAST_RUN", "FAST_COMPILE", "NANGUARD"};
   for (int k = 0; k < 3; k++) {
     damo_function *f = make((damo_var *[]){c, x}, 2, &out, 1, &(compile_options){.mode = modes[k]});
-    if (!CHECK(f != NULL && f->plan.lazy)) continue;
+    if (!CHECK(f != NULL && f->program->vm.lazy)) continue;
     damo_array *yes[] = {number(1), ramp(5)}, *no[] = {number(0), yes[1]};
     n_runs = n_other_runs = 0;
     CHECK_NEAR(first_of(f, yes, 2), 6, 0);
@@ -126,7 +126,7 @@ static void test_derivatives(build *b) {
   damo_release(g[0]), damo_release(g[1]), damo_release(f);
   damo_var *known = build_fn3(b, "ifelse", build_scalar(b, DAMO_FLOAT64, 0), x, build_fn1(b, "neg", y));
   f = make((damo_var *[]){x, y}, 2, &known, 1, &(compile_options){.on_unused_input = UNUSED_IGNORE});
-  CHECK(f != NULL && !f->plan.lazy && f->fgraph->nodes.n == 1);
+  CHECK(f != NULL && !f->program->vm.lazy && f->program->fgraph->nodes.n == 1);
   damo_release(f);
 }
 

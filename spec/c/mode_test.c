@@ -504,7 +504,7 @@ static void test_names(build *b) {
   }
   damo_var *e = build_fn2(b, "mul", x, build_num(b, 1));
   damo_function *f = make(&x, 1, &e, 1, &(compile_options){.optimizer = "none"});
-  CHECK(f != NULL && f->fgraph->nodes.n > 0);
+  CHECK(f != NULL && f->program->fgraph->nodes.n > 0);
   damo_release(f);
 }
 

@@ -29,6 +29,7 @@ typedef struct op_from_graph_state {
   damo_function *f;
 } op_from_graph_state;
 damo_status op_from_graph_perform(const thunk *t, frame *f);
+damo_status op_from_graph_prepare_foreign(const thunk *t, frame *f);
 void op_from_graph_state_clear(const thunk *t, frame *f);
 
 #endif

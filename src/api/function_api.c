@@ -101,13 +101,13 @@ static damo_status check_call(damo_function *f, const char *func, damo_obj *cons
   damo_ctx *ctx = f->obj.ctx;
   DAMO_TRY(ctx_check_list(ctx, func, "args", args, n_args));
   DAMO_TRY(check_values(ctx, func, "args", args, n_args));
-  return ctx_check_list(ctx, func, into_name, results, f->n_outputs);
+  return ctx_check_list(ctx, func, into_name, results, f->program->n_outputs);
 }
 
 damo_status damo_function_call(damo_function *f, damo_array *const *args, int64_t n_args, damo_array **results) {
   DAMO_TRY(check_call(f, "damo_function_call", (damo_obj *const *)args, n_args, "results", results));
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    if (!type_is_sparse(f->outputs[i].type)) continue;
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
+    if (!type_is_sparse(f->program->outputs[i].type)) continue;
     return ctx_fail(f->obj.ctx, DAMO_ETYPE, "output %lld is sparse: damo_function_call_values gives it",
                     (long long)i + 1);
   }
@@ -122,7 +122,7 @@ damo_status damo_function_call_values(damo_function *f, damo_obj *const *args, i
 damo_status damo_function_into(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
   static const char func[] = "damo_function_into";
   DAMO_TRY(check_call(f, func, args, n_args, "into", into));
-  DAMO_TRY(check_values(f->obj.ctx, func, "into", into, f->n_outputs));
+  DAMO_TRY(check_values(f->obj.ctx, func, "into", into, f->program->n_outputs));
   DAMO_TRY(function_run(f, args, n_args, into));
   function_finish(f);
   return DAMO_OK;
@@ -136,5 +136,5 @@ damo_sparse *damo_as_sparse(damo_obj *value) {
   return value != NULL && value->kind == OBJ_SPARSE ? (damo_sparse *)value : NULL;
 }
 
-int64_t damo_function_n_inputs(const damo_function *f) { return f != NULL ? f->n_inputs : 0; }
-int64_t damo_function_n_outputs(const damo_function *f) { return f != NULL ? f->n_outputs : 0; }
+int64_t damo_function_n_inputs(const damo_function *f) { return f != NULL ? f->program->n_inputs : 0; }
+int64_t damo_function_n_outputs(const damo_function *f) { return f != NULL ? f->program->n_outputs : 0; }

@@ -327,6 +327,7 @@ static void set_def(host_op_class *k) {
                     .do_constant_folding = c->do_constant_folding,
                     .foreign = true,
                     .no_check = "a host's Op has no second definition",
+                    .one_context = true,
                     .user = c->user};
 }
 

@@ -335,6 +335,7 @@ static void set_class(op_from_graph *g) {
                     .inner_graph = graph_inner,
                     .foreign = true,
                     .no_check = "in DEBUG mode its own graph runs in that mode",
+                    .prepare_foreign = op_from_graph_prepare_foreign,
                     .unique = true};
 }
 

@@ -46,11 +46,17 @@ static damo_function *thunk_function(const thunk *t, frame *f) {
     inner = compile_inner(g, "DEBUG");
   } else {
     const damo_function *fn = op_from_graph_function(g);
-    if (fn != NULL) inner = function_copy(fn);
+    if (fn != NULL) inner = function_copy_to(fn, f->ctx);
+    if (fn == NULL && f->ctx != g->obj.ctx)
+      ctx_fail(f->ctx, damo_error_status(g->obj.ctx), "%s", damo_error_message(g->obj.ctx));
   }
   if (inner == NULL) return NULL;
-  for (int64_t o = 0; o < inner->n_outputs; o++) inner->outputs[o].borrow = !inner->outputs[o].copy;
+  inner->lends = true;
   return state->f = inner;
+}
+
+damo_status op_from_graph_prepare_foreign(const thunk *t, frame *f) {
+  return thunk_function(t, f) != NULL ? DAMO_OK : damo_error_status(f->ctx);
 }
 
 const damo_function *op_from_graph_running(const thunk *t, const frame *f) {

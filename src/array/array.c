@@ -205,6 +205,26 @@ damo_array *array_foreign(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64
   return array_take_buffer(buf, dtype, ndim, shape, writeable);
 }
 
+damo_array *array_lend(damo_ctx *ctx, const damo_array *a) {
+  damo_buffer *buf = obj_new(ctx, OBJ_BUFFER, sizeof(damo_buffer));
+  if (!buf) return NULL;
+  buf->obj.flags = a->buf->obj.flags & BUFFER_FROZEN;
+  buf->data = a->buf->data;
+  buf->nbytes = a->buf->nbytes;
+  damo_array *view = array_take_buffer(buf, array_dtype(a), a->ndim, array_shape(a), false);
+  if (!view) return NULL;
+  view->data = a->data;
+  copy_dims(array_strides(view), array_strides(a), a->ndim);
+  return view;
+}
+
+damo_array *array_copy_to(damo_ctx *ctx, const damo_array *a) {
+  damo_array *copy = array_empty(ctx, array_dtype(a), a->ndim, array_shape(a));
+  if (!copy || array_assign(copy, a) == DAMO_OK) return copy;
+  damo_release(copy);
+  return NULL;
+}
+
 void array_reseat(damo_array *a, const damo_array *base, const int64_t *shape, const int64_t *strides, int64_t offset) {
   if (a->buf != base->buf) {
     damo_buffer *old = a->buf;

@@ -72,6 +72,10 @@ void array_detach(damo_array *a);
 /* An array over foreign memory (C-contiguous); release(owner) is called when the last view is gone, on failure too. */
 damo_array *array_foreign(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape, void *data, bool writeable,
                           void (*release)(void *owner), void *owner);
+/* A read-only array of ctx with a's strides over a's memory, which must outlive it: a's counts are left alone. */
+damo_array *array_lend(damo_ctx *ctx, const damo_array *a);
+/* A copy in ctx, as array_copy's; a's counts are left alone. */
+damo_array *array_copy_to(damo_ctx *ctx, const damo_array *a);
 damo_array *array_copy(const damo_array *a); /* fresh, C-contiguous, writeable */
 /* A fresh C-contiguous array of that dtype; C's conversions (complex drops the imaginary part, float to integer
  * truncates, nan gives 0). */

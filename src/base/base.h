@@ -9,6 +9,7 @@
 #define DAMO_BASE_H
 
 #include <stdarg.h>
+#include <stdatomic.h>
 
 #include "../damo.h"
 
@@ -116,6 +117,12 @@ typedef struct ctx_slot {
 } ctx_slot;
 
 typedef struct kernel_isa kernel_isa; /* kernel/isa.h */
+/* What other contexts may hold too: lent.c. */
+typedef struct ctx_lent {
+  atomic_llong refs;
+  void (*free)(struct ctx_lent *l); /* by the context that it is of */
+  struct ctx_lent *next;            /* of those that came back */
+} ctx_lent;
 
 struct damo_ctx {
   int64_t refs; /* hosts' references plus one for every live object */
@@ -143,7 +150,19 @@ struct damo_ctx {
   obj_holder_fn holder[OBJ_N_KINDS];
   ctx_slot slots[CTX_N_SLOTS];
   void (*drop[CTX_N_SLOTS])(damo_ctx *ctx, void *data); /* see ctx_slot; NULL: the slot holds no references */
+  atomic_llong borrowers;                               /* see lent.c, as the three below */
+  _Atomic(ctx_lent *) returned;                         /* nobody holds them any more */
+  bool host_gone, abandoned;
 };
+
+/* One hold, that of its owner (the context that it is of). */
+void lent_init(ctx_lent *l, void (*free_fn)(ctx_lent *l));
+/* A further hold, of the owner's or of another context's; by that context's thread, while the owner's does not use it,
+ * where it is the first. */
+void lent_hold(damo_ctx *owner, ctx_lent *l, const damo_ctx *by);
+void lent_release(damo_ctx *owner, ctx_lent *l, const damo_ctx *by);
+/* Frees what has come back: by the owner's thread. */
+void lent_collect(damo_ctx *owner);
 
 /* A bare context: malloc when alloc is NULL. Debug builds read fail_after from DAMO_FAIL_ALLOC. The api layer adds the
  * tables of the upper layers. */

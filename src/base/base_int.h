@@ -8,6 +8,9 @@
  * gone, and frees the context when nothing is left. Does nothing inside a drain, whose end calls it again. */
 void ctx_settle(damo_ctx *ctx);
 
+/* The host's references are gone: false where other contexts borrow still, the last of which settles then. */
+bool lent_let_go(damo_ctx *owner);
+
 /* The allocator of a context whose host gives none; heap_alloc is a damo_alloc_fn and its user data a mem_heap. NULL:
  * no memory. */
 typedef struct mem_heap mem_heap;

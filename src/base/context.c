@@ -44,6 +44,7 @@ damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
       .fail_after = fail_after_at_birth(),
       .config = {.floatX = DAMO_FLOAT64, .compute_test_value = TEST_VALUE_OFF, .traceback_limit = 8, .threads = 1},
       .next_id = 1,
+      .borrowers = 1,
   };
   return ctx;
 }
@@ -67,8 +68,9 @@ static void destroy_slots(damo_ctx *ctx) {
 }
 
 void ctx_settle(damo_ctx *ctx) {
-  if (ctx->draining || ctx->refs > ctx->n_objects) return;
+  if (ctx->draining || ctx->refs > ctx->n_objects || !lent_let_go(ctx)) return;
   ctx->refs++; /* the releases below must not come here again */
+  lent_collect(ctx);
   drop_own_objects(ctx);
   if (ctx->n_objects == 0) destroy_slots(ctx);
   ctx->refs--;

@@ -260,7 +260,7 @@ static damo_status rewrite_by_mode(compile_job *j, damo_fgraph *fg) {
 
 /* ---- The function ------------------------------------------------------------------------------------------------ */
 
-static damo_status fill_inputs(compile_job *j, damo_function *f) {
+static damo_status fill_inputs(compile_job *j, fn_program *f) {
   for (int64_t i = 0; i < j->n_in; i++) {
     const in_spec *spec = &j->in[i];
     fn_input *in = &f->inputs[i];
@@ -268,15 +268,22 @@ static damo_status fill_inputs(compile_job *j, damo_function *f) {
     in->strict = spec->strict;
     in->mutable_ = spec->mutable_;
     DAMO_TRY(function_copy_text(j->ctx, spec->name != NULL ? spec->name : spec->var->name, &in->name));
-    if (spec->value == NULL) continue;
-    in->value =
-        type_filter(spec->var->type, spec->value, (filter_options){spec->strict, j->options->allow_input_downcast});
-    if (in->value == NULL) return damo_error_status(j->ctx);
   }
   return DAMO_OK;
 }
 
-static damo_status fill_outputs(compile_job *j, damo_function *f, const out_spec *out) {
+static damo_status fill_defaults(compile_job *j, damo_function *f) {
+  for (int64_t i = 0; i < j->n_in; i++) {
+    const in_spec *spec = &j->in[i];
+    if (spec->value == NULL) continue;
+    f->defaults[i] =
+        type_filter(spec->var->type, spec->value, (filter_options){spec->strict, j->options->allow_input_downcast});
+    if (f->defaults[i] == NULL) return damo_error_status(j->ctx);
+  }
+  return DAMO_OK;
+}
+
+static damo_status fill_outputs(compile_job *j, fn_program *f, const out_spec *out) {
   for (int64_t i = 0; i < j->n_out; i++) {
     f->outputs[i].type = damo_retain(out[i].var->type);
     f->outputs[i].borrow = out[i].borrow;
@@ -293,7 +300,7 @@ static int32_t input_place(const compile_job *j, const damo_var *v) {
 }
 
 /* Updated ones first, in the order of the fgraph's outputs, then those that are only read. */
-static damo_status fill_shared(compile_job *j, damo_function *f, const ptrvec *read) {
+static damo_status fill_shared(compile_job *j, fn_program *f, const ptrvec *read) {
   int64_t n = 0;
   for (int64_t i = 0; i < j->targets.n; i++, n++) {
     damo_var *v = j->targets.at[i];
@@ -331,14 +338,14 @@ static damo_status find_fresh(compile_job *j, const map *memo) {
 }
 
 /* Those that the fgraph still computes. */
-static damo_status keep_fresh(damo_function *f, const ptrvec *fresh) {
+static damo_status keep_fresh(fn_program *f, const ptrvec *fresh) {
   ptrvec used;
-  ptrvec_init(&used, f->obj.ctx);
+  ptrvec_init(&used, f->ctx);
   damo_status s = DAMO_OK;
   for (int64_t i = 0; i < fresh->n && s == DAMO_OK; i++) {
     if (fgraph_clients(f->fgraph, fresh->at[i]) != NULL) s = ptrvec_push(&used, fresh->at[i]);
   }
-  if (s == DAMO_OK) s = function_set_fresh(f, (damo_var *const *)used.at, used.n);
+  if (s == DAMO_OK) s = program_set_fresh(f, (damo_var *const *)used.at, used.n);
   ptrvec_clear(&used);
   return s;
 }
@@ -348,24 +355,28 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
                                     char *const *pair_names, int64_t n_pairs) {
   ptrvec read;
   ptrvec_init(&read, j->ctx);
+  fn_program *p = NULL;
   damo_function *f = NULL;
   damo_status s = shared_only_read(j, fg, &read);
   if (s == DAMO_OK) {
-    f = function_new(j->ctx, j->n_in, j->n_out, j->targets.n + read.n);
-    s = f != NULL ? DAMO_OK : DAMO_EMEMORY;
+    p = program_new(j->ctx, j->n_in, j->n_out, j->targets.n + read.n);
+    s = p != NULL ? DAMO_OK : DAMO_EMEMORY;
   }
   if (s == DAMO_OK) {
-    f->fgraph = damo_retain(fg);
-    f->allow_downcast = j->options->allow_input_downcast;
-    f->watcher = watcher;
-    s = function_copy_text(j->ctx, j->options->name, &f->name);
+    p->fgraph = damo_retain(fg);
+    p->allow_downcast = j->options->allow_input_downcast;
+    p->watcher = watcher;
+    s = function_copy_text(j->ctx, j->options->name, &p->name);
   }
-  if (s == DAMO_OK) s = keep_fresh(f, fresh);
-  if (s == DAMO_OK) s = fill_inputs(j, f);
-  if (s == DAMO_OK) s = fill_outputs(j, f, j->out);
-  if (s == DAMO_OK) s = fill_shared(j, f, &read);
-  if (s == DAMO_OK) s = function_set_pairs(f, pair_names, n_pairs);
-  if (s == DAMO_OK) s = plan_build(f);
+  if (s == DAMO_OK) s = keep_fresh(p, fresh);
+  if (s == DAMO_OK) s = fill_inputs(j, p);
+  if (s == DAMO_OK) s = fill_outputs(j, p, j->out);
+  if (s == DAMO_OK) s = fill_shared(j, p, &read);
+  if (s == DAMO_OK) s = program_set_pairs(p, pair_names, n_pairs);
+  if (s == DAMO_OK && (f = function_over(j->ctx, p)) == NULL) s = DAMO_EMEMORY;
+  if (s == DAMO_OK) s = fill_defaults(j, f);
+  if (s == DAMO_OK) s = plan_build(p, f);
+  if (p != NULL) program_release(p, j->ctx);
   ptrvec_clear(&read);
   if (s == DAMO_OK) return f;
   damo_release(f);

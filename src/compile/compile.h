@@ -46,32 +46,12 @@ typedef struct compile_options {
 /* The names, NULL-terminated, that the option takes. */
 extern const char *const compile_optimizers[]; /* fast_run fast_compile none */
 
-struct damo_function {
-  damo_obj obj;
-  const struct fn_watcher *watcher; /* of the mode; NULL: it has none */
-  void *watch_state;                /* the watcher's, let go by its clear */
-  damo_function *companion;         /* what the watcher computes beside this Function (compile_companion), or NULL */
-  struct fn_pair *pairs;            /* n_pairs, of a companion */
-  int64_t n_pairs;
-  char *name;          /* or NULL */
-  damo_fgraph *fgraph; /* after rewriting */
-  vm_plan plan;
-  struct fn_input *inputs;   /* n_inputs */
-  struct fn_output *outputs; /* n_outputs */
-  struct fn_shared *shared;  /* n_shared: shared Variables read or updated, and inputs with an update */
-  damo_var **no_recycling;   /* owned, of fgraph: their cells are emptied after each call */
-  int64_t n_inputs, n_outputs, n_shared, n_no_recycling;
-  bool allow_downcast;
-  bool running; /* a call is under way: another is a state error */
-  bool freed;
-  uint64_t n_calls;
-};
+typedef struct fn_program fn_program;
 
 typedef struct fn_input {
-  damo_var *var;   /* the user's Variable, owned (its name and Type) */
-  char *name;      /* or NULL */
-  int32_t cell;    /* -1: unused */
-  damo_obj *value; /* default, or NULL */
+  damo_var *var; /* the user's Variable, owned (its name and Type) */
+  char *name;    /* or NULL */
+  int32_t cell;  /* -1: unused */
   bool strict, mutable_;
   bool destroyed; /* a thunk overwrites it: only where it is mutable */
 } fn_input;
@@ -90,7 +70,6 @@ typedef struct fn_output {
   bool twice;     /* an output before this one, or an update, has the same cell */
   int8_t n_along; /* without copy: cells that share the value's buffer, which are emptied when it is taken */
   int32_t along[FN_ALONG_MOST];
-  damo_obj *staged; /* the copy between run and take */
 } fn_output;
 
 /* Two further outputs of a companion's fgraph, behind results and updates, that its watcher compares. They are computed
@@ -106,9 +85,49 @@ typedef struct fn_shared {
   int32_t cell;        /* where its value is read; -1: only written */
   int32_t update_cell; /* -1: only read */
   bool copy;           /* as fn_output.copy */
-  damo_obj *staged;    /* the new value between run and commit, when copied */
-  damo_obj *spare;     /* an earlier value, written again when nobody holds it */
 } fn_shared;
+
+/* What compiling leaves: nothing in it changes any more, so that Functions share it (function_copy), those of other
+ * contexts too, which touch no count in it but refs. Its memory is of ctx, which compiled it. */
+struct fn_program {
+  ctx_lent lent; /* first; counts the Functions that hold it */
+  damo_ctx *ctx;
+  vm_program vm;
+  damo_fgraph *fgraph;              /* after rewriting */
+  const struct fn_watcher *watcher; /* of the mode; NULL: it has none */
+  char *name;                       /* or NULL */
+  fn_input *inputs;                 /* n_inputs */
+  fn_output *outputs;               /* n_outputs */
+  fn_shared *shared;                /* n_shared: shared Variables read or updated, and inputs with an update */
+  fn_pair *pairs;                   /* n_pairs, of a companion */
+  damo_var **fresh;                 /* n_fresh, of fgraph: what thunks are told to recycle nothing of */
+  damo_var **no_recycling;          /* owned, of fgraph: their cells are emptied after each call */
+  int64_t n_inputs, n_outputs, n_shared, n_pairs, n_fresh, n_no_recycling;
+  bool allow_downcast;
+};
+
+/* What a call changes of a shared Variable or an input with an update. */
+typedef struct fn_update {
+  damo_obj *staged; /* the new value between run and commit, when copied */
+  damo_obj *spare;  /* an earlier value, written again when nobody holds it */
+  damo_obj *value;  /* in another context than the program's: the Function's own value of the shared Variable */
+} fn_update;
+
+/* A program and what calls of it change. One call at a time. */
+struct damo_function {
+  damo_obj obj;
+  const fn_program *program; /* counted; an empty one once the Function is freed */
+  vm_frame frame;
+  damo_obj **defaults;      /* n_inputs: default values, or NULL */
+  damo_obj **staged;        /* n_outputs: copies of results between run and take */
+  fn_update *updates;       /* n_shared */
+  void *watch_state;        /* the watcher's, let go by its clear */
+  damo_function *companion; /* what the watcher computes beside this Function (compile_companion), or NULL */
+  bool lends;               /* results stay in their cells too, as with borrow, but those that must be copied */
+  bool running;             /* a call is under way: another is a state error */
+  bool freed;
+  uint64_t n_calls;
+};
 
 /* ---- Modes that watch -------------------------------------------------------------------------------------------- */
 
@@ -126,8 +145,8 @@ typedef struct fn_watcher {
 
   /* A call: its arguments and shared values are in the cells; nothing has run yet. */
   damo_status (*prepare)(damo_function *f, damo_obj *const *args, int64_t n_args);
-  /* Runs the thunk in the place of t->run(t, f); p->step_user is the Function. */
-  damo_status (*step)(vm_plan *p, const thunk *t, frame *f);
+  /* Runs the thunk in the place of t->run(t, f); vf->step_user is the Function. */
+  damo_status (*step)(vm_frame *vf, const thunk *t);
   /* All thunks have run, nothing is committed. */
   damo_status (*compare)(damo_function *f);
   /* The run failed with s: the status that the call fails with, whose error is pending. */
@@ -174,9 +193,13 @@ const char *function_name(const damo_function *f);
 /* The three in one: results receives owned references (n_outputs); with into the result is that array. */
 damo_status function_call(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into,
                           damo_obj **results);
-/* Another Function over the same graph and shared Variables with its own storage. */
+/* Another Function of the same program and shared Variables with a frame of its own. */
 damo_function *function_copy(const damo_function *f);
-/* Frees program and storage now; later calls are state errors. A running Function is a state error. */
+/* The same in another context: it may then be called in another thread than f. Its shared values and defaults are copies
+ * and its own from here on. Neither context is in use by another thread meanwhile. A state error that names the Op where
+ * one can run only in f's context, as an Op of a host or of a script. */
+damo_function *function_copy_to(const damo_function *f, damo_ctx *ctx);
+/* Lets program and frame go now; later calls are state errors. A running Function is a state error. */
 damo_status function_free(damo_function *f);
 
 #endif

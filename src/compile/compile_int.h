@@ -4,9 +4,10 @@
 
 #include "compile.h"
 
-/* plan.c: fills f->plan, and the cells of inputs, outputs and shared, from f->fgraph. The fgraph's outputs are the
- * function's outputs, then the updates of f->shared in their order (those with update_cell >= 0 before the call). */
-damo_status plan_build(damo_function *f);
+/* plan.c: fills p->vm, and the cells of inputs, outputs and shared, from p->fgraph, and makes f's frame, the first of p.
+ * The fgraph's outputs are the function's outputs, then the updates of p->shared in their order (those with update_cell
+ * >= 0 before the call). */
+damo_status plan_build(fn_program *p, damo_function *f);
 
 /* protect.c: inserts a copy wherever an Op would overwrite what must last: an input without `indestructible` cleared, a
  * constant, a shared value, a result, what another node reads that can't run earlier. The order of destroy_order then
@@ -16,13 +17,24 @@ damo_status protect_destroyed(damo_fgraph *fg);
 damo_status protect_for_demand(damo_fgraph *fg);
 
 /* function.c */
-/* Keeps the Variables as f->no_recycling. */
-damo_status function_set_fresh(damo_function *f, damo_var *const *vars, int64_t n);
-/* Keeps the names of n pairs, which are the last outputs of f->fgraph. */
-damo_status function_set_pairs(damo_function *f, char *const *names, int64_t n);
+/* A program still to be filled, held by the caller. */
+fn_program *program_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int64_t n_shared);
+void program_release(const fn_program *p, const damo_ctx *by);
+/* Keeps the Variables as p->no_recycling. */
+damo_status program_set_fresh(fn_program *p, damo_var *const *vars, int64_t n);
+/* Keeps the names of n pairs, which are the last outputs of p->fgraph. */
+damo_status program_set_pairs(fn_program *p, char *const *names, int64_t n);
+/* A Function of the program (a hold is taken) in that context; its frame is still to be made. */
+damo_function *function_over(damo_ctx *ctx, const fn_program *p);
+/* Has the frame run as the watcher of the mode asks. */
+void function_watch(damo_function *f);
 /* A copy of text into *out; NULL text leaves *out alone. */
 damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out);
-damo_function *function_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int64_t n_shared);
+
+/* Where the value of a shared Variable is that f reads and updates. */
+static inline damo_obj **function_shared_value(damo_function *f, int64_t i) {
+  return f->obj.ctx == f->program->ctx ? &f->program->shared[i].var->value : &f->updates[i].value;
+}
 
 static inline void cell_set(cell *c, damo_obj *take_value) {
   damo_obj *old = *c;

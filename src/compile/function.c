@@ -7,78 +7,71 @@
 
 #include "compile_int.h"
 
-/* ---- Life -------------------------------------------------------------------------------------------------------- */
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
-static void drop_contents(damo_function *f) {
-  damo_ctx *ctx = f->obj.ctx;
-  vm_plan_clear(&f->plan);
-  for (int64_t i = 0; i < f->n_inputs; i++) {
-    damo_release(f->inputs[i].var);
-    damo_release(f->inputs[i].value);
-    mem_strfree(ctx, f->inputs[i].name);
+static void program_free(ctx_lent *lent) {
+  fn_program *p = (fn_program *)lent;
+  damo_ctx *ctx = p->ctx;
+  vm_program_clear(ctx, &p->vm);
+  for (int64_t i = 0; i < p->n_inputs; i++) {
+    damo_release(p->inputs[i].var);
+    mem_strfree(ctx, p->inputs[i].name);
   }
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    damo_release(f->outputs[i].type);
-    damo_release(f->outputs[i].staged);
-    mem_strfree(ctx, f->outputs[i].name);
+  for (int64_t i = 0; i < p->n_outputs; i++) {
+    damo_release(p->outputs[i].type);
+    mem_strfree(ctx, p->outputs[i].name);
   }
-  for (int64_t i = 0; i < f->n_shared; i++) {
-    damo_release(f->shared[i].var);
-    damo_release(f->shared[i].staged);
-    damo_release(f->shared[i].spare);
-  }
-  mem_free(ctx, f->inputs, (size_t)f->n_inputs * sizeof *f->inputs);
-  mem_free(ctx, f->outputs, (size_t)f->n_outputs * sizeof *f->outputs);
-  mem_free(ctx, f->shared, (size_t)f->n_shared * sizeof *f->shared);
-  f->inputs = NULL;
-  f->outputs = NULL;
-  f->shared = NULL;
-  f->n_inputs = f->n_outputs = f->n_shared = 0;
-  if (f->watcher != NULL && f->watcher->clear != NULL) f->watcher->clear(f);
-  damo_release(f->fgraph);
-  damo_release(f->companion);
-  f->fgraph = NULL;
-  f->companion = NULL;
-  for (int64_t i = 0; i < f->n_pairs; i++) mem_strfree(ctx, f->pairs[i].name);
-  mem_free(ctx, f->pairs, (size_t)f->n_pairs * sizeof *f->pairs);
-  f->pairs = NULL;
-  f->n_pairs = 0;
-  for (int64_t i = 0; i < f->n_no_recycling; i++) damo_release(f->no_recycling[i]);
-  mem_free(ctx, f->no_recycling, (size_t)f->n_no_recycling * sizeof *f->no_recycling);
-  f->no_recycling = NULL;
-  f->n_no_recycling = 0;
-  mem_strfree(ctx, f->name);
-  f->name = NULL;
+  for (int64_t i = 0; i < p->n_shared; i++) damo_release(p->shared[i].var);
+  for (int64_t i = 0; i < p->n_pairs; i++) mem_strfree(ctx, p->pairs[i].name);
+  for (int64_t i = 0; i < p->n_no_recycling; i++) damo_release(p->no_recycling[i]);
+  mem_free(ctx, p->inputs, (size_t)p->n_inputs * sizeof *p->inputs);
+  mem_free(ctx, p->outputs, (size_t)p->n_outputs * sizeof *p->outputs);
+  mem_free(ctx, p->shared, (size_t)p->n_shared * sizeof *p->shared);
+  mem_free(ctx, p->pairs, (size_t)p->n_pairs * sizeof *p->pairs);
+  mem_free(ctx, p->fresh, (size_t)p->n_fresh * sizeof *p->fresh);
+  mem_free(ctx, p->no_recycling, (size_t)p->n_no_recycling * sizeof *p->no_recycling);
+  mem_strfree(ctx, p->name);
+  damo_fgraph *fg = p->fgraph;
+  mem_free(ctx, p, sizeof *p);
+  damo_release(fg);
 }
 
-static void function_destroy(damo_obj *obj) {
-  drop_contents((damo_function *)obj);
-  obj_free(obj, sizeof(damo_function));
-}
-
-damo_function *function_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int64_t n_shared) {
-  damo_function *f = obj_new(ctx, OBJ_FUNCTION, sizeof *f);
-  if (f == NULL) return NULL;
-  f->plan.ctx = ctx;
-  f->inputs = mem_calloc(ctx, (size_t)n_inputs * sizeof *f->inputs);
-  if (f->inputs != NULL) f->n_inputs = n_inputs;
-  f->outputs = f->inputs != NULL ? mem_calloc(ctx, (size_t)n_outputs * sizeof *f->outputs) : NULL;
-  if (f->outputs != NULL) f->n_outputs = n_outputs;
-  f->shared = f->outputs != NULL ? mem_calloc(ctx, (size_t)n_shared * sizeof *f->shared) : NULL;
-  if (f->shared != NULL) {
-    f->n_shared = n_shared;
-    return f;
+fn_program *program_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int64_t n_shared) {
+  lent_collect(ctx);
+  fn_program *p = mem_calloc(ctx, sizeof *p);
+  if (p == NULL) return NULL;
+  lent_init(&p->lent, program_free);
+  p->ctx = ctx;
+  p->inputs = mem_calloc(ctx, (size_t)n_inputs * sizeof *p->inputs);
+  if (p->inputs != NULL) p->n_inputs = n_inputs;
+  p->outputs = p->inputs != NULL ? mem_calloc(ctx, (size_t)n_outputs * sizeof *p->outputs) : NULL;
+  if (p->outputs != NULL) p->n_outputs = n_outputs;
+  p->shared = p->outputs != NULL ? mem_calloc(ctx, (size_t)n_shared * sizeof *p->shared) : NULL;
+  if (p->shared != NULL) {
+    p->n_shared = n_shared;
+    return p;
   }
-  damo_release(f);
+  program_release(p, ctx);
   return NULL;
 }
 
-damo_status function_set_fresh(damo_function *f, damo_var *const *vars, int64_t n) {
+/* (What others share is not changed: the count alone.) */
+static fn_program *program_hold(const fn_program *p, const damo_ctx *by) {
+  fn_program *held = (fn_program *)(uintptr_t)p;
+  lent_hold(p->ctx, &held->lent, by);
+  return held;
+}
+
+void program_release(const fn_program *p, const damo_ctx *by) {
+  if (p->ctx != NULL) lent_release(p->ctx, &((fn_program *)(uintptr_t)p)->lent, by);
+}
+
+damo_status program_set_fresh(fn_program *p, damo_var *const *vars, int64_t n) {
   if (n == 0) return DAMO_OK;
-  f->no_recycling = mem_alloc(f->obj.ctx, (size_t)n * sizeof *f->no_recycling);
-  if (f->no_recycling == NULL) return DAMO_EMEMORY;
-  for (int64_t i = 0; i < n; i++) f->no_recycling[i] = damo_retain(vars[i]);
-  f->n_no_recycling = n;
+  p->no_recycling = mem_alloc(p->ctx, (size_t)n * sizeof *p->no_recycling);
+  if (p->no_recycling == NULL) return DAMO_EMEMORY;
+  for (int64_t i = 0; i < n; i++) p->no_recycling[i] = damo_retain(vars[i]);
+  p->n_no_recycling = n;
   return DAMO_OK;
 }
 
@@ -88,71 +81,148 @@ damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out) {
   return *out != NULL ? DAMO_OK : DAMO_EMEMORY;
 }
 
-damo_status function_set_pairs(damo_function *f, char *const *names, int64_t n) {
+damo_status program_set_pairs(fn_program *p, char *const *names, int64_t n) {
   if (n == 0) return DAMO_OK;
-  f->pairs = mem_calloc(f->obj.ctx, (size_t)n * sizeof *f->pairs);
-  if (f->pairs == NULL) return DAMO_EMEMORY;
-  f->n_pairs = n;
-  for (int64_t i = 0; i < n; i++) DAMO_TRY(function_copy_text(f->obj.ctx, names[i], &f->pairs[i].name));
+  p->pairs = mem_calloc(p->ctx, (size_t)n * sizeof *p->pairs);
+  if (p->pairs == NULL) return DAMO_EMEMORY;
+  p->n_pairs = n;
+  for (int64_t i = 0; i < n; i++) DAMO_TRY(function_copy_text(p->ctx, names[i], &p->pairs[i].name));
   return DAMO_OK;
 }
 
-static damo_status copy_pairs(const damo_function *f, damo_function *g) {
-  if (f->n_pairs == 0) return DAMO_OK;
-  g->pairs = mem_calloc(g->obj.ctx, (size_t)f->n_pairs * sizeof *g->pairs);
-  if (g->pairs == NULL) return DAMO_EMEMORY;
-  g->n_pairs = f->n_pairs;
-  for (int64_t i = 0; i < f->n_pairs; i++) {
-    DAMO_TRY(function_copy_text(g->obj.ctx, f->pairs[i].name, &g->pairs[i].name));
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+/* Of a Function that was freed. */
+static const fn_program no_program = {.ctx = NULL};
+
+static size_t value_bytes(const fn_program *p) {
+  return (size_t)(p->n_inputs + p->n_outputs) * sizeof(damo_obj *) + (size_t)p->n_shared * sizeof(fn_update);
+}
+
+static void function_drop(damo_function *f) {
+  damo_ctx *ctx = f->obj.ctx;
+  const fn_program *p = f->program;
+  vm_frame_clear(&f->frame);
+  for (int64_t i = 0; f->defaults != NULL && i < p->n_inputs + p->n_outputs; i++) damo_release(f->defaults[i]);
+  for (int64_t i = 0; f->defaults != NULL && i < p->n_shared; i++) {
+    damo_release(f->updates[i].staged);
+    damo_release(f->updates[i].spare);
+    damo_release(f->updates[i].value);
   }
-  return DAMO_OK;
+  if (f->defaults != NULL) mem_free(ctx, f->defaults, value_bytes(p));
+  f->defaults = f->staged = NULL;
+  f->updates = NULL;
+  if (p->watcher != NULL && p->watcher->clear != NULL) p->watcher->clear(f);
+  damo_release(f->companion);
+  f->companion = NULL;
+  f->program = &no_program;
+  program_release(p, ctx);
+}
+
+static void function_destroy(damo_obj *obj) {
+  damo_ctx *ctx = obj->ctx;
+  function_drop((damo_function *)obj);
+  obj_free(obj, sizeof(damo_function));
+  lent_collect(ctx);
+}
+
+damo_function *function_over(damo_ctx *ctx, const fn_program *p) {
+  damo_function *f = obj_new(ctx, OBJ_FUNCTION, sizeof *f);
+  if (f == NULL) return NULL;
+  f->program = &no_program;
+  f->frame.frame.ctx = ctx;
+  f->defaults = mem_calloc(ctx, value_bytes(p));
+  if (f->defaults == NULL) {
+    damo_release(f);
+    return NULL;
+  }
+  f->staged = f->defaults + p->n_inputs;
+  f->updates = (fn_update *)(f->staged + p->n_outputs);
+  f->program = program_hold(p, ctx);
+  return f;
+}
+
+void function_watch(damo_function *f) {
+  const fn_watcher *w = f->program->watcher;
+  if (w == NULL) return;
+  f->frame.step = w->step;
+  f->frame.step_user = f;
+  f->frame.frame.watched = w->watches_inner;
 }
 
 damo_status function_free(damo_function *f) {
   if (f->running) return ctx_fail(f->obj.ctx, DAMO_ESTATE, "the function is running and can't be freed now");
-  if (!f->freed) drop_contents(f);
+  if (!f->freed) function_drop(f);
   f->freed = true;
   return DAMO_OK;
 }
 
-static damo_status copy_parts(const damo_function *f, damo_function *g) {
-  damo_ctx *ctx = f->obj.ctx;
-  g->watcher = f->watcher;
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
+
+static damo_status copy_values(const damo_function *f, damo_function *g, bool foreign) {
+  damo_ctx *ctx = g->obj.ctx;
+  const fn_program *p = f->program;
+  for (int64_t i = 0; i < p->n_inputs; i++) {
+    if (f->defaults[i] == NULL) continue;
+    g->defaults[i] = foreign ? value_copy_to(ctx, f->defaults[i]) : damo_retain(f->defaults[i]);
+    if (g->defaults[i] == NULL) return damo_error_status(ctx);
+  }
+  for (int64_t i = 0; foreign && i < p->n_shared; i++) {
+    if (p->shared[i].var == NULL) continue;
+    g->updates[i].value = value_copy_to(ctx, *function_shared_value((damo_function *)(uintptr_t)f, i));
+    if (g->updates[i].value == NULL) return damo_error_status(ctx);
+  }
+  return DAMO_OK;
+}
+
+static damo_status function_join(const damo_function *f, damo_function *g, bool foreign) {
+  damo_ctx *ctx = g->obj.ctx;
+  const fn_program *p = f->program;
   if (f->companion != NULL && (g->companion = function_copy(f->companion)) == NULL) return damo_error_status(ctx);
-  g->fgraph = damo_retain(f->fgraph);
-  g->allow_downcast = f->allow_downcast;
-  DAMO_TRY(function_copy_text(ctx, f->name, &g->name));
-  for (int64_t i = 0; i < f->n_inputs; i++) {
-    const fn_input *in = &f->inputs[i];
-    g->inputs[i] = (fn_input){
-        .var = damo_retain(in->var), .value = damo_retain(in->value), .strict = in->strict, .mutable_ = in->mutable_};
-    DAMO_TRY(function_copy_text(ctx, in->name, &g->inputs[i].name));
-  }
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    g->outputs[i] = (fn_output){.type = damo_retain(f->outputs[i].type), .borrow = f->outputs[i].borrow};
-    DAMO_TRY(function_copy_text(ctx, f->outputs[i].name, &g->outputs[i].name));
-  }
-  for (int64_t i = 0; i < f->n_shared; i++) {
-    const fn_shared *sh = &f->shared[i];
-    g->shared[i] = (fn_shared){
-        .var = damo_retain(sh->var), .input = sh->input, .cell = -1, .update_cell = sh->update_cell < 0 ? -1 : 0};
-  }
-  DAMO_TRY(function_set_fresh(g, f->no_recycling, f->n_no_recycling));
-  DAMO_TRY(copy_pairs(f, g));
-  return plan_build(g);
+  g->lends = f->lends;
+  DAMO_TRY(copy_values(f, g, foreign));
+  const thunk_request how = {.no_recycling = p->fresh, .n_no_recycling = p->n_fresh};
+  DAMO_TRY(vm_frame_join(&g->frame, ctx, &p->vm, foreign, &how));
+  function_watch(g);
+  return DAMO_OK;
+}
+
+static damo_status check_not_freed(const damo_function *f, damo_ctx *ctx) {
+  return f->freed ? ctx_fail(ctx, DAMO_ESTATE, "the function was freed") : DAMO_OK;
+}
+
+static damo_function *copy_into(const damo_function *f, damo_ctx *ctx) {
+  damo_function *g = function_over(ctx, f->program);
+  if (g == NULL) return NULL;
+  if (function_join(f, g, ctx != f->program->ctx) == DAMO_OK) return g;
+  damo_release(g);
+  return NULL;
 }
 
 damo_function *function_copy(const damo_function *f) {
-  damo_ctx *ctx = f->obj.ctx;
-  if (f->freed) {
-    ctx_fail(ctx, DAMO_ESTATE, "the function was freed");
-    return NULL;
+  return check_not_freed(f, f->obj.ctx) == DAMO_OK ? copy_into(f, f->obj.ctx) : NULL;
+}
+
+/* Whether all that the program runs can run in any context. */
+static damo_status check_may_leave(const damo_function *f, damo_ctx *ctx) {
+  const fn_program *p = f->program;
+  if (p->watcher != NULL) {
+    return ctx_fail(ctx, DAMO_ESTATE, "%s is in the mode %s: it runs only in the context that compiled it",
+                    function_name(f), p->watcher->mode);
   }
-  damo_function *g = function_new(ctx, f->n_inputs, f->n_outputs, f->n_shared);
-  if (g == NULL) return NULL;
-  if (copy_parts(f, g) == DAMO_OK) return g;
-  damo_release(g);
-  return NULL;
+  for (int64_t k = 0; k < p->vm.n_thunks; k++) {
+    const op_def *def = p->vm.thunks[k]->node->op->def;
+    if (!def->one_context) continue;
+    return ctx_fail(ctx, DAMO_ESTATE, "%s holds %s, which runs only in the context that it was made in",
+                    function_name(f), def->name);
+  }
+  return DAMO_OK;
+}
+
+damo_function *function_copy_to(const damo_function *f, damo_ctx *ctx) {
+  if (check_not_freed(f, ctx) != DAMO_OK) return NULL;
+  if (ctx != f->program->ctx && check_may_leave(f, ctx) != DAMO_OK) return NULL;
+  return copy_into(f, ctx);
 }
 
 damo_status compile_register(damo_ctx *ctx, const fn_watcher *const *watchers) {
@@ -163,19 +233,20 @@ damo_status compile_register(damo_ctx *ctx, const fn_watcher *const *watchers) {
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-const char *function_name(const damo_function *f) { return f->name != NULL ? f->name : "function"; }
+const char *function_name(const damo_function *f) { return f->program->name != NULL ? f->program->name : "function"; }
 
 static damo_status missing_input(damo_function *f, int64_t i) {
   char name[160];
   return ctx_fail(f->obj.ctx, DAMO_EMISSING_INPUT, "%s: input %lld (%s) is missing", function_name(f), (long long)i + 1,
-                  f->inputs[i].name != NULL ? f->inputs[i].name : var_format(name, sizeof name, f->inputs[i].var));
+                  f->program->inputs[i].name != NULL ? f->program->inputs[i].name
+                                                     : var_format(name, sizeof name, f->program->inputs[i].var));
 }
 
 /* The filter's error, said of the input. */
 static damo_status refused_input(damo_function *f, int64_t i) {
   damo_ctx *ctx = f->obj.ctx;
   const damo_status status = damo_error_status(ctx);
-  const fn_input *in = &f->inputs[i];
+  const fn_input *in = &f->program->inputs[i];
   char name[160], why[ERROR_MESSAGE_MAX];
   if (status == DAMO_EMEMORY) return status;
   snprintf(why, sizeof why, "%s", damo_error_message(ctx));
@@ -184,33 +255,33 @@ static damo_status refused_input(damo_function *f, int64_t i) {
 }
 
 static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
-  const fn_input *in = &f->inputs[i];
-  if (value == NULL) value = in->value;
+  const fn_input *in = &f->program->inputs[i];
+  if (value == NULL) value = f->defaults[i];
   if (value == NULL) return missing_input(f, i);
   damo_obj *filtered;
   if (type_is_valid(in->var->type, value)) {
     filtered = damo_retain(value);
   } else {
-    filtered = type_filter(in->var->type, value, (filter_options){in->strict, f->allow_downcast});
+    filtered = type_filter(in->var->type, value, (filter_options){in->strict, f->program->allow_downcast});
     if (filtered == NULL) return refused_input(f, i);
   }
-  cell_set(&f->plan.frame.cells[in->cell], filtered);
+  cell_set(&f->frame.frame.cells[in->cell], filtered);
   return DAMO_OK;
 }
 
 /* Whether the value of cell c shares memory with another value that came from outside. */
 static bool is_shared_memory(const damo_function *f, int32_t c) {
-  for (int64_t k = 0; k < f->plan.n_transient; k++) {
-    const damo_obj *v = f->plan.frame.cells[f->plan.transient[k]];
-    if (f->plan.transient[k] != c && value_may_overlap(f->plan.frame.cells[c], v)) return true;
+  for (int64_t k = 0; k < f->program->vm.n_transient; k++) {
+    const damo_obj *v = f->frame.frame.cells[f->program->vm.transient[k]];
+    if (f->program->vm.transient[k] != c && value_may_overlap(f->frame.frame.cells[c], v)) return true;
   }
   return false;
 }
 
 /* What a thunk overwrites must be the caller's to give away, and nobody else's: else it is a copy. */
 static damo_status own_destroyed(damo_function *f, int64_t i, damo_obj *arg, bool copy_all) {
-  const fn_input *in = &f->inputs[i];
-  cell *c = &f->plan.frame.cells[in->cell];
+  const fn_input *in = &f->program->inputs[i];
+  cell *c = &f->frame.frame.cells[in->cell];
   if (!in->destroyed && !(copy_all && in->mutable_)) return DAMO_OK;
   const damo_array *a = value_array(*c);
   if (a == NULL) return DAMO_OK;
@@ -222,20 +293,27 @@ static damo_status own_destroyed(damo_function *f, int64_t i, damo_obj *arg, boo
 }
 
 damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable) {
-  if (n_args > f->n_inputs) {
+  if (n_args > f->program->n_inputs) {
     return ctx_fail(f->obj.ctx, DAMO_ETYPE, "%s: expected %lld argument%s, got %lld", function_name(f),
-                    (long long)f->n_inputs, f->n_inputs == 1 ? "" : "s", (long long)n_args);
+                    (long long)f->program->n_inputs, f->program->n_inputs == 1 ? "" : "s", (long long)n_args);
   }
-  for (int64_t i = 0; i < f->n_inputs; i++) DAMO_TRY(load_input(f, i, i < n_args ? args[i] : NULL));
-  for (int64_t i = 0; i < f->n_shared; i++) {
-    const fn_shared *sh = &f->shared[i];
-    if (sh->cell >= 0) cell_set(&f->plan.frame.cells[sh->cell], damo_retain(sh->var->value));
+  for (int64_t i = 0; i < f->program->n_inputs; i++) DAMO_TRY(load_input(f, i, i < n_args ? args[i] : NULL));
+  for (int64_t i = 0; i < f->program->n_shared; i++) {
+    const fn_shared *sh = &f->program->shared[i];
+    if (sh->cell >= 0) cell_set(&f->frame.frame.cells[sh->cell], damo_retain(*function_shared_value(f, i)));
   }
-  for (int64_t i = 0; i < f->n_inputs; i++) DAMO_TRY(own_destroyed(f, i, i < n_args ? args[i] : NULL, copy_mutable));
+  for (int64_t i = 0; i < f->program->n_inputs; i++)
+    DAMO_TRY(own_destroyed(f, i, i < n_args ? args[i] : NULL, copy_mutable));
   return DAMO_OK;
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+/* The result is valid until the next call only. */
+static bool output_stays(const damo_function *f, int64_t i) {
+  const fn_output *out = &f->program->outputs[i];
+  return out->borrow || (f->lends && !out->copy);
+}
 
 /* A copy of value, in spare where nobody else holds it and it fits. */
 static damo_obj *function_copy_value(damo_obj *value, damo_obj **spare) {
@@ -252,14 +330,14 @@ static damo_obj *function_copy_value(damo_obj *value, damo_obj **spare) {
 
 /* Copies what would not last, and checks the targets: nothing of the caller's is written yet. */
 static damo_status stage_outputs(damo_function *f, damo_obj *const *into) {
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    fn_output *out = &f->outputs[i];
-    damo_obj *value = f->plan.frame.cells[out->cell], *target = into != NULL ? into[i] : NULL;
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
+    const fn_output *out = &f->program->outputs[i];
+    damo_obj *value = f->frame.frame.cells[out->cell], *target = into != NULL ? into[i] : NULL;
     if (target != NULL && value != target) DAMO_TRY(target_check(f, i, value, target));
     if (!target_must_stage(f, i, into)) continue;
-    bool keep = target == NULL && (out->borrow || (!out->twice && value_is_cells_alone(value)));
-    cell_set(&out->staged, keep ? damo_retain(value) : function_copy_value(value, NULL));
-    if (out->staged == NULL) return DAMO_EMEMORY;
+    bool keep = target == NULL && (output_stays(f, i) || (!out->twice && value_is_cells_alone(value)));
+    cell_set(&f->staged[i], keep ? damo_retain(value) : function_copy_value(value, NULL));
+    if (f->staged[i] == NULL) return DAMO_EMEMORY;
   }
   return DAMO_OK;
 }
@@ -279,32 +357,32 @@ static damo_status refuse_update(const damo_function *f, const damo_var *target,
 }
 
 static damo_status stage_updates(damo_function *f) {
-  for (int64_t i = 0; i < f->n_shared; i++) {
-    fn_shared *sh = &f->shared[i];
+  for (int64_t i = 0; i < f->program->n_shared; i++) {
+    const fn_shared *sh = &f->program->shared[i];
     if (sh->update_cell < 0) continue;
-    damo_obj *value = f->plan.frame.cells[sh->update_cell];
-    const damo_var *target = sh->var != NULL ? sh->var : f->inputs[sh->input].var;
+    damo_obj *value = f->frame.frame.cells[sh->update_cell];
+    const damo_var *target = sh->var != NULL ? sh->var : f->program->inputs[sh->input].var;
     if (!type_is_valid(target->type, value)) return refuse_update(f, target, value);
     if (!sh->copy) continue;
-    cell_set(&sh->staged, function_copy_value(value, &sh->spare));
-    if (sh->staged == NULL) return DAMO_EMEMORY;
+    cell_set(&f->updates[i].staged, function_copy_value(value, &f->updates[i].spare));
+    if (f->updates[i].staged == NULL) return DAMO_EMEMORY;
   }
   return DAMO_OK;
 }
 
 /* Moves the new values in; what was there is reused for the next. Cannot fail. */
 static void commit(damo_function *f) {
-  for (int64_t i = 0; i < f->n_shared; i++) {
-    fn_shared *sh = &f->shared[i];
+  for (int64_t i = 0; i < f->program->n_shared; i++) {
+    const fn_shared *sh = &f->program->shared[i];
     if (sh->update_cell < 0) continue;
-    damo_obj **place = sh->var != NULL ? &sh->var->value : &f->inputs[sh->input].value;
+    damo_obj **place = sh->var != NULL ? function_shared_value(f, i) : &f->defaults[sh->input];
     damo_obj *old = *place;
     if (sh->copy) {
-      *place = sh->staged;
-      sh->staged = NULL;
-      cell_set(&sh->spare, old);
+      *place = f->updates[i].staged;
+      f->updates[i].staged = NULL;
+      cell_set(&f->updates[i].spare, old);
     } else {
-      cell *c = &f->plan.frame.cells[sh->update_cell];
+      cell *c = &f->frame.frame.cells[sh->update_cell];
       *place = *c;
       *c = old;
     }
@@ -312,19 +390,19 @@ static void commit(damo_function *f) {
 }
 
 static void drop_staged(damo_function *f) {
-  for (int64_t i = 0; i < f->n_outputs; i++) cell_set(&f->outputs[i].staged, NULL);
-  for (int64_t i = 0; i < f->n_shared; i++) cell_set(&f->shared[i].staged, NULL);
+  for (int64_t i = 0; i < f->program->n_outputs; i++) cell_set(&f->staged[i], NULL);
+  for (int64_t i = 0; i < f->program->n_shared; i++) cell_set(&f->updates[i].staged, NULL);
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 static damo_status run_steps(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
-  const fn_watcher *w = f->watcher;
+  const fn_watcher *w = f->program->watcher;
   if (into != NULL) DAMO_TRY(target_begin(f, into));
   DAMO_TRY(function_load(f, args, n_args, false));
   if (w != NULL && w->prepare != NULL) DAMO_TRY(w->prepare(f, args, n_args));
   if (into != NULL && (w == NULL || !w->keeps_results)) DAMO_TRY(target_offer(f, into));
-  const damo_status s = vm_run(&f->plan);
+  const damo_status s = vm_run(&f->frame);
   if (s != DAMO_OK) return w != NULL && w->explain != NULL ? w->explain(f, s) : s;
   if (w != NULL && w->compare != NULL) DAMO_TRY(w->compare(f));
   DAMO_TRY(stage_outputs(f, into));
@@ -356,33 +434,33 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
 }
 
 damo_obj *function_peek(const damo_function *f, int64_t i) {
-  const fn_output *out = &f->outputs[i];
-  return out->staged != NULL ? out->staged : f->plan.frame.cells[out->cell];
+  const fn_output *out = &f->program->outputs[i];
+  return f->staged[i] != NULL ? f->staged[i] : f->frame.frame.cells[out->cell];
 }
 
 damo_obj *function_take(damo_function *f, int64_t i) {
-  fn_output *out = &f->outputs[i];
-  if (out->borrow && !out->copy) return damo_retain(f->plan.frame.cells[out->cell]);
-  damo_obj **place = out->copy ? &out->staged : &f->plan.frame.cells[out->cell];
+  const fn_output *out = &f->program->outputs[i];
+  if (output_stays(f, i) && !out->copy) return damo_retain(f->frame.frame.cells[out->cell]);
+  damo_obj **place = out->copy ? &f->staged[i] : &f->frame.frame.cells[out->cell];
   damo_obj *v = *place;
   *place = NULL;
-  for (int k = 0; !out->copy && k < out->n_along; k++) cell_set(&f->plan.frame.cells[out->along[k]], NULL);
+  for (int k = 0; !out->copy && k < out->n_along; k++) cell_set(&f->frame.frame.cells[out->along[k]], NULL);
   return v;
 }
 
 void function_finish(damo_function *f) {
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    if (f->outputs[i].staged != NULL) cell_set(&f->outputs[i].staged, NULL);
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
+    if (f->staged[i] != NULL) cell_set(&f->staged[i], NULL);
   }
-  vm_reset(&f->plan);
-  if (f->companion != NULL) vm_reset(&f->companion->plan);
+  vm_reset(&f->frame);
+  if (f->companion != NULL) vm_reset(&f->companion->frame);
   f->running = false;
 }
 
 damo_status function_call(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into,
                           damo_obj **results) {
   DAMO_TRY(function_run(f, args, n_args, into));
-  for (int64_t i = 0; i < f->n_outputs; i++) {
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
     results[i] = into != NULL && into[i] != NULL ? damo_retain(into[i]) : function_take(f, i);
   }
   function_finish(f);

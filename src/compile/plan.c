@@ -1,19 +1,23 @@
-/* plan.c: cells and thunks for a FunctionGraph: one cell a Variable, one thunk a node, in dependency order. */
+/* plan.c: the program of a FunctionGraph: one slot a Variable, one thunk a node, in dependency order; and its first
+ * frame. */
 #include "compile_int.h"
 
 #include <string.h>
 
 typedef struct planner {
-  damo_function *f;
-  vm_plan *plan;
-  map place; /* damo_var* → its cell's number + 1 */
-  map maker; /* damo_apply* → its thunk */
+  fn_program *program;
+  vm_program *plan; /* program->vm */
+  damo_function *f; /* of the first frame */
+  map place;        /* damo_var* → its cell's number + 1 */
+  map maker;        /* damo_apply* → its thunk */
   ptrvec nodes;
   ptrvec views, transient; /* cell numbers, as pointers */
   ptrvec fresh;            /* damo_var*: no_recycling */
   int32_t *slots;          /* of one node */
   int64_t slots_cap;
-  bool lazy; /* some thunk is */
+  bool lazy;            /* some thunk is */
+  uint8_t *is_constant; /* per cell: listed among the constants */
+  int64_t n_constants;  /* at most */
 } planner;
 
 static int32_t cell_of(const planner *p, const damo_var *v) {
@@ -29,17 +33,18 @@ static bool is_alias(const op_alias *a, int out) { return op_alias_has(a, out, -
 static damo_status count_leaf(planner *p, damo_var *v) {
   if (cell_of(p, v) >= 0) return DAMO_OK;
   DAMO_TRY(new_cell(p, v));
+  p->n_constants += v->kind == VAR_CONSTANT;
   if (v->kind == VAR_CONSTANT) return DAMO_OK;
   return ptrvec_push(&p->transient, (void *)(intptr_t)cell_of(p, v));
 }
 
 /* Results and updates; a companion's pairs come behind them. */
-static int64_t n_wanted(const damo_function *f) { return f->fgraph->outputs.n - 2 * f->n_pairs; }
+static int64_t n_wanted(const fn_program *f) { return f->fgraph->outputs.n - 2 * f->n_pairs; }
 
 /* Thunks are told of what leaves the function as its own memory, and of what was asked for; the cells of the latter are
  * emptied after each call. (Those of results are taken.) */
 static damo_status list_fresh(planner *p) {
-  const damo_function *f = p->f;
+  const fn_program *f = p->program;
   for (int64_t i = 0; i < n_wanted(f); i++) {
     damo_var *v = f->fgraph->outputs.at[i];
     bool stays = i < f->n_outputs && f->outputs[i].borrow;
@@ -56,7 +61,7 @@ static damo_status list_fresh(planner *p) {
 
 /* Numbers the cells: inputs, then as nodes meet them. */
 static damo_status number_cells(planner *p) {
-  damo_fgraph *fg = p->f->fgraph;
+  damo_fgraph *fg = p->program->fgraph;
   for (int64_t i = 0; i < fg->inputs.n; i++) DAMO_TRY(count_leaf(p, fg->inputs.at[i]));
   for (int64_t k = 0; k < p->nodes.n; k++) {
     damo_apply *node = p->nodes.at[k];
@@ -79,87 +84,82 @@ static damo_status take_numbers(damo_ctx *ctx, const ptrvec *v, int32_t **out, i
   return DAMO_OK;
 }
 
-static damo_status plan_make_cells(planner *p) {
-  vm_plan *plan = p->plan;
-  int64_t n = plan->n_cells;
-  plan->frame.cells = mem_calloc(plan->ctx, (size_t)n * sizeof *plan->frame.cells);
-  if (plan->frame.cells == NULL) {
-    plan->n_cells = 0;
-    return DAMO_EMEMORY;
-  }
-  DAMO_TRY(take_numbers(plan->ctx, &p->views, &plan->views, &plan->n_views));
-  return take_numbers(plan->ctx, &p->transient, &plan->transient, &plan->n_transient);
+static damo_status list_numbers(planner *p) {
+  vm_program *plan = p->plan;
+  DAMO_TRY(take_numbers(p->program->ctx, &p->views, &plan->views, &plan->n_views));
+  return take_numbers(p->program->ctx, &p->transient, &plan->transient, &plan->n_transient);
 }
 
-static void hold_constant(planner *p, damo_var *v) {
-  cell *c = &p->plan->frame.cells[cell_of(p, v)];
-  if (v->kind == VAR_CONSTANT && *c == NULL) *c = damo_retain(v->value);
+/* The cell of v, which every frame makes hold its value where v is a constant. */
+static int32_t place_of(planner *p, const damo_var *v) {
+  const int32_t slot = cell_of(p, v);
+  vm_program *plan = p->plan;
+  if (v->kind != VAR_CONSTANT || p->is_constant[slot]) return slot;
+  p->is_constant[slot] = 1;
+  plan->constants[plan->n_constants++] = (vm_constant){slot, damo_retain(v->value)};
+  return slot;
 }
 
-static damo_status reserve_slots(planner *p) {
+/* ---- Thunks ------------------------------------------------------------------------------------------------------ */
+
+/* Room for one node's slots, for the constants, and for the thunks. */
+static damo_status reserve(planner *p) {
+  vm_program *plan = p->plan;
+  damo_ctx *ctx = p->program->ctx;
+  int64_t most = 0;
   for (int64_t k = 0; k < p->nodes.n; k++) {
     const damo_apply *node = p->nodes.at[k];
     const int64_t n = (int64_t)node->n_in + node->n_out;
-    if (n > p->slots_cap) p->slots_cap = n;
+    if (n > most) most = n;
   }
-  p->slots = mem_alloc(p->plan->ctx, (size_t)p->slots_cap * sizeof *p->slots);
-  if (p->slots == NULL) p->slots_cap = 0;
-  return p->slots != NULL ? DAMO_OK : DAMO_EMEMORY;
-}
-
-/* The states of the thunks lie one behind the other. */
-static damo_status plan_make_states(planner *p) {
-  vm_plan *plan = p->plan;
-  for (int64_t k = 0; k < p->nodes.n; k++) {
-    plan->state_bytes += (((const damo_apply *)p->nodes.at[k])->op->def->state_size + 15) & ~(size_t)15;
-  }
-  plan->state = mem_calloc(plan->ctx, plan->state_bytes);
-  if (plan->state == NULL) {
-    plan->state_bytes = 0;
-    return DAMO_EMEMORY;
-  }
-  char *at = plan->state;
-  for (int64_t k = 0; k < p->nodes.n; k++) {
-    plan->frame.locals[k].state = at;
-    at += (((const damo_apply *)p->nodes.at[k])->op->def->state_size + 15) & ~(size_t)15;
-  }
+  p->slots = mem_alloc(ctx, (size_t)most * sizeof *p->slots);
+  if (p->slots == NULL) return DAMO_EMEMORY;
+  p->slots_cap = most;
+  p->is_constant = mem_calloc(ctx, (size_t)plan->n_cells);
+  if (p->is_constant == NULL) return DAMO_EMEMORY;
+  plan->constants = mem_alloc(ctx, (size_t)p->n_constants * sizeof *plan->constants);
+  if (plan->constants == NULL) return DAMO_EMEMORY;
+  plan->constant_cap = p->n_constants;
+  plan->thunks = mem_alloc(ctx, (size_t)p->nodes.n * sizeof *plan->thunks);
+  if (plan->thunks == NULL) return DAMO_EMEMORY;
+  plan->thunk_cap = p->nodes.n;
   return DAMO_OK;
 }
 
-static damo_status make_thunk(planner *p, damo_apply *node) {
-  vm_plan *plan = p->plan;
-  for (int i = 0; i < node->n_in; i++) {
-    hold_constant(p, node->in[i]);
-    p->slots[i] = cell_of(p, node->in[i]);
-  }
+static damo_status new_thunk(planner *p, damo_apply *node) {
+  vm_program *plan = p->plan;
+  for (int i = 0; i < node->n_in; i++) p->slots[i] = place_of(p, node->in[i]);
   for (int o = 0; o < node->n_out; o++) p->slots[node->n_in + o] = cell_of(p, node->out[o]);
-  thunk_request how = {.no_recycling = (damo_var *const *)p->fresh.at, .n_no_recycling = p->fresh.n};
-  thunk *t = thunk_new(plan->ctx, node, (int32_t)plan->n_thunks, p->slots);
-  if (t == NULL) return damo_error_status(plan->ctx);
+  thunk *t = thunk_new(p->program->ctx, node, (int32_t)plan->n_thunks, p->slots);
+  if (t == NULL) return damo_error_status(p->program->ctx);
   plan->thunks[plan->n_thunks++] = t;
-  DAMO_TRY(thunk_make(t, &plan->frame, &how));
-  p->lazy = p->lazy || thunk_is_lazy(t, &plan->frame);
   return map_put(&p->maker, node, (uintptr_t)t);
 }
 
-static damo_status make_thunks(planner *p) {
-  vm_plan *plan = p->plan;
-  DAMO_TRY(reserve_slots(p));
-  plan->thunks = mem_alloc(plan->ctx, (size_t)p->nodes.n * sizeof *plan->thunks);
-  if (plan->thunks == NULL) return DAMO_EMEMORY;
-  plan->frame.locals = mem_calloc(plan->ctx, (size_t)p->nodes.n * sizeof *plan->frame.locals);
-  if (plan->frame.locals == NULL) {
-    mem_free(plan->ctx, plan->thunks, (size_t)p->nodes.n * sizeof *plan->thunks);
-    plan->thunks = NULL;
-    return DAMO_EMEMORY;
-  }
-  plan->thunk_cap = p->nodes.n;
-  DAMO_TRY(plan_make_states(p));
-  for (int64_t k = 0; k < p->nodes.n; k++) DAMO_TRY(make_thunk(p, p->nodes.at[k]));
+/* What further frames tell their thunks, as the first does. */
+static damo_status keep_fresh_list(planner *p) {
+  fn_program *f = p->program;
+  if (p->fresh.n == 0) return DAMO_OK;
+  f->fresh = mem_alloc(f->ctx, (size_t)p->fresh.n * sizeof *f->fresh);
+  if (f->fresh == NULL) return DAMO_EMEMORY;
+  f->n_fresh = p->fresh.n;
+  memcpy(f->fresh, p->fresh.at, (size_t)p->fresh.n * sizeof *f->fresh);
   return DAMO_OK;
 }
 
-/* ---- Lazy plans -------------------------------------------------------------------------------------------------- */
+/* The first frame, in which the nodes are prepared. */
+static damo_status make_frame(planner *p) {
+  vm_frame *vf = &p->f->frame;
+  DAMO_TRY(vm_frame_init(vf, p->program->ctx, p->plan, false));
+  const thunk_request how = {.no_recycling = p->program->fresh, .n_no_recycling = p->program->n_fresh};
+  for (int64_t k = 0; k < p->plan->n_thunks; k++) {
+    DAMO_TRY(thunk_make(p->plan->thunks[k], &vf->frame, &how));
+    p->lazy = p->lazy || thunk_is_lazy(p->plan->thunks[k], &vf->frame);
+  }
+  return DAMO_OK;
+}
+
+/* ---- Lazy programs -------------------------------------------------------------------------------------------------- */
 
 static int32_t number_of_thunk(const map *numbers, const damo_apply *node) {
   uintptr_t k = 0;
@@ -167,33 +167,43 @@ static int32_t number_of_thunk(const map *numbers, const damo_apply *node) {
   return (int32_t)k - 1;
 }
 
+static damo_status reserve_demand(planner *p, int64_t n_goals) {
+  vm_program *plan = p->plan;
+  plan->maker = mem_alloc(p->program->ctx, (size_t)plan->n_cells * sizeof *plan->maker);
+  if (plan->maker == NULL) return DAMO_EMEMORY;
+  plan->goals = mem_alloc(p->program->ctx, (size_t)n_goals * sizeof *plan->goals);
+  if (plan->goals == NULL) return DAMO_EMEMORY;
+  plan->n_goals = n_goals;
+  return DAMO_OK;
+}
+
 static damo_status fill_demand(planner *p, map *numbers) {
-  vm_plan *plan = p->plan;
-  const ptrvec *wanted = &p->f->fgraph->outputs;
-  int64_t n = n_wanted(p->f);
+  vm_program *plan = p->plan;
+  const ptrvec *wanted = &p->program->fgraph->outputs;
+  int64_t n = n_wanted(p->program);
   for (int64_t k = 0; k < plan->n_thunks; k++) DAMO_TRY(map_put(numbers, plan->thunks[k]->node, (uintptr_t)k + 1));
   int64_t n_goals = 0;
   for (int64_t i = 0; i < n; i++) n_goals += ((damo_var *)wanted->at[i])->owner != NULL;
-  DAMO_TRY(vm_demand_init(plan, n_goals));
+  DAMO_TRY(reserve_demand(p, n_goals));
   n_goals = 0;
   for (int64_t i = 0; i < n; i++) {
     const damo_var *v = wanted->at[i];
-    if (v->owner != NULL) plan->demand.goals[n_goals++] = number_of_thunk(numbers, v->owner);
+    if (v->owner != NULL) plan->goals[n_goals++] = number_of_thunk(numbers, v->owner);
   }
-  for (int64_t c = 0; c < plan->n_cells; c++) plan->demand.maker[c] = -1;
+  for (int64_t c = 0; c < plan->n_cells; c++) plan->maker[c] = -1;
   for (int64_t k = 0; k < plan->n_thunks; k++) {
     const damo_apply *node = plan->thunks[k]->node;
-    for (int o = 0; o < node->n_out; o++) plan->demand.maker[cell_of(p, node->out[o])] = (int32_t)k;
+    for (int o = 0; o < node->n_out; o++) plan->maker[cell_of(p, node->out[o])] = (int32_t)k;
   }
   plan->lazy = true;
-  return DAMO_OK;
+  return vm_frame_init_demand(&p->f->frame);
 }
 
 /* (Pairs are computed by demand: a side of one may lie in a branch that is not taken.) */
 static damo_status plan_demand(planner *p) {
-  if (!p->lazy && p->f->n_pairs == 0) return DAMO_OK;
+  if (!p->lazy && p->program->n_pairs == 0) return DAMO_OK;
   map numbers;
-  map_init(&numbers, p->plan->ctx);
+  map_init(&numbers, p->program->ctx);
   damo_status s = fill_demand(p, &numbers);
   map_clear(&numbers);
   return s;
@@ -246,12 +256,11 @@ static damo_status give_along(map *given, const fn_output *out) {
 }
 
 static damo_status place_outputs(planner *p, map *given) {
-  damo_function *f = p->f;
+  fn_program *f = p->program;
   for (int64_t i = 0; i < f->n_outputs; i++) {
     damo_var *v = f->fgraph->outputs.at[i];
     fn_output *out = &f->outputs[i];
-    hold_constant(p, v);
-    out->cell = cell_of(p, v);
+    out->cell = place_of(p, v);
     out->maker = v->owner != NULL ? map_get_ptr(&p->maker, v->owner) : NULL;
     out->maker_index = v->index;
     out->copy = plan_must_copy(p, v, given);
@@ -266,45 +275,33 @@ static damo_status place_outputs(planner *p, map *given) {
 }
 
 static damo_status place_shared(planner *p, map *given) {
-  damo_function *f = p->f;
+  fn_program *f = p->program;
   int64_t next = f->n_outputs;
   for (int64_t i = 0; i < f->n_shared; i++) {
     fn_shared *sh = &f->shared[i];
     if (sh->var != NULL) sh->cell = cell_of(p, sh->var);
     if (sh->update_cell < 0) continue;
     damo_var *v = f->fgraph->outputs.at[next++];
-    hold_constant(p, v);
-    sh->update_cell = cell_of(p, v);
+    sh->update_cell = place_of(p, v);
     sh->copy = plan_must_copy(p, v, given);
     DAMO_TRY(map_put(given, (void *)(intptr_t)(sh->update_cell + 2), 1));
   }
   return DAMO_OK;
 }
 
-static int32_t place_side(planner *p, int64_t i) {
-  damo_var *v = p->f->fgraph->outputs.at[i];
-  hold_constant(p, v);
-  return cell_of(p, v);
-}
+static int32_t place_side(planner *p, int64_t i) { return place_of(p, p->program->fgraph->outputs.at[i]); }
 
 static void place_pairs(planner *p) {
-  int64_t first = n_wanted(p->f);
-  for (int64_t k = 0; k < p->f->n_pairs; k++) {
-    p->f->pairs[k].first_cell = place_side(p, first + 2 * k);
-    p->f->pairs[k].second_cell = place_side(p, first + 2 * k + 1);
+  int64_t first = n_wanted(p->program);
+  for (int64_t k = 0; k < p->program->n_pairs; k++) {
+    p->program->pairs[k].first_cell = place_side(p, first + 2 * k);
+    p->program->pairs[k].second_cell = place_side(p, first + 2 * k + 1);
   }
-}
-
-static void plan_watch(damo_function *f) {
-  if (f->watcher == NULL) return;
-  f->plan.step = f->watcher->step;
-  f->plan.step_user = f;
-  f->plan.frame.watched = f->watcher->watches_inner;
 }
 
 /* Whether some thunk may overwrite the input: whether the graph destroys anything, that is, and the input's used. */
 static bool may_be_destroyed(const planner *p, const damo_var *v) {
-  if (fgraph_clients(p->f->fgraph, v) == NULL) return false;
+  if (fgraph_clients(p->program->fgraph, v) == NULL) return false;
   for (int64_t k = 0; k < p->nodes.n; k++) {
     if (((const damo_apply *)p->nodes.at[k])->op->destroy_map != NULL) return true;
   }
@@ -312,9 +309,9 @@ static bool may_be_destroyed(const planner *p, const damo_var *v) {
 }
 
 static damo_status place_results(planner *p) {
-  damo_function *f = p->f;
+  fn_program *f = p->program;
   map given; /* cells that serve a result already */
-  map_init(&given, f->obj.ctx);
+  map_init(&given, f->ctx);
   for (int64_t i = 0; i < f->n_inputs; i++) {
     f->inputs[i].cell = cell_of(p, f->fgraph->inputs.at[i]);
     f->inputs[i].destroyed = f->inputs[i].mutable_ && may_be_destroyed(p, f->fgraph->inputs.at[i]);
@@ -326,30 +323,37 @@ static damo_status place_results(planner *p) {
   return s;
 }
 
-damo_status plan_build(damo_function *f) {
-  damo_ctx *ctx = f->obj.ctx;
-  f->plan = (vm_plan){.ctx = ctx, .frame.ctx = ctx, .failed_at = -1};
-  planner p = {.f = f, .plan = &f->plan};
+static damo_status build_steps(planner *p) {
+  DAMO_TRY(destroy_order(p->program->fgraph, NULL, NULL, &p->nodes));
+  DAMO_TRY(number_cells(p));
+  DAMO_TRY(keep_fresh_list(p));
+  DAMO_TRY(list_numbers(p));
+  DAMO_TRY(reserve(p));
+  for (int64_t k = 0; k < p->nodes.n; k++) DAMO_TRY(new_thunk(p, p->nodes.at[k]));
+  DAMO_TRY(place_results(p));
+  DAMO_TRY(make_frame(p));
+  DAMO_TRY(plan_demand(p));
+  function_watch(p->f);
+  return DAMO_OK;
+}
+
+damo_status plan_build(fn_program *program, damo_function *f) {
+  damo_ctx *ctx = program->ctx;
+  planner p = {.program = program, .plan = &program->vm, .f = f};
   map_init(&p.place, ctx);
   map_init(&p.maker, ctx);
   ptrvec_init(&p.nodes, ctx);
   ptrvec_init(&p.views, ctx);
   ptrvec_init(&p.transient, ctx);
   ptrvec_init(&p.fresh, ctx);
-  damo_status s = destroy_order(f->fgraph, NULL, NULL, &p.nodes);
-  if (s == DAMO_OK) s = number_cells(&p);
-  if (s != DAMO_OK) f->plan.n_cells = 0;
-  if (s == DAMO_OK) s = plan_make_cells(&p);
-  if (s == DAMO_OK) s = make_thunks(&p);
-  if (s == DAMO_OK) s = plan_demand(&p);
-  if (s == DAMO_OK) s = place_results(&p);
-  if (s == DAMO_OK) plan_watch(f);
+  damo_status s = build_steps(&p);
+  if (p.is_constant != NULL) mem_free(ctx, p.is_constant, (size_t)program->vm.n_cells);
+  mem_free(ctx, p.slots, (size_t)p.slots_cap * sizeof *p.slots);
   map_clear(&p.place);
   map_clear(&p.maker);
   ptrvec_clear(&p.nodes);
   ptrvec_clear(&p.views);
   ptrvec_clear(&p.transient);
   ptrvec_clear(&p.fresh);
-  mem_free(ctx, p.slots, (size_t)p.slots_cap * sizeof *p.slots);
   return s;
 }

@@ -14,7 +14,7 @@
 
 static int64_t held_by_cells(const damo_function *f, const damo_obj *m) {
   int64_t n = 0;
-  for (int64_t i = 0; i < f->plan.n_cells; i++) n += f->plan.frame.cells[i] == m;
+  for (int64_t i = 0; i < f->program->vm.n_cells; i++) n += f->frame.frame.cells[i] == m;
   return f->companion != NULL ? n + held_by_cells(f->companion, m) : n;
 }
 
@@ -40,10 +40,10 @@ static damo_status check_once(const damo_function *f, int64_t i, damo_obj *const
 static bool is_matrix(const damo_obj *target) { return target != NULL && target->kind == OBJ_SPARSE; }
 
 damo_status target_begin(const damo_function *f, damo_obj *const *into) {
-  for (int64_t i = 0; i < f->n_outputs; i++) {
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
     if (is_matrix(into[i])) DAMO_TRY(check_once(f, i, into));
   }
-  for (int64_t i = 0; i < f->n_outputs; i++) {
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
     if (is_matrix(into[i])) DAMO_TRY(check_holders(f, i, into[i]));
   }
   return DAMO_OK;
@@ -53,37 +53,37 @@ damo_status target_begin(const damo_function *f, damo_obj *const *into) {
 
 /* A caller's array may be written while the thunks run when nothing they read can lie in it. */
 static bool may_write_early(const damo_function *f, int64_t i, damo_obj *const *into) {
-  const fn_output *out = &f->outputs[i];
+  const fn_output *out = &f->program->outputs[i];
   if (out->copy || out->maker == NULL || into[i]->kind != OBJ_ARRAY) return false;
   const damo_array *target = (const damo_array *)into[i];
   if (!type_is_valid(out->type, into[i]) || !target->writeable) return false;
-  for (int64_t k = 0; k < f->plan.n_transient; k++) {
-    const damo_obj *v = f->plan.frame.cells[f->plan.transient[k]];
+  for (int64_t k = 0; k < f->program->vm.n_transient; k++) {
+    const damo_obj *v = f->frame.frame.cells[f->program->vm.transient[k]];
     if (value_may_overlap(&target->obj, v)) return false;
   }
-  for (int64_t k = 0; k < f->n_outputs; k++) {
+  for (int64_t k = 0; k < f->program->n_outputs; k++) {
     if (k != i && value_may_overlap(into[k], into[i])) return false;
   }
   return true;
 }
 
 damo_status target_offer(damo_function *f, damo_obj *const *into) {
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    const fn_output *out = &f->outputs[i];
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
+    const fn_output *out = &f->program->outputs[i];
     if (into[i] == NULL || !may_write_early(f, i, into)) continue;
-    DAMO_TRY(thunk_fix_out(out->maker, &f->plan.frame, out->maker_index, true));
-    cell_set(&f->plan.frame.cells[out->cell], damo_retain(into[i]));
+    DAMO_TRY(thunk_fix_out(out->maker, &f->frame.frame, out->maker_index, true));
+    cell_set(&f->frame.frame.cells[out->cell], damo_retain(into[i]));
   }
   return DAMO_OK;
 }
 
 void target_forget(damo_function *f, damo_obj *const *into) {
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    const fn_output *out = &f->outputs[i];
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
+    const fn_output *out = &f->program->outputs[i];
     if (into[i] == NULL) continue;
-    if (out->maker != NULL) thunk_fix_out(out->maker, &f->plan.frame, out->maker_index, false);
+    if (out->maker != NULL) thunk_fix_out(out->maker, &f->frame.frame, out->maker_index, false);
     /* the caller's object must not stay in a cell that the next call writes */
-    if (f->plan.frame.cells[out->cell] == into[i]) cell_set(&f->plan.frame.cells[out->cell], NULL);
+    if (f->frame.frame.cells[out->cell] == into[i]) cell_set(&f->frame.frame.cells[out->cell], NULL);
   }
 }
 
@@ -136,8 +136,8 @@ damo_status target_check(const damo_function *f, int64_t i, damo_obj *value, dam
 
 /* Could writing the other targets spoil the result? */
 static bool holds_result(const damo_function *f, int64_t i, damo_obj *const *into) {
-  const damo_obj *value = f->plan.frame.cells[f->outputs[i].cell];
-  for (int64_t k = 0; k < f->n_outputs; k++) {
+  const damo_obj *value = f->frame.frame.cells[f->program->outputs[i].cell];
+  for (int64_t k = 0; k < f->program->n_outputs; k++) {
     if (k == i) continue;
     if (into[k] == value || value_may_overlap(into[k], value)) return true; /* (empty ones don't overlap) */
   }
@@ -154,16 +154,17 @@ static bool has_space(const damo_array *a, int64_t n) {
 }
 
 /* Nobody else holds the result, or will write it. */
-static bool is_own(const fn_output *out, const damo_obj *value) {
-  return out->staged != NULL || (!out->copy && !out->borrow && value_is_cells_alone(value));
+static bool is_own(const damo_function *f, int64_t i, const damo_obj *value) {
+  const fn_output *out = &f->program->outputs[i];
+  return f->staged[i] != NULL || (!out->copy && !out->borrow && value_is_cells_alone(value));
 }
 
 bool target_must_stage(const damo_function *f, int64_t i, damo_obj *const *into) {
-  const fn_output *out = &f->outputs[i];
-  const damo_obj *value = f->plan.frame.cells[out->cell];
+  const fn_output *out = &f->program->outputs[i];
+  const damo_obj *value = f->frame.frame.cells[out->cell];
   if (into == NULL || into[i] == NULL) return out->copy;
   if (out->copy && holds_result(f, i, into)) return true;
-  if (into[i] == value || !is_matrix(into[i]) || is_own(out, value)) return false;
+  if (into[i] == value || !is_matrix(into[i]) || is_own(f, i, value)) return false;
   return !has_space(((const damo_sparse *)into[i])->data, sparse_nnz((const damo_sparse *)value));
 }
 
@@ -190,12 +191,12 @@ static void target_write_sparse(damo_sparse *m, const damo_sparse *v) {
 
 /* Matrices last: their writing can't fail, so that a call that failed for want of memory finds them as they were. */
 damo_status target_fill(damo_function *f, damo_obj *const *into) {
-  for (int64_t i = 0; i < f->n_outputs; i++) {
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
     const damo_obj *value = function_peek(f, i);
     if (into[i] == NULL || into[i] == value || into[i]->kind != OBJ_ARRAY) continue;
     DAMO_TRY(array_assign((damo_array *)into[i], (const damo_array *)value));
   }
-  for (int64_t i = 0; i < f->n_outputs; i++) {
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
     const damo_obj *value = function_peek(f, i);
     if (into[i] == value || !is_matrix(into[i])) continue;
     target_write_sparse((damo_sparse *)into[i], (const damo_sparse *)value);

@@ -117,6 +117,8 @@ damo_array *value_array(const damo_obj *v);
 const int64_t *value_shape(const damo_obj *v, int *ndim);
 /* A copy with numbers of its own (what has none is retained). NULL: memory error. */
 damo_obj *value_copy(damo_obj *v);
+/* A copy in ctx, without a count of v's touched. A state error where there can be none (a factorization, a script's). */
+damo_obj *value_copy_to(damo_ctx *ctx, const damo_obj *v);
 /* The numbers of the two may lie in the same memory. */
 bool value_may_overlap(const damo_obj *a, const damo_obj *b);
 

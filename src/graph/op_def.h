@@ -186,6 +186,9 @@ struct op_def {
    * thunk_set_user and thunk_set_lazy. Called once a frame. DAMO_ENOT_IMPLEMENTED from "c" lets "lua" be tried. NULL:
    * thunk_make_default. */
   damo_status (*make_thunk)(const thunk *t, frame *f, const thunk_request *how);
+  /* Called when a frame is made in another context than the node's, which is not in use meanwhile: makes there all that
+   * perform would make of the Op's objects, whose counts are out of reach later. NULL: perform makes nothing of them. */
+  damo_status (*prepare_foreign)(const thunk *t, frame *f);
   size_t state_size; /* zeroed bytes that a frame keeps of a thunk between runs (thunk_state): plans, workspaces */
   void (*state_clear)(const thunk *t, frame *f);
 
@@ -223,6 +226,8 @@ struct op_def {
 
   /* Reads or changes what is not its input: a Lua Op without props. Random draws are pure: their state is an input. */
   bool impure;
+  /* Runs only in the context that it was made in: a host's or a script's code, whatever that reaches. */
+  bool one_context;
   bool unique;  /* instances are never equal to another (a Lua Op without props) */
   bool foreign; /* of a host, a script or an OpFromGraph: its name, which may be any, says nothing of what it does */
   void *user;   /* a host's or the binding's data */

@@ -46,7 +46,19 @@ void thunk_free(damo_ctx *ctx, thunk *t) {
 
 size_t thunk_state_size(const thunk *t) { return t->node->op->def->state_size; }
 const char *thunk_name(const thunk *t) { return t->node->op->def->name; }
-void thunk_blame(const thunk *t, frame *f) { ctx_fail_at(f->ctx, thunk_name(t), t->node); }
+
+void thunk_blame(const thunk *t, frame *f) {
+  const damo_apply *node = t->node;
+  if (node->obj.ctx == f->ctx) {
+    ctx_fail_at(f->ctx, thunk_name(t), t->node);
+    return;
+  }
+  /* The node's count is another context's: its line goes into the message instead. */
+  if (node->trace != NULL && damo_error_op(f->ctx) == NULL) {
+    ctx_fail_add(f->ctx, "at %.*s", (int)strcspn(node->trace->text, "\n"), node->trace->text);
+  }
+  ctx_fail_at(f->ctx, thunk_name(t), NULL);
+}
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
@@ -100,7 +112,10 @@ damo_status thunk_make(thunk *t, frame *f, const thunk_request *how) {
 damo_status thunk_join(const thunk *t, frame *f, const thunk_request *how) {
   thunk_request same = *how;
   same.impl = t->impl;
+  const op_def *def = t->node->op->def;
   damo_status s = make_in(t, f, &same);
+  const bool foreign = f->ctx != t->node->obj.ctx;
+  if (s == DAMO_OK && foreign && def->prepare_foreign != NULL) s = def->prepare_foreign(t, f);
   if (s != DAMO_OK) thunk_blame(t, f);
   return s;
 }

@@ -148,6 +148,12 @@ damo_array *thunk_out_inplace(const thunk *t, frame *f, int i, int j);
 /* Puts an owned value into output cell i, dropping what was there. */
 void thunk_set_out(const thunk *t, frame *f, int i, damo_obj *take_value);
 
+/* ---- Frames of another context ----------------------------------------------------------------------------------- */
+
+/* A value of ctx over the same memory, which must outlive it, without a count of v's touched: headers and buffers of its
+ * own, read-only as v is. A state error where such a value can't be (a factorization, a script's). Owned. */
+damo_obj *value_lend(damo_ctx *ctx, const damo_obj *v);
+
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 /* The name of the node's Op. */

@@ -411,6 +411,22 @@ damo_obj *value_copy(damo_obj *v) {
   return v->kind == OBJ_ARRAY ? (damo_obj *)array_copy((damo_array *)v) : damo_retain(v);
 }
 
+static void *stays_at_home(damo_ctx *ctx, const damo_obj *v) {
+  ctx_fail(ctx, DAMO_ESTATE, "%s can't be used in another context",
+           v->kind == OBJ_FACTOR ? "a factorization" : "a value that is no Array and no sparse matrix");
+  return NULL;
+}
+
+damo_obj *value_copy_to(damo_ctx *ctx, const damo_obj *v) {
+  if (v->kind == OBJ_SPARSE) return (damo_obj *)sparse_copy_to(ctx, (const damo_sparse *)v);
+  return v->kind == OBJ_ARRAY ? (damo_obj *)array_copy_to(ctx, (const damo_array *)v) : stays_at_home(ctx, v);
+}
+
+damo_obj *value_lend(damo_ctx *ctx, const damo_obj *v) {
+  if (v->kind == OBJ_SPARSE) return (damo_obj *)sparse_lend(ctx, (const damo_sparse *)v);
+  return v->kind == OBJ_ARRAY ? (damo_obj *)array_lend(ctx, (const damo_array *)v) : stays_at_home(ctx, v);
+}
+
 bool value_may_overlap(const damo_obj *a, const damo_obj *b) {
   const damo_array *x = value_array(a), *y = value_array(b);
   return x != NULL && y != NULL && array_may_overlap(x, y);

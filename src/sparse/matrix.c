@@ -101,6 +101,33 @@ damo_sparse *sparse_with_data(const damo_sparse *a, damo_array *data) {
   return b;
 }
 
+/* ---- In another context ------------------------------------------------------------------------------------------ */
+
+damo_sparse *sparse_lend(damo_ctx *ctx, const damo_sparse *a) {
+  damo_sparse *b = sp_header_new(ctx, sparse_format(a), a->shape);
+  if (!b) return NULL;
+  b->sorted = a->sorted;
+  b->unique = a->unique;
+  b->data = array_lend(ctx, a->data);
+  b->indices = b->data ? array_lend(ctx, a->indices) : NULL;
+  b->indptr = b->indices ? array_lend(ctx, a->indptr) : NULL;
+  if (b->indptr) return b;
+  damo_release(b);
+  return NULL;
+}
+
+damo_sparse *sparse_copy_to(damo_ctx *ctx, const damo_sparse *a) {
+  const size_t index = dtype_size(sparse_itype(a));
+  damo_sparse *b = sparse_empty(ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), a->shape, sparse_nnz(a));
+  if (!b) return NULL;
+  b->sorted = a->sorted;
+  b->unique = a->unique;
+  memcpy(b->data->data, a->data->data, (size_t)sparse_nnz(a) * dtype_size(sparse_dtype(a)));
+  memcpy(b->indices->data, a->indices->data, (size_t)sparse_nnz(a) * index);
+  memcpy(b->indptr->data, a->indptr->data, (size_t)(sparse_major(a) + 1) * index);
+  return b;
+}
+
 /* ---- From parts, checked ----------------------------------------------------------------------------------------- */
 
 damo_status sparse_check_shape(damo_ctx *ctx, const char *who, int64_t rows, int64_t cols) {

@@ -94,6 +94,9 @@ damo_sparse *sparse_random(damo_ctx *ctx, int64_t rows, int64_t cols, double den
 
 damo_array *sparse_to_dense(const damo_sparse *a);                 /* C-contiguous, duplicates summed */
 void sparse_add_to_dense(const damo_sparse *a, damo_array *dense); /* of a's dtype and shape, any strides */
+/* In ctx, with no count of a's touched: read-only over a's memory, which must outlive it; a copy, pattern and all. */
+damo_sparse *sparse_lend(damo_ctx *ctx, const damo_sparse *a);
+damo_sparse *sparse_copy_to(damo_ctx *ctx, const damo_sparse *a);
 damo_sparse *sparse_copy(const damo_sparse *a);                    /* data of its own */
 damo_sparse *sparse_to_format(damo_sparse *a, damo_format format); /* O(nnz + rows + cols); stable */
 damo_sparse *sparse_transpose(const damo_sparse *a);               /* the other format, same arrays */

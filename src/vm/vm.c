@@ -1,33 +1,120 @@
-/* vm.c: the loop over thunks, and what is put back after it. */
+/* vm.c: programs and frames, the loop over thunks, and what is put back after it. */
 #include "vm.h"
 
-damo_status vm_fail_at(vm_plan *p, int64_t k, damo_status s) {
-  p->failed_at = k;
-  thunk_blame(p->thunks[k], &p->frame);
+#include <string.h>
+
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
+
+void vm_program_clear(damo_ctx *ctx, vm_program *p) {
+  for (int64_t k = 0; k < p->n_thunks; k++) thunk_free(ctx, p->thunks[k]);
+  for (int64_t i = 0; i < p->n_constants; i++) damo_release(p->constants[i].value);
+  mem_free(ctx, p->thunks, (size_t)p->thunk_cap * sizeof *p->thunks);
+  mem_free(ctx, p->constants, (size_t)p->constant_cap * sizeof *p->constants);
+  mem_free(ctx, p->views, (size_t)p->n_views * sizeof *p->views);
+  mem_free(ctx, p->transient, (size_t)p->n_transient * sizeof *p->transient);
+  if (p->maker != NULL) mem_free(ctx, p->maker, (size_t)p->n_cells * sizeof *p->maker);
+  if (p->goals != NULL) mem_free(ctx, p->goals, (size_t)p->n_goals * sizeof *p->goals);
+  *p = (vm_program){.n_cells = 0};
+}
+
+/* ---- Frames ------------------------------------------------------------------------------------------------------ */
+
+#define STATE_ALIGN 16
+
+static size_t state_bytes(const thunk *t) {
+  return (thunk_state_size(t) + STATE_ALIGN - 1) & ~(size_t)(STATE_ALIGN - 1);
+}
+
+/* One block: locals, cells, states. */
+static damo_status frame_alloc(vm_frame *vf, const vm_program *p) {
+  const size_t locals = (size_t)p->n_thunks * sizeof(thunk_local), cells = (size_t)p->n_cells * sizeof(cell);
+  const size_t states_at = (locals + cells + STATE_ALIGN - 1) & ~(size_t)(STATE_ALIGN - 1);
+  size_t bytes = states_at;
+  for (int64_t k = 0; k < p->n_thunks; k++) bytes += state_bytes(p->thunks[k]);
+  vf->block = mem_calloc(vf->frame.ctx, bytes);
+  if (vf->block == NULL) return DAMO_EMEMORY;
+  vf->block_bytes = bytes;
+  vf->frame.locals = vf->block;
+  vf->frame.cells = (cell *)((char *)vf->block + locals);
+  char *state = (char *)vf->block + states_at;
+  for (int64_t k = 0; k < p->n_thunks; k++) {
+    vf->frame.locals[k].state = state;
+    state += state_bytes(p->thunks[k]);
+  }
+  return DAMO_OK;
+}
+
+damo_status vm_frame_init(vm_frame *vf, damo_ctx *ctx, const vm_program *p, bool foreign) {
+  *vf = (vm_frame){.frame.ctx = ctx, .program = p, .failed_at = -1};
+  DAMO_TRY(frame_alloc(vf, p));
+  for (int64_t i = 0; i < p->n_constants; i++) {
+    const vm_constant *c = &p->constants[i];
+    damo_obj *v = foreign ? value_lend(ctx, c->value) : damo_retain(c->value);
+    if (v == NULL) return damo_error_status(ctx);
+    vf->frame.cells[c->slot] = v;
+  }
+  return DAMO_OK;
+}
+
+static size_t demand_bytes(const vm_program *p) { return (size_t)p->n_thunks * (2 * sizeof(int32_t) + 1); }
+
+damo_status vm_frame_init_demand(vm_frame *vf) {
+  const size_t n = (size_t)vf->program->n_thunks;
+  vf->demand.stack = mem_alloc(vf->frame.ctx, demand_bytes(vf->program));
+  if (vf->demand.stack == NULL) return DAMO_EMEMORY;
+  vf->demand.cursor = vf->demand.stack + n;
+  vf->demand.done = (uint8_t *)(vf->demand.cursor + n);
+  return DAMO_OK;
+}
+
+damo_status vm_frame_join(vm_frame *vf, damo_ctx *ctx, const vm_program *p, bool foreign, const thunk_request *how) {
+  DAMO_TRY(vm_frame_init(vf, ctx, p, foreign));
+  for (int64_t k = 0; k < p->n_thunks; k++) DAMO_TRY(thunk_join(p->thunks[k], &vf->frame, how));
+  return p->lazy ? vm_frame_init_demand(vf) : DAMO_OK;
+}
+
+void vm_frame_clear(vm_frame *vf) {
+  const vm_program *p = vf->program;
+  if (p == NULL) return;
+  if (vf->block != NULL) {
+    for (int64_t k = 0; k < p->n_thunks; k++) thunk_leave(p->thunks[k], &vf->frame);
+    for (int64_t i = 0; i < p->n_cells; i++) damo_release(vf->frame.cells[i]);
+    mem_free(vf->frame.ctx, vf->block, vf->block_bytes);
+  }
+  if (vf->demand.stack != NULL) mem_free(vf->frame.ctx, vf->demand.stack, demand_bytes(p));
+  *vf = (vm_frame){.frame.ctx = vf->frame.ctx};
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+damo_status vm_fail_at(vm_frame *vf, int64_t k, damo_status s) {
+  vf->failed_at = k;
+  thunk_blame(vf->program->thunks[k], &vf->frame);
   return s;
 }
 
 /* The plain loop, with nothing between the thunks. */
-static damo_status run_in_order(vm_plan *p) {
+static damo_status run_in_order(vm_frame *vf) {
+  const vm_program *p = vf->program;
   for (int64_t k = 0; k < p->n_thunks; k++) {
     const thunk *t = p->thunks[k];
-    damo_status s = t->run(t, &p->frame);
-    if (s != DAMO_OK) return vm_fail_at(p, k, s);
+    damo_status s = t->run(t, &vf->frame);
+    if (s != DAMO_OK) return vm_fail_at(vf, k, s);
   }
   return DAMO_OK;
 }
 
-static damo_status run_watched(vm_plan *p) {
-  for (int64_t k = 0; k < p->n_thunks; k++) {
-    damo_status s = p->step(p, p->thunks[k], &p->frame);
-    if (s != DAMO_OK) return vm_fail_at(p, k, s);
+static damo_status run_watched(vm_frame *vf) {
+  for (int64_t k = 0; k < vf->program->n_thunks; k++) {
+    damo_status s = vf->step(vf, vf->program->thunks[k]);
+    if (s != DAMO_OK) return vm_fail_at(vf, k, s);
   }
   return DAMO_OK;
 }
 
-damo_status vm_run(vm_plan *p) {
-  if (p->lazy) return vm_run_demand(p);
-  return p->step != NULL ? run_watched(p) : run_in_order(p);
+damo_status vm_run(vm_frame *vf) {
+  if (vf->program->lazy) return vm_run_demand(vf);
+  return vf->step != NULL ? run_watched(vf) : run_in_order(vf);
 }
 
 static void vm_cell_empty(cell *c) {
@@ -36,31 +123,15 @@ static void vm_cell_empty(cell *c) {
   damo_release(v);
 }
 
-void vm_reset(vm_plan *p) {
+void vm_reset(vm_frame *vf) {
+  const vm_program *p = vf->program;
   for (int64_t i = 0; i < p->n_views; i++) {
-    cell *c = &p->frame.cells[p->views[i]];
+    cell *c = &vf->frame.cells[p->views[i]];
     if (*c != NULL && (*c)->kind == OBJ_ARRAY && (*c)->refs == 1) {
       array_detach((damo_array *)*c); /* the header serves the next run */
     } else {
       vm_cell_empty(c);
     }
   }
-  for (int64_t i = 0; i < p->n_transient; i++) vm_cell_empty(&p->frame.cells[p->transient[i]]);
-}
-
-void vm_plan_clear(vm_plan *p) {
-  for (int64_t k = 0; k < p->n_thunks; k++) {
-    thunk_leave(p->thunks[k], &p->frame);
-    thunk_free(p->ctx, p->thunks[k]);
-  }
-  for (int64_t i = 0; i < p->n_cells; i++) damo_release(p->frame.cells[i]);
-  if (p->ctx == NULL) return;
-  vm_demand_clear(p);
-  mem_free(p->ctx, p->thunks, (size_t)p->thunk_cap * sizeof *p->thunks);
-  mem_free(p->ctx, p->frame.locals, (size_t)p->thunk_cap * sizeof *p->frame.locals);
-  mem_free(p->ctx, p->state, p->state_bytes);
-  mem_free(p->ctx, p->frame.cells, (size_t)p->n_cells * sizeof *p->frame.cells);
-  mem_free(p->ctx, p->views, (size_t)p->n_views * sizeof *p->views);
-  mem_free(p->ctx, p->transient, (size_t)p->n_transient * sizeof *p->transient);
-  *p = (vm_plan){.ctx = p->ctx};
+  for (int64_t i = 0; i < p->n_transient; i++) vm_cell_empty(&vf->frame.cells[p->transient[i]]);
 }

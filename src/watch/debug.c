@@ -334,16 +334,18 @@ static bool has_all_inputs(const thunk *t, frame *f) {
   return t->node->op->def->perform != NULL;
 }
 
-static damo_status debug_lazy(const vm_plan *p, const thunk *t, frame *f, thunk_run_fn run) {
+static damo_status debug_lazy(vm_frame *vf, const thunk *t, thunk_run_fn run) {
+  frame *f = &vf->frame;
   node_exam e = {.t = t, .f = f, .ctx = f->ctx};
   DAMO_TRY(run(t, f));
   if (thunk_n_need(t, f) > 0) return DAMO_OK;
   DAMO_TRY(exam_check_types(&e));
-  return nanguard_check_outputs(p, t, f, "DEBUG");
+  return nanguard_check_outputs(vf, t, "DEBUG");
 }
 
-damo_status debug_step_by(vm_plan *p, const thunk *t, frame *f, thunk_run_fn run) {
-  if (thunk_is_lazy(t, f) && !has_all_inputs(t, f)) return debug_lazy(p, t, f, run);
+damo_status debug_step_by(vm_frame *vf, const thunk *t, thunk_run_fn run) {
+  frame *f = &vf->frame;
+  if (thunk_is_lazy(t, f) && !has_all_inputs(t, f)) return debug_lazy(vf, t, run);
   node_exam e;
   damo_status s = exam_begin(&e, t, f, run);
   if (s == DAMO_OK) s = remember_inputs(&e);
@@ -354,9 +356,9 @@ damo_status debug_step_by(vm_plan *p, const thunk *t, frame *f, thunk_run_fn run
   if (s == DAMO_OK) s = check_run(&e);
   if (s == DAMO_OK) s = run_all_ways(&e);
   if (s == DAMO_OK) s = debug_check_class(t, f, e.before);
-  if (s == DAMO_OK) s = nanguard_check_outputs(p, t, f, "DEBUG");
+  if (s == DAMO_OK) s = nanguard_check_outputs(vf, t, "DEBUG");
   exam_end(&e);
   return s;
 }
 
-damo_status debug_step(vm_plan *p, const thunk *t, frame *f) { return debug_step_by(p, t, f, thunk_run); }
+damo_status debug_step(vm_frame *vf, const thunk *t) { return debug_step_by(vf, t, thunk_run); }

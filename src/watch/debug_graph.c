@@ -59,7 +59,7 @@ static damo_status debug_finish(compile_job *j, void *kept, damo_function *f) {
   debug_past *past = kept;
   damo_ctx *ctx = past->fresh.ctx;
   debug_history_end(past->history);
-  if (f != NULL) f->companion = compile_past(j, past, f->fgraph);
+  if (f != NULL) f->companion = compile_past(j, past, f->program->fgraph);
   past_free(ctx, past);
   return f == NULL || f->companion != NULL ? DAMO_OK : damo_error_status(ctx);
 }
@@ -68,9 +68,9 @@ static damo_status debug_prepare(damo_function *f, damo_obj *const *args, int64_
   damo_function *g = f->companion;
   nanguard_clear_masks(f);
   DAMO_TRY(nanguard_check_inputs(f, "DEBUG"));
-  for (int64_t i = 0; i < f->n_inputs; i++) { /* defaults move on with each call of f */
-    damo_release(g->inputs[i].value);
-    g->inputs[i].value = damo_retain(f->inputs[i].value);
+  for (int64_t i = 0; i < f->program->n_inputs; i++) { /* defaults move on with each call of f */
+    damo_release(g->defaults[i]);
+    g->defaults[i] = damo_retain(f->defaults[i]);
   }
   return function_load(g, args, n_args, true);
 }
@@ -85,12 +85,12 @@ static damo_status plain_blame(damo_ctx *ctx, const damo_var *v) {
 
 /* Of all that g has computed. */
 static damo_status list_values(const damo_function *g, map *values) {
-  for (int64_t k = 0; k < g->plan.n_thunks; k++) {
-    const thunk *t = g->plan.thunks[k];
+  for (int64_t k = 0; k < g->program->vm.n_thunks; k++) {
+    const thunk *t = g->program->vm.thunks[k];
     for (int i = 0; i < t->n_in; i++)
-      DAMO_TRY(map_put(values, t->node->in[i], (uintptr_t)thunk_value(t, &g->plan.frame, i)));
+      DAMO_TRY(map_put(values, t->node->in[i], (uintptr_t)thunk_value(t, &g->frame.frame, i)));
     for (int o = 0; o < t->n_out; o++)
-      DAMO_TRY(map_put(values, t->node->out[o], (uintptr_t)thunk_result(t, &g->plan.frame, o)));
+      DAMO_TRY(map_put(values, t->node->out[o], (uintptr_t)thunk_result(t, &g->frame.frame, o)));
   }
   return DAMO_OK;
 }
@@ -149,11 +149,11 @@ static damo_status accuse_rule(damo_function *g, const fn_pair *r, damo_var *bef
 
 /* Rewrite k of g, whose old side has been computed where it is there at all (a branch may not have been taken). */
 static damo_status check_rewrite(damo_function *g, int64_t k) {
-  const fn_pair *r = &g->pairs[k];
-  if (!vm_has_value(&g->plan, r->first_cell)) return DAMO_OK;
-  int64_t at = g->fgraph->outputs.n - 2 * (g->n_pairs - k);
-  damo_var *before = g->fgraph->outputs.at[at], *after = g->fgraph->outputs.at[at + 1];
-  damo_status s = vm_run_for(&g->plan, r->second_cell);
+  const fn_pair *r = &g->program->pairs[k];
+  if (!vm_has_value(&g->frame, r->first_cell)) return DAMO_OK;
+  int64_t at = g->program->fgraph->outputs.n - 2 * (g->program->n_pairs - k);
+  damo_var *before = g->program->fgraph->outputs.at[at], *after = g->program->fgraph->outputs.at[at + 1];
+  damo_status s = vm_run_for(&g->frame, r->second_cell);
   char text[ERROR_MESSAGE_MAX];
   if (s == DAMO_EMEMORY || s == DAMO_ECALLBACK) return s;
   if (s != DAMO_OK) {
@@ -161,7 +161,7 @@ static damo_status check_rewrite(damo_function *g, int64_t k) {
     ctx_clear_error(g->obj.ctx);
     return accuse_rule(g, r, before, after, text);
   }
-  const damo_obj *x = g->plan.frame.cells[r->first_cell], *y = g->plan.frame.cells[r->second_cell];
+  const damo_obj *x = g->frame.frame.cells[r->first_cell], *y = g->frame.frame.cells[r->second_cell];
   bool agree = debug_agree(x, y, true, text, sizeof text);
   DAMO_TRY(plain_allow_rounding(g, before, after, x, y, &agree));
   DAMO_TRY(plain_allow_rounding(g, after, before, x, y, &agree));
@@ -169,7 +169,7 @@ static damo_status check_rewrite(damo_function *g, int64_t k) {
 }
 
 static damo_status check_rewrites(damo_function *g) {
-  for (int64_t k = 0; k < g->n_pairs; k++) DAMO_TRY(check_rewrite(g, k));
+  for (int64_t k = 0; k < g->program->n_pairs; k++) DAMO_TRY(check_rewrite(g, k));
   return DAMO_OK;
 }
 
@@ -179,7 +179,7 @@ static damo_status debug_explain(damo_function *f, damo_status s) {
   damo_ctx *ctx = f->obj.ctx;
   ctx_error first = ctx->error;
   damo_retain(first.node);
-  if (vm_run(&f->companion->plan) == DAMO_OK && check_rewrites(f->companion) == DAMO_EINCONSISTENCY) {
+  if (vm_run(&f->companion->frame) == DAMO_OK && check_rewrites(f->companion) == DAMO_EINCONSISTENCY) {
     damo_release(first.node);
     return DAMO_EINCONSISTENCY;
   }
@@ -193,9 +193,9 @@ static damo_status debug_explain(damo_function *f, damo_status s) {
 static damo_status plain_compare(damo_function *f, int64_t i, int32_t cell_f, int32_t cell_g, const char *what) {
   damo_function *g = f->companion;
   char text[512], name[160], now[160];
-  const damo_obj *x = g->plan.frame.cells[cell_g], *y = f->plan.frame.cells[cell_f];
-  damo_var *before = g->fgraph->outputs.at[i];
-  const damo_var *after = f->fgraph->outputs.at[i];
+  const damo_obj *x = g->frame.frame.cells[cell_g], *y = f->frame.frame.cells[cell_f];
+  damo_var *before = g->program->fgraph->outputs.at[i];
+  const damo_var *after = f->program->fgraph->outputs.at[i];
   bool agree = debug_agree(x, y, true, text, sizeof text);
   DAMO_TRY(plain_allow_rounding(g, before, NULL, x, y, &agree));
   if (agree) return DAMO_OK;
@@ -208,20 +208,20 @@ static damo_status plain_compare(damo_function *f, int64_t i, int32_t cell_f, in
 static damo_status debug_compare(damo_function *f) {
   damo_function *g = f->companion;
   int64_t k = 0;
-  damo_status s = vm_run(&g->plan);
+  damo_status s = vm_run(&g->frame);
   if (s != DAMO_OK) {
     ctx_fail_add(f->obj.ctx, "in DEBUG mode's run of the graph as it was written");
     return s;
   }
   DAMO_TRY(check_rewrites(g));
-  for (; k < f->n_outputs; k++) {
+  for (; k < f->program->n_outputs; k++) {
     char what[48];
     snprintf(what, sizeof what, "result %lld", (long long)k + 1);
-    DAMO_TRY(plain_compare(f, k, f->outputs[k].cell, g->outputs[k].cell, what));
+    DAMO_TRY(plain_compare(f, k, f->program->outputs[k].cell, g->program->outputs[k].cell, what));
   }
-  for (int64_t i = 0; i < f->n_shared; i++) {
-    if (f->shared[i].update_cell < 0) continue;
-    DAMO_TRY(plain_compare(f, k++, f->shared[i].update_cell, g->shared[i].update_cell, "an update"));
+  for (int64_t i = 0; i < f->program->n_shared; i++) {
+    if (f->program->shared[i].update_cell < 0) continue;
+    DAMO_TRY(plain_compare(f, k++, f->program->shared[i].update_cell, g->program->shared[i].update_cell, "an update"));
   }
   return DAMO_OK;
 }

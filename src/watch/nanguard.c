@@ -68,7 +68,8 @@ static bool find_in_value(const damo_obj *v, op_nonfinite lawful, char *text, si
   return true;
 }
 
-damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, frame *f, const char *func) {
+damo_status nanguard_check_outputs(const vm_frame *vf, const thunk *t, const char *func) {
+  const frame *f = &vf->frame;
   const op_nonfinite lawful = t->node->op->def->nonfinite;
   if (lawful == NONFINITE_ANY) return DAMO_OK;
   for (int o = 0; o < t->n_out; o++) {
@@ -77,7 +78,7 @@ damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, frame *f, c
     if (value_array(v) == NULL || !type_has_shape(t->node->out[o]->type)) continue;
     const bool odd = find_in_value(v, lawful, text, sizeof text);
     if (v->kind == OBJ_ARRAY) {
-      DAMO_TRY(nanguard_check_masks(p->step_user, t, o, odd, func));
+      DAMO_TRY(nanguard_check_masks(vf->step_user, t, o, odd, func));
       continue;
     }
     if (!odd) continue;
@@ -89,16 +90,17 @@ damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, frame *f, c
 
 damo_status nanguard_check_inputs(const damo_function *f, const char *func) {
   char text[200], name[160];
-  for (int64_t i = 0; i < f->n_inputs; i++) {
-    const damo_obj *v = f->inputs[i].cell >= 0 ? f->plan.frame.cells[f->inputs[i].cell] : NULL;
-    if (value_array(v) == NULL || !type_has_shape(f->inputs[i].var->type)) continue;
+  for (int64_t i = 0; i < f->program->n_inputs; i++) {
+    const damo_obj *v = f->program->inputs[i].cell >= 0 ? f->frame.frame.cells[f->program->inputs[i].cell] : NULL;
+    if (value_array(v) == NULL || !type_has_shape(f->program->inputs[i].var->type)) continue;
     if (!find_in_value(v, NONFINITE_NEVER, text, sizeof text)) continue;
     return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: input %lld (%s) of %s holds %s", func, (long long)i + 1,
-                    var_format(name, sizeof name, f->inputs[i].var), function_name(f), text);
+                    var_format(name, sizeof name, f->program->inputs[i].var), function_name(f), text);
   }
-  for (int64_t i = 0; i < f->n_shared; i++) {
-    const damo_var *v = f->shared[i].var;
-    if (v == NULL || f->shared[i].cell < 0 || value_array(v->value) == NULL || !type_has_shape(v->type)) continue;
+  for (int64_t i = 0; i < f->program->n_shared; i++) {
+    const damo_var *v = f->program->shared[i].var;
+    if (v == NULL || f->program->shared[i].cell < 0 || value_array(v->value) == NULL || !type_has_shape(v->type))
+      continue;
     if (!find_in_value(v->value, NONFINITE_NEVER, text, sizeof text)) continue;
     return ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "%s: the shared value %s of %s holds %s", func,
                     var_format(name, sizeof name, v), function_name(f), text);
@@ -160,10 +162,11 @@ void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func) 
 
 /* ---- The mode ---------------------------------------------------------------------------------------------------- */
 
-static damo_status nanguard_step(vm_plan *p, const thunk *t, frame *f) {
+static damo_status nanguard_step(vm_frame *vf, const thunk *t) {
+  frame *f = &vf->frame;
   if (!thunk_is_lazy(t, f)) nanguard_warn_integer_division(t, f, "NANGUARD");
   DAMO_TRY(thunk_run(t, f));
-  return thunk_n_need(t, f) == 0 ? nanguard_check_outputs(p, t, f, "NANGUARD") : DAMO_OK;
+  return thunk_n_need(t, f) == 0 ? nanguard_check_outputs(vf, t, "NANGUARD") : DAMO_OK;
 }
 
 static damo_status nanguard_prepare(damo_function *f, damo_obj *const *args, int64_t n_args) {

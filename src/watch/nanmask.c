@@ -44,7 +44,7 @@ static bool is_dimshuffle(const damo_apply *node) { return node->op->def == &dim
 
 /* Only nodes that hand a mask on read v, and none as a condition. */
 static bool may_wait(const damo_function *f, const damo_var *v) {
-  const fg_clients *c = fgraph_clients(f->fgraph, v);
+  const fg_clients *c = fgraph_clients(f->program->fgraph, v);
   if (c == NULL || !type_is_tensor(v->type)) return false;
   for (int32_t i = 0; i < c->n; i++) {
     const damo_apply *node = c->at[i].node;
@@ -91,7 +91,7 @@ static bool is_inherited(const damo_function *f, const thunk *t, int ndim, const
   }
   if (node->op->def != &elemwise_def) return false;
   int first = 0, last = node->n_in - 1;
-  if (is_switch(node)) first = last = is_true(entry_at(thunk_in(t, &f->plan.frame, 0), ndim, index)) ? 1 : 2;
+  if (is_switch(node)) first = last = is_true(entry_at(thunk_in(t, &f->frame.frame, 0), ndim, index)) ? 1 : 2;
   for (int i = first; i <= last; i++) {
     const nanguard_mask *m = nan_mask_of(f, node->in[i]);
     if (m == NULL || !is_true(entry_at(m->at, ndim, index))) continue;
@@ -146,7 +146,7 @@ static damo_status mask_blame(damo_ctx *ctx, const char *func, damo_apply *node,
 }
 
 damo_status nanguard_check_masks(damo_function *f, const thunk *t, int o, bool odd, const char *func) {
-  const damo_array *a = value_array(thunk_result(t, &f->plan.frame, o));
+  const damo_array *a = value_array(thunk_result(t, &f->frame.frame, o));
   const damo_var *v = t->node->out[o];
   mask_finding found = {.at = NULL};
   char holds[200], name[160];

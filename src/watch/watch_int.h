@@ -10,7 +10,7 @@ typedef struct nanguard_mask nanguard_mask;
 /* nanguard.c */
 /* A numeric error when an output of the thunk, of that plan, holds a nan or an infinity that its Op does not call lawful,
  * and that something reads. func is the mode's name. */
-damo_status nanguard_check_outputs(const vm_plan *p, const thunk *t, frame *f, const char *func);
+damo_status nanguard_check_outputs(const vm_frame *vf, const thunk *t, const char *func);
 /* No number, as far as the Op does not call it lawful. */
 bool nanguard_is_odd(scalar s, op_nonfinite lawful);
 /* "nan at {2, 3}" of the entry at that index. */
@@ -25,9 +25,9 @@ void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func);
 damo_status nanguard_check_inputs(const damo_function *f, const char *func);
 
 /* debug.c: runs the thunk and all checks of DEBUG mode on it. */
-damo_status debug_step(vm_plan *p, const thunk *t, frame *f);
+damo_status debug_step(vm_frame *vf, const thunk *t);
 /* The same, where the thunk and those that run its node again are run by that function: tests break results in it. */
-damo_status debug_step_by(vm_plan *p, const thunk *t, frame *f, thunk_run_fn run);
+damo_status debug_step_by(vm_frame *vf, const thunk *t, thunk_run_fn run);
 /* debug_class.c: inconsistency where the node's outputs are others by the check that its class brings. inputs: as they were
  * before the run. */
 damo_status debug_check_class(const thunk *t, frame *f, damo_obj *const *inputs);

@@ -10,19 +10,21 @@
 
 #define CALLER_SMALL 16 /* inputs and outputs that need no memory of their own */
 
-static const char *caller_input_name(const damo_function *f) { return f->name ? f->name : "function"; }
+static const char *caller_input_name(const damo_function *f) {
+  return f->program->name ? f->program->name : "function";
+}
 
 /* Raises the state or count error that the core has for it. */
 static int caller_refuse_input(lua_State *L, damo_function *f, int64_t n) {
   if (f->running || f->freed) { bind_check(L, function_run(f, NULL, 0, NULL)); }
-  return bind_raise(L, DAMO_ETYPE, "%s: expected %d argument%s, got %d", caller_input_name(f), (int)f->n_inputs,
-                    f->n_inputs == 1 ? "" : "s", (int)n);
+  return bind_raise(L, DAMO_ETYPE, "%s: expected %d argument%s, got %d", caller_input_name(f),
+                    (int)f->program->n_inputs, f->program->n_inputs == 1 ? "" : "s", (int)n);
 }
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 static bool caller_is_scalar_input(const damo_function *f, int64_t i) {
-  const damo_type *t = f->inputs[i].var->type;
+  const damo_type *t = f->program->inputs[i].var->type;
   return type_is_tensor(t) && t->ndim == 0;
 }
 
@@ -30,19 +32,19 @@ static bool caller_is_scalar_input(const damo_function *f, int64_t i) {
  * the stack. */
 static damo_obj *caller_convert_input(lua_State *L, const damo_function *f, int64_t i, int idx) {
   char what[200], name[120];
-  const fn_input *in = &f->inputs[i];
+  const fn_input *in = &f->program->inputs[i];
   damo_obj *given = in->var->type->kind != TYPE_GENERIC ? bind_to_value(L, idx) : NULL;
   if (given && type_is_valid(in->var->type, given)) return given;
   snprintf(what, sizeof what, "%s: input %d (%s)", caller_input_name(f), (int)i + 1,
            in->name ? in->name : var_format(name, sizeof name, in->var));
   luaL_checkstack(L, 8, "damo");
-  filter_options o = {.strict = in->strict, .allow_downcast = f->allow_downcast};
+  filter_options o = {.strict = in->strict, .allow_downcast = f->program->allow_downcast};
   return bind_filter(L, idx, in->var->type, o, what);
 }
 
 /* Writes the number at idx into the input's own 0-d Array; NULL when it does not fit, or memory is out. */
 static damo_array *caller_write_number(lua_State *L, bind_caller *c, const damo_function *f, int64_t i, int idx) {
-  damo_dtype dtype = f->inputs[i].var->type->dtype;
+  damo_dtype dtype = f->program->inputs[i].var->type->dtype;
   damo_array *a = c->scalar[i];
   if (!a || !array_is_exclusive(a)) {
     a = array_empty(c->st->ctx, dtype, 0, NULL);
@@ -56,7 +58,7 @@ static damo_array *caller_write_number(lua_State *L, bind_caller *c, const damo_
   }
   scalar s;
   if (!bind_to_scalar(L, idx, dtype, &s)) {
-    if (!f->allow_downcast) return NULL;
+    if (!f->program->allow_downcast) return NULL;
     s = scalar_cast((scalar){.dtype = DAMO_FLOAT64, .v.f = (double)lua_tonumber(L, idx)}, dtype);
   }
   array_set(a, NULL, s);
@@ -70,12 +72,12 @@ static void caller_read_args(lua_State *L, bind_caller *c, damo_function *f, int
     int idx = first + (int)i, type = lua_type(L, idx);
     args[i] = NULL;
     if (type == LUA_TNIL) continue;
-    if (type == LUA_TNUMBER && caller_is_scalar_input(f, i) && !f->inputs[i].strict) {
+    if (type == LUA_TNUMBER && caller_is_scalar_input(f, i) && !f->program->inputs[i].strict) {
       numbers = true;
       continue;
     }
     damo_array *a =
-        type == LUA_TUSERDATA && f->inputs[i].var->type->kind != TYPE_GENERIC ? bind_to_array(L, idx) : NULL;
+        type == LUA_TUSERDATA && f->program->inputs[i].var->type->kind != TYPE_GENERIC ? bind_to_array(L, idx) : NULL;
     args[i] = a ? &a->obj : caller_convert_input(L, f, i, idx);
     if (f->freed) caller_refuse_input(L, f, n); /* by a finalizer that ran in there */
   }
@@ -108,7 +110,7 @@ static void caller_take_outcome(damo_function *f, damo_obj *const *into, caller_
     if (caller_is_plain_scalar(v)) {
       r->scalars[i] = array_item((damo_array *)v);
       r->values[i] = NULL;
-      if (f->outputs[i].staged) damo_release(function_take(f, i));
+      if (f->staged[i]) damo_release(function_take(f, i));
     } else {
       r->values[i] = into && into[i] ? damo_retain(into[i]) : function_take(f, i);
     }
@@ -124,7 +126,7 @@ typedef struct caller_targets {
 } caller_targets;
 
 static void caller_find_matrices(lua_State *L, const damo_function *f, const caller_targets *to) {
-  for (int64_t i = 0; i < f->n_outputs; i++) {
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
     lua_rawgeti(L, to->matrices, (int)i + 1);
     if (!lua_isnil(L, -1)) to->into[i] = bind_check_obj(L, -1, OBJ_SPARSE, "into", "out");
     lua_pop(L, 1);
@@ -132,7 +134,7 @@ static void caller_find_matrices(lua_State *L, const damo_function *f, const cal
 }
 
 static void caller_hold_matrices(const damo_function *f, const caller_targets *to, bool hold) {
-  for (int64_t i = 0; to->matrices && i < f->n_outputs; i++) {
+  for (int64_t i = 0; to->matrices && i < f->program->n_outputs; i++) {
     damo_obj *m = to->into[i];
     if (!m || m->kind != OBJ_SPARSE) continue;
     if (hold)
@@ -185,7 +187,7 @@ static int caller_push_outcome(lua_State *L, const bind_caller *c, const damo_fu
   }
   lua_createtable(L, 0, (int)r->n);
   for (int64_t i = 0; i < r->n; i++) {
-    lua_pushstring(L, f->outputs[i].name);
+    lua_pushstring(L, f->program->outputs[i].name);
     caller_push_result(L, r, i);
     lua_rawset(L, -3);
   }
@@ -199,11 +201,12 @@ static int caller_push_outcome(lua_State *L, const bind_caller *c, const damo_fu
 static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int first, int64_t n,
                             const caller_targets *to) {
   damo_obj *small_args[CALLER_SMALL], **args = small_args;
-  caller_outcome r = {.n = f->n_outputs};
+  caller_outcome r = {.n = f->program->n_outputs};
   /* Before, not after: the results of the call before are dropped by now, and these can take their warm memory. */
   if (bind_gc_is_due(c->st)) bind_gc_pressure(L);
-  if (n > f->n_inputs) n = bind_without_nils(L, first + (int)n - 1, first + (int)f->n_inputs - 1) - first + 1;
-  if (f->running || f->freed || n > f->n_inputs) return caller_refuse_input(L, f, n);
+  if (n > f->program->n_inputs)
+    n = bind_without_nils(L, first + (int)n - 1, first + (int)f->program->n_inputs - 1) - first + 1;
+  if (f->running || f->freed || n > f->program->n_inputs) return caller_refuse_input(L, f, n);
   if (n > CALLER_SMALL) args = bind_alloc(L, (size_t)n, sizeof *args);
   r.scalars = r.small_scalar;
   r.values = r.small_value;
@@ -227,12 +230,12 @@ static int caller_call_plain(lua_State *L) {
 int bind_function_call(lua_State *L) { return bind_again(L, caller_call_plain, 0); }
 
 static int64_t caller_input_named(lua_State *L, const damo_function *f, const char *name) {
-  for (int64_t i = 0; i < f->n_inputs; i++) {
-    if (f->inputs[i].name && strcmp(f->inputs[i].name, name) == 0) return i;
+  for (int64_t i = 0; i < f->program->n_inputs; i++) {
+    if (f->program->inputs[i].name && strcmp(f->program->inputs[i].name, name) == 0) return i;
   }
-  const char **names = bind_alloc(L, (size_t)f->n_inputs + 1, sizeof *names);
-  for (int64_t i = 0, k = 0; i < f->n_inputs; i++) {
-    if (f->inputs[i].name) names[k++] = f->inputs[i].name;
+  const char **names = bind_alloc(L, (size_t)f->program->n_inputs + 1, sizeof *names);
+  for (int64_t i = 0, k = 0; i < f->program->n_inputs; i++) {
+    if (f->program->inputs[i].name) names[k++] = f->program->inputs[i].name;
   }
   const char *near = suggest(name, names);
   if (near)
@@ -249,8 +252,8 @@ int bind_function_call_named(lua_State *L) {
   if (lua_isnil(L, 2)) lua_newtable(L), lua_replace(L, 2);
   if (!lua_istable(L, 2)) bind_arg_error(L, "call", 2, "values", "a table {name = value}");
   if (f->freed) return caller_refuse_input(L, f, 0);
-  luaL_checkstack(L, (int)f->n_inputs + 16, "call");
-  lua_settop(L, 2 + (int)f->n_inputs);
+  luaL_checkstack(L, (int)f->program->n_inputs + 16, "call");
+  lua_settop(L, 2 + (int)f->program->n_inputs);
   for (lua_pushnil(L); lua_next(L, 2);) {
     int64_t i = -1;
     if (lua_type(L, -2) == LUA_TSTRING) {
@@ -258,11 +261,11 @@ int bind_function_call_named(lua_State *L) {
     } else if (lua_isinteger(L, -2)) {
       i = (int64_t)lua_tointeger(L, -2) - 1;
     }
-    if (i < 0 || i >= f->n_inputs)
+    if (i < 0 || i >= f->program->n_inputs)
       bind_raise(L, DAMO_EVALUE, "%s: keys must be names or positions of inputs", caller_input_name(f));
     lua_replace(L, 3 + (int)i);
   }
-  return caller_call_with(L, f, c, 3, f->n_inputs, &(caller_targets){0});
+  return caller_call_with(L, f, c, 3, f->program->n_inputs, &(caller_targets){0});
 }
 
 /* ---- into -------------------------------------------------------------------------------------------------------- */
@@ -274,8 +277,8 @@ static int caller_into_body(lua_State *L) {
   bind_caller *c = bind_caller_of(L, lua_upvalueindex(1));
   caller_targets to = {.into = lua_touserdata(L, lua_upvalueindex(3))};
   if (lua_isnil(L, lua_upvalueindex(4))) return caller_call_with(L, f, c, 1, n, &to);
-  damo_obj **into = bind_alloc(L, (size_t)f->n_outputs, sizeof *into);
-  memcpy(into, to.into, (size_t)f->n_outputs * sizeof *into);
+  damo_obj **into = bind_alloc(L, (size_t)f->program->n_outputs, sizeof *into);
+  memcpy(into, to.into, (size_t)f->program->n_outputs * sizeof *into);
   lua_pushvalue(L, lua_upvalueindex(4));
   to = (caller_targets){.into = into, .matrices = lua_gettop(L)};
   return caller_call_with(L, f, c, 1, n, &to);
@@ -286,7 +289,7 @@ static int caller_into(lua_State *L) { return bind_again(L, caller_into_body, 4)
 /* The object at idx as what output i is written to: an Array into the vault, a matrix into the table at the top, which
  * stands for nil before the first. */
 static void caller_take_target(lua_State *L, const damo_function *f, int64_t i, int idx, void **vault) {
-  if (!type_is_sparse(f->outputs[i].type)) {
+  if (!type_is_sparse(f->program->outputs[i].type)) {
     damo_array *a = bind_check_obj(L, idx, OBJ_ARRAY, "into", "out");
     if (!a->writeable) bind_raise(L, DAMO_ESTATE, "into: array %d is read-only", (int)i + 1);
     vault[i] = damo_retain(a);
@@ -307,10 +310,10 @@ static void caller_take_target(lua_State *L, const damo_function *f, int64_t i, 
 int bind_function_into(lua_State *L) {
   damo_function *f = bind_function_self(L, "into");
   if (f->freed) return caller_refuse_input(L, f, 0);
-  const int n = bind_without_nils(L, lua_gettop(L), 1 + (int)f->n_outputs) - 1;
-  if (n != f->n_outputs) {
+  const int n = bind_without_nils(L, lua_gettop(L), 1 + (int)f->program->n_outputs) - 1;
+  if (n != f->program->n_outputs) {
     bind_raise(L, DAMO_ETYPE, "into: %s has %d output%s, got %d object%s to write into", caller_input_name(f),
-               (int)f->n_outputs, f->n_outputs == 1 ? "" : "s", n, n == 1 ? "" : "s");
+               (int)f->program->n_outputs, f->program->n_outputs == 1 ? "" : "s", n, n == 1 ? "" : "s");
   }
   lua_pushvalue(L, 1);
   void **vault = bind_vault(L, n);

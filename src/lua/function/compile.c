@@ -385,7 +385,7 @@ static int compile_call(lua_State *L) {
   damo_function *f = compile_run(L, &j);
   if (!f) return bind_error(L);
   bind_push_function(L, f, j.named, j.single);
-  if (bind_push_existing(L, f->fgraph)) { /* a rewriter has seen it as it was */
+  if (bind_push_existing(L, f->program->fgraph)) { /* a rewriter has seen it as it was */
     bind_reanchor(L, -1);
     lua_pop(L, 1);
   }

@@ -17,13 +17,13 @@ static int caller_gc(lua_State *L) {
 /* Gives the Function's userdata at idx its caller. */
 static void caller_attach(lua_State *L, int idx, const damo_function *f, bool named, bool single) {
   idx = lua_absindex(L, idx);
-  size_t bytes = sizeof(bind_caller) + (size_t)f->n_inputs * sizeof(damo_array *);
+  size_t bytes = sizeof(bind_caller) + (size_t)f->program->n_inputs * sizeof(damo_array *);
   bind_peer(L, idx);
   bind_caller *c = lua_newuserdatauv(L, bytes, 0);
   memset(c, 0, bytes);
-  *c = (bind_caller){.st = bind_get(L), .named = named, .single = single, .n = f->n_inputs};
-  for (int64_t i = 0; i < f->n_outputs; i++) {
-    const damo_type *t = f->outputs[i].type;
+  *c = (bind_caller){.st = bind_get(L), .named = named, .single = single, .n = f->program->n_inputs};
+  for (int64_t i = 0; i < f->program->n_outputs; i++) {
+    const damo_type *t = f->program->outputs[i].type;
     if (!type_is_tensor(t) || t->ndim > 0 || dtype_is_complex(t->dtype) || t->dtype == DAMO_UINT64) c->n_arrays++;
   }
   lua_rawgetp(L, LUA_REGISTRYINDEX, &function_key);
@@ -38,14 +38,14 @@ static void function_anchor_companion(lua_State *L, const damo_function *compani
   int n = 0;
   bind_peer(L, -1);
   lua_newtable(L);
-  for (int64_t i = 0; i < companion->plan.n_thunks; i++) {
-    const damo_apply *node = companion->plan.thunks[i]->node;
+  for (int64_t i = 0; i < companion->program->vm.n_thunks; i++) {
+    const damo_apply *node = companion->program->vm.thunks[i]->node;
     if (!node || !node->op->owner) continue;
     bind_push_borrowed(L, node->op);
     lua_rawseti(L, -2, ++n);
   }
-  for (int64_t i = 0; i < companion->plan.n_cells; i++) {
-    const damo_obj *v = companion->plan.frame.cells[i];
+  for (int64_t i = 0; i < companion->program->vm.n_cells; i++) {
+    const damo_obj *v = companion->frame.frame.cells[i];
     if (!v || v->kind != OBJ_GENERIC) continue;
     bind_push_borrowed(L, v);
     lua_rawseti(L, -2, ++n);
@@ -96,7 +96,7 @@ static int function_free_now(lua_State *L) {
 }
 
 static int function_get_name(lua_State *L) {
-  lua_pushstring(L, bind_function_self(L, "name")->name);
+  lua_pushstring(L, bind_function_self(L, "name")->program->name);
   return 1;
 }
 
@@ -106,15 +106,15 @@ static int function_get_n_calls(lua_State *L) {
 }
 
 static int function_get_fgraph(lua_State *L) {
-  bind_push_borrowed(L, bind_function_self(L, "fgraph")->fgraph);
+  bind_push_borrowed(L, bind_function_self(L, "fgraph")->program->fgraph);
   return 1;
 }
 
 static int function_get_inputs(lua_State *L) {
   damo_function *f = bind_function_self(L, "inputs");
-  lua_createtable(L, (int)f->n_inputs, 0);
-  for (int64_t i = 0; i < f->n_inputs; i++) {
-    bind_push_borrowed(L, f->inputs[i].var);
+  lua_createtable(L, (int)f->program->n_inputs, 0);
+  for (int64_t i = 0; i < f->program->n_inputs; i++) {
+    bind_push_borrowed(L, f->program->inputs[i].var);
     lua_rawseti(L, -2, (int)(i + 1));
   }
   return 1;
@@ -124,9 +124,9 @@ static int function_get_shared(lua_State *L) {
   damo_function *f = bind_function_self(L, "shared");
   int n = 0;
   lua_newtable(L);
-  for (int64_t i = 0; i < f->n_shared; i++) {
-    if (!f->shared[i].var) continue;
-    bind_push_borrowed(L, f->shared[i].var);
+  for (int64_t i = 0; i < f->program->n_shared; i++) {
+    if (!f->program->shared[i].var) continue;
+    bind_push_borrowed(L, f->program->shared[i].var);
     lua_rawseti(L, -2, ++n);
   }
   return 1;
@@ -134,10 +134,10 @@ static int function_get_shared(lua_State *L) {
 
 /* Adds what its thunks took, and those of the graphs inside (as deep as they are nested). */
 static void function_count_factors(const damo_function *f, int64_t *analyses, int64_t *factorizations) {
-  for (int64_t i = 0; i < f->plan.n_thunks; i++) {
-    const thunk *t = f->plan.thunks[i];
-    const damo_function *inner = op_from_graph_running(t, &f->plan.frame);
-    factor_counts(t, &f->plan.frame, analyses, factorizations);
+  for (int64_t i = 0; i < f->program->vm.n_thunks; i++) {
+    const thunk *t = f->program->vm.thunks[i];
+    const damo_function *inner = op_from_graph_running(t, &f->frame.frame);
+    factor_counts(t, &f->frame.frame, analyses, factorizations);
     if (inner) function_count_factors(inner, analyses, factorizations);
   }
 }
@@ -166,15 +166,16 @@ static int function_tostring(lua_State *L) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   luaL_addstring(&b, "Function ");
-  luaL_addstring(&b, f->name ? f->name : "");
+  luaL_addstring(&b, f->program->name ? f->program->name : "");
   luaL_addstring(&b, "(");
-  for (int64_t i = 0; i < f->n_inputs && i < 8; i++) {
+  for (int64_t i = 0; i < f->program->n_inputs && i < 8; i++) {
     char text[120];
     if (i) luaL_addstring(&b, ", ");
-    luaL_addstring(&b, f->inputs[i].name ? f->inputs[i].name : var_format(text, sizeof text, f->inputs[i].var));
+    luaL_addstring(&b, f->program->inputs[i].name ? f->program->inputs[i].name
+                                                  : var_format(text, sizeof text, f->program->inputs[i].var));
   }
-  if (f->n_inputs > 8) luaL_addstring(&b, ", …");
-  lua_pushfstring(L, ") -> %d output%s", (int)f->n_outputs, f->n_outputs == 1 ? "" : "s");
+  if (f->program->n_inputs > 8) luaL_addstring(&b, ", …");
+  lua_pushfstring(L, ") -> %d output%s", (int)f->program->n_outputs, f->program->n_outputs == 1 ? "" : "s");
   luaL_addvalue(&b);
   luaL_pushresult(&b);
   return 1;

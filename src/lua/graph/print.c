@@ -25,7 +25,7 @@ static int print_push_text(lua_State *L, strbuf *b, damo_status s) {
  * list. */
 static bind_list print_list(lua_State *L, int idx, const char *func) {
   damo_function *f = bind_to(L, idx, OBJ_FUNCTION);
-  damo_fgraph *fg = f ? f->fgraph : bind_to(L, idx, OBJ_FGRAPH);
+  damo_fgraph *fg = f ? f->program->fgraph : bind_to(L, idx, OBJ_FGRAPH);
   damo_apply *node = bind_to(L, idx, OBJ_APPLY);
   if (f && !fg) bind_raise(L, DAMO_ESTATE, "%s: this Function has been freed", func);
   if (fg) {
@@ -42,12 +42,12 @@ static bind_list print_list(lua_State *L, int idx, const char *func) {
 
 /* Where a Function's Variables have their values: damo_var* → cell*. */
 static damo_status print_find_cells(const damo_function *f, map *cells) {
-  for (int64_t k = 0; k < f->plan.n_thunks; k++) {
-    const thunk *t = f->plan.thunks[k];
+  for (int64_t k = 0; k < f->program->vm.n_thunks; k++) {
+    const thunk *t = f->program->vm.thunks[k];
     for (int i = 0; i < t->n_in; i++)
-      DAMO_TRY(map_put(cells, t->node->in[i], (uintptr_t)&f->plan.frame.cells[t->in[i]]));
+      DAMO_TRY(map_put(cells, t->node->in[i], (uintptr_t)&f->frame.frame.cells[t->in[i]]));
     for (int o = 0; o < t->n_out; o++)
-      DAMO_TRY(map_put(cells, t->node->out[o], (uintptr_t)&f->plan.frame.cells[t->out[o]]));
+      DAMO_TRY(map_put(cells, t->node->out[o], (uintptr_t)&f->frame.frame.cells[t->out[o]]));
   }
   return DAMO_OK;
 }

@@ -74,6 +74,7 @@ static void class_name(lua_State *L, bind_op_class *k, int def) {
   k->def.name = k->name;
   k->def.foreign = true;
   k->def.no_check = "a script's Op has no second definition";
+  k->def.one_context = true;
   lua_pop(L, 1);
 }
 

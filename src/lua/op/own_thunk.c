@@ -78,7 +78,7 @@ static void body_make_thunk(lua_State *L, bind_callback *c) {
   bind_push_borrowed(L, c->op);
   bind_push_workspaces(L);
   lua_pushvalue(L, 1);
-  lua_rawsetp(L, -2, c->t);
+  lua_rawsetp(L, -2, thunk_user(c->t, c->f));
 }
 
 /* Sets [1] of entry i of the list at idx to the value at the top. */
@@ -141,7 +141,7 @@ static void body_run_own_thunk(lua_State *L, bind_callback *c) {
   frame *f = c->f;
   bind_push_borrowed(L, c->op);
   bind_push_workspaces(L);
-  lua_rawgetp(L, -1, t);
+  lua_rawgetp(L, -1, thunk_user(t, c->f));
   lua_replace(L, 1);
   lua_settop(L, 1);
   if (lua_isnil(L, 1)) {

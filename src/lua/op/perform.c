@@ -86,7 +86,7 @@ static void body_forget(lua_State *L, bind_callback *c) {
   bind_push_borrowed(L, c->op);
   bind_push_workspaces(L);
   lua_pushnil(L);
-  lua_rawsetp(L, -2, c->t);
+  lua_rawsetp(L, -2, thunk_user(c->t, c->f));
 }
 
 damo_status bind_lend_and_run(const thunk *t, frame *f, bind_callback *c) {

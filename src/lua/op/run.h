@@ -2,7 +2,7 @@
  * values.c.
  *
  * What a thunk passes to Lua each time (the lists, the node, the params) is made once, in its workspace: a table that
- * hangs from the Op's userdata under the thunk's address, and goes with the thunk. The userdata of inputs, and of
+ * hangs from the Op's userdata under the address of the thunk's bind_op_run in a frame, and goes with that. The userdata of inputs, and of
  * outputs' old values, are made once too: an Array is lent to them for the time of a call, so whoever wants to keep an
  * input copies it. Between runs a workspace holds no value. An output's old value is handed over when nobody else holds
  * it.

@@ -4,16 +4,16 @@
 
 static const char workspaces_key = 'r', workspace_list_key = 'l';
 
-/* Drops the thunk's workspace, if there is one. */
-static void workspace_drop(lua_State *L, const thunk *t) {
-  if (!lua_checkstack(L, 8) || !bind_push_existing(L, t->node->op)) return;
+/* Drops the workspace of r, if there is one. */
+static void workspace_drop(lua_State *L, const damo_op *op, const bind_op_run *r) {
+  if (!lua_checkstack(L, 8) || !bind_push_existing(L, op)) return;
   int top = lua_gettop(L);
   lua_getiuservalue(L, top, 1);
   if (lua_istable(L, -1)) {
     lua_rawgetp(L, -1, &workspaces_key);
     if (lua_istable(L, -1)) {
       lua_pushnil(L);
-      lua_rawsetp(L, -2, t); /* an entry that exists: no allocation */
+      lua_rawsetp(L, -2, r); /* an entry that exists: no allocation */
     }
   }
   lua_settop(L, top - 1);
@@ -23,7 +23,7 @@ static void run_clear(const thunk *t, frame *f) {
   bind_op_run *r = thunk_user(t, f);
   bind_op_link *link = r->link;
   bind_state *st = link->state;
-  if (st && !st->closed) workspace_drop(st->running ? st->running : link->main, t);
+  if (st && !st->closed) workspace_drop(st->running ? st->running : link->main, t->node->op, r);
   damo_ctx *ctx = f->ctx;
   for (int i = 0; i < t->n_in; i++) damo_release(r->view[i]);
   mem_free(ctx, r, r->size);
@@ -125,14 +125,14 @@ static void workspace_fill(lua_State *L, bind_callback *c) {
 bool bind_push_workspace(lua_State *L, bind_callback *c) {
   bind_push_borrowed(L, c->op);
   bind_push_workspaces(L);
-  lua_rawgetp(L, -1, c->t);
+  lua_rawgetp(L, -1, thunk_user(c->t, c->f));
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);
     lua_createtable(L, WORKSPACE_CELLS + c->t->n_in + 2 * c->t->n_out, 0);
     workspace_fill(L, c);
     if (c->status != DAMO_OK) return false;
     lua_pushvalue(L, -1);
-    lua_rawsetp(L, -3, c->t);
+    lua_rawsetp(L, -3, thunk_user(c->t, c->f));
   }
   lua_remove(L, -2);
   return true;
