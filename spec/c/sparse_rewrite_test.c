@@ -48,15 +48,15 @@ static damo_var *matrix(build *b) {
   return v;
 }
 
-/* Whether the first input of the graph's Weigh, behind it, was spread over the matrix's own places alone. */
-static bool is_moved(const damo_fgraph *fg) {
+/* Whether the first input of the graph's node of that class, behind it, was spread over the matrix's own places alone. */
+static bool is_moved(const damo_fgraph *fg, const op_def *def) {
   ptrvec nodes;
   bool moved = false;
   ptrvec_init(&nodes, ctx);
   CHECK_EQ_I(fgraph_toposort(fg, &nodes), DAMO_OK);
   for (int64_t i = 0; i < nodes.n; i++) {
     const damo_apply *node = nodes.at[i];
-    if (op_is(node->op, "Weigh")) moved = op_prop(node->in[0]->owner->op, "sparse_grad")->u.i != 0;
+    if (node->op->def == def) moved = op_prop(node->in[0]->owner->op, "sparse_grad")->u.i != 0;
   }
   ptrvec_clear(&nodes);
   return moved;
@@ -77,7 +77,7 @@ static void check(const op_def *def, bool moves) {
   CHECK(fg != NULL && rewrite_run(fg, &(rewrite_query){.include = "fast_run"}) == DAMO_OK);
   if (fg != NULL) {
     damo_obj *v = NULL;
-    CHECK_EQ_I(is_moved(fg), moves);
+    CHECK_EQ_I(is_moved(fg, def), moves);
     CHECK_EQ_I(eager_eval(ctx, (damo_var *const *)fg->outputs.at, 1, &v), DAMO_OK);
     for (int i = 0; v != NULL && i < 3; i++) {
       CHECK_NEAR(((const double *)((damo_array *)v)->data)[i], ((const double[]){2, 200, 20})[i], 0);

@@ -168,10 +168,6 @@ damo_op *op_new(damo_ctx *ctx, const op_def *def, const void *props, int n_props
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
-bool op_is(const damo_op *op, const char *class_name) {
-  return !op->def->foreign && strcmp(op->def->name, class_name) == 0;
-}
-
 const prop_value *op_prop(const damo_op *op, const char *name) {
   static const prop_value none = {.kind = PROP_NIL};
   const op_field *f = op_field_find(op->def->props, name);

@@ -258,8 +258,6 @@ static inline const void *op_fields(const damo_op *op, const char *type) {
 /* The property of that name, of whatever class; a PROP_NIL when there is none. */
 const prop_value *op_prop(const damo_op *op, const char *name);
 void op_format(strbuf *out, const damo_op *op);
-/* Of the engine's own class of that name (a foreign one may be called the same). */
-bool op_is(const damo_op *op, const char *class_name);
 int op_n_out(const damo_op *op, int n_in);
 /* The 1-based output that a call returns: a property default_output where the Op has one (false: all), else the
  * class's. */
