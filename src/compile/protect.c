@@ -6,7 +6,7 @@
 /* The same value with numbers of its own: a sparse matrix's pattern is never written. */
 static damo_var *copied(build *b, damo_var *x) {
   if (!type_is_sparse(x->type)) return build_identity(b, x);
-  return build_fn2(b, "sparse.with_data", x, build_identity(b, build_fn1(b, "sparse.csm_data", x)));
+  return build_with_data(b, x, build_identity(b, build_data(b, x)));
 }
 
 static damo_status protect_input(damo_fgraph *fg, damo_apply *node, int i) {

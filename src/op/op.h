@@ -207,6 +207,15 @@ bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h);
 bool cotangent_moves_plainly(damo_var *g, damo_var *x);
 extern const op_def sparse_dot_def, structured_dot_def, usmm_def, usmm_csc_dense_def, usmm_csr_dense_def;
 extern const op_def sampled_csc_def, sampled_csr_def; /* StructuredDotGradCSC, StructuredDotGradCSR */
+/* op/sparse/form: of a sparse x */
+damo_var *build_data(build *b, damo_var *x);                      /* the vector of stored values, a view */
+damo_var *build_with_data(build *b, damo_var *x, damo_var *data); /* x's pattern with other values; dtype is data's */
+damo_var *build_to_format(build *b, damo_var *x, damo_format format); /* x itself when it has the format */
+damo_var *build_summed(build *b, damo_var *x);        /* SumDuplicates: every place stored once, indices sorted */
+damo_var *build_sorted(build *b, damo_var *x);        /* EnsureSortedIndices: duplicates stay apart */
+damo_var *build_without_zeros(build *b, damo_var *x); /* Remove0: without the stored entries that are 0 */
+/* A dense one; x itself when it is. structured: its gradient is on x's pattern. */
+damo_var *build_dense(build *b, damo_var *x, bool structured);
 /* op/sparse/form/convert.c: DenseFromSparse, SparseFromDense, ToFormat, Transpose, Neg */
 extern const op_def sp_to_dense_def, sp_from_dense_def, sp_to_format_def, sp_transpose_def, sp_neg_def;
 /* op/sparse/form/pattern.c: SparseData, WithData, GatherData; op/sparse/form/csm.c */

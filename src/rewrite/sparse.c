@@ -102,7 +102,7 @@ static damo_var *spread_at(build *b, const char *func, const damo_var *v, damo_v
   damo_var *g = spread->in[0], *over = var_shape_root(spread->in[1]), *to = var_shape_root(x);
   if (over != to) g = build_same_shape(b, func, g, to, over);
   damo_var *at = g != NULL ? build_op(b, op_new(b->ctx, spread->op->def, &props, 2), (damo_var *[]){g, x}, 2) : NULL;
-  damo_var *values = at != NULL ? build_fn1(b, "sparse.csm_data", at) : NULL;
+  damo_var *values = at != NULL ? build_data(b, at) : NULL;
   *absent = values != NULL ? build_eq(b, values, build_int(b, 0)) : NULL;
   while (n > 0 && b->status == DAMO_OK) { at = op_over_first(b, steps[--n], at); }
   return at;
@@ -130,20 +130,16 @@ static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_
   bool scaled = false;
   for (int i = 0; i < 2 && at == NULL && b->status == DAMO_OK; i++) {
     if (!is_spread(node->in[i]) || is_spread(node->in[1 - i])) continue;
-    once = build_fn1(b, "sparse.sum_duplicates", node->in[1 - i]);
+    once = build_summed(b, node->in[1 - i]);
     at = once != NULL ? spread_at(b, "mul", node->in[i], once, &absent) : NULL;
     scaled = spread_everywhere(node->in[i]) == NULL;
   }
   if (at == NULL || b->status != DAMO_OK) return b->status;
-  damo_var *v = build_fn1(b, "sparse.csm_data", at);
-  v = build_mul(b, scaled ? zero_where_absent(b, absent, v) : v, build_fn1(b, "sparse.csm_data", once));
-  damo_var *y = build_fn2(b, "sparse.with_data", once, v);
-  y = y != NULL ? build_fn1(b, "sparse.remove0", y) : NULL;
-  const damo_format format = node->out[0]->type->format;
-  if (y != NULL && y->type->format != format) {
-    y = build_fn1(b, format == DAMO_CSR ? "sparse.tocsr" : "sparse.tocsc", y);
-  }
-  return rule_give(b, repl, did, y);
+  damo_var *v = build_data(b, at);
+  v = build_mul(b, scaled ? zero_where_absent(b, absent, v) : v, build_data(b, once));
+  damo_var *y = build_with_data(b, once, v);
+  y = y != NULL ? build_without_zeros(b, y) : NULL;
+  return rule_give(b, repl, did, y != NULL ? build_to_format(b, y, node->out[0]->type->format) : NULL);
 }
 
 /* The parts of WithData(x, data) are data, and x's; where data may have another length the node says so. */
@@ -218,7 +214,7 @@ static damo_status to_format(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   if (from == NULL) return DAMO_OK;
   damo_var *x = from->in[0];
   bool home = x->type->format == node->out[0]->type->format;
-  damo_var *sorted = home ? build_fn1(b, "sparse.ensure_sorted_indices", x) : NULL;
+  damo_var *sorted = home ? build_sorted(b, x) : NULL;
   return rule_give(b, repl, did, home ? sorted : build_op(b, damo_retain(node->op), &x, 1));
 }
 

@@ -106,12 +106,8 @@ damo_var *build_toarray(build *b, damo_var *x); /* dense; x itself when it is; r
 damo_var *build_sparse_from(build *b, damo_var *x, damo_format format); /* sparse from dense; x itself when sparse */
 damo_var *build_sparse_transpose(build *b, damo_var *x);                /* of a sparse or dense matrix */
 damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype);   /* x itself when it has the dtype */
-damo_var *build_to_format(build *b, damo_var *x, damo_format format);   /* x itself when it has the format */
-damo_var *build_summed(build *b, damo_var *x); /* SumDuplicates: every place stored once, lines sorted */
 
 /* op/sparse/form/pattern.c */
-damo_var *build_data(build *b, damo_var *x);                      /* the vector of stored values, a view */
-damo_var *build_with_data(build *b, damo_var *x, damo_var *data); /* x's pattern with other values; dtype is data's */
 damo_var *build_gather(build *b, damo_var *g, damo_var *x); /* g, sparse or dense, at x's stored places: a vector */
 damo_var *build_structured(build *b, damo_var *g,
                            damo_var *x); /* g on x's pattern: build_with_data(x, build_gather(g, x)) */

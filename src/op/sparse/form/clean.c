@@ -88,17 +88,20 @@ static damo_var *build_cleaned(build *b, const op_def *def, damo_var *x) {
   return build_op(b, op_new(b->ctx, def, &plain, 1), &x, 1);
 }
 
+damo_var *build_sorted(build *b, damo_var *x) { return build_cleaned(b, &sp_sort_indices_def, x); }
+
+damo_var *build_without_zeros(build *b, damo_var *x) { return build_cleaned(b, &sp_remove_zeros_def, x); }
+
 static damo_status sp_fn_sort(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, build_cleaned(b, &sp_sort_indices_def, sparse_operand(b, a, 0)));
+  return fn_give(b, out, build_sorted(b, sparse_operand(b, a, 0)));
 }
 
 static damo_status sp_fn_remove0(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, build_cleaned(b, &sp_remove_zeros_def, sparse_operand(b, a, 0)));
+  return fn_give(b, out, build_without_zeros(b, sparse_operand(b, a, 0)));
 }
 
 static damo_status sp_fn_clean(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(
-      b, out, build_cleaned(b, &sp_sort_indices_def, build_cleaned(b, &sp_remove_zeros_def, sparse_operand(b, a, 0))));
+  return fn_give(b, out, build_sorted(b, build_without_zeros(b, sparse_operand(b, a, 0))));
 }
 
 const op_func sparse_clean_funcs[] = {

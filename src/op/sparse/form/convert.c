@@ -71,7 +71,7 @@ const op_def sp_to_dense_def = {
     OP_CHECK(same_check),
 };
 
-static damo_var *build_dense(build *b, damo_var *x, bool structured) {
+damo_var *build_dense(build *b, damo_var *x, bool structured) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
   if (!var_is_sparse(x)) return x;
   const sp_to_dense_props p = {.structured = prop_bool(structured)};
