@@ -80,10 +80,12 @@ static const scan_fn scan_kernels[2][DAMO_N_DTYPES] = {
 
 /* ---- Slices ------------------------------------------------------------------------------------------------------ */
 
-/* Walks the 1-d slices of x and y, two arrays of one shape, along an axis: p holds the first element of each. */
+/* Walks the 1-d slices of x and y, two arrays of one shape, along an axis, `count` of them at a time: p holds the first
+ * element of the first of each, the others follow by step. */
 typedef struct slice_walk {
   nd_space space;
   nd_walk walk;
+  int64_t count, step[2];
   char *p[2];
   int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 2)];
 } slice_walk;
@@ -96,6 +98,8 @@ static bool slice_walk_begin(slice_walk *w, const damo_array *x, const damo_arra
     nd_space_next(&w->space)[1] = array_strides(y)[k];
     nd_space_push(&w->space, array_shape(x)[k]);
   }
+  w->count = nd_space_inner(&w->space);
+  for (int i = 0; i < 2; i++) w->step[i] = nd_inner_stride(&w->space, i);
   w->p[0] = x->data;
   w->p[1] = y->data;
   return nd_begin(&w->walk, &w->space);
@@ -142,8 +146,11 @@ static damo_status cumulative_perform(const thunk *t, frame *f) {
           y_first = sign < 0 ? (n - 1) * y_step : 0;
   if (n == 0) return DAMO_OK;
   slice_walk w;
-  for (bool more = slice_walk_begin(&w, x, y, axis); more; more = slice_walk_next(&w))
-    scan(w.p[0] + x_first, sign * x_step, w.p[1] + y_first, sign * y_step, n);
+  for (bool more = slice_walk_begin(&w, x, y, axis); more; more = slice_walk_next(&w)) {
+    char *from = w.p[0] + x_first, *to = w.p[1] + y_first;
+    for (int64_t k = 0; k < w.count; k++, from += w.step[0], to += w.step[1])
+      scan(from, sign * x_step, to, sign * y_step, n);
+  }
   return DAMO_OK;
 }
 
@@ -300,11 +307,13 @@ static damo_status argsort_perform(const thunk *t, frame *f) {
   cast_fn cast = dt == wide ? NULL : kernel_cast(dt, wide);
   slice_walk w;
   for (bool more = slice_walk_begin(&w, x, y, axis); more; more = slice_walk_next(&w)) {
-    char *raw = cast ? slice : numbers;
-    kernel_copy_strided(w.p[0], array_strides(x)[axis], raw, (int64_t)item, (int64_t)n, item);
-    if (cast) cast(raw, numbers, (int64_t)n);
-    const sort_item *sorted = sort_slice(numbers, wide, items, (int64_t)n);
-    for (size_t i = 0; i < n; i++) *(int64_t *)(w.p[1] + (int64_t)i * array_strides(y)[axis]) = sorted[i].at;
+    for (int64_t k = 0; k < w.count; k++) {
+      char *raw = cast ? slice : numbers, *positions = w.p[1] + k * w.step[1];
+      kernel_copy_strided(w.p[0] + k * w.step[0], array_strides(x)[axis], raw, (int64_t)item, (int64_t)n, item);
+      if (cast) cast(raw, numbers, (int64_t)n);
+      const sort_item *sorted = sort_slice(numbers, wide, items, (int64_t)n);
+      for (size_t i = 0; i < n; i++) *(int64_t *)(positions + (int64_t)i * array_strides(y)[axis]) = sorted[i].at;
+    }
   }
   return DAMO_OK;
 }
