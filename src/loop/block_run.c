@@ -251,7 +251,7 @@ static void run_any_step(const block_run *r, int i, int64_t n) {
   for (int k = s->n_in; k < s->n_in + s->n_out; k++) expand_value(r, s->reg[k]);
 }
 
-static void run_steps(const block_run *r, reg_time time, int64_t n) {
+static void run_steps_at(const block_run *r, reg_time time, int64_t n) {
   for (int i = 0; i < r->plan->lp->n_steps; i++) {
     if (r->plan->step_time[i] == time) run_any_step(r, i, n);
   }
@@ -273,7 +273,7 @@ static void run_outside_blocks(const block_run *r, reg_time time) {
       nd_cursor_read(c, r->block[k], p->block, p->reg[k].size);
     }
   }
-  if (p->steps_at[time]) run_steps(r, time, p->block);
+  if (p->steps_at[time]) run_steps_at(r, time, p->block);
 }
 
 static void run_block(const block_run *r, int64_t n) {
@@ -299,7 +299,7 @@ static void run_block(const block_run *r, int64_t n) {
       case MODE_SCATTER: break;
     }
   }
-  run_steps(r, TIME_BLOCK, n);
+  run_steps_at(r, TIME_BLOCK, n);
   for (int k = lp->n_in; k < n_operands(lp); k++) {
     if (p->operand[k].mode == MODE_SCATTER) nd_cursor_write(&r->cursor[k], r->block[k], n, p->reg[k].size);
   }

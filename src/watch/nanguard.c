@@ -110,8 +110,8 @@ damo_status nanguard_check_inputs(const damo_function *f, const char *func) {
 
 /* ---- Integer division ------------------------------------------------------------------------------------------- */
 
-/* Strides of an operand along a broadcast shape of that rank. */
-static void broadcast_strides(const damo_array *a, int ndim, int64_t *strides) {
+/* Strides of a dividend or divisor along a broadcast shape of that rank. */
+static void dividend_strides(const damo_array *a, int ndim, int64_t *strides) {
   for (int d = 0; d < ndim; d++) {
     const int own = d - (ndim - a->ndim);
     strides[d] = own < 0 || array_shape(a)[own] == 1 ? 0 : array_strides(a)[own];
@@ -145,8 +145,8 @@ void nanguard_warn_integer_division(const thunk *t, frame *f, const char *func) 
   nd_walk w;
   int ndim;
   if (!shape_broadcast(x->ndim, array_shape(x), y->ndim, array_shape(y), &ndim, shape)) return;
-  broadcast_strides(x, ndim, strides[0]);
-  broadcast_strides(y, ndim, strides[1]);
+  dividend_strides(x, ndim, strides[0]);
+  dividend_strides(y, ndim, strides[1]);
   nd_space_init(&space, numbers, ndim, shape, 2, (const int64_t *const[]){strides[0], strides[1]});
   for (bool more = nd_begin(&w, &space); more; more = nd_next(&w, p)) {
     const char *what = oddity(scalar_load(array_dtype(x), p[0]), scalar_load(array_dtype(y), p[1]), quotient);
