@@ -44,7 +44,7 @@ BLAS_LIBS  = $(call once,BLAS_LIBS,$(shell pkg-config --libs openblas 2>/dev/nul
 SUITESPARSE_LIBS = $(if $(filter 0,$(GPL)),,-lcholmod -lumfpack -lspqr) -lklu -lcxsparse -lldl -lamd
 LIBS = $(SUITESPARSE_LIBS) $(BLAS_LIBS) -lsleef -lz -lm -pthread
 
-WARN = -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes
+WARN = -Wall -Wextra -Wshadow -Wvla -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes
 BASE_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPT) -DDAMO_GPL=$(GPL) $(WARN) -fPIC -fvisibility=hidden \
   -ffp-contract=off -pthread -Isrc $(CFLAGS)
 LINK = $(CC) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)

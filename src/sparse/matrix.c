@@ -241,13 +241,8 @@ void sparse_find_flags(damo_sparse *a) {
 }
 
 uint64_t sparse_value_bits(damo_dtype dtype) {
-  switch (dtype) {
-    case DAMO_FLOAT32:
-    case DAMO_COMPLEX64: return UINT64_C(0x7fffffff7fffffff);
-    case DAMO_FLOAT64:
-    case DAMO_COMPLEX128: return UINT64_C(0x7fffffffffffffff);
-    default: return UINT64_MAX;
-  }
+  if (dtype == DAMO_FLOAT32 || dtype == DAMO_COMPLEX64) return UINT64_C(0x7fffffff7fffffff);
+  return dtype_is_discrete(dtype) ? UINT64_MAX : UINT64_C(0x7fffffffffffffff);
 }
 
 bool sparse_all_finite(const damo_sparse *a) {

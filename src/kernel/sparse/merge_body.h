@@ -97,6 +97,8 @@ static int64_t NAME(relate)(sparse_relation op, const sparse_raw *a, const spars
     case SPARSE_GT: return NAME(find)(SPARSE_LT, b, a, indptr, indices);
     case SPARSE_LE: return NAME(find)(SPARSE_LE, a, b, indptr, indices);
     case SPARSE_GE: return NAME(find)(SPARSE_LE, b, a, indptr, indices);
-    default: return NAME(find)(SPARSE_NEQ, a, b, indptr, indices);
+    case SPARSE_EQ:
+    case SPARSE_NEQ: break;
   }
+  return NAME(find)(SPARSE_NEQ, a, b, indptr, indices); /* EQ is told by where the two differ */
 }

@@ -122,7 +122,16 @@ static void update_entries(damo_dtype dtype, const blas_mat *c, damo_c128 alpha,
     UPDATE(DAMO_FLOAT64, double, alpha.re, beta.re)
     UPDATE(DAMO_COMPLEX64, float _Complex, complex_f32(alpha), complex_f32(beta))
     UPDATE(DAMO_COMPLEX128, double _Complex, complex_f64(alpha), complex_f64(beta))
-    default: break;
+    case DAMO_BOOL:
+    case DAMO_INT8:
+    case DAMO_INT16:
+    case DAMO_INT32:
+    case DAMO_INT64:
+    case DAMO_UINT8:
+    case DAMO_UINT16:
+    case DAMO_UINT32:
+    case DAMO_UINT64:
+    case DAMO_N_DTYPES: break; /* integers do not come here */
   }
 }
 #undef UPDATE

@@ -70,15 +70,15 @@ static void run_loop(damo_dtype dtype, const blas_mat *a, const blas_mat *b, con
     case DAMO_FLOAT64: loop_f64(a, b, c, alpha.re); break;
     case DAMO_COMPLEX64: loop_c64(a, b, c, (float)alpha.re + (float)alpha.im * _Complex_I); break;
     case DAMO_COMPLEX128: loop_c128(a, b, c, alpha.re + alpha.im * _Complex_I); break;
-    default:
-      if (dtype_size(dtype) == 1)
-        loop_u8(a, b, c, 1);
-      else if (dtype_size(dtype) == 2)
-        loop_u16(a, b, c, 1);
-      else if (dtype_size(dtype) == 4)
-        loop_u32(a, b, c, 1);
-      else
-        loop_u64(a, b, c, 1);
+    case DAMO_INT8:
+    case DAMO_UINT8: loop_u8(a, b, c, 1); break;
+    case DAMO_INT16:
+    case DAMO_UINT16: loop_u16(a, b, c, 1); break;
+    case DAMO_INT32:
+    case DAMO_UINT32: loop_u32(a, b, c, 1); break;
+    case DAMO_INT64:
+    case DAMO_UINT64: loop_u64(a, b, c, 1); break;
+    case DAMO_N_DTYPES: break;
   }
 }
 
@@ -90,7 +90,16 @@ static void gemm_scale_entry(damo_dtype dtype, char *p, damo_c128 beta) {
     case DAMO_FLOAT64: *(double *)p *= beta.re; break;
     case DAMO_COMPLEX64: *(float _Complex *)p *= (float)beta.re + (float)beta.im * _Complex_I; break;
     case DAMO_COMPLEX128: *(double _Complex *)p *= beta.re + beta.im * _Complex_I; break;
-    default: break; /* integers: beta is 0 or 1 */
+    case DAMO_BOOL:
+    case DAMO_INT8:
+    case DAMO_INT16:
+    case DAMO_INT32:
+    case DAMO_INT64:
+    case DAMO_UINT8:
+    case DAMO_UINT16:
+    case DAMO_UINT32:
+    case DAMO_UINT64:
+    case DAMO_N_DTYPES: break; /* integers: beta is 0 or 1 */
   }
 }
 
