@@ -79,13 +79,13 @@ RUN_LUA = sh make/blas-coretype $(LUA_EXE)
 PRELOAD_asan = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)
 
 # A target that runs something installs what is missing first; a plain `make` or `make install` never does.
-RUNNERS := demo unity test test-free smoke reference bench debug asan lint rock setup
+RUNNERS := demo unity stress test test-free smoke reference bench debug asan lint rock setup
 SETUP   := $(if $(filter $(RUNNERS),$(MAKECMDGOALS)),setup)
 Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
 .PHONY: all demo test test-free smoke mutants reference bench debug asan lint check-layers check-gates \
-  check-exports check-header unity docs install install-lua install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
+  check-exports check-header unity stress docs install install-lua install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
 
 all: $(ARCHIVE) $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
 
@@ -108,6 +108,20 @@ test-free: all $(FREE_TESTS)
 else
 test-free:
 	$(Q)$(MAKE) --no-print-directory GPL=0 test-free
+endif
+
+# Specs that make and drop much, for each switch of DAMO_STRESS (stress_switch in src/base/base.h). A full collection at
+# each object takes 10 ms under busted, so there are fewer for it.
+STRESS_collect = $(patsubst %,spec/graph_op/%_spec.lua,feature host_op member op_from_graph perform thunk)
+STRESS_move    = spec/graph_op $(patsubst %,spec/lua/%_spec.lua,array function identity index random save)
+stress: ## build with internal checks, and run a part of the specs under each switch of DAMO_STRESS
+ifeq ($(MODE),release)
+stress:
+	$(Q)$(MAKE) --no-print-directory MODE=debug stress
+else
+stress: all
+	$(Q)$(foreach s,collect move,echo "stress: $s" && DAMO_STRESS=$s LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" \
+	  SPECS="$(STRESS_$s)" sh make/blas-coretype sh make/run-tests $(LB) &&) true
 endif
 
 smoke: all ## build for the Lua named, and run the pages' snippets and the examples on it: make smoke LUA=jit

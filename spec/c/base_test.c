@@ -497,6 +497,28 @@ static void test_heap(void) {
   heap_free(h);
 }
 
+/* DAMO_STRESS counts in debug builds alone: "move" gives memory that grows another address, and reuses no array. */
+static void test_stress(void) {
+  setenv("DAMO_STRESS", "collect,move", 1);
+  damo_ctx *ctx = ctx_new_bare(NULL, NULL);
+  unsetenv("DAMO_STRESS");
+#ifdef DAMO_DEBUG
+  CHECK(ctx_stress(ctx, STRESS_COLLECT) && ctx_stress(ctx, STRESS_MOVE));
+  for (size_t n = 1; n < 100; n++) {
+    char *p = mem_calloc(ctx, n);
+    const uintptr_t before = (uintptr_t)p;
+    p[n - 1] = 7;
+    p = mem_realloc(ctx, p, n, n + 1);
+    CHECK(p != NULL && (uintptr_t)p != before && p[n - 1] == 7);
+    mem_free(ctx, p, n + 1);
+  }
+  CHECK_EQ_I(ctx->bytes, 0);
+#else
+  CHECK(!ctx_stress(ctx, STRESS_COLLECT) && !ctx_stress(ctx, STRESS_MOVE) && ctx->stress == 0);
+#endif
+  damo_ctx_release(ctx);
+}
+
 int main(void) {
   test_memory();
   test_heap();
@@ -517,5 +539,6 @@ int main(void) {
   test_map();
   test_strbuf();
   test_hash();
+  test_stress();
   TEST_MAIN_END;
 }

@@ -279,6 +279,7 @@ bool array_is_f_contiguous(const damo_array *a) {
 }
 
 bool array_is_exclusive(const damo_array *a) {
+  if (ctx_stress(a->obj.ctx, STRESS_MOVE)) return false;
   return a->writeable && a->obj.refs == 1 && a->buf && a->buf->obj.refs == 1 && a->buf->block;
 }
 

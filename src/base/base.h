@@ -133,6 +133,7 @@ struct damo_ctx {
   int64_t n_objects;
   int64_t census[OBJ_N_KINDS]; /* live objects by kind */
   int64_t fail_after;          /* allocations until one fails; -1 never. Tests set it */
+  unsigned stress;             /* stress_switch bits of DAMO_STRESS; 0 but in debug builds */
   bool sandbox;                /* a latch: set once, never cleared (ctx_gate) */
   ctx_error error;
   ctx_config config;
@@ -164,8 +165,23 @@ void lent_release(damo_ctx *owner, ctx_lent *l, const damo_ctx *by);
 /* Frees what has come back: by the owner's thread. */
 void lent_collect(damo_ctx *owner);
 
-/* A bare context: malloc when alloc is NULL. Debug builds read fail_after from DAMO_FAIL_ALLOC. The api layer adds the
- * tables of the upper layers. */
+/* What DAMO_STRESS, a list of these names, asks of a context in debug builds, to show code that counts on luck: an object
+ * that nobody holds but that was not collected yet, memory that grew or was written again where it lay. */
+typedef enum stress_switch {
+  STRESS_COLLECT = 1, /* "collect": the binding collects Lua's garbage, all of it, in each call that makes an object */
+  STRESS_MOVE = 2     /* "move": memory that grows moves, and no value is written over that another call left */
+} stress_switch;
+static inline bool ctx_stress(const damo_ctx *ctx, stress_switch s) {
+#ifdef DAMO_DEBUG
+  return (ctx->stress & (unsigned)s) != 0;
+#else
+  (void)ctx, (void)s;
+  return false;
+#endif
+}
+
+/* A bare context: malloc when alloc is NULL. Debug builds read fail_after from DAMO_FAIL_ALLOC and stress from
+ * DAMO_STRESS, once, here. The api layer adds the tables of the upper layers. */
 damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user);
 /* Registers the destructor (and holder rule) of a kind; each layer does so once for each of its kinds. */
 void ctx_register_kind(damo_ctx *ctx, obj_kind kind, obj_destroy_fn destroy, obj_holder_fn holder);

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base_int.h"
 
@@ -17,9 +18,24 @@ static int64_t fail_after_at_birth(void) {
   long long n = strtoll(text, &end, 10);
   return end != text && *end == '\0' && n > 0 ? n - 1 : -1;
 }
+
+/* The switches whose names stand in DAMO_STRESS, "collect,move". */
+static unsigned stress_at_birth(void) {
+  static const struct {
+    const char *name;
+    stress_switch bit;
+  } switches[] = {{"collect", STRESS_COLLECT}, {"move", STRESS_MOVE}};
+  const char *text = getenv("DAMO_STRESS");
+  unsigned bits = 0;
+  for (size_t i = 0; text && i < sizeof switches / sizeof *switches; i++) {
+    if (strstr(text, switches[i].name)) bits |= (unsigned)switches[i].bit;
+  }
+  return bits;
+}
 #else
 /* What a user's environment holds must not make a program fail. */
 static int64_t fail_after_at_birth(void) { return -1; }
+static unsigned stress_at_birth(void) { return 0; }
 #endif
 
 damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
@@ -42,6 +58,7 @@ damo_ctx *ctx_new_bare(damo_alloc_fn alloc, void *user) {
       .alloc_user = user,
       .limited = limited,
       .fail_after = fail_after_at_birth(),
+      .stress = stress_at_birth(),
       .config = {.floatX = DAMO_FLOAT64, .compute_test_value = TEST_VALUE_OFF, .traceback_limit = 8, .threads = 1},
       .next_id = 1,
       .borrowers = 1,

@@ -62,8 +62,18 @@ void *mem_calloc(damo_ctx *ctx, size_t size) {
   return ptr;
 }
 
+/* Growth by another block always: who kept a pointer into the old one reads 0xDD. */
+static void *realloc_elsewhere(damo_ctx *ctx, void *ptr, size_t osize, size_t nsize) {
+  void *fresh = mem_alloc(ctx, nsize);
+  if (!fresh) return NULL;
+  memcpy(fresh, ptr, osize < nsize ? osize : nsize);
+  mem_free(ctx, ptr, osize);
+  return fresh;
+}
+
 void *mem_realloc(damo_ctx *ctx, void *ptr, size_t osize, size_t nsize) {
   if (!ptr) return mem_alloc(ctx, nsize);
+  if (ctx_stress(ctx, STRESS_MOVE)) return realloc_elsewhere(ctx, ptr, osize, nsize);
   size_t o = real_size(osize), n = real_size(nsize);
   if (n > o && !admit(ctx, n - o)) return NULL;
   void *fresh = n <= PTRDIFF_MAX ? ctx->alloc(ctx->alloc_user, ptr, o, n) : NULL;

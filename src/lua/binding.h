@@ -101,7 +101,7 @@ void bind_gc_pressure(lua_State *L);
 void bind_set_gc_floor(lua_State *L, size_t bytes);
 /* Whether it has anything to do: for hot paths. */
 static inline bool bind_gc_is_due(const bind_state *st) {
-  return st->ctx->bytes >= st->gc.due || st->ctx->bytes < st->gc.low;
+  return ctx_stress(st->ctx, STRESS_COLLECT) || st->ctx->bytes >= st->gc.due || st->ctx->bytes < st->gc.low;
 }
 /* luaL_setfuncs, for functions that scripts call. Where the context's memory is limited and a call fails for memory,
  * Lua collects garbage and the function runs once more as a whole: so it changes nothing before it has all the memory

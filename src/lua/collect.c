@@ -196,6 +196,7 @@ static void gc_take_steps(lua_State *L, bind_state *st) {
 
 void bind_gc_pressure(lua_State *L) {
   bind_state *st = bind_get(L);
+  if (ctx_stress(st->ctx, STRESS_COLLECT) && gc_is_running(L)) lua_gc(L, LUA_GCCOLLECT, 0);
   bind_collector *gc = &st->gc;
   if (st->ctx->bytes >= gc->due) {
     if (gc_is_running(L)) {
