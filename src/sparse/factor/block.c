@@ -1,4 +1,4 @@
-/* block: columns of right sides and solutions, in the layout that back ends work on. */
+/* block: blocks of columns of right-hand sides and solutions, in the layout that back ends work on. */
 #include "factor_int.h"
 
 int64_t factor_block_columns(const factor_block *w, int64_t k) { return w->split ? 2 * k : k; }

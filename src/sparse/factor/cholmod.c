@@ -1,17 +1,18 @@
-/* cholmod: Cholesky of Hermitian positive definite matrices (CHOLMOD), supernodal where it pays. GPL. */
+/* cholmod: Cholesky factorization of Hermitian positive definite matrices by CHOLMOD, supernodal where that pays.
+ * GPL. */
 #include "factor_int.h"
 
 #if DAMO_GPL
 
 #include <suitesparse/cholmod.h>
 
-/* OpenMP's, from the library that CHOLMOD brings along; NULL where it is built without. */
+/* OpenMP functions of the library that CHOLMOD links; NULL if it is built without OpenMP. */
 extern void omp_set_max_active_levels(int levels) __attribute__((weak));
 extern int omp_get_max_active_levels(void) __attribute__((weak));
 
-/* CHOLMOD would start threads for the small loops between its calls of BLAS, four whatever there is, and lose a third
- * of its time to them. With 0 levels its loops are those of the thread that calls: since GCC 11 the number is a
- * thread's own. */
+/* CHOLMOD starts four OpenMP threads for the small loops between its BLAS calls, however many cores there are, and
+ * loses a third of its time to them. With 0 active levels its loops run in the calling thread; since GCC 11 that
+ * setting belongs to the calling thread alone. */
 #if defined(__GNUC__) && (__GNUC__ >= 11 || defined(__clang__))
 static int keep_to_one_thread(const damo_factor *f) {
   if (!omp_set_max_active_levels || !omp_get_max_active_levels || f->obj.ctx->config.threads > 1) return -1;

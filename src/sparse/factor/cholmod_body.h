@@ -1,10 +1,10 @@
-/* cholmod_body: CHOLMOD's Cholesky for one index type I. Included with N (names a function), CH (CHOLMOD's name
- * for it), ITYPE, keep_to_one_thread, allow_threads. */
+/* cholmod_body: CHOLMOD's Cholesky for one index type I. Included with NAME (names a function), CH (CHOLMOD's name for
+ * it), ITYPE, keep_to_one_thread, allow_threads. */
 
 typedef struct NAME(chol) {
   cholmod_common common;
   cholmod_factor *l;
-  cholmod_dense *x, *y, *e; /* of solves */
+  cholmod_dense *x, *y, *e; /* workspace of solves */
 } NAME(chol);
 
 static void NAME(chol_free)(damo_factor *f) {
@@ -19,7 +19,7 @@ static void NAME(chol_free)(damo_factor *f) {
   f->state = NULL;
 }
 
-/* M as CHOLMOD sees it: the upper triangle is read, the rest skipped. */
+/* M as a CHOLMOD matrix: only the upper triangle is read. */
 static cholmod_sparse NAME(chol_matrix)(const damo_factor *f) {
   const factor_matrix *m = &f->m;
   return (cholmod_sparse){.nrow = (size_t)m->rows,
@@ -53,7 +53,7 @@ static damo_status NAME(chol_analyze)(damo_factor *f) {
   s->common.error_handler = NULL;
   s->common.final_ll = 1;
   s->common.quick_return_if_not_posdef = 1;
-  /* METIS ends the process when memory runs out, and sets signal handlers. */
+  /* AMD, not METIS, which ends the process if memory runs out, and sets signal handlers. */
   s->common.nmethods = 1;
   s->common.method[0].ordering = CHOLMOD_AMD;
   cholmod_sparse m = NAME(chol_matrix)(f);
@@ -126,7 +126,7 @@ static damo_status NAME(chol_pivots)(damo_factor *f, bool want_log, factor_pivot
   return DAMO_OK;
 }
 
-/* L of a simplicial copy: its columns may have gaps between them. */
+/* L from a copy converted to simplicial form, packed. */
 static damo_status NAME(chol_extract)(damo_factor *f, factor_lu *lu) {
   NAME(chol) *s = f->state;
   damo_ctx *ctx = f->obj.ctx;

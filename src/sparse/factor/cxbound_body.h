@@ -1,5 +1,5 @@
-/* cxbound_body: the work of a QR factorization, from its column counts, for one index type I. Included after
- * cxchol_body.h with the same names; values don't matter. */
+/* cxbound_body: the operations of a QR factorization, from its column counts, for one index type I. Included after
+ * cxchol_body.h with the same macros; values do not matter. */
 
 static double NAME(cx_fill_bound)(const factor_matrix *m, const void *q) {
   const SPARSE a = NAME(cx_matrix)(m);

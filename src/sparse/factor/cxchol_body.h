@@ -1,5 +1,5 @@
-/* cxchol_body: CXSparse's Cholesky for one index type I and one value type T. Included with N (names a function),
- * CS (CXSparse's name for it), SPARSE, SYMBOLIC, NUMERIC. */
+/* cxchol_body: CXSparse's Cholesky for one index type I and one value type T. Included with NAME (names a function), CS
+ * (CXSparse's name for it), SPARSE, SYMBOLIC, NUMERIC. */
 
 typedef struct NAME(cxchol) {
   SYMBOLIC *s;
@@ -40,7 +40,7 @@ static damo_status NAME(cxchol_analyze)(damo_factor *f) {
   return factor_charge(f, (size_t)f->m.cols * 3 * sizeof(I));
 }
 
-/* Is the leading k × k block of the permuted matrix (upper triangle) positive definite? */
+/* Whether the leading k × k block of the permuted matrix (its upper triangle) is positive definite. */
 static bool NAME(cxchol_leads)(const NAME(cxchol) * c, const SPARSE *upper, int64_t k) {
   SPARSE part = *upper;
   SYMBOLIC s = *c->s;
@@ -51,7 +51,7 @@ static bool NAME(cxchol_leads)(const NAME(cxchol) * c, const SPARSE *upper, int6
   return n != NULL;
 }
 
-/* CXSparse does not say where it stopped: found by halving. */
+/* CXSparse does not tell the step at which it stopped: it is found by bisection. */
 static damo_status NAME(cxchol_indefinite)(damo_factor *f) {
   const NAME(cxchol) *c = f->state;
   const SPARSE m = NAME(cx_matrix)(&f->m);

@@ -1,16 +1,17 @@
-/* cxqr_body: CXSparse's QR for one index type I and one value type T, with what it lacks: numerical rank.
+/* cxqr_body: CXSparse's QR for one index type I and one value type T, and what it lacks: the numerical rank.
  *
- * A column whose part outside the span of the columns before it is below the tolerance is left out, and the rest
- * factorized again: what remains has full rank, and the left-out unknowns are 0 (a basic solution). That part of column
- * k is R(k, k) and the entries R(d, k) in rows of left-out columns d < k. */
+ * A column whose component outside the span of the columns before it is below the tolerance is left out, and the other
+ * columns are factorized again. They have full rank, and the unknowns of columns left out are 0 (a basic solution). The
+ * norm of that component of column k is that of R(k, k) and the entries R(d, k) in rows of columns d < k that were left
+ * out. */
 
 typedef struct NAME(cxqr) {
   SYMBOLIC *s;
   NUMERIC *n;
-  SPARSE part;      /* the columns kept; own arrays, or M's */
-  int64_t *kept;    /* their places in M; NULL: all */
+  SPARSE part;      /* the kept columns; arrays of its own, or M's */
+  int64_t *kept;    /* their numbers in M; NULL: all columns */
   size_t kept_size; /* bytes of the arrays of `part` and `kept`, one block at kept */
-  T *work;          /* s->m2 */
+  T *work;          /* max(s->m2, part.n) elements */
   size_t work_size;
 } NAME(cxqr);
 
@@ -31,7 +32,7 @@ static void NAME(cxqr_free)(damo_factor *f) {
   f->state = NULL;
 }
 
-/* The analysis of c->part. */
+/* Analyses c->part. */
 static damo_status NAME(cxqr_order)(damo_factor *f) {
   NAME(cxqr) *c = f->state;
   const I order = c->part.m < 2 * (int64_t)c->part.n ? 3 : 2;
@@ -50,7 +51,7 @@ static damo_status NAME(cxqr_analyze)(damo_factor *f) {
   return NAME(cxqr_order)(f);
 }
 
-/* The columns of M in list, copied, as the part to factorize; list is freed by the caller. */
+/* Copies the columns of M in `list` to c->part, for the next factorization; the caller frees `list`. */
 static damo_status NAME(cxqr_keep)(damo_factor *f, const int64_t *list, int64_t n) {
   NAME(cxqr) *c = f->state;
   const SPARSE m = NAME(cx_matrix)(&f->m);
@@ -85,7 +86,8 @@ static damo_status NAME(cxqr_numbers)(damo_factor *f) {
   return c->n ? DAMO_OK : factor_fail_memory(f);
 }
 
-/* Columns of the part that depend on earlier ones: their places into list (of M); returns how many are kept. */
+/* Finds the columns of the part that do not depend on earlier ones: their numbers in M go to `list`; returns how many
+ * there are. */
 static int64_t NAME(cxqr_live)(damo_factor *f, double tolerance, bool *dead, int64_t *list) {
   const NAME(cxqr) *c = f->state;
   const SPARSE *r = c->n->U;
@@ -122,7 +124,7 @@ static double NAME(cxqr_tolerance)(const damo_factor *f) {
 static damo_status NAME(cxqr_factorize)(damo_factor *f) {
   NAME(cxqr) *c = f->state;
   damo_ctx *ctx = f->obj.ctx;
-  if (c->kept) { /* the columns kept were those of older numbers */
+  if (c->kept) { /* the kept columns were chosen for older values */
     NAME(cxqr_drop)(f);
     c->part = NAME(cx_matrix)(&f->m);
     DAMO_TRY(NAME(cxqr_order)(f));
@@ -146,7 +148,7 @@ static damo_status NAME(cxqr_factorize)(damo_factor *f) {
   return status;
 }
 
-/* Between M's columns and the order in which R has them. */
+/* Permute between M's columns and the order of R's columns. */
 static void NAME(cxqr_to_r)(const NAME(cxqr) * c, const T *x, T *y) {
   for (I k = 0; k < c->part.n; k++) {
     const I column = c->s->q ? c->s->q[k] : k;

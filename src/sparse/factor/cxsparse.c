@@ -1,4 +1,4 @@
-/* cxsparse: Cholesky and QR without GPL code (CXSparse): plain columns, no dense blocks. LGPL. */
+/* cxsparse: Cholesky and QR without GPL code (CXSparse): column by column, without dense blocks. LGPL. */
 #include "factor_int.h"
 
 #include <suitesparse/cs.h>
@@ -79,7 +79,7 @@ double factor_fill_bound(const factor_matrix *m, const void *q) {
   return m->wide ? cx_fill_bound_dw(m, q) : cx_fill_bound_dn(m, q);
 }
 
-/* One function for both value types; `name` for each index type, `_n` and `_w`. */
+/* Defines, for each index type (`_n`, `_w`), a function that calls the one for M's value type. */
 #define PICK(name, params, args)                                                             \
   static damo_status name##_n params { return f->m.cplx ? name##_zn args : name##_dn args; } \
   static damo_status name##_w params { return f->m.cplx ? name##_zw args : name##_dw args; }

@@ -1,14 +1,15 @@
-/* factor: the object, the stored matrix, the choice of a back end, and what is kept when A changes. */
+/* factor: the factor object, the stored matrix, the choice of a back end, and the reuse of the analysis when A
+ * changes. */
 #include "factor_int.h"
 #include "kernel/kernel.h"
 
 #include <stdio.h>
 
-/* Operations an entry of L and U from which dense fronts pay (UMFPACK instead of KLU). */
+/* From so many operations per entry of L and U on, dense fronts pay (UMFPACK instead of KLU). */
 #define FRONTS_PAY 40.0
-/* The backward error above which kept pivots are given up. */
+/* Kept pivots are given up above this backward error. */
 #define KEPT_PROBE 1e-11
-/* The same for LDLᵀ: what refinement can mend. */
+/* The same for LDLᵀ: iterative refinement repairs less. */
 #define LDL_PROBE 1e-9
 
 /* ---- The object -------------------------------------------------------------------------------------------------- */
@@ -67,7 +68,7 @@ damo_status factor_fail_size(damo_factor *f) {
 
 /* ---- The stored matrix ------------------------------------------------------------------------------------------- */
 
-/* The line of entry k. */
+/* The column of entry k, by bisection. */
 static int64_t factor_major_of(const factor_matrix *m, int64_t k) {
   int64_t low = 0, high = m->cols;
   while (high - low > 1) {
@@ -97,7 +98,7 @@ static damo_status factor_check_finite(damo_ctx *ctx, const factor_matrix *m, bo
                   (long long)(flipped ? major : other) + 1, (long long)(flipped ? other : major) + 1);
 }
 
-/* The parts of c (canonical, of the dtype wanted), read as csc; values copied. */
+/* c's vectors (canonical, of the working dtype), read as csc; the values are copied. */
 static damo_status factor_matrix_take(factor_matrix *m, const damo_sparse *c, bool conjugated) {
   damo_ctx *ctx = c->obj.ctx;
   *m = (factor_matrix){.rows = sparse_minor(c),
@@ -115,7 +116,7 @@ static damo_status factor_matrix_take(factor_matrix *m, const damo_sparse *c, bo
   return DAMO_OK;
 }
 
-/* The part of M that counts under FACTOR_ASSUME_POS, in M's place. */
+/* Replaces M by its Hermitian part, which is what counts under FACTOR_ASSUME_POS. */
 static damo_status factor_take_hermitian_part(damo_ctx *ctx, factor_matrix *m) {
   const factor_fns *fns = factor_fns_of(m);
   const damo_dtype itype = m->wide ? DAMO_INT64 : DAMO_INT32, dtype = m->cplx ? DAMO_COMPLEX128 : DAMO_FLOAT64;
@@ -151,7 +152,7 @@ done:
   return status;
 }
 
-/* a without duplicates, sorted, in double precision; for QR in the format that makes M what is asked for. */
+/* a in canonical form and double precision; for QR also in the given format. */
 static damo_sparse *factor_canonical(damo_sparse *a, const damo_format *format) {
   damo_sparse *b = sparse_cast(a, factor_work_dtype(sparse_dtype(a)));
   damo_sparse *c = b ? sparse_sum_duplicates(b) : NULL;
@@ -162,7 +163,7 @@ static damo_sparse *factor_canonical(damo_sparse *a, const damo_format *format) 
   return d;
 }
 
-/* Is M Hermitian, with a positive diagonal? Square M only. */
+/* Whether M is Hermitian, and whether its diagonal is positive. Square M only. */
 static damo_status factor_inspect(damo_factor *f, const factor_matrix *m, bool *hermitian, bool *positive) {
   double *at = factor_work(f, (size_t)m->cols);
   if (!at) return DAMO_EMEMORY;
@@ -170,7 +171,7 @@ static damo_status factor_inspect(damo_factor *f, const factor_matrix *m, bool *
   return DAMO_OK;
 }
 
-/* M of a into *m, checked; *method: what to try first. */
+/* Fills *m with the matrix M of a, checked for nan and inf; *method: what to try first. */
 static damo_status factor_prepare(damo_factor *f, damo_sparse *a, factor_matrix *m, factor_method *method) {
   damo_ctx *ctx = f->obj.ctx;
   const damo_format format = f->conjugated ? DAMO_CSR : DAMO_CSC;
@@ -214,7 +215,8 @@ static damo_status factor_analyze_with(damo_factor *f, const factor_backend *bac
   return backend->analyze(f);
 }
 
-/* KLU's analysis is cheap next to what fronts are good for, so it tells which of both is better. */
+/* KLU's analysis is cheap compared with what dense fronts can save, so it is always done, and its estimate of the work
+ * decides between KLU and UMFPACK. */
 static damo_status factor_analyze_lu(damo_factor *f) {
   const bool wide = f->m.wide;
   DAMO_TRY(factor_analyze_with(f, &solve_klu[wide]));
@@ -234,7 +236,7 @@ static damo_status factor_analyze(damo_factor *f, factor_method method) {
   return factor_analyze_lu(f);
 }
 
-/* A column of A for a place of M. */
+/* The column of A, from 1, of the pivot at fault. */
 static long long factor_column_of_a(const damo_factor *f) { return (long long)(f->flipped ? f->row : f->column) + 1; }
 
 static damo_status factor_fail_indefinite(damo_factor *f) {
@@ -249,7 +251,8 @@ static damo_status factor_factorize(damo_factor *f) {
   return f->backend->factorize(f);
 }
 
-/* Are the factors good enough to stay? Asked of pivots kept from older values, and of LDLᵀ, which takes none. */
+/* Whether the factors are good enough. Checked only if pivots were kept from older values, and for LDLᵀ, which does not
+ * pivot. */
 static damo_status factor_inspect_again(damo_factor *f, bool *good) {
   const bool ldl = f->backend->method == FACTOR_LDL;
   *good = f->fault == FACTOR_FINE;
@@ -259,7 +262,8 @@ static damo_status factor_inspect_again(damo_factor *f, bool *good) {
   return DAMO_OK;
 }
 
-/* Numbers for the analysis at hand, or for LU's where it does not do. */
+/* Factorizes with the present analysis; falls back to fresh pivots, or from LDLᵀ and Cholesky to LU, if the result is
+ * not good enough. */
 static damo_status factor_compute(damo_factor *f) {
   bool good;
   f->factorizations++;
@@ -291,7 +295,7 @@ static bool factor_same_pattern(const factor_matrix *a, const factor_matrix *b) 
          a->cplx == b->cplx && factor_same_vector(a->indptr, b->indptr) && factor_same_vector(a->indices, b->indices);
 }
 
-/* M with int64 indices. */
+/* Converts M's indices to int64. */
 static damo_status factor_widen(factor_matrix *m) {
   damo_array *indptr = array_cast(m->indptr, DAMO_INT64), *indices = indptr ? array_cast(m->indices, DAMO_INT64) : NULL;
   if (!indices) {
@@ -305,7 +309,8 @@ static damo_status factor_widen(factor_matrix *m) {
   return DAMO_OK;
 }
 
-/* The factor of M, analysed first unless its back end is to stay; with int64 indices where int32 ones do not do. */
+/* Factorizes M, after an analysis unless the back end is kept; if int32 indices do not suffice, again with int64
+ * ones. */
 static damo_status factor_make_with(damo_factor *f, factor_method method, bool keep) {
   f->too_large = false;
   damo_status status = keep ? DAMO_OK : factor_analyze(f, method);
@@ -327,10 +332,10 @@ static damo_status factor_install(damo_factor *f, factor_matrix *take, factor_me
     factor_matrix_clear(ctx, take);
     return DAMO_OK;
   }
-  if (!same) factor_drop_backend(f); /* it goes by the old M */
+  if (!same) factor_drop_backend(f); /* its analysis is that of the old M */
   factor_matrix_clear(ctx, &f->m);
   f->m = *take;
-  f->fault = FACTOR_EMPTY; /* until all is well */
+  f->fault = FACTOR_EMPTY; /* until the factorization succeeds */
   if (f->m.rows == 0 || f->m.cols == 0) {
     factor_drop_backend(f);
     f->fault = FACTOR_FINE;
@@ -372,8 +377,8 @@ static damo_status factor_refresh_as(damo_factor *f, damo_sparse *a) {
   return status;
 }
 
-/* Least squares of a matrix with more columns than rows work on Aᴴ, unless its rank is less than its rows: then on A
- * itself, first of all from the next time on. */
+/* Least squares. If A has more columns than rows, the QR factorization is that of Aᴴ, which gives minimum-norm
+ * solutions; if its rank turns out to be less than its rows, that of A itself, and later refreshes try A first. */
 static damo_status factor_refresh_least(damo_factor *f, damo_sparse *a) {
   const int64_t rows = a->shape[0];
   const bool more_columns = rows < a->shape[1];
@@ -388,7 +393,7 @@ static damo_status factor_refresh_least(damo_factor *f, damo_sparse *a) {
   return DAMO_OK;
 }
 
-/* The same arrays as before with the same values: told without a copy. */
+/* Whether a has the arrays of the last call and unchanged values; compares without a copy. */
 static bool factor_is_unchanged(const damo_factor *f, const damo_sparse *a) {
   const damo_format format = (f->least ? f->conjugated : f->flipped) ? DAMO_CSR : DAMO_CSC;
   return f->fault != FACTOR_EMPTY && f->m.indptr && a->indptr->data == f->m.indptr->data &&

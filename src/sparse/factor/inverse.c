@@ -1,10 +1,10 @@
-/* inverse: the entries of the inverse on A's pattern, from triangular factors; the gradient of a determinant.
+/* inverse: the entries of the inverse on A's pattern (the gradient of a determinant), from triangular factors.
  *
- * UMFPACK drops entries of L and U that cancel to 0 exactly, and then a place that is needed may be missing: KLU, which
- * keeps them all, is asked in its stead. */
+ * UMFPACK drops entries of L and U that cancel to exactly 0, and then a position that the recurrence needs may be
+ * missing. In that case KLU, which keeps them all, factorizes the matrix once more. */
 #include "factor_int.h"
 
-/* Where want stands in i[from … to), ascending; −1: nowhere. */
+/* The position of `want` in i[from … to - 1], which ascends; −1 if it is not there. */
 static int64_t inverse_find_place(const int64_t *i, int64_t from, int64_t to, int64_t want) {
   while (from < to) {
     const int64_t mid = from + (to - from) / 2;
@@ -42,7 +42,7 @@ static int64_t inverse_find_place(const int64_t *i, int64_t from, int64_t to, in
 #undef REAL_CONJ
 #undef REAL_MUL
 
-/* From the factors of backend, whose state is f's. */
+/* From the factors of f's back end. *complete: no position was missing. */
 static damo_status inverse_from_factors(damo_factor *f, double *out, bool *complete) {
   damo_ctx *ctx = f->obj.ctx;
   factor_lu lu = {0};
@@ -52,7 +52,7 @@ static damo_status inverse_from_factors(damo_factor *f, double *out, bool *compl
   return status;
 }
 
-/* A second factorization of M, by KLU, for this once. */
+/* From a second factorization of M, by KLU, which is not kept. */
 static damo_status inverse_from_klu(damo_factor *f, double *out) {
   damo_factor other = *f;
   bool complete;
@@ -70,7 +70,7 @@ static damo_status inverse_from_klu(damo_factor *f, double *out) {
   return status;
 }
 
-/* (M⁻¹)ᵀ at M's places. */
+/* (M⁻¹)ᵀ at M's stored positions. */
 static damo_status inverse_selected(damo_factor *f, double *out) {
   bool complete = true;
   if (f->backend->inverse) return f->backend->inverse(f, out);
@@ -78,7 +78,7 @@ static damo_status inverse_selected(damo_factor *f, double *out) {
   return status != DAMO_OK || complete ? status : inverse_from_klu(f, out);
 }
 
-/* M's entry for A's entry at (line, index) of a; −1: there is none. */
+/* The entry of M for an entry of a, by its major and minor position; −1 if there is none. */
 static int64_t inverse_entry_of(const damo_factor *f, bool transposed, int64_t major, int64_t index) {
   const factor_matrix *m = &f->m;
   const int64_t column = transposed ? index : major, want = transposed ? major : index;
@@ -95,7 +95,7 @@ static int64_t inverse_entry_of(const damo_factor *f, bool transposed, int64_t m
   return -1;
 }
 
-/* From M's entries to a's. */
+/* Copies values from M's entries to a's. */
 static damo_status inverse_to_entries(const damo_factor *f, const damo_sparse *a, const double *x, double *out) {
   const bool wide = sparse_is_wide(a), transposed = (sparse_format(a) == DAMO_CSR) != f->flipped;
   const size_t per = f->m.cplx ? 2 : 1;

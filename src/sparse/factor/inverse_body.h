@@ -1,22 +1,23 @@
-/* inverse_body: the selected inverse for one value type T. Included with T, N, MUL, CONJ.
+/* inverse_body: the selected inverse for one value type T. Included with T, NAME, MUL, CONJ.
  *
- * B = L·D·U (unit L, unit U), Z = B⁻¹. From Z = D⁻¹L⁻¹ + (I − U)Z and Z = U⁻¹D⁻¹ + Z(I − L), for j from the last to the
- * first, with C the rows of L's column j and R the columns of U's row j:
+ * Let B = L·D·U (unit L, unit U) and Z = B⁻¹. From Z = D⁻¹L⁻¹ + (I − U)Z and Z = U⁻¹D⁻¹ + Z(I − L), for j from the last
+ * to the first, with C the row indices of column j of L and R the column indices of row j of U:
  *   Z(R, j) = −Z(R, C)·L(C, j)     Z(j, C) = −U(j, R)·Z(R, C)     Z(j, j) = 1/d(j) − U(j, R)·Z(R, j)
- * Z(r, c) with r in R and c in C is needed only where B has an entry or fill at (c, r), so Z is kept where L and U have
- * entries: low[k] = Z(i, row) for U's entry (row, i), high[k] = Z(column, i) for L's entry (i, column). */
+ * Z(r, c) with r in R and c in C is needed only where B has an entry or fill-in at (c, r). So Z is stored on the
+ * transposed pattern of L and U: low[k] = Z(i, row) for entry (row, i) of U, high[k] = Z(column, i) for entry (i,
+ * column) of L. */
 
 typedef struct NAME(inverse) {
   const factor_lu *lu;
-  const int64_t *up, *ui; /* L's own when B is Hermitian */
+  const int64_t *up, *ui; /* L's own if B is Hermitian */
   const T *l, *u, *d;
-  T *low, *high, *diagonal;    /* high NULL when B is Hermitian */
-  T *at_row, *at_column;       /* sums for Z(R, j) and Z(j, C), by place */
-  int64_t *in_row, *in_column; /* the place's entry in U's row j, L's column j, or −1 */
-  int64_t missing;             /* pairs that L and U did not hold */
+  T *low, *high, *diagonal;    /* high NULL if B is Hermitian */
+  T *at_row, *at_column;       /* accumulators of Z(R, j) and Z(j, C), by index */
+  int64_t *in_row, *in_column; /* the index's entry in row j of U, in column j of L, or −1 */
+  int64_t missing;             /* pairs (r, c) that the patterns of L and U lack */
 } NAME(inverse);
 
-/* Pairs r > c, r = c: Z(r, c) lies at U's entry (c, r). */
+/* Pairs with r > c, where Z(r, c) is stored at entry (c, r) of U, and r = c. */
 static int64_t NAME(lower_pairs)(const NAME(inverse) * z, int64_t j) {
   const factor_lu *lu = z->lu;
   int64_t met = 0;
@@ -40,7 +41,7 @@ static int64_t NAME(lower_pairs)(const NAME(inverse) * z, int64_t j) {
   return met;
 }
 
-/* Pairs r < c: Z(r, c) lies at L's entry (c, r). */
+/* Pairs with r < c, where Z(r, c) is stored at entry (c, r) of L. */
 static int64_t NAME(upper_pairs)(const NAME(inverse) * z, int64_t j) {
   const factor_lu *lu = z->lu;
   int64_t met = 0;
@@ -78,7 +79,7 @@ static void NAME(step)(NAME(inverse) * z, int64_t j) {
   z->diagonal[j] = 1 / z->d[j] - sum;
 }
 
-/* The same where U = Lᴴ and Z = Zᴴ: half of it. */
+/* The same if U = Lᴴ and Z = Zᴴ, with half the work. */
 static void NAME(hermitian_step)(NAME(inverse) * z, int64_t j) {
   const factor_lu *lu = z->lu;
   const int64_t from = lu->lp[j], to = lu->lp[j + 1];
@@ -103,7 +104,7 @@ static void NAME(hermitian_step)(NAME(inverse) * z, int64_t j) {
   z->diagonal[j] = 1 / z->d[j] - sum;
 }
 
-/* Z(row, column) in the order of the factors; 0 outside of what L and U hold: off the diagonal blocks. */
+/* Z(row, column) in the order of the factors; 0 outside the pattern of L and U, that is off the diagonal blocks. */
 static T NAME(entry)(const NAME(inverse) * z, int64_t row, int64_t column) {
   if (row == column) return z->diagonal[row];
   const bool below = row > column;

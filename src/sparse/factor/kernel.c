@@ -4,7 +4,7 @@
 #define REAL_CONJ(a) (a)
 #define REAL_MUL(a, b) ((a) * (b))
 
-/* The inverse of the power of two at or below a size; 1 where that is no normal number. */
+/* The inverse of the largest power of two that is at most `size`; 1 if that power is not a normal number. */
 static inline double factor_inverse_power(double size) {
   union {
     double number;

@@ -1,6 +1,5 @@
-/* kernel_body: loops over M for one index type I and one value type T. Included with I, T, N (names a function),
- * MUL, CONJ, ABS1 (a modulus that is cheap), SIZE (the product of two such ones, whose product is the first),
- * MODULUS. */
+/* kernel_body: loops over M for one index type I and one value type T. Included with I, T, NAME (names a function),
+ * MUL, CONJ, ABS1 (a cheap modulus), SIZE(product, a, b) (ABS1(a)·ABS1(b), given the product a·b), MODULUS. */
 
 static bool NAME(is_hermitian)(const factor_matrix *m, int64_t *at, bool *positive) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
@@ -25,7 +24,7 @@ static bool NAME(is_hermitian)(const factor_matrix *m, int64_t *at, bool *positi
   return true;
 }
 
-/* Is there an entry (row, column)? */
+/* Whether the entry (row, column) is stored. */
 static bool NAME(has)(const factor_matrix *m, int64_t row, int64_t column) {
   const I *p = (const I *)(const void *)m->indptr->data, *i = (const I *)(const void *)m->indices->data;
   int64_t from = p[column], to = p[column + 1];
@@ -60,7 +59,7 @@ static double NAME(symmetry)(const factor_matrix *m, int64_t sample, double *str
   return off ? (double)matched / (double)off : 1;
 }
 
-/* The larger of worst and |r|/s; it divides only where that is the second. */
+/* The larger of worst and |r|/s; divides only if the latter is larger. */
 static inline double NAME(worse)(double worst, T r, double s) {
   const double size = ABS1(r);
   if (size <= worst * s) return worst;
@@ -130,7 +129,7 @@ static void NAME(column_sums)(const factor_matrix *m, const double *scale, doubl
     for (int64_t k = p[j]; !scale && k < p[j + 1]; k++) {
       const double size = MODULUS(a[k]), had = most[i[k]];
       total += size;
-      most[i[k]] = size > had ? size : had; /* no branch: it would be guessed wrong */
+      most[i[k]] = size > had ? size : had; /* branch-free: the branch would be mispredicted */
     }
     sum[j] = total;
   }
@@ -165,7 +164,7 @@ static void NAME(equilibrate)(const factor_matrix *m, double *r, double *x) {
   memset(r, 0, (size_t)m->rows * sizeof *r);
   for (int64_t k = 0; k < m->nnz; k++) {
     const double size = ABS1(a[k]), had = r[i[k]];
-    r[i[k]] = size > had ? size : had; /* no branch: it would be guessed wrong */
+    r[i[k]] = size > had ? size : had; /* branch-free: the branch would be mispredicted */
   }
   for (int64_t k = 0; k < m->rows; k++) r[k] = factor_inverse_power(r[k]);
   NAME(scale_rows)(m, r, x);

@@ -1,15 +1,16 @@
-/* klu: LU of block triangular form (KLU, BTF), for matrices whose factors stay sparse, as circuits' do. LGPL. */
+/* klu: LU of the block triangular form (KLU, BTF), for matrices whose factors stay sparse, as those of circuits do.
+ * LGPL. */
 #include "factor_int.h"
 
 #include <suitesparse/klu.h>
 
-/* KLU's own 0.001 leaves residuals that take refinement; 0.1 costs hardly more. */
+/* KLU's default of 0.001 leaves residuals that need refinement; 0.1 costs hardly more. */
 #define PIVOT_TOLERANCE 0.1
-/* Columns looked at for the choice of an ordering. */
+/* Columns sampled for the choice of an ordering. */
 #define SAMPLE 200
-/* How far the bound of QR's work lies above LU's, as a rule. */
+/* Typical ratio of the QR bound to the actual work of LU. */
 #define BOUND_SLACK 15
-/* Solves with one column from which a copy of the factors in their order pays. */
+/* After so many solves with one column, a copy of the factors in the order of a solve pays. */
 #define SOLVES_BEFORE_PACKING 8
 
 #define I int32_t

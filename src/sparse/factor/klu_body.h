@@ -1,17 +1,19 @@
-/* klu_body: KLU for one index type I. Included with N (names a function), KLU (KLU's name for it), KLUZ (its name
+/* klu_body: KLU for one index type I. Included with NAME (names a function), KLU (KLU's name for it), KLUZ (its name
  * for complex values), COMMON, SYMBOLIC, NUMERIC. */
 
 typedef struct NAME(klu) {
   COMMON common;
   SYMBOLIC *symbolic;
   NUMERIC *numeric;
-  double *r, *x, *scaled; /* factors of M's rows (3n allocated); scratch, then 1/pivots, behind r; M's values times r */
-  int solves;             /* with one column since the numbers were computed */
-  char *flow;             /* L and U in the order of a solve (klu_pack), or NULL */
+  /* r: scales of M's rows; x: scratch of n, followed by the n inverse pivots (one block of 3n at r); scaled: M's values
+   * times r. */
+  double *r, *x, *scaled;
+  int solves; /* with one column since the last factorization */
+  char *flow; /* L and U in the order of a solve (klu_pack), or NULL */
   int64_t flow_steps, flow_entries;
 } NAME(klu);
 
-/* A step of a solve: x[k] *= d, then x −= x[k] · a column of that many entries. */
+/* A step of a solve: x[k] *= d, then x −= x[k] times a column with `count` entries. */
 typedef struct NAME(klu_step) {
   double d;
   I k, count;
@@ -47,7 +49,8 @@ static void NAME(klu_free)(damo_factor *f) {
   f->state = NULL;
 }
 
-/* What the analysis leads to, for the choice between LU back ends: KLU's estimate when ordered by AMD, else a bound. */
+/* Operations per entry of L and U, for the choice between the LU back ends: KLU's estimate if it ordered by AMD, else a
+ * bound. */
 static double NAME(klu_work)(const damo_factor *f) {
   const SYMBOLIC *s = ((const NAME(klu) *)f->state)->symbolic;
   const double entries = s->lnz + s->unz;
@@ -58,7 +61,7 @@ static double NAME(klu_work)(const damo_factor *f) {
 static I *NAME(klu_indptr)(const damo_factor *f) { return (I *)(void *)f->m.indptr->data; }
 static I *NAME(klu_indices)(const damo_factor *f) { return (I *)(void *)f->m.indices->data; }
 
-/* KLU's verdict as ours; a singular matrix is no error here. */
+/* KLU's status as a damo_status; a singular matrix is no error here. */
 static damo_status NAME(klu_status)(damo_factor *f) {
   const NAME(klu) *s = f->state;
   if (s->common.status == KLU_OUT_OF_MEMORY) return factor_fail_memory(f);
@@ -73,12 +76,12 @@ static damo_status NAME(klu_analyze)(damo_factor *f) {
   if (!s) return DAMO_EMEMORY;
   f->state = s;
   KLU(defaults)(&s->common);
-  s->common.scale = -1; /* KLU's own scaling takes as long as the numbers of a circuit's factor */
+  s->common.scale = -1; /* KLU's own scaling takes as long as factorizing a circuit's matrix */
   double strong;
   const double symmetry = factor_fns_of(&f->m)->symmetry(&f->m, SAMPLE, &strong);
   s->common.ordering = symmetry < 0.5 || strong < 0.3; /* 0: AMD of A + Aᵀ, 1: COLAMD */
   s->symbolic = KLU(analyze)((I)f->m.cols, NAME(klu_indptr)(f), NAME(klu_indices)(f), &s->common);
-  /* The rows that the block form puts on the diagonal may have undone the symmetry. */
+  /* The row permutation of the block form may have destroyed the symmetry: then COLAMD is better. */
   if (s->symbolic && s->common.ordering == 0 && s->symbolic->symmetry >= 0 && s->symbolic->symmetry < 0.5) {
     KLU(free_symbolic)(&s->symbolic, &s->common);
     s->common.ordering = 1;
@@ -89,17 +92,18 @@ static damo_status NAME(klu_analyze)(damo_factor *f) {
   return status != DAMO_OK ? status : ctx_fail(f->obj.ctx, DAMO_ENUMERIC, "KLU could not analyse the matrix");
 }
 
-/* New numbers for the pivots that were found before; the caller looks whether they still do. */
+/* Factorizes with the pivot order that was found before; the caller checks whether it is still good enough. */
 static bool NAME(klu_again)(damo_factor *f) {
   NAME(klu) *s = f->state;
   I *p = NAME(klu_indptr)(f), *i = NAME(klu_indices)(f);
   if (!s->numeric || f->fresh_pivots || f->choose_pivots) return false;
-  factor_fns_of(&f->m)->scale_rows(&f->m, s->r, s->scaled); /* kept pivots ask for no other scale */
+  factor_fns_of(&f->m)->scale_rows(&f->m, s->r, s->scaled); /* with kept pivots the old scales do */
   return (f->m.cplx ? KLUZ(refactor) : KLU(refactor))(p, i, s->scaled, s->symbolic, s->numeric, &s->common) &&
          s->common.status == KLU_OK;
 }
 
-/* KLU has stopped at a pivot of 0. Its column is told; the row it takes only when it goes on. */
+/* KLU stops at a pivot of 0 and tells its column. The row it tells only if it continues, so a flipped M is factorized
+ * again without the stop. */
 static damo_status NAME(klu_singular)(damo_factor *f) {
   NAME(klu) *s = f->state;
   f->fault = FACTOR_SINGULAR;
@@ -136,7 +140,7 @@ static damo_status NAME(klu_factorize)(damo_factor *f) {
   if (f->kept_pivots) return DAMO_OK;
   factor_fns_of(&f->m)->equilibrate(&f->m, s->r, s->scaled);
   NAME(klu_drop_numeric)(s, f->m.cplx);
-  /* Without an estimate KLU itself begins with ten times the entries. */
+  /* If there is no estimate, KLU itself begins with ten times nnz. */
   const double guess = s->symbolic->lnz > 0 ? s->symbolic->lnz + s->symbolic->unz : 10 * (double)f->m.nnz;
   DAMO_TRY(factor_charge(f, s->common.memusage + (size_t)guess * entry + n * 4 * sizeof(double)));
   s->common.tol = f->choose_pivots ? 1 : PIVOT_TOLERANCE;
@@ -149,7 +153,7 @@ static damo_status NAME(klu_factorize)(damo_factor *f) {
   return factor_charge(f, s->common.memusage);
 }
 
-/* The rows of k columns, times r. */
+/* Multiplies the rows of k columns by r. */
 static void NAME(klu_rescale)(const damo_factor *f, int64_t k, double *x) {
   const double *r = ((const NAME(klu) *)f->state)->r;
   const int64_t n = f->m.cols;
@@ -159,7 +163,7 @@ static void NAME(klu_rescale)(const damo_factor *f, int64_t k, double *x) {
     for (int64_t i = 0; i < n; i++) x[c * n + i] *= r[i];
 }
 
-/* x −= v · a column of n > 0 entries. */
+/* x −= v times a column of n > 0 entries. */
 static inline void NAME(klu_subtract)(double *x, const I *i, const double *a, int64_t n, double v) {
   int64_t p = 0;
   if (n & 1) {
@@ -172,14 +176,14 @@ static inline void NAME(klu_subtract)(double *x, const I *i, const double *a, in
   }
 }
 
-/* The same for a column of L or U: KLU keeps its indices before its numbers, padded to whole doubles. */
+/* The same for a column of L or U. KLU stores its indices, padded to whole doubles, before its values. */
 static inline void NAME(klu_column)(double *x, const double *at, int64_t n, double v) {
   const size_t per = sizeof(double) / sizeof(I);
   if (n > 0) NAME(klu_subtract)(x, (const I *)(const void *)at, at + ((size_t)n + per - 1) / per, n, v);
 }
 
-/* What a solve of one real column goes through: the blocks, with their L and U, what lies outside them, the pivots'
- * inverses, and the order and scales of the rows. */
+/* The arrays that a solve of one real column reads: the diagonal blocks with their L and U, the entries outside the
+ * blocks, the inverse pivots, and the permutation and scales of the rows. */
 typedef struct NAME(klu_walk) {
   int64_t blocks;
   const I *block, *row, *column, *l_start, *l_length, *u_start, *u_length, *off_p, *off_i;
@@ -207,8 +211,8 @@ static inline NAME(klu_walk) NAME(klu_walk_of)(const damo_factor *f) {
                           .r = s->r};
 }
 
-/* One real column by M: as KLU does it, but with scaling in the permutation and what lies outside the blocks together
- * with U, in two thirds of the time. */
+/* Solves for one real column with M, as KLU does, but in two thirds of the time: rows are scaled while they are
+ * permuted, and the entries outside the blocks are subtracted together with U's columns. */
 static void NAME(klu_solve_one)(const damo_factor *f, double *b) {
   const NAME(klu_walk) w = NAME(klu_walk_of)(f);
   const int64_t n = f->m.cols;
@@ -231,7 +235,7 @@ static void NAME(klu_solve_one)(const damo_factor *f, double *b) {
 }
 
 static inline double NAME(klu_dot)(const double *x, const I *i, const double *a, int64_t n) {
-  double even = 0, odd = 0; /* side by side: one sum waits for itself */
+  double even = 0, odd = 0; /* two accumulators: one alone is bound by the latency of additions */
   int64_t p = 0;
   for (; p + 1 < n; p += 2) {
     even += x[i[p]] * a[p];
@@ -242,8 +246,8 @@ static inline double NAME(klu_dot)(const double *x, const I *i, const double *a,
 
 /* ---- Many solves ------------------------------------------------------------------------------------------------- */
 
-/* L and U once more, column after column as a solve goes through them, with what lies outside the blocks: worth its
- * time when a factor serves for several solves. */
+/* A copy of L, U and the entries outside the blocks, column after column in the order in which a solve reads them. It
+ * pays if a factor serves several solves. */
 typedef struct NAME(klu_flow) {
   NAME(klu_step) * steps;
   double *a;
@@ -276,7 +280,7 @@ static void NAME(klu_add_step)(NAME(klu_flow) * w, int64_t k, double d) {
   *w->steps++ = (NAME(klu_step)){.d = d, .k = (I)k};
 }
 
-/* n entries to the last step, their indices counted from `from`. */
+/* Appends n entries to the last step; `from` is added to their indices. */
 static void NAME(klu_add_entries)(NAME(klu_flow) * w, const I *i, const double *a, int64_t n, int64_t from) {
   w->steps[-1].count += (I)n;
   for (int64_t p = 0; p < n; p++) {
@@ -332,7 +336,7 @@ static void NAME(klu_solve_packed)(const damo_factor *f, double *b) {
   for (int64_t k = 0; k < n; k++) b[column[k]] = x[k];
 }
 
-/* By Mᵀ: the same steps, transposed, from the last to the first. */
+/* Solves with Mᵀ: the same steps, transposed, from the last to the first. */
 static void NAME(klu_solve_packed_transposed)(const damo_factor *f, double *b) {
   const NAME(klu) *s = f->state;
   const int64_t n = f->m.cols;
@@ -357,7 +361,7 @@ static inline double NAME(klu_column_dot)(const double *x, const double *at, int
   return n > 0 ? NAME(klu_dot)(x, (const I *)(const void *)at, at + ((size_t)n + per - 1) / per, n) : 0;
 }
 
-/* One real column by Mᵀ. */
+/* Solves for one real column with Mᵀ. */
 static void NAME(klu_solve_transposed)(const damo_factor *f, double *b) {
   const NAME(klu_walk) w = NAME(klu_walk_of)(f);
   const int64_t n = f->m.cols;
@@ -434,7 +438,7 @@ static void NAME(klu_extract_part)(NAME(klu) * s, bool cplx, bool upper, I *p, I
                     &s->common);
 }
 
-/* KLU's L and U, both by columns with their diagonals; the blocks off the diagonal are left out. */
+/* Extracts KLU's L and U, both stored by columns with their diagonals; the blocks off the diagonal are left out. */
 static damo_status NAME(klu_extract)(damo_factor *f, factor_lu *lu) {
   NAME(klu) *s = f->state;
   const NUMERIC *num = s->numeric;

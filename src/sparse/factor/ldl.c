@@ -1,6 +1,6 @@
-/* ldl: LDLᵀ without pivoting (LDL, AMD) of real symmetric matrices that need not be definite: half of LU's work,
- * but stable only for some (quasi-definite ones as in optimization, diagonally dominant ones), so its caller looks at
- * what it gives. LGPL. */
+/* ldl: LDLᵀ without pivoting (LDL, AMD) of real symmetric matrices that need not be definite: half the work of LU, but
+ * stable only for some of them (quasi-definite ones as in optimization, diagonally dominant ones), so the caller checks
+ * the result. LGPL. */
 #include "factor_int.h"
 
 #include <suitesparse/amd.h>

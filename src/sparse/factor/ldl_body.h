@@ -1,7 +1,7 @@
-/* ldl_body: LDLᵀ for one index type I. Included with N (names a function), LDL (LDL's name for it), AMD. */
+/* ldl_body: LDLᵀ for one index type I. Included with NAME (names a function), LDL (LDL's name for it), AMD. */
 
 typedef struct NAME(ldl) {
-  size_t size, factor_size; /* bytes at perm; at lx */
+  size_t size, factor_size; /* bytes of the block at d; of the block at lx */
   I *perm, *inverse, *parent, *counts, *flag, *pattern, *lp;
   double *d, *work, *lx;
   I *li;

@@ -1,7 +1,7 @@
-/* least: least squares with a QR factorization.
+/* least: least squares by a QR factorization.
  *
- * M = Q·R·Eᵀ is A itself, or Aᴴ for an A of full row rank with more columns than rows (`conjugated`). Then x is
- * E·R⁻¹·Qᴴ·b, or the minimum-norm solution Q·R⁻ᴴ·Eᵀ·b. */
+ * M·E = Q·R, where M is A itself, or Aᴴ if A has more columns than rows and full row rank (`conjugated`). The solution
+ * is x = E·R⁻¹·Qᴴ·b, or the minimum-norm solution x = Q·R⁻ᴴ·Eᵀ·b. */
 #include "factor_int.h"
 
 static damo_status least_check(damo_factor *f, const char *what, int64_t rows, const damo_array *b) {
@@ -29,7 +29,7 @@ static damo_array *least_zeros_like(const damo_factor *f, const damo_array *b, i
   return out;
 }
 
-/* The residuals of k columns (of the back end) take the place of their right sides. */
+/* Overwrites k right-hand sides (columns of the back end) by their residuals. */
 static void least_to_residuals(const damo_factor *f, const factor_block *w, int64_t k, int64_t n, int64_t m) {
   const size_t per = f->m.cplx ? 2 : 1;
   double *r = w->workspace, *s = w->workspace + (size_t)n * per;
@@ -78,7 +78,7 @@ damo_status factor_lstsq(damo_factor *f, const damo_array *b, damo_array **x, da
 
 /* ---- What a solution leaves -------------------------------------------------------------------------------------- */
 
-/* n rows of x, m of b. */
+/* x has n rows, b has m. */
 static damo_status least_gap_dense(damo_factor *f, factor_system system, const damo_array *x, const damo_array *b,
                                    damo_array *out) {
   const int64_t width = array_shape(b)[1], n = array_shape(x)[0], m = array_shape(b)[0];

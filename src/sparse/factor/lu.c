@@ -1,4 +1,4 @@
-/* lu: what back ends tell about their triangular factors: pivots for determinants, L and U for inverses. */
+/* lu: data from the back ends' triangular factors: pivots for determinants, L and U for inverses. */
 #include "factor_int.h"
 
 /* ---- Pivots ------------------------------------------------------------------------------------------------------ */
@@ -70,13 +70,14 @@ void factor_lu_clear(damo_ctx *ctx, factor_lu *lu) {
   *lu = (factor_lu){0};
 }
 
-/* A triangle as lists: line k holds ends[k] … ends[k + 1] - 1. Values single or in pairs. */
+/* A triangular matrix in compressed storage: vector k holds entries ends[k] … ends[k + 1] - 1. Values are single
+ * doubles or (re, im) pairs. */
 typedef struct lu_lists {
   int64_t *ends, *at;
   double *x;
 } lu_lists;
 
-/* dst = src along the other axis, lines ascending. */
+/* dst = src compressed along the other axis; indices ascend. */
 static void lu_lists_transpose(int64_t n, int64_t per, const lu_lists *src, lu_lists *dst) {
   int64_t *next = dst->ends;
   memset(next, 0, ((size_t)n + 1) * sizeof *next);
@@ -93,7 +94,7 @@ static void lu_lists_transpose(int64_t n, int64_t per, const lu_lists *src, lu_l
   next[0] = 0;
 }
 
-/* What the back end gave, as int64 lists with pairs together and without the diagonal. */
+/* Copies a back end's triangle to int64 storage with values as pairs, without the diagonal. */
 static void lu_lists_read(int64_t n, bool cplx, bool wide, const void *p, const void *i, const double *x,
                           const double *z, lu_lists *out) {
   int64_t to = 0;
@@ -139,7 +140,8 @@ damo_status factor_lu_take(damo_ctx *ctx, factor_lu *lu, bool upper, bool by_row
   lu_lists spare = {(int64_t *)(void *)block, (int64_t *)(void *)(block + ends_size), NULL};
   spare.x = (double *)(void *)(spare.at + most);
   lu_lists own = upper ? (lu_lists){lu->up, lu->ui, lu->ux} : (lu_lists){lu->lp, lu->li, lu->lx};
-  /* Each turn sorts; one changes rows into columns. */
+  /* Each transposition sorts the indices: one transposition changes storage by rows to storage by columns, two keep
+   * it. */
   if (by_rows == upper) {
     lu_lists_read(n, lu->cplx, wide, p, i, x, z, &own);
     lu_lists_transpose(n, per, &own, &spare);

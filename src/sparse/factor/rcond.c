@@ -1,21 +1,21 @@
-/* rcond: how near to singular: 1 / (‖A‖₁ ‖A⁻¹‖₁), estimated.
+/* rcond: the reciprocal condition number 1 / (‖A‖₁ ‖A⁻¹‖₁), estimated.
  *
- * ‖A⁻¹‖₁ by Hager's method as Higham improved it (ACM TOMS 14, 1988): a few solves with A and Aᴴ give a lower bound
- * that is hardly ever off by more than 3. A rough estimate takes one solve where that says that A is far from singular,
- * and two else; a Cholesky factor's own diagonal tells so without any. */
+ * ‖A⁻¹‖₁ is estimated by Hager's method as improved by Higham (ACM TOMS 14, 1988): a few solves with A and Aᴴ give a
+ * lower bound that is rarely off by more than a factor of 3. A rough estimate takes one solve if that shows that A is
+ * far from singular, else two; for a Cholesky factor its diagonal often shows it without any solve. */
 #include <stdlib.h>
 
 #include "factor_int.h"
 
 #define RCOND_STEPS 5
-#define RCOND_FAR 10      /* so many epsilons away nothing more is asked */
-#define CHOLESKY_FAR 1e6  /* the same where only the diagonal was looked at */
-#define PROBE_ABOVE 1e-14 /* the backward error from which solves are refined */
+#define RCOND_FAR 10      /* a rough estimate that is so many epsilons from singular suffices */
+#define CHOLESKY_FAR 1e6  /* the same for an estimate from the diagonal alone */
+#define PROBE_ABOVE 1e-14 /* solves are refined above this backward error */
 
 typedef struct rcond_search {
   damo_factor *f;
-  int64_t n, per;      /* unknowns; doubles an entry */
-  const double *scale; /* of rows; NULL: 1 */
+  int64_t n, per;      /* unknowns; doubles per element */
+  const double *scale; /* of rows (the diagonal of R); NULL: 1 */
   double *x;
 } rcond_search;
 
@@ -35,7 +35,7 @@ static void rcond_rescale(const rcond_search *s) {
     for (int64_t c = 0; c < s->per; c++) s->x[k * s->per + c] /= s->scale[k];
 }
 
-/* x := (R·A)⁻¹ x, and x := (R·A)⁻ᴴ x, for the scaling R. */
+/* x := (R·A)⁻¹ x and x := (R·A)⁻ᴴ x, for the row scaling R. */
 static damo_status rcond_apply_inverse(const rcond_search *s) {
   rcond_rescale(s);
   return factor_raw_solve(s->f, FACTOR_A, 1, s->x);
@@ -76,7 +76,7 @@ static void rcond_fill(const rcond_search *s, double value, int64_t only) {
     for (int64_t c = 0; c < s->per; c++) s->x[k * s->per + c] = c == 0 && (only < 0 || only == k) ? value : 0;
 }
 
-/* Higham's other starting vector: grows and changes signs. */
+/* Higham's second lower bound, from the vector (-1)^k (1 + k/(n - 1)). */
 static damo_status rcond_other_bound(const rcond_search *s, double *best) {
   for (int64_t k = 0; k < s->n; k++) {
     const double v = 1 + (s->n > 1 ? (double)k / (double)(s->n - 1) : 0);
@@ -89,7 +89,7 @@ static damo_status rcond_other_bound(const rcond_search *s, double *best) {
   return DAMO_OK;
 }
 
-/* ±0.5 … ±1.5 by the number: equal sizes may cancel to 0. */
+/* A pseudo-random number in ±0.5 … ±1.5 from k. Values of equal modulus could cancel to 0. */
 static inline double rcond_random_sign(uint64_t k) {
   k *= 0x9e3779b97f4a7c15u;
   k = (k ^ k >> 30) * 0xbf58476d1ce4e5b9u;
@@ -103,9 +103,10 @@ static inline double rcond_random_sign(uint64_t k) {
   return u.number;
 }
 
-/* A solve of random signs with (RA)ᴴ: its largest entry hardly ever lies more than a few times √n below ‖(RA)⁻¹‖₁,
- * since entry j is the sum of column j of the inverse with these signs. The solve is also the probe: is what this
- * factor gives good as it is? It also sums the moduli of A's columns. */
+/* Solves (RA)ᴴ y = b for random signs b. Element j of y is the sum of column j of the inverse with these signs, so the
+ * largest |y_j| is rarely more than a few times √n below ‖(RA)⁻¹‖₁. The solve is also the probe of the factor's
+ * quality: its backward error says whether solves need refinement. `sums` receives the sums of moduli of A's
+ * columns. */
 static damo_status rcond_first_bound(const rcond_search *s, double *bound, int64_t *at, double *sums) {
   damo_factor *f = s->f;
   const size_t n = (size_t)(s->n * s->per);
@@ -124,7 +125,7 @@ static damo_status rcond_first_bound(const rcond_search *s, double *bound, int64
   return DAMO_OK;
 }
 
-/* The column of (RA)⁻¹ that the first look found: nearly always one of the longest. */
+/* The 1-norm of column `at` of (RA)⁻¹, which rcond_first_bound found: nearly always one of the largest. */
 static damo_status rcond_column_norm(const rcond_search *s, int64_t at, double *norm) {
   rcond_fill(s, 1, at);
   DAMO_TRY(rcond_apply_inverse(s));
@@ -132,7 +133,7 @@ static damo_status rcond_column_norm(const rcond_search *s, int64_t at, double *
   return DAMO_OK;
 }
 
-/* A lower bound of ‖(RA)⁻¹‖₁. */
+/* A lower bound of ‖(RA)⁻¹‖₁ by Hager's and Higham's iteration. */
 static damo_status rcond_inverse_norm(const rcond_search *s, double *best) {
   rcond_fill(s, 1 / (double)s->n, -1);
   DAMO_TRY(rcond_apply_inverse(s));
@@ -159,8 +160,8 @@ static int rcond_compare_doubles(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* Scales for rows that are beyond 1/epsilon of the median row, 1 for all others; false when there are none. size: each
- * row's largest entry; order: scratch. */
+/* Replaces `size` (each row's largest entry) by scales: 1/size for rows beyond 1/epsilon times the median row, 1 for
+ * all others; false if there are no such rows. order: scratch. */
 static bool rcond_scale_constraints(int64_t n, double *size, double *order) {
   double least = INFINITY, most = 0;
   for (int64_t k = 0; k < n; k++) {
@@ -182,7 +183,7 @@ static double rcond_largest_sum(int64_t n, const double *sum) {
   return norm;
 }
 
-/* ‖RA‖₁, and the scaling R in s->scale; work: 3n. */
+/* ‖RA‖₁; sets the scaling R in s->scale; work: 3n doubles. */
 static double rcond_matrix_norm(rcond_search *s, double *work) {
   const damo_factor *f = s->f;
   const factor_fns *fns = factor_fns_of(&f->m);
@@ -197,7 +198,8 @@ static double rcond_matrix_norm(rcond_search *s, double *work) {
   return rcond_largest_sum(s->n, sum);
 }
 
-/* ‖(RA)⁻¹‖₁ where A did not look far from singular: well, or by one more solve at most. at: as first_look has it. */
+/* ‖(RA)⁻¹‖₁ if rcond_first_bound did not show that A is far from singular: well, or by at most one more solve, with
+ * `at` from rcond_first_bound. */
 static damo_status rcond_refine_bound(rcond_search *s, bool well, double enough, double bound, int64_t at,
                                       double *inverse) {
   if (well) return rcond_inverse_norm(s, inverse);
@@ -210,7 +212,7 @@ static damo_status rcond_refine_bound(rcond_search *s, bool well, double enough,
   return bound < enough ? DAMO_OK : rcond_column_norm(s, at, inverse);
 }
 
-/* Well: by all steps. Else one solve or two. */
+/* well: the full iteration; else one solve or two. */
 static damo_status rcond_estimate(damo_factor *f, bool well, double epsilon) {
   const int64_t n = f->m.cols, per = f->m.cplx ? 2 : 1;
   const size_t bytes = (size_t)(n * (3 + per)) * sizeof(double);

@@ -1,12 +1,11 @@
-/* solve: systems with a factor: mapping them to the stored matrix, blocks of columns, iterative refinement, and
- * the estimate of the condition number.
+/* solve: systems with a factor: mapping them to the stored matrix, blocks of columns, iterative refinement,
+ * determinants.
  *
- * Refinement: after a factorization one solve is looked at, by its componentwise backward error
- * w = max |b − Ax| / (|A||x| + |b|) (rcond.c). Where w is more than rounding, each later solve is looked at too,
- * and corrections are solved for until w stops halving (Arioli, Demmel, Duff 1989). Where that does not help and the
- * pivots were kept from older values, or were chosen for sparsity, A is factorized anew with careful pivots. A Cholesky
- * factor is as good as its matrix lets it be, and is looked at only when its diagonal says that A is near to
- * singular. */
+ * Refinement: after a factorization one solve is probed by its componentwise backward error w = max |b − Ax| / (|A||x|
+ * + |b|) (rcond.c). If w is more than rounding, each later solve is checked too, and corrections are solved for until w
+ * no longer halves (Arioli, Demmel, Duff 1989). If that does not help and the pivots were kept from older values, or
+ * were chosen for sparsity, A is factorized again with pivots chosen for accuracy. A Cholesky factorization is backward
+ * stable; its solves are probed only if its diagonal suggests that A is nearly singular. */
 #include "factor_int.h"
 
 #define REFINE_ABOVE 5e-15
@@ -15,7 +14,7 @@
 
 /* ---- Systems of A on M ------------------------------------------------------------------------------------------- */
 
-/* op(M) for a system of A. */
+/* The op(M) that a system of A means. */
 static void factor_map_system(const damo_factor *f, factor_system system, bool *transposed, bool *conjugated) {
   *conjugated = f->m.cplx && (system == FACTOR_H) != f->conjugated;
   *transposed = (system != FACTOR_A) != (f->flipped || f->conjugated);
@@ -49,7 +48,7 @@ double factor_residual(const damo_factor *f, factor_system system, const double 
 
 /* ---- Refinement -------------------------------------------------------------------------------------------------- */
 
-/* One column: x is improved in place, *worst is what is left. r, s, saved: n entries each. */
+/* Refines one column x in place; *worst: raised to the backward error that is left. r, s, saved: n elements each. */
 static damo_status factor_refine(damo_factor *f, factor_system system, double *x, const double *b, double *r, double *s,
                                  double *saved, double *worst) {
   const size_t n = (size_t)f->m.cols * (f->m.cplx ? 2 : 1);
@@ -72,7 +71,7 @@ static damo_status factor_refine(damo_factor *f, factor_system system, double *x
   return DAMO_OK;
 }
 
-/* k columns of b into x; workspace: entries of 3 columns. */
+/* Solves for k columns of b into x; workspace: 3 columns. */
 static damo_status factor_solve_block(damo_factor *f, factor_system system, int64_t k, const double *b, double *x,
                                       double *workspace, double *worst) {
   const size_t n = (size_t)f->m.cols * (f->m.cplx ? 2 : 1);
@@ -86,7 +85,7 @@ static damo_status factor_solve_block(damo_factor *f, factor_system system, int6
   return DAMO_OK;
 }
 
-/* The numbers of A once more, with pivots chosen for accuracy. */
+/* Factorizes A again, with pivots chosen for accuracy. */
 static damo_status factor_factorize_carefully(damo_factor *f) {
   f->choose_pivots = true;
   f->factorizations++;
@@ -111,7 +110,8 @@ static damo_status factor_solve_refined(damo_factor *f, factor_system system, in
 int64_t factor_solution_rows(const damo_factor *f, factor_system system) { return f->shape[system == FACTOR_A]; }
 static int64_t factor_right_rows(const damo_factor *f, factor_system system) { return f->shape[system != FACTOR_A]; }
 
-/* With QR: k columns of w->b into w->x, by the pseudo-inverse of A or its adjoint; w->b may change. */
+/* With QR: w->x = pseudo-inverse of A, or of its transpose or adjoint, times k columns of w->b, which may be
+ * overwritten. */
 static damo_status factor_apply_block(damo_factor *f, factor_system system, factor_block *w, int64_t k) {
   const bool around = system == FACTOR_T && f->m.cplx; /* Aᵀ x = b: the conjugate of Aᴴ x̄ = b̄ */
   if (around) factor_conjugate_block(w->b, w->n * k);
@@ -147,7 +147,7 @@ static damo_dtype factor_result_dtype(const damo_factor *f, damo_dtype b) {
   return dtype_promote(f->dtype, dtype_to_float(b));
 }
 
-/* `onto` where it fits, else fresh. */
+/* `onto`, retained, if it fits, or a new array if `onto` is NULL. */
 static damo_array *factor_result_array(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape,
                                        damo_array *onto) {
   if (!onto) return array_empty(ctx, dtype, ndim, shape);
@@ -169,7 +169,7 @@ static damo_status factor_solve_dense(damo_factor *f, factor_system system, cons
     return DAMO_OK;
   }
   if (width == 1 && !cplx && !f->m.cplx && !f->refines && !f->least &&
-      array_dtype(out) == DAMO_FLOAT64) { /* in place */
+      array_dtype(out) == DAMO_FLOAT64) { /* solve in place */
     memcpy(out->data, b->data, (size_t)f->m.cols * sizeof(double));
     return factor_raw_solve(f, system, 1, (double *)(void *)out->data);
   }
@@ -199,7 +199,7 @@ damo_array *factor_solve(damo_factor *f, factor_system system, const damo_array 
 
 /* ---- Sparse right sides ------------------------------------------------------------------------------------------ */
 
-/* Entries as they are found, by columns. */
+/* The nonzeros of solutions, in column order, in growing arrays. */
 typedef struct found_entries {
   damo_ctx *ctx;
   int64_t n, capacity;
@@ -213,7 +213,7 @@ static damo_status found_entries_grow(found_entries *v) {
   if (!rows) return DAMO_EMEMORY;
   v->rows = rows;
   int64_t *cols = mem_realloc(v->ctx, v->cols, had * sizeof *cols, now * sizeof *cols);
-  if (!cols) { /* one length for all */
+  if (!cols) { /* all three arrays keep one length */
     rows = mem_realloc(v->ctx, v->rows, now * sizeof *rows, had * sizeof *rows);
     if (rows) v->rows = rows;
     return DAMO_EMEMORY;
@@ -239,7 +239,7 @@ static void found_entries_clear(found_entries *v) {
   mem_free(v->ctx, v->values, n * sizeof *v->values);
 }
 
-/* k columns of n rows. */
+/* Appends the nonzeros of k columns of n rows. */
 static damo_status found_entries_take(found_entries *v, const factor_block *w, int64_t n, int64_t from, int64_t k) {
   for (int64_t c = 0; c < k; c++) {
     for (int64_t i = 0; i < n; i++) {

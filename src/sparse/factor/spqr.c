@@ -1,4 +1,4 @@
-/* spqr: multifrontal QR (SuiteSparseQR) for least squares, with numerical rank. int64 indices alone. GPL. */
+/* spqr: multifrontal QR (SuiteSparseQR) for least squares, with numerical rank. int64 indices only. GPL. */
 #include "factor_int.h"
 
 #if DAMO_GPL
@@ -8,7 +8,7 @@
 typedef struct spqr {
   cholmod_common common;
   SuiteSparseQR_C_factorization *qr;
-  SuiteSparse_long *p, *i; /* copies where M has int32 indices */
+  SuiteSparse_long *p, *i; /* copies of indptr and indices if M has int32 indices */
 } spqr;
 
 static void spqr_free(damo_factor *f) {
@@ -78,7 +78,7 @@ static damo_status spqr_analyze(damo_factor *f) {
   s->common.print = 0;
   s->common.error_handler = NULL;
   DAMO_TRY(spqr_widen(f));
-  /* SuiteSparseQR's own rule, but for METIS, which ends the process when memory runs out. */
+  /* SuiteSparseQR's own choice, except that it never takes METIS, which ends the process if memory runs out. */
   const int ordering = f->m.rows <= 2 * f->m.cols ? SPQR_ORDERING_COLAMD : SPQR_ORDERING_AMD;
   cholmod_sparse m = spqr_matrix(f);
   s->qr = SuiteSparseQR_C_symbolic(ordering, 1, &m, &s->common);

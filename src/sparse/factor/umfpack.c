@@ -1,4 +1,4 @@
-/* umfpack: multifrontal LU (UMFPACK), for matrices whose factors fill. GPL. */
+/* umfpack: multifrontal LU (UMFPACK), for matrices whose factors fill in. GPL. */
 #include "factor_int.h"
 
 #if DAMO_GPL

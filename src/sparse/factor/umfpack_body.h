@@ -1,11 +1,11 @@
-/* umfpack_body: UMFPACK for one index type I. Included with N (names a function), UM (UMFPACK's name for it), UMZ
+/* umfpack_body: UMFPACK for one index type I. Included with NAME (names a function), UM (UMFPACK's name for it), UMZ
  * (its name for complex values, packed as pairs). */
 
 typedef struct NAME(umf) {
   void *symbolic, *numeric;
   size_t symbolic_bytes, estimate;
   double control[UMFPACK_CONTROL];
-  char *work; /* of solves */
+  char *work; /* workspace of solves */
   size_t work_bytes;
 } NAME(umf);
 
@@ -64,7 +64,7 @@ static damo_status NAME(umf_analyze)(damo_factor *f) {
   return factor_charge(f, s->symbolic_bytes);
 }
 
-/* The smallest entry of U's diagonal. */
+/* The pivots from U's diagonal, and the determinant if want_log is set. */
 static damo_status NAME(umf_pivots)(damo_factor *f, bool want_log, factor_pivots *out) {
   NAME(umf) *s = f->state;
   damo_ctx *ctx = f->obj.ctx;
@@ -101,7 +101,7 @@ static damo_status NAME(umf_factorize)(damo_factor *f) {
   const I *p = NAME(umf_indptr)(f), *i = NAME(umf_indices)(f);
   const int64_t status = z ? UMZ(numeric)(p, i, f->m.x, NULL, s->symbolic, &s->numeric, s->control, info)
                            : UM(numeric)(p, i, f->m.x, s->symbolic, &s->numeric, s->control, info);
-  /* UMFPACK calls it a lack of memory, too, when its units are more than its integers count. */
+  /* UMFPACK reports out of memory, too, if its memory units exceed its integer type. */
   if (status == UMFPACK_ERROR_out_of_memory && s->estimate / sizeof(double) > INT32_MAX && sizeof(I) == 4)
     return factor_fail_size(f);
   DAMO_TRY(NAME(umf_status)(f, status));
@@ -132,7 +132,7 @@ static damo_status NAME(umf_solve)(damo_factor *f, factor_system system, int64_t
   return DAMO_OK;
 }
 
-/* UMFPACK gives L by rows and U by columns. */
+/* UMFPACK stores L by rows and U by columns. */
 static damo_status NAME(umf_extract)(damo_factor *f, factor_lu *lu) {
   NAME(umf) *s = f->state;
   damo_ctx *ctx = f->obj.ctx;
