@@ -1,6 +1,6 @@
-/* arith: add, sub, mul, zero tests and order of every element type, under one naming scheme, for the sparse
- * bodies. Integers wrap; on bool, + is or and * is and; complex products are the textbook formula. The larger and the
- * smaller of two are nan where one is; nan is unequal to all, and complex numbers have no order. */
+/* arith: addition, subtraction, multiplication, zero tests and order of every element type, under one naming scheme,
+ * for the sparse bodies. Integers wrap; on bool, + is or, - is xor, * is and; complex products are the textbook
+ * formula. larger and smaller are nan if one operand is; nan is unequal to everything. */
 #ifndef DAMO_KERNEL_SPARSE_ARITH_H
 #define DAMO_KERNEL_SPARSE_ARITH_H
 
@@ -38,7 +38,7 @@ static inline bool arith_zero_b8(uint8_t a) { return a == 0; }
   ORDER(name, type)                                                                \
   static inline type arith_larger_##name(type a, type b) { return a > b ? a : b; } \
   static inline type arith_smaller_##name(type a, type b) { return a < b ? a : b; }
-/* One of two by their bits: a jump on numbers in no order is foreseen half the time. */
+/* Selects one of two by a bit mask: a branch on unordered data is mispredicted half the time. */
 #define ORDER_FLOAT(name, type, word)                                                                            \
   ORDER(name, type)                                                                                              \
   static inline type arith_pick_##name(bool first, type a, type b) {                                             \
@@ -74,7 +74,7 @@ ORDER_FLOAT(f64, double, uint64_t)
     return (type){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                           \
   }                                                                                                \
   static inline bool arith_zero_##name(type a) { return (a.re == 0) & (a.im == 0); }
-/* Complex numbers are ordered by their real parts, then by the imaginary ones; false with a nan. */
+/* Complex numbers are ordered lexicographically, by real parts, then imaginary parts; false if one is nan. */
 #define ORDER_COMPLEX(name, type)                                                                    \
   static inline bool arith_differ_##name(type a, type b) { return (a.re != b.re) | (a.im != b.im); } \
   static inline bool arith_less_##name(type a, type b) {                                             \
@@ -96,8 +96,8 @@ COMPLEX(c64, damo_c64)
 COMPLEX(c128, damo_c128)
 #undef COMPLEX
 
-/* The first place from low on, before high, whose index is not below `want`, in a sorted line: halves while it is long,
- * then counts without a branch. */
+/* lower_place: the first place in low … high of a sorted index vector whose index is not below `want`: bisection while
+ * the interval is long, then a count without branches. */
 #define LOWER(name, type)                                                                \
   static inline int64_t name(const type *idx, int64_t low, int64_t high, int64_t want) { \
     while (high - low > 16) {                                                            \

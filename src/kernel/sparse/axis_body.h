@@ -1,5 +1,5 @@
-/* axis_body: one number for each line of a matrix, along the major or the minor axis: scaling by them, sums,
- * extremes. Part of sparse_value_body, whose names it uses. */
+/* axis_body: one value for each position of the major or the minor axis: scaling, sums, extremes. Included by
+ * value_body.h, whose macros it uses. */
 
 /* ---- Scaling and sums ---- */
 
@@ -21,7 +21,7 @@ static void NAME(scale_minor)(const sparse_raw *a, const void *scale, void *out)
   for (int64_t p = 0; p < nnz; p++) o[p] = MUL(val[p], s[idx[p]]);
 }
 
-#define SUM_BLOCK 128 /* entries summed one by one; then block sums are */
+#define SUM_BLOCK 128 /* entries summed in order; the sums of such blocks are then added */
 
 static T NAME(sum_run)(const T *val, int64_t n) {
   T total = {0};
@@ -59,7 +59,7 @@ static void NAME(sum_minor)(const sparse_raw *a, void *out) {
   for (int64_t p = 0; p < nnz; p++) o[idx[p]] = ADD(o[idx[p]], val[p]);
 }
 
-/* Of products of two vectors with a number for each entry: the bits that sum_major and sum_minor have of them. */
+/* The sum of x[p]·y[p], in the order (and with the bits) of sum_major. */
 static T NAME(vecdot_run)(const T *x, const T *y, int64_t n) {
   T total = {0};
   for (int64_t p = 0; p < n;) {
@@ -88,7 +88,7 @@ static void NAME(vecdot_minor)(const sparse_raw *a, const void *xs, const void *
 
 /* ---- Extremes ---- */
 
-/* Comparisons never find a nan, which is the most extreme, so they are looked for beside them. */
+/* Comparisons with a nan are false, so nan, which is the most extreme, is detected separately. */
 static inline T NAME(run_extreme)(const T *val, int64_t n, T most, bool largest) {
   bool nan = false;
   for (int64_t p = 0; p < n; p++) {
@@ -103,7 +103,7 @@ static inline T NAME(run_extreme)(const T *val, int64_t n, T most, bool largest)
   return most;
 }
 
-/* Absent entries are 0, with which a line begins that has some. */
+/* Absent entries count as 0: a major vector that is not full starts from 0. */
 static inline __attribute__((always_inline)) void NAME(extremes_major)(const sparse_raw *a, bool largest, T *o) {
   const I *restrict ptr = a->indptr;
   const T *restrict val = a->data, zero = {0};

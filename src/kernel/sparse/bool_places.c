@@ -1,4 +1,4 @@
-/* bool_places: what comparisons need beside the elementwise kernels, for both index types. */
+/* bool_places: kernels that comparisons need besides the elementwise ones, for both index types. */
 #include "arith.h"
 #include "sparse_tables.h"
 

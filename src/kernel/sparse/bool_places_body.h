@@ -1,4 +1,4 @@
-/* bool_places_body: loops over places that hold true or false. Included with I (index type) and IX (its name). */
+/* bool_places_body: kernels over places that are true or false. Included with I (index type) and IX (its name). */
 #define NAME(f) PASTE2(sp_flags_##f, IX)
 
 static void NAME(complement)(const sparse_raw *e, void *indptr, void *indices) {

@@ -1,4 +1,4 @@
-/* compact: entries left out and matrices taken apart, on any machine. */
+/* compact: compaction and splitting, for any machine. */
 #include <string.h>
 
 #include "arith.h"

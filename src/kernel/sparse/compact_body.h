@@ -1,20 +1,20 @@
-/* compact_body: entries left out, and matrices taken apart. Included with I (index type), U (the same without sign), T (a
- * type of the element's size), SUFFIX, ISA and SIFT_OF(sift): that function, or the instruction set's own of its type. */
+/* compact_body: compaction and splitting. Included with I (index type), U (its unsigned type), T (a type of the
+ * element's size), SUFFIX, ISA and SIFT_OF(sift): that function, or the instruction set's own for its type. */
 #define NAME(f) PASTE3(sp_compact_##f, SUFFIX, ISA)
-#define SQUEEZED 1024 /* entries at a time */
-#define FEW 8         /* of them that are looked at together */
-#define SPLIT_FEW 8   /* parts that are counted one after the other */
+#define SQUEEZED 1024 /* entries processed at a time */
+#define FEW 8         /* entries tested together */
+#define SPLIT_FEW 8   /* up to so many parts are counted in a pass each */
 
 #include "count_body.h"
 
-/* Whether FEW entries stay; may say no where an integer is negative. */
+/* Whether all of FEW entries stay; may be false by mistake if an integer is negative, which costs only time. */
 static inline bool NAME(all_stay)(const T *val, uint64_t mask, uint64_t always) {
-  uint64_t below = 0; /* 0 - 1 has the highest bit; a float without its sign does not */
+  uint64_t below = 0; /* 0 - 1 has the highest bit set; a float without its sign has not */
   for (int k = 0; k < FEW; k++) below |= BITS_IN(val[k], mask, always) - 1;
   return below >> 63 == 0;
 }
 
-/* Those of n entries that stay, and how many; kept[k]: of the first k + 1. */
+/* Compacts n entries; returns how many stay. kept[k]: how many of the first k + 1. */
 static inline int32_t NAME(sift)(const I *restrict idx, const T *restrict val, int64_t n, uint64_t mask,
                                  I *restrict oidx, T *restrict oval, int32_t *restrict kept) {
   const uint64_t always = mask == 0;
@@ -39,8 +39,8 @@ static inline int32_t NAME(sift)(const I *restrict idx, const T *restrict val, i
   return stay;
 }
 
-/* Flat over the entries of all lines, without a branch: kept[k] of the first k of a chunk stay, by which the lines that
- * end there get their place. */
+/* One pass over the entries of all major vectors in chunks, without a branch: kept[k] of the first k entries of a chunk
+ * stay, from which the new ends of the major vectors that end in the chunk follow. */
 static int64_t NAME(squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, void *indices, void *data) {
   const I *restrict ptr = a->indptr, *restrict idx = a->indices;
   const T *restrict val = a->data;
@@ -58,7 +58,7 @@ static int64_t NAME(squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, v
   }
 }
 
-/* The part that holds idx; b: the part of the entry before. */
+/* The part that holds the position `index`; b: the part of the entry before, from which the search starts. */
 static inline int64_t NAME(part)(const int64_t *bounds, int64_t b, int64_t index) {
   while (index < bounds[b]) b--;
   while (index >= bounds[b + 1]) b++;

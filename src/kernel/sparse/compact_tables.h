@@ -1,5 +1,5 @@
-/* compact_tables: the loops that leave out entries, for every index type and element size, and their tables. Included
- * with ISA and SIFT_OF, which are undefined at the end. */
+/* compact_tables: the compaction kernels for every index type and element size, and their tables. Included with ISA and
+ * SIFT_OF, which are undefined at the end. */
 #define SPARSE_BODY "compact_body.h"
 #include "sizes.h"
 

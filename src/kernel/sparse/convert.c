@@ -4,7 +4,7 @@
 #include "arith.h"
 #include "sparse_tables.h"
 
-#define LOOSE 4 /* entries behind a line that a copy by whole vectors may touch */
+#define LOOSE 4 /* entries behind a major vector that a copy by whole vectors may overwrite */
 
 #define SPARSE_BODY "convert_body.h"
 #include "sizes.h"

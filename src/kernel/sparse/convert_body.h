@@ -1,15 +1,15 @@
-/* convert_body: loops that move entries. Included with I (index type), U (the same without sign), T (a type of
- * the element's size) and SUFFIX. */
+/* convert_body: kernels that move entries. Included with I (index type), U (its unsigned type), T (a type of the
+ * element's size) and SUFFIX. */
 #define NAME(f) PASTE2(sp_move_##f, SUFFIX)
 
 #include "count_body.h"
 
-/* Counts per line, one place on, become starts. */
+/* Prefix sum: counts of major vector i at ptr[i + 1] become starts. */
 static void NAME(accumulate)(I *ptr, int64_t n) {
   for (int64_t i = 0; i < n; i++) ptr[i + 1] = (I)(ptr[i + 1] + ptr[i]);
 }
 
-/* After filling, ptr[i] is where line i ends: one place back are the starts. */
+/* After filling, ptr[i] is the end of major vector i: shifts by one, so that it is the start again. */
 static void NAME(shift_back)(I *ptr, int64_t n) {
   memmove(ptr + 1, ptr, (size_t)n * sizeof(I));
   ptr[0] = 0;
@@ -37,7 +37,7 @@ static void NAME(swap)(const sparse_raw *a, void *indptr, void *indices, void *d
   NAME(shift_back)(optr, a->minor);
 }
 
-/* ---- Sorting of a line: pairs of index and place, stable ---- */
+/* ---- Sorting of a major vector: pairs of index and place, stable ---- */
 
 typedef struct NAME(pair) {
   I index;
@@ -60,7 +60,7 @@ static void NAME(join)(const NAME(pair) * x, int64_t n, int64_t m, NAME(pair) * 
   for (int64_t k = 0; k < m; k++) out[k] = j >= m || (i < n && x[i].index <= x[j].index) ? x[i++] : x[j++];
 }
 
-#define RUN 16 /* pairs that insertion sorts */
+#define RUN 16 /* run length that insertion sort makes */
 
 /* Merges runs bottom-up; returns where the sorted pairs ended up: x or spare. */
 static NAME(pair) * NAME(sort_pairs)(NAME(pair) * x, int64_t n, NAME(pair) * spare) {
@@ -87,7 +87,7 @@ static void NAME(sort)(const sparse_raw *a, void *indices, void *data, void *wor
     const int64_t from = ptr[i], n = ptr[i + 1] - from;
     for (int64_t k = 0; k < n; k++) pairs[k] = (NAME(pair)){idx[from + k], from + k};
     const NAME(pair) *sorted = NAME(sort_pairs)(pairs, n, pairs + n);
-    T *values = (T *)(void *)(pairs + 2 * n); /* the values may be sorted where they lie */
+    T *values = (T *)(void *)(pairs + 2 * n); /* oval may be val: the sorted values are staged */
     for (int64_t k = 0; k < n; k++) {
       oidx[from + k] = sorted[k].index;
       values[k] = val[sorted[k].place];
@@ -96,7 +96,7 @@ static void NAME(sort)(const sparse_raw *a, void *indices, void *data, void *wor
   }
 }
 
-/* ---- Whole lines ---- */
+/* ---- Whole major vectors ---- */
 
 static inline void NAME(copy_major)(const I *restrict idx, const T *restrict val, int64_t n, I offset, I *restrict oidx,
                                     T *restrict oval) {
@@ -104,7 +104,7 @@ static inline void NAME(copy_major)(const I *restrict idx, const T *restrict val
   for (int64_t k = 0; k < n; k++) oval[k] = val[k];
 }
 
-/* The same by fours: reads and writes up to LOOSE entries behind the line. */
+/* The same, four at a time: reads and writes up to LOOSE entries past the end. */
 static inline void NAME(copy_loose)(const I *restrict idx, const T *restrict val, int64_t n, I offset, I *restrict oidx,
                                     T *restrict oval) {
   for (int64_t k = 0; k < n; k += 4) {
@@ -120,13 +120,14 @@ static inline void NAME(fill_up)(I *to, int64_t n, I value) {
   for (; k < n; k++) to[k] = value;
 }
 
-#define AHEAD 16 /* lines that are asked for before they are copied */
+#define AHEAD 16 /* major vectors that are prefetched before they are copied */
 
 static inline int64_t NAME(major_at)(const int64_t *majors, const sparse_range *r, int64_t i) {
   return majors ? majors[i] : r->first + i * r->step;
 }
 
-/* The n lines of a list, or of a range where there is none. */
+/* Gathers n major vectors, given by a list or, if it is NULL, by a range. A vector is copied four entries at a time if
+ * LOOSE entries follow it both in the source and in the result (the first `loose` vectors). */
 static inline void NAME(take_each)(const sparse_raw *a, const int64_t *majors, const sparse_range *range, int64_t n,
                                    void *indptr, void *indices, void *data) {
   const I *ptr = a->indptr, *idx = a->indices;
@@ -134,7 +135,7 @@ static inline void NAME(take_each)(const sparse_raw *a, const int64_t *majors, c
   I *optr = indptr, *oidx = indices;
   T *oval = data;
   const int64_t last = ptr[a->major] - LOOSE;
-  int64_t at = 0, loose = n, behind = 0; /* the first `loose` lines have LOOSE entries after them in the result */
+  int64_t at = 0, loose = n, behind = 0; /* LOOSE entries follow each of the first `loose` vectors in the result */
   while (loose > 0 && behind < LOOSE) {
     const int64_t major = NAME(major_at)(majors, range, --loose);
     behind += ptr[major + 1] - ptr[major];
@@ -218,7 +219,7 @@ static void NAME(place)(int64_t n, const int64_t *major, const int64_t *minor, c
   NAME(shift_back)(optr, n_major);
 }
 
-/* ---- Side by side ---- */
+/* ---- Concatenation along the minor axis ---- */
 
 static void NAME(beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void *indptr, void *indices, void *data) {
   I *restrict optr = indptr, *restrict oidx = indices;
@@ -233,7 +234,7 @@ static void NAME(beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void 
       const int64_t p = at[b], end = ptr[i + 1], count = end - p;
       const I *idx = (const I *)a->indices + p;
       const T *val = (const T *)a->data + p;
-      if (end + LOOSE <= ptr[a->major]) { /* as many follow in the result then */
+      if (end + LOOSE <= ptr[a->major]) { /* then as many follow in the result, too */
         NAME(copy_loose)(idx, val, count, (I)offset, oidx + to, oval + to);
       } else {
         NAME(copy_major)(idx, val, count, (I)offset, oidx + to, oval + to);
@@ -246,8 +247,10 @@ static void NAME(beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void 
   }
 }
 
-/* ---- Values at the places of others ---- */
+/* ---- Values at the places of other entries ---- */
 
+/* For each entry of x a galloping search in g's major vector, from the position found for the entry before: O(log
+ * distance) if x is sorted too. */
 static void NAME(pick)(const sparse_raw *g, const sparse_raw *x, void *out) {
   const I *gptr = g->indptr, *gidx = g->indices, *xptr = x->indptr, *xidx = x->indices;
   const T *val = g->data;
@@ -257,7 +260,7 @@ static void NAME(pick)(const sparse_raw *g, const sparse_raw *x, void *out) {
     const int64_t end = gptr[i + 1];
     for (int64_t p = xptr[i], last = xptr[i + 1]; p < last; p++) {
       const I want = xidx[p];
-      if (low > gptr[i] && gidx[low - 1] >= want) low = gptr[i]; /* x's line is not sorted: from its start again */
+      if (low > gptr[i] && gidx[low - 1] >= want) low = gptr[i]; /* x is not sorted here: search from the start again */
       int64_t step = 1, from = low;
       while (from + step < end && gidx[from + step] < want) from += step, step *= 2;
       for (int64_t high = from + step < end ? from + step + 1 : end; from < high;) {

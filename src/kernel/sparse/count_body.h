@@ -1,9 +1,10 @@
-/* count_body: indices by fours, and how many of them lie in a range. Included by other bodies, with their I (index
- * type), U (the same without sign) and NAME. */
+/* count_body: vectors of four indices, and the count of indices in a range. Included by other bodies, with their I
+ * (index type), U (its unsigned type) and NAME. */
 
 typedef I NAME(four) __attribute__((vector_size(4 * sizeof(I)), aligned(sizeof(I)), may_alias));
 
-/* How many of n indices lie from low on, below high. Of LEAST_INDEX for low the compiler leaves the comparison out. */
+/* How many of n indices are in low … high - 1. If low is the constant LEAST_INDEX, the compiler removes that
+ * comparison. */
 static inline int64_t NAME(count_between)(const I *idx, int64_t n, I low, I high) {
   int64_t sum = 0, k = 0;
   while (n - k >= 4) { /* a lane of int32 must not overflow */

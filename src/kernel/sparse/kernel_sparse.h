@@ -1,11 +1,12 @@
-/* kernel_sparse: loops over compressed sparse storage (csr, csc), raw pointers only.
+/* kernel_sparse: kernels over compressed sparse storage (csr, csc), raw pointers only.
  *
- * Storage is compressed along its major axis: rows of csr, columns of csc. The entries of major line i stand at
- * indptr[i] … indptr[i + 1] - 1 of indices (positions along the minor axis, 0-based) and data. A csc matrix is the csr
- * storage of its transpose, so each loop is written once. Index type: int32, or int64 ("wide"). The storage is valid
- * (indptr monotone from 0, indices in range); lines may be unsorted and hold duplicates unless a kernel says otherwise.
- * Sums run along a line in storage order, whatever the instruction set. Output blocks overlap no input unless said.
- * The functions are found through a kernel_isa: isa->sparse.value[wide][dtype].
+ * Storage is compressed along its major axis: rows of csr, columns of csc. Major vector i holds the entries indptr[i] …
+ * indptr[i + 1] - 1 of indices (0-based positions along the minor axis) and data. A csc matrix is the csr storage of
+ * its transpose, so each loop is written once. Index type: int32, or int64 ("wide"). The storage is valid (indptr
+ * monotone from 0, indices in range); major vectors may be unsorted and hold duplicates unless a kernel says otherwise;
+ * "sorted" means that indices ascend in each of them. Sums run along a major vector in storage order, whatever the
+ * instruction set. Output blocks overlap no input unless a comment allows it. The functions are found through a
+ * kernel_isa: isa->sparse.value[wide][dtype].
  */
 #ifndef DAMO_KERNEL_SPARSE_KERNEL_SPARSE_H
 #define DAMO_KERNEL_SPARSE_KERNEL_SPARSE_H
@@ -14,15 +15,15 @@
 
 typedef struct sparse_raw {
   int64_t major, minor;
-  const void *indptr, *indices, *data; /* data may be NULL where only the pattern counts */
+  const void *indptr, *indices, *data; /* data may be NULL if only the pattern is read */
 } sparse_raw;
 
-/* Positions first, first + step, … of an axis: count of them, all inside it. step is not 0. */
+/* The positions first, first + step, … of an axis: `count` of them, all inside the axis. step is not 0. */
 typedef struct sparse_range {
   int64_t first, step, count;
 } sparse_range;
 
-/* What is wrong with storage, and where; position counts from 0. */
+/* What is wrong with storage, and at which position, counted from 0. */
 typedef enum sparse_flaw {
   SPARSE_FINE,
   SPARSE_BAD_START, /* indptr[0] is not 0 */
@@ -34,101 +35,105 @@ typedef enum sparse_flaw {
 typedef struct sparse_verdict {
   sparse_flaw flaw;
   int64_t position, value;
-  bool sorted, unique; /* unique is only found for sorted lines; a line with equal neighbours is sorted, not unique */
+  bool sorted, unique; /* unique is determined only if all major vectors are sorted; equal neighbours count as sorted */
 } sparse_verdict;
 
 /* ---- Pattern only ------------------------------------------------------------------------------------------------ */
 
 typedef struct sparse_index_fns {
-  /* to[k] = from[k] + offset; from and to are apart or the same. */
+  /* to[k] = from[k] + offset; from and to do not overlap or are the same. */
   void (*shift)(const void *from, int64_t n, int64_t offset, void *to);
-  /* Any bytes are safe to check: nothing is followed before it has been found right. */
+  /* Validates storage of unknown content: nothing is followed before it has been checked. */
   sparse_verdict (*check)(const sparse_raw *a, int64_t nnz);
-  /* What check finds about the order of valid lines, if it is unsorted soon. */
+  /* The flags sorted and unique of valid storage, as check finds them; returns at the first unsorted pair. */
   void (*order)(const sparse_raw *a, bool *sorted, bool *unique);
-  int64_t (*longest)(const sparse_raw *a); /* entries of the longest line */
-  /* Of each step-th line of a·b: the entries, duplicates joined; mark: minor of b indices, set to -1. */
+  int64_t (*longest)(const sparse_raw *a); /* entries of the longest major vector */
+  /* Symbolic product: the number of entries of a·b in every step-th major vector, duplicates merged. mark: one index
+   * for each minor position of b, initially -1. */
   int64_t (*count_product)(const sparse_raw *a, const sparse_raw *b, int64_t step, void *mark);
-  /* The multiplications that they take: no fewer than the entries. INT64_MAX where they can't be counted. */
+  /* The number of multiplications for them: an upper bound of the entries. INT64_MAX if it overflows. */
   int64_t (*bound_product)(const sparse_raw *a, const sparse_raw *b, int64_t step);
 } sparse_index_fns;
 
 /* ---- Moving entries, by element size ----------------------------------------------------------------------------- */
 
 typedef struct sparse_move_fns {
-  /* The same matrix compressed along the other axis: O(entries + major + minor), stable; lines come out sorted. */
+  /* The same matrix compressed along the other axis (a transpose of the storage): O(entries + major + minor), stable;
+   * major vectors come out sorted. */
   void (*swap)(const sparse_raw *a, void *indptr, void *indices, void *data);
-  /* Each line sorted by index, equal ones in their order; data may be a's own. work: sort_workspace(longest line)
-   * bytes. */
+  /* Sorts each major vector by index, stable; data may be a's own. work: sort_workspace(longest major vector) bytes. */
   void (*sort)(const sparse_raw *a, void *indices, void *data, void *work);
   size_t (*sort_workspace)(int64_t longest);
-  /* The lines lines[0…n-1] in that order. */
+  /* Gathers the major vectors majors[0 … n-1] in that order. */
   void (*take)(const sparse_raw *a, const int64_t *majors, int64_t n, void *indptr, void *indices, void *data);
-  /* The lines of a range in its order. */
+  /* Gathers the major vectors of a range in its order. */
   void (*take_range)(const kernel_isa *isa, const sparse_raw *a, const sparse_range *majors, void *indptr,
                      void *indices, void *data);
-  /* Line from[k] as line to[k] of a matrix of n_major lines and nnz entries, for n lines with ascending to[]; what
-   * comes to one line is put one after the other. The lines from a's major on are b's. */
+  /* Scatters n major vectors: from[k] becomes to[k] of a matrix with n_major major vectors and nnz entries; to[]
+   * ascends, and vectors with the same to[] are concatenated. Numbers from a's major on refer to b's vectors. */
   void (*spread)(const sparse_raw *a, const sparse_raw *b, int64_t n, const int64_t *from, const int64_t *to,
                  int64_t n_major, int64_t nnz, void *indptr, void *indices, void *data);
-  /* n coordinates, stable, into indptr (major + 1), indices, data. */
+  /* Converts n coordinates to indptr (major + 1), indices, data; stable. */
   void (*place)(int64_t n, const int64_t *major, const int64_t *minor, const void *values, int64_t n_major,
                 void *indptr, void *indices, void *data);
-  /* n blocks with equally many lines side by side; at: n places, 0. */
+  /* Concatenates n blocks with equally many major vectors along the minor axis; at: scratch of n, initially 0. */
   void (*beside)(int64_t n, const sparse_raw *blocks, int64_t *at, void *indptr, void *indices, void *data);
-  /* out[p] = g's value, 0 where it has none, at the place of x's entry p; g's lines are sorted without duplicates. */
+  /* out[p] = g's value at the place of x's entry p, or 0; g is sorted and without duplicates. */
   void (*pick)(const sparse_raw *g, const sparse_raw *x, void *out);
-  /* The same from a dense box with byte strides. */
+  /* The same from a dense matrix with byte strides. */
   void (*pick_dense)(const char *src, int64_t major_stride, int64_t minor_stride, const sparse_raw *x, void *out);
-  /* out[p] = values[places[p]] for n indices. */
+  /* out[p] = values[places[p]] for p < n. */
   void (*gather)(const void *values, const void *places, int64_t n, void *out);
 } sparse_move_fns;
 
-/* Entries left out and matrices taken apart. */
+/* Compaction (entries left out) and splitting of matrices. */
 typedef struct sparse_compact_fns {
-  /* a's lines without the entries that have no bit in `mask` (8 bytes; for elements of 16 in each half; 0: all stay).
-   * Returns how many are left. a's indptr need not begin with 0; room for all entries. */
+  /* Copies a without the entries whose value has no bit in `mask` (a nonzero mask of 8 bytes, applied to both halves of
+   * 16-byte elements; mask 0: all stay). Returns the number of entries left. a's indptr need not begin with 0; the
+   * outputs have memory for all entries. */
   int64_t (*squeeze)(const sparse_raw *a, uint64_t mask, void *indptr, void *indices, void *data);
-  /* The parts of a whose indices lie in bounds[b] … bounds[b + 1] - 1, counted from bounds[b]: first how many entries
-   * each has, then their lines, squeezed, and how many are left. */
+  /* Split a along the minor axis: part b has the minor positions bounds[b] … bounds[b + 1] - 1, renumbered from 0.
+   * split_count gives the number of entries of each part; split_fill writes the parts, compacted by `mask`, and the
+   * numbers of entries left. */
   void (*split_count)(const sparse_raw *a, int64_t n, const int64_t *bounds, int64_t *count);
   void (*split_fill)(const sparse_raw *a, int64_t n, const int64_t *bounds, uint64_t mask, int64_t *count,
                      void *const *indptr, void *const *indices, void *const *data);
 } sparse_compact_fns;
 
-/* As memcpy, for vectors that may be long; n may be 0. */
+/* memcpy for possibly long vectors; n may be 0. */
 void kernel_sparse_copy(const kernel_isa *isa, void *to, const void *from, size_t n);
 
-/* The n bytes at first, times times more behind them. */
+/* Repeats the n bytes at `first` behind them, `times` times. */
 void kernel_sparse_repeat(const kernel_isa *isa, void *first, size_t n, int64_t times);
 
-/* Where in a list of positions a position stands: a chained hash table of 2^bits heads. */
+/* Finds the places of a position in a list of positions: a hash table with 2^bits heads and chains. */
 typedef struct sparse_lookup {
   const int64_t *list;
-  int64_t *heads, *next; /* places in the list, -1: none; a chain holds equal positions, in the order of the list */
+  int64_t *heads, *next; /* indices into the list, -1: none; a chain links equal positions in list order */
   int bits;
 } sparse_lookup;
 
 /* Fills heads (2^bits) and next (n) for a list of n < 2^bits positions. */
 void kernel_sparse_lookup(sparse_lookup *s, int64_t n);
 
-/* For a list of n < INT32_MAX positions of an axis, heads[j]: the one place in the list that holds j; -1: none; or
- * -2 - the first of several, next[k] being the next one after place k, -1 after the last. */
+/* For a list of n < INT32_MAX positions of an axis: heads[j] is the one place k with list[k] = j; -1 if there is none;
+ * -2 - k, with k the first, if there are several: next[k] is then the next one after k, -1 after the last. */
 void kernel_sparse_places(const int64_t *list, int64_t n, int64_t axis, int32_t *heads, int32_t *next);
 
 typedef struct sparse_part_fns {
-  /* Entries in those lines and minor positions. `sorted`: the lines are. */
+  /* The number of entries in a submatrix: the major vectors `majors`, the minor positions `across`. sorted: a is. */
   int64_t (*count_block)(const sparse_raw *a, const sparse_range *majors, const sparse_range *across, bool sorted);
-  /* The entries, of which there are nnz, their minor positions counted along the range; in storage order, each line
-   * `backward` when told. */
+  /* Copies those nnz entries; their minor positions become places in the range. In storage order, or each major vector
+   * in reverse if `backward` is set. */
   void (*fill_block)(const sparse_raw *a, const sparse_range *majors, const sparse_range *across, bool sorted,
                      bool backward, int64_t nnz, void *indptr, void *indices, void *data);
-  /* Entries at the minor positions of a list, once for each time they stand there; then the entries, whose minor
-   * positions are the places in the list. */
+  /* Gather minor positions by a list: count_listed gives the number of entries, counting an entry once for each
+   * occurrence of its position in the list; fill_listed copies them, with the places in the list as new minor
+   * positions. */
   int64_t (*count_listed)(const sparse_raw *a, const sparse_lookup *list);
   void (*fill_listed)(const sparse_raw *a, const sparse_lookup *list, void *indptr, void *indices, void *data);
-  /* The same by arrays as long as the minor axis: how often each position stands in the list; what
-   * kernel_sparse_places says, for the nnz entries counted so. */
+  /* The same by arrays along the minor axis: times[j], how often j occurs in the list; heads and next as
+   * kernel_sparse_places makes them; nnz: the result of count_times. */
   int64_t (*count_times)(const sparse_raw *a, const int32_t *times);
   void (*fill_places)(const sparse_raw *a, const int32_t *heads, const int32_t *next, int64_t nnz, void *indptr,
                       void *indices, void *data);
@@ -136,105 +141,107 @@ typedef struct sparse_part_fns {
   void (*coordinates)(const sparse_raw *a, int64_t *major, int64_t *minor);
 } sparse_part_fns;
 
-/* ---- Places that hold true or false ------------------------------------------------------------------------------ */
+/* ---- Places that are true or false ------------------------------------------------------------------------------- */
 
 typedef struct sparse_flag_fns {
-  /* All places but e's, which is sorted without duplicates: lines ascend. */
+  /* The pattern of all places that e does not store; e is sorted and without duplicates. The result is sorted. */
   void (*complement)(const sparse_raw *e, void *indptr, void *indices);
-  /* flags[p] to the place of x's entry p in a dense box of bytes. */
+  /* Scatters flags[p] to the place of x's entry p in a dense matrix of bytes with byte strides. */
   void (*put)(const sparse_raw *x, const uint8_t *flags, uint8_t *dst, int64_t major_stride, int64_t minor_stride);
 } sparse_flag_fns;
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* The larger and the smaller of two: nan where one is; of complex numbers there is none. */
+/* Maxima and minima are nan if one operand is; complex numbers are ordered lexicographically (real part first). */
 typedef enum sparse_merge_op { SPARSE_ADD, SPARSE_SUB, SPARSE_MUL, SPARSE_MAX, SPARSE_MIN } sparse_merge_op;
 
-/* Complex numbers are equal or not, no more. nan is unequal to all. */
+/* Complex numbers are ordered lexicographically (real part first); nan is unequal to everything, and in no order. */
 typedef enum sparse_relation { SPARSE_EQ, SPARSE_NEQ, SPARSE_LT, SPARSE_LE, SPARSE_GT, SPARSE_GE } sparse_relation;
 
-/* A row-major block: `cols` columns, rows `stride` elements apart. */
+/* A dense row-major block of `cols` columns; rows are `stride` elements apart. */
 typedef struct sparse_block {
   void *data;
   int64_t cols, stride;
 } sparse_block;
 
-/* How far a product has come: major positions done, entries written, and for how many there is memory. */
+/* Progress of a product: major vectors done, entries written, entries that fit in memory. */
 typedef struct sparse_progress {
   int64_t major, n, capacity;
 } sparse_progress;
 
 typedef struct sparse_value_fns {
-  /* y = alpha·A·x (+ y when add); alpha NULL is 1. x has minor, y major elements. */
+  /* y = alpha·A·x, plus y if `add` is set; alpha NULL: 1. x has minor, y major elements. */
   void (*matvec)(const sparse_raw *a, const void *alpha, const void *x, void *y, bool add);
   /* y += alpha·Aᵀ·x. */
   void (*matvec_t)(const sparse_raw *a, const void *alpha, const void *x, void *y);
-  /* Y = alpha·A·X + Z, all with equally many columns; Z is NULL, Y itself or apart from it. */
+  /* Y = alpha·A·X + Z, all with equally many columns; Z is NULL, Y itself, or does not overlap Y. */
   void (*matmat)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *z,
                  const sparse_block *y);
   /* Y += alpha·Aᵀ·X. */
   void (*matmat_t)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *y);
-  /* out[p] = sum over k of X[i, k]·Y[j, k] for each stored (i, j); X has major rows, Y minor rows. */
+  /* sddmm: out[p] = sum over k of X[i, k]·Y[j, k] for each entry p at (i, j); X has major rows, Y minor rows. */
   void (*sample)(const sparse_raw *a, const sparse_block *x, const sparse_block *y, void *out);
-  /* Lines of a·b and their indptr, on from where `at` says, until one may find no memory for all that it could have.
-   * Entries come out in the order in which they are met, those that are 0 among them. mark: minor of b indices, set to
-   * -1 before the first line. */
+  /* Computes major vectors of a·b (spgemm by Gustavson's algorithm) from at->major on, until the next one might exceed
+   * the capacity. Its entries come in the order in which they are first met; zeros are kept. mark: one index for each
+   * minor position of b, -1 before the first call. */
   void (*fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark, sparse_progress *at, void *indptr,
                        void *indices, void *data);
-  /* dst += alpha·a·b, dst being a dense box with byte strides; alpha NULL is 1. */
+  /* dst += alpha·a·b for a dense matrix dst with byte strides; alpha NULL: 1. */
   void (*add_product)(const sparse_raw *a, const sparse_raw *b, const void *alpha, char *dst, int64_t major_stride,
                       int64_t minor_stride);
-  /* out[p] = the inner product of line i of x and line j of y for each stored (i, j) of a: only places that both hold
-   * count. x has major, y minor lines; both have one minor axis: row is room for as many elements, mark for as many
-   * indices, set to -1. */
+  /* out[p] = the inner product of major vector i of x and major vector j of y, for each entry p of a at (i, j), over
+   * the positions that both store. x has a's major, y a's minor number of vectors; x and y have one minor axis. row:
+   * one element, mark: one index (initially -1) for each position of that axis. */
   void (*sample_product)(const sparse_raw *a, const sparse_raw *x, const sparse_raw *y, void *row, void *mark,
                          void *out);
-  /* a op b of equal shape, both sorted without duplicates; absent entries count as 0, results equal to 0 are dropped.
-   * Room for the entries of both; returns how many there are. */
+  /* a op b of equal shape, both sorted and without duplicates; absent entries count as 0, results equal to 0 are left
+   * out. The outputs have memory for the entries of both; returns the number of entries. */
   int64_t (*merge)(sparse_merge_op op, const sparse_raw *a, const sparse_raw *b, void *indptr, void *indices,
                    void *data);
-  /* The places where the relation says another thing than of 0 and 0, in the same manner. */
+  /* The places where the relation differs from that of 0 and 0, in the same way. */
   int64_t (*relate)(sparse_relation op, const sparse_raw *a, const sparse_raw *b, void *indptr, void *indices);
-  /* out[p] = data[p]·s[line], data[p]·s[index]; out may be data. */
+  /* out[p] = data[p]·s[major position], data[p]·s[minor position]; out may be data. */
   void (*scale_major)(const sparse_raw *a, const void *s, void *out);
   void (*scale_minor)(const sparse_raw *a, const void *s, void *out);
-  /* Sums of the lines; sums along the other axis, added to out. */
+  /* sum_major: the sum of each major vector. sum_minor: adds the sum at each minor position to out. */
   void (*sum_major)(const sparse_raw *a, void *out);
   void (*sum_minor)(const sparse_raw *a, void *out);
-  /* The same of x[p]·y[p], x and y having an element for each entry of a pattern: the same bits. */
+  /* The same for the products x[p]·y[p]; x and y have an element for each entry. The bits are those of sums of a
+   * product vector. */
   void (*vecdot_major)(const sparse_raw *a, const void *x, const void *y, void *out);
   void (*vecdot_minor)(const sparse_raw *a, const void *x, const void *y, void *out);
-  /* The largest (smallest) element of each line, or along the other axis, absent entries counted as 0, nan as the most
-   * extreme; no duplicates, and a line has a place. out and count (minor indices)
-   * are 0 before extreme_minor. */
+  /* The largest (smallest) element of each major vector, or at each minor position; absent entries count as 0, nan is
+   * the most extreme. No duplicates, and the axis that is reduced is not empty. out and count (one index for each minor
+   * position) are 0 before extreme_minor. */
   void (*extreme_major)(const sparse_raw *a, bool largest, void *out);
   void (*extreme_minor)(const sparse_raw *a, bool largest, void *out, void *count);
-  /* Adds the entries to a dense box with byte strides. */
+  /* Adds the entries to a dense matrix with byte strides. */
   void (*add_dense)(const sparse_raw *a, char *dst, int64_t major_stride, int64_t minor_stride);
-  /* Entries of a dense box that are not 0 (nan counts): indptr and how many; then the entries. */
+  /* Elements of a dense matrix that are not 0, nan included: count_dense fills indptr and returns their number,
+   * fill_dense writes them. */
   int64_t (*count_dense)(const char *src, int64_t major, int64_t minor, int64_t major_stride, int64_t minor_stride,
                          void *indptr);
   void (*fill_dense)(const char *src, int64_t major, int64_t minor, int64_t major_stride, int64_t minor_stride,
                      void *indices, void *data);
-  /* In place on indptr, indices, data; return the entries left. Lines are sorted for sum_duplicates. */
+  /* In place on indptr, indices, data; return the number of entries left. sum_duplicates requires sorted storage. */
   int64_t (*sum_duplicates)(int64_t major, void *indptr, void *indices, void *data);
   int64_t (*drop_zeros)(int64_t major, void *indptr, void *indices, void *data);
   int64_t (*count_zeros)(const void *data, int64_t n);
-  /* out[k] = the sum of the entries at (major[k], minor[k]), k < n; both lists NULL: of the diagonal. `sorted`: lines
-   * are. */
+  /* out[k] = the sum of the entries at (major[k], minor[k]) for k < n; a NULL list stands for 0, 1, 2, … `sorted`: a
+   * is. */
   void (*elements)(const sparse_raw *a, bool sorted, int64_t n, const int64_t *major, const int64_t *minor, void *out);
 } sparse_value_fns;
 
-/* The products with a dense block for floats and complex numbers in vectors; NULL: use the plain loop, as for other
- * dtypes, and for sample and both of complex numbers.
- * All instruction sets give the same bits but for `sample`, which folds vector lanes. */
+/* Vector kernels of the products with a dense block, for floats and complex numbers. NULL: use the plain loop; so it is
+ * for other dtypes, and for sample and both of complex numbers. All instruction sets give the same bits, except for
+ * `sample`, whose order of summation depends on the vector width. */
 typedef struct sparse_dense_fns {
   void (*matmat)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *z,
                  const sparse_block *y);
   void (*matmat_t)(const sparse_raw *a, const void *alpha, const sparse_block *x, const sparse_block *y);
   void (*sample)(const sparse_raw *a, const sparse_block *x, const sparse_block *y, void *out);
-  /* sample and Y = A·X in one pass over the entries, bit for bit: out[p] = sum over k of L[i, k]·X[j, k], L having
-   * major rows. places: where the values and samples of the entries stand, by an index each; NULL: as they come. At
+  /* sample and Y = A·X in one pass over the entries, bit for bit: out[p] = sum over k of L[i, k]·X[j, k], where L has
+   * major rows. places: a permutation of the values and samples, one index for each entry; NULL: in storage order. At
    * least one column. */
   void (*both)(const sparse_raw *a, const void *places, const sparse_block *l, const sparse_block *x, void *out,
                const sparse_block *y);

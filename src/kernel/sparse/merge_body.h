@@ -1,5 +1,8 @@
-/* merge_body: entries of two matrices by places, both sorted and without duplicates. Included by sparse_value_body
- * with its I, T, NAME and arithmetic. */
+/* merge_body: merges of the entries of two matrices, both sorted and without duplicates. Included by value_body.h with
+ * its I, T, NAME and arithmetic.
+ *
+ * The main loop has no branch on the data: both indices are compared, and each side advances by the result of its
+ * comparison. An entry is written in any case, but counted only if its value is not 0. */
 
 static inline T NAME(combine)(sparse_merge_op op, T x, T y) {
   if (op == SPARSE_MAX) return LARGER(x, y);
@@ -7,7 +10,7 @@ static inline T NAME(combine)(sparse_merge_op op, T x, T y) {
   return op == SPARSE_ADD ? ADD(x, y) : op == SPARSE_SUB ? SUB(x, y) : MUL(x, y);
 }
 
-/* One loop for all operations; op is a constant where it is inlined. */
+/* One loop for all operations; op is a constant after inlining. */
 static inline int64_t NAME(unite)(sparse_merge_op op, const sparse_raw *a, const sparse_raw *b, void *indptr,
                                   void *indices, void *data) {
   const I *restrict ap = a->indptr, *restrict aj = a->indices, *restrict bp = b->indptr, *restrict bj = b->indices;
@@ -53,13 +56,13 @@ static int64_t NAME(merge)(sparse_merge_op op, const sparse_raw *a, const sparse
   return NAME(unite)(SPARSE_MUL, a, b, indptr, indices, data);
 }
 
-/* Whether x op y is another thing than 0 op 0. */
+/* Whether x op y differs from 0 op 0. */
 static inline bool NAME(stands_out)(sparse_relation op, T x, T y) {
   if (op == SPARSE_LT) return LESS(x, y);
   return op == SPARSE_LE ? !NOT_ABOVE(x, y) : DIFFER(x, y);
 }
 
-/* One loop for all relations; op is a constant where it is inlined. */
+/* One loop for all relations; op is a constant after inlining. */
 static inline int64_t NAME(find)(sparse_relation op, const sparse_raw *a, const sparse_raw *b, void *indptr,
                                  void *indices) {
   const I *restrict ap = a->indptr, *restrict aj = a->indices, *restrict bp = b->indptr, *restrict bj = b->indices;

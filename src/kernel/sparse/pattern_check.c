@@ -1,4 +1,4 @@
-/* pattern_check: checks and counts of patterns, for both index types. */
+/* pattern_check: validation and counts of patterns, for both index types. */
 #include "arith.h"
 #include "sparse_tables.h"
 

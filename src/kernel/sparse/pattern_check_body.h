@@ -1,4 +1,4 @@
-/* pattern_check_body: loops over the pattern alone. Included with I (index type) and IX (its name). */
+/* pattern_check_body: kernels over the pattern alone. Included with I (index type) and IX (its name). */
 #define NAME(f) PASTE2(sp_index_##f, IX)
 
 typedef I NAME(four) __attribute__((vector_size(4 * sizeof(I)), aligned(sizeof(I)), may_alias));
@@ -11,7 +11,7 @@ static void NAME(shift)(const void *from, int64_t n, int64_t offset, void *to) {
   for (; k < n; k++) q[k] = (I)(p[k] + offset);
 }
 
-/* The first place where indptr is wrong. */
+/* Finds the first position where indptr is wrong. */
 static bool NAME(check_indptr)(const sparse_raw *a, int64_t nnz, sparse_verdict *v) {
   const I *ptr = a->indptr;
   if (ptr[0] != 0) {
@@ -70,7 +70,7 @@ static int64_t NAME(longest)(const sparse_raw *a) {
   return most;
 }
 
-/* mark[k] is the last line of the result that met column k. */
+/* mark[k] is the last major vector of the result that met minor position k. */
 static int64_t NAME(count_product)(const sparse_raw *a, const sparse_raw *b, int64_t step, void *mark_workspace) {
   const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr, *bj = b->indices;
   I *mark = mark_workspace;

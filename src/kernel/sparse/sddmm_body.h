@@ -1,9 +1,9 @@
-/* sddmm_body: samples of products of dense row-major blocks, in vectors. Included after sparse_matmat_body with
- * its I, IX, T, TX and BYTES, the width of a vector register; STREAM(to, vector) stores past the caches where STREAMS,
- * STREAMED() ends that.
+/* sddmm_body: sampled products of dense row-major blocks, in vectors. Included after spmm_body.h with its I, IX, T, TX
+ * and BYTES, the width of a vector register; STREAM(to, vector) is a non-temporal store if STREAMS is true, STREAMED()
+ * the fence after such stores.
  *
- * A row is gone through in pieces of up to N_ACC vectors that stay in registers while the row's entries go by; what is
- * left over at its end by elements.
+ * A row is processed in pieces of up to N_ACC vectors, which stay in registers while all entries of its major vector
+ * are processed; columns left over at the end one by one.
  */
 #define NAME(f) PASTE4(sp_dense_##f, IX, TX, ISA)
 #define V NAME(vec)
@@ -13,20 +13,20 @@
 
 typedef T V __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 
-/* ---- Lines of entries and a row of a block for each ---- */
+/* ---- State of a major vector ---- */
 
 typedef struct NAME(sample_state) {
-  const I *idx;     /* the line's entries */
-  int64_t n, known; /* how many of them; how many indices may be read */
-  const T *x;       /* the line's row, from the piece's first column on */
-  const T *y;       /* the block whose rows the entries mean, from there on */
+  const I *idx;     /* the major vector's indices */
+  int64_t n, known; /* how many; how many indices may be read from idx on */
+  const T *x;       /* its row of X, from the piece's first column on */
+  const T *y;       /* Y, whose rows the indices select, from that column on */
   int64_t stride;
-  T *z; /* a number for each entry */
+  T *z; /* an output for each entry */
 } NAME(sample_state);
 
 /* ---- Sampled products ---- */
 
-/* The sum of a vector's elements: halves, quarters and so on are added. */
+/* The sum of a vector's elements: adds halves, then quarters, and so on. */
 static inline T NAME(fold)(V v) {
   T part[W];
   *(V *)part = v;
@@ -37,8 +37,8 @@ static inline T NAME(fold)(V v) {
   return part[0];
 }
 
-/* Adds the inner products of n vectors of columns to z, or sets them where they are the first; n is a constant where
- * it is inlined. x stays in registers. */
+/* Adds the inner products over n vectors of columns to z, or sets z if they are the first; n is a constant after
+ * inlining. x stays in registers. */
 static inline __attribute__((always_inline)) void NAME(sample_piece)(const NAME(sample_state) * r, const int n,
                                                                      bool first) {
   V x[N_ACC];
@@ -92,16 +92,16 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
   }
 }
 
-/* ---- Sampled products and products in one pass ---- */
+/* ---- Sampled products and spmm in one pass ---- */
 
 typedef struct NAME(both_state) {
-  const I *idx, *places; /* the line's entries; where they stand in val and z, NULL: one after the other */
+  const I *idx, *places; /* the major vector's indices; their places in val and z, NULL: consecutive */
   const T *val;
-  T *z; /* a number for each entry */
+  T *z; /* an output for each entry */
   int64_t n, known;
-  const T *x, *y; /* the line's row, the block whose rows the entries mean, from the piece's first column on */
+  const T *x, *y; /* its row of X, and Y, whose rows the indices select, from the piece's first column on */
   int64_t stride;
-  T *out; /* the piece of the result */
+  T *out; /* the piece of the result row */
   bool first, stream;
 } NAME(both_state);
 
@@ -110,9 +110,10 @@ static inline void NAME(both_sum)(const NAME(both_state) * r, int64_t at, V part
   r->z[at] = r->first ? sum : r->z[at] + sum;
 }
 
-/* Both of n vectors of columns: each row of y is read once. Sums as in sample_piece and piece. So much is done for a
- * row that the machine sees few of the next ones: they are asked for ahead of their turn wherever the block lies, and
- * the last steps of an entry's sum, which wait for one another, come beside the next entry's products. */
+/* Both products over n vectors of columns: each row of y is read once. Sums are those of sample_piece and of spmm. The
+ * work for a row is so long that out-of-order execution sees few of the next rows: they are prefetched, wherever the
+ * block lies. The last steps of an entry's sum are a dependency chain, so they are done beside the next entry's
+ * products. */
 static inline __attribute__((always_inline)) void NAME(both_piece)(const NAME(both_state) * r, const int n) {
   V x[N_ACC], acc[N_ACC], last = {0};
   int64_t last_at = -1;

@@ -1,8 +1,8 @@
-/* sizes: includes SPARSE_BODY once for each index type and element size: I the index type, U the same without
- * sign, T a type of the size, SUFFIX n (int32) or w (int64) and the size. */
+/* sizes: includes SPARSE_BODY once for each index type and element size, with I the index type, U its unsigned type, T
+ * a type of the size, SUFFIX n (int32) or w (int64) and the size. */
 #ifndef SPARSE_SIZES_ONCE
 #define SPARSE_SIZES_ONCE
-/* An element's bits that are in the mask (of either half of 16 bytes), and those of `always`. */
+/* The bits of an element that are in the mask (of either half of 16 bytes), or'ed with `always`. */
 static inline uint64_t sp_bits_in_plain(uint64_t v, uint64_t mask, uint64_t always) { return (v & mask) | always; }
 static inline uint64_t sp_bits_in_pair(bytes16 v, uint64_t mask, uint64_t always) {
   return ((v.at[0] | v.at[1]) & mask) | always;

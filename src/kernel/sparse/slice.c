@@ -1,18 +1,18 @@
-/* slice: entries picked by ranges and by lists of positions, by index type and element size. */
+/* slice: entries selected by ranges and by lists of positions, by index type and element size. */
 #include <string.h>
 
 #include "arith.h"
 #include "sparse_tables.h"
 
-#define CHUNK 1024 /* entries at a time */
-#define FEW 8      /* of them that are looked at together */
-#define LONG 64    /* entries of a sorted line in which its part is looked for */
+#define CHUNK 1024 /* entries processed at a time */
+#define FEW 8      /* entries tested together */
+#define LONG 64    /* a sorted major vector of more entries is searched for its part */
 
 static inline int64_t sp_lookup_head(const sparse_lookup *s, int64_t j) {
   return (int64_t)(((uint64_t)j * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - s->bits));
 }
 
-/* Where position j stands first in the list, -1: nowhere. */
+/* The first place of position j in the list; -1: none. */
 static inline int64_t sp_lookup_first(const sparse_lookup *s, int64_t j) {
   const int64_t mask = ((int64_t)1 << s->bits) - 1;
   int64_t h = sp_lookup_head(s, j);
@@ -23,7 +23,7 @@ static inline int64_t sp_lookup_first(const sparse_lookup *s, int64_t j) {
 void kernel_sparse_lookup(sparse_lookup *s, int64_t n) {
   const int64_t size = (int64_t)1 << s->bits, mask = size - 1;
   for (int64_t h = 0; h < size; h++) s->heads[h] = -1;
-  for (int64_t k = n - 1; k >= 0; k--) { /* from the end, so that chains ascend */
+  for (int64_t k = n - 1; k >= 0; k--) { /* backwards, so that chains ascend */
     int64_t h = sp_lookup_head(s, s->list[k]);
     while (s->heads[h] >= 0 && s->list[s->heads[h]] != s->list[k]) h = (h + 1) & mask;
     s->next[k] = s->heads[h];
@@ -33,7 +33,7 @@ void kernel_sparse_lookup(sparse_lookup *s, int64_t n) {
 
 void kernel_sparse_places(const int64_t *list, int64_t n, int64_t axis, int32_t *heads, int32_t *next) {
   for (int64_t j = 0; j < axis; j++) heads[j] = -1;
-  for (int64_t k = n - 1; k >= 0; k--) { /* from the end, so that chains ascend */
+  for (int64_t k = n - 1; k >= 0; k--) { /* backwards, so that chains ascend */
     const int32_t had = heads[list[k]];
     next[k] = had >= -1 ? had : -2 - had;
     heads[list[k]] = (int32_t)(had == -1 ? k : -2 - k);

@@ -1,14 +1,15 @@
-/* slice_body: loops that pick entries by their places. Included with I (index type), U (the same without sign), T
- * (a type of the element's size) and SUFFIX. */
+/* slice_body: kernels that select entries by position. Included with I (index type), U (its unsigned type), T (a type
+ * of the element's size) and SUFFIX. */
 #define NAME(f) PASTE2(sp_part_##f, SUFFIX)
 
 #include "count_body.h"
 
-/* ---- Which indices a range passes -------------------------------------------------------------------------------- */
+/* ---- Membership in a range --------------------------------------------------------------------------------------- */
 
-/* A range in the arithmetic of U, modulo 2^bits: a distance times `factor`, the inverse of the step's odd part, rotated
- * to the right by its power of 2, is how many steps it is. As that is one to one, no other distance gives a number of
- * steps that the range has. */
+/* A range, prepared for a membership test without division, modulo 2^bits: (j - first) times `factor`, the inverse of
+ * the step's odd part, rotated right by `rotation`, the step's power of 2, is the place of index j in the range. The
+ * map is one to one, so for an index outside the range it is not below count. (Granlund, Montgomery 1994: exact
+ * division by multiplication.) */
 typedef struct NAME(comb) {
   U first, factor, count;
   int rotation;
@@ -18,13 +19,13 @@ static NAME(comb) NAME(comb_of)(const sparse_range *r) {
   NAME(comb) c = {.first = (U)r->first, .count = (U)r->count};
   U odd = (U)(r->step < 0 ? -r->step : r->step), inverse;
   for (; odd % 2 == 0; odd /= 2) c.rotation++;
-  inverse = odd; /* right in the last three bits; each round doubles them */
+  inverse = odd; /* correct in the last three bits; each Newton step doubles that */
   for (int bits = 3; bits < (int)(8 * sizeof(U)); bits *= 2) inverse *= 2 - odd * inverse;
   c.factor = r->step < 0 ? 0 - inverse : inverse;
   return c;
 }
 
-/* Where the range passes index j; not below count: not there. */
+/* The place of index j in the range; not below count if j is not in it. */
 static inline U NAME(place)(NAME(comb) c, I j) {
   const U away = ((U)j - c.first) * c.factor;
   return away >> c.rotation | away << (-c.rotation & (int)(8 * sizeof(U) - 1));
@@ -39,7 +40,7 @@ static int64_t NAME(count_passed)(NAME(comb) c, const I *idx, int64_t n) {
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* Where line i's entries that the range may pass stand. True: it passes every one. */
+/* The interval of major vector i's entries that the range may select. Returns true if it selects all of them. */
 static bool NAME(window)(const sparse_raw *a, int64_t i, const sparse_range *across, bool sorted, int64_t *low,
                          int64_t *high) {
   const I *ptr = a->indptr, *idx = a->indices;
@@ -52,7 +53,8 @@ static bool NAME(window)(const sparse_raw *a, int64_t i, const sparse_range *acr
   return across->step == 1 || across->step == -1;
 }
 
-/* Whether the lines are gone through as one: they lie together, and looking for the part of each is more work. */
+/* Whether the major vectors are processed as one flat run of entries: they are adjacent, and a search in each would
+ * cost more. */
 static bool NAME(is_flat)(const sparse_raw *a, const sparse_range *majors, bool sorted) {
   const I *ptr = (const I *)a->indptr + majors->first;
   return majors->step == 1 && (!sorted || (ptr[majors->count] - ptr[0]) / LONG <= majors->count);
@@ -85,7 +87,7 @@ static int64_t NAME(count_block)(const sparse_raw *a, const sparse_range *majors
   return n;
 }
 
-/* Whether the range, of step 1, passes FEW indices; if so, they and their values are copied. */
+/* For a range of step 1: if it selects all of the next FEW indices, copies them and their values and returns true. */
 static inline bool NAME(copy_few)(NAME(comb) c, const I *restrict idx, const T *restrict val, I *restrict oidx,
                                   T *restrict oval) {
   const I low = (I)c.first, high = (I)(c.first + c.count);
@@ -98,7 +100,8 @@ static inline bool NAME(copy_few)(NAME(comb) c, const I *restrict idx, const T *
   return true;
 }
 
-/* The same with few entries, which may also be written where the next ones come: no branch. */
+/* Copies the selected ones of n entries without a branch: each entry is written and then kept or overwritten, so n
+ * entries of memory are needed. */
 static inline int32_t NAME(pass_loose)(NAME(comb) c, const I *restrict idx, const T *restrict val, int64_t n,
                                        int32_t stay, I *restrict oidx, T *restrict oval, int32_t *restrict kept) {
   for (int64_t e = 0; e < n; e++) {
@@ -111,6 +114,7 @@ static inline int32_t NAME(pass_loose)(NAME(comb) c, const I *restrict idx, cons
   return stay;
 }
 
+/* The same at the end of the memory: writes selected entries only. */
 static int32_t NAME(pass_last)(NAME(comb) c, const I *restrict idx, const T *restrict val, int64_t n, int32_t stay,
                                I *restrict oidx, T *restrict oval, int32_t *restrict kept) {
   for (int64_t e = 0; e < n; e++) {
@@ -124,8 +128,8 @@ static int32_t NAME(pass_last)(NAME(comb) c, const I *restrict idx, const T *res
   return stay;
 }
 
-/* Those of n entries that the range passes, and how many; kept[k]: of the first k + 1. There is memory for
- * `capacity`. */
+/* Copies those of n entries that the range selects; returns how many. kept[k]: how many of the first k + 1. There is
+ * memory for `capacity`. */
 static int32_t NAME(pass)(NAME(comb) c, const I *restrict idx, const T *restrict val, int64_t n, int64_t capacity,
                           I *restrict oidx, T *restrict oval, int32_t *restrict kept) {
   const bool plain = c.factor == 1 && c.rotation == 0;
@@ -234,8 +238,8 @@ static int64_t NAME(count_times)(const sparse_raw *a, const int32_t *times) {
   return n;
 }
 
-/* The entries from p on before `end`, each once for each time its position stands in the list, until there are nnz.
- * ends[k]: how many there are after the first k + 1. */
+/* Writes each of n entries once for each occurrence of its position in the list, from output number `at` on, until
+ * there are nnz. ends[k]: outputs after the first k + 1 entries. Returns the last. */
 static int64_t NAME(spell)(const I *restrict idx, const T *restrict val, int64_t n, const int32_t *restrict heads,
                            const int32_t *restrict next, int64_t at, int64_t nnz, I *restrict oidx, T *restrict oval,
                            int64_t *restrict ends) {

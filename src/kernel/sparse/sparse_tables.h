@@ -1,5 +1,5 @@
-/* sparse_tables: the tables that the files of the sparse loops make, for isa.c: for int32 (narrow) and int64 (wide)
- * indices, by dtype. base is compiled for every machine, in vectors of 16 bytes where it has any. */
+/* sparse_tables: the tables of the sparse kernels, for isa.c: for int32 (narrow) and int64 (wide) indices, by dtype.
+ * base is compiled for every machine, in vectors of 16 bytes if it has any. */
 #ifndef DAMO_KERNEL_SPARSE_SPARSE_TABLES_H
 #define DAMO_KERNEL_SPARSE_SPARSE_TABLES_H
 
@@ -25,7 +25,7 @@ SPARSE_TABLES(avx2);
 SPARSE_TABLES(avx512);
 #undef SPARSE_TABLES
 
-/* The functions of each dtype's size: fns(s) is the address of those for `s` bytes. */
+/* A table of functions by each dtype's size: fns(s) is the address of those for `s` bytes. */
 #define SPARSE_BY_SIZE(fns)                                                                                          \
   {                                                                                                                  \
     [DAMO_BOOL] = fns(1), [DAMO_INT8] = fns(1), [DAMO_INT16] = fns(2), [DAMO_INT32] = fns(4), [DAMO_INT64] = fns(8), \

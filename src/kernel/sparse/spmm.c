@@ -1,4 +1,4 @@
-/* spmm: the dense products on any machine, in vectors of 16 bytes: SSE2's on x86-64, NEON's on aarch64. */
+/* spmm: the products with dense blocks on any machine, in vectors of 16 bytes: SSE2 on x86-64, NEON on aarch64. */
 #include <string.h>
 
 #include "arith.h"

@@ -1,4 +1,4 @@
-/* spmm_avx2: the dense products for x86-64 with AVX2. */
+/* spmm_avx2: the products with dense blocks for x86-64 with AVX2. */
 #include <string.h>
 
 #include "arith.h"

@@ -1,4 +1,4 @@
-/* spmm_avx512: the dense products for x86-64 with AVX-512. */
+/* spmm_avx512: the products with dense blocks for x86-64 with AVX-512. */
 #include <string.h>
 
 #include "arith.h"

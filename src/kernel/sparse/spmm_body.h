@@ -1,7 +1,7 @@
-/* spmm_body: products with a dense row-major block for one element type. Included with I, IX, T, TX, C,
- * PAIRS, SINGLE (1: a component is a float32), BYTES, STREAM, STREAMS and STREAMED. */
-#define FAR_BYTES (1 << 20)    /* blocks past this do not stay near */
-#define STREAM_BYTES (4 << 20) /* results past this don't stay until they are read */
+/* spmm_body: products with a dense row-major block (spmm) for one element type. Included with I, IX, T, TX, C, PAIRS,
+ * SINGLE (1: a component is a float32), BYTES, STREAM, STREAMS and STREAMED. */
+#define FAR_BYTES (1 << 20)    /* larger blocks do not stay in cache */
+#define STREAM_BYTES (4 << 20) /* larger results leave the caches before they are read */
 
 #if SINGLE && !PAIRS
 #define VB 4
@@ -85,13 +85,14 @@ static const sparse_strip_fns *const NAME(widths)[] = {
 
 static const sparse_strip_set NAME(set) = {NAME(widths), sizeof(T), sizeof(I)};
 
-/* How many indices may be read ahead of their turn; none where the block is near anyway. */
+/* How many indices may be read ahead for prefetching; 0 if the block stays in cache anyway. */
 static inline int64_t NAME(known)(const sparse_raw *a, const sparse_block *b) {
   const bool is_far = a->minor > FAR_BYTES / (int64_t)sizeof(T) / (b->cols > 0 ? b->cols : 1);
   return is_far ? ((const I *)a->indptr)[a->major] : 0;
 }
 
-/* A result that the caches don't keep goes past them, where it fills whole lines. */
+/* Whether to store the result with non-temporal stores: it exceeds the caches, is not read, and its rows fill whole
+ * cache lines. */
 static inline bool NAME(goes_past)(int64_t rows, const sparse_block *z, const sparse_block *y) {
   const int64_t row = y->cols * (int64_t)sizeof(T), step = y->stride * (int64_t)sizeof(T);
   const bool is_read = z && z->data == y->data, in_lines = row % SPARSE_LINE == 0 && step % SPARSE_LINE == 0;

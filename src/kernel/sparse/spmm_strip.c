@@ -1,9 +1,9 @@
 /* spmm_strip: how columns are cut into strips. */
 #include "spmm_strip.h"
 
-#define STRIP_MAJORS 8 /* lines of the matrix that all strips go through before the next ones: they stay near so long */
+#define STRIP_MAJORS 8 /* major vectors that all strips process before the next ones, so that these stay in cache */
 
-/* Columns of the next strip, by vectors of w; what is left is none or at least a vector's. */
+/* Columns of the next strip, for vectors of w elements; the number of columns left after it is 0 or at least w. */
 static int64_t sp_strip_next(int64_t cols, int64_t w) {
   if (cols == 8 * w || cols >= 9 * w) return 8 * w;
   if (cols <= 4 * w) return cols;

@@ -1,6 +1,6 @@
-/* spmm_strip_body: strips by vectors of one width. Included with I, IX, T, TX, C (the type of a component of T),
- * PAIRS (1: T is complex), VB (bytes of a vector) and LANES (components in it); BYTES is the width of the machine's
- * vectors, STREAM(to, vector) stores one of those past the caches.
+/* spmm_strip_body: kernels of strips, by vectors of one width. Included with I, IX, T, TX, C (the type of a component
+ * of T), PAIRS (1: T is complex), VB (bytes of a vector) and LANES (components in it); BYTES is the width of the
+ * machine's vectors, STREAM(to, vector) a non-temporal store of such a vector.
  */
 #define NAME(f) PASTE2(PASTE4(sp_strip_##f, IX, TX, ISA), VB)
 #define V NAME(vec)
@@ -13,16 +13,16 @@ typedef C V __attribute__((may_alias));
 typedef C V __attribute__((vector_size(VB), aligned(sizeof(C)), may_alias));
 #endif
 
-/* ---- An entry's part in a sum ---- */
+/* ---- Products of one entry ---- */
 
 #if PAIRS
 typedef struct NAME(factor) {
   C re;
-  V im; /* with the sign that it has in either component of a product */
+  V im; /* with the sign that it has in each component of a product */
 } NAME(factor);
 
-/* Parts are computed apart and given back by address: clang 14 drops the sign from vectors of two that it makes of
- * pairs passed by value. */
+/* Components are computed separately and returned through a pointer: clang 14 loses the sign in vectors of two that it
+ * makes of pairs passed by value. */
 static inline void NAME(set_factor)(NAME(factor) * f, const T *alpha, const T *value) {
   const C re = value->re, im = value->im;
   const C scaled_re = alpha ? alpha->re * re - alpha->im * im : re;
@@ -50,9 +50,9 @@ static inline void NAME(set_factor)(T *f, const T *alpha, const T *value) { *f =
 static inline V NAME(times)(V x, const T *s) { return x * *s; }
 #endif
 
-/* ---- Strips of n vectors; n is a constant where they are inlined ---- */
+/* ---- Strips of n vectors; n is a constant after inlining ---- */
 
-/* Where vector k of a row begins: the last one where the row ends with it. */
+/* Offset of vector k in a row; the last vector ends with the row. */
 #define PLACE(k) ((k) < n - 1 ? (k)*W : last)
 
 static inline __attribute__((always_inline)) void NAME(gather)(const sparse_strip *s, const int n) {

@@ -1,4 +1,4 @@
-/* spmm_types: the dense products for both index types and all float and complex types, and their tables.
+/* spmm_types: the products with dense blocks for both index types and all float and complex types, and their tables.
  * Included with ISA (the instruction set's name), BYTES, STREAMS, STREAM and STREAMED, which are undefined at the end.
  */
 #define I int32_t

@@ -1,5 +1,5 @@
-/* spmm_values: the dense products of one index type for all float and complex types. Included with I, IX and
- * what the bodies want of an instruction set. */
+/* spmm_values: the products with dense blocks of one index type, for all float and complex types. Included with I, IX
+ * and the bodies' macros for an instruction set. */
 #define T float
 #define TX f32
 #define C float

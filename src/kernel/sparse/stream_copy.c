@@ -1,7 +1,7 @@
-/* stream_copy: long copies of indices and values, once or again and again.
+/* stream_copy: long copies of indices and values, once or repeated.
  *
- * The C library's memcpy may choose the processor's string copy, which on some takes up to twice as long as a loop
- * where the two are not aligned alike.
+ * The C library's memcpy may choose the processor's string copy, which on some takes up to twice as long as a vector
+ * loop if source and destination are not aligned alike.
  */
 #include "stream_copy.h"
 
@@ -10,8 +10,8 @@
 #include "kernel/isa.h"
 #include "kernel_sparse.h"
 
-#define COPY_LEAST 4096    /* bytes; fewer are memcpy's */
-#define COPY_REPEATED 8192 /* bytes that stay in the nearest cache while they are copied again and again */
+#define COPY_LEAST 4096    /* bytes; shorter copies use memcpy */
+#define COPY_REPEATED 8192 /* bytes that stay in the L1 cache while they are copied repeatedly */
 
 #define BYTES 16
 #define NAME(f) f##_base

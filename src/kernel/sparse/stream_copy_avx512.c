@@ -1,4 +1,4 @@
-/* stream_copy_avx512: long copies on x86-64 with AVX-512. A store of a whole cache line needs not read it first. */
+/* stream_copy_avx512: long copies on x86-64 with AVX-512. A store of a whole cache line need not read it first. */
 #include <string.h>
 
 #include "stream_copy.h"

@@ -1,5 +1,5 @@
 /* stream_copy_body: a copy by vectors of BYTES bytes. NAME adds the instruction set; both macros are undefined at the
- * end. The destination is aligned to a cache line first; what the source is aligned to costs little then. */
+ * end. The destination is aligned to a cache line first; the alignment of the source then matters little. */
 void NAME(stream_copy)(char *restrict to, const char *restrict from, size_t n) {
   typedef uint64_t vector __attribute__((vector_size(BYTES), aligned(1), may_alias));
   enum { LINE = 64, VECTORS = LINE / BYTES };

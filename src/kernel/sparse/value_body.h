@@ -1,5 +1,5 @@
-/* value_body: loops that compute with entries. Included with I (index type), IX (its name), T (element type) and
- * TX (its name). */
+/* value_body: kernels that compute with values. Included with I (index type), IX (its name), T (element type) and TX
+ * (its name). */
 #define NAME(f) PASTE3(sp_value_##f, IX, TX)
 #define ADD PASTE2(arith_add, TX)
 #define SUB PASTE2(arith_sub, TX)
@@ -13,10 +13,11 @@
 
 /* ---- Products with dense ---- */
 
-#define FAR_ENTRIES (1 << 18) /* matrices of more don't stay near: they are asked for */
-#define AHEAD 64              /* entries */
+#define FAR_ENTRIES (1 << 18) /* matrices with more entries do not stay in cache: they are prefetched */
+#define AHEAD 64              /* prefetch distance, in entries */
 
-/* Short lines, each with a jump that is not foreseen, keep the machine from fetching what follows by itself. */
+/* Mispredicted branches at the ends of short rows keep out-of-order execution, and with it the hardware prefetcher,
+ * from running ahead: so entries are prefetched by hand. */
 static void NAME(matvec)(const sparse_raw *a, const void *alpha, const void *xs, void *ys, bool add) {
   const I *restrict ptr = a->indptr, *restrict idx = a->indices;
   const T *restrict val = a->data, *restrict x = xs, *scale = alpha;
@@ -31,7 +32,8 @@ static void NAME(matvec)(const sparse_raw *a, const void *alpha, const void *xs,
       __builtin_prefetch(val + p + AHEAD);
     }
     for (; p < end; p++) {
-      __asm__(""); /* vectors, of which the sum would take one element after the other, cost more */
+      /* keeps the loop scalar: a vectorized one extracts each product for the ordered sum, which costs more */
+      __asm__("");
       sum = ADD(sum, MUL(val[p], x[idx[p]]));
     }
     if (scale) sum = MUL(*scale, sum);
@@ -84,7 +86,7 @@ static void NAME(matmat_t)(const sparse_raw *a, const void *alpha, const sparse_
   }
 }
 
-/* Of one column each: products of the entries of two vectors. */
+/* sample with one column: products of elements of two vectors. */
 static void NAME(sample_outer)(const sparse_raw *a, const sparse_block *xs, const sparse_block *ys, void *out) {
   const I *restrict ptr = a->indptr, *restrict idx = a->indices;
   const T *restrict x = xs->data, *restrict y = ys->data;
@@ -118,7 +120,7 @@ static void NAME(sample)(const sparse_raw *a, const sparse_block *xs, const spar
 
 #define AHEAD 4
 
-/* Entries that line i of the product may have: no more than its products, or than there are columns. */
+/* An upper bound of the entries of major vector i of the product: its multiplications, at most b's minor axis. */
 static inline int64_t NAME(most_in_major)(const sparse_raw *a, const sparse_raw *b, int64_t i) {
   const I *ap = a->indptr, *aj = a->indices, *bp = b->indptr;
   int64_t most = 0;
@@ -126,7 +128,7 @@ static inline int64_t NAME(most_in_major)(const sparse_raw *a, const sparse_raw 
   return most < b->minor ? most : b->minor;
 }
 
-/* mark[k] is where column k stands in the result; before the line's start: not met yet. */
+/* mark[k] is the place of minor position k in the result; before `start`: not yet met in this major vector. */
 static void NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *mark_workspace, sparse_progress *at,
                                void *indptr, void *indices, void *data) {
   const I *restrict ap = a->indptr, *restrict aj = a->indices, *restrict bp = b->indptr, *restrict bj = b->indices;
@@ -141,7 +143,7 @@ static void NAME(fill_product)(const sparse_raw *a, const sparse_raw *b, void *m
     for (int64_t p = ap[i]; p < ap[i + 1]; p++) {
       const T s = ax[p];
       const int64_t j = aj[p], end = bp[j + 1];
-      if (p < ahead) { /* lines of b are met in no order: they are asked for before their turn */
+      if (p < ahead) { /* b's major vectors come in no order, so they are prefetched */
         const int64_t next = bp[aj[p + AHEAD]];
         __builtin_prefetch(bj + next);
         __builtin_prefetch(bx + next);
@@ -181,7 +183,7 @@ static void NAME(add_product)(const sparse_raw *a, const sparse_raw *b, const vo
   }
 }
 
-/* mark[k] is the last line of x that was spread out and holds column k. */
+/* Expands major vector i of x into the dense array `row`; mark[k] is the last i whose vector stores position k. */
 static void NAME(sample_product)(const sparse_raw *a, const sparse_raw *x, const sparse_raw *y, void *row_workspace,
                                  void *mark_workspace, void *out) {
   const I *restrict ap = a->indptr, *restrict aj = a->indices;
@@ -211,7 +213,7 @@ static void NAME(sample_product)(const sparse_raw *a, const sparse_raw *x, const
 
 #include "axis_body.h"
 
-/* ---- Dense boxes ---- */
+/* ---- Dense matrices ---- */
 
 static void NAME(add_dense)(const sparse_raw *a, char *dst, int64_t major_stride, int64_t minor_stride) {
   const I *ptr = a->indptr, *idx = a->indices;

@@ -1,4 +1,4 @@
-/* value_int32: the value loops with int32 indices. */
+/* value_int32: the value kernels with int32 indices. */
 #include <string.h>
 
 #include "arith.h"

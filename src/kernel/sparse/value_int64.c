@@ -1,4 +1,4 @@
-/* value_int64: the value loops with int64 indices. */
+/* value_int64: the value kernels with int64 indices. */
 #include <string.h>
 
 #include "arith.h"

@@ -9,7 +9,7 @@
 #define FRONTS_PAY 40.0
 /* Kept pivots are given up above this backward error. */
 #define KEPT_PROBE 1e-11
-/* The same for LDLᵀ: iterative refinement repairs less. */
+/* The same for LDLᵀ: up to here iterative refinement repairs a solution. */
 #define LDL_PROBE 1e-9
 
 /* ---- The object -------------------------------------------------------------------------------------------------- */
@@ -282,7 +282,7 @@ static damo_status factor_compute(damo_factor *f) {
   return factor_factorize(f);
 }
 
-/* ---- Keeping what can be kept ------------------------------------------------------------------------------------ */
+/* ---- Reuse of analyses ------------------------------------------------------------------------------------------- */
 
 static bool factor_same_vector(const damo_array *a, const damo_array *b) {
   if (a->data == b->data) return array_size(a) == array_size(b);

@@ -76,7 +76,7 @@ damo_status factor_lstsq(damo_factor *f, const damo_array *b, damo_array **x, da
   return status;
 }
 
-/* ---- What a solution leaves -------------------------------------------------------------------------------------- */
+/* ---- Residuals --------------------------------------------------------------------------------------------------- */
 
 /* x has n rows, b has m. */
 static damo_status least_gap_dense(damo_factor *f, factor_system system, const damo_array *x, const damo_array *b,

@@ -192,7 +192,7 @@ damo_sparse *sparse_take(damo_sparse *a, int axis, const damo_array *list) {
   return along ? sp_take_majors(a, axis, list) : sp_take_minors(a, axis, list);
 }
 
-/* ---- Put together ------------------------------------------------------------------------------------------------ */
+/* ---- Scattering -------------------------------------------------------------------------------------------------- */
 
 static void sp_move_positions(const sparse_where *w, int64_t n, int64_t *at) {
   for (int64_t p = 0; p < n; p++) at[p] = w->list ? w->list[at[p]] : w->first + at[p] * w->step;

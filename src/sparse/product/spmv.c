@@ -87,7 +87,7 @@ static void sp_view_clear(const sp_dense_view *m, int64_t size) {
   }
 }
 
-/* ---- The loops --------------------------------------------------------------------------------------------------- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 /* One product Y = alpha·op(A)·X (+ Z), as the loops see it. */
 typedef struct sp_product_plan {
@@ -169,7 +169,7 @@ static void sp_product_run_packed(const sp_product_plan *w, const sp_product_pac
   }
 }
 
-/* ---- Turned ------------------------------------------------------------------------------------------------------ */
+/* ---- Transposition ----------------------------------------------------------------------------------------------- */
 
 /* Whether to transpose A first. When entries scatter into the result, a row of it is read and written once for each
  * entry; with A compressed along its other axis, once in all, and sums keep their order. It pays if rows are long. It
@@ -232,7 +232,7 @@ void sparse_product_run(const sparse_product *p, void *workspace) {
   sp_product_run_packed(&w, &k, &x, p->z ? &z : NULL, &y, workspace);
 }
 
-/* ---- Of two sparse ----------------------------------------------------------------------------------------------- */
+/* ---- Two sparse operands ----------------------------------------------------------------------------------------- */
 
 /* Converts b to a's format and both to one index dtype. If the conversion would need an array along an inner axis that
  * is far longer than nnz, that axis is renumbered first. */
