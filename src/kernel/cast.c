@@ -1,15 +1,16 @@
 /* cast: contiguous conversion between all pairs of dtypes.
  *
- * Integers wrap into narrower integers. Floats truncate into integers, saturate at the border, and nan gives 0: C
- * leaves the last two undefined, and machines differ. Complex drops its imaginary part, but a bool is true when any
- * part is not 0. Bool is 0 or 1. */
+ * Integers wrap when they are converted to narrower integers. Floats truncate to integers, saturate at the bounds, and
+ * nan gives 0: C leaves the last two undefined, and machines differ. Complex drops its imaginary part, but a bool is
+ * true if either part is not 0. Bool is 0 or 1. */
 #include <string.h>
 
 #include "kernel_int.h"
 
 #define NAME(name) PASTE2(name, SUFFIX)
 
-/* limit: the first float above the type's range; low: the last number below which the type begins. */
+/* limit: the smallest float above the type's range. low: any x > low below the limit truncates into the range; x <= low
+ * gives `least`, nan gives 0. */
 #define SATURATE(to, type, low, least, limit, most)              \
   static inline type cast_saturate_##to(double x) {              \
     if (x >= (limit)) return (most);                             \
@@ -42,7 +43,7 @@ typedef uint64_t cast_wrap_u64;
     for (int64_t i = 0; i < n; i++) d[i] = value;                                               \
   }
 
-/* What a source element is as a bool, a real number and an imaginary part. */
+/* A source element as a bool, as a real number, and its imaginary part. */
 #define REAL_PARTS(suffix, from)                                         \
   static inline uint8_t cast_at_bool_##suffix(from x) { return x != 0; } \
   static inline from cast_at_real_##suffix(from x) { return x; }         \
@@ -114,7 +115,7 @@ COMPLEX_PARTS(c128, damo_c128, double)
 #define INTEGER(to, x) cast_saturate_##to(x)
 #include "cast_body.h"
 
-/* Same size and kind: bytes. */
+/* The same dtype: a copy of the bytes. */
 static void cast_copy_1(const void *src, void *dst, int64_t n) { memcpy(dst, src, (size_t)n); }
 static void cast_copy_2(const void *src, void *dst, int64_t n) { memcpy(dst, src, (size_t)n * 2); }
 static void cast_copy_4(const void *src, void *dst, int64_t n) { memcpy(dst, src, (size_t)n * 4); }

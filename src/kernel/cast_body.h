@@ -1,6 +1,6 @@
-/* cast_body: conversions of one source type into all thirteen. Included with FROM, SUFFIX, and cast_at_bool /
- * cast_at_real (what of the element becomes a bool, a real number), cast_at_im (its imaginary part) defined for the
- * suffix; INTEGER(to, x) is the conversion to an integer type. All three macros are undefined at the end. */
+/* cast_body: conversions of one source type to all thirteen. Included with FROM and SUFFIX, and with cast_at_bool,
+ * cast_at_real and cast_at_im (an element as a bool, as a real number, its imaginary part) defined for the suffix;
+ * INTEGER(to, x) is the conversion to an integer type. All three macros are undefined at the end. */
 
 CAST(bool, uint8_t, NAME(cast_at_bool)(s[i]))
 CAST(i8, int8_t, INTEGER(i8, NAME(cast_at_real)(s[i])))

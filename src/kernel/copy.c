@@ -1,14 +1,14 @@
 /* copy: strided copies of elements of 1, 2, 4, 8 or 16 bytes. No allocation; source and destination do not overlap.
  *
- * kernel_copy_nd orders the axes by the destination's strides, merges those that run on, and copies the two innermost
- * axes in tiles when the source runs along another axis than the destination (a transpose): a tile of 32 x 32 elements
- * stays in L1, so each cache line is fetched once. */
+ * kernel_copy_nd orders the axes by the destination's strides, merges contiguous ones, and copies the two innermost
+ * axes in tiles if the source is contiguous along another axis than the destination (a transpose): a tile of 32 x 32
+ * elements stays in L1, so each cache line is fetched once. */
 #include <string.h>
 
 #include "kernel_int.h"
 #include "walk.h"
 
-/* memcpy of a constant size is one move, at any alignment. */
+/* memcpy of a constant size compiles to one move, at any alignment. */
 #define STRIDED(size, type)                                                                                \
   static void copy_strided_##size(const char *src, int64_t ss, char *dst, int64_t ds, int64_t n) {         \
     for (int64_t i = 0; i < n; i++) {                                                                      \
@@ -17,7 +17,7 @@
       memcpy(dst + i * ds, &element, sizeof element);                                                      \
     }                                                                                                      \
   }                                                                                                        \
-  /* Into a contiguous run: the compiler gathers or fills with vectors. */                                 \
+  /* To a contiguous destination: the compiler vectorises it. */                                           \
   static void copy_gather_##size(const char *restrict src, int64_t ss, char *restrict dst, int64_t n) {    \
     for (int64_t i = 0; i < n; i++) {                                                                      \
       type element;                                                                                        \
@@ -30,7 +30,7 @@
     memcpy(&element, src, sizeof element);                                                                 \
     for (int64_t i = 0; i < n; i++) memcpy(dst + i * (int64_t)sizeof element, &element, sizeof element);   \
   }                                                                                                        \
-  /* Rows of few elements: no call a row. */                                                               \
+  /* Rows of few elements: no call for each row. */                                                        \
   static void copy_rows_##size(const char *src, int64_t sp, int64_t ss, char *dst, int64_t dp, int64_t ds, \
                                int64_t rows, int64_t n) {                                                  \
     for (int64_t r = 0; r < rows; r++, src += sp, dst += dp)                                               \
@@ -80,7 +80,7 @@ void kernel_copy_strided(const char *src, int64_t src_stride, char *dst, int64_t
     copy_fns_of(size)->gather(src, src_stride, dst, n);
 }
 
-/* Rows of up to this many elements are copied by one loop over all of them: no call a row. */
+/* Rows of up to this many elements are copied by one loop over all rows, without a call for each. */
 #define COPY_SHORT 8
 
 void kernel_copy_rows(const char *src, int64_t src_pitch, int64_t src_stride, char *dst, int64_t dst_pitch,
@@ -97,7 +97,7 @@ void kernel_copy_rows(const char *src, int64_t src_pitch, int64_t src_stride, ch
 
 static int64_t copy_stride_size(int64_t stride) { return stride < 0 ? -stride : stride; }
 
-/* The axes longer than 1 by falling destination stride; equal ones keep their order. Returns their number. */
+/* Sorts the axes longer than 1 by decreasing destination stride, stable. Returns their number. */
 static int copy_order(int ndim, const int64_t *shape, const int64_t *dst_strides, int *order) {
   int n = 0;
   for (int axis = 0; axis < ndim; axis++) {
@@ -112,7 +112,8 @@ static int copy_order(int ndim, const int64_t *shape, const int64_t *dst_strides
 
 enum { COPY_SRC, COPY_DST, COPY_OPS };
 
-/* The axis along which the source lies closest (a repeated element costs nothing); the innermost when equal. */
+/* The axis with the smallest nonzero source stride; the innermost one among equals, or if the source is broadcast along
+ * the innermost. */
 static int closest_source_axis(const nd_space *s) {
   int best = s->n_axes - 1;
   for (int axis = best - 1; axis >= 0; axis--) {
@@ -123,7 +124,7 @@ static int closest_source_axis(const nd_space *s) {
   return best;
 }
 
-/* Makes that axis the last but one; the others keep their order. */
+/* Moves that axis to the last but one position; the others keep their order. */
 static void copy_move_axis(nd_space *s, int axis) {
   const int64_t length = s->shape[axis], *stride = s->stride + axis * COPY_OPS;
   const int64_t src = stride[COPY_SRC], dst = stride[COPY_DST];
@@ -138,7 +139,7 @@ static void copy_move_axis(nd_space *s, int axis) {
 
 #define COPY_TILE 32
 
-/* Copies the two innermost axes. */
+/* Copies the two innermost axes in tiles. */
 static void copy_tiles(const char *src, int64_t src_pitch, int64_t src_stride, char *dst, int64_t dst_pitch,
                        int64_t dst_stride, int64_t rows, int64_t n, size_t size) {
   const copy_fns *fns = copy_fns_of(size);
@@ -152,7 +153,7 @@ static void copy_tiles(const char *src, int64_t src_pitch, int64_t src_stride, c
   }
 }
 
-/* The space over source and destination, its axes in the order that the destination likes. */
+/* The space over source and destination, with axes ordered by destination stride. */
 static nd_space copy_space(int64_t *numbers, const int64_t *src_strides, const int64_t *dst_strides, int ndim,
                            const int64_t *shape, size_t size) {
   int64_t contiguous[DAMO_MAX_NDIM], step = (int64_t)size;

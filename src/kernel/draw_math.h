@@ -1,12 +1,12 @@
 /* draw_math: the logarithm, the exponential, the sine and the cosine of random draws.
  *
- * Made of + - * /, comparisons and bits of float64 alone: no fma and no function of C's library, whose last bits differ
- * between machines. So a draw has the same bits with every instruction set, as long as products and sums are not
- * contracted (-ffp-contract=off). No branches: a loop over them vectorises.
+ * They use + - * /, comparisons and bit operations of float64 only: no fma and no function of C's library, whose last
+ * bits differ between machines. So a draw has the same bits with every instruction set, as long as products and sums
+ * are not contracted (-ffp-contract=off). There are no branches, so a loop over them vectorises.
  *
  * Method and coefficients are FDLIBM's (e_log.c, e_exp.c, k_sin.c, k_cos.c), Copyright (C) 1993 by Sun Microsystems,
  * Inc., "Permission to use, copy, modify, and distribute this software is freely granted, provided that this notice is
- * preserved". Errors, as spec/c/draw_test.c bounds them: log and exp below 1 ULP, sine and cosine of a turn below
+ * preserved". Error bounds, as spec/c/draw_test.c checks them: log and exp below 1 ULP, sine and cosine of a turn below
  * 2, log1p and expm1 below 4. */
 #ifndef DAMO_KERNEL_DRAW_MATH_H
 #define DAMO_KERNEL_DRAW_MATH_H
@@ -29,10 +29,10 @@ DRAW_INLINE double draw_from_bits(uint64_t u) {
   return x;
 }
 
-/* log x, x = 2^k m with m in [sqrt 1/2, sqrt 2): with f = m - 1 and s = f / (2 + f), log m = f - f²/2 + s (f²/2 + R(s²)),
- * R the minimax polynomial of (log(1 + s) - log(1 - s) - 2 s) / s. -inf at 0, nan below. */
+/* log x: with x = 2^k m, m in [sqrt 1/2, sqrt 2), f = m - 1 and s = f / (2 + f), log m = f - f²/2 + s (f²/2 + R(s²)),
+ * where R is the minimax polynomial of (log(1 + s) - log(1 - s) - 2 s) / s. -inf at 0, nan below. */
 DRAW_INLINE double draw_log_at(double x) {
-  const uint64_t border = 0x3fe6a09e00000000u, one = 0x3ff0000000000000u; /* of sqrt 1/2, of 1 */
+  const uint64_t border = 0x3fe6a09e00000000u, one = 0x3ff0000000000000u; /* high bits of sqrt 1/2 and of 1 */
   const double tiny = x < 0x1p-1022 ? 0x1p54 : 1, less = x < 0x1p-1022 ? 54 : 0;
   const uint64_t u = draw_bits(x * tiny) + (one - border);
   const double k = draw_from_bits(u >> 52 | 0x4330000000000000u) - (0x1p52 + 1023) - less;
@@ -48,9 +48,9 @@ DRAW_INLINE double draw_log_at(double x) {
   return x > 0 && x < (double)INFINITY ? y : edge;
 }
 
-/* exp x = 2^k exp r, r = hi - lo within ln 2 / 2: exp r = 1 + r + r c / (2 - c), c = r - r² P(r²). */
+/* exp x = 2^k exp r, with r = hi - lo, |r| <= ln 2 / 2: exp r = 1 + r + r c / (2 - c), c = r - r² P(r²). */
 DRAW_INLINE double draw_exp_at(double x) {
-  const double rounder = 0x1.8p52; /* a number of this size has no places below the point: adding it rounds */
+  const double rounder = 0x1.8p52; /* adding 1.5·2^52, whose ulp is 1, rounds to an integer */
   const double t = x < -800 ? -800 : x > 800 ? 800 : x;
   const double shifted = t * 1.44269504088896338700e+00 + rounder, k = shifted - rounder;
   const double hi = t - k * 6.93147180369123816490e-01, lo = k * 1.90821492927058770002e-10, r = hi - lo, z = r * r;
@@ -66,7 +66,8 @@ DRAW_INLINE double draw_exp_at(double x) {
   return x == x ? y * scale * again : x;
 }
 
-/* The sine and the cosine of 2 pi v for v in [0, 1]: v less the nearest quarter is exact, and within 1/8. */
+/* The sine and the cosine of 2 pi v for v in [0, 1]. v minus the nearest multiple of 1/4 is exact, and at most 1/8 in
+ * modulus. */
 DRAW_INLINE void draw_turn_at(double v, double *sine, double *cosine) {
   const double rounder = 0x1.8p52, shifted = 4 * v + rounder;
   const double x = (v - 0.25 * (shifted - rounder)) * 6.28318530717958647693, z = x * x, w = z * z;
@@ -85,14 +86,14 @@ DRAW_INLINE void draw_turn_at(double v, double *sine, double *cosine) {
   *cosine = draw_from_bits((draw_bits(c) ^ both) ^ ((quarter + 1) & 2) << 62);
 }
 
-/* log(1 + x), x > -1: log(1 + x) x / ((1 + x) - 1) makes good what the sum 1 + x lost (D. Goldberg, "What every computer
- * scientist should know about floating-point arithmetic", 1991, theorem 4). */
+/* log(1 + x) for x > -1 as log(u) x / (u - 1) with u the rounded 1 + x: the factor compensates the rounding (D.
+ * Goldberg, "What every computer scientist should know about floating-point arithmetic", 1991, theorem 4). */
 DRAW_INLINE double draw_log1p_at(double x) {
   const double u = 1 + x, d = u - 1;
   return d == 0 ? x : draw_log_at(u) * (x / d);
 }
 
-/* exp(x) - 1, x <= 0, in the same way (W. Kahan). */
+/* exp(x) - 1 for x <= 0, in the same way (W. Kahan). */
 DRAW_INLINE double draw_expm1_at(double x) {
   const double u = draw_exp_at(x), d = u - 1;
   if (d == 0) return x;

@@ -1,7 +1,8 @@
-/* finite: whether all of many floats are finite, in one look. */
+/* finite: whether all elements of a float vector are finite. */
 #include "kernel.h"
 
-/* x * 0 is 0 for what is finite, nan otherwise. Sums side by side: one would wait for itself. */
+/* x * 0 is 0 for a finite x, nan otherwise, so the sum of all x * 0 is 0 only if all are finite. Several accumulators:
+ * one alone is bound by the latency of additions. */
 #define FINITE_LANES 16
 
 #define ALL_FINITE(name, type)                                        \

@@ -1,4 +1,5 @@
-/* isa: the kernels of each instruction set, a column each, and which of them this CPU runs. */
+/* isa: the kernels of each instruction set, as one column of macros each, and the choice of the best that this CPU
+ * runs. */
 #include "isa.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@
   ELEM(isa, add), ELEM(isa, sub), ELEM(isa, mul), ELEM(isa, true_div), ELEM(isa, maximum),                  \
   ELEM(isa, minimum), ELEM(isa, neg), ELEM(isa, exp), ELEM(isa, log),                                       \
   ELEM(isa, eq), ELEM(isa, neq), ELEM(isa, lt), ELEM(isa, le), ELEM(isa, gt), ELEM(isa, ge)
-/* What has one form for all instruction sets. */
+/* Tables that have a single form for all instruction sets. */
 #define BOTH(table) {&table##_narrow, &table##_wide}
 #define LISTS(table) {table##_narrow, table##_wide}
 #define SPARSE_COLUMN(compact_isa, dense_isa)                                                               \
@@ -35,8 +36,8 @@
   };
 /* clang-format on */
 
-/* isa, and whose copies of long vectors, compaction of sparse entries and products with dense blocks: base is written
- * in vectors of 16 bytes, which are SSE2's on x86-64 and NEON's on aarch64. */
+/* Arguments: the instruction set, and those whose long copies, compaction of sparse entries and products with dense
+ * blocks it uses. base is written in vectors of 16 bytes, which are SSE2's on x86-64 and NEON's on aarch64. */
 #if defined(__x86_64__)
 COLUMN(sse2, base, base, base)
 COLUMN(avx2, avx2, avx2, avx2)

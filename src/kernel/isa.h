@@ -1,17 +1,17 @@
 /* isa: the kernels of one instruction set.
  *
- * For each instruction set that is compiled in there is one constant kernel_isa: of each kernel the form that is best
- * there. A kernel that has one form for all is the same pointer in each of them. A context chooses its own when it is
- * made (ctx->isa); kernels that call others by way of it take it as an argument. What has one form and is no table
- * (casts, strided copies, counters of random numbers) is a plain function of kernel.h.
+ * For each instruction set that is compiled in there is one constant kernel_isa, which holds the best form of each
+ * kernel for it. A kernel that has a single form is the same pointer in all of them. A context chooses its kernel_isa
+ * when it is made (ctx->isa); kernels that call others through it take it as an argument. Kernels that have a single
+ * form and are no table (casts, strided copies, random counters) are plain functions of kernel.h.
  */
 #ifndef DAMO_KERNEL_ISA_H
 #define DAMO_KERNEL_ISA_H
 
 #include "base/base.h"
 
-/* args: inputs then outputs, each contiguous with n elements, aligned to its element. An output may be the same block
- * as an input of the same element size, else blocks do not overlap. */
+/* args: inputs, then outputs, each contiguous with n elements, aligned to its element. An output may be the same block
+ * as an input of the same element size; otherwise blocks do not overlap. */
 typedef void (*kernel_fn)(void *const *args, int64_t n);
 
 /* One elementwise function for each loop dtype (the dtype all its inputs have been converted to); NULL: not defined. */
@@ -19,13 +19,13 @@ typedef struct kernel_set {
   kernel_fn fn[DAMO_N_DTYPES];
 } kernel_set;
 
-/* The loops of random draws: the same bits for each instruction set. */
+/* Kernels of random draws: the same bits for every instruction set. */
 typedef struct draw_fns {
   void (*log)(double *x, int64_t n);                                      /* x = draw_log x */
-  void (*turn)(const double *v, double *sine, double *cosine, int64_t n); /* of 2 pi v, v in [0, 1] */
+  void (*turn)(const double *v, double *sine, double *cosine, int64_t n); /* of the angle 2 pi v, v in [0, 1] */
 } draw_fns;
 
-/* Loops over sparse storage (kernel/sparse/kernel_sparse.h), [wide] or [wide][dtype]: wide where indices are int64. */
+/* Kernels over sparse storage (kernel/sparse/kernel_sparse.h), [wide] or [wide][dtype]: wide is 1 for int64 indices. */
 typedef struct sparse_isa {
   const struct sparse_index_fns *index[2];
   const struct sparse_flag_fns *flags[2];
@@ -38,7 +38,7 @@ typedef struct sparse_isa {
 
 struct kernel_isa {
   const char *name;       /* "sse2", "avx2", "avx512", "neon", "scalar" */
-  const kernel_set *elem; /* [ELEM_…] of kernel/elem/names.h, which op/elem sees; what others call: */
+  const kernel_set *elem; /* [ELEM_…] of kernel/elem/names.h, for op/elem; the kernels below are for other folders */
   const kernel_set *add, *sub, *mul, *true_div, *maximum, *minimum, *neg, *exp, *log;
   const kernel_set *eq, *neq, *lt, *le, *gt, *ge;
   const struct reduce_fns *reduce;
@@ -47,9 +47,9 @@ struct kernel_isa {
   sparse_isa sparse;
 };
 
-/* The best for this CPU; never NULL. DAMO_ISA=<name> in the environment asks for a lower one. */
+/* The best one for this CPU; never NULL. DAMO_ISA=<name> in the environment selects another that the CPU runs. */
 const kernel_isa *kernel_isa_select(void);
-/* That of the name, NULL when it is not compiled in or the CPU lacks it. For tests and benchmarks. */
+/* The one of that name; NULL if it is not compiled in or the CPU lacks it. For tests and benchmarks. */
 const kernel_isa *kernel_isa_named(const char *name);
 
 #endif

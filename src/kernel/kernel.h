@@ -1,9 +1,9 @@
 /* kernel: pure loops over raw pointers; no context, no graph, no allocation, no failure.
  *
  * In: pointers, counts, byte strides. Out: values written. Always holds: a kernel computes the same value for an
- * element wherever the element lies in a block and however long the block is (tails go through the same vector routine,
- * padded); integers wrap; integer division and modulo by 0 give 0 and the smallest integer // -1 wraps; nan and inf
- * pass as IEEE says.
+ * element wherever it lies in a block and however long the block is (tails are padded and go through the same vector
+ * code); integers wrap; integer division and modulo by 0 give 0 and the smallest integer // -1 wraps; nan and inf
+ * follow IEEE 754.
  *
  * Elementwise kernels see contiguous blocks only: the driver (op/elem) gathers strided operands into blocks that
  * fit in L1 and scatters results, so a kernel is one loop and vectorises. What is compiled for several instruction sets
@@ -22,8 +22,8 @@
 
 #include "base/base.h"
 
-/* Contiguous conversion of n elements, C's rules (float to integer truncates, out of range saturates, nan gives 0;
- * complex to real drops the imaginary part; anything to bool is x != 0). */
+/* Converts n contiguous elements by C's rules (float to integer truncates, out of range saturates, nan gives 0; complex
+ * to real drops the imaginary part; anything to bool is x != 0). */
 typedef void (*cast_fn)(const void *src, void *dst, int64_t n);
 cast_fn kernel_cast(damo_dtype from, damo_dtype to);
 
@@ -32,10 +32,10 @@ bool kernel_all_finite(damo_dtype dtype, const void *x, int64_t n);
 
 /* Copies n elements of size bytes (1, 2, 4, 8, 16) between byte strides; a source stride of 0 fills. */
 void kernel_copy_strided(const char *src, int64_t src_stride, char *dst, int64_t dst_stride, int64_t n, size_t size);
-/* The same for rows of n elements each, the first elements of which are a pitch apart. */
+/* The same for `rows` rows of n elements each; the first elements of consecutive rows are a pitch apart. */
 void kernel_copy_rows(const char *src, int64_t src_pitch, int64_t src_stride, char *dst, int64_t dst_pitch,
                       int64_t dst_stride, int64_t rows, int64_t n, size_t size);
-/* dst (C-contiguous when dst_strides is NULL) = src over an n-d box, same element size; axes coalesced and tiled. */
+/* dst = src over an n-d array, same element size; dst_strides NULL: C-contiguous. Axes are merged and tiled. */
 void kernel_copy_nd(const char *src, const int64_t *src_strides, char *dst, const int64_t *dst_strides, int ndim,
                     const int64_t *shape, size_t size);
 

@@ -1,5 +1,5 @@
 /* philox: counter-based random numbers, Philox 4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
- * easy as 1, 2, 3" (SC'11). Every draw is a pure function of (key, counter), whatever the order of work. */
+ * easy as 1, 2, 3" (SC'11). Every draw is a pure function of (key, counter), independent of the order of evaluation. */
 #include <math.h>
 
 #include "draw_math.h"
@@ -12,7 +12,7 @@
 #define PHILOX_W1 0xBB67AE85u /* sqrt(3) - 1 */
 #define PHILOX_ROUNDS 10
 
-/* Ten rounds of two products; c is the counter on entry and the random words on return. */
+/* Ten rounds of two products; c holds the counter on entry and the random words on return. */
 static inline void philox_rounds(uint32_t c[4], uint32_t k0, uint32_t k1) {
   for (int i = 0; i < PHILOX_ROUNDS; i++) {
     const uint64_t p0 = (uint64_t)PHILOX_M0 * c[0], p1 = (uint64_t)PHILOX_M1 * c[2];
@@ -51,10 +51,10 @@ static inline uint64_t philox_word_at(const uint32_t block[4], int which) {
   return (uint64_t)block[2 * which + 1] << 32 | block[2 * which];
 }
 
-/* The 53 high bits, in steps of 2^-53: every value is a double, and 1 is never reached. */
+/* The 53 high bits, in steps of 2^-53: every value is a double below 1. */
 static inline double philox_unit_of_word(uint64_t word) { return (double)(int64_t)(word >> 11) * 0x1p-53; }
 
-/* The top 32 bits of the counter count a block's further words: no draw's own blocks come so far. */
+/* The top 32 bits of the counter number the further words of a block: the blocks of a draw never reach them. */
 #define PHILOX_ATTEMPT ((uint64_t)1 << 32)
 
 philox_words philox_words_of(const philox_state *s, uint64_t block) {
@@ -95,7 +95,7 @@ void philox_uniform_f64(const philox_state *s, double *out, int64_t n) {
   }
 }
 
-#define PHILOX_PAIRS 128 /* pairs staged at once */
+#define PHILOX_PAIRS 128 /* pairs computed at a time */
 
 /* Box and Muller (1958): radius sqrt(-2 log u) with u in (0, 1], angle 2 pi v. */
 static void philox_normal_pairs(const draw_fns *draw, const double *uniform, double *z, int64_t pairs) {
@@ -125,7 +125,7 @@ void philox_normal_f64(const kernel_isa *isa, const philox_state *s, double *out
   }
 }
 
-/* The two halves of a * b. */
+/* The 128-bit product a * b as two halves. */
 static void philox_multiply_wide(uint64_t a, uint64_t b, uint64_t *hi, uint64_t *lo) {
   const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
   const uint64_t low = a0 * b0, mid1 = a1 * b0, mid2 = a0 * b1;
@@ -134,8 +134,9 @@ static void philox_multiply_wide(uint64_t a, uint64_t b, uint64_t *hi, uint64_t 
   *lo = mid << 32 | (uint32_t)low;
 }
 
-/* A draw of 0…bound-1 from word `which` of a block (Lemire, "Fast random integer generation in an interval", 2019). A
- * word among the few that would bias the draw is replaced by the same word of the block's next counter. */
+/* A uniform integer in 0 … bound - 1 from word `which` of a block (Lemire, "Fast random integer generation in an
+ * interval", 2019). A word that would bias the draw is rejected and replaced by the same word of the block's next
+ * counter. */
 static uint64_t philox_draw_below(uint64_t bound, const uint32_t block[4], int which, philox_state at) {
   uint64_t hi, lo;
   philox_multiply_wide(philox_word_at(block, which), bound, &hi, &lo);

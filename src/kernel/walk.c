@@ -1,9 +1,9 @@
-/* walk: spaces made and merged, walks set to a row, cursors (walk.h). */
+/* walk: construction and merging of spaces, positioning of walks, cursors (walk.h). */
 #include "walk.h"
 
 #include "kernel_int.h"
 
-/* True where the axis that stands in nd_space_next runs on from the one before it, for every operand. */
+/* Whether the axis in nd_space_next can be merged with the one before it, for every operand. */
 static bool nd_runs_on(const nd_space *s, int64_t length) {
   const int64_t *inner = nd_space_next(s), *outer = inner - s->pitch;
   for (int k = 0; k < s->n_ops; k++) {
@@ -117,8 +117,8 @@ void nd_cursor_begin(nd_cursor *c, const nd_space *s, char *p) {
   c->step = nd_inner_stride(s, 0);
 }
 
-/* The next piece of at most n elements, as rows of equal length: rows that are whole, up to the end of the innermost
- * walked axis, or a part of one row. */
+/* The next piece of at most n elements, as rows of equal length: whole rows, up to the end of the innermost walked
+ * axis, or a part of one row. */
 typedef struct nd_piece {
   char *p;
   int64_t rows, pitch, length;

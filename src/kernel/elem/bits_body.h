@@ -1,5 +1,5 @@
-/* bits_body: kernels that depend on the width of an element alone, so that signed and unsigned integers share
- * them: wrapping arithmetic, bits, equality, copies. Included with U (an unsigned type) and SUFFIX. */
+/* bits_body: kernels that depend only on the width of an element, which signed and unsigned integers share: wrapping
+ * arithmetic, bitwise operations, equality, copies. Included with U (an unsigned type) and SUFFIX. */
 
 /* 1u * keeps the arithmetic unsigned: uint16_t would be promoted to int, whose product may overflow. */
 ALWAYS_INLINE U NAME(at_add)(U a, U b) { return (U)(1u * a + b); }

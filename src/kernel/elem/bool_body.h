@@ -1,4 +1,4 @@
-/* bool_body: logic of bool blocks, and the answers that are the same for every element. */
+/* bool_body: logical kernels of bool blocks, and constant results. */
 
 #define SUFFIX bool
 ALWAYS_INLINE uint8_t NAME(at_invert)(uint8_t a) { return a == 0; }
@@ -10,6 +10,6 @@ LOOP2(or_, uint8_t, uint8_t)
 LOOP2(and_, uint8_t, uint8_t)
 LOOP2(xor, uint8_t, uint8_t)
 
-/* isnan and isinf of integers. */
+/* isnan and isinf of integers and bools. */
 static void NAME(all_false)(void *const *args, int64_t n) { memset(args[1], 0, (size_t)n); }
 #undef SUFFIX

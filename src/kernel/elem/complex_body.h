@@ -1,10 +1,11 @@
-/* complex_body: complex kernels. Included with T (the struct), F (its part), C (C99's complex type), SUFFIX,
- * FN(name) (C99's function for that type) and RFN(name) (the real function), SPLITTER (halves a mantissa), T_VAST and
- * T_TINY (parts beyond are multiplied by T_SHRINK or its reciprocal before they are squared).
- * Products are the plain formula and quotients Smith's (Algorithm 116, CACM 1962), as NumPy's: C's own operators take
- * an Annex G path that costs ten times as much. */
+/* complex_body: complex kernels. Included with T (the struct), F (the type of its parts), C (C99's complex type),
+ * SUFFIX, FN(name) (C99's function for that type), RFN(name) (the real function), SPLITTER (splits a mantissa in
+ * halves), T_VAST and T_TINY (parts beyond these are scaled by T_SHRINK or its reciprocal before they are squared).
+ *
+ * Products are the textbook formula and quotients Smith's (Algorithm 116, CACM 1962), as in NumPy: C's own operators
+ * follow Annex G and take ten times as long. */
 
-/* Both are two parts in a row. (C11's CMPLX is not there with every compiler, and re + im * I mixes infinities.) */
+/* Both types are two consecutive parts. (Not every compiler has C11's CMPLX, and re + im * I mixes infinities.) */
 ALWAYS_INLINE T NAME(of)(C z) {
   T parts;
   memcpy(&parts, &z, sizeof parts);
@@ -19,8 +20,8 @@ ALWAYS_INLINE C NAME(to)(T parts) {
 ALWAYS_INLINE T NAME(at_add)(T a, T b) { return (T){a.re + b.re, a.im + b.im}; }
 ALWAYS_INLINE T NAME(at_sub)(T a, T b) { return (T){a.re - b.re, a.im - b.im}; }
 
-/* a - b of products. GCC (12) contracts vectors of differences and sums in turn, whatever it is told: it must not know
- * the difference for one. */
+/* a - b of products. GCC 12 fuses vectors of alternating differences and sums despite -ffp-contract=off, so the
+ * difference is hidden from it: b's sign bit is flipped and b added. */
 ALWAYS_INLINE F NAME(less)(F a, F b) {
   BITS bits;
   memcpy(&bits, &b, sizeof b);
@@ -36,7 +37,7 @@ ALWAYS_INLINE T NAME(at_conj)(T a) { return (T){a.re, -a.im}; }
 ALWAYS_INLINE F NAME(at_real)(T a) { return a.re; }
 ALWAYS_INLINE F NAME(at_imag)(T a) { return a.im; }
 
-/* x * x = the result + *low, exactly, for x whose square and its last bits are no subnormals. */
+/* x * x = result + *low exactly, if neither the square nor its last bits are subnormal. */
 ALWAYS_INLINE F NAME(square)(F x, F *low) {
   const F high = x * x;
 #ifdef FP_FAST_FMA
@@ -48,9 +49,9 @@ ALWAYS_INLINE F NAME(square)(F x, F *low) {
   return high;
 }
 
-/* The root of the sum of squares, rounded once before the root is: off by 0.86 ULP at most, by 0.93 where it is
- * subnormal. Scaled by a power of two where a square would leave the range. An infinite part makes it infinite,
- * whatever the other is. */
+/* The root of the sum of squares; the sum is computed in double working precision and rounded once, so the error is at
+ * most 0.86 ULP, 0.93 ULP for subnormal results. Parts are scaled by a power of two if a square would overflow or
+ * underflow. An infinite part makes the result infinite, whatever the other part is. */
 ALWAYS_INLINE F NAME(at_abs)(T z) {
   const F re = RFN(fabs)(z.re), im = RFN(fabs)(z.im), large = re > im ? re : im, small = re > im ? im : re;
   const bool vast = large > T_VAST, tiny = large < T_TINY;
@@ -66,7 +67,7 @@ ALWAYS_INLINE uint8_t NAME(at_eq)(T a, T b) { return (a.re == b.re) & (a.im == b
 ALWAYS_INLINE uint8_t NAME(at_neq)(T a, T b) { return (a.re != b.re) | (a.im != b.im); }
 ALWAYS_INLINE uint8_t NAME(at_isnan)(T a) { return (a.re != a.re) | (a.im != a.im); }
 ALWAYS_INLINE uint8_t NAME(at_isinf)(T a) { return (RFN(fabs)(a.re) == INFINITY) | (RFN(fabs)(a.im) == INFINITY); }
-/* Numbers are ordered by their real parts, where these are equal by the imaginary ones; false with a nan. NumPy's. */
+/* Lexicographic order, as NumPy's: by real parts, then imaginary parts; false if one is nan. */
 ALWAYS_INLINE uint8_t NAME(at_lt)(T a, T b) {
   return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im < b.im));
 }
@@ -84,8 +85,8 @@ ALWAYS_INLINE T NAME(at_clip)(T x, T lo, T hi) {
 }
 ALWAYS_INLINE T NAME(at_switch_)(uint8_t c, T a, T b) { return c ? a : b; }
 
-/* A divisor made ready: (re u + im v) / d and (im u - re v) / d is the quotient, but for 0: the parts over d then. Of u
- * and v one is 1, the other the quotient of the divisor's parts; nothing of it branches. */
+/* A prepared divisor by Smith's method: the quotient is ((re u + im v) / d, (im u - re v) / d); of u and v one is 1,
+ * the other the ratio of the divisor's parts. For a divisor of 0, the parts are divided by d = 0. No branches. */
 typedef struct NAME(divisor) {
   F u, v, d;
   bool zero;
@@ -116,7 +117,7 @@ static T NAME(at_sign)(T z) {
   return (T){re / size, im / size};
 }
 
-/* Small whole exponents by multiplication, exact where the result is; 0**0 is 1. */
+/* Small integer exponents by repeated squaring, exact if the result is representable; 0**0 is 1. */
 static T NAME(at_pow)(T a, T b) {
   if (b.re == 0 && b.im == 0) return (T){1, 0};
   if (a.re == 0 && a.im == 0) return b.re > 0 && b.im == 0 ? (T){0, 0} : (T){(F)NAN, (F)NAN};
@@ -168,7 +169,7 @@ LOOP2(add, T, T)
 LOOP2(sub, T, T)
 LOOP2(mul, T, T)
 
-/* A divisor for all, as a number makes it, is made ready once. */
+/* If all divisors are the same (a broadcast scalar), the divisor is prepared once. */
 static void NAME(true_div)(void *const *args, int64_t n) {
   const T *a = args[0], *b = args[1];
   T *o = args[2];

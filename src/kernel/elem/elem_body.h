@@ -1,14 +1,13 @@
-/* elem_body: every elementwise kernel and the table of them, for the instruction set of the stub that includes
- * this.
+/* elem_body: every elementwise kernel and their table, for the instruction set of the file that includes this.
  *
- * In, from the stub: ISA (the instruction set's name), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64 (their
- * lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_EXP_F64 where exp is not SLEEF's; all are undefined at
- * the end. Out: elem_kernels_<isa> and elem_draw_<isa>. Everything else is static, and named with the instruction set. */
+ * In, from that file: ISA (the instruction set's name), V_F32, V_F64 (SLEEF's vector types), W_F32, W_F64 (their
+ * lengths), VEC_F32(name, bound), VEC_F64(name, bound), and VEC_EXP_F64 if exp is not SLEEF's; all are undefined at the
+ * end. Out: elem_kernels_<isa> and elem_draw_<isa>. All other names are static and end with the instruction set. */
 
 #include "kernel/draw_math.h"
 #include "loops.h"
 
-/* The name of a function of the body being included: SUFFIX says for which element type. */
+/* The name of a function in the body being included: SUFFIX names the element type. */
 #define NAME(name) PASTE3(name, SUFFIX, ISA)
 
 #ifndef VEC_EXP_F64

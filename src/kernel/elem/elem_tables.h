@@ -1,4 +1,4 @@
-/* elem_tables: the elementwise kernels and the loops of draws that each instruction set's file makes. */
+/* elem_tables: the tables of elementwise and draw kernels that each instruction set's file defines. */
 #ifndef DAMO_KERNEL_ELEM_ELEM_TABLES_H
 #define DAMO_KERNEL_ELEM_ELEM_TABLES_H
 

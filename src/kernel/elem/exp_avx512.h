@@ -1,5 +1,5 @@
-/* exp_avx512: exp of eight float64 at once, inlined into the kernels of AVX-512. Within 0.65 ULP where the result
- * is normal, 0.85 where it is not.
+/* exp_avx512: exp of eight float64 at once, inlined into the kernels of AVX-512. Error below 0.65 ULP for normal
+ * results, 0.85 ULP for subnormal ones.
  *
  * Table-driven, after P. T. P. Tang, "Table-Driven Implementation of the Exponential Function in IEEE Floating-Point
  * Arithmetic" (ACM TOMS 15, 1989):
@@ -8,18 +8,18 @@
  *   r = x - n * ln 2 / 16, so |r| <= ln 2 / 32, by Cody and Waite's two parts of ln 2 / 16
  *   exp(x) = 2^m * 2^(j/16) * exp(r)
  *
- * The 16 values of 2^(j/16) lie in two registers, looked up by one permutation; another gives what rounding has taken
- * from them. exp(r) - 1 is r + r^2 q(r), q the minimax polynomial of degree 3 for it (error below 1.2e-17).
+ * The 16 values of 2^(j/16) lie in two registers and are looked up by one permutation; a second permutation looks up
+ * their rounding errors. exp(r) - 1 is r + r^2 q(r), with q the minimax polynomial of degree 3 (error below 1.2e-17).
  *
- * No branches and no masks: x is clamped to where the result is surely 0 or infinity, nan passes through, and scalef
- * rounds once into the subnormals. The products with sums are written as fma: -ffp-contract changes nothing. */
+ * No branches and no masks: x is clamped to a range outside which the result is 0 or infinity, nan passes through, and
+ * scalef rounds once into the subnormals. Multiply-adds are written as fma, so -ffp-contract changes nothing. */
 #ifndef DAMO_KERNEL_ELEM_EXP_AVX512_H
 #define DAMO_KERNEL_ELEM_EXP_AVX512_H
 
 #include <immintrin.h>
 #include <stdint.h>
 
-/* 2^(j/16) rounded, and the relative rest: 2^(j/16) = exp_power[j] * (1 + exp_rest[j]). */
+/* 2^(j/16) rounded, and its relative rounding error: 2^(j/16) = exp_power[j] * (1 + exp_rest[j]). */
 static const double exp_power[16] __attribute__((aligned(64))) = {
     0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
     0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
@@ -46,9 +46,9 @@ static inline __attribute__((always_inline)) __m512d exp_less_one(__m512d r, __m
 }
 
 static inline __attribute__((always_inline)) __m512d exp_avx512_f64(__m512d x) {
-  /* A number of this size has no places below the point: adding it rounds, and leaves n in the lowest bits. */
+  /* Adding 1.5·2^52, whose ulp is 1, rounds to an integer and leaves n in the lowest bits. */
   const __m512d rounder = _mm512_set1_pd(0x1.8p52);
-  /* min and max give their second operand where there is a nan. */
+  /* min and max return their second operand if one is nan. */
   x = _mm512_min_pd(_mm512_set1_pd(800), _mm512_max_pd(_mm512_set1_pd(-800), x));
   const __m512d shifted = _mm512_fmadd_pd(x, _mm512_set1_pd(0x1.71547652b82fep+4), rounder);
   const __m512i j = _mm512_castpd_si512(shifted);
@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) __m512d exp_avx512_f64(__m512d x) {
   const __m512d r = _mm512_fnmadd_pd(n, _mm512_set1_pd(0x1.cf79abc9e3b3ap-44), near);
   const __m512d power = exp_look_up(exp_power, j);
   const __m512d y = _mm512_fmadd_pd(power, exp_less_one(r, exp_look_up(exp_rest, j)), power);
-  return _mm512_scalef_pd(y, _mm512_mul_pd(n, _mm512_set1_pd(0.0625))); /* takes the floor itself */
+  return _mm512_scalef_pd(y, _mm512_mul_pd(n, _mm512_set1_pd(0.0625))); /* scalef takes the floor itself */
 }
 
 #endif

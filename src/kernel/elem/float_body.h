@@ -1,13 +1,13 @@
-/* float_body: kernels of float32 and float64. Included with T, SUFFIX, V (a SLEEF vector), VU (the same,
- * aligned to its element), W (its length), BITS (the unsigned type of T's size), VEC(name, bound) (SLEEF's function of
- * that error bound), VEC_EXP (exp's), RFN(name) (C's), T_MAX_LOG (exp of it is finite), T_HUGE (its square is),
- * T_TRIG_MIDDLE and T_TRIG_LARGE (SLEEF's borders of argument reduction).
+/* float_body: kernels of float32 and float64. Included with T, SUFFIX, V (a SLEEF vector), VU (the same, aligned to its
+ * element), W (its length), BITS (the unsigned type of T's size), VEC(name, bound) (SLEEF's function with that error
+ * bound), VEC_EXP (exp's), RFN(name) (C's function), T_MAX_LOG (exp of it is finite), T_HUGE (its square is finite),
+ * T_TRIG_MIDDLE and T_TRIG_LARGE (where SLEEF changes the method of argument reduction).
  *
  * Arithmetic is plain loops. Transcendental functions go through SLEEF, whole vectors at a time: a tail is padded to a
- * vector, so an element's value does not depend on its position. Where SLEEF leaves its error bound (the predicates
- * hard_*), C's scalar function gives the element instead: a choice by value alone. */
+ * vector, so an element's value does not depend on its position. For arguments where SLEEF exceeds its error bound (the
+ * predicates hard_*), C's scalar function computes the element: the choice depends on the value alone. */
 
-#define CHUNK 64 /* elements staged at once where inputs must outlive the output; a multiple of W */
+#define CHUNK 64 /* elements staged at once if inputs must outlive the output; a multiple of W */
 #define PAD(n) (((n) + W - 1) / W * W)
 
 /* ---- Vector loops ------------------------------------------------------------------------------------------------ */
@@ -16,7 +16,7 @@ typedef V (*NAME(vec1))(V);
 typedef V (*NAME(vec2))(V, V);
 typedef bool (*NAME(hard1))(T);
 typedef T (*NAME(fn1))(T);
-/* SLEEF declares its results const, which clang counts as another type. */
+/* SLEEF declares its results const, which clang treats as another function type. */
 #define VEC1(name, bound) ((NAME(vec1))VEC(name, bound))
 #define VEC2(name, bound) ((NAME(vec2))VEC(name, bound))
 #define EXP ((NAME(vec1))VEC_EXP)
@@ -30,7 +30,7 @@ ALWAYS_INLINE void NAME(apply2)(const T *x, const T *y, T *z, int64_t n, NAME(ve
   for (int64_t i = 0; i < n; i += W) *(VU *)(z + i) = f(*(const VU *)(x + i), *(const VU *)(y + i));
 }
 
-/* x[0…m) = a, and 1 up to the end of the last vector. Returns the padded length. */
+/* x[0 … m - 1] = a, padded with 1 to whole vectors. Returns the padded length. */
 ALWAYS_INLINE int64_t NAME(stage)(T *x, const T *a, int64_t m) {
   memcpy(x, a, (size_t)m * sizeof(T));
   for (int64_t i = m; i < PAD(m); i++) x[i] = 1;
@@ -48,7 +48,7 @@ ALWAYS_INLINE void NAME(map1)(void *const *args, int64_t n, NAME(vec1) f) {
   memcpy(o + whole, x, (size_t)(n - whole) * sizeof(T));
 }
 
-/* map1, with C's function for the elements that are hard for f. */
+/* map1, with C's function for elements that satisfy `hard`. */
 ALWAYS_INLINE void NAME(map1_or)(void *const *args, int64_t n, NAME(vec1) f, NAME(hard1) hard, NAME(fn1) fallback) {
   const T *a = args[0];
   T *o = args[1], x[CHUNK], y[CHUNK];
@@ -64,9 +64,9 @@ ALWAYS_INLINE void NAME(map1_or)(void *const *args, int64_t n, NAME(vec1) f, NAM
   }
 }
 
-/* map1 of sin, cos and tan, whose argument reduction SLEEF chooses by the largest argument of a vector. So that no
- * element's value depends on its neighbours, the vectors given to f lie in one range of sizes each: elements of other
- * ranges stand aside for a number of this one. */
+/* map1 of sin, cos and tan. SLEEF chooses the argument reduction by the largest argument of a vector. So that no
+ * element's value depends on its neighbours, f is called for vectors with arguments of one range at a time; elements of
+ * other ranges are replaced by a dummy of this range, and their results discarded. */
 ALWAYS_INLINE void NAME(map1_by_range)(void *const *args, int64_t n, NAME(vec1) f) {
   static const T from[] = {0, T_TRIG_MIDDLE, T_TRIG_LARGE}, dummy[] = {1, T_TRIG_MIDDLE, T_TRIG_LARGE};
   const T *a = args[0];
@@ -122,11 +122,11 @@ ALWAYS_INLINE T NAME(at_add)(T a, T b) { return a + b; }
 ALWAYS_INLINE T NAME(at_sub)(T a, T b) { return a - b; }
 ALWAYS_INLINE T NAME(at_mul)(T a, T b) { return a * b; }
 ALWAYS_INLINE T NAME(at_true_div)(T a, T b) { return a / b; }
-/* The larger, or nan where either is nan. */
+/* The larger one; nan if either is nan. */
 ALWAYS_INLINE T NAME(at_maximum)(T a, T b) { return ((a > b) | (a != a)) ? a : b; }
 ALWAYS_INLINE T NAME(at_minimum)(T a, T b) { return ((a < b) | (a != a)) ? a : b; }
-/* Where lo > hi what is below lo becomes lo. In a form that vectorises: x's nan passes both comparisons, a bound's is
- * added last. */
+/* If lo > hi, an x below lo becomes lo. Written so that it vectorises: a nan x fails both comparisons and passes, a nan
+ * bound is handled last. */
 ALWAYS_INLINE T NAME(at_clip)(T x, T lo, T hi) {
   const T down = x > hi ? hi : x, r = x < lo ? lo : down;
   return ((lo != lo) | (hi != hi)) ? lo + hi : r;
@@ -155,20 +155,20 @@ ALWAYS_INLINE T NAME(at_rad2deg)(T a) { return a * (T)57.295779513082320877; }
 ALWAYS_INLINE T NAME(at_angle)(T a) { return a < 0 ? (T)3.14159265358979323846 : a != a ? a : 0; }
 ALWAYS_INLINE T NAME(at_imag)(T a) { return (void)a, (T)0; }
 
-/* The fraction that trunc drops is exact, so halves are seen as such. */
+/* The fraction a - t is exact, so halves are recognized exactly. */
 ALWAYS_INLINE T NAME(at_round_half_away_from_zero)(T a) {
   const T t = RFN(trunc)(a), up = RFN(fabs)(a - t) >= (T)0.5 ? 1 : 0;
   return RFN(copysign)(RFN(fabs)(t) + up, a);
 }
 
-/* The remainder has the divisor's sign (and a 0 too), as Python's. */
+/* The remainder, also a 0, has the divisor's sign, as in Python. */
 ALWAYS_INLINE T NAME(at_mod)(T a, T b) {
   const T r = RFN(fmod)(a, b);
   if (r == 0) return RFN(copysign)(r, b);
   return (r < 0) != (b < 0) ? r + b : r;
 }
 
-/* floor(a / b) from the exact remainder: the rounded quotient may lie above a whole number that a / b is below. */
+/* floor(a / b) from the exact remainder: the rounded quotient may be an integer that is above a / b. */
 ALWAYS_INLINE T NAME(at_floor_div)(T a, T b) {
   const T r = RFN(fmod)(a, b);
   if (b == 0 || r != r) return b == 0 ? a / b : r;
@@ -213,7 +213,7 @@ LOOP1(rad2deg, T, T)
 LOOP1(angle, T, T)
 LOOP1(imag, T, T)
 
-/* Two blocks of parts into one of pairs. */
+/* Interleaves blocks of real and imaginary parts. */
 static void NAME(complex)(void *const *args, int64_t n) {
   const T *re = args[0], *im = args[1];
   T *o = args[2];
@@ -226,10 +226,11 @@ static void NAME(complex)(void *const *args, int64_t n) {
 
 /* ---- Functions of SLEEF ------------------------------------------------------------------------------------------ */
 
-/* What SLEEF 3.5 overflows on too early, by the specs' measure; all else is within its bound, special values too. */
+/* Arguments for which SLEEF 3.5 overflows too early, as the specs measure; everything else is within its bound, special
+ * values too. */
 ALWAYS_INLINE bool NAME(hard_log1p)(T x) { return x > T_HUGE; }
 ALWAYS_INLINE bool NAME(hard_hyperbolic)(T x) { return RFN(fabs)(x) > T_MAX_LOG; }
-ALWAYS_INLINE bool NAME(hard_inverse)(T x) { return RFN(fabs)(x) > T_HUGE; } /* it squares x */
+ALWAYS_INLINE bool NAME(hard_inverse)(T x) { return RFN(fabs)(x) > T_HUGE; } /* SLEEF squares x */
 
 MAP1(exp, EXP)
 MAP1(exp2, VEC1(exp2, u10))
@@ -238,7 +239,7 @@ MAP1(log, VEC1(log, u10))
 MAP1(log2, VEC1(log2, u10))
 MAP1(log10, VEC1(log10, u10))
 MAP1_OR(log1p, VEC1(log1p, u10), NAME(hard_log1p), RFN(log1p))
-/* log|gamma| at -infinity is -infinity, as SciPy has it; SLEEF follows C, which gives +infinity. */
+/* log|gamma| at -infinity is -infinity, as in SciPy; SLEEF follows C and gives +infinity. */
 ALWAYS_INLINE bool NAME(is_minus_infinity)(T a) { return a == -(T)INFINITY; }
 ALWAYS_INLINE T NAME(at_itself)(T a) { return a; }
 MAP1_BY_RANGE(sin, VEC1(sin, u10))
@@ -263,13 +264,13 @@ MAP2(hypot, VEC2(hypot, u05))
 
 /* ---- Functions from exp and SLEEF's log1p ------------------------------------------------------------------------ */
 
-/* e[j] = exp(-|x[j]|), which never overflows and loses no small result. */
+/* e[j] = exp(-|x[j]|), which never overflows and keeps small results. */
 ALWAYS_INLINE void NAME(exp_minus_abs)(const T *x, T *e, int64_t padded) {
   for (int64_t j = 0; j < padded; j++) e[j] = -RFN(fabs)(x[j]);
   NAME(apply1)(e, e, padded, EXP);
 }
 
-/* 1 / (1 + exp(-x)), for x < 0 as e / (1 + e). */
+/* 1 / (1 + exp(-x)); for x < 0 computed as e / (1 + e). */
 static void NAME(sigmoid)(void *const *args, int64_t n) {
   const T *a = args[0];
   T *o = args[1], x[CHUNK], e[CHUNK];
@@ -283,7 +284,8 @@ static void NAME(sigmoid)(void *const *args, int64_t n) {
   }
 }
 
-/* The sum, or top where rest is nan, as top then is too: which of two nans a sum gives is the compiler's choice. */
+/* The sum; if rest is nan, top, which then is nan too: it would be the compiler's choice which of two nans a sum
+ * returns. */
 ALWAYS_INLINE T NAME(at_rest_added)(T top, T rest) { return rest != rest ? top : top + rest; }
 
 /* log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)) */

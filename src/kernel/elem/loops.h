@@ -1,14 +1,15 @@
-/* loops: what the elementwise body files share: names made from a suffix, and the loop heads.
+/* loops: what the elementwise bodies share: the loops over blocks and the check for equal elements.
  *
- * A kernel is a loop head (LOOP1, LOOP2, LOOP3) over an ordinary inline function at_<name>_<suffix>_<isa> that maps one
- * element. The loops carry no dependence (an output is the same block as an input or lies apart), which NO_ALIAS tells
- * the compiler, so they vectorise without a check at run time. Include only from the per-ISA stubs. */
+ * A kernel is a loop (LOOP1, LOOP2, LOOP3) over an ordinary inline function at_<name>_<suffix>_<isa> that maps one
+ * element. The loops carry no dependence (an output is the same block as an input or does not overlap it), which
+ * NO_ALIAS tells the compiler, so they vectorise without a check at run time. Include only from the files of one
+ * instruction set each. */
 #ifndef DAMO_KERNEL_ELEM_LOOPS_H
 #define DAMO_KERNEL_ELEM_LOOPS_H
 
 #include <complex.h>
 #undef complex /* a kernel has that name; the type is written _Complex */
-#undef I       /* the index type of the sparse bodies */
+#undef I       /* the name of index types in other bodies */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 #include "special.h"
 
 #if defined(__clang__)
-/* NO_ALIAS allows vectors; a loop that calls a function cannot have them, and that is no news. */
+/* NO_ALIAS requests vectorisation; clang warns of loops that cannot have it because they call a function. */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define NO_ALIAS _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -29,7 +30,7 @@
 
 typedef uint64_t elemwise_words __attribute__((vector_size(64), aligned(4), may_alias));
 
-/* Whether n elements of that size (8 or 16), at least one, are all the same bit for bit. */
+/* Whether n >= 1 elements of that size (8 or 16) are all the same, bit for bit. */
 ALWAYS_INLINE bool elemwise_all_same(const void *x, size_t size, int64_t n) {
   const char *at = x;
   const size_t bytes = (size_t)n * size;

@@ -1,11 +1,11 @@
-/* names: the elementwise kernels, in the order of a kernel_isa's `elem`. Seen by kernel/ and op/elem alone, so that a
- * further kernel concerns no other file. */
+/* names: the elementwise kernels, in the order of a kernel_isa's `elem`. Included only by kernel/ and op/elem, so that
+ * a new kernel recompiles no other folder. */
 #ifndef DAMO_KERNEL_ELEM_NAMES_H
 #define DAMO_KERNEL_ELEM_NAMES_H
 
-/* Names of the elementwise kernels, PyTensor's. Results have the loop dtype, but: BOOL kernels (comparisons,
- * logical_not on non-bool never occurs, isnan, isinf) write bool; abs, angle, real, imag of complex write the matching
- * float. */
+/* Names of the elementwise kernels, as in PyTensor. Results have the loop dtype, with these exceptions: comparisons,
+ * isnan and isinf write bool; abs, angle, real and imag of complex write the matching float; complex writes the
+ * matching complex dtype. */
 /* clang-format off */
 #define ELEM_KERNELS(X)                                                                                              \
   /* binary arithmetic; bool add = or, bool mul = and */                                                            \

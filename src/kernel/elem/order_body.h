@@ -1,5 +1,6 @@
-/* order_body: kernels of integers for which the sign matters. Included with T, SUFFIX and IS_SIGNED.
- * Division and modulo follow the divisor's sign, as Python's; by 0 they give 0; the smallest // -1 wraps. */
+/* order_body: integer kernels that depend on signedness. Included with T, SUFFIX and IS_SIGNED. The remainder has the
+ * divisor's sign and quotients are rounded down, as in Python; division and modulo by 0 give 0; the smallest integer //
+ * -1 wraps. */
 
 ALWAYS_INLINE uint8_t NAME(at_lt)(T a, T b) { return a < b; }
 ALWAYS_INLINE uint8_t NAME(at_le)(T a, T b) { return a <= b; }
@@ -31,7 +32,7 @@ ALWAYS_INLINE T NAME(at_floor_div)(T a, T b) { return b == 0 ? 0 : (T)(a / b); }
 ALWAYS_INLINE T NAME(at_mod)(T a, T b) { return b == 0 ? 0 : (T)(a % b); }
 #endif
 
-/* By repeated squaring, wrapping; a negative exponent gives the integer part: 0, but for the bases 1 and -1. */
+/* Repeated squaring, wrapping. A negative exponent gives the truncated value: 0, except for the bases 1 and -1. */
 ALWAYS_INLINE T NAME(at_pow)(T base, T exponent) {
 #if IS_SIGNED
   if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;

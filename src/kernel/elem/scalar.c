@@ -1,4 +1,4 @@
-/* scalar: the elementwise kernels for any machine. One element at a time. */
+/* scalar: the elementwise kernels for any machine, one element at a time. */
 #include "kernel/kernel_int.h"
 
 #if defined(KERNEL_HAS_SCALAR)

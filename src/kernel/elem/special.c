@@ -1,4 +1,4 @@
-/* special: see special.h. Each function names the formula it computes; DLMF is the Digital Library of Mathematical
+/* special: see special.h. Each function cites the formula it computes; DLMF is the Digital Library of Mathematical
  * Functions (dlmf.nist.gov). */
 #include "special.h"
 
@@ -24,7 +24,7 @@ static double erfcx_large(double x) {
 double special_erfcx(double x) {
   if (x >= 20) return erfcx_large(x);
   if (x < -27) return INFINITY;
-  /* The error of the rounded square would be multiplied by up to 800: fma recovers it. */
+  /* The rounding error of x² would be multiplied by up to 800: fma recovers it. */
   const double square = x * x, rest = fma(x, x, -square);
   const double e = exp(square);
   return isinf(e) ? e : (e + e * rest) * erfc(x);
@@ -32,10 +32,10 @@ double special_erfcx(double x) {
 
 /* ---- Inverse error functions ------------------------------------------------------------------------------------- */
 
-/* One Halley step on erf(x) = y multiplies the number of right digits by three. */
+/* Halley's iteration on erf(x) = y, which triples the number of correct digits in each step. */
 static double erfinv_central(double y) {
   if (fabs(y) < 1e-8) return y * (SPECIAL_SQRT_PI / 2);
-  /* Winitzki's approximation (2008), a = 0.147: right to 2e-3. */
+  /* Winitzki's approximation (2008) with a = 0.147, accurate to 2e-3. */
   const double log_term = log1p(-y * y), half = 2 / (SPECIAL_PI * 0.147) + log_term / 2;
   double x = copysign(sqrt(sqrt(half * half - log_term / 0.147) - half), y);
   for (int i = 0; i < 3; i++) {
@@ -77,11 +77,11 @@ double special_erfinv(double y) {
 
 /* ---- psi and its derivative -------------------------------------------------------------------------------------- */
 
-/* The distance to the nearest integer, exact: trigonometric functions of pi x lose nothing for large x. */
+/* x minus the nearest integer, exact, so trigonometric functions of pi x lose no accuracy for large x. */
 static double psi_from_nearest_integer(double x) { return x - rint(x); }
 
-/* psi's positive zero in two parts, and psi's Taylor coefficients there: c[k] = (-1)^(k+1) zeta(k + 1, zero), from
- * DLMF 5.15.1. For |x - zero| < 1/4 the terms fall by 1/5.8 each. */
+/* The positive zero of psi in two parts, and the Taylor coefficients of psi there: c[k] = (-1)^(k+1) zeta(k + 1, zero),
+ * from DLMF 5.15.1. For |x - zero| < 1/4 each term is at most 1/5.8 of the one before. */
 #define PSI_ZERO 1.4616321449683622
 #define PSI_ZERO_REST 9.549995429965697e-17
 static const double psi_taylor[] = {
@@ -137,7 +137,7 @@ static double tri_gamma_positive(double x) {
 double special_tri_gamma(double x) {
   if (x > 0) return x == INFINITY ? 0 : tri_gamma_positive(x);
   if (x != x) return NAN;
-  if (x == -INFINITY) return INFINITY; /* where the poles pile up, as SciPy has it */
+  if (x == -INFINITY) return INFINITY; /* the limit point of the poles; as in SciPy */
   const double f = psi_from_nearest_integer(x);
   if (f == 0) return INFINITY;
   const double s = sin(SPECIAL_PI * f) / SPECIAL_PI;

@@ -1,5 +1,5 @@
 /* special: special functions of doubles that neither C's library nor SLEEF has. Relative error about 1e-14 (near a zero
- * other than psi's positive one: absolute). nan gives nan; poles and domain errors as each line says. Pure. */
+ * other than psi's positive one, absolute). nan gives nan; poles and domain errors as noted at each function. Pure. */
 #ifndef DAMO_KERNEL_ELEM_SPECIAL_H
 #define DAMO_KERNEL_ELEM_SPECIAL_H
 

@@ -1,8 +1,8 @@
-/* table: which kernel serves which dtype, one row a name. A dtype that a row does not name is not defined. */
+/* table: the kernel for each dtype, one row for each name. A dtype that is missing in a row is not defined. */
 
 #define FN_OF(f, suffix) PASTE3(f, suffix, ISA)
 
-/* integers by width, sign regarded or not */
+/* integers by width (_W: kernels that ignore the sign) */
 #define SIGNED_W(f) \
   [DAMO_INT8] = FN_OF(f, w8), [DAMO_INT16] = FN_OF(f, w16), [DAMO_INT32] = FN_OF(f, w32), [DAMO_INT64] = FN_OF(f, w64)
 #define UNSIGNED_W(f)                                                                        \

@@ -1,6 +1,6 @@
-/* arg_body: the position of the first best element. Included after reduce_body.h with the same T and SUFFIX,
- * whose reduce_at_op takes the better of two, and reduce_at_beats_<SUFFIX>(a, b): a comes before b although it stands
- * later, and reduce_at_nan_<SUFFIX>. SAME(a, b): a == b, where that is no operator of T. */
+/* arg_body: the position of the first best element. Included after reduce_body.h with the same T and SUFFIX, whose
+ * reduce_at_op returns the better of two. reduce_at_beats_<SUFFIX>(a, b): a, which comes later, is strictly better than
+ * b. reduce_at_nan_<SUFFIX>: a is nan. SAME(a, b): a == b, for types without that operator. */
 #ifndef SAME
 #define SAME(a, b) ((a) == (b))
 #endif
@@ -11,7 +11,7 @@ static void NAME(arg_run)(const void *run, int64_t n, int64_t position, void *be
   NAME(block)(x, n, &top);
   if (position > 0 && !NAME(at_beats)(top, *best)) return;
   int64_t i = 0;
-  while (!SAME(x[i], top) && !NAME(at_nan)(x[i])) i++; /* where there is a nan, top is one */
+  while (!SAME(x[i], top) && !NAME(at_nan)(x[i])) i++; /* if there is a nan, top is nan */
   *best = top;
   *at = position + i;
 }

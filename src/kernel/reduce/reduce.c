@@ -1,8 +1,8 @@
-/* reduce: what a reduction of a strided array computes, and the choice of the way.
+/* reduce: reductions of strided arrays: result dtypes, the plan, and the choice between sequences and strips.
  *
- * Elements are first converted to the dtype that is accumulated: int64 or uint64 for sums and products of integers,
- * bool for any and all (maximum and minimum of bools), squares for sum_sqr, float for logsumexp, which takes two
- * passes: the maximum, then the sum of exp(x - maximum). reduce_int.h says how results stay independent of strides. */
+ * Elements are first converted to the dtype of the accumulator: int64 or uint64 for sums and products of integers, bool
+ * for any and all (maximum and minimum of bools), squares for sum_sqr, float for logsumexp, which takes two passes: the
+ * maximum, then the sum of exp(x - maximum). reduce_int.h explains why results do not depend on strides. */
 #include <math.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static void reduce_plan_op(reduce_plan *plan, const reduce_fns *fns, reduce_kind
   plan->second_pass = NULL;
 }
 
-/* Appends an axis to a list, or joins it to the last one when that runs on. */
+/* Appends an axis to a list, or merges it with the last one if their strides allow it. */
 static void reduce_add_axis(reduce_axis *axes, int *n, int64_t length, int64_t stride) {
   if (length == 1) return;
   if (*n > 0 && axes[*n - 1].stride == stride * length) {
@@ -84,7 +84,7 @@ static void reduce_plan_axes(reduce_plan *plan, int ndim, const int64_t *shape, 
 
 /* ---- Scratch ----------------------------------------------------------------------------------------------------- */
 
-#define REDUCE_STAGE_BYTES ((size_t)REDUCE_BLOCK * 16) /* a block or a row of the largest elements */
+#define REDUCE_STAGE_BYTES ((size_t)REDUCE_BLOCK * 16) /* a block or a row of elements of the largest size */
 
 static int reduce_tree_levels(int64_t n_per) {
   int levels = 1;
@@ -92,7 +92,7 @@ static int reduce_tree_levels(int64_t n_per) {
   return levels;
 }
 
-/* Bytes of the strips of lanes and of the tree: each at least a strip of 8 bytes, for the arg kinds. */
+/* Bytes of the strips of lanes and of the tree. Each strip has at least 8 bytes an element, for argmax and argmin. */
 static size_t reduce_lanes_bytes(const reducer *op) {
   const size_t element = op->size * (size_t)op->lanes;
   return (element < 8 ? 8 : element) * REDUCE_STRIP;
@@ -109,7 +109,7 @@ size_t reduce_workspace(reduce_kind kind, damo_dtype in, int ndim, const int64_t
   reduce_plan_op(&plan, &reduce_fns_base, kind, in);
   for (int k = 0; k < ndim; k++)
     if (axes >> k & 1) n_per *= shape[k];
-  /* logsumexp sums in its second pass: sums need no less than maxima */
+  /* logsumexp's second pass is a sum, which needs as much as the maximum of the first */
   return 2 * REDUCE_STAGE_BYTES + reduce_lanes_bytes(plan.op) + reduce_tree_bytes(plan.op, n_per);
 }
 
@@ -130,8 +130,7 @@ static void reduce_fill_empty(reduce_kind kind, damo_dtype acc, char *out, int64
 
 static int64_t reduce_stride_size(int64_t stride) { return stride < 0 ? -stride : stride; }
 
-/* Strips read rows along the kept axis: best when it is the closer one in memory, or when each result has few
- * elements. */
+/* Strips read rows along the kept axis: best if its stride is the smaller one, or if each result has few elements. */
 static bool reduce_takes_strips(const reduce_plan *plan) {
   const reduce_axis kept = plan->kept[plan->n_kept - 1], reduced = plan->reduced[plan->n_reduced - 1];
   if (kept.n < 8) return false;

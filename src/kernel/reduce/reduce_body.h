@@ -1,7 +1,6 @@
-/* reduce_body: one reducer: an associative operation on one element type. Included with T, SUFFIX, LANES and an
- * ordinary function reduce_at_op_<SUFFIX>(a, b) already defined. `reducer` in kernel_int.h says what the functions
- * promise. With X: elements are of that type, and reduce_at_term_<SUFFIX>(x), a T, is what the operation takes; there
- * is no `rows`. */
+/* reduce_body: one reducer: an associative operation on one element type. Included with T, SUFFIX, LANES and a function
+ * reduce_at_op_<SUFFIX>(a, b). `reducer` in kernel_int.h has the contract of the functions. If X is defined, elements
+ * have that type, the operation is applied to reduce_at_term_<SUFFIX>(x), of type T, and there is no `rows`. */
 #ifdef X
 #define TERM_OF(x) NAME(at_term)(x)
 #else
@@ -10,7 +9,7 @@
 #define HAS_ROWS
 #endif
 
-/* The whole groups of LANES elements from x on, into lanes that stay in registers. */
+/* Folds all whole groups of LANES elements of x into lanes, which stay in registers. Returns the number of elements. */
 static inline int64_t NAME(groups)(const X *x, int64_t n, T *lanes) {
   T acc[LANES];
   int64_t i = LANES;
@@ -21,7 +20,7 @@ static inline int64_t NAME(groups)(const X *x, int64_t n, T *lanes) {
   return i;
 }
 
-/* All lanes to one, by halves. */
+/* Folds all lanes into one, by halves. */
 static inline T NAME(fold)(T *acc) {
   for (int half = LANES / 2; half > 0; half /= 2)
     for (int l = 0; l < half; l++) acc[l] = NAME(at_op)(acc[l], acc[l + half]);

@@ -1,5 +1,5 @@
-/* reducers: the reducers: sum and product of the five types they are accumulated in, maximum and minimum of all real
- * types, with the position of either. Floats have 64 bytes of lanes, integers one (the order cannot matter, and the
+/* reducers: the tables of reducers: sum and product for the five accumulator types, maximum and minimum of all types,
+ * with the position of either. Floats have 64 bytes of lanes, integers one lane (the order cannot matter, and the
  * compiler vectorises a plain loop). */
 #include <string.h>
 
@@ -347,7 +347,7 @@ static inline bool reduce_at_nan_min_f64(double a) { return a != a; }
 #undef SUFFIX
 #undef LANES
 
-/* Complex numbers are ordered by their real parts, then by the imaginary ones. */
+/* Complex numbers are ordered lexicographically, by real parts, then imaginary parts. */
 static inline bool reduce_is_nan_c64(damo_c64 a) { return (a.re != a.re) | (a.im != a.im); }
 static inline bool reduce_is_less_c64(damo_c64 a, damo_c64 b) {
   return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im < b.im));
@@ -428,7 +428,7 @@ static inline bool reduce_at_nan_min_c128(damo_c128 a) { return reduce_is_nan_c1
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-/* The members are copied: a constant object is no constant expression in C11. */
+/* Members are copied, since a const object is no constant expression in C11. */
 #define REDUCER(name, type, lanes) \
   { sizeof(type), lanes, reduce_block_##name, reduce_rows_##name }
 #define ARITHMETIC(op)                                                                                      \

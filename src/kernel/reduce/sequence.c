@@ -1,6 +1,6 @@
-/* sequence: results one at a time. A result's elements come in blocks, straight from the operand where they are
- * contiguous and need no conversion, else gathered; block results meet in a binary tree of partial results, of which
- * only one a level is alive. */
+/* sequence: results one at a time. A result's elements come in blocks, in place if they are contiguous and need no
+ * conversion, else gathered. Block results are combined in a binary tree (pairwise summation), of which one partial
+ * result for each level is stored. */
 #include <string.h>
 
 #include "reduce_int.h"
@@ -8,7 +8,7 @@
 #define TREE_LEVELS 64
 #define ELEMENT_MAX 16
 
-/* The next m elements, contiguous, in the type that op takes or, for squares, as they are. */
+/* The next m elements, contiguous and of op's type, or unconverted for squares. */
 static const void *reduce_next_block(const reduce_plan *plan, reduce_walk *w, int64_t m) {
   const reduce_axis inner = w->axes[w->n - 1];
   const char *block = w->p;
@@ -29,14 +29,14 @@ static const void *reduce_next_block(const reduce_plan *plan, reduce_walk *w, in
   return plan->casted;
 }
 
-/* Whether the next two blocks lie there whole, one behind the other. */
+/* Whether the next two blocks are complete and contiguous. */
 static bool reduce_has_pair(const reduce_plan *plan, const reduce_walk *w) {
   const reduce_axis inner = w->axes[w->n - 1];
   return inner.stride == (int64_t)plan->in_size && inner.n - w->at[w->n - 1] >= 2 * REDUCE_BLOCK;
 }
 
-/* Block number `count` joins the partial results of the blocks before it: a carry in binary counting. At level 1 it is
- * two blocks from number count on, an even one. */
+/* Combines the result of block number `count` with the partial results of the blocks before it, as a carry in a binary
+ * counter. At level 1 the value is that of two blocks, the first of which has the even number `count`. */
 static void reduce_tree_push(const reducer *op, char tree[][ELEMENT_MAX], int level, int64_t count, const void *value) {
   char carry[ELEMENT_MAX];
   memcpy(carry, value, op->size);
@@ -47,7 +47,7 @@ static void reduce_tree_push(const reducer *op, char tree[][ELEMENT_MAX], int le
   memcpy(tree[level], carry, op->size);
 }
 
-/* What is left on the levels, from the last blocks to the first. */
+/* Combines the partial results left on the levels, from the last blocks to the first. */
 static void reduce_tree_finish(const reducer *op, char tree[][ELEMENT_MAX], int64_t count, void *out) {
   int below = -1;
   for (int level = 0; count >> level != 0; level++) {

@@ -1,4 +1,4 @@
-/* squares: sums of |x|² in one pass: what the sum's reducers do, in its order, on squares made on the way. */
+/* squares: sums of |x|² in one pass: the operations and order of the sum's reducers, on squares computed on the fly. */
 #include "kernel/kernel_int.h"
 
 #define NAME(name) PASTE2(reduce_##name, SUFFIX)
@@ -67,8 +67,8 @@ static void reduce_squares_c128(const void *src, void *dst, int64_t n) {
 #undef SUFFIX
 #undef LANES
 
-/* Sixteen lanes are four vectors. Those of two blocks take turns, so that additions need not wait for each other;
- * the next two are asked for, as a machine does not fetch past the end of a page by itself. */
+/* Sixteen lanes are four vectors. Those of two blocks alternate, to hide the latency of additions; the next two blocks
+ * are prefetched, because hardware prefetchers stop at page boundaries. */
 typedef float reduce_four_f32 __attribute__((vector_size(16), aligned(4), may_alias));
 
 static void reduce_pair_sqr_f32(const void *blocks, void *out) {
@@ -87,7 +87,7 @@ static void reduce_pair_sqr_f32(const void *blocks, void *out) {
   *(float *)out = ((first[0] + first[2]) + (first[1] + first[3])) + ((second[0] + second[2]) + (second[1] + second[3]));
 }
 
-/* The same of eight lanes. */
+/* The same for eight lanes. */
 typedef double reduce_four_f64 __attribute__((vector_size(16), aligned(8), may_alias));
 
 static void reduce_pair_sqr_f64(const void *blocks, void *out) {

@@ -1,18 +1,18 @@
-/* strips: up to REDUCE_STRIP results side by side, along the innermost kept axis. Their elements come as rows, a
- * row for each place of the reduced axes; row i of a block goes to lane i mod lanes, as element i does in
- * reducer.block, and the strips of lanes, then of blocks, are folded in the same order: the same bits. */
+/* strips: up to REDUCE_STRIP results side by side, along the innermost kept axis. Their elements are read as rows, one
+ * for each position of the reduced axes. Row i of a block goes to lane i mod lanes, as element i does in reducer.block,
+ * and the strips of lanes, then of blocks, are folded in the same order: the same bits as in sequence.c. */
 #include <string.h>
 
 #include "reduce_int.h"
 
-/* A strip: `width` results that begin at x, `stride` apart. */
+/* A strip of `width` results, whose elements are `stride` bytes apart. */
 typedef struct reduce_strip {
   const reduce_plan *plan;
   int64_t stride, width;
-  size_t bytes; /* of a row in the type that op takes */
+  size_t bytes; /* of a row of op's type */
 } reduce_strip;
 
-/* The row at p, contiguous and in the type that op takes. */
+/* The row at p, contiguous and of op's type. */
 static const void *reduce_strip_row(const reduce_strip *s, const char *p) {
   const reduce_plan *plan = s->plan;
   const char *row = p;
@@ -25,7 +25,7 @@ static const void *reduce_strip_row(const reduce_strip *s, const char *p) {
   return plan->casted;
 }
 
-/* The next m rows folded into the first lane. */
+/* Folds the next m rows into the first lane. */
 static void reduce_strip_fold(const reduce_strip *s, reduce_walk *w, int64_t m, const char *shift) {
   const reduce_plan *plan = s->plan;
   const reducer *op = plan->op;
@@ -48,7 +48,7 @@ static void reduce_strip_fold(const reduce_strip *s, reduce_walk *w, int64_t m, 
       op->rows(plan->lanes + (size_t)l * s->bytes, plan->lanes + (size_t)(l + half) * s->bytes, s->width);
 }
 
-/* As reduce_sequence's reduce_tree_push, of the first lane. */
+/* Pushes the first lane to the tree, as reduce_tree_push in sequence.c. */
 static void reduce_strip_push(const reduce_strip *s, int64_t count) {
   const reducer *op = s->plan->op;
   char *tree = s->plan->tree, *carry = s->plan->lanes;

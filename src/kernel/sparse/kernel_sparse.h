@@ -23,7 +23,7 @@ typedef struct sparse_range {
   int64_t first, step, count;
 } sparse_range;
 
-/* What is wrong with storage, and at which position, counted from 0. */
+/* A defect of storage; its position counts from 0. */
 typedef enum sparse_flaw {
   SPARSE_FINE,
   SPARSE_BAD_START, /* indptr[0] is not 0 */
