@@ -1,11 +1,11 @@
 /* block_run: runs a list of kernel steps over strided operands, in blocks that stay in L1.
  *
- * A kernel sees contiguous blocks only. An operand that is contiguous where a block lies is used in place; others are
- * gathered into a buffer of the workspace first, and strided results are scattered from one. Blocks are pieces of a row
- * (the innermost of the merged axes), or several whole rows where these are short. What is the same for all blocks is
- * computed once: an input without strides along the rows, and the steps that read such inputs alone. An input that is
- * broadcast along the rows is one value a row: a step over such values computes one value, and what a step over blocks
- * reads of them is expanded into a block once a row.
+ * A kernel sees contiguous blocks only. An operand that is contiguous over a block is used in place; others are first
+ * gathered into a buffer of the workspace, and strided results are scattered from one. A block is a piece of a row (of
+ * the innermost of the merged axes), or several whole rows if these are short. Whatever is the same for all blocks is
+ * computed once: inputs that are the same for all rows, and steps that read only such inputs. An input that is
+ * broadcast along the row is one value for each row: a step on such values computes one value, and a value that a step
+ * on blocks reads is expanded into a block once for each row.
  */
 #include <string.h>
 
@@ -17,22 +17,22 @@
 typedef enum operand_mode {
   MODE_UNUSED,
   MODE_WHOLE,  /* contiguous over the whole iteration: used in place */
-  MODE_ROW,    /* contiguous along each row: used in place, a block being a piece of one row */
-  MODE_VALUE,  /* one value a row, or for all rows */
-  MODE_GATHER, /* gathered, for each block or once for all */
+  MODE_ROW,    /* contiguous along each row: used in place; a block is a piece of one row */
+  MODE_VALUE,  /* one value for each row, or for all rows */
+  MODE_GATHER, /* gathered, for each block or once for all blocks */
   MODE_SCATTER
 } operand_mode;
 
-/* When a register is filled. Those filled once or for each row hold for all blocks that follow. */
+/* When a register is filled: once for all blocks, for each row, or for each block. */
 typedef enum reg_time { TIME_ONCE, TIME_ROW, TIME_BLOCK } reg_time;
 
 typedef struct reg_plan {
   uint8_t size;    /* bytes of an element */
   uint8_t time;    /* reg_time */
   bool is_value;   /* one value, not a block */
-  bool is_read;    /* by a step */
-  bool has_buffer; /* for a block: gathered, scattered, a temporary, or a value expanded */
-  size_t value;    /* offset in the workspace of a value that a step makes */
+  bool is_read;    /* a step reads it */
+  bool has_buffer; /* it needs a block buffer: gathered, scattered, a temporary, or an expanded value */
+  size_t value;    /* offset in the workspace of a value that a step computes */
   size_t buffer;
 } reg_plan;
 
@@ -89,7 +89,7 @@ int64_t loop_rows(const loop_plan *plan) { return plan->space.rows; }
 
 static int n_operands(const loop_program *lp) { return lp->n_in + lp->n_out; }
 
-/* Chooses how many rows and elements a block has, where buffers are needed. */
+/* Chooses the number of rows and elements of a block, so that a buffer of the widest dtype has at most BLOCK_BYTES. */
 static void choose_block(loop_plan *p) {
   int64_t widest = 1;
   for (int r = 0; r < p->lp->n_regs; r++) {
@@ -123,7 +123,8 @@ static void plan_operand(loop_plan *p, int k, bool is_out) {
   }
 }
 
-/* When a step runs, and whether on one value: as its inputs tell. A step that makes an output runs for each block. */
+/* When a step runs, and whether on one value, follows from its inputs. A step that computes an output runs for each
+ * block. */
 static void plan_step(loop_plan *p, int i) {
   const loop_step *s = &p->lp->steps[i];
   uint8_t time = TIME_ONCE;
@@ -154,7 +155,7 @@ static void plan_step(loop_plan *p, int i) {
   p->step_is_value[i] = is_value;
 }
 
-/* The workspace: addresses of blocks, of values, cursors, values, buffers. */
+/* Layout of the workspace: addresses of blocks and of values, cursors, values, buffers. */
 static void plan_workspace(loop_plan *p) {
   const size_t n_regs = (size_t)p->lp->n_regs;
   p->workspace = 0;
@@ -185,7 +186,7 @@ static void plan_registers(loop_plan *p) {
   if (!p->direct) plan_workspace(p);
 }
 
-/* The space over the operands; those that no step reads don't keep axes apart. */
+/* The space over the operands; operands that no step reads do not prevent the merging of axes. */
 static void plan_space(loop_plan *p, int64_t *numbers, int ndim, const int64_t *shape, const int64_t *const *strides) {
   const int n_ops = n_operands(p->lp);
   p->space = nd_space_begin(numbers, ndim ? ndim : 1, n_ops);
@@ -235,7 +236,7 @@ static void run_step(const loop_step *s, void *const *reg, int64_t n) {
     s->fn.cast(args[0], args[1], n);
 }
 
-/* A value that steps over blocks read, for the longest block. */
+/* Expands a value that steps on blocks read to the length of a block. */
 static void expand_value(const block_run *r, int i) {
   const reg_plan *g = &r->plan->reg[i];
   if (g->has_buffer) kernel_copy_strided(r->value[i], 0, r->block[i], g->size, r->plan->block, g->size);
@@ -257,7 +258,7 @@ static void run_steps_at(const block_run *r, reg_time time, int64_t n) {
   }
 }
 
-/* Fills what is the same for all blocks, or for those of a row. */
+/* Fills the registers that are the same for all blocks (TIME_ONCE), or for those of a row (TIME_ROW). */
 static void run_outside_blocks(const block_run *r, reg_time time) {
   const loop_plan *p = r->plan;
   for (int k = 0; k < p->lp->n_in; k++) {

@@ -1,9 +1,9 @@
 /* loop: loops over the elements of strided arrays.
  *
- * In: addresses, shapes and byte strides. Out: values written. Stands on the walk of the kernels (kernel/walk.h): here
- * are the entries of one array in C order, and the block driver, which runs a list of kernel steps over any number of
- * inputs and outputs. Always holds: no allocation and no failure, the caller brings the memory; what is computed for an
- * element depends neither on strides nor on where blocks and shares of rows end.
+ * In: addresses, shapes and byte strides. Out: values written. Built on the walks of kernel/walk.h: iteration over one
+ * array in C order, and the block driver, which runs a list of kernel steps over any number of inputs and outputs.
+ * Always holds: no allocation and no failure, since the caller provides the memory; the value computed for an element
+ * depends neither on strides nor on how rows are divided into blocks and shares.
  */
 #ifndef DAMO_LOOP_H
 #define DAMO_LOOP_H
@@ -16,7 +16,7 @@
 
 /* ---- Entries of one array ---------------------------------------------------------------------------------------- */
 
-/* The entries of an array in C order: for (char *p = entries_begin(&e, a); p; p = entries_next(&e)) … */
+/* Iterates over an array in C order: for (char *p = entries_begin(&e, a); p; p = entries_next(&e)) … */
 typedef struct array_entries {
   nd_space space;
   nd_cursor at;
@@ -24,7 +24,7 @@ typedef struct array_entries {
   int64_t numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)];
 } array_entries;
 
-/* The first entry; NULL when the array is empty. The struct must stay where it is. */
+/* The address of the first element; NULL if the array is empty. The struct must not be moved. */
 static inline char *entries_begin(array_entries *e, const damo_array *a) {
   nd_space_init(&e->space, e->numbers, a->ndim, array_shape(a), 1, (const int64_t *const[]){array_strides(a)});
   nd_space_inner(&e->space);
@@ -81,7 +81,7 @@ static inline char *rows_next(array_rows *r, char *p) { return nd_next(&r->walk,
 
 /* ---- Block programs ---------------------------------------------------------------------------------------------- */
 
-/* A register holds a block of elements of one dtype: or one value, where the operands are broadcast along rows. */
+/* A register holds a block of elements of one dtype, or one value if the operands are broadcast along rows. */
 typedef struct loop_reg {
   uint8_t dtype;
 } loop_reg;
@@ -94,35 +94,35 @@ typedef enum loop_kind { LOOP_KERNEL, LOOP_CAST } loop_kind;
 typedef struct loop_step {
   uint8_t kind; /* loop_kind */
   uint8_t n_in, n_out;
-  int16_t reg[LOOP_STEP_REGS]; /* the inputs, then the outputs, in the kernel's order */
+  int16_t reg[LOOP_STEP_REGS]; /* inputs, then outputs, in the kernel's order */
   union {
     kernel_fn kernel;
     cast_fn cast;
   } fn;
 } loop_step;
 
-/* What is computed for each element. Plain data without addresses of operands, immutable. Operand k is register k: the
- * inputs, then the outputs; registers after these are temporaries. A register is written by one step, before others
- * read it; an output is written by a step; an input that no step reads is never looked at. An output may be the memory
- * of an input of the same element size, element for element, where no later step reads that input. */
+/* The computation for each element: plain immutable data without addresses of operands. Operand k is register k: inputs
+ * first, then outputs; registers after these are temporaries. Each register is written by one step, before others read
+ * it; each output is written by a step; an input that no step reads is not accessed. An output may share the memory of
+ * an input of the same element size, element for element, if no later step reads that input. */
 typedef struct loop_program {
   int32_t n_in, n_out, n_regs, n_steps;
   const loop_reg *regs;
   const loop_step *steps;
 } loop_program;
 
-/* How a program runs over operands of given shapes and strides: immutable once made. */
+/* The plan of a program for operands of given shapes and strides: immutable once made. */
 typedef struct loop_plan loop_plan;
 
 /* Bytes of a plan of that program for results of that rank. */
 size_t loop_plan_bytes(const loop_program *lp, int ndim);
-/* Fills a plan of loop_plan_bytes. shape: of the iteration; strides[k][axis] of operand k in bytes, 0 where an input is
- * broadcast. The program outlives the plan. */
+/* Makes a plan in memory of loop_plan_bytes. shape: that of the iteration; strides[k][axis]: byte stride of operand k,
+ * 0 if an input is broadcast. The program must outlive the plan. */
 loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const int64_t *shape,
                           const int64_t *const *strides);
-/* Bytes that one run works in, 64-byte aligned; 0: none. */
+/* Bytes of workspace of a run, 64-byte aligned; 0: none. */
 size_t loop_workspace(const loop_plan *plan);
-/* Rows of the plan's iteration: any share of them may be run by itself. 0: nothing to do. */
+/* The rows of the iteration, which may be divided into any shares for loop_run; 0: nothing to do. */
 int64_t loop_rows(const loop_plan *plan);
 /* Runs rows [row, end). base: the operands' first elements. */
 void loop_run(const loop_plan *plan, char *const *base, void *workspace, int64_t row, int64_t end);
