@@ -103,10 +103,10 @@ static inline double rcond_random_sign(uint64_t k) {
   return u.number;
 }
 
-/* Solves (RA)ᴴ y = b for random signs b. Element j of y is the sum of column j of the inverse with these signs, so the
- * largest |y_j| is rarely more than a few times √n below ‖(RA)⁻¹‖₁. The solve is also the probe of the factor's
- * quality: its backward error says whether solves need refinement. `sums` receives the sums of moduli of A's
- * columns. */
+/* Solves (RA)ᴴ y = b for a random b (elements ±0.5 … ±1.5). Element j of y is the sum of column j of the inverse with
+ * these weights, so the largest |y_j| is rarely smaller than ‖(RA)⁻¹‖₁ by more than a factor of a few √n. The solve is
+ * also the probe of the factor's quality: its backward error says whether solves need refinement. `sums` receives the
+ * sums of moduli of A's columns. */
 static damo_status rcond_first_bound(const rcond_search *s, double *bound, int64_t *at, double *sums) {
   damo_factor *f = s->f;
   const size_t n = (size_t)(s->n * s->per);

@@ -127,7 +127,7 @@ damo_sparse *sparse_stack(damo_ctx *ctx, const char *who, int axis, int64_t n, d
     own[made] = again ? damo_retain(own[made - 1]) : sp_stack_form(blocks[made], format, inside, dtype, itype);
     if (!own[made]) goto done;
   }
-  nnz = 0; /* nnz again, since duplicates may have been summed */
+  nnz = 0; /* counted again: duplicates may have been summed */
   for (int64_t k = 0; k < n; k++) nnz += sparse_nnz(own[k]);
   out = sparse_empty(ctx, format, dtype, itype, shape, nnz);
   if (!out) goto done;
@@ -182,7 +182,7 @@ damo_sparse *sparse_block_diag(damo_ctx *ctx, int64_t n, damo_sparse *const *blo
     out->unique = out->unique && own->unique;
     damo_release(own);
   }
-  return sparse_cut(out, at); /* at: duplicates may have been summed */
+  return sparse_cut(out, at); /* at, not nnz: duplicates may have been summed */
 }
 
 /* ---- Splitting --------------------------------------------------------------------------------------------------- */

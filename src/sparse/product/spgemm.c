@@ -13,8 +13,8 @@
 
 #define SPGEMM_SURE_CAPACITY ((int64_t)1 << 14) /* up to so many multiplications, memory for as many entries */
 #define SPGEMM_SAMPLE_MAJORS 512
-#define SPGEMM_SPARE_SHARE 8 /* the reserve is one part in so many of the estimate */
-#define SPGEMM_ZERO_SHARE 16 /* stored zeros are removed first if they are more than one entry in so many */
+#define SPGEMM_SPARE_SHARE 8 /* the reserve is the estimate divided by this */
+#define SPGEMM_ZERO_SHARE 16 /* stored zeros are removed first if they exceed nnz divided by this */
 
 typedef struct spgemm_product {
   const damo_sparse *x;
