@@ -21,9 +21,9 @@ static const char *const watching[] = {"NANGUARD", "DEBUG"};
 
 static void test_nan(build *b) {
   damo_obj *line = (damo_obj *)trace_new(ctx, "script.lua:7");
-  ctx->trace = line;
+  graph_notes_of(ctx)->trace = line;
   damo_var *x = vec(b, "x"), *bad = build_fn1(b, "log", x), *out = build_fn1(b, "neg", bad);
-  ctx->trace = NULL;
+  graph_notes_of(ctx)->trace = NULL;
   for (int k = 0; k < 2; k++) {
     damo_function *f = in_mode(&x, 1, out, watching[k]);
     damo_array *good = ramp(1), *zero = ramp(0), *r = NULL, *sick = ramp(1);
@@ -189,9 +189,9 @@ static const char *const found[] = {"destroy_map does not say",
 static void test_liars(build *b) {
   damo_obj *line = (damo_obj *)trace_new(ctx, "script.lua:12");
   for (size_t k = 0; k < sizeof liars / sizeof *liars; k++) {
-    ctx->trace = line;
+    graph_notes_of(ctx)->trace = line;
     damo_var *x = vec(b, "x"), *out = build_fn1(b, "neg", apply1(b, &liars[k], build_fn1(b, "abs", x)));
-    ctx->trace = NULL;
+    graph_notes_of(ctx)->trace = NULL;
     damo_function *f = make(&x, 1, &out, 1, &(compile_options){.mode = "DEBUG"});
     damo_array *a = ramp(1), *r = NULL;
     CHECK_EQ_I(call(f, &a, 1, &r), DAMO_EINCONSISTENCY);
@@ -369,9 +369,9 @@ static void test_blame(build *b) {
   CHECK_EQ_I(rewrite_register(ctx, &failing), DAMO_OK);
   damo_obj *line = (damo_obj *)trace_new(ctx, "script.lua:5");
   damo_var *x = vec(b, "x");
-  ctx->trace = line;
+  graph_notes_of(ctx)->trace = line;
   damo_var *e = build_fn1(b, "exp", x);
-  ctx->trace = NULL;
+  graph_notes_of(ctx)->trace = NULL;
   /* x·1 + 0, merged halves, a sum, an in-place chain: rules at work before and after */
   damo_var *whole = build_fn2(b, "add", build_fn2(b, "mul", e, build_num(b, 1)), build_num(b, 0));
   damo_var *twice = build_fn2(b, "add", build_fn1(b, "neg", whole), build_fn1(b, "neg", whole));

@@ -16,10 +16,10 @@ static damo_var *fitted_input(build *b, const op_from_graph *g, const damo_apply
   char name[160], input[200];
   if (type_is_super(inner->type, node->in[i]->type)) return node->in[i];
   snprintf(input, sizeof input, "input %d (%s)", i + 1, var_format(name, sizeof name, inner));
-  damo_obj *trace = b->ctx->trace;
-  b->ctx->trace = node->trace != NULL ? &node->trace->obj : NULL;
+  damo_obj *trace = graph_notes_of(b->ctx)->trace;
+  graph_notes_of(b->ctx)->trace = node->trace != NULL ? &node->trace->obj : NULL;
   damo_var *fit = build_of_type(b, node->in[i], inner->type, g->def.name, input);
-  b->ctx->trace = trace;
+  graph_notes_of(b->ctx)->trace = trace;
   return fit;
 }
 
@@ -72,12 +72,12 @@ static damo_status inline_node(damo_fgraph *fg, damo_apply *node) {
   const op_from_graph *g = op_from_graph_at(node->op);
   build b;
   build_init(&b, fg->obj.ctx);
-  damo_obj *trace = b.ctx->trace;
+  damo_obj *trace = graph_notes_of(b.ctx)->trace;
   size_t bytes = (size_t)g->n_out * sizeof(damo_var *);
   damo_var **out = unfold_outputs(&b, g, node, bytes);
   damo_status s = b.status;
   if (s == DAMO_OK) s = fgraph_replace_trusted(fg, node->out, out, g->n_out, "inline_op_from_graph");
-  b.ctx->trace = trace;
+  graph_notes_of(b.ctx)->trace = trace;
   if (out != NULL) mem_free(b.ctx, out, bytes);
   damo_status ended = build_end(&b);
   return s != DAMO_OK ? s : ended;

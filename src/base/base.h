@@ -75,12 +75,8 @@ void obj_free(damo_obj *obj, size_t size);
 
 /* ---- Context ----------------------------------------------------------------------------------------------------- */
 
-typedef enum test_value_mode { TEST_VALUE_OFF, TEST_VALUE_IGNORE, TEST_VALUE_WARN, TEST_VALUE_RAISE } test_value_mode;
-
 typedef struct ctx_config {
   damo_dtype floatX; /* float64 or float32 */
-  test_value_mode compute_test_value;
-  int traceback_limit;
   int threads;
 } ctx_config;
 
@@ -99,6 +95,7 @@ typedef struct ctx_error {
  * is called when the host's last reference on the context is gone, and after each later drain. A slot of weak entries
  * needs none. */
 typedef enum ctx_slot_id {
+  CTX_GRAPH,
   CTX_TYPES,
   CTX_PATTERNS,
   CTX_OPS,
@@ -144,9 +141,7 @@ struct damo_ctx {
   int32_t stack; /* and what they may take of the C stack, in bytes */
   damo_obj *dying, *dying_last;
   bool draining;
-  uint64_t next_id;    /* creation order of Variables and nodes */
-  damo_obj *trace;     /* the user's line for nodes made now (graph's damo_trace), borrowed; set by the binding */
-  damo_obj *rewriting; /* the FunctionGraph that rewrite rules are at work on now, borrowed; NULL: none */
+  uint64_t next_id; /* creation order of Variables and nodes */
   obj_destroy_fn destroy[OBJ_N_KINDS];
   obj_holder_fn holder[OBJ_N_KINDS];
   ctx_slot slots[CTX_N_SLOTS];

@@ -68,14 +68,14 @@ static damo_status missing_rule(build *b, damo_apply *node, damo_var **gin) {
 }
 
 damo_status grad_node(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  damo_obj *trace = b->ctx->trace;
+  damo_obj *trace = graph_notes_of(b->ctx)->trace;
   for (int i = 0; i < node->n_in; i++) gin[i] = NULL;
   /* what a rule makes belongs to the line that made the node */
-  if (node->trace != NULL) b->ctx->trace = &node->trace->obj;
+  if (node->trace != NULL) graph_notes_of(b->ctx)->trace = &node->trace->obj;
   damo_status s = node->op->def->grad != NULL ? node->op->def->grad(b, node, gout, gin) : missing_rule(b, node, gin);
   if (s == DAMO_OK) s = b->status;
   for (int i = 0; i < node->n_in && s == DAMO_OK; i++) s = check_result(b, node, i, &gin[i]);
-  b->ctx->trace = trace;
+  graph_notes_of(b->ctx)->trace = trace;
   if (s != DAMO_OK) {
     if (b->status == DAMO_OK) b->status = s;
     ctx_fail_add(b->ctx, "while differentiating %s", node->op->def->name);

@@ -151,7 +151,18 @@ damo_status func_register_table(damo_ctx *ctx) {
   return DAMO_OK;
 }
 
+static void graph_notes_destroy(damo_ctx *ctx, void *notes) { mem_free(ctx, notes, sizeof(graph_notes)); }
+
+static damo_status graph_notes_register(damo_ctx *ctx) {
+  graph_notes *notes = mem_alloc(ctx, sizeof *notes);
+  if (notes == NULL) return DAMO_EMEMORY;
+  *notes = (graph_notes){.compute_test_value = TEST_VALUE_OFF, .traceback_limit = 8};
+  ctx->slots[CTX_GRAPH] = (ctx_slot){notes, graph_notes_destroy};
+  return DAMO_OK;
+}
+
 damo_status graph_register(damo_ctx *ctx) {
+  DAMO_TRY(graph_notes_register(ctx));
   DAMO_TRY(type_register(ctx));
   DAMO_TRY(op_register(ctx));
   DAMO_TRY(var_register(ctx));

@@ -20,6 +20,17 @@ typedef struct op_def op_def;
 typedef struct build build;
 typedef struct fn_given fn_given; /* a struct of options: WITH */
 
+typedef enum test_value_mode { TEST_VALUE_OFF, TEST_VALUE_IGNORE, TEST_VALUE_WARN, TEST_VALUE_RAISE } test_value_mode;
+
+/* What holds of the graph made in a context. */
+typedef struct graph_notes {
+  damo_obj *trace;     /* the user's line for nodes made from here on (damo_trace), borrowed; set by the binding */
+  damo_obj *rewriting; /* the FunctionGraph that rewrite rules are at work on, borrowed; NULL: none */
+  test_value_mode compute_test_value;
+  int traceback_limit; /* lines of a trace */
+} graph_notes;
+static inline graph_notes *graph_notes_of(const damo_ctx *ctx) { return ctx->slots[CTX_GRAPH].data; }
+
 damo_status graph_register(damo_ctx *ctx); /* destructors and intern tables; called once by the api layer */
 
 /* ---- Types ------------------------------------------------------------------------------------------------------- */

@@ -124,7 +124,7 @@ damo_apply *apply_new(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in,
   if (node == NULL) return NULL;
   node->id = ctx->next_id++;
   node->op = damo_retain(op);
-  node->trace = damo_retain(ctx->trace);
+  node->trace = damo_retain(graph_notes_of(ctx)->trace);
   node->n_in = n_in;
   node->n_out = n_out;
   node->in = (damo_var **)(node + 1);

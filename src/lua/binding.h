@@ -68,7 +68,7 @@ typedef struct bind_state {
   int n_pending;
   int n_orphans; /* references on their way into a userdata: kept here so that a raise loses none */
   void *orphans[32];
-  damo_trace *trace;              /* what ctx->trace borrows, owned */
+  damo_trace *trace;              /* what graph_notes.trace borrows, owned */
   const void *newaxis, *ellipsis; /* the two marks of index tables: their userdata's addresses */
   char source[256];   /* how the sources of damo's own Lua files begin: "@/usr/share/lua/5.4/damo/"; "" unknown */
   char mode[32];      /* config.mode */
@@ -86,7 +86,7 @@ static inline damo_ctx *bind_ctx(lua_State *L) { return bind_get(L)->ctx; }
 /* The main thread of the state, where callbacks run when no coroutine is known to be inside the core; L itself where
  * Lua has no way to ask (5.1). */
 lua_State *bind_main_thread(lua_State *L);
-/* Sets ctx->trace to the user's lines of the running Lua code (config.traceback_limit of them; files of damo itself are
+/* Sets graph_notes.trace to the user's lines of the running Lua code (config.traceback_limit of them; files of damo itself are
  * left out). The trace object is anchored until the next call. */
 void bind_set_trace(lua_State *L);
 

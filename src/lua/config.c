@@ -167,8 +167,10 @@ static int config_index(lua_State *L) {
   const ctx_config *c = &st->ctx->config;
   switch (config_field_index(L, 2)) {
     case CONFIG_FLOATX: lua_pushstring(L, dtype_name(c->floatX)); break;
-    case CONFIG_TEST_VALUE: lua_pushstring(L, CONFIG_TEST_VALUE_MODES[c->compute_test_value]); break;
-    case CONFIG_TRACEBACK: lua_pushinteger(L, c->traceback_limit); break;
+    case CONFIG_TEST_VALUE:
+      lua_pushstring(L, CONFIG_TEST_VALUE_MODES[graph_notes_of(st->ctx)->compute_test_value]);
+      break;
+    case CONFIG_TRACEBACK: lua_pushinteger(L, graph_notes_of(st->ctx)->traceback_limit); break;
     case CONFIG_ON_WARNING: config_push_on_warning(L, st); break;
     case CONFIG_MEMORY_CAP: lua_pushinteger(L, (lua_Integer)st->ctx->cap); break;
     case CONFIG_GC_FLOOR: lua_pushinteger(L, (lua_Integer)st->gc.floor); break;
@@ -192,9 +194,12 @@ static int config_newindex(lua_State *L) {
       c->floatX = config_check_word(L, 3, "floatX", CONFIG_FLOATS) == 0 ? DAMO_FLOAT64 : DAMO_FLOAT32;
       break;
     case CONFIG_TEST_VALUE:
-      c->compute_test_value = (test_value_mode)config_check_word(L, 3, "compute_test_value", CONFIG_TEST_VALUE_MODES);
+      graph_notes_of(st->ctx)->compute_test_value =
+          (test_value_mode)config_check_word(L, 3, "compute_test_value", CONFIG_TEST_VALUE_MODES);
       break;
-    case CONFIG_TRACEBACK: c->traceback_limit = (int)config_check_count(L, 3, "traceback_limit", 0, 64); break;
+    case CONFIG_TRACEBACK:
+      graph_notes_of(st->ctx)->traceback_limit = (int)config_check_count(L, 3, "traceback_limit", 0, 64);
+      break;
     case CONFIG_ON_WARNING: config_set_on_warning(L, st, 3); break;
     case CONFIG_MEMORY_CAP:
       damo_ctx_set_memory_cap(st->ctx,

@@ -52,8 +52,8 @@ void bind_set_trace(lua_State *L) {
   bind_state *st = bind_get(L);
   damo_ctx *ctx = st->ctx;
   char text[TRACE_MAX];
-  int limit = ctx->config.traceback_limit;
-  ctx->trace = NULL;
+  int limit = graph_notes_of(ctx)->traceback_limit;
+  graph_notes_of(ctx)->trace = NULL;
   if (limit <= 0 || trace_user_lines(L, st, limit, text, sizeof text) == 0) return;
   if (!st->trace ||
       strcmp(st->trace->text, text) != 0) { /* a loop that builds comes from the same line again and again */
@@ -61,7 +61,7 @@ void bind_set_trace(lua_State *L) {
     st->trace = trace_new(ctx, text);
     bind_check(L, st->trace ? DAMO_OK : DAMO_EMEMORY);
   }
-  ctx->trace = &st->trace->obj;
+  graph_notes_of(ctx)->trace = &st->trace->obj;
 }
 
 /* Pushes a list of the lines of text. */
@@ -86,7 +86,7 @@ static void error_set_string(lua_State *L, const char *field, const char *s) {
 /* Sets trace and where of the error object at the top. */
 static void error_set_place(lua_State *L, bind_state *st, const damo_apply *node) {
   char text[TRACE_MAX];
-  int limit = st->ctx->config.traceback_limit;
+  int limit = graph_notes_of(st->ctx)->traceback_limit;
   trace_user_lines(L, st, limit > 0 ? limit : 1, text, sizeof text);
   size_t first = strcspn(text, "\n");
   if (first > 0) {

@@ -7,7 +7,7 @@ static const char kept_key = 'k', vault_key = 'v';
 
 bind_entry bind_enter(lua_State *L) {
   bind_state *st = bind_get(L);
-  bind_entry e = {st, st->running, damo_retain(st->ctx->trace)};
+  bind_entry e = {st, st->running, damo_retain(graph_notes_of(st->ctx)->trace)};
   st->running = L;
   return e;
 }
@@ -15,7 +15,8 @@ bind_entry bind_enter(lua_State *L) {
 void bind_leave(bind_entry e) {
   damo_ctx *ctx = e.state->ctx;
   e.state->running = e.before;
-  if (ctx->trace != (damo_obj *)e.state->trace) ctx->trace = NULL; /* st->trace may be a later one by now */
+  if (graph_notes_of(ctx)->trace != (damo_obj *)e.state->trace)
+    graph_notes_of(ctx)->trace = NULL; /* st->trace may be a later one by now */
   damo_release(e.trace);
 }
 

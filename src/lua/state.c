@@ -42,7 +42,7 @@ static int state_gc(lua_State *L) {
   if (st->closed || !ctx) return 0;
   st->closed = true;
   if (ctx->warning_user == st) damo_ctx_set_warning(ctx, NULL, NULL);
-  if (ctx->trace == (damo_obj *)st->trace) ctx->trace = NULL;
+  if (graph_notes_of(ctx)->trace == (damo_obj *)st->trace) graph_notes_of(ctx)->trace = NULL;
   for (int i = 0; i < st->n_orphans; i++) damo_release(st->orphans[i]);
   bind_drop_boxes(st);
   damo_release(st->trace);

@@ -36,7 +36,7 @@ const rewrite_rule *rewrite_at(damo_ctx *ctx, int64_t i) {
 
 damo_status rewrite_unregister(damo_ctx *ctx, const rewrite_rule *rule) {
   ptrvec *rules = rules_of(ctx);
-  if (ctx->rewriting != NULL) {
+  if (graph_notes_of(ctx)->rewriting != NULL) {
     return ctx_fail(ctx, DAMO_ESTATE, "the rewrite rule '%s' can't go while rules are at work", rule->name);
   }
   for (int64_t i = 0; i < rules->n; i++) {
@@ -342,11 +342,11 @@ static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *
   uint64_t first_id = ctx->next_id;
   build b;
   build_init(&b, ctx);
-  damo_obj *trace = ctx->trace;
-  ctx->trace = node->trace != NULL ? &node->trace->obj : NULL;
+  damo_obj *trace = graph_notes_of(ctx)->trace;
+  graph_notes_of(ctx)->trace = node->trace != NULL ? &node->trace->obj : NULL;
   damo_retain(node); /* a host's rule may change the graph by itself */
   damo_status s = r->local != NULL ? r->local(&b, fg, node, repl, &did) : r->host(r, &b, fg, node, repl, &did);
-  ctx->trace = trace;
+  graph_notes_of(ctx)->trace = trace;
   if (s == DAMO_OK) s = b.status;
   if (s == DAMO_OK && did && r->host != NULL) s = adopt_host_nodes(fg, node, repl, first_id, &trusted);
   if (s == DAMO_OK && did) s = apply_replacements(fg, node, repl, trusted, w, r->name, changed);
@@ -421,8 +421,8 @@ static damo_status run_phase(damo_fgraph *fg, const rewrite_query *q, rewrite_ph
 
 damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
   ptrvec rules;
-  damo_obj *outer = fg->obj.ctx->rewriting;
-  fg->obj.ctx->rewriting = &fg->obj;
+  damo_obj *outer = graph_notes_of(fg->obj.ctx)->rewriting;
+  graph_notes_of(fg->obj.ctx)->rewriting = &fg->obj;
   ptrvec_init(&rules, fg->obj.ctx);
   damo_status s = DAMO_OK;
   for (int phase = 0; phase < N_PHASES && s == DAMO_OK; phase++) {
@@ -432,6 +432,6 @@ damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
     if (s == DAMO_OK && phase != PHASE_MERGE && fg->changes != before) s = run_phase(fg, query, PHASE_MERGE, &rules);
   }
   ptrvec_clear(&rules);
-  fg->obj.ctx->rewriting = outer;
+  graph_notes_of(fg->obj.ctx)->rewriting = outer;
   return s;
 }

@@ -89,11 +89,11 @@ static damo_status is_free_of_cycle(damo_ctx *ctx, const sampled_pair *p, int64_
 
 /* The new node was made where the product was, which its errors name. */
 static damo_apply *build_both(build *b, const sampled_pair *p) {
-  damo_obj *trace = b->ctx->trace;
-  b->ctx->trace = p->product->trace != NULL ? &p->product->trace->obj : NULL;
+  damo_obj *trace = graph_notes_of(b->ctx)->trace;
+  graph_notes_of(b->ctx)->trace = p->product->trace != NULL ? &p->product->trace->obj : NULL;
   damo_apply *both = build_sampled_product(b, p->product->op->def, p->m, p->rows, p->cols, p->transposed,
                                            p->samples->out[0]->type->shape[0]);
-  b->ctx->trace = trace;
+  graph_notes_of(b->ctx)->trace = trace;
   return both;
 }
 

@@ -113,7 +113,7 @@ static int call_finish(lua_State *L, bind_fn_call *c) {
   if (c->graph) {
     bind_set_trace(L);
   } else {
-    ctx->trace = NULL;
+    graph_notes_of(ctx)->trace = NULL;
   }
   damo_status s = call_run(ctx, c, &r);
   if (s != DAMO_OK && call_returns_failure(c, s)) {
@@ -123,7 +123,8 @@ static int call_finish(lua_State *L, bind_fn_call *c) {
   }
   if (s != DAMO_OK) return bind_error(L);
   int n = call_push_results(L, &r, !c->graph);
-  if (c->graph && ctx->config.compute_test_value != TEST_VALUE_OFF) bind_test_values(L, lua_gettop(L) - n + 1, n);
+  if (c->graph && graph_notes_of(ctx)->compute_test_value != TEST_VALUE_OFF)
+    bind_test_values(L, lua_gettop(L) - n + 1, n);
   return n;
 }
 

@@ -381,7 +381,7 @@ static int compile_call(lua_State *L) {
   compile_read_options(L, &j, 3);
   compile_read_inputs(L, &j, 1);
   compile_read_outputs(L, &j, 2, bind_option_bool(L, 3, "borrow", false, "compile"));
-  bind_ctx(L)->trace = NULL;
+  graph_notes_of(bind_ctx(L))->trace = NULL;
   damo_function *f = compile_run(L, &j);
   if (!f) return bind_error(L);
   bind_push_function(L, f, j.named, j.single);

@@ -53,8 +53,10 @@ static damo_var *test_value_operand(lua_State *L, int idx, const char *func) {
 
 static void test_value_report_missing(lua_State *L, const char *message) {
   damo_ctx *ctx = bind_ctx(L);
-  if (ctx->config.compute_test_value == TEST_VALUE_WARN) ctx_warn(ctx, "missing_test_value", "%s", message);
-  if (ctx->config.compute_test_value == TEST_VALUE_RAISE) { bind_raise(L, DAMO_EMISSING_TEST_VALUE, "%s", message); }
+  if (graph_notes_of(ctx)->compute_test_value == TEST_VALUE_WARN) ctx_warn(ctx, "missing_test_value", "%s", message);
+  if (graph_notes_of(ctx)->compute_test_value == TEST_VALUE_RAISE) {
+    bind_raise(L, DAMO_EMISSING_TEST_VALUE, "%s", message);
+  }
 }
 
 static int test_value_missing_message(lua_State *L) {
@@ -99,7 +101,7 @@ static int test_value_get_all(lua_State *L) {
   luaL_checkstack(L, 20, "get_test_values");
   lua_createtable(L, n, 0);
   int list = n + 1, found = 0;
-  bool on = bind_ctx(L)->config.compute_test_value != TEST_VALUE_OFF;
+  bool on = graph_notes_of(bind_ctx(L))->compute_test_value != TEST_VALUE_OFF;
   for (int i = 1; i <= n && on; i++) {
     damo_var *v = test_value_operand(L, i, "get_test_values");
     if (!test_value_push_filtered(L, v)) {
@@ -209,11 +211,11 @@ static int test_value_compute(lua_State *L) {
 }
 
 void bind_test_node(lua_State *L, damo_apply *node) {
-  if (bind_ctx(L)->config.compute_test_value != TEST_VALUE_OFF) test_value_compute_node(L, node);
+  if (graph_notes_of(bind_ctx(L))->compute_test_value != TEST_VALUE_OFF) test_value_compute_node(L, node);
 }
 
 void bind_test_results(lua_State *L, int64_t n) {
-  if (bind_ctx(L)->config.compute_test_value == TEST_VALUE_OFF) return;
+  if (graph_notes_of(bind_ctx(L))->compute_test_value == TEST_VALUE_OFF) return;
   luaL_checkstack(L, 4, "damo");
   if (!lua_istable(L, -1)) {
     bind_test_values(L, lua_gettop(L), 1);

@@ -273,7 +273,7 @@ static damo_status callback_prepare_node(damo_apply *node, const char *impl) {
 
 /* Pushes the FunctionGraph that is being rewritten, nil outside. It is kept: wrapping it again would cost its size. */
 static void callback_push_rewritten(lua_State *L) {
-  damo_obj *fg = bind_ctx(L)->rewriting;
+  damo_obj *fg = graph_notes_of(bind_ctx(L))->rewriting;
   if (!fg) {
     lua_pushnil(L);
     return;

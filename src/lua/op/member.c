@@ -295,16 +295,16 @@ int bind_member_add_tag_trace(lua_State *L) {
   damo_apply *node = v ? v->owner : bind_to(L, 1, OBJ_APPLY);
   if (!v && !node) bind_arg_error(L, "add_tag_trace", 1, "thing", "a Variable or an Apply");
   damo_ctx *ctx = bind_ctx(L);
-  int limit = ctx->config.traceback_limit, asked = limit;
+  int limit = graph_notes_of(ctx)->traceback_limit, asked = limit;
   if (!lua_isnil(L, 2)) {
     lua_Number x = lua_type(L, 2) == LUA_TNUMBER ? lua_tonumber(L, 2) : -1;
     if (x < 0 || x != floor(x)) bind_arg_error(L, "add_tag_trace", 2, "limit", "a count of lines");
     asked = x < limit ? (int)x : limit;
   }
-  ctx->config.traceback_limit = asked;
+  graph_notes_of(ctx)->traceback_limit = asked;
   bind_set_trace(L);
-  ctx->config.traceback_limit = limit;
-  damo_trace *trace = (damo_trace *)ctx->trace;
+  graph_notes_of(ctx)->traceback_limit = limit;
+  damo_trace *trace = (damo_trace *)graph_notes_of(ctx)->trace;
   if (node) {
     damo_trace *old = node->trace;
     node->trace = damo_retain(trace);

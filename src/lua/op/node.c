@@ -99,7 +99,7 @@ static damo_apply *node_make_at(lua_State *L, damo_op *op, int top) {
   if (!own) return node_from_core(L, op, top);
   damo_apply *node = node_from_lua(L, op, top);
   bind_set_trace(L); /* the line that applied the Op, rather than the one inside its make_node */
-  damo_obj *trace = bind_ctx(L)->trace;
+  damo_obj *trace = graph_notes_of(bind_ctx(L))->trace;
   if (trace && trace != (damo_obj *)node->trace) {
     damo_release(node->trace);
     node->trace = damo_retain(trace);
