@@ -1,6 +1,7 @@
 /* protect.c: what an Op destroys must not be needed by anybody else: where no order of the nodes does, a copy does. */
 #include "compile_int.h"
 #include "op/elem/build_arith.h"
+#include "op/op.h"
 #include "rewrite/rewrite.h"
 
 /* The same value with numbers of its own: a sparse matrix's pattern is never written. */
