@@ -1,11 +1,11 @@
 /* block_run: runs a list of kernel steps over strided operands, in blocks that stay in L1.
  *
- * A kernel sees contiguous blocks only. An operand that is contiguous over a block is used in place; others are first
- * gathered into a buffer of the workspace, and strided results are scattered from one. A block is a piece of a row (of
- * the innermost of the merged axes), or several whole rows if these are short. Whatever is the same for all blocks is
- * computed once: inputs that are the same for all rows, and steps that read only such inputs. An input that is
- * broadcast along the row is one value for each row: a step on such values computes one value, and a value that a step
- * on blocks reads is expanded into a block once for each row.
+ * A kernel sees contiguous blocks only. An operand that is contiguous where a block lies is used in place; others are
+ * gathered into a buffer of the workspace first, and strided results are scattered from one. Blocks are pieces of a row
+ * (the innermost of the merged axes), or several whole rows where these are short. What is the same for all blocks is
+ * computed once: an input without strides along the rows, and the steps that read such inputs alone. An input that is
+ * broadcast along the rows is one value a row: a step over such values computes one value, and what a step over blocks
+ * reads of them is expanded into a block once a row.
  */
 #include <string.h>
 
@@ -17,22 +17,22 @@
 typedef enum operand_mode {
   MODE_UNUSED,
   MODE_WHOLE,  /* contiguous over the whole iteration: used in place */
-  MODE_ROW,    /* contiguous along each row: used in place; a block is a piece of one row */
-  MODE_VALUE,  /* one value for each row, or for all rows */
-  MODE_GATHER, /* gathered, for each block or once for all blocks */
+  MODE_ROW,    /* contiguous along each row: used in place, a block being a piece of one row */
+  MODE_VALUE,  /* one value a row, or for all rows */
+  MODE_GATHER, /* gathered, for each block or once for all */
   MODE_SCATTER
 } operand_mode;
 
-/* When a register is filled: once for all blocks, for each row, or for each block. */
+/* When a register is filled. Those filled once or for each row hold for all blocks that follow. */
 typedef enum reg_time { TIME_ONCE, TIME_ROW, TIME_BLOCK } reg_time;
 
 typedef struct reg_plan {
   uint8_t size;    /* bytes of an element */
   uint8_t time;    /* reg_time */
   bool is_value;   /* one value, not a block */
-  bool is_read;    /* a step reads it */
-  bool has_buffer; /* it needs a block buffer: gathered, scattered, a temporary, or an expanded value */
-  size_t value;    /* offset in the workspace of a value that a step computes */
+  bool is_read;    /* by a step */
+  bool has_buffer; /* for a block: gathered, scattered, a temporary, or a value expanded */
+  size_t value;    /* offset in the workspace of a value that a step makes */
   size_t buffer;
 } reg_plan;
 
@@ -40,6 +40,12 @@ typedef struct operand_plan {
   operand_mode mode;
   nd_space space;
 } operand_plan;
+
+/* What is done with an operand before the steps of each block, after them, or before each row. */
+typedef struct block_move {
+  uint8_t mode, size;
+  int16_t operand;
+} block_move;
 
 struct loop_plan {
   const loop_program *lp;
@@ -49,11 +55,14 @@ struct loop_plan {
   int64_t block;                 /* elements a block */
   bool direct;                   /* every register is an operand that is used in place, over one row */
   bool single;                   /* one block holds the whole iteration */
-  bool once, each_row;           /* there are registers filled then */
+  bool once;                     /* there are registers that all blocks share */
   bool steps_at[TIME_BLOCK + 1]; /* there are steps that run then */
   size_t workspace, cursors;     /* bytes; where in them the cursors are */
   operand_plan *operand;         /* inputs, then outputs */
   reg_plan *reg;
+  block_move *moves, *scatters, *values; /* values: one for each row */
+  int32_t n_moves, n_scatters, n_values;
+  int32_t first_in_block; /* step: those before it run once or for each row */
   uint8_t *step_time;
   bool *step_is_value;
 };
@@ -67,7 +76,7 @@ static size_t take_bytes(size_t *at, size_t bytes) {
 }
 
 typedef struct plan_layout {
-  size_t operand, reg, step_time, step_is_value, numbers, bytes;
+  size_t operand, reg, moves, step_time, step_is_value, numbers, bytes;
 } plan_layout;
 
 static plan_layout layout_of(const loop_program *lp, int ndim) {
@@ -76,6 +85,7 @@ static plan_layout layout_of(const loop_program *lp, int ndim) {
   l.operand = take_bytes(&l.bytes, n_ops * sizeof(operand_plan));
   l.reg = take_bytes(&l.bytes, (size_t)lp->n_regs * sizeof(reg_plan));
   l.numbers = take_bytes(&l.bytes, ND_NUMBERS((size_t)(ndim ? ndim : 1), n_ops) * sizeof(int64_t));
+  l.moves = take_bytes(&l.bytes, 3 * n_ops * sizeof(block_move));
   l.step_time = take_bytes(&l.bytes, n_steps);
   l.step_is_value = take_bytes(&l.bytes, n_steps * sizeof(bool));
   return l;
@@ -89,7 +99,7 @@ int64_t loop_rows(const loop_plan *plan) { return plan->space.rows; }
 
 static int n_operands(const loop_program *lp) { return lp->n_in + lp->n_out; }
 
-/* Chooses the number of rows and elements of a block, so that a buffer of the widest dtype has at most BLOCK_BYTES. */
+/* Chooses how many rows and elements a block has, where buffers are needed. */
 static void choose_block(loop_plan *p) {
   int64_t widest = 1;
   for (int r = 0; r < p->lp->n_regs; r++) {
@@ -123,8 +133,7 @@ static void plan_operand(loop_plan *p, int k, bool is_out) {
   }
 }
 
-/* When a step runs, and whether on one value, follows from its inputs. A step that computes an output runs for each
- * block. */
+/* When a step runs, and whether on one value: as its inputs tell. A step that makes an output runs for each block. */
 static void plan_step(loop_plan *p, int i) {
   const loop_step *s = &p->lp->steps[i];
   uint8_t time = TIME_ONCE;
@@ -155,7 +164,7 @@ static void plan_step(loop_plan *p, int i) {
   p->step_is_value[i] = is_value;
 }
 
-/* Layout of the workspace: addresses of blocks and of values, cursors, values, buffers. */
+/* The workspace: addresses of blocks, of values, cursors, values, buffers. */
 static void plan_workspace(loop_plan *p) {
   const size_t n_regs = (size_t)p->lp->n_regs;
   p->workspace = 0;
@@ -163,13 +172,25 @@ static void plan_workspace(loop_plan *p) {
   p->cursors = take_bytes(&p->workspace, (size_t)n_operands(p->lp) * sizeof(nd_cursor));
   for (int i = 0; i < p->lp->n_regs; i++) {
     reg_plan *r = &p->reg[i];
-    if (r->is_value) {
-      r->value = take_bytes(&p->workspace, r->size);
-      if (r->time == TIME_ROW) p->each_row = true;
-    }
+    if (r->is_value) { r->value = take_bytes(&p->workspace, r->size); }
     if (r->time == TIME_ONCE) p->once = true;
     if (r->has_buffer) r->buffer = take_bytes(&p->workspace, (size_t)p->block * r->size);
   }
+}
+
+/* What each block needs, apart from what all blocks share. */
+static void plan_moves(loop_plan *p) {
+  for (int k = 0; k < n_operands(p->lp); k++) {
+    const operand_mode mode = p->operand[k].mode;
+    const block_move move = {(uint8_t)mode, p->reg[k].size, (int16_t)k};
+    if (mode == MODE_VALUE && p->reg[k].time == TIME_ROW) p->values[p->n_values++] = move;
+    if (mode == MODE_UNUSED || p->reg[k].time != TIME_BLOCK) continue;
+    if (mode == MODE_SCATTER)
+      p->scatters[p->n_scatters++] = move;
+    else
+      p->moves[p->n_moves++] = move;
+  }
+  while (p->first_in_block < p->lp->n_steps && p->step_time[p->first_in_block] != TIME_BLOCK) p->first_in_block++;
 }
 
 static void plan_registers(loop_plan *p) {
@@ -183,10 +204,11 @@ static void plan_registers(loop_plan *p) {
   p->direct = direct && lp->n_regs == n_operands(lp);
   if (!buffered && p->rows == 1) p->block = p->inner;
   p->single = p->rows == p->space.rows && p->rows * p->inner <= p->block;
+  plan_moves(p);
   if (!p->direct) plan_workspace(p);
 }
 
-/* The space over the operands; operands that no step reads do not prevent the merging of axes. */
+/* The space over the operands; those that no step reads don't keep axes apart. */
 static void plan_space(loop_plan *p, int64_t *numbers, int ndim, const int64_t *shape, const int64_t *const *strides) {
   const int n_ops = n_operands(p->lp);
   p->space = nd_space_begin(numbers, ndim ? ndim : 1, n_ops);
@@ -207,6 +229,9 @@ loop_plan *loop_plan_init(void *memory, const loop_program *lp, int ndim, const 
   p->lp = lp;
   p->operand = (operand_plan *)(void *)(m + l.operand);
   p->reg = (reg_plan *)(void *)(m + l.reg);
+  p->moves = (block_move *)(void *)(m + l.moves);
+  p->scatters = p->moves + n_operands(lp);
+  p->values = p->scatters + n_operands(lp);
   p->step_time = (uint8_t *)(m + l.step_time);
   p->step_is_value = (bool *)(m + l.step_is_value);
   for (int i = 0; i < lp->n_steps; i++) {
@@ -227,7 +252,7 @@ typedef struct block_run {
   nd_cursor *cursor;     /* of each operand; where it is whole or a value for all rows, its address alone */
 } block_run;
 
-static void run_step(const loop_step *s, void *const *reg, int64_t n) {
+static inline void run_step(const loop_step *s, void *const *reg, int64_t n) {
   void *args[LOOP_STEP_REGS];
   for (int k = 0; k < s->n_in + s->n_out; k++) args[k] = reg[s->reg[k]];
   if (s->kind == LOOP_KERNEL)
@@ -236,7 +261,7 @@ static void run_step(const loop_step *s, void *const *reg, int64_t n) {
     s->fn.cast(args[0], args[1], n);
 }
 
-/* Expands a value that steps on blocks read to the length of a block. */
+/* A value that steps over blocks read, for the longest block. */
 static void expand_value(const block_run *r, int i) {
   const reg_plan *g = &r->plan->reg[i];
   if (g->has_buffer) kernel_copy_strided(r->value[i], 0, r->block[i], g->size, r->plan->block, g->size);
@@ -258,51 +283,62 @@ static void run_steps_at(const block_run *r, reg_time time, int64_t n) {
   }
 }
 
-/* Fills the registers that are the same for all blocks (TIME_ONCE), or for those of a row (TIME_ROW). */
-static void run_outside_blocks(const block_run *r, reg_time time) {
+/* Fills what is the same for all blocks. */
+static void run_once(const block_run *r) {
   const loop_plan *p = r->plan;
   for (int k = 0; k < p->lp->n_in; k++) {
     nd_cursor *c = &r->cursor[k];
-    if (p->reg[k].time != time) continue;
+    if (p->reg[k].time != TIME_ONCE) continue;
     if (p->operand[k].mode == MODE_VALUE) {
       r->value[k] = c->p;
       expand_value(r, k);
-      if (time == TIME_ROW) nd_next(&c->walk, &c->p);
     } else if (p->operand[k].mode == MODE_ROW) {
       r->block[k] = c->p;
     } else {
       nd_cursor_read(c, r->block[k], p->block, p->reg[k].size);
     }
   }
-  if (p->steps_at[time]) run_steps_at(r, time, p->block);
+  if (p->steps_at[TIME_ONCE]) run_steps_at(r, TIME_ONCE, p->block);
+}
+
+/* Fills what is the same for the blocks of a row: values alone. */
+static void run_row(const block_run *r) {
+  const loop_plan *p = r->plan;
+  for (int i = 0; i < p->n_values; i++) {
+    const int k = p->values[i].operand;
+    nd_cursor *c = &r->cursor[k];
+    r->value[k] = c->p;
+    expand_value(r, k);
+    nd_next(&c->walk, &c->p);
+  }
+  if (p->steps_at[TIME_ROW]) run_steps_at(r, TIME_ROW, 1);
 }
 
 static void run_block(const block_run *r, int64_t n) {
   const loop_plan *p = r->plan;
-  const loop_program *lp = p->lp;
-  for (int k = 0; k < n_operands(lp); k++) {
-    nd_cursor *c = &r->cursor[k];
-    switch (p->operand[k].mode) {
+  for (const block_move *m = p->moves, *end = m + p->n_moves; m < end; m++) {
+    nd_cursor *c = &r->cursor[m->operand];
+    switch ((operand_mode)m->mode) {
       case MODE_WHOLE:
-        r->block[k] = c->p;
-        c->p += n * p->reg[k].size;
+        r->block[m->operand] = c->p;
+        c->p += n * m->size;
         break;
       case MODE_ROW:
-        if (p->reg[k].time != TIME_BLOCK) break;
-        r->block[k] = nd_cursor_address(c);
+        r->block[m->operand] = nd_cursor_address(c);
         nd_cursor_skip(c, n);
         break;
-      case MODE_GATHER:
-        if (p->reg[k].time == TIME_BLOCK) nd_cursor_read(c, r->block[k], n, p->reg[k].size);
-        break;
+      case MODE_GATHER: nd_cursor_read(c, r->block[m->operand], n, m->size); break;
       case MODE_UNUSED:
       case MODE_VALUE:
       case MODE_SCATTER: break;
     }
   }
-  run_steps_at(r, TIME_BLOCK, n);
-  for (int k = lp->n_in; k < n_operands(lp); k++) {
-    if (p->operand[k].mode == MODE_SCATTER) nd_cursor_write(&r->cursor[k], r->block[k], n, p->reg[k].size);
+  for (int i = p->first_in_block; i < p->lp->n_steps; i++) {
+    if (p->step_time[i] == TIME_BLOCK) run_step(&p->lp->steps[i], r->block, n);
+  }
+  for (int i = 0; i < p->n_scatters; i++) {
+    const block_move *m = &p->scatters[i];
+    nd_cursor_write(&r->cursor[m->operand], r->block[m->operand], n, m->size);
   }
 }
 
@@ -385,9 +421,9 @@ void loop_run(const loop_plan *p, char *const *base, void *workspace, int64_t ro
     return;
   }
   run_begin(&r, base, row);
-  if (p->once) run_outside_blocks(&r, TIME_ONCE);
+  if (p->once) run_once(&r);
   for (; row < end; row += p->rows) {
-    if (p->each_row) run_outside_blocks(&r, TIME_ROW);
+    if (p->n_values > 0) run_row(&r);
     if (p->rows > 1) {
       run_block(&r, (end - row < p->rows ? end - row : p->rows) * p->inner);
       continue;
