@@ -31,8 +31,10 @@ OPT_release = -O2 -g
 OPT_debug   = -O0 -g3 -DDAMO_DEBUG
 SANITIZE    = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 OPT_asan    = -O1 -g -fno-omit-frame-pointer $(SANITIZE) -DDAMO_DEBUG
-OPT         = $(or $(OPT_$(MODE)),$(error MODE is release, debug or asan, not '$(MODE)'))
+OPT_tsan    = -O1 -g -fsanitize=thread
+OPT         = $(or $(OPT_$(MODE)),$(error MODE is release, debug, asan or tsan, not '$(MODE)'))
 LINK_asan   = $(SANITIZE) -Wl,-z,nodelete
+LINK_tsan   = -fsanitize=thread
 
 # pkg-config may be one of the things that `make setup` has yet to install: ask it when a recipe needs it, and once.
 once       = $(eval $(1) := $(2))$($(1))
@@ -79,13 +81,14 @@ RUN_LUA = sh make/blas-coretype $(LUA_EXE)
 PRELOAD_asan = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)
 
 # A target that runs something installs what is missing first; a plain `make` or `make install` never does.
-RUNNERS := demo unity stress test test-free smoke reference bench debug asan lint rock setup
+RUNNERS := demo unity stress test test-free smoke reference bench debug asan tsan lint rock setup
 SETUP   := $(if $(filter $(RUNNERS),$(MAKECMDGOALS)),setup)
 Q       := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test test-free smoke mutants reference bench debug asan lint check-layers check-gates \
-  check-exports check-header unity stress docs install install-lua install-dirs uninstall rock rock-all print-lua-env print-libs clean setup help FORCE
+.PHONY: all demo test test-free smoke mutants reference bench debug asan tsan lint check-layers check-gates \
+  check-exports check-header unity stress docs install install-lua install-dirs uninstall rock rock-all print-lua-env \
+  print-libs clean setup help FORCE
 
 all: $(ARCHIVE) $(MODULE) ## build libdamo.a and the Lua module damo.core under build/release
 
@@ -156,6 +159,17 @@ debug: ## build with -O0 -g3 and internal checks under build/debug
 
 asan: ## build with AddressSanitizer and UBSan under build/asan, and run every test on that
 	$(Q)$(MAKE) --no-print-directory MODE=asan test
+
+# What runs on threads at once; OpenBLAS is not instrumented, and runs on one thread each.
+TSAN_TESTS = $(filter %/frame_test %/threads_test,$(TESTS))
+tsan: ## build with ThreadSanitizer under build/tsan, and run the tests of threads on that
+ifeq ($(MODE),tsan)
+tsan: $(TSAN_TESTS)
+	$(Q)for test in $(TSAN_TESTS); do TSAN_OPTIONS=halt_on_error=1 sh make/blas-coretype $$test || exit 1; done
+else
+tsan:
+	$(Q)$(MAKE) --no-print-directory MODE=tsan tsan
+endif
 
 lint: all check-layers check-gates check-exports check-header ## luacheck, clang-format, layers, gates, exported names, header
 	$(Q)LUA_PATH="/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua;;" $(LUA_EXE) /usr/bin/luacheck -q --no-color $(LUA_DIRS)

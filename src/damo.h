@@ -599,8 +599,19 @@ DAMO_API damo_function *damo_compile_with(damo_ctx *ctx, damo_var *const *inputs
 DAMO_API damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
                                      int64_t n_out, damo_var *const *shared, damo_var *const *update, int64_t n_updates,
                                      const char *mode);
-/* Another Function over the same graph and the same shared Variables, with storage of its own. */
+/* Another Function over the same graph and the same shared Variables, with storage of its own. What was compiled is
+ * shared between them. */
 DAMO_API damo_function *damo_function_copy(const damo_function *f);
+/* The same in another context: f and its copies may then be called on a thread each, at once. Constants are shared; the
+ * values of shared Variables, and defaults, are copied, and the copy's own from here on: it updates these. No thread may
+ * use either context while this runs. Arguments and results are of the copy's context, and errors are there. f's context
+ * and f may be let go first, but as long as its own thread uses it, the host keeps a reference on it. A state error that
+ * names the Op where one runs only in the context that it was made in (a host's, a script's), or in a mode that looks
+ * on. */
+DAMO_API damo_function *damo_function_copy_to(const damo_function *f, damo_ctx *ctx);
+/* The value of a shared Variable that f reads or updates, an array of f's context, owned: in a copy of another context
+ * its own. NULL where f does not use it, or it is sparse. */
+DAMO_API damo_array *damo_function_shared_value(const damo_function *f, const damo_var *shared);
 /* How many inputs and outputs it was compiled with. */
 DAMO_API int64_t damo_function_n_inputs(const damo_function *f);
 DAMO_API int64_t damo_function_n_outputs(const damo_function *f);

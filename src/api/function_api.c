@@ -92,6 +92,17 @@ damo_function *damo_compile(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in
 
 damo_function *damo_function_copy(const damo_function *f) { return f != NULL ? function_copy(f) : NULL; }
 
+damo_function *damo_function_copy_to(const damo_function *f, damo_ctx *ctx) {
+  return f != NULL && ctx != NULL ? function_copy_to(f, ctx) : NULL;
+}
+
+damo_array *damo_function_shared_value(const damo_function *f, const damo_var *shared) {
+  for (int64_t i = 0; f != NULL && i < f->program->n_shared; i++) {
+    if (shared != NULL && f->program->shared[i].var == shared) return damo_retain(damo_as_array(function_shared(f, i)));
+  }
+  return NULL;
+}
+
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 /* An argument that is NULL is one not given. */

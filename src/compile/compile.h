@@ -199,6 +199,11 @@ damo_function *function_copy(const damo_function *f);
  * and its own from here on. Neither context is in use by another thread meanwhile. A state error that names the Op where
  * one can run only in f's context, as an Op of a host or of a script. */
 damo_function *function_copy_to(const damo_function *f, damo_ctx *ctx);
+/* The value of program->shared[i], a shared Variable, that f reads: the Variable's, in another context than the
+ * program's f's own. Borrowed. */
+static inline damo_obj *function_shared(const damo_function *f, int64_t i) {
+  return f->obj.ctx == f->program->ctx ? f->program->shared[i].var->value : f->updates[i].value;
+}
 /* Lets program and frame go now; later calls are state errors. A running Function is a state error. */
 damo_status function_free(damo_function *f);
 

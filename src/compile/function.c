@@ -169,7 +169,7 @@ static damo_status copy_values(const damo_function *f, damo_function *g, bool fo
   }
   for (int64_t i = 0; foreign && i < p->n_shared; i++) {
     if (p->shared[i].var == NULL) continue;
-    g->updates[i].value = value_copy_to(ctx, *function_shared_value((damo_function *)(uintptr_t)f, i));
+    g->updates[i].value = value_copy_to(ctx, function_shared(f, i));
     if (g->updates[i].value == NULL) return damo_error_status(ctx);
   }
   return DAMO_OK;
@@ -300,7 +300,7 @@ damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_arg
   for (int64_t i = 0; i < f->program->n_inputs; i++) DAMO_TRY(load_input(f, i, i < n_args ? args[i] : NULL));
   for (int64_t i = 0; i < f->program->n_shared; i++) {
     const fn_shared *sh = &f->program->shared[i];
-    if (sh->cell >= 0) cell_set(&f->frame.frame.cells[sh->cell], damo_retain(*function_shared_value(f, i)));
+    if (sh->cell >= 0) cell_set(&f->frame.frame.cells[sh->cell], damo_retain(function_shared(f, i)));
   }
   for (int64_t i = 0; i < f->program->n_inputs; i++)
     DAMO_TRY(own_destroyed(f, i, i < n_args ? args[i] : NULL, copy_mutable));
@@ -396,7 +396,7 @@ static void drop_staged(damo_function *f) {
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-static damo_status run_steps(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
+static damo_status function_steps(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into) {
   const fn_watcher *w = f->program->watcher;
   if (into != NULL) DAMO_TRY(target_begin(f, into));
   DAMO_TRY(function_load(f, args, n_args, false));
@@ -419,7 +419,7 @@ damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args
   DAMO_TRY(ctx_enter(f->obj.ctx, STACK_CALL));
   f->running = true;
   const rounding host = rounding_enter();
-  damo_status s = run_steps(f, args, n_args, into);
+  damo_status s = function_steps(f, args, n_args, into);
   rounding_leave(host);
   ctx_leave(f->obj.ctx, STACK_CALL);
   if (into != NULL) target_forget(f, into);

@@ -103,7 +103,7 @@ static int32_t place_of(planner *p, const damo_var *v) {
 /* ---- Thunks ------------------------------------------------------------------------------------------------------ */
 
 /* Room for one node's slots, for the constants, and for the thunks. */
-static damo_status reserve(planner *p) {
+static damo_status plan_reserve(planner *p) {
   vm_program *plan = p->plan;
   damo_ctx *ctx = p->program->ctx;
   int64_t most = 0;
@@ -328,7 +328,7 @@ static damo_status build_steps(planner *p) {
   DAMO_TRY(number_cells(p));
   DAMO_TRY(keep_fresh_list(p));
   DAMO_TRY(list_numbers(p));
-  DAMO_TRY(reserve(p));
+  DAMO_TRY(plan_reserve(p));
   for (int64_t k = 0; k < p->nodes.n; k++) DAMO_TRY(new_thunk(p, p->nodes.at[k]));
   DAMO_TRY(place_results(p));
   DAMO_TRY(make_frame(p));

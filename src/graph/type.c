@@ -247,7 +247,7 @@ static const char *describe_value(char *dst, size_t n, const damo_obj *value) {
 
 static damo_obj *type_refuse(const damo_type *t, const damo_obj *value, damo_status status, const char *advice) {
   char want[320], got[340];
-  ctx_fail(t->obj.ctx, status, "expected a value of %s, got %s%s", type_format(want, sizeof want, t),
+  ctx_fail(value->ctx, status, "expected a value of %s, got %s%s", type_format(want, sizeof want, t),
            describe_value(got, sizeof got, value), advice);
   return NULL;
 }
@@ -286,7 +286,9 @@ static bool is_sparse_of(const damo_type *t, const damo_obj *value) {
 static damo_obj *filter_pattern(const damo_type *t, damo_sparse *take, const damo_obj *value) {
   if (take == NULL || t->pattern == NULL) return (damo_obj *)take;
   if (pattern_fits(t->pattern, take)) {
-    return (damo_obj *)(&take->obj == value ? take : pattern_adopt(t->pattern, take));
+    /* (Where the Type is of another context, its pattern's counts are out of reach.) */
+    const bool adopts = &take->obj != value && t->pattern->obj.ctx == take->obj.ctx;
+    return (damo_obj *)(adopts ? pattern_adopt(t->pattern, take) : take);
   }
   char place[200] = "; ";
   pattern_difference(place + 2, sizeof place - 2, t->pattern, take);
@@ -335,7 +337,7 @@ damo_obj *type_filter(const damo_type *t, damo_obj *value, filter_options option
     case TYPE_TENSOR: return filter_tensor(t, value, options);
     case TYPE_RANDOM:
       if (is_random_state(value)) return damo_retain(value);
-      ctx_fail(t->obj.ctx, DAMO_ETYPE, "expected a generator's state (a uint64 Array of shape {3})");
+      ctx_fail(value->ctx, DAMO_ETYPE, "expected a generator's state (a uint64 Array of shape {3})");
       return NULL;
     case TYPE_GENERIC: return damo_retain(value);
     case TYPE_SPARSE: return filter_sparse(t, value, options);
@@ -343,7 +345,7 @@ damo_obj *type_filter(const damo_type *t, damo_obj *value, filter_options option
     case TYPE_NULL:
     case TYPE_DISCONNECTED: break;
   }
-  ctx_fail(t->obj.ctx, DAMO_ETYPE, "%s has no values", type_kind_names[t->kind]);
+  ctx_fail(value->ctx, DAMO_ETYPE, "%s has no values", type_kind_names[t->kind]);
   return NULL;
 }
 

@@ -21,7 +21,7 @@ void vm_program_clear(damo_ctx *ctx, vm_program *p) {
 
 #define STATE_ALIGN 16
 
-static size_t state_bytes(const thunk *t) {
+static size_t aligned_state(const thunk *t) {
   return (thunk_state_size(t) + STATE_ALIGN - 1) & ~(size_t)(STATE_ALIGN - 1);
 }
 
@@ -30,7 +30,7 @@ static damo_status frame_alloc(vm_frame *vf, const vm_program *p) {
   const size_t locals = (size_t)p->n_thunks * sizeof(thunk_local), cells = (size_t)p->n_cells * sizeof(cell);
   const size_t states_at = (locals + cells + STATE_ALIGN - 1) & ~(size_t)(STATE_ALIGN - 1);
   size_t bytes = states_at;
-  for (int64_t k = 0; k < p->n_thunks; k++) bytes += state_bytes(p->thunks[k]);
+  for (int64_t k = 0; k < p->n_thunks; k++) bytes += aligned_state(p->thunks[k]);
   vf->block = mem_calloc(vf->frame.ctx, bytes);
   if (vf->block == NULL) return DAMO_EMEMORY;
   vf->block_bytes = bytes;
@@ -39,7 +39,7 @@ static damo_status frame_alloc(vm_frame *vf, const vm_program *p) {
   char *state = (char *)vf->block + states_at;
   for (int64_t k = 0; k < p->n_thunks; k++) {
     vf->frame.locals[k].state = state;
-    state += state_bytes(p->thunks[k]);
+    state += aligned_state(p->thunks[k]);
   }
   return DAMO_OK;
 }

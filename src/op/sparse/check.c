@@ -31,22 +31,22 @@ static const char *sp_check_func(const damo_op *op) {
 
 /* ---- SquareMatrix ------------------------------------------------------------------------------------------------ */
 
-static damo_status sp_check_need_square(const damo_op *op, const int64_t *shape) {
+static damo_status sp_check_need_square(damo_ctx *ctx, const damo_op *op, const int64_t *shape) {
   if (shape[0] < 0 || shape[1] < 0 || shape[0] == shape[1]) return DAMO_OK;
-  return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "%s: shape (%lld, %lld) is not square", sp_check_func(op),
-                  (long long)shape[0], (long long)shape[1]);
+  return ctx_fail(ctx, DAMO_ESHAPE, "%s: shape (%lld, %lld) is not square", sp_check_func(op), (long long)shape[0],
+                  (long long)shape[1]);
 }
 
 static damo_status sp_check_square_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_sparse(op, in, 0));
-  DAMO_TRY(sp_check_need_square(op, in[0]->type->shape));
+  DAMO_TRY(sp_check_need_square(op->obj.ctx, op, in[0]->type->shape));
   return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
 static damo_status sp_check_square_perform(const thunk *t, frame *f) {
   damo_sparse *x = thunk_in_sparse(t, f, 0);
-  DAMO_TRY(sp_check_need_square(t->node->op, x->shape));
+  DAMO_TRY(sp_check_need_square(f->ctx, t->node->op, x->shape));
   return thunk_give(t, f, 0, damo_retain(x));
 }
 

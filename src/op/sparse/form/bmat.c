@@ -156,11 +156,12 @@ static damo_format sp_bmat_format(const damo_op *op) {
 }
 
 /* Blocks of one line have one length; unknown ones are -1. */
-static damo_status sp_bmat_check_length(const damo_op *op, int axis, int i, int64_t length, int64_t of_first) {
+static damo_status sp_bmat_check_length(damo_ctx *ctx, const damo_op *op, int axis, int i, int64_t length,
+                                        int64_t of_first) {
   const bmat_grid *g = op->data;
   const int first = g->first[axis][sp_bmat_place(op, axis, i)];
   if (length < 0 || of_first < 0 || length == of_first) return DAMO_OK;
-  return ctx_fail(op->obj.ctx, DAMO_ESHAPE, "BlockMatrix: block (%d, %d) has %lld %ss, block (%d, %d) has %lld",
+  return ctx_fail(ctx, DAMO_ESHAPE, "BlockMatrix: block (%d, %d) has %lld %ss, block (%d, %d) has %lld",
                   sp_bmat_place(op, 0, i) + 1, sp_bmat_place(op, 1, i) + 1, (long long)length, sp_bmat_axis_names[axis],
                   sp_bmat_place(op, 0, first) + 1, sp_bmat_place(op, 1, first) + 1, (long long)of_first);
 }
@@ -170,7 +171,7 @@ static damo_status sp_bmat_static_shape(const damo_op *op, damo_var *const *in, 
   for (int axis = 0; axis < 2; axis++) {
     for (int i = 0; i < g->n; i++) {
       const int first = g->first[axis][sp_bmat_place(op, axis, i)];
-      DAMO_TRY(sp_bmat_check_length(op, axis, i, in[i]->type->shape[axis], in[first]->type->shape[axis]));
+      DAMO_TRY(sp_bmat_check_length(op->obj.ctx, op, axis, i, in[i]->type->shape[axis], in[first]->type->shape[axis]));
     }
     shape[axis] = 0;
     for (int k = 0; k < g->n_blocks[axis]; k++) {
@@ -223,7 +224,7 @@ static damo_status sp_bmat_check_lengths(const thunk *t, frame *f) {
   for (int axis = 0; axis < 2; axis++) {
     int64_t sum = 0;
     for (int i = 0; i < g->n; i++)
-      DAMO_TRY(sp_bmat_check_length(op, axis, i, thunk_in_sparse(t, f, i)->shape[axis],
+      DAMO_TRY(sp_bmat_check_length(f->ctx, op, axis, i, thunk_in_sparse(t, f, i)->shape[axis],
                                     sp_bmat_strip_length(t, f, axis, sp_bmat_place(op, axis, i))));
     for (int k = 0; k < g->n_blocks[axis]; k++) {
       const int64_t n = sp_bmat_strip_length(t, f, axis, k);
