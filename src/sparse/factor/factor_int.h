@@ -15,7 +15,7 @@
 #include <string.h>
 
 #undef complex /* a scalar op has that name; the type is written _Complex */
-#undef I /* the index type of the bodies that are included twice */
+#undef I       /* the index type of the bodies that are included twice */
 
 #ifndef DAMO_GPL
 #define DAMO_GPL 1
