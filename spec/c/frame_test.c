@@ -317,6 +317,25 @@ static void test_error(build *b) {
   damo_ctx_release(other);
 }
 
+/* Wherever memory runs out, nothing is left of a copy. */
+static void test_out_of_memory(build *b) {
+  model m = make_model(b);
+  damo_function *g = NULL;
+  int64_t n = 0;
+  for (; n < 10000 && g == NULL; n++) {
+    damo_ctx *other = damo_ctx_new(NULL, NULL);
+    other->fail_after = n;
+    g = damo_function_copy_to(m.f, other);
+    other->fail_after = -1;
+    if (g == NULL) CHECK_EQ_I(damo_error_status(other), DAMO_EMEMORY);
+    CHECK((g != NULL) == (damo_ctx_memory(other).objects > 0));
+    damo_ctx_release(other);
+  }
+  CHECK(g != NULL && n > 20);
+  damo_release(g);
+  damo_release(m.f);
+}
+
 int main(void) {
   in_context(test_copy);
   in_context(test_copy_shares);
@@ -326,5 +345,6 @@ int main(void) {
   in_context(test_refused);
   in_context(test_arguments);
   in_context(test_error);
+  in_context(test_out_of_memory);
   TEST_MAIN_END;
 }
