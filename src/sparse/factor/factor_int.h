@@ -178,8 +178,6 @@ damo_status factor_lu_take(damo_ctx *ctx, factor_lu *lu, bool upper, bool by_row
 void factor_lu_square(factor_lu *lu);
 damo_status factor_lu_new(damo_ctx *ctx, factor_lu *lu, int64_t n, bool cplx, bool hermitian, size_t l, size_t u,
                           bool scaled);
-/* (M⁻¹)ᵀ at M's stored positions, from triangular factors. */
-damo_status factor_selected_inverse(damo_ctx *ctx, const factor_matrix *m, const factor_lu *lu, double *out);
 void factor_lu_clear(damo_ctx *ctx, factor_lu *lu);
 /* The errors "the back end ran out of memory" and "it needs more entries than its index type can count" (then int64
  * indices are tried next). */
