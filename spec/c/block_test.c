@@ -78,7 +78,7 @@ _Alignas(64) static char memory[OPS][2 * MEMORY], before[OPS][2 * MEMORY];
 static bool is_out(int k) { return k >= IN; }
 static int64_t size_of(int k) { return (int64_t)dtype_size((damo_dtype)regs[k].dtype); }
 
-/* Strides in C order, with gaps, axes swapped, turned round; of inputs broadcast too. */
+/* Strides in C order, with gaps, axes swapped or reversed; those of inputs may be broadcast too. */
 static void random_strides(box *b, int k) {
   int64_t step = size_of(k) * (1 + (below(4) == 0)), order[DAMO_MAX_NDIM];
   const bool shuffled = below(4) == 0, gaps = below(3) == 0;

@@ -23,7 +23,7 @@ typedef struct box {
 
 static char memory[MEMORY];
 
-/* Strides of an operand: C order, or with gaps, axes swapped, turned round, broadcast. */
+/* Strides of an operand: C order, or with gaps, axes swapped, reversed, broadcast. */
 static void random_strides(box *b, int k) {
   int64_t step = 1 + (below(3) == 0);
   for (int axis = b->ndim - 1; axis >= 0; axis--) {

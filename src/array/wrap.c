@@ -5,7 +5,7 @@
 
 #include "array_int.h"
 
-/* Of what an address of an element must be a multiple. */
+/* The alignment in bytes that an element's address must have. */
 static size_t wrap_alignment(damo_dtype dtype) {
   return dtype_is_complex(dtype) ? dtype_size(dtype) / 2 : dtype_size(dtype);
 }

@@ -32,7 +32,7 @@ void function_watch(damo_function *f);
 damo_status function_copy_text(damo_ctx *ctx, const char *text, char **out);
 
 /* Where the value of program->shared[i], a shared Variable, is. */
-static inline damo_obj **function_shared_value(damo_function *f, int64_t i) {
+static inline damo_obj **function_shared_place(damo_function *f, int64_t i) {
   return f->obj.ctx == f->program->ctx ? &f->program->shared[i].var->value : &f->updates[i].value;
 }
 

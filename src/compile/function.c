@@ -375,7 +375,7 @@ static void commit(damo_function *f) {
   for (int64_t i = 0; i < f->program->n_shared; i++) {
     const fn_shared *sh = &f->program->shared[i];
     if (sh->update_cell < 0) continue;
-    damo_obj **place = sh->var != NULL ? function_shared_value(f, i) : &f->defaults[sh->input];
+    damo_obj **place = sh->var != NULL ? function_shared_place(f, i) : &f->defaults[sh->input];
     damo_obj *old = *place;
     if (sh->copy) {
       *place = f->updates[i].staged;

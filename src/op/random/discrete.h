@@ -1,6 +1,6 @@
-/* discrete: whole numbers from distributions, one at a time, by rejection. Private to src/op.
+/* discrete: integers from distributions, one at a time, by rejection. Private to src/op.
  *
- * Each takes as many words of its value's own as it needs. Results are doubles that hold whole numbers.
+ * A draw takes as many words of its own value's counter as it needs. Results are doubles that hold integers.
  */
 #ifndef DAMO_OP_RANDOM_DISCRETE_H
 #define DAMO_OP_RANDOM_DISCRETE_H

@@ -39,7 +39,7 @@ typedef struct once_search {
   const damo_var *todo[ONCE_SEARCH_STEPS];
 } once_search;
 
-/* Of the first n inputs, those that are sparse; false: no room for them. */
+/* Adds the sparse ones among the first n inputs; false when the search has no space for them. */
 static bool once_search_inputs(once_search *s, const damo_apply *node, int n) {
   for (int i = 0; i < n; i++) {
     if (!var_is_sparse(node->in[i])) continue;
@@ -235,7 +235,7 @@ static damo_status sp_move_cotangent_init(damo_op *op) {
 
 static damo_var *build_move(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x, bool partial);
 
-/* Pairing turned round is pairing. */
+/* The pairing of entries is its own adjoint with part and result exchanged. */
 static damo_status sp_move_cotangent_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *part = node->in[0], *g = build_sparse_from(b, gout[0], var_format_of(part));

@@ -284,7 +284,7 @@ static damo_status sp_csmgrad_perform(const thunk *t, frame *f) {
   return out != NULL ? DAMO_OK : damo_error_status(f->ctx);
 }
 
-/* Reading at x's places is linear in g's data; turned round it reads the cotangent, on x's places, at g's. */
+/* Reading g at x's places is linear in g's data: its adjoint reads the cotangent, which lies on x's places, at g's. */
 static damo_status sp_csmgrad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *in[8];
   if (gout[0] == NULL) return DAMO_OK;

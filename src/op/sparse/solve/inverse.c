@@ -60,7 +60,7 @@ static damo_var *build_sandwich(build *b, const factor_var *v, damo_var *w, damo
   return node ? node->out[0] : NULL;
 }
 
-/* dA⁻¹ = −A⁻¹·dA·A⁻¹: turned round it takes the cotangent, on P's places, to A's. */
+/* dA⁻¹ = −A⁻¹·dA·A⁻¹: the adjoint of this map takes the cotangent, on P's places, to A's. */
 static damo_status sp_factor_inverse_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 3);
   if (gout[0] == NULL || v.a == NULL) return b->status;
@@ -195,7 +195,7 @@ static damo_status sp_factor_sandwich_perform(const thunk *t, frame *f) {
   return status;
 }
 
-/* Linear in W; turned round W's places and P's change theirs. (Third derivatives of determinants are not there.) */
+/* The map is linear in W; its adjoint exchanges the places of W and P. (Third derivatives of determinants are not there.) */
 static damo_status sp_factor_sandwich_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const factor_var v = factor_of_node(node, 4);
   damo_var *w = node->in[node->n_in - 2], *p = node->in[node->n_in - 1];
