@@ -1,4 +1,5 @@
 /* lazy_test: lazy thunks: only what is needed runs, once; ifelse; how thunks are made; cells that must be empty. */
+#include "graph/region.h"
 #include "watch_case.h"
 
 /* ---- Ops that count ---------------------------------------------------------------------------------------------- */
@@ -22,7 +23,7 @@ static void test_only_one_branch(build *b) {
   static const char *const modes[] = {"FAST_RUN", "FAST_COMPILE", "NANGUARD"};
   for (int k = 0; k < 3; k++) {
     damo_function *f = make((damo_var *[]){c, x}, 2, &out, 1, &(compile_options){.mode = modes[k]});
-    if (!CHECK(f != NULL && f->program->vm.lazy)) continue;
+    if (!CHECK(f != NULL && !f->program->vm.by_demand && f->program->vm.n_segments > 0)) continue;
     damo_array *yes[] = {number(1), ramp(5)}, *no[] = {number(0), yes[1]};
     n_runs = n_other_runs = 0;
     CHECK_NEAR(first_of(f, yes, 2), 6, 0);
@@ -61,6 +62,62 @@ static void test_nested(build *b) {
     for (int i = 0; i < 3; i++) damo_release(args[i]);
   }
   CHECK(n_runs == 1 && n_other_runs == 2);
+  damo_release(f);
+}
+
+static damo_var *choose_by(build *b, damo_var *x, damo_var *yes, damo_var *no) {
+  return build_fn3(b, "ifelse", build_fn2(b, "gt", build_fn1(b, "sum", x), build_num(b, 0)), yes, no);
+}
+
+/* first is needed by the condition of one choice and in a branch of the other, second the other way round, and both
+ * choices lie in branches: neither condition can come before all that it guards. */
+static void test_waiting_conditions(build *b) {
+  damo_var *m = vec(b, "m"), *n = vec(b, "n"), *x = vec(b, "x"), *first = apply1(b, &count_def, x),
+           *second = apply1(b, &other_def, x);
+  damo_var *out[] = {choose_by(b, m, choose_by(b, first, second, x), x),
+                     choose_by(b, n, choose_by(b, second, first, x), x)};
+  damo_function *f = make((damo_var *[]){m, n, x}, 3, out, 2, NULL);
+  CHECK(f != NULL && f->program->vm.by_demand && f->program->vm.n_segments == 0);
+  for (int k = 0; k < 4; k++) {
+    damo_array *args[] = {ramp(k & 1 ? 1 : -9), ramp(k & 2 ? 1 : -9), ramp(0)}, *r[2];
+    n_runs = n_other_runs = 0;
+    CHECK_EQ_I(call(f, args, 3, r), DAMO_OK);
+    CHECK(entry(r[0], 0) == (k & 1 ? 10 : 0) && entry(r[1], 0) == (k & 2 ? 1 : 0));
+    CHECK(n_runs == (k != 0) && n_other_runs == (k != 0));
+    damo_release(r[0]), damo_release(r[1]);
+    for (int i = 0; i < 3; i++) damo_release(args[i]);
+  }
+  damo_release(f);
+}
+
+/* A part in the branches of that many choices: in a region of as many guards, or, past the most, found by demand. */
+static void many_choices(build *b, int n) {
+  damo_var *c = vec(b, "c"), *x = vec(b, "x"), *part = apply1(b, &count_def, x), *out = x;
+  for (int k = 0; k < n; k++) {
+    out = build_fn2(b, "add", out, choose_by(b, build_fn2(b, "sub", c, build_num(b, k)), part, x));
+  }
+  damo_function *f = make((damo_var *[]){c, x}, 2, &out, 1, &(compile_options){.optimizer = "none"});
+  CHECK(f != NULL && f->program->vm.by_demand == (n > REGION_GUARDS_MOST));
+  for (int some = 0; some < 2; some++) {
+    damo_array *args[] = {ramp(some ? n : -9), ramp(0)};
+    n_runs = 0;
+    CHECK_NEAR(first_of(f, args, 2), some ? n : 0, 0);
+    CHECK_EQ_I(n_runs, some);
+    damo_release(args[0]), damo_release(args[1]);
+  }
+  damo_release(f);
+}
+static void test_many_choices(build *b) { many_choices(b, 3), many_choices(b, REGION_GUARDS_MOST + 1); }
+
+/* Choices with one condition share their regions: a chain of n of them makes no more segments than one. */
+static void test_one_condition(build *b) {
+  damo_var *c = scalar_var(b, "c"), *x = vec(b, "x"), *out[2];
+  for (int k = 0; k < 2; k++) {
+    out[k] = build_fn3(b, "ifelse", c, apply1(b, k ? &count_def : &other_def, build_fn1(b, "sin", x)),
+                       apply1(b, k ? &other_def : &count_def, build_fn1(b, "exp", x)));
+  }
+  damo_function *f = make((damo_var *[]){c, x}, 2, out, 2, NULL);
+  CHECK(f != NULL && f->program->vm.n_regions == 2 && f->program->vm.n_thunks == 8);
   damo_release(f);
 }
 
@@ -126,7 +183,7 @@ static void test_derivatives(build *b) {
   damo_release(g[0]), damo_release(g[1]), damo_release(f);
   damo_var *known = build_fn3(b, "ifelse", build_scalar(b, DAMO_FLOAT64, 0), x, build_fn1(b, "neg", y));
   f = make((damo_var *[]){x, y}, 2, &known, 1, &(compile_options){.on_unused_input = UNUSED_IGNORE});
-  CHECK(f != NULL && !f->program->vm.lazy && f->program->fgraph->nodes.n == 1);
+  CHECK(f != NULL && !f->program->vm.by_demand && f->program->fgraph->nodes.n == 1);
   damo_release(f);
 }
 
@@ -332,6 +389,9 @@ int main(void) {
   in_context(test_only_one_branch);
   in_context(test_shared_parts);
   in_context(test_nested);
+  in_context(test_waiting_conditions);
+  in_context(test_many_choices);
+  in_context(test_one_condition);
   in_context(test_deep);
   in_context(test_warm);
   in_context(test_error);

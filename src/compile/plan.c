@@ -1,6 +1,7 @@
 /* plan.c: the program of a FunctionGraph: one slot a Variable, one thunk a node, in dependency order; and its first
  * frame. */
 #include "compile_int.h"
+#include "graph/region.h"
 
 #include <string.h>
 
@@ -10,12 +11,15 @@ typedef struct planner {
   damo_function *f; /* of the first frame */
   map place;        /* damo_var* → its cell's number + 1 */
   map maker;        /* damo_apply* → its thunk */
-  ptrvec nodes;
+  ptrvec order;     /* nodes and entries of regions */
+  ptrvec nodes;     /* the nodes among them */
+  region_map regions;
+  bool unordered;          /* conditions of branches wait for each other: no order has them all before their branches */
   ptrvec views, transient; /* cell numbers, as pointers */
   ptrvec fresh;            /* damo_var*: no_recycling */
   int32_t *slots;          /* of one node */
   int64_t slots_cap;
-  bool lazy;            /* some thunk is */
+  bool may_ask, asks;   /* some thunk may, some thunk does ask for its inputs as it runs */
   uint8_t *is_constant; /* per cell: listed among the constants */
   int64_t n_constants;  /* at most */
 } planner;
@@ -154,59 +158,116 @@ static damo_status make_frame(planner *p) {
   const thunk_request how = {.no_recycling = p->program->fresh, .n_no_recycling = p->program->n_fresh};
   for (int64_t k = 0; k < p->plan->n_thunks; k++) {
     DAMO_TRY(thunk_make(p->plan->thunks[k], &vf->frame, &how));
-    p->lazy = p->lazy || thunk_is_lazy(p->plan->thunks[k], &vf->frame);
+    const thunk *t = p->plan->thunks[k];
+    const bool may_ask = op_may_ask(t->node->op->def);
+    p->may_ask = p->may_ask || may_ask;
+    p->asks = p->asks || (may_ask && thunk_is_lazy(t, &vf->frame));
   }
   return DAMO_OK;
 }
 
-/* ---- Lazy programs -------------------------------------------------------------------------------------------------- */
+/* ---- Branches ---------------------------------------------------------------------------------------------------- */
 
-static int32_t number_of_thunk(const map *numbers, const damo_apply *node) {
-  uintptr_t k = 0;
-  map_get(numbers, node, &k);
-  return (int32_t)k - 1;
+static int32_t number_of(const planner *p, const damo_apply *node) {
+  const thunk *t = map_get_ptr(&p->maker, node);
+  return t->number;
 }
 
-static damo_status reserve_demand(planner *p, int64_t n_goals) {
+static damo_status fill_regions(planner *p) {
+  vm_program *plan = p->plan;
+  damo_ctx *ctx = p->program->ctx;
+  const int64_t n = region_count(&p->regions);
+  for (int32_t r = 0; r < n; r++) plan->n_guards += region_n_guards(&p->regions, r);
+  plan->guards = mem_alloc(ctx, (size_t)plan->n_guards * sizeof *plan->guards);
+  plan->regions = mem_alloc(ctx, (size_t)n * sizeof *plan->regions);
+  plan->n_regions = plan->regions != NULL ? n : 0;
+  if (plan->guards == NULL) plan->n_guards = 0;
+  if (plan->guards == NULL || plan->regions == NULL) return DAMO_EMEMORY;
+  int32_t next = 0;
+  for (int32_t r = 0; r < n; r++) {
+    plan->regions[r].first = next;
+    for (int32_t i = 0; i < region_n_guards(&p->regions, r); i++) {
+      const region_guard *g = region_guard_at(&p->regions, r, i);
+      plan->guards[next++] = (vm_guard){number_of(p, g->chooser), g->branch, g->region};
+    }
+    plan->regions[r].end = next;
+  }
+  return DAMO_OK;
+}
+
+static damo_status reserve_segments(planner *p, int64_t n) {
+  p->plan->segments = mem_alloc(p->program->ctx, (size_t)n * sizeof *p->plan->segments);
+  if (p->plan->segments == NULL) return DAMO_EMEMORY;
+  p->plan->segment_cap = n;
+  return DAMO_OK;
+}
+
+/* The order, cut where the region changes, without what is on demand. */
+static damo_status fill_segments(planner *p) {
+  vm_program *plan = p->plan;
+  int64_t k = 0;
+  DAMO_TRY(reserve_segments(p, p->order.n));
+  for (int64_t i = 0; i < p->order.n; i++) {
+    const void *it = p->order.at[i];
+    const bool decides = region_is_entry(it);
+    const int32_t r = decides ? region_of_entry(it) : region_of(&p->regions, it);
+    vm_segment *last = plan->n_segments > 0 ? &plan->segments[plan->n_segments - 1] : NULL;
+    k += !decides;
+    if (r == REGION_ON_DEMAND) continue;
+    if (decides || last == NULL || last->region != r || last->end < k - 1) {
+      last = &plan->segments[plan->n_segments++];
+      *last = (vm_segment){k - !decides, k, r, decides};
+    }
+    last->end = k;
+  }
+  return DAMO_OK;
+}
+
+static damo_status plan_branches(planner *p) {
+  if (region_count(&p->regions) == 0) return DAMO_OK;
+  DAMO_TRY(fill_regions(p));
+  return fill_segments(p);
+}
+
+/* ---- Programs run by demand -------------------------------------------------------------------------------------- */
+
+static damo_status fill_makers(planner *p) {
   vm_program *plan = p->plan;
   plan->maker = mem_alloc(p->program->ctx, (size_t)plan->n_cells * sizeof *plan->maker);
   if (plan->maker == NULL) return DAMO_EMEMORY;
-  plan->goals = mem_alloc(p->program->ctx, (size_t)n_goals * sizeof *plan->goals);
-  if (plan->goals == NULL) return DAMO_EMEMORY;
-  plan->n_goals = n_goals;
+  for (int64_t c = 0; c < plan->n_cells; c++) plan->maker[c] = -1;
+  for (int32_t k = 0; k < plan->n_thunks; k++) {
+    const thunk *t = plan->thunks[k];
+    for (int o = 0; o < t->n_out; o++) plan->maker[t->out[o]] = k;
+  }
   return DAMO_OK;
 }
 
-static damo_status fill_demand(planner *p, map *numbers) {
+/* All by demand, from results and updates. */
+static damo_status fill_goals(planner *p) {
   vm_program *plan = p->plan;
   const ptrvec *wanted = &p->program->fgraph->outputs;
-  int64_t n = n_wanted(p->program);
-  for (int64_t k = 0; k < plan->n_thunks; k++) DAMO_TRY(map_put(numbers, plan->thunks[k]->node, (uintptr_t)k + 1));
+  const int64_t n = n_wanted(p->program);
   int64_t n_goals = 0;
   for (int64_t i = 0; i < n; i++) n_goals += ((damo_var *)wanted->at[i])->owner != NULL;
-  DAMO_TRY(reserve_demand(p, n_goals));
-  n_goals = 0;
+  plan->goals = mem_alloc(p->program->ctx, (size_t)n_goals * sizeof *plan->goals);
+  if (plan->goals == NULL) return DAMO_EMEMORY;
   for (int64_t i = 0; i < n; i++) {
     const damo_var *v = wanted->at[i];
-    if (v->owner != NULL) plan->goals[n_goals++] = number_of_thunk(numbers, v->owner);
+    if (v->owner != NULL) plan->goals[plan->n_goals++] = number_of(p, v->owner);
   }
-  for (int64_t c = 0; c < plan->n_cells; c++) plan->maker[c] = -1;
-  for (int64_t k = 0; k < plan->n_thunks; k++) {
-    const damo_apply *node = plan->thunks[k]->node;
-    for (int o = 0; o < node->n_out; o++) plan->maker[cell_of(p, node->out[o])] = (int32_t)k;
-  }
-  plan->lazy = true;
-  return vm_frame_init_demand(&p->f->frame);
+  return DAMO_OK;
 }
 
 /* (Pairs are computed by demand: a side of one may lie in a branch that is not taken.) */
 static damo_status plan_demand(planner *p) {
-  if (!p->lazy && p->program->n_pairs == 0) return DAMO_OK;
-  map numbers;
-  map_init(&numbers, p->program->ctx);
-  damo_status s = fill_demand(p, &numbers);
-  map_clear(&numbers);
-  return s;
+  const bool all = p->unordered || p->program->n_pairs > 0;
+  if (!all && !p->asks && (!p->may_ask || region_count(&p->regions) == 0)) return DAMO_OK;
+  DAMO_TRY(fill_makers(p));
+  if (all) DAMO_TRY(fill_goals(p));
+  if (!all && p->plan->n_segments == 0) DAMO_TRY(fill_segments(p));
+  p->plan->by_demand = true;
+  return vm_frame_init_demand(&p->f->frame);
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
@@ -323,14 +384,35 @@ static damo_status place_results(planner *p) {
   return s;
 }
 
+/* The order of the nodes, and of the regions where there is one. */
+static damo_status find_order(planner *p) {
+  const destroy_rules rules = {.regions = &p->regions};
+  const damo_fgraph *fg = p->program->fgraph;
+  destroy_offence at = {NULL, -1};
+  damo_status s = p->program->n_pairs > 0 ? DAMO_OK : destroy_order(fg, &rules, &at, &p->order);
+  p->unordered = p->regions.given_up || (s == DAMO_EINCONSISTENCY && at.node == NULL);
+  if (p->unordered || p->program->n_pairs > 0) {
+    ctx_clear_error(p->program->ctx);
+    region_map_clear(&p->regions);
+    region_map_init(&p->regions, p->program->ctx);
+    p->order.n = 0;
+    s = destroy_order(fg, NULL, NULL, &p->order);
+  }
+  for (int64_t i = 0; i < p->order.n && s == DAMO_OK; i++) {
+    if (!region_is_entry(p->order.at[i])) s = ptrvec_push(&p->nodes, p->order.at[i]);
+  }
+  return s;
+}
+
 static damo_status build_steps(planner *p) {
-  DAMO_TRY(destroy_order(p->program->fgraph, NULL, NULL, &p->nodes));
+  DAMO_TRY(find_order(p));
   DAMO_TRY(number_cells(p));
   DAMO_TRY(keep_fresh_list(p));
   DAMO_TRY(list_numbers(p));
   DAMO_TRY(plan_reserve(p));
   for (int64_t k = 0; k < p->nodes.n; k++) DAMO_TRY(new_thunk(p, p->nodes.at[k]));
   DAMO_TRY(place_results(p));
+  DAMO_TRY(plan_branches(p));
   DAMO_TRY(make_frame(p));
   DAMO_TRY(plan_demand(p));
   function_watch(p->f);
@@ -342,7 +424,9 @@ damo_status plan_build(fn_program *program, damo_function *f) {
   planner p = {.program = program, .plan = &program->vm, .f = f};
   map_init(&p.place, ctx);
   map_init(&p.maker, ctx);
+  ptrvec_init(&p.order, ctx);
   ptrvec_init(&p.nodes, ctx);
+  region_map_init(&p.regions, ctx);
   ptrvec_init(&p.views, ctx);
   ptrvec_init(&p.transient, ctx);
   ptrvec_init(&p.fresh, ctx);
@@ -351,7 +435,9 @@ damo_status plan_build(fn_program *program, damo_function *f) {
   mem_free(ctx, p.slots, (size_t)p.slots_cap * sizeof *p.slots);
   map_clear(&p.place);
   map_clear(&p.maker);
+  ptrvec_clear(&p.order);
   ptrvec_clear(&p.nodes);
+  region_map_clear(&p.regions);
   ptrvec_clear(&p.views);
   ptrvec_clear(&p.transient);
   ptrvec_clear(&p.fresh);

@@ -1,5 +1,6 @@
 /* protect.c: what an Op destroys must not be needed by anybody else: where no order of the nodes does, a copy does. */
 #include "compile_int.h"
+#include "graph/region.h"
 #include "op/elem/build_arith.h"
 #include "op/op.h"
 #include "rewrite/rewrite.h"
@@ -21,14 +22,15 @@ static damo_status protect_input(damo_fgraph *fg, damo_apply *node, int i) {
 
 /* What is destroyed, and what a glance tells: used by its destroyer alone, neither a leaf nor viewed, it is safe. */
 typedef struct glance {
-  bool destroyers, doubtful, lazy;
+  bool destroyers, doubtful;
+  bool by_demand; /* some thunk may ask for its inputs as it runs */
 } glance;
 
 static glance glance_at(const damo_fgraph *fg, const ptrvec *nodes) {
   glance g = {false, false, false};
   for (int64_t k = 0; k < nodes->n; k++) {
     const damo_apply *node = nodes->at[k];
-    g.lazy = g.lazy || node->op->def->lazy || node->op->def->make_thunk != NULL;
+    g.by_demand = g.by_demand || op_may_ask(node->op->def);
     for (const op_alias *a = node->op->destroy_map; a != NULL && a->out >= 0; a++) {
       g.destroyers = true;
       g.doubtful = g.doubtful || a->in >= node->n_in || rewrite_must_last(fg, node->in[a->in]);
@@ -48,23 +50,35 @@ static damo_status protect_all(damo_fgraph *fg, const ptrvec *nodes) {
   return DAMO_OK;
 }
 
-/* Copies one input after the other, until there is an order. */
-static damo_status protect_by_order(damo_fgraph *fg) {
-  static const destroy_rules rules = {.protect_shared = true};
+/* Copies one input after the other, until there is an order. *none: no copies make one, since conditions of branches
+ * wait for each other (their nodes run by demand then). */
+static damo_status protect_by_order(damo_fgraph *fg, bool *none) {
+  region_map regions;
+  const destroy_rules rules = {.protect_shared = true, .regions = &regions};
   ptrvec order;
   ptrvec_init(&order, fg->obj.ctx);
   damo_status s = DAMO_OK;
+  *none = false;
   for (bool again = true; again && s == DAMO_OK;) {
     destroy_offence at;
     order.n = 0;
+    region_map_init(&regions, fg->obj.ctx);
     s = destroy_order(fg, &rules, &at, &order);
-    again = s == DAMO_EINCONSISTENCY && at.node != NULL;
-    if (!again) continue;
-    ctx_clear_error(fg->obj.ctx);
-    s = protect_input(fg, at.node, at.in);
+    *none = regions.given_up || (s == DAMO_EINCONSISTENCY && at.node == NULL);
+    again = s == DAMO_EINCONSISTENCY && !*none;
+    region_map_clear(&regions);
+    if (s == DAMO_EINCONSISTENCY) {
+      ctx_clear_error(fg->obj.ctx);
+      s = *none ? DAMO_OK : protect_input(fg, at.node, at.in);
+    }
   }
   ptrvec_clear(&order);
   return s;
+}
+
+static damo_status protect_doubtful(damo_fgraph *fg, const ptrvec *nodes, bool by_demand) {
+  if (!by_demand) DAMO_TRY(protect_by_order(fg, &by_demand));
+  return by_demand ? protect_all(fg, nodes) : DAMO_OK;
 }
 
 static damo_status protect(damo_fgraph *fg, bool by_demand) {
@@ -73,7 +87,7 @@ static damo_status protect(damo_fgraph *fg, bool by_demand) {
   damo_status s = fgraph_toposort(fg, &nodes);
   if (s == DAMO_OK) {
     glance g = glance_at(fg, &nodes);
-    if (g.doubtful) s = g.lazy || by_demand ? protect_all(fg, &nodes) : protect_by_order(fg);
+    if (g.doubtful) s = protect_doubtful(fg, &nodes, by_demand || g.by_demand);
   }
   ptrvec_clear(&nodes);
   return s;

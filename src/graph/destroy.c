@@ -2,9 +2,11 @@
  *
  * Values that may share memory (a view and what it views) form a group. A group has at most one destroyer, which runs
  * after every other node that reads a member; no member may be a constant, a protected input, or an output of the
- * graph. What a destroyer gives is a new value: the group ends with it.
+ * graph. What a destroyer gives is a new value: the group ends with it. Where the graph has regions, the order has
+ * their entries too: behind what decides them, before their nodes.
  */
 #include "graph_int.h"
+#include "region.h"
 
 typedef struct destroy_scan {
   const damo_fgraph *fg;
@@ -117,15 +119,15 @@ static damo_status check_groups(destroy_scan *d, destroy_offence *at) {
 
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 
-/* Edges as lists that hang from their later node: head maps it to 1 + the place of the first, and so on through
- * next. */
+/* What stands in the order: nodes, and entries of regions. Edges are lists that hang from the later of the two: head maps
+ * it to 1 + the place of the first, and so on through next. */
 typedef struct order_edges {
   map head;
-  ptrvec before; /* damo_apply* */
-  ptrvec next;   /* places, 0: the last */
+  ptrvec before;
+  ptrvec next; /* places, 0: the last */
 } order_edges;
 
-static damo_status add_edge(order_edges *e, damo_apply *before, damo_apply *after) {
+static damo_status add_edge(order_edges *e, void *before, void *after) {
   uintptr_t first = 0;
   map_get(&e->head, after, &first);
   if (first != 0 && e->before.at[first - 1] == before) return DAMO_OK;
@@ -135,7 +137,7 @@ static damo_status add_edge(order_edges *e, damo_apply *before, damo_apply *afte
 }
 
 /* Readers of a destroyed group come before its destroyer. */
-static damo_status find_edges(destroy_scan *d, order_edges *e) {
+static damo_status find_reader_edges(destroy_scan *d, order_edges *e) {
   if (d->destroyer.n == 0) return DAMO_OK;
   for (int64_t k = 0; k < d->nodes.n; k++) {
     damo_apply *node = d->nodes.at[k];
@@ -147,16 +149,33 @@ static damo_status find_edges(destroy_scan *d, order_edges *e) {
   return DAMO_OK;
 }
 
-/* A node on the walk's stack, and what to look at next: inputs, then edges. */
+/* A region is decided by its guards' conditions, where it is decided whether their choosers are needed. */
+static damo_status find_region_edges(const destroy_scan *d, const region_map *m, order_edges *e) {
+  for (int32_t r = 0; r < region_count(m); r++) {
+    for (int32_t i = 0; i < region_n_guards(m, r); i++) {
+      const region_guard *g = region_guard_at(m, r, i);
+      damo_apply *condition = g->chooser->in[0]->owner;
+      if (condition != NULL && fgraph_has_node(d->fg, condition)) DAMO_TRY(add_edge(e, condition, region_entry(r)));
+      if (g->region != REGION_NONE) DAMO_TRY(add_edge(e, region_entry(g->region), region_entry(r)));
+    }
+  }
+  for (int64_t k = 0; k < d->nodes.n; k++) {
+    const int32_t r = region_of(m, d->nodes.at[k]);
+    if (r != REGION_NONE) DAMO_TRY(add_edge(e, region_entry(r), d->nodes.at[k]));
+  }
+  return DAMO_OK;
+}
+
+/* A node or an entry on the walk's stack, and what to look at next: inputs, then edges. */
 typedef struct order_walk {
   const destroy_scan *d;
   const order_edges *e;
-  ptrvec stack; /* node, next input, next edge */
+  ptrvec stack; /* it, next input, next edge */
   map state;    /* 1: on the stack, 2: done */
   ptrvec *out;
 } order_walk;
 
-static damo_status order_enter(order_walk *w, damo_apply *node) {
+static damo_status order_enter(order_walk *w, void *node) {
   uintptr_t first = 0;
   map_get(&w->e->head, node, &first);
   DAMO_TRY(map_put(&w->state, node, 1));
@@ -165,12 +184,12 @@ static damo_status order_enter(order_walk *w, damo_apply *node) {
   return ptrvec_push(&w->stack, (void *)first);
 }
 
-/* The next node that the one on top must follow, NULL when there is none left. */
-static damo_apply *order_next(order_walk *w) {
+/* The next that the one on top must follow, NULL when there is none left. */
+static void *order_next(order_walk *w) {
   void **top = &w->stack.at[w->stack.n - 3];
   const damo_apply *node = top[0];
   intptr_t i = (intptr_t)top[1];
-  while (i < node->n_in) {
+  while (!region_is_entry(node) && i < node->n_in) {
     damo_apply *owner = node->in[i++]->owner;
     top[1] = (void *)i;
     if (owner != NULL && fgraph_has_node(w->d->fg, owner)) return owner;
@@ -193,13 +212,13 @@ static int destroyed_under(const destroy_scan *d, const damo_apply *node, const 
 }
 
 /* A cycle runs through the stack: some destroyer on it is in the way of the reader that it waits for. */
-static damo_status cycle(const order_walk *w, destroy_offence *at, const damo_apply *again) {
+static damo_status cycle(const order_walk *w, destroy_offence *at, const void *again) {
   bool inside = false;
   for (int64_t i = 0; i < w->stack.n; i += 3) {
     damo_apply *node = w->stack.at[i];
     const damo_apply *reader = i + 3 < w->stack.n ? w->stack.at[i + 3] : again;
     inside = inside || node == again;
-    if (!inside || !map_get(&w->e->head, node, NULL)) continue;
+    if (!inside || region_is_entry(node) || region_is_entry(reader)) continue;
     int in = destroyed_under(w->d, node, reader);
     if (in < 0) continue;
     return offend(w->d, at, node, in, "a node that needs its result still reads", node->in[in]);
@@ -207,15 +226,15 @@ static damo_status cycle(const order_walk *w, destroy_offence *at, const damo_ap
   return ctx_fail(w->d->fg->obj.ctx, DAMO_EINCONSISTENCY, "the graph has a cycle");
 }
 
-static damo_status order_from(order_walk *w, destroy_offence *at, damo_apply *start) {
+static damo_status order_from(order_walk *w, destroy_offence *at, void *start) {
   uintptr_t state = 0;
   if (map_get(&w->state, start, &state)) return DAMO_OK;
   DAMO_TRY(order_enter(w, start));
   while (w->stack.n > 0) {
-    damo_apply *next = order_next(w);
+    void *next = order_next(w);
     if (next == NULL) {
       w->stack.n -= 3;
-      damo_apply *node = w->stack.at[w->stack.n];
+      void *node = w->stack.at[w->stack.n];
       DAMO_TRY(map_put(&w->state, node, 2));
       DAMO_TRY(ptrvec_push(w->out, node));
       continue;
@@ -245,7 +264,8 @@ static damo_status order_nodes(destroy_scan *d, destroy_offence *at, ptrvec *out
   map_init(&e.head, ctx);
   ptrvec_init(&e.before, ctx);
   ptrvec_init(&e.next, ctx);
-  damo_status s = find_edges(d, &e);
+  damo_status s = find_reader_edges(d, &e);
+  if (s == DAMO_OK && d->rules->regions != NULL) s = find_region_edges(d, d->rules->regions, &e);
   if (s == DAMO_OK) s = sort_nodes(d, &e, at, out);
   map_clear(&e.head);
   ptrvec_clear(&e.before);
@@ -266,7 +286,9 @@ damo_status destroy_order(const damo_fgraph *fg, const destroy_rules *rules, des
   if (s == DAMO_OK) s = find_destroyers(&d);
   if (s == DAMO_OK && d.found.n > 0) s = find_groups(&d);
   if (s == DAMO_OK && d.found.n > 0) s = check_groups(&d, at);
-  if (s == DAMO_OK && d.found.n > 0) {
+  const region_map *regions = d.rules->regions;
+  if (s == DAMO_OK && regions != NULL) s = region_map_find(d.rules->regions, fg, &d.nodes);
+  if (s == DAMO_OK && (d.found.n > 0 || (regions != NULL && region_count(regions) > 0))) {
     s = order_nodes(&d, at, out);
   } else if (s == DAMO_OK) {
     for (int64_t k = 0; k < d.nodes.n && s == DAMO_OK; k++) s = ptrvec_push(out, d.nodes.at[k]);

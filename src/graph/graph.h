@@ -314,6 +314,7 @@ typedef struct destroy_rules {
   bool protect_shared;
   bool (*is_protected)(void *user, const damo_var *v); /* asked of leaves; NULL: no */
   void *user;
+  struct region_map *regions; /* empty: to be found for the graph (region.h), and part of the order; NULL: none */
 } destroy_rules;
 
 /* The node that may not destroy its input `in` (0-based); node NULL: none. */
@@ -325,7 +326,7 @@ typedef struct destroy_offence {
 /* Borrowed nodes in an order in which every reader of a value, and of what shares its memory, comes before the node
  * that destroys it: as graph_toposort where nothing is destroyed. inconsistency error, and *at (may be NULL), when
  * there is no such order, when two nodes destroy one value, or what is destroyed is a constant, protected or an
- * output. */
+ * output. With regions, out holds their entries too; where their conditions alone leave no order, at->node is NULL. */
 damo_status destroy_order(const damo_fgraph *fg, const destroy_rules *rules, destroy_offence *at, ptrvec *out);
 /* A feature that refuses changes after which destroy_order fails, and gives fgraph_toposort that order. rules: copied;
  * NULL: none. Freed by the caller once it is detached. */

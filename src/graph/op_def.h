@@ -151,6 +151,14 @@ typedef struct op_check op_check;
 #define OP_CHECK(symbol) .check = &symbol
 #endif
 
+/* Branches of a lazy class. Input 0 of a node is its condition; every other input belongs to one branch. A thunk reads the
+ * condition and the inputs of the branch taken, as an ordinary one does where these have their values. */
+typedef struct op_branches {
+  int n;
+  int (*of_input)(const damo_apply *node, int i);             /* 0 … n-1; i > 0 */
+  int (*taken)(const struct thunk *t, const struct frame *f); /* once the condition has its value */
+} op_branches;
+
 struct op_def {
   const char *name;        /* of the class, as no other of damo's is called: "Elemwise", "SparseDot" */
   const char *script_name; /* where scripts make it by another, damo.sparse.Dot; NULL: by its name */
@@ -179,6 +187,9 @@ struct op_def {
   thunk_run_fn perform_lua;
   /* Its thunks ask for the inputs that they need (thunk_need); the others are not computed. */
   bool lazy;
+  /* A lazy class whose condition tells which inputs are needed: compiled programs then jump over the other branches.
+   * NULL: only the thunks know, as they run. */
+  const op_branches *branches;
   /* Called before the node's thunk is made, once for each implementation tried, whatever the number of frames; may
    * change the node in place. NULL: nothing. */
   damo_status (*prepare_node)(damo_apply *node, const char *impl);
@@ -186,6 +197,7 @@ struct op_def {
    * thunk_set_user and thunk_set_lazy. Called once a frame. DAMO_ENOT_IMPLEMENTED from "c" lets "lua" be tried. NULL:
    * thunk_make_default. */
   damo_status (*make_thunk)(const thunk *t, frame *f, const thunk_request *how);
+  bool may_be_lazy; /* make_thunk may call thunk_set_lazy */
   /* Called when a frame is made in another context than the node's, which is not in use meanwhile: makes there all that
    * perform would make of the Op's objects, whose counts are out of reach later. NULL: perform makes nothing of them. */
   damo_status (*prepare_foreign)(const thunk *t, frame *f);
@@ -232,6 +244,9 @@ struct op_def {
   bool foreign; /* of a host, a script or an OpFromGraph: its name, which may be any, says nothing of what it does */
   void *user;   /* a host's or the binding's data */
 };
+
+/* Whether only the thunks of the class tell, as they run, which inputs they need. */
+static inline bool op_may_ask(const op_def *def) { return def->may_be_lazy || (def->lazy && def->branches == NULL); }
 
 struct damo_op {
   damo_obj obj;

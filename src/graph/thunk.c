@@ -136,6 +136,8 @@ void thunk_need(const thunk *t, frame *f, int i) {
   if (local->lazy && local->n_need < t->n_in) local->need[local->n_need++] = i;
 }
 
+int thunk_taken(const thunk *t, const frame *f) { return t->node->op->def->branches->taken(t, f); }
+
 static void scratch_free(frame *f, thunk_local *local) {
   if (local->scratch == NULL) return;
   mem_free(f->ctx, ((void **)local->scratch)[-1], local->scratch_size + SCRATCH_ALIGN + sizeof(void *));

@@ -120,6 +120,9 @@ static inline bool thunk_ready(const thunk *t, const frame *f, int i) {
   return local->in_ready == NULL || local->in_ready[i] != 0;
 }
 
+/* The branch that t takes, of a class with op_branches, once its condition has its value. */
+int thunk_taken(const thunk *t, const frame *f);
+
 /* ---- Inputs and outputs ------------------------------------------------------------------------------------------ */
 
 /* The value of input i; an Array in thunk_in. */

@@ -1,4 +1,6 @@
 /* demand.c: runs a program by demand: a depth-first search from the goals over what thunks need, with a stack of its own.
+ * In a program with segments the goals are the thunks of the segments entered, in their order: the search then finds
+ * only what a lazy thunk asks for.
  *
  * A plain thunk needs all its inputs. A lazy one is run, names the inputs that it needs, and is run again when they are
  * there. Always holds: a thunk is on the stack once, so its height is bounded by the number of thunks; a thunk that is
@@ -94,7 +96,13 @@ damo_status vm_run_for(vm_frame *vf, int32_t slot) {
 
 damo_status vm_run_demand(vm_frame *vf) {
   vm_demand *d = &vf->demand;
-  memset(d->done, 0, (size_t)vf->program->n_thunks);
-  for (int64_t i = 0; i < vf->program->n_goals; i++) DAMO_TRY(run_goal(vf, vf->program->goals[i]));
+  const vm_program *p = vf->program;
+  memset(d->done, 0, (size_t)p->n_thunks);
+  for (int64_t i = 0; i < p->n_goals; i++) DAMO_TRY(run_goal(vf, p->goals[i]));
+  for (int64_t i = 0; i < p->n_segments; i++) {
+    const vm_segment *g = &p->segments[i];
+    if (!vm_enters(vf, g)) continue;
+    for (int64_t k = g->first; k < g->end; k++) DAMO_TRY(run_goal(vf, (int32_t)k));
+  }
   return DAMO_OK;
 }

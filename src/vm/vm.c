@@ -12,6 +12,9 @@ void vm_program_clear(damo_ctx *ctx, vm_program *p) {
   mem_free(ctx, p->constants, (size_t)p->constant_cap * sizeof *p->constants);
   mem_free(ctx, p->views, (size_t)p->n_views * sizeof *p->views);
   mem_free(ctx, p->transient, (size_t)p->n_transient * sizeof *p->transient);
+  mem_free(ctx, p->segments, (size_t)p->segment_cap * sizeof *p->segments);
+  mem_free(ctx, p->regions, (size_t)p->n_regions * sizeof *p->regions);
+  mem_free(ctx, p->guards, (size_t)p->n_guards * sizeof *p->guards);
   if (p->maker != NULL) mem_free(ctx, p->maker, (size_t)p->n_cells * sizeof *p->maker);
   if (p->goals != NULL) mem_free(ctx, p->goals, (size_t)p->n_goals * sizeof *p->goals);
   *p = (vm_program){.n_cells = 0};
@@ -25,12 +28,13 @@ static size_t aligned_state(const thunk *t) {
   return (thunk_state_size(t) + STATE_ALIGN - 1) & ~(size_t)(STATE_ALIGN - 1);
 }
 
-/* One block: locals, cells, states. */
+/* One block: locals, cells, states, needed. */
 static damo_status frame_alloc(vm_frame *vf, const vm_program *p) {
   const size_t locals = (size_t)p->n_thunks * sizeof(thunk_local), cells = (size_t)p->n_cells * sizeof(cell);
   const size_t states_at = (locals + cells + STATE_ALIGN - 1) & ~(size_t)(STATE_ALIGN - 1);
   size_t bytes = states_at;
   for (int64_t k = 0; k < p->n_thunks; k++) bytes += aligned_state(p->thunks[k]);
+  bytes += (size_t)p->n_regions;
   vf->block = mem_calloc(vf->frame.ctx, bytes);
   if (vf->block == NULL) return DAMO_EMEMORY;
   vf->block_bytes = bytes;
@@ -41,6 +45,7 @@ static damo_status frame_alloc(vm_frame *vf, const vm_program *p) {
     vf->frame.locals[k].state = state;
     state += aligned_state(p->thunks[k]);
   }
+  vf->needed = (uint8_t *)state;
   return DAMO_OK;
 }
 
@@ -70,7 +75,7 @@ damo_status vm_frame_init_demand(vm_frame *vf) {
 damo_status vm_frame_join(vm_frame *vf, damo_ctx *ctx, const vm_program *p, bool foreign, const thunk_request *how) {
   DAMO_TRY(vm_frame_init(vf, ctx, p, foreign));
   for (int64_t k = 0; k < p->n_thunks; k++) DAMO_TRY(thunk_join(p->thunks[k], &vf->frame, how));
-  return p->lazy ? vm_frame_init_demand(vf) : DAMO_OK;
+  return p->by_demand ? vm_frame_init_demand(vf) : DAMO_OK;
 }
 
 void vm_frame_clear(vm_frame *vf) {
@@ -112,8 +117,38 @@ static damo_status run_watched(vm_frame *vf) {
   return DAMO_OK;
 }
 
+static bool guard_holds(const vm_frame *vf, const vm_guard *g) {
+  return (g->region < 0 || vf->needed[g->region]) &&
+         thunk_taken(vf->program->thunks[g->thunk], &vf->frame) == g->branch;
+}
+
+bool vm_enters(vm_frame *vf, const vm_segment *g) {
+  if (g->region < 0) return true;
+  if (!g->decides) return vf->needed[g->region];
+  const vm_program *p = vf->program;
+  const vm_region *r = &p->regions[g->region];
+  bool needed = false;
+  for (int32_t i = r->first; i < r->end && !needed; i++) needed = guard_holds(vf, &p->guards[i]);
+  vf->needed[g->region] = needed;
+  return needed;
+}
+
+static damo_status run_segments(vm_frame *vf) {
+  const vm_program *p = vf->program;
+  for (int64_t i = 0; i < p->n_segments; i++) {
+    const vm_segment *g = &p->segments[i];
+    if (!vm_enters(vf, g)) continue;
+    for (int64_t k = g->first; k < g->end; k++) {
+      damo_status s = vm_step(vf, p->thunks[k]);
+      if (s != DAMO_OK) return vm_fail_at(vf, k, s);
+    }
+  }
+  return DAMO_OK;
+}
+
 damo_status vm_run(vm_frame *vf) {
-  if (vf->program->lazy) return vm_run_demand(vf);
+  if (vf->program->by_demand) return vm_run_demand(vf);
+  if (vf->program->n_segments > 0) return run_segments(vf);
   return vf->step != NULL ? run_watched(vf) : run_in_order(vf);
 }
 

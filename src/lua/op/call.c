@@ -395,6 +395,7 @@ void bind_set_callbacks(lua_State *L, int idx, bind_op_class *k) {
     bind_raise(L, DAMO_EVALUE, "Op: %s needs make_node, or itypes and otypes", k->name);
   }
   k->own_thunk = callback_is_given(L, idx, "make_thunk");
+  def->may_be_lazy = k->own_thunk;
   if (callback_is_given(L, idx, "perform") || k->own_thunk) def->perform_lua = bind_op_perform;
   if (callback_is_given(L, idx, "prepare_node")) def->prepare_node = callback_prepare_node;
   if (k->own_thunk || def->prepare_node || callback_is_given(L, idx, "get_params"))

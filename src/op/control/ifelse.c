@@ -1,7 +1,7 @@
 /* ifelse.c: one of two branches, by a condition known when the function runs. Only the branch taken is computed.
  *
- * The Op IfElse has the inputs cond, a₁ … aₙ, b₁ … bₙ and n outputs, each a view of a branch's value. Its thunks are
- * lazy: they ask for cond, then for the values of one branch.
+ * The Op IfElse has the inputs cond, a₁ … aₙ, b₁ … bₙ and n outputs, each a view of a branch's value. Compiled programs
+ * jump over the branch that is not taken; run by demand, its thunks ask for cond, then for the values of one branch.
  */
 #include "op/sparse/sparse_op.h"
 
@@ -95,14 +95,21 @@ static damo_status ifelse_pass(const thunk *t, frame *f, int out, int in) {
   return DAMO_OK;
 }
 
+static int ifelse_branch_of(const damo_apply *node, int i) { return i > node->n_out; }
+
+static int ifelse_taken(const thunk *t, const frame *f) {
+  return scalar_cast(array_item(thunk_in(t, f, 0)), DAMO_BOOL).v.i == 0;
+}
+
+static const op_branches ifelse_branches = {2, ifelse_branch_of, ifelse_taken};
+
 static damo_status ifelse_run(const thunk *t, frame *f) {
   int n = t->n_out;
   if (!thunk_ready(t, f, 0)) {
     thunk_need(t, f, 0);
     return DAMO_OK;
   }
-  bool first = scalar_cast(array_item(thunk_in(t, f, 0)), DAMO_BOOL).v.i != 0;
-  int from = first ? 1 : 1 + n;
+  int from = 1 + n * ifelse_taken(t, f);
   for (int i = 0; i < n; i++) {
     if (!thunk_ready(t, f, from + i)) thunk_need(t, f, from + i);
   }
@@ -219,6 +226,7 @@ const op_def ifelse_def = {
     .infer_type = ifelse_type,
     .perform = ifelse_run,
     .lazy = true,
+    .branches = &ifelse_branches,
     .grad = ifelse_grad,
     .rop = ifelse_rop,
     .infer_shape = ifelse_shape,

@@ -1,0 +1,130 @@
+-- Branches in compiled programs: what runs, over random graphs, is what a lazy evaluation needs, once.
+local damo = require "damo"
+
+local runs = {}
+local Mark = damo.Op { -- x + i, and a note that i has run
+  name = "Mark",
+  make_node = function(self, x, i) return damo.Apply(self, { x, i }, { x.type() }) end,
+  perform = function(_, _, inputs, storage)
+    local i = inputs[2]:item()
+    runs[i] = (runs[i] or 0) + 1
+    storage[1][1] = inputs[1] + i
+  end,
+}
+
+local Over = damo.Op { -- the same, written over x
+  name = "Over",
+  destroy_map = { [1] = { 1 } },
+  make_node = function(self, x, i) return damo.Apply(self, { x, i }, { x.type() }) end,
+  perform = function(_, _, inputs, storage)
+    local x, i = inputs[1], inputs[2]:item()
+    runs[i] = (runs[i] or 0) + 1
+    x[1] = x[1] + i
+    storage[1][1] = x
+  end,
+}
+
+local Ask = damo.Op { -- a where c > 0, else b, by a thunk that asks for its inputs as it runs
+  name = "Ask",
+  make_node = function(self, c, a, b) return damo.Apply(self, { c, a, b }, { a.type() }) end,
+  make_thunk = function(_, node, storage_map, compute_map)
+    local c, out = storage_map[node.inputs[1]], storage_map[node.outputs[1]]
+    return setmetatable({ lazy = true, inputs = {}, outputs = {} }, { __call = function()
+      if not compute_map[node.inputs[1]][1] then return { 1 } end
+      local k = c[1][1] > 0 and 2 or 3
+      if not compute_map[node.inputs[k]][1] then return { k } end
+      out[1] = storage_map[node.inputs[k]][1] + 0
+    end })
+  end,
+}
+
+-- A random graph over n inputs as rows { kind, operands… }: the last rows are likely to need many others.
+local function random_rows(n, n_rows, asks)
+  local rows, random = {}, math.random
+  for i = 1, n do rows[i] = { kind = "input" } end
+  local function any() return random(3) == 1 and random(#rows) or math.max(1, #rows - random(0, 5)) end
+  for _ = 1, n_rows do
+    local kind = random(10)
+    if kind <= 4 then
+      rows[#rows + 1] = { kind = random(3) == 1 and "over" or "mark", any() }
+    elseif kind <= 6 then
+      rows[#rows + 1] = { kind = "add", any(), any() }
+    else
+      rows[#rows + 1] = { kind = asks and random(4) == 1 and "ask" or "choose", any(), any(), any() }
+    end
+  end
+  return rows
+end
+
+local function build(rows, inputs)
+  local v = {}
+  for i, r in ipairs(rows) do
+    if r.kind == "input" then
+      v[i] = inputs[i]
+    elseif r.kind == "mark" then
+      v[i] = Mark(v[r[1]], damo.constant(i))
+    elseif r.kind == "over" then
+      v[i] = Over(v[r[1]], damo.constant(i))
+    elseif r.kind == "add" then
+      v[i] = v[r[1]] - 2 * v[r[2]]
+    elseif r.kind == "ask" then
+      v[i] = Ask(v[r[1]], v[r[2]], v[r[3]])
+    else
+      v[i] = damo.ifelse(damo.gt(damo.sum(v[r[1]]), 0), v[r[2]], v[r[3]])
+    end
+  end
+  return v
+end
+
+-- The value of row i, and the marks that it needs, by definition.
+local function evaluate(rows, args, i, known, needed)
+  if known[i] then return known[i] end
+  local r, value = rows[i], nil
+  local function of(k) return evaluate(rows, args, r[k], known, needed) end
+  if r.kind == "input" then
+    value = args[i]
+  elseif r.kind == "mark" or r.kind == "over" then
+    value = of(1) + i
+    needed[i] = 1
+  elseif r.kind == "add" then
+    value = of(1) - 2 * of(2)
+  else
+    value = of(1) > 0 and of(2) or of(3)
+  end
+  known[i] = value
+  return value
+end
+
+local function check(seed, asks, mode)
+  math.randomseed(seed)
+  local n, inputs = 4, {}
+  for i = 1, n do inputs[i] = damo.dvector("x" .. i) end
+  local rows = random_rows(n, 40, asks)
+  local v, last = build(rows, inputs), #rows
+  local outs = math.random(2) == 1 and { last } or { last, math.random(last - 10, last) }
+  local results = {}
+  for k, i in ipairs(outs) do results[k] = v[i] end
+  local f = damo.compile(inputs, results, { mode = mode, on_unused_input = "ignore" })
+  for _ = 1, 6 do
+    local args, known, needed, expect = {}, {}, {}, {}
+    for i = 1, n do args[i] = math.random(-3, 3) + 0.5 end
+    for k, i in ipairs(outs) do expect[k] = evaluate(rows, args, i, known, needed) end
+    runs = {}
+    local got = { f({ args[1] }, { args[2] }, { args[3] }, { args[4] }) }
+    for k, value in ipairs(got) do got[k] = value[1] end
+    assert.same(expect, got, "seed " .. seed)
+    assert.same(needed, runs, "seed " .. seed)
+  end
+end
+
+describe("a program with branches", function()
+  for _, mode in ipairs { "FAST_RUN", "FAST_COMPILE", "NANGUARD" } do
+    it("runs what its conditions need, once: " .. mode, function()
+      for seed = 1, 150 do check(seed, false, mode) end
+    end)
+
+    it("runs what lazy thunks ask for beside that: " .. mode, function()
+      for seed = 1, 150 do check(seed, true, mode) end
+    end)
+  end
+end)
