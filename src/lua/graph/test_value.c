@@ -4,6 +4,7 @@
  * x.tag.test_value is the value; a constant's is its own, a shared Variable's its current one. With
  * config.compute_test_value on, each node that a script makes is computed over the test values of its inputs.
  */
+#include "test_value.h"
 #include "lua/op/class.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* call: the core calls an Op written in Lua: make_node, gradients, shapes and the rest of its table; what runs
- * it is in perform.c.
+ * it is in run.c.
  *
  * Every callback runs on the coroutine that is inside the core, under lua_pcall. What it throws becomes the context's
  * pending error (bind_caught); a wrong result is a pending error of its own. Results that live in C alone from here on
@@ -7,7 +7,10 @@
  */
 #include <stdio.h>
 
-#include "class.h"
+#include "call.h"
+#include "node.h"
+#include "run.h"
+#include "thunk.h"
 
 /* ---- Into Lua ---------------------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* class: classes of Ops written in Lua: damo.Op{…} defines one, calling it with properties gives an Op. */
 #include <stdlib.h>
 
-#include "class.h"
+#include "call.h"
 
 static const char class_link_key = 'l';
 

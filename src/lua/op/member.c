@@ -1,6 +1,9 @@
 /* member: the members of the Op contract as methods that every Op answers to: native Ops, and Lua Ops whose
  * definition leaves one out. A member that the definition has is found first, and is the script's own function. */
+#include "member.h"
 #include "class.h"
+#include "run.h"
+#include "lua/graph/test_value.h"
 #include "grad/grad.h"
 
 static damo_apply *member_own_node(lua_State *L, const damo_op *op, int idx, const char *func) {

@@ -2,7 +2,8 @@
  *
  * A class's own make_node in Lua makes the node; without one the core does, over the arguments as inputs.
  */
-#include "class.h"
+#include "node.h"
+#include "call.h"
 #include "op/op.h"
 
 /* A last argument that is {return_list = …} and nothing else. */

@@ -2,6 +2,10 @@
  * applying an Op makes: node.c; the other members: member.c.)
  */
 #include "class.h"
+#include "member.h"
+#include "node.h"
+#include "thunk.h"
+#include "lua/graph/test_value.h"
 
 /* ---- Fields of Ops ----------------------------------------------------------------------------------------------- */
 

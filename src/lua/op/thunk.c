@@ -4,7 +4,8 @@
  * thunk loads the cells' values before a run and puts the outputs back after it: between runs it holds no value
  * itself. What an output's cell holds, the thunk writes into where it fits, unless no_recycling names the output.
  */
-#include "class.h"
+#include "thunk.h"
+#include "run.h"
 
 static const char thunk_box_key = 't', thunk_maps_key = 'm';
 
