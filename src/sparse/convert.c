@@ -156,3 +156,61 @@ damo_sparse *sparse_drop_zeros(damo_sparse *a) {
   b->unique = a->unique;
   return sparse_cut(b, n);
 }
+
+/* ---- In place ---------------------------------------------------------------------------------------------------- */
+
+/* A matrix that shares a's data, with copies of a's indices and indptr that the caller may change. */
+static damo_sparse *sp_own_pattern(const damo_sparse *a) {
+  const size_t size = dtype_size(sparse_itype(a)), nnz = (size_t)sparse_nnz(a);
+  damo_sparse *b = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), a->shape, 0);
+  damo_array *indices = b ? sparse_vector(a->obj.ctx, sparse_itype(a), (int64_t)nnz) : NULL;
+  if (!indices) {
+    damo_release(b);
+    return NULL;
+  }
+  if (nnz > 0) memcpy(indices->data, a->indices->data, nnz * size);
+  memcpy(b->indptr->data, a->indptr->data, (size_t)(sparse_major(a) + 1) * size);
+  sparse_freeze(indices);
+  damo_release(b->indices);
+  damo_release(b->data);
+  b->indices = indices;
+  b->data = damo_retain(a->data);
+  return b;
+}
+
+damo_sparse *sparse_sort_within(damo_sparse *a) {
+  if (a->sorted || !a->data->writeable) return sparse_sort(a);
+  damo_ctx *ctx = a->obj.ctx;
+  const sparse_raw raw = sparse_raw_of(a);
+  const size_t bytes = move_fns_of(a)->sort_workspace(index_fns_of(a)->longest(&raw));
+  void *work = mem_alloc(ctx, bytes);
+  damo_sparse *b = work ? sp_own_pattern(a) : NULL;
+  if (b) {
+    move_fns_of(a)->sort(&raw, b->indices->data, b->data->data, work);
+    sparse_find_flags(b);
+  }
+  if (work) mem_free(ctx, work, bytes);
+  return b;
+}
+
+damo_sparse *sparse_drop_zeros_within(damo_sparse *a) {
+  const int64_t zeros = sparse_count_zeros(a);
+  if (zeros == 0 || !a->data->writeable) return sparse_drop_zeros(a);
+  const int64_t left = sparse_nnz(a) - zeros;
+  damo_array *head = array_view(a->data, 1, &left, array_strides(a->data), 0);
+  damo_sparse *b = head ? sp_own_pattern(a) : NULL;
+  damo_array *indices = b ? array_view(b->indices, 1, &left, array_strides(b->indices), 0) : NULL;
+  if (!indices) {
+    damo_release(head);
+    damo_release(b);
+    return NULL;
+  }
+  value_fns_of(b)->drop_zeros(sparse_major(b), b->indptr->data, b->indices->data, b->data->data);
+  damo_release(b->data);
+  damo_release(b->indices);
+  b->data = head;
+  b->indices = indices;
+  b->sorted = a->sorted;
+  b->unique = a->unique;
+  return b;
+}

@@ -42,6 +42,17 @@ damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n) {
   return array_empty(ctx, dtype, 1, (const int64_t[]){n});
 }
 
+void sparse_count_up(damo_array *v, int64_t step) {
+  const int64_t n = array_size(v);
+  for (int64_t i = 0; i < n; i++) {
+    if (array_dtype(v) == DAMO_INT64) {
+      ((int64_t *)(void *)v->data)[i] = i * step;
+    } else {
+      ((int32_t *)(void *)v->data)[i] = (int32_t)(i * step);
+    }
+  }
+}
+
 static damo_sparse *sp_header_new(damo_ctx *ctx, damo_format format, const int64_t shape[2]) {
   damo_sparse *a = obj_new(ctx, OBJ_SPARSE, sizeof(damo_sparse));
   if (!a) return NULL;

@@ -18,6 +18,22 @@ static inline const sparse_value_fns *value_fns_of(const damo_sparse *a) {
   return a->obj.ctx->isa->sparse.value[sparse_is_wide(a)][sparse_dtype(a)];
 }
 
+static inline const sparse_part_fns *part_fns_of(const damo_sparse *a) {
+  return a->obj.ctx->isa->sparse.part[sparse_is_wide(a)][sparse_dtype(a)];
+}
+
+/* Indices of either width. */
+static inline int64_t sparse_index_get(const void *p, bool wide, int64_t i) {
+  return wide ? ((const int64_t *)p)[i] : ((const int32_t *)p)[i];
+}
+static inline void sparse_index_set(void *p, bool wide, int64_t i, int64_t v) {
+  if (wide) {
+    ((int64_t *)p)[i] = v;
+  } else {
+    ((int32_t *)p)[i] = (int32_t)v;
+  }
+}
+
 /* Rounds a size up to cache lines: parts of a caller's workspace begin at cache lines. */
 static inline size_t workspace_aligned(size_t size) { return (size + 63) / 64 * 64; }
 
@@ -33,6 +49,8 @@ static inline void sparse_freeze(damo_array *v) {
 }
 /* An uninitialised vector. */
 damo_array *sparse_vector(damo_ctx *ctx, damo_dtype dtype, int64_t n);
+/* Sets a vector of int32 or int64 to 0, step, 2·step, … */
+void sparse_count_up(damo_array *v, int64_t step);
 
 /* a and b as *x and *y, owned: canonical, in a's format, the promoted dtype and one index dtype that can count the
  * entries of both. */
@@ -41,6 +59,9 @@ damo_status sparse_alike(damo_sparse *a, damo_sparse *b, damo_sparse **x, damo_s
 /* sparse_narrow_one for two matrices that share their minor axis: positions are renumbered over those that occur in a;
  * entries of b at other positions are left out. Both are replaced; they may be NULL after a failure. */
 damo_status sparse_narrow(damo_sparse **a, damo_sparse **b);
+/* Number of entries of the n major vectors that `at` lists; *inside: all positions are in range. Branch-free in the
+ * data. */
+int64_t sparse_count_listed(const damo_sparse *a, const int64_t *at, int64_t n, bool *inside);
 /* If the index dtypes differ, replaces the int32 matrix by one with int64 indices. */
 damo_status sparse_same_itype(damo_sparse **a, damo_sparse **b);
 

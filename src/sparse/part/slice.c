@@ -1,13 +1,8 @@
-/* slice: parts of matrices (submatrices, rows and columns by list, elements, diagonals), and the inverse operations
- * that scatter parts into a larger matrix. */
+/* slice: parts of matrices: submatrices, rows and columns by list, elements. */
 #include "sparse/sparse_int.h"
 #include "kernel/kernel.h"
 
 #include <string.h>
-
-static const sparse_part_fns *sp_part_fns_of(const damo_sparse *a) {
-  return a->obj.ctx->isa->sparse.part[sparse_is_wide(a)][sparse_dtype(a)];
-}
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
@@ -22,14 +17,14 @@ damo_sparse *sparse_slice(const damo_sparse *a, const sparse_range *rows, const 
   const int64_t shape[2] = {rows->count, cols->count};
   const sparse_raw raw = sparse_raw_of(a);
   const bool reversed = across.step < 0, backward = reversed && sparse_is_canonical(a);
-  const int64_t nnz = sp_part_fns_of(a)->count_block(&raw, &majors, &across, a->sorted);
+  const int64_t nnz = part_fns_of(a)->count_block(&raw, &majors, &across, a->sorted);
   damo_sparse *out = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), shape, nnz);
   if (!out) return NULL;
   if (across.count == a->shape[csr] && !reversed) {
     move_fns_of(a)->take_range(a->obj.ctx->isa, &raw, &majors, out->indptr->data, out->indices->data, out->data->data);
   } else {
-    sp_part_fns_of(a)->fill_block(&raw, &majors, &across, a->sorted, backward, nnz, out->indptr->data,
-                                  out->indices->data, out->data->data);
+    part_fns_of(a)->fill_block(&raw, &majors, &across, a->sorted, backward, nnz, out->indptr->data, out->indices->data,
+                               out->data->data);
   }
   out->sorted = a->sorted && (backward || !reversed);
   out->unique = a->unique;
@@ -57,8 +52,7 @@ static damo_status sp_check_positions(const damo_sparse *a, int axis, const damo
   return DAMO_OK;
 }
 
-/* Number of entries of the listed major vectors; *inside: all positions are in range. Branch-free in the data. */
-static int64_t sp_count_listed_majors(const damo_sparse *a, const int64_t *at, int64_t n, bool *inside) {
+int64_t sparse_count_listed(const damo_sparse *a, const int64_t *at, int64_t n, bool *inside) {
   const uint64_t majors = (uint64_t)sparse_major(a);
   const int32_t *narrow = (const int32_t *)(void *)a->indptr->data;
   const int64_t *wide = sparse_is_wide(a) ? (const int64_t *)(void *)a->indptr->data : NULL;
@@ -78,7 +72,7 @@ static int64_t sp_count_listed_majors(const damo_sparse *a, const int64_t *at, i
 static damo_sparse *sp_take_majors(damo_sparse *a, int axis, const damo_array *list) {
   const int64_t n = array_size(list), *at = (const int64_t *)(void *)list->data;
   bool inside;
-  const int64_t nnz = sp_count_listed_majors(a, at, n, &inside);
+  const int64_t nnz = sparse_count_listed(a, at, n, &inside);
   if (!inside) {
     (void)sp_check_positions(a, axis, list);
     return NULL;
@@ -140,7 +134,7 @@ static bool sp_list_finder_init(sp_list_finder *f, const damo_sparse *a, const d
   *f = (sp_list_finder){.list = (const int64_t *)(void *)list->data, .n = array_size(list), .axis = raw.minor};
   if (f->n >= INT32_MAX || f->axis / 4 > sparse_nnz(a) + f->n || f->axis + f->n == 0) {
     f->hashed = sp_lookup_new(a->obj.ctx, f->list, f->n);
-    if (f->hashed.heads) *nnz = sp_part_fns_of(a)->count_listed(&raw, &f->hashed);
+    if (f->hashed.heads) *nnz = part_fns_of(a)->count_listed(&raw, &f->hashed);
     return f->hashed.heads != NULL;
   }
   f->heads = mem_alloc(a->obj.ctx, (size_t)(f->axis + f->n) * sizeof *f->heads);
@@ -148,13 +142,13 @@ static bool sp_list_finder_init(sp_list_finder *f, const damo_sparse *a, const d
   f->next = f->heads + f->axis;
   memset(f->heads, 0, (size_t)f->axis * sizeof *f->heads);
   for (int64_t k = 0; k < f->n; k++) f->heads[f->list[k]]++;
-  *nnz = sp_part_fns_of(a)->count_times(&raw, f->heads);
+  *nnz = part_fns_of(a)->count_times(&raw, f->heads);
   return true;
 }
 
 static void sp_list_finder_fill(sp_list_finder *f, const damo_sparse *from, damo_sparse *out) {
   const sparse_raw raw = sparse_raw_of(from);
-  const sparse_part_fns *fns = sp_part_fns_of(out);
+  const sparse_part_fns *fns = part_fns_of(out);
   if (!f->heads) {
     fns->fill_listed(&raw, &f->hashed, out->indptr->data, out->indices->data, out->data->data);
     return;
@@ -192,140 +186,6 @@ damo_sparse *sparse_take(damo_sparse *a, int axis, const damo_array *list) {
   return along ? sp_take_majors(a, axis, list) : sp_take_minors(a, axis, list);
 }
 
-/* ---- Scattering -------------------------------------------------------------------------------------------------- */
-
-static void sp_move_positions(const sparse_where *w, int64_t n, int64_t *at) {
-  for (int64_t p = 0; p < n; p++) at[p] = w->list ? w->list[at[p]] : w->first + at[p] * w->step;
-}
-
-/* Sorts the numbers 0 … n - 1 by at[], stable; returns the sorted array, which is `order` or `spare`. A radix sort by
- * bytes from the least significant one; at[] is in 0 … end - 1. */
-static int64_t *sp_sort_positions(const int64_t *at, int64_t n, int64_t end, int64_t *order, int64_t *spare) {
-  bool ascends = true;
-  for (int64_t k = 0; k < n; k++) order[k] = k;
-  for (int64_t k = 1; k < n; k++) ascends &= at[k - 1] <= at[k];
-  for (int shift = 0; !ascends && shift < 63 && (end - 1) >> shift > 0; shift += 8) {
-    int64_t start[257] = {0};
-    for (int64_t k = 0; k < n; k++) start[((at[k] >> shift) & 255) + 1]++;
-    for (int d = 0; d < 256; d++) start[d + 1] += start[d];
-    for (int64_t k = 0; k < n; k++) spare[start[(at[order[k]] >> shift) & 255]++] = order[k];
-    int64_t *t = order;
-    order = spare;
-    spare = t;
-  }
-  return order;
-}
-
-/* A matrix of that shape whose major vector to[k] (ascending) is vector from[k] of g, or, from major(g) on, vector
- * from[k] - major(g) of `more`. */
-static damo_sparse *sp_spread_majors(const damo_sparse *g, const damo_sparse *more, int64_t n, const int64_t *from,
-                                     const int64_t *to, const int64_t shape[2]) {
-  int64_t nnz = 0;
-  bool inside;
-  const sparse_raw a = sparse_raw_of(g), b = sparse_raw_of(more);
-  for (int64_t k = 0; k < n; k++) {
-    const damo_sparse *s = from[k] < a.major ? g : more;
-    nnz += sp_count_listed_majors(s, (const int64_t[]){from[k] - (s == g ? 0 : a.major)}, 1, &inside);
-  }
-  damo_sparse *out = sparse_empty(g->obj.ctx, sparse_format(g), sparse_dtype(g), sparse_itype(g), shape, nnz);
-  if (out)
-    move_fns_of(g)->spread(&a, &b, n, from, to, shape[g->format == DAMO_CSC], nnz, out->indptr->data,
-                           out->indices->data, out->data->data);
-  return out;
-}
-
-/* The plan to scatter major vectors. A vector that goes to a place of its own is copied: from[k] to to[k], n in all.
- * Where several go to one place (meeting[0 … n_meeting - 1]), they are first summed: meeting[k] into vector sum_of[k]
- * of a matrix of `sums` vectors, which `from` numbers from major(g) on. */
-typedef struct sp_sum_plan {
-  int64_t n, *from, *to;
-  int64_t n_meeting, *meeting, *sum_of, sums;
-} sp_sum_plan;
-
-static void sp_sum_plan_init(sp_sum_plan *p, const int64_t *at, int64_t n, const int64_t *order) {
-  p->n = p->n_meeting = p->sums = 0;
-  for (int64_t k = 0, end; k < n; k = end) {
-    const int64_t to = at[order[k]];
-    for (end = k + 1; end < n && at[order[end]] == to;) end++;
-    p->to[p->n] = to;
-    p->from[p->n++] = end == k + 1 ? order[k] : n + p->sums;
-    if (end == k + 1) continue;
-    for (int64_t j = k; j < end; j++) {
-      p->meeting[p->n_meeting] = order[j];
-      p->sum_of[p->n_meeting++] = p->sums;
-    }
-    p->sums++;
-  }
-}
-
-/* The matrix of the sums of vectors that meet; g itself if there are none. */
-static damo_sparse *sp_sum_majors(damo_sparse *g, const sp_sum_plan *p) {
-  if (p->sums == 0) return damo_retain(g);
-  int64_t shape[2] = {g->shape[0], g->shape[1]};
-  shape[g->format == DAMO_CSC] = p->sums;
-  damo_sparse *all = sp_spread_majors(g, g, p->n_meeting, p->meeting, p->sum_of, shape);
-  damo_sparse *sums = all ? sparse_sum_duplicates(all) : NULL;
-  damo_release(all);
-  return sums;
-}
-
-/* A matrix of g's format and that shape whose major vector at[i] is vector i of g, which is canonical; vectors that
- * meet are summed. */
-static damo_sparse *sp_put_majors(damo_sparse *g, const int64_t shape[2], const int64_t *at) {
-  damo_ctx *ctx = g->obj.ctx;
-  const int64_t n = sparse_major(g);
-  const size_t bytes = 6 * (size_t)n * sizeof(int64_t);
-  int64_t *work = mem_alloc(ctx, bytes);
-  if (!work) return NULL;
-  sp_sum_plan p = {.from = work + 2 * n, .to = work + 3 * n, .meeting = work + 4 * n, .sum_of = work + 5 * n};
-  sp_sum_plan_init(&p, at, n, sp_sort_positions(at, n, shape[g->format == DAMO_CSC], work, work + n));
-  damo_sparse *sums = sp_sum_majors(g, &p), *out = sums ? sp_spread_majors(g, sums, p.n, p.from, p.to, shape) : NULL;
-  if (out) out->sorted = out->unique = true;
-  damo_release(sums);
-  mem_free(ctx, work, bytes);
-  return out;
-}
-
-void sparse_coordinates(const damo_sparse *a, int64_t *rows, int64_t *cols) {
-  const bool csr = a->format == DAMO_CSR;
-  const sparse_raw raw = sparse_raw_of(a);
-  sp_part_fns_of(a)->coordinates(&raw, csr ? rows : cols, csr ? cols : rows);
-}
-
-static bool sp_where_is_identity(const sparse_where *w) { return !w->list && w->first == 0 && w->step == 1; }
-
-static damo_sparse *sp_put_block(damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
-                                 const sparse_where *cols) {
-  damo_ctx *ctx = g->obj.ctx;
-  const int64_t nnz = sparse_nnz(g);
-  const bool csr = g->format == DAMO_CSR;
-  const sparse_where *majors = csr ? rows : cols;
-  const damo_dtype itype = sparse_itype_for(DAMO_INT32, shape[0], shape[1], nnz);
-  if (format == sparse_format(g) && itype == sparse_itype(g) && sparse_is_canonical(g) && majors->list &&
-      sp_where_is_identity(csr ? cols : rows))
-    return sp_put_majors(g, shape, majors->list);
-  damo_array *r = sparse_vector(ctx, DAMO_INT64, nnz), *c = r ? sparse_vector(ctx, DAMO_INT64, nnz) : NULL;
-  damo_sparse *out = NULL;
-  if (c) {
-    int64_t *row = (int64_t *)(void *)r->data, *col = (int64_t *)(void *)c->data;
-    sparse_coordinates(g, row, col);
-    sp_move_positions(rows, nnz, row);
-    sp_move_positions(cols, nnz, col);
-    out = sparse_from_places(ctx, format, sparse_dtype(g), shape, nnz, row, col, g->data->data, DAMO_INT32, !g->unique);
-  }
-  damo_release(r);
-  damo_release(c);
-  return out;
-}
-
-damo_sparse *sparse_put(damo_sparse *g, damo_format format, const int64_t shape[2], const sparse_where *rows,
-                        const sparse_where *cols) {
-  damo_sparse *sorted = g->unique ? damo_retain(g) : sparse_sort(g);
-  damo_sparse *out = sorted ? sp_put_block(sorted, format, shape, rows, cols) : NULL;
-  damo_release(sorted);
-  return out;
-}
-
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
 damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, const int64_t *cols, void *out) {
@@ -334,145 +194,11 @@ damo_status sparse_elements(damo_sparse *a, int64_t n, const int64_t *rows, cons
   damo_sparse *b = a;
   /* Many elements in long unsorted vectors: sorting once is less work than searching each vector again and again. */
   bool inside;
-  const bool sort = !a->sorted && sp_count_listed_majors(a, major, n, &inside) / 4 > sparse_nnz(a);
+  const bool sort = !a->sorted && sparse_count_listed(a, major, n, &inside) / 4 > sparse_nnz(a);
   if (sort) b = sparse_sort(a);
   if (!b) return damo_error_status(a->obj.ctx);
   const sparse_raw raw = sparse_raw_of(b);
   value_fns_of(b)->elements(&raw, b->sorted, n, major, minor, out);
   if (sort) damo_release(b);
   return DAMO_OK;
-}
-
-int64_t sparse_diagonal_length(const int64_t shape[2], int64_t k) {
-  const int64_t rows = k < 0 ? shape[0] + k : shape[0], cols = k > 0 ? shape[1] - k : shape[1];
-  const int64_t least = rows < cols ? rows : cols;
-  return least > 0 ? least : 0;
-}
-
-#define CHUNK 256 /* positions looked up at once */
-
-void sparse_diagonal(const damo_sparse *a, int64_t k, void *out) {
-  const int64_t n = sparse_diagonal_length(a->shape, k);
-  const sparse_raw raw = sparse_raw_of(a);
-  const bool csr = a->format == DAMO_CSR;
-  int64_t row[CHUNK], col[CHUNK];
-  if (k == 0) value_fns_of(a)->elements(&raw, a->sorted, n, NULL, NULL, out);
-  for (int64_t at = 0; k != 0 && at < n; at += CHUNK) {
-    const int64_t count = n - at < CHUNK ? n - at : CHUNK;
-    for (int64_t i = 0; i < count; i++) {
-      row[i] = at + i - (k < 0 ? k : 0);
-      col[i] = at + i + (k > 0 ? k : 0);
-    }
-    char *to = (char *)out + (size_t)at * dtype_size(sparse_dtype(a));
-    value_fns_of(a)->elements(&raw, a->sorted, count, csr ? row : col, csr ? col : row, to);
-  }
-}
-
-#undef CHUNK
-
-/* ---- From dense parts -------------------------------------------------------------------------------------------- */
-
-/* first, first + step, … */
-static void sp_count_up(damo_array *v, int64_t step) {
-  const int64_t n = array_size(v);
-  for (int64_t i = 0; i < n; i++) {
-    if (array_dtype(v) == DAMO_INT64) {
-      ((int64_t *)(void *)v->data)[i] = i * step;
-    } else {
-      ((int32_t *)(void *)v->data)[i] = (int32_t)(i * step);
-    }
-  }
-}
-
-damo_sparse *sparse_square_diagonal(const damo_array *v) {
-  const int64_t n = array_size(v), size = (int64_t)dtype_size(array_dtype(v)), shape[2] = {n, n};
-  const damo_dtype itype = sparse_itype_for(DAMO_INT32, n, n, n);
-  damo_sparse *out = sparse_empty(v->obj.ctx, DAMO_CSC, array_dtype(v), itype, shape, n);
-  if (!out) return NULL;
-  if (n > 0) kernel_copy_strided(v->data, array_strides(v)[0], out->data->data, size, n, (size_t)size);
-  sp_count_up(out->indices, 1);
-  sp_count_up(out->indptr, 1);
-  out->sorted = out->unique = true;
-  return out;
-}
-
-damo_sparse *sparse_from_rows(const damo_array *values, const int64_t *list, const int64_t shape[2]) {
-  const damo_dtype dtype = array_dtype(values);
-  const int64_t rows = array_shape(values)[0], cols = array_shape(values)[1], nnz = rows * cols;
-  const damo_dtype itype = sparse_itype_for(DAMO_INT32, shape[0], shape[1], nnz);
-  damo_sparse *out = sparse_empty(values->obj.ctx, DAMO_CSC, dtype, itype, shape, nnz);
-  if (!out) return NULL;
-  const int64_t *strides = array_strides(values);
-  kernel_copy_nd(values->data, (const int64_t[]){strides[1], strides[0]}, out->data->data, NULL, 2,
-                 (const int64_t[]){cols, rows}, dtype_size(dtype));
-  const size_t column = (size_t)rows * dtype_size(itype);
-  for (int64_t j = 0; j < cols && rows > 0; j++) {
-    char *to = out->indices->data + (size_t)j * column;
-    if (j == 0) {
-      kernel_cast(DAMO_INT64, itype)(list, to, rows);
-    } else {
-      memcpy(to, out->indices->data, column);
-    }
-  }
-  sp_count_up(out->indptr, rows);
-  sparse_find_flags(out);
-  return out;
-}
-
-/* ---- In place ---------------------------------------------------------------------------------------------------- */
-
-/* A matrix that shares a's data, with copies of a's indices and indptr that the caller may change. */
-static damo_sparse *sp_own_pattern(const damo_sparse *a) {
-  const size_t size = dtype_size(sparse_itype(a)), nnz = (size_t)sparse_nnz(a);
-  damo_sparse *b = sparse_empty(a->obj.ctx, sparse_format(a), sparse_dtype(a), sparse_itype(a), a->shape, 0);
-  damo_array *indices = b ? sparse_vector(a->obj.ctx, sparse_itype(a), (int64_t)nnz) : NULL;
-  if (!indices) {
-    damo_release(b);
-    return NULL;
-  }
-  if (nnz > 0) memcpy(indices->data, a->indices->data, nnz * size);
-  memcpy(b->indptr->data, a->indptr->data, (size_t)(sparse_major(a) + 1) * size);
-  sparse_freeze(indices);
-  damo_release(b->indices);
-  damo_release(b->data);
-  b->indices = indices;
-  b->data = damo_retain(a->data);
-  return b;
-}
-
-damo_sparse *sparse_sort_within(damo_sparse *a) {
-  if (a->sorted || !a->data->writeable) return sparse_sort(a);
-  damo_ctx *ctx = a->obj.ctx;
-  const sparse_raw raw = sparse_raw_of(a);
-  const size_t bytes = move_fns_of(a)->sort_workspace(index_fns_of(a)->longest(&raw));
-  void *work = mem_alloc(ctx, bytes);
-  damo_sparse *b = work ? sp_own_pattern(a) : NULL;
-  if (b) {
-    move_fns_of(a)->sort(&raw, b->indices->data, b->data->data, work);
-    sparse_find_flags(b);
-  }
-  if (work) mem_free(ctx, work, bytes);
-  return b;
-}
-
-damo_sparse *sparse_drop_zeros_within(damo_sparse *a) {
-  const int64_t zeros = sparse_count_zeros(a);
-  if (zeros == 0 || !a->data->writeable) return sparse_drop_zeros(a);
-  const int64_t left = sparse_nnz(a) - zeros;
-  damo_array *head = array_view(a->data, 1, &left, array_strides(a->data), 0);
-  damo_sparse *b = head ? sp_own_pattern(a) : NULL;
-  damo_array *indices = b ? array_view(b->indices, 1, &left, array_strides(b->indices), 0) : NULL;
-  if (!indices) {
-    damo_release(head);
-    damo_release(b);
-    return NULL;
-  }
-  value_fns_of(b)->drop_zeros(sparse_major(b), b->indptr->data, b->indices->data, b->data->data);
-  damo_release(b->data);
-  damo_release(b->indices);
-  b->data = head;
-  b->indices = indices;
-  b->sorted = a->sorted;
-  b->unique = a->unique;
-  return b;
 }
