@@ -228,7 +228,6 @@ extern const op_def *const sparse_monoid_classes[];
 extern const op_def *const sparse_draw_classes[];
 extern const op_def *const sparse_factor_classes[];
 extern const op_def *const sparse_solve_classes[];
-extern const op_def *const sparse_rectangular_classes[];
 extern const op_def *const sparse_logdet_classes[];
 extern const op_def *const sparse_inverse_classes[];
 extern const op_def *const sparse_lstsq_classes[];

@@ -1,5 +1,5 @@
 /* factor: what the families of sparse systems share (factor.c, system.c, solve.c,
- * rectangular.c, logdet.c, inverse.c, lstsq.c). Private to src/op.
+ * logdet.c, inverse.c, lstsq.c). Private to src/op.
  *
  * A factor is a Variable of a Type of its own, made by Factorize or FactorizeQR, which carry no gradient. Ops that use
  * one take (F, A, …): A, the matrix that F was made from, is there for shapes and gradients alone, so that gradients

@@ -2,22 +2,462 @@
  *
  * FactorSolve (F, A, b) or (F, b), with system 'n', 't', 'h': x with B·x = b, where B is A, Aᵀ or Aᴴ; b is a dense
  * vector or matrix, or a sparse matrix, and x of b's kind. Its gradient for b is z, the solution of the adjoint system
- * with the same factor; for A it is −z·xᴴ (turned for Aᵀ and Aᴴ), at A's stored places alone.
+ * with the same factor; for A it is −z·xᴴ (transposed for Aᵀ and Aᴴ), at A's stored places alone.
  *
- * Where A is rectangular x = B⁺·b, with the pseudo-inverse or what stands for it (sparse/factor/factor.h), and A's gradient and
- * tangent have more terms (as in lstsq.c), of columns that count where minimum_norm says so
- * (rectangular.h).
+ * Where A is rectangular x = B⁺·b, with the pseudo-inverse or what stands for it (sparse/factor/factor.h), and A's
+ * gradient and tangent have more terms (as in lstsq.c). Whether A is rectangular may be known when it runs only, so
+ * these terms are made of columns that are there or not, by the property minimum_norm. true: columns count where a
+ * rectangular A has full rank and more columns than rows; false: where it is rectangular and that is not so; nil (of
+ * FactorSolve): always.
+ *
+ * FactorColumns (F, x) is x where the term counts, and has no columns else, which makes all that follows cost next to
+ * nothing; FactorColumnsBack (F, y, x), its adjoint, is y or zeros like x. FactorGap (F, A, x, b) is B·x − b of such
+ * columns, FactorSolve with minimum_norm the solution for them, and FactorBeside puts them beside those that always
+ * count.
  */
-#include "rectangular.h"
+#include "system.h"
 #include "op/elem/build_arith.h"
 
 typedef struct sp_factor_solve_props {
   prop_value system, positive, minimum_norm;
 } sp_factor_solve_props;
 
-static const op_def sp_factor_solve_def;
+typedef struct rect_columns_props {
+  prop_value minimum_norm;
+} rect_columns_props;
 
-/* ---- Types ------------------------------------------------------------------------------------------------------- */
+typedef struct rect_gap_props {
+  prop_value system, minimum_norm;
+} rect_gap_props;
+
+static const op_def sp_factor_solve_def, rect_columns_def, rect_columns_back_def, rect_gap_def, rect_beside_def;
+
+/* ---- Columns in a run -------------------------------------------------------------------------------------------- */
+
+/* The property is not nil. */
+static bool rect_is_of_columns(const damo_op *op) { return op_prop(op, "minimum_norm")->kind == PROP_BOOL; }
+
+static bool rect_when(const damo_op *op) { return op_prop(op, "minimum_norm")->u.i != 0; }
+
+/* Whether the columns count, with the factor that is input 0 now. */
+static bool rect_columns_count(const thunk *t, frame *f) {
+  const factor_info info = factor_get_info(thunk_in_factor(t, f, 0));
+  const damo_op *op = t->node->op;
+  return !rect_is_of_columns(op) || (info.rectangular && info.minimum_norm == rect_when(op));
+}
+
+/* A matrix like x with that many rows and no columns. */
+static damo_sparse *rect_no_columns(const damo_sparse *x, int64_t rows) {
+  const int64_t shape[2] = {rows, 0};
+  return sparse_from_places(x->obj.ctx, sparse_format(x), sparse_dtype(x), shape, 0, NULL, NULL, NULL, sparse_itype(x),
+                            true);
+}
+
+/* A vector is one column. */
+static void rect_columns_layout(const damo_array *x, int64_t *shape, int64_t *strides) {
+  const bool vector = x->ndim == 1;
+  shape[0] = array_shape(x)[0];
+  shape[1] = vector ? 1 : array_shape(x)[1];
+  strides[0] = array_strides(x)[0];
+  strides[1] = vector ? (int64_t)dtype_size(array_dtype(x)) : array_strides(x)[1];
+}
+
+/* A view: a vector as a matrix of one column. */
+static damo_array *rect_as_columns(const damo_array *x) {
+  int64_t shape[2], strides[2];
+  rect_columns_layout(x, shape, strides);
+  return array_view(x, 2, shape, strides, 0);
+}
+
+/* ---- FactorColumns ----------------------------------------------------------------------------------------------- */
+
+static damo_status rect_check_when(damo_op *op) {
+  if (op_prop(op, "minimum_norm")->kind == PROP_BOOL) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_EVALUE, "%s: minimum_norm is true or false", op->def->name);
+}
+
+static damo_status rect_check_columns(const damo_op *op, damo_var *const *in, int i) {
+  char got[320];
+  DAMO_TRY(type_need_factor(op->def, in, 0, false));
+  if (type_has_shape(in[i]->type) && (var_ndim(in[i]) == 2 || var_ndim(in[i]) == 1)) return DAMO_OK;
+  return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s: operand %d must be a vector, a matrix or a sparse matrix, got %s",
+                  op->def->name, i + 1, type_format(got, sizeof got, in[i]->type));
+}
+
+static damo_status rect_columns_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(rect_check_columns(op, in, 1));
+  const damo_var *x = in[1];
+  const int64_t shape[2] = {x->type->shape[0], -1};
+  if (var_is_dense(x)) return type_give_dense(op, out, var_dtype(x), 2, shape);
+  return type_give_sparse(op, out, var_format_of(x), var_dtype(x), var_itype(x), shape[0], -1);
+}
+
+static damo_status rect_columns_perform(const thunk *t, frame *f) {
+  const bool all = rect_columns_count(t, f);
+  if (thunk_in_is_sparse(t, f, 1)) {
+    damo_sparse *x = thunk_in_sparse(t, f, 1);
+    if (all) return thunk_give(t, f, 0, damo_retain(x));
+    return thunk_give(t, f, 0, rect_no_columns(x, x->shape[0]));
+  }
+  const damo_array *x = thunk_in(t, f, 1);
+  int64_t shape[2], strides[2];
+  rect_columns_layout(x, shape, strides);
+  if (!all) shape[1] = 0;
+  return thunk_out_view(t, f, 0, x, 2, shape, strides, 0);
+}
+
+static damo_var *build_rect_with_when(build *b, const op_def *def, bool minimum_norm, damo_var *const *in, int n) {
+  const rect_columns_props p = {.minimum_norm = prop_bool(minimum_norm)};
+  for (int i = 0; i < n; i++) {
+    if (in[i] == NULL) return NULL;
+  }
+  return b->status == DAMO_OK ? build_op(b, op_new(b->ctx, def, &p, 1), in, n) : NULL;
+}
+
+static damo_var *build_rect_columns(build *b, damo_var *f, bool minimum_norm, damo_var *x) {
+  return build_rect_with_when(b, &rect_columns_def, minimum_norm, (damo_var *[]){f, x}, 2);
+}
+
+static damo_var *build_rect_columns_back(build *b, damo_var *f, bool minimum_norm, damo_var *y, damo_var *x) {
+  return build_rect_with_when(b, &rect_columns_back_def, minimum_norm, (damo_var *[]){f, y, x}, 3);
+}
+
+static damo_status rect_columns_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] != NULL) gin[1] = build_rect_columns_back(b, node->in[0], rect_when(node->op), gout[0], node->in[1]);
+  return b->status;
+}
+
+static damo_status rect_columns_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *d = build_tangent(b, eval[1], node->in[1]);
+  if (d != NULL) rout[0] = build_rect_columns(b, node->in[0], rect_when(node->op), d);
+  return b->status;
+}
+
+static damo_status rect_columns_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                      damo_var ***out_shape) {
+  out_shape[0][0] = in_shape[1][0];
+  out_shape[0][1] = build_dim(b, node->out[0], 1);
+  return b->status;
+}
+
+static void rect_columns_connect(const damo_apply *node, bool *connected) {
+  for (int i = 0; i < node->n_in; i++) connected[i] = i == 1;
+}
+
+static const op_alias rect_columns_views[] = {{0, 1}, OP_ALIAS_END};
+
+static const op_def rect_columns_def = {
+    .name = "FactorColumns",
+    .doc = "x as a matrix where a term of a rectangular system counts, else no columns of it: (F, x)",
+    .props = PROPS(PROP(rect_columns_props, minimum_norm)),
+    .init = rect_check_when,
+    .n_in = 2,
+    .view_map = rect_columns_views,
+    .infer_type = rect_columns_type,
+    .perform = rect_columns_perform,
+    .grad = rect_columns_grad,
+    .rop = rect_columns_rop,
+    .infer_shape = rect_columns_shape,
+    .connection_pattern = rect_columns_connect,
+    OP_CHECK(rect_columns_check),
+};
+
+/* ---- FactorColumnsBack ------------------------------------------------------------------------------------------- */
+
+static damo_status rect_columns_back_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(rect_check_columns(op, in, 1));
+  DAMO_TRY(rect_check_columns(op, in, 2));
+  if (var_ndim(in[1]) != 2) return type_need_matrix(op, in, 1);
+  const damo_type *x = in[2]->type;
+  const damo_dtype dt = var_dtype(in[1]);
+  if (var_is_dense(in[1])) return type_give_dense(op, out, dt, x->ndim, x->shape);
+  return type_give_sparse(op, out, var_format_of(in[1]), dt, var_itype(in[1]), x->shape[0],
+                          x->ndim == 2 ? x->shape[1] : 1);
+}
+
+static damo_status rect_check_columns_of(const thunk *t, frame *f, const int64_t *y, const int64_t *wanted) {
+  if (y[0] == wanted[0] && y[1] == wanted[1]) return DAMO_OK;
+  return ctx_fail(f->ctx, DAMO_ESHAPE, "%s: the columns have shape (%lld, %lld), expected (%lld, %lld)",
+                  t->node->op->def->name, (long long)y[0], (long long)y[1], (long long)wanted[0], (long long)wanted[1]);
+}
+
+static damo_status rect_columns_back_perform(const thunk *t, frame *f) {
+  const bool all = rect_columns_count(t, f), of_sparse = thunk_in_is_sparse(t, f, 2);
+  const int64_t *like = of_sparse ? thunk_in_sparse(t, f, 2)->shape : array_shape(thunk_in(t, f, 2));
+  const int ndim = of_sparse ? 2 : thunk_in(t, f, 2)->ndim;
+  const int64_t shape[2] = {like[0], ndim == 2 ? like[1] : 1};
+  if (thunk_in_is_sparse(t, f, 1)) {
+    damo_sparse *y = thunk_in_sparse(t, f, 1);
+    if (all) DAMO_TRY(rect_check_columns_of(t, f, y->shape, shape));
+    if (all) return thunk_give(t, f, 0, sparse_copy(y));
+    return thunk_give(t, f, 0,
+                      sparse_from_places(f->ctx, sparse_format(y), sparse_dtype(y), shape, 0, NULL, NULL, NULL,
+                                         sparse_itype(y), true));
+  }
+  const damo_array *y = thunk_in(t, f, 1);
+  if (all) DAMO_TRY(rect_check_columns_of(t, f, array_shape(y), shape));
+  damo_array *out = thunk_out(t, f, 0, array_dtype(y), ndim, shape);
+  if (out == NULL) return DAMO_EMEMORY;
+  if (!all) {
+    array_fill(out, (scalar){.dtype = DAMO_FLOAT64});
+    return DAMO_OK;
+  }
+  damo_array *seen = array_view(y, ndim, shape, array_strides(y), 0); /* a vector is the one column */
+  const damo_status status = seen != NULL ? array_assign(out, seen) : DAMO_EMEMORY;
+  damo_release(seen);
+  return status;
+}
+
+static damo_status rect_columns_back_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  if (gout[0] != NULL) gin[1] = build_rect_columns(b, node->in[0], rect_when(node->op), gout[0]);
+  return b->status;
+}
+
+static damo_status rect_columns_back_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *d = build_tangent(b, eval[1], node->in[1]);
+  if (d != NULL) rout[0] = build_rect_columns_back(b, node->in[0], rect_when(node->op), d, node->in[2]);
+  return b->status;
+}
+
+static damo_status rect_columns_back_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                           damo_var ***out_shape) {
+  for (int k = 0; k < var_ndim(node->out[0]); k++)
+    out_shape[0][k] = k < var_ndim(node->in[2]) ? in_shape[2][k] : build_int(b, 1);
+  return b->status;
+}
+
+static const op_def rect_columns_back_def = {
+    .name = "FactorColumnsBack",
+    .doc = "the adjoint of FactorColumns: y in x's shape, or zeros where the columns do not count: (F, y, x)",
+    .props = PROPS(PROP(rect_columns_props, minimum_norm)),
+    .init = rect_check_when,
+    .n_in = 3,
+    .infer_type = rect_columns_back_type,
+    .perform = rect_columns_back_perform,
+    .grad = rect_columns_back_grad,
+    .rop = rect_columns_back_rop,
+    .infer_shape = rect_columns_back_shape,
+    .connection_pattern = rect_columns_connect,
+    OP_CHECK(rect_columns_back_check),
+};
+
+/* ---- FactorBeside ------------------------------------------------------------------------------------------------ */
+
+static damo_status rect_beside_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  damo_dtype dt = DAMO_BOOL;
+  for (int i = 0; i < n_in; i++) {
+    DAMO_TRY(type_need_dense(op, in, i, 2));
+    dt = i == 0 ? var_dtype(in[i]) : dtype_promote(dt, var_dtype(in[i]));
+  }
+  return type_give_dense(op, out, dt, 2, (const int64_t[2]){in[0]->type->shape[0], -1});
+}
+
+static damo_status rect_copy_beside(const thunk *t, frame *f, damo_array *out) {
+  int64_t from = 0;
+  for (int i = 0; i < t->n_in; i++) {
+    const damo_array *x = thunk_in(t, f, i);
+    const int64_t columns = array_shape(x)[1], shape[2] = {array_shape(x)[0], columns};
+    damo_array *part = array_view(out, 2, shape, array_strides(out), from * array_strides(out)[1]);
+    const damo_status status = part != NULL ? array_assign(part, x) : DAMO_EMEMORY;
+    damo_release(part);
+    DAMO_TRY(status);
+    from += columns;
+  }
+  return DAMO_OK;
+}
+
+static damo_status rect_beside_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 0);
+  const damo_dtype dt = t->node->out[0]->type->dtype;
+  int64_t shape[2] = {array_shape(x)[0], 0};
+  for (int i = 0; i < t->n_in; i++) {
+    const int64_t *own = array_shape(thunk_in(t, f, i));
+    if (own[0] != shape[0])
+      return ctx_fail(f->ctx, DAMO_ESHAPE, "FactorBeside: the matrices have %lld and %lld rows", (long long)shape[0],
+                      (long long)own[0]);
+    shape[1] += own[1];
+  }
+  if (shape[1] == array_shape(x)[1] && array_dtype(x) == dt)
+    return thunk_out_view(t, f, 0, x, 2, shape, array_strides(x), 0);
+  damo_array *out = thunk_out(t, f, 0, dt, 2, shape);
+  return out != NULL ? rect_copy_beside(t, f, out) : damo_error_status(f->ctx);
+}
+
+static damo_var *build_rect_beside_of(build *b, damo_var *const *xs) {
+  if (xs[0] == NULL || xs[1] == NULL || xs[2] == NULL || b->status != DAMO_OK) return NULL;
+  return build_op(b, op_new(b->ctx, &rect_beside_def, NULL, 0), xs, 3);
+}
+
+/* As Join has it. */
+static damo_status rect_beside_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  damo_var *xs[4] = {build_int(b, 2), node->in[0], node->in[1], node->in[2]};
+  damo_var *joined = gout[0] != NULL ? build_fn(b, "join", xs, 4, NULL) : NULL;
+  return joined != NULL ? joined->owner->op->def->grad(b, joined->owner, gout, gin) : b->status;
+}
+
+static damo_status rect_beside_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  damo_var *xs[3];
+  for (int i = 0; i < 3; i++) {
+    damo_var *d = build_tangent(b, eval[i], node->in[i]);
+    xs[i] = d != NULL ? d : build_zeros_like(b, node->in[i]);
+  }
+  if (eval[0] != NULL || eval[1] != NULL || eval[2] != NULL) rout[0] = build_rect_beside_of(b, xs);
+  return b->status;
+}
+
+static damo_status rect_beside_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
+                                     damo_var ***out_shape) {
+  out_shape[0][0] = in_shape[0][0];
+  out_shape[0][1] = build_dim(b, node->out[0], 1);
+  return b->status;
+}
+
+static const op_alias rect_beside_views[] = {{0, 0}, OP_ALIAS_END};
+
+static const op_def rect_beside_def = {
+    .name = "FactorBeside",
+    .doc = "three matrices side by side; the first itself where the others have no columns",
+    .n_in = 3,
+    .view_map = rect_beside_views,
+    .infer_type = rect_beside_type,
+    .perform = rect_beside_perform,
+    .grad = rect_beside_grad,
+    .rop = rect_beside_rop,
+    .infer_shape = rect_beside_shape,
+    OP_CHECK(rect_beside_check),
+};
+
+/* ---- The terms --------------------------------------------------------------------------------------------------- */
+
+/* When the columns count of the terms that are there because of B·B⁺ ≠ 1, and of those because of B⁺·B ≠ 1 (with
+ * minimum norm). */
+static bool rect_outside(const system_rule *r) { return r->system != 'n'; }
+static bool rect_inside(const system_rule *r) { return r->system == 'n'; }
+
+/* x where its columns count, else none of them; and its adjoint, in x's shape. */
+static damo_var *build_rect_taken(const system_rule *r, bool when, damo_var *x) {
+  return build_rect_columns(r->b, r->v.f, when, x);
+}
+static damo_var *build_rect_back(const system_rule *r, bool when, damo_var *y, damo_var *x) {
+  return build_rect_columns_back(r->b, r->v.f, when, y, x);
+}
+
+/* Three matrices side by side. */
+static damo_var *build_rect_beside(build *b, damo_var *x, damo_var *y, damo_var *z) {
+  if (x == NULL || y == NULL || z == NULL) return NULL;
+  if (var_is_sparse(x) && var_is_sparse(y) && var_is_sparse(z))
+    return build_fn(b, "join", (damo_var *[]){build_int(b, 2), x, y, z}, 4, NULL);
+  return build_rect_beside_of(b, (damo_var *[]){build_toarray(b, x), build_toarray(b, y), build_toarray(b, z)});
+}
+
+/* B·x − b and Bᴴ·x − b, of their columns. */
+static damo_var *build_rect_gap_node(const system_rule *r, char system, bool when, damo_var *x, damo_var *rhs) {
+  const char name[2] = {system, '\0'};
+  const rect_gap_props props = {.system = prop_str(name), .minimum_norm = prop_bool(when)};
+  damo_apply *node = build_factor_apply(r->b, &rect_gap_def, &props, 2, &r->v, (damo_var *[]){x, rhs}, 2);
+  return node != NULL ? node->out[0] : NULL;
+}
+
+static damo_var *build_rect_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs) {
+  if (!x || !rhs || (var_is_dense(x) && var_is_dense(rhs))) return build_rect_gap_node(r, r->system, when, x, rhs);
+  return build_difference(r->b, build_system_times(r, r->v.a, build_rect_taken(r, when, x)),
+                          build_rect_taken(r, when, rhs));
+}
+
+static damo_var *build_rect_adjoint_gap(const system_rule *r, bool when, damo_var *x, damo_var *rhs) {
+  build *b = r->b;
+  if (x && rhs && !(var_is_dense(x) && var_is_dense(rhs)))
+    return build_difference(b, build_system_times_adjoint(r, r->v.a, build_rect_taken(r, when, x)),
+                            build_rect_taken(r, when, rhs));
+  if (r->system != 't') return build_rect_gap_node(r, r->system == 'n' ? 'h' : 'n', when, x, rhs);
+  return build_conj_if_complex(
+      b, build_rect_gap_node(r, 'n', when, build_conj_if_complex(b, x), build_conj_if_complex(b, rhs)));
+}
+
+/* ---- FactorGap --------------------------------------------------------------------------------------------------- */
+
+static damo_status rect_gap_init(damo_op *op) {
+  DAMO_TRY(system_init(op));
+  return rect_check_when(op);
+}
+
+static damo_status rect_gap_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
+  (void)n_in;
+  DAMO_TRY(type_need_factor(op->def, in, 0, false));
+  DAMO_TRY(type_need_sparse(op, in, 1));
+  for (int i = 2; i < 4; i++) {
+    DAMO_TRY(rect_check_columns(op, in, i));
+    if (!var_is_dense(in[i])) return type_need_dense(op, in, i, 2);
+  }
+  const damo_dtype dt =
+      dtype_promote(var_dtype(in[0]), dtype_to_float(dtype_promote(var_dtype(in[2]), var_dtype(in[3]))));
+  return type_give_dense(op, out, dt, 2, (const int64_t[2]){in[3]->type->shape[0], -1});
+}
+
+static damo_status rect_gap_perform(const thunk *t, frame *f) {
+  const damo_array *x = thunk_in(t, f, 2), *b = thunk_in(t, f, 3);
+  const bool all = rect_columns_count(t, f);
+  const int64_t shape[2] = {array_shape(b)[0], !all ? 0 : b->ndim == 2 ? array_shape(b)[1] : 1};
+  const damo_dtype dt = t->node->out[0]->type->dtype;
+  damo_array *out = thunk_out(t, f, 0, dt, 2, shape);
+  if (out == NULL || !all) return out != NULL ? DAMO_OK : damo_error_status(f->ctx);
+  damo_array *left = rect_as_columns(x), *right = left != NULL ? rect_as_columns(b) : NULL;
+  const damo_status status =
+      right != NULL ? factor_gap(thunk_in_factor(t, f, 0), system_number(t->node->op), left, right, out) : DAMO_EMEMORY;
+  damo_release(left);
+  damo_release(right);
+  return status;
+}
+
+static damo_status rect_gap_shape(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape) {
+  out_shape[0][0] = in_shape[3][0];
+  out_shape[0][1] = build_dim(b, node->out[0], 1);
+  return b->status;
+}
+
+/* With B·x − b: Bᴴ·g for x, −g for b, g·xᴴ for A. */
+static damo_status rect_gap_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
+  const system_rule r = system_rule_of(b, node);
+  const bool when = rect_when(node->op);
+  damo_var *g = gout[0], *x = node->in[2], *rhs = node->in[3], *a = r.v.a;
+  if (g == NULL) return b->status;
+  gin[2] = build_rect_back(&r, when, build_system_times_adjoint(&r, a, g), x);
+  gin[3] = build_rect_back(&r, when, build_neg(b, g), rhs);
+  damo_var *sum = build_system_entries(&r, g, build_rect_taken(&r, when, x));
+  gin[1] = sum ? build_with_data(b, a, sum) : NULL;
+  return b->status;
+}
+
+static damo_status rect_gap_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
+  const system_rule r = system_rule_of(b, node);
+  const bool when = rect_when(node->op);
+  damo_var *x = node->in[2], *d = build_tangent(b, eval[1], r.v.a), *dx = build_tangent(b, eval[2], x);
+  damo_var *db = build_tangent(b, eval[3], node->in[3]),
+           *sum = d ? build_system_times(&r, d, build_rect_taken(&r, when, x)) : NULL;
+  if (dx != NULL) sum = build_add_present(b, sum, build_system_times(&r, r.v.a, build_rect_taken(&r, when, dx)));
+  if (db != NULL) sum = build_difference(b, sum, build_rect_taken(&r, when, db));
+  rout[0] = sum;
+  return b->status;
+}
+
+static const op_def rect_gap_def = {
+    .name = "FactorGap",
+    .doc = "A x - b, with A turned as for FactorSolve, of FactorColumns: (F, A, x, b)",
+    .props = PROPS(PROP(rect_gap_props, system), PROP(rect_gap_props, minimum_norm)),
+    .n_in = 4,
+    .init = rect_gap_init,
+    .infer_type = rect_gap_type,
+    .perform = rect_gap_perform,
+    .grad = rect_gap_grad,
+    .rop = rect_gap_rop,
+    .infer_shape = rect_gap_shape,
+    .connection_pattern = connect_all_but_factor,
+    OP_CHECK(rect_gap_check),
+};
+
+/* ---- FactorSolve: types and runs --------------------------------------------------------------------------------- */
 
 static damo_status sp_factor_solve_check_inputs(const damo_op *op, damo_var *const *in, int n_in) {
   DAMO_TRY(type_need_system(op, in, n_in, false));
@@ -84,7 +524,7 @@ damo_var *build_factor_solve(build *b, const factor_var *v, char system, damo_va
   return build_solve(b, v, system, NULL, rhs);
 }
 
-/* ---- Gradients --------------------------------------------------------------------------------------------------- */
+/* ---- FactorSolve: gradients -------------------------------------------------------------------------------------- */
 
 /* B⁺·x; of its columns where `when` is not NULL. */
 static damo_var *build_solution(const system_rule *r, const bool *when, damo_var *x) {
@@ -213,4 +653,5 @@ const op_func sparse_solve_funcs[] = {
     {.name = NULL},
 };
 
-const op_def *const sparse_solve_classes[] = {&sp_factor_solve_def, NULL};
+const op_def *const sparse_solve_classes[] = {&sp_factor_solve_def, &rect_columns_def, &rect_columns_back_def,
+                                              &rect_gap_def,        &rect_beside_def,  NULL};

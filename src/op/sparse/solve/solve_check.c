@@ -13,7 +13,7 @@
 
 #include "factor.h"
 #include "op/elem/build_arith.h"
-#include "rectangular.h"
+#include "system.h"
 
 /* The longest axis of what is eliminated, the products of a residual, the least reciprocal condition number. */
 #define SOLUTION_MOST_ROWS 256
