@@ -1,12 +1,19 @@
-/* reduce: reductions of strided arrays: result dtypes, the plan, and the choice between sequences and strips.
+/* reduce: reductions of strided arrays.
  *
  * Elements are first converted to the dtype of the accumulator: int64 or uint64 for sums and products of integers, bool
  * for any and all (maximum and minimum of bools), squares for sum_sqr, float for logsumexp, which takes two passes: the
- * maximum, then the sum of exp(x - maximum). reduce_int.h explains why results do not depend on strides. */
+ * maximum, then the sum of exp(x - maximum).
+ *
+ * The reduced axes, in C order, are one sequence of n_per elements for each result; the kept axes enumerate the n_out
+ * results. Adjacent axes of the same list are merged if their strides allow it. The order of operations is defined on
+ * that sequence alone: blocks of REDUCE_BLOCK elements are folded in lanes, block results in a binary tree. So strides
+ * never change a bit of a result, and neither does the way in which it is computed: one sequence after another, or
+ * strips of many results side by side. */
 #include <math.h>
 #include <string.h>
 
-#include "reduce_int.h"
+#include "kernel/kernel_int.h"
+#include "reduce.h"
 
 damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in) {
   switch (kind) {
@@ -32,6 +39,27 @@ bool reduce_supported(reduce_kind kind, damo_dtype in) {
 }
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
+
+typedef struct reduce_axis {
+  int64_t n, stride;
+} reduce_axis;
+
+typedef struct reduce_plan {
+  const reducer *op;
+  const arg_reducer *arg;        /* only for argmax and argmin, else NULL */
+  cast_fn cast;                  /* converts elements to op's type; NULL: none needed */
+  const square_reducer *squares; /* sum_sqr only: folds unconverted elements; else NULL */
+  size_t in_size;
+  damo_dtype acc; /* op's element dtype */
+  int n_kept, n_reduced;
+  reduce_axis kept[DAMO_MAX_NDIM], reduced[DAMO_MAX_NDIM]; /* each list has at least one axis */
+  int64_t n_out, n_per;
+  const kernel_isa *second_pass; /* logsumexp's second pass: sums exp(x - shift) and takes the log; else NULL */
+  /* workspace */
+  char *gathered, *casted; /* one block or one row each */
+  char *lanes;             /* a strip for each lane; for argmax, argmin the best elements */
+  char *tree;              /* a strip for each tree level; for argmax, argmin the positions */
+} reduce_plan;
 
 static void reduce_plan_op(reduce_plan *plan, const reduce_fns *fns, reduce_kind kind, damo_dtype in) {
   const bool arg = kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN;
@@ -82,7 +110,7 @@ static void reduce_plan_axes(reduce_plan *plan, int ndim, const int64_t *shape, 
   if (plan->n_reduced == 0) plan->reduced[plan->n_reduced++] = single;
 }
 
-/* ---- Scratch ----------------------------------------------------------------------------------------------------- */
+/* ---- Workspace --------------------------------------------------------------------------------------------------- */
 
 #define REDUCE_STAGE_BYTES ((size_t)REDUCE_BLOCK * 16) /* a block or a row of elements of the largest size */
 
@@ -118,6 +146,306 @@ static void reduce_plan_scratch(reduce_plan *plan, char *work) {
   plan->casted = work + REDUCE_STAGE_BYTES;
   plan->lanes = work + 2 * REDUCE_STAGE_BYTES;
   plan->tree = plan->lanes + reduce_lanes_bytes(plan->op);
+}
+
+/* ---- Walk -------------------------------------------------------------------------------------------------------- */
+
+/* A position in the index space of some axes, in C order. */
+typedef struct reduce_walk {
+  const reduce_axis *axes;
+  int n;
+  const char *p;
+  int64_t at[DAMO_MAX_NDIM];
+} reduce_walk;
+
+static inline reduce_walk reduce_walk_begin(const reduce_axis *axes, int n, const char *p) {
+  reduce_walk w;
+  w.axes = axes;
+  w.n = n;
+  w.p = p;
+  for (int k = 0; k < n; k++) w.at[k] = 0;
+  return w;
+}
+
+/* Advances by `steps` along the last axis, not past its end, and carries. */
+static inline void reduce_walk_advance(reduce_walk *w, int64_t steps) {
+  int k = w->n - 1;
+  w->p += steps * w->axes[k].stride;
+  w->at[k] += steps;
+  while (k > 0 && w->at[k] == w->axes[k].n) {
+    w->p -= w->axes[k].n * w->axes[k].stride;
+    w->at[k--] = 0;
+    w->p += w->axes[k].stride;
+    w->at[k]++;
+  }
+}
+
+/* ---- Logsumexp --------------------------------------------------------------------------------------------------- */
+
+/* The elementwise steps of log(sum(exp(x))) = m + log(sum(exp(x - m))), m the maximum. */
+
+static inline float logsumexp_finite_f32(float m) { return isfinite(m) ? m : 0; }
+static inline double logsumexp_finite_f64(double m) { return isfinite(m) ? m : 0; }
+
+static void logsumexp_subtract_f32(const float *x, const float *shift, int step, float *y, int64_t n) {
+  for (int64_t j = 0; j < n; j++) y[j] = x[j] - logsumexp_finite_f32(shift[j * step]);
+}
+
+static void logsumexp_subtract_f64(const double *x, const double *shift, int step, double *y, int64_t n) {
+  for (int64_t j = 0; j < n; j++) y[j] = x[j] - logsumexp_finite_f64(shift[j * step]);
+}
+
+static void logsumexp_add_f32(const float *shift, float *acc, int64_t n) {
+  for (int64_t j = 0; j < n; j++) acc[j] += logsumexp_finite_f32(shift[j]);
+}
+
+static void logsumexp_add_f64(const double *shift, double *acc, int64_t n) {
+  for (int64_t j = 0; j < n; j++) acc[j] += logsumexp_finite_f64(shift[j]);
+}
+
+/* y[j] = exp(x[j] - shift[j * step]). A shift that is not finite counts as 0. y may be x. */
+static void logsumexp_subtract(const reduce_plan *plan, const void *x, const void *shift, int step, void *y,
+                               int64_t n) {
+  if (plan->acc == DAMO_FLOAT32)
+    logsumexp_subtract_f32(x, shift, step, y, n);
+  else
+    logsumexp_subtract_f64(x, shift, step, y, n);
+  plan->second_pass->exp->fn[plan->acc]((void *[]){y, y}, n);
+}
+
+/* acc[j] = shift[j] + log(acc[j]). A shift that is not finite counts as 0. */
+static void logsumexp_finish(const reduce_plan *plan, const void *shift, void *acc, int64_t n) {
+  plan->second_pass->log->fn[plan->acc]((void *[]){acc, acc}, n);
+  if (plan->acc == DAMO_FLOAT32)
+    logsumexp_add_f32(shift, acc, n);
+  else
+    logsumexp_add_f64(shift, acc, n);
+}
+
+/* ---- Sequences --------------------------------------------------------------------------------------------------- */
+
+/* Results one at a time. A result's elements come in blocks, in place if they are contiguous and need no conversion,
+ * else gathered. Block results are combined in a binary tree (pairwise summation), of which one partial result for each
+ * level is stored. */
+
+#define TREE_LEVELS 64
+#define ELEMENT_MAX 16
+
+/* The next m elements, contiguous and of op's type, or unconverted for squares. */
+static const void *reduce_next_block(const reduce_plan *plan, reduce_walk *w, int64_t m) {
+  const reduce_axis inner = w->axes[w->n - 1];
+  const char *block = w->p;
+  if (inner.stride == (int64_t)plan->in_size && inner.n - w->at[w->n - 1] >= m) {
+    reduce_walk_advance(w, m);
+  } else {
+    for (int64_t done = 0; done < m;) {
+      const int64_t left = inner.n - w->at[w->n - 1], run = left < m - done ? left : m - done;
+      kernel_copy_strided(w->p, inner.stride, plan->gathered + done * (int64_t)plan->in_size, (int64_t)plan->in_size,
+                          run, plan->in_size);
+      reduce_walk_advance(w, run);
+      done += run;
+    }
+    block = plan->gathered;
+  }
+  if (!plan->cast || plan->squares) return block;
+  plan->cast(block, plan->casted, m);
+  return plan->casted;
+}
+
+/* Whether the next two blocks are complete and contiguous. */
+static bool reduce_has_pair(const reduce_plan *plan, const reduce_walk *w) {
+  const reduce_axis inner = w->axes[w->n - 1];
+  return inner.stride == (int64_t)plan->in_size && inner.n - w->at[w->n - 1] >= 2 * REDUCE_BLOCK;
+}
+
+/* Combines the result of block number `count` with the partial results of the blocks before it, as a carry in a binary
+ * counter. At level 1 the value is that of two blocks, the first of which has the even number `count`. */
+static void reduce_tree_push(const reducer *op, char tree[][ELEMENT_MAX], int level, int64_t count, const void *value) {
+  char carry[ELEMENT_MAX];
+  memcpy(carry, value, op->size);
+  for (; count >> level & 1; level++) {
+    op->rows(tree[level], carry, 1);
+    memcpy(carry, tree[level], op->size);
+  }
+  memcpy(tree[level], carry, op->size);
+}
+
+/* Combines the partial results left on the levels, from the last blocks to the first. */
+static void reduce_tree_finish(const reducer *op, char tree[][ELEMENT_MAX], int64_t count, void *out) {
+  int below = -1;
+  for (int level = 0; count >> level != 0; level++) {
+    if (!(count >> level & 1)) continue;
+    if (below >= 0) op->rows(tree[level], tree[below], 1);
+    below = level;
+  }
+  memcpy(out, tree[below], op->size);
+}
+
+static void reduce_one_result(const reduce_plan *plan, const char *x, char *out) {
+  _Alignas(16) char tree[TREE_LEVELS][ELEMENT_MAX];
+  _Alignas(16) char value[ELEMENT_MAX], shift[ELEMENT_MAX];
+  reduce_walk w = reduce_walk_begin(plan->reduced, plan->n_reduced, x);
+  if (plan->second_pass) memcpy(shift, out, plan->op->size);
+  int64_t count = 0;
+  for (; plan->squares && plan->squares->pair && reduce_has_pair(plan, &w); count += 2) {
+    plan->squares->pair(w.p, value);
+    reduce_walk_advance(&w, 2 * REDUCE_BLOCK);
+    reduce_tree_push(plan->op, tree, 1, count, value);
+  }
+  for (int64_t done = count * REDUCE_BLOCK; done < plan->n_per; done += REDUCE_BLOCK, count++) {
+    const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
+    const void *block = reduce_next_block(plan, &w, m);
+    if (plan->second_pass) {
+      logsumexp_subtract(plan, block, shift, 0, plan->casted, m);
+      block = plan->casted;
+    }
+    (plan->squares ? plan->squares->block : plan->op->block)(block, m, value);
+    if (plan->n_per > REDUCE_BLOCK) reduce_tree_push(plan->op, tree, 0, count, value);
+  }
+  if (plan->n_per > REDUCE_BLOCK) reduce_tree_finish(plan->op, tree, count, value);
+  if (plan->second_pass) logsumexp_finish(plan, shift, value, 1);
+  memcpy(out, value, plan->op->size);
+}
+
+static void reduce_one_position(const reduce_plan *plan, const char *x, char *out) {
+  _Alignas(16) char best[ELEMENT_MAX];
+  int64_t at = 0;
+  reduce_walk w = reduce_walk_begin(plan->reduced, plan->n_reduced, x);
+  for (int64_t done = 0; done < plan->n_per; done += REDUCE_BLOCK) {
+    const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
+    plan->arg->run(reduce_next_block(plan, &w, m), m, done, best, &at);
+  }
+  at++;
+  memcpy(out, &at, sizeof at);
+}
+
+static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out) {
+  const size_t step = plan->arg ? sizeof(int64_t) : plan->op->size;
+  reduce_walk w = reduce_walk_begin(plan->kept, plan->n_kept, x);
+  for (int64_t i = 0; i < plan->n_out; i++, out += step) {
+    if (plan->arg)
+      reduce_one_position(plan, w.p, out);
+    else
+      reduce_one_result(plan, w.p, out);
+    reduce_walk_advance(&w, 1);
+  }
+}
+
+/* ---- Strips ------------------------------------------------------------------------------------------------------ */
+
+/* Up to REDUCE_STRIP results side by side, along the innermost kept axis: for a kept axis with a smaller stride than the
+ * reduced ones. Their elements are read as rows, one for each position of the reduced axes. Row i of a block goes to
+ * lane i mod lanes, as element i does in reducer.block, and the strips of lanes, then of blocks, are folded in the same
+ * order: the same bits as one sequence at a time. */
+
+/* A strip of `width` results, whose elements are `stride` bytes apart. */
+typedef struct reduce_strip {
+  const reduce_plan *plan;
+  int64_t stride, width;
+  size_t bytes; /* of a row of op's type */
+} reduce_strip;
+
+/* The row at p, contiguous and of op's type. */
+static const void *reduce_strip_row(const reduce_strip *s, const char *p) {
+  const reduce_plan *plan = s->plan;
+  const char *row = p;
+  if (s->stride != (int64_t)plan->in_size) {
+    kernel_copy_strided(p, s->stride, plan->gathered, (int64_t)plan->in_size, s->width, plan->in_size);
+    row = plan->gathered;
+  }
+  if (!plan->cast) return row;
+  plan->cast(row, plan->casted, s->width);
+  return plan->casted;
+}
+
+/* Folds the next m rows into the first lane. */
+static void reduce_strip_fold(const reduce_strip *s, reduce_walk *w, int64_t m, const char *shift) {
+  const reduce_plan *plan = s->plan;
+  const reducer *op = plan->op;
+  const int64_t used = m < op->lanes ? m : op->lanes;
+  for (int64_t i = 0; i < m; i++) {
+    char *lane = plan->lanes + (size_t)(i & (op->lanes - 1)) * s->bytes;
+    const void *row = reduce_strip_row(s, w->p);
+    if (plan->second_pass) {
+      logsumexp_subtract(plan, row, shift, 1, plan->casted, s->width);
+      row = plan->casted;
+    }
+    if (i < used)
+      memcpy(lane, row, s->bytes);
+    else
+      op->rows(lane, row, s->width);
+    reduce_walk_advance(w, 1);
+  }
+  for (int64_t half = op->lanes / 2; half > 0; half /= 2)
+    for (int64_t l = 0; l < half && l + half < used; l++)
+      op->rows(plan->lanes + (size_t)l * s->bytes, plan->lanes + (size_t)(l + half) * s->bytes, s->width);
+}
+
+/* Pushes the first lane to the tree, as reduce_tree_push does. */
+static void reduce_strip_push(const reduce_strip *s, int64_t count) {
+  const reducer *op = s->plan->op;
+  char *tree = s->plan->tree, *carry = s->plan->lanes;
+  int level = 0;
+  for (; count >> level & 1; level++) {
+    op->rows(tree + (size_t)level * s->bytes, carry, s->width);
+    carry = tree + (size_t)level * s->bytes;
+  }
+  memcpy(tree + (size_t)level * s->bytes, carry, s->bytes);
+}
+
+static const char *reduce_strip_finish(const reduce_strip *s, int64_t count) {
+  char *tree = s->plan->tree, *below = NULL;
+  for (int level = 0; count >> level != 0; level++) {
+    if (!(count >> level & 1)) continue;
+    char *here = tree + (size_t)level * s->bytes;
+    if (below) s->plan->op->rows(here, below, s->width);
+    below = here;
+  }
+  return below;
+}
+
+static void reduce_strip_values(const reduce_strip *s, const char *x, char *out) {
+  const reduce_plan *plan = s->plan;
+  reduce_walk w = reduce_walk_begin(plan->reduced, plan->n_reduced, x);
+  int64_t count = 0;
+  for (int64_t done = 0; done < plan->n_per; done += REDUCE_BLOCK, count++) {
+    const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
+    reduce_strip_fold(s, &w, m, out);
+    if (plan->n_per > REDUCE_BLOCK) reduce_strip_push(s, count);
+  }
+  char *result = plan->lanes;
+  if (plan->n_per > REDUCE_BLOCK) memcpy(result, reduce_strip_finish(s, count), s->bytes);
+  if (plan->second_pass) logsumexp_finish(plan, out, result, s->width);
+  memcpy(out, result, s->bytes);
+}
+
+static void reduce_strip_positions(const reduce_strip *s, const char *x, char *out) {
+  const reduce_plan *plan = s->plan;
+  int64_t *at = (int64_t *)(void *)plan->tree;
+  reduce_walk w = reduce_walk_begin(plan->reduced, plan->n_reduced, x);
+  for (int64_t i = 0; i < plan->n_per; i++) {
+    plan->arg->rows(reduce_strip_row(s, w.p), s->width, i, plan->lanes, at);
+    reduce_walk_advance(&w, 1);
+  }
+  for (int64_t j = 0; j < s->width; j++) at[j]++;
+  memcpy(out, at, (size_t)s->width * sizeof *at);
+}
+
+static void reduce_by_strips(const reduce_plan *plan, const char *x, char *out) {
+  const size_t step = plan->arg ? sizeof(int64_t) : plan->op->size;
+  const reduce_axis inner = plan->kept[plan->n_kept - 1];
+  reduce_walk w = reduce_walk_begin(plan->kept, plan->n_kept, x);
+  for (int64_t i = 0; i < plan->n_out;) {
+    const int64_t left = inner.n - w.at[w.n - 1], width = left < REDUCE_STRIP ? left : REDUCE_STRIP;
+    const reduce_strip s = {plan, inner.stride, width, (size_t)width * plan->op->size};
+    if (plan->arg)
+      reduce_strip_positions(&s, w.p, out);
+    else
+      reduce_strip_values(&s, w.p, out);
+    reduce_walk_advance(&w, width);
+    out += (size_t)width * step;
+    i += width;
+  }
 }
 
 /* ---- The reduction ----------------------------------------------------------------------------------------------- */
