@@ -117,13 +117,14 @@ endif
 # each object takes 10 ms under busted, so there are fewer for it.
 STRESS_collect = $(patsubst %,spec/graph_op/%_spec.lua,feature host_op member op_from_graph perform thunk)
 STRESS_move    = spec/graph_op $(patsubst %,spec/lua/%_spec.lua,array function identity index random save)
+STRESS_block   = spec/op
 stress: ## build with internal checks, and run a part of the specs under each switch of DAMO_STRESS
 ifeq ($(MODE),release)
 stress:
 	$(Q)$(MAKE) --no-print-directory MODE=debug stress
 else
 stress: all
-	$(Q)$(foreach s,collect move,echo "stress: $s" && DAMO_STRESS=$s LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" \
+	$(Q)$(foreach s,collect move block,echo "stress: $s" && DAMO_STRESS=$s LUA="$(LUA_EXE)" PRELOAD="$(PRELOAD_$(MODE))" \
 	  SPECS="$(STRESS_$s)" sh make/blas-coretype sh make/run-tests $(LB) &&) true
 endif
 

@@ -499,11 +499,11 @@ static void test_heap(void) {
 
 /* DAMO_STRESS counts in debug builds alone: "move" gives memory that grows another address, and reuses no array. */
 static void test_stress(void) {
-  setenv("DAMO_STRESS", "collect,move", 1);
+  setenv("DAMO_STRESS", "collect,move,block", 1);
   damo_ctx *ctx = ctx_new_bare(NULL, NULL);
   unsetenv("DAMO_STRESS");
 #ifdef DAMO_DEBUG
-  CHECK(ctx_stress(ctx, STRESS_COLLECT) && ctx_stress(ctx, STRESS_MOVE));
+  CHECK(ctx_stress(ctx, STRESS_COLLECT) && ctx_stress(ctx, STRESS_MOVE) && ctx_stress(ctx, STRESS_BLOCK));
   for (size_t n = 1; n < 100; n++) {
     char *p = mem_calloc(ctx, n);
     const uintptr_t before = (uintptr_t)p;
@@ -514,7 +514,8 @@ static void test_stress(void) {
   }
   CHECK_EQ_I(ctx->bytes, 0);
 #else
-  CHECK(!ctx_stress(ctx, STRESS_COLLECT) && !ctx_stress(ctx, STRESS_MOVE) && ctx->stress == 0);
+  CHECK(!ctx_stress(ctx, STRESS_COLLECT) && !ctx_stress(ctx, STRESS_MOVE) && !ctx_stress(ctx, STRESS_BLOCK) &&
+        ctx->stress == 0);
 #endif
   damo_ctx_release(ctx);
 }

@@ -19,12 +19,12 @@ static int64_t fail_after_at_birth(void) {
   return end != text && *end == '\0' && n > 0 ? n - 1 : -1;
 }
 
-/* The switches whose names stand in DAMO_STRESS, "collect,move". */
+/* The switches whose names stand in DAMO_STRESS, "collect,move,block". */
 static unsigned stress_at_birth(void) {
   static const struct {
     const char *name;
     stress_switch bit;
-  } switches[] = {{"collect", STRESS_COLLECT}, {"move", STRESS_MOVE}};
+  } switches[] = {{"collect", STRESS_COLLECT}, {"move", STRESS_MOVE}, {"block", STRESS_BLOCK}};
   const char *text = getenv("DAMO_STRESS");
   unsigned bits = 0;
   for (size_t i = 0; text && i < sizeof switches / sizeof *switches; i++) {

@@ -106,8 +106,8 @@ static void choose_block(loop_plan *p) {
     const bool used = r >= p->lp->n_in || p->reg[r].is_read;
     if (used && p->reg[r].size > widest) widest = p->reg[r].size;
   }
-  const int64_t most = BLOCK_BYTES / widest;
-  p->rows = p->inner < SHORT_ROW && p->space.rows > 1 ? most / p->inner : 1;
+  const int64_t fits = BLOCK_BYTES / widest, max = p->lp->max_block, most = max > 0 && max < fits ? max : fits;
+  p->rows = p->inner < SHORT_ROW && p->inner < most && p->space.rows > 1 ? most / p->inner : 1;
   if (p->rows > p->space.rows) p->rows = p->space.rows;
   p->block = p->rows > 1 ? p->rows * p->inner : p->inner < most ? p->inner : most;
 }
@@ -201,8 +201,8 @@ static void plan_registers(loop_plan *p) {
   for (int i = 0; i < lp->n_steps; i++) plan_step(p, i);
   for (int k = 0; k < n_operands(lp); k++) direct = direct && p->operand[k].mode <= MODE_WHOLE;
   for (int i = 0; i < lp->n_regs; i++) buffered = buffered || p->reg[i].has_buffer;
-  p->direct = direct && lp->n_regs == n_operands(lp);
-  if (!buffered && p->rows == 1) p->block = p->inner;
+  p->direct = direct && lp->n_regs == n_operands(lp) && lp->max_block == 0;
+  if (!buffered && p->rows == 1 && lp->max_block == 0) p->block = p->inner;
   p->single = p->rows == p->space.rows && p->rows * p->inner <= p->block;
   plan_moves(p);
   if (!p->direct) plan_workspace(p);

@@ -107,6 +107,7 @@ typedef struct loop_step {
  * an input of the same element size, element for element, if no later step reads that input. */
 typedef struct loop_program {
   int32_t n_in, n_out, n_regs, n_steps;
+  int32_t max_block; /* a block has so many elements at most; 0: as many as fit in L1 */
   const loop_reg *regs;
   const loop_step *steps;
 } loop_program;

@@ -145,7 +145,7 @@ static void add_cast(elemwise_plan *p, cast_fn cast, int32_t from, int32_t to) {
 }
 
 /* Without a step when the op copies and the dtype stays. */
-static void make_program(elemwise_plan *p, const thunk *t, const elemwise_state *s) {
+static void make_program(elemwise_plan *p, const thunk *t, const frame *f, const elemwise_state *s) {
   const scalar_op *row = elemwise_data_of(t->node->op)->row;
   const int n = p->n_in, copied = copied_operand(t);
   int32_t reg[SCALAR_MAX_ARITY];
@@ -166,6 +166,7 @@ static void make_program(elemwise_plan *p, const thunk *t, const elemwise_state 
   }
   p->program.n_in = n;
   p->program.n_out = 1;
+  p->program.max_block = ctx_stress(f->ctx, STRESS_BLOCK) ? 3 : 0;
   p->program.regs = p->regs;
   p->program.steps = p->steps;
 }
@@ -174,7 +175,7 @@ static elemwise_plan *plan_new(const thunk *t, frame *f, const elemwise_state *s
   size_t key = 0, n = (size_t)ndim;
   elemwise_plan made = {.ndim = ndim, .n_in = t->n_in};
   for (int i = 0; i < t->n_in; i++) key += 2 * (size_t)thunk_in(t, f, i)->ndim;
-  make_program(&made, t, s);
+  make_program(&made, t, f, s);
   made.bytes = sizeof made + (key + 2 * n) * sizeof(int64_t) + loop_plan_bytes(&made.program, ndim);
   elemwise_plan *p = mem_calloc(f->ctx, made.bytes);
   if (p == NULL) return NULL;
