@@ -199,7 +199,7 @@ static const op_def pair_def = {.name = "Pair",
 /* A constant output has a gradient that goes no further, though the node's other output is differentiated. */
 static void test_constant_of_two_outputs(build *b, damo_var *x) {
   damo_var *y = build_take(b, typed(DAMO_FLOAT64, 0, "y"));
-  damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL, 0), (damo_var *[]){x, y}, 2);
+  damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL), (damo_var *[]){x, y}, 2);
   damo_var *cost = build_fn2(b, "mul", pair->out[0], pair->out[1]), *g[2] = {NULL, NULL};
   grad_options o = {.constant = &pair->out[0], .n_constant = 1};
   CHECK_EQ_I(grad_reverse(ctx, cost, (damo_var *[]){pair->out[0], y}, 2, &o, g), DAMO_OK);
@@ -214,10 +214,10 @@ static void test_constant_of_two_outputs(build *b, damo_var *x) {
 /* A null gradient of one output goes to the inputs that are connected with it, and to no other. */
 static void test_null_of_two_outputs(build *b, damo_var *x) {
   damo_var *y = build_take(b, typed(DAMO_FLOAT64, 0, "y"));
-  damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL, 0), (damo_var *[]){x, y}, 2);
+  damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL), (damo_var *[]){x, y}, 2);
   damo_var *const in[2] = {x, y};
   for (int k = 0; k < 2; k++) { /* output k is undefined */
-    damo_var *kink = build_op(b, op_new(ctx, &undefined_def, NULL, 0), &pair->out[k], 1);
+    damo_var *kink = build_op(b, op_new(ctx, &undefined_def, NULL), &pair->out[k], 1);
     damo_var *cost = build_fn2(b, "add", kink, build_fn1(b, "sin", pair->out[1 - k]));
     fails(cost, in[k], NULL, DAMO_ENULL_GRADIENT);
     damo_var *g = grad1(cost, in[1 - k], NULL);
@@ -237,14 +237,14 @@ static void test_null(build *b, damo_var *x) {
   const op_def *const defs[] = {&bare_def, &undefined_def};
   static const char *const why[] = {"not implemented", "there is a kink"};
   for (int k = 0; k < 2; k++) {
-    damo_var *y = build_op(b, op_new(ctx, defs[k], NULL, 0), &x, 1), *cost = build_fn1(b, "exp", y);
+    damo_var *y = build_op(b, op_new(ctx, defs[k], NULL), &x, 1), *cost = build_fn1(b, "exp", y);
     fails(cost, x, NULL, DAMO_ENULL_GRADIENT);
     CHECK(strstr(damo_error_message(ctx), why[k]) != NULL);
     damo_var *g = grad1(cost, x, &(grad_options){.null_gradients_return = true});
     CHECK(g != NULL && g->type->kind == TYPE_NULL && strstr(g->type->why, why[k]) != NULL);
     damo_release(g);
     /* undefined plus anything is undefined, and goes on through other ops */
-    damo_var *z = build_fn1(b, "sin", x), *w = build_op(b, op_new(ctx, defs[k], NULL, 0), &z, 1);
+    damo_var *z = build_fn1(b, "sin", x), *w = build_op(b, op_new(ctx, defs[k], NULL), &z, 1);
     fails(build_fn2(b, "add", z, w), x, NULL, DAMO_ENULL_GRADIENT);
     fails(build_fn2(b, "add", w, z), x, NULL, DAMO_ENULL_GRADIENT);
     /* a path that is not asked for does not matter */
@@ -253,9 +253,9 @@ static void test_null(build *b, damo_var *x) {
     CHECK(g != NULL && type_is_tensor(g->type));
     damo_release(g);
   }
-  fails(build_op(b, op_new(ctx, &wrong_def, NULL, 0), &x, 1), x, NULL, DAMO_ETYPE);
+  fails(build_op(b, op_new(ctx, &wrong_def, NULL), &x, 1), x, NULL, DAMO_ETYPE);
   CHECK_EQ_S(damo_error_op(ctx), "Wrong");
-  fails(build_op(b, op_new(ctx, &failing_def, NULL, 0), &x, 1), x, NULL, DAMO_ENUMERIC);
+  fails(build_op(b, op_new(ctx, &failing_def, NULL), &x, 1), x, NULL, DAMO_ENUMERIC);
   CHECK(strstr(damo_error_message(ctx), "this rule fails") && strstr(damo_error_message(ctx), "Failing"));
 }
 
@@ -313,7 +313,7 @@ static const op_def mul_def = {
     .name = "PlainMul", .n_in = 2, .infer_type = same_type, .grad = plain_mul_grad, .perform = plain_mul_run};
 
 static damo_var *apply2(build *b, const op_def *def, damo_var *x, damo_var *y) {
-  return build_op(b, op_new(ctx, def, NULL, 0), (damo_var *[]){x, y}, def->n_in);
+  return build_op(b, op_new(ctx, def, NULL), (damo_var *[]){x, y}, def->n_in);
 }
 
 static damo_var *rop1(damo_var *f, damo_var *x, damo_var *eval) {
@@ -345,7 +345,7 @@ static void test_forward(build *b, damo_var *x) {
   CHECK_EQ_I(grad_forward(ctx, (damo_var *[]){own, no_path}, 2, &x, &e, 1, NULL, two), DAMO_EDISCONNECTED_INPUT);
   CHECK(two[0] == NULL && two[1] == NULL);
   CHECK_EQ_I(grad_forward(ctx, &own, 1, &x, &v, 1, NULL, &r), DAMO_ETYPE);
-  damo_var *k = build_op(b, op_new(ctx, &bare_def, NULL, 0), &x, 1);
+  damo_var *k = build_op(b, op_new(ctx, &bare_def, NULL), &x, 1);
   CHECK_EQ_I(grad_forward(ctx, &k, 1, &x, &e, 1, NULL, &r), DAMO_ENULL_GRADIENT);
   CHECK(r == NULL);
 }
@@ -360,13 +360,13 @@ static void test_forward_zero(build *b, damo_var *x) {
   r = rop1(build_fn2(b, "mul", still, x), x, e);
   CHECK_NEAR(value_at(r, x, 0.5, e, 3), exp(0.5) * 3, 1e-13);
   damo_release(r);
-  damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL, 0), (damo_var *[]){still, y}, 2);
+  damo_apply *pair = build_apply(b, op_new(ctx, &pair_def, NULL), (damo_var *[]){still, y}, 2);
   r = rop1(pair->out[0], x, e);
   CHECK_NEAR(value_at(r, x, 0.5, e, 3), 0, 0);
   damo_release(r);
   r = NULL;
   CHECK_EQ_I(grad_forward(ctx, &pair->out[1], 1, &x, &e, 1, NULL, &r), DAMO_EDISCONNECTED_INPUT);
-  pair = build_apply(b, op_new(ctx, &pair_def, NULL, 0), (damo_var *[]){y, x}, 2);
+  pair = build_apply(b, op_new(ctx, &pair_def, NULL), (damo_var *[]){y, x}, 2);
   r = rop1(pair->out[1], x, e);
   CHECK_NEAR(value_at(r, x, 0.5, e, 3), 3, 0);
   damo_release(r);

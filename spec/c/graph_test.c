@@ -122,9 +122,9 @@ static void test_ops_interned(void) {
   damo_op *a = elemwise_op(ctx, SCALAR_add), *b = elemwise_op(ctx, SCALAR_add), *c = elemwise_op(ctx, SCALAR_mul);
   CHECK(a == b && a != c);
   prop_value p[3] = {prop_str("cast"), prop_str("float32"), prop_nil()};
-  damo_op *d = op_new(ctx, &elemwise_def, p, 3);
+  damo_op *d = op_new(ctx, &elemwise_def, p);
   p[1] = prop_str("float64");
-  damo_op *e = op_new(ctx, &elemwise_def, p, 3);
+  damo_op *e = op_new(ctx, &elemwise_def, p);
   CHECK(d != e);
   CHECK_EQ_S(op_prop(e, "dtype")->u.s, "float64");
   CHECK_EQ_I(op_prop(e, "nothing")->kind, PROP_NIL);

@@ -387,7 +387,7 @@ static void test_inplace(damo_ctx *ctx) {
     for (int i = 0; i < 6; i++) want[i] = ((double *)z0->data)[i] + ((double *)xy->data)[i];
     build_init(&b, ctx);
     for (int i = 0; i < 5; i++) in[i] = build_take(&b, var_constant(ctx, NULL, values[i]));
-    damo_apply *node = build_apply(&b, op_new(ctx, &gemm_def, &inplace, 1), in, 5);
+    damo_apply *node = build_apply(&b, op_new(ctx, &gemm_def, &inplace), in, 5);
     if (CHECK(node && node->op->destroy_map && eager_node(ctx, node, &out) == DAMO_OK)) {
       CHECK(out == (damo_obj *)z);
       for (int i = 0; i < 6; i++) CHECK_NEAR(array_get(z, (const int64_t[]){i / 2, i % 2}).v.f, want[i], 1e-12);

@@ -363,7 +363,7 @@ static void test_in_place(void) {
   damo_array *x = damo_array_from(ctx, DAMO_FLOAT64, 2, shape, data);
   damo_array *y = damo_array_from(ctx, DAMO_FLOAT64, 2, shape, data);
   prop_value props[3] = {prop_str("add"), prop_nil(), prop_int(1)};
-  damo_op *op = op_new(ctx, &elemwise_def, props, 3);
+  damo_op *op = op_new(ctx, &elemwise_def, props);
   CHECK(op->destroy_map && op->destroy_map[0].in == 0);
   cell out = NULL;
   CHECK_EQ_I(run_once(op, x, y, &out, true), DAMO_OK);

@@ -191,7 +191,7 @@ static void check_in_place(const char *name, damo_var *(*make)(build *b, damo_va
     return;
   }
   prop_value props[3] = {y->owner->op->props[0], y->owner->op->props[1], prop_bool(true)};
-  damo_op *op = op_new(ctx, y->owner->op->def, props, 3);
+  damo_op *op = op_new(ctx, y->owner->op->def, props);
   CHECK(op->destroy_map && op->destroy_map[0].out == 0 && op->destroy_map[0].in == 0);
   damo_apply *node = op_apply(ctx, op, y->owner->in, y->owner->n_in);
   cell values[9] = {damo_retain(x0), damo_retain(y0)}, *out = &values[node->n_in];
@@ -224,7 +224,7 @@ static void test_in_place(void) {
   damo_var *y = build_fn(&b, "set_subtensor_at", in, 3, IN_ORDER(b.ctx, "set_subtensor_at", spec));
   prop_value props[3] = {spec, prop_bool(true), prop_bool(true)};
   if (CHECK(y && y->owner)) {
-    damo_op *op = op_new(ctx, &incsubtensor_def, props, 3);
+    damo_op *op = op_new(ctx, &incsubtensor_def, props);
     damo_apply *node = op_apply(ctx, op, y->owner->in, 3);
     cell cells[3] = {damo_retain(x0), damo_retain(node->in[2]->value), NULL};
     thunk_alone *a = thunk_alone_new(ctx, node, cells, (const int32_t[]){0, 0, 1, 2}, NULL);

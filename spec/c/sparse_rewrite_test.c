@@ -71,7 +71,7 @@ static void check(const op_def *def, bool moves) {
   in[0] = g;
   in[1] = build_value(&b, &w->obj);
   in[2] = build_scalar(&b, DAMO_FLOAT64, 2);
-  damo_var *y = build_op(&b, op_new(ctx, def, NULL, 0), in, 3);
+  damo_var *y = build_op(&b, op_new(ctx, def, NULL), in, 3);
   out = build_fn2(&b, "sparse.gather", y, x);
   damo_fgraph *fg = out != NULL ? fgraph_new(ctx, NULL, 0, &out, 1, true, NULL) : NULL;
   CHECK(fg != NULL && rewrite_run(fg, &(rewrite_query){.include = "fast_run"}) == DAMO_OK);

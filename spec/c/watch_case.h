@@ -55,7 +55,7 @@ static inline damo_status add_run(const thunk *t, frame *f, double add) {
 }
 
 static inline damo_var *apply(build *b, const op_def *def, damo_var *const *in, int n) {
-  return build_op(b, op_new(ctx, def, NULL, 0), in, n);
+  return build_op(b, op_new(ctx, def, NULL), in, n);
 }
 static inline damo_var *apply1(build *b, const op_def *def, damo_var *x) { return apply(b, def, &x, 1); }
 

@@ -420,7 +420,7 @@ damo_op *damo_op_make(damo_ctx *ctx, const char *class_name, const damo_prop *pr
     }
     values[f->place] = to_value(&props[i]);
   }
-  return op_new(ctx, def, values, n);
+  return op_new(ctx, def, values);
 }
 
 damo_apply *damo_op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in) {

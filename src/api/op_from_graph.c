@@ -383,7 +383,7 @@ damo_op *op_from_graph_new(damo_ctx *ctx, damo_var *const *inputs, int n_in, dam
   g->n_out = n_out;
   damo_op *op = NULL;
   if (op_from_graph_init(g, inputs, outputs, options != NULL ? options : &plain) == DAMO_OK) {
-    op = op_new_owned(ctx, &g->def, &g->obj, NULL, 0);
+    op = op_new_owned(ctx, &g->def, &g->obj, NULL);
     g->op = op;
   }
   damo_release(g);

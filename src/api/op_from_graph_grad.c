@@ -99,7 +99,7 @@ static damo_status inner_gradient(derivation *d) {
     damo_var *y = fg->outputs.at[o];
     if (d->from[o] == NULL) continue;
     known[n] = d->from[o];
-    of[n++] = build_op(b, op_new(b->ctx, &pass_def, NULL, 0), &y, 1);
+    of[n++] = build_op(b, op_new(b->ctx, &pass_def, NULL), &y, 1);
   }
   DAMO_TRY(b->status);
   grad_options options = {.known = known,

@@ -143,11 +143,11 @@ fail:
   return NULL;
 }
 
-damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const void *props, int n) {
+damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const void *props) {
   const prop_value *values = props;
   uint64_t hash = hash_mix(19, (uint64_t)(uintptr_t)def);
+  int n = values != NULL ? op_fields_count(def->props) : 0;
   while (n > 0 && !prop_given(values[n - 1])) n--; /* the Op without them is the same one */
-  damo_assert(n <= op_fields_count(def->props));
   for (int i = 0; i < n; i++) hash = prop_hash(hash, &values[i]);
   for (intern_link *l = def->unique ? NULL : intern_first(ctx, CTX_OPS, hash); l != NULL; l = l->next) {
     damo_op *op = INTERNED(damo_op, l);
@@ -162,9 +162,7 @@ damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const v
   return op;
 }
 
-damo_op *op_new(damo_ctx *ctx, const op_def *def, const void *props, int n_props) {
-  return op_new_owned(ctx, def, NULL, props, n_props);
-}
+damo_op *op_new(damo_ctx *ctx, const op_def *def, const void *props) { return op_new_owned(ctx, def, NULL, props); }
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 

@@ -260,11 +260,10 @@ struct damo_op {
   void *data; /* def->data_size bytes */
 };
 
-/* The interned Op of that class and the first n_props fields of its struct of properties (copied; the others are nil).
- * NULL on failure. */
-damo_op *op_new(damo_ctx *ctx, const op_def *def, const void *props, int n_props);
+/* The interned Op of that class and its struct of properties, which is copied; props NULL: all nil. NULL on failure. */
+damo_op *op_new(damo_ctx *ctx, const op_def *def, const void *props);
 /* The same for a class that is itself an object (owner is retained). */
-damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const void *props, int n_props);
+damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const void *props);
 static inline const void *op_fields(const damo_op *op, const char *type) {
   damo_assert(op->def->props != NULL && op->def->props->type != NULL && strcmp(op->def->props->type, type) == 0);
   (void)type;

@@ -27,7 +27,7 @@ static damo_op *in_place_op(build *b, const damo_apply *node, int prop, prop_val
   prop_value props[INPLACE_MAX_PROPS];
   for (int i = 0; i < node->op->n_props; i++) props[i] = node->op->props[i];
   props[prop] = value;
-  return op_new(b->ctx, node->op->def, props, node->op->n_props);
+  return op_new(b->ctx, node->op->def, props);
 }
 
 static bool may_take(const damo_fgraph *fg, const damo_apply *node, int i) {

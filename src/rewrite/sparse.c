@@ -101,7 +101,7 @@ static damo_var *spread_at(build *b, const char *func, const damo_var *v, damo_v
   const sp_sum_props props = {.axis = OP_PROPS(spread->op, sp_sum_props)->axis, .sparse_grad = prop_bool(true)};
   damo_var *g = spread->in[0], *over = var_shape_root(spread->in[1]), *to = var_shape_root(x);
   if (over != to) g = build_same_shape(b, func, g, to, over);
-  damo_var *at = g != NULL ? build_op(b, op_new(b->ctx, spread->op->def, &props, 2), (damo_var *[]){g, x}, 2) : NULL;
+  damo_var *at = g != NULL ? build_op(b, op_new(b->ctx, spread->op->def, &props), (damo_var *[]){g, x}, 2) : NULL;
   damo_var *values = at != NULL ? build_data(b, at) : NULL;
   *absent = values != NULL ? build_eq(b, values, build_int(b, 0)) : NULL;
   while (n > 0 && b->status == DAMO_OK) { at = op_over_first(b, steps[--n], at); }
@@ -242,7 +242,7 @@ static damo_status transpose_spread(build *b, damo_fgraph *fg, damo_apply *node,
   damo_var *x = spread->in[1], *transposed = build_op(b, damo_retain(node->op), &x, 1);
   damo_var *in[2] = {spread->in[0], transposed};
   return rule_give(b, repl, did,
-                   transposed != NULL ? build_op(b, op_new(b->ctx, spread->op->def, &props, 2), in, 2) : NULL);
+                   transposed != NULL ? build_op(b, op_new(b->ctx, spread->op->def, &props), in, 2) : NULL);
 }
 
 /* ---- Patterns that Types know ------------------------------------------------------------------------------------ */

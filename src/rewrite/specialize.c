@@ -124,7 +124,8 @@ static damo_status special_usmm(build *b, damo_fgraph *fg, damo_apply *node, dam
     if (var_dtype(node->in[i]) != var_dtype(node->out[0])) return DAMO_OK;
   }
   const op_def *def = x->format == DAMO_CSC ? &usmm_csc_dense_def : &usmm_csr_dense_def;
-  return rule_give(b, repl, did, build_op(b, op_new(b->ctx, def, &(prop_value){.kind = PROP_BOOL}, 1), node->in, 4));
+  return rule_give(b, repl, did,
+                   build_op(b, op_new(b->ctx, def, &(inplace_props){.inplace = prop_bool(false)}), node->in, 4));
 }
 
 const rewrite_rule specialize_rules[] = {

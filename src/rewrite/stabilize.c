@@ -73,7 +73,7 @@ static damo_var *log_of_sum(build *b, const damo_var *v) {
 }
 
 static damo_var *log_softmax_of(build *b, damo_apply *softmax) {
-  return build_op(b, op_new(b->ctx, &log_softmax_def, softmax->op->props, softmax->op->n_props), softmax->in, 1);
+  return build_op(b, op_new(b->ctx, &log_softmax_def, softmax->op->props), softmax->in, 1);
 }
 
 #define MAX_MOVES 4
@@ -288,7 +288,7 @@ static bool is_picked(const damo_var *d, const void *of) {
 static damo_var *log_grad(build *b, const damo_apply *node, damo_var *g) {
   damo_var *in[2] = {g, log_softmax_of(b, node->in[1]->owner)};
   if (in[0] == NULL || in[1] == NULL) return NULL;
-  return build_op(b, op_new(b->ctx, &log_softmax_grad_def, node->op->props, node->op->n_props), in, 2);
+  return build_op(b, op_new(b->ctx, &log_softmax_grad_def, node->op->props), in, 2);
 }
 
 /* SoftmaxGrad(g / p, p) → LogSoftmaxGrad(g, log p), the same with one picked entry: no division by a p that

@@ -295,7 +295,7 @@ static int class_define(lua_State *L) {
   lua_settop(L, 1);
   luaL_checkstack(L, 40, "Op");
   bind_op_class *k = class_make(L, 1);
-  if (k->def.unique) bind_push_made(L, op_new_owned(bind_ctx(L), &k->def, &k->obj, NULL, 0));
+  if (k->def.unique) bind_push_made(L, op_new_owned(bind_ctx(L), &k->def, &k->obj, NULL));
   return 1;
 }
 
@@ -308,14 +308,11 @@ int bind_op_prop_names(const op_def *def, const char **names) {
   return n;
 }
 
-/* The last property is there only where it was given: a position, or false for all outputs. Returns the count that
- * stays. */
-static int class_check_default_output(lua_State *L, const bind_op_class *k, const prop_value *props, int n) {
-  const prop_value *v = &props[n - 1];
-  if (v->kind == PROP_NIL) return n - 1;
+/* default_output, the last property: a position, or false for all outputs. */
+static void class_check_default_output(lua_State *L, const bind_op_class *k, const prop_value *v) {
+  if (v->kind == PROP_NIL) return;
   bool good = v->kind == PROP_BOOL ? !v->u.i : v->kind == PROP_INT && v->u.i >= 1 && v->u.i <= INT16_MAX;
   if (!good) bind_raise(L, DAMO_EVALUE, "%s: default_output is a 1-based position, or false", k->def.name);
-  return n;
 }
 
 /* Scale{factor = 3} */
@@ -334,8 +331,8 @@ static int class_instance(lua_State *L) {
     lua_getfield(L, 2, names[i]);
     props[i] = bind_to_prop(L, lua_gettop(L), false, k->def.name, names[i]);
   }
-  n = class_check_default_output(L, k, props, n);
-  bind_push_made(L, op_new_owned(bind_ctx(L), &k->def, &k->obj, props, n));
+  class_check_default_output(L, k, &props[n - 1]);
+  bind_push_made(L, op_new_owned(bind_ctx(L), &k->def, &k->obj, props));
   return 1;
 }
 

@@ -20,7 +20,7 @@ int bind_class_instance(lua_State *L, const op_def *def, int idx) {
     lua_getfield(L, idx, names[i]);
     props[i] = bind_to_prop(L, lua_gettop(L), false, def->name, names[i]);
   }
-  damo_op *op = op_new(bind_ctx(L), def, props, n);
+  damo_op *op = op_new(bind_ctx(L), def, props);
   if (!op) return bind_error(L);
   bind_push(L, op);
   return 1;
@@ -56,7 +56,7 @@ static int host_op_class(lua_State *L) {
     lua_pushlightuserdata(L, (void *)def);
     bind_pushclosure(L, host_op_instance, 1);
   } else {
-    damo_op *op = op_new(ctx, def, NULL, 0);
+    damo_op *op = op_new(ctx, def, NULL);
     if (!op) return bind_error(L);
     bind_push(L, op);
   }

@@ -246,7 +246,7 @@ static damo_status ifelse_choose_in(build *b, damo_var **in, damo_var *const *x,
     in[1 + n + i] = pair[1];
   }
   const ifelse_props p = {.n = prop_int(n)};
-  damo_apply *node = build_apply(b, op_new(b->ctx, &ifelse_def, &p, 1), in, 1 + 2 * n);
+  damo_apply *node = build_apply(b, op_new(b->ctx, &ifelse_def, &p), in, 1 + 2 * n);
   for (int i = 0; node != NULL && i < n; i++) out[i] = node->out[i];
   return b->status;
 }

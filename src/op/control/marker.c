@@ -137,19 +137,19 @@ const op_def grad_scale_def = {
 };
 
 /* The operand may be of any Type. */
-static damo_status call_marker(build *b, const fn_args *a, ptrvec *out, const op_def *def, const void *props, int n) {
+static damo_status call_marker(build *b, const fn_args *a, ptrvec *out, const op_def *def, const void *props) {
   damo_var *x = build_strong(b, a->in[0]);
-  return fn_give(b, out, x ? build_op(b, op_new(b->ctx, def, props, n), &x, 1) : NULL);
+  return fn_give(b, out, x ? build_op(b, op_new(b->ctx, def, props), &x, 1) : NULL);
 }
 
 static damo_status fn_disconnected_grad(build *b, const fn_args *a, ptrvec *out) {
-  return call_marker(b, a, out, &disconnected_grad_def, NULL, 0);
+  return call_marker(b, a, out, &disconnected_grad_def, NULL);
 }
 static damo_status fn_zero_grad(build *b, const fn_args *a, ptrvec *out) {
-  return call_marker(b, a, out, &zero_grad_def, NULL, 0);
+  return call_marker(b, a, out, &zero_grad_def, NULL);
 }
 static damo_status fn_consider_constant(build *b, const fn_args *a, ptrvec *out) {
-  return call_marker(b, a, out, &consider_constant_def, NULL, 0);
+  return call_marker(b, a, out, &consider_constant_def, NULL);
 }
 
 typedef struct grad_clip_options {
@@ -165,7 +165,7 @@ static damo_status fn_grad_clip(build *b, const fn_args *a, ptrvec *out) {
     return ctx_fail(b->ctx, DAMO_EVALUE, "grad_clip: lower (%g) must not be above upper (%g)", number_shown(lower),
                     number_shown(upper));
   const grad_clip_props props = {.lower = prop_num(lower), .upper = prop_num(upper)};
-  return call_marker(b, a, out, &grad_clip_def, &props, 2);
+  return call_marker(b, a, out, &grad_clip_def, &props);
 }
 
 typedef struct grad_scale_options {
@@ -174,7 +174,7 @@ typedef struct grad_scale_options {
 
 static damo_status fn_grad_scale(build *b, const fn_args *a, ptrvec *out) {
   const grad_scale_props p = {.multiplier = prop_num(prop_num_or(FN_OPTIONS(a, grad_scale_options)->multiplier, 1))};
-  return call_marker(b, a, out, &grad_scale_def, &p, 1);
+  return call_marker(b, a, out, &grad_scale_def, &p);
 }
 
 /* ---- Assert ------------------------------------------------------------------------------------------------------ */
@@ -232,7 +232,7 @@ static damo_status fn_assert_op(build *b, const fn_args *a, ptrvec *out) {
   const char *message = prop_str_or(o->message, "assert_op: a condition does not hold");
   damo_var *in[2] = {build_strong(b, a->in[0]), build_strong(b, a->in[1])};
   const assert_props p = {.message = prop_str(message)};
-  return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &assert_def, &p, 1), in, 2) : NULL);
+  return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &assert_def, &p), in, 2) : NULL);
 }
 
 /* ---- SpecifyShape: input 1 + k is the length of the k-th axis named in `axes` (1-based) -------------------------- */
@@ -322,7 +322,7 @@ damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) {
   }
   if (n == 0) return x;
   const axes_props axes = {.axes = prop_list(list, n)};
-  return build_op(b, op_new(b->ctx, &specify_def, &axes, 1), in, n + 1);
+  return build_op(b, op_new(b->ctx, &specify_def, &axes), in, n + 1);
 }
 
 /* A list with `false` where nothing is said, or a vector Variable. */
@@ -416,7 +416,7 @@ damo_var *build_of_type(build *b, damo_var *x, damo_type *type, const char *op, 
   if (x == NULL || b->status != DAMO_OK || type_is_super(type, x->type)) return x;
   const of_type_props props = {
       .type = {.kind = PROP_TYPE, .u.type = type}, .op = prop_str(op), .input = prop_str(input)};
-  return build_op(b, op_new(b->ctx, &of_type_def, &props, 3), &x, 1);
+  return build_op(b, op_new(b->ctx, &of_type_def, &props), &x, 1);
 }
 
 /* ---- Unbroadcast: the axes named are no longer known to have length 1 -------------------------------------------- */
@@ -466,7 +466,7 @@ static damo_status fn_unbroadcast(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(axes_check(b->ctx, "unbroadcast", &FN_OPTIONS(a, axes_options)->axes, var_ndim(a->in[0]), axes, &n));
   for (int i = 0; i < n; i++) list[i] = prop_int(axes[i] + 1);
   const axes_props p = {.axes = prop_list(list, n > 0 ? n : 0)};
-  return call_marker(b, a, out, &unbroadcast_def, &p, 1);
+  return call_marker(b, a, out, &unbroadcast_def, &p);
 }
 
 const op_func marker_funcs[] = {

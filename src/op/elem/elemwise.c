@@ -359,7 +359,7 @@ const op_def elemwise_def = {
 
 damo_op *elemwise_op(damo_ctx *ctx, scalar_id id) {
   const elemwise_props props = {.scalar = prop_str(elemwise_row(id)->name)};
-  return op_new(ctx, &elemwise_def, &props, 3);
+  return op_new(ctx, &elemwise_def, &props);
 }
 
 const char *elemwise_scalar(const damo_op *op) {
@@ -378,7 +378,7 @@ damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype) {
   if (type_is_sparse(x->type)) return build_sparse_cast(b, x, dtype);
   if (type_is_tensor(x->type) && var_dtype(x) == dtype) return x;
   const elemwise_props props = {.scalar = prop_str("cast"), .dtype = prop_str(dtype_name(dtype))};
-  return build_op(b, op_new(b->ctx, &elemwise_def, &props, 3), &x, 1);
+  return build_op(b, op_new(b->ctx, &elemwise_def, &props), &x, 1);
 }
 
 /* True when b's static Type shows that it has a's shape already. */

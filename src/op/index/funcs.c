@@ -125,7 +125,7 @@ damo_status fn_one_hot(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_dtype(a, b->ctx, FN_OPTIONS(a, dtype_options)->dtype, &dt));
   damo_var *in[2] = {build_integer(b, f, "classes", a->in[0]), build_integer(b, f, "n", a->in[1])};
   const dtype_props p = {.dtype = prop_str(dtype_name(dt))};
-  return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &onehot_def, &p, 1), in, 2) : NULL);
+  return fn_give(b, out, in[0] && in[1] ? build_op(b, op_new(b->ctx, &onehot_def, &p), in, 2) : NULL);
 }
 
 /* ---- Nonzero ----------------------------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ damo_status fn_nonzero(build *b, const fn_args *a, ptrvec *out) {
   if (!x) return b->status;
   if (var_ndim(x) == 0) return ctx_fail(b->ctx, DAMO_ESHAPE, "nonzero: expected at least 1 axis, got 0");
   const ndim_props p = {.ndim = prop_int(var_ndim(x))};
-  damo_apply *node = build_apply(b, op_new(b->ctx, &nonzero_def, &p, 1), &x, 1);
+  damo_apply *node = build_apply(b, op_new(b->ctx, &nonzero_def, &p), &x, 1);
   for (int i = 0; node && i < node->n_out; i++) DAMO_TRY(ptrvec_push(out, node->out[i]));
   return b->status;
 }

@@ -93,7 +93,7 @@ static damo_status pick_grad(build *b, damo_apply *node, damo_var *const *gout, 
   if (!gout[0]) return DAMO_OK;
   damo_var *const in[3] = {gout[0], node->in[1], build_dim(b, x, var_ndim(x) - 1)};
   if (!in[2]) return b->status;
-  gin[0] = build_op(b, op_new(b->ctx, &pick_grad_def, NULL, 0), in, 3);
+  gin[0] = build_op(b, op_new(b->ctx, &pick_grad_def, NULL), in, 3);
   return b->status;
 }
 
@@ -188,5 +188,5 @@ damo_var *build_pick(build *b, damo_var *x, damo_var *index) {
   if (!x || !index) return NULL;
   damo_var *const in[2] = {x, build_cast(b, index, DAMO_INT64)};
   if (!in[1]) return NULL;
-  return build_op(b, op_new(b->ctx, &pick_def, NULL, 0), in, 2);
+  return build_op(b, op_new(b->ctx, &pick_def, NULL), in, 2);
 }

@@ -290,7 +290,7 @@ damo_var *index_read(build *b, damo_var *x, const char *spec, damo_var *const *i
   if (!x || b->status != DAMO_OK) return NULL;
   const index_props p = {.spec = prop_str(spec)};
   const op_def *def = strchr(spec, 'l') ? &advsubtensor_def : &subtensor_def;
-  return apply_index(b, op_new(b->ctx, def, &p, 1), x, NULL, idx, n);
+  return apply_index(b, op_new(b->ctx, def, &p), x, NULL, idx, n);
 }
 
 damo_var *index_write(build *b, damo_var *x, damo_var *y, bool set, const char *spec, damo_var *const *idx, int n) {
@@ -298,7 +298,7 @@ damo_var *index_write(build *b, damo_var *x, damo_var *y, bool set, const char *
   const index_props p = {.spec = prop_str(spec), .set_instead_of_inc = prop_bool(set), .inplace = prop_bool(false)};
   const op_def *def = strchr(spec, 'l') ? &advincsubtensor_def : &incsubtensor_def;
   y = build_cast(b, y, var_dtype(x));
-  return y ? apply_index(b, op_new(b->ctx, def, &p, 3), x, y, idx, n) : NULL;
+  return y ? apply_index(b, op_new(b->ctx, def, &p), x, y, idx, n) : NULL;
 }
 
 static const char *subtensor_spec_of(const damo_apply *node) { return OP_PROPS(node->op, index_props)->spec.u.s; }

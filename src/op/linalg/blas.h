@@ -50,7 +50,7 @@ damo_status fail_shapes(damo_ctx *ctx, const char *func, int nx, const int64_t *
 /* type error unless both inputs are tensors of one dtype. */
 damo_status check_pair(damo_ctx *ctx, const char *func, damo_var *const *in);
 /* The node of a class without properties, or with these, over operands brought to one dtype; borrowed first output. */
-damo_var *build_common(build *b, const op_def *def, const void *props, int n_props, damo_var *const *in, int n_in);
+damo_var *build_common(build *b, const op_def *def, const void *props, damo_var *const *in, int n_in);
 damo_var *build_outer(build *b, damo_var *x, damo_var *y); /* two vectors */
 
 /* sum over axes ax[i] of x and ay[i] of y; result: x's other axes, then y's. n may be 0. 0-based. */

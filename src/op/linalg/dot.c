@@ -33,7 +33,7 @@ damo_status check_pair(damo_ctx *ctx, const char *func, damo_var *const *in) {
                   dtype_name(var_dtype(in[0])), dtype_name(var_dtype(in[1])));
 }
 
-damo_var *build_common(build *b, const op_def *def, const void *props, int n_props, damo_var *const *in, int n_in) {
+damo_var *build_common(build *b, const op_def *def, const void *props, damo_var *const *in, int n_in) {
   damo_var *same[8];
   damo_assert(n_in <= 8);
   if (b->status != DAMO_OK) return NULL;
@@ -41,7 +41,7 @@ damo_var *build_common(build *b, const op_def *def, const void *props, int n_pro
     if (!in[i]) return NULL;
   }
   if (build_resolve(b, in, n_in, true, same) != DAMO_OK) return NULL;
-  return build_op(b, op_new(b->ctx, def, props, n_props), same, n_in);
+  return build_op(b, op_new(b->ctx, def, props), same, n_in);
 }
 
 damo_var *build_outer(build *b, damo_var *x, damo_var *y) {
@@ -147,7 +147,7 @@ const op_def dot_def = {
 };
 
 damo_var *build_dot(build *b, damo_var *x, damo_var *y) {
-  return build_common(b, &dot_def, NULL, 0, (damo_var *const[]){x, y}, 2);
+  return build_common(b, &dot_def, NULL, (damo_var *const[]){x, y}, 2);
 }
 
 /* ---- Matmul ------------------------------------------------------------------------------------------------------ */
@@ -327,7 +327,7 @@ damo_var *build_matmul(build *b, damo_var *x, damo_var *y) {
   if (ny == 1) y = build_dimshuffle(b, y, (const int[]){0, -1}, 2);
   const int n = nx > ny ? nx : ny;
   damo_var *z =
-      build_common(b, &matmul_def, NULL, 0, (damo_var *const[]){with_unit_axis(b, x, n), with_unit_axis(b, y, n)}, 2);
+      build_common(b, &matmul_def, NULL, (damo_var *const[]){with_unit_axis(b, x, n), with_unit_axis(b, y, n)}, 2);
   if (nx == 1) z = drop_axis(b, z, n - 2);
   if (ny == 1) z = drop_axis(b, z, n - 1);
   return z;

@@ -259,7 +259,7 @@ const op_def ger_def = {
 
 static damo_var *build_update(build *b, const op_def *def, damo_var *const *in, int n_in) {
   const inplace_props inplace = {.inplace = prop_bool(false)};
-  return build_common(b, def, &inplace, 1, in, n_in);
+  return build_common(b, def, &inplace, in, n_in);
 }
 
 damo_var *build_gemm(build *b, damo_var *z, damo_var *alpha, damo_var *x, damo_var *y, damo_var *beta) {

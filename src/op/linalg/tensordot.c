@@ -56,7 +56,7 @@ static damo_var *build_pairing(build *b, damo_var *x, damo_var *y, const pairing
                                  .axes_y = prop_list(list[1], p->n),
                                  .batch_x = prop_list(list[2], p->n_batch),
                                  .batch_y = prop_list(list[3], p->n_batch)};
-  return build_common(b, &tensordot_def, &props, 4, (damo_var *const[]){x, y}, 2);
+  return build_common(b, &tensordot_def, &props, (damo_var *const[]){x, y}, 2);
 }
 
 /* ---- Axes -------------------------------------------------------------------------------------------------------- */

@@ -138,7 +138,7 @@ static damo_var *build_soft(build *b, const op_def *def, int axis, damo_var *con
     if (!in[i]) return NULL;
   }
   if (b->status != DAMO_OK) return NULL;
-  return build_op(b, op_new(b->ctx, def, &props, 1), in, n_in);
+  return build_op(b, op_new(b->ctx, def, &props), in, n_in);
 }
 
 static damo_var *sum_along(build *b, damo_var *x, int axis) {

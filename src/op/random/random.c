@@ -77,7 +77,7 @@ static damo_status call_draw(build *b, const fn_args *a, ptrvec *out) {
                                    .dtype = prop_str(dtype_name(dtype)),
                                    .sized = prop_bool(sized),
                                    .ndim = prop_int(ndim)};
-  return draw_give_both(b, build_apply(b, op_new(b->ctx, &random_draw_def, &props, 4), in, n + ndim), out);
+  return draw_give_both(b, build_apply(b, op_new(b->ctx, &random_draw_def, &props), in, n + ndim), out);
 }
 
 static damo_status call_permutation(build *b, const fn_args *a, ptrvec *out) {
@@ -92,7 +92,7 @@ static damo_status call_permutation(build *b, const fn_args *a, ptrvec *out) {
     in[1] = build_cast(b, in[1], DAMO_INT64);
     if (!in[1]) return b->status;
   }
-  return draw_give_both(b, build_apply(b, op_new(b->ctx, &permutation_def, NULL, 0), in, 2), out);
+  return draw_give_both(b, build_apply(b, op_new(b->ctx, &permutation_def, NULL), in, 2), out);
 }
 
 #define DRAW_OPTIONS OPTIONS(OPT(draw_options, size, OPT_SHAPE), OPT(draw_options, dtype, OPT_DTYPE))

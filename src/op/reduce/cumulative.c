@@ -157,7 +157,7 @@ static damo_status cumulative_perform(const thunk *t, frame *f) {
 static damo_var *build_scan(build *b, const op_def *def, const char *kind, damo_var *x, int axis, bool reverse) {
   if (b->status != DAMO_OK || x == NULL) return NULL;
   const scan_props props = {.kind = prop_str(kind), .axis = prop_int(axis + 1), .reverse = prop_bool(reverse)};
-  return build_op(b, op_new(b->ctx, def, &props, 3), &x, 1);
+  return build_op(b, op_new(b->ctx, def, &props), &x, 1);
 }
 
 /* With S the sum from the other end: S(g y) / x where x is not 0. At the first 0 of a slice, which alone hides nothing
@@ -360,7 +360,7 @@ static damo_status call_scan(build *b, const fn_args *a, ptrvec *out) {
 
 static damo_var *make_argsort(build *b, damo_var *x, int axis) {
   const axis_props props = {.axis = prop_int(axis + 1)};
-  return build_op(b, op_new(b->ctx, &argsort_def, &props, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, &argsort_def, &props), &x, 1);
 }
 
 static damo_status call_argsort(build *b, const fn_args *a, ptrvec *out) {

@@ -291,7 +291,7 @@ damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes,
   const reduce_props props = {.kind = prop_str(kinds[kind].name),
                               .axis = all ? prop_nil() : prop_list(list, n_axes),
                               .keepdims = prop_bool(keepdims)};
-  return build_op(b, op_new(b->ctx, &reduce_def, &props, 3), &x, 1);
+  return build_op(b, op_new(b->ctx, &reduce_def, &props), &x, 1);
 }
 
 damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, int n_axes) {

@@ -57,7 +57,7 @@ damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape, int ndi
   if (ndim == 0 && var_ndim(value) == 0) return value;
   in[0] = value;
   for (int i = 0; i < ndim; i++) in[i + 1] = shape[i];
-  return build_op(b, op_new(b->ctx, &alloc_def, NULL, 0), in, ndim + 1);
+  return build_op(b, op_new(b->ctx, &alloc_def, NULL), in, ndim + 1);
 }
 
 /* value (strong, 0-d) in x's shape */
@@ -154,7 +154,7 @@ static damo_status fn_ones(build *b, const fn_args *a, ptrvec *out) { return all
 
 static damo_var *build_empty(build *b, damo_dtype dtype, damo_var *const *dims, int n) {
   const dtype_props dt = {.dtype = prop_str(dtype_name(dtype))};
-  return build_op(b, op_new(b->ctx, &empty_def, &dt, 1), dims, n);
+  return build_op(b, op_new(b->ctx, &empty_def, &dt), dims, n);
 }
 
 static damo_status fn_empty(build *b, const fn_args *a, ptrvec *out) {

@@ -89,7 +89,7 @@ static const op_def arange_def = {
 static damo_var *build_arange(build *b, damo_var *start, damo_var *stop, damo_var *step, damo_dtype dtype) {
   damo_var *in[3] = {start, stop, step};
   const dtype_props dt = {.dtype = prop_str(dtype_name(dtype))};
-  return build_op(b, op_new(b->ctx, &arange_def, &dt, 1), in, 3);
+  return build_op(b, op_new(b->ctx, &arange_def, &dt), in, 3);
 }
 
 damo_var *build_range(build *b, damo_var *first, damo_var *last) {

@@ -110,7 +110,7 @@ damo_var *build_broadcast_to(build *b, const char *func, damo_var *x, damo_var *
     return build_fail(b, DAMO_ESHAPE, "%s: an operand of %d axes does not broadcast to %d axes", func, var_ndim(x), n);
   in[0] = x;
   for (int i = 0; i < n; i++) in[i + 1] = dims[i];
-  return build_op(b, op_new(b->ctx, &broadcast_def, NULL, 0), in, n + 1);
+  return build_op(b, op_new(b->ctx, &broadcast_def, NULL), in, n + 1);
 }
 
 damo_status fn_broadcast_to(build *b, const fn_args *a, ptrvec *out) {

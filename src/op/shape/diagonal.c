@@ -118,7 +118,7 @@ static const op_def extract_def = {
 static damo_var *build_extract_diag(build *b, damo_var *x, int64_t offset, int axis1, int axis2) {
   if (!x || b->status != DAMO_OK) return NULL;
   const diagonal_props props = {.offset = prop_int(offset), .axis1 = prop_int(axis1 + 1), .axis2 = prop_int(axis2 + 1)};
-  return build_op(b, op_new(b->ctx, &extract_def, &props, 3), &x, 1);
+  return build_op(b, op_new(b->ctx, &extract_def, &props), &x, 1);
 }
 
 /* ---- AllocDiag: zeros of a shape (inputs 1…) with input 0 on the diagonal ---------------------------------------- */
@@ -181,7 +181,7 @@ static damo_var *build_alloc_diag(build *b, const damo_op *like, damo_var *g, da
   if (!g || b->status != DAMO_OK) return NULL;
   in[0] = g;
   for (int i = 0; i < ndim; i++) in[i + 1] = dims[i];
-  return build_op(b, op_new(b->ctx, &allocdiag_def, like->props, 3), in, ndim + 1);
+  return build_op(b, op_new(b->ctx, &allocdiag_def, like->props), in, ndim + 1);
 }
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
@@ -198,7 +198,7 @@ damo_status fn_diag(build *b, const fn_args *a, ptrvec *out) {
   if (x->type->shape[0] >= 0) n = build_i64(b, x->type->shape[0] + (k < 0 ? -k : k));
   damo_var *in[3] = {x, n, n};
   const diagonal_props props = {.offset = prop_int(k), .axis1 = prop_int(1), .axis2 = prop_int(2)};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &allocdiag_def, &props, 3), in, 3));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &allocdiag_def, &props), in, 3));
 }
 
 static damo_var *diagonal_of_call(build *b, const fn_args *a) {

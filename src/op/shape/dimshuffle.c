@@ -128,7 +128,7 @@ damo_var *build_dimshuffle(build *b, damo_var *x, const int *pattern, int n) {
   }
   if (same) return x;
   const dimshuffle_props order = {.new_order = prop_list(list, n)};
-  return build_op(b, op_new(b->ctx, &dimshuffle_def, &order, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, &dimshuffle_def, &order), &x, 1);
 }
 
 damo_var *build_transpose(build *b, damo_var *x) {

@@ -79,7 +79,7 @@ static damo_status eye_like(build *b, const fn_args *a, ptrvec *out, const op_de
   if (var_ndim(n) || var_ndim(m) || var_ndim(k)) return ctx_fail(b->ctx, DAMO_ETYPE, "%s: n, m, k must be scalars", f);
   damo_var *in[3] = {n, m, k};
   const dtype_props p = {.dtype = prop_str(dtype_name(dt))};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, def, &p, 1), in, 3));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, def, &p), in, 3));
 }
 static damo_status fn_eye(build *b, const fn_args *a, ptrvec *out) { return eye_like(b, a, out, &eye_def); }
 static damo_status fn_tri(build *b, const fn_args *a, ptrvec *out) { return eye_like(b, a, out, &tri_def); }

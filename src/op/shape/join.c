@@ -122,7 +122,7 @@ damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, 
   if (n == 0) return build_fail(b, DAMO_EVALUE, "%s: no operands", func);
   if (n == 1) return xs[0];
   const axis_props p = {.axis = prop_int(axis + 1)};
-  return build_op(b, op_new(b->ctx, &join_def, &p, 1), xs, n);
+  return build_op(b, op_new(b->ctx, &join_def, &p), xs, n);
 }
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -135,7 +135,7 @@ static damo_status fn_repeat(build *b, const fn_args *a, ptrvec *out) {
   }
   const axis_props prop = {.axis = prop_int(k + 1)};
   damo_var *in[2] = {repeats, build_dim(b, x, k)};
-  damo_var *positions = in[1] ? build_op(b, op_new(b->ctx, &positions_def, &prop, 1), in, 2) : NULL;
+  damo_var *positions = in[1] ? build_op(b, op_new(b->ctx, &positions_def, &prop), in, 2) : NULL;
   return fn_give(b, out, build_take_axis(b, x, positions, k));
 }
 

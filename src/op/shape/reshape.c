@@ -187,7 +187,7 @@ damo_var *build_reshape(build *b, damo_var *x, damo_var *shape, int ndim) {
   if (!x || !shape || b->status != DAMO_OK) return NULL;
   const ndim_props n = {.ndim = prop_int(ndim)};
   damo_var *in[2] = {x, shape};
-  return build_op(b, op_new(b->ctx, &reshape_def, &n, 1), in, 2);
+  return build_op(b, op_new(b->ctx, &reshape_def, &n), in, 2);
 }
 
 damo_var *build_reshape_like(build *b, damo_var *x, damo_var *like) {

@@ -113,7 +113,7 @@ damo_var *build_dim(build *b, damo_var *x, int axis) {
   if (!x || b->status != DAMO_OK) return NULL;
   if (x->type->shape[axis] >= 0) return build_i64(b, x->type->shape[axis]);
   const shape_i_props i = {.i = prop_int(axis + 1)};
-  return build_op(b, op_new(b->ctx, &shape_i_def, &i, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, &shape_i_def, &i), &x, 1);
 }
 
 damo_status build_dims(build *b, damo_var *x, damo_var **dims) {
@@ -124,10 +124,10 @@ damo_status build_dims(build *b, damo_var *x, damo_var **dims) {
 
 damo_var *build_shape(build *b, damo_var *x) {
   if (!x || b->status != DAMO_OK) return NULL;
-  if (!type_has_shape(x->type)) return build_op(b, op_new(b->ctx, &shape_def, NULL, 0), &x, 1);
+  if (!type_has_shape(x->type)) return build_op(b, op_new(b->ctx, &shape_def, NULL), &x, 1);
   int n = var_ndim(x);
   for (int i = 0; i < n; i++)
-    if (x->type->shape[i] < 0) return build_op(b, op_new(b->ctx, &shape_def, NULL, 0), &x, 1);
+    if (x->type->shape[i] < 0) return build_op(b, op_new(b->ctx, &shape_def, NULL), &x, 1);
   return build_ints(b, x->type->shape, n);
 }
 
@@ -177,5 +177,5 @@ damo_var *build_vector(build *b, damo_var *const *dims, int n) {
   bool all = true;
   for (int i = 0; i < n && all; i++) all = var_static_int(dims[i], &values[i]);
   if (all) return build_ints(b, values, n);
-  return build_op(b, op_new(b->ctx, &makevector_def, NULL, 0), dims, n);
+  return build_op(b, op_new(b->ctx, &makevector_def, NULL), dims, n);
 }

@@ -149,7 +149,7 @@ damo_apply *build_split(build *b, damo_var *x, damo_var *const *sizes, int n, in
   in[0] = x;
   for (int i = 0; i < n; i++) in[i + 1] = sizes[i];
   const split_props props = {.axis = prop_int(axis + 1), .n = prop_int(n)};
-  damo_apply *node = build_apply(b, op_new(b->ctx, &split_def, &props, 2), in, n + 1);
+  damo_apply *node = build_apply(b, op_new(b->ctx, &split_def, &props), in, n + 1);
   mem_free(b->ctx, in, (size_t)(n + 1) * sizeof *in);
   return node;
 }

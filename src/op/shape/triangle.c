@@ -68,7 +68,7 @@ static damo_status call_triangle(build *b, const fn_args *a, ptrvec *out, bool l
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   damo_var *x = build_strong(b, a->in[0]);
   const triangle_props props = {.k = prop_int(k), .lower = prop_bool(lower)};
-  return fn_give(b, out, x ? build_op(b, op_new(b->ctx, &triangle_def, &props, 2), &x, 1) : NULL);
+  return fn_give(b, out, x ? build_op(b, op_new(b->ctx, &triangle_def, &props), &x, 1) : NULL);
 }
 
 damo_status fn_tril(build *b, const fn_args *a, ptrvec *out) { return call_triangle(b, a, out, true); }

@@ -69,7 +69,7 @@ static const op_def sp_check_square_def = {
 damo_var *build_square(build *b, const char *func, damo_var *x) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
   const check_props name = {.func = prop_str(func)};
-  return build_op(b, op_new(b->ctx, &sp_check_square_def, &name, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, &sp_check_square_def, &name), &x, 1);
 }
 
 /* ---- SameShape --------------------------------------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ damo_var *build_same_shape(build *b, const char *func, damo_var *v, damo_var *x,
   damo_var *dims[2];
   if (v == NULL || x == NULL || y == NULL || build_dims(b, y, dims) != DAMO_OK) return NULL;
   const check_props name = {.func = prop_str(func)};
-  return build_op(b, op_new(b->ctx, &sp_check_same_shape_def, &name, 1), (damo_var *[]){v, x, dims[0], dims[1]}, 4);
+  return build_op(b, op_new(b->ctx, &sp_check_same_shape_def, &name), (damo_var *[]){v, x, dims[0], dims[1]}, 4);
 }
 
 /* The input whose shape the node's output has, or NULL. */

@@ -284,7 +284,7 @@ static damo_var *build_move(build *b, damo_var *part, damo_var *g, damo_var *y, 
   if (!var_is_sparse(part) || !var_is_sparse(g) || cotangent_moves_plainly(g, x)) return part;
   const sp_move_cotangent_props p = {.partial = prop_bool(partial)};
   damo_var *in[4] = {part, g, cotangent_root(y), cotangent_root(x)};
-  return build_op(b, op_new(b->ctx, &sp_move_cotangent_def, &p, 1), in, 4);
+  return build_op(b, op_new(b->ctx, &sp_move_cotangent_def, &p), in, 4);
 }
 
 damo_var *build_move_cotangent(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x) {

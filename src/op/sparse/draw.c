@@ -455,14 +455,14 @@ static damo_status sp_fn_give_draw(build *b, damo_apply *node, ptrvec *out) {
 static damo_status sp_fn_poisson(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[2] = {random_state_operand(b, a), sparse_operand(b, a, 1)};
   if (b->status != DAMO_OK) return b->status;
-  return sp_fn_give_draw(b, build_apply(b, op_new(b->ctx, &sp_poisson_def, NULL, 0), in, 2), out);
+  return sp_fn_give_draw(b, build_apply(b, op_new(b->ctx, &sp_poisson_def, NULL), in, 2), out);
 }
 
 static damo_status sp_fn_multinomial(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[3] = {random_state_operand(b, a), build_integer(b, "multinomial", "n", a->in[1]),
                      sparse_operand(b, a, 2)};
   if (b->status != DAMO_OK) return b->status;
-  return sp_fn_give_draw(b, build_apply(b, op_new(b->ctx, &sp_multinomial_def, NULL, 0), in, 3), out);
+  return sp_fn_give_draw(b, build_apply(b, op_new(b->ctx, &sp_multinomial_def, NULL), in, 3), out);
 }
 
 /* What csr_fbinomial and its like fix. */
@@ -492,7 +492,7 @@ static damo_status sp_fn_binomial(build *b, const fn_args *a, ptrvec *out) {
   damo_var *in[4] = {random_state_operand(b, a), a->in[1], a->in[2], NULL};
   if (b->status == DAMO_OK) in[3] = sp_binomial_shape_operand(b, a);
   if (b->status != DAMO_OK) return b->status;
-  return sp_fn_give_draw(b, build_apply(b, op_new(b->ctx, &sp_binomial_def, &props, 2), in, 4), out);
+  return sp_fn_give_draw(b, build_apply(b, op_new(b->ctx, &sp_binomial_def, &props), in, 4), out);
 }
 
 #define BINOMIAL(own, i, form, dt)                                                                          \

@@ -189,7 +189,7 @@ damo_var *build_class(build *b, const op_def *def, damo_var *const *in, int n_in
   for (int i = 0; i < n_in; i++) {
     if (in[i] == NULL) return NULL;
   }
-  return build_op(b, op_new(b->ctx, def, NULL, 0), in, n_in);
+  return build_op(b, op_new(b->ctx, def, NULL), in, n_in);
 }
 
 damo_status fn_give_pair(build *b, const fn_args *a, ptrvec *out, const op_def *def) {

@@ -124,7 +124,7 @@ static damo_status sp_fn_extremum(build *b, const fn_args *a, ptrvec *out) {
   if (n == 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the list of axes is empty", a->func->name);
   const sp_extremum_props props = {.kind = prop_str(a->func->data),
                                    .axis = n == 2 ? prop_nil() : prop_int(axes[0] + 1)};
-  damo_var *v = build_op(b, op_new(b->ctx, &sp_extremum_def, &props, 2), &x, 1);
+  damo_var *v = build_op(b, op_new(b->ctx, &sp_extremum_def, &props), &x, 1);
   return fn_give(b, out, keepdims ? build_kept(b, v, n == 2 ? -1 : axes[0]) : v);
 }
 

@@ -32,7 +32,7 @@ damo_var *build_sp_sum(build *b, damo_var *x, int axis, bool structured) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
   if (!var_is_sparse(x)) return build_reduce(b, REDUCE_SUM, x, &axis, axis < 0 ? -1 : 1, false);
   const sp_sum_props props = {.axis = axis < 0 ? prop_nil() : prop_int(axis + 1), .sparse_grad = prop_bool(structured)};
-  return build_op(b, op_new(b->ctx, &sp_sum_def, &props, 2), &x, 1);
+  return build_op(b, op_new(b->ctx, &sp_sum_def, &props), &x, 1);
 }
 
 static damo_var *build_sum_like(build *b, const damo_op *op, damo_var *x) {
@@ -75,7 +75,7 @@ static damo_status sp_sum_perform(const thunk *t, frame *f) {
 static damo_status sp_sum_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *x = node->in[0];
   if (gout[0] == NULL || (gin[0] = build_flat_zeros(b, node, 0)) != NULL) return b->status;
-  gin[0] = build_op(b, op_new(b->ctx, &sp_sum_spread_def, node->op->props, 2), (damo_var *[]){gout[0], x}, 2);
+  gin[0] = build_op(b, op_new(b->ctx, &sp_sum_spread_def, node->op->props), (damo_var *[]){gout[0], x}, 2);
   return b->status;
 }
 
@@ -184,7 +184,7 @@ const op_def sp_sum_spread_def = {
 damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis) {
   if (g == NULL || x == NULL || b->status != DAMO_OK) return NULL;
   const sp_sum_props props = {.axis = axis < 0 ? prop_nil() : prop_int(axis + 1), .sparse_grad = prop_bool(true)};
-  return build_op(b, op_new(b->ctx, &sp_sum_spread_def, &props, 2), (damo_var *[]){g, x}, 2);
+  return build_op(b, op_new(b->ctx, &sp_sum_spread_def, &props), (damo_var *[]){g, x}, 2);
 }
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -75,7 +75,7 @@ static const op_def sp_vecdot_def = {
 
 damo_var *build_sp_vecdot(build *b, damo_var *m, damo_var *x, damo_var *y, int axis) {
   const axis_props prop = {.axis = prop_int(axis + 1)};
-  return build_op(b, op_new(b->ctx, &sp_vecdot_def, &prop, 1), (damo_var *[]){m, x, y}, 3);
+  return build_op(b, op_new(b->ctx, &sp_vecdot_def, &prop), (damo_var *[]){m, x, y}, 3);
 }
 
 const op_def *const sparse_vecdot_classes[] = {&sp_vecdot_def, NULL};

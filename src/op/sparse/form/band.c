@@ -177,7 +177,7 @@ static damo_status sp_fn_triangle(build *b, const fn_args *a, ptrvec *out, bool 
   damo_var *x = sparse_operand(b, a, 0);
   if (x == NULL) return b->status;
   const sp_band_props props = {.low = lower ? prop_nil() : prop_int(k), .high = lower ? prop_int(k) : prop_nil()};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_band_def, &props, 2), &x, 1));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_band_def, &props), &x, 1));
 }
 
 static damo_status sp_fn_tril(build *b, const fn_args *a, ptrvec *out) { return sp_fn_triangle(b, a, out, true); }

@@ -107,7 +107,7 @@ static damo_status sp_fn_block_diag(build *b, const fn_args *a, ptrvec *out) {
   }
   format_props p = {.format = FN_OPTIONS(a, stack_options)->format};
   if (!prop_given(p.format)) p.format = prop_str(sparse_format_name(var_format_of(a->in[0])));
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_block_diag_def, &p, 1), a->in, a->n_in));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_block_diag_def, &p), a->in, a->n_in));
 }
 
 const op_func sparse_block_diag_funcs[] = {

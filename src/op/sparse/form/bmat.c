@@ -394,7 +394,7 @@ static damo_status sp_fn_bmat(build *b, const fn_args *a, ptrvec *out) {
                     "%s: a table of rows of blocks is wanted, or a list of blocks with rows= and cols=", a->func->name);
   sp_bmat_props props = {.rows = o->rows, .cols = o->cols, .format = o->format, .dtype = o->dtype};
   if (!prop_given(o->format)) props.format = prop_str(sparse_format_name(var_format_of(a->in[0])));
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_bmat_def, &props, 4), a->in, a->n_in));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_bmat_def, &props), a->in, a->n_in));
 }
 
 const op_func sparse_bmat_funcs[] = {

@@ -85,7 +85,7 @@ static const op_def sp_remove_zeros_def = {
 static damo_var *build_cleaned(build *b, const op_def *def, damo_var *x) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
   const inplace_props plain = {.inplace = prop_bool(false)};
-  return build_op(b, op_new(b->ctx, def, &plain, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, def, &plain), &x, 1);
 }
 
 damo_var *build_sorted(build *b, damo_var *x) { return build_cleaned(b, &sp_sort_indices_def, x); }

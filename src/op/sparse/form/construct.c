@@ -144,7 +144,7 @@ static damo_var *build_diagonal(build *b, damo_var *x, int64_t k) {
 static damo_status sp_diagonal_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return b->status;
   damo_var *in[2] = {gout[0], node->in[0]};
-  gin[0] = build_op(b, op_new(b->ctx, &sp_put_diagonal_def, node->op->props, 1), in, 2);
+  gin[0] = build_op(b, op_new(b->ctx, &sp_put_diagonal_def, node->op->props), in, 2);
   return b->status;
 }
 
@@ -325,7 +325,7 @@ static damo_status sp_fn_diagonal(build *b, const fn_args *a, ptrvec *out) {
   if (prop_given(o->k) && prop_given(o->offset))
     return ctx_fail(b->ctx, DAMO_EVALUE, "%s: k and offset are the same thing: give one of them", a->func->name);
   const sp_diagonal_props p = {.k = prop_int(prop_int_or(o->k, prop_int_or(o->offset, 0)))};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_diagonal_def, &p, 1), &x, 1));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_diagonal_def, &p), &x, 1));
 }
 
 /* The result has x's dtype, which must hold values of that kind. */

@@ -75,7 +75,7 @@ damo_var *build_dense(build *b, damo_var *x, bool structured) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
   if (!var_is_sparse(x)) return x;
   const sp_to_dense_props p = {.structured = prop_bool(structured)};
-  return build_op(b, op_new(b->ctx, &sp_to_dense_def, &p, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, &sp_to_dense_def, &p), &x, 1);
 }
 
 damo_var *build_toarray(build *b, damo_var *x) { return build_dense(b, x, false); }
@@ -117,7 +117,7 @@ const op_def sp_from_dense_def = {
 
 static damo_var *build_with_format(build *b, const op_def *def, damo_var *x, damo_format format) {
   const format_props p = {.format = prop_str(sparse_format_name(format))};
-  return build_op(b, op_new(b->ctx, def, &p, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, def, &p), &x, 1);
 }
 
 damo_var *build_sparse_from(build *b, damo_var *x, damo_format format) {
@@ -239,7 +239,7 @@ static const op_def sp_cast_def = {
 damo_var *build_sparse_cast(build *b, damo_var *x, damo_dtype dtype) {
   if (x == NULL || b->status != DAMO_OK || var_dtype(x) == dtype) return x;
   const sp_cast_props p = {.out_type = prop_str(dtype_name(dtype))};
-  return build_op(b, op_new(b->ctx, &sp_cast_def, &p, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, &sp_cast_def, &p), &x, 1);
 }
 
 /* ---- SumDuplicates ----------------------------------------------------------------------------------------------- */

@@ -241,7 +241,7 @@ const op_def sp_csm_properties_def = {
 
 static damo_apply *build_csm_properties(build *b, damo_var *x) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
-  return build_apply(b, op_new(b->ctx, &sp_csm_properties_def, &(prop_value){.kind = PROP_NIL}, 1), &x, 1);
+  return build_apply(b, op_new(b->ctx, &sp_csm_properties_def, NULL), &x, 1);
 }
 
 /* ---- CSMGrad ----------------------------------------------------------------------------------------------------- */
@@ -332,7 +332,7 @@ static damo_status sp_fn_csm(build *b, const fn_args *a, ptrvec *out, damo_forma
                               .itype = FN_OPTIONS(a, csm_options)->itype};
   damo_var *own[4];
   for (int i = 0; i < 4; i++) own[i] = a->in[i];
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_csm_def, &props, 3), own, 4));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_csm_def, &props), own, 4));
 }
 
 static damo_status sp_fn_csr(build *b, const fn_args *a, ptrvec *out) { return sp_fn_csm(b, a, out, DAMO_CSR); }

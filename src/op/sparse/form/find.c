@@ -48,7 +48,7 @@ static damo_status sp_fn_places(build *b, const fn_args *a, ptrvec *out, bool va
   damo_var *x = sparse_operand(b, a, 0);
   if (x != NULL) x = build_fn1(b, "sparse.remove0", build_summed(b, x));
   if (x == NULL) return b->status;
-  damo_apply *node = build_apply(b, op_new(b->ctx, &sp_coordinates_def, NULL, 0), &x, 1);
+  damo_apply *node = build_apply(b, op_new(b->ctx, &sp_coordinates_def, NULL), &x, 1);
   if (node == NULL) return b->status;
   for (int i = 0; i < 2; i++) DAMO_TRY(fn_give(b, out, node->out[i]));
   return values ? fn_give(b, out, build_data(b, x)) : DAMO_OK;

@@ -206,7 +206,7 @@ static const op_def sp_zeros_def = {
 damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
   const dtype_props p = {.dtype = prop_str(dtype_name(dtype))};
-  return build_op(b, op_new(b->ctx, &sp_zeros_def, &p, 1), &x, 1);
+  return build_op(b, op_new(b->ctx, &sp_zeros_def, &p), &x, 1);
 }
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */

@@ -67,7 +67,7 @@ static damo_status sp_split_perform(const thunk *t, frame *f) {
 
 static damo_var *build_stack(build *b, int axis, damo_format format, damo_var *const *in, int n) {
   const sp_stack_props props = {.format = prop_str(sparse_format_name(format))};
-  return build_op(b, op_new(b->ctx, axis ? &sp_hstack_def : &sp_vstack_def, &props, 2), in, n);
+  return build_op(b, op_new(b->ctx, axis ? &sp_hstack_def : &sp_vstack_def, &props), in, n);
 }
 
 /* Parts without a cotangent are empty. */
@@ -141,7 +141,7 @@ static const op_def sp_split_def = {
 damo_apply *build_sparse_split(build *b, damo_var *g, int axis, damo_var *const *sizes, int n) {
   if (g == NULL || b->status != DAMO_OK) return NULL;
   const split_props props = {.axis = prop_int(axis + 1), .n = prop_int(n)};
-  damo_op *op = op_new(b->ctx, &sp_split_def, &props, 2);
+  damo_op *op = op_new(b->ctx, &sp_split_def, &props);
   if (op == NULL) return build_take(b, NULL), NULL;
   damo_apply *parts = sp_split_again(b, op, g, sizes, n);
   damo_release(op);
@@ -295,7 +295,7 @@ static damo_status sp_fn_stack(build *b, const fn_args *a, ptrvec *out, const op
   if (a->n_in < 1) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: there are no blocks", a->func->name);
   const stack_options *o = FN_OPTIONS(a, stack_options);
   const sp_stack_props props = {.format = o->format, .dtype = o->dtype};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, def, &props, 2), a->in, a->n_in));
+  return fn_give(b, out, build_op(b, op_new(b->ctx, def, &props), a->in, a->n_in));
 }
 
 static damo_status sp_fn_hstack(build *b, const fn_args *a, ptrvec *out) {

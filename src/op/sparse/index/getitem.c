@@ -87,7 +87,7 @@ static damo_var *build_getitem_with_ends(build *b, const op_def *def, const char
   }
   for (int i = 0; i < n_idx; i++) in[n_head + i] = idx[i];
   const index_props p = {.spec = prop_str(spec)};
-  return build_op(b, op_new(b->ctx, def, &p, 1), in, n_head + n_idx);
+  return build_op(b, op_new(b->ctx, def, &p), in, n_head + n_idx);
 }
 
 /* A node whose ends of ranges, after the first n_head inputs, may come as any whole numbers. */

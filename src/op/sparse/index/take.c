@@ -110,7 +110,7 @@ static damo_var *build_getitem_along(build *b, const op_def *def, int axis, damo
   for (int i = 0; i < n_in; i++) {
     if (in[i] == NULL) return NULL;
   }
-  return b->status == DAMO_OK ? build_op(b, op_new(b->ctx, def, &p, 1), in, n_in) : NULL;
+  return b->status == DAMO_OK ? build_op(b, op_new(b->ctx, def, &p), in, n_in) : NULL;
 }
 
 static damo_status sp_getitem_list_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {

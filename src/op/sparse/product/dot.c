@@ -223,7 +223,7 @@ static damo_status true_dot_perform(const thunk *t, frame *f) {
 damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves_dense) {
   if (x == NULL || y == NULL || b->status != DAMO_OK) return NULL;
   const true_dot_props p = {.grad_preserves_dense = prop_bool(grad_preserves_dense)};
-  return build_op(b, op_new(b->ctx, &true_dot_def, &p, 1), (damo_var *[]){x, y}, 2);
+  return build_op(b, op_new(b->ctx, &true_dot_def, &p), (damo_var *[]){x, y}, 2);
 }
 
 static damo_var *true_dot_own_kind(build *b, const damo_op *op, damo_var *g, const damo_var *x) {

@@ -64,7 +64,7 @@ static const op_def sp_kron_def = {
 static damo_var *build_kron(build *b, damo_var *x, damo_var *y) {
   if (x == NULL || y == NULL || (y = build_to_format(b, y, var_format_of(x))) == NULL) return NULL;
   damo_var *own[2] = {build_summed(b, x), build_summed(b, y)};
-  damo_apply *node = build_apply(b, op_new(b->ctx, &sp_kron_def, NULL, 0), own, 2);
+  damo_apply *node = build_apply(b, op_new(b->ctx, &sp_kron_def, NULL), own, 2);
   if (node == NULL) return NULL;
   damo_var *left = build_fn2(b, "take", build_data(b, own[0]), node->out[1]);
   damo_var *right = build_fn2(b, "take", build_data(b, own[1]), node->out[2]);

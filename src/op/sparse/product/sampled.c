@@ -109,7 +109,7 @@ damo_apply *build_sampled_product(build *b, const op_def *product, damo_var *m, 
   const sp_sampled_product_props props = {
       .product = prop_str(product->name), .transposed = prop_bool(transposed), .entries = prop_int(entries)};
   if (b->status != DAMO_OK) return NULL;
-  return build_apply(b, op_new(b->ctx, &sp_sampled_product_def, &props, 3), (damo_var *[]){m, rows, cols}, 3);
+  return build_apply(b, op_new(b->ctx, &sp_sampled_product_def, &props), (damo_var *[]){m, rows, cols}, 3);
 }
 
 const op_def *const sparse_sampled_classes[] = {&sp_sampled_product_def, NULL};

@@ -221,12 +221,12 @@ bool factor_operand(build *b, const fn_args *a, factor_var *out) {
   }
   x = sparse_operand(b, a, 0);
   if (x == NULL) return false;
-  damo_var *f = build_op(b, op_new(b->ctx, &factorize_def, v, 1), &x, 1);
+  damo_var *f = build_op(b, op_new(b->ctx, &factorize_def, v), &x, 1);
   *out = (factor_var){f, x, factor_assume_of(v) == FACTOR_ASSUME_POS};
   return f != NULL;
 }
 
-damo_apply *build_factor_apply(build *b, const op_def *def, const void *props, int n_props, const factor_var *v,
+damo_apply *build_factor_apply(build *b, const op_def *def, const void *props, const factor_var *v,
                                damo_var *const *more, int n) {
   damo_var *in[6] = {v->f, v->a};
   int n_in = v->a != NULL ? 2 : 1;
@@ -235,12 +235,12 @@ damo_apply *build_factor_apply(build *b, const op_def *def, const void *props, i
     if (more[i] == NULL) return NULL;
     in[n_in++] = more[i];
   }
-  return build_apply(b, op_new(b->ctx, def, props, n_props), in, n_in);
+  return build_apply(b, op_new(b->ctx, def, props), in, n_in);
 }
 
 damo_apply *build_on_factor(build *b, const op_def *def, const factor_var *v, damo_var *const *more, int n) {
   const prop_value p = prop_bool(v->positive);
-  return build_factor_apply(b, def, &p, 1, v, more, n);
+  return build_factor_apply(b, def, &p, v, more, n);
 }
 
 factor_var factor_of_node(const damo_apply *node, int with) {

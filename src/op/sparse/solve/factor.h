@@ -42,7 +42,7 @@ bool factor_operand(build *b, const fn_args *a, factor_var *out);
 /* The option `on_fail`: nil, "raise" or "return" (the binding reads it). False: the scope has failed. */
 bool check_on_fail(build *b, const fn_args *a);
 /* The node of a class over (F, A, more), or (F, more) where A is not known; NULL where one of more is. */
-damo_apply *build_factor_apply(build *b, const op_def *def, const void *props, int n_props, const factor_var *v,
+damo_apply *build_factor_apply(build *b, const op_def *def, const void *props, const factor_var *v,
                                damo_var *const *more, int n);
 /* The same of a class with one property, positive. */
 damo_apply *build_on_factor(build *b, const op_def *def, const factor_var *v, damo_var *const *more, int n);

@@ -163,7 +163,7 @@ static const op_def sp_factor_det_def = {
 static damo_apply *build_logdet(build *b, const factor_var *v, bool checked) {
   const sp_logdet_props props = {.positive = prop_bool(v->positive), .checked = prop_bool(checked)};
   damo_var *in[2] = {v->f, v->a};
-  return build_apply(b, op_new(b->ctx, &sp_factor_logdet_def, &props, 2), in, v->a ? 2 : 1);
+  return build_apply(b, op_new(b->ctx, &sp_factor_logdet_def, &props), in, v->a ? 2 : 1);
 }
 
 static damo_status sp_fn_give_logdet(build *b, const factor_var *v, bool checked, int n, ptrvec *out) {

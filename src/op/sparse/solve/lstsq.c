@@ -35,7 +35,7 @@ static damo_type *sp_factor_least_type_of_rows(const damo_op *op, damo_var *cons
 /* ---- Algebra of the rules ---------------------------------------------------------------------------------------- */
 
 static damo_apply *build_least_node(build *b, const factor_var *v, damo_var *rhs) {
-  return build_factor_apply(b, &sp_factor_least_def, NULL, 0, v, &rhs, 1);
+  return build_factor_apply(b, &sp_factor_least_def, NULL, v, &rhs, 1);
 }
 
 /* A⁺·b */
@@ -46,7 +46,7 @@ static damo_var *build_least(build *b, const factor_var *v, damo_var *rhs) {
 
 /* A⁺ᴴ·g; *wide (may be NULL): 1 for minimum-norm solutions. */
 static damo_var *build_least_adjoint(build *b, const factor_var *v, damo_var *g, damo_var **wide) {
-  damo_apply *node = build_factor_apply(b, &sp_factor_least_adjoint_def, NULL, 0, v, &g, 1);
+  damo_apply *node = build_factor_apply(b, &sp_factor_least_adjoint_def, NULL, v, &g, 1);
   if (node != NULL && wide != NULL) *wide = node->out[1];
   return node ? node->out[0] : NULL;
 }

@@ -112,7 +112,7 @@ static damo_var *build_rect_with_when(build *b, const op_def *def, bool minimum_
   for (int i = 0; i < n; i++) {
     if (in[i] == NULL) return NULL;
   }
-  return b->status == DAMO_OK ? build_op(b, op_new(b->ctx, def, &p, 1), in, n) : NULL;
+  return b->status == DAMO_OK ? build_op(b, op_new(b->ctx, def, &p), in, n) : NULL;
 }
 
 static damo_var *build_rect_columns(build *b, damo_var *f, bool minimum_norm, damo_var *x) {
@@ -287,7 +287,7 @@ static damo_status rect_beside_perform(const thunk *t, frame *f) {
 
 static damo_var *build_rect_beside_of(build *b, damo_var *const *xs) {
   if (xs[0] == NULL || xs[1] == NULL || xs[2] == NULL || b->status != DAMO_OK) return NULL;
-  return build_op(b, op_new(b->ctx, &rect_beside_def, NULL, 0), xs, 3);
+  return build_op(b, op_new(b->ctx, &rect_beside_def, NULL), xs, 3);
 }
 
 /* As Join has it. */
@@ -356,7 +356,7 @@ static damo_var *build_rect_beside(build *b, damo_var *x, damo_var *y, damo_var 
 static damo_var *build_rect_gap_node(const system_rule *r, char system, bool when, damo_var *x, damo_var *rhs) {
   const char name[2] = {system, '\0'};
   const rect_gap_props props = {.system = prop_str(name), .minimum_norm = prop_bool(when)};
-  damo_apply *node = build_factor_apply(r->b, &rect_gap_def, &props, 2, &r->v, (damo_var *[]){x, rhs}, 2);
+  damo_apply *node = build_factor_apply(r->b, &rect_gap_def, &props, &r->v, (damo_var *[]){x, rhs}, 2);
   return node != NULL ? node->out[0] : NULL;
 }
 
@@ -516,7 +516,7 @@ static damo_var *build_solve(build *b, const factor_var *v, char system, const b
   const sp_factor_solve_props props = {.system = prop_str(name),
                                        .positive = prop_bool(v->positive),
                                        .minimum_norm = when ? prop_bool(*when) : prop_nil()};
-  damo_apply *node = build_factor_apply(b, &sp_factor_solve_def, &props, 3, v, &rhs, 1);
+  damo_apply *node = build_factor_apply(b, &sp_factor_solve_def, &props, v, &rhs, 1);
   return node != NULL ? node->out[0] : NULL;
 }
 
