@@ -1,8 +1,8 @@
-/* canonicalize.c: one form for equal things, in arithmetic: neutral operands, signs, constants, powers, useless nodes.
- * The rules of shapes are in shapes.c, those of repeated values in fill.c.
+/* canonicalize.c: one form for equivalent arithmetic: neutral operands, signs, constants, powers, no-op nodes. Rules
+ * for shapes are in shapes.c, for repeated values in fill.c.
  *
- * A rule here gives the same values bit by bit, but for those with the tag inexact: about products of constants, powers
- * and quotients (to rounding), and x + 0 (the sign of a zero).
+ * The results are the same bit by bit, except for rules with the tag inexact: products of constants, powers and
+ * quotients (up to rounding), and x + 0 (the sign of a zero).
  */
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
@@ -17,8 +17,8 @@ static bool is_real_number(const damo_var *v) {
 
 static bool same_dtype(const damo_var *u, const damo_var *v) { return var_dtype(u) == var_dtype(v); }
 
-/* Operand i in the output's place: of its dtype, and repeated over the shape of the other operand where that gives
- * it. */
+/* Operand i as a replacement for the output: cast to its dtype, and filled to the shape of the other operand if it
+ * broadcasts against that. */
 static damo_var *as_output(build *b, const damo_apply *node, int i) {
   damo_var *x = build_cast(b, node->in[i], var_dtype(node->out[0]));
   if (x == NULL || match_fits(node, i)) return x;
@@ -37,8 +37,8 @@ static const struct {
                {SCALAR_sub, 0, false},
                {SCALAR_pow, 1, false}};
 
-/* The result has x's bits whatever x is. Not so -0 + 0, which is 0, products of complex numbers, where an infinite part
- * makes the other nan, and powers of floats. */
+/* Whether the result always has the bits of the other operand. Exceptions: -0 + 0 is 0; in a complex product an
+ * infinite part makes the other part nan; powers of floats are rounded. */
 static bool is_exact(const damo_apply *node, int neutral_operand) {
   const damo_dtype dtype = var_dtype(node->out[0]);
   if (dtype_is_discrete(dtype)) return true;
@@ -64,13 +64,13 @@ static damo_status drop_neutral(build *b, damo_fgraph *fg, damo_apply *node, dam
   return rule_give(b, repl, did, without_neutral(b, node, true));
 }
 
-/* The others: x+0 → x, also of floats; x^1 → x */
+/* The inexact cases: x+0 → x of floats; x^1 → x */
 static damo_status drop_neutral_inexact(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   return rule_give(b, repl, did, without_neutral(b, node, false));
 }
 
-/* 0*x → 0 of integers; a float x may be nan or infinite. */
+/* 0*x → 0 for integers. A float x may be nan or infinite. */
 static damo_status drop_zero_product(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   if (!dtype_is_discrete(var_dtype(node->out[0]))) return DAMO_OK;
@@ -95,7 +95,8 @@ static damo_status sort_signs(build *b, damo_fgraph *fg, damo_apply *node, damo_
   const scalar_id id = elemwise_scalar_id(node->op);
   if (id == SCALAR_neg) return rule_give(b, repl, did, match_negated(node->in[0]));
   damo_var *x = match_negated(node->in[0]), *y = match_negated(node->in[1]);
-  if (x != NULL && !same_dtype(x, node->out[0])) x = NULL; /* an integer's sign may wrap before it is converted */
+  /* -x of an integer may wrap before it is cast to the output dtype */
+  if (x != NULL && !same_dtype(x, node->out[0])) x = NULL;
   if (y != NULL && !same_dtype(y, node->out[0])) y = NULL;
   if (id == SCALAR_add) {
     if (y != NULL) return rule_give(b, repl, did, build_sub(b, node->in[0], y));
@@ -124,7 +125,8 @@ static bool split_constant(const damo_apply *node, damo_var **constant, damo_var
   return false;
 }
 
-/* All entries of a real constant have sizes far from where numbers over- and underflow, or may be 0 where `zero`. */
+/* Whether all entries of a small real constant have moduli far from overflow and underflow; with `zero`, 0 is allowed
+ * too. */
 static bool is_moderate_constant(const damo_var *c, bool zero) {
   const damo_array *a = var_constant_array(c);
   const double most = var_dtype(c) == DAMO_FLOAT32 ? 0x1p60 : 0x1p500;
@@ -137,7 +139,7 @@ static bool is_moderate_constant(const damo_var *c, bool zero) {
   return true;
 }
 
-/* (x*c1)*c2 → x*(c1*c2), the same for sums; the product of the constants is then folded. */
+/* (x*c1)*c2 → x*(c1*c2), and likewise for sums; constant_folding then computes c1*c2. */
 static damo_status join_constants(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const scalar_id id = elemwise_scalar_id(node->op);
   damo_var *c1, *c2, *x, *inner;
@@ -153,8 +155,8 @@ static damo_status join_constants(build *b, damo_fgraph *fg, damo_apply *node, d
 
 /* ---- Powers and quotients ---------------------------------------------------------------------------------------- */
 
-/* x^2 → sqr(x), x*x → sqr(x), x^-1 → reciprocal(x), x^-2 → sqr(reciprocal(x)); x^0.5 → sqrt(x) where x can't be -0 or
- * -inf, for which the two differ. */
+/* x^2 → sqr(x), x*x → sqr(x), x^-1 → reciprocal(x), x^-2 → sqr(reciprocal(x)); x^0.5 → sqrt(x) if x is known to be
+ * nonnegative: the two differ for -0 and -inf. */
 static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0];
@@ -174,7 +176,7 @@ static damo_status name_powers(build *b, damo_fgraph *fg, damo_apply *node, damo
   return rule_give(b, repl, did, build_sqr(b, build_reciprocal(b, x)));
 }
 
-/* 1/x → reciprocal(x); x * reciprocal(y) → x/y where both fill the output */
+/* 1/x → reciprocal(x); x * reciprocal(y) → x/y if reciprocal(y) has the output's shape */
 static damo_status name_quotients(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   if (!dtype_is_float(var_dtype(node->out[0]))) return DAMO_OK;
@@ -190,9 +192,9 @@ static damo_status name_quotients(build *b, damo_fgraph *fg, damo_apply *node, d
   return DAMO_OK;
 }
 
-/* ---- Useless nodes ----------------------------------------------------------------------------------------------- */
+/* ---- No-op nodes ----------------------------------------------------------------------------------------------- */
 
-/* A cast to the own dtype, or after a cast that lost nothing. */
+/* Drops identity, a cast to the operand's own dtype, and the first of two casts if it loses nothing. */
 static damo_status drop_cast(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0];
@@ -204,13 +206,13 @@ static damo_status drop_cast(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   const damo_dtype to = var_dtype(node->out[0]);
   bool through_float = dtype_is_integer(from) && !dtype_is_discrete(var_dtype(x));
   bool wide = through_float && dtype_size(from) == 8;
-  /* Integers wrap into narrower ones, floats saturate. */
+  /* integer to narrower integer wraps, float to integer saturates */
   bool wraps = through_float && dtype_is_integer(to) && !dtype_can_cast_safely(from, to);
   if (wide || wraps || dtype_is_complex(var_dtype(x)) || !dtype_can_cast_safely(from, var_dtype(x))) return DAMO_OK;
   return rule_give(b, repl, did, build_cast(b, below->in[0], to));
 }
 
-/* What speaks to gradients alone has done its work. */
+/* Drops an Op that only affects gradients (zero_grad, grad_clip, …): gradients were taken before rewriting. */
 static damo_status drop_gradient_marker(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   return rule_give(b, repl, did, node->in[0]);

@@ -1,5 +1,5 @@
-/* choice.c: an IfElse whose condition is known gives way to the branch; where both branches are the same it does so too
- * if the condition is a leaf, which can't fail. */
+/* choice.c: replaces an IfElse by its branch if the condition is constant. If both branches are the same Variable, it
+ * is replaced too, provided that the condition is a leaf: computing another condition might fail. */
 #include "rewrite_int.h"
 #include "op/op.h"
 

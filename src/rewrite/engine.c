@@ -1,8 +1,9 @@
-/* engine.c: the database of rules, and the run over phases.
+/* engine.c: the database of rules, and the loop that applies them phase by phase.
  *
- * Local rules of a phase run from a work list: every node once, inputs first, then whatever a replacement made or
- * touched, until nothing changes. A rule that never comes to rest is cut off by a bound on the number of replacements.
- * An index gives the rules that look at a node's class and scalar.
+ * The local rules of a phase run from a work list. It starts with every node, inputs first; a replacement appends the
+ * nodes that it made and those around it, which may match again. The phase ends when the list is empty; a bound on the
+ * number of replacements stops rules that undo each other for ever. An index gives the rules for a node's class and
+ * scalar op.
  */
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
@@ -61,9 +62,9 @@ damo_status rewrite_register_all(damo_ctx *ctx) {
   return DAMO_OK;
 }
 
-/* ---- What a query selects ---------------------------------------------------------------------------------------- */
+/* ---- Selection of rules ---------------------------------------------------------------------------------------- */
 
-/* Whether the rule has that word (of n bytes) for its name or among its tags. */
+/* Whether the word (of n bytes) is the rule's name or one of its tags. */
 static bool rule_has_word(const rewrite_rule *r, const char *word, size_t n) {
   if (strlen(r->name) == n && memcmp(r->name, word, n) == 0) return true;
   for (const char *p = r->tags; p != NULL && *p != '\0';) {
@@ -94,14 +95,14 @@ static bool rules_know(const ptrvec *rules, const char *word, size_t n) {
   return false;
 }
 
-/* Puts the nearer to word of near and the n letters at next, where that is near at all, into near. */
+/* near: the best suggestion for word so far. Replaces it by the n letters at next if these are closer to word. */
 static void keep_nearer(const char *word, char *near, size_t size, const char *next, size_t n) {
   char other[128];
   snprintf(other, sizeof other, "%.*s", (int)n, next);
   if (suggest(word, (const char *const[]){near, other, NULL}) == other) snprintf(near, size, "%s", other);
 }
 
-/* The name or tag that is closest to word, copied into near; false: none is near. */
+/* Copies the name or tag that is closest to word into near; false if none is close enough. */
 static bool nearest_word(const ptrvec *rules, const char *word, char *near, size_t size) {
   near[0] = '\0';
   for (int64_t i = 0; i < rules->n; i++) {
@@ -171,15 +172,17 @@ static damo_status select_rules(damo_ctx *ctx, const rewrite_query *q, rewrite_p
   return DAMO_OK;
 }
 
-/* ---- The rules for a node ----------------------------------------------------------------------------------------- */
+/* ---- The rules for a node ---------------------------------------------------------------------------------------- */
 
-/* For each class that a phase has met, and each scalar of Elemwise, the local rules that look at it, in their order. A
- * class is known by its address: a foreign one of the same name is another class. */
+/* For each class that a phase has met, and for each scalar op of Elemwise, the list of local rules that look at it, in
+ * their order. Lists are made at first use. A class is identified by its address, so a foreign class of the same name
+ * is another class. */
 typedef struct rule_index {
-  const ptrvec *local;            /* rewrite_rule*: of the phase */
-  ptrvec lists;                   /* rewrite_rule*, NULL after each list; begins with a NULL */
-  map of_class;                   /* op_def* → where its list begins */
-  int64_t of_scalar[SCALAR_NONE]; /* the same of Elemwise; 0: not made yet */
+  const ptrvec *local;            /* rewrite_rule*: the local rules of the phase */
+  ptrvec lists;                   /* rewrite_rule*, each list followed by a NULL; entry 0 is unused, so that no list
+                                   * begins at 0 */
+  map of_class;                   /* op_def* → start of its list */
+  int64_t of_scalar[SCALAR_NONE]; /* start of the list for an Elemwise scalar op; 0: not made yet */
 } rule_index;
 
 static damo_status rule_index_init(rule_index *x, damo_ctx *ctx, const ptrvec *local) {
@@ -208,7 +211,7 @@ static bool rule_takes_scalar(const rewrite_rule *r, scalar_id id) {
   return r->scalars == NULL || id == SCALAR_NONE;
 }
 
-/* Makes the list of that class and scalar; *first is where it begins. */
+/* Makes the list for that class and scalar op; *first is its start. */
 static damo_status rule_index_add(rule_index *x, const op_def *def, scalar_id id, int64_t *first) {
   *first = x->lists.n;
   for (int64_t i = 0; i < x->local->n; i++) {
@@ -218,7 +221,7 @@ static damo_status rule_index_add(rule_index *x, const op_def *def, scalar_id id
   return ptrvec_push(&x->lists, NULL);
 }
 
-/* Where the list for nodes of that Op begins. */
+/* *first: the start of the list for nodes of that Op. */
 static damo_status rule_index_find(rule_index *x, const damo_op *op, int64_t *first) {
   const scalar_id id = elemwise_scalar_id(op);
   if (id != SCALAR_NONE) {
@@ -235,7 +238,7 @@ static damo_status rule_index_find(rule_index *x, const damo_op *op, int64_t *fi
 /* ---- Local rules ------------------------------------------------------------------------------------------------- */
 
 typedef struct work_list {
-  ptrvec queue; /* damo_apply*, looked at only while the fgraph has them */
+  ptrvec queue; /* damo_apply*; nodes that the fgraph no longer has are skipped */
   int64_t head;
   map queued;
 } work_list;
@@ -246,14 +249,15 @@ static damo_status work_push(work_list *w, damo_apply *node) {
   return ptrvec_push(&w->queue, node);
 }
 
-/* v is about to go: its users may match again. (Not all users of what takes its place: there may be very many.) */
+/* v is about to be replaced: its users may match again. The users that the replacement already has are not queued,
+ * because there may be very many. */
 static damo_status work_touch_users(work_list *w, damo_fgraph *fg, const damo_var *v) {
   const fg_clients *c = fgraph_clients(fg, v);
   for (int32_t i = 0; c != NULL && i < c->n; i++) DAMO_TRY(work_push(w, c->at[i].node));
   return DAMO_OK;
 }
 
-/* v took another's place: its maker and its maker's makers may match again. */
+/* v has replaced another Variable: its node and the nodes of that node's inputs may match again. */
 static damo_status work_touch_makers(work_list *w, damo_fgraph *fg, const damo_var *v) {
   if (v->owner == NULL || !fgraph_has_node(fg, v->owner)) return DAMO_OK;
   for (int i = 0; i < v->owner->n_in; i++) {
@@ -263,7 +267,8 @@ static damo_status work_touch_makers(work_list *w, damo_fgraph *fg, const damo_v
   return work_push(w, v->owner);
 }
 
-/* A Variable that can't depend on the node: a leaf, an input of the node, or an input of an input's maker. */
+/* Whether v certainly does not depend on the node: it is a leaf, an input of the node, or an input of a node that makes
+ * one of these. */
 static bool is_near(const damo_apply *node, const damo_var *v) {
   if (v->owner == NULL || v->owner == node) return true;
   for (int i = 0; i < node->n_in; i++) {
@@ -276,8 +281,8 @@ static bool is_near(const damo_apply *node, const damo_var *v) {
   return false;
 }
 
-/* Walks over what a host's rule has just made (nodes numbered from first_id on): they take over the node's trace.
- * *near: what they are made from lies near the node, so that no cycle can arise. */
+/* Walks over the nodes that a host's rule has just made (ids from first_id on) and gives them the node's trace. *near:
+ * everything that they are made from passes is_near, so that no cycle can arise and the check can be omitted. */
 static damo_status adopt_host_nodes(damo_fgraph *fg, damo_apply *node, damo_var **repl, uint64_t first_id, bool *near) {
   map seen;
   ptrvec stack;
@@ -308,14 +313,14 @@ static damo_status adopt_host_nodes(damo_fgraph *fg, damo_apply *node, damo_var 
   return s;
 }
 
-/* The node itself, made once more. */
+/* Whether the replacement v of output i is the node itself, made again. */
 static bool is_same_again(const damo_apply *node, const damo_var *v, int i) {
   const damo_apply *up = v->owner;
   if (up == NULL || up->op != node->op || v->index != i || up->n_in != node->n_in) return false;
   return memcmp(up->in, node->in, (size_t)node->n_in * sizeof *node->in) == 0;
 }
 
-/* Replaces what the rule gave; a replacement whose Type says less than the old one's is not taken. */
+/* Applies a rule's replacements, unless one has a Type that the old Variable's Type does not include. */
 static damo_status apply_replacements(damo_fgraph *fg, damo_apply *node, damo_var **repl, bool trusted, work_list *w,
                                       const char *name, bool *changed) {
   damo_var *old[REWRITE_MAX_OUT], *now[REWRITE_MAX_OUT];
@@ -344,7 +349,7 @@ static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *
   build_init(&b, ctx);
   damo_obj *trace = graph_notes_of(ctx)->trace;
   graph_notes_of(ctx)->trace = node->trace != NULL ? &node->trace->obj : NULL;
-  damo_retain(node); /* a host's rule may change the graph by itself */
+  damo_retain(node); /* a host's rule may change the graph directly */
   damo_status s = r->local != NULL ? r->local(&b, fg, node, repl, &did) : r->host(r, &b, fg, node, repl, &did);
   graph_notes_of(ctx)->trace = trace;
   if (s == DAMO_OK) s = b.status;
@@ -360,7 +365,7 @@ static damo_status try_rule(const rewrite_rule *r, damo_fgraph *fg, damo_apply *
   return s;
 }
 
-/* What a replacement brings in is looked at too, however deep it lies. */
+/* Queues every node that a replacement imports. */
 static damo_status work_import(damo_fgraph *fg, void *user, damo_apply *node) {
   (void)fg;
   return work_push(user, node);
@@ -409,7 +414,7 @@ static damo_status run_local(damo_fgraph *fg, const ptrvec *rules) {
 
 static damo_status run_phase(damo_fgraph *fg, const rewrite_query *q, rewrite_phase phase, ptrvec *rules) {
   DAMO_TRY(select_rules(fg->obj.ctx, q, phase, rules));
-  int64_t n = 0; /* of local rules, which run after those over the whole graph */
+  int64_t n = 0; /* number of local rules, which run after the global ones */
   for (int64_t i = 0; i < rules->n; i++) {
     const rewrite_rule *r = rules->at[i];
     if (r->global != NULL) DAMO_TRY(r->global(fg));
@@ -428,7 +433,7 @@ damo_status rewrite_run(damo_fgraph *fg, const rewrite_query *query) {
   for (int phase = 0; phase < N_PHASES && s == DAMO_OK; phase++) {
     uint64_t before = fg->changes;
     s = run_phase(fg, query, (rewrite_phase)phase, &rules);
-    /* what a phase made may be equal to what was there */
+    /* new nodes may be equal to existing ones */
     if (s == DAMO_OK && phase != PHASE_MERGE && fg->changes != before) s = run_phase(fg, query, PHASE_MERGE, &rules);
   }
   ptrvec_clear(&rules);

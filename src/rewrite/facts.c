@@ -1,5 +1,5 @@
-/* facts.c: what holds of a value mathematically, whatever finite numbers the graph's inputs are: a bounded look at the
- * nodes that make it. Rules that cancel factors ask. */
+/* facts.c: facts about a value (finite, nonnegative, nonzero) that hold in exact arithmetic for all finite inputs of
+ * the graph, derived from at most MAX_DEPTH levels of nodes above it. Used by rules that cancel factors. */
 #include <math.h>
 
 #include "op/elem/scalar.h"
@@ -28,7 +28,8 @@ static unsigned facts_of_constant(const damo_array *a) {
 
 static unsigned facts_at(const damo_var *v, int depth);
 
-/* (Of most scalars nothing is known, so these switches are over int.) */
+/* Nothing is known for most scalar ops. The switches are over int, so that -Wswitch-enum does not ask for all of
+ * them. */
 static unsigned facts_of_unary(int id, unsigned x) {
   switch (id) {
     case SCALAR_exp:
@@ -77,7 +78,8 @@ static unsigned facts_of_binary(int id, unsigned x, unsigned y) {
   }
 }
 
-/* What is left of the facts where integers wrap: past their range they may become 0 or negative. */
+/* The facts that survive wrap-around if the result is an integer: it may become 0 or negative, unless the op only picks
+ * one of its operands. */
 static unsigned unless_wrapped(const damo_apply *node, bool picks, unsigned facts) {
   return picks || !dtype_is_discrete(var_dtype(node->out[0])) ? facts : facts & FACT_FINITE;
 }

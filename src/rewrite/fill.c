@@ -1,5 +1,5 @@
-/* fill.c: rules of repeated values: a fill, second(like, value) or Alloc(value, lengths…), is broadcast by the nodes
- * that use it, so it need not be made. */
+/* fill.c: rules for fills, that is second(like, value) and Alloc(value, lengths…). The nodes that use a fill can
+ * broadcast its value, so most fills need not be computed. */
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
@@ -18,7 +18,7 @@ static damo_var *fill_with(build *b, const damo_var *fill, damo_var *value) {
   return build_alloc(b, value, node->in + 1, node->n_in - 1);
 }
 
-/* An operand that another one of the same shape makes superfluous: x * second(x, v) → x * v */
+/* x * second(x, v) → x * v: a fill among the operands is replaced by its value if another operand has its shape. */
 static damo_status sink_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *in[8];
@@ -35,7 +35,7 @@ static damo_status sink_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   return DAMO_OK;
 }
 
-/* Everything of one element: no shape but the fill's. */
+/* Whether all operands but i are 0-d, so that the result has the fill's shape. */
 static bool others_are_single(const damo_apply *node, int i) {
   for (int j = 0; j < node->n_in; j++) {
     if (j != i && var_ndim(node->in[j]) != 0) return false;
@@ -43,7 +43,7 @@ static bool others_are_single(const damo_apply *node, int i) {
   return true;
 }
 
-/* f(second(a, v), c) → second(a, f(v, c)): computed once. */
+/* f(second(a, v), c) → second(a, f(v, c)) for scalars v and c: f is computed once. */
 static damo_status lift_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *in[8];
@@ -57,7 +57,7 @@ static damo_status lift_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   return DAMO_OK;
 }
 
-/* A fill by what has its shape already. */
+/* Drops a fill whose value already has the fill's shape. */
 static damo_status drop_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *value = match_fill(node->out[0]);
@@ -66,7 +66,7 @@ static damo_status drop_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   return rule_give(b, repl, did, same ? value : NULL);
 }
 
-/* A fill of a scalar that was given axes of one: of the scalar itself. */
+/* A fill of DimShuffle(scalar) → a fill of the scalar. */
 static damo_status strip_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_var *value = match_fill(node->out[0]);
@@ -75,7 +75,7 @@ static damo_status strip_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_
   return rule_give(b, repl, did, fill_with(b, node->out[0], shuffle->in[0]));
 }
 
-/* second(second(a, u), v) → second(a, v) where u can't disagree with a */
+/* second(second(a, u), v) → second(a, v) if u has one entry, so that its shape can't conflict with a's */
 static damo_status join_fills(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *below = match_scalar(node->in[0], SCALAR_second);
@@ -102,7 +102,7 @@ static damo_status lift_fill_over_dimshuffle(build *b, damo_fgraph *fg, damo_app
   return rule_give(b, repl, did, build_alloc(b, fill->in[0], dims, var_ndim(node->out[0])));
 }
 
-/* count times v, where nothing is 0 whatever v is. */
+/* v times count, but 0 if count is 0: the plain product would be nan for a v that is nan or infinite. */
 static damo_var *times_count(build *b, damo_var *v, damo_var *count) {
   damo_var *product = build_mul(b, v, build_cast(b, count, var_dtype(v)));
   int64_t known;
@@ -111,8 +111,8 @@ static damo_var *times_count(build *b, damo_var *v, damo_var *count) {
   return product != NULL && empty != NULL ? build_switch(b, empty, zero, product) : NULL;
 }
 
-/* The sum of everything in a fill of v is v times the number of entries. (Not of complex numbers, whose product with an
- * infinite one is nan.) */
+/* The sum over all entries of a fill is its value times the number of entries. Not for complex values: an infinite one
+ * times a count has nan parts. */
 static damo_status sum_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0], *out = node->out[0];
@@ -127,7 +127,7 @@ static damo_status sum_fill(build *b, damo_fgraph *fg, damo_apply *node, damo_va
   return rule_give(b, repl, did, value != NULL ? times_count(b, value, count) : NULL);
 }
 
-/* second(a, v) → Alloc(v, lengths of a): a need not be computed. */
+/* second(a, v) → Alloc(v, lengths of a), so that only a's lengths are needed, not its values. */
 static damo_status fill_by_lengths(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *dims[DAMO_MAX_NDIM];

@@ -1,8 +1,8 @@
-/* fold.c: a node over constants becomes a constant. */
+/* fold.c: constant folding: a node whose inputs are all constant is computed and becomes a constant. */
 #include "rewrite_int.h"
 #include "op/op.h"
 
-#define FOLD_MAX_BYTES (1 << 20) /* larger results are cheaper to compute than to keep beside the graph */
+#define FOLD_MAX_BYTES (1 << 20) /* larger results are computed in each call rather than stored with the graph */
 
 static bool all_constant(const damo_apply *node) {
   for (int i = 0; i < node->n_in; i++) {
@@ -11,7 +11,7 @@ static bool all_constant(const damo_apply *node) {
   return true;
 }
 
-/* The Type tells, before anything is computed, that the result is too large to keep. */
+/* Whether the static shape alone shows that the result is too large to keep. */
 static bool is_too_large(const damo_type *t) {
   int64_t n = (int64_t)dtype_size(t->dtype);
   if (type_is_sparse(t)) return false;
@@ -21,7 +21,7 @@ static bool is_too_large(const damo_type *t) {
   return n > FOLD_MAX_BYTES;
 }
 
-/* (An Op that destroys an input would write into a constant.) */
+/* An Op that destroys an input would write into a constant. */
 static bool may_fold(const damo_apply *node) {
   const op_def *def = node->op->def;
   if (def->impure || !op_can_run(def) || node->op->destroy_map != NULL || !all_constant(node)) return false;
@@ -40,7 +40,7 @@ static bool is_small(damo_obj *const *values, int n) {
   return true;
 }
 
-/* A node that fails on its constants stays: the error belongs to the call that computes it. */
+/* A node that fails on its constants is kept, so that the call that computes it reports the error. */
 static damo_status fold_node(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_obj *values[REWRITE_MAX_OUT];

@@ -1,6 +1,6 @@
-/* inplace.c: nodes that may write over an operand do so. The operand must be of no use to anybody afterwards (no leaf but
- * an input given away, no view, not viewed, used here alone), and the result must not leave the graph: it would have to
- * be copied. */
+/* inplace.c: lets nodes write into an operand. Its value must not be needed afterwards: it is no leaf (but a mutable
+ * input), no view, not viewed, and has no other use. The result must not be an output of the graph, because an in-place
+ * result would have to be copied for the caller. */
 #include "rewrite_int.h"
 #include "op/op.h"
 
@@ -8,7 +8,7 @@
 
 #define INPLACE_MAX_PROPS 8
 
-/* The number of the class's property `inplace`; -1: it has none. */
+/* Index of the class's property `inplace`; -1: none. */
 static int inplace_prop(const op_def *def) {
   const op_field *f = op_field_find(def->props, "inplace");
   return f != NULL ? f->place : -1;
@@ -22,7 +22,7 @@ static bool leaves_graph(const damo_fgraph *fg, const damo_var *v) {
   return false;
 }
 
-/* The node's Op with its property set, owned. */
+/* The node's Op with that property set, owned. */
 static damo_op *in_place_op(build *b, const damo_apply *node, int prop, prop_value value) {
   prop_value props[INPLACE_MAX_PROPS];
   for (int i = 0; i < node->op->n_props; i++) props[i] = node->op->props[i];
@@ -35,7 +35,8 @@ static bool may_take(const damo_fgraph *fg, const damo_apply *node, int i) {
   return type_has_shape(x->type) && var_dtype(x) == var_dtype(node->out[0]) && !rewrite_must_last(fg, x);
 }
 
-/* The same where the node itself, not in place, views the operand: in place it does not. */
+/* Whether the operand may be overwritten although the node, in its present form, views it: the in-place form does
+ * not. */
 static bool may_take_viewed(const damo_fgraph *fg, const damo_apply *node, int i) {
   const damo_var *x = node->in[i];
   const fg_clients *c = fgraph_clients(fg, x);
@@ -46,7 +47,7 @@ static bool may_take_viewed(const damo_fgraph *fg, const damo_apply *node, int i
 
 static damo_status elemwise_in_place(build *b, damo_fgraph *fg, damo_apply *node, int prop, damo_var **repl,
                                      bool *did) {
-  if (var_ndim(node->out[0]) == 0) return DAMO_OK; /* nothing to gain */
+  if (var_ndim(node->out[0]) == 0) return DAMO_OK; /* a scalar: nothing to gain */
   for (int i = 0; i < node->n_in; i++) {
     if (!may_take(fg, node, i) || !match_fits(node, i)) continue;
     return rule_give(b, repl, did, build_op(b, in_place_op(b, node, prop, prop_int(i + 1)), node->in, node->n_in));
@@ -54,7 +55,8 @@ static damo_status elemwise_in_place(build *b, damo_fgraph *fg, damo_apply *node
   return DAMO_OK;
 }
 
-/* The property is a flag: the Op that has it set says which operand it destroys. */
+/* For an Op whose property is a flag: the Op with the flag set names the operand that it destroys in its
+ * destroy_map. */
 static damo_status op_in_place(build *b, damo_fgraph *fg, damo_apply *node, int prop, damo_var **repl, bool *did) {
   if (node->op->props[prop].kind == PROP_INT) return DAMO_OK;
   damo_op *op = in_place_op(b, node, prop, prop_bool(true));

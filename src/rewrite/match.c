@@ -1,4 +1,4 @@
-/* match.c: the questions that rewrite rules ask of Variables. */
+/* match.c: queries about Variables that rewrite rules use. */
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
 #include "op/op.h"
@@ -14,7 +14,7 @@ damo_var *match_fill(const damo_var *v) {
   return match_scalar(v, SCALAR_second) != NULL ? v->owner->in[1] : NULL;
 }
 
-/* Looks through nodes that only repeat or reorder entries. */
+/* Skips nodes that only repeat or reorder entries. */
 static const damo_var *same_entries(const damo_var *v) {
   for (int steps = 0; steps < 8 && v->owner != NULL; steps++) {
     if (match_class(v, &dimshuffle_def) != NULL || match_class(v, &alloc_def) != NULL) {
@@ -39,7 +39,7 @@ bool match_constant(const damo_var *v, double value) {
   return true;
 }
 
-/* A dimension of unknown length does not broadcast, so it is the output's. */
+/* An axis of unknown length does not broadcast, so it has the output's length. */
 bool match_fits(const damo_apply *node, int i) {
   const damo_type *in = node->in[i]->type, *out = node->out[0]->type;
   if (!type_is_tensor(in) || in->ndim != out->ndim) return false;
@@ -49,7 +49,8 @@ bool match_fits(const damo_apply *node, int i) {
   return true;
 }
 
-/* Steps from v to inputs of its shape; a bounded look, wide first. */
+/* Whether target is reached from v through elementwise nodes by way of inputs that have their output's shape.
+ * Breadth-first, at most 16 Variables. */
 static bool reaches_shape(const damo_var *v, const damo_var *target) {
   const damo_var *queue[16] = {v};
   int n = 1;
@@ -66,14 +67,16 @@ static bool reaches_shape(const damo_var *v, const damo_var *target) {
 
 /* ---- Lengths ----------------------------------------------------------------------------------------------------- */
 
-/* Where the length of an axis comes from: a number, an axis of `v`, or (axis -1) the value of the scalar v. */
+/* The origin of an axis's length: the number n (v NULL), the length of that axis of v, or the value of the scalar v
+ * (axis -1). */
 typedef struct dim_root {
   const damo_var *v;
   int axis;
   int64_t n;
 } dim_root;
 
-/* The axis of which operand gives axis of the node's output, as the Op's infer_shape says; false: not known. */
+/* Each *_step goes from an axis of a node's output (*axis) to the operand and axis that it takes its length from, as
+ * the Op's infer_shape does; false: unknown. */
 static bool elemwise_step(const damo_apply *node, const damo_var **v, int *axis) {
   for (int i = 0; i < node->n_in; i++) {
     int k = *axis - (var_ndim(node->out[0]) - var_ndim(node->in[i]));
@@ -100,7 +103,7 @@ static bool dimshuffle_step(const damo_apply *node, const damo_var **v, int *axi
   return true;
 }
 
-/* One step towards the leaves. */
+/* One step from *v towards the leaves; false: none is known. */
 static bool root_step(const damo_var **v, int *axis) {
   const damo_apply *node = (*v)->owner;
   if (node == NULL) return false;
@@ -116,7 +119,8 @@ static bool root_step(const damo_var **v, int *axis) {
 
 static dim_root length_root(const damo_var *d);
 
-/* An axis of Alloc is what its operand says: at most one such change, so this is no recursion over a graph. */
+/* The origin of an axis's length. At an Alloc it continues with the operand that gives the length; this happens at most
+ * once (through_alloc), so the functions do not recurse over the graph. */
 static dim_root axis_root(const damo_var *v, int axis, bool through_alloc) {
   for (int steps = 0; steps < 64; steps++) {
     if (v->type->shape[axis] >= 0) return (dim_root){NULL, 0, v->type->shape[axis]};
@@ -159,7 +163,7 @@ bool match_single_entry(const damo_var *v) {
   return true;
 }
 
-/* Not by the value that is repeated: whether that has the shape too is what the fill checks. */
+/* The repeated value itself proves nothing about the shape: that it agrees is checked when the fill runs. */
 bool match_fill_shape(const damo_var *v, const damo_var *fill) {
   const damo_apply *node = fill->owner;
   if (node->op->def != &elemwise_def || match_single_entry(node->in[1])) return match_same_shape(v, fill);

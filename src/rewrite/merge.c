@@ -1,10 +1,11 @@
-/* merge.c: equal nodes become one: same op, same inputs; constants of one Type and equal value count as the same input.
- * Works through the graph inputs first, so that one pass finds all; the earliest of equal nodes stays. */
+/* merge.c: common subexpression elimination. Nodes with the same Op and the same inputs become one; constants of one
+ * Type and equal value are merged first. One pass over the nodes, inputs first, finds all of them, and the first of
+ * equal nodes stays. */
 #include "rewrite_int.h"
 
 typedef struct merge_entry {
   void *what;   /* damo_apply* or damo_var* */
-  int64_t next; /* of the same hash, or -1 */
+  int64_t next; /* next entry of the same hash, or -1 */
 } merge_entry;
 
 typedef struct merger {
@@ -37,7 +38,7 @@ static damo_status merge_add_entry(merger *m, uint64_t hash, void *what) {
 
 /* ---- Constants --------------------------------------------------------------------------------------------------- */
 
-#define HASHED_BYTES 1024 /* of a constant's data: enough to tell most apart */
+#define HASHED_BYTES 1024 /* bytes of a constant's data that are hashed: enough to distinguish most */
 
 static uint64_t constant_hash(const damo_var *v) {
   uint64_t h = hash_mix(7, (uint64_t)(uintptr_t)v->type);
@@ -47,7 +48,7 @@ static uint64_t constant_hash(const damo_var *v) {
   return hash_bytes(h, a->data, bytes < HASHED_BYTES ? bytes : HASHED_BYTES);
 }
 
-/* The first constant equal to v: v itself when it is the first. */
+/* *out: the first constant that equals v, possibly v itself. */
 static damo_status canonical_constant(merger *m, damo_var *v, damo_var **out) {
   uint64_t h = constant_hash(v);
   *out = v;
@@ -110,7 +111,7 @@ static damo_status merge_all(damo_fgraph *fg) {
   map_init(&m.heads, fg->obj.ctx);
   ptrvec_init(&nodes, fg->obj.ctx);
   damo_status s = fgraph_toposort(fg, &nodes);
-  /* a merged node is pruned at once, but never one that comes later: its inputs are another's now */
+  /* merging prunes the duplicate at once, and no other node, since its inputs are also its twin's */
   for (int64_t i = 0; i < nodes.n && s == DAMO_OK; i++) {
     if (!fgraph_has_node(fg, nodes.at[i])) continue;
     s = merge_constants(&m, nodes.at[i]);

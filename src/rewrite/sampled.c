@@ -1,23 +1,25 @@
-/* sampled.c: samples at a matrix's places and a product of a matrix with that pattern, which read the same dense rows,
- * become one node that reads them once. Gradients of structured_dot and sampling_dot ask for both. */
+/* sampled.c: fuses an sddmm (a dense product sampled at the positions of a pattern) and an spmm by a matrix of the same
+ * pattern, which read the same dense rows, into one node that reads them once. The gradients of structured_dot and
+ * sampling_dot compute both. */
 #include "rewrite_int.h"
 #include "sparse/sparse.h"
 #include "op/op.h"
 
-/* Nodes that may be walked over for each node of the graph, so that the rule stays linear in it. */
+/* Budget of the cycle checks: so many visited nodes for each node of the graph, so that the rule stays linear in its
+ * size. */
 #define WALK_SHARE 16
 #define WALK_LEAST 4096
-#define MOST_USES 64 /* of a dense operand, looked at */
+#define MOST_USES 64 /* most uses of a dense operand that are searched */
 
-/* A pair of nodes that read the same rows. */
+/* A candidate pair: samples of rows·colsᵀ at m's pattern, and the product m·cols, or mᵀ·rows if transposed. */
 typedef struct sampled_pair {
   damo_apply *samples, *product;
   damo_var *m, *rows, *cols;
   bool transposed;
 } sampled_pair;
 
-/* v is vector i (1: indices, 2: indptr) of matrices with m's pattern: read from one, or the constant that its Type
- * knows. */
+/* Whether v is the array i (1: indices, 2: indptr) of m's pattern: read from a matrix with that pattern, or the
+ * constant from m's Type. */
 static bool is_vector_of(const damo_var *v, int i, const damo_var *m) {
   const damo_var *root = var_pattern_root(m, INT64_MAX);
   const damo_apply *from = match_class(v, &sp_csm_properties_def);
@@ -35,7 +37,7 @@ static bool is_sparse_product_node(const damo_apply *node) {
   return node->op->def == &sparse_dot_def || node->op->def == &structured_dot_def;
 }
 
-/* One float dtype for all. */
+/* Whether all operands and results have the same real float dtype. */
 static bool is_one_dtype(const sampled_pair *p) {
   const damo_var *all[] = {p->m, p->rows, p->cols, p->samples->out[0], p->product->out[0]};
   const damo_dtype dtype = var_dtype(all[0]);
@@ -45,7 +47,8 @@ static bool is_one_dtype(const sampled_pair *p) {
   return dtype_is_float(dtype);
 }
 
-/* The node multiplies a matrix with the samples' pattern, transposed or not, with their rows or columns. */
+/* Completes the pair if the node is a product of a matrix with the samples' pattern with their columns, or, transposed,
+ * with their rows. */
 static bool complete_pair(sampled_pair *p, damo_apply *node, bool transposed) {
   const damo_apply *s = p->samples;
   if (node == NULL || !is_sparse_product_node(node) || node->in[1] != (transposed ? p->rows : p->cols)) return false;
@@ -60,7 +63,7 @@ static bool complete_pair(sampled_pair *p, damo_apply *node, bool transposed) {
          is_one_dtype(p);
 }
 
-/* Products that need no turning of the matrix come first. */
+/* Looks for the product. First the form for which the fused node needs no cached transpose of m. */
 static bool find_product(const damo_fgraph *fg, sampled_pair *p) {
   const bool csr = p->samples->op->def == &sampled_csr_def;
   for (int k = 0; k < 2; k++) {
@@ -73,8 +76,8 @@ static bool find_product(const damo_fgraph *fg, sampled_pair *p) {
   return false;
 }
 
-/* What the pair reads is made without either of them: as one node they make no cycle. Not so either where it takes too
- * long to tell. */
+/* *free: no operand of the pair depends on either node, so fusing them makes no cycle. False if the budget is used
+ * up. */
 static damo_status is_free_of_cycle(damo_ctx *ctx, const sampled_pair *p, int64_t *budget, bool *free) {
   damo_var *const reads[] = {p->m, p->rows, p->cols};
   ptrvec nodes;
@@ -87,7 +90,7 @@ static damo_status is_free_of_cycle(damo_ctx *ctx, const sampled_pair *p, int64_
   return s;
 }
 
-/* The new node was made where the product was, which its errors name. */
+/* The fused node gets the product's trace, for errors. */
 static damo_apply *build_both(build *b, const sampled_pair *p) {
   damo_obj *trace = graph_notes_of(b->ctx)->trace;
   graph_notes_of(b->ctx)->trace = p->product->trace != NULL ? &p->product->trace->obj : NULL;
@@ -123,7 +126,7 @@ static damo_status join_all(damo_fgraph *fg) {
   ptrvec_init(&nodes, fg->obj.ctx);
   damo_status s = fgraph_toposort(fg, &nodes);
   int64_t n = 0;
-  for (int64_t i = 0; i < nodes.n; i++) { /* joining drops nodes of these two kinds alone */
+  for (int64_t i = 0; i < nodes.n; i++) { /* the nodes that fusing drops are samples and products alone */
     damo_apply *node = nodes.at[i];
     if (is_samples(node)) nodes.at[n++] = node;
   }
@@ -134,7 +137,8 @@ static damo_status join_all(damo_fgraph *fg) {
   return s;
 }
 
-/* Late: updates by products, which take no second pass either, come first. */
+/* In the last phases, after specialize: updates by products (Usmm), which need no second pass either, have
+ * precedence. */
 const rewrite_rule sampled_rules[] = {
     {.name = "sparse_sampled_product", .phase = PHASE_FUSE, .tags = "fast_run fuse fusion sparse", .global = join_all},
     {.name = NULL},

@@ -1,4 +1,5 @@
-/* shapes.c: rules of shapes: nodes that only move axes, and lengths known without the value they belong to. */
+/* shapes.c: rules for nodes that only move axes or change shapes, and for lengths that are known without computing the
+ * array. */
 #include "rewrite_int.h"
 #include "op/op.h"
 
@@ -6,7 +7,7 @@
 
 /* ---- DimShuffle and Reshape -------------------------------------------------------------------------------------- */
 
-/* The axis of the input that axis i of the output is, 0-based; -1: a new one. */
+/* The input axis (0-based) that is axis i of the output; -1: a new axis. */
 static int source_axis(const damo_apply *node, int i) {
   const prop_value *from = &OP_PROPS(node->op, dimshuffle_props)->new_order.u.list[i];
   return from->kind == PROP_INT ? (int)from->u.i - 1 : -1;
@@ -19,7 +20,7 @@ static bool keeps_axis(const damo_apply *node, int axis) {
   return false;
 }
 
-/* The identity is dropped, two in a row become one. */
+/* Drops an identity DimShuffle; joins two in a row. */
 static damo_status join_dimshuffles(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   int n = var_ndim(node->out[0]), pattern[DAMO_MAX_NDIM];
@@ -31,7 +32,8 @@ static damo_status join_dimshuffles(build *b, damo_fgraph *fg, damo_apply *node,
   if (same) return rule_give(b, repl, did, node->in[0]);
   const damo_apply *below = match_class(node->in[0], &dimshuffle_def);
   if (below == NULL) return DAMO_OK;
-  for (int i = 0; i < var_ndim(below->in[0]); i++) { /* an axis that one of them drops is checked when it runs */
+  for (int i = 0; i < var_ndim(below->in[0]); i++) { /* dropping an axis checks its length at run time, so `below` must
+                                                      * stay */
     if (!type_dim_is_one(below->in[0]->type, i) && !keeps_axis(below, i)) return DAMO_OK;
   }
   for (int i = 0; i < n; i++) {
@@ -40,7 +42,7 @@ static damo_status join_dimshuffles(build *b, damo_fgraph *fg, damo_apply *node,
   return rule_give(b, repl, did, build_dimshuffle(b, below->in[0], pattern, n));
 }
 
-/* The shape operand says nothing but x's own shape. */
+/* Whether the shape operand is x's own shape. */
 static bool is_shape_of(const damo_var *shape, const damo_var *x) {
   const damo_apply *node = match_class(shape, &shape_def);
   if (node != NULL) return match_same_shape(node->in[0], x);
@@ -60,7 +62,8 @@ static bool same_known_shape(const damo_type *a, const damo_type *b) {
   return true;
 }
 
-/* A node whose Types, or whose shape -1, say that it can't fail. */
+/* Whether the Reshape node certainly can't fail: its shape is {-1}, or the static shapes of input and output and the
+ * shape operand are all known. */
 static bool reshape_is_sound(const damo_apply *node) {
   int64_t n;
   const damo_array *shape = var_constant_array(node->in[1]);
@@ -80,7 +83,7 @@ static bool reshape_is_sound(const damo_apply *node) {
   return vector != NULL || shape != NULL;
 }
 
-/* A reshape to the shape that x has is dropped, the first of two in a row too unless it might raise. */
+/* Drops a Reshape to x's own shape, and the first of two in a row unless it might raise an error. */
 static damo_status join_reshapes(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0];
@@ -94,9 +97,9 @@ static damo_status join_reshapes(build *b, damo_fgraph *fg, damo_apply *node, da
 
 /* ---- Lengths ----------------------------------------------------------------------------------------------------- */
 
-/* Room for the shapes of a node's inputs and outputs. */
+/* Arrays for the shapes of a node's inputs and outputs, one Variable for each axis. */
 typedef struct dims {
-  damo_var ***at; /* n_in inputs, then n_out outputs */
+  damo_var ***at; /* n_in arrays for the inputs, then n_out for the outputs */
   size_t bytes;
 } dims;
 
@@ -125,8 +128,8 @@ static damo_status infer_dims(build *b, damo_apply *node, dims *d) {
   return node->op->def->infer_shape(b, node, (damo_var *const *const *)d->at, d->at + node->n_in);
 }
 
-/* The lengths of v's axes by its node's infer_shape into out, NULL where that can't tell; *known false when there is
- * none. */
+/* Puts the lengths of v's axes, by its node's infer_shape, into out (NULL: that one is unknown). *known: the Op has an
+ * infer_shape. */
 static damo_status infer_lengths(build *b, const damo_var *v, damo_var **out, bool *known) {
   damo_apply *node = v->owner;
   *known = node != NULL && node->op->def->infer_shape != NULL;
@@ -139,7 +142,7 @@ static damo_status infer_lengths(build *b, const damo_var *v, damo_var **out, bo
   return s;
 }
 
-/* Shape_i of a computed value comes from its inputs' lengths. */
+/* Shape_i of a node's output → an expression of the node's input lengths. */
 static damo_status infer_length(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *out[DAMO_MAX_NDIM];
@@ -151,7 +154,7 @@ static damo_status infer_length(build *b, damo_fgraph *fg, damo_apply *node, dam
   return rule_give(b, repl, did, known ? out[axis] : NULL);
 }
 
-/* Shape is a constant, or a vector of lengths. */
+/* Shape(x) → a vector of lengths, each constant where it is static. */
 static damo_status shape_as_lengths(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = node->in[0], *out[DAMO_MAX_NDIM];
@@ -161,7 +164,7 @@ static damo_status shape_as_lengths(build *b, damo_fgraph *fg, damo_apply *node,
   return rule_give(b, repl, did, build_vector(b, out, var_ndim(x)));
 }
 
-/* A known entry of a vector of lengths: x.shape[2]. */
+/* An entry of a vector of lengths at a constant position: x.shape[2]. */
 static damo_status take_length(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *vector = match_class(node->in[0], &makevector_def);

@@ -1,5 +1,5 @@
-/* sparse.c: shorter ways through sparse matrices: parts taken out of what was put together, forms converted there and
- * back, scalings of scalings, sums of products; and what Types know of patterns as constants. */
+/* sparse.c: rules for sparse matrices: parts of a matrix that was just built from these parts, conversions there and
+ * back, repeated scalings, sums of products, cotangents of sums; and constants where a Type knows the pattern. */
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
@@ -8,11 +8,12 @@
 
 #include <string.h>
 
-#define MOST_OPERANDS 32 /* looked at for the length of a vector */
+#define MOST_OPERANDS 32 /* most Variables that is_over_entries looks at */
 
 /* ---- Patterns ---------------------------------------------------------------------------------------------------- */
 
-/* WithData(x, data) and GatherData(g, x), SparseZeros(x) read x's pattern alone: any x with that pattern will do. */
+/* WithData(x, data) and GatherData(g, x) only read the pattern of x = node->in[at]: replaces x by the Variable nearest
+ * to the leaves that has that pattern. */
 static damo_status shorten_pattern(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did, int at) {
   (void)fg;
   damo_var *root = var_pattern_root(node->in[at], INT64_MAX),
@@ -22,14 +23,15 @@ static damo_status shorten_pattern(build *b, damo_fgraph *fg, damo_apply *node, 
   return rule_give(b, repl, did, build_op(b, damo_retain(node->op), in, node->n_in));
 }
 
-/* The matrix whose vector of stored values v is, or NULL. */
+/* The matrix whose stored values v is, or NULL. */
 static damo_var *matrix_of_data(const damo_var *v) {
   const damo_apply *from = match_class(v, &sp_data_def);
   if (from == NULL && v->index == 0) from = match_class(v, &sp_csm_properties_def);
   return from != NULL ? from->in[0] : NULL;
 }
 
-/* A vector that is as long as m has entries: of values stored with m's pattern or read at its places, or samples. */
+/* Whether v is a vector of one value for each entry of the pattern of `root`: the data of a matrix with that pattern,
+ * values gathered at its positions, or samples at them. */
 static bool is_of_pattern(const damo_var *v, const damo_var *root) {
   const damo_apply *gather = match_class(v, &sp_gather_def);
   const damo_var *of = gather != NULL ? gather->in[1] : matrix_of_data(v);
@@ -41,8 +43,8 @@ static bool is_of_pattern(const damo_var *v, const damo_var *root) {
   return of != NULL && var_pattern_root(of, INT64_MAX) == root;
 }
 
-/* A vector with a number for each entry of m, for sure: of_pattern, or elementwise of such a vector and of what then has
- * its length, too. */
+/* Whether v certainly has one value for each entry of m: is_of_pattern, or an elementwise node of which an operand with
+ * the result's length is such a vector. */
 static bool is_over_entries(const damo_var *v, const damo_var *m) {
   const damo_var *root = var_pattern_root(m, INT64_MAX), *todo[MOST_OPERANDS] = {v};
   for (int n = 1, seen = 0; n > 0 && seen < MOST_OPERANDS; seen++) {
@@ -56,13 +58,14 @@ static bool is_over_entries(const damo_var *v, const damo_var *m) {
   return false;
 }
 
-/* WithData(x, data of x) is x. */
+/* WithData(x, data of x) → x */
 static damo_status with_own_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   if (matrix_of_data(node->in[1]) == node->in[0]) return rule_give(b, repl, did, node->in[0]);
   return shorten_pattern(b, fg, node, repl, did, 0);
 }
 
-/* The node that spreads a sum's cotangent over every place of a matrix, or NULL. */
+/* The node that broadcasts the cotangent g of sum(x) to every position of x's shape, stored or not (sp_sum_spread_def
+ * with sparse_grad false); NULL if v is not made by such a node. */
 static const damo_apply *spread_everywhere(const damo_var *v) {
   const damo_apply *spread = match_class(v, &sp_sum_spread_def);
   return spread != NULL && !OP_PROPS(spread->op, sp_sum_props)->sparse_grad.u.i ? spread : NULL;
@@ -72,13 +75,13 @@ static bool is_entrywise(const damo_var *v) {
   return v->owner != NULL && v->owner->op->def->entrywise && apply_shares_pattern(v->owner);
 }
 
-/* A cotangent spread over every place, perhaps through Ops that take it entry by entry. */
+/* Whether v is such a broadcast cotangent, perhaps behind entrywise Ops. */
 static bool is_spread(const damo_var *v) {
   for (int n = 0; n < 8 && is_entrywise(v); n++) v = v->owner->in[0];
   return spread_everywhere(v) != NULL;
 }
 
-/* The node's Op over that first input. */
+/* The node's Op applied to its inputs, the first one replaced. */
 static damo_var *op_over_first(build *b, const damo_apply *node, damo_var *first) {
   const size_t bytes = (size_t)node->n_in * sizeof(damo_var *);
   damo_var **in = first != NULL ? mem_alloc(b->ctx, bytes) : NULL, *out = NULL;
@@ -90,8 +93,9 @@ static damo_var *op_over_first(build *b, const damo_apply *node, damo_var *first
   return out;
 }
 
-/* A cotangent spread over every place, perhaps scaled entry by entry, where x's entries are; in *absent a vector that
- * is true where nothing is spread, for the zeros of a cotangent are absent entries. NULL if v is no such thing. */
+/* If v is a broadcast cotangent, perhaps behind entrywise Ops: the same cotangent at the positions of x's entries only;
+ * else NULL. A zero of the cotangent is not a stored entry of v, so *absent becomes a vector that is true for entries
+ * whose cotangent is 0. */
 static damo_var *spread_at(build *b, const char *func, const damo_var *v, damo_var *x, damo_var **absent) {
   damo_apply *steps[8];
   int n = 0;
@@ -108,12 +112,12 @@ static damo_var *spread_at(build *b, const char *func, const damo_var *v, damo_v
   return at;
 }
 
-/* v, a vector over a scaled cotangent's places, but 0 where nothing is spread: 0 scaled by nan or inf would not be. */
+/* v, a scaled cotangent, but 0 where `absent` is true: there 0 scaled by nan or inf would be nan. */
 static damo_var *zero_where_absent(build *b, damo_var *absent, damo_var *v) {
   return v != NULL && absent != NULL ? build_switch(b, absent, build_int(b, 0), v) : NULL;
 }
 
-/* A cotangent spread over every place and read at x's stored ones is spread over these alone. */
+/* GatherData(broadcast cotangent, x) → the cotangent broadcast to x's entries alone. */
 static damo_status gather_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *absent = NULL, *at = spread_at(b, "gather", node->in[0], node->in[1], &absent);
   if (b->status != DAMO_OK) return b->status;
@@ -122,8 +126,8 @@ static damo_status gather_data(build *b, damo_fgraph *fg, damo_apply *node, damo
   return rule_give(b, repl, did, spread_everywhere(node->in[0]) != NULL ? v : zero_where_absent(b, absent, v));
 }
 
-/* A cotangent spread over every place times a matrix is that matrix scaled, without the zeros. (A nan or infinite one
- * leaves what is absent absent too, which is a matrix of nan otherwise.) */
+/* A broadcast cotangent times a sparse matrix → that matrix scaled, without zeros. Inexact: a nan or infinite cotangent
+ * would otherwise give nan at every position that is not stored; here these stay absent. */
 static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *once = NULL, *at = NULL, *absent = NULL;
@@ -142,7 +146,8 @@ static damo_status mul_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_
   return rule_give(b, repl, did, y != NULL ? build_to_format(b, y, node->out[0]->type->format) : NULL);
 }
 
-/* The parts of WithData(x, data) are data, and x's; where data may have another length the node says so. */
+/* The parts of WithData(x, data) → data, and x's indices, indptr and shape. If data may have another length than x's
+ * entries, the node stays, because it checks that. */
 static damo_status properties_of_with_data(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *x = node->in[0], *root = var_pattern_root(x, INT64_MAX);
   const bool sure = match_class(x, &sp_with_data_def) && is_over_entries(x->owner->in[1], x);
@@ -162,7 +167,7 @@ static damo_status data_of_with_data(build *b, damo_fgraph *fg, damo_apply *node
   return rule_give(b, repl, did, with != NULL && is_over_entries(with->in[1], with->in[0]) ? with->in[1] : NULL);
 }
 
-/* The vector says the shape that x's Type knows. */
+/* Whether the constant vector is the static shape of t. */
 static bool is_known_shape(const damo_var *shape, const damo_type *t) {
   const damo_array *v = var_constant_array(shape);
   if (v == NULL || v->ndim != 1 || array_size(v) != 2) return false;
@@ -172,7 +177,7 @@ static bool is_known_shape(const damo_var *shape, const damo_type *t) {
   return true;
 }
 
-/* CSM of all four parts of x is x, where the format and the index dtype are. */
+/* CSM of the four parts of x → x, if format and index dtype are the same. */
 static damo_status csm_of_parts(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *from = match_class(node->in[1], &sp_csm_properties_def);
@@ -200,14 +205,15 @@ static damo_status dense_of_sparse(build *b, damo_fgraph *fg, damo_apply *node, 
   return rule_give(b, repl, did, from != NULL ? from->in[0] : NULL);
 }
 
-/* Transpose and Neg undo themselves. */
+/* Transpose(Transpose(x)) → x, Neg(Neg(x)) → x */
 static damo_status undo_twice(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *from = match_class(node->in[0], node->op->def);
   return rule_give(b, repl, did, from != NULL && from->op == node->op ? from->in[0] : NULL);
 }
 
-/* The last conversion counts; to the format that x had is x with sorted lines, as a conversion leaves them. */
+/* Of two conversions the last one is enough. If it returns to x's format, the result is x with sorted rows (columns),
+ * as a conversion leaves them. */
 static damo_status to_format(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *from = match_class(node->in[0], &sp_to_format_def);
@@ -218,8 +224,8 @@ static damo_status to_format(build *b, damo_fgraph *fg, damo_apply *node, damo_v
   return rule_give(b, repl, did, home ? sorted : build_op(b, damo_retain(node->op), &x, 1));
 }
 
-/* Scaling twice by vectors is scaling once by their product: in the result's dtype, and not where the first result's
- * wraps; of vectors neither of which may stretch over the other. */
+/* Scaling twice by vectors → scaling once by their product, computed in the result's dtype. Not if the first result's
+ * dtype wraps, and not if one of the vectors may broadcast over the other. */
 static damo_status join_scales(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_apply *from = match_class(node->in[0], node->op->def);
@@ -232,7 +238,7 @@ static damo_status join_scales(build *b, damo_fgraph *fg, damo_apply *node, damo
   return rule_give(b, repl, did, in[1] != NULL ? build_op(b, damo_retain(node->op), in, 2) : NULL);
 }
 
-/* A cotangent spread over every place and transposed is spread over every place of the transposed matrix. */
+/* The transpose of a broadcast cotangent → the cotangent broadcast over the transposed matrix. */
 static damo_status transpose_spread(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const damo_apply *spread = spread_everywhere(node->in[0]);
   if (spread == NULL) return undo_twice(b, fg, node, repl, did);
@@ -245,9 +251,11 @@ static damo_status transpose_spread(build *b, damo_fgraph *fg, damo_apply *node,
                    transposed != NULL ? build_op(b, op_new(b->ctx, spread->op->def, &props), in, 2) : NULL);
 }
 
-/* ---- Patterns that Types know ------------------------------------------------------------------------------------ */
+/* ---- Patterns known from Types
+ * ------------------------------------------------------------------------------------ */
 
-/* The pattern of v's values: of the leaf that has it, whose values are checked against its Type. NULL: not known. */
+/* The pattern of v, if it comes from a leaf whose Type has one: the leaf's values are checked against its Type. NULL:
+ * unknown. */
 static const type_pattern *known_pattern(damo_var *v) {
   const damo_var *root = var_pattern_root(v, INT64_MAX);
   return root->owner == NULL ? root->type->pattern : NULL;
@@ -257,7 +265,7 @@ static damo_var *as_constant(build *b, damo_array *value) {
   return build_take(b, var_constant(b->ctx, NULL, &value->obj));
 }
 
-/* The shape in the dtype of the indices. */
+/* The shape as a constant in the dtype of the indices. */
 static damo_var *shape_constant(build *b, const damo_sparse *m) {
   damo_array *v = damo_array_from(b->ctx, DAMO_INT64, 1, (const int64_t[]){2}, m->shape);
   damo_array *cast = v != NULL ? array_cast(v, sparse_itype(m)) : NULL;
@@ -267,7 +275,7 @@ static damo_var *shape_constant(build *b, const damo_sparse *m) {
   return out;
 }
 
-/* indices, indptr and shape of a matrix with a known pattern are constants. */
+/* indices, indptr and shape of a matrix with a known pattern → constants */
 static damo_status known_properties(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const type_pattern *p = known_pattern(node->in[0]);
   if (p == NULL || sparse_itype(p->matrix) != var_dtype(node->out[1])) return DAMO_OK;
@@ -279,7 +287,7 @@ static damo_status known_properties(build *b, damo_fgraph *fg, damo_apply *node,
   return b->status;
 }
 
-/* So is the number of its entries: the length of its data. */
+/* The length of the data of a matrix with a known pattern → a constant */
 static damo_status known_length(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *x = matrix_of_data(node->in[0]);
@@ -289,7 +297,7 @@ static damo_status known_length(build *b, damo_fgraph *fg, damo_apply *node, dam
 
 /* ---- Cotangents -------------------------------------------------------------------------------------------------- */
 
-/* Where no place is stored twice cotangents are matrices like others. */
+/* Adding cotangents of matrices without duplicates → plain addition. */
 static damo_status add_cotangents(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   if (!cotangents_add_plainly(node->in[0], node->in[1], node->in[2])) return DAMO_OK;
@@ -304,7 +312,8 @@ static damo_status move_cotangent(build *b, damo_fgraph *fg, damo_apply *node, d
 
 /* ---- Sums of products -------------------------------------------------------------------------------------------- */
 
-/* Sums along lines of a matrix whose values are products need no memory for these. */
+/* The sums along rows or columns of a matrix whose data are a product x*y → one node that does not store the
+ * products. */
 static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   const damo_apply *with = match_class(node->in[0], &sp_with_data_def);
   const damo_apply *mul = with != NULL ? match_scalar(with->in[1], SCALAR_mul) : NULL;
@@ -328,7 +337,8 @@ static damo_status sum_products(build *b, damo_fgraph *fg, damo_apply *node, dam
     .local = fn, __VA_ARGS__                                                                                     \
   }
 
-/* Late, so that the parts of a matrix are still seen as its own where it is put together again. */
+/* In a late phase, so that csm_of_parts and the like still recognise the parts of a matrix before they become
+ * constants. */
 #define KNOWN(rule_name, fn, ...) \
   { .name = rule_name, .phase = PHASE_SPECIALIZE, .tags = "fast_run specialize sparse", .local = fn, __VA_ARGS__ }
 

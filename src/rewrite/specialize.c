@@ -1,4 +1,4 @@
-/* specialize.c: products of matrices inside sums become updates: z ± alpha·x·y → Gemm or Gemv, Usmm where x or y is
+/* specialize.c: products of matrices inside sums become BLAS updates: z ± alpha·x·y → Gemm or Gemv, Usmm if x or y is
  * sparse. */
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
@@ -9,7 +9,7 @@
 
 #define TERM_MAX_FACTORS 6
 
-/* A term of a sum: scalar factors times `rest`. */
+/* A term of a sum: `rest` times or divided by n scalar factors, negated if `negative`. */
 typedef struct scaled_term {
   damo_var *rest;
   damo_var *factor[TERM_MAX_FACTORS];
@@ -18,7 +18,7 @@ typedef struct scaled_term {
   bool negative;
 } scaled_term;
 
-/* The scalar operand of a product or quotient; -1: none. */
+/* Index of the scalar operand of a product, or of the scalar divisor of a quotient; -1: none. */
 static int scalar_factor_index(const damo_apply *node, bool quotient) {
   for (int i = 1; i >= (quotient ? 1 : 0); i--) {
     const damo_var *s = node->in[i], *rest = node->in[1 - i];
@@ -27,7 +27,8 @@ static int scalar_factor_index(const damo_apply *node, bool quotient) {
   return -1;
 }
 
-/* A number that is known and neither 0, infinite nor nan, nor near to either: as a factor it may go where it will. */
+/* Whether v is a constant far from overflow and underflow, so that moving it as a factor creates no nan and no
+ * infinity. */
 static bool is_moderate_factor(const damo_var *v) {
   const damo_var *c = v->owner != NULL && match_class(v, &dimshuffle_def) != NULL ? v->owner->in[0] : v;
   const damo_array *a = var_constant_array(c);
@@ -36,7 +37,8 @@ static bool is_moderate_factor(const damo_var *v) {
   return size >= 1e-5 && size <= 1e5;
 }
 
-/* Takes scalar factors and signs off v, through nodes that nobody else uses; moderate ones alone where `finite`. */
+/* Splits v into scalar factors, sign and rest, through nodes that have no other use; if `finite`, only moderate
+ * constants are split off. */
 static scaled_term split_term(const damo_fgraph *fg, damo_var *v, bool finite) {
   scaled_term t = {.rest = v};
   while (t.n < TERM_MAX_FACTORS && match_single_use(fg, t.rest)) {
@@ -75,7 +77,7 @@ static bool is_sparse_product(const damo_apply *node) {
   return node->op->def == &sparse_dot_def || node->op->def == &structured_dot_def;
 }
 
-/* z + alpha·x·y, or -z + alpha·x·y, of matrices. */
+/* Usmm: z + alpha·x·y, or -z + alpha·x·y if `negate`; NULL unless all are matrices. */
 static damo_var *sparse_update(build *b, const scaled_term *product, damo_var *z, bool negate) {
   const damo_apply *dot = product->rest->owner;
   if (var_ndim(dot->in[0]) != 2 || var_ndim(dot->in[1]) != 2 || var_ndim(z) != 2) return NULL;
@@ -83,7 +85,8 @@ static damo_var *sparse_update(build *b, const scaled_term *product, damo_var *z
   return build_usmm(b, alpha, dot->in[0], dot->in[1], negate ? build_neg(b, z) : z);
 }
 
-/* z·beta + alpha·dot, z operand i of the sum; NULL when the operands are no such thing. */
+/* The node, a sum or difference, as beta·z + alpha·x·y with z its operand i; NULL if the other operand is no
+ * product. */
 static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, int i, bool difference) {
   damo_dtype dtype = var_dtype(node->out[0]);
   if (!match_fits(node, 0) || !match_fits(node, 1) || !has_dtype(node->in[i], dtype)) return NULL;
@@ -98,7 +101,8 @@ static damo_var *update_of(build *b, damo_fgraph *fg, const damo_apply *node, in
   }
   damo_var *x = dot->in[0], *y = dot->in[1];
   if (var_ndim(x) == 1 && var_ndim(y) == 1) return NULL;
-  scaled_term z = split_term(fg, node->in[i], true); /* Gemm does not read z where beta is 0, but 0 times nan is nan */
+  scaled_term z = split_term(fg, node->in[i], true); /* a constant factor only: Gemm does not read z if beta is 0,
+                                                      * although 0 times nan is nan */
   if (difference && i == 0) product.negative = !product.negative;
   if (difference && i == 1) z.negative = !z.negative;
   damo_var *alpha = term_coefficient(b, &product, dtype), *beta = term_coefficient(b, &z, dtype);
@@ -115,7 +119,7 @@ static damo_status dot_to_blas(build *b, damo_fgraph *fg, damo_apply *node, damo
   return rule_give(b, repl, did, now);
 }
 
-/* Usmm of one dtype with a sparse x and a dense y, which the in-place forms know. */
+/* Usmm with a sparse x, a dense y and one dtype → the class that also has an in-place form. */
 static damo_status special_usmm(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   const damo_type *x = node->in[1]->type;

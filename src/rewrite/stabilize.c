@@ -1,5 +1,5 @@
-/* stabilize.c: forms that keep precision where the plain formula overflows or cancels. Of real floats only; values are
- * the same to rounding wherever the plain formula is sound. */
+/* stabilize.c: forms that stay accurate where the plain formula overflows or cancels. For real floats only; where the
+ * plain formula is accurate, the values agree up to rounding. */
 #include "rewrite_int.h"
 #include "op/elem/scalar.h"
 #include "op/elem/build_arith.h"
@@ -8,13 +8,14 @@
 
 static bool is_float(const damo_var *v) { return type_is_tensor(v->type) && dtype_is_float(var_dtype(v)); }
 
-/* The operand of that unary scalar op, of the result's own dtype; NULL when v is something else. */
+/* x if v is id(x) with x of v's dtype, else NULL. */
 static damo_var *unary_operand(const damo_var *v, scalar_id id) {
   const damo_apply *node = match_scalar(v, id);
   return node != NULL && is_float(v) && var_dtype(node->in[0]) == var_dtype(v) ? node->in[0] : NULL;
 }
 
-/* The operand of v beside a constant: v is that binary scalar op, constant its operand i (either when i is -1). */
+/* The other operand of v, if v is the binary scalar op id with the constant `value` as its operand i (-1: either); else
+ * NULL. */
 static damo_var *operand_beside(const damo_var *v, scalar_id id, double value, int i) {
   const damo_apply *node = match_scalar(v, id);
   if (node == NULL || !is_float(v)) return NULL;
@@ -37,7 +38,7 @@ static damo_var *match_one_minus(const damo_var *v) {
 
 /* ---- Logarithms -------------------------------------------------------------------------------------------------- */
 
-/* log(1 - p) → log1p(-p); for p = sigmoid(x) -softplus(x), for p = exp(x) log1mexp(x) */
+/* log(1 - p) → -softplus(x) for p = sigmoid(x), log1mexp(x) for p = exp(x), else log1p(-p) */
 static damo_var *log_of_rest(build *b, damo_var *p) {
   damo_var *x = unary_operand(p, SCALAR_sigmoid);
   if (x != NULL) return build_neg(b, build_softplus(b, x));
@@ -78,13 +79,13 @@ static damo_var *log_softmax_of(build *b, damo_apply *softmax) {
 
 #define MAX_MOVES 4
 
-/* The node of v where it only picks or moves entries of its first input. */
+/* The node of v if it only picks or moves entries of its first input, else NULL. */
 static damo_apply *match_move(const damo_var *v) {
   static const op_def *const moves[] = {&pick_def, &dimshuffle_def, &reshape_def, NULL};
   return match_class_of(v, moves);
 }
 
-/* log(softmax(x)) → log_softmax(x), also where entries are picked, or axes moved, in between */
+/* log(softmax(x)) → log_softmax(x), also with up to MAX_MOVES nodes in between that pick entries or move axes */
 static damo_var *log_of_softmax(build *b, const damo_var *v) {
   damo_apply *moves[MAX_MOVES];
   int n = 0;
@@ -149,7 +150,7 @@ static damo_status name_sigmoid(build *b, damo_fgraph *fg, damo_apply *node, dam
   return rule_give(b, repl, did, build_sigmoid(b, minus != NULL ? minus : build_neg(b, x)));
 }
 
-/* sqrt(sqr(x)) → abs(x): without overflow */
+/* sqrt(sqr(x)) → abs(x), which can't overflow */
 static damo_status name_abs(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   (void)fg;
   damo_var *v = unary_operand(node->out[0], SCALAR_sqrt);
@@ -161,13 +162,13 @@ static damo_status name_abs(build *b, damo_fgraph *fg, damo_apply *node, damo_va
 
 #define FACTOR_LIST_MAX 12
 
-/* A product: numerators, denominators, and its sign. */
+/* A product as a list of factors, each in the numerator or the denominator, and a sign. */
 typedef struct factor_list {
   damo_var *at[FACTOR_LIST_MAX];
-  bool below[FACTOR_LIST_MAX]; /* a denominator */
+  bool below[FACTOR_LIST_MAX]; /* the factor is in the denominator */
   int n;
   bool negative;
-  damo_var *gone[FACTOR_LIST_MAX]; /* what was cancelled */
+  damo_var *gone[FACTOR_LIST_MAX]; /* the factors that were cancelled */
   int n_gone;
 } factor_list;
 
@@ -177,7 +178,7 @@ static bool may_open(const damo_fgraph *fg, const damo_var *v, bool top) {
          match_scalar(v, SCALAR_reciprocal);
 }
 
-/* The factors of v, as far as nodes are used here alone; false when there are too many. */
+/* Splits v into factors, through nodes that have no other use; false if there are too many. */
 static bool factor_list_collect(const damo_fgraph *fg, damo_var *v, factor_list *p) {
   *p = (factor_list){.at = {v}, .n = 1};
   for (int k = 0; k < p->n;) {
@@ -208,8 +209,9 @@ static void factor_list_remove(factor_list *p, int k) {
   p->below[k] = p->below[p->n];
 }
 
-/* Drops pairs of a factor above and below that is never 0 and never infinite, but by rounding: so the value without it
- * is the true one. (0/0, inf/inf and nan/nan stay nan.) */
+/* Cancels each factor that is in both numerator and denominator and is never 0 or infinite in exact arithmetic. It may
+ * be so by rounding, and then the value without it is the accurate one. Any other factor stays, so that 0/0 and inf/inf
+ * remain nan. */
 static void factor_list_cancel(factor_list *p) {
   for (int i = 0; i < p->n; i++) {
     for (int j = i + 1; j < p->n; j++) {
@@ -243,7 +245,8 @@ static bool fills(const damo_var *v, const damo_var *out) {
   return true;
 }
 
-/* x/x → 1 inside products: (g/s) * s * t → g * t. What is gone still has its say in the shape. */
+/* x/x → 1 inside products: (g/s) * s * t → g * t. A cancelled factor still broadcasts: the result is filled to its
+ * shape. */
 static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *out = node->out[0];
   factor_list p;
@@ -264,7 +267,7 @@ static damo_status cancel_factors(build *b, damo_fgraph *fg, damo_apply *node, d
 
 /* ---- The gradient of log(softmax(x)) ----------------------------------------------------------------------------- */
 
-/* g of v = g / d, where d holds as `wanted` says; NULL when v is no such quotient. */
+/* g if v = g / d with a divisor d that wanted(d, of) accepts; else NULL. */
 static damo_var *build_numerator(build *b, const damo_fgraph *fg, damo_var *v,
                                  bool (*wanted)(const damo_var *d, const void *of), const void *of) {
   factor_list p;
@@ -279,7 +282,8 @@ static damo_var *build_numerator(build *b, const damo_fgraph *fg, damo_var *v,
 
 static bool is_same_factor(const damo_var *d, const void *of) { return d == of; }
 
-/* d is the entry of p where the SoftmaxGrad node `of` (PickGrad(…), p) has its cotangent put. */
+/* Whether d = Pick(p, i), where `of` is the node SoftmaxGrad(PickGrad(…, i), p): d is the entry of p that the cotangent
+ * belongs to. */
 static bool is_picked(const damo_var *d, const void *of) {
   const damo_apply *pick = match_class(d, &pick_def), *node = of;
   return pick != NULL && pick->in[0] == node->in[1] && pick->in[1] == node->in[0]->owner->in[1];
@@ -291,7 +295,7 @@ static damo_var *log_grad(build *b, const damo_apply *node, damo_var *g) {
   return build_op(b, op_new(b->ctx, &log_softmax_grad_def, node->op->props), in, 2);
 }
 
-/* SoftmaxGrad(g / p, p) → LogSoftmaxGrad(g, log p), the same with one picked entry: no division by a p that
+/* SoftmaxGrad(g / p, p) → LogSoftmaxGrad(g, log p), also if one entry was picked: avoids dividing by a p that has
  * underflowed. */
 static damo_status stable_softmax_grad(build *b, damo_fgraph *fg, damo_apply *node, damo_var **repl, bool *did) {
   damo_var *p = node->in[1], *v = node->in[0];
