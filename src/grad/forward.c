@@ -1,8 +1,8 @@
-/* forward.c: the R-operator: tangents pushed from inputs to outputs.
+/* forward.c: the R-operator: tangents propagated from inputs to outputs.
  *
- * An op without a rule of its own goes by two L_ops: with dummy cotangents u, L(u) = Jᵀu is linear in u, so the vector-
- * Jacobian product of L with the tangent v, differentiated for u, is J v. The result does not depend on u's value;
- * where u's shape is still read, zeros like the output stand in.
+ * An Op without a rop is differentiated by two L_ops. Applied to dummy cotangents u, its L_op gives L(u) = Jᵀu, which
+ * is linear in u; so the gradient of vᵀL(u) for u, the second L_op, is J·v for a tangent v of the inputs. The result
+ * does not depend on the value of u; if it still reads u's shape, zeros like the output are substituted.
  */
 #include "grad_int.h"
 #include "op/op.h"
@@ -10,13 +10,13 @@
 typedef struct push {
   build *b;
   const grad_options *options;
-  map tangent; /* damo_var* → tangent; none: zero, or not connected */
-  map reached; /* damo_var* that differentiable paths connect to some wrt */
+  map tangent; /* damo_var* → its tangent; no entry: zero or not connected */
+  map reached; /* set of damo_var* that a differentiable path connects to a wrt */
   ptrvec eval, result;
   connections connected;
 } push;
 
-/* u[o]: a fresh Variable of output o's Type, NULL where it has no derivative. */
+/* Sets u[o] to a fresh Variable of output o's Type, NULL if that has no derivative. */
 static damo_status make_dummies(build *b, damo_apply *node, damo_var **u) {
   for (int o = 0; o < node->n_out; o++) {
     damo_type *t = node->out[o]->type;
@@ -26,8 +26,8 @@ static damo_status make_dummies(build *b, damo_apply *node, damo_var **u) {
   return b->status;
 }
 
-/* Marks what the L_op started from, where walks of one node's graph end: they would go through all that lies above. (From
- * the node's outputs they end at its inputs.) */
+/* Maps the Variables to themselves in memo, so that graph_clone stops at them and does not walk over the whole graph
+ * above the node. */
 static damo_status keep_all(map *memo, damo_var *const *v, int n) {
   for (int i = 0; i < n; i++) {
     if (v[i] != NULL) DAMO_TRY(map_put(memo, v[i], (uintptr_t)v[i]));
@@ -35,7 +35,7 @@ static damo_status keep_all(map *memo, damo_var *const *v, int n) {
   return DAMO_OK;
 }
 
-/* Replaces what is left of the dummies in r by zeros like the outputs. */
+/* r with the remaining uses of the dummies u replaced by zeros like the outputs. */
 static damo_var *without_dummy(build *b, damo_apply *node, damo_var *const *eval, damo_var *const *u, damo_var *r) {
   map memo;
   map_init(&memo, b->ctx);
@@ -54,13 +54,14 @@ static damo_var *without_dummy(build *b, damo_apply *node, damo_var *const *eval
   return NULL;
 }
 
-/* Arrays for one node's L_op and what comes of it. */
+/* Arrays for the two L_ops of one node. */
 typedef struct l_op_workspace {
   damo_var **u, **gin, **known, **result; /* of max(n_in, n_out) each */
   damo_var **constant;                    /* the node's inputs, then its outputs */
 } l_op_workspace;
 
-/* The gradients that are there, compacted, each with its tangent; the number of them. */
+/* Compacts the pairs of a gradient and its input's tangent, where both exist, into gin and known; returns their
+ * number. */
 static int64_t pair_up(build *b, damo_apply *node, damo_var *const *eval, l_op_workspace *workspace) {
   int64_t n = 0;
   for (int i = 0; i < node->n_in; i++) {
@@ -116,7 +117,7 @@ static damo_status push_by_l_ops(build *b, damo_apply *node, damo_var *const *ev
   return s;
 }
 
-/* A tangent has its output's rank and dtype. */
+/* Checks that a tangent has its output's rank, and casts it to its dtype. */
 static damo_status check_tangent(build *b, const damo_apply *node, int o, damo_var **r) {
   char want[320], got[320];
   const damo_type *y = node->out[o]->type;
@@ -145,7 +146,7 @@ damo_status grad_forward_node(build *b, damo_apply *node, damo_var *const *eval,
   return s;
 }
 
-/* Which outputs are connected to a wrt. */
+/* Marks the outputs that are connected to a wrt through the node. */
 static damo_status push_mark_reached(push *p, damo_apply *node) {
   DAMO_TRY(connections_read(&p->connected, p->b->ctx, node));
   for (int i = 0; i < node->n_in; i++) {
@@ -157,9 +158,9 @@ static damo_status push_mark_reached(push *p, damo_apply *node) {
   return DAMO_OK;
 }
 
-/* Keeps the tangents of the node's outputs. Where a native rule gives none, the derivative is zero. Where the R_op of a
- * script's or a host's Op gives none, that says that the output is not connected; `whole`: the R_op saw a tangent for
- * every input that is connected. */
+/* Stores the tangents of the node's outputs. No tangent from a native rule means that the derivative is zero. No
+ * tangent from the R_op of a script's or a host's Op means that the output is not connected, provided that every
+ * connected input had a tangent (`whole`). */
 static damo_status keep_tangents(push *p, const damo_apply *node, damo_var *const *rout, bool whole) {
   const op_def *def = node->op->def;
   const bool tells = whole && def->foreign && def->rop != NULL;
@@ -197,7 +198,7 @@ static damo_status push_node(push *p, damo_apply *node) {
   return s;
 }
 
-/* What f[i] gets that no differentiable path connects to a wrt. */
+/* The result or error for an f[i] that no differentiable path connects to a wrt. */
 static damo_status forward_disconnected(push *p, damo_var *f, int64_t i, damo_var **out) {
   damo_ctx *ctx = p->b->ctx;
   char name[160];

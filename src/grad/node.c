@@ -1,4 +1,4 @@
-/* node.c: one node's L_op, asked and checked. */
+/* node.c: calls the L_op of one node and checks its results. */
 #include "grad_int.h"
 #include "op/elem/build_arith.h"
 #include "op/op.h"
@@ -37,7 +37,7 @@ static damo_status wrong_result(build *b, const damo_apply *node, int i, const d
   return b->status;
 }
 
-/* The dtype that a gradient for this input has. */
+/* The dtype of a gradient for the input x. */
 static damo_dtype grad_dtype(const damo_ctx *ctx, const damo_var *x) {
   return dtype_is_discrete(var_dtype(x)) ? ctx->config.floatX : var_dtype(x);
 }
@@ -70,7 +70,7 @@ static damo_status missing_rule(build *b, damo_apply *node, damo_var **gin) {
 damo_status grad_node(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_obj *trace = graph_notes_of(b->ctx)->trace;
   for (int i = 0; i < node->n_in; i++) gin[i] = NULL;
-  /* what a rule makes belongs to the line that made the node */
+  /* nodes made by the rule inherit the node's trace, the user's line */
   if (node->trace != NULL) graph_notes_of(b->ctx)->trace = &node->trace->obj;
   damo_status s = node->op->def->grad != NULL ? node->op->def->grad(b, node, gout, gin) : missing_rule(b, node, gin);
   if (s == DAMO_OK) s = b->status;

@@ -1,8 +1,9 @@
-/* reverse.c: reverse-mode gradients: one sweep from cost to inputs, adding up what each use contributes.
+/* reverse.c: reverse-mode gradients: one sweep over the nodes from the cost to the inputs, which adds up the
+ * contributions of all uses of a Variable.
  *
- * Only nodes between cost and wrt are asked (`reaches`). An integer Variable's gradient is that of the float it stands
- * for, in floatX; the rules of Ops whose results are integers end it with zeros, unless they only move entries, so that
- * what is connected through them counts as connected.
+ * Only nodes between cost and wrt are visited (`reaches`). The gradient of an integer Variable is that of the float
+ * with its value, in floatX. Rules of Ops with integer results return zeros, unless the Op only moves entries; so a
+ * Variable that is connected through such an Op counts as connected.
  */
 #include "grad_int.h"
 #include "op/op.h"
@@ -12,18 +13,18 @@
 typedef struct sweep {
   build *b;
   const grad_options *options;
-  uint64_t first_id; /* Variables made by this sweep have ids from here on */
+  uint64_t first_id; /* Variables made by this sweep have this id or a later one */
   ptrvec nodes;      /* inputs first */
-  map reaches;       /* damo_var* that depend on some wrt */
-  map acc;           /* damo_var* → its gradient so far */
-  map fixed;         /* known gradients: nothing is added to them */
-  map stops;         /* consider_constant */
-  map named;         /* damo_var* that name_gradient named → its wrt */
-  map origin;        /* damo_var* of NullType → the damo_apply* whose rule gave it */
+  map reaches;       /* set of damo_var* that depend differentiably on a wrt */
+  map acc;           /* damo_var* → its accumulated gradient */
+  map fixed;         /* Variables with a known gradient, to which nothing is added */
+  map stops;         /* consider_constant Variables */
+  map named;         /* damo_var* named by name_gradient → its wrt */
+  map origin;        /* damo_var* of NullType → the damo_apply* whose rule returned it */
   ptrvec gout, gin;
-  ptrvec null; /* cotangents of a node's outputs that are undefined */
+  ptrvec null; /* the undefined cotangents (NullType) among a node's outputs */
   connections connected;
-  damo_apply *silent; /* the first node whose rule gave no gradient for a connected input, or NULL */
+  damo_apply *silent; /* the first node whose rule returned no gradient for a connected input, or NULL */
   int silent_input;
 } sweep;
 
@@ -33,7 +34,7 @@ static damo_status sweep_reserve(sweep *w, const damo_apply *node) {
   return ptrvec_reserve(&w->gin, node->n_in);
 }
 
-/* Which Variables depend on a wrt through differentiable paths. */
+/* Marks the Variables that depend on a wrt through differentiable paths. */
 static damo_status mark_reaching(sweep *w, damo_var *const *wrt, int64_t n) {
   for (int64_t i = 0; i < n; i++) DAMO_TRY(map_put(&w->reaches, wrt[i], 1));
   for (int64_t k = 0; k < w->nodes.n; k++) {
@@ -62,7 +63,8 @@ static damo_status sweep_accumulate(sweep *w, damo_var *x, damo_var *g) {
   return map_put(&w->acc, x, (uintptr_t)g);
 }
 
-/* A null gradient goes through a node as null, whatever the op: the one that input i gets from its outputs, or NULL. */
+/* An undefined cotangent makes the gradients of all connected inputs undefined, whatever the Op: the one for input i,
+ * or NULL. */
 static damo_var *null_for(const sweep *w, const damo_apply *node, int i) {
   for (int o = 0; o < node->n_out; o++) {
     if (w->null.at[o] != NULL && w->connected.at[i * node->n_out + o]) return w->null.at[o];
@@ -70,15 +72,15 @@ static damo_var *null_for(const sweep *w, const damo_apply *node, int i) {
   return NULL;
 }
 
-/* A rule reads a cotangent of its output's kind: a sparse one of a dense output is made dense (of the output's
- * size). */
+/* A rule expects a dense cotangent for a dense output: converts a sparse one. */
 static damo_status fit_cotangent(sweep *w, const damo_var *y, damo_var **g) {
   if (*g == NULL || !type_is_tensor(y->type) || !type_is_sparse((*g)->type)) return DAMO_OK;
   *g = build_dense(w->b, *g, true);
   return w->b->status;
 }
 
-/* Remembers where undefined gradients come from, and the first rule that gave none for a connected input. */
+/* Records, for error messages, the origin of undefined gradients and the first rule that returned none for a connected
+ * input. */
 static damo_status note_rule(sweep *w, damo_apply *node, damo_var *const *gout, damo_var *const *gin) {
   for (int i = 0; i < node->n_in; i++) {
     if (gin[i] != NULL) {
@@ -140,12 +142,12 @@ static damo_status check_cost(damo_ctx *ctx, const damo_var *cost) {
   return DAMO_OK;
 }
 
-/* The gradients that start the sweep: 1 for the cost, what is known for others. */
+/* The initial gradients: 1 for the cost, and the known gradients. */
 static damo_status sweep_seed(sweep *w, damo_var *cost) {
   damo_ctx *ctx = w->b->ctx;
   for (int64_t i = 0; i < w->options->n_known; i++) {
     const damo_type *x = w->options->known_of[i]->type, *g = w->options->known[i]->type;
-    if (g->kind == TYPE_DISCONNECTED) { /* nothing comes from there */
+    if (g->kind == TYPE_DISCONNECTED) { /* no gradient comes from there */
       DAMO_TRY(map_put(&w->fixed, w->options->known_of[i], 1));
       continue;
     }
@@ -177,7 +179,7 @@ static damo_status toposort_all(sweep *w, damo_var *cost) {
   return s;
 }
 
-/* Where the cost does depend on x but a rule ended the gradient: the error that says whose. */
+/* A more precise error if the cost depends on x but a rule returned no gradient: it names the rule's Op. */
 static damo_status check_rules(sweep *w, const damo_var *x) {
   char name[160];
   if (w->silent == NULL) return DAMO_OK;
@@ -214,7 +216,7 @@ static damo_status sweep_disconnected(sweep *w, damo_var *x, damo_var **out) {
   return w->b->status;
 }
 
-/* The error of a gradient for x that is null, at the node whose rule said so. */
+/* The error for an undefined gradient of x, at the node whose rule returned it. */
 static damo_status sweep_undefined(sweep *w, const damo_var *x, const damo_var *null) {
   damo_ctx *ctx = w->b->ctx;
   char name[160];
@@ -230,8 +232,8 @@ static damo_status sweep_undefined(sweep *w, const damo_var *x, const damo_var *
   return DAMO_ENULL_GRADIENT;
 }
 
-/* Names g, made by this sweep as the gradient for x, "(dcost/dx)" where both have names. What serves several wrt has no
- * name. */
+/* Names the gradient g of x, if this sweep made it, "(dcost/dx)" where both have names. A gradient that belongs to
+ * several wrt gets no name. */
 static damo_status name_gradient(sweep *w, const damo_var *cost, damo_var *x, damo_var *g) {
   if (cost == NULL || cost->name == NULL || x->name == NULL || g->id < w->first_id) return DAMO_OK;
   const damo_var *before = map_get_ptr(&w->named, g);
