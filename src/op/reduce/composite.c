@@ -2,7 +2,8 @@
 #include "reduce_int.h"
 #include "op/elem/build_arith.h"
 
-/* Number of elements that the reduction of c joins, as a scalar of dtype dt; a constant where the shape is known. */
+/* The number of elements in each group that the call c reduces, as a scalar of dtype dt; a constant where the shape is
+ * known. */
 static damo_var *reduced_count(build *b, const reduce_call *c, damo_dtype dt) {
   int64_t known = 1;
   damo_var *n = NULL;
@@ -39,7 +40,7 @@ damo_status fn_mean(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_mean(b, &c, c.keepdims));
 }
 
-/* sum |x - mean|² / (n - ddof): two passes, which loses no digits where the mean is large. */
+/* sum |x - mean|² / (n - ddof): two passes, which lose no digits where the mean is large. */
 static damo_var *build_variance(build *b, const fn_args *a) {
   reduce_call c;
   const double ddof = prop_num_or(FN_OPTIONS(a, reduce_options)->ddof, 0);

@@ -1,9 +1,9 @@
 /* cumulative: cumsum and cumprod along an axis, argsort, and what is made of them: sort, diff.
  *
- * Cumulative (properties kind, axis, reverse): a running sum or product along a 0-based axis; reverse runs from the
- * end, which is what gradients need. Argsort (property axis): the 1-based positions that sort each line, stable, nan
- * last. Functions convert integers to int64 or uint64 first, as sum does, so that the Op's result has its operand's
- * dtype.
+ * Cumulative (properties kind, axis, reverse): a running sum or product along a 1-based axis; with `reverse` it runs
+ * from the end, as gradients need. Argsort (property axis): the 1-based positions that sort each 1-d slice along the
+ * axis, stable, nan last. Functions convert integers to int64 or uint64 first, as sum does, so that the Op's result has
+ * its operand's dtype.
  */
 #include <math.h>
 #include <string.h>
@@ -80,8 +80,8 @@ static const scan_fn scan_kernels[2][DAMO_N_DTYPES] = {
 
 /* ---- Slices ------------------------------------------------------------------------------------------------------ */
 
-/* Walks the 1-d slices of x and y, two arrays of one shape, along an axis, `count` of them at a time: p holds the first
- * element of the first of each, the others follow by step. */
+/* Walks the 1-d slices along one axis of two arrays x and y of one shape, `count` slices at a time: p[0] and p[1] are
+ * the first elements of the first slice of x and y, the next slices begin step[0] and step[1] bytes further. */
 typedef struct slice_walk {
   nd_space space;
   nd_walk walk;
@@ -160,8 +160,9 @@ static damo_var *build_scan(build *b, const op_def *def, const char *kind, damo_
   return build_op(b, op_new(b->ctx, def, &props), &x, 1);
 }
 
-/* With S the sum from the other end: S(g y) / x where x is not 0. At the first 0 of a slice, which alone hides nothing
- * but itself, S(g y1), y1 being the products with that 0 read as 1; at later zeros 0. */
+/* Let y be the cumulative product and S the cumulative sum from the other end. Where x_i is not 0 the gradient is S(g
+ * y)_i / x_i. At the first 0 of a slice it is S(g y1)_i, with y1 the cumulative product in which that 0 is read as 1.
+ * At later zeros it is 0, since the first 0 is a factor of every product that they are in. */
 static damo_var *cumprod_gradient(build *b, damo_apply *node, damo_var *g) {
   const damo_op *op = node->op;
   const op_def *def = op->def;
@@ -207,7 +208,8 @@ static const op_def cumulative_def = {
 
 /* ---- Argsort ----------------------------------------------------------------------------------------------------- */
 
-/* An element as an unsigned number of the same order, nan above all, and where it stood. */
+/* The sort key of an element, an unsigned integer in the elements' order with nan above all, and its 1-based
+ * position. */
 typedef struct sort_item {
   uint64_t key;
   int64_t at;
@@ -223,7 +225,7 @@ static uint64_t key_of_double(double v) {
   return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
-/* Stable merge of two sorted runs of a into out. */
+/* Stable merge of the sorted runs a[0, middle) and a[middle, n) into out. */
 static void merge_runs(const sort_item *a, int64_t middle, int64_t n, sort_item *out) {
   int64_t i = 0, j = middle;
   for (int64_t k = 0; k < n; k++) {
@@ -245,7 +247,8 @@ static sort_item *merge_sort(sort_item *a, sort_item *b, int64_t n) {
   return a;
 }
 
-/* What a slice is read through: signed, unsigned or float numbers of 64 bits; complex ones of 128. */
+/* The dtype that a slice is converted to before its keys are made: a signed, unsigned or float one of 64 bits; complex
+ * of 128. */
 static damo_dtype wide_of(damo_dtype dt) {
   if (dtype_is_complex(dt)) return DAMO_COMPLEX128;
   if (dtype_is_float(dt)) return DAMO_FLOAT64;
@@ -263,8 +266,9 @@ static void fill_items(const void *wide, damo_dtype dt, sort_item *items, int64_
 
 static bool has_nan(damo_c128 z) { return isnan(z.re) || isnan(z.im); }
 
-/* By imaginary parts, then by real ones: each pass keeps the order of equals. As NumPy, what has a nan comes last, and of
- * that a nan real part after a nan imaginary one: so a last pass puts the two kinds behind. */
+/* Sorts by real, then imaginary parts with three stable passes: by imaginary parts, by real parts, and elements that
+ * hold a nan last. As in NumPy a nan real part comes after a nan imaginary one: the second pass orders them so, the
+ * third keeps that. */
 static const sort_item *sort_complex(const damo_c128 *z, sort_item *items, sort_item *buffer, int64_t n) {
   sort_item *a = items, *b = buffer;
   for (int64_t i = 0; i < n; i++) a[i].at = i + 1;
@@ -333,12 +337,12 @@ static const op_def argsort_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* Operand 0 and the axis of option 0; without one, the operand is flattened where `flat`, else the last axis is meant.
- */
 typedef struct scan_options {
   prop_value axis, n, stable;
 } scan_options;
 
+/* Operand 0 and the axis (0-based). Where no axis is given, the operand is flattened if `flat`, else the axis is the
+ * last. */
 static damo_status cumulative_read_call(build *b, const fn_args *a, bool flat, damo_var **x, int *axis) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(build_resolve(b, a->in, 1, false, x));
@@ -378,7 +382,7 @@ static damo_status call_sort(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_fn(b, "take_along_axis", in, 2, WITH(axis_options, .axis = prop_int(axis + 1))));
 }
 
-/* Each entry less the one before it, n times over. */
+/* Differences of neighbours, x[i + 1] - x[i], taken n times. */
 static damo_status call_diff(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = NULL;
   int axis = 0;

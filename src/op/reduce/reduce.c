@@ -2,8 +2,8 @@
  *
  * One Op class, Reduce. Properties: `kind`, the name of the reduction (sum_sqr, the sum of |x|², is no function);
  * `axis`, nil for all axes or a sorted list of 1-based axes; `keepdims`, whether the axes stay as dimensions of 1.
- * argmax and argmin give 1-based positions, in C order over the reduced axes. Reducing no axis (a 0-d operand, an empty
- * list) is no Reduce node: it is the operand, of the result's dtype.
+ * argmax and argmin give 1-based positions, in C order over the reduced axes. A reduction over no axis (a 0-d operand,
+ * an empty list) makes no Reduce node: it is the operand, converted to the result's dtype.
  */
 #include "reduce_int.h"
 #include "op/elem/build_arith.h"
@@ -170,7 +170,7 @@ static damo_status reduce_infer_shape(build *b, damo_apply *node, damo_var *cons
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-/* v, of the result's shape, with the reduced axes as ones. */
+/* v, which has the result's shape, with the reduced axes put back as dimensions of 1. */
 static damo_var *reduce_expand(build *b, const damo_apply *node, damo_var *v) {
   const reduce_data *d = reduce_data_of(node->op);
   if (d->keepdims) return v;
@@ -185,9 +185,9 @@ static damo_var *reduce_like(build *b, const damo_apply *node, reduce_kind kind,
   return build_reduce(b, kind, x, axes, n, keepdims);
 }
 
-/* d prod / d x_i is the product of the others: with p the product of what is not 0 and n the number of zeros of a
- * group, it is p / x where nothing is 0, p at a single 0 (x read as 1 there), and 0 elsewhere; so p / x where n is the
- * count of zeros at x itself. */
+/* The derivative of a product by x_i is the product of the other elements. Let p be the product of a group's elements
+ * that are not 0, and n the number of its zeros. The derivative is p / x_i where n = 0, p at the zero itself where n =
+ * 1, and 0 elsewhere. With zeros read as 1 in the quotient that is p / x_i where n = [x_i = 0], and 0 elsewhere. */
 static damo_var *prod_derivative(build *b, const damo_apply *node) {
   damo_var *x = node->in[0];
   damo_var *is_zero = build_eq(b, x, build_num(b, 0));
@@ -198,7 +198,8 @@ static damo_var *prod_derivative(build *b, const damo_apply *node) {
   return build_switch(b, reached, build_true_div(b, p, safe), build_num(b, 0));
 }
 
-/* d result / d x, of x's shape (sum: NULL, meaning 1); of sum_sqr, a real function of complex x, the conjugate. */
+/* The derivative of the result by x, of x's shape; NULL for a sum, whose derivative is 1. For sum_sqr, a real function
+ * of a complex x, it is 2 x = ∂/∂Re x + i ∂/∂Im x, already the conjugate that gradients multiply by. */
 static damo_var *reduce_derivative(build *b, damo_apply *node) {
   damo_var *x = node->in[0], *out = node->out[0];
   switch (reduce_data_of(node->op)->kind) {
@@ -270,7 +271,7 @@ const op_def reduce_def = {
 
 /* ---- Builders ---------------------------------------------------------------------------------------------------- */
 
-/* A reduction over no axis: each element stands for itself. */
+/* A reduction over no axis: each element is its own group. */
 static damo_var *reduce_nothing(build *b, reduce_kind kind, damo_var *x) {
   if (kind == REDUCE_ARGMAX || kind == REDUCE_ARGMIN) return build_fill(b, x, build_i64(b, 1));
   if (kind == REDUCE_SUM_SQR) return build_sqr(b, build_abs(b, x));

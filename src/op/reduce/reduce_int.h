@@ -7,13 +7,13 @@
 
 /* The axis, keepdims and dtype options of a reduction's call, checked. */
 typedef struct reduce_call {
-  damo_var *x; /* no longer weak */
+  damo_var *x; /* resolved: not weak */
   int axes[DAMO_MAX_NDIM], n;
   bool keepdims;
-  damo_dtype dtype; /* DAMO_N_DTYPES when not asked for */
+  damo_dtype dtype; /* DAMO_N_DTYPES: not given */
 } reduce_call;
 
-/* Reads operand 0 and options 0 (axis) and 1 (keepdims); dtype from option `dtype_at` unless that is negative. */
+/* Reads operand 0 and the options axis, keepdims and dtype. */
 damo_status reduce_read_call(build *b, const fn_args *a, reduce_call *out);
 
 damo_status fn_mean(build *b, const fn_args *a, ptrvec *out);
