@@ -1,7 +1,7 @@
-/* alloc.c: arrays made from a shape: Alloc (a value broadcast), AllocEmpty.
+/* alloc: arrays made from a shape: Alloc (a value broadcast), AllocEmpty.
  *
- * Lengths are int64 scalar operands, so they may be computed. Alloc is the engine's only source of zeros in gradients,
- * so it isn't folded into constants: a later op may write into what it makes.
+ * Lengths are int64 scalar operands, so they may be computed. Alloc makes the zeros of gradients. It is not folded into
+ * constants, so that a later op may write into its result in place.
  */
 #include "shape_int.h"
 #include "op/sparse/sparse_op.h"
@@ -60,7 +60,7 @@ damo_var *build_alloc(build *b, damo_var *value, damo_var *const *shape, int ndi
   return build_op(b, op_new(b->ctx, &alloc_def, NULL), in, ndim + 1);
 }
 
-/* value (strong, 0-d) in x's shape */
+/* value (0-d, not weak) broadcast to x's shape. */
 static damo_var *alloc_like(build *b, damo_var *x, damo_var *value) {
   damo_var *dims[DAMO_MAX_NDIM];
   if (!x || !value || b->status != DAMO_OK) return NULL;
@@ -117,7 +117,8 @@ static const op_def empty_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* A fill value: a literal without a dtype named is floatX. */
+/* The value that operand i gives, cast to the dtype option where that is given; a literal without it has dtype
+ * floatX. */
 static damo_var *fill_value(build *b, const fn_args *a, int i, prop_value dtype) {
   damo_dtype dt = b->ctx->config.floatX;
   damo_status s = fn_check_tensor(a, b->ctx, i);
@@ -190,7 +191,7 @@ static damo_status fn_empty_like(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_empty(b, dt, dims, var_ndim(x)));
 }
 
-/* The value takes x's dtype unless one is named. */
+/* The value is cast to x's dtype unless the option names another. */
 static damo_status fn_full_like(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(fn_check_tensor(a, b->ctx, 1));

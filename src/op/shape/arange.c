@@ -1,6 +1,6 @@
-/* arange.c: ARange: evenly spaced values, as arange and linspace give them, and ranges of positions.
+/* arange: ARange: evenly spaced values, as arange and linspace give them, and ranges of positions.
  *
- * Integers are counted exactly, whatever their size; floats as ceil((stop - start) / step).
+ * The length of a range of integers is exact for all int64 values; that of floats is ceil((stop - start) / step).
  */
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
@@ -100,7 +100,8 @@ damo_var *build_range(build *b, damo_var *first, damo_var *last) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* The dtype of a range: int64 for integers; floats promote among themselves, and a literal gives way to them. */
+/* The dtype of a range: int64 where all operands are integers, else the common dtype of the floats that are not
+ * literals, or floatX where there is none. */
 static damo_dtype arange_dtype(const build *b, damo_var *const *in) {
   damo_dtype dt = DAMO_INT64;
   bool weak_float = false;
@@ -141,7 +142,7 @@ typedef struct linspace_options {
   prop_value num, dtype;
 } linspace_options;
 
-/* start + i (stop - start) / (n - 1) */
+/* (1 - p) start + p stop with p = i / (n - 1), which is exact at both ends. */
 static damo_status fn_linspace(build *b, const fn_args *a, ptrvec *out) {
   const linspace_options *o = FN_OPTIONS(a, linspace_options);
   const int64_t n = prop_int_or(o->num, 50);

@@ -1,7 +1,7 @@
-/* broadcast.c: BroadcastTo, and the one rule of broadcasting: an axis broadcasts where the operand's Type says that its
- * length is 1, never where that only turns out.
+/* broadcast: BroadcastTo, and the one rule of broadcasting: an axis broadcasts where the operand's Type says that its
+ * length is 1, never where only the value turns out to have length 1.
  *
- * What BroadcastTo gives is a view whose entries may share memory, so it is read-only.
+ * BroadcastTo's result is a view whose entries may share memory, so it is read-only.
  */
 #include "shape_int.h"
 

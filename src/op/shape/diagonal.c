@@ -1,4 +1,4 @@
-/* diagonal.c: ExtractDiag, a diagonal of two axes as a view, and its adjoint AllocDiag: diag, diagonal, trace. */
+/* diagonal: ExtractDiag, a diagonal of two axes as a view, and its adjoint AllocDiag: diag, diagonal, trace. */
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
 #include "kernel/kernel.h"
@@ -48,7 +48,8 @@ static damo_status extract_type(const damo_op *op, damo_var *const *in, int n_in
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-/* The diagonal of an n-d box as one axis behind the others. Returns its offset in bytes. */
+/* Shape and strides of the diagonal of an array, which becomes the last axis. Returns the byte offset of its first
+ * entry. */
 static int64_t diag_box(const diag_data *d, int ndim, const int64_t *shape, const int64_t *strides, int64_t *out_shape,
                         int64_t *out_strides) {
   int n = 0;

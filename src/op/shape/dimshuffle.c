@@ -1,7 +1,7 @@
-/* dimshuffle.c: DimShuffle: axes reordered, added and dropped, a view.
+/* dimshuffle: DimShuffle: axes reordered, added and dropped, a view.
  *
- * Transposing, adding axes of one and dropping them are all this one op, as in PyTensor: its property new_order lists
- * for each axis of the result the 1-based axis of x, or "x" for a new one.
+ * Transposing, adding axes of length 1 and dropping them are all this one op, as in PyTensor: its property new_order
+ * lists for each axis of the result the 1-based axis of x, or "x" for a new one.
  */
 #include "shape_int.h"
 

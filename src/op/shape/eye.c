@@ -1,4 +1,4 @@
-/* eye.c: Eye and Tri: matrices of ones on, or on and below, the k-th diagonal. n, m and k are int64 scalar operands. */
+/* eye: Eye and Tri: matrices of ones on, or on and below, the k-th diagonal. n, m and k are int64 scalar operands. */
 #include "shape_int.h"
 #include "kernel/kernel.h"
 
@@ -6,7 +6,7 @@
 
 static const op_def eye_def;
 
-/* In the words of scripts. */
+/* The function's name, for errors. */
 static const char *matrix_name(const damo_op *op) { return op->def == &eye_def ? "eye" : "tri"; }
 
 static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -17,7 +17,7 @@ static damo_status eye_type(const damo_op *op, damo_var *const *in, int n_in, da
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-/* Sets entries from..to of every row (relative to its diagonal) to one: the caller gives the range by `full`. */
+/* Zeros with a one where each row meets the k-th diagonal; with `full`, ones also before it. */
 static damo_status eye_fill(const thunk *t, frame *f, bool full) {
   int64_t shape[2], k = array_int(thunk_in(t, f, 2));
   damo_dtype dt = prop_dtype(t->node->op);

@@ -1,5 +1,5 @@
-/* funcs.c: the functions of the shape family as scripts call them, and their rows. The ops are in shape.c,
- * reshape.c, dimshuffle.c, broadcast.c, diagonal.c and triangle.c.
+/* funcs: the functions of the shape family as scripts call them, and their rows. The ops are in shape.c, reshape.c,
+ * dimshuffle.c, broadcast.c, diagonal.c and triangle.c.
  */
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
@@ -18,7 +18,7 @@ typedef struct moveaxis_options {
   prop_value source, destination;
 } moveaxis_options;
 
-/* The operand as a strong tensor; NULL when it is none (the scope has failed). */
+/* Operand i as a tensor that is not weak; NULL when it is no tensor (the scope has failed). */
 static damo_var *tensor_operand(build *b, const fn_args *a, int i) {
   damo_status s = fn_check_tensor(a, b->ctx, i);
   if (s != DAMO_OK) {
@@ -60,7 +60,7 @@ static damo_status fn_size(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, known == 1 ? size : build_mul(b, size, build_i64(b, known)));
 }
 
-/* A vector Variable of any length with {ndim=}, else what shape_check takes. */
+/* The option shape is a vector Variable, whose length its Type or {ndim=} gives, or what shape_check takes. */
 static damo_status fn_reshape(build *b, const fn_args *a, ptrvec *out) {
   const reshape_options *o = FN_OPTIONS(a, reshape_options);
   damo_var *x = tensor_operand(b, a, 0), *dims[DAMO_MAX_NDIM];
@@ -85,7 +85,7 @@ static damo_status fn_reshape(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_reshape(b, x, build_vector(b, dims, n), n));
 }
 
-/* The first ndim - 1 axes kept, the rest one axis. */
+/* x with its first ndim - 1 axes, and one axis for the rest. */
 static damo_var *build_flattened(build *b, damo_var *x, int64_t ndim) {
   damo_var *dims[DAMO_MAX_NDIM];
   if (!x || b->status != DAMO_OK) return NULL;
@@ -96,7 +96,7 @@ static damo_var *build_flattened(build *b, damo_var *x, int64_t ndim) {
   for (int i = 0; i + 1 < ndim; i++) dims[i] = build_dim(b, x, i);
   dims[ndim - 1] = build_i64(b, -1);
   if (b->status != DAMO_OK) return NULL;
-  /* -1 is undecided when a kept axis is empty, so where all is known the last length is given as it is. */
+  /* A length of -1 is undecided when a kept axis is empty, so the last length is given where all lengths are known. */
   int64_t last = 1;
   for (int i = (int)ndim - 1; i < var_ndim(x) && last >= 0; i++) {
     if (x->type->shape[i] < 0 || !i64_mul(last, x->type->shape[i], &last)) last = -1;
@@ -246,7 +246,7 @@ static damo_status fn_flip(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, x);
 }
 
-/* The axes named get static length 1, checked when it runs. */
+/* The named axes get the static length 1, which is checked at run time. */
 static damo_status fn_specify_broadcastable(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = tensor_operand(b, a, 0), *dims[DAMO_MAX_NDIM];
   int axes[DAMO_MAX_NDIM], n;

@@ -1,5 +1,5 @@
-/* join.c: arrays put together along an axis: Join, which copies, and what is made from it: concatenate, stack, vstack,
- * hstack.
+/* join: arrays concatenated along an axis: Join, which copies, and the functions made of it: concatenate, stack,
+ * vstack, hstack.
  */
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
@@ -127,7 +127,8 @@ damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, 
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* The operands from `first` on, brought to one dtype, in fresh memory of n entries; NULL when that failed. */
+/* The operands from `first` on, promoted to one dtype, in a new array of *n entries, which join_operands_free frees.
+ * NULL on failure. */
 static damo_var **join_bring_together(build *b, const fn_args *a, int first, int *n) {
   *n = a->n_in - first;
   if (*n < 1) {
@@ -168,7 +169,6 @@ static damo_status fn_concatenate(build *b, const fn_args *a, ptrvec *out) {
   return join_axis(b, a, 0, prop_int_or(FN_OPTIONS(a, axis_options)->axis, 1), out);
 }
 
-/* A new axis of one at this place. */
 damo_var *build_new_axis(build *b, damo_var *x, int axis) {
   int pattern[DAMO_MAX_NDIM];
   if (!x) return NULL;

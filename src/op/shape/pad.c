@@ -1,4 +1,4 @@
-/* pad.c: entries moved along axes: roll, around the end of an axis, and pad, a border around an array.
+/* pad: entries moved along axes: roll, around the end of an axis, and pad, a border around an array.
  *
  * A constant border is an array filled with the value, whose middle is set to x; in the other modes x is read at a
  * list of positions along one axis after the other.
@@ -10,7 +10,7 @@
 
 /* ---- Roll -------------------------------------------------------------------------------------------------------- */
 
-/* The last (shift mod n) entries come first. */
+/* x along `axis` with its last (shift mod n) entries first. */
 static damo_var *build_rolled(build *b, damo_var *x, damo_var *shift, int axis) {
   if (!x || !shift) return NULL;
   damo_var *n = build_dim(b, x, axis), *cut;
@@ -33,7 +33,7 @@ static damo_status fn_roll(build *b, const fn_args *a, ptrvec *out) {
   if (!x || !shift) return b->status;
   if (var_ndim(shift)) return ctx_fail(b->ctx, DAMO_ETYPE, "roll: the shift must be a scalar");
   DAMO_TRY(axes_in_order(b->ctx, "roll", &FN_OPTIONS(a, axis_options)->axis, var_ndim(x), axes, &n));
-  if (n < 0) { /* over all entries in their order */
+  if (n < 0) { /* no axis: over all entries in C order */
     damo_var *flat = build_rolled(b, build_fn1(b, "ravel", x), shift, 0);
     return fn_give(b, out, build_reshape_like(b, flat, x));
   }
@@ -43,7 +43,7 @@ static damo_status fn_roll(build *b, const fn_args *a, ptrvec *out) {
 
 /* ---- Pad --------------------------------------------------------------------------------------------------------- */
 
-/* Reads pad_width: k, {before, after}, or {{before, after}, …} an axis. */
+/* Reads pad_width: k, {before, after}, or {{before, after}, …} with a pair for each axis. */
 static damo_status pad_widths(damo_ctx *ctx, const prop_value *v, int ndim, int64_t (*width)[2]) {
   for (int i = 0; i < ndim; i++) {
     const prop_value *e = v;
@@ -61,7 +61,7 @@ static damo_status pad_widths(damo_ctx *ctx, const prop_value *v, int ndim, int6
   return DAMO_OK;
 }
 
-/* n + k, a constant where n is one. */
+/* n + k; a constant where n is a constant. */
 static damo_var *length_plus(build *b, damo_var *n, int64_t k) {
   int64_t known;
   if (!n || k == 0) return n;

@@ -1,6 +1,6 @@
-/* repeat.c: entries that come more than once: tile repeats arrays as a whole, repeat_ each of their entries.
+/* repeat: repeated entries: tile repeats arrays as a whole, repeat_ each of their entries.
  *
- * Where all counts are alike, both broadcast over a new axis and reshape; repeat_ with a count for each entry reads x
+ * Where all counts are equal, both broadcast over a new axis and reshape; repeat_ with a count for each entry reads x
  * at the positions that RepeatPositions lists.
  */
 #include "shape_int.h"

@@ -1,12 +1,13 @@
-/* reshape.c: Reshape: the same entries in another shape.
+/* reshape: Reshape: the same entries in another shape.
  *
- * Of a contiguous array a view; of any other a copy. A length of -1 may stand once: it is what the others leave.
+ * The result is a view where x is contiguous, else a copy. One length may be -1: it is x's size divided by the product
+ * of the others.
  */
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
 #include "kernel/kernel.h"
 
-/* What is known of the entries of a shape vector: true and the value. */
+/* True when entry i of a shape vector is known statically, with its value in *out. */
 static bool static_entry(const damo_var *shape, int i, int64_t *out) {
   const damo_array *a = var_constant_array(shape);
   if (a) {
@@ -48,7 +49,7 @@ static damo_status reshape_resolve(damo_ctx *ctx, const damo_array *x, int n, in
                     shape_format(from, sizeof from, x->ndim, array_shape(x)), (long long)size,
                     shape_format(to, sizeof to, n, shape));
   if (open >= 0) shape[open] = size / known;
-  return shape_size(ctx, n, shape, &size); /* a length of 0 may hide lengths whose product has no strides */
+  return shape_size(ctx, n, shape, &size); /* beside a length of 0 the others' product may be too large for strides */
 }
 
 /* The number of entries by static shape, -1 when not known. */

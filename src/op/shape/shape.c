@@ -1,4 +1,5 @@
-/* shape.c: shapes and lengths as values: Shape, Shape_i, MakeVector, and what reads int64 scalars as lengths. */
+/* shape: shapes and lengths as values: Shape, Shape_i, MakeVector, and the functions that read int64 scalars as
+ * lengths. */
 #include "shape_int.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* shape_int.h: what the shape, alloc, join, split, repeat, pad, index and marker families share. Private to src/op.
+/* shape_int: what the shape, alloc, join, split, repeat, pad, index and marker families share. Private to src/op.
  *
- * Everything borrows, and gives results that the build scope holds, unless it says otherwise.
+ * Functions borrow their arguments, and their results are borrowed from the build scope, unless stated otherwise.
  */
 #ifndef DAMO_OP_SHAPE_SHAPE_INT_H
 #define DAMO_OP_SHAPE_SHAPE_INT_H
@@ -19,18 +19,18 @@ static inline damo_var *build_i64(build *b, int64_t v) { return build_scalar(b, 
 
 /* ---- args.c: operands and options -------------------------------------------------------------------------------- */
 
-/* A weak operand as the constant it stands for when it is alone. */
+/* x; where x is weak, the constant that it is when no other operand decides its dtype. */
 damo_var *build_strong(build *b, damo_var *x);
-/* An integer operand as int64: integer Variables are cast; literals and constants of whole numbers converted. A type
- * error names func and what. Boolean operands are refused. */
+/* An integer operand as int64: integer Variables are cast; literals and constants whose entries are all integers are
+ * converted. A type error names func and what. Boolean operands are refused. */
 damo_var *build_integer(build *b, const char *func, const char *what, damo_var *v);
 /* An axes option (int or list) in the order given, 0-based, each once; n is -1 when it was not given. */
 damo_status axes_in_order(damo_ctx *ctx, const char *func, const prop_value *v, int ndim, int *axes, int *n);
 
 /* ---- rules.c: rules that classes of many families have in common ------------------------------------------------- */
 
-/* The output cell becomes a view of the input (what is no array, the input itself): for ops that change nothing but
- * the Type or the gradient. */
+/* perform of ops that change only the Type or the gradient: the output is a view of an input array; a value of another
+ * Type is passed on itself. */
 damo_status thunk_pass(const thunk *t, frame *f);
 /* do_constant_folding of ops that are never folded into constants. */
 bool fold_never(const damo_apply *node);
@@ -38,11 +38,11 @@ bool fold_never(const damo_apply *node);
 extern const op_alias alias_first[];
 /* x, or its conjugate where x is complex; NULL for NULL. */
 damo_var *build_conj_if_complex(build *b, damo_var *x);
-/* x + y, or the one that is there; NULL when neither is. */
+/* x + y, or the one that is not NULL; NULL when both are NULL. */
 damo_var *build_add_present(build *b, damo_var *x, damo_var *y);
 /* For infer_shape: the same shape as input 0. */
 damo_status infer_shape_same(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
-/* For infer_shape: the lengths are inputs themselves, from input 0 on; from input 1 on, behind a value. */
+/* For infer_shape: the lengths are the inputs from input 0 on; or from input 1 on, after a value. */
 damo_status infer_shape_lengths(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
 damo_status infer_shape_value_lengths(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                       damo_var ***out_shape);
@@ -56,13 +56,13 @@ damo_dtype prop_dtype(const damo_op *op);
 
 /* ---- shape.c, reshape.c, dimshuffle.c ---------------------------------------------------------------------------- */
 
-/* One value of an int64 cell value or constant of any integer dtype. */
+/* The value of a 0-d array of any integer dtype. */
 int64_t array_int(const damo_array *a);
-/* The n shape entries of x as scalars. */
+/* The lengths of x's axes as int64 scalars, into dims. */
 damo_status build_dims(build *b, damo_var *x, damo_var **dims);
-/* Static shape from int64 scalars: -1 where one is no constant; shape error where one is negative. */
+/* The static shape that n int64 scalars give, -1 where one is no constant; value error where one is negative. */
 damo_status static_dims(damo_ctx *ctx, const char *func, damo_var *const *dims, int n, int64_t *shape);
-/* The values of n scalar cells from input `first` on; shape error when negative. */
+/* The values of n int64 scalar inputs from input `first` on; value error where one is negative. */
 damo_status thunk_dims(const thunk *t, frame *f, const char *func, int first, int n, int64_t *shape);
 /* A type error naming op where x is of a Type without a shape. */
 damo_status need_shape(damo_ctx *ctx, const char *op, const damo_var *x);
@@ -74,7 +74,8 @@ damo_status need_shape(damo_ctx *ctx, const char *op, const damo_var *x);
 damo_status broadcast_dims_type(const damo_op *op, const char *func, const char *what, damo_var *const *in, int n_in,
                                 damo_type **out);
 damo_var *build_broadcast_to(build *b, const char *func, damo_var *x, damo_var *const *dims, int n);
-/* Byte strides that broadcast a, a value of that Type, to (ndim, shape); shape error naming func when a does not fit. */
+/* Byte strides that broadcast a, a value of that Type, to (ndim, shape); shape error naming func where it does not
+ * fit. */
 damo_status broadcast_strides(damo_ctx *ctx, const char *func, const damo_array *a, const damo_type *type, int ndim,
                               const int64_t *shape, int64_t *strides);
 damo_status fn_broadcast_to(build *b, const fn_args *a, ptrvec *out);
@@ -114,9 +115,9 @@ damo_apply *build_split(build *b, damo_var *x, damo_var *const *sizes, int n, in
 /* x at 1-based positions (an int64 vector) along a 0-based axis. */
 damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis);
 
-/* ---- op/control/marker.c ---------------------------------------------------------------------------------------------------- */
+/* ---- op/control/marker.c ----------------------------------------------------------------------------------------- */
 
-/* x with what its shape must be: entries NULL where nothing is said. */
+/* x, checked at run time to have the lengths dims; an entry is NULL where any length is allowed. */
 damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims);
 
 #endif

@@ -1,5 +1,4 @@
-/* split.c: an array taken apart along an axis: Split, whose inputs are x and the length of each part. The parts are
- * views. */
+/* split: an array split along an axis: Split, whose inputs are x and the length of each part. The parts are views. */
 #include "shape_int.h"
 
 #include <string.h>
@@ -154,7 +153,7 @@ damo_apply *build_split(build *b, damo_var *x, damo_var *const *sizes, int n, in
   return node;
 }
 
-/* sizes as a shape is given. */
+/* sizes: in the form of a shape option (shape_check) */
 typedef struct split_options {
   prop_value sizes, axis;
 } split_options;

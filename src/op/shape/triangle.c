@@ -1,4 +1,4 @@
-/* triangle.c: Triangle: entries outside a triangle of the last two axes become 0: tril, triu. */
+/* triangle: Triangle: entries outside a triangle of the last two axes become 0: tril, triu. */
 #include "shape_int.h"
 #include "kernel/kernel.h"
 
@@ -28,7 +28,7 @@ static damo_status triangle_perform(const thunk *t, frame *f) {
   kernel_copy_nd(x->data, array_strides(x), out->data, NULL, x->ndim, array_shape(x), (size_t)size);
   int64_t n = cols ? array_size(x) / cols : 0;
   for (int64_t r = 0; r < n; r++) {
-    int64_t keep = r % rows + k + (lower ? 1 : 0); /* lower: columns below keep stay; upper: from keep on */
+    int64_t keep = r % rows + k + (lower ? 1 : 0); /* lower keeps columns [0, keep), upper [keep, cols) */
     keep = keep < 0 ? 0 : keep > cols ? cols : keep;
     char *row = out->data + r * cols * size;
     if (lower)
