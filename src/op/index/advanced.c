@@ -1,5 +1,5 @@
-/* advanced.c: indexing by integer lists and boolean masks: AdvancedSubtensor, AdvancedIncSubtensor. advanced.h says
- * what lists mean; subtensor.c has the spec and the functions.
+/* advanced: indexing by integer lists and boolean masks: AdvancedSubtensor, AdvancedIncSubtensor. advanced.h says what
+ * lists mean; subtensor.c has the spec and the functions.
  */
 #include "advanced.h"
 #include "kernel/kernel.h"
@@ -52,7 +52,7 @@ static damo_status advinc_type(const damo_op *op, damo_var *const *in, int n_in,
   return s;
 }
 
-/* The strides that the output will have: x's when x itself is written, else C-contiguous. */
+/* The strides of the output: x's when it is written in place, else C-contiguous ones. */
 static void advinc_out_strides(const damo_array *x, bool in_place, int64_t *strides) {
   int64_t step = (int64_t)dtype_size(x->dtype);
   for (int i = x->ndim - 1; i >= 0; i--) {
@@ -61,7 +61,7 @@ static void advinc_out_strides(const damo_array *x, bool in_place, int64_t *stri
   }
 }
 
-/* A C-contiguous copy of y at dst, whose strides over the region replace y's. */
+/* Copies y to dst, C-contiguous, and sets its strides over the region's ndim axes. */
 static void advinc_copy_value(const damo_array *y, int ndim, char *dst, int64_t *strides) {
   int64_t step = (int64_t)dtype_size(y->dtype);
   kernel_copy_nd(y->data, array_strides(y), dst, NULL, y->ndim, array_shape(y), dtype_size(y->dtype));

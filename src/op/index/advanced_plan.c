@@ -1,5 +1,5 @@
-/* advanced_plan.c: how a run of an advanced index reads or writes x: the layout of the result, the offset of each entry
- * of B, and the walk over both sides.
+/* advanced_plan: how a run of an advanced index reads or writes x: the layout of the result, the offset of each entry
+ * of B, and the walk over both arrays.
  */
 #include "advanced.h"
 
@@ -18,7 +18,7 @@ int64_t adv_count_true(const damo_array *mask) {
 }
 
 bool adv_lists_adjacent(const index_spec *spec) {
-  int state = 0; /* 0 before, 1 among, 2 behind the lists */
+  int state = 0; /* 0 before, 1 among, 2 after the lists */
   for (int i = 0; i < spec->n; i++) {
     bool list = spec->item[i].kind == ITEM_LIST || spec->item[i].kind == ITEM_POSITION;
     if (list && state == 2) return false;
@@ -89,7 +89,7 @@ static damo_status plan_list(const thunk *t, frame *f, int first, const index_it
   return DAMO_OK;
 }
 
-/* A list that turns out to have one entry broadcasts only where that was known. */
+/* A list with one entry at run time broadcasts only where its length was known when the node was made. */
 static damo_status check_late_ones(const thunk *t, frame *f, int first, const adv_layout *l, const adv_plan *p) {
   char a[160], c[160], hint[320];
   for (int i = 0; i < p->n_lists; i++) {
@@ -122,7 +122,7 @@ static damo_status plan_range(const thunk *t, frame *f, int first, const index_i
   return adv_layout_push(f->ctx, l, count, count > 1 ? strides[axis] * v[2] : strides[axis]);
 }
 
-/* Lays [pre] B [post] into the plan. */
+/* Writes the shape and strides of [pre] B [post] into the plan. */
 static damo_status plan_finish(damo_ctx *ctx, const adv_layout *l, adv_plan *p) {
   p->n_pre = l->n[0], p->n_b = l->n_b, p->n_post = l->n[1];
   p->ndim = p->n_pre + p->n_b + p->n_post;
@@ -164,7 +164,7 @@ damo_status adv_plan_make(const thunk *t, frame *f, int first, int ndim, const i
 
 /* The byte offsets of the true entries of a mask. */
 static void mask_offsets(const damo_array *a, const int64_t *strides, int64_t *out) {
-  const int last = a->ndim - 1; /* a mask has an axis at least */
+  const int last = a->ndim - 1; /* a mask has at least one axis */
   array_rows r;
   for (char *p = rows_begin(&r, a); p; p = rows_next(&r, p)) {
     int64_t offset = 0;
@@ -174,7 +174,7 @@ static void mask_offsets(const damo_array *a, const int64_t *strides, int64_t *o
   }
 }
 
-/* The byte offsets that a list's entries mean, in C order of the list. */
+/* The byte offsets along `axis` of the positions in a list, in C order of the list. */
 static damo_status list_offsets(damo_ctx *ctx, const damo_array *a, int axis, const int64_t *shape,
                                 const int64_t *strides, int64_t *out) {
   if (adv_is_mask(array_dtype(a), a->ndim)) {
@@ -190,7 +190,7 @@ static damo_status list_offsets(damo_ctx *ctx, const damo_array *a, int axis, co
   return DAMO_OK;
 }
 
-/* total += part, part broadcasting from shape s to B. */
+/* total += part, which broadcasts from shape s to B. */
 static void add_offsets(const adv_plan *p, const advindex_list_shape *s, int64_t *part, int64_t *total) {
   const int64_t *b_shape = p->shape + p->n_pre;
   int64_t step[DAMO_MAX_NDIM], numbers[ND_NUMBERS(DAMO_MAX_NDIM, 1)], stride = sizeof(int64_t);
@@ -226,7 +226,7 @@ damo_status adv_plan_offsets(const thunk *t, frame *f, int first, const adv_plan
 
 /* ---- Moving ------------------------------------------------------------------------------------------------------ */
 
-/* The bytes of the post box when it is C-contiguous on both sides, else -1. */
+/* The size in bytes of the post axes when they are C-contiguous in both arrays, else -1. */
 static int64_t contiguous_bytes(const adv_plan *p, const int64_t *other, size_t size) {
   int64_t step = (int64_t)size;
   for (int i = p->ndim - 1; i >= p->n_pre + p->n_b; i--) {

@@ -1,5 +1,5 @@
-/* advanced_type.c: what is known of x[spec] before a run: its static shape, as far as operands tell it, and its lengths
- * as Variables. Constant lists are checked here.
+/* advanced_type: the Type of x[spec]: its static shape, as far as the operands' Types and constants give it, and its
+ * lengths as Variables. Constant lists are checked here.
  */
 #include "advanced.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
 
-/* B as far as it is known. */
+/* Broadcasts the static shape s into B; -1 where a length is not known. */
 static damo_status static_broadcast(damo_ctx *ctx, adv_layout *l, const advindex_list_shape *s) {
   int n = l->n_b > s->ndim ? l->n_b : s->ndim;
   int64_t out[DAMO_MAX_NDIM];
@@ -24,7 +24,7 @@ static damo_status static_broadcast(damo_ctx *ctx, adv_layout *l, const advindex
   return DAMO_OK;
 }
 
-/* A constant list on an axis of known length is checked while building. */
+/* A constant list on an axis of known length is checked when the node is made. */
 static damo_status advindex_check_positions(damo_ctx *ctx, const damo_var *v, int axis, int64_t n) {
   const damo_array *a = var_constant_array(v);
   int64_t at;
@@ -113,7 +113,8 @@ damo_status adv_type(const damo_op *op, const damo_type *x, damo_var *const *idx
 
 /* ---- Lengths ----------------------------------------------------------------------------------------------------- */
 
-/* The dims of B: a known one, or that of a list whose Type does not say 1: such a one never broadcasts. */
+/* A length of B out of two lists' lengths: the known one that is not 1, else that of a list whose Type does not say 1,
+ * which never broadcasts. */
 static damo_var *broadcast_dim(damo_var *have, damo_var *now) {
   int64_t a, c;
   if (!have || (var_static_int(have, &a) && a == 1)) return now;
@@ -121,7 +122,7 @@ static damo_var *broadcast_dim(damo_var *have, damo_var *now) {
   return !var_static_int(have, &a) && var_static_int(now, &c) ? now : have;
 }
 
-/* The shape of B, from the operands' shapes (in_shape of the first of them). */
+/* The lengths of B from those of the index operands (in_shape: the operands', from the first on). */
 static void advindex_list_dims(build *b, const index_spec *spec, damo_var *const *idx, damo_var *const *const *in_shape,
                                int n_b, damo_var **dims) {
   for (int i = 0; i < n_b; i++) dims[i] = NULL;

@@ -1,4 +1,4 @@
-/* box_copy.c: entries copied or added between strided boxes. */
+/* box_copy: entries copied or added between strided boxes. */
 #include "index_int.h"
 #include "kernel/kernel.h"
 
@@ -6,7 +6,7 @@
 
 typedef void (*index_add_fn)(char *dst, int64_t dst_stride, const char *src, int64_t src_stride, int64_t n);
 
-/* One row a dtype: integers wrap, so they add as unsigned. */
+/* One function for each dtype. Signed integers wrap, so they are added as unsigned ones. */
 #define ADD_ROW(name, type)                                                                                         \
   static void index_add_##name(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {                     \
     for (int64_t i = 0; i < n; i++, dst += ds, src += ss) *(type *)dst = (type)(*(type *)dst + *(const type *)src); \

@@ -1,5 +1,5 @@
-/* funcs.c: what is made of indexing: take, take_along_axis, one_hot, nonzero. Index-valued operands and results
- * are 1-based positions. subtensor.c has the rows.
+/* funcs: functions made of indexing: take, take_along_axis, one_hot, nonzero. Index-valued operands and results are
+ * 1-based positions. subtensor.c has the rows.
  */
 #include "index_int.h"
 #include "kernel/kernel.h"
@@ -29,8 +29,8 @@ damo_status fn_take(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, take_axis(b, x, axis, positions));
 }
 
-/* Lists for all axes: on the others each position along x, so that entry (i, j, …) reads x at (i, indices[i, j, …],
- * …). */
+/* A list for each axis: `indices` on the chosen one, all positions of x on each other one, broadcast. So entry (i, j,
+ * …) of the result reads x at (i, indices[i, j, …], …). */
 damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
   damo_var *idx[DAMO_MAX_NDIM];
   char spec[DAMO_MAX_NDIM + 1];
@@ -148,7 +148,8 @@ static damo_status nonzero_type(const damo_op *op, damo_var *const *in, int n_in
   return DAMO_OK;
 }
 
-/* Calls with out NULL count. */
+/* Writes the 1-based positions of true entries, out[k] those along axis k; returns their number. out NULL: only
+ * counts. */
 static int64_t nonzero_scan(const damo_array *x, int64_t *const *out) {
   int64_t found = 0;
   const int last = x->ndim - 1;

@@ -1,5 +1,4 @@
-/* index_int.h: index specs, shared by basic and advanced indexing. Private to src/op; subtensor.c tells what a spec
- * is. */
+/* index_int: index specs, shared by basic and advanced indexing. Private to src/op; subtensor.c describes specs. */
 #ifndef DAMO_OP_INDEX_INDEX_INT_H
 #define DAMO_OP_INDEX_INDEX_INT_H
 
@@ -13,10 +12,10 @@ typedef enum item_kind { ITEM_POSITION, ITEM_RANGE, ITEM_NEWAXIS, ITEM_ELLIPSIS,
 typedef struct index_item {
   uint8_t kind;    /* item_kind */
   uint8_t given;   /* range: bit 0 start, bit 1 stop, bit 2 step */
-  int16_t operand; /* its first index operand, counted from 0 */
+  int16_t operand; /* its first index operand, 0-based */
 } index_item;
 
-/* A parsed spec: the data of the four index Ops (the prop `spec` comes first). */
+/* A parsed spec: the data of the four index Ops, from their property `spec`. */
 typedef struct index_spec {
   int n, n_operands;
   bool advanced; /* has a list */
@@ -26,41 +25,43 @@ typedef struct index_spec {
 /* ---- spec.c ------------------------------------------------------------------------------------------------ */
 
 damo_status index_spec_parse(damo_ctx *ctx, const char *spec, index_spec *out);
-/* op_def.init of the index Ops: parses the prop `spec` into op->data. */
+/* op_def.init of the index Ops: parses the property `spec` into op->data. */
 damo_status index_op_init(damo_op *op);
-/* op_def.notate of Ops that read or write a part, whose first prop is `spec`. */
+/* op_def.notate of the Ops that read, and of those that write. */
 void index_read_notate(const damo_apply *node, op_notation *how);
 void index_write_notate(const damo_apply *node, op_notation *how);
-/* How the items share out the axes of x. */
+/* Which axes of x the items take. */
 typedef struct index_axes {
   int ndim;    /* of x */
-  int fill;    /* whole axes that the ellipsis (or the end) stands for */
-  int fill_at; /* the item before which they come: n when at the end; an ellipsis item's own place */
+  int fill;    /* number of whole axes that the ellipsis, or the end of the spec, stands for */
+  int fill_at; /* the item before which they come: the ellipsis, or the number of items */
 } index_axes;
-/* Index error naming func when there are more items than axes. rank[k]: axes that list operand k takes. */
+/* Index error naming func when there are more items than axes. rank[k]: the number of axes that list operand k
+ * takes. */
 damo_status index_axes_of(damo_ctx *ctx, const char *func, const index_spec *spec, int ndim, const int *rank,
                           index_axes *out);
 
-/* first position (0-based) and count of a 1-based inclusive range on an axis of length n; NULL ends have their
- * defaults. Value error for a step of 0, index error for an end outside. axis is 0-based, for the message. */
+/* The first position (0-based) and the count of a 1-based inclusive range on an axis of length n. start and stop may be
+ * NULL: their defaults. Value error for a step of 0, index error for an end outside. axis is 0-based, for the
+ * message. */
 damo_status range_resolve(damo_ctx *ctx, const char *func, int axis, int64_t n, const int64_t *start,
                           const int64_t *stop, int64_t step, int64_t *first, int64_t *count);
-/* What ends the message of an index error for that position. */
+/* The end of an index error's message for that position. */
 #define INDEX_HINT(position) ((position) == 0 ? "; positions count from 1, from the end from -1" : "")
-/* Index error for a constant, a position or a short list of them, that holds a 0, whatever the axis's length. */
+/* Index error where a constant position, or a short constant list of them, holds a 0, which no axis has. */
 damo_status position_check_known(damo_ctx *ctx, const char *func, const damo_var *positions);
-/* A 1-based position to a 0-based one; index error when outside. */
+/* A 1-based position to a 0-based one; index error where the axis has none such. */
 damo_status position_resolve(damo_ctx *ctx, const char *func, int axis, int64_t n, int64_t position, int64_t *out);
-/* The static count of a range: -1 when unknown. Operands as Variables (NULL: not given). */
+/* The static count of a range: -1 when unknown. ends: start, stop and step as Variables (NULL: not given). */
 damo_status range_static(damo_ctx *ctx, const char *func, int axis, int64_t n, damo_var *const *ends, int64_t *count);
-/* The three operands of a range item (NULL where not given) out of idx. */
+/* start, stop and step of a range item (NULL where not given) out of the operands idx. */
 void range_ends(const index_item *item, damo_var *const *idx, damo_var **ends);
-/* The count as an int64 scalar Variable, from the axis's length. */
+/* The count of a range as an int64 scalar Variable; n is the axis's length. */
 damo_var *range_length(build *b, damo_var *n, damo_var *const *ends);
 
 /* ---- box_copy.c: moving entries between boxes ------------------------------------------------------------------ */
 
-/* dst += src over a box of byte strides. */
+/* dst += src over an n-d box; strides in bytes. */
 void box_add(damo_dtype dtype, char *dst, const int64_t *dst_strides, const char *src, const int64_t *src_strides,
              int ndim, const int64_t *shape);
 /* dst = src, or dst += src. dst_strides NULL: C-contiguous. */
@@ -74,7 +75,7 @@ damo_var *index_read(build *b, damo_var *x, const char *spec, damo_var *const *i
 /* x with y set or added there. y is cast to x's dtype before. */
 damo_var *index_write(build *b, damo_var *x, damo_var *y, bool set, const char *spec, damo_var *const *idx, int n);
 
-/* Gradients and forward mode, the same for basic and advanced Ops. */
+/* Gradients and forward mode of the basic and the advanced Ops. */
 damo_status index_read_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
 damo_status index_read_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
 damo_status index_write_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);

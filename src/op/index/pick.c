@@ -1,7 +1,7 @@
-/* pick: one entry of the last axis for each place of the others, chosen by an index tensor.
+/* pick: for each position in the other axes one entry of the last axis, chosen by an index tensor.
  *
  * Pick(x, index) = x[…, index[…]]: index int64, 1-based, one axis less than x. PickGrad(g, index, n): zeros of shape
- * index.shape + (n,) with g at the picked places; the two are each other's gradients.
+ * index.shape + (n,) with g at the picked positions. Each Op is the other's gradient.
  */
 #include "index_int.h"
 #include "op/nnet/nnet.h"
@@ -49,7 +49,8 @@ static damo_status pick_infer_type(const damo_op *op, damo_var *const *in, int n
   return out[0] ? DAMO_OK : ctx->error.status;
 }
 
-/* Checks that the index fits the leading axes of shape `of` and every position lies in 1…n. */
+/* Checks that the index has the leading lengths `of` and that every position lies in 1…n; copies it, C-contiguous, to
+ * at. */
 static damo_status pick_check_positions(const thunk *t, frame *f, const damo_array *index, const int64_t *of, int64_t n,
                                         int64_t *at) {
   char a[256], c[256];

@@ -1,12 +1,12 @@
-/* spec.c: what an index spec says: parsing, ranges and positions, static and at run time. Positions here are
- * 1-based and ranges inclusive, as scripts write them, until range_resolve and position_resolve have turned them round.
+/* spec: index specs: parsing, ranges and positions, static and at run time. Positions are 1-based and ranges inclusive,
+ * as scripts write them; range_resolve and position_resolve convert them to 0-based ones.
  */
 #include "index_int.h"
 #include "op/elem/build_arith.h"
 
 #include <string.h>
 
-/* One item at p; returns what follows it, NULL when it is not one. */
+/* Parses the item at p; returns the text after it, NULL when it is no item. */
 static const char *parse_item(const char *p, index_spec *spec) {
   index_item *item = &spec->item[spec->n];
   *item = (index_item){.operand = (int16_t)spec->n_operands};
@@ -88,7 +88,7 @@ damo_status position_resolve(damo_ctx *ctx, const char *func, int axis, int64_t 
                   axis + 1, (long long)n, INDEX_HINT(position));
 }
 
-#define SHORT_LIST 64 /* entries: a longer list is looked at by the call alone */
+#define SHORT_LIST 64 /* entries; longer lists are checked only at run time */
 
 damo_status position_check_known(damo_ctx *ctx, const char *func, const damo_var *positions) {
   const damo_array *a = positions ? var_constant_array(positions) : NULL;
@@ -124,8 +124,8 @@ void range_ends(const index_item *item, damo_var *const *idx, damo_var **ends) {
   for (int k = 0; k < 3; k++) ends[k] = item->given >> k & 1 ? idx[at++] : NULL;
 }
 
-/* Even where n is not known: ends that are counted from the same side differ by a known number, and a range that
- * reaches outside is an error in any case. */
+/* The count may be known where n is not: ends that are counted from the same side differ by a known number. The range
+ * cannot be shorter than that, since an end outside the axis is an error. */
 damo_status range_static(damo_ctx *ctx, const char *func, int axis, int64_t n, damo_var *const *ends, int64_t *count) {
   int64_t v[3] = {0, 0, 1}, first;
   bool known[3];
@@ -145,7 +145,7 @@ damo_status range_static(damo_ctx *ctx, const char *func, int axis, int64_t n, d
   return DAMO_OK;
 }
 
-/* v counted from the end of an axis of n entries where it is negative */
+/* The 1-based position v, which counts from the end of an axis of n entries where it is negative. */
 static damo_var *end_position(build *b, damo_var *v, damo_var *n) {
   int64_t known;
   damo_var *wrapped = build_add(b, v, build_add(b, n, build_i64(b, 1)));

@@ -1,9 +1,9 @@
-/* subtensor.c: reading and writing parts of a tensor by positions and ranges; the functions of the index family.
+/* subtensor: reading and writing parts of a tensor by positions and ranges; the functions of the index family.
  *
- * The contract between these Ops and whoever makes them (the Lua binding parses index tables into it):
+ * The contract between these Ops and their callers (the Lua binding parses index tables into it):
  *
  *   subtensor(x, {idx…}, {spec=})                    x[…]
- *   set_subtensor_at(x, y, {idx…}, {spec=})          x with y put there
+ *   set_subtensor_at(x, y, {idx…}, {spec=}) x with y written there
  *   inc_subtensor_at(x, y, {idx…}, {spec=})          x with y added there; repeated positions add up
  *
  * spec has one group of characters for each item of the index table, in order; items consume operands idx in order:
@@ -17,13 +17,14 @@
  *
  * Positions are 1-based, ranges inclusive, negative numbers count from the end. A range whose stop lies before its
  * start in the direction of its step is empty (a stop of 0 included); any other end outside the axis is an index error,
- * while building where the lengths are known. Operands may be literals and constants of whole numbers of any dtype. A
- * 0-d `l` is an `i`. y broadcasts to the shape of x[…] and must convert to x's dtype within its kind or upward.
+ * while building where the lengths are known. Operands may be literals and constants of any dtype whose entries are
+ * integers. A 0-d `l` is an `i`. y broadcasts to the shape of x[…] and must convert to x's dtype within its kind or
+ * upward.
  *
  * Without a list the Op is Subtensor{spec} (a view) or IncSubtensor{spec, set_instead_of_inc, inplace}, else
  * AdvancedSubtensor{spec} or AdvancedIncSubtensor{spec, set_instead_of_inc, inplace} (advanced.c). Inputs are x, (y,)
- * idx… as int64 (masks bool): the prop `spec` and the inputs of a node are all that a set on x[…] needs, and that is
- * what set_subtensor(x[…], y) and inc_subtensor(x[…], y) read.
+ * idx… as int64 (masks bool): the property `spec` and the inputs of a node are all that a write to x[…] needs, and
+ * set_subtensor(x[…], y) and inc_subtensor(x[…], y) read them from the node of x[…].
  */
 #include "index_int.h"
 #include "op/elem/build_arith.h"
@@ -32,7 +33,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- The box that basic items cut out ---------------------------------------------------------------------------- */
+/* ---- The box that basic items select ---------------------------------------------------------------------------- */
 
 typedef struct box {
   int ndim;
@@ -46,7 +47,7 @@ static damo_status box_push(damo_ctx *ctx, box *r, int64_t length, int64_t strid
   return DAMO_OK;
 }
 
-/* One item on x's axis *axis, with the values of its operands. */
+/* Adds the item, which applies to x's axis *axis, to the box; v are the values of its operands. Advances *axis. */
 static damo_status box_item(damo_ctx *ctx, const index_item *it, const damo_array *x, int *axis, const int64_t *v,
                             box *r) {
   if (it->kind == ITEM_NEWAXIS) return box_push(ctx, r, 1, (int64_t)dtype_size(x->dtype));
@@ -67,7 +68,7 @@ static damo_status box_item(damo_ctx *ctx, const index_item *it, const damo_arra
   return box_push(ctx, r, count, count > 1 ? stride * step : stride);
 }
 
-/* The box of x; index operands are the thunk's inputs from `first` on. */
+/* The box of x that the thunk's spec selects; index operands are the inputs from `first` on. */
 static damo_status subtensor_box_of(const thunk *t, frame *f, int first, const damo_array *x, box *r) {
   const index_spec *spec = t->node->op->data;
   index_axes axes;
@@ -333,7 +334,8 @@ damo_status index_write_rop(build *b, damo_apply *node, damo_var *const *eval, d
   return b->status;
 }
 
-/* A 0-based end as the 1-based inclusive one; shift is what a known or positive end moves by. */
+/* A 0-based end of a range as a 1-based inclusive one: v + shift, where a negative constant (counted from the end) gets
+ * one less. */
 static damo_var *shift_end(build *b, damo_var *v, int64_t shift) {
   int64_t known;
   if (!v) return NULL;
@@ -367,7 +369,8 @@ damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* The operands from `first` on, as the Ops want them, and the spec with 0-d lists made positions. Both have room. */
+/* The operands from `first` on, converted for the Ops, into idx, and the spec with 0-d lists made positions into text.
+ * The caller gives space for 3 INDEX_MAX_ITEMS operands and SPEC_TEXT characters. */
 static damo_status index_operands(build *b, const fn_args *a, int first, char *text, damo_var **idx, int *n) {
   index_spec spec;
   const char *f = a->func->name, *given = prop_str_or(FN_OPTIONS(a, index_options)->spec, NULL);
@@ -408,12 +411,12 @@ static damo_status fn_subtensor(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, index_read(b, x, spec, idx, n));
 }
 
-/* Kinds grow: bool, integer, float, complex. */
+/* The kinds in ascending order: bool, integer, float, complex. */
 static int kind_level(damo_dtype dt) {
   return dt == DAMO_BOOL ? 0 : dtype_is_integer(dt) ? 1 : dtype_is_float(dt) ? 2 : 3;
 }
 
-/* y as a strong operand of a kind that x can hold. */
+/* y as an operand that is not weak; type error where its kind is above x's. */
 static damo_var *value_for(build *b, bool set, damo_var *x, damo_var *y) {
   const char *func = set ? "set_subtensor" : "inc_subtensor";
   damo_var *pair[2] = {x, y};
@@ -439,7 +442,7 @@ static damo_status write_at(build *b, const fn_args *a, ptrvec *out, bool set) {
 static damo_status fn_set_at(build *b, const fn_args *a, ptrvec *out) { return write_at(b, a, out, true); }
 static damo_status fn_inc_at(build *b, const fn_args *a, ptrvec *out) { return write_at(b, a, out, false); }
 
-/* The first operand is x[…] as a Variable; the result is x with y there. */
+/* The first operand is the Variable x[…]; the result is x with y written there. */
 static damo_status write_part(build *b, const fn_args *a, ptrvec *out, bool set) {
   const damo_apply *node = a->in[0]->owner;
   if (!node || (node->op->def != &subtensor_def && node->op->def != &advsubtensor_def))
