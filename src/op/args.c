@@ -1,4 +1,4 @@
-/* args: what op functions need to read their operands and options. Messages count from 1, as scripts do. */
+/* args: readers of the operands and options of op functions. Messages count from 1, as scripts do. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,8 @@ damo_status axis_check(damo_ctx *ctx, const char *func, int64_t axis, int ndim, 
   return DAMO_OK;
 }
 
-/* The integer of a property that holds a whole number. */
+/* Reads a property that is an integer, or a float equal to an integer of at most 2^53, into *out; false where it is
+ * neither. */
 static bool whole_number(const prop_value *v, int64_t *out) {
   if (v->kind == PROP_INT) {
     *out = v->u.i;
@@ -144,7 +145,7 @@ static damo_status vector_entries(build *b, const char *func, damo_var *v, damo_
   if (length > DAMO_MAX_NDIM) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: more than %d dimensions", func, DAMO_MAX_NDIM);
   damo_var *dims = build_cast(b, v, DAMO_INT64);
   const damo_array *known = dims ? var_constant_array(dims) : NULL;
-  /* x.shape is read dimension by dimension: those that x's Type tells stay known. */
+  /* x.shape is read dimension by dimension, so that lengths that x's Type knows stay constants. */
   const damo_apply *of = dims && dims->owner && dims->owner->op->def == &shape_def ? dims->owner : NULL;
   const bool tensor = of && type_has_shape(of->in[0]->type);
   for (*n = 0; *n < length && b->status == DAMO_OK; ++*n) {
@@ -158,7 +159,7 @@ static damo_status vector_entries(build *b, const char *func, damo_var *v, damo_
   return b->status;
 }
 
-/* One entry of a list. */
+/* Entry i of a shape given as a list: an integer, or an integer scalar Variable. */
 static damo_status shape_entry(build *b, const char *func, const prop_value *v, int i, damo_var **out) {
   int64_t d = 0;
   if (v->kind == PROP_VAR && is_integer_tensor(v->u.var, 0)) {

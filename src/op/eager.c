@@ -1,5 +1,5 @@
-/* eager.c: values of graphs of constants, node by node: what a function call on plain values, constant folding and test
- * values run on. No rewriting, no plan: each node gets a thunk, runs, and is done. */
+/* eager: values of graphs of constants, computed node by node. Function calls on plain values, constant folding and
+ * test values use it. There is no rewriting and no plan: each node's thunk is made, runs once and is freed. */
 #include "op.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static damo_status fail_leaf(damo_ctx *ctx, const damo_var *v) {
   return ctx_fail(ctx, DAMO_EMISSING_INPUT, "the value of %s is not known", var_format(name, sizeof name, v));
 }
 
-/* Runs one node over values in cells; slots as thunk_alone_new's. */
+/* Runs one node over the values in cells; for slots see thunk_alone_new. */
 static damo_status run_node(damo_ctx *ctx, damo_apply *node, cell *cells, const int32_t *slots) {
   thunk_alone *a = thunk_alone_new(ctx, node, cells, slots, NULL);
   if (a == NULL) return damo_error_status(ctx);
@@ -27,7 +27,7 @@ static damo_status run_node(damo_ctx *ctx, damo_apply *node, cell *cells, const 
 
 #define SMALL_NODE 8
 
-/* cells takes the values, inputs first (borrowed), then outputs (owned). */
+/* cells has room for the node's values: first the inputs (borrowed), then the outputs (owned). */
 static damo_status run_node_in(damo_ctx *ctx, damo_apply *node, cell *cells, damo_obj **values) {
   int n_in = node->n_in, n_out = node->n_out;
   for (int i = 0; i < n_in; i++) {
@@ -89,7 +89,8 @@ static damo_status evaluate_node(evaluation *e, damo_apply *node) {
   return run_node(e->ctx, node, e->cells, e->slots);
 }
 
-/* At most one cell for each input and output of each node, and one for each asked for. */
+/* The nodes are in topological order. Needs at most one cell for each input and output of each node, and one for each
+ * of `outputs`. */
 static damo_status evaluation_run(evaluation *e, const ptrvec *nodes, damo_var *const *outputs, int64_t n,
                                   damo_obj **values) {
   e->cap = n;
@@ -109,7 +110,7 @@ static damo_status evaluation_run(evaluation *e, const ptrvec *nodes, damo_var *
   return DAMO_OK;
 }
 
-/* One node over leaves: no maps, no walk. */
+/* True when the graph is one node over leaves, which runs without a map and a sort. */
 static bool is_one_node(damo_var *const *outputs, int64_t n) {
   const damo_apply *node = n == 1 ? outputs[0]->owner : NULL;
   if (node == NULL || node->n_out != 1) return false;

@@ -1,8 +1,8 @@
 /* exam: what the checks of the families (*_check.c) are written with. Private to src/op.
  *
- * A dense equal (graph/op_check.h) is graph over dense constants, built of dense Ops: entries are read out of matrices
- * and added into zeros at lists of positions, which are 1-based as everywhere in graph. Each builder gives NULL for
- * NULL, and NULL in a scope that has failed.
+ * A dense equal (graph/op_check.h) is a graph over dense constants, built of dense Ops: entries are read out of
+ * matrices and added into zeros at lists of positions, which are 1-based as everywhere in graphs. Each builder gives
+ * NULL for NULL, and NULL in a scope that has failed.
  */
 #ifndef DAMO_OP_EXAM_H
 #define DAMO_OP_EXAM_H
@@ -20,12 +20,13 @@ damo_var *exam_zeros(op_exam *e, damo_dtype dtype, const int64_t *shape);
 damo_array *exam_new_list(op_exam *e, int64_t n);
 damo_var *exam_list(op_exam *e, damo_array *take_list);
 static inline int64_t *exam_list_data(damo_array *list) { return (int64_t *)(void *)list->data; }
-/* x at an index (subtensor's spec over idx), or that added there to zeros of a shape. */
+/* x indexed by spec and idx, as subtensor does; and x added at that index to zeros of a shape. */
 damo_var *exam_read(op_exam *e, damo_var *x, const char *spec, damo_var *const *idx, int n);
 damo_var *exam_put(op_exam *e, const int64_t *shape, damo_var *x, const char *spec, damo_var *const *idx, int n);
-/* The same as a block whose first entry is at `from` (0-based), of n rows and columns. */
+/* x added to zeros of that shape as a block of n[0] rows and n[1] columns, whose first entry is at row from[0] and
+ * column from[1] (0-based). */
 damo_var *exam_put_block(op_exam *e, const int64_t *shape, damo_var *x, const int64_t *from, const int64_t *n);
-/* Positions of a list along an axis (0-based). */
+/* The entries of x along `axis` (0-based) at the positions of `list`. */
 damo_var *exam_take(op_exam *e, damo_var *x, damo_var *list, int axis);
 
 /* Rows and columns of stored entries, 1-based int64 vectors in the order of storage. */
@@ -39,9 +40,10 @@ entry_places exam_places_of_diagonal(op_exam *e, const int64_t *shape, int64_t k
 damo_var *exam_read_at(op_exam *e, damo_var *x, entry_places p);
 damo_var *exam_put_at(op_exam *e, const int64_t *shape, entry_places p, damo_var *v);
 
-/* v, a matrix, stores a place more than once. */
+/* True when v is a sparse matrix that stores a place more than once. */
 bool exam_has_duplicates(const damo_obj *v);
-/* The inner products of x's rows and y's rows, which the lists name pair by pair; NULL where they are too many. */
+/* The inner product of row rows[k] of x and row cols[k] of y, both of `length` entries, for each k < n_pairs; NULL
+ * where the products take too many multiplications for a check. */
 damo_var *exam_inner_products(op_exam *e, damo_var *x, damo_var *rows, damo_var *y, damo_var *cols, int64_t n_pairs,
                               int64_t length);
 

@@ -86,7 +86,7 @@ const op_def *const *const sparse_classes[] = {sparse_move_classes,
                                                sparse_norm_classes,
                                                NULL};
 
-/* Those of the other families, and those that scripts do not make by name. */
+/* The classes of the dense families, and the sparse ones that scripts do not make by name. */
 static const op_def *const *const plain_classes[] = {elemwise_classes,
                                                      reduce_classes,
                                                      cumulative_classes,
@@ -111,7 +111,7 @@ static const op_def *const *const plain_classes[] = {elemwise_classes,
                                                      sparse_sampled_classes,
                                                      NULL};
 
-/* The i-th class of these lists, or NULL, *i then counted down by their classes. */
+/* The *i-th class of these lists. Where they have too few, NULL, and *i is reduced by their number. */
 static const op_def *class_among(const op_def *const *const *lists, int *i) {
   for (; *lists != NULL; lists++) {
     for (const op_def *const *def = *lists; *def != NULL; def++) {

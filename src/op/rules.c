@@ -1,4 +1,4 @@
-/* rules.c: rules that the classes of many families have in common. */
+/* rules: rules that the classes of many families have in common. */
 #include "op/shape/shape_int.h"
 #include "op/elem/build_arith.h"
 
