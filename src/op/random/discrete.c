@@ -10,7 +10,7 @@
 #define SMALL_MEAN 10
 #define HALF_LOG_2PI 0.91893853320467274178
 
-/* log k! less its leading terms (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2: Stirling's tail. */
+/* The tail of Stirling's formula: log k! less (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2. */
 static double factorial_tail(double k) {
   static const double small[] = {0.08106146679532726, 0.04134069595540929, 0.02767792568499834, 0.02079067210376509,
                                  0.01664469118982119, 0.01387612882307075, 0.01189670994589177, 0.01041126526197209,
@@ -26,7 +26,7 @@ static double log_factorial(double k) {
 
 /* ---- Poisson ----------------------------------------------------------------------------------------------------- */
 
-/* Uniforms are multiplied until exp(-mean) is passed. */
+/* Knuth's method: the number of uniforms whose product stays above exp(-mean). */
 static double poisson_small(philox_words *w, double mean) {
   const double limit = draw_exp(-mean);
   double k = 0, product = philox_unit(w);
@@ -54,8 +54,8 @@ double draw_poisson(philox_words *w, double mean) {
 
 /* ---- Binomial ---------------------------------------------------------------------------------------------------- */
 
-/* The k-th chance is chance; u is spent chance by chance from there on. A sum of rounded chances may stay below 1: then
- * u is drawn again, -1. */
+/* Inversion: subtracts the probabilities of k, k + 1 … (`chance` is that of k) from u until the next exceeds the rest,
+ * and returns that value. Rounded probabilities may add up to less than u: then -1, and the caller draws u again. */
 static double binomial_invert(double u, double k, double chance, double n, double p) {
   const double odds = p / (1 - p), most = n * p + 10 * sqrt(n * p * (1 - p) + 1) + 20;
   while (u > chance) {
@@ -96,13 +96,13 @@ static double binomial_large(philox_words *w, double n, double p) {
 double draw_binomial(philox_words *w, double n, double p) {
   if (!(n > 0) || !(p > 0)) return 0;
   if (p >= 1) return n;
-  if (p > 0.5) return n - draw_binomial(w, n, 1 - p); /* once: 1 - p < 1/2 */
+  if (p > 0.5) return n - draw_binomial(w, n, 1 - p); /* recurses once: 1 - p < 1/2 */
   return n * p < SMALL_MEAN ? binomial_small(w, n, p) : binomial_large(w, n, p);
 }
 
 double draw_binomial_positive(philox_words *w, double n, double p) {
   double k = 0;
-  if (p <= 0.5 && n * p < SMALL_MEAN) { /* the chance of 0 is left out, the others are what they were */
+  if (p <= 0.5 && n * p < SMALL_MEAN) { /* inversion from 1 on, u being uniform below P(k > 0) */
     const double some = -draw_expm1(n * draw_log1p(-p)), one = n * p * draw_exp((n - 1) * draw_log1p(-p));
     do k = binomial_invert(philox_unit(w) * some, 1, one, n, p);
     while (k < 0);

@@ -1,4 +1,4 @@
-/* discrete: integers from distributions, one at a time, by rejection. Private to src/op.
+/* discrete: integers from distributions, one at a time, by inversion or rejection. Private to src/op.
  *
  * A draw takes as many words of its own value's counter as it needs. Results are doubles that hold integers.
  */
@@ -11,7 +11,7 @@
 double draw_poisson(philox_words *w, double mean);
 /* n >= 0, p in [0, 1]. */
 double draw_binomial(philox_words *w, double n, double p);
-/* The same, given that it is not 0: n >= 1, p > 0. */
+/* The same, conditional on a draw that is not 0: n >= 1, p > 0. */
 double draw_binomial_positive(philox_words *w, double n, double p);
 
 #endif

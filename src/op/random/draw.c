@@ -1,8 +1,8 @@
 /* draw: the op that draws from a distribution: a pure function of a generator's state.
  *
  * In: a state, parameters as float64 (int64 for integers), dimensions. Out: the state after the draw, and the draw.
- * Always holds: value i of a draw depends on the state and i alone; the state moves on by philox_blocks(number of
- * values).
+ * Always holds: value i of a draw depends on the state and i alone; the state's counter advances by
+ * philox_blocks(number of values).
  */
 #include "draw.h"
 #include "loop/loop.h"
@@ -41,7 +41,7 @@ static void draw_bernoulli(const draw_fns *fns, double *v, const double *const *
   for (int64_t i = 0; i < n; i++) v[i] = v[i] < p[0][i];
 }
 
-/* v = -log(1 - v): 1 - v is exact. */
+/* v = -log(1 - v), an exponential draw from a uniform one; 1 - v is exact. */
 static void standard_exponential(const draw_fns *fns, double *v, int64_t n) {
   for (int64_t i = 0; i < n; i++) v[i] = 1 - v[i];
   fns->log(v, n);
@@ -69,7 +69,7 @@ static const char *draw_refuse_range(const double *p) {
   return p[0] <= p[1] ? NULL : "low must not be greater than high";
 }
 
-/* (draw - loc) / scale, times g: how the draw follows its scale; its location moves it one to one. */
+/* draw = loc + scale · base: its derivative by loc is 1, by scale (draw - loc) / scale. */
 static damo_var *grad_loc_scale(build *b, damo_var *const *p, damo_var *draw, damo_var *g, int i) {
   return i == 0 ? g : build_mul(b, g, build_true_div(b, build_sub(b, draw, p[0]), p[1]));
 }
@@ -201,7 +201,7 @@ static damo_status params_disagree(damo_ctx *ctx, const distribution *dist, cons
                   shape_format(c, sizeof c, ndim[1], shape[1]));
 }
 
-/* The common shape of the parameters by their static ones; shape error when they disagree. */
+/* The shape to which the parameters' static shapes broadcast; shape error when they disagree. */
 static damo_status params_static_shape(damo_ctx *ctx, const draw_op *d, damo_var *const *params, int *ndim,
                                        int64_t *shape) {
   *ndim = 0;
@@ -247,7 +247,7 @@ static damo_status draw_infer_type(const damo_op *op, damo_var *const *in, int n
 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
-/* Walks the parameters along the draw: byte steps, 0 where they broadcast. */
+/* A walk of the parameters along the draw's shape: byte strides, 0 where they broadcast. */
 typedef struct param_walk {
   int ndim, n_params;
   int64_t shape[DAMO_MAX_NDIM], step[DRAW_MAX_PARAMS][DAMO_MAX_NDIM];
@@ -310,7 +310,7 @@ static damo_status param_walk_init(param_walk *w, const thunk *t, frame *f, cons
   return DAMO_OK;
 }
 
-/* The shape's size is known to be a number. */
+/* The caller has checked that the size of the shape does not overflow. */
 static void param_walk_begin(param_walk *w) {
   const int64_t *steps[DRAW_MAX_PARAMS];
   for (int i = 0; i < w->n_params; i++) steps[i] = w->step[i];
@@ -344,7 +344,7 @@ static damo_status gather_params(damo_ctx *ctx, const distribution *d, param_wal
   return DAMO_OK;
 }
 
-/* float32 by cutting off, so that a value below 1 stays below 1. */
+/* Rounds down to float32, so that a value below 1 stays below 1. */
 static void store_uniform_f32(const double *v, float *out, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     const float f = (float)v[i];

@@ -1,4 +1,4 @@
-/* draw: what a distribution is to the random family. Private to random.c, draw.c, permutation.c. */
+/* draw: the distributions of the random family. Private to random.c, draw.c, permutation.c. */
 #ifndef DAMO_OP_RANDOM_DRAW_H
 #define DAMO_OP_RANDOM_DRAW_H
 
@@ -10,9 +10,10 @@ typedef struct random_draw_props {
 } random_draw_props;
 
 #define DRAW_MAX_PARAMS 2
-#define DRAW_BLOCK 2048 /* values that are made at once; even, as a Philox block gives two */
+#define DRAW_BLOCK 2048 /* values drawn at a time; even, since a Philox block gives two */
 
-/* Values base[0..n) of the base distribution become draws, given each one's parameters. */
+/* Makes values[0, n), draws of the base distribution, into draws of this one; params[i][k] is parameter i of value
+ * k. */
 typedef void (*draw_fn)(const draw_fns *fns, double *values, const double *const *params, int64_t n);
 
 typedef struct distribution {
@@ -22,7 +23,7 @@ typedef struct distribution {
   double preset[DRAW_MAX_PARAMS];
   enum { BASE_UNIFORM, BASE_NORMAL, BASE_WORD } base;
   draw_fn draw;     /* NULL for BASE_WORD: integers between both parameters */
-  damo_dtype dtype; /* when none is asked for; DAMO_N_DTYPES: floatX */
+  damo_dtype dtype; /* where the call gives none; DAMO_N_DTYPES: floatX */
   /* NULL, or why these parameters are not allowed. */
   const char *(*refuse)(const double *params);
   /* Gradient of parameter i from the cotangent and the draw, as a formula; NULL: undefined. */

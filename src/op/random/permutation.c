@@ -28,7 +28,7 @@ static damo_status permutation_infer_type(const damo_op *op, damo_var *const *in
   return out[0] && out[1] ? DAMO_OK : ctx->error.status;
 }
 
-/* The array's slices along the first axis, in that order. */
+/* Copies x's n slices along the first axis to out in that order (0-based). */
 static void copy_slices(const damo_array *x, damo_array *out, const int64_t *order, int64_t n) {
   const size_t size = dtype_size(array_dtype(x));
   const int64_t slice = n > 0 ? array_size(x) / n * (int64_t)size : 0;
