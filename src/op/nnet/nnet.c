@@ -9,7 +9,7 @@ static damo_status nnet_check_operands(build *b, const fn_args *a) {
   return DAMO_OK;
 }
 
-/* x in the dtype of float functions; type error for complex. */
+/* Operand 0 converted to the dtype of float functions; type error where it is complex. */
 static damo_status nnet_to_float(build *b, const fn_args *a, damo_var **x) {
   DAMO_TRY(nnet_check_operands(b, a));
   if (dtype_is_complex(var_dtype(a->in[0]))) {
@@ -26,7 +26,7 @@ static damo_var *soft_along(build *b, damo_var *x, int axis, bool log_form) {
   return log_form ? build_log_softmax(b, x, axis) : build_softmax(b, x, axis);
 }
 
-/* Over some axes together: these go last, become one, and go back. */
+/* Over several axes together: they are transposed to the end, merged into one axis, and transposed back. */
 static damo_var *soft_over(build *b, damo_var *x, const int *axes, int n, bool log_form) {
   int order[DAMO_MAX_NDIM], back[DAMO_MAX_NDIM], kept = 0;
   damo_var *dims[DAMO_MAX_NDIM];
@@ -83,7 +83,8 @@ static damo_status call_categorical(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_neg(b, build_log(b, build_pick(b, p, t))));
 }
 
-/* A literal next to an operand takes that one's dtype, also where it is first met beside another literal. */
+/* Resolves both operands together: a literal takes the other operand's dtype, even where it first meets another literal
+ * in the formula. */
 static damo_status nnet_resolve_pair(build *b, const fn_args *a, damo_var **in) {
   DAMO_TRY(nnet_check_operands(b, a));
   return build_resolve(b, a->in, 2, false, in);

@@ -1,7 +1,7 @@
 /* softmax: exp(x) / Σ exp(x) along an axis, its logarithm, and the gradients of both as ops of their own.
  *
  * Softmax(x), LogSoftmax(x); SoftmaxGrad(dy, p), LogSoftmaxGrad(dy, p), p being the forward result: dx = (dy - Σ
- * dy·p)·p and dx = dy - exp(p)·Σ dy. Property axis: 1-based, or nil for all axes together. The maximum is taken off
+ * dy·p)·p and dx = dy - exp(p)·Σ dy. Property axis: 1-based, or nil for all axes together. The maximum is subtracted
  * first, so that nothing overflows. float32 and float64.
  */
 #include "nnet.h"
@@ -12,7 +12,7 @@
 
 typedef struct soft_box {
   int64_t outer, n, inner;
-  int64_t block; /* rows that are worked on together when inner is 1 */
+  int64_t block; /* rows computed together when inner is 1 */
   bool log_form;
   kernel_fn exp, log;
 } soft_box;

@@ -2,7 +2,7 @@
  * afterwards.
  *
  * Data is C-contiguous outer × n × inner, the middle axis being the one that is normalised. Results may overwrite x.
- * work has soft_work() elements. nan in, nan out along that axis.
+ * work has work_bytes() bytes. nan in, nan out along that axis.
  */
 static T F(sum)(const T *x, int64_t n) {
   T s[8] = {0};
@@ -37,7 +37,7 @@ static void F(rows)(const soft_box *s, const T *x, T *y, int64_t rows, T *work) 
   }
 }
 
-/* One outer × n × inner slab with inner > 1: the inner axis is what vectorises. */
+/* One n × inner slab with inner > 1: loops run over the inner axis, where they vectorise. */
 static void F(slab)(const soft_box *s, const T *x, T *y, T *work) {
   const int64_t n = s->n, m = s->inner;
   T *top = work, *total = work + m, *e = work + 2 * m;
@@ -71,8 +71,8 @@ static void F(forward)(const soft_box *s, const void *from, void *to, void *work
   }
 }
 
-/* One slice along the axis, with step m: dx = (dy - Σ dy·p)·p for p the softmax, dx = dy - exp(p)·Σ dy for p its
- * logarithm (e = exp(p) then). Sums run over the inner axis together. */
+/* One n × inner slab: dx = (dy - Σ dy·p)·p for p the softmax, dx = dy - exp(p)·Σ dy for p its logarithm (e = exp(p)
+ * then). The sums of all inner positions run together. */
 static void F(backward_slab)(const soft_box *s, const T *dy, const T *p, T *dx, T *work) {
   const int64_t n = s->n, m = s->inner;
   T *total = work, *e = work + m;
