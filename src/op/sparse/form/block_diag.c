@@ -1,6 +1,6 @@
-/* block_diag: matrices along the diagonal of one.
+/* block_diag: matrices as blocks along the diagonal of one matrix.
  *
- * Class: BlockDiag (format). Its gradients are the blocks of the cotangent: two cuts each.
+ * Class: BlockDiag (format). Its gradients are the blocks of the cotangent, each cut out by two SparseSplits.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -41,7 +41,7 @@ static damo_status sp_block_diag_perform(const thunk *t, frame *f) {
       sparse_block_diag(f->ctx, t->n_in, blocks, sp_block_diag_format(t->node->op), var_dtype(t->node->out[0])));
 }
 
-/* The part of g that lies behind `before` lines of the axis, `own` of them; `rest` follow. */
+/* The second of the three parts of g along the axis, whose lengths are sizes. */
 static damo_var *build_middle_part(build *b, damo_var *g, int axis, damo_var *const sizes[3]) {
   damo_apply *parts = build_sparse_split(b, g, axis, sizes, 3);
   return parts != NULL ? parts->out[1] : NULL;

@@ -1,10 +1,10 @@
 /* bmat: a matrix of blocks, some of which are missing and stand for zeros.
  *
  * Class: BlockMatrix (rows, cols: the 1-based block row and block column of each input; format; dtype, the common one
- * when nil). Every block row and every block column has a block, so lengths follow from the inputs. A matrix is put
- * together line of blocks by line of blocks along its compressed axis, where what is missing between two blocks is one
- * empty matrix: memory is that of the inputs and of the result. Its gradients are the blocks of the cotangent: two cuts
- * each.
+ * when nil). Every block row and every block column has a block, so the lengths follow from the inputs. The result is
+ * assembled in two steps: the blocks of each block row (csc: block column) are stacked into a strip, with one empty
+ * matrix for each run of missing blocks; then the strips are stacked. Memory is O(inputs + result). The gradients are
+ * the blocks of the cotangent, each cut out by two SparseSplits.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -15,23 +15,23 @@ typedef struct sp_bmat_props {
   prop_value rows, cols, format, dtype;
 } sp_bmat_props;
 
-/* Axis 0: block rows; axis 1: block columns. Numbers of lines and inputs are 0-based. */
+/* Axis 0: block rows; axis 1: block columns. Their numbers and those of inputs are 0-based. */
 typedef struct bmat_grid {
   int n;           /* inputs */
   int n_blocks[2]; /* block rows, block columns */
-  int *first[2];   /* an input of each line: its lengths are the line's */
-  int *order[2];   /* the inputs, line after line, ascending along the other axis */
+  int *first[2];   /* for each block row or column an input, which has its length */
+  int *order[2];   /* the inputs sorted by block row or column, then by the other axis */
 } bmat_grid;
 
-/* A run of an otherwise empty line of blocks, or a block of it. */
+/* A block of a strip, or a run of missing blocks in it. */
 typedef struct bmat_segment {
-  int block;      /* the input, -1: nothing is there */
-  int from, past; /* lines of the other axis */
+  int block;      /* the input; -1: missing blocks */
+  int from, past; /* along the other axis: [from, past) */
 } bmat_segment;
 
 static const char *const sp_bmat_axis_names[2] = {"row", "column"};
 
-/* The block rows (axis 0) or columns of the blocks. */
+/* The property that lists the block row (axis 0) or block column of each block. */
 static const prop_value *sp_bmat_places(const damo_op *op, int axis) {
   const sp_bmat_props *p = OP_PROPS(op, sp_bmat_props);
   return axis == 0 ? &p->rows : &p->cols;
@@ -61,7 +61,7 @@ static damo_status sp_bmat_check_places(const damo_op *op, int axis, int *n) {
   return DAMO_OK;
 }
 
-/* Finds how many lines there are, and the first input of each: none is empty. */
+/* Finds the number of block rows (axis 0) or columns and the first input of each; value error where one has none. */
 static damo_status sp_bmat_find_first(const damo_op *op, bmat_grid *g, int axis) {
   int *first = g->first[axis];
   for (int k = 0; k < g->n; k++) first[k] = -1;
@@ -78,7 +78,8 @@ static damo_status sp_bmat_find_first(const damo_op *op, bmat_grid *g, int axis)
   return DAMO_OK;
 }
 
-/* The inputs from[] by their lines along an axis, equal ones as they come. start: n + 1 numbers. */
+/* A stable counting sort of the inputs from[] by block row or column into to[]. start: a workspace of n + 1
+ * integers. */
 static void sp_bmat_sort_inputs(const damo_op *op, const bmat_grid *g, int axis, const int *from, int *to, int *start) {
   memset(start, 0, (size_t)(g->n + 1) * sizeof *start);
   for (int i = 0; i < g->n; i++) start[sp_bmat_place(op, axis, i) + 1]++;
@@ -131,8 +132,8 @@ static void sp_bmat_clear(damo_op *op) {
   if (g->first[0] != NULL) mem_free(op->obj.ctx, g->first[0], sp_bmat_grid_size(g->n));
 }
 
-/* The segments of the line along the axis that begins at order[axis][*at], which moves on to the next; at most
- * 2 n + 1. */
+/* The segments of the strip that begins at order[axis][*at]; *at advances to the next strip. Returns their number, at
+ * most 2 n + 1. */
 static int sp_bmat_next_segments(const damo_op *op, int axis, int *at, bmat_segment *out) {
   const bmat_grid *g = op->data;
   const int *order = g->order[axis], major = sp_bmat_place(op, axis, order[*at]);
@@ -155,7 +156,8 @@ static damo_format sp_bmat_format(const damo_op *op) {
   return f;
 }
 
-/* Blocks of one line have one length; unknown ones are -1. */
+/* Shape error where block i's length along the axis differs from that of the first block of its row or column; -1:
+ * unknown. */
 static damo_status sp_bmat_check_length(damo_ctx *ctx, const damo_op *op, int axis, int i, int64_t length,
                                         int64_t of_first) {
   const bmat_grid *g = op->data;
@@ -236,7 +238,7 @@ static damo_status sp_bmat_check_lengths(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-/* Nothing, in place of the blocks of a line that are missing. */
+/* An empty matrix in place of a run of missing blocks of strip `major`. */
 static damo_sparse *sp_bmat_empty_block(const thunk *t, frame *f, int axis, int major, const bmat_segment *s) {
   const damo_format format = sp_bmat_format(t->node->op);
   int64_t shape[2] = {0, 0};
@@ -250,7 +252,7 @@ static damo_sparse *sp_bmat_empty_block(const thunk *t, frame *f, int axis, int 
   return y;
 }
 
-/* The blocks of a line put together. parts: room for n. NULL: the pending error. */
+/* Strip `major`: its segments stacked. parts: a workspace of n pointers. NULL: the pending error. */
 static damo_sparse *sp_bmat_make_strip(const thunk *t, frame *f, int axis, int major, const bmat_segment *segments,
                                        int n, damo_sparse **parts) {
   damo_sparse *strip = NULL;
@@ -301,8 +303,8 @@ static damo_var *build_strip_length(build *b, const damo_apply *node, int axis, 
   return build_dim(b, node->in[g->first[axis][k]], axis);
 }
 
-/* Where the lines of an axis begin and where the last ends, each a sum with one more length: a run's length is one
- * difference. starts: room for one more than there are; the first is 0 and not made. */
+/* starts[k]: the sum of the first k lengths of the axis, so that the length of a run is one difference. It has one
+ * entry more than the axis has block rows or columns; starts[0] is NULL and stands for 0. */
 static void build_strip_starts(build *b, const damo_apply *node, int axis, damo_var **starts) {
   const bmat_grid *g = node->op->data;
   starts[0] = NULL;
@@ -318,7 +320,7 @@ static damo_var *build_segment_length(build *b, const damo_apply *node, int axis
   return s->from == 0 ? starts[s->past] : build_sub(b, starts[s->past], starts[s->from]);
 }
 
-/* The part of a cotangent's line for each of its n segments: it is cut where there are several. */
+/* Splits a strip of the cotangent into the parts of its n segments. */
 static void build_segment_parts(build *b, damo_apply *node, damo_var *strip, int axis, damo_var *const *starts,
                                 const bmat_segment *segments, int n, damo_var **parts) {
   for (int i = 0; i < n; i++) parts[i] = n > 1 ? build_segment_length(b, node, axis, starts, &segments[i]) : strip;

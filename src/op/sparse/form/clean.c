@@ -1,8 +1,8 @@
-/* clean: the same matrix in a tidier storage.
+/* clean: sorted indices, and no stored zeros.
  *
- * EnsureSortedIndices sorts each line, Remove0 leaves out entries that are 0 (nan is not 0); duplicates stay apart. The
- * plain forms give their operand itself where there is nothing to do. With the property inplace the entries move inside
- * the operand's own data, which is destroyed: only the indices are new.
+ * EnsureSortedIndices sorts the indices of each row (csr) or column (csc), Remove0 drops stored entries that are 0 (nan
+ * is not 0); both keep duplicates. Without the property inplace the result is the operand itself where there is nothing
+ * to do. With it, the entries move within the operand's data array, which is destroyed; the index arrays are new.
  */
 #include "op/sparse/sparse_op.h"
 
@@ -44,7 +44,7 @@ static damo_status sp_clean_grad(build *b, damo_apply *node, damo_var *const *go
   return b->status;
 }
 
-/* The matrix stands for the same numbers: so does its tangent, as it is. */
+/* The elements of the matrix do not change, and so its tangent passes as it is. */
 static damo_status sp_clean_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   rout[0] = build_move_tangent(b, eval[0], node, eval);
   return b->status;

@@ -2,8 +2,8 @@
  *
  * SquareDiagonal: a vector as the diagonal of a csc matrix; Diag: the diagonal of a square matrix; Diagonal: the k-th
  * diagonal of any matrix, and its adjoint PutDiagonal, a vector as the k-th diagonal of a matrix of x's shape;
- * ConstructSparseFromList: rows of a dense matrix put where a list says, into a csc matrix of another dense matrix's
- * shape. Zeros are stored.
+ * ConstructSparseFromList: the rows of a dense matrix, at the row positions of a list, in a csc matrix of another dense
+ * matrix's shape. Zeros are stored.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -136,7 +136,7 @@ static damo_status sp_diagonal_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-/* Of a sparse or dense matrix. */
+/* The k-th diagonal of a sparse or dense matrix. */
 static damo_var *build_diagonal(build *b, damo_var *x, int64_t k) {
   return x != NULL ? build_fn(b, "diagonal", &x, 1, WITH(diagonal_options, .offset = prop_int(k))) : NULL;
 }
@@ -263,7 +263,7 @@ static damo_status sp_construct_perform(const thunk *t, frame *f) {
   return thunk_give(t, f, 0, sparse_from_rows(thunk_in(t, f, 1), rows, shape));
 }
 
-/* The rows of the cotangent that the values became. */
+/* The rows of the cotangent at the listed positions. */
 static damo_status sp_construct_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] != NULL) gin[1] = build_toarray(b, build_take_rows(b, gout[0], node->in[2]));
   return b->status;
@@ -317,7 +317,7 @@ static damo_status sp_fn_diag(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_class(b, &sp_diag_def, &x, 1));
 }
 
-/* k, or offset, as the function of tensors calls it. */
+/* The option is k, or offset as in the function of tensors. */
 static damo_status sp_fn_diagonal(build *b, const fn_args *a, ptrvec *out) {
   const diagonal_options *o = FN_OPTIONS(a, diagonal_options);
   damo_var *x = sparse_operand(b, a, 0);

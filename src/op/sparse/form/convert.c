@@ -1,7 +1,7 @@
-/* convert: between sparse and dense, between formats and dtypes; transpose, neg.
+/* convert: conversions between sparse and dense, between formats and between dtypes; transpose, neg.
  *
- * DenseFromSparse (property structured: what its gradient is), SparseFromDense (format), ToFormat (format), Cast
- * (out_type), Transpose, Neg. Cast, Transpose and Neg keep the pattern arrays; Transpose the data too.
+ * DenseFromSparse (property structured: its gradient is on x's pattern), SparseFromDense (format), ToFormat (format),
+ * Cast (out_type), Transpose, Neg. Cast, Transpose and Neg keep the pattern arrays; Transpose the data too.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -138,7 +138,8 @@ static damo_status sp_to_format_perform(const thunk *t, frame *f) {
   return thunk_give(t, f, 0, sparse_to_format(thunk_in_sparse(t, f, 0), sp_format_prop(t->node->op)));
 }
 
-/* In y's format the cotangent is known for what it is; back in x's it must be put on x's pattern. */
+/* A cotangent in y's format passes. One in x's format may hold derivatives entry by entry in y's order (cotangent.c):
+ * it is moved to x's entries. */
 static damo_status sp_to_format_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0];
   const bool back = g != NULL && var_is_sparse(g) && var_format_of(g) == var_format_of(x);
@@ -277,7 +278,7 @@ static const op_def sp_sum_duplicates_def = {
 
 damo_var *build_summed(build *b, damo_var *x) { return build_class(b, &sp_sum_duplicates_def, &x, 1); }
 
-/* What a script casts is summed first: duplicates stand for their sum, which a narrower float holds otherwise. */
+/* A script's cast sums duplicates first: a narrower dtype must round their sum, not each of them. */
 static damo_var *build_cast_summed(build *b, damo_var *x, damo_dtype dtype) {
   if (x == NULL || var_dtype(x) == dtype) return x;
   return build_sparse_cast(b, build_class(b, &sp_sum_duplicates_def, &x, 1), dtype);
@@ -370,7 +371,7 @@ const op_def sp_neg_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* Of the conversions to dense: whether the gradient keeps x's pattern. */
+/* Options of the conversions to dense; structured: the gradient is on x's pattern. */
 typedef struct toarray_options {
   prop_value structured;
 } toarray_options;

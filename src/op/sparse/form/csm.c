@@ -1,8 +1,8 @@
-/* csm: matrices from their three vectors, and the vectors out of matrices.
+/* csm: sparse matrices from their vectors data, indices and indptr, and the vectors of a matrix.
  *
- * CSM (format, itype) makes one, CSMProperties takes one apart (data, indices, indptr are views), CSMGrad reads one
- * matrix at the places of another, both given in parts. indices and indptr hold the 0-based numbers of the format.
- * (pattern.c has the same on whole matrices.)
+ * CSM (format, itype) makes a matrix of them, CSMProperties gives them (as views) and the shape, CSMGrad gathers one
+ * matrix at the stored positions of another, both given by their vectors. indices and indptr are 0-based. (pattern.c
+ * has the same operations on whole matrices.)
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -81,7 +81,7 @@ static damo_apply *sp_csm_node(build *b, damo_op *op, damo_var *const *in, int n
   if (n_in != 4) return build_fail(b, DAMO_ETYPE, "CSM: expected data, indices, indptr and shape"), NULL;
   own[0] = build_strong(b, in[0]);
   for (int i = 1; i < 4; i++) {
-    /* a Variable keeps its integer dtype; lists of whole numbers become int64 */
+    /* a Variable keeps its integer dtype; lists of integers become int64 */
     bool ready = type_is_tensor(in[i]->type) && dtype_is_integer(var_dtype(in[i])) && !in[i]->weak;
     own[i] = ready ? in[i] : build_integer(b, "CSM", names[i], in[i]);
   }
@@ -128,7 +128,7 @@ static damo_status sp_csm_perform(const thunk *t, frame *f) {
                                         thunk_in(t, f, 2), sp_csm_itype(op)));
 }
 
-/* The cotangent at the places of the matrix, and zeros for the data that it leaves out. */
+/* The cotangent at the matrix's stored positions, and zeros for data past indptr's last entry. */
 static damo_status sp_csm_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *data = node->in[0], *at = build_gather(b, gout[0], node->out[0]);
@@ -189,7 +189,8 @@ static damo_status sp_csm_give_view(const thunk *t, frame *f, int i, const damo_
   return thunk_out_view(t, f, i, v, 1, array_shape(v), array_strides(v), 0);
 }
 
-/* A Type of int32 indices also holds matrices that are too large for them; their indices have no Type then. */
+/* A Type of int32 indices also holds matrices that need int64 indices by their size. The Types of indices and indptr do
+ * not hold those. */
 static damo_status sp_csm_check_itype(const thunk *t, frame *f, const damo_sparse *x) {
   if (array_dtype(x->indices) == t->node->out[1]->type->dtype) return DAMO_OK;
   char dims[64];
@@ -258,7 +259,9 @@ static damo_status sp_csmgrad_type(const damo_op *op, damo_var *const *in, int n
   return type_give_dense(op, out, var_dtype(in[4]), 1, in[0]->type->shape);
 }
 
-/* The parts at input `first` as lines of the compressed axis, which alone matters: the format is left open. */
+/* The matrix whose vectors are the inputs from `first` on, taken as csr whatever its format: gathering depends on the
+ * major axis alone. Where the shape does not tell which axis is the major one, the minor axis gets the larger
+ * length. */
 static damo_sparse *sp_csmgrad_pattern(const thunk *t, frame *f, int first) {
   int64_t shape[2], n_major = array_size(thunk_in(t, f, first + 2)) - 1;
   if (sp_csm_read_shape(t, f, first + 3, shape) != DAMO_OK) return NULL;
@@ -276,7 +279,7 @@ static damo_status sp_csmgrad_perform(const thunk *t, frame *f) {
   if (out != NULL) {
     size_t size = dtype_size(array_dtype(at)), used = (size_t)array_size(at) * size;
     memcpy(out->data, at->data, used);
-    memset(out->data + used, 0, (size_t)array_size(data) * size - used); /* what the matrix left out */
+    memset(out->data + used, 0, (size_t)array_size(data) * size - used); /* data past indptr's last entry */
   }
   damo_release(x);
   damo_release(g);
@@ -284,7 +287,8 @@ static damo_status sp_csmgrad_perform(const thunk *t, frame *f) {
   return out != NULL ? DAMO_OK : damo_error_status(f->ctx);
 }
 
-/* Reading g at x's places is linear in g's data: its adjoint reads the cotangent, which lies on x's places, at g's. */
+/* Gathering g at x's positions is linear in g's data. Its adjoint gathers the cotangent, a matrix on x's pattern, at
+ * g's positions. */
 static damo_status sp_csmgrad_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *in[8];
   if (gout[0] == NULL) return DAMO_OK;

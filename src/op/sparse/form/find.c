@@ -1,4 +1,4 @@
-/* find: where the entries of a matrix stand.
+/* find: the coordinates of the stored entries.
  *
  * Class: Coordinates: the 1-based row and column of each stored entry, int64 vectors in the order of storage.
  */
@@ -43,7 +43,7 @@ static const op_def sp_coordinates_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* Rows and columns of what is not 0; the values too when told. */
+/* Rows and columns of the elements that are not 0; with `values` also their values. */
 static damo_status sp_fn_places(build *b, const fn_args *a, ptrvec *out, bool values) {
   damo_var *x = sparse_operand(b, a, 0);
   if (x != NULL) x = build_fn1(b, "sparse.remove0", build_summed(b, x));

@@ -1,4 +1,4 @@
-/* form_check: the checks of the classes that make, store otherwise, put together and take apart sparse matrices. */
+/* form_check: the checks of the classes that make, convert, assemble and split sparse matrices. */
 #include "op/exam.h"
 
 #include "op/elem/build_arith.h"
@@ -33,7 +33,7 @@ static damo_var *equal_with_data(op_exam *e, int o) {
 }
 const op_check with_data_check = {.dense_equal = equal_with_data};
 
-/* What was read, put back on the pattern, is the matrix. */
+/* The values, put back at x's positions, are x. */
 static damo_var *equal_data(op_exam *e, int o) {
   (void)o;
   const damo_sparse *x = exam_matrix(e, 0);
@@ -42,7 +42,8 @@ static damo_var *equal_data(op_exam *e, int o) {
 }
 const op_check data_check = {.dense_equal = equal_data};
 
-/* (Duplicates of a pattern that both have go one to one.) */
+/* There is no check where g has duplicates, since on a common pattern they are gathered one by one, not as their
+ * sum. */
 static damo_var *equal_gathered(op_exam *e, int o) {
   (void)o;
   if (exam_has_duplicates(e->values[0])) return NULL;
@@ -53,7 +54,7 @@ const op_check gather_check = {.dense_equal = equal_gathered};
 static damo_var *equal_coordinates(op_exam *e, int o) { return exam_places_in(e, exam_matrix(e, 0)).at[o]; }
 const op_check coordinates_check = {.dense_equal = equal_coordinates};
 
-/* Values and indices beyond what indptr says belong to no row or column. */
+/* True when data reaches past indptr's last entry: the rest belongs to no row or column. */
 static bool has_rest(const op_exam *e, int first) {
   const damo_array *indptr = exam_array(e, first + 2);
   const int64_t n_major = array_size(indptr) - 1;
@@ -69,7 +70,7 @@ static damo_var *equal_csm(op_exam *e, int o) {
 }
 const op_check csm_check = {.dense_equal = equal_csm};
 
-/* data, indices, indptr, shape: the first three make the matrix. */
+/* data, put at x's positions, is x; indices, indptr and shape are compared with x's. */
 static damo_var *equal_csm_properties(op_exam *e, int o) {
   const damo_sparse *x = exam_matrix(e, 0);
   if (o == 3) return build_ints(e->b, x->shape, 2);
@@ -79,7 +80,7 @@ static damo_var *equal_csm_properties(op_exam *e, int o) {
 }
 const op_check csm_properties_check = {.dense_equal = equal_csm_properties};
 
-/* Both matrices by their major axes, whatever their format: of the second, dense, what the first has. */
+/* Both matrices taken as csr, whatever their format: the second, made dense, read at the first one's positions. */
 static damo_var *equal_csm_grad(op_exam *e, int o) {
   (void)o;
   if (has_rest(e, 0) || has_rest(e, 4)) return NULL;
@@ -93,7 +94,7 @@ static damo_var *equal_csm_grad(op_exam *e, int o) {
 }
 const op_check csm_grad_check = {.dense_equal = equal_csm_grad};
 
-/* ---- Put together and taken apart -------------------------------------------------------------------------------- */
+/* ---- Stacks, splits and blocks ----------------------------------------------------------------------------------- */
 
 static damo_var *equal_hstack(op_exam *e, int o) {
   (void)o;
@@ -107,7 +108,7 @@ static damo_var *equal_vstack(op_exam *e, int o) {
 }
 const op_check vstack_check = {.dense_equal = equal_vstack};
 
-/* The parts put together again. */
+/* The parts, stacked again, are the operand. */
 static damo_var *equal_split(op_exam *e, int o) {
   if (o > 0) return NULL;
   e->got = build_fn(e->b, exam_is_axis_two(e) ? "hstack" : "vstack", e->out, e->node->n_out, NULL);
@@ -134,8 +135,8 @@ static damo_var *equal_block_diag(op_exam *e, int o) {
 }
 const op_check block_diag_check = {.dense_equal = equal_block_diag};
 
-/* Where line `line` of blocks begins along an axis (0: rows); past the last: the length of all. Each line has a
- * block. */
+/* The row (axis 0) or column at which block row or column `line` (1-based) begins; past the last: the length of all.
+ * Each has a block. */
 static int64_t block_start(const op_exam *e, const prop_value *lines, int axis, int64_t line) {
   int64_t from = 0;
   for (int64_t k = 1; k < line; k++) {
@@ -200,7 +201,7 @@ static damo_var *equal_put_diagonal(op_exam *e, int o) {
 }
 const op_check put_diagonal_check = {.dense_equal = equal_put_diagonal};
 
-/* k of tril and triu, no further than the matrix goes. */
+/* The property `name` as k of tril and triu, clamped to the matrix. */
 static prop_value band_offset(const op_exam *e, const char *name) {
   const int64_t most = exam_shape(e, 0)[0] + exam_shape(e, 0)[1], k = exam_prop(e, name).u.i;
   return prop_int(k > most ? most : k < -most ? -most : k);
@@ -223,7 +224,7 @@ static damo_var *equal_trace(op_exam *e, int o) {
 }
 const op_check trace_check = {.dense_equal = equal_trace};
 
-/* A scalar wherever row and column are the same. */
+/* The scalar wherever row and column are equal. */
 static damo_var *equal_eye_like(op_exam *e, int o) {
   (void)o;
   const int64_t *shape = exam_shape(e, 1);

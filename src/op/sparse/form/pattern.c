@@ -1,8 +1,8 @@
-/* pattern: the stored values of a whole matrix apart from its pattern. Structured ops are built on these.
+/* pattern: the stored values of a matrix as a vector, apart from its pattern. Structured ops are built on these.
  *
- * SparseData takes the values out, WithData puts others in their place, GatherData reads a matrix, sparse or dense, at
- * the stored places of another, SparseZeros keeps the shape alone. Values are in the order of storage, and neither
- * checked nor copied. (csm.c has ops on matrices in parts, with checks.)
+ * SparseData gives the values, WithData replaces them, GatherData gathers a matrix, sparse or dense, at the stored
+ * positions of another, SparseZeros is an empty matrix of x's shape. Values are in the order of storage, and neither
+ * checked nor copied. (csm.c has ops on matrices given by their vectors, with checks.)
  */
 #include "op/sparse/sparse_op.h"
 
@@ -30,7 +30,7 @@ damo_status sp_data_rop(build *b, damo_apply *node, damo_var *const *eval, damo_
   return b->status;
 }
 
-/* CSMProperties' first output alone: it has a Type for matrices of every size. */
+/* The first output of CSMProperties by itself; unlike the indices it has one Type for matrices of every size. */
 const op_def sp_data_def = {
     .name = "SparseData",
     .doc = "the vector of a sparse matrix's stored values, a view",
@@ -123,7 +123,7 @@ static damo_status sp_gather_perform(const thunk *t, frame *f) {
       thunk_in_is_sparse(t, f, 0) ? sparse_at(thunk_in_sparse(t, f, 0), x) : sparse_at_dense(thunk_in(t, f, 0), x));
 }
 
-/* A dense g's gradient is dense. */
+/* The gradient of a dense g is dense. */
 static damo_status sp_gather_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   gin[0] = build_with_data(b, node->in[1], gout[0]);

@@ -17,7 +17,7 @@ static damo_status sp_permute_type(const damo_op *op, damo_var *const *in, int n
   return type_give_like(op, out, in[0], var_dtype(in[0]));
 }
 
-/* 0-based contiguous copies of 1-based positions. */
+/* A 0-based contiguous copy of 1-based positions. */
 static damo_array *sp_permute_from_one(const damo_array *v) {
   damo_array *out = array_copy(v);
   for (int64_t i = 0; out != NULL && i < array_size(out); i++) ((int64_t *)(void *)out->data)[i]--;
@@ -39,7 +39,7 @@ static damo_var *build_permuted(build *b, damo_apply *node, damo_var *x, damo_va
   return build_op(b, damo_retain(node->op), (damo_var *[]){x, rows, cols}, 3);
 }
 
-/* The inverse of a permutation is what sorts it. */
+/* argsort of a permutation is its inverse. */
 static damo_status sp_permute_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return b->status;
   damo_var *rows = build_fn1(b, "argsort", node->in[1]), *cols = build_fn1(b, "argsort", node->in[2]);

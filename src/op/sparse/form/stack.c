@@ -1,8 +1,8 @@
 /* stack: HStack (blocks side by side), VStack (one above the other) and their inverse, SparseSplit.
  *
  * Properties of the stacks: format ("csc" when nil), dtype (the common one when nil); of SparseSplit: axis (1-based),
- * n. SparseSplit takes a matrix and n lengths and gives n matrices without zeros: the gradient of a stack, whose
- * gradient is a stack again.
+ * n. SparseSplit takes a matrix and n lengths and gives n matrices without stored zeros. It is the adjoint of a stack,
+ * and a stack is its adjoint.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -59,7 +59,7 @@ static damo_status sp_split_perform(const thunk *t, frame *f) {
   for (int i = 0; i < n; i++) sizes[i] = array_int(thunk_in(t, f, i + 1));
   damo_sparse *x = thunk_in_sparse(t, f, 0);
   const int axis = sp_split_axis(t->node->op);
-  /* of entries that may be a gradient one by one, each duplicate counts, 0 or not */
+  /* x may hold derivatives entry by entry (cotangent.c): with duplicates all entries are kept, 0 or not */
   DAMO_TRY((x->unique ? sparse_split : sparse_split_entries)(x, "SparseSplit", axis, n, sizes, parts));
   for (int i = 0; i < n; i++) thunk_set_out(t, f, i, &parts[i]->obj);
   return DAMO_OK;
@@ -70,7 +70,7 @@ static damo_var *build_stack(build *b, int axis, damo_format format, damo_var *c
   return build_op(b, op_new(b->ctx, axis ? &sp_hstack_def : &sp_vstack_def, &props), in, n);
 }
 
-/* Parts without a cotangent are empty. */
+/* A part without a cotangent gets an empty one. */
 static damo_status sp_split_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const int n = node->n_out;
   const damo_format format = var_format_of(node->in[0]);
@@ -305,7 +305,7 @@ static damo_status sp_fn_vstack(build *b, const fn_args *a, ptrvec *out) {
   return sp_fn_stack(b, a, out, &sp_vstack_def);
 }
 
-/* Operands from `first` on, in the format of the first that is sparse. */
+/* Stacks the operands from `first` on, in the format of the first sparse one. */
 static damo_status sp_fn_join_along(build *b, const fn_args *a, int first, int64_t axis, ptrvec *out) {
   int k;
   DAMO_TRY(axis_check(b->ctx, a->func->name, axis, 2, &k));
