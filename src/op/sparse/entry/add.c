@@ -7,7 +7,7 @@
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
 
-/* Static lengths known of either operand of equal shape. */
+/* The static shape of two operands of equal shape: each length from one that knows it. */
 static void sp_add_static_shape(damo_var *const *in, int64_t *shape) {
   for (int k = 0; k < 2; k++) shape[k] = in[in[0]->type->shape[k] < 0]->type->shape[k];
 }
@@ -18,7 +18,7 @@ static damo_status type_need_same_dtype(const damo_op *op, damo_var *const *in) 
                   op->def->name, dtype_name(var_dtype(in[0])), dtype_name(var_dtype(in[1])));
 }
 
-/* The cotangent for both operands; zeros where there is nothing continuous. */
+/* The cotangent is the gradient of both operands; zeros where the result is discrete. */
 static damo_status sp_add_pass_to_both(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   for (int i = 0; i < 2 && gout[0] != NULL; i++) {
     damo_var *zeros = build_flat_zeros(b, node, i);
@@ -27,7 +27,7 @@ static damo_status sp_add_pass_to_both(build *b, damo_apply *node, damo_var *con
   return b->status;
 }
 
-/* The sum of the tangents that are there, in the result's dtype. */
+/* The sum of the tangents that are not NULL, cast to the result's dtype; NULL when both are. */
 static damo_var *build_add_tangents(build *b, const damo_apply *node, damo_var *x, damo_var *y) {
   damo_var *sum = build_add_present(b, x, y);
   return sum != NULL ? build_cast(b, sum, var_dtype(node->out[0])) : NULL;
@@ -87,7 +87,7 @@ static damo_status sp_add_sd_perform(const thunk *t, frame *f) {
   const int64_t *shape = array_shape(y);
   if (shape[0] != x->shape[0] || shape[1] != x->shape[1]) return fail_dense_shape(t, f, x, y, "are not equal");
   const damo_dtype dtype = dtype_promote(sparse_dtype(x), array_dtype(y));
-  /* duplicates are summed before they are converted, as a value of x's dtype is */
+  /* duplicates are summed in x's dtype, before the conversion */
   damo_sparse *once = dtype != sparse_dtype(x) ? sparse_sum_duplicates(x) : damo_retain(x);
   damo_sparse *entries = once != NULL ? sparse_cast(once, dtype) : NULL;
   damo_array *out = entries != NULL ? thunk_out(t, f, 0, dtype, 2, shape) : NULL;
@@ -153,7 +153,7 @@ static damo_status sp_add_data_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-/* What is on the result's pattern, the first one's, goes to the second one's entries in turn. */
+/* The result has the first operand's pattern: a cotangent on it is moved to the second operand's entries. */
 static damo_status sp_add_data_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   DAMO_TRY(sp_add_pass_to_both(b, node, gout, gin));
   if (gin[1] == gout[0]) gin[1] = build_move_cotangent(b, gin[1], gin[1], node->out[0], node->in[1]);
@@ -199,7 +199,7 @@ static damo_status sp_add_sv_perform(const thunk *t, frame *f) {
   return thunk_give_sparse(t, f, 0, sparse_with_columns(f->ctx->isa->add->fn[dtype], dtype, x, thunk_in(t, f, 1)));
 }
 
-/* Ones of x's dtype where x is not 0: the places that the vector is added at. */
+/* Ones of x's dtype where x is not 0: where the vector is added. */
 static damo_var *build_support(build *b, damo_var *x) {
   damo_var *places = build_neq(b, x, build_int(b, 0));
   return places != NULL ? build_sparse_cast(b, places, var_dtype(x)) : NULL;
@@ -233,7 +233,7 @@ static const op_def sp_add_sv_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* A dense operand of a sum: a matrix. */
+/* Type error where a dense operand of a sum is not a matrix. */
 static damo_status sp_add_check_dense(build *b, const fn_args *a, const damo_var *y) {
   if (var_is_sparse(y) || var_ndim(y) == 2) return DAMO_OK;
   if (var_ndim(y) > 2) {
@@ -249,7 +249,7 @@ static damo_status sp_add_check_dense(build *b, const fn_args *a, const damo_var
   return b->status;
 }
 
-/* A dense row or column as a view of x's shape. */
+/* y; where it is a row or column, a view of it broadcast to x's shape. */
 static damo_var *build_stretched_for_add(build *b, const char *func, damo_var *y, damo_var *x) {
   damo_var *dims[2];
   bool needed = false;
@@ -283,7 +283,8 @@ static damo_status sp_fn_add(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_add_pair(b, a, pair[0], pair[1]));
 }
 
-/* The second operand is converted before its sign changes: small and unsigned integers would wrap. */
+/* The second operand is converted to the result's dtype before its sign changes, since small and unsigned integers
+ * would wrap. */
 static damo_status sp_fn_sub(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2];
   DAMO_TRY(sp_add_operands(b, a, pair));

@@ -1,11 +1,11 @@
 /* compare: eq neq lt le gt ge, isclose and allclose, maximum and minimum.
  *
- * The SS classes compare two sparse matrices of one format, entry by entry: sparse bool, true places stored. The SD
- * classes compare with a dense matrix, into dense bool, or with a number, into sparse bool. What is absent counts as 0,
- * so eq, le and ge of two sparse matrices are true nearly everywhere, and so is the memory of their result. nan is
- * unequal to all. isclose and allclose look at the places where either of two matrices stores an entry: elsewhere 0 is
- * close to 0. MaximumSS and MinimumSS merge two sparse matrices; next to a number that leaves 0 as it is, maximum and
- * minimum look at the places where the matrix stores an entry.
+ * The SS classes compare two sparse matrices of one format, entry by entry: sparse bool, of which the true elements are
+ * stored. The SD classes compare with a dense matrix, into dense bool, or with a number, into sparse bool. Absent
+ * entries count as 0, so eq, le and ge of two sparse matrices are true nearly everywhere, and their result takes memory
+ * for nearly every element. nan is unequal to all. isclose and allclose compute at the positions where either matrix
+ * stores an entry: elsewhere 0 is close to 0. MaximumSS and MinimumSS merge two sparse matrices; with a number that
+ * keeps absent entries 0, maximum and minimum compute on the stored values.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -177,7 +177,7 @@ static damo_status sp_isclose_operands(build *b, const fn_args *a, damo_var **pa
   return DAMO_OK;
 }
 
-/* Both as sparse matrices of one format, every place stored once. */
+/* Both operands as sparse matrices of one format without duplicates. */
 static void build_alike_pair(build *b, damo_var *const *pair, damo_var **alike) {
   const damo_format format = var_format_of(var_is_sparse(pair[0]) ? pair[0] : pair[1]);
   for (int i = 0; i < 2 && b->status == DAMO_OK; i++) {
@@ -187,8 +187,8 @@ static void build_alike_pair(build *b, damo_var *const *pair, damo_var **alike) 
   }
 }
 
-/* The places that either stores: a matrix; in at the two's values there, vectors in the order of its entries. NULL:
- * failed. */
+/* A matrix with an entry at each position that either operand stores; at[i] is the vector of operand i's values there,
+ * in the order of its entries. NULL on failure. */
 static damo_var *build_either_places(build *b, damo_var *const *pair, damo_var **at) {
   damo_var *m[2] = {NULL}, *ones[2];
   build_alike_pair(b, pair, m);
@@ -202,7 +202,7 @@ static damo_var *build_either_places(build *b, damo_var *const *pair, damo_var *
   return b->status == DAMO_OK ? places : NULL;
 }
 
-/* Whether the two are close at each place that either stores: a vector in the order of *places' entries. */
+/* isclose at each position that either operand stores: a vector in the order of the entries of *places. */
 static damo_var *build_close_places(build *b, const fn_args *a, damo_var *const *pair, damo_var **places) {
   damo_var *at[2];
   *places = build_either_places(b, pair, at);
@@ -215,7 +215,7 @@ static damo_status sp_fn_allclose(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_fn1(b, "all", build_close_places(b, a, pair, &places)));
 }
 
-/* The first of two dense operands, checked where one could stretch over the other. */
+/* The first of two dense operands, checked to have the second one's shape where one could broadcast over the other. */
 static damo_var *sp_isclose_check_stretch(build *b, const fn_args *a, damo_var *const *pair) {
   bool could = false;
   for (int k = 0; k < 2 && b->status == DAMO_OK; k++)
@@ -223,7 +223,7 @@ static damo_var *sp_isclose_check_stretch(build *b, const fn_args *a, damo_var *
   return could ? build_same_shape(b, a->func->name, pair[0], pair[0], pair[1]) : pair[0];
 }
 
-/* Of two sparse matrices: false where one of the places is not close, true everywhere else. */
+/* Two sparse matrices: true everywhere but at stored positions that are not close. */
 static damo_status sp_fn_isclose(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2], *places;
   DAMO_TRY(sp_isclose_operands(b, a, pair));
@@ -260,8 +260,8 @@ static damo_status sp_extreme_ss_perform(const thunk *t, frame *f) {
   return thunk_give_sparse(t, f, 0, sparse_merge(op, thunk_in_sparse(t, f, 0), thunk_in_sparse(t, f, 1)));
 }
 
-/* The node once more, of the values at the places that either operand stores: the dense Op on vectors. Derivatives are
- * that one's. NULL: failed. */
+/* The dense node of the same function over the vectors of both operands' values at the positions that either stores.
+ * Its derivatives are the node's. NULL on failure. */
 static damo_apply *build_extreme_ss(build *b, damo_apply *node, damo_var **places) {
   damo_var *at[2];
   *places = build_either_places(b, node->in, at);
@@ -309,7 +309,7 @@ static const op_def sp_extreme_ss_defs[2] = {CHOICE("MaximumSS", maximum_check, 
 
 static bool sp_fn_is_maximum(const fn_args *a) { return strcmp(a->func->data, "maximum") == 0; }
 
-/* A constant number that absent entries are not below (maximum) or above (minimum). */
+/* True when y is a constant number of 0 or less (maximum) or 0 or more (minimum), so that absent entries stay 0. */
 static bool sp_bound_keeps_zero(const fn_args *a, const damo_var *y) {
   const damo_array *v = var_constant_array(y);
   if (v == NULL || v->ndim != 0) return false;
@@ -340,7 +340,7 @@ static damo_status sp_fail_extreme(build *b, const fn_args *a, const damo_var *y
 
 #undef REMEDY
 
-/* pair[at] is sparse, the other operand a number that leaves 0 as it is. */
+/* pair[at] is sparse, the other operand a number that keeps absent entries 0: computes on the stored values. */
 static damo_status sp_extreme_of_stored(build *b, const fn_args *a, damo_var **pair, int at, ptrvec *out) {
   damo_var *x = build_summed(b, pair[at]);
   pair[at] = x != NULL ? build_data(b, x) : NULL;
@@ -348,7 +348,7 @@ static damo_status sp_extreme_of_stored(build *b, const fn_args *a, damo_var **p
   return fn_give(b, out, v != NULL ? build_fn1(b, "sparse.remove0", build_with_data(b, x, v)) : NULL);
 }
 
-/* max(x, y) or min(x, y) of two sparse matrices, or of one and a number; what is 0 there is not stored. */
+/* max(x, y) or min(x, y) of two sparse matrices, or of one and a number; zeros are not stored. */
 static damo_status sp_fn_extreme(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2];
   DAMO_TRY(pair_operands(b, a, pair));

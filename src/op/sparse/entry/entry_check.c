@@ -33,7 +33,7 @@ static damo_var *equal_rows_scaled(op_exam *e, int o) {
 }
 const op_check row_scale_check = {.dense_equal = equal_rows_scaled};
 
-/* A vector's entry added where a column stores something other than 0. */
+/* x + v where x is not 0, else 0. */
 static damo_var *equal_columns_added(op_exam *e, int o) {
   (void)o;
   build *b = e->b;
@@ -54,7 +54,7 @@ static damo_var *equal_sum(op_exam *e, int o) {
 }
 const op_check sum_check = {.dense_equal = equal_sum};
 
-/* A cotangent of sums over every place of x, or over the stored ones. */
+/* The cotangent of sums, spread over all of x or over its stored positions. */
 static damo_var *equal_sum_spread(op_exam *e, int o) {
   (void)o;
   const damo_sparse *x = exam_matrix(e, 1);
@@ -74,7 +74,7 @@ static damo_var *equal_extremum(op_exam *e, int o) {
 }
 const op_check extremum_check = {.dense_equal = equal_extremum};
 
-/* Sums of columns or rows of the products, which stand at the matrix's places. */
+/* The products put at the matrix's stored positions, summed over columns or rows. */
 static damo_var *equal_vecdot(op_exam *e, int o) {
   (void)o;
   const damo_sparse *m = exam_matrix(e, 0);
@@ -85,8 +85,7 @@ const op_check vecdot_check = {.dense_equal = equal_vecdot};
 
 /* ---- NarrowMinor ------------------------------------------------------------------------------------------------- */
 
-/* The columns (csr) or rows (csc) that store something, as they follow one another; a column of zeros where none
- * does. */
+/* The 1-based numbers of the columns (csr) or rows (csc) that store an entry, ascending. */
 static damo_var *build_stored_minors(op_exam *e, const damo_sparse *x) {
   const int64_t n = sparse_minor(x), nnz = sparse_nnz(x);
   damo_array *seen = damo_array_new(e->b->ctx, DAMO_BOOL, 1, &n), *list = NULL;
@@ -104,6 +103,7 @@ static damo_var *build_stored_minors(op_exam *e, const damo_sparse *x) {
   return exam_list(e, list);
 }
 
+/* The columns (csr) or rows (csc) that store an entry; one of zeros where none does. */
 static damo_var *equal_narrow_minor(op_exam *e, int o) {
   (void)o;
   const damo_sparse *x = exam_matrix(e, 0), *y = (const damo_sparse *)e->results[0];

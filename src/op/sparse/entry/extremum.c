@@ -62,7 +62,7 @@ static damo_status sp_extremum_perform(const thunk *t, frame *f) {
   return d->position ? sp_extremum_positions(t, x, out) : sparse_extreme(x, d->axis, d->largest, out);
 }
 
-/* v where the clean matrix x's stored values equal the result, else 0: two vectors, as x's data. */
+/* v where x's stored values equal the result, else 0. x has no duplicates; v is in the order of its data. */
 static damo_var *build_where_extremum(build *b, damo_apply *node, damo_var *x, damo_var *v) {
   damo_var *result = build_data(b, build_sp_spread(b, node->out[0], x, sp_extremum_data(node->op)->axis));
   damo_var *hit = build_eq(b, build_data(b, x), result);

@@ -1,9 +1,9 @@
 /* monoid: functions of the stored values alone.
  *
- * A row computes with the vector of stored values by the dense row of that name, and puts the result back on the
- * matrix's pattern: gradients, R_op and result dtypes are those of the dense row, read and written at the stored
- * places. What a function makes of absent entries does not count; functions with f(0) = 0 also stand under the tensor
- * functions' names, so that a call with a sparse operand leads here. Of duplicates each is taken by itself.
+ * A row applies the dense row of that name to the vector of stored values and puts the result back on the matrix's
+ * pattern. Gradients, R_op and result dtypes are those of the dense row, at the stored positions. Absent entries stay
+ * absent whatever f(0) is; functions with f(0) = 0 also have the tensor functions' names, so that these calls with a
+ * sparse operand come here. f is applied to each duplicate by itself.
  */
 #include "op/sparse/sparse_op.h"
 
@@ -11,8 +11,8 @@ static const char *monoid_dense_name(const fn_args *a) { return a->func->data; }
 
 static damo_var *build_monoid(build *b, const char *dense, damo_var *x) {
   damo_var *data = build_data(b, x), *made = data ? build_fn1(b, dense, data) : NULL;
-  return made == data ? x
-                      : build_with_data(b, x, made); /* where nothing was to be done (conj of real) x is the result */
+  return made == data ? x : build_with_data(b, x, made); /* where the dense row gave data itself (conj of real) x is the
+                                                      * result */
 }
 
 static damo_status sp_fn_monoid(build *b, const fn_args *a, ptrvec *out) {
@@ -20,7 +20,7 @@ static damo_status sp_fn_monoid(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, x ? build_monoid(b, monoid_dense_name(a), x) : NULL);
 }
 
-/* The dense row leaves integers as they are; here they become floats, as those of ceil and floor. */
+/* The dense row leaves integers as they are; here they become floats, as in ceil and floor. */
 static damo_status sp_fn_trunc(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0);
   if (x != NULL && dtype_is_discrete(var_dtype(x))) x = build_sparse_cast(b, x, dtype_to_float(var_dtype(x)));
@@ -39,7 +39,7 @@ static damo_status sp_fn_rint(build *b, const fn_args *a, ptrvec *out) {
 
 /* ---- With a scalar ----------------------------------------------------------------------------------------------- */
 
-/* The second operand, weak where it is a literal. */
+/* Operand 2, which must be a scalar; a literal stays weak. */
 static damo_var *monoid_scalar_operand(build *b, const fn_args *a) {
   damo_var *y = a->in[1];
   if (y != NULL && type_is_tensor(y->type) && var_ndim(y) == 0) return y;
@@ -59,7 +59,7 @@ static damo_status sp_fn_monoid_with(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_monoid_with(b, monoid_dense_name(a), x, y));
 }
 
-/* A constant exponent above 0 keeps absent entries 0. */
+/* True when y is a constant exponent above 0, which keeps absent entries 0. */
 static bool monoid_power_keeps_zero(const damo_var *y) {
   const damo_array *v = var_constant_array(y);
   if (v == NULL || v->ndim != 0 || dtype_is_complex(array_dtype(v))) return false;

@@ -8,21 +8,21 @@
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
 
-/* The sum of the tangents' contributions that are there, in the result's dtype. */
+/* Gives the sum of the tangent's terms x and y that are not NULL, cast to the result's dtype. */
 static damo_status sp_mul_give_sum(build *b, const damo_apply *node, damo_var *x, damo_var *y, damo_var **rout) {
   damo_var *sum = x == NULL ? y : y == NULL ? x : build_add_cotangents(b, node->in[0], x, y);
   if (sum != NULL && b->status == DAMO_OK) rout[0] = build_cast(b, sum, var_dtype(node->out[0]));
   return b->status;
 }
 
-/* fn(x's tangent, y) + fn(x, y's tangent): of products. */
+/* Forward mode of products: fn(dx, y) + fn(x, dy). */
 static damo_status sp_product_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, const char *fn) {
   damo_var *x = eval[0] != NULL ? build_fn2(b, fn, eval[0], node->in[1]) : NULL;
   damo_var *y = eval[1] != NULL ? build_fn2(b, fn, node->in[0], eval[1]) : NULL;
   return sp_mul_give_sum(b, node, x, y, rout);
 }
 
-/* conj(x)·g at x's stored entries; where g is on their pattern, one by one. */
+/* conj(x)·g at x's stored positions; entry by entry where g is on x's pattern. */
 static damo_var *build_mul_at_entries(build *b, damo_var *x, damo_var *g) {
   if (x != NULL && dtype_is_discrete(var_dtype(x))) x = build_sparse_cast(b, x, var_dtype(g));
   damo_var *data = x != NULL ? build_data(b, x) : NULL, *here = data != NULL ? build_gather(b, g, x) : NULL;
@@ -63,7 +63,7 @@ static damo_status sp_mul_ss_grad(build *b, damo_apply *node, damo_var *const *g
     gin[i] = build_flat_zeros(b, node, i);
     if (gin[i] != NULL) continue;
     damo_var *other = node->in[1 - i];
-    if (var_is_dense(gout[0])) other = build_summed(b, other); /* (else the product would have its duplicates) */
+    if (var_is_dense(gout[0])) other = build_summed(b, other); /* else the product would keep its duplicates */
     gin[i] = other != NULL ? build_mul(b, gout[0], build_conj_if_complex(b, other)) : NULL;
   }
   return b->status;
@@ -101,7 +101,8 @@ static damo_status sp_mul_sd_type(const damo_op *op, damo_var *const *in, int n_
   return type_give_like(op, out, in[0], dtype_promote(var_dtype(in[0]), var_dtype(in[1])));
 }
 
-/* The shapes of the operands agree, axis by axis; an axis of y that its Type says is 1 may be stretched. */
+/* Shape error unless y is a number or has x's lengths; with `stretch` an axis that y's Type says has length 1 may
+ * broadcast. */
 static damo_status sp_mul_check_shapes(const thunk *t, frame *f, const damo_sparse *x, const damo_array *y,
                                        bool stretch) {
   const damo_type *type = t->node->in[1]->type;
@@ -127,8 +128,8 @@ static damo_status sp_mul_sd_perform(const thunk *t, frame *f) {
   return sp_mul_entries_perform(t, f, f->ctx->isa->mul, false);
 }
 
-/* What a sparse matrix over x's shape gives y, which was stretched over it: its entries' sum, its line sums, or
- * itself. */
+/* Sums the sparse matrix z over the axes along which y was broadcast to its shape: to a number, row, column or matrix,
+ * dense. */
 static damo_var *build_reduce_to(build *b, damo_var *z, const damo_var *y) {
   if (z == NULL || b->status != DAMO_OK) return NULL;
   if (var_ndim(y) == 0) return build_sum_of_entries(b, z);
@@ -197,7 +198,7 @@ static damo_status sp_div_sd_grad(build *b, damo_apply *node, damo_var *const *g
   return b->status;
 }
 
-/* A dense row or column as a view of x's shape. */
+/* y; where it is a row or column, a view of it broadcast to x's shape. */
 static damo_var *build_stretched_for_div(build *b, damo_var *y, damo_var *x) {
   damo_var *dims[2];
   if (var_ndim(y) == 0 || (!type_dim_is_one(y->type, 0) && !type_dim_is_one(y->type, 1))) return y;
@@ -367,7 +368,7 @@ const op_def sp_row_scale_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* A dense operand next to a sparse x: a number or a matrix. */
+/* Type error unless the dense operand y is a number or a matrix. */
 static damo_status sp_mul_need_factor(build *b, const fn_args *a, const damo_var *y) {
   if (var_ndim(y) == 0 || var_ndim(y) == 2) return DAMO_OK;
   build_fail(b, DAMO_ETYPE,
@@ -377,7 +378,7 @@ static damo_status sp_mul_need_factor(build *b, const fn_args *a, const damo_var
   return b->status;
 }
 
-/* A row or column does not stretch over x in Aesara's product: what does it is named. */
+/* As in Aesara, this product does not broadcast a dense row or column over x. The error names the functions that do. */
 static damo_status sp_mul_need_whole(build *b, const fn_args *a, const damo_var *x, const damo_var *y) {
   for (int k = 0; k < 2 && var_ndim(y) == 2; k++) {
     if (!type_dim_is_one(y->type, k) || x->type->shape[k] <= 1) continue;

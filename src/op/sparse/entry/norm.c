@@ -1,8 +1,8 @@
 /* norm: the Frobenius norm, the largest sum of a column and of a row, and norms of columns and rows as vectors.
  *
  * Built of other ops on the stored values; the result is dense, its gradient at the stored places. The one class,
- * NarrowMinor, leaves out lines across that store nothing where the axis is far longer than the entries are many: sums
- * along it would not fit in memory.
+ * NarrowMinor, drops the columns (csr) or rows (csc) without entries where they are far more than the entries: a vector
+ * of their sums might not fit in memory.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -20,7 +20,7 @@ static damo_status sp_narrow_minor_type(const damo_op *op, damo_var *const *in, 
   return type_give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[0]), shape[0], shape[1]);
 }
 
-/* One line across is left at least, for reductions over them. */
+/* At least one column (csr) or row (csc) is left, since a maximum needs an element. */
 static damo_status sp_narrow_minor_perform(const thunk *t, frame *f) {
   damo_array *used = NULL;
   damo_sparse *x = damo_retain(thunk_in_sparse(t, f, 0));
@@ -32,7 +32,7 @@ static damo_status sp_narrow_minor_perform(const thunk *t, frame *f) {
   return s;
 }
 
-/* Entries stay what they are, in their order. */
+/* The result has x's entries in x's order, so derivatives pass as vectors of values. */
 static damo_status sp_narrow_minor_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] != NULL) gin[0] = build_with_data(b, node->in[0], build_gather(b, gout[0], node->out[0]));
   return b->status;
@@ -58,7 +58,7 @@ static const op_def sp_narrow_minor_def = {
 
 /* ---- Norms ------------------------------------------------------------------------------------------------------- */
 
-/* An order as a number; nan: it is none. */
+/* The order as a number; nan where v is none. */
 static double sp_norm_read_order(const prop_value *v) {
   if (v->kind == PROP_INT) return (double)v->u.i;
   if (v->kind == PROP_NUM) return v->u.f;
@@ -88,7 +88,7 @@ static damo_var *build_norm_sums(build *b, damo_var *x, damo_var *values, int ax
   return values != NULL ? build_sp_sum(b, build_with_data(b, x, values), axis, true) : NULL;
 }
 
-/* Of each column (axis 0) or row; x is a float matrix without duplicates. */
+/* The norm of each column (axis 0) or row; x is a float matrix without duplicates. */
 static damo_var *build_axis_norms(build *b, damo_var *x, double order, int axis) {
   if (order == 2) return build_norm_root(b, build_norm_sums(b, x, build_norm_squares(b, x), axis), 2);
   if (order == 0) return build_norm_sums(b, x, build_neq(b, build_data(b, x), build_int(b, 0)), axis);
@@ -112,7 +112,7 @@ typedef struct norm_options {
   prop_value ord, axis, keepdims;
 } norm_options;
 
-/* The option ord, for columns and rows or for the whole matrix, whose Frobenius norm is nan. */
+/* The option ord, of columns or rows (along_axis) or of the whole matrix. *order is nan for the Frobenius norm. */
 static damo_status sp_norm_order_option(damo_ctx *ctx, const fn_args *a, bool along_axis, double *order) {
   const prop_value *v = &FN_OPTIONS(a, norm_options)->ord;
   *order = along_axis && v->kind == PROP_NIL ? 2 : sp_norm_read_order(v);
@@ -126,7 +126,7 @@ static damo_status sp_norm_order_option(damo_ctx *ctx, const fn_args *a, bool al
                   a->func->name);
 }
 
-/* Of a whole float matrix without duplicates. */
+/* The norm of a whole float matrix without duplicates. */
 static damo_var *build_whole_norm(build *b, damo_var *x, double order) {
   if (!isnan(order)) return build_largest_sum(b, x, order == 1 ? 0 : 1);
   return build_norm_root(b, build_reduce(b, REDUCE_SUM_SQR, build_data(b, x), NULL, -1, false), 2);

@@ -1,15 +1,15 @@
 /* sum: sums and means of sparse matrices, which are dense.
  *
- * SpSum has the properties axis (1 down the rows, 2 along them, nil all) and sparse_grad. The gradient is sparse, in
- * the matrix's format: with sparse_grad (the class's default) the cotangent at the matrix's stored places, without at
- * every place, zeros left out. SpSumGrad makes it, given the cotangent and the matrix.
+ * SpSum has the properties axis (1: sums of columns, 2: of rows, nil: of all) and sparse_grad. The gradient is sparse,
+ * in the matrix's format: with sparse_grad (the class's default) the cotangent at the matrix's stored positions,
+ * without it at all positions, where zeros are not stored. SpSumGrad makes it of the cotangent and the matrix.
  */
 #include "op/sparse/sparse_op.h"
 #include "op/elem/build_arith.h"
 
 #include <string.h>
 
-/* -1: all. */
+/* The property axis, 0-based; -1: all. */
 static int sp_sum_axis(const damo_op *op) {
   const prop_value *v = &OP_PROPS(op, sp_sum_props)->axis;
   return v->kind == PROP_NIL ? -1 : (int)v->u.i - 1;
@@ -49,7 +49,7 @@ static damo_status sp_sum_type(const damo_op *op, damo_var *const *in, int n_in,
                          &in[0]->type->shape[axis == 0]);
 }
 
-/* Sums along an axis into the cell's own memory, the dtype being the matrix's. */
+/* Sums over an axis, of the matrix's own dtype, into the output cell's memory. */
 static damo_status sp_sum_into(const thunk *t, frame *f, const damo_sparse *x, int axis) {
   const damo_dtype dtype = sparse_dtype(x);
   const sparse_value_fns *fns = f->ctx->isa->sparse.value[sparse_is_wide(x)][dtype];
@@ -116,7 +116,7 @@ static damo_status sp_sum_spread_type(const damo_op *op, damo_var *const *in, in
   return type_give_like(op, out, in[1], var_dtype(in[0]));
 }
 
-/* g repeated to x's shape, without memory of its own. */
+/* g broadcast to x's shape: a view with strides of 0. NULL: the pending error. */
 static damo_array *sp_sum_spread_array(damo_array *g, const damo_sparse *x, int axis) {
   int64_t strides[2] = {0, 0};
   if (axis >= 0 && array_size(g) != x->shape[!axis]) {
@@ -144,7 +144,7 @@ static damo_status sp_sum_spread_perform(const thunk *t, frame *f) {
   return thunk_give(t, f, 0, out);
 }
 
-/* The sum of the cotangent at the places that g was spread over. */
+/* The sum of the cotangent at the positions over which g was spread. */
 static damo_status sp_sum_spread_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *g = sp_sum_is_structured(node->op) ? build_structured(b, gout[0], node->in[1]) : gout[0];
@@ -201,7 +201,7 @@ static damo_status sp_fn_sp_sum(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_sp_sum(b, x, (int)axis - 1, prop_bool_or(o->sparse_grad, false)));
 }
 
-/* What sum and mean are told: options axis keepdims dtype sparse_grad. */
+/* The options of sum and mean: axis, keepdims, dtype, sparse_grad. */
 typedef struct sum_call {
   int axis; /* -1: all */
   bool keepdims, structured;
@@ -241,7 +241,7 @@ static damo_status sp_fn_sum(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_sum_kept(b, sum, &c));
 }
 
-/* The places that a sum runs over, absent entries included. */
+/* The number of elements that a sum adds, absent ones included. */
 static damo_var *build_axis_count(build *b, damo_var *x, int axis, damo_dtype dtype) {
   damo_var *n = build_dim(b, x, axis < 0 ? 0 : axis);
   if (axis < 0) n = build_mul(b, n, build_dim(b, x, 1));

@@ -1,8 +1,8 @@
-/* vecdot: sums of products at a matrix's stored places.
+/* vecdot: sums of products over a matrix's stored entries.
  *
- * SpVecdot{axis} (m, x, y): for each column of m (axis 1) or each row (2) the sum over its stored places of x·y, vectors
- * with a number for each of them, all of one dtype. It takes the place of SpSum over m with the values x·y
- * (rewrite/sparse.c): the gradient of a matrix scaled by a vector asks for that. It has no gradient.
+ * SpVecdot{axis} (m, x, y): for each column of m (axis 1) or each row (2) the sum over its stored entries p of
+ * x[p]·y[p]. x and y are vectors with a number for each entry of m, of one dtype. Rewriting puts it in place of SpSum
+ * over m with the values x·y, which the gradient of a matrix scaled by a vector needs. It has no gradient.
  */
 #include "op/sparse/sparse_op.h"
 
