@@ -183,8 +183,8 @@ typedef struct matmul_batch {
   int64_t shape[DAMO_MAX_NDIM], step_x[DAMO_MAX_NDIM], step_y[DAMO_MAX_NDIM];
 } matmul_batch;
 
-/* The shape error where axis i of one operand has length 1 and the other operand's length differs: a length that the Type
- * does not say is 1 does not broadcast. */
+/* The shape error where axis i of operand `which` has length 1 and the other operand's length differs: a length of 1
+ * broadcasts only where the Type says it. */
 static damo_status fail_late_one(const thunk *t, frame *f, const damo_array *x, const damo_array *y, int i, int which) {
   char sx[256], sy[256], hint[320];
   return ctx_fail(f->ctx, DAMO_ESHAPE, "matmul: shapes %s and %s do not agree: axis %d of operand %d %s",

@@ -1,10 +1,10 @@
-/* check: a matrix as it is, where its shape is what a function needs: checked when the lengths are known, in
- * every mode.
+/* check: Ops that pass their input on and check the shape that a function needs, when the lengths are known, in every
+ * mode.
  *
  * SquareMatrix (x) is x, for a function whose computation would not notice: a power that multiplies nothing. SameShape
- * (v, x, rows, cols) is v where the matrix x has that shape, which is another one's: v goes into a comparison with a
- * dense row, which would stretch, or into a gradient whose shorter way does not meet both. The property is the name of
- * the function.
+ * (v, x, rows, cols) is v where the matrix x has the shape (rows, cols) of another matrix. v goes into a comparison
+ * with a dense row, which would broadcast, or into a gradient whose shorter form reads only one of the two matrices.
+ * The property is the name of the function, for errors.
  */
 #include "sparse_op.h"
 

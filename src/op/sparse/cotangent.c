@@ -1,13 +1,16 @@
-/* cotangent: cotangents of matrices that may store a place more than once.
+/* cotangent: cotangents of sparse matrices that may have duplicates, several entries at one position.
  *
- * A cotangent of x that shares x's pattern arrays, or stores x's places as often in the other format, holds the
- * derivative for each entry of x, duplicates one by one; any other stands for the matrix of derivatives, which all
- * entries at a place have in common. Where x has no duplicates the two are the same matrix. AddCotangents (x, g, h) is
- * the sum of g and h as cotangents of x. MoveCotangent (part, g, y, x) is what g, the cotangent of y, becomes for x,
- * whose entries y has in another order or among others: `part` is g moved as a matrix, duplicates kept apart. With the
- * property partial, g is one of several that part is made of. Without duplicates in x, or in what comes to x, both are
- * what the plain forms are: where that is known beforehand they are not made, and where it shows as they run they cost
- * the same, and what they alone would ask of x and y is not computed.
+ * A cotangent g of x is read in one of two ways. Where g shares x's pattern arrays, or stores x's positions as often in
+ * the other format, it is entrywise: it has the derivative by each entry of x, duplicates one by one. Any other g is
+ * the matrix of derivatives by position, and all entries of x at a position have its value there. Where x has no
+ * duplicates the two are the same matrix.
+ *
+ * AddCotangents (x, g, h) is the sum of g and h as cotangents of x. MoveCotangent (part, g, y, x) makes of g, a
+ * cotangent of y, one of x, where y has x's entries in another order or among others; `part` is g moved as a matrix,
+ * its duplicates kept. With the property partial, g is one of several cotangents that part is made of. Where x, or what
+ * arrives at x, is known to have no duplicates, the plain sum and `part` itself are used and no node is made. Where
+ * that shows at run time, the nodes cost no more than those, and x and y, which only they need, are not computed: the
+ * thunks are lazy.
  */
 #include "sparse_op.h"
 #include "op/elem/build_arith.h"
@@ -16,7 +19,7 @@ typedef struct sp_move_cotangent_props {
   prop_value partial;
 } sp_move_cotangent_props;
 
-/* Steps that are looked back: a gradient over a long chain stays linear in its length. */
+/* Limit of a search through ancestors, so that the gradient of a long chain takes time linear in its length. */
 #define ONCE_SEARCH_STEPS 64
 
 static op_pattern cotangent_pattern(const damo_var *x) {
@@ -25,7 +28,7 @@ static op_pattern cotangent_pattern(const damo_var *x) {
 
 static damo_var *cotangent_root(const damo_var *x) { return var_pattern_root(x, ONCE_SEARCH_STEPS); }
 
-/* x itself tells that it stores every place once. */
+/* True when x by itself shows that it has no duplicates: by its Op, its Type's pattern or its constant value. */
 static bool cotangent_is_once(const damo_var *x) {
   if (x->owner != NULL) return cotangent_pattern(x) == PATTERN_ONCE;
   if (x->type->pattern != NULL && x->type->pattern->matrix->unique) return true;
@@ -33,13 +36,13 @@ static bool cotangent_is_once(const damo_var *x) {
   return var_is_constant(x) && v != NULL && v->kind == OBJ_SPARSE && ((const damo_sparse *)v)->unique;
 }
 
-/* Variables still to be shown to store every place once. */
+/* A search through ancestors: the Variables still to be shown free of duplicates. */
 typedef struct once_search {
   int n;
   const damo_var *todo[ONCE_SEARCH_STEPS];
 } once_search;
 
-/* Adds the sparse ones among the first n inputs; false when the search has no space for them. */
+/* Adds the sparse ones of the node's first n inputs; false when the list is full. */
 static bool once_search_inputs(once_search *s, const damo_apply *node, int n) {
   for (int i = 0; i < n; i++) {
     if (!var_is_sparse(node->in[i])) continue;
@@ -49,7 +52,7 @@ static bool once_search_inputs(once_search *s, const damo_apply *node, int n) {
   return true;
 }
 
-/* x is shown by some of its inputs, or by those that are now searched. */
+/* True when x has no duplicates, provided that the Variables that are added to the search have none. */
 static bool once_search_var(once_search *s, const damo_var *x) {
   const damo_apply *node = x->owner;
   switch (cotangent_pattern(x)) {
@@ -66,7 +69,7 @@ static bool once_search_var(once_search *s, const damo_var *x) {
   return once_search_inputs(s, node, 1);
 }
 
-/* False only where every place of x is stored once for sure. */
+/* False only where x certainly has no duplicates. */
 static bool cotangent_may_repeat(const damo_var *x) {
   once_search s = {.n = 1, .todo = {x}};
   for (int step = 0; step < ONCE_SEARCH_STEPS && s.n > 0; step++) {
@@ -78,14 +81,14 @@ static bool cotangent_may_repeat(const damo_var *x) {
 
 bool cotangents_add_plainly(damo_var *x, damo_var *g, damo_var *h) {
   if (!cotangent_may_repeat(x) || (!cotangent_may_repeat(g) && !cotangent_may_repeat(h))) return true;
-  /* on x's own arrays a sum is one entry by entry */
+  /* on x's own pattern arrays the plain sum adds entry by entry */
   const damo_var *root = cotangent_root(x);
   return cotangent_root(g) == root && cotangent_root(h) == root && var_dtype(g) == var_dtype(h);
 }
 
 bool cotangent_moves_plainly(damo_var *g, damo_var *x) { return !cotangent_may_repeat(x) || !cotangent_may_repeat(g); }
 
-/* Asks for a thunk's inputs from first to last that are not there; whether there were none. */
+/* Requests those of a lazy thunk's inputs first … last that are not computed; true when all are. */
 static bool cotangents_are_ready(const thunk *t, frame *f, int first, int last) {
   bool ready = true;
   for (int i = first; i <= last; i++) {
@@ -106,12 +109,12 @@ static damo_status sp_add_cotangents_type(const damo_op *op, damo_var *const *in
                           itype_join(var_itype(in[1]), var_itype(in[2])), in[0]->type->shape[0], in[0]->type->shape[1]);
 }
 
-/* g's values for x's entries, or for all that share a place. */
+/* g's value for each entry of x: of that entry where g is entrywise (one_by_one), else of its position. */
 static damo_array *cotangent_values_at(damo_sparse *g, const damo_sparse *x, bool one_by_one) {
   return one_by_one ? sparse_pair(g, x) : sparse_at_summed(g, x);
 }
 
-/* The sum entry by entry, in that format. */
+/* The sum as an entrywise cotangent, in that format. */
 static damo_sparse *cotangents_sum_at(damo_sparse *x, damo_format format, damo_sparse *const *in,
                                       const bool *one_by_one) {
   damo_sparse *at = sparse_to_format(x, format), *terms[2] = {NULL, NULL}, *sum = NULL;
@@ -127,7 +130,7 @@ static damo_sparse *cotangents_sum_at(damo_sparse *x, damo_format format, damo_s
   return sum;
 }
 
-/* x NULL: nothing has duplicates. NULL: the pending error. */
+/* The sum of two cotangents of x; x is NULL where neither has duplicates. NULL: the pending error. */
 static damo_sparse *cotangents_sum(damo_sparse *x, damo_format format, damo_sparse *const *in) {
   bool one_by_one[2] = {false, false}, repeats = false;
   const bool first = sparse_format(in[0]) == format;
@@ -203,6 +206,8 @@ static damo_status sp_move_cotangent_type(const damo_op *op, damo_var *const *in
   return type_give_sparse(op, out, var_format_of(in[0]), var_dtype(in[0]), var_itype(in[3]), shape[0], shape[1]);
 }
 
+/* part, which has one value for each entry of x in another order, on x's pattern in part's format. NULL: the pending
+ * error. */
 static damo_sparse *cotangent_paired(damo_sparse *part, damo_sparse *x) {
   damo_sparse *at = sparse_to_format(x, sparse_format(part));
   damo_array *data = at ? sparse_pair(part, at) : NULL;
@@ -212,6 +217,9 @@ static damo_sparse *cotangent_paired(damo_sparse *part, damo_sparse *x) {
   return out;
 }
 
+/* part passes where g or x has no duplicates. Else: part is entrywise for x if g is for y (one_by_one), and would be
+ * read as such if it shares x's arrays (seems). Where the two differ, part is matched with x's entries, or its
+ * duplicates are summed. */
 static damo_status sp_move_cotangent_perform(const thunk *t, frame *f) {
   if (!cotangents_are_ready(t, f, 0, 1)) return DAMO_OK;
   damo_sparse *part = thunk_in_sparse(t, f, 0), *g = thunk_in_sparse(t, f, 1);
@@ -235,7 +243,7 @@ static damo_status sp_move_cotangent_init(damo_op *op) {
 
 static damo_var *build_move(build *b, damo_var *part, damo_var *g, damo_var *y, damo_var *x, bool partial);
 
-/* The pairing of entries is its own adjoint with part and result exchanged. */
+/* The matching of entries is its own adjoint, with part and result exchanged. */
 static damo_status sp_move_cotangent_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return DAMO_OK;
   damo_var *part = node->in[0], *g = build_sparse_from(b, gout[0], var_format_of(part));

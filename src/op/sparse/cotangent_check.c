@@ -1,5 +1,5 @@
-/* cotangent_check: the checks of the classes that add and move cotangents. Cotangents of a matrix without duplicates
- * are matrices like others; of one with duplicates they are not. */
+/* cotangent_check: the checks of the classes that add and move cotangents. They are checked where the matrix has no
+ * duplicates: there cotangents are ordinary matrices. */
 #include "op/exam.h"
 
 #include "op/elem/build_arith.h"

@@ -1,8 +1,8 @@
-/* draw: sparse matrices of random whole numbers.
+/* draw: sparse matrices of random integers.
  *
- * Poisson draws at the stored places of a matrix of means; Multinomial spreads counts over the stored places of each
- * row of a csr matrix of chances; Binomial draws every place of a shape without visiting the zeros. Each takes a
- * generator's state first and gives the next state and the draw, of which zeros are not stored. No draw has a
+ * Poisson draws at the stored positions of a matrix of means; Multinomial distributes counts over the stored positions
+ * of each row of a csr matrix of probabilities; Binomial draws every element of a shape in time O(nonzeros). Each takes
+ * a generator's state first and gives the next state and the draw, whose zeros are not stored. No draw has a
  * derivative.
  */
 #include "sparse_op.h"
@@ -27,7 +27,7 @@ static damo_status sp_draw_need_state(const damo_op *op, damo_var *const *in) {
                   type_format(text, sizeof text, in[0]->type));
 }
 
-/* The state after the draw, and the draw; both are given up on failure. */
+/* Gives the state after the draw and the draw, which is released on failure. */
 static damo_status sp_draw_give(const thunk *t, frame *f, const philox_state *s, damo_sparse *take) {
   damo_array *next = take != NULL ? random_state_array(f->ctx, s) : NULL;
   if (next == NULL) {
@@ -39,7 +39,7 @@ static damo_status sp_draw_give(const thunk *t, frame *f, const philox_state *s,
   return DAMO_OK;
 }
 
-/* x's pattern with those values, of x's dtype or as the Type says, zeros left out. */
+/* x's pattern with those values converted to dtype, zeros dropped. */
 static damo_sparse *sp_draw_on_pattern(const damo_sparse *x, const double *values, damo_dtype dtype) {
   damo_array *data = array_empty(x->obj.ctx, dtype, 1, (const int64_t[]){sparse_nnz(x)});
   if (data == NULL) return NULL;
@@ -71,7 +71,7 @@ static damo_status sp_draw_rop(build *b, damo_apply *node, damo_var *const *eval
   return b->status;
 }
 
-/* The state reaches the next state alone, what is drawn from the draw alone. */
+/* The next state depends on the state alone, the draw differentiably on the parameters alone. */
 static void sp_draw_connect(const damo_apply *node, bool *connected) {
   for (int i = 0; i < node->n_in; i++) {
     connected[2 * i] = i == 0;
@@ -160,8 +160,8 @@ static damo_status sp_multinomial_type(const damo_op *op, damo_var *const *in, i
   return sp_draw_give_like(op, out, in[2]);
 }
 
-/* n draws over p[0..m); the last place takes what the others leave: its chance is 1 less theirs. p becomes the draw.
- * Place k takes the words of block k from the state on. */
+/* Distributes n draws over the probabilities p[0, m) by conditional binomial draws; p becomes the counts. The last
+ * entry takes the rest: its probability is 1 less the others'. Entry k takes the words of block k from the state on. */
 static void sp_multinomial_draw_row(philox_state state, double n, double *p, int64_t m) {
   double rest = 1;
   for (int64_t k = 0; k < m; k++) {
@@ -173,7 +173,8 @@ static void sp_multinomial_draw_row(philox_state state, double n, double *p, int
   }
 }
 
-/* Chances are numbers from 0 to 1 whose sum is at most 1, as far as the dtype tells. */
+/* Value error unless the probabilities p[0, m) are 0 or more and add up to at most 1 + slack, the rounding of their
+ * dtype. */
 static damo_status sp_multinomial_check_row(damo_ctx *ctx, int64_t row, const double *p, int64_t m, double slack) {
   double sum = 0;
   for (int64_t k = 0; k < m; k++) {
@@ -279,7 +280,7 @@ static damo_status sp_binomial_type(const damo_op *op, damo_var *const *in, int 
   return type_give_sparse(op, out + 1, sp_binomial_format(op), sp_binomial_dtype(op), DAMO_INT32, shape[0], shape[1]);
 }
 
-/* Literals and lists become what the Op takes. */
+/* Converts literals and lists to the Types that the Op takes. */
 static damo_apply *sp_binomial_node(build *b, damo_op *op, damo_var *const *in, int n_in) {
   damo_type *out[2] = {NULL, NULL};
   if (n_in != 4) return build_fail(b, DAMO_ETYPE, "Binomial: expected rng, n, p and the shape"), NULL;
@@ -295,7 +296,7 @@ static damo_apply *sp_binomial_node(build *b, damo_op *op, damo_var *const *in, 
 }
 
 typedef struct binomial_call {
-  double n, p, log_none; /* log of the chance of a 0: at most 0 */
+  double n, p, log_none; /* log of the probability of a 0: at most 0 */
   int64_t shape[2], total, minor;
 } binomial_call;
 
@@ -322,7 +323,8 @@ static damo_status sp_binomial_read(const thunk *t, frame *f, binomial_call *c) 
   return DAMO_OK;
 }
 
-/* The place of the next entry after `place` that is not 0, c->total when there is none: gaps are geometric. */
+/* The number, in the order of storage, of the next element after `place` that is not 0; c->total when there is none.
+ * The zeros between two such elements are geometrically distributed. */
 static int64_t sp_binomial_next_place(const binomial_call *c, philox_words *words, int64_t place) {
   const int64_t left = c->total - place - 1;
   if (!(c->log_none < 0) || left <= 0) return c->total;
@@ -331,10 +333,10 @@ static int64_t sp_binomial_next_place(const binomial_call *c, philox_words *word
 }
 
 #define BINOMIAL_ENTRY_BYTES 24.0 /* bytes for each entry as it is drawn: major and minor index and value */
-#define BINOMIAL_SURE_ENTRIES 1e6 /* so few are drawn without asking */
+#define BINOMIAL_SURE_ENTRIES 1e6 /* so few are drawn without a check of memory */
 
-/* Counting the entries takes time for each of them: where memory would not hold what is to be expected, less eight
- * standard deviations, that is said before. */
+/* Memory error where the expected entries, less eight standard deviations, do not fit: before they are counted, which
+ * takes time for each of them. */
 static damo_status sp_binomial_check_memory(damo_ctx *ctx, const binomial_call *c) {
   const double expected = -expm1(c->log_none) * (double)c->total, least = expected - 8 * sqrt(expected);
   const double bytes = least * BINOMIAL_ENTRY_BYTES;
@@ -465,7 +467,7 @@ static damo_status sp_fn_multinomial(build *b, const fn_args *a, ptrvec *out) {
   return sp_fn_give_draw(b, build_apply(b, op_new(b->ctx, &sp_multinomial_def, NULL), in, 3), out);
 }
 
-/* What csr_fbinomial and its like fix. */
+/* The format and dtype of csr_fbinomial and its likes. */
 typedef struct binomial_kind {
   const char *format, *dtype;
 } binomial_kind;
@@ -473,7 +475,7 @@ typedef struct binomial_kind {
 static const binomial_kind sp_binomial_kinds[] = {
     {"csr", "float32"}, {"csr", "float64"}, {"csc", "float32"}, {"csc", "float64"}};
 
-/* The shape of a matrix: a vector's Type need not say that it has two entries. */
+/* The option shape; the Type of a vector Variable need not say that it has two entries. */
 static damo_var *sp_binomial_shape_operand(build *b, const fn_args *a) {
   const prop_value *v = &FN_OPTIONS(a, shape_options)->shape;
   damo_var *dims[DAMO_MAX_NDIM], *vector = v->kind == PROP_VAR ? v->u.var : NULL;

@@ -6,7 +6,7 @@
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
-/* What makes an operand of the other kind, behind the message that refuses it. */
+/* The end of the message that refuses an operand: how to convert it. */
 static const char *sparse_operand_hint(const damo_var *x, bool want_sparse) {
   if (want_sparse && var_is_dense(x) && var_ndim(x) == 2) return "; damo.sparse.csr_from_dense(x) makes it sparse";
   return !want_sparse && var_is_sparse(x) ? "; x:toarray() is dense" : "";
@@ -51,7 +51,8 @@ damo_status type_need_same_shape(const damo_op *op, damo_var *const *in) {
   return type_need_same_length(op, in, 0, 1, 1, 1);
 }
 
-/* ": the dense operand has length 1 …" and how to say so; nothing where that is not what differs. */
+/* The end of a shape error where axes of y have length 1 but do not broadcast, since the Type does not say so: which
+ * axes, and how to declare them. Empty where the shapes differ in another way. */
 static void dense_stretch_hint(char *dst, size_t n, const damo_type *type, const damo_sparse *x, const damo_array *y) {
   char dims[2][24];
   bool ones[2];
@@ -130,7 +131,7 @@ damo_status thunk_give_sparse(const thunk *t, frame *f, int i, damo_sparse *take
   return thunk_give(t, f, i, out);
 }
 
-/* What the cell holds, if its data can be overwritten and its pattern is x's. */
+/* The output cell's matrix, if it has x's pattern arrays, that dtype, and data that nobody else holds; else NULL. */
 static damo_sparse *thunk_out_reusable(const thunk *t, frame *f, int i, const damo_sparse *x, damo_dtype dtype) {
   damo_sparse *m = (damo_sparse *)thunk_result(t, f, i);
   if (m == NULL || m->obj.kind != OBJ_SPARSE || m == x || m->obj.refs > 1 || m->format != x->format) return NULL;
