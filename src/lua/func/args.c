@@ -1,6 +1,5 @@
-/* args: the arguments of a call of an op function: operands, then options. Reading may raise, and leaves all
- * that it makes on the Lua stack.
- */
+/* args: reads the arguments of a call of an op function: operands, then options. Reading may raise; all that it
+ * allocates lies on the Lua stack. */
 #include <stdio.h>
 
 #include "func.h"
@@ -20,7 +19,7 @@ void bind_call_alloc(lua_State *L, bind_fn_call *c, int n) {
   c->lit = bind_alloc(L, (size_t)n, sizeof *c->lit);
 }
 
-/* Spreads the list at idx over the stack as the operands from `from` on. */
+/* Pushes the entries of the list at idx and makes them the operands from number `from` on. */
 static void call_read_list(lua_State *L, bind_fn_call *c, int idx, int from) {
   const fn_signature *f = c->f;
   if (!lua_istable(L, idx) || bind_is_options(L, idx)) {
@@ -38,7 +37,7 @@ static void call_read_list(lua_State *L, bind_fn_call *c, int idx, int from) {
   c->n_in = from + n;
 }
 
-/* Finds the operands among the arguments 1..top; returns the place of the first argument after them. */
+/* Finds the operands among the arguments 1..top; returns the stack index of the first argument after them. */
 static int call_read_operand_places(lua_State *L, bind_fn_call *c, int top) {
   const fn_signature *f = c->f;
   int idx = 1;
@@ -58,7 +57,7 @@ static int call_read_operand_places(lua_State *L, bind_fn_call *c, int top) {
   return idx;
 }
 
-/* The operand at place idx without Variables in the call: an Array, a sparse matrix or a literal. */
+/* Reads operand i at stack index idx for an eager call: an Array, a sparse matrix, a factor or a literal. */
 static void call_read_plain(lua_State *L, bind_fn_call *c, int i, int idx) {
   const fn_signature *f = c->f;
   const char *name = f->operand[i < f->n_operands ? i : f->n_operands - 1].name;
@@ -106,7 +105,8 @@ void bind_read_operands(lua_State *L, bind_fn_call *c) {
 
 /* ---- Reading: options -------------------------------------------------------------------------------------------- */
 
-/* Reductions and what takes two operands entry by entry, which a second operand asks for. */
+/* Reductions, and the functions of two operands that a caller means who passes a second operand where the options
+ * stand: max(x, y) instead of maximum(x, y). */
 static const char *const FUNCTIONS_OF_TWO[][2] = {{"max", "maximum"}, {"min", "minimum"}, {"sum", "add"},
                                                   {"prod", "mul"},    {"all", "and_"},    {"any", "or_"}};
 
@@ -129,7 +129,7 @@ static int call_bad_option(lua_State *L, const fn_signature *f, const fn_option 
   return bind_raise(L, DAMO_ETYPE, "%s", lua_tostring(L, -1));
 }
 
-/* A float that is integral counts as an integer. */
+/* Reads an integer; a float with an integral value counts as one. */
 static bool call_to_int(lua_State *L, int idx, int64_t *out) {
   if (lua_type(L, idx) != LUA_TNUMBER) return false;
   if (lua_isinteger(L, idx)) {
@@ -142,7 +142,7 @@ static bool call_to_int(lua_State *L, int idx, int64_t *out) {
   return true;
 }
 
-/* A 0-d value that is an integer, or a float that is integral. */
+/* The integer value of a 0-d Array of integers, or of a float with an integral value. */
 static bool call_int_of_array(const damo_array *a, int64_t *out) {
   if (a == NULL || a->ndim > 0 || array_dtype(a) == DAMO_BOOL || dtype_is_complex(array_dtype(a))) return false;
   const scalar x = array_item(a);
@@ -152,7 +152,8 @@ static bool call_int_of_array(const damo_array *a, int64_t *out) {
   return true;
 }
 
-/* An integer that is known: a number, a 0-d Array, or a Variable that is a constant (then the call is symbolic). */
+/* Reads an integer known at graph construction: a number, a 0-d Array, or a constant Variable, which makes the call
+ * symbolic. */
 static bool call_to_known_int(lua_State *L, bind_fn_call *c, int idx, int64_t *out) {
   if (call_to_int(L, idx, out) || call_int_of_array(bind_to_array(L, idx), out)) return true;
   if (!bind_is_var(L, idx) || !call_int_of_array(var_constant_array(bind_to_var(L, idx)), out)) return false;
@@ -160,7 +161,7 @@ static bool call_to_known_int(lua_State *L, bind_fn_call *c, int idx, int64_t *o
   return true;
 }
 
-/* An integer Array as a list of integers. */
+/* Converts an integer Array to a list of integers. */
 static prop_value call_ints_of_array(lua_State *L, const fn_signature *f, const fn_option *o, int idx,
                                      const damo_array *a) {
   if (a->ndim > 1 || !dtype_is_integer(array_dtype(a))) {
@@ -172,7 +173,8 @@ static prop_value call_ints_of_array(lua_State *L, const fn_signature *f, const 
   return prop_list(list, n);
 }
 
-/* An integer, or a list of them and, for shapes, Variables. */
+/* Reads an integer or a list of integers; with `vars` (shapes), Variables may stand for integers or for the whole list.
+ */
 static prop_value call_read_ints(lua_State *L, bind_fn_call *c, const fn_option *o, int idx, bool vars) {
   const fn_signature *f = c->f;
   const char *expected =
@@ -203,7 +205,7 @@ static prop_value call_read_ints(lua_State *L, bind_fn_call *c, const fn_option 
     } else {
       call_bad_option(L, f, o, -1, expected);
     }
-    lua_pop(L, 1); /* the list keeps it */
+    lua_pop(L, 1); /* the table keeps it alive */
   }
   return prop_list(list, n);
 }
@@ -276,13 +278,14 @@ static void call_read_option(lua_State *L, bind_fn_call *c, const fn_option *o, 
   }
 }
 
-/* Kinds whose values are lists: an array part stands for the whole value, else for its one entry. */
+/* Whether the option's values are lists: then the array part of the options table is the whole value, else its only
+ * entry is. */
 static bool call_takes_list(const fn_option *o) {
   const fn_option_kind k = (fn_option_kind)o->kind;
   return k == OPT_AXES || k == OPT_INTS || k == OPT_SHAPE || k == OPT_ANY || k == OPT_VAR;
 }
 
-/* A table of options has names, and a list part that stands for the first: no other keys. */
+/* Checks the keys of an options table: string keys, and a list part that stands for the first option, nothing else. */
 static void call_check_keys(lua_State *L, const fn_signature *f, int idx) {
   const lua_Number n = (lua_Number)lua_rawlen(L, idx);
   luaL_checkstack(L, 4, f->name);
@@ -294,7 +297,7 @@ static void call_check_keys(lua_State *L, const fn_signature *f, int idx) {
   }
 }
 
-/* The array part of the table at idx as the first option. */
+/* Reads the array part of the table at idx as the first option. */
 static void call_read_array_part(lua_State *L, bind_fn_call *c, int idx, bool has_keys) {
   const fn_signature *f = c->f;
   const fn_option *first = f->func->options;
@@ -338,7 +341,8 @@ static int call_too_many(lua_State *L, const fn_signature *f, int top) {
                     operands[0] ? operands : "none", f->n_options ? ", then a table of options" : "");
 }
 
-/* reshape(a, 2, 3): the arguments from idx on are the values of the first option, one by one. */
+/* Refuses reshape(a, 2, 3), which passes the values of the first option one by one from idx on: the message shows the
+ * table to write. */
 static void call_refuse_one_by_one(lua_State *L, const fn_signature *f, int idx, int top) {
   luaL_Buffer b;
   const fn_option *o = f->func->options;
@@ -360,8 +364,8 @@ static void call_refuse_one_by_one(lua_State *L, const fn_signature *f, int idx,
              lua_tostring(L, -1));
 }
 
-/* Arguments from idx on: one value for the first option (a dtype's name may follow it), then a table with named
- * options. */
+/* Reads the arguments from idx on: a value of the first option, after which a dtype's name may follow, then a table of
+ * named options. */
 static void call_read_options_from(lua_State *L, bind_fn_call *c, int idx, int top) {
   const fn_signature *f = c->f;
   const fn_option *all = f->func->options;
@@ -387,7 +391,7 @@ static void call_read_options_from(lua_State *L, bind_fn_call *c, int idx, int t
   }
 }
 
-/* A Variable among the options makes the call symbolic, so they are read before the operands. */
+/* A Variable among the options makes the call symbolic, so options are read before operands. */
 void bind_read_args(lua_State *L, bind_fn_call *c, int top) {
   int next = call_read_operand_places(L, c, top);
   if (next <= top) call_read_options_from(L, c, next, top);

@@ -1,7 +1,7 @@
-/* call: a call of an op function, run and its results pushed.
+/* call: runs a call of an op function and pushes its results.
  *
- * Running is C alone: constants without a copy around plain values, the row's function, eager evaluation when no
- * Variable took part. Pushing takes each result into a userdata.
+ * Running is C alone: literals and values become constants without copies, then the row's function builds the graph,
+ * which is evaluated eagerly if no Variable takes part. Pushing moves each result into a userdata.
  */
 #include "func.h"
 #include "op/op.h"
@@ -40,7 +40,7 @@ static damo_status call_take_results(build *b, const bind_fn_call *c, const ptrv
   return s;
 }
 
-/* C alone: nothing in here raises. */
+/* Pure C: nothing in it raises a Lua error. */
 static damo_status call_run(damo_ctx *ctx, bind_fn_call *c, call_results *r) {
   build b;
   ptrvec out;
@@ -80,7 +80,8 @@ static int call_push_protected(lua_State *L) {
   return (int)p->n;
 }
 
-/* Pushes all under protection and releases what is left; returns Lua's status, an error at the top when it failed. */
+/* Pushes all results in protected mode and releases those not pushed. Returns Lua's status, with the error at the top
+ * if it failed. */
 static int call_push_all(lua_State *L, damo_obj **take, int64_t n, bool values) {
   call_pushing p = {take, n, values};
   lua_pushcfunction(L, call_push_protected);
@@ -101,7 +102,7 @@ static int call_push_results(lua_State *L, call_results *r, bool values) {
   return lua_gettop(L) - top;
 }
 
-/* With {on_fail = "return"} a numeric failure of a computation is a result: nil and the error. */
+/* With {on_fail = "return"}, a numeric failure of an eager computation gives two results: nil and the error. */
 static bool call_returns_failure(const bind_fn_call *c, damo_status s) {
   const fn_option *o = s == DAMO_ENUMERIC && !c->graph ? signature_option(c->f, "on_fail") : NULL;
   return o != NULL && strcmp(prop_str_or(c->opt[o->place], ""), "return") == 0;
@@ -128,10 +129,10 @@ static int call_finish(lua_State *L, bind_fn_call *c) {
   return n;
 }
 
-/* ---- Doors ------------------------------------------------------------------------------------------------------- */
+/* ---- Entry points ------------------------------------------------------------------------------------------------ */
 
-/* Whether an operand is sparse: the options are then those of the sparse row. (The core itself finds the row for
- * operands inside a list.) */
+/* Whether an operand is sparse, so that the options are those of the sparse row. (For operands inside a list the core
+ * finds the row itself.) */
 static bool call_has_sparse(lua_State *L, const fn_signature *f, int top) {
   for (int i = 1; i <= f->n_operands && i <= top; i++) {
     if (lua_type(L, i) != LUA_TUSERDATA) continue;

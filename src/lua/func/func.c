@@ -1,13 +1,12 @@
-/* func: every row of the op families as a Lua function, and as a method of Arrays and Variables. (A call: args.c reads
- * it, call.c runs it.)
- */
+/* func: each row of the op families as a Lua function, and as a method of Arrays and Variables. args.c reads the
+ * arguments of a call, call.c runs it. */
 #include "func.h"
 
-/* Names that are fields of Arrays and Variables: these rows are functions only. */
+/* Fields of Arrays and Variables: rows of these names are functions but no methods. */
 static const char *const fn_fields[] = {"shape", "size", "type",  "name", "index",  "owner", "tag",
                                         "data",  "T",    "dtype", "ndim", "format", "nnz",   NULL};
 
-/* The name after the table's: "dot" of "sparse.dot". */
+/* The name without the table's: "dot" of "sparse.dot". */
 static const char *fn_base_name(const char *name) {
   const char *dot = strchr(name, '.');
   return dot ? dot + 1 : name;
@@ -20,7 +19,7 @@ static bool fn_is_field(const char *name) {
   return false;
 }
 
-/* Rows over a generator's state live in the table `random`: damo.random wraps them. */
+/* Whether the row draws from a generator's state: such rows go into the table `random`, and damo.random wraps them. */
 static bool fn_is_draw(const fn_signature *f) { return f->n_operands > 0 && strcmp(f->operand[0].name, "rng") == 0; }
 
 static void fn_push_operands(lua_State *L, const fn_signature *f) {
@@ -65,8 +64,8 @@ static void fn_push_row(lua_State *L, const fn_signature *f) {
   lua_setfield(L, -2, "random");
 }
 
-/* damo.registry(): every row {name, operands, options, doc, method, random}, in the order of registration; operands are
- * {name, optional, list}, options {name, kind}. */
+/* damo.registry(): all rows {name, operands, options, doc, method, random} in the order of registration; an operand is
+ * {name, optional, list}, an option {name, kind}. */
 static int fn_list_rows(lua_State *L) {
   damo_ctx *ctx = bind_ctx(L);
   const fn_signature *f;
@@ -82,7 +81,7 @@ static int fn_call_row(lua_State *L) { return bind_call_func(L, lua_touserdata(L
 
 static int fn_call_closure(lua_State *L) { return bind_again(L, fn_call_row, 1); }
 
-/* The same as a method: an object stands first, unless a dot was written for the colon. */
+/* Calls the row as a method. Refuses a first argument that is no object: then x.f(…) was written for x:f(…). */
 static int fn_call_method(lua_State *L) {
   const fn_signature *f = lua_touserdata(L, lua_upvalueindex(1));
   if (lua_type(L, 1) != LUA_TUSERDATA) {
@@ -92,8 +91,8 @@ static int fn_call_method(lua_State *L) {
   return bind_again(L, fn_call_row, 1);
 }
 
-/* The row as a method into the table at place `methods`, where none of that name is there: a plain row leads to the
- * sparse one by itself. */
+/* Adds the row as a method to the table at stack index `methods`, unless the name is taken: the dense row comes first,
+ * and calls the sparse one for sparse operands. */
 static void fn_set_method(lua_State *L, int methods, const fn_signature *f, const char *name) {
   lua_getfield(L, methods, name);
   bool taken = !lua_isnil(L, -1);

@@ -1,36 +1,35 @@
-/* func: what the files of the op functions share: func.c has the rows, args.c reads a call's
- * arguments, call.c runs it.
- */
+/* func: declarations shared by the files of the op functions: func.c registers the rows, args.c reads a call's
+ * arguments, call.c runs the call. */
 #ifndef DAMO_LUA_FUNC_FUNC_H
 #define DAMO_LUA_FUNC_FUNC_H
 
 #include "lua/binding_int.h"
 
-#define BIND_SMALL_CALL 16 /* operands that need no memory of their own */
+#define BIND_SMALL_CALL 16 /* up to this many operands, a call needs no memory outside itself */
 
-/* A call as it is read. src[i] is the stack place of operand i (0: absent); after reading, `graph` tells whether
- * Variables take part, and the options are properties whose memory lies on the stack. */
+/* A call of an op function. src[i] is the stack index of operand i (0: absent). After reading, `graph` tells whether a
+ * Variable takes part, and the options are properties whose memory lies on the stack. */
 typedef struct bind_fn_call {
   const fn_signature *f;
   int n_in;
   int src_small[BIND_SMALL_CALL], *src;
   damo_var *in_small[BIND_SMALL_CALL], **in;   /* graph: borrowed from the stack */
-  damo_obj *val_small[BIND_SMALL_CALL], **val; /* eager: values borrowed from the stack, NULL for a literal at src */
+  damo_obj *val_small[BIND_SMALL_CALL], **val; /* eager: values borrowed from the stack; NULL: a literal, in lit */
   scalar lit_small[BIND_SMALL_CALL], *lit;
-  prop_value opt[FN_MAX_OPTIONS]; /* by place: the struct that the function reads */
+  prop_value opt[FN_MAX_OPTIONS]; /* by fn_option.place: the struct that the row's function reads */
   bool graph;
 } bind_fn_call;
 
 /* ---- Arguments (args.c) --------------------------------------------------------------------------------- */
 
-/* Reserves memory for n operands; what does not fit the call itself lies on the stack. */
+/* Reserves memory for n operands: in the call itself, or on the stack if n is greater than BIND_SMALL_CALL. */
 void bind_call_alloc(lua_State *L, bind_fn_call *c, int n);
-/* Reads the arguments 1..top: where the operands are, the options, then the operands. What it makes stays on the
+/* Reads the arguments 1..top: finds the operands, reads the options, then the operands. Whatever it makes stays on the
  * stack. */
 void bind_read_args(lua_State *L, bind_fn_call *c, int top);
-/* Reads the operands at the places src[0 .. n_in), the options being known. */
+/* Reads the operands at stack indices src[0 … n_in); the options must have been read. */
 void bind_read_operands(lua_State *L, bind_fn_call *c);
-/* Whether a Variable is in the property. */
+/* Whether the property is a Variable or a list that contains one. */
 bool bind_has_var(const prop_value *v);
 
 #endif

@@ -1,7 +1,7 @@
 /* feature: features of FunctionGraphs: tables of callbacks written in Lua, and the DestroyHandler.
  *
- * A Lua feature is an fg_feature inside a userdata that hangs from the FunctionGraph's, beside the table it stands for:
- * peer.features = {[address] = table}, peer.handles = {userdata, …} in the order they came.
+ * A Lua feature is an fg_feature inside a userdata. The FunctionGraph's peer table holds that userdata and the script's
+ * table: peer.features = {[address] = table}, peer.handles = {userdata, …} in the order of attachment.
  */
 #include "lua/binding_int.h"
 
@@ -15,7 +15,7 @@ typedef struct script_feature {
   bind_state *st;
 } script_feature;
 
-/* A callback under way, as protected code sees it. */
+/* The arguments of a callback, for protected code; now is NULL except for on_change_input. */
 typedef struct feature_call {
   script_feature *lf;
   const char *name;
@@ -24,7 +24,7 @@ typedef struct feature_call {
   damo_var *old, *now;
 } feature_call;
 
-/* Pushes the feature's table; false when it is gone. */
+/* Pushes the feature's table; false if the FunctionGraph's userdata is gone. */
 static bool feature_push(lua_State *L, const script_feature *lf) {
   if (!bind_push_existing(L, lf->fg)) return false;
   bind_peer(L, -1);
@@ -64,7 +64,7 @@ static int feature_protected(lua_State *L) {
 static damo_status feature_run_callback(script_feature *lf, feature_call c) {
   lua_State *L = lf->st->running;
   c.lf = lf;
-  if (!L || lf->st->closed) return DAMO_OK; /* a host changes the graph: nobody in Lua listens */
+  if (!L || lf->st->closed) return DAMO_OK; /* a host changes the graph: no Lua code listens */
   if (!lua_checkstack(L, 10)) return ctx_fail_memory(lf->st->ctx);
   lua_pushcfunction(L, feature_protected);
   lua_pushlightuserdata(L, &c);
@@ -112,7 +112,8 @@ static void feature_drop(script_feature *lf) {
   damo_release(fg);
 }
 
-/* Of a feature that is still attached: the userdata of its FunctionGraph dies too, so nobody in Lua is told. */
+/* If the feature is still attached, the userdata of its FunctionGraph dies in the same cycle: it is detached without
+ * calling on_detach. */
 static int feature_gc(lua_State *L) {
   script_feature *lf = lua_touserdata(L, 1);
   if (!lf->fg) return 0;
@@ -122,7 +123,7 @@ static int feature_gc(lua_State *L) {
   return 0;
 }
 
-/* Pushes the peer's table of that name, made when there is none. */
+/* Pushes the peer's table of that name, made if there is none. */
 static void feature_push_subtable(lua_State *L, int peer, const char *name) {
   lua_getfield(L, peer, name);
   if (lua_istable(L, -1)) return;
@@ -136,7 +137,7 @@ static void feature_push_subtable(lua_State *L, int peer, const char *name) {
 
 static const char destroy_feature_key = 'd';
 
-/* A leaf as protected code looks at it. */
+/* The question about a leaf, and its answer, for protected code. */
 typedef struct feature_leaf_question {
   const damo_var *v;
   bool answer;
@@ -153,7 +154,7 @@ static int feature_ask_tag(lua_State *L) {
   return 0;
 }
 
-/* tag.indestructible of an input whose Variable a script has seen. */
+/* Whether a leaf has tag.indestructible; only a Variable that has a userdata can have it. */
 static bool feature_leaf_is_indestructible(void *user, const damo_var *v) {
   const script_feature *lf = user;
   lua_State *L = lf->st->running;
@@ -198,7 +199,8 @@ static bool feature_is_destroy_handler(lua_State *L, int idx) {
 
 /* ---- Attaching --------------------------------------------------------------------------------------------------- */
 
-/* Pushes a new feature that calls the functions of the table at stack index 2, or what a DestroyHandler is. */
+/* Pushes a new feature for the table at stack index 2: one that calls its functions, or a destroy handler if it is one.
+ */
 static script_feature *feature_new(lua_State *L) {
   script_feature *lf = lua_newuserdatauv(L, sizeof *lf, 0);
   *lf = (script_feature){.f = {.name = "lua",
@@ -219,7 +221,8 @@ static script_feature *feature_new(lua_State *L) {
   return lf;
 }
 
-/* The place of the feature's table among the handles, 0 when it is not attached; pushes the handle when it is. */
+/* The position of the feature's table among the handles, with the handle pushed; 0, and nothing pushed, if it is not
+ * attached. */
 static int feature_find(lua_State *L, int features, int handles, int table) {
   for (int i = 1; i <= (int)lua_rawlen(L, handles); i++) {
     lua_rawgeti(L, handles, i);

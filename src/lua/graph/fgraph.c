@@ -1,4 +1,4 @@
-/* fgraph: FunctionGraphs: making, fields, checked changes. Features are in feature.c. */
+/* fgraph: FunctionGraphs: construction, fields, checked changes. feature.c has their features. */
 #include "lua/binding_int.h"
 
 /* ---- Making and fields ------------------------------------------------------------------------------------------- */
@@ -34,7 +34,7 @@ static int fg_push_vars(lua_State *L, const ptrvec *v) {
 static int fg_get_inputs(lua_State *L) { return fg_push_vars(L, &bind_fgraph_self(L, "inputs")->inputs); }
 static int fg_get_outputs(lua_State *L) { return fg_push_vars(L, &bind_fgraph_self(L, "outputs")->outputs); }
 
-/* Nodes in dependency order, as userdata in a vault's place. */
+/* fg:toposort(): the nodes in dependency order. They are copied to a userdata first, since pushing may raise. */
 static int fg_method_toposort(lua_State *L) {
   damo_fgraph *fg = bind_fgraph_self(L, "toposort");
   void **sorted = bind_alloc(L, fg->nodes.n, sizeof *sorted);
@@ -53,7 +53,7 @@ static int fg_method_toposort(lua_State *L) {
   return 1;
 }
 
-/* Inputs, then what the nodes read and make, each once, in order. */
+/* fg.variables: the inputs, then the inputs and outputs of the nodes in dependency order, each Variable once. */
 static int fg_get_variables(lua_State *L) {
   damo_fgraph *fg = bind_fgraph_self(L, "variables");
   fg_method_toposort(L);
@@ -111,7 +111,7 @@ static int fg_method_clients(lua_State *L) {
 
 /* ---- Changes ----------------------------------------------------------------------------------------------------- */
 
-/* The userdata of the graph and of the nodes that now use `now` reach what they reach in C again. */
+/* After a change: updates the user values of the graph and of the nodes that use `now`. */
 static void fg_anchor_users(lua_State *L, const damo_fgraph *fg, damo_var *const *now, int64_t n) {
   bind_reanchor(L, 1);
   for (int64_t k = 0; k < n; k++) {
@@ -124,10 +124,10 @@ static void fg_anchor_users(lua_State *L, const damo_fgraph *fg, damo_var *const
   }
 }
 
-/* How a change is to be made. */
+/* The options of a change. */
 typedef struct fg_replace_options {
   const char *func, *reason;
-  bool validate; /* features may refuse it */
+  bool validate; /* features may refuse the change */
   bool import_missing;
 } fg_replace_options;
 
@@ -140,7 +140,7 @@ static fg_replace_options fg_read_replace_options(lua_State *L, int idx, const c
                               .import_missing = bind_option_bool(L, idx, "import_missing", false, func)};
 }
 
-/* What a change that failed took in goes again. */
+/* Removes the inputs that a failed change has added. */
 static damo_status fg_settle_inputs(damo_fgraph *fg, int64_t before, damo_status s) {
   if (s != DAMO_OK) fgraph_drop_inputs(fg, before);
   return s;
@@ -159,7 +159,7 @@ static int fg_replace_lists(lua_State *L, damo_fgraph *fg, damo_var **old, damo_
                             fg_replace_options h) {
   bind_entry e = bind_enter(L);
   damo_status s = bind_leave_deferred(e, fg_replace_in_core(fg, old, now, n, h));
-  fg_anchor_users(L, fg, now, n); /* also where a feature that was told too late failed */
+  fg_anchor_users(L, fg, now, n); /* also after an error: a feature may have failed once the change was made */
   bind_check(L, s);
   return 0;
 }
@@ -178,7 +178,7 @@ static int fg_replace_by(lua_State *L, const char *func, bool validate) {
 static int fg_method_replace(lua_State *L) { return fg_replace_by(L, "replace", false); }
 static int fg_method_replace_validate(lua_State *L) { return fg_replace_by(L, "replace_validate", true); }
 
-/* fg:replace_all({[old] = new}) or {{old, new}, …}: all or none. */
+/* fg:replace_all({[old] = new}) or {{old, new}, …}: makes all replacements or none. */
 static int fg_replace_all_by(lua_State *L, const char *func, bool validate) {
   damo_fgraph *fg = bind_fgraph_self(L, func);
   lua_settop(L, 3);
@@ -239,7 +239,7 @@ static int fg_method_change_node_input(lua_State *L) {
   return 0;
 }
 
-/* Raises what the graph's own check or a feature has against its state. */
+/* Runs the graph's own check and its features' validation; returns the first failure. */
 static damo_status fg_check_state(lua_State *L, damo_fgraph *fg) {
   bind_entry e = bind_enter(L);
   damo_status s = fgraph_check(fg);

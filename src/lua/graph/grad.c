@@ -1,4 +1,4 @@
-/* grad: grad, Lop, Rop, and Variables that stand for gradients that do not exist. */
+/* grad: grad, Lop, Rop, and the Variables that stand for gradients that do not exist. */
 #include <stdio.h>
 
 #include "lua/binding_int.h"
@@ -6,7 +6,8 @@
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-/* Pushes what the vault holds: one Variable, or a list with holes where there is none. */
+/* Pushes the gradients in the vault as `like` was given: one Variable, or a list with nil for each that does not exist.
+ */
 static int grad_push_gradients(lua_State *L, void **vault, const bind_list *like) {
   if (like->single) {
     bind_push_slot(L, vault, 0);
@@ -22,7 +23,7 @@ static int grad_push_gradients(lua_State *L, void **vault, const bind_list *like
   return 1;
 }
 
-/* What the core said, or what a callback that can't fail left behind. */
+/* Leaves the core; returns its status or, if that is no error, the deferred error of a callback. */
 static damo_status grad_after_core(bind_entry e, damo_status s) {
   damo_status left = bind_deferred(e.state);
   bind_leave(e);
@@ -35,8 +36,8 @@ static const char *const grad_modes_disconnected[] = {"raise", "warn", "ignore",
 static const char *const grad_modes_null[] = {"raise", "return", NULL};
 static const char *const grad_modes_return[] = {"zero", "none", "disconnected", NULL};
 
-/* known_grads at the top, {[v] = g}, replaced by one table that keeps both lists; sorted by creation, so that the same
- * script gives the same graph. */
+/* A pair of known_grads, {[of] = to}. Pairs are sorted by the age of `of`, since the order of a Lua table varies and
+ * the same script must give the same graph. */
 typedef struct known_grad {
   damo_var *of, *to;
 } known_grad;
@@ -58,7 +59,7 @@ static void grad_read_known(lua_State *L, grad_options *o, const char *func) {
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) n++;
   known_grad *pairs = bind_alloc(L, (size_t)n, sizeof *pairs);
   damo_var **of = bind_alloc(L, (size_t)n, sizeof *of), **to = bind_alloc(L, (size_t)n, sizeof *to);
-  lua_newtable(L); /* keeps converted gradients */
+  lua_newtable(L); /* keeps converted gradients alive */
   int keep = lua_gettop(L);
   n = 0;
   lua_pushnil(L);
@@ -127,7 +128,7 @@ static void grad_check_same_length(lua_State *L, const char *func, int64_t a, in
   bind_raise(L, DAMO_EVALUE, "%s: %d Variables, but %d %s", func, (int)a, (int)b, what);
 }
 
-/* damo.Lop(f, wrt, output_grads): the gradients of f, weighted. */
+/* damo.Lop(f, wrt, output_grads): the vector-Jacobian product, output_grads · ∂f/∂wrt. */
 static int grad_call_lop(lua_State *L) {
   grad_options o = {.disconnected_inputs = DISCONNECTED_IGNORE};
   static const char *const names[] = {"consider_constant", "disconnected_inputs", NULL};
@@ -153,7 +154,7 @@ static int grad_call_lop(lua_State *L) {
   return grad_push_gradients(L, out, &wrt);
 }
 
-/* damo.Rop(f, wrt, eval_points, options): the derivative of f along a direction. */
+/* damo.Rop(f, wrt, eval_points, options): the Jacobian-vector product, ∂f/∂wrt · eval_points. */
 static int grad_call_rop(lua_State *L) {
   static const char *const names[] = {"disconnected_outputs", "return_disconnected", NULL};
   grad_options o = {0};
@@ -178,7 +179,7 @@ static int grad_call_rop(lua_State *L) {
 
 /* ---- Missing gradients ------------------------------------------------------------------------------------------- */
 
-/* (op, i, x, why): a Variable of NullType whose reason names op, input and why. */
+/* Makes a Variable of NullType from arguments (op, i, x, why); its reason names the op, the input and why. */
 static int grad_missing(lua_State *L, const char *func, const char *state) {
   int whole = 0;
   const lua_Integer i = lua_type(L, 2) == LUA_TNUMBER ? lua_tointegerx(L, 2, &whole) : 0;

@@ -1,13 +1,13 @@
-/* graph: Apply nodes, walks over graphs. */
+/* graph: Apply nodes, and walks, copies and comparison of graphs. */
 #include <stdio.h>
 
 #include "lua/binding_int.h"
 
 /* ---- Apply: making ----------------------------------------------------------------------------------------------- */
 
-/* The outputs of a node to be: fresh Variables, adopted by it, or Types. */
+/* The outputs of a node to be made: each a fresh Variable, which the node adopts, or a Type. */
 typedef struct apply_made_outputs {
-  damo_var **var; /* NULL where a Type was given */
+  damo_var **var; /* NULL if a Type was given */
   damo_type **type;
   int n;
 } apply_made_outputs;
@@ -20,7 +20,7 @@ static apply_made_outputs apply_read_outputs(lua_State *L, int idx) {
     lua_rawgeti(L, idx, i + 1);
     damo_var *v = bind_to_var(L, -1);
     damo_type *t = v ? v->type : bind_to(L, -1, OBJ_TYPE);
-    lua_pop(L, 1); /* the list keeps it */
+    lua_pop(L, 1); /* the list keeps it alive */
     if (!t) bind_raise(L, DAMO_ETYPE, "Apply: output %d must be a fresh Variable, x.type(), or a Type", i + 1);
     if (v && (v->owner || v->kind != VAR_PLAIN)) {
       bind_raise(L, DAMO_EVALUE, "Apply: output %d must be a fresh Variable: it %s already", i + 1,
@@ -35,7 +35,8 @@ static apply_made_outputs apply_read_outputs(lua_State *L, int idx) {
   return o;
 }
 
-/* Whether an input depends on v. A fresh Variable, held by its userdata alone, is in no graph yet. */
+/* Whether an input depends on v. If only v's userdata has a reference on it, v is in no graph yet, and the walk is not
+ * needed. */
 static bool graph_call_depends_on(lua_State *L, const bind_list *in, const damo_var *v) {
   bool found = false;
   for (int64_t i = 0; i < in->n && !found; i++) found = in->at[i] == v;
@@ -72,7 +73,7 @@ static int apply_make(lua_State *L) {
   bind_push(L, node);
   for (int i = 0; i < out.n; i++) {
     lua_rawgeti(L, 3, i + 1);
-    if (out.var[i]) bind_reanchor(L, -1); /* its userdata came before its node's */
+    if (out.var[i]) bind_reanchor(L, -1); /* its userdata is older than its node's */
     lua_pop(L, 1);
   }
   return 1;
@@ -149,7 +150,7 @@ damo_var *bind_default_output(lua_State *L, const damo_apply *node) {
   return node->out[i - 1];
 }
 
-/* node:default_output(): the output that a call gives. */
+/* node:default_output(): the output that a call of the Op returns. */
 static int apply_default_output(lua_State *L) {
   bind_push_borrowed(L, bind_default_output(L, apply_self(L, "default_output")));
   return 1;
@@ -184,8 +185,8 @@ static bool apply_types_fit(const damo_apply *node, damo_var *const *in) {
   return true;
 }
 
-/* node:clone_with_new_inputs(inputs, strict): where Types differ the Op makes the node anew; when strict, as is the
- * default, they are Types of values that the old ones take. */
+/* node:clone_with_new_inputs(inputs, strict): if the Types of the inputs differ from the old ones, the Op makes the
+ * node anew. If strict (the default), the old Types must accept every value of the new ones. */
 static int apply_clone_with_new_inputs(lua_State *L) {
   damo_apply *node = apply_self(L, "clone_with_new_inputs"), *copy;
   lua_settop(L, 3);
@@ -240,7 +241,7 @@ static int graph_list_push_protected(lua_State *L) {
   return 1;
 }
 
-/* Pushes the borrowed objects as a list and clears theirs, whatever happens. */
+/* Pushes the borrowed objects as a list and clears the vector, also if it raises. */
 static int graph_list_push(lua_State *L, ptrvec *list) {
   lua_pushcfunction(L, graph_list_push_protected);
   lua_pushlightuserdata(L, list);
@@ -271,7 +272,7 @@ static int graph_list_ancestors(lua_State *L) { return graph_list(L, "ancestors"
 static int graph_list_inputs(lua_State *L) { return graph_list(L, "graph_inputs", graph_inputs); }
 static int graph_list_toposort(lua_State *L) { return graph_list(L, "toposort", graph_list_sorted); }
 
-/* variables(ins, outs): all Variables between, both included. */
+/* variables(ins, outs): all Variables between ins and outs, both included. */
 static int graph_list_variables(lua_State *L) {
   lua_settop(L, 2);
   bind_list in = bind_var_list(L, 1, false, "variables", "inputs");
@@ -309,7 +310,7 @@ static int graph_list_variables(lua_State *L) {
 
 /* ---- Copies and comparison --------------------------------------------------------------------------------------- */
 
-/* {[old] = new} at idx as two lists; pushes what keeps them. */
+/* Reads {[old] = new} at idx into two lists; pushes values that keep them alive. */
 static int64_t graph_read_replacements(lua_State *L, int idx, damo_var ***old, damo_var ***now, const char *func) {
   int64_t n = 0;
   if (lua_isnil(L, idx)) return 0;
@@ -407,7 +408,7 @@ void bind_open_graph(lua_State *L) {
   bind_class(L, OBJ_APPLY, fields, methods, meta, LUA_NOREF);
   bind_pushfunction(L, apply_make);
   lua_setfield(L, -2, "Apply");
-  lua_newtable(L); /* damo.core.graph: lua/damo/graph.lua and printing.lua give these their places */
+  lua_newtable(L); /* damo.core.graph, which lua/damo/graph.lua and printing.lua make public */
   bind_setfuncs(L, walks);
   bind_add_fgraph_class(L);
   bind_add_printing(L);

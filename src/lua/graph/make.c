@@ -1,4 +1,4 @@
-/* make: what makes Variables: inputs of every rank and dtype, shared Variables, constants. */
+/* make: functions that make Variables: inputs of every rank and dtype, shared Variables, constants. */
 #include <stdio.h>
 
 #include "lua/binding_int.h"
@@ -6,7 +6,7 @@
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
-/* A rank by name; ones: bits of the axes whose length is 1. */
+/* A maker of a fixed rank. ones: bit i is set if axis i has length 1. */
 typedef struct ranked_maker {
   const char *name;
   int ndim;
@@ -17,7 +17,8 @@ static const ranked_maker ranked_makers[] = {{"scalar", 0, 0},  {"vector", 1, 0}
                                              {"matrix", 2, 0},  {"tensor3", 3, 0}, {"tensor4", 4, 0}, {"tensor5", 5, 0},
                                              {"tensor6", 6, 0}, {"tensor7", 7, 0}, {NULL, 0, 0}};
 
-/* dtype and name of the maker's arguments (name, options); the options' place, 0 without. */
+/* Reads the arguments (name, options) of a maker: the dtype if given, and the stack index of the name. Returns the
+ * index of the options, 0 if there are none. */
 static int maker_read_args(lua_State *L, const char *func, const char *const *options, damo_dtype *dtype, int *name) {
   int opt = 2;
   *name = 1;
@@ -39,7 +40,7 @@ static int maker_read_args(lua_State *L, const char *func, const char *const *op
   return lua_istable(L, opt) ? opt : 0;
 }
 
-/* Upvalues: the maker's number, the dtype's (-1: floatX). */
+/* Upvalues: the index in ranked_makers, and the dtype (-1: floatX). */
 static int maker_ranked_body(lua_State *L) {
   static const char *const options[] = {"dtype", "shape", "name", NULL};
   const ranked_maker *m = &ranked_makers[lua_tointeger(L, lua_upvalueindex(1))];
@@ -106,8 +107,7 @@ static void maker_add_ranked(lua_State *L) {
 
 /* ---- Shared Variables -------------------------------------------------------------------------------------------- */
 
-/* The sparse matrix at idx, pushed, of the dtype asked for (-1: its own) and with data of its own unless it may be
- * borrowed. */
+/* Pushes the sparse matrix at idx in that dtype (-1: its own), copied unless it is cast or may be borrowed. */
 static damo_sparse *maker_own_sparse(lua_State *L, int idx, int dtype, bool borrow) {
   damo_sparse *given = bind_to_sparse(L, idx);
   bool cast = dtype >= 0 && (damo_dtype)dtype != sparse_dtype(given);
@@ -116,7 +116,8 @@ static damo_sparse *maker_own_sparse(lua_State *L, int idx, int dtype, bool borr
   return bind_push_made(L, own);
 }
 
-/* The value at idx, pushed: a copy of an Array unless it may be borrowed. A factor never changes while it is held. */
+/* Pushes the value at idx: of an Array a copy unless it is cast or may be borrowed. A factor is shared, since no factor
+ * changes while it has a second reference. */
 static damo_obj *maker_own_value(lua_State *L, int idx, int dtype, bool borrow, const char *func) {
   if (bind_to_sparse(L, idx)) return &maker_own_sparse(L, idx, dtype, borrow)->obj;
   damo_obj *factor = bind_to(L, idx, OBJ_FACTOR);
@@ -131,7 +132,8 @@ static damo_obj *maker_own_value(lua_State *L, int idx, int dtype, bool borrow, 
   return &copy->obj;
 }
 
-/* The Type of a shared Variable: lengths are left open, but for those that the option shape fixes. */
+/* Pushes the Type of a shared Variable: its lengths are unknown except those that the option shape gives, since later
+ * values may have other lengths. */
 static damo_type *maker_shared_type(lua_State *L, int opt, damo_obj *value) {
   int64_t shape[DAMO_MAX_NDIM];
   damo_type *own = type_of_value(value);
@@ -202,7 +204,7 @@ static int maker_finish_constant(lua_State *L, damo_type *t, damo_obj *value, co
   return 1;
 }
 
-/* damo.constant(value, {dtype=, name=, type=}): never weak. */
+/* damo.constant(value, {dtype=, name=, type=}): the constant is never weak, so it keeps its dtype. */
 static int maker_constant(lua_State *L) {
   static const char *const options[] = {"dtype", "name", "type", NULL};
   int dtype = -1;
@@ -224,12 +226,12 @@ static int maker_constant(lua_State *L) {
   return maker_finish_constant(L, t, value, name);
 }
 
-/* as_tensor_variable(x, {name=, ndim=, dtype=}): a Variable itself, sparse or dense; a node's default output; of a value a
- * constant. */
+/* as_tensor_variable(x, {name=, ndim=, dtype=}): returns a Variable, dense or sparse, as it is; a node's default
+ * output; or a constant of a value. */
 static int maker_as_tensor(lua_State *L) {
   static const char *const options[] = {"name", "ndim", "dtype", NULL};
   lua_settop(L, 2);
-  if (lua_type(L, 2) == LUA_TSTRING) { /* the name alone */
+  if (lua_type(L, 2) == LUA_TSTRING) { /* a string is the name */
     lua_createtable(L, 0, 1);
     lua_pushvalue(L, 2);
     lua_setfield(L, -2, "name");

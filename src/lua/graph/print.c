@@ -1,4 +1,4 @@
-/* print: graphs as text: debugprint, pprint, dot. lua/damo/printing.lua decides where the text goes. */
+/* print: graphs as text: debugprint, pprint, dot. lua/damo/printing.lua writes the text out. */
 #include "lua/binding_int.h"
 
 static int print_push_text_protected(lua_State *L) {
@@ -7,7 +7,7 @@ static int print_push_text_protected(lua_State *L) {
   return 1;
 }
 
-/* Pushes the text and frees it, whatever happens. */
+/* Pushes the text and frees the buffer, also if it raises. */
 static int print_push_text(lua_State *L, strbuf *b, damo_status s) {
   if (s == DAMO_OK && b->failed) s = ctx_fail_memory(b->ctx);
   if (s != DAMO_OK) {
@@ -21,8 +21,8 @@ static int print_push_text(lua_State *L, strbuf *b, damo_status s) {
   return rc == LUA_OK ? 1 : lua_error(L);
 }
 
-/* The outputs that x stands for: Variables, a node, a FunctionGraph, a Function, or a list of Variables. Pushes the
- * list. */
+/* Pushes and returns the list of outputs of x: a Variable, a list of Variables, a node, a FunctionGraph or a Function.
+ */
 static bind_list print_list(lua_State *L, int idx, const char *func) {
   damo_function *f = bind_to(L, idx, OBJ_FUNCTION);
   damo_fgraph *fg = f ? f->program->fgraph : bind_to(L, idx, OBJ_FGRAPH);
@@ -40,7 +40,7 @@ static bind_list print_list(lua_State *L, int idx, const char *func) {
 
 /* ---- Storage ----------------------------------------------------------------------------------------------------- */
 
-/* Where a Function's Variables have their values: damo_var* → cell*. */
+/* Maps the Variables of a Function's program to the cells that hold their values: damo_var* → cell*. */
 static damo_status print_find_cells(const damo_function *f, map *cells) {
   for (int64_t k = 0; k < f->program->vm.n_thunks; k++) {
     const thunk *t = f->program->vm.thunks[k];
@@ -52,7 +52,8 @@ static damo_status print_find_cells(const damo_function *f, map *cells) {
   return DAMO_OK;
 }
 
-/* " [1 2 3]", " [float64 (100, 3)]" where that is long, " [nil]" where nothing is stored. */
+/* Adds the stored value: " [1 2 3]", " [float64 (100, 3)]" if it has more than 16 elements, " [nil]" if there is none.
+ */
 static void print_add_storage(strbuf *out, const damo_var *v, void *user) {
   const cell *at = map_get_ptr(user, v);
   if (!at) return;
@@ -85,7 +86,7 @@ static int print_read_depth(lua_State *L, int idx) {
   return (int)n;
 }
 
-/* The text of debugprint(x, options); the printing module has checked the options' names. */
+/* The text of debugprint(x, options); lua/damo/printing.lua has checked the names of the options. */
 static int print_debug_text(lua_State *L) {
   static const char *const ids[] = {"CHAR", "int", "id", "", NULL};
   print_options o = {0};

@@ -1,8 +1,9 @@
 /* rewrite: rewrite rules written in Lua: damo.rewrite.register, unregister, names.
  *
- * A rule is a rewrite_rule inside a userdata, whose user value holds the rewriter and the texts that the rule points
- * to. The registry's table of rules, name → userdata, keeps it until it is unregistered or the state closes; its
- * finalizer takes the rule out of the context. The core knows the rule by its address, and holds nothing of Lua's.
+ * A rule is a rewrite_rule inside a userdata, whose user value holds the rewriter and the strings to which the rule
+ * points. A table of rules in Lua's registry, name → userdata, keeps it alive until it is unregistered or the state
+ * closes; its finalizer removes the rule from the context. The core knows the rule by its address and holds nothing of
+ * Lua.
  */
 #include "lua/binding_int.h"
 #include "rewrite/rewrite.h"
@@ -12,13 +13,13 @@ static const char rules_key = 'r', rule_key = 'm';
 typedef struct script_rule {
   rewrite_rule r;
   bind_state *st;
-  lua_State *main; /* runs the rewriter where a host compiles */
+  lua_State *main; /* where the rewriter runs if a host compiles */
   bool registered;
 } script_rule;
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* One question to a rewriter, as protected code sees it. */
+/* A call of a rewriter, for protected code. */
 typedef struct rule_call {
   const script_rule *rule;
   build *b;
@@ -41,7 +42,7 @@ static damo_status rule_refuse(rule_call *c, damo_status s, const char *fmt, ...
   return c->status = s;
 }
 
-/* Output i of the node is to be the value at the top: a Variable, or nil or false, which keep what there is. */
+/* Takes the value at the top as the replacement of the node's output i: a Variable; nil or false keep the output. */
 static void rule_take_replacement(lua_State *L, rule_call *c, int i) {
   char want[320], got[320];
   if (!lua_toboolean(L, -1)) return;
@@ -59,7 +60,7 @@ static void rule_take_replacement(lua_State *L, rule_call *c, int i) {
   }
 }
 
-/* What the rewriter returned is at the top. */
+/* Takes the rewriter's result, at the top. */
 static void rule_take_result(lua_State *L, rule_call *c) {
   int n = c->node->n_out, result = lua_gettop(L);
   if (!lua_toboolean(L, result)) return;
@@ -80,10 +81,10 @@ static void rule_take_result(lua_State *L, rule_call *c) {
     lua_settop(L, result);
     if (!list) break;
   }
-  if (c->did) bind_keep(L, result); /* what Lua hung from it, until the Function holds it */
+  if (c->did) bind_keep(L, result); /* keeps tags and the like on it until the Function holds it */
 }
 
-/* Pushes the rewriter; false when it is gone. */
+/* Pushes the rewriter; false if it was unregistered. */
 static bool rule_push_rewriter(lua_State *L, const script_rule *rule) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &rules_key);
   lua_getfield(L, -1, rule->r.name);
@@ -99,7 +100,7 @@ static int rule_protected(lua_State *L) {
   if (!rule_push_rewriter(L, c->rule)) return 0;
   if (!bind_push_existing(L, c->fg)) {
     bind_push_borrowed(L, c->fg);
-    bind_keep(L, -1); /* wrapped once, not for each node */
+    bind_keep(L, -1); /* one userdata for the whole phase, not one a node */
   }
   bind_push_borrowed(L, c->node);
   lua_call(L, 2, 1);
@@ -140,7 +141,7 @@ static bool rule_is_word(const char *s, size_t n) {
   return n > 0;
 }
 
-/* The word at idx, a tag or a name, checked. */
+/* The string at idx, a tag or a name; raises if it is not one word. */
 static const char *rule_check_word(lua_State *L, int idx, int arg, const char *what) {
   size_t n = 0;
   const char *s = lua_type(L, idx) == LUA_TSTRING ? lua_tolstring(L, idx, &n) : NULL;
@@ -148,7 +149,7 @@ static const char *rule_check_word(lua_State *L, int idx, int arg, const char *w
   return s;
 }
 
-/* Pushes the tags from argument 3 on as one text. */
+/* Pushes the tags, from argument 3 on, joined by spaces. */
 static void rule_push_tags(lua_State *L, int top) {
   luaL_Buffer b;
   for (int i = 3; i <= top; i++) rule_check_word(L, i, i, "tag");
@@ -214,7 +215,7 @@ static int rule_unregister(lua_State *L) {
   return 0;
 }
 
-/* rewrite.names(tag): names of rules in the order in which they were registered; with a tag, of those that have it. */
+/* rewrite.names(tag): the names of the rules, or of those with that tag, in the order of registration. */
 static int rule_names(lua_State *L) {
   damo_ctx *ctx = bind_ctx(L);
   lua_settop(L, 1);
@@ -236,7 +237,7 @@ void bind_open_rewrite(lua_State *L) {
       {"register", rule_register}, {"unregister", rule_unregister}, {"names", rule_names}, {NULL, NULL}};
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &rules_key);
-  lua_newtable(L); /* damo.core.rewrite: lua/damo/rewrite.lua gives these their place */
+  lua_newtable(L); /* damo.core.rewrite, which lua/damo/rewrite.lua makes public */
   bind_setfuncs(L, fns);
   lua_setfield(L, -2, "rewrite");
 }

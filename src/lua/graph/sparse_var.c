@@ -1,4 +1,4 @@
-/* sparse_var: sparse Types and Variables: SparseTensorType, csr_matrix and its like, as_sparse_variable. */
+/* sparse_var: sparse Types and Variables: SparseTensorType, csr_matrix and the like, as_sparse_variable. */
 #include <stdio.h>
 
 #include "lua/value/sparse.h"
@@ -6,7 +6,7 @@
 
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
 
-/* The matrix of the option pattern, which that table holds; NULL when absent. */
+/* The matrix of the option pattern, kept alive by the options table; NULL if absent. */
 static damo_sparse *sp_option_pattern(lua_State *L, int options, damo_format format, const char *func) {
   if (!bind_option(L, options, "pattern")) return NULL;
   damo_sparse *m = bind_to_sparse(L, -1);
@@ -21,8 +21,8 @@ static damo_sparse *sp_option_pattern(lua_State *L, int options, damo_format for
   return m;
 }
 
-/* The Type that the options shape, itype and pattern make, pushed. Shape and itype follow from a pattern; given beside
- * it they must say the same. */
+/* Pushes the Type given by the options shape, itype and pattern. A pattern determines shape and itype; if they are
+ * given too, they must agree with it. */
 static damo_type *sp_push_type(lua_State *L, damo_format format, damo_dtype dtype, int options, const char *func) {
   int64_t shape[2] = {-1, -1};
   bind_option_shape2(L, options, true, shape, func);
@@ -60,7 +60,8 @@ static int sp_make_type(lua_State *L) {
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
-/* name and options at `first`; fixed: the dtype that the maker's letter says, or -1. */
+/* Reads name and options at stack index `first` and pushes the Variable. fixed: the dtype of the maker's letter, or -1.
+ */
 static int sp_new_matrix(lua_State *L, damo_format format, int fixed, int first, const char *func) {
   static const char *const names[] = {"dtype", "itype", "shape", "pattern", "name", NULL};
   int opt = lua_istable(L, first) ? first : first + 1, name = first;
@@ -120,7 +121,7 @@ static void sp_add_matrices(lua_State *L) {
 
 /* ---- Variables of values ----------------------------------------------------------------------------------------- */
 
-/* The name that a string or {name=} at idx gives; NULL without. */
+/* The name given by a string or {name=} at idx; NULL if there is none. */
 static const char *sp_read_name(lua_State *L, int idx, const char *func) {
   static const char *const names[] = {"name", NULL};
   if (lua_type(L, idx) == LUA_TSTRING) return bind_text(L, idx, func);
@@ -140,7 +141,8 @@ static int sp_constant_of(lua_State *L, damo_sparse *m, const char *name) {
   return 1;
 }
 
-/* as_sparse_variable(x, name): a sparse Variable itself, a node's default output, of a sparse matrix a constant. */
+/* as_sparse_variable(x, name): returns a sparse Variable as it is, a node's default output, or a constant of a sparse
+ * matrix. */
 static int sp_as_sparse(lua_State *L) {
   bind_check_arity(L, 2, "as_sparse_variable", "a sparse Variable or matrix, and a name");
   const char *name = sp_read_name(L, 2, "as_sparse_variable");
@@ -158,7 +160,7 @@ static int sp_as_sparse(lua_State *L) {
   return sp_constant_of(L, m, name);
 }
 
-/* as_sparse_or_tensor_variable(x, name): sparse things sparse, all others as as_tensor_variable. */
+/* as_sparse_or_tensor_variable(x, name): as_sparse_variable for sparse operands, as_tensor_variable for all others. */
 static int sp_as_either(lua_State *L) {
   bind_check_arity(L, 2, "as_sparse_or_tensor_variable", "a value or Variable, and a name");
   bind_node_to_output(L, 1);

@@ -1,8 +1,9 @@
-/* subtensor: parts of Variables: x[…], x:set(…, v), x:inc(…, v). Index tables become the spec of op subtensor. */
+/* subtensor: subtensors of Variables: x[…], x:set(…, v), x:inc(…, v). Index tables become the spec of op subtensor. */
 #include "lua/binding_int.h"
 #include "op/op.h"
 
-/* Stack on entry: the operands that come before the index's, from `first` on, end at the top; the index is at idx. */
+/* Calls the op function `name` with the operands from stack index `first` to the top, followed by the operands of the
+ * index table at idx. */
 static int part_call(lua_State *L, const char *name, int first, int idx, const char *func) {
   bind_index ix;
   bind_parse_index(L, idx, &ix, func);

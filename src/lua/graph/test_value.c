@@ -1,15 +1,15 @@
-/* test_value: values that Variables carry while a graph is built, so that a mistake shows on the line that makes
+/* test_value: values that Variables carry while a graph is built, so that a mistake is reported on the line that makes
  * it.
  *
- * x.tag.test_value is the value; a constant's is its own, a shared Variable's its current one. With
- * config.compute_test_value on, each node that a script makes is computed over the test values of its inputs.
+ * x.tag.test_value is the value of an input; a constant has its own, a shared Variable its current one. With
+ * config.compute_test_value on, each node that a script makes is computed from the test values of its inputs.
  */
 #include "test_value.h"
 #include "lua/op/class.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* Pushes the test value as it stands; false (nothing pushed) when there is none. */
+/* Pushes the test value unconverted; false, and nothing pushed, if there is none. */
 static bool test_value_push(lua_State *L, damo_var *v) {
   if (v->kind != VAR_PLAIN && v->value) {
     bind_push_raw(L, damo_retain(v->value));
@@ -31,7 +31,7 @@ static bool test_value_push(lua_State *L, damo_var *v) {
   return false;
 }
 
-/* Pushes it as a value of the Variable's Type. */
+/* Pushes the test value converted to the Variable's Type; false, and nothing pushed, if there is none. */
 static bool test_value_push_filtered(lua_State *L, damo_var *v) {
   char name[120];
   if (!test_value_push(L, v)) return false;
@@ -43,14 +43,14 @@ static bool test_value_push_filtered(lua_State *L, damo_var *v) {
   return true;
 }
 
-/* The Variable at idx, or made from the value there; pushed. */
+/* Pushes the Variable at idx, or a constant of the value there. */
 static damo_var *test_value_operand(lua_State *L, int idx, const char *func) {
   bool graph;
   if (lua_isnoneornil(L, idx)) bind_arg_error(L, func, idx, "v", "a Variable or a value");
   return bind_operand(L, idx, true, &graph, func, idx, "v");
 }
 
-/* ---- What is missing --------------------------------------------------------------------------------------------- */
+/* ---- Missing test values ----------------------------------------------------------------------------------------- */
 
 static void test_value_report_missing(lua_State *L, const char *message) {
   damo_ctx *ctx = bind_ctx(L);
@@ -82,7 +82,8 @@ static int test_value_get(lua_State *L) {
   return 1;
 }
 
-/* Upvalues: the values. The first call gives them, the second nothing. */
+/* The iterator of get_test_values. Upvalues: the number of values, the list of values. The first call returns them all,
+ * the second nothing. */
 static int test_value_next(lua_State *L) {
   int n = (int)lua_tointeger(L, lua_upvalueindex(1));
   lua_rawgeti(L, lua_upvalueindex(2), 0);
@@ -95,7 +96,7 @@ static int test_value_next(lua_State *L) {
   return n;
 }
 
-/* for a, b in get_test_values(x, y) do … end: once, or not at all. */
+/* for a, b in get_test_values(x, y) do … end: the body runs once, or not at all if a value is missing. */
 static int test_value_get_all(lua_State *L) {
   int n = bind_arg_count(L);
   lua_settop(L, n);
@@ -122,7 +123,7 @@ static int test_value_get_all(lua_State *L) {
 
 /* ---- Computing --------------------------------------------------------------------------------------------------- */
 
-/* Over owned cells: the inputs' values, then places for the outputs. */
+/* Runs the node over owned cells: the inputs' values, then places for the outputs. */
 static damo_status test_value_run_cells(damo_ctx *ctx, damo_apply *node, cell *cells) {
   thunk_alone *a = thunk_alone_new(ctx, node, cells, NULL, NULL);
   if (!a) return damo_error_status(ctx);
@@ -132,7 +133,8 @@ static damo_status test_value_run_cells(damo_ctx *ctx, damo_apply *node, cell *c
   return s;
 }
 
-/* Replaces input values that the Op destroys by copies: test values belong to constants, shared Variables, the user. */
+/* Replaces input values that the Op destroys by copies, since test values belong to constants, shared Variables or the
+ * user. */
 static damo_status test_value_copy_destroyed(const damo_apply *node, cell *cells) {
   for (const op_alias *a = node->op->destroy_map; a && a->out >= 0; a++) {
     if (a->in >= node->n_in) continue;
@@ -171,7 +173,8 @@ void bind_run_values(lua_State *L, damo_apply *node, int values, bool keep) {
   lua_settop(L, base + 1);
 }
 
-/* Pushes the list of the inputs' test values; false (told, nothing pushed) when one is missing. */
+/* Pushes the list of the inputs' test values. If one is missing, reports it (as configured), pushes nothing and returns
+ * false. */
 static bool test_value_push_inputs(lua_State *L, damo_apply *node) {
   int base = lua_gettop(L);
   lua_createtable(L, node->n_in, 0);
@@ -235,13 +238,14 @@ static bool test_value_is_there(lua_State *L, damo_var *v) {
   return has;
 }
 
-/* The nodes above v without test values, inputs first, in a userdata that is pushed. */
+/* Pushes a userdata that holds the nodes from which v is computed, in dependency order: of all of them or, in the
+ * common case, of v's own node alone. */
 static void **test_value_nodes_without(lua_State *L, damo_var *v, int64_t *n) {
   damo_ctx *ctx = bind_ctx(L);
   ptrvec nodes;
   ptrvec_init(&nodes, ctx);
   damo_var *one[1] = {v};
-  bool direct = true; /* by far the most common: one node over Variables that have theirs, or never will */
+  bool direct = true; /* the common case by far: all inputs have test values, or have no node that could compute one */
   for (int i = 0; i < v->owner->n_in && direct; i++) {
     direct = v->owner->in[i]->owner == NULL || test_value_is_there(L, v->owner->in[i]);
   }

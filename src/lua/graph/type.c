@@ -1,4 +1,4 @@
-/* type: Types, and values filtered by them. */
+/* type: Types in scripts, and the conversion of Lua values to values of a Type. */
 #include <stdio.h>
 
 #include "lua/binding_int.h"
@@ -6,7 +6,7 @@
 
 /* ---- Filtering --------------------------------------------------------------------------------------------------- */
 
-/* Raises the pending error with `what` in front of it. */
+/* Raises the pending error again with `what` before its message. */
 static int type_fail_with(lua_State *L, const char *what) {
   damo_ctx *ctx = bind_ctx(L);
   damo_status s = damo_error_status(ctx);
@@ -168,7 +168,7 @@ static int type_get_itype(lua_State *L) {
   return 1;
 }
 
-/* A matrix of its own: true where values of the Type have entries. */
+/* t.pattern: a new matrix with true at the entries of the Type's pattern; nil if it has none. */
 static int type_get_pattern(lua_State *L) {
   const damo_type *t = type_self(L, "pattern");
   if (!t->pattern) return 0;
@@ -205,7 +205,7 @@ static int type_method_filter(lua_State *L) {
   return 1;
 }
 
-/* Scripts hold 0-d values as Lua scalars, so these count too. */
+/* Lua scalars count too, since scripts see 0-d values as such. */
 static int type_method_is_valid_value(lua_State *L) {
   const damo_type *t = type_self(L, "is_valid_value");
   const damo_obj *a = bind_to_value(L, 2);
@@ -240,7 +240,8 @@ static int type_tostring(lua_State *L) {
   return 1;
 }
 
-/* Types are interned: equal ones are one object, but a freed and remade userdata must not surprise. */
+/* Equal Types are one object in C, but two userdata of it may exist if one was freed and made again: so objects are
+ * compared. */
 static int type_method_equal(lua_State *L) {
   const void *a = bind_to(L, 1, OBJ_TYPE), *b = bind_to(L, 2, OBJ_TYPE);
   lua_pushboolean(L, a && a == b);

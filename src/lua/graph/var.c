@@ -101,8 +101,8 @@ static int var_get_indptr(lua_State *L) {
   return type_is_sparse(var_self(L, "indptr")->type) ? var_call_on_self(L, "sparse.csm_indptr") : 0;
 }
 
-/* A constant's value (a sparse one's read-only); of another sparse Variable the vector of stored values; nil for
- * others. */
+/* x.data: the value of a constant (of a sparse one a read-only view); the vector of stored values of any other sparse
+ * Variable; else nil. */
 static int var_get_data(lua_State *L) {
   damo_var *v = var_self(L, "data");
   if (v->kind != VAR_CONSTANT && type_is_sparse(v->type)) return var_call_on_self(L, "sparse.csm_data");
@@ -121,7 +121,7 @@ static int var_get_default_update(lua_State *L) {
   return 1;
 }
 
-/* The tag is made when first asked, with the lines where the node was made. */
+/* x.tag, made at the first access, with the trace of the lines that made the node. */
 static int var_get_tag(lua_State *L) {
   damo_var *v = var_self(L, "tag");
   bind_peer(L, 1);
@@ -179,7 +179,7 @@ static int var_newindex(lua_State *L) {
   return bind_raise(L, DAMO_ETYPE, "Variable: the field '%s' can't be set; x.tag.%s can", key, key);
 }
 
-/* Upvalue 1: the plain __index (fields and methods). */
+/* Upvalue 1: the plain __index, for fields and methods. */
 static int var_index_body(lua_State *L) {
   if (lua_type(L, 2) != LUA_TSTRING) return bind_var_part(L);
   lua_settop(L, 2);
@@ -234,7 +234,7 @@ static int var_method_set_value(lua_State *L) {
   bool borrow = bind_option_bool(L, 3, "borrow", false, "set_value");
   damo_obj *value = bind_filter(L, 2, v->type, (filter_options){0}, "set_value");
   damo_obj *given = lua_istable(L, 2) ? NULL : bind_to_value(L, 2);
-  /* a converted sparse matrix may still hold the given one's data */
+  /* a converted sparse matrix may share the data of the given one */
   if (!borrow && given && value_may_overlap(value, given)) {
     damo_obj *copy = value_copy(value);
     if (!copy) return bind_error(L);
@@ -264,7 +264,7 @@ static int var_method_clone(lua_State *L) {
   return 1;
 }
 
-/* x:eval{[v] = value}: the graph above x with values in place of inputs, computed once, without rewriting. */
+/* x:eval{[v] = value}: computes the graph of x once, without rewriting, with values in place of the Variables v. */
 static damo_status var_eval_graph(damo_ctx *ctx, damo_var *v, damo_var *const *keys, damo_obj *const *values, int64_t n,
                                   damo_obj **result) {
   map memo;
