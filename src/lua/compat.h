@@ -1,8 +1,8 @@
-/* compat: the one place that knows which Lua this is. Lua 5.4 is the language the binding is written for; 5.3, 5.1 and
- * LuaJIT get here what they lack, as small functions under 5.4's names.
+/* compat: the only file that depends on the version of Lua. The binding is written for Lua 5.4; for 5.3, 5.1 and LuaJIT
+ * this file adds what they lack, as small functions under 5.4's names.
  *
- * On 5.1 and LuaJIT the user value is the environment table (so only a table can hang from a userdata:
- * COMPAT_UV_TABLE), and a number is an integer when it is integral and below 2^53.
+ * On 5.1 and LuaJIT the user value is the environment table, so it can only be a table (COMPAT_UV_TABLE), and a number
+ * is an integer if it is integral and at most 2^53.
  */
 #ifndef DAMO_LUA_COMPAT_H
 #define DAMO_LUA_COMPAT_H
@@ -28,7 +28,7 @@
 static inline void *compat_newuserdata(lua_State *L, size_t size) {
   void *p = lua_newuserdata(L, size);
 #if COMPAT_UV_TABLE
-  /* A fresh userdata shares the running function's environment: an empty one tells "nothing hangs here yet". */
+  /* A new userdata shares the running function's environment; the registry in its place means "no user value". */
   lua_pushvalue(L, LUA_REGISTRYINDEX);
   lua_setfenv(L, -2);
 #endif
@@ -36,7 +36,7 @@ static inline void *compat_newuserdata(lua_State *L, size_t size) {
 }
 #define lua_newuserdatauv(L, size, n) compat_newuserdata(L, size)
 
-/* Pushes the one user value, nil when there is none. */
+/* Pushes the user value, nil if there is none. */
 static inline int compat_getuservalue(lua_State *L, int idx) {
 #if COMPAT_UV_TABLE
   lua_getfenv(L, idx);
@@ -76,7 +76,7 @@ static inline int compat_isinteger(lua_State *L, int idx) {
   return x == floor(x) && x >= -9007199254740992.0 && x <= 9007199254740992.0;
 }
 
-/* LuaJIT's own takes 1.5 for 1, and 5.1 has none. */
+/* LuaJIT's accepts 1.5 as 1, and 5.1 has none. */
 #undef lua_tointegerx
 #define lua_tointegerx compat_tointegerx
 static inline lua_Integer compat_tointegerx(lua_State *L, int idx, int *isnum) {
@@ -86,7 +86,7 @@ static inline lua_Integer compat_tointegerx(lua_State *L, int idx, int *isnum) {
   return whole ? (lua_Integer)x : 0;
 }
 
-/* Tells the type of what it pushed. */
+/* Also returns the type of the pushed value, as later versions do. */
 static inline int compat_rawgeti(lua_State *L, int idx, int n) {
   lua_rawgeti(L, idx, n);
   return lua_type(L, -1);

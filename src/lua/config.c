@@ -1,8 +1,8 @@
-/* config: damo.config, damo.memory() and where warnings go.
+/* config: damo.config, damo.memory(), and where warnings go.
  *
- * A warning may come while any coroutine runs, so a callback is called on a thread of its own, protected. Without one
- * the binding writes one line to stderr; config.on_warning = nil silences. A host's own hook stays until a script sets
- * one.
+ * A warning may come while any coroutine runs, so its callback is called on a thread of its own, protected. Without a
+ * callback the binding writes one line to stderr; config.on_warning = nil turns warnings off. A host's own hook stays
+ * until a script sets one.
  */
 #include <stdio.h>
 
@@ -34,7 +34,8 @@ static int warning_push_and_call(lua_State *L) {
   return 0;
 }
 
-/* A callback that fails is told in the default way: a warning must not break the call it is about. */
+/* If the callback fails, the warning and the failure are written to stderr: a warning must not break the call it is
+ * about. */
 static void warning_hook(void *user, const char *kind, const char *message) {
   bind_state *st = user;
   lua_State *H = st->hook;
@@ -43,14 +44,14 @@ static void warning_hook(void *user, const char *kind, const char *message) {
   lua_pushcfunction(H, warning_push_and_call);
   lua_pushlightuserdata(H, (void *)texts);
   if (bind_call_back(H, st->ctx, 1, 0) != LUA_OK) {
-    const char *why = st->ctx->sandbox ? NULL : lua_tostring(H, -1); /* no text of a script's to standard error */
+    const char *why = st->ctx->sandbox ? NULL : lua_tostring(H, -1); /* a sandbox's script must not write to stderr */
     warning_write(NULL, kind, message);
     warning_write(NULL, "callback", why ? why : "config.on_warning failed");
     lua_pop(H, 1);
   }
 }
 
-/* on_warning(kind, message) as a function of Lua: what config.on_warning holds before a script sets it. */
+/* on_warning(kind, message): the function that config.on_warning holds before a script sets it. */
 static int warning_default(lua_State *L) {
   bind_gate(L, GATE_FILE, "config.on_warning");
   warning_write(NULL, luaL_checkstring(L, 1), luaL_checkstring(L, 2));
@@ -103,7 +104,7 @@ enum {
   CONFIG_SANDBOX
 };
 
-/* What a host bounds: a sandbox's scripts can't set it. */
+/* Limits that a host sets: a sandbox's scripts cannot change them. */
 static bool config_is_limit(int field) {
   return field == CONFIG_MEMORY_CAP || field == CONFIG_GC_FLOOR || field == CONFIG_THREADS;
 }
@@ -123,7 +124,7 @@ static int config_field_index(lua_State *L, int idx) {
   return bind_raise(L, DAMO_EVALUE, "config: unknown setting '%s'", key);
 }
 
-/* Which of the words the string at idx is. */
+/* The index in `words` of the string at idx. */
 static int config_check_word(lua_State *L, int idx, const char *field, const char *const *words) {
   if (lua_type(L, idx) != LUA_TSTRING) {
     bind_raise(L, DAMO_ETYPE, "config.%s must be a string such as '%s', got %s", field, words[0],
@@ -152,7 +153,7 @@ static lua_Integer config_check_count(lua_State *L, int idx, const char *field, 
   return (lua_Integer)s.v.i;
 }
 
-/* config.sandbox = true: a latch. */
+/* config.sandbox = true cannot be undone. */
 static void config_set_sandbox(lua_State *L, damo_ctx *ctx, int idx) {
   if (!lua_isboolean(L, idx)) {
     bind_raise(L, DAMO_ETYPE, "config.sandbox must be true or false, got %s", bind_typename(L, idx));

@@ -1,7 +1,8 @@
-/* error: error objects, the user's lines, and the one place where Lua errors rise.
+/* error: error objects, the user's lines, and the only place that raises Lua errors.
  *
  * An error object is a table {kind, message, op, node, trace, cause, where}: trace has the user's lines where the node
- * was made (without a node: where the call was made), where is the line that called. tostring gives the whole story.
+ * was made (without a node: where the failing call was made), where is the line of the failing call. tostring gives all
+ * of it.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "binding.h"
 #include "op/op.h"
 
-#define TRACE_MAX_LEVELS 64 /* of the Lua stack that are looked at */
+#define TRACE_MAX_LEVELS 64 /* levels of the Lua stack that are examined */
 #define TRACE_MAX 2048      /* bytes of a trace's text */
 
 static const char error_cause_key = 'c';
@@ -20,7 +21,7 @@ static bool trace_is_own_source(const bind_state *st, const char *source) {
   return st->source[0] && strncmp(source, st->source, strlen(st->source)) == 0;
 }
 
-/* The next level from *level on that is a line of the user's; *level moves past it. */
+/* Finds the next level from *level on that is a line of the user's; moves *level past it. */
 static bool trace_next_user_level(lua_State *L, const bind_state *st, int *level, lua_Debug *ar) {
   for (; *level < TRACE_MAX_LEVELS && lua_getstack(L, *level, ar); ++*level) {
     lua_getinfo(L, "Sl", ar);
@@ -56,7 +57,7 @@ void bind_set_trace(lua_State *L) {
   graph_notes_of(ctx)->trace = NULL;
   if (limit <= 0 || trace_user_lines(L, st, limit, text, sizeof text) == 0) return;
   if (!st->trace ||
-      strcmp(st->trace->text, text) != 0) { /* a loop that builds comes from the same line again and again */
+      strcmp(st->trace->text, text) != 0) { /* a loop that builds a graph passes the same line many times */
     damo_release(st->trace);
     st->trace = trace_new(ctx, text);
     bind_check(L, st->trace ? DAMO_OK : DAMO_EMEMORY);
@@ -64,7 +65,7 @@ void bind_set_trace(lua_State *L) {
   graph_notes_of(ctx)->trace = &st->trace->obj;
 }
 
-/* Pushes a list of the lines of text. */
+/* Pushes the lines of the text as a list. */
 static void trace_push_lines(lua_State *L, const char *text) {
   lua_newtable(L);
   for (int i = 1; *text; i++) {
@@ -83,7 +84,7 @@ static void error_set_string(lua_State *L, const char *field, const char *s) {
   lua_setfield(L, -2, field);
 }
 
-/* Sets trace and where of the error object at the top. */
+/* Sets the fields trace and where of the error object at the top. */
 static void error_set_place(lua_State *L, bind_state *st, const damo_apply *node) {
   char text[TRACE_MAX];
   int limit = graph_notes_of(st->ctx)->traceback_limit;
@@ -118,7 +119,8 @@ static void error_make(lua_State *L, bind_state *st, damo_status status, const c
   lua_setmetatable(L, -2);
 }
 
-/* Gives the error object at the top what a callback threw, when the pending error is that callback's. */
+/* Sets the field cause of the error object at the top to the value that a callback threw, if the pending error is that
+ * callback's. */
 static void error_take_cause(lua_State *L, bind_state *st, const char *message) {
   bool ours = st->cause[0] && strncmp(message, st->cause, strlen(st->cause)) == 0;
   if (!st->cause[0]) return;
@@ -134,12 +136,13 @@ static void error_take_cause(lua_State *L, bind_state *st, const char *message) 
 void bind_push_error(lua_State *L) {
   bind_state *st = bind_get(L);
   damo_ctx *ctx = st->ctx;
-  /* Copied first: what is pushed below may collect garbage, and a finalizer written in Lua may fail in damo. */
+  /* Copied first: pushing below may collect garbage, and a finalizer written in Lua may overwrite it by failing in
+   * damo. */
   ctx_error e = ctx->error;
   ctx->error.node = NULL;
   int ticket = bind_hold(st, e.node);
   if (!e.message[0]) snprintf(e.message, sizeof e.message, "%s", damo_error_message(ctx));
-  const char *row = e.node ? elemwise_scalar(e.node->op) : NULL; /* the user said "add", not "Elemwise" */
+  const char *row = e.node ? elemwise_scalar(e.node->op) : NULL; /* the user wrote "add", not "Elemwise" */
   const char *op = row ? row : e.op[0] ? e.op : e.node ? e.node->op->def->name : NULL;
   luaL_checkstack(L, 4, "damo");
   lua_pushstring(L, e.message);
@@ -170,7 +173,7 @@ const char *bind_typename(lua_State *L, int idx) {
   if (lua_isnone(L, idx)) return "nothing";
   bind_box *box = bind_box_at(L, idx);
   if (!box || !luaL_getmetafield(L, idx, "__name")) return luaL_typename(L, idx);
-  const char *name = lua_tostring(L, -1); /* the metatable keeps it */
+  const char *name = lua_tostring(L, -1); /* the metatable keeps it alive */
   lua_pop(L, 1);
   return strncmp(name, "damo.", 5) == 0 ? name + 5 : name;
 }
@@ -228,13 +231,13 @@ static void options_raise_unknown(lua_State *L, const char *func, const char *ke
   bind_raise(L, DAMO_EVALUE, "%s: unknown option '%s': the options are %s", func, key, lua_tostring(L, -1));
 }
 
-/* The first key that is no name: with `listed`, entries of a list are passed over. */
+/* Raises an error for the first key that is not in names; with `listed`, entries of the list part are allowed. */
 static void options_check(lua_State *L, const char *func, int idx, const char *const *names, bool listed) {
   if (lua_isnoneornil(L, idx)) return;
   idx = lua_absindex(L, idx);
   if (!lua_istable(L, idx)) bind_arg_error(L, func, idx, "options", "a table of options");
   luaL_checkstack(L, 8, "damo");
-  const char *worst = NULL; /* the first in sorted order: the same message each time */
+  const char *worst = NULL; /* the first in sorted order: the same message in each run */
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
     if (listed && lua_type(L, -2) == LUA_TNUMBER) continue;
     if (lua_type(L, -2) == LUA_TNUMBER && names[0]) {
@@ -244,7 +247,7 @@ static void options_check(lua_State *L, const char *func, int idx, const char *c
     if (lua_type(L, -2) != LUA_TSTRING) {
       bind_raise(L, DAMO_ETYPE, "%s: the names of options are strings, got a %s", func, luaL_typename(L, -2));
     }
-    const char *key = bind_text(L, -2, func); /* the table keeps it */
+    const char *key = bind_text(L, -2, func); /* the table keeps it alive */
     if (!options_have(key, names) && (!worst || strcmp(key, worst) < 0)) worst = key;
   }
   if (worst) options_raise_unknown(L, func, worst, names);
@@ -292,7 +295,7 @@ bool bind_is_memory_error(lua_State *L, const bind_state *st, int idx) {
   return is;
 }
 
-/* Protected: argument 1 is what was thrown, 2 a caught. Pushing a text may run a __tostring of the user's. */
+/* Protected; arguments: the thrown value, a caught_error. Conversion to a string may run the user's __tostring. */
 static int error_keep_caught(lua_State *L) {
   bind_state *st = bind_get(L);
   caught_error *c = lua_touserdata(L, 2);
@@ -308,7 +311,8 @@ static int error_keep_caught(lua_State *L) {
   lua_pushfstring(L, "%s%s%s failed: ", c->op ? c->op : "", c->op ? ": " : "", c->callback);
   const char *prefix = lua_tostring(L, -1);
   const size_t name = c->op ? strlen(c->op) : 0;
-  /* A callback that led to itself, or damo's own error that begins with the Op's name. */
+  /* The text names the callback already if the error passed through it before (recursion), or is damo's own and begins
+   * with the Op's name. */
   const bool told = text && (strncmp(text, prefix, strlen(prefix)) == 0 ||
                              (name > 0 && c->status != DAMO_ECALLBACK && strncmp(text, c->op, name) == 0 &&
                               strncmp(text + name, ": ", 2) == 0));
@@ -330,7 +334,7 @@ damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo
   lua_pushcfunction(L, error_keep_caught);
   lua_insert(L, -2);
   lua_pushlightuserdata(L, &c);
-  if (lua_pcall(L, 2, 0, 0) != LUA_OK) { /* its text could not be had */
+  if (lua_pcall(L, 2, 0, 0) != LUA_OK) { /* its conversion to a string failed */
     lua_pop(L, 1);
     ctx_fail(ctx, c.status, "%s%s%s failed", op ? op : "", op ? ": " : "", callback);
     ctx_fail_at(ctx, op, node);
@@ -338,16 +342,16 @@ damo_status bind_caught(lua_State *L, const char *op, const char *callback, damo
   return c.status;
 }
 
-/* ---- The whole story --------------------------------------------------------------------------------------------- */
+/* ---- tostring ---------------------------------------------------------------------------------------------------- */
 
-/* Pushes a field of the error object at 1 when it is a string. */
+/* Pushes a field of the error object at 1; returns it if it is a string, else NULL. */
 static const char *error_field(lua_State *L, const char *name) {
   lua_pushstring(L, name);
   lua_rawget(L, 1);
   return lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
 }
 
-/* Appends the trace's lines from `from` on, each on its own line. */
+/* Appends the trace's lines from number `from` on, the first after the text `first`, the others after `other`. */
 static void error_add_trace(lua_State *L, luaL_Buffer *b, int trace, int from, const char *first, const char *other) {
   int n = lua_istable(L, trace) ? (int)lua_rawlen(L, trace) : 0;
   for (int i = from; i <= n; i++) {

@@ -1,4 +1,5 @@
-/* info: damo.info(), what this build is made of and what it found: version, Lua, BLAS, CPU kernels, libraries. */
+/* info: damo.info(): how this build was made and what it found at run time: version, Lua, BLAS, CPU kernels, libraries.
+ */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
 #endif
@@ -11,7 +12,7 @@
 #include "binding.h"
 #include "sparse/sparse.h"
 
-/* The versions that were compiled against: of SuiteSparse's libraries, which have no call that tells. */
+/* SuiteSparse's libraries have no function that returns their version: these are the versions compiled against. */
 #include <suitesparse/amd.h>
 #include <suitesparse/btf.h>
 #include <suitesparse/colamd.h>
@@ -27,7 +28,7 @@
 #include <suitesparse/umfpack.h>
 #endif
 
-/* Of OpenBLAS; absent in any other BLAS. */
+/* OpenBLAS's; NULL with any other BLAS. */
 extern char *openblas_get_config(void) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
 extern void cblas_dgemm(void) __attribute__((weak));
@@ -37,7 +38,7 @@ static void info_set_text(lua_State *L, const char *field, const char *text) {
   lua_setfield(L, -2, field);
 }
 
-/* The file that the BLAS in use came from: Debian's alternatives may bind another one than was linked. */
+/* Sets the file of the BLAS in use: Debian's alternatives may load another one than was linked. */
 static void info_set_blas(lua_State *L) {
   Dl_info info;
   union {
@@ -49,7 +50,8 @@ static void info_set_blas(lua_State *L) {
   info_set_text(L, "core", openblas_get_corename ? openblas_get_corename() : "unknown");
 }
 
-/* The core type that fits the CPU's kernels where OpenBLAS took the CPU for an older one, else NULL. */
+/* The OpenBLAS core type that fits this CPU if OpenBLAS took it for an older one, else NULL. isa: the name of our
+ * kernels. */
 static const char *info_better_core(const char *isa, const char *core) {
   static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
   static const char *const middle[] = {"Haswell", "Zen", "Excavator", NULL};
@@ -80,7 +82,7 @@ static void info_push_openblas_version(lua_State *L) {
   lua_pushlstring(L, config, strcspn(config, " "));
 }
 
-/* Adds {version, licence} to the table of libraries at the top; takes the version from the stack. */
+/* Adds {version, licence} to the table of libraries; pops the version, which lies above that table. */
 static void info_add_library(lua_State *L, const char *name, const char *licence) {
   lua_createtable(L, 0, 2);
   lua_insert(L, -2);
@@ -118,7 +120,7 @@ static void info_add_suitesparse(lua_State *L) {
   }
 }
 
-/* The back ends of factorizations, in the order in which they are preferred. */
+/* Sets the list of factorization back ends, in order of preference. */
 static void info_set_backends(lua_State *L) {
   const char *const *names = factor_backends();
   lua_newtable(L);
@@ -155,7 +157,7 @@ static int info_call(lua_State *L) {
   info_set_text(L, "kernels", ctx->isa->name);
   lua_pushboolean(L, DAMO_GPL);
   lua_setfield(L, -2, "gpl");
-  /* damo's own, or what a program with libraries under the GPL falls under as a whole */
+  /* damo's licence, or that of the whole program if libraries under the GPL are linked */
   info_set_text(L, "licence", DAMO_GPL ? "GPL-2.0-or-later" : "MIT");
   lua_pushinteger(L, ctx->config.threads);
   lua_setfield(L, -2, "threads");

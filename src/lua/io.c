@@ -1,7 +1,6 @@
-/* io: damo.io, files of Arrays and sparse matrices. load and save know .npy and .npz by the path's end; read_csv
- * reads tables of numbers, read_mtx and write_mtx Matrix Market files. With {on_fail="return"} a file that can't be
- * read or written gives nil and the error object.
- */
+/* io: damo.io: files of Arrays and sparse matrices. load and save choose .npy or .npz by the path's extension; read_csv
+ * reads tables of numbers, read_mtx and write_mtx Matrix Market files. With {on_fail="return"}, a file that cannot be
+ * read or written gives nil and the error object. */
 #include "binding_int.h"
 #include "io/io.h"
 
@@ -37,7 +36,7 @@ static bool io_fails_softly(lua_State *L, int options, const char *func) {
 /* Raises the pending error, or returns nil and the error object. */
 static int io_raise_or_return(lua_State *L, bool softly) {
   const bool short_of_memory = bind_ctx(L)->error.status == DAMO_EMEMORY && bind_get(L)->gc.trying;
-  if (!softly || short_of_memory) return bind_error(L); /* for a second run */
+  if (!softly || short_of_memory) return bind_error(L); /* lets bind_again run it a second time */
   lua_pushnil(L);
   bind_push_error(L);
   return 2;
@@ -90,7 +89,7 @@ static int io_load_npy(lua_State *L, const char *path, bool softly) {
   return 1;
 }
 
-/* The option max_bytes; 0: the default holds. */
+/* The option max_bytes; 0, the default limit, if absent. */
 static uint64_t io_option_max_bytes(lua_State *L, int options) {
   scalar s = {.v.i = 0};
   if (!bind_option(L, options, "max_bytes")) return 0;
@@ -103,8 +102,8 @@ static uint64_t io_option_max_bytes(lua_State *L, int options) {
   return (uint64_t)s.v.i;
 }
 
-/* load(path, {max_bytes=, on_fail=}): the Array of a .npy; of a .npz a table name → Array, or the sparse matrix that it
- * holds. */
+/* load(path, {max_bytes=, on_fail=}): the Array of a .npy; for a .npz a table name → Array, or the sparse matrix that
+ * it holds. */
 static int io_call_load(lua_State *L) {
   static const char *const names[] = {"max_bytes", "on_fail", NULL};
   lua_settop(L, 2);
@@ -135,7 +134,7 @@ static int64_t io_count_names(lua_State *L, int table) {
   return n;
 }
 
-/* Pushes the keys of the table, sorted; they stay alive with it. */
+/* Pushes a userdata with the keys of the table, sorted; the table keeps the strings alive. */
 static const char **io_push_names(lua_State *L, int table, int64_t n) {
   const char **names = bind_alloc(L, (size_t)n, sizeof *names);
   int64_t i = 0;
@@ -154,7 +153,7 @@ static int io_save_npz(lua_State *L, const char *path, bool softly) {
   int64_t n = io_count_names(L, 2);
   const char **names = io_push_names(L, 2, n);
   damo_array **arrays = bind_alloc(L, (size_t)n, sizeof *arrays);
-  lua_createtable(L, (int)n, 0); /* anchors */
+  lua_createtable(L, (int)n, 0); /* keeps the Arrays alive */
   for (int64_t i = 0; i < n; i++) {
     lua_getfield(L, 2, names[i]);
     arrays[i] = bind_value_array(L, -1, -1, names[i]);
@@ -170,7 +169,7 @@ static int io_save_npy(lua_State *L, const char *path, bool softly) {
   return io_done(L, io_write_npy(path, bind_value_array(L, 2, -1, "save")), softly);
 }
 
-/* save(path, value, {on_fail=}): true. A .npz takes a table name → value, or a sparse matrix. */
+/* save(path, value, {on_fail=}): returns true. A .npz takes a table name → value, or a sparse matrix. */
 static int io_call_save(lua_State *L) {
   static const char *const names[] = {"on_fail", NULL};
   lua_settop(L, 3);
@@ -225,7 +224,7 @@ static void io_push_header(lua_State *L, char *take_header) {
   lua_remove(L, -2);
 }
 
-/* read_csv(path, options): the matrix, and the header's cells where there is a header. */
+/* read_csv(path, options): returns the matrix, and the list of the header's cells if there is a header. */
 static int io_call_read_csv(lua_State *L) {
   lua_settop(L, 2);
   const char *path = io_check_path(L, "read_csv");
@@ -249,7 +248,7 @@ static int io_call_read_csv(lua_State *L) {
 
 /* ---- Matrix Market ----------------------------------------------------------------------------------------------- */
 
-/* read_mtx(path, {format=, on_fail=}): a sparse matrix of a coordinate file, an Array of an array file. */
+/* read_mtx(path, {format=, on_fail=}): the sparse matrix of a coordinate file, or the Array of an array file. */
 static int io_call_read_mtx(lua_State *L) {
   static const char *const names[] = {"format", "on_fail", NULL}, *const formats[] = {"csr", "csc", NULL};
   lua_settop(L, 2);
@@ -264,7 +263,7 @@ static int io_call_read_mtx(lua_State *L) {
   return 1;
 }
 
-/* write_mtx(path, value, {comment=, pattern=, symmetry=, on_fail=}): true. */
+/* write_mtx(path, value, {comment=, pattern=, symmetry=, on_fail=}): returns true. */
 static int io_call_write_mtx(lua_State *L) {
   static const char *const names[] = {"comment", "pattern", "symmetry", "on_fail", NULL};
   static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};

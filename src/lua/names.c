@@ -1,16 +1,16 @@
-/* names: names that are not there. Reading one of an object, or a misspelt one of a module, raises an error which
- * suggests the right one, where nil would show itself only later, as "attempt to call a nil value".
+/* names: reading a name that does not exist. Of an object, or of a module if it is similar to an existing name, this
+ * raises an error that suggests the right name. A nil would show only later, as "attempt to call a nil value".
  *
- * What scripts and tools ask without a mistake stays nil: a name of a module that is no slip of another, by which
- * scripts ask what this version has; names that begin with an underscore, which are those of protocols (__call,
- * _VERSION); keys that are no strings (ipairs over a module ends at once); and of an Array, a sparse value or a Variable
- * the fields that only others of these have, by which scripts tell them apart (v.owner, v.format).
+ * Some reads by scripts and tools are questions, not mistakes, and give nil: a name of a module that is similar to none
+ * (a script asks what this version has); names that begin with an underscore, which protocols use (__call, _VERSION);
+ * keys that are no strings (ipairs over a module ends at once); and, of an Array, a sparse matrix or a Variable, a
+ * field that only the other two kinds have (v.owner, v.format), by which scripts tell these kinds apart.
  */
 #include <stdlib.h>
 
 #include "binding_int.h"
 
-/* Names that others use for what is called differently here, or that mean different things elsewhere. */
+/* Names that other libraries use for functions with another name here, or with another meaning. */
 static const struct {
   const char *name, *advice;
 } NAME_ADVICE[] = {
@@ -58,7 +58,7 @@ static const char *names_advice(const char *name) {
   return NULL;
 }
 
-/* The string at `key`; NULL when it is another value, or a name of a protocol. */
+/* The string at `key`; NULL for another value or a name that begins with an underscore. */
 static const char *names_check(lua_State *L, int key) {
   const char *name = lua_type(L, key) == LUA_TSTRING ? lua_tostring(L, key) : NULL;
   return name && name[0] != '_' ? name : NULL;
@@ -89,7 +89,7 @@ int bind_unknown_name(lua_State *L, int key, const char *owner, const char *what
 
 static const char names_fields_key = 'f';
 
-/* Pushes the set of the names of all fields of values. */
+/* Pushes the set of all field names of values, made at the first call. */
 static void names_push_value_fields(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &names_fields_key);
   if (!lua_isnil(L, -1)) return;
@@ -116,10 +116,10 @@ bool bind_is_value_field(lua_State *L, int key) {
   return found;
 }
 
-/* ---- Tables of Lua ----------------------------------------------------------------------------------------------- */
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
-/* unknown(module, key, path, more): for a module's own __index; nil, or an error where key is a slip of a name. more: a
- * table with further names, or nil. */
+/* unknown(module, key, path, more): for a module's own __index. Returns nil, or raises an error if key looks like a
+ * misspelt name of the module or of the table `more` (or nil). */
 static int names_unknown(lua_State *L) {
   lua_settop(L, 4);
   const char *path = luaL_checkstring(L, 3), *name = names_check(L, 2);
@@ -131,14 +131,14 @@ static int names_unknown(lua_State *L) {
   return near || names_advice(name) ? names_raise_unknown(L, path, "", name, near) : 0;
 }
 
-/* Upvalue 1: the path. */
+/* __index of a sealed module. Upvalue 1: its path, "damo.io". */
 static int names_module_index(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, lua_upvalueindex(1));
   return names_unknown(L);
 }
 
-/* Upvalue 1: what the methods are of, "RandomStream". */
+/* __index of a sealed table of methods. Upvalue 1: the owner's name, "RandomStream". */
 static int names_methods_index(lua_State *L) {
   lua_settop(L, 2);
   return bind_unknown_name(L, 2, lua_tostring(L, lua_upvalueindex(1)), "field or method ", NULL, 1, 1);
@@ -157,10 +157,10 @@ static int names_set_index(lua_State *L, lua_CFunction index) {
   return 1;
 }
 
-/* seal(module, path): reading a misspelt name raises from here on; gives the module. */
+/* seal(module, path): makes reading a misspelt name raise an error; returns the module. */
 static int names_seal(lua_State *L) { return names_set_index(L, names_module_index); }
 
-/* seal_methods(methods, owner): the same for a table of methods. */
+/* seal_methods(methods, owner): the same for a table of methods, where every unknown name is an error. */
 static int names_seal_methods(lua_State *L) { return names_set_index(L, names_methods_index); }
 
 void bind_open_names(lua_State *L) {

@@ -1,23 +1,23 @@
-/* object: identity and anchoring of the userdata that stand for C objects.
+/* object: identity and ownership ("anchoring") of the userdata that stand for C objects.
  *
- * Identity. A weak table maps an object's address to its userdata. It is in parts, by the address: Lua takes the growth
- * of a large table for as much garbage, and would collect as much in one step. A finalizer takes an entry away only when
- * it is its own.
+ * Identity. Weak tables map an object's address to its userdata. There are BIND_BUCKETS of them, chosen by the address:
+ * when one large table grows, Lua counts the memory as debt of its collector and would do as much collection in one
+ * step. A finalizer removes an entry only if it is that of its own userdata, since the object may have got a new one.
  *
- * Anchoring. The user value of a userdata keeps alive the userdata of the object's neighbours, so that what Lua hung
- * from them (tags, Op tables, generic values) lives as long as the object can be reached:
+ * Anchoring. The user value of a userdata keeps alive the userdata of the object's neighbours, so that values which Lua
+ * attached to them (tags, Op tables, generic values) live as long as the object can be reached:
  *   Variable   its owner's Apply; a shared one its default update and a generic value; a constant its generic value
- *   Apply      its Op when that has a Lua part, inputs, outputs
+ *   Apply      its Op if that has a Lua part, inputs, outputs
  *   OpGraph    (the class of an OpFromGraph) its inner graph, the Ops that override its gradients, shared Variables
  *   Op         its class, and the Ops among its properties
  *   FunctionGraph  inputs, outputs, nodes
  *   Function   a flat list: the Ops with a Lua part, generic values and shared Variables that its program uses
- *   Array      the owner of foreign memory, when there is one
- * The user value is nil, or one neighbour's userdata, or the peer table: neighbours from 1 on, everything else under
+ *   Array      the owner of foreign memory, if there is one
+ * The user value is nil, one neighbour's userdata, or the peer table: neighbours from 1 on, everything else under
  * string keys (bind_peer).
  *
- * Invariant: a userdata in the weak table has all its neighbours wrapped and anchored, or stands in the pending list. A
- * wrap works that list off, without recursion. A raise in the middle (Lua out of memory) leaves the rest there for the
+ * Invariant: a userdata in a weak table has all its neighbours wrapped and anchored, or is in the pending list.
+ * Wrapping empties that list iteratively. An error in between (Lua out of memory) leaves the rest in the list for the
  * next wrap.
  */
 #include <stdio.h>
@@ -60,21 +60,21 @@ void *bind_check_obj(lua_State *L, int idx, obj_kind kind, const char *func, con
   return obj;
 }
 
-/* A random stream's state and the update that makes its next state hold each other in C. Once nothing in Lua reaches
- * the state, nobody compiles with it any more: the update goes, and with it the cycle. */
+/* A random stream's state and its update, which computes the next state from it, hold references on each other in C.
+ * Once nothing in Lua reaches the state, nobody can compile with it: its update is released, which breaks the cycle. */
 static void drop_default_update(damo_var *v) {
   damo_var *update = v->default_update;
   v->default_update = NULL;
   damo_release(update);
 }
 
-/* Pushes the weak table that an object's entry is in. */
+/* Pushes the weak table for that object's address. */
 static void push_bucket(lua_State *L, const bind_state *st, const void *obj) {
   const uintptr_t address = (uintptr_t)obj;
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_objects[(address >> 4 ^ address >> 12) % BIND_BUCKETS]);
 }
 
-/* Takes the box's entry out of the weak table, if it is its own, and drops its reference. Never raises. */
+/* Removes the box's entry from the weak table, if it is still its own, and releases its object. Never raises. */
 static void drop_box(lua_State *L, bind_box *box) {
   damo_obj *obj = box->obj;
   bind_state *st = box->state;
@@ -88,7 +88,7 @@ static void drop_box(lua_State *L, bind_box *box) {
     lua_pop(L, 1);
     if (own) {
       lua_pushnil(L);
-      lua_rawsetp(L, -2, obj); /* an entry that exists: no allocation */
+      lua_rawsetp(L, -2, obj); /* assigning to an existing key does not allocate */
     }
     lua_pop(L, 1);
   }
@@ -132,11 +132,11 @@ void bind_free(lua_State *L, int idx) {
   if (box) drop_box(L, box);
 }
 
-/* ---- What a userdata must reach ---------------------------------------------------------------------------------- */
+/* ---- Neighbours -------------------------------------------------------------------------------------------------- */
 
 static bool object_is_generic(const damo_obj *value) { return value && value->kind == OBJ_GENERIC; }
 
-/* Foreign memory with a Lua owner: see bind_push_generic and damo.frompointer. */
+/* The Generic object that owns an Array's foreign memory for Lua (damo.frompointer), or NULL. */
 static damo_obj *foreign_owner(const damo_array *a) {
   return a->buf && a->buf->release == bind_release_owner ? a->buf->owner : NULL;
 }
@@ -146,7 +146,7 @@ static damo_obj *value_anchor(damo_obj *value) {
   return value && value->kind == OBJ_ARRAY && foreign_owner((damo_array *)value) ? value : NULL;
 }
 
-/* Properties nest a few levels at most (they are written as literals), so recursion is as deep as the literal. */
+/* Properties nest a few levels at most (PROP_MAX_NESTING in prop.c), which bounds the recursion. */
 static bool anchor_props_have_op(const prop_value *props, int n) {
   for (int i = 0; i < n; i++) {
     if (props[i].kind == PROP_OP) return true;
@@ -155,10 +155,10 @@ static bool anchor_props_have_op(const prop_value *props, int n) {
   return false;
 }
 
-/* An Op that can have something of Lua's about it: a class of its own, or Ops among its properties. */
+/* Whether the Op may have a Lua part: a class written in Lua, or Ops among its properties. */
 static bool anchor_op_has_lua(const damo_op *op) { return op->owner || anchor_props_have_op(op->props, op->n_props); }
 
-/* Nothing to anchor: the userdata is complete as soon as it is made. */
+/* Whether the object has no neighbours to anchor: its userdata is complete as soon as it is made. */
 static bool object_is_leaf(const damo_obj *obj) {
   const damo_var *v = (const damo_var *)obj;
   switch ((obj_kind)obj->kind) {
@@ -197,7 +197,7 @@ static bool push_existing(lua_State *L, bind_state *st, const damo_obj *obj) {
 bool bind_push_existing(lua_State *L, const void *obj) { return push_existing(L, bind_get(L), obj); }
 
 int bind_hold(bind_state *st, void *obj) {
-  if (st->n_orphans == (int)(sizeof st->orphans / sizeof st->orphans[0])) return -1; /* a raise would lose this one */
+  if (st->n_orphans == (int)(sizeof st->orphans / sizeof st->orphans[0])) return -1; /* none left: a raise would leak */
   st->orphans[st->n_orphans] = obj;
   return st->n_orphans++;
 }
@@ -208,7 +208,8 @@ void bind_let_go(bind_state *st, int ticket) {
   while (st->n_orphans > 0 && !st->orphans[st->n_orphans - 1]) st->n_orphans--;
 }
 
-/* Pushes a new userdata that takes the reference, with an entry in the weak table; its neighbours are not looked at. */
+/* Pushes a new userdata that takes the reference, and enters it in the weak table. If it is no leaf it goes into the
+ * pending list, for its neighbours. */
 static void object_push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bool leaf) {
   int ticket = bind_hold(st, take_obj);
   bind_box *box = lua_newuserdatauv(L, sizeof *box, take_obj->kind == OBJ_ARRAY && leaf ? 0 : 1);
@@ -230,14 +231,14 @@ static void object_push_box(lua_State *L, bind_state *st, damo_obj *take_obj, bo
   lua_pop(L, 1);
 }
 
-/* Pushes the userdata of a neighbour, made and put on the pending list when it is new. */
+/* Pushes the userdata of a neighbour; a new one goes into the pending list unless it is a leaf. */
 static void push_neighbour(lua_State *L, bind_state *st, const void *obj) {
   if (push_existing(L, st, obj)) return;
   damo_obj *o = damo_retain(obj);
   object_push_box(L, st, o, object_is_leaf(o));
 }
 
-/* The table that anchors are collected in, at the top of the stack, and how many it has. */
+/* The table at the top of the stack in which neighbours are collected, and their number so far. */
 typedef struct anchors {
   lua_State *L;
   bind_state *st;
@@ -298,7 +299,7 @@ static void anchor_function(anchors *a, const damo_function *f) {
   for (int64_t i = 0; i < f->program->n_shared; i++) anchor(a, f->program->shared[i].var);
 }
 
-/* What an OpFromGraph's class reaches. */
+/* The neighbours of an OpFromGraph's class. */
 static void anchor_op_graph(anchors *a, const op_from_graph *g) {
   anchor(a, g->fgraph);
   anchor(a, g->lop_op);
@@ -327,7 +328,7 @@ static void anchor_neighbours(anchors *a, damo_obj *obj) {
   }
 }
 
-/* Pushes the peer table of the userdata at idx (absolute), made when there is none. */
+/* Pushes the peer table of the userdata at idx (absolute), made for n neighbours if there is none. */
 static void push_peer(lua_State *L, int idx, int n) {
   lua_getiuservalue(L, idx, 1);
   if (lua_istable(L, -1)) return;
@@ -348,7 +349,7 @@ static int peer_size(const damo_obj *obj) {
   return 1;
 }
 
-/* Anchors what the userdata at the top reaches; the userdata stays. */
+/* Anchors the neighbours of the userdata at the top, which stays. */
 static void anchor_top(lua_State *L, bind_state *st) {
   int idx = lua_gettop(L);
   bind_box *box = lua_touserdata(L, idx);
@@ -358,7 +359,7 @@ static void anchor_top(lua_State *L, bind_state *st) {
     lua_getiuservalue(L, idx, 1);
     bool bare = !lua_istable(L, -1);
     lua_pop(L, 1);
-    if (bare) { /* by far the most common: the owner itself, without a table */
+    if (bare) { /* the common case by far: the owner itself, no table */
       push_neighbour(L, st, v->owner);
       lua_setiuservalue(L, idx, 1);
       return;
@@ -375,7 +376,7 @@ static void anchor_top(lua_State *L, bind_state *st) {
   lua_pop(L, 1);
 }
 
-/* Takes entry `at` off the pending list (at idx) if it still is that userdata: the last entry moves there. */
+/* Removes entry `at` from the pending list at the top, if it still is that userdata: the last entry takes its place. */
 static void drop_pending(lua_State *L, bind_state *st, int at, const void *ud) {
   if (at > st->n_pending) return;
   lua_rawgeti(L, -1, at);
@@ -389,7 +390,8 @@ static void drop_pending(lua_State *L, bind_state *st, int at, const void *ud) {
   st->n_pending--;
 }
 
-/* Works the pending list off. A finalizer that runs in here may do the same: each step looks at the list afresh. */
+/* Anchors the userdata in the pending list until it is empty. A finalizer that runs meanwhile may do the same, so each
+ * step reads the list anew. */
 static void anchors_drain(lua_State *L, bind_state *st) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_pending);
   while (st->n_pending > 0) {
@@ -482,14 +484,14 @@ static int box_tostring(lua_State *L) {
   return 1;
 }
 
-/* What a theme file does not say otherwise about: objects of damo have no fields that a script may set. */
+/* __newindex of kinds whose theme file sets none: their objects have no fields that a script may set. */
 static int object_refuse_field(lua_State *L) {
   const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
   if (!key) return bind_raise(L, DAMO_ETYPE, "%s: it can't be assigned to", bind_typename(L, 1));
   return bind_raise(L, DAMO_ETYPE, "%s: the field '%s' can't be set", bind_typename(L, 1), key);
 }
 
-/* Each kind has a metatable from the start; a theme file adds its fields, and may replace __tostring. */
+/* Makes the metatable of each kind; theme files add fields, and may replace __tostring. */
 void bind_open_object(lua_State *L) {
   static const luaL_Reg common[] = {
       {"__gc", box_gc}, {"__tostring", box_tostring}, {"__newindex", object_refuse_field}, {NULL, NULL}};
@@ -501,7 +503,7 @@ void bind_open_object(lua_State *L) {
     lua_pushstring(L, METATABLE_NAMES[kind]);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, "__name");
-    lua_setfield(L, -2, "__metatable"); /* getmetatable gives the name: nobody calls __gc by hand */
+    lua_setfield(L, -2, "__metatable"); /* getmetatable returns the name: no script can call __gc */
     st->ref_metatable[kind] = luaL_ref(L, LUA_REGISTRYINDEX);
   }
 }

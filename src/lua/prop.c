@@ -1,9 +1,9 @@
-/* prop: properties of Ops to and from Lua values. */
+/* prop: conversion of Ops' properties from and to Lua values. */
 #include "binding_int.h"
 
 #define PROP_MAX_NESTING 8
 
-/* Lists are laid out in one userdata: entries of a list lie together, lists in lists behind. */
+/* The memory of a property's lists, one userdata: the entries of a list are contiguous, inner lists follow. */
 typedef struct prop_lists {
   prop_value *at;
   int n, used;
@@ -12,7 +12,7 @@ typedef struct prop_lists {
 static prop_value prop_at(lua_State *L, int idx, bool allow_var, prop_lists *space, int depth, const char *func,
                           const char *what);
 
-/* Entries of the table at idx, lists inside included; refuses what is no list. */
+/* The number of entries of the list at idx, those of inner lists included; raises for a table that is no list. */
 static int prop_count_entries(lua_State *L, int idx, int depth, const char *func, const char *what) {
   int n = (int)lua_rawlen(L, idx), total = n, keys = 0;
   luaL_checkstack(L, 8, func);
@@ -35,7 +35,7 @@ static prop_value prop_list_at(lua_State *L, int idx, bool allow_var, prop_lists
   for (int i = 0; i < n; i++) {
     lua_rawgeti(L, idx, i + 1);
     list[i] = prop_at(L, lua_gettop(L), allow_var, space, depth + 1, func, what);
-    lua_pop(L, 1); /* the list keeps it */
+    lua_pop(L, 1); /* the list keeps it alive */
   }
   return prop_list(list, n);
 }

@@ -1,12 +1,12 @@
-/* record: tables with a text. Shapes, damo.info(), damo.memory() and tables of named outputs are plain tables whose
- * metatable has __tostring alone, so that print shows what is in them.
+/* record: tables that print their contents. Shapes, damo.info(), damo.memory() and tables of named outputs are plain
+ * tables with a metatable that has only __tostring.
  *
- * A list prints as {2, 3}. Names print a line each, in order; a table of tables, or a text of several lines, stands
+ * A list prints as {2, 3}. Named entries print one a line, sorted; a table of tables, or a text of several lines, is
  * indented under its name.
  */
 #include "binding_int.h"
 
-#define RECORD_MAX_DEPTH 4 /* nested tables beyond are written {…}: one of them may hold itself */
+#define RECORD_MAX_DEPTH 4 /* deeper tables print as {…}, since a table may contain itself */
 
 static const char record_key = 'r';
 
@@ -23,7 +23,7 @@ static bool record_has_names(lua_State *L, int idx) {
 
 static void record_add_table(lua_State *L, strbuf *out, int idx, int depth);
 
-/* The value at the top, in one line where it is a table. */
+/* Adds the value at the top; a table on one line. */
 static void record_add_value(lua_State *L, strbuf *out, int depth) {
   int idx = lua_gettop(L);
   if (lua_type(L, idx) == LUA_TTABLE) {
@@ -34,7 +34,7 @@ static void record_add_value(lua_State *L, strbuf *out, int depth) {
   lua_pop(L, 1);
 }
 
-/* {1, 2}, {a = 1, b = {2}}: the list part, then the names. */
+/* Adds a table on one line, {1, 2} or {a = 1, b = {2}}: the list part, then the names. */
 static void record_add_table(lua_State *L, strbuf *out, int idx, int depth) {
   size_t n_names;
   luaL_checkstack(L, 12, "damo");
@@ -64,7 +64,7 @@ static void record_add_table(lua_State *L, strbuf *out, int idx, int depth) {
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-/* Whether the table at idx holds tables that have names. */
+/* Whether an entry of the table at idx is a table with names. */
 static bool record_is_nested(lua_State *L, int idx) {
   for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
     if (lua_type(L, -1) != LUA_TTABLE || !record_has_names(L, lua_gettop(L))) continue;
@@ -80,7 +80,7 @@ static void record_indent(strbuf *out, int depth) {
   for (int i = 0; i < depth; i++) strbuf_add(out, "  ");
 }
 
-/* The text, each of its lines indented. */
+/* Adds the lines of the text, each indented. */
 static void record_add_indented(strbuf *out, const char *text, int depth) {
   for (const char *end; *text; text = *end ? end + 1 : end) {
     end = text + strcspn(text, "\n");
@@ -90,7 +90,7 @@ static void record_add_indented(strbuf *out, const char *text, int depth) {
   }
 }
 
-/* " = value" of the value at the top. */
+/* Adds " = value" for the value at the top. */
 static void record_add_entry(lua_State *L, strbuf *out, int depth) {
   int idx = lua_gettop(L);
   if (lua_type(L, idx) == LUA_TTABLE && depth < RECORD_MAX_DEPTH && record_is_nested(L, idx)) {

@@ -1,4 +1,4 @@
-/* scope: ways into the core and back, memory that Lua's collector frees, and readers of lists and options. */
+/* scope: entering and leaving the core, memory owned by Lua's collector, and reading of lists and options. */
 #include "binding_int.h"
 
 static const char kept_key = 'k', vault_key = 'v';
@@ -16,7 +16,7 @@ void bind_leave(bind_entry e) {
   damo_ctx *ctx = e.state->ctx;
   e.state->running = e.before;
   if (graph_notes_of(ctx)->trace != (damo_obj *)e.state->trace)
-    graph_notes_of(ctx)->trace = NULL; /* st->trace may be a later one by now */
+    graph_notes_of(ctx)->trace = NULL; /* a callback may have replaced and released the trace */
   damo_release(e.trace);
 }
 
@@ -120,7 +120,7 @@ void bind_push_slot(lua_State *L, void **at, int64_t i) {
 void bind_own_table(lua_State *L, int idx) {
   idx = lua_absindex(L, idx);
   lua_newtable(L);
-  for (lua_pushnil(L); lua_next(L, idx);) { /* lua_rawset runs no finalizer */
+  for (lua_pushnil(L); lua_next(L, idx);) { /* no finalizer runs between lua_next calls: lua_rawset runs none */
     lua_pushvalue(L, -2);
     lua_insert(L, -2);
     lua_rawset(L, -4);
@@ -149,7 +149,7 @@ bool bind_is_options(lua_State *L, int idx) {
   return found;
 }
 
-/* The Variable at the top (converted in place where that is asked). */
+/* The Variable at the top, which is converted in place if `convert` says so. */
 static damo_var *list_read_entry(lua_State *L, int i, bool convert, const char *func, const char *argname) {
   damo_var *v = bind_to_var(L, -1);
   if (v) return v;
@@ -178,7 +178,7 @@ bind_list bind_var_list(lua_State *L, int idx, bool convert, const char *func, c
   list.n = list.single ? 1 : (int64_t)lua_rawlen(L, idx);
   lua_createtable(L, list.single ? 1 : (int)list.n, 1);
   list.at = bind_alloc(L, (size_t)list.n, sizeof *list.at);
-  lua_setfield(L, -2, "memory"); /* the entries' userdata and the memory live as long as the table that stays pushed */
+  lua_setfield(L, -2, "memory"); /* the pushed table keeps this memory and the entries alive */
   for (int64_t i = 0; i < list.n; i++) {
     if (list.single) {
       lua_pushvalue(L, idx);
@@ -248,7 +248,7 @@ int bind_option_enum(lua_State *L, int idx, const char *name, const char *const 
 
 /* ---- Metatables -------------------------------------------------------------------------------------------------- */
 
-/* The name at 2 is none of the object's at 1. Upvalues as kind_index's. */
+/* Reads a name at 2 that the object at 1 does not have. Upvalues as kind_index's. */
 static int kind_no_member(lua_State *L) {
   const bind_box *box = bind_box_at(L, 1);
   bool is_var = box && box->kind == OBJ_VAR, is_value = is_var || (box && box->kind == OBJ_SPARSE);
@@ -259,7 +259,7 @@ static int kind_no_member(lua_State *L) {
   return bind_unknown_name(L, 2, bind_typename(L, 1), "field or method ", tag, 3, 5);
 }
 
-/* Upvalues: fields, methods, further methods (a table or nil), and whether other names are nil instead of errors. */
+/* Upvalues: fields, methods, further methods (a table or nil), and whether unknown names are nil instead of errors. */
 static int kind_index(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
@@ -293,7 +293,7 @@ void bind_class(lua_State *L, obj_kind kind, const luaL_Reg *fields, const luaL_
   } else {
     lua_rawgeti(L, LUA_REGISTRYINDEX, more);
   }
-  lua_pushboolean(L, kind == OBJ_OP || kind == OBJ_OPCLASS); /* an Op in Lua has members of its own */
+  lua_pushboolean(L, kind == OBJ_OP || kind == OBJ_OPCLASS); /* an Op written in Lua has members of its own */
   lua_pushcclosure(L, kind_index, 4);
   lua_setfield(L, -2, "__index");
   bind_setfuncs(L, meta);

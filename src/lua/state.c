@@ -1,8 +1,8 @@
 /* state: the module, and the context of a lua_State.
  *
- * The bind_state is a userdata in the registry under an address of this file's own, so a second copy of the library in
- * the same state (a host's and one loaded from disk) has a bind_state of its own. It is made before any other userdata
- * of damo, so Lua finalizes it last.
+ * The bind_state is a userdata in the registry under the address of a static of this file, so a second copy of the
+ * library in the same lua_State (a host's, and one loaded from disk) has its own. It is made before any other userdata
+ * of damo, so that Lua finalizes it last.
  */
 #include <stdio.h>
 
@@ -57,7 +57,7 @@ static void state_clear_refs(bind_state *st) {
   for (int i = 0; i < OBJ_N_KINDS; i++) st->ref_metatable[i] = LUA_NOREF;
 }
 
-/* Makes the state around a host's context (a light userdata at 1), or around a new one (nil). */
+/* Makes the state with a host's context (a light userdata at 1), or with a new one (nil). */
 static int state_make(lua_State *L) {
   damo_ctx *ctx = lua_touserdata(L, 1);
   bind_state *st = lua_newuserdatauv(L, sizeof *st, 0);
@@ -108,7 +108,7 @@ static void state_make_tables(lua_State *L, bind_state *st) {
   st->ref_pending = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-/* Traces leave damo's own Lua files out: remember the folder of the damo/init.lua that is loading us. */
+/* Remembers the folder of the damo/init.lua that is loading this module: traces leave out the lines of its files. */
 static void state_find_own_sources(lua_State *L, bind_state *st) {
   static const char tail[] = "/damo/init.lua";
   lua_Debug ar;

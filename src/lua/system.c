@@ -1,6 +1,5 @@
-/* system: what damo's own Lua files need of the system, so that they call neither io nor os, which a host may have
- * left out: core.system has files, pictures, the clock and standard error, and core.clock is damo.clock.
- */
+/* system: system functions for damo's own Lua files, which thus need neither io nor os: a host may have left those out.
+ * core.system has files, pictures, seeds and standard error; core.clock is damo.clock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,13 +9,13 @@
 
 /* ---- Clocks ------------------------------------------------------------------------------------------------------ */
 
-/* damo.clock(): nanoseconds of a clock that never goes back, an integer. */
+/* damo.clock(): the nanoseconds of a monotonic clock, an integer. */
 static int sys_clock(lua_State *L) {
   lua_pushinteger(L, (lua_Integer)clock_ns());
   return 1;
 }
 
-/* A seed that differs between runs: an integer that every Lua can hold. */
+/* A seed from the time of day: an integer that every Lua version can represent. */
 static int sys_new_seed(lua_State *L) {
   lua_pushinteger(L, (lua_Integer)(clock_epoch_ns() & (((int64_t)1 << 53) - 1)));
   return 1;
@@ -57,8 +56,8 @@ static int sys_write_text(lua_State *L) {
   return 0;
 }
 
-/* draw_file(path, text, func, program, format): the picture that the program ("gnuplot" or "dot") makes of the text;
- * false where it is not installed. */
+/* draw_file(path, text, func, program, format): writes the picture that the program ("gnuplot" or "dot") makes of the
+ * text to the path; false if the program is not installed. */
 static int sys_draw_file(lua_State *L) {
   static const char *const programs[] = {"gnuplot", "dot", NULL};
   char format[32];
@@ -67,7 +66,7 @@ static int sys_draw_file(lua_State *L) {
   const char *func = luaL_checkstring(L, 3), *path = sys_check_path(L, func), *text = luaL_checklstring(L, 2, &n);
   const int program = luaL_checkoption(L, 4, NULL, programs);
   snprintf(format, sizeof format, "-T%.20s", luaL_optstring(L, 5, ""));
-  /* -d: without the user's own settings; -: the commands come from the standard input */
+  /* -d: without the user's settings; -: commands come from standard input */
   const char *const gnuplot[] = {"gnuplot", "-d", "-", NULL}, *const dot[] = {"dot", format, NULL};
   bind_gate(L, GATE_PROGRAM, func);
   bind_check(L, io_draw(bind_ctx(L), program == 0 ? gnuplot : dot, text, n, path, &found));
@@ -80,7 +79,7 @@ static int sys_get_write(lua_State *L) {
   return 1;
 }
 
-/* can_write(value): whether it has a method write, as a file of Lua's or a table of the script's own. */
+/* can_write(value): whether it has a method write, as a Lua file or a table of the script's own has. */
 static int sys_can_write(lua_State *L) {
   lua_settop(L, 1);
   bool can = lua_istable(L, 1) || lua_isuserdata(L, 1);
@@ -95,7 +94,7 @@ static int sys_can_write(lua_State *L) {
 
 /* ---- Texts ------------------------------------------------------------------------------------------------------- */
 
-/* number_text(x, digits): see number_plain. */
+/* number_text(x, digits): the text of number_plain. */
 static int sys_number(lua_State *L) {
   char text[NUMBER_TEXT_MAX];
   const int n = number_plain(luaL_checknumber(L, 1), (int)luaL_optinteger(L, 2, 0), text);
@@ -103,14 +102,14 @@ static int sys_number(lua_State *L) {
   return 1;
 }
 
-/* typename(value): what a user calls it. */
+/* typename(value): its type in the user's words. */
 static int sys_type_name(lua_State *L) {
   lua_settop(L, 1);
   lua_pushstring(L, bind_typename(L, 1));
   return 1;
 }
 
-/* check_options(func, options, {names}): a value error with a suggestion for a name that is not in the list. */
+/* check_options(func, options, {names}): raises a value error with a suggestion for a key that is not in the list. */
 static int sys_check_options(lua_State *L) {
   const char *func = luaL_checkstring(L, 1);
   luaL_checktype(L, 3, LUA_TTABLE);
@@ -120,7 +119,7 @@ static int sys_check_options(lua_State *L) {
   for (int i = 0; i < n; i++) {
     lua_rawgeti(L, 3, i + 1);
     if (lua_type(L, -1) != LUA_TSTRING) bind_raise(L, DAMO_ETYPE, "check_options: name %d is no string", i + 1);
-    names[i] = lua_tostring(L, -1); /* the table keeps it: a number's text it would not */
+    names[i] = lua_tostring(L, -1); /* kept alive by the table, which a number's text is not */
     lua_pop(L, 1);
   }
   bind_check_options(L, func, 2, names);

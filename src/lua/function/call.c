@@ -1,20 +1,21 @@
-/* call: calls of compiled Functions, and of what f:into gives.
+/* call: calls of compiled Functions, and of the functions that f:into returns.
  *
- * A call reads what needs conversion first (which may run Lua: finalizers, tostring), then writes the numbers, then
- * stays in C until the Function has finished: a number in and out costs no allocation and no table.
+ * A call first converts the arguments that need it, which may run Lua code (finalizers, __tostring); then it writes the
+ * numbers into the Function's own 0-d Arrays; then it stays in C until the Function has finished. So a call with
+ * numbers in and out allocates nothing.
  */
 #include <stdio.h>
 
 #include "function.h"
 #include "sparse/sparse.h"
 
-#define CALLER_SMALL 16 /* inputs and outputs that need no memory of their own */
+#define CALLER_SMALL 16 /* up to this many inputs or outputs, a call needs no memory outside its frame */
 
 static const char *caller_input_name(const damo_function *f) {
   return f->program->name ? f->program->name : "function";
 }
 
-/* Raises the state or count error that the core has for it. */
+/* Raises the core's state error, or the error for a wrong number of arguments. */
 static int caller_refuse_input(lua_State *L, damo_function *f, int64_t n) {
   if (f->running || f->freed) { bind_check(L, function_run(f, NULL, 0, NULL)); }
   return bind_raise(L, DAMO_ETYPE, "%s: expected %d argument%s, got %d", caller_input_name(f),
@@ -28,8 +29,8 @@ static bool caller_is_scalar_input(const damo_function *f, int64_t i) {
   return type_is_tensor(t) && t->ndim == 0;
 }
 
-/* A value that is neither a number for a 0-d input nor an Array: as it is where it fits, else converted, and kept on
- * the stack. */
+/* Converts a value that is neither a number for a 0-d input nor an Array: a valid value is returned as it is, another
+ * is converted and kept on the stack. */
 static damo_obj *caller_convert_input(lua_State *L, const damo_function *f, int64_t i, int idx) {
   char what[200], name[120];
   const fn_input *in = &f->program->inputs[i];
@@ -42,7 +43,8 @@ static damo_obj *caller_convert_input(lua_State *L, const damo_function *f, int6
   return bind_filter(L, idx, in->var->type, o, what);
 }
 
-/* Writes the number at idx into the input's own 0-d Array; NULL when it does not fit, or memory is out. */
+/* Writes the number at idx into the input's own 0-d Array; NULL if the number does not fit or memory runs out. The
+ * Array is replaced if it is still referenced elsewhere. */
 static damo_array *caller_write_number(lua_State *L, bind_caller *c, const damo_function *f, int64_t i, int idx) {
   damo_dtype dtype = f->program->inputs[i].var->type->dtype;
   damo_array *a = c->scalar[i];
@@ -65,7 +67,8 @@ static damo_array *caller_write_number(lua_State *L, bind_caller *c, const damo_
   return a;
 }
 
-/* Reads the values at first … first + n - 1 into args (borrowed). */
+/* Reads the values at stack indices first … first + n - 1 into args (borrowed). Numbers are written in a second loop:
+ * the conversions of the first may run Lua code that calls this Function and writes the same Arrays. */
 static void caller_read_args(lua_State *L, bind_caller *c, damo_function *f, int first, int64_t n, damo_obj **args) {
   bool numbers = false;
   for (int64_t i = 0; i < n; i++) {
@@ -79,23 +82,23 @@ static void caller_read_args(lua_State *L, bind_caller *c, damo_function *f, int
     damo_array *a =
         type == LUA_TUSERDATA && f->program->inputs[i].var->type->kind != TYPE_GENERIC ? bind_to_array(L, idx) : NULL;
     args[i] = a ? &a->obj : caller_convert_input(L, f, i, idx);
-    if (f->freed) caller_refuse_input(L, f, n); /* by a finalizer that ran in there */
+    if (f->freed) caller_refuse_input(L, f, n); /* freed by a finalizer meanwhile */
   }
   for (int64_t i = 0; i < n && numbers; i++) {
     int idx = first + (int)i;
     if (args[i] || lua_type(L, idx) != LUA_TNUMBER) continue;
     damo_array *a = caller_write_number(L, c, f, i, idx);
-    args[i] = a ? &a->obj : caller_convert_input(L, f, i, idx); /* which says what is wrong */
+    args[i] = a ? &a->obj : caller_convert_input(L, f, i, idx); /* raises the error that says why */
   }
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-/* What a call gives: scalars by value, other values owned. */
+/* The results of a call: scalars by value, other values owned. */
 typedef struct caller_outcome {
   int64_t n;
   scalar small_scalar[CALLER_SMALL], *scalars;
-  damo_obj *small_value[CALLER_SMALL], **values; /* NULL where it is a scalar */
+  damo_obj *small_value[CALLER_SMALL], **values; /* NULL: a scalar */
 } caller_outcome;
 
 static bool caller_is_plain_scalar(const damo_obj *v) {
@@ -117,9 +120,9 @@ static void caller_take_outcome(damo_function *f, damo_obj *const *into, caller_
   }
 }
 
-/* What results are written to: arrays, in a vault that lasts, and sparse matrices. The latter stay with their userdata
- * alone, since a matrix is written only where nobody else holds it: `matrices` is the stack place of a table of them, 0
- * without, and a call holds them while it is in C. */
+/* The targets of f:into. Arrays are retained by a vault that lives as long as the function. Sparse matrices are
+ * retained by their userdata alone, since a matrix is written in place only if it has one reference: `matrices` is the
+ * stack index of a table of their userdata (0: none), and a call retains them only while it is in C. */
 typedef struct caller_targets {
   damo_obj **into;
   int matrices;
@@ -144,7 +147,7 @@ static void caller_hold_matrices(const damo_function *f, const caller_targets *t
   }
 }
 
-/* Runs the Function; results go to r. In C alone. */
+/* Runs the Function and moves its results to r, without Lua calls except those of Ops written in Lua. */
 static damo_status caller_run(lua_State *L, bind_caller *c, damo_function *f, damo_obj *const *args, int64_t n,
                               const caller_targets *to, caller_outcome *r) {
   lua_State *before = c->st->running;
@@ -170,7 +173,7 @@ static void caller_push_result(lua_State *L, caller_outcome *r, int64_t i) {
   damo_obj *v = r->values[i];
   r->values[i] = NULL;
   if (!v) {
-    bind_push_scalar(L, r->scalars[i]); /* is_plain_scalar: it can */
+    bind_push_scalar(L, r->scalars[i]); /* cannot fail: caller_is_plain_scalar */
     return;
   }
   if (v->kind == OBJ_SPARSE || (v->kind == OBJ_ARRAY && ((const damo_array *)v)->ndim > 0)) {
@@ -197,12 +200,13 @@ static int caller_push_outcome(lua_State *L, const bind_caller *c, const damo_fu
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-/* Calls f with the n values from stack place `first` on. */
+/* Calls f with the n values from stack index `first` on. */
 static int caller_call_with(lua_State *L, damo_function *f, bind_caller *c, int first, int64_t n,
                             const caller_targets *to) {
   damo_obj *small_args[CALLER_SMALL], **args = small_args;
   caller_outcome r = {.n = f->program->n_outputs};
-  /* Before, not after: the results of the call before are dropped by now, and these can take their warm memory. */
+  /* Collecting before the call, not after it, finds the results of the previous call already dropped, so that this
+   * call's results can reuse memory that is still in the cache. */
   if (bind_gc_is_due(c->st)) bind_gc_pressure(L);
   if (n > f->program->n_inputs)
     n = bind_without_nils(L, first + (int)n - 1, first + (int)f->program->n_inputs - 1) - first + 1;
@@ -244,7 +248,7 @@ static int64_t caller_input_named(lua_State *L, const damo_function *f, const ch
   return -1;
 }
 
-/* f:call{name = value}; positions are allowed too. */
+/* f:call{name = value}; a key may also be an input's position. */
 int bind_function_call_named(lua_State *L) {
   damo_function *f = bind_function_self(L, "call");
   bind_caller *c = bind_caller_of(L, 1);
@@ -270,7 +274,7 @@ int bind_function_call_named(lua_State *L) {
 
 /* ---- into -------------------------------------------------------------------------------------------------------- */
 
-/* Upvalues: f, the vault of the arrays, its address, the table of matrices (nil: none). */
+/* Upvalues: f, the vault of Arrays, the address of its slots, the table of matrices (nil: none). */
 static int caller_into_body(lua_State *L) {
   int n = lua_gettop(L);
   damo_function *f = bind_check_obj(L, lua_upvalueindex(1), OBJ_FUNCTION, "into", "self");
@@ -286,8 +290,8 @@ static int caller_into_body(lua_State *L) {
 
 static int caller_into(lua_State *L) { return bind_again(L, caller_into_body, 4); }
 
-/* The object at idx as what output i is written to: an Array into the vault, a matrix into the table at the top, which
- * stands for nil before the first. */
+/* Makes the object at idx the target of output i: an Array goes into the vault, a matrix into the table at the top,
+ * which is made with the first one in place of nil. */
 static void caller_take_target(lua_State *L, const damo_function *f, int64_t i, int idx, void **vault) {
   if (!type_is_sparse(f->program->outputs[i].type)) {
     damo_array *a = bind_check_obj(L, idx, OBJ_ARRAY, "into", "out");
@@ -306,7 +310,7 @@ static void caller_take_target(lua_State *L, const damo_function *f, int64_t i, 
   lua_rawseti(L, -2, (int)i + 1);
 }
 
-/* f:into(out1, out2, …): a function whose calls write their results there. */
+/* f:into(out1, out2, …): returns a function that calls f and writes its results into these Arrays and matrices. */
 int bind_function_into(lua_State *L) {
   damo_function *f = bind_function_self(L, "into");
   if (f->freed) return caller_refuse_input(L, f, 0);

@@ -1,4 +1,4 @@
-/* compile: damo.compile: inputs, outputs and options read into the core's specs. */
+/* compile: damo.compile: reads inputs, outputs and options into the core's specs. */
 #include "lua/binding_int.h"
 #include "rewrite/rewrite.h"
 
@@ -14,7 +14,7 @@ static bool spec_has_meta(lua_State *L, int idx, const void *key) {
   return same;
 }
 
-/* A table of the options at 2 with `variable` set: what damo.In and damo.Out give. */
+/* damo.In and damo.Out: returns a copy of the options table at 2 with the field `variable` set. */
 static int spec_make(lua_State *L, const char *func, const char *const *options, const void *key) {
   lua_settop(L, 2);
   bind_check_obj(L, 1, OBJ_VAR, func, "variable");
@@ -45,13 +45,13 @@ static int spec_make_out(lua_State *L) {
 
 static const char *const mode_linkers[] = {"vm", "c", "cvm", "nanguard", "debug", NULL};
 
-/* The Mode's field of that name: one of words. */
+/* The Mode's field of that name, one of `words`; NULL if absent. */
 static const char *mode_word(lua_State *L, int idx, const char *field, const char *const *words) {
   int i = bind_option_enum(L, idx, field, words, -1, "Mode");
   return i < 0 ? NULL : words[i];
 }
 
-/* A list of tags as one text, pushed; NULL when there is none. */
+/* Pushes the list of tags in that field, joined by spaces; NULL, and nothing pushed, if absent. */
 static const char *mode_join_tags(lua_State *L, int idx, const char *field) {
   if (!bind_option(L, idx, field)) return NULL;
   if (lua_type(L, -1) == LUA_TSTRING) return bind_text(L, -1, "Mode");
@@ -91,8 +91,8 @@ static int mode_make(lua_State *L) {
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
-/* Places on the stack of what must live until the end of the call are left there; `keep` is a table for entries of
- * lists. */
+/* The arguments of a compilation. Whatever must live until its end stays on the stack; `keep` is the stack index of a
+ * table that keeps entries of lists alive. */
 typedef struct compile_args {
   in_spec *in;
   out_spec *out;
@@ -109,12 +109,12 @@ static void compile_keep_top(lua_State *L, const compile_args *j) {
 static damo_var *spec_variable(lua_State *L, int idx) {
   lua_getfield(L, idx, "variable");
   damo_var *v = bind_to_var(L, -1);
-  lua_pop(L, 1); /* the table keeps it */
+  lua_pop(L, 1); /* the table keeps it alive */
   if (!v) bind_raise(L, DAMO_ETYPE, "compile: the variable of an In or Out was replaced");
   return v;
 }
 
-/* The In table at the top. */
+/* Reads the In table at the top. */
 static void compile_read_in(lua_State *L, compile_args *j, in_spec *spec) {
   int idx = lua_gettop(L);
   spec->var = spec_variable(L, idx);
@@ -167,7 +167,7 @@ static void compile_read_inputs(lua_State *L, compile_args *j, int idx) {
 
 /* ---- Outputs ----------------------------------------------------------------------------------------------------- */
 
-/* The output at the top, popped. */
+/* Reads the output at the top and pops it. */
 static void compile_read_output(lua_State *L, compile_args *j, int64_t i, const char *name) {
   out_spec *spec = &j->out[i];
   bool graph;
@@ -185,7 +185,7 @@ static void compile_read_output(lua_State *L, compile_args *j, int64_t i, const 
   lua_pop(L, 1);
 }
 
-/* A table {name = variable}: outputs in the order of their sorted names. */
+/* Reads outputs from a table {name = variable}: they are ordered by name. */
 static void compile_read_named_outputs(lua_State *L, compile_args *j, int idx) {
   int64_t n = 0;
   bind_own_table(L, idx);
@@ -237,7 +237,7 @@ typedef struct var_pair {
   damo_var *of, *to;
 } var_pair;
 
-/* The pair whose key and value are the two topmost values, which are popped. */
+/* Pops the two topmost values, key and value of a pair, and returns them as Variables. */
 static var_pair compile_read_pair(lua_State *L, const compile_args *j, const char *option) {
   bool graph;
   var_pair p = {.of = bind_to_var(L, -2)};
@@ -249,7 +249,7 @@ static var_pair compile_read_pair(lua_State *L, const compile_args *j, const cha
                p.of->name ? p.of->name : "a Variable");
   p.to = bind_operand(L, lua_gettop(L), true, &graph, "compile", 0, option);
   compile_keep_top(L, j);
-  lua_pushvalue(L, -2); /* the key too: a pair's table may be a fresh one */
+  lua_pushvalue(L, -2); /* the key too: the table of a pair may be temporary */
   compile_keep_top(L, j);
   lua_pop(L, 2);
   return p;
@@ -264,7 +264,7 @@ static void sort_var_pairs(var_pair *p, int64_t n) {
   }
 }
 
-/* A list of pairs {{v, e}, …}, in its order. */
+/* Reads a list of pairs {{v, e}, …} in its order. */
 static int64_t compile_read_pair_list(lua_State *L, const compile_args *j, int idx, var_pair *pairs, int64_t n,
                                       const char *option) {
   for (int64_t i = 0; i < n; i++) {
@@ -280,7 +280,8 @@ static int64_t compile_read_pair_list(lua_State *L, const compile_args *j, int i
   return n;
 }
 
-/* The table of the option at the top (which stays) as two parallel lists. Returns their length. */
+/* Reads the table of pairs at the top (which stays) into two parallel lists; returns their length. Pairs {[v] = e} are
+ * sorted by the age of v, since the order of a Lua table varies between runs. */
 static int64_t compile_read_pairs(lua_State *L, const compile_args *j, const char *option, damo_var *const **of,
                                   damo_var *const **to) {
   int idx = lua_gettop(L);
@@ -314,7 +315,7 @@ static int64_t compile_read_pairs(lua_State *L, const compile_args *j, const cha
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-/* The mode at the top, which stays: a name, or a Mode. Names are checked by the core. */
+/* Reads the mode at the top (which stays), a name or a Mode. The core checks names. */
 static void compile_read_mode(lua_State *L, compile_args *j) {
   int idx = lua_gettop(L);
   if (lua_type(L, idx) == LUA_TSTRING) {
@@ -385,7 +386,7 @@ static int compile_call(lua_State *L) {
   damo_function *f = compile_run(L, &j);
   if (!f) return bind_error(L);
   bind_push_function(L, f, j.named, j.single);
-  if (bind_push_existing(L, f->program->fgraph)) { /* a rewriter has seen it as it was */
+  if (bind_push_existing(L, f->program->fgraph)) { /* a rewriter made its userdata before rewriting ended */
     bind_reanchor(L, -1);
     lua_pop(L, 1);
   }

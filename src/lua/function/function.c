@@ -1,4 +1,4 @@
-/* function: compiled Functions as Lua's objects: their userdata, fields and methods. */
+/* function: compiled Functions in scripts: their userdata, fields and methods. */
 #include "function.h"
 #include "op/op.h"
 
@@ -14,7 +14,7 @@ static int caller_gc(lua_State *L) {
   return 0;
 }
 
-/* Gives the Function's userdata at idx its caller. */
+/* Gives the Function's userdata at idx its bind_caller. */
 static void caller_attach(lua_State *L, int idx, const damo_function *f, bool named, bool single) {
   idx = lua_absindex(L, idx);
   size_t bytes = sizeof(bind_caller) + (size_t)f->program->n_inputs * sizeof(damo_array *);
@@ -32,8 +32,8 @@ static void caller_attach(lua_State *L, int idx, const damo_function *f, bool na
   lua_pop(L, 1);
 }
 
-/* The Function at the top reaches what is Lua's in the Function that its mode computes beside it: Ops that rewriting took away or passed
- * through, values that only Lua reads. */
+/* Keeps alive, from the Function at the top, the Lua parts of its companion, the Function that DEBUG mode runs beside
+ * it: Ops that rewriting removed from the main one, and generic values. */
 static void function_anchor_companion(lua_State *L, const damo_function *companion) {
   int n = 0;
   bind_peer(L, -1);
@@ -70,7 +70,7 @@ bind_caller *bind_caller_of(lua_State *L, int idx) {
     bind_raise(L, DAMO_ESTATE, "this Function was made by another program: it can't be called from here");
   lua_rawgetp(L, -1, &caller_key);
   bind_caller *c = lua_touserdata(L, -1);
-  lua_pop(L, 2); /* the userdata of f keeps it */
+  lua_pop(L, 2); /* the userdata of f keeps it alive */
   if (!c) bind_raise(L, DAMO_ESTATE, "this Function was made by another program: it can't be called from here");
   return c;
 }
@@ -86,7 +86,7 @@ static int function_make_copy(lua_State *L) {
   return 1;
 }
 
-/* Of an object that is gone already nothing is left to do. */
+/* f:free(); a Function that is freed already stays so. */
 static int function_free_now(lua_State *L) {
   bind_box *box = bind_box_at(L, 1);
   if (!box || box->kind != OBJ_FUNCTION) return bind_arg_error(L, "free", 1, "self", "a Function");
@@ -132,7 +132,8 @@ static int function_get_shared(lua_State *L) {
   return 1;
 }
 
-/* Adds what its thunks took, and those of the graphs inside (as deep as they are nested). */
+/* Adds the analyses and factorizations of its thunks, and those of inner graphs. The recursion is as deep as graphs are
+ * nested. */
 static void function_count_factors(const damo_function *f, int64_t *analyses, int64_t *factorizations) {
   for (int64_t i = 0; i < f->program->vm.n_thunks; i++) {
     const thunk *t = f->program->vm.thunks[i];
@@ -142,7 +143,7 @@ static void function_count_factors(const damo_function *f, int64_t *analyses, in
   }
 }
 
-/* What the calls so far took: analyses and factorizations of sparse matrices. */
+/* f.profile: the analyses and factorizations of sparse matrices in all calls so far. */
 static int function_get_profile(lua_State *L) {
   const damo_function *f = bind_function_self(L, "profile");
   int64_t analyses = 0, factorizations = 0;

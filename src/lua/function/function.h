@@ -1,26 +1,27 @@
-/* function: what the files of Functions share: function.c has the class, call.c the calls. */
+/* function: declarations shared by the files of Functions: function.c has the class, call.c the calls. */
 #ifndef DAMO_LUA_FUNCTION_FUNCTION_H
 #define DAMO_LUA_FUNCTION_FUNCTION_H
 
 #include "lua/binding_int.h"
 
-/* What lies beside a Function's userdata: 0-d Arrays that numbers are written into, and how results are handed over. */
+/* The binding's data of a Function, in its peer table: the 0-d Arrays into which calls write numbers, and the form of
+ * the results (bind_push_function). */
 typedef struct bind_caller {
   bind_state *st;
   bool named, single;
-  int64_t n_arrays;     /* outputs that are not 0-d: with more than one a vault is needed */
-  int64_t n;            /* of scalars */
-  damo_array *scalar[]; /* per input: NULL until a number first came */
+  int64_t n_arrays;     /* number of outputs that are no plain scalars; a vault is needed if there are several */
+  int64_t n;            /* length of scalar: the number of inputs */
+  damo_array *scalar[]; /* one an input; NULL until the first number is passed */
 } bind_caller;
 
 /* function.c */
 
 /* The Function that is argument 1 of a method. */
 damo_function *bind_function_self(lua_State *L, const char *func);
-/* The caller of the Function at idx; raises for another program's. */
+/* The bind_caller of the Function at idx; raises for a Function that another copy of the library made. */
 bind_caller *bind_caller_of(lua_State *L, int idx);
 
-/* call.c: what Lua calls */
+/* call.c: functions called by Lua */
 
 int bind_function_call(lua_State *L);       /* f(...) */
 int bind_function_call_named(lua_State *L); /* f:call{name = value} */
