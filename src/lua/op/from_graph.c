@@ -195,7 +195,7 @@ static void ofg_read_override(lua_State *L, int options, const char *field, int 
   }
   if (lua_isfunction(L, -1)) return;
   if ((*op = bind_to(L, -1, OBJ_OP)) != NULL) {
-    lua_pop(L, 1); /* the options keep it */
+    lua_pop(L, 1); /* the options table keeps it alive */
     lua_pushnil(L);
     return;
   }
@@ -287,7 +287,7 @@ static const char *ofg_read_mode(lua_State *L, int options) {
   if (!bind_option(L, options, "mode")) return NULL;
   if (lua_type(L, -1) == LUA_TSTRING) {
     const char *s = bind_text(L, -1, "OpFromGraph");
-    lua_pop(L, 1); /* the options keep it */
+    lua_pop(L, 1); /* the options table keeps it alive */
     return s;
   }
   if (!lua_istable(L, -1)) {
