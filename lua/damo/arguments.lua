@@ -1,11 +1,11 @@
---- Checks of arguments that the Lua files of damo share: none is passed over in silence.
+--- Checks of arguments shared by damo's Lua files, so that no argument is silently ignored.
 -- @module damo.arguments
 
 local core = require "damo.core"
 
 local arguments = {}
 
---- Raises a type error for the values behind a function's arguments, unless they are nil.
+--- Raises a type error if there are further arguments that are not nil.
 -- @tparam string func
 -- @tparam string forms what the function takes
 function arguments.no_more(func, forms, ...)
@@ -14,9 +14,9 @@ function arguments.no_more(func, forms, ...)
   end
 end
 
---- Raises an error for options that are no table, or have a name that is not in the list `known`.
+--- Raises an error if the options are no table, or have a name that is not in the list `known`.
 -- @tparam string func
--- @tparam integer number the argument's
+-- @tparam integer number the argument's, for the message
 -- @param options
 -- @tparam {string,...} known
 function arguments.check_options(func, number, options, known)

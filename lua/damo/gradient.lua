@@ -1,4 +1,4 @@
---- Derivatives: by Variables in tables by name; Jacobians, Hessians; the check of a gradient by finite differences.
+--- Derivatives, also by tables of Variables by name; Jacobians, Hessians; the check of gradients by finite differences.
 -- @module damo.gradient
 
 local core = require "damo.core"
@@ -7,19 +7,19 @@ local leaves = require "damo.leaves"
 
 local gradient = {}
 
---- Raises a type error unless the argument is right.
+--- Raises a type error unless `ok`.
 local function check(ok, func, place, name, expected, value)
   if ok then return end
   core.raise("type", ("%s: argument %d (%s) must be %s, got %s"):format(func, place, name, expected, type(value)))
 end
 
--- A Variable, or a list of them (never a Variable walked as a list: its entries have no end).
+-- A Variable is tested for first: walked as a list it would never end.
 local function check_variables(func, place, name, value)
   check(core.is_variable(value) or type(value) == "table", func, place, name,
     "a Variable, or a list or table of Variables", value)
 end
 
---- The derivative of a scalar: a Variable for one wrt, a list for a list, a table by name for such a table.
+--- The gradient of a scalar, in the form of wrt: a Variable, a list or a table by name.
 -- @tparam Variable|nil cost
 -- @tparam Variable|table wrt
 -- @tparam[opt] table options `known_grads`, `consider_constant`, `disconnected_inputs`, `null_gradients`,
@@ -30,7 +30,7 @@ function gradient.grad(cost, wrt, options)
   return put_back(core.grad(cost, list, options))
 end
 
---- Row vector times Jacobian.
+--- Vector-Jacobian product: output_grads · ∂f/∂wrt.
 -- @tparam Variable|table f
 -- @tparam Variable|table wrt
 -- @tparam Variable|table output_grads in the form of f
@@ -44,7 +44,7 @@ function gradient.Lop(f, wrt, output_grads, options)
   return put_back(core.Lop(of, by, weights, options))
 end
 
---- Jacobian times vector: zeros where f is connected to wrt and does not move.
+--- Jacobian-vector product: ∂f/∂wrt · eval_points. Zeros for an entry of f that is connected to wrt but does not vary.
 -- @tparam Variable|table f
 -- @tparam Variable|table wrt
 -- @tparam Variable|table eval_points in the form of wrt
@@ -58,7 +58,7 @@ function gradient.Rop(f, wrt, eval_points, options)
   return put_back(core.Rop(of, by, along, options))
 end
 
--- remedy: what gives the vector a length.
+-- The length of a vector, which its Type must know. remedy: the advice at the end of the error.
 local function static_length(f, what, remedy)
   local shape = f.type.shape
   if not shape or #shape ~= 1 then core.raise("type", what .. ": expected a vector") end
@@ -70,7 +70,7 @@ local known_inputs = 'its inputs a shape, as damo.vector("x", {shape = {3}}) and
   .. '{3, 4}}) do, or the vector itself one, damo.specify_shape(f, {3})'
 local known_wrt = 'wrt a shape, as damo.vector("x", {shape = {3}}) does'
 
--- One gradient per entry, stacked.
+-- The gradients of the entries of f, stacked.
 local function rows(f, wrt, options, what)
   local n, parts = static_length(f, what, known_inputs), {}
   for i = 1, n do
@@ -83,7 +83,7 @@ local function rows(f, wrt, options, what)
   return core.stack(parts)
 end
 
---- The derivatives of a vector's entries (of a scalar: its gradient), one row an entry.
+--- The Jacobian: the gradient of each entry of a vector f, one row an entry; of a scalar its gradient.
 -- @tparam Variable f a vector whose length is known
 -- @tparam Variable|table wrt
 -- @tparam[opt] table options as `grad`'s
@@ -98,7 +98,7 @@ function gradient.jacobian(f, wrt, options, ...)
   return put_back(out)
 end
 
---- The second derivatives of a scalar by vectors.
+--- The Hessian: the second derivatives of a scalar by vectors.
 -- @tparam Variable cost
 -- @tparam Variable|table wrt vectors whose length is known
 -- @tparam[opt] table options as `grad`'s
@@ -107,7 +107,7 @@ function gradient.hessian(cost, wrt, options, ...)
   check(core.is_variable(cost), "hessian", 1, "cost", "a Variable", cost)
   check_variables("hessian", 2, "wrt", wrt)
   if core.is_variable(wrt) then
-    -- the length is wrt's, which its gradient may not know
+    -- of wrt: the Type of its gradient may not know the length
     local n, g, parts = static_length(wrt, "hessian", known_wrt), core.grad(cost, wrt, options), {}
     local inner = { disconnected_inputs = "ignore" }
     for i = 1, n do parts[i] = core.grad(g[i], wrt, inner) end
@@ -119,7 +119,7 @@ function gradient.hessian(cost, wrt, options, ...)
   return put_back(out)
 end
 
---- The Hessian of a scalar times a direction, without the Hessian.
+--- The Hessian of a scalar times a direction, computed without forming the Hessian.
 -- @tparam Variable cost
 -- @tparam Variable|table wrt
 -- @tparam Variable|table p directions, in the form of wrt
@@ -132,7 +132,7 @@ function gradient.hessian_vector_product(cost, wrt, p, ...)
   wrt, p = list, leaves.by_names(names, p, "hessian_vector_product", "p")
   local gs, total = core.grad(cost, wrt, { disconnected_inputs = "ignore" }), nil
   for i, g in ipairs(gs) do
-    local term = core.sum(g * core.disconnected_grad(p[i])) -- a direction may be wrt itself
+    local term = core.sum(g * core.disconnected_grad(p[i])) -- a direction may be a Variable of wrt itself
     total = total and total + term or term
   end
   return put_back(core.grad(total, wrt, { disconnected_inputs = "ignore" }))
@@ -145,22 +145,22 @@ local tolerances = {
   float32 = { eps = 1e-4, abs = 1e-2, rel = 1e-2 },
 }
 
-local steps = { float32 = true, float64 = true, complex64 = true, complex128 = true } -- dtypes of what is moved
+local steps = { float32 = true, float64 = true, complex64 = true, complex128 = true } -- perturbed dtypes
 
 local known = { eps = true, abs_tol = true, rel_tol = true, rng = true }
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
--- A 0-d value reaches a script as a number: these helpers treat it as an Array of shape {}.
+-- 0-d values reach scripts as numbers: these helpers treat them as Arrays of shape {}.
 local function as_array(v, dtype) return type(v) == "userdata" and v or core.array(v, dtype) end
 
--- Entries as a flat list.
+-- The entries as a flat list.
 local function flat(a)
   local v = core.ravel(a)
   return type(v) == "userdata" and v:totable() or { v }
 end
 
--- The array with entry k moved by h.
+-- The array with h added to entry k.
 local function moved(a, k, h)
   local list = flat(a)
   list[k] = list[k] + h
@@ -174,7 +174,7 @@ local function errors_of(a, b)
   return absolute, absolute / scale
 end
 
--- Inputs of the values' Types, the values as Arrays, and the tolerances of the weakest dtype among them.
+-- An input for each value, of its Type; the values as Arrays; the tolerances of the dtype of lowest precision.
 local function make_inputs(values)
   local inputs, args, weakest = {}, {}, "float64"
   for i, v in ipairs(values) do
@@ -185,7 +185,7 @@ local function make_inputs(values)
   return inputs, args, tolerances[weakest]
 end
 
--- The sum of the result's entries, each with a random weight, so that no error cancels.
+-- The sum of the result's entries with random weights, so that errors do not cancel.
 local function weighted_cost(result, inputs, args, seed)
   local draws = require "damo.random"
   local at = as_array(core.compile(inputs, result)(unpack(args)))
@@ -193,7 +193,7 @@ local function weighted_cost(result, inputs, args, seed)
   return core.sum(result * core.constant(weights, { dtype = result.dtype }))
 end
 
--- The worst entry that is out of tolerance, nil when all are in.
+-- The entry with the largest error out of tolerance, nil if there is none.
 local function worst_entry(cost, analytic, args, limits)
   local worst
   for i, a in ipairs(args) do
@@ -217,9 +217,9 @@ local function worst_entry(cost, analytic, args, limits)
   return worst
 end
 
---- Checks the gradient of `fun` at `values` against finite differences; raises a numeric error that names the worst.
--- `fun` takes Variables and gives one Variable; the cost is its sum, weighted by random numbers. Integers among the
--- values stay as they are: no step leads to a neighbour of theirs.
+--- Checks the gradient of `fun` at `values` against finite differences; raises a numeric error for the worst entry.
+-- `fun` takes Variables and returns one Variable; the cost is its sum with random weights. Values of integer dtype are
+-- not perturbed.
 -- @tparam function fun
 -- @tparam table values a list of Arrays, numbers or tables of floats
 -- @tparam[opt] table options `eps` (step), `abs_tol`, `rel_tol`, `rng` (a seed)

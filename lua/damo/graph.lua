@@ -6,17 +6,17 @@ local core = require "damo.core"
 ---@class damo.graph
 local graph = {}
 
---- A graph with known users of every Variable, changed by checked replacement only.
+--- A graph that knows the users of each of its Variables and is changed only by checked replacement.
 -- @function FunctionGraph
 -- @tparam {Variable,...} inputs
 -- @tparam {Variable,...} outputs
--- @tparam[opt] table options `clone` (default true): over a copy of the graph
+-- @tparam[opt] table options `clone` (default true): of a copy of the graph
 -- @treturn FunctionGraph
 graph.FunctionGraph = core.graph.FunctionGraph
 
---- A feature for `fgraph:attach_feature`: refuses (kind inconsistency) what in-place Ops can't do safely: two
--- destroyers of one value, a destroyer of a constant, of an output, of an input whose `tag.indestructible` is set, or
--- of a value that is read after; and orders `fgraph:toposort()` so that readers come before the destroyer.
+--- A feature for `fgraph:attach_feature`. It refuses, with an inconsistency error, in-place Ops that are not safe: two
+-- destroyers of one value, or a destroyer of a constant, of an output, of an input with `tag.indestructible`, or of a
+-- value that is read later. And it orders `fgraph:toposort()` so that readers come before the destroyer.
 -- @function DestroyHandler
 -- @treturn table
 graph.DestroyHandler = core.graph.DestroyHandler
@@ -27,7 +27,7 @@ graph.DestroyHandler = core.graph.DestroyHandler
 -- @treturn {Variable,...}
 graph.ancestors = core.graph.ancestors
 
---- Those of them without an owner: inputs, constants, shared Variables.
+--- The Variables without an owner that the outputs depend on: inputs, constants, shared Variables.
 -- @function graph_inputs
 -- @tparam {Variable,...} outputs
 -- @treturn {Variable,...}
@@ -46,7 +46,7 @@ graph.toposort = core.graph.toposort
 -- @treturn {Variable,...}
 graph.variables = core.graph.variables
 
---- The outputs over a copy of their graph in which some Variables are replaced.
+--- The outputs of a copy of their graph in which some Variables are replaced.
 -- @function clone_replace
 -- @tparam {Variable,...} outputs
 -- @tparam table replace `{[old] = new}`
@@ -62,12 +62,12 @@ graph.clone_replace = core.graph.clone_replace
 -- @treturn boolean
 graph.equal_computations = core.graph.equal_computations
 
---- A graph as an Op of its own: copied, rewritten and compiled once. Shared Variables inside become further inputs,
--- which applying the Op adds.
+--- Makes an Op of a graph, which is copied, rewritten and compiled once. Shared Variables in it become further inputs,
+-- which are added when the Op is applied.
 -- @function OpFromGraph
 -- @tparam {Variable,...} inputs
 -- @tparam {Variable,...} outputs
--- @tparam[opt] table options `inline` (the node gives way to its inner graph when it is compiled), `lop_overrides` and
+-- @tparam[opt] table options `inline` (compilation replaces the node by its inner graph), `lop_overrides` and
 -- `rop_overrides` (a function, an Op, or a list of these and "default"), `connection_pattern`, `name`,
 -- `on_unused_input`, `mode`
 -- @treturn Op with the fields `fgraph`, `fn`, `inner_inputs`, `inner_outputs` and the method `clone`
@@ -85,7 +85,7 @@ graph.HasInnerGraph = core.graph.HasInnerGraph
 -- @treturn boolean
 graph.ThunkType = core.graph.ThunkType
 
---- Puts the user's lines into `thing.tag.trace`, where errors show them.
+--- Sets `thing.tag.trace`, which errors show, to the current lines of the script.
 -- @function add_tag_trace
 -- @tparam Variable|Apply thing
 -- @tparam[opt] integer limit of lines, at most `damo.config.traceback_limit`
@@ -97,18 +97,18 @@ graph.add_tag_trace = core.graph.add_tag_trace
 -- @tparam Apply node
 graph.compute_test_value = core.graph.compute_test_value
 
---- The test value of a Variable; a missing_test_value error when there is none.
+--- The test value of a Variable; a missing_test_value error if there is none.
 -- @function get_test_value
--- @param v a Variable, or a value, which is made one
+-- @param v a Variable, or a value
 graph.get_test_value = core.graph.get_test_value
 
---- An iterator that gives the test values of all Variables once, or nothing:
+--- An iterator that returns the test values of all Variables once, or nothing if one is missing:
 -- `for a, b in get_test_values(x, y) do … end`.
 -- @function get_test_values
 -- @tparam Variable ...
 graph.get_test_values = core.graph.get_test_values
 
---- Tells that a test value is missing, as `damo.config.compute_test_value` has it: nothing, a warning, an error.
+--- Reports a missing test value as `damo.config.compute_test_value` says: not at all, by a warning or by an error.
 -- @function missing_test_message
 -- @tparam string msg
 graph.missing_test_message = core.graph.missing_test_message

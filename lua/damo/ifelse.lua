@@ -4,7 +4,7 @@
 local core = require "damo.core"
 local arguments = require "damo.arguments"
 
--- How many entries a branch has, which is a list and nothing else.
+-- The number of entries of a branch, which must be a list.
 local function length(branch, which)
   local n = 0
   for _ in pairs(branch) do n = n + 1 end
@@ -16,13 +16,13 @@ end
 
 local options_known = { "return_list" }
 
---- a where the scalar `cond` is true, else b: only that branch is computed when a compiled function runs.
+--- a if the scalar `cond` is true, else b. A compiled Function computes only that branch.
 -- @function ifelse
 -- @tparam Variable|number|boolean cond
 -- @tparam Variable|Array|number|table a a value, or a list of values
 -- @tparam Variable|Array|number|table b the same
--- @tparam[opt] table options `return_list` (false): the results as a list
--- @return a result for each entry
+-- @tparam[opt] table options `return_list` (false): return the results as a list
+-- @return one result an entry
 return function(cond, a, b, options, ...)
   arguments.no_more("ifelse", "cond, a, b and options", ...)
   if options ~= nil then arguments.check_options("ifelse", 4, options, options_known) end

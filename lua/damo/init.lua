@@ -9,9 +9,9 @@ local core = require "damo.core"
 ---@class damo
 local damo = {}
 for name, value in pairs(core) do damo[name] = value end
-damo.system, damo.names = nil, nil -- for damo's own files
+damo.system, damo.names = nil, nil -- for damo's own files only
 
--- Loaded before the submodules, which may themselves require "damo".
+-- Set before the submodules are loaded, since they may require "damo".
 package.loaded["damo"] = damo
 
 local gradient = require "damo.gradient"
@@ -25,7 +25,7 @@ damo.printing = require "damo.printing"
 damo.rewrite = require "damo.rewrite"
 damo.io = require "damo.io"
 
--- What only some scripts use is loaded when first asked for.
+-- Submodules that only some scripts use are loaded at first access.
 local lazy = { optim = true, plot = true, progress = true }
 setmetatable(damo, {
   __index = function(t, name)

@@ -1,11 +1,11 @@
---- Variables given alone, in a list, or in a table by name: taken apart into a list, and results put back in that form.
+--- Variables given as one, as a list, or as a table by name: flattened into a list, and results put back in that form.
 -- @module damo.leaves
 
 local core = require "damo.core"
 
 local leaves = {}
 
--- The names of a table in their order, or nil for what is no table by name.
+-- The sorted string keys of a table; nil if the value is no table or has none.
 local function names_of(value, func, argname)
   if type(value) ~= "table" then return nil end
   local names, other = {}, nil
@@ -25,7 +25,7 @@ local function names_of(value, func, argname)
   return names
 end
 
---- Whether the value is a table by name; a value error where names and positions are mixed.
+--- Whether the value is a table by name; a value error if it has names and positions.
 function leaves.is_named(value, func, argname) return names_of(value, func, argname) ~= nil end
 
 local function check_variable(v, func, argname, name)
@@ -37,7 +37,7 @@ end
 local function itself(list) return list end
 local function only(list) return list[1] end
 
---- The Variables of `value` as a list, those of a table by name in the order of their names; a function that puts a
+--- Flattens `value`. Returns its Variables as a list (a table by name is sorted by its names); a function that puts a
 -- list of results back into the form of `value`; and the names.
 -- @param value a Variable, a list, or a table by name
 -- @tparam string func for messages
@@ -62,7 +62,7 @@ function leaves.flatten(value, func, argname)
   return list, put_back, names
 end
 
---- The entries of `value` in the order of `names`, whose names it must have; without names `value` itself.
+--- The entries of the table `value`, which must have exactly these names, in their order; `value` itself without names.
 function leaves.by_names(names, value, func, argname)
   local own = names_of(value, func, argname)
   if not names and not own then return value end

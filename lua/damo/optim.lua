@@ -1,5 +1,5 @@
---- Optimisers: each gives the updates of one training step, a list of pairs {shared, new value} for `compile`.
--- Parameters are a list or a table by name, gradients the same.
+--- Optimisers: each returns the updates of one training step, a list of pairs {shared, new value} for `compile`.
+-- Parameters are a list or a table by name, gradients have the same form.
 --
 --    local params = { w = w, b = b }
 --    local updates = damo.optim.adam(params, damo.grad(cost, params), { lr = 1e-3 })
@@ -34,7 +34,7 @@ local function check_options(func, options, allowed)
   end })
 end
 
--- Parameters and gradients as lists: those of tables by name in the order of the names.
+-- Parameters and gradients as lists, sorted by name if they are tables by name.
 local function check_lists(func, params, grads)
   if damo.is_variable(params) then params, grads = { params }, { grads } end
   if type(params) ~= "table" or type(grads) ~= "table" then
@@ -56,7 +56,7 @@ local function check_lists(func, params, grads)
   return params, grads
 end
 
--- A shared Variable of the parameter's shape and dtype, zeros.
+-- A shared Variable of zeros with the parameter's shape and dtype.
 local function zeros_of(p, suffix)
   local value = damo.zeros_like(p:get_value({ borrow = true }))
   return damo.shared(value, (p.name or "param") .. suffix, { dtype = p.dtype })
@@ -76,7 +76,7 @@ function optim.sgd(params, grads, options, ...)
   return updates
 end
 
---- Gradient descent with momentum, Nesterov's if asked.
+--- Gradient descent with momentum, or with Nesterov's.
 -- @tparam table params
 -- @tparam table grads in the form of params
 -- @tparam[opt] table options `lr` (0.01), `momentum` (0.9), `nesterov` (false)

@@ -1,4 +1,4 @@
---- Line plots and pictures of matrices: a file by gnuplot where that is installed, else text.
+--- Line plots and pictures of matrices: a file by gnuplot if that is installed, else text.
 -- @module damo.plot
 
 local core = require "damo.core"
@@ -13,10 +13,10 @@ local huge = math.huge
 
 local function fail(kind, text, ...) core.raise(kind, text:format(...)) end
 
--- 96 pixels are an inch: so that letters have the same share of the picture as in a PNG.
+-- 96 pixels are an inch: then letters have the same relative size as in a PNG.
 local function paper(w, h) return number_text(w / 96, 6) .. "in," .. number_text(h / 96, 6) .. "in" end
 
--- What gnuplot's terminals are called, by the ending of a path; width and height in pixels.
+-- gnuplot's terminals by the path's extension; width and height in pixels.
 local terminals = {
   png = function(w, h) return ("pngcairo size %d,%d font ',11'"):format(w, h) end,
   jpg = function(w, h) return ("jpeg size %d,%d font ',11'"):format(w, h) end,
@@ -40,7 +40,7 @@ local function check_flag(func, name, value)
   end
 end
 
--- The ending of the path says what the picture is.
+-- The path's extension selects the kind of picture.
 local function check_path(func, path)
   local ending = (path:match "%.(%w+)$" or ""):lower()
   if not terminals[ending] then
@@ -49,7 +49,7 @@ local function check_path(func, path)
   return terminals[ending]
 end
 
---- The options, checked; `terminal` is what makes the line that sets gnuplot's.
+--- Checks the options; in the result, `terminal` is the function that makes gnuplot's "set terminal" line.
 local function check_options(func, options, texts, flags)
   local names, checked = {}, {}
   for _, name in ipairs(texts) do names[#names + 1] = name end
@@ -70,7 +70,7 @@ local function check_options(func, options, texts, flags)
   return checked
 end
 
--- A list of numbers from a list or a vector Array.
+-- The numbers of a list or a vector Array, as a list.
 local function numbers(v, func, what)
   if type(v) == "userdata" then
     if system.typename(v) ~= "Array" or v.ndim ~= 1 then
@@ -99,25 +99,25 @@ local function check_name(func, what, name)
   return name ~= nil and tostring(name):gsub("%c", " ") or nil
 end
 
--- ---- What gnuplot reads -------------------------------------------------------------------------------------------
+-- ---- gnuplot's language -------------------------------------------------------------------------------------------
 
---- A string as gnuplot reads it: between single quotes, where nothing is run or expanded. A single quote and a line
--- break, which ends a command, are strings of their own; other control characters become spaces.
+--- A string in gnuplot's language, in single quotes, inside which nothing is executed or expanded. A single quote and a
+-- line break (which would end the command) become strings of their own; other control characters become spaces.
 local apart = { ["'"] = [['."'".']], ["\n"] = [['."\n".']] }
 local function quoted(text)
   local seen = (text or ""):gsub("%c", function(c) return c ~= "\n" and " " or nil end)
   return "'" .. seen:gsub("['\n]", apart) .. "'"
 end
 
---- The same where gnuplot draws text: signs such as _ and ^ stand for themselves.
+--- The same for text that gnuplot draws: _ and ^ are ordinary characters.
 local function plain(text) return quoted(text) .. " noenhanced" end
 
 local function is_finite(v) return v == v and v > -huge and v < huge end
 
---- A number that gnuplot reads; what is not finite is a gap.
+--- A number in gnuplot's language; NaN, a gap in the plot, if it is not finite.
 local function datum(v) return is_finite(v) and number_text(v, 12) or "NaN" end
 
---- Where v lies between low and high, from 0 to 1; by halves where their difference is no double.
+--- The position of v between low and high, from 0 to 1. All are halved first if high - low overflows.
 local function share_of(v, low, high)
   if high - low == huge then v, low, high = v / 2, low / 2, high / 2 end
   return (v - low) / (high - low)
@@ -125,7 +125,7 @@ end
 
 local function range(low, high) return "[" .. number_text(low) .. ":" .. number_text(high) .. "]" end
 
---- Has gnuplot draw the script into the path: false where it is not installed.
+--- Has gnuplot run the script and write its picture to the path; false if gnuplot is not installed.
 local function draw(func, options, script)
   return system.draw_file(options.path, table.concat(script, "\n") .. "\n", "plot." .. func, "gnuplot")
 end
@@ -150,7 +150,7 @@ local function check_series(series)
   return checked
 end
 
---- The ends of what can be drawn; the first is larger than the second where nothing can. y as its logarithm with logy.
+--- The ranges of the finite points in x and y (with logy: of log y); low > high if there are none.
 local function range_of(series, logy)
   local x0, x1, y0, y1 = huge, -huge, huge, -huge
   for _, s in ipairs(series) do
@@ -176,7 +176,7 @@ local function lines_script(series, options)
     options.logy and "set logscale y" or "",
   }
   local x0, x1 = range_of(series, options.logy)
-  if x0 > x1 then lines[#lines + 1] = "set xrange [0.5:1]\nset yrange [0.5:1]" end -- gnuplot draws no empty range
+  if x0 > x1 then lines[#lines + 1] = "set xrange [0.5:1]\nset yrange [0.5:1]" end -- gnuplot refuses an empty range
   local parts = {}
   for i, s in ipairs(series) do
     local style = #s.y == 1 and "points pointtype 7" or "lines linewidth " .. (#s.y > 2000 and "0.6" or "2")
@@ -190,7 +190,7 @@ local function lines_script(series, options)
   return lines
 end
 
---- The series as characters on a grid, one letter a series.
+--- The series as text: a grid of characters, one letter a series.
 local function text_lines(series, options)
   local x0, x1, y0, y1 = range_of(series, options.logy)
   local grid = {}
@@ -224,7 +224,7 @@ local function text_lines(series, options)
   return table.concat(lines, "\n")
 end
 
---- Draws lines: into options.path where gnuplot is installed, else as text.
+--- Draws lines: to options.path if gnuplot is installed, else as text.
 ---@param series table list of {name=, y=, x=}: y and x lists of numbers or vector Arrays; x counts from 1 when absent
 ---@param options table|nil {title=, xlabel=, ylabel=, logy=, path=, text=}: the ending of path (.png, .svg, .pdf, .eps,
 --- .jpg) says what the picture is; text=true asks for text
@@ -238,7 +238,7 @@ end
 
 -- ---- Pictures of matrices -----------------------------------------------------------------------------------------
 
---- A list of rows of one length from a matrix Array or a list of lists.
+--- The rows of a matrix Array or a list of lists, checked to be equally long.
 local function rows_of(z, i)
   if type(z) == "userdata" and system.typename(z) == "Array" and z.ndim == 2 then return z:totable() end
   if type(z) ~= "table" or type(z[1]) ~= "table" then fail("type", "plot.image: panel %d has no matrix z", i) end
@@ -271,7 +271,7 @@ local function check_panels(panels)
   return checked
 end
 
---- The least and the largest finite value; the first is larger than the second where there is none.
+--- The least and the largest finite value; low > high if there is none.
 local function values_range(rows)
   local low, high = huge, -huge
   for _, row in ipairs(rows) do
@@ -282,7 +282,7 @@ local function values_range(rows)
   return low, high
 end
 
---- gnuplot draws no image of one row or column: that is given twice, at half the size.
+--- gnuplot draws no image of one row or column: the row or column is doubled, at half its size.
 local function add_image(lines, rows)
   local one_row, one_column = #rows == 1, #rows[1] == 1
   lines[#lines + 1] = ("plot '-' matrix using (%s):(%s):3 with image"):format(one_column and "$1/2-0.25" or "$1",
@@ -314,7 +314,7 @@ local function image_script(panels, options)
     lines[#lines + 1] = "set title " .. plain(p.name)
     lines[#lines + 1] = "set xrange " .. range(-0.5, #p.rows[1] - 0.5)
     lines[#lines + 1] = "set yrange " .. range(-0.5, #p.rows - 0.5)
-    if low >= high then -- gnuplot draws no empty range
+    if low >= high then -- gnuplot refuses an empty range
       local middle = low > high and 0 or low
       local room = math.max(0.5, math.abs(middle) * 1e-3)
       low, high = middle - room, middle + room
@@ -328,7 +328,7 @@ end
 
 local SHADES = " .:-=+*#%@"
 
---- A matrix as characters, darker where it is larger; the last row on top, as in the picture.
+--- A matrix as text, with denser characters for larger values; the last row is on top, as in the picture.
 local function text_image(p)
   local low, high = values_range(p.rows)
   local m, n = #p.rows, #p.rows[1]
@@ -349,7 +349,7 @@ local function text_image(p)
   return table.concat(lines, "\n")
 end
 
---- Draws matrices as pictures: into options.path where gnuplot is installed, else as text.
+--- Draws matrices as pictures: to options.path if gnuplot is installed, else as text.
 ---@param panels table a matrix (an Array or a list of rows), or a list of {name=, z=}; row 1 is at the bottom
 ---@param options table|nil {title=, path=, text=}: the ending of path (.png, .svg, .pdf, .eps, .jpg) says what the
 --- picture is; text=true asks for text

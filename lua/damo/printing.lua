@@ -11,12 +11,12 @@ local debugprint_options = {
   "print_type", "depth", "stop_on_name", "id_type", "print_destroy_map", "print_view_map", "print_storage", "file",
 }
 
---- The tree of a Variable, a list of Variables, a node, a FunctionGraph or a Function, shared parts printed once.
+--- Prints a Variable, a list of Variables, a node, a FunctionGraph or a Function as a tree; shared subtrees once.
 -- @param x what to print
 -- @tparam[opt] table options `print_type`, `depth`, `stop_on_name`, `print_destroy_map`, `print_view_map`, `id_type`
--- ("CHAR"; "int" in the order of the text; "id" the same in every text; "" none), `print_storage` (of a Function: what
--- its cells hold), and `file`: what has a method write (default: the text goes through `print`), or "str", which
--- returns the text
+-- ("CHAR"; "int" in the order of the text; "id" the same in every text; "" none), `print_storage` (of a Function: the
+-- values in its cells), and `file`: an object with a method write (default: the text goes through `print`), or "str",
+-- to have the text returned
 -- @treturn ?string
 function printing.debugprint(x, options)
   system.check_options("debugprint", options, debugprint_options)
@@ -43,9 +43,9 @@ printing.pprint = core.graph.pprint
 
 local formats = { png = "png", svg = "svg", pdf = "pdf" }
 
---- The graph in the language of Graphviz: Ops as ellipses (red edges: destroyed, blue: viewed), inputs green, shared
--- Variables gold, constants grey. With `path` it is also written there: as a picture where the path ends in .png, .svg
--- or .pdf (by Graphviz's program `dot`), as text else.
+--- The graph in Graphviz's language: Ops as ellipses (red edges: destroyed inputs, blue: viewed), inputs green, shared
+-- Variables gold, constants grey. With `path` it is also written there: as a picture if the path ends in .png, .svg
+-- or .pdf (by Graphviz's program `dot`), else as text.
 -- @param x a Variable, a list of Variables, a node, a FunctionGraph or a Function
 -- @tparam[opt] table options `path`
 -- @treturn string

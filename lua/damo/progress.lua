@@ -17,7 +17,7 @@ Bar.__index = Bar
 local WIDTH = 24 -- characters of the bar itself
 local REDRAW = 0.1 -- seconds between drawings
 
--- Where a bar writes that was given no `out`: standard error, in a sandbox the state's `print`.
+-- The default `out`: standard error; in a sandbox the state's `print`.
 local default_out = {}
 
 function default_out.write(_, text)
@@ -28,7 +28,7 @@ function default_out.write(_, text)
   end
 end
 
---- Seconds as 7 s, 1:05, 2:03:04.
+--- Seconds as "7 s", "1:05" or "2:03:04".
 local function clock_text(seconds)
   seconds = math.floor(seconds + 0.5)
   if seconds < 60 then return ("%d s"):format(seconds) end
@@ -37,7 +37,7 @@ local function clock_text(seconds)
   return ("%d:%02d:%02d"):format(math.floor(minutes / 60), minutes % 60, seconds % 60)
 end
 
---- "loss 0.1234  accuracy 0.95": figures in the order of their names.
+--- "accuracy 0.95  loss 0.1234": the figures, sorted by name.
 local function figures_text(figures)
   local texts = {}
   for name, value in pairs(figures or {}) do
@@ -85,7 +85,7 @@ function progress.new(total, title, options)
   }, Bar)
 end
 
--- A table may have write alone.
+-- A table given as `out` need not have flush.
 local function flush(out)
   if out.flush then out:flush() end
 end
@@ -98,7 +98,7 @@ local function draw(bar, left)
   flush(bar.out)
 end
 
---- Tells that step number `done` is finished.
+--- Reports that step number `done` is finished.
 ---@param done integer
 ---@param figures table|nil numbers by name, shown beside the bar
 function Bar:step(done, figures)

@@ -1,4 +1,4 @@
---- Random numbers: streams whose state is a shared Variable, and draws that are made at once.
+--- Random numbers: streams whose state is a shared Variable, and eager draws.
 -- The generator is counter-based (Philox): the same seed gives the same numbers on every machine.
 -- @module damo.random
 
@@ -8,7 +8,7 @@ local system = core.system
 ---@class damo.random
 local random = {}
 
--- The state that eager draws advance. It starts at the clock, so that two runs differ unless they are seeded.
+-- The state that eager draws advance. It is seeded from the clock, so that two runs differ unless a script seeds it.
 local own
 
 local function is_options(v)
@@ -19,14 +19,15 @@ local function is_options(v)
   return false
 end
 
--- How many arguments there are; nils at the end count as absent.
+-- The number of arguments; trailing nils count as absent.
 local function count(...)
   local n = select("#", ...)
   while n > 0 and (select(n, ...)) == nil do n = n - 1 end
   return n
 end
 
--- The arguments without the options at their end, the options without rng, and rng.
+-- Splits the option rng off: returns rng, the number of the other arguments, and these as a list, where the options
+-- table at the end is a copy without rng, or left out if it had only rng.
 local function take_rng(...)
   local n = count(...)
   local last = n > 0 and select(n, ...) or nil
@@ -51,7 +52,7 @@ function random.seed(n) own = core.random_state(n) end
 -- @treturn Array
 function random.state(seed) return core.random_state(seed) end
 
---- Draws at once from the context's own stream: `draw(state, ...)` gives the state that follows and the draw.
+--- Draws eagerly from the context's own stream: `draw(state, ...)` returns the next state and the draw.
 -- @tparam function draw
 -- @param ... its other arguments
 -- @return the draw
@@ -79,8 +80,8 @@ local function eager(row, ...)
   return draw
 end
 
--- The rows of the core take rng first. With {rng=} a draw gives the next state and the sample; without, it is made at
--- once from the context's own stream.
+-- The op functions take rng first. With {rng=} a draw returns the next state and the sample; without, it is eager and
+-- advances the context's own stream.
 for name, row in pairs(core.random) do
   random[name] = function(...)
     local rng, n, args = take_rng(...)
@@ -94,14 +95,14 @@ local Stream = {}
 core.names.seal_methods(Stream, "RandomStream")
 local stream_meta = { __index = Stream, __name = "damo.RandomStream" }
 
--- rs.normal(0, 1) has no stream.
+-- Refuses rs.normal(0, 1), which passes no stream.
 local function check_self(self, name)
   if getmetatable(self) == stream_meta then return end
   core.raise("type", ("%s: call it with a colon, rs:%s(…), rs being a RandomStream"):format(name, name))
 end
 
--- Each draw has a state of its own, made from the stream's seed: draws of one graph are independent, and a compiled
--- Function that draws advances the states it uses.
+-- Each draw has its own state, seeded from the stream: the draws of one graph are independent, and a compiled Function
+-- that draws advances the states it uses.
 for name, row in pairs(core.random) do
   Stream[name] = function(self, ...)
     check_self(self, name)
@@ -121,7 +122,7 @@ function Stream:next_seed()
   return (self.seed_value * 1000003 + self.n * 7919) % 9007199254740881
 end
 
--- The part of a seed that counts.
+-- Checks a seed and reduces it to the range in which next_seed's products are exact doubles.
 local function check_seed(func, seed)
   local whole = type(seed) == "number" and seed == math.floor(seed) and seed - seed == 0
   if not whole then
@@ -131,7 +132,7 @@ local function check_seed(func, seed)
   return seed % 9007199
 end
 
---- Sets every state of the stream back to what the seed gives.
+--- Sets every state of the stream back to its seed.
 -- @tparam[opt] integer seed a new seed
 function Stream:seed(seed)
   check_self(self, "seed")
@@ -141,8 +142,8 @@ function Stream:seed(seed)
   for _, state in ipairs(states) do state:set_value(core.random_state(self:next_seed())) end
 end
 
---- Draws as Variables: `rs:normal(loc, scale, {size=, dtype=})`, `rs:uniform(low, high, {size=})`, `rs:bernoulli(p,
--- {size=})`, `rs:integers(low, high, {size=})`, `rs:permutation(n)` and the others of `damo.random`.
+--- A stream, whose methods draw Variables: `rs:normal(loc, scale, {size=, dtype=})`, `rs:uniform(low, high, {size=})`,
+-- `rs:bernoulli(p, {size=})`, `rs:integers(low, high, {size=})`, `rs:permutation(n)` and the others of `damo.random`.
 -- @tparam[opt] integer seed
 -- @treturn RandomStream
 function random.RandomStream(seed)

@@ -1,5 +1,5 @@
---- Rewrite rules written in Lua. Rules stand beside damo's own in one database and are picked by name and by tag:
--- `FAST_RUN` takes those tagged "fast_run", `FAST_COMPILE` those tagged "fast_compile", `damo.Mode{include={…}}` any.
+--- Rewrite rules written in Lua. They are in one database with damo's own rules and are selected by name and by tag:
+-- `FAST_RUN` selects the tag "fast_run", `FAST_COMPILE` the tag "fast_compile", `damo.Mode{include={…}}` any.
 -- @module damo.rewrite
 
 local core = require "damo.core"
@@ -7,13 +7,13 @@ local core = require "damo.core"
 ---@class damo.rewrite
 local rewrite = {}
 
---- Adds a rule over single nodes. The rewriter is called for every node of a graph that is compiled, until nothing
--- changes, and returns nil or false (nothing), a Variable that takes the place of the node's one output, or a list with
--- an entry an output (false keeps that output). A replacement has the output's kind, dtype and rank; one whose Type
--- knows less of the shape is not taken. The graph itself is changed by what is returned alone.
+--- Adds a rule over single nodes. While a graph is compiled, the rewriter is called for its nodes until nothing
+-- changes. It returns nil or false (no change), a Variable that replaces the node's only output, or a list with one
+-- entry an output (false keeps that output). A replacement must have the output's kind, dtype and rank; one whose Type
+-- knows less of the shape is ignored. The graph changes only by what the rewriter returns.
 --
--- A tag "canonicalize", "stabilize", "specialize" or "inplace" says when the rule runs ("specialize" without one of
--- these); rules of one phase run in the order in which they were registered, damo's own first.
+-- A tag "canonicalize", "stabilize", "specialize" or "inplace" selects the phase in which the rule runs ("specialize"
+-- if there is none of these); the rules of a phase run in the order of registration, damo's own first.
 -- @function register
 -- @tparam string name one word; a name that is taken is an error
 -- @tparam function rewriter `function(fgraph, node)`
@@ -23,14 +23,14 @@ local rewrite = {}
 -- end, "fast_run", "specialize")
 rewrite.register = core.rewrite.register
 
---- Takes a rule away that a script has registered. Functions compiled with it stay as they are.
+--- Removes a rule that a script has registered. Functions compiled with it do not change.
 -- @function unregister
 -- @tparam string name
 rewrite.unregister = core.rewrite.unregister
 
---- The names of all rules in the order in which they were registered.
+--- The names of all rules in the order of registration.
 -- @function names
--- @tparam[opt] string tag of those that have this tag (or name) alone
+-- @tparam[opt] string tag only of rules that have this tag (or name)
 -- @treturn {string,...}
 rewrite.names = core.rewrite.names
 

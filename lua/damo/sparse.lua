@@ -1,6 +1,6 @@
 --- Sparse matrices, csr and csc: values, Variables, and every op on them.
--- Op functions are rows of the core (`damo.sparse.dot`, `damo.sparse.structured_exp`, …), as are the Op classes
--- (`damo.sparse.CSM{format="csc"}`); a tensor function of a sparse operand comes here by itself (`damo.dot(A, x)`).
+-- The core provides the op functions (`damo.sparse.dot`, `damo.sparse.structured_exp`, …) and the Op classes
+-- (`damo.sparse.CSM{format="csc"}`); a tensor function with a sparse operand calls the sparse one (`damo.dot(A, x)`).
 -- @module damo.sparse
 
 local core = require "damo.core"
@@ -18,7 +18,7 @@ sparse.random_from = nil
 
 local no_more, check_options = arguments.no_more, arguments.check_options
 
--- Raises a type error where the option, if given, is not of the type.
+-- Raises a type error if the option is given and has another type.
 local function check_type(func, options, name, wanted)
   local got = type(options[name])
   if got ~= wanted and got ~= "nil" then
@@ -43,10 +43,10 @@ function sparse.random(m, n, options, ...)
   return random.eager(random_from, m, n, options)
 end
 
---- A structured function of any function of a tensor: `fn` is applied to the vector of stored values alone, whatever it
--- makes of 0, and the result put back on the pattern; so are its gradients.
+--- Makes a structured function of a function of tensors: `fn` is applied to the vector of stored values only, even if
+-- fn(0) is not 0, and its result is the data of a matrix with the same pattern; gradients likewise.
 -- @tparam function fn of a Variable or Array (and any further arguments): `damo.exp`, or a function of your own
--- @treturn function of a sparse Variable or matrix (and those further arguments)
+-- @treturn function of a sparse Variable or matrix (and the further arguments)
 function sparse.structured_monoid(fn, ...)
   no_more("structured_monoid", "one function", ...)
   if not is_callable(fn) then
@@ -64,7 +64,7 @@ end
 
 local function bmat_error(kind, text, ...) core.raise(kind, "sparse.bmat: " .. text:format(...)) end
 
--- The largest position in a table that has nothing but positions, as # tells without holes.
+-- The largest position in a table with positions only; unlike #, it is exact for a table with holes.
 local function last_position(t, what)
   local n = 0
   for key in pairs(t) do
@@ -93,8 +93,8 @@ local function check_block(block, i, j)
     i, j, type(block) == "userdata" and "a dense one" or "a " .. type(block))
 end
 
--- The blocks of a table of rows as a list, and the row and the column of each. (A line without a block at the end would
--- not be seen by the core.)
+-- The blocks of a table of rows as a list, and the block row and block column of each. An empty last row or column is
+-- refused here, since the core would not see it.
 local function list_blocks(rows)
   local list, at, has = {}, { rows = {}, cols = {} }, { row = {}, column = {} }
   local n_rows = last_position(rows, "the table of blocks")
@@ -126,8 +126,8 @@ end
 
 local bmat = sparse.bmat
 
---- A matrix of sparse blocks. `blocks` is a table of rows, each a table of as many blocks, false where there is none:
--- zeros stand there. Each row and each column needs a block, which tells its length.
+--- A matrix of sparse blocks. `blocks` is a table of rows, all with the same number of blocks; false is a block of
+-- zeros. Each block row and block column needs a block, from which its length is known.
 -- @tparam table blocks {{A, B}, {false, C}}; or a list of blocks, with the options `rows` and `cols`
 -- @tparam[opt] table options `format` (the first block's), `dtype` (the common one); `rows` and `cols` (lists): the
 -- block row and the block column of each block of a list
@@ -152,10 +152,10 @@ end
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
--- Deeper than that, or in itself, is what the core refuses.
+-- The core refuses deeper nesting, and tables that contain themselves.
 local MOST_LEVELS = 32
 
--- Each table is looked into once: one that holds itself twice would take 2^32 looks.
+-- Each table is visited once: one that contains itself twice would take 2^32 visits.
 local function has_variable(args, n, level, seen)
   for i = 1, n do
     local v = args[i]
@@ -170,14 +170,15 @@ local function has_variable(args, n, level, seen)
   return false
 end
 
--- The arguments as a list, and how many there are; nils at the end count as absent.
+-- The arguments as a list, and their number; trailing nils count as absent.
 local function listed(...)
   local n = select("#", ...)
   while n > 0 and (select(n, ...)) == nil do n = n - 1 end
   return { ... }, n
 end
 
--- The option rng out of the last of n arguments, a table; how many arguments are left.
+-- Removes the option rng from the last of n arguments, if that is a table; returns rng and the number of arguments
+-- left.
 local function take_rng(args, n)
   local last = args[n]
   if type(last) ~= "table" or last.rng == nil then return nil, n end
@@ -189,7 +190,7 @@ local function take_rng(args, n)
   return last.rng, args[n] and n or n - 1
 end
 
--- A draw of Variables from a state of its own, which moves on with each call of a Function that draws.
+-- A draw with its own state, which advances with each call of a Function that draws.
 local function draw_variable(name, draw, args, n)
   local seed = random.integers(0, 9007199254740880)
   local state = core.random_shared(core.random_state(seed), name .. "_state")
@@ -210,7 +211,7 @@ for _, name in ipairs(draws) do
   end
 end
 
--- Op classes of draws: called without a state first, the node has one of its own.
+-- Op classes that draw: called without a state as the first argument, they make one.
 for _, name in ipairs { "Poisson", "Multinomial", "Binomial" } do
   local make = sparse[name]
   sparse[name] = function(props)
@@ -229,7 +230,7 @@ end
 
 -- ---- For tests ---------------------------------------------------------------------------------------------------
 
--- The same matrix, each line stored backwards.
+-- The same matrix with the entries of each row (csr) or column (csc) in descending order of their indices.
 local function reversed(a)
   local indptr, order = a.indptr:totable(), {}
   for line = 1, #indptr - 1 do
@@ -245,11 +246,11 @@ end
 
 local input_options = { "n", "p", "explicit_zero", "unsorted_indices", "dtype" }
 
---- Random operands for tests of sparse functions: Variables, and as many values for them.
+--- Random operands for tests of sparse functions: Variables, and a value for each.
 -- @tparam string format "csr" or "csc"
 -- @tparam table shape {rows, columns}
--- @tparam[opt] table options `n` (1) how many; `p` (0.5) the share of places that hold an entry; `explicit_zero`
--- (false) whether one stored entry is 0; `unsorted_indices` (false) whether lines are stored backwards; `dtype`
+-- @tparam[opt] table options `n` (1) how many; `p` (0.5) the density; `explicit_zero`
+-- (false) whether one stored entry is 0; `unsorted_indices` (false) whether indices are stored descending; `dtype`
 -- (floatX)
 -- @treturn {Variable,...}
 -- @treturn {Sparse,...}
@@ -284,7 +285,7 @@ local steps = {
 
 local function is_differentiable(dtype) return dtype:find "float" ~= nil or dtype:find "complex" ~= nil end
 
--- The entries as flat lists: real parts, and imaginary parts where the dtype is complex.
+-- The entries as flat lists: real parts, and imaginary parts if the dtype is complex.
 local function entries(a)
   local function flat(v)
     local r = core.ravel(v)
@@ -304,7 +305,7 @@ local function from_entries(re, im, dtype, shape)
   return im and core.complex(build(re), build(im)) or build(re)
 end
 
--- The 1-based places of the stored entries.
+-- The 1-based rows and columns of the stored entries.
 local function places_of(a)
   local indptr, indices, rows, cols = a.indptr:totable(), a.indices:totable(), {}, {}
   for line = 1, #indptr - 1 do
@@ -317,7 +318,8 @@ local function places_of(a)
   return rows, cols
 end
 
--- What moves entry k of the data of a, a sparse matrix or an Array: f(k, real step, imaginary step).
+-- Returns a function f(k, h, hi) that makes a copy of a (a sparse matrix or an Array) with h + i·hi added to entry k of
+-- its data.
 local function mover(a)
   local dense = not sparse.is_sparse(a)
   local data = dense and a or a.data
@@ -333,7 +335,8 @@ local function mover(a)
   end
 end
 
--- What moves the element in row i and column j of the matrix a, stored or not: f(i, j, real step, imaginary step).
+-- Returns a function f(i, j, h, hi) that makes a copy of the matrix a with h + i·hi added to the element in row i and
+-- column j, whether it is stored or not.
 local function place_mover(a)
   local rows, cols = places_of(a)
   local re, im = {}, part_dtype[a.dtype] and {} or nil
@@ -347,7 +350,8 @@ local function place_mover(a)
   end
 end
 
--- The steps to try for a value: a list of { name, analytic place, moved by (h, hi) }.
+-- The elements of a value to perturb: a list of { row, col, place, move }, where place is the index in the dense
+-- gradient and move(h, hi) returns the perturbed value.
 local function probes_of(a, structured)
   local list = {}
   local function add(row, col, place, move)
@@ -373,7 +377,7 @@ local function probes_of(a, structured)
   return list
 end
 
--- A real cost of the result: its elements, each with a random weight, summed.
+-- A real cost: the sum of the result's elements with random weights.
 local function weighted_cost(result, inputs, args)
   local dense = result
   if sparse.is_sparse(result) then dense = sparse.toarray(result, { structured = false }) end
@@ -394,7 +398,7 @@ local function dense_entries(g)
   return entries(sparse.is_sparse(g) and sparse.toarray(g) or g)
 end
 
--- The worst element out of tolerance, or nil.
+-- The element with the largest error out of tolerance, nil if there is none.
 local function worst_element(cost, args, analytic, limits, structured)
   local worst
   local function judge(i, probe, part, found, numeric)
@@ -422,7 +426,7 @@ local function worst_element(cost, args, analytic, limits, structured)
   return worst
 end
 
--- Inputs of the values' Types, and the tolerances of the weakest dtype among them.
+-- An input for each value, of its Type; the tolerances of the dtype of lowest precision.
 local function make_inputs(values)
   local inputs, args, weakest = {}, {}, "float64"
   for i, v in ipairs(values) do
@@ -438,11 +442,11 @@ end
 local verify_options = { "structured", "eps", "abs_tol", "rel_tol" }
 
 --- Checks the gradients of `fn` at `values` against finite differences; raises a numeric error that names the worst
--- element. `fn` takes Variables and gives one, sparse or dense; values of integers are held fixed.
+-- element. `fn` takes Variables and returns one, sparse or dense. Values of integer dtype are not perturbed.
 -- @tparam function fn
 -- @tparam table values a list of sparse matrices, Arrays and numbers
--- @tparam[opt] table options `structured` (false): the gradient of a sparse operand is compared at its stored places
--- alone, else at every place; `eps` (step), `abs_tol`, `rel_tol`
+-- @tparam[opt] table options `structured` (false): compare the gradient of a sparse operand at its stored entries
+-- only, not at all elements; `eps` (step), `abs_tol`, `rel_tol`
 function sparse.verify_grad_sparse(fn, values, options, ...)
   no_more("verify_grad_sparse", "a function, a list of values and a table of options", ...)
   if not is_callable(fn) then
