@@ -1,6 +1,6 @@
--- cases.lua: what damo is timed at. Each case makes a function that runs the work `n` times and returns seconds.
+-- cases.lua: damo's benchmark cases. Each case makes a function that runs the work `n` times and returns seconds.
 --
--- As a program it serves bench/peers.py: a line "name n" on standard input is answered by the seconds that n runs took.
+-- As a program it serves bench/peers.py: it answers a line "name n" on standard input by the seconds of n runs.
 
 local damo = require "damo"
 
@@ -8,7 +8,7 @@ local cases = {}
 
 local clock = os.clock
 
---- A call of f(x) = x*x + 1, a Lua number in and out.
+--- A call of f(x) = x*x + 1 with a Lua number in and out.
 function cases.call()
   local x = damo.dscalar("x")
   local f = damo.compile({ x }, x * x + 1)
@@ -19,8 +19,8 @@ function cases.call()
   end
 end
 
---- What a native Op costs in a running Function: a chain of 102 of them over one number, less one of 2. The kernel's
--- own work (a sign, a rounding) is in it.
+--- The overhead of a native Op in a running Function: a chain of 102 Ops over one number, less a chain of 2. The
+--- kernel's own work (a sign, a rounding) is included.
 function cases.native_op()
   local function chain(n)
     local x = damo.dscalar("x")
@@ -38,8 +38,8 @@ function cases.native_op()
   end
 end
 
---- What a call of an Op written in Lua costs above its own Lua code: a Function with it, less the same Function with a
--- native Op in its place, less a bare call of its perform.
+--- The overhead of an Op written in Lua: a Function with it, less the same Function with a native Op in its place, less
+--- a bare call of its perform.
 function cases.lua_op()
   local limit = 10
   local Clip = damo.Op {
@@ -115,7 +115,7 @@ function cases.step()
   end
 end
 
---- A chain of elementwise operations over a million entries.
+--- A chain of elementwise operations on a million entries.
 function cases.elemwise()
   local x = damo.dvector("x")
   local f = damo.compile({ x }, damo.exp(-x * x) * damo.tanh(x) + 1)
@@ -127,7 +127,7 @@ function cases.elemwise()
   end
 end
 
---- Building and compiling a chain of n multiplications: microseconds a node tell whether compiling is linear.
+--- Building and compiling a chain of n multiplications: microseconds a node show whether compiling is linear.
 function cases.chain()
   return function(n)
     local start = clock()

@@ -1,9 +1,9 @@
-/* floor: the sparse benchmark's plain loops in C, one for each case, as a Lua module.
+/* floor: the plain C loops of the sparse benchmark, one for each case, as a Lua module.
  *
- * floor.NAME(n, A, …) runs the case n times and returns seconds and the sum of the values of the result, which the
- * benchmark sets against damo's. A is {rows, cols, nnz, indptr=, indices=, data=}: csr with int32 indices and float64
- * values, as pointers; dense operands are pointers to row-major float64. Each run allocates its result, as a caller who
- * wants one must; there is no other way to be fast here than to be simple.
+ * floor.NAME(n, A, …) runs the case n times and returns the seconds and the sum of the result's values, which the
+ * benchmark compares with damo's. A is {rows, cols, nnz, indptr=, indices=, data=}: csr with int32 indices and float64
+ * values, as pointers; dense operands are pointers to row-major float64. Each run allocates its result, as any caller
+ * who wants a result must. The loops are the simple ones, without any optimization by hand.
  */
 #include <lauxlib.h>
 #include <lua.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#define COLS 64 /* of every dense matrix */
+#define COLS 64 /* columns of every dense matrix */
 
 typedef struct csr {
   int64_t rows, cols, nnz;
@@ -21,7 +21,7 @@ typedef struct csr {
   const double *val;
 } csr;
 
-/* A result: a dense block, a csr matrix of its own, or values on a pattern that exists. Parts not there are NULL. */
+/* A result: a dense block, a csr matrix of its own, or values on an existing pattern. Unused parts are NULL. */
 typedef struct result {
   double *dense, *val;
   int32_t *ptr, *idx;
@@ -35,7 +35,7 @@ typedef struct job {
   int64_t n_list;
 } job;
 
-/* Nothing works without memory here, and nobody waits for an answer. */
+/* Without memory the benchmark ends: there is no caller to tell. */
 static void *take(size_t bytes) {
   void *p = malloc(bytes ? bytes : 1);
   if (!p) abort();
@@ -107,7 +107,7 @@ static result usmm(const job *j) {
   return r;
 }
 
-/* Eight sums side by side: the compiler may not reorder one. */
+/* Eight independent sums, which the compiler may not make of one: it must not reorder floating-point additions. */
 static double inner(const double *x, const double *y) {
   double part[8] = {0}, sum = 0;
   for (int k = 0; k < COLS; k += 8) {
@@ -127,7 +127,7 @@ static result sampling(const job *j) {
   return r;
 }
 
-/* Of Y = A·X with the cotangent G in y: G·Xᵀ at A's entries, and Aᵀ·G, in one pass. */
+/* The gradient of Y = A·X with the cotangent G in y: G·Xᵀ at A's entries, and Aᵀ·G, in one pass. */
 static result dot_grad(const job *j) {
   const csr a = j->a;
   result r = {.nnz = a.nnz, .n_dense = a.cols * COLS};
@@ -235,7 +235,7 @@ static result add_transpose(const job *j) {
   return r;
 }
 
-/* A·Aᵀ line by line; mark[k] is where column k stands in the line. Room for each product that there is. */
+/* A·Aᵀ row by row; mark[k] is the position of column k in the current row. Memory is for one entry per product. */
 static result gram(const job *j) {
   const csr a = j->a;
   result t = tocsc(j);
@@ -360,8 +360,8 @@ static const floor_case floor_cases[] = {
     {"sum_columns", sum_columns}, {"sum_rows", sum_rows}, {"sum_all", sum_all},   {"col_scale", col_scale},
     {"hstack", hstack},           {"vstack", vstack},     {"rows", rows},         {"structured_exp", structured_exp}};
 
-/* floor.NAME(n, A, x, y): x, y pointers where the case has dense operands; for "rows", x points to int64 positions from 1
- * and y is how many. */
+/* floor.NAME(n, A, x, y): x and y are pointers if the case has dense operands; for "rows", x points to int64 positions
+ * from 1 and y is their number. */
 static int run_case(lua_State *L) {
   const floor_case *c = lua_touserdata(L, lua_upvalueindex(1));
   const int64_t n = luaL_checkinteger(L, 1);

@@ -1,13 +1,13 @@
--- frames.lua: how long the frames of a game loop take that calls a compiled network once a frame, beside 200,000 live
--- objects of the game's own. One row for each collector setting and way to call: the distribution of 100,000 frames.
--- Arguments: the number of frames, and one pair "collector call" to run alone.
+-- frames.lua: frame times of a game loop that calls a compiled network once a frame, with 200,000 live
+-- objects of the game. One row for each collector setting and way to call: the distribution of 100,000 frames.
+-- Arguments: the number of frames, and one pair "collector call" to run only that.
 
 local damo = require "damo"
 
 local FRAMES = tonumber(arg and arg[1]) or 100000
 local MODES = _VERSION == "Lua 5.4" and { "incremental", "generational", "stopped" } or { "incremental", "stopped" }
 
--- A network of two hidden layers for 32 agents: what it gives is 32 x 16, 4 KB.
+-- A network with two hidden layers for 32 agents; its result is 32 x 16, 4 KB.
 local function network()
   local rs = damo.random.RandomStream(1)
   local function weights(m, n) return damo.shared(rs:normal(0, 0.3, { size = { m, n } }):eval()) end
@@ -43,7 +43,7 @@ local function measure(mode, way)
   end
   local f, input = network()
   local call = way == "into" and f:into(damo.zeros { 32, 16 }) or f
-  local times = damo.zeros(FRAMES, "int64") -- not a table, which the collector would walk
+  local times = damo.zeros(FRAMES, "int64") -- not a table, which the collector would traverse
   call(input)
   set_collector(mode)
   local result = frames(call, input, times)

@@ -14,7 +14,7 @@ import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Compile times are of a first compilation: the peers' caches start empty.
+# Compile times are those of a first compilation: the peers' caches start empty.
 cache = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, cache, ignore_errors=True)
 os.environ["PYTENSOR_FLAGS"] = f"base_compiledir={cache}/pytensor"
@@ -27,7 +27,7 @@ ROUNDS = 7
 
 
 class Damo:
-    """bench/cases.lua as a server: asks for a case, gets seconds."""
+    """bench/cases.lua as a server: sends a case, receives seconds."""
 
     def __init__(self):
         self.process = subprocess.Popen(["lua5.4", "bench/cases.lua"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
--- run.lua: damo's own figures; bench/peers.py sets them against its peers.
+-- run.lua: times damo alone; bench/peers.py compares it with its peers.
 
 package.path = (arg[0]:match("^(.*)/") or ".") .. "/?.lua;" .. package.path
 local cases = require "cases"

@@ -1,4 +1,4 @@
--- solve_cases.lua: what damo's sparse systems are timed at, beside CHOLMOD and KLU by hand (solve_floor.c).
+-- solve_cases.lua: benchmark cases of sparse systems, compared with direct calls of CHOLMOD and KLU (solve_floor.c).
 
 local damo = require "damo"
 local have_floor, floor = pcall(require, "solve_floor")
@@ -44,7 +44,7 @@ local function timer(call)
   end
 end
 
---- A function that calls f with A's values and others in turn, on one pattern, and what else f takes.
+--- A function that calls f alternately with A's values and with others on the same pattern, then the further arguments.
 local function in_turn(f, d, ...)
   local A, B = d.A, d.other
   local rest, odd = { ... }, true
@@ -54,7 +54,7 @@ local function in_turn(f, d, ...)
   end
 end
 
---- A system solved from nothing, with new values, and with the factor at hand.
+--- Solving a system: from scratch, with new values, and with a factor that exists.
 local solves = {
   cold = function(d) return function() return sparse.solve(d.A, d.b) end end,
   new = function(d) return in_turn(damo.compile({ a, b }, sparse.solve(a, b)), d, d.b) end,
@@ -72,8 +72,9 @@ local function make_solve(how, backend, d)
   return made
 end
 
---- The gradient for A and b, where the solution is known. value: a solve with the factor kept, A an input as of the
--- gradient, and 1/1.6 of a pass over A's entries, so that the target of 1.6 is that of 1.6 solves and a pass.
+--- The gradient for A and b when the solution is known. `value`, to which the time is compared: a solve with the factor
+--- kept and A an input, as in the gradient, plus 1/1.6 of a pass over A's entries. So the target 1.6 allows 1.6 solves
+--- and one pass.
 local function make_gradient(d)
   local x = sparse.solve(a, b)
   local known = x.type "x"
@@ -89,7 +90,7 @@ local function make_gradient(d)
   }
 end
 
---- log |det A| and its gradient, with new values, beside the factorization of them by hand.
+--- log |det A| and its gradient with new values, compared with their factorization by direct calls.
 local function make_logdet(d)
   local log = sparse.logdet(a)
   local f = damo.compile({ a }, { log, damo.grad(log, a) })

@@ -1,9 +1,9 @@
-/* solve_floor: sparse systems by hand, with CHOLMOD and KLU alone, as a Lua module for the benchmark.
+/* solve_floor: sparse systems solved by direct calls of CHOLMOD and KLU, as a Lua module for the benchmark.
  *
- * solve_floor.NAME(n, A, b) runs a case n times and returns seconds and the sum of the result. A is {rows, cols, nnz,
- * indptr=, indices=, data=}: csc with int32 indices and float64 values, as pointers; b points to float64. What a case
- * keeps between its runs is made before the clock starts. Settings are the libraries' own, but for those that damo's
- * answer depends on: orderings without METIS, and KLU's pivot tolerance.
+ * solve_floor.NAME(n, A, b) runs a case n times and returns the seconds and the sum of the result. A is {rows, cols,
+ * nnz, indptr=, indices=, data=}: csc with int32 indices and float64 values, as pointers; b points to float64. Data
+ * that a case keeps between its runs is made before the clock starts. Settings are the libraries' defaults except those
+ * on which damo's answer depends: orderings without METIS, and KLU's pivot tolerance.
  */
 #include <lauxlib.h>
 #include <lua.h>
@@ -25,7 +25,7 @@ typedef struct job {
   int32_t *ptr, *idx;
   double *val;
   const double *b;
-  double *x; /* n values, or a's entries where that is more */
+  double *x; /* n values, or nnz if that is more */
 } job;
 
 static double seconds(void) {
@@ -34,7 +34,7 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Nothing works here without a result, and nobody waits for an answer. */
+/* Without a result the benchmark ends: there is no caller to tell. */
 static void need(int ok) {
   if (!ok) abort();
 }
@@ -137,7 +137,7 @@ static double chol_kept(int64_t n, const job *j, double *sum) {
   return spent;
 }
 
-/* The numbers of the factor alone; the sum is log det A. */
+/* The numeric factorization alone; the sum is log det A. */
 static double chol_factor(int64_t n, const job *j, double *sum) {
   chol s;
   chol_start(&s, j);

@@ -1,4 +1,4 @@
-"""Times damo's sparse systems, CHOLMOD and KLU by hand (solve_floor.c), SciPy and CasADi in turn, in one run.
+"""Times damo's sparse systems, direct calls of CHOLMOD and KLU (solve_floor.c), SciPy and CasADi in turn, in one run.
 
     python solve_peers.py          the report: medians, and ratios to damo's time
     python solve_peers.py serve    answers the report with SciPy, and with CasADi where it is installed
@@ -15,7 +15,7 @@ from sparse_peers import Server, compare, contestants, line, timed
 
 
 class Operands:
-    """A and other values on its pattern, csc, and a right side."""
+    """A and other values on its pattern, csc, and a right-hand side."""
 
     def __init__(self, path):
         import numpy as np
@@ -53,7 +53,7 @@ class SciPy:
 
 
 class CasADi:
-    """Its linear solver on CSparse, which keeps the analysis."""
+    """CasADi's linear solver on CSparse, which keeps the analysis."""
 
     name = "casadi"
 

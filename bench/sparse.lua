@@ -2,12 +2,12 @@
 --
 --     lua5.4 bench/sparse.lua                a table of damo against plain C loops
 --     lua5.4 bench/sparse.lua alone CASES    the same for the cases of CASES.lua ("sparse_cases", "solve_cases")
---     lua5.4 bench/sparse.lua serve [CASES]  answers bench/sparse_peers.py, a line for a line:
+--     lua5.4 bench/sparse.lua serve [CASES]  answers the commands of bench/sparse_peers.py, one line each:
 --       list                   the keys of the cases
 --       about KEY              title, then targets as name=ratio, between tabs
---       matrix NAME FILE       takes this matrix from now on; writes data, indices, indptr and shape to FILE (.npz)
---       make KEY               makes a case; "ok", or why it can't be, or is wrong
---       damo|floor|value N     the seconds of N runs of the case made last; "none" where it has no such thing
+--       matrix NAME FILE       sets the matrix for later commands; writes its parts to FILE (.npz)
+--       make KEY               makes a case; "ok", or why it cannot be made or gives a wrong result
+--       damo|floor|value N     the seconds of N runs of the case made last; "none" if it has no such function
 
 package.path = (arg[0]:match("^(.*)/") or ".") .. "/?.lua;" .. package.path
 local damo = require "damo"
@@ -16,7 +16,7 @@ local bench = require(arg[2] or "sparse_cases")
 local by_key = {}
 for _, case in ipairs(bench.cases) do by_key[case.key] = case end
 
---- Makes the case and compares the sums of damo's and the floor's results. nil and why otherwise.
+--- Makes the case and compares the sums of damo's and the floor's results; nil and the reason if that fails.
 local function make(case, data)
   local ok, made = pcall(case.make, data)
   if not ok then return nil, (tostring(made):gsub("\n.*", "")) end
@@ -78,15 +78,15 @@ local function serve()
   end
 end
 
--- ---- Alone ----------------------------------------------------------------------------------------------------------
+-- ---- Without peers --------------------------------------------------------------------------------------------------
 
 local ROUNDS, BATCH = 5, 0.02
 
---- Median of seconds a run, and of damo's share of it, over rounds in which all are timed in turn.
+--- The median of damo's seconds a run, and of the ratio to the other's, over rounds in which both are timed in turn.
 local function compare(case_made, other)
   local function runs(f) return math.max(1, math.tointeger(BATCH // math.max(f(1), 1e-7))) end
   local function timed(f, n)
-    if n > 1 then f(1) end -- the other has left the caches cold
+    if n > 1 then f(1) end -- the other function has evicted the caches
     return f(n) / n
   end
   local n, m = runs(case_made.damo), other and runs(other)

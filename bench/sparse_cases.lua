@@ -1,4 +1,4 @@
--- sparse_cases.lua: what damo's sparse ops are timed at, beside plain C loops (floor.c).
+-- sparse_cases.lua: benchmark cases of sparse ops, compared with plain C loops (floor.c).
 
 local damo = require "damo"
 local have_floor, floor = pcall(require, "floor")
@@ -15,7 +15,7 @@ local read = {
   bayer10 = function() return damo.io.read_mtx(here .. "/data/bayer10.mtx") end,
 }
 
---- The matrix and the dense operands that go with it.
+--- The matrix and the dense operands of the cases.
 local function load_matrix(name)
   damo.random.seed(3)
   local A = read[name]()
@@ -44,8 +44,8 @@ local function ten(x)
   return copies
 end
 
---- key, title, targets (a ratio to "floor", "scipy", "pytensor" or the "best" peer), names of the values, a function
--- that gives the result, and which of the values the floor takes beside the matrix.
+--- key, title, targets (a ratio to "floor", "scipy", "pytensor" or the "best" peer), names of the operands, a function
+--- that returns the result, and which of the operands the floor takes beside the matrix.
 local plain = {
   { "matvec", "A v", { best = 1.05 }, "A v", function() return damo.dot(a, v) end, "v" },
   { "matmat", "A D, 64 columns", { floor = 1.15, scipy = 0.6 }, "A D", function() return damo.dot(a, D) end, "D" },
@@ -76,9 +76,9 @@ local plain = {
   { "structured_exp", "structured_exp", { scipy = 0.9 }, "A", function() return sparse.structured_exp(a) end, "" },
 }
 
---- Ops whose gradient is set against their value: title, names of the values, their result, and for which values (all).
--- Regular gradients for a sparse operand may be as large as the whole matrix: those of dot and usmm are left out, and
--- true_dot has a second operand (S, a diagonal matrix) with which they are not.
+--- Ops whose gradient is compared with their value: title, names of the operands, the result, and the operands to
+--- differentiate by (default: all). A gradient that is regular in a sparse operand may be as large as the dense matrix:
+--- those of dot and usmm are left out, and true_dot has a diagonal matrix S as its second operand, for which it is not.
 local slopes = {
   { "dot", "A D", function() return damo.dot(a, D) end, "D" },
   { "structured_dot", "A D", function() return sparse.structured_dot(a, D) end },
@@ -99,7 +99,7 @@ local slopes = {
 local variables = { A = a, S = S, D = D, G = G, v = v, rows = list }
 for k = 1, 3 do variables["A" .. k] = block[k] end
 
---- The Variables and the values of these names.
+--- The Variables and the values of these operands.
 local function operands(names, data)
   local inputs, values = {}, {}
   for name in names:gmatch "%S+" do
@@ -121,7 +121,7 @@ local function timer(f, values)
   end
 end
 
---- Sum of all that the results hold.
+--- The sum of all entries of the results.
 local function total(...)
   local sum = 0
   for _, r in ipairs { ... } do
@@ -159,9 +159,9 @@ local function make_slope(names, result, wrt_names, data)
   return made
 end
 
---- Cases in order: key, title, target and make(data). What make gives are functions of n that run n times and return
--- seconds: damo; floor, where it was built (its second result is the sum of its values, as total() is of damo's);
--- value, where the case is the gradient of a value.
+--- The cases in order: key, title, target and make(data). make returns functions of n that run n times and return
+--- seconds: damo; floor, if it was built (its second result is the sum of its entries, as total() is of damo's); value,
+--- if the case is the gradient of a value.
 local cases = {}
 for i, c in ipairs(plain) do
   local key, title, target, names, result, dense = table.unpack(c)

@@ -1,6 +1,6 @@
 """Times damo's sparse ops, the plain loops of floor.c, and the peers in turn, in one run; prints medians and ratios.
 
-    python sparse_peers.py [PYTHON…]     the report; each PYTHON is an interpreter whose peers are asked too
+    python sparse_peers.py [PYTHON…]     the report; each PYTHON is a further interpreter whose peers are timed too
     python sparse_peers.py serve         answers the report with this interpreter's peers: SciPy, PyTensor, Aesara
 
 `make bench` runs it from the root of the project with LUA_PATH and LUA_CPATH set. Times are processor times, of one
@@ -15,22 +15,22 @@ import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# What the peers compile is kept: the time of compiling is not asked for here.
+# Compile times are not measured here, so the peers' compilation caches are kept.
 cache = os.path.abspath("build/peers")
 os.environ["PYTENSOR_FLAGS"] = f"base_compiledir={cache}/pytensor"
 os.environ["AESARA_FLAGS"] = f"base_compiledir={cache}/aesara"
 
 ROUNDS = 9
-BATCH = 0.02  # seconds that a measurement lasts at least
-ENOUGH = 1.0  # seconds of a case after which it is not timed a fourth time
+BATCH = 0.02  # least seconds of a measurement
+ENOUGH = 1.0  # a case that has taken this many seconds is not timed a fourth time
 COLS = 64
 
 
-# ---- The peers' cases: functions of no argument ----------------------------------------------------------------------
+# ---- The peers' cases: functions without arguments -------------------------------------------------------------------
 
 
 class Operands:
-    """The dense operands: as damo's, but for the numbers in them."""
+    """The dense operands: damo's shapes, other values."""
 
     def __init__(self, path):
         import numpy as np
@@ -86,7 +86,7 @@ class SciPy:
 
 
 class Graph:
-    """PyTensor and Aesara, by the same names, with their C code."""
+    """PyTensor and Aesara, whose names are the same, with their C code."""
 
     def cases(self, o):
         s, t = self.sparse, self.tensor
@@ -126,7 +126,7 @@ class Graph:
 
 
 class Late:
-    """A case that is compiled when it is called first."""
+    """A case that is compiled at its first call."""
 
     def __init__(self, make, *args):
         self.make, self.args, self.run = make, args, None
@@ -219,7 +219,7 @@ class Server:
 
 
 def contestants(damo, servers, key):
-    """Functions that time n runs: of damo, its floor, the value that it is a gradient of, and each peer that can."""
+    """Functions that time n runs: of damo, its floor, the value of which it is the gradient, each peer that has it."""
     found = {}
     for who in ("damo", "floor", "value"):
         if damo.ask(who, 1) != "none":
@@ -235,7 +235,7 @@ def contestants(damo, servers, key):
 
 
 def compare(found):
-    """Medians of seconds, and of damo's time over each other's, from rounds in which all are timed in turn."""
+    """Medians of seconds, and of the ratios of damo's to the others', over rounds in which all are timed in turn."""
     runs, times = {}, {who: [] for who in found}
     for who, run in found.items():
         run(1)
@@ -246,7 +246,7 @@ def compare(found):
             break
         for who, run in found.items():
             if runs[who] > 1:
-                run(runs[who] // 2)  # the others have left the caches cold, and it takes many runs to warm them
+                run(runs[who] // 2)  # the others have evicted the caches, and warming them takes many runs
             times[who].append(run(runs[who]) / runs[who])
     ratios = {who: statistics.median(a / b for a, b in zip(times["damo"], t)) for who, t in times.items()}
     return statistics.median(times["damo"]), ratios

@@ -2,13 +2,13 @@
 --
 --     lua5.4 examples/digits.lua [folder for results]
 --
--- The data are 1797 pictures of 8 x 8 pixels (0 to 16) and the digit each shows; every fifth row is held out.
+-- The data are 1797 pictures of 8 x 8 pixels (0 to 16), each with its digit; every fifth row is a test picture.
 
 local damo = require "damo"
 local progress = require "damo.progress"
 
 local here = arg[0]:match("^(.*)/") or "."
-local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
+local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new, private folder
 
 -- ---- Data ---------------------------------------------------------------------------------------------------------
 
@@ -37,7 +37,7 @@ local function layer(n_in, n_out, name)
   return damo.shared(w, name .. ".w"), damo.shared(damo.zeros { n_out }, name .. ".b")
 end
 
---- Mean cross-entropy of the right classes.
+--- Mean cross-entropy of the true classes.
 local function cross_entropy(logits)
   return -damo.mean(damo.sum(damo.one_hot(y, 10) * damo.log_softmax(logits, { axis = 2 }), { axis = 2 }))
 end
@@ -120,7 +120,7 @@ local function train(model, optimiser, epochs)
   return losses
 end
 
---- Share of the test pictures whose most likely class is the right one.
+--- The fraction of test pictures whose most probable class is the true one.
 local function accuracy(model)
   local predict = damo.compile({ x }, damo.argmax(model.logits, { axis = 2 }))
   return damo.mean(damo.eq(predict(test_x), test_y):astype "float64")
@@ -137,7 +137,7 @@ local net_losses = train(net, function(loss, params) return adam(loss, params, 0
 local reached = accuracy(net)
 print(string.format("%s: test accuracy %.4f", net.name, reached))
 
--- ---- Parameters: saved, loaded, the same answer -------------------------------------------------------------------
+-- ---- Parameters: saved and loaded, they give the same predictions -------------------------------------------------
 
 local path = results .. "/digits.npz"
 local values = {}

@@ -2,16 +2,16 @@
 --
 --     lua5.4 examples/filterbank.lua [folder for results]
 --
--- Each filter is a triangle over a few neighbouring frequencies, wider the higher it lies, so the bank is a matrix with
--- few entries. Its outputs smooth the spectrum; gains that rebuild the spectrum from the filters are found by gradient
--- descent through the sparse products.
+-- Each filter is a triangle over a few neighbouring frequencies, wider at higher frequencies, so the bank is a matrix
+-- with few entries. Its outputs are a smoothed spectrum; the gains that best reconstruct the spectrum from the filters
+-- are found by gradient descent through the sparse products.
 
 local damo = require "damo"
 local progress = require "damo.progress"
 local sparse = damo.sparse
 
 local here = arg[0]:match("^(.*)/") or "."
-local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
+local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new, private folder
 
 -- ---- The spectrum -------------------------------------------------------------------------------------------------
 
@@ -20,7 +20,7 @@ local spots = data[{ {}, -1 }]
 local years = #spots
 local half = math.floor((years - 1) / 2)
 
---- Power at the frequencies k/years, k = 1 … half: squared sums against cosines and sines.
+--- The power at the frequencies k/years, k = 1 … half: squared inner products with cosines and sines.
 local function periodogram(series)
   local t = damo.arange(years):reshape { 1, -1 }
   local k = damo.range(half):astype("float64"):reshape { -1, 1 }
@@ -36,7 +36,7 @@ print(("filterbank: %d years, largest peak at k = %d: a period of %.2f years"):f
 
 -- ---- The bank -----------------------------------------------------------------------------------------------------
 
---- n triangles from frequency 1 to `half`, their corners in equal steps of the logarithm but never closer than 1.
+--- n triangles from frequency 1 to `half`; their corners are equidistant in the logarithm, but at least 1 apart.
 local function bank(n)
   local corner, rows, cols, values = { 1 }, {}, {}, {}
   for i = 2, n + 2 do
@@ -64,7 +64,7 @@ local best = damo.argmax(smooth)
 print(("filterbank: the strongest filter is %d, periods of %.1f to %.1f years"):format(
   best, years / corner[best + 2], years / corner[best]))
 
--- ---- Gains that rebuild the spectrum ------------------------------------------------------------------------------
+-- ---- Gains that reconstruct the spectrum --------------------------------------------------------------------------
 
 local f, p = sparse.csr_matrix "filters", damo.dvector "power"
 local gain = damo.shared(damo.zeros(filters.shape[1]), "gain")

@@ -4,19 +4,19 @@
 --
 -- The square roots of the yearly numbers, less their mean, are a signal x plus noise of variance s². The signal is a
 -- field whose inverse covariance, its precision, has five entries a row: Q = (k⁴ + 2 k² cos(t) G + G²) / v with G the
--- second difference; with cos(t) < 0 the field swings, with a period of its own (Lindgren, Rue, Lindström 2011). Of the
--- data y the logarithm of the likelihood is
+-- second difference; with cos(t) < 0 the field oscillates with a period of its own (Lindgren, Rue, Lindström 2011). The
+-- log-likelihood of the data y is
 --
 --     log p(y) = (log|Q| - log|Q + 1/s²| - n log(2 π s²) - (y·y - y·m) / s²) / 2,    m = (Q + 1/s²)⁻¹ y / s²
 --
--- so a step of the fit takes two sparse Cholesky factorizations: for the determinants, for m, and for all gradients.
+-- so a step of the fit takes two sparse Cholesky factorizations, which serve the determinants, m and all gradients.
 
 local damo = require "damo"
 local progress = require "damo.progress"
 local sparse = damo.sparse
 
 local here = arg[0]:match("^(.*)/") or "."
-local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
+local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new, private folder
 
 -- ---- The series ---------------------------------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ local G = sparse.diags({ { -1 }, ends, { -1 } }, { -1, 0, 1 }, { shape = { n, n 
 local g, gg, eye = sparse.as_sparse_variable(G), sparse.as_sparse_variable(sparse.true_dot(G, G)),
   sparse.as_sparse_variable(sparse.eye(n, n, { format = "csc" }))
 
--- Four numbers: the logarithms of k, v and s, and t through a logistic curve from 0 to π.
+-- Four parameters: the logarithms of k, v and s, and the logit of t/π.
 local theta = damo.shared(damo.array { -0.5, 0.0, 0.0, 1.0 }, "theta")
 local k2 = damo.exp(2 * theta[1])
 local v, s2 = damo.exp(theta[2]), damo.exp(2 * theta[3])
@@ -68,7 +68,7 @@ local profile = step.profile
 print(("gmrf: log likelihood %.2f to %.2f in %d steps"):format(first, last, steps))
 print(("gmrf: %d analyses, %d factorizations"):format(profile.symbolic_analyses, profile.factorizations))
 
--- The spectrum 1 / (k⁴ + 2 k² c w² + w⁴) of G's waves, w² = 2 - 2 cos(frequency), is largest where w² = -c k².
+-- The field's spectrum 1 / (k⁴ + 2 k² c w² + w⁴), w² = 2 - 2 cos(frequency) the eigenvalues of G, peaks at w² = -c k².
 local w2 = -c * kk
 assert(w2 > 0 and w2 < 4, "the fitted field does not swing")
 print(("gmrf: the field swings with a period of %.2f years, noise %.2f of %.2f"):format(

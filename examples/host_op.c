@@ -1,7 +1,8 @@
 /* host_op: a C program with an Op of its own, which its Lua script uses by name.
  *
- * SoftClip{low, high} bends a value smoothly into (low, high). The host registers the class: what it computes, its gradient,
- * its shape. The script then fits a vector with it, through damo.grad and damo.compile. From the root of the tree:
+ * SoftClip{low, high} maps a value smoothly into (low, high). The host registers the class with its computation, its
+ * gradient and its shape. The script then fits a vector with it, through damo.grad and damo.compile. From the root of
+ * the tree:
  *
  *   make && cc -std=c11 -Isrc examples/host_op.c build/release/libdamo.a $(pkg-config --cflags --libs lua5.4) \
  *     $(make -s print-libs) -o build/host_op && ./build/host_op
@@ -20,7 +21,7 @@ typedef struct limits {
 } limits;
 
 static limits limits_of(const damo_op *op) {
-  limits l = {0, 1}; /* where the script names none */
+  limits l = {0, 1}; /* the defaults */
   damo_op_get_number(op, "low", &l.low);
   damo_op_get_number(op, "high", &l.high);
   return l;
@@ -36,7 +37,7 @@ static damo_status infer_type(const damo_op *op, damo_var *const *in, int n_in, 
   return DAMO_OK;
 }
 
-/* y = low + (high - low) / (1 + exp(-x)); the input may have any strides in memory, so it is walked along its shape. */
+/* y = low + (high - low) / (1 + exp(-x)). The input may have any strides, so the loops follow its shape. */
 static void clip_axis(limits l, const char *x, const int64_t *shape, const int64_t *strides, int ndim, double **y) {
   if (ndim == 0) {
     *(*y)++ = l.low + (l.high - l.low) / (1 + exp(-*(const double *)x));
@@ -55,7 +56,7 @@ static damo_status perform(damo_thunk *t) {
   return DAMO_OK;
 }
 
-/* Calls a function of damo's over two operands, dropping the references on those that are `own`. */
+/* Calls a function of damo with two operands, and releases those that are `own`. */
 static damo_var *combine(damo_ctx *ctx, const char *func, damo_var *a, bool own_a, damo_var *b, bool own_b) {
   damo_var *both[2] = {a, b};
   damo_var *v = a != NULL && b != NULL ? damo_call(ctx, func, both, 2) : NULL;
@@ -64,7 +65,7 @@ static damo_var *combine(damo_ctx *ctx, const char *func, damo_var *a, bool own_
   return v;
 }
 
-/* dy/dx = (y - low) (high - y) / (high - low): graph of the node's output. */
+/* dy/dx = (y - low) (high - y) / (high - low), a graph of the node's output. */
 static damo_status grad(const damo_op *op, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_ctx *ctx = damo_obj_ctx(op);
   limits l = limits_of(op);

@@ -1,11 +1,11 @@
--- lorenz.lua: the Lorenz attractor, stepped from Lua: the compiled function holds the state and moves it in place.
+-- lorenz.lua: the Lorenz attractor, stepped from Lua: the compiled function holds the state and updates it in place.
 --
 --     lua5.4 examples/lorenz.lua [steps] [folder for the picture]
 
 local damo = require "damo"
 
 local steps = tonumber(arg[1]) or 20000
-local results = arg[2] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
+local results = arg[2] or io.popen("mktemp -d"):read "*l" -- a new, private folder
 
 local sigma, rho, beta, dt = 10.0, 28.0, 8.0 / 3.0, 0.005
 

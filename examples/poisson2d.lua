@@ -1,23 +1,23 @@
--- poisson2d.lua: the source of a field, found from noisy observations of it, by gradient through a sparse solve.
+-- poisson2d.lua: the source of a field, found from noisy observations of the field by gradients through a sparse solve.
 --
 --     lua5.4 examples/poisson2d.lua [folder for the picture]
 --
--- On a grid the field u and its source f obey -Δu = f, with u = 0 around: A u = f with five entries a row. Where the
--- source is, nobody sees; u is measured at a third of the points, with noise. The source is taken to be smooth,
--- f = B⁻¹ w with B = 1 + l² A, and w is what is fitted: each step solves with B and A to predict, and with both again
--- for the gradient. Both matrices are analysed and factorized in the first step only.
+-- On a grid the field u and its source f obey -Δu = f, with u = 0 on the boundary: A u = f with five entries a row. The
+-- source is not observed; u is measured at a third of the points, with noise. The source is assumed to be smooth,
+-- f = B⁻¹ w with B = 1 + l² A, and w is fitted: each step solves with B and A to predict, and with both again
+-- for the gradient. Both matrices are analysed and factorized only in the first step.
 
 local damo = require "damo"
 local progress = require "damo.progress"
 local sparse = damo.sparse
 
-local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
+local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new, private folder
 local n = 48
 local points, h = n * n, 1 / (n + 1)
 
 -- ---- The equation -------------------------------------------------------------------------------------------------
 
---- Minus the second difference of n points, 0 at both ends.
+--- The negated second difference of n points, 0 beyond both ends.
 local line = sparse.diags({ { -1 }, { 2 }, { -1 } }, { -1, 0, 1 }, { shape = { n, n }, format = "csc" })
 local eye = sparse.eye(n, n, { format = "csc" })
 local A = (sparse.kron(line, eye) + sparse.kron(eye, line)) * (1 / h ^ 2)
@@ -36,7 +36,7 @@ end
 local source = true_source()
 local field = sparse.solve(A, source)
 
--- ---- What is measured ---------------------------------------------------------------------------------------------
+-- ---- Measurements -------------------------------------------------------------------------------------------------
 
 damo.random.seed(7)
 local noise = 0.02 * damo.max(field)
@@ -57,7 +57,7 @@ local updates = damo.optim.adam({ w }, { damo.grad(cost, w) }, { lr = 2 })
 local step = damo.compile({ a, b }, { cost, misfit }, { updates = updates })
 local look = damo.compile({ a, b }, { u, f })
 
---- The size of x - y beside that of y.
+--- The relative distance |x - y| / |y|.
 local function distance(x, y) return math.sqrt(damo.sum(damo.sqr(x - y)) / damo.sum(damo.sqr(y))) end
 
 local steps = 800

@@ -2,20 +2,20 @@
 --
 --     lua5.4 examples/sms.lua [folder for results]
 --
--- 5574 messages (SMS Spam Collection), each a row; a word that occurs in at least two training messages is a column.
--- More than 99 in 100 of the counts are 0: the matrix stores the others, and the gradient of structured_dot touches
--- these alone.
+-- 5574 messages (SMS Spam Collection) are the rows; words that occur in at least two training messages are the columns.
+-- More than 99 % of the counts are 0: the matrix stores the others, and the gradient of structured_dot touches only
+-- those.
 
 local damo = require "damo"
 local progress = require "damo.progress"
 local sparse = damo.sparse
 
 local here = arg[0]:match("^(.*)/") or "."
-local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new folder, nobody else's
+local results = arg[1] or io.popen("mktemp -d"):read "*l" -- a new, private folder
 
 -- ---- Messages -----------------------------------------------------------------------------------------------------
 
---- The words of a message: runs of letters and digits, ASCII letters made small.
+--- The words of a message: runs of letters and digits, ASCII letters in lower case.
 local function words(message)
   local list = {}
   for word in message:lower():gmatch "[a-z0-9]+" do list[#list + 1] = word end
@@ -29,7 +29,7 @@ for line in io.lines(here .. "/data/sms_spam.txt") do
   is_spam[#is_spam + 1] = kind == "spam" and 1.0 or 0.0
 end
 
---- Every fifth message is held out.
+--- Every fifth message is for testing.
 local function is_test(row) return row % 5 == 0 end
 
 -- ---- The matrix of counts -----------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ end
 
 local column, names = vocabulary()
 
---- The rows that `keep` names as a csr matrix of counts (coo adds up words that occur twice), and their labels.
+--- The messages `keep` as a csr matrix of counts (coo sums repeated words), and their labels.
 local function counts(keep)
   local rows, cols, labels = {}, {}, {}
   for row, list in ipairs(messages) do
@@ -77,7 +77,7 @@ local test_x, test_y = counts(is_test)
 print(("sms: %d messages to train on, %d to test on, %d words, %d counts stored"):format(
   #train_y, #test_y, #names, train_x.nnz))
 
--- ---- The model: minus log likelihood of the labels, and half the squared weights -----------------------------------
+-- ---- The model: negative log-likelihood of the labels, and half the squared weights --------------------------------
 
 local x, y = sparse.csr_matrix "x", damo.dvector "y"
 local w = damo.shared(damo.zeros { #names, 1 }, "w")
@@ -108,7 +108,7 @@ local accuracy = evaluate(test_x, test_y)
 print(("sms: %d of %d test messages right, accuracy %.4f"):format(
   math.floor(accuracy * #test_y + 0.5), #test_y, accuracy))
 
--- ---- What it learned ----------------------------------------------------------------------------------------------
+-- ---- The learned weights ------------------------------------------------------------------------------------------
 
 local weight = w:get_value():reshape { -1 }
 local order = damo.argsort(weight)

@@ -1,18 +1,18 @@
---- mutants: breaks one line of C at a time, and tells which of the broken programs the tests let pass.
+--- mutants: mutation testing: breaks one line of C at a time, and reports the mutants that the tests do not notice.
 --
 --     make mutants IN="src/grad src/vm/vm.c" [LINES=40-90] [MAX=20] [SEED=1] [TESTS=grad_test] [SPECS=spec/lua]
 --
--- IN names folders or files of src; LINES bounds the lines. MAX mutants are drawn (SEED decides which); those that
--- don't compile, or compile to the same code, are not counted. TESTS are programs of spec/c, SPECS files or folders for
--- busted, `none` for none of them; the default is what `usual` below has for the folder. A run of a test may take LIMIT
--- seconds; the default is ten times what it takes on the sound program.
+-- IN: folders or files of src; LINES: a range of lines. MAX mutants are drawn at random (SEED); those that
+-- do not compile, or compile to the same code, are not counted. TESTS: programs of spec/c; SPECS: files or folders for
+-- busted; `none` for none; by default those that `usual` below has for the folder. A run of a test may take LIMIT
+-- seconds, by default ten times what it takes on the unbroken program.
 --
--- Everything happens in a copy of the tree under build/mutants: the files of the user are only read.
+-- All work is done in a copy of the tree under build/mutants: the user's files are only read.
 
 package.path = "make/?.lua;" .. package.path
 local mutate = require "mutate"
 
--- Which tests look at a folder: programs of spec/c, then specs.
+-- The tests of a folder: programs of spec/c, then specs.
 local usual = {
   base = { "base_test heap_test alloc_fail_test threads_test api_test",
     "spec/lua/memory_spec.lua spec/lua/error_spec.lua" },
@@ -71,7 +71,7 @@ local function write(path, text)
   file:close()
 end
 
---- Runs a command in the copy; returns whether it ended well, and its exit status. Ctrl-C ends everything.
+--- Runs a command in the copy; returns whether it succeeded, and its exit status. Ctrl-C ends the whole program.
 local function run(command)
   local ok, how, status = os.execute(("cd %s && { %s; } >log 2>&1"):format(tree, command))
   if how == "signal" or status == 130 then os.exit(130) end
@@ -84,8 +84,8 @@ local function clock() return tonumber(lines_from("date +%s.%N")[1]) end
 
 local parts = "src lua spec make docs examples rocks Makefile README.md .busted"
 
---- Makes the copy what the tree is now. The first time, what is built comes along; later only what differs is written,
--- as of now, so that make sees it whatever the file's own time says.
+--- Brings the copy up to date. The first time the build is copied too; later only files that differ are written, with
+--- the current time, so that make rebuilds them whatever the original's time is.
 local function copy_tree()
   if not read(tree .. "/Makefile") then
     os.execute(("rm -rf %s && mkdir -p %s/build && cp -a %s %s/"):format(tree, tree, parts, tree))
@@ -104,7 +104,7 @@ local function copy_tree()
   end
 end
 
--- ---- What to break, and who should notice ---------------------------------------------------------------------------
+-- ---- Files to break, and their tests --------------------------------------------------------------------------------
 
 local function sources()
   local where = setting "IN"
@@ -117,7 +117,7 @@ local function sources()
   return files
 end
 
---- The tests named, else the usual ones of every folder that is broken.
+--- The tests named by the user, else the usual ones of every folder that is broken.
 local function tests(files)
   local seen, found = {}, { {}, {} }
   local function add(which, text)
@@ -159,7 +159,7 @@ local module = built .. "/lua/damo/core.so"
 local targets = module
 for _, name in ipairs(programs) do targets = targets .. " " .. built .. "/spec/" .. name end
 local jobs = lines_from("nproc")[1] or "1"
--- no -Werror: a variable that nobody reads any more is no reason not to try a mutant
+-- no -Werror: a mutant with a variable that is no longer used should be tried too
 local build = ("env -u MAKEFLAGS -u MAKELEVEL timeout 600 make -s -j%s WERROR= %s"):format(jobs, targets)
 
 local commands = {}
@@ -172,7 +172,7 @@ if #specs > 0 then
 end
 if #commands == 0 then fail "no tests are left to run" end
 
---- Runs the tests in turn; returns the first that fails and how, or nil. Without a limit it sets the limits.
+--- Runs the tests one by one; returns the first that fails and how, or nil. Sets the limits if there are none yet.
 local function notice()
   for _, test in ipairs(commands) do
     local bound = ("env OPENBLAS_NUM_THREADS=1 timeout -k 5 %d"):format(test.limit or 900)

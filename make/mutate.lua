@@ -1,26 +1,26 @@
---- The mutants of a C file: copies in which one line is broken as a slip of the pen would break it.
+--- The mutants of a C file: copies with one line changed in the way of a typical mistake.
 --
 --     local list = require "mutate".mutants(text)
 --     list[1] --> { line = 12, old = "  if (a < b) {", new = "  if (a <= b) {", what = "< becomes <=" }
 --
--- It reads the text by the form that clang-format gives it: functions open at the first column, binary operators stand
--- between spaces. Comments, strings, declarations of data and lines of the preprocessor are left alone.
+-- It relies on clang-format's layout: functions start in the first column, binary operators stand
+-- between spaces. Comments, strings, declarations of data and preprocessor lines are not changed.
 
 local mutate = {}
 
--- What stands for what; each between spaces.
+-- Replacements for a token between spaces.
 local swaps = {
   { "<", "<=" }, { "<=", "<" }, { ">", ">=" }, { ">=", ">" }, { "==", "!=" }, { "!=", "==" },
   { "&&", "||" }, { "||", "&&" }, { "+", "-" }, { "-", "+" }, { "*", "+" }, { "+=", "-=" }, { "-=", "+=" },
 }
-local LARGEST = 16 -- larger literals are mostly sizes of buffers
+local LARGEST = 16 -- larger literals are mostly buffer sizes
 
 local keywords = {}
 for word in ("return break continue goto case default if else for while do switch"):gmatch "%a+" do
   keywords[word] = true
 end
 
---- The text with comments, strings and characters blanked out, at the same positions.
+--- The text with comments, strings and character constants blanked out, without changing positions.
 local function mask(text)
   local function blank(s) return (s:gsub("[^\n]", " ")) end
   local out, at = {}, 1
@@ -55,7 +55,7 @@ local function lines_of(text)
   return list
 end
 
---- Position of the parenthesis that closes the one at `open`, nil when it is on another line.
+--- The position of the parenthesis that closes the one at `open`; nil if it is on another line.
 local function closing(code, open)
   local stop = select(2, code:find("%b()", open))
   return stop
@@ -68,7 +68,7 @@ local function plain_statement(code)
   return select(2, code:gsub("%(", "")) == select(2, code:gsub("%)", ""))
 end
 
---- Adds every way to break one line; `code` is the line masked.
+--- Adds all mutants of one line; `code` is the masked line.
 local function add_line(list, number, line, code)
   local function add(first, last, by, what)
     local new = line:sub(1, first - 1) .. by .. line:sub(last + 1)
@@ -126,13 +126,13 @@ function mutate.mutants(text, first, last)
       end
       if code:match "^[%a_ ].*%) {%s*$" and not code:match "^%s" then inside = true end
       if code:match "^}" then inside = false end
-      if not inside and code:match "^ .*%) {%s*$" then inside = true end -- arguments that go on to a second line
+      if not inside and code:match "^ .*%) {%s*$" then inside = true end -- parameters on a second line
     end
   end
   return list
 end
 
---- The text with a mutant in it.
+--- The text with the mutant applied.
 function mutate.apply(text, mutant)
   local lines = lines_of(text)
   assert(lines[mutant.line] == mutant.old)
