@@ -170,7 +170,9 @@ static damo_dtype smallest_int(int64_t v) {
   return dt;
 }
 
-/* The dtype of a literal next to strong operands of dtype `strong` (DESIGN, "Numbers"). */
+/* The dtype of a literal next to strong operands of dtype `strong`. An integer keeps that dtype if the value fits, else
+ * it takes the smallest integer dtype that holds it. A float next to integers is floatX, and float64 where the value
+ * overflows float32. */
 static damo_dtype weak_dtype(const damo_ctx *ctx, scalar value, damo_dtype strong) {
   if (value.dtype == DAMO_INT64) return dtype_holds_int(value.v.i, strong) ? strong : smallest_int(value.v.i);
   if (dtype_is_discrete(strong)) strong = ctx->config.floatX;
@@ -181,7 +183,8 @@ static damo_dtype weak_dtype(const damo_ctx *ctx, scalar value, damo_dtype stron
 
 static bool is_weak(const damo_var *v) { return v->weak && v->kind == VAR_CONSTANT && var_constant_array(v) != NULL; }
 
-/* The dtype the strong operands promote to; false when all are literals, whose own common dtype is given then. */
+/* *out: the dtype that the strong operands promote to. If all operands are literals, returns false, with *out the dtype
+ * for literals alone: floatX if one of them is a float, else int64. */
 static bool strong_dtype(const damo_ctx *ctx, damo_var *const *in, int n, damo_dtype *out) {
   bool any = false, any_float = false;
   for (int i = 0; i < n; i++) {

@@ -1,8 +1,8 @@
 /* build.h: building graph in C. Part of graph.h.
  *
- * A build is a scope: what is made in it is held by it and released when it ends, so that gradient and rewrite rules
- * read like formulas. The first failure sticks: every later call with a NULL argument, or in a failed scope, returns
- * NULL at once, so a rule checks once, at its end.
+ * A build is a scope: it owns everything made in it and releases it at build_end, so that gradient and rewrite rules
+ * read like formulas. The first failure sticks: in a failed scope every call returns NULL at once, so a rule checks the
+ * status once, at its end. A NULL argument in a scope that has not failed is a state error.
  *
  *     damo_var *g = build_mul(b, gz, build_cos(b, x));   // d sin(x)
  */
@@ -16,17 +16,18 @@ struct build {
 };
 
 void build_init(build *b, damo_ctx *ctx);
-/* Releases all that the scope holds; retain before what is to stay. Returns the scope's status. */
+/* Releases everything that the scope owns; the caller retains what must live longer first. Returns the scope's
+ * status. */
 damo_status build_end(build *b);
 /* Gives an owned reference to the scope; NULL marks the scope failed (with the context's pending error). Returns its
  * argument. */
 damo_var *build_take(build *b, damo_var *owned);
-/* Fails the scope: build_fail(b, DAMO_ESHAPE, "…"); returns NULL. */
+/* Fails the scope, unless it has failed already: build_fail(b, DAMO_ESHAPE, "…"). Returns NULL. */
 damo_var *build_fail(build *b, damo_status status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* Applies an op (op is stolen, and may be NULL) and returns the node's first output, borrowed from the scope. */
 damo_var *build_op(build *b, damo_op *take_op, damo_var *const *in, int n_in);
-/* The same, giving the node: outputs are node->out[i]. */
+/* The same, but returns the node; its outputs are node->out[i]. */
 damo_apply *build_apply(build *b, damo_op *take_op, damo_var *const *in, int n_in);
 
 /* Calls the registered function of that name (op_func) without options. */
@@ -34,25 +35,27 @@ damo_var *build_fn1(build *b, const char *name, damo_var *x);
 damo_var *build_fn2(build *b, const char *name, damo_var *x, damo_var *y);
 damo_var *build_fn3(build *b, const char *name, damo_var *x, damo_var *y, damo_var *z);
 
-/* Constants. build_num is a weak literal, of kind float: it takes its neighbours' dtype. build_int likewise of kind
- * int. */
+/* Constants. build_num and build_int make weak literals, of kind float and integer: they take their dtype from the
+ * other operands (build_resolve). */
 damo_var *build_num(build *b, double value);
 damo_var *build_int(build *b, int64_t value);
 damo_var *build_scalar(build *b, damo_dtype dtype, double value); /* a strong 0-d constant */
 damo_var *build_value(build *b, damo_obj *take_value);            /* a strong constant of that value */
 damo_var *build_ints(build *b, const int64_t *values, int n);     /* an int64 vector */
 
-/* Markers that a gradient rule may return. */
+/* Markers that a gradient rule may return: a gradient that is undefined for the given reason, and none at all. */
 damo_var *build_null(build *b, const char *why);
 damo_var *build_disconnected(build *b);
 
-/* Weak operands among in[0..n) become constants of the dtype that DESIGN's number rule gives next to the strong ones;
- * strong operands are copied as they are. out may be in. With `common`, all operands are also cast to the promoted
- * dtype. */
+/* Gives weak literals their dtype: out[i] is in[i], or for a weak literal a constant of the dtype that it has next to
+ * the other operands. A literal takes the dtype that the strong operands promote to if its kind and value fit (an
+ * integer next to float32 becomes float32); an integer that does not fit takes the smallest integer dtype that holds
+ * it, a float next to integers floatX. With `common`, all operands are then cast to their promoted dtype. out may be
+ * in. */
 damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, damo_var **out);
 
-/* Calls the registered function of that name with options, WITH(take_options, .axis = …) (NULL: none given; signature.h), for one
- * result. */
+/* Calls the registered function of that name with options, WITH(take_options, .axis = …) (NULL: none given;
+ * signature.h). Returns its first result. */
 damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const fn_given *options);
 
 #endif

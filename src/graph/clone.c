@@ -1,4 +1,4 @@
-/* clone.c: copies of graphs, with replacements, and the question whether two graphs compute the same. */
+/* clone.c: copies of graphs, with replacements, and structural equality of graphs. */
 #include "graph_int.h"
 
 /* ---- Clone ------------------------------------------------------------------------------------------------------- */
@@ -21,8 +21,9 @@ static bool clone_types_fit(const damo_apply *made, const damo_apply *node) {
   return fit;
 }
 
-/* The node over inputs that may say more than its own: the Op then makes it anew, so that its outputs say more too. Where
- * it does not, or makes another kind of node, it is copied with its Types. */
+/* A copy of the node over inputs whose Types may be narrower than its own (a known dimension, a pattern). The Op then
+ * makes the node anew, so that its outputs' Types narrow as well. Where the Op refuses, or makes a node whose outputs
+ * do not fit, the node is copied with its old Types. */
 static damo_apply *copy_over(const damo_apply *node, damo_var *const *in) {
   if (node_has_input_types(node, in)) return apply_clone_with(node, in);
   damo_ctx *ctx = node->obj.ctx;
@@ -38,7 +39,8 @@ static damo_apply *copy_over(const damo_apply *node, damo_var *const *in) {
   return apply_clone_with(node, in);
 }
 
-/* Copies one node over the renewed inputs when one changed (or copy_all); notes old → new for its outputs. */
+/* Copies one node over its replaced inputs if one of them changed (or copy_all); adds old → new of its outputs to
+ * memo. */
 static damo_status clone_node(damo_apply *node, map *memo, bool copy_all, ptrvec *in, ptrvec *created) {
   bool changed = copy_all;
   in->n = 0;
@@ -87,7 +89,8 @@ static bool leaves_equal(const damo_var *x, const damo_var *y) {
   return x->value != NULL && y->value != NULL && type_values_equal(x->type, x->value, y->value);
 }
 
-/* same: y-node matched to each x-node walked so far, so that shared parts are compared once. */
+/* Compares one pair of nodes. same: each x-node walked so far → its y-node, and each input in_x → in_y, so that a
+ * shared part is compared once. */
 static bool nodes_equal(const damo_apply *x, const damo_apply *y, const map *same) {
   if (x->op != y->op || x->n_in != y->n_in || x->n_out != y->n_out) return false;
   for (int i = 0; i < x->n_in; i++) {
@@ -104,7 +107,8 @@ static bool nodes_equal(const damo_apply *x, const damo_apply *y, const map *sam
   return true;
 }
 
-/* Walks both graphs in the same order: equal graphs give equal lists of nodes. */
+/* Compares the graphs' topological orders node by node: the order of a walk depends on the structure alone, so equal
+ * graphs give lists that match pairwise. */
 static damo_status graphs_compare(damo_ctx *ctx, damo_var *const *xs, damo_var *const *ys, int64_t n, map *same,
                                   const map *stop_y, ptrvec *nx, ptrvec *ny, bool *equal) {
   DAMO_TRY(graph_toposort_map(ctx, xs, n, same, nx));

@@ -1,4 +1,4 @@
-/* destroy.c: what Ops that overwrite their inputs demand of a graph.
+/* destroy.c: the order in which nodes must run if some overwrite their inputs, and the cases that have none.
  *
  * Values that may share memory (a view and what it views) form a group. A group has at most one destroyer, which runs
  * after every other node that reads a member; no member may be a constant, a protected input, or an output of the
@@ -11,10 +11,10 @@
 typedef struct destroy_scan {
   const damo_fgraph *fg;
   const destroy_rules *rules;
-  ptrvec nodes;  /* in plain order */
-  map group;     /* damo_var* → the Variable that stands for it (a forest; roots are absent) */
-  map destroyer; /* the group's Variable → its destroyer */
-  ptrvec found;  /* destroyers with their input, in alternate entries: node, position */
+  ptrvec nodes;  /* in fgraph_toposort_plain's order */
+  map group;     /* union-find forest: damo_var* → its parent; roots are absent */
+  map destroyer; /* root of a group → the group's destroyer */
+  ptrvec found;  /* destroyers and the inputs they destroy, as alternate entries: node, input number */
 } destroy_scan;
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
@@ -24,7 +24,7 @@ static damo_var *root_of(const destroy_scan *d, damo_var *v) {
   return v;
 }
 
-/* Older Variables stand for younger ones, and paths are cut short. */
+/* Joins the groups of a and b; a's root stays the root. Shortens the path of a. */
 static damo_status unite(destroy_scan *d, damo_var *a, damo_var *b) {
   damo_var *x = root_of(d, a), *y = root_of(d, b);
   if (x == y) return DAMO_OK;
@@ -76,7 +76,8 @@ static const char *why_protected(const destroy_scan *d, const damo_var *v) {
   return asked ? "is, or views, an indestructible input" : NULL;
 }
 
-/* One destroyer a group; and no other input of the same node in it. */
+/* Enters the node as the one destroyer of its input's group. An error if the group has one already, or if the node
+ * reads the group through another input too. */
 static damo_status claim(destroy_scan *d, destroy_offence *at, damo_apply *node, int in) {
   damo_var *root = root_of(d, node->in[in]);
   damo_apply *other = map_get_ptr(&d->destroyer, root);
@@ -96,7 +97,7 @@ static int input_destroyed(const destroy_scan *d, const damo_apply *node, const 
   return 0;
 }
 
-/* v, used or given by the graph, must not lie in a destroyed group. */
+/* If v may not be overwritten (why: the reason, NULL if it may), its group must have no destroyer. */
 static damo_status check_kept(destroy_scan *d, destroy_offence *at, damo_var *v, const char *why) {
   damo_var *root = root_of(d, v);
   damo_apply *node = why != NULL ? map_get_ptr(&d->destroyer, root) : NULL;
@@ -136,7 +137,7 @@ static damo_status add_edge(order_edges *e, void *before, void *after) {
   return map_put(&e->head, after, (uintptr_t)e->before.n);
 }
 
-/* Readers of a destroyed group come before its destroyer. */
+/* Adds an edge from every reader of a destroyed group to its destroyer. */
 static damo_status find_reader_edges(destroy_scan *d, order_edges *e) {
   if (d->destroyer.n == 0) return DAMO_OK;
   for (int64_t k = 0; k < d->nodes.n; k++) {
@@ -200,7 +201,7 @@ static void *order_next(order_walk *w) {
   return w->e->before.at[place - 1];
 }
 
-/* The input that the node destroys and that the other reads, or reads through a view; -1: none. */
+/* The number of an input that `node` destroys and `reader` reads, directly or through a view; -1: none. */
 static int destroyed_under(const destroy_scan *d, const damo_apply *node, const damo_apply *reader) {
   for (const op_alias *a = node->op->destroy_map; a != NULL && a->out >= 0; a++) {
     if (a->in >= node->n_in) continue;
@@ -211,7 +212,8 @@ static int destroyed_under(const destroy_scan *d, const damo_apply *node, const 
   return -1;
 }
 
-/* A cycle runs through the stack: some destroyer on it is in the way of the reader that it waits for. */
+/* The walk met `again`, which is on its stack: a cycle from there to the top. Each entry waits for the one above it.
+ * Names the destroyer in the cycle that waits for a reader which in turn depends on the destroyer's result. */
 static damo_status cycle(const order_walk *w, destroy_offence *at, const void *again) {
   bool inside = false;
   for (int64_t i = 0; i < w->stack.n; i += 3) {

@@ -1,4 +1,5 @@
-/* dot.c: graphs in Graphviz's language. Iterative: one line a node and an edge, in dependency order. */
+/* dot.c: graphs in Graphviz's language: one line for each node and each edge, in dependency order, without
+ * recursion. */
 #include "graph_int.h"
 
 typedef struct dot_drawing {
@@ -7,7 +8,7 @@ typedef struct dot_drawing {
   map ids; /* damo_apply* or leaf damo_var* → number from 1 */
 } dot_drawing;
 
-/* Text as a quoted label, cut where it is long. */
+/* Appends the text as a quoted label, with quotes, backslashes and newlines escaped. */
 static void add_label(strbuf *out, const char *text) {
   strbuf_add(out, "\"");
   for (const char *p = text; *p != '\0'; p++) {

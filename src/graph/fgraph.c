@@ -1,6 +1,7 @@
-/* fgraph.c: FunctionGraph: a graph with known users of every Variable: made, checked, watched by features.
+/* fgraph.c: FunctionGraph: a graph that knows the users of every Variable. Its construction, features and checks.
  *
- * The users are fgraph_clients.c's, what comes in and goes fgraph_import.c's, changes fgraph_replace.c's.
+ * The lists of users are in fgraph_clients.c, import and pruning of nodes in fgraph_import.c, changes in
+ * fgraph_replace.c.
  */
 #include "graph_int.h"
 
@@ -105,7 +106,7 @@ static damo_status push_owned(ptrvec *v, damo_var *take) {
   return s;
 }
 
-/* Inputs are renewed, then the graph above the outputs is copied over them. */
+/* Makes new inputs, then copies the graph above the outputs over them. */
 static damo_status take_copies(damo_fgraph *fg, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs,
                                int64_t n_out, map *memo) {
   damo_ctx *ctx = fg->obj.ctx;

@@ -1,9 +1,10 @@
-/* fgraph_clients.c: the uses of each Variable of a FunctionGraph: its clients, as (node, input number) or (NULL,
- * output).
+/* fgraph_clients.c: the uses of each Variable of a FunctionGraph: its clients, as (node, input number) or (NULL, output
+ * number).
  *
- * A short list is searched and keeps its order; a long one has a map from the places of uses to their places in it, so
- * that a use is taken away in constant time. A Variable without uses has no list, except within a change: there its
- * list waits for clients_settle, since to undo the change must not need memory.
+ * A short list is searched linearly, and a removal keeps its order. A long one has a map from each use's address
+ * (fgraph_use_at) to its index in the list, so that a removal takes constant time: the last use moves to the free
+ * index. A Variable without uses has no list, except during a change: an empty list stays until clients_settle, because
+ * undoing the change must not allocate.
  */
 #include "graph_int.h"
 
@@ -18,7 +19,7 @@ damo_var **fgraph_use_at(const damo_fgraph *fg, const damo_apply *node, int32_t 
   return node != NULL ? &node->in[index] : (damo_var **)&fg->outputs.at[index];
 }
 
-#define LONG_LIST 64 /* uses, from which on their places are kept in a map */
+#define LONG_LIST 64 /* number of uses from which on a list has the map */
 
 static void places_drop(damo_ctx *ctx, fg_clients *c) {
   if (c->places == NULL) return;
@@ -40,7 +41,7 @@ static damo_status places_make(const damo_fgraph *fg, fg_clients *c) {
   return s;
 }
 
-/* Appends a use; there is space for it. */
+/* Appends a use; c->at has space for it. */
 static damo_status clients_append(damo_fgraph *fg, fg_clients *c, damo_apply *node, int32_t index) {
   if (c->places == NULL && c->n >= LONG_LIST) DAMO_TRY(places_make(fg, c));
   if (c->places != NULL) DAMO_TRY(map_put(c->places, fgraph_use_at(fg, node, index), (uintptr_t)c->n));
@@ -69,12 +70,11 @@ damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t 
   return clients_append(fg, c, node, index);
 }
 
-/* Puts back a use that clients_remove took and clients_settle has not seen yet: its space is still there, so it can't
- * fail. */
+/* The list still has the space of the removed use, so only the map can fail: the list then goes on without it. */
 void clients_restore(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index) {
   fg_clients *c = map_get_ptr(&fg->clients, v);
   if (clients_append(fg, c, node, index) == DAMO_OK) return;
-  places_drop(fg->obj.ctx, c); /* a search will do */
+  places_drop(fg->obj.ctx, c); /* back to a linear search */
   c->at[c->n++] = (fg_client){node, index};
 }
 
@@ -84,7 +84,6 @@ void clients_free(damo_fgraph *fg, fg_clients *c) {
   mem_free(fg->obj.ctx, c, sizeof *c);
 }
 
-/* Drops the entry of a Variable that has no use. */
 void clients_settle(damo_fgraph *fg, const damo_var *v) {
   fg_clients *c = map_get_ptr(&fg->clients, v);
   if (c == NULL || c->n > 0) return;
@@ -101,7 +100,6 @@ static int32_t place_of_use(const damo_fgraph *fg, const fg_clients *c, const da
   return -1;
 }
 
-/* Takes one use away. A short list keeps the order of the others; in a long one the last takes the free place. */
 void clients_remove(damo_fgraph *fg, const damo_var *v, const damo_apply *node, int32_t index) {
   fg_clients *c = map_get_ptr(&fg->clients, v);
   int32_t i = c != NULL ? place_of_use(fg, c, node, index) : -1;

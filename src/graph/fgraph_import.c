@@ -1,7 +1,7 @@
-/* fgraph_import.c: nodes that come into a FunctionGraph, and nodes that go again when their last use has gone.
+/* fgraph_import.c: import of nodes into a FunctionGraph, and pruning of nodes that have lost their last use.
  *
- * Import checks that no value is missing, notes the uses, and tells the features; what fails half-way is taken back. It
- * reserves the memory that pruning needs, so that pruning cannot fail.
+ * Importing a node checks that its leaves have values, records its uses and notifies the features; a failure undoes
+ * these steps. Import also reserves the memory that pruning needs, so that pruning cannot fail.
  */
 #include "graph_int.h"
 
@@ -25,7 +25,7 @@ static void drop_node(damo_fgraph *fg, damo_apply *node) {
     clients_remove(fg, node->in[i], node, i);
     clients_settle(fg, node->in[i]);
     if (owner != NULL && map_get(&fg->nodes, owner, NULL) && !is_used(fg, owner)) {
-      fg->work.at[fg->work.n++] = owner; /* once: its last use has just gone */
+      fg->work.at[fg->work.n++] = owner; /* pushed once, when its last use goes */
     }
   }
   damo_release(node);
@@ -82,7 +82,7 @@ void fgraph_drop_inputs(damo_fgraph *fg, int64_t n_inputs) {
   }
 }
 
-/* Takes back a node that came in half: its first n inputs have it as a client. */
+/* Undoes the import of a node whose first n uses have been recorded. */
 static void unimport(damo_fgraph *fg, damo_apply *node, int n) {
   while (n-- > 0) {
     clients_remove(fg, node->in[n], node, n);
@@ -92,8 +92,8 @@ static void unimport(damo_fgraph *fg, damo_apply *node, int n) {
   damo_release(node);
 }
 
-/* Tells the features; when one fails, those before it learn that the node goes again, those behind it never hear of
- * it. */
+/* Calls on_import of the features. When one fails, the features before it get on_prune; those behind it never hear of
+ * the node. */
 static damo_status tell_import(damo_fgraph *fg, damo_apply *node) {
   for (int64_t i = 0; i < fg->features.n; i++) {
     fg_feature *f = fg->features.at[i];
@@ -124,7 +124,7 @@ static damo_status import_node(damo_fgraph *fg, damo_apply *node) {
   return s;
 }
 
-/* Nodes above v that the fgraph does not have, inputs first. */
+/* Appends the nodes above v that the fgraph does not have, inputs first: the post-order of a depth-first walk. */
 static damo_status new_nodes(damo_fgraph *fg, damo_var *v, ptrvec *out) {
   damo_ctx *ctx = fg->obj.ctx;
   map seen;
@@ -160,7 +160,6 @@ void fgraph_prune_list(damo_fgraph *fg, const ptrvec *nodes) {
   for (int64_t i = nodes->n - 1; i >= 0; i--) fgraph_prune(fg, nodes->at[i]);
 }
 
-/* Brings in the graph above v; imported (kept by the caller) lists what came. */
 damo_status fgraph_import(damo_fgraph *fg, damo_var *v, ptrvec *imported) {
   int64_t from = imported->n;
   if (is_input(fg, v)) return DAMO_OK;
@@ -169,7 +168,7 @@ damo_status fgraph_import(damo_fgraph *fg, damo_var *v, ptrvec *imported) {
   for (int64_t i = from; i < imported->n; i++) {
     damo_status s = import_node(fg, imported->at[i]);
     if (s == DAMO_OK) continue;
-    imported->n = fgraph_has_node(fg, imported->at[i]) ? i + 1 : i; /* the rest never came in */
+    imported->n = fgraph_has_node(fg, imported->at[i]) ? i + 1 : i; /* the others never came in */
     return s;
   }
   return DAMO_OK;

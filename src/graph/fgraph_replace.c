@@ -1,8 +1,9 @@
-/* fgraph_replace.c: changes of a FunctionGraph: all uses of Variables replaced, or one input or output.
+/* fgraph_replace.c: changes of a FunctionGraph: replacing all uses of Variables, or one input or output.
  *
- * A change has three beats: import what is new (may fail; what came in without users goes out again), move the uses
- * (each step noted, so that a refusal undoes them), prune what lost its last user (cannot fail: memory was reserved on
- * import).
+ * A change has three steps. First the new nodes are imported; this may fail, and imported nodes that stay without users
+ * are pruned. Then the uses are moved from the old to the new Variables, each recorded in a log by which a failure or a
+ * feature's refusal is undone. Last, nodes that lost their last user are pruned, which cannot fail because import
+ * reserved the memory.
  */
 #include "graph_int.h"
 
@@ -13,7 +14,7 @@
 typedef struct fgraph_change {
   damo_apply *node; /* NULL: output */
   int32_t index;
-  bool notified; /* the features know of it */
+  bool notified; /* the features have been told of it */
   damo_var *old; /* owned */
 } fgraph_change;
 
@@ -37,9 +38,11 @@ static void log_clear(damo_ctx *ctx, change_log *log) {
   mem_free(ctx, log->at, (size_t)log->cap * sizeof *log->at);
 }
 
-/* ---- Uses moved, and put back ------------------------------------------------------------------------------------ */
+/* ---- Moving uses, and undoing that
+ * ------------------------------------------------------------------------------------ */
 
-/* Tells the first n features that a use is back where it was. The error that led here stays the pending one. */
+/* Tells the first n features, last first, that a use has its old Variable again. The pending error stays the one that
+ * caused this; errors of the callbacks are dropped. */
 static void tell_back(damo_fgraph *fg, int64_t n, damo_apply *node, int32_t index, damo_var *now, damo_var *old) {
   damo_ctx *ctx = fg->obj.ctx;
   ctx_error first = ctx->error;
@@ -52,7 +55,7 @@ static void tell_back(damo_fgraph *fg, int64_t n, damo_apply *node, int32_t inde
   ctx->error = first;
 }
 
-/* Tells the features; when one fails, *heard is the number of those before it. */
+/* Calls on_change_input of the features. When one fails, *heard is the number of features before it. */
 static damo_status tell_change(damo_fgraph *fg, damo_apply *node, int32_t index, damo_var *old, damo_var *now,
                                int64_t *heard) {
   for (*heard = 0; *heard < fg->features.n; ++*heard) {
@@ -62,7 +65,7 @@ static damo_status tell_change(damo_fgraph *fg, damo_apply *node, int32_t index,
   return DAMO_OK;
 }
 
-/* Puts one use back; c->old then is what stood in its place. */
+/* Swaps the use's current Variable with c->old. */
 static void step_back(damo_fgraph *fg, fgraph_change *c) {
   damo_var **use = fgraph_use_at(fg, c->node, c->index), *now = *use;
   clients_restore(fg, c->old, c->node, c->index);
@@ -71,7 +74,7 @@ static void step_back(damo_fgraph *fg, fgraph_change *c) {
   c->old = now;
 }
 
-/* Moves one use; the log (with space) keeps the old Variable. */
+/* Moves one use to `now`. The log, which has space for the step, takes over the reference to the old Variable. */
 static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, damo_var *now, change_log *log) {
   damo_var **use = fgraph_use_at(fg, node, index), *old = *use;
   damo_status s = clients_add(fg, now, node, index);
@@ -80,7 +83,7 @@ static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, da
     return s;
   }
   *use = damo_retain(now);
-  clients_remove(fg, old, node, index); /* settled when the change is final: undo needs the space */
+  clients_remove(fg, old, node, index); /* settled at the end of the change: undo needs the space */
   fg->changes++;
   int64_t heard;
   s = tell_change(fg, node, index, old, now, &heard);
@@ -91,12 +94,12 @@ static damo_status move_use(damo_fgraph *fg, damo_apply *node, int32_t index, da
   return s;
 }
 
-/* Puts every use of the log back, last first, and empties the log. Entries of clients are settled only when all uses
- * are back: an earlier change may need the space of a later one's. */
+/* Undoes every step of the log, last first, and empties it. Lists of clients are settled after the last step, since
+ * undoing an earlier step may need the space of a later one's list. */
 static void undo(damo_fgraph *fg, change_log *log) {
   for (int64_t i = log->n - 1; i >= 0; i--) {
     fgraph_change *c = &log->at[i];
-    if (!c->notified) continue; /* is back already */
+    if (!c->notified) continue; /* move_use has undone it */
     damo_var *old = c->old;
     step_back(fg, c);
     tell_back(fg, fg->features.n, c->node, c->index, c->old, old);
@@ -123,7 +126,7 @@ typedef struct replacement {
   damo_var *const *old, *const *now;
   int64_t n;
   const char *reason;
-  bool unasked; /* features may not refuse the state: fgraph_validate tells it later */
+  bool unasked; /* without validation: the caller calls fgraph_validate later */
 } replacement;
 
 static damo_status tell_replaced(damo_fgraph *fg, const replacement *r) {
@@ -136,7 +139,8 @@ static damo_status tell_replaced(damo_fgraph *fg, const replacement *r) {
   return DAMO_OK;
 }
 
-/* The end of a change: undone when it failed; what came in or was left without users goes. */
+/* Ends a change that has status s so far: validates, notifies, or else undoes it; then prunes imported and former nodes
+ * that have no users. */
 static damo_status finish_change(damo_fgraph *fg, damo_status s, const replacement *r, ptrvec *imported,
                                  change_log *log) {
   if (s == DAMO_OK && !r->unasked) s = fgraph_validate(fg);
@@ -160,7 +164,7 @@ static damo_status replace_check_types(damo_fgraph *fg, const damo_var *old, con
                   type_format(b, sizeof b, now->type));
 }
 
-/* A cycle would arise when now's graph uses a node that is to use now. */
+/* A cycle would arise if now depends on a node that uses old, and so would use now. */
 static damo_status check_acyclic(damo_fgraph *fg, const damo_var *old, damo_var *now) {
   const fg_clients *c = fgraph_clients(fg, old);
   if (c == NULL || now->owner == NULL) return DAMO_OK;
@@ -183,8 +187,8 @@ static damo_status check_acyclic(damo_fgraph *fg, const damo_var *old, damo_var 
 
 enum { VISIT_ON_PATH = 1, VISIT_DONE = 2 };
 
-/* The walk's next step from the node on top of the stack (nodes and input numbers in turn): *bad when it meets its own
- * path. */
+/* One step of a depth-first walk, from the node on top of the stack (alternate entries: node, next input). *bad: the
+ * step reached a node on the current path, so there is a cycle. */
 static damo_status cycle_step(ptrvec *stack, map *state, bool *bad) {
   damo_apply *node = stack->at[stack->n - 2];
   intptr_t i = (intptr_t)stack->at[stack->n - 1];
@@ -203,7 +207,8 @@ static damo_status cycle_step(ptrvec *stack, map *state, bool *bad) {
   return ptrvec_push(stack, (void *)0);
 }
 
-/* Whether the moves of the log closed a cycle: one walk over what lies above the changed nodes. */
+/* An inconsistency error if the moves of the log closed a cycle: one depth-first walk over all nodes above the changed
+ * ones. */
 static damo_status check_cycles(damo_fgraph *fg, const change_log *log) {
   damo_ctx *ctx = fg->obj.ctx;
   ptrvec stack;
@@ -260,7 +265,7 @@ static damo_status replace_many(damo_fgraph *fg, const replacement *r, bool chec
     if (s == DAMO_OK) s = replace_one(fg, old[i], now[i], &imported, &log);
   }
   if (s == DAMO_OK && check && n > 1)
-    s = check_cycles(fg, &log); /* once for all: each walk may go through the whole graph */
+    s = check_cycles(fg, &log); /* one walk for all replacements: each may go through the whole graph */
   return finish_change(fg, s, r, &imported, &log);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef struct func_table {
-  map by_name; /* hash of the name (probed by +4) → fn_signature* */
+  map by_name; /* hash of the name (collisions: +4) → fn_signature* */
   ptrvec rows; /* in the order of registration, owned */
 } func_table;
 
@@ -22,7 +22,8 @@ static void func_table_destroy(damo_ctx *ctx, void *data) {
   mem_free(ctx, t, sizeof *t);
 }
 
-/* The key under which the name stands, or would stand. */
+/* The key of the name in by_name, whether or not it is there: the first key from its hash on that is free or has that
+ * name. */
 static const void *name_key(const func_table *t, const char *name) {
   uint64_t h = hash_bytes(17, name, strlen(name)) | 2;
   for (;; h += 4) {
@@ -79,7 +80,7 @@ static bool func_has_sparse_operand(damo_var *const *in, int n_in) {
   return false;
 }
 
-/* f's options as the options of its sparse row. */
+/* Copies f's options to their places in the struct of its sparse row. */
 static damo_status func_carry_options(build *b, const fn_signature *f, const prop_value *given, prop_value *out) {
   for (const fn_option *o = f->func->options; o != NULL && o->name != NULL; o++) {
     const int at = f->sparse_place[o->place];
@@ -132,7 +133,7 @@ damo_status func_call(build *b, const fn_signature *f, damo_var *const *in, int 
     f = f->sparse;
   }
   fn_args args = {f->func, f, n_in, in, options != NULL ? options : none};
-  if (n_in < f->n_operands && !f->list) { /* absent optional operands read as NULL */
+  if (n_in < f->n_operands && !f->list) { /* absent optional operands are passed as NULL */
     for (int i = 0; i < f->n_operands; i++) padded[i] = i < n_in ? in[i] : NULL;
     args.in = padded;
   }

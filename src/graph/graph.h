@@ -1,9 +1,9 @@
-/* graph: Types, Variables, Ops, Apply nodes, and what is done to graphs of them without knowing any op.
+/* graph: Types, Variables, Ops, Apply nodes, and the operations on graphs that need no knowledge of a particular Op.
  *
- * In: Types and Ops from the op families, values from hosts. Out: graphs, walks, clones, FunctionGraphs, text.
- * Always holds: a graph is a DAG; an Apply node owns its output Variables and counts references for them (a reference
- * to an output keeps its node, the node keeps its inputs); Types and Ops with equal properties are interned, so they
- * compare by pointer; an Op never changes once made; no function here recurses over a graph.
+ * In: Types and Ops from the op families, values from hosts. Out: graphs, walks, clones, FunctionGraphs, text. Always
+ * holds: a graph is a DAG; an Apply node owns its output Variables and counts references for them (a reference to an
+ * output keeps its node, the node keeps its inputs); Types and Ops with equal properties are interned, so they compare
+ * by pointer; an Op never changes once made; no function here recurses over a graph.
  *
  * thunk.h   a node made runnable, and the frame of a call
  * op_def.h  how an Op is described (op_def) and interned
@@ -18,16 +18,16 @@
 
 typedef struct op_def op_def;
 typedef struct build build;
-typedef struct fn_given fn_given; /* a struct of options: WITH */
+typedef struct fn_given fn_given; /* a struct of options, made by WITH (signature.h) */
 
 typedef enum test_value_mode { TEST_VALUE_OFF, TEST_VALUE_IGNORE, TEST_VALUE_WARN, TEST_VALUE_RAISE } test_value_mode;
 
-/* What holds of the graph made in a context. */
+/* Settings that apply to all graph construction in a context. */
 typedef struct graph_notes {
   damo_obj *trace;     /* the user's line for nodes made from here on (damo_trace), borrowed; set by the binding */
-  damo_obj *rewriting; /* the FunctionGraph that rewrite rules are at work on, borrowed; NULL: none */
+  damo_obj *rewriting; /* the FunctionGraph being rewritten, borrowed; NULL: none */
   test_value_mode compute_test_value;
-  int traceback_limit; /* lines of a trace */
+  int traceback_limit; /* most lines of a trace */
 } graph_notes;
 static inline graph_notes *graph_notes_of(const damo_ctx *ctx) { return ctx->slots[CTX_GRAPH].data; }
 
@@ -45,18 +45,18 @@ typedef enum type_kind {
   TYPE_FACTOR
 } type_kind;
 
-/* The place of an interned object among those of its hash (intern.c). */
+/* Links an interned object into the chain of its hash (intern.c). */
 typedef struct intern_link {
   uint64_t hash;
   struct intern_link *next;
 } intern_link;
 
-/* Where the entries of sparse matrices stand. Interned by format, shape, index dtype, indptr and indices, so that equal
- * ones are one object. */
+/* A sparsity pattern: the positions of the stored entries. Interned by format, shape, index dtype, indptr and indices,
+ * so that equal patterns are one object. */
 typedef struct type_pattern {
   damo_obj obj;
   intern_link link;
-  damo_sparse *matrix; /* owned: bool, true at each place */
+  damo_sparse *matrix; /* owned; bool, every stored value is true */
 } type_pattern;
 
 struct damo_type {
@@ -68,7 +68,7 @@ struct damo_type {
   uint8_t format;        /* sparse: damo_format; factor: 1 when it is for least squares */
   uint8_t itype;         /* sparse: DAMO_INT32 (int64 only where the size needs it) or DAMO_INT64 */
   char *why;             /* null: the reason */
-  type_pattern *pattern; /* sparse: what all values have, owned; NULL: values may have any */
+  type_pattern *pattern; /* sparse: the pattern that every value has, owned; NULL: any pattern */
   int64_t shape[];       /* tensor, sparse, factor (of its matrix): -1 where unknown */
 };
 
@@ -76,28 +76,29 @@ struct damo_type {
 damo_type *type_tensor(damo_ctx *ctx, damo_dtype dtype, int ndim, const int64_t *shape);
 /* shape NULL: both unknown; itype DAMO_INT32 or DAMO_INT64. */
 damo_type *type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo_dtype itype, const int64_t *shape);
-/* The Type of matrices of that dtype whose entries stand where those of a do, stored in the same order; format, shape
- * and index dtype are a's. */
+/* The Type of matrices of that dtype with a's pattern: entries at the same positions, stored in the same order. Format,
+ * shape and index dtype are a's. */
 damo_type *type_sparse_like(damo_sparse *a, damo_dtype dtype);
-/* t, or the same Type with the pattern left open (owned). What Ops infer for their results goes through it: a result's
- * Type has none. */
+/* t without its pattern (owned; t itself where it has none). The Types that Ops infer for their results pass through
+ * it, so a result's Type has no pattern. */
 damo_type *type_without_pattern(damo_type *t);
 damo_type *type_random(damo_ctx *ctx); /* a generator's state: value is an Array uint64 of shape {3}: philox_state */
 damo_type *type_null(damo_ctx *ctx, const char *why);
 damo_type *type_disconnected(damo_ctx *ctx);
 damo_type *type_generic(damo_ctx *ctx);
-/* A factorization of a matrix of that dtype and shape (NULL: both unknown), for square systems or for least squares:
- * values are factors, which nothing changes while more than their maker holds them. */
+/* The Type of factorizations of a matrix of that dtype and shape (NULL: both dimensions unknown), for least squares if
+ * `least` is true, else for square systems. A value is a damo_factor, which is only changed while its maker holds the
+ * one reference to it. */
 damo_type *type_factor(damo_ctx *ctx, damo_dtype dtype, const int64_t *shape, bool least);
-/* The Type of a value (Array, sparse matrix, factor: with its full shape). */
+/* The Type of a value; of an Array, sparse matrix or factor with its full shape. Any other value is generic. */
 damo_type *type_of_value(damo_obj *value);
 
 static inline bool type_is_tensor(const damo_type *t) { return t->kind == TYPE_TENSOR; }
 static inline bool type_is_sparse(const damo_type *t) { return t->kind == TYPE_SPARSE; }
 static inline bool type_is_factor(const damo_type *t) { return t->kind == TYPE_FACTOR; }
-/* Values have numbers, a dtype and a shape. */
+/* Whether values of the Type have a dtype and a shape. */
 static inline bool type_has_shape(const damo_type *t) { return t->kind == TYPE_TENSOR || t->kind == TYPE_SPARSE; }
-/* Static shape says that the dimension broadcasts. */
+/* Whether the static shape says that this dimension is 1, so that it broadcasts. */
 static inline bool type_dim_is_one(const damo_type *t, int axis) { return t->shape[axis] == 1; }
 /* True when every value of `sub` is a value of `super`: same kind, dtype, rank and format, and each known dim of super
  * agrees, its pattern too where it has one. */
@@ -106,7 +107,6 @@ bool type_is_super(const damo_type *super, const damo_type *sub);
 bool type_is_compatible(const damo_type *a, const damo_type *b);
 /* "TensorType(float64, shape={?, 3})" … Returns dst. */
 char *type_format(char *dst, size_t n, const damo_type *t);
-/* Short name as PyTensor's: "Vector(float64, shape={?})". */
 
 typedef struct filter_options {
   bool strict, allow_downcast;
@@ -114,23 +114,25 @@ typedef struct filter_options {
 /* The value itself (retained) when valid, else converted where nothing is lost (allow_downcast: converted anyway;
  * strict: never), else NULL with a type or shape error that says what came and what was wanted. */
 damo_obj *type_filter(const damo_type *t, damo_obj *value, filter_options options);
-/* True when the value may sit in a cell of that Type as it is. */
+/* Whether the value is one of the Type's, without conversion. */
 bool type_is_valid(const damo_type *t, const damo_obj *value);
-/* Exactly; nan equals nan. Sparse matrices: entry by entry as they are stored. */
+/* Exact equality, where nan equals nan. Sparse matrices are compared as stored: indptr, indices and data. Factors are
+ * compared by their determinants (least squares: by their ranks). */
 bool type_values_equal(const damo_type *t, const damo_obj *a, const damo_obj *b);
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* The Array whose memory the numbers of a value lie in: an Array itself, a sparse matrix's data; NULL for other
- * values. */
+/* The Array that holds a value's numbers: an Array itself, a sparse matrix's data; NULL for other values (v may be
+ * NULL). Borrowed. */
 damo_array *value_array(const damo_obj *v);
 /* The shape of an Array or sparse matrix, *ndim its rank; NULL for other values. */
 const int64_t *value_shape(const damo_obj *v, int *ndim);
-/* A copy with numbers of its own (what has none is retained). NULL: memory error. */
+/* A deep copy of an Array or sparse matrix (owned); any other value is retained instead. NULL: memory error. */
 damo_obj *value_copy(damo_obj *v);
-/* A copy in ctx, without a count of v's touched. A state error where there can be none (a factorization, a script's). */
+/* A deep copy owned by ctx, which may be another context than v's: v's reference counts are left alone. A state error
+ * for values that can't be copied (a factorization, a script's value). */
 damo_obj *value_copy_to(damo_ctx *ctx, const damo_obj *v);
-/* The numbers of the two may lie in the same memory. */
+/* Whether the numbers of the two values may overlap in memory. */
 bool value_may_overlap(const damo_obj *a, const damo_obj *b);
 
 /* ---- Variables and nodes ----------------------------------------------------------------------------------------- */
@@ -141,11 +143,11 @@ struct damo_var {
   damo_obj obj;
   damo_type *type;
   damo_apply *owner;        /* the node this is an output of, or NULL; not counted */
-  int32_t index;            /* place among the owner's outputs, 0-based */
+  int32_t index;            /* position among the owner's outputs, 0-based */
   uint8_t kind;             /* var_kind */
   bool indestructible;      /* an input that no Op of a graph may overwrite (destroy.c) */
-  bool given_away;          /* an input whose value is its caller's to give away: rewriting may overwrite it */
-  bool weak;                /* constant: a literal, whose dtype gives way to its neighbours' (build_resolve) */
+  bool given_away;          /* an input whose value the caller gives up (mutable): rewriting may overwrite it */
+  bool weak;                /* constant: a literal, which takes its dtype from the other operands (build_resolve) */
   uint64_t id;              /* creation order in the context */
   char *name;               /* or NULL */
   damo_obj *value;          /* constant: its data, never written; shared: the current value, replaced by updates */
@@ -180,11 +182,12 @@ static inline int var_ndim(const damo_var *v) { return v->type->ndim; }
 static inline bool var_is_constant(const damo_var *v) { return v->kind == VAR_CONSTANT; }
 /* The constant's Array, NULL when v is no constant Array. */
 const damo_array *var_constant_array(const damo_var *v);
-/* The node's output has the very pattern arrays of its first input: PATTERN_SHARED, but where an entrywise Op changes to
- * a dtype in which duplicates would not stand for their sum, which it then sums first. */
+/* Whether the node's output shares the index arrays (indices, indptr) of its first input. A PATTERN_SHARED Op does,
+ * with one exception: an entrywise Op sums duplicates first if its output dtype does not preserve sums (the sum of the
+ * cast duplicates would not be the cast of their sum). */
 bool apply_shares_pattern(const damo_apply *node);
-/* The Variable nearest to the leaves that has v's pattern arrays, as its Ops say (PATTERN_SHARED); at most `steps` nodes
- * away. Borrowed. */
+/* The first Variable on the path of first inputs above v that shares v's index arrays (apply_shares_pattern), following
+ * at most `steps` nodes. Borrowed. */
 damo_var *var_pattern_root(const damo_var *v, int64_t steps);
 
 damo_trace *trace_new(damo_ctx *ctx, const char *text);
@@ -192,29 +195,30 @@ damo_trace *trace_new(damo_ctx *ctx, const char *text);
 /* A node with fresh output Variables of the given Types. Everything borrowed. No check beyond ndim and
  * the Op's maps: op_apply does that. */
 damo_apply *apply_new(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in, damo_type *const *out, int n_out);
-/* Puts v (plain, without an owner, of output i's Type) in the place of the fresh output i: who holds v holds the node's
- * output. */
+/* Makes v (plain, without an owner, of output i's Type) the node's output i instead of the Variable made with the node,
+ * so that references to v become references to the output. The replaced Variable must have no reference of its own. */
 void apply_adopt(damo_apply *node, int i, damo_var *v);
 /* A node of the same op and output Types over other inputs; keeps the trace. */
 damo_apply *apply_clone_with(const damo_apply *node, damo_var *const *in);
 
 /* ---- Walks: all iterative, O(nodes + edges) ---------------------------------------------------------------------- */
 
-/* Nodes between the outputs and what they are made from, inputs before users, in one order for one graph: a node comes
- * as early as a depth-first walk over outputs and inputs in their order finds it. Walks stop at Variables of `stops`
- * (may be NULL). out holds borrowed damo_apply*. */
+/* The nodes that the outputs depend on, inputs before users: the post-order of a depth-first walk that takes outputs
+ * and inputs in their order, so the same graph always gives the same order. The walk stops at Variables of `stops` (may
+ * be NULL). Appends borrowed damo_apply* to out. */
 damo_status graph_toposort(damo_ctx *ctx, damo_var *const *outputs, int64_t n, damo_var *const *stops, int64_t n_stops,
                            ptrvec *out);
 /* All Variables that outputs depend on, themselves included, each once. */
 damo_status graph_ancestors(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out);
-/* Those of them without an owner (inputs, constants, shared). */
+/* The ancestors that have no owner (inputs, constants, shared). */
 damo_status graph_inputs(damo_ctx *ctx, damo_var *const *outputs, int64_t n, ptrvec *out);
 /* Copies the graph above `outputs`, with each key of `memo` (damo_var* → damo_var*) replaced by its value; shares what
- * depends on no key. With copy_all every node is copied (constants, shared and other leaves are shared). memo gains
- * old → new for all that was copied. out receives owned references. */
+ * depends on no key. With copy_all every node is copied (constants, shared and other leaves are shared). memo gains old
+ * → new for every copied Variable. out receives owned references, created (may be NULL) one to each new node. */
 damo_status graph_clone(damo_ctx *ctx, damo_var *const *outputs, int64_t n, map *memo, bool copy_all, ptrvec *created,
                         damo_var **out);
-/* True when the two lists of graphs compute the same from corresponding inputs (in_x[i] ~ in_y[i]). */
+/* *equal: the two lists of graphs have the same structure, with in_x[i] corresponding to in_y[i]: equal Ops over equal
+ * inputs, and leaves that are the same Variable or equal constants. */
 damo_status graph_equal(damo_ctx *ctx, damo_var *const *xs, damo_var *const *ys, int64_t n, damo_var *const *in_x,
                         damo_var *const *in_y, int64_t n_in, bool *equal);
 
@@ -227,13 +231,13 @@ typedef struct fg_client {
 typedef struct fg_clients {
   fg_client *at;
   int32_t n, cap;
-  map *places; /* long lists: where each use stands, so that taking one away costs no search; else NULL */
+  map *places; /* long lists: use → its index in `at`, so that removal needs no search; else NULL */
 } fg_clients;
 
 /* A listener on a FunctionGraph; any callback may be NULL. Where on_import, on_change_input, validate or on_replace
  * fails, the change is undone: the features that heard of a step hear the step back (on_prune for on_import,
  * on_change_input with old and now exchanged), last step first; the failing one and those behind it, which never heard
- * of it, hear nothing. What fails on the way back is passed over. */
+ * of it, hear nothing. Errors on the way back are ignored. */
 typedef struct fg_feature {
   const char *name;
   damo_status (*on_attach)(damo_fgraph *fg, void *user);
@@ -242,12 +246,12 @@ typedef struct fg_feature {
   void (*on_prune)(damo_fgraph *fg, void *user, damo_apply *node);
   damo_status (*on_change_input)(damo_fgraph *fg, void *user, damo_apply *node, int index, damo_var *old,
                                  damo_var *now);
-  /* May refuse the state after a change: the change is then undone. */
+  /* May refuse the state after a change, which is then undone. */
   damo_status (*validate)(damo_fgraph *fg, void *user);
-  /* After all have validated: now took old's place, by that rule (NULL: unnamed). What lost its users is still
-   * there. */
+  /* Called when all features have validated: `now` has replaced `old`, for that reason (a rule's name; NULL: none).
+   * Nodes without users are pruned afterwards. */
   damo_status (*on_replace)(damo_fgraph *fg, void *user, damo_var *old, damo_var *now, const char *reason);
-  /* Gives fgraph_toposort's order (the first feature that has one does). */
+  /* Provides the order of fgraph_toposort; the first feature that has this callback decides. */
   damo_status (*order)(const damo_fgraph *fg, void *user, ptrvec *out);
   void *user;
 } fg_feature;
@@ -260,59 +264,61 @@ struct damo_fgraph {
   map clients;      /* damo_var* → fg_clients* */
   map input_set;    /* damo_var* among inputs → 1 */
   ptrvec features;  /* fg_feature* , borrowed */
-  ptrvec work;      /* room for pruning, reserved when nodes come in: pruning can't fail */
-  uint64_t changes; /* counts changes, so that a rewriter can tell */
+  ptrvec work;      /* stack of fgraph_prune, reserved on import so that pruning can't fail */
+  uint64_t changes; /* number of changes made so far, by which a rewriter notices them */
 };
 
-/* Over the given Variables (clone: over a copy of the graph above outputs, inputs renewed). Leaves other than inputs
- * must be constants or shared Variables, else missing_input. An input listed twice is a value error. memo (may be NULL)
- * gains the copies. */
+/* A FunctionGraph over the given Variables, or, with `clone`, over a copy of their graph with new inputs. Leaves other
+ * than inputs must be constants or shared Variables, else missing_input. An input listed twice is a value error. memo
+ * (may be NULL) gains the copies. */
 damo_fgraph *fgraph_new(damo_ctx *ctx, damo_var *const *inputs, int64_t n_in, damo_var *const *outputs, int64_t n_out,
                         bool clone, map *memo);
-/* Users of v, NULL when none: in the order they came (a long list may be reordered when a use goes, always in the same
- * way). */
+/* The uses of v, in the order in which they were added; NULL if there is none. Removing a use from a long list moves
+ * the last use to its index, so the order stays deterministic. */
 const fg_clients *fgraph_clients(const damo_fgraph *fg, const damo_var *v);
 bool fgraph_has_node(const damo_fgraph *fg, const damo_apply *node);
-/* Borrowed nodes in dependency order: graph_toposort's, or that of a feature (a destroy handler's). */
+/* Appends borrowed nodes in dependency order: the one of a feature (a destroy handler), else graph_toposort's. */
 damo_status fgraph_toposort(const damo_fgraph *fg, ptrvec *out);
-damo_status fgraph_toposort_plain(const damo_fgraph *fg, ptrvec *out); /* graph_toposort's in any case */
+damo_status fgraph_toposort_plain(const damo_fgraph *fg, ptrvec *out); /* always graph_toposort's order */
 /* Every use of `old` becomes a use of `now`, whose graph is imported; nodes left without users are dropped. type error
  * when now's Type is not one of old's values, inconsistency when a cycle would arise (checked; nothing changed then),
  * missing_input when now's graph has a leaf that is not in the fgraph. */
 damo_status fgraph_replace(damo_fgraph *fg, damo_var *old, damo_var *now, const char *reason);
-/* All or none. */
+/* Replaces old[i] by now[i] for all i < n, or nothing on failure. */
 damo_status fgraph_replace_all(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
                                const char *reason);
-/* The same without asking whether features refuse the new state: fgraph_validate does that later. */
+/* As fgraph_replace_all and fgraph_change_input, without asking features to validate: fgraph_validate does that
+ * later. */
 damo_status fgraph_replace_unasked(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
                                    const char *reason);
 damo_status fgraph_change_input_unasked(damo_fgraph *fg, damo_apply *node, int index, damo_var *now,
                                         const char *reason);
 /* Asks every feature; the first refusal is the error. */
 damo_status fgraph_validate(damo_fgraph *fg);
-/* Makes inputs, behind those that there are, of the leaves of the Variables' graphs whose value nothing gives. With
- * fgraph_drop_inputs to the old number that is undone, while nothing uses them. */
+/* Appends to the inputs each leaf above v[0..n) that nothing gives a value: plain Variables that are not inputs yet.
+ * fgraph_drop_inputs, with the former number of inputs, undoes it as long as no node uses them. */
 damo_status fgraph_take_leaves(damo_fgraph *fg, damo_var *const *v, int64_t n);
 void fgraph_drop_inputs(damo_fgraph *fg, int64_t n_inputs);
-/* The same without the walk that looks for a cycle: for rewrite rules, whose `now` is built from what `old` is made
- * from. */
+/* fgraph_replace_all without the cycle check, which walks the graph: for rewrite rules, which build `now` from
+ * ancestors of `old`. */
 damo_status fgraph_replace_trusted(damo_fgraph *fg, damo_var *const *old, damo_var *const *now, int64_t n,
                                    const char *reason);
 damo_status fgraph_change_input(damo_fgraph *fg, damo_apply *node, int index, damo_var *now, const char *reason);
-/* The same without the walk that looks for a cycle: `now` is built from that input. */
+/* Without the cycle check: `now` is built from that input. */
 damo_status fgraph_change_input_trusted(damo_fgraph *fg, damo_apply *node, int index, damo_var *now,
                                         const char *reason);
 damo_status fgraph_attach(damo_fgraph *fg, fg_feature *feature);
 void fgraph_detach(damo_fgraph *fg, fg_feature *feature);
-/* Debug invariants (clients and inputs agree, acyclic); inconsistency error with the first offence. */
+/* Checks the invariants (every input is recorded as a use, the nodes are those that the outputs reach, acyclic); an
+ * inconsistency error names the first violation. For debugging: O(nodes + edges), times the clients of a Variable. */
 damo_status fgraph_check(const damo_fgraph *fg);
 
 /* ---- Destroyers -------------------------------------------------------------------------------------------------- */
 
-/* What must not be overwritten, beside constants and Variables marked indestructible. */
+/* Which leaves must not be overwritten, beside constants and Variables marked indestructible. */
 typedef struct destroy_rules {
   bool protect_shared;
-  bool (*is_protected)(void *user, const damo_var *v); /* asked of leaves; NULL: no */
+  bool (*is_protected)(void *user, const damo_var *v); /* asked about each leaf; NULL: none is protected */
   void *user;
   struct region_map *regions; /* empty: to be found for the graph (region.h), and part of the order; NULL: none */
 } destroy_rules;
@@ -345,10 +351,10 @@ typedef enum print_id {
 typedef struct print_options {
   bool print_type;
   bool print_destroy_map, print_view_map;
-  int depth; /* levels, 0: all */
+  int depth; /* levels printed, 0: all */
   bool stop_on_name;
   print_id id_type;
-  /* Adds what v's storage holds to its line; NULL: nothing is printed about storage. */
+  /* Appends the contents of v's storage to its line; NULL: nothing is printed about storage. */
   void (*storage)(strbuf *out, const damo_var *v, void *user);
   void *user;
 } print_options;
@@ -357,7 +363,7 @@ typedef struct print_options {
  * the end. */
 damo_status graph_debugprint(damo_ctx *ctx, damo_var *const *outputs, int64_t n, const print_options *options,
                              strbuf *out);
-/* One line, infix: "(x * 2) + exp(y)"; deep or long graphs are cut with "…". */
+/* One line of infix text: "(x * 2) + exp(y)"; a long one is cut with "…". */
 damo_status graph_pprint(damo_ctx *ctx, const damo_var *v, strbuf *out);
 /* The graph in Graphviz's language: nodes as ellipses, Variables without an owner and outputs as boxes; inputs that an
  * Op destroys red, that it views blue. */

@@ -10,20 +10,20 @@ typedef struct intern_table {
 
 static inline const void *intern_key(uint64_t hash) { return (const void *)(uintptr_t)(hash | 2); }
 
-/* Makes the table that hangs from that slot of the context. */
+/* Makes an empty table in that slot of the context. */
 damo_status intern_register(damo_ctx *ctx, ctx_slot_id slot);
 /* The first link of that hash, NULL when there is none; walk on by next. */
 intern_link *intern_first(const damo_ctx *ctx, ctx_slot_id slot, uint64_t hash);
 /* Puts link (its hash set) at the head of its chain. */
 damo_status intern_add(damo_ctx *ctx, ctx_slot_id slot, intern_link *link);
-/* Takes link out of its chain; harmless when it never came in. */
+/* Removes link from its chain; no effect if it is in none. */
 void intern_remove(damo_ctx *ctx, ctx_slot_id slot, intern_link *link);
-/* The object of that type around its link. */
+/* The object of that type that contains the link. */
 #define INTERNED(type, l) ((type *)(void *)((char *)(l)-offsetof(type, link)))
 
-/* The row, parsed (func.c owns it); NULL: it is written wrong, or there is no memory. */
+/* The parsed row, owned by the caller (func.c). NULL with an error: the row is malformed, or there is no memory. */
 fn_signature *signature_new(damo_ctx *ctx, const op_func *row);
-/* Finds f's sparse rows, all families being registered. */
+/* Sets f's sparse rows; all families must be registered. */
 void signature_link_sparse(damo_ctx *ctx, fn_signature *f);
 
 /* graph_toposort with the stops as the keys of a map (NULL: none). */
@@ -31,25 +31,27 @@ damo_status graph_toposort_map(damo_ctx *ctx, damo_var *const *outputs, int64_t 
 
 /* ---- Uses of Variables (fgraph_clients.c) ------------------------------------------------------------------------ */
 
-/* The place that a use is written in: input `index` of node; of the graph's outputs when node is NULL. */
+/* Where a use is stored: the address of input `index` of node, or of output `index` of the graph if node is NULL. */
 damo_var **fgraph_use_at(const damo_fgraph *fg, const damo_apply *node, int32_t index);
-/* Notes a use of v. Fails for want of memory alone; clients_settle then drops what came in vain. */
+/* Records a use of v. The one failure is a memory error; clients_settle then drops a list that stayed empty. */
 damo_status clients_add(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index);
-/* Takes a use away; harmless when it is not noted. v's list stays, empty or not, until clients_settle. */
+/* Removes a use; no effect if it is not recorded. v's list stays, empty or not, until clients_settle. */
 void clients_remove(damo_fgraph *fg, const damo_var *v, const damo_apply *node, int32_t index);
-/* Puts back a use that clients_remove took and clients_settle has not seen yet: cannot fail. */
+/* Puts back a use that clients_remove took away, before clients_settle was called for v: cannot fail. */
 void clients_restore(damo_fgraph *fg, damo_var *v, damo_apply *node, int32_t index);
-/* Drops v's list when v has no use. */
+/* Frees v's list if v has no use. */
 void clients_settle(damo_fgraph *fg, const damo_var *v);
 void clients_free(damo_fgraph *fg, fg_clients *c);
 
-/* ---- Nodes that come and go (fgraph_import.c) -------------------------------------------------------------------- */
+/* ---- Import and pruning (fgraph_import.c) -------------------------------------------------------------------- */
 
-/* Brings in what the new graph's outputs are made from, and notes the outputs as uses. */
+/* Imports all nodes above the new graph's outputs, and records the outputs as uses. */
 damo_status fgraph_import_outputs(damo_fgraph *fg);
-/* Brings in the graph above v; `imported` lists what came, also when it fails. v has no use for it yet. */
+/* Imports the nodes above v that fg does not have yet. `imported` (kept by the caller) receives them, on failure those
+ * that came in until then. v itself has no use afterwards. */
 damo_status fgraph_import(damo_fgraph *fg, damo_var *v, ptrvec *imported);
-/* Takes out the node, where nothing uses it, and what it alone used. NULL and nodes of other graphs: nothing. */
+/* Removes the node if nothing uses it, and every node above it that loses its last use by that. NULL and nodes of other
+ * graphs are ignored. */
 void fgraph_prune(damo_fgraph *fg, damo_apply *node);
 void fgraph_prune_list(damo_fgraph *fg, const ptrvec *nodes);
 
@@ -57,12 +59,12 @@ void fgraph_prune_list(damo_fgraph *fg, const ptrvec *nodes);
 
 /* The interned pattern of a, owned. */
 type_pattern *pattern_of(damo_sparse *a);
-/* The entries of m stand where the pattern says, in the same order: at once where they share the arrays, else by
- * comparing them. m has the pattern's format and shape. */
+/* Whether m has the pattern, in the same storage order: O(1) if they share the index arrays, else O(nnz). m has the
+ * pattern's format and shape. */
 bool pattern_fits(const type_pattern *p, const damo_sparse *m);
-/* m, taken, which has the pattern, with the pattern's own arrays. */
+/* Takes m, which has the pattern, and returns a matrix of the same data over the pattern's own index arrays. */
 damo_sparse *pattern_adopt(const type_pattern *p, damo_sparse *take);
-/* "entry 3 of row 2 is in column 4, the pattern's in column 5": the first place that differs. m has the format, shape
+/* "entry 3 of row 2 is in column 4, the pattern's in column 5": describes the first difference. m has the format, shape
  * and index dtype, but not the pattern. Returns dst. */
 char *pattern_difference(char *dst, size_t n, const type_pattern *p, const damo_sparse *m);
 

@@ -1,5 +1,5 @@
-/* intern.c: tables of interned objects: what is equal hangs in one chain from a map keyed by the hash. The table holds
- * no references: an object's destructor takes its link out. */
+/* intern.c: tables of interned objects. Objects of the same hash form a chain (intern_link), whose head is in a map
+ * keyed by the hash. The table holds no references: an object's destructor removes its link. */
 #include "graph_int.h"
 
 static void intern_table_destroy(damo_ctx *ctx, void *data) {

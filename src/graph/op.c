@@ -1,4 +1,4 @@
-/* op.c: Ops: interned by class and properties, applied to Variables, formatted. */
+/* op.c: Ops: interning by class and properties, application to Variables, text. */
 #include "graph_int.h"
 
 #include <string.h>
@@ -55,8 +55,6 @@ static damo_status prop_copy(damo_ctx *ctx, prop_value *dst, const prop_value *s
   return DAMO_EMEMORY;
 }
 
-/* ---- Life -------------------------------------------------------------------------------------------------------- */
-
 /* ---- Tables of properties ---------------------------------------------------------------------------------------- */
 
 int op_fields_count(const op_field *fields) {
@@ -72,7 +70,7 @@ const op_field *op_field_find(const op_field *fields, const char *name) {
   return NULL;
 }
 
-/* The names lie behind the table. */
+/* The text of the names is stored behind the table. */
 op_field *op_fields_new(damo_ctx *ctx, const char *names, size_t *size) {
   int n = 0;
   for (const char *p = names + strspn(names, " "); *p != '\0'; n++) {
@@ -93,6 +91,8 @@ op_field *op_fields_new(damo_ctx *ctx, const char *names, size_t *size) {
   return fields;
 }
 
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
 static void op_destroy(damo_obj *obj) {
   damo_op *op = (damo_op *)obj;
   const op_def *def = op->def;
@@ -101,7 +101,7 @@ static void op_destroy(damo_obj *obj) {
   for (int i = 0; i < op->n_props; i++) prop_free(obj->ctx, &op->props[i]);
   mem_free(obj->ctx, op->props, (size_t)op->n_props * sizeof *op->props);
   size_t size = sizeof *op + def->data_size;
-  damo_release(op->owner); /* def may go with it */
+  damo_release(op->owner); /* may free def */
   obj_free(obj, size);
 }
 
@@ -218,7 +218,7 @@ damo_status op_check_alias(damo_ctx *ctx, const char *op, const char *which, con
 
 #define SMALL_OUT 8
 
-/* What is known of a result's pattern is found when compiling. */
+/* Results have Types without a pattern: patterns of results are inferred when compiling. */
 static damo_status drop_patterns(damo_type **types, int n) {
   for (int i = 0; i < n; i++) {
     if (types[i] == NULL || types[i]->pattern == NULL) continue;

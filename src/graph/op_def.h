@@ -46,7 +46,7 @@ static inline prop_value prop_str(const char *s) { return (prop_value){.kind = P
 static inline prop_value prop_list(const prop_value *list, int n) {
   return (prop_value){.kind = PROP_LIST, .n = n, .u.list = list};
 }
-/* What a property or an option says, or `otherwise` where it is not given. */
+/* The value of a property or option, or `otherwise` if it is not given. */
 static inline bool prop_given(prop_value v) { return v.kind != PROP_NIL; }
 static inline bool prop_bool_or(prop_value v, bool otherwise) {
   return v.kind == PROP_BOOL || v.kind == PROP_INT ? v.u.i != 0 : otherwise;
@@ -73,8 +73,8 @@ void prop_format(strbuf *out, const prop_value *v);
  * The table names the first fields of the struct in their order (classes of one family may share a struct). */
 typedef struct op_field {
   const char *name;
-  int place;        /* of the field, in prop_values from the struct's start */
-  const char *type; /* the struct's name; NULL: a class of a host or a script */
+  int place;        /* index of the field in the struct, counted in prop_values */
+  const char *type; /* the struct's name; NULL: the class is a host's or a script's */
 } op_field;
 
 #define PROP(struct_type, field) \
@@ -84,11 +84,11 @@ typedef struct op_field {
   (const op_field[]) {            \
     __VA_ARGS__, { .name = NULL } \
   }
-/* The properties of an Op as its class's struct; debug builds check that it is the one. */
+/* The properties of an Op as its class's struct; debug builds check that struct_type is that struct. */
 #define OP_PROPS(op, struct_type) ((const struct_type *)op_fields(op, #struct_type))
 
-/* The table of the names in a text, "factor axis", for a class of a host or a script: one object of *size bytes, NULL
- * without memory. */
+/* The table of the names in a text such as "factor axis", for a class of a host or a script: one allocation of *size
+ * bytes; NULL: memory error. */
 op_field *op_fields_new(damo_ctx *ctx, const char *names, size_t *size);
 int op_fields_count(const op_field *fields);
 /* The field of that name; NULL when there is none. fields may be NULL. */
@@ -103,47 +103,48 @@ typedef damo_alias op_alias;
 
 #define OP_VARIADIC (-1)
 
-/* What the places stored in an Op's sparse outputs have to do with those in its sparse inputs, for whatever values: may
- * one be stored more than once? Each holds for every sparse output. DEBUG mode looks whether it does. */
+/* How the pattern of an Op's sparse outputs follows from the patterns of its sparse inputs, whatever the values: in
+ * particular, whether an output may have duplicates (a position stored more than once). Holds for every sparse output;
+ * DEBUG mode checks it. */
 typedef enum op_pattern {
-  PATTERN_UNKNOWN, /* nothing is said */
-  PATTERN_SHARED,  /* input 0 is sparse, and its format, index dtype and very arrays of indices are the output's */
-  PATTERN_FOLLOWS, /* a place is stored more than once only where input 0, a sparse one, does so */
-  PATTERN_JOINS,   /* the same, of any of the sparse inputs: where all store every place once, so does the output */
-  PATTERN_MEETS,   /* the same, of all of them: where one stores every place once, so does the output */
-  PATTERN_ONCE     /* every place is stored once */
+  PATTERN_UNKNOWN, /* no claim */
+  PATTERN_SHARED,  /* the output has the format and index dtype of input 0, a sparse one, and shares its index arrays */
+  PATTERN_FOLLOWS, /* no duplicates if input 0, a sparse one, has none */
+  PATTERN_JOINS,   /* no duplicates if none of the sparse inputs has any */
+  PATTERN_MEETS,   /* no duplicates if at least one of the sparse inputs has none */
+  PATTERN_ONCE     /* never duplicates */
 } op_pattern;
 
-/* What of an Op's results is lawful that is no finite number: NANGUARD and DEBUG pass over it. */
+/* Which non-finite results of an Op are legitimate: NANGUARD and DEBUG do not report them. */
 typedef enum op_nonfinite {
   NONFINITE_NEVER,
-  NONFINITE_INFINITE, /* an infinity is an answer, a nan none */
+  NONFINITE_INFINITE, /* an infinity is a valid result, nan is not */
   NONFINITE_ANY
 } op_nonfinite;
 
-/* How an Op's results are sums of terms. Where DEBUG mode meets two values that are apart, it asks whether that is the
- * rounding of their terms (watch/debug_terms.c). */
+/* How an Op's results are sums of terms. If two values differ, DEBUG mode uses it to bound the rounding error of their
+ * terms (watch/debug_terms.c). */
 typedef enum op_terms {
-  TERMS_UNKNOWN, /* nothing is said: an entry is one term */
-  TERMS_LINEAR,  /* entries are sums of products of the operands' entries, or these moved: so of moduli the Op makes the
-                  * sums of the terms' moduli. Integers among the operands are positions */
-  TERMS_SOLVED,  /* of the last operand, b, the Op makes S·b, where the others make S */
-  TERMS_LEAST    /* the same, x = S·b; of three operands the second is A, and the second result b - A·x */
+  TERMS_UNKNOWN, /* no claim: each entry is one term */
+  TERMS_LINEAR,  /* entries are sums of products of the operands' entries, or moved entries: applied to moduli, the Op
+                  * gives the sums of the terms' moduli. Integer operands are positions */
+  TERMS_SOLVED,  /* the result is S·b, with b the last operand and S determined by the others */
+  TERMS_LEAST    /* the same for x = S·b; with three operands, the second is A and the second result is b - A·x */
 } op_terms;
 
 /* How a node reads in one line of text (graph_pprint): a call exp(x), a sum x + y, a part x[{2, 3}]. */
 typedef struct op_notation {
   const char *name;  /* in a call */
   const char *infix; /* " + ", between the two operands; NULL: none */
-  int level;         /* how firmly infix binds: operands of a lower level are put into parentheses */
-  bool is_cast;      /* not written where it stands round a position, x[{2, 3}] */
+  int level;         /* precedence of infix: operands of a lower level are put into parentheses */
+  bool is_cast;      /* a cast, which is not printed around an index: x[{2, 3}] */
   const char *spec;  /* an index spec (op/index/spec.c): the node reads or writes a part of input 0; NULL: no part */
-  int first;         /* the input with which the operands of the index begin */
+  int first;         /* number of the first input that is an operand of the index */
   const char *write; /* "set_subtensor(": input 1 is written to the part; NULL: the part is read */
 } op_notation;
 
-/* The second definition of a class, by which DEBUG mode checks what its nodes compute: graph/op_check.h. A build without
- * them (DAMO_NO_CHECKS) leaves out op/op_check.c and every *_check.c below src/op. */
+/* An independent definition of a class, against which DEBUG mode checks what its nodes compute: graph/op_check.h. A
+ * build without them (DAMO_NO_CHECKS) leaves out op/op_check.c and every *_check.c below src/op. */
 typedef struct op_check op_check;
 #ifdef DAMO_NO_CHECKS
 #define OP_CHECK(symbol) .no_check = "left out of this build"
@@ -160,13 +161,13 @@ typedef struct op_branches {
 } op_branches;
 
 struct op_def {
-  const char *name;        /* of the class, as no other of damo's is called: "Elemwise", "SparseDot" */
-  const char *script_name; /* where scripts make it by another, damo.sparse.Dot; NULL: by its name */
+  const char *name;        /* of the class, unique among damo's own: "Elemwise", "SparseDot" */
+  const char *script_name; /* the name by which scripts find it, where that differs: damo.sparse.Dot; NULL: the same */
   const char *doc;
   const op_field *props; /* PROPS(…); NULL: none */
   int n_in;              /* or OP_VARIADIC */
-  int n_out;             /* 0 means 1; or OP_VARIADIC: count_out tells */
-  int default_output;    /* 1-based output that a call returns; 0: all of them (the one, if there is one) */
+  int n_out;             /* 0 means 1; or OP_VARIADIC: count_out gives it */
+  int default_output;    /* 1-based output that a call returns; 0: all outputs (a single one by itself) */
 
   /* Parses props into op->data (data_size zeroed bytes beside the op) and may set op->view_map, op->destroy_map, which
    * default to these, and op->terms. NULL: nothing to parse. */
@@ -176,14 +177,16 @@ struct op_def {
   const op_alias *view_map, *destroy_map;
 
   int (*count_out)(const damo_op *op, int n_in);
-  /* Checks the inputs and gives owned output Types (already counted n_out; NULL entries on failure). Required. */
+  /* Checks the inputs and sets out[0..n_out) to owned Types (NULL entries on failure). Required. */
   damo_status (*infer_type)(const damo_op *op, damo_var *const *in, int n_in, damo_type **out);
-  /* The whole make_node, when inputs must be converted first; NULL: op_apply with infer_type. The result is owned. */
+  /* Replaces infer_type in op_apply, for an Op that must convert its inputs first; returns an owned node. NULL: the
+   * inputs are taken as they are, with infer_type's Types. */
   damo_apply *(*make_node)(build *b, damo_op *op, damo_var *const *in, int n_in);
 
-  /* Runs the node: reads inputs, writes outputs (thunk.h). Takes all memory before it writes. NULL: no native code. */
+  /* Runs the node: reads inputs, writes outputs (thunk.h). Makes every allocation before it writes anything, so that it
+   * can be run again after a memory error. NULL: no native code. */
   thunk_run_fn perform;
-  /* The same, by calling into Lua: what impl "lua" runs. Both may exist: DEBUG mode then compares them. */
+  /* The same by calling into Lua, for the implementation "lua". If both exist, DEBUG mode compares them. */
   thunk_run_fn perform_lua;
   /* Its thunks ask for the inputs that they need (thunk_need); the others are not computed. */
   bool lazy;
@@ -201,47 +204,52 @@ struct op_def {
   /* Called when a frame is made in another context than the node's, which is not in use meanwhile: makes there all that
    * perform would make of the Op's objects, whose counts are out of reach later. NULL: perform makes nothing of them. */
   damo_status (*prepare_foreign)(const thunk *t, frame *f);
-  size_t state_size; /* zeroed bytes that a frame keeps of a thunk between runs (thunk_state): plans, workspaces */
+  size_t state_size; /* bytes, zeroed at first, that a frame keeps for a thunk between runs (thunk_state): plans,
+                      * workspaces */
   void (*state_clear)(const thunk *t, frame *f);
 
-  /* L_op: given the node and one gradient per output (NULL: disconnected), sets one gradient per input. Left NULL means
-   * disconnected; build_null(b, why) means undefined. Results are borrowed from b. NULL function: not implemented. */
+  /* L_op: given the node and one gradient per output (NULL: disconnected), sets one gradient per input. A gradient left
+   * NULL means disconnected, build_null(b, why) undefined. Results are borrowed from b. NULL function: not
+   * implemented. */
   damo_status (*grad)(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin);
-  /* Forward mode: eval[i] NULL where an input has none; sets one per output (NULL: none). NULL: by two L_ops. */
+  /* R_op, forward mode: given one tangent per input (NULL: none), sets one per output (NULL: none). NULL function:
+   * computed by two L_ops. */
   damo_status (*rop)(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout);
-  /* Shapes of the outputs, as int64 scalar Variables, from the inputs' (in_shape[i] has the input's ndim entries).
-   * NULL: not known without the value. */
+  /* Shapes of the outputs, as int64 scalar Variables, from the inputs' (in_shape[i] has the input's ndim entries). NULL
+   * function: the shapes are not known without the values. */
   damo_status (*infer_shape)(build *b, damo_apply *node, damo_var *const *const *in_shape, damo_var ***out_shape);
   /* connected[i * n_out + o]: input i reaches output o differentiably; preset to true. NULL: all. */
   void (*connection_pattern)(const damo_apply *node, bool *connected);
-  /* Asked when all inputs are constant. NULL: yes. */
+  /* Whether a node whose inputs are all constant may be folded. NULL: yes. */
   bool (*do_constant_folding)(const damo_apply *node);
   /* The graph that the Op holds, borrowed (OpFromGraph); NULL: none. */
   damo_fgraph *(*inner_graph)(const damo_op *op);
   /* Op text for printing, "Sum{axis={1}}"; NULL: name and props. */
   void (*format)(strbuf *out, const damo_op *op);
-  /* Changes *how, which is preset to a call by the class's name. NULL: such a call. */
+  /* Changes *how, which is preset to a call by the class's name. NULL: printed as that call. */
   void (*notate)(const damo_apply *node, op_notation *how);
 
   op_pattern pattern; /* of sparse outputs */
   op_nonfinite nonfinite;
-  /* PATTERN_SHARED, and each entry of the one output is made of input 0's entry there and of what the other inputs,
-   * dense ones, have for its place: a number, its row's or column's, its own; a zero gives a zero, unless theirs is nan
-   * or infinite. Holds for any choice of places, stored twice or not: rewriting may leave out those that nobody reads.
-   * From a dtype into another where sums of casts are not casts of sums (dtype_cast_keeps_sums) duplicates are summed
-   * first, and the pattern is then another one (apply_shares_pattern). */
+  /* The Op is PATTERN_SHARED with one output, and each stored entry of it depends on the entry of input 0 at that
+   * position and on what the other inputs, dense ones, hold for the position: a scalar, the value of its row or column,
+   * or the entry itself. A zero gives a zero, unless the dense value is nan or infinite. This holds for any pattern,
+   * with or without duplicates, so rewriting may drop entries that nobody reads. Where the output dtype does not
+   * preserve sums (dtype_cast_keeps_sums), duplicates are summed first and the pattern changes
+   * (apply_shares_pattern). */
   bool entrywise;
   op_terms terms;
-  /* One of the two: OP_CHECK(symbol), or why there is none. */
+  /* Exactly one of the two is set: a check by OP_CHECK(symbol), or the reason why there is none. */
   const op_check *check;
   const char *no_check;
 
-  /* Reads or changes what is not its input: a Lua Op without props. Random draws are pure: their state is an input. */
+  /* Reads or changes state that is not among its inputs: a Lua Op without props. Random draws are pure, since the
+   * generator's state is an input. */
   bool impure;
-  /* Runs only in the context that it was made in: a host's or a script's code, whatever that reaches. */
+  /* Runs only in the context that it was made in, because it calls a host's or a script's code. */
   bool one_context;
-  bool unique;  /* instances are never equal to another (a Lua Op without props) */
-  bool foreign; /* of a host, a script or an OpFromGraph: its name, which may be any, says nothing of what it does */
+  bool unique;  /* an instance is equal to itself alone (a Lua Op without props) */
+  bool foreign; /* of a host, a script or an OpFromGraph: its name may be any, so nothing may be concluded from it */
   void *user;   /* a host's or the binding's data */
 };
 
@@ -252,8 +260,8 @@ struct damo_op {
   damo_obj obj;
   intern_link link;
   const op_def *def;
-  damo_obj *owner;                        /* keeps def alive when it is not static (a Lua or host class), or NULL */
-  int32_t n_props;                        /* those of the class; nil where not given */
+  damo_obj *owner;                        /* keeps def alive if it is not static (a Lua or host class), else NULL */
+  int32_t n_props;                        /* number of the class's properties; nil where not given */
   prop_value *props;                      /* owned deep copies: OP_PROPS */
   const op_alias *view_map, *destroy_map; /* NULL: none */
   op_terms terms;
@@ -269,21 +277,21 @@ static inline const void *op_fields(const damo_op *op, const char *type) {
   (void)type;
   return op->props;
 }
-/* The property of that name, of whatever class; a PROP_NIL when there is none. */
+/* The property of that name, whatever the class; a PROP_NIL if there is none. */
 const prop_value *op_prop(const damo_op *op, const char *name);
 void op_format(strbuf *out, const damo_op *op);
 int op_n_out(const damo_op *op, int n_in);
-/* The 1-based output that a call returns: a property default_output where the Op has one (false: all), else the
- * class's. */
+/* The 1-based output that a call returns, 0: all. The Op's property default_output decides if it is given (false: all),
+ * else the class's field. */
 int op_default_output(const damo_op *op);
 
-/* A value error that names the Op and the map where the map names an input or output that is not there; a count of -1 is
- * not known yet. Every node's maps are checked when it is made. */
+/* Checks that the map names only existing inputs and outputs; else a value error that names the Op and the map. A count
+ * of -1 means not known yet. Every node's maps are checked when it is made. */
 damo_status op_check_alias(damo_ctx *ctx, const char *op, const char *which, const op_alias *aliases, int n_in,
                            int n_out);
 
-/* The node of op over these inputs: checks the count, asks make_node or infer_type, checks what they gave. Errors name
- * the op. Owned. */
+/* The node of op over these inputs (owned): checks their number, then calls make_node or infer_type. Errors name the
+ * op. */
 damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in);
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
@@ -292,7 +300,7 @@ damo_apply *op_apply(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in);
 static inline bool op_can_run(const op_def *def) {
   return def->perform != NULL || def->perform_lua != NULL || def->make_thunk != NULL;
 }
-/* The Op of the node says that output `out` may be a view of input `in`, or destroys it; -1: any. */
+/* Whether the map (a view_map or destroy_map) has the pair of output `out` and input `in`; -1 matches any. */
 bool op_alias_has(const op_alias *map, int out, int in);
 
 #endif

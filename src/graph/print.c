@@ -1,4 +1,5 @@
-/* print.c: graphs as text: the tree (debugprint), one line (pprint), and names for messages. */
+/* print.c: graphs as text: a tree (debugprint), one line (pprint), and names for messages. Both walks keep their own
+ * stack. */
 #include "graph_int.h"
 #include "sparse/sparse.h"
 
@@ -7,7 +8,7 @@
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-/* Copies text into dst, cut with "…" where it does not fit. */
+/* Copies text into dst; a text that does not fit is cut with "…". */
 static void copy_cut(char *dst, size_t n, const char *text) {
   size_t len = strlen(text);
   if (len < n) {
@@ -83,7 +84,7 @@ typedef struct print_tree {
   int64_t n, cap;
 } print_tree;
 
-/* A, B, … Z, AA, AB … as debugprint names what it has met. */
+/* Appends the number as letters: A, B, … Z, AA, AB, … */
 static void add_letters(strbuf *out, uintptr_t number) {
   char text[16];
   int i = (int)sizeof text;
@@ -121,7 +122,8 @@ static void add_aliases(strbuf *out, const char *what, const op_alias *a) {
   strbuf_add(out, "}");
 }
 
-/* deep chains would print a quadratic amount of blanks: past a level the depth is a number */
+/* The indentation of a chain of n nodes would take O(n²) characters: below a certain level the depth is printed as a
+ * number instead. */
 static void add_branch(strbuf *out, int32_t depth) {
   if (depth > 40) {
     strbuf_addf(out, " (%d) ├─ ", depth);
@@ -131,7 +133,7 @@ static void add_branch(strbuf *out, int32_t depth) {
   if (depth > 0) strbuf_add(out, " ├─ ");
 }
 
-/* What is told of a Variable's node beside its name. */
+/* Appends the name of v and the details of its node; "···" if its inputs were printed before. */
 static void tree_add_node(const print_tree *t, const damo_var *v, bool first) {
   const damo_apply *node = v->owner;
   if (v->name != NULL) strbuf_addf(t->out, " '%s'", v->name);
@@ -140,7 +142,7 @@ static void tree_add_node(const print_tree *t, const damo_var *v, bool first) {
   if (!first && node->n_in > 0) strbuf_add(t->out, " ···");
 }
 
-/* One line; *first tells whether the part was met for the first time. */
+/* Prints the line of one item; *first: this is the first occurrence of its node (or leaf). */
 static damo_status tree_line(print_tree *t, const tree_item *item, bool *first) {
   const damo_var *v = item->v;
   const void *key = v->owner != NULL ? (const void *)v->owner : (const void *)v;
@@ -166,7 +168,7 @@ static damo_status tree_line(print_tree *t, const tree_item *item, bool *first) 
   return DAMO_OK;
 }
 
-/* An Op that holds a graph is told about at the end, once. */
+/* Queues the inner graph of an Op, once, to be printed at the end. */
 static damo_status note_inner(print_tree *t, const damo_op *op) {
   if (op->def->inner_graph == NULL || map_get(&t->told, op, NULL)) return DAMO_OK;
   DAMO_TRY(map_put(&t->told, op, 1));
@@ -189,7 +191,7 @@ static damo_status tree_print(print_tree *t, const damo_var *root, int32_t depth
   return DAMO_OK;
 }
 
-/* Inner graphs, those inside them too: the list grows while it is worked off. */
+/* Prints the inner graphs; the list grows while it is processed, by the graphs inside them. */
 static damo_status print_inner(print_tree *t) {
   for (int64_t k = 0; k < t->inner.n; k++) {
     const damo_op *op = t->inner.at[k];
@@ -230,18 +232,18 @@ static op_notation notation_of(const damo_apply *node) {
   return how;
 }
 
-/* What is still to be written: a text, or a Variable inside an operator of some level. */
+/* A pending piece of output: a text, or a Variable inside an operator of precedence `level`. */
 typedef struct print_piece {
   const char *text;
   const damo_var *v;
-  int level; /* OPERAND: what x[…] is a part of; POSITIONS: inside x[…] */
+  int level; /* OPERAND: before the brackets of x[…]; POSITIONS: inside them */
 } print_piece;
 
 enum { OPERAND = 100, POSITIONS = 101 };
 
 typedef struct print_line {
   damo_ctx *ctx;
-  const damo_var *whole; /* what was asked for: its name does not stand for it */
+  const damo_var *whole; /* the Variable to print: it is printed as an expression even if it has a name */
   print_piece *stack;
   int64_t n, cap;
 } print_line;
@@ -278,7 +280,8 @@ static damo_status push_call(print_line *l, const damo_apply *node) {
 
 /* ---- Parts: x[2], x[{{1, 3}, idx{1, 2}}], set_subtensor(x[2], y) ---- */
 
-/* How many operands the spec has (graph/print knows its letters, op/index/spec.c their meaning); -1: it is none. */
+/* The number of operands of an index spec, -1 if it is malformed. The letters are those of op/index/spec.c: i an
+ * integer, l a list, n newaxis, e ellipsis, s and three digits a slice (1: start, stop, step is an operand). */
 static int spec_operands(const char *spec) {
   int n = 0;
   for (; *spec != '\0'; spec++) {
@@ -293,14 +296,14 @@ static int spec_operands(const char *spec) {
   return n;
 }
 
-#define SPEC_MAX 128 /* letters: what is longer prints as a call */
+#define SPEC_MAX 128 /* characters: a longer spec prints as a call */
 
-/* The node reads or writes a part, and its spec fits its inputs. */
+/* Whether the node is printed as a part: it has a spec, which agrees with its number of inputs. */
 static bool is_part(const damo_apply *node, const op_notation *how) {
   return how->spec != NULL && strlen(how->spec) <= SPEC_MAX && spec_operands(how->spec) == node->n_in - how->first;
 }
 
-/* Appends the pieces of one index item to the list, in reading order; returns what follows it in the spec. */
+/* Appends the pieces of one index item to the list, in reading order; returns the rest of the spec. */
 static const char *list_item(const char *spec, damo_var *const **operand, print_piece *list, int *n) {
   if (*spec == 'n' || *spec == 'e') list[(*n)++] = (print_piece){*spec == 'n' ? "newaxis" : "ellipsis", NULL, 0};
   if (*spec == 'i' || *spec == 'l') list[(*n)++] = (print_piece){NULL, *(*operand)++, POSITIONS};
@@ -339,13 +342,13 @@ static damo_status line_push_part(print_line *l, const damo_apply *node, const o
   return DAMO_OK;
 }
 
-/* A position without the cast that indexing put round it. */
+/* An index Variable without the cast that indexing has put around it. */
 static const damo_var *without_cast(const damo_var *v) {
   const damo_apply *node = v->owner;
   return node != NULL && v->name == NULL && notation_of(node).is_cast ? node->in[0] : v;
 }
 
-/* A constant list of positions, as idx{1, 2}; false when it is another Variable. */
+/* Prints a constant integer vector as idx{1, 2}; false if v is no such constant. */
 static bool add_list(strbuf *out, const damo_var *v) {
   const damo_array *a = var_constant_array(v);
   if (a == NULL || v->name != NULL || a->ndim != 1 || !dtype_is_integer(array_dtype(a)) || array_size(a) > 16) {

@@ -1,5 +1,5 @@
-/* prop.c: property values: compared, hashed, printed. Lists nest as deep as a user writes them: a fixed bound, not a
- * graph's depth. */
+/* prop.c: equality, hash and text of property values. Recursion is bounded by the nesting of lists in a property, as a
+ * user writes it; it does not follow a graph. */
 #include "graph_int.h"
 
 #include <string.h>

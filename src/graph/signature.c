@@ -1,4 +1,4 @@
-/* signature.c: rows parsed when they are registered. */
+/* signature.c: parses the operands and options of a row when it is registered. */
 #include "graph_int.h"
 
 #include <stdio.h>
@@ -25,7 +25,8 @@ void signature_format_options(strbuf *out, const fn_signature *f) {
   }
 }
 
-/* Counts and checks the options: distinct places and one struct, so that a caller's struct is the function's. */
+/* Counts and checks the options: they must have distinct places in one struct, so that the caller's struct and the
+ * function's are the same. */
 static damo_status signature_read_options(damo_ctx *ctx, fn_signature *f) {
   const fn_option *all = f->func->options;
   uint32_t places = 0;
@@ -38,7 +39,8 @@ static damo_status signature_read_options(damo_ctx *ctx, fn_signature *f) {
   return DAMO_OK;
 }
 
-/* Reads "x", "[y]" or "zs...", a copy of the row's text, where the name is to stay. */
+/* Parses "x", "[y]" or "zs..." in place: word is in the signature's own copy of the text, and the operand's name stays
+ * there. */
 static damo_status signature_read_operand(damo_ctx *ctx, fn_signature *f, char *word, bool last) {
   fn_operand *o = &f->operand[f->n_operands++];
   size_t n = strlen(word);
@@ -57,7 +59,7 @@ static damo_status signature_read_operand(damo_ctx *ctx, fn_signature *f, char *
   return DAMO_OK;
 }
 
-/* The n words of the text, a copy of the row's. */
+/* Parses the n words of the text, the signature's own copy of the row's. */
 static damo_status signature_read_operands(damo_ctx *ctx, fn_signature *f, char *text, size_t n) {
   for (size_t i = 0; i < n; i++) {
     char *end = text + strcspn(text, " ");

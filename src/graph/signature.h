@@ -1,5 +1,5 @@
-/* signature.h: the functions that scripts and hosts call by name: their rows, and what a row says of a call's operands
- * and options. Part of graph.h.
+/* signature.h: the functions that scripts and hosts call by name: their rows, and the operands and options that a row
+ * declares. Part of graph.h.
  *
  * The options of a function are a struct of prop_values, PROP_NIL where not given, which the row's table describes:
  *
@@ -9,16 +9,16 @@
  *     const sum_options *o = FN_OPTIONS(a, sum_options);
  *     if (prop_bool_or(o->keepdims, false)) …
  *
- * The struct read as an array of prop_values is what callers by name fill in; an option's place is its field's place in
- * that array. A row's table may leave fields of the struct out: rows of one family share a struct.
+ * Callers by name fill in the same struct as an array of prop_values; an option's `place` is the index of its field in
+ * that array. A row's table may leave fields of the struct out, because the rows of one family share a struct.
  */
 #ifndef DAMO_GRAPH_SIGNATURE_H
 #define DAMO_GRAPH_SIGNATURE_H
 
 #include <string.h>
 
-#define FN_MAX_OPERANDS 8 /* by name; a list that ends them may be of any length */
-#define FN_MAX_OPTIONS 12 /* and fields of a struct of options */
+#define FN_MAX_OPERANDS 8 /* operands with a name each; a last operand that is a list may be of any length */
+#define FN_MAX_OPTIONS 12 /* also the limit of fields of a struct of options */
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ typedef enum fn_option_kind {
   OPT_STR,
   OPT_DTYPE, /* by its name */
   OPT_AXES,  /* an integer or a list of them */
-  OPT_INTS,  /* the same, always a list */
+  OPT_INTS,  /* a list of integers */
   OPT_SHAPE, /* a list of integers and Variables, or one integer vector Variable */
   OPT_VAR,
   OPT_ANY
@@ -38,8 +38,8 @@ typedef enum fn_option_kind {
 typedef struct fn_option {
   const char *name;
   uint8_t kind;     /* fn_option_kind */
-  uint8_t place;    /* of the field, in prop_values from the struct's start */
-  const char *type; /* the struct's name: FN_OPTIONS asks in debug builds whether it is the one that is read */
+  uint8_t place;    /* index of the field in the struct, counted in prop_values */
+  const char *type; /* the struct's name, which FN_OPTIONS checks in debug builds */
 } fn_option;
 
 #define OPT(struct_type, field, kind) \
@@ -50,16 +50,16 @@ typedef struct fn_option {
     __VA_ARGS__, { .name = NULL } \
   }
 
-/* Options of a call in C: build_fn(b, "take", in, 2, WITH(axis_options, .axis = prop_int(2))). It is a pointer of a type
- * of its own, so that nothing else passes for options. */
+/* Options of a call in C: build_fn(b, "take", in, 2, WITH(axis_options, .axis = prop_int(2))). The pointer has a type
+ * of its own, so that the compiler refuses anything else as options. */
 #define WITH(struct_type, ...) ((const fn_given *)(const void *)&(const struct_type){__VA_ARGS__})
 
 typedef struct fn_signature fn_signature;
 typedef struct fn_args fn_args;
 
-/* A function of the public API: makes one or more nodes. `damo.sum(x, {axis=1})` and `x:sum(1)` are this row. A name
- * with a dot stands in that table: "sparse.dot" is damo.sparse.dot. A call of a plain row with a sparse operand is a
- * call of "sparse.NAME" with the same options, where there is such a row, and a type error where there is none. */
+/* A function of the public API: makes one or more nodes. `damo.sum(x, {axis=1})` and `x:sum(1)` are this row. A dot in
+ * a name separates the table: "sparse.dot" is damo.sparse.dot. A call of a plain row with a sparse operand is a call of
+ * "sparse.NAME" with the same options, where there is such a row, and a type error where there is none. */
 typedef struct op_func {
   const char *name;
   /* Operands by name, space-separated: "x y"; "[y]" may be absent (NULL); "xs..." is one list of any length, given to
@@ -68,16 +68,16 @@ typedef struct op_func {
   const fn_option *options; /* OPTIONS(…); NULL: none */
   /* Appends the results, borrowed from b, to out. */
   damo_status (*call)(build *b, const fn_args *a, ptrvec *out);
-  const void *data; /* the row this is made from (an elementwise op), or NULL */
+  const void *data; /* the row of another table that this one is made from (an elementwise op), or NULL */
   const char *doc;
   bool no_method; /* not offered as a method of Variables and Arrays (arange, eye, …) */
-  bool any_type;  /* takes operands of every Type itself: a sparse one does not lead to the row "sparse.NAME" */
-  /* For the error of a row that has no form for sparse operands: the call that computes on their stored entries alone
-   * ("damo.sparse.structured_exp(x)" is found by its name), or any other hint. */
+  bool any_type;  /* accepts operands of every Type: a sparse one does not redirect the call to "sparse.NAME" */
+  /* Text for the error of a row that does not take sparse operands: the call that computes on their stored entries
+   * alone ("damo.sparse.structured_exp(x)" is found by its name), or another hint. */
   const char *stored_form, *remedy;
 } op_func;
 
-/* Of `cast`, which graph itself calls by name, and of all functions with this option alone. */
+/* The options of `cast`, which build_resolve calls, and of every function with this one option. */
 typedef struct dtype_options {
   prop_value dtype;
 } dtype_options;
@@ -89,22 +89,22 @@ typedef struct fn_operand {
   bool optional, list;
 } fn_operand;
 
-/* A registered row, its operands and options parsed. */
+/* A registered row with its operands and options parsed. */
 struct fn_signature {
   const op_func *func;
   const char *name;           /* the row's */
-  const fn_signature *sparse; /* the row that a call with a sparse operand is a call of; NULL: none */
-  /* By place: where the option stands among those of `sparse`; -1: nowhere. */
+  const fn_signature *sparse; /* the row that is called instead if an operand is sparse; NULL: none */
+  /* Maps the place of an option to its place among those of `sparse`; -1: it has no such option. */
   int8_t sparse_place[FN_MAX_OPTIONS];
   const fn_signature *structured; /* the row that computes on the stored entries alone; NULL: none */
   uint8_t n_operands, n_required, n_options;
   bool list;            /* the last operand is a list of any length */
-  bool asks_sparse;     /* a plain row, which sparse operands lead elsewhere */
-  size_t size;          /* of this object in bytes */
-  fn_operand operand[]; /* the names lie behind them */
+  bool asks_sparse;     /* a plain row: a call with a sparse operand is redirected or refused */
+  size_t size;          /* bytes of this object */
+  fn_operand operand[]; /* the names are stored behind them */
 };
 
-/* A call, checked against the signature. Absent optional operands are NULL. */
+/* The arguments of a call, checked against the signature. Absent optional operands are NULL. */
 struct fn_args {
   const op_func *func;
   const fn_signature *signature;
@@ -122,9 +122,9 @@ static inline const void *fn_options(const fn_args *a, const char *type) {
 }
 
 /* Adds the rows of a family (an array that ends with a NULL name, static for the context's life) to the context. A
- * value error names a row whose operands or options are written wrong. */
+ * value error names a row with malformed operands or options. */
 damo_status funcs_register(damo_ctx *ctx, const op_func *rows);
-/* Finds the sparse rows of plain ones: once, when all families are registered. */
+/* Sets fn_signature.sparse and .structured of all rows. Called once, when all families are registered. */
 void funcs_link_sparse(damo_ctx *ctx);
 const fn_signature *func_find(damo_ctx *ctx, const char *name);
 /* Row number i in the order of registration, NULL past the end: for the binding, docs and specs that walk the

@@ -1,4 +1,4 @@
-/* thunk.c: a node made runnable, and how a kernel gets the memory of its outputs. */
+/* thunk.c: making nodes runnable, and the memory of a kernel's outputs. */
 #include "graph_int.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static damo_status run_missing(const thunk *t, frame *f) {
   return ctx_fail(f->ctx, DAMO_ENOT_IMPLEMENTED, "%s has no native code to run", thunk_name(t));
 }
 
-/* What the Op's make_thunk chose, which may be another function in each frame. */
+/* Calls the function that the Op's make_thunk chose, which may differ between frames. */
 static damo_status run_made(const thunk *t, frame *f) { return thunk_local_of(t, f)->run(t, f); }
 
 static void thunk_fill(thunk *t, damo_apply *node, int32_t number, const int32_t *slots) {
@@ -53,7 +53,8 @@ void thunk_blame(const thunk *t, frame *f) {
     ctx_fail_at(f->ctx, thunk_name(t), t->node);
     return;
   }
-  /* The node's count is another context's: its line goes into the message instead. */
+  /* The node's reference count belongs to another context, so the error can't hold the node: its line of the trace goes
+   * into the message instead. */
   if (node->trace != NULL && damo_error_op(f->ctx) == NULL) {
     ctx_fail_add(f->ctx, "at %.*s", (int)strcspn(node->trace->text, "\n"), node->trace->text);
   }
@@ -65,7 +66,7 @@ void thunk_blame(const thunk *t, frame *f) {
 damo_status thunk_make_default(const thunk *t, frame *f, const thunk_request *how) {
   const op_def *def = t->node->op->def;
   bool lua = strcmp(how->impl, "lua") == 0;
-  /* An Op without code in Lua has a perform all the same, which a script can call. */
+  /* An Op without code in Lua runs its native perform for "lua" too, which a script can call. */
   thunk_run_fn run = lua && def->perform_lua != NULL ? def->perform_lua : def->perform;
   if (run == NULL) {
     return ctx_fail(f->ctx, DAMO_ENOT_IMPLEMENTED, "%s has no %s code to run", def->name, lua ? "Lua" : "native");
@@ -79,7 +80,7 @@ static damo_status make_in(const thunk *t, frame *f, const thunk_request *how) {
   return def->make_thunk != NULL ? def->make_thunk(t, f, how) : thunk_make_default(t, f, how);
 }
 
-/* Makes t by one implementation. */
+/* Makes t in its first frame by one implementation. */
 static damo_status make_by(thunk *t, frame *f, const thunk_request *how, const char *impl) {
   const op_def *def = t->node->op->def;
   thunk_request one = *how;
@@ -167,13 +168,13 @@ void *thunk_scratch(const thunk *t, frame *f, size_t size) {
   uintptr_t start = ((uintptr_t)block + sizeof(void *) + SCRATCH_ALIGN - 1) & ~(uintptr_t)(SCRATCH_ALIGN - 1);
   local->scratch = (void *)start;
   local->scratch_size = size;
-  ((void **)local->scratch)[-1] = block; /* where to free from */
+  ((void **)local->scratch)[-1] = block; /* address of the allocation, for scratch_free */
   return local->scratch;
 }
 
 /* ---- One node by itself ------------------------------------------------------------------------------------------ */
 
-/* The state lies behind the slots. */
+/* The state is stored behind the slots. */
 static size_t alone_state_at(const damo_apply *node) {
   return (sizeof(thunk_alone) + slot_bytes(node) + 15) & ~(size_t)15;
 }
@@ -221,7 +222,8 @@ damo_status thunk_fix_out(const thunk *t, frame *f, int i, bool fixed) {
   return DAMO_OK;
 }
 
-/* What the cell holds, if it can be written as that output. */
+/* The cell's array if output i can be written into it: of that dtype and shape, writeable, and either held by nobody
+ * else or a caller's (thunk_fix_out). Else NULL. */
 static damo_array *thunk_reusable(const thunk *t, const frame *f, int i, damo_dtype dtype, int ndim,
                                   const int64_t *shape) {
   damo_obj *v = thunk_result(t, f, i);

@@ -1,8 +1,9 @@
 /* thunk.h: a node made runnable, and the frame of a call.
  *
- * A thunk is fixed once it is made: its node, the slots of its inputs and outputs, what runs it. A frame is what calls
- * change, one call at a time: the values in the slots (cells), and what is kept of each thunk between runs. What runs
- * a node gets both, and reads and writes the frame through the functions below alone.
+ * A thunk does not change once it is made: its node, the slots of its inputs and outputs, its run function. A frame
+ * holds what calls change, one call at a time: the values in the slots (cells), and the data of each thunk that lives
+ * between runs (thunk_local). A run function gets both, and reads and writes the frame through the functions below
+ * alone.
  */
 #ifndef DAMO_GRAPH_THUNK_H
 #define DAMO_GRAPH_THUNK_H
@@ -24,35 +25,36 @@ struct thunk {
   damo_apply *node; /* owned */
   int32_t n_in, n_out;
   const int32_t *in, *out; /* slots: the value of input i is f->cells[in[i]] */
-  int32_t number;          /* of its thunk_local in a frame */
-  const char *impl;        /* "c" or "lua", by which it was made */
+  int32_t number;          /* index of its thunk_local in a frame */
+  const char *impl;        /* "c" or "lua": the implementation it was made by */
 };
 
-/* What a frame keeps of one thunk. */
+/* The data that a frame keeps for one thunk. */
 typedef struct thunk_local {
-  void *state; /* op_def.state_size bytes */
+  void *state; /* op_def.state_size bytes, zeroed when the frame is made */
   void *scratch;
   size_t scratch_size;
   thunk_run_fn run; /* set by the Op's make_thunk */
-  void *user;       /* of who made the thunk; freed by user_clear */
+  void *user;       /* data of the Op's make_thunk, freed by user_clear */
   thunk_clear_fn user_clear;
   bool lazy;
-  int32_t n_need;     /* lazy: inputs asked for by the last run; 0: done */
-  int32_t *need;      /* lazy: their 0-based positions, space for n_in */
-  uint8_t *in_ready;  /* lazy: which inputs have their values; set before each run. Unready cells may hold old values */
-  uint8_t *out_fixed; /* NULL, or per output: the cell holds a caller's array that should be written into (f:into) */
+  int32_t n_need;     /* lazy: number of inputs that the last run asked for; 0: done */
+  int32_t *need;      /* lazy: the 0-based numbers of these inputs; space for n_in */
+  uint8_t *in_ready;  /* lazy: 1 for each input that has its value, set before each run. Other cells may hold old
+                       * values */
+  uint8_t *out_fixed; /* NULL, or per output: the cell holds a caller's array, to be written into (f:into) */
 } thunk_local;
 
 struct frame {
-  damo_ctx *ctx; /* of all that a run allocates, and of its errors */
+  damo_ctx *ctx; /* context of a run's allocations and errors */
   cell *cells;
-  thunk_local *locals; /* by the thunks' numbers */
-  bool watched;        /* by DEBUG mode: an Op that holds a graph runs that in DEBUG mode too */
+  thunk_local *locals; /* indexed by the thunks' numbers */
+  bool watched;        /* under DEBUG mode: an Op that holds a graph then runs that graph in DEBUG mode too */
 };
 
 /* How a thunk is to be made. */
 struct thunk_request {
-  const char *impl; /* "c", "lua"; NULL: "c", then "lua" where "c" is not implemented */
+  const char *impl; /* "c", "lua"; NULL: "c", then "lua" if "c" is not implemented */
   damo_var *const
       *no_recycling;      /* Variables whose cells must be empty before each run: nothing of an earlier call may */
   int64_t n_no_recycling; /* be seen there, in what a thunk keeps for itself either */
@@ -60,40 +62,42 @@ struct thunk_request {
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-/* The thunk of the node, which runs perform or perform_lua; slots: of its inputs, then of its outputs (copied). Owned
- * by the caller (thunk_free). No frame knows of it yet. */
+/* A thunk for the node, not yet made (thunk_make). slots: one per input, then one per output (copied). Owned by the
+ * caller (thunk_free). */
 thunk *thunk_new(damo_ctx *ctx, damo_apply *node, int32_t number, const int32_t *slots);
 void thunk_free(damo_ctx *ctx, thunk *t);
 /* The bytes of t's state in a frame. */
 size_t thunk_state_size(const thunk *t);
-/* Makes t in its first frame, whose local is zeroed but for the state: prepare_node, then the Op's make_thunk, for each
- * implementation tried (how NULL: all defaults). Every error but not_implemented from "c" goes up. */
+/* Makes t in its first frame: calls prepare_node, then the Op's make_thunk, for each implementation tried (how NULL:
+ * all defaults). On entry the frame's local of t has its state set and is zeroed otherwise. A not_implemented error of
+ * "c" leads to "lua"; any other error is returned. */
 damo_status thunk_make(thunk *t, frame *f, const thunk_request *how);
-/* Makes it in a further frame, by the same implementation. */
+/* Makes t in another frame, by the same implementation. */
 damo_status thunk_join(const thunk *t, frame *f, const thunk_request *how);
-/* Frees what the frame keeps of t but the local itself and its state. */
+/* Frees all that the frame's local of t owns, but not the local itself and its state. */
 void thunk_leave(const thunk *t, frame *f);
-/* What op_def.make_thunk stands for when it is NULL: "c" runs perform, "lua" perform_lua; not_implemented without. A
- * make_thunk may end with it. */
+/* Stands in for op_def.make_thunk where that is NULL: "c" runs perform, "lua" runs perform_lua (perform if there is
+ * none); not_implemented without either. A make_thunk may call it last. */
 damo_status thunk_make_default(const thunk *t, frame *f, const thunk_request *how);
 
-/* One node by itself, its thunk and a frame in one allocation. */
+/* A single node with its thunk and a frame, in one allocation. */
 typedef struct thunk_alone {
   thunk t;
   frame f;
   thunk_local local;
 } thunk_alone;
-/* Over the caller's cells; slots: as thunk_new's, NULL: inputs, then outputs, from 0. Made; NULL on failure, where the
- * error names the node. */
+/* Makes the node's thunk over the caller's cells. slots: as for thunk_new; NULL: the inputs, then the outputs, from
+ * slot 0 on. NULL on failure, with an error that names the node. */
 thunk_alone *thunk_alone_new(damo_ctx *ctx, damo_apply *node, cell *cells, const int32_t *slots,
                              const thunk_request *how);
 void thunk_alone_free(thunk_alone *a);
 
-/* ---- What is kept of a thunk ------------------------------------------------------------------------------------- */
+/* ---- Data of a thunk in a frame
+ * ------------------------------------------------------------------------------------- */
 
 static inline thunk_local *thunk_local_of(const thunk *t, const frame *f) { return &f->locals[t->number]; }
 static inline damo_status thunk_run(const thunk *t, frame *f) { return t->run(t, f); }
-/* A make_thunk says what runs the node. */
+/* Called by a make_thunk: sets the function that runs the node. */
 static inline void thunk_set_run(const thunk *t, frame *f, thunk_run_fn run) { thunk_local_of(t, f)->run = run; }
 static inline void *thunk_state(const thunk *t, const frame *f) { return thunk_local_of(t, f)->state; }
 static inline void *thunk_user(const thunk *t, const frame *f) { return thunk_local_of(t, f)->user; }
@@ -101,20 +105,20 @@ static inline void thunk_set_user(const thunk *t, frame *f, void *user, thunk_cl
   thunk_local_of(t, f)->user = user;
   thunk_local_of(t, f)->user_clear = clear;
 }
-/* Scratch memory of the thunk, at least size bytes, 64-byte aligned, kept between runs; contents undefined. NULL:
- * memory error. */
+/* Scratch memory of the thunk in this frame: at least size bytes, 64-byte aligned, kept between runs, contents
+ * undefined. A larger request frees the former block. NULL: memory error. */
 void *thunk_scratch(const thunk *t, frame *f, size_t size);
 
 /* ---- Lazy thunks ------------------------------------------------------------------------------------------------- */
 
-/* Makes t lazy: space for need and in_ready. */
+/* Makes t lazy and allocates its lists `need` and `in_ready`. */
 damo_status thunk_set_lazy(const thunk *t, frame *f);
 static inline bool thunk_is_lazy(const thunk *t, const frame *f) { return thunk_local_of(t, f)->lazy; }
 /* A lazy thunk asks for input i (once a run). */
 void thunk_need(const thunk *t, frame *f, int i);
 /* The number of inputs that the last run asked for. */
 static inline int32_t thunk_n_need(const thunk *t, const frame *f) { return thunk_local_of(t, f)->n_need; }
-/* Whether input i has its value: always so in a thunk that runs by itself. */
+/* Whether input i has its value; always true of a thunk_alone. */
 static inline bool thunk_ready(const thunk *t, const frame *f, int i) {
   const thunk_local *local = thunk_local_of(t, f);
   return local->in_ready == NULL || local->in_ready[i] != 0;
@@ -125,43 +129,45 @@ int thunk_taken(const thunk *t, const frame *f);
 
 /* ---- Inputs and outputs ------------------------------------------------------------------------------------------ */
 
-/* The value of input i; an Array in thunk_in. */
+/* The value of input i; thunk_in for an input that is an Array. */
 static inline damo_obj *thunk_value(const thunk *t, const frame *f, int i) { return f->cells[t->in[i]]; }
 static inline damo_array *thunk_in(const thunk *t, const frame *f, int i) { return (damo_array *)f->cells[t->in[i]]; }
-/* What the cell of output i holds: before the run a value of an earlier one, or NULL. */
+/* The content of output i's cell; before the run it is a value of an earlier run, or NULL. */
 static inline damo_obj *thunk_result(const thunk *t, const frame *f, int i) { return f->cells[t->out[i]]; }
-/* That is a caller's array, to be written into. */
+/* Whether that is a caller's array, to be written into. */
 static inline bool thunk_out_is_fixed(const thunk *t, const frame *f, int i) {
   const uint8_t *fixed = thunk_local_of(t, f)->out_fixed;
   return fixed != NULL && fixed[i];
 }
 damo_status thunk_fix_out(const thunk *t, frame *f, int i, bool fixed);
 
-/* The array to write output i into: what the cell holds when it has that dtype and shape, is contiguous, writeable and
- * held by nobody else, else a fresh one, put into the cell. Contents undefined. NULL: memory error. */
+/* The array to write output i into: the cell's array if it has that dtype and shape, is contiguous and writeable and
+ * nothing else holds it, else a fresh one, which is put into the cell. Borrowed; contents undefined. NULL: memory
+ * error. */
 damo_array *thunk_out(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape);
-/* The same, but any strides will do: a caller's strided array (f:into) is taken as it is. */
+/* The same for a kernel that accepts any strides: a caller's strided array (f:into) is then written directly. */
 damo_array *thunk_out_strided(const thunk *t, frame *f, int i, damo_dtype dtype, int ndim, const int64_t *shape);
-/* Makes output i a view of base (reusing the cell's header). */
+/* Makes output i a view of base, reusing the array object in the cell where possible. */
 damo_status thunk_out_view(const thunk *t, frame *f, int i, const damo_array *base, int ndim, const int64_t *shape,
                            const int64_t *strides, int64_t offset);
-/* Output i for an op that destroys input j when its destroy_map says so: the input itself where it is writeable, else a
- * copy of it (contiguous) in the cell. */
+/* Output i of an Op that works in place on input j. If the destroy_map says so and the input is writeable, it is the
+ * input itself; else a contiguous copy of the input, in the cell. */
 damo_array *thunk_out_inplace(const thunk *t, frame *f, int i, int j);
-/* Puts an owned value into output cell i, dropping what was there. */
+/* Puts an owned value into output cell i and releases the former one. */
 void thunk_set_out(const thunk *t, frame *f, int i, damo_obj *take_value);
 
 /* ---- Frames of another context ----------------------------------------------------------------------------------- */
 
-/* A value of ctx over the same memory, which must outlive it, without a count of v's touched: headers and buffers of its
- * own, read-only as v is. A state error where such a value can't be (a factorization, a script's). Owned. */
+/* An owned value in ctx over v's memory, which must outlive it. It has array objects and buffer headers of its own, so
+ * v's reference counts, which belong to another context, are not touched; it is read-only if v is. A state error for
+ * values that can't be lent (a factorization, a script's value). */
 damo_obj *value_lend(damo_ctx *ctx, const damo_obj *v);
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 /* The name of the node's Op. */
 const char *thunk_name(const thunk *t);
-/* The pending error is that of the node. */
+/* Attributes the pending error to the node. */
 void thunk_blame(const thunk *t, frame *f);
 
 #endif

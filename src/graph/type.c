@@ -1,4 +1,4 @@
-/* type.c: Types, interned so that equal ones are one pointer. */
+/* type.c: Types, interned so that equal Types have one address; their relations and values. */
 #include "graph_int.h"
 #include "sparse/sparse.h"
 
@@ -18,7 +18,7 @@ static void type_destroy(damo_obj *obj) {
   obj_free(obj, type_bytes(t));
 }
 
-/* What a Type is made of. */
+/* The properties of a Type, which identify it. */
 typedef struct type_parts {
   type_kind kind;
   damo_dtype dtype;
@@ -105,7 +105,7 @@ damo_type *type_sparse(damo_ctx *ctx, damo_format format, damo_dtype dtype, damo
   return type_intern(ctx, &p);
 }
 
-/* The index dtype that a matrix's Type says: int64 only where the size does not need it anyway. */
+/* The index dtype of a matrix's Type: int64 only for a matrix with int64 indices whose size would allow int32. */
 static damo_dtype itype_to_ask(const damo_sparse *m) {
   const bool needed = sparse_itype_for(DAMO_INT32, m->shape[0], m->shape[1], sparse_nnz(m)) == DAMO_INT64;
   return needed ? DAMO_INT32 : sparse_itype(m);
@@ -158,7 +158,7 @@ damo_type *type_of_value(damo_obj *value) {
 
 /* ---- Relations --------------------------------------------------------------------------------------------------- */
 
-/* What the values are made of agrees: all but the lengths. */
+/* Whether the Types agree in everything but shape and pattern. */
 static bool same_make(const damo_type *a, const damo_type *b) {
   return a->kind == b->kind && (type_has_shape(a) || type_is_factor(a)) && a->dtype == b->dtype && a->ndim == b->ndim &&
          a->format == b->format && a->itype == b->itype;
@@ -252,7 +252,7 @@ static damo_obj *type_refuse(const damo_type *t, const damo_obj *value, damo_sta
   return NULL;
 }
 
-/* Nothing is lost by the dtypes alone. */
+/* Whether a value of dtype `given` may be cast to t's: by default only where the cast loses nothing. */
 static bool conversion_allowed(const damo_type *t, damo_dtype given, filter_options options) {
   if (options.strict) return false;
   return options.allow_downcast || dtype_can_cast_safely(given, t->dtype);
@@ -269,7 +269,7 @@ static damo_obj *filter_tensor(const damo_type *t, damo_obj *value, filter_optio
   return (damo_obj *)array_cast(a, t->dtype);
 }
 
-/* The index dtype that a value of the Type has. */
+/* The index dtype that m must have as a value of the Type. */
 static damo_dtype itype_wanted(const damo_type *t, const damo_sparse *m) {
   return sparse_itype_for((damo_dtype)t->itype, m->shape[0], m->shape[1], sparse_nnz(m));
 }
@@ -281,12 +281,13 @@ static bool is_sparse_of(const damo_type *t, const damo_obj *value) {
          (t->pattern == NULL || pattern_fits(t->pattern, m));
 }
 
-/* A matrix that is of the Type but for its pattern: the same, taken, where it has that too. One that was converted from
- * `value` gets the pattern's arrays, which others share. */
+/* Takes a matrix that is valid for the Type but for its pattern. Returns it if it has the pattern; a matrix that was
+ * converted from `value` then gets the pattern's index arrays, so that they are shared. Else NULL with a value
+ * error. */
 static damo_obj *filter_pattern(const damo_type *t, damo_sparse *take, const damo_obj *value) {
   if (take == NULL || t->pattern == NULL) return (damo_obj *)take;
   if (pattern_fits(t->pattern, take)) {
-    /* (Where the Type is of another context, its pattern's counts are out of reach.) */
+    /* The reference counts of a Type of another context must not be touched. */
     const bool adopts = &take->obj != value && t->pattern->obj.ctx == take->obj.ctx;
     return (damo_obj *)(adopts ? pattern_adopt(t->pattern, take) : take);
   }
@@ -296,7 +297,7 @@ static damo_obj *filter_pattern(const damo_type *t, damo_sparse *take, const dam
   return type_refuse(t, value, DAMO_EVALUE, place);
 }
 
-/* Format, dtype and index dtype by turns; each step gives a matrix of its own or the same one, retained. */
+/* Converts format, then dtype, then index dtype; each step returns a new matrix, or the same one retained. */
 static damo_obj *filter_sparse(const damo_type *t, damo_obj *value, filter_options options) {
   if (value->kind == OBJ_ARRAY) {
     return type_refuse(t, value, DAMO_ETYPE, "; damo.sparse.from_dense makes it sparse");
@@ -373,7 +374,7 @@ static bool type_same_storage(const damo_sparse *a, const damo_sparse *b) {
          array_equal(a->data, b->data, true);
 }
 
-/* Of matrices of one Type: their determinants, or their ranks, tell. */
+/* Equality of two factors of one Type, as far as their determinants (least squares: their ranks) tell. */
 static bool same_factor(damo_factor *a, damo_factor *b) {
   double log_a, log_b;
   damo_c128 sign_a, sign_b;

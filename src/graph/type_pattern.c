@@ -1,8 +1,8 @@
-/* type_pattern.c: patterns of sparse Types, interned by what they hold.
+/* type_pattern.c: patterns of sparse Types, interned by content.
  *
- * A pattern is the format, the shape and the two index arrays of a matrix as they are stored: the order of a row's or
- * column's entries and duplicates count. It shares the arrays of the matrix that it was first made from, which nobody
- * can write.
+ * A pattern is the format, the shape and the two index arrays of a matrix as they are stored: matrices whose entries
+ * are in another order within a row (column), or that differ in duplicates, have different patterns. It shares the
+ * index arrays of the matrix that it was first made from, which are read-only.
  */
 #include "graph_int.h"
 #include "sparse/sparse.h"
@@ -50,7 +50,7 @@ static uint64_t hash_pattern(const damo_sparse *m) {
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-/* a with true at each place. */
+/* A bool matrix with a's pattern, all stored values true. */
 static damo_sparse *pattern_matrix_of(const damo_sparse *a) {
   const int64_t n = sparse_nnz(a);
   damo_array *data = array_empty(a->obj.ctx, DAMO_BOOL, 1, &n);
@@ -95,7 +95,7 @@ char *pattern_difference(char *dst, size_t n, const type_pattern *p, const damo_
   const char *major = rows ? "row" : "column", *minor = rows ? "column" : "row";
   int64_t start = 0;
   for (int64_t i = 0; i < sparse_major(m); i++) {
-    /* the majors before are alike, so this one begins at the same entry in both */
+    /* the rows (columns) before this one are equal, so it starts at the same entry in both */
     const int64_t got = pattern_index_at(m->indptr, i + 1) - start,
                   wanted = pattern_index_at(want->indptr, i + 1) - start;
     for (int64_t k = 0; k < got && k < wanted; k++) {

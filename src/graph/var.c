@@ -1,7 +1,7 @@
-/* var.c: Variables, Apply nodes and traces: made, named, freed.
+/* var.c: Variables, Apply nodes and traces: construction and destruction.
  *
- * A node and its output Variables live together: the outputs' references count on the node (the holder rule), and the
- * node's destructor frees them.
+ * A node and its output Variables live and die together: references to an output are counted on its node (var_holder),
+ * and the node's destructor frees the outputs.
  */
 #include "graph_int.h"
 
@@ -136,7 +136,7 @@ damo_apply *apply_new(damo_ctx *ctx, damo_op *op, damo_var *const *in, int n_in,
       damo_release(node);
       return NULL;
     }
-    v->owner = node; /* from here on the node frees it: its own reference is void */
+    v->owner = node; /* the node frees it: its own count is not used any more */
     v->index = i;
     node->out[i] = v;
   }
@@ -149,7 +149,7 @@ void apply_adopt(damo_apply *node, int i, damo_var *v) {
   v->owner = node;
   v->index = i;
   node->out[i] = v;
-  node->obj.refs += v->obj.refs; /* an output's references count on its node */
+  node->obj.refs += v->obj.refs; /* references to an output are counted on its node */
   var_free(fresh);
 }
 

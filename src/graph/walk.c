@@ -1,7 +1,8 @@
-/* walk.c: walks over graphs, with their own stack on the heap. */
+/* walk.c: walks over graphs. They are iterative, with a stack on the heap, so the depth of a graph is not limited by
+ * the C stack. */
 #include "graph_int.h"
 
-/* The depth-first walk's stack: a node and the input to look at next, in alternate entries. */
+/* A depth-first walk. Alternate entries of the stack: a node, the input to visit next. */
 typedef struct dfs_walk {
   ptrvec stack;
   map seen; /* damo_apply* */
@@ -13,7 +14,8 @@ static damo_status dfs_enter(dfs_walk *w, damo_apply *node) {
   return ptrvec_push(&w->stack, (void *)(uintptr_t)0);
 }
 
-/* The next input of `node` from place *i on whose owner has not been entered; NULL when there is none. */
+/* The owner of the next input of `node`, from input *i on, that has not been entered; NULL when there is none. Advances
+ * *i. */
 static damo_apply *next_unseen(const dfs_walk *w, const map *stops, const damo_apply *node, intptr_t *i) {
   while (*i < node->n_in) {
     damo_var *v = node->in[(*i)++];
