@@ -1,4 +1,6 @@
-/* compile.c: from Variables and options to a FunctionGraph that computes outputs and updates, rewritten by the mode. */
+/* compile.c: makes a Function from Variables and options: checks the options, adds updates, applies givens, copies the
+ * graph into a FunctionGraph, rewrites it as the mode says, protects values from in-place Ops, and builds the
+ * program. */
 #include "compile_int.h"
 #include "op/op.h"
 #include "rewrite/rewrite.h"
@@ -11,17 +13,17 @@ struct compile_job {
   const out_spec *out;
   int64_t n_in, n_out;
   const compile_options *options;
-  build b;        /* holds what is made on the way */
-  ptrvec wanted;  /* damo_var*: outputs, then new values of `targets`; after givens */
-  ptrvec fresh;   /* owned damo_var*: of the fgraph, what no_recycling names */
-  ptrvec targets; /* damo_var*: the shared Variable, or the input, that takes wanted[n_out + i] */
+  build b;        /* owns the Variables made while compiling */
+  ptrvec wanted;  /* damo_var*: the outputs, then the new values of `targets`; apply_givens replaces them */
+  ptrvec fresh;   /* owned damo_var* of the fgraph: the copies of the Variables in no_recycling */
+  ptrvec targets; /* damo_var*: the shared Variable or the input whose update is wanted[n_out + i] */
   map is_target;
 };
 
 /* ---- What is to be computed -------------------------------------------------------------------------------------- */
 
-/* The new value (what: "update", "given") as something that the target can hold: itself, or cast where nothing is lost.
- * A literal first takes the dtype that it has next to the target. */
+/* `now` as a new value for `target`: itself, or cast where the cast loses nothing; NULL with an error if the Types do
+ * not fit. A weak literal first takes its dtype from the target. what: "update" or "given value", for the error. */
 static damo_var *fit_value(compile_job *j, damo_var *target, damo_var *now, const char *what) {
   const damo_type *want = target->type;
   damo_var *fit[2] = {target, now};
@@ -68,7 +70,8 @@ static damo_status add_explicit_updates(compile_job *j) {
   return DAMO_OK;
 }
 
-/* Shared Variables that outputs use and that update themselves (random streams); their updates may use more of them. */
+/* Adds the default updates of the shared Variables that the outputs and updates depend on (random streams). Repeats
+ * until no update is added, because an update may depend on further such Variables. */
 static damo_status add_default_updates(compile_job *j) {
   if (j->options->no_default_updates) return DAMO_OK;
   ptrvec leaves;
@@ -88,7 +91,8 @@ static damo_status add_default_updates(compile_job *j) {
   return s;
 }
 
-/* No given value may read what is itself replaced: which of the two that would mean, the order alone would tell. */
+/* A value error if a replacement depends on a Variable that givens replaces too: the result would depend on the
+ * order. */
 static damo_status check_givens(compile_job *j) {
   const compile_options *o = j->options;
   ptrvec above;
@@ -134,7 +138,7 @@ static damo_status apply_givens(compile_job *j) {
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
-/* What the results are computed from: nothing above an input is. */
+/* Marks the Variables that the results are computed from; the walk stops at inputs. */
 static damo_status compile_find_used(compile_job *j, map *is_used) {
   ptrvec inputs, nodes;
   ptrvec_init(&inputs, j->ctx);
@@ -299,7 +303,7 @@ static int32_t input_place(const compile_job *j, const damo_var *v) {
   return -1;
 }
 
-/* Updated ones first, in the order of the fgraph's outputs, then those that are only read. */
+/* Fills f->shared: first the updated entries, in the order of the fgraph's outputs, then those that are only read. */
 static damo_status fill_shared(compile_job *j, fn_program *f, const ptrvec *read) {
   int64_t n = 0;
   for (int64_t i = 0; i < j->targets.n; i++, n++) {
@@ -325,7 +329,7 @@ static damo_status shared_only_read(compile_job *j, damo_fgraph *fg, ptrvec *out
   return s;
 }
 
-/* The copies in the fgraph of what no_recycling names, owned: rewriting may drop them. */
+/* Fills j->fresh with the copies of no_recycling's Variables in the fgraph, owned because rewriting may drop them. */
 static damo_status find_fresh(compile_job *j, const map *memo) {
   const compile_options *o = j->options;
   for (int64_t i = 0; i < o->n_no_recycling; i++) {
@@ -337,7 +341,7 @@ static damo_status find_fresh(compile_job *j, const map *memo) {
   return DAMO_OK;
 }
 
-/* Those that the fgraph still computes. */
+/* Keeps those Variables of `fresh` that the rewritten fgraph still computes. */
 static damo_status keep_fresh(fn_program *f, const ptrvec *fresh) {
   ptrvec used;
   ptrvec_init(&used, f->ctx);
@@ -350,7 +354,8 @@ static damo_status keep_fresh(fn_program *f, const ptrvec *fresh) {
   return s;
 }
 
-/* watcher: the mode's, or NULL; pair_names: of a companion's n_pairs. */
+/* Builds the program and its first Function from a rewritten graph. watcher: the mode's, or NULL. pair_names: the names
+ * of a companion's n_pairs pairs. */
 static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrvec *fresh, const fn_watcher *watcher,
                                     char *const *pair_names, int64_t n_pairs) {
   ptrvec read;
@@ -383,7 +388,7 @@ static damo_function *make_function(compile_job *j, damo_fgraph *fg, const ptrve
   return NULL;
 }
 
-/* Only what the caller gives away may be overwritten. */
+/* Inputs may be overwritten only if they are mutable. */
 static void mark_mutable(compile_job *j, damo_fgraph *fg) {
   for (int64_t i = 0; i < j->n_in; i++) {
     damo_var *x = fg->inputs.at[i];
@@ -399,7 +404,7 @@ static damo_status protect_graph(compile_job *j, damo_fgraph *fg, bool by_demand
 
 const ptrvec *compile_fresh(const compile_job *j) { return &j->fresh; }
 
-/* (Its pairs are computed by demand.) */
+/* Pairs are computed on demand, so the companion must be safe in every order. */
 damo_function *compile_companion(compile_job *j, damo_fgraph *graph, const ptrvec *fresh, char *const *pair_names,
                                  int64_t n_pairs) {
   if (protect_graph(j, graph, true) != DAMO_OK) return NULL;
@@ -424,7 +429,7 @@ static damo_function *compile_watched(compile_job *j, damo_fgraph *fg) {
   return f;
 }
 
-/* Gradients that do not exist have no value. */
+/* An undefined or disconnected gradient has no value, so it can't be an output. */
 static damo_status compile_check_output(compile_job *j, const damo_var *v, int64_t i) {
   if (v->type->kind == TYPE_NULL)
     return ctx_fail(j->ctx, DAMO_ENULL_GRADIENT, "compile: output %lld is undefined: %s", (long long)i + 1,

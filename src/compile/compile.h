@@ -1,8 +1,8 @@
 /* compile: from a graph to a Function.
  *
- * In: input and output Variables, updates, givens, a mode. Out: a damo_function that is called again and again. Always
- * holds: the user's graph is never changed (everything works on a copy); a call is atomic: shared values change only
- * when the whole call has succeeded; the same graph gives the same program each time.
+ * In: input and output Variables, updates, givens, a mode. Out: a damo_function. Always holds: the user's graph is
+ * never changed, since compiling works on a copy; a call is atomic, that is, shared values change only if the whole
+ * call succeeds; the same graph gives the same program each time.
  */
 #ifndef DAMO_COMPILE_H
 #define DAMO_COMPILE_H
@@ -33,9 +33,9 @@ typedef struct compile_options {
   damo_var *const *given, *const *given_as; /* givens: every use of given[i] becomes given_as[i] */
   int64_t n_givens;
   const char *mode;                        /* "FAST_RUN" (NULL), "FAST_COMPILE", or a watcher's */
-  const char *optimizer;                   /* compile_optimizers; NULL: the mode's */
+  const char *optimizer;                   /* a name of compile_optimizers; NULL: the mode's */
   const char *include, *exclude, *require; /* further rewrite tags */
-  damo_var *const *no_recycling; /* Variables whose cells must be empty before each call (of the user's graph) */
+  damo_var *const *no_recycling; /* Variables of the user's graph whose cells must be empty before each call */
   int64_t n_no_recycling;
   const char *name;
   unused_mode on_unused_input;
@@ -43,23 +43,24 @@ typedef struct compile_options {
   bool no_default_updates;
 } compile_options;
 
-/* The names, NULL-terminated, that the option takes. */
+/* The values of compile_options.optimizer, NULL-terminated. */
 extern const char *const compile_optimizers[]; /* fast_run fast_compile none */
 
 typedef struct fn_program fn_program;
 
 typedef struct fn_input {
-  damo_var *var; /* the user's Variable, owned (its name and Type) */
+  damo_var *var; /* the user's Variable, owned, for its name and Type */
   char *name;    /* or NULL */
   int32_t cell;  /* -1: unused */
   bool strict, mutable_;
-  bool destroyed; /* a thunk overwrites it: only where it is mutable */
+  bool destroyed; /* a thunk overwrites it; implies mutable_ */
 } fn_input;
 
-/* copy: the cell is an input's, a shared value's, a constant's, a view, or serves another result too. Then the result
- * is a copy, made before anything shared changes. */
+/* Most cells of fn_output.along. */
 #define FN_ALONG_MOST 3
 
+/* One result. copy: it is copied before anything shared changes, because its cell belongs to an input, a shared value
+ * or a constant, holds a view, or holds another result too. */
 typedef struct fn_output {
   damo_type *type;
   char *name; /* or NULL */
@@ -67,13 +68,14 @@ typedef struct fn_output {
   const thunk *maker; /* what writes the cell, NULL for leaves */
   int32_t maker_index;
   bool borrow, copy;
-  bool twice;     /* an output before this one, or an update, has the same cell */
-  int8_t n_along; /* without copy: cells that share the value's buffer, which are emptied when it is taken */
+  bool twice;     /* an earlier output, or an update, has the same cell */
+  int8_t n_along; /* if not copy: number of cells in `along`, which share the value's buffer and are emptied when it is
+                   * taken */
   int32_t along[FN_ALONG_MOST];
 } fn_output;
 
-/* Two further outputs of a companion's fgraph, behind results and updates, that its watcher compares. They are computed
- * only when they are asked for (vm_run_for), or where a result needs them. */
+/* Two outputs of a companion's fgraph, behind its results and updates, whose values a watcher compares. They are only
+ * computed on request (vm_run_for), or if a result needs them. */
 typedef struct fn_pair {
   char *name;
   int32_t first_cell, second_cell;
@@ -81,130 +83,136 @@ typedef struct fn_pair {
 
 typedef struct fn_shared {
   damo_var *var;       /* owned; NULL for an input with an update */
-  int32_t input;       /* that input, -1 */
-  int32_t cell;        /* where its value is read; -1: only written */
-  int32_t update_cell; /* -1: only read */
-  bool copy;           /* as fn_output.copy */
+  int32_t input;       /* number of that input; -1: a shared Variable */
+  int32_t cell;        /* cell that holds its value during a call; -1: it is only written */
+  int32_t update_cell; /* cell of its new value; -1: it is only read */
+  bool copy;           /* as in fn_output */
 } fn_shared;
 
-/* What compiling leaves: nothing in it changes any more, so that Functions share it (function_copy), those of other
- * contexts too, which touch no count in it but refs. Its memory is of ctx, which compiled it. */
+/* The result of compiling. It does not change any more, so Functions share it (function_copy), those of other contexts
+ * too: these touch no reference count in it but the one in `lent`. Its memory belongs to ctx, the context that compiled
+ * it. */
 struct fn_program {
-  ctx_lent lent; /* first; counts the Functions that hold it */
+  ctx_lent lent; /* the first member; counts the Functions that hold the program */
   damo_ctx *ctx;
   vm_program vm;
   damo_fgraph *fgraph;              /* after rewriting */
-  const struct fn_watcher *watcher; /* of the mode; NULL: it has none */
+  const struct fn_watcher *watcher; /* the mode's; NULL: none */
   char *name;                       /* or NULL */
   fn_input *inputs;                 /* n_inputs */
   fn_output *outputs;               /* n_outputs */
   fn_shared *shared;                /* n_shared: shared Variables read or updated, and inputs with an update */
   fn_pair *pairs;                   /* n_pairs, of a companion */
-  damo_var **fresh;                 /* n_fresh, of fgraph: what thunks are told to recycle nothing of */
-  damo_var **no_recycling;          /* owned, of fgraph: their cells are emptied after each call */
+  damo_var **fresh;                 /* n_fresh Variables of fgraph, passed to thunks as thunk_request.no_recycling */
+  damo_var **no_recycling;          /* n_no_recycling owned Variables of fgraph, whose cells are emptied after each
+                                     * call */
   int64_t n_inputs, n_outputs, n_shared, n_pairs, n_fresh, n_no_recycling;
   bool allow_downcast;
 };
 
-/* What a call changes of a shared Variable or an input with an update. */
+/* The state of one entry of program->shared that calls change. */
 typedef struct fn_update {
-  damo_obj *staged; /* the new value between run and commit, when copied */
-  damo_obj *spare;  /* an earlier value, written again when nobody holds it */
-  damo_obj *value;  /* in another context than the program's: the Function's own value of the shared Variable */
+  damo_obj *staged; /* if copied: the new value between run and commit */
+  damo_obj *spare;  /* an earlier value, overwritten by the next copy if nothing else holds it */
+  damo_obj *value;  /* in another context than the program's: this Function's own value of the shared Variable */
 } fn_update;
 
-/* A program and what calls of it change. One call at a time. */
+/* A program and the data that its calls change. One call at a time. */
 struct damo_function {
   damo_obj obj;
-  const fn_program *program; /* counted; an empty one once the Function is freed */
+  const fn_program *program; /* held by a count; an empty program once the Function is freed */
   vm_frame frame;
   damo_obj **defaults;      /* n_inputs: default values, or NULL */
-  damo_obj **staged;        /* n_outputs: copies of results between run and take */
+  damo_obj **staged;        /* n_outputs: copies of results, from the end of a run until they are taken */
   fn_update *updates;       /* n_shared */
-  void *watch_state;        /* the watcher's, let go by its clear */
-  damo_function *companion; /* what the watcher computes beside this Function (compile_companion), or NULL */
-  bool lends;               /* results stay in their cells too, as with borrow, but those that must be copied */
-  bool running;             /* a call is under way: another is a state error */
+  void *watch_state;        /* data of the watcher, freed by its clear */
+  damo_function *companion; /* a Function that the watcher runs beside this one (compile_companion), or NULL */
+  bool lends;               /* results that are not copied stay in their cells too, as with borrow */
+  bool running;             /* during a call: another call is then a state error */
   bool freed;
   uint64_t n_calls;
 };
 
-/* ---- Modes that watch -------------------------------------------------------------------------------------------- */
+/* ---- Watchers -------------------------------------------------------------------------------------------- */
 
-/* One compilation while it goes on. */
+/* The state of one compilation. */
 typedef struct compile_job compile_job;
 
-/* A mode that looks at a Function while it is compiled and while it is called. compile knows it by these functions
- * alone; one that is NULL has nothing to do. */
+/* A mode that observes a Function while it is compiled and called, such as DEBUG or NANGUARD. compile/ knows a watcher
+ * by these callbacks alone; any of them may be NULL. */
 typedef struct fn_watcher {
   const char *mode;
-  /* fg is about to be rewritten: *kept becomes what the watcher wants to know of it later. */
+  /* Called before fg is rewritten. *kept is passed on to finish. */
   damo_status (*begin)(compile_job *j, damo_fgraph *fg, void **kept);
-  /* f is compiled from the rewritten graph (NULL: that failed). Lets go what begin kept. */
+  /* Called after f has been compiled from the rewritten graph (f NULL: that failed). Frees `kept`. */
   damo_status (*finish)(compile_job *j, void *kept, damo_function *f);
 
-  /* A call: its arguments and shared values are in the cells; nothing has run yet. */
+  /* Called before the thunks of a call run; arguments and shared values are in the cells. */
   damo_status (*prepare)(damo_function *f, damo_obj *const *args, int64_t n_args);
-  /* Runs the thunk in the place of t->run(t, f); vf->step_user is the Function. */
+  /* Called instead of t->run(t, f) to run each thunk; vf->step_user is the Function. */
   damo_status (*step)(vm_frame *vf, const thunk *t);
-  /* All thunks have run, nothing is committed. */
+  /* Called after all thunks have run, before anything is committed. */
   damo_status (*compare)(damo_function *f);
-  /* The run failed with s: the status that the call fails with, whose error is pending. */
+  /* Called after a run has failed with s and a pending error. Returns the status of the call, with its error
+   * pending. */
   damo_status (*explain)(damo_function *f, damo_status s);
-  /* The Function goes: frees f->watch_state. */
+  /* Frees f->watch_state. */
   void (*clear)(damo_function *f);
 
-  bool watches_inner; /* Ops that hold a graph run that in the mode too (frame.watched) */
-  bool keeps_results; /* thunks write into no array of the caller's: compare must find what they read */
+  bool watches_inner; /* Ops that hold a graph run that graph in this mode too (frame.watched) */
+  bool keeps_results; /* thunks must not write into the caller's arrays, because compare reads the inputs again */
 } fn_watcher;
 
-/* The one of that mode, NULL: the mode has none, or there is no such mode. */
+/* The watcher of that mode; NULL: the mode has none, or there is no such mode. */
 const fn_watcher *compile_watcher(const damo_ctx *ctx, const char *mode);
-/* For finish: another Function of the same inputs, outputs and updates, over a graph of its own, whose outputs past
- * these are n_pairs pairs of those names. fresh: its Variables that no_recycling holds for. It has no watcher. */
+/* Called by a watcher's finish: compiles another Function with the same inputs, outputs and updates over `graph`, whose
+ * further outputs are n_pairs pairs with these names. fresh: the Variables of `graph` that no_recycling applies to. The
+ * Function has no watcher. NULL on failure. */
 damo_function *compile_companion(compile_job *j, damo_fgraph *graph, const ptrvec *fresh, char *const *pair_names,
                                  int64_t n_pairs);
-/* The Variables of the graph being compiled that no_recycling names, borrowed. */
+/* The Variables of the graph being compiled to which no_recycling applies, borrowed. */
 const ptrvec *compile_fresh(const compile_job *j);
 
-/* Modes are known by name from here on: FAST_RUN, FAST_COMPILE and those of the watchers (NULL-terminated, static). */
+/* Registers the modes FAST_RUN, FAST_COMPILE and those of the watchers (a static list, NULL-terminated). */
 damo_status compile_register(damo_ctx *ctx, const fn_watcher *const *watchers);
 damo_function *compile_function(damo_ctx *ctx, const in_spec *in, int64_t n_in, const out_spec *out, int64_t n_out,
                                 const compile_options *options);
 
-/* The script's reference to a sparse target and the one that the call holds. */
+/* References to a sparse target during a call from Lua: the script's and the call's own. */
 #define FN_TARGET_HOLDERS 2
 
-/* One call in three steps, for who wants to read 0-d results without owning them. function_run converts and checks the
- * borrowed args (NULL entries: defaults), runs, and commits updates; on failure nothing shared has changed and the call
- * is over. into (may be NULL, entries too): caller's arrays and sparse matrices that results are written to; a matrix
- * takes the result's pattern too, and may have FN_TARGET_HOLDERS references besides f's own. After success every output
- * is peeked at or taken, then function_finish ends the call. */
+/* A call in three steps, for callers that read results (0-d ones) without owning them. function_run converts and checks
+ * the borrowed args (NULL entries: default values), runs the thunks and commits the updates; on failure no shared value
+ * has changed and the call is over. into (may be NULL, entries too): arrays and sparse matrices of the caller that
+ * results are written into; a matrix takes on the result's pattern, and may have FN_TARGET_HOLDERS references besides
+ * f's own. After success each output is peeked at or taken, then function_finish ends the call. */
 damo_status function_run(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into);
 damo_obj *function_peek(const damo_function *f, int64_t i); /* borrowed until function_finish */
-damo_obj *function_take(damo_function *f, int64_t i);       /* owned; once */
+damo_obj *function_take(damo_function *f, int64_t i);       /* owned; at most once per call */
 void function_finish(damo_function *f);
 
-/* The first step of function_run: converts the arguments and loads them and shared values into cells. copy_mutable: what
- * the call may overwrite is copied. */
+/* The first step of function_run: converts the arguments and loads them and the shared values into cells. copy_mutable:
+ * inputs that the call may overwrite are copied. */
 damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_args, bool copy_mutable);
 const char *function_name(const damo_function *f);
 
-/* The three in one: results receives owned references (n_outputs); with into the result is that array. */
+/* The three steps in one. results[0..n_outputs) receives owned references; an output with a target in `into` gives that
+ * target. */
 damo_status function_call(damo_function *f, damo_obj *const *args, int64_t n_args, damo_obj *const *into,
                           damo_obj **results);
-/* Another Function of the same program and shared Variables with a frame of its own. */
+/* Another Function with the same program and shared Variables and a frame of its own. A state error if f was freed. */
 damo_function *function_copy(const damo_function *f);
-/* The same in another context: it may then be called in another thread than f. Its shared values and defaults are copies
- * and its own from here on. Neither context is in use by another thread meanwhile. A state error that names the Op where
- * one can run only in f's context, as an Op of a host or of a script. */
+/* The same in another context, so that it may be called on another thread than f. Its shared values and default values
+ * are copies, which are its own from then on. During this call neither context may be in use on another thread. A state
+ * error if f was freed, has a watcher, or has an Op that only runs in f's context (a host's or a script's), which the
+ * error names. */
 damo_function *function_copy_to(const damo_function *f, damo_ctx *ctx);
-/* The value of program->shared[i], a shared Variable, that f reads: the Variable's, in another context than the
- * program's f's own. Borrowed. */
+/* The value that f reads for the shared Variable program->shared[i]: the Variable's own, or f's copy if f is in another
+ * context than the program. Borrowed. */
 static inline damo_obj *function_shared(const damo_function *f, int64_t i) {
   return f->obj.ctx == f->program->ctx ? f->program->shared[i].var->value : f->updates[i].value;
 }
-/* Lets program and frame go now; later calls are state errors. A running Function is a state error. */
+/* Releases program and frame at once; later calls are state errors. So is freeing a Function that is running. */
 damo_status function_free(damo_function *f);
 
 #endif

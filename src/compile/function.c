@@ -1,7 +1,8 @@
 /* function.c: calls of a compiled function.
  *
- * A call: convert the arguments into cells; run; stage every result that needs a copy (all that can fail); commit the
- * updates by moving values, which cannot fail. Whatever fails before the commit leaves shared values as they were.
+ * A call has four steps: convert the arguments into cells; run the thunks; stage, that is copy, the results and updates
+ * that need a copy; commit the updates by moving values. Only the commit changes shared values, and it cannot fail, so
+ * a call that fails leaves them as they were.
  */
 #include <stdio.h>
 
@@ -55,7 +56,7 @@ fn_program *program_new(damo_ctx *ctx, int64_t n_inputs, int64_t n_outputs, int6
   return NULL;
 }
 
-/* (What others share is not changed: the count alone.) */
+/* The cast is safe: only the count of the shared program changes. */
 static fn_program *program_hold(const fn_program *p, const damo_ctx *by) {
   fn_program *held = (fn_program *)(uintptr_t)p;
   lent_hold(p->ctx, &held->lent, by);
@@ -92,7 +93,7 @@ damo_status program_set_pairs(fn_program *p, char *const *names, int64_t n) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* Of a Function that was freed. */
+/* The program of a Function that was freed. */
 static const fn_program no_program = {.ctx = NULL};
 
 static size_t value_bytes(const fn_program *p) {
@@ -203,7 +204,7 @@ damo_function *function_copy(const damo_function *f) {
   return check_not_freed(f, f->obj.ctx) == DAMO_OK ? copy_into(f, f->obj.ctx) : NULL;
 }
 
-/* Whether all that the program runs can run in any context. */
+/* A state error if f has a watcher, or an Op that only runs in its own context. */
 static damo_status check_may_leave(const damo_function *f, damo_ctx *ctx) {
   const fn_program *p = f->program;
   if (p->watcher != NULL) {
@@ -227,7 +228,7 @@ damo_function *function_copy_to(const damo_function *f, damo_ctx *ctx) {
 
 damo_status compile_register(damo_ctx *ctx, const fn_watcher *const *watchers) {
   ctx_register_kind(ctx, OBJ_FUNCTION, function_destroy, NULL);
-  ctx->slots[CTX_WATCHERS].data = (void *)(uintptr_t)watchers; /* static: nothing to destroy */
+  ctx->slots[CTX_WATCHERS].data = (void *)(uintptr_t)watchers; /* a static list: nothing to destroy */
   return DAMO_OK;
 }
 
@@ -242,7 +243,7 @@ static damo_status missing_input(damo_function *f, int64_t i) {
                                                      : var_format(name, sizeof name, f->program->inputs[i].var));
 }
 
-/* The filter's error, said of the input. */
+/* The filter's error, with the name of the input added. */
 static damo_status refused_input(damo_function *f, int64_t i) {
   damo_ctx *ctx = f->obj.ctx;
   const damo_status status = damo_error_status(ctx);
@@ -269,7 +270,7 @@ static damo_status load_input(damo_function *f, int64_t i, damo_obj *value) {
   return DAMO_OK;
 }
 
-/* Whether the value of cell c shares memory with another value that came from outside. */
+/* Whether the value of cell c may overlap the value of another input or shared Variable. */
 static bool is_shared_memory(const damo_function *f, int32_t c) {
   for (int64_t k = 0; k < f->program->vm.n_transient; k++) {
     const damo_obj *v = f->frame.frame.cells[f->program->vm.transient[k]];
@@ -278,7 +279,8 @@ static bool is_shared_memory(const damo_function *f, int32_t c) {
   return false;
 }
 
-/* What a thunk overwrites must be the caller's to give away, and nobody else's: else it is a copy. */
+/* If a thunk overwrites input i, its value must be an argument (no default value), writeable, and not overlap another
+ * value from outside; otherwise the cell gets a copy. copy_all: copies every mutable input. */
 static damo_status own_destroyed(damo_function *f, int64_t i, damo_obj *arg, bool copy_all) {
   const fn_input *in = &f->program->inputs[i];
   cell *c = &f->frame.frame.cells[in->cell];
@@ -309,13 +311,14 @@ damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_arg
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-/* The result is valid until the next call only. */
+/* Whether the result stays in its cell, valid until the next call only. */
 static bool output_stays(const damo_function *f, int64_t i) {
   const fn_output *out = &f->program->outputs[i];
   return out->borrow || (f->lends && !out->copy);
 }
 
-/* A copy of value, in spare where nobody else holds it and it fits. */
+/* A copy of the value. It is written into *spare, which it then takes over, if that has the same dtype and shape and
+ * nothing else holds it. */
 static damo_obj *function_copy_value(damo_obj *value, damo_obj **spare) {
   if (value->kind != OBJ_ARRAY) return value_copy(value);
   damo_array *v = (damo_array *)value, *s = spare != NULL ? (damo_array *)*spare : NULL;
@@ -328,7 +331,7 @@ static damo_obj *function_copy_value(damo_obj *value, damo_obj **spare) {
   return &s->obj;
 }
 
-/* Copies what would not last, and checks the targets: nothing of the caller's is written yet. */
+/* Checks the targets and copies the results that must be staged. Nothing is written into the caller's objects yet. */
 static damo_status stage_outputs(damo_function *f, damo_obj *const *into) {
   for (int64_t i = 0; i < f->program->n_outputs; i++) {
     const fn_output *out = &f->program->outputs[i];
@@ -348,7 +351,8 @@ static damo_status refuse_update(const damo_function *f, const damo_var *target,
   var_format(name, sizeof name, target);
   if (target->type->pattern != NULL &&
       (filtered = type_filter(target->type, value, (filter_options){.strict = true})) == NULL) {
-    ctx_fail_add(f->obj.ctx, "in the update of %s by %s", name, function_name(f)); /* it says where they differ */
+    ctx_fail_add(f->obj.ctx, "in the update of %s by %s", name, function_name(f)); /* type_filter's error names the
+                                                                                    * entry */
     return damo_error_status(f->obj.ctx);
   }
   damo_release(filtered);
@@ -370,7 +374,8 @@ static damo_status stage_updates(damo_function *f) {
   return DAMO_OK;
 }
 
-/* Moves the new values in; what was there is reused for the next. Cannot fail. */
+/* Moves the new values into the shared Variables and default values. The old value is kept for reuse: as `spare`, or in
+ * the cell of the update. Cannot fail. */
 static void commit(damo_function *f) {
   for (int64_t i = 0; i < f->program->n_shared; i++) {
     const fn_shared *sh = &f->program->shared[i];

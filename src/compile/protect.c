@@ -1,11 +1,13 @@
-/* protect.c: what an Op destroys must not be needed by anybody else: where no order of the nodes does, a copy does. */
+/* protect.c: inserts copies so that no Op overwrites a value that is still needed. If destroy_order finds an order of
+ * the nodes that is safe, no copy is needed; a graph with lazy Ops has no fixed order, so everything that is not
+ * obviously safe is copied. */
 #include "compile_int.h"
 #include "graph/region.h"
 #include "op/elem/build_arith.h"
 #include "op/op.h"
 #include "rewrite/rewrite.h"
 
-/* The same value with numbers of its own: a sparse matrix's pattern is never written. */
+/* A copy of x in the graph. Of a sparse matrix only the data are copied, because index arrays are never written. */
 static damo_var *copied(build *b, damo_var *x) {
   if (!type_is_sparse(x->type)) return build_identity(b, x);
   return build_with_data(b, x, build_identity(b, build_data(b, x)));
@@ -20,7 +22,8 @@ static damo_status protect_input(damo_fgraph *fg, damo_apply *node, int i) {
   return s != DAMO_OK ? s : ended;
 }
 
-/* What is destroyed, and what a glance tells: used by its destroyer alone, neither a leaf nor viewed, it is safe. */
+/* A cheap test before any order is computed. A destroyed value that is no leaf, no view, not viewed, and used by its
+ * destroyer alone is safe; any other is doubtful. lazy: the graph has Ops that may be lazy. */
 typedef struct glance {
   bool destroyers, doubtful;
   bool by_demand; /* some thunk may ask for its inputs as it runs */
@@ -39,7 +42,7 @@ static glance glance_at(const damo_fgraph *fg, const ptrvec *nodes) {
   return g;
 }
 
-/* Where the order is only found as the thunks run, everything doubtful is copied. */
+/* Copies every doubtful value: the order is only known when the thunks run. */
 static damo_status protect_all(damo_fgraph *fg, const ptrvec *nodes) {
   for (int64_t k = 0; k < nodes->n; k++) {
     damo_apply *node = nodes->at[k];

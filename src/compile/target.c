@@ -1,16 +1,17 @@
 /* target.c: results written into objects of the caller: function_run's `into`.
  *
- * A dense target is written while the thunks run where nothing they read can lie in it, else at the end. A sparse one
- * is written at the end: it takes the result's pattern, whose arrays never change, and the values go into its own
- * memory where nobody else holds that and it is large enough, so what was taken from the matrix before keeps what it
- * had. Always holds: every target is checked before anything is written; a sparse target is a sound matrix at any time.
+ * The thunks write directly into a dense target if it cannot overlap any value that they read; else the result is
+ * copied into it at the end of the call. A sparse target is always written at the end: it takes the result's index
+ * arrays, which never change, and the values are copied into its own data buffer if that is large enough and nothing
+ * else holds it. Arrays that were taken from the matrix before keep their contents. Always holds: every target is
+ * checked before anything is written; a sparse target is a valid matrix at any time.
  */
 #include "compile_int.h"
 #include "sparse/sparse.h"
 
 #include <string.h>
 
-/* ---- Who else holds a matrix ------------------------------------------------------------------------------------- */
+/* ---- Holders of a matrix ------------------------------------------------------------------------------------- */
 
 static int64_t held_by_cells(const damo_function *f, const damo_obj *m) {
   int64_t n = 0;
@@ -18,7 +19,7 @@ static int64_t held_by_cells(const damo_function *f, const damo_obj *m) {
   return f->companion != NULL ? n + held_by_cells(f->companion, m) : n;
 }
 
-/* A matrix changes only where nobody reads it meanwhile, or counts on what was in it. */
+/* A matrix may only change if nothing but the caller and f's cells holds it. */
 static damo_status check_holders(const damo_function *f, int64_t i, const damo_obj *target) {
   if (target->refs <= FN_TARGET_HOLDERS || target->refs <= FN_TARGET_HOLDERS + held_by_cells(f, target)) return DAMO_OK;
   return ctx_fail(
@@ -49,9 +50,10 @@ damo_status target_begin(const damo_function *f, damo_obj *const *into) {
   return DAMO_OK;
 }
 
-/* ---- While the thunks run ---------------------------------------------------------------------------------------- */
+/* ---- Direct writes ---------------------------------------------------------------------------------------- */
 
-/* A caller's array may be written while the thunks run when nothing they read can lie in it. */
+/* Whether the thunks may write output i directly into the caller's array: it is valid for the output, and overlaps no
+ * input, shared value or other target. */
 static bool may_write_early(const damo_function *f, int64_t i, damo_obj *const *into) {
   const fn_output *out = &f->program->outputs[i];
   if (out->copy || out->maker == NULL || into[i]->kind != OBJ_ARRAY) return false;
@@ -82,7 +84,7 @@ void target_forget(damo_function *f, damo_obj *const *into) {
     const fn_output *out = &f->program->outputs[i];
     if (into[i] == NULL) continue;
     if (out->maker != NULL) thunk_fix_out(out->maker, &f->frame.frame, out->maker_index, false);
-    /* the caller's object must not stay in a cell that the next call writes */
+    /* the next call would write into the caller's object */
     if (f->frame.frame.cells[out->cell] == into[i]) cell_set(&f->frame.frame.cells[out->cell], NULL);
   }
 }
@@ -134,26 +136,27 @@ damo_status target_check(const damo_function *f, int64_t i, damo_obj *value, dam
                   (long long)i + 1);
 }
 
-/* Could writing the other targets spoil the result? */
+/* Whether writing the other targets could overwrite the result. */
 static bool holds_result(const damo_function *f, int64_t i, damo_obj *const *into) {
   const damo_obj *value = f->frame.frame.cells[f->program->outputs[i].cell];
   for (int64_t k = 0; k < f->program->n_outputs; k++) {
     if (k == i) continue;
-    if (into[k] == value || value_may_overlap(into[k], value)) return true; /* (empty ones don't overlap) */
+    /* the same object, which may be empty and then overlaps nothing, or the same memory */
+    if (into[k] == value || value_may_overlap(into[k], value)) return true;
   }
   return false;
 }
 
 /* ---- At the end -------------------------------------------------------------------------------------------------- */
 
-/* Whether n elements fit into the memory of a vector that nobody else holds. */
+/* Whether n elements fit into the buffer of a vector, and nothing else holds that buffer. */
 static bool has_space(const damo_array *a, int64_t n) {
   if (!array_is_exclusive(a)) return false;
   const size_t space = (size_t)(a->buf->data + a->buf->nbytes - a->data);
   return (size_t)n <= space / dtype_size(array_dtype(a));
 }
 
-/* Nobody else holds the result, or will write it. */
+/* Whether the result is staged, or held by its cell alone, so that a target can take over its arrays. */
 static bool is_own(const damo_function *f, int64_t i, const damo_obj *value) {
   const fn_output *out = &f->program->outputs[i];
   return f->staged[i] != NULL || (!out->copy && !out->borrow && value_is_cells_alone(value));
@@ -174,7 +177,8 @@ static void target_put(damo_array **place, damo_array *take) {
   damo_release(old);
 }
 
-/* Values go into m's memory where that has space; else v is the function's own (target_must_stage), and m takes its. */
+/* Makes m equal to v. The values are copied into m's buffer if that has space; else m takes v's data, which belong to
+ * this call alone (target_must_stage). */
 static void target_write_sparse(damo_sparse *m, const damo_sparse *v) {
   const int64_t n = sparse_nnz(v);
   if (has_space(m->data, n)) {
@@ -189,7 +193,8 @@ static void target_write_sparse(damo_sparse *m, const damo_sparse *v) {
   m->unique = v->unique;
 }
 
-/* Matrices last: their writing can't fail, so that a call that failed for want of memory finds them as they were. */
+/* Arrays first, matrices last: writing a matrix can't fail, so a call that fails while it writes the arrays leaves the
+ * matrices as they were. */
 damo_status target_fill(damo_function *f, damo_obj *const *into) {
   for (int64_t i = 0; i < f->program->n_outputs; i++) {
     const damo_obj *value = function_peek(f, i);
