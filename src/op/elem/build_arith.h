@@ -1,7 +1,7 @@
 /* build_arith: builders of the scalar ops of arithmetic, comparison, logic, choice, rounding and complex parts.
  *
- * build_NAME(b, x …) applies the row NAME of arith_rows.h to its operands, sparse ones included, as a script's call does. What
- * it gives is borrowed from the scope b.
+ * build_NAME(b, x …) applies the row NAME of arith_rows.h to its operands, sparse ones included, as a script's call
+ * does. The result is borrowed from the scope b.
  */
 #ifndef DAMO_OP_ELEM_BUILD_ARITH_H
 #define DAMO_OP_ELEM_BUILD_ARITH_H

@@ -1,7 +1,7 @@
 /* build_math: builders of the scalar ops of exponentials, logarithms, angles and hyperbolic functions.
  *
- * build_NAME(b, x …) applies the row NAME of math_rows.h to its operands, sparse ones included, as a script's call does. What
- * it gives is borrowed from the scope b.
+ * build_NAME(b, x …) applies the row NAME of math_rows.h to its operands, sparse ones included, as a script's call
+ * does. The result is borrowed from the scope b.
  */
 #ifndef DAMO_OP_ELEM_BUILD_MATH_H
 #define DAMO_OP_ELEM_BUILD_MATH_H

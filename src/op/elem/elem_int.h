@@ -14,7 +14,7 @@
 
 #define SCALAR_MAX_ARITY 3
 
-/* From the operands' dtypes to the loop dtype (that of the kernel's input blocks) and the result's. */
+/* How the operands' dtypes give the loop dtype (that of the kernel's input blocks) and the result's. */
 typedef enum dtype_rule {
   RULE_PROMOTE, /* the common dtype, in and out */
   RULE_NUMBER,  /* the same, bool counting as int8 */
@@ -34,7 +34,7 @@ typedef enum dtype_rule {
   RULE_CAST     /* the dtype that the Op names */
 } dtype_rule;
 
-/* The contribution of operand i to its gradient, of the output's shape: g times the (conjugate) derivative. */
+/* The gradient of operand i, of the output's shape: g times the conjugate of the derivative. */
 typedef damo_var *scalar_grad_fn(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i);
 
 typedef struct scalar_op {
@@ -52,7 +52,7 @@ typedef struct scalar_op {
 #define KERNEL_NONE (-1)
 #define KERNEL_OWN (-2)
 
-/* What elemwise_def keeps beside an Op. */
+/* The data of an Elemwise Op (op->data). */
 typedef struct elemwise_data {
   const scalar_op *row;
   const kernel_isa *isa;
@@ -72,7 +72,8 @@ damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype 
 damo_dtype elemwise_operand_dtype(const scalar_op *row, int i, damo_dtype loop);
 /* The kernel for the loop dtype; NULL for the ops that copy, and where the op is not defined. */
 kernel_fn elemwise_kernel(const elemwise_data *d, damo_dtype loop);
-/* False where the operand never reaches the output differentiably (a condition, a shape). */
+/* False where the output does not depend differentiably on operand i: a condition, or second's first operand, which
+ * only gives the shape. */
 bool elemwise_is_connected(const scalar_op *row, int i);
 
 /* run.c */

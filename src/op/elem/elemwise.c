@@ -125,7 +125,7 @@ static void elemwise_format(strbuf *out, const damo_op *op) {
   strbuf_add(out, "}");
 }
 
-/* Entry of operand v along axis of a result of rank ndim: 1 where v is padded. */
+/* The length of an operand of Type t along `axis` of a result of rank ndim; 1 where the operand is padded. */
 static int64_t padded_dim(const damo_type *t, int ndim, int axis) {
   int k = axis - (ndim - t->ndim);
   return k < 0 ? 1 : t->shape[k];
@@ -145,7 +145,7 @@ static damo_status shapes_disagree(const damo_op *op, damo_var *const *in, int n
                   j + 1);
 }
 
-/* The static dims of the broadcast result. */
+/* The static shape of the broadcast result (-1: unknown); shape error where two known lengths other than 1 differ. */
 static damo_status broadcast_types(const damo_op *op, damo_var *const *in, int n_in, int ndim, int64_t *shape) {
   for (int axis = 0; axis < ndim; axis++) {
     int known = -1;
@@ -192,7 +192,8 @@ static damo_status elemwise_infer_type(const damo_op *op, damo_var *const *in, i
   return out[0] ? DAMO_OK : damo_error_status(ctx);
 }
 
-/* Each entry is that of an operand whose static Type does not say 1, a constant where one is known. */
+/* Each length is that of the first operand whose static Type does not say 1; a constant where the result's Type knows
+ * it. */
 static damo_status elemwise_infer_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                         damo_var ***out_shape) {
   const damo_type *t = node->out[0]->type;
@@ -219,13 +220,13 @@ static void elemwise_connection(const damo_apply *node, bool *connected) {
   for (int i = 0; i < node->n_in; i++) connected[i] = elemwise_is_connected(row, i);
 }
 
-/* True when all operands get zeros: the result holds nothing continuous, or the op is flat. */
+/* True when all operands get zeros: the result is discrete, or the derivative is 0 everywhere. */
 static bool elemwise_is_flat(const scalar_op *row, const damo_apply *node) {
   return row->grad == elemwise_d_zero || dtype_is_discrete(var_dtype(node->out[0]));
 }
 
-/* The operands as formulas read them: integers as the floats that they stand for, since a formula may multiply two of
- * them, which would wrap. A condition stays as it is. */
+/* The operands as the formulas of derivatives read them: integers are converted to floats, since a formula may multiply
+ * two of them, which would wrap. A condition stays as it is. */
 static damo_status as_floats(build *b, const scalar_op *row, const damo_apply *node, damo_var **in) {
   damo_dtype dt = real_of(var_dtype(node->out[0]));
   for (int i = 0; i < node->n_in; i++) {
@@ -257,7 +258,8 @@ static damo_status elemwise_grad(build *b, damo_apply *node, damo_var *const *go
   return b->status;
 }
 
-/* Linear over the reals, though not holomorphic: forward mode applies the op itself. */
+/* True of ops that are linear over the reals, but not holomorphic: forward mode applies the op itself to the
+ * tangents. */
 static bool is_real_linear(const scalar_op *row) {
   return row->rule == RULE_CONJ || row->rule == RULE_REAL || row->rule == RULE_COMPLEX ||
          (row->rule == RULE_PART && row->grad == elemwise_d_imag);
@@ -269,14 +271,16 @@ static damo_var *linear_rop(build *b, damo_apply *node, damo_var *const *eval) {
   return build_op(b, damo_retain(node->op), in, node->n_in);
 }
 
-/* Of a real function of a complex number, whose gradient is ∂/∂Re + i ∂/∂Im. */
+/* Forward mode of a real function f of a complex z: with its gradient s = ∂f/∂Re z + i ∂f/∂Im z it is Re(conj(s)
+ * dz). */
 static damo_var *real_of_complex_rop(build *b, damo_apply *node, damo_var *dz) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
   damo_var *slope = row->grad(b, node->in, node->out[0], build_ones_like(b, node->out[0]), 0);
   return build_real(b, build_mul(b, build_conj_if_complex(b, slope), dz));
 }
 
-/* Sum over the operands of derivative · eval: the gradient rule with eval for g, conjugated twice where complex. */
+/* Forward mode: the sum over the operands of derivative · eval. The gradient rule gives g · conj(derivative); applied
+ * to g = conj(eval) and conjugated again, it gives each term. */
 static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   const scalar_op *row = elemwise_data_of(node->op)->row;
   damo_var *out = node->out[0], *sum = NULL, *in[SCALAR_MAX_ARITY];
@@ -313,7 +317,7 @@ static damo_status elemwise_rop(build *b, damo_apply *node, damo_var *const *eva
   return b->status;
 }
 
-/* The signs of binary ops, and how firmly they bind: as in Lua. */
+/* The infix notation of binary ops: sign and precedence, as in Lua. */
 static const struct {
   const char *sign;
   int level;
@@ -381,7 +385,7 @@ damo_var *build_cast(build *b, damo_var *x, damo_dtype dtype) {
   return build_op(b, op_new(b->ctx, &elemwise_def, &props), &x, 1);
 }
 
-/* True when b's static Type shows that it has a's shape already. */
+/* True when the static shapes of a and b are known and equal. */
 static bool has_shape_of(const damo_type *a, const damo_type *b) {
   if (a->ndim != b->ndim) return false;
   for (int k = 0; k < a->ndim; k++) {

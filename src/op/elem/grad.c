@@ -74,7 +74,7 @@ damo_var *elemwise_d_pow(build *b, damo_var *const *in, damo_var *out, damo_var 
   return where_or_zero(b, build_neq(b, x, build_num(b, 0)), times_conj(b, g, d));
 }
 
-/* At ties the first operand takes it all, so that the two add up to g. */
+/* At ties the first operand takes the whole of g, so that the two gradients add up to g. */
 damo_var *elemwise_d_extremum(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   return where_or_zero(b, build_fn2(b, i == 0 ? "eq" : "neq", out, in[0]), g);
 }
@@ -103,7 +103,7 @@ damo_var *elemwise_d_switch(build *b, damo_var *const *in, damo_var *out, damo_v
   return build_switch(b, in[0], zero, g);
 }
 
-/* x inside [lo, hi]: to x; below lo: to lo; else above hi: to hi */
+/* g goes to x where lo <= x <= hi, to lo where x < lo, else to hi where x > hi. */
 damo_var *elemwise_d_clip(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)out;
   damo_var *x = in[0];
@@ -325,7 +325,7 @@ damo_var *elemwise_d_i0(build *b, damo_var *const *in, damo_var *out, damo_var *
   return times_conj(b, g, build_i1(b, in[0]));
 }
 
-/* f0(x) - f1(x) / x, which is 1/2 at 0: the derivative of i1 and of j1 */
+/* The derivative of i1 and of j1: f0(x) - f1(x) / x, which is 1/2 at 0. */
 static damo_var *bessel_one(build *b, const char *zeroth, damo_var *x, damo_var *out) {
   damo_var *d = build_sub(b, build_fn1(b, zeroth, x), build_true_div(b, out, x));
   return build_switch(b, build_eq(b, x, build_num(b, 0)), build_num(b, 0.5), d);

@@ -40,11 +40,11 @@ static int scalar_compare_names(const void *a, const void *b) {
   return strcmp((*x)->name, (*y)->name);
 }
 
-/* The rows in the order of their names: Ops are made by name, one an eager call. */
 static void scalar_names_destroy(damo_ctx *ctx, void *data) {
   mem_free(ctx, data, SCALAR_NONE * sizeof(const scalar_op *));
 }
 
+/* Sorts the rows by name for elemwise_find_row's binary search: each eager call makes an Op by its scalar's name. */
 damo_status elemwise_register(damo_ctx *ctx) {
   const scalar_op **sorted = mem_alloc(ctx, SCALAR_NONE * sizeof *sorted);
   if (sorted == NULL) return DAMO_EMEMORY;
@@ -65,10 +65,10 @@ const scalar_op *elemwise_row(scalar_id id) { return &scalar_rows[id]; }
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* Zeros of x's dtype: what imag is of real numbers. */
+/* The imaginary part of a real x: zeros of x's dtype. */
 static damo_var *no_imaginary_part(build *b, damo_var *x) { return build_fill(b, x, build_scalar(b, var_dtype(x), 0)); }
 
-/* True when the function is the identity on that operand. */
+/* True when a function with this dtype rule is the identity on operands of dtype dt. */
 static bool leaves_alone(dtype_rule rule, damo_dtype dt) {
   if (rule == RULE_CONJ || rule == RULE_REAL) return !dtype_is_complex(dt);
   return rule == RULE_ROUND && dtype_is_discrete(dt);
@@ -76,7 +76,7 @@ static bool leaves_alone(dtype_rule rule, damo_dtype dt) {
 
 static damo_var *build_scalar_row(build *b, const scalar_op *row, damo_var *const *operands) {
   damo_var *in[SCALAR_MAX_ARITY];
-  int first = row->rule == RULE_SWITCH; /* the condition has no say in the others' dtype */
+  int first = row->rule == RULE_SWITCH; /* the condition takes no part in the promotion of dtypes */
   if (first && build_resolve(b, operands, 1, false, in) != DAMO_OK) return NULL;
   if (build_resolve(b, operands + first, row->arity - first, false, in + first) != DAMO_OK) return NULL;
   if (leaves_alone(row->rule, var_dtype(in[0]))) return in[0];
@@ -84,7 +84,7 @@ static damo_var *build_scalar_row(build *b, const scalar_op *row, damo_var *cons
   return build_op(b, elemwise_op(b->ctx, row->id), in, row->arity);
 }
 
-/* The call of every plain row; one of any_type (mul) has a form of its own for sparse operands. */
+/* The call of every row but cast. The row that takes any Type (mul) has its own function for sparse operands. */
 static damo_status call_scalar(build *b, const fn_args *a, ptrvec *out) {
   const scalar_op *row = a->func->data;
   if (a->func->any_type && (var_is_sparse(a->in[0]) || var_is_sparse(a->in[1]))) return fn_mul_stretched(b, a, out);
@@ -133,7 +133,7 @@ static damo_var *make_isclose(build *b, const fn_args *a) {
   return build_or_(b, close, build_and_(b, build_isnan(b, v[0]), build_isnan(b, v[1])));
 }
 
-/* max(x, 0), or alpha x where x is not positive. */
+/* max(x, 0); with alpha, alpha x where x is not positive. */
 static damo_var *make_relu(build *b, const fn_args *a) {
   damo_var *x = a->in[0], *alpha = a->n_in > 1 ? a->in[1] : NULL;
   if (alpha == NULL) return build_maximum(b, x, build_int(b, 0));
@@ -152,12 +152,12 @@ static damo_status call_allclose(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_fn1(b, "all", make_isclose(b, a)));
 }
 
-/* What errors over sparse operands say of the rows without a form for them. */
+/* The advice in errors over sparse operands of rows that have no sparse form. */
 #define REMEDY(row)                                                                                          \
   ((row) == SCALAR_switch ? "x * mask keeps x where a sparse mask is true"                                   \
    : (row) == SCALAR_clip ? "damo.maximum(x, a) and damo.minimum(x, b) take constants that leave 0 as it is" \
                           : NULL)
-/* What a function of one operand asks for where that is sparse. */
+/* The call that an error recommends where the only operand of a function is sparse. */
 #define STORED(own, operands) (sizeof operands == sizeof "x" ? "damo.sparse.structured_monoid(damo." own ")(x)" : NULL)
 #define ALIAS(alias, of, args)                                                                       \
   {                                                                                                  \
@@ -226,7 +226,7 @@ static bool are_tensors(damo_var *const *in, int n) {
   return true;
 }
 
-/* Operands that are no tensors go the way of a script's call, which leads to the sparse ops. */
+/* Operands that are not all tensors take the path of a script's call, which finds the sparse ops. */
 damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
   if (b->status != DAMO_OK) return NULL;
   const scalar_op *row = &scalar_rows[id];

@@ -2,7 +2,7 @@
  *
  * In: the thunk's cells. Out: the result in its cell. A node of 0-d values calls its kernel at once. For the others a
  * block program of one step, with a cast for each operand of another dtype than the loop's, is planned once for given
- * shapes and strides (loop/loop.h). Holds: all memory is taken before anything is written.
+ * shapes and strides (loop/loop.h). Holds: all memory is allocated before anything is written.
  */
 #include "elem_int.h"
 #include "loop/loop.h"
@@ -12,7 +12,8 @@
 
 #define MAX_OPERANDS (SCALAR_MAX_ARITY + 1)
 
-/* What is kept from call to call: the program, which the node fixes, and its plan, which shapes and strides fix. */
+/* State kept between calls: the program, which depends on the node alone, and its plan, which depends on shapes and
+ * strides. */
 struct elemwise_plan {
   size_t bytes; /* of this allocation */
   bool valid;
@@ -53,7 +54,7 @@ static damo_status elemwise_prepare(const thunk *t, elemwise_state *s) {
   return DAMO_OK;
 }
 
-static int copied_operand(const thunk *t) { return t->n_in - 1; } /* of an op without a kernel */
+static int copied_operand(const thunk *t) { return t->n_in - 1; } /* the one that an op without a kernel copies */
 
 /* ---- 0-d --------------------------------------------------------------------------------------------------------- */
 
@@ -136,7 +137,7 @@ static loop_step *add_step(elemwise_plan *p, loop_kind kind, int n_in) {
   return s;
 }
 
-/* Register `from` converted into register `to`. */
+/* Adds the step that converts register `from` into register `to`. */
 static void add_cast(elemwise_plan *p, cast_fn cast, int32_t from, int32_t to) {
   loop_step *s = add_step(p, LOOP_CAST, 1);
   s->reg[0] = (int16_t)from;
@@ -144,7 +145,8 @@ static void add_cast(elemwise_plan *p, cast_fn cast, int32_t from, int32_t to) {
   s->fn.cast = cast;
 }
 
-/* Without a step when the op copies and the dtype stays. */
+/* The program: casts to the loop dtype, then the kernel. An op that copies has a cast alone, or no step where the dtype
+ * stays. */
 static void make_program(elemwise_plan *p, const thunk *t, const frame *f, const elemwise_state *s) {
   const scalar_op *row = elemwise_data_of(t->node->op)->row;
   const int n = p->n_in, copied = copied_operand(t);
@@ -171,6 +173,7 @@ static void make_program(elemwise_plan *p, const thunk *t, const frame *f, const
   p->program.steps = p->steps;
 }
 
+/* One allocation for the plan, its key, shape and strides, and the block driver's plan. NULL: no memory. */
 static elemwise_plan *plan_new(const thunk *t, frame *f, const elemwise_state *s, int ndim) {
   size_t key = 0, n = (size_t)ndim;
   elemwise_plan made = {.ndim = ndim, .n_in = t->n_in};
@@ -189,7 +192,8 @@ static elemwise_plan *plan_new(const thunk *t, frame *f, const elemwise_state *s
   return p;
 }
 
-/* Compares the inputs' shapes and strides with the plan's; with `store`, keeps them. */
+/* True when the inputs have the shapes and strides of the plan's key. With `store` these are written into the key
+ * instead. */
 static bool key_matches(elemwise_plan *p, const thunk *t, frame *f, bool store) {
   int64_t *key = p->key;
   for (int i = 0; i < t->n_in; i++) {

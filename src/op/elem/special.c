@@ -29,7 +29,7 @@ static double tetra_gamma(double x) {
 /* The modified Bessel function of order v, 0 or 1, at x >= 0: the power series, whose terms are all positive, up to 30;
  * from there on the asymptotic one (DLMF 10.40.1), whose terms fall below 1e-17 before they grow. */
 static double bessel_i(int v, double x) {
-  if (isnan(x) || isinf(x)) return NAN; /* of infinities too, as SciPy's */
+  if (isnan(x) || isinf(x)) return NAN; /* of infinities too, as in SciPy */
   double term = 1, sum = 1;
   if (x <= 30) {
     for (int k = 1; term > 1e-18 * sum; k++) {
