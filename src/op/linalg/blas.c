@@ -13,7 +13,7 @@ static damo_status blas_operands(build *b, const fn_args *a, damo_var **x, damo_
   return DAMO_OK;
 }
 
-/* The one result of a call; a NULL has already failed the scope. */
+/* A product where an operand is a scalar; Dot of ranks 1 and 2; else x's last axis contracted with y's last but one. */
 static damo_status call_dot(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x, *y;
   DAMO_TRY(blas_operands(b, a, &x, &y));
@@ -41,7 +41,7 @@ static damo_status call_outer(build *b, const fn_args *a, ptrvec *out) {
 
 /* ---- Stacks of vectors ------------------------------------------------------------------------------------------- */
 
-/* x with an axis of 1 put in so that it becomes axis `at` of the result, counted from the end: 1 is the last. */
+/* x with a new axis of length 1, which is axis `at` of the result counted from the end (1: the last). */
 static damo_var *with_axis(build *b, damo_var *x, int at) {
   int pattern[DAMO_MAX_NDIM + 1];
   if (!x) return NULL;
@@ -92,7 +92,7 @@ static damo_status call_vecmat(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, without_axis(b, build_matmul(b, with_axis(b, build_conj_if_complex(b, x), 2), y), 2));
 }
 
-/* As PyTensor's: axis 1 of both goes together; of the rest, the last axis of x and the last but one of y are summed. */
+/* As PyTensor's: the first axis of both is the batch; the last axis of x is contracted with the last but one of y. */
 static damo_status call_batched_dot(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x, *y;
   DAMO_TRY(blas_operands(b, a, &x, &y));
@@ -106,7 +106,7 @@ static damo_status call_batched_dot(build *b, const fn_args *a, ptrvec *out) {
 
 /* ---- tensordot --------------------------------------------------------------------------------------------------- */
 
-/* One side of the axes option: an axis or a list of axes, 1-based, to 0-based ones. */
+/* One operand's part of the axes option: an axis or a list of axes, 1-based, to 0-based ones. */
 static damo_status tensordot_read_side(build *b, const prop_value *v, int ndim, int *axes, int *n) {
   const prop_value *list = v->kind == PROP_LIST ? v->u.list : v;
   *n = v->kind == PROP_LIST ? v->n : 1;
@@ -154,7 +154,7 @@ static damo_status call_tensordot(build *b, const fn_args *a, ptrvec *out) {
 
 /* ---- kron -------------------------------------------------------------------------------------------------------- */
 
-/* Axes of x and y take turns, then each pair becomes one axis. */
+/* The axes of x and y are interleaved, then each pair is merged into one axis. */
 static damo_status call_kron(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x, *y, *dims[DAMO_MAX_NDIM];
   int px[DAMO_MAX_NDIM], py[DAMO_MAX_NDIM];

@@ -1,9 +1,9 @@
-/* blas: products of matrices. Private to the family (blas.c, dot.c, tensordot.c, gemm.c, gemm_run.c).
+/* blas: products of matrices. Private to the family (blas.c, dot.c, tensordot.c, gemm.c, gemm_run.c, einsum.c).
  *
  * In: matrices as data with byte strides. Out: c = alpha · a · b + beta · c, by OpenBLAS for floats and complex
- * numbers, by plain loops for integers and bool. Always holds: a transposed or row-strided operand is passed on as
- * it is, any other goes through scratch; every size is checked before BLAS is called; dimensions past 2^31-1 take
- * the plain loops.
+ * numbers, by plain loops for integers and bool. Always holds: a transposed or row-strided operand is passed to BLAS as
+ * it is, any other is copied to scratch; every size is checked before BLAS is called; dimensions past 2^31-1 take the
+ * plain loops.
  */
 #ifndef DAMO_OP_LINALG_BLAS_H
 #define DAMO_OP_LINALG_BLAS_H
@@ -22,14 +22,14 @@ blas_mat mat_of(const damo_array *a);
 blas_mat mat_row_of(const damo_array *a);
 blas_mat mat_column_of(const damo_array *a);
 
-/* How a product of matrices with these shapes and strides is done; good for any data pointers of the same alignment. */
+/* The plan of a product for these shapes and strides; valid for any data pointers of the same alignment. */
 typedef struct gemm_plan {
   damo_dtype dtype;
-  bool swapped; /* done as cᵀ = bᵀ aᵀ: a and b change places */
+  bool swapped; /* computed as cᵀ = bᵀ aᵀ: a and b change places */
   bool use_blas;
-  blas_mat a, b, c;             /* as they lie (after swapping) */
-  blas_mat use_a, use_b, use_c; /* as they are worked on */
-  bool copy_a, copy_b, copy_c;  /* that is in scratch */
+  blas_mat a, b, c;             /* as given (after swapping) */
+  blas_mat use_a, use_b, use_c; /* as multiplied: the operands or their copies */
+  bool copy_a, copy_b, copy_c;  /* use_* is a copy in scratch */
   size_t at_a, at_b, at_c;      /* offsets in scratch */
   size_t scratch;               /* bytes */
 } gemm_plan;
@@ -40,7 +40,7 @@ void gemm_plan_init(gemm_plan *p, damo_dtype dtype, blas_mat a, blas_mat b, blas
  * integers and bool. c overlaps neither a nor b. */
 void gemm_run(const gemm_plan *p, damo_c128 alpha, char *a, char *b, damo_c128 beta, char *c, void *scratch);
 
-/* Plans, takes scratch of the thunk, runs: c = alpha a b + beta c. */
+/* c = alpha a b + beta c: plans, takes scratch memory of the thunk and runs. */
 damo_status gemm_once(const thunk *t, frame *f, damo_dtype dtype, damo_c128 alpha, blas_mat a, blas_mat b,
                       damo_c128 beta, blas_mat c);
 
@@ -49,17 +49,18 @@ damo_status fail_shapes(damo_ctx *ctx, const char *func, int nx, const int64_t *
                         int axis_y);
 /* type error unless both inputs are tensors of one dtype. */
 damo_status check_pair(damo_ctx *ctx, const char *func, damo_var *const *in);
-/* The node of a class without properties, or with these, over operands brought to one dtype; borrowed first output. */
+/* The first output (borrowed) of a new node of the class, with these properties or none, its operands promoted to one
+ * dtype. */
 damo_var *build_common(build *b, const op_def *def, const void *props, damo_var *const *in, int n_in);
 damo_var *build_outer(build *b, damo_var *x, damo_var *y); /* two vectors */
 
 /* sum over axes ax[i] of x and ay[i] of y; result: x's other axes, then y's. n may be 0. 0-based. */
 damo_var *build_tensordot(build *b, damo_var *x, damo_var *y, int n, const int *ax, const int *ay);
-/* The same with axes bx[i], by[i] that go together and come first in the result. */
+/* The same with batch axes bx[i] of x and by[i] of y, which come first in the result. */
 damo_var *build_tensordot_batched(build *b, damo_var *x, damo_var *y, int n, const int *ax, const int *ay, int n_batch,
                                   const int *bx, const int *by);
 
-/* The row of einsum. */
+/* einsum.c */
 typedef struct einsum_options {
   prop_value subscripts;
 } einsum_options;

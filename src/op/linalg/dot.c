@@ -48,7 +48,7 @@ damo_var *build_outer(build *b, damo_var *x, damo_var *y) {
   return build_dot(b, build_dimshuffle(b, x, (const int[]){0, -1}, 2), build_dimshuffle(b, y, (const int[]){-1, 0}, 2));
 }
 
-/* Static dimensions that surely differ. */
+/* True when two static lengths are known and differ. */
 static bool dims_differ(int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b; }
 
 /* ---- Dot --------------------------------------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static damo_status matmul_infer_type(const damo_op *op, damo_var *const *in, int
   return out[0] ? DAMO_OK : ctx->error.status;
 }
 
-/* The stack's shape, and the byte steps of x and y along it, 0 where they broadcast. */
+/* The shape of the batch axes, and the byte strides of x and y along them, 0 where they broadcast. */
 typedef struct matmul_batch {
   int n;
   int64_t shape[DAMO_MAX_NDIM], step_x[DAMO_MAX_NDIM], step_y[DAMO_MAX_NDIM];
@@ -210,7 +210,8 @@ static damo_status batch_init(matmul_batch *s, const thunk *t, frame *f, const d
   return DAMO_OK;
 }
 
-/* One matrix for all of a contiguous stack x, when y is one matrix. */
+/* True when x is a contiguous stack and y one matrix: the stack's matrices, one below the other, are one matrix, and
+ * one product with y gives all results. */
 static bool is_one_product(const matmul_batch *s, const damo_array *x) {
   for (int i = 0; i < s->n; i++) {
     if (s->step_y[i] != 0 || (s->step_x[i] == 0 && s->shape[i] != 1)) return false;
@@ -297,7 +298,7 @@ const op_def matmul_def = {
     .no_check = "dense: spec/op/rows/blas.lua has results by hand and from plain loops",
 };
 
-/* x with ones put before its axes up to rank n. */
+/* x with leading axes of length 1 up to rank n. */
 static damo_var *with_unit_axis(build *b, damo_var *x, int n) {
   int pattern[DAMO_MAX_NDIM];
   if (!x || var_ndim(x) == n) return x;
@@ -305,7 +306,7 @@ static damo_var *with_unit_axis(build *b, damo_var *x, int n) {
   return build_dimshuffle(b, x, pattern, n);
 }
 
-/* x without axis `axis`, which is 1. */
+/* x without axis `axis`, which has length 1. */
 static damo_var *drop_axis(build *b, damo_var *x, int axis) {
   int pattern[DAMO_MAX_NDIM], n = 0;
   if (!x) return NULL;

@@ -1,6 +1,6 @@
 /* einsum: sums of products by Einstein's convention: "ij,jk->ik".
  *
- * A letter names an axis; axes of one name go together; names that the output lacks are summed over. "..." stands
+ * A letter names an axis; axes of the same name are paired; names that the output lacks are summed over. "..." stands
  * for the axes not named, aligned from the right. Without "->" the output has the names that occur once, in
  * alphabetical order. Built from left to right, two operands at a time, as tensordot (with batch axes) or as a
  * broadcast product.
@@ -30,7 +30,7 @@ static damo_status einsum_fail(build *b, const char *text, const char *why) {
   return ctx_fail(b->ctx, DAMO_EVALUE, "einsum: subscripts '%s': %s", text, why);
 }
 
-/* Reads the names of one tensor up to ',', '-' or the end; an ellipsis stands for n_dots axes (-1: what v's rank
+/* Reads the names of one tensor up to ',', '-' or the end; an ellipsis stands for n_dots axes (-1: as many as `rank`
  * leaves). */
 static damo_status einsum_parse_term(build *b, const char *text, const char **at, int rank, int n_dots,
                                      einsum_term *t) {
@@ -69,7 +69,8 @@ static int axis_of_label(const einsum_term *t, int label) {
   return -1;
 }
 
-/* The names that occur once, capitals first as in Python, after the ellipsis axes. */
+/* The output where the subscripts have no "->": the ellipsis axes, then the names that occur once, capitals first as in
+ * Python. */
 static void implicit_output(const einsum_term *in, int n, einsum_term *out) {
   out->n = 0;
   for (int pass = 0; pass < 2; pass++) {
@@ -132,12 +133,12 @@ static void einsum_sum_axis(build *b, einsum_term *t, int axis) {
   drop_label(t, axis);
 }
 
-/* A sum of integers widens its dtype: products go on in the operands' one. */
+/* Casts t back to the operands' dtype, since a sum of integers widens it. */
 static void keep_dtype(build *b, einsum_term *t, damo_dtype dtype) {
   if (t->v && var_dtype(t->v) != dtype) t->v = build_cast(b, t->v, dtype);
 }
 
-/* Axes of one name become their diagonal, which comes last. */
+/* Replaces two axes with the same name by their diagonal, which becomes the last axis, until all names differ. */
 static void take_diagonals(build *b, einsum_term *t) {
   for (int i = 0; i < t->n && t->v; i++) {
     for (int j = t->n - 1; j > i && t->v; j--) {
@@ -148,12 +149,13 @@ static void take_diagonals(build *b, einsum_term *t) {
       drop_label(t, j);
       drop_label(t, i);
       t->label[t->n++] = label;
-      i = -1; /* places have moved: from the start again */
+      i = -1; /* positions have changed: start again */
       break;
     }
   }
 }
 
+/* True when the output or an operand from `from` on has an axis of that name. */
 static bool is_wanted(const einsum_term *in, int from, int n, const einsum_term *out, int label) {
   if (axis_of_label(out, label) >= 0) return true;
   for (int k = from; k < n; k++) {
@@ -162,7 +164,8 @@ static bool is_wanted(const einsum_term *in, int from, int n, const einsum_term 
   return false;
 }
 
-/* An axis of 1 beside a longer one of the same name broadcasts: it is left out. */
+/* Drops those axes of length 1 of operand k that broadcast against a longer axis of the same name in another
+ * operand. */
 static void drop_ones(build *b, einsum_term *in, int n, int k) {
   for (int i = in[k].n - 1; i >= 0 && in[k].v; i--) {
     bool longer = false;
@@ -174,7 +177,7 @@ static void drop_ones(build *b, einsum_term *in, int n, int k) {
   }
 }
 
-/* Names in t that nothing after it wants are summed over. */
+/* Sums over the axes of t whose names are neither in the output, nor in an operand from `from` on, nor in `other`. */
 static void sum_unwanted(build *b, einsum_term *t, const einsum_term *in, int from, int n, const einsum_term *other,
                          const einsum_term *out) {
   for (int i = t->n - 1; i >= 0 && t->v; i--) {
@@ -183,7 +186,7 @@ static void sum_unwanted(build *b, einsum_term *t, const einsum_term *in, int fr
   }
 }
 
-/* x times y, all names kept: y's axes are put where x's names are, its own come last. */
+/* x becomes x times y with all names kept: axes of the same name are aligned, y's other axes come last. */
 static void einsum_multiply(build *b, einsum_term *x, const einsum_term *y) {
   int px[DAMO_MAX_NDIM], py[DAMO_MAX_NDIM], n = x->n;
   for (int i = 0; i < x->n; i++) px[i] = i, py[i] = axis_of_label(y, x->label[i]);
@@ -197,6 +200,8 @@ static void einsum_multiply(build *b, einsum_term *x, const einsum_term *y) {
   x->n = n;
 }
 
+/* x becomes the product of x and y, summed over the shared names that neither the output nor an operand from `from` on
+ * has; the other shared names are batch axes. */
 static void einsum_combine(build *b, einsum_term *x, const einsum_term *y, const einsum_term *in, int from, int n,
                            const einsum_term *out) {
   int ax[DAMO_MAX_NDIM], ay[DAMO_MAX_NDIM], bx[DAMO_MAX_NDIM], by[DAMO_MAX_NDIM], na = 0, nb = 0;

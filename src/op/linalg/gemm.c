@@ -1,4 +1,4 @@
-/* gemm: the BLAS updates that rewriting turns scaled products and sums into.
+/* gemm: the BLAS updates that rewriting makes of scaled products and sums.
  *
  * Gemm(z, alpha, x, y, beta) = beta·z + alpha·x·y, matrices; Gemv(z, alpha, x, y, beta) the same with vectors z and
  * y; Ger(z, alpha, x, y) = z + alpha·x·yᵀ, z a matrix, x and y vectors. float or complex, one dtype; alpha and beta
@@ -60,7 +60,7 @@ static damo_c128 gemm_coefficient(const damo_array *a) {
   return s.v.c;
 }
 
-/* z as a matrix where it is a vector: a column. */
+/* The operand as a matrix; a vector as a column. */
 static blas_mat mat_of_operand(const damo_array *a) { return a->ndim == 2 ? mat_of(a) : mat_column_of(a); }
 
 static damo_status gemm_check_shapes(const thunk *t, frame *f, const blas_mat *z, const blas_mat *x,
@@ -72,7 +72,8 @@ static damo_status gemm_check_shapes(const thunk *t, frame *f, const blas_mat *z
                   (long long)y->cols, (long long)z->rows, (long long)z->cols);
 }
 
-/* The output, holding z already unless it need not be read; NULL: memory error. */
+/* The output: z itself where the op destroys it, else a new array, into which z is copied if `read`. NULL: no
+ * memory. */
 static damo_array *output_with_z(const thunk *t, frame *f, const damo_array *z, bool read) {
   if (t->node->op->destroy_map) return thunk_out_inplace(t, f, 0, 0);
   damo_array *out = thunk_out(t, f, 0, array_dtype(z), z->ndim, array_shape(z));
@@ -82,14 +83,15 @@ static damo_array *output_with_z(const thunk *t, frame *f, const damo_array *z, 
   return out;
 }
 
-/* ---- An alpha that BLAS takes liberties with --------------------------------------------------------------------- */
+/* ---- Values of alpha for which BLAS deviates from the formula ---------------------------------------------------- */
 
-/* BLAS does not look at the product where alpha is 0, and multiplies x or y by it beforehand where it likes. */
+/* True where BLAS may deviate from alpha·(x·y) as written: with alpha = 0 it skips the product, and loses its nan; with
+ * an infinite or nan alpha the result depends on whether it scales x, y or the product. */
 static bool is_delicate(damo_c128 alpha) {
   return !isfinite(alpha.re) || !isfinite(alpha.im) || (alpha.re == 0 && alpha.im == 0);
 }
 
-/* Part by part: CMPLX is not there with every compiler, and re + im * I mixes infinities. */
+/* Set part by part: not every compiler has CMPLX, and re + im * I makes nan of infinite parts. */
 static float _Complex complex_f32(damo_c128 v) {
   const float parts[2] = {(float)v.re, (float)v.im};
   float _Complex z;
@@ -131,12 +133,12 @@ static void update_entries(damo_dtype dtype, const blas_mat *c, damo_c128 alpha,
     case DAMO_UINT16:
     case DAMO_UINT32:
     case DAMO_UINT64:
-    case DAMO_N_DTYPES: break; /* integers do not come here */
+    case DAMO_N_DTYPES: break; /* gemm_check_operands refuses integers */
   }
 }
 #undef UPDATE
 
-/* The product by itself, then the sum as it is written. */
+/* Computes the product with alpha = 1, then beta·z + alpha·product entry by entry. */
 static damo_status delicate_update(const thunk *t, frame *f, const damo_array *z, blas_mat a, blas_mat b,
                                    damo_c128 alpha, damo_c128 beta) {
   const int64_t size = (int64_t)dtype_size(array_dtype(z));
@@ -164,7 +166,8 @@ static damo_status update_perform(const thunk *t, frame *f) {
   void *scratch = NULL;
   DAMO_TRY(gemm_check_shapes(t, f, &zm, &a, &b));
   if (is_delicate(alpha)) return delicate_update(t, f, z, a, b, alpha, beta);
-  /* The layout of the output is the input's or a contiguous one: scratch for the worse of the two is taken first. */
+  /* The output has z's layout or a contiguous one. Scratch for the larger of the two plans is taken before anything is
+   * written. */
   gemm_plan_init(&p, array_dtype(z), a, b, zm);
   const size_t as_is = p.scratch;
   const int64_t size = (int64_t)dtype_size(array_dtype(z));
@@ -185,7 +188,7 @@ static damo_var *sum_of_product(build *b, damo_var *x, damo_var *y) {
   return build_reduce(b, REDUCE_SUM, build_mul(b, x, y), NULL, -1, false);
 }
 
-/* beta·z + alpha·product: each factor's gradient is the cotangent times the conjugate of the rest. */
+/* beta·z + alpha·product: each factor's gradient is the cotangent times the conjugate of the other factors. */
 static damo_status update_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *alpha = node->in[1], *x = node->in[2], *y = node->in[3];
   if (!g) return DAMO_OK;

@@ -1,8 +1,8 @@
 /* gemm_run: c = alpha · a · b + beta · c over strided matrices of any dtype.
  *
- * In: matrices as data and byte strides, scratch. Out: c written. Always holds: BLAS gets only sizes and strides
- * that it takes (unit stride along one axis, leading dimension at least the row, all below 2^31); what does not fit
- * is copied to scratch, what is too large goes through the plain loops. Integers wrap; bool is or-and.
+ * In: matrices as data and byte strides, scratch. Out: c written. Always holds: BLAS gets only sizes and strides that
+ * it takes (unit stride along one axis, leading dimension at least the row, all below 2^31); an operand that does not
+ * fit is copied to scratch, sizes past 2^31-1 take the plain loops. Integers wrap; bool is or-and.
  */
 #include "blas.h"
 #include "kernel/kernel.h"
@@ -103,7 +103,7 @@ static void gemm_scale_entry(damo_dtype dtype, char *p, damo_c128 beta) {
   }
 }
 
-/* Rows of c are contiguous. */
+/* c = beta · c, whose rows are contiguous. beta 0 overwrites, nan included. */
 static void gemm_scale(damo_dtype dtype, const blas_mat *c, damo_c128 beta) {
   const size_t size = dtype_size(dtype);
   if (beta.re == 1 && beta.im == 0) return;
@@ -119,14 +119,14 @@ static void gemm_scale(damo_dtype dtype, const blas_mat *c, damo_c128 beta) {
 
 /* ---- BLAS -------------------------------------------------------------------------------------------------------- */
 
-/* What BLAS wants to know of an operand: rows contiguous (or, transposed, columns), and the step between them. */
+/* An operand as BLAS takes it: contiguous rows (transposed: columns) and the leading dimension in elements. */
 typedef struct blas_arg {
   void *data;
   CBLAS_TRANSPOSE trans;
   int ld;
 } blas_arg;
 
-/* Rows of m are contiguous and a leading dimension can describe the step between them. */
+/* True when m's rows are contiguous and their stride is a leading dimension that BLAS takes, which goes to *ld. */
 static bool has_rows(const blas_mat *m, size_t size, int *ld) {
   const int64_t es = (int64_t)size;
   int64_t step = m->cols > 1 ? m->cols : 1;
@@ -221,7 +221,7 @@ static void run_blas(damo_dtype dtype, damo_c128 alpha, const blas_mat *a, const
   } else if (c->rows == 1 && dtype_is_float(dtype)) {
     blas_vecvec(dtype, alpha, a, b, beta, c);
   } else {
-    /* gemv may multiply what it finds by beta, nan included. */
+    /* gemv may multiply uninitialised entries of c by beta = 0, which keeps a nan. */
     if (fresh) gemm_scale(dtype, c, beta);
     blas_matvec(dtype, alpha, a, b, beta, c);
   }
@@ -237,7 +237,7 @@ static blas_mat gemm_packed(const blas_mat *m, size_t size) {
   return (blas_mat){NULL, m->rows, m->cols, m->cols * (int64_t)size, (int64_t)size};
 }
 
-/* Puts *use, laid out row by row, into scratch in place of src. */
+/* Plans a C-contiguous copy in scratch in place of *use. */
 static void plan_copy(gemm_plan *p, blas_mat *use, bool *copy, size_t *at) {
   const size_t size = dtype_size(p->dtype);
   *copy = true;
@@ -245,7 +245,7 @@ static void plan_copy(gemm_plan *p, blas_mat *use, bool *copy, size_t *at) {
   *at = p->scratch;
   size_t bytes;
   if (!size_mul((size_t)use->rows * (size_t)use->cols, size, &bytes) || bytes > SIZE_MAX / 8) bytes = SIZE_MAX / 8;
-  p->scratch += (bytes + 63) & ~(size_t)63; /* a size that no allocator has ends in a memory error */
+  p->scratch += (bytes + 63) & ~(size_t)63; /* on overflow a size that no allocator gives */
 }
 
 void gemm_plan_init(gemm_plan *p, damo_dtype dtype, blas_mat a, blas_mat b, blas_mat c) {

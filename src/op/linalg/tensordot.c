@@ -1,9 +1,9 @@
-/* tensordot: sums of products of two tensors over any pairs of axes, with paired axes kept apart if asked (a batch).
+/* tensordot: sums of products of two tensors over any pairs of axes, with optional batch axes.
  *
- * In: x, y of one dtype; lists of axes: batch axes bx[i] of x and by[i] of y go together, contracted axes ax[i],
- * ay[i] are summed over, the others are free. Out: axes batch, then x's free ones, then y's, each in order. Always
- * holds: an operand whose free and contracted axes each have one step is multiplied where it lies, any other is
- * copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
+ * In: x, y of one dtype; lists of axes: batch axes bx[i] of x and by[i] of y are paired, contracted axes ax[i] and
+ * ay[i] are paired and summed over, the others are free. Out: axes batch, then x's free ones, then y's, each in order.
+ * Always holds: an operand whose free axes and whose contracted axes can each be walked with one stride is multiplied
+ * in place, any other is copied to scratch first. The gradient of a Tensordot is a Tensordot and a transpose.
  */
 #include "blas.h"
 #include "loop/loop.h"
@@ -77,7 +77,7 @@ static int free_axes(int ndim, const int *contracted, int n, const int *batch, i
   return k;
 }
 
-/* How many of axes lie before axes[i]. */
+/* The number of axes[0, n) that are less than axes[i]. */
 static int axis_rank(const int *axes, int n, int i) {
   int k = 0;
   for (int j = 0; j < n; j++) k += axes[j] < axes[i];
@@ -136,7 +136,7 @@ static damo_status tensordot_infer_type(const damo_op *op, damo_var *const *in, 
 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
-/* One operand as a stack of matrices rows × cols, each group of axes walked in its order. */
+/* One operand as a batch of rows × cols matrices, each made of a group of axes in C order. */
 typedef struct tensordot_operand {
   const damo_array *a;
   int order[DAMO_MAX_NDIM]; /* batch axes, row axes, column axes */
@@ -147,7 +147,8 @@ typedef struct tensordot_operand {
   size_t at, bytes; /* in scratch */
 } tensordot_operand;
 
-/* Number of entries over the axes; *step is what one goes on by when they can be walked with one step. */
+/* The number of entries over a group of axes. *step: the byte stride that walks them in C order; *one_step becomes
+ * false where no single stride does. */
 static int64_t tensordot_group(const damo_array *a, const int *axes, int n, int64_t *step, bool *one_step) {
   int64_t count = 1;
   *step = 0;
@@ -242,8 +243,9 @@ static damo_status tensordot_perform(const thunk *t, frame *f) {
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-/* The gradient of the first operand (the second: swapped): the cotangent contracted with `other` over other's free
- * axes, which in g begin at other_at; its batch, free and contracted axes go back to their places. */
+/* The gradient of the first operand (or the second): the cotangent g contracted with the conjugate of the other operand
+ * over the other's free axes, which are the axes of g from other_at on. The result's batch, free and contracted axes
+ * are then transposed to their places in the operand. */
 static damo_var *tensordot_grad_of(build *b, const damo_apply *node, damo_var *g, bool second) {
   const pairing *p = node->op->data;
   damo_var *self = node->in[second ? 1 : 0], *other = build_conj_if_complex(b, node->in[second ? 0 : 1]);
@@ -257,7 +259,8 @@ static damo_var *tensordot_grad_of(build *b, const damo_apply *node, damo_var *g
   const int other_at = p->n_batch + (second ? 0 : nfs);
   for (int i = 0; i < q.n; i++) q.ax[i] = other_at + i;
   for (int i = 0; i < p->n_batch; i++) q.bx[i] = i, q.by[i] = bo[i];
-  damo_var *r = build_pairing(b, g, other, &q); /* batch, self's free axes, other's contracted axes in rising order */
+  damo_var *r = build_pairing(b, g, other, &q); /* batch, self's free axes, other's contracted axes in ascending
+                                                 * order */
   for (int i = 0; i < p->n_batch; i++) pattern[bs[i]] = i;
   for (int i = 0; i < nfs; i++) pattern[fs[i]] = p->n_batch + i;
   for (int i = 0; i < p->n; i++) pattern[a[i]] = p->n_batch + nfs + axis_rank(ao, p->n, i);
