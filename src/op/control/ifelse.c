@@ -1,4 +1,4 @@
-/* ifelse.c: one of two branches, by a condition known when the function runs. Only the branch taken is computed.
+/* ifelse: one of two branches, by a condition known when the function runs. Only the branch taken is computed.
  *
  * The Op IfElse has the inputs cond, a₁ … aₙ, b₁ … bₙ and n outputs, each a view of a branch's value. Compiled programs
  * jump over the branch that is not taken; run by demand, its thunks ask for cond, then for the values of one branch.
@@ -44,7 +44,7 @@ static int ifelse_count(const damo_op *op, int n_in) {
   return results_of(op);
 }
 
-/* The Type of which values of both are; NULL with a type error when there is none. */
+/* The narrowest Type that has the values of both a and b; NULL with a type error when there is none. */
 static damo_type *ifelse_unify(damo_ctx *ctx, const damo_type *a, const damo_type *b, int i) {
   if (type_is_super(a, b)) return damo_retain(a);
   if (type_is_super(b, a)) return damo_retain(b);
@@ -119,7 +119,7 @@ static damo_status ifelse_run(const thunk *t, frame *f) {
 
 /* ---- Derivatives and shapes -------------------------------------------------------------------------------------- */
 
-/* cond ? a : b for n pairs; results into out. */
+/* cond ? x[i] : y[i] for n pairs, into out. */
 static damo_status ifelse_choose(build *b, damo_var *cond, damo_var *const *x, damo_var *const *y, int n,
                                  damo_var **out);
 
@@ -130,7 +130,7 @@ static damo_var *zero_of_branch(build *b, damo_var *x, damo_var *g) {
   return sparse ? build_to_format(b, zero, var_format_of(g)) : build_toarray(b, zero);
 }
 
-/* g, whose Type may know less of its shape than that of the branch x, with x's lengths. */
+/* g with the static lengths of the branch x that g's own Type does not know. */
 static damo_var *with_lengths(build *b, damo_var *g, damo_var *x) {
   damo_var *dims[DAMO_MAX_NDIM];
   bool more = false;
@@ -149,7 +149,7 @@ static damo_status ifelse_grad(build *b, damo_apply *node, damo_var *const *gout
   for (int i = 0; i < n && b->status == DAMO_OK; i++) {
     damo_var *g = gout[i], **of_x = &gin[1 + i], **of_y = &gin[1 + n + i];
     if (g == NULL) continue;
-    if (!type_has_shape(g->type)) { /* a marker: undefined in both branches */
+    if (!type_has_shape(g->type)) { /* an undefined gradient is one in both branches */
       *of_x = *of_y = g;
       continue;
     }
@@ -162,7 +162,7 @@ static damo_status ifelse_grad(build *b, damo_apply *node, damo_var *const *gout
   return b->status;
 }
 
-/* Tangents of both branches in one kind and dtype. */
+/* Converts the tangents of both branches to one format, or dense, and to one dtype. */
 static void ifelse_bring_together(build *b, damo_var **dx, damo_var **dy) {
   if (var_is_sparse(*dx) && var_is_sparse(*dy)) {
     *dy = build_to_format(b, *dy, var_format_of(*dx));
@@ -236,7 +236,7 @@ const op_def ifelse_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* in holds cond, then room for both branches. */
+/* in: cond, then space for the n values of both branches. */
 static damo_status ifelse_choose_in(build *b, damo_var **in, damo_var *const *x, damo_var *const *y, int n,
                                     damo_var **out) {
   for (int i = 0; i < n; i++) {
@@ -270,7 +270,7 @@ static damo_status fn_ifelse(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, result);
 }
 
-/* Both branches as lists, one after the other. */
+/* The operands are cond, the values of the first branch, those of the second. */
 static damo_status fn_ifelse_list(build *b, const fn_args *a, ptrvec *out) {
   int n = (a->n_in - 1) / 2;
   if (a->n_in != 1 + 2 * n || n < 1 || n > MAX_RESULTS) {

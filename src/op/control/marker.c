@@ -1,5 +1,5 @@
-/* marker.c: ops that pass their input on and say something about it: to the gradient (DisconnectedGrad, ZeroGrad,
- * ConsiderConstant, GradClip, GradScale), to the run (Assert), to the Type (SpecifyShape, OfType, Unbroadcast).
+/* marker: ops that pass their input on and change what is known of it: by the gradient (DisconnectedGrad, ZeroGrad,
+ * ConsiderConstant, GradClip, GradScale), by the run (Assert), by the Type (SpecifyShape, OfType, Unbroadcast).
  */
 #include "loop/loop.h"
 #include "op/shape/shape_int.h"
@@ -136,7 +136,7 @@ const op_def grad_scale_def = {
     OP_CHECK(same_check),
 };
 
-/* The operand may be of any Type. */
+/* One node of the class over operand 0, which may be of any Type. */
 static damo_status call_marker(build *b, const fn_args *a, ptrvec *out, const op_def *def, const void *props) {
   damo_var *x = build_strong(b, a->in[0]);
   return fn_give(b, out, x ? build_op(b, op_new(b->ctx, def, props), &x, 1) : NULL);
@@ -325,7 +325,7 @@ damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims) {
   return build_op(b, op_new(b->ctx, &specify_def, &axes), in, n + 1);
 }
 
-/* A list with `false` where nothing is said, or a vector Variable. */
+/* The option shape is a list, with `false` for any length, or a vector Variable. */
 static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
   damo_var *dims[DAMO_MAX_NDIM];
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
@@ -350,7 +350,7 @@ static damo_status fn_specify_shape(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_specify_shape(b, x, dims));
 }
 
-/* ---- OfType: what a Type says more of x than x's own does, the pattern left out; a property names who needs it --- */
+/* ---- OfType: checked to be a value of a Type, whose pattern is left out; properties name the Op for errors ------- */
 
 static damo_type *wanted_type(const damo_op *op) { return OP_PROPS(op, of_type_props)->type.u.type; }
 
@@ -360,7 +360,7 @@ static damo_status of_type_type(const damo_op *op, damo_var *const *in, int n_in
   return out[0] ? DAMO_OK : DAMO_EMEMORY;
 }
 
-/* The filter's error, said of the input that the value was for. */
+/* The filter's error, naming the Op and the input that the value was for. */
 static damo_status fail_of_type(const thunk *t, frame *f) {
   const damo_status status = damo_error_status(f->ctx);
   const char *op = OP_PROPS(t->node->op, of_type_props)->op.u.s,
