@@ -1,38 +1,40 @@
 /* collect: native memory and Lua's collector.
  *
- * Steps. Lua sees a userdata of some bytes, not the native memory behind it, and would collect too late. So where
- * enough native memory has been made since the last cycle of the collector, a cycle is begun, and driven on by a small
- * step for each QUANTUM of native memory made: never a whole collection at once, which would be a hitch in a frame. A
- * marker, a dropped userdata, tells from its finalizer how far the cycle has come, whoever drove the last step.
+ * Steps. Lua counts the few bytes of a userdata, not the native memory behind it, and would collect too late. So a
+ * cycle of the collector is begun once enough native memory has been allocated since the last one, and driven on by a
+ * small step for each QUANTUM of further native memory: never by a whole collection at once, whose pause would be seen
+ * in a frame. A marker, a userdata that is garbage from the start, tells by its finalizer how far the cycle has come,
+ * whoever did the last step.
  *
- * In Lua's generational mode a step is a whole young collection. What survives two of these is old, and stays until
- * Lua's own major collection: so they are spaced by what survived the last one.
+ * In Lua's generational mode a step is a whole young collection. Objects that survive two of these are old and stay
+ * until Lua's own major collection. So young collections are spaced by the native bytes that survived the last one.
  *
- * The second run. Where the context's memory is limited a call that runs out of it is undone by its error: Lua then
- * collects everything, and the call runs once more as a whole. Nothing below the binding ever collects.
+ * The second run. If the context's memory is limited and a call runs out of it, the call's error undoes its effects;
+ * then Lua collects everything, and the call runs once more from its start. Nothing below the binding ever collects.
  */
 #include "binding.h"
 #include "sparse/sparse.h"
 
 #define GC_FLOOR ((size_t)32 << 20)
-/* A step for each QUANTUM of native memory made: a cycle over a Lua heap of 20 MB ends within 5 MB. */
+/* One step per QUANTUM of native memory allocated: a cycle over a Lua heap of 20 MB ends within 5 MB. */
 #define GC_QUANTUM ((size_t)64 << 10)
-/* In percent of Lua's usual step, which would be a pause of a millisecond where finalizers have much to free. */
+/* In percent of Lua's default step, which would be a pause of a millisecond if finalizers have much to free. */
 #define GC_STEP_SIZE 25
-/* Dropped blocks are better collected than left while other memory, cold or fresh and so slow to touch, takes their
- * place: the next cycle begins after a REST of the floor, or some times as many bytes as Lua's own heap has, by which a
- * cycle takes its time. Where one finds little to drop the next waits for twice as many, up to PATIENCE times; but not
- * for more than the floor, or than what is in use. */
+/* When the next cycle begins. Garbage blocks should be collected soon, or allocation moves on to memory that is cold in
+ * the cache or freshly mapped, and so slow to touch. On the other hand a cycle takes time in proportion to Lua's heap.
+ * So the next cycle begins after REST of the floor has been allocated, or REST_HEAPS times the size of Lua's heap,
+ * whichever is more. While cycles find little garbage the distance doubles, up to PATIENCE times as much; but it is at
+ * most the floor, or the native memory in use if that is more. */
 #define GC_REST(floor) ((floor) / 8)
 #define GC_REST_HEAPS 3
 #define GC_PATIENCE 32
-/* Nor for more userdata than these, which Lua all walks in one step of a cycle. */
+/* The next cycle also begins before this many new userdata exist: Lua walks all of them in one step of a cycle. */
 #define GC_FINALIZED_MOST 2000
-/* The least between two young collections. */
+/* The least allocation between two young collections. */
 #define GC_YOUNG(floor) ((floor) / 32)
 #define GC_YOUNG_PATIENCE 8
-/* By so many steps a cycle's finalizers have run. Else generational mode was set in between, whose steps end no cycle:
- * the next step begins one. */
+/* An incremental cycle's finalizers have run after this many steps. If not, generational mode was set in between, whose
+ * steps end no cycle: the next step then begins a new cycle. */
 #define GC_FINALIZING_STEPS 100
 #define GC_SURVEY_MOST 1000
 
@@ -44,7 +46,7 @@ void bind_collect_init(bind_state *st) {
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Neither stopped nor at work right now. Lua 5.1 has no way to ask. */
+/* Whether the collector is neither stopped nor running at this moment. Lua 5.1 cannot tell. */
 static bool gc_is_running(lua_State *L) {
 #ifdef LUA_GCISRUNNING
   return lua_gc(L, LUA_GCISRUNNING, 0) > 0;
@@ -54,8 +56,8 @@ static bool gc_is_running(lua_State *L) {
 #endif
 }
 
-/* A small step; true when it ended a cycle. In Lua 5.4 the step multiplier sets the size of one; earlier Luas make steps
- * of a kilobyte or two, of which so many do about as much. */
+/* Does a small step; true if it ended a cycle. In Lua 5.4 the step multiplier sets the size of a step; older versions
+ * do steps of a kilobyte or two, of which this many do about as much. */
 static bool gc_step(lua_State *L) {
 #if LUA_VERSION_NUM >= 504
   const int usual = lua_gc(L, LUA_GCSETSTEPMUL, GC_STEP_SIZE);
@@ -84,7 +86,7 @@ static void gc_drop_marker(lua_State *L, bind_state *st) {
   st->gc.marked = true;
 }
 
-/* Its share of a buffer with several views: those of one large matrix would else count as one each. */
+/* A view's share of its buffer: otherwise each view of one large matrix would count as the whole. */
 static size_t gc_array_bytes(const damo_array *a) {
   return a && a->buf ? a->buf->nbytes / (size_t)a->buf->obj.refs : 0;
 }
@@ -97,7 +99,8 @@ static size_t gc_native_bytes(const damo_obj *obj) {
   return gc_array_bytes(m->data) + gc_array_bytes(m->indices) + gc_array_bytes(m->indptr);
 }
 
-/* The native bytes of what was made since the last cycle and is alive. */
+/* The native bytes of the live objects whose userdata were made since the last cycle; the newest SURVEY_MOST of them.
+ */
 static size_t gc_survivors(const bind_state *st) {
   size_t bytes = 0;
   int n = 0;
@@ -110,7 +113,7 @@ static size_t gc_survivors(const bind_state *st) {
 static size_t gc_larger(size_t a, size_t b) { return a > b ? a : b; }
 static size_t gc_smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* What may be in use before the next cycle, `low` bytes after the last. */
+/* The native memory in use at which the next cycle begins; gc->low was in use after the last one. */
 static size_t gc_next_cycle(lua_State *L, const bind_collector *gc) {
   if (gc->generational) return gc->low + gc->spacing;
   const size_t heaps = GC_REST_HEAPS * ((size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10);
@@ -119,9 +122,9 @@ static size_t gc_next_cycle(lua_State *L, const bind_collector *gc) {
   return gc->low + (rest > most / gc->patience ? most : rest * gc->patience);
 }
 
-/* Between young collections in generational mode: twice what survived the last one. That is too little where as much
- * was garbage at once: what survives two in turn is old, and memory grows with each. Then they become rarer, within the
- * floor, until what survives one has died by the next. */
+/* The spacing of young collections in generational mode: twice the bytes that survived the last one. That is too little
+ * if the garbage came all at once: what survives two collections in a row is old, and memory grows with each. Then the
+ * spacing doubles, within the floor, until what survives one collection has died by the next. */
 static size_t gc_young_spacing(bind_state *st) {
   bind_collector *gc = &st->gc;
   const size_t twice = 2 * gc_survivors(st), young = GC_YOUNG(gc->floor);
@@ -158,9 +161,9 @@ static void gc_end_cycle(lua_State *L, bind_state *st) {
   gc->due = gc_next_cycle(L, gc);
 }
 
-/* One step of a cycle, and whether the cycle is over with it. A single step that finalizes the marker and yet ends no
- * cycle is a young collection of the generational mode; or the last of an incremental cycle but for the finalizers,
- * where the heap is small: so it takes two in turn to believe it. */
+/* Does one step of a cycle; true if the cycle is over. A single step that finalizes the marker but ends no cycle is
+ * either a young collection of the generational mode, or, with a small heap, the whole of an incremental cycle except
+ * its finalizers. So only two such steps in a row count as generational mode. */
 static bool gc_step_of_cycle(lua_State *L, bind_state *st) {
   bind_collector *gc = &st->gc;
   const bool ended = gc_step(L);
@@ -169,21 +172,21 @@ static bool gc_step_of_cycle(lua_State *L, bind_state *st) {
     gc->generational = gc->suspect = false;
     return false;
   }
-  if (!gc->finalizing && gc->steps > 1) gc->steps = 2; /* counted anew */
+  if (!gc->finalizing && gc->steps > 1) gc->steps = 2; /* from here on counts the steps of the finalizers */
   gc->finalizing = true;
   if (gc->steps > GC_FINALIZING_STEPS) gc->cycling = false;
   if (ended) gc->generational = gc->suspect = false;
   if (ended || gc->steps > 1) return ended;
-  if (gc->suspect && !gc->generational) gc->patience = 1; /* was that of incremental cycles */
+  if (gc->suspect && !gc->generational) gc->patience = 1; /* it was that of incremental cycles */
   gc->generational = gc->suspect;
   gc->suspect = true;
-  if (!gc->generational) gc->cycling = false; /* the next step begins a cycle, with a marker of its own */
+  if (!gc->generational) gc->cycling = false; /* the next step begins a new cycle with its own marker */
   return gc->generational;
 }
 
 static void gc_take_steps(lua_State *L, bind_state *st) {
   bind_collector *gc = &st->gc;
-  size_t owed = gc->cycling ? (st->ctx->bytes - gc->due) / GC_QUANTUM + 1 : 1; /* what came before it is not its debt */
+  size_t owed = gc->cycling ? (st->ctx->bytes - gc->due) / GC_QUANTUM + 1 : 1; /* a new cycle owes no earlier steps */
   for (; owed > 0; owed--) {
     if (!gc->cycling || (!gc->marked && !gc->finalizing)) gc_begin_cycle(L, st); /* Lua's own steps finalized it */
     if (gc_step_of_cycle(L, st)) {
@@ -206,7 +209,7 @@ void bind_gc_pressure(lua_State *L) {
     }
   }
   if (st->ctx->bytes >= gc->low) return;
-  gc->low = st->ctx->bytes; /* much was let go without us: the next cycle comes sooner */
+  gc->low = st->ctx->bytes; /* much was freed without our steps: the next cycle comes sooner */
   const size_t next = gc->cycling ? gc->low + GC_QUANTUM : gc_next_cycle(L, gc);
   if (next < gc->due) gc->due = next;
 }
@@ -220,7 +223,7 @@ void bind_set_gc_floor(lua_State *L, size_t bytes) {
 
 /* ---- The second run ---------------------------------------------------------------------------------------------- */
 
-/* A whole collection, unless Lua's collector is stopped; true when it has freed native memory. */
+/* Does a whole collection, unless Lua's collector is stopped; true if it freed native memory. */
 static bool gc_collect(lua_State *L, bind_state *st) {
   bind_collector *gc = &st->gc;
   const size_t before = st->ctx->bytes;
@@ -232,7 +235,8 @@ static bool gc_collect(lua_State *L, bind_state *st) {
   return st->ctx->bytes < before;
 }
 
-/* The body over copies of the arguments, protected; Lua's status, and the results or the error on the stack. */
+/* Calls the body with copies of the arguments, protected. Returns Lua's status, with the results or the error on the
+ * stack. */
 static int gc_first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues, int n) {
   luaL_checkstack(L, n + n_upvalues + 2, "damo");
   for (int i = 1; i <= n_upvalues; i++) lua_pushvalue(L, lua_upvalueindex(i));
@@ -245,8 +249,8 @@ static int gc_first_run(lua_State *L, bind_state *st, lua_CFunction body, int n_
   return status;
 }
 
-/* Where the second run of a call inside this one has failed for memory, another would fail alike: nested calls would
- * double the runs with each level. */
+/* If the second run of a nested call has failed for memory, another run of this one would fail alike; without this test
+ * nested calls would double the number of runs at each level. */
 static int gc_run_again(lua_State *L, bind_state *st, lua_CFunction body, int n_upvalues) {
   const int n = lua_gettop(L);
   const bool outer = st->gc.trying, outer_second = st->gc.second;

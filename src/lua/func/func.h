@@ -20,7 +20,7 @@ typedef struct bind_fn_call {
   bool graph;
 } bind_fn_call;
 
-/* ---- Arguments (args.c) --------------------------------------------------------------------------------- */
+/* ---- Arguments (args.c) ------------------------------------------------------------------------------------------ */
 
 /* Reserves memory for n operands: in the call itself, or on the stack if n is greater than BIND_SMALL_CALL. */
 void bind_call_alloc(lua_State *L, bind_fn_call *c, int n);

@@ -1,6 +1,5 @@
-/* array: Arrays as scripts see them: fields, indexing, operators, text. Making them is array_make.c, their own
- * methods array_methods.c; every op function is a method too, found in the table shared with Variables.
- */
+/* array: Arrays in scripts: fields, indexing, operators, text. array_make.c makes them, array_methods.c has their own
+ * methods; every op function is a method too, found in the table shared with Variables. */
 #include "lua/binding.h"
 
 typedef enum array_field {
@@ -56,7 +55,7 @@ static void array_push_field(lua_State *L, const damo_array *a, array_field id) 
   }
 }
 
-/* The name at 2 is none of an Array's. Upvalues as array_index's. */
+/* Reads a name at stack 2 that no Array has. Upvalues as array_index's. */
 static int array_no_member(lua_State *L) {
   lua_settop(L, 2);
   if (bind_is_value_field(L, 2)) return 0;
@@ -64,8 +63,8 @@ static int array_no_member(lua_State *L) {
   return bind_unknown_name(L, 2, "Array", "field or method ", NULL, 3, 4);
 }
 
-/* Upvalues: the members (name → function or field id), the methods shared with Variables. A freed Array still has its
- * methods, so that it may be freed again. */
+/* Upvalues: the members (name → function or field id), and the methods shared with Variables. Methods of a freed Array
+ * are still found, so that free may be repeated. */
 static int array_index_body(lua_State *L) {
   if (lua_type(L, 2) != LUA_TSTRING) return bind_index_get(L, array_self(L), 2);
   lua_pushvalue(L, 2);
@@ -153,7 +152,7 @@ static const struct array_operator_name {
     {"__bor", "or_", 2},        {"__bxor", "xor", 2}, {"__unm", "neg", 1}, {"__bnot", "invert", 1},
 };
 
-/* Upvalues: the op function, its count of operands (Lua gives a unary operator its operand twice). */
+/* Upvalues: the op function, and its number of operands, since Lua passes the operand of a unary operator twice. */
 static int array_operator_body(lua_State *L) {
   lua_settop(L, (int)lua_tointeger(L, lua_upvalueindex(2)));
   return bind_call_func(L, lua_touserdata(L, lua_upvalueindex(1)));
@@ -206,7 +205,7 @@ static void array_set_operators(lua_State *L) {
   }
 }
 
-/* Pushes the table of members: methods of Arrays alone, and fields by their ids. */
+/* Pushes the table of members: the methods that only Arrays have, and the fields by their ids. */
 static void array_push_members(lua_State *L) {
   lua_createtable(L, 0, 24);
   bind_array_methods(L);

@@ -1,13 +1,13 @@
-/* array_make: the functions that make Arrays: from values, of a shape, over bytes and foreign memory.
+/* array_make: functions that make Arrays: from values, from a shape, over bytes and foreign memory.
  *
- * zeros, ones, empty and full are op functions too: with a Variable among their arguments they build graph.
+ * zeros, ones, empty and full are op functions too: if an argument is a Variable, they build graph.
  */
 #include "lua/binding_int.h"
 #include "sparse/sparse.h"
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-/* A dtype argument: a string, options {dtype=}, or nothing (-1). */
+/* Reads a dtype argument, a string or options {dtype=}; -1 if there is none. */
 static int array_make_dtype(lua_State *L, int idx, const char *func) {
   static const char *const names[] = {"dtype", NULL};
   if (lua_isnoneornil(L, idx)) return -1;
@@ -69,14 +69,14 @@ static void array_make_spread_options(lua_State *L, int idx, const char *func) {
   }
 }
 
-/* zeros(2, 3): a number where nothing or a dtype stands. example: how it is written. */
+/* Refuses zeros(2, 3): a number or Variable at the place of the dtype. example: how the shape is to be written. */
 static void array_make_check_one_shape(lua_State *L, int dtype, const char *func, const char *example) {
   const bind_box *box = bind_box_at(L, dtype);
   if (lua_type(L, dtype) != LUA_TNUMBER && !(box && box->kind == OBJ_VAR)) return;
   bind_raise(L, DAMO_ETYPE, "%s: a shape of several lengths is one table, as in damo.%s%s", func, func, example);
 }
 
-/* A Variable at idx, or in the list there. */
+/* Whether the value at idx is a Variable, or a list that has one. */
 static bool array_make_has_variable(lua_State *L, int idx) {
   if (!lua_istable(L, idx)) return bind_is_var(L, idx);
   bool found = false;
@@ -88,8 +88,8 @@ static bool array_make_has_variable(lua_State *L, int idx) {
   return found;
 }
 
-/* Calls the op function with options {shape=, dtype=} from the stack places, after the operand at `operand` (0: none).
- * */
+/* Calls the op function with options {shape=, dtype=}; the shape is at stack index `shape`, the dtype after it, or
+ * after the operand between them if `operand` is its index and not 0. */
 static int array_make_symbolic(lua_State *L, const char *func, int operand, int shape) {
   int dtype = array_make_dtype(L, shape + (operand ? 2 : 1), func);
   lua_createtable(L, 0, 2);
@@ -107,10 +107,10 @@ static int array_make_symbolic(lua_State *L, const char *func, int operand, int 
   return bind_call_name(L, func);
 }
 
-/* ---- Of a shape -------------------------------------------------------------------------------------------------- */
+/* ---- From a shape ------------------------------------------------------------------------------------------------ */
 
-/* Pushes an Array from (shape, dtype) at 1 and 2. NULL when op `func` has been called instead: its results are on top.
- * */
+/* Pushes an Array made from (shape, dtype) at 1 and 2. If the shape is symbolic, calls the op function `func` instead
+ * and returns NULL. *n: the number of results on the stack. */
 static damo_array *array_make_of_shape(lua_State *L, const char *func, int *n) {
   int64_t shape[DAMO_MAX_NDIM];
   lua_settop(L, 2);
@@ -176,7 +176,8 @@ static int array_make(lua_State *L) {
   return 1;
 }
 
-/* range(stop), range(start, stop, step): Lua's for. Handed to arange with an end just past the last value. */
+/* range(stop), range(start, stop, step) include the end, as Lua's for does: calls arange with an end just past the last
+ * value. */
 static int array_make_range(lua_State *L) {
   int n = bind_arg_count(L);
   lua_settop(L, n);
@@ -214,7 +215,7 @@ static bool array_make_equal_sparse(lua_State *L, damo_sparse *a, damo_sparse *b
   return same;
 }
 
-/* The operand at idx as a sparse matrix like m; NULL: it is no matrix. */
+/* The operand at idx as a sparse matrix: a dense one is converted to m's format; NULL if its shape differs from m's. */
 static damo_sparse *array_make_like(lua_State *L, int idx, const damo_sparse *m) {
   damo_sparse *given = bind_to_sparse(L, idx);
   if (given) return given;
@@ -223,7 +224,8 @@ static damo_sparse *array_make_like(lua_State *L, int idx, const damo_sparse *m)
   return bind_push_made(L, sparse_from_dense(a, sparse_format(m), sparse_itype(m)));
 }
 
-/* Equal in shape and in every entry, whatever the dtypes; sparse matrices wherever their entries are stored. */
+/* array_equal(a, b, {equal_nan=}): same shape and same values, whatever the dtypes; of sparse matrices whatever entries
+ * are stored explicitly. */
 static int array_make_equal_values(lua_State *L) {
   static const char *const names[] = {"equal_nan", NULL};
   bool same;
@@ -266,9 +268,9 @@ static int array_make_from_bytes(lua_State *L) {
   return 1;
 }
 
-/* frompointer(pointer, dtype, shape, owner): owner (any Lua value) lives as long as an Array over this memory does in
- * Lua. What C alone holds (a graph's constant is a copy, so that is only a value handed on inside a Lua Op) does not
- * keep it. */
+/* frompointer(pointer, dtype, shape, owner): an Array over foreign memory. owner, any Lua value, lives as long as the
+ * userdata of an Array over this memory does. A reference in C alone does not keep it alive; a graph's constant is a
+ * copy, so this concerns only a value passed on inside an Op written in Lua. */
 static int array_make_from_pointer(lua_State *L) {
   int64_t shape[DAMO_MAX_NDIM];
   lua_settop(L, 4);

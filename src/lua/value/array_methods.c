@@ -1,4 +1,5 @@
-/* array_methods: what an Array can do beside the op functions: leave for Lua, be copied, converted, freed. */
+/* array_methods: the methods of Arrays that are no op functions: conversion to Lua values and bytes, copies, casts,
+ * free. */
 #include "lua/binding.h"
 
 static damo_array *array_method_self(lua_State *L, const char *method) {

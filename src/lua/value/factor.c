@@ -1,5 +1,5 @@
-/* factor: factors of sparse matrices as scripts see them, and damo.sparse.FactorType. What a factor does are rows
- * like any others (lua/func/func.c): F:solve(b) is damo.sparse.solve(F, b). */
+/* factor: factors of sparse matrices in scripts, and damo.sparse.FactorType. The operations on a factor are op
+ * functions: F:solve(b) is damo.sparse.solve(F, b) (lua/func/func.c). */
 #include "sparse.h"
 #include "sparse/sparse.h"
 

@@ -1,4 +1,5 @@
-/* index: a[key] and a[key] = value of Arrays, and what scripts write keys with: damo.idx, newaxis, ellipsis. */
+/* index: a[key] and a[key] = value of Arrays, and damo.idx, damo.newaxis and damo.ellipsis, of which scripts make keys.
+ */
 #include "index.h"
 #include "op/op.h"
 
@@ -32,7 +33,8 @@ static int index_get_position(lua_State *L, const damo_array *a, int key) {
   return 1;
 }
 
-/* a[{i, j}] with a position on every axis: the element, without a view. False when it is another case, or an error. */
+/* a[{i, j}] with a position on every axis: pushes the element, without a view. False in all other cases, errors
+ * included. */
 static bool index_get_element(lua_State *L, const damo_array *a, const bind_index_key *key) {
   int64_t index[DAMO_MAX_NDIM];
   if (key->n != a->ndim) return false;
@@ -57,8 +59,8 @@ int bind_index_get(lua_State *L, const damo_array *a, int key) {
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-/* Pushes the value at idx as an Array that may be assigned to a: literals must fit a's dtype, an Array is cast to
- * `dtype` (-1: left as it is). */
+/* Pushes the value at idx as an Array to assign to a. Literals must fit a's dtype; an Array is cast to `dtype` (-1:
+ * kept). */
 static damo_array *index_assigned(lua_State *L, const damo_array *a, int idx, int dtype) {
   bool is_array = bind_to_array(L, idx) != NULL;
   if (bind_to_var(L, idx)) {
@@ -83,7 +85,7 @@ static void index_check_writeable(lua_State *L, const damo_array *a) {
   if (!a->writeable) bind_raise(L, DAMO_ESTATE, "index: the Array is read-only; a:copy() can be written");
 }
 
-/* a[i] = number on one axis; false when it is another case. */
+/* a[i] = number for an Array with one axis; false in all other cases. */
 static bool index_set_element(lua_State *L, damo_array *a, int key, int value) {
   if (a->ndim != 1 || lua_type(L, key) != LUA_TNUMBER || lua_type(L, value) != LUA_TNUMBER) return false;
   int64_t n = array_shape(a)[0], i = bind_index_position(L, key, "index"), at = i < 0 ? i + n : i - 1;
@@ -123,7 +125,7 @@ static int index_mark_tostring(lua_State *L) {
   return 1;
 }
 
-/* Sets field `name` of the module to a userdata that stands for itself alone. */
+/* Sets field `name` of the module to a unique userdata, which the registry keeps alive; returns its address. */
 static const void *index_make_mark(lua_State *L, const char *name) {
   const void *mark = lua_newuserdatauv(L, 1, 0);
   lua_createtable(L, 0, 2);

@@ -1,9 +1,9 @@
-/* index_key: keys of index tables, read as basic keys or written as specs for the index ops. */
+/* index_key: reads the keys of index tables, as basic keys or as specs for the index ops. */
 #include "index.h"
 
 /* ---- Items ------------------------------------------------------------------------------------------------------- */
 
-/* A 0-d integer Array or Variable: it stands for a position or the end of a range. */
+/* Whether the value is a 0-d Array or Variable, which stands for a position or an end of a range. */
 static bool key_is_scalar_box(lua_State *L, int idx) {
   const bind_box *box = bind_box_at(L, idx);
   if (!box || !box->obj) return false;
@@ -28,7 +28,7 @@ static void key_check_discrete(lua_State *L, damo_dtype dtype, const char *func)
              func, dtype_name(dtype));
 }
 
-/* What the value at idx is as an item. */
+/* The kind of the item at idx; raises a type error for other values. */
 static bind_item_kind key_classify(lua_State *L, int idx, const char *func) {
   const bind_state *st = bind_get(L);
   const bind_box *box = bind_box_at(L, idx);
@@ -53,7 +53,7 @@ static bind_item_kind key_classify(lua_State *L, int idx, const char *func) {
   return KEY_POSITION;
 }
 
-/* A range has three ends at most: more is a list of positions written as a table. */
+/* A range has at most three entries: a longer table is a list of positions written without damo.idx. */
 static void key_check_range(lua_State *L, int idx, const char *func) {
   if (lua_rawlen(L, idx) > 3) {
     bind_raise(L, DAMO_EINDEX, "%s: a table is a range {start, stop, step}; a list of positions is damo.idx{…}", func);
@@ -126,13 +126,14 @@ static void key_spec_put_item(key_spec_writer *w, int idx) {
   }
 }
 
-/* Item i of the key at idx, pushed under what follows: here at the top, nil is an error. */
+/* Pushes item i of the key at idx; nil is an error. */
 static void key_push_item(lua_State *L, int idx, int i, const char *func) {
   lua_rawgeti(L, idx, i);
   if (lua_isnil(L, -1)) { bind_raise(L, DAMO_EINDEX, "%s: index item %d is nil; {} stands for a whole axis", func, i); }
 }
 
-/* How many items the index table at idx has. Keys behind the list part are looked at: a name there is a mistake. */
+/* The number of items of the index table at idx. Raises an error if a string key is found after the list part: an index
+ * table has no names. */
 static int key_count_items(lua_State *L, int idx, const char *func) {
   size_t n = lua_rawlen(L, idx);
   if (n > BIND_MAX_ITEMS) bind_raise(L, DAMO_EINDEX, "%s: too many index items", func);
@@ -168,7 +169,7 @@ void bind_parse_index(lua_State *L, int idx, bind_index *out, const char *func) 
 
 /* ---- Basic keys -------------------------------------------------------------------------------------------------- */
 
-/* The integer of a number or 0-d Array; false when it is symbolic. */
+/* Reads the integer of a number or 0-d Array; false for a symbolic value or a list. */
 static bool key_plain_integer(lua_State *L, int idx, int64_t *out, const char *func) {
   const damo_array *a = bind_to_array(L, idx);
   if (a) {

@@ -1,7 +1,7 @@
-/* index_view: views of Arrays, as basic keys pick them. */
+/* index_view: the view of an Array that a basic key selects. */
 #include "index.h"
 
-/* A view in the making: source axes are taken in order. */
+/* A view being built: `axis` is the next axis of the source, shape and strides are those of the view so far. */
 typedef struct index_view_maker {
   const damo_array *a;
   const char *func;
@@ -22,7 +22,7 @@ static void view_add_whole(index_view_maker *v) {
 
 #define VIEW_FROM_ONE "; positions count from 1, from the end from -1"
 
-/* A 1-based position, negative from the end, to a 0-based one. */
+/* Converts a 1-based position, negative from the end, to a 0-based one. */
 static damo_status view_resolve_position(const index_view_maker *v, int64_t position, int64_t *out) {
   int64_t n = array_shape(v->a)[v->axis], at = position < 0 ? position + n : position - 1;
   if (position != 0 && at >= 0 && at < n) {

@@ -1,7 +1,8 @@
-/* nested: nested tables of numbers and booleans to Arrays, and back.
+/* nested: conversion of nested tables of numbers and booleans to Arrays, and back.
  *
- * The first entry of each level tells the shape; every other entry must agree. An entry may be an Array (0-d ones stand
- * for elements, others for whole rows). Recursion goes one level per axis, so at most DAMO_MAX_NDIM deep.
+ * The first entry of each level gives the shape; all other entries must agree with it. An entry may be an Array: a 0-d
+ * one stands for an element, others for whole rows. The recursion goes one level per axis, so it is at most
+ * DAMO_MAX_NDIM deep.
  */
 #include <stdio.h>
 
@@ -11,16 +12,16 @@ typedef struct nested_table {
   lua_State *L;
   const char *what;
   damo_dtype dtype;
-  bool strict; /* the dtype was not named: numbers and booleans do not mix */
+  bool strict; /* no dtype was given: numbers and booleans do not mix */
   int ndim;
   damo_array *out;
   int64_t shape[DAMO_MAX_NDIM];
-  int64_t index[DAMO_MAX_NDIM]; /* 0-based place of the entry at work */
+  int64_t index[DAMO_MAX_NDIM]; /* 0-based position of the current entry */
 } nested_table;
 
-/* ---- Errors in the user's terms ---------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
-/* "row 2" or "entry {1, 2}": the entry of which `depth` positions are known. Pushes and returns the text. */
+/* Pushes and returns "row 2" or "entry {1, 2}" for the entry at the first `depth` positions of n->index. */
 static const char *nested_place(nested_table *n, int depth) {
   lua_State *L = n->L;
   if (depth == 1 && n->ndim > 1) return lua_pushfstring(L, "row %d", (int)n->index[0] + 1);
@@ -44,7 +45,7 @@ static void nested_fail_length(nested_table *n, int depth, int64_t got) {
   bind_raise(n->L, DAMO_ESHAPE, "%s: %s has %s", n->what, nested_place(n, depth), numbers);
 }
 
-/* The entry at the top has the wrong kind for its depth. */
+/* Raises the error for the entry at the top, whose type is wrong at this depth. */
 static void nested_fail_kind(nested_table *n, int depth) {
   lua_State *L = n->L;
   int type = lua_type(L, -1), idx = lua_gettop(L);
@@ -94,7 +95,7 @@ static void nested_find_shape(nested_table *n, int idx) {
   for (int i = 0; a && i < a->ndim; i++) nested_add_dim(n, array_shape(a)[i]);
 }
 
-/* The promoted dtype of the Arrays among the leaves of the value at the top. */
+/* The dtype so_far promoted with those of the Arrays among the leaves of the value at the top. */
 static damo_dtype nested_leaf_dtype(lua_State *L, damo_dtype so_far, int depth) {
   const damo_array *a = bind_to_array(L, -1);
   if (a) return dtype_promote(so_far, array_dtype(a));
@@ -109,7 +110,8 @@ static damo_dtype nested_leaf_dtype(lua_State *L, damo_dtype so_far, int depth) 
   return so_far;
 }
 
-/* The dtype that was not named, from the first leaf at the top of the stack. */
+/* The dtype if none is given, from the first leaf, at the top of the stack: bool for a boolean, floatX for a number;
+ * for an Array the promoted dtype of all Arrays in the table. */
 static damo_dtype nested_find_dtype(nested_table *n, int idx) {
   lua_State *L = n->L;
   if (lua_isboolean(L, -1)) return DAMO_BOOL;
@@ -130,7 +132,7 @@ static char *nested_element(nested_table *n, int depth) {
   return p;
 }
 
-/* An Array that stands for everything from `depth` on. */
+/* Stores an Array that stands for all axes from `depth` on. */
 static void nested_fill_array(nested_table *n, int depth, const damo_array *a) {
   int ndim = n->ndim - depth;
   if (a->ndim != ndim) nested_fail_kind(n, depth);
@@ -145,7 +147,7 @@ static void nested_fill_array(nested_table *n, int depth, const damo_array *a) {
   bind_check(n->L, s);
 }
 
-/* The element at the top of the stack. */
+/* Stores the element at the top of the stack at n->index. */
 static void nested_fill_element(nested_table *n) {
   lua_State *L = n->L;
   int type = lua_type(L, -1);
@@ -166,7 +168,7 @@ static void nested_fill_element(nested_table *n) {
   array_set(n->out, n->index, s);
 }
 
-/* The value at the top of the stack, whose first `depth` positions are n->index. */
+/* Stores the value at the top of the stack at the first `depth` positions of n->index. */
 static void nested_fill(nested_table *n, int depth) {
   lua_State *L = n->L;
   if (depth == n->ndim) {
@@ -190,7 +192,7 @@ static void nested_fill(nested_table *n, int depth) {
   }
 }
 
-/* A table with names in it is options, never an operand. The keys behind the list part are looked at. */
+/* Refuses a table with string keys, which is a table of options. Only the key after the list part is looked at. */
 static void nested_refuse_names(lua_State *L, int idx, const char *what) {
   size_t n = lua_rawlen(L, idx);
   if (n == 0) {
@@ -222,7 +224,7 @@ damo_array *bind_nested_array(lua_State *L, int idx, int dtype, const char *what
 
 /* ---- Arrays to tables -------------------------------------------------------------------------------------------- */
 
-/* Pushes the part of a from axis on whose first element has that index. */
+/* Pushes the subarray of a over the axes from `axis` on, at index[0 … axis). */
 static void nested_push_part(lua_State *L, const damo_array *a, int axis, int64_t *index) {
   if (axis == a->ndim) {
     scalar s = array_get(a, index);

@@ -1,9 +1,9 @@
-/* random: generator states. lua/damo/random.lua builds streams and draws on them; the rows that draw (their first
- * operand is rng) are in the module's table `random`, put there by lua/func/func.c. */
+/* random: states of random generators. lua/damo/random.lua builds streams on them. The op functions that draw (first
+ * operand rng) are in the module's table `random`, filled by lua/func/func.c. */
 #include "lua/binding_int.h"
 #include "op/op.h"
 
-/* core.random_state(seed): the state of a generator as an Array, counter at 0. */
+/* core.random_state(seed): the state of a generator as an Array, with the counter at 0. */
 static int random_state(lua_State *L) {
   uint64_t seed;
   if (lua_isinteger(L, 1)) {

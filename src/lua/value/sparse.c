@@ -1,6 +1,5 @@
-/* sparse: sparse matrices as scripts see them: fields, operators, text, and damo.sparse's Op classes. Making values
- * is sparse_make.c, making Variables lua/graph/sparse_var.c; the op functions are rows like any others (lua/func/func.c).
- */
+/* sparse: sparse matrices in scripts: fields, operators, text, and damo.sparse's Op classes. sparse_make.c makes
+ * values, lua/graph/sparse_var.c makes Variables; the op functions are found as for Arrays (lua/func/func.c). */
 #include "sparse.h"
 #include "sparse/sparse.h"
 #include "op/op.h"
@@ -132,7 +131,7 @@ static int sp_newindex(lua_State *L) {
       "matrix with other entries");
 }
 
-/* A[{i, j}], A[{{a, b}, {c, d}}]. Upvalue 1: the plain __index (fields and methods). */
+/* A[{i, j}], A[{{a, b}, {c, d}}]. Upvalue 1: the plain __index, for fields and methods. */
 static int sp_index_body(lua_State *L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     lua_settop(L, 2);
@@ -174,7 +173,8 @@ static int sp_no_order(lua_State *L) {
 
 /* ---- Op classes -------------------------------------------------------------------------------------------------- */
 
-/* damo.sparse.NAME{prop = value} is an Op; NAME(inputs…) applies the Op without properties. Upvalue 1: the class. */
+/* damo.sparse.NAME{prop = value} makes an Op; NAME(inputs…) applies the Op that has no properties. Upvalue 1: the
+ * class. */
 static int sp_class_call_body(lua_State *L) {
   const op_def *def = lua_touserdata(L, lua_upvalueindex(1));
   int n = bind_arg_count(L);

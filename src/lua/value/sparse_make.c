@@ -1,4 +1,4 @@
-/* sparse_make: sparse values from parts, coordinates, dense arrays, diagonals, chance. */
+/* sparse_make: sparse matrices from parts, coordinates, dense arrays and diagonals, and random ones. */
 #include <limits.h>
 
 #include "sparse.h"
@@ -62,14 +62,14 @@ static int sp_give(lua_State *L, damo_sparse *take) {
   return 1;
 }
 
-/* The matrix just made, with that index dtype where its size allows it. */
+/* Pushes the matrix with that index dtype, or with int64 if its size needs that. */
 static int sp_give_with_itype(lua_State *L, damo_sparse *take, damo_dtype itype) {
   damo_sparse *m = bind_push_made(L, take);
   itype = sparse_itype_for(itype, m->shape[0], m->shape[1], sparse_nnz(m));
   return sp_give(L, sparse_to_itype(m, itype));
 }
 
-/* The option as an Array, pushed: a list of integers becomes int64 unless dtype says more. */
+/* Pushes the option as an Array. dtype: of a list of numbers; an Array keeps its own. */
 static damo_array *sp_option_array(lua_State *L, int options, const char *name, int dtype, const char *func) {
   if (!bind_option(L, options, name)) bind_raise(L, DAMO_ETYPE, "%s: '%s' is missing", func, name);
   lua_pushfstring(L, "%s: %s", func, name);
@@ -79,7 +79,7 @@ static damo_array *sp_option_array(lua_State *L, int options, const char *name, 
 
 /* ---- From parts -------------------------------------------------------------------------------------------------- */
 
-/* The shape that the largest index and indptr tell. */
+/* The shape if none is given: indptr gives the length of the major axis, the largest index that of the minor axis. */
 static void sp_infer_shape(damo_format format, const damo_array *indices, const damo_array *indptr, int64_t *shape) {
   int64_t minor = 0, lines = array_size(indptr) - 1;
   for (int64_t i = 0; indices->ndim == 1 && i < array_size(indices); i++) {
@@ -90,7 +90,8 @@ static void sp_infer_shape(damo_format format, const damo_array *indices, const 
   shape[format == DAMO_CSR] = minor;
 }
 
-/* The argument as a dense matrix; dtype: of a table's numbers, -1: floatX. */
+/* The argument as a dense matrix. dtype: of a table's numbers; -1: floatX. An Array keeps its own unless dtype is
+ * given. */
 static const damo_array *sp_check_dense(lua_State *L, int idx, int dtype, const char *func) {
   const damo_array *a = bind_value_array(L, idx, dtype, func);
   char dims[256];
@@ -101,16 +102,16 @@ static const damo_array *sp_check_dense(lua_State *L, int idx, int dtype, const 
   return a;
 }
 
-/* What a matrix may be made with: of another matrix. */
+/* Options of the functions that make a matrix from another one. */
 typedef struct sp_matrix_options {
   damo_format format;
-  int dtype, itype; /* -1: as it is */
+  int dtype, itype; /* -1: the source's */
   bool copy, has_shape;
   int64_t shape[2];
-  const char *takes; /* of argument 1 */
+  const char *takes; /* what argument 1 may be, for error messages */
 } sp_matrix_options;
 
-/* The options at idx, of those named; format is set already. */
+/* Reads the options at idx that are in names. o->format must be set: it is the default. */
 static void sp_read_matrix_options(lua_State *L, int idx, const char *const *names, sp_matrix_options *o,
                                    const char *func) {
   bind_check_options(L, func, idx, names);
@@ -128,7 +129,7 @@ static damo_sparse *sp_of_dense(lua_State *L, int idx, const sp_matrix_options *
   return bind_push_made(L, m);
 }
 
-/* A maker takes values: of a Variable it names the function for graphs. */
+/* Raises the error for a Variable given to a function that takes values: names the function to call instead. */
 static void sp_refuse_variable(lua_State *L, int idx, const damo_var *v, damo_format format, const char *func) {
   const bool dense = !type_is_sparse(v->type);
   bind_raise(L, DAMO_ETYPE, "%s: argument %d must be a value, got Variable; %s%s%s makes it %s in a graph", func, idx,
@@ -136,7 +137,7 @@ static void sp_refuse_variable(lua_State *L, int idx, const damo_var *v, damo_fo
              sparse_format_name(format));
 }
 
-/* (rows, cols) and {rows, cols}, as SciPy's makers take: what is written here. */
+/* Refuses (rows, cols) and {rows, cols}, SciPy's forms for an empty matrix: the message says how to write it. */
 static void sp_refuse_sizes(lua_State *L, const char *func) {
   lua_Integer n[2];
   int is[2];
@@ -151,7 +152,7 @@ static void sp_refuse_sizes(lua_State *L, const char *func) {
              (int)n[0], (int)n[1]);
 }
 
-/* The matrix at idx, sparse or dense, as the options say. */
+/* Pushes the matrix at idx, sparse or dense, converted as the options say. */
 static int sp_converted(lua_State *L, int idx, const sp_matrix_options *o, const char *func) {
   const damo_var *v = bind_to_var(L, idx);
   if (v) sp_refuse_variable(L, idx, v, o->format, func);
@@ -186,14 +187,14 @@ static int sp_from_matrix(lua_State *L, damo_format format, const char *func) {
   return sp_converted(L, 1, &o, func);
 }
 
-/* Values given as an option, in that dtype where it is not -1. */
+/* The option's values in that dtype; -1: unchanged. */
 static damo_array *sp_as_dtype(lua_State *L, damo_array *given, int dtype, const char *func) {
   if (dtype < 0 || array_dtype(given) == (damo_dtype)dtype) return given;
   bind_check(L, dtype_check_cast(bind_ctx(L), func, array_dtype(given), (damo_dtype)dtype));
   return bind_push_made(L, array_cast(given, (damo_dtype)dtype));
 }
 
-/* The vector of values: the script's own Array where it has the dtype and no copy is wanted. */
+/* The option data: the script's own Array if it has the dtype and no copy is asked for. */
 static damo_array *sp_option_data(lua_State *L, int dtype, bool copy, const char *func) {
   damo_array *given = sp_option_array(L, 1, "data", dtype, func);
   damo_array *data = sp_as_dtype(L, given, dtype, func);
@@ -206,7 +207,7 @@ static bool sp_has_option(lua_State *L, int options, const char *name) {
   return true;
 }
 
-/* csr{shape=, dtype=, itype=}: nothing stored. */
+/* csr{shape=, dtype=, itype=}: a matrix without stored entries. */
 static int sp_from_shape(lua_State *L, damo_format format, int dtype, damo_dtype itype) {
   int64_t shape[2];
   damo_ctx *ctx = bind_ctx(L);
@@ -283,9 +284,9 @@ static int sp_make_from_dense(lua_State *L) {
   return sp_converted(L, 1, &o, "from_dense");
 }
 
-/* ---- By rule ----------------------------------------------------------------------------------------------------- */
+/* ---- Identity, diagonals, random --------------------------------------------------------------------------------- */
 
-/* `number`: what the script calls the argument at idx. */
+/* Reads a length at idx. `number`: the argument's number in the script's call, for errors. */
 static int64_t sp_check_length(lua_State *L, int idx, int number, const char *func, const char *name) {
   scalar s;
   if (lua_type(L, idx) != LUA_TNUMBER) {
@@ -331,7 +332,7 @@ static bool sp_are_numbers(damo_array *const *a, int64_t n) {
   return true;
 }
 
-/* The Arrays of the list, which a table on the stack keeps, and the dtype that takes all of them. */
+/* The diagonals in the list at 1 as Arrays, kept alive by a table on the stack, and their promoted dtype. */
 static damo_array **sp_read_diagonals(lua_State *L, int64_t n, damo_dtype *common) {
   damo_array **diagonals = bind_alloc(L, (size_t)n, sizeof *diagonals);
   lua_createtable(L, (int)n, 0);
@@ -347,7 +348,7 @@ static damo_array **sp_read_diagonals(lua_State *L, int64_t n, damo_dtype *commo
   return diagonals;
 }
 
-/* One for each diagonal; nil: 0 for the only one. */
+/* The offsets at 2, one for each diagonal; nil stands for 0 if there is one diagonal. */
 static int64_t *sp_read_offsets(lua_State *L, int64_t n, damo_array *const *diagonals) {
   int64_t *offsets = bind_alloc(L, (size_t)n, sizeof *offsets);
   damo_array *at =
@@ -363,8 +364,8 @@ static int64_t *sp_read_offsets(lua_State *L, int64_t n, damo_array *const *diag
   return offsets;
 }
 
-/* diags(diagonals, offsets, {shape=, dtype=, format=, itype=}): the k-th diagonal has its own length, or one number for
- * all. */
+/* diags(diagonals, offsets, {shape=, dtype=, format=, itype=}): the k-th diagonal is a vector of its length, or one
+ * number for all its entries. */
 static int sp_make_diags(lua_State *L) {
   static const char *const names[] = {"shape", "dtype", "format", "itype", NULL};
   int64_t shape[2];
@@ -392,7 +393,7 @@ static int sp_make_diags(lua_State *L) {
                             itype);
 }
 
-/* random_from(state, m, n, {density=, format=, dtype=}): the state after the draw, and a matrix with exactly
+/* random_from(state, m, n, {density=, format=, dtype=}): returns the state after the draw, and a matrix with exactly
  * density·m·n entries. */
 static int sp_make_random(lua_State *L) {
   static const char *const names[] = {"density", "format", "dtype", "itype", NULL};

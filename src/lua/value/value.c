@@ -1,8 +1,8 @@
-/* value: numbers and values between Lua and the core.
+/* value: conversion of numbers and values between Lua and the core.
  *
  * Scripts see 0-d values as Lua scalars (bind_push_value), Ops see them as 0-d Arrays (bind_push_raw). A Lua number
- * among Variables is a weak constant: int64 or float64 by its math.type, and build_resolve gives it its neighbours'
- * dtype.
+ * among Variables is a weak constant: its dtype is int64 or float64 by its math.type, and build_resolve gives it the
+ * dtype of the other operands.
  */
 #include "lua/binding.h"
 
@@ -19,7 +19,7 @@ bool bind_push_scalar(lua_State *L, scalar s) {
     case KIND_BOOL: lua_pushboolean(L, s.v.i != 0); return true;
     case KIND_INT: return value_push_int(L, s.v.i);
     case KIND_UINT: return s.v.u <= (uint64_t)COMPAT_MAX_INTEGER && value_push_int(L, (int64_t)s.v.u);
-    case KIND_FLOAT: /* a nan's sign says nothing, and C prints it */
+    case KIND_FLOAT: /* one nan for all: its sign means nothing, but C prints it */
       lua_pushnumber(L, s.v.f == s.v.f ? s.v.f : (lua_Number)NAN);
       return true;
     case KIND_COMPLEX: break;
@@ -27,7 +27,8 @@ bool bind_push_scalar(lua_State *L, scalar s) {
   return false;
 }
 
-/* The smallest and the largest value of an integer dtype; uint64's largest is handled apart. */
+/* The smallest and the largest value of an integer dtype. INT64_MAX for uint64: value_float_to_int handles larger
+ * values. */
 static int64_t value_int_min(damo_dtype dt) {
   return dtype_is_signed(dt) ? (int64_t)((uint64_t)-1 << (8 * dtype_size(dt) - 1)) : 0;
 }
@@ -48,7 +49,7 @@ static void value_set_int(scalar *out, int64_t i) {
   }
 }
 
-/* A float with an integer's value that fits the dtype. */
+/* Converts a float with an integral value, if it fits the dtype. */
 static bool value_float_to_int(double x, scalar *out) {
   if (!(x == floor(x)) || x >= 18446744073709551616.0 || x < -9223372036854775808.0) return false;
   if (x >= 9223372036854775808.0) {
@@ -155,7 +156,7 @@ static damo_array *value_scalar_array(lua_State *L, int idx, damo_dtype dtype, c
   return a;
 }
 
-/* Pushes the Array itself, or its cast. */
+/* Pushes and returns the Array itself, or its cast. */
 static damo_array *value_cast_array(lua_State *L, int idx, damo_array *a, int dtype) {
   if (dtype < 0 || array_dtype(a) == (damo_dtype)dtype) {
     lua_pushvalue(L, idx);
@@ -183,7 +184,7 @@ damo_array *bind_value_array(lua_State *L, int idx, int dtype, const char *what)
 
 /* ---- Operands ---------------------------------------------------------------------------------------------------- */
 
-/* Pushes a constant of the number or boolean at idx that takes its neighbours' dtype. */
+/* Pushes a weak constant of the number or boolean at idx. */
 static damo_var *value_weak_constant(lua_State *L, int idx) {
   damo_ctx *ctx = bind_ctx(L);
   damo_dtype dtype = DAMO_FLOAT64;
@@ -207,7 +208,7 @@ damo_obj *bind_to_value(lua_State *L, int idx) {
   return bind_to(L, idx, (obj_kind)box->kind);
 }
 
-/* Pushes a constant of a value; a copy where the script may still write it. */
+/* Pushes a constant of a value. copy: of a copy of it, since the script may still write the value. */
 static damo_var *value_constant(lua_State *L, damo_obj *value, bool copy) {
   damo_obj *held = copy ? value_copy(value) : damo_retain(value);
   damo_var *v = held ? var_constant(bind_ctx(L), NULL, held) : NULL;
