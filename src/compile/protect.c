@@ -1,6 +1,6 @@
 /* protect.c: inserts copies so that no Op overwrites a value that is still needed. If destroy_order finds an order of
- * the nodes that is safe, no copy is needed; a graph with lazy Ops has no fixed order, so everything that is not
- * obviously safe is copied. */
+ * the nodes that is safe, no copy is needed; if thunks may ask for their inputs as they run there is no fixed order, so
+ * everything that is not obviously safe is copied. */
 #include "compile_int.h"
 #include "graph/region.h"
 #include "op/elem/build_arith.h"
@@ -53,8 +53,8 @@ static damo_status protect_all(damo_fgraph *fg, const ptrvec *nodes) {
   return DAMO_OK;
 }
 
-/* Copies one input after the other, until there is an order. *none: no copies make one, since conditions of branches
- * wait for each other (their nodes run by demand then). */
+/* Copies the input that destroy_order complains about, until there is an order. Each round removes one conflict. Sets *none
+ * if no copy can make one because the conditions of branches depend on each other: the program then runs by demand. */
 static damo_status protect_by_order(damo_fgraph *fg, bool *none) {
   region_map regions;
   const destroy_rules rules = {.protect_shared = true, .regions = &regions};

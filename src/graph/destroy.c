@@ -1,9 +1,11 @@
 /* destroy.c: the order in which nodes must run if some overwrite their inputs, and the cases that have none.
  *
- * Values that may share memory (a view and what it views) form a group. A group has at most one destroyer, which runs
- * after every other node that reads a member; no member may be a constant, a protected input, or an output of the
- * graph. What a destroyer gives is a new value: the group ends with it. Where the graph has regions, the order has
- * their entries too: behind what decides them, before their nodes.
+ * Values that may share memory (a view and its base) form a group, kept in a union-find forest. A group has at most one
+ * destroyer, which runs after every other node that reads a member: these constraints are edges beside the data
+ * dependencies, and the order is a depth-first topological sort over both. No member of a destroyed group may be a
+ * constant, a protected input, or an output of the graph. The destroyer's output is a new value, which is not in the
+ * group. A graph's regions (region.h) take part in the order: each has an entry, which must come after the conditions
+ * that decide the region and before its nodes.
  */
 #include "graph_int.h"
 #include "region.h"
@@ -120,12 +122,13 @@ static damo_status check_groups(destroy_scan *d, destroy_offence *at) {
 
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 
-/* What stands in the order: nodes, and entries of regions. Edges are lists that hang from the later of the two: head maps
- * it to 1 + the place of the first, and so on through next. */
+/* For each node or entry of a region the list of those that must come before it, beside its inputs: head maps the later
+ * one to 1 + the index of the list's first entry in `before`, and next[i] is 1 + the index of the entry that follows
+ * entry i. */
 typedef struct order_edges {
   map head;
   ptrvec before;
-  ptrvec next; /* places, 0: the last */
+  ptrvec next; /* 1 + index, 0: the last */
 } order_edges;
 
 static damo_status add_edge(order_edges *e, void *before, void *after) {
@@ -150,7 +153,8 @@ static damo_status find_reader_edges(destroy_scan *d, order_edges *e) {
   return DAMO_OK;
 }
 
-/* A region is decided by its guards' conditions, where it is decided whether their choosers are needed. */
+/* Adds edges to each region's entry from the conditions of its guards and from the regions of their choosers, and from
+ * the entry to the region's nodes. */
 static damo_status find_region_edges(const destroy_scan *d, const region_map *m, order_edges *e) {
   for (int32_t r = 0; r < region_count(m); r++) {
     for (int32_t i = 0; i < region_n_guards(m, r); i++) {
@@ -167,7 +171,8 @@ static damo_status find_region_edges(const destroy_scan *d, const region_map *m,
   return DAMO_OK;
 }
 
-/* A node or an entry on the walk's stack, and what to look at next: inputs, then edges. */
+/* Depth-first topological sort. A stack entry is a node (or a region's entry, which has no inputs), the input to visit
+ * next, and the edge to visit after the inputs. */
 typedef struct order_walk {
   const destroy_scan *d;
   const order_edges *e;
@@ -185,7 +190,7 @@ static damo_status order_enter(order_walk *w, void *node) {
   return ptrvec_push(&w->stack, (void *)first);
 }
 
-/* The next that the one on top must follow, NULL when there is none left. */
+/* The next node or region's entry that must precede the one on top of the stack; NULL when all have been visited. */
 static void *order_next(order_walk *w) {
   void **top = &w->stack.at[w->stack.n - 3];
   const damo_apply *node = top[0];

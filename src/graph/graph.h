@@ -329,10 +329,11 @@ typedef struct destroy_offence {
   int32_t in;
 } destroy_offence;
 
-/* Borrowed nodes in an order in which every reader of a value, and of what shares its memory, comes before the node
- * that destroys it: as graph_toposort where nothing is destroyed. inconsistency error, and *at (may be NULL), when
- * there is no such order, when two nodes destroy one value, or what is destroyed is a constant, protected or an
- * output. With regions, out holds their entries too; where their conditions alone leave no order, at->node is NULL. */
+/* Appends borrowed nodes in an order in which every reader of a value, or of a view of it, comes before the node that
+ * destroys the value; without destroyers it is graph_toposort's. An inconsistency error, with the node in *at (may be
+ * NULL), if there is no such order, if two nodes destroy one value, or if a constant, a protected Variable or an output
+ * would be destroyed. With rules->regions, the regions' entries are among the nodes (region_is_entry); at->node is then
+ * NULL if conditions of branches depend on each other so that no order decides every region before its nodes. */
 damo_status destroy_order(const damo_fgraph *fg, const destroy_rules *rules, destroy_offence *at, ptrvec *out);
 /* A feature that refuses changes after which destroy_order fails, and gives fgraph_toposort that order. rules: copied;
  * NULL: none. Freed by the caller once it is detached. */

@@ -201,8 +201,9 @@ struct op_def {
    * thunk_make_default. */
   damo_status (*make_thunk)(const thunk *t, frame *f, const thunk_request *how);
   bool may_be_lazy; /* make_thunk may call thunk_set_lazy */
-  /* Called when a frame is made in another context than the node's, which is not in use meanwhile: makes there all that
-   * perform would make of the Op's objects, whose counts are out of reach later. NULL: perform makes nothing of them. */
+  /* Called when a frame is made in another context than the node's. Must create in f->ctx everything that perform would
+   * otherwise create from the Op's objects: the node's context is idle now, but may run on another thread during
+   * perform, when the reference counts of its objects must not be touched. NULL: perform needs no such object. */
   damo_status (*prepare_foreign)(const thunk *t, frame *f);
   size_t state_size; /* bytes, zeroed at first, that a frame keeps for a thunk between runs (thunk_state): plans,
                       * workspaces */
@@ -268,7 +269,8 @@ struct damo_op {
   void *data; /* def->data_size bytes */
 };
 
-/* The interned Op of that class and its struct of properties, which is copied; props NULL: all nil. NULL on failure. */
+/* The interned Op of that class; props: the class's struct of properties, which is copied; NULL: all nil. NULL on
+ * failure. */
 damo_op *op_new(damo_ctx *ctx, const op_def *def, const void *props);
 /* The same for a class that is itself an object (owner is retained). */
 damo_op *op_new_owned(damo_ctx *ctx, const op_def *def, damo_obj *owner, const void *props);

@@ -1,14 +1,15 @@
-/* region.h: the nodes of a graph that are needed only where a branch is taken.
+/* region.h: which nodes of a graph are needed only if a branch is taken.
  *
- * A node whose class has op_branches chooses: its input 0, the condition, is read whenever the node is needed, each
- * other input only where the branch that it belongs to is taken. A guard is a chooser and one of its branches; it holds
- * where the chooser is needed and takes that branch. A region is a set of guards: its nodes are needed where one of the
- * guards holds. Nodes that an output, or a node outside of all regions, reads are in no region.
+ * A chooser is a node whose class has op_branches (IfElse): input 0, its condition, is needed whenever the chooser is;
+ * every other input belongs to a branch and is needed only if the chooser takes that branch. A guard is a pair of a
+ * chooser and one of its branches. It holds in a call if the chooser is needed and takes the branch. A region is a set of
+ * guards, and its nodes are needed in a call if at least one of the guards holds. A node that an output or a node of no
+ * region reads is needed in every call and is in no region. Regions may overlap in any way: they need not nest.
  *
- * A node that may ask for its inputs as it runs (op_may_ask) needs none of them as far as can be told: what only such
- * nodes read, and what only that reads, is on demand.
+ * A thunk of a class with op_may_ask tells only as it runs which inputs it needs. A node that only such thunks read,
+ * directly or through other nodes, is on demand.
  *
- * Choosers with one condition, in one region, take the same branch: they share their guards.
+ * Choosers that have the same condition and are in the same region take the same branch, so they share their guards.
  */
 #ifndef DAMO_GRAPH_REGION_H
 #define DAMO_GRAPH_REGION_H

@@ -1,5 +1,5 @@
 /* demand.c: runs a program by demand: a depth-first search from the goals over what thunks need, with a stack of its own.
- * In a program with segments the goals are the thunks of the segments entered, in their order: the search then finds
+ * In a program with segments the goals are the thunks of the segments entered, in their order; the search then computes
  * only what a lazy thunk asks for.
  *
  * A plain thunk needs all its inputs. A lazy one is run, names the inputs that it needs, and is run again when they are
