@@ -139,6 +139,14 @@ void thunk_need(const thunk *t, frame *f, int i) {
 
 int thunk_taken(const thunk *t, const frame *f) { return t->node->op->def->branches->taken(t, f); }
 
+void thunk_tell_branch(const thunk *t, frame *f) {
+  thunk_local *local = thunk_local_of(t, f);
+  const int taken = thunk_taken(t, f);
+  local->in_ready = (uint8_t *)(local->need + t->n_in);
+  for (int i = 0; i < t->n_in; i++)
+    local->in_ready[i] = i == 0 || t->node->op->def->branches->of_input(t->node, i) == taken;
+}
+
 static void scratch_free(frame *f, thunk_local *local) {
   if (local->scratch == NULL) return;
   mem_free(f->ctx, ((void **)local->scratch)[-1], local->scratch_size + SCRATCH_ALIGN + sizeof(void *));

@@ -126,6 +126,8 @@ static inline bool thunk_ready(const thunk *t, const frame *f, int i) {
 
 /* The branch that t takes, of a class with op_branches, once its condition has its value. */
 int thunk_taken(const thunk *t, const frame *f);
+/* Has thunk_ready tell of such a thunk that the condition and the inputs of the branch taken alone have their values. */
+void thunk_tell_branch(const thunk *t, frame *f);
 
 /* ---- Inputs and outputs ------------------------------------------------------------------------------------------ */
 

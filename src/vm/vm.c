@@ -139,7 +139,10 @@ static damo_status run_segments(vm_frame *vf) {
     const vm_segment *g = &p->segments[i];
     if (!vm_enters(vf, g)) continue;
     for (int64_t k = g->first; k < g->end; k++) {
-      damo_status s = vm_step(vf, p->thunks[k]);
+      const thunk *t = p->thunks[k];
+      /* (A mode's step looks at the inputs.) */
+      if (vf->step != NULL && thunk_is_lazy(t, &vf->frame)) thunk_tell_branch(t, &vf->frame);
+      damo_status s = vm_step(vf, t);
       if (s != DAMO_OK) return vm_fail_at(vf, k, s);
     }
   }
