@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "kernel/kernel_int.h"
+#include "kernel/walk.h"
 #include "reduce.h"
 
 damo_dtype reduce_out_dtype(reduce_kind kind, damo_dtype in) {
@@ -40,19 +41,15 @@ bool reduce_supported(reduce_kind kind, damo_dtype in) {
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
-typedef struct reduce_axis {
-  int64_t n, stride;
-} reduce_axis;
-
 typedef struct reduce_plan {
   const reducer *op;
   const arg_reducer *arg;        /* only for argmax and argmin, else NULL */
   cast_fn cast;                  /* converts elements to op's type; NULL: none needed */
   const square_reducer *squares; /* sum_sqr only: folds unconverted elements; else NULL */
   size_t in_size;
-  damo_dtype acc; /* op's element dtype */
-  int n_kept, n_reduced;
-  reduce_axis kept[DAMO_MAX_NDIM], reduced[DAMO_MAX_NDIM]; /* each list has at least one axis */
+  damo_dtype acc;         /* op's element dtype */
+  nd_space kept, reduced; /* of one operand, with one core axis; their memory is `numbers` */
+  int64_t numbers[2 * ND_NUMBERS(DAMO_MAX_NDIM, 1)];
   int64_t n_out, n_per;
   const kernel_isa *second_pass; /* logsumexp's second pass: sums exp(x - shift) and takes the log; else NULL */
   /* workspace */
@@ -83,31 +80,31 @@ static void reduce_plan_op(reduce_plan *plan, const reduce_fns *fns, reduce_kind
   plan->second_pass = NULL;
 }
 
-/* Appends an axis to a list, or merges it with the last one if their strides allow it. */
-static void reduce_add_axis(reduce_axis *axes, int *n, int64_t length, int64_t stride) {
-  if (length == 1) return;
-  if (*n > 0 && axes[*n - 1].stride == stride * length) {
-    axes[*n - 1] = (reduce_axis){axes[*n - 1].n * length, stride};
-    return;
+static void reduce_add_axis(nd_space *s, int64_t length, int64_t stride) {
+  *nd_space_next(s) = stride;
+  nd_space_push(s, length);
+}
+
+/* Makes the innermost axis the core axis; a space without axes gets one of one contiguous element. */
+static void reduce_end_axes(nd_space *s, size_t size) {
+  if (s->n_axes == 0) {
+    *nd_space_next(s) = (int64_t)size;
+    nd_space_push_apart(s, 1);
   }
-  axes[(*n)++] = (reduce_axis){length, stride};
+  nd_space_core(s, 1);
 }
 
 static void reduce_plan_axes(reduce_plan *plan, int ndim, const int64_t *shape, const int64_t *strides, uint32_t axes) {
-  plan->n_kept = plan->n_reduced = 0;
+  plan->kept = nd_space_begin(plan->numbers, DAMO_MAX_NDIM, 1);
+  plan->reduced = nd_space_begin(plan->numbers + ND_NUMBERS(DAMO_MAX_NDIM, 1), DAMO_MAX_NDIM, 1);
   plan->n_out = plan->n_per = 1;
   for (int k = 0; k < ndim; k++) {
-    if (axes >> k & 1) {
-      plan->n_per *= shape[k];
-      reduce_add_axis(plan->reduced, &plan->n_reduced, shape[k], strides[k]);
-    } else {
-      plan->n_out *= shape[k];
-      reduce_add_axis(plan->kept, &plan->n_kept, shape[k], strides[k]);
-    }
+    const bool reduced = axes >> k & 1;
+    *(reduced ? &plan->n_per : &plan->n_out) *= shape[k];
+    reduce_add_axis(reduced ? &plan->reduced : &plan->kept, shape[k], strides[k]);
   }
-  const reduce_axis single = {1, (int64_t)plan->in_size};
-  if (plan->n_kept == 0) plan->kept[plan->n_kept++] = single;
-  if (plan->n_reduced == 0) plan->reduced[plan->n_reduced++] = single;
+  reduce_end_axes(&plan->kept, plan->in_size);
+  reduce_end_axes(&plan->reduced, plan->in_size);
 }
 
 /* ---- Workspace --------------------------------------------------------------------------------------------------- */
@@ -146,38 +143,6 @@ static void reduce_plan_scratch(reduce_plan *plan, char *work) {
   plan->casted = work + REDUCE_STAGE_BYTES;
   plan->lanes = work + 2 * REDUCE_STAGE_BYTES;
   plan->tree = plan->lanes + reduce_lanes_bytes(plan->op);
-}
-
-/* ---- Walk -------------------------------------------------------------------------------------------------------- */
-
-/* A position in the index space of some axes, in C order. */
-typedef struct reduce_walk {
-  const reduce_axis *axes;
-  int n;
-  const char *p;
-  int64_t at[DAMO_MAX_NDIM];
-} reduce_walk;
-
-static inline reduce_walk reduce_walk_begin(const reduce_axis *axes, int n, const char *p) {
-  reduce_walk w;
-  w.axes = axes;
-  w.n = n;
-  w.p = p;
-  for (int k = 0; k < n; k++) w.at[k] = 0;
-  return w;
-}
-
-/* Advances by `steps` along the last axis, not past its end, and carries. */
-static inline void reduce_walk_advance(reduce_walk *w, int64_t steps) {
-  int k = w->n - 1;
-  w->p += steps * w->axes[k].stride;
-  w->at[k] += steps;
-  while (k > 0 && w->at[k] == w->axes[k].n) {
-    w->p -= w->axes[k].n * w->axes[k].stride;
-    w->at[k--] = 0;
-    w->p += w->axes[k].stride;
-    w->at[k]++;
-  }
 }
 
 /* ---- Logsumexp --------------------------------------------------------------------------------------------------- */
@@ -231,31 +196,23 @@ static void logsumexp_finish(const reduce_plan *plan, const void *shift, void *a
 #define TREE_LEVELS 64
 #define ELEMENT_MAX 16
 
+/* Whether the next m elements are contiguous. */
+static bool reduce_runs_on(const reduce_plan *plan, const nd_cursor *c, int64_t m) {
+  return c->step == (int64_t)plan->in_size && c->length - c->pos >= m;
+}
+
 /* The next m elements, contiguous and of op's type, or unconverted for squares. */
-static const void *reduce_next_block(const reduce_plan *plan, reduce_walk *w, int64_t m) {
-  const reduce_axis inner = w->axes[w->n - 1];
-  const char *block = w->p;
-  if (inner.stride == (int64_t)plan->in_size && inner.n - w->at[w->n - 1] >= m) {
-    reduce_walk_advance(w, m);
+static const void *reduce_next_block(const reduce_plan *plan, nd_cursor *c, int64_t m) {
+  const char *block = plan->gathered;
+  if (reduce_runs_on(plan, c, m)) {
+    block = nd_cursor_address(c);
+    nd_cursor_skip(c, m);
   } else {
-    for (int64_t done = 0; done < m;) {
-      const int64_t left = inner.n - w->at[w->n - 1], run = left < m - done ? left : m - done;
-      kernel_copy_strided(w->p, inner.stride, plan->gathered + done * (int64_t)plan->in_size, (int64_t)plan->in_size,
-                          run, plan->in_size);
-      reduce_walk_advance(w, run);
-      done += run;
-    }
-    block = plan->gathered;
+    nd_cursor_read(c, plan->gathered, m, plan->in_size);
   }
   if (!plan->cast || plan->squares) return block;
   plan->cast(block, plan->casted, m);
   return plan->casted;
-}
-
-/* Whether the next two blocks are complete and contiguous. */
-static bool reduce_has_pair(const reduce_plan *plan, const reduce_walk *w) {
-  const reduce_axis inner = w->axes[w->n - 1];
-  return inner.stride == (int64_t)plan->in_size && inner.n - w->at[w->n - 1] >= 2 * REDUCE_BLOCK;
 }
 
 /* Combines the result of block number `count` with the partial results of the blocks before it, as a carry in a binary
@@ -284,17 +241,19 @@ static void reduce_tree_finish(const reducer *op, char tree[][ELEMENT_MAX], int6
 static void reduce_one_result(const reduce_plan *plan, const char *x, char *out) {
   _Alignas(16) char tree[TREE_LEVELS][ELEMENT_MAX];
   _Alignas(16) char value[ELEMENT_MAX], shift[ELEMENT_MAX];
-  reduce_walk w = reduce_walk_begin(plan->reduced, plan->n_reduced, x);
+  nd_cursor c;
+  nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
   if (plan->second_pass) memcpy(shift, out, plan->op->size);
   int64_t count = 0;
-  for (; plan->squares && plan->squares->pair && reduce_has_pair(plan, &w); count += 2) {
-    plan->squares->pair(w.p, value);
-    reduce_walk_advance(&w, 2 * REDUCE_BLOCK);
+  const int64_t pairs_end = plan->squares && plan->squares->pair ? plan->n_per - 2 * REDUCE_BLOCK : -1;
+  for (; count * REDUCE_BLOCK <= pairs_end && reduce_runs_on(plan, &c, 2 * REDUCE_BLOCK); count += 2) {
+    plan->squares->pair(nd_cursor_address(&c), value);
+    nd_cursor_skip(&c, 2 * REDUCE_BLOCK);
     reduce_tree_push(plan->op, tree, 1, count, value);
   }
   for (int64_t done = count * REDUCE_BLOCK; done < plan->n_per; done += REDUCE_BLOCK, count++) {
     const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
-    const void *block = reduce_next_block(plan, &w, m);
+    const void *block = reduce_next_block(plan, &c, m);
     if (plan->second_pass) {
       logsumexp_subtract(plan, block, shift, 0, plan->casted, m);
       block = plan->casted;
@@ -310,10 +269,11 @@ static void reduce_one_result(const reduce_plan *plan, const char *x, char *out)
 static void reduce_one_position(const reduce_plan *plan, const char *x, char *out) {
   _Alignas(16) char best[ELEMENT_MAX];
   int64_t at = 0;
-  reduce_walk w = reduce_walk_begin(plan->reduced, plan->n_reduced, x);
+  nd_cursor c;
+  nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
   for (int64_t done = 0; done < plan->n_per; done += REDUCE_BLOCK) {
     const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
-    plan->arg->run(reduce_next_block(plan, &w, m), m, done, best, &at);
+    plan->arg->run(reduce_next_block(plan, &c, m), m, done, best, &at);
   }
   at++;
   memcpy(out, &at, sizeof at);
@@ -321,13 +281,14 @@ static void reduce_one_position(const reduce_plan *plan, const char *x, char *ou
 
 static void reduce_by_sequence(const reduce_plan *plan, const char *x, char *out) {
   const size_t step = plan->arg ? sizeof(int64_t) : plan->op->size;
-  reduce_walk w = reduce_walk_begin(plan->kept, plan->n_kept, x);
+  nd_cursor c;
+  nd_cursor_begin(&c, &plan->kept, (char *)(uintptr_t)x);
   for (int64_t i = 0; i < plan->n_out; i++, out += step) {
     if (plan->arg)
-      reduce_one_position(plan, w.p, out);
+      reduce_one_position(plan, nd_cursor_address(&c), out);
     else
-      reduce_one_result(plan, w.p, out);
-    reduce_walk_advance(&w, 1);
+      reduce_one_result(plan, nd_cursor_address(&c), out);
+    nd_cursor_skip(&c, 1);
   }
 }
 
@@ -359,13 +320,13 @@ static const void *reduce_strip_row(const reduce_strip *s, const char *p) {
 }
 
 /* Folds the next m rows into the first lane. */
-static void reduce_strip_fold(const reduce_strip *s, reduce_walk *w, int64_t m, const char *shift) {
+static void reduce_strip_fold(const reduce_strip *s, nd_cursor *c, int64_t m, const char *shift) {
   const reduce_plan *plan = s->plan;
   const reducer *op = plan->op;
   const int64_t used = m < op->lanes ? m : op->lanes;
   for (int64_t i = 0; i < m; i++) {
     char *lane = plan->lanes + (size_t)(i & (op->lanes - 1)) * s->bytes;
-    const void *row = reduce_strip_row(s, w->p);
+    const void *row = reduce_strip_row(s, nd_cursor_address(c));
     if (plan->second_pass) {
       logsumexp_subtract(plan, row, shift, 1, plan->casted, s->width);
       row = plan->casted;
@@ -374,7 +335,7 @@ static void reduce_strip_fold(const reduce_strip *s, reduce_walk *w, int64_t m, 
       memcpy(lane, row, s->bytes);
     else
       op->rows(lane, row, s->width);
-    reduce_walk_advance(w, 1);
+    nd_cursor_skip(c, 1);
   }
   for (int64_t half = op->lanes / 2; half > 0; half /= 2)
     for (int64_t l = 0; l < half && l + half < used; l++)
@@ -406,11 +367,12 @@ static const char *reduce_strip_finish(const reduce_strip *s, int64_t count) {
 
 static void reduce_strip_values(const reduce_strip *s, const char *x, char *out) {
   const reduce_plan *plan = s->plan;
-  reduce_walk w = reduce_walk_begin(plan->reduced, plan->n_reduced, x);
+  nd_cursor c;
+  nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
   int64_t count = 0;
   for (int64_t done = 0; done < plan->n_per; done += REDUCE_BLOCK, count++) {
     const int64_t m = plan->n_per - done < REDUCE_BLOCK ? plan->n_per - done : REDUCE_BLOCK;
-    reduce_strip_fold(s, &w, m, out);
+    reduce_strip_fold(s, &c, m, out);
     if (plan->n_per > REDUCE_BLOCK) reduce_strip_push(s, count);
   }
   char *result = plan->lanes;
@@ -422,10 +384,11 @@ static void reduce_strip_values(const reduce_strip *s, const char *x, char *out)
 static void reduce_strip_positions(const reduce_strip *s, const char *x, char *out) {
   const reduce_plan *plan = s->plan;
   int64_t *at = (int64_t *)(void *)plan->tree;
-  reduce_walk w = reduce_walk_begin(plan->reduced, plan->n_reduced, x);
+  nd_cursor c;
+  nd_cursor_begin(&c, &plan->reduced, (char *)(uintptr_t)x);
   for (int64_t i = 0; i < plan->n_per; i++) {
-    plan->arg->rows(reduce_strip_row(s, w.p), s->width, i, plan->lanes, at);
-    reduce_walk_advance(&w, 1);
+    plan->arg->rows(reduce_strip_row(s, nd_cursor_address(&c)), s->width, i, plan->lanes, at);
+    nd_cursor_skip(&c, 1);
   }
   for (int64_t j = 0; j < s->width; j++) at[j]++;
   memcpy(out, at, (size_t)s->width * sizeof *at);
@@ -433,16 +396,16 @@ static void reduce_strip_positions(const reduce_strip *s, const char *x, char *o
 
 static void reduce_by_strips(const reduce_plan *plan, const char *x, char *out) {
   const size_t step = plan->arg ? sizeof(int64_t) : plan->op->size;
-  const reduce_axis inner = plan->kept[plan->n_kept - 1];
-  reduce_walk w = reduce_walk_begin(plan->kept, plan->n_kept, x);
+  nd_cursor c;
+  nd_cursor_begin(&c, &plan->kept, (char *)(uintptr_t)x);
   for (int64_t i = 0; i < plan->n_out;) {
-    const int64_t left = inner.n - w.at[w.n - 1], width = left < REDUCE_STRIP ? left : REDUCE_STRIP;
-    const reduce_strip s = {plan, inner.stride, width, (size_t)width * plan->op->size};
+    const int64_t left = c.length - c.pos, width = left < REDUCE_STRIP ? left : REDUCE_STRIP;
+    const reduce_strip s = {plan, c.step, width, (size_t)width * plan->op->size};
     if (plan->arg)
-      reduce_strip_positions(&s, w.p, out);
+      reduce_strip_positions(&s, nd_cursor_address(&c), out);
     else
-      reduce_strip_values(&s, w.p, out);
-    reduce_walk_advance(&w, width);
+      reduce_strip_values(&s, nd_cursor_address(&c), out);
+    nd_cursor_skip(&c, width);
     out += (size_t)width * step;
     i += width;
   }
@@ -456,13 +419,15 @@ static void reduce_fill_empty(reduce_kind kind, damo_dtype acc, char *out, int64
   for (int64_t i = 0; i < n; i++, out += size) kernel_cast(DAMO_FLOAT64, acc)(&value, out, 1);
 }
 
-static int64_t reduce_stride_size(int64_t stride) { return stride < 0 ? -stride : stride; }
+static int64_t reduce_distance(const nd_space *s) {
+  const int64_t stride = nd_inner_stride(s, 0);
+  return stride < 0 ? -stride : stride;
+}
 
 /* Strips read rows along the kept axis: best if its stride is the smaller one, or if each result has few elements. */
 static bool reduce_takes_strips(const reduce_plan *plan) {
-  const reduce_axis kept = plan->kept[plan->n_kept - 1], reduced = plan->reduced[plan->n_reduced - 1];
-  if (kept.n < 8) return false;
-  return reduce_stride_size(kept.stride) < reduce_stride_size(reduced.stride) || plan->n_per < 32;
+  if (nd_inner_length(&plan->kept) < 8) return false;
+  return reduce_distance(&plan->kept) < reduce_distance(&plan->reduced) || plan->n_per < 32;
 }
 
 static void reduce_run_plan(const reduce_plan *plan, const char *x, char *out) {
