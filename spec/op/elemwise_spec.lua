@@ -100,3 +100,18 @@ h.run_errors("elemwise", {
     { "a rank above 32", "shape", "zeros: a shape has at most 32 dimensions",
       function() return damo.zeros(ones(33)) end },
 })
+
+describe("a true division of integers", function()
+  local x, y = damo.lvector "x", damo.lvector "y"
+
+  after_each(function() damo.config.floatX = "float64" end)
+
+  it("keeps the dtype that floatX had when its node was made", function()
+    local z = x / y
+    damo.config.floatX = "float32"
+    local r = call({ x, y }, z, damo.array({ 1, 2 }, "int64"), damo.array({ 3, 4 }, "int64"))
+    assert.equal("float64", z.dtype)
+    assert.equal("float64", r.dtype)
+    assert.equal(1 / 3, r[1])
+  end)
+end)

@@ -323,6 +323,15 @@ describe("the Op classes of draws", function()
     assert.same({ 3, 4 }, damo.compile({ n, p }, y)(5, 0.5).shape)
   end)
 
+  it("draw in the dtype that floatX had when the node was made", function()
+    local n, p = damo.tensor("n", { dtype = "int64", ndim = 0 }), damo.scalar "p"
+    local y = sparse.Binomial {}(n, p, { 3, 4 })
+    damo.config.floatX = "float32"
+    finally(function() damo.config.floatX = "float64" end)
+    assert.equal("float64", y.dtype)
+    assert.equal("float64", damo.compile({ n, p }, y)(5, 0.5).dtype)
+  end)
+
   it("have no gradient", function()
     local x = sparse.csr_matrix "x"
     s.raises("null_gradient",

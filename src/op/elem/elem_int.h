@@ -66,8 +66,10 @@ static inline const elemwise_data *elemwise_data_of(const damo_op *op) { return 
 /* The row of that name, NULL when there is none. */
 const scalar_op *elemwise_find_row(damo_ctx *ctx, const char *name);
 const scalar_op *elemwise_row(scalar_id id);
-/* Loop and result dtypes of the op over operands of these dtypes; type error where the op is not defined for them. */
-damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype *loop, damo_dtype *out);
+/* Loop and result dtypes of the op over operands of these dtypes; type error where the op is not defined for them.
+ * quotient: the dtype of a true division of integers, floatX when a node is made and the node's own from then on. */
+damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype quotient, damo_dtype *loop,
+                            damo_dtype *out);
 /* The dtype that operand i is converted to. */
 damo_dtype elemwise_operand_dtype(const scalar_op *row, int i, damo_dtype loop);
 /* The kernel for the loop dtype; NULL for the ops that copy, and where the op is not defined. */

@@ -34,7 +34,8 @@ static damo_dtype complex_of(damo_dtype dt) {
   return dtype_to_float(dt) == DAMO_FLOAT32 ? DAMO_COMPLEX64 : DAMO_COMPLEX128;
 }
 
-static void dtype_rule_apply(const damo_op *op, damo_dtype all, damo_dtype second, damo_dtype *loop, damo_dtype *out) {
+static void dtype_rule_apply(const damo_op *op, damo_dtype all, damo_dtype second, damo_dtype quotient,
+                             damo_dtype *loop, damo_dtype *out) {
   const elemwise_data *d = elemwise_data_of(op);
   *loop = *out = all;
   switch (d->row->rule) {
@@ -45,7 +46,7 @@ static void dtype_rule_apply(const damo_op *op, damo_dtype all, damo_dtype secon
     case RULE_SWITCH: break;
     case RULE_NUMBER: *loop = *out = all == DAMO_BOOL ? DAMO_INT8 : all; break;
     case RULE_FLOAT: *loop = *out = dtype_to_float(all); break;
-    case RULE_DIVIDE: *loop = *out = dtype_is_discrete(all) ? op->obj.ctx->config.floatX : all; break;
+    case RULE_DIVIDE: *loop = *out = dtype_is_discrete(all) ? quotient : all; break;
     case RULE_COMPARE: *out = DAMO_BOOL; break;
     case RULE_TEST:
       *loop = dtype_to_float(all);
@@ -71,13 +72,14 @@ static damo_status elemwise_refuse_dtype(const damo_op *op, damo_dtype dt, const
   return ctx_fail(op->obj.ctx, DAMO_ETYPE, "%s is not defined for %s%s", row->name, dtype_name(dt), advice);
 }
 
-damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype *loop, damo_dtype *out) {
+damo_status elemwise_dtypes(const damo_op *op, const damo_dtype *in, damo_dtype quotient, damo_dtype *loop,
+                            damo_dtype *out) {
   const elemwise_data *d = elemwise_data_of(op);
   const scalar_op *row = d->row;
   int first = row->rule == RULE_SWITCH;
   damo_dtype all = in[first];
   for (int i = first + 1; i < row->arity; i++) all = dtype_promote(all, in[i]);
-  dtype_rule_apply(op, all, in[row->arity - 1], loop, out);
+  dtype_rule_apply(op, all, in[row->arity - 1], quotient, loop, out);
   if (row->rule == RULE_LOGIC && !dtype_is_discrete(all))
     return elemwise_refuse_dtype(op, all, "; it takes bool and integers");
   if (row->rule == RULE_CAST) DAMO_TRY(dtype_check_cast(op->obj.ctx, "cast", all, *out));
@@ -183,7 +185,7 @@ static damo_status elemwise_infer_type(const damo_op *op, damo_var *const *in, i
     dtypes[i] = var_dtype(in[i]);
     if (var_ndim(in[i]) > ndim) ndim = var_ndim(in[i]);
   }
-  DAMO_TRY(elemwise_dtypes(op, dtypes, &loop, &result));
+  DAMO_TRY(elemwise_dtypes(op, dtypes, ctx->config.floatX, &loop, &result));
   DAMO_TRY(broadcast_types(op, in, n_in, ndim, shape));
   if (d->inplace >= 0 && (dtypes[d->inplace] != result || var_ndim(in[d->inplace]) != ndim)) {
     return ctx_fail(ctx, DAMO_ETYPE, "%s: operand %d cannot hold the result in place", d->row->name, d->inplace + 1);

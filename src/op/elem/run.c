@@ -43,7 +43,7 @@ static damo_status elemwise_prepare(const thunk *t, elemwise_state *s) {
   const elemwise_data *d = elemwise_data_of(node->op);
   damo_dtype in[SCALAR_MAX_ARITY];
   for (int i = 0; i < node->n_in; i++) in[i] = var_dtype(node->in[i]);
-  DAMO_TRY(elemwise_dtypes(node->op, in, &s->loop, &s->out_dtype));
+  DAMO_TRY(elemwise_dtypes(node->op, in, var_dtype(node->out[0]), &s->loop, &s->out_dtype));
   for (int i = 0; i < node->n_in; i++) {
     damo_dtype to = elemwise_operand_dtype(d->row, i, s->loop);
     s->cast[i] = in[i] == to ? NULL : kernel_cast(in[i], to);

@@ -402,8 +402,8 @@ static damo_status sp_binomial_perform(const thunk *t, frame *f) {
   philox_state state = random_state_read(thunk_in(t, f, 0));
   DAMO_TRY(sp_binomial_read(t, f, &c));
   DAMO_TRY(sp_binomial_check_memory(f->ctx, &c));
-  damo_sparse *out =
-      sp_binomial_draw(f->ctx, &c, sp_binomial_format(t->node->op), sp_binomial_dtype(t->node->op), &state);
+  const damo_var *drawn = t->node->out[1];
+  damo_sparse *out = sp_binomial_draw(f->ctx, &c, var_format_of(drawn), var_dtype(drawn), &state);
   return sp_draw_give(t, f, &state, out);
 }
 
