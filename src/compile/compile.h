@@ -16,13 +16,13 @@ typedef struct in_spec {
   damo_obj *value;  /* default value, or NULL */
   damo_var *update; /* new default value after each call, or NULL */
   bool mutable_;    /* the caller's value may be overwritten */
-  bool borrow, strict;
+  bool strict;
 } in_spec;
 
 typedef struct out_spec {
   damo_var *var;
   const char *name; /* or NULL */
-  bool borrow;      /* the result is valid until the next call only */
+  bool borrow;      /* the Function keeps the value too: a later call writes over it once nobody else holds it */
 } out_spec;
 
 typedef enum unused_mode { UNUSED_RAISE, UNUSED_WARN, UNUSED_IGNORE } unused_mode;

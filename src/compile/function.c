@@ -311,7 +311,7 @@ damo_status function_load(damo_function *f, damo_obj *const *args, int64_t n_arg
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-/* Whether the result stays in its cell, valid until the next call only. */
+/* Whether the result stays in its cell, where a later call writes over it once nobody else holds it. */
 static bool output_stays(const damo_function *f, int64_t i) {
   const fn_output *out = &f->program->outputs[i];
   return out->borrow || (f->lends && !out->copy);

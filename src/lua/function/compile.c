@@ -120,7 +120,7 @@ static void compile_read_in(lua_State *L, compile_args *j, in_spec *spec) {
   spec->var = spec_variable(L, idx);
   spec->name = bind_option_str(L, idx, "name", "In");
   spec->mutable_ = bind_option_bool(L, idx, "mutable", false, "In");
-  spec->borrow = bind_option_bool(L, idx, "borrow", spec->mutable_, "In");
+  bind_option_bool(L, idx, "borrow", false, "In"); /* checked alone: no argument is kept or copied for it */
   spec->strict = bind_option_bool(L, idx, "strict", false, "In");
   if (bind_option(L, idx, "value")) {
     filter_options fo = {.strict = spec->strict, .allow_downcast = j->o.allow_input_downcast};
