@@ -2,6 +2,8 @@
 
 LUA     = 5.4
 GPL     = 1
+# 0 leaves the second definitions of Op classes out, by which DEBUG mode checks results (src/graph/op_check.h).
+CHECKS  = 1
 PREFIX  = /usr/local
 DESTDIR =
 MODE    = release
@@ -17,15 +19,16 @@ endif
 
 # ---- What follows from them ------------------------------------------------------------------------------------------
 
-# Builds that must not mix have folders of their own: one for each mode, with and without GPL code, and in it one for
-# the binding to each Lua but 5.4. The core's objects are the same for every Lua.
-B       := build/$(MODE)$(if $(filter 0,$(GPL)),-free)
+# Builds that must not mix have folders of their own: one for each mode, with and without GPL code and checks, and in it
+# one for the binding to each Lua but 5.4. The core's objects are the same for every Lua.
+B       := build/$(MODE)$(if $(filter 0,$(GPL)),-free)$(if $(filter 0,$(CHECKS)),-unchecked)
 LB      := $(B)$(if $(filter-out 5.4,$(LUA)),/lua-$(LUA))
 ARCH    := $(shell uname -m)
 LUA_EXE  = $(if $(filter jit,$(LUA)),luajit,lua$(LUA))
 LUA_VER  = $(if $(filter jit,$(LUA)),5.1,$(LUA))
 $(if $(filter 5.4 5.3 5.1 jit,$(LUA)),,$(error LUA is 5.4, 5.3, 5.1 or jit, not '$(LUA)'))
 $(if $(filter 0 1,$(GPL)),,$(error GPL is 0 or 1, not '$(GPL)'))
+$(if $(filter 0 1,$(CHECKS)),,$(error CHECKS is 0 or 1, not '$(CHECKS)'))
 
 OPT_release = -O2 -g
 OPT_debug   = -O0 -g3 -DDAMO_DEBUG
@@ -48,12 +51,12 @@ LIBS = $(SUITESPARSE_LIBS) $(BLAS_LIBS) -lsleef -lz -lm -pthread
 
 WARN = -Wall -Wextra -Wshadow -Wvla -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes
 BASE_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPT) -DDAMO_GPL=$(GPL) $(WARN) -fPIC -fvisibility=hidden \
-  -ffp-contract=off -pthread -Isrc $(CFLAGS)
+  -ffp-contract=off -pthread -Isrc $(if $(filter 0,$(CHECKS)),-DDAMO_NO_CHECKS )$(CFLAGS)
 LINK = $(CC) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 
 # Sources lie at most three folders deep: src/op/sparse/solve/lstsq.c.
 levels    = $(wildcard $(1)/*/$(2) $(1)/*/*/$(2) $(1)/*/*/*/$(2))
-SRC      := $(call levels,src,*.c)
+SRC      := $(filter-out $(if $(filter 0,$(CHECKS)),src/op/%_check.c),$(call levels,src,*.c))
 LUA_SRC  := $(filter src/lua/%,$(SRC))
 LUA_OBJ  := $(LUA_SRC:src/%.c=$(LB)/%.o)
 CORE_OBJ := $(patsubst src/%.c,$(B)/%.o,$(filter-out $(LUA_SRC),$(SRC)))
@@ -176,7 +179,7 @@ lint: all check-layers check-gates check-exports check-header ## luacheck, clang
 	$(Q)LUA_PATH="/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua;;" $(LUA_EXE) /usr/bin/luacheck -q --no-color $(LUA_DIRS)
 	$(Q)clang-format --dry-run -Werror $(wildcard src/*.h spec/c/*.[ch]) $(call levels,src,*.[ch])
 
-check-layers: ## fail on an #include that goes up the layers or past an umbrella header
+check-layers: ## fail on an #include that the table of layers in make/check-layers does not allow
 	$(Q)sh make/check-layers
 
 check-gates: ## fail on a call to the outside that is not listed with the gate of a sandbox behind which it stands
