@@ -63,9 +63,9 @@ damo_var *build_op(build *b, damo_op *take_op, damo_var *const *in, int n_in) {
   return node != NULL ? node->out[0] : NULL;
 }
 
-damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const fn_given *options) {
-  if (b->status != DAMO_OK) return NULL;
-  const fn_signature *f = func_find(b->ctx, name);
+/* f: NULL where there is no such function. */
+static damo_var *build_call(build *b, const char *name, const fn_signature *f, damo_var *const *in, int n_in,
+                            const fn_given *options) {
   if (f == NULL) return build_fail(b, DAMO_EVALUE, "there is no function '%s'", name);
   for (int i = 0; i < n_in; i++) {
     if (in[i] == NULL) return build_fail(b, DAMO_ESTATE, "%s: operand %d is missing", name, i + 1);
@@ -81,6 +81,16 @@ damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, co
   }
   ptrvec_clear(&out);
   return result;
+}
+
+damo_var *build_row(build *b, const op_func *row, damo_var *const *in, int n_in, const fn_given *options) {
+  if (b->status != DAMO_OK) return NULL;
+  return build_call(b, row->name, func_of_row(b->ctx, row), in, n_in, options);
+}
+
+damo_var *build_fn(build *b, const char *name, damo_var *const *in, int n_in, const fn_given *options) {
+  if (b->status != DAMO_OK) return NULL;
+  return build_call(b, name, func_find(b->ctx, name), in, n_in, options);
 }
 
 damo_var *build_fn1(build *b, const char *name, damo_var *x) { return build_fn(b, name, (damo_var *[]){x}, 1, NULL); }
@@ -220,10 +230,11 @@ damo_status build_resolve(build *b, damo_var *const *in, int n, bool common, dam
     }
     if (type_has_shape(out[i]->type)) all = i == 0 ? var_dtype(out[i]) : dtype_promote(all, var_dtype(out[i]));
   }
+  const op_func *cast = graph_notes_of(b->ctx)->cast;
   for (int i = 0; common && i < n; i++) {
     if (!type_has_shape(out[i]->type) || var_dtype(out[i]) == all) continue;
-    if ((out[i] = build_fn(b, "cast", &out[i], 1, WITH(dtype_options, .dtype = prop_str(dtype_name(all))))) == NULL)
-      return b->status;
+    out[i] = build_row(b, cast, &out[i], 1, WITH(dtype_options, .dtype = prop_str(dtype_name(all))));
+    if (out[i] == NULL) return b->status;
   }
   return DAMO_OK;
 }

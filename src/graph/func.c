@@ -5,7 +5,8 @@
 #include <string.h>
 
 typedef struct func_table {
-  map by_name; /* hash of the name (collisions: +4) → fn_signature* */
+  /* Hash of the name (bit 1 set, probed by +4) → fn_signature*; and the row's address, whose low bits are 0, to the same. */
+  map found;
   ptrvec rows; /* in the order of registration, owned */
 } func_table;
 
@@ -17,7 +18,7 @@ static void func_table_destroy(damo_ctx *ctx, void *data) {
     fn_signature *f = t->rows.at[i];
     mem_free(ctx, f, f->size);
   }
-  map_clear(&t->by_name);
+  map_clear(&t->found);
   ptrvec_clear(&t->rows);
   mem_free(ctx, t, sizeof *t);
 }
@@ -27,20 +28,20 @@ static void func_table_destroy(damo_ctx *ctx, void *data) {
 static const void *name_key(const func_table *t, const char *name) {
   uint64_t h = hash_bytes(17, name, strlen(name)) | 2;
   for (;; h += 4) {
-    const fn_signature *f = map_get_ptr(&t->by_name, intern_key(h));
+    const fn_signature *f = map_get_ptr(&t->found, intern_key(h));
     if (f == NULL || strcmp(f->name, name) == 0) return intern_key(h);
   }
 }
 
 static damo_status func_register(damo_ctx *ctx, func_table *t, const op_func *row) {
   const void *key = name_key(t, row->name);
-  if (map_get(&t->by_name, key, NULL))
-    return ctx_fail(ctx, DAMO_EVALUE, "function '%s' is registered twice", row->name);
+  if (map_get(&t->found, key, NULL)) return ctx_fail(ctx, DAMO_EVALUE, "function '%s' is registered twice", row->name);
   DAMO_TRY(ptrvec_reserve(&t->rows, t->rows.n + 1));
   fn_signature *f = signature_new(ctx, row);
   if (f == NULL) return damo_error_status(ctx);
   DAMO_TRY(ptrvec_push(&t->rows, f));
-  return map_put(&t->by_name, key, (uintptr_t)f);
+  DAMO_TRY(map_put(&t->found, row, (uintptr_t)f));
+  return map_put(&t->found, key, (uintptr_t)f);
 }
 
 damo_status funcs_register(damo_ctx *ctx, const op_func *rows) {
@@ -55,8 +56,10 @@ void funcs_link_sparse(damo_ctx *ctx) {
 
 const fn_signature *func_find(damo_ctx *ctx, const char *name) {
   func_table *t = table_of(ctx);
-  return map_get_ptr(&t->by_name, name_key(t, name));
+  return map_get_ptr(&t->found, name_key(t, name));
 }
+
+const fn_signature *func_of_row(damo_ctx *ctx, const op_func *row) { return map_get_ptr(&table_of(ctx)->found, row); }
 
 const fn_signature *func_at(damo_ctx *ctx, int64_t i) {
   const ptrvec *rows = &table_of(ctx)->rows;
@@ -146,7 +149,7 @@ damo_status func_call(build *b, const fn_signature *f, damo_var *const *in, int 
 damo_status func_register_table(damo_ctx *ctx) {
   func_table *t = mem_calloc(ctx, sizeof *t);
   if (t == NULL) return DAMO_EMEMORY;
-  map_init(&t->by_name, ctx);
+  map_init(&t->found, ctx);
   ptrvec_init(&t->rows, ctx);
   ctx->slots[CTX_FUNCS] = (ctx_slot){.data = t, .destroy = func_table_destroy};
   return DAMO_OK;

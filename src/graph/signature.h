@@ -77,7 +77,7 @@ typedef struct op_func {
   const char *stored_form, *remedy;
 } op_func;
 
-/* The options of `cast`, which build_resolve calls, and of every function with this one option. */
+/* Of `cast`, which graph itself calls (graph_notes), and of all functions with this option alone. */
 typedef struct dtype_options {
   prop_value dtype;
 } dtype_options;
@@ -127,6 +127,8 @@ damo_status funcs_register(damo_ctx *ctx, const op_func *rows);
 /* Sets fn_signature.sparse and .structured of all rows. Called once, when all families are registered. */
 void funcs_link_sparse(damo_ctx *ctx);
 const fn_signature *func_find(damo_ctx *ctx, const char *name);
+/* The signature of a registered row; NULL where it is not registered. */
+const fn_signature *func_of_row(damo_ctx *ctx, const op_func *row);
 /* Row number i in the order of registration, NULL past the end: for the binding, docs and specs that walk the
  * registry. */
 const fn_signature *func_at(damo_ctx *ctx, int64_t i);

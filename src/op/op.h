@@ -126,10 +126,11 @@ const char *elemwise_scalar(const damo_op *op);
 int elemwise_arity(const damo_op *op);
 extern const op_def elemwise_def;
 
-/* Scalar functions of operands as they are (NULL for NULL). */
+damo_var *build_relu(build *b, damo_var *x, damo_var *alpha); /* op/elem/rows.c: of tensors; alpha NULL: none */
 
 /* op/reduce/reduce.c: axes 0-based, n_axes < 0: all */
 damo_var *build_reduce(build *b, reduce_kind kind, damo_var *x, const int *axes, int n_axes, bool keepdims);
+damo_var *build_mean(build *b, damo_var *x); /* op/reduce/composite.c: over all axes */
 /* Puts back, as ones, the axes that a reduction of x took away from g. */
 damo_var *build_expand_axes(build *b, damo_var *g, int ndim, const int *axes, int n_axes);
 extern const op_def reduce_def;
@@ -171,10 +172,17 @@ extern const op_def alloc_def;
 /* op/index/subtensor.c: entries start:stop:step of one axis, 0-based half-open C semantics; start and stop may be NULL */
 damo_var *build_slice(build *b, damo_var *x, int axis, damo_var *start, damo_var *stop, int64_t step);
 damo_var *build_index(build *b, damo_var *x, int axis, damo_var *position0); /* 0-based position; axis removed */
+/* op/index/funcs.c: x at 1-based positions along a 0-based axis, an int64 vector; each entry along it by an int64 tensor
+ * of x's rank. op/reduce/cumulative.c: the positions that sort x along it. */
+damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis);
+damo_var *build_take_along_axis(build *b, damo_var *x, damo_var *positions, int axis);
+damo_var *build_argsort(build *b, damo_var *x, int axis);
 extern const op_def subtensor_def, incsubtensor_def, advsubtensor_def, advincsubtensor_def;
 
 /* op/linalg/blas.c */
 damo_var *build_dot(build *b, damo_var *x, damo_var *y);    /* ranks 1 and 2 */
+damo_var *build_dot_nd(build *b, damo_var *x, damo_var *y); /* any ranks: the last axis of x, the last but one of y */
+damo_var *build_kron(build *b, damo_var *x, damo_var *y);
 damo_var *build_matmul(build *b, damo_var *x, damo_var *y); /* batched over leading axes */
 /* beta·z + alpha·x·y: Gemm of matrices, Gemv with vectors z and y; Ger: z + alpha·x·yᵀ of vectors. op/linalg/gemm.c. The classes
  * have one property, inplace (bool; these builders give false): the op then destroys z, its first input. */
@@ -270,6 +278,10 @@ typedef struct close_options {
 
 #define CLOSE_OPTIONS \
   OPTIONS(OPT(close_options, rtol, OPT_NUM), OPT(close_options, atol, OPT_NUM), OPT(close_options, equal_nan, OPT_BOOL))
+
+/* op/elem/rows.c: of tensors */
+damo_var *build_round(build *b, damo_var *x, const round_options *o);
+damo_var *build_isclose(build *b, damo_var *x, damo_var *y, const close_options *o);
 
 /* Reductions, dense and sparse */
 typedef struct reduce_options {

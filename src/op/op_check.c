@@ -3,6 +3,7 @@
 #include "sparse/sparse.h"
 
 #include "op/elem/build_arith.h"
+#include "op/index/index_int.h"
 
 bool exam_is_axis_two(const op_exam *e) {
   const prop_value axis = exam_prop(e, "axis");
@@ -21,20 +22,13 @@ damo_array *exam_new_list(op_exam *e, int64_t n) { return array_empty(e->b->ctx,
 damo_var *exam_list(op_exam *e, damo_array *take_list) { return build_value(e->b, (damo_obj *)take_list); }
 
 damo_var *exam_read(op_exam *e, damo_var *x, const char *spec, damo_var *const *idx, int n) {
-  damo_var *in[1 + OP_EXAM_MOST] = {x};
-  for (int i = 0; i < n; i++) in[1 + i] = idx[i];
-  return x != NULL && e->b->status == DAMO_OK
-             ? build_fn(e->b, "subtensor", in, 1 + n, WITH(index_options, .spec = prop_str(spec)))
-             : NULL;
+  return index_read(e->b, x, spec, idx, n);
 }
 
 damo_var *exam_put(op_exam *e, const int64_t *shape, damo_var *x, const char *spec, damo_var *const *idx, int n) {
   if (x == NULL || e->b->status != DAMO_OK) return NULL;
   const damo_dtype dtype = var_dtype(x), wide = dtype == DAMO_BOOL ? DAMO_INT64 : dtype;
-  damo_var *in[2 + OP_EXAM_MOST] = {exam_zeros(e, wide, shape), build_cast(e->b, x, wide)};
-  for (int i = 0; i < n; i++) in[2 + i] = idx[i];
-  if (e->b->status != DAMO_OK) return NULL;
-  damo_var *y = build_fn(e->b, "inc_subtensor_at", in, 2 + n, WITH(index_options, .spec = prop_str(spec)));
+  damo_var *y = index_write(e->b, exam_zeros(e, wide, shape), build_cast(e->b, x, wide), false, spec, idx, n);
   return y != NULL ? build_cast(e->b, y, dtype) : NULL;
 }
 
@@ -48,11 +42,7 @@ damo_var *exam_put_block(op_exam *e, const int64_t *shape, damo_var *x, const in
   return exam_put(e, shape, x, "s110s110", ends, 4);
 }
 
-damo_var *exam_take(op_exam *e, damo_var *x, damo_var *list, int axis) {
-  return x != NULL && list != NULL
-             ? build_fn(e->b, "take", (damo_var *[]){x, list}, 2, WITH(axis_options, .axis = prop_int(axis + 1)))
-             : NULL;
-}
+damo_var *exam_take(op_exam *e, damo_var *x, damo_var *list, int axis) { return build_take_axis(e->b, x, list, axis); }
 
 /* ---- Stored entries ---------------------------------------------------------------------------------------------- */
 
@@ -116,7 +106,7 @@ damo_var *exam_inner_products(op_exam *e, damo_var *x, damo_var *rows, damo_var 
   if ((double)n_pairs * (double)length > OP_EXAM_MOST_ENTRIES) return NULL;
   damo_var *left = exam_take(e, x, rows, 0), *right = exam_take(e, y, cols, 0);
   damo_var *product = left != NULL && right != NULL ? build_mul(e->b, left, right) : NULL;
-  return product != NULL ? build_fn(e->b, "sum", &product, 1, WITH(reduce_options, .axis = prop_int(2))) : NULL;
+  return build_reduce(e->b, REDUCE_SUM, product, (const int[]){1}, 1, false);
 }
 
 /* ---- Checks that several families have --------------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ damo_var *elemwise_d_pow(build *b, damo_var *const *in, damo_var *out, damo_var 
 
 /* At ties the first operand takes the whole of g, so that the two gradients add up to g. */
 damo_var *elemwise_d_extremum(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
-  return where_or_zero(b, build_fn2(b, i == 0 ? "eq" : "neq", out, in[0]), g);
+  return where_or_zero(b, i == 0 ? build_eq(b, out, in[0]) : build_neq(b, out, in[0]), g);
 }
 
 /* arctan2(y, x) */
@@ -326,14 +326,14 @@ damo_var *elemwise_d_i0(build *b, damo_var *const *in, damo_var *out, damo_var *
 }
 
 /* The derivative of i1 and of j1: f0(x) - f1(x) / x, which is 1/2 at 0. */
-static damo_var *bessel_one(build *b, const char *zeroth, damo_var *x, damo_var *out) {
-  damo_var *d = build_sub(b, build_fn1(b, zeroth, x), build_true_div(b, out, x));
+static damo_var *bessel_one(build *b, damo_var *zeroth, damo_var *x, damo_var *out) {
+  damo_var *d = build_sub(b, zeroth, build_true_div(b, out, x));
   return build_switch(b, build_eq(b, x, build_num(b, 0)), build_num(b, 0.5), d);
 }
 
 damo_var *elemwise_d_i1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
-  return times_conj(b, g, bessel_one(b, "i0", in[0], out));
+  return times_conj(b, g, bessel_one(b, build_i0(b, in[0]), in[0], out));
 }
 
 damo_var *elemwise_d_j0(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
@@ -343,7 +343,7 @@ damo_var *elemwise_d_j0(build *b, damo_var *const *in, damo_var *out, damo_var *
 
 damo_var *elemwise_d_j1(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)i;
-  return times_conj(b, g, bessel_one(b, "j0", in[0], out));
+  return times_conj(b, g, bessel_one(b, build_j0(b, in[0]), in[0], out));
 }
 
 /* ---- Complex parts: as maps of (re, im), not holomorphic --------------------------------------------------------- */
@@ -375,7 +375,7 @@ damo_var *elemwise_d_angle(build *b, damo_var *const *in, damo_var *out, damo_va
 
 damo_var *elemwise_d_complex(build *b, damo_var *const *in, damo_var *out, damo_var *g, int i) {
   (void)in, (void)out;
-  return build_fn1(b, i == 0 ? "real" : "imag", g);
+  return i == 0 ? build_real(b, g) : build_imag(b, g);
 }
 
 #undef PI

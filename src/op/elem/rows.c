@@ -51,6 +51,7 @@ damo_status elemwise_register(damo_ctx *ctx) {
   for (int i = 0; i < SCALAR_NONE; i++) sorted[i] = &scalar_rows[i];
   qsort(sorted, SCALAR_NONE, sizeof *sorted, scalar_compare_names);
   ctx->slots[CTX_SCALARS] = (ctx_slot){.data = sorted, .destroy = scalar_names_destroy};
+  graph_notes_of(ctx)->cast = &elemwise_funcs[SCALAR_cast];
   return DAMO_OK;
 }
 
@@ -100,26 +101,23 @@ static damo_status call_cast(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_cast(b, a->in[0], dtype));
 }
 
+damo_var *build_round(build *b, damo_var *x, const round_options *o) {
+  const char *mode = prop_str_or(o->mode, "half_to_even");
+  if (strcmp(mode, "half_to_even") == 0) return build_round_half_to_even(b, x);
+  if (strcmp(mode, "half_away_from_zero") == 0) return build_round_half_away_from_zero(b, x);
+  return build_fail(b, DAMO_EVALUE, "round: mode '%s' is neither 'half_to_even' nor 'half_away_from_zero'", mode);
+}
+
 static damo_status call_round(build *b, const fn_args *a, ptrvec *out) {
-  static const char *const modes[] = {"half_to_even", "half_away_from_zero", NULL};
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  const char *name = prop_str_or(FN_OPTIONS(a, round_options)->mode, modes[0]);
-  int mode = 0;
-  while (modes[mode] && strcmp(modes[mode], name) != 0) mode++;
-  if (modes[mode] == NULL) {
-    return ctx_fail(b->ctx, DAMO_EVALUE, "round: mode '%s' is neither 'half_to_even' nor 'half_away_from_zero'", name);
-  }
-  int row = mode == 0 ? SCALAR_round_half_to_even : SCALAR_round_half_away_from_zero;
-  return fn_give(b, out, build_scalar_row(b, &scalar_rows[row], a->in));
+  return fn_give(b, out, build_round(b, a->in[0], FN_OPTIONS(a, round_options)));
 }
 
 /* |x - y| <= atol + rtol |y|; equal infinities are close, nan is close to nan when equal_nan. */
-static damo_var *make_isclose(build *b, const fn_args *a) {
-  const close_options *o = FN_OPTIONS(a, close_options);
+damo_var *build_isclose(build *b, damo_var *x, damo_var *y, const close_options *o) {
   const double rtol = prop_num_or(o->rtol, 1e-5), atol = prop_num_or(o->atol, 1e-8);
-  damo_var *v[2];
-  if (fn_check_tensor(a, b->ctx, 0) != DAMO_OK || fn_check_tensor(a, b->ctx, 1) != DAMO_OK) return build_take(b, NULL);
-  if (build_resolve(b, a->in, 2, true, v) != DAMO_OK) return NULL;
+  damo_var *v[2] = {x, y};
+  if (build_resolve(b, v, 2, true, v) != DAMO_OK) return NULL;
   if (dtype_is_discrete(var_dtype(v[0]))) {
     for (int i = 0; i < 2; i++) v[i] = build_cast(b, v[i], DAMO_FLOAT64);
     if (v[0] == NULL || v[1] == NULL) return NULL;
@@ -134,8 +132,7 @@ static damo_var *make_isclose(build *b, const fn_args *a) {
 }
 
 /* max(x, 0); with alpha, alpha x where x is not positive. */
-static damo_var *make_relu(build *b, const fn_args *a) {
-  damo_var *x = a->in[0], *alpha = a->n_in > 1 ? a->in[1] : NULL;
+damo_var *build_relu(build *b, damo_var *x, damo_var *alpha) {
   if (alpha == NULL) return build_maximum(b, x, build_int(b, 0));
   damo_var *positive = build_gt(b, x, build_int(b, 0));
   return build_switch(b, positive, x, build_mul(b, alpha, x));
@@ -143,13 +140,20 @@ static damo_var *make_relu(build *b, const fn_args *a) {
 
 static damo_status call_relu(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  return fn_give(b, out, make_relu(b, a));
+  return fn_give(b, out, build_relu(b, a->in[0], a->in[1]));
 }
 
-static damo_status call_isclose(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, make_isclose(b, a)); }
+static damo_var *build_isclose_of_call(build *b, const fn_args *a) {
+  if (fn_check_tensor(a, b->ctx, 0) != DAMO_OK || fn_check_tensor(a, b->ctx, 1) != DAMO_OK) return build_take(b, NULL);
+  return build_isclose(b, a->in[0], a->in[1], FN_OPTIONS(a, close_options));
+}
+
+static damo_status call_isclose(build *b, const fn_args *a, ptrvec *out) {
+  return fn_give(b, out, build_isclose_of_call(b, a));
+}
 
 static damo_status call_allclose(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, build_fn1(b, "all", make_isclose(b, a)));
+  return fn_give(b, out, build_reduce(b, REDUCE_ALL, build_isclose_of_call(b, a), NULL, -1, false));
 }
 
 /* The advice in errors over sparse operands of rows that have no sparse form. */
@@ -233,7 +237,7 @@ damo_var *build_scalar_op(build *b, scalar_id id, damo_var *const *in) {
   for (int i = 0; i < row->arity; i++) {
     if (in[i] == NULL) return build_fail(b, DAMO_ESTATE, "%s: operand %d is missing", row->name, i + 1);
   }
-  if (!are_tensors(in, row->arity)) return build_fn(b, row->name, in, row->arity, NULL);
+  if (!are_tensors(in, row->arity)) return build_row(b, &elemwise_funcs[id], in, row->arity, NULL);
   damo_var *v = build_scalar_row(b, row, in);
   if (v == NULL) ctx_fail_at(b->ctx, row->name, NULL);
   return v;

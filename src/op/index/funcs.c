@@ -9,8 +9,9 @@
 /* ---- take -------------------------------------------------------------------------------------------------------- */
 
 /* x[spec] with a list (or a position) on one axis. */
-static damo_var *take_axis(build *b, damo_var *x, int axis, damo_var *positions) {
+damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis) {
   char spec[4 * DAMO_MAX_NDIM + 2], *p = spec;
+  if (!x || !positions) return NULL;
   for (int i = 0; i < axis; i++, p += 4) memcpy(p, "s000", 4);
   memcpy(p, var_ndim(positions) ? "l" : "i", 2);
   return index_read(b, x, spec, &positions, 1);
@@ -23,19 +24,33 @@ damo_status fn_take(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
   damo_var *x = build_strong(b, a->in[0]);
   damo_var *positions = build_integer(b, "take", "the indices", a->in[1]);
-  if (x && !prop_given(o->axis)) x = build_fn1(b, "ravel", x);
+  if (x && !prop_given(o->axis)) x = build_ravel(b, x);
   if (!x || !positions) return b->status;
   DAMO_TRY(axis_check(b->ctx, "take", prop_int_or(o->axis, 1), var_ndim(x), &axis));
-  return fn_give(b, out, take_axis(b, x, axis, positions));
+  return fn_give(b, out, build_take_axis(b, x, positions, axis));
 }
 
 /* A list for each axis: `indices` on the chosen one, all positions of x on each other one, broadcast. So entry (i, j,
  * …) of the result reads x at (i, indices[i, j, …], …). */
-damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
+damo_var *build_take_along_axis(build *b, damo_var *x, damo_var *positions, int axis) {
   damo_var *idx[DAMO_MAX_NDIM];
   char spec[DAMO_MAX_NDIM + 1];
+  int pattern[DAMO_MAX_NDIM];
+  if (!x || !positions) return NULL;
+  const int n = var_ndim(x);
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < n; k++) pattern[k] = k == i ? 0 : -1;
+    idx[i] =
+        i == axis ? positions : build_dimshuffle(b, build_range(b, build_i64(b, 1), build_dim(b, x, i)), pattern, n);
+  }
+  memset(spec, 'l', (size_t)n);
+  spec[n] = '\0';
+  return b->status == DAMO_OK ? index_read(b, x, spec, idx, n) : NULL;
+}
+
+damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
   const int64_t at = prop_int_or(FN_OPTIONS(a, axis_options)->axis, 1);
-  int axis, pattern[DAMO_MAX_NDIM];
+  int axis;
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
   DAMO_TRY(fn_check_tensor(a, b->ctx, 1));
   damo_var *x = build_strong(b, a->in[0]);
@@ -46,14 +61,7 @@ damo_status fn_take_along_axis(build *b, const fn_args *a, ptrvec *out) {
   if (var_ndim(positions) != n)
     return ctx_fail(b->ctx, DAMO_ESHAPE, "take_along_axis: the indices have %d axes, the operand %d",
                     var_ndim(positions), n);
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k < n; k++) pattern[k] = k == i ? 0 : -1;
-    idx[i] =
-        i == axis ? positions : build_dimshuffle(b, build_range(b, build_i64(b, 1), build_dim(b, x, i)), pattern, n);
-  }
-  memset(spec, 'l', (size_t)n);
-  spec[n] = '\0';
-  return fn_give(b, out, b->status == DAMO_OK ? index_read(b, x, spec, idx, n) : NULL);
+  return fn_give(b, out, build_take_along_axis(b, x, positions, axis));
 }
 
 /* ---- OneHot ------------------------------------------------------------------------------------------------------ */

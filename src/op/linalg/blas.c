@@ -13,14 +13,18 @@ static damo_status blas_operands(build *b, const fn_args *a, damo_var **x, damo_
   return DAMO_OK;
 }
 
-/* A product where an operand is a scalar; Dot of ranks 1 and 2; else x's last axis contracted with y's last but one. */
+damo_var *build_dot_nd(build *b, damo_var *x, damo_var *y) {
+  if (x == NULL || y == NULL) return NULL;
+  const int nx = var_ndim(x), ny = var_ndim(y);
+  if (nx == 0 || ny == 0) return build_mul(b, x, y);
+  if (nx <= 2 && ny <= 2) return build_dot(b, x, y);
+  return build_tensordot(b, x, y, 1, (const int[]){nx - 1}, (const int[]){ny > 1 ? ny - 2 : 0});
+}
+
 static damo_status call_dot(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x, *y;
   DAMO_TRY(blas_operands(b, a, &x, &y));
-  const int nx = var_ndim(x), ny = var_ndim(y);
-  if (nx == 0 || ny == 0) return fn_give(b, out, build_mul(b, x, y));
-  if (nx <= 2 && ny <= 2) return fn_give(b, out, build_dot(b, x, y));
-  return fn_give(b, out, build_tensordot(b, x, y, 1, (const int[]){nx - 1}, (const int[]){ny > 1 ? ny - 2 : 0}));
+  return fn_give(b, out, build_dot_nd(b, x, y));
 }
 
 static damo_status call_matmul(build *b, const fn_args *a, ptrvec *out) {
@@ -155,13 +159,13 @@ static damo_status call_tensordot(build *b, const fn_args *a, ptrvec *out) {
 /* ---- kron -------------------------------------------------------------------------------------------------------- */
 
 /* The axes of x and y are interleaved, then each pair is merged into one axis. */
-static damo_status call_kron(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x, *y, *dims[DAMO_MAX_NDIM];
+damo_var *build_kron(build *b, damo_var *x, damo_var *y) {
+  damo_var *dims[DAMO_MAX_NDIM];
   int px[DAMO_MAX_NDIM], py[DAMO_MAX_NDIM];
-  DAMO_TRY(blas_operands(b, a, &x, &y));
+  if (x == NULL || y == NULL) return NULL;
   const int n = var_ndim(x) > var_ndim(y) ? var_ndim(x) : var_ndim(y), lx = n - var_ndim(x), ly = n - var_ndim(y);
-  if (n == 0) return fn_give(b, out, build_mul(b, x, y));
-  if (2 * n > DAMO_MAX_NDIM) return ctx_fail(b->ctx, DAMO_ESHAPE, "kron: operands have too many axes (%d)", n);
+  if (n == 0) return build_mul(b, x, y);
+  if (2 * n > DAMO_MAX_NDIM) return build_fail(b, DAMO_ESHAPE, "kron: operands have too many axes (%d)", n);
   for (int i = 0; i < n; i++) {
     px[2 * i] = i < lx ? -1 : i - lx, px[2 * i + 1] = -1;
     py[2 * i + 1] = i < ly ? -1 : i - ly, py[2 * i] = -1;
@@ -169,7 +173,13 @@ static damo_status call_kron(build *b, const fn_args *a, ptrvec *out) {
     dims[i] = dx && dy ? build_mul(b, dx, dy) : dx ? dx : dy;
   }
   damo_var *z = build_mul(b, build_dimshuffle(b, x, px, 2 * n), build_dimshuffle(b, y, py, 2 * n));
-  return fn_give(b, out, build_reshape(b, z, build_vector(b, dims, n), n));
+  return build_reshape(b, z, build_vector(b, dims, n), n);
+}
+
+static damo_status call_kron(build *b, const fn_args *a, ptrvec *out) {
+  damo_var *x, *y;
+  DAMO_TRY(blas_operands(b, a, &x, &y));
+  return fn_give(b, out, build_kron(b, x, y));
 }
 
 const op_func blas_funcs[] = {

@@ -10,6 +10,7 @@
 
 #include "blas.h"
 #include "op/elem/build_arith.h"
+#include "op/shape/shape_int.h"
 
 #define N_LETTERS 52
 #define N_LABELS (N_LETTERS + DAMO_MAX_NDIM) /* letters, then axes under an ellipsis, the last one last */
@@ -144,8 +145,7 @@ static void take_diagonals(build *b, einsum_term *t) {
     for (int j = t->n - 1; j > i && t->v; j--) {
       const uint8_t label = t->label[i];
       if (t->label[j] != label) continue;
-      t->v =
-          build_fn(b, "diagonal", &t->v, 1, WITH(diagonal_options, .axis1 = prop_int(i + 1), .axis2 = prop_int(j + 1)));
+      t->v = build_diagonal(b, t->v, 0, i, j);
       drop_label(t, j);
       drop_label(t, i);
       t->label[t->n++] = label;

@@ -113,12 +113,12 @@ static damo_status call_sigmoid_binary(build *b, const fn_args *a, ptrvec *out) 
 static damo_status call_squared_error(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(nnet_check_operands(b, a));
   damo_var *d = build_sqr(b, build_sub(b, a->in[0], a->in[1]));
-  return fn_give(b, out, build_fn1(b, "mean", d));
+  return fn_give(b, out, build_mean(b, d));
 }
 
 static damo_status call_dense_layer(build *b, const fn_args *a, ptrvec *out) {
   DAMO_TRY(nnet_check_operands(b, a));
-  damo_var *z = build_add(b, build_fn2(b, "dot", a->in[0], a->in[1]), a->in[2]);
+  damo_var *z = build_add(b, build_dot_nd(b, a->in[0], a->in[1]), a->in[2]);
   return fn_give(b, out, build_tanh(b, z));
 }
 

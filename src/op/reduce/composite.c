@@ -28,16 +28,23 @@ static damo_dtype mean_dtype(const reduce_call *c) {
   return dtype_is_discrete(dt) ? DAMO_FLOAT64 : dt;
 }
 
-static damo_var *build_mean(build *b, const reduce_call *c, bool keepdims) {
+static damo_var *build_mean_over(build *b, const reduce_call *c, bool keepdims) {
   damo_dtype dt = mean_dtype(c);
   damo_var *sum = build_reduce(b, REDUCE_SUM, build_cast(b, c->x, dt), c->axes, c->n, keepdims);
   return build_true_div(b, sum, reduced_count(b, c, dt));
 }
 
+damo_var *build_mean(build *b, damo_var *x) {
+  reduce_call c = {.dtype = DAMO_N_DTYPES};
+  if (build_resolve(b, &x, 1, false, &c.x) != DAMO_OK) return NULL;
+  for (c.n = 0; c.n < var_ndim(c.x); c.n++) c.axes[c.n] = c.n;
+  return build_mean_over(b, &c, false);
+}
+
 damo_status fn_mean(build *b, const fn_args *a, ptrvec *out) {
   reduce_call c;
   DAMO_TRY(reduce_read_call(b, a, &c));
-  return fn_give(b, out, build_mean(b, &c, c.keepdims));
+  return fn_give(b, out, build_mean_over(b, &c, c.keepdims));
 }
 
 /* sum |x - mean|² / (n - ddof): two passes, which lose no digits where the mean is large. */
@@ -46,7 +53,7 @@ static damo_var *build_variance(build *b, const fn_args *a) {
   const double ddof = prop_num_or(FN_OPTIONS(a, reduce_options)->ddof, 0);
   if (reduce_read_call(b, a, &c) != DAMO_OK) return build_take(b, NULL);
   damo_dtype dt = mean_dtype(&c);
-  damo_var *centred = build_sub(b, build_cast(b, c.x, dt), build_mean(b, &c, true));
+  damo_var *centred = build_sub(b, build_cast(b, c.x, dt), build_mean_over(b, &c, true));
   if (dtype_is_complex(dt)) centred = build_abs(b, centred);
   damo_var *squares = build_reduce(b, REDUCE_SUM, build_sqr(b, centred), c.axes, c.n, c.keepdims);
   if (squares == NULL) return NULL;

@@ -362,7 +362,8 @@ static damo_status call_scan(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_scan(b, &cumulative_def, a->func->name, x, axis, false));
 }
 
-static damo_var *make_argsort(build *b, damo_var *x, int axis) {
+damo_var *build_argsort(build *b, damo_var *x, int axis) {
+  if (x == NULL || b->status != DAMO_OK) return NULL;
   const axis_props props = {.axis = prop_int(axis + 1)};
   return build_op(b, op_new(b->ctx, &argsort_def, &props), &x, 1);
 }
@@ -371,15 +372,14 @@ static damo_status call_argsort(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = NULL;
   int axis = 0;
   DAMO_TRY(cumulative_read_call(b, a, false, &x, &axis));
-  return fn_give(b, out, make_argsort(b, x, axis));
+  return fn_give(b, out, build_argsort(b, x, axis));
 }
 
 static damo_status call_sort(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *in[2] = {NULL, NULL};
+  damo_var *x = NULL;
   int axis = 0;
-  DAMO_TRY(cumulative_read_call(b, a, false, &in[0], &axis));
-  in[1] = make_argsort(b, in[0], axis);
-  return fn_give(b, out, build_fn(b, "take_along_axis", in, 2, WITH(axis_options, .axis = prop_int(axis + 1))));
+  DAMO_TRY(cumulative_read_call(b, a, false, &x, &axis));
+  return fn_give(b, out, build_take_along_axis(b, x, build_argsort(b, x, axis), axis));
 }
 
 /* Differences of neighbours, x[i + 1] - x[i], taken n times. */

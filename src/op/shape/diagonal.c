@@ -72,7 +72,7 @@ static damo_status extract_perform(const thunk *t, frame *f) {
 }
 
 static damo_var *build_alloc_diag(build *b, const damo_op *like, damo_var *g, damo_var *const *dims, int ndim);
-static damo_var *build_extract_diag(build *b, damo_var *x, int64_t offset, int axis1, int axis2);
+damo_var *build_diagonal(build *b, damo_var *x, int64_t offset, int axis1, int axis2);
 
 static damo_status extract_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *dims[DAMO_MAX_NDIM];
@@ -116,7 +116,7 @@ static const op_def extract_def = {
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 
-static damo_var *build_extract_diag(build *b, damo_var *x, int64_t offset, int axis1, int axis2) {
+damo_var *build_diagonal(build *b, damo_var *x, int64_t offset, int axis1, int axis2) {
   if (!x || b->status != DAMO_OK) return NULL;
   const diagonal_props props = {.offset = prop_int(offset), .axis1 = prop_int(axis1 + 1), .axis2 = prop_int(axis2 + 1)};
   return build_op(b, op_new(b->ctx, &extract_def, &props), &x, 1);
@@ -151,7 +151,7 @@ static damo_status allocdiag_perform(const thunk *t, frame *f) {
 
 static damo_status allocdiag_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   const diag_data *d = node->op->data;
-  gin[0] = build_extract_diag(b, gout[0], d->offset, d->axis1, d->axis2);
+  gin[0] = build_diagonal(b, gout[0], d->offset, d->axis1, d->axis2);
   return b->status;
 }
 
@@ -187,19 +187,21 @@ static damo_var *build_alloc_diag(build *b, const damo_op *like, damo_var *g, da
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-damo_status fn_diag(build *b, const fn_args *a, ptrvec *out) {
-  const int64_t k = prop_int_or(FN_OPTIONS(a, diagonal_options)->k, 0);
-  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  damo_var *x = build_strong(b, a->in[0]);
-  if (!x) return b->status;
-  if (var_ndim(x) == 2) return fn_give(b, out, build_extract_diag(b, x, k, 0, 1));
+damo_var *build_diag(build *b, damo_var *x, int64_t k) {
+  if (!x || b->status != DAMO_OK) return NULL;
+  if (var_ndim(x) == 2) return build_diagonal(b, x, k, 0, 1);
   if (var_ndim(x) != 1)
-    return ctx_fail(b->ctx, DAMO_ESHAPE, "diag: expected a vector or a matrix, got %d axes", var_ndim(x));
+    return build_fail(b, DAMO_ESHAPE, "diag: expected a vector or a matrix, got %d axes", var_ndim(x));
   damo_var *n = build_add(b, build_dim(b, x, 0), build_i64(b, k < 0 ? -k : k));
   if (x->type->shape[0] >= 0) n = build_i64(b, x->type->shape[0] + (k < 0 ? -k : k));
   damo_var *in[3] = {x, n, n};
   const diagonal_props props = {.offset = prop_int(k), .axis1 = prop_int(1), .axis2 = prop_int(2)};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &allocdiag_def, &props), in, 3));
+  return build_op(b, op_new(b->ctx, &allocdiag_def, &props), in, 3);
+}
+
+damo_status fn_diag(build *b, const fn_args *a, ptrvec *out) {
+  DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
+  return fn_give(b, out, build_diag(b, build_strong(b, a->in[0]), prop_int_or(FN_OPTIONS(a, diagonal_options)->k, 0)));
 }
 
 static damo_var *diagonal_of_call(build *b, const fn_args *a) {
@@ -215,16 +217,21 @@ static damo_var *diagonal_of_call(build *b, const fn_args *a) {
     b->status = s;
     return NULL;
   }
-  return build_extract_diag(b, x, prop_int_or(o->offset, 0), axis1, axis2);
+  return build_diagonal(b, x, prop_int_or(o->offset, 0), axis1, axis2);
 }
 
 damo_status fn_diagonal(build *b, const fn_args *a, ptrvec *out) { return fn_give(b, out, diagonal_of_call(b, a)); }
 
+/* The sum of a diagonal, which is the last axis. */
+static damo_var *build_diagonal_sum(build *b, damo_var *diagonal) {
+  const int last = diagonal != NULL ? var_ndim(diagonal) - 1 : 0;
+  return build_reduce(b, REDUCE_SUM, diagonal, &last, 1, false);
+}
+
+damo_var *build_trace(build *b, damo_var *x) { return build_diagonal_sum(b, build_diagonal(b, x, 0, 0, 1)); }
+
 damo_status fn_trace(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *d = diagonal_of_call(b, a);
-  if (!d) return b->status;
-  int last = var_ndim(d) - 1;
-  return fn_give(b, out, build_reduce(b, REDUCE_SUM, d, &last, 1, false));
+  return fn_give(b, out, build_diagonal_sum(b, diagonal_of_call(b, a)));
 }
 
 const op_def *const diagonal_classes[] = {&extract_def, &allocdiag_def, NULL};

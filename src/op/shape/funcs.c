@@ -110,8 +110,10 @@ static damo_status fn_flatten(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_flattened(b, tensor_operand(b, a, 0), ndim));
 }
 
+damo_var *build_ravel(build *b, damo_var *x) { return build_flattened(b, x, 1); }
+
 static damo_status fn_ravel(build *b, const fn_args *a, ptrvec *out) {
-  return fn_give(b, out, build_flattened(b, tensor_operand(b, a, 0), 1));
+  return fn_give(b, out, build_ravel(b, tensor_operand(b, a, 0)));
 }
 
 static damo_status fn_transpose(build *b, const fn_args *a, ptrvec *out) {

@@ -127,8 +127,26 @@ damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, 
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* The operands from `first` on, promoted to one dtype, in a new array of *n entries, which join_operands_free frees.
- * NULL on failure. */
+/* The n operands brought to one dtype, in fresh memory; NULL when that failed. */
+static damo_var **join_promoted(build *b, damo_var *const *in, int n) {
+  damo_var **xs = mem_alloc(b->ctx, (size_t)n * sizeof *xs);
+  if (!xs) b->status = DAMO_EMEMORY;
+  if (xs && build_resolve(b, in, n, true, xs) == DAMO_OK) return xs;
+  if (xs) mem_free(b->ctx, xs, (size_t)n * sizeof *xs);
+  return NULL;
+}
+
+static void join_operands_free(build *b, damo_var **xs, int n) { mem_free(b->ctx, xs, (size_t)n * sizeof *xs); }
+
+damo_var *build_concatenate(build *b, const char *func, int axis, damo_var *const *xs, int n) {
+  damo_var **own = b->status == DAMO_OK ? join_promoted(b, xs, n) : NULL;
+  if (own == NULL) return NULL;
+  damo_var *out = build_join(b, func, axis, own, n);
+  join_operands_free(b, own, n);
+  return out;
+}
+
+/* The operands of a call from `first` on, in the same way. */
 static damo_var **join_bring_together(build *b, const fn_args *a, int first, int *n) {
   *n = a->n_in - first;
   if (*n < 1) {
@@ -138,14 +156,8 @@ static damo_var **join_bring_together(build *b, const fn_args *a, int first, int
   for (int i = first; i < a->n_in; i++) {
     if ((b->status = fn_check_tensor(a, b->ctx, i)) != DAMO_OK) return NULL;
   }
-  damo_var **xs = mem_alloc(b->ctx, (size_t)*n * sizeof *xs);
-  if (!xs) b->status = DAMO_EMEMORY;
-  if (xs && build_resolve(b, a->in + first, *n, true, xs) == DAMO_OK) return xs;
-  if (xs) mem_free(b->ctx, xs, (size_t)*n * sizeof *xs);
-  return NULL;
+  return join_promoted(b, a->in + first, *n);
 }
-
-static void join_operands_free(build *b, damo_var **xs, int n) { mem_free(b->ctx, xs, (size_t)n * sizeof *xs); }
 
 static damo_status join_axis(build *b, const fn_args *a, int first, int64_t axis, ptrvec *out) {
   int n, k;

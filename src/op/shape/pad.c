@@ -5,6 +5,7 @@
  */
 #include "shape_int.h"
 #include "op/elem/build_arith.h"
+#include "op/index/index_int.h"
 
 #include <string.h>
 
@@ -33,8 +34,8 @@ static damo_status fn_roll(build *b, const fn_args *a, ptrvec *out) {
   if (!x || !shift) return b->status;
   if (var_ndim(shift)) return ctx_fail(b->ctx, DAMO_ETYPE, "roll: the shift must be a scalar");
   DAMO_TRY(axes_in_order(b->ctx, "roll", &FN_OPTIONS(a, axis_options)->axis, var_ndim(x), axes, &n));
-  if (n < 0) { /* no axis: over all entries in C order */
-    damo_var *flat = build_rolled(b, build_fn1(b, "ravel", x), shift, 0);
+  if (n < 0) { /* over all entries in their order */
+    damo_var *flat = build_rolled(b, build_ravel(b, x), shift, 0);
     return fn_give(b, out, build_reshape_like(b, flat, x));
   }
   for (int i = 0; i < n; i++) x = build_rolled(b, x, shift, axes[i]);
@@ -70,21 +71,19 @@ static damo_var *length_plus(build *b, damo_var *n, int64_t k) {
 
 /* A constant border: the middle of an array filled with the value is set. */
 static damo_var *pad_constant(build *b, damo_var *x, int64_t (*width)[2], double value) {
-  damo_var *dims[DAMO_MAX_NDIM], *in[2 + 2 * DAMO_MAX_NDIM], *full;
+  damo_var *dims[DAMO_MAX_NDIM], *ends[2 * DAMO_MAX_NDIM];
   char spec[DAMO_MAX_NDIM * 4 + 1] = "";
-  int n = 2;
+  int n = 0;
   for (int i = 0; i < var_ndim(x); i++) {
     damo_var *length = build_dim(b, x, i);
     dims[i] = length_plus(b, length, width[i][0] + width[i][1]);
-    in[n++] = build_i64(b, width[i][0] + 1);
-    in[n++] = length_plus(b, length, width[i][0]);
+    ends[n++] = build_i64(b, width[i][0] + 1);
+    ends[n++] = length_plus(b, length, width[i][0]);
     strcat(spec, "s110");
   }
   if (b->status != DAMO_OK) return NULL;
-  full = build_alloc(b, build_scalar(b, var_dtype(x), value), dims, var_ndim(x));
-  in[0] = full;
-  in[1] = x;
-  return full ? build_fn(b, "set_subtensor_at", in, n, WITH(index_options, .spec = prop_str(spec))) : NULL;
+  damo_var *full = build_alloc(b, build_scalar(b, var_dtype(x), value), dims, var_ndim(x));
+  return index_write(b, full, x, true, spec, ends, n);
 }
 
 /* The 1-based positions along one axis that the other modes read, from i = -before … n - 1 + after:

@@ -98,11 +98,6 @@ static const op_def positions_def = {
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 
-damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis) {
-  damo_var *in[2] = {x, positions};
-  return x && positions ? build_fn(b, "take", in, 2, WITH(axis_options, .axis = prop_int(axis + 1))) : NULL;
-}
-
 /* (…, n, …) → (…, n, 1, …) → (…, n, r, …) → (…, n r, …) */
 static damo_var *repeat_each(build *b, damo_var *x, damo_var *repeats, int axis) {
   damo_var *wide[DAMO_MAX_NDIM], *flat[DAMO_MAX_NDIM];
@@ -125,7 +120,7 @@ static damo_status fn_repeat(build *b, const fn_args *a, ptrvec *out) {
   int64_t known;
   int k;
   if (!x || !repeats) return b->status;
-  if (!prop_given(o->axis)) x = build_fn1(b, "ravel", x);
+  if (!prop_given(o->axis)) x = build_ravel(b, x);
   if (!x) return b->status;
   DAMO_TRY(axis_check(b->ctx, "repeat_", prop_int_or(o->axis, 1), var_ndim(x), &k));
   if (var_ndim(repeats) == 0) {

@@ -58,7 +58,8 @@ damo_dtype prop_dtype(const damo_op *op);
 
 /* The value of a 0-d array of any integer dtype. */
 int64_t array_int(const damo_array *a);
-/* The lengths of x's axes as int64 scalars, into dims. */
+damo_var *build_ravel(build *b, damo_var *x); /* all entries as a vector */
+/* The n shape entries of x as scalars. */
 damo_status build_dims(build *b, damo_var *x, damo_var **dims);
 /* The static shape that n int64 scalars give, -1 where one is no constant; value error where one is negative. */
 damo_status static_dims(damo_ctx *ctx, const char *func, damo_var *const *dims, int n, int64_t *shape);
@@ -82,6 +83,10 @@ damo_status fn_broadcast_to(build *b, const fn_args *a, ptrvec *out);
 
 /* ---- diagonal.c, triangle.c -------------------------------------------------------------------------------------- */
 
+damo_var *build_diag(build *b, damo_var *x, int64_t k); /* a matrix's k-th diagonal, or a vector's matrix */
+damo_var *build_diagonal(build *b, damo_var *x, int64_t offset, int axis1, int axis2); /* 0-based axes */
+damo_var *build_trace(build *b, damo_var *x);                                          /* of a matrix */
+damo_var *build_triangle(build *b, damo_var *x, int64_t k, bool lower);                /* tril, triu */
 damo_status fn_diag(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_diagonal(build *b, const fn_args *a, ptrvec *out);
 damo_status fn_trace(build *b, const fn_args *a, ptrvec *out);
@@ -102,6 +107,8 @@ damo_var *build_range(build *b, damo_var *first, damo_var *last);
 
 /* xs, of one rank and dtype, joined along a 0-based axis. */
 damo_var *build_join(build *b, const char *func, int axis, damo_var *const *xs, int n);
+/* The same of xs that promote to one dtype. */
+damo_var *build_concatenate(build *b, const char *func, int axis, damo_var *const *xs, int n);
 /* x with a new axis of length 1 at that place (0-based). */
 damo_var *build_new_axis(build *b, damo_var *x, int axis);
 
@@ -110,12 +117,7 @@ damo_var *build_new_axis(build *b, damo_var *x, int axis);
 /* The node whose n outputs are x's parts along a 0-based axis, of those lengths (int64 scalars): views. */
 damo_apply *build_split(build *b, damo_var *x, damo_var *const *sizes, int n, int axis);
 
-/* ---- repeat.c ---------------------------------------------------------------------------------------------------- */
-
-/* x at 1-based positions (an int64 vector) along a 0-based axis. */
-damo_var *build_take_axis(build *b, damo_var *x, damo_var *positions, int axis);
-
-/* ---- op/control/marker.c ----------------------------------------------------------------------------------------- */
+/* ---- op/control/marker.c ---------------------------------------------------------------------------------------------------- */
 
 /* x, checked at run time to have the lengths dims; an entry is NULL where any length is allowed. */
 damo_var *build_specify_shape(build *b, damo_var *x, damo_var *const *dims);

@@ -63,12 +63,15 @@ static const op_def triangle_def = {
     .no_check = "dense: spec/op/rows/shape.lua has results by hand and from plain loops",
 };
 
+damo_var *build_triangle(build *b, damo_var *x, int64_t k, bool lower) {
+  const triangle_props props = {.k = prop_int(k), .lower = prop_bool(lower)};
+  return x != NULL ? build_op(b, op_new(b->ctx, &triangle_def, &props), &x, 1) : NULL;
+}
+
 static damo_status call_triangle(build *b, const fn_args *a, ptrvec *out, bool lower) {
   const int64_t k = prop_int_or(FN_OPTIONS(a, diagonal_options)->k, 0);
   DAMO_TRY(fn_check_tensor(a, b->ctx, 0));
-  damo_var *x = build_strong(b, a->in[0]);
-  const triangle_props props = {.k = prop_int(k), .lower = prop_bool(lower)};
-  return fn_give(b, out, x ? build_op(b, op_new(b->ctx, &triangle_def, &props), &x, 1) : NULL);
+  return fn_give(b, out, build_triangle(b, build_strong(b, a->in[0]), k, lower));
 }
 
 damo_status fn_tril(build *b, const fn_args *a, ptrvec *out) { return call_triangle(b, a, out, true); }

@@ -90,6 +90,8 @@ damo_var *any_operand(build *b, const fn_args *a, int i);
 damo_status pair_operands(build *b, const fn_args *a, damo_var **pair);
 /* The same in the dtype that they promote to: a node casts what it is given, once. */
 damo_status pair_promoted(build *b, const fn_args *a, damo_var **pair);
+/* A pair of Variables in place: weak literals resolved, cast to the dtype that they promote to. */
+damo_status build_promoted(build *b, damo_var **pair);
 /* Fails: no operand of the call is sparse. */
 damo_status fail_pair_dense(build *b, const fn_args *a, damo_var *const *pair);
 /* A call that is a class over the two operands, promoted. */
@@ -112,6 +114,16 @@ damo_var *build_gather(build *b, damo_var *g, damo_var *x); /* g, sparse or dens
 damo_var *build_structured(build *b, damo_var *g,
                            damo_var *x); /* g on x's pattern: build_with_data(x, build_gather(g, x)) */
 damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype); /* x's shape and format, nothing stored */
+damo_var *build_sparse_ones(build *b, damo_var *x);                    /* on x's pattern */
+
+/* op/sparse/form/csm.c */
+damo_var *build_csm(build *b, damo_format format, damo_var *data, damo_var *indices, damo_var *indptr, damo_var *shape);
+damo_var *build_indices(build *b, damo_var *x); /* 0-based, of x's index dtype */
+damo_var *build_indptr(build *b, damo_var *x);
+damo_var *build_nnz(build *b, damo_var *x); /* the number of stored entries: an int64 scalar */
+
+/* op/sparse/form/construct.c */
+damo_var *build_any_diagonal(build *b, damo_var *x, int64_t k); /* the k-th, of a sparse or dense matrix */
 
 /* cotangent.c: what `part`, made of g as of a matrix that is y's cotangent, is for x, whose entries y has in
  * another order or among others; part must keep g's duplicates apart. part itself where it is dense or x has no
@@ -133,12 +145,15 @@ damo_var *build_put_elements(build *b, damo_var *x, damo_var *rows, damo_var *co
 /* op/sparse/entry/mul.c */
 /* damo.mul where an operand is sparse: sparse.mul, but a dense row or column, as its Type says, stretches. */
 damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out);
+damo_var *build_col_scale(build *b, damo_var *x, damo_var *s); /* each column of x times the vector's entry */
 damo_var *build_axis_sums(build *b, damo_var *x, int axis); /* sums of columns (axis 1) or rows (2): on x's pattern */
 
 /* check.c: what is given, checked where the lengths become known; the error names func. */
 damo_var *build_square(build *b, const char *func, damo_var *x); /* x, which must be square */
 
-/* op/sparse/product/dot.c; one operand is sparse at least */
+/* op/sparse/product/dot.c */
+damo_var *build_any_dot(build *b, damo_var *x, damo_var *y); /* dense, of sparse or dense operands of any dtypes */
+/* The same file; one operand is sparse at least */
 damo_var *build_sparse_dot(build *b, damo_var *x, damo_var *y);                          /* Dot: dense */
 damo_var *build_true_dot(build *b, damo_var *x, damo_var *y, bool grad_preserves_dense); /* sparse */
 /* op/sparse/product/structured_dot.c: x sparse; sparse where y is */
@@ -183,6 +198,11 @@ damo_var *build_sparse_eye(build *b, damo_var *x);
 damo_var *build_kept(build *b, damo_var *v, int axis); /* v over that axis (-1: all), with it as a dimension of 1 */
 damo_var *build_sp_sum(build *b, damo_var *x, int axis, bool structured); /* of a dense x: a dense sum */
 damo_var *build_sp_spread(build *b, damo_var *g, damo_var *x, int axis);  /* a sum's cotangent at x's stored places */
+
+/* op/sparse/entry/extremum.c: max, min, argmax or argmin of a sparse x, axis 0-based (-1: all), and which one an
+ * SpExtremum is */
+damo_var *build_extremum(build *b, reduce_kind kind, damo_var *x, int axis);
+reduce_kind sp_extremum_kind(const damo_op *op);
 
 /* ---- Rules shared ------------------------------------------------------------------------------------------------ */
 

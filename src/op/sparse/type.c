@@ -151,6 +151,13 @@ damo_sparse *thunk_out_like(const thunk *t, frame *f, int i, const damo_sparse *
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
+damo_status build_promoted(build *b, damo_var **pair) {
+  DAMO_TRY(build_resolve(b, pair, 2, false, pair));
+  const damo_dtype dtype = dtype_promote(var_dtype(pair[0]), var_dtype(pair[1]));
+  for (int i = 0; i < 2; i++) pair[i] = build_cast(b, pair[i], dtype);
+  return b->status;
+}
+
 damo_var *any_operand(build *b, const fn_args *a, int i) {
   damo_var *x = i < a->n_in && b->status == DAMO_OK ? a->in[i] : NULL;
   if (x == NULL) return build_fail(b, DAMO_ETYPE, "%s: operand %d is missing", a->func->name, i + 1);
@@ -201,9 +208,7 @@ damo_status fn_give_pair(build *b, const fn_args *a, ptrvec *out, const op_def *
 
 damo_status pair_promoted(build *b, const fn_args *a, damo_var **pair) {
   DAMO_TRY(pair_operands(b, a, pair));
-  const damo_dtype dtype = dtype_promote(var_dtype(pair[0]), var_dtype(pair[1]));
-  for (int i = 0; i < 2; i++) pair[i] = build_cast(b, pair[i], dtype);
-  return b->status;
+  return build_promoted(b, pair);
 }
 
 damo_status fn_give_promoted(build *b, const fn_args *a, ptrvec *out, const op_def *def) {

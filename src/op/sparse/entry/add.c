@@ -213,7 +213,7 @@ static damo_status sp_add_sv_grad(build *b, damo_apply *node, damo_var *const *g
 }
 
 static damo_status sp_add_sv_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  damo_var *y = eval[1] != NULL ? build_fn2(b, "sparse.col_scale", build_support(b, node->in[0]), eval[1]) : NULL;
+  damo_var *y = eval[1] != NULL ? build_col_scale(b, build_support(b, node->in[0]), eval[1]) : NULL;
   if (b->status == DAMO_OK) rout[0] = build_add_tangents(b, node, eval[0], y);
   return b->status;
 }

@@ -195,7 +195,7 @@ static damo_var *build_either_places(build *b, damo_var *const *pair, damo_var *
   for (int i = 0; i < 2; i++) {
     damo_var *stored = m[i] != NULL ? build_data(b, m[i]) : NULL;
     damo_var *x = stored != NULL ? build_with_data(b, m[i], build_neq(b, stored, build_int(b, 0))) : NULL;
-    ones[i] = x != NULL ? build_fn1(b, "sparse.sp_ones_like", x) : NULL;
+    ones[i] = x != NULL ? build_sparse_ones(b, x) : NULL;
   }
   damo_var *places = build_add(b, ones[0], ones[1]);
   for (int i = 0; i < 2; i++) at[i] = places != NULL ? build_gather(b, m[i], places) : NULL;
@@ -206,13 +206,13 @@ static damo_var *build_either_places(build *b, damo_var *const *pair, damo_var *
 static damo_var *build_close_places(build *b, const fn_args *a, damo_var *const *pair, damo_var **places) {
   damo_var *at[2];
   *places = build_either_places(b, pair, at);
-  return *places != NULL ? build_fn(b, "isclose", at, 2, a->options) : NULL;
+  return *places != NULL ? build_isclose(b, at[0], at[1], FN_OPTIONS(a, close_options)) : NULL;
 }
 
 static damo_status sp_fn_allclose(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2], *places;
   DAMO_TRY(sp_isclose_operands(b, a, pair));
-  return fn_give(b, out, build_fn1(b, "all", build_close_places(b, a, pair, &places)));
+  return fn_give(b, out, build_reduce(b, REDUCE_ALL, build_close_places(b, a, pair, &places), NULL, -1, false));
 }
 
 /* The first of two dense operands, checked to have the second one's shape where one could broadcast over the other. */
@@ -234,7 +234,8 @@ static damo_status sp_fn_isclose(build *b, const fn_args *a, ptrvec *out) {
   }
   for (int i = 0; i < 2 && b->status == DAMO_OK; i++) pair[i] = build_toarray(b, pair[i]);
   pair[0] = sp_isclose_check_stretch(b, a, pair);
-  return fn_give(b, out, b->status == DAMO_OK ? build_fn(b, "isclose", pair, 2, a->options) : NULL);
+  return fn_give(b, out,
+                 b->status == DAMO_OK ? build_isclose(b, pair[0], pair[1], FN_OPTIONS(a, close_options)) : NULL);
 }
 
 /* ---- The larger and the smaller ---------------------------------------------------------------------------------- */
@@ -265,7 +266,9 @@ static damo_status sp_extreme_ss_perform(const thunk *t, frame *f) {
 static damo_apply *build_extreme_ss(build *b, damo_apply *node, damo_var **places) {
   damo_var *at[2];
   *places = build_either_places(b, node->in, at);
-  damo_var *v = *places ? build_fn2(b, sp_extreme_ss_is_maximum(node->op) ? "maximum" : "minimum", at[0], at[1]) : NULL;
+  damo_var *v = NULL;
+  if (*places != NULL)
+    v = sp_extreme_ss_is_maximum(node->op) ? build_maximum(b, at[0], at[1]) : build_minimum(b, at[0], at[1]);
   return v != NULL ? v->owner : NULL;
 }
 
@@ -307,7 +310,7 @@ static damo_status sp_extreme_ss_rop(build *b, damo_apply *node, damo_var *const
 static const op_def sp_extreme_ss_defs[2] = {CHOICE("MaximumSS", maximum_check, "larger"),
                                              CHOICE("MinimumSS", minimum_check, "smaller")};
 
-static bool sp_fn_is_maximum(const fn_args *a) { return strcmp(a->func->data, "maximum") == 0; }
+static bool sp_fn_is_maximum(const fn_args *a) { return a->func->data == &sp_extreme_ss_defs[0]; }
 
 /* True when y is a constant number of 0 or less (maximum) or 0 or more (minimum), so that absent entries stay 0. */
 static bool sp_bound_keeps_zero(const fn_args *a, const damo_var *y) {
@@ -323,7 +326,7 @@ static bool sp_bound_keeps_zero(const fn_args *a, const damo_var *y) {
   "matrix"
 
 static damo_status sp_fail_extreme(build *b, const fn_args *a, const damo_var *y) {
-  const char *name = a->func->data, *side = sp_fn_is_maximum(a) ? "above" : "below";
+  const char *name = sp_fn_is_maximum(a) ? "maximum" : "minimum", *side = sp_fn_is_maximum(a) ? "above" : "below";
   if (!var_is_dense(y) || var_ndim(y) != 0) {
     build_fail(b, DAMO_ETYPE, "%s: a sparse operand would give a dense result: use " REMEDY, name, name);
   } else if (var_constant_array(y) != NULL) {
@@ -344,8 +347,9 @@ static damo_status sp_fail_extreme(build *b, const fn_args *a, const damo_var *y
 static damo_status sp_extreme_of_stored(build *b, const fn_args *a, damo_var **pair, int at, ptrvec *out) {
   damo_var *x = build_summed(b, pair[at]);
   pair[at] = x != NULL ? build_data(b, x) : NULL;
-  damo_var *v = pair[at] != NULL ? build_fn2(b, a->func->data, pair[0], pair[1]) : NULL;
-  return fn_give(b, out, v != NULL ? build_fn1(b, "sparse.remove0", build_with_data(b, x, v)) : NULL);
+  if (pair[at] == NULL) return b->status;
+  damo_var *v = sp_fn_is_maximum(a) ? build_maximum(b, pair[0], pair[1]) : build_minimum(b, pair[0], pair[1]);
+  return fn_give(b, out, v != NULL ? build_without_zeros(b, build_with_data(b, x, v)) : NULL);
 }
 
 /* max(x, y) or min(x, y) of two sparse matrices, or of one and a number; zeros are not stored. */
@@ -368,9 +372,9 @@ static damo_status sp_fn_extreme(build *b, const fn_args *a, ptrvec *out) {
     .doc = "x " sign " y: sparse bool; dense bool with a dense matrix; absent entries count as 0" \
   }
 
-#define CHOOSE(fn, which, bound)                                                                   \
+#define CHOOSE(fn, class_def, which, bound)                                                        \
   {                                                                                                \
-    .name = "sparse." fn, .operands = "x y", .call = sp_fn_extreme, .data = fn,                    \
+    .name = "sparse." fn, .operands = "x y", .call = sp_fn_extreme, .data = class_def,             \
     .doc = "the " which " of x and y entry by entry, both sparse, or one a constant number " bound \
            "; absent entries count as 0"                                                           \
   }
@@ -392,8 +396,8 @@ const op_func sparse_compare_funcs[] = {
      .options = CLOSE_OPTIONS,
      .call = sp_fn_allclose,
      .doc = "isclose at every place, in memory for the stored entries; the other matrix may be dense"},
-    CHOOSE("maximum", "larger", "of 0 or less"),
-    CHOOSE("minimum", "smaller", "of 0 or more"),
+    CHOOSE("maximum", &sp_extreme_ss_defs[0], "larger", "of 0 or less"),
+    CHOOSE("minimum", &sp_extreme_ss_defs[1], "smaller", "of 0 or more"),
     {.name = NULL},
 };
 

@@ -2,7 +2,7 @@
 #include "op/exam.h"
 
 #include "op/elem/build_arith.h"
-#include "op/sparse/sparse_check.h"
+#include "op/sparse/sparse_op.h"
 
 /* ---- Two operands ------------------------------------------------------------------------------------------------ */
 
@@ -44,8 +44,14 @@ const op_check add_sv_check = {.dense_equal = equal_columns_added};
 
 /* ---- Sums and extremes ------------------------------------------------------------------------------------------- */
 
+/* Over the axis that a property says, nil: all. */
+static damo_var *build_exam_reduced(op_exam *e, reduce_kind kind, damo_var *x, prop_value axis) {
+  const int at = prop_given(axis) ? (int)axis.u.i - 1 : -1;
+  return build_reduce(e->b, kind, x, &at, at < 0 ? -1 : 1, false);
+}
+
 static damo_var *build_exam_sum(op_exam *e, damo_var *x, prop_value axis) {
-  return x != NULL ? build_fn(e->b, "sum", &x, 1, WITH(reduce_options, .axis = axis)) : NULL;
+  return build_exam_reduced(e, REDUCE_SUM, x, axis);
 }
 
 static damo_var *equal_sum(op_exam *e, int o) {
@@ -70,7 +76,7 @@ const op_check sum_spread_check = {.dense_equal = equal_sum_spread};
 
 static damo_var *equal_extremum(op_exam *e, int o) {
   (void)o;
-  return build_fn(e->b, exam_prop(e, "kind").u.s, e->in, 1, WITH(reduce_options, .axis = exam_prop(e, "axis")));
+  return build_exam_reduced(e, sp_extremum_kind(e->node->op), e->in[0], exam_prop(e, "axis"));
 }
 const op_check extremum_check = {.dense_equal = equal_extremum};
 

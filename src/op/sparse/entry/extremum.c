@@ -13,19 +13,28 @@ typedef struct sp_extremum_props {
 } sp_extremum_props;
 
 typedef struct extremum_fields {
+  reduce_kind kind;
   bool largest, position;
   int axis; /* -1: all */
 } extremum_fields;
 
 static const extremum_fields *sp_extremum_data(const damo_op *op) { return op->data; }
 
+reduce_kind sp_extremum_kind(const damo_op *op) { return sp_extremum_data(op)->kind; }
+
+static const struct {
+  const char *name;
+  reduce_kind kind;
+} sp_extremum_kinds[] = {
+    {"max", REDUCE_MAX}, {"min", REDUCE_MIN}, {"argmax", REDUCE_ARGMAX}, {"argmin", REDUCE_ARGMIN}};
+
 static damo_status sp_extremum_init(damo_op *op) {
-  static const char *const names[] = {"max", "min", "argmax", "argmin"};
   extremum_fields *d = op->data;
   const prop_value *kind = &OP_PROPS(op, sp_extremum_props)->kind, *axis = &OP_PROPS(op, sp_extremum_props)->axis;
   int k = 0;
-  while (k < 4 && (kind->kind != PROP_STR || strcmp(kind->u.s, names[k]) != 0)) k++;
+  while (k < 4 && (kind->kind != PROP_STR || strcmp(kind->u.s, sp_extremum_kinds[k].name) != 0)) k++;
   if (k == 4) return ctx_fail(op->obj.ctx, DAMO_EVALUE, "SpExtremum: kind is 'max', 'min', 'argmax' or 'argmin'");
+  d->kind = sp_extremum_kinds[k].kind;
   d->largest = k % 2 == 0;
   d->position = k > 1;
   d->axis = axis->kind == PROP_NIL ? -1 : (int)axis->u.i - 1;
@@ -114,6 +123,15 @@ static const op_def sp_extremum_def = {
     OP_CHECK(extremum_check),
 };
 
+damo_var *build_extremum(build *b, reduce_kind kind, damo_var *x, int axis) {
+  if (x == NULL || b->status != DAMO_OK) return NULL;
+  int k = 0;
+  while (sp_extremum_kinds[k].kind != kind) k++;
+  const sp_extremum_props props = {.kind = prop_str(sp_extremum_kinds[k].name),
+                                   .axis = axis < 0 ? prop_nil() : prop_int(axis + 1)};
+  return build_op(b, op_new(b->ctx, &sp_extremum_def, &props), &x, 1);
+}
+
 static damo_status sp_fn_extremum(build *b, const fn_args *a, ptrvec *out) {
   const reduce_options *o = FN_OPTIONS(a, reduce_options);
   const bool keepdims = prop_bool_or(o->keepdims, false);
@@ -122,9 +140,8 @@ static damo_status sp_fn_extremum(build *b, const fn_args *a, ptrvec *out) {
   if (x == NULL) return b->status;
   DAMO_TRY(axes_check(b->ctx, a->func->name, &o->axis, 2, axes, &n));
   if (n == 0) return ctx_fail(b->ctx, DAMO_EVALUE, "%s: the list of axes is empty", a->func->name);
-  const sp_extremum_props props = {.kind = prop_str(a->func->data),
-                                   .axis = n == 2 ? prop_nil() : prop_int(axes[0] + 1)};
-  damo_var *v = build_op(b, op_new(b->ctx, &sp_extremum_def, &props), &x, 1);
+  const reduce_kind *kind = a->func->data;
+  damo_var *v = build_extremum(b, *kind, x, n == 2 ? -1 : axes[0]);
   return fn_give(b, out, keepdims ? build_kept(b, v, n == 2 ? -1 : axes[0]) : v);
 }
 
@@ -133,25 +150,25 @@ const op_func sparse_extremum_funcs[] = {
      .operands = "x",
      .options = OPTIONS(OPT(reduce_options, axis, OPT_AXES), OPT(reduce_options, keepdims, OPT_BOOL)),
      .call = sp_fn_extremum,
-     .data = "max",
+     .data = &sp_extremum_kinds[0].kind,
      .doc = "largest element over axes, absent entries counted as 0; dense"},
     {.name = "sparse.min",
      .operands = "x",
      .options = OPTIONS(OPT(reduce_options, axis, OPT_AXES), OPT(reduce_options, keepdims, OPT_BOOL)),
      .call = sp_fn_extremum,
-     .data = "min",
+     .data = &sp_extremum_kinds[1].kind,
      .doc = "smallest element over axes, absent entries counted as 0; dense"},
     {.name = "sparse.argmax",
      .operands = "x",
      .options = OPTIONS(OPT(reduce_options, axis, OPT_AXES), OPT(reduce_options, keepdims, OPT_BOOL)),
      .call = sp_fn_extremum,
-     .data = "argmax",
+     .data = &sp_extremum_kinds[2].kind,
      .doc = "1-based position of the first largest element over axes, absent entries counted as 0"},
     {.name = "sparse.argmin",
      .operands = "x",
      .options = OPTIONS(OPT(reduce_options, axis, OPT_AXES), OPT(reduce_options, keepdims, OPT_BOOL)),
      .call = sp_fn_extremum,
-     .data = "argmin",
+     .data = &sp_extremum_kinds[3].kind,
      .doc = "1-based position of the first smallest element over axes, absent entries counted as 0"},
     {.name = NULL},
 };

@@ -15,10 +15,13 @@ static damo_status sp_mul_give_sum(build *b, const damo_apply *node, damo_var *x
   return b->status;
 }
 
-/* Forward mode of products: fn(dx, y) + fn(x, dy). */
-static damo_status sp_product_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout, const char *fn) {
-  damo_var *x = eval[0] != NULL ? build_fn2(b, fn, eval[0], node->in[1]) : NULL;
-  damo_var *y = eval[1] != NULL ? build_fn2(b, fn, node->in[0], eval[1]) : NULL;
+typedef damo_var *product_builder(build *b, damo_var *x, damo_var *y);
+
+/* product(x's tangent, y) + product(x, y's tangent). */
+static damo_status sp_product_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout,
+                                  product_builder *product) {
+  damo_var *x = eval[0] != NULL ? product(b, eval[0], node->in[1]) : NULL;
+  damo_var *y = eval[1] != NULL ? product(b, node->in[0], eval[1]) : NULL;
   return sp_mul_give_sum(b, node, x, y, rout);
 }
 
@@ -31,15 +34,27 @@ static damo_var *build_mul_at_entries(build *b, damo_var *x, damo_var *g) {
 
 damo_var *build_axis_sums(build *b, damo_var *x, int axis) {
   if (x == NULL || b->status != DAMO_OK) return NULL;
-  return build_fn(b, "sparse.sp_sum", &x, 1,
-                  WITH(reduce_options, .axis = prop_int(axis), .sparse_grad = prop_bool(true)));
+  return build_sp_sum(b, x, axis - 1, true);
 }
 
 /* The sum of a sparse matrix's entries. */
 static damo_var *build_sum_of_entries(build *b, damo_var *x) {
   damo_var *data = x != NULL ? build_data(b, x) : NULL;
-  return data != NULL ? build_fn1(b, "sum", data) : NULL;
+  return build_reduce(b, REDUCE_SUM, data, NULL, -1, false);
 }
+
+/* The class over a pair whose weak literals are resolved. */
+static damo_var *build_pair(build *b, const op_def *def, damo_var *x, damo_var *y) {
+  damo_var *pair[2] = {x, y};
+  return x != NULL && y != NULL && build_resolve(b, pair, 2, false, pair) == DAMO_OK ? build_class(b, def, pair, 2)
+                                                                                     : NULL;
+}
+
+static const op_def sp_mul_sv_def;
+
+static damo_var *build_mul_sv(build *b, damo_var *x, damo_var *v) { return build_pair(b, &sp_mul_sv_def, x, v); }
+static damo_var *build_row_scale(build *b, damo_var *x, damo_var *s) { return build_pair(b, &sp_row_scale_def, x, s); }
+damo_var *build_col_scale(build *b, damo_var *x, damo_var *s) { return build_pair(b, &sp_col_scale_def, x, s); }
 
 /* ---- MulSS ------------------------------------------------------------------------------------------------------- */
 
@@ -70,7 +85,7 @@ static damo_status sp_mul_ss_grad(build *b, damo_apply *node, damo_var *const *g
 }
 
 static damo_status sp_mul_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  return sp_product_rop(b, node, eval, rout, "mul");
+  return sp_product_rop(b, node, eval, rout, build_mul);
 }
 
 const op_def sp_mul_ss_def = {
@@ -247,31 +262,32 @@ static damo_status sp_mul_sv_perform(const thunk *t, frame *f) {
   return thunk_give_sparse(t, f, 0, sparse_with_columns(f->ctx->isa->mul->fn[dtype], dtype, x, thunk_in(t, f, 1)));
 }
 
-/* g scaled along an axis (0-based) by the vector s: by that sparse function, or as a dense product. */
-static damo_var *build_scaled(build *b, const char *fn, damo_var *g, damo_var *s, int axis) {
+/* g scaled along an axis (0-based) by the vector s: by that sparse product, or a dense one. */
+static damo_var *build_scaled(build *b, product_builder *product, damo_var *g, damo_var *s, int axis) {
   if (g == NULL || s == NULL || b->status != DAMO_OK) return NULL;
-  if (var_is_sparse(g)) return build_fn2(b, fn, g, build_cast(b, s, var_dtype(g)));
+  if (var_is_sparse(g)) return product(b, g, build_cast(b, s, var_dtype(g)));
   const int row[] = {-1, 0}, column[] = {0, -1};
   return build_mul(b, g, build_dimshuffle(b, s, axis == 0 ? column : row, 2));
 }
 
 /* The gradients of x scaled along an axis by a vector. */
-static damo_status sp_scale_grads(build *b, damo_apply *node, damo_var *g, damo_var **gin, const char *fn, int axis) {
+static damo_status sp_scale_grads(build *b, damo_apply *node, damo_var *g, damo_var **gin, product_builder *product,
+                                  int axis) {
   damo_var *x = node->in[0], *s = node->in[1];
   if (g == NULL) return DAMO_OK;
   gin[0] = build_flat_zeros(b, node, 0);
   gin[1] = build_flat_zeros(b, node, 1);
-  if (gin[0] == NULL) gin[0] = build_scaled(b, fn, g, build_conj_if_complex(b, s), axis);
+  if (gin[0] == NULL) gin[0] = build_scaled(b, product, g, build_conj_if_complex(b, s), axis);
   if (gin[1] == NULL) gin[1] = build_axis_sums(b, build_mul_at_entries(b, x, g), axis == 1 ? 1 : 2);
   return b->status;
 }
 
 static damo_status sp_mul_sv_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  return sp_scale_grads(b, node, gout[0], gin, "sparse.mul_s_v", 1);
+  return sp_scale_grads(b, node, gout[0], gin, build_mul_sv, 1);
 }
 
 static damo_status sp_mul_sv_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  return sp_product_rop(b, node, eval, rout, "sparse.mul_s_v");
+  return sp_product_rop(b, node, eval, rout, build_mul_sv);
 }
 
 static const op_def sp_mul_sv_def = {
@@ -314,11 +330,11 @@ static damo_status sp_col_scale_type(const damo_op *op, damo_var *const *in, int
 static damo_status sp_col_scale_perform(const thunk *t, frame *f) { return sp_scale_perform(t, f, 1); }
 
 static damo_status sp_col_scale_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  return sp_scale_grads(b, node, gout[0], gin, "sparse.col_scale", 1);
+  return sp_scale_grads(b, node, gout[0], gin, build_col_scale, 1);
 }
 
 static damo_status sp_col_scale_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  return sp_product_rop(b, node, eval, rout, "sparse.col_scale");
+  return sp_product_rop(b, node, eval, rout, build_col_scale);
 }
 
 const op_def sp_col_scale_def = {
@@ -344,11 +360,11 @@ static damo_status sp_row_scale_type(const damo_op *op, damo_var *const *in, int
 static damo_status sp_row_scale_perform(const thunk *t, frame *f) { return sp_scale_perform(t, f, 0); }
 
 static damo_status sp_row_scale_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  return sp_scale_grads(b, node, gout[0], gin, "sparse.row_scale", 0);
+  return sp_scale_grads(b, node, gout[0], gin, build_row_scale, 0);
 }
 
 static damo_status sp_row_scale_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  return sp_product_rop(b, node, eval, rout, "sparse.row_scale");
+  return sp_product_rop(b, node, eval, rout, build_row_scale);
 }
 
 const op_def sp_row_scale_def = {
@@ -369,35 +385,41 @@ const op_def sp_row_scale_def = {
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* Type error unless the dense operand y is a number or a matrix. */
-static damo_status sp_mul_need_factor(build *b, const fn_args *a, const damo_var *y) {
+static damo_status sp_mul_need_factor(build *b, const char *func, const damo_var *y) {
   if (var_ndim(y) == 0 || var_ndim(y) == 2) return DAMO_OK;
   build_fail(b, DAMO_ETYPE,
              "%s: the dense operand must be a number or a matrix, got one of rank %d; damo.sparse.col_scale(x, v) and "
              "row_scale(x, v) take a vector",
-             a->func->name, var_ndim(y));
+             func, var_ndim(y));
   return b->status;
 }
 
 /* As in Aesara, this product does not broadcast a dense row or column over x. The error names the functions that do. */
-static damo_status sp_mul_need_whole(build *b, const fn_args *a, const damo_var *x, const damo_var *y) {
+static damo_status sp_mul_need_whole(build *b, const damo_var *x, const damo_var *y) {
   for (int k = 0; k < 2 && var_ndim(y) == 2; k++) {
     if (!type_dim_is_one(y->type, k) || x->type->shape[k] <= 1) continue;
-    build_fail(b, DAMO_ESHAPE, "%s: a dense %s does not stretch over a sparse matrix: use x * y or damo.mul(x, y)",
-               a->func->name, k == 0 ? "row" : "column");
+    build_fail(b, DAMO_ESHAPE,
+               "sparse.mul: a dense %s does not stretch over a sparse matrix: use x * y or damo.mul(x, y)",
+               k == 0 ? "row" : "column");
     return b->status;
   }
   return DAMO_OK;
 }
 
+/* The function sparse.mul of a strong pair, one of it sparse. */
+static damo_var *build_sparse_mul(build *b, damo_var *const *pair) {
+  if (var_is_sparse(pair[0]) && var_is_sparse(pair[1])) return build_class(b, &sp_mul_ss_def, pair, 2);
+  damo_var *x = pair[!var_is_sparse(pair[0])], *y = pair[var_is_sparse(pair[0])];
+  const damo_status s = sp_mul_need_factor(b, "sparse.mul", y);
+  if (s != DAMO_OK || sp_mul_need_whole(b, x, y) != DAMO_OK) return NULL;
+  return build_class(b, &sp_mul_sd_def, (damo_var *[]){x, y}, 2);
+}
+
 static damo_status sp_fn_mul(build *b, const fn_args *a, ptrvec *out) {
   damo_var *pair[2];
   DAMO_TRY(pair_operands(b, a, pair));
-  if (var_is_sparse(pair[0]) && var_is_sparse(pair[1])) return fn_give(b, out, build_class(b, &sp_mul_ss_def, pair, 2));
   if (!var_is_sparse(pair[0]) && !var_is_sparse(pair[1])) return fail_pair_dense(b, a, pair);
-  damo_var *x = pair[!var_is_sparse(pair[0])], *y = pair[var_is_sparse(pair[0])];
-  DAMO_TRY(sp_mul_need_factor(b, a, y));
-  DAMO_TRY(sp_mul_need_whole(b, a, x, y));
-  return fn_give(b, out, build_class(b, &sp_mul_sd_def, (damo_var *[]){x, y}, 2));
+  return fn_give(b, out, build_sparse_mul(b, pair));
 }
 
 damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out) {
@@ -407,8 +429,8 @@ damo_status fn_mul_stretched(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = pair[!var_is_sparse(pair[0])], *y = pair[var_is_sparse(pair[0])];
   for (int k = 0; k < 2 && var_is_dense(y) && var_ndim(y) == 2; k++)
     over[k] = type_dim_is_one(y->type, k) && !type_dim_is_one(x->type, k);
-  if (!over[0] && !over[1]) return fn_give(b, out, build_fn2(b, "sparse.mul", a->in[0], a->in[1]));
-  if (over[0] && over[1]) return fn_give(b, out, build_fn2(b, "sparse.mul", x, build_dimshuffle(b, y, NULL, 0)));
+  if (over[0] && over[1]) pair[y == pair[1]] = build_dimshuffle(b, y, NULL, 0);
+  if (over[0] == over[1]) return fn_give(b, out, b->status == DAMO_OK ? build_sparse_mul(b, pair) : NULL);
   damo_var *v = build_dimshuffle(b, y, over[0] ? (const int[]){1} : (const int[]){0}, 1);
   return fn_give(b, out, build_class(b, over[0] ? &sp_col_scale_def : &sp_row_scale_def, (damo_var *[]){x, v}, 2));
 }
@@ -425,7 +447,7 @@ static damo_status sp_fn_true_div(build *b, const fn_args *a, ptrvec *out) {
         a->func->name);
     return b->status;
   }
-  DAMO_TRY(sp_mul_need_factor(b, a, pair[1]));
+  DAMO_TRY(sp_mul_need_factor(b, a->func->name, pair[1]));
   return fn_give(b, out, build_class(b, &sp_div_sd_def, pair, 2));
 }
 

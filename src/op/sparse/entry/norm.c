@@ -92,11 +92,8 @@ static damo_var *build_norm_sums(build *b, damo_var *x, damo_var *values, int ax
 static damo_var *build_axis_norms(build *b, damo_var *x, double order, int axis) {
   if (order == 2) return build_norm_root(b, build_norm_sums(b, x, build_norm_squares(b, x), axis), 2);
   if (order == 0) return build_norm_sums(b, x, build_neq(b, build_data(b, x), build_int(b, 0)), axis);
-  damo_var *size = build_fn1(b, "sparse.abs", x);
-  if (isinf(order))
-    return size ? build_fn(b, order > 0 ? "sparse.max" : "sparse.min", &size, 1,
-                           WITH(reduce_options, .axis = prop_int(axis + 1)))
-                : NULL;
+  damo_var *size = build_abs(b, x);
+  if (isinf(order)) return build_extremum(b, order > 0 ? REDUCE_MAX : REDUCE_MIN, size, axis);
   if (order == 1) return build_sp_sum(b, size, axis, true);
   return build_norm_root(b, build_norm_sums(b, x, build_pow(b, build_data(b, size), build_num(b, order)), axis), order);
 }
@@ -104,8 +101,8 @@ static damo_var *build_axis_norms(build *b, damo_var *x, double order, int axis)
 /* The largest sum over an axis of absolute values. */
 static damo_var *build_largest_sum(build *b, damo_var *x, int axis) {
   const bool across = (axis == 0) == (var_format_of(x) == DAMO_CSR);
-  x = build_fn1(b, "sparse.abs", across ? build_class(b, &sp_narrow_minor_def, &x, 1) : x);
-  return build_fn1(b, "max", build_sp_sum(b, x, axis, true));
+  x = build_abs(b, across ? build_class(b, &sp_narrow_minor_def, &x, 1) : x);
+  return build_reduce(b, REDUCE_MAX, build_sp_sum(b, x, axis, true), NULL, -1, false);
 }
 
 typedef struct norm_options {

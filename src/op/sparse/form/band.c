@@ -99,9 +99,16 @@ static damo_status sp_trace_shape(build *b, damo_apply *node, damo_var *const *c
   return b->status;
 }
 
+static const op_def sp_trace_def;
+
+/* Of a sparse or dense matrix. */
+static damo_var *build_any_trace(build *b, damo_var *x) {
+  return x == NULL || var_is_sparse(x) ? build_class(b, &sp_trace_def, &x, 1) : build_trace(b, x);
+}
+
 static damo_status sp_trace_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   (void)node;
-  if (eval[0] != NULL) rout[0] = build_fn1(b, "trace", eval[0]);
+  rout[0] = build_any_trace(b, eval[0]);
   return b->status;
 }
 
@@ -137,7 +144,7 @@ static damo_status sp_eye_perform(const thunk *t, frame *f) {
 
 static damo_status sp_eye_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
-  if (gout[0] != NULL) gin[0] = build_fn1(b, "trace", gout[0]);
+  gin[0] = build_any_trace(b, gout[0]);
   return b->status;
 }
 
@@ -188,8 +195,7 @@ static damo_status sp_fn_trace(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0);
   if (x == NULL) return b->status;
   if (k == 0) return fn_give(b, out, build_class(b, &sp_trace_def, &x, 1));
-  return fn_give(b, out,
-                 build_fn1(b, "sum", build_fn(b, "sparse.diagonal", &x, 1, WITH(diagonal_options, .k = prop_int(k)))));
+  return fn_give(b, out, build_reduce(b, REDUCE_SUM, build_any_diagonal(b, x, k), NULL, -1, false));
 }
 
 const op_func sparse_band_funcs[] = {

@@ -15,6 +15,13 @@ typedef struct sp_diagonal_props {
 
 /* ---- SquareDiagonal ---------------------------------------------------------------------------------------------- */
 
+static const op_def sp_diag_def, sp_diagonal_def;
+
+/* The main diagonal of a sparse or dense square matrix. */
+static damo_var *build_any_diag(build *b, damo_var *x) {
+  return x == NULL || var_is_sparse(x) ? build_class(b, &sp_diag_def, &x, 1) : build_diag(b, x, 0);
+}
+
 static damo_status sp_square_diagonal_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
   (void)n_in;
   DAMO_TRY(type_need_dense(op, in, 0, 1));
@@ -28,7 +35,7 @@ static damo_status sp_square_diagonal_perform(const thunk *t, frame *f) {
 
 static damo_status sp_square_diagonal_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   (void)node;
-  if (gout[0] != NULL) gin[0] = build_fn1(b, "diag", gout[0]);
+  gin[0] = build_any_diag(b, gout[0]);
   return b->status;
 }
 
@@ -85,7 +92,7 @@ static damo_status sp_diag_grad(build *b, damo_apply *node, damo_var *const *gou
 
 static damo_status sp_diag_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
   (void)node;
-  if (eval[0] != NULL) rout[0] = build_fn1(b, "diag", eval[0]);
+  rout[0] = build_any_diag(b, eval[0]);
   return b->status;
 }
 
@@ -136,9 +143,11 @@ static damo_status sp_diagonal_perform(const thunk *t, frame *f) {
   return DAMO_OK;
 }
 
-/* The k-th diagonal of a sparse or dense matrix. */
-static damo_var *build_diagonal(build *b, damo_var *x, int64_t k) {
-  return x != NULL ? build_fn(b, "diagonal", &x, 1, WITH(diagonal_options, .offset = prop_int(k))) : NULL;
+damo_var *build_any_diagonal(build *b, damo_var *x, int64_t k) {
+  if (x == NULL || b->status != DAMO_OK) return NULL;
+  if (!var_is_sparse(x)) return build_diagonal(b, x, k, 0, 1);
+  const sp_diagonal_props p = {.k = prop_int(k)};
+  return build_op(b, op_new(b->ctx, &sp_diagonal_def, &p), &x, 1);
 }
 
 static damo_status sp_diagonal_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
@@ -149,7 +158,7 @@ static damo_status sp_diagonal_grad(build *b, damo_apply *node, damo_var *const 
 }
 
 static damo_status sp_diagonal_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  rout[0] = build_diagonal(b, eval[0], sp_diagonal_offset(node->op));
+  rout[0] = build_any_diagonal(b, eval[0], sp_diagonal_offset(node->op));
   return b->status;
 }
 
@@ -200,7 +209,7 @@ static damo_status sp_put_diagonal_perform(const thunk *t, frame *f) {
 }
 
 static damo_status sp_put_diagonal_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
-  gin[0] = build_diagonal(b, gout[0], sp_diagonal_offset(node->op));
+  gin[0] = build_any_diagonal(b, gout[0], sp_diagonal_offset(node->op));
   return b->status;
 }
 
@@ -324,8 +333,7 @@ static damo_status sp_fn_diagonal(build *b, const fn_args *a, ptrvec *out) {
   if (x == NULL) return b->status;
   if (prop_given(o->k) && prop_given(o->offset))
     return ctx_fail(b->ctx, DAMO_EVALUE, "%s: k and offset are the same thing: give one of them", a->func->name);
-  const sp_diagonal_props p = {.k = prop_int(prop_int_or(o->k, prop_int_or(o->offset, 0)))};
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_diagonal_def, &p), &x, 1));
+  return fn_give(b, out, build_any_diagonal(b, x, prop_int_or(o->k, prop_int_or(o->offset, 0))));
 }
 
 /* The result has x's dtype, which must hold values of that kind. */

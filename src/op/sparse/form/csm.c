@@ -245,6 +245,19 @@ static damo_apply *build_csm_properties(build *b, damo_var *x) {
   return build_apply(b, op_new(b->ctx, &sp_csm_properties_def, NULL), &x, 1);
 }
 
+static damo_var *build_csm_property(build *b, damo_var *x, int i) {
+  damo_apply *node = build_csm_properties(b, x);
+  return node != NULL ? node->out[i] : NULL;
+}
+
+damo_var *build_indices(build *b, damo_var *x) { return build_csm_property(b, x, 1); }
+damo_var *build_indptr(build *b, damo_var *x) { return build_csm_property(b, x, 2); }
+
+damo_var *build_nnz(build *b, damo_var *x) {
+  damo_var *data = build_data(b, x);
+  return data != NULL ? build_dim(b, data, 0) : NULL;
+}
+
 /* ---- CSMGrad ----------------------------------------------------------------------------------------------------- */
 
 static damo_status sp_csmgrad_type(const damo_op *op, damo_var *const *in, int n_in, damo_type **out) {
@@ -327,16 +340,23 @@ static const op_def sp_csmgrad_def = {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
+static damo_var *build_csm_of(build *b, damo_format format, prop_value itype, damo_var *const *in) {
+  const sp_csm_props props = {.format = prop_str(sparse_format_name(format)), .itype = itype};
+  return build_op(b, op_new(b->ctx, &sp_csm_def, &props), in, 4);
+}
+
+damo_var *build_csm(build *b, damo_format format, damo_var *data, damo_var *indices, damo_var *indptr,
+                    damo_var *shape) {
+  if (data == NULL || indices == NULL || indptr == NULL || shape == NULL) return NULL;
+  return build_csm_of(b, format, prop_nil(), (damo_var *[]){data, indices, indptr, shape});
+}
+
 typedef struct csm_options {
   prop_value itype;
 } csm_options;
 
 static damo_status sp_fn_csm(build *b, const fn_args *a, ptrvec *out, damo_format format) {
-  const sp_csm_props props = {.format = prop_str(sparse_format_name(format)),
-                              .itype = FN_OPTIONS(a, csm_options)->itype};
-  damo_var *own[4];
-  for (int i = 0; i < 4; i++) own[i] = a->in[i];
-  return fn_give(b, out, build_op(b, op_new(b->ctx, &sp_csm_def, &props), own, 4));
+  return fn_give(b, out, build_csm_of(b, format, FN_OPTIONS(a, csm_options)->itype, a->in));
 }
 
 static damo_status sp_fn_csr(build *b, const fn_args *a, ptrvec *out) { return sp_fn_csm(b, a, out, DAMO_CSR); }
@@ -348,19 +368,21 @@ static damo_status sp_fn_properties(build *b, const fn_args *a, ptrvec *out) {
   return b->status;
 }
 
-static damo_status sp_fn_property(build *b, const fn_args *a, ptrvec *out, int i) {
-  damo_apply *node = build_csm_properties(b, sparse_operand(b, a, 0));
-  return fn_give(b, out, node != NULL ? node->out[i] : NULL);
-}
-
 static damo_status sp_fn_data(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_data(b, sparse_operand(b, a, 0)));
 }
 
-static damo_status sp_fn_indices(build *b, const fn_args *a, ptrvec *out) { return sp_fn_property(b, a, out, 1); }
-static damo_status sp_fn_indptr(build *b, const fn_args *a, ptrvec *out) { return sp_fn_property(b, a, out, 2); }
+static damo_status sp_fn_indices(build *b, const fn_args *a, ptrvec *out) {
+  return fn_give(b, out, build_indices(b, sparse_operand(b, a, 0)));
+}
 
-static damo_status sp_fn_shape(build *b, const fn_args *a, ptrvec *out) { return sp_fn_property(b, a, out, 3); }
+static damo_status sp_fn_indptr(build *b, const fn_args *a, ptrvec *out) {
+  return fn_give(b, out, build_indptr(b, sparse_operand(b, a, 0)));
+}
+
+static damo_status sp_fn_shape(build *b, const fn_args *a, ptrvec *out) {
+  return fn_give(b, out, build_csm_property(b, sparse_operand(b, a, 0), 3));
+}
 
 static damo_status sp_fn_get_shape(build *b, const fn_args *a, ptrvec *out) {
   return fn_give(b, out, build_shape(b, sparse_operand(b, a, 0)));
@@ -368,8 +390,7 @@ static damo_status sp_fn_get_shape(build *b, const fn_args *a, ptrvec *out) {
 
 /* The number of stored entries. */
 static damo_status sp_fn_nnz(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *data = build_data(b, sparse_operand(b, a, 0));
-  return fn_give(b, out, data ? build_dim(b, data, 0) : NULL);
+  return fn_give(b, out, build_nnz(b, sparse_operand(b, a, 0)));
 }
 
 #define CSM_OPERANDS "data indices indptr shape"

@@ -46,7 +46,7 @@ static const op_def sp_coordinates_def = {
 /* Rows and columns of the elements that are not 0; with `values` also their values. */
 static damo_status sp_fn_places(build *b, const fn_args *a, ptrvec *out, bool values) {
   damo_var *x = sparse_operand(b, a, 0);
-  if (x != NULL) x = build_fn1(b, "sparse.remove0", build_summed(b, x));
+  if (x != NULL) x = build_without_zeros(b, build_summed(b, x));
   if (x == NULL) return b->status;
   damo_apply *node = build_apply(b, op_new(b->ctx, &sp_coordinates_def, NULL), &x, 1);
   if (node == NULL) return b->status;

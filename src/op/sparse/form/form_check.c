@@ -2,6 +2,7 @@
 #include "op/exam.h"
 
 #include "op/elem/build_arith.h"
+#include "op/shape/shape_int.h"
 #include "op/sparse/sparse_check.h"
 
 #include <string.h>
@@ -98,20 +99,20 @@ const op_check csm_grad_check = {.dense_equal = equal_csm_grad};
 
 static damo_var *equal_hstack(op_exam *e, int o) {
   (void)o;
-  return build_fn(e->b, "hstack", e->in, e->node->n_in, NULL);
+  return build_concatenate(e->b, "hstack", 1, e->in, e->node->n_in);
 }
 const op_check hstack_check = {.dense_equal = equal_hstack};
 
 static damo_var *equal_vstack(op_exam *e, int o) {
   (void)o;
-  return build_fn(e->b, "vstack", e->in, e->node->n_in, NULL);
+  return build_concatenate(e->b, "vstack", 0, e->in, e->node->n_in);
 }
 const op_check vstack_check = {.dense_equal = equal_vstack};
 
 /* The parts, stacked again, are the operand. */
 static damo_var *equal_split(op_exam *e, int o) {
   if (o > 0) return NULL;
-  e->got = build_fn(e->b, exam_is_axis_two(e) ? "hstack" : "vstack", e->out, e->node->n_out, NULL);
+  e->got = build_concatenate(e->b, "split", exam_is_axis_two(e), e->out, e->node->n_out);
   return e->in[0];
 }
 const op_check split_check = {.dense_equal = equal_split};
@@ -183,7 +184,7 @@ const op_check construct_check = {.dense_equal = equal_constructed};
 
 static damo_var *equal_square_diagonal(op_exam *e, int o) {
   (void)o;
-  return build_fn1(e->b, "diag", e->in[0]);
+  return build_diag(e->b, e->in[0], 0);
 }
 const op_check square_diagonal_check = {.dense_equal = equal_square_diagonal};
 
@@ -202,25 +203,23 @@ static damo_var *equal_put_diagonal(op_exam *e, int o) {
 const op_check put_diagonal_check = {.dense_equal = equal_put_diagonal};
 
 /* The property `name` as k of tril and triu, clamped to the matrix. */
-static prop_value band_offset(const op_exam *e, const char *name) {
+static int64_t band_offset(const op_exam *e, const char *name) {
   const int64_t most = exam_shape(e, 0)[0] + exam_shape(e, 0)[1], k = exam_prop(e, name).u.i;
-  return prop_int(k > most ? most : k < -most ? -most : k);
+  return k > most ? most : k < -most ? -most : k;
 }
 
 static damo_var *equal_band(op_exam *e, int o) {
   (void)o;
   damo_var *x = e->in[0];
-  if (exam_prop(e, "low").kind != PROP_NIL)
-    x = build_fn(e->b, "triu", &x, 1, WITH(diagonal_options, .k = band_offset(e, "low")));
-  if (x != NULL && exam_prop(e, "high").kind != PROP_NIL)
-    x = build_fn(e->b, "tril", &x, 1, WITH(diagonal_options, .k = band_offset(e, "high")));
+  if (exam_prop(e, "low").kind != PROP_NIL) x = build_triangle(e->b, x, band_offset(e, "low"), false);
+  if (exam_prop(e, "high").kind != PROP_NIL) x = build_triangle(e->b, x, band_offset(e, "high"), true);
   return x;
 }
 const op_check band_check = {.dense_equal = equal_band};
 
 static damo_var *equal_trace(op_exam *e, int o) {
   (void)o;
-  return build_fn1(e->b, "trace", e->in[0]);
+  return build_trace(e->b, e->in[0]);
 }
 const op_check trace_check = {.dense_equal = equal_trace};
 

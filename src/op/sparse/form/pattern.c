@@ -211,9 +211,13 @@ damo_var *build_sparse_zeros(build *b, damo_var *x, damo_dtype dtype) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
+damo_var *build_sparse_ones(build *b, damo_var *x) {
+  damo_var *data = build_data(b, x);
+  return data ? build_with_data(b, x, build_ones_like(b, data)) : NULL;
+}
+
 static damo_status sp_fn_ones(build *b, const fn_args *a, ptrvec *out) {
-  damo_var *x = sparse_operand(b, a, 0), *data = build_data(b, x);
-  return fn_give(b, out, data ? build_with_data(b, x, build_ones_like(b, data)) : NULL);
+  return fn_give(b, out, build_sparse_ones(b, sparse_operand(b, a, 0)));
 }
 
 static damo_status sp_fn_zeros(build *b, const fn_args *a, ptrvec *out) {

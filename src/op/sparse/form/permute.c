@@ -42,7 +42,7 @@ static damo_var *build_permuted(build *b, damo_apply *node, damo_var *x, damo_va
 /* argsort of a permutation is its inverse. */
 static damo_status sp_permute_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   if (gout[0] == NULL) return b->status;
-  damo_var *rows = build_fn1(b, "argsort", node->in[1]), *cols = build_fn1(b, "argsort", node->in[2]);
+  damo_var *rows = build_argsort(b, node->in[1], 0), *cols = build_argsort(b, node->in[2], 0);
   damo_var *back = build_permuted(b, node, gout[0], rows, cols);
   gin[0] = build_move_cotangent(b, back, gout[0], node->out[0], node->in[0]);
   return b->status;

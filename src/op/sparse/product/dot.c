@@ -142,6 +142,13 @@ static damo_status sp_dot_perform(const thunk *t, frame *f) {
   return y != NULL ? thunk_product(t, f, 0, 1, NULL, NULL, y) : damo_error_status(f->ctx);
 }
 
+damo_var *build_any_dot(build *b, damo_var *x, damo_var *y) {
+  if (x == NULL || y == NULL || b->status != DAMO_OK) return NULL;
+  if (!var_is_sparse(x) && !var_is_sparse(y)) return build_dot_nd(b, x, y);
+  damo_var *pair[2] = {x, y};
+  return build_promoted(b, pair) == DAMO_OK ? build_class(b, &sparse_dot_def, pair, 2) : NULL;
+}
+
 /* Regular: dense for a sparse operand too. */
 static damo_status sp_dot_grad(build *b, damo_apply *node, damo_var *const *gout, damo_var **gin) {
   damo_var *g = gout[0], *x = node->in[0], *y = node->in[1];
@@ -151,18 +158,18 @@ static damo_status sp_dot_grad(build *b, damo_apply *node, damo_var *const *gout
   if (gin[0] != NULL) return b->status;
   damo_var *xc = build_conj_if_complex(b, x), *yc = build_conj_if_complex(b, y);
   if (var_ndim(x) == 1) {
-    gin[0] = build_fn2(b, "dot", yc, g);
+    gin[0] = build_any_dot(b, yc, g);
     gin[1] = build_outer(b, xc, g);
   } else {
-    gin[0] = var_ndim(y) == 1 ? build_outer(b, g, yc) : build_fn2(b, "dot", g, build_sparse_transpose(b, yc));
-    gin[1] = build_fn2(b, "dot", build_sparse_transpose(b, xc), g);
+    gin[0] = var_ndim(y) == 1 ? build_outer(b, g, yc) : build_any_dot(b, g, build_sparse_transpose(b, yc));
+    gin[1] = build_any_dot(b, build_sparse_transpose(b, xc), g);
   }
   return b->status;
 }
 
 static damo_status sp_dot_rop(build *b, damo_apply *node, damo_var *const *eval, damo_var **rout) {
-  damo_var *dx = eval[0] ? build_fn2(b, "dot", eval[0], node->in[1]) : NULL;
-  damo_var *dy = eval[1] ? build_fn2(b, "dot", node->in[0], eval[1]) : NULL;
+  damo_var *dx = eval[0] ? build_any_dot(b, eval[0], node->in[1]) : NULL;
+  damo_var *dy = eval[1] ? build_any_dot(b, node->in[0], eval[1]) : NULL;
   rout[0] = build_add_present(b, dx, dy);
   return b->status;
 }

@@ -61,19 +61,19 @@ static const op_def sp_kron_def = {
 };
 
 /* The product of the values named by the places: gradients are those of take and mul, at stored places. */
-static damo_var *build_kron(build *b, damo_var *x, damo_var *y) {
+static damo_var *build_sparse_kron(build *b, damo_var *x, damo_var *y) {
   if (x == NULL || y == NULL || (y = build_to_format(b, y, var_format_of(x))) == NULL) return NULL;
   damo_var *own[2] = {build_summed(b, x), build_summed(b, y)};
   damo_apply *node = build_apply(b, op_new(b->ctx, &sp_kron_def, NULL), own, 2);
   if (node == NULL) return NULL;
-  damo_var *left = build_fn2(b, "take", build_data(b, own[0]), node->out[1]);
-  damo_var *right = build_fn2(b, "take", build_data(b, own[1]), node->out[2]);
+  damo_var *left = build_take_axis(b, build_data(b, own[0]), node->out[1], 0);
+  damo_var *right = build_take_axis(b, build_data(b, own[1]), node->out[2], 0);
   return build_with_data(b, node->out[0], build_mul(b, left, right));
 }
 
 static damo_status sp_fn_kron(build *b, const fn_args *a, ptrvec *out) {
   damo_var *x = sparse_operand(b, a, 0), *y = x ? sparse_operand(b, a, 1) : NULL;
-  return fn_give(b, out, build_kron(b, x, y));
+  return fn_give(b, out, build_sparse_kron(b, x, y));
 }
 
 const op_func sparse_kron_funcs[] = {

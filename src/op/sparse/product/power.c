@@ -1,10 +1,6 @@
 /* power: powers of a square matrix: a chain of TrueDot, so there is no class. */
 #include "op/sparse/sparse_op.h"
 
-static damo_var *build_power_product(build *b, damo_var *x, damo_var *y) {
-  return build_fn2(b, "sparse.true_dot", x, y);
-}
-
 typedef struct power_options {
   prop_value n;
 } power_options;
@@ -20,8 +16,8 @@ static damo_status sp_fn_power(build *b, const fn_args *a, ptrvec *out) {
   if (x == NULL) return b->status;
   if (n == 0) return fn_give(b, out, build_sparse_eye(b, x));
   for (damo_var *square = x; n > 0 && square != NULL; n /= 2) {
-    if (n % 2 == 1) result = result != NULL ? build_power_product(b, result, square) : square;
-    if (n > 1) square = build_power_product(b, square, square);
+    if (n % 2 == 1) result = result != NULL ? build_true_dot(b, result, square, true) : square;
+    if (n > 1) square = build_true_dot(b, square, square, true);
   }
   return fn_give(b, out, result);
 }

@@ -84,10 +84,10 @@ static damo_var *equal_kron(op_exam *e, int o) {
   const damo_sparse *x = exam_matrix(e, 0), *y = exam_matrix(e, 1), *out = (const damo_sparse *)e->results[0];
   build *b = e->b;
   if (o == 2 || exam_has_duplicates(&x->obj) || exam_has_duplicates(&y->obj)) return NULL;
-  if (o == 0) return build_fn2(b, "kron", build_exam_pattern(e, x), build_exam_pattern(e, y));
+  if (o == 0) return build_kron(b, build_exam_pattern(e, x), build_exam_pattern(e, y));
   damo_var *left = exam_take(e, exam_read_at(e, e->in[0], exam_places_in(e, x)), e->out[1], 0);
   damo_var *right = exam_take(e, exam_read_at(e, e->in[1], exam_places_in(e, y)), e->out[2], 0);
   e->got = exam_put_at(e, out->shape, exam_places_in(e, out), build_mul(b, left, right));
-  return build_fn2(b, "kron", e->in[0], e->in[1]);
+  return build_kron(b, e->in[0], e->in[1]);
 }
 const op_check kron_check = {.dense_equal = equal_kron};

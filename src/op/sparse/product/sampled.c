@@ -84,7 +84,7 @@ static damo_status sp_sampled_product_perform(const thunk *t, frame *f) {
 static damo_status sp_sampled_product_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                             damo_var ***out_shape) {
   const bool t = sp_sampled_product_is_transposed(node->op);
-  out_shape[0][0] = build_fn1(b, "sparse.nnz", node->in[0]);
+  out_shape[0][0] = build_nnz(b, node->in[0]);
   out_shape[1][0] = in_shape[0][t];
   out_shape[1][1] = in_shape[t ? 1 : 2][1];
   return b->status;

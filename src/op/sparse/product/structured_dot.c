@@ -188,8 +188,8 @@ static damo_status sampled_csm_perform(const thunk *t, frame *f) {
 static damo_var *build_sampled_matrix(build *b, damo_apply *node, damo_var *values) {
   damo_var *dims[2] = {build_dim(b, node->in[3], 0), build_dim(b, node->in[2], 0)};
   if (b->status != DAMO_OK) return NULL;
-  damo_var *in[4] = {values, node->in[0], node->in[1], build_vector(b, dims, 2)};
-  return build_fn(b, sampled_csm_is_csr(node->op) ? "sparse.CSR" : "sparse.CSC", in, 4, NULL);
+  const damo_format format = sampled_csm_is_csr(node->op) ? DAMO_CSR : DAMO_CSC;
+  return build_csm(b, format, values, node->in[0], node->in[1], build_vector(b, dims, 2));
 }
 
 /* With V of the cotangent's values: V·b and Vᵀ·g. */
@@ -242,7 +242,7 @@ const op_def sampled_csr_def =
 
 damo_var *build_samples(build *b, damo_var *x, damo_var *rows, damo_var *cols) {
   if (x == NULL || rows == NULL || cols == NULL || b->status != DAMO_OK) return NULL;
-  damo_var *in[4] = {build_fn1(b, "sparse.csm_indices", x), build_fn1(b, "sparse.csm_indptr", x), cols, rows};
+  damo_var *in[4] = {build_indices(b, x), build_indptr(b, x), cols, rows};
   return build_class(b, var_format_of(x) == DAMO_CSR ? &sampled_csr_def : &sampled_csc_def, in, 4);
 }
 
@@ -281,7 +281,7 @@ static damo_status sampled_sparse_rop(build *b, damo_apply *node, damo_var *cons
 static damo_status sampled_sparse_shape(build *b, damo_apply *node, damo_var *const *const *in_shape,
                                         damo_var ***out_shape) {
   (void)in_shape;
-  out_shape[0][0] = build_fn1(b, "sparse.nnz", node->in[0]);
+  out_shape[0][0] = build_nnz(b, node->in[0]);
   return b->status;
 }
 

@@ -83,13 +83,13 @@ static damo_status usmm_perform(const thunk *t, frame *f) {
 /* Of x·y for x, from the cotangent: at a sparse x's places where y is dense, else everywhere. */
 static damo_var *build_usmm_grad_x(build *b, damo_var *x, damo_var *y, damo_var *g) {
   if (var_is_sparse(x) && var_is_dense(y)) return build_with_data(b, x, build_samples(b, x, g, y));
-  return build_fn2(b, "dot", g, build_sparse_transpose(b, y));
+  return build_any_dot(b, g, build_sparse_transpose(b, y));
 }
 
 static damo_var *build_usmm_grad_y(build *b, damo_var *x, damo_var *y, damo_var *g) {
   damo_var *xt = build_sparse_transpose(b, x);
   if (var_is_sparse(y) && var_is_dense(x)) return build_with_data(b, y, build_samples(b, y, xt, build_transpose(b, g)));
-  return build_fn2(b, "dot", xt, g);
+  return build_any_dot(b, xt, g);
 }
 
 /* Structured for a sparse operand beside a dense one, so that nothing grows past the operands. */
