@@ -75,6 +75,10 @@ typedef struct op_func {
   /* Text for the error of a row that does not take sparse operands: the call that computes on their stored entries
    * alone ("damo.sparse.structured_exp(x)" is found by its name), or another hint. */
   const char *stored_form, *remedy;
+  /* For the error of a reduction that is given a second operand in the place of its first option: the function that does
+   * the same of two operands entry by entry, "maximum" of max; of_number: a number there may have been meant so too. */
+  const char *of_two;
+  bool of_number;
 } op_func;
 
 /* Of `cast`, which graph itself calls (graph_notes), and of all functions with this option alone. */

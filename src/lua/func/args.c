@@ -105,24 +105,10 @@ void bind_read_operands(lua_State *L, bind_fn_call *c) {
 
 /* ---- Reading: options -------------------------------------------------------------------------------------------- */
 
-/* Reductions, and the functions of two operands that a caller means who passes a second operand where the options
- * stand: max(x, y) instead of maximum(x, y). */
-static const char *const FUNCTIONS_OF_TWO[][2] = {{"max", "maximum"}, {"min", "minimum"}, {"sum", "add"},
-                                                  {"prod", "mul"},    {"all", "and_"},    {"any", "or_"}};
-
-static const char *call_is_of_two(const fn_signature *f) {
-  const char *dot = strchr(f->name, '.'), *name = dot ? dot + 1 : f->name;
-  for (size_t i = 0; i < sizeof FUNCTIONS_OF_TWO / sizeof *FUNCTIONS_OF_TWO; i++) {
-    if (strcmp(FUNCTIONS_OF_TWO[i][0], name) == 0) return FUNCTIONS_OF_TWO[i][1];
-  }
-  return NULL;
-}
-
 static int call_bad_option(lua_State *L, const fn_signature *f, const fn_option *o, int idx, const char *expected) {
   const bool open = bind_is_var(L, idx) && bind_to_var(L, idx)->kind != VAR_CONSTANT;
-  const char *two = o == f->func->options ? call_is_of_two(f) : NULL;
-  if (two && lua_type(L, idx) != LUA_TUSERDATA && strcmp(two, "maximum") != 0 && strcmp(two, "minimum") != 0)
-    two = NULL;
+  const bool is_operand = lua_type(L, idx) == LUA_TUSERDATA || f->func->of_number;
+  const char *two = o == f->func->options && is_operand ? f->func->of_two : NULL;
   lua_pushfstring(L, "%s: option '%s' must be %s, got %s%s", f->name, o->name, expected, bind_typename(L, idx),
                   open ? " that is no constant" : "");
   if (two) lua_pushfstring(L, "%s; entry by entry of two operands it is damo.%s(x, y)", lua_tostring(L, -1), two);

@@ -333,16 +333,21 @@ static const reduce_kind kind_values[] = {REDUCE_SUM, REDUCE_PROD,   REDUCE_MAX,
 #define DDOF OPT(reduce_options, ddof, OPT_NUM)
 #define ROW(own, kind, opts, text) \
   { .name = own, .operands = "x", .options = opts, .call = fn_reduce, .data = &kind_values[kind], .doc = text }
+#define PAIR(own, kind, opts, two, number, text)                                                               \
+  {                                                                                                            \
+    .name = own, .operands = "x", .options = opts, .call = fn_reduce, .data = &kind_values[kind], .doc = text, \
+    .of_two = two, .of_number = number                                                                         \
+  }
 #define MADE(own, opts, fn, text) \
   { .name = own, .operands = "x", .options = opts, .call = fn, .doc = text }
 
 const op_func reduce_funcs[] = {
-    ROW("sum", REDUCE_SUM, OPTIONS(AXES, DTYPE), "sum over axes; of integers int64 or uint64"),
-    ROW("prod", REDUCE_PROD, OPTIONS(AXES, DTYPE), "product over axes; of integers int64 or uint64"),
-    ROW("max", REDUCE_MAX, OPTIONS(AXES), "largest element over axes; nan where there is one"),
-    ROW("min", REDUCE_MIN, OPTIONS(AXES), "smallest element over axes; nan where there is one"),
-    ROW("any", REDUCE_ANY, OPTIONS(AXES), "is any element true, over axes"),
-    ROW("all", REDUCE_ALL, OPTIONS(AXES), "are all elements true, over axes"),
+    PAIR("sum", REDUCE_SUM, OPTIONS(AXES, DTYPE), "add", false, "sum over axes; of integers int64 or uint64"),
+    PAIR("prod", REDUCE_PROD, OPTIONS(AXES, DTYPE), "mul", false, "product over axes; of integers int64 or uint64"),
+    PAIR("max", REDUCE_MAX, OPTIONS(AXES), "maximum", true, "largest element over axes; nan where there is one"),
+    PAIR("min", REDUCE_MIN, OPTIONS(AXES), "minimum", true, "smallest element over axes; nan where there is one"),
+    PAIR("any", REDUCE_ANY, OPTIONS(AXES), "or_", false, "is any element true, over axes"),
+    PAIR("all", REDUCE_ALL, OPTIONS(AXES), "and_", false, "are all elements true, over axes"),
     ROW("argmax", REDUCE_ARGMAX, OPTIONS(AXES), "1-based position of the first largest element over axes"),
     ROW("argmin", REDUCE_ARGMIN, OPTIONS(AXES), "1-based position of the first smallest element over axes"),
     ROW("logsumexp", REDUCE_LOGSUMEXP, OPTIONS(AXES), "log of the sum of exponentials over axes, without overflow"),
@@ -361,4 +366,5 @@ const op_def *const reduce_classes[] = {&reduce_def, NULL};
 #undef DTYPE
 #undef DDOF
 #undef ROW
+#undef PAIR
 #undef MADE
